@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Profiles as CSV: cores,cpu_khz,gpu_hz,emc_hz[,batch],time_ms,power_w
+ * and, in ours, the relative errors time_sd,power_sd behind. Columns are found
+ * by name; others are ignored. A file with the first four only is a mode list.
+ */
+#ifndef JETWATT_CSV_H
+#define JETWATT_CSV_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "model/model.h"
+
+struct jetwatt_csv_error {
+	unsigned int line;
+	char text[160];
+};
+
+/* @batch may be NULL; *batch[i] is 0 where the file has no such column.
+ * time_ms and power_w are NAN in a mode list. Caller frees.
+ * Return: rows; -EINVAL with @err; other negative errno. */
+int jetwatt_csv_read(const char *path, struct jetwatt_row **row, uint32_t **batch,
+		     struct jetwatt_csv_error *err);
+/* As above from memory: what the fuzzer calls. */
+int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **row, uint32_t **batch,
+		      struct jetwatt_csv_error *err);
+/* Written beside @path and renamed over it. */
+int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, size_t n);
+
+#endif
