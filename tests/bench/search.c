@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How good is the search? Replays files of measured modes: ask for a mode,
+ * answer with its row and 1 % of noise, judge the best mode measured under
+ * budget against the clean optimum (shared definition: tests/demo/optimum.h).
+ *
+ *	search [-o report.json] [-s seeds] [-b lo:hi:step] file.csv...
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "demo/optimum.h"
+#include "plan/plan.h"
+#include "search_run.h"
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+struct tally {
+	double *excess;
+	size_t n, unsolved, over;
+	double over_max;
+};
+
+static void add(struct tally *t, const struct jetwatt_row *row, long answer, double budget,
+		double optimum_ms)
+{
+	double e = 1.0;
+
+	if (answer < 0) {
+		t->unsolved++;
+	} else {
+		double w = row[answer].power_w / budget - 1;
+
+		e = row[answer].time_ms / optimum_ms - 1;
+		t->over += w > 0.02;
+		t->over_max = fmax(t->over_max, w);
+	}
+	t->excess[t->n++] = fmax(e, 0);
+}
+
+static void show(struct tally *t, int most, FILE *json, int last)
+{
+	size_t n = t->n, five = 0;
+	double mean = 0;
+
+	qsort(t->excess, n, sizeof(double), by_value);
+	for (size_t i = 0; i < n; i++) {
+		five += t->excess[i] > 0.05;
+		mean += t->excess[i] / n;
+	}
+	printf("  %2d modes: excess %% median %.2f mean %.2f p90 %.2f max %.2f, over 5 %%: %.1f %%, unsolved %zu, power over 2 %%: %zu (worst %+.2f %%)\n",
+	       most, 100 * t->excess[n / 2], 100 * mean, 100 * t->excess[n * 9 / 10],
+	       100 * t->excess[n - 1], 100.0 * five / n, t->unsolved, t->over, 100 * t->over_max);
+	if (json)
+		fprintf(json, "{\"modes\":%d,\"runs\":%zu,\"median\":%.3f,\"mean\":%.3f,\"p90\":%.3f,\"max\":%.3f,\"over5_pct\":%.2f,\"unsolved\":%zu,\"power_over2\":%zu,\"power_over_max_pct\":%.2f}%s",
+			most, n, 100 * t->excess[n / 2], 100 * mean, 100 * t->excess[n * 9 / 10],
+			100 * t->excess[n - 1], 100.0 * five / n, t->unsolved, t->over,
+			100 * t->over_max, last ? "" : ",");
+}
+
+static int bench(const char *path, double lo, double hi, double step, int seeds, FILE *json)
+{
+	static const int at[] = { 10, 15, 20 };
+	struct jetwatt_row *row = NULL;
+	unsigned char *dirty = NULL;
+	struct tally t[3] = { 0 };
+	struct search_stats st = { 0 };
+	long n = search_read(path, &row);
+	clock_t t0 = clock();
+	int err = n > 0 ? 0 : -EINVAL;
+
+	if (err)
+		goto out;
+	err = -ENOMEM;
+	dirty = calloc(n, 1);
+	for (int k = 0; k < 3; k++) {
+		t[k].excess = calloc((size_t)((hi - lo) / step + 2) * seeds, sizeof(double));
+		if (!t[k].excess)
+			goto out;
+	}
+	if (!dirty || optimum_dirty(row, n, dirty) < 0)
+		goto out;
+	for (double b = lo; b <= hi + 1e-9; b += step) {
+		long best = optimum_find(row, n, dirty, 0.98 * b);
+
+		if (best < 0)
+			continue;
+		for (int s = 0; s < seeds; s++) {
+			long answer[3];
+
+			err = search_run(row, n, b, 20, s + 1, at, 3, answer, &st);
+			if (err)
+				goto out;
+			for (int k = 0; k < 3; k++)
+				add(&t[k], row, answer[k], b, row[best].time_ms);
+			if (getenv("SEARCH_VERBOSE"))
+				printf("%g W seed %d: %.1f %.1f %.1f\n", b, s,
+				       100 * t[0].excess[t[0].n - 1], 100 * t[1].excess[t[1].n - 1],
+				       100 * t[2].excess[t[2].n - 1]);
+		}
+	}
+	printf("%s: %zu runs, %.1f modes measured a run, %.1f over budget (by 10 %% and more: %.1f), %.1f ms a call\n",
+	       path, t[0].n, (double)st.modes / st.runs, (double)st.over / st.runs,
+	       (double)st.far_over / st.runs, 1e3 * (clock() - t0) / CLOCKS_PER_SEC / st.calls);
+	if (json)
+		fprintf(json, "{\"file\":\"%s\",\"modes_measured\":%.2f,\"at\":[", path,
+			(double)st.modes / st.runs);
+	for (int k = 0; k < 3; k++)
+		show(&t[k], at[k], json, k == 2);
+	if (json)
+		fputs("]}", json);
+	err = 0;
+out:
+	for (int k = 0; k < 3; k++)
+		free(t[k].excess);
+	free(dirty);
+	free(row);
+	if (err)
+		fprintf(stderr, "%s: %s\n", path, strerror(-err));
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	double lo = 15, hi = 45, step = 1;
+	const char *out = NULL;
+	FILE *json = NULL;
+	int seeds = 5, opt, bad = 0, first;
+
+	while ((opt = getopt(argc, argv, "o:s:b:")) != -1) {
+		if (opt == 'o')
+			out = optarg;
+		else if (opt == 's')
+			seeds = atoi(optarg);
+		else if (opt != 'b' || sscanf(optarg, "%lf:%lf:%lf", &lo, &hi, &step) != 3)
+			bad = 1;
+	}
+	if (bad || optind == argc || seeds < 1 || !(step > 0) || !(lo <= hi)) {
+		fprintf(stderr, "usage: search [-o report.json] [-s seeds] [-b lo:hi:step] file.csv...\n");
+		return 2;
+	}
+	if (out) {
+		json = fopen(out, "w");
+		if (!json) {
+			perror(out);
+			return 1;
+		}
+		fputs("[", json);
+	}
+	first = optind;
+	for (; optind < argc; optind++) {
+		if (json && optind > first)
+			fputs(",\n", json);
+		if (bench(argv[optind], lo, hi, step, seeds, json))
+			bad = 1;
+	}
+	if (json) {
+		fputs("]\n", json);
+		bad |= fclose(json) != 0;
+	}
+	return bad;
+}

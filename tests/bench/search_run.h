@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The closed loop of a search against known rows: shared by the bench and the
+ * unit tests.
+ */
+#ifndef JETWATT_SEARCH_RUN_H
+#define JETWATT_SEARCH_RUN_H
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/plan.h"
+
+struct search_stats {
+	size_t runs, modes, over, far_over, calls;
+};
+
+static double search_uniform(uint64_t *s)
+{
+	uint64_t z = *s += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return ((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static double search_normal(uint64_t *s)
+{
+	double u = search_uniform(s);
+
+	return sqrt(-2 * log(1 - u)) * cos(2 * M_PI * search_uniform(s));
+}
+
+/* Rows of a CSV with the six columns in their usual order. */
+static long search_read(const char *path, struct jetwatt_row **row)
+{
+	struct jetwatt_row *r = NULL, *more;
+	char line[256];
+	size_t n = 0;
+	FILE *f = fopen(path, "r");
+
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f)) {
+		unsigned long long gpu, emc;
+		unsigned int cores, cpu;
+		double t, w;
+
+		if (sscanf(line, "%u,%u,%llu,%llu,%lf,%lf", &cores, &cpu, &gpu, &emc, &t, &w) != 6)
+			continue;
+		more = realloc(r, (n + 1) * sizeof(*r));
+		if (!more)
+			break;
+		r = more;
+		r[n++] = (struct jetwatt_row){ { cores, cpu, gpu, emc }, t, w, 0, 0 };
+	}
+	fclose(f);
+	*row = r;
+	return n;
+}
+
+/* The answer after some measurements: index of the best row measured at or
+ * under budget, -1: none. */
+static long search_answer(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *seen,
+			  const size_t *which, size_t k, double budget)
+{
+	long best = -1;
+	size_t at = 0;
+
+	(void)mode;
+	(void)n;
+	for (size_t i = 0; i < k; i++)
+		if (seen[i].power_w <= budget && (best < 0 || seen[i].time_ms < seen[at].time_ms)) {
+			best = which[i];
+			at = i;
+		}
+	return best;
+}
+
+/* Measure up to @most modes; answer[k] is what stands after at[k] of them. */
+static int search_run(const struct jetwatt_row *row, size_t n, double budget, size_t most,
+		      uint64_t seed, const int *at, int ats, long *answer, struct search_stats *st)
+{
+	struct jetwatt_mode *mode = malloc(n * sizeof(*mode));
+	struct jetwatt_row seen[64];
+	size_t which[64], k = 0;
+	uint64_t rng = seed * 7919 + (uint64_t)(budget * 1000);
+	int err = mode ? 0 : -ENOMEM, next = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		mode[i] = row[i].mode;
+	while (!err && k < most) {
+		struct jetwatt_plan_next p;
+
+		err = jetwatt_plan_next(mode, n, seen, k, budget, most, seed, &p);
+		st->calls++;
+		if (err)
+			break;
+		which[k] = p.index;
+		seen[k] = row[p.index];
+		seen[k].time_ms *= exp(0.01 * search_normal(&rng));
+		seen[k].power_w *= exp(0.01 * search_normal(&rng));
+		seen[k].time_sd = seen[k].power_sd = 0.01;
+		st->over += seen[k].power_w > budget;
+		st->far_over += seen[k].power_w > 1.1 * budget;
+		if (getenv("SEARCH_TRACE"))
+			printf("   %2zu %2u %7u %10llu %10llu %8.1f ms %5.2f W %s\n", k + 1, p.index < n ? mode[p.index].cores : 0, mode[p.index].cpu_khz,
+			       (unsigned long long)mode[p.index].gpu_hz, (unsigned long long)mode[p.index].emc_hz, seen[k].time_ms, seen[k].power_w, p.why);
+		k++;
+		while (next < ats && (int)k == at[next])
+			answer[next++] = search_answer(mode, n, seen, which, k, budget);
+	}
+	while (next < ats && err >= 0)
+		answer[next++] = search_answer(mode, n, seen, which, k, budget);
+	st->runs++;
+	st->modes += k;
+	free(mode);
+	return err < 0 ? err : 0;
+}
+
+#endif

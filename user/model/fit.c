@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "fit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_row(const void *a, const void *b)
+{
+	const struct jetwatt_row *x = a, *y = b;
+
+#define ORDER(f) do { if (x->f != y->f) return x->f < y->f ? -1 : 1; } while (0)
+	ORDER(mode.cores);
+	ORDER(mode.cpu_khz);
+	ORDER(mode.gpu_hz);
+	ORDER(mode.emc_hz);
+	ORDER(time_ms);
+	ORDER(power_w);
+	ORDER(time_sd);
+	ORDER(power_sd);
+#undef ORDER
+	return 0;
+}
+
+static int valid(const struct jetwatt_row *r)
+{
+	return isfinite(r->time_ms) && r->time_ms > 0 && isfinite(r->power_w) && r->power_w > 0 &&
+	       isfinite(r->time_sd) && r->time_sd >= 0 && isfinite(r->power_sd) &&
+	       r->power_sd >= 0;
+}
+
+/* Every row there is, or an even selection, in an order of its own: the result
+ * must not depend on the caller's. */
+static struct jetwatt_row *select_rows(const struct jetwatt_row *row, size_t *n, uint64_t seed)
+{
+	struct jetwatt_row *r = malloc(*n * sizeof(*r));
+	size_t keep = *n < JETWATT_FIT_MAX ? *n : JETWATT_FIT_MAX;
+
+	if (!r)
+		return NULL;
+	memcpy(r, row, *n * sizeof(*r));
+	qsort(r, *n, sizeof(*r), by_row);
+	for (size_t i = 0; i < keep && keep < *n; i++) {
+		/* One of each stretch of the order, which one differs. */
+		uint64_t h = (seed + i + 1) * 0x9e3779b97f4a7c15ull;
+		size_t lo = i * *n / keep, hi = (i + 1) * *n / keep;
+
+		r[i] = r[lo + (h >> 33) % (hi - lo)];
+	}
+	*n = keep;
+	return r;
+}
+
+int jetwatt_fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_t n, uint64_t seed)
+{
+	struct jetwatt_row *r = NULL;
+	struct jetwatt_point *x = NULL, ref = { .rate = 1, .v = { 1, 1, 1, 1 } };
+	struct jetwatt_model *m = NULL;
+	double *y = NULL, *sd;
+	int err = 0;
+
+	*out = NULL;
+	for (size_t i = 0; i < n; i++)
+		if (!valid(&row[i]))
+			return -EINVAL;
+	if (!n)
+		return -ENODATA;
+	err = -ENOMEM;
+	r = select_rows(row, &n, seed);
+	x = calloc(n, sizeof(*x));
+	y = calloc(2 * n, sizeof(*y));
+	m = calloc(1, sizeof(*m));
+	if (!r || !x || !y || !m)
+		goto out;
+	sd = y + n;
+	for (size_t i = 0; i < n; i++) {
+		err = jetwatt_point_of(&x[i], &r[i].mode);
+		if (err)
+			goto out;
+		y[i] = log(r[i].time_ms);
+		sd[i] = r[i].time_sd;
+	}
+	err = jetwatt_surface_fit(&m->time, &jetwatt_roof, x, y, sd, n);
+	if (err)
+		goto out;
+	m->at_ref = jetwatt_surface_form(m->time, &ref, NULL);
+	for (size_t i = 0; i < n; i++) {
+		x[i].rate = exp(m->at_ref) / r[i].time_ms;
+		y[i] = log(r[i].power_w);
+		sd[i] = r[i].power_sd;
+	}
+	err = jetwatt_surface_fit(&m->power, &jetwatt_watts, x, y, sd, n);
+out:
+	if (err) {
+		jetwatt_model_free(m);
+		m = NULL;
+	}
+	*out = m;
+	free(r);
+	free(x);
+	free(y);
+	return err;
+}
+
+int jetwatt_model_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
+		      uint64_t seed)
+{
+	*m = NULL;
+	return n < 3 ? -ENODATA : jetwatt_fit(m, row, n, seed);
+}
+
+void jetwatt_model_free(struct jetwatt_model *m)
+{
+	if (!m)
+		return;
+	jetwatt_surface_free(m->time);
+	jetwatt_surface_free(m->power);
+	free(m);
+}

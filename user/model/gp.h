@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The covariance of what a form leaves unexplained: Matern-5/2 over the
+ * logarithms of the knobs (Rasmussen and Williams, Gaussian Processes for
+ * Machine Learning, eq. 4.17).
+ */
+#ifndef JETWATT_GP_H
+#define JETWATT_GP_H
+
+#include "form.h"
+
+/**
+ * struct jetwatt_gp - hyper-parameters, all in units of log time or log power
+ * @amp: standard deviation of the residual surface
+ * @len: length scale of each knob's logarithm
+ * @noise: standard deviation of a measurement on top of its own error
+ */
+struct jetwatt_gp {
+	double amp, len[JETWATT_DIMS], noise;
+};
+
+/* @k: na x nb covariances between two sets of points, noise not included. */
+void jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, size_t na,
+		    const struct jetwatt_point *b, size_t nb, double *k);
+
+#endif

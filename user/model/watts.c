@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Power of the module as non-negative terms: what is always drawn, what each
+ * clock draws by running (f) and by the voltage that it needs (f^3), and what
+ * each minibatch costs, times the rate of minibatches: a board that waits for
+ * its memory draws less than one that computes at the same clocks.
+ */
+#include "form.h"
+
+#include <math.h>
+
+enum { S, BASE, CORE, GPU, GPU3, WORK, WORK2, CPU, CPU3, LOAD, EMC, BYTES, NP };
+
+/* Shares of the power at 1 GHz GPU, 2 GHz CPU and EMC, 8 cores. */
+static const double mu[NP] = {
+	[S] = 3.3, [BASE] = -1.2, [CORE] = -4.0, [GPU] = -3.0, [GPU3] = -3.0, [WORK] = -2.5,
+	[WORK2] = -2.5, [CPU] = -3.0, [CPU3] = -3.0, [LOAD] = -3.0, [EMC] = -3.0, [BYTES] = -2.5,
+};
+static const double sd[NP] = {
+	[S] = 1.0, [BASE] = 0.6, [CORE] = 1.0, [GPU] = 1.0, [GPU3] = 1.0, [WORK] = 1.0,
+	[WORK2] = 1.0, [CPU] = 1.0, [CPU3] = 1.0, [LOAD] = 1.0, [EMC] = 1.0, [BYTES] = 1.0,
+};
+
+static double eval(const double *th, const struct jetwatt_point *x, double *g)
+{
+	double c = x->v[JETWATT_CORES], fc = x->v[JETWATT_CPU], fg = x->v[JETWATT_GPU];
+	double fe = x->v[JETWATT_EMC], r = x->rate, t[NP], sum = 0;
+
+	t[S] = 0;
+	t[BASE] = 1;
+	t[CORE] = c;
+	t[GPU] = fg;
+	t[GPU3] = fg * fg * fg;
+	t[WORK] = r;
+	t[WORK2] = r * fg * fg;
+	t[CPU] = c * fc;
+	t[CPU3] = c * fc * fc * fc;
+	t[LOAD] = r * fc * fc;
+	t[EMC] = fe;
+	t[BYTES] = r * fe;
+	for (int i = BASE; i < NP; i++)
+		sum += t[i] *= exp(th[i]);
+	if (g) {
+		for (int i = BASE; i < NP; i++)
+			g[i] = t[i] / sum;
+		g[S] = 1;
+	}
+	return log(sum) + th[S];
+}
+
+const struct jetwatt_form jetwatt_watts = { .np = NP, .mu = mu, .sd = sd, .eval = eval };

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * In the caller's array and without memory of its own: a heap of the indices
+ * by (time, power, index), then one sweep that keeps what draws less than
+ * everything faster.
+ */
+struct order {
+	const double *time, *power;
+};
+
+static int after(const struct order *o, size_t a, size_t b)
+{
+	if (o->time[a] != o->time[b])
+		return o->time[a] > o->time[b];
+	if (o->power[a] != o->power[b])
+		return o->power[a] > o->power[b];
+	return a > b;
+}
+
+static void sift(const struct order *o, size_t *v, size_t at, size_t n)
+{
+	for (size_t kid; (kid = 2 * at + 1) < n; at = kid) {
+		size_t t = v[at];
+
+		if (kid + 1 < n && after(o, v[kid + 1], v[kid]))
+			kid++;
+		if (!after(o, v[kid], t))
+			break;
+		v[at] = v[kid];
+		v[kid] = t;
+	}
+}
+
+int jetwatt_plan_front(const double *time, const double *power, size_t n, size_t *out)
+{
+	struct order o = { time, power };
+	size_t k = 0, kept = 0;
+	double least = INFINITY;
+
+	for (size_t i = 0; i < n; i++)
+		if (isfinite(time[i]) && isfinite(power[i]))
+			out[k++] = i;
+	for (size_t i = k / 2; i-- > 0;)
+		sift(&o, out, i, k);
+	for (size_t end = k; end > 1;) {
+		size_t t = out[0];
+
+		out[0] = out[--end];
+		out[end] = t;
+		sift(&o, out, 0, end);
+	}
+	for (size_t i = 0; i < k; i++)
+		if (power[out[i]] < least) {
+			least = power[out[i]];
+			out[kept++] = out[i];
+		}
+	return kept;
+}
