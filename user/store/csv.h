@@ -3,6 +3,8 @@
  * Profiles as CSV: cores,cpu_khz,gpu_hz,emc_hz[,batch],time_ms,power_w
  * and, in ours, the relative errors time_sd,power_sd behind. Columns are found
  * by name; others are ignored. A file with the first four only is a mode list.
+ * CRLF, a byte order mark, blank lines and lines that begin with # are taken;
+ * quotes are not. Rows stay in the file's order, repeated modes included.
  */
 #ifndef JETWATT_CSV_H
 #define JETWATT_CSV_H
@@ -18,13 +20,16 @@ struct jetwatt_csv_error {
 
 /* @batch may be NULL; *batch[i] is 0 where the file has no such column.
  * time_ms and power_w are NAN in a mode list. Caller frees.
- * Return: rows; -EINVAL with @err; other negative errno. */
+ * Return: rows; -EINVAL with @err; -EFBIG; other negative errno. */
 int jetwatt_csv_read(const char *path, struct jetwatt_row **row, uint32_t **batch,
 		     struct jetwatt_csv_error *err);
 /* As above from memory: what the fuzzer calls. */
 int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **row, uint32_t **batch,
 		      struct jetwatt_csv_error *err);
-/* Written beside @path and renamed over it. */
+/* Written beside @path and renamed over it (a pipe is written to). Doubles get
+ * as many digits as it takes to read the same value back. All rows with
+ * time_ms NAN: a mode list. Return: 0; -EINVAL: a row that the parser would
+ * refuse; other negative errno, and then @path is as before. */
 int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, size_t n);
 
 #endif

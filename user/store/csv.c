@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reading profiles: columns by name, errors by line. */
+#include "store/csv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A year of profiling every mode of every board fits many times. */
+#define FILE_MAX	(256u << 20)
+#define NUMBER_MAX	63
+
+enum { CORES, CPU_KHZ, GPU_HZ, EMC_HZ, BATCH, TIME_MS, POWER_W, TIME_SD, POWER_SD, COLUMNS };
+
+static const char * const names[COLUMNS] = {
+	[CORES] = "cores", [CPU_KHZ] = "cpu_khz", [GPU_HZ] = "gpu_hz", [EMC_HZ] = "emc_hz",
+	[BATCH] = "batch", [TIME_MS] = "time_ms", [POWER_W] = "power_w",
+	[TIME_SD] = "time_sd", [POWER_SD] = "power_sd",
+};
+
+/* A piece of the text: not terminated, may be empty. */
+struct piece {
+	const char *p;
+	size_t len;
+};
+
+struct reader {
+	const char *at, *end;
+	unsigned int line, columns;
+	int where[COLUMNS];	/* our column's place in the file, -1: not there */
+	struct jetwatt_csv_error *err;
+};
+
+static __attribute__((format(printf, 3, 4)))
+int refuse(struct jetwatt_csv_error *err, unsigned int line, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (err) {
+		err->line = line;
+		va_start(ap, fmt);
+		vsnprintf(err->text, sizeof(err->text), fmt, ap);
+		va_end(ap);
+	}
+	return -EINVAL;
+}
+
+static struct piece trim(struct piece s)
+{
+	while (s.len && (*s.p == ' ' || *s.p == '\t')) {
+		s.p++;
+		s.len--;
+	}
+	while (s.len && (s.p[s.len - 1] == ' ' || s.p[s.len - 1] == '\t'))
+		s.len--;
+	return s;
+}
+
+/* The next line that holds something, without its end. False: no more. */
+static bool next_line(struct reader *r, struct piece *line)
+{
+	while (r->at < r->end) {
+		const char *nl = memchr(r->at, '\n', (size_t)(r->end - r->at));
+		const char *stop = nl ? nl : r->end;
+
+		line->p = r->at;
+		line->len = (size_t)(stop - r->at);
+		r->at = nl ? nl + 1 : r->end;
+		r->line++;
+		if (line->len && line->p[line->len - 1] == '\r')
+			line->len--;
+		*line = trim(*line);
+		if (line->len && line->p[0] != '#')
+			return true;
+	}
+	return false;
+}
+
+/* Takes one field off the line; false: the line is used up. */
+static bool next_field(struct piece *line, struct piece *field)
+{
+	const char *comma;
+
+	if (!line->p)
+		return false;
+	comma = memchr(line->p, ',', line->len);
+	*field = (struct piece){ line->p, comma ? (size_t)(comma - line->p) : line->len };
+	if (comma) {
+		line->len -= field->len + 1;
+		line->p = comma + 1;
+	} else {
+		line->p = NULL;
+	}
+	*field = trim(*field);
+	return true;
+}
+
+static int header(struct reader *r, struct piece line)
+{
+	struct piece field;
+	unsigned int at = 0;
+
+	for (int c = 0; c < COLUMNS; c++)
+		r->where[c] = -1;
+	for (; next_field(&line, &field); at++) {
+		for (int c = 0; c < COLUMNS; c++) {
+			if (field.len != strlen(names[c]) || memcmp(field.p, names[c], field.len))
+				continue;
+			if (r->where[c] >= 0)
+				return refuse(r->err, r->line, "column %s twice", names[c]);
+			r->where[c] = (int)at;
+		}
+	}
+	r->columns = at;
+	for (int c = CORES; c <= EMC_HZ; c++)
+		if (r->where[c] < 0)
+			return refuse(r->err, r->line, "column %s is missing", names[c]);
+	if ((r->where[TIME_MS] < 0) != (r->where[POWER_W] < 0))
+		return refuse(r->err, r->line, "column %s is missing",
+			      names[r->where[TIME_MS] < 0 ? TIME_MS : POWER_W]);
+	return 0;
+}
+
+/* strtod() alone would also take "inf", "nan" and hexadecimal. */
+static int number(struct reader *r, int column, struct piece field, double *v)
+{
+	char text[NUMBER_MAX + 1], *end;
+
+	if (!field.len)
+		return refuse(r->err, r->line, "%s is empty", names[column]);
+	if (field.len > NUMBER_MAX)
+		return refuse(r->err, r->line, "%s is too long to be a number", names[column]);
+	memcpy(text, field.p, field.len);
+	text[field.len] = '\0';
+	*v = strtod(text, &end);
+	if (strspn(text, "0123456789+-.eE") != field.len || *end || !isfinite(*v)) {
+		for (char *p = text; *p; p++)
+			if (*p < ' ' || *p > '~')
+				*p = '?';
+		return refuse(r->err, r->line, "%s is not a number: \"%.40s\"", names[column],
+			      text[0] ? text : "?");
+	}
+	return 0;
+}
+
+/* Whole numbers, also as 1300500000.0 or 1.3005e9: other tools write those. */
+static int whole(struct reader *r, int column, double v, double min, double max)
+{
+	if (v != floor(v) || v < min || v > max)
+		return refuse(r->err, r->line, "%s is %.15g, not a whole number from %.0f to %.0f",
+			      names[column], v, min, max);
+	return 0;
+}
+
+static int row(struct reader *r, struct piece line, struct jetwatt_row *row, uint32_t *batch)
+{
+	double v[COLUMNS] = { [TIME_MS] = NAN, [POWER_W] = NAN };
+	struct piece field;
+	unsigned int at = 0;
+	int rc = 0;
+
+	for (; next_field(&line, &field); at++)
+		for (int c = 0; c < COLUMNS && !rc; c++)
+			if (r->where[c] == (int)at)
+				rc = number(r, c, field, &v[c]);
+	if (rc)
+		return rc;
+	if (at != r->columns)
+		return refuse(r->err, r->line, "%u fields, the header has %u", at, r->columns);
+
+	rc = whole(r, CORES, v[CORES], 1, 4096);
+	if (!rc)
+		rc = whole(r, CPU_KHZ, v[CPU_KHZ], 1, UINT32_MAX);
+	if (!rc)
+		rc = whole(r, GPU_HZ, v[GPU_HZ], 1, 1e15);
+	if (!rc)
+		rc = whole(r, EMC_HZ, v[EMC_HZ], 1, 1e15);
+	if (!rc && r->where[BATCH] >= 0)
+		rc = whole(r, BATCH, v[BATCH], 1, UINT32_MAX);
+	for (int c = TIME_MS; c <= POWER_W && !rc; c++)
+		if (r->where[c] >= 0 && v[c] <= 0)
+			rc = refuse(r->err, r->line, "%s is %.15g, not above 0", names[c], v[c]);
+	for (int c = TIME_SD; c <= POWER_SD && !rc; c++)
+		if (v[c] < 0)
+			rc = refuse(r->err, r->line, "%s is %.15g, below 0", names[c], v[c]);
+	if (rc)
+		return rc;
+
+	*row = (struct jetwatt_row){
+		.mode = { (uint32_t)v[CORES], (uint32_t)v[CPU_KHZ], (uint64_t)v[GPU_HZ],
+			  (uint64_t)v[EMC_HZ] },
+		.time_ms = v[TIME_MS], .power_w = v[POWER_W],
+		.time_sd = v[TIME_SD], .power_sd = v[POWER_SD],
+	};
+	*batch = (uint32_t)v[BATCH];
+	return 0;
+}
+
+int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **rows, uint32_t **batches,
+		      struct jetwatt_csv_error *err)
+{
+	struct reader r = { .at = text, .end = text + len, .err = err };
+	struct jetwatt_row *out = NULL;
+	uint32_t *batch = NULL;
+	size_t n = 0, room = 0;
+	struct piece line;
+	int rc = 0;
+
+	if (err)
+		*err = (struct jetwatt_csv_error){ 0 };
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		r.at += 3;
+	if (len && memchr(text, '\0', len))
+		return refuse(err, 0, "not a text file: it holds a zero byte");
+	if (!next_line(&r, &line))
+		return refuse(err, r.line, "empty: no header");
+	rc = header(&r, line);
+
+	while (!rc && next_line(&r, &line)) {
+		if (n == room) {
+			size_t more = room ? room * 2 : 256;
+			void *a = realloc(out, more * sizeof(*out));
+			void *b;
+
+			out = a ? a : out;
+			b = realloc(batch, more * sizeof(*batch));
+			batch = b ? b : batch;
+			if (!a || !b) {
+				rc = -ENOMEM;
+				break;
+			}
+			room = more;
+		}
+		rc = row(&r, line, &out[n], &batch[n]);
+		if (!rc)
+			n++;
+	}
+	if (!rc && !n)
+		rc = refuse(err, r.line, "a header, but no row");
+	if (!rc) {
+		*rows = out;
+		out = NULL;
+		if (batches) {
+			*batches = batch;
+			batch = NULL;
+		}
+	}
+	free(out);
+	free(batch);
+	return rc ? rc : (int)n;
+}
+
+int jetwatt_csv_read(const char *path, struct jetwatt_row **rows, uint32_t **batch,
+		     struct jetwatt_csv_error *err)
+{
+	size_t len = 0, room = 0;
+	char *text = NULL;
+	int rc = 0, fd;
+
+	if (err)
+		*err = (struct jetwatt_csv_error){ 0 };
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* Not by st_size: a profile may come through a pipe. */
+	for (;;) {
+		ssize_t got;
+
+		if (len == room) {
+			char *more = realloc(text, room ? room * 2 : 65536);
+
+			if (!more) {
+				rc = -ENOMEM;
+				goto out;
+			}
+			text = more;
+			room = room ? room * 2 : 65536;
+		}
+		got = read(fd, text + len, room - len);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			rc = -errno;
+			goto out;
+		}
+		if (!got)
+			break;
+		len += (size_t)got;
+		if (len > FILE_MAX) {
+			rc = -EFBIG;
+			goto out;
+		}
+	}
+	rc = jetwatt_csv_parse(text, len, rows, batch, err);
+out:
+	free(text);
+	close(fd);
+	return rc;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Writing profiles: whole or not at all, and every digit that counts. */
+#include "store/csv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The fewest digits that read back as the same double. */
+static void exact(FILE *f, double v)
+{
+	char text[40];
+
+	for (int digits = 6; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	fprintf(f, ",%s", text);
+}
+
+static int put(FILE *f, const struct jetwatt_row *row, size_t n, bool measured)
+{
+	fprintf(f, "cores,cpu_khz,gpu_hz,emc_hz%s\n",
+		measured ? ",time_ms,power_w,time_sd,power_sd" : "");
+	for (size_t i = 0; i < n; i++) {
+		const struct jetwatt_mode *m = &row[i].mode;
+
+		fprintf(f, "%u,%u,%llu,%llu", m->cores, m->cpu_khz,
+			(unsigned long long)m->gpu_hz, (unsigned long long)m->emc_hz);
+		if (measured) {
+			exact(f, row[i].time_ms);
+			exact(f, row[i].power_w);
+			exact(f, row[i].time_sd);
+			exact(f, row[i].power_sd);
+		}
+		fputc('\n', f);
+	}
+	return fflush(f) || ferror(f) ? -EIO : 0;
+}
+
+/* What a reader of ours would refuse is not written either. */
+static int check(const struct jetwatt_row *row, size_t n, bool *measured)
+{
+	*measured = n && !isnan(row[0].time_ms);
+	for (size_t i = 0; i < n; i++) {
+		const struct jetwatt_row *r = &row[i];
+
+		if (!r->mode.cores || !r->mode.cpu_khz || !r->mode.gpu_hz || !r->mode.emc_hz)
+			return -EINVAL;
+		if (!*measured && isnan(r->time_ms) && isnan(r->power_w))
+			continue;
+		if (!*measured || !isfinite(r->time_ms) || !isfinite(r->power_w) ||
+		    r->time_ms <= 0 || r->power_w <= 0 || !isfinite(r->time_sd) ||
+		    !isfinite(r->power_sd) || r->time_sd < 0 || r->power_sd < 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* A rename is on disk only when its directory is. */
+static int sync_dir(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX];
+	int fd, rc;
+
+	if (!slash)
+		snprintf(dir, sizeof(dir), ".");
+	else
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash == path ? 1 : slash - path), path);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	rc = fsync(fd) && errno != EINVAL && errno != EROFS ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
+int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, size_t n)
+{
+	char temp[PATH_MAX];
+	bool beside, measured;
+	struct stat st;
+	mode_t mask;
+	FILE *f = NULL;
+	int fd, rc;
+
+	rc = check(row, n, &measured);
+	if (rc)
+		return rc;
+	/* A pipe or a terminal can't be replaced; it is written to. */
+	beside = stat(path, &st) || S_ISREG(st.st_mode);
+	if (snprintf(temp, sizeof(temp), beside ? "%s.XXXXXX" : "%s", path) >= (int)sizeof(temp))
+		return -ENAMETOOLONG;
+	fd = beside ? mkstemp(temp) : open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	f = fdopen(fd, "w");
+	if (!f) {
+		rc = -errno;
+		close(fd);
+		goto out;
+	}
+	rc = put(f, row, n, measured);
+	if (!rc && beside) {
+		mask = umask(0);
+		umask(mask);
+		if (fchmod(fd, 0666 & ~mask) || fsync(fd))
+			rc = -errno;
+	}
+	if (fclose(f) && !rc)
+		rc = -errno;
+	if (!rc && beside)
+		rc = rename(temp, path) ? -errno : sync_dir(path);
+out:
+	if (rc && beside)
+		unlink(temp);
+	return rc;
+}
