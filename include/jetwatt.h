@@ -96,7 +96,7 @@ struct jetwatt_samples {
 };
 
 struct jetwatt_event {
-	uint32_t kind, chip;	/* enum jetwatt_event */
+	uint32_t kind, chip;	/* enum jetwatt_event_kind */
 	uint64_t time_ns, value;
 };
 

@@ -92,14 +92,14 @@ enum jetwatt_series {
 };
 
 /**
- * enum jetwatt_event - what an EVENT_NTF tells (JETWATT_A_EVENT_KIND)
+ * enum jetwatt_event_kind - what an EVENT_NTF tells (JETWATT_A_EVENT_KIND)
  * @JETWATT_EVENT_CONFIG_CHANGED: rate, batch or list of series is new
  * @JETWATT_EVENT_CHIP_LOST: a chip stopped answering; its series are NONE
  * @JETWATT_EVENT_CHIP_BACK: it answers again
  * @JETWATT_EVENT_OVERRUN: the sampler skipped ticks (VALUE: how many since
  *	the last such event; at most one event a second)
  */
-enum jetwatt_event {
+enum jetwatt_event_kind {
 	JETWATT_EVENT_CONFIG_CHANGED,
 	JETWATT_EVENT_CHIP_LOST,
 	JETWATT_EVENT_CHIP_BACK,
@@ -222,10 +222,10 @@ enum {
 
 /* EVENT_NTF */
 enum {
-	JETWATT_A_EVENT_KIND = 1,	/* u32: enum jetwatt_event */
+	JETWATT_A_EVENT_KIND = 1,	/* u32: enum jetwatt_event_kind */
 	JETWATT_A_EVENT_TIME_NS,	/* u64 */
 	JETWATT_A_EVENT_CHIP,		/* u32: id of the chip, if about one */
-	JETWATT_A_EVENT_VALUE,		/* u64: see enum jetwatt_event */
+	JETWATT_A_EVENT_VALUE,		/* u64: see enum jetwatt_event_kind */
 	JETWATT_A_EVENT_PAD,
 	__JETWATT_A_EVENT_MAX,
 	JETWATT_A_EVENT_MAX = (__JETWATT_A_EVENT_MAX - 1)
