@@ -16,7 +16,8 @@
 
 #include "demo/optimum.h"
 #include "plan/plan.h"
-#include "search_run.h"
+#include "unit/search_run.h"
+#include "unit/world.h"
 
 static int by_value(const void *a, const void *b)
 {
@@ -68,6 +69,22 @@ static void show(struct tally *t, int most, FILE *json, int last)
 			100 * t->over_max, last ? "" : ",");
 }
 
+/* A file, or "world:SEED", "xavier:SEED": a random board and workload; with
+ * "dirty" in front of that, jitter and misread rows on top. */
+static long rows_of(const char *name, struct jetwatt_row **row)
+{
+	int dirty = !strncmp(name, "dirty", 5), xavier;
+	const char *n = dirty ? name + 5 : name;
+	unsigned long seed;
+	struct world w;
+
+	xavier = !strncmp(n, "xavier:", 7);
+	if (sscanf(n, xavier ? "xavier:%lu" : "world:%lu", &seed) != 1)
+		return search_read(name, row);
+	world_make(&w, seed, xavier);
+	return world_rows(&w, row, dirty ? 0.01 : 0, seed);
+}
+
 static int bench(const char *path, double lo, double hi, double step, int seeds, FILE *json)
 {
 	static const int at[] = { 10, 15, 20 };
@@ -75,7 +92,7 @@ static int bench(const char *path, double lo, double hi, double step, int seeds,
 	unsigned char *dirty = NULL;
 	struct tally t[3] = { 0 };
 	struct search_stats st = { 0 };
-	long n = search_read(path, &row);
+	long n = rows_of(path, &row);
 	clock_t t0 = clock();
 	int err = n > 0 ? 0 : -EINVAL;
 
