@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The forms against finite differences and plain physics. */
+#include <math.h>
+
+#include "kselftest_harness.h"
+#include "model/form.h"
+#include "search_run.h"
+
+static struct jetwatt_point random_point(uint64_t *s)
+{
+	struct jetwatt_mode m = {
+		.cores = 1 + search_uniform(s) * 12,
+		.cpu_khz = 115200 + search_uniform(s) * 2e6,
+		.gpu_hz = 1e8 + search_uniform(s) * 1.2e9,
+		.emc_hz = 2e8 + search_uniform(s) * 3e9,
+	};
+	struct jetwatt_point x;
+
+	jetwatt_point_of(&x, &m);
+	x.rate = exp(search_normal(s));
+	return x;
+}
+
+static double worst_gradient(const struct jetwatt_form *f)
+{
+	double worst = 0, th[JETWATT_PARAMS_MAX], g[JETWATT_PARAMS_MAX];
+	uint64_t s = 1;
+
+	for (int round = 0; round < 200; round++) {
+		struct jetwatt_point x = random_point(&s);
+
+		for (int k = 0; k < f->np; k++)
+			th[k] = f->mu[k] + f->sd[k] * search_normal(&s);
+		f->eval(th, &x, g);
+		for (int k = 0; k < f->np; k++) {
+			double was = th[k], h = 1e-5, up, down;
+
+			th[k] = was + h;
+			up = f->eval(th, &x, NULL);
+			th[k] = was - h;
+			down = f->eval(th, &x, NULL);
+			th[k] = was;
+			worst = fmax(worst, fabs((up - down) / (2 * h) - g[k]));
+		}
+	}
+	return worst;
+}
+
+TEST(gradients_of_time)
+{
+	EXPECT_LT(worst_gradient(&jetwatt_roof), 1e-6);
+}
+
+TEST(gradients_of_power)
+{
+	EXPECT_LT(worst_gradient(&jetwatt_watts), 1e-6);
+}
+
+/* More of any knob is never slower, and at an equal rate never draws less. */
+TEST(monotone_in_every_knob)
+{
+	const struct jetwatt_form *f[] = { &jetwatt_roof, &jetwatt_watts };
+	double th[JETWATT_PARAMS_MAX];
+	uint64_t s = 2;
+
+	for (int round = 0; round < 400; round++) {
+		int which = round % 2;
+		struct jetwatt_point x = random_point(&s), y = x;
+		int d = search_uniform(&s) * JETWATT_DIMS;
+		double a, b;
+
+		for (int k = 0; k < f[which]->np; k++)
+			th[k] = f[which]->mu[k] + f[which]->sd[k] * search_normal(&s);
+		y.v[d] *= 1.3;
+		y.lg[d] = log(y.v[d]);
+		a = f[which]->eval(th, &x, NULL);
+		b = f[which]->eval(th, &y, NULL);
+		EXPECT_LE(which ? a : b, (which ? b : a) + 1e-12);
+	}
+}
+
+TEST(point_refuses_a_zero_knob)
+{
+	struct jetwatt_mode m = { 4, 1000000, 0, 2133000000 };
+	struct jetwatt_point x;
+
+	EXPECT_EQ(-EINVAL, jetwatt_point_of(&x, &m));
+}
+
+TEST_HARNESS_MAIN
