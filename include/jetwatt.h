@@ -112,7 +112,8 @@ int jetwatt_open(struct jetwatt **jw);
 void jetwatt_close(struct jetwatt *jw);
 
 /* What the last failed call on @jw said: the kernel's own words where it gave
- * any (extended ack), else ours. Never NULL; valid until the next call. */
+ * any (extended ack), else ours. Of NULL: what this thread's last failed
+ * jetwatt_open() said. Never NULL; valid until the next call. */
 const char *jetwatt_error(const struct jetwatt *jw);
 
 int jetwatt_info(struct jetwatt *jw, struct jetwatt_info *info);
@@ -163,13 +164,16 @@ struct jetwatt_sync {
 
 /**
  * struct jetwatt_probe_opts - whom to watch
- * @tgid: this process and, if @children, all that it forks; 0: everybody
+ * @tgid: this process and, if @children, all that it has forked and will
+ *	fork; 0: everybody
  * @cgroup: id of a v2 cgroup, 0: any
+ * @ring_kib: size of the ring buffer, a power of two, 0: 1024
  */
 struct jetwatt_probe_opts {
 	uint32_t tgid;
 	uint32_t children;
 	uint64_t cgroup;
+	uint32_t ring_kib;
 };
 
 typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
@@ -177,15 +181,20 @@ typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
 /**
  * jetwatt_probe_open() - attach the BPF probe
  *
+ * A wait is reported when it has ended. The reader is woken at most every
+ * 10 ms and looks again 20 ms later, so that a job with many short waits is
+ * not slowed down by being watched.
+ *
  * Return: 0; -EPERM: needs CAP_BPF and CAP_PERFMON (or root); -EOPNOTSUPP:
- * this kernel cannot trace with BPF; else what libbpf said.
+ * this kernel cannot trace with BPF, or @tgid means another process there (we
+ * are in a pid namespace); -ESRCH: no process @tgid; else what libbpf said.
  */
 int jetwatt_probe_open(struct jetwatt_probe **p, const struct jetwatt_probe_opts *opts,
 		       jetwatt_sync_fn fn, void *arg);
 void jetwatt_probe_close(struct jetwatt_probe *p);
 int jetwatt_probe_fd(const struct jetwatt_probe *p);
 int jetwatt_probe_dispatch(struct jetwatt_probe *p);
-/* Events that did not fit into the ring buffer, since the probe was opened. */
+/* Waits that were not reported for lack of room, since the probe was opened. */
 uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p);
 /* What the last failed jetwatt_probe_open() of this thread said. */
 const char *jetwatt_probe_error(void);
@@ -198,9 +207,11 @@ const char *jetwatt_probe_error(void);
  * @seq: of the sample; @gap is true where samples are missing before it
  * @nr: rails, in the order of jetwatt_rails()
  * @uw: power of each rail; bus voltages that were not read in this tick are
- *	the last ones read. Not valid before every enabled rail has been read.
+ *	the last ones read. Samples begin when every enabled rail has been
+ *	read, or 64 ticks on: a rail that was never read has 0 and no bit.
  * @valid: bit r is set if @uw[r] rests on a shunt read in this very tick
  * @clock: the mode in use as far as clocks are known (0: not)
+ * @temp_mc: the hottest thermal zone, 0 if there is none
  */
 struct jetwatt_power {
 	uint64_t seq, time_ns;
@@ -215,8 +226,11 @@ struct jetwatt_join;
 typedef void (*jetwatt_power_fn)(const struct jetwatt_power *p, void *arg);
 
 /* The join turns batches into power samples and hands both kinds to its
- * callbacks in order of time, as soon as neither stream can still bring
- * something earlier (a stream that is silent for @hold_ms is not waited for). */
+ * callbacks in order of time (samples by @time_ns, waits by @exit_ns), as soon
+ * as neither stream can still bring something earlier. A stream that is silent
+ * for @hold_ms, by the other's times, is not waited for: take more than the age
+ * of a batch (JETWATT_A_CONFIG_BATCH_AGE_MS) and the probe's 20 ms. @jw may be
+ * NULL: a join without rails. */
 int jetwatt_join_new(struct jetwatt_join **j, struct jetwatt *jw, uint32_t hold_ms);
 void jetwatt_join_free(struct jetwatt_join *j);
 /* jetwatt_subscribe()/jetwatt_probe_open() take these with the join as @arg. */
@@ -226,6 +240,8 @@ void jetwatt_join_set(struct jetwatt_join *j, jetwatt_power_fn power, jetwatt_sy
 		      void *arg);
 /* Deliver all that is held back, in order. */
 void jetwatt_join_flush(struct jetwatt_join *j);
+/* Records left out because later ones had been delivered: @hold_ms too short. */
+uint64_t jetwatt_join_late(const struct jetwatt_join *j);
 
 #ifdef __cplusplus
 }

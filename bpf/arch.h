@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * Where an architecture keeps a system call's number and arguments, and which
+ * numbers the calls have.
+ *
+ * The offsets are those of struct pt_regs, whose general registers come first
+ * and are user ABI (ptrace, core files): they can't move between kernels, so
+ * no relocation against kernel BTF is needed.
+ */
+#ifndef JETWATT_BPF_ARCH_H
+#define JETWATT_BPF_ARCH_H
+
+#if defined(__TARGET_ARCH_arm64)
+
+#define REG(n)		((n) * 8)
+#define OFF_NR		REG(8)		/* still the caller's x8 at exit */
+#define OFF_ARG0	REG(0)		/* at entry only: the return value at exit */
+#define OFF_ARG1	REG(1)
+#define OFF_ARG2	REG(2)
+
+#define NR_IOCTL		29
+#define NR_CLOSE		57
+#define NR_PPOLL		73
+#define NR_POLL			(-1)	/* arm64 has only ppoll */
+#define NR_EXIT			93
+#define NR_RESTART_SYSCALL	128
+#define NR_CLONE		220
+#define NR_EXECVE		221
+#define NR_EXECVEAT		281
+#define NR_CLONE3		435
+#define NR_FORK			(-1)
+#define NR_VFORK		(-1)
+
+#elif defined(__TARGET_ARCH_x86)
+
+#define OFF_NR		120		/* orig_ax */
+#define OFF_ARG0	112		/* di */
+#define OFF_ARG1	104		/* si */
+#define OFF_ARG2	96		/* dx */
+
+#define NR_CLOSE		3
+#define NR_POLL			7
+#define NR_IOCTL		16
+#define NR_CLONE		56
+#define NR_FORK			57
+#define NR_VFORK		58
+#define NR_EXECVE		59
+#define NR_EXIT			60
+#define NR_RESTART_SYSCALL	219
+#define NR_PPOLL		271
+#define NR_EXECVEAT		322
+#define NR_CLONE3		435
+
+#else
+#error "unknown architecture: pass -D__TARGET_ARCH_arm64 or -D__TARGET_ARCH_x86"
+#endif
+
+#endif

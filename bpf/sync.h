@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * What sync.bpf.c and the library say to each other: the record in the ring
+ * buffer. Plain types, so that both sides can include it.
+ */
+#ifndef JETWATT_BPF_SYNC_H
+#define JETWATT_BPF_SYNC_H
+
+enum jetwatt_sync_record_call {
+	JETWATT_SYNC_RECORD_POLLFD,	/* as enum jetwatt_sync_call of jetwatt.h */
+	JETWATT_SYNC_RECORD_SYNCPT,
+};
+
+/**
+ * struct jetwatt_sync_record - one finished wait
+ * @enter_ns, @exit_ns: CLOCK_MONOTONIC
+ * @cgroup: id of the thread's v2 cgroup
+ * @tgid, @tid: in the initial pid namespace
+ * @call: enum jetwatt_sync_record_call
+ * @ret: what the call returned
+ * @fd: descriptor waited on: the pollfd, or the node of SYNCPOINT_WAIT
+ * @ctl_fd: descriptor that TRIGGER_POLLFD was called on, else -1
+ */
+struct jetwatt_sync_record {
+	unsigned long long enter_ns, exit_ns, cgroup;
+	unsigned int tgid, tid;
+	unsigned int call;
+	int ret;
+	int fd, ctl_fd;
+};
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Numbers of ioctls are not unique: whether a wait was one for the GPU is
+ * told by the file. A BPF program without kernel BTF can't walk to it, /proc
+ * can, at the price of a look-up that is good for a second: a descriptor's
+ * number may be used again for another file.
+ */
+#include "fdname.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FRESH_NS	1000000000ull
+
+static int begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+/* Names as JetPack's kernels give them: jetson.md has no other source than
+ * lsof of a CUDA process and the drivers' own code. */
+int jetwatt_fdname_classify(const char *path)
+{
+	if (begins(path, "anon_inode:") && strstr(path, "host1x_pollfd"))
+		return JETWATT_FDNAME_POLLFD;
+	if (begins(path, "/dev/host1x-fence"))
+		return JETWATT_FDNAME_FENCE;
+	if (begins(path, "/dev/dri/renderD") || begins(path, "/dev/dri/card"))
+		return JETWATT_FDNAME_RENDER;
+	return JETWATT_FDNAME_OTHER;
+}
+
+static int ask(uint32_t tgid, int fd)
+{
+	char link[64], path[128];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%u/fd/%d", tgid, fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return JETWATT_FDNAME_GONE;
+	path[n] = '\0';
+	return jetwatt_fdname_classify(path);
+}
+
+int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t now_ns)
+{
+	unsigned int i = (tgid * 31 + (unsigned int)fd) % JETWATT_FDNAME_SLOTS;
+
+	if (c->slot[i].tgid != tgid || c->slot[i].fd != fd ||
+	    now_ns - c->slot[i].when_ns > FRESH_NS) {
+		c->slot[i].tgid = tgid;
+		c->slot[i].fd = fd;
+		c->slot[i].when_ns = now_ns;
+		c->slot[i].what = ask(tgid, fd);
+	}
+	return c->slot[i].what;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "follow.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* PROC_PID_INIT_INO of the kernel: fixed since it can be seen. */
+#define INITIAL_PID_NS	0xEFFFFFFCu
+
+int jetwatt_follow_initial_pids(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_PID_NS;
+}
+
+struct process {
+	uint32_t tgid, parent;
+	int in;
+};
+
+/* pid (comm) state ppid ...: the name may hold anything, a ')' too */
+static int parent_of(const char *pid, uint32_t *parent)
+{
+	char path[288], line[512], *p;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -ESRCH;
+	n = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[n] = '\0';
+	p = strrchr(line, ')');
+	return p && sscanf(p + 1, " %*c %u", parent) == 1 ? 0 : -ESRCH;
+}
+
+static int processes(struct process **list)
+{
+	struct process *all = NULL, *more;
+	int nr = 0, max = 0;
+	struct dirent *d;
+	DIR *proc;
+
+	proc = opendir("/proc");
+	if (!proc)
+		return -errno;
+	while ((d = readdir(proc))) {
+		if (!isdigit((unsigned char)d->d_name[0]))
+			continue;
+		if (nr == max) {
+			max = max ? 2 * max : 256;
+			more = realloc(all, max * sizeof(*all));
+			if (!more) {
+				free(all);
+				closedir(proc);
+				return -ENOMEM;
+			}
+			all = more;
+		}
+		all[nr] = (struct process){ .tgid = strtoul(d->d_name, NULL, 10) };
+		if (!parent_of(d->d_name, &all[nr].parent))
+			nr++;
+	}
+	closedir(proc);
+	*list = all;
+	return nr;
+}
+
+static int is_in(const struct process *all, int nr, uint32_t tgid)
+{
+	int i;
+
+	for (i = 0; i < nr; i++)
+		if (all[i].tgid == tgid)
+			return all[i].in;
+	return 0;
+}
+
+int jetwatt_follow_tree(uint32_t tgid, uint32_t **tgids)
+{
+	struct process *all = NULL;
+	int nr = processes(&all), in = 0, i, before;
+	uint32_t *out = NULL;
+
+	if (nr < 0)
+		return nr;
+	for (i = 0; i < nr; i++)
+		if (all[i].tgid == tgid)
+			in = all[i].in = 1;
+	/* A parent's number may be above its child's: until nothing changes. */
+	do {
+		before = in;
+		for (i = 0; i < nr && before; i++)
+			if (!all[i].in && is_in(all, nr, all[i].parent)) {
+				all[i].in = 1;
+				in++;
+			}
+	} while (in > before);
+	if (in)
+		out = malloc(in * sizeof(*out));
+	if (in && !out) {
+		free(all);
+		return -ENOMEM;
+	}
+	for (i = 0, in = 0; i < nr; i++)
+		if (all[i].in)
+			out[in++] = all[i].tgid;
+	free(all);
+	*tgids = out;
+	return in ? in : -ESRCH;
+}
+
+/* The names of processes in that record have changed their shape; its
+ * description has the offset: "field:pid_t child_pid;	offset:44;	..." */
+static uint32_t offset_in(const char *path)
+{
+	unsigned int off = 0;
+	char line[256], *p;
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return 0;
+	while (!off && fgets(line, sizeof(line), f)) {
+		p = strstr(line, "child_pid;");
+		if (p && strstr(line, "field:") && (p = strstr(p, "offset:")))
+			off = strtoul(p + strlen("offset:"), NULL, 10);
+	}
+	fclose(f);
+	return off;
+}
+
+uint32_t jetwatt_follow_fork_offset(void)
+{
+	uint32_t off = offset_in("/sys/kernel/tracing/events/sched/sched_process_fork/format");
+
+	return off ? off :
+	       offset_in("/sys/kernel/debug/tracing/events/sched/sched_process_fork/format");
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Whom to follow: what /proc and tracefs know.
+ */
+#ifndef JETWATT_LIB_FOLLOW_H
+#define JETWATT_LIB_FOLLOW_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Is this the initial pid namespace, whose ids BPF sees? */
+int jetwatt_follow_initial_pids(void);
+
+/**
+ * jetwatt_follow_tree() - a process and all its descendants
+ * @tgids: set to an array for the caller to free
+ *
+ * Return: how many; -ESRCH: no such process; -ENOMEM.
+ */
+int jetwatt_follow_tree(uint32_t tgid, uint32_t **tgids);
+
+/* Offset of child_pid in the record of sched_process_fork, 0: can't tell. */
+uint32_t jetwatt_follow_fork_offset(void);
+
+#endif

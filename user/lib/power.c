@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Series of registers to power of rails.
+ *
+ * The module reads bus voltages in rotation, so most samples rest on a bus
+ * voltage that is a few ticks old: it moves by millivolts in volts where the
+ * current moves by amperes.
+ */
+#include "join.h"
+
+#include <linux/jetwatt.h>
+#include <string.h>
+
+/* A chip that never answers must not hold up the others for ever. */
+#define SKIP_MAX	64
+
+void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rail *rail, int nr)
+{
+	memset(st, 0, sizeof(*st));
+	if (nr > JETWATT_RAILS_MAX)
+		nr = JETWATT_RAILS_MAX;
+	memcpy(st->rail, rail, nr * sizeof(*rail));
+	st->nr_rails = nr;
+}
+
+static int find(const struct jetwatt_power_state *st, uint32_t id)
+{
+	int r;
+
+	for (r = 0; r < st->nr_rails; r++)
+		if (st->rail[r].id == id)
+			return r;
+	return -1;
+}
+
+/* What one tick brings, before it is known which of several counts. */
+struct tick {
+	uint32_t shunts;
+	uint32_t cpu_index, cpu_khz;
+	int cpu, temp;
+	int32_t temp_mc;
+};
+
+static void take(struct jetwatt_power_state *st, const struct jetwatt_series_view *v,
+		 int32_t value, struct tick *t)
+{
+	int r;
+
+	switch (v->kind) {
+	case JETWATT_SERIES_SHUNT_UV:
+	case JETWATT_SERIES_BUS_UV:
+		r = find(st, v->index);
+		if (r < 0)
+			break;
+		if (v->kind == JETWATT_SERIES_BUS_UV) {
+			st->bus_uv[r] = value;
+			st->bus_known |= 1u << r;
+		} else {
+			st->shunt_uv[r] = value;
+			st->shunt_known |= 1u << r;
+			t->shunts |= 1u << r;
+		}
+		break;
+	case JETWATT_SERIES_CPU_KHZ:
+		/* the first policy that has a clock: others may be offline */
+		if (value > 0 && (!t->cpu || v->index < t->cpu_index)) {
+			t->cpu = 1;
+			t->cpu_index = v->index;
+			t->cpu_khz = value;
+		}
+		break;
+	case JETWATT_SERIES_GPU_KHZ:
+		st->clock.gpu_hz = (uint64_t)(uint32_t)value * 1000;
+		break;
+	case JETWATT_SERIES_EMC_KHZ:
+		st->clock.emc_hz = (uint64_t)(uint32_t)value * 1000;
+		break;
+	case JETWATT_SERIES_CORES:
+		st->clock.cores = value;
+		break;
+	case JETWATT_SERIES_TEMP_MC:
+		/* the hottest zone */
+		if (!t->temp || value > t->temp_mc)
+			t->temp_mc = value;
+		t->temp = 1;
+		break;
+	}
+}
+
+static int known(const struct jetwatt_power_state *st)
+{
+	uint32_t both = st->bus_known & st->shunt_known;
+	int r;
+
+	for (r = 0; r < st->nr_rails; r++)
+		if (st->rail[r].enabled && !(both & (1u << r)))
+			return 0;
+	return 1;
+}
+
+int jetwatt_power_sample(struct jetwatt_power_state *st, const struct jetwatt_samples *s,
+			 uint32_t i, struct jetwatt_power *p)
+{
+	struct tick t = { 0 };
+	uint32_t k;
+	int r;
+
+	for (k = 0; k < s->nr_series; k++)
+		if (s->series[k].value[i] != JETWATT_VALUE_NONE)
+			take(st, &s->series[k], s->series[k].value[i], &t);
+	if (t.cpu)
+		st->clock.cpu_khz = t.cpu_khz;
+	if (t.temp)
+		st->temp_mc = t.temp_mc;
+	if (!i && s->gap)
+		st->gap = 1;
+	if (st->skipped < SKIP_MAX && !known(st)) {
+		st->skipped++;
+		return 0;
+	}
+	st->skipped = SKIP_MAX;
+
+	memset(p, 0, sizeof(*p));
+	p->seq = s->seq + i;
+	p->time_ns = s->time_ns[i];
+	p->nr = st->nr_rails;
+	p->valid = t.shunts & st->bus_known;
+	p->gap = st->gap;
+	st->gap = 0;
+	p->clock = st->clock;
+	p->temp_mc = st->temp_mc;
+	for (r = 0; r < st->nr_rails; r++)
+		if (st->rail[r].shunt_uohm && (st->bus_known & st->shunt_known & (1u << r)))
+			p->uw[r] = st->bus_uv[r] * st->shunt_uv[r] / st->rail[r].shunt_uohm;
+	return 1;
+}

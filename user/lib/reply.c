@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Replies and events, one function a message. A field whose attribute is
+ * absent keeps zero, save those without which the rest means nothing.
+ */
+#include "parse.h"
+
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <linux/jetwatt.h>
+#include <netlink/attr.h>
+#include <string.h>
+
+#include "attr.h"
+
+int jetwatt_parse_event(struct jetwatt_event *e, const struct nlattr *attr, int len)
+{
+	const struct nlattr *tb[JETWATT_A_EVENT_MAX + 1];
+
+	memset(e, 0, sizeof(*e));
+	jetwatt_attr_index(tb, JETWATT_A_EVENT_MAX, attr, len);
+	jetwatt_attr_u32(tb[JETWATT_A_EVENT_CHIP], &e->chip);
+	jetwatt_attr_u64(tb[JETWATT_A_EVENT_VALUE], &e->value);
+	jetwatt_attr_u64(tb[JETWATT_A_EVENT_TIME_NS], &e->time_ns);
+	return jetwatt_attr_u32(tb[JETWATT_A_EVENT_KIND], &e->kind);
+}
+
+int jetwatt_parse_info(struct jetwatt_info *info, const struct nlattr *attr, int len)
+{
+	const struct nlattr *tb[JETWATT_A_INFO_MAX + 1];
+
+	memset(info, 0, sizeof(*info));
+	jetwatt_attr_index(tb, JETWATT_A_INFO_MAX, attr, len);
+	jetwatt_attr_string(tb[JETWATT_A_INFO_VERSION], info->version, sizeof(info->version));
+	jetwatt_attr_string(tb[JETWATT_A_INFO_BOARD], info->board, sizeof(info->board));
+	jetwatt_attr_u32(tb[JETWATT_A_INFO_CHIPS], &info->chips);
+	jetwatt_attr_u32(tb[JETWATT_A_INFO_RING], &info->ring);
+	jetwatt_attr_u32(tb[JETWATT_A_INFO_RUNNING], &info->running);
+	return jetwatt_attr_u32(tb[JETWATT_A_INFO_RAILS], &info->rails);
+}
+
+int jetwatt_parse_chip(struct jetwatt_chip *chip, const struct nlattr *attr, int len)
+{
+	const struct nlattr *tb[JETWATT_A_CHIP_MAX + 1];
+
+	memset(chip, 0, sizeof(*chip));
+	jetwatt_attr_index(tb, JETWATT_A_CHIP_MAX, attr, len);
+	jetwatt_attr_string(tb[JETWATT_A_CHIP_MODEL], chip->model, sizeof(chip->model));
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_BUS], &chip->bus);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_ADDR], &chip->addr);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_BUS_HZ], &chip->bus_hz);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_CONFIG], &chip->config);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_REFRESH_MHZ], &chip->refresh_mhz);
+	jetwatt_attr_u64(tb[JETWATT_A_CHIP_ERRORS], &chip->errors);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_LOST], &chip->lost);
+	return jetwatt_attr_u32(tb[JETWATT_A_CHIP_ID], &chip->id);
+}
+
+int jetwatt_parse_rail(struct jetwatt_rail *rail, const struct nlattr *attr, int len)
+{
+	const struct nlattr *tb[JETWATT_A_RAIL_MAX + 1];
+
+	memset(rail, 0, sizeof(*rail));
+	jetwatt_attr_index(tb, JETWATT_A_RAIL_MAX, attr, len);
+	jetwatt_attr_u32(tb[JETWATT_A_RAIL_CHIP], &rail->chip);
+	jetwatt_attr_u32(tb[JETWATT_A_RAIL_CHANNEL], &rail->channel);
+	jetwatt_attr_string(tb[JETWATT_A_RAIL_LABEL], rail->label, sizeof(rail->label));
+	jetwatt_attr_u32(tb[JETWATT_A_RAIL_ENABLED], &rail->enabled);
+	jetwatt_attr_u32(tb[JETWATT_A_RAIL_REQUESTED_MHZ], &rail->requested_mhz);
+	jetwatt_attr_u32(tb[JETWATT_A_RAIL_READ_MHZ], &rail->read_mhz);
+	jetwatt_attr_u32(tb[JETWATT_A_RAIL_FRESH_MHZ], &rail->fresh_mhz);
+	if (jetwatt_attr_u32(tb[JETWATT_A_RAIL_SHUNT_UOHM], &rail->shunt_uohm))
+		return -EBADMSG;
+	return jetwatt_attr_u32(tb[JETWATT_A_RAIL_ID], &rail->id);
+}
+
+int jetwatt_parse_clock(struct jetwatt_clock *clock, const struct nlattr *attr, int len)
+{
+	const struct nlattr *tb[JETWATT_A_CLOCK_MAX + 1];
+
+	memset(clock, 0, sizeof(*clock));
+	jetwatt_attr_index(tb, JETWATT_A_CLOCK_MAX, attr, len);
+	jetwatt_attr_u32(tb[JETWATT_A_CLOCK_INDEX], &clock->index);
+	jetwatt_attr_string(tb[JETWATT_A_CLOCK_LABEL], clock->label, sizeof(clock->label));
+	jetwatt_attr_s32(tb[JETWATT_A_CLOCK_VALUE], &clock->value);
+	return jetwatt_attr_u32(tb[JETWATT_A_CLOCK_KIND], &clock->kind);
+}
+
+int jetwatt_parse_config(struct jetwatt_config *config, const struct nlattr *attr, int len)
+{
+	const struct nlattr *tb[JETWATT_A_CONFIG_MAX + 1];
+
+	memset(config, 0, sizeof(*config));
+	jetwatt_attr_index(tb, JETWATT_A_CONFIG_MAX, attr, len);
+	jetwatt_attr_u32(tb[JETWATT_A_CONFIG_BATCH], &config->batch);
+	jetwatt_attr_u32(tb[JETWATT_A_CONFIG_BATCH_AGE_MS], &config->batch_age_ms);
+	jetwatt_attr_u32(tb[JETWATT_A_CONFIG_BUS_SHARE_PCT], &config->bus_share_pct);
+	jetwatt_attr_u32(tb[JETWATT_A_CONFIG_RATE_MAX_HZ], &config->rate_max_hz);
+	jetwatt_attr_u32(tb[JETWATT_A_CONFIG_ACTIVE_HZ], &config->active_hz);
+	return jetwatt_attr_u32(tb[JETWATT_A_CONFIG_RATE_HZ], &config->rate_hz);
+}
+
+int jetwatt_parse_stats(struct jetwatt_stats *stats, const struct nlattr *attr, int len)
+{
+	const struct nlattr *tb[JETWATT_A_STATS_MAX + 1];
+
+	memset(stats, 0, sizeof(*stats));
+	jetwatt_attr_index(tb, JETWATT_A_STATS_MAX, attr, len);
+	jetwatt_attr_u64(tb[JETWATT_A_STATS_MISSED], &stats->missed);
+	jetwatt_attr_u64(tb[JETWATT_A_STATS_I2C_ERRORS], &stats->i2c_errors);
+	jetwatt_attr_u64(tb[JETWATT_A_STATS_LATE_P50_NS], &stats->late_p50_ns);
+	jetwatt_attr_u64(tb[JETWATT_A_STATS_LATE_P99_NS], &stats->late_p99_ns);
+	jetwatt_attr_u64(tb[JETWATT_A_STATS_LATE_MAX_NS], &stats->late_max_ns);
+	jetwatt_attr_u64(tb[JETWATT_A_STATS_TICK_NS], &stats->tick_ns);
+	jetwatt_attr_u64(tb[JETWATT_A_STATS_LOST], &stats->lost);
+	jetwatt_attr_u32(tb[JETWATT_A_STATS_BUS_PERMILLE], &stats->bus_permille);
+	return jetwatt_attr_u64(tb[JETWATT_A_STATS_TICKS], &stats->ticks);
+}
+
+static void group(struct jetwatt_family *f, const struct nlattr *nest)
+{
+	const struct nlattr *tb[CTRL_ATTR_MCAST_GRP_MAX + 1];
+	char name[GENL_NAMSIZ];
+
+	jetwatt_attr_index(tb, CTRL_ATTR_MCAST_GRP_MAX, nla_data(nest), nla_len(nest));
+	jetwatt_attr_string(tb[CTRL_ATTR_MCAST_GRP_NAME], name, sizeof(name));
+	if (!strcmp(name, JETWATT_MCGRP_EVENTS))
+		jetwatt_attr_u32(tb[CTRL_ATTR_MCAST_GRP_ID], &f->events);
+}
+
+int jetwatt_parse_family(struct jetwatt_family *f, const struct nlattr *attr, int len)
+{
+	const struct nlattr *tb[CTRL_ATTR_MAX + 1], *a;
+	uint16_t id;
+	int rem;
+
+	memset(f, 0, sizeof(*f));
+	jetwatt_attr_index(tb, CTRL_ATTR_MAX, attr, len);
+	a = tb[CTRL_ATTR_FAMILY_ID];
+	if (!a || nla_len(a) != sizeof(id))
+		return -EBADMSG;
+	memcpy(&id, nla_data(a), sizeof(id));
+	f->id = id;
+	a = tb[CTRL_ATTR_MCAST_GROUPS];
+	if (a) {
+		rem = nla_len(a);
+		for (a = nla_data(a); nla_ok(a, rem); a = nla_next(a, &rem))
+			group(f, a);
+	}
+	return jetwatt_attr_u32(tb[CTRL_ATTR_VERSION], &f->version);
+}
+
+/*
+ * An error carries the header of the request, and all of it unless the flag
+ * NLM_F_CAPPED is set; then, with NLM_F_ACK_TLVS, attributes. The end of a
+ * dump has the code and the attributes only.
+ */
+int jetwatt_parse_ack(const struct nlmsghdr *nlh, char *text, size_t size)
+{
+	const struct nlattr *tb[NLMSGERR_ATTR_MAX + 1];
+	const char *data = (const char *)nlh + NLMSG_HDRLEN;
+	size_t len = nlh->nlmsg_len - NLMSG_HDRLEN, skip = sizeof(int);
+	struct nlmsghdr request;
+	int err;
+
+	*text = '\0';
+	if (nlh->nlmsg_len < NLMSG_HDRLEN + sizeof(int))
+		return -EBADMSG;
+	memcpy(&err, data, sizeof(err));
+	if (nlh->nlmsg_type == NLMSG_ERROR) {
+		if (len < sizeof(struct nlmsgerr))
+			return -EBADMSG;
+		memcpy(&request, data + sizeof(int), sizeof(request));
+		skip = sizeof(struct nlmsgerr);
+		if (!(nlh->nlmsg_flags & NLM_F_CAPPED) && request.nlmsg_len > NLMSG_HDRLEN)
+			skip += NLMSG_ALIGN(request.nlmsg_len - NLMSG_HDRLEN);
+	}
+	if ((nlh->nlmsg_flags & NLM_F_ACK_TLVS) && skip < len) {
+		jetwatt_attr_index(tb, NLMSGERR_ATTR_MAX, (const struct nlattr *)(data + skip),
+				   len - skip);
+		jetwatt_attr_string(tb[NLMSGERR_ATTR_MSG], text, size);
+	}
+	return err <= 0 ? err : -EBADMSG;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * One request and what comes back: replies, then an ack or the end of a dump.
+ *
+ * libnl's receive loop drops the text of extended acks, hence our own.
+ */
+#include "lib.h"
+
+#include <errno.h>
+#include <linux/jetwatt.h>
+#include <netlink/genl/genl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+/* A tick of a chip that does not answer may hold the module up, not longer. */
+#define TIMEOUT_MS	10000
+
+struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags)
+{
+	int version = jw->family == GENL_ID_CTRL ? 2 : JETWATT_GENL_VERSION;
+	struct nl_msg *msg = nlmsg_alloc();
+
+	if (!msg)
+		return NULL;
+	if (!(flags & NLM_F_DUMP))
+		flags |= NLM_F_ACK;
+	if (!genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, jw->family, 0, NLM_F_REQUEST | flags, cmd,
+			 version)) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
+/* What a message of the family holds after its header. */
+static int payload(const struct nlmsghdr *nlh, const struct nlattr **attr)
+{
+	int len = (int)nlh->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN;
+
+	*attr = (const struct nlattr *)((const char *)nlh + NLMSG_HDRLEN + GENL_HDRLEN);
+	return len;
+}
+
+/*
+ * One message for us. Sets @done when it was the last one.
+ *
+ * Batches may come in between where @sk is the stream's: a subscriber is sent
+ * to from the moment the kernel has it, its ack may be later.
+ */
+static int message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32_t seq,
+		   const char *what, jetwatt_reply_fn fn, void *arg, int *done)
+{
+	char text[JETWATT_ERROR_LEN];
+	const struct nlattr *attr;
+	int err, len;
+
+	if (nlh->nlmsg_type >= NLMSG_MIN_TYPE && nlh->nlmsg_seq != seq && jw->subscribed) {
+		len = payload(nlh, &attr);
+		if (nlh->nlmsg_type == jw->family && len >= 0)
+			jetwatt_stream_batch(jw, attr, len, &jw->next_seq, jw->samples,
+					     jw->samples_arg);
+		return 0;
+	}
+	if (nlh->nlmsg_seq != seq || nlh->nlmsg_type == NLMSG_NOOP)
+		return 0;
+	if (nlh->nlmsg_type == NLMSG_ERROR || nlh->nlmsg_type == NLMSG_DONE) {
+		*done = 1;
+		err = jetwatt_parse_ack(nlh, text, sizeof(text));
+		return err < 0 ? jetwatt_error_kernel(jw, err, text, what) : 0;
+	}
+	if (nlh->nlmsg_type != jw->family || !fn)
+		return 0;
+	len = payload(nlh, &attr);
+	err = len < 0 ? -EBADMSG : fn(jw, attr, len, arg);
+	if (err == -EBADMSG)
+		return jetwatt_error_set(jw, err, "%s: the module's reply makes no sense", what);
+	return err;
+}
+
+/**
+ * jetwatt_request_run() - send @msg, which is freed, and wait for its end
+ * @what: the operation in words, for messages
+ * @fn: called for each reply; a negative return is the result, the rest of
+ *	the replies is taken off the socket all the same
+ *
+ * Return: 0 or a negative errno with jw->error set.
+ */
+int jetwatt_request_run(struct jetwatt *jw, struct nl_sock *sk, struct nl_msg *msg,
+			const char *what, jetwatt_reply_fn fn, void *arg)
+{
+	struct pollfd pfd = { .fd = nl_socket_get_fd(sk), .events = POLLIN };
+	int64_t end = now_ms() + TIMEOUT_MS, left;
+	int done = 0, err = 0, ret;
+	struct nlmsghdr *nlh;
+	uint32_t seq;
+	int n;
+
+	nl_complete_msg(sk, msg);
+	seq = nlmsg_hdr(msg)->nlmsg_seq;
+	n = send(pfd.fd, nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len, 0);
+	ret = n < 0 ? -errno : 0;
+	nlmsg_free(msg);
+	if (ret)
+		return jetwatt_error_kernel(jw, ret, "", what);
+	while (!done) {
+		left = end - now_ms();
+		if (left <= 0)
+			return jetwatt_error_set(jw, -ETIMEDOUT, "%s: no answer from the module",
+						 what);
+		if (poll(&pfd, 1, left) <= 0)
+			continue;
+		n = jetwatt_socket_recv(jw, sk, MSG_DONTWAIT);
+		if (n == -EAGAIN || n == -ENOBUFS)
+			continue;
+		if (n < 0)
+			return jetwatt_error_kernel(jw, n, "", what);
+		for (nlh = (struct nlmsghdr *)jw->buf; nlmsg_ok(nlh, n) && !done;
+		     nlh = nlmsg_next(nlh, &n)) {
+			ret = message(jw, nlh, seq, what, err ? NULL : fn, arg, &done);
+			if (ret && !err)
+				err = ret;
+		}
+	}
+	return err;
+}

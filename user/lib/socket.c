@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Netlink sockets as the library wants them: extended acks on, a receive
+ * buffer for seconds of samples, messages of any size.
+ */
+#include "lib.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netlink/genl/genl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+int jetwatt_socket_new(struct nl_sock **out, int rcvbuf, int nonblock)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+	int one = 1, fd;
+
+	if (!sk)
+		return -ENOMEM;
+	/* genl_connect() wants to know of no ack: requests carry their own */
+	nl_socket_disable_auto_ack(sk);
+	if (genl_connect(sk) < 0) {
+		int err = errno ? -errno : -EPROTONOSUPPORT;
+
+		nl_socket_free(sk);
+		return err;
+	}
+	fd = nl_socket_get_fd(sk);
+	/* Older kernels know neither; they just say less. */
+	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
+	setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
+	/* Beyond rmem_max for root; nobody else gets samples anyway. */
+	if (rcvbuf && setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &rcvbuf, sizeof(rcvbuf)))
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf));
+	if (nonblock)
+		fcntl(fd, F_SETFL, O_NONBLOCK | fcntl(fd, F_GETFL));
+	*out = sk;
+	return 0;
+}
+
+/**
+ * jetwatt_socket_recv() - take one datagram into @jw->buf
+ *
+ * Its length is looked at first: a batch of 256 samples of many series is
+ * larger than any buffer one would guess.
+ *
+ * Return: its length; 0 if it did not come from the kernel; -EAGAIN;
+ * -ENOBUFS: the socket overran; other negative errno.
+ */
+ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags)
+{
+	struct sockaddr_nl from = { 0 };
+	socklen_t from_len = sizeof(from);
+	int fd = nl_socket_get_fd(sk);
+	ssize_t n;
+
+	do {
+		n = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC | flags);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	if ((size_t)n > jw->buf_len) {
+		char *buf = realloc(jw->buf, n);
+
+		if (!buf)
+			return -ENOMEM;
+		jw->buf = buf;
+		jw->buf_len = n;
+	}
+	do {
+		n = recvfrom(fd, jw->buf, jw->buf_len, MSG_TRUNC | flags,
+			     (struct sockaddr *)&from, &from_len);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	/* any process may send to our port */
+	if (from.nl_pid || (size_t)n > jw->buf_len)
+		return 0;
+	return n;
+}

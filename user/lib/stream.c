@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Batches: as they come, and from the ring.
+ *
+ * Loss has two sources that need not agree at any moment: the sequence
+ * numbers say where samples are missing, the kernel's counter how many this
+ * subscriber has missed in all. An overrun of the socket (ENOBUFS) says
+ * nothing that these two don't.
+ */
+#include "lib.h"
+
+#include <errno.h>
+#include <linux/jetwatt.h>
+#include <netlink/genl/genl.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+/* Messages in one dispatch: a caller with other work gets its turn. */
+#define DISPATCH_MAX	512
+
+/**
+ * jetwatt_stream_batch() - hand one batch to @fn
+ * @next_seq: sequence number that would follow the last batch, 0: no batch
+ *	yet; updated
+ *
+ * Return: number of samples or -EBADMSG.
+ */
+int jetwatt_stream_batch(struct jetwatt *jw, const struct nlattr *attr, int len,
+			 uint64_t *next_seq, jetwatt_samples_fn fn, void *arg)
+{
+	struct jetwatt_samples *s = &jw->parse.samples;
+	int err = jetwatt_parse_samples(&jw->parse, attr, len);
+
+	if (err)
+		return err;
+	if (*next_seq && s->seq > *next_seq)
+		s->gap = s->seq - *next_seq;
+	*next_seq = s->seq + s->count;
+	if (fn)
+		fn(s, arg);
+	return s->count;
+}
+
+/* One datagram of the stream: batches, and acks that nobody waits for. */
+static int datagram(struct jetwatt *jw, int len)
+{
+	struct nlmsghdr *nlh = (struct nlmsghdr *)jw->buf;
+	int n = 0, err;
+
+	for (; nlmsg_ok(nlh, len); nlh = nlmsg_next(nlh, &len)) {
+		if (nlh->nlmsg_type != jw->family || nlh->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN ||
+		    ((struct genlmsghdr *)nlmsg_data(nlh))->cmd != JETWATT_CMD_SAMPLES_NTF ||
+		    !jw->subscribed)
+			continue;
+		err = jetwatt_stream_batch(jw, genlmsg_attrdata(nlmsg_data(nlh), 0),
+					   genlmsg_attrlen(nlmsg_data(nlh), 0), &jw->next_seq,
+					   jw->samples, jw->samples_arg);
+		if (err < 0)
+			return jetwatt_error_set(jw, err, "receiving samples: malformed batch");
+		n++;
+	}
+	return n;
+}
+
+int jetwatt_stream_dispatch(struct jetwatt *jw)
+{
+	int n = 0, i, ret;
+	ssize_t len;
+
+	for (i = 0; i < DISPATCH_MAX; i++) {
+		len = jetwatt_socket_recv(jw, jw->stream, MSG_DONTWAIT);
+		if (len == -EAGAIN)
+			break;
+		if (len == -ENOBUFS)
+			continue;
+		if (len < 0)
+			return jetwatt_error_kernel(jw, len, "", "receiving samples");
+		ret = datagram(jw, len);
+		if (ret < 0)
+			return ret;
+		n += ret;
+	}
+	return n;
+}
+
+int jetwatt_subscribe(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg)
+{
+	struct nl_msg *msg;
+	int err;
+
+	if (jw->subscribed)
+		return jetwatt_error_set(jw, -EALREADY, "subscribing: this handle has already");
+	msg = jetwatt_request_new(jw, JETWATT_CMD_SUBSCRIBE, 0);
+	if (!msg)
+		return jetwatt_error_set(jw, -ENOMEM, "subscribing: out of memory");
+	jw->samples = fn;
+	jw->samples_arg = arg;
+	jw->next_seq = 0;
+	jw->subscribed = 1;
+	err = jetwatt_request_run(jw, jw->stream, msg, "subscribing", NULL, NULL);
+	if (err)
+		jw->subscribed = 0;
+	return err;
+}
+
+/* Take off what is queued, without a callback: an ack must find room. */
+static void drain(struct jetwatt *jw)
+{
+	ssize_t len;
+
+	do {
+		len = jetwatt_socket_recv(jw, jw->stream, MSG_DONTWAIT);
+	} while (len >= 0 || len == -ENOBUFS);
+}
+
+int jetwatt_unsubscribe(struct jetwatt *jw)
+{
+	struct nl_msg *msg;
+	int err;
+
+	if (!jw->subscribed)
+		return jetwatt_error_set(jw, -ENOENT, "unsubscribing: this handle has not subscribed");
+	msg = jetwatt_request_new(jw, JETWATT_CMD_UNSUBSCRIBE, 0);
+	if (!msg)
+		return jetwatt_error_set(jw, -ENOMEM, "unsubscribing: out of memory");
+	jw->subscribed = 0;
+	drain(jw);
+	err = jetwatt_request_run(jw, jw->stream, msg, "unsubscribing", NULL, NULL);
+	drain(jw);
+	return err;
+}
+
+struct since {
+	jetwatt_samples_fn fn;
+	void *arg;
+	uint64_t next_seq;
+	int samples;
+};
+
+static int since(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
+{
+	struct since *s = arg;
+	int n = jetwatt_stream_batch(jw, attr, len, &s->next_seq, s->fn, s->arg);
+
+	if (n < 0)
+		return n;
+	s->samples += n;
+	return 0;
+}
+
+/* The first batch's gap counts from @seq on: what the ring no longer has. */
+int jetwatt_samples_since(struct jetwatt *jw, uint64_t seq, jetwatt_samples_fn fn, void *arg)
+{
+	struct since s = { .fn = fn, .arg = arg, .next_seq = seq };
+	struct nl_msg *msg = jetwatt_request_new(jw, JETWATT_CMD_SAMPLES_GET, NLM_F_DUMP);
+	int err;
+
+	if (!msg || nla_put_u64(msg, JETWATT_A_SAMPLES_SEQ, seq)) {
+		nlmsg_free(msg);
+		return jetwatt_error_set(jw, -ENOMEM, "reading the ring: out of memory");
+	}
+	err = jetwatt_request_run(jw, jw->ctl, msg, "reading the ring", since, &s);
+	return err ? err : s.samples;
+}
