@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Relative error of a figure that comes without one. */
+#define UNKNOWN	0.01
+
 static int by_row(const void *a, const void *b)
 {
 	const struct jetwatt_row *x = a, *y = b;
@@ -79,7 +82,7 @@ int jetwatt_fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_
 		if (err)
 			goto out;
 		y[i] = log(r[i].time_ms);
-		sd[i] = r[i].time_sd;
+		sd[i] = r[i].time_sd > 0 ? r[i].time_sd : UNKNOWN;
 	}
 	err = jetwatt_surface_fit(&m->time, &jetwatt_roof, x, y, sd, n);
 	if (err)
@@ -88,7 +91,7 @@ int jetwatt_fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_
 	for (size_t i = 0; i < n; i++) {
 		x[i].rate = exp(m->at_ref) / r[i].time_ms;
 		y[i] = log(r[i].power_w);
-		sd[i] = r[i].power_sd;
+		sd[i] = r[i].power_sd > 0 ? r[i].power_sd : UNKNOWN;
 	}
 	err = jetwatt_surface_fit(&m->power, &jetwatt_watts, x, y, sd, n);
 out:

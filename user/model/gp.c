@@ -7,6 +7,7 @@ void jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, 
 		    const struct jetwatt_point *b, size_t nb, double *k)
 {
 	double inv[JETWATT_DIMS], var = gp->amp * gp->amp;
+	double own = gp->noise * gp->noise;
 
 	for (int d = 0; d < JETWATT_DIMS; d++)
 		inv[d] = 5 / (gp->len[d] * gp->len[d]);
@@ -21,5 +22,7 @@ void jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, 
 			}
 			r = sqrt(r2);
 			k[i * nb + j] = var * (1 + r + r2 / 3) * exp(-r);
+			if (r2 == 0)
+				k[i * nb + j] += own;
 		}
 }

@@ -13,13 +13,14 @@
  * struct jetwatt_gp - hyper-parameters, all in units of log time or log power
  * @amp: standard deviation of the residual surface
  * @len: length scale of each knob's logarithm
- * @noise: standard deviation of a measurement on top of its own error
+ * @noise: standard deviation of what is a mode's own: no neighbour shares it,
+ *	measuring the mode again finds it again
  */
 struct jetwatt_gp {
 	double amp, len[JETWATT_DIMS], noise;
 };
 
-/* @k: na x nb covariances between two sets of points, noise not included. */
+/* @k: na x nb covariances between two sets of points, the noise of measurements not included. */
 void jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, size_t na,
 		    const struct jetwatt_point *b, size_t nb, double *k);
 

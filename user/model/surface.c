@@ -33,9 +33,10 @@ static int factor(struct jetwatt_surface *s)
 
 	jetwatt_gp_cov(&s->gp, s->x, n, s->x, n, s->l);
 	for (size_t i = 0; i < n; i++) {
-		double v = s->sd[i] * s->sd[i] + s->gp.noise * s->gp.noise;
+		double own = s->gp.noise * s->gp.noise, v = s->sd[i] * s->sd[i];
 
-		s->l[i * n + i] += v * s->heavy[i] + 1e-9;
+		/* A heavy tail is the measurement's fault, as far as we know. */
+		s->l[i * n + i] += v + (own + v) * (s->heavy[i] - 1) + 1e-9;
 	}
 	return jetwatt_linalg_chol(s->l, n);
 }
@@ -350,7 +351,7 @@ int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwat
 			    1.0, h, c);
 		jetwatt_linalg_lower(s->hess, np, h, c);
 		for (size_t i = 0; i < c; i++)
-			var[at + i] = s->gp.amp * s->gp.amp;
+			var[at + i] = s->gp.amp * s->gp.amp + s->gp.noise * s->gp.noise;
 		for (size_t r = 0; r < n; r++)
 			for (size_t i = 0; i < c; i++)
 				var[at + i] -= k[r * c + i] * k[r * c + i];

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "search.h"
+
+#include <math.h>
+
+/* Aim a little under the budget: the sensor has an error too. */
+#define MARGIN	0.99
+/* Probability of meeting the budget below which a mode is out of the question. */
+#define HOPELESS	1e-3
+
+static double cdf(double z)
+{
+	return 0.5 * erfc(-z * M_SQRT1_2);
+}
+
+/* E[max(0, z)] for z ~ N(mean, sd) */
+static double gain(double mean, double sd)
+{
+	double z = mean / sd;
+
+	return mean * cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
+}
+
+int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
+{
+	double best = INFINITY, top = -1, slow = 0, least = INFINITY, drawn = INFINITY, hope = 0;
+	double limit = log(s->budget_w * MARGIN);
+	size_t low = 0;
+
+	for (size_t j = 0; j < s->rows; j++) {
+		if (s->row[j].power_w <= s->budget_w && s->row[j].time_ms < best)
+			best = s->row[j].time_ms;
+		drawn = fmin(drawn, s->row[j].power_w);
+	}
+	for (size_t i = 0; i < s->n; i++)
+		slow = fmax(slow, s->p[i].time_ms);
+	next->why = isfinite(best) ? "expected improvement" : "likely under budget";
+	for (size_t i = 0; i < s->n; i++) {
+		const struct jetwatt_prediction *p = &s->p[i];
+		double ok, score;
+
+		if (s->seen[i])
+			continue;
+		if (p->power_w < least) {
+			least = p->power_w;
+			low = i;
+		}
+		ok = cdf((limit - log(p->power_w)) / hypot(p->power_sd, 0.01));
+		hope = fmax(hope, ok);
+		score = ok * gain(log((isfinite(best) ? best : slow) / p->time_ms), p->time_sd);
+		if (score > top) {
+			top = score;
+			next->index = i;
+		}
+	}
+	if (top < 0)
+		return 1;
+	if (!isfinite(best) && hope < HOPELESS) {
+		/* No mode will do: know the closest one, then say so. */
+		next->index = low;
+		next->why = "closest to the budget";
+		return least >= drawn;
+	}
+	return top < 2e-4 && s->rows >= 10;
+}
