@@ -12,12 +12,22 @@
 
 #define JETWATT_BOARD_FREQS_MAX	64
 
+/* Writes @text to the knob @path. Return: 0 or a negative errno. */
+typedef int (*jetwatt_board_write_fn)(const char *path, const char *text, void *arg);
+
 /**
  * struct jetwatt_board_roots - where to look; NULL: the usual place
- * @sys: "/sys", @proc: "/proc", @dev: "/dev", @state: "/var/lib/jetwatt"
+ * @sys: "/sys"
+ * @proc: "/proc"
+ * @state: "/var/lib/jetwatt"
+ * @write: does the writes to knobs instead of the room itself: a helper with
+ *	more privileges, or a test that lets a knob refuse; NULL: open and write
+ * @arg: for @write
  */
 struct jetwatt_board_roots {
 	const char *sys, *proc, *state;
+	jetwatt_board_write_fn write;
+	void *arg;
 };
 
 struct jetwatt_board;
@@ -54,12 +64,22 @@ int jetwatt_board_modes(const struct jetwatt_board *b, struct jetwatt_mode **mod
 int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail *rails, int n,
 			int *rail, const char **scope);
 
-/* What the knobs say now. @mode's clocks are the caps that are set. */
+/* The rail that @label is fed by; NULL: none, or not known on this board. */
+const char *jetwatt_board_parent(const struct jetwatt_board *b, const char *label);
+
+/* What the knobs say now. @mode's clocks are the caps that are set; an EMC
+ * without a cap reads as its highest step. Return: 0 or a negative errno. */
 int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
 
 /**
- * jetwatt_board_save() - write every knob's value to @state/saved, unless it
- * is there already (then the board is ours and the older state counts)
+ * jetwatt_board_save() - take the lease and write every knob's value to
+ * @state/saved, unless it is there already (then the older state counts: the
+ * board is still as we made it). One that an earlier boot left is replaced:
+ * knobs do not survive a reboot.
+ *
+ * The lease ends with jetwatt_board_restore(), jetwatt_board_close() or the process.
+ * Return: 0; -EBUSY: another process holds the lease; -EBADMSG: a saved state
+ * is there and damaged; -EPERM and other negative errno.
  */
 int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_board_error *err);
 
@@ -69,8 +89,9 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_board_error *err)
  * All or nothing: if a knob refuses or reads back as another value, what was
  * written is rolled back.
  * Return: 0; -EINVAL: not a mode of this board; -EBUSY: another process holds
- * the lease; -EPERM; -EIO: refused or not taken (rolled back); -ENOTRECOVERABLE:
- * and the roll-back failed too.
+ * the lease; -EPERM; -EBADMSG: as jetwatt_board_save(); -EIO: refused or not
+ * taken (rolled back); -ENOTRECOVERABLE: and the roll-back failed too (the
+ * saved state stays, jetwatt_board_restore() may be tried again).
  */
 int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode,
 			struct jetwatt_board_error *err);
@@ -79,12 +100,21 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mode,
 			 struct jetwatt_board_error *err);
 
-/* Bring the saved state back, verify, delete @state/saved.
- * Return: 0; -ENOENT: nothing saved; -EIO. */
+/* Bring the saved state back, verify, delete @state/saved, end the lease. Also
+ * for what a process that is gone has left.
+ * Return: 0; -ENOENT: nothing saved; -EBUSY: another process holds the lease;
+ * -EBADMSG: the saved state is damaged, nothing was written; -EPERM; -EIO: some
+ * knob did not come back (the others did; the saved state stays). */
 int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *err);
 
+/* Is there a saved state? Return: 1 (@owner: the process that holds the lease,
+ * 0: none), 0 or a negative errno. */
+int jetwatt_board_saved(struct jetwatt_board *b, int *owner);
+
 /* "c8-1728000-g624750000-e3199000000" both ways: cores, cpu kHz, gpu Hz, emc Hz.
- * parse also takes "MAXN". */
+ * parse also takes "MAXN": the highest step of each; that it is a mode of the
+ * board is for jetwatt_board_apply() to say.
+ * Return: 0; -EINVAL: not of this form; -ENOSPC: @buf is too short. */
 int jetwatt_board_mode_format(const struct jetwatt_mode *m, char *buf, size_t len);
 int jetwatt_board_mode_parse(const struct jetwatt_board *b, const char *s, struct jetwatt_mode *m);
 

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Save, apply, verify, restore: what the rest of jetwatt may do to the board. */
+#include "board/knobs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void clear(struct jetwatt_board_error *err)
+{
+	if (err)
+		memset(err, 0, sizeof(*err));
+}
+
+/* @made: was there nothing saved before? */
+static int save(struct jetwatt_board *b, bool *made, struct jetwatt_board_error *err)
+{
+	int rc;
+
+	*made = false;
+	rc = jetwatt_saved_take(b, err);
+	if (rc || b->have_saved)
+		return rc;
+	rc = jetwatt_saved_load(b, err);
+	if (rc != 1 && rc != -ENOENT)
+		return rc;
+	rc = jetwatt_state_read(b, &b->saved, err);
+	if (rc)
+		return rc;
+	rc = jetwatt_saved_store(b, err);
+	b->have_saved = *made = !rc;
+	return rc;
+}
+
+int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	bool had_lease = b->lease >= 0, made;
+	int rc;
+
+	rc = save(b, &made, err);
+	if (rc && !had_lease)
+		jetwatt_saved_release(b);
+	if (!rc)
+		clear(err);
+	return rc;
+}
+
+/* The steps around a value that is none. */
+static int no_step(struct jetwatt_board_error *err, const char *knob, const char *unit, uint64_t v,
+		   uint64_t below, uint64_t above)
+{
+	jetwatt_error_set(err, -EINVAL, "%s has no step of %" PRIu64 "%s", knob, v, unit);
+	if (below && above)
+		jetwatt_error_why(err, "the nearest ones are %" PRIu64 " and %" PRIu64, below, above);
+	else
+		jetwatt_error_why(err, "the nearest one is %" PRIu64, below ? below : above);
+	jetwatt_error_fix(err, "jetwatt list modes shows what this board offers");
+	return -EINVAL;
+}
+
+#define CHECK_STEP(err, knob, unit, steps, n, v) __extension__ ({		\
+	uint64_t below = 0, above = 0;					\
+	bool there = false;						\
+									\
+	for (int i = 0; i < (n); i++) {					\
+		there |= (steps)[i] == (v);				\
+		if ((steps)[i] < (v))					\
+			below = (steps)[i];				\
+		else if (!above)					\
+			above = (steps)[i];				\
+	}								\
+	there ? 0 : no_step(err, knob, unit, v, below, above);		\
+})
+
+static int valid(const struct jetwatt_board *b, const struct jetwatt_mode *m,
+		 struct jetwatt_board_error *err)
+{
+	int rc = CHECK_STEP(err, "cores", "", b->cores, b->nr_cores, m->cores);
+
+	if (!rc)
+		rc = CHECK_STEP(err, "CPU", " kHz", b->cpu_khz, b->nr_cpu, m->cpu_khz);
+	if (!rc)
+		rc = CHECK_STEP(err, "GPU", " Hz", b->gpu_hz, b->nr_gpu, m->gpu_hz);
+	if (!rc)
+		rc = CHECK_STEP(err, "EMC", " Hz", b->emc_hz, b->nr_emc, m->emc_hz);
+	return rc;
+}
+
+/* Cores that were off before us go off again with the clocks they came with. */
+static void keep_sleepers(const struct jetwatt_board *b, struct jetwatt_board_state *target)
+{
+	for (int p = 0; p < b->policies; p++)
+		if (!jetwatt_state_uses(b, target, p) && !jetwatt_state_uses(b, &b->saved, p) &&
+		    b->saved.policy[p].known)
+			target->policy[p] = b->saved.policy[p];
+}
+
+/* @err holds why; adds what became of the board. */
+static int roll_back(struct jetwatt_board *b, const struct jetwatt_board_state *before, int rc,
+		     struct jetwatt_board_error *err)
+{
+	struct jetwatt_board_error second = { 0 };
+	size_t len = err ? strlen(err->what) : 0;
+
+	if (jetwatt_switch_to(b, before, NULL, true, &second) |
+	    jetwatt_state_check(b, before, &second)) {
+		if (err) {
+			snprintf(err->what + len, sizeof(err->what) - len,
+				 "; and rolling back failed: %.100s", second.what);
+			snprintf(err->fix, sizeof(err->fix), "jetwatt restore; if that fails too, reboot");
+		}
+		return -ENOTRECOVERABLE;
+	}
+	if (err)
+		snprintf(err->what + len, sizeof(err->what) - len, " (rolled back)");
+	return rc == -EPERM || rc == -ENOMEM ? rc : -EIO;
+}
+
+int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode,
+			struct jetwatt_board_error *err)
+{
+	struct jetwatt_board_state before, target;
+	bool had_lease = b->lease >= 0, made = false;
+	int rc;
+
+	rc = valid(b, mode, err);
+	if (rc)
+		return rc;
+	rc = save(b, &made, err);
+	if (rc)
+		goto out;
+	rc = jetwatt_state_read(b, &before, err);
+	if (rc)
+		goto out;
+	rc = jetwatt_state_of_mode(b, mode, &target);
+	if (rc)
+		goto out;
+	keep_sleepers(b, &target);
+	rc = jetwatt_switch_to(b, &target, &before, false, err);
+	if (!rc)
+		rc = jetwatt_state_check(b, &target, err);
+	if (rc)
+		rc = roll_back(b, &before, rc, err);
+out:
+	if (!rc) {
+		clear(err);
+		return 0;
+	}
+	/* Back where we came from, nothing is ours any more. */
+	if (made && rc != -ENOTRECOVERABLE)
+		jetwatt_saved_delete(b, NULL);
+	if (!had_lease && rc != -ENOTRECOVERABLE)
+		jetwatt_saved_release(b);
+	return rc;
+}
+
+int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mode,
+			 struct jetwatt_board_error *err)
+{
+	struct jetwatt_board_state want;
+	int rc;
+
+	rc = valid(b, mode, err);
+	if (!rc)
+		rc = jetwatt_state_of_mode(b, mode, &want);
+	if (!rc)
+		rc = jetwatt_state_check(b, &want, err);
+	if (!rc)
+		clear(err);
+	return rc;
+}
+
+int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	bool had_lease = b->lease >= 0;
+	int rc, first = 0, owner;
+
+	/* Asked first: who has nothing to restore needs no right to write. */
+	if (!had_lease && !jetwatt_board_saved(b, &owner)) {
+		jetwatt_error_set(err, -ENOENT, "nothing to restore");
+		jetwatt_error_why(err, "no saved state in %s: no mode was applied, or it was restored",
+				  b->state);
+		return -ENOENT;
+	}
+	rc = jetwatt_saved_take(b, err);
+	if (rc)
+		return rc;
+	/* From the file, not from memory: it is what counts after a crash too. */
+	rc = jetwatt_saved_load(b, err);
+	if (rc < 0) {
+		if (rc == -ENOENT) {
+			jetwatt_error_why(err, "no mode was applied, or it was restored");
+			jetwatt_error_fix(err, "nothing to do");
+		}
+		goto out;
+	}
+	first = jetwatt_switch_to(b, &b->saved, NULL, true, err);
+	rc = jetwatt_state_check(b, &b->saved, first ? NULL : err);
+	if (!rc)
+		rc = jetwatt_saved_delete(b, err);
+	else if (first == -EPERM)
+		rc = -EPERM;
+	else
+		rc = -EIO;
+out:
+	if (!rc)
+		clear(err);
+	if (!rc || !had_lease)
+		jetwatt_saved_release(b);
+	return rc;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What, why, fix: house.md's three lines. */
+#include "board/knobs.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *fix_of(int rc)
+{
+	switch (-rc) {
+	case EPERM:
+	case EACCES:
+		return "run it as root";
+	case EROFS:
+		return "mount it writable; in a container, give it the host's /sys and state directory";
+	case ENOSPC:
+	case EDQUOT:
+		return "free some space there";
+	case EBUSY:
+	case EINVAL:
+	case EIO:
+		return "see dmesg; another program (nvpmodel, jetson_clocks, jtop) may hold this knob";
+	default:
+		return "jetwatt doctor shows what this board offers";
+	}
+}
+
+int jetwatt_error_set(struct jetwatt_board_error *err, int rc, const char *what, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return rc;
+	va_start(ap, what);
+	vsnprintf(err->what, sizeof(err->what), what, ap);
+	va_end(ap);
+	err->why[0] = err->fix[0] = '\0';
+	return rc;
+}
+
+void jetwatt_error_why(struct jetwatt_board_error *err, const char *why, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return;
+	va_start(ap, why);
+	vsnprintf(err->why, sizeof(err->why), why, ap);
+	va_end(ap);
+}
+
+void jetwatt_error_fix(struct jetwatt_board_error *err, const char *fix, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return;
+	va_start(ap, fix);
+	vsnprintf(err->fix, sizeof(err->fix), fix, ap);
+	va_end(ap);
+}
+
+int jetwatt_error_sys(struct jetwatt_board_error *err, int rc, const char *what, ...)
+{
+	va_list ap;
+
+	if (err) {
+		va_start(ap, what);
+		vsnprintf(err->what, sizeof(err->what), what, ap);
+		va_end(ap);
+		snprintf(err->why, sizeof(err->why), "%s", strerror(-rc));
+		snprintf(err->fix, sizeof(err->fix), "%s", fix_of(rc));
+	}
+	return rc == -EACCES ? -EPERM : rc;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which board this is, as data: names, rail graphs, steps. */
+#include "board/knobs.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Rails by board: jetson.md 1.1 (device trees). Who feeds whom on AGX Orin:
+ * ecosystem.md 0.2. Labels that are not here are carrier board rails, which
+ * are upstream of the module or beside it, so never in its total. */
+static const struct jetwatt_board_rail agx_orin[] = {
+	{ "VDD_GPU_SOC", NULL }, { "VDD_CPU_CV", NULL }, { "VIN_SYS_5V0", NULL },
+	{ "VDDQ_VDD2_1V8AO", "VIN_SYS_5V0" }, { NULL, NULL },
+};
+static const struct jetwatt_board_rail vdd_in[] = {
+	{ "VDD_IN", NULL }, { "VDD_CPU_GPU_CV", "VDD_IN" }, { "VDD_SOC", "VDD_IN" },
+	{ NULL, NULL },
+};
+static const struct jetwatt_board_rail agx_xavier[] = {
+	{ "GPU", NULL }, { "CPU", NULL }, { "SOC", NULL }, { "CV", NULL }, { "VDDRQ", NULL },
+	{ "SYS5V", NULL }, { NULL, NULL },
+};
+/* VIN is on an INA238; without that driver's rail the total is partial. */
+static const struct jetwatt_board_rail thor[] = {
+	{ "VIN", NULL }, { "VDD_GPU", "VIN" }, { "VDD_CPU_SOC_MSS", "VIN" },
+	{ "VIN_SYS_5V0", "VIN" }, { NULL, NULL },
+};
+/* What is known to be inside what wherever it occurs. */
+static const struct jetwatt_board_rail any_board[] = {
+	{ "VDDQ_VDD2_1V8AO", "VIN_SYS_5V0" }, { "VDD_CPU_GPU_CV", "VDD_IN" },
+	{ "VDD_CPU_GPU", "VDD_IN" }, { "VDD_SOC", "VDD_IN" }, { "VDD_SYS_CPU", "VDD_IN" },
+	{ "VDD_SYS_GPU", "VDD_IN" }, { "VDD_SYS_SOC", "VDD_IN" }, { "VDD_SYS_DDR", "VDD_IN" },
+	{ "VDD_4V0_WIFI", "VDD_IN" },
+	{ "POM_5V_GPU", "POM_5V_IN" }, { "POM_5V_CPU", "POM_5V_IN" },
+	{ "VDD_IN", NULL }, { "POM_5V_IN", NULL }, { NULL, NULL },
+};
+/* Labels that name a module's only input on the boards of the past. */
+static const char * const inputs[] = { "VDD_IN", "POM_5V_IN" };
+
+/* Steps: jetson.md 5. */
+static const uint64_t agx_orin_cpu[] = {
+	115200, 192000, 268800, 345600, 422400, 499200, 576000, 652800, 729600, 806400, 883200,
+	960000, 1036800, 1113600, 1190400, 1267200, 1344000, 1420800, 1497600, 1574400, 1651200,
+	1728000, 1804800, 1881600, 1958400, 2035200, 2112000, 2188800, 2201600, 0,
+};
+static const uint64_t agx_orin_gpu[] = {
+	114750000, 216750000, 318750000, 420750000, 522750000, 624750000, 726750000, 828750000,
+	930750000, 1032750000, 1134750000, 1236750000, 1300500000, 0,
+};
+static const uint64_t orin_emc[] = { 204000000, 665600000, 2133000000, 3199000000, 0 };
+static const uint64_t nano_emc[] = { 204000000, 665600000, 2133000000, 0 };
+static const uint64_t orin_nx_cpu[] = {
+	115200, 192000, 268800, 345600, 422400, 499200, 576000, 652800, 729600, 806400, 883200,
+	960000, 1036800, 1113600, 1190400, 1267200, 1344000, 1420800, 1497600, 1574400, 1651200,
+	1728000, 1804800, 1881600, 1958400, 1984000, 0,
+};
+static const uint64_t orin_nx_gpu[] = {
+	306000000, 408000000, 510000000, 612000000, 714000000, 816000000, 918000000, 0,
+};
+
+/* The first that matches. */
+static const struct jetwatt_board_kind kinds[] = {
+	{ "p3701", "Jetson AGX Orin", "module", agx_orin, agx_orin_cpu, agx_orin_gpu, orin_emc },
+	{ "p3767-0000", "Jetson Orin NX", "module", vdd_in, orin_nx_cpu, orin_nx_gpu, orin_emc },
+	{ "p3767-0001", "Jetson Orin NX", "module", vdd_in, orin_nx_cpu, orin_nx_gpu, orin_emc },
+	{ "p3767", "Jetson Orin Nano", "module", vdd_in, NULL, NULL, nano_emc },
+	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier, NULL, NULL, NULL },
+	{ "p3668", "Jetson Xavier NX", "module", vdd_in, NULL, NULL, NULL },
+	{ "p3834", "Jetson AGX Thor", "module", thor, NULL, NULL, NULL },
+	{ "tegra264", "Jetson AGX Thor", "module", thor, NULL, NULL, NULL },
+};
+static const struct jetwatt_board_kind unknown = {
+	"", "unknown board", "partial sum", any_board, NULL, NULL, NULL,
+};
+
+static size_t slurp(const struct jetwatt_board *b, const char *path, char *buf, size_t len)
+{
+	char name[PATH_LEN];
+	ssize_t got;
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/%s", b->proc, path);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	got = read(fd, buf, len - 1);
+	close(fd);
+	if (got < 0)
+		got = 0;
+	buf[got] = '\0';
+	return (size_t)got;
+}
+
+/* Entries are separated by zero bytes; the most specific one comes first. */
+void jetwatt_identity_find(struct jetwatt_board *b)
+{
+	char text[1024];
+	size_t len = slurp(b, "device-tree/compatible", text, sizeof(text));
+
+	b->kind = &unknown;
+	for (size_t at = 0; at < len && b->kind == &unknown; at += strlen(text + at) + 1)
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+			if (strstr(text + at, kinds[i].compatible)) {
+				b->kind = &kinds[i];
+				break;
+			}
+	snprintf(b->name, sizeof(b->name), "%s", b->kind->name);
+	if (b->kind == &unknown && slurp(b, "device-tree/model", text, sizeof(text)))
+		snprintf(b->name, sizeof(b->name), "%.80s", text);
+}
+
+const char *jetwatt_board_name(const struct jetwatt_board *b)
+{
+	return b->name;
+}
+
+static int find(const struct jetwatt_rail *rails, int n, const char *label)
+{
+	for (int i = 0; i < n; i++)
+		if (rails[i].enabled && !strcmp(rails[i].label, label))
+			return i;
+	return -1;
+}
+
+static const struct jetwatt_board_rail *entry(const struct jetwatt_board *b, const char *label)
+{
+	for (const struct jetwatt_board_rail *r = b->kind->rails; r->label; r++)
+		if (!strcmp(r->label, label))
+			return r;
+	return NULL;
+}
+
+/* Is something that @label is inside of measured as well? */
+static bool inside_another(const struct jetwatt_board *b, const struct jetwatt_rail *rails, int n,
+			   const char *label)
+{
+	const struct jetwatt_board_rail *r = entry(b, label);
+
+	while (r && r->parent) {
+		if (find(rails, n, r->parent) >= 0)
+			return true;
+		r = entry(b, r->parent);
+	}
+	return false;
+}
+
+const char *jetwatt_board_parent(const struct jetwatt_board *b, const char *label)
+{
+	const struct jetwatt_board_rail *r = entry(b, label);
+
+	return r ? r->parent : NULL;
+}
+
+int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail *rails, int n,
+			int *rail, const char **scope)
+{
+	bool listed_only = b->kind != &unknown;
+	int taken = 0;
+
+	/* On a board that we do not know, a rail may be inside its input. */
+	for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++)
+		if (find(rails, n, inputs[i]) >= 0)
+			listed_only = true;
+	for (int i = 0; i < n; i++) {
+		if (!rails[i].enabled || find(rails, n, rails[i].label) != i)
+			continue;	/* off, or a label that was there before */
+		if (listed_only && !entry(b, rails[i].label))
+			continue;
+		if (!inside_another(b, rails, n, rails[i].label))
+			rail[taken++] = i;
+	}
+	/* Without one of its inputs the sum of the rest is not the module. */
+	*scope = b->kind->scope;
+	for (const struct jetwatt_board_rail *r = b->kind->rails; r->label; r++)
+		if (!r->parent && find(rails, n, r->label) < 0)
+			*scope = "partial sum";
+	return taken;
+}

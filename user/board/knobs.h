@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The board room's inside. A state is the value of every knob; a switch goes
+ * from the state that is to another one.
+ */
+#ifndef JETWATT_BOARD_KNOBS_H
+#define JETWATT_BOARD_KNOBS_H
+
+#include "board/board.h"
+
+#include <stdbool.h>
+
+#define CPUS_MAX	128
+#define POLICIES_MAX	32
+#define PATH_LEN	512
+#define NAME_LEN	96
+
+/* How long a knob may take until it reads back what was written. EMC takes
+ * about 8 ms on an Orin (methods.md 7); devfreq polls at up to 50 ms. */
+#define SETTLE_MS	100
+
+struct jetwatt_range {
+	bool known;		/* false: the policy has no CPU online, so has no value */
+	uint64_t min, max;
+};
+
+/**
+ * struct jetwatt_board_state - every knob's value, as its file says it
+ * @online: by index in jetwatt_board::cpu
+ * @policy: by index in jetwatt_board::policy
+ * @fresh: for policies that come into being during the switch
+ * @emc: as in the file: an uncapped one holds jetwatt_board::emc_uncapped
+ */
+struct jetwatt_board_state {
+	bool online[CPUS_MAX];
+	struct jetwatt_range policy[POLICIES_MAX];
+	struct jetwatt_range fresh, gpu;
+	uint64_t emc;
+};
+
+/* A label and what it is part of: NULL, the module itself. */
+struct jetwatt_board_rail {
+	const char *label, *parent;
+};
+
+/* One board of the table; the steps are for where sysfs does not tell. */
+struct jetwatt_board_kind {
+	const char *compatible;		/* part of an entry of /proc/device-tree/compatible */
+	const char *name;
+	const char *scope;		/* of the total if all its rails are there */
+	const struct jetwatt_board_rail *rails;
+	const uint64_t *cpu_khz, *gpu_hz, *emc_hz;	/* 0-terminated, or NULL */
+};
+
+struct jetwatt_cpu {
+	unsigned int id;
+	int policy;		/* index, -1: not known */
+	bool fixed;		/* has no switch, or is CPU 0 */
+};
+
+enum jetwatt_emc_knob {
+	JETWATT_EMC_CLK_CAP,	/* JetPack 6: Hz, INT64_MAX = uncapped */
+	JETWATT_EMC_ISO_CAP,	/* JetPack 5: Hz, 0 = uncapped */
+	JETWATT_EMC_DEVFREQ,	/* Thor: devfreq "bwmgr" */
+};
+
+struct jetwatt_board {
+	char sys[PATH_LEN / 2], proc[PATH_LEN / 2], state[PATH_LEN / 2];
+	jetwatt_board_write_fn write;
+	void *arg;
+	const struct jetwatt_board_kind *kind;
+	char name[NAME_LEN];
+
+	struct jetwatt_cpu cpu[CPUS_MAX];	/* in the order in which cores are kept */
+	int cpus, fixed;
+	unsigned int policy[POLICIES_MAX];
+	int policies;
+	char gpu[NAME_LEN];			/* the devfreq device's name */
+	char emc[NAME_LEN];			/* the cap's file below sys */
+	enum jetwatt_emc_knob emc_knob;
+	uint64_t emc_uncapped;
+
+	uint32_t cores[CPUS_MAX], cpu_khz[JETWATT_BOARD_FREQS_MAX];
+	uint64_t gpu_hz[JETWATT_BOARD_FREQS_MAX], emc_hz[JETWATT_BOARD_FREQS_MAX];
+	int nr_cores, nr_cpu, nr_gpu, nr_emc;
+
+	int lease;				/* -1: not ours */
+	bool have_saved;			/* @saved is what the file holds */
+	struct jetwatt_board_state saved;
+};
+
+/* identity.c */
+void jetwatt_identity_find(struct jetwatt_board *b);
+
+/* error.c: fills @err (may be NULL) and returns @rc */
+int jetwatt_error_set(struct jetwatt_board_error *err, int rc, const char *what, ...)
+	__attribute__((format(printf, 3, 4)));
+void jetwatt_error_why(struct jetwatt_board_error *err, const char *why, ...)
+	__attribute__((format(printf, 2, 3)));
+void jetwatt_error_fix(struct jetwatt_board_error *err, const char *fix, ...)
+	__attribute__((format(printf, 2, 3)));
+/* ... for a system call that failed with errno -@rc; EACCES becomes EPERM */
+int jetwatt_error_sys(struct jetwatt_board_error *err, int rc, const char *what, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* sysfs.c: paths are below the board's sys root */
+int jetwatt_sysfs_text(const struct jetwatt_board *b, const char *path, char *buf, size_t len);
+int jetwatt_sysfs_u64(const struct jetwatt_board *b, const char *path, uint64_t *v);
+int jetwatt_sysfs_list(const struct jetwatt_board *b, const char *path, uint64_t *v, int max);
+int jetwatt_sysfs_write(const struct jetwatt_board *b, const char *path, uint64_t v);
+bool jetwatt_sysfs_exists(const struct jetwatt_board *b, const char *path);
+void jetwatt_sysfs_nap(void);
+
+/* state.c */
+void jetwatt_state_policies(struct jetwatt_board *b);
+int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
+		       struct jetwatt_board_error *err);
+int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,
+			  struct jetwatt_board_state *s);
+int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
+			struct jetwatt_board_error *err);
+bool jetwatt_state_uses(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
+			int policy);
+/* The cap as a clock: an uncapped one is above all. */
+uint64_t jetwatt_state_emc(const struct jetwatt_board *b, const struct jetwatt_board_state *s);
+
+/* switch.c */
+int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,
+		      struct jetwatt_board_state *before, bool go_on,
+		      struct jetwatt_board_error *err);
+
+/* saved.c */
+int jetwatt_saved_take(struct jetwatt_board *b, struct jetwatt_board_error *err);
+void jetwatt_saved_release(struct jetwatt_board *b);
+int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_saved_delete(struct jetwatt_board *b, struct jetwatt_board_error *err);
+
+#endif

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What every knob says now, what a mode wants of it, and whether it has it. */
+#include "board/knobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int ascending(const void *a, const void *b)
+{
+	unsigned int x = *(const unsigned int *)a, y = *(const unsigned int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void members(struct jetwatt_board *b, int policy)
+{
+	uint64_t v[CPUS_MAX];
+	char path[PATH_LEN];
+	int n;
+
+	/* jetwatt_sysfs_list() drops zeros; CPU 0 is in the policy of its name. */
+	snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/related_cpus",
+		 b->policy[policy]);
+	n = jetwatt_sysfs_list(b, path, v, CPUS_MAX);
+	for (int i = 0; i < b->cpus; i++) {
+		if (b->cpu[i].id == b->policy[policy])
+			b->cpu[i].policy = policy;
+		for (int j = 0; j < n; j++)
+			if (b->cpu[i].id == v[j])
+				b->cpu[i].policy = policy;
+	}
+}
+
+/**
+ * jetwatt_state_policies() - look for cpufreq policies not seen before
+ *
+ * A policy may come with its first CPU. Indices of the known ones stay, so at
+ * the first call they are in order of their numbers.
+ */
+void jetwatt_state_policies(struct jetwatt_board *b)
+{
+	unsigned int found[POLICIES_MAX], id;
+	char path[PATH_LEN], tail;
+	struct dirent *d;
+	int n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/devices/system/cpu/cpufreq", b->sys);
+	dir = opendir(path);
+	if (!dir)
+		return;
+	while ((d = readdir(dir)) && n < POLICIES_MAX)
+		if (sscanf(d->d_name, "policy%u%c", &id, &tail) == 1)
+			found[n++] = id;
+	closedir(dir);
+	qsort(found, (size_t)n, sizeof(found[0]), ascending);
+	for (int i = 0; i < n; i++) {
+		int p = 0;
+
+		while (p < b->policies && b->policy[p] != found[i])
+			p++;
+		if (p == b->policies && p < POLICIES_MAX)
+			b->policy[b->policies++] = found[i];
+	}
+	for (int p = 0; p < b->policies; p++)
+		members(b, p);
+	/* A policy without a CPU online does not name its CPUs, but is called by
+	 * the first of them. */
+	for (int i = 0; i < b->cpus; i++)
+		for (int p = 0; p < b->policies && b->cpu[i].policy < 0; p++) {
+			bool nearest = b->policy[p] <= b->cpu[i].id;
+
+			for (int q = 0; q < b->policies; q++)
+				if (b->policy[q] <= b->cpu[i].id && b->policy[q] > b->policy[p])
+					nearest = false;
+			if (nearest)
+				b->cpu[i].policy = p;
+		}
+}
+
+static int policy_range(const struct jetwatt_board *b, int p, struct jetwatt_range *r)
+{
+	char path[PATH_LEN];
+	int rc;
+
+	snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/scaling_min_freq",
+		 b->policy[p]);
+	rc = jetwatt_sysfs_u64(b, path, &r->min);
+	if (rc)
+		return rc;
+	snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/scaling_max_freq",
+		 b->policy[p]);
+	return jetwatt_sysfs_u64(b, path, &r->max);
+}
+
+bool jetwatt_state_uses(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
+			int policy)
+{
+	for (int i = 0; i < b->cpus; i++)
+		if (b->cpu[i].policy == policy && s->online[i])
+			return true;
+	return false;
+}
+
+uint64_t jetwatt_state_emc(const struct jetwatt_board *b, const struct jetwatt_board_state *s)
+{
+	return s->emc == b->emc_uncapped ? UINT64_MAX : s->emc;
+}
+
+int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
+		       struct jetwatt_board_error *err)
+{
+	char path[PATH_LEN];
+	uint64_t v;
+	int rc;
+
+	memset(s, 0, sizeof(*s));
+	jetwatt_state_policies(b);
+	for (int i = 0; i < b->cpus; i++) {
+		snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/online", b->cpu[i].id);
+		rc = jetwatt_sysfs_u64(b, path, &v);
+		if (rc == -ENOENT && b->cpu[i].fixed)
+			v = 1;
+		else if (rc)
+			return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
+		s->online[i] = v != 0;
+	}
+	for (int p = 0; p < b->policies; p++) {
+		rc = policy_range(b, p, &s->policy[p]);
+		s->policy[p].known = !rc;
+		if (rc && jetwatt_state_uses(b, s, p))
+			return jetwatt_error_sys(err, rc, "cannot read the clock of CPU policy %u",
+						 b->policy[p]);
+		/* Left over from when it had a CPU: not in use, can't be written. */
+		if (!jetwatt_state_uses(b, s, p))
+			s->policy[p] = (struct jetwatt_range){ 0 };
+	}
+	snprintf(path, sizeof(path), "class/devfreq/%s/min_freq", b->gpu);
+	rc = jetwatt_sysfs_u64(b, path, &s->gpu.min);
+	if (rc)
+		return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
+	snprintf(path, sizeof(path), "class/devfreq/%s/max_freq", b->gpu);
+	rc = jetwatt_sysfs_u64(b, path, &s->gpu.max);
+	if (rc)
+		return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
+	s->gpu.known = true;
+	rc = jetwatt_sysfs_u64(b, b->emc, &s->emc);
+	if (rc)
+		return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, b->emc);
+	return 0;
+}
+
+int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *m)
+{
+	struct jetwatt_board_state s;
+	uint64_t cap;
+	int rc;
+
+	rc = jetwatt_state_read(b, &s, NULL);
+	if (rc)
+		return rc;
+	*m = (struct jetwatt_mode){ .gpu_hz = s.gpu.max };
+	for (int i = 0; i < b->cpus; i++)
+		m->cores += s.online[i];
+	for (int p = 0; p < b->policies; p++)
+		if (s.policy[p].known && s.policy[p].max > m->cpu_khz)
+			m->cpu_khz = (uint32_t)s.policy[p].max;
+	cap = jetwatt_state_emc(b, &s);
+	m->emc_hz = cap > b->emc_hz[b->nr_emc - 1] ? b->emc_hz[b->nr_emc - 1] : cap;
+	return 0;
+}
+
+/* Return: 0; -EINVAL: more cores than there are, or fewer than stay on. */
+int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,
+			  struct jetwatt_board_state *s)
+{
+	memset(s, 0, sizeof(*s));
+	if ((int)m->cores < b->fixed || (int)m->cores > b->cpus || !m->cores)
+		return -EINVAL;
+	for (int i = 0; i < b->cpus; i++)
+		s->online[i] = i < (int)m->cores;
+	s->fresh = (struct jetwatt_range){ true, m->cpu_khz, m->cpu_khz };
+	for (int p = 0; p < b->policies; p++)
+		s->policy[p] = s->fresh;
+	s->gpu = (struct jetwatt_range){ true, m->gpu_hz, m->gpu_hz };
+	s->emc = m->emc_hz;
+	return 0;
+}
+
+static int differs(struct jetwatt_board_error *err, const char *knob, uint64_t is, uint64_t want)
+{
+	jetwatt_error_set(err, -ESTALE, "%s is %" PRIu64 ", not %" PRIu64, knob, is, want);
+	jetwatt_error_why(err, "the driver took another value, or another program or a thermal limit changed it");
+	jetwatt_error_fix(err, "stop nvpmodel, jetson_clocks and jtop, let the board cool, try again");
+	return -ESTALE;
+}
+
+static int range(struct jetwatt_board_error *err, const char *knob, const struct jetwatt_range *is,
+		 const struct jetwatt_range *want)
+{
+	char name[80];
+
+	snprintf(name, sizeof(name), "%s's %s clock", knob, is->min != want->min ? "lowest" : "highest");
+	if (is->min != want->min)
+		return differs(err, name, is->min, want->min);
+	if (is->max != want->max)
+		return differs(err, name, is->max, want->max);
+	return 0;
+}
+
+/* A cap that reads back well but does not bind. Only upwards: a clock may be
+ * gated or idle. The slack is for dividers that miss the nominal step. */
+static int above(const struct jetwatt_board *b, struct jetwatt_board_error *err, const char *path,
+		 const char *knob, uint64_t cap)
+{
+	uint64_t rate;
+
+	if (jetwatt_sysfs_u64(b, path, &rate) || rate <= cap || rate - cap <= cap / 50)
+		return 0;
+	jetwatt_error_set(err, -ESTALE, "%s runs at %" PRIu64 " although its cap is %" PRIu64, knob,
+			  rate, cap);
+	jetwatt_error_why(err, "%s/%s says so", b->sys, path);
+	jetwatt_error_fix(err, "another program may hold the clock (jetson_clocks locks it): release it");
+	return -ESTALE;
+}
+
+static int caps_bind(const struct jetwatt_board *b, const struct jetwatt_board_state *now,
+		     struct jetwatt_board_error *err)
+{
+	char path[PATH_LEN], knob[48];
+	int rc = 0;
+
+	for (int p = 0; p < b->policies && !rc; p++) {
+		if (!now->policy[p].known)
+			continue;
+		snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/scaling_cur_freq",
+			 b->policy[p]);
+		snprintf(knob, sizeof(knob), "CPU policy %u", b->policy[p]);
+		rc = above(b, err, path, knob, now->policy[p].max);
+	}
+	snprintf(path, sizeof(path), "class/devfreq/%s/cur_freq", b->gpu);
+	if (!rc)
+		rc = above(b, err, path, "GPU", now->gpu.max);
+	if (!rc && b->emc_knob != JETWATT_EMC_DEVFREQ)
+		rc = above(b, err, "kernel/debug/bpmp/debug/clk/emc/rate", "EMC",
+			   jetwatt_state_emc(b, now));
+	return rc;
+}
+
+static int same(struct jetwatt_board *b, const struct jetwatt_board_state *want,
+		struct jetwatt_board_error *err)
+{
+	uint64_t top = b->emc_hz[b->nr_emc - 1], is, cap;
+	struct jetwatt_board_state now;
+	char knob[48];
+	int rc;
+
+	rc = jetwatt_state_read(b, &now, err);
+	if (rc)
+		return rc;
+	for (int i = 0; i < b->cpus; i++)
+		if (now.online[i] != want->online[i]) {
+			snprintf(knob, sizeof(knob), "cpu%u's online", b->cpu[i].id);
+			return differs(err, knob, now.online[i], want->online[i]);
+		}
+	for (int p = 0; p < b->policies; p++) {
+		const struct jetwatt_range *r = want->policy[p].known ? &want->policy[p]
+								      : &want->fresh;
+
+		if (!now.policy[p].known || !r->known)
+			continue;
+		snprintf(knob, sizeof(knob), "CPU policy %u", b->policy[p]);
+		rc = range(err, knob, &now.policy[p], r);
+		if (rc)
+			return rc;
+	}
+	rc = range(err, "GPU", &now.gpu, &want->gpu);
+	if (rc)
+		return rc;
+	/* No cap and a cap at the highest step are the same thing. */
+	is = jetwatt_state_emc(b, &now);
+	cap = jetwatt_state_emc(b, want);
+	if (is != cap && !(is >= top && cap >= top))
+		return differs(err, "EMC's cap", now.emc, want->emc);
+	return caps_bind(b, &now, err);
+}
+
+/**
+ * jetwatt_state_check() - is every knob as in @s?
+ *
+ * Knobs get SETTLE_MS to become so.
+ * Return: 0, -ESTALE, or why a knob can't be read.
+ */
+int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
+			struct jetwatt_board_error *err)
+{
+	int rc = same(b, s, err);
+
+	for (int waited = 0; rc == -ESTALE && waited < SETTLE_MS; waited += 5) {
+		jetwatt_sysfs_nap();
+		rc = same(b, s, err);
+	}
+	return rc;
+}
