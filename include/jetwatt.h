@@ -167,7 +167,7 @@ struct jetwatt_sync {
  * @tgid: this process and, if @children, all that it has forked and will
  *	fork; 0: everybody
  * @cgroup: id of a v2 cgroup, 0: any
- * @ring_kib: size of the ring buffer, a power of two, 0: 1024
+ * @ring_kib: size of the ring buffer, rounded up to a power of two; 0: 1024
  */
 struct jetwatt_probe_opts {
 	uint32_t tgid;

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opening the probe: where it can't be, what it says; what it needs and what
+ * it leaves behind; and what becomes of records that find no room.
+ */
+#include <bpf/bpf.h>
+
+#include "kselftest_harness.h"
+#include "node.h"
+#include "seen.h"
+
+static int programs(void)
+{
+	__u32 id = 0;
+	int n = 0;
+
+	while (!bpf_prog_get_next_id(id, &id))
+		n++;
+	return n;
+}
+
+TEST(unprivileged)
+{
+	struct seen s;
+
+	if (getuid())
+		SKIP(return, "needs root to give it up");
+	ASSERT_EQ(0, setgid(65534));
+	ASSERT_EQ(0, setuid(65534));
+	ASSERT_EQ(-EPERM, seen_open(&s, getpid(), 0, 0));
+	EXPECT_EQ(NULL, s.probe);
+	EXPECT_NE(NULL, strstr(jetwatt_probe_error(), "CAP_BPF"));
+}
+
+TEST(nobody)
+{
+	struct seen s;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	if (getuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(-ESRCH, seen_open(&s, pid, 1, 0));
+	EXPECT_NE(NULL, strstr(jetwatt_probe_error(), "following process"));
+}
+
+TEST(in_a_pid_namespace)
+{
+	struct seen s;
+	int status;
+	pid_t pid;
+
+	if (unshare(CLONE_NEWPID | CLONE_NEWNS))
+		SKIP(return, "needs root");
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+		if (mount("proc", "/proc", "proc", 0, NULL))
+			_exit(2);
+		_exit(seen_open(&s, 1, 1, 0) != -EOPNOTSUPP ||
+		      !strstr(jetwatt_probe_error(), "pid namespace"));
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+/* Stock Jetson kernels have no BTF: the probe must not look for it. */
+TEST(without_kernel_btf)
+{
+	struct node node;
+	struct seen s;
+	int i, err = node_open(&node);
+
+	if (err == -ENODEV)
+		SKIP(return, "needs root and /dev/fuse");
+	ASSERT_EQ(0, err);
+	if (!access("/sys/kernel/btf", F_OK))
+		ASSERT_EQ(0, mount("tmpfs", "/sys/kernel/btf", "tmpfs", 0, NULL));
+	ASSERT_EQ(0, seen_open(&s, getpid(), 1, 0)) {
+		TH_LOG("%s", jetwatt_probe_error());
+	}
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, node_syncpt(node.render, i, 0, 0));
+	EXPECT_EQ(100, seen_all(&s));
+	jetwatt_probe_close(s.probe);
+	node_close(&node);
+}
+
+TEST(nothing_is_left)
+{
+	int before = programs(), i;
+	struct seen s;
+
+	if (getuid())
+		SKIP(return, "needs root");
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, seen_open(&s, getpid(), 1, 0));
+		EXPECT_LT(before, programs());
+		jetwatt_probe_close(s.probe);
+	}
+	/* the kernel frees them when their last user has left */
+	for (i = 0; i < 200 && programs() > before; i++)
+		node_sleep(10000000);
+	EXPECT_GE(before, programs());
+}
+
+TEST(lost_is_counted)
+{
+	struct jetwatt_probe_opts o = { .tgid = getpid(), .ring_kib = 4 };
+	struct seen s = { 0 };
+	struct node node;
+	int i, err = node_open(&node);
+
+	if (err == -ENODEV)
+		SKIP(return, "needs root and /dev/fuse");
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, jetwatt_probe_open(&s.probe, &o, seen_add, &s));
+	for (i = 0; i < 500; i++)
+		ASSERT_EQ(0, node_syncpt(node.render, i, 0, 0));
+	ASSERT_LT(10, seen_all(&s));
+	EXPECT_LT(s.nr, 4096 / 48);
+	EXPECT_EQ(500 - s.nr, (int)jetwatt_probe_lost(s.probe));
+	/* there is room again */
+	i = s.nr;
+	ASSERT_EQ(0, node_syncpt(node.render, 1, 0, 0));
+	EXPECT_EQ(i + 1, seen_all(&s));
+	jetwatt_probe_close(s.probe);
+	node_close(&node);
+}
+
+TEST_HARNESS_MAIN

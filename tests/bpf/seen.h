@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A probe and all that it has reported.
+ */
+#ifndef JETWATT_TEST_SEEN_H
+#define JETWATT_TEST_SEEN_H
+
+#include <string.h>
+#include "jetwatt.h"
+#include "node.h"
+
+#define SEEN_MAX	4096
+
+struct seen {
+	struct jetwatt_probe *probe;
+	struct jetwatt_sync sync[SEEN_MAX];
+	int nr;
+};
+
+static inline void seen_add(const struct jetwatt_sync *s, void *arg)
+{
+	struct seen *seen = arg;
+
+	if (seen->nr < SEEN_MAX)
+		seen->sync[seen->nr] = *s;
+	seen->nr++;
+}
+
+static inline int seen_open(struct seen *s, uint32_t tgid, int children, uint64_t cgroup)
+{
+	struct jetwatt_probe_opts o = { .tgid = tgid, .children = children, .cgroup = cgroup };
+
+	memset(s, 0, sizeof(*s));
+	return jetwatt_probe_open(&s->probe, &o, seen_add, s);
+}
+
+/* All that has happened so far. Return: the total seen, or an error. */
+static inline int seen_all(struct seen *s)
+{
+	int n = jetwatt_probe_dispatch(s->probe);
+
+	return n < 0 ? n : s->nr;
+}
+
+#endif

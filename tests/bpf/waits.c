@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which calls are reported, how often, and with which times.
+ */
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include "kselftest_harness.h"
+#include "node.h"
+#include "seen.h"
+
+FIXTURE(gpu) {
+	struct node node;
+	struct seen seen;
+	int timer;
+};
+
+FIXTURE_SETUP(gpu)
+{
+	int err = node_open(&self->node);
+
+	if (err == -ENODEV)
+		SKIP(return, "needs root and /dev/fuse");
+	ASSERT_EQ(0, err);
+	self->timer = timerfd_create(CLOCK_MONOTONIC, 0);
+	ASSERT_LE(0, self->timer);
+	ASSERT_EQ(0, seen_open(&self->seen, getpid(), 0, 0)) {
+		TH_LOG("%s", jetwatt_probe_error());
+	}
+}
+
+FIXTURE_TEARDOWN(gpu)
+{
+	jetwatt_probe_close(self->seen.probe);
+	node_close(&self->node);
+}
+
+static void clear(int timer)
+{
+	uint64_t n;
+
+	if (read(timer, &n, sizeof(n)) < 0)
+		abort();
+}
+
+TEST_F(gpu, every_syncpoint_wait_once)
+{
+	static uint64_t before[1000], after[1000];
+	struct jetwatt_sync *s = self->seen.sync;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		before[i] = node_now();
+		ASSERT_EQ(0, node_syncpt(self->node.render, i, i % 10 ? 0 : 200000, 0));
+		after[i] = node_now();
+	}
+	ASSERT_EQ(1000, seen_all(&self->seen));
+	for (i = 0; i < 1000; i++) {
+		EXPECT_EQ(JETWATT_SYNC_SYNCPT, s[i].call);
+		EXPECT_EQ(getpid(), s[i].tgid);
+		EXPECT_EQ(gettid(), s[i].tid);
+		EXPECT_EQ(0, s[i].ret);
+		EXPECT_LE(before[i], s[i].enter_ns);
+		EXPECT_LT(s[i].enter_ns, s[i].exit_ns);
+		EXPECT_LE(s[i].exit_ns, after[i]);
+		if (!(i % 10))
+			EXPECT_LE(200000, s[i].exit_ns - s[i].enter_ns);
+	}
+	EXPECT_EQ(0, jetwatt_probe_lost(self->seen.probe));
+}
+
+TEST_F(gpu, mainline_has_a_shorter_argument)
+{
+	struct node_wait w = { 0 };
+
+	ASSERT_EQ(0, ioctl(self->node.render, NODE_SYNCPOINT_WAIT_24, &w));
+	EXPECT_EQ(1, seen_all(&self->seen));
+}
+
+TEST_F(gpu, a_number_alone_is_no_wait)
+{
+	struct node_wait w = { 0 };
+	int null = open("/dev/null", O_RDWR), i;
+
+	ASSERT_LE(0, null);
+	for (i = 0; i < 300; i++) {
+		/* refused */
+		ASSERT_EQ(-1, ioctl(null, NODE_SYNCPOINT_WAIT, &w));
+		ASSERT_EQ(-1, ioctl(null, NODE_SYNCPOINT_WAIT_24, &w));
+		ASSERT_EQ(-1, ioctl(null, NODE_TRIGGER_POLLFD, &w));
+		/* accepted by a driver that happens to know the number */
+		ASSERT_EQ(0, node_syncpt(self->node.other, 1, 0, 0));
+	}
+	node_signal_in(self->timer, 1000);
+	ASSERT_EQ(0, node_trigger(self->node.other, self->timer));
+	ASSERT_EQ(1, node_poll(self->timer, -1));
+	EXPECT_EQ(0, seen_all(&self->seen));
+}
+
+TEST_F(gpu, every_pollfd_wait_once)
+{
+	static uint64_t before[1000], after[1000];
+	struct jetwatt_sync *s = self->seen.sync;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		node_signal_in(self->timer, 100000);
+		ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
+		before[i] = node_now();
+		ASSERT_EQ(1, node_poll(self->timer, -1));
+		after[i] = node_now();
+		clear(self->timer);
+	}
+	ASSERT_EQ(1000, seen_all(&self->seen));
+	for (i = 0; i < 1000; i++) {
+		EXPECT_EQ(JETWATT_SYNC_POLLFD, s[i].call);
+		EXPECT_EQ(1, s[i].ret);
+		EXPECT_LE(before[i], s[i].enter_ns);
+		EXPECT_LE(s[i].exit_ns, after[i]);
+	}
+}
+
+/* A timed-out poll that is tried again is one wait, from the first one on. */
+TEST_F(gpu, polls_that_time_out_belong_to_the_wait)
+{
+	uint64_t before, between;
+
+	node_signal_in(self->timer, 30000000);
+	ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
+	before = node_now();
+	ASSERT_EQ(0, node_poll(self->timer, 5));
+	between = node_now();
+	ASSERT_EQ(0, node_poll(self->timer, 5));
+	ASSERT_EQ(1, node_poll(self->timer, -1));
+	ASSERT_EQ(1, seen_all(&self->seen));
+	EXPECT_LE(before, self->seen.sync[0].enter_ns);
+	EXPECT_GT(between, self->seen.sync[0].enter_ns);
+	EXPECT_LE(between + 20000000, self->seen.sync[0].exit_ns);
+}
+
+TEST_F(gpu, spinning_is_one_wait)
+{
+	uint64_t end;
+	int polls = 0;
+
+	node_signal_in(self->timer, 20000000);
+	ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
+	end = node_now() + 1000000000;
+	while (!node_poll(self->timer, 0) && node_now() < end)
+		polls++;
+	EXPECT_LT(10, polls);
+	EXPECT_EQ(1, seen_all(&self->seen));
+	EXPECT_LT(10000000, self->seen.sync[0].exit_ns - self->seen.sync[0].enter_ns);
+}
+
+TEST_F(gpu, polls_of_other_descriptors_are_none)
+{
+	struct pollfd pfd[2] = { { .events = POLLIN }, { .events = POLLIN } };
+	int ready = eventfd(1, 0), i;
+
+	pfd[0].fd = self->timer;
+	pfd[1].fd = ready;
+	ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(1, poll(pfd, 2, -1));
+	EXPECT_EQ(0, seen_all(&self->seen));
+	node_signal_in(self->timer, 1);
+	node_sleep(5000000);
+	ASSERT_EQ(2, poll(pfd, 2, -1));
+	EXPECT_EQ(1, seen_all(&self->seen));
+	/* the fence has been consumed */
+	ASSERT_EQ(2, poll(pfd, 2, -1));
+	EXPECT_EQ(1, seen_all(&self->seen));
+}
+
+/* Whoever gets the number of a closed pollfd has nothing to do with it. */
+TEST_F(gpu, close_disarms)
+{
+	int one = eventfd(1, 0), two;
+
+	ASSERT_EQ(0, node_trigger(self->node.fence, one));
+	close(one);
+	two = eventfd(1, 0);
+	ASSERT_EQ(one, two);
+	ASSERT_EQ(1, node_poll(two, -1));
+	EXPECT_EQ(0, seen_all(&self->seen));
+}
+
+TEST_F(gpu, fences_on_one_pollfd_are_counted)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
+	for (i = 0; i < 3; i++) {
+		node_signal_in(self->timer, 1000000);
+		ASSERT_EQ(1, node_poll(self->timer, -1));
+		clear(self->timer);
+		ASSERT_EQ(i + 1, seen_all(&self->seen));
+		EXPECT_LT(500000, self->seen.sync[i].exit_ns - self->seen.sync[i].enter_ns);
+	}
+}
+
+struct poller {
+	int timer, ret, sleeping;
+};
+
+static void *poll_thread(void *arg)
+{
+	struct poller *p = arg;
+
+	__atomic_store_n(&p->sleeping, 1, __ATOMIC_RELEASE);
+	p->ret = node_poll(p->timer, 5000);
+	return NULL;
+}
+
+/* One thread sleeps in poll() for good, others arm what it waits for. */
+TEST_F(gpu, armed_while_a_thread_sleeps)
+{
+	struct poller p = { .timer = self->timer };
+	uint64_t before, after;
+	pthread_t thread;
+
+	/* a process that has never armed anything is not looked at */
+	ASSERT_EQ(0, node_trigger(self->node.fence, 1000));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, poll_thread, &p));
+	while (!__atomic_load_n(&p.sleeping, __ATOMIC_ACQUIRE))
+		sched_yield();
+	node_sleep(20000000);
+	before = node_now();
+	ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
+	after = node_now();
+	node_signal_in(self->timer, 10000000);
+	pthread_join(thread, NULL);
+	ASSERT_EQ(1, p.ret);
+	ASSERT_EQ(1, seen_all(&self->seen));
+	EXPECT_LE(before, self->seen.sync[0].enter_ns);
+	EXPECT_GE(after, self->seen.sync[0].enter_ns);
+	EXPECT_NE(gettid(), self->seen.sync[0].tid);
+}
+
+TEST_F(gpu, interrupted_and_taken_up_again)
+{
+	uint64_t before = node_now(), between;
+
+	ASSERT_EQ(-EAGAIN, node_syncpt(self->node.render, 7, 3000000, EAGAIN));
+	between = node_now();
+	/* something else in between, then another threshold on the same id */
+	ASSERT_EQ(-1, ioctl(self->node.render, TIOCGWINSZ, &before));
+	ASSERT_EQ(-ETIMEDOUT, node_syncpt(self->node.render, 7, 3000000, ETIMEDOUT));
+	ASSERT_EQ(0, node_syncpt(self->node.render, 7, 1000000, 0));
+	ASSERT_EQ(1, seen_all(&self->seen));
+	EXPECT_LT(between, self->seen.sync[0].enter_ns);
+}
+
+/* What is left of a wait that was given up must not pass for another call. */
+TEST_F(gpu, given_up)
+{
+	ASSERT_EQ(-EAGAIN, node_syncpt(self->node.render, 7, 0, EAGAIN));
+	ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
+	EXPECT_EQ(0, seen_all(&self->seen));
+	ASSERT_EQ(-EAGAIN, node_syncpt(self->node.render, 7, 0, EAGAIN));
+	ASSERT_EQ(0, ioctl(self->timer, FIOCLEX, NULL));
+	EXPECT_EQ(0, seen_all(&self->seen));
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+/* A stop and a continue: the kernel goes on with restart_syscall(). */
+TEST_F(gpu, stopped_in_the_middle)
+{
+	struct sigaction act = { .sa_handler = nothing };
+	pid_t self_pid = getpid(), kicker;
+	uint64_t before;
+
+	ASSERT_EQ(0, sigaction(SIGUSR1, &act, NULL));
+	node_signal_in(self->timer, 60000000);
+	ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
+	kicker = fork();
+	ASSERT_LE(0, kicker);
+	if (!kicker) {
+		node_sleep(10000000);
+		kill(self_pid, SIGSTOP);
+		node_sleep(10000000);
+		kill(self_pid, SIGCONT);
+		node_sleep(10000000);
+		kill(self_pid, SIGUSR1);
+		_exit(0);
+	}
+	before = node_now();
+	ASSERT_EQ(-1, node_poll(self->timer, 5000));
+	ASSERT_EQ(EINTR, errno);
+	ASSERT_EQ(1, node_poll(self->timer, 5000));
+	waitpid(kicker, NULL, 0);
+	ASSERT_EQ(1, seen_all(&self->seen));
+	EXPECT_LT(self->seen.sync[0].enter_ns, before + 9000000);
+	EXPECT_LT(before + 55000000, self->seen.sync[0].exit_ns);
+}
+
+/* The descriptor tells of a single wait, and of those after the wake-up. */
+TEST_F(gpu, fd_wakes)
+{
+	int fd = jetwatt_probe_fd(self->seen.probe), i;
+
+	EXPECT_EQ(0, node_poll(fd, 0));
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(0, node_syncpt(self->node.render, i, 0, 0));
+	while (self->seen.nr < 5) {
+		ASSERT_EQ(1, node_poll(fd, 1000));
+		ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));
+	}
+	/* and is silent after that */
+	node_sleep(50000000);
+	ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));
+	EXPECT_EQ(0, node_poll(fd, 50));
+	ASSERT_EQ(0, node_syncpt(self->node.render, 9, 0, 0));
+	ASSERT_EQ(1, node_poll(fd, 1000));
+	EXPECT_EQ(6, seen_all(&self->seen));
+}
+
+TEST_HARNESS_MAIN

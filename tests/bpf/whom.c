@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whose waits are reported: one process, its children however they came
+ * about, a cgroup.
+ */
+#include <pthread.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+
+#include "kselftest_harness.h"
+#include "node.h"
+#include "seen.h"
+
+FIXTURE(family) {
+	struct node node;
+	struct seen seen;
+};
+
+/* With tracefs the kernel tells of a fork before the child runs. */
+FIXTURE_VARIANT(family) { int tracefs; };
+FIXTURE_VARIANT_ADD(family, return_value) { .tracefs = 0 };
+FIXTURE_VARIANT_ADD(family, tracepoint) { .tracefs = 1 };
+
+FIXTURE_SETUP(family)
+{
+	const char *fs = variant->tracefs ? "tracefs" : "tmpfs";
+	int err = node_open(&self->node);
+
+	if (err == -ENODEV)
+		SKIP(return, "needs root and /dev/fuse");
+	ASSERT_EQ(0, err);
+	if (mount("tmpfs", "/sys/kernel/debug", "tmpfs", 0, NULL) ||
+	    mount(fs, "/sys/kernel/tracing", fs, 0, NULL))
+		SKIP(return, "cannot mount %s", fs);
+	if (variant->tracefs &&
+	    access("/sys/kernel/tracing/events/sched/sched_process_fork/format", R_OK))
+		SKIP(return, "this kernel has no sched events");
+}
+
+FIXTURE_TEARDOWN(family)
+{
+	jetwatt_probe_close(self->seen.probe);
+	node_close(&self->node);
+}
+
+/* A child that waits @n times and then ends. */
+static pid_t child(struct node *node, int n)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	while (n--)
+		node_syncpt(node->render, n, 0, 0);
+	_exit(0);
+}
+
+static int count(const struct seen *s, pid_t tgid)
+{
+	int i, n = 0;
+
+	for (i = 0; i < s->nr; i++)
+		n += s->sync[i].tgid == (uint32_t)tgid;
+	return n;
+}
+
+TEST_F(family, alone)
+{
+	pid_t pid;
+
+	ASSERT_EQ(0, seen_open(&self->seen, getpid(), 0, 0));
+	pid = child(&self->node, 20);
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	ASSERT_EQ(0, node_syncpt(self->node.render, 1, 0, 0));
+	EXPECT_EQ(1, seen_all(&self->seen));
+}
+
+TEST_F(family, everybody)
+{
+	pid_t pid;
+
+	ASSERT_EQ(0, seen_open(&self->seen, 0, 0, 0));
+	pid = child(&self->node, 20);
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	ASSERT_EQ(0, node_syncpt(self->node.render, 1, 0, 0));
+	EXPECT_LE(21, seen_all(&self->seen));
+	EXPECT_EQ(20, count(&self->seen, pid));
+}
+
+TEST_F(family, three_generations)
+{
+	pid_t pid, mine[3];
+	int i, status;
+
+	ASSERT_EQ(0, seen_open(&self->seen, getpid(), 1, 0));
+	for (i = 0; i < 3; i++) {
+		mine[i] = fork();
+		ASSERT_LE(0, mine[i]);
+		if (!mine[i]) {
+			node_syncpt(self->node.render, 1, 0, 0);
+			pid = child(&self->node, 10);
+			waitpid(pid, &status, 0);
+			pid = child(&self->node, 10);
+			waitpid(pid, &status, 0);
+			_exit(0);
+		}
+		ASSERT_EQ(mine[i], waitpid(mine[i], NULL, 0));
+	}
+	EXPECT_EQ(63, seen_all(&self->seen));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(1, count(&self->seen, mine[i]));
+}
+
+/* fork() without the C library's wrapper, vfork() with an exec after it */
+TEST_F(family, other_ways_to_fork)
+{
+	char *argv[] = { "/proc/self/exe", "--wait", NULL };
+	char *envp[] = { NULL };
+	pid_t pid;
+
+	ASSERT_EQ(0, seen_open(&self->seen, getpid(), 1, 0));
+	pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (!pid) {
+		node_syncpt(self->node.render, 1, 0, 0);
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	EXPECT_EQ(1, seen_all(&self->seen));
+	ASSERT_EQ(0, posix_spawn(&pid, argv[0], NULL, NULL, argv, envp));
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	EXPECT_EQ(3, seen_all(&self->seen));
+	EXPECT_EQ(2, count(&self->seen, pid));
+}
+
+TEST_F(family, forked_before_the_probe)
+{
+	int go[2], i;
+	pid_t pid[2];
+	char c;
+
+	ASSERT_EQ(0, pipe(go));
+	for (i = 0; i < 2; i++) {
+		pid[i] = fork();
+		ASSERT_LE(0, pid[i]);
+		if (!pid[i]) {
+			pid_t grandchild = fork();
+
+			if (read(go[0], &c, 1) != 1)
+				_exit(1);
+			node_syncpt(self->node.render, 1, 0, 0);
+			if (grandchild)
+				waitpid(grandchild, NULL, 0);
+			_exit(0);
+		}
+	}
+	node_sleep(20000000);
+	ASSERT_EQ(0, seen_open(&self->seen, pid[0], 1, 0));
+	ASSERT_EQ(4, write(go[1], "1234", 4));
+	for (i = 0; i < 2; i++)
+		waitpid(pid[i], NULL, 0);
+	EXPECT_EQ(2, seen_all(&self->seen));
+	EXPECT_EQ(1, count(&self->seen, pid[0]));
+	EXPECT_EQ(0, count(&self->seen, pid[1]));
+}
+
+/* A stranger that gets the number of a process that ended is not followed. */
+TEST_F(family, numbers_are_used_again)
+{
+	FILE *f;
+	pid_t pid, again, i;
+
+	pid = child(&self->node, 0);
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	f = fopen("/proc/sys/kernel/ns_last_pid", "w");
+	if (!f)
+		SKIP(return, "cannot choose a process id");
+	pid = fork();
+	if (!pid) {
+		node_sleep(50000000);
+		_exit(0);
+	}
+	ASSERT_EQ(0, seen_open(&self->seen, pid, 1, 0));
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	for (i = 0; i < 50; i++) {
+		fprintf(f, "%d", pid - 1);
+		fflush(f);
+		rewind(f);
+		again = child(&self->node, 1);
+		ASSERT_EQ(again, waitpid(again, NULL, 0));
+		if (again == pid)
+			break;
+	}
+	if (again != pid)
+		SKIP(return, "the number was never used again");
+	EXPECT_EQ(0, seen_all(&self->seen));
+}
+
+/* A thread other than the first one execs: the process keeps its number. */
+static void *exec_thread(void *arg)
+{
+	char *argv[] = { arg, "--wait", NULL };
+
+	execv(argv[0], argv);
+	return NULL;
+}
+
+TEST_F(family, exec_by_a_thread)
+{
+	pthread_t thread;
+	pid_t pid;
+
+	ASSERT_EQ(0, seen_open(&self->seen, getpid(), 1, 0));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		pthread_create(&thread, NULL, exec_thread, "/proc/self/exe");
+		pause();
+	}
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	EXPECT_EQ(2, seen_all(&self->seen));
+}
+
+/* The first thread ends, another goes on. */
+static void *late_thread(void *arg)
+{
+	node_sleep(20000000);
+	node_syncpt(((struct node *)arg)->render, 1, 0, 0);
+	_exit(0);
+}
+
+TEST_F(family, first_thread_ends)
+{
+	pthread_t thread;
+	pid_t pid;
+
+	ASSERT_EQ(0, seen_open(&self->seen, getpid(), 1, 0));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		pthread_create(&thread, NULL, late_thread, &self->node);
+		syscall(SYS_exit, 0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	EXPECT_EQ(1, seen_all(&self->seen));
+}
+
+TEST_F(family, cgroup)
+{
+	struct stat st;
+	pid_t in, out;
+	FILE *f;
+	int go[2];
+	char c;
+
+	ASSERT_EQ(0, mkdir("/dev/cg", 0755));
+	if (mount("cgroup2", "/dev/cg", "cgroup2", 0, NULL))
+		SKIP(return, "no cgroup v2");
+	rmdir("/dev/cg/jetwatt-test");
+	ASSERT_EQ(0, mkdir("/dev/cg/jetwatt-test", 0755));
+	ASSERT_EQ(0, stat("/dev/cg/jetwatt-test", &st));
+	ASSERT_EQ(0, seen_open(&self->seen, 0, 0, st.st_ino));
+	ASSERT_EQ(0, pipe(go));
+	in = fork();
+	if (!in) {
+		if (read(go[0], &c, 1) == 1)
+			for (c = 0; c < 7; c++)
+				node_syncpt(self->node.render, c, 0, 0);
+		_exit(0);
+	}
+	f = fopen("/dev/cg/jetwatt-test/cgroup.procs", "w");
+	ASSERT_NE(NULL, f);
+	fprintf(f, "%d", in);
+	ASSERT_EQ(0, fclose(f));
+	ASSERT_EQ(1, write(go[1], "1", 1));
+	out = child(&self->node, 5);
+	ASSERT_EQ(in, waitpid(in, NULL, 0));
+	ASSERT_EQ(out, waitpid(out, NULL, 0));
+	rmdir("/dev/cg/jetwatt-test");
+	ASSERT_EQ(7, seen_all(&self->seen));
+	EXPECT_EQ(7, count(&self->seen, in));
+	EXPECT_EQ(st.st_ino, self->seen.sync[0].cgroup);
+}
+
+/* After an exec: wait twice on a node that the parent opened. */
+int main(int argc, char **argv)
+{
+	int fd;
+
+	if (argc > 1 && !strcmp(argv[1], "--wait")) {
+		fd = open("/dev/dri/renderD128", O_RDWR);
+		return node_syncpt(fd, 1, 0, 0) || node_syncpt(fd, 2, 0, 0);
+	}
+	return test_harness_run(argc, argv);
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The join: arithmetic of power, and the order of two streams.
+ */
+#include <linux/jetwatt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+#include "lib/join.h"
+
+#define MS	1000000ull
+#define NONE	JETWATT_VALUE_NONE
+
+static const struct jetwatt_rail rails[] = {
+	{ .id = 10, .shunt_uohm = 2000, .enabled = 1, .label = "VDD_GPU_SOC" },
+	{ .id = 20, .shunt_uohm = 5000, .enabled = 1, .label = "VDD_CPU_CV" },
+	{ .id = 30, .shunt_uohm = 2000, .enabled = 0, .label = "OFF" },
+};
+
+/* A batch of two rails: shunt and bus each, two policies, GPU, EMC, cores, two zones. */
+struct batch {
+	struct jetwatt_samples s;
+	uint64_t time_ns[8];
+	int32_t value[10][8];
+	struct jetwatt_series_view view[10];
+};
+
+static void batch_init(struct batch *b, uint64_t seq, uint32_t n, uint64_t first_ns, uint64_t step)
+{
+	static const uint32_t kind[10][2] = {
+		{ JETWATT_SERIES_SHUNT_UV, 10 }, { JETWATT_SERIES_BUS_UV, 10 },
+		{ JETWATT_SERIES_SHUNT_UV, 20 }, { JETWATT_SERIES_BUS_UV, 20 },
+		{ JETWATT_SERIES_CPU_KHZ, 4 },	 { JETWATT_SERIES_CPU_KHZ, 0 },
+		{ JETWATT_SERIES_GPU_KHZ, 0 },	 { JETWATT_SERIES_EMC_KHZ, 0 },
+		{ JETWATT_SERIES_CORES, 0 },	 { JETWATT_SERIES_TEMP_MC, 0 },
+	};
+	uint32_t i, k;
+
+	memset(b, 0, sizeof(*b));
+	for (k = 0; k < 10; k++) {
+		b->view[k] = (struct jetwatt_series_view){ kind[k][0], kind[k][1], b->value[k] };
+		for (i = 0; i < 8; i++)
+			b->value[k][i] = NONE;
+	}
+	for (i = 0; i < n; i++)
+		b->time_ns[i] = first_ns + i * step;
+	b->s = (struct jetwatt_samples){ .seq = seq, .count = n, .nr_series = 10,
+					 .time_ns = b->time_ns, .series = b->view };
+}
+
+TEST(power_of_both_signs)
+{
+	struct jetwatt_power_state st;
+	struct jetwatt_power p;
+	struct batch b;
+
+	jetwatt_power_init(&st, rails, 3);
+	batch_init(&b, 7, 1, 1000, 1);
+	b.value[0][0] = 20480;		/* 10.24 A through 2 mOhm */
+	b.value[1][0] = 19000000;	/* 19 V */
+	b.value[2][0] = -40;		/* one step below zero, -8 mA through 5 mOhm */
+	b.value[3][0] = 5000000;
+	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 0, &p));
+	EXPECT_EQ(7, p.seq);
+	EXPECT_EQ(1000, p.time_ns);
+	EXPECT_EQ(3, p.nr);
+	EXPECT_EQ(194560000, p.uw[0]);
+	EXPECT_EQ(-40000, p.uw[1]);
+	EXPECT_EQ(0, p.uw[2]);
+	EXPECT_EQ(3, p.valid);
+}
+
+TEST(largest_values_fit)
+{
+	static const struct jetwatt_rail rail = { .id = 1, .shunt_uohm = 1, .enabled = 1 };
+	int32_t shunt = INT32_MAX, bus = INT32_MAX;
+	struct jetwatt_series_view v[2] = { { JETWATT_SERIES_SHUNT_UV, 1, &shunt },
+					    { JETWATT_SERIES_BUS_UV, 1, &bus } };
+	uint64_t t = 1;
+	struct jetwatt_samples s = { .seq = 1, .count = 1, .nr_series = 2, .time_ns = &t,
+				     .series = v };
+	struct jetwatt_power_state st;
+	struct jetwatt_power p;
+
+	jetwatt_power_init(&st, &rail, 1);
+	ASSERT_EQ(1, jetwatt_power_sample(&st, &s, 0, &p));
+	EXPECT_EQ((int64_t)INT32_MAX * INT32_MAX, p.uw[0]);
+}
+
+TEST(no_shunt_no_power)
+{
+	static const struct jetwatt_rail rail = { .id = 10, .shunt_uohm = 0, .enabled = 1 };
+	struct jetwatt_power_state st;
+	struct jetwatt_power p;
+	struct batch b;
+
+	jetwatt_power_init(&st, &rail, 1);
+	batch_init(&b, 1, 1, 1, 1);
+	b.value[0][0] = b.value[1][0] = 1000;
+	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 0, &p));
+	EXPECT_EQ(0, p.uw[0]);
+}
+
+/* Bus voltages come in rotation: samples begin when all are known. */
+TEST(rotation)
+{
+	struct jetwatt_power_state st;
+	struct jetwatt_power p;
+	struct batch b;
+	int i;
+
+	jetwatt_power_init(&st, rails, 3);
+	batch_init(&b, 1, 6, 1000, 1000);
+	for (i = 0; i < 6; i++)
+		b.value[0][i] = b.value[2][i] = 1000 * (i + 1);
+	b.value[1][0] = b.value[1][2] = 10000000;
+	b.value[3][1] = 5000000;
+	b.value[1][4] = 20000000;
+	b.value[0][5] = NONE;	/* the chip failed in this tick */
+	EXPECT_EQ(0, jetwatt_power_sample(&st, &b.s, 0, &p));
+	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 1, &p));
+	EXPECT_EQ(2, p.seq);
+	EXPECT_EQ(10000000, p.uw[0]);
+	EXPECT_EQ(2000000, p.uw[1]);
+	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 2, &p));
+	EXPECT_EQ(15000000, p.uw[0]);
+	EXPECT_EQ(3, p.valid);
+	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 4, &p));
+	EXPECT_EQ(50000000, p.uw[0]);
+	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 5, &p));
+	EXPECT_EQ(50000000, p.uw[0]);
+	EXPECT_EQ(2, p.valid);
+	EXPECT_EQ(6000000, p.uw[1]);
+}
+
+/* A chip that never answers must not hold up the other one for ever. */
+TEST(one_rail_is_dead)
+{
+	struct jetwatt_power_state st;
+	struct jetwatt_power p;
+	struct batch b;
+	int i, first = 0;
+
+	jetwatt_power_init(&st, rails, 2);
+	for (i = 1; i <= 100 && !first; i++) {
+		batch_init(&b, i, 1, i * 1000, 1);
+		b.value[0][0] = 1000;
+		b.value[1][0] = 10000000;
+		if (jetwatt_power_sample(&st, &b.s, 0, &p))
+			first = i;
+	}
+	ASSERT_EQ(65, first);
+	EXPECT_EQ(1, p.valid);
+	EXPECT_EQ(5000000, p.uw[0]);
+	EXPECT_EQ(0, p.uw[1]);
+}
+
+TEST(clocks_and_temperature)
+{
+	struct jetwatt_power_state st;
+	struct jetwatt_power p;
+	struct batch b;
+
+	jetwatt_power_init(&st, rails, 0);
+	batch_init(&b, 1, 3, 1, 1);
+	b.value[4][0] = 1190400;	/* policy of CPU 4 */
+	b.value[5][0] = 2201600;	/* policy of CPU 0 */
+	b.value[6][0] = 1300500;
+	b.value[7][0] = 3199000;
+	b.value[8][0] = 12;
+	b.value[9][0] = -5000;
+	b.value[4][1] = 1190400;
+	b.value[5][1] = 0;		/* that policy has no clock now */
+	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 0, &p));
+	EXPECT_EQ(12, p.clock.cores);
+	EXPECT_EQ(2201600, p.clock.cpu_khz);
+	EXPECT_EQ(1300500000, p.clock.gpu_hz);
+	EXPECT_EQ(3199000000, p.clock.emc_hz);
+	EXPECT_EQ(-5000, p.temp_mc);
+	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 1, &p));
+	EXPECT_EQ(1190400, p.clock.cpu_khz);
+	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 2, &p));
+	EXPECT_EQ(1190400, p.clock.cpu_khz);
+	EXPECT_EQ(1300500000, p.clock.gpu_hz);
+}
+
+/* What the callbacks saw: 'p' or 's' and the time in ms. */
+struct seen {
+	char kind[4096];
+	uint64_t ms[4096];
+	int gap[4096], nr;
+};
+
+static void power(const struct jetwatt_power *p, void *arg)
+{
+	struct seen *s = arg;
+
+	s->gap[s->nr] = p->gap;
+	s->kind[s->nr] = 'p';
+	s->ms[s->nr++] = p->time_ns / MS;
+}
+
+static void sync_wait(const struct jetwatt_sync *y, void *arg)
+{
+	struct seen *s = arg;
+
+	s->kind[s->nr] = 's';
+	s->ms[s->nr++] = y->exit_ns / MS;
+}
+
+static void feed(struct jetwatt_join *j, uint64_t seq, uint64_t gap, uint64_t ms)
+{
+	struct batch b;
+	int i;
+
+	batch_init(&b, seq, 8, ms * MS, MS);
+	b.s.gap = gap;
+	for (i = 0; i < 8; i++)
+		b.value[0][i] = b.value[1][i] = b.value[2][i] = b.value[3][i] = 1000;
+	jetwatt_join_samples(&b.s, j);
+}
+
+static void end(struct jetwatt_join *j, uint64_t ms)
+{
+	struct jetwatt_sync s = { .enter_ns = (ms - 1) * MS, .exit_ns = ms * MS };
+
+	jetwatt_join_sync(&s, j);
+}
+
+FIXTURE(join) {
+	struct jetwatt_join *j;
+	struct seen *s;
+};
+
+FIXTURE_SETUP(join)
+{
+	self->s = calloc(1, sizeof(*self->s));
+	ASSERT_EQ(0, jetwatt_join_new_rails(&self->j, rails, 2, 100));
+	jetwatt_join_set(self->j, power, sync_wait, self->s);
+}
+
+FIXTURE_TEARDOWN(join)
+{
+	jetwatt_join_free(self->j);
+	free(self->s);
+}
+
+TEST_F(join, both_in_order)
+{
+	int i;
+
+	feed(self->j, 1, 0, 1000);
+	EXPECT_EQ(0, self->s->nr);	/* a wait may still come */
+	end(self->j, 1003);
+	end(self->j, 1006);
+	end(self->j, 1020);		/* by now 1010 can't come any more */
+	EXPECT_EQ(10, self->s->nr);
+	feed(self->j, 9, 0, 1008);
+	EXPECT_EQ(13, self->s->nr);
+	jetwatt_join_flush(self->j);
+	ASSERT_EQ(19, self->s->nr);
+	for (i = 1; i < 19; i++)
+		EXPECT_LE(self->s->ms[i - 1], self->s->ms[i]);
+	EXPECT_EQ('s', self->s->kind[4]);
+	EXPECT_EQ(1003, self->s->ms[4]);
+	EXPECT_EQ('s', self->s->kind[8]);
+	EXPECT_EQ(0, jetwatt_join_late(self->j));
+}
+
+/* At one time: the sample first, its power belongs to the wait. */
+TEST_F(join, a_tie)
+{
+	end(self->j, 1000);
+	feed(self->j, 1, 0, 1000);
+	jetwatt_join_flush(self->j);
+	EXPECT_EQ('p', self->s->kind[0]);
+	EXPECT_EQ('s', self->s->kind[1]);
+}
+
+/* CPUs may file their records in another order than they looked at the clock. */
+TEST_F(join, waits_out_of_order)
+{
+	end(self->j, 1005);
+	end(self->j, 1002);
+	end(self->j, 1004);
+	end(self->j, 1003);
+	feed(self->j, 1, 0, 1100);
+	end(self->j, 1110);
+	ASSERT_LE(4, self->s->nr);
+	EXPECT_EQ(1002, self->s->ms[0]);
+	EXPECT_EQ(1003, self->s->ms[1]);
+	EXPECT_EQ(1004, self->s->ms[2]);
+	EXPECT_EQ(1005, self->s->ms[3]);
+	EXPECT_EQ(0, jetwatt_join_late(self->j));
+}
+
+TEST_F(join, a_silent_stream_is_not_waited_for)
+{
+	feed(self->j, 1, 0, 1000);
+	EXPECT_EQ(0, self->s->nr);
+	feed(self->j, 9, 0, 1100);	/* to 1107: 1007 and before may go */
+	EXPECT_EQ(8, self->s->nr);
+	end(self->j, 1300);
+	end(self->j, 1301);
+	/* samples silent: all below 1201 */
+	EXPECT_EQ(16, self->s->nr);
+}
+
+TEST_F(join, what_comes_too_late_is_counted)
+{
+	feed(self->j, 1, 0, 1000);
+	feed(self->j, 9, 0, 1200);
+	EXPECT_EQ(8, self->s->nr);
+	end(self->j, 1003);
+	EXPECT_EQ(8, self->s->nr);
+	EXPECT_EQ(1, jetwatt_join_late(self->j));
+	end(self->j, 1050);
+	EXPECT_EQ(9, self->s->nr);
+	EXPECT_EQ(1, jetwatt_join_late(self->j));
+}
+
+TEST_F(join, gaps_are_marked_once)
+{
+	int i, gaps = 0;
+
+	feed(self->j, 1, 0, 1000);
+	feed(self->j, 100, 91, 1099);
+	jetwatt_join_flush(self->j);
+	ASSERT_EQ(16, self->s->nr);
+	for (i = 0; i < 16; i++)
+		gaps += self->s->gap[i];
+	EXPECT_EQ(1, gaps);
+	EXPECT_EQ(1, self->s->gap[8]);
+}
+
+/* At random: all arrive, in order. */
+TEST_F(join, at_random)
+{
+	uint64_t ms = 1000, waits = 0, seq = 1;
+	int i, k;
+
+	srand(1);
+	for (i = 0; i < 300; i++) {
+		for (k = rand() % 3; k > 0; k--) {
+			end(self->j, ms + rand() % 8);
+			waits++;
+		}
+		feed(self->j, seq, 0, ms);
+		seq += 8;
+		ms += 8;
+	}
+	jetwatt_join_flush(self->j);
+	EXPECT_EQ(300 * 8 + waits, self->s->nr);
+	EXPECT_EQ(0, jetwatt_join_late(self->j));
+	for (i = 1; i < self->s->nr; i++)
+		ASSERT_LE(self->s->ms[i - 1], self->s->ms[i]);
+}
+
+TEST(without_a_module)
+{
+	struct seen *s = calloc(1, sizeof(*s));
+	struct jetwatt_join *j;
+
+	ASSERT_EQ(0, jetwatt_join_new(&j, NULL, 10));
+	jetwatt_join_set(j, power, sync_wait, s);
+	end(j, 1000);
+	jetwatt_join_flush(j);
+	EXPECT_EQ(1, s->nr);
+	jetwatt_join_free(j);
+	jetwatt_join_free(NULL);
+	free(s);
+}
+
+TEST_HARNESS_MAIN
