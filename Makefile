@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+#   make             module for the running kernel, BPF program, library and command, in build/
+#   make install     them, under PREFIX (/usr/local) and DESTDIR, and the module's source for DKMS
+#   make modules     jetwatt.ko alone; KDIR=, W=1, C=1 as usual
+#   make arm64       all that and the tests for the simulated board, in build/arm64/
+#   make check       every test; installs what it needs (Debian 12)
+#   make demo        the whole path on the simulated board; BUDGET_W= CORPUS= WORKLOAD=
+#   make clean
+
+# V=1 shows the commands.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+B ?= build
+CROSS ?=
+CC := $(CROSS)gcc
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+KDIR ?= /lib/modules/$(shell uname -r)/build
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+
+OPT ?= -O2 -g
+CFLAGS ?=
+machine := $(shell $(CC) -print-multiarch 2>/dev/null)
+warn := -Wall -Wextra
+cflags := -std=gnu11 $(OPT) $(warn) -fPIC -MMD -MP -D_GNU_SOURCE -DJETWATT_VERSION='"$(VERSION)"' \
+	-Iinclude -Iinclude/uapi -Iuser -I$(B) $(SYSROOT_CFLAGS) \
+	$(if $(SYSROOT_CFLAGS),,-isystem /usr/include/libnl3) $(CFLAGS)
+ldflags := -L$(B) $(SYSROOT_LDFLAGS) -Wl,--as-needed $(LDFLAGS)
+libs := -lnl-genl-3 -lnl-3 -lbpf -lelf -lz -lopenblas -lm
+
+lib_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/lib/*.c))
+tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,batch board model plan store out cmd,$(wildcard user/$(room)/*.c)))
+
+all: $(B)/jetwatt $(B)/libjetwatt.so modules
+
+quiet = $(if $(V),,@echo "  $(1)	$@";)
+
+# --- user space ---------------------------------------------------------------
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(call quiet,CC)$(CC) $(cflags) -c -o $@ $<
+
+$(B)/libjetwatt.so.0: $(lib_objects) user/lib/libjetwatt.map
+	$(call quiet,LD)$(CC) -shared -Wl,-soname,libjetwatt.so.0 -Wl,--version-script=user/lib/libjetwatt.map \
+		$(OPT) $(ldflags) -o $@ $(lib_objects) $(libs)
+
+$(B)/libjetwatt.so: $(B)/libjetwatt.so.0
+	@ln -sf $(<F) $@
+
+# Finds its library beside itself, as built, and in ../lib, as installed.
+$(B)/jetwatt: $(tool_objects) $(B)/libjetwatt.so
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ $(tool_objects) -ljetwatt $(libs)
+
+# --- BPF: no BTF of any kernel and no relocation, hence no vmlinux.h ----------
+bpf_arch := $(if $(findstring aarch64,$(machine)),arm64,x86)
+$(B)/bpf/sync.bpf.o: bpf/sync.bpf.c
+	@mkdir -p $(@D)
+	$(call quiet,BPF)$(CLANG) -target bpf -O2 -g $(warn) -Wno-unused-parameter -D__TARGET_ARCH_$(bpf_arch) -MMD -MP -MT $@ -MF $(@:.o=.d) \
+		-Iinclude/uapi -idirafter $(or $(KERNEL_HEADERS),/usr/include/$(machine)) -c -o $@ $<
+
+$(B)/sync.skel.h: $(B)/bpf/sync.bpf.o
+	$(call quiet,GEN)$(BPFTOOL) gen skeleton $< name sync > $@
+
+$(B)/user/lib/probe.o: $(B)/sync.skel.h
+
+# --- modules ------------------------------------------------------------------
+# Kbuild leaves its objects beside the sources: it gets a tree of links to them.
+links:
+	@mkdir -p $(B)/mod/tests
+	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(B)/mod/
+	@cp -rsf $(CURDIR)/tests/sim $(B)/mod/tests/
+	@find $(B)/mod -xtype l -delete
+
+kbuild = $(MAKE) -C $(KDIR) $(KARGS) M=$(abspath $(B)/mod$(1)) modules
+
+$(B)/jetwatt.ko: links FORCE
+	@$(call kbuild)
+	@cmp -s $(B)/mod/jetwatt.ko $@ || cp $(B)/mod/jetwatt.ko $@
+
+modules: $(if $(wildcard $(KDIR)/Makefile),$(B)/jetwatt.ko,no-modules)
+
+no-modules:
+	@echo "jetwatt.ko left out: no headers of the running kernel in $(KDIR) (package linux-headers-$(shell uname -r))"
+
+# --- the rest -----------------------------------------------------------------
+include tests/tests.mk
+
+share := $(DESTDIR)$(PREFIX)/share
+lib := $(DESTDIR)$(PREFIX)/lib
+dkms := $(DESTDIR)/usr/src/jetwatt-$(VERSION)
+install: all
+	install -D -m755 $(B)/jetwatt $(DESTDIR)$(PREFIX)/bin/jetwatt
+	install -D -m755 $(B)/libjetwatt.so.0 $(lib)/libjetwatt.so.0
+	ln -sf libjetwatt.so.0 $(lib)/libjetwatt.so
+	install -D -m644 include/jetwatt.h $(DESTDIR)$(PREFIX)/include/jetwatt.h
+	install -D -m644 include/uapi/linux/jetwatt.h $(DESTDIR)$(PREFIX)/include/linux/jetwatt.h
+	mkdir -p $(lib)/pkgconfig
+	sed -e 's,@PREFIX@,$(PREFIX),;s,@LIBDIR@,$${prefix}/lib,;s,@INCLUDEDIR@,$${prefix}/include,;s,@VERSION@,$(VERSION),' \
+		user/lib/jetwatt.pc.in > $(lib)/pkgconfig/libjetwatt.pc
+	$(foreach spec,$(wildcard include/netlink/specs/*.yaml),install -D -m644 -t $(share)/ynl/specs $(spec);)
+	$(foreach page,$(wildcard man/*.[1-8]),install -D -m644 -t $(share)/man/man$(subst .,,$(suffix $(page))) $(page);)
+	$(foreach f,$(wildcard user/cmd/jetwatt.bash-completion),install -D -m644 $(f) $(share)/bash-completion/completions/jetwatt;)
+	mkdir -p $(dkms)
+	cp -r Kbuild dkms.conf kmod LICENSES $(dkms)/
+	install -D -m644 -t $(dkms)/include/uapi/linux include/uapi/linux/jetwatt.h
+	-[ -n "$(DESTDIR)" ] || ldconfig
+
+clean:
+	find build -mindepth 1 -maxdepth 1 ! -name kit -exec rm -rf {} +
+
+distclean:
+	rm -rf build
+
+FORCE:
+.PHONY: all links modules no-modules install clean distclean FORCE
+-include $(shell [ ! -d $(B) ] || find $(B)/user $(B)/bpf $(B)/tests -name '*.d' 2>/dev/null)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What tests need built. `make arm64` and `make units` call make again with the
+# output directory and the compiler of that build; the rules are the same ones.
+
+kit := build/kit
+selftests := $(kit)/linux-6.1/tools/testing/selftests
+# Two makes at once must not write the same files.
+lock := flock build/.lock
+test_cflags := $(cflags) -I. -Itests -isystem $(selftests)
+
+comma := ,
+
+# --- the simulated board's side -------------------------------------------------
+# Room by room, so that what does not build keeps nothing else from being built
+# (with make -k); the status tells.
+arm := B=build/arm64 CROSS=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc-12 \
+	KERNEL_HEADERS=/usr/aarch64-linux-gnu/include \
+	SYSROOT_CFLAGS="$(patsubst %,-idirafter $(kit)/sysroot/usr/include%,/libnl3 / /aarch64-linux-gnu)" \
+	SYSROOT_LDFLAGS="$(foreach d,usr/lib lib,-L$(kit)/sysroot/$(d)/aarch64-linux-gnu \
+		-Wl$(comma)-rpath-link$(comma)$(kit)/sysroot/$(d)/aarch64-linux-gnu)" \
+	KDIR=$(kit)/linux-headers \
+	KARGS="ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc-12"
+
+arm64: $(kit)/complete
+	+@$(lock) $(MAKE) --no-print-directory $(arm) board
+
+$(kit)/complete: tests/setup.sh
+	tests/setup.sh
+
+jobs := $(patsubst tests/sim/jobs/%.c,$(B)/jobs/%,$(wildcard tests/sim/jobs/*.c))
+guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/kmod/*.c tests/lib/*.c tests/bpf/*.c tests/cmd/*.c tests/sim/test_*.c))
+board: board-programs board-modules
+board-programs: $(B)/jetwatt $(B)/libjetwatt.so $(jobs) $(guest_tests)
+board-modules: $(B)/ina3221.ko $(if $(wildcard Kbuild),$(B)/jetwatt.ko) $(if $(wildcard tests/sim/Kbuild),$(B)/jetwatt-sim.ko)
+
+$(B)/jobs/%: tests/sim/jobs/%.c
+	@mkdir -p $(@D)
+	$(call quiet,CC)$(CC) $(cflags) -o $@ $< $(ldflags) -lm -lpthread
+
+$(guest_tests): $(B)/tests/%: tests/%.c $(B)/libjetwatt.so $(B)/sync.skel.h
+	@mkdir -p $(@D)
+	$(call quiet,CC)$(CC) $(test_cflags) -o $@ $< $(ldflags) -ljetwatt $(libs) -lpthread
+
+$(B)/jetwatt-sim.ko: links FORCE
+	@$(call kbuild,/tests/sim)
+	@cmp -s $(B)/mod/tests/sim/jetwatt-sim.ko $@ || cp $(B)/mod/tests/sim/jetwatt-sim.ko $@
+
+# The driver that owns the chips on a real board, from the guest kernel's source.
+$(B)/ina3221.ko: $(selftests)/../../../drivers/hwmon/ina3221.c
+	@mkdir -p $(B)/mod/ina3221
+	@cp $< $(B)/mod/ina3221/
+	@echo 'obj-m := ina3221.o' > $(B)/mod/ina3221/Kbuild
+	@$(call kbuild,/ina3221)
+	@cp $(B)/mod/ina3221/ina3221.ko $@
+
+# --- unit tests: on the host, with sanitizers -----------------------------------
+# Everything but main() as an archive, of which a test takes what it needs.
+units: $(kit)/complete
+	+@$(lock) $(MAKE) --no-print-directory -k B=build/unit units-here \
+		OPT="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+
+unit_tests := $(patsubst tests/unit/%.c,$(B)/%,$(wildcard tests/unit/*.c))
+unit_objects := $(lib_objects) $(filter-out $(B)/user/cmd/%,$(tool_objects))
+units-here: $(unit_tests)
+
+$(unit_tests): $(B)/%: tests/unit/%.c $(B)/rooms.a
+	$(call quiet,CC)$(CC) $(test_cflags) -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/rooms.a $(ldflags) $(libs)
+
+# A room that does not compile is reported and left out; tests of the others still link.
+$(B)/rooms.a: FORCE
+	@mkdir -p $(B)/tests
+	@+$(MAKE) --no-print-directory -k B=$(B) OPT="$(OPT)" $(unit_objects) || echo 'units: some rooms are left out'
+	@for o in $(unit_objects); do [ ! "$$o" -nt $@ ] || { rm -f $@; break; }; done
+	@[ -e $@ ] || ar qcs $@ $$(ls $(unit_objects) 2>/dev/null)
+
+# --- the demo's report, on the host ----------------------------------------------
+build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c))
+	$(call quiet,LD)$(CC) $(OPT) -o $@ $^ -lm
+
+demo:
+	tests/setup.sh
+	+$(MAKE) --no-print-directory arm64 build/demo-report
+	tests/demo/demo.sh
+
+check:
+	tests/run
+
+.PHONY: arm64 board board-programs board-modules units units-here demo check
