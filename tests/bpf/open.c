@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// guest: modules="fuse"
 /*
  * Opening the probe: where it can't be, what it says; what it needs and what
  * it leaves behind; and what becomes of records that find no room.
@@ -34,14 +35,18 @@ TEST(unprivileged)
 
 TEST(nobody)
 {
+	siginfo_t info;
 	struct seen s;
 	pid_t pid = fork();
 
 	if (!pid)
 		_exit(0);
-	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	if (getuid())
 		SKIP(return, "needs root");
+	/* ended, but nobody has waited for it */
+	ASSERT_EQ(0, waitid(P_PID, pid, &info, WEXITED | WNOWAIT));
+	ASSERT_EQ(-ESRCH, seen_open(&s, pid, 1, 0));
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	ASSERT_EQ(-ESRCH, seen_open(&s, pid, 1, 0));
 	EXPECT_NE(NULL, strstr(jetwatt_probe_error(), "following process"));
 }

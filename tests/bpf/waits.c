@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// guest: modules="fuse"
 /*
  * Which calls are reported, how often, and with which times.
  */

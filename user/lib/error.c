@@ -44,6 +44,10 @@ int jetwatt_error_kernel(struct jetwatt *jw, int err, const char *text, const ch
 		return jetwatt_error_set(jw, err,
 					 "%s: needs CAP_NET_ADMIN in the initial user namespace: run as root (a container needs more than its own root)",
 					 what);
+	if (err == -ENOENT && jw->family != GENL_ID_CTRL)
+		return jetwatt_error_set(jw, err,
+					 "%s: kernel module jetwatt has been unloaded: modprobe jetwatt and start again",
+					 what);
 	return jetwatt_error_set(jw, err, "%s: %s", what, strerror(-err));
 }
 

@@ -25,14 +25,17 @@ struct process {
 	int in;
 };
 
-/* pid (comm) state ppid ...: the name may hold anything, a ')' too */
-static int parent_of(const char *pid, uint32_t *parent)
+/*
+ * pid (comm) state ppid ...: the name may hold anything, a ')' too. One that
+ * has ended but was not waited for counts as gone.
+ */
+static int parent_of(uint32_t pid, uint32_t *parent)
 {
-	char path[288], line[512], *p;
+	char path[32], line[512], state, *p;
 	size_t n;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
 	f = fopen(path, "re");
 	if (!f)
 		return -ESRCH;
@@ -40,7 +43,16 @@ static int parent_of(const char *pid, uint32_t *parent)
 	fclose(f);
 	line[n] = '\0';
 	p = strrchr(line, ')');
-	return p && sscanf(p + 1, " %*c %u", parent) == 1 ? 0 : -ESRCH;
+	if (!p || sscanf(p + 1, " %c %u", &state, parent) != 2 || state == 'Z' || state == 'X')
+		return -ESRCH;
+	return 0;
+}
+
+int jetwatt_follow_alive(uint32_t tgid)
+{
+	uint32_t parent;
+
+	return !parent_of(tgid, &parent);
 }
 
 static int processes(struct process **list)
@@ -67,7 +79,7 @@ static int processes(struct process **list)
 			all = more;
 		}
 		all[nr] = (struct process){ .tgid = strtoul(d->d_name, NULL, 10) };
-		if (!parent_of(d->d_name, &all[nr].parent))
+		if (!parent_of(all[nr].tgid, &all[nr].parent))
 			nr++;
 	}
 	closedir(proc);

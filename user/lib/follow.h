@@ -19,6 +19,8 @@ int jetwatt_follow_initial_pids(void);
  */
 int jetwatt_follow_tree(uint32_t tgid, uint32_t **tgids);
 
+int jetwatt_follow_alive(uint32_t tgid);
+
 /* Offset of child_pid in the record of sched_process_fork, 0: can't tell. */
 uint32_t jetwatt_follow_fork_offset(void);
 

@@ -158,11 +158,15 @@ static int follow(struct sync *bpf, uint32_t tgid)
 	uint32_t *tgids = NULL, one = 1;
 
 	nr = jetwatt_follow_tree(tgid, &tgids);
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		if (bpf_map_update_elem(fd, &tgids[i], &one, BPF_NOEXIST) && errno != EEXIST) {
 			nr = -errno;
 			break;
 		}
+		/* ended before it was in the map: its number is free again */
+		if (!jetwatt_follow_alive(tgids[i]))
+			bpf_map_delete_elem(fd, &tgids[i]);
+	}
 	free(tgids);
 	return nr < 0 ? nr : 0;
 }
