@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "chip.h"
+
+#include <linux/errno.h>
+#include <linux/i2c.h>
+#include <linux/jetwatt.h>
+#include <linux/of.h>
+#include "event.h"
+#include "fail.h"
+#include "rail.h"
+
+/**
+ * jetwatt_chip_attached() - how many chips can be reached now
+ *
+ * Context: takes jetwatt_chip_lock. Return: the number.
+ */
+unsigned int jetwatt_chip_attached(void)
+{
+	unsigned int i, n = 0;
+
+	mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < jetwatt_chip_count(); i++)
+		n += !!jetwatt_chip_at(i)->client;
+	mutex_unlock(&jetwatt_chip_lock);
+	return n;
+}
+
+/**
+ * jetwatt_chip_has() - is this client attached?
+ * @client: the client
+ *
+ * Context: takes jetwatt_chip_lock. Return: true if a chip uses it.
+ */
+bool jetwatt_chip_has(const struct i2c_client *client)
+{
+	bool has = false;
+	unsigned int i;
+
+	mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < jetwatt_chip_count(); i++)
+		has |= jetwatt_chip_at(i)->client == client;
+	mutex_unlock(&jetwatt_chip_lock);
+	return has;
+}
+
+static int read_config(struct jetwatt_chip *chip)
+{
+	struct jetwatt_reg reg = { .addr = chip->addr, .reg = INA3221_CONFIG };
+	int err = jetwatt_bus_read(chip->bus, &reg, 1);
+
+	if (!err)
+		WRITE_ONCE(chip->config, reg.value);
+	return err;
+}
+
+/* A node of the device tree is the same chip always, else place and address are. */
+static struct jetwatt_chip *known(const struct i2c_client *client)
+{
+	struct device_node *np = client->dev.of_node;
+	struct jetwatt_chip *chip;
+	unsigned int i;
+
+	for (i = 0; i < jetwatt_chip_count(); i++) {
+		chip = jetwatt_chip_at(i);
+		if (chip->client || chip->node != np)
+			continue;
+		if (np || (chip->addr == client->addr &&
+			   chip->bus_nr == i2c_adapter_id(client->adapter)))
+			return chip;
+	}
+	return NULL;
+}
+
+static struct jetwatt_chip *describe(const struct i2c_client *client)
+{
+	struct jetwatt_chip *chip = jetwatt_chip_next();
+
+	if (!chip)
+		return NULL;
+	chip->id = jetwatt_chip_count();
+	chip->addr = client->addr;
+	chip->node = of_node_get(client->dev.of_node);
+	if (jetwatt_rail_describe(chip)) {
+		of_node_put(chip->node);
+		chip->node = NULL;
+		return NULL;
+	}
+	return chip;
+}
+
+/**
+ * jetwatt_chip_attach() - take hold of a chip
+ * @client: its i2c device. On success the chip has taken over the caller's
+ *	references to the client's device and to its adapter's device.
+ *
+ * The reference to the adapter's device is what keeps the adapter usable:
+ * i2c_del_adapter() waits for it, and its driver cannot go away before. The
+ * driver's module is not pinned, so that it can be unloaded: then the client
+ * is deleted first, and the bus notifier (scan.c) detaches the chip.
+ *
+ * Context: one caller at a time; takes jetwatt_chip_lock; sleeps.
+ * Return: 0, -ENOSPC if there are too many, -ENOMEM.
+ */
+int jetwatt_chip_attach(struct i2c_client *client)
+{
+	struct jetwatt_chip *chip;
+	struct jetwatt_bus *bus;
+	int err = -ENOSPC;
+	bool again;
+
+	if (jetwatt_fail(JETWATT_FAIL_ATTACH))
+		return -ENOMEM;
+	mutex_lock(&jetwatt_chip_lock);
+	bus = jetwatt_bus_get(client->adapter);
+	if (!bus)
+		goto unlock;
+	chip = known(client);
+	again = chip;
+	if (!chip)
+		chip = describe(client);
+	if (!chip) {
+		jetwatt_bus_put(bus);
+		goto unlock;
+	}
+	chip->client = client;
+	chip->bus = bus;
+	chip->row = 0;
+	chip->config_due = 0;
+	WRITE_ONCE(chip->bus_nr, bus->nr);
+	WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(bus));
+	err = read_config(chip);
+	if (err) {
+		WRITE_ONCE(chip->errors, chip->errors + 1);
+		chip->row = JETWATT_ROW_LOST;
+		chip->retry_due = 0;
+	}
+	WRITE_ONCE(chip->lost, err);
+	jetwatt_chip_publish(chip);
+	if (again && !err)
+		jetwatt_event_post(JETWATT_EVENT_CHIP_BACK, chip->id, 0);
+	else if (!again)
+		jetwatt_event_post(JETWATT_EVENT_CONFIG_CHANGED, JETWATT_EVENT_NO_CHIP, 0);
+	err = 0;
+unlock:
+	mutex_unlock(&jetwatt_chip_lock);
+	return err;
+}
+
+/* Leaves the references to the caller, who must not put them under the lock. */
+static struct i2c_client *release(struct jetwatt_chip *chip)
+{
+	struct i2c_client *client = chip->client;
+
+	chip->client = NULL;
+	jetwatt_bus_put(chip->bus);
+	chip->bus = NULL;
+	WRITE_ONCE(chip->lost, true);
+	WRITE_ONCE(chip->read_mhz, 0);
+	return client;
+}
+
+static void put(struct i2c_client *client)
+{
+	put_device(&client->adapter->dev);
+	put_device(&client->dev);
+}
+
+/**
+ * jetwatt_chip_detach() - let go of a chip whose i2c device goes away
+ * @dev: the i2c device, of a chip or not
+ *
+ * Context: takes jetwatt_chip_lock: waits for the tick under way.
+ */
+void jetwatt_chip_detach(const struct device *dev)
+{
+	struct i2c_client *client = NULL;
+	struct jetwatt_chip *chip;
+	unsigned int i;
+
+	mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < jetwatt_chip_count() && !client; i++) {
+		chip = jetwatt_chip_at(i);
+		if (!chip->client || &chip->client->dev != dev)
+			continue;
+		if (!chip->lost)
+			jetwatt_event_post(JETWATT_EVENT_CHIP_LOST, i, 0);
+		client = release(chip);
+	}
+	mutex_unlock(&jetwatt_chip_lock);
+	if (client)
+		put(client);
+}
+
+/**
+ * jetwatt_chip_exit() - let go of all chips
+ *
+ * Context: module exit; nobody attaches or reads any more.
+ */
+void jetwatt_chip_exit(void)
+{
+	struct i2c_client *client;
+	struct jetwatt_chip *chip;
+	unsigned int i;
+
+	for (i = 0; i < jetwatt_chip_count(); i++) {
+		chip = jetwatt_chip_at(i);
+		mutex_lock(&jetwatt_chip_lock);
+		client = chip->client ? release(chip) : NULL;
+		mutex_unlock(&jetwatt_chip_lock);
+		if (client)
+			put(client);
+		of_node_put(chip->node);
+	}
+}

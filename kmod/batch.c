@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "batch.h"
+
+#include <linux/errno.h>
+#include <linux/jetwatt.h>
+#include <linux/string.h>
+#include <net/netlink.h>
+#include "ring.h"
+
+/**
+ * jetwatt_batch_size() - room that a batch takes
+ * @samples: how many samples
+ * @series: how many series
+ *
+ * Return: bytes behind the generic netlink header.
+ */
+size_t jetwatt_batch_size(unsigned int samples, unsigned int series)
+{
+	size_t one = 2 * nla_total_size(sizeof(u32)) + nla_total_size(samples * sizeof(s32));
+
+	return 2 * nla_total_size_64bit(sizeof(u64)) + nla_total_size(sizeof(u32)) +
+	       nla_total_size_64bit(samples * sizeof(u64)) + series * nla_total_size(one);
+}
+
+static int put_times(struct sk_buff *skb, const struct jetwatt_sample *rows, unsigned int n)
+{
+	struct nlattr *attr = nla_reserve_64bit(skb, JETWATT_A_SAMPLES_TIME_NS, n * sizeof(u64),
+						JETWATT_A_SAMPLES_PAD);
+	unsigned int i;
+	u64 *time;
+
+	if (!attr)
+		return -EMSGSIZE;
+	for (time = nla_data(attr), i = 0; i < n; i++)
+		time[i] = rows[i].time_ns;
+	return 0;
+}
+
+static int put_series(struct sk_buff *skb, const struct jetwatt_sample *rows, unsigned int n,
+		      unsigned int slot)
+{
+	struct jetwatt_series_desc desc = jetwatt_series_at(slot);
+	struct nlattr *nest, *attr;
+	unsigned int i;
+	s32 *value;
+
+	nest = nla_nest_start(skb, JETWATT_A_SAMPLES_SERIES);
+	if (!nest || nla_put_u32(skb, JETWATT_A_SERIES_KIND, desc.kind) ||
+	    nla_put_u32(skb, JETWATT_A_SERIES_INDEX, desc.index))
+		return -EMSGSIZE;
+	attr = nla_reserve(skb, JETWATT_A_SERIES_VALUES, n * sizeof(s32));
+	if (!attr)
+		return -EMSGSIZE;
+	for (value = nla_data(attr), i = 0; i < n; i++)
+		value[i] = rows[i].value[slot];
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * jetwatt_batch_put() - write samples into a message
+ * @skb: the message, with its header; the caller cancels it on an error
+ * @rows: the samples, consecutive and with the same number of series
+ * @n: how many
+ * @lost: what the reader has lost so far
+ * @lost_at: gets the place of that number, for jetwatt_batch_set_lost(), or NULL
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int jetwatt_batch_put(struct sk_buff *skb, const struct jetwatt_sample *rows, unsigned int n,
+		      u64 lost, void **lost_at)
+{
+	struct nlattr *attr;
+	unsigned int slot;
+
+	if (nla_put_u64_64bit(skb, JETWATT_A_SAMPLES_SEQ, rows[0].seq, JETWATT_A_SAMPLES_PAD) ||
+	    nla_put_u32(skb, JETWATT_A_SAMPLES_COUNT, n))
+		return -EMSGSIZE;
+	attr = nla_reserve_64bit(skb, JETWATT_A_SAMPLES_LOST, sizeof(u64), JETWATT_A_SAMPLES_PAD);
+	if (!attr)
+		return -EMSGSIZE;
+	jetwatt_batch_set_lost(nla_data(attr), lost);
+	if (lost_at)
+		*lost_at = nla_data(attr);
+	if (put_times(skb, rows, n))
+		return -EMSGSIZE;
+	for (slot = 0; slot < rows[0].nr_series; slot++)
+		if (put_series(skb, rows, n, slot))
+			return -EMSGSIZE;
+	return 0;
+}
+
+/**
+ * jetwatt_batch_set_lost() - change the count of lost samples
+ * @at: its place
+ * @lost: the count
+ */
+void jetwatt_batch_set_lost(void *at, u64 lost)
+{
+	memcpy(at, &lost, sizeof(lost));
+}

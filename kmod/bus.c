@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "bus.h"
+
+#include <linux/err.h>
+#include <linux/i2c.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/of.h>
+#include "fail.h"
+#include "stats.h"
+
+/*
+ * A register costs: start, address, register number, repeated start,
+ * address, two bytes, each byte with its acknowledge bit, stop.
+ */
+#define BITS_PER_REG	48
+
+#define DEFAULT_HZ	100000
+#define WINDOW		64
+
+static const u32 standard_hz[] = { 100000, 400000, 1000000, 3400000 };
+
+static struct jetwatt_bus buses[JETWATT_BUSES_MAX];
+
+/* Of one read at a time: jetwatt_chip_lock is held. Too big for a stack. */
+static struct i2c_msg msgs[2 * JETWATT_BUS_REGS];
+static __be16 words[JETWATT_BUS_REGS];
+
+/**
+ * jetwatt_bus_get() - the bus of an adapter
+ * @adapter: the adapter, with a reference to its device that the caller holds
+ *	at least until jetwatt_bus_put()
+ *
+ * Context: jetwatt_chip_lock held. Return: the bus, NULL if there are too many.
+ */
+struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter)
+{
+	struct jetwatt_bus *bus, *spare = NULL;
+
+	for (bus = buses; bus < buses + JETWATT_BUSES_MAX; bus++) {
+		if (bus->adapter == adapter) {
+			bus->users++;
+			return bus;
+		}
+		if (!bus->adapter && !spare)
+			spare = bus;
+	}
+	if (spare) {
+		memset(spare, 0, sizeof(*spare));
+		spare->adapter = adapter;
+		spare->nr = i2c_adapter_id(adapter);
+		spare->users = 1;
+	}
+	return spare;
+}
+
+/**
+ * jetwatt_bus_put() - a chip lets go of its bus
+ * @bus: the bus
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_bus_put(struct jetwatt_bus *bus)
+{
+	if (--bus->users)
+		return;
+	bus->adapter = NULL;
+	WRITE_ONCE(bus->busy_permille, 0);
+}
+
+/**
+ * jetwatt_bus_at() - walk through all buses
+ * @i: 0 to JETWATT_BUSES_MAX - 1
+ *
+ * Return: the bus; its adapter is NULL if that slot is free.
+ */
+struct jetwatt_bus *jetwatt_bus_at(unsigned int i)
+{
+	return &buses[i];
+}
+
+static int read_words(struct i2c_adapter *adapter, struct jetwatt_reg *regs, unsigned int n)
+{
+	union i2c_smbus_data data;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < n; i++) {
+		err = i2c_smbus_xfer(adapter, regs[i].addr, 0, I2C_SMBUS_READ, regs[i].reg,
+				     I2C_SMBUS_WORD_DATA, &data);
+		if (err)
+			return err;
+		/* SMBus puts the low byte first, the chip the high one. */
+		regs[i].value = swab16(data.word);
+	}
+	return 0;
+}
+
+static int read_batch(struct i2c_adapter *adapter, struct jetwatt_reg *regs, unsigned int n)
+{
+	const struct i2c_adapter_quirks *quirks = adapter->quirks;
+	unsigned int i, len, most = 2 * n;
+	int ret;
+
+	if (quirks && quirks->max_num_msgs)
+		most = max(quirks->max_num_msgs & ~1, 2);
+	for (i = 0; i < n; i++) {
+		msgs[2 * i] = (struct i2c_msg){
+			.addr = regs[i].addr, .len = 1, .buf = &regs[i].reg,
+		};
+		msgs[2 * i + 1] = (struct i2c_msg){
+			.addr = regs[i].addr, .flags = I2C_M_RD, .len = 2, .buf = (u8 *)&words[i],
+		};
+	}
+	for (i = 0; i < 2 * n; i += len) {
+		len = min(most, 2 * n - i);
+		ret = i2c_transfer(adapter, msgs + i, len);
+		if (ret < 0)
+			return ret;
+		if (ret != len)
+			return -EIO;
+	}
+	for (i = 0; i < n; i++)
+		regs[i].value = be16_to_cpu(words[i]);
+	return 0;
+}
+
+static void measured(struct jetwatt_bus *bus, u64 ns, unsigned int n)
+{
+	u32 each = (u32)min_t(u64, div_u64(ns, n), U32_MAX);
+
+	bus->busy_ns += ns;
+	/* The cost of starting a transfer belongs to no register: spread it. */
+	if (n < 3)
+		return;
+	if (bus->window++ >= WINDOW) {
+		bus->window = 0;
+		bus->best[1] = bus->best[0];
+		bus->best[0] = 0;
+	}
+	if (!bus->best[0] || each < bus->best[0])
+		bus->best[0] = each;
+}
+
+/**
+ * jetwatt_bus_read() - read registers of chips on one bus in one go
+ * @bus: the bus
+ * @regs: what to read; the values are there afterwards
+ * @n: how many, at most JETWATT_BUS_REGS
+ *
+ * Context: jetwatt_chip_lock held; sleeps. Return: 0 or a negative errno,
+ * then no value is to be used.
+ */
+int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n)
+{
+	u64 start = ktime_get_ns();
+	int err;
+
+	if (jetwatt_fail(JETWATT_FAIL_TRANSFER))
+		err = -EIO;
+	else if (i2c_check_functionality(bus->adapter, I2C_FUNC_I2C))
+		err = read_batch(bus->adapter, regs, n);
+	else
+		err = read_words(bus->adapter, regs, n);
+	if (err)
+		jetwatt_stats_i2c_error();
+	else
+		measured(bus, ktime_get_ns() - start, n);
+	return err;
+}
+
+/**
+ * jetwatt_bus_measure_again() - forget how fast the bus was
+ * @bus: the bus
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_bus_measure_again(struct jetwatt_bus *bus)
+{
+	bus->best[0] = 0;
+	bus->best[1] = 0;
+	bus->window = 0;
+}
+
+/**
+ * jetwatt_bus_reg_measured_ns() - how long a register really takes
+ * @bus: the bus
+ *
+ * The best of the last 64 to 128 transfers: others also use the bus, and the
+ * sampler may be kept from running in the middle of a transfer, so that only
+ * the shortest one tells about the bus itself.
+ *
+ * Context: jetwatt_chip_lock held. Return: nanoseconds, 0 if not known yet.
+ */
+u32 jetwatt_bus_reg_measured_ns(const struct jetwatt_bus *bus)
+{
+	if (bus->best[0] && bus->best[1])
+		return min(bus->best[0], bus->best[1]);
+	return bus->best[0] ?: bus->best[1];
+}
+
+static u32 wire_ns(u32 hz)
+{
+	return (u32)div_u64(BITS_PER_REG * 1000000000ULL, hz);
+}
+
+/*
+ * NVIDIA's kernels up to JetPack 5 can change the clock of an adapter at run
+ * time and tell what it is. It is part of the i2c core there,
+ * which is built in: if it is not there once, it never will be.
+ */
+int i2c_get_adapter_bus_clk_rate(struct i2c_adapter *adapter);
+
+static u32 told_hz(struct i2c_adapter *adapter)
+{
+	int (*get)(struct i2c_adapter *adapter);
+	static bool absent;
+	int hz;
+
+	if (absent)
+		return 0;
+	get = symbol_get(i2c_get_adapter_bus_clk_rate);
+	if (!get) {
+		absent = true;
+		return 0;
+	}
+	hz = get(adapter);
+	symbol_put(i2c_get_adapter_bus_clk_rate);
+	return hz > 0 ? hz : 0;
+}
+
+static u32 stated_hz(struct i2c_adapter *adapter)
+{
+	struct device_node *np = adapter->dev.of_node;
+	u32 hz;
+
+	if (!np && adapter->dev.parent)
+		np = adapter->dev.parent->of_node;
+	if (np && !of_property_read_u32(np, "clock-frequency", &hz) && hz)
+		return hz;
+	return DEFAULT_HZ;
+}
+
+/**
+ * jetwatt_bus_hz() - clock of the bus
+ * @bus: the bus
+ *
+ * What the adapter says if it can, else what the device tree says, unless the
+ * measured time refutes that: a transfer cannot take less time than its bits,
+ * and the clock may have been changed behind the device tree's back.
+ *
+ * Context: jetwatt_chip_lock held. Return: hertz.
+ */
+u32 jetwatt_bus_hz(const struct jetwatt_bus *bus)
+{
+	u32 ns = jetwatt_bus_reg_measured_ns(bus);
+	u32 hz = told_hz(bus->adapter);
+	unsigned int i;
+
+	if (hz)
+		return hz;
+	hz = stated_hz(bus->adapter);
+	if (!ns)
+		return hz;
+	if (ns < wire_ns(hz) / 10 * 9) {
+		/* Faster than stated: the slowest clock that could do it. */
+		for (i = 0; i < ARRAY_SIZE(standard_hz); i++)
+			if (ns >= wire_ns(standard_hz[i]) / 100 * 97)
+				return standard_hz[i];
+	} else if (ns > wire_ns(hz) / 100 * 125) {
+		/* Slower: a slower clock if the time fits one, else a slow driver. */
+		for (i = 0; i < ARRAY_SIZE(standard_hz) && standard_hz[i] < hz; i++)
+			if (ns >= wire_ns(standard_hz[i]) / 100 * 97 &&
+			    ns <= wire_ns(standard_hz[i]) / 100 * 115)
+				return standard_hz[i];
+	}
+	return hz;
+}
+
+/**
+ * jetwatt_bus_reg_ns() - how long to reckon with for a register
+ * @bus: the bus
+ *
+ * The time on the wire, which stays put; the measured one if it is more than
+ * a quarter longer, because then something else than the wire is slow.
+ *
+ * Context: jetwatt_chip_lock held. Return: nanoseconds.
+ */
+u32 jetwatt_bus_reg_ns(const struct jetwatt_bus *bus)
+{
+	u32 wire = wire_ns(jetwatt_bus_hz(bus));
+	u32 ns = jetwatt_bus_reg_measured_ns(bus);
+
+	return ns > wire / 4 * 5 ? ns : wire;
+}

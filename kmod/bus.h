@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* An i2c bus with sensors on it: batched reads, and how long they take. */
+#ifndef JETWATT_BUS_H
+#define JETWATT_BUS_H
+
+#include <linux/types.h>
+
+struct i2c_adapter;
+
+#define JETWATT_BUSES_MAX	8
+#define JETWATT_CHIPS_MAX	8
+/* All chips on one bus: three shunts, three bus voltages, CONFIG. */
+#define JETWATT_BUS_REGS	(JETWATT_CHIPS_MAX * 7)
+
+/**
+ * struct jetwatt_reg - one register to read
+ * @addr: 7-bit address of the chip
+ * @reg: the register
+ * @chip: id of the chip, for whoever asked
+ * @rail: id of the rail, for whoever asked
+ * @value: what was read, in host byte order
+ */
+struct jetwatt_reg {
+	u16 addr;
+	u8 reg;
+	u8 chip;
+	u8 rail;
+	u16 value;
+};
+
+/**
+ * struct jetwatt_bus - one adapter
+ * @adapter: the adapter, whose device is referenced; NULL: slot is free
+ * @nr: its number
+ * @users: chips that are attached through it
+ * @rotation: which bus voltage is next
+ * @busy_ns: all transfers so far
+ * @best: shortest time for a register, this window and the one before
+ * @window: transfers in this window
+ * @busy_permille: share of its time that was taken, over the last seconds
+ *
+ * All of it is protected by jetwatt_chip_lock, but @busy_permille may be read
+ * without.
+ */
+struct jetwatt_bus {
+	struct i2c_adapter *adapter;
+	u32 nr;
+	u32 users;
+	u32 rotation;
+	u64 busy_ns;
+	u32 best[2];
+	u32 window;
+	u32 busy_permille;
+};
+
+struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter);
+void jetwatt_bus_put(struct jetwatt_bus *bus);
+struct jetwatt_bus *jetwatt_bus_at(unsigned int i);
+int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n);
+void jetwatt_bus_measure_again(struct jetwatt_bus *bus);
+u32 jetwatt_bus_hz(const struct jetwatt_bus *bus);
+u32 jetwatt_bus_reg_ns(const struct jetwatt_bus *bus);
+u32 jetwatt_bus_reg_measured_ns(const struct jetwatt_bus *bus);
+
+#endif

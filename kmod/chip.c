@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "chip.h"
+
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/jetwatt.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include "event.h"
+
+/* See chip.h. */
+DEFINE_MUTEX(jetwatt_chip_lock);
+
+/* Only appended to, under the lock; complete before the count covers it. */
+static struct jetwatt_chip chips[JETWATT_CHIPS_MAX];
+static unsigned int nr_chips;
+
+/**
+ * jetwatt_chip_count() - how many chips have ever been seen
+ *
+ * Context: any. Return: the number; it only grows.
+ */
+unsigned int jetwatt_chip_count(void)
+{
+	/* Pairs with jetwatt_chip_publish(): what the count covers is complete. */
+	return smp_load_acquire(&nr_chips);
+}
+
+/**
+ * jetwatt_chip_next() - the chip that would be the next one
+ *
+ * Context: jetwatt_chip_lock held. Return: a chip that nobody can find yet,
+ * NULL if there is no room.
+ */
+struct jetwatt_chip *jetwatt_chip_next(void)
+{
+	return nr_chips < JETWATT_CHIPS_MAX ? &chips[nr_chips] : NULL;
+}
+
+/**
+ * jetwatt_chip_publish() - let it be found
+ * @chip: what jetwatt_chip_next() returned, complete, or a chip that can be
+ *	found already
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_chip_publish(const struct jetwatt_chip *chip)
+{
+	if (chip != jetwatt_chip_next())
+		return;
+	/* Pairs with jetwatt_chip_count(). */
+	smp_store_release(&nr_chips, nr_chips + 1);
+}
+
+/**
+ * jetwatt_chip_at() - a chip by its id
+ * @i: less than a count returned before
+ *
+ * Return: the chip.
+ */
+struct jetwatt_chip *jetwatt_chip_at(unsigned int i)
+{
+	return &chips[i];
+}
+
+/**
+ * jetwatt_chip_channels() - channels that are converted and wired to a rail
+ * @chip: the chip
+ *
+ * Context: any. Return: a mask.
+ */
+unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip)
+{
+	unsigned int channel, mask = jetwatt_ina3221_channels(READ_ONCE(chip->config));
+
+	for (channel = 0; channel < INA3221_CHANNELS; channel++)
+		if (chip->rail[channel] == JETWATT_NO_RAIL)
+			mask &= ~BIT(channel);
+	return mask;
+}
+
+/**
+ * jetwatt_chip_failed() - a transfer in which the chip took part has failed
+ * @chip: the chip
+ * @now: CLOCK_MONOTONIC
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now)
+{
+	WRITE_ONCE(chip->errors, chip->errors + 1);
+	if (chip->lost || ++chip->row < JETWATT_ROW_LOST) {
+		chip->retry_due = now + NSEC_PER_SEC;
+		return;
+	}
+	chip->retry_due = now + NSEC_PER_SEC;
+	WRITE_ONCE(chip->lost, true);
+	jetwatt_event_post(JETWATT_EVENT_CHIP_LOST, chip->id, 0);
+}
+
+/**
+ * jetwatt_chip_answered() - a transfer in which the chip took part went well
+ * @chip: the chip
+ * @now: CLOCK_MONOTONIC
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_chip_answered(struct jetwatt_chip *chip, u64 now)
+{
+	chip->row = 0;
+	if (!chip->lost)
+		return;
+	WRITE_ONCE(chip->lost, false);
+	jetwatt_event_post(JETWATT_EVENT_CHIP_BACK, chip->id, 0);
+}
+
+/**
+ * jetwatt_chip_measure() - find out how fast each bus is now
+ *
+ * The clock of a bus may have been changed since it was last used.
+ *
+ * Context: takes jetwatt_chip_lock; a few milliseconds on a slow bus.
+ */
+void jetwatt_chip_measure(void)
+{
+	struct jetwatt_reg reg[4];
+	unsigned int i, k, tries;
+	struct jetwatt_chip *chip;
+
+	mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < nr_chips; i++)
+		if (chips[i].client && !chips[i].lost)
+			jetwatt_bus_measure_again(chips[i].bus);
+	for (i = 0; i < nr_chips; i++) {
+		chip = &chips[i];
+		if (!chip->client || chip->lost)
+			continue;
+		for (tries = 0; tries < 3 && !jetwatt_bus_reg_measured_ns(chip->bus); tries++) {
+			for (k = 0; k < ARRAY_SIZE(reg); k++)
+				reg[k] = (struct jetwatt_reg){
+					.addr = chip->addr, .reg = INA3221_CONFIG,
+				};
+			if (!jetwatt_bus_read(chip->bus, reg, ARRAY_SIZE(reg)))
+				WRITE_ONCE(chip->config, reg[0].value);
+		}
+		WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(chip->bus));
+	}
+	mutex_unlock(&jetwatt_chip_lock);
+}
+
+static u32 rate_mhz(u64 n, u64 ns)
+{
+	return ns ? (u32)div64_u64(n * 1000 * NSEC_PER_SEC, ns) : 0;
+}
+
+/**
+ * jetwatt_chip_mark() - reckon the rates of the last two seconds
+ * @now: CLOCK_MONOTONIC
+ *
+ * Called four times a second. Eight marks back is where the rate is counted
+ * from.
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_chip_mark(u64 now)
+{
+	struct jetwatt_chip *chip;
+	unsigned int i, slot;
+
+	for (i = 0; i < nr_chips; i++) {
+		chip = &chips[i];
+		slot = chip->mark % ARRAY_SIZE(chip->mark_time);
+		if (chip->mark >= ARRAY_SIZE(chip->mark_time))
+			WRITE_ONCE(chip->read_mhz, rate_mhz(chip->reads - chip->mark_reads[slot],
+							    now - chip->mark_time[slot]));
+		else if (chip->mark)
+			WRITE_ONCE(chip->read_mhz, rate_mhz(chip->reads - chip->mark_reads[0],
+							    now - chip->mark_time[0]));
+		chip->mark_time[slot] = now;
+		chip->mark_reads[slot] = chip->reads;
+		chip->mark++;
+		if (chip->client)
+			WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(chip->bus));
+	}
+}
+
+/**
+ * jetwatt_chip_parked() - the sampler has stopped
+ *
+ * Context: takes jetwatt_chip_lock.
+ */
+void jetwatt_chip_parked(void)
+{
+	unsigned int i;
+
+	mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < nr_chips; i++) {
+		chips[i].mark = 0;
+		WRITE_ONCE(chips[i].read_mhz, 0);
+	}
+	mutex_unlock(&jetwatt_chip_lock);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The sensor chips and the rails behind them. */
+#ifndef JETWATT_CHIP_H
+#define JETWATT_CHIP_H
+
+#include <linux/mutex.h>
+#include <linux/types.h>
+#include "bus.h"
+#include "ina3221.h"
+
+struct device;
+struct device_node;
+struct i2c_client;
+
+#define JETWATT_RAILS_MAX	(JETWATT_CHIPS_MAX * INA3221_CHANNELS)
+#define JETWATT_LABEL_LEN	48
+#define JETWATT_ROW_LOST	10	/* failures in a row until a chip counts as lost */
+#define JETWATT_NO_RAIL		0xff
+
+/**
+ * struct jetwatt_rail - one channel of a chip
+ * @id: its number, never used for another rail
+ * @chip: id of its chip
+ * @channel: 0..2
+ * @shunt_uohm: from the device tree, 0 if nobody says
+ * @label: from the device tree, else "inN" as hwmon counts
+ * @shunt_slot: column of its shunt voltage
+ * @bus_slot: column of its bus voltage
+ *
+ * Constant from the moment that it can be found.
+ */
+struct jetwatt_rail {
+	u32 id;
+	u32 chip;
+	u32 channel;
+	u32 shunt_uohm;
+	char label[JETWATT_LABEL_LEN];
+	int shunt_slot;
+	int bus_slot;
+};
+
+/**
+ * struct jetwatt_chip - one sensor
+ * @id: its number, never used for another chip
+ * @addr: 7-bit address
+ * @node: its node in the device tree, referenced, or NULL
+ * @rail: ids of its rails by channel, JETWATT_NO_RAIL if nothing is wired there
+ * @client: its i2c device, referenced; NULL while there is none
+ * @bus: where it is
+ * @row: failures in a row
+ * @config_due: when CONFIG is to be read again (ns)
+ * @retry_due: when a lost chip is tried again (ns)
+ * @mark_time: see jetwatt_chip_mark()
+ * @mark_reads: see jetwatt_chip_mark()
+ * @mark: see jetwatt_chip_mark()
+ * @bus_nr: number of its adapter
+ * @bus_hz: clock of its bus as last known
+ * @config: register 0x00 as last read
+ * @lost: it does not answer
+ * @errors: failed transfers in which it took part
+ * @reads: ticks in which its shunts were read
+ * @read_mhz: rate of that over the last seconds
+ *
+ * A chip is never forgotten: if its client goes away the chip is lost, and
+ * when it comes back it is the same chip. So pointers to chips and rails are
+ * good for the life of the module, and need no counting.
+ *
+ * @id to @rail are constant from the moment that the chip can be found.
+ * @client to @mark belong to jetwatt_chip_lock. The rest is written under that
+ * lock and may be read without it, each for itself.
+ */
+struct jetwatt_chip {
+	u32 id;
+	u32 addr;
+	struct device_node *node;
+	u8 rail[INA3221_CHANNELS];
+
+	struct i2c_client *client;
+	struct jetwatt_bus *bus;
+	unsigned int row;
+	u64 config_due;
+	u64 retry_due;
+	u64 mark_time[8];
+	u64 mark_reads[8];
+	unsigned int mark;
+
+	u32 bus_nr;
+	u32 bus_hz;
+	u16 config;
+	bool lost;
+	u64 errors;
+	u64 reads;
+	u32 read_mhz;
+};
+
+/*
+ * Held by the sampler while it reads the chips, and by whoever attaches or
+ * detaches one. Detaching waits for the tick under way: afterwards nobody
+ * uses the client.
+ */
+extern struct mutex jetwatt_chip_lock;
+
+unsigned int jetwatt_chip_count(void);
+struct jetwatt_chip *jetwatt_chip_at(unsigned int i);
+struct jetwatt_chip *jetwatt_chip_next(void);
+void jetwatt_chip_publish(const struct jetwatt_chip *chip);
+unsigned int jetwatt_rail_count(void);
+struct jetwatt_rail *jetwatt_rail_at(unsigned int i);
+unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip);
+void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now);
+void jetwatt_chip_answered(struct jetwatt_chip *chip, u64 now);
+void jetwatt_chip_measure(void);
+void jetwatt_chip_mark(u64 now);
+void jetwatt_chip_parked(void);
+
+/* attach.c: taking hold of chips and letting go of them */
+unsigned int jetwatt_chip_attached(void);
+bool jetwatt_chip_has(const struct i2c_client *client);
+int jetwatt_chip_attach(struct i2c_client *client);
+void jetwatt_chip_detach(const struct device *dev);
+void jetwatt_chip_exit(void);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef JETWATT_COMPAT_LINUX_NETLINK_H
+#define JETWATT_COMPAT_LINUX_NETLINK_H
+
+#include_next <linux/netlink.h>
+#include <linux/atomic.h>
+#include <linux/kernel.h>
+
+/*
+ * Before 6.2 a text must outlive the handler, which has returned when it is
+ * copied. The handlers of a family run one at a time and only the privileged
+ * get these texts, so a few places are enough.
+ */
+#ifndef NL_SET_ERR_MSG_FMT
+#define NL_SET_ERR_MSG_FMT(extack, fmt, args...) do {				\
+	static char __texts[32][80];						\
+	static atomic_t __next;							\
+	struct netlink_ext_ack *__extack = (extack);				\
+	char *__text = __texts[atomic_inc_return(&__next) & 31];		\
+										\
+	snprintf(__text, sizeof(__texts[0]), fmt, ##args);			\
+	if (__extack)								\
+		__extack->_msg = __text;					\
+} while (0)
+#endif
+
+#endif

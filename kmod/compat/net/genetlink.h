@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef JETWATT_COMPAT_NET_GENETLINK_H
+#define JETWATT_COMPAT_NET_GENETLINK_H
+
+#include_next <net/genetlink.h>
+#include <linux/version.h>
+
+/* From 6.7 on a dump's attributes are in its struct genl_info. */
+static inline struct nlattr **jetwatt_genl_dump_attrs(struct netlink_callback *cb)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+	return genl_dumpit_info(cb)->attrs;
+#else
+	return genl_info_dump(cb)->attrs;
+#endif
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What was asked for, and what comes of it. */
+#ifndef JETWATT_CONFIG_H
+#define JETWATT_CONFIG_H
+
+#include <linux/types.h>
+#include "plan.h"
+
+#define JETWATT_BUS_SHARE_MAX	90
+#define JETWATT_BATCH_AGE_MAX	10000
+
+/**
+ * struct jetwatt_config - see JETWATT_A_CONFIG_*
+ * @rate_hz: ticks a second, 0: the highest possible
+ * @batch: samples in a batch
+ * @batch_age_ms: age of the oldest sample at which a batch is sent
+ * @bus_share_pct: most of a bus's time to take
+ */
+struct jetwatt_config {
+	u32 rate_hz;
+	u32 batch;
+	u32 batch_age_ms;
+	u32 bus_share_pct;
+};
+
+struct jetwatt_config jetwatt_config_get(void);
+int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
+		       struct jetwatt_limit *limit);
+void jetwatt_config_subscribers(unsigned int n);
+u32 jetwatt_config_batch(void);
+u32 jetwatt_config_age_ms(void);
+void jetwatt_config_exit(void);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Faults on request, so that a test reaches every error path. */
+#ifndef JETWATT_FAIL_H
+#define JETWATT_FAIL_H
+
+#include <linux/types.h>
+
+/**
+ * enum jetwatt_fail - what can be told to fail
+ * @JETWATT_FAIL_SKB: room for a message
+ * @JETWATT_FAIL_ALLOC: memory for a subscriber or a dump
+ * @JETWATT_FAIL_ATTACH: taking hold of a chip
+ * @JETWATT_FAIL_TRANSFER: a transfer on the bus, before it starts
+ * @JETWATT_FAIL_CLOCK: reading a slow clock
+ * @JETWATT_FAIL_SEND: handing a batch to a subscriber's socket
+ */
+enum jetwatt_fail {
+	JETWATT_FAIL_SKB,
+	JETWATT_FAIL_ALLOC,
+	JETWATT_FAIL_ATTACH,
+	JETWATT_FAIL_TRANSFER,
+	JETWATT_FAIL_CLOCK,
+	JETWATT_FAIL_SEND,
+	JETWATT_FAIL_COUNT
+};
+
+bool jetwatt_fail(enum jetwatt_fail what);
+int jetwatt_fail_step(void);
+int jetwatt_fail_init(void);
+void jetwatt_fail_exit(void);
+
+#endif

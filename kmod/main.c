@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/module.h>
+
+#include "clock.h"
+#include "config.h"
+#include "deliver.h"
+#include "fail.h"
+#include "netlink.h"
+#include "ring.h"
+#include "sampler.h"
+#include "scan.h"
+#include "subscriber.h"
+
+static int __init jetwatt_init(void)
+{
+	int err;
+
+	err = jetwatt_fail_init();
+	if (err)
+		return err;
+	err = jetwatt_ring_init();
+	if (err)
+		goto fail;
+	err = jetwatt_clock_init();
+	if (err)
+		goto ring;
+	err = jetwatt_scan_init();
+	if (err)
+		goto clock;
+	err = jetwatt_sampler_init(jetwatt_deliver_taken);
+	if (err)
+		goto scan;
+	err = jetwatt_subscriber_init();
+	if (err)
+		goto sampler;
+	/* Last: from here on there are callers. */
+	err = jetwatt_netlink_init();
+	if (err)
+		goto subscriber;
+	return 0;
+
+subscriber:
+	jetwatt_subscriber_exit();
+sampler:
+	jetwatt_config_exit();
+	jetwatt_sampler_exit();
+scan:
+	jetwatt_scan_exit();
+clock:
+	jetwatt_clock_exit();
+ring:
+	jetwatt_ring_exit();
+fail:
+	jetwatt_fail_exit();
+	return err;
+}
+
+static void __exit jetwatt_exit(void)
+{
+	jetwatt_netlink_exit();
+	/* Before the subscribers, whose going would park it and start it anew. */
+	jetwatt_config_exit();
+	jetwatt_sampler_exit();
+	jetwatt_subscriber_exit();
+	jetwatt_scan_exit();
+	jetwatt_clock_exit();
+	jetwatt_ring_exit();
+	jetwatt_fail_exit();
+}
+
+module_init(jetwatt_init);
+module_exit(jetwatt_exit);
+
+MODULE_DESCRIPTION("Power rails and clocks of Jetson boards at their full rate");
+MODULE_AUTHOR("The jetwatt developers");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(JETWATT_VERSION);
+/* The driver that sets the chips up should be there before they are read. */
+MODULE_SOFTDEP("pre: ina3221");
+/*
+ * No MODULE_ALIAS_GENL_FAMILY: with it, anybody who asks for the family by
+ * its name would load the module. Whoever runs the machine decides that.
+ */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The generic netlink family. */
+#ifndef JETWATT_NETLINK_H
+#define JETWATT_NETLINK_H
+
+struct genl_family;
+struct genl_info;
+struct netlink_callback;
+struct sk_buff;
+
+extern struct genl_family jetwatt_netlink_family;
+
+int jetwatt_netlink_init(void);
+void jetwatt_netlink_exit(void);
+
+/* netlink.c: handlers, for the table in netlink_family.c */
+int jetwatt_netlink_info_get(struct sk_buff *skb, struct genl_info *info);
+int jetwatt_netlink_config_get(struct sk_buff *skb, struct genl_info *info);
+int jetwatt_netlink_config_set(struct sk_buff *skb, struct genl_info *info);
+int jetwatt_netlink_subscribe(struct sk_buff *skb, struct genl_info *info);
+int jetwatt_netlink_unsubscribe(struct sk_buff *skb, struct genl_info *info);
+int jetwatt_netlink_stats_get(struct sk_buff *skb, struct genl_info *info);
+
+/* netlink_dump.c */
+int jetwatt_netlink_chip_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int jetwatt_netlink_rail_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int jetwatt_netlink_clock_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int jetwatt_netlink_subscriber_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int jetwatt_netlink_samples_start(struct netlink_callback *cb);
+int jetwatt_netlink_samples_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int jetwatt_netlink_samples_done(struct netlink_callback *cb);
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "chip.h"
+
+#include <linux/errno.h>
+#include <linux/jetwatt.h>
+#include <linux/of.h>
+#include <linux/string.h>
+#include "rail.h"
+#include "series.h"
+
+/*
+ * Rails are only added, by the one thread at a time that attaches a chip
+ * (jetwatt_chip_lock), and a rail is complete before the count covers it.
+ */
+static struct jetwatt_rail rails[JETWATT_RAILS_MAX];
+static unsigned int nr_rails;
+
+/**
+ * jetwatt_rail_count() - how many rails there are
+ *
+ * Context: any. Return: the number; it only grows.
+ */
+unsigned int jetwatt_rail_count(void)
+{
+	/* Pairs with add(): what the count covers is complete. */
+	return smp_load_acquire(&nr_rails);
+}
+
+/**
+ * jetwatt_rail_at() - a rail by its id
+ * @i: less than a count returned before
+ *
+ * Return: the rail.
+ */
+struct jetwatt_rail *jetwatt_rail_at(unsigned int i)
+{
+	return &rails[i];
+}
+
+static struct device_node *channel_node(struct device_node *np, u32 channel)
+{
+	struct device_node *child;
+	u32 reg;
+
+	for_each_child_of_node(np, child)
+		if (of_node_name_eq(child, "input") && !of_property_read_u32(child, "reg", &reg) &&
+		    reg == channel)
+			return child;
+	return NULL;
+}
+
+static int add(u32 chip, u32 channel, struct device_node *np)
+{
+	struct jetwatt_rail *rail = &rails[nr_rails];
+	const char *label = NULL;
+	int slot;
+
+	if (nr_rails == JETWATT_RAILS_MAX)
+		return -ENOSPC;
+	rail->id = nr_rails;
+	rail->chip = chip;
+	rail->channel = channel;
+	rail->shunt_uohm = 0;
+	if (np) {
+		of_property_read_u32(np, "shunt-resistor-micro-ohms", &rail->shunt_uohm);
+		of_property_read_string(np, "label", &label);
+	}
+	if (!label || strscpy(rail->label, label, sizeof(rail->label)) <= 0)
+		snprintf(rail->label, sizeof(rail->label), "in%u", channel + 1);
+
+	slot = jetwatt_series_slot(JETWATT_SERIES_SHUNT_UV, rail->id);
+	if (slot < 0)
+		return slot;
+	rail->shunt_slot = slot;
+	slot = jetwatt_series_slot(JETWATT_SERIES_BUS_UV, rail->id);
+	if (slot < 0)
+		return slot;
+	rail->bus_slot = slot;
+	/* Pairs with jetwatt_rail_count(). */
+	smp_store_release(&nr_rails, nr_rails + 1);
+	return rail->id;
+}
+
+/**
+ * jetwatt_rail_describe() - find out what a new chip's channels are wired to
+ * @chip: the chip, with id and node; gets its rails
+ *
+ * A channel whose node says "disabled" has nothing behind it and is no rail.
+ *
+ * Context: jetwatt_chip_lock held. Return: 0 or -ENOSPC.
+ */
+int jetwatt_rail_describe(struct jetwatt_chip *chip)
+{
+	struct device_node *np;
+	u32 channel;
+	int id;
+
+	for (channel = 0; channel < INA3221_CHANNELS; channel++) {
+		np = chip->node ? channel_node(chip->node, channel) : NULL;
+		if (np && !of_device_is_available(np))
+			id = JETWATT_NO_RAIL;
+		else
+			id = add(chip->id, channel, np);
+		of_node_put(np);
+		if (id < 0)
+			return id;
+		chip->rail[channel] = id;
+	}
+	return 0;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef JETWATT_RAIL_H
+#define JETWATT_RAIL_H
+
+struct jetwatt_chip;
+
+int jetwatt_rail_describe(struct jetwatt_chip *chip);
+
+#endif

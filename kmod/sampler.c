@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampler.h"
+
+#include <linux/err.h>
+#include <linux/freezer.h>
+#include <linux/hrtimer.h>
+#include <linux/jetwatt.h>
+#include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/sched.h>
+#include "chip.h"
+#include "clock.h"
+#include "event.h"
+#include "fail.h"
+#include "read.h"
+#include "ring.h"
+#include "stats.h"
+
+/*
+ * Ticks a second, 0: parked. Written by the room config, read by the thread,
+ * which is woken after each change.
+ */
+static u32 rate;
+static struct task_struct *thread;
+static void (*on_sample)(u64 seq);
+
+/* The thread's own: ticks skipped that no event has told of yet. */
+static u64 untold;
+static u64 told_at;
+
+static void sample(bool first)
+{
+	struct jetwatt_sample *sample = jetwatt_ring_begin(jetwatt_series_count());
+	u64 time_ns, length_ns;
+
+	time_ns = jetwatt_read_rails(sample, first, &length_ns);
+	jetwatt_clock_read(sample, first);
+	jetwatt_stats_tick(length_ns);
+	on_sample(jetwatt_ring_commit(sample, time_ns));
+}
+
+static void missed(u64 ticks, u64 now)
+{
+	jetwatt_stats_missed(ticks);
+	untold += ticks;
+	if (now - told_at < NSEC_PER_SEC)
+		return;
+	jetwatt_event_post(JETWATT_EVENT_OVERRUN, JETWATT_EVENT_NO_CHIP, untold);
+	untold = 0;
+	told_at = now;
+}
+
+/*
+ * Interruptible, because that is how the freezer reaches a kernel thread
+ * before the i2c adapters are suspended; no signal ever arrives.
+ *
+ * Return: true if it slept until @deadline at @hz, false if it is to look anew
+ * at what it has to do.
+ */
+static bool sleep_until(u64 deadline, u32 hz)
+{
+	ktime_t expires = ns_to_ktime(deadline);
+
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (kthread_should_stop() || READ_ONCE(rate) != hz || freezing(current)) {
+			__set_current_state(TASK_RUNNING);
+			return false;
+		}
+		if (ktime_get_ns() >= deadline) {
+			__set_current_state(TASK_RUNNING);
+			return true;
+		}
+		schedule_hrtimeout(&expires, HRTIMER_MODE_ABS);
+	}
+}
+
+/*
+ * Deadlines lie on a grid that starts one period after the first sample. One
+ * that has passed while the tick before was still being taken is skipped.
+ */
+static void run(u32 hz)
+{
+	u64 period = div_u64(NSEC_PER_SEC, hz), deadline, now, skip;
+
+	sample(true);
+	deadline = ktime_get_ns() + period;
+	while (sleep_until(deadline, hz)) {
+		jetwatt_stats_late(ktime_get_ns() - deadline);
+		sample(false);
+		deadline += period;
+		now = ktime_get_ns();
+		if (now >= deadline) {
+			skip = div64_u64(now - deadline, period) + 1;
+			deadline += skip * period;
+			missed(skip, now);
+		}
+	}
+}
+
+static int thread_fn(void *unused)
+{
+	u32 hz, before = 0;
+
+	sched_set_fifo(current);
+	set_freezable();
+	while (!kthread_should_stop()) {
+		try_to_freeze();
+		hz = READ_ONCE(rate);
+		if (hz && !before)
+			jetwatt_read_restart();
+		if (!hz && before)
+			jetwatt_chip_parked();
+		before = hz;
+		if (hz) {
+			run(hz);
+			continue;
+		}
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!READ_ONCE(rate) && !kthread_should_stop() && !freezing(current))
+			schedule();
+		__set_current_state(TASK_RUNNING);
+	}
+	return 0;
+}
+
+/**
+ * jetwatt_sampler_rate() - run at another rate
+ * @hz: ticks a second, 0 to park
+ *
+ * Context: any; callers exclude each other. Does not wait for the tick under
+ * way.
+ */
+void jetwatt_sampler_rate(u32 hz)
+{
+	if (hz == rate)
+		return;
+	WRITE_ONCE(rate, hz);
+	wake_up_process(thread);
+}
+
+/**
+ * jetwatt_sampler_hz() - the rate in use
+ *
+ * Context: any. Return: ticks a second, 0 while parked.
+ */
+u32 jetwatt_sampler_hz(void)
+{
+	return READ_ONCE(rate);
+}
+
+/**
+ * jetwatt_sampler_init() - start the thread, parked
+ * @taken: called from the thread with each new sample's sequence number; must
+ *	be short and not sleep
+ *
+ * Return: 0 or a negative errno.
+ */
+int jetwatt_sampler_init(void (*taken)(u64 seq))
+{
+	int err;
+
+	err = jetwatt_fail_step();
+	if (err)
+		return err;
+	on_sample = taken;
+	thread = kthread_run(thread_fn, NULL, "jetwatt");
+	return PTR_ERR_OR_ZERO(thread);
+}
+
+/**
+ * jetwatt_sampler_exit() - stop the thread
+ *
+ * Context: sleeps until the tick under way is over.
+ */
+void jetwatt_sampler_exit(void)
+{
+	WRITE_ONCE(rate, 0);
+	kthread_stop(thread);
+}

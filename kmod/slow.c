@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "clock.h"
+
+#include <linux/clk.h>
+#include <linux/err.h>
+#include <linux/jetwatt.h>
+#include <linux/of.h>
+#include <linux/of_platform.h>
+#include <linux/platform_device.h>
+#include <linux/string.h>
+#include <linux/thermal.h>
+#include "fail.h"
+
+/*
+ * On a Jetson these are calls to the firmware, which take up to milliseconds:
+ * here and never in the sampler's thread. All of it runs in one work item or
+ * while the module is being loaded, never beside itself.
+ */
+
+static const struct of_device_id controllers[] = {
+	{ .compatible = "nvidia,tegra234-emc" },
+	{ .compatible = "nvidia,tegra194-emc" },
+	{ .compatible = "nvidia,tegra186-emc" },
+	{ }
+};
+
+static void store(struct jetwatt_clock *clock, s32 value)
+{
+	WRITE_ONCE(clock->value, value);
+	/* Pairs with jetwatt_clock_read(). */
+	smp_store_release(&clock->turn, clock->turn + 1);
+}
+
+/*
+ * The clock is taken and given back each time: held, it would pin the module
+ * of its provider.
+ */
+static int emc_khz(s32 *khz)
+{
+	struct device_node *np = of_find_matching_node(NULL, controllers);
+	struct clk *clk;
+
+	if (!np)
+		return -ENODEV;
+	clk = of_clk_get_by_name(np, "emc");
+	if (IS_ERR(clk))
+		clk = of_clk_get(np, 0);
+	of_node_put(np);
+	if (IS_ERR(clk))
+		return PTR_ERR(clk);
+	*khz = jetwatt_fail(JETWATT_FAIL_CLOCK) ? JETWATT_VALUE_NONE
+						: (s32)(clk_get_rate(clk) / 1000);
+	clk_put(clk);
+	return 0;
+}
+
+/*
+ * A thermal zone found by its name comes without a reference. But it belongs
+ * to the driver of its sensor, and as long as that one's device is locked and
+ * bound it stays.
+ */
+static int temperature(struct device_node *zone, int *id, int *temp)
+{
+	struct device_node *np = of_parse_phandle(zone, "thermal-sensors", 0);
+	struct platform_device *pdev = np ? of_find_device_by_node(np) : NULL;
+	struct thermal_zone_device *tz;
+	int err = -ENODEV;
+
+	of_node_put(np);
+	if (!pdev)
+		return err;
+	device_lock(&pdev->dev);
+	if (pdev->dev.driver) {
+		tz = thermal_zone_get_zone_by_name(zone->name);
+		err = PTR_ERR_OR_ZERO(tz);
+		if (!err) {
+			*id = thermal_zone_device_id(tz);
+			err = jetwatt_fail(JETWATT_FAIL_CLOCK) ? -EIO
+							       : thermal_zone_get_temp(tz, temp);
+		}
+	}
+	device_unlock(&pdev->dev);
+	put_device(&pdev->dev);
+	return err;
+}
+
+static struct jetwatt_clock *of_zone(const char *name)
+{
+	struct jetwatt_clock *clock;
+	unsigned int i;
+
+	for (i = 0; i < jetwatt_clock_count(); i++) {
+		clock = jetwatt_clock_at(i);
+		if (clock->kind == JETWATT_SERIES_TEMP_MC && !strcmp(clock->label, name))
+			return clock;
+	}
+	return NULL;
+}
+
+static void read_zone(struct device_node *zone)
+{
+	struct jetwatt_clock *clock = of_zone(zone->name);
+	int id = 0, temp = 0, err;
+
+	err = temperature(zone, &id, &temp);
+	if (!clock && !err)
+		clock = jetwatt_clock_add(JETWATT_SERIES_TEMP_MC, id, zone->name);
+	if (clock)
+		store(clock, err ? JETWATT_VALUE_NONE : temp);
+}
+
+/**
+ * jetwatt_slow_read() - ask the firmware
+ * @temperatures: for these too
+ *
+ * Context: one caller at a time; sleeps.
+ */
+void jetwatt_slow_read(bool temperatures)
+{
+	struct device_node *zones, *zone;
+	struct jetwatt_clock *clock;
+	s32 khz;
+	unsigned int i;
+
+	for (i = 0; i < jetwatt_clock_count(); i++) {
+		clock = jetwatt_clock_at(i);
+		if (clock->kind == JETWATT_SERIES_EMC_KHZ)
+			store(clock, emc_khz(&khz) ? JETWATT_VALUE_NONE : khz);
+	}
+	if (!temperatures)
+		return;
+	zones = of_find_node_by_path("/thermal-zones");
+	for_each_available_child_of_node(zones, zone)
+		read_zone(zone);
+	of_node_put(zones);
+}
+
+/**
+ * jetwatt_slow_look() - add the memory's clock once it is there
+ *
+ * Context: one caller at a time; sleeps.
+ */
+void jetwatt_slow_look(void)
+{
+	s32 khz;
+
+	if (!emc_khz(&khz))
+		jetwatt_clock_add(JETWATT_SERIES_EMC_KHZ, 0, "emc");
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Who gets the stream, and the sending of it. */
+#ifndef JETWATT_SUBSCRIBER_H
+#define JETWATT_SUBSCRIBER_H
+
+#include <linux/types.h>
+
+struct sock;
+
+#define JETWATT_SUBSCRIBERS_MAX	32
+
+/**
+ * struct jetwatt_account - what became of a subscriber's samples
+ * @port: netlink port
+ * @sent: samples handed to its socket
+ * @lost: samples that were not
+ */
+struct jetwatt_account {
+	u32 port;
+	u64 sent;
+	u64 lost;
+};
+
+int jetwatt_subscriber_add(u32 port, struct sock *sk);
+int jetwatt_subscriber_remove(u32 port);
+bool jetwatt_subscriber_account(unsigned int i, struct jetwatt_account *account);
+u64 jetwatt_subscriber_lost(void);
+int jetwatt_subscriber_init(void);
+void jetwatt_subscriber_exit(void);
+
+#endif
