@@ -66,4 +66,9 @@ int jetwatt_batch_energy(const struct jetwatt_power *p, size_t n, const int *rai
  */
 long jetwatt_batch_settled(const uint64_t *t_ns, const double *w, size_t n);
 
+/* The same where the length of a minibatch is known: power is then averaged
+ * over whole minibatches, so swings inside one are no noise. 0: not known. */
+long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
+				uint64_t minibatch_ns);
+
 #endif

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When power has settled after a switch.
+ *
+ * Power swings inside a minibatch by more than it settles by, so what is looked
+ * at is its mean over whole minibatches: windows that overlap. To those a
+ * constant plus a decaying exponential is fitted, for a set of decay times; the
+ * signal is settled where what is left of the exponential is below TOLERANCE.
+ * A mean over few windows is known only so well: until its error is small
+ * enough the answer is "not yet", however flat the signal looks.
+ */
+#include "batch/batch.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_NS	100000000.0	/* at least; in it dozens of samples */
+#define HOPS		4		/* windows begin this many times per length */
+#define WINDOWS_MIN	7		/* fewer can't tell a decay from noise */
+#define REST_NS		300000000.0	/* settled signal that must be there */
+#define TOLERANCE	0.006		/* of power: what is left of the decay */
+#define SURE		0.012		/* of power: standard error of where it goes */
+
+struct fit {
+	double level, decay, tau;	/* level + decay * exp(-t / tau), t in windows */
+	double error;			/* standard error of the level */
+	double rss;
+};
+
+/* Trapezoid integral of @w from the first sample to each; NULL: no memory. */
+static double *integral(const uint64_t *t, const double *w, size_t n)
+{
+	double *sum = malloc(n * sizeof(*sum));
+
+	if (!sum)
+		return NULL;
+	sum[0] = 0;
+	for (size_t i = 1; i < n; i++)
+		sum[i] = sum[i - 1] + 0.5 * (w[i] + w[i - 1]) * (double)(t[i] - t[i - 1]);
+	return sum;
+}
+
+/* ... up to time @at; *i is where the last call ended. */
+static double upto(const uint64_t *t, const double *w, const double *sum, size_t n, double at,
+		   size_t *i)
+{
+	double dt, slope;
+
+	while (*i + 2 < n && (double)(t[*i + 1] - t[0]) <= at)
+		++*i;
+	while (*i && (double)(t[*i] - t[0]) > at)
+		--*i;
+	dt = at - (double)(t[*i] - t[0]);
+	slope = t[*i + 1] > t[*i] ? (w[*i + 1] - w[*i]) / (double)(t[*i + 1] - t[*i]) : 0;
+	return sum[*i] + dt * (w[*i] + 0.5 * slope * dt);
+}
+
+/* Means over windows of @len ns, HOPS to a length, the last ending at the end.
+ * Return: how many; @first: where the first one begins. */
+static size_t windows(const uint64_t *t, const double *w, const double *sum, size_t n, double len,
+		      double *out, size_t max, double *first)
+{
+	double span = (double)(t[n - 1] - t[0]), hop = len / HOPS;
+	size_t count, i = 0, j = 0;
+
+	if (span < len)
+		return 0;
+	count = (size_t)((span - len) / hop) + 1;
+	count = count < max ? count : max;
+	*first = span - len - (double)(count - 1) * hop;
+	for (size_t k = 0; k < count; k++) {
+		double from = *first + (double)k * hop;
+
+		out[k] = (upto(t, w, sum, n, from + len, &j) - upto(t, w, sum, n, from, &i)) / len;
+	}
+	return count;
+}
+
+/* Least squares of a constant, or of a constant and exp(-i/tau). */
+static struct fit least(const double *y, size_t n, double tau)
+{
+	double sx = 0, sxx = 0, sy = 0, sxy = 0, step = tau > 0 ? exp(-1 / tau) : 0, x = 1, det;
+	struct fit f = { .tau = tau };
+
+	for (size_t i = 0; i < n; i++, x *= step) {
+		double e = tau > 0 ? x : 0;
+
+		sx += e;
+		sxx += e * e;
+		sy += y[i];
+		sxy += e * y[i];
+	}
+	det = (double)n * sxx - sx * sx;
+	if (tau > 0 && det > 1e-9 * (double)n * sxx) {
+		f.level = (sxx * sy - sx * sxy) / det;
+		f.decay = ((double)n * sxy - sx * sy) / det;
+	} else {
+		f.level = sy / (double)n;
+		f.tau = 0;
+	}
+	x = 1;
+	for (size_t i = 0; i < n; i++, x *= step) {
+		double r = y[i] - f.level - (f.tau > 0 ? f.decay * x : 0);
+
+		f.rss += r * r;
+	}
+	/* Windows overlap: HOPS of them know as much as one. */
+	f.error = sqrt(f.rss / (double)n * HOPS * (f.tau > 0 ? sxx / det : 1 / (double)n));
+	return f;
+}
+
+static struct fit best_fit(const double *y, size_t n, double floor_w)
+{
+	struct fit flat = least(y, n, 0), best = flat;
+
+	for (double tau = 1; tau < 2 * (double)n; tau *= 1.3) {
+		struct fit f = least(y, n, tau);
+
+		if (f.rss < best.rss)
+			best = f;
+	}
+	/* A decay that explains little more than a constant is noise. */
+	if (flat.rss - best.rss < (8 * HOPS) * (best.rss / (double)n + floor_w * floor_w))
+		best = flat;
+	return best;
+}
+
+/* What is left has no trend that its own scatter does not explain. */
+static bool even(const double *y, size_t n, double level)
+{
+	double a = 0, b = 0, var = 0, mean, error;
+	size_t half = n / 2;
+
+	for (size_t i = 0; i < half; i++) {
+		a += y[i] / (double)half;
+		b += y[n - half + i] / (double)half;
+	}
+	mean = 0.5 * (a + b);
+	for (size_t i = 0; i < n; i++)
+		var += (y[i] - mean) * (y[i] - mean) / (double)n;
+	error = sqrt(2 * var * HOPS / (double)half);
+	return fabs(a - b) <= fmax(1.5 * TOLERANCE * fabs(level), 2.5 * error);
+}
+
+/* The lag, in samples, at which the signal is most like itself; 0: at none. */
+static size_t period(const double *w, size_t n)
+{
+	enum { POINTS = 1024, LAGS = 400 };
+	size_t every = n / POINTS + 1, m = n / every, lags, best_lag = 0;
+	double x[POINTS] = { 0 }, slow, power = 0, best = 0.5, was = 1;
+	bool fell = false;
+
+	if (m < 48)
+		return 0;
+	m = m < POINTS ? m : POINTS;
+	for (size_t i = 0; i < m; i++) {
+		x[i] = 0;
+		for (size_t j = 0; j < every; j++)
+			x[i] += w[n - m * every + i * every + j] / (double)every;
+	}
+	/* Take the slow part out, twice forth and back, or the decay is the rhythm. */
+	slow = x[m - 1];
+	for (size_t i = m; i-- > 0;) {
+		slow += (x[i] - slow) / (0.25 * (double)m);
+		x[i] -= slow;
+	}
+	for (size_t i = 0; i < m; i++)
+		power += x[i] * x[i] / (double)m;
+	if (power <= 0)
+		return 0;
+	lags = m / 3 < LAGS ? m / 3 : LAGS;
+	for (size_t lag = 2; lag < lags; lag++) {
+		double c = 0;
+
+		for (size_t i = lag; i < m; i++)
+			c += x[i] * x[i - lag];
+		c /= power * (double)(m - lag);
+		/* Only after it has been unlike itself. */
+		fell |= c < 0.2;
+		if (fell && c > best && c >= was) {
+			best = c;
+			best_lag = lag;
+		} else if (best_lag && c < best - 0.1) {
+			break;
+		}
+		was = c;
+	}
+	return best_lag * every;
+}
+
+long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
+				uint64_t minibatch_ns)
+{
+	double len, first = 0, *y = NULL, *sum = NULL, mean = 0, from, span;
+	size_t count, room, skip = 0, at = 0;
+	struct fit f;
+	long rc = -ENODATA;
+
+	if (n < 16 || t_ns[n - 1] <= t_ns[0])
+		return -ENODATA;
+	span = (double)(t_ns[n - 1] - t_ns[0]);
+	len = minibatch_ns ? (double)minibatch_ns * ceil(WINDOW_NS / (double)minibatch_ns)
+			   : WINDOW_NS;
+	if (span < len * (1 + (double)WINDOWS_MIN / HOPS))
+		return -ENODATA;
+	room = (size_t)(span / len * HOPS) + 2;
+	sum = integral(t_ns, w, n);
+	y = malloc(room * sizeof(*y));
+	if (!sum || !y) {
+		rc = -ENOMEM;
+		goto out;
+	}
+	count = windows(t_ns, w, sum, n, len, y, room, &first);
+	if (count < WINDOWS_MIN)
+		goto out;
+	for (size_t i = 0; i < count; i++)
+		mean += y[i] / (double)count;
+	f = best_fit(y, count, 0.25 * TOLERANCE * fabs(mean));
+	if (f.error > SURE * fabs(f.level))
+		goto out;
+	/* Where does what is left of the decay go below the tolerance? */
+	if (f.tau > 0 && fabs(f.decay) > TOLERANCE * fabs(f.level))
+		skip = (size_t)ceil(f.tau * log(fabs(f.decay) / (TOLERANCE * fabs(f.level))));
+	if (skip + WINDOWS_MIN - 1 > count)
+		goto out;
+	from = first + (double)skip * len / HOPS;
+	if (span - from < REST_NS || !even(y + skip, count - skip, f.level))
+		goto out;
+	while (at < n && (double)(t_ns[at] - t_ns[0]) < (skip ? from : 0))
+		at++;
+	rc = (long)at;
+out:
+	free(sum);
+	free(y);
+	return rc;
+}
+
+long jetwatt_batch_settled(const uint64_t *t_ns, const double *w, size_t n)
+{
+	size_t lag = n < 16 ? 0 : period(w, n);
+	uint64_t mean_ns = n > 1 ? (t_ns[n - 1] - t_ns[0]) / (n - 1) : 0;
+
+	return jetwatt_batch_settled_over(t_ns, w, n, lag * mean_ns);
+}
