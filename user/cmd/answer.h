@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What profile and optimize have found, for other programs: one JSON document
+ * and a CSV of predictions.
+ */
+#ifndef JETWATT_CMD_ANSWER_H
+#define JETWATT_CMD_ANSWER_H
+
+#include "learn.h"
+
+/**
+ * struct jetwatt_answer - the outcome
+ * @board: its name
+ * @learn: candidates and measurements
+ * @chosen: NULL: none
+ * @predicted: what was predicted for it
+ * @measured: what was measured in it at the end, NULL: it was not
+ */
+struct jetwatt_answer {
+	const char *board;
+	const struct jetwatt_learn *learn;
+	const struct jetwatt_mode *chosen;
+	const struct jetwatt_prediction *predicted;
+	const struct jetwatt_row *measured;
+};
+
+/* @path: "-": standard output. Return: 0, exit code. */
+int jetwatt_answer_json(const struct jetwatt_answer *a, const char *path);
+int jetwatt_answer_predictions(const struct jetwatt_learn *l, const char *path);
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "error.h"
+#include "out/json.h"
+#include "reach.h"
+#include "screen.h"
+#include "verbs.h"
+
+enum { JSON = JETWATT_ARGS_LONG, DRY_RUN };
+
+struct input {
+	struct jetwatt_args args;
+	const char *mode;
+	int json, dry_run;
+};
+
+static const struct argp_option options[] = {
+	{ "dry-run", DRY_RUN, NULL, 0, "Say what would be switched, switch nothing", 0 },
+	{ "json", JSON, NULL, 0, "The outcome as JSON", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case DRY_RUN:
+		in->dry_run = 1;
+		break;
+	case JSON:
+		in->json = 1;
+		break;
+	case ARGP_KEY_ARG:
+		if (in->mode)
+			argp_error(state, "one mode only");
+		in->mode = arg;
+		break;
+	case ARGP_KEY_END:
+		if (!in->mode)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					       "jetwatt apply c8-1728000-g624750000-e3199000000, or MAXN; jetwatt list modes",
+					       "which mode?"));
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static void line(const char *what, double from, double to, const char *unit)
+{
+	if (from == to)
+		printf("  %-6s %8.0f %s\n", what, to, unit);
+	else
+		printf("  %-6s %8.0f -> %.0f %s\n", what, from, to, unit);
+}
+
+static void show(const struct jetwatt_mode *from, const struct jetwatt_mode *to)
+{
+	line("cores", from->cores, to->cores, "online");
+	line("cpu", jetwatt_screen_mhz(from->cpu_khz * 1000ull),
+	     jetwatt_screen_mhz(to->cpu_khz * 1000ull), "MHz");
+	line("gpu", jetwatt_screen_mhz(from->gpu_hz), jetwatt_screen_mhz(to->gpu_hz), "MHz");
+	line("emc", jetwatt_screen_mhz(from->emc_hz), jetwatt_screen_mhz(to->emc_hz), "MHz");
+}
+
+static void json(const char *before, const char *after, int applied)
+{
+	struct jetwatt_json j;
+
+	jetwatt_json_init(&j, stdout, 0);
+	jetwatt_json_object(&j, NULL);
+	jetwatt_json_string(&j, "before", before);
+	jetwatt_json_string(&j, "mode", after);
+	jetwatt_json_bool(&j, "applied", applied);
+	jetwatt_json_end(&j);
+}
+
+static int apply(struct jetwatt_board *board, const struct input *in)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_mode from, to;
+	char was[96] = "", is[96] = "";
+	int err;
+
+	if (jetwatt_board_mode_parse(board, in->mode, &to))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+					 "a mode is cCORES-CPU_KHZ-gGPU_HZ-eEMC_HZ, or MAXN",
+					 "jetwatt list modes", "not a mode: %s", in->mode);
+	err = jetwatt_board_read(board, &from);
+	if (err)
+		return jetwatt_error_say(jetwatt_error_code(err), strerror(-err), "jetwatt doctor",
+					 "cannot read the board's knobs");
+	if (!in->dry_run) {
+		err = jetwatt_board_apply(board, &to, &e);
+		if (err)
+			return jetwatt_error_board(err, &e);
+	}
+	jetwatt_board_mode_format(&from, was, sizeof(was));
+	jetwatt_board_mode_format(&to, is, sizeof(is));
+	if (in->json) {
+		json(was, is, !in->dry_run);
+	} else if (!in->args.quiet) {
+		show(&from, &to);
+		printf(in->dry_run ? "nothing switched (--dry-run)\n" :
+		       "every knob was read back; what was before: jetwatt restore\n");
+	}
+	return 0;
+}
+
+int jetwatt_cmd_apply(int argc, char **argv)
+{
+	struct input in = { 0 };
+	struct jetwatt_board *board = NULL;
+	int err;
+
+	jetwatt_args_parse("apply", "MODE",
+			   "Switch to a power mode: every knob is saved, written and read back, "
+			   "or none stays switched.", options, parse, argc, argv, &in);
+	err = jetwatt_reach_board(&board);
+	if (!err)
+		err = apply(board, &in);
+	jetwatt_board_close(board);
+	return err;
+}

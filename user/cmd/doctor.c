@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "board/board.h"
+#include "error.h"
+#include "jetwatt.h"
+#include "out/json.h"
+#include "reach.h"
+#include "screen.h"
+#include "verbs.h"
+
+enum { JSON = JETWATT_ARGS_LONG };
+enum level { OK, WARN, FAIL };
+static const char *const level_name[] = { "ok", "warn", "fail" };
+
+/**
+ * struct doctor - what has been found
+ * @warnings, @failures: how many
+ * @code: exit status: that of the first failure
+ */
+struct doctor {
+	struct jetwatt_args args;
+	int want_json;
+	struct jetwatt_json json;
+	int warnings, failures, code;
+	struct jetwatt_board *board;
+	struct jetwatt *jw;
+};
+
+static const struct argp_option options[] = {
+	{ "json", JSON, NULL, 0, "As JSON", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct doctor *d = state->input;
+
+	switch (key) {
+	case JSON:
+		d->want_json = 1;
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected \"%s\"", arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* One finding. @code: exit status if it is a failure. */
+static void __attribute__((format(printf, 6, 7)))
+say(struct doctor *d, enum level level, int code, const char *name, const char *fix,
+    const char *text, ...)
+{
+	static const char color[] = { 'g', 'y', 'r' };
+	char line[320];
+	va_list ap;
+
+	va_start(ap, text);
+	vsnprintf(line, sizeof(line), text, ap);
+	va_end(ap);
+	d->warnings += level == WARN;
+	if (level == FAIL) {
+		d->failures++;
+		d->code = d->code ? d->code : code;
+	}
+	if (level == OK)
+		fix = NULL;
+	if (d->want_json) {
+		jetwatt_json_object(&d->json, NULL);
+		jetwatt_json_string(&d->json, "check", name);
+		jetwatt_json_string(&d->json, "level", level_name[level]);
+		jetwatt_json_string(&d->json, "text", line);
+		if (fix)
+			jetwatt_json_string(&d->json, "fix", fix);
+		jetwatt_json_end(&d->json);
+		return;
+	}
+	if (level == OK && d->args.quiet)
+		return;
+	printf(" %s%-4s%s %-8s %s\n", jetwatt_screen_paint(&d->args, color[level]),
+	       level_name[level], jetwatt_screen_plain(&d->args), name, line);
+	if (fix)
+		printf("      %-8s fix: %s\n", "", fix);
+}
+
+static int check_kernel(struct doctor *d)
+{
+	struct utsname u;
+	char why[160];
+
+	uname(&u);
+	if (jetwatt_reach_release(u.release, why, sizeof(why))) {
+		say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "kernel",
+		    "update the board to JetPack 5, 6 or 7", "%s", why);
+		return -1;
+	}
+	say(d, OK, 0, "kernel", NULL, "%s, %s", u.release, u.machine);
+	return 0;
+}
+
+static void check_board(struct doctor *d)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	const uint32_t *cores, *cpu;
+	const uint64_t *gpu, *emc;
+	int nr_cores, nr_cpu, nr_gpu, nr_emc, err = jetwatt_board_open(&d->board, NULL, &e);
+
+	if (err) {
+		say(d, FAIL, jetwatt_error_code(err), "board", *e.fix ? e.fix : NULL, "%s%s%s",
+		    e.what, *e.why ? ": " : "", e.why);
+		return;
+	}
+	say(d, OK, 0, "board", NULL, "%s", jetwatt_board_name(d->board));
+	nr_cores = jetwatt_board_cores(d->board, &cores);
+	nr_cpu = jetwatt_board_cpu_khz(d->board, &cpu);
+	nr_gpu = jetwatt_board_gpu_hz(d->board, &gpu);
+	nr_emc = jetwatt_board_emc_hz(d->board, &emc);
+	say(d, OK, 0, "knobs", NULL, "%d core counts x %d CPU x %d GPU x %d EMC clocks = %d modes",
+	    nr_cores, nr_cpu, nr_gpu, nr_emc, nr_cores * nr_cpu * nr_gpu * nr_emc);
+}
+
+static void check_module(struct doctor *d)
+{
+	struct jetwatt_info info;
+	int err = jetwatt_open(&d->jw);
+
+	if (err == -ENOENT) {
+		say(d, FAIL, JETWATT_EXIT_FAILED, "module",
+		    "sudo modprobe jetwatt; not installed: sudo make install, or dkms",
+		    "jetwatt is not loaded");
+		return;
+	}
+	if (err) {
+		say(d, FAIL, JETWATT_EXIT_FAILED, "module",
+		    "install module and command from one version", "%s", jetwatt_error(NULL));
+		return;
+	}
+	if (jetwatt_info(d->jw, &info))
+		say(d, FAIL, JETWATT_EXIT_FAILED, "module", "dmesg | grep jetwatt", "%s",
+		    jetwatt_error(d->jw));
+	else
+		say(d, OK, 0, "module", NULL, "jetwatt %s, ring of %u samples%s", info.version,
+		    info.ring, info.running ? ", sampling" : "");
+}
+
+static void check_chips(struct doctor *d)
+{
+	struct jetwatt_chip chip[16];
+	int n = jetwatt_chips(d->jw, chip, 16);
+
+	if (n <= 0) {
+		say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "chips",
+		    "is the INA3221 in the device tree, and its i2c bus up? i2cdetect -l; dmesg",
+		    n < 0 ? "cannot list them" : "no power sensor found");
+		return;
+	}
+	for (int i = 0; i < n && i < 16; i++) {
+		const struct jetwatt_chip *c = &chip[i];
+
+		if (c->lost)
+			say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "chip",
+			    "dmesg; is the bus stuck? a reboot brings it back",
+			    "%s at %u-%04x does not answer (%llu errors)", c->model, c->bus, c->addr,
+			    (unsigned long long)c->errors);
+		else
+			say(d, c->errors ? WARN : OK, 0, "chip",
+			    "some errors pass; many: dmesg",
+			    "%s at %u-%04x, bus %u kHz, refreshes at %.1f Hz%s", c->model, c->bus,
+			    c->addr, c->bus_hz / 1000, c->refresh_mhz * 1e-3,
+			    c->errors ? ", had errors" : "");
+	}
+}
+
+static void check_rails(struct doctor *d)
+{
+	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
+	struct jetwatt_config config;
+	int total[JETWATT_RAILS_MAX], on = 0, sum, n;
+	const char *scope = "";
+	char names[200] = "";
+	size_t at = 0;
+	uint32_t fresh = UINT32_MAX;
+
+	n = jetwatt_rails(d->jw, rail, JETWATT_RAILS_MAX);
+	for (int i = 0; i < n; i++)
+		on += rail[i].enabled != 0;
+	sum = n > 0 && d->board ? jetwatt_board_total(d->board, rail, n, total, &scope) : 0;
+	for (int i = 0; i < sum; i++) {
+		at += snprintf(names + at, at < sizeof(names) ? sizeof(names) - at : 0, "%s%s",
+			       i ? " + " : "", rail[total[i]].label);
+		at = at < sizeof(names) ? at : sizeof(names) - 1;
+		fresh = rail[total[i]].fresh_mhz < fresh ? rail[total[i]].fresh_mhz : fresh;
+	}
+	if (sum <= 0) {
+		say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "rails", "jetwatt list rails",
+		    "%d of %d enabled, none that makes up a total", on, n < 0 ? 0 : n);
+		return;
+	}
+	say(d, strcmp(scope, "partial sum") ? OK : WARN, 0, "rails",
+	    "rails are disabled in the device tree or by in*_enable of hwmon",
+	    "%d of %d enabled; %s = %s", on, n, scope, names);
+	if (jetwatt_config_get(d->jw, &config))
+		return;
+	say(d, config.rate_hz && config.rate_hz < config.rate_max_hz ? WARN : OK, 0, "rate",
+	    "somebody set it: stat --rate, or the module's parameter",
+	    "%u Hz possible, %s%u Hz asked for", config.rate_max_hz,
+	    config.rate_hz ? "" : "highest is used, ", config.rate_hz);
+}
+
+static void ignore(const struct jetwatt_sync *s, void *arg)
+{
+	(void)s;
+	(void)arg;
+}
+
+static void check_probe(struct doctor *d)
+{
+	struct jetwatt_probe_opts opts = { .tgid = getpid() };
+	struct jetwatt_probe *p = NULL;
+	int err = jetwatt_probe_open(&p, &opts, ignore, NULL);
+
+	if (!err)
+		say(d, OK, 0, "bpf", NULL, "the probe loads and attaches; minibatches will be seen");
+	else if (err == -EPERM && geteuid())
+		say(d, WARN, 0, "bpf", "sudo jetwatt doctor", "not checked: needs root");
+	else
+		say(d, FAIL, jetwatt_error_code(err), "bpf",
+		    "kernel options BPF_SYSCALL, BPF_EVENTS; JetPack 5 lacks them",
+		    "%s", jetwatt_probe_error());
+	if (!err)
+		jetwatt_probe_close(p);
+}
+
+static void check_saved(struct doctor *d)
+{
+	int owner = 0, saved = jetwatt_board_saved(d->board, &owner);
+
+	if (saved < 0)
+		say(d, WARN, 0, "state", "sudo jetwatt doctor", "not checked: %s", strerror(-saved));
+	else if (!saved)
+		say(d, OK, 0, "state", NULL, "nothing saved: no mode of ours is applied");
+	else if (owner)
+		say(d, OK, 0, "state", NULL, "process %d holds the board", owner);
+	else
+		say(d, WARN, 0, "state", "sudo jetwatt restore",
+		    "a mode is applied, or a jetwatt was killed; what was before is saved");
+}
+
+/* Programs that also switch clocks, or read the same registers. */
+static void check_writers(struct doctor *d)
+{
+	static const char *const name[] = { "nvpmodel", "jetson_clocks", "nvpower", "jtop",
+					    "power-profiles-daemon", "tuned", NULL };
+	char found[160] = "", path[300], comm[32];
+	struct dirent *e;
+	DIR *dir = opendir("/proc");
+
+	while (dir && (e = readdir(dir))) {
+		FILE *f;
+
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		if (fgets(comm, sizeof(comm), f)) {
+			comm[strcspn(comm, "\n")] = '\0';
+			for (int i = 0; name[i]; i++)
+				if (!strncmp(comm, name[i], 15) && strlen(found) + 40 < sizeof(found))
+					snprintf(found + strlen(found), sizeof(found) - strlen(found),
+						 "%s%s (%s)", *found ? ", " : "", comm, e->d_name);
+		}
+		fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+	if (*found)
+		say(d, WARN, 0, "others", "stop what switches clocks while jetwatt measures",
+		    "also at work: %s", found);
+	else
+		say(d, OK, 0, "others", NULL, "nobody else seen who switches clocks");
+}
+
+static void verdict(struct doctor *d)
+{
+	if (d->want_json) {
+		jetwatt_json_end(&d->json);
+		jetwatt_json_bool(&d->json, "usable", !d->failures);
+		jetwatt_json_int(&d->json, "warnings", d->warnings);
+		jetwatt_json_int(&d->json, "failures", d->failures);
+		jetwatt_json_end(&d->json);
+		return;
+	}
+	if (d->failures)
+		printf(" not usable: %d of the above must be fixed\n", d->failures);
+	else if (!d->args.quiet)
+		printf(" usable, %d warning%s%s\n", d->warnings, d->warnings == 1 ? "" : "s",
+		       geteuid() ? "; measuring and switching need root" : "");
+}
+
+int jetwatt_cmd_doctor(int argc, char **argv)
+{
+	struct doctor d = { 0 };
+
+	jetwatt_args_parse("doctor", NULL, "Is everything in place? If not, how to fix it.", options,
+			   parse, argc, argv, &d);
+	if (d.want_json) {
+		jetwatt_json_init(&d.json, stdout, 1);
+		jetwatt_json_object(&d.json, NULL);
+		jetwatt_json_array(&d.json, "checks");
+	}
+	if (!check_kernel(&d)) {
+		check_board(&d);
+		check_module(&d);
+		if (d.jw) {
+			check_chips(&d);
+			check_rails(&d);
+		}
+		check_probe(&d);
+		if (d.board)
+			check_saved(&d);
+		check_writers(&d);
+	}
+	verdict(&d);
+	jetwatt_close(d.jw);
+	jetwatt_board_close(d.board);
+	return d.code;
+}

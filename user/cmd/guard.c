@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "guard.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "error.h"
+
+int jetwatt_guard_open(struct jetwatt_guard *g, struct jetwatt_board *board)
+{
+	int owner = 0, err;
+
+	memset(g, 0, sizeof(*g));
+	g->board = board;
+	g->held = jetwatt_board_saved(board, &owner) == 1;
+	err = jetwatt_board_read(board, &g->before);
+	if (err)
+		return jetwatt_error_say(jetwatt_error_code(err), strerror(-err), "jetwatt doctor",
+					 "cannot read the board's knobs");
+	if (g->held)
+		jetwatt_error_note("a mode has been applied before; it comes back at the end (jetwatt restore: back to the first state)");
+	return 0;
+}
+
+int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int err = jetwatt_board_apply(g->board, mode, &e);
+
+	/* Even a refused switch has saved the state, and may have got stuck half-way. */
+	if (!err || err == -EIO || err == -ENOTRECOVERABLE)
+		g->changed = 1;
+	return err ? jetwatt_error_board(err, &e) : 0;
+}
+
+int jetwatt_guard_check(struct jetwatt_guard *g, const struct jetwatt_mode *mode)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int err = jetwatt_board_verify(g->board, mode, &e);
+
+	return err ? jetwatt_error_board(err, &e) : 0;
+}
+
+int jetwatt_guard_back(struct jetwatt_guard *g)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int err;
+
+	if (!g->changed)
+		return 0;
+	g->changed = 0;
+	err = g->held ? jetwatt_board_apply(g->board, &g->before, &e) :
+	      jetwatt_board_restore(g->board, &e);
+	/* A switch that was refused before it saved anything leaves nothing to undo. */
+	if (err == -ENOENT)
+		return 0;
+	return err ? jetwatt_error_board(err, &e) : 0;
+}
+
+void jetwatt_guard_keep(struct jetwatt_guard *g)
+{
+	g->changed = 0;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "suggest.h"
+#include "verbs.h"
+
+#ifndef JETWATT_VERSION
+#define JETWATT_VERSION "unknown"
+#endif
+
+static const struct verb {
+	const char *group, *name;
+	int (*run)(int argc, char **argv);
+	const char *does;
+} verbs[] = {
+	{ "look", "doctor", jetwatt_cmd_doctor, "Is everything in place? If not, how to fix it" },
+	{ "look", "list", jetwatt_cmd_list, "Rails, clocks, chips, knobs and power modes" },
+	{ "measure", "stat", jetwatt_cmd_stat, "Time, power and energy per minibatch of a job" },
+	{ "measure", "record", jetwatt_cmd_record, "Every power sample of a job into a file" },
+	{ "learn", "profile", jetwatt_cmd_profile, "Measure a running job in a few power modes" },
+	{ "learn", "predict", jetwatt_cmd_predict, "Predict all other modes from a profile" },
+	{ "act", "optimize", jetwatt_cmd_optimize, "Find, apply and prove the best mode under a budget" },
+	{ "act", "apply", jetwatt_cmd_apply, "Switch to a power mode, all or nothing" },
+	{ "act", "restore", jetwatt_cmd_restore, "Bring back what was before the first switch" },
+};
+
+#define NR (sizeof(verbs) / sizeof(verbs[0]))
+
+static int help(FILE *f, int status)
+{
+	fprintf(f, "Usage: jetwatt VERB [OPTION...]\n"
+		   "Watch a training job's power, learn its power modes, keep it under a budget.\n");
+	for (size_t i = 0; i < NR; i++) {
+		if (!i || strcmp(verbs[i].group, verbs[i - 1].group))
+			fprintf(f, "\n%s\n", verbs[i].group);
+		fprintf(f, "  %-10s %s\n", verbs[i].name, verbs[i].does);
+	}
+	fprintf(f, "\njetwatt VERB --help says more about a verb. First: jetwatt doctor\n");
+	return status;
+}
+
+static int unknown(const char *name)
+{
+	const char *word[NR + 1] = { NULL };
+	const char *near;
+	char fix[64] = "jetwatt --help lists them";
+
+	for (size_t i = 0; i < NR; i++)
+		word[i] = verbs[i].name;
+	near = jetwatt_suggest(name, word);
+	if (near)
+		snprintf(fix, sizeof(fix), "did you mean \"jetwatt %s\"?", near);
+	return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "no such verb: %s", name);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return help(stderr, JETWATT_EXIT_USAGE);
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return help(stdout, JETWATT_EXIT_OK);
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("jetwatt %s\n", JETWATT_VERSION);
+		return JETWATT_EXIT_OK;
+	}
+	for (size_t i = 0; i < NR; i++)
+		if (!strcmp(argv[1], verbs[i].name))
+			return verbs[i].run(argc - 1, argv + 1);
+	return unknown(argv[1]);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Learning a job's modes: the loop of profile and optimize. What to measure
+ * next is the plan's business; here it is switched to and measured.
+ */
+#ifndef JETWATT_CMD_LEARN_H
+#define JETWATT_CMD_LEARN_H
+
+#include "args.h"
+#include "guard.h"
+#include "measure.h"
+#include "plan/plan.h"
+#include "watch.h"
+
+#define JETWATT_LEARN_SEED	1
+#define JETWATT_LEARN_MOST	20
+
+/**
+ * struct jetwatt_learn - what is known of a job so far
+ * @mode, @nr_modes: candidates
+ * @row, @nr_rows: measurements, those of a file first; a mode may be there twice
+ * @from_file: rows that were there before
+ * @measured: modes measured by us that were new
+ * @most: of them in all, for the bar
+ * @out: written after every row, NULL: not
+ * @prediction: of every candidate after jetwatt_learn_predict(), else NULL
+ * @wait_s: how long to wait for GPU work
+ * @detected: minibatches seen so far, over all modes
+ */
+struct jetwatt_learn {
+	const struct jetwatt_args *args;
+	struct jetwatt_watch *watch;
+	struct jetwatt_guard *guard;
+	struct jetwatt_mode *mode;
+	size_t nr_modes;
+	struct jetwatt_row *row;
+	size_t nr_rows, from_file, max_rows;
+	unsigned int measured, most;
+	const char *out;
+	double budget_w, wait_s;
+	struct jetwatt_prediction *prediction;
+	uint64_t begun_ns, ended_ns;
+	int silent;
+};
+
+/* Candidates from a file, or the board's grid. Return: 0, exit code. */
+int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *board,
+			const char *path);
+
+/* Rows of a profile. @must: it has to exist. Return: 0, exit code. */
+int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must);
+
+/* Switch to a mode and measure it; the row is appended and written.
+ * @limits: NULL: those of a profile. Return: 0, exit code. */
+int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why,
+			  const struct jetwatt_measure_limits *limits);
+
+/* Measure what the plan asks for until there are @rows, or it is content.
+ * Return: 0, exit code. */
+int jetwatt_learn_run(struct jetwatt_learn *l, size_t rows);
+
+/* Fit and predict every candidate. Return: 0, exit code. */
+int jetwatt_learn_predict(struct jetwatt_learn *l);
+
+/* Row of a candidate, the newest one, NULL: not measured. */
+const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
+					    const struct jetwatt_mode *mode);
+int jetwatt_learn_same(const struct jetwatt_mode *a, const struct jetwatt_mode *b);
+
+void jetwatt_learn_free(struct jetwatt_learn *l);
+
+#endif

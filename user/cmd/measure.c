@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/batch.h"
+#include "error.h"
+
+/* Waits that are looked at to find minibatches: the pattern is known from the
+ * modes before, so that a slow mode needs no fresh learning. */
+#define WAITS_BEFORE	1024
+/* A switch of clocks makes the first minibatch a mixture, and autotuning may
+ * make the second one slow. */
+#define BATCHES_DROPPED	2
+#define BLOCK_NS	50e6
+#define BLOCKS_MIN	6
+#define BATCHES_FEW	3
+#define SETTLE_MAX_NS	6000000000ull
+#define TURN_MS		50
+/* Finding minibatches is not free and we share the machine with the job. */
+#define LOOK_NS		250000000ull
+
+const struct jetwatt_measure_limits jetwatt_measure_profile = {
+	.batches = 8, .seconds = 1.5, .target = 0.01, .most_s = 20, .idle_s = 30,
+};
+const struct jetwatt_measure_limits jetwatt_measure_verify = {
+	.batches = 20, .seconds = 5, .target = 0.006, .most_s = 40, .idle_s = 30,
+};
+
+/* Arrays of one look, kept from look to look. */
+struct work {
+	struct jetwatt_batch_bound *bound;
+	double *w, *time, *uj;
+	uint64_t *t;
+	size_t waits, samples;
+};
+
+static int room(struct work *k, size_t waits, size_t samples)
+{
+	if (waits > k->waits) {
+		k->waits = waits * 2;
+		k->bound = reallocarray(k->bound, k->waits, sizeof(*k->bound));
+		k->time = reallocarray(k->time, k->waits, sizeof(*k->time));
+		k->uj = reallocarray(k->uj, k->waits, sizeof(*k->uj));
+	}
+	if (samples > k->samples) {
+		k->samples = samples * 2;
+		k->w = reallocarray(k->w, k->samples, sizeof(*k->w));
+		k->t = reallocarray(k->t, k->samples, sizeof(*k->t));
+	}
+	return (waits && (!k->bound || !k->time || !k->uj)) || (samples && (!k->w || !k->t)) ?
+	       -ENOMEM : 0;
+}
+
+static void empty(struct work *k)
+{
+	free(k->bound);
+	free(k->time);
+	free(k->uj);
+	free(k->w);
+	free(k->t);
+}
+
+/* From when on power counts; 0: not settled yet. */
+static uint64_t settled(const struct jetwatt_watch *w, struct work *k, uint64_t since_ns,
+			struct jetwatt_measure *m)
+{
+	size_t n = 0;
+	long at;
+
+	for (size_t i = 0; i < w->nr_power; i++) {
+		if (w->power[i].time_ns < since_ns)
+			continue;
+		k->t[n] = w->power[i].time_ns;
+		k->w[n++] = jetwatt_watch_total(w, &w->power[i]);
+	}
+	at = n ? jetwatt_batch_settled(k->t, k->w, n) : -ENODATA;
+	m->settled = at >= 0;
+	if (at >= 0)
+		return k->t[at];
+	/* It may never settle to the signal's own noise: go on and let the errors show it. */
+	return n && k->t[n - 1] - since_ns > SETTLE_MAX_NS ? since_ns + SETTLE_MAX_NS / 2 : 0;
+}
+
+/* Times and energies of whole minibatches after @from_ns. */
+static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, uint64_t since_ns,
+		    uint64_t from_ns)
+{
+	size_t n = 0, lo = 0, hi = 0;
+	int after = 0;
+
+	for (int i = 0; i < bounds; i++) {
+		const struct jetwatt_batch_bound *b = &k->bound[i];
+		uint64_t covered, length = b->end_ns - b->start_ns;
+		double uj;
+
+		if (b->start_ns < since_ns || b->kind != JETWATT_BATCH_TRAIN)
+			continue;
+		if (after++ < BATCHES_DROPPED || b->start_ns < from_ns || b->end_ns > w->power_ns)
+			continue;
+		while (lo + 1 < w->nr_power && w->power[lo + 1].time_ns <= b->start_ns)
+			lo++;
+		for (hi = hi < lo ? lo : hi; hi < w->nr_power && w->power[hi].time_ns < b->end_ns;)
+			hi++;
+		hi = hi < w->nr_power ? hi + 1 : hi;
+		if (jetwatt_batch_energy(w->power + lo, hi - lo, w->total, w->nr_total, b->start_ns,
+					 b->end_ns, &uj, &covered))
+			continue;
+		/* Nothing that is bridged over a gap enters a mean. */
+		if (covered < length - length / 100)
+			continue;
+		k->time[n] = length;
+		k->uj[n++] = uj;
+	}
+	return n;
+}
+
+unsigned int jetwatt_measure_mean(const double *time_ns, const double *uj, size_t n,
+				  double block_ns, struct jetwatt_row *row)
+{
+	double sum_t = 0, sum_e = 0, rt = 0, re = 0, per_batch;
+	unsigned int blocks = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		sum_t += time_ns[i];
+		sum_e += uj[i];
+	}
+	per_batch = n ? sum_t / n : 0;
+	row->time_ms = per_batch * 1e-6;
+	row->power_w = sum_t > 0 ? sum_e / sum_t * 1e3 : 0;
+	row->time_sd = row->power_sd = 0;
+	/* Both means are ratios of sums over blocks: residuals of the ratio. */
+	for (size_t i = 0; i < n;) {
+		double t = 0, e = 0, k = 0;
+
+		for (; i < n && (!k || t < block_ns); i++, k++) {
+			t += time_ns[i];
+			e += uj[i];
+		}
+		rt += (t - k * per_batch) * (t - k * per_batch);
+		re += (e - t * sum_e / sum_t) * (e - t * sum_e / sum_t);
+		blocks++;
+	}
+	if (blocks > 1) {
+		row->time_sd = sqrt(rt * blocks / (blocks - 1)) / sum_t;
+		row->power_sd = sqrt(re * blocks / (blocks - 1)) / sum_e;
+	}
+	return blocks;
+}
+
+/* Return: 1: enough; 0: not yet. */
+static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t since_ns,
+		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
+		double *part)
+{
+	struct jetwatt_batch_info info;
+	struct jetwatt_mode mode = m->row.mode;
+	uint64_t from = settled(w, k, since_ns, m);
+	unsigned int blocks;
+	int bounds;
+	size_t n;
+
+	if (!from)
+		return 0;
+	m->settle_s = (from - since_ns) * 1e-9;
+	bounds = jetwatt_batch_segment(w->sync + first, w->nr_sync - first, k->bound, &info);
+	if (bounds < 0)
+		return 0;
+	n = clean(w, k, bounds, since_ns, from);
+	blocks = jetwatt_measure_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
+	m->row.mode = mode;
+	m->batches = n;
+	m->span_s = n * m->row.time_ms * 1e-3;
+	*part = fmin(fmin((double)n / limits->batches, m->span_s / limits->seconds), 1);
+	if (n >= BATCHES_FEW && m->dwell_s >= limits->most_s)
+		return 1;
+	return n >= limits->batches && m->span_s >= limits->seconds && blocks >= BLOCKS_MIN &&
+	       m->row.time_sd <= limits->target && m->row.power_sd <= limits->target;
+}
+
+/* Nothing to wait for any more? */
+static int hopeless(const struct jetwatt_watch *w, uint64_t since_ns,
+		    const struct jetwatt_measure_limits *limits, const struct jetwatt_measure *m)
+{
+	uint64_t last = w->last_wait_ns > since_ns ? w->last_wait_ns : since_ns;
+	uint64_t now = jetwatt_watch_now();
+
+	if (now > last && (now - last) * 1e-9 > limits->idle_s)
+		return -ENODATA;
+	return m->dwell_s > 4 * limits->most_s ? -ETIMEDOUT : 0;
+}
+
+int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
+			 const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
+			 jetwatt_measure_fn progress, void *arg)
+{
+	struct jetwatt_mode mode = m->row.mode;
+	uint64_t looked = 0;
+	struct work k = { 0 };
+	size_t first;
+	double part = 0;
+	int ret = 0;
+
+	memset(m, 0, sizeof(*m));
+	m->row.mode = mode;
+	jetwatt_watch_drop(w, since_ns);
+	first = w->nr_sync > WAITS_BEFORE ? w->nr_sync - WAITS_BEFORE : 0;
+	while (!ret) {
+		if (jetwatt_watch_run(w, TURN_MS)) {
+			ret = 1;
+			break;
+		}
+		m->dwell_s = (jetwatt_watch_now() - since_ns) * 1e-9;
+		if (jetwatt_watch_now() - looked < LOOK_NS)
+			continue;
+		looked = jetwatt_watch_now();
+		ret = room(&k, w->nr_sync - first + 1, w->nr_power + 1);
+		if (ret)
+			break;
+		if (look(w, &k, first, since_ns, limits, m, &part))
+			break;
+		if (progress)
+			progress(m, part, arg);
+		ret = hopeless(w, since_ns, limits, m);
+	}
+	empty(&k);
+	return ret;
+}
+
+int jetwatt_measure_why(const struct jetwatt_watch *w, int err,
+			const struct jetwatt_measure_limits *limits)
+{
+	if (err == -ENOMEM)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+					 "cannot keep the samples");
+	if (err == -ENODATA)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, w->waits ?
+					 "it stopped waiting for the GPU: is it stuck, or done?" :
+					 "it never waited for the GPU; a job that spins on the GPU's memory cannot be seen either",
+					 "is this the process that trains? longer patience: --wait 120s",
+					 "no GPU work of process %d in %.0f s", w->pid, limits->idle_s);
+	if (err == -ETIMEDOUT)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "its waits for the GPU do not repeat, or a minibatch takes longer than 20 s",
+					 "jetwatt stat -p PID says what is seen",
+					 "no minibatches to be told apart in process %d", w->pid);
+	if (w->ended && !w->stop && !w->failed)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "process is gone, its measurement is not complete",
+					 "use a job that runs longer; a profile with -o FILE goes on where it stopped",
+					 "the job has ended (process %d)", w->pid);
+	return jetwatt_watch_why(w);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One mode, measured: wait until power has settled after the switch, then
+ * whole minibatches until their mean is known well enough.
+ */
+#ifndef JETWATT_CMD_MEASURE_H
+#define JETWATT_CMD_MEASURE_H
+
+#include "model/model.h"
+#include "watch.h"
+
+/**
+ * struct jetwatt_measure_limits - when it is enough
+ * @batches, @seconds: at least so much
+ * @target: relative standard error of time and power to reach
+ * @most_s: at most so long, if there are a few minibatches by then
+ * @idle_s: so long without a wait for the GPU means that there is no GPU work
+ */
+struct jetwatt_measure_limits {
+	unsigned int batches;
+	double seconds, target, most_s, idle_s;
+};
+
+extern const struct jetwatt_measure_limits jetwatt_measure_profile, jetwatt_measure_verify;
+
+/**
+ * struct jetwatt_measure - what was found
+ * @row: with relative standard errors; its mode is the caller's
+ * @batches: minibatches that it rests on, @span_s: their time
+ * @settle_s: from the switch until power had settled, @dwell_s: in all
+ * @settled: 0: power had not settled in time; the errors show it
+ */
+struct jetwatt_measure {
+	struct jetwatt_row row;
+	unsigned int batches;
+	double span_s, settle_s, dwell_s;
+	int settled;
+};
+
+/* Called a few times a second; @part runs from 0 to 1. */
+typedef void (*jetwatt_measure_fn)(const struct jetwatt_measure *so_far, double part, void *arg);
+
+/**
+ * jetwatt_measure_mode() - measure the mode that the board is in since @since_ns
+ *
+ * Return: 0; 1: @w says why (stop, ended, failed); -ENODATA: no GPU work;
+ * -ETIMEDOUT: GPU work, but no minibatches to be told apart; -ENOMEM.
+ */
+int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
+			 const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
+			 jetwatt_measure_fn progress, void *arg);
+
+/* Say why a measurement has failed. Return: exit code. */
+int jetwatt_measure_why(const struct jetwatt_watch *w, int err,
+			const struct jetwatt_measure_limits *limits);
+
+/**
+ * jetwatt_measure_mean() - mean time and power of blocks, with standard errors
+ * @time_ns, @uj: of each minibatch, in order
+ * @block_ns: minibatches are put together to blocks at least so long, because
+ *	power within one refresh of the chip is one value
+ *
+ * Return: number of blocks.
+ */
+unsigned int jetwatt_measure_mean(const double *time_ns, const double *uj, size_t n,
+				  double block_ns, struct jetwatt_row *row);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "meter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void jetwatt_meter_begin(struct jetwatt_meter *m, struct jetwatt_watch *w)
+{
+	memset(m, 0, sizeof(*m));
+	m->watch = w;
+	m->begun_ns = m->at_ns = w->begun_ns;
+	/* Waits of before have no energy of ours. */
+	m->waits = w->nr_sync;
+	m->at_wait = calloc(m->waits + 1, sizeof(*m->at_wait));
+	m->max = m->at_wait ? m->waits + 1 : 0;
+	m->failed = !m->at_wait;
+}
+
+/* Integrate the total up to @to_ns. */
+static void advance(struct jetwatt_meter *m, uint64_t to_ns)
+{
+	const struct jetwatt_watch *w = m->watch;
+	uint64_t covered = 0;
+	double uj = 0;
+
+	if (to_ns <= m->at_ns || jetwatt_batch_energy(w->power, w->nr_power, w->total, w->nr_total,
+						      m->at_ns, to_ns, &uj, &covered))
+		return;
+	m->uj += uj;
+	m->covered_ns += covered;
+	m->at_ns = to_ns;
+}
+
+static void rails(struct jetwatt_meter *m, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct jetwatt_watch *w = m->watch;
+	double uj;
+
+	for (int r = 0; r < w->nr_rails && to_ns > from_ns; r++)
+		if (!jetwatt_batch_energy(w->power, w->nr_power, &r, 1, from_ns, to_ns, &uj, NULL))
+			m->rail_uj[r] += uj;
+}
+
+static int keep(struct jetwatt_meter *m)
+{
+	if (m->waits == m->max) {
+		double *p = reallocarray(m->at_wait, 2 * m->max, sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		m->at_wait = p;
+		m->max *= 2;
+	}
+	m->at_wait[m->waits++] = m->uj;
+	return 0;
+}
+
+static void gather(struct jetwatt_meter *m, uint64_t until_ns)
+{
+	struct jetwatt_watch *w = m->watch;
+	uint64_t from = m->at_ns;
+
+	while (!m->failed && m->waits < w->nr_sync && w->sync[m->waits].exit_ns <= until_ns) {
+		advance(m, w->sync[m->waits].exit_ns);
+		m->failed = keep(m) != 0;
+	}
+	/* No wait that comes later ended before this sample: the join's order. */
+	advance(m, until_ns);
+	rails(m, from, m->at_ns);
+}
+
+void jetwatt_meter_run(void *meter)
+{
+	struct jetwatt_meter *m = meter;
+
+	gather(m, m->watch->power_ns);
+	jetwatt_watch_drop(m->watch, m->at_ns);
+}
+
+int jetwatt_meter_end(struct jetwatt_meter *m, uint64_t end_ns)
+{
+	struct jetwatt_watch *w = m->watch;
+
+	gather(m, end_ns < w->power_ns ? end_ns : w->power_ns);
+	/* What was waited for in the last instant has no later energy. */
+	while (!m->failed && m->waits < w->nr_sync)
+		m->failed = keep(m) != 0;
+	m->bound = calloc(w->nr_sync + 1, sizeof(*m->bound));
+	if (m->failed || !m->bound)
+		return -ENOMEM;
+	m->bounds = jetwatt_batch_segment(w->sync, w->nr_sync, m->bound, &m->info);
+	if (m->bounds == -ENODATA)
+		m->bounds = 0;
+	return m->bounds < 0 ? m->bounds : 0;
+}
+
+static long wait_at(const struct jetwatt_watch *w, uint64_t exit_ns)
+{
+	size_t lo = 0, hi = w->nr_sync;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (w->sync[mid].exit_ns < exit_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < w->nr_sync && w->sync[lo].exit_ns == exit_ns ? (long)lo : -1;
+}
+
+double jetwatt_meter_bound(const struct jetwatt_meter *m, const struct jetwatt_batch_bound *b)
+{
+	long from = wait_at(m->watch, b->start_ns), to = wait_at(m->watch, b->end_ns);
+
+	if (from < 0 || to < 0 || b->start_ns < m->begun_ns || b->end_ns > m->at_ns)
+		return -1;
+	return m->at_wait[to] - m->at_wait[from];
+}
+
+size_t jetwatt_meter_minibatches(const struct jetwatt_meter *m)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < m->bounds; i++)
+		n += m->bound[i].kind == JETWATT_BATCH_TRAIN;
+	return n;
+}
+
+void jetwatt_meter_free(struct jetwatt_meter *m)
+{
+	free(m->at_wait);
+	free(m->bound);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "choose.h"
+#include "error.h"
+#include "follow.h"
+#include "reach.h"
+#include "screen.h"
+#include "verbs.h"
+
+/* Modes kept back for candidates that only the prediction speaks for. */
+#define RESERVE		2
+#define SHOWN		5
+
+enum { PROFILE = JETWATT_ARGS_LONG, MODES, MOST, JSON, PREDICTIONS, APPLY, DRY_RUN, WAIT };
+
+struct input {
+	struct jetwatt_args args;
+	struct jetwatt_args_job job;
+	const char *profile, *modes, *out, *json, *predictions;
+	double power_w, wait_s;
+	long most;
+	int apply, dry_run;
+};
+
+static const struct argp_option options[] = {
+	{ "power", 'w', "WATTS", 0, "The budget: mean power of the module", 0 },
+	{ "pid", 'p', "PID", 0, "The running job", 0 },
+	{ "profile", PROFILE, "FILE.csv", 0, "What was measured before", 0 },
+	{ "modes", MODES, "FILE.csv", 0, "Choose among these modes; default: all of this board", 0 },
+	{ "most", MOST, "N", 0, "Modes to measure at most (20)", 0 },
+	{ "output", 'o', "FILE.csv", 0, "Write what is measured, after every mode", 0 },
+	{ "json", JSON, "FILE", 0, "All that was found, as JSON (-: standard output)", 0 },
+	{ "predictions", PREDICTIONS, "FILE.csv", 0, "Write the predictions of all modes", 0 },
+	{ "apply", APPLY, NULL, 0, "Without a job: switch to the answer, unproven", 0 },
+	{ "dry-run", DRY_RUN, NULL, 0, "With a job: bring the board back at the end", 0 },
+	{ "wait", WAIT, "SECONDS", 0, "Patience with a job that does nothing on the GPU (30s)", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case 'w':
+		in->power_w = jetwatt_args_quantity("--power", arg, "W", 0.1, 1000);
+		break;
+	case 'p':
+		in->job.pid = jetwatt_args_pid(arg);
+		break;
+	case PROFILE:
+		in->profile = arg;
+		break;
+	case MODES:
+		in->modes = arg;
+		break;
+	case MOST:
+		in->most = jetwatt_args_count("--most", arg, 3, 10000);
+		break;
+	case 'o':
+		in->out = arg;
+		break;
+	case JSON:
+		in->json = arg;
+		break;
+	case PREDICTIONS:
+		in->predictions = arg;
+		break;
+	case APPLY:
+		in->apply = 1;
+		break;
+	case DRY_RUN:
+		in->dry_run = 1;
+		break;
+	case WAIT:
+		in->wait_s = jetwatt_args_quantity("--wait", arg, "s", 1, 86400);
+		break;
+	case ARGP_KEY_ARG:
+		jetwatt_args_command(&in->job, state);
+		break;
+	case ARGP_KEY_END:
+		jetwatt_args_one_job(&in->job, 0);
+		if (in->power_w <= 0)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--power 30W",
+					       "no power budget"));
+		if (!in->job.pid && !in->job.argv && !in->profile)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					       "-p PID or -- COMMAND to measure a job, --profile FILE.csv to answer from what was measured",
+					       "neither a job nor a profile"));
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* Without a job: the ranking, from the profile alone. */
+static int from_profile(struct jetwatt_learn *l, const struct input *in, struct jetwatt_board *board,
+			struct jetwatt_answer *a)
+{
+	struct jetwatt_plan_choice at[JETWATT_CHOOSE_MAX];
+	struct jetwatt_board_error e = { "", "", "" };
+	char name[96] = "";
+	int n = jetwatt_choose_rank(l, at), err;
+
+	if (n < 0)
+		return JETWATT_EXIT_FAILED;
+	if (!n)
+		return jetwatt_choose_infeasible(l, &at[0]);
+	if (!l->silent) {
+		printf("fastest modes within %g W (risk 5 %%), from %zu measured ones\n",
+		       l->budget_w, l->nr_rows);
+		jetwatt_screen_front_head();
+		for (int i = 0; i < n && i < SHOWN; i++)
+			jetwatt_screen_front(i ? ' ' : '*', &l->mode[at[i].index], &at[i].p,
+					     at[i].measured ? "measured" : "predicted");
+	}
+	a->chosen = &l->mode[at[0].index];
+	a->predicted = &l->prediction[at[0].index];
+	a->measured = jetwatt_learn_row(l, a->chosen);
+	jetwatt_board_mode_format(a->chosen, name, sizeof(name));
+	if (!in->apply) {
+		if (!l->silent)
+			printf("next: jetwatt apply %s\n", name);
+		return 0;
+	}
+	err = jetwatt_board_apply(board, a->chosen, &e);
+	if (err)
+		return jetwatt_error_board(err, &e);
+	if (!l->silent)
+		printf("applied %s, not proven: no job to measure\n"
+		       "what was before: jetwatt restore\n", name);
+	return 0;
+}
+
+static void say(const struct jetwatt_learn *l, const struct jetwatt_choose *c, int kept)
+{
+	const struct jetwatt_row *r = &c->proof;
+	const char *on = jetwatt_screen_paint(l->args, 'g'), *off = jetwatt_screen_plain(l->args);
+	char name[96] = "", mode[64];
+
+	jetwatt_board_mode_format(&r->mode, name, sizeof(name));
+	printf("\n%s%s%s  %s\n", on, name, off,
+	       jetwatt_screen_mode(&r->mode, mode, sizeof(mode)));
+	printf("  measured   %10.2f ms/minibatch +- %.1f %%   %6.2f W +- %.1f %%   budget %g W\n",
+	       r->time_ms, 100 * r->time_sd, r->power_w, 100 * r->power_sd, l->budget_w);
+	printf("  predicted  %10.2f ms/minibatch +- %.1f %%   %6.2f W +- %.1f %%\n",
+	       c->predicted.time_ms, 100 * c->predicted.time_sd, c->predicted.power_w,
+	       100 * c->predicted.power_sd);
+	printf("%u of %zu modes measured in %.0f s; ", l->measured, l->nr_modes,
+	       (l->ended_ns - l->begun_ns) * 1e-9);
+	printf(kept ? "the board stays in this mode\nwhat was before: jetwatt restore\n" :
+	       "the board is as before\n");
+	fflush(stdout);
+}
+
+static int with_job(struct jetwatt_learn *l, const struct input *in, struct jetwatt_answer *a,
+		    struct jetwatt_choose *c)
+{
+	size_t most = in->most, learn = most > 3 + RESERVE ? most - RESERVE : most;
+	int err;
+
+	l->most = most;
+	l->begun_ns = jetwatt_watch_now();
+	if (!l->silent)
+		jetwatt_screen_head();
+	err = jetwatt_learn_run(l, learn);
+	if (!err)
+		err = jetwatt_choose_prove(l, most > l->measured ? most - l->measured : 0, c);
+	if (err)
+		return err;
+	a->chosen = &l->mode[c->index];
+	a->predicted = &c->predicted;
+	a->measured = &c->proof;
+	return 0;
+}
+
+/* The command goes on in the mode that was chosen; its status is ours. */
+static void forget(void *watch)
+{
+	struct jetwatt_watch *w = watch;
+
+	jetwatt_watch_drop(w, w->power_ns);
+	w->nr_sync = 0;
+}
+
+static int written(const struct input *in, const struct jetwatt_answer *a)
+{
+	int err = in->json ? jetwatt_answer_json(a, in->json) : 0;
+
+	if (in->predictions && a->learn->prediction)
+		err = jetwatt_answer_predictions(a->learn, in->predictions) ?: err;
+	return err;
+}
+
+static int watched(struct jetwatt_learn *l, const struct input *in, struct jetwatt_board *board,
+		   struct jetwatt_answer *a, struct jetwatt_choose *c)
+{
+	struct jetwatt_guard guard;
+	struct jetwatt_watch w;
+	int err, back = 0;
+
+	err = jetwatt_watch_open(&w, board, 0);
+	if (!err)
+		err = jetwatt_guard_open(&guard, board);
+	if (err)
+		goto out;
+	l->watch = &w;
+	l->guard = &guard;
+	err = jetwatt_watch_job(&w, &in->job);
+	if (!err)
+		err = with_job(l, in, a, c);
+	jetwatt_screen_clear(&in->args);
+	if (err || in->dry_run)
+		back = jetwatt_guard_back(&guard);
+	else
+		jetwatt_guard_keep(&guard);
+	err = err ? err : back;
+	if (!err && !l->silent)
+		say(l, c, !in->dry_run);
+	if (!err || err == JETWATT_EXIT_INFEASIBLE)
+		err = written(in, a) ?: err;
+	if (!err && in->job.argv)
+		err = jetwatt_follow(&w, 0, forget, &w) ?: jetwatt_follow_exit(&w);
+	jetwatt_child_stop(&w.child);
+out:
+	jetwatt_watch_close(&w);
+	return err;
+}
+
+int jetwatt_cmd_optimize(int argc, char **argv)
+{
+	struct input in = { .most = JETWATT_LEARN_MOST, .wait_s = 30 };
+	struct jetwatt_learn l = { .args = &in.args };
+	struct jetwatt_choose c = { 0 };
+	struct jetwatt_answer a = { .learn = &l };
+	struct jetwatt_board *board = NULL;
+	int err, job;
+
+	jetwatt_args_parse("optimize",
+			   "--power WATTS -p PID\n--power WATTS -- COMMAND [ARGUMENT...]\n"
+			   "--power WATTS --profile FILE.csv",
+			   "Find the fastest power mode within a budget.\v"
+			   "With a job: measures a few modes, predicts the others, switches to the "
+			   "best one and proves by measuring that the budget holds; the mode stays, "
+			   "jetwatt restore takes it back. Without a job: answers from a profile.",
+			   options, parse, argc, argv, &in);
+	job = in.job.pid || in.job.argv;
+	l.budget_w = in.power_w;
+	l.wait_s = in.wait_s;
+	l.out = in.out;
+	l.silent = in.args.quiet || (in.json && !strcmp(in.json, "-"));
+	/* From a profile and a list of modes alone, no board is needed. */
+	err = job || in.apply || !in.modes ? jetwatt_reach_board(&board) : 0;
+	if (err)
+		return err;
+	a.board = board ? jetwatt_board_name(board) : "";
+	err = jetwatt_learn_modes(&l, board, in.modes);
+	if (!err && in.profile)
+		err = jetwatt_learn_read(&l, in.profile, 1);
+	if (!err && job)
+		err = watched(&l, &in, board, &a, &c);
+	else if (!err)
+		err = from_profile(&l, &in, board, &a);
+	if (!job && (!err || err == JETWATT_EXIT_INFEASIBLE))
+		err = written(&in, &a) ?: err;
+	jetwatt_learn_free(&l);
+	jetwatt_board_close(board);
+	return err;
+}

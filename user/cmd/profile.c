@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "error.h"
+#include "learn.h"
+#include "reach.h"
+#include "screen.h"
+#include "verbs.h"
+
+enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT };
+
+struct input {
+	struct jetwatt_args args;
+	struct jetwatt_args_job job;
+	const char *modes, *out, *json;
+	double power_w, wait_s;
+	long most;
+};
+
+static const struct argp_option options[] = {
+	{ "pid", 'p', "PID", 0, "The running job", 0 },
+	{ "power", 'w', "WATTS", 0, "Learn best where this budget is met; default: everywhere", 0 },
+	{ "modes", MODES, "FILE.csv", 0, "Measure only modes of this list", 0 },
+	{ "most", MOST, "N", 0, "Modes to measure at most (20)", 0 },
+	{ "output", 'o', "FILE.csv", 0, "Write after every mode; go on with what is there", 0 },
+	{ "json", JSON, "FILE", 0, "All that was found, as JSON (-: standard output)", 0 },
+	{ "wait", WAIT, "SECONDS", 0, "Patience with a job that does nothing on the GPU (30s)", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case 'p':
+		in->job.pid = jetwatt_args_pid(arg);
+		break;
+	case 'w':
+		in->power_w = jetwatt_args_quantity("--power", arg, "W", 0.1, 1000);
+		break;
+	case MODES:
+		in->modes = arg;
+		break;
+	case MOST:
+		in->most = jetwatt_args_count("--most", arg, 3, 10000);
+		break;
+	case 'o':
+		in->out = arg;
+		break;
+	case JSON:
+		in->json = arg;
+		break;
+	case WAIT:
+		in->wait_s = jetwatt_args_quantity("--wait", arg, "s", 1, 86400);
+		break;
+	case ARGP_KEY_ARG:
+		jetwatt_args_command(&in->job, state);
+		break;
+	case ARGP_KEY_END:
+		jetwatt_args_one_job(&in->job, 1);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int measure(struct jetwatt_learn *l, const struct input *in)
+{
+	int err = jetwatt_learn_read(l, in->out ? in->out : "", 0);
+
+	if (err)
+		return err;
+	if (l->from_file)
+		jetwatt_error_note("%zu modes are in %s already", l->nr_rows, in->out);
+	l->most = (size_t)in->most > l->nr_rows ? in->most - l->nr_rows : 0;
+	l->begun_ns = jetwatt_watch_now();
+	if (!l->silent)
+		jetwatt_screen_head();
+	return jetwatt_learn_run(l, in->most);
+}
+
+static int run(struct input *in, struct jetwatt_board *board, struct jetwatt_watch *w)
+{
+	struct jetwatt_guard guard;
+	struct jetwatt_learn l = {
+		.args = &in->args, .watch = w, .guard = &guard, .out = in->out,
+		.budget_w = in->power_w, .wait_s = in->wait_s,
+		.silent = in->args.quiet || (in->json && !strcmp(in->json, "-")),
+	};
+	struct jetwatt_answer a = { .board = jetwatt_board_name(board), .learn = &l };
+	int err = jetwatt_learn_modes(&l, board, in->modes), back;
+
+	if (!err)
+		err = jetwatt_guard_open(&guard, board);
+	if (err)
+		goto out;
+	err = jetwatt_watch_job(w, &in->job);
+	if (!err)
+		err = measure(&l, in);
+	jetwatt_screen_clear(&in->args);
+	back = jetwatt_guard_back(&guard);
+	err = err ? err : back;
+	if (!err && in->json)
+		err = jetwatt_answer_json(&a, in->json);
+	if (!err && !l.silent)
+		printf("%u new modes in %.0f s; the board is as before%s%s\n", l.measured,
+		       l.ended_ns ? (l.ended_ns - l.begun_ns) * 1e-9 : 0.0,
+		       in->out ? ". Next: jetwatt predict --profile " : "",
+		       in->out ? in->out : "");
+	jetwatt_child_stop(&w->child);
+out:
+	jetwatt_learn_free(&l);
+	return err;
+}
+
+int jetwatt_cmd_profile(int argc, char **argv)
+{
+	struct input in = { .most = JETWATT_LEARN_MOST, .wait_s = 30 };
+	struct jetwatt_board *board = NULL;
+	struct jetwatt_watch w;
+	int err;
+
+	jetwatt_args_parse("profile", "-p PID\n-- COMMAND [ARGUMENT...]",
+			   "Measure time and power of a training job in a few power modes.\v"
+			   "The board is brought back at the end, whatever happens. A command that "
+			   "was started here is ended (SIGTERM) when the profile is complete.",
+			   options, parse, argc, argv, &in);
+	err = jetwatt_reach_board(&board);
+	if (err)
+		return err;
+	err = jetwatt_watch_open(&w, board, 0);
+	if (!err)
+		err = run(&in, board, &w);
+	jetwatt_watch_close(&w);
+	jetwatt_board_close(board);
+	return err;
+}

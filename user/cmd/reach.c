@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "reach.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "error.h"
+
+int jetwatt_reach_release(const char *release, char *why, size_t len)
+{
+	int major = 0, minor = 0;
+
+	if (sscanf(release, "%d.%d", &major, &minor) == 2 && major * 1000 + minor >= 5010)
+		return 0;
+	snprintf(why, len, major == 4 && minor == 9 ?
+		 "kernel %s (JetPack 4); jetwatt needs 5.10 or newer" :
+		 "kernel %s; jetwatt needs 5.10 (JetPack 5) or newer", release);
+	return -EOPNOTSUPP;
+}
+
+int jetwatt_reach_kernel(void)
+{
+	struct utsname u;
+	char why[160];
+
+	uname(&u);
+	if (!jetwatt_reach_release(u.release, why, sizeof(why)))
+		return 0;
+	return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, why,
+				 "update the board to JetPack 5, 6 or 7", "kernel too old");
+}
+
+int jetwatt_reach_module(struct jetwatt **jw, struct jetwatt_info *info)
+{
+	int err = jetwatt_reach_kernel();
+
+	if (err)
+		return err;
+	err = jetwatt_open(jw);
+	if (err == -ENOENT)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "the module jetwatt is not loaded (no netlink family of that name)",
+					 "sudo modprobe jetwatt; not installed: sudo make install, or dkms",
+					 "cannot reach the power sensors");
+	if (err == -EPROTO)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(NULL),
+					 "install module and command from one version, then: sudo modprobe -r jetwatt; sudo modprobe jetwatt",
+					 "module and command do not fit together");
+	if (err)
+		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_error(NULL), NULL,
+					 "cannot reach the module");
+	err = jetwatt_info(*jw, info);
+	return err ? jetwatt_reach_failed(*jw, err, "the module does not answer") : 0;
+}
+
+int jetwatt_reach_board(struct jetwatt_board **b)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int err = jetwatt_reach_kernel();
+
+	if (err)
+		return err;
+	err = jetwatt_board_open(b, NULL, &e);
+	return err ? jetwatt_error_board(err, &e) : 0;
+}
+
+int jetwatt_reach_failed(struct jetwatt *jw, int err, const char *what)
+{
+	char why[256];
+
+	snprintf(why, sizeof(why), "%s", jetwatt_error(jw));
+	if (err == -EPERM || err == -EACCES)
+		return jetwatt_error_say(JETWATT_EXIT_PERMISSION, why,
+					 "run as root: a fast power trace gives secrets away, so it is privileged",
+					 "%s", what);
+	return jetwatt_error_say(jetwatt_error_code(err) == JETWATT_EXIT_USAGE ?
+				 JETWATT_EXIT_FAILED : jetwatt_error_code(err),
+				 *why ? why : strerror(-err), "jetwatt doctor", "%s", what);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reaching what is needed: kernel, module, board; each with its own words when
+ * it is not there.
+ */
+#ifndef JETWATT_CMD_REACH_H
+#define JETWATT_CMD_REACH_H
+
+#include "board/board.h"
+#include "jetwatt.h"
+
+/* 0, or the exit code after saying that this kernel is too old. */
+int jetwatt_reach_kernel(void);
+
+/* Whether a kernel release is one that jetwatt can work on; @why gets words. */
+int jetwatt_reach_release(const char *release, char *why, size_t len);
+
+/* Open the module. Return: 0, or the exit code after saying what is wrong. */
+int jetwatt_reach_module(struct jetwatt **jw, struct jetwatt_info *info);
+
+/* Find the board. Return: 0, or the exit code after saying what is wrong. */
+int jetwatt_reach_board(struct jetwatt_board **b);
+
+/* A call on @jw failed with @err: say so. Return: exit code. */
+int jetwatt_reach_failed(struct jetwatt *jw, int err, const char *what);
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+
+#include "args.h"
+#include "error.h"
+#include "out/json.h"
+#include "reach.h"
+#include "screen.h"
+#include "verbs.h"
+
+enum { JSON = JETWATT_ARGS_LONG };
+
+struct input {
+	struct jetwatt_args args;
+	int json;
+};
+
+static const struct argp_option options[] = {
+	{ "json", JSON, NULL, 0, "The outcome as JSON", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case JSON:
+		in->json = 1;
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected \"%s\"", arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static void say(struct jetwatt_board *board, const struct input *in, int restored)
+{
+	struct jetwatt_mode mode;
+	struct jetwatt_json j;
+	char name[96] = "", text[64];
+
+	if (jetwatt_board_read(board, &mode))
+		return;
+	jetwatt_board_mode_format(&mode, name, sizeof(name));
+	if (in->json) {
+		jetwatt_json_init(&j, stdout, 0);
+		jetwatt_json_object(&j, NULL);
+		jetwatt_json_bool(&j, "restored", restored);
+		jetwatt_json_string(&j, "mode", name);
+		jetwatt_json_end(&j);
+	} else if (!in->args.quiet) {
+		printf("%s: %s\n", restored ? "every knob is back as it was" :
+		       "nothing to restore: no state is saved",
+		       jetwatt_screen_mode(&mode, text, sizeof(text)));
+	}
+}
+
+int jetwatt_cmd_restore(int argc, char **argv)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_board *board = NULL;
+	struct input in = { 0 };
+	int err;
+
+	jetwatt_args_parse("restore", NULL, "Bring back what the board was before the first switch.",
+			   options, parse, argc, argv, &in);
+	err = jetwatt_reach_board(&board);
+	if (err)
+		return err;
+	err = jetwatt_board_restore(board, &e);
+	if (err && err != -ENOENT)
+		err = jetwatt_error_board(err, &e);
+	else {
+		say(board, &in, !err);
+		err = 0;
+	}
+	jetwatt_board_close(board);
+	return err;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One function a verb: argv[0] is the verb, the result is the exit status. */
+#ifndef JETWATT_CMD_VERBS_H
+#define JETWATT_CMD_VERBS_H
+
+int jetwatt_cmd_doctor(int argc, char **argv);
+int jetwatt_cmd_list(int argc, char **argv);
+int jetwatt_cmd_stat(int argc, char **argv);
+int jetwatt_cmd_record(int argc, char **argv);
+int jetwatt_cmd_profile(int argc, char **argv);
+int jetwatt_cmd_predict(int argc, char **argv);
+int jetwatt_cmd_optimize(int argc, char **argv);
+int jetwatt_cmd_apply(int argc, char **argv);
+int jetwatt_cmd_restore(int argc, char **argv);
+
+#endif

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "watch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "batch/batch.h"
+#include "error.h"
+#include "reach.h"
+
+/* A stream that is silent for so long is not waited for. */
+#define HOLD_MS		300
+/* A rail of the total that was not read for so long is dead. */
+#define DEAD_NS		2000000000ull
+
+uint64_t jetwatt_watch_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* One more entry at the end of a growing array, NULL: no memory. */
+static void *append(void **array, size_t *n, size_t *max, size_t size)
+{
+	if (*n == *max) {
+		size_t more = *max ? *max * 2 : 1024;
+		void *p = reallocarray(*array, more, size);
+
+		if (!p)
+			return NULL;
+		*array = p;
+		*max = more;
+	}
+	return (char *)*array + size * (*n)++;
+}
+
+static void on_power(const struct jetwatt_power *p, void *arg)
+{
+	struct jetwatt_watch *w = arg;
+	struct jetwatt_power *at = append((void **)&w->power, &w->nr_power, &w->max_power,
+					  sizeof(*at));
+
+	if (!at) {
+		w->out_of_memory = w->failed = 1;
+		return;
+	}
+	*at = *p;
+	w->power_ns = p->time_ns;
+	for (int i = 0; i < w->nr_total; i++) {
+		int r = w->total[i];
+
+		if (p->valid & 1u << r || !w->alive_ns[r])
+			w->alive_ns[r] = p->time_ns;
+		else if (p->time_ns - w->alive_ns[r] > DEAD_NS) {
+			w->dead = r;
+			w->failed = 1;
+		}
+	}
+	if (w->on_power)
+		w->on_power(p, w->arg);
+}
+
+static void on_sync(const struct jetwatt_sync *s, void *arg)
+{
+	struct jetwatt_watch *w = arg;
+	struct jetwatt_sync *at = append((void **)&w->sync, &w->nr_sync, &w->max_sync,
+					 sizeof(*at));
+
+	if (!at) {
+		w->out_of_memory = w->failed = 1;
+		return;
+	}
+	*at = *s;
+	w->waits++;
+	w->last_wait_ns = s->exit_ns;
+}
+
+static void on_samples(const struct jetwatt_samples *s, void *arg)
+{
+	struct jetwatt_watch *w = arg;
+
+	w->samples += s->count;
+	w->lost += s->gap;
+	jetwatt_join_samples(s, w->join);
+}
+
+static int add(struct jetwatt_watch *w, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+
+	return fd < 0 || epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+static int open_loop(struct jetwatt_watch *w)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	w->epoll = epoll_create1(EPOLL_CLOEXEC);
+	return w->epoll < 0 || add(w, w->signals) || add(w, jetwatt_fd(w->jw)) ? -errno : 0;
+}
+
+/* Rails whose sum counts; a sum with a hole in it is called what it is. */
+static int find_total(struct jetwatt_watch *w, const struct jetwatt_board *board)
+{
+	char rails[256];
+
+	w->nr_rails = jetwatt_rails(w->jw, w->rail, JETWATT_RAILS_MAX);
+	if (w->nr_rails < 0)
+		return jetwatt_reach_failed(w->jw, w->nr_rails, "cannot list the rails");
+	w->nr_total = jetwatt_board_total(board, w->rail, w->nr_rails, w->total, &w->scope);
+	if (w->nr_total <= 0)
+		return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED,
+					 w->nr_rails ? "no rail that belongs to the total is enabled" :
+					 "the module found no sensor chip that answers",
+					 "jetwatt doctor; jetwatt list rails", "no power to measure");
+	if (!strcmp(w->scope, "partial sum"))
+		jetwatt_error_note("total is a partial sum: only %s (others are disabled or missing: jetwatt list rails)",
+				   jetwatt_watch_scope(w, rails, sizeof(rails)));
+	return 0;
+}
+
+static int set_rate(struct jetwatt_watch *w, unsigned int rate_hz)
+{
+	struct jetwatt_config set = { rate_hz, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0 };
+	int err = jetwatt_config_get(w->jw, &w->config);
+
+	if (err)
+		return jetwatt_reach_failed(w->jw, err, "cannot read the sampler's settings");
+	if (!rate_hz)
+		return 0;
+	err = jetwatt_config_set(w->jw, &set);
+	if (err == -ERANGE)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
+					 "ask for less, or leave --rate out for the highest possible rate",
+					 "%u Hz is out of reach", rate_hz);
+	if (err)
+		return jetwatt_reach_failed(w->jw, err, "cannot set the rate");
+	w->config_changed = 1;
+	return 0;
+}
+
+int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *board,
+		       unsigned int rate_hz)
+{
+	struct jetwatt_stats stats;
+	int err;
+
+	memset(w, 0, sizeof(*w));
+	w->epoll = w->signals = w->pidfd = w->dead = -1;
+	err = jetwatt_reach_module(&w->jw, &w->info);
+	if (err)
+		return err;
+	err = find_total(w, board);
+	if (err)
+		return err;
+	err = set_rate(w, rate_hz);
+	if (err)
+		return err;
+	err = jetwatt_join_new(&w->join, w->jw, HOLD_MS);
+	if (err)
+		return jetwatt_reach_failed(w->jw, err, "cannot join the streams");
+	jetwatt_join_set(w->join, on_power, on_sync, w);
+	err = open_loop(w);
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					 "cannot set up the event loop");
+	err = jetwatt_subscribe(w->jw, on_samples, w);
+	if (err)
+		return jetwatt_reach_failed(w->jw, err, "cannot read samples");
+	if (!jetwatt_stats(w->jw, &stats))
+		w->missed0 = stats.missed;
+	return 0;
+}
+
+static int open_pid(struct jetwatt_watch *w)
+{
+	char fix[64];
+
+	w->pidfd = syscall(SYS_pidfd_open, w->pid, 0);
+	if (w->pidfd >= 0 && !add(w, w->pidfd))
+		return 0;
+	if (errno != ESRCH)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL,
+					 "cannot follow process %d", w->pid);
+	snprintf(fix, sizeof(fix), "jetwatt needs the id of a running job: pgrep python");
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, "no such process", fix, "-p %d", w->pid);
+}
+
+static int start(struct jetwatt_watch *w, char **argv)
+{
+	int err = jetwatt_child_start(&w->child, argv);
+
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					 "cannot start %s", argv[0]);
+	w->pid = w->child.pid;
+	return 0;
+}
+
+/* The first sample must lie before the job's first instruction. */
+static int first_sample(struct jetwatt_watch *w)
+{
+	for (int i = 0; i < 50 && !w->nr_power && !w->failed && !w->stop; i++)
+		jetwatt_watch_run(w, 100);
+	if (w->nr_power)
+		return 0;
+	if (w->stop || w->failed)
+		return jetwatt_watch_why(w);
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, "5 s without a sample from the module",
+				 "dmesg | grep jetwatt; jetwatt doctor", "no power to measure");
+}
+
+int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
+{
+	struct jetwatt_probe_opts opts = { .children = 1 };
+	int err;
+
+	w->pid = job->pid;
+	err = job->argv ? start(w, job->argv) : 0;
+	if (!err)
+		err = open_pid(w);
+	if (err)
+		return err;
+	opts.tgid = w->pid;
+	err = jetwatt_probe_open(&w->probe, &opts, jetwatt_join_sync, w->join);
+	if (err)
+		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
+					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
+					 "jetwatt doctor says what this kernel lacks",
+					 "cannot watch the job's waits for the GPU");
+	err = add(w, jetwatt_probe_fd(w->probe)) ? JETWATT_EXIT_FAILED : first_sample(w);
+	w->begun_ns = jetwatt_watch_now();
+	if (err || !job->argv)
+		return err;
+	err = jetwatt_child_go(&w->child);
+	if (!err)
+		return 0;
+	return jetwatt_error_say(err == -ENOENT ? JETWATT_EXIT_NOTFOUND : JETWATT_EXIT_NOEXEC,
+				 strerror(-err), NULL, "cannot run %s", job->argv[0]);
+}
+
+static void on_signal(struct jetwatt_watch *w)
+{
+	struct signalfd_siginfo si;
+
+	while (read(w->signals, &si, sizeof(si)) == sizeof(si)) {
+		w->stop = si.ssi_signo;
+		/* From the terminal the command got it as well. */
+		w->stop_by_tty = si.ssi_code == SI_KERNEL;
+	}
+}
+
+static void on_end(struct jetwatt_watch *w)
+{
+	if (w->ended)
+		return;
+	w->ended = 1;
+	w->ended_ns = jetwatt_watch_now();
+	jetwatt_child_reap(&w->child);
+	/* Readable for ever from now on. */
+	epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
+}
+
+static void handle(struct jetwatt_watch *w, int fd)
+{
+	if (fd == w->signals)
+		on_signal(w);
+	else if (fd == w->pidfd)
+		on_end(w);
+	else if (fd == jetwatt_fd(w->jw)) {
+		if (jetwatt_dispatch(w->jw) < 0)
+			w->failed = 1;
+	} else if (jetwatt_probe_dispatch(w->probe) < 0) {
+		w->failed = 1;
+	}
+}
+
+int jetwatt_watch_run(struct jetwatt_watch *w, int ms)
+{
+	uint64_t now = jetwatt_watch_now(), until = now + ms * 1000000ull;
+	struct epoll_event e[4];
+	int was = w->stop || w->ended;
+
+	while (now < until && !w->failed) {
+		int n = epoll_wait(w->epoll, e, 4, (until - now + 999999) / 1000000);
+
+		if (n < 0 && errno != EINTR)
+			w->failed = 1;
+		for (int i = 0; i < n; i++)
+			handle(w, e[i].data.fd);
+		if (!was && (w->stop || w->ended))
+			break;
+		now = jetwatt_watch_now();
+	}
+	return w->stop || w->ended || w->failed;
+}
+
+void jetwatt_watch_settle(struct jetwatt_watch *w)
+{
+	uint64_t end = w->ended ? w->ended_ns : jetwatt_watch_now();
+
+	for (int i = 0; i < 40 && w->power_ns <= end && !w->failed; i++)
+		jetwatt_watch_run(w, 50);
+	if (w->probe)
+		jetwatt_probe_dispatch(w->probe);
+	jetwatt_join_flush(w->join);
+}
+
+void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
+{
+	size_t n = 0;
+
+	while (n < w->nr_power && w->power[n].time_ns < before_ns)
+		n++;
+	n -= n > 0;
+	memmove(w->power, w->power + n, (w->nr_power - n) * sizeof(*w->power));
+	w->nr_power -= n;
+}
+
+size_t jetwatt_watch_minibatches(const struct jetwatt_watch *w)
+{
+	struct jetwatt_batch_bound *b = calloc(w->nr_sync + 1, sizeof(*b));
+	struct jetwatt_batch_info info;
+	int n = b ? jetwatt_batch_segment(w->sync, w->nr_sync, b, &info) : 0;
+	size_t count = 0;
+
+	for (int i = 0; i < n; i++)
+		count += b[i].kind == JETWATT_BATCH_TRAIN;
+	free(b);
+	return count;
+}
+
+double jetwatt_watch_total(const struct jetwatt_watch *w, const struct jetwatt_power *p)
+{
+	int64_t uw = 0;
+
+	for (int i = 0; i < w->nr_total; i++)
+		uw += p->uw[w->total[i]];
+	return uw * 1e-6;
+}
+
+const char *jetwatt_watch_scope(const struct jetwatt_watch *w, char *buf, size_t len)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (int i = 0; i < w->nr_total && at < len; i++)
+		at += snprintf(buf + at, len - at, "%s%s", i ? " + " : "",
+			       w->rail[w->total[i]].label);
+	return buf;
+}
+
+int jetwatt_watch_why(const struct jetwatt_watch *w)
+{
+	if (w->stop)
+		return 128 + w->stop;
+	if (w->dead >= 0)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "its chip did not answer for 2 s: what is left is no total",
+					 "jetwatt doctor; dmesg", "rail %s is gone",
+					 w->rail[w->dead].label);
+	if (w->out_of_memory)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+					 "cannot keep the samples");
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
+				 "was the module unloaded? jetwatt doctor", "the stream broke off");
+}
+
+uint64_t jetwatt_watch_missed(struct jetwatt_watch *w)
+{
+	struct jetwatt_stats s;
+
+	return jetwatt_stats(w->jw, &s) ? 0 : s.missed - w->missed0;
+}
+
+void jetwatt_watch_close(struct jetwatt_watch *w)
+{
+	struct jetwatt_config old = w->config;
+
+	if (w->probe)
+		jetwatt_probe_close(w->probe);
+	if (w->jw && w->join)
+		jetwatt_unsubscribe(w->jw);
+	if (w->config_changed)
+		jetwatt_config_set(w->jw, &old);
+	jetwatt_join_free(w->join);
+	if (w->jw)
+		jetwatt_close(w->jw);
+	if (w->child.pid && !w->child.gone && w->probe == NULL)
+		jetwatt_child_stop(&w->child);
+	if (w->pidfd >= 0)
+		close(w->pidfd);
+	if (w->signals >= 0)
+		close(w->signals);
+	if (w->epoll >= 0)
+		close(w->epoll);
+	free(w->power);
+	free(w->sync);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Watching a job: the rails' power and the job's waits for the GPU, in one
+ * event loop, in order of time.
+ */
+#ifndef JETWATT_CMD_WATCH_H
+#define JETWATT_CMD_WATCH_H
+
+#include "args.h"
+#include "board/board.h"
+#include "child.h"
+#include "jetwatt.h"
+
+/**
+ * struct jetwatt_watch - what has been seen
+ * @rail, @nr_rails: of the module; @total, @nr_total: those whose sum counts;
+ *	@scope: what that sum covers
+ * @power, @sync: in order of time; jetwatt_watch_drop() forgets old samples
+ * @samples, @lost: samples received; known to be missing
+ * @waits: waits seen in all; @last_wait_ns: when the last one ended
+ * @power_ns: time of the last power sample
+ * @begun_ns: the job was let go, or the probe was attached to it
+ * @stop: the signal that asked us to end, 0: none
+ * @ended: the job is gone, since @ended_ns
+ * @dead: a rail of the total that has stopped answering, -1: none
+ * @on_power, @arg: called for every sample in order, may be NULL
+ */
+struct jetwatt_watch {
+	struct jetwatt *jw;
+	struct jetwatt_probe *probe;
+	struct jetwatt_join *join;
+	struct jetwatt_child child;
+	pid_t pid;
+	int epoll, signals, pidfd;
+
+	struct jetwatt_info info;
+	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
+	int nr_rails, total[JETWATT_RAILS_MAX], nr_total;
+	const char *scope;
+	struct jetwatt_config config;
+	int config_changed;
+	uint64_t missed0;
+
+	struct jetwatt_power *power;
+	size_t nr_power, max_power;
+	struct jetwatt_sync *sync;
+	size_t nr_sync, max_sync;
+	uint64_t samples, lost, waits, last_wait_ns, power_ns;
+	uint64_t alive_ns[JETWATT_RAILS_MAX];
+
+	int stop, stop_by_tty;
+	int ended, out_of_memory, failed, dead;
+	uint64_t begun_ns, ended_ns;
+	void (*on_power)(const struct jetwatt_power *p, void *arg);
+	void *arg;
+};
+
+uint64_t jetwatt_watch_now(void);
+
+/**
+ * jetwatt_watch_open() - reach the module, subscribe to the rails
+ * @board: knows the rail graph
+ * @rate_hz: 0: as configured, which is the highest possible one unless
+ *	somebody chose another
+ *
+ * Blocks SIGINT, SIGTERM and SIGHUP: from here on they set @stop. Says what
+ * is wrong. Return: exit code.
+ */
+int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *board,
+		       unsigned int rate_hz);
+
+/* Attach the probe to a running job or start one. Return: exit code; 126 and
+ * 127 for a command that cannot be executed. */
+int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job);
+
+/* Gather for @ms, less if something ends. Return: 0; 1: @stop or @ended or
+ * @failed is set. */
+int jetwatt_watch_run(struct jetwatt_watch *w, int ms);
+
+/* After the end of the job: gather until a sample lies behind it. */
+void jetwatt_watch_settle(struct jetwatt_watch *w);
+
+/* Forget power samples before @before_ns, but the one that leads up to it. */
+void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns);
+
+/* Minibatches in all waits so far. */
+size_t jetwatt_watch_minibatches(const struct jetwatt_watch *w);
+
+/* Total power of a sample in W. */
+double jetwatt_watch_total(const struct jetwatt_watch *w, const struct jetwatt_power *p);
+
+/* The rails of the total as "VDD_GPU_SOC + VDD_CPU_CV". */
+const char *jetwatt_watch_scope(const struct jetwatt_watch *w, char *buf, size_t len);
+
+/* Why a measurement cannot go on, said. Return: exit code. */
+int jetwatt_watch_why(const struct jetwatt_watch *w);
+
+/* Deadlines that the sampler has missed since open. */
+uint64_t jetwatt_watch_missed(struct jetwatt_watch *w);
+
+void jetwatt_watch_close(struct jetwatt_watch *w);
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+void jetwatt_json_init(struct jetwatt_json *j, FILE *f, int indent)
+{
+	memset(j, 0, sizeof(*j));
+	j->f = f;
+	j->indent = indent;
+}
+
+/* Length of the valid UTF-8 sequence at @s, 0 if there is none. */
+static int sequence(const unsigned char *s)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	int n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+	uint32_t c;
+
+	if (n < 2)
+		return n;
+	c = s[0] & (0x7f >> n);
+	for (int i = 1; i < n; i++) {
+		if (s[i] >> 6 != 2)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	return c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? n : 0;
+}
+
+static void quoted(FILE *f, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	putc('"', f);
+	while (*s) {
+		int n = sequence(s);
+
+		if (*s == '"' || *s == '\\')
+			fprintf(f, "\\%c", *s);
+		else if (*s == '\n')
+			fputs("\\n", f);
+		else if (*s == '\t')
+			fputs("\\t", f);
+		else if (*s < 0x20 || *s == 0x7f)
+			fprintf(f, "\\u%04x", *s);
+		else if (!n)
+			fputs("\\ufffd", f);
+		else
+			fwrite(s, 1, n, f);
+		s += n ? n : 1;
+	}
+	putc('"', f);
+}
+
+static void line(struct jetwatt_json *j)
+{
+	if (!j->indent)
+		return;
+	putc('\n', j->f);
+	for (int i = 0; i < j->depth; i++)
+		fputs("  ", j->f);
+}
+
+static void before(struct jetwatt_json *j, const char *key)
+{
+	uint32_t bit = 1u << j->depth;
+
+	if (j->depth) {
+		if (j->some & bit)
+			putc(',', j->f);
+		line(j);
+	}
+	j->some |= bit;
+	if (key) {
+		quoted(j->f, key);
+		fputs(j->indent ? ": " : ":", j->f);
+	}
+}
+
+static void open_as(struct jetwatt_json *j, const char *key, int array)
+{
+	uint32_t bit;
+
+	before(j, key);
+	putc(array ? '[' : '{', j->f);
+	if (j->depth < JETWATT_JSON_DEPTH - 1)
+		j->depth++;
+	bit = 1u << j->depth;
+	j->some &= ~bit;
+	j->array = array ? j->array | bit : j->array & ~bit;
+}
+
+void jetwatt_json_object(struct jetwatt_json *j, const char *key)
+{
+	open_as(j, key, 0);
+}
+
+void jetwatt_json_array(struct jetwatt_json *j, const char *key)
+{
+	open_as(j, key, 1);
+}
+
+void jetwatt_json_end(struct jetwatt_json *j)
+{
+	uint32_t bit = 1u << j->depth;
+
+	if (!j->depth)
+		return;
+	j->depth--;
+	if (j->some & bit)
+		line(j);
+	putc(j->array & bit ? ']' : '}', j->f);
+	if (!j->depth)
+		putc('\n', j->f);
+}
+
+void jetwatt_json_string(struct jetwatt_json *j, const char *key, const char *s)
+{
+	if (!s) {
+		jetwatt_json_null(j, key);
+		return;
+	}
+	before(j, key);
+	quoted(j->f, s);
+}
+
+void jetwatt_json_int(struct jetwatt_json *j, const char *key, int64_t v)
+{
+	before(j, key);
+	fprintf(j->f, "%" PRId64, v);
+}
+
+void jetwatt_json_uint(struct jetwatt_json *j, const char *key, uint64_t v)
+{
+	before(j, key);
+	fprintf(j->f, "%" PRIu64, v);
+}
+
+void jetwatt_json_bool(struct jetwatt_json *j, const char *key, int v)
+{
+	before(j, key);
+	fputs(v ? "true" : "false", j->f);
+}
+
+void jetwatt_json_null(struct jetwatt_json *j, const char *key)
+{
+	before(j, key);
+	fputs("null", j->f);
+}
+
+void jetwatt_json_real(struct jetwatt_json *j, const char *key, double v, int digits)
+{
+	char buf[64];
+
+	if (!isfinite(v)) {
+		jetwatt_json_null(j, key);
+		return;
+	}
+	before(j, key);
+	snprintf(buf, sizeof(buf), "%.*g", digits, v);
+	/* A locale may put something else where JSON wants a point. */
+	for (char *c = buf; *c; c++)
+		if (!strchr("+-0123456789e", *c))
+			*c = '.';
+	fputs(buf, j->f);
+}
