@@ -50,7 +50,7 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_board_error *err)
 static int no_step(struct jetwatt_board_error *err, const char *knob, const char *unit, uint64_t v,
 		   uint64_t below, uint64_t above)
 {
-	jetwatt_error_set(err, -EINVAL, "%s has no step of %" PRIu64 "%s", knob, v, unit);
+	jetwatt_board_error_set(err, -EINVAL, "%s has no step of %" PRIu64 "%s", knob, v, unit);
 	if (below && above)
 		jetwatt_error_why(err, "the nearest ones are %" PRIu64 " and %" PRIu64, below, above);
 	else
@@ -178,7 +178,7 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *e
 
 	/* Asked first: who has nothing to restore needs no right to write. */
 	if (!had_lease && !jetwatt_board_saved(b, &owner)) {
-		jetwatt_error_set(err, -ENOENT, "nothing to restore");
+		jetwatt_board_error_set(err, -ENOENT, "nothing to restore");
 		jetwatt_error_why(err, "no saved state in %s: no mode was applied, or it was restored",
 				  b->state);
 		return -ENOENT;

@@ -27,7 +27,7 @@ static const char *fix_of(int rc)
 	}
 }
 
-int jetwatt_error_set(struct jetwatt_board_error *err, int rc, const char *what, ...)
+int jetwatt_board_error_set(struct jetwatt_board_error *err, int rc, const char *what, ...)
 {
 	va_list ap;
 

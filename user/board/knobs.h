@@ -93,7 +93,7 @@ struct jetwatt_board {
 void jetwatt_identity_find(struct jetwatt_board *b);
 
 /* error.c: fills @err (may be NULL) and returns @rc */
-int jetwatt_error_set(struct jetwatt_board_error *err, int rc, const char *what, ...)
+int jetwatt_board_error_set(struct jetwatt_board_error *err, int rc, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
 void jetwatt_error_why(struct jetwatt_board_error *err, const char *why, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -52,7 +52,7 @@ static int find_cpus(struct jetwatt_board *b, struct jetwatt_board_error *err)
 
 	jetwatt_state_policies(b);
 	if (!b->cpus || !b->policies) {
-		jetwatt_error_set(err, -ENODEV, "no CPU clock to control");
+		jetwatt_board_error_set(err, -ENODEV, "no CPU clock to control");
 		jetwatt_error_why(err, "there is no policy in %s/devices/system/cpu/cpufreq", b->sys);
 		jetwatt_error_fix(err, "load the board's cpufreq driver (tegra194-cpufreq on Xavier and Orin)");
 		return -ENODEV;
@@ -122,7 +122,7 @@ static int find_cpu_steps(struct jetwatt_board *b, struct jetwatt_board_error *e
 			v[n++] = hi;
 	}
 	if (!n) {
-		jetwatt_error_set(err, -ENODEV, "the CPU's clock steps are not known");
+		jetwatt_board_error_set(err, -ENODEV, "the CPU's clock steps are not known");
 		jetwatt_error_why(err, "no policy has scaling_available_frequencies or cpuinfo_min_freq");
 		jetwatt_error_fix(err, "use the board's own cpufreq driver");
 		return -ENODEV;
@@ -185,7 +185,7 @@ static int find_gpu(struct jetwatt_board *b, struct jetwatt_board_error *err)
 	static const char * const parts[] = { "gpu", "ga10b", "gv11b", "gp10b", NULL };
 
 	if (!find_devfreq(b, parts, b->gpu)) {
-		jetwatt_error_set(err, -ENODEV, "no GPU clock to control");
+		jetwatt_board_error_set(err, -ENODEV, "no GPU clock to control");
 		jetwatt_error_why(err, "no GPU in %s/class/devfreq", b->sys);
 		jetwatt_error_fix(err, "this is not a Jetson, or its GPU driver (nvgpu) is not loaded");
 		return -ENODEV;
@@ -193,7 +193,7 @@ static int find_gpu(struct jetwatt_board *b, struct jetwatt_board_error *err)
 	b->nr_gpu = devfreq_steps(b, b->gpu, b->kind->gpu_hz, b->gpu_hz);
 	if (b->nr_gpu)
 		return 0;
-	jetwatt_error_set(err, -ENODEV, "the GPU's clock steps are not known");
+	jetwatt_board_error_set(err, -ENODEV, "the GPU's clock steps are not known");
 	jetwatt_error_why(err, "%s/class/devfreq/%s has no available_frequencies", b->sys, b->gpu);
 	jetwatt_error_fix(err, "use the board's own GPU driver");
 	return -ENODEV;
@@ -245,7 +245,7 @@ static int find_emc(struct jetwatt_board *b, struct jetwatt_board_error *err)
 		b->nr_emc = devfreq_steps(b, device, b->kind->emc_hz, b->emc_hz);
 		b->emc_uncapped = INT64_MAX;	/* never read: max_freq ends at the top step */
 	} else {
-		jetwatt_error_set(err, -ENODEV, "no memory clock to control");
+		jetwatt_board_error_set(err, -ENODEV, "no memory clock to control");
 		jetwatt_error_why(err, "neither %s/" CLK_CAP " nor %s/" ISO_CAP " is there", b->sys,
 				  b->sys);
 		jetwatt_error_fix(err, "load the nvpmodel-clk-cap module (part of JetPack)");
@@ -253,7 +253,7 @@ static int find_emc(struct jetwatt_board *b, struct jetwatt_board_error *err)
 	}
 	if (b->nr_emc)
 		return 0;
-	jetwatt_error_set(err, -ENODEV, "the memory's clock steps are not known");
+	jetwatt_board_error_set(err, -ENODEV, "the memory's clock steps are not known");
 	jetwatt_error_why(err, "cannot read %s/" EMC_STEPS, b->sys);
 	jetwatt_error_fix(err, "run it as root, with debugfs mounted on %s/kernel/debug", b->sys);
 	return -ENODEV;

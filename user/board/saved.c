@@ -110,7 +110,7 @@ int jetwatt_saved_take(struct jetwatt_board *b, struct jetwatt_board_error *err)
 			if (pread(fd, pid, sizeof(pid) - 1, 0) < 0 || !pid[0])
 				snprintf(pid, sizeof(pid), "?");
 			pid[strcspn(pid, "\n")] = '\0';
-			rc = jetwatt_error_set(err, -EBUSY, "another jetwatt controls this board");
+			rc = jetwatt_board_error_set(err, -EBUSY, "another jetwatt controls this board");
 			jetwatt_error_why(err, "process %s holds the lease %s", pid, path);
 			jetwatt_error_fix(err, "wait until it ends, or end it: kill %s", pid);
 		}
@@ -206,7 +206,7 @@ static int damaged(const struct jetwatt_board *b, struct jetwatt_board_error *er
 {
 	char path[PATH_LEN];
 
-	jetwatt_error_set(err, -EBADMSG, "the saved state %s can't be used",
+	jetwatt_board_error_set(err, -EBADMSG, "the saved state %s can't be used",
 			  saved_path(b, "saved", path));
 	jetwatt_error_why(err, "%s", why);
 	jetwatt_error_fix(err, "reboot (that resets every knob), or set the knobs by hand; then remove it");

@@ -193,7 +193,7 @@ int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mo
 
 static int differs(struct jetwatt_board_error *err, const char *knob, uint64_t is, uint64_t want)
 {
-	jetwatt_error_set(err, -ESTALE, "%s is %" PRIu64 ", not %" PRIu64, knob, is, want);
+	jetwatt_board_error_set(err, -ESTALE, "%s is %" PRIu64 ", not %" PRIu64, knob, is, want);
 	jetwatt_error_why(err, "the driver took another value, or another program or a thermal limit changed it");
 	jetwatt_error_fix(err, "stop nvpmodel, jetson_clocks and jtop, let the board cool, try again");
 	return -ESTALE;
@@ -221,7 +221,7 @@ static int above(const struct jetwatt_board *b, struct jetwatt_board_error *err,
 
 	if (jetwatt_sysfs_u64(b, path, &rate) || rate <= cap || rate - cap <= cap / 50)
 		return 0;
-	jetwatt_error_set(err, -ESTALE, "%s runs at %" PRIu64 " although its cap is %" PRIu64, knob,
+	jetwatt_board_error_set(err, -ESTALE, "%s runs at %" PRIu64 " although its cap is %" PRIu64, knob,
 			  rate, cap);
 	jetwatt_error_why(err, "%s/%s says so", b->sys, path);
 	jetwatt_error_fix(err, "another program may hold the clock (jetson_clocks locks it): release it");
