@@ -62,21 +62,25 @@ static long search_read(const char *path, struct jetwatt_row **row)
 	return n;
 }
 
-/* The answer after some measurements: index of the best row measured at or
- * under budget, -1: none. */
+/* The answer after some measurements: index of the best one measured at or
+ * under budget, as optimize picks it; -1: none. */
 static long search_answer(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *seen,
-			  const size_t *which, size_t k, double budget)
+			  size_t k, double budget)
 {
+	struct jetwatt_prediction *p = malloc(n * sizeof(*p));
+	struct jetwatt_plan_choice *c = malloc(n * sizeof(*c));
+	struct jetwatt_model *m = NULL;
 	long best = -1;
-	size_t at = 0;
+	int found = 0;
 
-	(void)mode;
-	(void)n;
-	for (size_t i = 0; i < k; i++)
-		if (seen[i].power_w <= budget && (best < 0 || seen[i].time_ms < seen[at].time_ms)) {
-			best = which[i];
-			at = i;
-		}
+	if (p && c && !jetwatt_model_fit(&m, seen, k, 1) && !jetwatt_model_predict(m, mode, n, p))
+		found = jetwatt_plan_rank(mode, p, n, seen, k, budget, 0.05, c, n);
+	for (int i = 0; i < found && best < 0; i++)
+		if (c[i].measured)
+			best = c[i].index;
+	jetwatt_model_free(m);
+	free(c);
+	free(p);
 	return best;
 }
 
@@ -86,7 +90,7 @@ static int search_run(const struct jetwatt_row *row, size_t n, double budget, si
 {
 	struct jetwatt_mode *mode = malloc(n * sizeof(*mode));
 	struct jetwatt_row seen[64];
-	size_t which[64], k = 0;
+	size_t k = 0;
 	uint64_t rng = seed * 7919 + (uint64_t)(budget * 1000);
 	int err = mode ? 0 : -ENOMEM, next = 0;
 
@@ -99,7 +103,6 @@ static int search_run(const struct jetwatt_row *row, size_t n, double budget, si
 		st->calls++;
 		if (err)
 			break;
-		which[k] = p.index;
 		seen[k] = row[p.index];
 		seen[k].time_ms *= exp(0.01 * search_normal(&rng));
 		seen[k].power_w *= exp(0.01 * search_normal(&rng));
@@ -111,10 +114,10 @@ static int search_run(const struct jetwatt_row *row, size_t n, double budget, si
 			       (unsigned long long)mode[p.index].gpu_hz, (unsigned long long)mode[p.index].emc_hz, seen[k].time_ms, seen[k].power_w, p.why);
 		k++;
 		while (next < ats && (int)k == at[next])
-			answer[next++] = search_answer(mode, n, seen, which, k, budget);
+			answer[next++] = search_answer(mode, n, seen, k, budget);
 	}
 	while (next < ats && err >= 0)
-		answer[next++] = search_answer(mode, n, seen, which, k, budget);
+		answer[next++] = search_answer(mode, n, seen, k, budget);
 	st->runs++;
 	st->modes += k;
 	free(mode);

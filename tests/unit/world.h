@@ -112,11 +112,18 @@ static struct jetwatt_row world_row(const struct world *w, int cores, double fc,
 	return (struct jetwatt_row){ .time_ms = t, .power_w = p };
 }
 
+static double world_emc(const struct world *w, int e)
+{
+	static const double orin[] = { 0.204, 0.6656, 2.133, 3.199 };
+	static const double xavier[] = { 0.204, 0.4080, 0.6656, 0.8, 1.0656, 1.3312, 1.6, 1.866,
+					 2.133 };
+
+	return w->emcs == 4 ? orin[e] : xavier[e];
+}
+
 /* All modes of the grid in @row (caller frees). Return: how many, -ENOMEM. */
 static long world_rows(const struct world *w, struct jetwatt_row **out, double dirt, uint64_t seed)
 {
-	static const double orin[] = { 0.204, 0.6656, 2.133, 3.199 };
-	static const double agx[] = { 0.204, 0.4080, 0.6656, 0.8, 1.0656, 1.3312, 1.6, 1.866, 2.133 };
 	size_t n = (size_t)w->cores * w->cpus * w->gpus * w->emcs, i = 0;
 	struct jetwatt_row *r = malloc(n * sizeof(*r));
 	uint64_t s = seed * 31 + 5;
@@ -129,7 +136,7 @@ static long world_rows(const struct world *w, struct jetwatt_row **out, double d
 				for (int e = 0; e < w->emcs; e++) {
 					double fc = 0.1152 + k * 2.0864 / (w->cpus - 1);
 					double fg = 0.11475 + g * 1.18575 / (w->gpus - 1);
-					double fe = w->emcs == 4 ? orin[e] : agx[e];
+					double fe = world_emc(w, e);
 
 					r[i] = world_row(w, c, fc, fg, fe, w->emc_eff[e]);
 					r[i].mode = (struct jetwatt_mode){ c, fc * 1e6 + 0.5,

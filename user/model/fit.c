@@ -55,6 +55,11 @@ static struct jetwatt_row *select_rows(const struct jetwatt_row *row, size_t *n,
 	return r;
 }
 
+double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms)
+{
+	return exp(m->at_ref) / time_ms;
+}
+
 int jetwatt_fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_t n, uint64_t seed)
 {
 	struct jetwatt_row *r = NULL;
@@ -89,7 +94,7 @@ int jetwatt_fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_
 		goto out;
 	m->at_ref = jetwatt_surface_form(m->time, &ref, NULL);
 	for (size_t i = 0; i < n; i++) {
-		x[i].rate = exp(m->at_ref) / r[i].time_ms;
+		x[i].rate = jetwatt_model_rate(m, r[i].time_ms);
 		y[i] = log(r[i].power_w);
 		sd[i] = r[i].power_sd > 0 ? r[i].power_sd : UNKNOWN;
 	}

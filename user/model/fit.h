@@ -19,4 +19,7 @@ struct jetwatt_model {
 /* As jetwatt_model_fit(), from one row on: priors fill in what is missing. */
 int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, uint64_t seed);
 
+/* The rate that jetwatt_point wants for a mode that takes @time_ms. */
+double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms);
+
 #endif

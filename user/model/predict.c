@@ -29,7 +29,7 @@ static int chunk(const struct jetwatt_model *m, struct work *w, const struct jet
 	for (size_t i = 0; i < n; i++) {
 		out[i].time_ms = exp(w->mean[i]);
 		out[i].time_sd = sqrt(w->var[i]);
-		w->x[i].rate = exp(m->at_ref - w->mean[i]);
+		w->x[i].rate = jetwatt_model_rate(m, out[i].time_ms);
 	}
 	err = jetwatt_surface_predict(m->power, w->x, n, w->mean, w->var);
 	if (err)

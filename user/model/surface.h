@@ -9,12 +9,28 @@
 #include "form.h"
 #include "gp.h"
 
-struct jetwatt_surface;
+/**
+ * struct jetwatt_surface - a fitted surface
+ * @scale: of the predictive variance, by what leaving points out says of it
+ * @heavy: factor on each point's noise; 1: not suspicious
+ *
+ * With theta the parameters, J the form's gradient at the points and C the
+ * covariance of process and noise, C = l l':
+ *	jac = l^-1 J, res = l^-1 (y - form), hess = chol(jac' jac + prior)
+ */
+struct jetwatt_surface {
+	const struct jetwatt_form *form;
+	struct jetwatt_gp gp;
+	double theta[JETWATT_PARAMS_MAX], scale;
+	size_t n;
+	struct jetwatt_point *x;
+	double *y, *sd, *heavy, *l, *jac, *res;
+	double hess[JETWATT_PARAMS_MAX * JETWATT_PARAMS_MAX];
+};
 
 /**
  * jetwatt_surface_fit() - fit a form plus a Gaussian process
  * @x, @y, @sd: n points, logarithms measured there, their standard errors
- * @noise: what a measurement varies beyond @sd
  * @n: at least 1; cost grows with its cube
  *
  * Return: 0, -ENOMEM, -EDOM: the values admit no fit.
@@ -30,5 +46,26 @@ int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwat
 /* The form alone at @x: what it says with its fitted parameters. */
 double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_point *x,
 			    double *grad);
+
+/**
+ * jetwatt_surface_reduce() - what a measurement would teach about elsewhere
+ * @c, @nc: where one could measure; @r, @nr: where one wants to know
+ * @sd: standard error of such a measurement
+ * @gain: nc entries, the fall of the sum of variances over @r is added
+ *
+ * Return: 0, -ENOMEM.
+ */
+int jetwatt_surface_reduce(const struct jetwatt_surface *s, const struct jetwatt_point *c, size_t nc,
+			   const struct jetwatt_point *r, size_t nr, double sd, double *gain);
+
+/* Steps of the fit, by the files that share it. */
+
+/* l from gp, sd and heavy. Return: 0, -EDOM. */
+int jetwatt_surface_factor(struct jetwatt_surface *s);
+/* Levenberg-Marquardt from theta; res, jac and hess are those of the end.
+ * @cost: twice the negative logarithm of likelihood times prior there. */
+int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double *cost);
+/* gp, heavy and scale, and with them all the rest. */
+int jetwatt_surface_tune(struct jetwatt_surface *s);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* How far over the budget the opening may go: what it teaches is worth a
  * moment there, not more. */
-#define REACH	1.25
+#define REACH	2.0
 
 struct range {
 	double lo[JETWATT_DIMS], hi[JETWATT_DIMS];

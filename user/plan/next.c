@@ -16,20 +16,25 @@ static void mark_seen(struct jetwatt_search *s)
 
 static int predict(struct jetwatt_search *s, uint64_t seed)
 {
-	struct jetwatt_model *m = NULL;
-	int err = jetwatt_fit(&m, s->row, s->rows, seed);
+	int err = jetwatt_fit(&s->m, s->row, s->rows, seed);
 
-	if (!err)
-		err = jetwatt_model_predict(m, s->mode, s->n, s->p);
-	jetwatt_model_free(m);
-	return err;
+	return err ? err : jetwatt_model_predict(s->m, s->mode, s->n, s->p);
+}
+
+static int choose(const struct jetwatt_search *s, uint64_t seed, struct jetwatt_plan_next *next)
+{
+	if (s->rows < JETWATT_DESIGN)
+		return jetwatt_design_next(s, next);
+	if (s->budget_w > 0)
+		return jetwatt_improve_next(s, next);
+	return jetwatt_explore_next(s, seed, next);
 }
 
 int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
 		      size_t rows, double budget_w, size_t most, uint64_t seed,
 		      struct jetwatt_plan_next *next)
 {
-	struct jetwatt_search s = { mode, n, row, rows, budget_w, NULL, NULL };
+	struct jetwatt_search s = { mode, n, row, rows, budget_w, NULL, NULL, NULL };
 	int err;
 
 	if (!n || !isfinite(budget_w) || budget_w < 0)
@@ -48,9 +53,9 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 	if (rows)
 		err = predict(&s, seed);
 	if (!err)
-		err = rows < JETWATT_DESIGN ? jetwatt_design_next(&s, next) :
-					      jetwatt_improve_next(&s, next);
+		err = choose(&s, seed, next);
 out:
+	jetwatt_model_free(s.m);
 	free(s.seen);
 	free(s.p);
 	return err;

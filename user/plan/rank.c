@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "plan.h"
+#include "search.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,7 +14,7 @@ struct seen {
 
 struct entry {
 	size_t index;
-	int measured;
+	int measured, doubtful;
 	double key;
 };
 
@@ -22,15 +22,11 @@ static int by_key(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
+	if (x->doubtful != y->doubtful)
+		return x->doubtful - y->doubtful;
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
 	return (x->index > y->index) - (x->index < y->index);
-}
-
-static int same(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
-{
-	return a->cores == b->cores && a->cpu_khz == b->cpu_khz && a->gpu_hz == b->gpu_hz &&
-	       a->emc_hz == b->emc_hz;
 }
 
 static struct seen seen_of(const struct jetwatt_mode *mode, const struct jetwatt_row *row,
@@ -39,7 +35,7 @@ static struct seen seen_of(const struct jetwatt_mode *mode, const struct jetwatt
 	struct seen s = { 0 };
 
 	for (size_t j = 0; j < rows; j++) {
-		if (!same(mode, &row[j].mode))
+		if (!jetwatt_same_mode(mode, &row[j].mode))
 			continue;
 		s.power_w = (s.power_w * s.rows + row[j].power_w) / (s.rows + 1);
 		s.rows++;
@@ -86,6 +82,7 @@ int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_pred
 		}
 		if (s.over || (!s.rows && p[i].power_w * exp(z * p[i].power_sd) > budget_w))
 			continue;
+		e[k].doubtful = s.rows && !jetwatt_answer_ok(s.power_w, s.rows, &p[i], budget_w);
 		/* The fastest of many predictions is the luckiest one: an
 		 * unmeasured mode must beat its own uncertainty. */
 		e[k].key = log(p[i].time_ms) + (s.rows ? 0 : p[i].time_sd / 2);

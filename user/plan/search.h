@@ -14,7 +14,7 @@
  * struct jetwatt_search
  * @mode, @n: the board's modes; @row, @rows: what was measured
  * @seen: @n flags, measured already
- * @p: @n predictions from @row (meaningless while @rows is 0)
+ * @m, @p: model of @row and its @n predictions (NULL, meaningless while @rows is 0)
  */
 struct jetwatt_search {
 	const struct jetwatt_mode *mode;
@@ -23,6 +23,7 @@ struct jetwatt_search {
 	size_t rows;
 	double budget_w;
 	unsigned char *seen;
+	struct jetwatt_model *m;
 	struct jetwatt_prediction *p;
 };
 
@@ -37,5 +38,28 @@ int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next
 
 /* The mode of the greatest expected improvement. Return: 0, 1: none worth it. */
 int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
+
+/* The mode that teaches most about all others. Return: 0, 1: all is known well
+ * enough or measured, -ENOMEM. */
+int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
+			 struct jetwatt_plan_next *next);
+
+/**
+ * jetwatt_answer_ok() - may a measured mode be the answer?
+ * @power_w: mean over its measurements; @times: how many
+ * @p: what the model makes of it, these measurements included
+ *
+ * One reading at the budget that all neighbours contradict is likely a lucky
+ * one: all but a fortieth of what may be true must stay within 2 % over, what
+ * a sensor can be wrong by. Read twice, it is as it is.
+ */
+static inline int jetwatt_answer_ok(double power_w, size_t times,
+				    const struct jetwatt_prediction *p, double budget_w)
+{
+	/* No worse than a single reading, however badly the model does. */
+	double sd = p->power_sd < 0.01 ? p->power_sd : 0.01;
+
+	return power_w <= budget_w && (times > 1 || p->power_w * (1 + 2 * sd) <= 1.02 * budget_w);
+}
 
 #endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Candidates and the front, against exhaustion. */
+#include <math.h>
+
+#include "kselftest_harness.h"
+#include "plan/plan.h"
+#include "search_run.h"
+
+#define N	6
+
+static const struct jetwatt_mode mode[N] = {
+	{ 2, 1000000, 500000000, 2133000000 }, { 4, 1000000, 500000000, 2133000000 },
+	{ 6, 1000000, 500000000, 2133000000 }, { 8, 1000000, 500000000, 2133000000 },
+	{ 10, 1000000, 500000000, 2133000000 }, { 12, 1000000, 500000000, 2133000000 },
+};
+static const struct jetwatt_prediction p[N] = {
+	{ 100, 15, 0.02, 0.02 }, { 90, 18, 0.02, 0.02 }, { 80, 21, 0.02, 0.02 },
+	{ 70, 24, 0.02, 0.02 }, { 60, 27, 0.02, 0.02 }, { 50, 30, 0.02, 0.02 },
+};
+
+TEST(fastest_first_within_the_risk)
+{
+	struct jetwatt_plan_choice c[N];
+
+	/* 24 W x exp(1.645 x 0.02) = 24.8 W */
+	ASSERT_EQ(4, jetwatt_plan_rank(mode, p, N, NULL, 0, 25, 0.05, c, N));
+	EXPECT_EQ(3, c[0].index);
+	EXPECT_EQ(0, c[3].index);
+	EXPECT_EQ(0, c[0].measured);
+	ASSERT_EQ(3, jetwatt_plan_rank(mode, p, N, NULL, 0, 24.5, 0.05, c, N));
+	EXPECT_EQ(2, c[0].index);
+	ASSERT_EQ(4, jetwatt_plan_rank(mode, p, N, NULL, 0, 24.5, 0.4, c, N));
+	ASSERT_EQ(2, jetwatt_plan_rank(mode, p, N, NULL, 0, 25, 0.05, c, 2));
+}
+
+TEST(never_one_seen_over_the_budget)
+{
+	struct jetwatt_row row[] = { { mode[3], 70, 25.2, 0.01, 0.01 },
+				     { mode[3], 70, 24.2, 0.01, 0.01 },
+				     { mode[4], 60, 24.9, 0.01, 0.01 },
+				     { mode[4], 60, 24.8, 0.01, 0.01 } };
+	struct jetwatt_plan_choice c[N];
+
+	ASSERT_EQ(4, jetwatt_plan_rank(mode, p, N, row, 4, 25, 0.05, c, N));
+	EXPECT_EQ(4, c[0].index);
+	EXPECT_EQ(1, c[0].measured);
+	for (int i = 0; i < 4; i++)
+		EXPECT_NE(3, c[i].index);
+	/* Read once, against all that the others say: last. */
+	ASSERT_EQ(4, jetwatt_plan_rank(mode, p, N, row, 3, 25, 0.05, c, N));
+	EXPECT_EQ(2, c[0].index);
+	EXPECT_EQ(4, c[3].index);
+}
+
+TEST(no_mode_meets_it_closest_comes_back)
+{
+	struct jetwatt_row row = { mode[0], 100, 19, 0.01, 0.01 };
+	struct jetwatt_plan_choice c[N];
+
+	ASSERT_EQ(0, jetwatt_plan_rank(mode, p, N, NULL, 0, 10, 0.05, c, N));
+	EXPECT_EQ(0, c[0].index);
+	EXPECT_EQ(0, c[0].measured);
+	ASSERT_EQ(0, jetwatt_plan_rank(mode, p, N, &row, 1, 10, 0.05, c, N));
+	EXPECT_EQ(1, c[0].index);
+}
+
+TEST(front_is_what_exhaustion_says)
+{
+	double t[300], w[300];
+	size_t out[300];
+	uint64_t s = 9;
+
+	for (int round = 0; round < 50; round++) {
+		size_t n = round * 6, k, expect = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			/* Few values, so that ties happen. */
+			t[i] = 1 + floor(20 * search_uniform(&s));
+			w[i] = 1 + floor(20 * search_uniform(&s));
+		}
+		if (n > 2)
+			t[2] = NAN;
+		k = jetwatt_plan_front(t, w, n, out);
+		for (size_t i = 0; i < n; i++) {
+			int beaten = isnan(t[i]);
+
+			for (size_t j = 0; j < n && !beaten; j++)
+				beaten = t[j] <= t[i] && w[j] <= w[i] &&
+					 (t[j] < t[i] || w[j] < w[i] || j < i);
+			expect += !beaten;
+		}
+		EXPECT_EQ(expect, k);
+		for (size_t i = 1; i < k; i++) {
+			EXPECT_LT(t[out[i - 1]], t[out[i]]);
+			EXPECT_GT(w[out[i - 1]], w[out[i]]);
+		}
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a fitted surface says elsewhere (Rasmussen and Williams 2.7: a process
+ * with explicit basis functions, here the form linearised at its optimum).
+ */
+#include "surface.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <cblas.h>
+
+#include "linalg.h"
+
+#define CHUNK	256
+
+/* Rows of v: l^-1 k(., x); rows of h: what the parameters leave open there. */
+static double *project(const struct jetwatt_surface *s, const struct jetwatt_point *x, size_t c)
+{
+	size_t n = s->n;
+	int np = s->form->np;
+	double *k = malloc((n + np) * c * sizeof(*k)), *h = k + n * c, g[JETWATT_PARAMS_MAX];
+
+	if (!k)
+		return NULL;
+	for (size_t i = 0; i < c; i++) {
+		s->form->eval(s->theta, &x[i], g);
+		for (int p = 0; p < np; p++)
+			h[p * c + i] = g[p];
+	}
+	jetwatt_gp_cov(&s->gp, s->x, n, x, c, k);
+	jetwatt_linalg_lower(s->l, n, k, c);
+	cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, np, c, n, -1.0, s->jac, np, k, c, 1.0,
+		    h, c);
+	jetwatt_linalg_lower(s->hess, np, h, c);
+	return k;
+}
+
+int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwatt_point *x,
+			    size_t count, double *mean, double *var)
+{
+	size_t n = s->n, np = s->form->np;
+	double own = s->gp.amp * s->gp.amp + s->gp.noise * s->gp.noise;
+
+	for (size_t at = 0; at < count; at += CHUNK) {
+		size_t c = count - at < CHUNK ? count - at : CHUNK;
+		double *k = project(s, x + at, c);
+
+		if (!k)
+			return -ENOMEM;
+		for (size_t i = 0; i < c; i++) {
+			mean[at + i] = s->form->eval(s->theta, &x[at + i], NULL);
+			var[at + i] = own;
+		}
+		cblas_dgemv(CblasRowMajor, CblasTrans, n, c, 1.0, k, c, s->res, 1, 1.0, mean + at, 1);
+		for (size_t r = 0; r < n + np; r++)
+			for (size_t i = 0; i < c; i++) {
+				double v = k[r * c + i] * k[r * c + i];
+
+				var[at + i] += r < n ? -v : v;
+			}
+		for (size_t i = 0; i < c; i++)
+			var[at + i] = s->scale * fmax(var[at + i], 1e-8);
+		free(k);
+	}
+	return 0;
+}
+
+int jetwatt_surface_reduce(const struct jetwatt_surface *s, const struct jetwatt_point *c, size_t nc,
+			   const struct jetwatt_point *r, size_t nr, double sd, double *gain)
+{
+	size_t n = s->n, np = s->form->np;
+	double *pc = project(s, c, nc), *pr = project(s, r, nr), *cov = malloc(nc * nr * sizeof(*cov));
+	double own = s->gp.amp * s->gp.amp + s->gp.noise * s->gp.noise;
+	int err = pc && pr && cov ? 0 : -ENOMEM;
+
+	if (err)
+		goto out;
+	jetwatt_gp_cov(&s->gp, c, nc, r, nr, cov);
+	cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, nc, nr, n, -1.0, pc, nc, pr, nr, 1.0,
+		    cov, nr);
+	cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, nc, nr, np, 1.0, pc + n * nc, nc,
+		    pr + n * nr, nr, 1.0, cov, nr);
+	for (size_t i = 0; i < nc; i++) {
+		double var = own + sd * sd;
+
+		for (size_t k = 0; k < n; k++)
+			var -= pc[k * nc + i] * pc[k * nc + i];
+		for (size_t k = n; k < n + np; k++)
+			var += pc[k * nc + i] * pc[k * nc + i];
+		gain[i] += cblas_ddot(nr, cov + i * nr, 1, cov + i * nr, 1) / fmax(var, sd * sd);
+	}
+out:
+	free(pc);
+	free(pr);
+	free(cov);
+	return err;
+}
