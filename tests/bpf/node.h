@@ -5,7 +5,7 @@
  * of our own under the names that JetPack gives them.
  *
  * What a wait does is asked for in its argument: it sleeps @timeout_ns and
- * then fails with error @threshold, or succeeds where that is 0.
+ * then fails with error @value, or succeeds where that is 0.
  */
 #ifndef JETWATT_TEST_NODE_H
 #define JETWATT_TEST_NODE_H
@@ -100,7 +100,7 @@ static inline size_t node_answer(const char *in, char *out)
 		if (ioc->cmd != NODE_TRIGGER_POLLFD) {
 			if (w->timeout_ns)
 				node_sleep(w->timeout_ns);
-			r->error = -(int)w->threshold;
+			r->error = -(int)w->value;
 		}
 		if (!r->error) {
 			len = sizeof(struct fuse_ioctl_out) + ioc->out_size;
@@ -204,7 +204,7 @@ static inline void node_close(struct node *n)
 /* A wait that lasts @ns and ends with error @err. */
 static inline int node_syncpt(int fd, uint32_t id, uint64_t ns, int err)
 {
-	struct node_wait w = { .timeout_ns = ns, .id = id, .threshold = err };
+	struct node_wait w = { .timeout_ns = ns, .id = id, .value = err };
 
 	return ioctl(fd, NODE_SYNCPOINT_WAIT, &w) ? -errno : 0;
 }

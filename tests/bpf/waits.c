@@ -246,12 +246,20 @@ TEST_F(gpu, interrupted_and_taken_up_again)
 
 	ASSERT_EQ(-EAGAIN, node_syncpt(self->node.render, 7, 3000000, EAGAIN));
 	between = node_now();
-	/* something else in between, then another threshold on the same id */
+	/* something else in between */
 	ASSERT_EQ(-1, ioctl(self->node.render, TIOCGWINSZ, &before));
 	ASSERT_EQ(-ETIMEDOUT, node_syncpt(self->node.render, 7, 3000000, ETIMEDOUT));
 	ASSERT_EQ(0, node_syncpt(self->node.render, 7, 1000000, 0));
 	ASSERT_EQ(1, seen_all(&self->seen));
-	EXPECT_LT(between, self->seen.sync[0].enter_ns);
+	EXPECT_LE(before, self->seen.sync[0].enter_ns);
+	EXPECT_GT(between, self->seen.sync[0].enter_ns);
+	EXPECT_LE(between + 4000000, self->seen.sync[0].exit_ns);
+	/* another fence is another wait */
+	ASSERT_EQ(-EAGAIN, node_syncpt(self->node.render, 7, 3000000, EAGAIN));
+	between = node_now();
+	ASSERT_EQ(0, node_syncpt(self->node.render, 8, 0, 0));
+	ASSERT_EQ(2, seen_all(&self->seen));
+	EXPECT_LE(between, self->seen.sync[1].enter_ns);
 }
 
 /* What is left of a wait that was given up must not pass for another call. */
@@ -270,35 +278,61 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-/* A stop and a continue: the kernel goes on with restart_syscall(). */
+/* Stops this process 10 ms from now for 10 ms; @sig: and 10 ms on, that. */
+static pid_t kick(int sig)
+{
+	pid_t self = getpid(), pid = fork();
+
+	if (pid)
+		return pid;
+	node_sleep(10000000);
+	kill(self, SIGSTOP);
+	node_sleep(10000000);
+	kill(self, SIGCONT);
+	node_sleep(10000000);
+	if (sig)
+		kill(self, sig);
+	_exit(0);
+}
+
+/* After a stop the kernel goes on by itself, with restart_syscall(). */
 TEST_F(gpu, stopped_in_the_middle)
 {
-	struct sigaction act = { .sa_handler = nothing };
-	pid_t self_pid = getpid(), kicker;
 	uint64_t before;
+	pid_t kicker;
+
+	node_signal_in(self->timer, 60000000);
+	ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
+	kicker = kick(0);
+	ASSERT_LT(0, kicker);
+	before = node_now();
+	ASSERT_EQ(1, node_poll(self->timer, 5000));
+	waitpid(kicker, NULL, 0);
+	ASSERT_EQ(1, seen_all(&self->seen));
+	EXPECT_LE(before, self->seen.sync[0].enter_ns);
+	EXPECT_GT(before + 9000000, self->seen.sync[0].enter_ns);
+	EXPECT_LT(before + 40000000, self->seen.sync[0].exit_ns);
+}
+
+TEST_F(gpu, a_signal_in_the_middle)
+{
+	struct sigaction act = { .sa_handler = nothing };
+	uint64_t before;
+	pid_t kicker;
 
 	ASSERT_EQ(0, sigaction(SIGUSR1, &act, NULL));
 	node_signal_in(self->timer, 60000000);
 	ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
-	kicker = fork();
-	ASSERT_LE(0, kicker);
-	if (!kicker) {
-		node_sleep(10000000);
-		kill(self_pid, SIGSTOP);
-		node_sleep(10000000);
-		kill(self_pid, SIGCONT);
-		node_sleep(10000000);
-		kill(self_pid, SIGUSR1);
-		_exit(0);
-	}
+	kicker = kick(SIGUSR1);
+	ASSERT_LT(0, kicker);
 	before = node_now();
 	ASSERT_EQ(-1, node_poll(self->timer, 5000));
 	ASSERT_EQ(EINTR, errno);
 	ASSERT_EQ(1, node_poll(self->timer, 5000));
 	waitpid(kicker, NULL, 0);
 	ASSERT_EQ(1, seen_all(&self->seen));
-	EXPECT_LT(self->seen.sync[0].enter_ns, before + 9000000);
-	EXPECT_LT(before + 55000000, self->seen.sync[0].exit_ns);
+	EXPECT_LE(before, self->seen.sync[0].enter_ns);
+	EXPECT_GT(before + 9000000, self->seen.sync[0].enter_ns);
 }
 
 /* The descriptor tells of a single wait, and of those after the wake-up. */
@@ -307,11 +341,12 @@ TEST_F(gpu, fd_wakes)
 	int fd = jetwatt_probe_fd(self->seen.probe), i;
 
 	EXPECT_EQ(0, node_poll(fd, 0));
-	for (i = 0; i < 5; i++)
+	for (i = 1; i <= 50; i++) {
 		ASSERT_EQ(0, node_syncpt(self->node.render, i, 0, 0));
-	while (self->seen.nr < 5) {
-		ASSERT_EQ(1, node_poll(fd, 1000));
-		ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));
+		while (self->seen.nr < i) {
+			ASSERT_EQ(1, node_poll(fd, 1000));
+			ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));
+		}
 	}
 	/* and is silent after that */
 	node_sleep(50000000);
@@ -319,7 +354,36 @@ TEST_F(gpu, fd_wakes)
 	EXPECT_EQ(0, node_poll(fd, 50));
 	ASSERT_EQ(0, node_syncpt(self->node.render, 9, 0, 0));
 	ASSERT_EQ(1, node_poll(fd, 1000));
-	EXPECT_EQ(6, seen_all(&self->seen));
+	EXPECT_EQ(51, seen_all(&self->seen));
+}
+
+static void *two_waits(void *arg)
+{
+	struct node *n = arg;
+
+	node_syncpt(n->render, 1, 0, 0);
+	node_sleep(4000000);
+	node_syncpt(n->render, 2, 0, 0);
+	return NULL;
+}
+
+/* The second one does not wake a sleeping reader: it looks again by itself. */
+TEST_F(gpu, nothing_is_left_lying)
+{
+	int fd = jetwatt_probe_fd(self->seen.probe), i;
+	pthread_t thread;
+
+	for (i = 2; i <= 20; i += 2) {
+		node_sleep(30000000);
+		ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));
+		ASSERT_EQ(0, pthread_create(&thread, NULL, two_waits, &self->node));
+		while (self->seen.nr < i) {
+			ASSERT_EQ(1, node_poll(fd, 2000));
+			ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));
+		}
+		pthread_join(thread, NULL);
+	}
+	EXPECT_EQ(20, self->seen.nr);
 }
 
 TEST_HARNESS_MAIN
