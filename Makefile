@@ -77,7 +77,7 @@ links:
 kbuild = $(MAKE) -C $(KDIR) $(KARGS) M=$(abspath $(B)/mod$(1)) modules
 
 $(B)/jetwatt.ko: links FORCE
-	@$(call kbuild)
+	+@$(call kbuild)
 	@cmp -s $(B)/mod/jetwatt.ko $@ || cp $(B)/mod/jetwatt.ko $@
 
 modules: $(if $(wildcard $(KDIR)/Makefile),$(B)/jetwatt.ko,no-modules)

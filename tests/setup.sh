@@ -105,7 +105,8 @@ unpack_kernel()
 		'./lib/modules/*/kernel/drivers/virtio' './lib/modules/*/kernel/drivers/devfreq' \
 		'./lib/modules/*/kernel/drivers/char/virtio_console.ko*' \
 		'./lib/modules/*/kernel/drivers/cpufreq/cpufreq_*.ko*' \
-		'./lib/modules/*/kernel/drivers/i2c/i2c-dev.ko*'
+		'./lib/modules/*/kernel/drivers/i2c/i2c-dev.ko*' \
+		'./lib/modules/*/kernel/fs/fuse/fuse.ko*'
 	mv "$new/boot/vmlinuz-$release" "$new/Image"
 	depmod -b "$new" "$release" 2>/dev/null
 	echo "$release" > "$new/release"

@@ -7,7 +7,7 @@ kit := build/kit
 selftests := $(kit)/linux-6.1/tools/testing/selftests
 # Two makes at once must not write the same files.
 lock := flock build/.lock
-test_cflags := $(cflags) -I. -Itests -isystem $(selftests)
+test_cflags := $(cflags) -I. -Itests -Itests/sim -isystem $(selftests) -Wno-sign-compare
 
 comma := ,
 
@@ -20,7 +20,7 @@ arm := B=build/arm64 CROSS=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc-12 \
 	SYSROOT_LDFLAGS="$(foreach d,usr/lib lib,-L$(kit)/sysroot/$(d)/aarch64-linux-gnu \
 		-Wl$(comma)-rpath-link$(comma)$(kit)/sysroot/$(d)/aarch64-linux-gnu)" \
 	KDIR=$(kit)/linux-headers \
-	KARGS="ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc-12"
+	KARGS="ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc-12 CONFIG_DEBUG_INFO_BTF_MODULES="
 
 arm64: $(kit)/complete
 	+@$(lock) $(MAKE) --no-print-directory $(arm) board
@@ -29,21 +29,22 @@ $(kit)/complete: tests/setup.sh
 	tests/setup.sh
 
 jobs := $(patsubst tests/sim/jobs/%.c,$(B)/jobs/%,$(wildcard tests/sim/jobs/*.c))
-guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/kmod/*.c tests/lib/*.c tests/bpf/*.c tests/cmd/*.c tests/sim/test_*.c))
+guest_rooms := kmod lib bpf cmd loop
+guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/sim/test_*.c $(guest_rooms:%=tests/%/*.c)))
 board: board-programs board-modules
 board-programs: $(B)/jetwatt $(B)/libjetwatt.so $(jobs) $(guest_tests)
 board-modules: $(B)/ina3221.ko $(if $(wildcard Kbuild),$(B)/jetwatt.ko) $(if $(wildcard tests/sim/Kbuild),$(B)/jetwatt-sim.ko)
 
 $(B)/jobs/%: tests/sim/jobs/%.c
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(cflags) -o $@ $< $(ldflags) -lm -lpthread
+	$(call quiet,CC)$(CC) $(cflags) -Itests/sim -o $@ $< $(ldflags) -lm -lpthread
 
 $(guest_tests): $(B)/tests/%: tests/%.c $(B)/libjetwatt.so $(B)/sync.skel.h
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(test_cflags) -o $@ $< $(ldflags) -ljetwatt $(libs) -lpthread
 
 $(B)/jetwatt-sim.ko: links FORCE
-	@$(call kbuild,/tests/sim)
+	+@$(call kbuild,/tests/sim)
 	@cmp -s $(B)/mod/tests/sim/jetwatt-sim.ko $@ || cp $(B)/mod/tests/sim/jetwatt-sim.ko $@
 
 # The driver that owns the chips on a real board, from the guest kernel's source.
@@ -51,7 +52,7 @@ $(B)/ina3221.ko: $(selftests)/../../../drivers/hwmon/ina3221.c
 	@mkdir -p $(B)/mod/ina3221
 	@cp $< $(B)/mod/ina3221/
 	@echo 'obj-m := ina3221.o' > $(B)/mod/ina3221/Kbuild
-	@$(call kbuild,/ina3221)
+	+@$(call kbuild,/ina3221)
 	@cp $(B)/mod/ina3221/ina3221.ko $@
 
 # --- unit tests: on the host, with sanitizers -----------------------------------
@@ -74,6 +75,15 @@ $(B)/rooms.a: FORCE
 	@for o in $(unit_objects); do [ ! "$$o" -nt $@ ] || { rm -f $@; break; }; done
 	@[ -e $@ ] || ar qcs $@ $$(ls $(unit_objects) 2>/dev/null)
 
+# --- other tests on the host -----------------------------------------------------
+host_tests := $(patsubst tests/host/%.c,build/host/%,$(wildcard tests/host/*.c))
+host-tests: $(host_tests)
+
+$(host_tests): build/host/%: tests/host/%.c build/libjetwatt.so build/sync.skel.h | $(kit)/complete
+	@mkdir -p $(@D) build/tests
+	$(call quiet,CC)$(CC) $(test_cflags) -MF build/tests/host-$*.d -o $@ $< $(ldflags) \
+		-Wl,-rpath,'$$ORIGIN/..' -ljetwatt $(libs) -lpthread
+
 # --- the demo's report, on the host ----------------------------------------------
 build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c))
 	$(call quiet,LD)$(CC) $(OPT) -o $@ $^ -lm
@@ -86,4 +96,4 @@ demo:
 check:
 	tests/run
 
-.PHONY: arm64 board board-programs board-modules units units-here demo check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo check
