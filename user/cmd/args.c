@@ -159,6 +159,8 @@ void jetwatt_args_parse(const char *verb, const char *args_doc, const char *doc,
 	jetwatt_error_name(name);
 	argp_err_exit_status = JETWATT_EXIT_USAGE;
 	argp_program_version_hook = version;
+	/* Its note on short and long options is longer than what we have to say. */
+	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
 	check_names(options, argv);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &v);
 

@@ -65,9 +65,28 @@ static void empty(struct work *k)
 	free(k->t);
 }
 
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Median length of the minibatches since the switch, 0: none yet. */
+static uint64_t length(struct work *k, int bounds, uint64_t since_ns)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < bounds; i++)
+		if (k->bound[i].start_ns >= since_ns && k->bound[i].kind == JETWATT_BATCH_TRAIN)
+			k->time[n++] = k->bound[i].end_ns - k->bound[i].start_ns;
+	qsort(k->time, n, sizeof(*k->time), by_value);
+	return n ? k->time[n / 2] : 0;
+}
+
 /* From when on power counts; 0: not settled yet. */
 static uint64_t settled(const struct jetwatt_watch *w, struct work *k, uint64_t since_ns,
-			struct jetwatt_measure *m)
+			uint64_t minibatch_ns, struct jetwatt_measure *m)
 {
 	size_t n = 0;
 	long at;
@@ -78,7 +97,7 @@ static uint64_t settled(const struct jetwatt_watch *w, struct work *k, uint64_t 
 		k->t[n] = w->power[i].time_ns;
 		k->w[n++] = jetwatt_watch_total(w, &w->power[i]);
 	}
-	at = n ? jetwatt_batch_settled(k->t, k->w, n) : -ENODATA;
+	at = n ? jetwatt_batch_settled_over(k->t, k->w, n, minibatch_ns) : -ENODATA;
 	m->settled = at >= 0;
 	if (at >= 0)
 		return k->t[at];
@@ -95,7 +114,7 @@ static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, u
 
 	for (int i = 0; i < bounds; i++) {
 		const struct jetwatt_batch_bound *b = &k->bound[i];
-		uint64_t covered, length = b->end_ns - b->start_ns;
+		uint64_t covered, span = b->end_ns - b->start_ns;
 		double uj;
 
 		if (b->start_ns < since_ns || b->kind != JETWATT_BATCH_TRAIN)
@@ -111,9 +130,9 @@ static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, u
 					 b->end_ns, &uj, &covered))
 			continue;
 		/* Nothing that is bridged over a gap enters a mean. */
-		if (covered < length - length / 100)
+		if (covered < span - span / 100)
 			continue;
-		k->time[n] = length;
+		k->time[n] = span;
 		k->uj[n++] = uj;
 	}
 	return n;
@@ -159,17 +178,18 @@ static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t 
 {
 	struct jetwatt_batch_info info;
 	struct jetwatt_mode mode = m->row.mode;
-	uint64_t from = settled(w, k, since_ns, m);
 	unsigned int blocks;
+	uint64_t from;
 	int bounds;
 	size_t n;
 
-	if (!from)
-		return 0;
-	m->settle_s = (from - since_ns) * 1e-9;
 	bounds = jetwatt_batch_segment(w->sync + first, w->nr_sync - first, k->bound, &info);
 	if (bounds < 0)
 		return 0;
+	from = settled(w, k, since_ns, length(k, bounds, since_ns), m);
+	if (!from)
+		return 0;
+	m->settle_s = (from - since_ns) * 1e-9;
 	n = clean(w, k, bounds, since_ns, from);
 	blocks = jetwatt_measure_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
 	m->row.mode = mode;

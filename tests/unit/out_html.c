@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+#include "out/report.h"
+
+#define DEPTH 32
+
+/* Are all tags closed in order and all attributes quoted? 0, or the offset at
+ * which they are not. Style sheets are taken as they are. */
+static long unbalanced(const char *page)
+{
+	char open[DEPTH][16];
+	const char *s = page;
+	int depth = 0;
+
+	while ((s = strchr(s, '<'))) {
+		const char *end = s, *name = s + 1 + (s[1] == '/');
+		int len = 0, quote = 0;
+
+		if (s[1] == '!') {
+			s = strchr(s, '>');
+			continue;
+		}
+		while (isalnum((unsigned char)name[len]))
+			len++;
+		if (!len || len > 15)
+			return s - page;
+		for (end = name + len; *end && (quote || *end != '>'); end++) {
+			if (*end == '\'')
+				quote = !quote;
+			if (*end == '<' || (!quote && *end == '=' && end[1] != '\''))
+				return end - page;
+		}
+		if (!*end)
+			return s - page;
+		if (s[1] == '/') {
+			if (!depth-- || strlen(open[depth]) != (size_t)len ||
+			    strncmp(open[depth], name, len))
+				return s - page;
+		} else if (end[-1] != '/') {
+			if (depth == DEPTH)
+				return s - page;
+			snprintf(open[depth++], 16, "%.*s", len, name);
+		}
+		s = end;
+	}
+	return depth ? -1 : 0;
+}
+
+static int count(const char *page, const char *what)
+{
+	int n = 0;
+
+	while ((page = strstr(page, what))) {
+		n++;
+		page++;
+	}
+	return n;
+}
+
+static char *render(const struct jetwatt_report *r, int *err)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	*err = jetwatt_report_html(f, r);
+	fclose(f);
+	return text;
+}
+
+#define NR 500
+
+static void fill(struct jetwatt_report *r, struct jetwatt_prediction *p, struct jetwatt_row *row,
+		 double *t, double *w)
+{
+	static const struct jetwatt_report_mark mark[] = { { 1, "1" }, { 2, NULL }, { 3, "<3>" } };
+	static const struct jetwatt_report_fact fact[] = { { "a & b", "\"1 < 2\"" } };
+
+	for (int i = 0; i < NR; i++) {
+		p[i] = (struct jetwatt_prediction){ 50 + 3 * i, 10 + 9000.0 / (50 + 3 * i), .1, .1 };
+		t[i] = i * 0.01;
+		w[i] = 20 + 5 * sin(i * 0.1);
+	}
+	for (int i = 0; i < 20; i++)
+		row[i] = (struct jetwatt_row){ { 4, 729600, 306000000, 2133000000 }, 60 + 10 * i,
+					       30 - i, .01, .01 };
+	*r = (struct jetwatt_report){
+		.title = "<script>alert('x')</script>", .board = "A & B", .kernel = "6.1",
+		.workload = "w", .budget_w = 25, .predicted = p, .nr_predicted = NR,
+		.measured = row, .nr_measured = 20, .chosen = &row[6], .promise = &p[6],
+		.t_s = t, .w = w, .nr_samples = NR, .bound_s = t, .nr_bounds = NR,
+		.mark = mark, .nr_marks = 3, .fact = fact, .nr_facts = 1, .note = "simulated <b>",
+	};
+}
+
+TEST(full_page)
+{
+	static struct jetwatt_prediction p[NR];
+	static struct jetwatt_row row[20];
+	static double t[NR], w[NR];
+	struct jetwatt_report r;
+	char *page;
+	int err;
+
+	fill(&r, p, row, t, w);
+	page = render(&r, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(0, unbalanced(page));
+	EXPECT_EQ(NULL, strstr(page, "<script"));
+	EXPECT_NE(NULL, strstr(page, "&lt;script&gt;"));
+	EXPECT_NE(NULL, strstr(page, "A &amp; B"));
+	EXPECT_NE(NULL, strstr(page, "&lt;3&gt;"));
+	EXPECT_NE(NULL, strstr(page, "&quot;1 &lt; 2&quot;"));
+	EXPECT_EQ(2, count(page, "<svg"));
+	EXPECT_EQ(20, count(page, "<circle class='measured'"));
+	EXPECT_EQ(2, count(page, "budget 25 W</text>"));
+	/* nothing that a browser would fetch */
+	EXPECT_EQ(NULL, strstr(page, "http"));
+	EXPECT_EQ(NULL, strstr(page, "src="));
+	EXPECT_EQ(NULL, strstr(page, "url("));
+	EXPECT_EQ(NULL, strstr(page, "nan"));
+	EXPECT_EQ(NULL, strstr(page, "inf"));
+	free(page);
+}
+
+TEST(empty_page)
+{
+	struct jetwatt_report r = { 0 };
+	char *page;
+	int err;
+
+	page = render(&r, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(0, unbalanced(page));
+	EXPECT_EQ(0, count(page, "<svg"));
+	EXPECT_NE(NULL, strstr(page, "No mode was chosen"));
+	free(page);
+}
+
+TEST(one_of_each)
+{
+	struct jetwatt_prediction p = { 100, 20, .1, .1 };
+	struct jetwatt_row row = { { 2, 1, 1, 1 }, 100, 20, .6, .6 };
+	double t[2] = { 5, 5 }, w[2] = { 20, 20 };
+	struct jetwatt_report r = {
+		.predicted = &p, .nr_predicted = 1, .measured = &row, .nr_measured = 1,
+		.chosen = &row, .t_s = t, .w = w, .nr_samples = 2,
+	};
+	char *page;
+	int err;
+
+	page = render(&r, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(0, unbalanced(page));
+	EXPECT_EQ(2, count(page, "<svg"));
+	EXPECT_EQ(NULL, strstr(page, "nan"));
+	EXPECT_EQ(NULL, strstr(page, "inf"));
+	free(page);
+}
+
+/* The check above would be worth nothing if it passed everything. */
+TEST(the_check_itself)
+{
+	EXPECT_EQ(0, unbalanced("<a b='c'><d/></a>"));
+	EXPECT_NE(0, unbalanced("<a><b></a></b>"));
+	EXPECT_NE(0, unbalanced("<a>"));
+	EXPECT_NE(0, unbalanced("<a b=c></a>"));
+	EXPECT_NE(0, unbalanced("<a b='<'></a>"));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Quantities and suggestions on the command line. */
+#include "kselftest_harness.h"
+
+#include "../../user/cmd/suggest.c"
+#include "../../user/cmd/unit.c"
+
+static int near(double a, double b)
+{
+	return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+TEST(quantities)
+{
+	static const struct {
+		const char *text, *unit;
+		double v;
+	} good[] = {
+		{ "30", "W", 30 }, { "30W", "W", 30 }, { "30 W", "W", 30 }, { "30w", "W", 30 },
+		{ "1500mW", "W", 1.5 }, { ".5kW", "W", 500 }, { "5s", "s", 5 }, { "250ms", "s", .25 },
+		{ "2min", "s", 120 }, { "1h", "s", 3600 }, { "1kHz", "Hz", 1000 }, { "1k", "Hz", 1000 },
+		{ "345hz", "Hz", 345 }, { "1e3", "Hz", 1000 }, { "-3", "W", -3 }, { " 7", "W", 7 },
+	};
+	double v;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		ASSERT_EQ(0, jetwatt_unit_parse(good[i].text, good[i].unit, &v)) {
+			TH_LOG("%s", good[i].text);
+		}
+		EXPECT_TRUE(near(v, good[i].v)) {
+			TH_LOG("%s: %g", good[i].text, v);
+		}
+	}
+}
+
+TEST(no_quantities)
+{
+	static const char *const bad[] = { "", "W", "30V", "30s", "nan", "inf", "0x10", "30WW",
+					   "3 0", "1e999", "--3", "30Hz" };
+	double v = 0;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		EXPECT_EQ(-EINVAL, jetwatt_unit_parse(bad[i], "W", &v)) {
+			TH_LOG("%s: %g", bad[i], v);
+		}
+	}
+}
+
+TEST(counts)
+{
+	long v;
+
+	EXPECT_EQ(0, jetwatt_unit_count("20", 3, 100, &v));
+	EXPECT_EQ(20, v);
+	EXPECT_EQ(-ERANGE, jetwatt_unit_count("2", 3, 100, &v));
+	EXPECT_EQ(-ERANGE, jetwatt_unit_count("99999999999999999999", 3, 100, &v));
+	EXPECT_EQ(-EINVAL, jetwatt_unit_count("20x", 3, 100, &v));
+	EXPECT_EQ(-EINVAL, jetwatt_unit_count("", 3, 100, &v));
+}
+
+TEST(suggestions)
+{
+	static const char *const word[] = { "stat", "restore", "optimize", "apply", NULL };
+
+	EXPECT_STREQ("stat", jetwatt_suggest("sat", word));
+	EXPECT_STREQ("stat", jetwatt_suggest("satt", word));
+	EXPECT_STREQ("restore", jetwatt_suggest("resotre", word));
+	EXPECT_STREQ("optimize", jetwatt_suggest("optimise", word));
+	EXPECT_STREQ("optimize", jetwatt_suggest("opt", word));
+	EXPECT_EQ(NULL, jetwatt_suggest("frobnicate", word));
+	EXPECT_EQ(NULL, jetwatt_suggest("", word));
+	EXPECT_EQ(1, jetwatt_suggest_distance("satt", "stat"));
+	EXPECT_EQ(0, jetwatt_suggest_distance("", ""));
+	EXPECT_EQ(4, jetwatt_suggest_distance("", "stat"));
+}
+
+TEST_HARNESS_MAIN

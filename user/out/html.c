@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The report page around the plots. */
+#include "report.h"
+
+#include <errno.h>
+
+#include "plot.h"
+
+static const char style[] =
+":root{--back:#fff;--text:#1b1f24;--soft:#5d6673;--line:#e3e6ea;--cloud:#c3c9d1;--front:#2463b5;"
+"--measured:#c2571a;--chosen:#14794a;--budget:#b3261e;color-scheme:light dark}\n"
+"@media(prefers-color-scheme:dark){:root{--back:#14171b;--text:#e6e9ed;--soft:#98a2af;"
+"--line:#2b3037;--cloud:#4a525d;--front:#6ea8ef;--measured:#f0925a;--chosen:#4fc78c;"
+"--budget:#ff8a80}}\n"
+"*{box-sizing:border-box}body{margin:0 auto;padding:16px;max-width:900px;background:var(--back);"
+"color:var(--text);font:16px/1.5 system-ui,sans-serif}\n"
+"h1{font-size:1.5rem;margin:.2em 0}h2{font-size:1.1rem;margin:1.6em 0 .3em}p{margin:.4em 0}"
+".soft{color:var(--soft)}.big{display:flex;flex-wrap:wrap;gap:8px 28px;margin:1em 0}"
+".big b{display:block;font-size:1.6rem;line-height:1.2}\n"
+".plot,.wide{overflow-x:auto}svg{display:block;width:100%;min-width:520px;height:auto}"
+"svg text{font:12px system-ui,sans-serif;fill:var(--soft)}svg path{fill:none}\n"
+".grid{stroke:var(--line)}.cloud{stroke:var(--cloud);stroke-width:3;stroke-linecap:round}"
+".front{stroke:var(--front);stroke-width:2}.measured{fill:var(--measured)}"
+".bars{stroke:var(--measured)}.chosen{fill:none;stroke:var(--chosen);stroke-width:3}\n"
+".budget{stroke:var(--budget);stroke-width:1.5;stroke-dasharray:6 4}"
+"svg .budget-text{fill:var(--budget)}.envelope{stroke:var(--cloud)}"
+".mean{stroke:var(--front);stroke-width:1.5}.bound{stroke:var(--soft)}"
+".mark{stroke:var(--measured);stroke-dasharray:2 3;opacity:.7}"
+"svg .mark-text{font-size:10px;fill:var(--measured)}\n"
+".key{display:flex;flex-wrap:wrap;gap:4px 18px;font-size:.85rem;color:var(--soft)}"
+".key i{display:inline-block;width:10px;height:10px;border-radius:50%;margin-right:6px}"
+"table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}"
+"th,td{padding:3px 14px 3px 0;text-align:right;border-bottom:1px solid var(--line);"
+"white-space:nowrap}th{color:var(--soft);font-weight:500}.facts td{text-align:left;"
+"white-space:normal}.facts td:first-child{color:var(--soft)}tr.best td{color:var(--chosen);"
+"font-weight:600}\n";
+
+static void tagged(FILE *f, const char *open, const char *text, const char *close)
+{
+	fputs(open, f);
+	jetwatt_plot_text(f, text);
+	fputs(close, f);
+}
+
+static void head(FILE *f, const struct jetwatt_report *r)
+{
+	const char *title = r->title ? r->title : "jetwatt report";
+
+	fprintf(f, "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'/>\n"
+		"<meta name='viewport' content='width=device-width,initial-scale=1'/>\n");
+	tagged(f, "<title>", title, "</title>\n<style>");
+	fputs(style, f);
+	tagged(f, "</style></head><body>\n<h1>", title, "</h1>\n<p class='soft'>");
+	if (r->board)
+		jetwatt_plot_text(f, r->board);
+	if (r->kernel)
+		tagged(f, " &middot; kernel ", r->kernel, "");
+	if (r->workload)
+		tagged(f, " &middot; ", r->workload, "");
+	fputs("</p>\n", f);
+	if (r->note)
+		tagged(f, "<p>", r->note, "</p>\n");
+}
+
+static void answer(FILE *f, const struct jetwatt_report *r)
+{
+	const struct jetwatt_row *c = r->chosen;
+
+	if (!c) {
+		fprintf(f, "<p>No mode was chosen.</p>\n");
+		return;
+	}
+	fprintf(f, "<div class='big'><span><b>%.2f W</b>measured", c->power_w);
+	if (r->budget_w > 0)
+		fprintf(f, ", budget %g W", r->budget_w);
+	fprintf(f, "</span><span><b>%.2f ms</b>per minibatch</span>"
+		"<span><b>%u cores</b>CPU %.0f, GPU %.0f, EMC %.0f MHz</span></div>\n", c->time_ms,
+		c->mode.cores, c->mode.cpu_khz * 1e-3, c->mode.gpu_hz * 1e-6, c->mode.emc_hz * 1e-6);
+	if (r->promise)
+		fprintf(f, "<p class='soft'>Predicted for this mode: %.2f ms &plusmn; %.1f %%, "
+			"%.2f W &plusmn; %.1f %%.</p>\n", r->promise->time_ms,
+			100 * r->promise->time_sd, r->promise->power_w, 100 * r->promise->power_sd);
+}
+
+static void key(FILE *f, const char *color, const char *text)
+{
+	fprintf(f, "<span><i style='background:var(--%s)'></i>%s</span>", color, text);
+}
+
+static int same_mode(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
+{
+	return a->cores == b->cores && a->cpu_khz == b->cpu_khz && a->gpu_hz == b->gpu_hz &&
+	       a->emc_hz == b->emc_hz;
+}
+
+static void rows(FILE *f, const struct jetwatt_report *r)
+{
+	if (!r->nr_measured)
+		return;
+	fprintf(f, "<h2>Measured modes</h2>\n<div class='wide'><table><tr><th>#</th><th>cores</th>"
+		"<th>CPU MHz</th><th>GPU MHz</th><th>EMC MHz</th><th>ms</th><th>&plusmn; %%</th>"
+		"<th>W</th><th>&plusmn; %%</th></tr>\n");
+	for (size_t i = 0; i < r->nr_measured; i++) {
+		const struct jetwatt_row *m = &r->measured[i];
+
+		fprintf(f, "<tr%s><td>%zu</td><td>%u</td><td>%.0f</td><td>%.0f</td><td>%.0f</td>"
+			"<td>%.2f</td><td>%.1f</td><td>%.2f</td><td>%.1f</td></tr>\n",
+			r->chosen && same_mode(&r->chosen->mode, &m->mode) ? " class='best'" : "",
+			i + 1, m->mode.cores, m->mode.cpu_khz * 1e-3, m->mode.gpu_hz * 1e-6,
+			m->mode.emc_hz * 1e-6, m->time_ms, 100 * m->time_sd, m->power_w,
+			100 * m->power_sd);
+	}
+	fprintf(f, "</table></div>\n");
+}
+
+static void facts(FILE *f, const struct jetwatt_report *r)
+{
+	if (!r->nr_facts)
+		return;
+	fprintf(f, "<h2>Figures</h2>\n<div class='wide'><table class='facts'>\n");
+	for (size_t i = 0; i < r->nr_facts; i++) {
+		tagged(f, "<tr><td>", r->fact[i].name, "</td>");
+		tagged(f, "<td>", r->fact[i].value, "</td></tr>\n");
+	}
+	fprintf(f, "</table></div>\n");
+}
+
+int jetwatt_report_html(FILE *f, const struct jetwatt_report *r)
+{
+	int err = 0;
+
+	head(f, r);
+	answer(f, r);
+	if (r->nr_predicted || r->nr_measured) {
+		fprintf(f, "<h2>Modes</h2>\n");
+		err = jetwatt_plot_modes(f, r);
+		fprintf(f, "<p class='key'>");
+		key(f, "cloud", "predicted");
+		key(f, "front", "front of the prediction");
+		key(f, "measured", "measured, &plusmn; 2 standard errors");
+		key(f, "chosen", "chosen");
+		fprintf(f, "</p>\n");
+	}
+	if (!err && r->nr_samples > 1) {
+		fprintf(f, "<h2>Power over time</h2>\n");
+		err = jetwatt_plot_timeline(f, r);
+		fprintf(f, "<p class='key'>");
+		key(f, "front", "mean");
+		key(f, "cloud", "lowest to highest sample");
+		key(f, "measured", "switch of modes");
+		key(f, "soft", r->nr_bounds > 400 ? "minibatches (some of them)" : "minibatches");
+		fprintf(f, "</p>\n");
+	}
+	rows(f, r);
+	facts(f, r);
+	fprintf(f, "</body></html>\n");
+	if (!err && (fflush(f) || ferror(f)))
+		err = -EIO;
+	return err;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Time against power of all modes. */
+#include "plot.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Error bars stand for so many standard errors. */
+#define BARS 2
+
+static void reach(struct jetwatt_plot *p, double time, double power)
+{
+	p->lo[0] = fmin(p->lo[0], time);
+	p->hi[0] = fmax(p->hi[0], time);
+	p->lo[1] = fmin(p->lo[1], power);
+	p->hi[1] = fmax(p->hi[1], power);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct jetwatt_prediction *x = a, *y = b;
+
+	if (x->time_ms != y->time_ms)
+		return x->time_ms < y->time_ms ? -1 : 1;
+	return (x->power_w > y->power_w) - (x->power_w < y->power_w);
+}
+
+static void cloud(struct jetwatt_plot *p, const struct jetwatt_report *r)
+{
+	if (!r->nr_predicted)
+		return;
+	/* One path of zero-length lines with round ends: a dot in a few bytes. */
+	fprintf(p->f, "<path class='cloud' d='");
+	for (size_t i = 0; i < r->nr_predicted; i++)
+		fprintf(p->f, "M%.1f %.1fh0", jetwatt_plot_x(p, r->predicted[i].time_ms),
+			jetwatt_plot_y(p, r->predicted[i].power_w));
+	fprintf(p->f, "'/>\n");
+}
+
+static int front(struct jetwatt_plot *p, const struct jetwatt_report *r)
+{
+	struct jetwatt_prediction *sorted = calloc(r->nr_predicted + 1, sizeof(*sorted));
+	double least = INFINITY;
+	const char *op = "M";
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nr_predicted; i++)
+		sorted[i] = r->predicted[i];
+	qsort(sorted, r->nr_predicted, sizeof(*sorted), by_time);
+	fprintf(p->f, "<path class='front' d='");
+	for (size_t i = 0; i < r->nr_predicted; i++) {
+		if (sorted[i].power_w >= least)
+			continue;
+		least = sorted[i].power_w;
+		fprintf(p->f, "%s%.1f %.1f", op, jetwatt_plot_x(p, sorted[i].time_ms),
+			jetwatt_plot_y(p, least));
+		op = "L";
+	}
+	/* An empty path is no error, but d='' is not tidy. */
+	fprintf(p->f, "%s'/>\n", *op == 'M' ? "M0 0" : "");
+	free(sorted);
+	return 0;
+}
+
+static void measured(struct jetwatt_plot *p, const struct jetwatt_row *row, size_t nr)
+{
+	double x = jetwatt_plot_x(p, row->time_ms), y = jetwatt_plot_y(p, row->power_w);
+	double dt = BARS * row->time_sd * row->time_ms, dw = BARS * row->power_sd * row->power_w;
+
+	if (row->time_ms - dt > p->lo[0])
+		fprintf(p->f, "<path class='bars' d='M%.1f %.1fH%.1f", jetwatt_plot_x(p, row->time_ms - dt),
+			y, jetwatt_plot_x(p, row->time_ms + dt));
+	else
+		fprintf(p->f, "<path class='bars' d='");
+	fprintf(p->f, "M%.1f %.1fV%.1f'/>", x, jetwatt_plot_y(p, row->power_w - dw),
+		jetwatt_plot_y(p, row->power_w + dw));
+	fprintf(p->f, "<circle class='measured' cx='%.1f' cy='%.1f' r='4'><title>%zu: %u cores, %.0f / "
+		"%.0f / %.0f MHz, %.2f ms, %.2f W</title></circle>\n", x, y, nr, row->mode.cores,
+		row->mode.cpu_khz * 1e-3, row->mode.gpu_hz * 1e-6, row->mode.emc_hz * 1e-6,
+		row->time_ms, row->power_w);
+}
+
+int jetwatt_plot_modes(FILE *f, const struct jetwatt_report *r)
+{
+	struct jetwatt_plot p = { f, { INFINITY, INFINITY }, { 0, 0 }, 1 };
+	char budget[48];
+	int err;
+
+	for (size_t i = 0; i < r->nr_predicted; i++)
+		reach(&p, r->predicted[i].time_ms, r->predicted[i].power_w);
+	for (size_t i = 0; i < r->nr_measured; i++)
+		reach(&p, r->measured[i].time_ms, r->measured[i].power_w);
+	if (r->chosen)
+		reach(&p, r->chosen->time_ms, r->chosen->power_w);
+	if (!isfinite(p.lo[0]))
+		return 0;
+	if (r->budget_w > 0) {
+		p.lo[1] = fmin(p.lo[1], r->budget_w);
+		p.hi[1] = fmax(p.hi[1], r->budget_w);
+	}
+	jetwatt_plot_begin(&p, "Time and power of every mode", "ms per minibatch (log)", "W");
+	cloud(&p, r);
+	err = front(&p, r);
+	if (r->budget_w > 0) {
+		snprintf(budget, sizeof(budget), "budget %g W", r->budget_w);
+		jetwatt_plot_level(&p, r->budget_w, budget);
+	}
+	for (size_t i = 0; i < r->nr_measured; i++)
+		measured(&p, &r->measured[i], i + 1);
+	if (r->chosen)
+		fprintf(f, "<circle class='chosen' cx='%.1f' cy='%.1f' r='8' />\n",
+			jetwatt_plot_x(&p, r->chosen->time_ms), jetwatt_plot_y(&p, r->chosen->power_w));
+	jetwatt_plot_end(&p);
+	return err;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "plot.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* User units; the page scales them. */
+#define WIDTH	680.0
+#define HEIGHT	360.0
+#define LEFT	48.0
+#define RIGHT	668.0
+#define TOP	14.0
+#define BOTTOM	314.0
+#define TICKS	6
+
+void jetwatt_plot_text(FILE *f, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '<': fputs("&lt;", f); break;
+		case '>': fputs("&gt;", f); break;
+		case '&': fputs("&amp;", f); break;
+		case '"': fputs("&quot;", f); break;
+		default:
+			/* Controls are no characters of HTML. */
+			putc((unsigned char)*text < 0x20 ? ' ' : *text, f);
+		}
+	}
+}
+
+double jetwatt_plot_x(const struct jetwatt_plot *p, double x)
+{
+	double part = p->log ? log(x / p->lo[0]) / log(p->hi[0] / p->lo[0]) :
+			       (x - p->lo[0]) / (p->hi[0] - p->lo[0]);
+
+	return LEFT + part * (RIGHT - LEFT);
+}
+
+double jetwatt_plot_y(const struct jetwatt_plot *p, double y)
+{
+	return BOTTOM - (y - p->lo[1]) / (p->hi[1] - p->lo[1]) * (BOTTOM - TOP);
+}
+
+/* 1, 2 or 5 times a power of ten, so that about TICKS of them fill @range. */
+static double step_of(double range)
+{
+	double raw = range / TICKS, ten = pow(10, floor(log10(raw))), m = raw / ten;
+
+	return ten * (m < 1.5 ? 1 : m < 3.5 ? 2 : m < 7.5 ? 5 : 10);
+}
+
+static void widen(double *lo, double *hi)
+{
+	double step;
+
+	if (!(*hi > *lo)) {
+		*lo -= 1;
+		*hi += 1;
+	}
+	step = step_of(*hi - *lo);
+	*lo = floor(*lo / step) * step;
+	*hi = ceil(*hi / step) * step;
+}
+
+static void x_tick(struct jetwatt_plot *p, double v)
+{
+	double x = jetwatt_plot_x(p, v);
+
+	fprintf(p->f, "<path class='grid' d='M%.1f %.1fV%.1f'/>"
+		"<text x='%.1f' y='%.1f' text-anchor='middle'>%g</text>\n", x, TOP, BOTTOM, x,
+		BOTTOM + 17, v);
+}
+
+static void x_axis(struct jetwatt_plot *p)
+{
+	static const double mantissa[] = { 1, 2, 5 };
+	double step;
+
+	if (!p->log) {
+		step = step_of(p->hi[0] - p->lo[0]);
+		for (int i = 0; p->lo[0] + i * step <= p->hi[0] + step / 1e6; i++)
+			x_tick(p, round((p->lo[0] + i * step) / step) * step);
+		return;
+	}
+	for (double ten = pow(10, floor(log10(p->lo[0]))); ten <= p->hi[0]; ten *= 10)
+		for (int i = 0; i < 3; i++)
+			if (ten * mantissa[i] >= p->lo[0] && ten * mantissa[i] <= p->hi[0])
+				x_tick(p, ten * mantissa[i]);
+}
+
+void jetwatt_plot_begin(struct jetwatt_plot *p, const char *what, const char *x_label,
+			const char *y_label)
+{
+	double step;
+
+	if (p->log) {
+		p->lo[0] *= 0.95;
+		p->hi[0] = p->hi[0] > p->lo[0] ? p->hi[0] * 1.05 : p->lo[0] * 2;
+	} else if (!(p->hi[0] > p->lo[0])) {
+		p->hi[0] = p->lo[0] + 1;
+	}
+	widen(&p->lo[1], &p->hi[1]);
+	step = step_of(p->hi[1] - p->lo[1]);
+	fprintf(p->f, "<div class='plot'><svg viewBox='0 0 %g %g' role='img' aria-label='", WIDTH,
+		HEIGHT);
+	jetwatt_plot_text(p->f, what);
+	fprintf(p->f, "'>\n");
+	x_axis(p);
+	for (int i = 0; p->lo[1] + i * step <= p->hi[1] + step / 1e6; i++) {
+		double v = p->lo[1] + i * step, y = jetwatt_plot_y(p, v);
+
+		fprintf(p->f, "<path class='grid' d='M%.1f %.1fH%.1f'/>"
+			"<text x='%.1f' y='%.1f' text-anchor='end'>%g</text>\n", LEFT, y, RIGHT,
+			LEFT - 6, y + 4, round(v / step) * step);
+	}
+	fprintf(p->f, "<text class='label' x='%.1f' y='%.1f' text-anchor='end'>", RIGHT, HEIGHT - 8);
+	jetwatt_plot_text(p->f, x_label);
+	fprintf(p->f, "</text><text class='label' x='%.1f' y='%.1f'>", 2.0, HEIGHT - 8);
+	jetwatt_plot_text(p->f, y_label);
+	fprintf(p->f, "</text>\n");
+}
+
+void jetwatt_plot_end(struct jetwatt_plot *p)
+{
+	fprintf(p->f, "</svg></div>\n");
+}
+
+void jetwatt_plot_level(struct jetwatt_plot *p, double y, const char *text)
+{
+	double at = jetwatt_plot_y(p, y);
+
+	if (y < p->lo[1] || y > p->hi[1])
+		return;
+	fprintf(p->f, "<path class='budget' d='M%.1f %.1fH%.1f'/>"
+		"<text class='budget-text' x='%.1f' y='%.1f' text-anchor='end'>", LEFT, at, RIGHT,
+		RIGHT - 4, at - 5);
+	jetwatt_plot_text(p->f, text);
+	fprintf(p->f, "</text>\n");
+}
