@@ -126,7 +126,8 @@ int jetwatt_config_set(struct jetwatt *jw, const struct jetwatt_config *config);
 int jetwatt_stats(struct jetwatt *jw, struct jetwatt_stats *stats);
 
 /* Batches (after subscribe) and events arrive at @jw's fd. Needs CAP_NET_ADMIN
- * for samples, nothing for events. */
+ * for samples, nothing for events. The first batch may already call @fn before
+ * jetwatt_subscribe() returns. No callback may close @jw or call into it. */
 int jetwatt_subscribe(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg);
 int jetwatt_unsubscribe(struct jetwatt *jw);
 int jetwatt_events(struct jetwatt *jw, jetwatt_event_fn fn, void *arg);

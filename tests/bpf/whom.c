@@ -136,18 +136,19 @@ TEST_F(family, other_ways_to_fork)
 
 TEST_F(family, forked_before_the_probe)
 {
-	int go[2], i;
+	int go[2], ready[2], i;
 	pid_t pid[2];
 	char c;
 
 	ASSERT_EQ(0, pipe(go));
+	ASSERT_EQ(0, pipe(ready));
 	for (i = 0; i < 2; i++) {
 		pid[i] = fork();
 		ASSERT_LE(0, pid[i]);
 		if (!pid[i]) {
 			pid_t grandchild = fork();
 
-			if (read(go[0], &c, 1) != 1)
+			if (write(ready[1], "r", 1) != 1 || read(go[0], &c, 1) != 1)
 				_exit(1);
 			node_syncpt(self->node.render, 1, 0, 0);
 			if (grandchild)
@@ -155,7 +156,8 @@ TEST_F(family, forked_before_the_probe)
 			_exit(0);
 		}
 	}
-	node_sleep(20000000);
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(1, read(ready[0], &c, 1));
 	ASSERT_EQ(0, seen_open(&self->seen, pid[0], 1, 0));
 	ASSERT_EQ(4, write(go[1], "1234", 4));
 	for (i = 0; i < 2; i++)
