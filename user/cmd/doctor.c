@@ -281,7 +281,8 @@ static void check_writers(struct doctor *d)
 			for (int i = 0; name[i]; i++)
 				if (!strncmp(comm, name[i], 15) && strlen(found) + 40 < sizeof(found))
 					snprintf(found + strlen(found), sizeof(found) - strlen(found),
-						 "%s%s (%s)", *found ? ", " : "", comm, e->d_name);
+						 "%s%.15s (%.10s)", *found ? ", " : "", comm,
+						 e->d_name);
 		}
 		fclose(f);
 	}

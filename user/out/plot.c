@@ -9,7 +9,7 @@
 #define HEIGHT	360.0
 #define LEFT	48.0
 #define RIGHT	668.0
-#define TOP	14.0
+#define TOP	24.0
 #define BOTTOM	314.0
 #define TICKS	6
 
@@ -115,7 +115,7 @@ void jetwatt_plot_begin(struct jetwatt_plot *p, const char *what, const char *x_
 	}
 	fprintf(p->f, "<text class='label' x='%.1f' y='%.1f' text-anchor='end'>", RIGHT, HEIGHT - 8);
 	jetwatt_plot_text(p->f, x_label);
-	fprintf(p->f, "</text><text class='label' x='%.1f' y='%.1f'>", 2.0, HEIGHT - 8);
+	fprintf(p->f, "</text><text class='label' x='2' y='12'>");
 	jetwatt_plot_text(p->f, y_label);
 	fprintf(p->f, "</text>\n");
 }
