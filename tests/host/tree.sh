@@ -31,7 +31,7 @@ rule "kernel versions are asked for in kmod/compat/ only" < <(
 		search '\b(LINUX_VERSION_CODE|KERNEL_VERSION)\b')
 
 rule "the simulated board shares no header with the module" < <(
-	sources tests/sim | grep -v '/test_' | search "$include[\"<].*(kmod/|linux/jetwatt\.h)")
+	sources tests/sim | grep -v '/test_' | search "${include}[\"<].*(kmod/|linux/jetwatt\.h)")
 
 system='(unistd|fcntl|poll|dirent|pthread|signal|time|sys/.*|netlink/.*|bpf/.*|linux/.*)\.h'
 rule "model, plan and batch reach for nothing of the system" < <(
