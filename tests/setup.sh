@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.."
 
 host_packages=(
 	gcc libc6-dev pkg-config cpio xz-utils kmod perl bc jq
-	libnl-3-dev libnl-genl-3-dev libbpf-dev libelf-dev zlib1g-dev libopenblas-dev
+	libnl-3-dev libnl-genl-3-dev libbpf-dev libelf-dev zlib1g-dev libjansson-dev libopenblas-dev
 	clang llvm bpftool sparse
 	gcc-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 	linux-kbuild-6.1 qemu-system-arm device-tree-compiler python3 python3-yaml

@@ -85,8 +85,8 @@ $(host_tests): build/host/%: tests/host/%.c build/libjetwatt.so build/sync.skel.
 		-Wl,-rpath,'$$ORIGIN/..' -ljetwatt $(libs) -lpthread
 
 # --- the demo's report, on the host ----------------------------------------------
-build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c))
-	$(call quiet,LD)$(CC) $(OPT) -o $@ $^ -lm
+build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c user/out/*.c user/store/*.c))
+	$(call quiet,LD)$(CC) $(OPT) -o $@ $^ -ljansson -lm
 
 demo:
 	tests/setup.sh

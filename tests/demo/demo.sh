@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make demo: the whole path on the simulated Orin, then the report.
+#
+#   BUDGET_W=30          the power budget
+#   WORKLOAD=resnet      what the analytic plant runs (names: tests/sim/README)
+#   CORPUS=file.csv      replay measured modes instead (header: README.md, "Files")
+#   SEED=1               of the plant's noise
+#   OUT=build/demo       where report.json and report.html go
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+budget=${BUDGET_W:-30} corpus=${CORPUS:-} workload=${WORKLOAD:-} seed=${SEED:-1} out=${OUT:-build/demo}
+die() { printf 'demo: %s\n  why: %s\n  fix: %s\n' "$1" "$2" "$3" >&2; exit 2; }
+
+[[ $budget =~ ^[0-9]+(\.[0-9]+)?$ ]] ||
+	die "BUDGET_W=$budget is not a power" "it must be a number of watts" "make demo BUDGET_W=30"
+[ -z "$corpus" ] || [ -r "$corpus" ] ||
+	die "cannot read CORPUS=$corpus" "no such file, or no permission" "give a CSV of measured modes"
+
+mkdir -p "$out/guest"
+rm -f "$out"/guest/* "$out"/report.json "$out"/report.html
+smp=12 scale=1000 args=() modes=''
+
+# Column of a CSV's header by name, from 1; empty if it is not there.
+column() { head -n 1 "$corpus" | tr -d '\r' | tr , '\n' | grep -nx "$1" | cut -d: -f1; }
+
+if [ -n "$corpus" ]; then
+	cols=() modes=/demo/modes.csv
+	for c in cores cpu_khz gpu_hz emc_hz time_ms; do
+		n=$(column $c) || die "$corpus has no column $c" \
+			"a corpus has cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w" "name the columns so"
+		cols+=("$n")
+	done
+	# What a user of such a board knows: which modes it has. Not how they did.
+	tr -d '\r' < "$corpus" | cut -d, -f"${cols[0]},${cols[1]},${cols[2]},${cols[3]}" |
+		awk '!seen[$0]++' > "$out/modes.csv"
+	smp=$(awk -F, 'NR > 1 && $1 > m { m = $1 } END { print m }' "$out/modes.csv")
+	# Minibatches of over 8 s are replayed faster; the report says by how much.
+	scale=$(awk -F, -v c="${cols[4]}" 'NR > 1 && $c > m { m = $c }
+		END { print m > 8000 ? int(8000 / m * 1000) : 1000 }' "$corpus")
+	plant="plant=replay csv=/demo/corpus.csv time_scale=$scale"
+	args=(--file "$corpus:/demo/corpus.csv" --file "$out/modes.csv:$modes")
+	name=$(basename "$corpus" .csv)
+else
+	workload=${workload:-resnet}
+	plant="plant=analytic workload=$workload"
+	name=$workload
+fi
+
+status=0
+tests/qemu/guest --smp "$smp" --timeout "${DEMO_TIMEOUT:-900}" --out "$out/guest" \
+	--module governor_simpleondemand --module ina3221 --module "jetwatt-sim $plant seed=$seed" --module jetwatt \
+	--file tests/demo/guest.sh:/demo/guest.sh "${args[@]}" \
+	-- /bin/sh /demo/guest.sh "$budget" "${workload:-replay}" $modes || status=$?
+
+if [ -s "$out/guest/optimize.json" ]; then
+	build/demo-report "$out/guest" "$out" "$budget" "$name" "$(awk "BEGIN { print $scale / 1000 }")"
+	echo
+	echo "report: $out/report.json $out/report.html"
+fi
+exit $status

@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The demo as it runs on the simulated board: an ordinary user's session, step
+# by step. What the plant knows is copied to /out at the end for the report;
+# nothing in here or in jetwatt reads it.
+#
+#   guest.sh BUDGET_W WORKLOAD [MODES.csv]
+set -u
+budget=$1 workload=$2 modes=${3-}
+out=/out
+truth=/sys/kernel/debug/jetwatt-sim/truth
+
+say() { printf '\n== %s\n' "$*"; }
+
+# Every knob with its value, read without any code of jetwatt.
+knobs()
+{
+	for f in /sys/devices/system/cpu/cpu[0-9]*/online \
+		 /sys/devices/system/cpu/cpufreq/policy*/scaling_m??_freq \
+		 /sys/class/devfreq/*/m??_freq /sys/kernel/nvpmodel_clk_cap/emc; do
+		[ -r "$f" ] && echo "$f $(cat "$f")"
+	done
+}
+
+knobs > $out/knobs.before
+
+say "jetwatt doctor"
+jetwatt doctor
+say "jetwatt list rails"
+jetwatt list rails
+
+say "a training job starts: train (unmodified); jetwatt record follows it from its first call to its last"
+jetwatt record -o $out/run.jsonl -- /bin/train --workload "$workload" > $out/record.log 2>&1 &
+record=$!
+while ! job=$(pidof train); do sleep 0.1; done
+sleep 3
+
+say "jetwatt optimize --power ${budget}W -p $job"
+jetwatt optimize --power "$budget" -p "$job" ${modes:+--modes "$modes"} --progress \
+	--json $out/optimize.json --predictions $out/predictions.csv
+status=$?
+echo "$status" > $out/optimize.status
+[ $status -eq 0 ] && sleep 5
+
+say "jetwatt restore"
+jetwatt restore
+knobs > $out/knobs.after
+sleep 2
+kill -TERM "$job"
+wait $record
+cat $out/record.log
+
+cp $truth/modes $out/truth-modes.csv
+cp $truth/energy $out/truth-energy.csv
+cp $truth/minibatches $out/truth-minibatches.csv
+exit $status

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "optimum.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIMS 4
+
+static double coord(const struct jetwatt_mode *m, int d)
+{
+	switch (d) {
+	case 0: return m->cores;
+	case 1: return m->cpu_khz;
+	case 2: return m->gpu_hz;
+	default: return m->emc_hz;
+	}
+}
+
+/* A row's place on the grid: the step that it has in each dimension. */
+struct cell {
+	unsigned int step[DIMS];
+	size_t row;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int by_step(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+
+	for (int d = 0; d < DIMS; d++)
+		if (x->step[d] != y->step[d])
+			return x->step[d] < y->step[d] ? -1 : 1;
+	return 0;
+}
+
+/* Distinct values of a dimension, ascending. */
+static size_t steps(const struct jetwatt_row *row, size_t n, int d, double *v)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = coord(&row[i].mode, d);
+	qsort(v, n, sizeof(*v), by_value);
+	for (size_t i = 0; i < n; i++)
+		if (!k || v[i] != v[k - 1])
+			v[k++] = v[i];
+	return k;
+}
+
+static long neighbour(const struct cell *cell, size_t n, struct cell c, int d, int by)
+{
+	const struct cell *hit;
+
+	if (by < 0 && !c.step[d])
+		return -1;
+	c.step[d] += by;
+	hit = bsearch(&c, cell, n, sizeof(*cell), by_step);
+	return hit ? (long)hit->row : -1;
+}
+
+/* Median, over the dimensions with two neighbours, of their geometric mean;
+ * 0 where there is none. */
+static double expected(const struct jetwatt_row *row, const struct cell *cell, size_t n, size_t i)
+{
+	double g[DIMS];
+	int k = 0;
+
+	for (int d = 0; d < DIMS; d++) {
+		long lo = neighbour(cell, n, cell[i], d, -1);
+		long hi = neighbour(cell, n, cell[i], d, 1);
+
+		if (lo >= 0 && hi >= 0)
+			g[k++] = sqrt(row[lo].power_w * row[hi].power_w);
+	}
+	if (!k)
+		return 0;
+	qsort(g, k, sizeof(*g), by_value);
+	return k % 2 ? g[k / 2] : (g[k / 2 - 1] + g[k / 2]) / 2;
+}
+
+long optimum_dirty(const struct jetwatt_row *row, size_t n, unsigned char *dirty)
+{
+	struct cell *cell = calloc(n + 1, sizeof(*cell));
+	double *v = calloc(n + 1, sizeof(*v));
+	long count = -ENOMEM;
+
+	if (!cell || !v)
+		goto out;
+	for (int d = 0; d < DIMS; d++) {
+		size_t k = steps(row, n, d, v);
+
+		for (size_t i = 0; i < n; i++) {
+			double x = coord(&row[i].mode, d);
+			double *at = bsearch(&x, v, k, sizeof(*v), by_value);
+
+			cell[i].step[d] = at - v;
+			cell[i].row = i;
+		}
+	}
+	qsort(cell, n, sizeof(*cell), by_step);
+	memset(dirty, 0, n);
+	count = 0;
+	for (size_t i = 0; i < n; i++) {
+		dirty[cell[i].row] = row[cell[i].row].power_w < 0.95 * expected(row, cell, n, i);
+		count += dirty[cell[i].row];
+	}
+out:
+	free(cell);
+	free(v);
+	return count;
+}
+
+long optimum_find(const struct jetwatt_row *row, size_t n, const unsigned char *dirty,
+		  double limit_w)
+{
+	long best = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		if (row[i].power_w > limit_w || (dirty && dirty[i]))
+			continue;
+		if (best < 0 || row[i].time_ms < row[best].time_ms)
+			best = i;
+	}
+	return best;
+}
+
+long optimum_row(const struct jetwatt_row *row, size_t n, const struct jetwatt_mode *mode)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!memcmp(&row[i].mode, mode, sizeof(*mode)))
+			return i;
+	return -1;
+}
