@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The analytic plant: an AGX Orin from first principles.
+ *
+ * Time. Every layer takes the longest of arithmetic, traffic and launches: a
+ * roof per layer, summed. The loader is a pipeline of workers beside it; what
+ * it takes longer than the GPU is the stall.
+ * Power. C V^2 f of what is at work, with a voltage that is flat at low clocks
+ * and rises in steps of the regulator; leakage grows with voltage and with the
+ * temperature that the mean power makes; DRAM pays per byte.
+ * Magnitudes are those of the module (10 to 55 W); constants are ours.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+
+#include "analytic_work.h"
+#include "plant.h"
+
+#define GPU_FLOP_PER_CLK	4096	/* 2048 FP32 units, multiply and add */
+#define GPU_BYTE_PER_CLK	192	/* what the GPU can ask memory for */
+#define EMC_BYTE_PER_CLK	64	/* 256 bit, both edges */
+#define KERNEL_GPU_CLKS		1900	/* shortest kernel */
+
+static char *workload = "resnet";
+module_param(workload, charp, 0444);
+MODULE_PARM_DESC(workload, "analytic plant: resnet, loader, lstm or tiny");
+
+static const struct sim_work *work;
+static const struct sim_steps *steps;
+static u32 cores_max;
+
+struct volts {
+	u32 khz, mv;
+};
+
+/* The regulator has steps of 12.5 mV. */
+static u64 voltage(const struct volts *v, u32 n, u32 khz)
+{
+	u32 i, mv;
+
+	for (i = 1; i < n - 1 && khz > v[i].khz; i++)
+		;
+	if (khz <= v[0].khz)
+		mv = v[0].mv;
+	else
+		mv = v[i - 1].mv + (v[i].mv - v[i - 1].mv) * (u64)(khz - v[i - 1].khz) /
+					   (v[i].khz - v[i - 1].khz);
+	return DIV_ROUND_UP(mv * 10, 125) * 125 / 10;
+}
+
+static const struct volts gpu_volts[] = {
+	{ 430000, 600 }, { 624750, 652 }, { 828750, 735 }, { 1032750, 838 }, { 1300500, 1005 },
+};
+
+static const struct volts cpu_volts[] = {
+	{ 750000, 612 }, { 1113600, 664 }, { 1497600, 755 }, { 1728000, 834 }, { 2201600, 1062 },
+};
+
+/* Share of the theoretical bandwidth that is reached, permille: poor at the lowest clock,
+ * where refresh and turn-arounds weigh most.
+ */
+static u32 emc_efficiency(u64 hz)
+{
+	return hz < 400000000 ? 610 : hz < 1000000000 ? 690 : hz < 2500000000ULL ? 770 : 790;
+}
+
+static u64 cpu_ns(u64 kcycles, u32 cpu_khz)
+{
+	return div_u64(kcycles * 1000000000ULL, cpu_khz);
+}
+
+/* Parallel part of the loader: workers that really run, permille. */
+static u32 running(const struct sim_mode *m)
+{
+	if (m->cores > work->workers)
+		return work->workers * 1000;
+	/* The training process itself wants some of a core. */
+	return m->cores == 1 ? 640 : m->cores * 1000 - 350;
+}
+
+struct times {
+	u64 arithmetic, traffic, launch;	/* within busy; they overlap */
+	u64 busy, load, stall;
+	u64 bytes;
+};
+
+static void times(const struct sim_mode *m, struct times *t)
+{
+	u32 gpu_khz = div_u64(m->gpu_hz, 1000), emc_khz = div_u64(m->emc_hz, 1000);
+	u64 emc_byte_per_ms = (u64)emc_khz * EMC_BYTE_PER_CLK * emc_efficiency(m->emc_hz) / 1000;
+	u64 byte_per_ms = min_t(u64, emc_byte_per_ms, (u64)gpu_khz * GPU_BYTE_PER_CLK);
+	/* With one core everything that interrupts it delays launches. */
+	u32 crowd = m->cores == 1 ? 160 : m->cores == 2 ? 115 : 100;
+	const struct sim_layer *l;
+	u64 load;
+
+	memset(t, 0, sizeof(*t));
+	for (l = work->layers; l < work->layers + ARRAY_SIZE(work->layers) && l->launches; l++) {
+		u64 flop_per_ms = (u64)GPU_FLOP_PER_CLK * gpu_khz / 1000 * l->efficiency;
+		u64 a = div64_u64(l->mflop * 1000000000000ULL, flop_per_ms) +
+			div_u64((u64)l->launches * KERNEL_GPU_CLKS * 1000000, gpu_khz);
+		u64 q = div64_u64(l->kbyte * 1000000000ULL, byte_per_ms);
+		u64 c = cpu_ns((u64)l->launches * work->launch_kcycles * crowd / 100, m->cpu_khz);
+
+		t->arithmetic += a;
+		t->traffic += q;
+		t->launch += c;
+		t->busy += max3(a, q, c);
+		t->bytes += l->kbyte * 1000ULL;
+	}
+	load = work->load_mcycles - work->serial_mcycles;
+	t->load = cpu_ns(div_u64(load * 1000000, running(m)), m->cpu_khz) +
+		  cpu_ns(work->serial_mcycles * 1000ULL, m->cpu_khz) +
+		  div64_u64(work->load_kbyte * 1000000000ULL, emc_byte_per_ms);
+	t->stall = cpu_ns(work->dequeue_kcycles, m->cpu_khz) + 60000;
+	if (t->load > t->busy)
+		t->stall += t->load - t->busy;
+}
+
+/* C in pF, V in mV, f in kHz. */
+static u64 cvvf_uw(u32 pf, u64 mv, u32 khz)
+{
+	return div_u64(pf * mv * mv / 1000 * khz, 1000000);
+}
+
+/* Leakage: @uw at 1 V and 50 degrees, cubic in voltage, 1.3 % a degree. */
+static u64 leak_uw(u32 uw, u64 mv, u32 temp_mc)
+{
+	s64 warm = 1000 + div_s64(((s64)temp_mc - 50000) * 13, 1000);
+
+	return div_u64(div_u64(uw * mv * mv / 1000 * mv, 1000000) * max_t(s64, warm, 400), 1000);
+}
+
+static u32 share(u64 part, u64 whole)
+{
+	return min_t(u64, div64_u64(part * 1000, whole ?: 1), 1000);
+}
+
+/* Power of every rail: @gpu permille of the GPU's units toggle, @cpu permille of a core are
+ * busy (12000: all of twelve), @mbps go to memory.
+ */
+static void rails(const struct sim_mode *m, u32 temp_mc, u32 gpu, u32 cpu, u64 mbps, u32 *uw)
+{
+	u32 gpu_khz = div_u64(m->gpu_hz, 1000), emc_mhz = div_u64(m->emc_hz, 1000000);
+	u64 gpu_mv = voltage(gpu_volts, ARRAY_SIZE(gpu_volts), gpu_khz);
+	u64 cpu_mv = voltage(cpu_volts, ARRAY_SIZE(cpu_volts), m->cpu_khz);
+	u32 clusters = DIV_ROUND_UP(m->cores, 4);
+	u64 ddr;
+
+	/* Clock trees toggle a tenth when nothing computes. */
+	uw[SIM_RAIL_GPU_SOC] = cvvf_uw(19500, gpu_mv, gpu_khz) * (100 + gpu * 9 / 10) / 1000 +
+			       leak_uw(1900000, gpu_mv, temp_mc) +
+			       3300000 + emc_mhz * 390 + mbps * 9;
+	uw[SIM_RAIL_CPU_CV] = cvvf_uw(640, cpu_mv, m->cpu_khz) * (m->cores * 60ULL + cpu) / 1000 +
+			      m->cores * leak_uw(95000, cpu_mv, temp_mc) +
+			      clusters * (cvvf_uw(150, cpu_mv, m->cpu_khz) + 60000) + 350000;
+	ddr = 420000 + emc_mhz * 310 + mbps * 29;
+	uw[SIM_RAIL_DDR] = ddr;
+	/* DDR's regulator loses 12 %. */
+	uw[SIM_RAIL_SYS_5V0] = 4100000 + ddr * 112 / 100;
+}
+
+static void analytic_point(const struct sim_mode *mode, struct sim_point *p)
+{
+	u32 temp_mc = 55000, gpu, launch, workers = running(mode);
+	struct times t;
+	int i;
+
+	times(mode, &t);
+	p->part_ns[SIM_STALL] = t.stall;
+	p->part_ns[SIM_BUSY] = t.busy;
+	p->part_ns[SIM_IDLE] = 0;
+	gpu = share(t.busy / 5 + t.arithmetic * 62 / 100 + t.traffic * 18 / 100, t.busy);
+	launch = share(t.launch, t.busy);
+
+	/* Temperature and power meet after a few rounds: leakage is a small part. */
+	for (i = 0; i < 4; i++) {
+		u64 load_kb = work->load_kbyte;
+
+		rails(mode, temp_mc, 30, 1000 + workers, div64_u64(load_kb * 1000000, t.load ?: 1),
+		      p->uw[SIM_STALL]);
+		rails(mode, temp_mc, gpu, 150 + launch +
+		      (u64)workers * share(t.load, t.busy) / 1000,
+		      div64_u64(t.bytes * 1000 + load_kb * 1000000, t.busy), p->uw[SIM_BUSY]);
+		rails(mode, temp_mc, 0, 100, 50, p->uw[SIM_IDLE]);
+		temp_mc = 32000 + div_u64(sim_point_module_uw(p) * 900ULL, 1000000);
+	}
+}
+
+static int analytic_open(struct sim_steps *s, u32 cores)
+{
+	/* The AGX Orin's own tables. */
+	static const u32 gpu_khz[] = {
+		114750, 216750, 318750, 420750, 522750, 624750, 726750, 828750, 930750, 1032750,
+		1134750, 1236750, 1300500,
+	};
+	static const u32 emc_mhz[] = { 204, 0, 2133, 3199 };
+	u32 i;
+
+	work = sim_work_find(workload);
+	if (!work) {
+		pr_err("no workload \"%s\"; there are resnet, loader, lstm and tiny\n", workload);
+		return -EINVAL;
+	}
+	s->nr_cpu = 29;
+	for (i = 0; i < 28; i++)
+		s->cpu_khz[i] = 115200 + 76800 * i;
+	s->cpu_khz[28] = 2201600;
+	s->nr_gpu = ARRAY_SIZE(gpu_khz);
+	for (i = 0; i < s->nr_gpu; i++)
+		s->gpu_hz[i] = gpu_khz[i] * 1000ULL;
+	s->nr_emc = ARRAY_SIZE(emc_mhz);
+	for (i = 0; i < s->nr_emc; i++)
+		s->emc_hz[i] = emc_mhz[i] ? emc_mhz[i] * 1000000ULL : 665600000ULL;
+	steps = s;
+	cores_max = cores;
+	return 0;
+}
+
+static void analytic_close(void)
+{
+}
+
+static u32 analytic_modes(void)
+{
+	return cores_max * steps->nr_cpu * steps->nr_gpu * steps->nr_emc;
+}
+
+static void analytic_mode(u32 i, struct sim_mode *mode)
+{
+	mode->emc_hz = steps->emc_hz[i % steps->nr_emc];
+	i /= steps->nr_emc;
+	mode->gpu_hz = steps->gpu_hz[i % steps->nr_gpu];
+	i /= steps->nr_gpu;
+	mode->cpu_khz = steps->cpu_khz[i % steps->nr_cpu];
+	mode->cores = i / steps->nr_cpu + 1;
+}
+
+const struct sim_model sim_analytic = {
+	.name = "analytic",
+	.open = analytic_open,
+	.close = analytic_close,
+	.point = analytic_point,
+	.modes = analytic_modes,
+	.mode = analytic_mode,
+};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The board's drivers. Each pair registers with a kernel core and takes itself off again. */
+#ifndef SIM_BOARD_H
+#define SIM_BOARD_H
+
+#include <linux/types.h>
+
+struct dentry;
+
+int sim_cpu_register(void);
+void sim_cpu_unregister(void);
+int sim_gpu_register(void);
+void sim_gpu_unregister(void);
+int sim_emc_register(void);
+void sim_emc_unregister(void);
+int sim_thermal_register(void);
+void sim_thermal_unregister(void);
+int sim_host1x_register(void);
+void sim_host1x_unregister(void);
+int sim_job_register(void);
+void sim_job_unregister(void);
+void sim_truth_files(struct dentry *dir);
+
+#endif

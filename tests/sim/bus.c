@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The i2c adapter, and on it the chips that the device tree names.
+ *
+ * A transfer takes as long as on the wire: every message a start and nine bits
+ * a byte, a stop at the end; set pointer and read a word are 48 bits. Registers
+ * are read and written at the moment their bytes pass.
+ */
+#include "bus.h"
+
+#include <linux/hrtimer.h>
+#include <linux/i2c.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/of.h>
+#include <linux/platform_device.h>
+
+#include "chip.h"
+#include "fault.h"
+
+#define BUS_CHIPS	4
+
+static uint bus_hz;
+module_param(bus_hz, uint, 0444);
+MODULE_PARM_DESC(bus_hz, "clock of the i2c bus: 100000 or 400000 (0: as the device tree says)");
+
+struct bus {
+	struct i2c_adapter adapter;
+	u32 hz;
+	struct sim_chip chips[BUS_CHIPS];	/* guarded by the adapter's lock */
+	u32 nr_chips;
+};
+
+static u64 seed;
+
+static int rail_of(const char *label)
+{
+	static const char *const labels[SIM_RAILS] = {
+		[SIM_RAIL_GPU_SOC] = "VDD_GPU_SOC",
+		[SIM_RAIL_CPU_CV] = "VDD_CPU_CV",
+		[SIM_RAIL_SYS_5V0] = "VIN_SYS_5V0",
+		[SIM_RAIL_DDR] = "VDDQ_VDD2_1V8AO",
+	};
+	int i;
+
+	for (i = 0; i < SIM_RAILS; i++)
+		if (!strcmp(labels[i], label))
+			return i;
+	return -1;
+}
+
+static void wire_channel(struct sim_chip *chip, struct device_node *input)
+{
+	const char *label;
+	u32 reg, uohm;
+
+	if (of_property_read_u32(input, "reg", &reg) || reg >= SIM_CHANNELS ||
+	    of_property_read_string(input, "label", &label) ||
+	    of_property_read_u32(input, "shunt-resistor-micro-ohms", &uohm))
+		return;
+	chip->channel[reg].rail = rail_of(label);
+	chip->channel[reg].shunt_uohm = uohm;
+}
+
+static void find_chips(struct bus *bus, struct device_node *node)
+{
+	struct device_node *child, *input;
+	u32 addr;
+
+	for_each_available_child_of_node(node, child) {
+		if (!of_device_is_compatible(child, "ti,ina3221") ||
+		    of_property_read_u32(child, "reg", &addr) || bus->nr_chips == BUS_CHIPS)
+			continue;
+		sim_chip_init(&bus->chips[bus->nr_chips], addr, ktime_get_ns(), seed + addr);
+		for_each_available_child_of_node(child, input)
+			wire_channel(&bus->chips[bus->nr_chips], input);
+		bus->nr_chips++;
+	}
+}
+
+static struct sim_chip *find(struct bus *bus, u16 addr)
+{
+	u32 i;
+
+	for (i = 0; i < bus->nr_chips; i++)
+		if (bus->chips[i].addr == addr)
+			return &bus->chips[i];
+	return NULL;
+}
+
+static u64 bits_ns(const struct bus *bus, u64 bits)
+{
+	return div_u64(bits * NSEC_PER_SEC, READ_ONCE(bus->hz));
+}
+
+static void sleep_until(u64 t)
+{
+	ktime_t end = ns_to_ktime(t);
+
+	while (ktime_get_ns() < t) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule_hrtimeout(&end, HRTIMER_MODE_ABS);
+	}
+}
+
+/* The chip has no auto-increment: a long read repeats the register. */
+static void pass_bytes(struct sim_chip *chip, struct i2c_msg *msg, u64 t)
+{
+	u16 value = 0;
+	u32 i;
+
+	if (msg->flags & I2C_M_RD) {
+		for (i = 0; i < msg->len; i++) {
+			if (!(i & 1))
+				value = sim_chip_read(chip, chip->pointer, t);
+			msg->buf[i] = i & 1 ? value & 0xff : value >> 8;
+		}
+		return;
+	}
+	if (msg->len)
+		chip->pointer = msg->buf[0];
+	if (msg->len >= 3)
+		sim_chip_write(chip, chip->pointer, msg->buf[1] << 8 | msg->buf[2], t);
+}
+
+static int transfer(struct i2c_adapter *adapter, struct i2c_msg *msgs, int n)
+{
+	struct bus *bus = i2c_get_adapdata(adapter);
+	u64 begin = ktime_get_ns(), bits = 0;
+	int i, acked = n;
+
+	/* First the time on the wire, then the values as of the past: what the computing takes
+	 * adds once, and does not shift what is read.
+	 */
+	for (i = 0; i < n; i++) {
+		bits += 1 + 9;
+		if (!find(bus, msgs[i].addr) || sim_fault(SIM_FAIL_I2C_NAK)) {
+			acked = i;
+			break;
+		}
+		bits += 9 * msgs[i].len;
+	}
+	sleep_until(begin + bits_ns(bus, bits + 1));
+
+	for (i = 0, bits = 0; i < acked; i++) {
+		bits += 1 + 9 + 9 * msgs[i].len;
+		pass_bytes(find(bus, msgs[i].addr), &msgs[i], begin + bits_ns(bus, bits));
+	}
+	return acked == n ? n : -ENXIO;
+}
+
+static u32 functionality(struct i2c_adapter *adapter)
+{
+	return I2C_FUNC_I2C | (I2C_FUNC_SMBUS_EMUL & ~I2C_FUNC_SMBUS_QUICK);
+}
+
+static const struct i2c_algorithm algorithm = {
+	.master_xfer = transfer,
+	.functionality = functionality,
+};
+
+/* As NVIDIA's kernels up to JetPack 5 have it on every adapter. */
+static ssize_t bus_clk_rate_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct bus *bus = i2c_get_adapdata(to_i2c_adapter(dev));
+
+	return sysfs_emit(buf, "%u\n", READ_ONCE(bus->hz));
+}
+
+static bool is_rate(u32 hz)
+{
+	return hz == 100000 || hz == 400000;
+}
+
+static ssize_t bus_clk_rate_store(struct device *dev, struct device_attribute *attr,
+				  const char *buf, size_t count)
+{
+	struct bus *bus = i2c_get_adapdata(to_i2c_adapter(dev));
+	u32 hz;
+	int err = kstrtou32(buf, 0, &hz);
+
+	if (err)
+		return err;
+	if (!is_rate(hz))
+		return -EINVAL;
+	WRITE_ONCE(bus->hz, hz);
+	return count;
+}
+static DEVICE_ATTR_RW(bus_clk_rate);
+
+static struct attribute *bus_attrs[] = {
+	&dev_attr_bus_clk_rate.attr,
+	NULL,
+};
+ATTRIBUTE_GROUPS(bus);
+
+static int probe(struct platform_device *pdev)
+{
+	struct bus *bus = devm_kzalloc(&pdev->dev, sizeof(*bus), GFP_KERNEL);
+	struct i2c_adapter *adapter;
+
+	if (!bus)
+		return -ENOMEM;
+	bus->hz = bus_hz;
+	if (!bus->hz && of_property_read_u32(pdev->dev.of_node, "clock-frequency", &bus->hz))
+		bus->hz = 100000;
+	if (!is_rate(bus->hz)) {
+		dev_err(&pdev->dev, "%u Hz: the bus runs at 100000 or 400000\n", bus->hz);
+		return -EINVAL;
+	}
+	find_chips(bus, pdev->dev.of_node);
+	adapter = &bus->adapter;
+	adapter->owner = THIS_MODULE;
+	adapter->algo = &algorithm;
+	adapter->dev.parent = &pdev->dev;
+	adapter->dev.of_node = pdev->dev.of_node;
+	adapter->dev.groups = bus_groups;
+	strscpy(adapter->name, "jetwatt-sim", sizeof(adapter->name));
+	i2c_set_adapdata(adapter, bus);
+	platform_set_drvdata(pdev, bus);
+	return i2c_add_adapter(adapter);
+}
+
+/* Through devm instead of .remove, whose type has changed over the versions. */
+static void forget(void *adapter)
+{
+	i2c_del_adapter(adapter);
+}
+
+static int probe_managed(struct platform_device *pdev)
+{
+	struct bus *bus;
+	int err = probe(pdev);
+
+	if (err)
+		return err;
+	bus = platform_get_drvdata(pdev);
+	return devm_add_action_or_reset(&pdev->dev, forget, &bus->adapter);
+}
+
+static const struct of_device_id bus_ids[] = {
+	{ .compatible = "jetwatt,sim-i2c" },
+	{ }
+};
+MODULE_DEVICE_TABLE(of, bus_ids);
+
+static struct platform_driver driver = {
+	.probe = probe_managed,
+	.driver = {
+		.name = "jetwatt-sim-i2c",
+		.of_match_table = bus_ids,
+	},
+};
+
+int sim_bus_register(u64 with)
+{
+	seed = with;
+	return platform_driver_register(&driver);
+}
+
+void sim_bus_unregister(void)
+{
+	platform_driver_unregister(&driver);
+}

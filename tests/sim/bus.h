@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef SIM_BUS_H
+#define SIM_BUS_H
+
+#include <linux/types.h>
+
+int sim_bus_register(u64 seed);
+void sim_bus_unregister(void);
+
+#endif

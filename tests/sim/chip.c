@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Conversions of an INA3221.
+ *
+ * One conversion's value is the mean over its window: the plant's energy at the
+ * window's end less that at its start. The ADC rounds to the nearest step,
+ * after Gaussian noise has been added (at least 0.3 of a step, so that a mean
+ * over many conversions is finer than a step, as with the real part).
+ * Averaging is a recursive filter: out += (new - out) / N at each conversion.
+ */
+#include "chip.h"
+
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+
+/* After a long silence only so many conversions are carried out one by one; the ones before
+ * them count by their mean.
+ */
+#define CATCH_UP	512
+
+static uint adc_noise = 500;
+module_param(adc_noise, uint, 0644);
+MODULE_PARM_DESC(adc_noise, "noise of a conversion, thousandths of a step (500; at least 300)");
+
+static int adc_offset_uv;
+module_param(adc_offset_uv, int, 0644);
+MODULE_PARM_DESC(adc_offset_uv, "offset of all shunt voltages, uV (0)");
+
+static uint conv_permille = 1000;
+module_param(conv_permille, uint, 0644);
+MODULE_PARM_DESC(conv_permille, "length of conversions against the data sheet's; parts differ (1000)");
+
+/* What feeds the rails, and its resistance up to the measuring point. */
+static const struct {
+	u32 mv, mohm;
+} supply[SIM_RAILS] = {
+	[SIM_RAIL_GPU_SOC] = { 19080, 38 },
+	[SIM_RAIL_CPU_CV] = { 19080, 38 },
+	[SIM_RAIL_SYS_5V0] = { 5040, 11 },
+	[SIM_RAIL_DDR] = { 1810, 4 },
+};
+
+static u32 conversion_ns(u32 code)
+{
+	static const u32 us[] = { 140, 204, 332, 588, 1100, 2116, 4156, 8244 };
+
+	return us[code & 7] * clamp(conv_permille, 500U, 2000U);
+}
+
+static u32 averages(const struct sim_chip *chip)
+{
+	static const u32 n[] = { 1, 4, 16, 64, 128, 256, 512, 1024 };
+
+	return n[(chip->reg[REG_CONFIG] >> 9) & 7];
+}
+
+static u32 step_ns(const struct sim_chip *chip)
+{
+	u16 config = chip->reg[REG_CONFIG];
+
+	return conversion_ns(chip->sequence[chip->step] & 1 ? config >> 6 : config >> 3);
+}
+
+static u64 cycle_ns(const struct sim_chip *chip)
+{
+	u16 config = chip->reg[REG_CONFIG];
+	u64 ns = 0;
+	u32 i;
+
+	for (i = 0; i < chip->steps; i++)
+		ns += conversion_ns(chip->sequence[i] & 1 ? config >> 6 : config >> 3);
+	return ns;
+}
+
+/* Voltage and current of a rail at @uw: P = V I and V falls with I. */
+static void electric(int rail, u64 uw, u32 *mv, u64 *ua)
+{
+	u64 ma = div_u64(uw, supply[rail].mv);
+
+	*mv = supply[rail].mv - div_u64(ma * supply[rail].mohm, 1000);
+	*ua = div_u64(uw * 1000, *mv);
+}
+
+/* An ideal value in 1/65536 LSB -> what the ADC says. */
+static s32 digitise(struct sim_chip *chip, s64 exact)
+{
+	s64 noise = (s64)sim_noise_gauss(&chip->noise) * max(adc_noise, 300U);
+
+	return clamp_t(s64, (exact + div_s64(noise, 1000) + 32768) >> 16, -4096, 4095);
+}
+
+/* The value of a conversion while its rail draws @uw, in 1/65536 LSB. */
+static s64 ideal(const struct sim_chip *chip, u8 what, u64 uw)
+{
+	const struct sim_channel *ch = &chip->channel[what >> 1];
+	u32 mv = 0;
+	u64 ua = 0;
+
+	if (ch->rail >= 0)
+		electric(ch->rail, uw, &mv, &ua);
+	if (what & 1)
+		return ((s64)mv << 16) / 8;
+	/* uA x uOhm = pV; 40 uV a step */
+	return div_s64((s64)(ua * ch->shunt_uohm) / 1000 * 65536, 40000) +
+	       (s64)adc_offset_uv * 65536 / 40;
+}
+
+static void filter(s64 *avg, s64 value, u32 n)
+{
+	*avg += div_s64((value << 16) - *avg, n);
+}
+
+static u16 pack(s64 avg)
+{
+	return (u16)(((avg + 32768) >> 16) << 3);
+}
+
+static void check_shunt(struct sim_chip *chip, int ch)
+{
+	struct sim_channel *c = &chip->channel[ch];
+
+	if (c->shunt_single > (s16)chip->reg[REG_CRIT1 + 2 * ch] >> 3)
+		chip->reg[REG_MASK] |= MASK_CF(ch);
+	if ((s16)chip->reg[REG_SHUNT1 + 2 * ch] >> 3 > (s16)chip->reg[REG_WARN1 + 2 * ch] >> 3)
+		chip->reg[REG_MASK] |= MASK_WF(ch);
+}
+
+static void finish_cycle(struct sim_chip *chip)
+{
+	u16 mask = chip->reg[REG_MASK];
+	bool all_valid = true;
+	s32 sum = 0;
+	int i;
+
+	for (i = 0; i < SIM_CHANNELS; i++) {
+		bool enabled = chip->reg[REG_CONFIG] & (0x4000 >> i);
+		s16 bus = chip->reg[REG_BUS1 + 2 * i];
+
+		if (enabled && (mask & MASK_SCC(i)))
+			sum += chip->channel[i].shunt_single;
+		all_valid = all_valid && enabled && bus > (s16)chip->reg[REG_PV_HIGH];
+		if (enabled && bus < (s16)chip->reg[REG_PV_LOW])
+			mask &= ~MASK_PVF;
+	}
+	chip->reg[REG_SUM] = (u16)(clamp(sum, -16384, 16383) << 1);
+	if (sum > (s16)chip->reg[REG_SUM_LIMIT] >> 1)
+		mask |= MASK_SF;
+	if (all_valid)
+		mask |= MASK_PVF;
+	chip->reg[REG_MASK] = mask | MASK_CVRF;
+	if (chip->once)
+		chip->steps = 0;
+}
+
+static void finish_step(struct sim_chip *chip, u64 uw)
+{
+	u8 what = chip->sequence[chip->step];
+	struct sim_channel *ch = &chip->channel[what >> 1];
+	s32 value = digitise(chip, ideal(chip, what, uw));
+
+	if (what & 1) {
+		filter(&ch->bus_avg, value, averages(chip));
+		chip->reg[REG_BUS1 + (what & ~1)] = pack(ch->bus_avg);
+	} else {
+		ch->shunt_single = value;
+		filter(&ch->shunt_avg, value, averages(chip));
+		chip->reg[REG_SHUNT1 + (what & ~1)] = pack(ch->shunt_avg);
+		check_shunt(chip, what >> 1);
+	}
+	if (++chip->step == chip->steps) {
+		chip->step = 0;
+		finish_cycle(chip);
+	}
+}
+
+/* Whole cycles that nobody has looked at, up to about @t: their mean goes into the filters. */
+static void skip(struct sim_chip *chip, u64 t)
+{
+	u64 cycle = cycle_ns(chip), cycles = div64_u64(t - chip->start, cycle), end, pj[SIM_RAILS];
+	u32 i;
+
+	if (cycles <= CATCH_UP / chip->steps + 1)
+		return;
+	cycles -= CATCH_UP / chip->steps;
+	end = chip->start + cycles * cycle;
+	sim_plant_energy(end, pj);
+	for (i = 0; i < chip->steps; i++) {
+		u8 what = chip->sequence[i];
+		struct sim_channel *ch = &chip->channel[what >> 1];
+		s64 *avg = what & 1 ? &ch->bus_avg : &ch->shunt_avg;
+		u64 uw = ch->rail < 0 ? 0 : div64_u64((pj[ch->rail] - chip->pj[ch->rail]) * 1000,
+						      cycles * cycle);
+
+		*avg += div_s64((ideal(chip, what, uw) - *avg) * (s64)min_t(u64, cycles, 4096),
+				max_t(u64, averages(chip), min_t(u64, cycles, 4096)));
+	}
+	memcpy(chip->pj, pj, sizeof(pj));
+	chip->start = end;
+}
+
+void sim_chip_convert(struct sim_chip *chip, u64 t)
+{
+	if (chip->steps && !chip->once && t > chip->start)
+		skip(chip, t);
+	while (chip->steps) {
+		u32 ns = step_ns(chip);
+		int rail = chip->channel[chip->sequence[chip->step] >> 1].rail;
+		u64 pj[SIM_RAILS], uw = 0;
+
+		if (chip->start + ns > t)
+			return;
+		chip->start += ns;
+		sim_plant_energy(chip->start, pj);
+		if (rail >= 0)
+			uw = div_u64((pj[rail] - chip->pj[rail]) * 1000, ns);
+		memcpy(chip->pj, pj, sizeof(pj));
+		finish_step(chip, uw);
+	}
+}
+
+void sim_chip_restart(struct sim_chip *chip, u64 t)
+{
+	u16 config = chip->reg[REG_CONFIG];
+	/* Waking up takes 40 us. */
+	u32 wake = chip->steps ? 0 : 40000;
+	int i;
+
+	chip->steps = 0;
+	chip->step = 0;
+	chip->once = !(config & 4);
+	for (i = 0; i < SIM_CHANNELS; i++) {
+		if (!(config & (0x4000 >> i)))
+			continue;
+		if (config & 1)
+			chip->sequence[chip->steps++] = 2 * i;
+		if (config & 2)
+			chip->sequence[chip->steps++] = 2 * i + 1;
+	}
+	chip->start = t + wake;
+	sim_plant_energy(t, chip->pj);
+}

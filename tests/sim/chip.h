@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * INA3221 by its data sheet (TI SBOS576): registers, conversions, alerts.
+ *
+ * A chip is evaluated lazily: a read at time t first carries out all
+ * conversions that have ended by t. Callers serialise (the adapter's lock).
+ */
+#ifndef SIM_CHIP_H
+#define SIM_CHIP_H
+
+#include "noise.h"
+#include "plant.h"
+
+#define SIM_CHANNELS	3
+
+enum sim_reg {
+	REG_CONFIG, REG_SHUNT1, REG_BUS1, REG_SHUNT2, REG_BUS2, REG_SHUNT3, REG_BUS3,
+	REG_CRIT1, REG_WARN1, REG_CRIT2, REG_WARN2, REG_CRIT3, REG_WARN3,
+	REG_SUM, REG_SUM_LIMIT, REG_MASK, REG_PV_HIGH, REG_PV_LOW,
+	REG_PLAIN,			/* how many there are up to here */
+	REG_MANUFACTURER = 0xfe, REG_DIE = 0xff,
+};
+
+struct sim_channel {
+	int rail;			/* what it measures; -1: nothing is connected */
+	u32 shunt_uohm;
+	s64 shunt_avg, bus_avg;		/* filter's state, 1/65536 LSB */
+	s32 shunt_single;		/* last single conversion, LSB */
+};
+
+struct sim_chip {
+	u16 addr;
+	u8 pointer;
+	u16 reg[REG_PLAIN];
+	struct sim_channel channel[SIM_CHANNELS];
+	struct sim_noise noise;
+	u64 start;			/* of the conversion under way */
+	u64 pj[SIM_RAILS];		/* drawn up to then */
+	u32 step;			/* its place in the sequence */
+	u32 steps;			/* length of the sequence; 0: powered down */
+	u8 sequence[2 * SIM_CHANNELS];	/* channel * 2 + (0 shunt, 1 bus) */
+	bool once;			/* single-shot: stop after the last step */
+};
+
+/* Alerts and flags of REG_MASK. */
+#define MASK_SCC(ch)	(0x4000 >> (ch))
+#define MASK_CF(ch)	(0x0200 >> (ch))
+#define MASK_SF		0x0040
+#define MASK_WF(ch)	(0x0020 >> (ch))
+#define MASK_PVF	0x0004
+#define MASK_TCF	0x0002
+#define MASK_CVRF	0x0001
+#define MASK_WRITABLE	0x7c00
+#define MASK_CLEARED	(0x03f8 | MASK_CVRF)	/* by reading it */
+
+void sim_chip_init(struct sim_chip *chip, u16 addr, u64 t, u64 seed);
+u16 sim_chip_read(struct sim_chip *chip, u8 reg, u64 t);
+void sim_chip_write(struct sim_chip *chip, u8 reg, u16 value, u64 t);
+
+/* chip.c, for chip_regs.c: carry out conversions that have ended by @t; restart. */
+void sim_chip_convert(struct sim_chip *chip, u64 t);
+void sim_chip_restart(struct sim_chip *chip, u64 t);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Registers of an INA3221 as they are read and written. */
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "chip.h"
+
+static const u16 defaults[REG_PLAIN] = {
+	[REG_CONFIG] = 0x7127,
+	[REG_CRIT1] = 0x7ff8, [REG_CRIT2] = 0x7ff8, [REG_CRIT3] = 0x7ff8,
+	[REG_WARN1] = 0x7ff8, [REG_WARN2] = 0x7ff8, [REG_WARN3] = 0x7ff8,
+	[REG_SUM_LIMIT] = 0x7ffe,
+	[REG_MASK] = MASK_TCF,
+	[REG_PV_HIGH] = 0x2710, [REG_PV_LOW] = 0x2328,
+};
+
+static void reset(struct sim_chip *chip, u64 t)
+{
+	int i;
+
+	memcpy(chip->reg, defaults, sizeof(defaults));
+	for (i = 0; i < SIM_CHANNELS; i++) {
+		chip->channel[i].shunt_avg = 0;
+		chip->channel[i].bus_avg = 0;
+		chip->channel[i].shunt_single = 0;
+	}
+	sim_chip_restart(chip, t);
+}
+
+void sim_chip_init(struct sim_chip *chip, u16 addr, u64 t, u64 seed)
+{
+	int i;
+
+	memset(chip, 0, sizeof(*chip));
+	chip->addr = addr;
+	for (i = 0; i < SIM_CHANNELS; i++)
+		chip->channel[i].rail = -1;
+	sim_noise_seed(&chip->noise, seed);
+	reset(chip, t);
+}
+
+u16 sim_chip_read(struct sim_chip *chip, u8 reg, u64 t)
+{
+	u16 value;
+
+	if (reg == REG_MANUFACTURER)
+		return 0x5449;
+	if (reg == REG_DIE)
+		return 0x3220;
+	if (reg >= REG_PLAIN)
+		return 0;
+	sim_chip_convert(chip, t);
+	value = chip->reg[reg];
+	if (reg == REG_MASK)
+		chip->reg[reg] &= ~MASK_CLEARED;
+	return value;
+}
+
+static void write_config(struct sim_chip *chip, u16 value, u64 t)
+{
+	if (value & 0x8000) {
+		reset(chip, t);
+		return;
+	}
+	chip->reg[REG_CONFIG] = value;
+	/* Power-down leaves the flag, every other write clears it and starts anew. */
+	if (value & 3)
+		chip->reg[REG_MASK] &= ~MASK_CVRF;
+	sim_chip_restart(chip, t);
+}
+
+void sim_chip_write(struct sim_chip *chip, u8 reg, u16 value, u64 t)
+{
+	sim_chip_convert(chip, t);
+	switch (reg) {
+	case REG_CONFIG:
+		write_config(chip, value, t);
+		break;
+	case REG_CRIT1 ... REG_WARN3:
+	case REG_PV_HIGH ... REG_PV_LOW:
+		chip->reg[reg] = value & 0xfff8;
+		break;
+	case REG_SUM_LIMIT:
+		chip->reg[reg] = value & 0xfffe;
+		break;
+	case REG_MASK:
+		/* Writing leaves the flags alone. */
+		chip->reg[reg] = (chip->reg[reg] & ~MASK_WRITABLE) | (value & MASK_WRITABLE);
+		break;
+	default:
+		/* The others cannot be written. */
+		break;
+	}
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The GPU's clock: a devfreq device on the node gpu@17000000, so named "17000000.gpu". */
+#include <linux/devfreq.h>
+#include <linux/module.h>
+#include <linux/of.h>
+#include <linux/platform_device.h>
+#include <linux/pm_opp.h>
+
+#include "board.h"
+#include "fault.h"
+#include "knobs.h"
+
+static unsigned long table[SIM_STEPS_MAX];
+
+static int target(struct device *dev, unsigned long *freq, u32 flags)
+{
+	u32 i, pick = 0;
+
+	if (sim_fault(SIM_FAIL_DEVFREQ))
+		return -EIO;
+	/* Limits come by way of kHz: a step may be asked for as a kilohertz less or more. */
+	if (flags & DEVFREQ_FLAG_LEAST_UPPER_BOUND) {
+		for (i = 0; i < sim_steps.nr_gpu && table[i] < *freq + 1000; i++)
+			pick = i;
+	} else {
+		pick = sim_steps.nr_gpu - 1;
+		for (i = sim_steps.nr_gpu; i-- > 0 && table[i] + 1000 > *freq; )
+			pick = i;
+	}
+	*freq = table[pick];
+	sim_knobs_set_gpu(*freq);
+	return 0;
+}
+
+/* Always at full load: the governor then holds the clock at its limit, like NVIDIA's does
+ * during training.
+ */
+static int get_dev_status(struct device *dev, struct devfreq_dev_status *status)
+{
+	status->busy_time = 1;
+	status->total_time = 1;
+	status->current_frequency = sim_knobs_gpu();
+	return 0;
+}
+
+static int get_cur_freq(struct device *dev, unsigned long *freq)
+{
+	*freq = sim_knobs_gpu();
+	return 0;
+}
+
+static struct devfreq_dev_profile profile = {
+	.target = target,
+	.get_dev_status = get_dev_status,
+	.get_cur_freq = get_cur_freq,
+};
+
+static void forget_steps(void *dev)
+{
+	dev_pm_opp_remove_all_dynamic(dev);
+}
+
+/* devfreq takes its limits from the device's operating points. */
+static int tell_steps(struct device *dev)
+{
+	u32 i;
+	int err;
+
+	for (i = 0; i < sim_steps.nr_gpu; i++) {
+		table[i] = sim_steps.gpu_hz[i];
+		err = dev_pm_opp_add(dev, table[i], 0);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int probe(struct platform_device *pdev)
+{
+	struct devfreq *devfreq;
+	int err;
+
+	err = devm_add_action_or_reset(&pdev->dev, forget_steps, &pdev->dev);
+	if (err)
+		return err;
+	err = tell_steps(&pdev->dev);
+	if (err)
+		return err;
+	profile.initial_freq = sim_knobs_gpu();
+	devfreq = devm_devfreq_add_device(&pdev->dev, &profile, "simple_ondemand", NULL);
+	if (IS_ERR(devfreq))
+		return dev_err_probe(&pdev->dev, PTR_ERR(devfreq),
+				     "no devfreq device: is governor_simpleondemand loaded?\n");
+	return 0;
+}
+
+static const struct of_device_id gpu_ids[] = {
+	{ .compatible = "nvidia,ga10b" },
+	{ }
+};
+MODULE_DEVICE_TABLE(of, gpu_ids);
+MODULE_SOFTDEP("pre: governor_simpleondemand");
+
+static struct platform_driver driver = {
+	.probe = probe,
+	.driver = {
+		.name = "jetwatt-sim-gpu",
+		.of_match_table = gpu_ids,
+	},
+};
+
+int sim_gpu_register(void)
+{
+	return platform_driver_register(&driver);
+}
+
+void sim_gpu_unregister(void)
+{
+	platform_driver_unregister(&driver);
+}

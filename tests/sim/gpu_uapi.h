@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * How a job gives work to the simulated GPU: /dev/jetwatt-sim-gpu.
+ *
+ * On a board this is a doorbell in mapped memory and the data loader's pipe:
+ * nothing that a tool could see. Waiting for the GPU goes through the same
+ * nodes and ioctls as on a board: /dev/host1x-fence, /dev/dri/renderD128.
+ */
+#ifndef SIM_GPU_UAPI_H
+#define SIM_GPU_UAPI_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define SIM_KIND_TRAIN	0
+#define SIM_KIND_EVAL	1
+
+/* Wait until the loader has the next minibatch. @permille: its size, 1000 is an ordinary one */
+struct sim_load {
+	__u32 kind;
+	__u32 permille;
+};
+
+/* Start piece @piece (1..) of the @pieces of a minibatch; one at a time. */
+struct sim_submit {
+	__u32 kind;
+	__u32 permille;
+	__u32 piece;
+	__u32 pieces;
+	__u32 syncpt;		/* out: id */
+	__u32 threshold;	/* out: its value when the piece is done */
+};
+
+#define SIM_LOAD	_IOW('J', 1, struct sim_load)
+#define SIM_SUBMIT	_IOWR('J', 2, struct sim_submit)
+
+/* mmap() of one page, read only: its first u32 is the syncpoint's value, for spinning. */
+
+/* What host1x's nodes take; layout as in NVIDIA's headers. */
+struct sim_create_pollfd {
+	__s32 fd;		/* out */
+	__u32 reserved;
+};
+
+struct sim_trigger_pollfd {
+	__s32 fd;
+	__u32 id;
+	__u32 threshold;
+	__u32 reserved;
+};
+
+struct sim_syncpoint_wait {
+	__s64 timeout_ns;	/* absolute, CLOCK_MONOTONIC */
+	__u32 id;
+	__u32 threshold;
+	__u32 value;		/* out */
+	__u32 padding;
+	__s64 timestamp;	/* out: when it was reached */
+};
+
+#define SIM_CREATE_POLLFD	_IOWR('X', 0x10, struct sim_create_pollfd)
+#define SIM_TRIGGER_POLLFD	_IOWR('X', 0x11, struct sim_trigger_pollfd)
+#define SIM_SYNCPOINT_WAIT	_IOWR('d', 0x62, struct sim_syncpoint_wait)
+
+#endif

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A training job like any other: per minibatch it waits for its data loader,
+ * starts GPU work and waits for it as CUDA does with blocking synchronisation.
+ * Knows nothing of power modes or of whoever watches it.
+ *
+ *   train [--minibatches N] [--seconds S] [--workload NAME] [--syncs K]
+ *         [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin] [--progress N]
+ *
+ *   --syncs K       the GPU is waited for K times a minibatch (1)
+ *   --eval-every N  after every N minibatches, evaluate on --eval M of them (8)
+ *   --wait HOW      blocking wait by poll descriptor (the default) or syncpoint
+ *                   ioctl, or spinning on the syncpoint's memory
+ *   --progress N    a line on stdout every N minibatches
+ *   --workload NAME is only printed: what the GPU makes of it is the board's affair
+ *
+ * SIGTERM and SIGINT end it after the minibatch at hand, with status 0.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gpu_uapi.h"
+
+enum how { POLLFD, SYNCPT, SPIN };
+
+static struct {
+	long minibatches, eval_every, eval, progress;
+	double seconds;
+	unsigned int syncs;
+	enum how how;
+	const char *workload;
+} opt = { .eval = 8, .syncs = 1, .workload = "resnet" };
+
+static int gpu, fence, render, pollfd_fd;
+static volatile const __u32 *counter;
+static volatile sig_atomic_t stop;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "train: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void usage(void)
+{
+	fprintf(stderr, "usage: train [--minibatches N] [--seconds S] [--workload NAME] [--syncs K]\n"
+			"             [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin] [--progress N]\n");
+	exit(2);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/* A number above or at @least, or the usage. */
+static long number(const char *s, long least)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(s, &end, 10);
+	if (errno || end == s || *end || v < least)
+		usage();
+	return v;
+}
+
+static void options(int argc, char **argv)
+{
+	static const char *const ways[] = { "pollfd", "syncpt", "spin" };
+	int i, k;
+
+	for (i = 1; i < argc; i += 2) {
+		const char *name = argv[i], *value = argv[i + 1];
+
+		if (!value)
+			usage();
+		if (!strcmp(name, "--minibatches")) {
+			opt.minibatches = number(value, 1);
+		} else if (!strcmp(name, "--seconds")) {
+			opt.seconds = number(value, 1);
+		} else if (!strcmp(name, "--workload")) {
+			opt.workload = value;
+		} else if (!strcmp(name, "--syncs")) {
+			opt.syncs = number(value, 1);
+		} else if (!strcmp(name, "--eval-every")) {
+			opt.eval_every = number(value, 1);
+		} else if (!strcmp(name, "--eval")) {
+			opt.eval = number(value, 1);
+		} else if (!strcmp(name, "--progress")) {
+			opt.progress = number(value, 1);
+		} else if (!strcmp(name, "--wait")) {
+			for (k = 0; k < 3 && strcmp(value, ways[k]); k++)
+				;
+			if (k == 3)
+				usage();
+			opt.how = k;
+		} else {
+			usage();
+		}
+	}
+}
+
+static void open_gpu(void)
+{
+	struct sim_create_pollfd create = { .fd = -1 };
+	void *page;
+
+	gpu = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
+	if (gpu < 0)
+		fail("/dev/jetwatt-sim-gpu");
+	fence = open("/dev/host1x-fence", O_RDWR | O_CLOEXEC);
+	if (fence < 0)
+		fail("/dev/host1x-fence");
+	render = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+	if (render < 0)
+		fail("/dev/dri/renderD128");
+	if (ioctl(fence, SIM_CREATE_POLLFD, &create))
+		fail("CREATE_POLLFD");
+	pollfd_fd = create.fd;
+	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, gpu, 0);
+	if (page == MAP_FAILED)
+		fail("mmap");
+	counter = page;
+}
+
+static void wait_poll(__u32 id, __u32 threshold)
+{
+	struct sim_trigger_pollfd t = { .fd = pollfd_fd, .id = id, .threshold = threshold };
+	struct pollfd p = { .fd = pollfd_fd, .events = POLLIN | POLLPRI };
+
+	if (ioctl(fence, SIM_TRIGGER_POLLFD, &t))
+		fail("TRIGGER_POLLFD");
+	while (ppoll(&p, 1, NULL, NULL) < 0)
+		if (errno != EINTR)
+			fail("ppoll");
+}
+
+static void wait_syncpt(__u32 id, __u32 threshold)
+{
+	struct sim_syncpoint_wait w = { .id = id, .threshold = threshold,
+					.timeout_ns = INT64_MAX };
+
+	while (ioctl(render, SIM_SYNCPOINT_WAIT, &w))
+		if (errno != EINTR)
+			fail("SYNCPOINT_WAIT");
+}
+
+static void synchronise(__u32 id, __u32 threshold)
+{
+	if (opt.how == POLLFD)
+		wait_poll(id, threshold);
+	else if (opt.how == SYNCPT)
+		wait_syncpt(id, threshold);
+	else
+		while ((__s32)(*counter - threshold) < 0)
+			;
+}
+
+static void minibatch(__u32 kind, __u32 permille, __u32 pieces)
+{
+	struct sim_load load = { .kind = kind, .permille = permille };
+	__u32 i;
+
+	while (ioctl(gpu, SIM_LOAD, &load))
+		if (errno != EINTR)
+			fail("load");
+	for (i = 1; i <= pieces; i++) {
+		struct sim_submit s = { .kind = kind, .permille = permille, .piece = i,
+					.pieces = pieces };
+
+		if (ioctl(gpu, SIM_SUBMIT, &s))
+			fail("submit");
+		synchronise(s.syncpt, s.threshold);
+	}
+}
+
+/* Evaluation: the forward pass only, so shorter, and its results are fetched once. */
+static void evaluate(void)
+{
+	long i;
+
+	for (i = 0; i < opt.eval && !stop; i++)
+		minibatch(SIM_KIND_EVAL, 380, 1);
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+	double begin = now();
+	long n;
+
+	options(argc, argv);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
+	open_gpu();
+	if (opt.progress)
+		printf("training %s\n", opt.workload);
+	for (n = 0; !stop; n++) {
+		if (opt.minibatches && n == opt.minibatches)
+			break;
+		if (opt.seconds > 0 && now() - begin >= opt.seconds)
+			break;
+		/* The first one also tunes its kernels. */
+		minibatch(SIM_KIND_TRAIN, n ? 1000 : 3000, opt.syncs);
+		if (opt.progress && n % opt.progress == opt.progress - 1) {
+			printf("step %ld loss %.4f\n", n + 1, 0.4 + 6.5 / (1 + n * 0.01));
+			fflush(stdout);
+		}
+		if (opt.eval_every && n % opt.eval_every == opt.eval_every - 1)
+			evaluate();
+	}
+	return 0;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "knobs.h"
+
+#include <linux/cpumask.h>
+#include <linux/kernel.h>
+#include <linux/mutex.h>
+
+struct sim_steps sim_steps;
+
+static DEFINE_MUTEX(lock);	/* all below; never held while calling into a kernel core */
+static bool live;
+static u32 khz[SIM_CLUSTERS];
+static bool online[SIM_CORES_MAX];
+static u64 gpu_hz, emc_hz;
+
+static void current_mode(struct sim_mode *mode)
+{
+	u64 sum = 0;
+	u32 i;
+
+	mode->cores = 0;
+	for (i = 0; i < SIM_CORES_MAX; i++) {
+		if (!online[i])
+			continue;
+		mode->cores++;
+		sum += khz[i / SIM_CLUSTER_CORES];
+	}
+	mode->cores = max(mode->cores, 1U);
+	/* Clusters may differ for a moment: their mean, by cores. */
+	mode->cpu_khz = div_u64(sum, mode->cores) ?: khz[0];
+	mode->gpu_hz = gpu_hz;
+	mode->emc_hz = emc_hz;
+}
+
+void sim_knobs_init(void)
+{
+	u32 i;
+
+	for (i = 0; i < SIM_CLUSTERS; i++)
+		khz[i] = sim_steps.cpu_khz[sim_steps.nr_cpu - 1];
+	gpu_hz = sim_steps.gpu_hz[sim_steps.nr_gpu - 1];
+	emc_hz = sim_steps.emc_hz[sim_steps.nr_emc - 1];
+	for (i = 0; i < SIM_CORES_MAX; i++)
+		online[i] = i < nr_cpu_ids && cpu_online(i);
+}
+
+void sim_knobs_mode(struct sim_mode *mode)
+{
+	mutex_lock(&lock);
+	current_mode(mode);
+	mutex_unlock(&lock);
+}
+
+void sim_knobs_live(bool is)
+{
+	mutex_lock(&lock);
+	live = is;
+	mutex_unlock(&lock);
+}
+
+/* Under the lock, so that the plant sees changes in their order. */
+static void tell(const struct sim_mode *before)
+{
+	struct sim_mode now;
+
+	current_mode(&now);
+	if (live && (now.cores != before->cores || now.cpu_khz != before->cpu_khz ||
+		     now.gpu_hz != before->gpu_hz || now.emc_hz != before->emc_hz))
+		sim_plant_switch(&now);
+}
+
+#define CHANGE(what)				\
+do {						\
+	struct sim_mode before;			\
+						\
+	mutex_lock(&lock);			\
+	current_mode(&before);			\
+	what;					\
+	tell(&before);				\
+	mutex_unlock(&lock);			\
+} while (0)
+
+void sim_knobs_set_core(u32 cpu, bool is)
+{
+	if (cpu < SIM_CORES_MAX)
+		CHANGE(online[cpu] = is);
+}
+
+void sim_knobs_set_cpu(u32 cluster, u32 to)
+{
+	CHANGE(khz[cluster] = to);
+}
+
+void sim_knobs_set_gpu(u64 hz)
+{
+	CHANGE(gpu_hz = hz);
+}
+
+void sim_knobs_set_emc(u64 hz)
+{
+	CHANGE(emc_hz = hz);
+}
+
+u32 sim_knobs_cpu(u32 cluster)
+{
+	return READ_ONCE(khz[cluster]);
+}
+
+u64 sim_knobs_gpu(void)
+{
+	return READ_ONCE(gpu_hz);
+}
+
+u64 sim_knobs_emc(void)
+{
+	return READ_ONCE(emc_hz);
+}

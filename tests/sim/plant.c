@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The plant in time: integrates power from event to event.
+ *
+ * Power of a rail = what the model says for the phase x settling x drift.
+ *
+ * Settling: 40 % of a change between modes shows at once, the rest (regulators,
+ * junction temperature) with a time constant of 0.7 s. The slow part follows
+ * the mean power over a minibatch, so that it does not smear the phases.
+ * Drift: noise with a time constant of one second around 1.
+ * Both change at ticks of 20 ms, so power between two events is a constant.
+ */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+
+#include "plant_state.h"
+#include "trace.h"
+
+#define TICK_NS		(20 * NSEC_PER_MSEC)
+#define SETTLE_SHARE	39322	/* 0.6, 1/65536 */
+#define SETTLE_STEP	1846	/* 1 - exp(-0.02 / 0.7) */
+#define DRIFT_KEEP	64238	/* exp(-0.02 / 1) */
+#define DRIFT_NEW	12978	/* sqrt(1 - DRIFT_KEEP^2) */
+/* The sensor in the die: degrees over ambient per watt, and how fast. Shown by the thermal
+ * zones only: what temperature does to leakage is in the model's closed form.
+ */
+#define AMBIENT_MC	32000
+#define MC_PER_W	900
+#define WARM_STEP	109	/* 1 - exp(-0.02 / 12) */
+
+struct sim_state sim_state = {
+	.lock = __SPIN_LOCK_UNLOCKED(sim_state.lock),
+	.jobs = LIST_HEAD_INIT(sim_state.jobs),
+};
+
+uint sim_noise_time = 12;
+module_param_named(noise_time, sim_noise_time, uint, 0644);
+MODULE_PARM_DESC(noise_time, "deviation of a minibatch's time, permille (12)");
+
+uint sim_noise_power = 4;
+module_param_named(noise_power, sim_noise_power, uint, 0644);
+MODULE_PARM_DESC(noise_power, "deviation of power over seconds, permille (4)");
+
+u64 sim_point_time_ns(const struct sim_point *point)
+{
+	return point->part_ns[SIM_STALL] + point->part_ns[SIM_BUSY];
+}
+
+u32 sim_point_mean_uw(const struct sim_point *point, enum sim_rail rail)
+{
+	u64 stall_us = div_u64(point->part_ns[SIM_STALL], 1000);
+	u64 busy_us = div_u64(point->part_ns[SIM_BUSY], 1000);
+
+	return div64_u64(point->uw[SIM_STALL][rail] * stall_us +
+			 point->uw[SIM_BUSY][rail] * busy_us + (stall_us + busy_us) / 2,
+			 stall_us + busy_us);
+}
+
+u32 sim_point_module_uw(const struct sim_point *point)
+{
+	u32 uw = 0;
+	int i;
+
+	for (i = 0; i < SIM_MODULE_RAILS; i++)
+		uw += sim_point_mean_uw(point, i);
+	return uw;
+}
+
+static u32 goal_uw(int rail)
+{
+	if (sim_state.phase == SIM_IDLE)
+		return sim_state.point.uw[SIM_IDLE][rail];
+	return sim_point_mean_uw(&sim_state.point, rail);
+}
+
+static u64 module_pj(void)
+{
+	u64 pj = 0;
+	int i;
+
+	for (i = 0; i < SIM_MODULE_RAILS; i++)
+		pj += sim_state.pj[i];
+	return pj;
+}
+
+void sim_plant_follow(void)
+{
+	struct sim_state *s = &sim_state;
+	/* Constant power is written down now and then too: products must fit in 64 bits. */
+	bool changed = s->now - s->written > 10 * NSEC_PER_SEC;
+	int i;
+
+	s->phase = sim_work_phase();
+	for (i = 0; i < SIM_RAILS; i++) {
+		s64 goal = goal_uw(i) ?: 1;
+		s64 settle = 65536 + div64_s64(((s64)s->slow_uw[i] - goal) * SETTLE_SHARE, goal);
+		s64 uw = (((s64)s->point.uw[s->phase][i] * settle) >> 16) * (65536 + s->drift) >> 16;
+
+		if (uw != s->uw[i])
+			changed = true;
+		s->uw[i] = uw;
+	}
+	if (!changed)
+		return;
+	sim_trace_power(s->now, s->pj, s->uw);
+	s->written = s->now;
+}
+
+static void tick(void)
+{
+	struct sim_state *s = &sim_state;
+	s64 module_uw = 0;
+	int i;
+
+	for (i = 0; i < SIM_RAILS; i++) {
+		s64 gap = (s64)goal_uw(i) - s->slow_uw[i];
+
+		s->slow_uw[i] += (gap * SETTLE_STEP) / 65536;
+		/* The last fraction that integers would never close. */
+		if (gap > -64 && gap < 64)
+			s->slow_uw[i] += gap;
+		if (i < SIM_MODULE_RAILS)
+			module_uw += s->uw[i];
+	}
+	s->drift = ((s64)s->drift * DRIFT_KEEP + (s64)sim_noise_gauss(&s->noise) *
+		    sim_noise_power / 1000 * DRIFT_NEW) / 65536;
+	s->temp_uc += (((s64)AMBIENT_MC * 1000 + div_s64(module_uw * MC_PER_W, 1000) - s->temp_uc) *
+		       WARM_STEP) / 65536;
+	sim_trace_log_energy(s->now, div_u64(module_pj(), 1000000));
+	s->tick += TICK_NS;
+}
+
+static void integrate(u64 until)
+{
+	struct sim_state *s = &sim_state;
+
+	if (until == s->now)
+		return;
+	/* From the trace, so that both have rounded alike. */
+	sim_trace_energy_at(until, s->pj);
+	sim_work_progress(until - s->now);
+	s->now = until;
+}
+
+void sim_plant_advance(void)
+{
+	struct sim_state *s = &sim_state;
+	u64 present = ktime_get_ns();
+
+	for (;;) {
+		u64 next = min(s->tick, sim_work_next());
+
+		if (next > present)
+			break;
+		integrate(max(next, s->now));
+		if (s->now >= s->tick)
+			tick();
+		sim_work_events();
+		sim_plant_follow();
+	}
+	if (present > s->now)
+		integrate(present);
+}
+
+void sim_plant_arm(void)
+{
+	u64 next = min(sim_state.tick, sim_work_next());
+
+	hrtimer_start(&sim_state.timer, ns_to_ktime(next), HRTIMER_MODE_ABS);
+}
+
+static enum hrtimer_restart expired(struct hrtimer *timer)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&sim_state.lock, flags);
+	sim_plant_advance();
+	sim_plant_arm();
+	spin_unlock_irqrestore(&sim_state.lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+void sim_plant_switch(const struct sim_mode *mode)
+{
+	struct sim_point point, old;
+	unsigned long flags;
+
+	/* May take a while with 20,000 rows: not under the spinlock. */
+	sim_state.model->point(mode, &point);
+	spin_lock_irqsave(&sim_state.lock, flags);
+	sim_plant_advance();
+	old = sim_state.point;
+	sim_state.mode = *mode;
+	sim_state.point = point;
+	sim_state.switches++;
+	sim_work_rescale(&old);
+	sim_plant_follow();
+	sim_plant_arm();
+	spin_unlock_irqrestore(&sim_state.lock, flags);
+}
+
+void sim_plant_energy(u64 t, u64 pj[SIM_RAILS])
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&sim_state.lock, flags);
+	sim_plant_advance();
+	sim_trace_energy_at(t, pj);
+	spin_unlock_irqrestore(&sim_state.lock, flags);
+}
+
+void sim_plant_now(struct sim_now *now)
+{
+	unsigned long flags;
+	int i;
+
+	spin_lock_irqsave(&sim_state.lock, flags);
+	sim_plant_advance();
+	now->t_ns = sim_state.now;
+	now->energy_uj = div_u64(module_pj(), 1000000);
+	for (i = 0; i < SIM_RAILS; i++)
+		now->uw[i] = sim_state.uw[i];
+	now->phase = sim_state.phase;
+	now->mode = sim_state.mode;
+	now->temp_mc = div_s64(sim_state.temp_uc, 1000);
+	spin_unlock_irqrestore(&sim_state.lock, flags);
+}
+
+int sim_plant_start(const struct sim_model *model, const struct sim_mode *mode, u64 seed)
+{
+	struct sim_state *s = &sim_state;
+	unsigned long flags;
+	int i, err;
+
+	err = sim_trace_open();
+	if (err)
+		return err;
+	s->model = model;
+	s->mode = *mode;
+	model->point(mode, &s->point);
+	sim_noise_seed(&s->noise, seed);
+	s->temp_uc = (AMBIENT_MC + 6000) * 1000;
+	hrtimer_init(&s->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	s->timer.function = expired;
+
+	spin_lock_irqsave(&s->lock, flags);
+	s->now = ktime_get_ns();
+	s->tick = s->now + TICK_NS;
+	for (i = 0; i < SIM_RAILS; i++)
+		s->slow_uw[i] = s->point.uw[SIM_IDLE][i];
+	sim_trace_log_energy(s->now, 0);
+	sim_plant_follow();
+	sim_plant_arm();
+	spin_unlock_irqrestore(&s->lock, flags);
+	return 0;
+}
+
+void sim_plant_stop(void)
+{
+	/* No job is left: each holds a reference on the module. */
+	hrtimer_cancel(&sim_state.timer);
+	sim_trace_close();
+}

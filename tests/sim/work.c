@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Jobs at work: loader and GPU.
+ *
+ * A job's minibatch is a wait for the loader and then one or more pieces of
+ * GPU work. A piece's deadline hangs on the end of the piece before, not on
+ * when the process came round to asking: on a board the GPU has the next work
+ * queued by then, and the loader prefetches. So when a piece ends, its likely
+ * successor starts at once, unasked; the process has GRACE_NS to ask for it and
+ * gets it as far as it has come. If it does not, the job is idle. Thus the
+ * length of a minibatch is exact whatever the scheduler does to the process.
+ *
+ * Several jobs share: n of them on the GPU run at 1/n of the speed each, and so
+ * do n loaders.
+ */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+
+#include "plant_state.h"
+#include "syncpt.h"
+#include "trace.h"
+
+#define GRACE_NS	(30 * NSEC_PER_MSEC)
+#define FIRST_PERMILLE	1200	/* the first minibatch after a switch of the mode is slower */
+
+struct sim_job {
+	struct list_head node;
+	struct sim_syncpt *sp;
+	wait_queue_head_t wait;		/* for the loader */
+	enum sim_phase phase;
+	bool asked;			/* the process waits for this piece */
+	u32 kind, permille, piece, pieces;
+	u32 jitter;			/* of this minibatch's time, 1/65536 */
+	u32 switches;			/* as of the minibatch's start */
+	u64 start;			/* of this minibatch */
+	u64 length;			/* of this piece */
+	s64 left;			/* of it; below 0 while nobody has asked for it */
+	u64 grace;			/* until when somebody may */
+};
+
+static u64 length_of(const struct sim_job *job)
+{
+	u64 ns = sim_state.point.part_ns[job->phase];
+
+	ns = mul_u64_u32_shr(div_u64(ns * job->permille, 1000), job->jitter, 16);
+	return job->phase == SIM_BUSY ? div_u64(ns, job->pieces) : ns;
+}
+
+static void begin_minibatch(struct sim_job *job, u64 t)
+{
+	s64 jitter = 65536 + (s64)sim_noise_gauss(&sim_state.noise) * sim_noise_time / 1000;
+
+	if (job->switches != sim_state.switches)
+		jitter = jitter * FIRST_PERMILLE / 1000;
+	job->switches = sim_state.switches;
+	job->jitter = max_t(s64, jitter, 16384);
+	job->start = t;
+}
+
+/* What will probably come next: started @over ns ago. */
+static void guess(struct sim_job *job, u64 over)
+{
+	if (job->phase == SIM_STALL) {
+		job->phase = SIM_BUSY;
+		job->piece = 1;
+	} else if (job->piece < job->pieces) {
+		job->piece++;
+	} else {
+		job->phase = SIM_STALL;
+		begin_minibatch(job, sim_state.now - over);
+	}
+	job->asked = false;
+	job->length = length_of(job);
+	job->left = (s64)job->length - (s64)over;
+	job->grace = sim_state.now - over + GRACE_NS;
+}
+
+/* The piece that was asked for ended @over ns ago. */
+static void complete_piece(struct sim_job *job, u64 over)
+{
+	u64 t = sim_state.now - over;
+
+	if (job->phase == SIM_STALL) {
+		guess(job, over);
+		wake_up_all(&job->wait);
+		return;
+	}
+	sim_syncpt_raise(job->sp, t);
+	if (job->piece == job->pieces)
+		sim_trace_log_minibatch(job->start, t, job->kind);
+	guess(job, over);
+}
+
+static u32 sharing(enum sim_phase phase)
+{
+	struct sim_job *job;
+	u32 n = 0;
+
+	list_for_each_entry(job, &sim_state.jobs, node)
+		n += job->phase == phase;
+	return n;
+}
+
+u64 sim_work_next(void)
+{
+	struct sim_job *job;
+	u64 next = U64_MAX;
+
+	list_for_each_entry(job, &sim_state.jobs, node) {
+		if (job->phase == SIM_IDLE)
+			continue;
+		if (job->asked)
+			next = min(next, sim_state.now +
+				   (job->left > 0 ? job->left * sharing(job->phase) : 0));
+		else
+			next = min(next, job->grace);
+	}
+	return next;
+}
+
+void sim_work_progress(u64 ns)
+{
+	u32 n[SIM_PHASES] = { 1, max(sharing(SIM_STALL), 1U), max(sharing(SIM_BUSY), 1U) };
+	struct sim_job *job;
+
+	list_for_each_entry(job, &sim_state.jobs, node)
+		if (job->phase != SIM_IDLE)
+			job->left -= n[job->phase] == 1 ? ns : div_u64(ns, n[job->phase]);
+}
+
+void sim_work_events(void)
+{
+	struct sim_job *job;
+
+	list_for_each_entry(job, &sim_state.jobs, node) {
+		if (job->phase == SIM_IDLE)
+			continue;
+		/* Shares are rounded down: less than a nanosecond each may be missing. */
+		if (job->asked && job->left <= 0)
+			complete_piece(job, -job->left);
+		else if (!job->asked && sim_state.now >= job->grace)
+			job->phase = SIM_IDLE;
+	}
+}
+
+void sim_work_rescale(const struct sim_point *old)
+{
+	struct sim_job *job;
+
+	list_for_each_entry(job, &sim_state.jobs, node) {
+		u64 before = old->part_ns[job->phase];
+
+		if (job->phase == SIM_IDLE)
+			continue;
+		if (job->left > 0 && before)
+			job->left = mul_u64_u64_div_u64(job->left,
+							sim_state.point.part_ns[job->phase], before);
+		job->length = length_of(job);
+	}
+}
+
+enum sim_phase sim_work_phase(void)
+{
+	struct sim_job *job;
+	enum sim_phase phase = SIM_IDLE;
+
+	list_for_each_entry(job, &sim_state.jobs, node)
+		phase = max(phase, job->phase);
+	return phase;
+}
+
+struct sim_job *sim_job_new(struct sim_syncpt *sp)
+{
+	struct sim_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
+	unsigned long flags;
+
+	if (!job)
+		return NULL;
+	job->sp = sp;
+	init_waitqueue_head(&job->wait);
+	spin_lock_irqsave(&sim_state.lock, flags);
+	job->switches = sim_state.switches;
+	list_add_tail(&job->node, &sim_state.jobs);
+	spin_unlock_irqrestore(&sim_state.lock, flags);
+	return job;
+}
+
+void sim_job_free(struct sim_job *job)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&sim_state.lock, flags);
+	sim_plant_advance();
+	list_del(&job->node);
+	sim_plant_follow();
+	sim_plant_arm();
+	spin_unlock_irqrestore(&sim_state.lock, flags);
+	kfree(job);
+}
+
+/* The process asks for a piece: the one that runs already, if it is of that phase. */
+static int ask(struct sim_job *job, enum sim_phase phase, u32 kind, u32 permille, u32 piece,
+	       u32 pieces, u32 *threshold)
+{
+	unsigned long flags;
+	u64 gone;
+	int err = -EBUSY;
+
+	spin_lock_irqsave(&sim_state.lock, flags);
+	sim_plant_advance();
+	if (job->asked) {
+		/* A wait for the loader that a signal has cut short goes on. */
+		if (phase == SIM_STALL && job->phase == SIM_STALL)
+			err = 0;
+		goto out;
+	}
+	gone = job->phase == SIM_IDLE ? 0 : job->length - job->left;
+	if (job->phase == SIM_IDLE && (phase == SIM_STALL || piece == 1))
+		begin_minibatch(job, sim_state.now);
+	job->phase = phase;
+	job->asked = true;
+	job->kind = kind;
+	job->permille = permille;
+	job->piece = piece;
+	job->pieces = pieces;
+	job->length = length_of(job);
+	job->left = (s64)job->length - (s64)gone;
+	if (threshold)
+		*threshold = (u32)atomic_read(&job->sp->value) + 1;
+	if (job->left <= 0)
+		complete_piece(job, -job->left);
+	sim_plant_follow();
+	sim_plant_arm();
+	err = 0;
+out:
+	spin_unlock_irqrestore(&sim_state.lock, flags);
+	return err;
+}
+
+int sim_job_load(struct sim_job *job, u32 kind, u32 permille)
+{
+	return ask(job, SIM_STALL, kind, permille, 0, 1, NULL);
+}
+
+int sim_job_wait(struct sim_job *job)
+{
+	return wait_event_interruptible(job->wait, !(READ_ONCE(job->asked) &&
+						     READ_ONCE(job->phase) == SIM_STALL));
+}
+
+int sim_job_submit(struct sim_job *job, u32 kind, u32 permille, u32 piece, u32 pieces,
+		   u32 *threshold)
+{
+	return ask(job, SIM_BUSY, kind, permille, piece, pieces, threshold);
+}
