@@ -19,6 +19,7 @@
 
 #define MARGIN		0.20	/* a peak stands out by this much (logarithm): 22 % */
 #define WAIT_MARGIN	0.40	/* among waits; an optimizer step alone makes less */
+#define OPTIMIZER	0.6	/* no optimizer takes this much more than a pass: 82 % */
 #define IN_STEP		0.6	/* of the groups, at least, have k waits */
 #define RUN_MIN		6	/* groups that a rhythm next to "every wait" must last */
 
@@ -59,10 +60,11 @@ struct step {
 
 /* A peak is one by structure if it stands above all others around, not only
  * above its own neighbours: noise has no such peaks. */
-static bool stands_out(const struct score *s, const size_t *at, size_t peaks, size_t j, int k)
+static bool stands_out(const struct score *s, const size_t *at, size_t peaks, size_t j, int k,
+		       size_t begin, size_t end)
 {
-	size_t lo = at[j] > 3 * (size_t)k ? at[j] - 3 * (size_t)k : 1;
-	size_t hi = at[j] + 3 * (size_t)k < s->n ? at[j] + 3 * (size_t)k : s->n;
+	size_t lo = at[j] > begin + 3 * (size_t)k ? at[j] - 3 * (size_t)k : begin;
+	size_t hi = at[j] + 3 * (size_t)k < end ? at[j] + 3 * (size_t)k : end;
 	size_t p = j;
 
 	while (p && at[p - 1] >= lo)
@@ -100,7 +102,7 @@ static struct step test(const struct score *s, int k, size_t *at)
 			after += fabs(s->v[at[j + 2]] - s->v[at[j]]);
 	}
 	for (size_t j = 0; j < peaks; j++)
-		out += stands_out(s, at, peaks, j, k);
+		out += stands_out(s, at, peaks, j, k, 1, s->n);
 	r.in_step = (double)(exact + more) / (double)(peaks - 1);
 	r.covered = (double)waits / (double)s->n;
 	r.uneven = next / (double)(peaks - 1) - (peaks > 2 ? after / (double)(peaks - 2) : 0);
@@ -145,73 +147,8 @@ static int usual(const struct jetwatt_beat *b, const struct score *s, size_t *at
 	return take;
 }
 
-static int region(struct jetwatt_beat *b, const double *v, size_t n, size_t *at);
-
-/* Between two beginnings lies more than a minibatch: whole ones in step with
- * either end, and between those a phase with a rhythm of its own. */
-static int lump(struct jetwatt_beat *b, const struct score *s, size_t from, size_t to, int k,
-		size_t *at)
-{
-	size_t p = from + (size_t)k, q = to;
-
-	while (p + (size_t)k <= to && leads(s, p, k, to) &&
-	       (p + (size_t)k == to || s->v[p + (size_t)k] + s->margin > s->v[p])) {
-		if (p + 2 * (size_t)k > to && to - p > (size_t)k + 2)
-			break;
-		b[p].first = true;
-		p += (size_t)k;
-	}
-	while (q >= p + (size_t)k && leads(s, q - (size_t)k, k, q)) {
-		q -= (size_t)k;
-		b[q].first = true;
-	}
-	if (q - p <= 2)
-		return 0;
-	return region(b + p, s->v + p, q - p, at);
-}
-
-/* Events that were lost shift or split a group: put the beginning back. */
-static void mend(struct jetwatt_beat *b, const struct score *s, int k, struct jetwatt_rhythm *r)
-{
-	size_t before = 0, last = 0;
-	size_t kk = (size_t)k;
-
-	/* A lost wait makes the next gap long: more than the true beginning's. */
-	for (size_t i = 1; i < s->n; i++) {
-		size_t size = i - last, true_at = last + kk;
-
-		if (!b[i].first)
-			continue;
-		if (size > kk && size < 2 * kk && leads(s, true_at, k, i)) {
-			size_t end = i + 1;
-
-			while (end < s->n && !b[end].first)
-				end++;
-			if (end < s->n && end - true_at == kk - 1) {
-				b[i].first = false;
-				b[true_at].first = true;
-				i = true_at;
-			}
-		}
-		last = i;
-	}
-	last = 0;
-	for (size_t i = 1; i < s->n; i++) {
-		if (!b[i].first)
-			continue;
-		if (last && i - before <= kk && last > before) {
-			b[last].first = false;
-			last = before;
-		}
-		if (i - last < kk && last)
-			r->missing += kk - (i - last);
-		before = last;
-		last = i;
-	}
-}
-
 /* A phase that is not the usual one: its own k, or every wait by itself. */
-static int region(struct jetwatt_beat *b, const double *v, size_t n, size_t *at)
+static void region(struct jetwatt_beat *b, const double *v, size_t n, size_t *at)
 {
 	struct score s = { v, n, MARGIN };
 	struct step how;
@@ -223,7 +160,6 @@ static int region(struct jetwatt_beat *b, const double *v, size_t n, size_t *at)
 		if (i && (k == 1 || peak(&s, i, k)))
 			b[i].first = true;
 	}
-	return 0;
 }
 
 /* Every wait is a minibatch, except where for a while peaks keep step. */
@@ -243,10 +179,10 @@ static void singles(struct jetwatt_beat *b, const struct score *s, size_t *at)
 			if (j < peaks && at[j] - at[j - 1] == (size_t)k)
 				continue;
 			/* Peaks run..j-1 are in step. */
-			for (size_t i = run; i < j; i++)
-				out += stands_out(s, at, peaks, i, k);
 			begin = at[run];
 			end = at[j - 1] + (size_t)k < s->n ? at[j - 1] + (size_t)k : s->n;
+			for (size_t i = run; i < j; i++)
+				out += stands_out(s, at, peaks, i, k, begin, end);
 			if (j - run >= RUN_MIN && out * 10 >= (j - run) * 8) {
 				if (begin > (size_t)k && leads(s, begin - (size_t)k, k, begin))
 					begin -= (size_t)k;
@@ -260,33 +196,43 @@ static void singles(struct jetwatt_beat *b, const struct score *s, size_t *at)
 	}
 }
 
-static void grouped(struct jetwatt_beat *b, const struct score *s, int k, size_t *at,
-		    struct jetwatt_rhythm *r)
+/* Waits tell the period but not where in it a minibatch begins. If gaps differ
+ * beyond their noise, they do: moves the peaks of @v there. */
+static bool shift_to_longest_gap(const struct jetwatt_beat *b, double *v, size_t n, int k,
+				 const size_t *at, size_t peaks)
 {
-	size_t last = 0;
+	double sum[JETWATT_RHYTHM_MAX] = { 0 }, square[JETWATT_RHYTHM_MAX] = { 0 }, mean, error;
+	int longest = 0;
+	size_t used = 0;
 
-	for (size_t i = 0; i < s->n; i++)
-		b[i].first = !i || peak(s, i, k);
-	mend(b, s, k, r);
-	for (size_t i = 1; i <= s->n; i++) {
-		if (i < s->n && !b[i].first)
+	for (size_t j = 0; j + 1 < peaks; j++) {
+		if (at[j + 1] - at[j] != (size_t)k)
 			continue;
-		if (i - last >= (size_t)k + 3 || (i == s->n && i - last > (size_t)k))
-			lump(b, s, last, i, k, at);
-		last = i;
+		for (int i = 0; i < k; i++) {
+			sum[i] += b[at[j] + (size_t)i].gap;
+			square[i] += b[at[j] + (size_t)i].gap * b[at[j] + (size_t)i].gap;
+		}
+		used++;
 	}
+	for (int i = 1; i < k; i++)
+		if (sum[i] > sum[longest])
+			longest = i;
+	mean = sum[0] / (double)used;
+	error = sqrt((square[0] / (double)used - mean * mean) / (double)used);
+	if (longest && sum[longest] / (double)used - mean > fmax(0.02, 4 * error))
+		memmove(v + longest, v, (n - (size_t)longest) * sizeof(*v));
+	return true;
 }
 
-/* Waits inside a minibatch differ from each other; those of micro-batches, of
- * which the last also runs the optimizer, do not. */
-static bool varied(const struct jetwatt_beat *b, const double *v, size_t n, int k, size_t *at)
+/* Waits inside a minibatch differ from each other, or the last by much; those
+ * of minibatches between which the optimizer does not run are all alike. */
+static bool varied(const struct jetwatt_beat *b, double *v, size_t n, int k, size_t *at)
 {
 	struct score s = { v, n, WAIT_MARGIN };
-	double sum[JETWATT_RHYTHM_MAX] = { 0 }, lo = INFINITY, hi = -INFINITY;
+	double sum[JETWATT_RHYTHM_MAX] = { 0 }, lo = INFINITY, hi = -INFINITY,
+	       last = 0;
 	size_t peaks = 0, used = 0;
 
-	if (k == 2)
-		return true;
 	for (size_t i = 1; i < n; i++)
 		if (peak(&s, i, k))
 			at[peaks++] = i;
@@ -295,13 +241,18 @@ static bool varied(const struct jetwatt_beat *b, const double *v, size_t n, int 
 			continue;
 		for (int i = 0; i < k - 1; i++)
 			sum[i] += b[at[j] + (size_t)i].wait;
+		last += b[at[j] + (size_t)k - 1].wait;
 		used++;
 	}
 	for (int i = 0; i < k - 1 && used; i++) {
 		lo = fmin(lo, sum[i] / (double)used);
 		hi = fmax(hi, sum[i] / (double)used);
 	}
-	return hi - lo > 0.2;
+	if (!used)
+		return false;
+	if (hi - lo > 0.2 || last / (double)used - hi > (k == 2 ? 0.75 : 1) * OPTIMIZER)
+		return shift_to_longest_gap(b, v, n, k, at, peaks);
+	return false;
 }
 
 /* Does the order of threads and calls repeat? Return: after how many waits, 0: no. */
@@ -352,6 +303,24 @@ static bool by_calls(const struct jetwatt_beat *b, size_t n, int k, double *v)
 	return best > -INFINITY;
 }
 
+/* By how much a beginning stands out over the waits that follow it, typically. */
+static double contrast(const struct score *s, int k)
+{
+	double sum = 0, near;
+	size_t peaks = 0;
+
+	for (size_t i = 1; i + (size_t)k <= s->n; i++) {
+		if (!peak(s, i, k))
+			continue;
+		near = -INFINITY;
+		for (size_t j = i + 1; j < i + (size_t)k; j++)
+			near = fmax(near, s->v[j]);
+		sum += s->v[i] - near;
+		peaks++;
+	}
+	return peaks ? sum / (double)peaks : s->margin;
+}
+
 /**
  * jetwatt_rhythm_find() - mark the first wait of every minibatch
  * @b: the waits of one job in order; the gap of the first is not looked at
@@ -364,7 +333,7 @@ int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 	struct score s = { .n = n, .margin = MARGIN };
 	size_t *at = calloc(n + 1, sizeof(*at));
 	double *v = calloc(n + 1, sizeof(*v));
-	int calls;
+	int calls, rc = 0;
 
 	*r = (struct jetwatt_rhythm){ .k = 1 };
 	if (!at || !v) {
@@ -379,9 +348,9 @@ int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 	s.v = v;
 	r->k = usual(b, &s, at, &how);
 	if (r->k == 1) {
-		/* No peaks among the gaps: maybe the last wait is the long one. */
+		/* No peaks among the gaps: maybe the waits of a minibatch differ. */
 		for (size_t i = 1; i < n; i++)
-			v[i] = b[i - 1].wait;
+			v[i] = b[i - 1].wait - b[i].wait;
 		s.margin = WAIT_MARGIN;
 		r->k = usual(b, &s, at, &how);
 		if (r->k > 1 && !varied(b, v, n, r->k, at))
@@ -394,7 +363,14 @@ int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 			r->k = usual(b, &s, at, &how);
 	}
 	if (r->k > 1) {
-		grouped(b, &s, r->k, at, r);
+		if (jetwatt_group_waits(b, v, n, r->k, contrast(&s, r->k), r))
+			rc = -ENOMEM;
+		for (size_t i = 0, j; i < n; i = j) {
+			for (j = i + 1; j < n && b[j].other == b[i].other; j++)
+				;
+			if (b[i].other)
+				region(b + i, v + i, j - i, at);
+		}
 		r->confidence = how.in_step * fmin(1, (double)n / (6.0 * r->k));
 	} else {
 		for (size_t i = 0; i < n; i++)
@@ -405,5 +381,5 @@ int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 	}
 	free(at);
 	free(v);
-	return 0;
+	return rc;
 }

@@ -32,6 +32,8 @@ struct jetwatt_rhythm {
 };
 
 int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
+int jetwatt_group_waits(struct jetwatt_beat *b, const double *v, size_t n, int k, double contrast,
+			struct jetwatt_rhythm *r);
 bool jetwatt_rhythm_calls(const struct jetwatt_beat *b, size_t n);
 
 #endif
