@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define DISPATCH_MAX	256
-
 int jetwatt_events(struct jetwatt *jw, jetwatt_event_fn fn, void *arg)
 {
 	if (!jw->group)
@@ -27,43 +25,19 @@ int jetwatt_events(struct jetwatt *jw, jetwatt_event_fn fn, void *arg)
 	return 0;
 }
 
-static int datagram(struct jetwatt *jw, int len)
+static int event(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
 {
-	struct nlmsghdr *nlh = (struct nlmsghdr *)jw->buf;
 	struct jetwatt_event e;
-	int n = 0;
+	int err = jetwatt_parse_event(&e, attr, len);
 
-	for (; nlmsg_ok(nlh, len); nlh = nlmsg_next(nlh, &len)) {
-		if (nlh->nlmsg_type != jw->family || nlh->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN ||
-		    ((struct genlmsghdr *)nlmsg_data(nlh))->cmd != JETWATT_CMD_EVENT_NTF)
-			continue;
-		if (jetwatt_parse_event(&e, genlmsg_attrdata(nlmsg_data(nlh), 0),
-					genlmsg_attrlen(nlmsg_data(nlh), 0)))
-			return jetwatt_error_set(jw, -EBADMSG, "receiving events: malformed event");
-		if (jw->event)
-			jw->event(&e, jw->event_arg);
-		n++;
-	}
-	return n;
+	(void)arg;
+	if (!err && jw->event)
+		jw->event(&e, jw->event_arg);
+	return err;
 }
 
 int jetwatt_event_dispatch(struct jetwatt *jw)
 {
-	int n = 0, i, ret;
-	ssize_t len;
-
-	for (i = 0; i < DISPATCH_MAX; i++) {
-		len = jetwatt_socket_recv(jw, jw->events, MSG_DONTWAIT);
-		if (len == -EAGAIN)
-			break;
-		if (len == -ENOBUFS)
-			continue;
-		if (len < 0)
-			return jetwatt_error_kernel(jw, len, "", "receiving events");
-		ret = datagram(jw, len);
-		if (ret < 0)
-			return ret;
-		n += ret;
-	}
-	return n;
+	return jetwatt_socket_dispatch(jw, jw->events, JETWATT_CMD_EVENT_NTF, "receiving events",
+				       event);
 }

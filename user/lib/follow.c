@@ -143,7 +143,8 @@ static uint32_t offset_in(const char *path)
 		return 0;
 	while (!off && fgets(line, sizeof(line), f)) {
 		p = strstr(line, "child_pid;");
-		if (p && strstr(line, "field:") && (p = strstr(p, "offset:")))
+		p = p && strstr(line, "field:") ? strstr(p, "offset:") : NULL;
+		if (p)
 			off = strtoul(p + strlen("offset:"), NULL, 10);
 	}
 	fclose(f);

@@ -7,117 +7,116 @@
 #include <errno.h>
 #include <linux/jetwatt.h>
 #include <netlink/genl/genl.h>
+#include <string.h>
 
-static int run(struct jetwatt *jw, int cmd, int flags, const char *what, jetwatt_reply_fn fn,
-	       void *arg)
+/* Replies into an array of @max entries; @nr counts all. */
+struct list {
+	int cmd, nr, max;
+	void *entry;
+};
+
+static int reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
 {
+	union {
+		struct jetwatt_info info;
+		struct jetwatt_chip chip;
+		struct jetwatt_rail rail;
+		struct jetwatt_clock clock;
+		struct jetwatt_config config;
+		struct jetwatt_stats stats;
+	} one;
+	struct list *l = arg;
+	size_t size;
+	int err;
+
+	(void)jw;
+	switch (l->cmd) {
+	case JETWATT_CMD_INFO_GET:
+		err = jetwatt_parse_info(&one.info, attr, len);
+		size = sizeof(one.info);
+		break;
+	case JETWATT_CMD_CHIP_GET:
+		err = jetwatt_parse_chip(&one.chip, attr, len);
+		size = sizeof(one.chip);
+		break;
+	case JETWATT_CMD_RAIL_GET:
+		err = jetwatt_parse_rail(&one.rail, attr, len);
+		size = sizeof(one.rail);
+		break;
+	case JETWATT_CMD_CLOCK_GET:
+		err = jetwatt_parse_clock(&one.clock, attr, len);
+		size = sizeof(one.clock);
+		break;
+	case JETWATT_CMD_CONFIG_GET:
+		err = jetwatt_parse_config(&one.config, attr, len);
+		size = sizeof(one.config);
+		break;
+	case JETWATT_CMD_STATS_GET:
+		err = jetwatt_parse_stats(&one.stats, attr, len);
+		size = sizeof(one.stats);
+		break;
+	default:
+		return -EINVAL;
+	}
+	if (err)
+		return err;
+	if (l->nr < l->max)
+		memcpy((char *)l->entry + l->nr * size, &one, size);
+	l->nr++;
+	return 0;
+}
+
+/* Return: the number of replies. */
+static int ask(struct jetwatt *jw, int cmd, int flags, const char *what, void *entry, int max)
+{
+	struct list l = { .cmd = cmd, .entry = entry, .max = max };
 	struct nl_msg *msg = jetwatt_request_new(jw, cmd, flags);
+	int err;
 
 	if (!msg)
 		return jetwatt_error_set(jw, -ENOMEM, "%s: out of memory", what);
-	return jetwatt_request_run(jw, jw->ctl, msg, what, fn, arg);
+	err = jetwatt_request_run(jw, jw->ctl, msg, what, reply, &l);
+	return err ? err : l.nr;
 }
 
-static int info(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
+/* A request that has one answer. */
+static int get(struct jetwatt *jw, int cmd, const char *what, void *entry)
 {
-	(void)jw;
-	return jetwatt_parse_info(arg, attr, len);
+	int n = ask(jw, cmd, 0, what, entry, 1);
+
+	if (!n)
+		return jetwatt_error_set(jw, -EBADMSG, "%s: the module did not answer", what);
+	return n < 0 ? n : 0;
 }
 
-static int config(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
+int jetwatt_info(struct jetwatt *jw, struct jetwatt_info *info)
 {
-	(void)jw;
-	return jetwatt_parse_config(arg, attr, len);
+	return get(jw, JETWATT_CMD_INFO_GET, "asking for information", info);
 }
 
-static int stats(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
+int jetwatt_config_get(struct jetwatt *jw, struct jetwatt_config *config)
 {
-	(void)jw;
-	return jetwatt_parse_stats(arg, attr, len);
+	return get(jw, JETWATT_CMD_CONFIG_GET, "reading the configuration", config);
 }
 
-int jetwatt_info(struct jetwatt *jw, struct jetwatt_info *i)
+int jetwatt_stats(struct jetwatt *jw, struct jetwatt_stats *stats)
 {
-	return run(jw, JETWATT_CMD_INFO_GET, 0, "asking for information", info, i);
-}
-
-int jetwatt_config_get(struct jetwatt *jw, struct jetwatt_config *c)
-{
-	return run(jw, JETWATT_CMD_CONFIG_GET, 0, "reading the configuration", config, c);
-}
-
-int jetwatt_stats(struct jetwatt *jw, struct jetwatt_stats *s)
-{
-	return run(jw, JETWATT_CMD_STATS_GET, 0, "reading statistics", stats, s);
-}
-
-/* A dump into an array: @nr counts all, @max are kept. */
-struct list {
-	void *entry;
-	int nr, max;
-};
-
-static int chip(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
-{
-	struct jetwatt_chip one;
-	struct list *l = arg;
-	int err = jetwatt_parse_chip(&one, attr, len);
-
-	(void)jw;
-	if (!err && l->nr < l->max)
-		((struct jetwatt_chip *)l->entry)[l->nr] = one;
-	l->nr += !err;
-	return err;
-}
-
-static int rail(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
-{
-	struct jetwatt_rail one;
-	struct list *l = arg;
-	int err = jetwatt_parse_rail(&one, attr, len);
-
-	(void)jw;
-	if (!err && l->nr < l->max)
-		((struct jetwatt_rail *)l->entry)[l->nr] = one;
-	l->nr += !err;
-	return err;
-}
-
-static int clock_entry(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
-{
-	struct jetwatt_clock one;
-	struct list *l = arg;
-	int err = jetwatt_parse_clock(&one, attr, len);
-
-	(void)jw;
-	if (!err && l->nr < l->max)
-		((struct jetwatt_clock *)l->entry)[l->nr] = one;
-	l->nr += !err;
-	return err;
+	return get(jw, JETWATT_CMD_STATS_GET, "reading statistics", stats);
 }
 
 int jetwatt_chips(struct jetwatt *jw, struct jetwatt_chip *chips, int max)
 {
-	struct list l = { .entry = chips, .max = max };
-	int err = run(jw, JETWATT_CMD_CHIP_GET, NLM_F_DUMP, "listing chips", chip, &l);
-
-	return err ? err : l.nr;
+	return ask(jw, JETWATT_CMD_CHIP_GET, NLM_F_DUMP, "listing chips", chips, max);
 }
 
 int jetwatt_rails(struct jetwatt *jw, struct jetwatt_rail *rails, int max)
 {
-	struct list l = { .entry = rails, .max = max };
-	int err = run(jw, JETWATT_CMD_RAIL_GET, NLM_F_DUMP, "listing rails", rail, &l);
-
-	return err ? err : l.nr;
+	return ask(jw, JETWATT_CMD_RAIL_GET, NLM_F_DUMP, "listing rails", rails, max);
 }
 
 int jetwatt_clocks(struct jetwatt *jw, struct jetwatt_clock *clocks, int max)
 {
-	struct list l = { .entry = clocks, .max = max };
-	int err = run(jw, JETWATT_CMD_CLOCK_GET, NLM_F_DUMP, "listing clocks", clock_entry, &l);
-
-	return err ? err : l.nr;
+	return ask(jw, JETWATT_CMD_CLOCK_GET, NLM_F_DUMP, "listing clocks", clocks, max);
 }
 
 static int put(struct nl_msg *msg, int attr, uint32_t value)

@@ -49,10 +49,12 @@ void jetwatt_error_keep(const struct jetwatt *jw);
 /* socket.c */
 int jetwatt_socket_new(struct nl_sock **sk, int rcvbuf, int nonblock);
 ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags);
-
-/* request.c; a callback gets the attributes of a reply */
+/* Gets the attributes of a message. */
 typedef int (*jetwatt_reply_fn)(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg);
+int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
+			    jetwatt_reply_fn fn);
 
+/* request.c */
 struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags);
 int jetwatt_request_run(struct jetwatt *jw, struct nl_sock *sk, struct nl_msg *msg,
 			const char *what, jetwatt_reply_fn fn, void *arg);

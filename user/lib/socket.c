@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+/* Messages in one dispatch: a caller with other work gets its turn. */
+#define DISPATCH_MAX	512
+
 int jetwatt_socket_new(struct nl_sock **out, int rcvbuf, int nonblock)
 {
 	struct nl_sock *sk = nl_socket_alloc();
@@ -77,5 +80,42 @@ ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags)
 	/* any process may send to our port */
 	if (from.nl_pid || (size_t)n > jw->buf_len)
 		return 0;
+	return n;
+}
+
+/**
+ * jetwatt_socket_dispatch() - call @fn for each message of the family
+ * @what: for error messages
+ * @fn: gets one with command @cmd; its error ends the dispatch
+ *
+ * Return: how many there were.
+ */
+int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
+			    jetwatt_reply_fn fn)
+{
+	const struct genlmsghdr *genl;
+	struct nlmsghdr *nlh;
+	int n = 0, i, len, err;
+
+	for (i = 0; i < DISPATCH_MAX; i++) {
+		len = jetwatt_socket_recv(jw, sk, MSG_DONTWAIT);
+		if (len == -EAGAIN)
+			break;
+		if (len == -ENOBUFS)
+			continue;
+		if (len < 0)
+			return jetwatt_error_kernel(jw, len, "", what);
+		for (nlh = (struct nlmsghdr *)jw->buf; nlmsg_ok(nlh, len);
+		     nlh = nlmsg_next(nlh, &len)) {
+			genl = nlmsg_data(nlh);
+			if (nlh->nlmsg_type != jw->family ||
+			    nlh->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN || genl->cmd != cmd)
+				continue;
+			err = fn(jw, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), NULL);
+			if (err < 0)
+				return jetwatt_error_set(jw, err, "%s: malformed message", what);
+			n++;
+		}
+	}
 	return n;
 }

@@ -12,11 +12,7 @@
 #include <errno.h>
 #include <linux/jetwatt.h>
 #include <netlink/genl/genl.h>
-#include <stdio.h>
 #include <sys/socket.h>
-
-/* Messages in one dispatch: a caller with other work gets its turn. */
-#define DISPATCH_MAX	512
 
 /**
  * jetwatt_stream_batch() - hand one batch to @fn
@@ -41,46 +37,18 @@ int jetwatt_stream_batch(struct jetwatt *jw, const struct nlattr *attr, int len,
 	return s->count;
 }
 
-/* One datagram of the stream: batches, and acks that nobody waits for. */
-static int datagram(struct jetwatt *jw, int len)
+static int batch(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
 {
-	struct nlmsghdr *nlh = (struct nlmsghdr *)jw->buf;
-	int n = 0, err;
-
-	for (; nlmsg_ok(nlh, len); nlh = nlmsg_next(nlh, &len)) {
-		if (nlh->nlmsg_type != jw->family || nlh->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN ||
-		    ((struct genlmsghdr *)nlmsg_data(nlh))->cmd != JETWATT_CMD_SAMPLES_NTF ||
-		    !jw->subscribed)
-			continue;
-		err = jetwatt_stream_batch(jw, genlmsg_attrdata(nlmsg_data(nlh), 0),
-					   genlmsg_attrlen(nlmsg_data(nlh), 0), &jw->next_seq,
-					   jw->samples, jw->samples_arg);
-		if (err < 0)
-			return jetwatt_error_set(jw, err, "receiving samples: malformed batch");
-		n++;
-	}
-	return n;
+	(void)arg;
+	if (!jw->subscribed)
+		return 0;
+	return jetwatt_stream_batch(jw, attr, len, &jw->next_seq, jw->samples, jw->samples_arg);
 }
 
 int jetwatt_stream_dispatch(struct jetwatt *jw)
 {
-	int n = 0, i, ret;
-	ssize_t len;
-
-	for (i = 0; i < DISPATCH_MAX; i++) {
-		len = jetwatt_socket_recv(jw, jw->stream, MSG_DONTWAIT);
-		if (len == -EAGAIN)
-			break;
-		if (len == -ENOBUFS)
-			continue;
-		if (len < 0)
-			return jetwatt_error_kernel(jw, len, "", "receiving samples");
-		ret = datagram(jw, len);
-		if (ret < 0)
-			return ret;
-		n += ret;
-	}
-	return n;
+	return jetwatt_socket_dispatch(jw, jw->stream, JETWATT_CMD_SAMPLES_NTF,
+				       "receiving samples", batch);
 }
 
 int jetwatt_subscribe(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg)
