@@ -203,14 +203,17 @@ static void check_rails(struct doctor *d)
 		at = at < sizeof(names) ? at : sizeof(names) - 1;
 		fresh = rail[total[i]].fresh_mhz < fresh ? rail[total[i]].fresh_mhz : fresh;
 	}
-	if (sum <= 0) {
+	if (!d->board) {
+		say(d, WARN, 0, "rails", "see board", "%d of %d enabled; their sum is not known", on,
+		    n < 0 ? 0 : n);
+	} else if (sum <= 0) {
 		say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "rails", "jetwatt list rails",
 		    "%d of %d enabled, none that makes up a total", on, n < 0 ? 0 : n);
-		return;
+	} else {
+		say(d, strcmp(scope, "partial sum") ? OK : WARN, 0, "rails",
+		    "rails are disabled in the device tree or by in*_enable of hwmon",
+		    "%d of %d enabled; %s = %s", on, n, scope, names);
 	}
-	say(d, strcmp(scope, "partial sum") ? OK : WARN, 0, "rails",
-	    "rails are disabled in the device tree or by in*_enable of hwmon",
-	    "%d of %d enabled; %s = %s", on, n, scope, names);
 	if (jetwatt_config_get(d->jw, &config))
 		return;
 	say(d, config.rate_hz && config.rate_hz < config.rate_max_hz ? WARN : OK, 0, "rate",

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=12 icount timeout=60 alone
+# What is missing is named, with a way to get it.
+. "${0%/*}/common.inc"
+plan 9
+
+M=/lib/modules/jetwatt
+
+run jetwatt stat -- true
+exits 5 && form && says "no CPU clock"
+result $? "no board: unsupported"
+
+modprobe governor_simpleondemand 2>/dev/null || insmod "$(find /lib/modules -name 'governor_simpleondemand.ko*' | head -n 1)"
+insmod $M/jetwatt-sim.ko
+knobs > "$T/before"
+
+run jetwatt stat -- true
+exits 1 && form && says "not loaded" "modprobe jetwatt"
+result $? "module absent: says how to load it"
+
+run jetwatt optimize --power 30 -- true
+exits 1 && form && says "not loaded" && as_before "$T/before"
+result $? "module absent: optimize changes nothing"
+
+run jetwatt doctor
+exits 1 && shows "fail module" "ok   board"
+result $? "doctor names the module"
+
+/tests/cmd/uname26 jetwatt stat -- true > "$T/out" 2> "$T/err"
+status=$?
+exits 5 && form && says "kernel too old" "5.10"
+result $? "kernel too old: unsupported"
+
+/tests/cmd/uname26 jetwatt doctor > "$T/out" 2> "$T/err"
+status=$?
+exits 5 && shows "fail kernel"
+result $? "doctor names the kernel"
+
+# Both chips in the device tree, neither answers.
+echo 1000000 > $FAULT/fail_i2c_nak
+insmod $M/jetwatt.ko
+run jetwatt stat -- true
+exits 5 && form && as_before "$T/before"
+result $? "no chip answers: unsupported"
+
+run jetwatt optimize --power 30 -- true
+exits 5 && form && as_before "$T/before"
+result $? "no chip answers: optimize changes nothing"
+
+run jetwatt doctor
+exits 5 && shows "fail chip"
+result $? "doctor names the chips"
+
+echo 0 > $FAULT/fail_i2c_nak
+finish

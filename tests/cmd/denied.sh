@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=12 icount timeout=60 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# Who is not root is told so, and changes nothing.
+. "${0%/*}/common.inc"
+plan 7
+
+as_nobody()
+{
+	su nobody -c "$*" > "$T/out" 2> "$T/err"
+	status=$?
+}
+
+knobs > "$T/before"
+
+as_nobody id -u
+[ "$(cat "$T/out")" = 65534 ]
+result $? "the test itself: we are nobody"
+
+as_nobody jetwatt stat -- true
+exits 4 && form && says "root"
+result $? "stat: not permitted"
+
+as_nobody jetwatt record -o /tmp/x -- true
+exits 4 && form && says "root"
+result $? "record: not permitted"
+
+as_nobody jetwatt optimize --power 30W -- true
+exits 4 && form && says "root" && as_before "$T/before"
+result $? "optimize: not permitted"
+
+as_nobody jetwatt apply MAXN
+exits 4 && form && as_before "$T/before"
+result $? "apply: not permitted"
+
+as_nobody jetwatt list rails
+exits 0 && shows "VDD_GPU_SOC" && says "need root" && ! grep -q '[0-9] *W' "$T/out"
+result $? "list rails: names, no readings"
+
+as_nobody jetwatt doctor
+exits 0 && shows "needs root"
+result $? "doctor: what can be checked"
+
+finish

@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=12 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# profile and optimize: what they find holds, and however they end, the board
+# is as before.
+. "${0%/*}/common.inc"
+plan 15
+
+knobs > "$T/before"
+train > /dev/null 2>&1 &
+train=$!
+sleep 2
+
+run jetwatt optimize --power 30W -p $train --json "$T/json" --predictions "$T/p.csv"
+exits 0 && shows "measured" "budget 30 W"
+result $? "optimize under 30 W"
+
+now=$(grep power_uw_ $TRUTH/now | awk '{ s += $2 } END { print s / 1e6 }')
+chosen=$(sed -n 's/.*"mode": "\(.*\)",*/\1/p' "$T/json" | head -n 1)
+key=$(echo "$chosen" | tr -d 'cge' | tr - ,)
+plant=$(grep "^$key," $TRUTH/modes | cut -d, -f6)
+echo "# chosen $chosen: the plant says $plant W (now $now W)"
+awk -v w="$plant" 'BEGIN { exit !(w > 0 && w <= 30.6) }'
+result $? "the plant draws at most 2 % over the budget"
+
+awk -v n="$(number modes_profiled "$T/json")" 'BEGIN { exit !(n > 0 && n <= 20) }' &&
+	[ "$(number lost "$T/json")" = 0 ]
+result $? "at most 20 modes, nothing lost"
+
+run jetwatt list knobs
+shows "now    $chosen"
+result $? "the chosen mode stays"
+
+run jetwatt restore
+exits 0 && as_before "$T/before"
+result $? "restore"
+
+run jetwatt optimize --power 5W -p $train --most 6
+exits 3 && form && says "no mode meets 5 W" "closest: c" && as_before "$T/before"
+result $? "no mode meets the budget: 3, closest named, board as before"
+
+run jetwatt profile -p $train --most 4 -o "$T/p.csv"
+exits 0 && [ "$(wc -l < "$T/p.csv")" = 5 ] && as_before "$T/before"
+result $? "profile: four rows, board as before"
+
+run jetwatt profile -p $train --most 5 -o "$T/p.csv"
+exits 0 && [ "$(wc -l < "$T/p.csv")" = 6 ] && says "4 modes are in"
+result $? "profile goes on where it stopped"
+
+run jetwatt predict --profile "$T/p.csv"
+exits 0 && shows "modes predicted from 5 measured"
+result $? "predict"
+
+jetwatt profile -p $train > "$T/out" 2> "$T/err" &
+jw=$!
+sleep 5
+kill -INT $jw
+wait $jw
+status=$?
+exits 130 && as_before "$T/before"
+result $? "SIGINT: 130, board as before"
+
+jetwatt profile -p $train > "$T/out" 2> "$T/err" &
+jw=$!
+sleep 5
+kill -KILL $jw
+wait $jw
+! as_before "$T/before" > /dev/null
+changed=$?
+run jetwatt doctor
+shows "warn state"
+warned=$?
+run jetwatt restore
+exits 0 && as_before "$T/before" && [ $changed = 0 ] && [ $warned = 0 ]
+result $? "SIGKILL: the state is saved, doctor says so, restore brings it back"
+
+(sleep 6; echo 1 > $FAULT/fail_emc) &
+fault=$!
+run jetwatt profile -p $train
+wait $fault
+echo 0 > $FAULT/fail_emc
+exits 1 && form && as_before "$T/before"
+result $? "a knob refuses in the middle: board as before"
+
+(sleep 8; kill -TERM $train) &
+run jetwatt optimize --power 30W -p $train
+exits 1 && form && says "job has ended" && as_before "$T/before"
+result $? "job ends during profiling: board as before"
+
+nogpu > /dev/null 2>&1 &
+nogpu=$!
+run jetwatt optimize --power 30W -p $nogpu --wait 6s
+exits 1 && form && says "no GPU work" "never waited" && as_before "$T/before"
+result $? "job without GPU work: board as before"
+kill $nogpu
+
+run jetwatt optimize --power 30W -- train --seconds 5
+exits 1 && says "job has ended" && as_before "$T/before" && ! pidof train > /dev/null
+result $? "a command that ends too soon: board as before"
+
+finish

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=12 icount timeout=180 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# stat and record: figures against the plant's, and the command's own status.
+. "${0%/*}/common.inc"
+plan 13
+
+# within A B PERCENT
+within()
+{
+	awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; if (d < 0) d = -d;
+		if (d * 100 > p) { print "# " a " is not within " p " % of " b; exit 1 } }'
+}
+
+run jetwatt stat -o "$T/stat" -- train --minibatches 60
+exits 0 && grep -q " 60 minibatches" "$T/stat" && grep -q " 0 lost" "$T/stat"
+result $? "stat -- train: all minibatches, nothing lost"
+
+[ "$(awk 'length > 80' "$T/stat" | wc -l)" = 0 ]
+result $? "80 columns"
+
+run jetwatt stat --json -o "$T/json" -- train --minibatches 60
+exits 0 && [ "$(number minibatches "$T/json")" = 60 ]
+result $? "stat --json"
+
+jetwatt record -o "$T/rec" -- train --minibatches 100 > "$T/out" 2> "$T/err"
+status=$?
+tail -n 1 "$T/rec" > "$T/end"
+exits 0 && grep -q '"type":"end"' "$T/end" && [ "$(number minibatches "$T/end")" = 100 ] &&
+	[ "$(number lost "$T/end")" = 0 ]
+result $? "record: all minibatches, nothing lost"
+
+t0=$(number t0_ns "$T/end") t1=$(number t1_ns "$T/end")
+truth=$(awk -F, -v a="$t0" -v b="$t1" 'function at(t) { return pe + (t - pt) / ($1 - pt) * ($2 - pe) }
+	$1 + 0 { if (pt && pt <= a && a <= $1) e0 = at(a)
+		 if (pt && pt <= b && b <= $1) e1 = at(b); pt = $1; pe = $2 }
+	END { printf "%.0f", e1 - e0 }' $TRUTH/energy)
+within "$(number energy_uj "$T/end")" "$truth" 2
+result $? "record: energy within 2 % of the plant's"
+
+[ "$(grep -c '"type":"power"' "$T/rec")" -gt 100 ] && [ "$(grep -c '"type":"minibatch"' "$T/rec")" -ge 100 ] &&
+	head -n 1 "$T/rec" | grep -q '"monotonic_ns"' && grep -q '"type":"mode"' "$T/rec"
+result $? "record: header, power, mode, minibatch"
+
+run jetwatt stat -- sh -c 'exit 7'
+exits 7
+result $? "the command's status comes through"
+
+run jetwatt stat -- sh -c 'kill -KILL $$'
+exits 137
+result $? "and its signal"
+
+run jetwatt stat -- /nonexistent
+exits 127 && says "cannot run"
+result $? "command not found"
+
+run jetwatt stat -- /etc/passwd
+exits 126
+result $? "command not executable"
+
+jetwatt stat -o "$T/stat" -- train > "$T/out" 2> "$T/err" &
+stat=$!
+job train > /dev/null
+sleep 3
+kill -TERM $stat
+wait $stat
+status=$?
+exits 0 && grep -q "minibatches" "$T/stat" && ! pidof train > /dev/null
+result $? "SIGTERM is passed on, and the run is summed up"
+
+run jetwatt stat -p 4194300
+exits 1 && form && says "no such process"
+result $? "no such process"
+
+run jetwatt stat --rate 100kHz -- true
+exits 1 && form && says "Hz"
+result $? "a rate out of reach names the highest possible one"
+
+finish

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=12 icount timeout=120 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# apply and restore: all or nothing, whatever a knob does.
+. "${0%/*}/common.inc"
+plan 17
+
+knobs > "$T/before"
+mode=$(jetwatt list modes | sed -n 1000p)
+
+run jetwatt doctor
+exits 0 && shows " usable" "ok   board" "ok   module" "ok   bpf"
+result $? "doctor: usable"
+
+run jetwatt apply --dry-run "$mode"
+exits 0 && as_before "$T/before"
+result $? "apply --dry-run switches nothing"
+
+run jetwatt apply "$mode"
+exits 0 && ! as_before "$T/before" > /dev/null
+result $? "apply switches"
+
+run jetwatt list knobs
+exits 0 && shows "now    $mode"
+result $? "what is applied reads back"
+
+run jetwatt doctor
+shows "warn state" "jetwatt restore"
+result $? "doctor: a state is saved"
+
+run jetwatt restore
+exits 0 && as_before "$T/before"
+result $? "restore brings every knob back"
+
+run jetwatt restore
+exits 0 && shows "nothing to restore"
+result $? "nothing to restore"
+
+run jetwatt apply c12-2201600
+exits 2 && form
+result $? "not a mode"
+
+run jetwatt apply c12-1-g1-e1
+exits 2 && form && as_before "$T/before"
+result $? "no mode of this board"
+
+for fault in fail_emc lie_emc fail_devfreq fail_cpufreq fail_hotplug; do
+	echo 1 > $FAULT/$fault
+	run jetwatt apply "$mode"
+	echo 0 > $FAULT/$fault
+	exits 1 && form
+	refused=$?
+	knobs > "$T/now"
+	cmp "$T/before" "$T/now" && [ $refused = 0 ]
+	result $? "$fault: refused and rolled back"
+	jetwatt restore -q
+done
+
+run jetwatt apply "$mode"
+run jetwatt apply MAXN
+run jetwatt restore
+exits 0 && as_before "$T/before"
+result $? "restore goes back to the first state"
+
+run jetwatt aply MAXN
+exits 2 && says 'did you mean "jetwatt apply"'
+result $? "a mistyped verb"
+
+run jetwatt apply --dry-rum MAXN
+exits 2 && says 'did you mean --dry-run'
+result $? "a mistyped option"
+
+finish
