@@ -169,6 +169,11 @@ build_kit()
 # A kit is whole if it was made by this very script.
 wanted() { sha256sum < tests/setup.sh; }
 
+# One at a time: two would unpack into the same place.
+mkdir -p build
+exec 9> build/.setup.lock
+flock 9
+
 install_host
 if [ "${1-}" = --refresh ] || ! wanted | cmp -s - "$kit/complete"; then
 	build_kit
