@@ -3,8 +3,9 @@
 /*
  * The library against the module on the simulated board.
  */
-#include <linux/genetlink.h>
 #include <linux/jetwatt.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,22 +245,32 @@ TEST_F(client, events)
 /* Whoever may send to our port can't make samples up. */
 TEST_F(client, forged)
 {
-	struct sockaddr_nl to = { .nl_family = AF_NETLINK };
-	char forged[64] = { 0 };
-	int fd, stream;
+	struct nl_sock *sk = nl_socket_alloc();
+	uint64_t time_ns = 1;
+	struct nl_msg *msg;
+	uint32_t port;
+	int family;
 
-	stream = module_stream_fd(&to.nl_pid);
-	ASSERT_LE(0, stream);
-	fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
-	ASSERT_LE(0, fd);
+	ASSERT_LE(0, module_stream_fd(&port));
+	ASSERT_EQ(0, genl_connect(sk));
+	family = genl_ctrl_resolve(sk, JETWATT_GENL_NAME);
+	ASSERT_LT(0, family);
+	msg = nlmsg_alloc();
+	genlmsg_put(msg, 0, 0, family, 0, 0, JETWATT_CMD_SAMPLES_NTF, JETWATT_GENL_VERSION);
+	nla_put_u64(msg, JETWATT_A_SAMPLES_SEQ, 1ull << 40);
+	nla_put_u32(msg, JETWATT_A_SAMPLES_COUNT, 1);
+	nla_put_u64(msg, JETWATT_A_SAMPLES_LOST, 7777);
+	nla_put(msg, JETWATT_A_SAMPLES_TIME_NS, sizeof(time_ns), &time_ns);
+	nl_socket_set_peer_port(sk, port);
 	ASSERT_EQ(0, jetwatt_subscribe(self->jw, samples, &self->h));
-	((struct nlmsghdr *)forged)->nlmsg_len = sizeof(forged);
-	((struct nlmsghdr *)forged)->nlmsg_type = 0x20;
-	ASSERT_EQ(sizeof(forged), sendto(fd, forged, sizeof(forged), 0, (struct sockaddr *)&to,
-					 sizeof(to)));
+	ASSERT_LT(0, nl_send_auto(sk, msg));
 	ASSERT_LT(0, serve(self->jw, 300));
+	EXPECT_LT(0, self->h.samples);
 	EXPECT_EQ(0, self->h.disorder);
-	close(fd);
+	EXPECT_GT(1ull << 40, self->h.next);
+	EXPECT_EQ(0, self->h.lost);
+	nlmsg_free(msg);
+	nl_socket_free(sk);
 }
 
 struct joined {
