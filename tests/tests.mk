@@ -93,7 +93,12 @@ demo:
 	+$(MAKE) --no-print-directory arm64 build/demo-report
 	tests/demo/demo.sh
 
+bench-demo:
+	tests/setup.sh
+	+$(MAKE) --no-print-directory arm64 build/demo-report
+	tests/demo/matrix.sh
+
 check:
 	tests/run
 
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo check

@@ -39,7 +39,7 @@ if [ -n "$corpus" ]; then
 	smp=$(awk -F, 'NR > 1 && $1 > m { m = $1 } END { print m }' "$out/modes.csv")
 	# Minibatches of over 8 s are replayed faster; the report says by how much.
 	scale=$(awk -F, -v c="${cols[4]}" 'NR > 1 && $c > m { m = $c }
-		END { print m > 8000 ? int(8000 / m * 1000) : 1000 }' "$corpus")
+		END { print (m > 8000 ? int(8000 / m * 1000) : 1000) }' "$corpus")
 	plant="plant=replay csv=/demo/corpus.csv time_scale=$scale"
 	args=(--file "$corpus:/demo/corpus.csv" --file "$out/modes.csv:$modes")
 	name=$(basename "$corpus" .csv)
