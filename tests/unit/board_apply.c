@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A switch of power mode is all or nothing, whatever a knob does. */
+#include <sys/wait.h>
+
+#include "board_tree.h"
+#include "kselftest_harness.h"
+
+static const struct jetwatt_mode low = { 4, 422400, 420750000, 665600000 };
+static const struct jetwatt_mode mid = { 6, 1113600, 624750000, 2133000000 };
+static const struct jetwatt_mode top = { 12, 2201600, 1300500000, 3199000000 };
+/* Some up, some down. */
+static const struct jetwatt_mode mixed = { 10, 115200, 1300500000, 204000000 };
+
+FIXTURE(board) {
+	struct tree t;
+	struct jetwatt_board *b;
+	struct jetwatt_board_error err;
+	char first[512];
+};
+
+FIXTURE_SETUP(board) {
+	struct jetwatt_board_roots roots;
+
+	tree_orin(&self->t);
+	roots = tree_roots(&self->t);
+	memset(&self->err, 0, sizeof(self->err));
+	ASSERT_EQ(jetwatt_board_open(&self->b, &roots, &self->err), 0)
+		TH_LOG("%s: %s", self->err.what, self->err.why);
+	tree_state(&self->t, self->first, sizeof(self->first));
+}
+
+FIXTURE_TEARDOWN(board) {
+	EXPECT_STREQ(self->t.bad, "");
+	jetwatt_board_close(self->b);
+	tree_free(&self->t);
+}
+
+static struct jetwatt_board *another(struct tree *t)
+{
+	struct jetwatt_board_roots roots = tree_roots(t);
+	struct jetwatt_board *b = NULL;
+
+	return jetwatt_board_open(&b, &roots, NULL) ? NULL : b;
+}
+
+TEST_F(board, apply_reads_back_and_restore_brings_all_back)
+{
+	const struct jetwatt_mode *m[] = { &low, &top, &mid, &mixed, &low, &mid, &top };
+	struct jetwatt_mode is;
+	char now[512];
+
+	for (size_t i = 0; i < sizeof(m) / sizeof(m[0]); i++) {
+		ASSERT_EQ(jetwatt_board_apply(self->b, m[i], &self->err), 0)
+			TH_LOG("%s: %s", self->err.what, self->err.why);
+		ASSERT_EQ(jetwatt_board_read(self->b, &is), 0);
+		EXPECT_EQ(memcmp(&is, m[i], sizeof(is)), 0);
+		EXPECT_EQ(jetwatt_board_verify(self->b, m[i], &self->err), 0);
+	}
+	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0);
+	tree_state(&self->t, now, sizeof(now));
+	EXPECT_STREQ(now, self->first);
+	EXPECT_FALSE(tree_saved(&self->t));
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -ENOENT);
+	EXPECT_NE(self->err.why[0], 0);
+}
+
+/* Where in the log a write is; -1: nowhere. */
+static int at(const struct tree *t, const char *what)
+{
+	for (int i = 0; i < t->writes; i++)
+		if (strstr(t->log[i], what))
+			return i;
+	return -1;
+}
+
+TEST_F(board, order_is_safe)
+{
+	struct tree *t = &self->t;
+
+	ASSERT_EQ(jetwatt_board_apply(self->b, &low, NULL), 0);
+	EXPECT_LT(at(t, "17000000.gpu/max_freq=420750000"), at(t, "clk_cap/emc=665600000"));
+	EXPECT_LT(at(t, "policy0/scaling_max_freq=422400"), at(t, "cpu11/online=0"));
+	EXPECT_LT(at(t, "policy8/scaling_max_freq=422400"), at(t, "cpu11/online=0"));
+	EXPECT_EQ(at(t, "cpu3/online"), -1);
+	t->writes = 0;
+	ASSERT_EQ(jetwatt_board_apply(self->b, &top, NULL), 0);
+	EXPECT_LT(at(t, "cpu11/online=1"), at(t, "clk_cap/emc=3199000000"));
+	EXPECT_LT(at(t, "clk_cap/emc=3199000000"), at(t, "17000000.gpu/max_freq=1300500000"));
+	EXPECT_LT(at(t, "17000000.gpu/max_freq=1300500000"), at(t, "17000000.gpu/min_freq=1300500000"));
+	EXPECT_LT(at(t, "17000000.gpu/min_freq=1300500000"), at(t, "policy0/scaling_max_freq=2201600"));
+	t->writes = 0;
+	ASSERT_EQ(jetwatt_board_apply(self->b, &top, NULL), 0);
+	EXPECT_EQ(t->writes, 0);
+}
+
+TEST_F(board, a_mode_of_another_board_is_refused)
+{
+	struct jetwatt_mode m = mid;
+
+	m.emc_hz = 3100000000;
+	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), -EINVAL);
+	EXPECT_NE(strstr(self->err.why, "2133000000 and 3199000000"), NULL) TH_LOG("%s", self->err.why);
+	m = mid;
+	m.cores = 13;
+	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), -EINVAL);
+	EXPECT_NE(strstr(self->err.why, "12"), NULL);
+	m.cores = 0;
+	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), -EINVAL);
+	m = mid;
+	m.cpu_khz = 1;
+	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), -EINVAL);
+	m = mid;
+	m.gpu_hz = 2000000000;
+	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), -EINVAL);
+	EXPECT_EQ(self->t.writes, 0);
+	EXPECT_FALSE(tree_saved(&self->t));
+}
+
+/* Every write of every switch refuses once, with each error a driver may give. */
+TEST_F(board, refused_at_every_step_is_rolled_back)
+{
+	static const int errors[] = { EIO, EBUSY, EINVAL, EPERM };
+	const struct jetwatt_mode *from[] = { &top, &low, &mixed }, *to[] = { &low, &top, &mid };
+	char before[512], after[512];
+	int failed = 0;
+
+	for (int pair = 0; pair < 3; pair++) {
+		ASSERT_EQ(jetwatt_board_apply(self->b, from[pair], NULL), 0);
+		tree_state(&self->t, before, sizeof(before));
+		for (int k = 1; k < 200; k++) {
+			int rc;
+
+			self->t.writes = 0;
+			self->t.fail_at = k;
+			self->t.fail_for = 1;
+			self->t.fail = errors[k % 4];
+			rc = jetwatt_board_apply(self->b, to[pair], &self->err);
+			self->t.fail_at = 0;
+			if (!rc)
+				break;
+			failed++;
+			EXPECT_EQ(rc, self->t.fail == EPERM ? -EPERM : -EIO);
+			EXPECT_NE(strstr(self->err.what, "rolled back"), NULL)
+				TH_LOG("%s", self->err.what);
+			EXPECT_NE(self->err.why[0], 0);
+			EXPECT_NE(self->err.fix[0], 0);
+			tree_state(&self->t, after, sizeof(after));
+			ASSERT_STREQ(after, before) TH_LOG("write %d: %s", k, self->err.what);
+		}
+	}
+	EXPECT_GT(failed, 40);
+	ASSERT_EQ(jetwatt_board_restore(self->b, NULL), 0);
+	tree_state(&self->t, after, sizeof(after));
+	EXPECT_STREQ(after, self->first);
+}
+
+TEST_F(board, a_knob_that_lies_is_noticed_and_rolled_back)
+{
+	char before[512], after[512];
+	int lied = 0;
+
+	ASSERT_EQ(jetwatt_board_apply(self->b, &top, NULL), 0);
+	tree_state(&self->t, before, sizeof(before));
+	for (int k = 1; k < 100; k++) {
+		int rc;
+
+		self->t.writes = 0;
+		self->t.lie_at = k;
+		rc = jetwatt_board_apply(self->b, &low, &self->err);
+		self->t.lie_at = 0;
+		if (self->t.writes < k)
+			break;
+		if (!rc) {
+			/* The clock of a cluster that is off now: it binds nothing. */
+			ASSERT_EQ(jetwatt_board_verify(self->b, &low, NULL), 0);
+			ASSERT_EQ(jetwatt_board_apply(self->b, &top, NULL), 0);
+			tree_state(&self->t, before, sizeof(before));
+			continue;
+		}
+		lied++;
+		EXPECT_EQ(rc, -EIO);
+		EXPECT_NE(self->err.why[0], 0);
+		tree_state(&self->t, after, sizeof(after));
+		ASSERT_STREQ(after, before) TH_LOG("write %d: %s", k, self->err.what);
+	}
+	EXPECT_GT(lied, 8);
+}
+
+TEST_F(board, emc_that_keeps_running_above_its_cap_is_noticed)
+{
+	char after[512];
+
+	/* The rate is on another file than the one that the hook keeps up to date. */
+	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, NULL), 0);
+	tree_put(&self->t, BPMP "clk/emc/rate", "3199000000\n");
+	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
+	EXPECT_NE(strstr(self->err.what, "EMC"), NULL);
+	tree_put(&self->t, BPMP "clk/emc/rate", "204000000\n");
+	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), 0);
+	tree_put(&self->t, GPU "cur_freq", "1300500000\n");
+	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
+	tree_put(&self->t, GPU "cur_freq", "624750000\n");
+	tree_put(&self->t, CPU "cpufreq/policy4/scaling_cur_freq", "2201600\n");
+	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
+	tree_put(&self->t, CPU "cpufreq/policy4/scaling_cur_freq", "1113600\n");
+	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), 0);
+	ASSERT_EQ(jetwatt_board_restore(self->b, NULL), 0);
+	tree_state(&self->t, after, sizeof(after));
+	EXPECT_STREQ(after, self->first);
+}
+
+TEST_F(board, a_value_that_arrives_late_is_waited_for)
+{
+	char name[PATH_MAX];
+	pid_t pid;
+	int st;
+
+	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, NULL), 0);
+	snprintf(name, sizeof(name), "%s/" GPU "max_freq", self->t.root);
+	tree_put(&self->t, GPU "max_freq", "1300500000\n");
+	pid = fork();
+	if (!pid) {
+		usleep(40000);
+		tree_put(&self->t, GPU "max_freq.new", "624750000\n");
+		snprintf(name, sizeof(name), "%s/" GPU "max_freq.new", self->t.root);
+		_exit(rename(name, strcat(strcpy(self->t.bad, self->t.root), "/" GPU "max_freq")) != 0);
+	}
+	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), 0);
+	ASSERT_EQ(waitpid(pid, &st, 0), pid);
+	EXPECT_EQ(st, 0);
+}
+
+TEST_F(board, roll_back_that_fails_too_leaves_the_saved_state)
+{
+	char after[512];
+	int rc;
+
+	self->t.fail_at = 5;
+	self->t.fail_for = 1000;
+	self->t.fail = EIO;
+	rc = jetwatt_board_apply(self->b, &low, &self->err);
+	EXPECT_EQ(rc, -ENOTRECOVERABLE);
+	EXPECT_NE(strstr(self->err.fix, "restore"), NULL);
+	EXPECT_TRUE(tree_saved(&self->t));
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -EIO);
+	EXPECT_TRUE(tree_saved(&self->t));
+	self->t.fail_at = 0;
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0);
+	tree_state(&self->t, after, sizeof(after));
+	EXPECT_STREQ(after, self->first);
+}
+
+TEST_F(board, a_failed_first_switch_leaves_nothing_behind)
+{
+	struct jetwatt_board *b;
+	int owner;
+
+	self->t.fail_at = 3;
+	self->t.fail_for = 1;
+	self->t.fail = EINVAL;
+	EXPECT_EQ(jetwatt_board_apply(self->b, &low, &self->err), -EIO);
+	EXPECT_FALSE(tree_saved(&self->t));
+	EXPECT_EQ(jetwatt_board_saved(self->b, &owner), 0);
+	self->t.fail_at = 0;
+	b = another(&self->t);
+	ASSERT_NE(b, NULL);
+	EXPECT_EQ(jetwatt_board_apply(b, &low, &self->err), 0);
+	EXPECT_EQ(jetwatt_board_restore(b, &self->err), 0);
+	jetwatt_board_close(b);
+}
+
+/* Cores that were off at first go off again with the clocks they came with. */
+TEST_F(board, sleeping_cluster)
+{
+	struct jetwatt_board *b;
+	char first[512], now[512];
+
+	for (int c = 8; c < 12; c++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), CPU "cpu%d/online", c);
+		tree_put(&self->t, name, "0\n");
+	}
+	tree_put(&self->t, CPU "cpufreq/policy8/scaling_max_freq", "1497600\n");
+	tree_cluster(&self->t, 8);
+	tree_state(&self->t, first, sizeof(first));
+	b = another(&self->t);
+	ASSERT_NE(b, NULL);
+	ASSERT_EQ(jetwatt_board_apply(b, &mid, &self->err), 0) TH_LOG("%s", self->err.what);
+	ASSERT_EQ(jetwatt_board_apply(b, &top, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, CPU "cpufreq/policy8/scaling_min_freq"), 2201600);
+	ASSERT_EQ(jetwatt_board_apply(b, &low, &self->err), 0) TH_LOG("%s", self->err.what);
+	jetwatt_board_close(b);
+	/* What was learned on the way is on disk. */
+	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	tree_state(&self->t, now, sizeof(now));
+	EXPECT_STREQ(now, first);
+	EXPECT_EQ(tree_get(&self->t, CPU "cpufreq/policy8/.scaling_max_freq"), 1497600);
+	EXPECT_EQ(tree_get(&self->t, CPU "cpufreq/policy8/.scaling_min_freq"), 729600);
+}
+
+TEST_F(board, one_writer)
+{
+	struct jetwatt_board *b = another(&self->t);
+	int owner = 0, st;
+	pid_t pid;
+
+	ASSERT_NE(b, NULL);
+	ASSERT_EQ(jetwatt_board_save(self->b, &self->err), 0);
+	EXPECT_EQ(jetwatt_board_apply(b, &low, &self->err), -EBUSY);
+	EXPECT_NE(strstr(self->err.why, "holds the lease"), NULL);
+	EXPECT_EQ(jetwatt_board_restore(b, &self->err), -EBUSY);
+	EXPECT_EQ(jetwatt_board_save(b, &self->err), -EBUSY);
+	EXPECT_EQ(jetwatt_board_saved(b, &owner), 1);
+	EXPECT_EQ(owner, getpid());
+	EXPECT_EQ(self->t.writes, 0);
+	ASSERT_EQ(jetwatt_board_restore(self->b, NULL), 0);
+	EXPECT_EQ(jetwatt_board_saved(b, &owner), 0);
+
+	/* A writer that dies half-way: its lease goes with it, its saved state stays. */
+	pid = fork();
+	if (!pid) {
+		self->t.fail_at = 0;
+		jetwatt_board_apply(b, &low, NULL);
+		kill(getpid(), SIGKILL);
+	}
+	ASSERT_EQ(waitpid(pid, &st, 0), pid);
+	EXPECT_TRUE(WIFSIGNALED(st));
+	EXPECT_EQ(jetwatt_board_saved(b, &owner), 1);
+	EXPECT_EQ(owner, 0);
+	EXPECT_EQ(jetwatt_board_restore(b, &self->err), 0);
+	jetwatt_board_close(b);
+	{
+		char now[512];
+
+		tree_state(&self->t, now, sizeof(now));
+		EXPECT_STREQ(now, self->first);
+	}
+}
+
+/* Killed at every write of a switch: the saved state brings all back. */
+TEST_F(board, crash_at_every_write)
+{
+	char now[512];
+	int k;
+
+	for (k = 1; k < 100; k++) {
+		int st;
+		pid_t pid = fork();
+
+		if (!pid) {
+			struct jetwatt_board *b = another(&self->t);
+
+			self->t.writes = 0;
+			self->t.fail_at = k;
+			self->t.fail_for = 1;
+			self->t.fail = TREE_DIE;
+			_exit(!b || jetwatt_board_apply(b, k % 2 ? &low : &mixed, NULL) ? 1 : 3);
+		}
+		ASSERT_EQ(waitpid(pid, &st, 0), pid);
+		ASSERT_TRUE(WIFEXITED(st));
+		ASSERT_NE(WEXITSTATUS(st), 1) TH_LOG("write %d", k);
+		ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0)
+			TH_LOG("write %d: %s: %s", k, self->err.what, self->err.why);
+		tree_state(&self->t, now, sizeof(now));
+		ASSERT_STREQ(now, self->first) TH_LOG("write %d", k);
+		if (WEXITSTATUS(st) == 3)
+			break;
+	}
+	EXPECT_GT(k, 10);
+}
+
+TEST_HARNESS_MAIN
