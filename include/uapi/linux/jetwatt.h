@@ -28,8 +28,10 @@
  * One sample is one tick of the sampler: it has a sequence number, which
  * starts at 1 and has no holes, a time, and one value for each series. A
  * series is one quantity of one rail or clock (enum jetwatt_series). The list
- * of series is fixed while the sampler runs; a change is announced by
- * JETWATT_EVENT_CONFIG_CHANGED and the next batch already has the new list.
+ * of series only grows, when a chip or clock appears for the first time: that
+ * is announced by JETWATT_EVENT_CONFIG_CHANGED, and the list of a batch is that
+ * of its samples. What goes away keeps its series (NONE) and its ids, and has
+ * the same ones when it comes back.
  * A series that was not read in a tick has the value JETWATT_VALUE_NONE
  * there: bus voltages are read in rotation, slow clocks at a lower rate, a
  * failing chip not at all. The reader holds the last value.
@@ -37,7 +39,7 @@
  * After SUBSCRIBE the module sends SAMPLES_NTF messages to the caller's port
  * only (unicast). A batch is sent when it holds JETWATT_A_CONFIG_BATCH
  * samples or its oldest sample is JETWATT_A_CONFIG_BATCH_AGE_MS old,
- * whichever comes first. The ring overwrites: a subscriber whose socket is
+ * whichever comes first; earlier where the list of series changes. The ring overwrites: a subscriber whose socket is
  * full finds a gap in the sequence numbers, and JETWATT_A_SAMPLES_LOST counts
  * all samples that it has lost since it subscribed. Nobody else is affected.
  * The subscription ends with UNSUBSCRIBE or when the socket is closed.
@@ -140,10 +142,10 @@ enum {
 	JETWATT_A_RAIL_CHIP,		/* u32: id of its chip */
 	JETWATT_A_RAIL_CHANNEL,		/* u32: 0.. */
 	JETWATT_A_RAIL_LABEL,		/* string: from the device tree */
-	JETWATT_A_RAIL_SHUNT_UOHM,	/* u32: from the device tree */
+	JETWATT_A_RAIL_SHUNT_UOHM,	/* u32: from the device tree, 0 if nobody says */
 	JETWATT_A_RAIL_ENABLED,		/* u32: 0 if the chip does not convert it */
 	JETWATT_A_RAIL_REQUESTED_MHZ,	/* u32: millihertz */
-	JETWATT_A_RAIL_READ_MHZ,	/* u32: millihertz, measured while running */
+	JETWATT_A_RAIL_READ_MHZ,	/* u32: millihertz, its shunt's, measured over two seconds */
 	JETWATT_A_RAIL_FRESH_MHZ,	/* u32: millihertz, min(read, refresh) */
 	__JETWATT_A_RAIL_MAX,
 	JETWATT_A_RAIL_MAX = (__JETWATT_A_RAIL_MAX - 1)
@@ -154,7 +156,7 @@ enum {
 	JETWATT_A_CLOCK_KIND = 1,	/* u32: enum jetwatt_series, *_KHZ or CORES or TEMP_MC */
 	JETWATT_A_CLOCK_INDEX,		/* u32: as JETWATT_A_SERIES_INDEX */
 	JETWATT_A_CLOCK_LABEL,		/* string: "cpu0", "17000000.gpu", "emc", zone's type */
-	JETWATT_A_CLOCK_VALUE,		/* s32: now */
+	JETWATT_A_CLOCK_VALUE,		/* s32: now; a slow one at most 150 ms ago */
 	__JETWATT_A_CLOCK_MAX,
 	JETWATT_A_CLOCK_MAX = (__JETWATT_A_CLOCK_MAX - 1)
 };
@@ -166,7 +168,7 @@ enum {
 	JETWATT_A_CONFIG_BATCH_AGE_MS,	/* u32: 1..10000 */
 	JETWATT_A_CONFIG_BUS_SHARE_PCT,	/* u32: most of a bus's time to take, 1..90 */
 	JETWATT_A_CONFIG_RATE_MAX_HZ,	/* u32: read only: highest rate that would be accepted */
-	JETWATT_A_CONFIG_ACTIVE_HZ,	/* u32: read only: rate in use */
+	JETWATT_A_CONFIG_ACTIVE_HZ,	/* u32: read only: rate in use, 0 while parked */
 	__JETWATT_A_CONFIG_MAX,
 	JETWATT_A_CONFIG_MAX = (__JETWATT_A_CONFIG_MAX - 1)
 };
@@ -242,7 +244,8 @@ enum {
  *	names the highest possible one; -ENODEV: no chip; -EINVAL
  * @JETWATT_CMD_SAMPLES_GET: dump, admin
  * @JETWATT_CMD_SUBSCRIBE: do, admin; -EALREADY: this port has subscribed;
- *	-ENODEV: no chip; -EUSERS: too many subscribers
+ *	-ENODEV: no chip; -EUSERS: too many subscribers; the first sample sent
+ *	is one that is taken after the first subscriber came
  * @JETWATT_CMD_UNSUBSCRIBE: do, admin; -ENOENT: this port has not
  * @JETWATT_CMD_SAMPLES_NTF: a batch, unicast to a subscriber
  * @JETWATT_CMD_STATS_GET: do
