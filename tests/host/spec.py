@@ -93,7 +93,7 @@ def policies():
     found = {}
     for name, body in re.findall(r'struct nla_policy (\w+)\[.*?\] = \{(.*?)\n\};', text, re.S):
         found[name] = {}
-        for attr, rule in re.findall(r'\[(\w+)\] = (.*?),\n', body):
+        for attr, rule in re.findall(r'\[(\w+)\] = (.*?),\n', body + '\n'):
             if 'NLA_REJECT' not in rule:
                 found[name][attr] = rule
     return found

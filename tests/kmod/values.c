@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
+/*
+ * What the module reads, against what the hwmon driver of the same chips says
+ * at the same time; and that the hwmon driver does not notice.
+ */
+#include "family.h"
+
+#include "kselftest_harness.h"
+#include <dirent.h>
+
+/* The hwmon directory of the chip at @addr on bus 1. */
+static bool hwmon(unsigned int addr, char *path, size_t size)
+{
+	char parent[48];
+	struct dirent *e;
+	bool found = false;
+	DIR *dir;
+
+	snprintf(parent, sizeof(parent), "/sys/bus/i2c/devices/1-%04x/hwmon", addr);
+	dir = opendir(parent);
+	while (dir && (e = readdir(dir)))
+		if (!strncmp(e->d_name, "hwmon", 5)) {
+			snprintf(path, size, "%s/%.16s", parent, e->d_name);
+			found = true;
+		}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static long attribute(unsigned int addr, const char *name)
+{
+	char dir[128], path[192];
+
+	if (!hwmon(addr, dir, sizeof(dir)))
+		return -1;
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return read_number(path);
+}
+
+static int set_attribute(unsigned int addr, const char *name, long value)
+{
+	char dir[128], path[192];
+
+	if (!hwmon(addr, dir, sizeof(dir)))
+		return -ENOENT;
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return write_number(path, value);
+}
+
+struct mean {
+	double shunt, bus;
+	unsigned int shunts, buses;
+};
+
+static void add(struct mean *m, const struct batch *b, uint32_t rail)
+{
+	const int32_t *shunt = series_of(b, JETWATT_SERIES_SHUNT_UV, rail);
+	const int32_t *bus = series_of(b, JETWATT_SERIES_BUS_UV, rail);
+	uint32_t i;
+
+	for (i = 0; shunt && bus && i < b->count; i++) {
+		if (shunt[i] != JETWATT_VALUE_NONE) {
+			m->shunt += shunt[i];
+			m->shunts++;
+		}
+		if (bus[i] != JETWATT_VALUE_NONE) {
+			m->bus += bus[i];
+			m->buses++;
+		}
+	}
+}
+
+static const struct {
+	unsigned int addr;
+	const char *shunt, *bus;
+} rails[] = {
+	{ 0x40, "in4_input", "in1_input" }, { 0x40, "in5_input", "in2_input" },
+	{ 0x40, "in6_input", "in3_input" }, { 0x41, "in5_input", "in2_input" },
+};
+
+FIXTURE(board) {
+	struct family f;
+};
+
+FIXTURE_SETUP(board)
+{
+	ASSERT_EQ(0, family_open(&self->f));
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+}
+
+FIXTURE_TEARDOWN(board)
+{
+	family_close(&self->f);
+}
+
+/* Means over two seconds of both, within a step of the chip (40 uV, 8 mV). */
+TEST_F(board, as_hwmon)
+{
+	struct mean ours[4] = {};
+	double shunt[4] = {}, bus[4] = {};
+	uint64_t end = now_ns() + 2000000000ULL;
+	unsigned int n = 0, i;
+	struct batch b;
+
+	while (now_ns() < end) {
+		ASSERT_TRUE(next_batch(&self->f, 1000, &b));
+		for (i = 0; i < 4; i++)
+			add(&ours[i], &b, i);
+		for (i = 0; i < 4; i++) {
+			shunt[i] += attribute(rails[i].addr, rails[i].shunt);
+			bus[i] += attribute(rails[i].addr, rails[i].bus);
+		}
+		n++;
+	}
+	ASSERT_LT(5, n);
+	for (i = 0; i < 4; i++) {
+		ASSERT_LT(100, ours[i].shunts);
+		ASSERT_LT(20, ours[i].buses);
+		TH_LOG("rail %u: shunt %.1f uV, hwmon %.1f; bus %.1f mV, hwmon %.1f", i,
+		       ours[i].shunt / ours[i].shunts, shunt[i] / n,
+		       ours[i].bus / ours[i].buses / 1000, bus[i] / n);
+		/* Neither is close to nothing, or anything would agree. */
+		EXPECT_LT(100, shunt[i] / n);
+		EXPECT_GE(40, ours[i].shunt / ours[i].shunts - shunt[i] / n);
+		EXPECT_LE(-40, ours[i].shunt / ours[i].shunts - shunt[i] / n);
+		EXPECT_GE(8, ours[i].bus / ours[i].buses / 1000 - bus[i] / n);
+		EXPECT_LE(-8, ours[i].bus / ours[i].buses / 1000 - bus[i] / n);
+	}
+}
+
+/* Every bus voltage is there in the first sample, and a shunt in every one. */
+TEST_F(board, first_sample_is_whole)
+{
+	const int32_t *v;
+	struct batch b;
+	uint32_t i, k;
+
+	ASSERT_TRUE(next_batch(&self->f, 1000, &b));
+	for (i = 0; i < 4; i++) {
+		v = series_of(&b, JETWATT_SERIES_BUS_UV, i);
+		ASSERT_NE(NULL, v);
+		EXPECT_NE(JETWATT_VALUE_NONE, v[0]);
+		v = series_of(&b, JETWATT_SERIES_SHUNT_UV, i);
+		ASSERT_NE(NULL, v);
+		for (k = 0; k < b.count; k++)
+			EXPECT_NE(JETWATT_VALUE_NONE, v[k]);
+	}
+}
+
+TEST_F(board, numbers_and_times_have_no_holes)
+{
+	uint64_t seq = 0, time = 0;
+	unsigned int i, k;
+	struct batch b;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_TRUE(next_batch(&self->f, 1000, &b));
+		if (seq)
+			ASSERT_EQ(seq, b.seq);
+		for (k = 0; k < b.count; k++) {
+			ASSERT_LT(time, b.time_ns[k]);
+			time = b.time_ns[k];
+		}
+		ASSERT_EQ(0, b.lost);
+		seq = b.seq + b.count;
+	}
+	EXPECT_GT(1000000000, now_ns() - time);
+}
+
+/*
+ * A critical limit is crossed and goes back to where it was; nobody reads the
+ * alarm meanwhile but us, for many ticks. It must still be there.
+ */
+TEST_F(board, alarm_is_not_swallowed)
+{
+	long old = attribute(0x40, "curr1_crit");
+	uint64_t ticks;
+
+	attribute(0x40, "curr1_crit_alarm");
+	attribute(0x40, "curr1_crit_alarm");
+	EXPECT_EQ(0, attribute(0x40, "curr1_crit_alarm"));
+	ASSERT_EQ(0, set_attribute(0x40, "curr1_crit", 20));
+	sleep_ms(50);
+	ASSERT_EQ(0, set_attribute(0x40, "curr1_crit", old));
+	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
+	sleep_ms(500);
+	EXPECT_LT(ticks + 50, stat_of(&self->f, JETWATT_A_STATS_TICKS));
+	EXPECT_EQ(1, attribute(0x40, "curr1_crit_alarm"));
+	EXPECT_EQ(0, attribute(0x40, "curr1_crit_alarm"));
+}
+
+/* hwmon switches a channel off: the rail says so, and its values are NONE. */
+TEST_F(board, channel_off)
+{
+	const int32_t *v;
+	struct batch b;
+	int i;
+
+	ASSERT_EQ(1, rail_of(&self->f, 1, JETWATT_A_RAIL_ENABLED));
+	ASSERT_EQ(0, set_attribute(0x40, "in2_enable", 0));
+	sleep_ms(1500);
+	for (i = 0; i < 10; i++)
+		next_batch(&self->f, 1000, &b);
+	EXPECT_EQ(0, rail_of(&self->f, 1, JETWATT_A_RAIL_ENABLED));
+	EXPECT_EQ(0, rail_of(&self->f, 1, JETWATT_A_RAIL_READ_MHZ));
+	EXPECT_EQ(1, rail_of(&self->f, 0, JETWATT_A_RAIL_ENABLED));
+	while (next_batch(&self->f, 50, &b))
+		;
+	ASSERT_TRUE(next_batch(&self->f, 1000, &b));
+	v = series_of(&b, JETWATT_SERIES_SHUNT_UV, 1);
+	ASSERT_NE(NULL, v);
+	EXPECT_EQ(JETWATT_VALUE_NONE, v[b.count - 1]);
+	v = series_of(&b, JETWATT_SERIES_SHUNT_UV, 0);
+	EXPECT_NE(JETWATT_VALUE_NONE, v[b.count - 1]);
+	ASSERT_EQ(0, set_attribute(0x40, "in2_enable", 1));
+	sleep_ms(1500);
+	EXPECT_EQ(1, rail_of(&self->f, 1, JETWATT_A_RAIL_ENABLED));
+}
+
+TEST_HARNESS_MAIN
