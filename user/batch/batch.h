@@ -67,7 +67,9 @@ int jetwatt_batch_energy(const struct jetwatt_power *p, size_t n, const int *rai
 long jetwatt_batch_settled(const uint64_t *t_ns, const double *w, size_t n);
 
 /* The same where the length of a minibatch is known: power is then averaged
- * over whole minibatches, so swings inside one are no noise. 0: not known. */
+ * over whole minibatches, so swings inside one are no noise. 0: not known; then
+ * it is guessed from the signal, which takes 2 s of it (1 s otherwise) and a few
+ * minibatches: one of several seconds may be taken for a level. */
 long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
 				uint64_t minibatch_ns);
 

@@ -24,6 +24,12 @@
 #define TOLERANCE	0.006		/* of power: what is left of the decay */
 #define SURE		0.012		/* of power: standard error of where it goes */
 
+#define TREND		0.03		/* of power: over all that is seen, at most, to be flat */
+#define SPAN_NS		1000000000.0	/* at least, or a slow decay looks flat ... */
+#define BLIND_NS	2000000000.0	/* ... and so does a minibatch of unknown length */
+#define CLEAR		8		/* gain over a constant, in variances, that proves a decay */
+#define DOUBT		1.5		/* ... that makes one possible */
+
 struct fit {
 	double level, decay, tau;	/* level + decay * exp(-t / tau), t in windows */
 	double error;			/* standard error of the level */
@@ -115,6 +121,7 @@ static struct fit least(const double *y, size_t n, double tau)
 static struct fit best_fit(const double *y, size_t n, double floor_w)
 {
 	struct fit flat = least(y, n, 0), best = flat;
+	double gain, falls, slope = 0, trend, cube = (double)n * (double)n * (double)n;
 
 	for (double tau = 1; tau < 2 * (double)n; tau *= 1.3) {
 		struct fit f = least(y, n, tau);
@@ -122,10 +129,21 @@ static struct fit best_fit(const double *y, size_t n, double floor_w)
 		if (f.rss < best.rss)
 			best = f;
 	}
-	/* A decay that explains little more than a constant is noise. */
-	if (flat.rss - best.rss < (8 * HOPS) * (best.rss / (double)n + floor_w * floor_w))
-		best = flat;
-	return best;
+	/* A decay that explains little more than a constant is noise; one in
+	 * between may be either, and then the level is not known. */
+	gain = (flat.rss - best.rss) / (best.rss / (double)n + floor_w * floor_w);
+	if (gain >= CLEAR * HOPS)
+		return best;
+	/* Nor is it if a trend that matters would not show in the scatter. */
+	for (size_t i = 0; i < n; i++)
+		slope += ((double)i - 0.5 * (double)(n - 1)) * y[i] * 12 / cube;
+	trend = fabs(slope) + 2 * sqrt(flat.rss / (double)n * HOPS * 12 / cube);
+	if (trend * (double)n > TREND * fabs(flat.level))
+		flat.error = INFINITY;
+	falls = fabs(best.decay) * (1 - exp(-(double)n / best.tau));
+	if (best.tau > 0 && gain >= DOUBT * HOPS && falls > 2 * TOLERANCE * fabs(flat.level))
+		flat.error = INFINITY;
+	return flat;
 }
 
 /* What is left has no trend that its own scatter does not explain. */
@@ -204,7 +222,8 @@ long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
 	span = (double)(t_ns[n - 1] - t_ns[0]);
 	len = minibatch_ns ? (double)minibatch_ns * ceil(WINDOW_NS / (double)minibatch_ns)
 			   : WINDOW_NS;
-	if (span < len * (1 + (double)WINDOWS_MIN / HOPS))
+	if (span < len * (1 + (double)WINDOWS_MIN / HOPS) ||
+	    span < (minibatch_ns ? SPAN_NS : BLIND_NS))
 		return -ENODATA;
 	room = (size_t)(span / len * HOPS) + 2;
 	sum = integral(t_ns, w, n);
