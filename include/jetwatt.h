@@ -166,7 +166,8 @@ struct jetwatt_sync {
 /**
  * struct jetwatt_probe_opts - whom to watch
  * @tgid: this process and, if @children, all that it has forked and will
- *	fork; 0: everybody
+ *	fork; 0: everybody. Where tracefs is not mounted, a child is known only
+ *	when fork() has returned to its parent.
  * @cgroup: id of a v2 cgroup, 0: any
  * @ring_kib: size of the ring buffer, rounded up to a power of two; 0: 1024
  */
