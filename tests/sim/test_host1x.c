@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=2 modules="governor_simpleondemand;jetwatt-sim"
+/* The nodes on which a job waits, and the job programs. */
+#include <poll.h>
+#include <sys/mman.h>
+
+#include "gpu_uapi.h"
+#include "test_board.h"
+
+#include "kselftest_harness.h"
+
+FIXTURE(host1x) { int gpu, fence, render, pollfd; };
+
+FIXTURE_SETUP(host1x)
+{
+	struct sim_create_pollfd create = { .fd = -1 };
+
+	self->gpu = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
+	self->fence = open("/dev/host1x-fence", O_RDWR | O_CLOEXEC);
+	self->render = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+	ASSERT_GE(self->gpu, 0);
+	ASSERT_GE(self->fence, 0);
+	ASSERT_GE(self->render, 0);
+	ASSERT_EQ(0, ioctl(self->fence, SIM_CREATE_POLLFD, &create));
+	self->pollfd = create.fd;
+	ASSERT_GE(self->pollfd, 0);
+}
+
+FIXTURE_TEARDOWN(host1x)
+{
+	close(self->pollfd);
+	close(self->render);
+	close(self->fence);
+	close(self->gpu);
+}
+
+static int submit(int gpu, struct sim_submit *s)
+{
+	*s = (struct sim_submit){ .permille = 1000, .piece = 1, .pieces = 1 };
+	return ioctl(gpu, SIM_SUBMIT, s);
+}
+
+TEST_F(host1x, numbers_are_those_of_the_board)
+{
+	EXPECT_EQ(0xC0085810UL, SIM_CREATE_POLLFD);
+	EXPECT_EQ(0xC0105811UL, SIM_TRIGGER_POLLFD);
+	EXPECT_EQ(0xC0206462UL, SIM_SYNCPOINT_WAIT);
+}
+
+TEST_F(host1x, a_poll_descriptor_is_named_as_on_the_board)
+{
+	char path[64], name[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", self->pollfd);
+	ASSERT_GT(readlink(path, name, sizeof(name) - 1), 0);
+	EXPECT_STREQ("anon_inode:host1x_pollfd", name);
+}
+
+TEST_F(host1x, poll_ends_when_the_work_does)
+{
+	struct pollfd p = { .fd = self->pollfd, .events = POLLIN | POLLPRI };
+	double want = truth("mode_time_ns") / 1e6;
+	struct sim_submit s;
+	uint64_t begin;
+	int i;
+
+	EXPECT_EQ(0, poll(&p, 1, 0));
+	for (i = 0; i < 3; i++) {
+		struct sim_trigger_pollfd t = { .fd = self->pollfd };
+
+		begin = now_ns();
+		ASSERT_EQ(0, submit(self->gpu, &s));
+		t.id = s.syncpt;
+		t.threshold = s.threshold;
+		ASSERT_EQ(0, ioctl(self->fence, SIM_TRIGGER_POLLFD, &t));
+		EXPECT_EQ(0, poll(&p, 1, 0));
+		EXPECT_EQ(1, poll(&p, 1, 5000));
+		EXPECT_NE(0, p.revents & POLLIN);
+		EXPECT_GT((now_ns() - begin) / 1e6, 0.7 * want);
+		EXPECT_LT((now_ns() - begin) / 1e6, 1.3 * want);
+		EXPECT_EQ(1, poll(&p, 1, 0));
+		sleep_us(100000);	/* the job is idle again */
+	}
+}
+
+TEST_F(host1x, syncpoint_wait_waits_times_out_and_tells_when)
+{
+	struct sim_syncpoint_wait w = { 0 };
+	struct sim_submit s;
+
+	ASSERT_EQ(0, submit(self->gpu, &s));
+	w.id = s.syncpt;
+	w.threshold = s.threshold;
+	w.timeout_ns = now_ns() + 2000000;
+	EXPECT_EQ(-1, ioctl(self->render, SIM_SYNCPOINT_WAIT, &w));
+	EXPECT_EQ(ETIMEDOUT, errno);
+	w.timeout_ns = now_ns() + 5000000000ULL;
+	EXPECT_EQ(0, ioctl(self->render, SIM_SYNCPOINT_WAIT, &w));
+	EXPECT_EQ(s.threshold, w.value);
+	EXPECT_LE((uint64_t)w.timestamp, now_ns());
+	EXPECT_GT((uint64_t)w.timestamp, now_ns() - 50000000);
+}
+
+TEST_F(host1x, memory_shows_the_counter)
+{
+	const volatile uint32_t *counter = mmap(NULL, 4096, PROT_READ, MAP_SHARED, self->gpu, 0);
+	struct sim_submit s;
+
+	ASSERT_NE(MAP_FAILED, (void *)counter);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, self->gpu, 0));
+	ASSERT_EQ(0, submit(self->gpu, &s));
+	EXPECT_EQ(s.threshold - 1, *counter);
+	sleep_us(truth("mode_time_ns") / 1000 * 1.4);
+	EXPECT_EQ(s.threshold, *counter);
+}
+
+TEST_F(host1x, nonsense_is_refused)
+{
+	struct sim_trigger_pollfd t = { .fd = self->gpu, .id = 1 };
+	struct sim_syncpoint_wait w = { .id = 999, .timeout_ns = INT64_MAX };
+
+	EXPECT_EQ(-1, ioctl(self->fence, SIM_TRIGGER_POLLFD, &t));
+	EXPECT_EQ(EINVAL, errno);
+	t.fd = 1000;
+	EXPECT_EQ(-1, ioctl(self->fence, SIM_TRIGGER_POLLFD, &t));
+	EXPECT_EQ(EBADF, errno);
+	t.fd = self->pollfd;
+	t.id = 999;
+	EXPECT_EQ(-1, ioctl(self->fence, SIM_TRIGGER_POLLFD, &t));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, ioctl(self->render, SIM_SYNCPOINT_WAIT, &w));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, ioctl(self->render, SIM_TRIGGER_POLLFD, &t));
+	EXPECT_EQ(ENOTTY, errno);
+	EXPECT_EQ(-1, ioctl(self->fence, SIM_TRIGGER_POLLFD, NULL));
+	EXPECT_EQ(EFAULT, errno);
+}
+
+/* The mapping outlives the job, and so does the poll descriptor its syncpoint. */
+TEST_F(host1x, what_a_job_leaves_can_still_be_used)
+{
+	struct sim_trigger_pollfd t = { .fd = self->pollfd };
+	struct pollfd p = { .fd = self->pollfd, .events = POLLIN };
+	struct sim_submit s;
+
+	ASSERT_EQ(0, submit(self->gpu, &s));
+	t.id = s.syncpt;
+	t.threshold = s.threshold;
+	ASSERT_EQ(0, ioctl(self->fence, SIM_TRIGGER_POLLFD, &t));
+	close(self->gpu);
+	EXPECT_EQ(0, poll(&p, 1, 300));
+	close(self->pollfd);
+	self->gpu = open("/dev/null", O_RDONLY);
+	self->pollfd = open("/dev/null", O_RDONLY);
+}
+
+TEST_F(host1x, jobs_do_what_they_are_told)
+{
+	char *const runs[][10] = {
+		{ "/bin/train", "--minibatches", "12", "--syncs", "3", "--wait", "pollfd", NULL },
+		{ "/bin/train", "--minibatches", "12", "--wait", "syncpt", NULL },
+		{ "/bin/train", "--minibatches", "12", "--wait", "spin", NULL },
+		{ "/bin/train", "--minibatches", "12", "--eval-every", "6", "--eval", "4", NULL },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		double t = truth("t_ns");
+		struct minibatches m;
+		int status;
+		pid_t pid = start((char *const *)runs[i]);
+
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_EQ(0, status);
+		m = minibatches_since(t);
+		EXPECT_EQ(12, m.n);
+		EXPECT_EQ(i == 3 ? 8 : 0, m.eval);
+	}
+}
+
+TEST_F(host1x, jobs_end_at_a_signal)
+{
+	char *train[] = { "/bin/train", NULL }, *nogpu[] = { "/bin/nogpu", NULL };
+	char *bad[] = { "/bin/train", "--frobnicate", "1", NULL };
+	long n = minibatches_since(0).n;
+	int status;
+	pid_t pid = start(train);
+
+	sleep_us(1500000);
+	EXPECT_EQ(0, end(pid, SIGTERM));
+	EXPECT_GT(minibatches_since(0).n, n);
+	n = minibatches_since(0).n;
+	pid = start(nogpu);
+	sleep_us(500000);
+	EXPECT_EQ(0, end(pid, SIGINT));
+	EXPECT_EQ(n, minibatches_since(0).n);
+	pid = start(bad);
+	waitpid(pid, &status, 0);
+	EXPECT_EQ(2, WEXITSTATUS(status));
+}
+
+TEST_HARNESS_MAIN

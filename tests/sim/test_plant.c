@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=6 modules="governor_simpleondemand;jetwatt-sim" timeout=300
+/*
+ * The plant in time: a job's minibatches last and draw what the mode means,
+ * whoever watches, switches or shares.
+ */
+#include "test_board.h"
+
+#include "gpu_uapi.h"
+#include "kselftest_harness.h"
+
+FIXTURE(plant) { pid_t job; };
+
+static pid_t train(void)
+{
+	char *argv[] = { "/bin/train", NULL };
+
+	return start(argv);
+}
+
+FIXTURE_SETUP(plant)
+{
+	self->job = train();
+	ASSERT_GT(self->job, 0);
+	sleep_us(5000000);	/* past the first minibatch and settling */
+}
+
+FIXTURE_TEARDOWN(plant)
+{
+	if (self->job > 0)
+		end(self->job, SIGKILL);
+	put(GPU "max_freq", "1300500000");
+	put(EMC, "9223372036854775807");
+	put(PARAM "noise_time", "12");
+	put(PARAM "noise_power", "4");
+	/* What a job leaves behind in power fades. */
+	sleep_us(4000000);
+}
+
+TEST_F_TIMEOUT(plant, minibatches_last_and_draw_what_the_mode_means, 90)
+{
+	static const struct { const char *gpu, *emc; } modes[] = {
+		{ "1300500000", "9223372036854775807" }, { "522750000", "2133000000" },
+		{ "930750000", "665600000" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		double t, e = 0, t0, w, want_w, want_ns;
+		struct minibatches m;
+
+		ASSERT_EQ(0, put(GPU "max_freq", modes[i].gpu));
+		ASSERT_EQ(0, put(EMC, modes[i].emc));
+		sleep_us(5000000);
+		t = 0;
+		truth_power(&t, &e);
+		t0 = t;
+		sleep_us(12000000);
+		w = truth_power(&t, &e);
+		m = minibatches_since(t0);
+		want_ns = truth("mode_time_ns");
+		want_w = truth("mode_power_uw") / 1e6;
+		EXPECT_GT(m.n, 20);
+		EXPECT_LT(fabs(m.mean_ns / want_ns - 1), 0.01) {
+			TH_LOG("%.0f ns, should be %.0f", m.mean_ns, want_ns);
+		}
+		/* 1.2 % noise, and it is there */
+		EXPECT_GT(m.deviation_ns / want_ns, 0.005);
+		EXPECT_LT(m.deviation_ns / want_ns, 0.03);
+		EXPECT_LT(fabs(w / want_w - 1), 0.01) {
+			TH_LOG("%.3f W, should be %.3f W", w, want_w);
+		}
+	}
+}
+
+/* Energy by truth's log between its entries next to two times. */
+static double log_power(double *span_s)
+{
+	double t, e, t0 = 0, e0 = 0, t1 = 0, e1 = 0, gap = 0, begin = truth("t_ns") - 8e9;
+	char line[96];
+	FILE *f = fopen(SIM "truth/energy", "re");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lf,%lf", &t, &e) != 2 || t < begin)
+			continue;
+		if (!t0) {
+			t0 = t;
+			e0 = e;
+		} else {
+			gap = fmax(gap, t - t1);
+		}
+		t1 = t;
+		e1 = e;
+	}
+	if (f)
+		fclose(f);
+	*span_s = (t1 - t0) / 1e9;
+	return gap <= 20e6 ? (e1 - e0) / (t1 - t0) * 1000 : NAN;
+}
+
+TEST_F(plant, the_energy_log_is_the_integral_of_power)
+{
+	double sum = 0, t, e = 0, w, span, logged;
+	int i, n = 4000;
+
+	t = 0;
+	truth_power(&t, &e);
+	/* Power as it is now and then: 8 s, in steps that do not beat with the minibatches. */
+	for (i = 0; i < n; i++) {
+		sum += truth("power_uw_VDD_GPU_SOC") + truth("power_uw_VDD_CPU_CV") +
+		       truth("power_uw_VIN_SYS_5V0");
+		sleep_us(700 + i * 7 % 600);
+	}
+	w = truth_power(&t, &e);
+	logged = log_power(&span);
+	EXPECT_LT(fabs(sum / n / 1e6 / w - 1), 0.01) {
+		TH_LOG("sampled %.3f W, energy %.3f W", sum / n / 1e6, w);
+	}
+	EXPECT_GT(span, 7.5);
+	EXPECT_LT(fabs(logged / w - 1), 0.01) {
+		TH_LOG("log %.3f W, energy %.3f W", logged, w);
+	}
+}
+
+TEST_F(plant, stall_draws_less_than_computing)
+{
+	double stall = 0, busy = 0;
+	int i, n_stall = 0, n_busy = 0;
+
+	/* Looked at more often than phases change, and not in step with them. */
+	for (i = 0; i < 2000; i++) {
+		char line[64] = "", key[16] = "";
+		double w = 0;
+		FILE *f = fopen(SIM "truth/now", "re");
+
+		ASSERT_NE(NULL, f);
+		while (fgets(line, sizeof(line), f)) {
+			if (!strncmp(line, "power_uw_V", 10) && !strstr(line, "1V8AO"))
+				w += atof(strchr(line, ' '));
+			sscanf(line, "phase %15s", key);
+		}
+		fclose(f);
+		if (!strcmp(key, "stall")) {
+			stall += w;
+			n_stall++;
+		} else if (!strcmp(key, "busy")) {
+			busy += w;
+			n_busy++;
+		}
+		sleep_us(1100);
+	}
+	ASSERT_GT(n_stall, 10);
+	ASSERT_GT(n_busy, 100);
+	EXPECT_LT(stall / n_stall, 0.9 * busy / n_busy);
+}
+
+TEST_F(plant, power_settles_after_a_switch)
+{
+	double t, e = 0, at_once, later, want;
+
+	t = 0;
+	ASSERT_EQ(0, put(GPU "max_freq", "216750000"));
+	truth_power(&t, &e);
+	sleep_us(400000);
+	at_once = truth_power(&t, &e);
+	sleep_us(4000000);
+	truth_power(&t, &e);
+	sleep_us(4000000);
+	later = truth_power(&t, &e);
+	want = truth("mode_power_uw") / 1e6;
+	EXPECT_GT(at_once, 1.15 * want);
+	EXPECT_LT(fabs(later / want - 1), 0.02);
+}
+
+TEST_F(plant, the_first_minibatch_after_a_switch_is_slower_and_only_that)
+{
+	double first, rest;
+	struct minibatches m;
+	char line[128];
+	FILE *f;
+	unsigned long long begin, stop, t;
+
+	put(PARAM "noise_time", "0");
+	sleep_us(500000);
+	ASSERT_EQ(0, put(GPU "max_freq", "930750000"));
+	t = now_ns();
+	sleep_us(3000000);
+	f = fopen(SIM "truth/minibatches", "re");
+	ASSERT_NE(NULL, f);
+	first = 0;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*d,%llu,%llu", &begin, &stop) == 2 && begin >= t && !first)
+			first = stop - begin;
+	fclose(f);
+	m = minibatches_since(t + 1e9);
+	rest = truth("mode_time_ns");
+	EXPECT_LT(fabs(first / rest - 1.2), 0.01);
+	EXPECT_LT(fabs(m.mean_ns / rest - 1), 1e-4);
+	EXPECT_LT(m.deviation_ns / rest, 1e-4);
+}
+
+TEST_F(plant, work_under_way_goes_on_at_the_new_speed)
+{
+	unsigned long long begin = 0, stop = 0;
+	double slow, fast, part;
+	char line[128];
+	uint64_t t;
+	FILE *f;
+
+	put(PARAM "noise_time", "0");
+	put(GPU "max_freq", "114750000");
+	sleep_us(3000000);
+	slow = truth("mode_time_ns");
+	/* Half-way through a minibatch of more than half a second: */
+	f = fopen(SIM "truth/minibatches", "re");
+	ASSERT_NE(NULL, f);
+	while (fgets(line, sizeof(line), f))
+		sscanf(line, "%*d,%llu,%llu", &begin, &stop);
+	fclose(f);
+	t = now_ns();
+	while (t > stop)
+		stop += slow;
+	sleep_us((stop - t) / 1000 + slow / 2000);
+	t = now_ns();
+	put(GPU "max_freq", "1300500000");
+	sleep_us(2000000);
+	fast = truth("mode_time_ns");
+	f = fopen(SIM "truth/minibatches", "re");
+	ASSERT_NE(NULL, f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*d,%llu,%llu", &begin, &stop) == 2 && begin < t && stop > t)
+			break;
+	fclose(f);
+	part = (t - begin) / slow;
+	EXPECT_LT(fabs((stop - t) / ((1 - part) * fast) - 1), 0.06) {
+		TH_LOG("%.1f %% done, then %.1f ms, should be %.1f", part * 100, (stop - t) / 1e6,
+		       (1 - part) * fast / 1e6);
+	}
+}
+
+TEST_F(plant, two_jobs_share)
+{
+	double alone = truth("mode_time_ns"), t;
+	struct minibatches m;
+	pid_t second = train();
+
+	sleep_us(2000000);
+	t = truth("t_ns");
+	sleep_us(8000000);
+	m = minibatches_since(t);
+	end(second, SIGTERM);
+	EXPECT_LT(fabs(m.mean_ns / alone - 2), 0.2) {
+		TH_LOG("%.2f times as long as alone", m.mean_ns / alone);
+	}
+}
+
+TEST_F(plant, a_killed_job_leaves_an_idle_board)
+{
+	double t, e = 0, w;
+	long n;
+
+	end(self->job, SIGKILL);
+	self->job = 0;
+	sleep_us(4000000);
+	t = 0;
+	truth_power(&t, &e);
+	n = minibatches_since(0).n;
+	sleep_us(1000000);
+	w = truth_power(&t, &e);
+	EXPECT_LT(w, 0.75 * truth("mode_power_uw") / 1e6);
+	EXPECT_EQ(n, minibatches_since(0).n);
+}
+
+TEST_F(plant, being_late_does_not_add_up)
+{
+	struct sim_load load = { .permille = 1000 };
+	int i, fd = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
+	double want, t;
+	struct minibatches m;
+
+	end(self->job, SIGTERM);
+	self->job = 0;
+	put(PARAM "noise_time", "0");
+	ASSERT_GE(fd, 0);
+	sleep_us(100000);
+	t = truth("t_ns");
+	want = truth("mode_time_ns");
+	for (i = 0; i < 20; i++) {
+		struct sim_submit s = { .permille = 1000, .piece = 1, .pieces = 1 };
+
+		ASSERT_EQ(0, ioctl(fd, SIM_LOAD, &load));
+		ASSERT_EQ(0, ioctl(fd, SIM_SUBMIT, &s));
+		EXPECT_EQ(-1, ioctl(fd, SIM_SUBMIT, &s));	/* one at a time */
+		EXPECT_EQ(EBUSY, errno);
+		sleep_us(want / 1000 + 8000);	/* 8 ms late */
+	}
+	m = minibatches_since(t);
+	close(fd);
+	EXPECT_EQ(20, m.n);
+	EXPECT_LT(fabs(m.mean_ns / want - 1), 1e-3) {
+		TH_LOG("%.3f ms, should be %.3f", m.mean_ns / 1e6, want / 1e6);
+	}
+}
+
+TEST_F(plant, bad_work_is_refused)
+{
+	static const struct sim_submit bad[] = {
+		{ .permille = 0, .piece = 1, .pieces = 1 },
+		{ .permille = 1000, .piece = 0, .pieces = 1 },
+		{ .permille = 1000, .piece = 2, .pieces = 1 },
+		{ .permille = 1000, .piece = 1, .pieces = 1, .kind = 7 },
+		{ .permille = 100000000, .piece = 1, .pieces = 1 },
+	};
+	int fd = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
+	size_t i;
+
+	ASSERT_GE(fd, 0);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct sim_submit s = bad[i];
+
+		EXPECT_EQ(-1, ioctl(fd, SIM_SUBMIT, &s));
+		EXPECT_EQ(EINVAL, errno);
+	}
+	EXPECT_EQ(-1, ioctl(fd, _IO('J', 99)));
+	EXPECT_EQ(ENOTTY, errno);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN
