@@ -11,6 +11,8 @@
 
 /* An unmeasured mode has to promise so much over the best measured one. */
 #define WORTH_IT	0.99
+/* Times nearer than that are one time: no reason to switch again. */
+#define TELL_APART	0.998
 #define ROUNDS_MAX	24
 
 int jetwatt_choose_rank(struct jetwatt_learn *l, struct jetwatt_plan_choice *out)
@@ -97,17 +99,28 @@ static int prove(struct jetwatt_learn *l, const struct jetwatt_plan_choice *at,
 	return !c->proven;
 }
 
+/* Is @next no better than what is proven already? */
+static int no_better(const struct jetwatt_learn *l, const struct jetwatt_plan_choice *next,
+		     const struct jetwatt_choose *c)
+{
+	const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[next->index]);
+	double time = row ? row->time_ms : next->p.time_ms;
+
+	return next->index == c->index || time > TELL_APART * c->proof.time_ms;
+}
+
 int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetwatt_choose *c)
 {
 	struct jetwatt_plan_choice at[JETWATT_CHOOSE_MAX], fallback;
 	const struct jetwatt_plan_choice *next;
-	int ret;
+	struct jetwatt_choose try;
+	int ret, n;
 
 	memset(c, 0, sizeof(*c));
 	for (int round = 0; round < ROUNDS_MAX; round++) {
 		unsigned int had = l->measured;
-		int n = jetwatt_choose_rank(l, at);
 
+		n = jetwatt_choose_rank(l, at);
 		if (n < 0)
 			return JETWATT_EXIT_FAILED;
 		next = pick(l, at, n, more);
@@ -116,13 +129,21 @@ int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetw
 		/* The closest one has only been predicted: it may be better than that. */
 		if (!next && more && !jetwatt_learn_row(l, &l->mode[at[0].index]))
 			next = &at[0];
-		if (!next)
+		if (!next && !c->proven)
 			return jetwatt_choose_infeasible(l, &at[0]);
-		ret = prove(l, next, c);
-		if (ret <= 0)
+		if (c->proven && (!next || no_better(l, next, c)))
+			break;
+		memset(&try, 0, sizeof(try));
+		ret = prove(l, next, &try);
+		if (ret < 0)
 			return -ret;
+		/* What promised to be faster may turn out not to be. */
+		if (!ret && (!c->proven || try.proof.time_ms < c->proof.time_ms))
+			*c = try;
 		more -= more && l->measured > had;
 	}
+	if (c->proven)
+		return jetwatt_guard_apply(l->guard, &l->mode[c->index]);
 	return jetwatt_error_say(JETWATT_EXIT_FAILED,
 				 "power keeps moving across the budget: the job is not steady",
 				 "a lower --power, or a steadier job", "no mode could be proven");

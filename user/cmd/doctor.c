@@ -216,10 +216,11 @@ static void check_rails(struct doctor *d)
 	}
 	if (jetwatt_config_get(d->jw, &config))
 		return;
-	say(d, config.rate_hz && config.rate_hz < config.rate_max_hz ? WARN : OK, 0, "rate",
-	    "somebody set it: stat --rate, or the module's parameter",
-	    "%u Hz possible, %s%u Hz asked for", config.rate_max_hz,
-	    config.rate_hz ? "" : "highest is used, ", config.rate_hz);
+	if (config.rate_hz && config.rate_hz < config.rate_max_hz)
+		say(d, WARN, 0, "rate", "somebody has set it; jetwatt stat --rate asks for more",
+		    "%u Hz asked for, %u Hz possible", config.rate_hz, config.rate_max_hz);
+	else
+		say(d, OK, 0, "rate", NULL, "%u Hz, the highest possible", config.rate_max_hz);
 }
 
 static void ignore(const struct jetwatt_sync *s, void *arg)

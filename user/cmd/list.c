@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <linux/jetwatt.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static void on_samples(const struct jetwatt_samples *s, void *arg)
 	}
 }
 
-static int look(struct jetwatt *jw, struct glance *g)
+static int look(struct jetwatt *jw, struct glance *g, struct jetwatt_rail *rail)
 {
 	struct pollfd p = { .fd = jetwatt_fd(jw), .events = POLLIN };
 	uint64_t until = jetwatt_watch_now() + GLANCE_MS * 1000000ull;
@@ -101,6 +102,8 @@ static int look(struct jetwatt *jw, struct glance *g)
 	while (jetwatt_watch_now() < until)
 		if (poll(&p, 1, 50) > 0 && jetwatt_dispatch(jw) < 0)
 			break;
+	/* Rates as read are those of a sampler that runs. */
+	g->nr = jetwatt_rails(jw, rail, JETWATT_RAILS_MAX);
 	return jetwatt_unsubscribe(jw);
 }
 
@@ -178,10 +181,7 @@ static int list_rails(struct jetwatt *jw, struct jetwatt_board *board, const str
 	if (g.nr < 0)
 		return jetwatt_reach_failed(jw, g.nr, "cannot list the rails");
 	chips = jetwatt_chips(jw, chip, CHIPS_MAX);
-	err = look(jw, &g);
-	/* Rates as read are those of a sampler that runs. */
-	if (!err)
-		g.nr = jetwatt_rails(jw, rail, JETWATT_RAILS_MAX);
+	err = look(jw, &g, rail);
 	sum = jetwatt_board_total(board, rail, g.nr, total, &scope);
 	jetwatt_json_init(&j, stdout, 1);
 	if (in->json)
@@ -298,7 +298,7 @@ static void steps(struct jetwatt_json *j, const char *name, const char *unit, in
 		}
 		if (at > 70)
 			at = printf("\n%6s", "") - 1;
-		at += printf(" %.0f", v * scale);
+		at += printf(" %.0f", floor(v * scale + 0.5));
 	}
 	if (j)
 		jetwatt_json_end(j);

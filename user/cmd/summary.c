@@ -115,8 +115,9 @@ static void batch_lines(const struct jetwatt_summary *s, FILE *f, const struct j
 	const char *on = jetwatt_screen_paint(a, 'b'), *off = jetwatt_screen_plain(a);
 	double e_sd = hypot(s->row.time_sd, s->row.power_sd);
 
-	fprintf(f, " %zu minibatches (first %zu left out), %.3g waits each, confidence %.0f %%\n\n",
+	fprintf(f, " %zu minibatches (first %zu left out), %.3g wait%s each, confidence %.0f %%\n\n",
 		s->minibatches, s->minibatches - s->used, s->meter->info.period_syncs,
+		s->meter->info.period_syncs == 1 ? "" : "s",
 		100 * s->meter->info.confidence);
 	fprintf(f, " %s%10.4g%s J   per minibatch  +- %.1f %%   p50 %.4g  p95 %.4g  max %.4g\n", on,
 		s->energy_j, off, 100 * e_sd, s->energy.p50, s->energy.p95, s->energy.max);
