@@ -154,4 +154,178 @@ TEST(matrix)
 	EXPECT_GE(worst, 0.97);
 }
 
+/* Two jobs at once, each of its own rhythm, and one of a thread that does
+ * something else in between. */
+TEST(two_jobs)
+{
+	static const struct job_shape a = { .k = 3, .minibatches = 150 };
+	static const struct job_shape b = { .k = 1, .cycle_ms = 33, .minibatches = 400 };
+	static const struct job_shape c = { .k = 2, .cycle_ms = 61, .minibatches = 200, .switch_every = 40 };
+	struct jetwatt_batch_bound *out;
+	struct jetwatt_batch_info info;
+	struct score s;
+	struct job j;
+	int n;
+
+	job_alloc(&j);
+	job_make(&j, &a, 100, 5, seed());
+	job_make(&j, &b, 200, 11, seed() + 1);
+	job_make(&j, &c, 50, 300, seed() + 2);
+	job_sort(&j);
+	out = calloc(j.waits, sizeof(*out));
+	n = jetwatt_batch_segment(j.sync, j.waits, out, &info);
+	s = score(&j, out, n);
+	printf("# three jobs: F1 %.4f\n", f1(&s));
+	EXPECT_GE(f1(&s), 0.995);
+	for (int i = 1; i < n; i++)
+		EXPECT_GE(out[i].end_ns, out[i - 1].end_ns);
+	free(out);
+	job_free(&j);
+}
+
+TEST(thread_out_of_step)
+{
+	static const struct job_shape main_thread = { .k = 2, .minibatches = 200 };
+	struct jetwatt_batch_bound *out;
+	struct jetwatt_batch_info info;
+	uint64_t z = seed();
+	struct score s;
+	struct job j;
+	size_t own;
+	int n;
+
+	job_alloc(&j);
+	job_make(&j, &main_thread, 100, 5, seed());
+	own = j.waits;
+	for (double now = 20; now < 15000; now += 40 + 300 * job_uniform(&z)) {
+		j.sync[j.waits++] = (struct jetwatt_sync){
+			.enter_ns = (uint64_t)(now * 1e6), .exit_ns = (uint64_t)((now + 3) * 1e6),
+			.tgid = 100, .tid = 177,
+		};
+	}
+	ASSERT_GT(j.waits, own);
+	job_sort(&j);
+	out = calloc(j.waits, sizeof(*out));
+	n = jetwatt_batch_segment(j.sync, j.waits, out, &info);
+	s = score(&j, out, n);
+	EXPECT_EQ(info.period_syncs, 2);
+	EXPECT_GE(f1(&s), 0.995) TH_LOG("F1 %.4f", f1(&s));
+	free(out);
+	job_free(&j);
+}
+
+/* While a job runs: of what is known so far, all but the end is right, from the
+ * fourth minibatch on, and every wait of a k1 job is a minibatch from the first. */
+TEST(as_it_grows)
+{
+	size_t wrong_k = 0, looks = 0;
+
+	for (int k = 1; k <= 6; k++) {
+		for (int noisy = 0; noisy < 2; noisy++) {
+			struct job_shape h = { .k = k, .minibatches = 40, .noise = noisy ? 0.05 : 0.02,
+					       .stall = noisy ? 0.05 : 0, .stall_by = 2 };
+			struct jetwatt_batch_bound *out;
+			struct jetwatt_batch_info info;
+			struct job j;
+
+			job_alloc(&j);
+			job_make(&j, &h, 100, 5, seed() + (uint64_t)k);
+			out = calloc(j.waits, sizeof(*out));
+			for (size_t n = 1; n <= j.waits; n++) {
+				int got = jetwatt_batch_segment(j.sync, n, out, &info);
+
+				ASSERT_GE(got, 0);
+				if (k == 1)
+					EXPECT_EQ((size_t)got, n);
+				if (n < 5 * (size_t)k)
+					continue;
+				looks++;
+				wrong_k += info.period_syncs != k || (size_t)got + 1 < n / (size_t)k ||
+					   (size_t)got > n / (size_t)k + 1;
+			}
+			free(out);
+			job_free(&j);
+		}
+	}
+	printf("# %zu looks, %zu wrong\n", looks, wrong_k);
+	EXPECT_LE(wrong_k * 100, looks);
+}
+
+/* A loader of any mood makes no rhythm where every wait is a minibatch. */
+TEST(noise_is_no_rhythm)
+{
+	size_t wrong = 0, looks = 0;
+
+	for (uint64_t r = 0; r < 400; r++) {
+		struct job_shape h = { .k = 1, .load = 0.3, .noise = 0.02 + 0.002 * (double)(r % 150),
+				       .stall = 0.05 * (double)(r % 9), .stall_by = 0.5,
+				       .minibatches = 8 + (int)(r % 40) * 5 };
+		struct jetwatt_batch_bound *out;
+		struct jetwatt_batch_info info;
+		struct job j;
+
+		job_alloc(&j);
+		job_make(&j, &h, 100, 5, seed() + r);
+		out = calloc(j.waits, sizeof(*out));
+		wrong += jetwatt_batch_segment(j.sync, j.waits, out, &info) != h.minibatches;
+		looks++;
+		free(out);
+		job_free(&j);
+	}
+	printf("# %zu noisy jobs, %zu wrong\n", looks, wrong);
+	EXPECT_LE(wrong * 100, looks * 2);
+}
+
+TEST(edges)
+{
+	struct jetwatt_sync s[3] = {
+		{ .enter_ns = 10, .exit_ns = 20, .tgid = 1, .tid = 1 },
+		{ .enter_ns = 25, .exit_ns = 30, .tgid = 1, .tid = 1 },
+		{ .enter_ns = 30, .exit_ns = 30, .tgid = 1, .tid = 1 },
+	};
+	struct jetwatt_batch_bound b[3];
+	struct jetwatt_batch_info info;
+
+	EXPECT_EQ(jetwatt_batch_segment(s, 0, b, &info), -ENODATA);
+	ASSERT_EQ(jetwatt_batch_segment(s, 1, b, &info), 1);
+	EXPECT_EQ(b[0].start_ns, 10);
+	EXPECT_EQ(b[0].end_ns, 20);
+	EXPECT_EQ(b[0].wait_ns, 10);
+	EXPECT_LT(info.confidence, 0.2);
+	ASSERT_EQ(jetwatt_batch_segment(s, 3, b, &info), 3);
+	EXPECT_EQ(b[1].start_ns, 20);
+	EXPECT_EQ(b[2].start_ns, 30);
+	s[1].exit_ns = 19;
+	EXPECT_EQ(jetwatt_batch_segment(s, 3, b, &info), -EINVAL);
+	s[1].exit_ns = 30;
+	s[1].enter_ns = 31;
+	EXPECT_EQ(jetwatt_batch_segment(s, 3, b, &info), -EINVAL);
+	/* All at once: nothing to tell apart, nothing to fall over. */
+	memset(s, 0, sizeof(s));
+	EXPECT_EQ(jetwatt_batch_segment(s, 3, b, &info), 3);
+}
+
+/* It is called again and again on what grows: time goes with the waits. */
+TEST(fast_enough)
+{
+	struct job_shape h = { .k = 6, .minibatches = 6000, .threads = 1 };
+	struct jetwatt_batch_bound *out;
+	struct jetwatt_batch_info info;
+	struct timespec a, b;
+	struct job j;
+	double s;
+
+	job_alloc(&j);
+	job_make(&j, &h, 100, 5, seed());
+	out = calloc(j.waits, sizeof(*out));
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+	EXPECT_EQ(jetwatt_batch_segment(j.sync, j.waits, out, &info), 6000);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+	s = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+	printf("# %zu waits in %.0f ms\n", j.waits, s * 1e3);
+	EXPECT_LT(s, 3);	/* with sanitizers; quadratic would be minutes */
+	free(out);
+	job_free(&j);
+}
+
 TEST_HARNESS_MAIN

@@ -20,14 +20,19 @@
 #define MARGIN		0.20	/* a peak stands out by this much (logarithm): 22 % */
 #define WAIT_MARGIN	0.40	/* among waits; an optimizer step alone makes less */
 #define OPTIMIZER	0.6	/* no optimizer takes this much more than a pass: 82 % */
-#define IN_STEP		0.6	/* of the groups, at least, have k waits */
-#define RUN_MIN		6	/* groups that a rhythm next to "every wait" must last */
+#define IN_STEP		0.6	/* of the groups, at least, have k waits; more where chance has it */
+#define CLEAR		2.5	/* peaks stand out by so many times their scatter ... */
+#define MANY		8	/* ... if there are many, ... */
+#define VERY_CLEAR	4.0	/* ... by more ... */
+#define FEW		3	/* ... if there are few */
+#define RUN_MIN		9	/* groups that a rhythm next to "every wait" must last */
 
 /* A stretch of beats and the series in which peaks are sought. */
 struct score {
 	const double *v;
 	size_t n;
 	double margin;
+	double *room;		/* for n values */
 };
 
 /* The first of a series is no peak and hides none: what was before it is unknown. */
@@ -78,11 +83,46 @@ static bool stands_out(const struct score *s, const size_t *at, size_t peaks, si
 	return true;
 }
 
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), ascending);
+	return n ? v[n / 2] : 0;
+}
+
+/* By how much peaks stand out, in terms of what differs from group to group:
+ * chance makes peaks of one or two such units. */
+static double clearness(const struct score *s, const size_t *at, size_t peaks, int k)
+{
+	double stand, scatter;
+	size_t n = 0;
+
+	for (size_t j = 0; j + 1 < peaks; j++) {
+		double most = s->v[at[j] + 1];
+
+		for (size_t i = at[j] + 2; i < at[j] + (size_t)k && i < s->n; i++)
+			most = fmax(most, s->v[i]);
+		s->room[n++] = s->v[at[j]] - most;
+	}
+	stand = median(s->room, n);
+	n = 0;
+	for (size_t j = 0; j + 2 < peaks; j++)
+		s->room[n++] = fabs(s->v[at[j] + 1] - s->v[at[j + 1] + 1]);
+	scatter = median(s->room, n);
+	return stand / (scatter + 1e-3);
+}
+
 /* How well k waits per minibatch explain the peaks. @at: room for n. */
 static struct step test(const struct score *s, int k, size_t *at)
 {
 	size_t peaks = 0, exact = 0, more = 0, out = 0, waits = 0;
-	double next = 0, after = 0;
+	double next = 0, after = 0, clear;
 	struct step r = { 0 };
 
 	for (size_t i = 1; i < s->n; i++)
@@ -106,7 +146,9 @@ static struct step test(const struct score *s, int k, size_t *at)
 	r.in_step = (double)(exact + more) / (double)(peaks - 1);
 	r.covered = (double)waits / (double)s->n;
 	r.uneven = next / (double)(peaks - 1) - (peaks > 2 ? after / (double)(peaks - 2) : 0);
-	r.fits = r.in_step >= IN_STEP && exact * 10 >= (exact + more) * 4 &&
+	clear = clearness(s, at, peaks, k);
+	r.fits = clear >= CLEAR && (exact >= MANY || (exact >= FEW && clear >= VERY_CLEAR)) &&
+		 r.in_step >= (k == 2 ? 0.85 : k == 3 ? 0.75 : IN_STEP) && exact * 10 >= (exact + more) * 4 &&
 		 (double)out >= IN_STEP * (double)peaks &&
 		 (r.covered >= 0.4 || (s->n < 8 * (size_t)k && r.covered >= 0.3));
 	return r;
@@ -148,9 +190,9 @@ static int usual(const struct jetwatt_beat *b, const struct score *s, size_t *at
 }
 
 /* A phase that is not the usual one: its own k, or every wait by itself. */
-static void region(struct jetwatt_beat *b, const double *v, size_t n, size_t *at)
+static void region(struct jetwatt_beat *b, const double *v, size_t n, size_t *at, double *room)
 {
-	struct score s = { v, n, MARGIN };
+	struct score s = { v, n, MARGIN, room };
 	struct step how;
 	int k = n >= 6 ? usual(b, &s, at, &how) : 1;
 
@@ -183,7 +225,8 @@ static void singles(struct jetwatt_beat *b, const struct score *s, size_t *at)
 			end = at[j - 1] + (size_t)k < s->n ? at[j - 1] + (size_t)k : s->n;
 			for (size_t i = run; i < j; i++)
 				out += stands_out(s, at, peaks, i, k, begin, end);
-			if (j - run >= RUN_MIN && out * 10 >= (j - run) * 8) {
+			if (j - run >= RUN_MIN && out * 10 >= (j - run) * 8 &&
+			    clearness(s, at + run, j - run, k) >= VERY_CLEAR) {
 				if (begin > (size_t)k && leads(s, begin - (size_t)k, k, begin))
 					begin -= (size_t)k;
 				for (size_t i = begin; i < end; i++) {
@@ -228,7 +271,7 @@ static bool shift_to_longest_gap(const struct jetwatt_beat *b, double *v, size_t
  * of minibatches between which the optimizer does not run are all alike. */
 static bool varied(const struct jetwatt_beat *b, double *v, size_t n, int k, size_t *at)
 {
-	struct score s = { v, n, WAIT_MARGIN };
+	struct score s = { v, n, WAIT_MARGIN, NULL };
 	double sum[JETWATT_RHYTHM_MAX] = { 0 }, lo = INFINITY, hi = -INFINITY,
 	       last = 0;
 	size_t peaks = 0, used = 0;
@@ -332,7 +375,7 @@ int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 	struct step how = { .covered = 1 };
 	struct score s = { .n = n, .margin = MARGIN };
 	size_t *at = calloc(n + 1, sizeof(*at));
-	double *v = calloc(n + 1, sizeof(*v));
+	double *v = calloc(2 * (n + 1), sizeof(*v));
 	int calls, rc = 0;
 
 	*r = (struct jetwatt_rhythm){ .k = 1 };
@@ -346,6 +389,7 @@ int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 		b[i].first = b[i].other = false;
 	}
 	s.v = v;
+	s.room = v + n + 1;
 	r->k = usual(b, &s, at, &how);
 	if (r->k == 1) {
 		/* No peaks among the gaps: maybe the waits of a minibatch differ. */
@@ -369,7 +413,7 @@ int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 			for (j = i + 1; j < n && b[j].other == b[i].other; j++)
 				;
 			if (b[i].other)
-				region(b + i, v + i, j - i, at);
+				region(b + i, v + i, j - i, at, s.room);
 		}
 		r->confidence = how.in_step * fmin(1, (double)n / (6.0 * r->k));
 	} else {
