@@ -26,7 +26,6 @@ int jetwatt_netlink_chip_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int jetwatt_netlink_rail_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int jetwatt_netlink_clock_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int jetwatt_netlink_subscriber_dump(struct sk_buff *skb, struct netlink_callback *cb);
-int jetwatt_netlink_samples_start(struct netlink_callback *cb);
 int jetwatt_netlink_samples_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int jetwatt_netlink_samples_done(struct netlink_callback *cb);
 

@@ -164,22 +164,22 @@ int jetwatt_netlink_subscriber_dump(struct sk_buff *skb, struct netlink_callback
  * @next: the next sample
  * @last: the newest one when the dump began: it does not chase the sampler
  * @lost: samples that were overwritten before they could be dumped
+ * @expected: @next is what the reader has asked for, or follows what it has got
  * @row: copies of samples that are being written
  */
 struct cursor {
 	u64 next;
 	u64 last;
 	u64 lost;
+	bool expected;
 	struct jetwatt_sample row[JETWATT_BATCH_MAX / 4];
 };
 
-/**
- * jetwatt_netlink_samples_start() - JETWATT_CMD_SAMPLES_GET: begin
- * @cb: the dump
- *
- * Return: 0 or a negative errno.
+/*
+ * In the first call of the dump and not in a start handler, which up to 6.1
+ * has no place to put the reason of a refusal.
  */
-int jetwatt_netlink_samples_start(struct netlink_callback *cb)
+static int begin(struct netlink_callback *cb)
 {
 	struct nlattr *seq = jetwatt_genl_dump_attrs(cb)[JETWATT_A_SAMPLES_SEQ];
 	struct cursor *cursor;
@@ -189,8 +189,8 @@ int jetwatt_netlink_samples_start(struct netlink_callback *cb)
 		NL_SET_ERR_MSG(cb->extack, "no memory for a dump");
 		return -ENOMEM;
 	}
-	/* From the oldest one on that is there; then none is lost yet. */
 	cursor->last = jetwatt_ring_head();
+	cursor->expected = seq;
 	if (seq)
 		cursor->next = max_t(u64, nla_get_u64(seq), 1);
 	else if (cursor->last > jetwatt_ring_size())
@@ -212,19 +212,26 @@ static unsigned int fitting(const struct sk_buff *skb, unsigned int series)
 }
 
 /**
- * jetwatt_netlink_samples_dump() - JETWATT_CMD_SAMPLES_GET: go on
+ * jetwatt_netlink_samples_dump() - JETWATT_CMD_SAMPLES_GET
  * @skb: where to
  * @cb: the dump
  *
- * Return: bytes in @skb, 0 when done, -EMSGSIZE.
+ * Return: bytes in @skb, 0 when done, -EMSGSIZE, -ENOMEM.
  */
 int jetwatt_netlink_samples_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct cursor *cursor = (struct cursor *)cb->args[0];
+	struct cursor *cursor;
 	unsigned int n;
 	void *header;
 	u64 from;
+	int err;
 
+	if (!cb->args[0]) {
+		err = begin(cb);
+		if (err)
+			return err;
+	}
+	cursor = (struct cursor *)cb->args[0];
 	while (cursor->next <= cursor->last) {
 		n = fitting(skb, jetwatt_series_count());
 		if (!n)
@@ -232,7 +239,9 @@ int jetwatt_netlink_samples_dump(struct sk_buff *skb, struct netlink_callback *c
 		from = cursor->next;
 		n = jetwatt_ring_read(&from, cursor->row,
 				      min_t(u64, n, cursor->last - cursor->next + 1));
-		cursor->lost += from - cursor->next;
+		/* Who asks for the oldest one has not lost what comes before it. */
+		if (cursor->expected)
+			cursor->lost += from - cursor->next;
 		cursor->next = from;
 		if (!n)
 			continue;
@@ -245,12 +254,13 @@ int jetwatt_netlink_samples_dump(struct sk_buff *skb, struct netlink_callback *c
 		}
 		genlmsg_end(skb, header);
 		cursor->next += n;
+		cursor->expected = true;
 	}
 	return skb->len;
 }
 
 /**
- * jetwatt_netlink_samples_done() - JETWATT_CMD_SAMPLES_GET: end
+ * jetwatt_netlink_samples_done() - JETWATT_CMD_SAMPLES_GET is over
  * @cb: the dump
  *
  * Return: 0.

@@ -60,7 +60,6 @@ static const struct genl_ops ops[] = {
 	}, {
 		.cmd = JETWATT_CMD_SAMPLES_GET,
 		.flags = GENL_ADMIN_PERM,
-		.start = jetwatt_netlink_samples_start,
 		.dumpit = jetwatt_netlink_samples_dump,
 		.done = jetwatt_netlink_samples_done,
 		.policy = samples_policy,

@@ -32,6 +32,11 @@ static struct jetwatt_sample *slots;
 static unsigned int mask;
 static u64 head;
 
+/* The sample that is being taken, which lasts: until it is whole, the slot that
+ * it goes to keeps the oldest one.
+ */
+static struct jetwatt_sample draft;
+
 static struct jetwatt_sample *slot_of(u64 seq)
 {
 	return &slots[seq & mask];
@@ -42,34 +47,35 @@ static struct jetwatt_sample *slot_of(u64 seq)
  * @nr_series: how many columns it gets; all of them are NONE
  *
  * Context: the sampler's thread only; it is the single writer.
- * Return: the sample; whoever asks for the one that was there finds it gone.
+ * Return: the sample, good until jetwatt_ring_commit().
  */
 struct jetwatt_sample *jetwatt_ring_begin(unsigned int nr_series)
 {
-	struct jetwatt_sample *sample = slot_of(head + 1);
 	unsigned int i;
 
-	WRITE_ONCE(sample->seq, 0);
-	/* No value may be seen to change while the old number still stands. */
-	smp_wmb();
-	sample->nr_series = nr_series;
+	draft.nr_series = nr_series;
 	for (i = 0; i < nr_series; i++)
-		sample->value[i] = JETWATT_VALUE_NONE;
-	return sample;
+		draft.value[i] = JETWATT_VALUE_NONE;
+	return &draft;
 }
 
 /**
  * jetwatt_ring_commit() - publish the sample that was begun
- * @sample: what jetwatt_ring_begin() returned
  * @time_ns: its time
  *
  * Context: the sampler's thread only. Return: its sequence number.
  */
-u64 jetwatt_ring_commit(struct jetwatt_sample *sample, u64 time_ns)
+u64 jetwatt_ring_commit(u64 time_ns)
 {
 	u64 seq = head + 1;
+	struct jetwatt_sample *sample = slot_of(seq);
 
+	WRITE_ONCE(sample->seq, 0);
+	/* No value may be seen to change while the old number still stands. */
+	smp_wmb();
 	sample->time_ns = time_ns;
+	sample->nr_series = draft.nr_series;
+	memcpy(sample->value, draft.value, draft.nr_series * sizeof(draft.value[0]));
 	/* The number after the values, the head after the number. */
 	smp_store_release(&sample->seq, seq);
 	/* Pairs with jetwatt_ring_head(). */

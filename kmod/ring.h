@@ -21,7 +21,7 @@ struct jetwatt_sample {
 };
 
 struct jetwatt_sample *jetwatt_ring_begin(unsigned int nr_series);
-u64 jetwatt_ring_commit(struct jetwatt_sample *sample, u64 time_ns);
+u64 jetwatt_ring_commit(u64 time_ns);
 u64 jetwatt_ring_head(void);
 u64 jetwatt_ring_time(u64 seq);
 unsigned int jetwatt_ring_size(void);

@@ -37,7 +37,7 @@ static void sample(bool first)
 	time_ns = jetwatt_read_rails(sample, first, &length_ns);
 	jetwatt_clock_read(sample, first);
 	jetwatt_stats_tick(length_ns);
-	on_sample(jetwatt_ring_commit(sample, time_ns));
+	on_sample(jetwatt_ring_commit(time_ns));
 }
 
 static void missed(u64 ticks, u64 now)

@@ -110,19 +110,20 @@ static inline int send_request(struct family *f, struct nl_msg *msg, int flags)
 	return n < 0 ? -errno : 0;
 }
 
-static inline int refusal(struct family *f, struct nlmsghdr *nlh)
+/* An acknowledgement, or the end of a dump: both start with the error. */
+static inline int verdict(struct family *f, struct nlmsghdr *nlh, size_t size)
 {
-	struct nlmsgerr *err = nlmsg_data(nlh);
+	int error = *(int *)nlmsg_data(nlh), left = nlmsg_datalen(nlh) - size;
 	struct nlattr *attr;
-	int left = nlh->nlmsg_len - NLMSG_HDRLEN - sizeof(*err);
 
 	f->text[0] = '\0';
-	if (err->error && (nlh->nlmsg_flags & NLM_F_ACK_TLVS) && left > 0) {
-		attr = nla_find((struct nlattr *)(err + 1), left, NLMSGERR_ATTR_MSG);
+	if (error && (nlh->nlmsg_flags & NLM_F_ACK_TLVS) && left > 0) {
+		attr = nla_find((struct nlattr *)(nlmsg_data(nlh) + size), left,
+				NLMSGERR_ATTR_MSG);
 		if (attr)
 			nla_strlcpy(f->text, attr, sizeof(f->text));
 	}
-	return err->error;
+	return error;
 }
 
 typedef void (*message_fn)(struct nlmsghdr *nlh, void *arg);
@@ -150,9 +151,9 @@ static inline int receive(struct family *f, message_fn fn, void *arg)
 			if (nlh->nlmsg_seq != f->seq)
 				continue;
 			if (nlh->nlmsg_type == NLMSG_ERROR)
-				return refusal(f, nlh);
+				return verdict(f, nlh, sizeof(struct nlmsgerr));
 			if (nlh->nlmsg_type == NLMSG_DONE)
-				return *(int *)nlmsg_data(nlh);
+				return verdict(f, nlh, sizeof(int));
 			if (fn)
 				fn(nlh, arg);
 		}
@@ -392,7 +393,7 @@ static inline int next_message(struct family *f, int ms, struct nlmsghdr **nlh)
 static inline bool next_batch(struct family *f, int ms, struct batch *b)
 {
 	uint64_t end = now_ns() + ms * 1000000ULL;
-	struct nlmsghdr *nlh;
+	struct nlmsghdr *nlh = NULL;
 	int cmd;
 
 	do {
@@ -407,7 +408,7 @@ static inline bool next_batch(struct family *f, int ms, struct batch *b)
 static inline struct nlmsghdr *next_event(struct family *f, int ms, uint32_t kind)
 {
 	uint64_t end = now_ns() + ms * 1000000ULL;
-	struct nlmsghdr *nlh;
+	struct nlmsghdr *nlh = NULL;
 	int cmd;
 
 	do {

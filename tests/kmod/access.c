@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
+/*
+ * Neither an unprivileged process nor root in namespaces of its own gets a
+ * sample, whatever it asks for: what counts is what arrives, while the stream
+ * is on for somebody who may have it.
+ */
+#include <sched.h>
+
+#include "family.h"
+
+#include "kselftest_harness.h"
+
+#define NOBODY	65534
+
+FIXTURE(stream) {
+	struct family f;
+};
+
+FIXTURE_SETUP(stream)
+{
+	struct batch b;
+
+	ASSERT_EQ(0, family_open(&self->f));
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	ASSERT_TRUE(next_batch(&self->f, 1000, &b));
+}
+
+FIXTURE_TEARDOWN(stream)
+{
+	family_close(&self->f);
+}
+
+static void count(struct nlmsghdr *nlh, void *arg)
+{
+	struct batch b;
+
+	*(int *)arg += batch_of(nlh, JETWATT_CMD_SAMPLES_GET, &b);
+}
+
+/*
+ * In the child: asks for everything that could give a sample, joins the groups
+ * there are, waits. Exits with 0 if it was refused and nothing has arrived.
+ */
+static void try_all(struct family *f, uint16_t id)
+{
+	uint32_t group;
+	struct nlmsghdr *nlh;
+	int got = 0, n;
+
+	f->id = id;
+	for (group = 1; group < 64; group++)
+		setsockopt(f->fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group));
+	if (!simple(f, JETWATT_CMD_SUBSCRIBE))
+		_exit(10);
+	if (!dump(f, request(f, JETWATT_CMD_SAMPLES_GET), count, &got) || got)
+		_exit(11);
+	if (!simple(f, JETWATT_CMD_UNSUBSCRIBE))
+		_exit(12);
+	if (!set_u32(f, JETWATT_A_CONFIG_RATE_HZ, 1))
+		_exit(13);
+	if (!dump(f, request(f, JETWATT_CMD_SUBSCRIBER_GET), NULL, NULL))
+		_exit(14);
+	for (n = 0; n < 20; n++)
+		if (next_message(f, 50, &nlh) == JETWATT_CMD_SAMPLES_NTF)
+			_exit(15);
+	_exit(0);
+}
+
+static int status_of(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+TEST_F(stream, nobody)
+{
+	pid_t pid = fork();
+	static struct family f;
+
+	if (!pid) {
+		if (setgid(NOBODY) || setuid(NOBODY) || family_open(&f))
+			_exit(1);
+		/* What is for everybody works. */
+		if (number(&f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RAILS) != 4)
+			_exit(2);
+		if (simple(&f, JETWATT_CMD_SUBSCRIBE) != -EPERM)
+			_exit(3);
+		try_all(&f, f.id);
+	}
+	EXPECT_EQ(0, status_of(pid));
+}
+
+/* A privileged process's socket, subscribed by nobody, after it gave up its rights. */
+TEST_F(stream, nobody_with_roots_socket)
+{
+	pid_t pid = fork();
+	static struct family f;
+
+	if (!pid) {
+		if (family_open(&f) || setgid(NOBODY) || setuid(NOBODY))
+			_exit(1);
+		try_all(&f, f.id);
+	}
+	EXPECT_EQ(0, status_of(pid));
+}
+
+TEST_F(stream, root_in_namespaces)
+{
+	uint16_t id = self->f.id;
+	pid_t pid = fork();
+	static struct family f;
+
+	if (!pid) {
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
+			_exit(1);
+		/* The family is not there at all, but its number can be guessed. */
+		if (family_open(&f) != -ENOENT)
+			_exit(2);
+		try_all(&f, id);
+	}
+	EXPECT_EQ(0, status_of(pid));
+}
+
+TEST_F(stream, root_in_a_user_namespace)
+{
+	pid_t pid = fork();
+	static struct family f;
+
+	if (!pid) {
+		if (unshare(CLONE_NEWUSER) || family_open(&f))
+			_exit(1);
+		try_all(&f, f.id);
+	}
+	EXPECT_EQ(0, status_of(pid));
+}
+
+/*
+ * Somebody lies in wait for a subscriber's port: once its owner has closed it,
+ * the stream must not go on to the new owner.
+ */
+TEST_F(stream, inherited_port)
+{
+	struct sockaddr_nl sa = { .nl_family = AF_NETLINK };
+	static struct family f, heir;
+	struct nlmsghdr *nlh;
+	pid_t pid;
+	int n;
+
+	ASSERT_EQ(0, family_open(&f));
+	ASSERT_EQ(0, simple(&f, JETWATT_CMD_SUBSCRIBE));
+	sa.nl_pid = f.port;
+	pid = fork();
+	if (!pid) {
+		close(f.fd);
+		heir.fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
+		if (setgid(NOBODY) || setuid(NOBODY))
+			_exit(1);
+		for (n = 0; n < 100000; n++)
+			if (!bind(heir.fd, (struct sockaddr *)&sa, sizeof(sa)))
+				break;
+		if (n == 100000)
+			_exit(2);
+		for (n = 0; n < 20; n++)
+			if (next_message(&heir, 50, &nlh) == JETWATT_CMD_SAMPLES_NTF)
+				_exit(3);
+		_exit(0);
+	}
+	sleep_ms(30);
+	family_close(&f);
+	EXPECT_EQ(0, status_of(pid));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=90
+/* Chips that fail, go and come back, while they are being read. */
+#include "family.h"
+
+#include "kselftest_harness.h"
+
+#define ADAPTER	"c240000.i2c"
+#define SIM_BUS	"/sys/bus/platform/drivers/jetwatt-sim-i2c/"
+
+FIXTURE(board) {
+	struct family f, events;
+};
+
+FIXTURE_SETUP(board)
+{
+	ASSERT_EQ(0, family_open(&self->f));
+	ASSERT_EQ(0, family_open(&self->events));
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
+	sleep_ms(200);
+	ASSERT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
+	ASSERT_EQ(0, chip_of(&self->f, 1, JETWATT_A_CHIP_LOST));
+	ASSERT_EQ(0, family_join(&self->events));
+}
+
+FIXTURE_TEARDOWN(board)
+{
+	write_number(SIM_KNOB("i2c_nak"), 0);
+	set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0);
+	family_close(&self->f);
+	family_close(&self->events);
+}
+
+/* How many of a rail's shunts in the samples from @seq on are missing. */
+struct holes {
+	uint32_t rail;
+	unsigned int holes, samples;
+};
+
+static void note_holes(struct nlmsghdr *nlh, void *arg)
+{
+	struct holes *h = arg;
+	const int32_t *v;
+	struct batch b;
+	uint32_t i;
+
+	if (!batch_of(nlh, JETWATT_CMD_SAMPLES_GET, &b))
+		return;
+	v = series_of(&b, JETWATT_SERIES_SHUNT_UV, h->rail);
+	for (i = 0; v && i < b.count; i++, h->samples++)
+		h->holes += v[i] == JETWATT_VALUE_NONE;
+}
+
+static unsigned int holes(struct family *f, uint32_t rail, uint64_t seq)
+{
+	struct nl_msg *msg = request(f, JETWATT_CMD_SAMPLES_GET);
+	struct holes h = { .rail = rail };
+
+	nla_put_u64(msg, JETWATT_A_SAMPLES_SEQ, seq);
+	return dump(f, msg, note_holes, &h) ? ~0U : h.holes;
+}
+
+/* One tick without values, and nobody counts as lost. */
+TEST_F(board, nak_once)
+{
+	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
+	uint64_t errors = stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS);
+
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_nak"), 1));
+	sleep_ms(500);
+	EXPECT_EQ(0, read_number(SIM_KNOB("i2c_nak")));
+	EXPECT_EQ(errors + 1, stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS));
+	EXPECT_EQ(1, holes(&self->f, 0, seq));
+	EXPECT_EQ(1, holes(&self->f, 3, seq));
+	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
+	EXPECT_EQ(NULL, next_event(&self->events, 100, JETWATT_EVENT_CHIP_LOST));
+}
+
+/* Both lost after ten in a row; a second later they are asked again. */
+TEST_F(board, nak_for_long)
+{
+	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1, errors0, errors1;
+	uint64_t lost_at, back_at;
+	struct nlmsghdr *e;
+
+	errors0 = chip_of(&self->f, 0, JETWATT_A_CHIP_ERRORS);
+	errors1 = chip_of(&self->f, 1, JETWATT_A_CHIP_ERRORS);
+	/* The first for both, then nine each, then one retry each. */
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_nak"), 1 + 9 + 9 + 2));
+	e = next_event(&self->events, 2000, JETWATT_EVENT_CHIP_LOST);
+	ASSERT_NE(NULL, e);
+	EXPECT_EQ(0, u32_of(e, JETWATT_A_EVENT_CHIP));
+	lost_at = u64_of(e, JETWATT_A_EVENT_TIME_NS);
+	e = next_event(&self->events, 1000, JETWATT_EVENT_CHIP_LOST);
+	ASSERT_NE(NULL, e);
+	EXPECT_EQ(1, u32_of(e, JETWATT_A_EVENT_CHIP));
+	EXPECT_EQ(1, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
+	EXPECT_EQ(errors0 + 10, chip_of(&self->f, 0, JETWATT_A_CHIP_ERRORS));
+	EXPECT_EQ(errors1 + 10, chip_of(&self->f, 1, JETWATT_A_CHIP_ERRORS));
+
+	e = next_event(&self->events, 3000, JETWATT_EVENT_CHIP_BACK);
+	ASSERT_NE(NULL, e);
+	back_at = u64_of(e, JETWATT_A_EVENT_TIME_NS);
+	EXPECT_LE(1900000000, back_at - lost_at);
+	EXPECT_GE(2200000000, back_at - lost_at);
+	EXPECT_NE(NULL, next_event(&self->events, 1000, JETWATT_EVENT_CHIP_BACK));
+	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
+	EXPECT_EQ(errors0 + 11, chip_of(&self->f, 0, JETWATT_A_CHIP_ERRORS));
+	/* Ticks went on all along. */
+	EXPECT_LT(seq + 150, stat_of(&self->f, JETWATT_A_STATS_TICKS));
+	EXPECT_LT(180, holes(&self->f, 0, seq));
+	seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
+	sleep_ms(300);
+	EXPECT_EQ(0, holes(&self->f, 0, seq));
+	EXPECT_EQ(0, holes(&self->f, 3, seq));
+}
+
+/* The hwmon driver lets go of a chip and takes it again: we go on reading. */
+TEST_F(board, driver_goes)
+{
+	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
+
+	ASSERT_EQ(0, write_file("/sys/bus/i2c/drivers/ina3221/unbind", "1-0040"));
+	sleep_ms(300);
+	EXPECT_EQ(0, holes(&self->f, 0, seq));
+	ASSERT_EQ(0, write_file("/sys/bus/i2c/drivers/ina3221/bind", "1-0040"));
+	sleep_ms(1000);
+	EXPECT_EQ(1, rail_of(&self->f, 0, JETWATT_A_RAIL_ENABLED));
+	EXPECT_EQ(0, holes(&self->f, 3, seq));
+	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
+	EXPECT_EQ(NULL, next_event(&self->events, 10, JETWATT_EVENT_CHIP_LOST));
+}
+
+/*
+ * The whole adapter goes while it is being read: its removal must not hang, and
+ * when it comes back the chips are the same ones.
+ */
+TEST_F(board, adapter_goes)
+{
+	uint64_t start = now_ns(), seq;
+	struct batch b;
+	int i;
+
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, write_file(SIM_BUS "unbind", ADAPTER));
+		EXPECT_GT(1000000000, now_ns() - start);
+		EXPECT_NE(NULL, next_event(&self->events, 1000, JETWATT_EVENT_CHIP_LOST));
+		EXPECT_EQ(1, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
+		EXPECT_EQ(1, chip_of(&self->f, 1, JETWATT_A_CHIP_LOST));
+		sleep_ms(300);
+		ASSERT_EQ(0, write_file(SIM_BUS "bind", ADAPTER));
+		EXPECT_NE(NULL, next_event(&self->events, 2000, JETWATT_EVENT_CHIP_BACK));
+		EXPECT_NE(NULL, next_event(&self->events, 2000, JETWATT_EVENT_CHIP_BACK));
+		sleep_ms(600);
+		EXPECT_EQ(2, number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_CHIPS));
+		EXPECT_EQ(4, number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RAILS));
+		seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
+		sleep_ms(300);
+		EXPECT_EQ(0, holes(&self->f, 0, seq));
+		EXPECT_EQ(0, holes(&self->f, 3, seq));
+		start = now_ns();
+	}
+	EXPECT_TRUE(next_batch(&self->f, 1000, &b));
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
+}
+
+/* A chip that cannot be taken hold of is not there; the next look finds it. */
+TEST_F(board, no_memory_for_a_chip)
+{
+	ASSERT_EQ(0, write_file(SIM_BUS "unbind", ADAPTER));
+	ASSERT_EQ(0, write_number(KNOB("attach"), 2));
+	ASSERT_EQ(0, write_file(SIM_BUS "bind", ADAPTER));
+	sleep_ms(300);
+	EXPECT_EQ(0, read_number(KNOB("attach")));
+	EXPECT_EQ(1, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
+	EXPECT_EQ(-ENODEV, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
+	EXPECT_STREQ("no sensor chip to read", self->f.text);
+	EXPECT_EQ(-ENODEV, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	ASSERT_EQ(0, write_file(SIM_BUS "unbind", ADAPTER));
+	ASSERT_EQ(0, write_file(SIM_BUS "bind", ADAPTER));
+	sleep_ms(300);
+	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
+}
+
+/* The module's own fault: a transfer that never starts. */
+TEST_F(board, transfer)
+{
+	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
+
+	ASSERT_EQ(0, write_number(KNOB("transfer"), 1));
+	sleep_ms(300);
+	EXPECT_EQ(1, holes(&self->f, 2, seq));
+}
+
+struct emc {
+	int32_t value;
+};
+
+static void note_emc(struct nlmsghdr *nlh, void *arg)
+{
+	if (u32_of(nlh, JETWATT_A_CLOCK_KIND) == JETWATT_SERIES_EMC_KHZ)
+		((struct emc *)arg)->value = u32_of(nlh, JETWATT_A_CLOCK_VALUE);
+}
+
+/* A slow clock that cannot be read is NONE until it can. */
+TEST_F(board, clock)
+{
+	struct emc emc = {};
+
+	ASSERT_EQ(0, write_number(KNOB("clock"), 100));
+	sleep_ms(400);
+	ASSERT_EQ(0, dump(&self->f, request(&self->f, JETWATT_CMD_CLOCK_GET), note_emc, &emc));
+	EXPECT_EQ(JETWATT_VALUE_NONE, emc.value);
+	ASSERT_EQ(0, write_number(KNOB("clock"), 0));
+	sleep_ms(400);
+	ASSERT_EQ(0, dump(&self->f, request(&self->f, JETWATT_CMD_CLOCK_GET), note_emc, &emc));
+	EXPECT_LT(100000, emc.value);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=90
+/* Several at once, one of which does not read; and who gets nothing. */
+#include "family.h"
+
+#include "kselftest_harness.h"
+
+FIXTURE(two) {
+	struct family a, b;
+};
+
+FIXTURE_SETUP(two)
+{
+	ASSERT_EQ(0, family_open(&self->a));
+	ASSERT_EQ(0, family_open(&self->b));
+	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_BATCH, 32));
+	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_BATCH_AGE_MS, 100));
+}
+
+FIXTURE_TEARDOWN(two)
+{
+	set_u32(&self->a, JETWATT_A_CONFIG_RATE_HZ, 0);
+	family_close(&self->a);
+	family_close(&self->b);
+}
+
+/* Follow the stream for @ms. Return: samples, 0 at the first hole or loss. */
+static uint64_t follow(struct family *f, unsigned int ms)
+{
+	uint64_t end = now_ns() + ms * 1000000ULL, seq = 0, n = 0;
+	struct batch b;
+
+	while (now_ns() < end) {
+		if (!next_batch(f, 1000, &b) || (seq && b.seq != seq) || b.lost)
+			return 0;
+		seq = b.seq + b.count;
+		n += b.count;
+	}
+	return n;
+}
+
+TEST_F(two, slow_one_loses_and_is_told)
+{
+	uint64_t seq = 0, gaps = 0, lost, got = 0, before;
+	int small = 16384;
+	struct batch b;
+
+	before = stat_of(&self->a, JETWATT_A_STATS_LOST);
+	setsockopt(self->b.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	ASSERT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
+	ASSERT_EQ(0, simple(&self->b, JETWATT_CMD_SUBSCRIBE));
+	/* b does not read; a must not notice. At 208 Hz this is 2000 samples. */
+	EXPECT_LT(1900, follow(&self->a, 10000));
+	EXPECT_EQ(0, subscriber_of(&self->a, self->a.port, JETWATT_A_SUBSCRIBER_LOST));
+	lost = subscriber_of(&self->a, self->b.port, JETWATT_A_SUBSCRIBER_LOST);
+	EXPECT_LT(1000, lost);
+	EXPECT_GT(2400, lost);
+	EXPECT_LE(before + lost, stat_of(&self->a, JETWATT_A_STATS_LOST));
+
+	/* b reads again: what it is told it has lost is what it misses. */
+	while (got < 8 || !gaps) {
+		ASSERT_GT(1000, got++);
+		ASSERT_TRUE(next_batch(&self->b, 1000, &b));
+		if (seq)
+			gaps += b.seq - seq;
+		seq = b.seq + b.count;
+		ASSERT_EQ(gaps, b.lost);
+	}
+	EXPECT_LE(lost, gaps);
+	EXPECT_EQ(0, simple(&self->b, JETWATT_CMD_UNSUBSCRIBE));
+	EXPECT_EQ(UINT64_MAX, subscriber_of(&self->a, self->b.port, JETWATT_A_SUBSCRIBER_SENT));
+}
+
+TEST_F(two, words)
+{
+	EXPECT_EQ(-ENOENT, simple(&self->a, JETWATT_CMD_UNSUBSCRIBE));
+	EXPECT_STREQ("this socket has not subscribed", self->a.text);
+	EXPECT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
+	EXPECT_EQ(-EALREADY, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
+	EXPECT_STREQ("this socket has subscribed already", self->a.text);
+	EXPECT_EQ(0, simple(&self->a, JETWATT_CMD_UNSUBSCRIBE));
+}
+
+TEST_F(two, not_more_than_32)
+{
+	static struct family more[32];
+	unsigned int i;
+
+	for (i = 0; i < 32; i++) {
+		ASSERT_EQ(0, family_open(&more[i]));
+		ASSERT_EQ(0, simple(&more[i], JETWATT_CMD_SUBSCRIBE));
+	}
+	EXPECT_EQ(-EUSERS, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
+	EXPECT_STREQ("too many subscribers", self->a.text);
+	family_close(&more[7]);
+	EXPECT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
+	for (i = 0; i < 32; i++)
+		if (i != 7)
+			family_close(&more[i]);
+}
+
+/* Runs for a subscriber, and is parked when the last one closes its socket. */
+TEST_F(two, parks)
+{
+	uint64_t ticks;
+
+	EXPECT_EQ(0, config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ));
+	ASSERT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
+	EXPECT_EQ(208, config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ));
+	EXPECT_EQ(1, number(&self->b, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RUNNING));
+	family_close(&self->a);
+	EXPECT_EQ(0, config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ));
+	sleep_ms(20);
+	ticks = stat_of(&self->b, JETWATT_A_STATS_TICKS);
+	sleep_ms(300);
+	EXPECT_EQ(ticks, stat_of(&self->b, JETWATT_A_STATS_TICKS));
+	ASSERT_EQ(0, family_open(&self->a));
+}
+
+/* One that asked for a rate keeps it running with nobody there. */
+TEST_F(two, pinned_by_a_rate)
+{
+	uint64_t ticks;
+
+	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_RATE_HZ, 100));
+	sleep_ms(100);
+	ticks = stat_of(&self->a, JETWATT_A_STATS_TICKS);
+	sleep_ms(1000);
+	EXPECT_LE(ticks + 99, stat_of(&self->a, JETWATT_A_STATS_TICKS));
+	EXPECT_GE(ticks + 102, stat_of(&self->a, JETWATT_A_STATS_TICKS));
+	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_RATE_HZ, 0));
+	EXPECT_EQ(0, config_of(&self->a, JETWATT_A_CONFIG_ACTIVE_HZ));
+}
+
+/* A batch goes out when it is full, or when it is old. */
+TEST_F(two, batches)
+{
+	uint64_t age;
+	struct batch b;
+	int i;
+
+	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_RATE_HZ, 200));
+	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_BATCH, 5));
+	ASSERT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
+	for (i = 0; i < 20; i++) {
+		ASSERT_TRUE(next_batch(&self->a, 1000, &b));
+		EXPECT_EQ(5, b.count);
+	}
+	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_BATCH, 256));
+	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_BATCH_AGE_MS, 250));
+	ASSERT_TRUE(next_batch(&self->a, 1000, &b));
+	for (i = 0; i < 5; i++) {
+		ASSERT_TRUE(next_batch(&self->a, 1000, &b));
+		age = now_ns() - b.time_ns[0];
+		EXPECT_LE(249000000, age);
+		EXPECT_GE(290000000, age);
+		EXPECT_LE(48, b.count);
+		EXPECT_GE(58, b.count);
+	}
+	/* At a low rate the age counts too: nobody waits for the next tick. */
+	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_RATE_HZ, 1));
+	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_BATCH_AGE_MS, 100));
+	ASSERT_TRUE(next_batch(&self->a, 2000, &b));
+	ASSERT_TRUE(next_batch(&self->a, 2000, &b));
+	EXPECT_EQ(1, b.count);
+	EXPECT_GE(200000000, now_ns() - b.time_ns[0]);
+}
+
+/* Nothing but requests from this process, no subscriber: no memory is asked for. */
+TEST_F(two, faults)
+{
+	struct batch b;
+
+	ASSERT_EQ(0, write_number(KNOB("alloc"), 1));
+	EXPECT_EQ(-ENOMEM, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
+	EXPECT_STREQ("no memory for a subscriber", self->a.text);
+	ASSERT_EQ(0, write_number(KNOB("skb"), 1));
+	EXPECT_EQ(-ENOMEM, simple(&self->a, JETWATT_CMD_INFO_GET));
+	EXPECT_STREQ("no memory for a reply", self->a.text);
+
+	ASSERT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
+	ASSERT_EQ(0, simple(&self->b, JETWATT_CMD_SUBSCRIBE));
+	ASSERT_TRUE(next_batch(&self->a, 1000, &b));
+	/* No memory for a batch: lost for all. */
+	ASSERT_EQ(0, write_number(KNOB("skb"), 1));
+	while (read_number(KNOB("skb")))
+		sleep_ms(10);
+	while (b.lost == 0)
+		ASSERT_TRUE(next_batch(&self->a, 1000, &b));
+	do {
+		ASSERT_TRUE(next_batch(&self->b, 1000, &b));
+	} while (b.lost == 0);
+	EXPECT_EQ(0, simple(&self->b, JETWATT_CMD_UNSUBSCRIBE));
+	/* One that cannot be handed over: lost for that one. */
+	ASSERT_EQ(0, simple(&self->b, JETWATT_CMD_SUBSCRIBE));
+	ASSERT_EQ(0, write_number(KNOB("send"), 1));
+	while (read_number(KNOB("send")))
+		sleep_ms(10);
+	sleep_ms(50);
+	EXPECT_EQ(0, subscriber_of(&self->a, self->b.port, JETWATT_A_SUBSCRIBER_LOST));
+	EXPECT_LT(32, subscriber_of(&self->a, self->a.port, JETWATT_A_SUBSCRIBER_LOST));
+}
+
+TEST_HARNESS_MAIN
