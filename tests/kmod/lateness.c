@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim bus_hz=400000;ina3221;jetwatt" timeout=90 alone
+/*
+ * How late the sampler wakes, in virtual time on one CPU: idle, and with tasks
+ * that never sleep. What is shown is the scheduler's doing and ours, not the
+ * host's.
+ */
+#include "family.h"
+
+#include "kselftest_harness.h"
+#include <signal.h>
+
+static unsigned int spin(pid_t *pid, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		pid[i] = fork();
+		if (!pid[i])
+			for (;;)
+				;
+	}
+	return n;
+}
+
+static void stop(pid_t *pid, unsigned int n)
+{
+	while (n--) {
+		kill(pid[n], SIGKILL);
+		waitpid(pid[n], NULL, 0);
+	}
+}
+
+FIXTURE(sampler) {
+	struct family f;
+};
+
+FIXTURE_SETUP(sampler)
+{
+	ASSERT_EQ(0, family_open(&self->f));
+}
+
+FIXTURE_TEARDOWN(sampler)
+{
+	set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0);
+	family_close(&self->f);
+}
+
+FIXTURE_VARIANT(sampler) {
+	unsigned int spinning;
+};
+
+FIXTURE_VARIANT_ADD(sampler, idle) { .spinning = 0 };
+FIXTURE_VARIANT_ADD(sampler, one) { .spinning = 1 };
+FIXTURE_VARIANT_ADD(sampler, four) { .spinning = 4 };
+
+/*
+ * Ten seconds at 400 Hz. Lateness is from the sampler's own histogram and,
+ * apart from it, from the times of the samples, which must keep to the grid.
+ */
+TEST_F(sampler, keeps_its_time)
+{
+	uint64_t ticks, missed, end, period = 2500000, worst = 0, gap, last = 0, n = 0, lost = 0;
+	struct timespec before, after;
+	struct batch b;
+	pid_t pid[4];
+	uint32_t i;
+	double cpu;
+
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 400));
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	ASSERT_TRUE(next_batch(&self->f, 1000, &b));
+	spin(pid, variant->spinning);
+	missed = stat_of(&self->f, JETWATT_A_STATS_MISSED);
+	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+	end = now_ns() + 10000000000ULL;
+	while (now_ns() < end) {
+		ASSERT_TRUE(next_batch(&self->f, 2000, &b));
+		for (i = 0; i < b.count; i++, n++) {
+			gap = b.time_ns[i] - last;
+			if (last && gap > period && gap - period > worst)
+				worst = gap - period;
+			last = b.time_ns[i];
+		}
+		lost = b.lost;
+	}
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+	cpu = (after.tv_sec - before.tv_sec) * 1e9 + after.tv_nsec - before.tv_nsec;
+	stop(pid, variant->spinning);
+	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS) - ticks;
+	missed = stat_of(&self->f, JETWATT_A_STATS_MISSED) - missed;
+	TH_LOG("%u spinning: %llu ticks, %llu missed, late p50 %llu ns, p99 %llu, max %llu; "
+	       "widest gap +%llu ns; reader %.0f ns a sample", variant->spinning,
+	       (unsigned long long)ticks, (unsigned long long)missed,
+	       (unsigned long long)stat_of(&self->f, JETWATT_A_STATS_LATE_P50_NS),
+	       (unsigned long long)stat_of(&self->f, JETWATT_A_STATS_LATE_P99_NS),
+	       (unsigned long long)stat_of(&self->f, JETWATT_A_STATS_LATE_MAX_NS),
+	       (unsigned long long)worst, cpu / (n ?: 1));
+	EXPECT_EQ(0, missed);
+	EXPECT_EQ(0, lost);
+	EXPECT_LE(3990, ticks);
+	EXPECT_GE(4100, ticks);
+	EXPECT_GE(131072, stat_of(&self->f, JETWATT_A_STATS_LATE_P99_NS));
+	EXPECT_LT(0, stat_of(&self->f, JETWATT_A_STATS_LATE_P50_NS));
+	/* A missing deadline would show as a whole period. */
+	EXPECT_GT(period / 2, worst);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221" timeout=120 alone
+/* Coming and going of the module, with everything that can be in its way. */
+#include "family.h"
+
+#include "kselftest_harness.h"
+
+#define STEPS	10	/* what loading acquires, one after the other */
+
+FIXTURE(modules) {
+	struct family f;
+};
+
+FIXTURE_SETUP(modules)
+{
+	unload("jetwatt");
+}
+
+FIXTURE_TEARDOWN(modules)
+{
+	unload("jetwatt");
+	EXPECT_NE(0, access("/sys/module/jetwatt", F_OK));
+}
+
+/* Each step fails in turn, and all before it are taken back. */
+TEST_F(modules, every_step_fails)
+{
+	char params[32];
+	int i;
+
+	for (i = 1; i <= STEPS; i++) {
+		snprintf(params, sizeof(params), "fail_init=%d", i);
+		ASSERT_EQ(-ENOMEM, load("jetwatt", params)) TH_LOG("step %d", i);
+		ASSERT_NE(0, access("/sys/kernel/debug/jetwatt", F_OK));
+		ASSERT_EQ(-ENOENT, family_open(&self->f));
+		family_close(&self->f);
+	}
+	snprintf(params, sizeof(params), "fail_init=%d", i);
+	EXPECT_EQ(0, load("jetwatt", params));
+	EXPECT_EQ(0, family_open(&self->f));
+	EXPECT_EQ(2, number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_CHIPS));
+	family_close(&self->f);
+}
+
+TEST_F(modules, parameters)
+{
+	EXPECT_EQ(-EINVAL, load("jetwatt", "ring=63"));
+	EXPECT_EQ(-EINVAL, load("jetwatt", "ring=1048577"));
+	ASSERT_EQ(0, load("jetwatt", "ring=100"));
+	ASSERT_EQ(0, family_open(&self->f));
+	EXPECT_EQ(128, number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RING));
+	family_close(&self->f);
+}
+
+/* With the stream on, a dump never taken to its end, and a socket left open. */
+TEST_F(modules, rounds)
+{
+	static struct family idle;
+	struct batch b;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, load("jetwatt", "")) TH_LOG("round %d", i);
+		ASSERT_EQ(0, family_open(&self->f));
+		ASSERT_EQ(0, family_open(&idle));
+		ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+		ASSERT_EQ(0, simple(&idle, JETWATT_CMD_SUBSCRIBE));
+		ASSERT_TRUE(next_batch(&self->f, 1000, &b));
+		ASSERT_EQ(0, unload("jetwatt")) TH_LOG("round %d", i);
+		EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_INFO_GET));
+		family_close(&self->f);
+		family_close(&idle);
+	}
+}
+
+/* In the middle of a tick, whichever it is. */
+TEST_F(modules, unload_at_any_time)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, load("jetwatt", ""));
+		ASSERT_EQ(0, family_open(&self->f));
+		ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
+		ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 200));
+		usleep(i * 700);
+		ASSERT_EQ(0, unload("jetwatt"));
+		family_close(&self->f);
+	}
+}
+
+/* The board's driver comes after us, goes before us, and comes back. */
+TEST_F(modules, board_comes_later)
+{
+	struct batch b;
+
+	ASSERT_EQ(0, unload("ina3221"));
+	ASSERT_EQ(0, unload("jetwatt_sim"));
+	ASSERT_EQ(0, load("jetwatt", ""));
+	ASSERT_EQ(0, family_open(&self->f));
+	EXPECT_EQ(0, number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_CHIPS));
+	EXPECT_EQ(-ENODEV, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	EXPECT_STREQ("no sensor chip to read", self->f.text);
+	EXPECT_EQ(-ENODEV, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 10));
+
+	ASSERT_EQ(0, load("jetwatt-sim", ""));
+	sleep_ms(200);
+	EXPECT_EQ(2, number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_CHIPS));
+	EXPECT_EQ(4, number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RAILS));
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	ASSERT_TRUE(next_batch(&self->f, 1000, &b));
+	EXPECT_NE(NULL, series_of(&b, JETWATT_SERIES_SHUNT_UV, 3));
+	/* The driver of the clocks and the adapter can go while we use them. */
+	sleep_ms(1200);
+	while (next_batch(&self->f, 50, &b))
+		;
+	ASSERT_TRUE(next_batch(&self->f, 1000, &b));
+	EXPECT_NE(NULL, series_of(&b, JETWATT_SERIES_GPU_KHZ, 0));
+	EXPECT_NE(NULL, series_of(&b, JETWATT_SERIES_EMC_KHZ, 0));
+	EXPECT_NE(NULL, series_of(&b, JETWATT_SERIES_CPU_KHZ, 0));
+	ASSERT_EQ(0, unload("jetwatt_sim"));
+	EXPECT_EQ(1, chip_of(&self->f, 1, JETWATT_A_CHIP_LOST));
+	ASSERT_EQ(0, load("jetwatt-sim", ""));
+	sleep_ms(200);
+	EXPECT_EQ(0, chip_of(&self->f, 1, JETWATT_A_CHIP_LOST));
+	EXPECT_EQ(2, number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_CHIPS));
+	family_close(&self->f);
+	ASSERT_EQ(0, load("ina3221", ""));
+}
+
+TEST_HARNESS_MAIN
