@@ -186,6 +186,34 @@ TEST_F(board, a_knob_that_lies_is_noticed_and_rolled_back)
 	EXPECT_GT(lied, 8);
 }
 
+/* A limit that was taken but does not show yet is rolled back like any other. */
+TEST_F(board, a_limit_that_shows_late_is_rolled_back_too)
+{
+	char before[512], after[512];
+	int writes;
+
+	ASSERT_EQ(jetwatt_board_apply(self->b, &low, NULL), 0);
+	self->t.writes = 0;
+	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, NULL), 0);
+	writes = self->t.writes;
+	EXPECT_GT(writes, 8);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &low, NULL), 0);
+	tree_state(&self->t, before, sizeof(before));
+	for (int k = 1; k <= writes; k++) {
+		self->t.writes = 0;
+		self->t.fail_at = k;
+		self->t.fail_for = 1;
+		self->t.fail = EBUSY;
+		self->t.lazy = true;
+		EXPECT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), -EIO);
+		self->t.lazy = false;
+		self->t.fail_at = 0;
+		tree_flush(&self->t);
+		tree_state(&self->t, after, sizeof(after));
+		ASSERT_STREQ(after, before) TH_LOG("write %d: %s", k, self->err.what);
+	}
+}
+
 TEST_F(board, emc_that_keeps_running_above_its_cap_is_noticed)
 {
 	char after[512];
@@ -220,7 +248,7 @@ TEST_F(board, a_value_that_arrives_late_is_waited_for)
 	tree_put(&self->t, GPU "max_freq", "1300500000\n");
 	pid = fork();
 	if (!pid) {
-		usleep(40000);
+		usleep(20000);
 		tree_put(&self->t, GPU "max_freq.new", "624750000\n");
 		snprintf(name, sizeof(name), "%s/" GPU "max_freq.new", self->t.root);
 		_exit(rename(name, strcat(strcpy(self->t.bad, self->t.root), "/" GPU "max_freq")) != 0);

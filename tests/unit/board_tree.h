@@ -34,6 +34,8 @@
  *	it fail with @fail
  * @lie_at: this write is taken and not done
  * @lied: it was; no rule can hold any more
+ * @lazy: cpufreq takes a limit but shows it only at tree_flush(), as its work
+ *	item may run late
  * @writes: done so far
  * @log: their paths and values, below the root
  * @bad: a rule that no order of writes may break was broken
@@ -41,7 +43,9 @@
 struct tree {
 	char root[PATH_MAX / 4], sys[PATH_MAX / 2], proc[PATH_MAX / 2], state[PATH_MAX / 2];
 	int fail_at, fail_for, fail, lie_at, writes;
-	bool lied;
+	bool lied, lazy;
+	char pending[32][2][PATH_MAX / 2];
+	int nr_pending;
 	char log[512][96];
 	char bad[256];
 };
@@ -195,6 +199,16 @@ static int tree_write(const char *path, const char *text, void *arg)
 	if (!f)
 		return -errno;
 	fclose(f);
+	if (t->lazy && strstr(leaf, "/scaling_")) {
+		int i = 0;
+
+		while (i < t->nr_pending && strcmp(t->pending[i][0], path))
+			i++;
+		t->nr_pending += i == t->nr_pending;
+		strcpy(t->pending[i][0], path);
+		strcpy(t->pending[i][1], text);
+		return 0;
+	}
 	f = fopen(path, "w");
 	if (!f)
 		return -errno;
@@ -214,6 +228,21 @@ static int tree_write(const char *path, const char *text, void *arg)
 	if (!strcmp(leaf, EMC6))
 		tree_put(t, BPMP "clk/emc/rate", "%lld\n", v < 3199000000 ? v : 3199000000);
 	return 0;
+}
+
+static inline void tree_flush(struct tree *t)
+{
+	for (int i = 0; i < t->nr_pending; i++) {
+		char *path = t->pending[i][0], *leaf = strstr(path, "/scaling_");
+
+		/* A policy that is off by now has its files by another name. */
+		if (access(path, F_OK)) {
+			memmove(leaf + 2, leaf + 1, strlen(leaf));
+			leaf[1] = '.';
+		}
+		tree_put(t, path + strlen(t->root) + 1, "%s", t->pending[i][1]);
+	}
+	t->nr_pending = 0;
 }
 
 static struct jetwatt_board_roots tree_roots(struct tree *t)

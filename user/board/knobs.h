@@ -16,8 +16,9 @@
 #define NAME_LEN	96
 
 /* How long a knob may take until it reads back what was written. EMC takes
- * about 8 ms on an Orin (methods.md 7); devfreq polls at up to 50 ms. */
-#define SETTLE_MS	100
+ * about 8 ms on an Orin (Kang, arXiv 2606.16106), devfreq polls at up to 50 ms; cpufreq
+ * shows a limit after a work item that has to find time on a busy board. */
+#define SETTLE_MS	400
 
 struct jetwatt_range {
 	bool known;		/* false: the policy has no CPU online, so has no value */

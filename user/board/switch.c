@@ -15,7 +15,10 @@
  * struct plan - a switch under way
  * @before: where the caller rolls back to; gets the values of policies that
  *	had none before their CPUs came online; may be NULL
- * @go_on: a refused write is no reason not to try the others
+ * @go_on: a refused write is no reason not to try the others; and every clock
+ *	is written, whatever it reads as: cpufreq takes a limit at once but shows it
+ *	only after a work item has run, so one just written may still look as before
+ * @gpu_done, @policy_done: written already
  * @rc: of the first write that was refused
  */
 struct plan {
@@ -23,7 +26,7 @@ struct plan {
 	const struct jetwatt_board_state *target;
 	struct jetwatt_board_state now, *before;
 	struct jetwatt_board_error *err;
-	bool go_on;
+	bool go_on, gpu_done, policy_done[POLICIES_MAX];
 	int rc;
 };
 
@@ -44,12 +47,13 @@ static bool put_range(struct plan *p, const char *min_path, const char *max_path
 		      const struct jetwatt_range *now, const struct jetwatt_range *want)
 {
 	bool max_first = want->min > now->max;
+	bool max = p->go_on || want->max != now->max, min = p->go_on || want->min != now->min;
 
-	if (max_first && want->max != now->max && !put(p, max_path, want->max))
+	if (max_first && max && !put(p, max_path, want->max))
 		return false;
-	if (want->min != now->min && !put(p, min_path, want->min))
+	if (min && !put(p, min_path, want->min))
 		return false;
-	return max_first || want->max == now->max || put(p, max_path, want->max);
+	return max_first || !max || put(p, max_path, want->max);
 }
 
 static const struct jetwatt_range *wanted(const struct plan *p, int policy)
@@ -65,8 +69,9 @@ static bool put_policy(struct plan *p, int policy)
 	char min[PATH_LEN], max[PATH_LEN];
 	bool on;
 
-	if (!p->now.policy[policy].known || !want->known)
+	if (!p->now.policy[policy].known || !want->known || p->policy_done[policy])
 		return true;
+	p->policy_done[policy] = true;
 	snprintf(min, sizeof(min), "devices/system/cpu/cpufreq/policy%u/scaling_min_freq",
 		 p->b->policy[policy]);
 	snprintf(max, sizeof(max), "devices/system/cpu/cpufreq/policy%u/scaling_max_freq",
@@ -81,6 +86,9 @@ static bool put_gpu(struct plan *p)
 	char min[PATH_LEN], max[PATH_LEN];
 	bool on;
 
+	if (p->gpu_done)
+		return true;
+	p->gpu_done = true;
 	snprintf(min, sizeof(min), "class/devfreq/%s/min_freq", p->b->gpu);
 	snprintf(max, sizeof(max), "class/devfreq/%s/max_freq", p->b->gpu);
 	on = put_range(p, min, max, &p->now.gpu, &p->target->gpu);
@@ -94,7 +102,9 @@ static bool put_emc(struct plan *p, bool up)
 	uint64_t top = p->b->emc_hz[p->b->nr_emc - 1];
 	uint64_t is = jetwatt_state_emc(p->b, &p->now), want = jetwatt_state_emc(p->b, p->target);
 
-	if (is == want || up != (want > is) || (p->before && is >= top && want >= top))
+	if (is == want && (!p->go_on || !up))
+		return true;
+	if ((is != want && up != (want > is)) || (p->before && is >= top && want >= top))
 		return true;
 	p->now.emc = p->target->emc;
 	return put(p, p->b->emc, p->target->emc);
