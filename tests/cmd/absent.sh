@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=12 icount timeout=60 alone
+# guest: smp=12 icount timeout=60 alone files="build/arm64/tests/cmd/uname26:/bin/uname26"
 # What is missing is named, with a way to get it.
 . "${0%/*}/common.inc"
 plan 9
@@ -27,12 +27,12 @@ run jetwatt doctor
 exits 1 && shows "fail module" "ok   board"
 result $? "doctor names the module"
 
-/tests/cmd/uname26 jetwatt stat -- true > "$T/out" 2> "$T/err"
+uname26 jetwatt stat -- true > "$T/out" 2> "$T/err"
 status=$?
 exits 5 && form && says "kernel too old" "5.10"
 result $? "kernel too old: unsupported"
 
-/tests/cmd/uname26 jetwatt doctor > "$T/out" 2> "$T/err"
+uname26 jetwatt doctor > "$T/out" 2> "$T/err"
 status=$?
 exits 5 && shows "fail kernel"
 result $? "doctor names the kernel"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=12 icount timeout=60 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# guest: smp=4 icount timeout=60 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # Who is not root is told so, and changes nothing.
 . "${0%/*}/common.inc"
 plan 7

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=12 icount timeout=180 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# guest: smp=4 icount timeout=180 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # stat and record: figures against the plant's, and the command's own status.
 . "${0%/*}/common.inc"
 plan 13

@@ -5,6 +5,7 @@
 
 #include "args.h"
 #include "error.h"
+#include "guard.h"
 #include "out/json.h"
 #include "reach.h"
 #include "screen.h"
@@ -83,8 +84,8 @@ static void json(const char *before, const char *after, int applied)
 
 static int apply(struct jetwatt_board *board, const struct input *in)
 {
-	struct jetwatt_board_error e = { "", "", "" };
-	struct jetwatt_mode from, to;
+	struct jetwatt_guard guard;
+	struct jetwatt_mode to;
 	char was[96] = "", is[96] = "";
 	int err;
 
@@ -92,21 +93,20 @@ static int apply(struct jetwatt_board *board, const struct input *in)
 		return jetwatt_error_say(JETWATT_EXIT_USAGE,
 					 "a mode is cCORES-CPU_KHZ-gGPU_HZ-eEMC_HZ, or MAXN",
 					 "jetwatt list modes", "not a mode: %s", in->mode);
-	err = jetwatt_board_read(board, &from);
-	if (err)
-		return jetwatt_error_say(jetwatt_error_code(err), strerror(-err), "jetwatt doctor",
-					 "cannot read the board's knobs");
-	if (!in->dry_run) {
-		err = jetwatt_board_apply(board, &to, &e);
-		if (err)
-			return jetwatt_error_board(err, &e);
+	err = jetwatt_guard_open(&guard, board);
+	if (!err && !in->dry_run)
+		err = jetwatt_guard_apply(&guard, &to);
+	if (err) {
+		/* It was rolled back; what was saved for it must not stay either. */
+		jetwatt_guard_back(&guard);
+		return err;
 	}
-	jetwatt_board_mode_format(&from, was, sizeof(was));
+	jetwatt_board_mode_format(&guard.before, was, sizeof(was));
 	jetwatt_board_mode_format(&to, is, sizeof(is));
 	if (in->json) {
 		json(was, is, !in->dry_run);
 	} else if (!in->args.quiet) {
-		show(&from, &to);
+		show(&guard.before, &to);
 		printf(in->dry_run ? "nothing switched (--dry-run)\n" :
 		       "every knob was read back; what was before: jetwatt restore\n");
 	}
@@ -122,6 +122,7 @@ int jetwatt_cmd_apply(int argc, char **argv)
 	jetwatt_args_parse("apply", "MODE",
 			   "Switch to a power mode: every knob is saved, written and read back, "
 			   "or none stays switched.", options, parse, argc, argv, &in);
+	jetwatt_reach_undisturbed();
 	err = jetwatt_reach_board(&board);
 	if (!err)
 		err = apply(board, &in);

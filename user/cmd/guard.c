@@ -17,9 +17,13 @@ int jetwatt_guard_open(struct jetwatt_guard *g, struct jetwatt_board *board)
 	if (err)
 		return jetwatt_error_say(jetwatt_error_code(err), strerror(-err), "jetwatt doctor",
 					 "cannot read the board's knobs");
-	if (g->held)
-		jetwatt_error_note("a mode has been applied before; it comes back at the end (jetwatt restore: back to the first state)");
 	return 0;
+}
+
+void jetwatt_guard_note(const struct jetwatt_guard *g)
+{
+	if (g->held)
+		jetwatt_error_note("a mode was applied before: it is what comes back at the end");
 }
 
 int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode)

@@ -22,6 +22,8 @@ struct jetwatt_guard {
 
 /* Return: 0, or the exit code after saying what is wrong. */
 int jetwatt_guard_open(struct jetwatt_guard *g, struct jetwatt_board *board);
+/* Say so if @before is not the board's own state. */
+void jetwatt_guard_note(const struct jetwatt_guard *g);
 int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode);
 
 /* Has somebody else touched a knob since? Return: 0, exit code. */

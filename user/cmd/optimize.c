@@ -211,6 +211,7 @@ static int watched(struct jetwatt_learn *l, const struct input *in, struct jetwa
 		goto out;
 	l->watch = &w;
 	l->guard = &guard;
+	jetwatt_guard_note(&guard);
 	err = jetwatt_watch_job(&w, &in->job);
 	if (!err)
 		err = with_job(l, in, a, c);

@@ -99,6 +99,7 @@ static int run(struct input *in, struct jetwatt_board *board, struct jetwatt_wat
 		err = jetwatt_guard_open(&guard, board);
 	if (err)
 		goto out;
+	jetwatt_guard_note(&guard);
 	err = jetwatt_watch_job(w, &in->job);
 	if (!err)
 		err = measure(&l, in);

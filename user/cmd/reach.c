@@ -2,6 +2,7 @@
 #include "reach.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -64,6 +65,17 @@ int jetwatt_reach_board(struct jetwatt_board **b)
 		return err;
 	err = jetwatt_board_open(b, NULL, &e);
 	return err ? jetwatt_error_board(err, &e) : 0;
+}
+
+void jetwatt_reach_undisturbed(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 int jetwatt_reach_failed(struct jetwatt *jw, int err, const char *what)

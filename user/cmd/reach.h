@@ -21,6 +21,10 @@ int jetwatt_reach_module(struct jetwatt **jw, struct jetwatt_info *info);
 /* Find the board. Return: 0, or the exit code after saying what is wrong. */
 int jetwatt_reach_board(struct jetwatt_board **b);
 
+/* From here on a signal waits until the verb is done: a switch is short, and
+ * half a switch is a bug. */
+void jetwatt_reach_undisturbed(void);
+
 /* A call on @jw failed with @err: say so. Return: exit code. */
 int jetwatt_reach_failed(struct jetwatt *jw, int err, const char *what);
 

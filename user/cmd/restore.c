@@ -69,6 +69,7 @@ int jetwatt_cmd_restore(int argc, char **argv)
 
 	jetwatt_args_parse("restore", NULL, "Bring back what the board was before the first switch.",
 			   options, parse, argc, argv, &in);
+	jetwatt_reach_undisturbed();
 	err = jetwatt_reach_board(&board);
 	if (err)
 		return err;

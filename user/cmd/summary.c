@@ -161,8 +161,12 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 	rail_lines(s, f);
 	fprintf(f, "\n %10.2f s   elapsed   %.5g J in all (%s)   %.2f W on average\n", s->elapsed_s,
 		s->total_j, w->scope, s->elapsed_s > 0 ? s->total_j / s->elapsed_s : 0);
-	fprintf(f, " %10.0f Hz  read, %.0f Hz fresh, %.0f Hz requested; %llu samples, %llu lost\n",
-		s->read_hz, s->fresh_hz, s->requested_hz, (unsigned long long)w->samples,
+	if (s->read_hz > 0)
+		fprintf(f, " %10.0f Hz  read, %.0f Hz fresh, %.0f Hz requested", s->read_hz,
+			s->fresh_hz, s->requested_hz);
+	else
+		fprintf(f, " %10.0f Hz  requested; too short to tell what was read", s->requested_hz);
+	fprintf(f, "; %llu samples, %llu lost\n", (unsigned long long)w->samples,
 		(unsigned long long)w->lost);
 	if (w->lost)
 		fprintf(f, " hint: %.3f s lie in gaps; energy there is bridged\n", gap_s);

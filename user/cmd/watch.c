@@ -19,6 +19,9 @@
 
 /* A stream that is silent for so long is not waited for. */
 #define HOLD_MS		300
+/* The module has so long to send its first samples: 5 s. */
+#define TURN_MS		50
+#define FIRST_TURNS	100
 /* A rail of the total that was not read for so long is dead. */
 #define DEAD_NS		2000000000ull
 
@@ -90,6 +93,9 @@ static void on_samples(const struct jetwatt_samples *s, void *arg)
 {
 	struct jetwatt_watch *w = arg;
 
+	w->running = 1;
+	if (!w->join)
+		return;
 	w->samples += s->count;
 	w->lost += s->gap;
 	jetwatt_join_samples(s, w->join);
@@ -156,6 +162,19 @@ static int set_rate(struct jetwatt_watch *w, unsigned int rate_hz)
 	return 0;
 }
 
+/* Which channels a chip converts is read when the sampler starts: what the
+ * module says of its rails before may be old. */
+static int begin(struct jetwatt_watch *w)
+{
+	int err = jetwatt_subscribe(w->jw, on_samples, w);
+
+	if (err)
+		return jetwatt_reach_failed(w->jw, err, "cannot read samples");
+	for (int i = 0; i < FIRST_TURNS && !w->running && !w->stop && !w->failed; i++)
+		jetwatt_watch_run(w, TURN_MS);
+	return 0;
+}
+
 int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *board,
 		       unsigned int rate_hz)
 {
@@ -167,23 +186,21 @@ int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *boar
 	err = jetwatt_reach_module(&w->jw, &w->info);
 	if (err)
 		return err;
-	err = find_total(w, board);
+	err = open_loop(w);
 	if (err)
-		return err;
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					 "cannot set up the event loop");
 	err = set_rate(w, rate_hz);
+	if (!err)
+		err = begin(w);
+	if (!err)
+		err = find_total(w, board);
 	if (err)
 		return err;
 	err = jetwatt_join_new(&w->join, w->jw, HOLD_MS);
 	if (err)
 		return jetwatt_reach_failed(w->jw, err, "cannot join the streams");
 	jetwatt_join_set(w->join, on_power, on_sync, w);
-	err = open_loop(w);
-	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-					 "cannot set up the event loop");
-	err = jetwatt_subscribe(w->jw, on_samples, w);
-	if (err)
-		return jetwatt_reach_failed(w->jw, err, "cannot read samples");
 	if (!jetwatt_stats(w->jw, &stats))
 		w->missed0 = stats.missed;
 	return 0;
@@ -217,8 +234,8 @@ static int start(struct jetwatt_watch *w, char **argv)
 /* The first sample must lie before the job's first instruction. */
 static int first_sample(struct jetwatt_watch *w)
 {
-	for (int i = 0; i < 50 && !w->nr_power && !w->failed && !w->stop; i++)
-		jetwatt_watch_run(w, 100);
+	for (int i = 0; i < FIRST_TURNS && !w->nr_power && !w->failed && !w->stop; i++)
+		jetwatt_watch_run(w, TURN_MS);
 	if (w->nr_power)
 		return 0;
 	if (w->stop || w->failed)
@@ -396,7 +413,7 @@ void jetwatt_watch_close(struct jetwatt_watch *w)
 
 	if (w->probe)
 		jetwatt_probe_close(w->probe);
-	if (w->jw && w->join)
+	if (w->running)
 		jetwatt_unsubscribe(w->jw);
 	if (w->config_changed)
 		jetwatt_config_set(w->jw, &old);

@@ -15,6 +15,7 @@
  * struct jetwatt_watch - what has been seen
  * @rail, @nr_rails: of the module; @total, @nr_total: those whose sum counts;
  *	@scope: what that sum covers
+ * @running: the module has sent something
  * @power, @sync: in order of time; jetwatt_watch_drop() forgets old samples
  * @samples, @lost: samples received; known to be missing
  * @waits: waits seen in all; @last_wait_ns: when the last one ended
@@ -38,7 +39,7 @@ struct jetwatt_watch {
 	int nr_rails, total[JETWATT_RAILS_MAX], nr_total;
 	const char *scope;
 	struct jetwatt_config config;
-	int config_changed;
+	int config_changed, running;
 	uint64_t missed0;
 
 	struct jetwatt_power *power;
