@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Energy between two times: the trapezoid of methods.md 1, clipped to them. */
+/* Energy between two times: trapezoids clipped to them. */
 #include "batch/batch.h"
 
 #include <errno.h>

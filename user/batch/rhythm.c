@@ -20,139 +20,7 @@
 #define MARGIN		0.20	/* a peak stands out by this much (logarithm): 22 % */
 #define WAIT_MARGIN	0.40	/* among waits; an optimizer step alone makes less */
 #define OPTIMIZER	0.6	/* no optimizer takes this much more than a pass: 82 % */
-#define IN_STEP		0.6	/* of the groups, at least, have k waits; more where chance has it */
-#define CLEAR		2.5	/* peaks stand out by so many times their scatter ... */
-#define MANY		8	/* ... if there are many, ... */
-#define VERY_CLEAR	4.0	/* ... by more ... */
-#define FEW		3	/* ... if there are few */
 #define RUN_MIN		9	/* groups that a rhythm next to "every wait" must last */
-
-/* A stretch of beats and the series in which peaks are sought. */
-struct score {
-	const double *v;
-	size_t n;
-	double margin;
-	double *room;		/* for n values */
-};
-
-/* The first of a series is no peak and hides none: what was before it is unknown. */
-static bool peak(const struct score *s, size_t i, int k)
-{
-	size_t lo = i >= (size_t)k ? i - (size_t)k + 1 : 1;
-	size_t hi = i + (size_t)k < s->n ? i + (size_t)k : s->n;
-
-	for (size_t j = lo ? lo : 1; j < hi; j++)
-		if (j != i && s->v[j] + s->margin >= s->v[i])
-			return false;
-	return i > 0;
-}
-
-/* ... compared with the waits of its own minibatch only. */
-static bool leads(const struct score *s, size_t i, int k, size_t end)
-{
-	for (size_t j = i + 1; j < i + (size_t)k && j < end; j++)
-		if (s->v[j] + s->margin >= s->v[i])
-			return false;
-	return true;
-}
-
-struct step {
-	bool fits;
-	double in_step;		/* share of groups of k or k + 1 waits */
-	double covered;		/* share of waits in those */
-	double uneven;		/* peaks that differ more from the next than from the one after */
-};
-
-/* A peak is one by structure if it stands above all others around, not only
- * above its own neighbours: noise has no such peaks. */
-static bool stands_out(const struct score *s, const size_t *at, size_t peaks, size_t j, int k,
-		       size_t begin, size_t end)
-{
-	size_t lo = at[j] > begin + 3 * (size_t)k ? at[j] - 3 * (size_t)k : begin;
-	size_t hi = at[j] + 3 * (size_t)k < end ? at[j] + 3 * (size_t)k : end;
-	size_t p = j;
-
-	while (p && at[p - 1] >= lo)
-		p--;
-	for (size_t i = lo; i < hi; i++) {
-		if (p < peaks && at[p] == i)
-			p++;
-		else if (s->v[i] >= s->v[at[j]])
-			return false;
-	}
-	return true;
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *v, size_t n)
-{
-	qsort(v, n, sizeof(*v), ascending);
-	return n ? v[n / 2] : 0;
-}
-
-/* By how much peaks stand out, in terms of what differs from group to group:
- * chance makes peaks of one or two such units. */
-static double clearness(const struct score *s, const size_t *at, size_t peaks, int k)
-{
-	double stand, scatter;
-	size_t n = 0;
-
-	for (size_t j = 0; j + 1 < peaks; j++) {
-		double most = s->v[at[j] + 1];
-
-		for (size_t i = at[j] + 2; i < at[j] + (size_t)k && i < s->n; i++)
-			most = fmax(most, s->v[i]);
-		s->room[n++] = s->v[at[j]] - most;
-	}
-	stand = median(s->room, n);
-	n = 0;
-	for (size_t j = 0; j + 2 < peaks; j++)
-		s->room[n++] = fabs(s->v[at[j] + 1] - s->v[at[j + 1] + 1]);
-	scatter = median(s->room, n);
-	return stand / (scatter + 1e-3);
-}
-
-/* How well k waits per minibatch explain the peaks. @at: room for n. */
-static struct step test(const struct score *s, int k, size_t *at)
-{
-	size_t peaks = 0, exact = 0, more = 0, out = 0, waits = 0;
-	double next = 0, after = 0, clear;
-	struct step r = { 0 };
-
-	for (size_t i = 1; i < s->n; i++)
-		if (peak(s, i, k))
-			at[peaks++] = i;
-	if (peaks < 3)
-		return r;
-	for (size_t j = 0; j + 1 < peaks; j++) {
-		size_t size = at[j + 1] - at[j];
-
-		exact += size == (size_t)k;
-		more += size == (size_t)k + 1;
-		if (size == (size_t)k || size == (size_t)k + 1)
-			waits += size;
-		next += fabs(s->v[at[j + 1]] - s->v[at[j]]);
-		if (j + 2 < peaks)
-			after += fabs(s->v[at[j + 2]] - s->v[at[j]]);
-	}
-	for (size_t j = 0; j < peaks; j++)
-		out += stands_out(s, at, peaks, j, k, 1, s->n);
-	r.in_step = (double)(exact + more) / (double)(peaks - 1);
-	r.covered = (double)waits / (double)s->n;
-	r.uneven = next / (double)(peaks - 1) - (peaks > 2 ? after / (double)(peaks - 2) : 0);
-	clear = clearness(s, at, peaks, k);
-	r.fits = clear >= CLEAR && (exact >= MANY || (exact >= FEW && clear >= VERY_CLEAR)) &&
-		 r.in_step >= (k == 2 ? 0.85 : k == 3 ? 0.75 : IN_STEP) && exact * 10 >= (exact + more) * 4 &&
-		 (double)out >= IN_STEP * (double)peaks &&
-		 (r.covered >= 0.4 || (s->n < 8 * (size_t)k && r.covered >= 0.3));
-	return r;
-}
 
 /* Do waits and calls repeat every k? Mean difference, in logarithms. */
 static double unlike(const struct jetwatt_beat *b, size_t n, int k)
@@ -166,14 +34,15 @@ static double unlike(const struct jetwatt_beat *b, size_t n, int k)
 }
 
 /* The fewest waits per minibatch that explain all; 1: none does. */
-static int usual(const struct jetwatt_beat *b, const struct score *s, size_t *at, struct step *how)
+static int usual(const struct jetwatt_beat *b, const struct jetwatt_peaks *s, size_t *at,
+		 struct jetwatt_step *how)
 {
-	struct step fit[JETWATT_RHYTHM_MAX + 1];
+	struct jetwatt_step fit[JETWATT_RHYTHM_MAX + 1];
 	double best = INFINITY;
 	int k, take = 1;
 
 	for (k = 2; k <= JETWATT_RHYTHM_MAX; k++) {
-		fit[k] = test(s, k, at);
+		fit[k] = jetwatt_peaks_test(s, k, at);
 		if (fit[k].fits)
 			best = fmin(best, unlike(b, s->n, k));
 	}
@@ -192,20 +61,41 @@ static int usual(const struct jetwatt_beat *b, const struct score *s, size_t *at
 /* A phase that is not the usual one: its own k, or every wait by itself. */
 static void region(struct jetwatt_beat *b, const double *v, size_t n, size_t *at, double *room)
 {
-	struct score s = { v, n, MARGIN, room };
-	struct step how;
+	struct jetwatt_peaks s = { v, n, MARGIN, room };
+	struct jetwatt_step how;
 	int k = n >= 6 ? usual(b, &s, at, &how) : 1;
 
 	b[0].first = true;
 	for (size_t i = 0; i < n; i++) {
 		b[i].other = true;
-		if (i && (k == 1 || peak(&s, i, k)))
+		if (i && (k == 1 || jetwatt_peaks_at(&s, i, k)))
 			b[i].first = true;
 	}
 }
 
+/* Peaks @at[0..n-1] are k apart: a phase of that rhythm, if by no chance. */
+static void phase(struct jetwatt_beat *b, const struct jetwatt_peaks *s, const size_t *at, size_t n,
+		  int k)
+{
+	size_t begin = at[0], last = at[n - 1], end, out = 0, step = (size_t)k;
+
+	end = last + step < s->n ? last + step : s->n;
+	for (size_t i = 0; i < n; i++)
+		out += jetwatt_peaks_stand_out(s, at, n, i, k, begin, end);
+	if (n < RUN_MIN || out * 10 < n * 8 ||
+	    jetwatt_peaks_clearness(s, at, n, k) < JETWATT_PEAKS_VERY_CLEAR)
+		return;
+	/* What was before it may hide its first peak. */
+	if (begin > step && jetwatt_peaks_lead(s, begin - step, k, begin))
+		begin -= step;
+	for (size_t i = begin; i < end; i++) {
+		b[i].first = (i - begin) % step == 0;
+		b[i].other = true;
+	}
+}
+
 /* Every wait is a minibatch, except where for a while peaks keep step. */
-static void singles(struct jetwatt_beat *b, const struct score *s, size_t *at)
+static void singles(struct jetwatt_beat *b, const struct jetwatt_peaks *s, size_t *at)
 {
 	for (size_t i = 0; i < s->n; i++)
 		b[i].first = true;
@@ -213,27 +103,12 @@ static void singles(struct jetwatt_beat *b, const struct score *s, size_t *at)
 		size_t peaks = 0, run = 0;
 
 		for (size_t i = 1; i < s->n; i++)
-			if (peak(s, i, k))
+			if (jetwatt_peaks_at(s, i, k))
 				at[peaks++] = i;
 		for (size_t j = 1; j <= peaks; j++) {
-			size_t out = 0, begin, end;
-
 			if (j < peaks && at[j] - at[j - 1] == (size_t)k)
 				continue;
-			/* Peaks run..j-1 are in step. */
-			begin = at[run];
-			end = at[j - 1] + (size_t)k < s->n ? at[j - 1] + (size_t)k : s->n;
-			for (size_t i = run; i < j; i++)
-				out += stands_out(s, at, peaks, i, k, begin, end);
-			if (j - run >= RUN_MIN && out * 10 >= (j - run) * 8 &&
-			    clearness(s, at + run, j - run, k) >= VERY_CLEAR) {
-				if (begin > (size_t)k && leads(s, begin - (size_t)k, k, begin))
-					begin -= (size_t)k;
-				for (size_t i = begin; i < end; i++) {
-					b[i].first = (i - begin) % (size_t)k == 0;
-					b[i].other = true;
-				}
-			}
+			phase(b, s, at + run, j - run, k);
 			run = j;
 		}
 	}
@@ -271,13 +146,13 @@ static bool shift_to_longest_gap(const struct jetwatt_beat *b, double *v, size_t
  * of minibatches between which the optimizer does not run are all alike. */
 static bool varied(const struct jetwatt_beat *b, double *v, size_t n, int k, size_t *at)
 {
-	struct score s = { v, n, WAIT_MARGIN, NULL };
+	struct jetwatt_peaks s = { v, n, WAIT_MARGIN, NULL };
 	double sum[JETWATT_RHYTHM_MAX] = { 0 }, lo = INFINITY, hi = -INFINITY,
 	       last = 0;
 	size_t peaks = 0, used = 0;
 
 	for (size_t i = 1; i < n; i++)
-		if (peak(&s, i, k))
+		if (jetwatt_peaks_at(&s, i, k))
 			at[peaks++] = i;
 	for (size_t j = 0; j + 1 < peaks; j++) {
 		if (at[j + 1] - at[j] != (size_t)k)
@@ -346,24 +221,6 @@ static bool by_calls(const struct jetwatt_beat *b, size_t n, int k, double *v)
 	return best > -INFINITY;
 }
 
-/* By how much a beginning stands out over the waits that follow it, typically. */
-static double contrast(const struct score *s, int k)
-{
-	double sum = 0, near;
-	size_t peaks = 0;
-
-	for (size_t i = 1; i + (size_t)k <= s->n; i++) {
-		if (!peak(s, i, k))
-			continue;
-		near = -INFINITY;
-		for (size_t j = i + 1; j < i + (size_t)k; j++)
-			near = fmax(near, s->v[j]);
-		sum += s->v[i] - near;
-		peaks++;
-	}
-	return peaks ? sum / (double)peaks : s->margin;
-}
-
 /**
  * jetwatt_rhythm_find() - mark the first wait of every minibatch
  * @b: the waits of one job in order; the gap of the first is not looked at
@@ -372,8 +229,8 @@ static double contrast(const struct score *s, int k)
  */
 int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 {
-	struct step how = { .covered = 1 };
-	struct score s = { .n = n, .margin = MARGIN };
+	struct jetwatt_step how = { .covered = 1 };
+	struct jetwatt_peaks s = { .n = n, .margin = MARGIN };
 	size_t *at = calloc(n + 1, sizeof(*at));
 	double *v = calloc(2 * (n + 1), sizeof(*v));
 	int calls, rc = 0;
@@ -407,7 +264,7 @@ int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 			r->k = usual(b, &s, at, &how);
 	}
 	if (r->k > 1) {
-		if (jetwatt_group_waits(b, v, n, r->k, contrast(&s, r->k), r))
+		if (jetwatt_group_waits(b, v, n, r->k, jetwatt_peaks_contrast(&s, r->k), r))
 			rc = -ENOMEM;
 		for (size_t i = 0, j; i < n; i = j) {
 			for (j = i + 1; j < n && b[j].other == b[i].other; j++)

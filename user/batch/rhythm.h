@@ -31,9 +31,43 @@ struct jetwatt_rhythm {
 	uint64_t missing;	/* waits that the rhythm says are missing */
 };
 
+/* A stretch of beats and the series in which peaks are sought. */
+struct jetwatt_peaks {
+	const double *v;
+	size_t n;
+	double margin;		/* by which a peak stands above its neighbours */
+	double *room;		/* for n values */
+};
+
+/**
+ * struct jetwatt_step - how well k waits per minibatch explain the peaks
+ * @fits: they do
+ * @in_step: share of groups of k or k + 1 waits
+ * @covered: share of waits in those
+ * @uneven: how much more peaks differ from the next than from the one after
+ */
+struct jetwatt_step {
+	bool fits;
+	double in_step, covered, uneven;
+};
+
+/* peaks.c */
+#define JETWATT_PEAKS_VERY_CLEAR	4.0	/* times their scatter that peaks stand out */
+bool jetwatt_peaks_at(const struct jetwatt_peaks *s, size_t i, int k);
+bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t end);
+bool jetwatt_peaks_stand_out(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
+			     size_t j, int k, size_t begin, size_t end);
+double jetwatt_peaks_clearness(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
+			       int k);
+double jetwatt_peaks_contrast(const struct jetwatt_peaks *s, int k);
+struct jetwatt_step jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at);
+
+/* rhythm.c */
 int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
+bool jetwatt_rhythm_calls(const struct jetwatt_beat *b, size_t n);
+
+/* group.c */
 int jetwatt_group_waits(struct jetwatt_beat *b, const double *v, size_t n, int k, double contrast,
 			struct jetwatt_rhythm *r);
-bool jetwatt_rhythm_calls(const struct jetwatt_beat *b, size_t n);
 
 #endif

@@ -145,7 +145,8 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 
 	*info = (struct jetwatt_batch_info){ 0 };
 	for (size_t i = 0; i < n; i++)
-		if (sync[i].exit_ns < sync[i].enter_ns || (i && sync[i].exit_ns < sync[i - 1].exit_ns))
+		if (sync[i].exit_ns < sync[i].enter_ns ||
+		    (i && sync[i].exit_ns < sync[i - 1].exit_ns))
 			return -EINVAL;
 	if (!n)
 		return -ENODATA;

@@ -27,8 +27,8 @@
 #define TREND		0.03		/* of power: over all that is seen, at most, to be flat */
 #define SPAN_NS		1000000000.0	/* at least, or a slow decay looks flat ... */
 #define BLIND_NS	2000000000.0	/* ... and so does a minibatch of unknown length */
-#define CLEAR		8		/* gain over a constant, in variances, that proves a decay */
-#define DOUBT		1.5		/* ... that makes one possible */
+#define CLEAR		8		/* gain over a constant, in variances: a decay */
+#define DOUBT		1.5		/* ... a possible one */
 
 struct fit {
 	double level, decay, tau;	/* level + decay * exp(-t / tau), t in windows */

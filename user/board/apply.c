@@ -19,7 +19,7 @@ static int save(struct jetwatt_board *b, bool *made, struct jetwatt_board_error 
 	int rc;
 
 	*made = false;
-	rc = jetwatt_saved_take(b, err);
+	rc = jetwatt_lease_take(b, err);
 	if (rc || b->have_saved)
 		return rc;
 	rc = jetwatt_saved_load(b, err);
@@ -40,7 +40,7 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_board_error *err)
 
 	rc = save(b, &made, err);
 	if (rc && !had_lease)
-		jetwatt_saved_release(b);
+		jetwatt_lease_release(b);
 	if (!rc)
 		clear(err);
 	return rc;
@@ -151,7 +151,7 @@ out:
 	if (made && rc != -ENOTRECOVERABLE)
 		jetwatt_saved_delete(b, NULL);
 	if (!had_lease && rc != -ENOTRECOVERABLE)
-		jetwatt_saved_release(b);
+		jetwatt_lease_release(b);
 	return rc;
 }
 
@@ -183,7 +183,7 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *e
 				  b->state);
 		return -ENOENT;
 	}
-	rc = jetwatt_saved_take(b, err);
+	rc = jetwatt_lease_take(b, err);
 	if (rc)
 		return rc;
 	/* From the file, not from memory: it is what counts after a crash too. */
@@ -207,6 +207,6 @@ out:
 	if (!rc)
 		clear(err);
 	if (!rc || !had_lease)
-		jetwatt_saved_release(b);
+		jetwatt_lease_release(b);
 	return rc;
 }

@@ -32,7 +32,7 @@ struct jetwatt_board_roots {
 
 struct jetwatt_board;
 
-/* What went wrong, in the words of house.md: what / why / fix. */
+/* What went wrong, one line each: what, why, how to fix it. */
 struct jetwatt_board_error {
 	char what[256], why[256], fix[256];
 };

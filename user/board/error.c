@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What, why, fix: house.md's three lines. */
+/* What, why, fix: the three lines of every error. */
 #include "board/knobs.h"
 
 #include <errno.h>

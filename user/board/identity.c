@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Rails by board: jetson.md 1.1 (device trees). Who feeds whom on AGX Orin:
- * ecosystem.md 0.2. Labels that are not here are carrier board rails, which
+/* Rails by board: labels as in the boards' device trees. On AGX Orin the memory's
+ * rail hangs on the 5 V input. Labels that are not here are carrier board rails, which
  * are upstream of the module or beside it, so never in its total. */
 static const struct jetwatt_board_rail agx_orin[] = {
 	{ "VDD_GPU_SOC", NULL }, { "VDD_CPU_CV", NULL }, { "VIN_SYS_5V0", NULL },
@@ -39,7 +39,7 @@ static const struct jetwatt_board_rail any_board[] = {
 /* Labels that name a module's only input on the boards of the past. */
 static const char * const inputs[] = { "VDD_IN", "POM_5V_IN" };
 
-/* Steps: jetson.md 5. */
+/* Steps: as the boards' drivers list them in JetPack 5. */
 static const uint64_t agx_orin_cpu[] = {
 	115200, 192000, 268800, 345600, 422400, 499200, 576000, 652800, 729600, 806400, 883200,
 	960000, 1036800, 1113600, 1190400, 1267200, 1344000, 1420800, 1497600, 1574400, 1651200,

@@ -112,6 +112,13 @@ int jetwatt_sysfs_write(const struct jetwatt_board *b, const char *path, uint64_
 bool jetwatt_sysfs_exists(const struct jetwatt_board *b, const char *path);
 void jetwatt_sysfs_nap(void);
 
+/* steps.c: each returns how many, or for the CPU 0 or -ENODEV */
+#define JETWATT_EMC_STEPS	"kernel/debug/bpmp/debug/emc/possible_rates"
+int jetwatt_steps_cpu(struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_steps_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
+			  uint64_t *v);
+int jetwatt_steps_emc(struct jetwatt_board *b);
+
 /* state.c */
 void jetwatt_state_policies(struct jetwatt_board *b);
 int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
@@ -130,9 +137,12 @@ int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state 
 		      struct jetwatt_board_state *before, bool go_on,
 		      struct jetwatt_board_error *err);
 
+/* lease.c */
+const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, char *buf);
+int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_board_error *err);
+void jetwatt_lease_release(struct jetwatt_board *b);
+
 /* saved.c */
-int jetwatt_saved_take(struct jetwatt_board *b, struct jetwatt_board_error *err);
-void jetwatt_saved_release(struct jetwatt_board *b);
 int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_board_error *err);
 int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_board_error *err);
 int jetwatt_saved_delete(struct jetwatt_board *b, struct jetwatt_board_error *err);

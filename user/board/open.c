@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finding the knobs and their steps. */
+/* Finding the knobs. */
 #include "board/knobs.h"
 
 #include <dirent.h>
@@ -10,8 +10,6 @@
 
 #define CLK_CAP		"kernel/nvpmodel_clk_cap/emc"
 #define ISO_CAP		"kernel/nvpmodel_emc_cap/emc_iso_cap"
-#define EMC_STEPS	"kernel/debug/bpmp/debug/emc/possible_rates"
-#define EMC_RANGE	"kernel/debug/bpmp/debug/clk/emc/"
 
 /* In the order in which cores are kept: what can't be switched off first, then
  * cluster by cluster, so that few cores are in few clusters. */
@@ -43,7 +41,7 @@ static int find_cpus(struct jetwatt_board *b, struct jetwatt_board_error *err)
 		if (sscanf(d->d_name, "cpu%u%c", &cpu->id, &tail) != 1)
 			continue;
 		snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/online", cpu->id);
-		/* CPU 0 may have the file, but the firmware keeps it: jetson.md 5. */
+		/* CPU 0 may have the file, but can't be switched off (nvpmodel's CORE_0). */
 		cpu->fixed = !cpu->id || !jetwatt_sysfs_exists(b, path);
 		cpu->policy = -1;
 		b->cpus++;
@@ -62,73 +60,6 @@ static int find_cpus(struct jetwatt_board *b, struct jetwatt_board_error *err)
 		b->fixed += b->cpu[i].fixed;
 	for (int n = b->fixed ? b->fixed : 1; n <= b->cpus; n++)
 		b->cores[b->nr_cores++] = (uint32_t)n;
-	return 0;
-}
-
-static int table(const uint64_t *from, uint64_t *v)
-{
-	int n = 0;
-
-	for (; from && from[n] && n < JETWATT_BOARD_FREQS_MAX; n++)
-		v[n] = from[n];
-	return n;
-}
-
-/* Only what every policy can do is a clock of all cores. */
-static int common(uint64_t *v, int n, const uint64_t *with, int m)
-{
-	int kept = 0;
-
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j < m; j++)
-			if (v[i] == with[j]) {
-				v[kept++] = v[i];
-				break;
-			}
-	return kept;
-}
-
-static int find_cpu_steps(struct jetwatt_board *b, struct jetwatt_board_error *err)
-{
-	uint64_t v[JETWATT_BOARD_FREQS_MAX], w[JETWATT_BOARD_FREQS_MAX], lo = 0, hi = 0;
-	char path[PATH_LEN];
-	int n = 0, m;
-
-	for (int p = 0; p < b->policies; p++) {
-		snprintf(path, sizeof(path),
-			 "devices/system/cpu/cpufreq/policy%u/scaling_available_frequencies",
-			 b->policy[p]);
-		m = jetwatt_sysfs_list(b, path, w, JETWATT_BOARD_FREQS_MAX);
-		if (m <= 0)
-			continue;	/* no CPU online there, or a driver without a table */
-		if (n)
-			n = common(v, n, w, m);
-		else
-			memcpy(v, w, sizeof(*v) * (size_t)(n = m));
-	}
-	if (!n)
-		n = table(b->kind->cpu_khz, v);
-	for (int p = 0; p < b->policies && !n; p++) {
-		snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/cpuinfo_min_freq",
-			 b->policy[p]);
-		if (jetwatt_sysfs_u64(b, path, &lo))
-			continue;
-		snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/cpuinfo_max_freq",
-			 b->policy[p]);
-		if (jetwatt_sysfs_u64(b, path, &hi) || !lo || hi < lo)
-			continue;
-		v[n++] = lo;
-		if (hi > lo)
-			v[n++] = hi;
-	}
-	if (!n) {
-		jetwatt_board_error_set(err, -ENODEV, "the CPU's clock steps are not known");
-		jetwatt_error_why(err, "no policy has scaling_available_frequencies or cpuinfo_min_freq");
-		jetwatt_error_fix(err, "use the board's own cpufreq driver");
-		return -ENODEV;
-	}
-	for (int i = 0; i < n; i++)
-		b->cpu_khz[b->nr_cpu++] = (uint32_t)v[i];
 	return 0;
 }
 
@@ -155,31 +86,6 @@ static bool find_devfreq(const struct jetwatt_board *b, const char * const *part
 	return name[0];
 }
 
-static int devfreq_steps(const struct jetwatt_board *b, const char *device, const uint64_t *known,
-			 uint64_t *v)
-{
-	char path[PATH_LEN];
-	uint64_t lo, hi;
-	int n;
-
-	snprintf(path, sizeof(path), "class/devfreq/%s/available_frequencies", device);
-	n = jetwatt_sysfs_list(b, path, v, JETWATT_BOARD_FREQS_MAX);
-	if (n > 0)
-		return n;
-	n = table(known, v);
-	if (n)
-		return n;
-	snprintf(path, sizeof(path), "class/devfreq/%s/min_freq", device);
-	if (jetwatt_sysfs_u64(b, path, &lo) || !lo)
-		return 0;
-	snprintf(path, sizeof(path), "class/devfreq/%s/max_freq", device);
-	if (jetwatt_sysfs_u64(b, path, &hi) || hi < lo)
-		return 0;
-	v[0] = lo;
-	v[1] = hi;
-	return hi > lo ? 2 : 1;
-}
-
 static int find_gpu(struct jetwatt_board *b, struct jetwatt_board_error *err)
 {
 	static const char * const parts[] = { "gpu", "ga10b", "gv11b", "gp10b", NULL };
@@ -190,38 +96,13 @@ static int find_gpu(struct jetwatt_board *b, struct jetwatt_board_error *err)
 		jetwatt_error_fix(err, "this is not a Jetson, or its GPU driver (nvgpu) is not loaded");
 		return -ENODEV;
 	}
-	b->nr_gpu = devfreq_steps(b, b->gpu, b->kind->gpu_hz, b->gpu_hz);
+	b->nr_gpu = jetwatt_steps_devfreq(b, b->gpu, b->kind->gpu_hz, b->gpu_hz);
 	if (b->nr_gpu)
 		return 0;
 	jetwatt_board_error_set(err, -ENODEV, "the GPU's clock steps are not known");
 	jetwatt_error_why(err, "%s/class/devfreq/%s has no available_frequencies", b->sys, b->gpu);
 	jetwatt_error_fix(err, "use the board's own GPU driver");
 	return -ENODEV;
-}
-
-static int emc_steps(struct jetwatt_board *b)
-{
-	uint64_t lo, hi, *v = b->emc_hz;
-	int n;
-
-	/* In kHz; in Hz where no memory could be that fast in kHz (20 GHz). */
-	n = jetwatt_sysfs_list(b, EMC_STEPS, v, JETWATT_BOARD_FREQS_MAX);
-	if (n > 0) {
-		if (v[n - 1] < 20000000)
-			for (int i = 0; i < n; i++)
-				v[i] *= 1000;
-		return n;
-	}
-	n = table(b->kind->emc_hz, v);
-	if (n)
-		return n;
-	if (!jetwatt_sysfs_u64(b, EMC_RANGE "min_rate", &lo) && lo &&
-	    !jetwatt_sysfs_u64(b, EMC_RANGE "max_rate", &hi) && hi >= lo) {
-		v[0] = lo;
-		v[1] = hi;
-		return hi > lo ? 2 : 1;
-	}
-	return 0;
 }
 
 static int find_emc(struct jetwatt_board *b, struct jetwatt_board_error *err)
@@ -233,16 +114,16 @@ static int find_emc(struct jetwatt_board *b, struct jetwatt_board_error *err)
 		b->emc_knob = JETWATT_EMC_CLK_CAP;
 		b->emc_uncapped = INT64_MAX;
 		strcpy(b->emc, CLK_CAP);
-		b->nr_emc = emc_steps(b);
+		b->nr_emc = jetwatt_steps_emc(b);
 	} else if (jetwatt_sysfs_exists(b, ISO_CAP)) {
 		b->emc_knob = JETWATT_EMC_ISO_CAP;
 		b->emc_uncapped = 0;
 		strcpy(b->emc, ISO_CAP);
-		b->nr_emc = emc_steps(b);
+		b->nr_emc = jetwatt_steps_emc(b);
 	} else if (find_devfreq(b, parts, device)) {
 		b->emc_knob = JETWATT_EMC_DEVFREQ;
 		snprintf(b->emc, sizeof(b->emc), "class/devfreq/%.47s/max_freq", device);
-		b->nr_emc = devfreq_steps(b, device, b->kind->emc_hz, b->emc_hz);
+		b->nr_emc = jetwatt_steps_devfreq(b, device, b->kind->emc_hz, b->emc_hz);
 		b->emc_uncapped = INT64_MAX;	/* never read: max_freq ends at the top step */
 	} else {
 		jetwatt_board_error_set(err, -ENODEV, "no memory clock to control");
@@ -254,7 +135,7 @@ static int find_emc(struct jetwatt_board *b, struct jetwatt_board_error *err)
 	if (b->nr_emc)
 		return 0;
 	jetwatt_board_error_set(err, -ENODEV, "the memory's clock steps are not known");
-	jetwatt_error_why(err, "cannot read %s/" EMC_STEPS, b->sys);
+	jetwatt_error_why(err, "cannot read %s/" JETWATT_EMC_STEPS, b->sys);
 	jetwatt_error_fix(err, "run it as root, with debugfs mounted on %s/kernel/debug", b->sys);
 	return -ENODEV;
 }
@@ -276,12 +157,13 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 	b->arg = roots->arg;
 	snprintf(b->sys, sizeof(b->sys), "%s", roots->sys ? roots->sys : "/sys");
 	snprintf(b->proc, sizeof(b->proc), "%s", roots->proc ? roots->proc : "/proc");
-	snprintf(b->state, sizeof(b->state), "%s", roots->state ? roots->state : "/var/lib/jetwatt");
+	snprintf(b->state, sizeof(b->state), "%s",
+		 roots->state ? roots->state : "/var/lib/jetwatt");
 
 	jetwatt_identity_find(b);
 	rc = find_cpus(b, err);
 	if (!rc)
-		rc = find_cpu_steps(b, err);
+		rc = jetwatt_steps_cpu(b, err);
 	if (!rc)
 		rc = find_gpu(b, err);
 	if (!rc)
@@ -298,30 +180,6 @@ void jetwatt_board_close(struct jetwatt_board *b)
 {
 	if (!b)
 		return;
-	jetwatt_saved_release(b);
+	jetwatt_lease_release(b);
 	free(b);
-}
-
-int jetwatt_board_cores(const struct jetwatt_board *b, const uint32_t **v)
-{
-	*v = b->cores;
-	return b->nr_cores;
-}
-
-int jetwatt_board_cpu_khz(const struct jetwatt_board *b, const uint32_t **v)
-{
-	*v = b->cpu_khz;
-	return b->nr_cpu;
-}
-
-int jetwatt_board_gpu_hz(const struct jetwatt_board *b, const uint64_t **v)
-{
-	*v = b->gpu_hz;
-	return b->nr_gpu;
-}
-
-int jetwatt_board_emc_hz(const struct jetwatt_board *b, const uint64_t **v)
-{
-	*v = b->emc_hz;
-	return b->nr_emc;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The saved state and the lease on it. The file is lines of text, the last of
+ * The saved state. The file is lines of text, the last of
  * which is a checksum of those before:
  *
  *	jetwatt-saved 1
@@ -21,17 +21,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SAVED_MAX	16384
-
-static const char *saved_path(const struct jetwatt_board *b, const char *leaf, char *buf)
-{
-	snprintf(buf, PATH_LEN, "%s/%s", b->state, leaf);
-	return buf;
-}
 
 /* CRC-32 as in IEEE 802.3: finds every burst of up to 32 bits. */
 static uint32_t checksum(const char *p, size_t len)
@@ -62,80 +54,6 @@ static void boot_id(const struct jetwatt_board *b, char *buf, size_t len)
 	buf[strcspn(buf, " \n")] = '\0';
 	if (!buf[0])
 		snprintf(buf, len, "unknown");
-}
-
-static int make_state_dir(const struct jetwatt_board *b, struct jetwatt_board_error *err)
-{
-	char path[PATH_LEN];
-
-	snprintf(path, sizeof(path), "%s", b->state);
-	for (char *p = path + 1;; p++) {
-		char was = *p;
-
-		if (was && was != '/')
-			continue;
-		*p = '\0';
-		if (mkdir(path, 0755) && errno != EEXIST && (!was || errno != EROFS))
-			return jetwatt_error_sys(err, -errno, "cannot create %s", path);
-		*p = was;
-		if (!was)
-			return 0;
-	}
-}
-
-/**
- * jetwatt_saved_take() - become the one writer
- *
- * The lock goes with the process, whatever becomes of it. 0600: who may open
- * the file may lock it.
- */
-int jetwatt_saved_take(struct jetwatt_board *b, struct jetwatt_board_error *err)
-{
-	char path[PATH_LEN], pid[16] = "";
-	int fd, rc;
-
-	if (b->lease >= 0)
-		return 0;
-	rc = make_state_dir(b, err);
-	if (rc)
-		return rc == -EACCES ? -EPERM : rc;
-	fd = open(saved_path(b, "lease", path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return jetwatt_error_sys(err, -errno, "cannot take the lease %s", path);
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		rc = -errno;
-		if (rc != -EWOULDBLOCK) {
-			rc = jetwatt_error_sys(err, rc, "cannot lock %s", path);
-		} else {
-			if (pread(fd, pid, sizeof(pid) - 1, 0) < 0 || !pid[0])
-				snprintf(pid, sizeof(pid), "?");
-			pid[strcspn(pid, "\n")] = '\0';
-			rc = jetwatt_board_error_set(err, -EBUSY, "another jetwatt controls this board");
-			jetwatt_error_why(err, "process %s holds the lease %s", pid, path);
-			jetwatt_error_fix(err, "wait until it ends, or end it: kill %s", pid);
-		}
-		close(fd);
-		return rc;
-	}
-	snprintf(pid, sizeof(pid), "%d\n", getpid());
-	if (ftruncate(fd, 0) || pwrite(fd, pid, strlen(pid), 0) < 0) {
-		rc = jetwatt_error_sys(err, -errno, "cannot write %s", path);
-		close(fd);
-		return rc;
-	}
-	b->lease = fd;
-	return 0;
-}
-
-void jetwatt_saved_release(struct jetwatt_board *b)
-{
-	if (b->lease < 0)
-		return;
-	/* The name goes, the file stays: a new file would have a new lock. */
-	if (ftruncate(b->lease, 0))
-		errno = 0;
-	close(b->lease);
-	b->lease = -1;
 }
 
 static int compose(const struct jetwatt_board *b, char *buf, size_t len)
@@ -174,8 +92,8 @@ int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_board_error *err
 	char path[PATH_LEN], temp[PATH_LEN], text[SAVED_MAX];
 	int fd, dir = -1, rc, len;
 
-	saved_path(b, "saved", path);
-	saved_path(b, "saved.new", temp);
+	jetwatt_lease_path(b, "saved", path);
+	jetwatt_lease_path(b, "saved.new", temp);
 	len = compose(b, text, sizeof(text));
 	if (len < 0)
 		return jetwatt_error_sys(err, len, "cannot save the board's state");
@@ -207,7 +125,7 @@ static int damaged(const struct jetwatt_board *b, struct jetwatt_board_error *er
 	char path[PATH_LEN];
 
 	jetwatt_board_error_set(err, -EBADMSG, "the saved state %s can't be used",
-			  saved_path(b, "saved", path));
+			  jetwatt_lease_path(b, "saved", path));
 	jetwatt_error_why(err, "%s", why);
 	jetwatt_error_fix(err, "reboot (that resets every knob), or set the knobs by hand; then remove it");
 	return -EBADMSG;
@@ -310,7 +228,7 @@ int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_board_error *err)
 	ssize_t len;
 	int fd;
 
-	fd = open(saved_path(b, "saved", path), O_RDONLY | O_CLOEXEC);
+	fd = open(jetwatt_lease_path(b, "saved", path), O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return jetwatt_error_sys(err, -errno, "cannot read the saved state %s", path);
 	len = read(fd, text, sizeof(text) - 1);
@@ -333,7 +251,7 @@ int jetwatt_saved_delete(struct jetwatt_board *b, struct jetwatt_board_error *er
 	int dir;
 
 	b->have_saved = false;
-	if (unlink(saved_path(b, "saved", path)) && errno != ENOENT)
+	if (unlink(jetwatt_lease_path(b, "saved", path)) && errno != ENOENT)
 		return jetwatt_error_sys(err, -errno, "cannot delete %s", path);
 	dir = open(b->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir >= 0) {
@@ -341,26 +259,4 @@ int jetwatt_saved_delete(struct jetwatt_board *b, struct jetwatt_board_error *er
 		close(dir);
 	}
 	return 0;
-}
-
-int jetwatt_board_saved(struct jetwatt_board *b, int *owner)
-{
-	char path[PATH_LEN], pid[16] = "";
-	struct stat st;
-	int fd;
-
-	*owner = 0;
-	if (stat(saved_path(b, "saved", path), &st))
-		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
-	if (b->lease >= 0) {
-		*owner = getpid();
-		return 1;
-	}
-	fd = open(saved_path(b, "lease", path), O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 1;
-	if (flock(fd, LOCK_SH | LOCK_NB) && pread(fd, pid, sizeof(pid) - 1, 0) > 0)
-		*owner = atoi(pid);
-	close(fd);
-	return 1;
 }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Peaks in a series, and whether they keep step. */
+#include "batch/rhythm.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define IN_STEP		0.6	/* of the groups, at least, have k waits */
+#define CLEAR		2.5	/* peaks stand out by so many times their scatter ... */
+#define MANY		8	/* ... if there are so many, */
+#define FEW		3	/* or by JETWATT_PEAKS_VERY_CLEAR if so few */
+
+/* The first of a series is no peak and hides none: what was before it is unknown. */
+bool jetwatt_peaks_at(const struct jetwatt_peaks *s, size_t i, int k)
+{
+	size_t lo = i >= (size_t)k ? i - (size_t)k + 1 : 1;
+	size_t hi = i + (size_t)k < s->n ? i + (size_t)k : s->n;
+
+	for (size_t j = lo ? lo : 1; j < hi; j++)
+		if (j != i && s->v[j] + s->margin >= s->v[i])
+			return false;
+	return i > 0;
+}
+
+/* ... compared with the waits of its own minibatch only. */
+bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t end)
+{
+	for (size_t j = i + 1; j < i + (size_t)k && j < end; j++)
+		if (s->v[j] + s->margin >= s->v[i])
+			return false;
+	return true;
+}
+
+/* A peak is one by structure if it stands above all others around, not only
+ * above its own neighbours: noise has no such peaks. */
+bool jetwatt_peaks_stand_out(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
+			     size_t j, int k, size_t begin, size_t end)
+{
+	size_t lo = at[j] > begin + 3 * (size_t)k ? at[j] - 3 * (size_t)k : begin;
+	size_t hi = at[j] + 3 * (size_t)k < end ? at[j] + 3 * (size_t)k : end;
+	size_t p = j;
+
+	while (p && at[p - 1] >= lo)
+		p--;
+	for (size_t i = lo; i < hi; i++) {
+		if (p < peaks && at[p] == i)
+			p++;
+		else if (s->v[i] >= s->v[at[j]])
+			return false;
+	}
+	return true;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), ascending);
+	return n ? v[n / 2] : 0;
+}
+
+/* By how much peaks stand out, in terms of what differs from group to group:
+ * chance makes peaks of one or two such units. */
+double jetwatt_peaks_clearness(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
+			       int k)
+{
+	double stand, scatter;
+	size_t n = 0;
+
+	for (size_t j = 0; j + 1 < peaks; j++) {
+		double most = s->v[at[j] + 1];
+
+		for (size_t i = at[j] + 2; i < at[j] + (size_t)k && i < s->n; i++)
+			most = fmax(most, s->v[i]);
+		s->room[n++] = s->v[at[j]] - most;
+	}
+	stand = median(s->room, n);
+	n = 0;
+	for (size_t j = 0; j + 2 < peaks; j++)
+		s->room[n++] = fabs(s->v[at[j] + 1] - s->v[at[j + 1] + 1]);
+	scatter = median(s->room, n);
+	return stand / (scatter + 1e-3);
+}
+
+/* How well k waits per minibatch explain the peaks. @at: room for n. */
+struct jetwatt_step jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at)
+{
+	size_t peaks = 0, exact = 0, more = 0, out = 0, waits = 0;
+	double next = 0, after = 0, clear, in_step, enough;
+	struct jetwatt_step r = { 0 };
+
+	for (size_t i = 1; i < s->n; i++)
+		if (jetwatt_peaks_at(s, i, k))
+			at[peaks++] = i;
+	if (peaks < 3)
+		return r;
+	for (size_t j = 0; j + 1 < peaks; j++) {
+		size_t size = at[j + 1] - at[j];
+
+		exact += size == (size_t)k;
+		more += size == (size_t)k + 1;
+		if (size == (size_t)k || size == (size_t)k + 1)
+			waits += size;
+		next += fabs(s->v[at[j + 1]] - s->v[at[j]]);
+		if (j + 2 < peaks)
+			after += fabs(s->v[at[j + 2]] - s->v[at[j]]);
+	}
+	for (size_t j = 0; j < peaks; j++)
+		out += jetwatt_peaks_stand_out(s, at, peaks, j, k, 1, s->n);
+	r.in_step = (double)(exact + more) / (double)(peaks - 1);
+	r.covered = (double)waits / (double)s->n;
+	r.uneven = next / (double)(peaks - 1) - (peaks > 2 ? after / (double)(peaks - 2) : 0);
+	clear = jetwatt_peaks_clearness(s, at, peaks, k);
+	/* Chance itself puts most peaks two or three apart. */
+	in_step = k == 2 ? 0.85 : k == 3 ? 0.75 : IN_STEP;
+	enough = exact >= MANY ? CLEAR : exact >= FEW ? JETWATT_PEAKS_VERY_CLEAR : INFINITY;
+	r.fits = clear >= enough && r.in_step >= in_step && exact * 10 >= (exact + more) * 4 &&
+		 (double)out >= IN_STEP * (double)peaks &&
+		 (r.covered >= 0.4 || (s->n < 8 * (size_t)k && r.covered >= 0.3));
+	return r;
+}
+
+/* By how much a beginning stands out over the waits that follow it, typically. */
+double jetwatt_peaks_contrast(const struct jetwatt_peaks *s, int k)
+{
+	double sum = 0, near;
+	size_t peaks = 0;
+
+	for (size_t i = 1; i + (size_t)k <= s->n; i++) {
+		if (!jetwatt_peaks_at(s, i, k))
+			continue;
+		near = -INFINITY;
+		for (size_t j = i + 1; j < i + (size_t)k; j++)
+			near = fmax(near, s->v[j]);
+		sum += s->v[i] - near;
+		peaks++;
+	}
+	return peaks ? sum / (double)peaks : s->margin;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The lease: one writer at a time, for as long as it lives.
+ */
+#include "board/knobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The name of a file in the state directory, in @buf of PATH_LEN. */
+const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, char *buf)
+{
+	snprintf(buf, PATH_LEN, "%s/%s", b->state, leaf);
+	return buf;
+}
+
+static int make_state_dir(const struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	char path[PATH_LEN];
+
+	snprintf(path, sizeof(path), "%s", b->state);
+	for (char *p = path + 1;; p++) {
+		char was = *p;
+
+		if (was && was != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(path, 0755) && errno != EEXIST && (!was || errno != EROFS))
+			return jetwatt_error_sys(err, -errno, "cannot create %s", path);
+		*p = was;
+		if (!was)
+			return 0;
+	}
+}
+
+/**
+ * jetwatt_lease_take() - become the one writer
+ *
+ * The lock goes with the process, whatever becomes of it. 0600: who may open
+ * the file may lock it.
+ */
+int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	char path[PATH_LEN], pid[16] = "";
+	int fd, rc;
+
+	if (b->lease >= 0)
+		return 0;
+	rc = make_state_dir(b, err);
+	if (rc)
+		return rc == -EACCES ? -EPERM : rc;
+	fd = open(jetwatt_lease_path(b, "lease", path),
+		  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return jetwatt_error_sys(err, -errno, "cannot take the lease %s", path);
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		rc = -errno;
+		if (rc != -EWOULDBLOCK) {
+			rc = jetwatt_error_sys(err, rc, "cannot lock %s", path);
+		} else {
+			if (pread(fd, pid, sizeof(pid) - 1, 0) < 0 || !pid[0])
+				snprintf(pid, sizeof(pid), "?");
+			pid[strcspn(pid, "\n")] = '\0';
+			rc = jetwatt_board_error_set(err, -EBUSY, "another jetwatt controls this board");
+			jetwatt_error_why(err, "process %s holds the lease %s", pid, path);
+			jetwatt_error_fix(err, "wait until it ends, or end it: kill %s", pid);
+		}
+		close(fd);
+		return rc;
+	}
+	snprintf(pid, sizeof(pid), "%d\n", getpid());
+	if (ftruncate(fd, 0) || pwrite(fd, pid, strlen(pid), 0) < 0) {
+		rc = jetwatt_error_sys(err, -errno, "cannot write %s", path);
+		close(fd);
+		return rc;
+	}
+	b->lease = fd;
+	return 0;
+}
+
+void jetwatt_lease_release(struct jetwatt_board *b)
+{
+	if (b->lease < 0)
+		return;
+	/* The name goes, the file stays: a new file would have a new lock. */
+	if (ftruncate(b->lease, 0))
+		errno = 0;
+	close(b->lease);
+	b->lease = -1;
+}
+
+int jetwatt_board_saved(struct jetwatt_board *b, int *owner)
+{
+	char path[PATH_LEN], pid[16] = "";
+	struct stat st;
+	int fd;
+
+	*owner = 0;
+	if (stat(jetwatt_lease_path(b, "saved", path), &st))
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+	if (b->lease >= 0) {
+		*owner = getpid();
+		return 1;
+	}
+	fd = open(jetwatt_lease_path(b, "lease", path), O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 1;
+	if (flock(fd, LOCK_SH | LOCK_NB) && pread(fd, pid, sizeof(pid) - 1, 0) > 0)
+		*owner = atoi(pid);
+	close(fd);
+	return 1;
+}
