@@ -45,7 +45,7 @@ static int start_plant(void)
 	struct sim_mode mode;
 	int err;
 
-	err = model->open(&sim_steps, min(num_possible_cpus(), (u32)SIM_CORES_MAX));
+	err = model->open(&sim_steps, min_t(u32, num_possible_cpus(), SIM_CORES_MAX));
 	if (err)
 		return err;
 	sim_knobs_init();

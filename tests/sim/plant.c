@@ -49,12 +49,10 @@ u64 sim_point_time_ns(const struct sim_point *point)
 
 u32 sim_point_mean_uw(const struct sim_point *point, enum sim_rail rail)
 {
-	u64 stall_us = div_u64(point->part_ns[SIM_STALL], 1000);
-	u64 busy_us = div_u64(point->part_ns[SIM_BUSY], 1000);
+	u64 ns = sim_point_time_ns(point);
 
-	return div64_u64(point->uw[SIM_STALL][rail] * stall_us +
-			 point->uw[SIM_BUSY][rail] * busy_us + (stall_us + busy_us) / 2,
-			 stall_us + busy_us);
+	return mul_u64_u64_div_u64(point->uw[SIM_STALL][rail], point->part_ns[SIM_STALL], ns) +
+	       mul_u64_u64_div_u64(point->uw[SIM_BUSY][rail], point->part_ns[SIM_BUSY], ns);
 }
 
 u32 sim_point_module_uw(const struct sim_point *point)
@@ -71,7 +69,16 @@ static u32 goal_uw(int rail)
 {
 	if (sim_state.phase == SIM_IDLE)
 		return sim_state.point.uw[SIM_IDLE][rail];
-	return sim_point_mean_uw(&sim_state.point, rail);
+	return sim_state.mean_uw[rail];
+}
+
+static void set_point(const struct sim_point *point)
+{
+	int i;
+
+	sim_state.point = *point;
+	for (i = 0; i < SIM_RAILS; i++)
+		sim_state.mean_uw[i] = sim_point_mean_uw(point, i);
 }
 
 static u64 module_pj(void)
@@ -192,7 +199,7 @@ void sim_plant_switch(const struct sim_mode *mode)
 	sim_plant_advance();
 	old = sim_state.point;
 	sim_state.mode = *mode;
-	sim_state.point = point;
+	set_point(&point);
 	sim_state.switches++;
 	sim_work_rescale(&old);
 	sim_plant_follow();
@@ -230,6 +237,7 @@ void sim_plant_now(struct sim_now *now)
 int sim_plant_start(const struct sim_model *model, const struct sim_mode *mode, u64 seed)
 {
 	struct sim_state *s = &sim_state;
+	struct sim_point point;
 	unsigned long flags;
 	int i, err;
 
@@ -238,7 +246,8 @@ int sim_plant_start(const struct sim_model *model, const struct sim_mode *mode, 
 		return err;
 	s->model = model;
 	s->mode = *mode;
-	model->point(mode, &s->point);
+	model->point(mode, &point);
+	set_point(&point);
 	sim_noise_seed(&s->noise, seed);
 	s->temp_uc = (AMBIENT_MC + 6000) * 1000;
 	hrtimer_init(&s->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);

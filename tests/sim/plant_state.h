@@ -17,6 +17,7 @@ struct sim_state {
 	const struct sim_model *model;
 	struct sim_mode mode;
 	struct sim_point point;
+	u32 mean_uw[SIM_RAILS];		/* over a minibatch at that point */
 	struct sim_noise noise;
 	u32 switches;			/* how often the mode has changed */
 	u64 now;			/* integrated up to here */
