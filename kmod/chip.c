@@ -89,11 +89,9 @@ unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip)
 void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now)
 {
 	WRITE_ONCE(chip->errors, chip->errors + 1);
-	if (chip->lost || ++chip->row < JETWATT_ROW_LOST) {
-		chip->retry_due = now + NSEC_PER_SEC;
-		return;
-	}
 	chip->retry_due = now + NSEC_PER_SEC;
+	if (chip->lost || ++chip->row < JETWATT_ROW_LOST)
+		return;
 	WRITE_ONCE(chip->lost, true);
 	jetwatt_event_post(JETWATT_EVENT_CHIP_LOST, chip->id, 0);
 }

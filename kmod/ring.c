@@ -32,7 +32,8 @@ static struct jetwatt_sample *slots;
 static unsigned int mask;
 static u64 head;
 
-/* The sample that is being taken, which lasts: until it is whole, the slot that
+/*
+ * The sample that is being taken, which lasts: until it is whole, the slot that
  * it goes to keeps the oldest one.
  */
 static struct jetwatt_sample draft;

@@ -4,6 +4,7 @@
 #include "family.h"
 
 #include "kselftest_harness.h"
+#include <signal.h>
 
 #define ADAPTER	"c240000.i2c"
 #define SIM_BUS	"/sys/bus/platform/drivers/jetwatt-sim-i2c/"
@@ -181,6 +182,44 @@ TEST_F(board, no_memory_for_a_chip)
 	ASSERT_EQ(0, write_file(SIM_BUS "bind", ADAPTER));
 	sleep_ms(300);
 	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
+}
+
+/*
+ * Somebody else keeps the bus busy, so that ticks are late: they are skipped
+ * and counted, not caught up, and an event says how many.
+ */
+TEST_F(board, overrun)
+{
+	uint64_t start, missed, ticks, told = 0, period = 1000000000 / 375, ns;
+	struct nlmsghdr *e;
+	pid_t pid;
+
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 90));
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 375));
+	sleep_ms(100);
+	start = now_ns();
+	missed = stat_of(&self->f, JETWATT_A_STATS_MISSED);
+	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
+	pid = fork();
+	if (!pid)
+		for (;;)
+			read_number("/sys/bus/i2c/devices/1-0040/hwmon/hwmon0/in1_input");
+	e = next_event(&self->events, 3000, JETWATT_EVENT_OVERRUN);
+	ASSERT_NE(NULL, e);
+	told = u64_of(e, JETWATT_A_EVENT_VALUE);
+	EXPECT_LE(1, told);
+	sleep_ms(1500);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ns = now_ns() - start;
+	missed = stat_of(&self->f, JETWATT_A_STATS_MISSED) - missed;
+	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS) - ticks;
+	TH_LOG("%llu ticks, %llu missed", (unsigned long long)ticks, (unsigned long long)missed);
+	EXPECT_LE(told, missed);
+	EXPECT_LE(1, missed);
+	EXPECT_LE(ns / period, ticks + missed + 3);
+	EXPECT_GE(ns / period + 3, ticks + missed);
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 50));
 }
 
 /* The module's own fault: a transfer that never starts. */

@@ -31,6 +31,23 @@ static void stop(pid_t *pid, unsigned int n)
 	}
 }
 
+/* CPU time of the sampler's thread so far, in ns. */
+static uint64_t thread_ns(void)
+{
+	char path[64], text[128];
+	unsigned int pid;
+
+	for (pid = 2; pid < 2000; pid++) {
+		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+		if (read_file(path, text, sizeof(text)) || strcmp(text, "jetwatt"))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%u/schedstat", pid);
+		if (!read_file(path, text, sizeof(text)))
+			return strtoull(text, NULL, 10);
+	}
+	return 0;
+}
+
 FIXTURE(sampler) {
 	struct family f;
 };
@@ -61,6 +78,7 @@ FIXTURE_VARIANT_ADD(sampler, four) { .spinning = 4 };
 TEST_F(sampler, keeps_its_time)
 {
 	uint64_t ticks, missed, end, period = 2500000, worst = 0, gap, last = 0, n = 0, lost = 0;
+	uint64_t ours;
 	struct timespec before, after;
 	struct batch b;
 	pid_t pid[4];
@@ -73,6 +91,7 @@ TEST_F(sampler, keeps_its_time)
 	spin(pid, variant->spinning);
 	missed = stat_of(&self->f, JETWATT_A_STATS_MISSED);
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
+	ours = thread_ns();
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
 	end = now_ns() + 10000000000ULL;
 	while (now_ns() < end) {
@@ -86,10 +105,12 @@ TEST_F(sampler, keeps_its_time)
 		lost = b.lost;
 	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+	ours = thread_ns() - ours;
 	cpu = (after.tv_sec - before.tv_sec) * 1e9 + after.tv_nsec - before.tv_nsec;
 	stop(pid, variant->spinning);
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS) - ticks;
 	missed = stat_of(&self->f, JETWATT_A_STATS_MISSED) - missed;
+	TH_LOG("sampler's thread: %llu ns a tick", (unsigned long long)(ours / (ticks ?: 1)));
 	TH_LOG("%u spinning: %llu ticks, %llu missed, late p50 %llu ns, p99 %llu, max %llu; "
 	       "widest gap +%llu ns; reader %.0f ns a sample", variant->spinning,
 	       (unsigned long long)ticks, (unsigned long long)missed,
@@ -97,6 +118,9 @@ TEST_F(sampler, keeps_its_time)
 	       (unsigned long long)stat_of(&self->f, JETWATT_A_STATS_LATE_P99_NS),
 	       (unsigned long long)stat_of(&self->f, JETWATT_A_STATS_LATE_MAX_NS),
 	       (unsigned long long)worst, cpu / (n ?: 1));
+	/* A tenth of a core would be no sampler for a machine that has work to do. */
+	EXPECT_LT(0, ours);
+	EXPECT_GT(1000000000, ours);
 	EXPECT_EQ(0, missed);
 	EXPECT_EQ(0, lost);
 	EXPECT_LE(3990, ticks);

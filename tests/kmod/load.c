@@ -52,7 +52,7 @@ TEST_F(modules, parameters)
 	family_close(&self->f);
 }
 
-/* With the stream on, a dump never taken to its end, and a socket left open. */
+/* With the stream on, for one that reads and one that does not. */
 TEST_F(modules, rounds)
 {
 	static struct family idle;
@@ -71,6 +71,26 @@ TEST_F(modules, rounds)
 		family_close(&self->f);
 		family_close(&idle);
 	}
+}
+
+/* A dump that has begun keeps the module until its reader is done or gone. */
+TEST_F(modules, open_dump)
+{
+	static struct family reader;
+
+	ASSERT_EQ(0, load("jetwatt", ""));
+	ASSERT_EQ(0, family_open(&self->f));
+	ASSERT_EQ(0, family_open(&reader));
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 200));
+	sleep_ms(5000);
+	ASSERT_EQ(0, send_request(&reader, request(&reader, JETWATT_CMD_SAMPLES_GET), NLM_F_DUMP));
+	EXPECT_EQ(-EWOULDBLOCK, unload("jetwatt"));
+	EXPECT_EQ(0, receive(&reader, NULL, NULL));
+	ASSERT_EQ(0, send_request(&reader, request(&reader, JETWATT_CMD_SAMPLES_GET), NLM_F_DUMP));
+	EXPECT_EQ(-EWOULDBLOCK, unload("jetwatt"));
+	family_close(&reader);
+	EXPECT_EQ(0, unload("jetwatt"));
+	family_close(&self->f);
 }
 
 /* In the middle of a tick, whichever it is. */
