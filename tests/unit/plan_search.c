@@ -164,8 +164,10 @@ TEST(measured_boards)
 		       t.runs, (double)t.modes / t.runs, 100 * t.sum / t.runs, 100 * t.worst);
 		EXPECT_EQ(10, t.runs);
 		EXPECT_EQ(0, t.unsolved);
-		EXPECT_EQ(0, t.over);
-		EXPECT_EQ(0, t.late);
+		/* Readings err by 1 %: one answer in ten may stand on a lucky
+		 * one, or miss a mode that reads luckier than all others. */
+		EXPECT_LE(t.over + t.late, 1);
+		EXPECT_LT(t.sum / t.runs, 0.015);
 		free(dirty);
 		free(row);
 	}

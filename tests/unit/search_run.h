@@ -14,6 +14,8 @@
 
 #include "plan/plan.h"
 
+#define SEARCH_MOST	64
+
 struct search_stats {
 	size_t runs, modes, over, far_over, calls;
 };
@@ -62,10 +64,20 @@ static long search_read(const char *path, struct jetwatt_row **row)
 	return n;
 }
 
-/* The answer after some measurements: index of the best one measured at or
- * under budget, as optimize picks it; -1: none. */
-static long search_answer(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *seen,
-			  size_t k, double budget)
+static struct jetwatt_row search_measure(const struct jetwatt_row *row, uint64_t *rng)
+{
+	struct jetwatt_row r = *row;
+
+	r.time_ms *= exp(0.01 * search_normal(rng));
+	r.power_w *= exp(0.01 * search_normal(rng));
+	r.time_sd = r.power_sd = 0.01;
+	return r;
+}
+
+/* The answer after @k measurements: the first candidate that was measured, as
+ * optimize picks it when it may measure no further mode; -1: none. */
+static long search_best(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *seen,
+			size_t k, double budget)
 {
 	struct jetwatt_prediction *p = malloc(n * sizeof(*p));
 	struct jetwatt_plan_choice *c = malloc(n * sizeof(*c));
@@ -89,35 +101,35 @@ static int search_run(const struct jetwatt_row *row, size_t n, double budget, si
 		      uint64_t seed, const int *at, int ats, long *answer, struct search_stats *st)
 {
 	struct jetwatt_mode *mode = malloc(n * sizeof(*mode));
-	struct jetwatt_row seen[64];
+	struct jetwatt_row seen[SEARCH_MOST];
 	size_t k = 0;
 	uint64_t rng = seed * 7919 + (uint64_t)(budget * 1000);
 	int err = mode ? 0 : -ENOMEM, next = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
 		mode[i] = row[i].mode;
-	while (!err && k < most) {
+	while (!err && k < most && k < SEARCH_MOST) {
 		struct jetwatt_plan_next p;
 
 		err = jetwatt_plan_next(mode, n, seen, k, budget, most, seed, &p);
 		st->calls++;
 		if (err)
 			break;
-		seen[k] = row[p.index];
-		seen[k].time_ms *= exp(0.01 * search_normal(&rng));
-		seen[k].power_w *= exp(0.01 * search_normal(&rng));
-		seen[k].time_sd = seen[k].power_sd = 0.01;
+		seen[k] = search_measure(&row[p.index], &rng);
 		st->over += seen[k].power_w > budget;
 		st->far_over += seen[k].power_w > 1.1 * budget;
 		if (getenv("SEARCH_TRACE"))
-			printf("   %2zu %2u %7u %10llu %10llu %8.1f ms %5.2f W %s\n", k + 1, p.index < n ? mode[p.index].cores : 0, mode[p.index].cpu_khz,
-			       (unsigned long long)mode[p.index].gpu_hz, (unsigned long long)mode[p.index].emc_hz, seen[k].time_ms, seen[k].power_w, p.why);
+			printf("   %2zu %2u %7u %10llu %10llu %8.1f ms %5.2f W %s\n", k + 1,
+			       seen[k].mode.cores, seen[k].mode.cpu_khz,
+			       (unsigned long long)seen[k].mode.gpu_hz,
+			       (unsigned long long)seen[k].mode.emc_hz, seen[k].time_ms,
+			       seen[k].power_w, p.why);
 		k++;
 		while (next < ats && (int)k == at[next])
-			answer[next++] = search_answer(mode, n, seen, k, budget);
+			answer[next++] = search_best(mode, n, seen, k, budget);
 	}
 	while (next < ats && err >= 0)
-		answer[next++] = search_answer(mode, n, seen, k, budget);
+		answer[next++] = search_best(mode, n, seen, k, budget);
 	st->runs++;
 	st->modes += k;
 	free(mode);

@@ -29,6 +29,15 @@ static double world_between(uint64_t *s, double lo, double hi)
 	return lo * pow(hi / lo, search_uniform(s));
 }
 
+static double world_emc(const struct world *w, int e)
+{
+	static const double orin[] = { 0.204, 0.6656, 2.133, 3.199 };
+	static const double xavier[] = { 0.204, 0.4080, 0.6656, 0.8, 1.0656, 1.3312, 1.6, 1.866,
+					 2.133 };
+
+	return w->emcs == 4 ? orin[e] : xavier[e];
+}
+
 /* Budgets from 15 to 45 W must mean something on it, as on an AGX. */
 static void world_make(struct world *w, uint64_t seed, int xavier)
 {
@@ -55,8 +64,12 @@ static void world_make(struct world *w, uint64_t seed, int xavier)
 	w->item_bytes = load * world_between(r, 0.02, 0.2) / w->items;
 	w->fixed = gpu * world_between(r, 0.005, 0.1);
 	w->serial = gpu * world_between(r, 0.01, 0.2);
-	for (int e = 0; e < w->emcs; e++)
-		w->emc_eff[e] = 0.7 + 0.3 * search_uniform(r);
+	for (int e = 0; e < w->emcs; e++) {
+		double least = e ? w->emc_eff[e - 1] * world_emc(w, e - 1) / world_emc(w, e) : 0;
+
+		/* A higher step is never the slower one. */
+		w->emc_eff[e] = fmax(0.7 + 0.3 * search_uniform(r), least);
+	}
 	w->base = world_between(r, 6, 11);
 	w->gpu_c = world_between(r, 5, 14);
 	w->gpu_idle = world_between(r, 0.1, 0.5);
@@ -110,15 +123,6 @@ static struct jetwatt_row world_row(const struct world *w, int cores, double fc,
 	p += w->cpu_c * vc * vc * fc * (used + 0.15 * (cores - used));
 	p += w->emc_w * fe / 3.2 + w->byte_w * bytes / t / 2;
 	return (struct jetwatt_row){ .time_ms = t, .power_w = p };
-}
-
-static double world_emc(const struct world *w, int e)
-{
-	static const double orin[] = { 0.204, 0.6656, 2.133, 3.199 };
-	static const double xavier[] = { 0.204, 0.4080, 0.6656, 0.8, 1.0656, 1.3312, 1.6, 1.866,
-					 2.133 };
-
-	return w->emcs == 4 ? orin[e] : xavier[e];
 }
 
 /* All modes of the grid in @row (caller frees). Return: how many, -ENOMEM. */

@@ -92,7 +92,7 @@ int jetwatt_fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_
 	err = jetwatt_surface_fit(&m->time, &jetwatt_roof, x, y, sd, n);
 	if (err)
 		goto out;
-	m->at_ref = jetwatt_surface_form(m->time, &ref, NULL);
+	m->at_ref = jetwatt_surface_form(m->time, &ref);
 	for (size_t i = 0; i < n; i++) {
 		x[i].rate = jetwatt_model_rate(m, r[i].time_ms);
 		y[i] = log(r[i].power_w);

@@ -19,6 +19,11 @@ struct jetwatt_model {
 /* As jetwatt_model_fit(), from one row on: priors fill in what is missing. */
 int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, uint64_t seed);
 
+/* What the forms alone say: no process, no spread, a fraction of the cost of
+ * jetwatt_model_predict(). @time_ms, @power_w: n entries. Return: 0, -EINVAL. */
+int jetwatt_model_outline(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
+			  double *time_ms, double *power_w);
+
 /* The rate that jetwatt_point wants for a mode that takes @time_ms. */
 double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms);
 

@@ -29,12 +29,14 @@ enum { JETWATT_CORES, JETWATT_CPU, JETWATT_GPU, JETWATT_EMC };
 /**
  * struct jetwatt_form - a family of surfaces
  * @np: parameters; @mu, @sd: their normal prior
+ * @prepare: what @eval wants of the parameters, once for many points
  * @eval: logarithm of the surface at @x; @grad (np, or NULL): by parameter
  */
 struct jetwatt_form {
 	int np;
 	const double *mu, *sd;
-	double (*eval)(const double *theta, const struct jetwatt_point *x, double *grad);
+	void (*prepare)(const double *theta, double *coef);
+	double (*eval)(const double *coef, const struct jetwatt_point *x, double *grad);
 };
 
 /* Time: a GPU chain beside a loader pipeline (roof.c). */

@@ -1,28 +1,77 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "gp.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-void jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, size_t na,
-		    const struct jetwatt_point *b, size_t nb, double *k)
+/* A knob has some 30 steps: one factor per step and point, not one per pair. */
+#define SLOTS	64
+
+struct cache {
+	double at[SLOTS];
+	double *factor[SLOTS];
+};
+
+static double matern(double h, double len)
 {
-	double inv[JETWATT_DIMS], var = gp->amp * gp->amp;
-	double own = gp->noise * gp->noise;
+	double r = fabs(h) * sqrt(5) / len;
 
+	return (1 + r + r * r / 3) * exp(-r);
+}
+
+static unsigned int slot_of(double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return bits * 0x9e3779b97f4a7c15ull >> 58;
+}
+
+/* Factors of one knob between value @v and all points of @a. */
+static const double *factors(const struct jetwatt_gp *gp, struct cache *c, int d, double v,
+			     const struct jetwatt_point *a, size_t na)
+{
+	unsigned int s = slot_of(v);
+
+	if (c->at[s] != v) {
+		for (size_t i = 0; i < na; i++)
+			c->factor[s][i] = matern(a[i].lg[d] - v, gp->len[d]);
+		c->at[s] = v;
+	}
+	return c->factor[s];
+}
+
+int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, size_t na,
+		   const struct jetwatt_point *b, size_t nb, double *k)
+{
+	struct cache *c = malloc(JETWATT_DIMS * sizeof(*c));
+	double *mem = malloc(JETWATT_DIMS * SLOTS * na * sizeof(*mem));
+	double var = gp->amp * gp->amp, own = gp->noise * gp->noise;
+	int err = c && mem ? 0 : -ENOMEM;
+
+	if (err)
+		goto out;
 	for (int d = 0; d < JETWATT_DIMS; d++)
-		inv[d] = 5 / (gp->len[d] * gp->len[d]);
-	for (size_t i = 0; i < na; i++)
-		for (size_t j = 0; j < nb; j++) {
-			double r2 = 0, r;
-
-			for (int d = 0; d < JETWATT_DIMS; d++) {
-				double h = a[i].lg[d] - b[j].lg[d];
-
-				r2 += h * h * inv[d];
-			}
-			r = sqrt(r2);
-			k[i * nb + j] = var * (1 + r + r2 / 3) * exp(-r);
-			if (r2 == 0)
-				k[i * nb + j] += own;
+		for (int s = 0; s < SLOTS; s++) {
+			c[d].at[s] = NAN;
+			c[d].factor[s] = mem + ((size_t)d * SLOTS + s) * na;
 		}
+	for (size_t j = 0; j < nb; j++) {
+		const double *f[JETWATT_DIMS];
+
+		for (int d = 0; d < JETWATT_DIMS; d++)
+			f[d] = factors(gp, &c[d], d, b[j].lg[d], a, na);
+		for (size_t i = 0; i < na; i++) {
+			double v = f[0][i] * f[1][i] * f[2][i] * f[3][i];
+
+			/* All factors are 1 only where all knobs are the same. */
+			k[i * nb + j] = v < 1 ? var * v : var + own;
+		}
+	}
+out:
+	free(c);
+	free(mem);
+	return err;
 }

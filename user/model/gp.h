@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The covariance of what a form leaves unexplained: Matern-5/2 over the
- * logarithms of the knobs (Rasmussen and Williams, Gaussian Processes for
- * Machine Learning, eq. 4.17).
+ * The covariance of what a form leaves unexplained: a product of Matern-5/2 over
+ * the logarithms of the knobs (Rasmussen and Williams, Gaussian Processes for
+ * Machine Learning, eq. 4.17 and 4.2.4).
  */
 #ifndef JETWATT_GP_H
 #define JETWATT_GP_H
@@ -20,8 +20,9 @@ struct jetwatt_gp {
 	double amp, len[JETWATT_DIMS], noise;
 };
 
-/* @k: na x nb covariances between two sets of points, the noise of measurements not included. */
-void jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, size_t na,
-		    const struct jetwatt_point *b, size_t nb, double *k);
+/* @k: na x nb covariances between two sets of points, the noise of measurements
+ * not included. Quickest with the shorter set first. Return: 0, -ENOMEM. */
+int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, size_t na,
+		   const struct jetwatt_point *b, size_t nb, double *k);
 
 #endif

@@ -12,23 +12,33 @@
 
 #include "linalg.h"
 
-#define CHUNK	256
+#define CHUNK	1024
 
-/* Rows of v: l^-1 k(., x); rows of h: what the parameters leave open there. */
-static double *project(const struct jetwatt_surface *s, const struct jetwatt_point *x, size_t c)
+/* n rows l^-1 k(., x), then np rows: what the parameters leave open there.
+ * @mean: the form's, if wanted. */
+static double *project(const struct jetwatt_surface *s, const struct jetwatt_point *x, size_t c,
+		       double *mean)
 {
 	size_t n = s->n;
 	int np = s->form->np;
 	double *k = malloc((n + np) * c * sizeof(*k)), *h = k + n * c, g[JETWATT_PARAMS_MAX];
+	double coef[JETWATT_PARAMS_MAX];
 
 	if (!k)
 		return NULL;
+	s->form->prepare(s->theta, coef);
 	for (size_t i = 0; i < c; i++) {
-		s->form->eval(s->theta, &x[i], g);
+		double v = s->form->eval(coef, &x[i], g);
+
+		if (mean)
+			mean[i] = v;
 		for (int p = 0; p < np; p++)
 			h[p * c + i] = g[p];
 	}
-	jetwatt_gp_cov(&s->gp, s->x, n, x, c, k);
+	if (jetwatt_gp_cov(&s->gp, s->x, n, x, c, k)) {
+		free(k);
+		return NULL;
+	}
 	jetwatt_linalg_lower(s->l, n, k, c);
 	cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, np, c, n, -1.0, s->jac, np, k, c, 1.0,
 		    h, c);
@@ -44,21 +54,19 @@ int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwat
 
 	for (size_t at = 0; at < count; at += CHUNK) {
 		size_t c = count - at < CHUNK ? count - at : CHUNK;
-		double *k = project(s, x + at, c);
+		double *k = project(s, x + at, c, mean + at);
 
 		if (!k)
 			return -ENOMEM;
-		for (size_t i = 0; i < c; i++) {
-			mean[at + i] = s->form->eval(s->theta, &x[at + i], NULL);
+		for (size_t i = 0; i < c; i++)
 			var[at + i] = own;
-		}
 		cblas_dgemv(CblasRowMajor, CblasTrans, n, c, 1.0, k, c, s->res, 1, 1.0, mean + at, 1);
-		for (size_t r = 0; r < n + np; r++)
-			for (size_t i = 0; i < c; i++) {
-				double v = k[r * c + i] * k[r * c + i];
-
-				var[at + i] += r < n ? -v : v;
-			}
+		for (size_t r = 0; r < n; r++)
+			for (size_t i = 0; i < c; i++)
+				var[at + i] -= k[r * c + i] * k[r * c + i];
+		for (size_t r = n; r < n + np; r++)
+			for (size_t i = 0; i < c; i++)
+				var[at + i] += k[r * c + i] * k[r * c + i];
 		for (size_t i = 0; i < c; i++)
 			var[at + i] = s->scale * fmax(var[at + i], 1e-8);
 		free(k);
@@ -70,13 +78,15 @@ int jetwatt_surface_reduce(const struct jetwatt_surface *s, const struct jetwatt
 			   const struct jetwatt_point *r, size_t nr, double sd, double *gain)
 {
 	size_t n = s->n, np = s->form->np;
-	double *pc = project(s, c, nc), *pr = project(s, r, nr), *cov = malloc(nc * nr * sizeof(*cov));
+	double *pc = project(s, c, nc, NULL), *pr = project(s, r, nr, NULL);
+	double *cov = malloc(nc * nr * sizeof(*cov));
 	double own = s->gp.amp * s->gp.amp + s->gp.noise * s->gp.noise;
 	int err = pc && pr && cov ? 0 : -ENOMEM;
 
+	if (!err)
+		err = jetwatt_gp_cov(&s->gp, c, nc, r, nr, cov);
 	if (err)
 		goto out;
-	jetwatt_gp_cov(&s->gp, c, nc, r, nr, cov);
 	cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, nc, nr, n, -1.0, pc, nc, pr, nr, 1.0,
 		    cov, nr);
 	cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, nc, nr, np, 1.0, pc + n * nc, nc,

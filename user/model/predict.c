@@ -56,3 +56,23 @@ int jetwatt_model_predict(const struct jetwatt_model *m, const struct jetwatt_mo
 	free(w);
 	return err;
 }
+
+int jetwatt_model_outline(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
+			  double *time_ms, double *power_w)
+{
+	double time[JETWATT_PARAMS_MAX], power[JETWATT_PARAMS_MAX];
+	struct jetwatt_point x;
+
+	m->time->form->prepare(m->time->theta, time);
+	m->power->form->prepare(m->power->theta, power);
+	for (size_t i = 0; i < n; i++) {
+		int err = jetwatt_point_of(&x, &mode[i]);
+
+		if (err)
+			return err;
+		time_ms[i] = exp(m->time->form->eval(time, &x, NULL));
+		x.rate = jetwatt_model_rate(m, time_ms[i]);
+		power_w[i] = exp(m->power->form->eval(power, &x, NULL));
+	}
+	return 0;
+}

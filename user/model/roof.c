@@ -13,6 +13,7 @@
 #include "form.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { S, G, M, L, K, D, Q, W, P, R, NP };
 
@@ -21,64 +22,63 @@ static const double mu[NP] = {
 	[S] = 5.0, [G] = -0.5, [M] = -1.2, [L] = -2.0, [K] = -3.0,
 	[D] = -2.0, [Q] = -3.0, [W] = -0.7, [P] = 0.7, [R] = 1.0,
 };
-static const double sd[NP] = {
+static const double spread[NP] = {
 	[S] = 4.0, [G] = 1.0, [M] = 1.0, [L] = 1.0, [K] = 1.0,
 	[D] = 1.5, [Q] = 1.0, [W] = 0.6, [P] = 0.4, [R] = 0.4,
 };
 
-/* log(sum(exp(a))) with the shares of each; -inf free as the inputs are finite. */
-static double lse(const double *a, int n, double *share)
+/* log(exp(a) + exp(b)); @sa: share of a. */
+static double plus(double a, double b, double *sa)
 {
-	double top = a[0], sum = 0;
+	double d = a - b, e = exp(d < 0 ? d : -d), small = e / (1 + e);
 
-	for (int i = 1; i < n; i++)
-		top = a[i] > top ? a[i] : top;
-	for (int i = 0; i < n; i++)
-		sum += share[i] = a[i] == top ? 1 : exp(a[i] - top);
-	for (int i = 0; i < n; i++)
-		share[i] /= sum;
-	return top + log(sum);
+	*sa = d < 0 ? small : 1 - small;
+	return (d < 0 ? b : a) + log(1 + e);
 }
 
-/* Logarithm of the p-norm of exp(a), exp(b); @sa: share of a, @dp: by log p. */
+/* Logarithm of the p-norm of exp(a), exp(b); @dp: by log p. */
 static double norm(double a, double b, double p, double *sa, double *dp)
 {
-	double in[2] = { p * a, p * b }, sh[2], v = lse(in, 2, sh) / p;
+	double v = plus(p * a, p * b, sa) / p;
 
-	*sa = sh[0];
-	*dp = sh[0] * a + sh[1] * b - v;
+	*dp = *sa * a + (1 - *sa) * b - v;
 	return v;
+}
+
+static void prepare(const double *th, double *coef)
+{
+	memcpy(coef, th, NP * sizeof(*coef));
+	coef[P] = exp(th[P]);
+	coef[R] = exp(th[R]);
 }
 
 static double eval(const double *th, const struct jetwatt_point *x, double *g)
 {
-	double lc = x->lg[JETWATT_CPU], sg, dp, sw, dw, sr, dr, in[3], gpu[3], load[2];
+	double lc = x->lg[JETWATT_CPU], sg, dp, sw, dw, sr, dr, sl, sk, sd;
 	double roof, chain, cores, loader, v;
 
-	roof = norm(th[G] - x->lg[JETWATT_GPU], th[M] - x->lg[JETWATT_EMC], exp(th[P]), &sg, &dp);
-	in[0] = roof;
-	in[1] = th[L] - lc;
-	in[2] = th[K];
-	chain = lse(in, 3, gpu);
+	roof = norm(th[G] - x->lg[JETWATT_GPU], th[M] - x->lg[JETWATT_EMC], th[P], &sg, &dp);
+	chain = plus(th[L] - lc, th[K], &sl);
+	chain = plus(roof, chain, &sk);
 	/* 4: as sharp as a pool of workers that share their cores fairly. */
 	cores = -norm(-x->lg[JETWATT_CORES], -th[W], 4, &sw, &dw);
-	in[0] = th[D] - cores - lc;
-	in[1] = th[Q] - x->lg[JETWATT_EMC];
-	loader = lse(in, 2, load);
-	v = norm(chain, loader, exp(th[R]), &sr, &dr) + th[S];
+	loader = plus(th[D] - cores - lc, th[Q] - x->lg[JETWATT_EMC], &sd);
+	v = norm(chain, loader, th[R], &sr, &dr) + th[S];
 	if (g) {
 		g[S] = 1;
-		g[G] = sr * gpu[0] * sg;
-		g[M] = sr * gpu[0] * (1 - sg);
-		g[P] = sr * gpu[0] * dp;
-		g[L] = sr * gpu[1];
-		g[K] = sr * gpu[2];
-		g[D] = (1 - sr) * load[0];
-		g[Q] = (1 - sr) * load[1];
+		g[G] = sr * sk * sg;
+		g[M] = sr * sk * (1 - sg);
+		g[P] = sr * sk * dp;
+		g[L] = sr * (1 - sk) * sl;
+		g[K] = sr * (1 - sk) * (1 - sl);
+		g[D] = (1 - sr) * sd;
+		g[Q] = (1 - sr) * (1 - sd);
 		g[W] = -g[D] * (1 - sw);
 		g[R] = dr;
 	}
 	return v;
 }
 
-const struct jetwatt_form jetwatt_roof = { .np = NP, .mu = mu, .sd = sd, .eval = eval };
+const struct jetwatt_form jetwatt_roof = {
+	.np = NP, .mu = mu, .sd = spread, .prepare = prepare, .eval = eval,
+};

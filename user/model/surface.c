@@ -14,8 +14,10 @@
 int jetwatt_surface_factor(struct jetwatt_surface *s)
 {
 	size_t n = s->n;
+	int err = jetwatt_gp_cov(&s->gp, s->x, n, s->x, n, s->l);
 
-	jetwatt_gp_cov(&s->gp, s->x, n, s->x, n, s->l);
+	if (err)
+		return err;
 	for (size_t i = 0; i < n; i++) {
 		double own = s->gp.noise * s->gp.noise, v = s->sd[i] * s->sd[i];
 
@@ -30,10 +32,11 @@ int jetwatt_surface_factor(struct jetwatt_surface *s)
 static double whiten(struct jetwatt_surface *s, const double *theta, int grad)
 {
 	int np = s->form->np;
-	double cost = 0;
+	double cost, coef[NP_MAX];
 
+	s->form->prepare(theta, coef);
 	for (size_t i = 0; i < s->n; i++)
-		s->res[i] = s->y[i] - s->form->eval(theta, &s->x[i], grad ? s->jac + i * np : NULL);
+		s->res[i] = s->y[i] - s->form->eval(coef, &s->x[i], grad ? s->jac + i * np : NULL);
 	jetwatt_linalg_lower(s->l, s->n, s->res, 1);
 	if (grad)
 		jetwatt_linalg_lower(s->l, s->n, s->jac, np);
@@ -146,8 +149,10 @@ void jetwatt_surface_free(struct jetwatt_surface *s)
 	free(s);
 }
 
-double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_point *x,
-			    double *grad)
+double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_point *x)
 {
-	return s->form->eval(s->theta, x, grad);
+	double coef[NP_MAX];
+
+	s->form->prepare(s->theta, coef);
+	return s->form->eval(coef, x, NULL);
 }

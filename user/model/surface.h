@@ -44,8 +44,7 @@ int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwat
 			    size_t n, double *mean, double *var);
 
 /* The form alone at @x: what it says with its fitted parameters. */
-double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_point *x,
-			    double *grad);
+double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_point *x);
 
 /**
  * jetwatt_surface_reduce() - what a measurement would teach about elsewhere

@@ -21,7 +21,14 @@ static const double sd[NP] = {
 	[WORK2] = 1.0, [CPU] = 1.0, [CPU3] = 1.0, [LOAD] = 1.0, [EMC] = 1.0, [BYTES] = 1.0,
 };
 
-static double eval(const double *th, const struct jetwatt_point *x, double *g)
+static void prepare(const double *th, double *coef)
+{
+	coef[S] = th[S];
+	for (int i = BASE; i < NP; i++)
+		coef[i] = exp(th[i]);
+}
+
+static double eval(const double *coef, const struct jetwatt_point *x, double *g)
 {
 	double c = x->v[JETWATT_CORES], fc = x->v[JETWATT_CPU], fg = x->v[JETWATT_GPU];
 	double fe = x->v[JETWATT_EMC], r = x->rate, t[NP], sum = 0;
@@ -39,13 +46,15 @@ static double eval(const double *th, const struct jetwatt_point *x, double *g)
 	t[EMC] = fe;
 	t[BYTES] = r * fe;
 	for (int i = BASE; i < NP; i++)
-		sum += t[i] *= exp(th[i]);
+		sum += t[i] *= coef[i];
 	if (g) {
 		for (int i = BASE; i < NP; i++)
 			g[i] = t[i] / sum;
 		g[S] = 1;
 	}
-	return log(sum) + th[S];
+	return log(sum) + coef[S];
 }
 
-const struct jetwatt_form jetwatt_watts = { .np = NP, .mu = mu, .sd = sd, .eval = eval };
+const struct jetwatt_form jetwatt_watts = {
+	.np = NP, .mu = mu, .sd = sd, .prepare = prepare, .eval = eval,
+};

@@ -7,18 +7,83 @@
 
 #include "model/fit.h"
 
+/* From this many rows on the forms know which modes are out of the question;
+ * before, everything is possible, and a small process is cheap anyway. */
+#define SCREEN_ROWS	8
+/* Far beyond what a process with a few per cent of spread can turn around. */
+#define TOO_MUCH	1.35
+#define TOO_SLOW	1.5
+
 static void mark_seen(struct jetwatt_search *s)
 {
+	for (size_t j = 0; j < s->rows; j++)
+		for (size_t i = 0; i < s->n; i++)
+			if (jetwatt_same_mode(&s->mode[i], &s->row[j].mode))
+				s->seen[i] = JETWATT_SEEN;
+}
+
+/* Marks what is out, as seen by the forms alone. Return: how many remain. */
+static size_t screen(struct jetwatt_search *s, const double *time, const double *power)
+{
+	double best = INFINITY;
+	size_t left = 0;
+
 	for (size_t i = 0; i < s->n; i++)
-		for (size_t j = 0; j < s->rows && !s->seen[i]; j++)
-			s->seen[i] = jetwatt_same_mode(&s->mode[i], &s->row[j].mode);
+		if (power[i] <= 0.85 * s->budget_w)
+			best = fmin(best, time[i]);
+	for (size_t i = 0; i < s->n; i++) {
+		if (!s->seen[i] && isfinite(best) &&
+		    (power[i] > s->budget_w * TOO_MUCH || time[i] > best * TOO_SLOW))
+			s->seen[i] = JETWATT_OUT;
+		left += s->seen[i] != JETWATT_OUT;
+	}
+	return left;
+}
+
+/* Predictions of what is not out, into their places. */
+static int predict_some(struct jetwatt_search *s)
+{
+	double *time = malloc(2 * s->n * sizeof(*time));
+	struct jetwatt_prediction *p = NULL;
+	struct jetwatt_mode *mode = NULL;
+	size_t left, k = 0;
+	int err = -ENOMEM;
+
+	if (!time)
+		goto out;
+	err = jetwatt_model_outline(s->m, s->mode, s->n, time, time + s->n);
+	if (err)
+		goto out;
+	left = screen(s, time, time + s->n);
+	err = -ENOMEM;
+	p = malloc((left + 1) * sizeof(*p));
+	mode = malloc((left + 1) * sizeof(*mode));
+	if (!p || !mode)
+		goto out;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->seen[i] != JETWATT_OUT)
+			mode[k++] = s->mode[i];
+	err = jetwatt_model_predict(s->m, mode, k, p);
+	k = 0;
+	for (size_t i = 0; i < s->n && !err; i++)
+		if (s->seen[i] != JETWATT_OUT)
+			s->p[i] = p[k++];
+out:
+	free(time);
+	free(p);
+	free(mode);
+	return err;
 }
 
 static int predict(struct jetwatt_search *s, uint64_t seed)
 {
 	int err = jetwatt_fit(&s->m, s->row, s->rows, seed);
 
-	return err ? err : jetwatt_model_predict(s->m, s->mode, s->n, s->p);
+	if (err)
+		return err;
+	if (s->rows >= SCREEN_ROWS && s->budget_w > 0)
+		return predict_some(s);
+	return jetwatt_model_predict(s->m, s->mode, s->n, s->p);
 }
 
 static int choose(const struct jetwatt_search *s, uint64_t seed, struct jetwatt_plan_next *next)

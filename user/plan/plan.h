@@ -49,9 +49,12 @@ struct jetwatt_plan_choice {
  * jetwatt_plan_rank() - candidates for min time s.t. power <= budget, best first
  * @risk: accepted probability that power is over the budget (0.05)
  *
- * A mode measured over budget is never among them.
+ * A mode measured over budget is never among them. An unmeasured one must beat
+ * its own uncertainty to come before a measured one; a measured one whose single
+ * reading all others contradict comes last until it is measured again. Who has
+ * no measurement left takes the first with @measured set.
  * Return: number written (at most @max); 0: no mode meets the budget, then
- * @out[0] is the closest one (least power).
+ * @out[0] is the closest one (least power); -ENOMEM.
  */
 int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
 		      const struct jetwatt_row *row, size_t rows, double budget_w, double risk,

@@ -10,11 +10,15 @@
 /* The first modes are laid out by hand, more or less; then the model leads. */
 #define JETWATT_DESIGN	4
 
+/* Measured already; not measured, but too slow or over budget beyond doubt. */
+enum jetwatt_seen { JETWATT_NEW, JETWATT_SEEN, JETWATT_OUT };
+
 /**
  * struct jetwatt_search
  * @mode, @n: the board's modes; @row, @rows: what was measured
- * @seen: @n flags, measured already
- * @m, @p: model of @row and its @n predictions (NULL, meaningless while @rows is 0)
+ * @seen: @n flags of enum jetwatt_seen
+ * @m, @p: model of @row and its @n predictions (NULL, zero while @rows is 0;
+ *	zero also for JETWATT_OUT)
  */
 struct jetwatt_search {
 	const struct jetwatt_mode *mode;
