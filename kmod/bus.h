@@ -34,6 +34,7 @@ struct jetwatt_reg {
  * @nr: its number
  * @users: chips that are attached through it
  * @rotation: which bus voltage is next
+ * @last_ns: when it was last planned for
  * @busy_ns: all transfers so far
  * @best: shortest time for a register, this window and the one before
  * @window: transfers in this window
@@ -47,6 +48,7 @@ struct jetwatt_bus {
 	u32 nr;
 	u32 users;
 	u32 rotation;
+	u64 last_ns;
 	u64 busy_ns;
 	u32 best[2];
 	u32 window;

@@ -8,11 +8,14 @@
 #include "chip.h"
 
 #define CONFIG_EVERY_NS	(NSEC_PER_SEC / 2)
+#define LEISURE_NS	(NSEC_PER_SEC / 20)
 
 /*
  * Every tick reads all shunts, because currents are fast, and one bus voltage
  * a bus, because voltages are slow: the rails take turns. CONFIG is read twice
- * a second, to follow what the hwmon driver sets.
+ * a second, to follow what the hwmon driver sets: in place of a voltage, so
+ * that no tick is longer than the others, unless ticks are so rare that it does
+ * not matter.
  *
  * A chip that has failed is read alone until it answers, so that it does not
  * take the others down; a lost one is asked for its CONFIG once a second.
@@ -26,12 +29,13 @@ static void add(struct jetwatt_plan *plan, const struct jetwatt_chip *chip, u8 r
 		};
 }
 
-static void add_config(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
+static bool add_config(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
 {
 	if (now < chip->config_due)
-		return;
+		return false;
 	chip->config_due = now + CONFIG_EVERY_NS;
 	add(plan, chip, INA3221_CONFIG, JETWATT_NO_RAIL);
+	return true;
 }
 
 static void add_shunts(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
@@ -68,6 +72,7 @@ static bool healthy(const struct jetwatt_chip *chip, const struct jetwatt_bus *b
  */
 void jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, bool all, u64 now)
 {
+	bool leisure = all || now - bus->last_ns >= LEISURE_NS, config = false;
 	struct jetwatt_plan voltages = {};
 	struct jetwatt_chip *chip;
 	unsigned int i;
@@ -80,13 +85,16 @@ void jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, boo
 		add_shunts(plan, chip);
 		add_voltages(&voltages, chip);
 	}
+	bus->last_ns = now;
+	for (i = 0; i < jetwatt_chip_count() && (leisure || !config); i++)
+		if (healthy(jetwatt_chip_at(i), bus))
+			config |= add_config(plan, jetwatt_chip_at(i), now);
+	if (config && !leisure)
+		return;
 	for (i = 0; i < voltages.n; i++)
 		if (all || i == bus->rotation % voltages.n)
 			plan->reg[plan->n++] = voltages.reg[i];
 	bus->rotation++;
-	for (i = 0; i < jetwatt_chip_count(); i++)
-		if (healthy(jetwatt_chip_at(i), bus))
-			add_config(plan, jetwatt_chip_at(i), now);
 }
 
 /**
