@@ -49,7 +49,7 @@ static void sampler(struct jetwatt_json *j, struct jetwatt_watch *w)
 	jetwatt_json_object(j, "minibatches");
 	jetwatt_json_uint(j, "detected", jetwatt_watch_minibatches(w));
 	jetwatt_json_uint(j, "waits", w->waits);
-	jetwatt_json_uint(j, "waits_lost", w->probe ? jetwatt_probe_lost(w->probe) : 0);
+	jetwatt_json_uint(j, "waits_lost", jetwatt_watch_waits_lost(w));
 	jetwatt_json_end(j);
 }
 

@@ -209,7 +209,7 @@ static void closing(struct record *rec)
 	jetwatt_json_int(&j, "energy_uj", m->uj + 0.5);
 	jetwatt_json_uint(&j, "minibatches", jetwatt_meter_minibatches(m));
 	jetwatt_json_uint(&j, "waits", m->watch->waits);
-	jetwatt_json_uint(&j, "waits_lost", jetwatt_probe_lost(m->watch->probe));
+	jetwatt_json_uint(&j, "waits_lost", jetwatt_watch_waits_lost(m->watch));
 	jetwatt_json_uint(&j, "samples", m->watch->samples);
 	jetwatt_json_uint(&j, "lost", m->watch->lost);
 	jetwatt_json_uint(&j, "covered_ns", m->covered_ns);

@@ -46,7 +46,7 @@ static void rates(struct jetwatt_summary *s, struct jetwatt_watch *w)
 		s->fresh_hz = fmin(s->fresh_hz, r->fresh_mhz * 1e-3);
 	}
 	s->missed = jetwatt_watch_missed(w);
-	s->waits_lost = w->probe ? jetwatt_probe_lost(w->probe) : 0;
+	s->waits_lost = jetwatt_watch_waits_lost(w);
 }
 
 static void add_up(struct jetwatt_summary *s, const struct jetwatt_meter *m, double *time,

@@ -17,8 +17,9 @@
 #include "error.h"
 #include "reach.h"
 
-/* A stream that is silent for so long is not waited for. */
-#define HOLD_MS		300
+/* A stream that is silent for so long is not waited for: longer than a busy
+ * board keeps us from running. */
+#define HOLD_MS		1000
 /* The module has so long to send its first samples: 5 s. */
 #define TURN_MS		50
 #define FIRST_TURNS	100
@@ -295,18 +296,26 @@ static void on_end(struct jetwatt_watch *w)
 	epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
 }
 
+/*
+ * Waits before samples, whichever woke us: if we come late, samples up to now
+ * would make the join give up on waits that are in the probe's buffer already.
+ */
+static void streams(struct jetwatt_watch *w)
+{
+	if (w->probe && jetwatt_probe_dispatch(w->probe) < 0)
+		w->failed = 1;
+	if (jetwatt_dispatch(w->jw) < 0)
+		w->failed = 1;
+}
+
 static void handle(struct jetwatt_watch *w, int fd)
 {
 	if (fd == w->signals)
 		on_signal(w);
 	else if (fd == w->pidfd)
 		on_end(w);
-	else if (fd == jetwatt_fd(w->jw)) {
-		if (jetwatt_dispatch(w->jw) < 0)
-			w->failed = 1;
-	} else if (jetwatt_probe_dispatch(w->probe) < 0) {
-		w->failed = 1;
-	}
+	else
+		streams(w);
 }
 
 int jetwatt_watch_run(struct jetwatt_watch *w, int ms)
@@ -349,6 +358,11 @@ void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
 	n -= n > 0;
 	memmove(w->power, w->power + n, (w->nr_power - n) * sizeof(*w->power));
 	w->nr_power -= n;
+}
+
+uint64_t jetwatt_watch_waits_lost(const struct jetwatt_watch *w)
+{
+	return (w->probe ? jetwatt_probe_lost(w->probe) : 0) + jetwatt_join_late(w->join);
 }
 
 size_t jetwatt_watch_minibatches(const struct jetwatt_watch *w)

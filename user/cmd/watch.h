@@ -84,6 +84,9 @@ void jetwatt_watch_settle(struct jetwatt_watch *w);
 /* Forget power samples before @before_ns, but the one that leads up to it. */
 void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns);
 
+/* Waits that are missing: no room in the probe's buffer, or we came too late. */
+uint64_t jetwatt_watch_waits_lost(const struct jetwatt_watch *w);
+
 /* Minibatches in all waits so far. */
 size_t jetwatt_watch_minibatches(const struct jetwatt_watch *w);
 
