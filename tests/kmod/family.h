@@ -6,6 +6,7 @@
 #ifndef TESTS_KMOD_FAMILY_H
 #define TESTS_KMOD_FAMILY_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/genetlink.h>
@@ -463,6 +464,26 @@ static inline long read_number(const char *path)
 	char text[64];
 
 	return read_file(path, text, sizeof(text)) ? -1 : strtol(text, NULL, 0);
+}
+
+/* The hwmon directory of the chip at @addr on bus 1. */
+static inline bool hwmon(unsigned int addr, char *path, size_t size)
+{
+	char parent[48];
+	struct dirent *e;
+	bool found = false;
+	DIR *dir;
+
+	snprintf(parent, sizeof(parent), "/sys/bus/i2c/devices/1-%04x/hwmon", addr);
+	dir = opendir(parent);
+	while (dir && (e = readdir(dir)))
+		if (!strncmp(e->d_name, "hwmon", 5)) {
+			snprintf(path, size, "%s/%.16s", parent, e->d_name);
+			found = true;
+		}
+	if (dir)
+		closedir(dir);
+	return found;
 }
 
 #define KNOB(name)	"/sys/kernel/debug/jetwatt/fail_" name

@@ -192,6 +192,7 @@ TEST_F(board, overrun)
 {
 	uint64_t start, missed, ticks, told = 0, period = 1000000000 / 375, ns;
 	struct nlmsghdr *e;
+	char path[128];
 	pid_t pid;
 
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 90));
@@ -200,10 +201,13 @@ TEST_F(board, overrun)
 	start = now_ns();
 	missed = stat_of(&self->f, JETWATT_A_STATS_MISSED);
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
+	ASSERT_TRUE(hwmon(0x40, path, sizeof(path)));
+	strcat(path, "/in1_input");
+	ASSERT_LT(0, read_number(path));
 	pid = fork();
 	if (!pid)
 		for (;;)
-			read_number("/sys/bus/i2c/devices/1-0040/hwmon/hwmon0/in1_input");
+			read_number(path);
 	e = next_event(&self->events, 3000, JETWATT_EVENT_OVERRUN);
 	ASSERT_NE(NULL, e);
 	told = u64_of(e, JETWATT_A_EVENT_VALUE);
@@ -216,7 +220,7 @@ TEST_F(board, overrun)
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS) - ticks;
 	TH_LOG("%llu ticks, %llu missed", (unsigned long long)ticks, (unsigned long long)missed);
 	EXPECT_LE(told, missed);
-	EXPECT_LE(1, missed);
+	EXPECT_LT(20, missed);
 	EXPECT_LE(ns / period, ticks + missed + 3);
 	EXPECT_GE(ns / period + 3, ticks + missed);
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 50));

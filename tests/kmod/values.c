@@ -7,27 +7,6 @@
 #include "family.h"
 
 #include "kselftest_harness.h"
-#include <dirent.h>
-
-/* The hwmon directory of the chip at @addr on bus 1. */
-static bool hwmon(unsigned int addr, char *path, size_t size)
-{
-	char parent[48];
-	struct dirent *e;
-	bool found = false;
-	DIR *dir;
-
-	snprintf(parent, sizeof(parent), "/sys/bus/i2c/devices/1-%04x/hwmon", addr);
-	dir = opendir(parent);
-	while (dir && (e = readdir(dir)))
-		if (!strncmp(e->d_name, "hwmon", 5)) {
-			snprintf(path, size, "%s/%.16s", parent, e->d_name);
-			found = true;
-		}
-	if (dir)
-		closedir(dir);
-	return found;
-}
 
 static long attribute(unsigned int addr, const char *name)
 {
