@@ -188,6 +188,16 @@ static ssize_t bus_clk_rate_store(struct device *dev, struct device_attribute *a
 }
 static DEVICE_ATTR_RW(bus_clk_rate);
 
+/* What those kernels export beside the attribute. */
+int i2c_get_adapter_bus_clk_rate(struct i2c_adapter *adapter);
+int i2c_get_adapter_bus_clk_rate(struct i2c_adapter *adapter)
+{
+	struct bus *bus = i2c_get_adapdata(adapter);
+
+	return adapter->algo == &algorithm ? READ_ONCE(bus->hz) : -EOPNOTSUPP;
+}
+EXPORT_SYMBOL_GPL(i2c_get_adapter_bus_clk_rate);
+
 static struct attribute *bus_attrs[] = {
 	&dev_attr_bus_clk_rate.attr,
 	NULL,

@@ -12,6 +12,7 @@
 
 #include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 
@@ -19,6 +20,7 @@
  * them count by their mean.
  */
 #define CATCH_UP	512
+#define SILENCE_NS	(60 * NSEC_PER_MSEC)	/* about that many fit into it */
 
 static uint adc_noise = 500;
 module_param(adc_noise, uint, 0644);
@@ -46,7 +48,7 @@ static u32 conversion_ns(u32 code)
 {
 	static const u32 us[] = { 140, 204, 332, 588, 1100, 2116, 4156, 8244 };
 
-	return us[code & 7] * clamp(conv_permille, 500U, 2000U);
+	return us[code & 7] * clamp(conv_permille, 500U, 2000U);	/* us x 1000 */
 }
 
 static u32 averages(const struct sim_chip *chip)
@@ -56,21 +58,13 @@ static u32 averages(const struct sim_chip *chip)
 	return n[(chip->reg[REG_CONFIG] >> 9) & 7];
 }
 
-static u32 step_ns(const struct sim_chip *chip)
-{
-	u16 config = chip->reg[REG_CONFIG];
-
-	return conversion_ns(chip->sequence[chip->step] & 1 ? config >> 6 : config >> 3);
-}
-
 static u64 cycle_ns(const struct sim_chip *chip)
 {
-	u16 config = chip->reg[REG_CONFIG];
 	u64 ns = 0;
 	u32 i;
 
 	for (i = 0; i < chip->steps; i++)
-		ns += conversion_ns(chip->sequence[i] & 1 ? config >> 6 : config >> 3);
+		ns += chip->step_ns[chip->sequence[i] & 1];
 	return ns;
 }
 
@@ -202,10 +196,10 @@ static void skip(struct sim_chip *chip, u64 t)
 
 void sim_chip_convert(struct sim_chip *chip, u64 t)
 {
-	if (chip->steps && !chip->once && t > chip->start)
+	if (chip->steps && !chip->once && t > chip->start + SILENCE_NS)
 		skip(chip, t);
 	while (chip->steps) {
-		u32 ns = step_ns(chip);
+		u32 ns = chip->step_ns[chip->sequence[chip->step] & 1];
 		int rail = chip->channel[chip->sequence[chip->step] >> 1].rail;
 		u64 pj[SIM_RAILS], uw = 0;
 
@@ -238,6 +232,8 @@ void sim_chip_restart(struct sim_chip *chip, u64 t)
 		if (config & 2)
 			chip->sequence[chip->steps++] = 2 * i + 1;
 	}
+	chip->step_ns[0] = conversion_ns(config >> 3);
+	chip->step_ns[1] = conversion_ns(config >> 6);
 	chip->start = t + wake;
 	sim_plant_energy(t, chip->pj);
 }

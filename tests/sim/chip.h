@@ -39,6 +39,7 @@ struct sim_chip {
 	u32 step;			/* its place in the sequence */
 	u32 steps;			/* length of the sequence; 0: powered down */
 	u8 sequence[2 * SIM_CHANNELS];	/* channel * 2 + (0 shunt, 1 bus) */
+	u32 step_ns[2];			/* length of a shunt's and of a bus's conversion */
 	bool once;			/* single-shot: stop after the last step */
 };
 

@@ -212,7 +212,8 @@ void sim_plant_energy(u64 t, u64 pj[SIM_RAILS])
 	unsigned long flags;
 
 	spin_lock_irqsave(&sim_state.lock, flags);
-	sim_plant_advance();
+	if (t > sim_state.now)
+		sim_plant_advance();
 	sim_trace_energy_at(t, pj);
 	spin_unlock_irqrestore(&sim_state.lock, flags);
 }
