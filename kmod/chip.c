@@ -112,38 +112,46 @@ void jetwatt_chip_answered(struct jetwatt_chip *chip, u64 now)
 	jetwatt_event_post(JETWATT_EVENT_CHIP_BACK, chip->id, 0);
 }
 
+static void measure_once(struct jetwatt_chip *chip)
+{
+	struct jetwatt_reg reg[4];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(reg); i++)
+		reg[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = INA3221_CONFIG };
+	if (!jetwatt_bus_read(chip->bus, reg, ARRAY_SIZE(reg)))
+		WRITE_ONCE(chip->config, reg[0].value);
+	WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(chip->bus));
+}
+
 /**
  * jetwatt_chip_measure() - find out how fast each bus is now
  *
- * The clock of a bus may have been changed since it was last used.
+ * The clock of a bus may have been changed since it was last used. The best of
+ * several reads counts (bus.c); the lock is let go of in between, so that a
+ * sampler that runs is held up for one of them at most.
  *
- * Context: takes jetwatt_chip_lock; a few milliseconds on a slow bus.
+ * Context: takes jetwatt_chip_lock; a few milliseconds for each chip.
  */
 void jetwatt_chip_measure(void)
 {
-	struct jetwatt_reg reg[4];
-	unsigned int i, k, tries;
 	struct jetwatt_chip *chip;
+	unsigned int i, tries;
 
 	mutex_lock(&jetwatt_chip_lock);
 	for (i = 0; i < nr_chips; i++)
 		if (chips[i].client && !chips[i].lost)
 			jetwatt_bus_measure_again(chips[i].bus);
-	for (i = 0; i < nr_chips; i++) {
-		chip = &chips[i];
-		if (!chip->client || chip->lost)
-			continue;
-		for (tries = 0; tries < 3 && !jetwatt_bus_reg_measured_ns(chip->bus); tries++) {
-			for (k = 0; k < ARRAY_SIZE(reg); k++)
-				reg[k] = (struct jetwatt_reg){
-					.addr = chip->addr, .reg = INA3221_CONFIG,
-				};
-			if (!jetwatt_bus_read(chip->bus, reg, ARRAY_SIZE(reg)))
-				WRITE_ONCE(chip->config, reg[0].value);
-		}
-		WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(chip->bus));
-	}
 	mutex_unlock(&jetwatt_chip_lock);
+	for (i = 0; i < jetwatt_chip_count(); i++) {
+		chip = &chips[i];
+		for (tries = 0; tries < 2; tries++) {
+			mutex_lock(&jetwatt_chip_lock);
+			if (chip->client && !chip->lost)
+				measure_once(chip);
+			mutex_unlock(&jetwatt_chip_lock);
+		}
+	}
 }
 
 static u32 rate_mhz(u64 n, u64 ns)
