@@ -4,8 +4,8 @@
 # make demo: the whole path on the simulated Orin, then the report.
 #
 #   BUDGET_W=30          the power budget
-#   WORKLOAD=resnet      what the analytic plant runs (names: tests/sim/README)
-#   CORPUS=file.csv      replay measured modes instead (header: README.md, "Files")
+#   WORKLOAD=resnet      what the analytic plant runs: resnet, loader, lstm, tiny
+#   CORPUS=file.csv      replay measured modes instead (header: README.md, Files)
 #   SEED=1               of the plant's noise
 #   OUT=build/demo       where report.json and report.html go
 set -euo pipefail
