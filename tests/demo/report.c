@@ -154,6 +154,19 @@ static json_t *contract(const json_t *optimize, double budget, const char *workl
 	return report;
 }
 
+static int write_json(const json_t *report, const char *path)
+{
+	FILE *f = fopen(path, "w");
+	int err = f ? 0 : -errno;
+
+	if (f && (json_dumpf(report, f, JSON_INDENT(2) | JSON_REAL_PRECISION(7)) < 0 ||
+		  putc('\n', f) == EOF))
+		err = -EIO;
+	if (f && fclose(f) && !err)
+		err = -EIO;
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	json_t *optimize, *report;
@@ -178,8 +191,7 @@ int main(int argc, char **argv)
 	if (add_optima(report, dir, budget) < 0)
 		return 1;
 	mkdir(out, 0777);
-	if (json_dump_file(report, at(out, "report.json"),
-			   JSON_INDENT(2) | JSON_REAL_PRECISION(7)) < 0) {
+	if (write_json(report, at(out, "report.json")) < 0) {
 		fprintf(stderr, "report: %s: cannot write\n", at(out, "report.json"));
 		return 1;
 	}
