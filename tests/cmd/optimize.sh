@@ -4,7 +4,7 @@
 # profile and optimize: what they find holds, and however they end, the board
 # is as before.
 . "${0%/*}/common.inc"
-plan 15
+plan 17
 
 knobs > "$T/before"
 train > /dev/null 2>&1 &
@@ -12,7 +12,7 @@ train=$!
 sleep 2
 
 run jetwatt optimize --power 30W -p $train --json "$T/json" --predictions "$T/p.csv"
-exits 0 && shows "measured" "budget 30 W"
+exits 0 && narrow && shows "measured" "budget 30 W"
 result $? "optimize under 30 W"
 
 now=$(grep power_uw_ $TRUTH/now | awk '{ s += $2 } END { print s / 1e6 }')
@@ -50,6 +50,17 @@ result $? "profile goes on where it stopped"
 run jetwatt predict --profile "$T/q.csv"
 exits 0 && shows "modes predicted from 5 measured"
 result $? "predict"
+
+run jetwatt profile --most 3 -o "$T/r.csv" -- train
+exits 0 && [ "$(wc -l < "$T/r.csv")" = 4 ] && [ "$(pidof train)" = $train ] && as_before "$T/before"
+result $? "profile -- COMMAND: measured, ended, board as before"
+
+run jetwatt apply c2-1190400-g522750000-e2133000000
+knobs > "$T/held"
+run jetwatt profile --most 3 -p $train
+exits 0 && says "applied before" && knobs > "$T/now" && cmp "$T/held" "$T/now" &&
+	jetwatt restore -q && as_before "$T/before"
+result $? "profile in a mode of ours: back to that mode, restore to the first state"
 
 jetwatt profile -p $train > "$T/out" 2> "$T/err" &
 jw=$!

@@ -3,7 +3,7 @@
 # guest: smp=12 icount timeout=120 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # apply and restore: all or nothing, whatever a knob does.
 . "${0%/*}/common.inc"
-plan 18
+plan 20
 
 knobs > "$T/before"
 mode=c6-1574400-g318750000-e2133000000
@@ -11,6 +11,17 @@ mode=c6-1574400-g318750000-e2133000000
 run jetwatt doctor
 exits 0 && shows " usable" "ok   board" "ok   module" "ok   bpf"
 result $? "doctor: usable"
+
+for what in "" list\ rails list\ chips list\ clocks list\ knobs doctor --help stat\ --help \
+	    optimize\ --help; do
+	run jetwatt $what
+	narrow || break
+done
+result $? "80 columns"
+
+jetwatt list rails | grep -q "VDD_GPU_SOC .* [0-9.]* .*in total" &&
+	jetwatt list rails | grep -q "VDDQ_VDD2_1V8AO .*in VIN_SYS_5V0"
+result $? "list rails: readings, and who is inside whom"
 
 run jetwatt apply --dry-run "$mode"
 exits 0 && as_before "$T/before"

@@ -131,8 +131,15 @@ int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetw
 			next = &at[0];
 		if (!next && !c->proven)
 			return jetwatt_choose_infeasible(l, &at[0]);
-		if (c->proven && (!next || no_better(l, next, c)))
-			break;
+		if (c->proven && (!next || no_better(l, next, c))) {
+			ret = more ? jetwatt_learn_one(l, l->nr_rows + more) : -ENODATA;
+			if (ret > 0)
+				return ret;
+			if (ret)
+				break;
+			more--;
+			continue;
+		}
 		memset(&try, 0, sizeof(try));
 		ret = prove(l, next, &try);
 		if (ret < 0)

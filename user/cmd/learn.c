@@ -179,25 +179,29 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 	return err ? err : store(l);
 }
 
-int jetwatt_learn_run(struct jetwatt_learn *l, size_t rows)
+int jetwatt_learn_one(struct jetwatt_learn *l, size_t rows)
 {
 	struct jetwatt_plan_next next;
 	int err;
 
 	openblas_set_num_threads(1);
-	while (l->nr_rows < rows) {
-		err = jetwatt_plan_next(l->mode, l->nr_modes, l->row, l->nr_rows, l->budget_w, rows,
-					JETWATT_LEARN_SEED, &next);
-		if (err == 1)
-			return 0;
-		if (err)
-			return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-						 "cannot plan the next mode");
-		err = jetwatt_learn_measure(l, next.index, next.why, NULL);
-		if (err)
-			return err;
-	}
-	return 0;
+	err = jetwatt_plan_next(l->mode, l->nr_modes, l->row, l->nr_rows, l->budget_w, rows,
+				JETWATT_LEARN_SEED, &next);
+	if (err == 1)
+		return -ENODATA;
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					 "cannot plan the next mode");
+	return jetwatt_learn_measure(l, next.index, next.why, NULL);
+}
+
+int jetwatt_learn_run(struct jetwatt_learn *l, size_t rows)
+{
+	int err = 0;
+
+	while (!err && l->nr_rows < rows)
+		err = jetwatt_learn_one(l, rows);
+	return err == -ENODATA ? 0 : err;
 }
 
 int jetwatt_learn_predict(struct jetwatt_learn *l)

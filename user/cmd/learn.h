@@ -55,6 +55,10 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must);
 int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why,
 			  const struct jetwatt_measure_limits *limits);
 
+/* Measure what the plan asks for next, on the way to @rows. Return: 0, exit
+ * code, -ENODATA: nothing is worth measuring. */
+int jetwatt_learn_one(struct jetwatt_learn *l, size_t rows);
+
 /* Measure what the plan asks for until there are @rows, or it is content.
  * Return: 0, exit code. */
 int jetwatt_learn_run(struct jetwatt_learn *l, size_t rows);

@@ -9,6 +9,7 @@
 
 #include "batch/batch.h"
 #include "error.h"
+#include "mean.h"
 
 /* Waits that are looked at to find minibatches: the pattern is known from the
  * modes before, so that a slow mode needs no fresh learning. */
@@ -138,39 +139,6 @@ static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, u
 	return n;
 }
 
-unsigned int jetwatt_measure_mean(const double *time_ns, const double *uj, size_t n,
-				  double block_ns, struct jetwatt_row *row)
-{
-	double sum_t = 0, sum_e = 0, rt = 0, re = 0, per_batch;
-	unsigned int blocks = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		sum_t += time_ns[i];
-		sum_e += uj[i];
-	}
-	per_batch = n ? sum_t / n : 0;
-	row->time_ms = per_batch * 1e-6;
-	row->power_w = sum_t > 0 ? sum_e / sum_t * 1e3 : 0;
-	row->time_sd = row->power_sd = 0;
-	/* Both means are ratios of sums over blocks: residuals of the ratio. */
-	for (size_t i = 0; i < n;) {
-		double t = 0, e = 0, k = 0;
-
-		for (; i < n && (!k || t < block_ns); i++, k++) {
-			t += time_ns[i];
-			e += uj[i];
-		}
-		rt += (t - k * per_batch) * (t - k * per_batch);
-		re += (e - t * sum_e / sum_t) * (e - t * sum_e / sum_t);
-		blocks++;
-	}
-	if (blocks > 1) {
-		row->time_sd = sqrt(rt * blocks / (blocks - 1)) / sum_t;
-		row->power_sd = sqrt(re * blocks / (blocks - 1)) / sum_e;
-	}
-	return blocks;
-}
-
 /* Return: 1: enough; 0: not yet. */
 static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t since_ns,
 		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
@@ -191,7 +159,7 @@ static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t 
 		return 0;
 	m->settle_s = (from - since_ns) * 1e-9;
 	n = clean(w, k, bounds, since_ns, from);
-	blocks = jetwatt_measure_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
+	blocks = jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
 	m->row.mode = mode;
 	m->batches = n;
 	m->span_s = n * m->row.time_ms * 1e-3;

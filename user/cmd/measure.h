@@ -54,15 +54,4 @@ int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 int jetwatt_measure_why(const struct jetwatt_watch *w, int err,
 			const struct jetwatt_measure_limits *limits);
 
-/**
- * jetwatt_measure_mean() - mean time and power of blocks, with standard errors
- * @time_ns, @uj: of each minibatch, in order
- * @block_ns: minibatches are put together to blocks at least so long, because
- *	power within one refresh of the chip is one value
- *
- * Return: number of blocks.
- */
-unsigned int jetwatt_measure_mean(const double *time_ns, const double *uj, size_t n,
-				  double block_ns, struct jetwatt_row *row);
-
 #endif

@@ -21,14 +21,14 @@ const char *jetwatt_screen_mode(const struct jetwatt_mode *m, char *buf, size_t 
 
 void jetwatt_screen_head(void)
 {
-	printf(" nr cores  CPU  GPU  EMC MHz  ms/minibatch  +- %%       W  +- %%  why\n");
+	printf(" nr cores  CPU  GPU  EMC MHz  ms/batch +- %%       W +- %%  why\n");
 }
 
 void jetwatt_screen_row(unsigned int nr, const struct jetwatt_row *row, const char *why)
 {
 	const struct jetwatt_mode *m = &row->mode;
 
-	printf("%3u %5u %4u %4u %4u %16.*f %5.1f %8.2f %5.1f  %s\n", nr, m->cores,
+	printf("%3u %5u %4u %4u %4u %13.*f %4.1f %7.2f %4.1f  %s\n", nr, m->cores,
 	       jetwatt_screen_mhz(m->cpu_khz * 1000ull), jetwatt_screen_mhz(m->gpu_hz),
 	       jetwatt_screen_mhz(m->emc_hz), row->time_ms < 10 ? 3 : row->time_ms < 100 ? 2 : 1,
 	       row->time_ms, 100 * row->time_sd, row->power_w, 100 * row->power_sd, why);
@@ -37,13 +37,13 @@ void jetwatt_screen_row(unsigned int nr, const struct jetwatt_row *row, const ch
 
 void jetwatt_screen_front_head(void)
 {
-	printf("  cores  CPU  GPU  EMC MHz  ms/minibatch  +- %%       W  +- %%\n");
+	printf("  cores  CPU  GPU  EMC MHz  ms/batch  +- %%       W  +- %%\n");
 }
 
 void jetwatt_screen_front(char mark, const struct jetwatt_mode *m,
 			  const struct jetwatt_prediction *p, const char *note)
 {
-	printf("%c %5u %4u %4u %4u %16.*f %5.1f %7.2f %5.1f  %s\n", mark, m->cores,
+	printf("%c %5u %4u %4u %4u %13.*f %5.1f %7.2f %5.1f  %s\n", mark, m->cores,
 	       jetwatt_screen_mhz(m->cpu_khz * 1000ull), jetwatt_screen_mhz(m->gpu_hz),
 	       jetwatt_screen_mhz(m->emc_hz), p->time_ms < 10 ? 3 : p->time_ms < 100 ? 2 : 1,
 	       p->time_ms, 100 * p->time_sd, p->power_w, 100 * p->power_sd, note);

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure.h"
+#include "mean.h"
 #include "out/json.h"
 #include "screen.h"
 
 #define WARM_UP_MAX	10
 #define BLOCK_NS	50e6
+/* A budget worth trying, as part of what the job draws now. */
+#define HINT_SHARE	0.8
 
 static int by_value(const void *a, const void *b)
 {
@@ -69,7 +71,7 @@ static void add_up(struct jetwatt_summary *s, const struct jetwatt_meter *m, dou
 	}
 	s->used = n;
 	s->wait_share = length > 0 ? wait / length : 0;
-	jetwatt_measure_mean(time, uj, n, BLOCK_NS, &s->row);
+	jetwatt_mean(time, uj, n, BLOCK_NS, &s->row);
 	s->energy_j = s->row.power_w * s->row.time_ms * 1e-3;
 	spread(&s->time, time, n, 1e-6);
 	spread(&s->energy, uj, n, 1e-6);
@@ -179,7 +181,8 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 	if (s->used && s->row.time_ms * 1e-3 * s->fresh_hz < 1)
 		fprintf(f, " hint: a minibatch is shorter than a refresh of the chip: p95 and max of J say little\n");
 	if (s->used)
-		fprintf(f, " hint: the best mode within a budget: jetwatt optimize --power 30W -p PID\n");
+		fprintf(f, " hint: the fastest mode within less power: jetwatt optimize --power %.0fW -p PID\n",
+			HINT_SHARE * s->row.power_w);
 	fflush(f);
 }
 

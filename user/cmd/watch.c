@@ -9,20 +9,15 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "batch/batch.h"
 #include "error.h"
 #include "reach.h"
 
 /* A stream that is silent for so long is not waited for: longer than a busy
  * board keeps us from running. */
 #define HOLD_MS		1000
-/* The module has so long to send its first samples: 5 s. */
-#define TURN_MS		50
-#define FIRST_TURNS	100
 /* A rail of the total that was not read for so long is dead. */
 #define DEAD_NS		2000000000ull
 
@@ -102,7 +97,7 @@ static void on_samples(const struct jetwatt_samples *s, void *arg)
 	jetwatt_join_samples(s, w->join);
 }
 
-static int add(struct jetwatt_watch *w, int fd)
+int jetwatt_watch_add(struct jetwatt_watch *w, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
 
@@ -120,7 +115,8 @@ static int open_loop(struct jetwatt_watch *w)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
-	return w->epoll < 0 || add(w, w->signals) || add(w, jetwatt_fd(w->jw)) ? -errno : 0;
+	return w->epoll < 0 || jetwatt_watch_add(w, w->signals) ||
+	       jetwatt_watch_add(w, jetwatt_fd(w->jw)) ? -errno : 0;
 }
 
 /* Rails whose sum counts; a sum with a hole in it is called what it is. */
@@ -171,8 +167,8 @@ static int begin(struct jetwatt_watch *w)
 
 	if (err)
 		return jetwatt_reach_failed(w->jw, err, "cannot read samples");
-	for (int i = 0; i < FIRST_TURNS && !w->running && !w->stop && !w->failed; i++)
-		jetwatt_watch_run(w, TURN_MS);
+	for (int i = 0; i < JETWATT_WATCH_TURNS && !w->running && !w->stop && !w->failed; i++)
+		jetwatt_watch_run(w, JETWATT_WATCH_TURN_MS);
 	return 0;
 }
 
@@ -205,73 +201,6 @@ int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *boar
 	if (!jetwatt_stats(w->jw, &stats))
 		w->missed0 = stats.missed;
 	return 0;
-}
-
-static int open_pid(struct jetwatt_watch *w)
-{
-	char fix[64];
-
-	w->pidfd = syscall(SYS_pidfd_open, w->pid, 0);
-	if (w->pidfd >= 0 && !add(w, w->pidfd))
-		return 0;
-	if (errno != ESRCH)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL,
-					 "cannot follow process %d", w->pid);
-	snprintf(fix, sizeof(fix), "jetwatt needs the id of a running job: pgrep python");
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, "no such process", fix, "-p %d", w->pid);
-}
-
-static int start(struct jetwatt_watch *w, char **argv)
-{
-	int err = jetwatt_child_start(&w->child, argv);
-
-	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-					 "cannot start %s", argv[0]);
-	w->pid = w->child.pid;
-	return 0;
-}
-
-/* The first sample must lie before the job's first instruction. */
-static int first_sample(struct jetwatt_watch *w)
-{
-	for (int i = 0; i < FIRST_TURNS && !w->nr_power && !w->failed && !w->stop; i++)
-		jetwatt_watch_run(w, TURN_MS);
-	if (w->nr_power)
-		return 0;
-	if (w->stop || w->failed)
-		return jetwatt_watch_why(w);
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, "5 s without a sample from the module",
-				 "dmesg | grep jetwatt; jetwatt doctor", "no power to measure");
-}
-
-int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
-{
-	struct jetwatt_probe_opts opts = { .children = 1 };
-	int err;
-
-	w->pid = job->pid;
-	err = job->argv ? start(w, job->argv) : 0;
-	if (!err)
-		err = open_pid(w);
-	if (err)
-		return err;
-	opts.tgid = w->pid;
-	err = jetwatt_probe_open(&w->probe, &opts, jetwatt_join_sync, w->join);
-	if (err)
-		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
-					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
-					 "jetwatt doctor says what this kernel lacks",
-					 "cannot watch the job's waits for the GPU");
-	err = add(w, jetwatt_probe_fd(w->probe)) ? JETWATT_EXIT_FAILED : first_sample(w);
-	w->begun_ns = jetwatt_watch_now();
-	if (err || !job->argv)
-		return err;
-	err = jetwatt_child_go(&w->child);
-	if (!err)
-		return 0;
-	return jetwatt_error_say(err == -ENOENT ? JETWATT_EXIT_NOTFOUND : JETWATT_EXIT_NOEXEC,
-				 strerror(-err), NULL, "cannot run %s", job->argv[0]);
 }
 
 static void on_signal(struct jetwatt_watch *w)
@@ -347,55 +276,6 @@ void jetwatt_watch_settle(struct jetwatt_watch *w)
 	if (w->probe)
 		jetwatt_probe_dispatch(w->probe);
 	jetwatt_join_flush(w->join);
-}
-
-void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
-{
-	size_t n = 0;
-
-	while (n < w->nr_power && w->power[n].time_ns < before_ns)
-		n++;
-	n -= n > 0;
-	memmove(w->power, w->power + n, (w->nr_power - n) * sizeof(*w->power));
-	w->nr_power -= n;
-}
-
-uint64_t jetwatt_watch_waits_lost(const struct jetwatt_watch *w)
-{
-	return (w->probe ? jetwatt_probe_lost(w->probe) : 0) + jetwatt_join_late(w->join);
-}
-
-size_t jetwatt_watch_minibatches(const struct jetwatt_watch *w)
-{
-	struct jetwatt_batch_bound *b = calloc(w->nr_sync + 1, sizeof(*b));
-	struct jetwatt_batch_info info;
-	int n = b ? jetwatt_batch_segment(w->sync, w->nr_sync, b, &info) : 0;
-	size_t count = 0;
-
-	for (int i = 0; i < n; i++)
-		count += b[i].kind == JETWATT_BATCH_TRAIN;
-	free(b);
-	return count;
-}
-
-double jetwatt_watch_total(const struct jetwatt_watch *w, const struct jetwatt_power *p)
-{
-	int64_t uw = 0;
-
-	for (int i = 0; i < w->nr_total; i++)
-		uw += p->uw[w->total[i]];
-	return uw * 1e-6;
-}
-
-const char *jetwatt_watch_scope(const struct jetwatt_watch *w, char *buf, size_t len)
-{
-	size_t at = 0;
-
-	buf[0] = '\0';
-	for (int i = 0; i < w->nr_total && at < len; i++)
-		at += snprintf(buf + at, len - at, "%s%s", i ? " + " : "",
-			       w->rail[w->total[i]].label);
-	return buf;
 }
 
 int jetwatt_watch_why(const struct jetwatt_watch *w)

@@ -56,7 +56,14 @@ struct jetwatt_watch {
 	void *arg;
 };
 
+/* The module has so many turns of so long to send its first samples: 5 s. */
+#define JETWATT_WATCH_TURN_MS	50
+#define JETWATT_WATCH_TURNS	100
+
 uint64_t jetwatt_watch_now(void);
+
+/* Another descriptor for the loop. Return: 0, negative errno. */
+int jetwatt_watch_add(struct jetwatt_watch *w, int fd);
 
 /**
  * jetwatt_watch_open() - reach the module, subscribe to the rails

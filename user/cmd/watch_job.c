@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Whom to watch: a running job, or a command that is started for it. */
+#include "watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "error.h"
+
+static int open_pid(struct jetwatt_watch *w)
+{
+	char fix[64];
+
+	w->pidfd = syscall(SYS_pidfd_open, w->pid, 0);
+	if (w->pidfd >= 0 && !jetwatt_watch_add(w, w->pidfd))
+		return 0;
+	if (errno != ESRCH)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL,
+					 "cannot follow process %d", w->pid);
+	snprintf(fix, sizeof(fix), "jetwatt needs the id of a running job: pgrep python");
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, "no such process", fix, "-p %d", w->pid);
+}
+
+static int start(struct jetwatt_watch *w, char **argv)
+{
+	int err = jetwatt_child_start(&w->child, argv);
+
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					 "cannot start %s", argv[0]);
+	w->pid = w->child.pid;
+	return 0;
+}
+
+/* The first sample must lie before the job's first instruction. */
+static int first_sample(struct jetwatt_watch *w)
+{
+	for (int i = 0; i < JETWATT_WATCH_TURNS && !w->nr_power && !w->failed && !w->stop; i++) {
+		jetwatt_watch_run(w, JETWATT_WATCH_TURN_MS);
+		/* A command that stands still has no waits to hold samples back for. */
+		if (w->child.pid)
+			jetwatt_join_flush(w->join);
+	}
+	if (w->nr_power)
+		return 0;
+	if (w->stop || w->failed)
+		return jetwatt_watch_why(w);
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, "5 s without a sample from the module",
+				 "dmesg | grep jetwatt; jetwatt doctor", "no power to measure");
+}
+
+int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
+{
+	struct jetwatt_probe_opts opts = { .children = 1 };
+	int err;
+
+	w->pid = job->pid;
+	err = job->argv ? start(w, job->argv) : 0;
+	if (!err)
+		err = open_pid(w);
+	if (err)
+		return err;
+	opts.tgid = w->pid;
+	err = jetwatt_probe_open(&w->probe, &opts, jetwatt_join_sync, w->join);
+	if (err)
+		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
+					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
+					 "jetwatt doctor says what this kernel lacks",
+					 "cannot watch the job's waits for the GPU");
+	err = jetwatt_watch_add(w, jetwatt_probe_fd(w->probe)) ? JETWATT_EXIT_FAILED : first_sample(w);
+	w->begun_ns = jetwatt_watch_now();
+	if (err || !job->argv)
+		return err;
+	err = jetwatt_child_go(&w->child);
+	if (!err)
+		return 0;
+	return jetwatt_error_say(err == -ENOENT ? JETWATT_EXIT_NOTFOUND : JETWATT_EXIT_NOEXEC,
+				 strerror(-err), NULL, "cannot run %s", job->argv[0]);
+}

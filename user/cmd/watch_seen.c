@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What has been seen, in other words. */
+#include "watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/batch.h"
+
+void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
+{
+	size_t n = 0;
+
+	while (n < w->nr_power && w->power[n].time_ns < before_ns)
+		n++;
+	n -= n > 0;
+	memmove(w->power, w->power + n, (w->nr_power - n) * sizeof(*w->power));
+	w->nr_power -= n;
+}
+
+uint64_t jetwatt_watch_waits_lost(const struct jetwatt_watch *w)
+{
+	return (w->probe ? jetwatt_probe_lost(w->probe) : 0) + jetwatt_join_late(w->join);
+}
+
+size_t jetwatt_watch_minibatches(const struct jetwatt_watch *w)
+{
+	struct jetwatt_batch_bound *b = calloc(w->nr_sync + 1, sizeof(*b));
+	struct jetwatt_batch_info info;
+	int n = b ? jetwatt_batch_segment(w->sync, w->nr_sync, b, &info) : 0;
+	size_t count = 0;
+
+	for (int i = 0; i < n; i++)
+		count += b[i].kind == JETWATT_BATCH_TRAIN;
+	free(b);
+	return count;
+}
+
+double jetwatt_watch_total(const struct jetwatt_watch *w, const struct jetwatt_power *p)
+{
+	int64_t uw = 0;
+
+	for (int i = 0; i < w->nr_total; i++)
+		uw += p->uw[w->total[i]];
+	return uw * 1e-6;
+}
+
+const char *jetwatt_watch_scope(const struct jetwatt_watch *w, char *buf, size_t len)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (int i = 0; i < w->nr_total && at < len; i++)
+		at += snprintf(buf + at, len - at, "%s%s", i ? " + " : "",
+			       w->rail[w->total[i]].label);
+	return buf;
+}
