@@ -15,6 +15,8 @@
 #   tests/setup.sh --refresh  the kit again, in its newest version
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# An ordinary user's PATH on Debian has no sbin, and depmod lives there.
+PATH=$PATH:/usr/sbin:/sbin
 
 host_packages=(
 	gcc libc6-dev pkg-config cpio xz-utils kmod perl bc jq
@@ -33,19 +35,13 @@ guest_packages=(
 
 kit=$PWD/build/kit
 new=$kit.new
+log=$PWD/build/setup.log
 say() { echo "setup: $*"; }
+# A long list, wrapped for a terminal of 80 columns.
+list() { say "$1"; shift; echo "$*" | fold -s -w 72 | sed 's/^/    /;s/ $//'; }
 die() { echo "setup: $*" >&2; exit 1; }
 
-as_root()
-{
-	if [ "$(id -u)" = 0 ]; then
-		"$@"
-	elif command -v sudo >/dev/null; then
-		sudo "$@"
-	else
-		die "needs root or sudo to run: $*"
-	fi
-}
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
 install_host()
 {
@@ -55,11 +51,15 @@ install_host()
 			echo "$p"
 	done | xargs)
 	[ -n "$missing" ] || return 0
-	say "installing: $missing"
-	as_root apt-get -qq update || say "apt-get update failed, going on with the lists at hand"
+	list "installing with apt (a minute or more; build/setup.log):" "$missing"
+	[ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+		die "to install them, run this as root or install sudo"
+	as_root apt-get -q update > "$log" 2>&1 ||
+		say "apt-get update failed, going on with the lists at hand"
 	# shellcheck disable=SC2086
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
-		install $missing >/dev/null || die "apt could not install: $missing"
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
+		install $missing >> "$log" 2>&1 ||
+		{ tail -n 20 "$log" >&2; die "apt could not install what is listed above (build/setup.log)"; }
 }
 
 # apt with arm64 as its only architecture; of the machine's apt it uses the
@@ -76,8 +76,8 @@ apt_arm64()
 # What a metapackage stands for: linux-image-arm64 -> linux-image-6.1.0-N-arm64
 meant_by()
 {
-	apt_arm64 apt-cache depends "$1" |
-		sed -n "s/^ *Depends: \(${1%arm64}[0-9].*-arm64\)\$/\1/p" | head -n 1
+	apt_arm64 apt-cache depends "$1" 2>/dev/null |
+		sed -n "s/^ *Depends: \(${1%arm64}[0-9].*-arm64\)\$/\1/p" | head -n 1 || true
 }
 
 download()
@@ -89,8 +89,8 @@ download()
 	[ -n "$image" ] && [ -n "$headers" ] ||
 		die "this machine's apt sources have no linux-image-arm64 and linux-headers-arm64"
 	common=${headers%-arm64}-common
-	say "unpacking into build/kit: $image $headers $common linux-source-6.1" \
-		"${guest_packages[*]} (arm64)"
+	list "fetching for the guest (arm64; unpacked into build/kit, not installed):" \
+		"$image $headers $common linux-source-6.1 ${guest_packages[*]}"
 	(cd "$new/debs" && apt_arm64 apt-get download "$image" "$headers" "$common" \
 		linux-source-6.1 "${guest_packages[@]}" >"$new/apt/log" 2>&1) ||
 		{ cat "$new/apt/log" >&2; die "apt could not download the arm64 packages"; }
