@@ -89,14 +89,15 @@ build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c user/out/*
 	$(call quiet,LD)$(CC) $(OPT) -o $@ $^ -ljansson -lm
 
 demo:
-	tests/setup.sh
-	+$(MAKE) --no-print-directory arm64 build/demo-report
-	tests/demo/demo.sh
+	@tests/demo/demo.sh check
+	@tests/setup.sh
+	+@$(MAKE) --no-print-directory arm64 build/demo-report
+	@tests/demo/demo.sh
 
 bench-demo:
-	tests/setup.sh
-	+$(MAKE) --no-print-directory arm64 build/demo-report
-	tests/demo/matrix.sh
+	@tests/setup.sh
+	+@$(MAKE) --no-print-directory arm64 build/demo-report
+	@tests/demo/matrix.sh
 
 check:
 	tests/run

@@ -8,31 +8,51 @@
 #   CORPUS=file.csv      replay measured modes instead (header: README.md, Files)
 #   SEED=1               of the plant's noise
 #   OUT=build/demo       where report.json and report.html go
+#
+# "demo.sh check" only judges these: make does that first of all. Ends with what
+# jetwatt optimize ended with (3: no mode meets the budget), 2 for bad values.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 budget=${BUDGET_W:-30} corpus=${CORPUS:-} workload=${WORKLOAD:-} seed=${SEED:-1} out=${OUT:-build/demo}
 die() { printf 'demo: %s\n  why: %s\n  fix: %s\n' "$1" "$2" "$3" >&2; exit 2; }
 
-[[ $budget =~ ^[0-9]+(\.[0-9]+)?$ ]] ||
-	die "BUDGET_W=$budget is not a power" "it must be a number of watts" "make demo BUDGET_W=30"
-[ -z "$corpus" ] || [ -r "$corpus" ] ||
-	die "cannot read CORPUS=$corpus" "no such file, or no permission" "give a CSV of measured modes"
+# Column of a CSV's header by name, from 1; fails if it is not there.
+column() { head -n 1 "$corpus" | tr -d '\r' | tr , '\n' | grep -nx "$1" | cut -d: -f1; }
+
+[[ $budget =~ ^[0-9]+(\.[0-9]+)?$ && $budget =~ [1-9] ]] ||
+	die "BUDGET_W=$budget is not a power" "it must be a number of watts above 0" \
+		"make demo BUDGET_W=30"
+cols=()
+if [ -n "$corpus" ]; then
+	[ -f "$corpus" ] && [ -r "$corpus" ] ||
+		die "cannot read CORPUS=$corpus" "no such file, or no permission" \
+			"give a CSV of measured modes (README.md, Files)"
+	for c in cores cpu_khz gpu_hz emc_hz time_ms power_w; do
+		n=$(column $c) || die "$corpus has no column $c" \
+			"a corpus has cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w" \
+			"name the columns so in its first line"
+		cols+=("$n")
+	done
+	awk 'NR > 1 && /[0-9]/ { n++ } END { exit !n }' "$corpus" ||
+		die "$corpus has no modes" "there is nothing below its header" "add a line for each mode"
+	workload=''
+else
+	workload=${workload:-resnet}
+	case $workload in
+	resnet | loader | lstm | tiny) ;;
+	*) die "no workload is called $workload" "there are resnet, loader, lstm and tiny" \
+		"make demo WORKLOAD=loader, or CORPUS=file.csv for measured modes";;
+	esac
+fi
+[ "${1:-}" != check ] || exit 0
 
 mkdir -p "$out/guest"
 rm -f "$out"/guest/* "$out"/report.json "$out"/report.html
 smp=12 scale=1000 args=() modes=''
 
-# Column of a CSV's header by name, from 1; empty if it is not there.
-column() { head -n 1 "$corpus" | tr -d '\r' | tr , '\n' | grep -nx "$1" | cut -d: -f1; }
-
 if [ -n "$corpus" ]; then
-	cols=() modes=/demo/modes.csv
-	for c in cores cpu_khz gpu_hz emc_hz time_ms; do
-		n=$(column $c) || die "$corpus has no column $c" \
-			"a corpus has cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w" "name the columns so"
-		cols+=("$n")
-	done
+	modes=/demo/modes.csv
 	# What a user of such a board knows: which modes it has. Not how they did.
 	tr -d '\r' < "$corpus" | cut -d, -f"${cols[0]},${cols[1]},${cols[2]},${cols[3]}" |
 		awk '!seen[$0]++' > "$out/modes.csv"
@@ -44,7 +64,6 @@ if [ -n "$corpus" ]; then
 	args=(--file "$corpus:/demo/corpus.csv" --file "$out/modes.csv:$modes")
 	name=$(basename "$corpus" .csv)
 else
-	workload=${workload:-resnet}
 	plant="plant=analytic workload=$workload"
 	name=$workload
 fi

@@ -30,7 +30,7 @@ jetwatt doctor
 say "jetwatt list rails"
 jetwatt list rails
 
-say "a training job starts: train (unmodified); jetwatt record follows it from its first call to its last"
+say "an unmodified training job starts; jetwatt record follows it from start to end"
 jetwatt record -o $out/run.jsonl -- /bin/train --workload "$workload" > $out/record.log 2>&1 &
 record=$!
 while ! job=$(pidof train); do sleep 0.1; done
