@@ -12,6 +12,12 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+#if __has_include(<bpf/libbpf_version.h>)
+#include <bpf/libbpf_version.h>
+#else /* before 0.6 */
+#define LIBBPF_MAJOR_VERSION	0
+#define LIBBPF_MINOR_VERSION	5
+#endif
 
 #include "../../bpf/sync.h"
 #include "fdname.h"
@@ -77,6 +83,17 @@ static int locked_down(void)
 	return !!strstr(line, "[confidentiality]");
 }
 
+/* Ubuntu 22.04, and so JetPack 6, has libbpf 0.5, where probing is called otherwise. */
+static int supported(enum bpf_prog_type prog, enum bpf_map_type map)
+{
+#if LIBBPF_MAJOR_VERSION > 0 || LIBBPF_MINOR_VERSION >= 7
+	return libbpf_probe_bpf_prog_type(prog, NULL) != 0 &&
+	       libbpf_probe_bpf_map_type(map, NULL) != 0;
+#else
+	return bpf_probe_prog_type(prog, 0) && bpf_probe_map_type(map, 0);
+#endif
+}
+
 /* Says what stands behind an error of loading or attaching. */
 static int explain(int err, const char *doing)
 {
@@ -87,8 +104,7 @@ static int explain(int err, const char *doing)
 		return fail(-EOPNOTSUPP,
 			    "%s the probe: the kernel is locked down (confidentiality), BPF may not read memory",
 			    doing);
-	if (err == -ENOSYS || libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL) == 0 ||
-	    libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) == 0)
+	if (err == -ENOSYS || !supported(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_MAP_TYPE_RINGBUF))
 		return fail(-EOPNOTSUPP,
 			    "%s the probe: this kernel cannot trace with BPF (raw tracepoints need CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS, ring buffers 5.8)",
 			    doing);
