@@ -16,7 +16,8 @@ B ?= build
 CROSS ?=
 CC := $(CROSS)gcc
 CLANG ?= clang
-BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+# Ubuntu's /usr/sbin/bpftool only looks for the running kernel's, which a Jetson lacks.
+BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools/*/bpftool /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
 KDIR ?= /lib/modules/$(shell uname -r)/build
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
