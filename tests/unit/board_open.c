@@ -326,6 +326,7 @@ TEST_F(board, a_state_of_an_earlier_boot_is_replaced)
 {
 	struct jetwatt_mode m = { 4, 422400, 420750000, 665600000 };
 	char now[512], again[512];
+	int owner;
 
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0);
@@ -344,6 +345,11 @@ TEST_F(board, a_state_of_an_earlier_boot_is_replaced)
 	tree_put(&self->t, "proc/sys/kernel/random/boot_id", "another\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	tree_state(&self->t, now, sizeof(now));
+	/* Not before it is replaced either: it would bring back what nobody has taken away. */
+	self->t.writes = 0;
+	EXPECT_EQ(jetwatt_board_saved(self->b, &owner), 0);
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -ENOENT);
+	EXPECT_EQ(self->t.writes, 0);
 	m.cores = 8;
 	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);
 	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0);

@@ -73,8 +73,8 @@ static int no_step(struct jetwatt_board_error *err, const char *knob, const char
 	there ? 0 : no_step(err, knob, unit, v, below, above);		\
 })
 
-static int valid(const struct jetwatt_board *b, const struct jetwatt_mode *m,
-		 struct jetwatt_board_error *err)
+int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *m,
+		      struct jetwatt_board_error *err)
 {
 	int rc = CHECK_STEP(err, "cores", "", b->cores, b->nr_cores, m->cores);
 
@@ -124,7 +124,7 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 	bool had_lease = b->lease >= 0, made = false;
 	int rc;
 
-	rc = valid(b, mode, err);
+	rc = jetwatt_board_has(b, mode, err);
 	if (rc)
 		return rc;
 	rc = save(b, &made, err);
@@ -161,7 +161,7 @@ int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mod
 	struct jetwatt_board_state want;
 	int rc;
 
-	rc = valid(b, mode, err);
+	rc = jetwatt_board_has(b, mode, err);
 	if (!rc)
 		rc = jetwatt_state_of_mode(b, mode, &want);
 	if (!rc)
@@ -179,7 +179,7 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *e
 	/* Asked first: who has nothing to restore needs no right to write. */
 	if (!had_lease && !jetwatt_board_saved(b, &owner)) {
 		jetwatt_board_error_set(err, -ENOENT, "nothing to restore");
-		jetwatt_error_why(err, "no saved state in %s: no mode was applied, or it was restored",
+		jetwatt_error_why(err, "no saved state of this boot in %s: no mode was applied, or it was restored",
 				  b->state);
 		return -ENOENT;
 	}

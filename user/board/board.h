@@ -58,6 +58,10 @@ int jetwatt_board_emc_hz(const struct jetwatt_board *b, const uint64_t **v);
 /* All power modes (the grid). Caller frees *modes. Return: how many. */
 int jetwatt_board_modes(const struct jetwatt_board *b, struct jetwatt_mode **modes);
 
+/* Is it one of them? Return: 0, -EINVAL: @err says which knob lacks the step. */
+int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *m,
+		      struct jetwatt_board_error *err);
+
 /* The rails (labels as in jetwatt_rails()) whose sum is the module's power:
  * never a parent and its child. Fills @rail with indices. *scope becomes
  * "module", "board" or "partial sum". Return: how many. */
@@ -102,12 +106,12 @@ int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mod
 
 /* Bring the saved state back, verify, delete @state/saved, end the lease. Also
  * for what a process that is gone has left.
- * Return: 0; -ENOENT: nothing saved; -EBUSY: another process holds the lease;
+ * Return: 0; -ENOENT: nothing saved in this boot; -EBUSY: another process holds the lease;
  * -EBADMSG: the saved state is damaged, nothing was written; -EPERM; -EIO: some
  * knob did not come back (the others did; the saved state stays). */
 int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *err);
 
-/* Is there a saved state? Return: 1 (@owner: the process that holds the lease,
+/* Is there a saved state of this boot? Return: 1 (@owner: the process that holds the lease,
  * 0: none), 0 or a negative errno. */
 int jetwatt_board_saved(struct jetwatt_board *b, int *owner);
 

@@ -143,6 +143,7 @@ int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_board_error *err)
 void jetwatt_lease_release(struct jetwatt_board *b);
 
 /* saved.c */
+bool jetwatt_saved_old(const struct jetwatt_board *b);
 int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_board_error *err);
 int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_board_error *err);
 int jetwatt_saved_delete(struct jetwatt_board *b, struct jetwatt_board_error *err);

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define ASKED_MAX	4
+
 /* The name of a file in the state directory, in @buf of PATH_LEN. */
 const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, char *buf)
 {
@@ -59,6 +61,9 @@ int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_board_error *err)
 		  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return jetwatt_error_sys(err, -errno, "cannot take the lease %s", path);
+	/* Who only asks whether it is held (below) has it for an instant. */
+	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) && i < ASKED_MAX; i++)
+		jetwatt_sysfs_nap();
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		rc = -errno;
 		if (rc != -EWOULDBLOCK) {
@@ -104,6 +109,8 @@ int jetwatt_board_saved(struct jetwatt_board *b, int *owner)
 	*owner = 0;
 	if (stat(jetwatt_lease_path(b, "saved", path), &st))
 		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+	if (jetwatt_saved_old(b))
+		return 0;
 	if (b->lease >= 0) {
 		*owner = getpid();
 		return 1;

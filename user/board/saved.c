@@ -91,6 +91,7 @@ int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_board_error *err
 {
 	char path[PATH_LEN], temp[PATH_LEN], text[SAVED_MAX];
 	int fd, dir = -1, rc, len;
+	ssize_t put;
 
 	jetwatt_lease_path(b, "saved", path);
 	jetwatt_lease_path(b, "saved.new", temp);
@@ -100,7 +101,9 @@ int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_board_error *err
 	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return jetwatt_error_sys(err, -errno, "cannot save the board's state in %s", temp);
-	rc = write(fd, text, (size_t)len) == len ? 0 : errno ? -errno : -EIO;
+	put = write(fd, text, (size_t)len);
+	/* Less than a page, but not all of it: the disk is full. */
+	rc = put == len ? 0 : put < 0 ? -errno : -ENOSPC;
 	if (!rc && fsync(fd))
 		rc = -errno;
 	if (close(fd) && !rc)
@@ -241,6 +244,26 @@ int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_board_error *err)
 	if (wrong)
 		return damaged(b, err, wrong);
 	b->have_saved = true;
+	boot_id(b, now, sizeof(now));
+	return strcmp(boot, now) != 0;
+}
+
+/* Is the file of an earlier boot? Then nothing of ours is applied: knobs do
+ * not survive a reboot. A damaged one is not said to be. */
+bool jetwatt_saved_old(const struct jetwatt_board *b)
+{
+	char path[PATH_LEN], text[128], boot[64], now[64];
+	ssize_t len = -1;
+	int fd;
+
+	fd = open(jetwatt_lease_path(b, "saved", path), O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		len = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	text[len < 0 ? 0 : len] = '\0';
+	if (sscanf(text, "jetwatt-saved 1 boot %63s", boot) != 1)
+		return false;
 	boot_id(b, now, sizeof(now));
 	return strcmp(boot, now) != 0;
 }
