@@ -276,6 +276,101 @@ TEST(noise_is_no_rhythm)
 	EXPECT_LE(wrong * 100, looks * 2);
 }
 
+/* A job beside which something else wakes up, drawn from @z. */
+static struct job_shape disturbed(uint64_t *z, int k)
+{
+	static const double every[] = { 2, 3, 7, 2.3, 1.5, 4 };
+	struct job_shape h = {
+		.k = k,
+		.cycle_ms = 2 * exp(log(1500) * job_uniform(z)),
+		.load = (k > 1 ? 0.08 : 0.03) + 0.12 * job_uniform(z),
+		.noise = 0.01 + 0.04 * job_uniform(z),
+		.beat = every[job_random(z) % 6],
+		.beat_by = 0.1 * sqrt(job_uniform(z)),
+		.drift = 0.02 + 0.08 * job_uniform(z),
+		.hidden = job_uniform(z) < 0.5,
+		.bunch = job_uniform(z) < 0.5 ? 0 : 0.05 * job_uniform(z),
+		.switch_every = job_uniform(z) < 0.5 ? 0 : 20 + (int)(300 * job_uniform(z)),
+		.minibatches = (int)(100 * exp(log(300 / k) * job_uniform(z))),
+	};
+
+	return h;
+}
+
+/* Says what went wrong. */
+static void describe(const struct job_shape *h, size_t waits, int got, int k)
+{
+	printf("# k%d %.1f ms load %.3f beat %.2f by %.3f drift %.3f hidden %d bunch %.3f noise %.3f switch %d: %zu waits, %d minibatches, %d found, k %d\n",
+	       h->k, h->cycle_ms, h->load, h->beat, h->beat_by, h->drift, h->hidden, h->bunch,
+	       h->noise, h->switch_every, waits, h->minibatches, got, k);
+}
+
+/* What delays waits of a job in a rhythm of its own, or bunches them, makes no
+ * rhythm of the job: every wait is a minibatch, to the last one, at any time. */
+TEST(beats_are_no_rhythm)
+{
+	size_t wrong = 0, jobs = 0, looks = 0;
+	uint64_t z = seed() + 77;
+
+	for (int r = 0; r < 100; r++) {
+		struct job_shape h = disturbed(&z, 1);
+		struct jetwatt_batch_bound *out;
+		struct jetwatt_batch_info info;
+		struct job j;
+		int got;
+
+		job_alloc(&j);
+		job_make(&j, &h, 100, 5, seed() + (uint64_t)r);
+		out = calloc(j.waits, sizeof(*out));
+		/* As it grows: all lengths at first, then some. */
+		for (size_t n = 2; n <= j.waits; n = n == j.waits ? n + 1 : n + 1 + n / 4) {
+			n = n + n / 4 + 1 >= j.waits ? j.waits : n;
+			got = jetwatt_batch_segment(j.sync, n, out, &info);
+			looks++;
+			if ((size_t)got == n)
+				continue;
+			describe(&h, n, got, (int)info.period_syncs);
+			wrong++;
+			break;
+		}
+		jobs++;
+		free(out);
+		job_free(&j);
+	}
+	printf("# %zu jobs, %zu looks, %zu jobs wrong\n", jobs, looks, wrong);
+	EXPECT_EQ(wrong, 0);
+}
+
+/* Nor do they hide the rhythm that there is, but for a few jobs: a delay of a tenth of
+ * a cycle may be more than all that the loader takes. */
+TEST(beats_hide_no_rhythm)
+{
+	size_t wrong = 0, jobs = 0;
+	uint64_t z = seed() + 78;
+
+	for (int r = 0; r < 100; r++) {
+		struct job_shape h = disturbed(&z, 2 + r % 5);
+		struct jetwatt_batch_bound *out;
+		struct jetwatt_batch_info info;
+		struct job j;
+		int got;
+
+		job_alloc(&j);
+		job_make(&j, &h, 100, 5, seed() + (uint64_t)r);
+		out = calloc(j.waits, sizeof(*out));
+		got = jetwatt_batch_segment(j.sync, j.waits, out, &info);
+		jobs++;
+		if (abs(got - h.minibatches) > 1 + h.minibatches / 200) {
+			describe(&h, j.waits, got, (int)info.period_syncs);
+			wrong++;
+		}
+		free(out);
+		job_free(&j);
+	}
+	printf("# %zu jobs, %zu wrong\n", jobs, wrong);
+	EXPECT_LE(wrong * 20, jobs);
+}
+
 TEST(edges)
 {
 	struct jetwatt_sync s[3] = {

@@ -34,6 +34,11 @@
  * @lost: share of events that are lost
  * @threads: waits take turns in so many threads
  * @warm: the first minibatch takes this much longer
+ * @beat: something else wakes up every so many waits and delays the next one ...
+ * @beat_by: ... by up to this share of the cycle; its phase drifts
+ * @drift: of the beat's rhythm, relative
+ * @hidden: the GPU works on meanwhile: what is delayed waits less
+ * @bunch: share of waits that last until the next one or two are done as well
  */
 struct job_shape {
 	const char *name;
@@ -49,6 +54,9 @@ struct job_shape {
 	int threads;
 	double warm;
 	int minibatches, calls;
+	double beat, beat_by, drift;
+	int hidden;
+	double bunch;
 };
 
 struct job_truth {
@@ -117,11 +125,58 @@ static struct job_shape job_usual(struct job_shape h)
 	return h;
 }
 
+/* What goes on beside the job; draws of its own, so that the job stays the same. */
+struct job_beside {
+	uint64_t seed;
+	double phase, detune, swing, late;	/* late: by how much a wait was, ms */
+};
+
+static struct job_beside job_beside(const struct job_shape *h, uint64_t seed)
+{
+	struct job_beside d = { .seed = seed ^ 0x5bd1e995 };
+
+	d.phase = job_uniform(&d.seed);
+	d.detune = job_uniform(&d.seed) < 0.5 ? -h->drift : h->drift;
+	d.swing = 6.3 * job_uniform(&d.seed);
+	return d;
+}
+
+/* Delays a wait, or bunches it with those that follow. @cycle: of one minibatch now, ms. */
+static void job_disturb(struct job_beside *d, const struct job_shape *h, double cycle, double *gap,
+			double *wait)
+{
+	double by;
+
+	if (h->beat > 0) {
+		d->phase += (1 + d->detune) / h->beat + 0.2 * h->drift * job_normal(&d->seed);
+		d->swing += 0.02 * job_uniform(&d->seed);
+		if (d->phase >= 1) {
+			d->phase -= 1;
+			by = h->beat_by * cycle * (0.8 + 0.2 * sin(d->swing));
+			*gap += by;
+			if (h->hidden)
+				*wait = fmax(0.02, *wait - by);
+		}
+	}
+	if (d->late > 0) {
+		/* The GPU went on: this one is over before it begins, or sooner. */
+		double whole = *gap + *wait;
+
+		*gap = fmin(*gap, 0.05 * (1 + job_uniform(&d->seed)));
+		*wait = fmax(0.02 + 0.03 * job_uniform(&d->seed), whole - d->late - *gap);
+		d->late -= whole;
+	} else if (h->bunch > 0 && job_uniform(&d->seed) < h->bunch) {
+		d->late = (*gap + *wait) * (0.3 + 1.7 * job_uniform(&d->seed));
+		*wait += d->late;
+	}
+}
+
 static void job_make(struct job *j, const struct job_shape *shape, uint32_t tgid, double start_ms,
 		     uint64_t seed)
 {
 	const struct job_shape usual = job_usual(*shape), *h = &usual;
 	double now = start_ms, speed_cpu = 1, speed_gpu = 1, wait[16];
+	struct job_beside beside = job_beside(h, seed);
 	int since_eval = 0, in_eval = 0, n = 0;
 
 	/* The shares of the waits are the job's own: the same in every minibatch. */
@@ -157,9 +212,13 @@ static void job_make(struct job *j, const struct job_shape *shape, uint32_t tgid
 
 			if (step && !h->extra && i == k - 1)
 				w += h->optimizer * h->cycle_ms * speed_gpu;
-			now += job_jitter(&seed, gap, h->noise);
+			gap = job_jitter(&seed, gap, h->noise);
+			w = job_jitter(&seed, w, h->noise);
+			job_disturb(&beside, h, left + (h->load + h->inner * (k - 1)) *
+				    h->cycle_ms * speed_cpu, &gap, &w);
+			now += gap;
 			s->enter_ns = (uint64_t)(now * 1e6);
-			now += job_jitter(&seed, w, h->noise);
+			now += w;
 			s->exit_ns = (uint64_t)(now * 1e6);
 			s->tgid = tgid;
 			s->tid = tgid + (h->threads > 1 ? (uint32_t)(i % h->threads) : 0);

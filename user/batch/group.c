@@ -27,12 +27,12 @@ struct reach {
 	bool out_after_out;
 };
 
-static double price(int size, int k)
+static double price(int size, int k, double slip)
 {
 	static const double off[] = { 0, 0.5, 1.5 };
 	int by = abs(size - k);
 
-	return by < 3 ? off[by] : 2.5;
+	return slip * (by < 3 ? off[by] : 2.5);
 }
 
 /* What the first gap of a group is compared with: the longest other one. Where
@@ -53,15 +53,16 @@ static double others(const double *v, int n, bool missing)
 	return n % 2 ? a[n / 2] : 0.5 * (a[n / 2 - 1] + a[n / 2]);
 }
 
-static double worth(const double *v, size_t n, size_t at, int size, int k, double scale)
+static double worth(const double *v, size_t n, size_t at, int size, int k, double scale,
+		    double slip)
 {
 	double over;
 
 	/* The first may have begun before we looked, the last goes on. */
 	if (!at)
-		return size < k ? 0 : 0.2 - price(size, k);
+		return size < k ? 0 : 0.2 - price(size, k, slip);
 	if (size == 1 && at + 1 < n)
-		return -price(size, k);
+		return -price(size, k, slip);
 	if (size == 1)
 		over = at < (size_t)k ? 0 : (v[at] - others(v + at - k + 1, k - 1, false)) / scale;
 	else
@@ -72,23 +73,25 @@ static double worth(const double *v, size_t n, size_t at, int size, int k, doubl
 		if (v[at + (size_t)i] > v[at] + scale)
 			over = 0.5;
 	/* One under way at the end may as well be something else. */
-	return 2 * over - 1 - (at + (size_t)size == n && size < k ? 0.3 : price(size, k));
+	return 2 * over - 1 - (at + (size_t)size == n && size < k ? 0.3 : price(size, k, slip));
 }
 
 /**
  * jetwatt_group_waits() - divide waits into groups of about @k
  * @v: the series whose peaks begin a group
  * @contrast: by how much they stand out, typically
+ * @slip: price of losing count, 1 if events may be missing; more if it is known
+ *	that hardly any are
  *
  * Sets @first and @other of every beat; @other ones are left undivided.
- * Return: 0, -ENOMEM.
+ * Return: 0; 1: call again, more is known to be @inside; -ENOMEM.
  */
 int jetwatt_group_waits(struct jetwatt_beat *b, const double *v, size_t n, int k, double contrast,
-			struct jetwatt_rhythm *r)
+			double slip, struct jetwatt_rhythm *r)
 {
 	struct reach *best = malloc((n + 1) * sizeof(*best));
 	double scale = fmax(0.15, 0.5 * contrast);
-	bool out;
+	bool out, again = false;
 
 	if (!best)
 		return -ENOMEM;
@@ -101,7 +104,7 @@ int jetwatt_group_waits(struct jetwatt_beat *b, const double *v, size_t n, int k
 
 		for (int size = 1; size <= k + 2 && i + (size_t)size <= n; size++) {
 			struct reach *to = &best[i + (size_t)size];
-			double sum = here + worth(v, n, i, size, k, scale);
+			double sum = here + worth(v, n, i, size, k, scale, slip);
 
 			if (sum > to->in) {
 				to->in = sum;
@@ -110,9 +113,11 @@ int jetwatt_group_waits(struct jetwatt_beat *b, const double *v, size_t n, int k
 			}
 		}
 		best[i + 1].out_after_out = best[i].out >= leave;
-		best[i + 1].out = fmax(best[i].out, leave) - OUTSIDE_STAY / k;
+		if (!b[i].inside)
+			best[i + 1].out = fmax(best[i].out, leave) - OUTSIDE_STAY / k;
 	}
 	out = best[n].out > best[n].in;
+	r->missing = 0;
 	for (size_t i = n; i;) {
 		size_t size = out ? 1 : best[i].size;
 
@@ -125,13 +130,19 @@ int jetwatt_group_waits(struct jetwatt_beat *b, const double *v, size_t n, int k
 		out = out ? best[i].out_after_out : best[i].in_after_out;
 		i -= size;
 	}
-	/* One or two that fit nowhere are remains of a damaged group. */
+	/* One or two that fit nowhere are remains of a damaged group; where hardly any
+	 * is damaged, leaving the rhythm for a moment is no way to lose count. */
 	for (size_t i = 1, j; i < n; i = j) {
 		for (j = i + 1; j < n && b[j].other == b[i].other; j++)
 			;
-		for (size_t l = i; b[i].other && j - i <= 2 && l < j; l++)
+		if (!b[i].other || j - i > (slip > 1 ? (size_t)k : 2))
+			continue;
+		for (size_t l = i; l < j; l++) {
 			b[l].other = false;
+			b[l].inside = slip > 1;
+		}
+		again |= slip > 1;
 	}
 	free(best);
-	return 0;
+	return again;
 }

@@ -22,6 +22,17 @@ bool jetwatt_peaks_at(const struct jetwatt_peaks *s, size_t i, int k)
 	return i > 0;
 }
 
+/* All of them. @at: room for n. Return: how many. */
+size_t jetwatt_peaks_list(const struct jetwatt_peaks *s, int k, size_t *at)
+{
+	size_t peaks = 0;
+
+	for (size_t i = 1; i < s->n; i++)
+		if (jetwatt_peaks_at(s, i, k))
+			at[peaks++] = i;
+	return peaks;
+}
+
 /* ... compared with the waits of its own minibatch only. */
 bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t end)
 {
@@ -58,7 +69,8 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static double median(double *v, size_t n)
+/* Sorts @v. */
+double jetwatt_peaks_median(double *v, size_t n)
 {
 	qsort(v, n, sizeof(*v), ascending);
 	return n ? v[n / 2] : 0;
@@ -79,24 +91,22 @@ double jetwatt_peaks_clearness(const struct jetwatt_peaks *s, const size_t *at, 
 			most = fmax(most, s->v[i]);
 		s->room[n++] = s->v[at[j]] - most;
 	}
-	stand = median(s->room, n);
+	stand = jetwatt_peaks_median(s->room, n);
 	n = 0;
 	for (size_t j = 0; j + 2 < peaks; j++)
 		s->room[n++] = fabs(s->v[at[j] + 1] - s->v[at[j + 1] + 1]);
-	scatter = median(s->room, n);
+	scatter = jetwatt_peaks_median(s->room, n);
 	return stand / (scatter + 1e-3);
 }
 
 /* How well k waits per minibatch explain the peaks. @at: room for n. */
 struct jetwatt_step jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at)
 {
-	size_t peaks = 0, exact = 0, more = 0, out = 0, waits = 0;
+	size_t peaks, exact = 0, more = 0, out = 0, waits = 0;
 	double next = 0, after = 0, clear, in_step, enough;
 	struct jetwatt_step r = { 0 };
 
-	for (size_t i = 1; i < s->n; i++)
-		if (jetwatt_peaks_at(s, i, k))
-			at[peaks++] = i;
+	peaks = jetwatt_peaks_list(s, k, at);
 	if (peaks < 3)
 		return r;
 	for (size_t j = 0; j + 1 < peaks; j++) {

@@ -7,8 +7,8 @@
  * its minibatch. So a beginning is a peak of the gaps, and with k waits per
  * minibatch peaks stand k apart. Every comparison is between neighbours: a
  * change of clocks scales all of them, and moves no peak. With one wait per
- * minibatch there are no peaks but those of chance, which do not keep step;
- * then every wait is a minibatch.
+ * minibatch there are no peaks but those of chance, which do not keep step, or of
+ * something that beats against the job (weight.c); then every wait is a minibatch.
  */
 #include "batch/rhythm.h"
 
@@ -20,6 +20,9 @@
 #define MARGIN		0.20	/* a peak stands out by this much (logarithm): 22 % */
 #define WAIT_MARGIN	0.40	/* among waits; an optimizer step alone makes less */
 #define OPTIMIZER	0.6	/* no optimizer takes this much more than a pass: 82 % */
+#define SURE_STEP	0.97	/* of the groups in step: nothing hides the rhythm */
+#define PASSES		10	/* until all that is hidden is known to be */
+#define SLIP		20	/* price of losing count in a job that does not */
 #define RUN_MIN		9	/* groups that a rhythm next to "every wait" must last */
 
 /* Do waits and calls repeat every k? Mean difference, in logarithms. */
@@ -43,6 +46,8 @@ static int usual(const struct jetwatt_beat *b, const struct jetwatt_peaks *s, si
 
 	for (k = 2; k <= JETWATT_RHYTHM_MAX; k++) {
 		fit[k] = jetwatt_peaks_test(s, k, at);
+		fit[k].fits = fit[k].fits && jetwatt_weight_usual(b, at, jetwatt_peaks_list(s, k, at), k,
+								  s->room);
 		if (fit[k].fits)
 			best = fmin(best, unlike(b, s->n, k));
 	}
@@ -73,6 +78,41 @@ static void region(struct jetwatt_beat *b, const double *v, size_t n, size_t *at
 	}
 }
 
+/* Into groups of the usual rhythm and other phases. A stretch that differs in nothing
+ * but in that the rhythm is not to be seen is no phase: then again without it. */
+static int divide(struct jetwatt_beat *b, const struct jetwatt_peaks *s, double *v, size_t *at,
+		  struct jetwatt_rhythm *r, double slip)
+{
+	double contrast = jetwatt_peaks_contrast(s, r->k);
+	size_t n = s->n, hidden = 1;
+
+	for (size_t i = 0; i < n; i++)
+		b[i].inside = false;
+	for (int pass = 0; pass < PASSES && hidden; pass++) {
+		int rc = jetwatt_group_waits(b, v, n, r->k, contrast, slip, r);
+
+		if (rc < 0)
+			return rc;
+		hidden = (size_t)rc;
+		for (size_t i = 0, j; i < n; i = j) {
+			for (j = i + 1; j < n && b[j].other == b[i].other; j++)
+				;
+			if (!b[i].other || jetwatt_weight_differs(b, n, i, j, r->k, s->room))
+				continue;
+			hidden++;
+			for (size_t l = i; l < j; l++)
+				b[l].inside = true;
+		}
+	}
+	for (size_t i = 0, j; i < n; i = j) {
+		for (j = i + 1; j < n && b[j].other == b[i].other; j++)
+			;
+		if (b[i].other)
+			region(b + i, v + i, j - i, at, s->room);
+	}
+	return 0;
+}
+
 /* Peaks @at[0..n-1] are k apart: a phase of that rhythm, if by no chance. */
 static void phase(struct jetwatt_beat *b, const struct jetwatt_peaks *s, const size_t *at, size_t n,
 		  int k)
@@ -83,7 +123,8 @@ static void phase(struct jetwatt_beat *b, const struct jetwatt_peaks *s, const s
 	for (size_t i = 0; i < n; i++)
 		out += jetwatt_peaks_stand_out(s, at, n, i, k, begin, end);
 	if (n < RUN_MIN || out * 10 < n * 8 ||
-	    jetwatt_peaks_clearness(s, at, n, k) < JETWATT_PEAKS_VERY_CLEAR)
+	    jetwatt_peaks_clearness(s, at, n, k) < JETWATT_PEAKS_VERY_CLEAR ||
+	    !jetwatt_weight_phase(b, s->n, at, n, k, s->room))
 		return;
 	/* What was before it may hide its first peak. */
 	if (begin > step && jetwatt_peaks_lead(s, begin - step, k, begin))
@@ -233,7 +274,7 @@ int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 	struct jetwatt_peaks s = { .n = n, .margin = MARGIN };
 	size_t *at = calloc(n + 1, sizeof(*at));
 	double *v = calloc(2 * (n + 1), sizeof(*v));
-	int calls, rc = 0;
+	int calls, fold, rc = 0;
 
 	*r = (struct jetwatt_rhythm){ .k = 1 };
 	if (!at || !v) {
@@ -248,6 +289,13 @@ int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 	s.v = v;
 	s.room = v + n + 1;
 	r->k = usual(b, &s, at, &how);
+	fold = jetwatt_fold_find(b, n, s.room);
+	if (fold > 1 && (r->k == 1 || how.in_step < SURE_STEP)) {
+		/* Something hides the peaks, or makes others. */
+		r->k = fold;
+		how.in_step = 1;
+		jetwatt_fold_smooth(v, n, fold, s.room);
+	}
 	if (r->k == 1) {
 		/* No peaks among the gaps: maybe the waits of a minibatch differ. */
 		for (size_t i = 1; i < n; i++)
@@ -264,14 +312,7 @@ int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 			r->k = usual(b, &s, at, &how);
 	}
 	if (r->k > 1) {
-		if (jetwatt_group_waits(b, v, n, r->k, jetwatt_peaks_contrast(&s, r->k), r))
-			rc = -ENOMEM;
-		for (size_t i = 0, j; i < n; i = j) {
-			for (j = i + 1; j < n && b[j].other == b[i].other; j++)
-				;
-			if (b[i].other)
-				region(b + i, v + i, j - i, at, s.room);
-		}
+		rc = divide(b, &s, v, at, r, r->k == fold ? SLIP : 1);
 		r->confidence = how.in_step * fmin(1, (double)n / (6.0 * r->k));
 	} else {
 		for (size_t i = 0; i < n; i++)

@@ -50,6 +50,8 @@ static void beats(const struct item *it, size_t n, struct jetwatt_beat *b)
 		double floor_ns = 3e4 + 2e-3 * span;
 		double gap = i && s->enter_ns > free_from ? (double)(s->enter_ns - free_from) : 0;
 
+		b[i].gap_ns = gap;
+		b[i].cycle_ns = s->exit_ns > free_from ? (double)(s->exit_ns - free_from) : 0;
 		b[i].gap = log(gap + floor_ns);
 		b[i].wait = log((double)(s->exit_ns - s->enter_ns) + floor_ns);
 		b[i].who = who(s);
