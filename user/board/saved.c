@@ -179,13 +179,11 @@ static const char *take_line(struct jetwatt_board *b, const char *line, bool *cp
 	return "a line is not of the known form";
 }
 
-static const char *take(struct jetwatt_board *b, char *text, size_t len, char *boot)
+/* Is it all there, and as it was written? Cuts off the last line and finds the
+ * boot. NULL, or what is wrong. */
+static const char *intact(char *text, size_t len, char *boot)
 {
-	bool cpu_seen[CPUS_MAX] = { false };
-	const char *wrong = NULL;
-	char *sum, *save, *line;
-	unsigned long crc;
-	int emc = 0;
+	char *sum;
 
 	if (memchr(text, '\0', len))
 		return "it holds a zero byte";
@@ -199,16 +197,23 @@ static const char *take(struct jetwatt_board *b, char *text, size_t len, char *b
 	sum++;
 	if (strspn(sum + 4, "0123456789abcdef") != 8 || strcmp(sum + 12, "\n"))
 		return "its end is missing";
-	crc = strtoul(sum + 4, NULL, 16);
-	if (crc != checksum(text, (size_t)(sum - text)))
+	if (strtoul(sum + 4, NULL, 16) != checksum(text, (size_t)(sum - text)))
 		return "its checksum does not match";
 	*sum = '\0';
+	return sscanf(text + 16, "boot %63s", boot) == 1 ? NULL : "a line is not of the known form";
+}
+
+/* What intact() has left of it, to jetwatt_board::saved. */
+static const char *take(struct jetwatt_board *b, char *text)
+{
+	bool cpu_seen[CPUS_MAX] = { false };
+	const char *wrong = NULL;
+	char *save, *line;
+	int emc = 0;
 
 	memset(&b->saved, 0, sizeof(b->saved));
 	strtok_r(text, "\n", &save);
-	line = strtok_r(NULL, "\n", &save);
-	if (!line || sscanf(line, "boot %63s", boot) != 1)
-		return "a line is not of the known form";
+	strtok_r(NULL, "\n", &save);
 	while (!wrong && (line = strtok_r(NULL, "\n", &save)))
 		wrong = take_line(b, line, cpu_seen, &emc);
 	if (wrong)
@@ -219,6 +224,20 @@ static const char *take(struct jetwatt_board *b, char *text, size_t len, char *b
 	return emc == 1 && b->saved.gpu.known ? NULL : "it does not name every knob of this board";
 }
 
+static ssize_t load(const struct jetwatt_board *b, char *path, char *text)
+{
+	int fd = open(jetwatt_lease_path(b, "saved", path), O_RDONLY | O_CLOEXEC);
+	ssize_t len;
+
+	if (fd < 0)
+		return -errno;
+	len = read(fd, text, SAVED_MAX - 1);
+	len = len < 0 ? -errno : len;
+	close(fd);
+	text[len < 0 ? 0 : len] = '\0';
+	return len;
+}
+
 /**
  * jetwatt_saved_load() - the file to jetwatt_board::saved
  *
@@ -227,20 +246,15 @@ static const char *take(struct jetwatt_board *b, char *text, size_t len, char *b
 int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_board_error *err)
 {
 	char path[PATH_LEN], text[SAVED_MAX], boot[64], now[64];
+	ssize_t len = load(b, path, text);
 	const char *wrong;
-	ssize_t len;
-	int fd;
 
-	fd = open(jetwatt_lease_path(b, "saved", path), O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return jetwatt_error_sys(err, -errno, "cannot read the saved state %s", path);
-	len = read(fd, text, sizeof(text) - 1);
-	close(fd);
 	if (len < 0)
-		return jetwatt_error_sys(err, -errno, "cannot read the saved state %s", path);
-	text[len] = '\0';
+		return jetwatt_error_sys(err, (int)len, "cannot read the saved state %s", path);
 	b->have_saved = false;
-	wrong = take(b, text, (size_t)len, boot);
+	wrong = intact(text, (size_t)len, boot);
+	if (!wrong)
+		wrong = take(b, text);
 	if (wrong)
 		return damaged(b, err, wrong);
 	b->have_saved = true;
@@ -252,17 +266,10 @@ int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_board_error *err)
  * not survive a reboot. A damaged one is not said to be. */
 bool jetwatt_saved_old(const struct jetwatt_board *b)
 {
-	char path[PATH_LEN], text[128], boot[64], now[64];
-	ssize_t len = -1;
-	int fd;
+	char path[PATH_LEN], text[SAVED_MAX], boot[64], now[64];
+	ssize_t len = load(b, path, text);
 
-	fd = open(jetwatt_lease_path(b, "saved", path), O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		len = read(fd, text, sizeof(text) - 1);
-		close(fd);
-	}
-	text[len < 0 ? 0 : len] = '\0';
-	if (sscanf(text, "jetwatt-saved 1 boot %63s", boot) != 1)
+	if (len < 0 || intact(text, (size_t)len, boot))
 		return false;
 	boot_id(b, now, sizeof(now));
 	return strcmp(boot, now) != 0;
