@@ -33,10 +33,32 @@ TEST(fastest_first_within_the_risk)
 	ASSERT_EQ(2, jetwatt_plan_rank(mode, p, N, NULL, 0, 25, 0.05, c, 2));
 }
 
+TEST(readings_count_by_their_errors)
+{
+	struct jetwatt_row row[] = { { mode[3], 70, 25.4, 0.01, 0.004 },
+				     { mode[2], 10, 99, 0.01, 0.01 },
+				     { mode[3], 76, 24.9, 0.02, 0.002 } };
+	struct jetwatt_plan_choice c[N];
+	struct jetwatt_row mean = { .power_w = 7 };
+
+	EXPECT_EQ(0, jetwatt_plan_reading(&mode[0], row, 3, &mean));
+	EXPECT_EQ(7, mean.power_w);
+	ASSERT_EQ(2, jetwatt_plan_reading(&mode[3], row, 3, &mean));
+	EXPECT_LT(fabs(mean.power_w - 25.0), 1e-9);
+	EXPECT_LT(fabs(mean.time_ms - 71.2), 1e-9);
+	EXPECT_LT(fabs(mean.power_sd - 0.002 / sqrt(1.25)), 1e-12);
+	EXPECT_EQ(0, memcmp(&mean.mode, &mode[3], sizeof(mean.mode)));
+	/* One unlucky reading does not rule a mode out that a better one saw. */
+	row[2].power_w = 24.5;
+	ASSERT_EQ(3, jetwatt_plan_rank(mode, p, N, row, 3, 25, 0.5, c, N));
+	EXPECT_EQ(3, c[0].index);
+	EXPECT_EQ(1, c[0].measured);
+}
+
 TEST(never_one_seen_over_the_budget)
 {
 	struct jetwatt_row row[] = { { mode[3], 70, 25.2, 0.01, 0.01 },
-				     { mode[3], 70, 24.2, 0.01, 0.01 },
+				     { mode[3], 70, 24.9, 0.01, 0.01 },
 				     { mode[4], 60, 24.9, 0.01, 0.01 },
 				     { mode[4], 60, 24.8, 0.01, 0.01 } };
 	struct jetwatt_plan_choice c[N];

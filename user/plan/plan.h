@@ -46,10 +46,19 @@ struct jetwatt_plan_choice {
 };
 
 /**
+ * jetwatt_plan_reading() - all readings of a mode as one
+ * @mean: time and power, weighted by their errors, and the errors of that
+ *
+ * Return: how many there are; 0: none, @mean is not touched.
+ */
+size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwatt_row *row,
+			    size_t rows, struct jetwatt_row *mean);
+
+/**
  * jetwatt_plan_rank() - candidates for min time s.t. power <= budget, best first
  * @risk: accepted probability that power is over the budget (0.05)
  *
- * A mode measured over budget is never among them. An unmeasured one must beat
+ * A mode whose readings taken together are over budget is never among them. An unmeasured one must beat
  * its own uncertainty to come before a measured one; a measured one whose single
  * reading all others contradict comes last until it is measured again. Who has
  * no measurement left takes the first with @measured set.

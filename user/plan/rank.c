@@ -6,11 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What measurements say of one mode. */
-struct seen {
-	size_t rows, over;
-	double power_w;
-};
+/* Relative error of a reading that comes without one. */
+#define UNKNOWN	0.01
 
 struct entry {
 	size_t index;
@@ -29,19 +26,30 @@ static int by_key(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static struct seen seen_of(const struct jetwatt_mode *mode, const struct jetwatt_row *row,
-			   size_t rows, double budget)
+static void weigh(double v, double sd, double *sum, double *weight)
 {
-	struct seen s = { 0 };
+	double w = sd > 0 ? 1 / (sd * sd) : 1 / (UNKNOWN * UNKNOWN);
+
+	*sum += w * v;
+	*weight += w;
+}
+
+size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwatt_row *row,
+			    size_t rows, struct jetwatt_row *mean)
+{
+	double t = 0, tw = 0, p = 0, pw = 0;
+	size_t n = 0;
 
 	for (size_t j = 0; j < rows; j++) {
 		if (!jetwatt_same_mode(mode, &row[j].mode))
 			continue;
-		s.power_w = (s.power_w * s.rows + row[j].power_w) / (s.rows + 1);
-		s.rows++;
-		s.over += row[j].power_w > budget;
+		weigh(row[j].time_ms, row[j].time_sd, &t, &tw);
+		weigh(row[j].power_w, row[j].power_sd, &p, &pw);
+		n++;
 	}
-	return s;
+	if (n)
+		*mean = (struct jetwatt_row){ *mode, t / tw, p / pw, sqrt(1 / tw), sqrt(1 / pw) };
+	return n;
 }
 
 /* The z that a normal variable exceeds with probability risk, by bisection. */
@@ -72,21 +80,22 @@ int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_pred
 	if (!e)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		struct seen s = seen_of(&mode[i], row, rows, budget_w);
-		double w = s.rows ? s.power_w : p[i].power_w;
+		struct jetwatt_row mean;
+		size_t times = jetwatt_plan_reading(&mode[i], row, rows, &mean);
+		double w = times ? mean.power_w : p[i].power_w;
 
 		if (w < least) {
 			least = w;
 			closest = i;
-			closest_measured = s.rows > 0;
+			closest_measured = times > 0;
 		}
-		if (s.over || (!s.rows && p[i].power_w * exp(z * p[i].power_sd) > budget_w))
+		if ((times ? w : w * exp(z * p[i].power_sd)) > budget_w)
 			continue;
-		e[k].doubtful = s.rows && !jetwatt_answer_ok(s.power_w, s.rows, &p[i], budget_w);
+		e[k].doubtful = times && !jetwatt_answer_ok(w, times, &p[i], budget_w);
 		/* The fastest of many predictions is the luckiest one: an
 		 * unmeasured mode must beat its own uncertainty. */
-		e[k].key = log(p[i].time_ms) + (s.rows ? 0 : p[i].time_sd / 2);
-		e[k].measured = s.rows > 0;
+		e[k].key = log(p[i].time_ms) + (times ? 0 : p[i].time_sd / 2);
+		e[k].measured = times > 0;
 		e[k++].index = i;
 	}
 	qsort(e, k, sizeof(*e), by_key);
