@@ -2,6 +2,7 @@
 #include "choose.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,43 +46,59 @@ int jetwatt_choose_infeasible(const struct jetwatt_learn *l, const struct jetwat
 				 l->budget_w);
 }
 
+/* Modes whose proof has failed: a hair over the budget when measured for longer
+ * is over, even where all readings together are not. */
+struct failed {
+	size_t index[ROUNDS_MAX];
+	int n;
+};
+
+static int has_failed(const struct failed *f, size_t index)
+{
+	for (int i = 0; i < f->n; i++)
+		if (f->index[i] == index)
+			return 1;
+	return 0;
+}
+
 /* The candidate to go for: the best one if it is measured or worth measuring,
  * else the best measured one. NULL: none may be tried. */
 static const struct jetwatt_plan_choice *pick(const struct jetwatt_learn *l,
 					      const struct jetwatt_plan_choice *at, int n,
-					      unsigned int more)
+					      unsigned int more, const struct failed *f)
 {
 	const struct jetwatt_plan_choice *known = NULL;
 
 	for (int i = 0; i < n && !known; i++)
-		if (jetwatt_learn_row(l, &l->mode[at[i].index]))
+		if (!has_failed(f, at[i].index) && jetwatt_learn_row(l, &l->mode[at[i].index]))
 			known = &at[i];
 	for (int i = 0; more && i < n && &at[i] != known; i++)
-		if (!known || at[i].p.time_ms < WORTH_IT * known->p.time_ms)
+		if (!has_failed(f, at[i].index) &&
+		    (!known || at[i].p.time_ms < WORTH_IT * known->p.time_ms))
 			return &at[i];
 	return known;
 }
 
 /* Best measured mode within the budget, for when the list above has none. */
-static int measured(const struct jetwatt_learn *l, struct jetwatt_plan_choice *c)
+static int measured(const struct jetwatt_learn *l, const struct failed *f,
+		    struct jetwatt_plan_choice *c)
 {
-	const struct jetwatt_row *best = NULL;
+	double best = INFINITY;
+	struct jetwatt_row mean;
 
 	for (size_t i = 0; i < l->nr_modes; i++) {
-		const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[i]);
-
-		if (!row || row->power_w > l->budget_w || (best && best->time_ms <= row->time_ms))
+		if (!jetwatt_plan_reading(&l->mode[i], l->row, l->nr_rows, &mean) ||
+		    mean.power_w > l->budget_w || mean.time_ms >= best || has_failed(f, i))
 			continue;
-		best = row;
+		best = mean.time_ms;
 		c->index = i;
 		c->measured = 1;
 		c->p = l->prediction[i];
 	}
-	return best != NULL;
+	return isfinite(best);
 }
 
-/* Apply and measure for longer. A mode over budget stays in the rows, so that
- * no ranking names it again. Return: 0, 1: over budget, or minus exit code. */
+/* Apply and measure for longer. Return: 0, 1: over budget, or minus exit code. */
 static int prove(struct jetwatt_learn *l, const struct jetwatt_plan_choice *at,
 		 struct jetwatt_choose *c)
 {
@@ -113,6 +130,7 @@ int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetw
 {
 	struct jetwatt_plan_choice at[JETWATT_CHOOSE_MAX], fallback;
 	const struct jetwatt_plan_choice *next;
+	struct failed failed = { .n = 0 };
 	struct jetwatt_choose try;
 	int ret, n;
 
@@ -123,18 +141,18 @@ int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetw
 		n = jetwatt_choose_rank(l, at);
 		if (n < 0)
 			return JETWATT_EXIT_FAILED;
-		next = pick(l, at, n, more);
-		if (!next && measured(l, &fallback))
+		next = pick(l, at, n, more, &failed);
+		if (!next && measured(l, &failed, &fallback))
 			next = &fallback;
 		/* The closest one has only been predicted: it may be better than that. */
 		if (!next && more && !jetwatt_learn_row(l, &l->mode[at[0].index]))
 			next = &at[0];
-		if (!next && !c->proven)
-			return jetwatt_choose_infeasible(l, &at[0]);
-		if (c->proven && (!next || no_better(l, next, c))) {
+		if (!next || (c->proven && no_better(l, next, c))) {
 			ret = more ? jetwatt_learn_one(l, l->nr_rows + more) : -ENODATA;
 			if (ret > 0)
 				return ret;
+			if (ret && !c->proven)
+				return jetwatt_choose_infeasible(l, &at[0]);
 			if (ret)
 				break;
 			more--;
@@ -144,6 +162,8 @@ int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetw
 		ret = prove(l, next, &try);
 		if (ret < 0)
 			return -ret;
+		if (ret)
+			failed.index[failed.n++] = next->index;
 		/* What promised to be faster may turn out not to be. */
 		if (!ret && (!c->proven || try.proof.time_ms < c->proof.time_ms))
 			*c = try;

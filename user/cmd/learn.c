@@ -197,10 +197,13 @@ int jetwatt_learn_one(struct jetwatt_learn *l, size_t rows)
 
 int jetwatt_learn_run(struct jetwatt_learn *l, size_t rows)
 {
+	size_t most = l->most > rows ? l->most : rows;
 	int err = 0;
 
+	/* The plan paces itself by all that may be spent, not by what is left
+	 * after the part that is kept back. */
 	while (!err && l->nr_rows < rows)
-		err = jetwatt_learn_one(l, rows);
+		err = jetwatt_learn_one(l, most);
 	return err == -ENODATA ? 0 : err;
 }
 
