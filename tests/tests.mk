@@ -99,7 +99,17 @@ bench-demo:
 	+@$(MAKE) --no-print-directory arm64 build/demo-report
 	@tests/demo/matrix.sh
 
+# The search alone, on files of measured modes and on random boards; minutes.
+build/bench/search: tests/bench/search.c $(patsubst %.c,build/%.o,tests/demo/optimum.c $(wildcard user/model/*.c user/plan/*.c))
+	@mkdir -p $(@D) build/tests
+	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-search.d -o $@ $(filter %.c %.o,$^) $(ldflags) -lopenblas -lm
+
+bench_files := $(wildcard $(or $(JETWATT_SHARED_DATA),../shared/data)/orin-agx-*-train.csv)
+bench_boards := orin:301 dirty-orin:302 xavier:303 dirty-xavier:304 nano:305 dirty-nano:306
+bench-search: build/bench/search
+	OPENBLAS_NUM_THREADS=1 $< -s 2 -o build/bench/search.json $(bench_files) $(bench_boards)
+
 check:
 	tests/run
 
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search check

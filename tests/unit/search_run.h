@@ -64,20 +64,23 @@ static long search_read(const char *path, struct jetwatt_row **row)
 	return n;
 }
 
-static struct jetwatt_row search_measure(const struct jetwatt_row *row, uint64_t *rng)
+/* A reading of a row, and how well it is known. @noise: relative. */
+static struct jetwatt_row search_measure(const struct jetwatt_row *row, double noise, uint64_t *rng)
 {
 	struct jetwatt_row r = *row;
 
-	r.time_ms *= exp(0.01 * search_normal(rng));
-	r.power_w *= exp(0.01 * search_normal(rng));
-	r.time_sd = r.power_sd = 0.01;
+	r.time_ms *= exp(noise * search_normal(rng));
+	r.power_w *= exp(noise * search_normal(rng));
+	r.time_sd = r.power_sd = noise;
 	return r;
 }
 
-/* The answer after @k measurements: the first candidate that was measured, as
- * optimize picks it when it may measure no further mode; -1: none. */
-static long search_best(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *seen,
-			size_t k, double budget)
+/* The answer after @k measurements: the first candidate that was measured and
+ * holds when it is measured again for longer, as optimize proves it when it may
+ * measure no further mode; -1: none. */
+static long search_best(const struct jetwatt_row *row, const struct jetwatt_mode *mode, size_t n,
+			const struct jetwatt_row *seen, size_t k, double budget, double noise,
+			uint64_t rng)
 {
 	struct jetwatt_prediction *p = malloc(n * sizeof(*p));
 	struct jetwatt_plan_choice *c = malloc(n * sizeof(*c));
@@ -88,7 +91,8 @@ static long search_best(const struct jetwatt_mode *mode, size_t n, const struct 
 	if (p && c && !jetwatt_model_fit(&m, seen, k, 1) && !jetwatt_model_predict(m, mode, n, p))
 		found = jetwatt_plan_rank(mode, p, n, seen, k, budget, 0.05, c, n);
 	for (int i = 0; i < found && best < 0; i++)
-		if (c[i].measured)
+		if (c[i].measured &&
+		    search_measure(&row[c[i].index], noise / 2, &rng).power_w <= budget)
 			best = c[i].index;
 	jetwatt_model_free(m);
 	free(c);
@@ -98,7 +102,7 @@ static long search_best(const struct jetwatt_mode *mode, size_t n, const struct 
 
 /* Measure up to @most modes; answer[k] is what stands after at[k] of them. */
 static int search_run(const struct jetwatt_row *row, size_t n, double budget, size_t most,
-		      uint64_t seed, const int *at, int ats, long *answer, struct search_stats *st)
+		      double noise, uint64_t seed, const int *at, int ats, long *answer, struct search_stats *st)
 {
 	struct jetwatt_mode *mode = malloc(n * sizeof(*mode));
 	struct jetwatt_row seen[SEARCH_MOST];
@@ -115,7 +119,7 @@ static int search_run(const struct jetwatt_row *row, size_t n, double budget, si
 		st->calls++;
 		if (err)
 			break;
-		seen[k] = search_measure(&row[p.index], &rng);
+		seen[k] = search_measure(&row[p.index], noise, &rng);
 		st->over += seen[k].power_w > budget;
 		st->far_over += seen[k].power_w > 1.1 * budget;
 		if (getenv("SEARCH_TRACE"))
@@ -126,10 +130,10 @@ static int search_run(const struct jetwatt_row *row, size_t n, double budget, si
 			       seen[k].power_w, p.why);
 		k++;
 		while (next < ats && (int)k == at[next])
-			answer[next++] = search_best(mode, n, seen, k, budget);
+			answer[next++] = search_best(row, mode, n, seen, k, budget, noise, rng);
 	}
 	while (next < ats && err >= 0)
-		answer[next++] = search_best(mode, n, seen, k, budget);
+		answer[next++] = search_best(row, mode, n, seen, k, budget, noise, rng);
 	st->runs++;
 	st->modes += k;
 	free(mode);

@@ -35,11 +35,14 @@ static double world_emc(const struct world *w, int e)
 	static const double xavier[] = { 0.204, 0.4080, 0.6656, 0.8, 1.0656, 1.3312, 1.6, 1.866,
 					 2.133 };
 
-	return w->emcs == 4 ? orin[e] : xavier[e];
+	return w->emcs == 9 ? xavier[e] : orin[e + 4 - w->emcs];
 }
 
+/* Steps of an Orin AGX, a Xavier AGX, an Orin Nano. */
+enum { WORLD_ORIN, WORLD_XAVIER, WORLD_NANO };
+
 /* Budgets from 15 to 45 W must mean something on it, as on an AGX. */
-static void world_make(struct world *w, uint64_t seed, int xavier)
+static void world_make(struct world *w, uint64_t seed, int kind)
 {
 	uint64_t s = seed * 1000003 + 17, *r = &s;
 	static const int workers[] = { 0, 1, 2, 4, 4, 8 };
@@ -47,8 +50,13 @@ static void world_make(struct world *w, uint64_t seed, int xavier)
 	double load = gpu * world_between(r, 0.05, 1.5), launch = gpu * world_between(r, 0.02, 0.6);
 	double part[WORLD_KERNELS], sum = 0;
 
-	*w = (struct world){ .cores = xavier ? 8 : 12, .cpus = 29, .gpus = xavier ? 14 : 13,
-			     .emcs = xavier ? 9 : 4 };
+	static const struct world board[] = {
+		[WORLD_ORIN] = { .cores = 12, .cpus = 29, .gpus = 13, .emcs = 4 },
+		[WORLD_XAVIER] = { .cores = 8, .cpus = 29, .gpus = 14, .emcs = 9 },
+		[WORLD_NANO] = { .cores = 6, .cpus = 20, .gpus = 5, .emcs = 3 },
+	};
+
+	*w = board[kind];
 	w->workers = workers[(int)(search_uniform(r) * 6)];
 	w->items = 16;
 	for (int k = 0; k < WORLD_KERNELS; k++)
