@@ -90,7 +90,7 @@ struct jetwatt_clock *jetwatt_clock_at(unsigned int i)
  * cpufreq_quick_get() knows only CPUs that are online. The mask may change
  * under us when a driver comes back with other policies: one odd value.
  */
-static s32 cpu_khz(const struct cpumask *cpus)
+static s32 policy_khz(const struct cpumask *cpus)
 {
 	unsigned int cpu = cpumask_any_and(cpus, cpu_online_mask);
 
@@ -108,7 +108,7 @@ s32 jetwatt_clock_value(const struct jetwatt_clock *clock)
 {
 	switch (clock->kind) {
 	case JETWATT_SERIES_CPU_KHZ:
-		return cpu_khz(&clock->cpus);
+		return policy_khz(&clock->cpus);
 	case JETWATT_SERIES_GPU_KHZ:
 		return jetwatt_gpu_khz();
 	case JETWATT_SERIES_CORES:

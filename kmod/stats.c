@@ -4,6 +4,7 @@
 #include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/compiler.h>
+#include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 
