@@ -78,7 +78,8 @@ static void deliver_fn(struct work_struct *work)
 	unsigned int batch;
 
 	from = xchg(&start_at, 0);
-	if (from)
+	/* Never back: a round may have begun while the one before was still delivered. */
+	if (from > next)
 		WRITE_ONCE(next, from);
 	while (READ_ONCE(listeners)) {
 		pending = jetwatt_ring_head() + 1 - next;
@@ -96,7 +97,7 @@ static void deliver_fn(struct work_struct *work)
 		parcel.skipped = from - next;
 		parcel.skb = parcel.samples ? build(parcel.samples, &parcel.lost) : NULL;
 		hand_out(&parcel);
-		kfree_skb(parcel.skb);
+		consume_skb(parcel.skb);
 		WRITE_ONCE(next, from + parcel.samples);
 	}
 }
