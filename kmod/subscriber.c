@@ -173,13 +173,16 @@ static int send(struct subscriber *s, const struct jetwatt_parcel *parcel)
 {
 	struct sk_buff *skb;
 
-	if (sock_flag(s->sk, SOCK_DEAD))
-		return -ECONNREFUSED;
 	if (jetwatt_fail(JETWATT_FAIL_SEND))
 		return -EAGAIN;
 	skb = skb_copy(parcel->skb, GFP_KERNEL);
 	if (!skb)
 		return -ENOMEM;
+	/* Last, because memory may have taken its time. */
+	if (sock_flag(s->sk, SOCK_DEAD)) {
+		consume_skb(skb);
+		return -ECONNREFUSED;
+	}
 	jetwatt_deliver_address(skb, parcel, s->account.port, s->account.lost);
 	/* Does not wait: a full socket refuses, and the skb is freed. */
 	return genlmsg_unicast(&init_net, skb, s->account.port);
