@@ -103,8 +103,12 @@ static void read_zone(struct device_node *zone)
 	int id = 0, temp = 0, err;
 
 	err = temperature(zone, &id, &temp);
-	if (!clock && !err)
+	if (!clock && !err) {
 		clock = jetwatt_clock_add(JETWATT_SERIES_TEMP_MC, id, zone->name);
+		/* Numbers are given anew when drivers come back; a column is not. */
+		if (clock && strcmp(clock->label, zone->name))
+			clock = NULL;
+	}
 	if (clock)
 		store(clock, err ? JETWATT_VALUE_NONE : temp);
 }
