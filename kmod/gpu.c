@@ -70,6 +70,16 @@ static void take(struct devfreq *new)
 	spin_unlock(&lock);
 }
 
+static bool taken(void)
+{
+	bool any;
+
+	spin_lock(&lock);
+	any = gpu;
+	spin_unlock(&lock);
+	return any;
+}
+
 /*
  * While the parent's lock is held and it has a driver, the driver cannot take
  * its devfreq device down: so what is found can be taken hold of.
@@ -112,7 +122,8 @@ void jetwatt_gpu_look(void)
 	else if (old)
 		return;
 	for_each_matching_node(np, gpus)
-		if (of_device_is_available(np))
+		/* There is one column: the first of several is it. */
+		if (!taken() && of_device_is_available(np))
 			look(np);
 }
 
