@@ -123,7 +123,7 @@ static int notify(struct notifier_block *nb, unsigned long action, void *data)
 	switch (action) {
 	case BUS_NOTIFY_ADD_DEVICE:
 	case BUS_NOTIFY_BOUND_DRIVER:
-		/* The new device is on the bus's list only after this call. */
+		/* Chips come in groups: one scan for all of them. */
 		queue_delayed_work(system_freezable_wq, &work, msecs_to_jiffies(20));
 		break;
 	case BUS_NOTIFY_DEL_DEVICE:
