@@ -18,10 +18,10 @@ unsigned int jetwatt_chip_attached(void)
 {
 	unsigned int i, n = 0;
 
-	mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_chip_lock);
 	for (i = 0; i < jetwatt_chip_count(); i++)
 		n += !!jetwatt_chip_at(i)->client;
-	mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_chip_lock);
 	return n;
 }
 
@@ -36,10 +36,10 @@ bool jetwatt_chip_has(const struct i2c_client *client)
 	bool has = false;
 	unsigned int i;
 
-	mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_chip_lock);
 	for (i = 0; i < jetwatt_chip_count(); i++)
 		has |= jetwatt_chip_at(i)->client == client;
-	mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_chip_lock);
 	return has;
 }
 
@@ -110,7 +110,7 @@ int jetwatt_chip_attach(struct i2c_client *client)
 
 	if (jetwatt_fail(JETWATT_FAIL_ATTACH))
 		return -ENOMEM;
-	mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_chip_lock);
 	bus = jetwatt_bus_get(client->adapter);
 	if (!bus)
 		goto unlock;
@@ -142,7 +142,7 @@ int jetwatt_chip_attach(struct i2c_client *client)
 		jetwatt_event_post(JETWATT_EVENT_CONFIG_CHANGED, JETWATT_EVENT_NO_CHIP, 0);
 	err = 0;
 unlock:
-	mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_chip_lock);
 	return err;
 }
 
@@ -177,7 +177,7 @@ void jetwatt_chip_detach(const struct device *dev)
 	struct jetwatt_chip *chip;
 	unsigned int i;
 
-	mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_chip_lock);
 	for (i = 0; i < jetwatt_chip_count() && !client; i++) {
 		chip = jetwatt_chip_at(i);
 		if (!chip->client || &chip->client->dev != dev)
@@ -186,7 +186,7 @@ void jetwatt_chip_detach(const struct device *dev)
 			jetwatt_event_post(JETWATT_EVENT_CHIP_LOST, i, 0);
 		client = release(chip);
 	}
-	mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_chip_lock);
 	if (client)
 		put(client);
 }
@@ -204,9 +204,9 @@ void jetwatt_chip_exit(void)
 
 	for (i = 0; i < jetwatt_chip_count(); i++) {
 		chip = jetwatt_chip_at(i);
-		mutex_lock(&jetwatt_chip_lock);
+		rt_mutex_lock(&jetwatt_chip_lock);
 		client = chip->client ? release(chip) : NULL;
-		mutex_unlock(&jetwatt_chip_lock);
+		rt_mutex_unlock(&jetwatt_chip_lock);
 		if (client)
 			put(client);
 		of_node_put(chip->node);

@@ -9,7 +9,7 @@
 #include "event.h"
 
 /* See chip.h. */
-DEFINE_MUTEX(jetwatt_chip_lock);
+DEFINE_RT_MUTEX(jetwatt_chip_lock);
 
 /* Only appended to, under the lock; complete before the count covers it. */
 static struct jetwatt_chip chips[JETWATT_CHIPS_MAX];
@@ -138,18 +138,18 @@ void jetwatt_chip_measure(void)
 	struct jetwatt_chip *chip;
 	unsigned int i, tries;
 
-	mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_chip_lock);
 	for (i = 0; i < nr_chips; i++)
 		if (chips[i].client && !chips[i].lost)
 			jetwatt_bus_measure_again(chips[i].bus);
-	mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_chip_lock);
 	for (i = 0; i < jetwatt_chip_count(); i++) {
 		chip = &chips[i];
 		for (tries = 0; tries < 2; tries++) {
-			mutex_lock(&jetwatt_chip_lock);
+			rt_mutex_lock(&jetwatt_chip_lock);
 			if (chip->client && !chip->lost)
 				measure_once(chip);
-			mutex_unlock(&jetwatt_chip_lock);
+			rt_mutex_unlock(&jetwatt_chip_lock);
 		}
 	}
 }
@@ -199,10 +199,10 @@ void jetwatt_chip_parked(void)
 {
 	unsigned int i;
 
-	mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_chip_lock);
 	for (i = 0; i < nr_chips; i++) {
 		chips[i].mark = 0;
 		WRITE_ONCE(chips[i].read_mhz, 0);
 	}
-	mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_chip_lock);
 }

@@ -3,7 +3,7 @@
 #ifndef JETWATT_CHIP_H
 #define JETWATT_CHIP_H
 
-#include <linux/mutex.h>
+#include <linux/rtmutex.h>
 #include <linux/types.h>
 #include "bus.h"
 #include "ina3221.h"
@@ -96,9 +96,11 @@ struct jetwatt_chip {
 /*
  * Held by the sampler while it reads the chips, and by whoever attaches or
  * detaches one. Detaching waits for the tick under way: afterwards nobody
- * uses the client.
+ * uses the client. With priority inheritance, because anybody may ask for what
+ * it protects (CONFIG_GET, CHIP_GET), and the sampler must not wait until the
+ * scheduler has time for him.
  */
-extern struct mutex jetwatt_chip_lock;
+extern struct rt_mutex jetwatt_chip_lock;
 
 unsigned int jetwatt_chip_count(void);
 struct jetwatt_chip *jetwatt_chip_at(unsigned int i);

@@ -151,7 +151,7 @@ struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 	struct jetwatt_bus *bus;
 	unsigned int i;
 
-	mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_chip_lock);
 	for (i = 0; i < jetwatt_chip_count(); i++) {
 		struct jetwatt_chip *chip = jetwatt_chip_at(i);
 
@@ -182,7 +182,7 @@ struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 	/* Buses are read one after the other, and a twentieth is for everything else. */
 	if (all_ns)
 		lower(&limit, div64_u64(95 * (NSEC_PER_SEC / 100), all_ns), JETWATT_WHY_TIME);
-	mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_chip_lock);
 	if (!attached)
 		limit.hz = 0;
 	return limit;

@@ -124,7 +124,7 @@ u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
 	u64 start, end;
 	unsigned int i;
 
-	mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_chip_lock);
 	start = ktime_get_ns();
 	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
 		bus = jetwatt_bus_at(i);
@@ -133,7 +133,7 @@ u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
 	}
 	end = ktime_get_ns();
 	mark(end);
-	mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_chip_lock);
 	*length_ns = end - start;
 	return start + (end - start) / 2;
 }
@@ -162,11 +162,11 @@ void jetwatt_read_restart(void)
 {
 	unsigned int i;
 
-	mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_chip_lock);
 	for (i = 0; i < JETWATT_BUSES_MAX; i++)
 		WRITE_ONCE(jetwatt_bus_at(i)->busy_permille, 0);
 	mark_due = 0;
 	busy_since = 0;
-	mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_chip_lock);
 	jetwatt_chip_parked();
 }
