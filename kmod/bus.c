@@ -103,7 +103,9 @@ static int read_batch(struct i2c_adapter *adapter, struct jetwatt_reg *regs, uns
 	unsigned int i, len, most = 2 * n;
 	int ret;
 
-	if (quirks && quirks->max_num_msgs)
+	if (quirks && quirks->flags & I2C_AQ_COMB)
+		most = 2;
+	else if (quirks && quirks->max_num_msgs)
 		most = max(quirks->max_num_msgs & ~1, 2);
 	for (i = 0; i < n; i++) {
 		msgs[2 * i] = (struct i2c_msg){
@@ -202,7 +204,8 @@ u32 jetwatt_bus_reg_measured_ns(const struct jetwatt_bus *bus)
 
 static u32 wire_ns(u32 hz)
 {
-	return (u32)div_u64(BITS_PER_REG * 1000000000ULL, hz);
+	/* Only half of what fits: callers take up to a quarter more of it. */
+	return (u32)min_t(u64, div_u64(BITS_PER_REG * 1000000000ULL, hz), U32_MAX / 2);
 }
 
 /*
