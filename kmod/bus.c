@@ -255,14 +255,19 @@ static u32 stated_hz(struct i2c_adapter *adapter)
  *
  * Context: jetwatt_chip_lock held. Return: hertz.
  */
-u32 jetwatt_bus_hz(const struct jetwatt_bus *bus)
+u32 jetwatt_bus_hz(struct jetwatt_bus *bus)
 {
-	u32 ns = jetwatt_bus_reg_measured_ns(bus);
-	u32 hz = told_hz(bus->adapter);
+	u32 hz = told_hz(bus->adapter), ns;
 	unsigned int i;
 
+	if (hz != bus->told) {
+		/* Times at another clock tell nothing about this one. */
+		bus->told = hz;
+		jetwatt_bus_measure_again(bus);
+	}
 	if (hz)
 		return hz;
+	ns = jetwatt_bus_reg_measured_ns(bus);
 	hz = stated_hz(bus->adapter);
 	if (!ns)
 		return hz;
@@ -290,7 +295,7 @@ u32 jetwatt_bus_hz(const struct jetwatt_bus *bus)
  *
  * Context: jetwatt_chip_lock held. Return: nanoseconds.
  */
-u32 jetwatt_bus_reg_ns(const struct jetwatt_bus *bus)
+u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus)
 {
 	u32 wire = wire_ns(jetwatt_bus_hz(bus));
 	u32 ns = jetwatt_bus_reg_measured_ns(bus);

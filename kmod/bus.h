@@ -38,6 +38,7 @@ struct jetwatt_reg {
  * @busy_ns: all transfers so far
  * @best: shortest time for a register, this window and the one before
  * @window: transfers in this window
+ * @told: the clock that the adapter last said it has, 0 if it says nothing
  * @busy_permille: share of its time that was taken, over the last seconds
  *
  * All of it is protected by jetwatt_chip_lock, but @busy_permille may be read
@@ -52,6 +53,7 @@ struct jetwatt_bus {
 	u64 busy_ns;
 	u32 best[2];
 	u32 window;
+	u32 told;
 	u32 busy_permille;
 };
 
@@ -60,8 +62,8 @@ void jetwatt_bus_put(struct jetwatt_bus *bus);
 struct jetwatt_bus *jetwatt_bus_at(unsigned int i);
 int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n);
 void jetwatt_bus_measure_again(struct jetwatt_bus *bus);
-u32 jetwatt_bus_hz(const struct jetwatt_bus *bus);
-u32 jetwatt_bus_reg_ns(const struct jetwatt_bus *bus);
+u32 jetwatt_bus_hz(struct jetwatt_bus *bus);
+u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus);
 u32 jetwatt_bus_reg_measured_ns(const struct jetwatt_bus *bus);
 
 #endif

@@ -112,16 +112,19 @@ void jetwatt_chip_answered(struct jetwatt_chip *chip, u64 now)
 	jetwatt_event_post(JETWATT_EVENT_CHIP_BACK, chip->id, 0);
 }
 
-static void measure_once(struct jetwatt_chip *chip)
+static int measure_once(struct jetwatt_chip *chip)
 {
 	struct jetwatt_reg reg[4];
 	unsigned int i;
+	int err;
 
 	for (i = 0; i < ARRAY_SIZE(reg); i++)
 		reg[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = INA3221_CONFIG };
-	if (!jetwatt_bus_read(chip->bus, reg, ARRAY_SIZE(reg)))
+	err = jetwatt_bus_read(chip->bus, reg, ARRAY_SIZE(reg));
+	if (!err)
 		WRITE_ONCE(chip->config, reg[0].value);
 	WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(chip->bus));
+	return err;
 }
 
 /**
@@ -137,6 +140,7 @@ void jetwatt_chip_measure(void)
 {
 	struct jetwatt_chip *chip;
 	unsigned int i, tries;
+	int err;
 
 	rt_mutex_lock(&jetwatt_chip_lock);
 	for (i = 0; i < nr_chips; i++)
@@ -145,13 +149,32 @@ void jetwatt_chip_measure(void)
 	rt_mutex_unlock(&jetwatt_chip_lock);
 	for (i = 0; i < jetwatt_chip_count(); i++) {
 		chip = &chips[i];
-		for (tries = 0; tries < 2; tries++) {
+		/* On a bus that is stuck a read takes very long: one is enough. */
+		for (tries = 0, err = 0; tries < 2 && !err; tries++) {
 			rt_mutex_lock(&jetwatt_chip_lock);
 			if (chip->client && !chip->lost)
-				measure_once(chip);
+				err = measure_once(chip);
 			rt_mutex_unlock(&jetwatt_chip_lock);
 		}
 	}
+}
+
+/**
+ * jetwatt_chip_look() - note the clocks of the buses as they are known now
+ *
+ * Nothing is transferred: anybody may ask for this.
+ *
+ * Context: takes jetwatt_chip_lock.
+ */
+void jetwatt_chip_look(void)
+{
+	unsigned int i;
+
+	rt_mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < nr_chips; i++)
+		if (chips[i].client)
+			WRITE_ONCE(chips[i].bus_hz, jetwatt_bus_hz(chips[i].bus));
+	rt_mutex_unlock(&jetwatt_chip_lock);
 }
 
 static u32 rate_mhz(u64 n, u64 ns)

@@ -112,6 +112,7 @@ unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip);
 void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now);
 void jetwatt_chip_answered(struct jetwatt_chip *chip, u64 now);
 void jetwatt_chip_measure(void);
+void jetwatt_chip_look(void);
 void jetwatt_chip_mark(u64 now);
 void jetwatt_chip_parked(void);
 

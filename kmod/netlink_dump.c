@@ -62,6 +62,8 @@ static int put_chip(struct sk_buff *skb, unsigned int i)
  */
 int jetwatt_netlink_chip_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
+	if (!cb->args[0])
+		jetwatt_chip_look();
 	return dump(skb, cb, JETWATT_CMD_CHIP_GET, jetwatt_chip_count(), put_chip);
 }
 
