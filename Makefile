@@ -107,7 +107,14 @@ install: all
 	mkdir -p $(dkms)
 	cp -r Kbuild dkms.conf kmod LICENSES $(dkms)/
 	install -D -m644 -t $(dkms)/include/uapi/linux include/uapi/linux/jetwatt.h
-	-[ -n "$(DESTDIR)" ] || ldconfig
+	@[ ! -e $(B)/jetwatt.ko ] || $(MAKE) --no-print-directory install-module
+	-@[ -n "$(DESTDIR)" ] || /sbin/ldconfig
+
+# Under the release that the module was built for, where modprobe finds it.
+release = $(firstword $(shell /sbin/modinfo -F vermagic $(B)/jetwatt.ko))
+install-module:
+	install -D -m644 $(B)/jetwatt.ko $(DESTDIR)/lib/modules/$(release)/updates/jetwatt.ko
+	[ -n "$(DESTDIR)" ] || /sbin/depmod $(release)
 
 clean:
 	find build -mindepth 1 -maxdepth 1 ! -name kit -exec rm -rf {} +
@@ -116,5 +123,5 @@ distclean:
 	rm -rf build
 
 FORCE:
-.PHONY: all links modules no-modules install clean distclean FORCE
+.PHONY: all links modules no-modules install install-module clean distclean FORCE
 -include $(shell [ ! -d $(B) ] || find $(B)/user $(B)/bpf $(B)/tests -name '*.d' 2>/dev/null)
