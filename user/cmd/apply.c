@@ -97,7 +97,7 @@ static int apply(struct jetwatt_board *board, const struct input *in)
 	if (!err && !in->dry_run)
 		err = jetwatt_guard_apply(&guard, &to);
 	if (err) {
-		/* It was rolled back; what was saved for it must not stay either. */
+		/* It was rolled back; if that got stuck, try once more. */
 		jetwatt_guard_back(&guard);
 		return err;
 	}
@@ -117,12 +117,13 @@ int jetwatt_cmd_apply(int argc, char **argv)
 {
 	struct input in = { 0 };
 	struct jetwatt_board *board = NULL;
+	sigset_t set;
 	int err;
 
 	jetwatt_args_parse("apply", "MODE",
 			   "Switch to a power mode: every knob is saved, written and read back, "
 			   "or none stays switched.", options, parse, argc, argv, &in);
-	jetwatt_reach_undisturbed();
+	jetwatt_reach_undisturbed(&set);
 	err = jetwatt_reach_board(&board);
 	if (!err)
 		err = apply(board, &in);

@@ -17,9 +17,11 @@ static void run(int go, int failed, char **argv)
 	char c;
 	int err;
 
-	/* We block the signals that we handle; a command expects none blocked. */
+	/* We block the signals that we handle, and ignore SIGPIPE; a command
+	 * expects neither. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
 	/* End of file: our parent died before it was ready. */
 	if (read(go, &c, 1) != 1)
 		_exit(1);

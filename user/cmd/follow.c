@@ -8,7 +8,7 @@
 /* From the terminal a command of ours has got the signal as well. */
 static void pass_on(struct jetwatt_watch *w)
 {
-	if (!w->stop_by_tty)
+	if (!w->stop_by_tty && !w->child.gone)
 		kill(w->pid, w->stop);
 	w->stop = 0;
 }

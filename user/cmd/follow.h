@@ -12,7 +12,7 @@
  * @for_s: no longer than that, 0: as long as it takes
  * @each: called a few times a second
  *
- * SIGINT, SIGTERM and SIGHUP end the watching of a job that runs on its own;
+ * SIGINT, SIGQUIT, SIGTERM and SIGHUP end the watching of a job that runs on its own;
  * to a command of ours they are passed on, and it is waited for.
  * Return: 0; exit code after saying what has failed.
  */

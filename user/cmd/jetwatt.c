@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,18 @@ static int help(FILE *f, int status)
 	return status;
 }
 
+/* What could not be written was not done. A command's own status goes first. */
+static int finish(int status)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	jetwatt_error_say(JETWATT_EXIT_FAILED, errno ? strerror(errno) : NULL,
+			  "is the disk full, or the reader gone? Use -o FILE where there is one",
+			  "cannot write to standard output");
+	return status ? status : JETWATT_EXIT_FAILED;
+}
+
 static int unknown(const char *name)
 {
 	const char *word[NR + 1] = { NULL };
@@ -68,6 +81,6 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < NR; i++)
 		if (!strcmp(argv[1], verbs[i].name))
-			return verbs[i].run(argc - 1, argv + 1);
+			return finish(verbs[i].run(argc - 1, argv + 1));
 	return unknown(argv[1]);
 }

@@ -67,15 +67,21 @@ int jetwatt_reach_board(struct jetwatt_board **b)
 	return err ? jetwatt_error_board(err, &e) : 0;
 }
 
-void jetwatt_reach_undisturbed(void)
+void jetwatt_reach_undisturbed(sigset_t *set)
 {
-	sigset_t set;
+	struct sigaction hup;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGQUIT);
+	sigaddset(set, SIGTERM);
+	/* Under nohup it is ignored and must stay so; blocked, it would be kept for us. */
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
+		sigaddset(set, SIGHUP);
+	sigprocmask(SIG_BLOCK, set, NULL);
+	/* A reader that has had enough (| head) must not leave a board half-way
+	 * either: main() says that the output could not be written. */
+	signal(SIGPIPE, SIG_IGN);
 }
 
 int jetwatt_reach_failed(struct jetwatt *jw, int err, const char *what)

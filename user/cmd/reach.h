@@ -6,6 +6,8 @@
 #ifndef JETWATT_CMD_REACH_H
 #define JETWATT_CMD_REACH_H
 
+#include <signal.h>
+
 #include "board/board.h"
 #include "jetwatt.h"
 
@@ -21,9 +23,9 @@ int jetwatt_reach_module(struct jetwatt **jw, struct jetwatt_info *info);
 /* Find the board. Return: 0, or the exit code after saying what is wrong. */
 int jetwatt_reach_board(struct jetwatt_board **b);
 
-/* From here on a signal waits until the verb is done: a switch is short, and
- * half a switch is a bug. */
-void jetwatt_reach_undisturbed(void);
+/* From here on the signals that would end us wait, until the verb is done or
+ * reads them (signalfd of @set): half a switch is a bug. */
+void jetwatt_reach_undisturbed(sigset_t *set);
 
 /* A call on @jw failed with @err: say so. Return: exit code. */
 int jetwatt_reach_failed(struct jetwatt *jw, int err, const char *what);

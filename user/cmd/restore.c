@@ -64,12 +64,13 @@ int jetwatt_cmd_restore(int argc, char **argv)
 {
 	struct jetwatt_board_error e = { "", "", "" };
 	struct jetwatt_board *board = NULL;
+	sigset_t set;
 	struct input in = { 0 };
 	int err;
 
 	jetwatt_args_parse("restore", NULL, "Bring back what the board was before the first switch.",
 			   options, parse, argc, argv, &in);
-	jetwatt_reach_undisturbed();
+	jetwatt_reach_undisturbed(&set);
 	err = jetwatt_reach_board(&board);
 	if (err)
 		return err;

@@ -71,7 +71,7 @@ int jetwatt_watch_add(struct jetwatt_watch *w, int fd);
  * @rate_hz: 0: as configured, which is the highest possible one unless
  *	somebody chose another
  *
- * Blocks SIGINT, SIGTERM and SIGHUP: from here on they set @stop. Says what
+ * Blocks SIGINT, SIGQUIT, SIGTERM and SIGHUP: from here on they set @stop. Says what
  * is wrong. Return: exit code.
  */
 int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *board,
