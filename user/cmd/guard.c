@@ -20,10 +20,24 @@ int jetwatt_guard_open(struct jetwatt_guard *g, struct jetwatt_board *board)
 	return 0;
 }
 
-void jetwatt_guard_note(const struct jetwatt_guard *g)
+int jetwatt_guard_hold(struct jetwatt_guard *g, struct jetwatt_board *board)
 {
+	struct jetwatt_board_error e = { "", "", "" };
+	int err = jetwatt_guard_open(g, board);
+
+	if (err)
+		return err;
+	err = jetwatt_board_save(board, &e);
+	if (err)
+		return jetwatt_error_board(err, &e);
+	g->changed = !g->held;
+	/* The way back is then a mode: a knob that is not of one would not come back. */
+	if (g->held && jetwatt_board_verify(board, &g->before, &e))
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, e.what, "jetwatt restore, then again",
+					 "a mode was applied before, and a knob was changed since");
 	if (g->held)
 		jetwatt_error_note("a mode was applied before: it is what comes back at the end");
+	return 0;
 }
 
 int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode)
@@ -31,8 +45,8 @@ int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode
 	struct jetwatt_board_error e = { "", "", "" };
 	int err = jetwatt_board_apply(g->board, mode, &e);
 
-	/* Even a refused switch has saved the state, and may have got stuck half-way. */
-	if (!err || err == -EIO || err == -ENOTRECOVERABLE)
+	/* What was refused has been rolled back, unless it got stuck half-way. */
+	if (!err || err == -ENOTRECOVERABLE)
 		g->changed = 1;
 	return err ? jetwatt_error_board(err, &e) : 0;
 }

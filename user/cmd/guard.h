@@ -22,8 +22,10 @@ struct jetwatt_guard {
 
 /* Return: 0, or the exit code after saying what is wrong. */
 int jetwatt_guard_open(struct jetwatt_guard *g, struct jetwatt_board *board);
-/* Say so if @before is not the board's own state. */
-void jetwatt_guard_note(const struct jetwatt_guard *g);
+
+/* As open, and take the lease and save every knob: whatever would forbid to
+ * switch is found out before a job is started. Return: 0, exit code. */
+int jetwatt_guard_hold(struct jetwatt_guard *g, struct jetwatt_board *board);
 int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode);
 
 /* Has somebody else touched a knob since? Return: 0, exit code. */

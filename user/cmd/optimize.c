@@ -7,6 +7,7 @@
 #include "choose.h"
 #include "error.h"
 #include "follow.h"
+#include "offered.h"
 #include "reach.h"
 #include "screen.h"
 #include "verbs.h"
@@ -151,6 +152,9 @@ static void say(const struct jetwatt_learn *l, const struct jetwatt_choose *c, i
 	printf("  predicted  %10.2f ms/minibatch +- %.1f %%   %6.2f W +- %.1f %%\n",
 	       c->predicted.time_ms, 100 * c->predicted.time_sd, c->predicted.power_w,
 	       100 * c->predicted.power_sd);
+	/* What counts against the budget is not what the module draws. */
+	if (!strcmp(l->watch->scope, "partial sum"))
+		printf("  these W are a partial sum, the module draws more: jetwatt list rails\n");
 	printf("%u of %zu modes measured in %.0f s; ", l->measured, l->nr_modes,
 	       (l->ended_ns - l->begun_ns) * 1e-9);
 	printf(kept ? "the board stays in this mode\nwhat was before: jetwatt restore\n" :
@@ -206,12 +210,11 @@ static int watched(struct jetwatt_learn *l, const struct input *in, struct jetwa
 
 	err = jetwatt_watch_open(&w, board, 0);
 	if (!err)
-		err = jetwatt_guard_open(&guard, board);
+		err = jetwatt_guard_hold(&guard, board);
 	if (err)
 		goto out;
 	l->watch = &w;
 	l->guard = &guard;
-	jetwatt_guard_note(&guard);
 	err = jetwatt_watch_job(&w, &in->job);
 	if (!err)
 		err = with_job(l, in, a, c);
@@ -261,6 +264,8 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 		return err;
 	a.board = board ? jetwatt_board_name(board) : "";
 	err = jetwatt_learn_modes(&l, board, in.modes);
+	if (!err && board && in.modes)
+		err = jetwatt_offered(board, l.mode, &l.nr_modes, in.modes);
 	if (!err && in.profile)
 		err = jetwatt_learn_read(&l, in.profile, 1);
 	if (!err && job)

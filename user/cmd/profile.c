@@ -6,6 +6,7 @@
 #include "answer.h"
 #include "error.h"
 #include "learn.h"
+#include "offered.h"
 #include "reach.h"
 #include "screen.h"
 #include "verbs.h"
@@ -95,11 +96,12 @@ static int run(struct input *in, struct jetwatt_board *board, struct jetwatt_wat
 	struct jetwatt_answer a = { .board = jetwatt_board_name(board), .learn = &l };
 	int err = jetwatt_learn_modes(&l, board, in->modes), back;
 
+	if (!err && in->modes)
+		err = jetwatt_offered(board, l.mode, &l.nr_modes, in->modes);
 	if (!err)
-		err = jetwatt_guard_open(&guard, board);
+		err = jetwatt_guard_hold(&guard, board);
 	if (err)
 		goto out;
-	jetwatt_guard_note(&guard);
 	err = jetwatt_watch_job(w, &in->job);
 	if (!err)
 		err = measure(&l, in);
