@@ -141,6 +141,14 @@ static void version(FILE *f, struct argp_state *state)
 	fprintf(f, "jetwatt %s\n", JETWATT_VERSION);
 }
 
+/* An empty variable is as good as none (no-color.org). */
+static int set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value;
+}
+
 void jetwatt_args_parse(const char *verb, const char *args_doc, const char *doc,
 			const struct argp_option *options, argp_parser_t parser, int argc,
 			char **argv, void *input)
@@ -165,8 +173,7 @@ void jetwatt_args_parse(const char *verb, const char *args_doc, const char *doc,
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &v);
 
 	jetwatt_error_quiet(a->quiet);
-	a->color = !a->no_color && !getenv("NO_COLOR") &&
-		   (terminal || getenv("CLICOLOR_FORCE"));
+	a->color = !a->no_color && !set("NO_COLOR") && (terminal || set("CLICOLOR_FORCE"));
 	a->lines = !isatty(STDERR_FILENO);
 	a->progress = a->want_progress || (!a->lines && !a->quiet);
 }

@@ -31,7 +31,7 @@ unsigned int jetwatt_mean(const double *time_ns, const double *uj, size_t n, dou
 	}
 	if (blocks > 1) {
 		row->time_sd = sqrt(rt * blocks / (blocks - 1)) / sum_t;
-		row->power_sd = sqrt(re * blocks / (blocks - 1)) / sum_e;
+		row->power_sd = sum_e > 0 ? sqrt(re * blocks / (blocks - 1)) / sum_e : 0;
 	}
 	return blocks;
 }

@@ -156,7 +156,7 @@ static void mode_line(struct record *rec, const struct jetwatt_power *p)
 	jetwatt_json_end(&j);
 }
 
-/* Hundreds a second: written by hand, and without a rail that is not read. */
+/* Hundreds a second: written by hand. A rail that was not read is null. */
 static void on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct record *rec = arg;
@@ -171,7 +171,10 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 	fprintf(rec->f, "{\"type\":\"power\",\"seq\":%llu,\"t_ns\":%llu,\"uw\":[",
 		(unsigned long long)p->seq, (unsigned long long)p->time_ns);
 	for (uint32_t r = 0; r < p->nr; r++)
-		fprintf(rec->f, r ? ",%lld" : "%lld", (long long)p->uw[r]);
+		if (p->valid & 1u << r)
+			fprintf(rec->f, r ? ",%lld" : "%lld", (long long)p->uw[r]);
+		else
+			fputs(r ? ",null" : "null", rec->f);
 	fputs("]}\n", rec->f);
 }
 
@@ -223,6 +226,7 @@ static int finish(const struct input *in, struct record *rec)
 	struct jetwatt_summary s;
 	/* Standard output may be where the record goes. */
 	FILE *f = rec->f == stdout ? stderr : stdout;
+	static const struct jetwatt_args plain;
 	int err;
 
 	jetwatt_watch_settle(w);
@@ -242,7 +246,7 @@ static int finish(const struct input *in, struct record *rec)
 	if (in->json)
 		jetwatt_summary_json(&s, f);
 	else if (!in->args.quiet)
-		jetwatt_summary_print(&s, f, &in->args);
+		jetwatt_summary_print(&s, f, f == stdout ? &in->args : &plain);
 	return 0;
 }
 

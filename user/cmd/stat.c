@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,29 +67,30 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int show(const struct input *in, struct jetwatt_meter *m)
+static int unwritable(const struct input *in)
 {
-	FILE *f = in->out ? fopen(in->out, "w") : stdout;
-	struct jetwatt_summary s;
-	int err;
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+				 "-o names a file that can be written; is the disk full?",
+				 "cannot write %s", in->out);
+}
 
-	if (!f)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL, "cannot write %s",
-					 in->out);
-	err = jetwatt_summary_make(&s, m);
+static int show(const struct input *in, struct jetwatt_meter *m, FILE *f)
+{
+	struct jetwatt_summary s;
+	int err = jetwatt_summary_make(&s, m);
+
 	if (err)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-					"cannot add up the run");
-	else if (in->json)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					 "cannot add up the run");
+	if (in->json)
 		jetwatt_summary_json(&s, f);
 	else
 		jetwatt_summary_print(&s, f, &in->args);
-	if (f != stdout)
-		fclose(f);
-	return err;
+	/* What fails on standard output is for main() to say. */
+	return f != stdout && (fflush(f) || ferror(f)) ? unwritable(in) : 0;
 }
 
-static int run(const struct input *in, struct jetwatt_watch *w)
+static int run(const struct input *in, struct jetwatt_watch *w, FILE *f)
 {
 	struct jetwatt_meter m;
 	int err = jetwatt_watch_job(w, &in->job);
@@ -103,7 +105,7 @@ static int run(const struct input *in, struct jetwatt_watch *w)
 		jetwatt_watch_settle(w);
 		err = w->failed ? jetwatt_watch_why(w) : jetwatt_meter_end(&m, end) ?
 		      jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL, "cannot add up the run") :
-		      show(in, &m);
+		      show(in, &m, f);
 	}
 	jetwatt_meter_free(&m);
 	return err ? err : jetwatt_follow_exit(w);
@@ -114,6 +116,7 @@ int jetwatt_cmd_stat(int argc, char **argv)
 	struct input in = { 0 };
 	struct jetwatt_board *board = NULL;
 	struct jetwatt_watch w;
+	FILE *f = stdout;
 	int err;
 
 	jetwatt_args_parse("stat", "-p PID\n-- COMMAND [ARGUMENT...]",
@@ -124,8 +127,17 @@ int jetwatt_cmd_stat(int argc, char **argv)
 	if (err)
 		return err;
 	err = jetwatt_watch_open(&w, board, in.rate_hz);
+	/* Before the job: a run of hours is not measured for nothing. */
+	if (!err && in.out && strcmp(in.out, "-")) {
+		f = fopen(in.out, "we");
+		if (!f)
+			err = unwritable(&in);
+		in.args.color = 0;
+	}
 	if (!err)
-		err = run(&in, &w);
+		err = run(&in, &w, f);
+	if (f && f != stdout)
+		fclose(f);
 	jetwatt_child_stop(&w.child);
 	jetwatt_watch_close(&w);
 	jetwatt_board_close(board);

@@ -137,7 +137,7 @@ static void rail_lines(const struct jetwatt_summary *s, FILE *f)
 	for (int i = 0; i < w->nr_total; i++) {
 		int r = w->total[i];
 
-		fprintf(f, " %10.2f W   %-18s %3.0f %%", m->rail_uj[r] * 1e-6 / s->elapsed_s,
+		fprintf(f, " %10.2f W   %-18s %3.0f %%", s->elapsed_s > 0 ? m->rail_uj[r] * 1e-6 / s->elapsed_s : 0,
 			w->rail[r].label, m->uj > 0 ? 100 * m->rail_uj[r] / m->uj : 0);
 		if (s->minibatches)
 			fprintf(f, "   %.4g J per minibatch",
