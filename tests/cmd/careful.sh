@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=4 icount timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# What a day on a real machine brings: readers that leave, log-outs, a second
+# jetwatt, full and read-only disks, files of another board.
+. "${0%/*}/common.inc"
+plan 20
+
+state=/var/lib/jetwatt
+mode=c3-1574400-g318750000-e2133000000
+# fails_unstarted COMMAND...: is refused before it starts the job that is added?
+fails_unstarted()
+{
+	rm -f "$T/ran"
+	run "$@" -- touch "$T/ran"
+	[ ! -e "$T/ran" ] && form
+}
+
+knobs > "$T/before"
+train > /dev/null 2>&1 &
+train=$!
+sleep 2
+
+{ jetwatt profile -p $train --most 3 2> "$T/err"; echo $? > "$T/status"; } | head -n 1 > "$T/out"
+status=$(cat "$T/status")
+exits 1 && says "cannot write to standard output" "Broken pipe" && as_before "$T/before"
+result $? "profile | head: board as before, and the exit says that not all was written"
+
+jetwatt profile -p $train > "$T/out" 2> "$T/err" &
+jw=$!
+sleep 5
+kill -QUIT $jw
+wait $jw
+status=$?
+exits 131 && as_before "$T/before"
+result $? "SIGQUIT: 131, board as before"
+
+(trap '' HUP; exec jetwatt stat -p $train --for 5s --json -o "$T/json") > "$T/out" 2> "$T/err" &
+jw=$!
+sleep 2
+kill -HUP $jw
+wait $jw
+status=$?
+exits 0 && awk -v s="$(number elapsed_s "$T/json")" 'BEGIN { exit !(s > 4.5) }'
+result $? "under nohup a hang-up ends nothing"
+
+jetwatt profile -p $train > /dev/null 2> "$T/first" &
+jw=$!
+sleep 5
+run jetwatt apply "$mode"
+exits 1 && form && says "another jetwatt" "process $jw "
+result $? "two at once: the second is told who has the board"
+
+fails_unstarted jetwatt optimize --power 30W && exits 1 && says "another jetwatt"
+result $? "two at once: no job is started for nothing"
+
+run jetwatt restore
+exits 1 && form && says "another jetwatt"
+result $? "two at once: nothing is pulled away under the first"
+kill -INT $jw
+wait $jw
+as_before "$T/before"
+result $? "the first one has brought all back"
+
+run jetwatt apply "$mode"
+gpu=$(echo /sys/class/devfreq/*gpu*)
+saved=$(cat "$gpu/min_freq")
+echo 114750000 > "$gpu/min_freq"
+fails_unstarted jetwatt profile && exits 1 && says "jetwatt restore, then again"
+result $? "a knob changed since apply: no way back to it, so not begun"
+echo "$saved" > "$gpu/min_freq"
+jetwatt restore -q
+
+fails_unstarted jetwatt stat -o /nonexistent/file && exits 1 && says "cannot write /nonexistent"
+result $? "stat -o: the file is opened before the job"
+
+run jetwatt stat -o /dev/full -- true
+exits 1 && form && says "cannot write /dev/full" "No space left"
+result $? "stat -o: a full disk is said"
+
+status=0
+jetwatt list modes > /dev/full 2> "$T/err" || status=$?
+exits 1 && form && says "cannot write to standard output"
+result $? "a full disk behind standard output is said"
+
+esc=$(printf '\033')
+CLICOLOR_FORCE=1 jetwatt stat -o "$T/stat" -- train --minibatches 20
+CLICOLOR_FORCE=1 jetwatt doctor > "$T/out"
+NO_COLOR=1 CLICOLOR_FORCE=1 jetwatt doctor > "$T/plain"
+shows "$esc" && ! grep -q "$esc" "$T/plain" && grep -q "20 minibatches" "$T/stat" &&
+	! grep -q "$esc" "$T/stat"
+result $? "colour where it was asked for, and never in a file"
+
+run jetwatt record -o "$T/rec" -- train --minibatches 20
+exits 0 && ! grep -q null "$T/rec"
+result $? "record: every rail in every sample"
+
+for h in /sys/class/hwmon/hwmon*; do
+	[ "$(cat "$h/in2_label" 2> /dev/null)" != VDDQ_VDD2_1V8AO ] || other=$h
+done
+echo 0 > "$other/in2_enable"
+run jetwatt record -o "$T/rec" -- train --minibatches 20
+echo 1 > "$other/in2_enable"
+exits 0 && [ "$(grep -c '"power"' "$T/rec")" = "$(grep -c '"uw":.*null' "$T/rec")" ]
+result $? "record: a disabled rail is null, not 0 W"
+
+{
+	echo cores,cpu_khz,gpu_hz,emc_hz
+	echo 4,1234567,1300500000,3199000000
+	echo 3,1574400,318750000,2133000000
+	echo 4,2201600,1300500000,3199000000
+	echo 2,729600,624750000,2133000000
+	echo 2,729600,624750000,2133000000
+} > "$T/modes.csv"
+run jetwatt profile -p $train --modes "$T/modes.csv" --most 3 -o "$T/p.csv"
+exits 0 && says "1 of 4 modes" "left out" && [ "$(wc -l < "$T/p.csv")" = 4 ] && as_before "$T/before"
+result $? "modes that the board lacks are left out, and a mode counts once"
+
+head -n 2 "$T/modes.csv" > "$T/none.csv"
+fails_unstarted jetwatt optimize --power 30W --modes "$T/none.csv" && exits 2 &&
+	says "names no mode of this board" "1234567"
+result $? "a list of another board"
+
+mkdir -p $state
+mount -t tmpfs -o size=4k none $state
+fails_unstarted jetwatt optimize --power 30W && exits 1 && says "No space left" "free some space" &&
+	as_before "$T/before"
+result $? "no room to save the knobs: nothing is begun"
+
+mount -o remount,ro $state
+run jetwatt apply "$mode"
+exits 1 && form && says "Read-only" && as_before "$T/before"
+result $? "state directory is read-only: nothing is switched"
+umount $state
+
+echo garbage > $state/saved
+fails_unstarted jetwatt optimize --power 30W && exits 1 && says "saved state" && knobs > "$T/now" &&
+	cmp "$T/before" "$T/now"
+result $? "damaged saved state: nothing is begun"
+rm $state/saved
+
+mv /var/lib /var/lib.away
+run jetwatt apply "$mode"
+exits 0 && run jetwatt restore && exits 0 && as_before "$T/before"
+result $? "no /var/lib: it is made"
+rm -r /var/lib
+mv /var/lib.away /var/lib
+
+kill $train
+finish
