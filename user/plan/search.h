@@ -15,8 +15,7 @@ enum jetwatt_seen { JETWATT_NEW, JETWATT_SEEN, JETWATT_OUT };
 
 /**
  * struct jetwatt_search
- * @mode, @n: the board's modes; @row, @rows: what was measured; @most: of those
- *	in all
+ * @mode, @n: the board's modes; @row, @rows: what was measured
  * @seen: @n flags of enum jetwatt_seen
  * @m, @p: model of @row and its @n predictions (NULL, zero while @rows is 0;
  *	zero also for JETWATT_OUT)
@@ -27,7 +26,6 @@ struct jetwatt_search {
 	const struct jetwatt_row *row;
 	size_t rows;
 	double budget_w;
-	size_t most;
 	unsigned char *seen;
 	struct jetwatt_model *m;
 	struct jetwatt_prediction *p;
