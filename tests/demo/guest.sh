@@ -30,7 +30,7 @@ jetwatt doctor
 say "jetwatt list rails"
 jetwatt list rails
 
-say "an unmodified training job starts; jetwatt record follows it from start to end"
+say "an unmodified training job starts; jetwatt record follows all of it"
 jetwatt record -o $out/run.jsonl -- /bin/train --workload "$workload" > $out/record.log 2>&1 &
 record=$!
 while ! job=$(pidof train); do sleep 0.1; done
