@@ -55,6 +55,9 @@ $(B)/libjetwatt.so: $(B)/libjetwatt.so.0
 $(B)/jetwatt: $(tool_objects) $(B)/libjetwatt.so
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ $(tool_objects) -ljetwatt $(libs)
 
+# Training is long loops over floats, which -O2 leaves scalar.
+$(B)/user/model/nn.o $(B)/user/model/nn_train.o: cflags += -O3 -fno-math-errno
+
 # --- BPF: no BTF of any kernel and no relocation, hence no vmlinux.h ----------
 bpf_arch := $(if $(findstring aarch64,$(machine)),arm64,x86)
 $(B)/bpf/sync.bpf.o: bpf/sync.bpf.c

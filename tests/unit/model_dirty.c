@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Dirty rows: against the yardstick of the demo's report, and linear regression. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+#include "../demo/optimum.c"
+#include "model/dirty.h"
+#include "model/linreg.h"
+#include "world.h"
+
+static void compare(struct __test_metadata *_metadata, const struct jetwatt_row *row, long n,
+		    long want)
+{
+	unsigned char *a = malloc(n), *b = malloc(n);
+	long count;
+
+	ASSERT_TRUE(a && b);
+	count = jetwatt_dirty_mark(row, n, a);
+	EXPECT_EQ(optimum_dirty(row, n, b), count);
+	EXPECT_EQ(0, memcmp(a, b, n));
+	if (want >= 0)
+		EXPECT_EQ(want, count);
+	free(a);
+	free(b);
+}
+
+TEST(as_the_yardstick_says)
+{
+	for (int seed = 1; seed <= 4; seed++) {
+		struct jetwatt_row *row;
+		struct world w;
+		long n;
+
+		world_make(&w, seed, 0);
+		n = world_rows(&w, &row, 0.01, seed);
+		ASSERT_LT(0, n);
+		compare(_metadata, row, n / 7, -1);
+		free(row);
+	}
+}
+
+TEST(as_counted_on_measured_boards)
+{
+	static const struct { const char *name; long dirty; } known[] = {
+		{ "orin-agx-resnet18-train", 67 }, { "orin-agx-mobilenetv3-train", 29 },
+		{ "orin-agx-lstm-train", 3 }, { "orin-nano-resnet18-train", 6 },
+	};
+	const char *dir = getenv("JETWATT_SHARED_DATA");
+	char path[512];
+
+	if (!dir || !*dir)
+		SKIP(return, "no measured boards");
+	for (int i = 0; i < 4; i++) {
+		struct jetwatt_row *row = NULL;
+		long n;
+
+		snprintf(path, sizeof(path), "%s/%s.csv", dir, known[i].name);
+		n = search_read(path, &row);
+		if (n < 0)
+			SKIP(return, "no measured boards");
+		compare(_metadata, row, n, known[i].dirty);
+		free(row);
+	}
+}
+
+/* A world that is a plane is known from as few rows as it has coefficients. */
+TEST(linear_regression_of_a_linear_world)
+{
+	struct jetwatt_row row[16];
+	struct jetwatt_mode most = { 16, 2000000, 1000000000, 3000000000 };
+	struct jetwatt_prediction p;
+	struct jetwatt_linreg l;
+
+	for (int i = 0; i < 16; i++) {
+		struct jetwatt_row *r = &row[i];
+
+		r->mode = (struct jetwatt_mode){ 1 + i, 500000 + 100000 * (i * 7 % 16),
+						 100000000 + 50000000 * (i * 5 % 16),
+						 200000000 + 170000000ull * (i * 11 % 16) };
+		r->time_ms = 400 - 5.0 * r->mode.cores - 4e-5 * r->mode.cpu_khz -
+			     1e-7 * r->mode.gpu_hz - 2e-8 * r->mode.emc_hz;
+		r->power_w = (5000 + 100.0 * r->mode.cores + 2e-6 * r->mode.gpu_hz) / r->time_ms;
+	}
+	ASSERT_EQ(0, jetwatt_linreg_fit(&l, row, 12, &most));
+	for (int i = 12; i < 16; i++) {
+		jetwatt_linreg_predict(&l, &row[i].mode, 1, &p);
+		EXPECT_LT(fabs(p.time_ms / row[i].time_ms - 1), 1e-3);
+		EXPECT_LT(fabs(p.power_w / row[i].power_w - 1), 1e-3);
+	}
+}
+
+TEST(the_papers_modes_on_its_own_board)
+{
+	static const struct jetwatt_mode mode[] = {
+		{ 8, 2265600, 1377000000, 2133000000 }, { 8, 2265600, 1377000000, 1600000000 },
+		{ 8, 2265600, 1377000000, 1331200000 }, { 2, 2100000, 900000000, 1600000000 },
+		{ 8, 2100000, 900000000, 1600000000 }, { 2, 1190400, 520000000, 665600000 },
+	};
+	size_t at[JETWATT_LINREG_MODES];
+
+	ASSERT_EQ(4, jetwatt_linreg_modes(mode, 6, at));
+	EXPECT_EQ(4, at[0]);
+	EXPECT_EQ(3, at[1]);
+	EXPECT_EQ(2, at[2]);
+	EXPECT_EQ(1, at[3]);
+	EXPECT_EQ(1, jetwatt_linreg_modes(mode, 1, at));
+}
+
+TEST_HARNESS_MAIN

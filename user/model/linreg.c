@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "linreg.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "linalg.h"
+
+#define KNOBS	4
+#define TERMS	JETWATT_LINREG_TERMS
+
+/* Of the greatest diagonal entry: what picks the smallest coefficients where
+ * the rows leave a choice, and is lost in their noise where they do not. */
+#define RIDGE	1e-9
+
+/* The paper's modes as shares of Xavier AGX's highest steps. */
+static const double representative[JETWATT_LINREG_MODES][KNOBS] = {
+	{ 1.00, 2100.0 / 2265, 900.0 / 1377, 1600.0 / 2133 },
+	{ 0.25, 2100.0 / 2265, 900.0 / 1377, 1600.0 / 2133 },
+	{ 1.00, 1.0, 1.0, 1333.0 / 2133 },
+	{ 1.00, 1.0, 1.0, 1600.0 / 2133 },
+};
+
+static void shares(double x[KNOBS], const struct jetwatt_mode *m, const struct jetwatt_mode *most)
+{
+	x[0] = (double)m->cores / most->cores;
+	x[1] = (double)m->cpu_khz / most->cpu_khz;
+	x[2] = (double)m->gpu_hz / most->gpu_hz;
+	x[3] = (double)m->emc_hz / most->emc_hz;
+}
+
+static int is_in(const size_t *at, int n, size_t i)
+{
+	for (int k = 0; k < n; k++)
+		if (at[k] == i)
+			return 1;
+	return 0;
+}
+
+int jetwatt_linreg_modes(const struct jetwatt_mode *mode, size_t n,
+			 size_t at[JETWATT_LINREG_MODES])
+{
+	struct jetwatt_mode most = { 1, 1, 1, 1 };
+	int k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		most.cores = mode[i].cores > most.cores ? mode[i].cores : most.cores;
+		most.cpu_khz = mode[i].cpu_khz > most.cpu_khz ? mode[i].cpu_khz : most.cpu_khz;
+		most.gpu_hz = mode[i].gpu_hz > most.gpu_hz ? mode[i].gpu_hz : most.gpu_hz;
+		most.emc_hz = mode[i].emc_hz > most.emc_hz ? mode[i].emc_hz : most.emc_hz;
+	}
+	for (int r = 0; r < JETWATT_LINREG_MODES; r++) {
+		double least = INFINITY, x[KNOBS];
+		size_t near = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			double d = 0;
+
+			shares(x, &mode[i], &most);
+			for (int j = 0; j < KNOBS; j++)
+				d += (x[j] - representative[r][j]) * (x[j] - representative[r][j]);
+			/* Two of them may be nearest to one step of a coarse
+			 * grid: the second then takes the next best. */
+			if (d < least && !is_in(at, k, i)) {
+				least = d;
+				near = i;
+			}
+		}
+		if (isfinite(least))
+			at[k++] = near;
+	}
+	return k;
+}
+
+/* Least squares of @y on the first @terms columns of @n rows of @x. */
+static int solve(const double (*x)[TERMS], const double *y, size_t n, size_t terms,
+		 double out[TERMS])
+{
+	double a[TERMS * TERMS] = { 0 }, most = 0;
+
+	memset(out, 0, TERMS * sizeof(*out));
+	for (size_t r = 0; r < n; r++)
+		for (size_t i = 0; i < terms; i++) {
+			for (size_t j = 0; j < terms; j++)
+				a[i * terms + j] += x[r][i] * x[r][j];
+			out[i] += x[r][i] * y[r];
+		}
+	for (size_t i = 0; i < terms; i++)
+		most = fmax(most, a[i * terms + i]);
+	for (size_t i = 0; i < terms; i++)
+		a[i * terms + i] += RIDGE * most;
+	if (jetwatt_linalg_chol(a, terms))
+		return -EINVAL;
+	jetwatt_linalg_lower(a, terms, out, 1);
+	jetwatt_linalg_upper(a, terms, out, 1);
+	return 0;
+}
+
+static double line(const double c[TERMS], const double x[TERMS], int terms)
+{
+	double sum = 0;
+
+	for (int i = 0; i < terms; i++)
+		sum += c[i] * x[i];
+	return sum;
+}
+
+static void features(const struct jetwatt_linreg *l, const struct jetwatt_mode *m, double x[TERMS])
+{
+	shares(x, m, &l->most);
+	x[4] = 1;
+	x[5] = fmax(line(l->time, x, TERMS - 1), l->time_least) / l->time_ms;
+}
+
+static int valid(const struct jetwatt_row *r)
+{
+	return isfinite(r->time_ms) && r->time_ms > 0 && isfinite(r->power_w) && r->power_w > 0 &&
+	       r->mode.cores && r->mode.cpu_khz && r->mode.gpu_hz && r->mode.emc_hz;
+}
+
+static int by_row(const void *a, const void *b)
+{
+	const struct jetwatt_row *x = a, *y = b;
+
+#define ORDER(f) do { if (x->f != y->f) return x->f < y->f ? -1 : 1; } while (0)
+	ORDER(mode.cores);
+	ORDER(mode.cpu_khz);
+	ORDER(mode.gpu_hz);
+	ORDER(mode.emc_hz);
+	ORDER(time_ms);
+	ORDER(power_w);
+#undef ORDER
+	return 0;
+}
+
+/* @row is sorted: sums must not depend on the caller's order. */
+static int fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, size_t n,
+	       double (*x)[TERMS], double *y)
+{
+	int err;
+
+	l->time_least = l->power_least = INFINITY;
+	for (size_t i = 0; i < n; i++) {
+		l->time_ms += row[i].time_ms / n;
+		l->time_least = fmin(l->time_least, row[i].time_ms / 2);
+		l->power_least = fmin(l->power_least, row[i].power_w / 2);
+	}
+	for (size_t i = 0; i < n; i++) {
+		features(l, &row[i].mode, x[i]);
+		y[i] = row[i].time_ms;
+	}
+	err = solve(x, y, n, TERMS - 1, l->time);
+	for (size_t i = 0; i < n && !err; i++) {
+		features(l, &row[i].mode, x[i]);
+		y[i] = row[i].time_ms * row[i].power_w;
+	}
+	return err ? err : solve(x, y, n, TERMS, l->energy);
+}
+
+int jetwatt_linreg_fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, size_t n,
+		       const struct jetwatt_mode *most)
+{
+	struct jetwatt_row *r;
+	double (*x)[TERMS], *y;
+	int err = -ENOMEM;
+
+	*l = (struct jetwatt_linreg){ .most = *most };
+	if (!n)
+		return -ENODATA;
+	for (size_t i = 0; i < n; i++)
+		if (!valid(&row[i]))
+			return -EINVAL;
+	if (!most->cores || !most->cpu_khz || !most->gpu_hz || !most->emc_hz)
+		return -EINVAL;
+	r = malloc(n * sizeof(*r));
+	x = malloc(n * sizeof(*x));
+	y = malloc(n * sizeof(*y));
+	if (r && x && y) {
+		memcpy(r, row, n * sizeof(*r));
+		qsort(r, n, sizeof(*r), by_row);
+		err = fit(l, r, n, x, y);
+	}
+	free(r);
+	free(x);
+	free(y);
+	return err;
+}
+
+void jetwatt_linreg_predict(const struct jetwatt_linreg *l, const struct jetwatt_mode *mode,
+			    size_t n, struct jetwatt_prediction *out)
+{
+	double x[TERMS], time;
+
+	for (size_t i = 0; i < n; i++) {
+		features(l, &mode[i], x);
+		time = x[TERMS - 1] * l->time_ms;
+		out[i] = (struct jetwatt_prediction){
+			.time_ms = time,
+			.power_w = fmax(line(l->energy, x, TERMS) / time, l->power_least),
+		};
+	}
+}

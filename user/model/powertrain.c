@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "powertrain.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STRIDE	JETWATT_NET_INPUTS_MAX
+#define MODE_INPUTS	4
+
+/* Rows as the networks take them, in an order of their own. */
+struct table {
+	double *x, *time, *power;
+	size_t n, inputs;
+	unsigned int epochs;
+};
+
+struct entry {
+	double x[STRIDE], time, power;
+};
+
+static int by_entry(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	for (size_t d = 0; d < sizeof(struct entry) / sizeof(double); d++)
+		if (x[d] != y[d])
+			return x[d] < y[d] ? -1 : 1;
+	return 0;
+}
+
+static int valid(const struct jetwatt_row *r)
+{
+	return isfinite(r->time_ms) && r->time_ms > 0 && isfinite(r->power_w) && r->power_w > 0 &&
+	       r->mode.cores && r->mode.cpu_khz && r->mode.gpu_hz && r->mode.emc_hz;
+}
+
+static void table_free(struct table *t)
+{
+	free(t->x);
+	*t = (struct table){ 0 };
+}
+
+/* Sorted: what comes out must not depend on the order of the rows. */
+static int table_make(struct table *t, const struct jetwatt_corpus *c)
+{
+	struct entry *e;
+
+	*t = (struct table){ .n = c->n, .inputs = c->batch ? STRIDE : MODE_INPUTS };
+	if (!c->n)
+		return -EINVAL;
+	for (size_t i = 0; i < c->n; i++)
+		if (!valid(&c->row[i]))
+			return -EINVAL;
+	e = malloc(c->n * sizeof(*e));
+	t->x = malloc(c->n * (STRIDE + 2) * sizeof(double));
+	if (!e || !t->x) {
+		free(e);
+		table_free(t);
+		return -ENOMEM;
+	}
+	t->time = t->x + c->n * STRIDE;
+	t->power = t->time + c->n;
+	for (size_t i = 0; i < c->n; i++) {
+		jetwatt_net_point(e[i].x, &c->row[i].mode, c->batch ? c->batch[i] : 0);
+		e[i].time = c->row[i].time_ms;
+		e[i].power = c->row[i].power_w;
+	}
+	qsort(e, c->n, sizeof(*e), by_entry);
+	for (size_t i = 0; i < c->n; i++) {
+		memcpy(t->x + i * STRIDE, e[i].x, sizeof(e[i].x));
+		t->time[i] = e[i].time;
+		t->power[i] = e[i].power;
+	}
+	free(e);
+	return 0;
+}
+
+static void raise(struct jetwatt_mode *most, const struct jetwatt_mode *m)
+{
+#define RAISE(f) (most->f = m->f > most->f ? m->f : most->f)
+	RAISE(cores);
+	RAISE(cpu_khz);
+	RAISE(gpu_hz);
+	RAISE(emc_hz);
+#undef RAISE
+}
+
+static struct jetwatt_nn_training training(uint64_t seed)
+{
+	return (struct jetwatt_nn_training){
+		.epochs = 100, .batch = 32, .rate = 1e-3, .dropout = 0.1, .validation = 0.1,
+		.loss = JETWATT_NN_MSE, .seed = seed,
+	};
+}
+
+/* A hundred epochs of ten rows are no training: as many as it takes for @steps. */
+static void stretch(struct jetwatt_nn_training *how, size_t n, size_t steps)
+{
+	size_t each = (n + how->batch - 1) / how->batch;
+
+	if (how->epochs * each < steps)
+		how->epochs = (steps + each - 1) / each;
+}
+
+static struct jetwatt_nn_training plain(size_t n, uint64_t seed)
+{
+	struct jetwatt_nn_training how = training(seed);
+
+	how.batch = 4;
+	how.dropout = 0.2;
+	how.loss = JETWATT_NN_MAPE;
+	stretch(&how, n, 3000);
+	return how;
+}
+
+static struct jetwatt_nn_training tuning(size_t n, uint64_t seed)
+{
+	struct jetwatt_nn_training how = training(seed);
+
+	how.batch = 16;
+	stretch(&how, n, 600);
+	return how;
+}
+
+static int scratch(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c, int whole,
+		   uint64_t seed)
+{
+	struct jetwatt_nn_training how;
+	struct table t;
+	int err = table_make(&t, c);
+
+	*pt = (struct jetwatt_powertrain){ .inputs = t.inputs };
+	if (err)
+		return err;
+	for (size_t i = 0; i < c->n; i++)
+		raise(&pt->most, &c->row[i].mode);
+	how = whole ? training(seed) : plain(c->n, seed);
+	err = jetwatt_net_fit(&pt->time, t.x, t.time, t.n, t.inputs, 1, &how);
+	if (!err)
+		err = jetwatt_net_fit(&pt->power, t.x, t.power, t.n, t.inputs, 1, &how);
+	table_free(&t);
+	if (err)
+		jetwatt_powertrain_free(pt);
+	return err;
+}
+
+int jetwatt_powertrain_reference(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c,
+				 uint64_t seed)
+{
+	return scratch(pt, c, 1, seed);
+}
+
+int jetwatt_powertrain_plain(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c,
+			     uint64_t seed)
+{
+	return scratch(pt, c, 0, seed);
+}
+
+int jetwatt_powertrain_transfer(struct jetwatt_powertrain *pt,
+				const struct jetwatt_powertrain *from,
+				const struct jetwatt_corpus *c, const struct jetwatt_mode *most,
+				uint64_t seed)
+{
+	struct jetwatt_nn_training how;
+	struct table t;
+	int err = table_make(&t, c);
+
+	*pt = (struct jetwatt_powertrain){ .inputs = from->inputs, .most = *most };
+	if (err)
+		return err;
+	how = tuning(c->n, seed);
+	if (memcmp(most, &from->most, sizeof(*most)))
+		how.loss = JETWATT_NN_MAPE;
+	err = jetwatt_net_transfer(&pt->time, &from->time, t.x, t.time, t.n, &how);
+	if (!err)
+		err = jetwatt_net_transfer(&pt->power, &from->power, t.x, t.power, t.n, &how);
+	table_free(&t);
+	if (err)
+		jetwatt_powertrain_free(pt);
+	return err;
+}
+
+int jetwatt_powertrain_predict(const struct jetwatt_powertrain *pt,
+			       const struct jetwatt_mode *mode, const uint32_t *batch, size_t n,
+			       struct jetwatt_prediction *out)
+{
+	double *x = malloc((n ? n : 1) * (STRIDE + 2) * sizeof(*x));
+	double *time, *power;
+	int err;
+
+	if (!x)
+		return -ENOMEM;
+	time = x + n * STRIDE;
+	power = time + n;
+	for (size_t i = 0; i < n; i++)
+		jetwatt_net_point(x + i * STRIDE, &mode[i], batch ? batch[i] : 0);
+	err = jetwatt_net_predict(&pt->time, x, n, time);
+	if (!err)
+		err = jetwatt_net_predict(&pt->power, x, n, power);
+	for (size_t i = 0; i < n && !err; i++)
+		out[i] = (struct jetwatt_prediction){ time[i], power[i], 0, 0 };
+	free(x);
+	return err;
+}
+
+void jetwatt_powertrain_free(struct jetwatt_powertrain *pt)
+{
+	jetwatt_net_free(&pt->time);
+	jetwatt_net_free(&pt->power);
+}

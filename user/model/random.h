@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Random numbers whose whole state is the caller's: splitmix64, from the
+ * public-domain description by S. Vigna.
+ */
+#ifndef JETWATT_MODEL_RANDOM_H
+#define JETWATT_MODEL_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+static inline uint64_t jetwatt_random(uint64_t *s)
+{
+	uint64_t z = *s += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+/* In [0, 1). */
+static inline double jetwatt_random_unit(uint64_t *s)
+{
+	return (jetwatt_random(s) >> 11) * 0x1p-53;
+}
+
+/* The first @k of @at become @k of its @n entries, each set as likely. */
+static inline void jetwatt_random_draw(uint64_t *s, size_t *at, size_t n, size_t k)
+{
+	for (size_t i = 0; i < k && i < n; i++) {
+		size_t j = i + (size_t)(jetwatt_random_unit(s) * (n - i)), t = at[i];
+
+		at[i] = at[j];
+		at[j] = t;
+	}
+}
+
+#endif
