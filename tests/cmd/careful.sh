@@ -4,7 +4,7 @@
 # What a day on a real machine brings: readers that leave, log-outs, a second
 # jetwatt, full and read-only disks, files of another board.
 . "${0%/*}/common.inc"
-plan 20
+plan 22
 
 state=/var/lib/jetwatt
 mode=c3-1574400-g318750000-e2133000000
@@ -145,6 +145,18 @@ exits 0 && run jetwatt restore && exits 0 && as_before "$T/before"
 result $? "no /var/lib: it is made"
 rm -r /var/lib
 mv /var/lib.away /var/lib
+
+# At 208 Hz; half a second of getting ready is none of it.
+run jetwatt stat -p $train --for 2s --json
+exits 0 && awk -v n="$(number samples "$T/out")" -v s="$(number elapsed_s "$T/out")" \
+	'BEGIN { exit !(n > 150 * s && n < 250 * s + 25) }'
+result $? "samples are those of the run"
+
+(sleep 3; rmmod jetwatt) &
+run jetwatt profile -p $train
+exits 1 && form && says "stream broke off" && as_before "$T/before"
+result $? "the module is unloaded: said, and the board as before"
+insmod /lib/modules/jetwatt/jetwatt.ko
 
 kill $train
 finish

@@ -44,6 +44,17 @@ TEST(none_and_one)
 	EXPECT_EQ(0, row.time_sd);
 }
 
+/* A rail at its offset: no power is no reason for a NaN. */
+TEST(no_power)
+{
+	double t[3] = { 1e9, 1e9, 1e9 }, e[3] = { 0, 0, 0 };
+	struct jetwatt_row row;
+
+	EXPECT_EQ(3, jetwatt_mean(t, e, 3, 0, &row));
+	EXPECT_EQ(0, row.power_w);
+	EXPECT_EQ(0, row.power_sd);
+}
+
 /* 95 % of means lie within 1.96 standard errors of the truth, a few less with
  * so few blocks. Noise of power holds for @hold minibatches, like one value of
  * the chip; blocks at least so long must see through that. */

@@ -20,6 +20,9 @@
 /* A rail of the total that was not read for so long is dead. */
 #define DEAD_NS		2000000000ull
 
+/* No samples for so long, and longer than a batch is gathered: there are none. */
+#define SILENT_NS	6000000000ull
+
 uint64_t jetwatt_watch_now(void)
 {
 	struct timespec ts;
@@ -89,6 +92,7 @@ static void on_samples(const struct jetwatt_samples *s, void *arg)
 	struct jetwatt_watch *w = arg;
 
 	w->running = 1;
+	w->heard_ns = jetwatt_watch_now();
 	if (!w->join)
 		return;
 	w->samples += s->count;
@@ -242,6 +246,12 @@ static void handle(struct jetwatt_watch *w, int fd)
 		streams(w);
 }
 
+/* A module that was unloaded says nothing, not even good-bye. */
+static uint64_t silence(const struct jetwatt_watch *w)
+{
+	return SILENT_NS + w->config.batch_age_ms * 1000000ull;
+}
+
 int jetwatt_watch_run(struct jetwatt_watch *w, int ms)
 {
 	uint64_t now = jetwatt_watch_now(), until = now + ms * 1000000ull;
@@ -255,6 +265,9 @@ int jetwatt_watch_run(struct jetwatt_watch *w, int ms)
 			w->failed = 1;
 		for (int i = 0; i < n; i++)
 			handle(w, e[i].data.fd);
+		/* Nothing left to read: who was stopped himself has not been left alone. */
+		if (!n && w->heard_ns && jetwatt_watch_now() - w->heard_ns > silence(w))
+			w->silent = w->failed = 1;
 		if (!was && (w->stop || w->ended))
 			break;
 		now = jetwatt_watch_now();
@@ -285,6 +298,9 @@ int jetwatt_watch_why(const struct jetwatt_watch *w)
 	if (w->out_of_memory)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					 "cannot keep the samples");
+	if (w->silent)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "the module sends no samples any more",
+					 "was it unloaded? jetwatt doctor", "the stream broke off");
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
 				 "was the module unloaded? jetwatt doctor", "the stream broke off");
 }

@@ -17,12 +17,13 @@
  *	@scope: what that sum covers
  * @running: the module has sent something
  * @power, @sync: in order of time; jetwatt_watch_drop() forgets old samples
- * @samples, @lost: samples received; known to be missing
+ * @samples, @lost: samples received since @begun_ns; known to be missing
  * @waits: waits seen in all; @last_wait_ns: when the last one ended
  * @power_ns: time of the last power sample
  * @begun_ns: the job was let go, or the probe was attached to it
  * @stop: the signal that asked us to end, 0: none
  * @ended: the job is gone, since @ended_ns
+ * @heard_ns, @silent: when samples came last; it is too long ago
  * @dead: a rail of the total that has stopped answering, -1: none
  * @on_power, @arg: called for every sample in order, may be NULL
  */
@@ -47,10 +48,10 @@ struct jetwatt_watch {
 	struct jetwatt_sync *sync;
 	size_t nr_sync, max_sync;
 	uint64_t samples, lost, waits, last_wait_ns, power_ns;
-	uint64_t alive_ns[JETWATT_RAILS_MAX];
+	uint64_t alive_ns[JETWATT_RAILS_MAX], heard_ns;
 
 	int stop, stop_by_tty;
-	int ended, out_of_memory, failed, dead;
+	int ended, out_of_memory, failed, silent, dead;
 	uint64_t begun_ns, ended_ns;
 	void (*on_power)(const struct jetwatt_power *p, void *arg);
 	void *arg;

@@ -72,6 +72,9 @@ int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *jo
 					 "cannot watch the job's waits for the GPU");
 	err = jetwatt_watch_add(w, jetwatt_probe_fd(w->probe)) ? JETWATT_EXIT_FAILED : first_sample(w);
 	w->begun_ns = jetwatt_watch_now();
+	/* What came while we were getting ready is none of the job's. */
+	w->samples = w->lost = 0;
+	w->missed0 += jetwatt_watch_missed(w);
 	if (err || !job->argv)
 		return err;
 	err = jetwatt_child_go(&w->child);
