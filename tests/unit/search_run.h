@@ -101,7 +101,7 @@ static long search_best(const struct jetwatt_row *row, const struct jetwatt_mode
 }
 
 /* Measure up to @most modes; answer[k] is what stands after at[k] of them. */
-static int search_run(const struct jetwatt_row *row, size_t n, double budget, size_t most,
+static __attribute__((unused)) int search_run(const struct jetwatt_row *row, size_t n, double budget, size_t most,
 		      double noise, uint64_t seed, const int *at, int ats, long *answer, struct search_stats *st)
 {
 	struct jetwatt_mode *mode = malloc(n * sizeof(*mode));

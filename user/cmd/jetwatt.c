@@ -23,6 +23,7 @@ static const struct verb {
 	{ "measure", "record", jetwatt_cmd_record, "Every power sample of a job into a file" },
 	{ "learn", "profile", jetwatt_cmd_profile, "Measure a running job in a few power modes" },
 	{ "learn", "predict", jetwatt_cmd_predict, "Predict all other modes from a profile" },
+	{ "learn", "eval", jetwatt_cmd_eval, "How well a method would do on your measured modes" },
 	{ "act", "optimize", jetwatt_cmd_optimize, "Find, apply and prove the best mode under a budget" },
 	{ "act", "apply", jetwatt_cmd_apply, "Switch to a power mode, all or nothing" },
 	{ "act", "restore", jetwatt_cmd_restore, "Bring back what was before the first switch" },

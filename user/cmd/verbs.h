@@ -9,6 +9,7 @@ int jetwatt_cmd_stat(int argc, char **argv);
 int jetwatt_cmd_record(int argc, char **argv);
 int jetwatt_cmd_profile(int argc, char **argv);
 int jetwatt_cmd_predict(int argc, char **argv);
+int jetwatt_cmd_eval(int argc, char **argv);
 int jetwatt_cmd_optimize(int argc, char **argv);
 int jetwatt_cmd_apply(int argc, char **argv);
 int jetwatt_cmd_restore(int argc, char **argv);

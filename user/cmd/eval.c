@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "eval.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "store/csv.h"
+#include "suggest.h"
+#include "verbs.h"
+
+/* Times are compared with other programs' on one core. */
+void openblas_set_num_threads(int n);
+
+enum { CORPUS = JETWATT_ARGS_LONG, REFERENCE, METHOD, SAMPLES, REPEATS, SAMPLING, SEED, JSON,
+       BUDGETS, VERIFY, RISK };
+
+#define COMMON								\
+	{ "corpus", CORPUS, "FILE.csv", 0, "Every mode of a workload, measured", 0 },	\
+	{ "reference", REFERENCE, "FILE.csv", 0,			\
+	  "Another workload to learn from; may be given several times", 0 },	\
+	{ "method", METHOD, "NAME", 0,					\
+	  "auto, powertrain, nn, linreg, rnd or maxn; default: auto", 0 },	\
+	{ "samples", SAMPLES, "N", 0, "Modes that it gets to see; default: 20", 0 },	\
+	{ "repeats", REPEATS, "N", 0, "How often, with other modes; default: 10", 0 },	\
+	{ "sampling", SAMPLING, "HOW", 0,				\
+	  "random, or designed: chosen as profile does; default: what suits the method", 0 },	\
+	{ "seed", SEED, "N", 0, "Of all random choices; default: 1", 0 },	\
+	{ "json", JSON, NULL, 0, "The result as JSON", 0 }
+
+static const struct argp_option predict_options[] = { COMMON, { 0 } };
+static const struct argp_option optimize_options[] = {
+	COMMON,
+	{ "budgets", BUDGETS, "LO:HI:STEP", 0, "Budgets in W; default: 17:50:1", 0 },
+	{ "verify", VERIFY, "K", 0, "Measure up to K candidates per budget; default: 0", 0 },
+	{ "risk", RISK, "P", 0, "Accepted probability of being over; default: 0.05", 0 },
+	{ 0 }
+};
+
+static int usage(const char *fix, const char *what, const char *text)
+{
+	return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, what, text);
+}
+
+static const struct jetwatt_method *method(const char *name)
+{
+	const struct jetwatt_method *m = jetwatt_method_find(name), *all;
+	const char *word[16] = { NULL }, *near;
+	char fix[96];
+	size_t n;
+
+	if (m)
+		return m;
+	all = jetwatt_methods(&n);
+	for (size_t i = 0; i < n && i < 15; i++)
+		word[i] = all[i].name;
+	near = jetwatt_suggest(name, word);
+	snprintf(fix, sizeof(fix), near ? "did you mean %s?" :
+		 "auto, powertrain, nn, linreg, rnd or maxn", near);
+	exit(usage(fix, "no such method: %s", name));
+}
+
+static void budgets(struct jetwatt_eval *e, const char *text)
+{
+	char rest;
+	int n = sscanf(text, "%lf:%lf:%lf%c", &e->lo, &e->hi, &e->step, &rest);
+
+	if (n == 1 && !strchr(text, ':')) {
+		e->hi = e->lo;
+		e->step = 1;
+		n = 3;
+	}
+	if (n != 3 || !(e->lo > 0 && e->hi >= e->lo && e->step > 0 && e->hi <= 1000) ||
+	    (e->hi - e->lo) / e->step > 10000)
+		exit(usage("LO:HI:STEP in W, as 17:50:1", "--budgets: cannot use \"%s\"", text));
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct jetwatt_eval *e = state->input;
+
+	switch (key) {
+	case CORPUS:
+		e->path = arg;
+		break;
+	case REFERENCE:
+		if (e->references == JETWATT_EVAL_REFERENCES)
+			exit(usage("16 references are enough", "too many: %s", arg));
+		e->reference[e->references++] = arg;
+		break;
+	case METHOD:
+		e->method = method(arg);
+		break;
+	case SAMPLES:
+		e->samples = jetwatt_args_count("--samples", arg, 1, 1000000);
+		break;
+	case REPEATS:
+		e->repeats = jetwatt_args_count("--repeats", arg, 1, 100000);
+		break;
+	case SAMPLING:
+		e->designed = !strcmp(arg, "designed");
+		if (!e->designed && strcmp(arg, "random"))
+			exit(usage("random or designed", "--sampling: there is no \"%s\"", arg));
+		break;
+	case SEED:
+		e->seed = jetwatt_args_count("--seed", arg, 0, 2147483647);
+		break;
+	case JSON:
+		e->json = 1;
+		break;
+	case BUDGETS:
+		budgets(e, arg);
+		break;
+	case VERIFY:
+		e->verify = jetwatt_args_count("--verify", arg, 0, 1000);
+		break;
+	case RISK:
+		e->risk = jetwatt_args_quantity("--risk", arg, "", 1e-6, 0.5);
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected \"%s\"", arg);
+		break;
+	case ARGP_KEY_END:
+		if (!e->path)
+			exit(usage("--corpus FILE.csv", "nothing to evaluate on%s", ""));
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* Return: rows, or the negative of an exit code after saying why. */
+static long load(const char *path, struct jetwatt_row **row, uint32_t **batch)
+{
+	struct jetwatt_csv_error e = { 0 };
+	char why[224];
+	long n = jetwatt_csv_read(path, row, batch, &e);
+
+	if (n < 0) {
+		snprintf(why, sizeof(why), "line %u: %s", e.line, e.text);
+		return -jetwatt_error_say(JETWATT_EXIT_FAILED, n == -EINVAL ? why : strerror(-n),
+					  NULL, "cannot read %s", path);
+	}
+	for (long i = 0; i < n; i++)
+		if (!(isfinite((*row)[i].time_ms) && (*row)[i].time_ms > 0) ||
+		    !(isfinite((*row)[i].power_w) && (*row)[i].power_w > 0))
+			return -jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
+						  "every row needs time_ms and power_w",
+						  "%s: mode %ld was not measured", path, i + 1);
+	/* One batch size only is no feature. */
+	for (long i = 0; i < n; i++)
+		if ((*batch)[i] != (*batch)[0])
+			return n;
+	free(*batch);
+	*batch = NULL;
+	return n;
+}
+
+static int read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_eval *e))
+{
+	const struct jetwatt_method *m = e->method;
+	long n = load(e->path, &e->row, &e->batch);
+
+	if (n < 0)
+		return -n;
+	e->n = n;
+	if (e->batch && !(m->kind & JETWATT_METHOD_BATCH))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
+					 "use --method nn or powertrain, or a file of one batch size",
+					 "method %s cannot use %s", m->name, e->path);
+	if (e->batch && e->designed)
+		return usage("--sampling random", "no design for several batch sizes: %s", e->path);
+	if (e->batch && run == jetwatt_eval_optimize)
+		return usage("a file of one batch size", "no optimum over several batch sizes: %s",
+			     e->path);
+	if (e->samples >= e->n)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "fewer --samples",
+					 "%s has %zu rows, none is left to judge by", e->path, e->n);
+	e->mode = malloc(e->n * sizeof(*e->mode));
+	if (!e->mode)
+		return jetwatt_eval_failed(e, -ENOMEM);
+	for (size_t i = 0; i < e->n; i++)
+		e->mode[i] = e->row[i].mode;
+	e->most = jetwatt_method_most(e->row, e->n);
+	return 0;
+}
+
+static int read_references(struct jetwatt_eval *e)
+{
+	const struct jetwatt_method *m = e->method;
+	struct jetwatt_row *row[JETWATT_EVAL_REFERENCES] = { NULL };
+	uint32_t *batch[JETWATT_EVAL_REFERENCES] = { NULL };
+	struct jetwatt_corpus c[JETWATT_EVAL_REFERENCES];
+	int code = 0, err;
+
+	if (!m->prior && !e->references)
+		return 0;
+	if (!m->prior)
+		return usage("leave --reference out, or use --method powertrain",
+			     "method %s learns nothing from references", m->name);
+	if (!e->references)
+		return usage("--reference FILE.csv, every mode of another workload",
+			     "method %s needs a reference", m->name);
+	for (size_t i = 0; i < e->references && !code; i++) {
+		long n = load(e->reference[i], &row[i], &batch[i]);
+
+		c[i] = (struct jetwatt_corpus){ row[i], batch[i], n < 0 ? 0 : n };
+		if (n < 0)
+			code = -n;
+		else if (!batch[i] != !e->batch)
+			code = usage("files that both have a batch column, or both have none",
+				     "%s does not fit the corpus", e->reference[i]);
+	}
+	if (!code) {
+		err = m->prior(&e->prior, c, e->references, e->seed);
+		code = err ? jetwatt_eval_failed(e, err) : 0;
+	}
+	for (size_t i = 0; i < e->references; i++) {
+		free(row[i]);
+		free(batch[i]);
+	}
+	return code;
+}
+
+static int evaluate(const char *verb, const char *doc, const struct argp_option *options,
+		    int (*run)(struct jetwatt_eval *e), int argc, char **argv)
+{
+	struct jetwatt_eval e = { .samples = 20, .repeats = 10, .designed = -1, .seed = 1,
+				  .lo = 17, .hi = 50, .step = 1, .risk = 0.05,
+				  .method = jetwatt_method_find("auto") };
+	int code;
+
+	jetwatt_args_parse(verb, "--corpus FILE.csv", doc, options, parse, argc, argv, &e);
+	openblas_set_num_threads(1);
+	if (e.designed < 0)
+		e.designed = e.method->kind & (JETWATT_METHOD_INTERVAL | JETWATT_METHOD_OWN_MODES);
+	if (e.method->kind & JETWATT_METHOD_FIXED)
+		e.samples = e.designed = 0;
+	if (e.designed && e.method->kind & JETWATT_METHOD_OWN_MODES)
+		e.samples = 4;
+	code = read_corpus(&e, run);
+	if (!code)
+		code = read_references(&e);
+	if (!code)
+		code = run(&e);
+	if (e.prior)
+		e.method->prior_free(e.prior);
+	free(e.row);
+	free(e.batch);
+	free(e.mode);
+	return code;
+}
+
+int jetwatt_cmd_eval(int argc, char **argv)
+{
+	static const char *const words[] = { "predict", "optimize", NULL };
+	const char *near, *fix = "jetwatt eval predict, or jetwatt eval optimize";
+
+	jetwatt_error_name("jetwatt eval");
+	if (argc > 1 && !strcmp(argv[1], "predict"))
+		return evaluate("eval predict", "How well a method predicts all modes from a few.",
+				predict_options, jetwatt_eval_predict, argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "optimize"))
+		return evaluate("eval optimize", "How good its choices under power budgets are.",
+				optimize_options, jetwatt_eval_optimize, argc - 1, argv + 1);
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?"))) {
+		printf("Usage: jetwatt eval predict|optimize --corpus FILE.csv [OPTION...]\n"
+		       "Judge a method by a file of measured modes. --help behind either says more.\n");
+		return JETWATT_EXIT_OK;
+	}
+	if (argc < 2)
+		return usage(fix, "evaluate what?%s", "");
+	near = jetwatt_suggest(argv[1], words);
+	if (near)
+		fix = !strcmp(near, "predict") ? "did you mean \"jetwatt eval predict\"?" :
+						 "did you mean \"jetwatt eval optimize\"?";
+	return usage(fix, "cannot evaluate %s", argv[1]);
+}
