@@ -4,7 +4,7 @@
 # What a day on a real machine brings: readers that leave, log-outs, a second
 # jetwatt, full and read-only disks, files of another board.
 . "${0%/*}/common.inc"
-plan 22
+plan 23
 
 state=/var/lib/jetwatt
 mode=c3-1574400-g318750000-e2133000000
@@ -157,6 +157,11 @@ run jetwatt profile -p $train
 exits 1 && form && says "stream broke off" && as_before "$T/before"
 result $? "the module is unloaded: said, and the board as before"
 insmod /lib/modules/jetwatt/jetwatt.ko
+
+(sleep 3; rmmod jetwatt) &
+run jetwatt stat -- sh -c "sleep 14; touch $T/ran"
+exits 1 && form && says "stream broke off" "goes on" && [ -e "$T/ran" ]
+result $? "... and a command of ours is not ended for that"
 
 kill $train
 finish

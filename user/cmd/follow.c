@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "follow.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "error.h"
 
 #define TURN_MS 200
 
@@ -13,9 +19,27 @@ static void pass_on(struct jetwatt_watch *w)
 	w->stop = 0;
 }
 
+/* The measurement has failed; that is no reason to end somebody's training. */
+static void stay(struct jetwatt_watch *w)
+{
+	struct pollfd p[] = { { w->pidfd, POLLIN, 0 }, { w->signals, POLLIN, 0 } };
+	struct signalfd_siginfo si;
+
+	if (!w->child.pid || w->child.gone || w->ended)
+		return;
+	jetwatt_error_note("the command goes on, unmeasured");
+	while (!jetwatt_child_reap(&w->child)) {
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return;
+		if (read(w->signals, &si, sizeof(si)) == sizeof(si) && si.ssi_code != SI_KERNEL)
+			kill(w->pid, si.ssi_signo);
+	}
+}
+
 int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg), void *arg)
 {
 	uint64_t begun = jetwatt_watch_now();
+	int err;
 
 	while (!w->ended && !w->failed) {
 		jetwatt_watch_run(w, TURN_MS);
@@ -28,9 +52,11 @@ int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg
 		if (for_s > 0 && (jetwatt_watch_now() - begun) * 1e-9 >= for_s)
 			break;
 	}
-	if (w->failed)
-		return jetwatt_watch_why(w);
-	return 0;
+	if (!w->failed)
+		return 0;
+	err = jetwatt_watch_why(w);
+	stay(w);
+	return err;
 }
 
 int jetwatt_follow_exit(const struct jetwatt_watch *w)

@@ -14,6 +14,7 @@
  *
  * SIGINT, SIGQUIT, SIGTERM and SIGHUP end the watching of a job that runs on its own;
  * to a command of ours they are passed on, and it is waited for.
+ * If measuring fails, the command goes on to its end.
  * Return: 0; exit code after saying what has failed.
  */
 int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg), void *arg);
