@@ -188,7 +188,7 @@ TEST_F(client, slow_reader)
 	struct heard good = { 0 };
 	struct jetwatt *other;
 	int small = 2304, fd;
-	uint32_t port;
+	uint32_t port = 0;
 
 	ASSERT_EQ(0, jetwatt_config_set(self->jw, &c));
 	fd = module_stream_fd(&port);
@@ -248,7 +248,7 @@ TEST_F(client, forged)
 	struct nl_sock *sk = nl_socket_alloc();
 	uint64_t time_ns = 1;
 	struct nl_msg *msg;
-	uint32_t port;
+	uint32_t port = 0;
 	int family;
 
 	ASSERT_LE(0, module_stream_fd(&port));
