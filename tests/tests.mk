@@ -109,7 +109,10 @@ bench_boards := orin:301 dirty-orin:302 xavier:303 dirty-xavier:304 nano:305 dir
 bench-search: build/bench/search
 	OPENBLAS_NUM_THREADS=1 $< -s 2 -o build/bench/search.json $(bench_files) $(bench_boards)
 
+bench-model: build/jetwatt
+	tests/bench/model.py -o build/bench/model.json
+
 check:
 	tests/run
 
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-model check

@@ -186,7 +186,7 @@ int jetwatt_powertrain_predict(const struct jetwatt_powertrain *pt,
 			       const struct jetwatt_mode *mode, const uint32_t *batch, size_t n,
 			       struct jetwatt_prediction *out)
 {
-	double *x = malloc((n ? n : 1) * (STRIDE + 2) * sizeof(*x));
+	double *x = calloc(n ? n : 1, (STRIDE + 2) * sizeof(*x));
 	double *time, *power;
 	int err;
 
