@@ -90,17 +90,25 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
 {
 	struct jetwatt_csv_error e = { 0 };
 	struct jetwatt_row *row = NULL;
+	uint32_t *batch = NULL;
 	int err = 0, n;
 
 	if (!must && access(path, F_OK))
 		return 0;
-	n = jetwatt_csv_read(path, &row, NULL, &e);
+	n = jetwatt_csv_read(path, &row, &batch, &e);
 	if (n < 0)
 		return bad_file(path, n, &e);
 	for (int i = 0; i < n && !err; i++) {
-		if (isfinite(row[i].time_ms) && isfinite(row[i].power_w))
+		/* One job's time is no other's: rows of another batch size would only mislead. */
+		if (batch[i] != batch[0])
+			err = jetwatt_error_say(JETWATT_EXIT_FAILED,
+						"its rows are of several batch sizes: they are several jobs",
+						"keep the rows of one batch size",
+						"%s is not the profile of one job", path);
+		else if (isfinite(row[i].time_ms) && isfinite(row[i].power_w))
 			err = append(l, &row[i]);
 	}
+	free(batch);
 	free(row);
 	l->from_file = l->nr_rows;
 	return err;
