@@ -100,7 +100,7 @@ bench-demo:
 	@tests/demo/matrix.sh
 
 # The search alone, on files of measured modes and on random boards; minutes.
-build/bench/search: tests/bench/search.c $(patsubst %.c,build/%.o,tests/demo/optimum.c $(wildcard user/model/*.c user/plan/*.c))
+build/bench/search: tests/bench/search.c tests/unit/search_run.h tests/unit/world.h $(patsubst %.c,build/%.o,tests/demo/optimum.c $(wildcard user/model/*.c user/plan/*.c))
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-search.d -o $@ $(filter %.c %.o,$^) $(ldflags) -lopenblas -lm
 
