@@ -21,7 +21,9 @@ static double gain(double mean, double sd)
 	return mean * cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
 }
 
-/* Time of the best answer there is, INFINITY: none. @drawn: the least power seen. */
+/* Time of the best answer there is, INFINITY: none. @drawn: the least power seen.
+ * What reads within two standard errors of the budget counts for nothing yet:
+ * its proof may fail, and the next best must not be far behind then. */
 static double incumbent(const struct jetwatt_search *s, double *drawn)
 {
 	double best = INFINITY;
@@ -34,7 +36,8 @@ static double incumbent(const struct jetwatt_search *s, double *drawn)
 			continue;
 		times = jetwatt_plan_reading(&s->mode[i], s->row, s->rows, &mean);
 		*drawn = fmin(*drawn, mean.power_w);
-		if (jetwatt_answer_ok(mean.power_w, times, &s->p[i], s->budget_w))
+		if (mean.power_w * (1 + 2 * mean.power_sd) <= s->budget_w &&
+		    jetwatt_answer_ok(mean.power_w, times, &s->p[i], s->budget_w))
 			best = fmin(best, s->p[i].time_ms);
 	}
 	return best;
