@@ -13,7 +13,7 @@
  * Name JETWATT_GENL_NAME, version JETWATT_GENL_VERSION, initial network
  * namespace only. INFO_GET, CHIP_GET, RAIL_GET, CLOCK_GET, CONFIG_GET and
  * STATS_GET may be called by anybody. CONFIG_SET, SAMPLES_GET, SUBSCRIBE,
- * UNSUBSCRIBE and SUBSCRIBER_GET need CAP_NET_ADMIN in the initial user
+ * UNSUBSCRIBE, SUBSCRIBER_GET, ENERGY_GET, BOX_* and WAITS_* need CAP_NET_ADMIN in the initial user
  * namespace: a fast power trace is a side channel (PLATYPUS, CVE-2020-8694).
  * A refusal by the module carries an explanation in the extended ack; the
  * kernel's own -EPERM does not.
@@ -51,16 +51,57 @@
  *
  * The multicast group JETWATT_MCGRP_EVENTS carries EVENT_NTF, at low rate.
  *
+ * Energy
+ * ------
+ * ENERGY_GET dumps what each rail has drawn since the module was loaded, and
+ * first what the total has: the trapezoid under the samples. Where nobody
+ * listens the rails are still looked at, at the rate of the module parameter
+ * idle_hz, and RUNNING and ACTIVE_HZ stay 0. Samples more than two seconds
+ * apart are not joined: JETWATT_A_ENERGY_BLIND_NS says how much time that was.
+ * The same counters are in the hwmon device "jetwatt", at most ten new values
+ * a second there, and in the PMU "jetwatt" of perf.
+ *
+ * A rail may be inside another one (JETWATT_A_RAIL_PARENT): the total is made
+ * of those that are inside none, and enum jetwatt_scope says what it stands for.
+ *
+ * The black box
+ * -------------
+ * When a rail's current gets above a limit that its chip holds (INA3221: the
+ * critical and the warning limit of the channel, as set through hwmon), when a
+ * thermal zone reaches its lowest trip that is not a fan's, or on BOX_FREEZE,
+ * the last JETWATT_A_CONFIG_BOX_MS of the ring, as far as it reaches, are
+ * copied to where the sampler does not overwrite them, and
+ * JETWATT_EVENT_BOX_FROZEN tells. BOX_GET says what happened, BOX_SAMPLES_GET
+ * dumps the samples as SAMPLES_GET does, BOX_CLEAR makes room for what happens
+ * next. While the sampler is parked nothing is kept.
+ *
+ * Waits for the GPU
+ * -----------------
+ * For kernels that cannot trace with BPF. WAITS_WATCH asks for a record of each
+ * finished wait of the processes in JETWATT_A_WAITS_TGIDS (without it: of all),
+ * and with JETWATT_A_WAITS_CHILDREN of those that they fork from then on. The
+ * module then looks at the system calls of the machine, through the raw_syscalls
+ * tracepoints, and sends WAITS_NTF to the caller's port only, about 20 ms after
+ * the wait. What counts as a wait and what a record says is described with
+ * struct jetwatt_wait_record. Nothing is looked at while nobody watches.
+ *
  * Rates
  * -----
  * requested: what was asked for; read: how often a register is read; fresh:
- * how often the chip has a new value to give, at most the read rate. The chip
+ * how often the chip has a new value to give, at most the read rate. A tick
+ * reads all shunts and one of the bus voltages, in rotation, in one transfer a
+ * bus. Where the board has a chip add up shunts and it is clear which, the sum
+ * is read beside them if they are averaged, or instead of them at rates that
+ * the bus has no time for otherwise: then shunts take turns too. RATE_HZ 0 asks
+ * for the highest rate that reads all shunts in every tick. The chip
  * refreshes a channel every (enabled channels x (bus + shunt conversion
  * time)): INA3221 data sheet SBOS576, "Averaging Function" and Table 5.
  * Rates are in millihertz.
  */
 #ifndef _UAPI_LINUX_JETWATT_H
 #define _UAPI_LINUX_JETWATT_H
+
+#include <linux/types.h>
 
 #define JETWATT_GENL_NAME	"jetwatt"
 #define JETWATT_GENL_VERSION	1
@@ -78,9 +119,12 @@
  * @JETWATT_SERIES_EMC_KHZ: clock of the external memory controller, kHz
  * @JETWATT_SERIES_CORES: number of online CPUs
  * @JETWATT_SERIES_TEMP_MC: temperature of a thermal zone, millidegree Celsius
+ * @JETWATT_SERIES_SUM_UV: sum of the shunt voltages of some channels of a chip
+ *	(JETWATT_A_CHIP_SUM_CHANNELS), without averaging, uV, signed
  *
  * JETWATT_A_SERIES_INDEX is a rail's id for the first two, the first CPU of
- * the policy for CPU_KHZ, a thermal zone's number for TEMP_MC, else 0.
+ * the policy for CPU_KHZ, a thermal zone's number for TEMP_MC, a chip's id for
+ * SUM_UV, else 0.
  * Power of a rail = bus_uv * shunt_uv / shunt_uohm, in uW.
  */
 enum jetwatt_series {
@@ -91,6 +135,7 @@ enum jetwatt_series {
 	JETWATT_SERIES_EMC_KHZ,
 	JETWATT_SERIES_CORES,
 	JETWATT_SERIES_TEMP_MC,
+	JETWATT_SERIES_SUM_UV,
 };
 
 /**
@@ -100,12 +145,43 @@ enum jetwatt_series {
  * @JETWATT_EVENT_CHIP_BACK: it answers again
  * @JETWATT_EVENT_OVERRUN: the sampler skipped ticks (VALUE: how many since
  *	the last such event; at most one event a second)
+ * @JETWATT_EVENT_BOX_FROZEN: the black box was filled (VALUE: enum
+ *	jetwatt_box_cause)
+ * @JETWATT_EVENT_THROTTLED: the scheduler's real-time throttling holds the
+ *	sampler up (VALUE: how often so far; at most one event a second)
  */
 enum jetwatt_event_kind {
 	JETWATT_EVENT_CONFIG_CHANGED,
 	JETWATT_EVENT_CHIP_LOST,
 	JETWATT_EVENT_CHIP_BACK,
 	JETWATT_EVENT_OVERRUN,
+	JETWATT_EVENT_BOX_FROZEN,
+	JETWATT_EVENT_THROTTLED,
+};
+
+/**
+ * enum jetwatt_box_cause - why the black box was filled
+ * @JETWATT_BOX_CAUSE_REQUEST: somebody asked for it
+ * @JETWATT_BOX_CAUSE_OVERCURRENT: a rail's current was above a limit
+ * @JETWATT_BOX_CAUSE_THERMAL: a thermal zone had reached a trip
+ */
+enum jetwatt_box_cause {
+	JETWATT_BOX_CAUSE_REQUEST,
+	JETWATT_BOX_CAUSE_OVERCURRENT,
+	JETWATT_BOX_CAUSE_THERMAL,
+};
+
+/**
+ * enum jetwatt_scope - what the total stands for
+ * @JETWATT_SCOPE_PARTIAL: the rails that there are: this board is not known,
+ *	or not all of its inputs can be read
+ * @JETWATT_SCOPE_MODULE: all that the module draws, without the carrier board
+ * @JETWATT_SCOPE_BOARD: all that the board draws
+ */
+enum jetwatt_scope {
+	JETWATT_SCOPE_PARTIAL,
+	JETWATT_SCOPE_MODULE,
+	JETWATT_SCOPE_BOARD,
 };
 
 /* INFO_GET reply */
@@ -116,6 +192,7 @@ enum {
 	JETWATT_A_INFO_RAILS,		/* u32: number of rails */
 	JETWATT_A_INFO_RING,		/* u32: samples that the ring holds */
 	JETWATT_A_INFO_RUNNING,		/* u32: 1 while the sampler runs */
+	JETWATT_A_INFO_TOTAL_SCOPE,	/* u32: enum jetwatt_scope */
 	__JETWATT_A_INFO_MAX,
 	JETWATT_A_INFO_MAX = (__JETWATT_A_INFO_MAX - 1)
 };
@@ -123,15 +200,16 @@ enum {
 /* CHIP_GET reply, one message a chip */
 enum {
 	JETWATT_A_CHIP_ID = 1,		/* u32 */
-	JETWATT_A_CHIP_MODEL,		/* string: "ina3221" */
+	JETWATT_A_CHIP_MODEL,		/* string: "ina3221", "ina238" */
 	JETWATT_A_CHIP_BUS,		/* u32: number of the i2c adapter */
 	JETWATT_A_CHIP_ADDR,		/* u32: 7-bit address */
 	JETWATT_A_CHIP_BUS_HZ,		/* u32: clock of the bus */
-	JETWATT_A_CHIP_CONFIG,		/* u32: register 0x00 as last read */
+	JETWATT_A_CHIP_CONFIG,		/* u32: INA3221: register 0x00; INA238: 0x01; as last read */
 	JETWATT_A_CHIP_REFRESH_MHZ,	/* u32: fresh values of a channel, millihertz */
 	JETWATT_A_CHIP_ERRORS,		/* u64: transfers that failed */
 	JETWATT_A_CHIP_LOST,		/* u32: 1 while it does not answer */
 	JETWATT_A_CHIP_PAD,
+	JETWATT_A_CHIP_SUM_CHANNELS,	/* u32: mask: what its sum is made of, absent if not known */
 	__JETWATT_A_CHIP_MAX,
 	JETWATT_A_CHIP_MAX = (__JETWATT_A_CHIP_MAX - 1)
 };
@@ -147,6 +225,10 @@ enum {
 	JETWATT_A_RAIL_REQUESTED_MHZ,	/* u32: millihertz */
 	JETWATT_A_RAIL_READ_MHZ,	/* u32: millihertz, its shunt's, measured over two seconds */
 	JETWATT_A_RAIL_FRESH_MHZ,	/* u32: millihertz, min(read, refresh) */
+	JETWATT_A_RAIL_PARENT,		/* u32: id of the rail that it is inside of, absent if none */
+	JETWATT_A_RAIL_IN_TOTAL,	/* u32: 1 if the total is made of it */
+	JETWATT_A_RAIL_STEP_UW,		/* u32: a step of the chip's in microwatts, at the last voltage */
+	JETWATT_A_RAIL_SKEW_NS,		/* u32: read so much later than the tick's first shunt */
 	__JETWATT_A_RAIL_MAX,
 	JETWATT_A_RAIL_MAX = (__JETWATT_A_RAIL_MAX - 1)
 };
@@ -156,7 +238,7 @@ enum {
 	JETWATT_A_CLOCK_KIND = 1,	/* u32: enum jetwatt_series, *_KHZ or CORES or TEMP_MC */
 	JETWATT_A_CLOCK_INDEX,		/* u32: as JETWATT_A_SERIES_INDEX */
 	JETWATT_A_CLOCK_LABEL,		/* string: "cpu0", "17000000.gpu", "emc", zone's type */
-	JETWATT_A_CLOCK_VALUE,		/* s32: now; a slow one at most 150 ms ago */
+	JETWATT_A_CLOCK_VALUE,		/* s32: now; a slow one (EMC, temperature) see CLOCK_GET */
 	__JETWATT_A_CLOCK_MAX,
 	JETWATT_A_CLOCK_MAX = (__JETWATT_A_CLOCK_MAX - 1)
 };
@@ -169,11 +251,15 @@ enum {
 	JETWATT_A_CONFIG_BUS_SHARE_PCT,	/* u32: most of a bus's time to take, 1..90 */
 	JETWATT_A_CONFIG_RATE_MAX_HZ,	/* u32: read only: highest rate that would be accepted */
 	JETWATT_A_CONFIG_ACTIVE_HZ,	/* u32: read only: rate in use, 0 while parked */
+	JETWATT_A_CONFIG_BOX_MS,	/* u32: what the black box keeps, 0: nothing on an alarm */
+	JETWATT_A_CONFIG_CPU,		/* u32: where the sampler runs, JETWATT_CPU_ANY: on any */
 	__JETWATT_A_CONFIG_MAX,
 	JETWATT_A_CONFIG_MAX = (__JETWATT_A_CONFIG_MAX - 1)
 };
 
 #define JETWATT_BATCH_MAX	256
+#define JETWATT_WAITS_TGIDS_MAX	64
+#define JETWATT_CPU_ANY		4294967295U
 
 /* SAMPLES_GET request (SEQ only), SAMPLES_GET and SAMPLES_NTF messages */
 enum {
@@ -208,6 +294,8 @@ enum {
 	JETWATT_A_STATS_BUS_PERMILLE,	/* u32: share of the busiest bus that the sampler takes */
 	JETWATT_A_STATS_LOST,		/* u64: samples lost by all subscribers together */
 	JETWATT_A_STATS_PAD,
+	JETWATT_A_STATS_THROTTLED,	/* u64: times that real-time throttling held the sampler up */
+	JETWATT_A_STATS_CPU_NS,		/* u64: CPU time of its thread */
 	__JETWATT_A_STATS_MAX,
 	JETWATT_A_STATS_MAX = (__JETWATT_A_STATS_MAX - 1)
 };
@@ -233,12 +321,88 @@ enum {
 	JETWATT_A_EVENT_MAX = (__JETWATT_A_EVENT_MAX - 1)
 };
 
+/* ENERGY_GET reply: the total, then one message a rail */
+enum {
+	JETWATT_A_ENERGY_RAIL = 1,	/* u32: its id, absent: the total */
+	JETWATT_A_ENERGY_UJ,		/* u64: drawn since the module was loaded */
+	JETWATT_A_ENERGY_UW,		/* s32: power of the last sample */
+	JETWATT_A_ENERGY_TIME_NS,	/* u64: when that was, 0: never */
+	JETWATT_A_ENERGY_BLIND_NS,	/* u64: time that is not in it */
+	JETWATT_A_ENERGY_PAD,
+	__JETWATT_A_ENERGY_MAX,
+	JETWATT_A_ENERGY_MAX = (__JETWATT_A_ENERGY_MAX - 1)
+};
+
+/* BOX_GET reply */
+enum {
+	JETWATT_A_BOX_CAUSE = 1,	/* u32: enum jetwatt_box_cause */
+	JETWATT_A_BOX_INDEX,		/* u32: over-current: the rail's id; thermal: the zone's number */
+	JETWATT_A_BOX_TIME_NS,		/* u64: when it happened */
+	JETWATT_A_BOX_SEQ,		/* u64: sequence number of the first sample kept */
+	JETWATT_A_BOX_COUNT,		/* u32: samples kept */
+	JETWATT_A_BOX_MISSED,		/* u32: what happened since and found the box taken */
+	JETWATT_A_BOX_PAD,
+	__JETWATT_A_BOX_MAX,
+	JETWATT_A_BOX_MAX = (__JETWATT_A_BOX_MAX - 1)
+};
+
+/**
+ * enum jetwatt_wait_call - how a thread has waited
+ * @JETWATT_WAIT_POLLFD: TRIGGER_POLLFD of host1x-fence has armed a descriptor,
+ *	and a poll() has seen it ready
+ * @JETWATT_WAIT_SYNCPT: SYNCPOINT_WAIT of tegra-drm has returned 0
+ */
+enum jetwatt_wait_call {
+	JETWATT_WAIT_POLLFD,
+	JETWATT_WAIT_SYNCPT,
+};
+
+/**
+ * struct jetwatt_wait_record - one finished wait
+ * @enter_ns: the thread began to wait
+ * @exit_ns: it went on
+ * @cgroup: id of the thread's v2 cgroup
+ * @tgid: its process in the initial pid namespace
+ * @tid: the thread there
+ * @call: enum jetwatt_wait_call
+ * @ret: what the call returned
+ * @fd: what it waited on: the pollfd, or the node of SYNCPOINT_WAIT
+ * @ctl_fd: what TRIGGER_POLLFD was called on, else -1
+ *
+ * The ioctls are told by their numbers. Whether the descriptors are what they
+ * should be is for the reader to look up.
+ */
+struct jetwatt_wait_record {
+	__u64 enter_ns;
+	__u64 exit_ns;
+	__u64 cgroup;
+	__u32 tgid;
+	__u32 tid;
+	__u32 call;
+	__s32 ret;
+	__s32 fd;
+	__s32 ctl_fd;
+};
+
+/* WAITS_WATCH request, WAITS_NTF */
+enum {
+	JETWATT_A_WAITS_TGIDS = 1,	/* binary: u32[], at most JETWATT_WAITS_TGIDS_MAX */
+	JETWATT_A_WAITS_CHILDREN,	/* u32: 1: and what they fork */
+	JETWATT_A_WAITS_LOST,		/* u64: waits that this watcher was not told of */
+	JETWATT_A_WAITS_RECORDS,	/* binary: struct jetwatt_wait_record[] */
+	JETWATT_A_WAITS_PAD,
+	__JETWATT_A_WAITS_MAX,
+	JETWATT_A_WAITS_MAX = (__JETWATT_A_WAITS_MAX - 1)
+};
+
 /**
  * enum jetwatt_cmd - operations
  * @JETWATT_CMD_INFO_GET: do; errors: none
  * @JETWATT_CMD_CHIP_GET: dump
  * @JETWATT_CMD_RAIL_GET: dump
- * @JETWATT_CMD_CLOCK_GET: dump
+ * @JETWATT_CMD_CLOCK_GET: dump; slow clocks, which only the firmware knows, are
+ *	read for those with CAP_NET_ADMIN if that was not done in the last 150 ms;
+ *	others get what was read in the last two seconds, else JETWATT_VALUE_NONE
  * @JETWATT_CMD_CONFIG_GET: do
  * @JETWATT_CMD_CONFIG_SET: do, admin; -ERANGE: rate out of reach, the text
  *	names the highest possible one; -ENODEV: no chip; -EINVAL
@@ -251,6 +415,16 @@ enum {
  * @JETWATT_CMD_STATS_GET: do
  * @JETWATT_CMD_SUBSCRIBER_GET: dump, admin
  * @JETWATT_CMD_EVENT_NTF: multicast to JETWATT_MCGRP_EVENTS
+ * @JETWATT_CMD_ENERGY_GET: dump, admin
+ * @JETWATT_CMD_BOX_GET: do, admin; -ENOENT: the black box is empty
+ * @JETWATT_CMD_BOX_FREEZE: do, admin; -EBUSY: it is taken; -ENODATA: there is
+ *	nothing to keep; -ENOMEM
+ * @JETWATT_CMD_BOX_CLEAR: do, admin; -ENOENT
+ * @JETWATT_CMD_BOX_SAMPLES_GET: dump, admin; -ENOENT
+ * @JETWATT_CMD_WAITS_WATCH: do, admin; -EALREADY: this port does; -EUSERS: too
+ *	many; -EOPNOTSUPP: the kernel has no raw_syscalls tracepoints; -ENOMEM
+ * @JETWATT_CMD_WAITS_UNWATCH: do, admin; -ENOENT
+ * @JETWATT_CMD_WAITS_NTF: waits that have ended, unicast to a watcher
  *
  * The sampler runs while there is a subscriber and, because SAMPLES_GET is
  * of use only then, from the first CONFIG_SET with a rate on until the
@@ -270,6 +444,14 @@ enum jetwatt_cmd {
 	JETWATT_CMD_STATS_GET,
 	JETWATT_CMD_SUBSCRIBER_GET,
 	JETWATT_CMD_EVENT_NTF,
+	JETWATT_CMD_ENERGY_GET,
+	JETWATT_CMD_BOX_GET,
+	JETWATT_CMD_BOX_FREEZE,
+	JETWATT_CMD_BOX_CLEAR,
+	JETWATT_CMD_BOX_SAMPLES_GET,
+	JETWATT_CMD_WAITS_WATCH,
+	JETWATT_CMD_WAITS_UNWATCH,
+	JETWATT_CMD_WAITS_NTF,
 	__JETWATT_CMD_MAX,
 	JETWATT_CMD_MAX = (__JETWATT_CMD_MAX - 1)
 };
