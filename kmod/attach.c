@@ -4,10 +4,39 @@
 #include <linux/errno.h>
 #include <linux/i2c.h>
 #include <linux/jetwatt.h>
+#include <linux/kernel.h>
 #include <linux/of.h>
+#include <linux/string.h>
 #include "event.h"
 #include "fail.h"
+#include "graph.h"
 #include "rail.h"
+
+static const struct jetwatt_model * const models[] = { &jetwatt_ina3221, &jetwatt_ina238 };
+
+/**
+ * jetwatt_chip_model() - is this a sensor of ours?
+ * @client: an i2c device
+ *
+ * With a device tree its word counts, driver or not. Without one only a driver
+ * that has bound to the chip can know what it is.
+ *
+ * Return: what it is, NULL: something else.
+ */
+const struct jetwatt_model *jetwatt_chip_model(const struct i2c_client *client)
+{
+	const struct device_node *np = client->dev.of_node;
+	char compatible[16];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(models); i++) {
+		snprintf(compatible, sizeof(compatible), "ti,%s", models[i]->name);
+		if (np ? of_device_is_compatible(np, compatible) :
+			 client->dev.driver && !strcmp(client->name, models[i]->name))
+			return models[i];
+	}
+	return NULL;
+}
 
 /**
  * jetwatt_chip_attached() - how many chips can be reached now
@@ -43,13 +72,17 @@ bool jetwatt_chip_has(const struct i2c_client *client)
 	return has;
 }
 
-static int read_config(struct jetwatt_chip *chip)
+static int read_configs(struct jetwatt_chip *chip)
 {
-	struct jetwatt_reg reg = { .addr = chip->addr, .reg = INA3221_CONFIG };
-	int err = jetwatt_bus_read(chip->bus, &reg, 1);
+	struct jetwatt_reg reg[JETWATT_CONFIGS_MAX];
+	unsigned int i;
+	int err;
 
-	if (!err)
-		WRITE_ONCE(chip->config, reg.value);
+	for (i = 0; i < chip->model->nr_configs; i++)
+		reg[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = chip->model->side[i].reg };
+	err = jetwatt_bus_read(chip->bus, reg, i);
+	while (!err && i--)
+		WRITE_ONCE(chip->config[i], reg[i].value);
 	return err;
 }
 
@@ -79,6 +112,9 @@ static struct jetwatt_chip *describe(const struct i2c_client *client)
 		return NULL;
 	chip->id = jetwatt_chip_count();
 	chip->addr = client->addr;
+	chip->model = jetwatt_chip_model(client);
+	chip->sum_slot = -1;
+	chip->shunt_offset = jetwatt_graph_shunt_offset();
 	chip->node = of_node_get(client->dev.of_node);
 	if (jetwatt_rail_describe(chip)) {
 		of_node_put(chip->node);
@@ -125,10 +161,12 @@ int jetwatt_chip_attach(struct i2c_client *client)
 	chip->client = client;
 	chip->bus = bus;
 	chip->row = 0;
-	chip->config_due = 0;
+	chip->side_due = 0;
+	chip->learn_due = 0;
+	jetwatt_sum_forget(&chip->sum);
 	WRITE_ONCE(chip->bus_nr, bus->nr);
 	WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(bus));
-	err = read_config(chip);
+	err = read_configs(chip);
 	if (err) {
 		WRITE_ONCE(chip->errors, chip->errors + 1);
 		chip->row = JETWATT_ROW_LOST;
@@ -136,6 +174,7 @@ int jetwatt_chip_attach(struct i2c_client *client)
 	}
 	WRITE_ONCE(chip->lost, err);
 	jetwatt_chip_publish(chip);
+	jetwatt_graph_update();
 	if (again && !err)
 		jetwatt_event_post(JETWATT_EVENT_CHIP_BACK, chip->id, 0);
 	else if (!again)

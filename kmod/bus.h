@@ -9,23 +9,37 @@ struct i2c_adapter;
 
 #define JETWATT_BUSES_MAX	8
 #define JETWATT_CHIPS_MAX	8
-/* All chips on one bus: three shunts, three bus voltages, CONFIG. */
-#define JETWATT_BUS_REGS	(JETWATT_CHIPS_MAX * 7)
+/* All chips on one bus: three shunts, three bus voltages, the sum, one of the rest. */
+#define JETWATT_BUS_REGS	(JETWATT_CHIPS_MAX * 8)
 
 /**
  * struct jetwatt_reg - one register to read
  * @addr: 7-bit address of the chip
  * @reg: the register
  * @chip: id of the chip, for whoever asked
- * @rail: id of the rail, for whoever asked
+ * @what: enum jetwatt_what, for whoever asked
+ * @n: channel or number of it, for whoever asked
  * @value: what was read, in host byte order
  */
 struct jetwatt_reg {
 	u16 addr;
 	u8 reg;
 	u8 chip;
-	u8 rail;
+	u8 what;
+	u8 n;
 	u16 value;
+};
+
+/**
+ * enum jetwatt_shape - what the ticks of a bus read, beside what takes turns
+ * @JETWATT_SHAPE_ALL: all shunts
+ * @JETWATT_SHAPE_BOTH: all shunts and the sums that can be used
+ * @JETWATT_SHAPE_FAST: these sums only
+ */
+enum jetwatt_shape {
+	JETWATT_SHAPE_ALL,
+	JETWATT_SHAPE_BOTH,
+	JETWATT_SHAPE_FAST,
 };
 
 /**
@@ -33,7 +47,8 @@ struct jetwatt_reg {
  * @adapter: the adapter, whose device is referenced; NULL: slot is free
  * @nr: its number
  * @users: chips that are attached through it
- * @rotation: which bus voltage is next
+ * @shape: what its ticks read
+ * @rotation: which of the registers that take turns is next
  * @last_ns: when it was last planned for
  * @busy_ns: all transfers so far
  * @best: shortest time for a register, this window and the one before
@@ -48,6 +63,7 @@ struct jetwatt_bus {
 	struct i2c_adapter *adapter;
 	u32 nr;
 	u32 users;
+	enum jetwatt_shape shape;
 	u32 rotation;
 	u64 last_ns;
 	u64 busy_ns;

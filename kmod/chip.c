@@ -6,6 +6,7 @@
 #include <linux/jetwatt.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include "event.h"
 
 /* See chip.h. */
@@ -71,26 +72,64 @@ struct jetwatt_chip *jetwatt_chip_at(unsigned int i)
  */
 unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip)
 {
-	unsigned int channel, mask = jetwatt_ina3221_channels(READ_ONCE(chip->config));
+	unsigned int channel, mask = chip->model->enabled(chip->config);
 
-	for (channel = 0; channel < INA3221_CHANNELS; channel++)
+	for (channel = 0; channel < JETWATT_CHANNELS_MAX; channel++)
 		if (chip->rail[channel] == JETWATT_NO_RAIL)
 			mask &= ~BIT(channel);
 	return mask;
 }
 
 /**
+ * jetwatt_chip_refresh_mhz() - how often a channel has a new value
+ * @chip: the chip
+ *
+ * Context: any. Return: millihertz, 0 if the chip does not convert by itself.
+ */
+u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip)
+{
+	u32 us = chip->model->cycle_us(chip->config);
+
+	return us ? (u32)div_u64(1000000000ULL, us) : 0;
+}
+
+/**
+ * jetwatt_chip_shunt_uv() - decode a shunt voltage
+ * @chip: the chip
+ * @reg: the register
+ *
+ * Return: microvolts, corrected where the board needs that.
+ */
+s32 jetwatt_chip_shunt_uv(const struct jetwatt_chip *chip, u16 reg)
+{
+	s32 uv = chip->model->shunt_uv(chip->config, reg);
+
+	if (chip->shunt_offset && uv == -(s32)chip->model->step_nv(chip->config) / 1000)
+		return 0;
+	return uv;
+}
+
+/**
  * jetwatt_chip_failed() - a transfer in which the chip took part has failed
  * @chip: the chip
  * @now: CLOCK_MONOTONIC
+ * @took_ns: so long did it take
+ *
+ * One that does not answer is given several ticks' time. A bus that somebody
+ * holds is another matter: each try costs all other chips a time-out, so they
+ * take a tenth of the time at most.
  *
  * Context: jetwatt_chip_lock held.
  */
-void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now)
+void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns)
 {
+	bool stuck = took_ns >= JETWATT_STUCK_NS;
+
 	WRITE_ONCE(chip->errors, chip->errors + 1);
-	chip->retry_due = now + NSEC_PER_SEC;
-	if (chip->lost || ++chip->row < JETWATT_ROW_LOST)
+	chip->retry_due = now + max_t(u64, NSEC_PER_SEC, stuck ? 10 * took_ns : 0);
+	if (stuck)
+		chip->row = JETWATT_ROW_LOST;
+	if (chip->lost || (!stuck && ++chip->row < JETWATT_ROW_LOST))
 		return;
 	WRITE_ONCE(chip->lost, true);
 	jetwatt_event_post(JETWATT_EVENT_CHIP_LOST, chip->id, 0);
@@ -119,10 +158,10 @@ static int measure_once(struct jetwatt_chip *chip)
 	int err;
 
 	for (i = 0; i < ARRAY_SIZE(reg); i++)
-		reg[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = INA3221_CONFIG };
+		reg[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = chip->model->side[0].reg };
 	err = jetwatt_bus_read(chip->bus, reg, ARRAY_SIZE(reg));
 	if (!err)
-		WRITE_ONCE(chip->config, reg[0].value);
+		WRITE_ONCE(chip->config[0], reg[0].value);
 	WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(chip->bus));
 	return err;
 }
@@ -139,6 +178,7 @@ static int measure_once(struct jetwatt_chip *chip)
 void jetwatt_chip_measure(void)
 {
 	struct jetwatt_chip *chip;
+	unsigned long stuck = 0;
 	unsigned int i, tries;
 	int err;
 
@@ -149,13 +189,15 @@ void jetwatt_chip_measure(void)
 	rt_mutex_unlock(&jetwatt_chip_lock);
 	for (i = 0; i < jetwatt_chip_count(); i++) {
 		chip = &chips[i];
-		/* On a bus that is stuck a read takes very long: one is enough. */
+		/* On a bus that is stuck a read takes very long: one for all its chips is enough. */
 		for (tries = 0, err = 0; tries < 2 && !err; tries++) {
 			rt_mutex_lock(&jetwatt_chip_lock);
-			if (chip->client && !chip->lost)
+			if (chip->client && !chip->lost && !test_bit(chip->bus_nr % 64, &stuck))
 				err = measure_once(chip);
 			rt_mutex_unlock(&jetwatt_chip_lock);
 		}
+		if (err)
+			__set_bit(READ_ONCE(chip->bus_nr) % 64, &stuck);
 	}
 }
 

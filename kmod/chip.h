@@ -6,16 +6,18 @@
 #include <linux/rtmutex.h>
 #include <linux/types.h>
 #include "bus.h"
-#include "ina3221.h"
+#include "model.h"
+#include "sum.h"
 
 struct device;
 struct device_node;
 struct i2c_client;
 
-#define JETWATT_RAILS_MAX	(JETWATT_CHIPS_MAX * INA3221_CHANNELS)
+#define JETWATT_RAILS_MAX	(JETWATT_CHIPS_MAX * JETWATT_CHANNELS_MAX)
 #define JETWATT_LABEL_LEN	48
 #define JETWATT_ROW_LOST	10	/* failures in a row until a chip counts as lost */
 #define JETWATT_NO_RAIL		0xff
+#define JETWATT_STUCK_NS	(NSEC_PER_SEC / 10)	/* a transfer that long has timed out */
 
 /**
  * struct jetwatt_rail - one channel of a chip
@@ -43,19 +45,25 @@ struct jetwatt_rail {
  * struct jetwatt_chip - one sensor
  * @id: its number, never used for another chip
  * @addr: 7-bit address
+ * @model: what it is
  * @node: its node in the device tree, referenced, or NULL
  * @rail: ids of its rails by channel, JETWATT_NO_RAIL if nothing is wired there
  * @client: its i2c device, referenced; NULL while there is none
  * @bus: where it is
  * @row: failures in a row
- * @config_due: when CONFIG is to be read again (ns)
+ * @side_due: when one of its side registers is to be read again (ns)
+ * @turn: how often that was
+ * @learn_due: when the sum is to be looked at beside the shunts again (ns)
+ * @sum: what its sum of shunts is made of
+ * @sum_slot: column of that sum, -1: none yet
+ * @shunt_offset: one step below zero means zero
  * @retry_due: when a lost chip is tried again (ns)
  * @mark_time: see jetwatt_chip_mark()
  * @mark_reads: see jetwatt_chip_mark()
  * @mark: see jetwatt_chip_mark()
  * @bus_nr: number of its adapter
  * @bus_hz: clock of its bus as last known
- * @config: register 0x00 as last read
+ * @config: its configuration registers as last read
  * @lost: it does not answer
  * @errors: failed transfers in which it took part
  * @reads: ticks in which its shunts were read
@@ -72,13 +80,19 @@ struct jetwatt_rail {
 struct jetwatt_chip {
 	u32 id;
 	u32 addr;
+	const struct jetwatt_model *model;
 	struct device_node *node;
-	u8 rail[INA3221_CHANNELS];
+	u8 rail[JETWATT_CHANNELS_MAX];
 
 	struct i2c_client *client;
 	struct jetwatt_bus *bus;
 	unsigned int row;
-	u64 config_due;
+	u64 side_due;
+	unsigned int turn;
+	u64 learn_due;
+	struct jetwatt_sum sum;
+	int sum_slot;
+	bool shunt_offset;
 	u64 retry_due;
 	u64 mark_time[8];
 	u64 mark_reads[8];
@@ -86,7 +100,7 @@ struct jetwatt_chip {
 
 	u32 bus_nr;
 	u32 bus_hz;
-	u16 config;
+	u16 config[JETWATT_CONFIGS_MAX];
 	bool lost;
 	u64 errors;
 	u64 reads;
@@ -109,14 +123,17 @@ void jetwatt_chip_publish(const struct jetwatt_chip *chip);
 unsigned int jetwatt_rail_count(void);
 struct jetwatt_rail *jetwatt_rail_at(unsigned int i);
 unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip);
-void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now);
+u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip);
+s32 jetwatt_chip_shunt_uv(const struct jetwatt_chip *chip, u16 reg);
+void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns);
 void jetwatt_chip_answered(struct jetwatt_chip *chip, u64 now);
 void jetwatt_chip_measure(void);
 void jetwatt_chip_look(void);
 void jetwatt_chip_mark(u64 now);
 void jetwatt_chip_parked(void);
 
-/* attach.c: taking hold of chips and letting go of them */
+/* attach.c: telling sensors, taking hold of chips and letting go of them */
+const struct jetwatt_model *jetwatt_chip_model(const struct i2c_client *client);
 unsigned int jetwatt_chip_attached(void);
 bool jetwatt_chip_has(const struct i2c_client *client);
 int jetwatt_chip_attach(struct i2c_client *client);

@@ -22,6 +22,9 @@ static DEFINE_MUTEX(add_lock);
 static struct jetwatt_clock clocks[JETWATT_CLOCKS_MAX];
 static unsigned int nr_clocks;
 
+/* When the slow ones were last read, in jiffies. */
+static unsigned long slow_last;
+
 static bool slow(const struct jetwatt_clock *clock)
 {
 	return clock->kind == JETWATT_SERIES_EMC_KHZ || clock->kind == JETWATT_SERIES_TEMP_MC;
@@ -119,6 +122,20 @@ s32 jetwatt_clock_value(const struct jetwatt_clock *clock)
 }
 
 /**
+ * jetwatt_clock_recent() - what a clock shows, unless nobody has looked lately
+ * @clock: the clock
+ *
+ * Context: process; no firmware call. Return: as jetwatt_clock_value();
+ * JETWATT_VALUE_NONE for a slow clock that was read more than two seconds ago.
+ */
+s32 jetwatt_clock_recent(const struct jetwatt_clock *clock)
+{
+	if (slow(clock) && time_after(jiffies, READ_ONCE(slow_last) + 2 * HZ))
+		return JETWATT_VALUE_NONE;
+	return jetwatt_clock_value(clock);
+}
+
+/**
  * jetwatt_clock_read() - record all clocks
  * @sample: where to
  * @all: slow ones too, even if there is nothing new
@@ -187,7 +204,6 @@ static struct notifier_block policy_notifier = { .notifier_call = policy_notify 
  * and whoever asks while it is parked.
  */
 static DEFINE_MUTEX(slow_lock);
-static unsigned long slow_last;	/* jiffies */
 static unsigned int turn;
 
 static void slow_turn(bool long_turn)
@@ -205,8 +221,9 @@ static void slow_turn(bool long_turn)
 /**
  * jetwatt_clock_refresh() - have values of slow clocks that are not stale
  *
- * Anybody may ask for them: a tenth of a second counts as fresh, so that the
- * firmware is not asked more often than by the sampler.
+ * A tenth of a second counts as fresh, so that the firmware is not asked more
+ * often than by the sampler. For the privileged only: others get what there is
+ * (jetwatt_clock_recent()).
  *
  * Context: sleeps.
  */

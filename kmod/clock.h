@@ -21,10 +21,11 @@ struct jetwatt_sample;
  * @value: of a slow one: as last read, JETWATT_VALUE_NONE if that failed
  * @turn: of a slow one: how often it has been read
  * @told: of a slow one: the sampler's note of the turn that it has recorded
+ * @hot: of a temperature: it was too high when last read
  *
  * A clock is only added and never goes away, like a chip. @kind to @label are
- * constant from the moment that it can be found. @value and @turn are written
- * by the slow path only; @told is the sampler's.
+ * constant from the moment that it can be found. @value, @turn and @hot are
+ * the slow path's; @told is the sampler's.
  */
 struct jetwatt_clock {
 	u32 kind;
@@ -35,6 +36,7 @@ struct jetwatt_clock {
 	s32 value;
 	u32 turn;
 	u32 told;
+	bool hot;
 };
 
 struct jetwatt_clock *jetwatt_clock_add(u32 kind, u32 index, const char *label);
@@ -43,6 +45,7 @@ struct jetwatt_clock *jetwatt_clock_at(unsigned int i);
 s32 jetwatt_clock_value(const struct jetwatt_clock *clock);
 void jetwatt_clock_read(struct jetwatt_sample *sample, bool all);
 void jetwatt_clock_refresh(void);
+s32 jetwatt_clock_recent(const struct jetwatt_clock *clock);
 void jetwatt_clock_start(void);
 void jetwatt_clock_stop(void);
 int jetwatt_clock_init(void);

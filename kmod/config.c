@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "config.h"
 
+#include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/jetwatt.h>
 #include <linux/minmax.h>
@@ -20,9 +21,12 @@ static struct jetwatt_config config = {
 	.batch = 32,
 	.batch_age_ms = 100,
 	.bus_share_pct = 50,
+	.box_ms = 10000,
+	.cpu = JETWATT_CPU_ANY,
 };
 
 static unsigned int subscribers;
+static atomic_t counters = ATOMIC_INIT(0);	/* of perf; not under the lock */
 static bool pinned;	/* runs without a subscriber too */
 static bool closed;
 
@@ -31,13 +35,17 @@ static DECLARE_DELAYED_WORK(follow, follow_fn);
 
 static u32 wanted_hz(const struct jetwatt_limit *limit)
 {
-	return config.rate_hz ? min(config.rate_hz, limit->hz) : limit->hz;
+	/* Whoever asks for the highest rate asks for all shunts in every tick. */
+	return config.rate_hz ? min(config.rate_hz, limit->hz) : limit->all_hz;
 }
 
 static void apply(u32 hz)
 {
 	u32 before = jetwatt_sampler_hz();
 
+	/* What the buses can do may change at the same rate. */
+	if (hz)
+		jetwatt_plan_choose(hz, config.bus_share_pct);
 	if (hz == before)
 		return;
 	if (hz && !before)
@@ -48,9 +56,14 @@ static void apply(u32 hz)
 	jetwatt_event_post(JETWATT_EVENT_CONFIG_CHANGED, JETWATT_EVENT_NO_CHIP, hz);
 }
 
+static bool wanted(void)
+{
+	return (subscribers || pinned || atomic_read(&counters)) && !closed;
+}
+
 static void update(const struct jetwatt_limit *limit)
 {
-	bool run = (subscribers || pinned) && !closed;
+	bool run = wanted();
 
 	apply(run ? wanted_hz(limit) : 0);
 	if (run)
@@ -76,13 +89,43 @@ static void follow_fn(struct work_struct *work)
 		if (hz && (hz > now + now / 16 || hz < now - now / 16 ||
 			   hz == config.rate_hz))
 			apply(hz);
+		jetwatt_sampler_cpu(config.cpu);
 		queue_delayed_work(system_freezable_wq, &follow, HZ);
-	} else if (!closed && (subscribers || pinned)) {
+	} else if (wanted()) {
 		/* The last chip had gone before the sampler could start. */
 		limit = jetwatt_plan_limit(config.bus_share_pct);
 		update(&limit);
 	}
 	mutex_unlock(&lock);
+}
+
+static void counters_fn(struct work_struct *unused)
+{
+	struct jetwatt_limit limit;
+
+	mutex_lock(&lock);
+	if (!jetwatt_sampler_hz() && wanted())
+		jetwatt_chip_measure();
+	limit = jetwatt_plan_limit(config.bus_share_pct);
+	update(&limit);
+	mutex_unlock(&lock);
+}
+
+static DECLARE_WORK(counters_work, counters_fn);
+
+/**
+ * jetwatt_config_counters() - more or fewer counters of perf are open now
+ * @n: how many more
+ *
+ * Their resolution is the sampler's, so it runs for them as for a subscriber:
+ * a moment later, because perf holds locks of its own here.
+ *
+ * Context: any.
+ */
+void jetwatt_config_counters(int n)
+{
+	atomic_add(n, &counters);
+	queue_work(system_freezable_wq, &counters_work);
 }
 
 /**
@@ -107,7 +150,8 @@ struct jetwatt_config jetwatt_config_get(void)
  *	sampler also runs without a subscriber
  * @limit: gets the limit of the rate under @new
  *
- * Return: 0; -ENODEV: no chip, so no rate; -ERANGE: rate above @limit.
+ * Return: 0; -EINVAL: no such CPU, or it is offline; -ENODEV: no chip, so no
+ * rate; -ERANGE: rate above @limit.
  */
 int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 		       struct jetwatt_limit *limit)
@@ -119,6 +163,10 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 	if (new_rate)
 		jetwatt_chip_measure();
 	*limit = jetwatt_plan_limit(new->bus_share_pct);
+	if (new->cpu != config.cpu)
+		err = jetwatt_sampler_cpu(new->cpu);
+	if (err)
+		goto unlock;
 	if (new_rate && !limit->hz)
 		err = -ENODEV;
 	else if (new_rate && new->rate_hz > limit->hz)
@@ -128,10 +176,13 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 		WRITE_ONCE(config.batch, new->batch);
 		WRITE_ONCE(config.batch_age_ms, new->batch_age_ms);
 		WRITE_ONCE(config.bus_share_pct, new->bus_share_pct);
+		WRITE_ONCE(config.box_ms, new->box_ms);
+		WRITE_ONCE(config.cpu, new->cpu);
 		if (rate_given)
 			pinned = new->rate_hz;
 		update(limit);
 	}
+unlock:
 	mutex_unlock(&lock);
 	return err;
 }
@@ -176,6 +227,16 @@ u32 jetwatt_config_age_ms(void)
 }
 
 /**
+ * jetwatt_config_box_ms() - how much the black box keeps
+ *
+ * Context: any. Return: milliseconds, 0: nothing on an alarm.
+ */
+u32 jetwatt_config_box_ms(void)
+{
+	return READ_ONCE(config.box_ms);
+}
+
+/**
  * jetwatt_config_exit() - park the sampler for good
  */
 void jetwatt_config_exit(void)
@@ -187,4 +248,5 @@ void jetwatt_config_exit(void)
 	update(&none);
 	mutex_unlock(&lock);
 	cancel_delayed_work_sync(&follow);
+	cancel_work_sync(&counters_work);
 }

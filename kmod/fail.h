@@ -13,6 +13,7 @@
  * @JETWATT_FAIL_TRANSFER: a transfer on the bus, before it starts
  * @JETWATT_FAIL_CLOCK: reading a slow clock
  * @JETWATT_FAIL_SEND: handing a batch to a subscriber's socket
+ * @JETWATT_FAIL_HOOK: attaching to a tracepoint
  */
 enum jetwatt_fail {
 	JETWATT_FAIL_SKB,
@@ -21,6 +22,7 @@ enum jetwatt_fail {
 	JETWATT_FAIL_TRANSFER,
 	JETWATT_FAIL_CLOCK,
 	JETWATT_FAIL_SEND,
+	JETWATT_FAIL_HOOK,
 	JETWATT_FAIL_COUNT
 };
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "ina3221.h"
+/* INA3221: three channels, TI SBOS576. */
+#include "model.h"
 
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
-#include <linux/math64.h>
+#include <linux/kernel.h>
+
+#define CHANNELS		3
 
 #define CONFIG_CHANNEL(channel)	BIT(14 - (channel))
+#define CONFIG_AVG		GENMASK(11, 9)
 #define CONFIG_VBUS_CT		GENMASK(8, 6)
 #define CONFIG_VSH_CT		GENMASK(5, 3)
 #define CONFIG_CONTINUOUS	BIT(2)
@@ -15,81 +19,92 @@
 #define SHUNT_LSB_UV	40
 #define BUS_LSB_UV	8000
 
-/* Conversion times in us, SBOS576 tables 5 and 6. */
+/* Conversion times in us, tables 5 and 6; averages, table 4. */
 static const u16 conversion_us[8] = { 140, 204, 332, 588, 1100, 2116, 4156, 8244 };
+static const u16 conversions[8] = { 1, 4, 16, 64, 128, 256, 512, 1024 };
 
-/**
- * jetwatt_ina3221_shunt_uv() - decode a shunt voltage register
- * @reg: register in host byte order: 13 bits of two's complement in 15:3
- *
- * Return: microvolts, -163840..163800.
- */
-s32 jetwatt_ina3221_shunt_uv(u16 reg)
-{
-	return sign_extend32(reg >> 3, 12) * SHUNT_LSB_UV;
-}
-
-/**
- * jetwatt_ina3221_bus_uv() - decode a bus voltage register
- * @reg: register in host byte order, packed as a shunt voltage is
- *
- * Return: microvolts.
- */
-s32 jetwatt_ina3221_bus_uv(u16 reg)
-{
-	return sign_extend32(reg >> 3, 12) * BUS_LSB_UV;
-}
-
-/**
- * jetwatt_ina3221_channels() - which channels the chip converts
- * @config: register 0x00
- *
- * Return: a mask, bit 0 for the first channel; 0 in power-down.
- */
-unsigned int jetwatt_ina3221_channels(u16 config)
+static unsigned int enabled(const u16 *config)
 {
 	unsigned int channel, mask = 0;
 
-	if (!(config & (CONFIG_BUS | CONFIG_SHUNT)))
+	if (!(*config & (CONFIG_BUS | CONFIG_SHUNT)))
 		return 0;
-	for (channel = 0; channel < INA3221_CHANNELS; channel++)
-		if (config & CONFIG_CHANNEL(channel))
+	for (channel = 0; channel < CHANNELS; channel++)
+		if (*config & CONFIG_CHANNEL(channel))
 			mask |= BIT(channel);
 	return mask;
 }
 
-/**
- * jetwatt_ina3221_cycle_us() - how long the chip takes for all its channels
- * @config: register 0x00
- *
+/*
  * Averaging is no part of it: it is a recursive filter whose output is
  * refreshed by each conversion, so it slows the answer, not the refresh.
- *
- * Return: microseconds; 0 if the chip does not convert by itself (power-down
- * or single shot, where whoever triggers it decides).
  */
-u32 jetwatt_ina3221_cycle_us(u16 config)
+static u32 cycle_us(const u16 *config)
 {
 	u32 us = 0;
 
-	if (!(config & CONFIG_CONTINUOUS))
+	if (!(*config & CONFIG_CONTINUOUS))
 		return 0;
-	if (config & CONFIG_SHUNT)
-		us += conversion_us[FIELD_GET(CONFIG_VSH_CT, config)];
-	if (config & CONFIG_BUS)
-		us += conversion_us[FIELD_GET(CONFIG_VBUS_CT, config)];
-	return us * hweight32(jetwatt_ina3221_channels(config));
+	if (*config & CONFIG_SHUNT)
+		us += conversion_us[FIELD_GET(CONFIG_VSH_CT, *config)];
+	if (*config & CONFIG_BUS)
+		us += conversion_us[FIELD_GET(CONFIG_VBUS_CT, *config)];
+	return us * hweight32(enabled(config));
 }
 
-/**
- * jetwatt_ina3221_refresh_mhz() - how often a channel has a new value
- * @config: register 0x00
- *
- * Return: millihertz, 0 if the chip does not convert by itself.
- */
-u32 jetwatt_ina3221_refresh_mhz(u16 config)
+static unsigned int averages(const u16 *config)
 {
-	u32 us = jetwatt_ina3221_cycle_us(config);
-
-	return us ? (u32)div_u64(1000000000ULL, us) : 0;
+	return conversions[FIELD_GET(CONFIG_AVG, *config)];
 }
+
+/* 13 bits of two's complement in 15:3; limits are packed alike. */
+static s32 shunt_uv(const u16 *config, u16 reg)
+{
+	return sign_extend32(reg >> 3, 12) * SHUNT_LSB_UV;
+}
+
+static s32 bus_uv(u16 reg)
+{
+	return sign_extend32(reg >> 3, 12) * BUS_LSB_UV;
+}
+
+/* 15 bits in 15:1, of conversions without averaging. */
+static s32 sum_uv(u16 reg)
+{
+	return sign_extend32(reg >> 1, 14) * SHUNT_LSB_UV;
+}
+
+static u32 step_nv(const u16 *config)
+{
+	return SHUNT_LSB_UV * 1000;
+}
+
+/*
+ * Register map, table 3. Register 0x0F (Mask/Enable) is not here on purpose:
+ * reading it clears the alert flags that the hwmon driver shows as alarms.
+ * Nothing in this module reads it.
+ */
+static const struct jetwatt_side side[] = {
+	{ 0x00, JETWATT_CONFIG, 0 },
+	{ 0x07, JETWATT_CRITICAL, 0 }, { 0x08, JETWATT_WARNING, 0 },
+	{ 0x09, JETWATT_CRITICAL, 1 }, { 0x0a, JETWATT_WARNING, 1 },
+	{ 0x0b, JETWATT_CRITICAL, 2 }, { 0x0c, JETWATT_WARNING, 2 },
+};
+
+const struct jetwatt_model jetwatt_ina3221 = {
+	.name = "ina3221",
+	.channels = CHANNELS,
+	.shunt = { 0x01, 0x03, 0x05 },
+	.bus = { 0x02, 0x04, 0x06 },
+	.sum = 0x0d,
+	.side = side,
+	.nr_configs = 1,
+	.nr_side = ARRAY_SIZE(side),
+	.enabled = enabled,
+	.cycle_us = cycle_us,
+	.averages = averages,
+	.shunt_uv = shunt_uv,
+	.bus_uv = bus_uv,
+	.sum_uv = sum_uv,
+	.step_nv = step_nv,
+};

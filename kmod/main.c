@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/module.h>
 
+#include "box.h"
 #include "clock.h"
 #include "config.h"
 #include "deliver.h"
 #include "fail.h"
+#include "hwmon.h"
 #include "netlink.h"
+#include "pmu.h"
 #include "ring.h"
 #include "sampler.h"
 #include "scan.h"
 #include "subscriber.h"
+#include "watcher.h"
 
 static int __init jetwatt_init(void)
 {
@@ -33,12 +37,27 @@ static int __init jetwatt_init(void)
 	err = jetwatt_subscriber_init();
 	if (err)
 		goto sampler;
+	err = jetwatt_watcher_init();
+	if (err)
+		goto subscriber;
+	err = jetwatt_hwmon_init();
+	if (err)
+		goto watcher;
+	err = jetwatt_pmu_init();
+	if (err)
+		goto hwmon;
 	/* Last: from here on there are callers. */
 	err = jetwatt_netlink_init();
 	if (err)
-		goto subscriber;
+		goto pmu;
 	return 0;
 
+pmu:
+	jetwatt_pmu_exit();
+hwmon:
+	jetwatt_hwmon_exit();
+watcher:
+	jetwatt_watcher_exit();
 subscriber:
 	jetwatt_subscriber_exit();
 sampler:
@@ -49,6 +68,7 @@ scan:
 clock:
 	jetwatt_clock_exit();
 ring:
+	jetwatt_box_exit();
 	jetwatt_ring_exit();
 fail:
 	jetwatt_fail_exit();
@@ -58,12 +78,16 @@ fail:
 static void __exit jetwatt_exit(void)
 {
 	jetwatt_netlink_exit();
+	jetwatt_pmu_exit();
+	jetwatt_hwmon_exit();
+	jetwatt_watcher_exit();
 	/* Before the subscribers, whose going would park it and start it anew. */
 	jetwatt_config_exit();
 	jetwatt_sampler_exit();
 	jetwatt_subscriber_exit();
 	jetwatt_scan_exit();
 	jetwatt_clock_exit();
+	jetwatt_box_exit();
 	jetwatt_ring_exit();
 	jetwatt_fail_exit();
 }

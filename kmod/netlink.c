@@ -9,13 +9,22 @@
 #include "chip.h"
 #include "config.h"
 #include "fail.h"
+#include "graph.h"
 #include "read.h"
 #include "ring.h"
 #include "sampler.h"
 #include "stats.h"
 #include "subscriber.h"
 
-static struct sk_buff *answer(struct genl_info *info, u8 cmd, void **header)
+/**
+ * jetwatt_netlink_answer() - begin the reply to a request
+ * @info: the request
+ * @cmd: command of the reply
+ * @header: gets its header, or NULL
+ *
+ * Return: the message, NULL if there is no memory.
+ */
+struct sk_buff *jetwatt_netlink_answer(struct genl_info *info, u8 cmd, void **header)
 {
 	struct sk_buff *skb = NULL;
 
@@ -29,7 +38,16 @@ static struct sk_buff *answer(struct genl_info *info, u8 cmd, void **header)
 	return skb;
 }
 
-static int give(struct sk_buff *skb, struct genl_info *info, void *header, int err)
+/**
+ * jetwatt_netlink_give() - send it
+ * @skb: the reply
+ * @info: the request
+ * @header: the reply's header
+ * @err: nonzero: it has no room for what was to be written into it
+ *
+ * Return: 0 or a negative errno.
+ */
+int jetwatt_netlink_give(struct sk_buff *skb, struct genl_info *info, void *header, int err)
 {
 	if (err) {
 		NL_SET_ERR_MSG(info->extack, "the reply does not fit into a message");
@@ -54,12 +72,16 @@ static const char *board(void)
 
 static int put_info(struct sk_buff *skb)
 {
+	u32 scope;
+
+	jetwatt_graph_total(&scope);
 	return nla_put_string(skb, JETWATT_A_INFO_VERSION, THIS_MODULE->version) ?:
 	       nla_put_string(skb, JETWATT_A_INFO_BOARD, board()) ?:
 	       nla_put_u32(skb, JETWATT_A_INFO_CHIPS, jetwatt_chip_count()) ?:
 	       nla_put_u32(skb, JETWATT_A_INFO_RAILS, jetwatt_rail_count()) ?:
 	       nla_put_u32(skb, JETWATT_A_INFO_RING, jetwatt_ring_size()) ?:
-	       nla_put_u32(skb, JETWATT_A_INFO_RUNNING, !!jetwatt_sampler_hz());
+	       nla_put_u32(skb, JETWATT_A_INFO_RUNNING, !!jetwatt_sampler_hz()) ?:
+	       nla_put_u32(skb, JETWATT_A_INFO_TOTAL_SCOPE, scope);
 }
 
 /**
@@ -72,9 +94,11 @@ static int put_info(struct sk_buff *skb)
 int jetwatt_netlink_info_get(struct sk_buff *skb, struct genl_info *info)
 {
 	void *header;
-	struct sk_buff *reply = answer(info, JETWATT_CMD_INFO_GET, &header);
+	struct sk_buff *reply = jetwatt_netlink_answer(info, JETWATT_CMD_INFO_GET, &header);
 
-	return reply ? give(reply, info, header, header ? put_info(reply) : -EMSGSIZE) : -ENOMEM;
+	if (!reply)
+		return -ENOMEM;
+	return jetwatt_netlink_give(reply, info, header, header ? put_info(reply) : -EMSGSIZE);
 }
 
 static int put_config(struct sk_buff *skb)
@@ -86,6 +110,8 @@ static int put_config(struct sk_buff *skb)
 	       nla_put_u32(skb, JETWATT_A_CONFIG_BATCH, config.batch) ?:
 	       nla_put_u32(skb, JETWATT_A_CONFIG_BATCH_AGE_MS, config.batch_age_ms) ?:
 	       nla_put_u32(skb, JETWATT_A_CONFIG_BUS_SHARE_PCT, config.bus_share_pct) ?:
+	       nla_put_u32(skb, JETWATT_A_CONFIG_BOX_MS, config.box_ms) ?:
+	       nla_put_u32(skb, JETWATT_A_CONFIG_CPU, config.cpu) ?:
 	       nla_put_u32(skb, JETWATT_A_CONFIG_RATE_MAX_HZ, limit.hz) ?:
 	       nla_put_u32(skb, JETWATT_A_CONFIG_ACTIVE_HZ, jetwatt_sampler_hz());
 }
@@ -100,9 +126,11 @@ static int put_config(struct sk_buff *skb)
 int jetwatt_netlink_config_get(struct sk_buff *skb, struct genl_info *info)
 {
 	void *header;
-	struct sk_buff *reply = answer(info, JETWATT_CMD_CONFIG_GET, &header);
+	struct sk_buff *reply = jetwatt_netlink_answer(info, JETWATT_CMD_CONFIG_GET, &header);
 
-	return reply ? give(reply, info, header, header ? put_config(reply) : -EMSGSIZE) : -ENOMEM;
+	if (!reply)
+		return -ENOMEM;
+	return jetwatt_netlink_give(reply, info, header, header ? put_config(reply) : -EMSGSIZE);
 }
 
 static void refuse_rate(struct netlink_ext_ack *extack, const struct jetwatt_limit *limit,
@@ -150,10 +178,16 @@ int jetwatt_netlink_config_set(struct sk_buff *skb, struct genl_info *info)
 		config.batch_age_ms = nla_get_u32(info->attrs[JETWATT_A_CONFIG_BATCH_AGE_MS]);
 	if (info->attrs[JETWATT_A_CONFIG_BUS_SHARE_PCT])
 		config.bus_share_pct = nla_get_u32(info->attrs[JETWATT_A_CONFIG_BUS_SHARE_PCT]);
+	if (info->attrs[JETWATT_A_CONFIG_BOX_MS])
+		config.box_ms = nla_get_u32(info->attrs[JETWATT_A_CONFIG_BOX_MS]);
+	if (info->attrs[JETWATT_A_CONFIG_CPU])
+		config.cpu = nla_get_u32(info->attrs[JETWATT_A_CONFIG_CPU]);
 
 	/* Only this handler sets it, and handlers run one at a time. */
 	err = jetwatt_config_set(&config, rate_given, &limit);
-	if (err == -ENODEV)
+	if (err == -EINVAL)
+		NL_SET_ERR_MSG_FMT(info->extack, "CPU %u is not online", config.cpu);
+	else if (err == -ENODEV)
 		NL_SET_ERR_MSG(info->extack, "no sensor chip to read");
 	else if (err == -ERANGE)
 		refuse_rate(info->extack, &limit, config.bus_share_pct);
@@ -227,7 +261,9 @@ static int put_stats(struct sk_buff *skb)
 	       put_u64(skb, JETWATT_A_STATS_LATE_MAX_NS, stats.late_max_ns) ?:
 	       put_u64(skb, JETWATT_A_STATS_TICK_NS, stats.tick_ns) ?:
 	       nla_put_u32(skb, JETWATT_A_STATS_BUS_PERMILLE, jetwatt_read_busy_permille()) ?:
-	       put_u64(skb, JETWATT_A_STATS_LOST, jetwatt_subscriber_lost());
+	       put_u64(skb, JETWATT_A_STATS_LOST, jetwatt_subscriber_lost()) ?:
+	       put_u64(skb, JETWATT_A_STATS_THROTTLED, stats.throttled) ?:
+	       put_u64(skb, JETWATT_A_STATS_CPU_NS, stats.cpu_ns);
 }
 
 /**
@@ -240,7 +276,9 @@ static int put_stats(struct sk_buff *skb)
 int jetwatt_netlink_stats_get(struct sk_buff *skb, struct genl_info *info)
 {
 	void *header;
-	struct sk_buff *reply = answer(info, JETWATT_CMD_STATS_GET, &header);
+	struct sk_buff *reply = jetwatt_netlink_answer(info, JETWATT_CMD_STATS_GET, &header);
 
-	return reply ? give(reply, info, header, header ? put_stats(reply) : -EMSGSIZE) : -ENOMEM;
+	if (!reply)
+		return -ENOMEM;
+	return jetwatt_netlink_give(reply, info, header, header ? put_stats(reply) : -EMSGSIZE);
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "netlink.h"
 
+#include <linux/capability.h>
 #include <linux/errno.h>
 #include <linux/jetwatt.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
-#include <linux/slab.h>
 #include <net/genetlink.h>
-#include "batch.h"
 #include "chip.h"
 #include "clock.h"
 #include "config.h"
-#include "fail.h"
-#include "ring.h"
+#include "energy.h"
+#include "graph.h"
+#include "plan.h"
 #include "sampler.h"
 #include "subscriber.h"
 
@@ -38,19 +39,20 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, unsign
 static int put_chip(struct sk_buff *skb, unsigned int i)
 {
 	const struct jetwatt_chip *chip = jetwatt_chip_at(i);
-	u16 config = READ_ONCE(chip->config);
+	u8 sum = READ_ONCE(chip->sum.channels);
 
 	return nla_put_u32(skb, JETWATT_A_CHIP_ID, chip->id) ?:
-	       nla_put_string(skb, JETWATT_A_CHIP_MODEL, "ina3221") ?:
+	       nla_put_string(skb, JETWATT_A_CHIP_MODEL, chip->model->name) ?:
 	       nla_put_u32(skb, JETWATT_A_CHIP_BUS, READ_ONCE(chip->bus_nr)) ?:
 	       nla_put_u32(skb, JETWATT_A_CHIP_ADDR, chip->addr) ?:
 	       nla_put_u32(skb, JETWATT_A_CHIP_BUS_HZ, READ_ONCE(chip->bus_hz)) ?:
-	       nla_put_u32(skb, JETWATT_A_CHIP_CONFIG, config) ?:
+	       nla_put_u32(skb, JETWATT_A_CHIP_CONFIG, READ_ONCE(chip->config[0])) ?:
 	       nla_put_u32(skb, JETWATT_A_CHIP_REFRESH_MHZ,
-			   jetwatt_ina3221_refresh_mhz(config)) ?:
+			   jetwatt_chip_refresh_mhz(chip)) ?:
 	       nla_put_u64_64bit(skb, JETWATT_A_CHIP_ERRORS, READ_ONCE(chip->errors),
 				 JETWATT_A_CHIP_PAD) ?:
-	       nla_put_u32(skb, JETWATT_A_CHIP_LOST, READ_ONCE(chip->lost));
+	       nla_put_u32(skb, JETWATT_A_CHIP_LOST, READ_ONCE(chip->lost)) ?:
+	       (sum ? nla_put_u32(skb, JETWATT_A_CHIP_SUM_CHANNELS, sum) : 0);
 }
 
 /**
@@ -75,13 +77,27 @@ static u32 requested_mhz(void)
 	return (hz ?: jetwatt_sampler_hz()) * 1000;
 }
 
+/* The chip's step in power, at the voltage that was last read. */
+static u32 step_uw(const struct jetwatt_chip *chip, const struct jetwatt_rail *rail)
+{
+	struct jetwatt_energy energy;
+
+	jetwatt_energy_rail(rail->id, &energy);
+	if (!rail->shunt_uohm || energy.bus_uv <= 0)
+		return 0;
+	/* nV x uV / uOhm = nW */
+	return div64_u64(energy.bus_uv * chip->model->step_nv(chip->config),
+			 rail->shunt_uohm * 1000ULL);
+}
+
 static int put_rail(struct sk_buff *skb, unsigned int i)
 {
 	const struct jetwatt_rail *rail = jetwatt_rail_at(i);
 	const struct jetwatt_chip *chip = jetwatt_chip_at(rail->chip);
 	bool enabled = jetwatt_chip_channels(chip) & BIT(rail->channel);
 	u32 read = enabled ? READ_ONCE(chip->read_mhz) : 0;
-	u32 fresh = jetwatt_ina3221_refresh_mhz(READ_ONCE(chip->config));
+	u32 fresh = jetwatt_chip_refresh_mhz(chip);
+	u32 parent = jetwatt_graph_parent(i);
 
 	return nla_put_u32(skb, JETWATT_A_RAIL_ID, rail->id) ?:
 	       nla_put_u32(skb, JETWATT_A_RAIL_CHIP, rail->chip) ?:
@@ -91,7 +107,13 @@ static int put_rail(struct sk_buff *skb, unsigned int i)
 	       nla_put_u32(skb, JETWATT_A_RAIL_ENABLED, enabled) ?:
 	       nla_put_u32(skb, JETWATT_A_RAIL_REQUESTED_MHZ, requested_mhz()) ?:
 	       nla_put_u32(skb, JETWATT_A_RAIL_READ_MHZ, read) ?:
-	       nla_put_u32(skb, JETWATT_A_RAIL_FRESH_MHZ, min(read, fresh));
+	       nla_put_u32(skb, JETWATT_A_RAIL_FRESH_MHZ, min(read, fresh)) ?:
+	       (parent == JETWATT_GRAPH_NO_PARENT ? 0 :
+		nla_put_u32(skb, JETWATT_A_RAIL_PARENT, parent)) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_IN_TOTAL,
+			   !!(jetwatt_graph_total(NULL) & BIT(i))) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_STEP_UW, step_uw(chip, rail)) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_SKEW_NS, jetwatt_plan_skew_ns(i));
 }
 
 /**
@@ -113,7 +135,7 @@ static int put_clock(struct sk_buff *skb, unsigned int i)
 	return nla_put_u32(skb, JETWATT_A_CLOCK_KIND, clock->kind) ?:
 	       nla_put_u32(skb, JETWATT_A_CLOCK_INDEX, clock->index) ?:
 	       nla_put_string(skb, JETWATT_A_CLOCK_LABEL, clock->label) ?:
-	       nla_put_s32(skb, JETWATT_A_CLOCK_VALUE, jetwatt_clock_value(clock));
+	       nla_put_s32(skb, JETWATT_A_CLOCK_VALUE, jetwatt_clock_recent(clock));
 }
 
 /**
@@ -125,9 +147,40 @@ static int put_clock(struct sk_buff *skb, unsigned int i)
  */
 int jetwatt_netlink_clock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	if (!cb->args[0])
+	/* Calls to the firmware are not for anybody to cause. */
+	if (!cb->args[0] && netlink_capable(cb->skb, CAP_NET_ADMIN))
 		jetwatt_clock_refresh();
 	return dump(skb, cb, JETWATT_CMD_CLOCK_GET, jetwatt_clock_count(), put_clock);
+}
+
+static int put_energy(struct sk_buff *skb, unsigned int i)
+{
+	struct jetwatt_energy energy;
+
+	if (!i)
+		jetwatt_energy_total(&energy);
+	else
+		jetwatt_energy_rail(i - 1, &energy);
+	if (i && nla_put_u32(skb, JETWATT_A_ENERGY_RAIL, i - 1))
+		return -EMSGSIZE;
+	return nla_put_u64_64bit(skb, JETWATT_A_ENERGY_UJ, energy.uj, JETWATT_A_ENERGY_PAD) ?:
+	       nla_put_s32(skb, JETWATT_A_ENERGY_UW, clamp_t(s64, energy.uw, S32_MIN, S32_MAX)) ?:
+	       nla_put_u64_64bit(skb, JETWATT_A_ENERGY_TIME_NS, energy.time_ns,
+				 JETWATT_A_ENERGY_PAD) ?:
+	       nla_put_u64_64bit(skb, JETWATT_A_ENERGY_BLIND_NS, energy.blind_ns,
+				 JETWATT_A_ENERGY_PAD);
+}
+
+/**
+ * jetwatt_netlink_energy_dump() - JETWATT_CMD_ENERGY_GET
+ * @skb: where to
+ * @cb: the dump
+ *
+ * Return: bytes in @skb.
+ */
+int jetwatt_netlink_energy_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, JETWATT_CMD_ENERGY_GET, 1 + jetwatt_rail_count(), put_energy);
 }
 
 static int put_subscriber(struct sk_buff *skb, unsigned int i)
@@ -159,116 +212,4 @@ int jetwatt_netlink_subscriber_dump(struct sk_buff *skb, struct netlink_callback
 	while (jetwatt_subscriber_account(count, &account))
 		count++;
 	return dump(skb, cb, JETWATT_CMD_SUBSCRIBER_GET, count, put_subscriber);
-}
-
-/**
- * struct cursor - how far a dump of samples has come
- * @next: the next sample
- * @last: the newest one when the dump began: it does not chase the sampler
- * @lost: samples that were overwritten before they could be dumped
- * @expected: @next is what the reader has asked for, or follows what it has got
- * @row: copies of samples that are being written
- */
-struct cursor {
-	u64 next;
-	u64 last;
-	u64 lost;
-	bool expected;
-	struct jetwatt_sample row[JETWATT_BATCH_MAX / 4];
-};
-
-/*
- * In the first call of the dump and not in a start handler, which up to 6.1
- * has no place to put the reason of a refusal.
- */
-static int begin(struct netlink_callback *cb)
-{
-	struct nlattr *seq = jetwatt_genl_dump_attrs(cb)[JETWATT_A_SAMPLES_SEQ];
-	struct cursor *cursor;
-
-	cursor = jetwatt_fail(JETWATT_FAIL_ALLOC) ? NULL : kvzalloc(sizeof(*cursor), GFP_KERNEL);
-	if (!cursor) {
-		NL_SET_ERR_MSG(cb->extack, "no memory for a dump");
-		return -ENOMEM;
-	}
-	cursor->last = jetwatt_ring_head();
-	cursor->expected = seq;
-	if (seq)
-		cursor->next = max_t(u64, nla_get_u64(seq), 1);
-	else if (cursor->last > jetwatt_ring_size())
-		cursor->next = cursor->last - jetwatt_ring_size() + 1;
-	else
-		cursor->next = 1;
-	cb->args[0] = (long)cursor;
-	return 0;
-}
-
-/* As many samples as the message has room for, but one at least must fit. */
-static unsigned int fitting(const struct sk_buff *skb, unsigned int series)
-{
-	unsigned int n = ARRAY_SIZE(((struct cursor *)NULL)->row);
-
-	while (n && jetwatt_batch_size(n, series) + GENL_HDRLEN + NLMSG_HDRLEN > skb_tailroom(skb))
-		n--;
-	return n;
-}
-
-/**
- * jetwatt_netlink_samples_dump() - JETWATT_CMD_SAMPLES_GET
- * @skb: where to
- * @cb: the dump
- *
- * Return: bytes in @skb, 0 when done, -EMSGSIZE, -ENOMEM.
- */
-int jetwatt_netlink_samples_dump(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct cursor *cursor;
-	unsigned int n;
-	void *header;
-	u64 from;
-	int err;
-
-	if (!cb->args[0]) {
-		err = begin(cb);
-		if (err)
-			return err;
-	}
-	cursor = (struct cursor *)cb->args[0];
-	while (cursor->next <= cursor->last) {
-		n = fitting(skb, jetwatt_series_count());
-		if (!n)
-			return skb->len ?: -EMSGSIZE;
-		from = cursor->next;
-		n = jetwatt_ring_read(&from, cursor->row,
-				      min_t(u64, n, cursor->last - cursor->next + 1));
-		/* Who asks for the oldest one has not lost what comes before it. */
-		if (cursor->expected)
-			cursor->lost += from - cursor->next;
-		cursor->next = from;
-		if (!n)
-			continue;
-		header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-				     &jetwatt_netlink_family, NLM_F_MULTI,
-				     JETWATT_CMD_SAMPLES_GET);
-		if (!header || jetwatt_batch_put(skb, cursor->row, n, cursor->lost, NULL)) {
-			genlmsg_cancel(skb, header);
-			return skb->len ?: -EMSGSIZE;
-		}
-		genlmsg_end(skb, header);
-		cursor->next += n;
-		cursor->expected = true;
-	}
-	return skb->len;
-}
-
-/**
- * jetwatt_netlink_samples_done() - JETWATT_CMD_SAMPLES_GET is over
- * @cb: the dump
- *
- * Return: 0.
- */
-int jetwatt_netlink_samples_done(struct netlink_callback *cb)
-{
-	kvfree((void *)cb->args[0]);
-	return 0;
 }

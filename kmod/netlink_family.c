@@ -14,18 +14,27 @@ static const struct nla_policy none_policy[] = {
 
 static struct netlink_range_validation age_range = { .min = 1, .max = JETWATT_BATCH_AGE_MAX };
 
+static struct netlink_range_validation box_range = { .max = JETWATT_BOX_MS_MAX };
+
 static const struct nla_policy config_policy[JETWATT_A_CONFIG_MAX + 1] = {
 	/* No range: the handler's refusal names the highest rate. */
 	[JETWATT_A_CONFIG_RATE_HZ] = { .type = NLA_U32 },
 	[JETWATT_A_CONFIG_BATCH] = NLA_POLICY_RANGE(NLA_U32, 1, JETWATT_BATCH_MAX),
 	[JETWATT_A_CONFIG_BATCH_AGE_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &age_range),
 	[JETWATT_A_CONFIG_BUS_SHARE_PCT] = NLA_POLICY_RANGE(NLA_U32, 1, JETWATT_BUS_SHARE_MAX),
+	[JETWATT_A_CONFIG_CPU] = { .type = NLA_U32 },
+	[JETWATT_A_CONFIG_BOX_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &box_range),
 	[JETWATT_A_CONFIG_RATE_MAX_HZ] = { .type = NLA_REJECT, .reject_message = "read only" },
 	[JETWATT_A_CONFIG_ACTIVE_HZ] = { .type = NLA_REJECT, .reject_message = "read only" },
 };
 
 static const struct nla_policy samples_policy[JETWATT_A_SAMPLES_SEQ + 1] = {
 	[JETWATT_A_SAMPLES_SEQ] = { .type = NLA_U64 },
+};
+
+static const struct nla_policy waits_policy[JETWATT_A_WAITS_CHILDREN + 1] = {
+	[JETWATT_A_WAITS_TGIDS] = { .type = NLA_BINARY, .len = 4 * JETWATT_WAITS_TGIDS_MAX },
+	[JETWATT_A_WAITS_CHILDREN] = { .type = NLA_U32 },
 };
 
 #define NO_ATTRIBUTES	.policy = none_policy, .maxattr = ARRAY_SIZE(none_policy) - 1
@@ -82,6 +91,44 @@ static const struct genl_ops ops[] = {
 		.cmd = JETWATT_CMD_SUBSCRIBER_GET,
 		.flags = GENL_ADMIN_PERM,
 		.dumpit = jetwatt_netlink_subscriber_dump,
+		NO_ATTRIBUTES,
+	}, {
+		.cmd = JETWATT_CMD_ENERGY_GET,
+		.flags = GENL_ADMIN_PERM,
+		.dumpit = jetwatt_netlink_energy_dump,
+		NO_ATTRIBUTES,
+	}, {
+		.cmd = JETWATT_CMD_BOX_GET,
+		.flags = GENL_ADMIN_PERM,
+		.doit = jetwatt_netlink_box_get,
+		NO_ATTRIBUTES,
+	}, {
+		.cmd = JETWATT_CMD_BOX_FREEZE,
+		.flags = GENL_ADMIN_PERM,
+		.doit = jetwatt_netlink_box_freeze,
+		NO_ATTRIBUTES,
+	}, {
+		.cmd = JETWATT_CMD_BOX_CLEAR,
+		.flags = GENL_ADMIN_PERM,
+		.doit = jetwatt_netlink_box_clear,
+		NO_ATTRIBUTES,
+	}, {
+		.cmd = JETWATT_CMD_BOX_SAMPLES_GET,
+		.flags = GENL_ADMIN_PERM,
+		.dumpit = jetwatt_netlink_box_samples_dump,
+		.done = jetwatt_netlink_samples_done,
+		.policy = samples_policy,
+		.maxattr = JETWATT_A_SAMPLES_SEQ,
+	}, {
+		.cmd = JETWATT_CMD_WAITS_WATCH,
+		.flags = GENL_ADMIN_PERM,
+		.doit = jetwatt_netlink_waits_watch,
+		.policy = waits_policy,
+		.maxattr = JETWATT_A_WAITS_CHILDREN,
+	}, {
+		.cmd = JETWATT_CMD_WAITS_UNWATCH,
+		.flags = GENL_ADMIN_PERM,
+		.doit = jetwatt_netlink_waits_unwatch,
 		NO_ATTRIBUTES,
 	},
 };

@@ -7,34 +7,49 @@
 #include <linux/minmax.h>
 #include "chip.h"
 
-#define CONFIG_EVERY_NS	(NSEC_PER_SEC / 2)
+#define SIDE_EVERY_NS	(NSEC_PER_SEC / 4)
+#define LEARN_EVERY_NS	(NSEC_PER_SEC / 20)
 #define LEISURE_NS	(NSEC_PER_SEC / 20)
 
 /*
  * Every tick reads all shunts, because currents are fast, and one bus voltage
- * a bus, because voltages are slow: the rails take turns. CONFIG is read twice
- * a second, to follow what the hwmon driver sets: in place of a voltage, so
- * that no tick is longer than the others, unless ticks are so rare that it does
- * not matter.
+ * a bus, because voltages are slow: the rails take turns. Configurations are
+ * read twice a second, to follow what the hwmon driver sets, and so are limits,
+ * one after the other: in place of a voltage, so that no tick is longer than the
+ * others, unless ticks are so rare that it does not matter.
+ *
+ * Where a chip's sum of shunt voltages is known to be made of certain channels
+ * (sum.h), it is of use in two ways. It is not averaged: if the shunts are, it
+ * is read beside them, as far as the share of the bus allows. And it is one
+ * register: at rates that the bus has no time for otherwise, ticks read the
+ * sums, and one of all other registers, in rotation.
  *
  * A chip that has failed is read alone until it answers, so that it does not
- * take the others down; a lost one is asked for its CONFIG once a second.
+ * take the others down; a lost one is asked for its configuration once a second.
  */
 
-static void add(struct jetwatt_plan *plan, const struct jetwatt_chip *chip, u8 reg, u8 rail)
+static void add(struct jetwatt_plan *plan, const struct jetwatt_chip *chip, u8 reg, u8 what, u8 n)
 {
 	if (plan->n < JETWATT_BUS_REGS)
 		plan->reg[plan->n++] = (struct jetwatt_reg){
-			.addr = chip->addr, .reg = reg, .chip = chip->id, .rail = rail,
+			.addr = chip->addr, .chip = chip->id, .reg = reg, .what = what, .n = n,
 		};
 }
 
-static bool add_config(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
+/* Configuration and limits take turns, so that the former is never long unread. */
+static bool add_side(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
 {
-	if (now < chip->config_due)
+	const struct jetwatt_model *model = chip->model;
+	const struct jetwatt_side *side;
+	unsigned int turn;
+
+	if (now < chip->side_due)
 		return false;
-	chip->config_due = now + CONFIG_EVERY_NS;
-	add(plan, chip, INA3221_CONFIG, JETWATT_NO_RAIL);
+	chip->side_due = now + SIDE_EVERY_NS;
+	turn = chip->turn++;
+	side = &model->side[turn % 2 ? turn / 2 % model->nr_side :
+				       turn / 2 % model->nr_configs];
+	add(plan, chip, side->reg, side->what, side->n);
 	return true;
 }
 
@@ -42,23 +57,68 @@ static void add_shunts(struct jetwatt_plan *plan, const struct jetwatt_chip *chi
 {
 	unsigned int channel, channels = jetwatt_chip_channels(chip);
 
-	for (channel = 0; channel < INA3221_CHANNELS; channel++)
+	for (channel = 0; channel < chip->model->channels; channel++)
 		if (channels & BIT(channel))
-			add(plan, chip, INA3221_SHUNT(channel), chip->rail[channel]);
+			add(plan, chip, chip->model->shunt[channel], JETWATT_SHUNT, channel);
 }
 
 static void add_voltages(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
 {
 	unsigned int channel, channels = jetwatt_chip_channels(chip);
 
-	for (channel = 0; channel < INA3221_CHANNELS; channel++)
+	for (channel = 0; channel < chip->model->channels; channel++)
 		if (channels & BIT(channel))
-			add(plan, chip, INA3221_BUS(channel), chip->rail[channel]);
+			add(plan, chip, chip->model->bus[channel], JETWATT_BUS, channel);
+}
+
+static void add_sum(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
+{
+	add(plan, chip, chip->model->sum, JETWATT_SUM, 0);
 }
 
 static bool healthy(const struct jetwatt_chip *chip, const struct jetwatt_bus *bus)
 {
 	return chip->client && chip->bus == bus && !chip->lost && !chip->row;
+}
+
+/* A look at the sum beside all shunts, so that what it is made of can be told. */
+static bool learns(struct jetwatt_chip *chip, u64 now)
+{
+	if (!chip->model->sum || now < chip->learn_due || hweight32(jetwatt_chip_channels(chip)) < 2)
+		return false;
+	chip->learn_due = now + (chip->sum.channels ? 10 : 1) * LEARN_EVERY_NS;
+	return true;
+}
+
+/* What is read in every tick to @plan, what takes turns to @turns. */
+static bool sort_out(struct jetwatt_plan *plan, struct jetwatt_plan *turns,
+		     struct jetwatt_bus *bus, u64 now)
+{
+	bool fast = bus->shape == JETWATT_SHAPE_FAST, learning = false;
+	struct jetwatt_chip *chip;
+	unsigned int i;
+
+	for (i = 0; i < jetwatt_chip_count(); i++) {
+		chip = jetwatt_chip_at(i);
+		if (!healthy(chip, bus))
+			continue;
+		if (fast && chip->sum.channels) {
+			add_sum(plan, chip);
+			add_shunts(turns, chip);
+		} else if (fast) {
+			add_shunts(turns, chip);
+		} else {
+			add_shunts(plan, chip);
+			if (bus->shape == JETWATT_SHAPE_BOTH && chip->sum.channels)
+				add_sum(plan, chip);
+			else if (!learning && learns(chip, now)) {
+				add_sum(plan, chip);
+				learning = true;
+			}
+		}
+		add_voltages(turns, chip);
+	}
+	return learning;
 }
 
 /**
@@ -72,28 +132,21 @@ static bool healthy(const struct jetwatt_chip *chip, const struct jetwatt_bus *b
  */
 void jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, bool all, u64 now)
 {
-	bool leisure = all || now - bus->last_ns >= LEISURE_NS, config = false;
-	struct jetwatt_plan voltages = {};
-	struct jetwatt_chip *chip;
+	bool leisure = all || now - bus->last_ns >= LEISURE_NS, busy;
+	struct jetwatt_plan turns = {};
 	unsigned int i;
 
 	plan->n = 0;
-	for (i = 0; i < jetwatt_chip_count(); i++) {
-		chip = jetwatt_chip_at(i);
-		if (!healthy(chip, bus))
-			continue;
-		add_shunts(plan, chip);
-		add_voltages(&voltages, chip);
-	}
+	busy = sort_out(plan, &turns, bus, now);
 	bus->last_ns = now;
-	for (i = 0; i < jetwatt_chip_count() && (leisure || !config); i++)
+	for (i = 0; i < jetwatt_chip_count() && (leisure || !busy); i++)
 		if (healthy(jetwatt_chip_at(i), bus))
-			config |= add_config(plan, jetwatt_chip_at(i), now);
-	if (config && !leisure)
+			busy |= add_side(plan, jetwatt_chip_at(i), now);
+	if (busy && !leisure)
 		return;
-	for (i = 0; i < voltages.n; i++)
-		if (all || i == bus->rotation % voltages.n)
-			plan->reg[plan->n++] = voltages.reg[i];
+	for (i = 0; i < turns.n && plan->n < JETWATT_BUS_REGS; i++)
+		if (all || i == bus->rotation % turns.n)
+			plan->reg[plan->n++] = turns.reg[i];
 	bus->rotation++;
 }
 
@@ -107,24 +160,132 @@ void jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, boo
  */
 void jetwatt_plan_alone(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
 {
+	const struct jetwatt_side *config = &chip->model->side[0];
+
 	plan->n = 0;
 	if (!chip->lost) {
 		add_shunts(plan, chip);
-		add_config(plan, chip, now);
+		add_side(plan, chip, now);
 	} else if (now >= chip->retry_due) {
-		add(plan, chip, INA3221_CONFIG, JETWATT_NO_RAIL);
+		add(plan, chip, config->reg, config->what, config->n);
 	}
 }
 
-static unsigned int registers(const struct jetwatt_bus *bus)
-{
-	unsigned int i, shunts = 0;
+/**
+ * struct load - what a tick asks of a bus
+ * @shunts: registers of all shunts
+ * @sums: sums that can be used
+ * @averaged: sums of chips whose shunts are averaged
+ */
+struct load {
+	unsigned int shunts;
+	unsigned int sums;
+	unsigned int averaged;
+};
 
-	for (i = 0; i < jetwatt_chip_count(); i++)
-		if (jetwatt_chip_at(i)->bus == bus)
-			shunts += hweight32(jetwatt_chip_channels(jetwatt_chip_at(i)));
-	/* A chip without a channel that is on still is asked for its CONFIG. */
-	return shunts + 1;
+/* Chips that are lost count too: they come back. */
+static struct load load_of(const struct jetwatt_bus *bus)
+{
+	struct load load = {};
+	unsigned int i;
+
+	for (i = 0; i < jetwatt_chip_count(); i++) {
+		struct jetwatt_chip *chip = jetwatt_chip_at(i);
+
+		if (chip->bus != bus)
+			continue;
+		load.shunts += hweight32(jetwatt_chip_channels(chip));
+		load.sums += !!chip->sum.channels;
+		load.averaged += chip->sum.channels && chip->model->averages(chip->config) > 1;
+	}
+	return load;
+}
+
+/* One more takes turns; a chip without a channel that is on still is asked how it is. */
+static unsigned int registers(const struct load *load, enum jetwatt_shape shape)
+{
+	switch (shape) {
+	case JETWATT_SHAPE_FAST:
+		return load->sums + 1;
+	case JETWATT_SHAPE_BOTH:
+		return load->shunts + load->sums + 1;
+	default:
+		return load->shunts + 1;
+	}
+}
+
+static u32 bus_hz(struct jetwatt_bus *bus, unsigned int registers, u32 share_pct)
+{
+	u64 tick_ns = (u64)registers * jetwatt_bus_reg_ns(bus);
+
+	return max_t(u64, div64_u64(share_pct * (NSEC_PER_SEC / 100), tick_ns), 1);
+}
+
+/**
+ * jetwatt_plan_choose() - what the ticks of each bus are to read
+ * @hz: ticks a second
+ * @share_pct: the most of a bus's time to take
+ *
+ * Context: takes jetwatt_chip_lock.
+ */
+void jetwatt_plan_choose(u32 hz, u32 share_pct)
+{
+	struct jetwatt_bus *bus;
+	struct load load;
+	unsigned int i;
+
+	rt_mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
+		bus = jetwatt_bus_at(i);
+		if (!bus->adapter)
+			continue;
+		load = load_of(bus);
+		bus->shape = JETWATT_SHAPE_ALL;
+		if (load.sums && hz > bus_hz(bus, registers(&load, JETWATT_SHAPE_ALL), share_pct))
+			bus->shape = JETWATT_SHAPE_FAST;
+		else if (load.averaged &&
+			 hz <= bus_hz(bus, registers(&load, JETWATT_SHAPE_BOTH), share_pct))
+			bus->shape = JETWATT_SHAPE_BOTH;
+	}
+	rt_mutex_unlock(&jetwatt_chip_lock);
+}
+
+/**
+ * jetwatt_plan_skew_ns() - how much later than the first one a rail is read
+ * @rail: its id
+ *
+ * Buses are read one after the other, and shunts in the order of their rails.
+ *
+ * Context: takes jetwatt_chip_lock. Return: from the first shunt of a tick to
+ * this one's.
+ */
+u32 jetwatt_plan_skew_ns(unsigned int rail)
+{
+	const struct jetwatt_rail *is = jetwatt_rail_at(rail);
+	const struct jetwatt_chip *chip = jetwatt_chip_at(is->chip);
+	struct jetwatt_bus *bus;
+	struct load load;
+	unsigned int i;
+	u64 ns = 0;
+
+	rt_mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < JETWATT_BUSES_MAX && chip->bus; i++) {
+		bus = jetwatt_bus_at(i);
+		if (bus == chip->bus)
+			break;
+		load = load_of(bus);
+		if (bus->adapter)
+			ns += (u64)registers(&load, bus->shape) * jetwatt_bus_reg_ns(bus);
+	}
+	for (i = 0; i < is->chip && chip->bus; i++)
+		if (jetwatt_chip_at(i)->bus == chip->bus)
+			ns += (u64)hweight32(jetwatt_chip_channels(jetwatt_chip_at(i))) *
+			      jetwatt_bus_reg_ns(chip->bus);
+	if (chip->bus)
+		ns += (u64)hweight32(jetwatt_chip_channels(chip) & (BIT(is->channel) - 1)) *
+		      jetwatt_bus_reg_ns(chip->bus);
+	rt_mutex_unlock(&jetwatt_chip_lock);
+	return min_t(u64, ns, U32_MAX);
 }
 
 static void lower(struct jetwatt_limit *limit, u64 hz, enum jetwatt_why why)
@@ -135,54 +296,74 @@ static void lower(struct jetwatt_limit *limit, u64 hz, enum jetwatt_why why)
 	limit->why = why;
 }
 
-/**
- * jetwatt_plan_limit() - the highest rate
- * @share_pct: the most of a bus's time to take
- *
- * Chips that are lost count too: they come back.
- *
- * Context: takes jetwatt_chip_lock. Return: the limit and its reason.
- */
-struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
+/* No chip has new values more often than this, 0: nobody knows. */
+static u32 refresh_hz(unsigned int *attached)
 {
-	struct jetwatt_limit limit = { .hz = JETWATT_RATE_HARD_HZ, .why = JETWATT_WHY_HARD };
-	u64 tick_ns, all_ns = 0, was;
-	u32 refresh = 0, attached = 0;
-	struct jetwatt_bus *bus;
+	u32 refresh = 0;
 	unsigned int i;
 
-	rt_mutex_lock(&jetwatt_chip_lock);
+	*attached = 0;
 	for (i = 0; i < jetwatt_chip_count(); i++) {
 		struct jetwatt_chip *chip = jetwatt_chip_at(i);
 
 		if (!chip->client)
 			continue;
-		attached++;
-		/* A lost chip's CONFIG is old news, or none at all. */
+		++*attached;
+		/* A lost chip's configuration is old news, or none at all. */
 		if (!chip->lost && jetwatt_chip_channels(chip))
-			refresh = max(refresh, jetwatt_ina3221_refresh_mhz(chip->config));
+			refresh = max(refresh, jetwatt_chip_refresh_mhz(chip));
 	}
-	if (refresh)
-		lower(&limit, refresh / 1000, JETWATT_WHY_CHIP);
+	return refresh / 1000;
+}
+
+/**
+ * jetwatt_plan_limit() - the highest rate
+ * @share_pct: the most of a bus's time to take
+ *
+ * Context: takes jetwatt_chip_lock. Return: the limit and its reason.
+ */
+struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
+{
+	struct jetwatt_limit limit = {
+		.hz = JETWATT_RATE_HARD_HZ, .all_hz = JETWATT_RATE_HARD_HZ, .why = JETWATT_WHY_HARD,
+	};
+	u64 all_ns = 0, fast_ns = 0, each_ns;
+	unsigned int i, n, attached;
+	struct jetwatt_bus *bus;
+	struct load load;
+	u32 hz;
+
+	rt_mutex_lock(&jetwatt_chip_lock);
+	hz = refresh_hz(&attached);
+	if (hz)
+		lower(&limit, hz, JETWATT_WHY_CHIP);
 	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
 		bus = jetwatt_bus_at(i);
 		if (!bus->adapter)
 			continue;
-		tick_ns = (u64)registers(bus) * jetwatt_bus_reg_ns(bus);
-		all_ns += (u64)registers(bus) *
-			  max(jetwatt_bus_reg_ns(bus), jetwatt_bus_reg_measured_ns(bus));
-		was = limit.hz;
-		lower(&limit, div64_u64(share_pct * (NSEC_PER_SEC / 100), tick_ns),
-		      JETWATT_WHY_BUS);
-		if (limit.hz != was) {
-			limit.bus_nr = bus->nr;
-			limit.bus_hz = jetwatt_bus_hz(bus);
-		}
+		load = load_of(bus);
+		each_ns = max(jetwatt_bus_reg_ns(bus), jetwatt_bus_reg_measured_ns(bus));
+		n = registers(&load, JETWATT_SHAPE_ALL);
+		all_ns += n * each_ns;
+		limit.all_hz = min(limit.all_hz, bus_hz(bus, n, share_pct));
+		if (load.sums)
+			n = registers(&load, JETWATT_SHAPE_FAST);
+		fast_ns += n * each_ns;
+		hz = bus_hz(bus, n, share_pct);
+		if (hz >= limit.hz)
+			continue;
+		lower(&limit, hz, JETWATT_WHY_BUS);
+		limit.bus_nr = bus->nr;
+		limit.bus_hz = jetwatt_bus_hz(bus);
 	}
 	/* Buses are read one after the other, and a twentieth is for everything else. */
-	if (all_ns)
-		lower(&limit, div64_u64(95 * (NSEC_PER_SEC / 100), all_ns), JETWATT_WHY_TIME);
+	if (fast_ns) {
+		lower(&limit, div64_u64(95 * (NSEC_PER_SEC / 100), fast_ns), JETWATT_WHY_TIME);
+		limit.all_hz = min_t(u64, limit.all_hz,
+				     max_t(u64, div64_u64(95 * (NSEC_PER_SEC / 100), all_ns), 1));
+	}
 	rt_mutex_unlock(&jetwatt_chip_lock);
+	limit.all_hz = min(limit.all_hz, limit.hz);
 	if (!attached)
 		limit.hz = 0;
 	return limit;

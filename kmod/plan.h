@@ -36,12 +36,15 @@ enum jetwatt_why {
 /**
  * struct jetwatt_limit - the highest rate
  * @hz: ticks a second, 0 if there is no chip
- * @why: what it is owed to
+ * @all_hz: of these, as many as leave all shunts in every tick; above that,
+ *	ticks read sums of shunts and the rest in rotation
+ * @why: what @hz is owed to
  * @bus_nr: JETWATT_WHY_BUS: this one
  * @bus_hz: JETWATT_WHY_BUS: at this clock
  */
 struct jetwatt_limit {
 	u32 hz;
+	u32 all_hz;
 	enum jetwatt_why why;
 	u32 bus_nr;
 	u32 bus_hz;
@@ -49,6 +52,8 @@ struct jetwatt_limit {
 
 void jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, bool all, u64 now);
 void jetwatt_plan_alone(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now);
+void jetwatt_plan_choose(u32 hz, u32 share_pct);
+u32 jetwatt_plan_skew_ns(unsigned int rail);
 struct jetwatt_limit jetwatt_plan_limit(u32 share_pct);
 
 #endif

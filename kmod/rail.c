@@ -37,10 +37,14 @@ struct jetwatt_rail *jetwatt_rail_at(unsigned int i)
 	return &rails[i];
 }
 
-static struct device_node *channel_node(struct device_node *np, u32 channel)
+/* A chip of one channel is described by its own node. */
+static struct device_node *channel_node(const struct jetwatt_chip *chip, u32 channel)
 {
-	struct device_node *child;
+	struct device_node *np = chip->node, *child;
 	u32 reg;
+
+	if (chip->model->channels == 1)
+		return of_node_get(np);
 
 	for_each_child_of_node(np, child)
 		if (of_node_name_eq(child, "input") && !of_property_read_u32(child, "reg", &reg) &&
@@ -62,7 +66,9 @@ static int add(u32 chip, u32 channel, struct device_node *np)
 	rail->channel = channel;
 	rail->shunt_uohm = 0;
 	if (np) {
-		of_property_read_u32(np, "shunt-resistor-micro-ohms", &rail->shunt_uohm);
+		if (of_property_read_u32(np, "shunt-resistor-micro-ohms", &rail->shunt_uohm))
+			/* In micro-ohms as well, in the binding of the INA2xx. */
+			of_property_read_u32(np, "shunt-resistor", &rail->shunt_uohm);
 		of_property_read_string(np, "label", &label);
 	}
 	if (!label || strscpy(rail->label, label, sizeof(rail->label)) <= 0)
@@ -95,8 +101,10 @@ int jetwatt_rail_describe(struct jetwatt_chip *chip)
 	u32 channel;
 	int id;
 
-	for (channel = 0; channel < INA3221_CHANNELS; channel++) {
-		np = chip->node ? channel_node(chip->node, channel) : NULL;
+	for (channel = 0; channel < JETWATT_CHANNELS_MAX; channel++)
+		chip->rail[channel] = JETWATT_NO_RAIL;
+	for (channel = 0; channel < chip->model->channels; channel++) {
+		np = chip->node ? channel_node(chip, channel) : NULL;
 		if (np && !of_device_is_available(np))
 			id = JETWATT_NO_RAIL;
 		else

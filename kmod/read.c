@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "read.h"
 
-#include <linux/bits.h>
+#include <linux/bitops.h>
+#include <linux/jetwatt.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include "alarm.h"
 #include "chip.h"
+#include "event.h"
+#include "graph.h"
 #include "plan.h"
 #include "ring.h"
+#include "series.h"
 
 #define MARK_EVERY_NS	(NSEC_PER_SEC / 4)
 
@@ -16,27 +21,100 @@ static struct jetwatt_plan plan;
 static u64 mark_due;
 static u64 busy_since, busy_then[JETWATT_BUSES_MAX];
 
+static void put(struct jetwatt_sample *sample, int slot, s32 value)
+{
+	/* A chip may have come while this sample was already open. */
+	if (slot >= 0 && slot < sample->nr_series)
+		sample->value[slot] = value;
+}
+
+static void note_config(struct jetwatt_chip *chip, unsigned int n, u16 value)
+{
+	if (value == chip->config[n])
+		return;
+	WRITE_ONCE(chip->config[n], value);
+	/* A channel may have been switched on or off. */
+	jetwatt_sum_forget(&chip->sum);
+	jetwatt_graph_update();
+}
+
 static void store(struct jetwatt_sample *sample, const struct jetwatt_reg *reg)
 {
-	struct jetwatt_rail *rail;
-	bool shunt = reg->reg & 1;
-	int slot;
+	struct jetwatt_chip *chip = jetwatt_chip_at(reg->chip);
+	const struct jetwatt_rail *rail = NULL;
+	s32 uv;
 
-	if (reg->reg == INA3221_CONFIG) {
-		WRITE_ONCE(jetwatt_chip_at(reg->chip)->config, reg->value);
-		return;
+	if (reg->what != JETWATT_CONFIG && reg->what != JETWATT_SUM) {
+		if (chip->rail[reg->n] == JETWATT_NO_RAIL)
+			return;
+		rail = jetwatt_rail_at(chip->rail[reg->n]);
 	}
-	rail = jetwatt_rail_at(reg->rail);
-	slot = shunt ? rail->shunt_slot : rail->bus_slot;
-	/* A chip may have come while this sample was already open. */
-	if (slot < sample->nr_series)
-		sample->value[slot] = shunt ? jetwatt_ina3221_shunt_uv(reg->value)
-					    : jetwatt_ina3221_bus_uv(reg->value);
+	switch (reg->what) {
+	case JETWATT_SHUNT:
+		uv = jetwatt_chip_shunt_uv(chip, reg->value);
+		put(sample, rail->shunt_slot, uv);
+		jetwatt_alarm_shunt(rail->id, uv);
+		break;
+	case JETWATT_BUS:
+		put(sample, rail->bus_slot, chip->model->bus_uv(reg->value));
+		break;
+	case JETWATT_SUM:
+		if (chip->sum.channels)
+			put(sample, chip->sum_slot, chip->model->sum_uv(reg->value));
+		break;
+	case JETWATT_CONFIG:
+		note_config(chip, reg->n, reg->value);
+		break;
+	case JETWATT_WARNING:
+	case JETWATT_CRITICAL:
+		/* Packed as a shunt voltage is. */
+		jetwatt_alarm_limit(rail->id, reg->what == JETWATT_CRITICAL,
+				    jetwatt_chip_shunt_uv(chip, reg->value));
+		break;
+	}
+}
+
+/* Shunts and sum of a chip in one transfer: see what the sum is made of. */
+static void learn(struct jetwatt_chip *chip)
+{
+	s32 uv[JETWATT_CHANNELS_MAX] = {}, sum_uv = 0;
+	unsigned int i, have = 0;
+	bool have_sum = false;
+
+	for (i = 0; i < plan.n; i++) {
+		if (plan.reg[i].chip != chip->id)
+			continue;
+		if (plan.reg[i].what == JETWATT_SHUNT) {
+			/* As the chip adds them up: without the board's correction. */
+			uv[plan.reg[i].n] = chip->model->shunt_uv(chip->config, plan.reg[i].value);
+			have |= BIT(plan.reg[i].n);
+		} else if (plan.reg[i].what == JETWATT_SUM) {
+			sum_uv = chip->model->sum_uv(plan.reg[i].value);
+			have_sum = true;
+		}
+	}
+	if (!have_sum || have != jetwatt_chip_channels(chip))
+		return;
+	if (jetwatt_sum_observe(&chip->sum, have, uv, sum_uv,
+				chip->model->step_nv(chip->config) / 1000) &&
+	    chip->sum.channels && chip->sum_slot < 0) {
+		chip->sum_slot = jetwatt_series_slot(JETWATT_SERIES_SUM_UV, chip->id);
+		jetwatt_event_post(JETWATT_EVENT_CONFIG_CHANGED, JETWATT_EVENT_NO_CHIP, 0);
+	}
+}
+
+/* One shunt stands for all of a chip: they are read equally often. */
+static bool is_first_shunt(const struct jetwatt_reg *reg)
+{
+	unsigned int channels = jetwatt_chip_channels(jetwatt_chip_at(reg->chip));
+
+	return reg->what == JETWATT_SHUNT && channels && reg->n == __ffs(channels);
 }
 
 static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
 {
 	unsigned long took_part = 0, had_shunt = 0;
+	u64 start = ktime_get_ns();
 	unsigned int i;
 	int err;
 
@@ -45,21 +123,23 @@ static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
 	err = jetwatt_bus_read(bus, plan.reg, plan.n);
 	for (i = 0; i < plan.n; i++) {
 		took_part |= BIT(plan.reg[i].chip);
-		if (plan.reg[i].rail != JETWATT_NO_RAIL)
+		if (err)
+			continue;
+		store(sample, &plan.reg[i]);
+		if (is_first_shunt(&plan.reg[i]))
 			had_shunt |= BIT(plan.reg[i].chip);
-		if (!err)
-			store(sample, &plan.reg[i]);
 	}
 	for_each_set_bit(i, &took_part, JETWATT_CHIPS_MAX) {
 		struct jetwatt_chip *chip = jetwatt_chip_at(i);
 
 		if (err) {
-			jetwatt_chip_failed(chip, ktime_get_ns());
-		} else {
-			jetwatt_chip_answered(chip, ktime_get_ns());
-			if (had_shunt & BIT(i))
-				WRITE_ONCE(chip->reads, chip->reads + 1);
+			jetwatt_chip_failed(chip, ktime_get_ns(), ktime_get_ns() - start);
+			continue;
 		}
+		jetwatt_chip_answered(chip, ktime_get_ns());
+		learn(chip);
+		if (had_shunt & BIT(i))
+			WRITE_ONCE(chip->reads, chip->reads + 1);
 	}
 }
 
@@ -80,33 +160,10 @@ static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, boo
 	for_each_set_bit(i, &suspects, JETWATT_CHIPS_MAX) {
 		jetwatt_plan_alone(&plan, jetwatt_chip_at(i), now);
 		transfer(bus, sample);
+		/* If the bus is stuck, one try is enough. */
+		if (ktime_get_ns() - now >= JETWATT_STUCK_NS)
+			break;
 	}
-}
-
-static void mark(u64 now)
-{
-	struct jetwatt_bus *bus;
-	unsigned int i;
-	u64 busy;
-
-	if (now < mark_due)
-		return;
-	mark_due = now + MARK_EVERY_NS;
-	jetwatt_chip_mark(now);
-	if (busy_since && now - busy_since < NSEC_PER_SEC)
-		return;
-	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
-		bus = jetwatt_bus_at(i);
-		if (!bus->adapter)
-			continue;
-		busy = bus->busy_ns;
-		/* A bus that came in between started from zero. */
-		if (busy_since && busy >= busy_then[i])
-			WRITE_ONCE(bus->busy_permille,
-				   (u32)div64_u64((busy - busy_then[i]) * 1000, now - busy_since));
-		busy_then[i] = busy;
-	}
-	busy_since = now;
 }
 
 /**
@@ -132,10 +189,50 @@ u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
 			read_bus(bus, sample, all, start);
 	}
 	end = ktime_get_ns();
-	mark(end);
 	rt_mutex_unlock(&jetwatt_chip_lock);
 	*length_ns = end - start;
 	return start + (end - start) / 2;
+}
+
+static void mark_buses(u64 now)
+{
+	struct jetwatt_bus *bus;
+	unsigned int i;
+	u64 busy;
+
+	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
+		bus = jetwatt_bus_at(i);
+		if (!bus->adapter)
+			continue;
+		busy = bus->busy_ns;
+		/* A bus that came in between started from zero. */
+		if (busy_since && busy >= busy_then[i])
+			WRITE_ONCE(bus->busy_permille,
+				   (u32)div64_u64((busy - busy_then[i]) * 1000, now - busy_since));
+		busy_then[i] = busy;
+	}
+	busy_since = now;
+}
+
+/**
+ * jetwatt_read_mark() - reckon rates and shares of the last seconds
+ *
+ * After each tick; most of the time there is nothing to do.
+ *
+ * Context: the sampler's thread; takes jetwatt_chip_lock.
+ */
+void jetwatt_read_mark(void)
+{
+	u64 now = ktime_get_ns();
+
+	if (now < mark_due)
+		return;
+	mark_due = now + MARK_EVERY_NS;
+	rt_mutex_lock(&jetwatt_chip_lock);
+	jetwatt_chip_mark(now);
+	if (!busy_since || now - busy_since >= NSEC_PER_SEC)
+		mark_buses(now);
+	rt_mutex_unlock(&jetwatt_chip_lock);
 }
 
 /**

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sampler.h"
 
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/freezer.h>
 #include <linux/hrtimer.h>
@@ -8,9 +10,13 @@
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include "chip.h"
 #include "clock.h"
+#include "throttle.h"
+#include "energy.h"
 #include "event.h"
 #include "fail.h"
 #include "read.h"
@@ -22,6 +28,13 @@
  * which is woken after each change.
  */
 static u32 rate;
+
+#define IDLE_MAX_HZ	50
+
+static unsigned int idle_hz = 10;
+module_param(idle_hz, uint, 0444);
+MODULE_PARM_DESC(idle_hz, "looks a second at the rails while nobody listens, for the energy counters; 0: none (default 10, at most 50)");
+
 static struct task_struct *thread;
 static void (*on_sample)(u64 seq);
 
@@ -36,8 +49,21 @@ static void sample(bool first)
 
 	time_ns = jetwatt_read_rails(sample, first, &length_ns);
 	jetwatt_clock_read(sample, first);
+	jetwatt_read_mark();
+	jetwatt_energy_sample(sample, time_ns);
 	jetwatt_stats_tick(length_ns);
+	jetwatt_stats_cpu(current->se.sum_exec_runtime);
 	on_sample(jetwatt_ring_commit(time_ns));
+}
+
+/* For the counters alone: this sample goes nowhere. */
+static void glance(void)
+{
+	struct jetwatt_sample *sample = jetwatt_ring_begin(jetwatt_series_count());
+	u64 time_ns, length_ns;
+
+	time_ns = jetwatt_read_rails(sample, true, &length_ns);
+	jetwatt_energy_sample(sample, time_ns);
 }
 
 static void missed(u64 ticks, u64 now)
@@ -62,6 +88,8 @@ static bool sleep_until(u64 deadline, u32 hz)
 {
 	ktime_t expires = ns_to_ktime(deadline);
 
+	if (hz)
+		jetwatt_throttle_expect(deadline);
 	for (;;) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (kthread_should_stop() || READ_ONCE(rate) != hz || freezing(current)) {
@@ -88,6 +116,7 @@ static void run(u32 hz)
 	deadline = ktime_get_ns() + period;
 	while (sleep_until(deadline, hz)) {
 		jetwatt_stats_late(ktime_get_ns() - deadline);
+		jetwatt_throttle_tell();
 		sample(false);
 		deadline += period;
 		now = ktime_get_ns();
@@ -97,6 +126,24 @@ static void run(u32 hz)
 			missed(skip, now);
 		}
 	}
+}
+
+/* Slow enough that a deadline that is missed needs no care. */
+static void idle(void)
+{
+	u64 period;
+
+	if (!idle_hz) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!READ_ONCE(rate) && !kthread_should_stop() && !freezing(current))
+			schedule();
+		__set_current_state(TASK_RUNNING);
+		return;
+	}
+	period = div_u64(NSEC_PER_SEC, min_t(u32, idle_hz, IDLE_MAX_HZ));
+	do {
+		glance();
+	} while (sleep_until(ktime_get_ns() + period, 0));
 }
 
 static int thread_fn(void *unused)
@@ -114,13 +161,12 @@ static int thread_fn(void *unused)
 			jetwatt_chip_parked();
 		before = hz;
 		if (hz) {
+			jetwatt_throttle_start();
 			run(hz);
-			continue;
+			jetwatt_throttle_stop();
+		} else {
+			idle();
 		}
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (!READ_ONCE(rate) && !kthread_should_stop() && !freezing(current))
-			schedule();
-		__set_current_state(TASK_RUNNING);
 	}
 	return 0;
 }
@@ -148,6 +194,29 @@ void jetwatt_sampler_rate(u32 hz)
 u32 jetwatt_sampler_hz(void)
 {
 	return READ_ONCE(rate);
+}
+
+/**
+ * jetwatt_sampler_cpu() - run on this CPU
+ * @cpu: the CPU, JETWATT_CPU_ANY: on any
+ *
+ * When a CPU goes offline the scheduler takes the thread elsewhere. So this is
+ * called once a second as well, and brings it back.
+ *
+ * Context: sleeps. Return: 0, -EINVAL: it is not online.
+ */
+int jetwatt_sampler_cpu(u32 cpu)
+{
+	const struct cpumask *mask = cpu == JETWATT_CPU_ANY ? cpu_possible_mask : NULL;
+	int err = -EINVAL;
+
+	cpus_read_lock();
+	if (!mask && cpu < nr_cpu_ids && cpu_online(cpu))
+		mask = cpumask_of(cpu);
+	if (mask)
+		err = cpumask_equal(thread->cpus_ptr, mask) ? 0 : set_cpus_allowed_ptr(thread, mask);
+	cpus_read_unlock();
+	return err;
 }
 
 /**

@@ -7,6 +7,7 @@
 
 void jetwatt_sampler_rate(u32 hz);
 u32 jetwatt_sampler_hz(void);
+int jetwatt_sampler_cpu(u32 cpu);
 int jetwatt_sampler_init(void (*taken)(u64 seq));
 void jetwatt_sampler_exit(void);
 

@@ -5,12 +5,12 @@
 #include <linux/errno.h>
 #include <linux/i2c.h>
 #include <linux/notifier.h>
-#include <linux/of.h>
 #include <linux/sort.h>
-#include <linux/string.h>
 #include <linux/workqueue.h>
 #include "chip.h"
 #include "fail.h"
+#include "hwmon.h"
+#include "pmu.h"
 
 /**
  * struct found - clients that look like ours, each with two references held:
@@ -24,17 +24,6 @@ struct found {
 };
 
 /*
- * With a device tree its word counts, driver or not. Without one only a driver
- * that has bound to the chip can know what it is.
- */
-static bool is_sensor(const struct i2c_client *client)
-{
-	if (client->dev.of_node)
-		return of_device_is_compatible(client->dev.of_node, "ti,ina3221");
-	return !strcmp(client->name, "ina3221") && client->dev.driver;
-}
-
-/*
  * Called with the i2c core's lock held, which i2c_del_adapter() needs for its
  * last step: so the adapter's memory is still there, even if its device is
  * about to be gone. Then it has no references left and is not taken.
@@ -44,7 +33,7 @@ static int collect(struct device *dev, void *data)
 	struct i2c_client *client = i2c_verify_client(dev);
 	struct found *found = data;
 
-	if (!client || found->n == JETWATT_CHIPS_MAX || !is_sensor(client))
+	if (!client || found->n == JETWATT_CHIPS_MAX || !jetwatt_chip_model(client))
 		return 0;
 	if (!kobject_get_unless_zero(&client->adapter->dev.kobj))
 		return 0;
@@ -108,6 +97,8 @@ static void scan(void)
 		put(still.client[i]);
 	for (i = 0; i < found.n; i++)
 		put(found.client[i]);
+	jetwatt_hwmon_update();
+	jetwatt_pmu_update();
 }
 
 static void work_fn(struct work_struct *work)

@@ -9,6 +9,7 @@
 #include <linux/platform_device.h>
 #include <linux/string.h>
 #include <linux/thermal.h>
+#include "alarm.h"
 #include "fail.h"
 
 /*
@@ -109,8 +110,11 @@ static void read_zone(struct device_node *zone)
 		if (clock && strcmp(clock->label, zone->name))
 			clock = NULL;
 	}
-	if (clock)
-		store(clock, err ? JETWATT_VALUE_NONE : temp);
+	if (!clock)
+		return;
+	store(clock, err ? JETWATT_VALUE_NONE : temp);
+	if (!err)
+		jetwatt_alarm_temperature(clock, zone, temp);
 }
 
 /**

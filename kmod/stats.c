@@ -16,7 +16,7 @@
  * neighbouring ticks. Errors can also come from a probe of the bus.
  */
 static u64 late[BUCKETS];
-static u64 late_max, ticks, missed, length;
+static u64 late_max, ticks, missed, length, throttled, cpu;
 static atomic64_t i2c_errors;
 
 static void add(u64 *counter, u64 n)
@@ -71,6 +71,28 @@ void jetwatt_stats_i2c_error(void)
 	atomic64_inc(&i2c_errors);
 }
 
+/**
+ * jetwatt_stats_throttled() - the sampler was kept from running
+ * @n: how often so far
+ *
+ * Context: the sampler's thread.
+ */
+void jetwatt_stats_throttled(u64 n)
+{
+	WRITE_ONCE(throttled, n);
+}
+
+/**
+ * jetwatt_stats_cpu() - how much CPU time the sampler has taken
+ * @cpu_ns: since it was started
+ *
+ * Context: the sampler's thread.
+ */
+void jetwatt_stats_cpu(u64 cpu_ns)
+{
+	WRITE_ONCE(cpu, cpu_ns);
+}
+
 /* The upper bound of the bucket in which the quantile lies. */
 static u64 quantile(const u64 *count, u64 total, unsigned int percent)
 {
@@ -105,6 +127,8 @@ void jetwatt_stats_get(struct jetwatt_stats *stats)
 	stats->ticks = READ_ONCE(ticks);
 	stats->missed = READ_ONCE(missed);
 	stats->i2c_errors = atomic64_read(&i2c_errors);
+	stats->throttled = READ_ONCE(throttled);
+	stats->cpu_ns = READ_ONCE(cpu);
 	stats->late_max_ns = READ_ONCE(late_max);
 	stats->late_p50_ns = min(quantile(count, total, 50), stats->late_max_ns);
 	stats->late_p99_ns = min(quantile(count, total, 99), stats->late_max_ns);

@@ -14,17 +14,23 @@
  * @late_p99_ns: that 99 of 100 stay within
  * @late_max_ns: the worst
  * @tick_ns: mean length of a tick's transfers
+ * @throttled: times that the scheduler kept the sampler from running although
+ *	nothing more urgent was there
+ * @cpu_ns: CPU time of the sampler's thread
  */
 struct jetwatt_stats {
 	u64 ticks, missed, i2c_errors;
 	u64 late_p50_ns, late_p99_ns, late_max_ns;
 	u64 tick_ns;
+	u64 throttled, cpu_ns;
 };
 
 void jetwatt_stats_late(u64 late_ns);
 void jetwatt_stats_tick(u64 length_ns);
 void jetwatt_stats_missed(u64 ticks);
 void jetwatt_stats_i2c_error(void);
+void jetwatt_stats_throttled(u64 n);
+void jetwatt_stats_cpu(u64 cpu_ns);
 void jetwatt_stats_get(struct jetwatt_stats *stats);
 
 #endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "energy.h"
+
+#include <linux/bitops.h>
+#include <linux/jetwatt.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include "chip.h"
+#include "graph.h"
+#include "ring.h"
+
+#define FJ_PER_UJ	1000000000LL
+
+/* What lies further apart is not joined by a line: nobody knows what was there. */
+#define BLIND_NS	(2 * NSEC_PER_SEC)
+/* So that the power of two samples, over that time, fits into 63 bits of fJ. */
+#define POWER_MAX_UW	2000000000LL
+
+/**
+ * struct counter - of one rail
+ * @uj: whole microjoules
+ * @blind_ns: see struct jetwatt_energy
+ * @time_ns: of the last sample, 0: none yet
+ * @uw: power of the last sample
+ * @bus_uv: voltage as last read, JETWATT_VALUE_NONE: never
+ * @shunt_uv: as last read
+ * @rest_fj: what is not yet a microjoule. Below zero where noise around no
+ *	current at all has been negative more than positive: that is paid back
+ *	before the counter goes on, so that it has no bias and never runs back.
+ *
+ * Written by the sampler's thread only; all but @rest_fj are read by others,
+ * each for itself.
+ */
+struct counter {
+	u64 uj;
+	u64 blind_ns;
+	u64 time_ns;
+	s64 uw;
+	s64 rest_fj;
+	s32 bus_uv;
+	s32 shunt_uv;
+};
+
+static struct counter counters[JETWATT_RAILS_MAX] = {
+	[0 ... JETWATT_RAILS_MAX - 1] = { .bus_uv = JETWATT_VALUE_NONE },
+};
+
+/* A counter of its own, so that it goes on where the rails that make it up change. */
+static u64 total_uj;
+
+/* Trapezoid: uW x ns = fJ. Return: whole microjoules that have come together. */
+static u64 integrate(struct counter *c, s64 uw, u64 ns)
+{
+	s64 whole = 0;
+
+	c->rest_fj += (c->uw + uw) * (s64)ns / 2;
+	if (c->rest_fj >= FJ_PER_UJ) {
+		whole = div_s64(c->rest_fj, FJ_PER_UJ);
+		c->rest_fj -= whole * FJ_PER_UJ;
+	}
+	return whole;
+}
+
+static u64 step(struct counter *c, u32 shunt_uohm, u64 time_ns)
+{
+	s64 uw = div_s64((s64)c->bus_uv * c->shunt_uv, shunt_uohm);
+	u64 ns = time_ns - c->time_ns, uj = 0;
+
+	uw = clamp(uw, -POWER_MAX_UW, POWER_MAX_UW);
+	if (c->time_ns && ns <= BLIND_NS)
+		uj = integrate(c, uw, ns);
+	else if (c->time_ns)
+		WRITE_ONCE(c->blind_ns, c->blind_ns + ns);
+	WRITE_ONCE(c->uj, c->uj + uj);
+	WRITE_ONCE(c->uw, uw);
+	WRITE_ONCE(c->time_ns, time_ns);
+	return uj;
+}
+
+static s32 value(const struct jetwatt_sample *sample, int slot)
+{
+	return slot < sample->nr_series ? sample->value[slot] : JETWATT_VALUE_NONE;
+}
+
+/**
+ * jetwatt_energy_sample() - count what was drawn up to a sample
+ * @sample: the sample
+ * @time_ns: its time
+ *
+ * A voltage that was not read in this tick is the last one that was. A rail
+ * whose shunt was not read is left as it is: its next sample is joined to its
+ * last one.
+ *
+ * Context: the sampler's thread.
+ */
+void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
+{
+	const struct jetwatt_rail *rail;
+	unsigned long total = jetwatt_graph_total(NULL);
+	struct counter *c;
+	unsigned int i;
+	s32 read;
+	u64 uj;
+
+	for (i = 0; i < jetwatt_rail_count(); i++) {
+		rail = jetwatt_rail_at(i);
+		c = &counters[i];
+		read = value(sample, rail->bus_slot);
+		if (read != JETWATT_VALUE_NONE)
+			WRITE_ONCE(c->bus_uv, read);
+		read = value(sample, rail->shunt_slot);
+		if (read == JETWATT_VALUE_NONE || c->bus_uv == JETWATT_VALUE_NONE ||
+		    !rail->shunt_uohm)
+			continue;
+		WRITE_ONCE(c->shunt_uv, read);
+		uj = step(c, rail->shunt_uohm, time_ns);
+		if (total & BIT(i))
+			WRITE_ONCE(total_uj, total_uj + uj);
+	}
+}
+
+/**
+ * jetwatt_energy_rail() - what a rail has drawn
+ * @rail: its id
+ * @energy: where to
+ *
+ * Context: any. The parts are each of the last sample or of the one before.
+ */
+void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy *energy)
+{
+	const struct counter *c = &counters[rail];
+	u32 uohm = jetwatt_rail_at(rail)->shunt_uohm;
+	s32 bus_uv = READ_ONCE(c->bus_uv);
+
+	energy->uj = READ_ONCE(c->uj);
+	energy->blind_ns = READ_ONCE(c->blind_ns);
+	energy->time_ns = READ_ONCE(c->time_ns);
+	energy->uw = READ_ONCE(c->uw);
+	energy->bus_uv = bus_uv == JETWATT_VALUE_NONE ? 0 : bus_uv;
+	energy->ua = uohm ? div_s64((s64)READ_ONCE(c->shunt_uv) * 1000000, uohm) : 0;
+}
+
+/**
+ * jetwatt_energy_total() - what the rails of the total have drawn
+ * @energy: where to; its times are those of the rail that is worst off
+ *
+ * Context: any.
+ */
+void jetwatt_energy_total(struct jetwatt_energy *energy)
+{
+	unsigned long rails = jetwatt_graph_total(NULL);
+	struct jetwatt_energy one;
+	unsigned int i;
+	bool any = false;
+
+	*energy = (struct jetwatt_energy){ .uj = READ_ONCE(total_uj) };
+	for_each_set_bit(i, &rails, JETWATT_RAILS_MAX) {
+		jetwatt_energy_rail(i, &one);
+		energy->uw += one.uw;
+		energy->blind_ns = max(energy->blind_ns, one.blind_ns);
+		energy->time_ns = any ? min(energy->time_ns, one.time_ns) : one.time_ns;
+		any = true;
+	}
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The kernel's tracepoints of system calls and processes. */
+#ifndef JETWATT_HOOK_H
+#define JETWATT_HOOK_H
+
+int jetwatt_hook_attach(void);
+void jetwatt_hook_detach(void);
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "throttle.h"
+
+#include <linux/hrtimer.h>
+#include <linux/jetwatt.h>
+#include <linux/ktime.h>
+#include <linux/sched.h>
+#include <linux/sched/rt.h>
+#include <linux/smp.h>
+#include "event.h"
+#include "stats.h"
+
+/*
+ * Real-time tasks get 950 ms of a second (sched_rt_runtime_us): if others use
+ * it up, the sampler stands still for the rest of it and its thread can't tell
+ * why. A timer interrupt can: if the thread should have run long ago, is ready
+ * to, and its CPU runs a task that is not of real time, then nothing but
+ * throttling holds it up.
+ */
+#define LOOK_NS		(20 * NSEC_PER_MSEC)
+#define LATE_NS		(10 * NSEC_PER_MSEC)
+
+static struct hrtimer timer;
+static struct task_struct *sampler;
+static u64 expected;	/* when it was to wake up */
+static int armed_on;	/* the timer's CPU; the thread's own */
+
+static u64 counted;	/* the handler's own: that deadline was counted already */
+static u64 times;	/* written by the handler */
+static u64 told, told_at;	/* the thread's own */
+
+static enum hrtimer_restart look(struct hrtimer *unused)
+{
+	u64 now = ktime_get_ns(), deadline = READ_ONCE(expected);
+
+	/*
+	 * Two looks at the same missed deadline: an interrupt that comes late
+	 * itself, as in a virtual machine that was stopped, proves nothing.
+	 */
+	if (now > deadline + LATE_NS && task_cpu(sampler) == smp_processor_id() &&
+	    current != sampler && !rt_task(current) && task_is_running(sampler)) {
+		if (counted == deadline - 1) {
+			WRITE_ONCE(times, times + 1);
+			counted = deadline;
+		} else if (counted != deadline) {
+			counted = deadline - 1;
+		}
+	}
+	hrtimer_forward_now(&timer, ns_to_ktime(LOOK_NS));
+	return HRTIMER_RESTART;
+}
+
+static void arm(void)
+{
+	armed_on = raw_smp_processor_id();
+	hrtimer_start(&timer, ns_to_ktime(LOOK_NS), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/**
+ * jetwatt_throttle_start() - the sampler starts to run at a rate
+ *
+ * Context: the sampler's thread.
+ */
+void jetwatt_throttle_start(void)
+{
+	sampler = current;
+	expected = U64_MAX - LATE_NS;
+	hrtimer_setup(&timer, look, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	arm();
+}
+
+/**
+ * jetwatt_throttle_expect() - it is going to sleep
+ * @deadline: until then
+ *
+ * Context: the sampler's thread.
+ */
+void jetwatt_throttle_expect(u64 deadline)
+{
+	WRITE_ONCE(expected, deadline);
+	/* The timer has to be where the thread is. */
+	if (raw_smp_processor_id() != armed_on)
+		arm();
+}
+
+/**
+ * jetwatt_throttle_tell() - it has woken up: tell what was noticed meanwhile
+ *
+ * Context: the sampler's thread.
+ */
+void jetwatt_throttle_tell(void)
+{
+	u64 now, n = READ_ONCE(times);
+
+	if (n == told)
+		return;
+	now = ktime_get_ns();
+	jetwatt_stats_throttled(n);
+	if (now - told_at < NSEC_PER_SEC)
+		return;
+	jetwatt_event_post(JETWATT_EVENT_THROTTLED, JETWATT_EVENT_NO_CHIP, n);
+	told = n;
+	told_at = now;
+}
+
+/**
+ * jetwatt_throttle_stop() - it does not run any more
+ *
+ * Context: the sampler's thread.
+ */
+void jetwatt_throttle_stop(void)
+{
+	hrtimer_cancel(&timer);
+}

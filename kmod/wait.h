@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From system calls to finished waits for the GPU. */
+#ifndef JETWATT_WAIT_H
+#define JETWATT_WAIT_H
+
+#include <linux/types.h>
+
+struct pt_regs;
+
+bool jetwatt_wait_pending(void);
+void jetwatt_wait_enter(struct pt_regs *regs, long nr);
+void jetwatt_wait_exit(struct pt_regs *regs, long ret);
+void jetwatt_wait_thread_gone(u32 tid);
+void jetwatt_wait_process_gone(u32 tgid);
+int jetwatt_wait_open(void);
+void jetwatt_wait_close(void);
+
+#endif
