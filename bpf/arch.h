@@ -14,10 +14,18 @@
 
 #define REG(n)		((n) * 8)
 #define OFF_NR		REG(8)		/* still the caller's x8 at exit */
-#define OFF_ARG0	REG(0)		/* at entry only: the return value at exit */
-#define OFF_ARG1	REG(1)
-#define OFF_ARG2	REG(2)
+/* Three arguments stand side by side: one read fetches them. */
+#define OFF_ARGS	REG(0)		/* at entry only: the return value at exit */
+#define ARG0		0
+#define ARG1		1
+#define ARG2		2
+#define OFF_SP		REG(31)
+#define OFF_RET		REG(0)
 
+#define NR_DUP			23
+#define NR_DUP2			(-1)
+#define NR_DUP3			24
+#define NR_FCNTL		25
 #define NR_IOCTL		29
 #define NR_CLOSE		57
 #define NR_PPOLL		73
@@ -34,20 +42,27 @@
 #elif defined(__TARGET_ARCH_x86)
 
 #define OFF_NR		120		/* orig_ax */
-#define OFF_ARG0	112		/* di */
-#define OFF_ARG1	104		/* si */
-#define OFF_ARG2	96		/* dx */
+#define OFF_ARGS	96		/* dx, si, di */
+#define ARG0		2
+#define ARG1		1
+#define ARG2		0
+#define OFF_SP		152
+#define OFF_RET		80		/* ax */
 
 #define NR_CLOSE		3
 #define NR_POLL			7
 #define NR_IOCTL		16
+#define NR_DUP			32
+#define NR_DUP2			33
 #define NR_CLONE		56
 #define NR_FORK			57
 #define NR_VFORK		58
 #define NR_EXECVE		59
 #define NR_EXIT			60
+#define NR_FCNTL		72
 #define NR_RESTART_SYSCALL	219
 #define NR_PPOLL		271
+#define NR_DUP3			292
 #define NR_EXECVEAT		322
 #define NR_CLONE3		435
 

@@ -9,33 +9,61 @@
 #include "arch.h"
 #include "sync.h"
 
+#ifndef NULL
+#define NULL ((void *)0)
+#endif
+
 /* Set before load. */
 const volatile __u32 only_tgid;		/* this process, 0: see follow_set */
 const volatile __u32 follow_set;		/* those in the map @followed */
 const volatile __u64 only_cgroup;
+const volatile __u32 cgroup_level;	/* its depth: descendants too; 0: that one alone */
+/* The ends of processes are seen in system calls: see process_exit(). */
+const volatile __u32 sees_syscalls;
+/* They serve to follow forks, no more. */
+const volatile __u32 only_forks;
 /* sched_process_fork's field, 0: take what clone() returns */
 const volatile __u32 fork_child_off;
 
 /* Records and states that found no room. */
 __u64 lost;
+/* Processes in @callers, so far; first threads gone in @followed, unseen. */
+__u64 callers_seen, orphans;
+/* How often something in @named was forgotten. */
+__u64 names_gen;
 __u64 last_wake_ns;
 
-/* A call in progress, from its entry to its exit. */
+/*
+ * A thread's call, from its entry to its exit and, if it was interrupted, to
+ * the next that takes it up again. The entry stays for the thread's next call:
+ * adding and deleting would cost more than all the rest.
+ */
+enum { IDLE, RUNNING, UNFINISHED };
 struct wait {
 	u64 enter_ns;
 	u64 ptr;	/* its argument in user memory */
 	u64 fence;	/* SYNCPOINT_WAIT: id and threshold; poll: bit i: entry i was armed */
-	u32 kind;	/* the ioctl's number, or WAIT_POLL */
+	u32 kind;	/* the ioctl's number, or WAIT_POLL, DUPLICATE */
+	u32 state;
 	int fd;		/* ioctl: its descriptor; poll: number of entries */
+	int name[2];	/* descriptors that are in @named as of @names_gen */
+	u32 names_gen;
+	u32 armer;	/* its process has armed a pollfd */
 };
 
-/* A pollfd with fences pending. The first poll after the arming begins the
+/* A pollfd that fences are or were pending on. The first poll after the arming begins the
  * wait; a thread may be asleep in poll() before another one arms. */
 struct armed {
 	u64 armed_ns, enter_ns;
 	u32 pending, pollers;
 	int ctl_fd;
 	u32 pad;
+};
+
+/* Launches of a process since its last wait, by whichever thread. */
+struct launched {
+	u64 first_ns;
+	u32 nr, pad;
 };
 
 struct fd_key {
@@ -47,6 +75,26 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);	/* the library may ask for another */
 } records SEC(".maps");
+
+/*
+ * Every thread has its place in an array, which is found without a look-up. Who
+ * finds his taken goes to the hash. Two that claim one place in the same instant
+ * may mix up the first of their waits.
+ */
+#define PLACES	8192	/* power of two */
+
+struct place {
+	u32 tid;	/* 0: free */
+	u32 pad;
+	struct wait w;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PLACES);
+	__type(key, u32);		/* tid, its lower bits */
+	__type(value, struct place);
+} places SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -63,13 +111,32 @@ struct {
 	__type(value, struct armed);
 } armed_fds SEC(".maps");
 
-/* Processes that have ever armed a pollfd: only their polls are looked at. */
+/* Processes of which there is something to know: only polls of those that have
+ * armed a pollfd are looked at. */
+#define ARMED	1
+#define NAMED	2	/* descriptors of it stand in records */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
 	__type(key, u32);		/* tgid */
 	__type(value, u32);
 } armers SEC(".maps");
+
+/* Descriptors that stand in records: user space remembers what they are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct fd_key);
+	__type(value, u32);
+} named SEC(".maps");
+
+/* Processes that were seen to call libcuda: what they do below it is no news. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u32);		/* tgid */
+	__type(value, struct launched);
+} callers SEC(".maps");
 
 /* 1: followed; 2: its first thread has gone, others may live */
 struct {
@@ -92,13 +159,26 @@ static __always_inline u64 reg(u64 regs, u32 off)
 	return v;
 }
 
+struct args {
+	u64 v[3];
+};
+
+static __always_inline struct args args(u64 regs)
+{
+	struct args a = { 0 };
+
+	bpf_probe_read_kernel(&a, sizeof(a), (void *)(regs + OFF_ARGS));
+	return a;
+}
+
 static __always_inline int watched(u32 tgid)
 {
 	if (only_tgid && tgid != only_tgid)
 		return 0;
 	if (follow_set && !bpf_map_lookup_elem(&followed, &tgid))
 		return 0;
-	if (only_cgroup && bpf_get_current_cgroup_id() != only_cgroup)
+	if (only_cgroup && only_cgroup != (cgroup_level ?
+	    bpf_get_current_ancestor_cgroup_id(cgroup_level) : bpf_get_current_cgroup_id()))
 		return 0;
 	return 1;
 }
@@ -110,7 +190,7 @@ static __always_inline int watched(u32 tgid)
 #define WAKE_NS		10000000
 
 static __always_inline void emit(u64 id, u64 enter_ns, u64 exit_ns, u32 call, int ret,
-				 int fd, int ctl_fd)
+				 int fd, int ctl_fd, const struct launched *l)
 {
 	struct jetwatt_sync_record *r;
 	u64 flags = BPF_RB_NO_WAKEUP;
@@ -129,11 +209,45 @@ static __always_inline void emit(u64 id, u64 enter_ns, u64 exit_ns, u32 call, in
 	r->ret = ret;
 	r->fd = fd;
 	r->ctl_fd = ctl_fd;
+	r->launch_ns = l ? l->first_ns : 0;
+	r->launches = l ? l->nr : 0;
+	r->lost = (u32)lost;
 	if (exit_ns - last_wake_ns >= WAKE_NS) {
 		last_wake_ns = exit_ns;
 		flags = BPF_RB_FORCE_WAKEUP;
 	}
 	bpf_ringbuf_submit(r, flags);
+}
+
+
+static __always_inline void forget(u32 tgid, int fd)
+{
+	struct fd_key key = { .tgid = tgid, .fd = fd };
+
+	if (fd >= 0 && bpf_map_delete_elem(&named, &key))
+		return;
+	__sync_fetch_and_add(&names_gen, 1);
+	emit((u64)tgid << 32, 0, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_FORGET, 0, fd, -1, NULL);
+}
+
+/* @fd is about to stand in a record of the thread @w. */
+static __always_inline void name(struct wait *w, int i, u32 tgid, int fd)
+{
+	struct fd_key key = { .tgid = tgid, .fd = fd };
+	u32 one = 1, flags = NAMED, gen = (u32)names_gen, *has;
+
+	if (w->names_gen == gen && w->name[i] == fd)
+		return;
+	if (w->names_gen != gen)
+		w->name[!i] = -1;
+	w->names_gen = gen;
+	w->name[i] = fd;
+	bpf_map_update_elem(&named, &key, &one, BPF_ANY);
+	has = bpf_map_lookup_elem(&armers, &tgid);
+	if (has)
+		*has |= NAMED;
+	else
+		bpf_map_update_elem(&armers, &tgid, &flags, BPF_ANY);
 }
 
 #endif

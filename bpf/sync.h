@@ -9,6 +9,11 @@
 enum jetwatt_sync_record_call {
 	JETWATT_SYNC_RECORD_POLLFD,	/* as enum jetwatt_sync_call of jetwatt.h */
 	JETWATT_SYNC_RECORD_SYNCPT,
+	JETWATT_SYNC_RECORD_STREAM,
+	JETWATT_SYNC_RECORD_EVENT,
+	JETWATT_SYNC_RECORD_CONTEXT,
+	/* no wait: what was known of @fd, or of all (-1), of @tgid holds no longer */
+	JETWATT_SYNC_RECORD_FORGET,
 };
 
 /**
@@ -18,15 +23,20 @@ enum jetwatt_sync_record_call {
  * @tgid, @tid: in the initial pid namespace
  * @call: enum jetwatt_sync_record_call
  * @ret: what the call returned
- * @fd: descriptor waited on: the pollfd, or the node of SYNCPOINT_WAIT
+ * @fd: descriptor waited on: the pollfd, or the node of SYNCPOINT_WAIT; of a
+ *	call of libcuda -1
  * @ctl_fd: descriptor that TRIGGER_POLLFD was called on, else -1
+ * @launch_ns, @launches: the process's first launch since its wait before
+ *	this one, and how many there were
+ * @lost: how many records, in all, had found no room before
  */
 struct jetwatt_sync_record {
-	unsigned long long enter_ns, exit_ns, cgroup;
+	unsigned long long enter_ns, exit_ns, cgroup, launch_ns;
 	unsigned int tgid, tid;
 	unsigned int call;
 	int ret;
 	int fd, ctl_fd;
+	unsigned int launches, lost;
 };
 
 #endif

@@ -13,6 +13,10 @@
 #define TRIGGER_POLLFD		0xC0105811
 
 #define WAIT_POLL		1
+#define DUPLICATE		2	/* no wait, but remembered as they are */
+
+#define F_DUPFD			0
+#define F_DUPFD_CLOEXEC		1030
 
 #define POLLFDS		16	/* entries of a poll() looked at */
 
@@ -28,27 +32,97 @@ static __always_inline int is_syncpoint_wait(u32 cmd)
 	return cmd == SYNCPOINT_WAIT_NVIDIA || cmd == SYNCPOINT_WAIT_MAINLINE;
 }
 
-/* struct drm_tegra_syncpoint_wait: s64 timeout, u32 id, u32 threshold, ... */
-static __always_inline void enter_ioctl(u64 regs, u32 tid)
+/* The thread's entry, if it has one. */
+static __always_inline struct wait *wait_of(u32 tid)
 {
-	struct wait w = { .kind = (u32)reg(regs, OFF_ARG1) };
-	struct wait *old;
+	u32 i = tid & (PLACES - 1);
+	struct place *p = bpf_map_lookup_elem(&places, &i);
 
-	if (w.kind != TRIGGER_POLLFD && !is_syncpoint_wait(w.kind))
-		return;
-	w.enter_ns = bpf_ktime_get_ns();
-	w.ptr = reg(regs, OFF_ARG2);
-	w.fd = (int)reg(regs, OFF_ARG0);
-	if (w.kind != TRIGGER_POLLFD) {
-		if (bpf_probe_read_user(&w.fence, sizeof(w.fence), (void *)(w.ptr + 8)))
-			w.fence = w.ptr;
-		/* interrupted or timed out before: the wait goes on */
-		old = bpf_map_lookup_elem(&waits, &tid);
-		if (old && old->kind == w.kind && old->fd == w.fd && old->fence == w.fence)
-			return;
+	if (!p || !p->tid)
+		return NULL;
+	return p->tid == tid ? &p->w : bpf_map_lookup_elem(&waits, &tid);
+}
+
+/* The same, made if need be. @w: what it has. */
+static __always_inline struct wait *slot(u32 tid, struct wait *w)
+{
+	struct wait none = { .name = { -1, -1 } };
+	u32 i = tid & (PLACES - 1);
+	struct place *p;
+
+	if (w)
+		return w;
+	p = bpf_map_lookup_elem(&places, &i);
+	if (p && !p->tid) {
+		p->tid = tid;
+		p->w = none;
+		/* it may have been there before the place was free */
+		bpf_map_delete_elem(&waits, &tid);
+		return &p->w;
 	}
-	if (bpf_map_update_elem(&waits, &tid, &w, BPF_ANY))
+	if (bpf_map_update_elem(&waits, &tid, &none, BPF_ANY))
 		count_lost();
+	return bpf_map_lookup_elem(&waits, &tid);
+}
+
+static __always_inline void leave(u32 tid)
+{
+	u32 i = tid & (PLACES - 1);
+	struct place *p = bpf_map_lookup_elem(&places, &i);
+
+	if (p && p->tid == tid)
+		p->tid = 0;
+	else if (p && p->tid)
+		bpf_map_delete_elem(&waits, &tid);
+}
+
+/* Of struct drm_tegra_syncpoint_wait: s64 timeout, u32 id, u32 threshold, ... */
+static __always_inline u64 fence_at(u64 ptr)
+{
+	u64 fence;
+
+	return bpf_probe_read_user(&fence, sizeof(fence), (void *)(ptr + 8)) ? ptr : fence;
+}
+
+static __always_inline void enter_ioctl(u64 regs, u32 tid, struct wait *w)
+{
+	struct args a = args(regs);
+	u32 kind = (u32)a.v[ARG1];
+	int fd = (int)a.v[ARG0];
+
+	if (kind != TRIGGER_POLLFD && !is_syncpoint_wait(kind))
+		return;
+	w = slot(tid, w);
+	if (!w)
+		return;
+	/* interrupted or timed out before: the wait goes on */
+	if (w->state == UNFINISHED && kind != TRIGGER_POLLFD && w->kind == kind && w->fd == fd &&
+	    w->fence == fence_at(a.v[ARG2])) {
+		w->state = RUNNING;
+		return;
+	}
+	if (kind != TRIGGER_POLLFD)
+		w->enter_ns = bpf_ktime_get_ns();
+	w->ptr = a.v[ARG2];
+	w->kind = kind;
+	w->fd = fd;
+	w->state = RUNNING;
+}
+
+/*
+ * Is the fence consumed by this poll, and not by another thread's? Where others
+ * look as well, whoever deletes the entry has it.
+ */
+static __always_inline int consume(struct fd_key *key, struct armed *a)
+{
+	if (a->pending > 1) {
+		a->pending--;
+		a->enter_ns = 0;
+		return 1;
+	}
+	a->pending = 0;
+	a->enter_ns = 0;
+	return a->pollers < 2 || !bpf_map_delete_elem(&armed_fds, key);
 }
 
 static __always_inline void exit_poll(u64 id, struct wait *w, int ret)
@@ -56,7 +130,7 @@ static __always_inline void exit_poll(u64 id, struct wait *w, int ret)
 	struct fd_key key = { .tgid = id >> 32 };
 	u64 now = bpf_ktime_get_ns(), enter_ns, entry;
 	struct armed *a;
-	int i, ctl_fd;
+	int i, ctl_fd, got;
 
 	for (i = 0; i < POLLFDS; i++) {
 		if (i >= w->fd || bpf_probe_read_user(&entry, sizeof(entry), (void *)(w->ptr + i * 8)))
@@ -65,65 +139,113 @@ static __always_inline void exit_poll(u64 id, struct wait *w, int ret)
 		a = bpf_map_lookup_elem(&armed_fds, &key);
 		if (!a)
 			continue;
-		if (a->pollers && (w->fence & (1u << i)))
-			__sync_fetch_and_add(&a->pollers, -1);
-		if (ret <= 0 || !(entry >> 48))	/* revents */
-			continue;
 		enter_ns = a->enter_ns ? a->enter_ns : a->armed_ns;
 		ctl_fd = a->ctl_fd;
-		if (a->pending > 1) {
-			a->pending--;
-			a->enter_ns = 0;
-		} else if (bpf_map_delete_elem(&armed_fds, &key)) {
-			continue;	/* another thread's poll saw it first */
-		}
-		emit(id, enter_ns, now, JETWATT_SYNC_RECORD_POLLFD, ret, key.fd, ctl_fd);
+		/* revents */
+		got = ret > 0 && entry >> 48 && a->pending && consume(&key, a);
+		if (a->pollers && (w->fence & (1u << i)))
+			__sync_fetch_and_add(&a->pollers, -1);
+		if (!got)
+			continue;
+		name(w, 0, id >> 32, key.fd);
+		name(w, 1, id >> 32, ctl_fd);
+		emit(id, enter_ns, now, JETWATT_SYNC_RECORD_POLLFD, ret, key.fd, ctl_fd,
+		     NULL);
 	}
 }
 
-static __always_inline void enter_poll(u64 regs, u64 id)
+static __always_inline int arms(u32 tgid)
 {
-	u32 tid = (u32)id;
+	u32 *has = bpf_map_lookup_elem(&armers, &tgid);
+
+	return has && *has & ARMED;
+}
+
+static __always_inline void enter_poll(u64 regs, u64 id, struct wait *w)
+{
 	struct fd_key key = { .tgid = id >> 32 };
-	struct wait w = { .kind = WAIT_POLL };
-	struct wait *old;
+	u64 now, entry, fence = 0;
 	struct armed *a;
-	u64 entry;
+	struct args arg;
 	int i;
 
-	if (!bpf_map_lookup_elem(&armers, &key.tgid))
+	if (!(w && w->armer) && !arms(key.tgid))
 		return;
-	w.enter_ns = bpf_ktime_get_ns();
-	w.ptr = reg(regs, OFF_ARG0);
-	w.fd = (int)reg(regs, OFF_ARG1);
+	w = slot((u32)id, w);
+	if (!w)
+		return;
+	w->armer = 1;
+	now = bpf_ktime_get_ns();
+	arg = args(regs);
 	/* a signal handler ran where restart_syscall() was expected */
-	old = bpf_map_lookup_elem(&waits, &tid);
-	if (old && old->kind == WAIT_POLL)
-		exit_poll(id, old, -EINTR);
+	if (w->kind == WAIT_POLL && w->state == UNFINISHED)
+		exit_poll(id, w, -EINTR);
+	w->ptr = arg.v[ARG0];
+	w->fd = (int)arg.v[ARG1];
 	for (i = 0; i < POLLFDS; i++) {
-		if (i >= w.fd || bpf_probe_read_user(&entry, sizeof(entry), (void *)(w.ptr + i * 8)))
+		if (i >= w->fd || bpf_probe_read_user(&entry, sizeof(entry), (void *)(w->ptr + i * 8)))
 			break;
 		key.fd = (int)entry;
 		a = bpf_map_lookup_elem(&armed_fds, &key);
 		if (!a)
 			continue;
-		if (!a->enter_ns)
-			a->enter_ns = w.enter_ns;
+		if (a->pending && !a->enter_ns)
+			a->enter_ns = now;
 		__sync_fetch_and_add(&a->pollers, 1);
-		w.fence |= 1u << i;
+		fence |= 1u << i;
 	}
-	if (bpf_map_update_elem(&waits, &tid, &w, BPF_ANY))
-		count_lost();
+	w->enter_ns = now;
+	w->fence = fence;
+	w->kind = WAIT_POLL;
+	w->state = RUNNING;
 }
 
-static __always_inline void enter_close(u64 regs, u32 tgid)
+/* @fd is closed, by close() or by dup2() onto it. */
+static __always_inline void enter_close(int fd, u32 tgid)
 {
-	struct fd_key key = { .tgid = tgid };
+	struct fd_key key = { .tgid = tgid, .fd = fd };
 
 	if (!bpf_map_lookup_elem(&armers, &tgid))
 		return;
-	key.fd = (int)reg(regs, OFF_ARG0);
 	bpf_map_delete_elem(&armed_fds, &key);
+	forget(tgid, fd);
+}
+
+static __always_inline void enter_dup(u64 regs, long nr, u64 id, struct wait *w)
+{
+	u32 tgid = id >> 32, *has = bpf_map_lookup_elem(&armers, &tgid);
+	struct args a;
+	int fd;
+
+	if (!has)
+		return;
+	a = args(regs);
+	fd = (int)a.v[ARG0];
+	if (nr == NR_FCNTL && a.v[ARG1] != F_DUPFD && a.v[ARG1] != F_DUPFD_CLOEXEC)
+		return;
+	if ((nr == NR_DUP2 || nr == NR_DUP3) && (int)a.v[ARG1] != fd)
+		enter_close((int)a.v[ARG1], tgid);
+	w = *has & ARMED ? slot((u32)id, w) : NULL;
+	if (!w)
+		return;
+	w->kind = DUPLICATE;
+	w->fd = fd;
+	w->state = RUNNING;
+}
+
+/* What was pending on a pollfd is pending on its duplicate as well. */
+static __always_inline void exit_dup(u64 id, struct wait *w, int to)
+{
+	struct fd_key key = { .tgid = id >> 32, .fd = w->fd };
+	struct armed *a = bpf_map_lookup_elem(&armed_fds, &key), copy;
+
+	if (!a || to < 0 || to == w->fd)
+		return;
+	copy = *a;
+	copy.pollers = 0;
+	key.fd = to;
+	if (bpf_map_update_elem(&armed_fds, &key, &copy, BPF_ANY))
+		count_lost();
 }
 
 /* struct { s32 fd; u32 id, threshold, reserved; } */
@@ -131,8 +253,8 @@ static __always_inline void exit_trigger(u64 id, struct wait *w)
 {
 	struct fd_key key = { .tgid = id >> 32 };
 	struct armed fresh = { .pending = 1 };
+	u32 armer = ARMED, *has;
 	struct armed *a;
-	u32 one = 1;
 
 	if (bpf_probe_read_user(&key.fd, sizeof(key.fd), (void *)w->ptr)) {
 		count_lost();
@@ -152,7 +274,10 @@ static __always_inline void exit_trigger(u64 id, struct wait *w)
 		__sync_fetch_and_add(&a->pending, 1);
 		return;
 	}
-	if (bpf_map_update_elem(&armers, &key.tgid, &one, BPF_ANY) ||
+	has = bpf_map_lookup_elem(&armers, &key.tgid);
+	if (has)
+		*has |= ARMED;
+	if ((!has && bpf_map_update_elem(&armers, &key.tgid, &armer, BPF_ANY)) ||
 	    bpf_map_update_elem(&armed_fds, &key, &fresh, BPF_ANY))
 		count_lost();
 }
@@ -164,33 +289,41 @@ static __always_inline int unfinished(long ret)
 	       (ret <= -ERESTARTSYS && ret >= -ERESTART_RESTARTBLOCK);
 }
 
-static __always_inline void exit_wait(u64 regs, long nr, u64 id, long ret)
+/*
+ * A thread makes one call at a time: what ends is what has begun, or after a
+ * stop, what restart_syscall() has taken up.
+ */
+static __always_inline void exit_wait(u64 regs, u64 id, struct wait *w, long ret)
 {
-	u32 tid = (u32)id;
-	struct wait *p, w;
-
-	p = bpf_map_lookup_elem(&waits, &tid);
-	if (!p)
+	if (w->state == IDLE)
 		return;
-	/* one that was interrupted may never be taken up again */
-	if (p->kind != (nr == NR_IOCTL ? (u32)reg(regs, OFF_ARG1) : WAIT_POLL))
-		return;
-	if (is_syncpoint_wait(p->kind) && unfinished(ret))
+	if (w->state == UNFINISHED &&
+	    (w->kind != WAIT_POLL || (int)reg(regs, OFF_NR) != NR_RESTART_SYSCALL))
 		return;
 	/* restart_syscall() goes on with a poll that a stop interrupted */
-	if (p->kind == WAIT_POLL && ret == -ERESTART_RESTARTBLOCK)
+	if (w->kind == WAIT_POLL && ret == -ERESTART_RESTARTBLOCK) {
+		w->state = UNFINISHED;
 		return;
-	w = *p;
-	bpf_map_delete_elem(&waits, &tid);
-	if (w.kind == WAIT_POLL)
-		exit_poll(id, &w, ret);
-	else if (ret)
+	}
+	if (is_syncpoint_wait(w->kind) && unfinished(ret)) {
+		w->fence = fence_at(w->ptr);
+		w->state = UNFINISHED;
 		return;
-	else if (w.kind == TRIGGER_POLLFD)
-		exit_trigger(id, &w);
-	else
-		emit(id, w.enter_ns, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_SYNCPT, ret,
-		     w.fd, -1);
+	}
+	w->state = IDLE;
+	if (w->kind == WAIT_POLL) {
+		exit_poll(id, w, ret);
+	} else if (w->kind == DUPLICATE) {
+		exit_dup(id, w, ret);
+	} else if (ret) {
+		return;
+	} else if (w->kind == TRIGGER_POLLFD) {
+		exit_trigger(id, w);
+	} else {
+		name(w, 0, id >> 32, w->fd);
+		emit(id, w->enter_ns, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_SYNCPT, ret,
+		     w->fd, -1, NULL);
+	}
 }
 
 #endif
