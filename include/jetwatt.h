@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,10 +45,12 @@ struct jetwatt_info {
 	char version[32];
 	char board[64];
 	uint32_t chips, rails, ring, running;
+	uint32_t total_scope;	/* enum jetwatt_scope of <linux/jetwatt.h> */
 };
 
 struct jetwatt_chip {
 	uint32_t id, bus, addr, bus_hz, config, refresh_mhz, lost;
+	uint32_t sum_channels;	/* mask: what its sum of shunts is made of, 0: not known */
 	uint64_t errors;
 	char model[16];
 };
@@ -55,6 +58,10 @@ struct jetwatt_chip {
 struct jetwatt_rail {
 	uint32_t id, chip, channel, shunt_uohm, enabled;
 	uint32_t requested_mhz, read_mhz, fresh_mhz;	/* millihertz */
+	uint32_t parent;	/* id of the rail that it is inside of, UINT32_MAX if none */
+	uint32_t in_total;
+	uint32_t step_uw;	/* a step of the chip's in power, at the voltage last read */
+	uint32_t skew_ns;	/* read so much later than the tick's first shunt */
 	char label[JETWATT_LABEL_LEN];
 };
 
@@ -74,6 +81,34 @@ struct jetwatt_stats {
 	uint64_t ticks, missed, i2c_errors;
 	uint64_t late_p50_ns, late_p99_ns, late_max_ns, tick_ns, lost;
 	uint32_t bus_permille;
+	uint64_t throttled;	/* times that real-time throttling held the sampler up */
+	uint64_t cpu_ns;	/* CPU time of the sampler's thread */
+};
+
+/**
+ * struct jetwatt_energy - a counter of the module's, since it was loaded
+ * @rail: id, UINT32_MAX: the total
+ * @uj: microjoules; never runs backwards
+ * @time_ns: when it was last brought up to date, 0: never; @uw: power then
+ * @blind_ns: time that is not in it, because nobody could read the rail
+ */
+struct jetwatt_energy {
+	uint64_t uj, time_ns, blind_ns;
+	uint32_t rail;
+	int32_t uw;
+};
+
+/**
+ * struct jetwatt_box - what the module's black box keeps
+ * @cause: enum jetwatt_box_cause of <linux/jetwatt.h>
+ * @index: over-current: the rail's id; thermal: the zone's number
+ * @time_ns: when it happened
+ * @seq: first sample kept, @count: how many
+ * @missed: what happened since and found the box taken
+ */
+struct jetwatt_box {
+	uint64_t time_ns, seq;
+	uint32_t cause, index, count, missed;
 };
 
 /* One series of a batch: enum jetwatt_series kind, index, @count values. */
@@ -124,6 +159,11 @@ int jetwatt_clocks(struct jetwatt *jw, struct jetwatt_clock *clocks, int max);
 int jetwatt_config_get(struct jetwatt *jw, struct jetwatt_config *config);
 int jetwatt_config_set(struct jetwatt *jw, const struct jetwatt_config *config);
 int jetwatt_stats(struct jetwatt *jw, struct jetwatt_stats *stats);
+/* Where the sampler runs, UINT32_MAX: anywhere. -EINVAL: that CPU is not online. */
+int jetwatt_sampler_cpu(struct jetwatt *jw, uint32_t cpu);
+/* The total's counter first, then one a rail. Needs CAP_NET_ADMIN.
+ * Return: the number of entries (at most @max are written). */
+int jetwatt_energies(struct jetwatt *jw, struct jetwatt_energy *energies, int max);
 
 /* Batches (after subscribe) and events arrive at @jw's fd. Needs CAP_NET_ADMIN
  * for samples, nothing for events. The first batch may already call @fn before
@@ -133,6 +173,17 @@ int jetwatt_unsubscribe(struct jetwatt *jw);
 int jetwatt_events(struct jetwatt *jw, jetwatt_event_fn fn, void *arg);
 /* Dump what the ring still has from @seq on. Return: samples delivered. */
 int jetwatt_samples_since(struct jetwatt *jw, uint64_t seq, jetwatt_samples_fn fn, void *arg);
+
+/* The black box: the last seconds before an over-current, heat or a call of
+ * jetwatt_box_freeze() (event JETWATT_EVENT_BOX_FROZEN), kept until cleared.
+ * All of it needs CAP_NET_ADMIN.
+ * freeze: -EBUSY: it is taken; -ENODATA: no samples; the others: -ENOENT: it
+ * is empty. jetwatt_box_samples() returns the number of samples delivered. */
+int jetwatt_box_keep(struct jetwatt *jw, uint32_t ms);	/* how much, 0: nothing on an alarm */
+int jetwatt_box_freeze(struct jetwatt *jw);
+int jetwatt_box_clear(struct jetwatt *jw);
+int jetwatt_box(struct jetwatt *jw, struct jetwatt_box *box);
+int jetwatt_box_samples(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg);
 
 /* Poll for POLLIN, then call jetwatt_dispatch(), which calls the callbacks for
  * all that is there and returns how many messages it handled. An overrun of
@@ -145,22 +196,46 @@ int jetwatt_dispatch(struct jetwatt *jw);
 
 struct jetwatt_probe;
 
+/* The kind of a wait, which says by which rung of the ladder it was seen. */
 enum jetwatt_sync_call {
 	JETWATT_SYNC_POLLFD,	/* host1x-fence TRIGGER_POLLFD, then poll/ppoll on that fd */
 	JETWATT_SYNC_SYNCPT,	/* tegra-drm SYNCPOINT_WAIT */
+	JETWATT_SYNC_STREAM,	/* cuStreamSynchronize, cudaStreamSynchronize */
+	JETWATT_SYNC_EVENT,	/* cuEventSynchronize, cudaEventSynchronize */
+	JETWATT_SYNC_CONTEXT,	/* cuCtxSynchronize, cudaDeviceSynchronize */
+	JETWATT_SYNC_MARK,	/* what the program itself calls a minibatch: see jetwatt_mark_begin() */
+	JETWATT_SYNC_MARK_BEGIN, /* the begin of one, whose end brings all of it */
+	JETWATT_SYNC_CALLS
 };
+
+/* The ladder: ways to see waits, the best one first. */
+enum jetwatt_rung {
+	JETWATT_RUNG_UPROBE = 1,	/* libcuda's calls themselves: sees spinning, and launches */
+	JETWATT_RUNG_TRACEPOINT = 2,	/* system calls below them: blocking waits only */
+	JETWATT_RUNG_MODULE = 4,	/* the same, by jetwatt.ko where BPF cannot trace */
+	JETWATT_RUNG_MARKER = 8,	/* what the program says of itself */
+};
+#define JETWATT_RUNGS	4
+#define JETWATT_MARKS_MAX	32
+#define JETWATT_MARK_LEN	64
 
 /**
  * struct jetwatt_sync - one finished wait for the GPU
  * @enter_ns: the thread began to wait
  * @exit_ns: it went on: the GPU's work before this point is done
  * @cgroup: id of its v2 cgroup, 0 if unknown
+ * @launch_ns: when its process first gave the GPU work after the wait before
+ *	this one: until then it stalled; 0: none, or launches are not seen
+ * @launches: how often it did
+ * @lost: waits known to be lost just before this one, of anybody
  */
 struct jetwatt_sync {
 	uint64_t enter_ns, exit_ns, cgroup;
 	uint32_t tgid, tid;
 	uint32_t call;		/* enum jetwatt_sync_call */
 	int32_t ret;		/* return value of the call */
+	uint64_t launch_ns;
+	uint32_t launches, lost;
 };
 
 /**
@@ -170,12 +245,40 @@ struct jetwatt_sync {
  *	when fork() has returned to its parent.
  * @cgroup: id of a v2 cgroup, 0: any
  * @ring_kib: size of the ring buffer, rounded up to a power of two; 0: 1024
+ * @rungs: of enum jetwatt_rung, those to try; 0: the best that there are. With
+ *	libcuda's calls and system calls both, a process is seen by the latter
+ *	until it first calls the former.
+ * @cgroup_path: instead of @cgroup: a directory of the v2 hierarchy; what is
+ *	in cgroups below it is seen as well
+ * @mark_fd: where marks arrive, from jetwatt_mark_pair(); 0: nowhere
  */
 struct jetwatt_probe_opts {
 	uint32_t tgid;
 	uint32_t children;
 	uint64_t cgroup;
 	uint32_t ring_kib;
+	uint32_t rungs;
+	const char *cgroup_path;
+	int mark_fd;
+};
+
+/**
+ * struct jetwatt_probe_state - what became of the ladder
+ * @attached: rungs that are watching; uprobes do once a library was found
+ * @seen: waits so far, by enum jetwatt_sync_call
+ * @launches: of all those
+ * @mark, @marks: names of marks; @ret of a JETWATT_SYNC_MARK is an index here
+ * @library: the last library that was attached to, as its process calls it
+ * @why: for each rung, by its bit, that was asked for and isn't there: why
+ */
+struct jetwatt_probe_state {
+	uint32_t attached;
+	uint64_t seen[JETWATT_SYNC_CALLS];
+	uint64_t launches;
+	uint32_t marks;
+	char mark[JETWATT_MARKS_MAX][JETWATT_MARK_LEN];
+	char library[256];
+	char why[JETWATT_RUNGS][192];
 };
 
 typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
@@ -198,8 +301,34 @@ int jetwatt_probe_fd(const struct jetwatt_probe *p);
 int jetwatt_probe_dispatch(struct jetwatt_probe *p);
 /* Waits that were not reported for lack of room, since the probe was opened. */
 uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p);
+void jetwatt_probe_state(const struct jetwatt_probe *p, struct jetwatt_probe_state *st);
 /* What the last failed jetwatt_probe_open() of this thread said. */
 const char *jetwatt_probe_error(void);
+
+/* ------------------------------------------------------------------ */
+/* Marks: a program that says itself where its minibatches are        */
+
+/* Calls for programs under measurement. Where nobody measures, which is when
+ * the environment has no JETWATT_MARK_FD, they do nothing. One thread's pairs
+ * may nest. They never block: what finds no room is counted and reported.
+ *
+ * A program in any language may write "begin NAME\n" and "end NAME\n" to that
+ * descriptor itself, or "NAME\n" where one minibatch ends and the next begins.
+ *
+ * Return: 0; -EINVAL: a name is 1 to 63 printable characters, no space, no @;
+ * -EAGAIN: no room, counted. */
+int jetwatt_mark_begin(const char *name);
+int jetwatt_mark_end(const char *name);
+/* The same in one call, where one ends and the next begins. */
+int jetwatt_mark(const char *name);
+
+/* From here on, this process's marks are those of process @pid: for helpers of a
+ * script, each of which is a process of its own. 0: its own. */
+void jetwatt_mark_for(pid_t pid);
+
+/* For the measuring side: @fd[0] is for jetwatt_probe_opts, @fd[1] for the
+ * program to inherit. Return: 0, negative errno. */
+int jetwatt_mark_pair(int fd[2]);
 
 /* ------------------------------------------------------------------ */
 /* The join: samples to power, both streams in order of time          */
@@ -234,6 +363,9 @@ typedef void (*jetwatt_power_fn)(const struct jetwatt_power *p, void *arg);
  * of a batch (JETWATT_A_CONFIG_BATCH_AGE_MS) and the probe's 20 ms. @jw may be
  * NULL: a join without rails. */
 int jetwatt_join_new(struct jetwatt_join **j, struct jetwatt *jw, uint32_t hold_ms);
+/* The same of a trace's rails, without a module. */
+int jetwatt_join_new_rails(struct jetwatt_join **j, const struct jetwatt_rail *rail, int nr,
+			   uint32_t hold_ms);
 void jetwatt_join_free(struct jetwatt_join *j);
 /* jetwatt_subscribe()/jetwatt_probe_open() take these with the join as @arg. */
 void jetwatt_join_samples(const struct jetwatt_samples *s, void *join);
@@ -244,6 +376,128 @@ void jetwatt_join_set(struct jetwatt_join *j, jetwatt_power_fn power, jetwatt_sy
 void jetwatt_join_flush(struct jetwatt_join *j);
 /* Records left out because later ones had been delivered: @hold_ms too short. */
 uint64_t jetwatt_join_late(const struct jetwatt_join *j);
+
+/* ------------------------------------------------------------------ */
+/* The trace file (.jwt, see man 5 jwt): both streams as they came    */
+
+#define JETWATT_TRACE_KEY_LEN	32
+#define JETWATT_TRACE_TEXT_LEN	1024
+
+/* The same moment by three clocks: from here to wall time. */
+struct jetwatt_trace_clocks {
+	uint64_t monotonic_ns, boottime_ns, realtime_ns;
+};
+
+/* @pid is watched from @begun_ns on. */
+struct jetwatt_trace_job {
+	uint64_t begun_ns;
+	uint32_t pid;
+};
+
+/**
+ * struct jetwatt_trace_end - how it ended
+ * @ended_ns: what counts as the run's end; @status: of the command, as of
+ *	wait(2), -1: not known
+ * @waits_lost, @missed: waits and ticks that are missing, in all
+ */
+struct jetwatt_trace_end {
+	uint64_t ended_ns, waits_lost, missed;
+	int32_t status;
+};
+
+/* --- writing ------------------------------------------------------- */
+
+struct jetwatt_trace_writer;
+
+/**
+ * jetwatt_trace_writer_new() - write a trace to @fd, which stays the caller's
+ *
+ * What describes the run (texts, chips, rails, the job) is kept, written
+ * before the first sample and again every minute. Data goes to @fd in blocks of
+ * at most a second, each by one write(2). A write that fails is the last one:
+ * what it left of its block is cut off if @fd is a file.
+ */
+int jetwatt_trace_writer_new(struct jetwatt_trace_writer **w, int fd);
+/* Does not write what is held back: see jetwatt_trace_finish(). */
+void jetwatt_trace_writer_free(struct jetwatt_trace_writer *w);
+
+/* Keys "board", "kernel", "version", "command", "scope" are known to the
+ * commands; of any other length than the limits above allow: -EINVAL. A
+ * key, chip or rail that was written before is replaced. */
+int jetwatt_trace_write_text(struct jetwatt_trace_writer *w, const char *key, const char *text);
+int jetwatt_trace_write_chip(struct jetwatt_trace_writer *w, const struct jetwatt_chip *chip);
+int jetwatt_trace_write_rail(struct jetwatt_trace_writer *w, const struct jetwatt_rail *rail);
+int jetwatt_trace_write_job(struct jetwatt_trace_writer *w, const struct jetwatt_trace_job *job);
+
+/* With the writer as @writer these are callbacks of jetwatt_subscribe(),
+ * jetwatt_events() and jetwatt_probe_open(). */
+void jetwatt_trace_write_samples(const struct jetwatt_samples *s, void *writer);
+void jetwatt_trace_write_sync(const struct jetwatt_sync *s, void *writer);
+void jetwatt_trace_write_event(const struct jetwatt_event *e, void *writer);
+
+/* Write what is older than a second, or all of it if @all; and note how many
+ * waits have been lost so far. To be called a few times a second. Return: 0;
+ * the first error of any call before, from then on. */
+int jetwatt_trace_flush(struct jetwatt_trace_writer *w, uint64_t waits_lost, int all);
+int jetwatt_trace_finish(struct jetwatt_trace_writer *w, const struct jetwatt_trace_end *end);
+uint64_t jetwatt_trace_written(const struct jetwatt_trace_writer *w);	/* bytes */
+
+/* --- reading ------------------------------------------------------- */
+
+struct jetwatt_trace_reader;
+
+/**
+ * struct jetwatt_trace_calls - who gets what; each may be NULL
+ *
+ * Descriptions come again and again: the last one counts. Samples' gaps count
+ * what is missing in the trace, whether it was lost before or after recording.
+ */
+struct jetwatt_trace_calls {
+	jetwatt_samples_fn samples;
+	jetwatt_sync_fn sync;
+	jetwatt_event_fn event;
+	void (*text)(const char *key, const char *text, void *arg);
+	void (*chip)(const struct jetwatt_chip *chip, void *arg);
+	void (*rail)(const struct jetwatt_rail *rail, void *arg);
+	void (*clocks)(const struct jetwatt_trace_clocks *clocks, void *arg);
+	void (*job)(const struct jetwatt_trace_job *job, void *arg);
+	void (*end)(const struct jetwatt_trace_end *end, void *arg);
+};
+
+/**
+ * struct jetwatt_trace_state - what has been read so far
+ * @version: of the format; @blocks: whole ones
+ * @damaged: blocks that were there and not whole; @missing: that were not there
+ * @skipped: bytes that were no part of a whole block
+ * @tail: bytes at the end that may become one
+ * @unknown: records of a kind that this version does not know
+ * @waits, @waits_lost: as the writer counted them; of @waits, @waits_missing
+ *	were in blocks that are gone
+ * @ended: the writer has closed the trace
+ */
+struct jetwatt_trace_state {
+	uint32_t version, ended;
+	uint64_t blocks, damaged, missing, skipped, tail, unknown;
+	uint64_t waits, waits_lost, waits_missing;
+};
+
+/**
+ * jetwatt_trace_reader_new() - read a trace from @fd: a file, also one that is
+ * being written, or a pipe
+ */
+int jetwatt_trace_reader_new(struct jetwatt_trace_reader **r, int fd,
+			     const struct jetwatt_trace_calls *calls, void *arg);
+void jetwatt_trace_reader_free(struct jetwatt_trace_reader *r);
+
+/**
+ * jetwatt_trace_read() - hand on the next whole block
+ *
+ * What is damaged is left out and counted; what is no trace at all ends without
+ * a block. Return: 1; 0: there is no more, for now; -EPROTO: it is of a newer
+ * format; -ENOMEM; what read(2) said.
+ */
+int jetwatt_trace_read(struct jetwatt_trace_reader *r);
+void jetwatt_trace_state(const struct jetwatt_trace_reader *r, struct jetwatt_trace_state *st);
 
 #ifdef __cplusplus
 }

@@ -39,5 +39,5 @@ static int event(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 int jetwatt_event_dispatch(struct jetwatt *jw)
 {
 	return jetwatt_socket_dispatch(jw, jw->events, JETWATT_CMD_EVENT_NTF, "receiving events",
-				       event);
+				       event, NULL);
 }

@@ -58,3 +58,23 @@ int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint6
 	}
 	return c->slot[i].what;
 }
+
+int jetwatt_fdname_genuine(struct jetwatt_fdname *c, uint32_t tgid, int syncpt, int fd,
+			   int ctl_fd, uint64_t now_ns)
+{
+	int what = jetwatt_fdname_lookup(c, tgid, fd, now_ns);
+
+	if (syncpt)
+		return what == JETWATT_FDNAME_RENDER || what == JETWATT_FDNAME_GONE;
+	if (what == JETWATT_FDNAME_POLLFD)
+		return 1;
+	what = jetwatt_fdname_lookup(c, tgid, ctl_fd, now_ns);
+	return what == JETWATT_FDNAME_FENCE || what == JETWATT_FDNAME_GONE;
+}
+
+void jetwatt_fdname_forget(struct jetwatt_fdname *c, uint32_t tgid, int fd)
+{
+	for (int i = 0; i < JETWATT_FDNAME_SLOTS; i++)
+		if (c->slot[i].tgid == tgid && (fd < 0 || c->slot[i].fd == fd))
+			c->slot[i].tgid = 0;
+}

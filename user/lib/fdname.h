@@ -33,4 +33,16 @@ int jetwatt_fdname_classify(const char *path);
 /* @now_ns: any clock that goes on, e.g. the time of the record. */
 int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t now_ns);
 
+/**
+ * jetwatt_fdname_genuine() - was it a wait for the GPU, and not one of the same number?
+ * @syncpt: SYNCPOINT_WAIT on @fd; else a poll of @fd that an ioctl of @ctl_fd has armed
+ *
+ * Doubt is in favour: the process may be gone.
+ */
+int jetwatt_fdname_genuine(struct jetwatt_fdname *c, uint32_t tgid, int syncpt, int fd,
+			   int ctl_fd, uint64_t now_ns);
+
+/* @fd was closed or made anew; -1: all of the process. */
+void jetwatt_fdname_forget(struct jetwatt_fdname *c, uint32_t tgid, int fd);
+
 #endif

@@ -4,20 +4,66 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* PROC_PID_INIT_INO of the kernel: fixed since it can be seen. */
 #define INITIAL_PID_NS	0xEFFFFFFCu
+#define INITIAL_CGROUP_NS	0xEFFFFFFBu	/* PROC_CGROUP_INIT_INO */
 
 int jetwatt_follow_initial_pids(void)
 {
 	struct stat st;
 
 	return stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_PID_NS;
+}
+
+/* "monotonic  SECONDS NANOSECONDS", "boottime ..." */
+int jetwatt_follow_initial_time(void)
+{
+	FILE *f = fopen("/proc/self/timens_offsets", "re");
+	long long sec, nsec;
+	char line[64];
+	int zero = 1;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "monotonic %lld %lld", &sec, &nsec) == 2)
+			zero = !sec && !nsec;
+	if (f)
+		fclose(f);
+	return zero;
+}
+
+/* The mount that @path lies in ends where the type or the device changes: its
+ * components below are counted from there. */
+int jetwatt_follow_cgroup(const char *path, uint64_t *id, uint32_t *level)
+{
+	struct statfs fs;
+	struct stat st, up;
+	char real[PATH_MAX], *slash;
+
+	if (!realpath(path, real) || statfs(real, &fs) || stat(real, &st))
+		return -errno;
+	if (fs.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(st.st_mode))
+		return -EINVAL;
+	/* 64-bit kernels: a cgroup's id is the number of its inode */
+	*id = st.st_ino;
+	*level = 0;
+	if (stat("/proc/self/ns/cgroup", &up) || up.st_ino != INITIAL_CGROUP_NS)
+		return 0;
+	while ((slash = strrchr(real, '/')) && slash != real) {
+		*slash = '\0';
+		if (stat(real, &up) || up.st_dev != st.st_dev)
+			break;
+		++*level;
+	}
+	return 0;
 }
 
 struct process {

@@ -11,6 +11,17 @@
 /* Is this the initial pid namespace, whose ids BPF sees? */
 int jetwatt_follow_initial_pids(void);
 
+/* Is our CLOCK_MONOTONIC the kernel's own? */
+int jetwatt_follow_initial_time(void);
+
+/**
+ * jetwatt_follow_cgroup() - id and depth of a directory of the v2 hierarchy
+ * @level: 0 where ours is not the hierarchy's root: only this cgroup then
+ *
+ * Return: 0; -ENOENT; -EINVAL: not in a v2 hierarchy.
+ */
+int jetwatt_follow_cgroup(const char *path, uint64_t *id, uint32_t *level);
+
 /**
  * jetwatt_follow_tree() - a process and all its descendants
  * @tgids: set to an array for the caller to free

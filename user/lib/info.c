@@ -24,6 +24,8 @@ static int reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 		struct jetwatt_clock clock;
 		struct jetwatt_config config;
 		struct jetwatt_stats stats;
+		struct jetwatt_energy energy;
+		struct jetwatt_box box;
 	} one;
 	struct list *l = arg;
 	size_t size;
@@ -54,6 +56,14 @@ static int reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 	case JETWATT_CMD_STATS_GET:
 		err = jetwatt_parse_stats(&one.stats, attr, len);
 		size = sizeof(one.stats);
+		break;
+	case JETWATT_CMD_ENERGY_GET:
+		err = jetwatt_parse_energy(&one.energy, attr, len);
+		size = sizeof(one.energy);
+		break;
+	case JETWATT_CMD_BOX_GET:
+		err = jetwatt_parse_box(&one.box, attr, len);
+		size = sizeof(one.box);
 		break;
 	default:
 		return -EINVAL;
@@ -119,6 +129,34 @@ int jetwatt_clocks(struct jetwatt *jw, struct jetwatt_clock *clocks, int max)
 	return ask(jw, JETWATT_CMD_CLOCK_GET, NLM_F_DUMP, "listing clocks", clocks, max);
 }
 
+int jetwatt_energies(struct jetwatt *jw, struct jetwatt_energy *energies, int max)
+{
+	return ask(jw, JETWATT_CMD_ENERGY_GET, NLM_F_DUMP, "reading energy counters", energies, max);
+}
+
+int jetwatt_box(struct jetwatt *jw, struct jetwatt_box *box)
+{
+	return get(jw, JETWATT_CMD_BOX_GET, "looking into the black box", box);
+}
+
+/* A request without an answer. */
+static int tell(struct jetwatt *jw, int cmd, const char *what)
+{
+	int n = ask(jw, cmd, 0, what, NULL, 0);
+
+	return n < 0 ? n : 0;
+}
+
+int jetwatt_box_freeze(struct jetwatt *jw)
+{
+	return tell(jw, JETWATT_CMD_BOX_FREEZE, "filling the black box");
+}
+
+int jetwatt_box_clear(struct jetwatt *jw)
+{
+	return tell(jw, JETWATT_CMD_BOX_CLEAR, "clearing the black box");
+}
+
 static int put(struct nl_msg *msg, int attr, uint32_t value)
 {
 	return value == UINT32_MAX ? 0 : nla_put_u32(msg, attr, value);
@@ -136,4 +174,25 @@ int jetwatt_config_set(struct jetwatt *jw, const struct jetwatt_config *c)
 		return jetwatt_error_set(jw, -ENOMEM, "setting the configuration: out of memory");
 	}
 	return jetwatt_request_run(jw, jw->ctl, msg, "setting the configuration", NULL, NULL);
+}
+
+static int set_one(struct jetwatt *jw, int attr, uint32_t value, const char *what)
+{
+	struct nl_msg *msg = jetwatt_request_new(jw, JETWATT_CMD_CONFIG_SET, 0);
+
+	if (!msg || nla_put_u32(msg, attr, value)) {
+		nlmsg_free(msg);
+		return jetwatt_error_set(jw, -ENOMEM, "%s: out of memory", what);
+	}
+	return jetwatt_request_run(jw, jw->ctl, msg, what, NULL, NULL);
+}
+
+int jetwatt_sampler_cpu(struct jetwatt *jw, uint32_t cpu)
+{
+	return set_one(jw, JETWATT_A_CONFIG_CPU, cpu, "setting the sampler's CPU");
+}
+
+int jetwatt_box_keep(struct jetwatt *jw, uint32_t ms)
+{
+	return set_one(jw, JETWATT_A_CONFIG_BOX_MS, ms, "setting what the black box keeps");
 }

@@ -35,8 +35,4 @@ void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rai
 int jetwatt_power_sample(struct jetwatt_power_state *st, const struct jetwatt_samples *s,
 			 uint32_t i, struct jetwatt_power *p);
 
-/* jetwatt_join_new() without a module. */
-int jetwatt_join_new_rails(struct jetwatt_join **j, const struct jetwatt_rail *rail, int nr,
-			   uint32_t hold_ms);
-
 #endif

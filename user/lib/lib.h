@@ -52,7 +52,7 @@ ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags);
 /* Gets the attributes of a message. */
 typedef int (*jetwatt_reply_fn)(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg);
 int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
-			    jetwatt_reply_fn fn);
+			    jetwatt_reply_fn fn, void *arg);
 
 /* request.c */
 struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags);

@@ -32,6 +32,11 @@ int jetwatt_parse_clock(struct jetwatt_clock *clock, const struct nlattr *attr, 
 int jetwatt_parse_config(struct jetwatt_config *config, const struct nlattr *attr, int len);
 int jetwatt_parse_stats(struct jetwatt_stats *stats, const struct nlattr *attr, int len);
 
+int jetwatt_parse_energy(struct jetwatt_energy *energy, const struct nlattr *attr, int len);
+/* @data: @n records of struct jetwatt_wait_record, maybe unaligned. Return: @n or -EBADMSG. */
+int jetwatt_parse_waits(const struct nlattr *attr, int len, const char **data, uint64_t *lost);
+int jetwatt_parse_box(struct jetwatt_box *box, const struct nlattr *attr, int len);
+
 /* What the controller says of the family. */
 struct jetwatt_family {
 	uint32_t id, version, events;	/* @events: the group, 0 if none */

@@ -36,6 +36,7 @@ int jetwatt_parse_info(struct jetwatt_info *info, const struct nlattr *attr, int
 	jetwatt_attr_u32(tb[JETWATT_A_INFO_CHIPS], &info->chips);
 	jetwatt_attr_u32(tb[JETWATT_A_INFO_RING], &info->ring);
 	jetwatt_attr_u32(tb[JETWATT_A_INFO_RUNNING], &info->running);
+	jetwatt_attr_u32(tb[JETWATT_A_INFO_TOTAL_SCOPE], &info->total_scope);
 	return jetwatt_attr_u32(tb[JETWATT_A_INFO_RAILS], &info->rails);
 }
 
@@ -53,6 +54,7 @@ int jetwatt_parse_chip(struct jetwatt_chip *chip, const struct nlattr *attr, int
 	jetwatt_attr_u32(tb[JETWATT_A_CHIP_REFRESH_MHZ], &chip->refresh_mhz);
 	jetwatt_attr_u64(tb[JETWATT_A_CHIP_ERRORS], &chip->errors);
 	jetwatt_attr_u32(tb[JETWATT_A_CHIP_LOST], &chip->lost);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_SUM_CHANNELS], &chip->sum_channels);
 	return jetwatt_attr_u32(tb[JETWATT_A_CHIP_ID], &chip->id);
 }
 
@@ -61,6 +63,7 @@ int jetwatt_parse_rail(struct jetwatt_rail *rail, const struct nlattr *attr, int
 	const struct nlattr *tb[JETWATT_A_RAIL_MAX + 1];
 
 	memset(rail, 0, sizeof(*rail));
+	rail->parent = UINT32_MAX;
 	jetwatt_attr_index(tb, JETWATT_A_RAIL_MAX, attr, len);
 	jetwatt_attr_u32(tb[JETWATT_A_RAIL_CHIP], &rail->chip);
 	jetwatt_attr_u32(tb[JETWATT_A_RAIL_CHANNEL], &rail->channel);
@@ -69,6 +72,10 @@ int jetwatt_parse_rail(struct jetwatt_rail *rail, const struct nlattr *attr, int
 	jetwatt_attr_u32(tb[JETWATT_A_RAIL_REQUESTED_MHZ], &rail->requested_mhz);
 	jetwatt_attr_u32(tb[JETWATT_A_RAIL_READ_MHZ], &rail->read_mhz);
 	jetwatt_attr_u32(tb[JETWATT_A_RAIL_FRESH_MHZ], &rail->fresh_mhz);
+	jetwatt_attr_u32(tb[JETWATT_A_RAIL_PARENT], &rail->parent);
+	jetwatt_attr_u32(tb[JETWATT_A_RAIL_IN_TOTAL], &rail->in_total);
+	jetwatt_attr_u32(tb[JETWATT_A_RAIL_STEP_UW], &rail->step_uw);
+	jetwatt_attr_u32(tb[JETWATT_A_RAIL_SKEW_NS], &rail->skew_ns);
 	if (jetwatt_attr_u32(tb[JETWATT_A_RAIL_SHUNT_UOHM], &rail->shunt_uohm))
 		return -EBADMSG;
 	return jetwatt_attr_u32(tb[JETWATT_A_RAIL_ID], &rail->id);
@@ -114,7 +121,51 @@ int jetwatt_parse_stats(struct jetwatt_stats *stats, const struct nlattr *attr, 
 	jetwatt_attr_u64(tb[JETWATT_A_STATS_TICK_NS], &stats->tick_ns);
 	jetwatt_attr_u64(tb[JETWATT_A_STATS_LOST], &stats->lost);
 	jetwatt_attr_u32(tb[JETWATT_A_STATS_BUS_PERMILLE], &stats->bus_permille);
+	jetwatt_attr_u64(tb[JETWATT_A_STATS_THROTTLED], &stats->throttled);
+	jetwatt_attr_u64(tb[JETWATT_A_STATS_CPU_NS], &stats->cpu_ns);
 	return jetwatt_attr_u64(tb[JETWATT_A_STATS_TICKS], &stats->ticks);
+}
+
+int jetwatt_parse_energy(struct jetwatt_energy *energy, const struct nlattr *attr, int len)
+{
+	const struct nlattr *tb[JETWATT_A_ENERGY_MAX + 1];
+
+	memset(energy, 0, sizeof(*energy));
+	energy->rail = UINT32_MAX;
+	jetwatt_attr_index(tb, JETWATT_A_ENERGY_MAX, attr, len);
+	jetwatt_attr_u32(tb[JETWATT_A_ENERGY_RAIL], &energy->rail);
+	jetwatt_attr_s32(tb[JETWATT_A_ENERGY_UW], &energy->uw);
+	jetwatt_attr_u64(tb[JETWATT_A_ENERGY_TIME_NS], &energy->time_ns);
+	jetwatt_attr_u64(tb[JETWATT_A_ENERGY_BLIND_NS], &energy->blind_ns);
+	return jetwatt_attr_u64(tb[JETWATT_A_ENERGY_UJ], &energy->uj);
+}
+
+int jetwatt_parse_box(struct jetwatt_box *box, const struct nlattr *attr, int len)
+{
+	const struct nlattr *tb[JETWATT_A_BOX_MAX + 1];
+
+	memset(box, 0, sizeof(*box));
+	jetwatt_attr_index(tb, JETWATT_A_BOX_MAX, attr, len);
+	jetwatt_attr_u32(tb[JETWATT_A_BOX_CAUSE], &box->cause);
+	jetwatt_attr_u32(tb[JETWATT_A_BOX_INDEX], &box->index);
+	jetwatt_attr_u64(tb[JETWATT_A_BOX_TIME_NS], &box->time_ns);
+	jetwatt_attr_u32(tb[JETWATT_A_BOX_COUNT], &box->count);
+	jetwatt_attr_u32(tb[JETWATT_A_BOX_MISSED], &box->missed);
+	return jetwatt_attr_u64(tb[JETWATT_A_BOX_SEQ], &box->seq);
+}
+
+int jetwatt_parse_waits(const struct nlattr *attr, int len, const char **data, uint64_t *lost)
+{
+	const struct nlattr *tb[JETWATT_A_WAITS_MAX + 1], *a;
+
+	jetwatt_attr_index(tb, JETWATT_A_WAITS_MAX, attr, len);
+	a = tb[JETWATT_A_WAITS_RECORDS];
+	if (!a || nla_len(a) % sizeof(struct jetwatt_wait_record))
+		return -EBADMSG;
+	*data = nla_data(a);
+	if (jetwatt_attr_u64(tb[JETWATT_A_WAITS_LOST], lost))
+		return -EBADMSG;
+	return nla_len(a) / sizeof(struct jetwatt_wait_record);
 }
 
 static void group(struct jetwatt_family *f, const struct nlattr *nest)

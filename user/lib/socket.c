@@ -91,7 +91,7 @@ ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags)
  * Return: how many there were.
  */
 int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
-			    jetwatt_reply_fn fn)
+			    jetwatt_reply_fn fn, void *arg)
 {
 	const struct genlmsghdr *genl;
 	struct nlmsghdr *nlh;
@@ -111,7 +111,7 @@ int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, con
 			if (nlh->nlmsg_type != jw->family ||
 			    nlh->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN || genl->cmd != cmd)
 				continue;
-			err = fn(jw, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), NULL);
+			err = fn(jw, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), arg);
 			if (err < 0)
 				return jetwatt_error_set(jw, err, "%s: malformed message", what);
 			n++;

@@ -48,7 +48,7 @@ static int batch(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 int jetwatt_stream_dispatch(struct jetwatt *jw)
 {
 	return jetwatt_socket_dispatch(jw, jw->stream, JETWATT_CMD_SAMPLES_NTF,
-				       "receiving samples", batch);
+				       "receiving samples", batch, NULL);
 }
 
 int jetwatt_subscribe(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg)
@@ -114,6 +114,18 @@ static int since(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 		return n;
 	s->samples += n;
 	return 0;
+}
+
+int jetwatt_box_samples(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg)
+{
+	struct since s = { .fn = fn, .arg = arg };
+	struct nl_msg *msg = jetwatt_request_new(jw, JETWATT_CMD_BOX_SAMPLES_GET, NLM_F_DUMP);
+	int err;
+
+	if (!msg)
+		return jetwatt_error_set(jw, -ENOMEM, "reading the black box: out of memory");
+	err = jetwatt_request_run(jw, jw->ctl, msg, "reading the black box", since, &s);
+	return err ? err : s.samples;
 }
 
 /* The first batch's gap counts from @seq on: what the ring no longer has. */

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "library.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * A program calls the driver's API or, mostly, the runtime's, which is linked
+ * into it or calls on into the driver's. Default streams come in two sorts,
+ * hence the second names.
+ */
+static const struct {
+	const char *name;
+	enum jetwatt_library_what what;
+} known[] = {
+	{ "cuStreamSynchronize", JETWATT_LIBRARY_STREAM },
+	{ "cuStreamSynchronize_ptsz", JETWATT_LIBRARY_STREAM },
+	{ "cudaStreamSynchronize", JETWATT_LIBRARY_STREAM },
+	{ "cudaStreamSynchronize_ptsz", JETWATT_LIBRARY_STREAM },
+	{ "cuEventSynchronize", JETWATT_LIBRARY_EVENT },
+	{ "cudaEventSynchronize", JETWATT_LIBRARY_EVENT },
+	{ "cuCtxSynchronize", JETWATT_LIBRARY_CONTEXT },
+	{ "cudaDeviceSynchronize", JETWATT_LIBRARY_CONTEXT },
+	{ "cuLaunchKernel", JETWATT_LIBRARY_LAUNCH },
+	{ "cuLaunchKernel_ptsz", JETWATT_LIBRARY_LAUNCH },
+	{ "cuLaunchKernelEx", JETWATT_LIBRARY_LAUNCH },
+	{ "cuLaunchKernelEx_ptsz", JETWATT_LIBRARY_LAUNCH },
+	{ "cuGraphLaunch", JETWATT_LIBRARY_LAUNCH },
+	{ "cuGraphLaunch_ptsz", JETWATT_LIBRARY_LAUNCH },
+};
+
+#define NR_KNOWN (sizeof(known) / sizeof(known[0]))
+
+/* libcuda.so.1.1; libcudart.so.12, and as wheels bring it, libcudart-1f2e3d.so.11.0 */
+int jetwatt_library_is(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	name = name ? name + 1 : path;
+	if (!strncmp(name, "libcuda.so", 10))
+		return 1;
+	return !strncmp(name, "libcudart", 9) && (name[9] == '.' || name[9] == '-') &&
+	       strstr(name, ".so");
+}
+
+/* start-end perms offset dev inode    path */
+int jetwatt_library_line(const char *line, struct jetwatt_library *lib)
+{
+	unsigned long long start, end;
+	size_t len;
+	int at = 0;
+
+	if (sscanf(line, "%llx-%llx %*4s %*x %*x:%*x %*u %n", &start, &end, &at) != 2 || !at)
+		return 0;
+	len = strcspn(line + at, "\n");
+	if (!len || len >= sizeof(lib->path) || line[at] != '/')
+		return 0;
+	memcpy(lib->path, line + at, len);
+	lib->path[len] = '\0';
+	lib->start = start;
+	lib->end = end;
+	return jetwatt_library_is(lib->path);
+}
+
+int jetwatt_library_of(pid_t pid, struct jetwatt_library *lib, int max)
+{
+	char path[32], line[512];
+	struct jetwatt_library l;
+	int n = 0, i;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (n < max && fgets(line, sizeof(line), f)) {
+		if (!jetwatt_library_line(line, &l))
+			continue;
+		for (i = 0; i < n && strcmp(lib[i].path, l.path); i++)
+			;
+		if (i == n)
+			lib[n++] = l;
+	}
+	fclose(f);
+	return n;
+}
+
+static int add(char path[][256], int n, int max, const char *dir, size_t len)
+{
+	if (n < max && len && len < 200) {
+		snprintf(path[n], 256, "%.*s/libcuda.so.1", (int)len, dir);
+		if (!access(path[n], R_OK))
+			n++;
+	}
+	return n;
+}
+
+int jetwatt_library_system(char path[][256], int max)
+{
+	/* where JetPack 5, 6 and 7, Debian and containers' toolkits put it */
+	static const char *const dir[] = {
+		"/usr/lib/aarch64-linux-gnu/nvidia", "/usr/lib/aarch64-linux-gnu/tegra",
+		"/usr/lib/aarch64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/usr/lib64",
+		"/usr/lib", "/usr/local/cuda/compat",
+	};
+	const char *p = getenv("LD_LIBRARY_PATH");
+	int n = 0;
+
+	for (; p && *p; p += strcspn(p, ":"), p += *p == ':')
+		n = add(path, n, max, p, strcspn(p, ":"));
+	for (size_t i = 0; i < sizeof(dir) / sizeof(dir[0]); i++)
+		n = add(path, n, max, dir[i], strlen(dir[i]));
+	return n;
+}
+
+/* Where in the file is what lies at @addr once it is loaded? */
+static int in_file(Elf *elf, uint64_t addr, uint64_t *offset)
+{
+	size_t nr, i;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(elf, &nr))
+		return 0;
+	for (i = 0; i < nr; i++)
+		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_LOAD && addr >= ph.p_vaddr &&
+		    addr - ph.p_vaddr < ph.p_filesz) {
+			*offset = addr - ph.p_vaddr + ph.p_offset;
+			return 1;
+		}
+	return 0;
+}
+
+static int add_call(Elf *elf, const char *name, uint64_t addr, struct jetwatt_library_call *call,
+		    int n)
+{
+	uint64_t offset;
+	size_t k;
+	int i;
+
+	for (k = 0; k < NR_KNOWN && strcmp(name, known[k].name); k++)
+		;
+	if (k == NR_KNOWN || n == JETWATT_LIBRARY_CALLS_MAX || !in_file(elf, addr, &offset))
+		return n;
+	for (i = 0; i < n; i++)
+		if (call[i].offset == offset)
+			return n;
+	call[n] = (struct jetwatt_library_call){ known[k].what, known[k].name, offset };
+	return n + 1;
+}
+
+static int symbols(Elf *elf, struct jetwatt_library_call *call)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	GElf_Sym sym;
+	int n = 0;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		Elf_Data *data;
+		size_t i;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_DYNSYM || !sh.sh_entsize)
+			continue;
+		data = elf_getdata(scn, NULL);
+		for (i = 0; data && i < sh.sh_size / sh.sh_entsize; i++) {
+			const char *name;
+
+			if (!gelf_getsym(data, i, &sym) || sym.st_shndx == SHN_UNDEF ||
+			    GELF_ST_TYPE(sym.st_info) != STT_FUNC)
+				continue;
+			name = elf_strptr(elf, sh.sh_link, sym.st_name);
+			if (name)
+				n = add_call(elf, name, sym.st_value, call, n);
+		}
+	}
+	return n;
+}
+
+int jetwatt_library_calls(const char *path, struct jetwatt_library_call *call)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), n = -ENOEXEC;
+	GElf_Ehdr head;
+	Elf *elf;
+
+	if (fd < 0)
+		return -errno;
+	elf_version(EV_CURRENT);
+	/* read, not mapped: somebody else may cut the file short */
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && gelf_getehdr(elf, &head) && head.e_type == ET_DYN)
+		n = symbols(elf, call);
+	elf_end(elf);
+	close(fd);
+	return n;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Where a process has its libcuda, and where in it the calls are.
+ */
+#ifndef JETWATT_LIB_LIBRARY_H
+#define JETWATT_LIB_LIBRARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/**
+ * struct jetwatt_library - one file that is mapped
+ * @start, @end: of the mapping that was met first
+ * @path: as the process calls it: inside its own mount namespace
+ */
+struct jetwatt_library {
+	uint64_t start, end;
+	char path[256];
+};
+
+/* What is to be watched in it. The first three as enum jetwatt_sync_call from
+ * JETWATT_SYNC_STREAM on. */
+enum jetwatt_library_what {
+	JETWATT_LIBRARY_STREAM,
+	JETWATT_LIBRARY_EVENT,
+	JETWATT_LIBRARY_CONTEXT,
+	JETWATT_LIBRARY_LAUNCH,
+};
+
+struct jetwatt_library_call {
+	enum jetwatt_library_what what;
+	const char *name;
+	uint64_t offset;	/* in the file */
+};
+
+#define JETWATT_LIBRARY_CALLS_MAX	24
+
+/* Is a file of this name libcuda or a shared libcudart? */
+int jetwatt_library_is(const char *path);
+
+/**
+ * jetwatt_library_line() - one line of /proc/PID/maps
+ *
+ * Return: 1: it maps such a library, @lib is filled in; 0: something else.
+ */
+int jetwatt_library_line(const char *line, struct jetwatt_library *lib);
+
+/**
+ * jetwatt_library_of() - the libraries of a process
+ * @max: no more than these
+ *
+ * Return: how many; negative errno: the process is gone, or not ours to read.
+ */
+int jetwatt_library_of(pid_t pid, struct jetwatt_library *lib, int max);
+
+/* Those of the system that a program would be given: paths, at most @max. */
+int jetwatt_library_system(char path[][256], int max);
+
+/**
+ * jetwatt_library_calls() - the calls that the file has
+ * @call: JETWATT_LIBRARY_CALLS_MAX entries; two names of one place count once
+ *
+ * Return: how many; -ENOEXEC: no shared library of this machine.
+ */
+int jetwatt_library_calls(const char *path, struct jetwatt_library_call *call);
+
+#endif

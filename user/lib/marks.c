@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The lowest rung: what the program says of itself. A begin and its end make
+ * one event, a point is one by itself; who sent them the kernel vouches for.
+ */
+#include "marks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "probe.h"
+
+struct begun {
+	uint32_t tgid, tid;
+	int name;
+	uint64_t time_ns;
+};
+
+struct marks {
+	struct jetwatt_probe *probe;
+	int fd, nr_open;
+	struct begun open[JETWATT_MARKS_OPEN];
+	uint64_t lost;
+};
+
+int jetwatt_marks_name_ok(const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && name[i]; i++)
+		if (name[i] <= ' ' || name[i] > '~' || name[i] == '@')
+			return 0;
+	return name && i && i < JETWATT_MARKS_NAME_LEN;
+}
+
+int jetwatt_marks_parse(const char *text, size_t len, struct jetwatt_marks_line *line)
+{
+	unsigned long long ns = 0;
+	unsigned int tid = 0, lost = 0, pid = 0;
+	char copy[160], *name = copy, *at;
+
+	if (len >= sizeof(copy) || memchr(text, '\0', len))
+		return -EINVAL;
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	memset(line, 0, sizeof(*line));
+	line->verb = JETWATT_MARKS_POINT;
+	at = strstr(copy, " @");
+	if (at) {
+		if (sscanf(at, " @%20llu/%10u/%10u/%10u", &ns, &tid, &lost, &pid) != 4)
+			return -EINVAL;
+		*at = '\0';
+	}
+	if (!strncmp(name, "begin ", 6)) {
+		line->verb = JETWATT_MARKS_BEGIN;
+		name += 6;
+	} else if (!strncmp(name, "end ", 4)) {
+		line->verb = JETWATT_MARKS_END;
+		name += 4;
+	}
+	if (!jetwatt_marks_name_ok(name))
+		return -EINVAL;
+	strcpy(line->name, name);
+	line->time_ns = ns;
+	line->tid = tid;
+	line->lost = lost;
+	line->pid = pid;
+	return 0;
+}
+
+/* Return: its index, -1: there are too many. */
+static int name_of(struct marks *m, const char *name)
+{
+	struct jetwatt_probe_state *st = jetwatt_probe_of(m->probe);
+	uint32_t i;
+
+	for (i = 0; i < st->marks && strcmp(st->mark[i], name); i++)
+		;
+	if (i == JETWATT_MARKS_MAX)
+		return -1;
+	if (i == st->marks)
+		strcpy(st->mark[st->marks++], name);
+	return (int)i;
+}
+
+static void deliver(struct marks *m, const struct begun *b, uint32_t call, uint64_t end_ns)
+{
+	struct jetwatt_sync s = {
+		.enter_ns = b->time_ns,
+		.exit_ns = end_ns,
+		.tgid = b->tgid,
+		.tid = b->tid,
+		.call = call,
+		.ret = b->name,
+	};
+
+	jetwatt_probe_deliver(m->probe, &s);
+}
+
+static void end(struct marks *m, const struct begun *e)
+{
+	for (int i = m->nr_open - 1; i >= 0; i--) {
+		struct begun b = m->open[i];
+
+		if (b.tgid != e->tgid || b.tid != e->tid || b.name != e->name)
+			continue;
+		memmove(&m->open[i], &m->open[i + 1], (--m->nr_open - i) * sizeof(b));
+		if (e->time_ns >= b.time_ns)
+			deliver(m, &b, JETWATT_SYNC_MARK, e->time_ns);
+		return;
+	}
+	m->lost++;
+}
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static void take(struct marks *m, const char *text, size_t len, uint32_t tgid)
+{
+	struct jetwatt_marks_line line;
+	uint64_t t = now();
+	struct begun b;
+
+	if (!len)
+		return;
+	if (jetwatt_marks_parse(text, len, &line)) {
+		m->lost++;
+		return;
+	}
+	m->lost += line.lost;
+	/* What it says of the future is not true. */
+	b = (struct begun){
+		.tgid = line.pid ? line.pid : tgid,
+		.tid = line.tid,
+		.name = name_of(m, line.name),
+		.time_ns = line.time_ns && line.time_ns <= t ? line.time_ns : t,
+	};
+	if (b.name < 0 || (line.verb == JETWATT_MARKS_BEGIN && m->nr_open == JETWATT_MARKS_OPEN)) {
+		m->lost++;
+	} else if (line.verb == JETWATT_MARKS_BEGIN) {
+		m->open[m->nr_open++] = b;
+		deliver(m, &b, JETWATT_SYNC_MARK_BEGIN, b.time_ns);
+	} else if (line.verb == JETWATT_MARKS_END) {
+		end(m, &b);
+	} else {
+		deliver(m, &b, JETWATT_SYNC_MARK, b.time_ns);
+	}
+}
+
+static int marks_dispatch(void *state)
+{
+	struct marks *m = state;
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
+	char text[4096];
+	int turns = 1000;
+
+	while (turns--) {
+		struct iovec iov = { text, sizeof(text) };
+		struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+				      .msg_controllen = sizeof(control) };
+		ssize_t n = recvmsg(m->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		struct cmsghdr *c;
+		struct ucred who = { 0 };
+		size_t at, len;
+
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+		c = CMSG_FIRSTHDR(&msg);
+		if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
+			memcpy(&who, CMSG_DATA(c), sizeof(who));
+		for (at = 0; at < (size_t)n; at += len + 1) {
+			const char *e = memchr(text + at, '\n', n - at);
+
+			len = e ? (size_t)(e - (text + at)) : n - at;
+			take(m, text + at, len, who.pid);
+		}
+	}
+	return 1;
+}
+
+static int marks_open(void **state, struct jetwatt_probe *p, const struct jetwatt_probe_opts *o,
+		      uint32_t rungs)
+{
+	struct marks *m;
+
+	if (o->mark_fd <= 0)
+		return jetwatt_probe_refuse(p, rungs, -EOPNOTSUPP,
+					    "marks come from a command that is started for them: -- COMMAND");
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return jetwatt_probe_refuse(p, rungs, -ENOMEM, "out of memory");
+	m->probe = p;
+	m->fd = o->mark_fd;
+	jetwatt_probe_of(p)->attached |= JETWATT_RUNG_MARKER;
+	*state = m;
+	return 0;
+}
+
+static int marks_fd(const void *state)
+{
+	return ((const struct marks *)state)->fd;
+}
+
+static uint64_t marks_lost(const void *state)
+{
+	return ((const struct marks *)state)->lost;
+}
+
+const struct jetwatt_rung_ops jetwatt_rung_marks = {
+	.rungs = JETWATT_RUNG_MARKER,
+	.open = marks_open,
+	.fd = marks_fd,
+	.dispatch = marks_dispatch,
+	.lost = marks_lost,
+	.close = free,
+};

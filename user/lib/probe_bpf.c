@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The upper two rungs: loads and attaches bpf/sync.bpf.c, and hands on its
+ * records. System calls are watched from the start; libcuda as soon as the
+ * job has it in memory.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#if __has_include(<bpf/libbpf_version.h>)
+#include <bpf/libbpf_version.h>
+#else /* before 0.6 */
+#define LIBBPF_MAJOR_VERSION	0
+#define LIBBPF_MINOR_VERSION	5
+#endif
+
+#include "../../bpf/sync.h"
+#include "fdname.h"
+#include "follow.h"
+#include "probe.h"
+#include "probe_uprobe.h"
+#include "sync.skel.h"
+
+#define BOTH (JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT)
+
+struct probe_bpf {
+	struct jetwatt_probe *probe;
+	struct sync *bpf;
+	struct ring_buffer *ring;
+	struct jetwatt_uprobes *uprobes;
+	struct jetwatt_fdname names;
+	uint32_t lost;	/* said so far */
+};
+
+static _Thread_local char said[160];
+
+/* Of what libbpf says, the last warning is nearest to the cause. */
+static int hear(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char line[sizeof(said)];
+
+	if (level != LIBBPF_WARN)
+		return 0;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	line[strcspn(line, "\n")] = '\0';
+	if (*line)
+		memcpy(said, line, sizeof(said));
+	return 0;
+}
+
+static int locked_down(void)
+{
+	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	char line[128] = "";
+
+	if (!f)
+		return 0;
+	if (!fgets(line, sizeof(line), f))
+		line[0] = '\0';
+	fclose(f);
+	return !!strstr(line, "[confidentiality]");
+}
+
+/* Ubuntu 22.04, and so JetPack 6, has libbpf 0.5, where probing is called otherwise. */
+static int supported(enum bpf_prog_type prog, enum bpf_map_type map)
+{
+#if LIBBPF_MAJOR_VERSION > 0 || LIBBPF_MINOR_VERSION >= 7
+	return libbpf_probe_bpf_prog_type(prog, NULL) != 0 &&
+	       libbpf_probe_bpf_map_type(map, NULL) != 0;
+#else
+	return bpf_probe_prog_type(prog, 0) && bpf_probe_map_type(map, 0);
+#endif
+}
+
+/* Says what stands behind an error of loading or attaching. */
+static int explain(struct jetwatt_probe *p, int err, const char *doing)
+{
+	if (locked_down())
+		return jetwatt_probe_refuse(p, BOTH, -EOPNOTSUPP,
+			"%s the probe: the kernel is locked down (confidentiality), BPF may not read memory",
+			doing);
+	if (err == -EPERM || err == -EACCES)
+		return jetwatt_probe_refuse(p, BOTH, -EPERM,
+			"%s the probe: needs CAP_BPF and CAP_PERFMON: run as root", doing);
+	if (err == -ENOSYS || !supported(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_MAP_TYPE_RINGBUF))
+		return jetwatt_probe_refuse(p, BOTH, -EOPNOTSUPP,
+			"%s the probe: this kernel cannot trace with BPF (raw tracepoints need CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS, ring buffers 5.8)",
+			doing);
+	if (err == -ENOENT)
+		return jetwatt_probe_refuse(p, BOTH, -EOPNOTSUPP,
+			"%s the probe: this kernel has no tracepoint for system calls", doing);
+	return jetwatt_probe_refuse(p, BOTH, err, "%s the probe: %s", doing,
+				    *said ? said : strerror(-err));
+}
+
+static int genuine(struct probe_bpf *b, const struct jetwatt_sync_record *r)
+{
+	return r->call >= JETWATT_SYNC_RECORD_STREAM ||
+	       jetwatt_fdname_genuine(&b->names, r->tgid, r->call == JETWATT_SYNC_RECORD_SYNCPT,
+				      r->fd, r->ctl_fd, r->exit_ns);
+}
+
+static int record(void *ctx, void *data, size_t size)
+{
+	static const uint32_t kind[] = {
+		[JETWATT_SYNC_RECORD_POLLFD] = JETWATT_SYNC_POLLFD,
+		[JETWATT_SYNC_RECORD_SYNCPT] = JETWATT_SYNC_SYNCPT,
+		[JETWATT_SYNC_RECORD_STREAM] = JETWATT_SYNC_STREAM,
+		[JETWATT_SYNC_RECORD_EVENT] = JETWATT_SYNC_EVENT,
+		[JETWATT_SYNC_RECORD_CONTEXT] = JETWATT_SYNC_CONTEXT,
+	};
+	const struct jetwatt_sync_record *r = data;
+	struct probe_bpf *b = ctx;
+	struct jetwatt_sync s;
+
+	if (size < sizeof(*r))
+		return 0;
+	if (r->call == JETWATT_SYNC_RECORD_FORGET)
+		jetwatt_fdname_forget(&b->names, r->tgid, r->fd);
+	if (r->call >= sizeof(kind) / sizeof(kind[0]) || !genuine(b, r))
+		return 0;
+	s = (struct jetwatt_sync){
+		.enter_ns = r->enter_ns,
+		.exit_ns = r->exit_ns,
+		.cgroup = r->cgroup,
+		.tgid = r->tgid,
+		.tid = r->tid,
+		.call = kind[r->call],
+		.ret = r->ret,
+		.launch_ns = r->launch_ns,
+		.launches = r->launches,
+		.lost = r->lost - b->lost,
+	};
+	b->lost = r->lost;
+	jetwatt_probe_deliver(b->probe, &s);
+	return 0;
+}
+
+static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint32_t rungs,
+		     int below)
+{
+	struct bpf_program *call[] = { bpf->progs.api_stream, bpf->progs.api_event,
+				       bpf->progs.api_context, bpf->progs.api_return,
+				       bpf->progs.api_launch };
+	int calls = !!(rungs & JETWATT_RUNG_TRACEPOINT), api = !!(rungs & JETWATT_RUNG_UPROBE);
+	uint32_t level = 0;
+	uint64_t id = o->cgroup;
+	int err = o->cgroup_path ? jetwatt_follow_cgroup(o->cgroup_path, &id, &level) : 0;
+
+	if (err)
+		return err;
+	if (o->tgid && o->children) {
+		bpf->rodata->follow_set = 1;
+		bpf->rodata->fork_child_off = jetwatt_follow_fork_offset();
+		/* without it a fork is seen in its system call, and so is an end */
+		calls |= !bpf->rodata->fork_child_off;
+	} else {
+		bpf->rodata->only_tgid = o->tgid;
+	}
+	bpf->rodata->sees_syscalls = calls;
+	bpf->rodata->only_forks = calls && !(rungs & JETWATT_RUNG_TRACEPOINT);
+	bpf->rodata->only_cgroup = id;
+	bpf->rodata->cgroup_level = below ? level : 0;
+	bpf_program__set_autoload(bpf->progs.process_fork, bpf->rodata->fork_child_off != 0);
+	bpf_program__set_autoload(bpf->progs.sys_enter, calls);
+	bpf_program__set_autoload(bpf->progs.sys_exit, calls);
+	for (size_t i = 0; i < sizeof(call) / sizeof(call[0]); i++) {
+		bpf_program__set_autoload(call[i], api);
+		/* the name of their section is news to libbpf 0.5 */
+		bpf_program__set_type(call[i], BPF_PROG_TYPE_KPROBE);
+	}
+	if (!o->ring_kib)
+		return 0;
+	return bpf_map__set_max_entries(bpf->maps.records, o->ring_kib * 1024);
+}
+
+/* From here on a fork is seen by the program; what was forked before is in
+ * /proc. The two may overlap, nothing falls between them. */
+static int follow(struct sync *bpf, uint32_t tgid)
+{
+	int fd = bpf_map__fd(bpf->maps.followed), nr, i;
+	uint32_t *tgids = NULL, one = 1;
+
+	nr = jetwatt_follow_tree(tgid, &tgids);
+	for (i = 0; i < nr; i++) {
+		if (bpf_map_update_elem(fd, &tgids[i], &one, BPF_NOEXIST) && errno != EEXIST) {
+			nr = -errno;
+			break;
+		}
+		/* ended before it was in the map: its number is free again */
+		if (!jetwatt_follow_alive(tgids[i]))
+			bpf_map_delete_elem(fd, &tgids[i]);
+	}
+	free(tgids);
+	return nr < 0 ? nr : 0;
+}
+
+/* @below: what is in cgroups below the one asked for, as well. */
+static int load_once(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs,
+		     int below)
+{
+	int err;
+
+	b->bpf = sync__open();
+	if (!b->bpf)
+		return explain(b->probe, -errno, "opening");
+	err = configure(b->bpf, o, rungs, below);
+	if (err && o->cgroup_path)
+		return jetwatt_probe_refuse(b->probe, rungs, err, "following cgroup %s: %s",
+			o->cgroup_path, err == -EINVAL ? "not a cgroup of the v2 hierarchy" :
+			strerror(-err));
+	if (!err)
+		err = sync__load(b->bpf);
+	return err ? explain(b->probe, err, "loading") : 0;
+}
+
+static int load(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs)
+{
+	uint32_t tgid = o->tgid, one = 1;
+	int err = load_once(b, o, rungs, 1);
+
+	/* Before 5.15 a program can't ask for the cgroups above its own. */
+	if (err == -EINVAL && b->bpf && b->bpf->rodata->cgroup_level) {
+		sync__destroy(b->bpf);
+		err = load_once(b, o, rungs, 0);
+	}
+	if (err)
+		return err;
+	if (b->bpf->rodata->follow_set &&
+	    bpf_map_update_elem(bpf_map__fd(b->bpf->maps.followed), &tgid, &one, BPF_ANY))
+		return explain(b->probe, -errno, "loading");
+	err = sync__attach(b->bpf);
+	if (err)
+		return explain(b->probe, err, "attaching");
+	if (b->bpf->rodata->follow_set)
+		err = follow(b->bpf, o->tgid);
+	return err ? jetwatt_probe_refuse(b->probe, rungs, err, "following process %u: %s", o->tgid,
+					  strerror(-err)) : 0;
+}
+
+static void bpf_close(void *state)
+{
+	struct probe_bpf *b = state;
+
+	jetwatt_uprobes_free(b->uprobes);
+	ring_buffer__free(b->ring);
+	sync__destroy(b->bpf);
+	free(b);
+}
+
+static int open_rungs(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs)
+{
+	int err = load(b, o, rungs);
+
+	if (err)
+		return err;
+	b->ring = ring_buffer__new(bpf_map__fd(b->bpf->maps.records), record, b, NULL);
+	if (!b->ring)
+		return jetwatt_probe_refuse(b->probe, rungs, -errno,
+					    "opening the probe's ring buffer: %s", strerror(errno));
+	jetwatt_probe_of(b->probe)->attached |= rungs & JETWATT_RUNG_TRACEPOINT;
+	if (!(rungs & JETWATT_RUNG_UPROBE))
+		return 0;
+	err = jetwatt_uprobes_new(&b->uprobes, b->probe, b->bpf, o);
+	return rungs == JETWATT_RUNG_UPROBE ? err : 0;
+}
+
+static int bpf_open(void **state, struct jetwatt_probe *p, const struct jetwatt_probe_opts *o,
+		    uint32_t rungs)
+{
+	libbpf_print_fn_t printer;
+	struct probe_bpf *b = calloc(1, sizeof(*b));
+	int err;
+
+	if (!b)
+		return jetwatt_probe_refuse(p, rungs, -ENOMEM, "out of memory");
+	b->probe = p;
+	said[0] = '\0';
+	if (rungs & JETWATT_RUNG_UPROBE && !jetwatt_uprobes_possible()) {
+		jetwatt_probe_refuse(p, JETWATT_RUNG_UPROBE, 0,
+				     "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
+		rungs &= ~JETWATT_RUNG_UPROBE;
+	}
+	printer = libbpf_set_print(hear);
+	err = rungs ? open_rungs(b, o, rungs) : -EOPNOTSUPP;
+	libbpf_set_print(printer);
+	if (err) {
+		bpf_close(b);
+		return err;
+	}
+	*state = b;
+	return 0;
+}
+
+static int bpf_fd(const void *state)
+{
+	return ring_buffer__epoll_fd(((const struct probe_bpf *)state)->ring);
+}
+
+static int bpf_dispatch(void *state)
+{
+	int seen = ring_buffer__consume(((struct probe_bpf *)state)->ring);
+
+	return seen < 0 ? seen : seen > 0;
+}
+
+static void bpf_look(void *state)
+{
+	struct probe_bpf *b = state;
+	libbpf_print_fn_t printer;
+
+	if (!b->uprobes)
+		return;
+	printer = libbpf_set_print(hear);
+	jetwatt_uprobes_look(b->uprobes);
+	libbpf_set_print(printer);
+}
+
+static uint64_t bpf_lost(const void *state)
+{
+	return __atomic_load_n(&((const struct probe_bpf *)state)->bpf->bss->lost, __ATOMIC_RELAXED);
+}
+
+const struct jetwatt_rung_ops jetwatt_rung_bpf = {
+	.rungs = BOTH,
+	.open = bpf_open,
+	.fd = bpf_fd,
+	.dispatch = bpf_dispatch,
+	.look = bpf_look,
+	.lost = bpf_lost,
+	.close = bpf_close,
+};

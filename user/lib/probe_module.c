@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The rung for kernels that cannot trace with BPF, as JetPack 5's: jetwatt.ko
+ * looks at the same system calls and sends the same records.
+ */
+#include <errno.h>
+#include <linux/jetwatt.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr.h"
+#include "fdname.h"
+#include "follow.h"
+#include "lib.h"
+#include "probe.h"
+
+struct module {
+	struct jetwatt_probe *probe;
+	struct jetwatt *jw;
+	struct jetwatt_fdname names;
+	uint64_t lost, told;
+};
+
+static void deliver(struct module *m, const struct jetwatt_wait_record *r)
+{
+	int syncpt = r->call == JETWATT_WAIT_SYNCPT;
+	struct jetwatt_sync s = {
+		.enter_ns = r->enter_ns,
+		.exit_ns = r->exit_ns,
+		.cgroup = r->cgroup,
+		.tgid = r->tgid,
+		.tid = r->tid,
+		.call = syncpt ? JETWATT_SYNC_SYNCPT : JETWATT_SYNC_POLLFD,
+		.ret = r->ret,
+		.lost = m->lost - m->told,
+	};
+
+	if (r->call > JETWATT_WAIT_SYNCPT ||
+	    !jetwatt_fdname_genuine(&m->names, r->tgid, syncpt, r->fd, r->ctl_fd, r->exit_ns))
+		return;
+	m->told = m->lost;
+	jetwatt_probe_deliver(m->probe, &s);
+}
+
+static int waits(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
+{
+	const struct nlattr *tb[JETWATT_A_WAITS_MAX + 1], *records;
+	struct jetwatt_wait_record r;
+	struct module *m = arg;
+	int at;
+
+	(void)jw;
+	jetwatt_attr_index(tb, JETWATT_A_WAITS_MAX, attr, len);
+	records = tb[JETWATT_A_WAITS_RECORDS];
+	if (jetwatt_attr_u64(tb[JETWATT_A_WAITS_LOST], &m->lost) ||
+	    (records && nla_len(records) % sizeof(r)))
+		return -EBADMSG;
+	/* attributes are aligned to 4 only */
+	for (at = 0; records && at < nla_len(records); at += sizeof(r)) {
+		memcpy(&r, (const char *)nla_data(records) + at, sizeof(r));
+		deliver(m, &r);
+	}
+	return 0;
+}
+
+/* Those in a cgroup now; what they fork is followed. */
+static int in_cgroup(const char *path, uint32_t *tgid, int max)
+{
+	char name[4200];
+	int n = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s/cgroup.procs", path);
+	f = fopen(name, "re");
+	if (!f)
+		return -errno;
+	while (n < max && fscanf(f, "%u", &tgid[n]) == 1)
+		n++;
+	fclose(f);
+	return n ? n : -ESRCH;
+}
+
+static int whom(const struct jetwatt_probe_opts *o, uint32_t *tgid, int max)
+{
+	uint32_t *tree = NULL;
+	int n;
+
+	if (o->cgroup_path)
+		return in_cgroup(o->cgroup_path, tgid, max);
+	if (!o->tgid)
+		return 0;
+	tgid[0] = o->tgid;
+	if (!o->children)
+		return 1;
+	n = jetwatt_follow_tree(o->tgid, &tree);
+	n = n < max ? n : max;
+	if (n > 0)
+		memcpy(tgid, tree, n * sizeof(*tgid));
+	free(tree);
+	return n;
+}
+
+static int watch(struct module *m, const struct jetwatt_probe_opts *o, const uint32_t *tgid, int n)
+{
+	struct nl_msg *msg = jetwatt_request_new(m->jw, JETWATT_CMD_WAITS_WATCH, 0);
+
+	if (!msg || (n && nla_put(msg, JETWATT_A_WAITS_TGIDS, n * sizeof(*tgid), tgid)) ||
+	    nla_put_u32(msg, JETWATT_A_WAITS_CHILDREN, o->children || o->cgroup_path)) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	return jetwatt_request_run(m->jw, m->jw->stream, msg, "watching waits", NULL, NULL);
+}
+
+static void module_close(void *state)
+{
+	struct module *m = state;
+
+	/* with the socket goes what it has asked for */
+	if (m->jw)
+		jetwatt_close(m->jw);
+	free(m);
+}
+
+static int module_open(void **state, struct jetwatt_probe *p, const struct jetwatt_probe_opts *o,
+		       uint32_t rungs)
+{
+	uint32_t tgid[JETWATT_WAITS_TGIDS_MAX];
+	struct module *m;
+	int n, err;
+
+	if (o->cgroup)
+		return jetwatt_probe_refuse(p, rungs, -EOPNOTSUPP,
+					    "the module knows no cgroups by their ids");
+	n = whom(o, tgid, JETWATT_WAITS_TGIDS_MAX);
+	if (n < 0)
+		return jetwatt_probe_refuse(p, rungs, n, "following process %u: %s", o->tgid,
+					    strerror(-n));
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return jetwatt_probe_refuse(p, rungs, -ENOMEM, "out of memory");
+	m->probe = p;
+	err = jetwatt_open(&m->jw);
+	if (!err)
+		err = watch(m, o, tgid, n);
+	if (err) {
+		jetwatt_probe_refuse(p, rungs, err, "by the module: %s", jetwatt_error(m->jw));
+		module_close(m);
+		return err;
+	}
+	jetwatt_probe_of(p)->attached |= JETWATT_RUNG_MODULE;
+	*state = m;
+	return 0;
+}
+
+static int module_fd(const void *state)
+{
+	return jetwatt_fd(((const struct module *)state)->jw);
+}
+
+static int module_dispatch(void *state)
+{
+	struct module *m = state;
+	int n = jetwatt_socket_dispatch(m->jw, m->jw->stream, JETWATT_CMD_WAITS_NTF,
+					"receiving waits", waits, m);
+
+	return n < 0 ? n : 0;
+}
+
+static uint64_t module_lost(const void *state)
+{
+	return ((const struct module *)state)->lost;
+}
+
+const struct jetwatt_rung_ops jetwatt_rung_module = {
+	.rungs = JETWATT_RUNG_MODULE,
+	.open = module_open,
+	.fd = module_fd,
+	.dispatch = module_dispatch,
+	.lost = module_lost,
+	.close = module_close,
+};

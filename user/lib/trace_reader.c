@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Reading a trace: blocks out of a stream of bytes.
+ *
+ * A header that is whole says how long its block is, so the search for the next
+ * one begins behind it even if what it holds is damaged; where no header is,
+ * every byte may begin one. At the end of what is there, less than a block is a
+ * block that is being written, or one that never will be.
+ */
+#include "trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "crc32c.h"
+#include "trace_reader.h"
+
+#define CHUNK	(64 << 10)
+
+int jetwatt_trace_reader_new(struct jetwatt_trace_reader **reader, int fd,
+			     const struct jetwatt_trace_calls *calls, void *arg)
+{
+	struct jetwatt_trace_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	r->fd = fd;
+	r->calls = *calls;
+	r->arg = arg;
+	*reader = r;
+	return 0;
+}
+
+void jetwatt_trace_reader_free(struct jetwatt_trace_reader *r)
+{
+	if (!r)
+		return;
+	free(r->byte);
+	free(r->value);
+	free(r);
+}
+
+/* More bytes behind those at hand. Return: 1; 0: there are none; negative errno. */
+static int more(struct jetwatt_trace_reader *r)
+{
+	ssize_t n;
+
+	if (r->head) {
+		memmove(r->byte, r->byte + r->head, r->len - r->head);
+		r->len -= r->head;
+		r->head = 0;
+	}
+	if (r->max - r->len < CHUNK) {
+		size_t max = 2 * r->max + CHUNK;
+		uint8_t *p = realloc(r->byte, max);
+
+		if (!p)
+			return -ENOMEM;
+		r->byte = p;
+		r->max = max;
+	}
+	do
+		n = read(r->fd, r->byte + r->len, r->max - r->len);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	r->len += n;
+	return n > 0;
+}
+
+/* At least @need bytes at hand? Return: as more(). */
+static int fill(struct jetwatt_trace_reader *r, size_t need)
+{
+	while (r->len - r->head < need) {
+		int err = more(r);
+
+		if (err <= 0)
+			return err;
+	}
+	return 1;
+}
+
+static void skip(struct jetwatt_trace_reader *r, size_t n)
+{
+	r->head += n;
+	r->state.skipped += n;
+}
+
+/* Up to the next byte that may begin a header. */
+static void search(struct jetwatt_trace_reader *r)
+{
+	const uint8_t *from = r->byte + r->head + 1;
+	const uint8_t *at = memchr(from, JETWATT_TRACE_MAGIC[0], r->len - r->head - 1);
+
+	skip(r, (at ? at - from : (ptrdiff_t)(r->len - r->head - 1)) + 1);
+}
+
+/* The next header, and its block at hand. Return: 1; 0; negative errno. */
+static int find(struct jetwatt_trace_reader *r, struct jetwatt_trace_block *b)
+{
+	for (;;) {
+		const uint8_t *at;
+		int err = fill(r, JETWATT_TRACE_HEADER);
+
+		if (err <= 0)
+			return err;
+		at = r->byte + r->head;
+		if (jetwatt_trace_block_get(at, b)) {
+			search(r);
+			continue;
+		}
+		if (b->version > JETWATT_TRACE_VERSION)
+			return -EPROTO;
+		err = fill(r, JETWATT_TRACE_HEADER + b->length);
+		if (err <= 0)
+			return err;
+		at = r->byte + r->head + JETWATT_TRACE_HEADER;
+		if (jetwatt_crc32c(0, at, b->length) == b->crc)
+			return 1;
+		r->state.damaged++;
+		/* The header may itself be a bad copy: what is behind it is looked at. */
+		skip(r, JETWATT_TRACE_HEADER);
+	}
+}
+
+int jetwatt_trace_read(struct jetwatt_trace_reader *r)
+{
+	struct jetwatt_trace_block b = { 0 };
+	struct jetwatt_trace_view v;
+	int err = find(r, &b);
+
+	r->state.tail = r->len - r->head;
+	if (err <= 0)
+		return err;
+	if (r->state.blocks && b.number > r->number)
+		r->state.missing += b.number - r->number;
+	r->number = b.number + 1;
+	r->state.blocks++;
+	r->state.version = b.version;
+	r->state.ended |= !!(b.flags & JETWATT_TRACE_LAST);
+	v.at = r->byte + r->head + JETWATT_TRACE_HEADER;
+	v.end = v.at + b.length;
+	v.bad = 0;
+	r->head += JETWATT_TRACE_HEADER + b.length;
+	err = jetwatt_trace_records(r, &v, b.time_ns);
+	r->state.tail = r->len - r->head;
+	return err ? err : 1;
+}
+
+void jetwatt_trace_state(const struct jetwatt_trace_reader *r, struct jetwatt_trace_state *st)
+{
+	*st = r->state;
+}

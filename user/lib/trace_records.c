@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* What is in a block: a sum that fits does not mean that a record makes sense. */
+#include "trace_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* No clock gets there, and differences fit. */
+#define TIME_MAX	((uint64_t)1 << 62)
+
+static void text(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+{
+	char key[JETWATT_TRACE_KEY_LEN], value[JETWATT_TRACE_TEXT_LEN];
+
+	jetwatt_trace_get_text(v, key, sizeof(key));
+	jetwatt_trace_get_text(v, value, sizeof(value));
+	if (!v->bad && r->calls.text)
+		r->calls.text(key, value, r->arg);
+}
+
+static void chip(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+{
+	struct jetwatt_chip c = { 0 };
+
+	c.id = jetwatt_trace_get_u32(v);
+	jetwatt_trace_get_text(v, c.model, sizeof(c.model));
+	c.bus = jetwatt_trace_get_u32(v);
+	c.addr = jetwatt_trace_get_u32(v);
+	c.bus_hz = jetwatt_trace_get_u32(v);
+	c.config = jetwatt_trace_get_u32(v);
+	c.refresh_mhz = jetwatt_trace_get_u32(v);
+	c.errors = jetwatt_trace_get_uint(v);
+	c.lost = jetwatt_trace_get_u32(v);
+	if (!v->bad && r->calls.chip)
+		r->calls.chip(&c, r->arg);
+}
+
+static void rail(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+{
+	struct jetwatt_rail one = { 0 };
+
+	one.id = jetwatt_trace_get_u32(v);
+	jetwatt_trace_get_text(v, one.label, sizeof(one.label));
+	one.chip = jetwatt_trace_get_u32(v);
+	one.channel = jetwatt_trace_get_u32(v);
+	one.shunt_uohm = jetwatt_trace_get_u32(v);
+	one.enabled = jetwatt_trace_get_u32(v);
+	one.requested_mhz = jetwatt_trace_get_u32(v);
+	one.read_mhz = jetwatt_trace_get_u32(v);
+	one.fresh_mhz = jetwatt_trace_get_u32(v);
+	one.in_total = jetwatt_trace_get_u32(v);
+	one.parent = jetwatt_trace_get_u32(v);
+	if (!v->bad && r->calls.rail)
+		r->calls.rail(&one, r->arg);
+}
+
+static void clocks(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+{
+	struct jetwatt_trace_clocks c;
+
+	c.monotonic_ns = jetwatt_trace_get_uint(v);
+	c.boottime_ns = jetwatt_trace_get_uint(v);
+	c.realtime_ns = jetwatt_trace_get_uint(v);
+	if (!v->bad && r->calls.clocks)
+		r->calls.clocks(&c, r->arg);
+}
+
+static void job(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+{
+	struct jetwatt_trace_job j;
+
+	j.begun_ns = jetwatt_trace_get_uint(v);
+	j.pid = jetwatt_trace_get_u32(v);
+	v->bad |= j.begun_ns > TIME_MAX;
+	if (!v->bad && r->calls.job)
+		r->calls.job(&j, r->arg);
+}
+
+static void list(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+{
+	uint32_t n = jetwatt_trace_get_u32(v);
+
+	r->nr_series = 0;
+	v->bad |= n > JETWATT_TRACE_SERIES;
+	for (uint32_t i = 0; i < n && !v->bad; i++) {
+		r->series[i].kind = jetwatt_trace_get_u32(v);
+		r->series[i].index = jetwatt_trace_get_u32(v);
+	}
+	if (!v->bad)
+		r->nr_series = n;
+}
+
+/* Times of a sampler: they go on, within a batch and from one to the next. */
+static int ascending(const struct jetwatt_trace_reader *r, uint32_t n)
+{
+	uint64_t last = r->last_ns;
+
+	for (uint32_t i = 0; i < n; last = r->time_ns[i++])
+		if (r->time_ns[i] <= last || r->time_ns[i] > TIME_MAX)
+			return 0;
+	return 1;
+}
+
+/* A byte a time and one a series: what claims more than that is not believed
+ * before memory is asked for. */
+static int batch(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
+{
+	struct jetwatt_samples s = { .time_ns = r->time_ns, .series = r->series };
+	size_t values;
+
+	s.count = jetwatt_trace_get_u32(v);
+	s.seq = jetwatt_trace_get_uint(v);
+	s.lost = jetwatt_trace_get_uint(v);
+	s.nr_series = r->nr_series;
+	v->bad |= !s.count || s.count > JETWATT_TRACE_SAMPLES || s.seq + s.count < s.seq ||
+		  s.count + s.nr_series > (size_t)(v->end - v->at);
+	if (v->bad)
+		return 0;
+	values = (size_t)s.count * s.nr_series;
+	if (values > r->max_values) {
+		int32_t *p = realloc(r->value, values * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		r->value = p;
+		r->max_values = values;
+	}
+	jetwatt_trace_get_times(v, base_ns, r->time_ns, s.count);
+	for (uint32_t i = 0; i < s.nr_series && !v->bad; i++) {
+		r->series[i].value = r->value + (size_t)i * s.count;
+		jetwatt_trace_get_column(v, r->value + (size_t)i * s.count, s.count);
+	}
+	v->bad |= s.seq < r->next_seq || !ascending(r, s.count);
+	if (v->bad)
+		return 0;
+	s.gap = r->next_seq ? s.seq - r->next_seq : 0;
+	r->next_seq = s.seq + s.count;
+	r->last_ns = r->time_ns[s.count - 1];
+	if (r->calls.samples)
+		r->calls.samples(&s, r->arg);
+	return 0;
+}
+
+static void sync(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+{
+	struct jetwatt_sync *s = &r->last;
+	uint64_t flags = jetwatt_trace_get_uint(v);
+
+	s->exit_ns += jetwatt_trace_get_int(v);
+	s->enter_ns = s->exit_ns - jetwatt_trace_get_int(v);
+	s->ret = jetwatt_trace_get_int(v);
+	if (!(flags & JETWATT_TRACE_SAME)) {
+		s->cgroup = jetwatt_trace_get_uint(v);
+		s->tgid = jetwatt_trace_get_u32(v);
+		s->tid = jetwatt_trace_get_u32(v);
+		s->call = jetwatt_trace_get_u32(v);
+	}
+	s->launch_ns = flags & JETWATT_TRACE_LAUNCHED ? s->exit_ns - jetwatt_trace_get_int(v) : 0;
+	s->launches = flags & JETWATT_TRACE_LAUNCHED ? jetwatt_trace_get_u32(v) : 0;
+	s->lost = flags & JETWATT_TRACE_BEREFT ? jetwatt_trace_get_u32(v) : 0;
+	v->bad |= s->enter_ns > s->exit_ns || s->launch_ns > s->exit_ns || s->exit_ns > TIME_MAX;
+	if (v->bad)
+		return;
+	r->state.waits++;
+	if (r->calls.sync)
+		r->calls.sync(s, r->arg);
+}
+
+static void event(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
+{
+	struct jetwatt_event e;
+
+	e.kind = jetwatt_trace_get_u32(v);
+	e.chip = jetwatt_trace_get_u32(v);
+	e.time_ns = base_ns + jetwatt_trace_get_int(v);
+	e.value = jetwatt_trace_get_uint(v);
+	if (!v->bad && r->calls.event)
+		r->calls.event(&e, r->arg);
+}
+
+/* What the writer had counted when it began the block, or later. */
+static void lost(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+{
+	uint64_t waits = jetwatt_trace_get_uint(v), lost = jetwatt_trace_get_uint(v);
+
+	if (v->bad)
+		return;
+	if (waits > r->state.waits) {
+		r->state.waits_missing += waits - r->state.waits;
+		r->state.waits = waits;
+	}
+	r->state.waits_lost = lost;
+}
+
+static void end(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
+{
+	struct jetwatt_trace_end e;
+
+	e.ended_ns = base_ns + jetwatt_trace_get_int(v);
+	v->bad |= e.ended_ns > TIME_MAX;
+	e.waits_lost = jetwatt_trace_get_uint(v);
+	e.missed = jetwatt_trace_get_uint(v);
+	e.status = jetwatt_trace_get_int(v);
+	if (!v->bad && r->calls.end)
+		r->calls.end(&e, r->arg);
+}
+
+int jetwatt_trace_records(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
+			  uint64_t time_ns)
+{
+	int err = 0;
+
+	r->nr_series = 0;
+	memset(&r->last, 0, sizeof(r->last));
+	r->last.exit_ns = time_ns;
+	while (v->at < v->end && !v->bad && !err) {
+		uint32_t tag;
+		struct jetwatt_trace_view p = jetwatt_trace_get_record(v, &tag);
+
+		if (v->bad)
+			break;
+		switch (tag) {
+		case JETWATT_TRACE_CLOCKS: clocks(r, &p); break;
+		case JETWATT_TRACE_TEXT: text(r, &p); break;
+		case JETWATT_TRACE_CHIP: chip(r, &p); break;
+		case JETWATT_TRACE_RAIL: rail(r, &p); break;
+		case JETWATT_TRACE_JOB: job(r, &p); break;
+		case JETWATT_TRACE_SERIES_LIST: list(r, &p); break;
+		case JETWATT_TRACE_BATCH: err = batch(r, &p, time_ns); break;
+		case JETWATT_TRACE_SYNC: sync(r, &p); break;
+		case JETWATT_TRACE_EVENT: event(r, &p, time_ns); break;
+		case JETWATT_TRACE_LOST: lost(r, &p); break;
+		case JETWATT_TRACE_END: end(r, &p, time_ns); break;
+		default: r->state.unknown++;
+		}
+		v->bad |= p.bad;
+	}
+	if (v->bad)
+		r->state.damaged++;
+	return err;
+}
