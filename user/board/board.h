@@ -20,12 +20,13 @@ typedef int (*jetwatt_board_write_fn)(const char *path, const char *text, void *
  * @sys: "/sys"
  * @proc: "/proc"
  * @state: "/var/lib/jetwatt"
+ * @etc: "/etc"
  * @write: does the writes to knobs instead of the room itself: a helper with
  *	more privileges, or a test that lets a knob refuse; NULL: open and write
  * @arg: for @write
  */
 struct jetwatt_board_roots {
-	const char *sys, *proc, *state;
+	const char *sys, *proc, *state, *etc;
 	jetwatt_board_write_fn write;
 	void *arg;
 };
@@ -48,6 +49,12 @@ int jetwatt_board_open(struct jetwatt_board **b, const struct jetwatt_board_root
 void jetwatt_board_close(struct jetwatt_board *b);
 
 const char *jetwatt_board_name(const struct jetwatt_board *b);	/* "Jetson AGX Orin" */
+
+/* What else a mode's time and power depend on: governors and parts of the GPU that
+ * are switched off, as "cpu_governor=schedutil tpc_pg_mask=0"; and what the board
+ * runs: "L4T 36.4.3", or "Linux 6.1.0" where there is no L4T. */
+void jetwatt_board_params(const struct jetwatt_board *b, char *buf, size_t len);
+void jetwatt_board_release(const struct jetwatt_board *b, char *buf, size_t len);
 
 /* Steps of each knob, ascending. Return: how many. */
 int jetwatt_board_cores(const struct jetwatt_board *b, const uint32_t **v);

@@ -49,6 +49,15 @@ static const uint64_t agx_orin_gpu[] = {
 	114750000, 216750000, 318750000, 420750000, 522750000, 624750000, 726750000, 828750000,
 	930750000, 1032750000, 1134750000, 1236750000, 1300500000, 0,
 };
+static const uint64_t agx_xavier_cpu[] = {
+	115200, 192000, 268800, 345600, 422400, 499200, 576000, 652800, 729600, 806400, 883200,
+	960000, 1036800, 1113600, 1190400, 1267200, 1344000, 1420800, 1497600, 1574400, 1651200,
+	1728000, 1804800, 1881600, 1958400, 2035200, 2112000, 2188800, 2265600, 0,
+};
+static const uint64_t agx_xavier_gpu[] = {
+	114750000, 216750000, 318750000, 420750000, 522750000, 624750000, 675750000, 828750000,
+	905250000, 1032750000, 1198500000, 1236750000, 1338750000, 1377000000, 0,
+};
 static const uint64_t orin_emc[] = { 204000000, 665600000, 2133000000, 3199000000, 0 };
 static const uint64_t nano_emc[] = { 204000000, 665600000, 2133000000, 0 };
 static const uint64_t orin_nx_cpu[] = {
@@ -66,7 +75,7 @@ static const struct jetwatt_board_kind kinds[] = {
 	{ "p3767-0000", "Jetson Orin NX", "module", vdd_in, orin_nx_cpu, orin_nx_gpu, orin_emc },
 	{ "p3767-0001", "Jetson Orin NX", "module", vdd_in, orin_nx_cpu, orin_nx_gpu, orin_emc },
 	{ "p3767", "Jetson Orin Nano", "module", vdd_in, NULL, NULL, nano_emc },
-	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier, NULL, NULL, NULL },
+	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier, agx_xavier_cpu, agx_xavier_gpu, NULL },
 	{ "p3668", "Jetson Xavier NX", "module", vdd_in, NULL, NULL, NULL },
 	{ "p3834", "Jetson AGX Thor", "module", thor, NULL, NULL, NULL },
 	{ "tegra264", "Jetson AGX Thor", "module", thor, NULL, NULL, NULL },

@@ -66,7 +66,7 @@ enum jetwatt_emc_knob {
 };
 
 struct jetwatt_board {
-	char sys[PATH_LEN / 2], proc[PATH_LEN / 2], state[PATH_LEN / 2];
+	char sys[PATH_LEN / 2], proc[PATH_LEN / 2], state[PATH_LEN / 2], etc[PATH_LEN / 2];
 	jetwatt_board_write_fn write;
 	void *arg;
 	const struct jetwatt_board_kind *kind;

@@ -159,6 +159,7 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 	snprintf(b->proc, sizeof(b->proc), "%s", roots->proc ? roots->proc : "/proc");
 	snprintf(b->state, sizeof(b->state), "%s",
 		 roots->state ? roots->state : "/var/lib/jetwatt");
+	snprintf(b->etc, sizeof(b->etc), "%s", roots->etc ? roots->etc : "/etc");
 
 	jetwatt_identity_find(b);
 	rc = find_cpus(b, err);

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reading nvpmodel.conf. */
+#include "board/preset.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The largest file of a board has some 20 modes of 60 lines. */
+#define PARAMS_MAX	512
+#define PRESETS_MAX	128
+#define LINES_MAX	256
+#define PATH_MAX_LEN	256
+
+/* One line below < PARAM >: what an argument is behind. */
+struct param {
+	char name[JETWATT_PRESET_NAME], arg[JETWATT_PRESET_NAME];
+	char path[PATH_MAX_LEN];
+};
+
+enum section { NONE, PARAM, MODEL };
+
+struct reader {
+	const char *at, *end;
+	unsigned int line;
+	enum section in;
+	char name[JETWATT_PRESET_NAME];		/* of the section that we are in */
+	struct param *param;
+	size_t nr_params;
+	struct jetwatt_presets *out;
+	const char *why;
+};
+
+struct word {
+	const char *p;
+	size_t n;
+};
+
+static int refuse(struct reader *r, const char *why)
+{
+	r->why = why;
+	return -EINVAL;
+}
+
+static struct word next_word(struct word *rest)
+{
+	struct word w;
+
+	while (rest->n && isspace((unsigned char)*rest->p)) {
+		rest->p++;
+		rest->n--;
+	}
+	w.p = rest->p;
+	while (rest->n && !isspace((unsigned char)*rest->p)) {
+		rest->p++;
+		rest->n--;
+	}
+	w.n = (size_t)(rest->p - w.p);
+	return w;
+}
+
+static bool copy(struct word w, char *buf, size_t len)
+{
+	if (!w.n || w.n >= len)
+		return false;
+	memcpy(buf, w.p, w.n);
+	buf[w.n] = '\0';
+	return true;
+}
+
+static bool is(struct word w, const char *text)
+{
+	return w.n == strlen(text) && !memcmp(w.p, text, w.n);
+}
+
+/* NAME=value; false: it is not called @name. */
+static bool attribute(struct word w, const char *name, struct word *value)
+{
+	size_t n = strlen(name);
+
+	if (w.n <= n || memcmp(w.p, name, n) || w.p[n] != '=')
+		return false;
+	*value = (struct word){ w.p + n + 1, w.n - n - 1 };
+	return true;
+}
+
+static bool whole(const char *text, long long *v)
+{
+	char *end;
+
+	errno = 0;
+	*v = strtoll(text, &end, 0);
+	return *text && !isspace((unsigned char)*text) && !*end && !errno;
+}
+
+static bool integer(struct word w, int *v)
+{
+	char text[16];
+	long long wide;
+
+	if (!copy(w, text, sizeof(text)) || !whole(text, &wide) || wide < 0 || wide > 1000000)
+		return false;
+	*v = (int)wide;
+	return true;
+}
+
+static int new_preset(struct reader *r, int id, struct word name)
+{
+	struct jetwatt_presets *all = r->out;
+	struct jetwatt_preset *p;
+
+	if (all->nr == PRESETS_MAX)
+		return refuse(r, "more power modes than any board has");
+	p = &all->preset[all->nr];
+	*p = (struct jetwatt_preset){ .id = id, .cpu_khz = JETWATT_PRESET_MAX,
+				      .gpu_hz = JETWATT_PRESET_MAX, .emc_hz = JETWATT_PRESET_MAX };
+	if (!copy(name, p->name, sizeof(p->name)))
+		return refuse(r, "a POWER_MODEL without a name");
+	for (size_t i = 0; i < all->nr; i++)
+		if (all->preset[i].id == id)
+			return refuse(r, "two POWER_MODEL with one ID");
+	p->line = calloc(LINES_MAX, sizeof(*p->line));
+	if (!p->line)
+		return -ENOMEM;
+	all->nr++;
+	r->in = MODEL;
+	return 0;
+}
+
+/* < KIND NAME=value ... > */
+static int section(struct reader *r, struct word rest)
+{
+	struct word kind, w, value, name = { NULL, 0 };
+	int id = -1;
+
+	r->in = NONE;
+	if (!memchr(rest.p, '>', rest.n))
+		return refuse(r, "a < without its >");
+	rest.n = (size_t)((const char *)memchr(rest.p, '>', rest.n) - rest.p);
+	rest.p++;
+	rest.n--;
+	kind = next_word(&rest);
+	while ((w = next_word(&rest)).n) {
+		if (attribute(w, "NAME", &value))
+			name = value;
+		if (attribute(w, "ID", &value) && !integer(value, &id))
+			return refuse(r, "an ID that is no number");
+		if (is(kind, "PM_CONFIG") && attribute(w, "DEFAULT", &value) &&
+		    !integer(value, &r->out->chosen))
+			return refuse(r, "a DEFAULT that is no number");
+	}
+	if (is(kind, "POWER_MODEL"))
+		return id < 0 ? refuse(r, "a POWER_MODEL without an ID") : new_preset(r, id, name);
+	if (is(kind, "PARAM")) {
+		if (!copy(name, r->name, sizeof(r->name)))
+			return refuse(r, "a PARAM without a name");
+		r->in = PARAM;
+	}
+	return 0;
+}
+
+static int param(struct reader *r, struct word rest)
+{
+	struct word arg = next_word(&rest), path = next_word(&rest);
+	struct param *p = &r->param[r->nr_params];
+
+	if (r->nr_params == PARAMS_MAX)
+		return refuse(r, "more parameters than any board has");
+	if (!copy(arg, p->arg, sizeof(p->arg)) || !copy(path, p->path, sizeof(p->path)))
+		return refuse(r, "not of the form ARGUMENT PATH");
+	strcpy(p->name, r->name);
+	r->nr_params++;
+	return 0;
+}
+
+/* A parameter may have a variant for the next kernel, ARG_KNEXT, instead of ARG or beside it. */
+static const char *path_of(const struct reader *r, const struct jetwatt_preset_line *l)
+{
+	size_t n = strlen(l->arg);
+
+	for (size_t i = 0; i < r->nr_params; i++)
+		if (!strcmp(r->param[i].name, l->param) && !strncmp(r->param[i].arg, l->arg, n) &&
+		    (!r->param[i].arg[n] || !strcmp(r->param[i].arg + n, "_KNEXT")))
+			return r->param[i].path;
+	return NULL;
+}
+
+static bool ends(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+static bool holds_any(const char *s, const char * const *part)
+{
+	while (*part && !strstr(s, *part))
+		part++;
+	return *part;
+}
+
+static enum jetwatt_preset_knob knob(const char *path, unsigned int *core)
+{
+	static const char * const gpu[] = { "gpu", "ga10b", "gv11b", "gp10b", "gm20b", NULL };
+	static const char * const emc[] = { "emc_iso_cap", "nvpmodel_clk_cap/emc", "bwmgr", NULL };
+	/* Thor's GPU has a second clock, of the video engines. */
+	static const char * const video[] = { "gpu-nvd", NULL };
+	const char *cpu = strstr(path, "/cpu/cpu");
+
+	if (cpu && sscanf(cpu, "/cpu/cpu%u/online", core) == 1 && ends(path, "/online"))
+		return JETWATT_PRESET_CORE;
+	if (ends(path, "/scaling_min_freq"))
+		return JETWATT_PRESET_CPU_MIN;
+	if (ends(path, "/scaling_max_freq"))
+		return JETWATT_PRESET_CPU_MAX;
+	if (ends(path, "_pg_mask"))
+		return JETWATT_PRESET_MASK;
+	if (holds_any(path, emc) && !ends(path, "/min_freq"))
+		return JETWATT_PRESET_EMC_MAX;
+	if (holds_any(path, video))
+		return JETWATT_PRESET_OTHER;
+	if (holds_any(path, gpu) && ends(path, "/min_freq"))
+		return JETWATT_PRESET_GPU_MIN;
+	if (holds_any(path, gpu) && ends(path, "/max_freq"))
+		return JETWATT_PRESET_GPU_MAX;
+	return JETWATT_PRESET_OTHER;
+}
+
+/* A clock's cap: -1, and for the memory 0, is none. The lowest of several counts. */
+static void cap(long long v, bool zero_is_none, long long *clock)
+{
+	if (v < 0 || (!v && zero_is_none))
+		return;
+	if (*clock < 0 || v < *clock)
+		*clock = v;
+}
+
+static int model(struct reader *r, struct word rest)
+{
+	struct jetwatt_preset *p = &r->out->preset[r->out->nr - 1];
+	struct jetwatt_preset_line *l = &p->line[p->nr_lines];
+	const char *path;
+	long long v = 0;
+	bool number;
+
+	if (p->nr_lines == LINES_MAX)
+		return refuse(r, "a power mode of too many lines");
+	*l = (struct jetwatt_preset_line){ .knob = JETWATT_PRESET_OTHER };
+	if (!copy(next_word(&rest), l->param, sizeof(l->param)) ||
+	    !copy(next_word(&rest), l->arg, sizeof(l->arg)) ||
+	    !copy(next_word(&rest), l->value, sizeof(l->value)))
+		return refuse(r, "not of the form PARAM ARGUMENT VALUE");
+	p->nr_lines++;
+	path = path_of(r, l);
+	if (path)
+		l->knob = knob(path, &l->core);
+	number = whole(l->value, &v);
+	if (l->knob != JETWATT_PRESET_OTHER && !number)
+		return refuse(r, "a value that is no number");
+	switch (l->knob) {
+	case JETWATT_PRESET_CORE:
+		p->cores += v == 1;
+		break;
+	case JETWATT_PRESET_CPU_MAX:
+		cap(v, true, &p->cpu_khz);
+		break;
+	case JETWATT_PRESET_GPU_MAX:
+		cap(v, true, &p->gpu_hz);
+		break;
+	case JETWATT_PRESET_EMC_MAX:
+		cap(v, true, &p->emc_hz);
+		break;
+	case JETWATT_PRESET_MASK:
+		p->mask |= (unsigned long long)v;
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static int lines(struct reader *r)
+{
+	int rc = 0;
+
+	while (!rc && r->at < r->end) {
+		const char *nl = memchr(r->at, '\n', (size_t)(r->end - r->at));
+		struct word l = { r->at, (size_t)((nl ? nl : r->end) - r->at) }, rest = l;
+
+		r->at = nl ? nl + 1 : r->end;
+		r->line++;
+		if (memchr(l.p, '\0', l.n))
+			return refuse(r, "a zero byte: not a text file");
+		/* A < counts at the line's beginning only. */
+		if (l.n && *l.p == '<') {
+			rc = section(r, l);
+			continue;
+		}
+		l = next_word(&rest);
+		if (!l.n || *l.p == '#')
+			continue;
+		rest.n += (size_t)(rest.p - l.p);
+		rest.p = l.p;
+		rc = r->in == PARAM ? param(r, rest) : r->in == MODEL ? model(r, rest) : 0;
+	}
+	return rc;
+}
+
+int jetwatt_presets_parse(const char *text, size_t len, struct jetwatt_presets **p,
+			  unsigned int *line, const char **why)
+{
+	struct reader r = { .at = text, .end = text + len };
+	int rc = -ENOMEM;
+
+	r.out = calloc(1, sizeof(*r.out));
+	r.param = calloc(PARAMS_MAX, sizeof(*r.param));
+	if (r.out)
+		r.out->preset = calloc(PRESETS_MAX, sizeof(*r.out->preset));
+	if (r.out && r.param && r.out->preset) {
+		r.out->chosen = -1;
+		rc = lines(&r);
+		if (!rc && !r.out->nr) {
+			r.line = 0;
+			rc = refuse(&r, "no POWER_MODEL in it");
+		}
+	}
+	free(r.param);
+	*line = r.line;
+	*why = r.why ? r.why : "";
+	if (rc)
+		jetwatt_presets_free(r.out);
+	else
+		*p = r.out;
+	return rc;
+}
+
+void jetwatt_presets_free(struct jetwatt_presets *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; p->preset && i < p->nr; i++)
+		free(p->preset[i].line);
+	free(p->preset);
+	free(p);
+}
