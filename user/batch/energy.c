@@ -5,6 +5,11 @@
 #include <errno.h>
 #include <math.h>
 
+/* A rail that is silent for so many times as long as samples are apart, and for
+ * so long, has a gap there: others may have been read meanwhile. */
+#define GAP_TIMES	8
+#define GAP_MIN_NS	20e6
+
 /* First sample at or after @t. */
 static size_t at_or_after(const struct jetwatt_power *p, size_t n, uint64_t t)
 {
@@ -21,42 +26,59 @@ static size_t at_or_after(const struct jetwatt_power *p, size_t n, uint64_t t)
 	return lo;
 }
 
-static double watts(const struct jetwatt_power *p, const int *rail, int nr)
+/* Is there a reading of the rail? The outermost samples hold the last one. */
+static int reading(const struct jetwatt_power *p, size_t n, size_t i, int rail)
 {
-	double uw = 0;
+	return !i || i == n - 1 || p[i].valid & 1u << rail;
+}
 
-	for (int i = 0; i < nr; i++)
-		uw += (double)p->uw[rail[i]];
-	return uw * 1e-6;
+static double one_rail(const struct jetwatt_power *p, size_t n, int rail, uint64_t start_ns,
+		       uint64_t end_ns, double long_ns, uint64_t *covered)
+{
+	size_t last = at_or_after(p, n, start_ns), i;
+	double joule = 0;
+	int gap = 0;
+
+	last -= last > 0;
+	while (!reading(p, n, last, rail))
+		last--;
+	*covered = 0;
+	for (i = last + 1; i < n && p[last].time_ns < end_ns; i++) {
+		uint64_t t0 = p[last].time_ns, t1 = p[i].time_ns;
+		uint64_t from = t0 > start_ns ? t0 : start_ns, to = t1 < end_ns ? t1 : end_ns;
+		double w0 = (double)p[last].uw[rail] * 1e-6, slope;
+
+		gap |= p[i].gap;
+		if (!reading(p, n, i, rail))
+			continue;
+		if (t1 > t0 && to > from) {
+			slope = ((double)p[i].uw[rail] * 1e-6 - w0) / (double)(t1 - t0);
+			joule += 1e-9 * (double)(to - from) *
+				 (w0 + slope * 0.5 * ((double)(from - t0) + (double)(to - t0)));
+			if (!gap && (double)(t1 - t0) <= long_ns)
+				*covered += to - from;
+		}
+		last = i;
+		gap = 0;
+	}
+	return joule;
 }
 
 int jetwatt_batch_energy(const struct jetwatt_power *p, size_t n, const int *rail, int nr,
 			 uint64_t start_ns, uint64_t end_ns, double *uj, uint64_t *covered_ns)
 {
-	uint64_t covered = 0;
-	double joule = 0;
-	size_t i;
+	uint64_t least = end_ns - start_ns, covered;
+	double joule = 0, long_ns;
 
 	if (end_ns < start_ns || !n || p[0].time_ns > start_ns || p[n - 1].time_ns < end_ns)
 		return -ENODATA;
-	/* The pair of samples that holds the start, and on to the one that holds the end. */
-	i = at_or_after(p, n, start_ns);
-	for (i = i ? i : 1; i < n && p[i - 1].time_ns < end_ns; i++) {
-		uint64_t t0 = p[i - 1].time_ns, t1 = p[i].time_ns;
-		uint64_t from = t0 > start_ns ? t0 : start_ns, to = t1 < end_ns ? t1 : end_ns;
-		double w0, slope;
-
-		if (t1 <= t0 || to <= from)
-			continue;
-		w0 = watts(&p[i - 1], rail, nr);
-		slope = (watts(&p[i], rail, nr) - w0) / (double)(t1 - t0);
-		joule += 1e-9 * (double)(to - from) *
-			 (w0 + slope * 0.5 * ((double)(from - t0) + (double)(to - t0)));
-		if (!p[i].gap)
-			covered += to - from;
+	long_ns = n > 1 ? GAP_TIMES * (double)(p[n - 1].time_ns - p[0].time_ns) / (double)(n - 1) : 0;
+	for (int r = 0; r < nr; r++) {
+		joule += one_rail(p, n, rail[r], start_ns, end_ns, fmax(long_ns, GAP_MIN_NS), &covered);
+		least = covered < least ? covered : least;
 	}
 	*uj = joule * 1e6;
 	if (covered_ns)
-		*covered_ns = covered;
+		*covered_ns = least;
 	return 0;
 }

@@ -262,13 +262,8 @@ static bool by_calls(const struct jetwatt_beat *b, size_t n, int k, double *v)
 	return best > -INFINITY;
 }
 
-/**
- * jetwatt_rhythm_find() - mark the first wait of every minibatch
- * @b: the waits of one job in order; the gap of the first is not looked at
- *
- * Return: 0, -ENOMEM.
- */
-int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
+/* Marks what is probably the first wait of every minibatch. Return: 0, -ENOMEM. */
+int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 {
 	struct jetwatt_step how = { .covered = 1 };
 	struct jetwatt_peaks s = { .n = n, .margin = MARGIN };
@@ -324,4 +319,17 @@ int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 	free(at);
 	free(v);
 	return rc;
+}
+
+/**
+ * jetwatt_rhythm_find() - the place of every wait in its minibatch
+ * @b: the waits of one job in order; the gap of the first is not looked at
+ *
+ * Return: 0, -ENOMEM.
+ */
+int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
+{
+	int rc = jetwatt_rhythm_guess(b, n, r);
+
+	return rc ? rc : jetwatt_refine(b, n, r);
 }

@@ -17,22 +17,66 @@
  * @wait: logarithm of its length
  * @gap_ns, @cycle_ns: the gap itself; the time from the end of the wait before
  *	to the end of this one
+ * @around_ns: time that a few waits around it take
  * @who: thread and call
  * @first: out: a minibatch begins with it
  * @inside: it is known to be in no other phase
  * @other: out: it is in a phase of another rhythm than the job's usual one
+ * @lost: waits lost just before it, as the records tell
+ * @place: out: its place in its cycle: JETWATT_PLACE_...
+ * @missing: out: waits that are missing just before it
+ * @odd: out: what of it is not as the cycle lets expect: JETWATT_ODD_...
  */
 struct jetwatt_beat {
 	double gap, wait;
-	double gap_ns, cycle_ns;
-	uint32_t who;
+	double gap_ns, cycle_ns, around_ns;
+	uint32_t who, lost;
 	bool first, other, inside;
+	uint8_t place, missing, odd;
+};
+#define JETWATT_ODD_GAP		0x1
+#define JETWATT_ODD_WAIT	0x2
+#define JETWATT_PLACE_EXTRA	0x40	/* one more after the last */
+#define JETWATT_PLACE_NONE	0x80	/* in no cycle */
+
+/* What a wait of a cycle is like, in logarithms relative to the job's speed. */
+struct jetwatt_place {
+	double gap, wait;		/* means */
+	double gap_sd, wait_sd;
+	uint32_t who;			/* 0: not always the same */
+};
+
+/* A cycle of @k waits; 0: none. */
+struct jetwatt_cycle {
+	int k;
+	struct jetwatt_place place[JETWATT_RHYTHM_MAX];
+};
+
+/**
+ * struct jetwatt_model - what a job does
+ * @train, @eval: its usual cycle; another one that comes now and then
+ * @extra: a wait more after the last of a minibatch; @extras: it is learned
+ * @lost: probability that a wait was lost, where the records don't tell
+ * @told: the records tell
+ * @stall: probability that the first gap of a minibatch is an outlier
+ * @whole: whole minibatches may be lost, and not only parts
+ * @abort: logarithm of the probability that a minibatch begins before the one
+ *	before is complete
+ * @extra_rate: probability of an extra one
+ */
+struct jetwatt_model {
+	struct jetwatt_cycle train, eval;
+	struct jetwatt_place extra;
+	bool extras, told, whole;
+	double lost, extra_rate, stall, abort;
 };
 
 struct jetwatt_rhythm {
 	int k;			/* waits per minibatch, the usual number */
 	double confidence;	/* 0..1 */
 	uint64_t missing;	/* waits that the rhythm says are missing */
+	struct jetwatt_model model;	/* .train.k is 0 if too little was seen, or it explains nothing */
+	double score;			/* how well it explains */
 };
 
 /* A stretch of beats and the series in which peaks are sought. */
@@ -80,7 +124,14 @@ bool jetwatt_weight_usual(const struct jetwatt_beat *b, const size_t *at, size_t
 bool jetwatt_weight_phase(const struct jetwatt_beat *b, size_t n, const size_t *at, size_t peaks,
 			  int k, double *room);
 
+/* refine.c: from beginnings to places. Return: 0, -ENOMEM. */
+int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
+/* More of the same job, with what is known of it. Return: 1: it goes on as before;
+ * 0: it does not, find it anew; -ENOMEM. */
+int jetwatt_refine_more(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
+
 /* rhythm.c */
+int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
 int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
 bool jetwatt_rhythm_calls(const struct jetwatt_beat *b, size_t n);
 

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The most probable walk through the places of a job's minibatches.
+ *
+ * A hidden Markov model: each wait is at one place of the training cycle, or
+ * one too many after its end (a value that is fetched, an optimizer's), or at
+ * a place of an evaluation's cycle, or at none (a checkpoint). From one wait to
+ * the next the place moves on by one, or by more if waits were lost; then the
+ * gap is as long as what is missing. A wait is compared with its place's usual
+ * gap and length, relative to the speed at which the job runs now, which every
+ * walk follows for itself: two outliers alike in a row are a new speed. There are
+ * three: of the loader, of other gaps, of the GPU.
+ *
+ * As long as the best walk foresees what comes, it alone goes on; when it does
+ * not, all explanations do, until one is ahead of the others by BEAM. So the
+ * cost is that of a comparison for each wait, and of all walks for few.
+ */
+#include "batch/decode.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STATES		(3 * JETWATT_RHYTHM_MAX + 1)
+#define NONE_AT		(2 * JETWATT_RHYTHM_MAX)
+#define EVAL_AT		(NONE_AT + 1)
+#define BEAM		18.0
+#define SURE		3.0	/* standard deviations that are foreseen */
+#define LOST_MAX	8	/* in a row that are looked for */
+#define APART		0.7	/* logarithm by which two speeds of the CPU differ */
+#define GAIN		0.2	/* by which speed follows what is seen */
+
+/* No walk is worth its time that explains so little of so many waits. */
+#define LOOK		512
+#define HOPELESS	(-0.5)
+
+/* Logarithms of probabilities. A value that is no fit is anywhere in e^8. */
+#define ANYWHERE	(-2.1)
+#define ODD		(-5.0)	/* another gap or a wait is */
+#define SAME_AGAIN	(-1.5)	/* ... by as much as the one before: a new speed */
+#define WRONG_CALLER	(-5.0)
+#define NEW_SPEED	(-7.0)	/* clocks or the size of minibatches changed */
+#define ODDLY		(-9.0)	/* a change in the middle of a minibatch */
+#define LEAVE		(-5.0)	/* to what is in no cycle, between minibatches */
+#define STAY		(-0.1)
+#define RETURN		(-2.0)
+#define TO_EVAL		(-4.0)
+#define FROM_EVAL	(-3.0)
+#define EXTRA_GAP	2.0	/* a seventh of a loader's */
+#define EXTRA_GAP_SD	0.7
+#define EXTRA_WAIT_SD	2.5
+#define LEAP_SD		0.03
+#define TOLD		(-0.5)
+#define MORE_LOST	(-0.9)	/* for each but the first */
+
+/* A walk that has come to a state. */
+struct walk {
+	double score;
+	double speed_gap[2], speed_wait;	/* logarithms; of the first gap and of others */
+	double odd_gap[2], odd_wait;		/* by how much the last ones were off; NAN: not */
+	uint8_t odd;				/* JETWATT_ODD_... of the last wait */
+};
+
+/* How it came there. */
+struct step {
+	uint8_t from, missing, odd;
+};
+
+struct decoder {
+	const struct jetwatt_model *m;
+	const struct jetwatt_beat *b;
+	struct walk now[STATES], next[STATES];
+	struct step *step;
+	size_t at;
+	double stall, lost, extra;	/* logarithms of the model's */
+	double gap[JETWATT_RHYTHM_MAX], wait[JETWATT_RHYTHM_MAX];	/* no logarithms */
+};
+
+static double fit(double off, double sd)
+{
+	return -0.5 * off * off / (sd * sd) - log(sd) - 0.92;
+}
+
+/* Does @value fit @mean at this speed, or is it odd, or a new speed? */
+static double compare(double value, double mean, double sd, double odd, double *speed, double *last,
+		      uint8_t *which, uint8_t flag)
+{
+	double off = value - mean - *speed, as = fit(off, sd), other = odd + ANYWHERE;
+
+	if (as >= other) {
+		*speed += GAIN * off;
+		*last = NAN;
+		*which |= fabs(off) < SURE * sd ? 0 : flag;
+		return as;
+	}
+	*which |= flag;
+	if (fabs(off - *last) < 2 * sd + 0.2) {
+		*speed += off;
+		*last = NAN;
+		return fmax(other, SAME_AGAIN + ANYWHERE);
+	}
+	*last = off;
+	return other;
+}
+
+/* Score of the event at hand at place @p of @c; the gap is not that of the place
+ * if @gap is given (a logarithm, with its deviation). */
+static double emit(const struct decoder *d, const struct jetwatt_place *p, int inner, struct walk *w,
+		   const double *gap, double gap_sd)
+{
+	const struct jetwatt_beat *b = &d->b[d->at];
+	double s = 0, speed, last, apart;
+
+	w->odd = 0;
+	if (gap) {
+		/* The speed is in it already. */
+		speed = 0;
+		last = NAN;
+		s += compare(b->gap, *gap, gap_sd, ODD, &speed, &last, &w->odd, JETWATT_ODD_GAP);
+	} else if (d->at) {
+		bool stall = !inner && b->gap > p->gap + w->speed_gap[0];
+
+		s += compare(b->gap, p->gap, p->gap_sd, stall ? d->stall : ODD, &w->speed_gap[inner],
+			     &w->odd_gap[inner], &w->odd, JETWATT_ODD_GAP);
+		/* One stall is no sign of another. */
+		if (stall)
+			w->odd_gap[0] = NAN;
+	}
+	/* A loader's speed is not that of launches, but not far from it. */
+	apart = (w->speed_gap[0] - w->speed_gap[1]) / APART;
+	s -= 0.5 * apart * apart;
+	s += compare(b->wait, p->wait, p->wait_sd, ODD, &w->speed_wait, &w->odd_wait, &w->odd,
+		     JETWATT_ODD_WAIT);
+	if (p->who && p->who != b->who) {
+		s += WRONG_CALLER;
+		w->odd |= JETWATT_ODD_WAIT;
+	}
+	return s;
+}
+
+static void offer(struct decoder *d, int to, int from, int missing, const struct walk *w)
+{
+	if (w->score <= d->next[to].score)
+		return;
+	d->next[to] = *w;
+	d->step[d->at * STATES + (size_t)to] = (struct step){ (uint8_t)from, (uint8_t)missing, w->odd };
+}
+
+/* On to a place of a cycle. */
+static void go(struct decoder *d, const struct jetwatt_cycle *c, int base, int p, int from, double cost)
+{
+	struct walk w = d->now[from];
+
+	w.score += cost + emit(d, &c->place[p], p > 0, &w, NULL, 0);
+	offer(d, base + p, from, 0, &w);
+}
+
+/* After a loss: from place @p over one or more. */
+static void leap(struct decoder *d, int from, int p)
+{
+	const struct jetwatt_cycle *c = &d->m->train;
+	const struct jetwatt_beat *b = &d->b[d->at];
+	const struct walk *was = &d->now[from];
+	double first = exp(was->speed_gap[0]), others = exp(was->speed_gap[1]);
+	double gpu = exp(was->speed_wait), ns = 0, sd = LEAP_SD;
+	int to = (p + 1) % c->k;
+
+	/* What is missing takes time. */
+	if ((d->m->told && !b->lost) ||
+	    b->gap < c->place[to].gap + was->speed_gap[to > 0] + c->place[to].gap_sd)
+		return;
+	for (int missing = 1; missing <= LOST_MAX; missing++) {
+		struct walk w = *was;
+		double gap, cost;
+
+		ns += d->gap[to] * (to ? others : first) + d->wait[to] * gpu;
+		sd = fmax(sd, c->place[to].wait_sd);
+		to = (to + 1) % c->k;
+		if (missing % c->k == 0 && !d->m->whole)
+			continue;
+		gap = log(ns + d->gap[to] * (to ? others : first));
+		/* Those that are told may be of another process, in part. */
+		cost = d->m->told ? TOLD * (1 + fabs((double)b->lost - missing))
+				  : d->lost + MORE_LOST * (missing - 1);
+		w.score += cost + emit(d, &c->place[to], to > 0, &w, &gap, sd);
+		offer(d, to, from, missing, &w);
+	}
+}
+
+static void extra(struct decoder *d, int from, int p)
+{
+	const struct jetwatt_model *m = d->m;
+	struct jetwatt_place x = m->extra;
+	struct walk w = d->now[from];
+
+	/* Not known yet: as short a gap as any, any length. */
+	if (!m->extras) {
+		x = (struct jetwatt_place){ .gap_sd = EXTRA_GAP_SD, .wait_sd = EXTRA_WAIT_SD };
+		for (int i = 0; i < m->train.k; i++)
+			x.gap = fmin(x.gap, m->train.place[i].gap);
+		x.gap -= m->train.k > 1 ? 0 : EXTRA_GAP;
+	}
+	/* What makes up for a wait that was too long is no extra one. */
+	if (!isnan(w.odd_wait) && w.odd_wait > 0)
+		return;
+	w.score += d->extra + emit(d, &x, m->train.k > 1, &w, NULL, 0);
+	if (!m->extras) {
+		memcpy(w.speed_gap, d->now[from].speed_gap, sizeof(w.speed_gap));
+		w.speed_wait = d->now[from].speed_wait;
+	}
+	w.odd = 0;
+	offer(d, JETWATT_RHYTHM_MAX + p, from, 0, &w);
+}
+
+static void nowhere(struct decoder *d, int from, double cost)
+{
+	struct walk w = d->now[from];
+
+	w.score += cost + 2 * ANYWHERE;
+	w.odd = JETWATT_ODD_GAP | JETWATT_ODD_WAIT;
+	offer(d, NONE_AT, from, 0, &w);
+}
+
+/* ... at another speed than so far: that of the event. */
+static void go_anew(struct decoder *d, const struct jetwatt_cycle *c, int base, int p, int from,
+		    double cost)
+{
+	const struct jetwatt_place *at = &c->place[p];
+	const struct jetwatt_beat *b = &d->b[d->at];
+	struct walk w = d->now[from];
+
+	if (at->who && at->who != b->who)
+		return;
+	w.score += cost + NEW_SPEED + 2 * ANYWHERE;
+	w.speed_gap[0] = w.speed_gap[1] = b->gap - at->gap;
+	w.speed_wait = b->wait - at->wait;
+	w.odd_gap[0] = w.odd_gap[1] = w.odd_wait = NAN;
+	w.odd = JETWATT_ODD_GAP | JETWATT_ODD_WAIT;
+	offer(d, base + p, from, 0, &w);
+}
+
+/* All explanations of the event at hand that begin at one state. */
+static void branch(struct decoder *d, int from)
+{
+	const struct jetwatt_cycle *train = &d->m->train, *eval = &d->m->eval;
+	int k = train->k, p = from % JETWATT_RHYTHM_MAX;
+	bool end;
+
+	if (from == NONE_AT) {
+		nowhere(d, from, STAY);
+		for (int i = 0; i < k; i++) {
+			go(d, train, 0, i, from, i ? ODDLY : RETURN);
+			go_anew(d, train, 0, i, from, i ? ODDLY : RETURN - NEW_SPEED + SAME_AGAIN);
+		}
+		if (eval->k)
+			go(d, eval, EVAL_AT, 0, from, TO_EVAL);
+		return;
+	}
+	if (from >= EVAL_AT) {
+		p = from - EVAL_AT;
+		end = p == eval->k - 1;
+		go(d, eval, EVAL_AT, (p + 1) % eval->k, from, 0);
+		go_anew(d, eval, EVAL_AT, (p + 1) % eval->k, from, 0);
+		go(d, train, 0, 0, from, end ? FROM_EVAL : ODDLY);
+		nowhere(d, from, end ? LEAVE : ODDLY);
+		if (!end)
+			go(d, eval, EVAL_AT, 0, from, ODDLY);
+		return;
+	}
+	end = p == k - 1;
+	go(d, train, 0, (p + 1) % k, from, 0);
+	go_anew(d, train, 0, (p + 1) % k, from, 0);
+	leap(d, from, p);
+	if (!end)
+		go(d, train, 0, 0, from, d->m->abort);
+	if (end && from < JETWATT_RHYTHM_MAX && d->m->extra_rate > 0)
+		extra(d, from, p);
+	nowhere(d, from, end ? LEAVE : ODDLY);
+	if (eval->k)
+		go(d, eval, EVAL_AT, 0, from, end ? TO_EVAL : ODDLY);
+}
+
+/* Does the one walk that is left go on as foreseen? Return: to where; -1: no. */
+static int foreseen(struct decoder *d, int from)
+{
+	bool eval = from >= EVAL_AT;
+	const struct jetwatt_cycle *c = eval ? &d->m->eval : &d->m->train;
+	struct walk w = d->now[from];
+	int p, to;
+
+	if (from == NONE_AT || (d->m->told && d->b[d->at].lost) || d->at < 2)
+		return -1;
+	p = ((eval ? from - EVAL_AT : from % JETWATT_RHYTHM_MAX) + 1) % c->k;
+	to = (eval ? EVAL_AT : 0) + p;
+	w.score += emit(d, &c->place[p], p > 0, &w, NULL, 0);
+	if (w.odd)
+		return -1;
+	d->now[from].score = -INFINITY;
+	d->now[to] = w;
+	d->step[d->at * STATES + (size_t)to] = (struct step){ .from = (uint8_t)from };
+	return to;
+}
+
+static void clear(struct walk *w)
+{
+	for (int s = 0; s < STATES; s++)
+		w[s].score = -INFINITY;
+}
+
+/* Any place may be the first that is seen; its speed is what it says. */
+static void begin(struct decoder *d)
+{
+	const struct jetwatt_beat *b = d->b;
+
+	clear(d->next);
+	for (int i = 0; i < d->m->train.k; i++) {
+		const struct jetwatt_place *p = &d->m->train.place[i];
+		struct walk w = { .score = p->who && p->who != b->who ? WRONG_CALLER : 0,
+				  .speed_wait = b->wait - p->wait, .odd_wait = NAN,
+				  .odd_gap = { INFINITY, NAN } };
+
+		/* The first gap is not known, the next one tells. */
+		offer(d, i, i, 0, &w);
+	}
+	for (int i = 0; i < d->m->eval.k; i++) {
+		struct walk w = { .score = TO_EVAL, .speed_wait = b->wait - d->m->eval.place[i].wait,
+				  .odd_gap = { INFINITY, NAN }, .odd_wait = NAN };
+
+		offer(d, EVAL_AT + i, EVAL_AT + i, 0, &w);
+	}
+}
+
+/* The second gap sets its speed. */
+static void set_speed(struct decoder *d)
+{
+	for (int s = 0; s < STATES; s++) {
+		struct walk *w = &d->now[s];
+		const struct jetwatt_cycle *c = s >= EVAL_AT ? &d->m->eval : &d->m->train;
+		int p = s >= EVAL_AT ? s - EVAL_AT : s % JETWATT_RHYTHM_MAX;
+
+		if (!isinf(w->odd_gap[0]) || isinf(w->score))
+			continue;
+		w->speed_gap[0] = w->speed_gap[1] = d->b[d->at].gap - c->place[(p + 1) % c->k].gap;
+		w->odd_gap[0] = NAN;
+	}
+}
+
+static void advance(struct decoder *d, int *alone)
+{
+	double top = -INFINITY;
+	int alive = 0, to = *alone < 0 ? -1 : foreseen(d, *alone);
+
+	if (to >= 0) {
+		*alone = to;
+		return;
+	}
+	clear(d->next);
+	if (d->at == 1)
+		set_speed(d);
+	for (int s = 0; s < STATES; s++)
+		if (!isinf(d->now[s].score))
+			branch(d, s);
+	for (int s = 0; s < STATES; s++)
+		top = fmax(top, d->next[s].score);
+	*alone = -1;
+	for (int s = 0; s < STATES; s++) {
+		d->now[s] = d->next[s];
+		if (d->now[s].score < top - BEAM)
+			d->now[s].score = -INFINITY;
+		if (isinf(d->now[s].score))
+			continue;
+		*alone = s;
+		alive++;
+	}
+	if (alive > 1)
+		*alone = -1;
+}
+
+static int best(const struct decoder *d)
+{
+	int state = 0;
+
+	for (int s = 1; s < STATES; s++)
+		if (d->now[s].score > d->now[state].score)
+			state = s;
+	return state;
+}
+
+static void mark(struct jetwatt_beat *b, int state, const struct step *s)
+{
+	b->missing = s->missing;
+	b->odd = s->odd;
+	b->other = state >= NONE_AT;
+	if (state == NONE_AT)
+		b->place = JETWATT_PLACE_NONE;
+	else if (state >= EVAL_AT)
+		b->place = (uint8_t)(state - EVAL_AT);
+	else if (state >= JETWATT_RHYTHM_MAX)
+		b->place = JETWATT_PLACE_EXTRA;
+	else
+		b->place = (uint8_t)state;
+}
+
+int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model *m, double *score)
+{
+	struct decoder *d = malloc(sizeof(*d));
+	int state, alone = -1;
+
+	if (!d)
+		return -ENOMEM;
+	*d = (struct decoder){ .m = m, .b = b, .stall = log(m->stall), .lost = log(m->lost),
+			       .extra = log(m->extra_rate) };
+	d->step = malloc(n * STATES * sizeof(*d->step));
+	if (!d->step) {
+		free(d);
+		return -ENOMEM;
+	}
+	for (int p = 0; p < m->train.k; p++) {
+		d->gap[p] = exp(m->train.place[p].gap);
+		d->wait[p] = exp(m->train.place[p].wait);
+	}
+	begin(d);
+	memcpy(d->now, d->next, sizeof(d->now));
+	for (d->at = 1; d->at < n; d->at++) {
+		advance(d, &alone);
+		if (d->at % LOOK == 0 && d->now[best(d)].score < HOPELESS * (double)d->at)
+			break;
+	}
+	state = best(d);
+	*score = d->at == n ? d->now[state].score / (double)n : -INFINITY;
+	for (size_t i = d->at == n ? n : 0; i--;) {
+		const struct step *s = &d->step[i * STATES + (size_t)state];
+
+		mark(&b[i], state, s);
+		state = s->from;
+	}
+	free(d->step);
+	free(d);
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Waits of a job as the most probable walk through its minibatches.
+ */
+#ifndef JETWATT_BATCH_DECODE_H
+#define JETWATT_BATCH_DECODE_H
+
+#include "batch/rhythm.h"
+
+/* template.c. @room: for @n values. */
+
+/* A cycle as it is in groups of @k that are marked, relative to its first wait.
+ * Return: 0; -ENODATA: too few whole groups; -ENOMEM. */
+int jetwatt_template_learn(const struct jetwatt_beat *b, size_t n, int k, bool other,
+			   struct jetwatt_cycle *c, double *room);
+/* Makes @eval relative to the speed of the training around it. */
+void jetwatt_template_shift(const struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *train,
+			    struct jetwatt_cycle *eval, double *room);
+/* What extra waits are like. */
+void jetwatt_template_extra(const struct jetwatt_beat *b, size_t n, struct jetwatt_model *m,
+			    double *room);
+/* Share of first gaps that are outliers. */
+double jetwatt_template_stalls(const struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c);
+
+/* remark.c. The usual cycle, or the other phase's, may be several minibatches.
+ * Return: their usual size, 0: it is one. */
+int jetwatt_remark_several(struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c, bool other);
+/* Several minibatches in a row of another size than @k are another phase. */
+void jetwatt_remark_aside(struct jetwatt_beat *b, size_t n, int k);
+/* With one wait per minibatch: those that are late and those that make up for it. */
+void jetwatt_remark_caught_up(struct jetwatt_beat *b, size_t n);
+/* Beginnings by long gaps. Return: the usual size, 0: there are no two kinds. */
+int jetwatt_remark_long_gaps(struct jetwatt_beat *b, size_t n);
+/* Are they ones that no disturbance makes? Return: @k, 0: no. */
+int jetwatt_remark_heavy(const struct jetwatt_beat *b, size_t n, int k, double *room);
+
+/* decode.c: sets @other, @place, @missing and @fits of every beat. @score: mean
+ * logarithm of the probability of a wait; -INFINITY: given up, nothing is set.
+ * Return: 0, -ENOMEM. */
+int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model *m, double *score);
+
+#endif

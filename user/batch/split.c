@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Energy of jobs that share the GPU, by busy time.
+ *
+ * Which of two jobs the GPU works for at a moment is not to be seen from
+ * outside: both wait. So dynamic power of that moment is split in equal parts,
+ * and the result says how much of a job's time was like that.
+ */
+#include "batch/batch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A job begins or ends to be busy. */
+struct change {
+	uint64_t time_ns;
+	int job, by;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return y->by - x->by;
+}
+
+static uint64_t key(const struct jetwatt_sync *s, int by)
+{
+	return by == JETWATT_BATCH_BY_CGROUP ? s->cgroup : s->tgid;
+}
+
+static int job_of(uint64_t k, struct jetwatt_batch_share *out, int *jobs, int max)
+{
+	for (int i = 0; i < *jobs; i++)
+		if (out[i].key == k)
+			return i;
+	if (*jobs == max)
+		return -ENOSPC;
+	out[*jobs] = (struct jetwatt_batch_share){ .key = k };
+	return (*jobs)++;
+}
+
+/* Between two changes, with @busy of the jobs busy (@depth > 0). */
+static void moment(double ns, double uj, double idle_uw, const int *depth, int jobs, int busy,
+		   struct jetwatt_batch_share *out, double *rest)
+{
+	double dynamic = uj - idle_uw * ns * 1e-9;
+
+	if (!busy) {
+		*rest += uj;
+		return;
+	}
+	for (int i = 0; i < jobs; i++) {
+		if (!depth[i])
+			continue;
+		out[i].dynamic_uj += dynamic / busy;
+		out[i].busy_ns += (uint64_t)ns;
+		if (busy > 1)
+			out[i].shared += ns;
+	}
+}
+
+/* Idle power flows on while nobody is busy: a part of what is left goes to all. */
+static void finish(struct jetwatt_batch_share *out, int jobs, double span_ns, double idle_uw,
+		   double idle_ns, double *rest)
+{
+	double all = 0;
+
+	for (int i = 0; i < jobs; i++)
+		all += (double)out[i].busy_ns;
+	for (int i = 0; i < jobs; i++) {
+		double part = all > 0 ? (double)out[i].busy_ns / all : 0;
+
+		out[i].idle_uj = idle_uw * span_ns * 1e-9 * part;
+		out[i].shared = out[i].busy_ns ? out[i].shared / (double)out[i].busy_ns : 0;
+	}
+	if (all > 0)
+		*rest -= idle_uw * idle_ns * 1e-9;
+}
+
+int jetwatt_batch_split(const struct jetwatt_sync *sync, size_t n, int by,
+			const struct jetwatt_power *p, size_t np, const int *rail, int nr,
+			double idle_uw, struct jetwatt_batch_share *out, int max, double *rest_uj)
+{
+	struct change *c = malloc((2 * n + 1) * sizeof(*c));
+	int *depth = calloc((size_t)max + 1, sizeof(*depth));
+	int jobs = 0, busy = 0, rc = 0;
+	double idle_ns = 0, uj;
+
+	*rest_uj = 0;
+	if (!c || !depth) {
+		rc = -ENOMEM;
+		goto out;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct jetwatt_sync *s = &sync[i];
+		uint64_t from = s->launch_ns && s->launch_ns < s->enter_ns ? s->launch_ns : s->enter_ns;
+		int job = job_of(key(s, by), out, &jobs, max);
+
+		if (job < 0) {
+			rc = job;
+			goto out;
+		}
+		c[2 * i] = (struct change){ from, job, 1 };
+		c[2 * i + 1] = (struct change){ s->exit_ns, job, -1 };
+	}
+	qsort(c, 2 * n, sizeof(*c), by_time);
+	for (size_t i = 0; i < 2 * n && !rc; i++) {
+		int *d = &depth[c[i].job], was = *d > 0;
+
+		if (i && c[i].time_ns > c[i - 1].time_ns) {
+			double ns = (double)(c[i].time_ns - c[i - 1].time_ns);
+
+			rc = jetwatt_batch_energy(p, np, rail, nr, c[i - 1].time_ns, c[i].time_ns,
+						  &uj, NULL);
+			if (!rc)
+				moment(ns, uj, idle_uw, depth, jobs, busy, out, rest_uj);
+			idle_ns += busy ? 0 : ns;
+		}
+		*d += c[i].by;
+		busy += (*d > 0) - was;
+	}
+	if (n && !rc)
+		finish(out, jobs, (double)(c[2 * n - 1].time_ns - c[0].time_ns), idle_uw, idle_ns,
+		       rest_uj);
+out:
+	free(c);
+	free(depth);
+	return rc ? rc : jobs;
+}
