@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative error of a figure that comes without one. */
-#define UNKNOWN	0.01
+/* Relative error of a figure that comes without one. What of its scatter is the
+ * measurement's nobody knows then: it counts as the mode's own, which the
+ * process learns and predictions include. */
+#define UNKNOWN	0.003
 
 static int by_row(const void *a, const void *b)
 {
@@ -22,6 +24,7 @@ static int by_row(const void *a, const void *b)
 	ORDER(power_w);
 	ORDER(time_sd);
 	ORDER(power_sd);
+	ORDER(batch);
 #undef ORDER
 	return 0;
 }
@@ -35,10 +38,11 @@ static int valid(const struct jetwatt_row *r)
 
 /* Every row there is, or an even selection, in an order of its own: the result
  * must not depend on the caller's. */
-static struct jetwatt_row *select_rows(const struct jetwatt_row *row, size_t *n, uint64_t seed)
+static struct jetwatt_row *select_rows(const struct jetwatt_row *row, size_t *n, size_t most,
+				       uint64_t seed)
 {
 	struct jetwatt_row *r = malloc(*n * sizeof(*r));
-	size_t keep = *n < JETWATT_FIT_MAX ? *n : JETWATT_FIT_MAX;
+	size_t keep = *n < most ? *n : most;
 
 	if (!r)
 		return NULL;
@@ -60,10 +64,17 @@ double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms)
 	return exp(m->at_ref) / time_ms;
 }
 
-int jetwatt_fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_t n, uint64_t seed)
+void jetwatt_model_point(const struct jetwatt_model *m, double time_ms, struct jetwatt_point *x)
+{
+	x->rate = jetwatt_model_rate(m, time_ms);
+	x->rough = jetwatt_surface_rough(m->time, x);
+}
+
+static int fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_t n, size_t most,
+	       const struct jetwatt_prior *prior, uint64_t seed)
 {
 	struct jetwatt_row *r = NULL;
-	struct jetwatt_point *x = NULL, ref = { .rate = 1, .v = { 1, 1, 1, 1 } };
+	struct jetwatt_point *x = NULL, ref = { .rate = 1, .v = { 1, 1, 1, 1, 1 } };
 	struct jetwatt_model *m = NULL;
 	double *y = NULL, *sd;
 	int err = 0;
@@ -75,30 +86,35 @@ int jetwatt_fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_
 	if (!n)
 		return -ENODATA;
 	err = -ENOMEM;
-	r = select_rows(row, &n, seed);
+	r = select_rows(row, &n, most, seed);
 	x = calloc(n, sizeof(*x));
 	y = calloc(2 * n, sizeof(*y));
 	m = calloc(1, sizeof(*m));
 	if (!r || !x || !y || !m)
+		goto out;
+	m->seen = calloc(n, sizeof(*m->seen));
+	if (!m->seen)
 		goto out;
 	sd = y + n;
 	for (size_t i = 0; i < n; i++) {
 		err = jetwatt_point_of(&x[i], &r[i].mode);
 		if (err)
 			goto out;
+		jetwatt_point_batch(&x[i], r[i].batch);
+		m->seen[i] = (struct jetwatt_seen_mode){ r[i].mode, r[i].batch };
 		y[i] = log(r[i].time_ms);
 		sd[i] = r[i].time_sd > 0 ? r[i].time_sd : UNKNOWN;
 	}
-	err = jetwatt_surface_fit(&m->time, &jetwatt_roof, x, y, sd, n);
+	err = jetwatt_prior_fit(&m->time, &jetwatt_roof, x, y, sd, n, prior);
 	if (err)
 		goto out;
 	m->at_ref = jetwatt_surface_form(m->time, &ref);
 	for (size_t i = 0; i < n; i++) {
-		x[i].rate = jetwatt_model_rate(m, r[i].time_ms);
+		jetwatt_model_point(m, r[i].time_ms, &x[i]);
 		y[i] = log(r[i].power_w);
 		sd[i] = r[i].power_sd > 0 ? r[i].power_sd : UNKNOWN;
 	}
-	err = jetwatt_surface_fit(&m->power, &jetwatt_watts, x, y, sd, n);
+	err = jetwatt_prior_fit(&m->power, &jetwatt_watts, x, y, sd, n, prior);
 out:
 	if (err) {
 		jetwatt_model_free(m);
@@ -111,11 +127,30 @@ out:
 	return err;
 }
 
+int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
+		const struct jetwatt_prior *prior, uint64_t seed)
+{
+	return fit(m, row, n, JETWATT_FIT_MAX, prior, seed);
+}
+
+int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, size_t most,
+		    uint64_t seed)
+{
+	return fit(m, row, n, most, NULL, seed);
+}
+
 int jetwatt_model_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		      uint64_t seed)
 {
 	*m = NULL;
-	return n < 3 ? -ENODATA : jetwatt_fit(m, row, n, seed);
+	return n < 3 ? -ENODATA : jetwatt_fit(m, row, n, NULL, seed);
+}
+
+int jetwatt_model_fit_prior(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
+			    const struct jetwatt_prior *prior, uint64_t seed)
+{
+	*m = NULL;
+	return n < 3 && !prior ? -ENODATA : jetwatt_fit(m, row, n, prior, seed);
 }
 
 void jetwatt_model_free(struct jetwatt_model *m)
@@ -124,5 +159,6 @@ void jetwatt_model_free(struct jetwatt_model *m)
 		return;
 	jetwatt_surface_free(m->time);
 	jetwatt_surface_free(m->power);
+	free(m->seen);
 	free(m);
 }

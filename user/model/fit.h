@@ -11,20 +11,51 @@
  * would be worth the cube of their number. */
 #define JETWATT_FIT_MAX	400
 
+struct jetwatt_seen_mode {
+	struct jetwatt_mode mode;
+	uint32_t batch;
+};
+
+/**
+ * struct jetwatt_model - both surfaces
+ * @at_ref: the time form's logarithm where all features are 1
+ * @seen: the modes of their points
+ */
 struct jetwatt_model {
 	struct jetwatt_surface *time, *power;
 	double at_ref;
+	struct jetwatt_seen_mode *seen;
 };
 
-/* As jetwatt_model_fit(), from one row on: priors fill in what is missing. */
-int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, uint64_t seed);
+/* As jetwatt_model_fit_prior(), from one row on: beliefs fill in what is missing. */
+int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
+		const struct jetwatt_prior *prior, uint64_t seed);
+
+/* To at most @most of the rows, evenly chosen. */
+int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, size_t most,
+		    uint64_t seed);
+
+/**
+ * jetwatt_prior_fit() - fit with the belief that serves best
+ * @prior: NULL: only that of the form
+ *
+ * Each reference is a belief, their mean is one, and so is none of them: how
+ * well each foretells the points decides.
+ * Return: as jetwatt_surface_fit().
+ */
+int jetwatt_prior_fit(struct jetwatt_surface **s, const struct jetwatt_form *form,
+		      const struct jetwatt_point *x, const double *y, const double *sd, size_t n,
+		      const struct jetwatt_prior *prior);
 
 /* What the forms alone say: no process, no spread, a fraction of the cost of
  * jetwatt_model_predict(). @time_ms, @power_w: n entries. Return: 0, -EINVAL. */
 int jetwatt_model_outline(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
 			  double *time_ms, double *power_w);
 
-/* The rate that jetwatt_point wants for a mode that takes @time_ms. */
+/* jetwatt_point's rate for a mode that takes @time_ms. */
 double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms);
+/* What jetwatt_point wants to know beside the knobs: of the time that the mode
+ * takes, and of how it comes about. */
+void jetwatt_model_point(const struct jetwatt_model *m, double time_ms, struct jetwatt_point *x);
 
 #endif

@@ -9,34 +9,47 @@
 #include "model.h"
 
 #define JETWATT_DIMS		4
-#define JETWATT_PARAMS_MAX	16
+/* The knobs and the batch size. */
+#define JETWATT_FEATURES	5
+#define JETWATT_PARAMS_MAX	18
 
 /**
  * struct jetwatt_point - a mode as the forms see it
- * @lg: logarithms of cores / 8, CPU / 2 GHz, GPU / 1 GHz, EMC / 2 GHz
+ * @lg: logarithms of cores / 8, CPU / 2 GHz, GPU / 1 GHz, EMC / 2 GHz, batch
+ *	size / 16 (0 where it is no feature)
  * @v: the same, not logarithms
  * @rate: minibatches per second, relative to the workload's at lg = 0
  *	(power only)
+ * @serves: inference, which is what has a batch size
+ * @rough: how far the time hangs on the CPU's clock, 0: not at all. There other
+ *	programs, caches and the scheduler meddle: forms are less exact, and
+ *	measurements less repeatable
  */
 struct jetwatt_point {
-	double lg[JETWATT_DIMS];
-	double v[JETWATT_DIMS];
-	double rate;
+	double lg[JETWATT_FEATURES];
+	double v[JETWATT_FEATURES];
+	double rate, rough;
+	int serves;
 };
 
-enum { JETWATT_CORES, JETWATT_CPU, JETWATT_GPU, JETWATT_EMC };
+enum { JETWATT_CORES, JETWATT_CPU, JETWATT_GPU, JETWATT_EMC, JETWATT_BATCH };
 
 /**
  * struct jetwatt_form - a family of surfaces
  * @np: parameters; @mu, @sd: their normal prior
  * @prepare: what @eval wants of the parameters, once for many points
  * @eval: logarithm of the surface at @x; @grad (np, or NULL): by parameter
+ * @rough: jetwatt_point's; NULL: this form cannot tell
+ * @own: the parameter that no other workload can know, -1: none
+ * @unease: how many times further off it may be at rough = 1 than at 0
  */
 struct jetwatt_form {
-	int np;
+	int np, own;
 	const double *mu, *sd;
 	void (*prepare)(const double *theta, double *coef);
 	double (*eval)(const double *coef, const struct jetwatt_point *x, double *grad);
+	double (*rough)(const double *coef, const struct jetwatt_point *x);
+	double unease;
 };
 
 /* Time: a GPU chain beside a loader pipeline (roof.c). */
@@ -46,5 +59,17 @@ extern const struct jetwatt_form jetwatt_watts;
 
 /* Return: 0, -EINVAL: a knob that is zero. */
 int jetwatt_point_of(struct jetwatt_point *x, const struct jetwatt_mode *m);
+/* @batch: 0: no feature */
+void jetwatt_point_batch(struct jetwatt_point *x, uint32_t batch);
+
+/**
+ * jetwatt_form_work() - how work grows with the batch size: so much for each
+ * minibatch, so much for each item of it
+ * @fixed: work that does not grow, in items of 16
+ * @slope: derivative by the logarithm of @fixed
+ *
+ * Return: its logarithm, relative to a batch size of 16.
+ */
+double jetwatt_form_work(double fixed, const struct jetwatt_point *x, double *slope);
 
 #endif

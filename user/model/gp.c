@@ -46,28 +46,31 @@ static const double *factors(const struct jetwatt_gp *gp, struct cache *c, int d
 int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, size_t na,
 		   const struct jetwatt_point *b, size_t nb, double *k)
 {
-	struct cache *c = malloc(JETWATT_DIMS * sizeof(*c));
-	double *mem = malloc(JETWATT_DIMS * SLOTS * na * sizeof(*mem));
+	struct cache *c = malloc(JETWATT_FEATURES * sizeof(*c));
+	double *mem = malloc((JETWATT_FEATURES * SLOTS + 1) * na * sizeof(*mem)), *scale = mem;
 	double var = gp->amp * gp->amp, own = gp->noise * gp->noise;
 	int err = c && mem ? 0 : -ENOMEM;
 
 	if (err)
 		goto out;
-	for (int d = 0; d < JETWATT_DIMS; d++)
+	for (int d = 0; d < JETWATT_FEATURES; d++)
 		for (int s = 0; s < SLOTS; s++) {
 			c[d].at[s] = NAN;
-			c[d].factor[s] = mem + ((size_t)d * SLOTS + s) * na;
+			c[d].factor[s] = mem + ((size_t)d * SLOTS + s + 1) * na;
 		}
+	for (size_t i = 0; i < na; i++)
+		scale[i] = jetwatt_gp_scale(gp, &a[i]);
 	for (size_t j = 0; j < nb; j++) {
-		const double *f[JETWATT_DIMS];
+		const double *f[JETWATT_FEATURES];
 
-		for (int d = 0; d < JETWATT_DIMS; d++)
+		for (int d = 0; d < JETWATT_FEATURES; d++)
 			f[d] = factors(gp, &c[d], d, b[j].lg[d], a, na);
 		for (size_t i = 0; i < na; i++) {
-			double v = f[0][i] * f[1][i] * f[2][i] * f[3][i];
+			double v = f[0][i] * f[1][i] * f[2][i] * f[3][i] * f[4][i];
+			double s = scale[i] * jetwatt_gp_scale(gp, &b[j]);
 
-			/* All factors are 1 only where all knobs are the same. */
-			k[i * nb + j] = v < 1 ? var * v : var + own;
+			/* All factors are 1 only where all features are the same. */
+			k[i * nb + j] = s * (v < 1 ? var * v : var + own);
 		}
 	}
 out:

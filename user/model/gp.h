@@ -12,13 +12,20 @@
 /**
  * struct jetwatt_gp - hyper-parameters, all in units of log time or log power
  * @amp: standard deviation of the residual surface
- * @len: length scale of each knob's logarithm
+ * @len: length scale of each feature's logarithm
  * @noise: standard deviation of what is a mode's own: no neighbour shares it,
  *	measuring the mode again finds it again
+ * @rough: amp and noise are 1 + rough * x->rough times as much at a point
  */
 struct jetwatt_gp {
-	double amp, len[JETWATT_DIMS], noise;
+	double amp, len[JETWATT_FEATURES], noise, rough;
 };
+
+/* What amp and noise are to be multiplied by at a point. */
+static inline double jetwatt_gp_scale(const struct jetwatt_gp *gp, const struct jetwatt_point *x)
+{
+	return 1 + gp->rough * x->rough;
+}
 
 /* @k: na x nb covariances between two sets of points, the noise of measurements
  * not included. Quickest with the shorter set first. Return: 0, -ENOMEM. */

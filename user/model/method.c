@@ -9,10 +9,30 @@
 #include "powertrain.h"
 
 /* --- auto: jetwatt_model -------------------------------------------------- */
+static int auto_prior(void **prior, const struct jetwatt_corpus *c, size_t n, uint64_t seed)
+{
+	struct jetwatt_reference *ref = calloc(n, sizeof(*ref));
+	struct jetwatt_prior *p = NULL;
+	int err = -ENOMEM;
+
+	for (size_t i = 0; ref && i < n; i++)
+		ref[i] = (struct jetwatt_reference){ c[i].row, c[i].n };
+	if (ref)
+		err = jetwatt_prior_learn(&p, ref, n, seed);
+	free(ref);
+	*prior = p;
+	return err;
+}
+
+static void auto_prior_free(void *prior)
+{
+	jetwatt_prior_free(prior);
+}
+
 static int auto_fit(void **model, const struct jetwatt_method_input *in)
 {
 	struct jetwatt_model *m = NULL;
-	int err = jetwatt_model_fit(&m, in->sample.row, in->sample.n, in->seed);
+	int err = jetwatt_model_fit_prior(&m, in->sample.row, in->sample.n, in->prior, in->seed);
 
 	*model = m;
 	return err;
@@ -21,8 +41,7 @@ static int auto_fit(void **model, const struct jetwatt_method_input *in)
 static int auto_predict(const void *model, const struct jetwatt_mode *mode, const uint32_t *batch,
 			size_t n, struct jetwatt_prediction *out)
 {
-	(void)batch;
-	return jetwatt_model_predict(model, mode, n, out);
+	return jetwatt_model_predict_batch(model, mode, batch, n, out);
 }
 
 static void auto_free(void *model)
@@ -165,8 +184,8 @@ static int linreg_predict(const void *model, const struct jetwatt_mode *mode,
 static const struct jetwatt_method methods[] = {
 	{
 		.name = "auto", .does = "physical form and Gaussian process",
-		.kind = JETWATT_METHOD_INTERVAL,
-		.fit = auto_fit, .predict = auto_predict, .free = auto_free,
+		.kind = JETWATT_METHOD_INTERVAL | JETWATT_METHOD_BATCH,
+		.prior = auto_prior, .prior_free = auto_prior_free, .fit = auto_fit, .predict = auto_predict, .free = auto_free,
 	}, {
 		.name = "powertrain", .does = "networks transferred from a reference workload",
 		.kind = JETWATT_METHOD_REFERENCE | JETWATT_METHOD_BATCH,

@@ -54,7 +54,7 @@ enum jetwatt_method_kind {
  * @name: as on the command line
  * @does: one line about it
  * @kind: enum jetwatt_method_kind
- * @prior: from @n >= 1 references; NULL without JETWATT_METHOD_REFERENCE
+ * @prior: from @n >= 1 references; NULL: it learns nothing from them
  * @fit: NULL with JETWATT_METHOD_OBSERVED and _FIXED, as are the next two
  * @predict: @batch may be NULL; @out: @n entries, spreads 0 without
  *	JETWATT_METHOD_INTERVAL

@@ -14,11 +14,13 @@
  * struct jetwatt_row - one measured mode
  * @time_ms: per minibatch; @power_w: mean of the module
  * @time_sd, @power_sd: relative standard errors of the two (0: unknown)
+ * @batch: items of a minibatch, where rows differ in that (0: no feature)
  */
 struct jetwatt_row {
 	struct jetwatt_mode mode;
 	double time_ms, power_w;
 	double time_sd, power_sd;
+	uint32_t batch;
 };
 
 /**
@@ -44,8 +46,67 @@ int jetwatt_model_fit(struct jetwatt_model **m, const struct jetwatt_row *row, s
 		      uint64_t seed);
 void jetwatt_model_free(struct jetwatt_model *m);
 
-/* @out: n entries. Return: 0, -ENOMEM. */
+struct jetwatt_prior;
+
+/**
+ * struct jetwatt_reference - another workload, measured in many modes
+ *
+ * On this board or another one: other steps of the knobs are no matter.
+ */
+struct jetwatt_reference {
+	const struct jetwatt_row *row;
+	size_t n;
+};
+
+/**
+ * jetwatt_prior_learn() - what @n workloads have in common with ones to come
+ *
+ * Return: 0; -EINVAL: a row that is not finite and positive; -ENODATA: a
+ * reference without rows, or none; -ENOMEM.
+ */
+int jetwatt_prior_learn(struct jetwatt_prior **p, const struct jetwatt_reference *ref, size_t n,
+			uint64_t seed);
+void jetwatt_prior_free(struct jetwatt_prior *p);
+
+/**
+ * jetwatt_model_fit_prior() - jetwatt_model_fit() with references
+ * @prior: NULL: none. Believed where it foretells the rows far better than no
+ *	reference does.
+ *
+ * Return: as jetwatt_model_fit(), but with @prior one row is enough.
+ */
+int jetwatt_model_fit_prior(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
+			    const struct jetwatt_prior *prior, uint64_t seed);
+
+/* @out: n entries. Return: 0, -EINVAL: a mode with a knob at zero, -ENOMEM. */
 int jetwatt_model_predict(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
 			  struct jetwatt_prediction *out);
+/* The same at batch sizes; @batch: n entries, NULL: no feature. */
+int jetwatt_model_predict_batch(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
+				const uint32_t *batch, size_t n, struct jetwatt_prediction *out);
+
+/**
+ * jetwatt_model_save() - a model as bytes, the same on every machine
+ * @out: @len bytes, some 100 for each row; caller frees
+ *
+ * Return: 0, -ENOMEM.
+ */
+int jetwatt_model_save(const struct jetwatt_model *m, unsigned char **out, size_t *len);
+
+/**
+ * jetwatt_model_load() - the model that was saved; it predicts to the bit what
+ * it did, where the arithmetic is the same
+ *
+ * Return: 0; -EINVAL: no model, or a damaged one; -EPROTONOSUPPORT: of another
+ * version; -ENOMEM.
+ */
+int jetwatt_model_load(struct jetwatt_model **m, const unsigned char *in, size_t len);
+
+/* Rows that it rests on. */
+size_t jetwatt_model_rows(const struct jetwatt_model *m);
+
+/* Is a knob of @mode beyond all that the model has seen of it? What it says there
+ * rests on its form alone. */
+int jetwatt_model_beyond(const struct jetwatt_model *m, const struct jetwatt_mode *mode);
 
 #endif

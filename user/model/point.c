@@ -16,6 +16,27 @@ int jetwatt_point_of(struct jetwatt_point *x, const struct jetwatt_mode *m)
 	x->v[JETWATT_EMC] = m->emc_hz / 2e9;
 	for (int d = 0; d < JETWATT_DIMS; d++)
 		x->lg[d] = log(x->v[d]);
+	jetwatt_point_batch(x, 0);
 	x->rate = 1;
+	x->rough = 0;
 	return 0;
+}
+
+void jetwatt_point_batch(struct jetwatt_point *x, uint32_t batch)
+{
+	x->serves = batch != 0;
+	x->v[JETWATT_BATCH] = batch ? batch / 16.0 : 1;
+	x->lg[JETWATT_BATCH] = log(x->v[JETWATT_BATCH]);
+}
+
+double jetwatt_form_work(double fixed, const struct jetwatt_point *x, double *slope)
+{
+	double v = x->v[JETWATT_BATCH];
+
+	if (v == 1) {
+		*slope = 0;
+		return 0;
+	}
+	*slope = fixed / (fixed + v) - fixed / (fixed + 1);
+	return log((fixed + v) / (fixed + 1));
 }

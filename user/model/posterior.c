@@ -58,8 +58,11 @@ int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwat
 
 		if (!k)
 			return -ENOMEM;
-		for (size_t i = 0; i < c; i++)
-			var[at + i] = own;
+		for (size_t i = 0; i < c; i++) {
+			double by = jetwatt_gp_scale(&s->gp, &x[at + i]);
+
+			var[at + i] = own * by * by;
+		}
 		cblas_dgemv(CblasRowMajor, CblasTrans, n, c, 1.0, k, c, s->res, 1, 1.0, mean + at, 1);
 		for (size_t r = 0; r < n; r++)
 			for (size_t i = 0; i < c; i++)
@@ -92,7 +95,7 @@ int jetwatt_surface_reduce(const struct jetwatt_surface *s, const struct jetwatt
 	cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, nc, nr, np, 1.0, pc + n * nc, nc,
 		    pr + n * nr, nr, 1.0, cov, nr);
 	for (size_t i = 0; i < nc; i++) {
-		double var = own + sd * sd;
+		double by = jetwatt_gp_scale(&s->gp, &c[i]), var = own * by * by + sd * sd;
 
 		for (size_t k = 0; k < n; k++)
 			var -= pc[k * nc + i] * pc[k * nc + i];

@@ -14,7 +14,7 @@ struct work {
 };
 
 static int chunk(const struct jetwatt_model *m, struct work *w, const struct jetwatt_mode *mode,
-		 size_t n, struct jetwatt_prediction *out)
+		 const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
 {
 	int err;
 
@@ -22,6 +22,9 @@ static int chunk(const struct jetwatt_model *m, struct work *w, const struct jet
 		err = jetwatt_point_of(&w->x[i], &mode[i]);
 		if (err)
 			return err;
+		if (batch)
+			jetwatt_point_batch(&w->x[i], batch[i]);
+		w->x[i].rough = jetwatt_surface_rough(m->time, &w->x[i]);
 	}
 	err = jetwatt_surface_predict(m->time, w->x, n, w->mean, w->var);
 	if (err)
@@ -48,11 +51,18 @@ static int chunk(const struct jetwatt_model *m, struct work *w, const struct jet
 int jetwatt_model_predict(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
 			  struct jetwatt_prediction *out)
 {
+	return jetwatt_model_predict_batch(m, mode, NULL, n, out);
+}
+
+int jetwatt_model_predict_batch(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
+				const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
+{
 	struct work *w = malloc(sizeof(*w));
 	int err = w ? 0 : -ENOMEM;
 
 	for (size_t at = 0; at < n && !err; at += CHUNK)
-		err = chunk(m, w, mode + at, n - at < CHUNK ? n - at : CHUNK, out + at);
+		err = chunk(m, w, mode + at, batch ? batch + at : NULL,
+			    n - at < CHUNK ? n - at : CHUNK, out + at);
 	free(w);
 	return err;
 }

@@ -19,10 +19,11 @@ int jetwatt_surface_factor(struct jetwatt_surface *s)
 	if (err)
 		return err;
 	for (size_t i = 0; i < n; i++) {
-		double own = s->gp.noise * s->gp.noise, v = s->sd[i] * s->sd[i];
+		double own = s->gp.noise * jetwatt_gp_scale(&s->gp, &s->x[i]);
+		double v = s->sd[i] * s->sd[i];
 
 		/* A heavy tail is the measurement's fault, as far as we know. */
-		s->l[i * n + i] += v + (own + v) * (s->heavy[i] - 1) + 1e-9;
+		s->l[i * n + i] += v + (own * own + v) * (s->heavy[i] - 1) + 1e-9;
 	}
 	return jetwatt_linalg_chol(s->l, n);
 }
@@ -42,7 +43,7 @@ static double whiten(struct jetwatt_surface *s, const double *theta, int grad)
 		jetwatt_linalg_lower(s->l, s->n, s->jac, np);
 	cost = cblas_ddot(s->n, s->res, 1, s->res, 1);
 	for (int k = 0; k < np; k++) {
-		double z = (theta[k] - s->form->mu[k]) / s->form->sd[k];
+		double z = (theta[k] - s->belief.mu[k]) / s->belief.sd[k];
 
 		cost += z * z;
 	}
@@ -57,7 +58,7 @@ static int hessian(struct jetwatt_surface *s, double damp, double *h)
 	cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, np, np, s->n, 1.0, s->jac, np, s->jac,
 		    np, 0.0, h, np);
 	for (int k = 0; k < np; k++) {
-		h[k * np + k] += 1 / (s->form->sd[k] * s->form->sd[k]);
+		h[k * np + k] += 1 / (s->belief.sd[k] * s->belief.sd[k]);
 		h[k * np + k] *= 1 + damp;
 	}
 	return jetwatt_linalg_chol(h, np);
@@ -74,8 +75,8 @@ int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double *cost)
 		cblas_dgemv(CblasRowMajor, CblasTrans, s->n, np, 1.0, s->jac, np, s->res, 1, 0.0,
 			    step, 1);
 		for (int k = 0; k < np; k++)
-			step[k] -= (s->theta[k] - s->form->mu[k]) /
-				   (s->form->sd[k] * s->form->sd[k]);
+			step[k] -= (s->theta[k] - s->belief.mu[k]) /
+				   (s->belief.sd[k] * s->belief.sd[k]);
 		err = hessian(s, damp, s->hess);
 		if (err)
 			return err;
@@ -92,51 +93,81 @@ int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double *cost)
 			now = whiten(s, s->theta, 1);
 			if (done)
 				break;
-		} else if (damp > 1e6) {
-			break;
 		} else {
-			damp *= 8;
 			/* jac is still that of theta; res is not. */
 			whiten(s, s->theta, 0);
+			if (damp > 1e6)
+				break;
+			damp *= 8;
 		}
 	}
 	*cost = now;
 	return hessian(s, 0, s->hess);
 }
 
-int jetwatt_surface_fit(struct jetwatt_surface **out, const struct jetwatt_form *form,
-			const struct jetwatt_point *x, const double *y, const double *sd, size_t n)
+void jetwatt_surface_belief(const struct jetwatt_form *form, struct jetwatt_belief *b)
+{
+	*b = (struct jetwatt_belief){ 0 };
+	memcpy(b->mu, form->mu, form->np * sizeof(*b->mu));
+	memcpy(b->sd, form->sd, form->np * sizeof(*b->sd));
+}
+
+struct jetwatt_surface *jetwatt_surface_new(const struct jetwatt_form *form, size_t n)
 {
 	struct jetwatt_surface *s = calloc(1, sizeof(*s));
-	int np = form->np, err = -ENOMEM;
+	int np = form->np;
 
 	if (!s)
-		return err;
+		return NULL;
 	s->form = form;
 	s->n = n;
-	s->x = malloc(n * sizeof(*s->x));
-	s->y = malloc((n * (5 + np) + n * n) * sizeof(*s->y));
-	if (!s->x || !s->y)
-		goto out;
+	s->x = calloc(n, sizeof(*s->x));
+	s->y = calloc(n * (5 + np) + n * n, sizeof(*s->y));
+	if (!s->x || !s->y) {
+		jetwatt_surface_free(s);
+		return NULL;
+	}
 	s->sd = s->y + n;
 	s->heavy = s->sd + n;
 	s->res = s->heavy + n;
 	s->jac = s->res + n;
 	s->l = s->jac + n * np;
+	return s;
+}
+
+int jetwatt_surface_restore(struct jetwatt_surface *s)
+{
+	double cost;
+	int err = jetwatt_surface_factor(s);
+
+	return err ? err : jetwatt_surface_climb(s, 0, &cost);
+}
+
+int jetwatt_surface_fit(struct jetwatt_surface **out, const struct jetwatt_form *form,
+			const struct jetwatt_point *x, const double *y, const double *sd, size_t n,
+			const struct jetwatt_belief *belief)
+{
+	struct jetwatt_surface *s = jetwatt_surface_new(form, n);
+	int err;
+
+	*out = NULL;
+	if (!s)
+		return -ENOMEM;
 	memcpy(s->x, x, n * sizeof(*x));
 	memcpy(s->y, y, n * sizeof(*y));
 	memcpy(s->sd, sd, n * sizeof(*sd));
 	for (size_t i = 0; i < n; i++)
 		s->heavy[i] = 1;
-	memcpy(s->theta, form->mu, np * sizeof(*s->theta));
-	s->gp = (struct jetwatt_gp){ .amp = 0.06, .noise = 0.015, .len = { 1.2, 1.2, 1.2, 1.2 } };
+	if (belief)
+		s->belief = *belief;
+	else
+		jetwatt_surface_belief(form, &s->belief);
+	memcpy(s->theta, s->belief.mu, sizeof(s->theta));
 	err = jetwatt_surface_tune(s);
-out:
-	if (err) {
+	if (err)
 		jetwatt_surface_free(s);
-		s = NULL;
-	}
-	*out = s;
+	else
+		*out = s;
 	return err;
 }
 
@@ -155,4 +186,12 @@ double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwat
 
 	s->form->prepare(s->theta, coef);
 	return s->form->eval(coef, x, NULL);
+}
+
+double jetwatt_surface_rough(const struct jetwatt_surface *s, const struct jetwatt_point *x)
+{
+	double coef[NP_MAX];
+
+	s->form->prepare(s->theta, coef);
+	return s->form->rough(coef, x);
 }

@@ -12,6 +12,11 @@
 
 #include "linalg.h"
 
+/* Where the hyper-parameters are expected, and begin. */
+#define AMP	0.03
+#define NOISE	0.01
+#define LEN	1.2
+
 static double log_normal(double v, double mid, double sd)
 {
 	double z = (log(v) - log(mid)) / sd;
@@ -30,24 +35,40 @@ static int evidence(struct jetwatt_surface *s, int steps, double *e)
 	if (err)
 		return err;
 	*e += jetwatt_linalg_logdet(s->l, s->n) + jetwatt_linalg_logdet(s->hess, np);
-	*e += log_normal(s->gp.amp, 0.06, 0.7) + log_normal(s->gp.noise, 0.015, 0.5);
-	for (int d = 0; d < JETWATT_DIMS; d++)
-		*e += log_normal(s->gp.len[d], 1.2, 0.7);
+	*e += log_normal(s->gp.amp, AMP, 0.7) + log_normal(s->gp.noise, NOISE, 0.5) +
+	      log_normal(s->gp.rough, s->form->unease, 1);
+	for (int d = 0; d < JETWATT_FEATURES; d++)
+		*e += log_normal(s->gp.len[d], LEN, 0.7);
+	return 0;
+}
+
+/* Are there several batch sizes? */
+static int batches(const struct jetwatt_surface *s)
+{
+	for (size_t i = 1; i < s->n; i++)
+		if (s->x[i].lg[JETWATT_BATCH] != s->x[0].lg[JETWATT_BATCH])
+			return 1;
 	return 0;
 }
 
 /* Coordinate search over the logarithms of the hyper-parameters. */
 static int search(struct jetwatt_surface *s)
 {
-	double *h[] = { &s->gp.amp, &s->gp.noise, &s->gp.len[0], &s->gp.len[1], &s->gp.len[2],
-			&s->gp.len[3] };
+	double *h[] = { &s->gp.amp, &s->gp.noise, &s->gp.rough, &s->gp.len[0], &s->gp.len[1],
+			&s->gp.len[2], &s->gp.len[3], &s->gp.len[4] };
+	size_t nr = sizeof(h) / sizeof(*h) - !batches(s);
 	double best, e, keep[JETWATT_PARAMS_MAX];
 	int err = evidence(s, 60, &best);
 
+	if (!err && s->form->rough) {
+		for (size_t i = 0; i < s->n; i++)
+			s->x[i].rough = jetwatt_surface_rough(s, &s->x[i]);
+		err = evidence(s, 30, &best);
+	}
 	for (int round = 0; round < 2 && !err; round++) {
 		int moved = 0;
 
-		for (size_t k = 0; k < sizeof(h) / sizeof(*h) && !err; k++)
+		for (size_t k = 0; k < nr && !err; k++)
 			for (int dir = 0; dir < 2; dir++) {
 				double was = *h[k], by = dir ? 1 / 1.7 : 1.7;
 				int tries = 0;
@@ -74,6 +95,10 @@ static int search(struct jetwatt_surface *s)
 	}
 	if (!err)
 		err = evidence(s, 30, &best);
+	/* Constants that all beliefs of a form share are left out. */
+	s->evidence = -best / 2;
+	for (int k = 0; k < s->form->np; k++)
+		s->evidence -= log(s->belief.sd[k]);
 	return err;
 }
 
@@ -131,13 +156,22 @@ out:
 	return err;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
 int jetwatt_surface_tune(struct jetwatt_surface *s)
 {
-	double *z2 = calloc(s->n, sizeof(*z2)), e, sum = 0;
+	double *z2 = calloc(s->n, sizeof(*z2)), e;
 	int err = -ENOMEM;
 
 	if (!z2)
 		return err;
+	s->gp = (struct jetwatt_gp){ .amp = AMP, .noise = NOISE, .rough = s->form->unease,
+				     .len = { LEN, LEN, LEN, LEN, LEN } };
 	err = search(s);
 	for (int it = 0; it < 3 && !err; it++) {
 		int heavy = 0;
@@ -158,12 +192,12 @@ int jetwatt_surface_tune(struct jetwatt_surface *s)
 	}
 	if (!err)
 		err = loo(s, z2);
-	for (size_t i = 0; i < s->n; i++)
-		sum += z2[i] < 9 ? z2[i] : 9;
-	/* Ten points' worth of belief that the spread is right as it is. */
-	s->scale = (10 + sum) / (10 + s->n);
-	if (s->scale < 1)
-		s->scale = 1;
+	/* Nine of ten points within what a normal of this spread would say, with
+	 * twenty points' worth of belief that they are; and known from n points
+	 * only: as a Student-t with half as many degrees of freedom. */
+	qsort(z2, s->n, sizeof(*z2), by_value);
+	s->scale = (20 + s->n * fmin(z2[s->n * 9 / 10] / 2.706, 4)) / (20 + s->n) *
+		   pow(1 + 2.5 / s->n, 2);
 	free(z2);
 	return err;
 }

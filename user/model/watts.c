@@ -2,23 +2,26 @@
 /*
  * Power of the module as non-negative terms: what is always drawn, what each
  * clock draws by running (f) and by the voltage that it needs (f^3), and what
- * each minibatch costs, times the rate of minibatches: a board that waits for
+ * each minibatch costs (as roof.c
+ * has it, by its size), times the rate of minibatches: a board that waits for
  * its memory draws less than one that computes at the same clocks.
  */
 #include "form.h"
 
 #include <math.h>
 
-enum { S, BASE, CORE, GPU, GPU3, WORK, WORK2, CPU, CPU3, LOAD, EMC, BYTES, NP };
+enum { S, BASE, CORE, GPU, GPU3, WORK, WORK2, CPU, CPU3, LOAD, EMC, BYTES, FW, FL, FB, NP };
 
 /* Shares of the power at 1 GHz GPU, 2 GHz CPU and EMC, 8 cores. */
 static const double mu[NP] = {
 	[S] = 3.3, [BASE] = -1.2, [CORE] = -4.0, [GPU] = -3.0, [GPU3] = -3.0, [WORK] = -2.5,
 	[WORK2] = -2.5, [CPU] = -3.0, [CPU3] = -3.0, [LOAD] = -3.0, [EMC] = -3.0, [BYTES] = -2.5,
+	[FW] = -2.0, [FL] = -1.0, [FB] = -1.0,
 };
 static const double sd[NP] = {
 	[S] = 1.0, [BASE] = 0.6, [CORE] = 1.0, [GPU] = 1.0, [GPU3] = 1.0, [WORK] = 1.0,
 	[WORK2] = 1.0, [CPU] = 1.0, [CPU3] = 1.0, [LOAD] = 1.0, [EMC] = 1.0, [BYTES] = 1.0,
+	[FW] = 1.0, [FL] = 1.0, [FB] = 1.0,
 };
 
 static void prepare(const double *th, double *coef)
@@ -31,30 +34,36 @@ static void prepare(const double *th, double *coef)
 static double eval(const double *coef, const struct jetwatt_point *x, double *g)
 {
 	double c = x->v[JETWATT_CORES], fc = x->v[JETWATT_CPU], fg = x->v[JETWATT_GPU];
-	double fe = x->v[JETWATT_EMC], r = x->rate, t[NP], sum = 0;
+	double fe = x->v[JETWATT_EMC], r = x->rate, t[NP], sum = 0, sw, sl, sb;
+	double work = r * exp(jetwatt_form_work(coef[FW], x, &sw));
+	double load = r * exp(jetwatt_form_work(coef[FL], x, &sl));
+	double bytes = r * exp(jetwatt_form_work(coef[FB], x, &sb));
 
 	t[S] = 0;
 	t[BASE] = 1;
 	t[CORE] = c;
 	t[GPU] = fg;
 	t[GPU3] = fg * fg * fg;
-	t[WORK] = r;
-	t[WORK2] = r * fg * fg;
+	t[WORK] = work;
+	t[WORK2] = work * fg * fg;
 	t[CPU] = c * fc;
 	t[CPU3] = c * fc * fc * fc;
-	t[LOAD] = r * fc * fc;
+	t[LOAD] = load * fc * fc;
 	t[EMC] = fe;
-	t[BYTES] = r * fe;
-	for (int i = BASE; i < NP; i++)
+	t[BYTES] = bytes * fe;
+	for (int i = BASE; i <= BYTES; i++)
 		sum += t[i] *= coef[i];
 	if (g) {
-		for (int i = BASE; i < NP; i++)
+		for (int i = BASE; i <= BYTES; i++)
 			g[i] = t[i] / sum;
+		g[FW] = (g[WORK] + g[WORK2]) * sw;
+		g[FL] = g[LOAD] * sl;
+		g[FB] = g[BYTES] * sb;
 		g[S] = 1;
 	}
 	return log(sum) + coef[S];
 }
 
 const struct jetwatt_form jetwatt_watts = {
-	.np = NP, .mu = mu, .sd = sd, .prepare = prepare, .eval = eval,
+	.np = NP, .mu = mu, .sd = sd, .prepare = prepare, .eval = eval, .own = -1, .unease = 1,
 };

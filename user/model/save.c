@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A model as bytes: little-endian, doubles as IEEE 754 binary64.
+ *
+ *	magic "jwmodel\n", u32 version, u32 rows, f64 reference time
+ *	rows: u32 cores, cpu_khz; u64 gpu_hz, emc_hz; u32 batch
+ *	time, then power: u32 parameters; theta, mu, sd of each; amp, noise, rough,
+ *		lengths; scale; rows: value, its error, heaviness, rough, rate
+ *	u32 CRC-32 (as zlib's) of all before
+ *
+ * Only what cannot be computed from the rest is in it: matrices are made anew,
+ * so a file cannot hold ones that contradict each other.
+ */
+#include "fit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define MAGIC		"jwmodel\n"
+#define MAGIC_LEN	8
+#define VERSION		1
+#define ROW_LEN		28
+/* Parameters are logarithms of shares; none is e^60. */
+#define THETA_MAX	60
+
+/* Bytes on their way out or in; @bad once there were too few, or a wrong one. */
+struct bytes {
+	unsigned char *at;
+	size_t left;
+	int bad;
+};
+
+static void put(struct bytes *b, uint64_t v, int size)
+{
+	for (int i = 0; i < size; i++)
+		*b->at++ = v >> 8 * i;
+}
+
+static uint64_t get(struct bytes *b, size_t size)
+{
+	uint64_t v = 0;
+
+	if (b->left < size) {
+		b->bad = 1;
+		return 0;
+	}
+	for (size_t i = 0; i < size; i++)
+		v |= (uint64_t)*b->at++ << 8 * i;
+	b->left -= size;
+	return v;
+}
+
+static void put_real(struct bytes *b, double v)
+{
+	uint64_t u;
+
+	memcpy(&u, &v, sizeof(u));
+	put(b, u, 8);
+}
+
+static double get_real(struct bytes *b, double lo, double hi)
+{
+	uint64_t u = get(b, 8);
+	double v;
+
+	memcpy(&v, &u, sizeof(v));
+	if (!(v >= lo && v <= hi))
+		b->bad = 1;
+	return b->bad ? 1 : v;
+}
+
+/* What a surface has to keep: put and get in one, so that they agree. */
+static void real(struct bytes *b, int in, double *v, double lo, double hi)
+{
+	if (in)
+		*v = get_real(b, lo, hi);
+	else
+		put_real(b, *v);
+}
+
+static void surface(struct bytes *b, int in, struct jetwatt_surface *s)
+{
+	int np = s->form->np;
+
+	if (!in)
+		put(b, np, 4);
+	else if (get(b, 4) != (uint64_t)np)
+		b->bad = 1;
+	for (int k = 0; k < np; k++) {
+		real(b, in, &s->theta[k], -THETA_MAX, THETA_MAX);
+		real(b, in, &s->belief.mu[k], -THETA_MAX, THETA_MAX);
+		real(b, in, &s->belief.sd[k], 1e-3, THETA_MAX);
+	}
+	real(b, in, &s->gp.amp, 1e-9, 1e3);
+	real(b, in, &s->gp.noise, 1e-9, 1e3);
+	real(b, in, &s->gp.rough, 0, 1e6);
+	for (int d = 0; d < JETWATT_FEATURES; d++)
+		real(b, in, &s->gp.len[d], 1e-6, 1e6);
+	real(b, in, &s->scale, 1e-3, 1e3);
+	for (size_t i = 0; i < s->n && !b->bad; i++) {
+		real(b, in, &s->y[i], -700, 700);
+		real(b, in, &s->sd[i], 1e-9, 1e3);
+		real(b, in, &s->heavy[i], 1, 1e3);
+		real(b, in, &s->x[i].rough, 0, 1e3);
+		real(b, in, &s->x[i].rate, 1e-300, 1e300);
+	}
+}
+
+static size_t surface_len(const struct jetwatt_form *f, size_t n)
+{
+	return 4 + 8 * (3 * f->np + 3 + JETWATT_FEATURES + 1 + 5 * n);
+}
+
+static size_t model_len(size_t n)
+{
+	return MAGIC_LEN + 16 + ROW_LEN * n + surface_len(&jetwatt_roof, n) +
+	       surface_len(&jetwatt_watts, n) + 4;
+}
+
+int jetwatt_model_save(const struct jetwatt_model *m, unsigned char **out, size_t *len)
+{
+	size_t n = m->time->n;
+	struct bytes b;
+
+	*len = model_len(n);
+	*out = malloc(*len);
+	if (!*out)
+		return -ENOMEM;
+	memcpy(*out, MAGIC, MAGIC_LEN);
+	b = (struct bytes){ *out + MAGIC_LEN, 0, 0 };
+	put(&b, VERSION, 4);
+	put(&b, n, 4);
+	put_real(&b, m->at_ref);
+	for (size_t i = 0; i < n; i++) {
+		put(&b, m->seen[i].mode.cores, 4);
+		put(&b, m->seen[i].mode.cpu_khz, 4);
+		put(&b, m->seen[i].mode.gpu_hz, 8);
+		put(&b, m->seen[i].mode.emc_hz, 8);
+		put(&b, m->seen[i].batch, 4);
+	}
+	surface(&b, 0, m->time);
+	surface(&b, 0, m->power);
+	put(&b, crc32(0, *out, b.at - *out), 4);
+	return 0;
+}
+
+static int read_points(struct jetwatt_model *m, struct bytes *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct jetwatt_seen_mode *s = &m->seen[i];
+		int err;
+
+		s->mode.cores = get(b, 4);
+		s->mode.cpu_khz = get(b, 4);
+		s->mode.gpu_hz = get(b, 8);
+		s->mode.emc_hz = get(b, 8);
+		s->batch = get(b, 4);
+		err = jetwatt_point_of(&m->time->x[i], &s->mode);
+		if (err)
+			return err;
+		jetwatt_point_batch(&m->time->x[i], s->batch);
+		m->power->x[i] = m->time->x[i];
+	}
+	return 0;
+}
+
+static int read_model(struct jetwatt_model *m, struct bytes *b, size_t n)
+{
+	int err;
+
+	m->at_ref = get_real(b, -700, 700);
+	m->seen = calloc(n, sizeof(*m->seen));
+	m->time = jetwatt_surface_new(&jetwatt_roof, n);
+	m->power = jetwatt_surface_new(&jetwatt_watts, n);
+	if (!m->seen || !m->time || !m->power)
+		return -ENOMEM;
+	err = read_points(m, b, n);
+	if (err)
+		return err;
+	surface(b, 1, m->time);
+	surface(b, 1, m->power);
+	if (b->bad)
+		return -EINVAL;
+	err = jetwatt_surface_restore(m->time);
+	return err ? err : jetwatt_surface_restore(m->power);
+}
+
+int jetwatt_model_load(struct jetwatt_model **out, const unsigned char *in, size_t len)
+{
+	struct jetwatt_model *m;
+	struct bytes b, sum;
+	size_t n;
+	int err;
+
+	*out = NULL;
+	if (len < MAGIC_LEN + 20 || memcmp(in, MAGIC, MAGIC_LEN))
+		return -EINVAL;
+	b = (struct bytes){ (unsigned char *)in + MAGIC_LEN, len - MAGIC_LEN, 0 };
+	sum = (struct bytes){ (unsigned char *)in + len - 4, 4, 0 };
+	if (get(&b, 4) != VERSION)
+		return -EPROTONOSUPPORT;
+	n = get(&b, 4);
+	if (!n || n > JETWATT_FIT_MAX || len != model_len(n) ||
+	    get(&sum, 4) != crc32(0, in, len - 4))
+		return -EINVAL;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	err = read_model(m, &b, n);
+	if (err) {
+		jetwatt_model_free(m);
+		return err == -EDOM ? -EINVAL : err;
+	}
+	*out = m;
+	return 0;
+}
+
+size_t jetwatt_model_rows(const struct jetwatt_model *m)
+{
+	return m->time->n;
+}
+
+int jetwatt_model_beyond(const struct jetwatt_model *m, const struct jetwatt_mode *mode)
+{
+	struct jetwatt_point x;
+
+	if (jetwatt_point_of(&x, mode))
+		return 1;
+	for (int d = 0; d < JETWATT_DIMS; d++) {
+		int above = 0, below = 0;
+
+		for (size_t i = 0; i < m->time->n; i++) {
+			above |= m->time->x[i].lg[d] >= x.lg[d];
+			below |= m->time->x[i].lg[d] <= x.lg[d];
+		}
+		if (!above || !below)
+			return 1;
+	}
+	return 0;
+}
