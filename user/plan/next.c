@@ -14,12 +14,18 @@
 #define TOO_MUCH	1.35
 #define TOO_SLOW	1.5
 
-static void mark_seen(struct jetwatt_search *s)
+/* Return: how many different modes were measured. */
+static size_t mark_seen(struct jetwatt_search *s)
 {
+	size_t modes = 0;
+
 	for (size_t j = 0; j < s->rows; j++)
 		for (size_t i = 0; i < s->n; i++)
 			if (jetwatt_same_mode(&s->mode[i], &s->row[j].mode))
 				s->seen[i] = JETWATT_SEEN;
+	for (size_t i = 0; i < s->n; i++)
+		modes += s->seen[i];
+	return modes;
 }
 
 /* Marks what is out, as seen by the forms alone. Return: how many remain. */
@@ -77,7 +83,7 @@ out:
 
 static int predict(struct jetwatt_search *s, uint64_t seed)
 {
-	int err = jetwatt_fit(&s->m, s->row, s->rows, seed);
+	int err = jetwatt_fit(&s->m, s->row, s->rows, NULL, seed);
 
 	if (err)
 		return err;
@@ -86,8 +92,22 @@ static int predict(struct jetwatt_search *s, uint64_t seed)
 	return jetwatt_model_predict(s->m, s->mode, s->n, s->p);
 }
 
-static int choose(const struct jetwatt_search *s, uint64_t seed, struct jetwatt_plan_next *next)
+/* Of more rows than the fit takes, those that it has not seen fit it badly. */
+static int again(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
+	if (s->rows < JETWATT_DESIGN || s->rows > JETWATT_FIT_MAX)
+		return 1;
+	return s->budget_w > 0 ? jetwatt_improve_again(s, next) : jetwatt_explore_again(s, next);
+}
+
+/* @left: modes that may still be measured for the first time. */
+static int choose(const struct jetwatt_search *s, size_t left, uint64_t seed,
+		  struct jetwatt_plan_next *next)
+{
+	if (!again(s, next))
+		return 0;
+	if (!left)
+		return 1;
 	if (s->rows < JETWATT_DESIGN)
 		return jetwatt_design_next(s, next);
 	if (s->budget_w > 0)
@@ -100,6 +120,7 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 		      struct jetwatt_plan_next *next)
 {
 	struct jetwatt_search s = { mode, n, row, rows, budget_w, NULL, NULL, NULL };
+	size_t modes;
 	int err;
 
 	if (!n || !isfinite(budget_w) || budget_w < 0)
@@ -107,18 +128,16 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 	for (size_t i = 0; i < n; i++)
 		if (!mode[i].cores || !mode[i].cpu_khz || !mode[i].gpu_hz || !mode[i].emc_hz)
 			return -EINVAL;
-	if (rows >= most)
-		return 1;
 	s.seen = calloc(n, 1);
 	s.p = calloc(n, sizeof(*s.p));
 	err = s.seen && s.p ? 0 : -ENOMEM;
 	if (err)
 		goto out;
-	mark_seen(&s);
+	modes = mark_seen(&s);
 	if (rows)
 		err = predict(&s, seed);
 	if (!err)
-		err = choose(&s, seed, next);
+		err = choose(&s, most > modes ? most - modes : 0, seed, next);
 out:
 	jetwatt_model_free(s.m);
 	free(s.seen);

@@ -21,18 +21,39 @@ struct jetwatt_plan_next {
 
 /**
  * jetwatt_plan_next() - next mode to measure for: min time s.t. power <= budget
- * @mode: the board's modes; @row: what has been measured so far (any order,
- *	0 rows at the start; the same mode may appear again: measured again)
+ * @mode: the board's modes; @row: what has been measured so far, the latest last
+ *	(0 rows at the start; the same mode may appear again: measured again)
  * @budget_w: 0: no budget, learn the whole surface
- * @most: measurements that may be taken in total, for pacing
+ * @most: different modes that may be measured in total
  *
  * Deterministic from its arguments. Early choices are cautious: a mode likely
- * over budget is measured only when it can teach something.
+ * over budget is measured only when it can teach something. A mode whose one
+ * reading all others contradict is asked for a second time, beyond @most too.
  * Return: 0; 1: nothing left that is worth measuring; negative errno.
  */
 int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
 		      size_t rows, double budget_w, size_t most, uint64_t seed,
 		      struct jetwatt_plan_next *next);
+
+/**
+ * jetwatt_plan_down() - next mode for a board whose clocks only go down
+ *
+ * Of CPU and GPU, none of the modes after another is higher in either clock; a
+ * profile that is resumed goes on below all that was measured. Knows nothing of
+ * what was measured but where.
+ * Return: 0; 1: no mode is left, or @most are measured; -EINVAL: no modes.
+ */
+int jetwatt_plan_down(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
+		      size_t rows, size_t most, struct jetwatt_plan_next *next);
+
+/**
+ * jetwatt_plan_spread() - how well is it known?
+ * @budget_w: 0: asked of all modes; else of those that could be its answer
+ *
+ * Return: mean half width of the 95 % intervals, relative, of the worse of time
+ * and power.
+ */
+double jetwatt_plan_spread(const struct jetwatt_prediction *p, size_t n, double budget_w);
 
 /**
  * struct jetwatt_plan_choice - an answer of optimize
@@ -55,19 +76,47 @@ size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwat
 			    size_t rows, struct jetwatt_row *mean);
 
 /**
- * jetwatt_plan_rank() - candidates for min time s.t. power <= budget, best first
- * @risk: accepted probability that power is over the budget (0.05)
- *
- * A mode whose readings taken together are over budget is never among them. An unmeasured one must beat
- * its own uncertainty to come before a measured one; a measured one whose single
- * reading all others contradict comes last until it is measured again. Who has
- * no measurement left takes the first with @measured set.
- * Return: number written (at most @max); 0: no mode meets the budget, then
- * @out[0] is the closest one (least power); -ENOMEM.
+ * struct jetwatt_plan_question - what is to be least, within which limits
+ * @least: time, power, or energy per minibatch (most throughput is least time)
+ * @power_w: limit on the module's mean power; @time_ms: limit on a minibatch;
+ *	0: none
+ * @risk: accepted probability that the answer breaks a limit (0.05)
  */
+struct jetwatt_plan_question {
+	enum { JETWATT_LEAST_TIME, JETWATT_LEAST_POWER, JETWATT_LEAST_ENERGY } least;
+	double power_w, time_ms;
+	double risk;
+};
+
+/**
+ * jetwatt_plan_ask() - candidates for a question, best first
+ *
+ * A mode whose readings taken together are beyond a limit is never among them. An
+ * unmeasured one must beat its own uncertainty to come before a measured one; a
+ * measured one whose single reading of power all others contradict comes last
+ * until it is measured again. Who has no measurement left takes the first with
+ * @measured set.
+ * Return: number written (at most @max); 0: no mode is within the limits, then
+ * @out[0] is the one that breaks them least; -ENOMEM.
+ */
+int jetwatt_plan_ask(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
+		     const struct jetwatt_row *row, size_t rows,
+		     const struct jetwatt_plan_question *q, struct jetwatt_plan_choice *out,
+		     int max);
+
+/* The question asked most: least time within a budget of power. */
 int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
 		      const struct jetwatt_row *row, size_t rows, double budget_w, double risk,
 		      struct jetwatt_plan_choice *out, int max);
+
+/**
+ * jetwatt_plan_need() - what would have to be granted where nothing is within
+ * @power_w: least limit of power that some mode within @q's limit of time keeps at
+ *	@q's risk; @time_ms: likewise of time; INFINITY: none does
+ */
+void jetwatt_plan_need(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
+		       size_t n, const struct jetwatt_row *row, size_t rows,
+		       const struct jetwatt_plan_question *q, double *power_w, double *time_ms);
 
 /* Indices of the non-dominated set (less time, less power), by time ascending.
  * @out: n entries. Return: how many. */

@@ -48,7 +48,7 @@ size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwat
 		n++;
 	}
 	if (n)
-		*mean = (struct jetwatt_row){ *mode, t / tw, p / pw, sqrt(1 / tw), sqrt(1 / pw) };
+		*mean = (struct jetwatt_row){ *mode, t / tw, p / pw, sqrt(1 / tw), sqrt(1 / pw), 0 };
 	return n;
 }
 
@@ -68,34 +68,87 @@ static double quantile(double risk)
 	return lo;
 }
 
-int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
-		      const struct jetwatt_row *row, size_t rows, double budget_w, double risk,
-		      struct jetwatt_plan_choice *out, int max)
+/* A mode as known: its readings, else its prediction, and how bad it may be. */
+struct known {
+	double time, power, time_most, power_most;
+	size_t times;
+};
+
+static void look(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
+		 const struct jetwatt_row *row, size_t rows, double z, struct known *k)
+{
+	struct jetwatt_row mean;
+
+	k->times = jetwatt_plan_reading(mode, row, rows, &mean);
+	k->time = k->time_most = k->times ? mean.time_ms : p->time_ms;
+	k->power = k->power_most = k->times ? mean.power_w : p->power_w;
+	if (!k->times) {
+		k->time_most *= exp(z * p->time_sd);
+		k->power_most *= exp(z * p->power_sd);
+	}
+}
+
+/* What is to be little, as a logarithm. The best of many predictions is the
+ * luckiest one: an unmeasured mode must beat its own uncertainty. */
+static double key(const struct known *k, const struct jetwatt_prediction *p,
+		  const struct jetwatt_plan_question *q)
+{
+	double v = 0, var = 0;
+
+	if (q->least != JETWATT_LEAST_POWER) {
+		v += log(k->time);
+		var += p->time_sd * p->time_sd;
+	}
+	if (q->least != JETWATT_LEAST_TIME) {
+		v += log(k->power);
+		var += p->power_sd * p->power_sd;
+	}
+	return k->times ? v : v + sqrt(var) / 2;
+}
+
+/* By how much the limits are missed, as a logarithm. */
+static double excess(const struct known *k, const struct jetwatt_plan_question *q)
+{
+	double power = q->power_w > 0 ? log(k->power / q->power_w) : -INFINITY;
+	double time = q->time_ms > 0 ? log(k->time / q->time_ms) : -INFINITY;
+
+	return fmax(power, time);
+}
+
+/* Two limits share the risk. */
+static double level(const struct jetwatt_plan_question *q)
+{
+	return quantile(q->power_w > 0 && q->time_ms > 0 ? q->risk / 2 : q->risk);
+}
+
+int jetwatt_plan_ask(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
+		     const struct jetwatt_row *row, size_t rows,
+		     const struct jetwatt_plan_question *q, struct jetwatt_plan_choice *out,
+		     int max)
 {
 	struct entry *e = malloc((n ? n : 1) * sizeof(*e));
-	double z = quantile(risk), least = INFINITY;
+	double z = level(q), least = INFINITY;
 	size_t k = 0, closest = 0;
 	int closest_measured = 0;
 
 	if (!e)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		struct jetwatt_row mean;
-		size_t times = jetwatt_plan_reading(&mode[i], row, rows, &mean);
-		double w = times ? mean.power_w : p[i].power_w;
+		struct known v;
 
-		if (w < least) {
-			least = w;
+		look(&mode[i], &p[i], row, rows, z, &v);
+		if (excess(&v, q) < least) {
+			least = excess(&v, q);
 			closest = i;
-			closest_measured = times > 0;
+			closest_measured = v.times > 0;
 		}
-		if ((times ? w : w * exp(z * p[i].power_sd)) > budget_w)
+		if ((q->power_w > 0 && v.power_most > q->power_w) ||
+		    (q->time_ms > 0 && v.time_most > q->time_ms))
 			continue;
-		e[k].doubtful = times && !jetwatt_answer_ok(w, times, &p[i], budget_w);
-		/* The fastest of many predictions is the luckiest one: an
-		 * unmeasured mode must beat its own uncertainty. */
-		e[k].key = log(p[i].time_ms) + (times ? 0 : p[i].time_sd / 2);
-		e[k].measured = times > 0;
+		e[k].doubtful = v.times && q->power_w > 0 &&
+				!jetwatt_answer_ok(v.power, v.times, &p[i], q->power_w);
+		e[k].key = key(&v, &p[i], q);
+		e[k].measured = v.times > 0;
 		e[k++].index = i;
 	}
 	qsort(e, k, sizeof(*e), by_key);
@@ -107,4 +160,31 @@ int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_pred
 		out[i] = (struct jetwatt_plan_choice){ e[i].index, e[i].measured, p[e[i].index] };
 	free(e);
 	return k < (size_t)max ? (int)k : max;
+}
+
+int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
+		      const struct jetwatt_row *row, size_t rows, double budget_w, double risk,
+		      struct jetwatt_plan_choice *out, int max)
+{
+	const struct jetwatt_plan_question q = { JETWATT_LEAST_TIME, budget_w, 0, risk };
+
+	return jetwatt_plan_ask(mode, p, n, row, rows, &q, out, max);
+}
+
+void jetwatt_plan_need(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
+		       size_t n, const struct jetwatt_row *row, size_t rows,
+		       const struct jetwatt_plan_question *q, double *power_w, double *time_ms)
+{
+	double z = level(q);
+
+	*power_w = *time_ms = INFINITY;
+	for (size_t i = 0; i < n; i++) {
+		struct known v;
+
+		look(&mode[i], &p[i], row, rows, z, &v);
+		if (!(q->time_ms > 0 && v.time_most > q->time_ms))
+			*power_w = fmin(*power_w, v.power_most);
+		if (!(q->power_w > 0 && v.power_most > q->power_w))
+			*time_ms = fmin(*time_ms, v.time_most);
+	}
 }

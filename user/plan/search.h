@@ -43,6 +43,14 @@ int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next
 /* The mode of the greatest expected improvement. Return: 0, 1: none worth it. */
 int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
+/* The best mode within the budget, if only one reading speaks for it and all
+ * others speak against: it is worth another. Return: 0, 1: none such. */
+int jetwatt_improve_again(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
+
+/* The mode whose one reading of power fits the others worst, if it hardly does.
+ * Return: 0, 1: none such. */
+int jetwatt_explore_again(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
+
 /* The mode that teaches most about all others. Return: 0, 1: all is known well
  * enough or measured, -ENOMEM. */
 int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
