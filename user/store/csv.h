@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "model/model.h"
 
 struct jetwatt_csv_error {
@@ -31,5 +32,10 @@ int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **row, ui
  * time_ms NAN: a mode list. Return: 0; -EINVAL: a row that the parser would
  * refuse; other negative errno, and then @path is as before. */
 int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, size_t n);
+
+/* To an open file; @batch: of every row, or NULL: no such column; @errors: with
+ * time_sd and power_sd. Return: 0; -EINVAL; -EIO. */
+int jetwatt_csv_print(FILE *f, const struct jetwatt_row *row, const uint32_t *batch, size_t n,
+		      int errors);
 
 #endif

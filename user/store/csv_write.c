@@ -26,26 +26,6 @@ static void exact(FILE *f, double v)
 	fprintf(f, ",%s", text);
 }
 
-static int put(FILE *f, const struct jetwatt_row *row, size_t n, bool measured)
-{
-	fprintf(f, "cores,cpu_khz,gpu_hz,emc_hz%s\n",
-		measured ? ",time_ms,power_w,time_sd,power_sd" : "");
-	for (size_t i = 0; i < n; i++) {
-		const struct jetwatt_mode *m = &row[i].mode;
-
-		fprintf(f, "%u,%u,%llu,%llu", m->cores, m->cpu_khz,
-			(unsigned long long)m->gpu_hz, (unsigned long long)m->emc_hz);
-		if (measured) {
-			exact(f, row[i].time_ms);
-			exact(f, row[i].power_w);
-			exact(f, row[i].time_sd);
-			exact(f, row[i].power_sd);
-		}
-		fputc('\n', f);
-	}
-	return fflush(f) || ferror(f) ? -EIO : 0;
-}
-
 /* What a reader of ours would refuse is not written either. */
 static int check(const struct jetwatt_row *row, size_t n, bool *measured)
 {
@@ -63,6 +43,36 @@ static int check(const struct jetwatt_row *row, size_t n, bool *measured)
 			return -EINVAL;
 	}
 	return 0;
+}
+
+int jetwatt_csv_print(FILE *f, const struct jetwatt_row *row, const uint32_t *batch, size_t n,
+		      int errors)
+{
+	bool measured;
+	int rc = check(row, n, &measured);
+
+	if (rc)
+		return rc;
+	fprintf(f, "cores,cpu_khz,gpu_hz,emc_hz%s%s%s\n", batch ? ",batch" : "",
+		measured ? ",time_ms,power_w" : "", measured && errors ? ",time_sd,power_sd" : "");
+	for (size_t i = 0; i < n; i++) {
+		const struct jetwatt_mode *m = &row[i].mode;
+
+		fprintf(f, "%u,%u,%llu,%llu", m->cores, m->cpu_khz,
+			(unsigned long long)m->gpu_hz, (unsigned long long)m->emc_hz);
+		if (batch)
+			fprintf(f, ",%u", batch[i]);
+		if (measured) {
+			exact(f, row[i].time_ms);
+			exact(f, row[i].power_w);
+		}
+		if (measured && errors) {
+			exact(f, row[i].time_sd);
+			exact(f, row[i].power_sd);
+		}
+		fputc('\n', f);
+	}
+	return fflush(f) || ferror(f) ? -EIO : 0;
 }
 
 /* A rename is on disk only when its directory is. */
@@ -87,15 +97,12 @@ static int sync_dir(const char *path)
 int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, size_t n)
 {
 	char temp[PATH_MAX];
-	bool beside, measured;
+	bool beside;
 	struct stat st;
 	mode_t mask;
 	FILE *f = NULL;
 	int fd, rc;
 
-	rc = check(row, n, &measured);
-	if (rc)
-		return rc;
 	/* A pipe or a terminal can't be replaced; it is written to. */
 	beside = stat(path, &st) || S_ISREG(st.st_mode);
 	if (snprintf(temp, sizeof(temp), beside ? "%s.XXXXXX" : "%s", path) >= (int)sizeof(temp))
@@ -110,7 +117,7 @@ int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, size_t n)
 		close(fd);
 		goto out;
 	}
-	rc = put(f, row, n, measured);
+	rc = jetwatt_csv_print(f, row, NULL, n, 1);
 	if (!rc && beside) {
 		mask = umask(0);
 		umask(mask);

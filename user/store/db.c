@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Opening the database, and what SQLite says in our words. */
+#include "store/db_private.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Writers hold the lock for one row: who waits longer than this waits for ever. */
+#define PATIENCE_MS	10000
+
+struct refusal {
+	int sqlite, rc;
+	const char *why, *fix;
+};
+
+static const struct refusal refusals[] = {
+	{ SQLITE_NOTADB, -EBADMSG, "it is not an SQLite database",
+	  "name another file with --db, or move this one away" },
+	{ SQLITE_CORRUPT, -EBADMSG, "it is damaged",
+	  "move it away; what can be read comes out with: sqlite3 FILE .recover" },
+	{ SQLITE_FULL, -ENOSPC, "no space left on the file system", "make room, or name another place with --db" },
+	{ SQLITE_BUSY, -EBUSY, "another process has been writing to it for 10 s",
+	  "wait for it to end; lsof names it" },
+	{ SQLITE_READONLY, -EROFS, "it may only be read here",
+	  "run as root, or name another place with --db" },
+	{ SQLITE_PERM, -EPERM, "no permission", "run as root, or name another place with --db" },
+	{ SQLITE_NOMEM, -ENOMEM, "out of memory", "" },
+	{ SQLITE_TOOBIG, -EINVAL, "a text is too long", "" },
+};
+
+static int by_errno(int code, struct jetwatt_db_error *err)
+{
+	snprintf(err->why, sizeof(err->why), "%s", strerror(code));
+	if (code == ENOSPC || code == EDQUOT || code == EFBIG)
+		snprintf(err->fix, sizeof(err->fix), "make room, or name another place with --db");
+	else if (code == EACCES || code == EPERM || code == EROFS)
+		snprintf(err->fix, sizeof(err->fix), "run as root, or name another place with --db");
+	else
+		snprintf(err->fix, sizeof(err->fix), "name another place with --db");
+	return code == EACCES ? -EPERM : -code;
+}
+
+int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_db_error *err,
+		       const char *what, ...)
+{
+	int code = db->sql ? sqlite3_system_errno(db->sql) : 0;
+	struct jetwatt_db_error none;
+	va_list ap;
+
+	err = err ? err : &none;
+	va_start(ap, what);
+	vsnprintf(err->what, sizeof(err->what), what, ap);
+	va_end(ap);
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+		if (refusals[i].sqlite == (rc & 0xff)) {
+			snprintf(err->why, sizeof(err->why), "%s", refusals[i].why);
+			snprintf(err->fix, sizeof(err->fix), "%s", refusals[i].fix);
+			return refusals[i].rc;
+		}
+	if (((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_IOERR) && code)
+		return by_errno(code, err);
+	snprintf(err->why, sizeof(err->why), "%s",
+		 db->sql ? sqlite3_errmsg(db->sql) : sqlite3_errstr(rc));
+	snprintf(err->fix, sizeof(err->fix), "is the disk full, or failing? df; dmesg");
+	return -EIO;
+}
+
+int jetwatt_db_run(struct jetwatt_db *db, const char *sql)
+{
+	return sqlite3_exec(db->sql, sql, NULL, NULL, NULL);
+}
+
+int jetwatt_db_begin(struct jetwatt_db *db)
+{
+	return jetwatt_db_run(db, "BEGIN IMMEDIATE");
+}
+
+int jetwatt_db_end(struct jetwatt_db *db, int rc)
+{
+	if (rc == SQLITE_OK)
+		rc = jetwatt_db_run(db, "COMMIT");
+	if (rc != SQLITE_OK && !sqlite3_get_autocommit(db->sql))
+		jetwatt_db_run(db, "ROLLBACK");
+	return rc;
+}
+
+/* WAL is a property of the file; two that make it at once can be in each other's
+ * way, and for that SQLite does not wait. */
+static int settings(struct jetwatt_db *db, bool write)
+{
+	int rc = jetwatt_db_run(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
+				    "PRAGMA synchronous = FULL");
+
+	for (int turn = 0; rc == SQLITE_OK && write && turn < PATIENCE_MS / 10; turn++) {
+		rc = jetwatt_db_run(db, "PRAGMA journal_mode = WAL");
+		if (rc != SQLITE_BUSY)
+			break;
+		rc = SQLITE_OK;
+		usleep(10000);
+	}
+	return rc;
+}
+
+/* The directories that lead to a file. */
+static int make_dirs(const char *path)
+{
+	char dir[256];
+	int bad;
+
+	for (const char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+		snprintf(dir, sizeof(dir), "%.*s", (int)(p - path), path);
+		bad = mkdir(dir, 0755) ? errno : 0;
+		if (bad && access(dir, F_OK))
+			return -bad;
+	}
+	return 0;
+}
+
+/* As a URI that says: nobody writes to this file. */
+static void immutable(const char *path, char *uri, size_t len)
+{
+	size_t n = (size_t)snprintf(uri, len, "file:");
+
+	for (; *path && n + 16 < len; path++)
+		n += (size_t)snprintf(uri + n, len - n, strchr("?#%", *path) ? "%%%02x" : "%c",
+				      (unsigned char)*path);
+	snprintf(uri + n, len - n, "?immutable=1");
+}
+
+static int connect(struct jetwatt_db *db, bool write)
+{
+	char uri[3 * sizeof(db->path) + 32], wal[sizeof(db->path) + 8];
+	int rc;
+
+	rc = sqlite3_open_v2(db->path, &db->sql, SQLITE_OPEN_NOMUTEX | (write ?
+			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY), NULL);
+	if (rc == SQLITE_OK) {
+		sqlite3_extended_result_codes(db->sql, 1);
+		sqlite3_busy_timeout(db->sql, PATIENCE_MS);
+		rc = settings(db, write);
+	}
+	if (rc == SQLITE_OK)
+		rc = jetwatt_db_run(db, "PRAGMA user_version; SELECT count(*) FROM sqlite_master");
+	if (((rc & 0xff) != SQLITE_CANTOPEN && (rc & 0xff) != SQLITE_READONLY) || write)
+		return rc;
+	/* A reader without the right to make the files beside it: fine while
+	 * there is nobody who writes, which is when no log is there. */
+	snprintf(wal, sizeof(wal), "%s-wal", db->path);
+	if (!access(wal, F_OK))
+		return rc;
+	sqlite3_close(db->sql);
+	db->sql = NULL;
+	immutable(db->path, uri, sizeof(uri));
+	return sqlite3_open_v2(uri, &db->sql, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READONLY |
+			       SQLITE_OPEN_URI, NULL);
+}
+
+int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
+		    struct jetwatt_db_error *err)
+{
+	struct jetwatt_db_error none;
+	struct jetwatt_db *db;
+	int rc = 0;
+
+	err = err ? err : &none;
+	*err = (struct jetwatt_db_error){ "", "", "" };
+	path = path ? path : JETWATT_DB_PATH;
+	snprintf(err->what, sizeof(err->what), "cannot open the profiles in %.200s", path);
+	/* To SQLite no name is a database that is gone at the end. */
+	if (!*path || strlen(path) >= sizeof(db->path))
+		return by_errno(*path ? ENAMETOOLONG : ENOENT, err);
+	if (write)
+		rc = make_dirs(path);
+	else if (access(path, F_OK))
+		rc = -errno;
+	if (rc == -ENOENT && !write) {
+		snprintf(err->why, sizeof(err->why), "nothing has been measured here yet");
+		snprintf(err->fix, sizeof(err->fix), "jetwatt profile -p PID, or jetwatt import FILE.csv");
+		return rc;
+	}
+	if (rc)
+		return by_errno(-rc, err);
+
+	db = calloc(1, sizeof(*db));
+	if (!db)
+		return -ENOMEM;
+	strcpy(db->path, path);
+	rc = connect(db, write);
+	if (rc != SQLITE_OK)
+		rc = jetwatt_db_refused(db, rc, err, "cannot open the profiles in %.200s", path);
+	else
+		rc = jetwatt_db_schema(db, write, err);
+	if (rc) {
+		jetwatt_db_close(db);
+		return rc;
+	}
+	*out = db;
+	return 0;
+}
+
+void jetwatt_db_close(struct jetwatt_db *db)
+{
+	if (!db)
+		return;
+	sqlite3_close(db->sql);
+	free(db);
+}

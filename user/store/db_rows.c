@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Rows in and out. Values only ever go in as parameters, never as SQL. */
+#include "store/db_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sha256.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything that a measurement is, and whose: equal content, equal key. */
+static void content_key(const char *workload, const struct jetwatt_db_row *r,
+			char key[JETWATT_WORKLOAD_KEY])
+{
+	const struct jetwatt_mode *m = &r->row.mode;
+	char text[512];
+	SHA2_CTX ctx;
+	int n;
+
+	n = snprintf(text, sizeof(text),
+		     "%s,%u,%u,%llu,%llu,%.17g,%.17g,%.17g,%.17g,%u,%.17g,%d,%llu,%lld", workload,
+		     m->cores, m->cpu_khz, (unsigned long long)m->gpu_hz,
+		     (unsigned long long)m->emc_hz, r->row.time_ms, r->row.power_w, r->row.time_sd,
+		     r->row.power_sd, r->minibatches, r->span_s, r->settled,
+		     (unsigned long long)r->lost, (long long)r->when_ms);
+	SHA256Init(&ctx);
+	SHA256Update(&ctx, (const uint8_t *)text, (size_t)n);
+	SHA256End(&ctx, key);
+}
+
+/* SQLite's integers have a sign. */
+static bool storable(const struct jetwatt_db_row *r)
+{
+	const struct jetwatt_row *v = &r->row;
+
+	return v->mode.cores && v->mode.cpu_khz && v->mode.gpu_hz && v->mode.emc_hz &&
+	       v->mode.gpu_hz <= INT64_MAX && v->mode.emc_hz <= INT64_MAX &&
+	       r->lost <= INT64_MAX && r->when_ms >= 0 &&
+	       isfinite(v->time_ms) && v->time_ms > 0 && isfinite(v->power_w) && v->power_w > 0 &&
+	       isfinite(v->time_sd) && v->time_sd >= 0 && isfinite(v->power_sd) &&
+	       v->power_sd >= 0 && isfinite(r->span_s) && r->span_s >= 0;
+}
+
+static int text_of(struct jetwatt_db *db, const char *sql, int64_t id, char *buf, size_t len)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(s, 1, id);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW)
+		snprintf(buf, len, "%s", (const char *)sqlite3_column_text(s, 0) ?: "");
+	sqlite3_finalize(s);
+	return rc == SQLITE_ROW ? SQLITE_OK : rc == SQLITE_DONE ? SQLITE_NOTFOUND : rc;
+}
+
+static int insert(sqlite3_stmt *s, int64_t id, const char *workload,
+		  const struct jetwatt_db_row *r)
+{
+	const struct jetwatt_mode *m = &r->row.mode;
+	const double real[] = { r->row.time_ms, r->row.power_w, r->row.time_sd, r->row.power_sd };
+	char key[JETWATT_WORKLOAD_KEY];
+	int rc = 0;
+
+	content_key(workload, r, key);
+	rc |= sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
+	rc |= sqlite3_bind_int64(s, 2, id);
+	rc |= sqlite3_bind_int64(s, 3, m->cores);
+	rc |= sqlite3_bind_int64(s, 4, m->cpu_khz);
+	rc |= sqlite3_bind_int64(s, 5, (sqlite3_int64)m->gpu_hz);
+	rc |= sqlite3_bind_int64(s, 6, (sqlite3_int64)m->emc_hz);
+	for (int i = 0; i < 4; i++)
+		rc |= sqlite3_bind_double(s, 7 + i, real[i]);
+	rc |= sqlite3_bind_int64(s, 11, r->minibatches);
+	rc |= sqlite3_bind_double(s, 12, r->span_s);
+	rc |= sqlite3_bind_int(s, 13, r->settled);
+	rc |= sqlite3_bind_int64(s, 14, (sqlite3_int64)r->lost);
+	rc |= sqlite3_bind_int64(s, 15, r->when_ms);
+	if (rc != SQLITE_OK)
+		return SQLITE_NOMEM;
+	rc = sqlite3_step(s);
+	sqlite3_reset(s);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_row *row, size_t n,
+		   struct jetwatt_db_error *err)
+{
+	static const char sql[] =
+		"INSERT INTO measurement(key, workload, cores, cpu_khz, gpu_hz, emc_hz, time_ms,"
+		" power_w, time_sd, power_sd, minibatches, span_s, settled, lost, when_ms)"
+		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING";
+	char workload[JETWATT_WORKLOAD_KEY] = "";
+	sqlite3_stmt *s = NULL;
+	int fresh = 0, rc;
+
+	for (size_t i = 0; i < n; i++)
+		if (!storable(&row[i]))
+			return -EINVAL;
+	rc = jetwatt_db_begin(db);
+	if (rc == SQLITE_OK)
+		rc = text_of(db, "SELECT key FROM workload WHERE id = ?", id, workload,
+			     sizeof(workload));
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
+	for (size_t i = 0; i < n && rc == SQLITE_OK; i++) {
+		rc = insert(s, id, workload, &row[i]);
+		fresh += rc == SQLITE_OK && sqlite3_changes(db->sql) > 0;
+	}
+	sqlite3_finalize(s);
+	rc = jetwatt_db_end(db, rc);
+	return rc == SQLITE_OK ? fresh : jetwatt_db_refused(db, rc, err,
+							    "cannot add to the profiles in %s", db->path);
+}
+
+static void read_row(sqlite3_stmt *s, struct jetwatt_db_row *r)
+{
+	*r = (struct jetwatt_db_row){
+		.row = {
+			.mode = { (uint32_t)sqlite3_column_int64(s, 0),
+				  (uint32_t)sqlite3_column_int64(s, 1),
+				  (uint64_t)sqlite3_column_int64(s, 2),
+				  (uint64_t)sqlite3_column_int64(s, 3) },
+			.time_ms = sqlite3_column_double(s, 4), .power_w = sqlite3_column_double(s, 5),
+			.time_sd = sqlite3_column_double(s, 6), .power_sd = sqlite3_column_double(s, 7),
+		},
+		.minibatches = (uint32_t)sqlite3_column_int64(s, 8),
+		.span_s = sqlite3_column_double(s, 9),
+		.settled = sqlite3_column_int(s, 10),
+		.lost = (uint64_t)sqlite3_column_int64(s, 11),
+		.when_ms = sqlite3_column_int64(s, 12),
+	};
+	snprintf(r->key, sizeof(r->key), "%s", (const char *)sqlite3_column_text(s, 13) ?: "");
+}
+
+int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **out,
+		    struct jetwatt_db_error *err)
+{
+	static const char sql[] =
+		"SELECT cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w, time_sd, power_sd,"
+		" minibatches, span_s, settled, lost, when_ms, key FROM measurement"
+		" WHERE workload = ? ORDER BY when_ms, id";
+	struct jetwatt_db_row *row = NULL;
+	sqlite3_stmt *s = NULL;
+	size_t n = 0, room = 0;
+	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(s, 1, id);
+	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		if (n == room) {
+			struct jetwatt_db_row *more;
+
+			room = room ? 2 * room : 64;
+			more = reallocarray(row, room, sizeof(*row));
+			if (!more) {
+				rc = SQLITE_NOMEM;
+				break;
+			}
+			row = more;
+		}
+		read_row(s, &row[n]);
+		/* A file that somebody else has written to may hold anything. */
+		n += storable(&row[n]);
+		rc = SQLITE_OK;
+	}
+	sqlite3_finalize(s);
+	if (rc != SQLITE_DONE) {
+		free(row);
+		return jetwatt_db_refused(db, rc, err, "cannot read the profiles in %s", db->path);
+	}
+	*out = row;
+	return (int)n;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The schema, as the steps that lead to it. */
+#include "store/db_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define APPLICATION	0x4a575454	/* "JWTT": what file(1) and we know our files by */
+
+/*
+ * From version i to i + 1. What has been released is never edited: a database
+ * of any age goes through the same steps as a new one.
+ */
+static const char * const step[JETWATT_DB_VERSION] = {
+	"CREATE TABLE workload ("
+	" id INTEGER PRIMARY KEY,"
+	" key TEXT NOT NULL UNIQUE,"
+	" command TEXT NOT NULL,"
+	" batch INTEGER NOT NULL,"
+	" cgroup TEXT NOT NULL,"
+	" board TEXT NOT NULL,"
+	" release TEXT NOT NULL,"
+	" params TEXT NOT NULL);"
+	"CREATE TABLE measurement ("
+	" id INTEGER PRIMARY KEY,"
+	" key TEXT NOT NULL UNIQUE,"
+	" workload INTEGER NOT NULL REFERENCES workload(id),"
+	" cores INTEGER NOT NULL CHECK (cores > 0),"
+	" cpu_khz INTEGER NOT NULL CHECK (cpu_khz > 0),"
+	" gpu_hz INTEGER NOT NULL CHECK (gpu_hz > 0),"
+	" emc_hz INTEGER NOT NULL CHECK (emc_hz > 0),"
+	" time_ms REAL NOT NULL CHECK (time_ms > 0),"
+	" power_w REAL NOT NULL CHECK (power_w > 0),"
+	" time_sd REAL NOT NULL,"
+	" power_sd REAL NOT NULL,"
+	" minibatches INTEGER NOT NULL,"
+	" when_ms INTEGER NOT NULL);"
+	"CREATE INDEX measurement_workload ON measurement(workload);",
+
+	/* How good a measurement is, and everything in one place for other programs. */
+	"ALTER TABLE measurement ADD COLUMN span_s REAL NOT NULL DEFAULT 0;"
+	"ALTER TABLE measurement ADD COLUMN settled INTEGER NOT NULL DEFAULT 1;"
+	"ALTER TABLE measurement ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;"
+	"CREATE VIEW profile AS SELECT w.key AS workload, command, batch, cgroup, board, release,"
+	" params, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w, time_sd, power_sd,"
+	" minibatches, span_s, settled, lost, when_ms, m.key AS key"
+	" FROM measurement m JOIN workload w ON w.id = m.workload;",
+};
+
+static int number(struct jetwatt_db *db, const char *sql, int *v)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	*v = rc == SQLITE_ROW ? sqlite3_column_int(s, 0) : 0;
+	sqlite3_finalize(s);
+	return rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+struct state {
+	int version, application, tables;
+};
+
+static int look(struct jetwatt_db *db, struct state *is)
+{
+	int rc = number(db, "PRAGMA user_version", &is->version);
+
+	if (rc == SQLITE_OK)
+		rc = number(db, "PRAGMA application_id", &is->application);
+	if (rc == SQLITE_OK)
+		rc = number(db, "SELECT count(*) FROM sqlite_master", &is->tables);
+	return rc;
+}
+
+static int refuse(struct jetwatt_db *db, int rc, const char *fix, struct jetwatt_db_error *err)
+{
+	snprintf(err->what, sizeof(err->what), "cannot use the profiles in %s", db->path);
+	snprintf(err->fix, sizeof(err->fix), "%s", fix);
+	return rc;
+}
+
+static int judge(struct jetwatt_db *db, const struct state *is, bool write,
+		 struct jetwatt_db_error *err)
+{
+	if (is->application != APPLICATION && (is->application || is->version || is->tables)) {
+		snprintf(err->why, sizeof(err->why), "it is some other program's database");
+		return refuse(db, -EBADMSG, "name another file with --db", err);
+	}
+	if (is->version > JETWATT_DB_VERSION) {
+		snprintf(err->why, sizeof(err->why), "its schema is version %d, this jetwatt knows %d",
+			 is->version, JETWATT_DB_VERSION);
+		return refuse(db, -EPROTO, "update jetwatt, or name another file with --db", err);
+	}
+	if (is->version < JETWATT_DB_VERSION && !write) {
+		snprintf(err->why, sizeof(err->why), "its schema is version %d, this jetwatt reads %d",
+			 is->version, JETWATT_DB_VERSION);
+		return refuse(db, -EPROTO, "run jetwatt profile or jetwatt import once as root: they bring it up to date",
+			      err);
+	}
+	return 0;
+}
+
+int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_db_error *err)
+{
+	struct state is = { 0, 0, 0 };
+	int rc = look(db, &is), bad;
+	char sql[96];
+
+	if (rc != SQLITE_OK)
+		return jetwatt_db_refused(db, rc, err, "cannot read the profiles in %s", db->path);
+	bad = judge(db, &is, write, err);
+	if (bad || is.version == JETWATT_DB_VERSION)
+		return bad;
+
+	/* Look again under the lock: another process may have done it meanwhile. */
+	rc = jetwatt_db_begin(db);
+	if (rc == SQLITE_OK)
+		rc = look(db, &is);
+	for (int v = is.version; rc == SQLITE_OK && v < JETWATT_DB_VERSION; v++)
+		rc = jetwatt_db_run(db, step[v]);
+	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d",
+		 APPLICATION, JETWATT_DB_VERSION);
+	if (rc == SQLITE_OK && is.version < JETWATT_DB_VERSION)
+		rc = jetwatt_db_run(db, sql);
+	rc = jetwatt_db_end(db, rc);
+	return rc == SQLITE_OK ? 0 : jetwatt_db_refused(db, rc, err, "cannot set up the profiles in %s",
+							db->path);
+}
