@@ -8,10 +8,10 @@
 
 static const char style[] =
 ":root{--back:#fff;--text:#1b1f24;--soft:#5d6673;--line:#e3e6ea;--cloud:#c3c9d1;--front:#2463b5;"
-"--measured:#c2571a;--chosen:#14794a;--budget:#b3261e;color-scheme:light dark}\n"
+"--measured:#c2571a;--chosen:#14794a;--budget:#b3261e;--preset:#7b3fa0;color-scheme:light dark}\n"
 "@media(prefers-color-scheme:dark){:root{--back:#14171b;--text:#e6e9ed;--soft:#98a2af;"
 "--line:#2b3037;--cloud:#4a525d;--front:#6ea8ef;--measured:#f0925a;--chosen:#4fc78c;"
-"--budget:#ff8a80}}\n"
+"--budget:#ff8a80;--preset:#c79be8}}\n"
 "*{box-sizing:border-box}body{margin:0 auto;padding:16px;max-width:900px;background:var(--back);"
 "color:var(--text);font:16px/1.5 system-ui,sans-serif}\n"
 "h1{font-size:1.5rem;margin:.2em 0}h2{font-size:1.1rem;margin:1.6em 0 .3em}p{margin:.4em 0}"
@@ -23,6 +23,10 @@ static const char style[] =
 ".front{stroke:var(--front);stroke-width:2}.measured{fill:var(--measured)}"
 ".bars{stroke:var(--measured)}.chosen{fill:none;stroke:var(--chosen);stroke-width:3}\n"
 ".budget{stroke:var(--budget);stroke-width:1.5;stroke-dasharray:6 4}"
+"svg .preset{fill:var(--preset)}svg .preset-text{fill:var(--preset)}"
+"svg .band{fill:var(--soft);opacity:.2}.ideal{stroke:var(--soft)}"
+".dots{stroke:var(--front);stroke-width:3;stroke-linecap:round}"
+".line0{stroke:var(--front);stroke-width:2}.line1{stroke:var(--measured);stroke-width:2}"
 "svg .budget-text{fill:var(--budget)}.envelope{stroke:var(--cloud)}"
 ".mean{stroke:var(--front);stroke-width:1.5}.bound{stroke:var(--soft)}"
 ".mark{stroke:var(--measured);stroke-dasharray:2 3;opacity:.7}"
@@ -125,12 +129,33 @@ static void facts(FILE *f, const struct jetwatt_report *r)
 	fprintf(f, "</table></div>\n");
 }
 
+/* How good the prediction is. */
+static int judged(FILE *f, const struct jetwatt_report *r)
+{
+	int err = 0;
+
+	if (r->nr_curve) {
+		fprintf(f, "<h2>Error against measured modes</h2>\n");
+		err = jetwatt_plot_curve(f, r);
+		fprintf(f, "<p class='key'>");
+		key(f, "front", "time");
+		key(f, "measured", "power, median of all repeats; between the quartiles shaded");
+		fprintf(f, "</p>\n");
+	}
+	for (int what = 0; what < 2 && r->nr_fit && !err; what++) {
+		fprintf(f, "<h2>%s, predicted against measured</h2>\n", what ? "Power" : "Time");
+		err = jetwatt_plot_fit(f, r, what);
+	}
+	return err;
+}
+
 int jetwatt_report_html(FILE *f, const struct jetwatt_report *r)
 {
 	int err = 0;
 
 	head(f, r);
-	answer(f, r);
+	if (!r->nr_fit && !r->nr_curve)
+		answer(f, r);
 	if (r->nr_predicted || r->nr_measured) {
 		fprintf(f, "<h2>Modes</h2>\n");
 		err = jetwatt_plot_modes(f, r);
@@ -139,6 +164,8 @@ int jetwatt_report_html(FILE *f, const struct jetwatt_report *r)
 		key(f, "front", "front of the prediction");
 		key(f, "measured", "measured, &plusmn; 2 standard errors");
 		key(f, "chosen", "chosen");
+		if (r->nr_presets)
+			key(f, "preset", "presets");
 		fprintf(f, "</p>\n");
 	}
 	if (!err && r->nr_samples > 1) {
@@ -151,6 +178,8 @@ int jetwatt_report_html(FILE *f, const struct jetwatt_report *r)
 		key(f, "soft", r->nr_bounds > 400 ? "minibatches (some of them)" : "minibatches");
 		fprintf(f, "</p>\n");
 	}
+	if (!err)
+		err = judged(f, r);
 	rows(f, r);
 	facts(f, r);
 	fprintf(f, "</body></html>\n");

@@ -82,6 +82,19 @@ static void measured(struct jetwatt_plot *p, const struct jetwatt_row *row, size
 		row->time_ms, row->power_w);
 }
 
+static void presets(struct jetwatt_plot *p, const struct jetwatt_report *r)
+{
+	for (size_t i = 0; i < r->nr_presets; i++) {
+		double x = jetwatt_plot_x(p, r->preset[i].time_ms);
+		double y = jetwatt_plot_y(p, r->preset[i].power_w);
+
+		fprintf(p->f, "<path class='preset' d='M%.1f %.1fl6 6l-6 6l-6-6z'/>"
+			"<text class='preset-text' x='%.1f' y='%.1f'>", x, y - 6, x + 9, y - 5);
+		jetwatt_plot_text(p->f, r->preset[i].name);
+		fprintf(p->f, "</text>\n");
+	}
+}
+
 int jetwatt_plot_modes(FILE *f, const struct jetwatt_report *r)
 {
 	struct jetwatt_plot p = { f, { INFINITY, INFINITY }, { 0, 0 }, 1 };
@@ -94,6 +107,8 @@ int jetwatt_plot_modes(FILE *f, const struct jetwatt_report *r)
 		reach(&p, r->measured[i].time_ms, r->measured[i].power_w);
 	if (r->chosen)
 		reach(&p, r->chosen->time_ms, r->chosen->power_w);
+	for (size_t i = 0; i < r->nr_presets; i++)
+		reach(&p, r->preset[i].time_ms, r->preset[i].power_w);
 	if (!isfinite(p.lo[0]))
 		return 0;
 	if (r->budget_w > 0) {
@@ -109,6 +124,7 @@ int jetwatt_plot_modes(FILE *f, const struct jetwatt_report *r)
 	}
 	for (size_t i = 0; i < r->nr_measured; i++)
 		measured(&p, &r->measured[i], i + 1);
+	presets(&p, r);
 	if (r->chosen)
 		fprintf(f, "<circle class='chosen' cx='%.1f' cy='%.1f' r='8' />\n",
 			jetwatt_plot_x(&p, r->chosen->time_ms), jetwatt_plot_y(&p, r->chosen->power_w));

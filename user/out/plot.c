@@ -21,6 +21,7 @@ void jetwatt_plot_text(FILE *f, const char *text)
 		case '>': fputs("&gt;", f); break;
 		case '&': fputs("&amp;", f); break;
 		case '"': fputs("&quot;", f); break;
+		case '\'': fputs("&#39;", f); break;
 		default:
 			/* Controls are no characters of HTML. */
 			putc((unsigned char)*text < 0x20 ? ' ' : *text, f);
@@ -30,7 +31,7 @@ void jetwatt_plot_text(FILE *f, const char *text)
 
 double jetwatt_plot_x(const struct jetwatt_plot *p, double x)
 {
-	double part = p->log ? log(x / p->lo[0]) / log(p->hi[0] / p->lo[0]) :
+	double part = p->log & 1 ? log(x / p->lo[0]) / log(p->hi[0] / p->lo[0]) :
 			       (x - p->lo[0]) / (p->hi[0] - p->lo[0]);
 
 	return LEFT + part * (RIGHT - LEFT);
@@ -38,7 +39,10 @@ double jetwatt_plot_x(const struct jetwatt_plot *p, double x)
 
 double jetwatt_plot_y(const struct jetwatt_plot *p, double y)
 {
-	return BOTTOM - (y - p->lo[1]) / (p->hi[1] - p->lo[1]) * (BOTTOM - TOP);
+	double part = p->log & 2 ? log(y / p->lo[1]) / log(p->hi[1] / p->lo[1]) :
+				 (y - p->lo[1]) / (p->hi[1] - p->lo[1]);
+
+	return BOTTOM - part * (BOTTOM - TOP);
 }
 
 /* 1, 2 or 5 times a power of ten, so that about TICKS of them fill @range. */
@@ -62,57 +66,62 @@ static void widen(double *lo, double *hi)
 	*hi = ceil(*hi / step) * step;
 }
 
-static void x_tick(struct jetwatt_plot *p, double v)
+static void tick(struct jetwatt_plot *p, int axis, double v)
 {
-	double x = jetwatt_plot_x(p, v);
+	double at = axis ? jetwatt_plot_y(p, v) : jetwatt_plot_x(p, v);
 
-	fprintf(p->f, "<path class='grid' d='M%.1f %.1fV%.1f'/>"
-		"<text x='%.1f' y='%.1f' text-anchor='middle'>%g</text>\n", x, TOP, BOTTOM, x,
-		BOTTOM + 17, v);
+	if (axis)
+		fprintf(p->f, "<path class='grid' d='M%.1f %.1fH%.1f'/>"
+			"<text x='%.1f' y='%.1f' text-anchor='end'>%g</text>\n", LEFT, at, RIGHT,
+			LEFT - 6, at + 4, v);
+	else
+		fprintf(p->f, "<path class='grid' d='M%.1f %.1fV%.1f'/>"
+			"<text x='%.1f' y='%.1f' text-anchor='middle'>%g</text>\n", at, TOP, BOTTOM,
+			at, BOTTOM + 17, v);
 }
 
-static void x_axis(struct jetwatt_plot *p)
+static void axis_of(struct jetwatt_plot *p, int axis, int logarithmic)
 {
-	static const double mantissa[] = { 1, 2, 5 };
-	double step;
+	static const double mantissa[] = { 1, 2, 5, 1.5, 3, 7 };
+	double lo = p->lo[axis], hi = p->hi[axis], step;
+	int labels = hi < 10 * lo ? 6 : 3;
 
-	if (!p->log) {
-		step = step_of(p->hi[0] - p->lo[0]);
-		for (int i = 0; p->lo[0] + i * step <= p->hi[0] + step / 1e6; i++)
-			x_tick(p, round((p->lo[0] + i * step) / step) * step);
+	if (!logarithmic) {
+		step = step_of(hi - lo);
+		for (double k = ceil(lo / step - 1e-6); k * step <= hi + step / 1e6; k++)
+			tick(p, axis, k * step);
 		return;
 	}
-	for (double ten = pow(10, floor(log10(p->lo[0]))); ten <= p->hi[0]; ten *= 10)
-		for (int i = 0; i < 3; i++)
-			if (ten * mantissa[i] >= p->lo[0] && ten * mantissa[i] <= p->hi[0])
-				x_tick(p, ten * mantissa[i]);
+	for (double ten = pow(10, floor(log10(lo))); ten <= hi; ten *= 10)
+		for (int i = 0; i < labels; i++)
+			if (ten * mantissa[i] >= lo && ten * mantissa[i] <= hi)
+				tick(p, axis, ten * mantissa[i]);
+}
+
+/* A logarithmic axis has no round end: a little margin instead. */
+static void margin(double *lo, double *hi)
+{
+	*lo *= 0.95;
+	*hi = *hi > *lo ? *hi * 1.05 : *lo * 2;
 }
 
 void jetwatt_plot_begin(struct jetwatt_plot *p, const char *what, const char *x_label,
 			const char *y_label)
 {
-	double step;
-
-	if (p->log) {
-		p->lo[0] *= 0.95;
-		p->hi[0] = p->hi[0] > p->lo[0] ? p->hi[0] * 1.05 : p->lo[0] * 2;
-	} else if (!(p->hi[0] > p->lo[0])) {
+	if (p->log & 1)
+		margin(&p->lo[0], &p->hi[0]);
+	else if (!(p->hi[0] > p->lo[0]))
 		p->hi[0] = p->lo[0] + 1;
-	}
-	widen(&p->lo[1], &p->hi[1]);
-	step = step_of(p->hi[1] - p->lo[1]);
+	if (p->log & 2)
+		margin(&p->lo[1], &p->hi[1]);
+	else
+		widen(&p->lo[1], &p->hi[1]);
 	fprintf(p->f, "<div class='plot'><svg viewBox='0 0 %g %g' role='img' aria-label='", WIDTH,
 		HEIGHT);
 	jetwatt_plot_text(p->f, what);
 	fprintf(p->f, "'>\n");
-	x_axis(p);
-	for (int i = 0; p->lo[1] + i * step <= p->hi[1] + step / 1e6; i++) {
-		double v = p->lo[1] + i * step, y = jetwatt_plot_y(p, v);
-
-		fprintf(p->f, "<path class='grid' d='M%.1f %.1fH%.1f'/>"
-			"<text x='%.1f' y='%.1f' text-anchor='end'>%g</text>\n", LEFT, y, RIGHT,
-			LEFT - 6, y + 4, round(v / step) * step);
-	}
+	axis_of(p, 0, p->log & 1);
+	axis_of(p, 1, p->log & 2);
 	fprintf(p->f, "<text class='label' x='%.1f' y='%.1f' text-anchor='end'>", RIGHT, HEIGHT - 8);
 	jetwatt_plot_text(p->f, x_label);
 	fprintf(p->f, "</text><text class='label' x='2' y='12'>");

@@ -12,7 +12,7 @@
  * struct jetwatt_plot - a frame with two axes
  * @f: where it is written
  * @lo, @hi: range of x and y
- * @log: x is logarithmic
+ * @log: 1: x is logarithmic, 2: y is, 3: both
  */
 struct jetwatt_plot {
 	FILE *f;
@@ -34,6 +34,10 @@ void jetwatt_plot_level(struct jetwatt_plot *p, double y, const char *text);
 
 /* Time against power of all modes: predicted, front, measured, chosen, budget. */
 int jetwatt_plot_modes(FILE *f, const struct jetwatt_report *r);
+/* Predicted against measured, @what: 0: time, 1: power. */
+int jetwatt_plot_fit(FILE *f, const struct jetwatt_report *r, int what);
+/* Error against the number of modes learned from. */
+int jetwatt_plot_curve(FILE *f, const struct jetwatt_report *r);
 /* Power over time: envelope and mean, minibatches, switches, budget. */
 int jetwatt_plot_timeline(FILE *f, const struct jetwatt_report *r);
 

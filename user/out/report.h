@@ -21,6 +21,23 @@ struct jetwatt_report_fact {
 	const char *name, *value;
 };
 
+/* A mode that the board's vendor offers. */
+struct jetwatt_report_preset {
+	const char *name;
+	double time_ms, power_w;
+};
+
+/* One mode that a prediction is judged by: time in ms and power in W. */
+struct jetwatt_report_fit {
+	double is[2], told[2];
+};
+
+/* Errors of a prediction from so many modes, in percent: time and power. */
+struct jetwatt_report_curve {
+	size_t samples;
+	double median[2], q1[2], q3[2];
+};
+
 /**
  * struct jetwatt_report - what the page shows; every array may be empty
  * @title: of the page
@@ -30,6 +47,9 @@ struct jetwatt_report_fact {
  * @measured, @nr_measured: in the order in which they were measured
  * @chosen: as measured at the end, NULL: none was chosen
  * @promise: what was predicted for it, NULL: unknown
+ * @preset, @nr_presets: measured or predicted
+ * @fit, @nr_fit: predicted against measured, of modes that were not learned from
+ * @curve, @nr_curve: error against the number of modes learned from, ascending
  * @t_s, @w, @nr_samples: total power over time, @t_s ascending
  * @bound_s, @nr_bounds: ends of minibatches on the same axis, ascending
  * @mark, @nr_marks: named moments, ascending
@@ -45,6 +65,12 @@ struct jetwatt_report {
 	size_t nr_measured;
 	const struct jetwatt_row *chosen;
 	const struct jetwatt_prediction *promise;
+	const struct jetwatt_report_preset *preset;
+	size_t nr_presets;
+	const struct jetwatt_report_fit *fit;
+	size_t nr_fit;
+	const struct jetwatt_report_curve *curve;
+	size_t nr_curve;
 	const double *t_s, *w;
 	size_t nr_samples;
 	const double *bound_s;
@@ -58,5 +84,24 @@ struct jetwatt_report {
 
 /* Return: 0; -EIO: a write to @f failed; -ENOMEM. */
 int jetwatt_report_html(FILE *f, const struct jetwatt_report *r);
+
+enum jetwatt_picture { JETWATT_PICTURE_FRONT, JETWATT_PICTURE_FIT, JETWATT_PICTURE_LEARNING };
+
+/* The gnuplot program of a picture. @png: else SVG. Return: 0; -EIO; -ENOMEM. */
+int jetwatt_picture_script(FILE *f, const struct jetwatt_report *r, enum jetwatt_picture what,
+			   int png);
+
+/**
+ * jetwatt_picture() - draw with gnuplot
+ * @path: by its end .svg or .png; written whole or not at all
+ * @why: what gnuplot has said
+ *
+ * gnuplot runs as a child with the program on its standard input: no shell, no
+ * settings of the user's.
+ * Return: 0; -EINVAL: another end; -ENOEXEC: there is no gnuplot; -EPROTO: it
+ * has failed; other negative errno.
+ */
+int jetwatt_picture(const char *path, const struct jetwatt_report *r, enum jetwatt_picture what,
+		    char *why, size_t len);
 
 #endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A run in other programs' formats. Rows come in order of time, minibatches
+ * after all of them, because they are found when all waits are known.
+ */
+#ifndef JETWATT_OUT_EXPORT_H
+#define JETWATT_OUT_EXPORT_H
+
+#include <stdio.h>
+
+#include "batch/batch.h"
+#include "jetwatt.h"
+
+/**
+ * struct jetwatt_export_run - what is exported
+ * @total, @nr_total: indices of the rails whose sum counts; @scope: what it covers
+ * @clocks: the same moment by three clocks
+ * @begun_ns, @pid: the job; 0: not known yet
+ */
+struct jetwatt_export_run {
+	const char *board, *kernel, *version, *command, *scope;
+	const struct jetwatt_rail *rail;
+	int nr_rails;
+	const int *total;
+	int nr_total;
+	struct jetwatt_trace_clocks clocks;
+	uint64_t begun_ns;
+	uint32_t pid;
+};
+
+/* Of the whole run. */
+struct jetwatt_export_sums {
+	uint64_t begun_ns, ended_ns, covered_ns, minibatches, waits, waits_lost, samples, lost;
+	double uj;
+	const double *rail_uj;
+};
+
+/**
+ * struct jetwatt_export - an export being written
+ * @minibatches: rows are minibatches, not samples, where the format has one kind
+ * @clock: the mode that was written last; @any: something has been written
+ */
+struct jetwatt_export {
+	FILE *f;
+	const struct jetwatt_export_run *run;
+	int minibatches;
+	struct jetwatt_mode clock;
+	uint64_t any;
+	void *state;
+};
+
+/**
+ * struct jetwatt_export_format - one format; every function may be NULL
+ * @hz: rows a second unless somebody asks for another number, 0: all there are
+ * @begin: 0, or not 0: no memory. It may put a block of malloc() at @state, which
+ *	the caller frees if @end has not
+ * @power: @lost samples are missing before this one
+ * @job: it is known now: @run's pid and begun_ns
+ * @minibatch: @uj is negative where it is not known
+ */
+struct jetwatt_export_format {
+	double hz;
+	int (*begin)(struct jetwatt_export *e);
+	void (*job)(struct jetwatt_export *e);
+	void (*power)(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost);
+	void (*minibatch)(struct jetwatt_export *e, const struct jetwatt_batch_bound *b, double uj);
+	void (*end)(struct jetwatt_export *e, const struct jetwatt_export_sums *s);
+};
+
+extern const struct jetwatt_export_format jetwatt_export_csv, jetwatt_export_jsonl,
+	jetwatt_export_perfetto, jetwatt_export_chrome, jetwatt_export_openmetrics,
+	jetwatt_export_prometheus;
+
+/* Shared by formats: power of the total; "train", "eval" or "other"; has the mode
+ * changed since it was asked last? */
+int64_t jetwatt_export_total(const struct jetwatt_export *e, const struct jetwatt_power *p);
+const char *jetwatt_export_kind(const struct jetwatt_batch_bound *b);
+int jetwatt_export_switched(struct jetwatt_export *e, const struct jetwatt_power *p);
+
+#endif

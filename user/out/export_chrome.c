@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Chrome's trace events, the JSON array format: counters and complete events.
+ * Old, long, and opened by everything; hence means of 10 ms by default.
+ */
+#include "export.h"
+
+#include <inttypes.h>
+
+#include "json.h"
+
+/* Opens an event: everything but its end. Microseconds, as the format wants. */
+static void open_event(struct jetwatt_json *j, struct jetwatt_export *e, const char *name,
+		       const char *ph, uint64_t t_ns)
+{
+	fputs(e->any++ ? ",\n" : "", e->f);
+	jetwatt_json_init(j, e->f, 0);
+	jetwatt_json_object(j, NULL);
+	jetwatt_json_string(j, "name", name);
+	jetwatt_json_string(j, "ph", ph);
+	jetwatt_json_real(j, "ts", t_ns * 1e-3, 17);
+	jetwatt_json_uint(j, "pid", e->run->pid);
+}
+
+static int begin(struct jetwatt_export *e)
+{
+	fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", e->f);
+	return 0;
+}
+
+static void job(struct jetwatt_export *e)
+{
+	struct jetwatt_json j;
+
+	open_event(&j, e, "process_name", "M", e->run->begun_ns);
+	jetwatt_json_object(&j, "args");
+	jetwatt_json_string(&j, "name", *e->run->command ? e->run->command : "job");
+	jetwatt_json_end(&j);
+	jetwatt_json_end(&j);
+}
+
+static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
+{
+	struct jetwatt_json j;
+
+	(void)lost;
+	/* Rows of the total are stacked: they add up. */
+	open_event(&j, e, "power (W)", "C", p->time_ns);
+	jetwatt_json_object(&j, "args");
+	for (int i = 0; i < e->run->nr_total; i++)
+		jetwatt_json_real(&j, e->run->rail[e->run->total[i]].label,
+				  p->uw[e->run->total[i]] * 1e-6, 6);
+	jetwatt_json_end(&j);
+	jetwatt_json_end(&j);
+	if (!jetwatt_export_switched(e, p))
+		return;
+	open_event(&j, e, "clocks (MHz)", "C", p->time_ns);
+	jetwatt_json_object(&j, "args");
+	jetwatt_json_real(&j, "cpu", p->clock.cpu_khz * 1e-3, 8);
+	jetwatt_json_real(&j, "gpu", p->clock.gpu_hz * 1e-6, 8);
+	jetwatt_json_real(&j, "emc", p->clock.emc_hz * 1e-6, 8);
+	jetwatt_json_end(&j);
+	jetwatt_json_end(&j);
+}
+
+static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b, double uj)
+{
+	struct jetwatt_json j;
+
+	open_event(&j, e, jetwatt_export_kind(b), "X", b->start_ns);
+	jetwatt_json_real(&j, "dur", (b->end_ns - b->start_ns) * 1e-3, 17);
+	jetwatt_json_uint(&j, "tid", b->tgid);
+	jetwatt_json_object(&j, "args");
+	if (uj >= 0)
+		jetwatt_json_real(&j, "energy_j", uj * 1e-6, 7);
+	jetwatt_json_end(&j);
+	jetwatt_json_end(&j);
+}
+
+static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
+{
+	struct jetwatt_json j;
+
+	fputs("],\"otherData\":", e->f);
+	jetwatt_json_init(&j, e->f, 0);
+	jetwatt_json_object(&j, NULL);
+	jetwatt_json_string(&j, "board", e->run->board);
+	jetwatt_json_string(&j, "kernel", e->run->kernel);
+	jetwatt_json_string(&j, "scope", e->run->scope);
+	jetwatt_json_real(&j, "energy_j", s->uj * 1e-6, 9);
+	jetwatt_json_end(&j);
+	fputs("}\n", e->f);
+}
+
+const struct jetwatt_export_format jetwatt_export_chrome = {
+	.hz = 100, .begin = begin, .job = job, .power = power, .minibatch = minibatch, .end = end,
+};

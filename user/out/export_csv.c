@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CSV with units in the names, as integers. Empty: not known. The wall clock is
+ * a column for people; t_ns is what other files of the same boot have.
+ */
+#include "export.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+/* ISO 8601, UTC, to the microsecond. */
+static void utc(FILE *f, const struct jetwatt_trace_clocks *c, uint64_t t_ns)
+{
+	uint64_t real = c->realtime_ns + (t_ns - c->monotonic_ns);
+	time_t s = real / 1000000000;
+	char text[32];
+	struct tm tm;
+
+	if (!c->realtime_ns || !gmtime_r(&s, &tm))
+		return;
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	fprintf(f, "%s.%06uZ", text, (unsigned int)(real % 1000000000 / 1000));
+}
+
+/* A label is the device tree's: it may hold what CSV reserves. */
+static void name(FILE *f, const char *label, const char *unit)
+{
+	for (; *label; label++)
+		putc(*label == ',' || *label == '"' || (unsigned char)*label <= ' ' ? '_' : *label, f);
+	fputs(unit, f);
+}
+
+static int begin(struct jetwatt_export *e)
+{
+	if (e->minibatches) {
+		fputs("start_ns,end_ns,utc,kind,pid,waits,wait_ns,energy_uj,confidence\n", e->f);
+		return 0;
+	}
+	fputs("t_ns,utc,seq,lost", e->f);
+	for (int r = 0; r < e->run->nr_rails; r++) {
+		putc(',', e->f);
+		name(e->f, e->run->rail[r].label, "_uw");
+	}
+	fputs(",total_uw,cores,cpu_khz,gpu_hz,emc_hz,temp_mc\n", e->f);
+	return 0;
+}
+
+static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
+{
+	if (e->minibatches)
+		return;
+	fprintf(e->f, "%" PRIu64 ",", p->time_ns);
+	utc(e->f, &e->run->clocks, p->time_ns);
+	fprintf(e->f, ",%" PRIu64 ",%" PRIu64, p->seq, lost);
+	for (int r = 0; r < e->run->nr_rails; r++)
+		if (p->valid & 1u << r)
+			fprintf(e->f, ",%" PRId64, p->uw[r]);
+		else
+			putc(',', e->f);
+	fprintf(e->f, ",%" PRId64 ",%u,%u,%" PRIu64 ",%" PRIu64 ",%d\n", jetwatt_export_total(e, p),
+		p->clock.cores, p->clock.cpu_khz, p->clock.gpu_hz, p->clock.emc_hz, p->temp_mc);
+}
+
+static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b, double uj)
+{
+	if (!e->minibatches)
+		return;
+	fprintf(e->f, "%" PRIu64 ",%" PRIu64 ",", b->start_ns, b->end_ns);
+	utc(e->f, &e->run->clocks, b->start_ns);
+	fprintf(e->f, ",%s,%u,%u,%" PRIu64 ",", jetwatt_export_kind(b), b->tgid, b->syncs, b->wait_ns);
+	if (uj >= 0)
+		fprintf(e->f, "%.0f", uj);
+	fprintf(e->f, ",%.3f\n", b->confidence);
+}
+
+const struct jetwatt_export_format jetwatt_export_csv = {
+	.begin = begin, .power = power, .minibatch = minibatch,
+};

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* JSON, one object a line; every object says by "type" what it is. */
+#include "export.h"
+
+#include <inttypes.h>
+
+#include "json.h"
+
+static void begin_line(struct jetwatt_json *j, FILE *f, const char *type)
+{
+	jetwatt_json_init(j, f, 0);
+	jetwatt_json_object(j, NULL);
+	jetwatt_json_string(j, "type", type);
+}
+
+static int in_total(const struct jetwatt_export_run *run, int r)
+{
+	int in = 0;
+
+	for (int i = 0; i < run->nr_total; i++)
+		in |= run->total[i] == r;
+	return in;
+}
+
+static int begin(struct jetwatt_export *e)
+{
+	const struct jetwatt_export_run *run = e->run;
+	struct jetwatt_json j;
+
+	begin_line(&j, e->f, "header");
+	jetwatt_json_uint(&j, "format", 1);
+	jetwatt_json_string(&j, "board", run->board);
+	jetwatt_json_string(&j, "kernel", run->kernel);
+	jetwatt_json_string(&j, "command", run->command);
+	jetwatt_json_uint(&j, "monotonic_ns", run->clocks.monotonic_ns);
+	jetwatt_json_uint(&j, "boottime_ns", run->clocks.boottime_ns);
+	jetwatt_json_uint(&j, "realtime_ns", run->clocks.realtime_ns);
+	jetwatt_json_string(&j, "scope", run->scope);
+	jetwatt_json_array(&j, "rails");
+	for (int r = 0; r < run->nr_rails; r++) {
+		jetwatt_json_object(&j, NULL);
+		jetwatt_json_string(&j, "label", run->rail[r].label);
+		jetwatt_json_uint(&j, "shunt_uohm", run->rail[r].shunt_uohm);
+		jetwatt_json_bool(&j, "enabled", run->rail[r].enabled);
+		jetwatt_json_bool(&j, "in_total", in_total(run, r));
+		jetwatt_json_end(&j);
+	}
+	jetwatt_json_end(&j);
+	jetwatt_json_end(&j);
+	return 0;
+}
+
+static void job(struct jetwatt_export *e)
+{
+	struct jetwatt_json j;
+
+	begin_line(&j, e->f, "job");
+	jetwatt_json_uint(&j, "t_ns", e->run->begun_ns);
+	jetwatt_json_uint(&j, "pid", e->run->pid);
+	jetwatt_json_end(&j);
+}
+
+static void mode(FILE *f, const struct jetwatt_power *p)
+{
+	struct jetwatt_json j;
+
+	begin_line(&j, f, "mode");
+	jetwatt_json_uint(&j, "t_ns", p->time_ns);
+	jetwatt_json_uint(&j, "cores", p->clock.cores);
+	jetwatt_json_uint(&j, "cpu_khz", p->clock.cpu_khz);
+	jetwatt_json_uint(&j, "gpu_hz", p->clock.gpu_hz);
+	jetwatt_json_uint(&j, "emc_hz", p->clock.emc_hz);
+	jetwatt_json_end(&j);
+}
+
+/* Hundreds a second: written by hand. A rail that was not read is null. */
+static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
+{
+	if (e->minibatches)
+		return;
+	if (p->gap)
+		fprintf(e->f, "{\"type\":\"gap\",\"t_ns\":%" PRIu64 ",\"lost\":%" PRIu64 "}\n",
+			p->time_ns, lost);
+	if (jetwatt_export_switched(e, p))
+		mode(e->f, p);
+	fprintf(e->f, "{\"type\":\"power\",\"seq\":%" PRIu64 ",\"t_ns\":%" PRIu64 ",\"uw\":[", p->seq,
+		p->time_ns);
+	for (int r = 0; r < e->run->nr_rails; r++)
+		if (p->valid & 1u << r)
+			fprintf(e->f, r ? ",%" PRId64 : "%" PRId64, p->uw[r]);
+		else
+			fputs(r ? ",null" : "null", e->f);
+	fputs("]}\n", e->f);
+}
+
+static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b, double uj)
+{
+	struct jetwatt_json j;
+
+	begin_line(&j, e->f, "minibatch");
+	jetwatt_json_string(&j, "kind", jetwatt_export_kind(b));
+	jetwatt_json_uint(&j, "start_ns", b->start_ns);
+	jetwatt_json_uint(&j, "end_ns", b->end_ns);
+	jetwatt_json_uint(&j, "wait_ns", b->wait_ns);
+	jetwatt_json_uint(&j, "pid", b->tgid);
+	if (uj >= 0)
+		jetwatt_json_int(&j, "energy_uj", uj + 0.5);
+	jetwatt_json_end(&j);
+}
+
+static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
+{
+	struct jetwatt_json j;
+
+	begin_line(&j, e->f, "end");
+	jetwatt_json_uint(&j, "t0_ns", s->begun_ns);
+	jetwatt_json_uint(&j, "t1_ns", s->ended_ns);
+	jetwatt_json_int(&j, "energy_uj", s->uj + 0.5);
+	jetwatt_json_uint(&j, "minibatches", s->minibatches);
+	jetwatt_json_uint(&j, "waits", s->waits);
+	jetwatt_json_uint(&j, "waits_lost", s->waits_lost);
+	jetwatt_json_uint(&j, "samples", s->samples);
+	jetwatt_json_uint(&j, "lost", s->lost);
+	jetwatt_json_uint(&j, "covered_ns", s->covered_ns);
+	jetwatt_json_end(&j);
+}
+
+const struct jetwatt_export_format jetwatt_export_jsonl = {
+	.begin = begin, .job = job, .power = power, .minibatch = minibatch, .end = end,
+};

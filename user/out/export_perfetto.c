@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Perfetto's protobuf: counters for rails and clocks, a slice a minibatch. Only
+ * messages that its documentation calls stable are used: TrackDescriptor,
+ * TrackEvent, ClockSnapshot. The numbers below are those of their fields in
+ * perfetto/protos/perfetto/trace/{trace_packet,clock_snapshot}.proto and
+ * track_event/{track_descriptor,track_event,counter_descriptor,
+ * process_descriptor,debug_annotation}.proto.
+ */
+#include "export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRACE_PACKET = 1 };
+enum { PACKET_CLOCKS = 6, PACKET_TIME = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11,
+       PACKET_CLOCK_ID = 58, PACKET_TRACK = 60 };
+enum { SNAPSHOT_CLOCKS = 1, CLOCK_ID = 1, CLOCK_TIME = 2 };
+enum { REALTIME = 1, MONOTONIC = 3, BOOTTIME = 6 };
+enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_PARENT = 5, TRACK_COUNTER = 8 };
+enum { COUNTER_UNIT = 6 };
+enum { PROCESS_PID = 1, PROCESS_NAME = 6 };
+enum { EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_NAME = 23, EVENT_DOUBLE = 44 };
+enum { BEGIN = 1, END = 2, COUNTER = 4 };
+enum { ANNOTATION_DOUBLE = 5, ANNOTATION_NAME = 10 };
+
+/* Our tracks. A counter's name may be as long as a label. */
+enum { TRACK_OF_JOB = 1, TRACK_OF_BATCHES, TRACK_OF_TOTAL, TRACK_OF_CPU, TRACK_OF_GPU, TRACK_OF_EMC,
+       TRACK_OF_CORES, TRACK_OF_TEMP, TRACK_OF_RAILS };
+
+#define ROOM	2048
+
+/* A message in the making; what does not fit is left out, and nothing of ours is
+ * that long: strings are cut before. */
+struct message {
+	uint8_t byte[ROOM];
+	size_t len;
+};
+
+static void put_varint(struct message *m, uint64_t v)
+{
+	for (; v >= 0x80 && m->len < ROOM; v >>= 7)
+		m->byte[m->len++] = v | 0x80;
+	if (m->len < ROOM)
+		m->byte[m->len++] = v;
+}
+
+static void put_uint(struct message *m, int field, uint64_t v)
+{
+	put_varint(m, (uint64_t)field << 3);
+	put_varint(m, v);
+}
+
+static void put_double(struct message *m, int field, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	put_varint(m, (uint64_t)field << 3 | 1);
+	for (int i = 0; i < 8 && m->len < ROOM; i++)
+		m->byte[m->len++] = bits >> 8 * i;
+}
+
+static void put_bytes(struct message *m, int field, const void *bytes, size_t len)
+{
+	if (m->len + len + 20 > ROOM)
+		return;
+	put_varint(m, (uint64_t)field << 3 | 2);
+	put_varint(m, len);
+	memcpy(m->byte + m->len, bytes, len);
+	m->len += len;
+}
+
+static void put_text(struct message *m, int field, const char *text)
+{
+	put_bytes(m, field, text, strnlen(text, 200));
+}
+
+static void put_message(struct message *m, int field, const struct message *inner)
+{
+	put_bytes(m, field, inner->byte, inner->len);
+}
+
+static void send(struct jetwatt_export *e, struct message *packet)
+{
+	struct message head = { .len = 0 };
+
+	put_uint(packet, PACKET_SEQUENCE, 1);
+	put_varint(&head, TRACE_PACKET << 3 | 2);
+	put_varint(&head, packet->len);
+	fwrite(head.byte, 1, head.len, e->f);
+	fwrite(packet->byte, 1, packet->len, e->f);
+}
+
+static void track(struct jetwatt_export *e, struct message *t)
+{
+	struct message packet = { .len = 0 };
+
+	put_message(&packet, PACKET_TRACK, t);
+	send(e, &packet);
+}
+
+static void counter_track(struct jetwatt_export *e, uint64_t uuid, const char *name, const char *unit)
+{
+	struct message t = { .len = 0 }, counter = { .len = 0 };
+
+	put_uint(&t, TRACK_UUID, uuid);
+	put_text(&t, TRACK_NAME, name);
+	put_text(&counter, COUNTER_UNIT, unit);
+	put_message(&t, TRACK_COUNTER, &counter);
+	track(e, &t);
+}
+
+static void clock_snapshot(struct jetwatt_export *e)
+{
+	const struct jetwatt_trace_clocks *c = &e->run->clocks;
+	const struct {
+		int id;
+		uint64_t ns;
+	} clock[] = { { REALTIME, c->realtime_ns }, { MONOTONIC, c->monotonic_ns },
+		      { BOOTTIME, c->boottime_ns } };
+	struct message snapshot = { .len = 0 }, packet = { .len = 0 };
+
+	for (int i = 0; i < 3; i++) {
+		struct message m = { .len = 0 };
+
+		put_uint(&m, CLOCK_ID, clock[i].id);
+		put_uint(&m, CLOCK_TIME, clock[i].ns);
+		put_message(&snapshot, SNAPSHOT_CLOCKS, &m);
+	}
+	put_uint(&packet, PACKET_TIME, c->boottime_ns);
+	put_message(&packet, PACKET_CLOCKS, &snapshot);
+	send(e, &packet);
+}
+
+static int begin(struct jetwatt_export *e)
+{
+	clock_snapshot(e);
+	counter_track(e, TRACK_OF_TOTAL, e->run->scope, "W");
+	for (int r = 0; r < e->run->nr_rails; r++)
+		if (e->run->rail[r].enabled)
+			counter_track(e, TRACK_OF_RAILS + r, e->run->rail[r].label, "W");
+	counter_track(e, TRACK_OF_CPU, "CPU clock", "MHz");
+	counter_track(e, TRACK_OF_GPU, "GPU clock", "MHz");
+	counter_track(e, TRACK_OF_EMC, "EMC clock", "MHz");
+	counter_track(e, TRACK_OF_CORES, "CPU cores online", "cores");
+	counter_track(e, TRACK_OF_TEMP, "temperature", "C");
+	return 0;
+}
+
+static void job(struct jetwatt_export *e)
+{
+	struct message t = { .len = 0 }, process = { .len = 0 };
+
+	put_uint(&process, PROCESS_PID, e->run->pid);
+	put_text(&process, PROCESS_NAME, *e->run->command ? e->run->command : "job");
+	put_uint(&t, TRACK_UUID, TRACK_OF_JOB);
+	put_message(&t, TRACK_PROCESS, &process);
+	track(e, &t);
+}
+
+static void event(struct jetwatt_export *e, uint64_t t_ns, const struct message *ev)
+{
+	struct message packet = { .len = 0 };
+
+	put_uint(&packet, PACKET_TIME, t_ns);
+	put_uint(&packet, PACKET_CLOCK_ID, MONOTONIC);
+	put_message(&packet, PACKET_EVENT, ev);
+	send(e, &packet);
+}
+
+static void count(struct jetwatt_export *e, uint64_t t_ns, uint64_t uuid, double v)
+{
+	struct message ev = { .len = 0 };
+
+	put_uint(&ev, EVENT_TYPE, COUNTER);
+	put_uint(&ev, EVENT_TRACK, uuid);
+	put_double(&ev, EVENT_DOUBLE, v);
+	event(e, t_ns, &ev);
+}
+
+static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
+{
+	(void)lost;
+	count(e, p->time_ns, TRACK_OF_TOTAL, jetwatt_export_total(e, p) * 1e-6);
+	for (int r = 0; r < e->run->nr_rails; r++)
+		if (p->valid & 1u << r)
+			count(e, p->time_ns, TRACK_OF_RAILS + r, p->uw[r] * 1e-6);
+	if (!jetwatt_export_switched(e, p))
+		return;
+	count(e, p->time_ns, TRACK_OF_CPU, p->clock.cpu_khz * 1e-3);
+	count(e, p->time_ns, TRACK_OF_GPU, p->clock.gpu_hz * 1e-6);
+	count(e, p->time_ns, TRACK_OF_EMC, p->clock.emc_hz * 1e-6);
+	count(e, p->time_ns, TRACK_OF_CORES, p->clock.cores);
+	if (p->temp_mc)
+		count(e, p->time_ns, TRACK_OF_TEMP, p->temp_mc * 1e-3);
+}
+
+static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b, double uj)
+{
+	struct message ev = { .len = 0 }, t = { .len = 0 };
+
+	if (!e->any++) {
+		put_uint(&t, TRACK_UUID, TRACK_OF_BATCHES);
+		put_uint(&t, TRACK_PARENT, TRACK_OF_JOB);
+		put_text(&t, TRACK_NAME, "minibatches");
+		track(e, &t);
+	}
+	put_uint(&ev, EVENT_TYPE, BEGIN);
+	put_uint(&ev, EVENT_TRACK, TRACK_OF_BATCHES);
+	put_text(&ev, EVENT_NAME, jetwatt_export_kind(b));
+	if (uj >= 0) {
+		struct message note = { .len = 0 };
+
+		put_text(&note, ANNOTATION_NAME, "energy_j");
+		put_double(&note, ANNOTATION_DOUBLE, uj * 1e-6);
+		put_message(&ev, EVENT_ANNOTATION, &note);
+	}
+	event(e, b->start_ns, &ev);
+	ev.len = 0;
+	put_uint(&ev, EVENT_TYPE, END);
+	put_uint(&ev, EVENT_TRACK, TRACK_OF_BATCHES);
+	event(e, b->end_ns, &ev);
+}
+
+const struct jetwatt_export_format jetwatt_export_perfetto = {
+	.begin = begin, .job = job, .power = power, .minibatch = minibatch,
+};

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Running gnuplot. */
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* A file without a name: the child cannot make us wait for it, as a pipe could. */
+static int scratch(int *fd)
+{
+	*fd = memfd_create("jetwatt-picture", MFD_CLOEXEC);
+	return *fd < 0 ? -errno : 0;
+}
+
+static int write_script(int fd, const struct jetwatt_report *r, enum jetwatt_picture what, int png)
+{
+	int copy = dup(fd), err;
+	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");
+
+	if (!f) {
+		err = -errno;
+		if (copy >= 0)
+			close(copy);
+		return err;
+	}
+	err = jetwatt_picture_script(f, r, what, png);
+	if (fclose(f) && !err)
+		err = -EIO;
+	return err ? err : lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
+}
+
+static int run(int in, int out, int said)
+{
+	/* Without -d the user's settings would be in every picture. */
+	char *argv[] = { "gnuplot", "-d", "-", NULL };
+	posix_spawn_file_actions_t a;
+	int err, status;
+	pid_t pid;
+
+	err = -posix_spawn_file_actions_init(&a);
+	if (err)
+		return err;
+	posix_spawn_file_actions_adddup2(&a, in, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&a, out, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&a, said, STDERR_FILENO);
+	err = -posix_spawnp(&pid, "gnuplot", &a, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&a);
+	if (err)
+		return err == -ENOENT || err == -EACCES ? -ENOEXEC : err;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EPROTO;
+}
+
+/* The first line that it said with letters in it. */
+static void first_words(int fd, char *why, size_t len)
+{
+	ssize_t n = pread(fd, why, len - 1, 0);
+	char *line;
+
+	why[n > 0 ? n : 0] = '\0';
+	for (line = strtok(why, "\n"); line; line = strtok(NULL, "\n"))
+		if (strpbrk(line, "abcdefghijklmnopqrstuvwxyz")) {
+			memmove(why, line, strlen(line) + 1);
+			return;
+		}
+	why[0] = '\0';
+}
+
+int jetwatt_picture(const char *path, const struct jetwatt_report *r, enum jetwatt_picture what,
+		    char *why, size_t len)
+{
+	const char *end = strrchr(path, '.');
+	int in = -1, out = -1, said = -1, err = 0;
+	struct stat st = { .st_size = 0 };
+	char temp[PATH_MAX];
+	mode_t mask;
+
+	why[0] = '\0';
+	if (!end || (strcmp(end, ".svg") && strcmp(end, ".png")))
+		return -EINVAL;
+	if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp))
+		return -ENAMETOOLONG;
+	out = mkostemp(temp, O_CLOEXEC);
+	if (out < 0)
+		return -errno;
+	err = scratch(&in);
+	if (!err)
+		err = scratch(&said);
+	if (!err)
+		err = write_script(in, r, what, !strcmp(end, ".png"));
+	if (!err)
+		err = run(in, out, said);
+	if (!err && !fstat(out, &st) && !st.st_size)
+		err = -EPROTO;
+	if (err == -EPROTO)
+		first_words(said, why, len);
+	mask = umask(0);
+	umask(mask);
+	if (!err && (fchmod(out, 0666 & ~mask) || fsync(out) || rename(temp, path)))
+		err = -errno;
+	if (err)
+		unlink(temp);
+	close(out);
+	if (in >= 0)
+		close(in);
+	if (said >= 0)
+		close(said);
+	return err;
+}
