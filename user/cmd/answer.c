@@ -2,6 +2,7 @@
 #include "answer.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,49 @@ static void chosen(struct jetwatt_json *j, const struct jetwatt_answer *a)
 	jetwatt_json_end(j);
 }
 
+/* Measured where it was, else predicted. The errors of time and power are taken
+ * to have nothing to do with each other. Return: 0: not asked, or no answer. */
+static int total(const struct jetwatt_answer *a, double *s, double *s_sd, double *j, double *j_sd)
+{
+	const struct jetwatt_row *m = a->measured;
+	const struct jetwatt_prediction *p = a->predicted;
+	double power_sd;
+
+	if (!a->minibatches || !a->chosen || !(m || p))
+		return 0;
+	*s = a->minibatches * (m ? m->time_ms : p->time_ms) * 1e-3;
+	*s_sd = m ? m->time_sd : p->time_sd;
+	*j = *s * (m ? m->power_w : p->power_w);
+	power_sd = m ? m->power_sd : p->power_sd;
+	*j_sd = sqrt(*s_sd * *s_sd + power_sd * power_sd);
+	return 1;
+}
+
+void jetwatt_answer_totals(const struct jetwatt_answer *a)
+{
+	double s, s_sd, j, j_sd;
+
+	if (total(a, &s, &s_sd, &j, &j_sd))
+		printf("%llu minibatches: %.4g s +- %.1f %%, %.4g kJ +- %.1f %% (%.3g Wh)\n",
+		       (unsigned long long)a->minibatches, s, 100 * s_sd, j * 1e-3, 100 * j_sd,
+		       j / 3600);
+}
+
+static void totals(struct jetwatt_json *json, const struct jetwatt_answer *a)
+{
+	double s, s_sd, j, j_sd;
+
+	if (!total(a, &s, &s_sd, &j, &j_sd))
+		return;
+	jetwatt_json_object(json, "total");
+	jetwatt_json_uint(json, "minibatches", a->minibatches);
+	jetwatt_json_real(json, "seconds", s, 7);
+	jetwatt_json_real(json, "seconds_sd", s_sd, 4);
+	jetwatt_json_real(json, "energy_j", j, 7);
+	jetwatt_json_real(json, "energy_sd", j_sd, 4);
+	jetwatt_json_end(json);
+}
+
 /* Different modes among the rows. */
 static size_t distinct(const struct jetwatt_learn *l)
 {
@@ -115,8 +159,8 @@ int jetwatt_answer_json(const struct jetwatt_answer *a, const char *path)
 	int bad;
 
 	if (!f)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL,
-					 "cannot write %s", path);
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+					 jetwatt_error_advice(errno), "cannot write %s", path);
 	uname(&u);
 	jetwatt_json_init(&j, f, 1);
 	jetwatt_json_object(&j, NULL);
@@ -133,12 +177,23 @@ int jetwatt_answer_json(const struct jetwatt_answer *a, const char *path)
 		sampler(&j, l->watch);
 	}
 	chosen(&j, a);
+	totals(&j, a);
+	if (a->baseline)
+		jetwatt_baseline_json(a->baseline, l, &j);
 	rows(&j, l);
 	jetwatt_json_end(&j);
 	bad = fflush(f) || ferror(f);
 	bad |= f != stdout && fclose(f);
-	return bad ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL,
-				       "cannot write %s", path) : 0;
+	return bad ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+				       jetwatt_error_advice(errno), "cannot write %s", path) : 0;
+}
+
+/* To seven digits: what is behind them is no knowledge. */
+static double brief(double v)
+{
+	double unit = v > 0 ? pow(10, 6 - floor(log10(v))) : 1;
+
+	return round(v * unit) / unit;
 }
 
 int jetwatt_answer_predictions(const struct jetwatt_learn *l, const char *path)
@@ -149,14 +204,14 @@ int jetwatt_answer_predictions(const struct jetwatt_learn *l, const char *path)
 	if (row) {
 		for (size_t i = 0; i < l->nr_modes; i++) {
 			row[i].mode = l->mode[i];
-			row[i].time_ms = l->prediction[i].time_ms;
-			row[i].power_w = l->prediction[i].power_w;
-			row[i].time_sd = l->prediction[i].time_sd;
-			row[i].power_sd = l->prediction[i].power_sd;
+			row[i].time_ms = brief(l->prediction[i].time_ms);
+			row[i].power_w = brief(l->prediction[i].power_w);
+			row[i].time_sd = brief(l->prediction[i].time_sd);
+			row[i].power_sd = brief(l->prediction[i].power_sd);
 		}
 		err = jetwatt_csv_write(path, row, l->nr_modes);
 	}
 	free(row);
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL, "cannot write %s",
-				       path) : 0;
+	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+				       jetwatt_error_advice(-err), "cannot write %s", path) : 0;
 }

@@ -6,6 +6,7 @@
 #ifndef JETWATT_CMD_ANSWER_H
 #define JETWATT_CMD_ANSWER_H
 
+#include "baseline.h"
 #include "learn.h"
 
 /**
@@ -15,6 +16,8 @@
  * @chosen: NULL: none
  * @predicted: what was predicted for it
  * @measured: what was measured in it at the end, NULL: it was not
+ * @minibatches: of an epoch or of the whole job, for the totals; 0: not asked
+ * @baseline: presets to compare with, NULL: none
  */
 struct jetwatt_answer {
 	const char *board;
@@ -22,10 +25,14 @@ struct jetwatt_answer {
 	const struct jetwatt_mode *chosen;
 	const struct jetwatt_prediction *predicted;
 	const struct jetwatt_row *measured;
+	uint64_t minibatches;
+	const struct jetwatt_baseline *baseline;
 };
 
 /* @path: "-": standard output. Return: 0, exit code. */
 int jetwatt_answer_json(const struct jetwatt_answer *a, const char *path);
+/* Time and energy of all minibatches in the chosen mode, a line for the screen. */
+void jetwatt_answer_totals(const struct jetwatt_answer *a);
 int jetwatt_answer_predictions(const struct jetwatt_learn *l, const char *path);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "jetwatt.h"
 #include "suggest.h"
 #include "unit.h"
 
@@ -17,7 +18,7 @@
 
 #define WORDS_MAX 64
 
-enum { NO_COLOR = JETWATT_ARGS_COMMON, PROGRESS };
+enum { NO_COLOR = JETWATT_ARGS_COMMON, PROGRESS, JSON };
 
 static const struct argp_option common_options[] = {
 	{ "quiet", 'q', NULL, 0, "Say only what was asked for", -2 },
@@ -53,10 +54,29 @@ static error_t common(int key, char *arg, struct argp_state *state)
 
 static const struct argp common_argp = { common_options, common, NULL, NULL, NULL, NULL, NULL };
 
+static const struct argp_option json_options[] = {
+	{ "json", JSON, NULL, 0, "As JSON", 0 },
+	{ 0 }
+};
+
+static error_t parse_json(int key, char *arg, struct argp_state *state)
+{
+	int *json = state->input;
+
+	(void)arg;
+	if (key != JSON)
+		return ARGP_ERR_UNKNOWN;
+	*json = 1;
+	return 0;
+}
+
+const struct argp jetwatt_args_json_argp = { json_options, parse_json, NULL, NULL, NULL, NULL, NULL };
+
 /* The verb's own parser, handed to argp between ours and the input. */
 struct verb {
 	argp_parser_t parser;
 	void *input;
+	const struct jetwatt_args_group *group;
 };
 
 static error_t pass(int key, char *arg, struct argp_state *state)
@@ -66,8 +86,12 @@ static error_t pass(int key, char *arg, struct argp_state *state)
 
 	if (key == ARGP_KEY_INIT) {
 		state->child_inputs[0] = v->input;
+		for (int i = 0; v->group[i].argp; i++)
+			state->child_inputs[i + 1] = (char *)v->input + v->group[i].at;
 		return 0;
 	}
+	if (!v->parser)
+		return ARGP_ERR_UNKNOWN;
 	state->input = v->input;
 	err = v->parser(key, arg, state);
 	state->input = v;
@@ -105,19 +129,33 @@ static int takes_value(const struct argp_option *o, const char *word)
 	return 0;
 }
 
+/* Does any of the options take a value? */
+static int any_takes_value(const struct argp_option *options,
+			   const struct jetwatt_args_group *group, const char *word)
+{
+	int yes = takes_value(options, word);
+
+	for (; group->argp && !yes; group++)
+		yes = takes_value(group->argp->options, word);
+	return yes;
+}
+
 /* getopt() only says that it does not know an option. */
-static void check_names(const struct argp_option *options, char **argv)
+static void check_names(const struct argp_option *options, const struct jetwatt_args_group *group,
+			char **argv)
 {
 	const char *word[WORDS_MAX] = { "help", "usage", "version" };
 	int n = collect(common_options, word, 3);
 	char name[64], hint[128];
 
 	n = collect(options, word, n);
+	for (int i = 0; group[i].argp; i++)
+		n = collect(group[i].argp->options, word, n);
 	word[n] = NULL;
 	for (argv++; *argv && strcmp(*argv, "--"); argv++) {
 		const char *near;
 
-		if (takes_value(options, argv[-1]))
+		if (any_takes_value(options, group, argv[-1]))
 			continue;
 		/* From the first plain word on it may be a command with its own options. */
 		if ((*argv)[0] != '-')
@@ -149,15 +187,16 @@ static int set(const char *variable)
 	return value && *value;
 }
 
-void jetwatt_args_parse(const char *verb, const char *args_doc, const char *doc,
-			const struct argp_option *options, argp_parser_t parser, int argc,
-			char **argv, void *input)
+void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char *doc,
+			     const struct argp_option *options, argp_parser_t parser,
+			     const struct jetwatt_args_group *group, int argc, char **argv,
+			     void *input)
 {
 	static char name[64];
-	static const struct argp_child none = { 0 };
-	struct argp_child child[] = { { &common_argp, 0, NULL, 0 }, none };
-	struct argp argp = { options, pass, args_doc, doc, child, NULL, NULL };
-	struct verb v = { parser, input };
+	struct argp_child child[JETWATT_ARGS_GROUPS + 2] = { { &common_argp, 0, NULL, 0 } };
+	static const struct argp_option nothing[] = { { 0 } };
+	struct argp argp = { options ? options : nothing, pass, args_doc, doc, child, NULL, NULL };
+	struct verb v = { parser, input, group };
 	struct jetwatt_args *a = input;
 	int terminal = isatty(STDOUT_FILENO);
 
@@ -169,13 +208,24 @@ void jetwatt_args_parse(const char *verb, const char *args_doc, const char *doc,
 	argp_program_version_hook = version;
 	/* Its note on short and long options is longer than what we have to say. */
 	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
-	check_names(options, argv);
+	for (int i = 0; i < JETWATT_ARGS_GROUPS && group[i].argp; i++)
+		child[i + 1].argp = group[i].argp;
+	check_names(argp.options, group, argv);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &v);
 
 	jetwatt_error_quiet(a->quiet);
 	a->color = !a->no_color && !set("NO_COLOR") && (terminal || set("CLICOLOR_FORCE"));
 	a->lines = !isatty(STDERR_FILENO);
 	a->progress = a->want_progress || (!a->lines && !a->quiet);
+}
+
+void jetwatt_args_parse(const char *verb, const char *args_doc, const char *doc,
+			const struct argp_option *options, argp_parser_t parser, int argc,
+			char **argv, void *input)
+{
+	static const struct jetwatt_args_group none = { NULL, 0 };
+
+	jetwatt_args_parse_with(verb, args_doc, doc, options, parser, &none, argc, argv, input);
 }
 
 double jetwatt_args_quantity(const char *option, const char *text, const char *unit, double lo,
@@ -219,13 +269,43 @@ void jetwatt_args_command(struct jetwatt_args_job *job, struct argp_state *state
 	state->next = state->argc;
 }
 
+static const struct {
+	const char *name;
+	uint32_t rung;
+} rungs[] = {
+	{ "auto", 0 },
+	{ "uprobe", JETWATT_RUNG_UPROBE },
+	{ "tracepoint", JETWATT_RUNG_TRACEPOINT },
+	{ "module", JETWATT_RUNG_MODULE },
+	{ "marker", JETWATT_RUNG_MARKER },
+};
+
+uint32_t jetwatt_args_rungs(const char *text)
+{
+	for (size_t i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++)
+		if (!strcmp(text, rungs[i].name))
+			return rungs[i].rung;
+	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+			       "one of auto, uprobe, tracepoint, module, marker",
+			       "--probe: no such way to see waits: %s", text));
+}
+
+const char *jetwatt_args_rung_name(uint32_t rung)
+{
+	for (size_t i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++)
+		if (rung == rungs[i].rung)
+			return rungs[i].name;
+	return "none";
+}
+
 void jetwatt_args_one_job(const struct jetwatt_args_job *job, int required)
 {
-	if (job->pid && job->argv)
+	if ((job->pid != 0) + (job->argv != NULL) + (job->cgroup != NULL) > 1)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
 				       "give one of them: the running job or the command to start",
+				       job->cgroup ? "more than one of -p, --cgroup and a command" :
 				       "both -p and a command"));
-	if (required && !job->pid && !job->argv)
+	if (required && !job->pid && !job->argv && !job->cgroup)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
 				       "-p PID for a running job, or -- COMMAND to start one",
 				       "no job to watch"));

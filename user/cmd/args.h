@@ -6,6 +6,7 @@
 #define JETWATT_CMD_ARGS_H
 
 #include <argp.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Keys of long options without a letter start here. */
@@ -25,14 +26,33 @@ struct jetwatt_args {
 };
 
 /**
- * struct jetwatt_args_job - whom to watch: -p PID, or a command
+ * struct jetwatt_args_job - whom to watch: -p PID, a cgroup, or a command
  * @pid: 0: none given
  * @argv: NULL: none given
+ * @cgroup: NULL: none given
+ * @rungs: of enum jetwatt_rung, 0: auto
  */
 struct jetwatt_args_job {
 	pid_t pid;
 	char **argv;
+	const char *cgroup;
+	uint32_t rungs;
 };
+
+/**
+ * struct jetwatt_args_group - options that several verbs share
+ * @argp: their options and parser
+ * @at: where the parser's input lies in the verb's
+ */
+struct jetwatt_args_group {
+	const struct argp *argp;
+	size_t at;
+};
+
+#define JETWATT_ARGS_GROUPS	4
+
+/* --json, for verbs whose only output it is; its input is an int. */
+extern const struct argp jetwatt_args_json_argp;
 
 /**
  * jetwatt_args_parse() - read a verb's arguments
@@ -48,16 +68,27 @@ void jetwatt_args_parse(const char *verb, const char *args_doc, const char *doc,
 			const struct argp_option *options, argp_parser_t parser, int argc,
 			char **argv, void *input);
 
+/* As above, with shared options beside the verb's own, of which there may be none
+ * (@options and @parser NULL). @group: ends with @argp NULL. */
+void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char *doc,
+			     const struct argp_option *options, argp_parser_t parser,
+			     const struct jetwatt_args_group *group, int argc, char **argv,
+			     void *input);
+
 /* For parsers: read a quantity or a number, or end with status 2. */
 double jetwatt_args_quantity(const char *option, const char *text, const char *unit, double lo,
 			     double hi);
 long jetwatt_args_count(const char *option, const char *text, long lo, long hi);
 pid_t jetwatt_args_pid(const char *text);
 
+/* --probe auto|uprobe|tracepoint|module|marker */
+uint32_t jetwatt_args_rungs(const char *text);
+const char *jetwatt_args_rung_name(uint32_t rung);
+
 /* For ARGP_KEY_ARG: everything from here on is the command. */
 void jetwatt_args_command(struct jetwatt_args_job *job, struct argp_state *state);
 
-/* Exactly one of -p and a command, or neither if not @required: else status 2. */
+/* Exactly one of -p, --cgroup and a command, or none if not @required: else status 2. */
 void jetwatt_args_one_job(const struct jetwatt_args_job *job, int required);
 
 #endif

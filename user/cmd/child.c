@@ -5,17 +5,25 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PATIENCE_MS	10000
 
-static void run(int go, int failed, char **argv)
+static void run(int go, int failed, char **argv, int mark_fd)
 {
+	char c, number[16];
 	sigset_t none;
-	char c;
 	int err;
+
+	if (mark_fd >= 0) {
+		snprintf(number, sizeof(number), "%d", mark_fd);
+		fcntl(mark_fd, F_SETFD, 0);
+		setenv("JETWATT_MARK_FD", number, 1);
+	}
 
 	/* We block the signals that we handle, and ignore SIGPIPE; a command
 	 * expects neither. */
@@ -32,7 +40,7 @@ static void run(int go, int failed, char **argv)
 	_exit(err == ENOENT ? 127 : 126);
 }
 
-int jetwatt_child_start(struct jetwatt_child *c, char **argv)
+int jetwatt_child_start(struct jetwatt_child *c, char **argv, int mark_fd)
 {
 	int go[2], failed[2], err;
 
@@ -53,7 +61,7 @@ int jetwatt_child_start(struct jetwatt_child *c, char **argv)
 		/* Ours would keep the pipe open when the parent is gone. */
 		close(go[1]);
 		close(failed[0]);
-		run(go[0], failed[1], argv);
+		run(go[0], failed[1], argv, mark_fd);
 	}
 	close(go[0]);
 	close(failed[1]);
@@ -84,14 +92,14 @@ int jetwatt_child_go(struct jetwatt_child *c)
 	/* Close-on-exec: nothing to read means that exec() has happened. */
 	if (n != sizeof(err))
 		return 0;
-	waitpid(c->pid, &c->status, 0);
+	wait4(c->pid, &c->status, 0, &c->used);
 	c->gone = 1;
 	return -err;
 }
 
 int jetwatt_child_reap(struct jetwatt_child *c)
 {
-	if (c->pid && !c->gone && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
+	if (c->pid && !c->gone && wait4(c->pid, &c->status, WNOHANG, &c->used) == c->pid)
 		c->gone = 1;
 	return c->gone;
 }
@@ -111,6 +119,6 @@ void jetwatt_child_stop(struct jetwatt_child *c)
 	if (c->gone)
 		return;
 	kill(c->pid, SIGKILL);
-	waitpid(c->pid, &c->status, 0);
+	wait4(c->pid, &c->status, 0, &c->used);
 	c->gone = 1;
 }

@@ -23,7 +23,7 @@ int jetwatt_choose_rank(struct jetwatt_learn *l, struct jetwatt_plan_choice *out
 	if (jetwatt_learn_predict(l))
 		return -1;
 	n = jetwatt_plan_rank(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, l->budget_w,
-			      JETWATT_CHOOSE_RISK, out, JETWATT_CHOOSE_MAX);
+			      l->risk, out, JETWATT_CHOOSE_MAX);
 	if (n >= 0)
 		return n;
 	jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL, "cannot rank the modes");
@@ -148,14 +148,15 @@ int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetw
 		if (!next && more && !jetwatt_learn_row(l, &l->mode[at[0].index]))
 			next = &at[0];
 		if (!next || (c->proven && no_better(l, next, c))) {
-			ret = more ? jetwatt_learn_one(l, l->nr_rows + more) : -ENODATA;
+			ret = more ? jetwatt_learn_one(l, jetwatt_learn_known(l) + more) : -ENODATA;
 			if (ret > 0)
 				return ret;
 			if (ret && !c->proven)
 				return jetwatt_choose_infeasible(l, &at[0]);
 			if (ret)
 				break;
-			more--;
+			/* A mode that is measured again is no new one. */
+			more -= l->measured > had;
 			continue;
 		}
 		memset(&try, 0, sizeof(try));

@@ -8,7 +8,6 @@
 
 #include "learn.h"
 
-#define JETWATT_CHOOSE_RISK	0.05
 #define JETWATT_CHOOSE_MAX	16
 
 /**

@@ -11,14 +11,16 @@
 
 #include "args.h"
 #include "board/board.h"
+#include "cost.h"
 #include "error.h"
 #include "jetwatt.h"
+#include "keep.h"
 #include "out/json.h"
 #include "reach.h"
 #include "screen.h"
+#include "sign.h"
 #include "verbs.h"
 
-enum { JSON = JETWATT_ARGS_LONG };
 enum level { OK, WARN, FAIL };
 static const char *const level_name[] = { "ok", "warn", "fail" };
 
@@ -35,28 +37,6 @@ struct doctor {
 	struct jetwatt_board *board;
 	struct jetwatt *jw;
 };
-
-static const struct argp_option options[] = {
-	{ "json", JSON, NULL, 0, "As JSON", 0 },
-	{ 0 }
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct doctor *d = state->input;
-
-	switch (key) {
-	case JSON:
-		d->want_json = 1;
-		break;
-	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected \"%s\"", arg);
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
-}
 
 /* One finding. @code: exit status if it is a failure. */
 static void __attribute__((format(printf, 6, 7)))
@@ -131,11 +111,42 @@ static void check_board(struct doctor *d)
 	    nr_cores, nr_cpu, nr_gpu, nr_emc, nr_cores * nr_cpu * nr_gpu * nr_emc);
 }
 
+/* Three cases: signatures are not enforced; it is signed; it is rejected. */
+static void check_signature(struct doctor *d, int loaded)
+{
+	struct utsname u;
+
+	uname(&u);
+	switch (jetwatt_sign_look("", u.release, loaded)) {
+	case JETWATT_SIGN_FREE:
+		say(d, OK, 0, "signing", NULL, "this kernel does not enforce module signatures");
+		break;
+	case JETWATT_SIGN_GOOD:
+		say(d, OK, 0, "signing", NULL, "enforced, and the module is signed");
+		break;
+	case JETWATT_SIGN_UNSIGNED:
+		say(d, FAIL, JETWATT_EXIT_FAILED, "signing",
+		    "sign it with the platform's key: README.Debian of jetwatt-dkms",
+		    "enforced: a module without a signature is rejected");
+		break;
+	case JETWATT_SIGN_UNTRUSTED:
+		say(d, FAIL, JETWATT_EXIT_FAILED, "signing",
+		    "modprobe jetwatt; if it is rejected, sign it with the platform's key",
+		    "enforced: the module is signed, perhaps with a key unknown here");
+		break;
+	case JETWATT_SIGN_ABSENT:
+		say(d, WARN, 0, "signing", "have DKMS sign what it builds: README.Debian of jetwatt-dkms",
+		    "enforced: the module will have to be signed");
+		break;
+	}
+}
+
 static void check_module(struct doctor *d)
 {
 	struct jetwatt_info info;
 	int err = jetwatt_open(&d->jw);
 
+	check_signature(d, err != -ENOENT);
 	if (err == -ENOENT) {
 		say(d, FAIL, JETWATT_EXIT_FAILED, "module",
 		    "sudo modprobe jetwatt; not installed: sudo make install, or dkms",
@@ -229,22 +240,73 @@ static void ignore(const struct jetwatt_sync *s, void *arg)
 	(void)arg;
 }
 
-static void check_probe(struct doctor *d)
+/* The ladder, rung by rung: the best one that works is what stat will use. */
+static int check_rung(struct doctor *d, uint32_t rung, const char *sees, const char *fix,
+		      int needed)
 {
-	struct jetwatt_probe_opts opts = { .tgid = getpid() };
+	struct jetwatt_probe_opts opts = { .tgid = getpid(), .rungs = rung };
+	const char *name = jetwatt_args_rung_name(rung);
+	struct jetwatt_probe_state st;
 	struct jetwatt_probe *p = NULL;
 	int err = jetwatt_probe_open(&p, &opts, ignore, NULL);
 
-	if (!err)
-		say(d, OK, 0, "bpf", NULL, "the probe loads and attaches; minibatches will be seen");
+	if (err) {
+		say(d, needed ? WARN : OK, 0, "probe", err == -EPERM && geteuid() ? "sudo jetwatt doctor" : fix,
+		    "%s: %s%s", name, needed ? "" : "not there, nor needed: ",
+		    err == -EPERM && geteuid() ? "not checked: needs root" : jetwatt_probe_error());
+		return err;
+	}
+	jetwatt_probe_state(p, &st);
+	if (st.attached & rung && *st.library)
+		say(d, OK, 0, "probe", NULL, "%s: sees %s, in %s", name, sees, st.library);
+	else
+		say(d, OK, 0, "probe", NULL, "%s: sees %s%s", name, sees, st.attached & rung ? "" :
+		    "; no libcuda in the system's directories, so once a job has one");
+	jetwatt_probe_close(p);
+	return 0;
+}
+
+static void check_cost(struct doctor *d, uint32_t rung)
+{
+	double plain, extra;
+
+	if (!jetwatt_cost_measure(rung, &plain, &extra))
+		say(d, OK, 0, "cost", NULL,
+		    "while a job is watched by %s, others' system calls take %.0f ns longer (%.0f without)",
+		    jetwatt_args_rung_name(rung), extra > 0 ? extra : 0, plain);
+}
+
+static void check_probe(struct doctor *d)
+{
+	static const struct {
+		uint32_t rung;
+		const char *sees, *fix;
+	} rung[] = {
+		{ JETWATT_RUNG_UPROBE, "libcuda's calls, spinning ones and launches too",
+		  "kernel option UPROBE_EVENTS; JetPack 5 lacks it" },
+		{ JETWATT_RUNG_TRACEPOINT, "system calls that wait for the GPU",
+		  "kernel options BPF_SYSCALL, BPF_EVENTS; JetPack 5 lacks them" },
+		{ JETWATT_RUNG_MODULE, "the same, where BPF cannot trace", "sudo modprobe jetwatt" },
+	};
+	int best = -1, err = 0, e;
+
+	for (int i = 0; i < 3; i++) {
+		e = check_rung(d, rung[i].rung, rung[i].sees, rung[i].fix, best < 0);
+		err = err ? err : e;
+		if (!e && best < 0)
+			best = i;
+		if (!e)
+			check_cost(d, rung[i].rung);
+	}
+	if (best >= 0)
+		say(d, OK, 0, best < 2 ? "bpf" : "probe", NULL,
+		    "the probe loads and attaches; minibatches will be seen");
 	else if (err == -EPERM && geteuid())
 		say(d, WARN, 0, "bpf", "sudo jetwatt doctor", "not checked: needs root");
 	else
 		say(d, FAIL, jetwatt_error_code(err), "bpf",
-		    "kernel options BPF_SYSCALL, BPF_EVENTS; JetPack 5 lacks them",
-		    "%s", jetwatt_probe_error());
-	if (!err)
-		jetwatt_probe_close(p);
+		    "what is left are marks in the program: jetwatt mark --help",
+		    "no minibatch of an unmodified program can be seen");
 }
 
 static void check_saved(struct doctor *d)
@@ -260,6 +322,33 @@ static void check_saved(struct doctor *d)
 	else
 		say(d, WARN, 0, "state", "sudo jetwatt restore",
 		    "a mode is applied, or a jetwatt was killed; what was before is saved");
+}
+
+/* Is what was measured readable, and can the next measurement be kept? */
+static void check_profiles(struct doctor *d)
+{
+	struct jetwatt_db_profile *p = NULL;
+	struct jetwatt_db_error e;
+	struct jetwatt_db *db = NULL;
+	char buf[256];
+	int err = jetwatt_db_open(&db, jetwatt_keep_path(NULL, buf, sizeof(buf)), false, &e), n = 0;
+
+	if (err == -ENOENT) {
+		say(d, OK, 0, "profiles", NULL, "none yet");
+		return;
+	}
+	if (!err)
+		err = jetwatt_db_check(db, &e);
+	if (!err) {
+		n = jetwatt_db_profiles(db, &p, &e);
+		err = n < 0 ? n : 0;
+	}
+	if (err)
+		say(d, WARN, 0, "profiles", *e.fix ? e.fix : NULL, "%s: %s", e.what, e.why);
+	else
+		say(d, OK, 0, "profiles", NULL, "%d of what ran: jetwatt list profiles", n);
+	free(p);
+	jetwatt_db_close(db);
 }
 
 /* Programs that also switch clocks, or read the same registers. */
@@ -318,10 +407,13 @@ static void verdict(struct doctor *d)
 
 int jetwatt_cmd_doctor(int argc, char **argv)
 {
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_args_json_argp, offsetof(struct doctor, want_json) }, { NULL, 0 },
+	};
 	struct doctor d = { 0 };
 
-	jetwatt_args_parse("doctor", NULL, "Is everything in place? If not, how to fix it.", options,
-			   parse, argc, argv, &d);
+	jetwatt_args_parse_with("doctor", NULL, "Is everything in place? If not, how to fix it.", NULL,
+				NULL, group, argc, argv, &d);
 	if (d.want_json) {
 		jetwatt_json_init(&d.json, stdout, 1);
 		jetwatt_json_object(&d.json, NULL);
@@ -337,6 +429,7 @@ int jetwatt_cmd_doctor(int argc, char **argv)
 		check_probe(&d);
 		if (d.board)
 			check_saved(&d);
+		check_profiles(&d);
 		check_writers(&d);
 	}
 	verdict(&d);

@@ -35,6 +35,30 @@ int jetwatt_error_say(int code, const char *why, const char *fix, const char *wh
 	return code;
 }
 
+const char *jetwatt_error_advice(int err)
+{
+	switch (err < 0 ? -err : err) {
+	case ENOMEM:
+		return "free some memory: free -h";
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG:
+		return "make room, or name another place: df -h";
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return "run as root, or name another place";
+	case ENOENT:
+	case ENOTDIR:
+	case EISDIR:
+		return "check the path";
+	case EIO:
+		return "is the disk full, or failing? df -h; dmesg";
+	default:
+		return NULL;
+	}
+}
+
 int jetwatt_error_code(int err)
 {
 	switch (err) {

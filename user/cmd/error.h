@@ -35,6 +35,9 @@ int jetwatt_error_board(int err, const struct jetwatt_board_error *e);
 /* Something worth knowing that does not stop us; silent under -q. */
 void jetwatt_error_note(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
+/* What usually helps against an errno, of either sign; NULL: nothing is known to. */
+const char *jetwatt_error_advice(int err);
+
 /* Exit code that fits a negative errno. */
 int jetwatt_error_code(int err);
 

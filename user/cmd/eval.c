@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "picture.h"
 #include "store/csv.h"
 #include "suggest.h"
 #include "verbs.h"
@@ -16,7 +17,7 @@
 void openblas_set_num_threads(int n);
 
 enum { CORPUS = JETWATT_ARGS_LONG, REFERENCE, METHOD, SAMPLES, REPEATS, SAMPLING, SEED, JSON,
-       BUDGETS, VERIFY, RISK };
+       BUDGETS, VERIFY, RISK, PLOT, PRESETS };
 
 #define COMMON								\
 	{ "corpus", CORPUS, "FILE.csv", 0, "Every mode of a workload, measured", 0 },	\
@@ -24,18 +25,25 @@ enum { CORPUS = JETWATT_ARGS_LONG, REFERENCE, METHOD, SAMPLES, REPEATS, SAMPLING
 	  "Another workload to learn from; may be given several times", 0 },	\
 	{ "method", METHOD, "NAME", 0,					\
 	  "auto, powertrain, nn, linreg, rnd or maxn; default: auto", 0 },	\
-	{ "samples", SAMPLES, "N", 0, "Modes that it gets to see; default: 20", 0 },	\
 	{ "repeats", REPEATS, "N", 0, "How often, with other modes; default: 10", 0 },	\
 	{ "sampling", SAMPLING, "HOW", 0,				\
 	  "random, or designed: chosen as profile does; default: what suits the method", 0 },	\
 	{ "seed", SEED, "N", 0, "Of all random choices; default: 1", 0 },	\
 	{ "json", JSON, NULL, 0, "The result as JSON", 0 }
 
-static const struct argp_option predict_options[] = { COMMON, { 0 } };
+static const struct argp_option predict_options[] = {
+	COMMON,
+	{ "samples", SAMPLES, "N[,N...]", 0, "Modes that it gets to see (20); several: one after the other", 0 },
+	{ "plot", PLOT, "FILE", 0, "Draw predicted against measured, or of several samples the "
+	  "learning curve: FILE.svg, FILE.png or FILE.html", 0 },
+	{ 0 }
+};
 static const struct argp_option optimize_options[] = {
 	COMMON,
+	{ "samples", SAMPLES, "N", 0, "Modes that it gets to see; default: 20", 0 },
 	{ "budgets", BUDGETS, "LO:HI:STEP", 0, "Budgets in W; default: 17:50:1", 0 },
 	{ "verify", VERIFY, "K", 0, "Measure up to K candidates per budget; default: 0", 0 },
+	{ "presets", PRESETS, "FILE", 0, "Compare with the presets of an nvpmodel.conf", 0 },
 	{ "risk", RISK, "P", 0, "Accepted probability of being over; default: 0.05", 0 },
 	{ 0 }
 };
@@ -78,6 +86,22 @@ static void budgets(struct jetwatt_eval *e, const char *text)
 		exit(usage("LO:HI:STEP in W, as 17:50:1", "--budgets: cannot use \"%s\"", text));
 }
 
+/* 5,10,20: ascending, the last one in @samples. */
+static void samples(struct jetwatt_eval *e, char *text)
+{
+	char *save, *word;
+
+	e->nr_curve = 0;
+	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		size_t n = jetwatt_args_count("--samples", word, 1, 1000000);
+
+		if (e->nr_curve == JETWATT_EVAL_CURVE || (e->nr_curve && n <= e->samples))
+			exit(usage("as 5,10,20,50", "--samples: not ascending, or more than 16: %s",
+				   word));
+		e->curve[e->nr_curve++] = e->samples = n;
+	}
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct jetwatt_eval *e = state->input;
@@ -95,7 +119,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		e->method = method(arg);
 		break;
 	case SAMPLES:
-		e->samples = jetwatt_args_count("--samples", arg, 1, 1000000);
+		samples(e, arg);
+		break;
+	case PRESETS:
+		e->presets = arg;
+		break;
+	case PLOT:
+		e->plot = jetwatt_picture_path("--plot", arg);
 		break;
 	case REPEATS:
 		e->repeats = jetwatt_args_count("--repeats", arg, 1, 100000);
@@ -153,8 +183,11 @@ static long load(const char *path, struct jetwatt_row **row, uint32_t **batch)
 						  "%s: mode %ld was not measured", path, i + 1);
 	/* One batch size only is no feature. */
 	for (long i = 0; i < n; i++)
-		if ((*batch)[i] != (*batch)[0])
+		if ((*batch)[i] != (*batch)[0]) {
+			for (long k = 0; k < n; k++)
+				(*row)[k].batch = (*batch)[k];
 			return n;
+		}
 	free(*batch);
 	*batch = NULL;
 	return n;
@@ -170,13 +203,15 @@ static int read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_eval *e
 	e->n = n;
 	if (e->batch && !(m->kind & JETWATT_METHOD_BATCH))
 		return jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
-					 "use --method nn or powertrain, or a file of one batch size",
+					 "use --method auto, nn or powertrain, or a file of one batch size",
 					 "method %s cannot use %s", m->name, e->path);
 	if (e->batch && e->designed)
 		return usage("--sampling random", "no design for several batch sizes: %s", e->path);
 	if (e->batch && run == jetwatt_eval_optimize)
 		return usage("a file of one batch size", "no optimum over several batch sizes: %s",
 			     e->path);
+	if (e->nr_curve > 1 && run == jetwatt_eval_optimize)
+		return usage("one number", "--samples: a list is for eval predict%s", "");
 	if (e->samples >= e->n)
 		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "fewer --samples",
 					 "%s has %zu rows, none is left to judge by", e->path, e->n);
@@ -200,8 +235,10 @@ static int read_references(struct jetwatt_eval *e)
 	if (!m->prior && !e->references)
 		return 0;
 	if (!m->prior)
-		return usage("leave --reference out, or use --method powertrain",
+		return usage("leave --reference out, or use --method auto or powertrain",
 			     "method %s learns nothing from references", m->name);
+	if (!e->references && !(m->kind & JETWATT_METHOD_REFERENCE))
+		return 0;
 	if (!e->references)
 		return usage("--reference FILE.csv, every mode of another workload",
 			     "method %s needs a reference", m->name);

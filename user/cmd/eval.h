@@ -10,6 +10,7 @@
 #include "model/method.h"
 
 #define JETWATT_EVAL_REFERENCES	16
+#define JETWATT_EVAL_CURVE	16
 
 /**
  * struct jetwatt_eval - one evaluation
@@ -19,6 +20,8 @@
  *	@risk: accepted probability of being over it (all three: optimize)
  * @row, @batch, @mode: the corpus, @n rows; @batch is NULL where it is no feature
  * @most: the highest step of each of its knobs
+ * @presets: file of the vendor's modes to compare with, NULL: none
+ * @curve: --samples was a list: a figure for each; @plot: NULL: no picture
  * @prior: what the method made of the references
  */
 struct jetwatt_eval {
@@ -26,7 +29,8 @@ struct jetwatt_eval {
 	const char *path, *reference[JETWATT_EVAL_REFERENCES];
 	size_t references;
 	const struct jetwatt_method *method;
-	size_t samples, repeats;
+	size_t samples, repeats, curve[JETWATT_EVAL_CURVE], nr_curve;
+	const char *plot, *presets;
 	int designed, json;
 	uint64_t seed;
 	double lo, hi, step, risk;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a method would have chosen under each budget, against the best mode of
- * the corpus. Definitions after PowerTrain (arXiv 2407.13944), section 5:
+ * the corpus. Designed sampling is designed for the question: each budget is a
+ * search of its own, by the plan that the command optimize follows, and counts
+ * its own modes. Random modes are drawn once a repeat and serve all budgets.
+ * Definitions after PowerTrain (arXiv 2407.13944), section 5:
  * penalty: time over the optimum's, of answers within the limit, not below 0;
  * area: mean excess over the budget of all answers, in W.
  */
@@ -11,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board/preset.h"
 #include "error.h"
 #include "eval.h"
 #include "model/dirty.h"
@@ -22,10 +26,10 @@
  * @at: the rows seen, @seen of them; those that are measured to verify an
  *	answer come behind and are forgotten for the next budget
  * @all: predictions of all rows from the first @seen, @now: with the others
- * @known: the rows of @at, as measured
+ * @known: the rows of @at, as measured, @rows of them: some twice
  */
 struct query {
-	size_t *at, seen, more;
+	size_t *at, seen, more, rows;
 	struct jetwatt_prediction *all, *now;
 	struct jetwatt_row *known;
 	struct jetwatt_plan_choice *choice;
@@ -93,10 +97,26 @@ static long highest(const struct jetwatt_eval *e)
 static int rank(const struct jetwatt_eval *e, struct query *q,
 		const struct jetwatt_prediction *p, double budget)
 {
-	for (size_t i = 0; i < q->seen + q->more; i++)
-		q->known[i] = e->row[q->at[i]];
-	return jetwatt_plan_rank(e->mode, p, e->n, q->known, q->seen + q->more, budget, e->risk,
-				 q->choice, e->n);
+	return jetwatt_plan_rank(e->mode, p, e->n, q->known, q->rows, budget, e->risk, q->choice,
+				 e->n);
+}
+
+/* Is each budget a search of its own? */
+static int focused(const struct jetwatt_eval *e)
+{
+	return e->designed && !(e->method->kind & JETWATT_METHOD_OWN_MODES);
+}
+
+/* No candidate is left: what the search would look at next, as optimize does with
+ * what it has kept back. -1: nothing. */
+static long further(const struct jetwatt_eval *e, size_t r, const struct query *q, double budget)
+{
+	struct jetwatt_plan_next next;
+
+	if (!focused(e) || jetwatt_plan_next(e->mode, e->n, q->known, q->rows, budget,
+					     q->seen + q->more + 1, e->seed + r, &next))
+		return -1;
+	return was_measured(q, next.index) ? -1 : (long)next.index;
 }
 
 /* Measure up to K modes that may be better than the best measured one, with a
@@ -122,7 +142,10 @@ static int verified(const struct jetwatt_eval *e, size_t r, struct query *q, dou
 				next = c;
 		}
 		if (next < 0)
+			next = further(e, r, q, budget);
+		if (next < 0)
 			break;
+		q->known[q->rows++] = e->row[next];
 		q->at[q->seen + q->more++] = next;
 		if (k + 1 == e->verify)
 			break;
@@ -145,7 +168,6 @@ static int ask(const struct jetwatt_eval *e, size_t r, struct query *q, double b
 	int found;
 
 	*answer = -1;
-	q->more = 0;
 	if (e->method->kind & JETWATT_METHOD_FIXED) {
 		*answer = highest(e);
 		return 0;
@@ -186,34 +208,117 @@ static void add(const struct jetwatt_eval *e, const struct query *q, long answer
 		t->clean[t->cleans++] = 100 * fmax(a->time_ms / e->row[clean].time_ms - 1, 0);
 }
 
+/* The modes that optimize would have measured for this budget, to where it would
+ * be content. Here a mode that is measured again reads the same. */
+static int search(const struct jetwatt_eval *e, size_t r, struct query *q, double budget)
+{
+	int err = 0;
+
+	q->seen = q->rows = 0;
+	while (!err && q->rows < 2 * e->samples) {
+		struct jetwatt_plan_next next;
+
+		err = jetwatt_plan_next(e->mode, e->n, q->known, q->rows, budget, e->samples,
+					e->seed + r, &next);
+		if (err)
+			break;
+		if (!was_measured(q, next.index))
+			q->at[q->seen++] = next.index;
+		q->known[q->rows++] = e->row[next.index];
+	}
+	return err < 0 ? err : 0;
+}
+
+/* Back to what was drawn for all budgets. */
+static void recall(const struct jetwatt_eval *e, struct query *q)
+{
+	q->seen = q->rows = e->samples;
+	for (size_t i = 0; i < q->seen; i++)
+		q->known[i] = e->row[q->at[i]];
+}
+
+static int learn(const struct jetwatt_eval *e, size_t r, struct query *q)
+{
+	void *model = NULL;
+	int err;
+
+	if (!e->method->fit)
+		return 0;
+	err = jetwatt_eval_fit(e, r, q->at, q->seen, &model, NULL);
+	if (!err)
+		err = jetwatt_eval_all(e, model, q->all, NULL);
+	if (model)
+		e->method->free(model);
+	return err;
+}
+
 static int once(const struct jetwatt_eval *e, size_t r, size_t budgets, struct query *q,
 		const unsigned char *dirty, struct tally *t)
 {
-	void *model = NULL;
+	int each = focused(e);
 	long answer;
 	int err = 0;
 
 	q->seen = e->samples;
-	if (!(e->method->kind & JETWATT_METHOD_FIXED))
+	if (!each && !(e->method->kind & JETWATT_METHOD_FIXED))
 		err = jetwatt_eval_sample(e, r, q->at);
-	if (!err && e->method->fit) {
-		err = jetwatt_eval_fit(e, r, q->at, q->seen, &model, NULL);
-		if (!err)
-			err = jetwatt_eval_all(e, model, q->all, NULL);
-		if (model)
-			e->method->free(model);
-	}
+	if (!each && !err)
+		err = learn(e, r, q);
 	for (size_t b = 0; b < budgets && !err; b++) {
 		double budget = e->lo + b * e->step;
 
 		/* What nothing in the corpus meets is no question. */
 		if (best_row(e, NULL, budget) < 0)
 			continue;
-		err = ask(e, r, q, budget, &answer);
+		q->more = 0;
+		if (each)
+			err = search(e, r, q, budget);
+		else
+			recall(e, q);
+		if (each && !err)
+			err = learn(e, r, q);
+		if (!err)
+			err = ask(e, r, q, budget, &answer);
 		if (!err)
 			add(e, q, answer, budget, dirty, t);
 	}
 	return err;
+}
+
+/* What who may only take one of the vendor's modes would take: the fastest of
+ * them that was measured within the budget. Return: 0; exit code. */
+static int with_presets(const struct jetwatt_eval *e, size_t budgets, struct query *q,
+			const unsigned char *dirty, struct tally *t)
+{
+	struct jetwatt_board_error err = { "", "", "" };
+	struct jetwatt_presets *all;
+
+	if (jetwatt_presets_read(&all, NULL, e->presets, &err))
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, err.why, err.fix, "%s", err.what);
+	q->seen = q->more = 0;
+	for (size_t i = 0; i < all->nr && q->seen < e->n; i++) {
+		struct jetwatt_mode m;
+
+		jetwatt_preset_mode_of(e->mode, e->n, &all->preset[i], &m);
+		/* Of a smaller GPU the corpus knows nothing. */
+		for (size_t k = 0; k < e->n && !all->preset[i].mask; k++)
+			if (!memcmp(&e->mode[k], &m, sizeof(m))) {
+				q->at[q->seen++] = k;
+				break;
+			}
+	}
+	jetwatt_presets_free(all);
+	if (!q->seen)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "none of them is a mode of the corpus, or all gate GPU parts",
+					 "leave --presets out", "nothing to compare with in %s",
+					 e->presets);
+	for (size_t b = 0; b < budgets; b++) {
+		double budget = e->lo + b * e->step;
+
+		if (best_row(e, NULL, budget) >= 0)
+			add(e, q, best_seen(e, q, budget), budget, dirty, t);
+	}
+	return 0;
 }
 
 static double mean(const double *v, size_t n)
@@ -238,7 +343,7 @@ static void penalty(struct jetwatt_json *j, const char *key, double *v, size_t n
 	jetwatt_json_end(j);
 }
 
-static void json(const struct jetwatt_eval *e, struct tally *t)
+static void json(const struct jetwatt_eval *e, struct tally *t, struct tally *presets)
 {
 	struct jetwatt_json j;
 
@@ -257,10 +362,17 @@ static void json(const struct jetwatt_eval *e, struct tally *t)
 	jetwatt_json_real(&j, "above_limit_1w_pct", share(t->over_1w, t->answers), 5);
 	jetwatt_json_uint(&j, "unsolved", t->unsolved);
 	jetwatt_json_real(&j, "modes_profiled", t->profiled / t->queries, 5);
+	if (presets->queries) {
+		jetwatt_json_object(&j, "presets");
+		penalty(&j, "penalty_pct", presets->penalty, presets->penalties);
+		penalty(&j, "penalty_clean_pct", presets->clean, presets->cleans);
+		jetwatt_json_uint(&j, "unsolved", presets->unsolved);
+		jetwatt_json_end(&j);
+	}
 	jetwatt_json_end(&j);
 }
 
-static void text(const struct jetwatt_eval *e, struct tally *t)
+static void text(const struct jetwatt_eval *e, struct tally *t, struct tally *presets)
 {
 	printf("%s: %zu of %zu modes seen (%s), %zu times; %zu questions, %g to %g W\n",
 	       e->method->name, e->samples, e->n, jetwatt_eval_sampling(e), e->repeats, t->queries,
@@ -274,39 +386,55 @@ static void text(const struct jetwatt_eval *e, struct tally *t)
 	       t->answers ? t->area / t->answers : 0);
 	printf("without an answer              %zu\n", t->unsolved);
 	printf("modes measured per question    %.1f\n", t->profiled / t->queries);
+	if (presets->queries)
+		printf("the best preset instead        median %6.2f %%, mean %6.2f %%, none within %zu of %zu\n",
+		       jetwatt_eval_quantile(presets->penalty, presets->penalties, 0.5),
+		       mean(presets->penalty, presets->penalties), presets->unsolved,
+		       presets->queries);
 }
 
 int jetwatt_eval_optimize(struct jetwatt_eval *e)
 {
 	size_t budgets = (e->hi - e->lo) / e->step + 1.5, n = e->n, all = budgets * e->repeats;
-	struct query q = { malloc(n * sizeof(*q.at)), 0, 0, malloc(n * sizeof(*q.all)),
-			   malloc(n * sizeof(*q.now)), malloc(n * sizeof(*q.known)),
-			   malloc(n * sizeof(*q.choice)) };
+	struct query q = { .at = malloc(n * sizeof(*q.at)), .all = malloc(n * sizeof(*q.all)),
+			   .now = malloc(n * sizeof(*q.now)),
+			   .known = malloc(3 * n * sizeof(*q.known)),
+			   .choice = malloc(n * sizeof(*q.choice)) };
 	struct tally t = { .penalty = malloc(all * sizeof(double)),
 			   .clean = malloc(all * sizeof(double)) };
+	struct tally presets = { .penalty = malloc(budgets * sizeof(double)),
+				 .clean = malloc(budgets * sizeof(double)) };
 	unsigned char *dirty = malloc(n);
 	int err = -ENOMEM, code = 0;
 
-	if (!q.at || !q.all || !q.now || !q.known || !q.choice || !t.penalty || !t.clean || !dirty)
+	if (!q.at || !q.all || !q.now || !q.known || !q.choice || !t.penalty || !t.clean || !dirty ||
+	    !presets.penalty || !presets.clean)
 		goto out;
 	if (jetwatt_dirty_mark(e->row, n, dirty) < 0)
 		goto out;
+	/* Nothing in such a search is left to chance: once is as good as often. */
+	if (focused(e) && e->method->kind & JETWATT_METHOD_INTERVAL)
+		e->repeats = 1;
 	err = 0;
 	for (size_t r = 0; r < e->repeats && !err; r++) {
 		jetwatt_eval_progress(e, r);
 		err = once(e, r, budgets, &q, dirty, &t);
 	}
 	jetwatt_eval_progress(e, e->repeats);
+	if (!err && e->presets)
+		code = with_presets(e, budgets, &q, dirty, &presets);
 out:
-	if (err)
+	if (code)
+		;	/* has been said */
+	else if (err)
 		code = jetwatt_eval_failed(e, err);
 	else if (!t.queries)
 		code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "its least power is above all of them",
 					 "higher --budgets", "no mode of %s meets a budget", e->path);
 	else if (e->json)
-		json(e, &t);
+		json(e, &t, &presets);
 	else
-		text(e, &t);
+		text(e, &t, &presets);
 	free(q.at);
 	free(q.all);
 	free(q.now);
@@ -314,6 +442,8 @@ out:
 	free(q.choice);
 	free(t.penalty);
 	free(t.clean);
+	free(presets.penalty);
+	free(presets.clean);
 	free(dirty);
 	return code;
 }

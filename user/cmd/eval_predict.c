@@ -4,10 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "error.h"
 #include "eval.h"
 #include "out/json.h"
+#include "picture.h"
 
 /* Two-sided 95 % of a normal variable. */
 #define Z95	1.959964
@@ -21,6 +23,13 @@ enum { TIME, POWER, WHAT };
 struct score {
 	double *mape[WHAT], *covered[WHAT], *fit_ms, *predict_ms;
 	double *all;
+};
+
+/* What there is to draw: a figure for each number of samples, and the first
+ * repeat's modes one by one. */
+struct drawing {
+	struct jetwatt_report_curve curve[JETWATT_EVAL_CURVE];
+	struct jetwatt_report_fit *fit;
 };
 
 static double mean(const double *v, size_t n)
@@ -53,8 +62,18 @@ static void judge(const struct jetwatt_eval *e, const size_t *at,
 	}
 }
 
+static void pairs(const struct jetwatt_eval *e, const size_t *at,
+		  const struct jetwatt_prediction *p, struct jetwatt_report_fit *fit)
+{
+	for (size_t i = e->samples; i < e->n; i++)
+		fit[i - e->samples] = (struct jetwatt_report_fit){
+			{ e->row[at[i]].time_ms, e->row[at[i]].power_w },
+			{ p[at[i]].time_ms, p[at[i]].power_w },
+		};
+}
+
 static int once(const struct jetwatt_eval *e, size_t r, size_t *at, struct jetwatt_prediction *p,
-		struct score *s)
+		struct score *s, struct jetwatt_report_fit *fit)
 {
 	void *model = NULL;
 	int err = jetwatt_eval_sample(e, r, at);
@@ -65,6 +84,8 @@ static int once(const struct jetwatt_eval *e, size_t r, size_t *at, struct jetwa
 		err = jetwatt_eval_all(e, model, p, &s->predict_ms[r]);
 	if (!err)
 		judge(e, at, p, s, r);
+	if (!err && !r && fit)
+		pairs(e, at, p, fit);
 	if (model)
 		e->method->free(model);
 	return err;
@@ -131,34 +152,81 @@ static void text(const struct jetwatt_eval *e, struct score *s)
 	       jetwatt_eval_quantile(s->predict_ms, n, 0.5));
 }
 
-int jetwatt_eval_predict(struct jetwatt_eval *e)
+static void point(struct jetwatt_report_curve *c, const struct jetwatt_eval *e, struct score *s)
+{
+	c->samples = e->samples;
+	for (int w = 0; w < WHAT; w++) {
+		c->median[w] = jetwatt_eval_quantile(s->mape[w], e->repeats, 0.5);
+		c->q1[w] = jetwatt_eval_quantile(s->mape[w], e->repeats, 0.25);
+		c->q3[w] = jetwatt_eval_quantile(s->mape[w], e->repeats, 0.75);
+	}
+}
+
+/* One number of samples. */
+static int figure(struct jetwatt_eval *e, size_t i, struct drawing *d)
 {
 	size_t *at = malloc(e->n * sizeof(*at)), n = e->repeats;
 	struct jetwatt_prediction *p = malloc(e->n * sizeof(*p));
 	double *v = calloc(n, 6 * sizeof(*v));
 	struct score s = { { v, v + n }, { v + 2 * n, v + 3 * n }, v + 4 * n, v + 5 * n, v };
-	int err = at && p && v ? 0 : -ENOMEM, code = 0;
+	int err = at && p && v ? 0 : -ENOMEM;
 
-	if (e->method->kind & (JETWATT_METHOD_OBSERVED | JETWATT_METHOD_FIXED)) {
-		code = jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-					 "jetwatt eval optimize judges what it chooses",
-					 "method %s predicts nothing", e->method->name);
-		goto out;
-	}
 	for (size_t r = 0; r < n && !err; r++) {
 		jetwatt_eval_progress(e, r);
-		err = once(e, r, at, p, &s);
+		err = once(e, r, at, p, &s, d->fit);
 	}
 	jetwatt_eval_progress(e, n);
-	if (err)
-		code = jetwatt_eval_failed(e, err);
-	else if (e->json)
-		json(e, &s);
-	else
-		text(e, &s);
-out:
+	if (!err) {
+		point(&d->curve[i], e, &s);
+		if (e->json)
+			json(e, &s);
+		else
+			text(e, &s);
+	}
 	free(at);
 	free(p);
 	free(v);
+	return err ? jetwatt_eval_failed(e, err) : 0;
+}
+
+static int draw(const struct jetwatt_eval *e, const struct drawing *d)
+{
+	int several = e->nr_curve > 1;
+	char title[96];
+	struct jetwatt_report r = {
+		.title = title, .workload = e->path, .curve = d->curve,
+		.nr_curve = several ? e->nr_curve : 0, .fit = d->fit,
+		.nr_fit = several && !strstr(e->plot, ".html") ? 0 : e->n - e->samples,
+	};
+
+	snprintf(title, sizeof(title), "%s from %zu modes, %s", e->method->name, e->samples,
+		 jetwatt_eval_sampling(e));
+	return jetwatt_picture_write(e->plot, &r, several ? JETWATT_PICTURE_LEARNING :
+				     JETWATT_PICTURE_FIT);
+}
+
+int jetwatt_eval_predict(struct jetwatt_eval *e)
+{
+	struct drawing d = { .fit = NULL };
+	int code = 0;
+
+	if (e->method->kind & (JETWATT_METHOD_OBSERVED | JETWATT_METHOD_FIXED))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					 "jetwatt eval optimize judges what it chooses",
+					 "method %s predicts nothing", e->method->name);
+	if (e->plot) {
+		d.fit = calloc(e->n, sizeof(*d.fit));
+		if (!d.fit)
+			return jetwatt_eval_failed(e, -ENOMEM);
+	}
+	if (e->nr_curve < 2)
+		e->curve[0] = e->samples;
+	for (size_t i = 0; i < (e->nr_curve ? e->nr_curve : 1) && !code; i++) {
+		e->samples = e->curve[i];
+		code = figure(e, i, &d);
+	}
+	if (!code && e->plot)
+		code = draw(e, &d);
+	free(d.fit);
 	return code;
 }

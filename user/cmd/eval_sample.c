@@ -14,11 +14,12 @@
 #include "model/random.h"
 #include "plan/plan.h"
 
+/* Of computing, not of waiting: the machine may have other work. */
 static double now_ms(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
 }
 
@@ -50,28 +51,28 @@ static int is_before(const size_t *at, size_t k, size_t row)
 	return 0;
 }
 
-/* As profile does without a budget; where the plan knows enough, or wants to
- * see a mode again, which here would read the same, chance takes over. */
+/* As profile does without a budget; where the plan knows enough, chance takes
+ * over. Here a mode that is measured again reads the same. */
 static int design(const struct jetwatt_eval *e, uint64_t seed, size_t *at)
 {
-	struct jetwatt_row *seen = malloc(e->samples * sizeof(*seen));
-	size_t k = 0, drawn;
+	struct jetwatt_row *seen = malloc(2 * e->samples * sizeof(*seen));
+	size_t k = 0, rows = 0;
 	int err = seen ? 0 : -ENOMEM;
 
-	while (!err && k < e->samples) {
+	while (!err && rows < 2 * e->samples) {
 		struct jetwatt_plan_next next;
 
-		err = jetwatt_plan_next(e->mode, e->n, seen, k, 0, e->samples, seed, &next);
-		if (err || is_before(at, k, next.index))
+		err = jetwatt_plan_next(e->mode, e->n, seen, rows, 0, e->samples, seed, &next);
+		if (err)
 			break;
-		bring(at, e->n, k, next.index);
-		seen[k++] = e->row[next.index];
+		seen[rows++] = e->row[next.index];
+		if (!is_before(at, k, next.index))
+			bring(at, e->n, k++, next.index);
 	}
 	free(seen);
 	if (err < 0)
 		return err;
-	drawn = e->samples - k;
-	jetwatt_random_draw(&seed, at + k, e->n - k, drawn);
+	jetwatt_random_draw(&seed, at + k, e->n - k, e->samples - k);
 	return 0;
 }
 

@@ -18,15 +18,21 @@ static const struct verb {
 	const char *does;
 } verbs[] = {
 	{ "look", "doctor", jetwatt_cmd_doctor, "Is everything in place? If not, how to fix it" },
-	{ "look", "list", jetwatt_cmd_list, "Rails, clocks, chips, knobs and power modes" },
+	{ "look", "list", jetwatt_cmd_list, "Rails, clocks, knobs, modes, presets, profiles" },
 	{ "measure", "stat", jetwatt_cmd_stat, "Time, power and energy per minibatch of a job" },
-	{ "measure", "record", jetwatt_cmd_record, "Every power sample of a job into a file" },
+	{ "measure", "mark", jetwatt_cmd_mark, "Say where a minibatch begins and ends" },
+	{ "measure", "top", jetwatt_cmd_top, "Rails, clocks and jobs, now or from a trace" },
+	{ "measure", "record", jetwatt_cmd_record, "Every sample and wait of a job into a trace" },
+	{ "measure", "report", jetwatt_cmd_report, "What stat says, from a trace; as a page, too" },
+	{ "measure", "compare", jetwatt_cmd_compare, "What has moved between two traces" },
 	{ "learn", "profile", jetwatt_cmd_profile, "Measure a running job in a few power modes" },
 	{ "learn", "predict", jetwatt_cmd_predict, "Predict all other modes from a profile" },
 	{ "learn", "eval", jetwatt_cmd_eval, "How well a method would do on your measured modes" },
 	{ "act", "optimize", jetwatt_cmd_optimize, "Find, apply and prove the best mode under a budget" },
 	{ "act", "apply", jetwatt_cmd_apply, "Switch to a power mode, all or nothing" },
 	{ "act", "restore", jetwatt_cmd_restore, "Bring back what was before the first switch" },
+	{ "share", "import", jetwatt_cmd_import, "Measured modes from a file into the database" },
+	{ "share", "export", jetwatt_cmd_export, "A trace, a profile or modes for other programs" },
 };
 
 #define NR (sizeof(verbs) / sizeof(verbs[0]))

@@ -17,7 +17,8 @@ void openblas_set_num_threads(int n);
 
 static int no_memory(void)
 {
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot go on");
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM),
+				 jetwatt_error_advice(ENOMEM), "cannot go on");
 }
 
 static int bad_file(const char *path, int err, const struct jetwatt_csv_error *e)
@@ -25,12 +26,48 @@ static int bad_file(const char *path, int err, const struct jetwatt_csv_error *e
 	char why[224];
 
 	if (err != -EINVAL)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-					 "cannot read %s", path);
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 jetwatt_error_advice(-err), "cannot read %s", path);
 	snprintf(why, sizeof(why), "line %u: %s", e->line, e->text);
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, why,
 				 "columns: cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w",
 				 "%s is no file of power modes", path);
+}
+
+static size_t hash(const struct jetwatt_mode *m)
+{
+	uint64_t h = m->cores;
+
+	h = h * 0x9e3779b97f4a7c15ull + m->cpu_khz;
+	h = h * 0x9e3779b97f4a7c15ull + m->gpu_hz;
+	h = h * 0x9e3779b97f4a7c15ull + m->emc_hz;
+	return (h * 0x9e3779b97f4a7c15ull) >> 32;
+}
+
+/* The modes of @n rows in their order, each once: a mode may stand there for
+ * every batch size. Return: 0, -ENOMEM. */
+static int different(struct jetwatt_learn *l, const struct jetwatt_row *row, int n)
+{
+	size_t room = 2;
+	size_t *slot;
+
+	while (room < 2 * (size_t)n)
+		room *= 2;
+	slot = calloc(room, sizeof(*slot));
+	if (!slot)
+		return -ENOMEM;
+	for (int i = 0; i < n; i++) {
+		size_t at = hash(&row[i].mode) & (room - 1);
+
+		while (slot[at] && !jetwatt_learn_same(&l->mode[slot[at] - 1], &row[i].mode))
+			at = (at + 1) & (room - 1);
+		if (slot[at])
+			continue;
+		l->mode[l->nr_modes++] = row[i].mode;
+		slot[at] = l->nr_modes;
+	}
+	free(slot);
+	return 0;
 }
 
 int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *board,
@@ -57,14 +94,9 @@ int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *boa
 		free(row);
 		return no_memory();
 	}
-	/* A mode may stand there once for every batch size. */
-	for (int i = 0; i < n; i++) {
-		size_t j = 0;
-
-		while (j < l->nr_modes && !jetwatt_learn_same(&l->mode[j], &row[i].mode))
-			j++;
-		if (j == l->nr_modes)
-			l->mode[l->nr_modes++] = row[i].mode;
+	if (different(l, row, n)) {
+		free(row);
+		return no_memory();
 	}
 	free(row);
 	return l->nr_modes ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL,
@@ -114,6 +146,33 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
 	return err;
 }
 
+/* The very same measurement, which a file and the database may both have. */
+static int known(const struct jetwatt_learn *l, const struct jetwatt_row *row)
+{
+	for (size_t i = 0; i < l->nr_rows; i++)
+		if (jetwatt_learn_same(&l->row[i].mode, &row->mode) &&
+		    l->row[i].time_ms == row->time_ms && l->row[i].power_w == row->power_w)
+			return 1;
+	return 0;
+}
+
+int jetwatt_learn_reuse(struct jetwatt_learn *l)
+{
+	struct jetwatt_db_row *row = NULL;
+	int n = jetwatt_keep_rows(l->keep, &row), err = 0;
+
+	if (n < 0)
+		return -1 - n;
+	for (int i = 0; i < n && !err; i++)
+		if (!known(l, &row[i].row))
+			err = append(l, &row[i].row);
+	free(row);
+	l->from_file = l->nr_rows;
+	if (!err)
+		jetwatt_error_note("%d measurements of this workload are in the database already", n);
+	return err;
+}
+
 int jetwatt_learn_same(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {
 	return a->cores == b->cores && a->cpu_khz == b->cpu_khz && a->gpu_hz == b->gpu_hz &&
@@ -127,6 +186,46 @@ const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
 		if (jetwatt_learn_same(&l->row[i - 1].mode, mode))
 			return &l->row[i - 1];
 	return NULL;
+}
+
+/* Rows with a figure for both, all of them or none. */
+static int read_reference(const char *path, struct jetwatt_reference *ref)
+{
+	struct jetwatt_csv_error e = { 0 };
+	struct jetwatt_row *row = NULL;
+	uint32_t *batch = NULL;
+	char why[224];
+	int n = jetwatt_csv_read(path, &row, &batch, &e);
+
+	snprintf(why, sizeof(why), "line %u: %s", e.line, e.text);
+	if (n < 0)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, n == -EINVAL ? why : strerror(-n),
+					 NULL, "cannot read %s", path);
+	for (int i = 0; i < n; i++)
+		row[i].batch = batch[i];
+	free(batch);
+	*ref = (struct jetwatt_reference){ row, n };
+	return 0;
+}
+
+int jetwatt_learn_references(struct jetwatt_learn *l, const char *const *path, size_t n)
+{
+	struct jetwatt_reference ref[JETWATT_LEARN_REFERENCES] = { { NULL, 0 } };
+	int code = 0, err;
+
+	openblas_set_num_threads(1);
+	for (size_t i = 0; i < n && !code; i++)
+		code = read_reference(path[i], &ref[i]);
+	if (!code && n) {
+		err = jetwatt_prior_learn(&l->prior, ref, n, JETWATT_LEARN_SEED);
+		if (err)
+			code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+						 "files with time_ms and power_w in every row",
+						 "cannot learn from the references");
+	}
+	for (size_t i = 0; i < n; i++)
+		free((void *)ref[i].row);
+	return code;
 }
 
 static void progress(const struct jetwatt_measure *m, double part, void *arg)
@@ -147,8 +246,8 @@ static int store(struct jetwatt_learn *l)
 {
 	int err = l->out ? jetwatt_csv_write(l->out, l->row, l->nr_rows) : 0;
 
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-				       "cannot write %s", l->out) : 0;
+	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+				       jetwatt_error_advice(-err), "cannot write %s", l->out) : 0;
 }
 
 int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why,
@@ -157,8 +256,8 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 	struct jetwatt_measure_limits limits = given ? *given : jetwatt_measure_profile;
 	struct jetwatt_measure m = { .row.mode = l->mode[index] };
 	int fresh = !jetwatt_learn_row(l, &l->mode[index]), err;
+	uint64_t since, lost = l->watch->lost;
 	char what[96];
-	uint64_t since;
 
 	limits.idle_s = l->wait_s;
 	err = jetwatt_guard_apply(l->guard, &l->mode[index]);
@@ -184,55 +283,69 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 	jetwatt_screen_bar(l->args, l->measured, l->most, 1, what);
 	l->ended_ns = jetwatt_watch_now();
 	err = append(l, &m.row);
+	if (!err && l->keep)
+		err = jetwatt_keep_add(l->keep, &m, l->watch->lost - lost);
 	return err ? err : store(l);
 }
 
-int jetwatt_learn_one(struct jetwatt_learn *l, size_t rows)
+size_t jetwatt_learn_known(const struct jetwatt_learn *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->nr_modes; i++)
+		n += jetwatt_learn_row(l, &l->mode[i]) != NULL;
+	return n;
+}
+
+int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes)
 {
 	struct jetwatt_plan_next next;
 	int err;
 
 	openblas_set_num_threads(1);
-	err = jetwatt_plan_next(l->mode, l->nr_modes, l->row, l->nr_rows, l->budget_w, rows,
-				JETWATT_LEARN_SEED, &next);
+	if (l->down)
+		err = jetwatt_plan_down(l->mode, l->nr_modes, l->row, l->nr_rows, modes, &next);
+	else
+		err = jetwatt_plan_next(l->mode, l->nr_modes, l->row, l->nr_rows, l->budget_w,
+					modes, JETWATT_LEARN_SEED, &next);
 	if (err == 1)
 		return -ENODATA;
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-					 "cannot plan the next mode");
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 jetwatt_error_advice(-err), "cannot plan the next mode");
 	return jetwatt_learn_measure(l, next.index, next.why, NULL);
 }
 
-int jetwatt_learn_run(struct jetwatt_learn *l, size_t rows)
+int jetwatt_learn_run(struct jetwatt_learn *l, size_t modes)
 {
-	size_t most = l->most > rows ? l->most : rows;
 	int err = 0;
 
-	/* The plan paces itself by all that may be spent, not by what is left
-	 * after the part that is kept back. */
-	while (!err && l->nr_rows < rows)
-		err = jetwatt_learn_one(l, most);
+	while (!err)
+		err = jetwatt_learn_one(l, modes);
 	return err == -ENODATA ? 0 : err;
 }
 
 int jetwatt_learn_predict(struct jetwatt_learn *l)
 {
-	struct jetwatt_model *m = NULL;
-	int err;
+	int err = 0;
 
 	openblas_set_num_threads(1);
 	if (!l->prediction)
 		l->prediction = calloc(l->nr_modes, sizeof(*l->prediction));
 	if (!l->prediction)
 		return no_memory();
-	err = jetwatt_model_fit(&m, l->row, l->nr_rows, JETWATT_LEARN_SEED);
+	if (!l->given) {
+		jetwatt_model_free(l->model);
+		err = jetwatt_model_fit_prior(&l->model, l->row, l->nr_rows, l->prior,
+					      JETWATT_LEARN_SEED);
+	}
 	if (!err)
-		err = jetwatt_model_predict(m, l->mode, l->nr_modes, l->prediction);
-	jetwatt_model_free(m);
+		err = jetwatt_model_predict(l->model, l->mode, l->nr_modes, l->prediction);
 	if (err == -ENODATA)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, "fewer than 3 modes have been measured",
 					 "jetwatt profile -o FILE.csv -p PID", "cannot predict");
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL, "cannot predict") :
+	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+				       jetwatt_error_advice(-err), "cannot predict") :
 		     0;
 }
 
@@ -241,4 +354,6 @@ void jetwatt_learn_free(struct jetwatt_learn *l)
 	free(l->mode);
 	free(l->row);
 	free(l->prediction);
+	jetwatt_prior_free(l->prior);
+	jetwatt_model_free(l->model);
 }

@@ -8,12 +8,14 @@
 
 #include "args.h"
 #include "guard.h"
+#include "keep.h"
 #include "measure.h"
 #include "plan/plan.h"
 #include "watch.h"
 
 #define JETWATT_LEARN_SEED	1
 #define JETWATT_LEARN_MOST	20
+#define JETWATT_LEARN_RISK	0.05
 
 /**
  * struct jetwatt_learn - what is known of a job so far
@@ -22,8 +24,14 @@
  * @from_file: rows that were there before
  * @measured: modes measured by us that were new
  * @most: of them in all, for the bar
+ * @keep: the profile database, NULL: none
  * @out: written after every row, NULL: not
  * @prediction: of every candidate after jetwatt_learn_predict(), else NULL
+ * @model: what the last jetwatt_learn_predict() went by; @given: it came from a
+ *	file, and stays as it is
+ * @prior: of jetwatt_learn_references(), NULL: none
+ * @risk: accepted probability that a mode not measured is over the budget
+ * @down: clocks must not be raised from one mode to the next
  * @wait_s: how long to wait for GPU work
  * @detected: minibatches seen so far, over all modes
  */
@@ -31,16 +39,20 @@ struct jetwatt_learn {
 	const struct jetwatt_args *args;
 	struct jetwatt_watch *watch;
 	struct jetwatt_guard *guard;
+	struct jetwatt_keep *keep;
 	struct jetwatt_mode *mode;
 	size_t nr_modes;
 	struct jetwatt_row *row;
 	size_t nr_rows, from_file, max_rows;
 	unsigned int measured, most;
 	const char *out;
-	double budget_w, wait_s;
+	double budget_w, wait_s, risk;
 	struct jetwatt_prediction *prediction;
+	struct jetwatt_prior *prior;
+	struct jetwatt_model *model;
+	int given;
 	uint64_t begun_ns, ended_ns;
-	int silent;
+	int silent, down;
 };
 
 /* Candidates from a file, or the board's grid. Return: 0, exit code. */
@@ -50,18 +62,27 @@ int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *boa
 /* Rows of a profile. @must: it has to exist. Return: 0, exit code. */
 int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must);
 
+/* Learn from @n files of other workloads. Return: 0, exit code. */
+int jetwatt_learn_references(struct jetwatt_learn *l, const char *const *path, size_t n);
+
+/* Rows of the same workload that are in the database. Return: 0, exit code. */
+int jetwatt_learn_reuse(struct jetwatt_learn *l);
+
 /* Switch to a mode and measure it; the row is appended and written.
  * @limits: NULL: those of a profile. Return: 0, exit code. */
 int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why,
 			  const struct jetwatt_measure_limits *limits);
 
-/* Measure what the plan asks for next, on the way to @rows. Return: 0, exit
- * code, -ENODATA: nothing is worth measuring. */
-int jetwatt_learn_one(struct jetwatt_learn *l, size_t rows);
+/* How many of the candidates have been measured, a file's among them. */
+size_t jetwatt_learn_known(const struct jetwatt_learn *l);
 
-/* Measure what the plan asks for until there are @rows, or it is content.
+/* Measure what the plan asks for next, on the way to @modes of them. Return: 0,
+ * exit code, -ENODATA: nothing is worth measuring. */
+int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes);
+
+/* Measure what the plan asks for until @modes are known, or it is content.
  * Return: 0, exit code. */
-int jetwatt_learn_run(struct jetwatt_learn *l, size_t rows);
+int jetwatt_learn_run(struct jetwatt_learn *l, size_t modes);
 
 /* Fit and predict every candidate. Return: 0, exit code. */
 int jetwatt_learn_predict(struct jetwatt_learn *l);
@@ -70,6 +91,9 @@ int jetwatt_learn_predict(struct jetwatt_learn *l);
 const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
 					    const struct jetwatt_mode *mode);
 int jetwatt_learn_same(const struct jetwatt_mode *a, const struct jetwatt_mode *b);
+
+/* As many as anybody needs. */
+#define JETWATT_LEARN_REFERENCES	16
 
 void jetwatt_learn_free(struct jetwatt_learn *l);
 

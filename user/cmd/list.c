@@ -7,7 +7,10 @@
 
 #include "args.h"
 #include "error.h"
+#include "keep.h"
 #include "out/json.h"
+#include "presets.h"
+#include "profiles.h"
 #include "rails.h"
 #include "reach.h"
 #include "suggest.h"
@@ -15,39 +18,49 @@
 
 #define CHIPS_MAX	16
 
-enum { JSON = JETWATT_ARGS_LONG };
+enum { JSON = JETWATT_ARGS_LONG, PRESETS };
+
+enum what { RAILS, CHIPS, CLOCKS, KNOBS, MODES, PRESET_MODES, PROFILES };
 
 struct input {
 	struct jetwatt_args args;
-	const char *what;
+	const char *db, *presets;
+	enum what what;
 	int json;
 };
 
-static const char *const whats[] = { "rails", "chips", "clocks", "knobs", "modes", NULL };
+static const char *const whats[] = {
+	"rails", "chips", "clocks", "knobs", "modes", "presets", "profiles", NULL
+};
 
 static const struct argp_option options[] = {
 	{ "json", JSON, NULL, 0, "As JSON", 0 },
+	{ "presets", PRESETS, "FILE", 0, "The vendor's modes (/etc/nvpmodel.conf)", 0 },
 	{ 0 }
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct input *in = state->input;
-	char fix[64] = "rails, chips, clocks, knobs or modes";
+	char fix[80] = "rails, chips, clocks, knobs, modes, presets or profiles";
 	const char *near;
+	int i;
 
 	switch (key) {
 	case JSON:
 		in->json = 1;
 		break;
+	case PRESETS:
+		in->presets = arg;
+		break;
 	case ARGP_KEY_ARG:
-		for (int i = 0; whats[i]; i++)
-			if (!strcmp(arg, whats[i]))
-				in->what = whats[i];
+		for (i = 0; whats[i] && strcmp(arg, whats[i]); i++)
+			;
+		in->what = (enum what)i;
 		near = jetwatt_suggest(arg, whats);
 		if (near)
 			snprintf(fix, sizeof(fix), "did you mean \"%s\"?", near);
-		if (!in->what)
+		if (!whats[i])
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "cannot list \"%s\"",
 					       arg));
 		break;
@@ -192,8 +205,8 @@ static int list_modes(struct jetwatt_board *board, const struct input *in)
 	char name[96];
 
 	if (n < 0)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL,
-					 "cannot list the modes");
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n),
+					 jetwatt_error_advice(-n), "cannot list the modes");
 	jetwatt_json_init(&j, stdout, 1);
 	if (in->json)
 		jetwatt_json_array(&j, NULL);
@@ -213,27 +226,31 @@ static int list_modes(struct jetwatt_board *board, const struct input *in)
 
 int jetwatt_cmd_list(int argc, char **argv)
 {
-	struct input in = { 0 };
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_keep_db_argp, offsetof(struct input, db) }, { NULL, 0 },
+	};
+	struct input in = { .what = RAILS };
 	struct jetwatt_board *board = NULL;
 	struct jetwatt_info info;
 	struct jetwatt *jw = NULL;
 	int err = 0;
-	char what;
 
-	jetwatt_args_parse("list", "[rails|chips|clocks|knobs|modes]",
-			   "What there is to measure and to switch (rails).", options, parse, argc,
-			   argv, &in);
-	what = in.what ? in.what[1] : 'a';
-	if (what != 'h' && what != 'l')
+	jetwatt_args_parse_with("list", "[rails|chips|clocks|knobs|modes|presets|profiles]",
+				"What there is to measure and to switch (rails), and what has been "
+				"measured (profiles).", options, parse, group, argc, argv, &in);
+	if (in.what == PROFILES)
+		return jetwatt_profiles_list(in.db, in.json, in.args.verbose);
+	if (in.what != CHIPS && in.what != CLOCKS)
 		err = jetwatt_reach_board(&board);
-	if (!err && (what == 'a' || what == 'h' || what == 'l'))
+	if (!err && in.what <= CLOCKS)
 		err = jetwatt_reach_module(&jw, &info);
 	if (!err) {
-		switch (what) {
-		case 'h': err = list_chips(jw, &in); break;
-		case 'l': err = list_clocks(jw, &in); break;
-		case 'n': err = list_knobs(board, &in); break;
-		case 'o': err = list_modes(board, &in); break;
+		switch (in.what) {
+		case CHIPS: err = list_chips(jw, &in); break;
+		case CLOCKS: err = list_clocks(jw, &in); break;
+		case KNOBS: err = list_knobs(board, &in); break;
+		case MODES: err = list_modes(board, &in); break;
+		case PRESET_MODES: err = jetwatt_presets_list(board, in.presets, in.json); break;
 		default: err = jetwatt_rails_list(jw, board, in.json); break;
 		}
 	}

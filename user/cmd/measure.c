@@ -118,7 +118,8 @@ static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, u
 		uint64_t covered, span = b->end_ns - b->start_ns;
 		double uj;
 
-		if (b->start_ns < since_ns || b->kind != JETWATT_BATCH_TRAIN)
+		if (b->start_ns < since_ns || b->kind != JETWATT_BATCH_TRAIN ||
+		    b->flags & JETWATT_BATCH_INFERRED)
 			continue;
 		if (after++ < BATCHES_DROPPED || b->start_ns < from_ns || b->end_ns > w->power_ns)
 			continue;
@@ -206,7 +207,7 @@ int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 		if (jetwatt_watch_now() - looked < LOOK_NS)
 			continue;
 		looked = jetwatt_watch_now();
-		ret = room(&k, w->nr_sync - first + 1, w->nr_power + 1);
+		ret = room(&k, 2 * (w->nr_sync - first) + 1, w->nr_power + 1);
 		if (ret)
 			break;
 		if (look(w, &k, first, since_ns, limits, m, &part))

@@ -6,6 +6,7 @@
 #define JETWATT_CMD_METER_H
 
 #include "batch/batch.h"
+#include "quality.h"
 #include "watch.h"
 
 /**
@@ -13,19 +14,21 @@
  * @begun_ns, @at_ns: what they cover
  * @uj: energy of the total; @rail_uj: of every rail
  * @covered_ns: of that time, not in a gap
- * @at_wait: @uj at the end of each wait of the watch
+ * @at_wait, @at_mark: @uj at the end of each wait, and of each mark, of the watch
  * @bound, @bounds: minibatches and the rest, after jetwatt_meter_end()
+ * @marked: the program has said where they are
  * @info: about them
  */
 struct jetwatt_meter {
 	struct jetwatt_watch *watch;
 	uint64_t begun_ns, at_ns, covered_ns;
 	double uj, rail_uj[JETWATT_RAILS_MAX];
-	double *at_wait;
-	size_t waits, max;
+	double *at_wait, *at_mark;
+	size_t waits, max, marks, max_marks;
 	struct jetwatt_batch_bound *bound;
-	int bounds, failed;
+	int bounds, failed, marked;
 	struct jetwatt_batch_info info;
+	struct jetwatt_quality quality;
 };
 
 void jetwatt_meter_begin(struct jetwatt_meter *m, struct jetwatt_watch *w);
@@ -38,6 +41,10 @@ int jetwatt_meter_end(struct jetwatt_meter *m, uint64_t end_ns);
 
 /* Energy of a bound in uJ; negative: not known. */
 double jetwatt_meter_bound(const struct jetwatt_meter *m, const struct jetwatt_batch_bound *b);
+
+/* marks.c: the bounds that the program has marked itself, in place of those
+ * that are found. Return: how many, 0: none; -ENOMEM. */
+int jetwatt_marks_bounds(struct jetwatt_meter *m);
 
 /* Bounds that are minibatches. */
 size_t jetwatt_meter_minibatches(const struct jetwatt_meter *m);

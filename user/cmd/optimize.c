@@ -5,42 +5,88 @@
 
 #include "answer.h"
 #include "choose.h"
+#include "consult.h"
 #include "error.h"
 #include "follow.h"
 #include "offered.h"
+#include "picture.h"
 #include "reach.h"
 #include "screen.h"
 #include "verbs.h"
 
 /* Modes kept back for candidates that only the prediction speaks for. */
 #define RESERVE		2
-#define SHOWN		5
 
-enum { PROFILE = JETWATT_ARGS_LONG, MODES, MOST, JSON, PREDICTIONS, APPLY, DRY_RUN, WAIT };
+enum { PROFILE = JETWATT_ARGS_LONG, MODES, MOST, JSON, PREDICTIONS, APPLY, DRY_RUN, WAIT,
+       TIME, LEAST, RISK, MINIBATCHES, FRONT, PRESETS, PLOT };
 
 struct input {
 	struct jetwatt_args args;
 	struct jetwatt_args_job job;
-	const char *profile, *modes, *out, *json, *predictions;
-	double power_w, wait_s;
-	long most;
-	int apply, dry_run;
+	struct jetwatt_keep_args keep;
+	const char *profile, *modes, *out, *json, *predictions, *presets, *plot;
+	struct jetwatt_plan_question ask;
+	double wait_s;
+	long most, minibatches;
+	int least, front, apply, dry_run;
 };
 
 static const struct argp_option options[] = {
 	{ "power", 'w', "WATTS", 0, "The budget: mean power of the module", 0 },
+	{ "time-ms", TIME, "MS", 0, "From a profile: most time for a minibatch", 0 },
+	{ "least", LEAST, "WHAT", 0,
+	  "From a profile: time, power or energy; default: time, with --time-ms alone power", 0 },
+	{ "risk", RISK, "P", 0, "Accepted probability of breaking a limit (0.05)", 0 },
+	{ "minibatches", MINIBATCHES, "N", 0, "Of an epoch or a job: their time and energy too", 0 },
+	{ "front", FRONT, NULL, 0, "From a profile: all modes that no other one beats", 0 },
 	{ "pid", 'p', "PID", 0, "The running job", 0 },
 	{ "profile", PROFILE, "FILE.csv", 0, "What was measured before", 0 },
 	{ "modes", MODES, "FILE.csv", 0, "Choose among these modes; default: all of this board", 0 },
 	{ "most", MOST, "N", 0, "Modes to measure at most (20)", 0 },
-	{ "output", 'o', "FILE.csv", 0, "Write what is measured, after every mode", 0 },
+	{ "presets", PRESETS, "FILE", 0, "Compare with these (/etc/nvpmodel.conf)", 0 },
+	{ "output", 'o', "FILE.csv", 0, "Write after every mode; go on with what is there", 0 },
 	{ "json", JSON, "FILE", 0, "All that was found, as JSON (-: standard output)", 0 },
 	{ "predictions", PREDICTIONS, "FILE.csv", 0, "Write the predictions of all modes", 0 },
+	{ "plot", PLOT, "FILE", 0, "Draw it: FILE.svg, FILE.png or FILE.html", 0 },
 	{ "apply", APPLY, NULL, 0, "Without a job: switch to the answer, unproven", 0 },
 	{ "dry-run", DRY_RUN, NULL, 0, "With a job: bring the board back at the end", 0 },
 	{ "wait", WAIT, "SECONDS", 0, "Patience with a job that does nothing on the GPU (30s)", 0 },
 	{ 0 }
 };
+
+static int least(const char *what)
+{
+	static const char *const word[] = { "time", "power", "energy", NULL };
+
+	for (int i = 0; word[i]; i++)
+		if (!strcmp(what, word[i]))
+			return i;
+	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "time, power or energy",
+			       "--least: there is no \"%s\"", what));
+}
+
+static void finish(struct input *in)
+{
+	struct jetwatt_plan_question *q = &in->ask;
+	int job = in->job.pid || in->job.argv;
+
+	jetwatt_args_one_job(&in->job, 0);
+	if (!(q->power_w > 0 || q->time_ms > 0))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--power 30W",
+				       "no power budget"));
+	if (!job && !in->profile)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				       "-p PID or -- COMMAND to measure a job, --profile FILE.csv to answer from what was measured",
+				       "neither a job nor a profile"));
+	/* A running job is searched for one thing only: to be fast in a budget. */
+	if (job && (q->time_ms > 0 || in->least > 0 || in->front))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+				       "a job is only made as fast as a budget lets it be",
+				       "jetwatt profile -o FILE.csv for the job, then --profile FILE.csv without it",
+				       "--time-ms, --least and --front need a profile"));
+	q->least = in->least >= 0 ? in->least :
+		   q->power_w > 0 ? JETWATT_LEAST_TIME : JETWATT_LEAST_POWER;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -48,7 +94,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'w':
-		in->power_w = jetwatt_args_quantity("--power", arg, "W", 0.1, 1000);
+		in->ask.power_w = jetwatt_args_quantity("--power", arg, "W", 0.1, 1000);
 		break;
 	case 'p':
 		in->job.pid = jetwatt_args_pid(arg);
@@ -71,6 +117,27 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case PREDICTIONS:
 		in->predictions = arg;
 		break;
+	case PRESETS:
+		in->presets = arg;
+		break;
+	case PLOT:
+		in->plot = jetwatt_picture_path("--plot", arg);
+		break;
+	case TIME:
+		in->ask.time_ms = jetwatt_args_quantity("--time-ms", arg, "ms", 1e-3, 1e7);
+		break;
+	case LEAST:
+		in->least = least(arg);
+		break;
+	case RISK:
+		in->ask.risk = jetwatt_args_quantity("--risk", arg, "", 1e-6, 0.5);
+		break;
+	case MINIBATCHES:
+		in->minibatches = jetwatt_args_count("--minibatches", arg, 1, 1000000000000);
+		break;
+	case FRONT:
+		in->front = 1;
+		break;
 	case APPLY:
 		in->apply = 1;
 		break;
@@ -84,14 +151,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		jetwatt_args_command(&in->job, state);
 		break;
 	case ARGP_KEY_END:
-		jetwatt_args_one_job(&in->job, 0);
-		if (in->power_w <= 0)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--power 30W",
-					       "no power budget"));
-		if (!in->job.pid && !in->job.argv && !in->profile)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-					       "-p PID or -- COMMAND to measure a job, --profile FILE.csv to answer from what was measured",
-					       "neither a job nor a profile"));
+		finish(in);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -99,46 +159,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Without a job: the ranking, from the profile alone. */
-static int from_profile(struct jetwatt_learn *l, const struct input *in, struct jetwatt_board *board,
-			struct jetwatt_answer *a)
-{
-	struct jetwatt_plan_choice at[JETWATT_CHOOSE_MAX];
-	struct jetwatt_board_error e = { "", "", "" };
-	char name[96] = "";
-	int n = jetwatt_choose_rank(l, at), err;
-
-	if (n < 0)
-		return JETWATT_EXIT_FAILED;
-	if (!n)
-		return jetwatt_choose_infeasible(l, &at[0]);
-	if (!l->silent) {
-		printf("fastest modes within %g W (risk 5 %%), from %zu measured ones\n",
-		       l->budget_w, l->nr_rows);
-		jetwatt_screen_front_head();
-		for (int i = 0; i < n && i < SHOWN; i++)
-			jetwatt_screen_front(i ? ' ' : '*', &l->mode[at[i].index], &at[i].p,
-					     at[i].measured ? "measured" : "predicted");
-	}
-	a->chosen = &l->mode[at[0].index];
-	a->predicted = &l->prediction[at[0].index];
-	a->measured = jetwatt_learn_row(l, a->chosen);
-	jetwatt_board_mode_format(a->chosen, name, sizeof(name));
-	if (!in->apply) {
-		if (!l->silent)
-			printf("next: jetwatt apply %s\n", name);
-		return 0;
-	}
-	err = jetwatt_board_apply(board, a->chosen, &e);
-	if (err)
-		return jetwatt_error_board(err, &e);
-	if (!l->silent)
-		printf("applied %s, not proven: no job to measure\n"
-		       "what was before: jetwatt restore\n", name);
-	return 0;
-}
-
-static void say(const struct jetwatt_learn *l, const struct jetwatt_choose *c, int kept)
+static void say(const struct jetwatt_learn *l, const struct jetwatt_answer *a,
+		const struct jetwatt_choose *c, int kept)
 {
 	const struct jetwatt_row *r = &c->proof;
 	const char *on = jetwatt_screen_paint(l->args, 'g'), *off = jetwatt_screen_plain(l->args);
@@ -155,6 +177,7 @@ static void say(const struct jetwatt_learn *l, const struct jetwatt_choose *c, i
 	/* What counts against the budget is not what the module draws. */
 	if (!strcmp(l->watch->scope, "partial sum"))
 		printf("  these W are a partial sum, the module draws more: jetwatt list rails\n");
+	jetwatt_baseline_print(a->baseline, l, r->time_ms);
 	printf("%u of %zu modes measured in %.0f s; ", l->measured, l->nr_modes,
 	       (l->ended_ns - l->begun_ns) * 1e-9);
 	printf(kept ? "the board stays in this mode\nwhat was before: jetwatt restore\n" :
@@ -192,30 +215,51 @@ static void forget(void *watch)
 	w->nr_sync = 0;
 }
 
+static int draw(const struct input *in, const struct jetwatt_answer *a)
+{
+	struct jetwatt_row chosen = { .time_ms = 0 };
+
+	if (a->measured)
+		chosen = *a->measured;
+	else if (a->chosen)
+		chosen = (struct jetwatt_row){ .mode = *a->chosen, .time_ms = a->predicted->time_ms,
+					       .power_w = a->predicted->power_w };
+	return jetwatt_picture_front(in->plot, a->learn, a->baseline, a->board,
+				     a->chosen ? &chosen : NULL);
+}
+
 static int written(const struct input *in, const struct jetwatt_answer *a)
 {
 	int err = in->json ? jetwatt_answer_json(a, in->json) : 0;
 
 	if (in->predictions && a->learn->prediction)
 		err = jetwatt_answer_predictions(a->learn, in->predictions) ?: err;
-	return err;
+	return in->plot ? draw(in, a) ?: err : err;
 }
 
 static int watched(struct jetwatt_learn *l, const struct input *in, struct jetwatt_board *board,
 		   struct jetwatt_answer *a, struct jetwatt_choose *c)
 {
+	struct jetwatt_keep keep = { .db = NULL };
 	struct jetwatt_guard guard;
 	struct jetwatt_watch w;
 	int err, back = 0;
 
 	err = jetwatt_watch_open(&w, board, 0);
 	if (!err)
+		err = jetwatt_keep_open(&keep, &in->keep);
+	if (!err)
 		err = jetwatt_guard_hold(&guard, board);
 	if (err)
 		goto out;
 	l->watch = &w;
 	l->guard = &guard;
+	l->keep = &keep;
 	err = jetwatt_watch_job(&w, &in->job);
+	if (!err)
+		err = jetwatt_keep_workload(&keep, &in->keep, board, &w, &in->job);
+	if (!err && in->keep.reuse)
+		err = jetwatt_learn_reuse(l);
 	if (!err)
 		err = with_job(l, in, a, c);
 	jetwatt_screen_clear(&in->args);
@@ -224,37 +268,64 @@ static int watched(struct jetwatt_learn *l, const struct input *in, struct jetwa
 	else
 		jetwatt_guard_keep(&guard);
 	err = err ? err : back;
-	if (!err && !l->silent)
-		say(l, c, !in->dry_run);
+	if (!err && !l->silent) {
+		say(l, a, c, !in->dry_run);
+		jetwatt_answer_totals(a);
+	}
 	if (!err || err == JETWATT_EXIT_INFEASIBLE)
 		err = written(in, a) ?: err;
 	if (!err && in->job.argv)
 		err = jetwatt_follow(&w, 0, forget, &w) ?: jetwatt_follow_exit(&w);
 	jetwatt_child_stop(&w.child);
 out:
+	jetwatt_keep_close(&keep);
 	jetwatt_watch_close(&w);
 	return err;
 }
 
+/* Go on with what an interrupted run has written: its modes are ours. */
+static int resume(struct jetwatt_learn *l, const struct input *in)
+{
+	size_t before = jetwatt_learn_known(l);
+	int err;
+
+	if (!in->out || (in->profile && !strcmp(in->out, in->profile)))
+		return 0;
+	err = jetwatt_learn_read(l, in->out, 0);
+	if (err)
+		return err;
+	l->measured = jetwatt_learn_known(l) - before;
+	if (l->measured)
+		jetwatt_error_note("%u modes are in %s already", l->measured, in->out);
+	return 0;
+}
+
 int jetwatt_cmd_optimize(int argc, char **argv)
 {
-	struct input in = { .most = JETWATT_LEARN_MOST, .wait_s = 30 };
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_keep_argp, offsetof(struct input, keep) }, { NULL, 0 },
+	};
+	struct input in = { .most = JETWATT_LEARN_MOST, .wait_s = 30, .least = -1,
+			    .ask.risk = JETWATT_LEARN_RISK };
 	struct jetwatt_learn l = { .args = &in.args };
 	struct jetwatt_choose c = { 0 };
-	struct jetwatt_answer a = { .learn = &l };
+	struct jetwatt_baseline baseline = { .presets = NULL };
+	struct jetwatt_answer a = { .learn = &l, .baseline = &baseline };
 	struct jetwatt_board *board = NULL;
 	int err, job;
 
-	jetwatt_args_parse("optimize",
-			   "--power WATTS -p PID\n--power WATTS -- COMMAND [ARGUMENT...]\n"
-			   "--power WATTS --profile FILE.csv",
-			   "Find the fastest power mode within a budget.\v"
-			   "With a job: measures a few modes, predicts the others, switches to the "
-			   "best one and proves by measuring that the budget holds; the mode stays, "
-			   "jetwatt restore takes it back. Without a job: answers from a profile.",
-			   options, parse, argc, argv, &in);
+	jetwatt_args_parse_with("optimize",
+				"--power WATTS -p PID\n--power WATTS -- COMMAND [ARGUMENT...]\n"
+				"--power WATTS --profile FILE.csv\n--time-ms MS --profile FILE.csv",
+				"Find the fastest power mode within a budget.\v"
+				"With a job: measures a few modes, predicts the others, switches to the "
+				"best one and proves by measuring that the budget holds; the mode stays, "
+				"jetwatt restore takes it back. Without a job: answers from a profile.",
+				options, parse, group, argc, argv, &in);
 	job = in.job.pid || in.job.argv;
-	l.budget_w = in.power_w;
+	l.budget_w = in.ask.power_w;
+	l.risk = in.ask.risk;
+	a.minibatches = in.minibatches;
 	l.wait_s = in.wait_s;
 	l.out = in.out;
 	l.silent = in.args.quiet || (in.json && !strcmp(in.json, "-"));
@@ -266,14 +337,21 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	err = jetwatt_learn_modes(&l, board, in.modes);
 	if (!err && board && in.modes)
 		err = jetwatt_offered(board, l.mode, &l.nr_modes, in.modes);
+	if (!err)
+		err = jetwatt_baseline_open(&baseline, &l, board, in.presets);
 	if (!err && in.profile)
 		err = jetwatt_learn_read(&l, in.profile, 1);
 	if (!err && job)
+		err = resume(&l, &in);
+	if (!err && job)
 		err = watched(&l, &in, board, &a, &c);
 	else if (!err)
-		err = from_profile(&l, &in, board, &a);
+		err = jetwatt_consult(&l, &in.ask, in.front, in.apply ? board : NULL, &a);
+	if (!err && !job && !l.silent)
+		jetwatt_baseline_print(&baseline, &l, a.predicted ? a.predicted->time_ms : 0);
 	if (!job && (!err || err == JETWATT_EXIT_INFEASIBLE))
 		err = written(&in, &a) ?: err;
+	jetwatt_baseline_close(&baseline);
 	jetwatt_learn_free(&l);
 	jetwatt_board_close(board);
 	return err;

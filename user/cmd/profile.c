@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +12,19 @@
 #include "screen.h"
 #include "verbs.h"
 
-enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT };
+enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING };
+
+/* Fewer rows than this know nothing of their own spread. */
+#define ROWS_FEW	6
 
 struct input {
 	struct jetwatt_args args;
 	struct jetwatt_args_job job;
+	struct jetwatt_keep_args keep;
 	const char *modes, *out, *json;
-	double power_w, wait_s;
+	double power_w, wait_s, until;
 	long most;
+	int descending;
 };
 
 static const struct argp_option options[] = {
@@ -26,6 +32,9 @@ static const struct argp_option options[] = {
 	{ "power", 'w', "WATTS", 0, "Learn best where this budget is met; default: everywhere", 0 },
 	{ "modes", MODES, "FILE.csv", 0, "Measure only modes of this list", 0 },
 	{ "most", MOST, "N", 0, "Modes to measure at most (20)", 0 },
+	{ "until", UNTIL, "PCT", 0, "Stop when time and power are known that well (95 %)", 0 },
+	{ "descending", DESCENDING, NULL, 0,
+	  "Never raise a clock of CPU or GPU: for boards that only step down", 0 },
 	{ "output", 'o', "FILE.csv", 0, "Write after every mode; go on with what is there", 0 },
 	{ "json", JSON, "FILE", 0, "All that was found, as JSON (-: standard output)", 0 },
 	{ "wait", WAIT, "SECONDS", 0, "Patience with a job that does nothing on the GPU (30s)", 0 },
@@ -49,6 +58,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case MOST:
 		in->most = jetwatt_args_count("--most", arg, 3, 10000);
 		break;
+	case UNTIL:
+		in->until = jetwatt_args_quantity("--until", arg, "%", 0.1, 100) / 100;
+		break;
+	case DESCENDING:
+		in->descending = 1;
+		break;
 	case 'o':
 		in->out = arg;
 		break;
@@ -63,6 +78,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		jetwatt_args_one_job(&in->job, 1);
+		if (in->descending && in->power_w > 0)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+					       "a search for a budget goes up and down",
+					       "leave one of the two out",
+					       "--descending and --power do not go together"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -70,27 +90,57 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+/* Is the question answered as well as was wished? Return: 0, exit code. */
+static int tight(struct jetwatt_learn *l, double until, int *done)
+{
+	double spread;
+	int err;
+
+	if (!(until > 0) || l->nr_rows < ROWS_FEW)
+		return 0;
+	err = jetwatt_learn_predict(l);
+	if (err)
+		return err;
+	spread = jetwatt_plan_spread(l->prediction, l->nr_modes, l->budget_w);
+	*done = spread <= until;
+	if (*done)
+		jetwatt_error_note("time and power are known to +- %.1f %%", 100 * spread);
+	return 0;
+}
+
 static int measure(struct jetwatt_learn *l, const struct input *in)
 {
 	int err = jetwatt_learn_read(l, in->out ? in->out : "", 0);
+	size_t known;
+	int done = 0;
 
+	if (!err && l->from_file)
+		jetwatt_error_note("%zu modes are in %s already", jetwatt_learn_known(l), in->out);
+	if (!err && in->keep.reuse)
+		err = jetwatt_learn_reuse(l);
 	if (err)
 		return err;
-	if (l->from_file)
-		jetwatt_error_note("%zu modes are in %s already", l->nr_rows, in->out);
-	l->most = (size_t)in->most > l->nr_rows ? in->most - l->nr_rows : 0;
+	known = jetwatt_learn_known(l);
+	l->most = (size_t)in->most > known ? in->most - known : 0;
 	l->begun_ns = jetwatt_watch_now();
 	if (!l->silent)
 		jetwatt_screen_head();
-	return jetwatt_learn_run(l, in->most);
+	err = tight(l, in->until, &done);
+	while (!err && !done) {
+		err = jetwatt_learn_one(l, in->most);
+		if (!err)
+			err = tight(l, in->until, &done);
+	}
+	return err == -ENODATA ? 0 : err;
 }
 
 static int run(struct input *in, struct jetwatt_board *board, struct jetwatt_watch *w)
 {
 	struct jetwatt_guard guard;
+	struct jetwatt_keep keep = { .db = NULL };
 	struct jetwatt_learn l = {
-		.args = &in->args, .watch = w, .guard = &guard, .out = in->out,
-		.budget_w = in->power_w, .wait_s = in->wait_s,
+		.args = &in->args, .watch = w, .guard = &guard, .keep = &keep, .out = in->out,
+		.budget_w = in->power_w, .wait_s = in->wait_s, .down = in->descending,
 		.silent = in->args.quiet || (in->json && !strcmp(in->json, "-")),
 	};
 	struct jetwatt_answer a = { .board = jetwatt_board_name(board), .learn = &l };
@@ -99,10 +149,14 @@ static int run(struct input *in, struct jetwatt_board *board, struct jetwatt_wat
 	if (!err && in->modes)
 		err = jetwatt_offered(board, l.mode, &l.nr_modes, in->modes);
 	if (!err)
+		err = jetwatt_keep_open(&keep, &in->keep);
+	if (!err)
 		err = jetwatt_guard_hold(&guard, board);
 	if (err)
 		goto out;
 	err = jetwatt_watch_job(w, &in->job);
+	if (!err)
+		err = jetwatt_keep_workload(&keep, &in->keep, board, w, &in->job);
 	if (!err)
 		err = measure(&l, in);
 	jetwatt_screen_clear(&in->args);
@@ -117,22 +171,26 @@ static int run(struct input *in, struct jetwatt_board *board, struct jetwatt_wat
 		       in->out ? in->out : "");
 	jetwatt_child_stop(&w->child);
 out:
+	jetwatt_keep_close(&keep);
 	jetwatt_learn_free(&l);
 	return err;
 }
 
 int jetwatt_cmd_profile(int argc, char **argv)
 {
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_keep_argp, offsetof(struct input, keep) }, { NULL, 0 },
+	};
 	struct input in = { .most = JETWATT_LEARN_MOST, .wait_s = 30 };
 	struct jetwatt_board *board = NULL;
 	struct jetwatt_watch w;
 	int err;
 
-	jetwatt_args_parse("profile", "-p PID\n-- COMMAND [ARGUMENT...]",
-			   "Measure time and power of a training job in a few power modes.\v"
-			   "The board is brought back at the end, whatever happens. A command that "
-			   "was started here is ended (SIGTERM) when the profile is complete.",
-			   options, parse, argc, argv, &in);
+	jetwatt_args_parse_with("profile", "-p PID\n-- COMMAND [ARGUMENT...]",
+				"Measure time and power of a training job in a few power modes.\v"
+				"The board is brought back at the end, whatever happens. A command that "
+				"was started here is ended (SIGTERM) when the profile is complete.",
+				options, parse, group, argc, argv, &in);
 	err = jetwatt_reach_board(&board);
 	if (err)
 		return err;

@@ -1,49 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
+#include <unistd.h>
 
+#include "blackbox.h"
 #include "error.h"
 #include "follow.h"
-#include "meter.h"
-#include "out/json.h"
 #include "reach.h"
+#include "replay.h"
 #include "summary.h"
 #include "verbs.h"
 
-/* A second of samples fits many times. */
-#define BUFFER (256 << 10)
+#ifndef JETWATT_VERSION
+#define JETWATT_VERSION "unknown"
+#endif
 
-enum { RATE = JETWATT_ARGS_LONG, JSON, FOR };
+enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, TRIGGER, PRE, POST };
 
 struct input {
 	struct jetwatt_args args;
 	struct jetwatt_args_job job;
 	const char *out;
-	double for_s, rate_hz;
+	double for_s, rate_hz, pre_s, post_s;
+	enum jetwatt_blackbox_trigger trigger;
 	int json;
 };
 
 /**
  * struct record - the file being written
- * @clock: the mode that was written last
- * @seq: of the sample before
+ * @path: its name, NULL: standard output
  */
 struct record {
-	FILE *f;
-	struct jetwatt_meter meter;
-	struct jetwatt_mode clock;
-	uint64_t seq;
+	struct jetwatt_watch watch;
+	struct jetwatt_trace_writer *writer;
+	const char *path;
+	int fd;
 };
 
 static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0, "The file; -: standard output", 0 },
+	{ "output", 'o', "FILE", 0, "The trace; -: standard output", 0 },
 	{ "pid", 'p', "PID", 0, "The running job, until it ends or SIGINT", 0 },
 	{ "for", FOR, "SECONDS", 0, "With -p: no longer than that", 0 },
 	{ "rate", RATE, "HZ", 0, "Samples a second; default: the highest possible rate", 0 },
+	{ "trigger", TRIGGER, "WHAT", 0, "Not a job, but what was before and after: oc (over-current), thermal, signal (SIGUSR1)", 0 },
+	{ "pre", PRE, "SECONDS", 0, "With --trigger: before it (10)", 0 },
+	{ "post", POST, "SECONDS", 0, "With --trigger: after it (10)", 0 },
 	{ "json", JSON, NULL, 0, "The closing summary as JSON", 0 },
 	{ 0 }
 };
@@ -62,6 +67,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case RATE:
 		in->rate_hz = jetwatt_args_quantity("--rate", arg, "Hz", 1, 1e6);
 		break;
+	case TRIGGER:
+		in->trigger = jetwatt_blackbox_parse(arg);
+		if (in->trigger == JETWATT_BLACKBOX_NONE)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "there are oc, thermal and signal",
+					       "--trigger: no such thing as %s", arg));
+		break;
+	case PRE:
+		in->pre_s = jetwatt_args_quantity("--pre", arg, "s", 0.1, 3600);
+		break;
+	case POST:
+		in->post_s = jetwatt_args_quantity("--post", arg, "s", 0, 3600);
+		break;
 	case 'o':
 		in->out = arg;
 		break;
@@ -72,7 +89,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		jetwatt_args_command(&in->job, state);
 		break;
 	case ARGP_KEY_END:
-		jetwatt_args_one_job(&in->job, 1);
+		jetwatt_args_one_job(&in->job, !in->trigger);
+		if (in->trigger && in->job.argv)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "start it, then: --trigger ... -p PID",
+					       "--trigger is not for a command"));
 		if (!in->out)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "-o FILE", "no file to write"));
 		if (in->for_s > 0 && in->job.argv)
@@ -86,221 +106,227 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static uint64_t clock_ns(clockid_t id)
+/* The command as one line, cut where it gets long. */
+static void command_line(char **argv, char *buf, size_t len)
 {
-	struct timespec ts;
+	size_t at = 0;
 
-	clock_gettime(id, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+	buf[0] = '\0';
+	for (int i = 0; argv && argv[i] && at < len; i++)
+		at += snprintf(buf + at, len - at, "%s%s", i ? " " : "", argv[i]);
 }
 
-static void begin_line(struct jetwatt_json *j, FILE *f, const char *type)
+static int write_rails(struct record *rec, const struct jetwatt_board *board)
 {
-	jetwatt_json_init(j, f, 0);
-	jetwatt_json_object(j, NULL);
-	jetwatt_json_string(j, "type", type);
+	const struct jetwatt_watch *w = &rec->watch;
+	struct jetwatt_rail now[JETWATT_RAILS_MAX];
+	int n = jetwatt_rails(w->jw, now, JETWATT_RAILS_MAX), err = 0;
+
+	for (int r = 0; r < w->nr_rails && !err; r++) {
+		struct jetwatt_rail rail = r < n ? now[r] : w->rail[r];
+		const char *parent = jetwatt_board_parent(board, w->rail[r].label);
+
+		/* The board's table counts, which the module's may be older than. */
+		rail.in_total = 0;
+		rail.parent = UINT32_MAX;
+		for (int i = 0; i < w->nr_total; i++)
+			rail.in_total |= w->total[i] == r;
+		for (int i = 0; parent && i < w->nr_rails; i++)
+			if (!strcmp(w->rail[i].label, parent))
+				rail.parent = w->rail[i].id;
+		err = jetwatt_trace_write_rail(rec->writer, &rail);
+	}
+	return err;
 }
 
-static void header(FILE *f, const struct jetwatt_watch *w, const char *board)
+/* What was read of a run must make sense without the board. */
+static int describe(struct record *rec, const struct input *in, const struct jetwatt_board *board)
 {
-	struct jetwatt_json j;
+	struct jetwatt_chip chip[JETWATT_RAILS_MAX];
+	char line[JETWATT_TRACE_TEXT_LEN];
 	struct utsname u;
+	int n, err;
 
 	uname(&u);
-	begin_line(&j, f, "header");
-	jetwatt_json_uint(&j, "format", 1);
-	jetwatt_json_string(&j, "board", board);
-	jetwatt_json_string(&j, "kernel", u.release);
-	jetwatt_json_uint(&j, "monotonic_ns", clock_ns(CLOCK_MONOTONIC));
-	jetwatt_json_uint(&j, "boottime_ns", clock_ns(CLOCK_BOOTTIME));
-	jetwatt_json_uint(&j, "realtime_ns", clock_ns(CLOCK_REALTIME));
-	jetwatt_json_string(&j, "scope", w->scope);
-	jetwatt_json_array(&j, "rails");
-	for (int r = 0; r < w->nr_rails; r++) {
-		int in_total = 0;
-
-		for (int i = 0; i < w->nr_total; i++)
-			in_total |= w->total[i] == r;
-		jetwatt_json_object(&j, NULL);
-		jetwatt_json_string(&j, "label", w->rail[r].label);
-		jetwatt_json_uint(&j, "shunt_uohm", w->rail[r].shunt_uohm);
-		jetwatt_json_bool(&j, "enabled", w->rail[r].enabled);
-		jetwatt_json_bool(&j, "in_total", in_total);
-		jetwatt_json_end(&j);
-	}
-	jetwatt_json_end(&j);
-	jetwatt_json_end(&j);
+	command_line(in->job.argv, line, sizeof(line));
+	err = jetwatt_trace_write_text(rec->writer, "board", jetwatt_board_name(board));
+	if (!err)
+		err = jetwatt_trace_write_text(rec->writer, "kernel", u.release);
+	if (!err)
+		err = jetwatt_trace_write_text(rec->writer, "version", JETWATT_VERSION);
+	if (!err)
+		err = jetwatt_trace_write_text(rec->writer, "command", line);
+	if (!err)
+		err = jetwatt_trace_write_text(rec->writer, "scope", rec->watch.scope);
+	n = jetwatt_chips(rec->watch.jw, chip, JETWATT_RAILS_MAX);
+	for (int i = 0; i < n && i < JETWATT_RAILS_MAX && !err; i++)
+		err = jetwatt_trace_write_chip(rec->writer, &chip[i]);
+	return err ? err : write_rails(rec, board);
 }
 
-static void job_line(FILE *f, const struct jetwatt_watch *w)
+static int unwritable(const struct record *rec, int err)
 {
-	struct jetwatt_json j;
-
-	begin_line(&j, f, "job");
-	jetwatt_json_uint(&j, "t_ns", w->begun_ns);
-	jetwatt_json_int(&j, "pid", w->pid);
-	jetwatt_json_end(&j);
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), err == -ENOSPC ?
+				 "make room, or record to another disk; what was written before is good" :
+				 "-o names a file that can be written",
+				 "cannot write %s", rec->path ? rec->path : "standard output");
 }
 
-static void mode_line(struct record *rec, const struct jetwatt_power *p)
-{
-	struct jetwatt_json j;
-
-	rec->clock = p->clock;
-	begin_line(&j, rec->f, "mode");
-	jetwatt_json_uint(&j, "t_ns", p->time_ns);
-	jetwatt_json_uint(&j, "cores", p->clock.cores);
-	jetwatt_json_uint(&j, "cpu_khz", p->clock.cpu_khz);
-	jetwatt_json_uint(&j, "gpu_hz", p->clock.gpu_hz);
-	jetwatt_json_uint(&j, "emc_hz", p->clock.emc_hz);
-	jetwatt_json_end(&j);
-}
-
-/* Hundreds a second: written by hand. A rail that was not read is null. */
-static void on_power(const struct jetwatt_power *p, void *arg)
-{
-	struct record *rec = arg;
-
-	if (p->gap)
-		fprintf(rec->f, "{\"type\":\"gap\",\"t_ns\":%llu,\"lost\":%llu}\n",
-			(unsigned long long)p->time_ns,
-			(unsigned long long)(rec->seq ? p->seq - rec->seq - 1 : 0));
-	rec->seq = p->seq;
-	if (memcmp(&p->clock, &rec->clock, sizeof(p->clock)))
-		mode_line(rec, p);
-	fprintf(rec->f, "{\"type\":\"power\",\"seq\":%llu,\"t_ns\":%llu,\"uw\":[",
-		(unsigned long long)p->seq, (unsigned long long)p->time_ns);
-	for (uint32_t r = 0; r < p->nr; r++)
-		if (p->valid & 1u << r)
-			fprintf(rec->f, r ? ",%lld" : "%lld", (long long)p->uw[r]);
-		else
-			fputs(r ? ",null" : "null", rec->f);
-	fputs("]}\n", rec->f);
-}
-
+/* The streams go to the file: what the watch keeps for others is dropped. */
 static void each(void *arg)
 {
 	struct record *rec = arg;
+	struct jetwatt_watch *w = &rec->watch;
+	int err = jetwatt_trace_flush(rec->writer, jetwatt_watch_waits_lost(w), 0);
 
-	jetwatt_meter_run(&rec->meter);
-	fflush(rec->f);
+	jetwatt_watch_drop(w, w->power_ns);
+	w->nr_sync = w->nr_mark = 0;
+	if (!err || w->why)
+		return;
+	w->why = unwritable(rec, err);
+	w->failed = 1;
 }
 
-static void closing(struct record *rec)
+/* How the waits were seen is known when it is over. */
+static void write_probe(struct record *rec)
 {
-	static const char *const kind[] = { "train", "eval", "other" };
-	const struct jetwatt_meter *m = &rec->meter;
-	struct jetwatt_json j;
+	struct jetwatt_probe_state st;
+	char key[16], text[16];
 
-	for (int i = 0; i < m->bounds; i++) {
-		const struct jetwatt_batch_bound *b = &m->bound[i];
-		double uj = jetwatt_meter_bound(m, b);
-
-		begin_line(&j, rec->f, "minibatch");
-		jetwatt_json_string(&j, "kind", kind[b->kind < 3 ? b->kind : 2]);
-		jetwatt_json_uint(&j, "start_ns", b->start_ns);
-		jetwatt_json_uint(&j, "end_ns", b->end_ns);
-		jetwatt_json_uint(&j, "wait_ns", b->wait_ns);
-		jetwatt_json_uint(&j, "pid", b->tgid);
-		if (uj >= 0)
-			jetwatt_json_int(&j, "energy_uj", uj + 0.5);
-		jetwatt_json_end(&j);
+	if (!rec->watch.probe)
+		return;
+	jetwatt_probe_state(rec->watch.probe, &st);
+	snprintf(text, sizeof(text), "%u", st.attached);
+	jetwatt_trace_write_text(rec->writer, "rungs", text);
+	if (*st.library)
+		jetwatt_trace_write_text(rec->writer, "library", st.library);
+	for (uint32_t i = 0; i < st.marks && i < JETWATT_MARKS_MAX; i++) {
+		snprintf(key, sizeof(key), "mark.%u", i);
+		jetwatt_trace_write_text(rec->writer, key, st.mark[i]);
 	}
-	begin_line(&j, rec->f, "end");
-	jetwatt_json_uint(&j, "t0_ns", m->begun_ns);
-	jetwatt_json_uint(&j, "t1_ns", m->at_ns);
-	jetwatt_json_int(&j, "energy_uj", m->uj + 0.5);
-	jetwatt_json_uint(&j, "minibatches", jetwatt_meter_minibatches(m));
-	jetwatt_json_uint(&j, "waits", m->watch->waits);
-	jetwatt_json_uint(&j, "waits_lost", jetwatt_watch_waits_lost(m->watch));
-	jetwatt_json_uint(&j, "samples", m->watch->samples);
-	jetwatt_json_uint(&j, "lost", m->watch->lost);
-	jetwatt_json_uint(&j, "covered_ns", m->covered_ns);
-	jetwatt_json_end(&j);
 }
 
-static int finish(const struct input *in, struct record *rec)
+/* Whatever ended the run, what there is of it is saved. */
+static int close_trace(struct record *rec, const struct jetwatt_board *board)
 {
-	struct jetwatt_watch *w = rec->meter.watch;
-	uint64_t end = w->ended ? w->ended_ns : jetwatt_watch_now();
+	struct jetwatt_watch *w = &rec->watch;
+	struct jetwatt_trace_end end = { w->ended ? w->ended_ns : jetwatt_watch_now(), 0, 0, -1 };
+	int err;
+
+	if (!w->failed)
+		jetwatt_watch_settle(w);
+	end.waits_lost = jetwatt_watch_waits_lost(w);
+	end.missed = jetwatt_watch_missed(w);
+	if (w->child.gone)
+		end.status = w->child.status;
+	/* Rates as read are known now. */
+	write_rails(rec, board);
+	write_probe(rec);
+	err = jetwatt_trace_finish(rec->writer, &end);
+	return err && !w->why ? unwritable(rec, err) : 0;
+}
+
+/* What stat would have said, from the file. */
+static int closing(const struct record *rec, const struct input *in)
+{
+	struct jetwatt_replay replay;
 	struct jetwatt_summary s;
-	/* Standard output may be where the record goes. */
-	FILE *f = rec->f == stdout ? stderr : stdout;
-	static const struct jetwatt_args plain;
+	struct jetwatt_meter m;
 	int err;
 
-	jetwatt_watch_settle(w);
-	if (w->failed)
-		return jetwatt_watch_why(w);
-	err = jetwatt_meter_end(&rec->meter, end);
+	if (!rec->path || (in->args.quiet && !in->json))
+		return 0;
+	err = jetwatt_replay_open(&replay, rec->path);
+	memset(&m, 0, sizeof(m));
 	if (!err)
-		err = jetwatt_summary_make(&s, &rec->meter);
-	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-					 "cannot add up the run");
-	closing(rec);
-	if (fflush(rec->f) || ferror(rec->f))
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
-					 "is the disk full? what was written before is good",
-					 "cannot write %s", in->out);
-	if (in->json)
-		jetwatt_summary_json(&s, f);
-	else if (!in->args.quiet)
-		jetwatt_summary_print(&s, f, f == stdout ? &in->args : &plain);
-	return 0;
+		err = jetwatt_replay_run(&replay, &m);
+	if (!err && jetwatt_summary_make(&s, &m))
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+					"cannot add up the run");
+	if (!err && in->json)
+		jetwatt_summary_json(&s, stdout);
+	else if (!err)
+		jetwatt_summary_print(&s, stdout, &in->args);
+	jetwatt_meter_free(&m);
+	jetwatt_replay_close(&replay);
+	return err;
 }
 
-static int run(const struct input *in, struct jetwatt_watch *w, struct record *rec,
-	       const char *board)
+/* What the module has kept, and what comes after. */
+static int run_box(const struct input *in, struct record *rec)
 {
-	int err;
+	struct jetwatt_watch *w = &rec->watch;
+	struct jetwatt_probe_opts everybody = { 0 };
+	int err = in->job.pid ? jetwatt_watch_job(w, &in->job) : 0;
 
-	w->on_power = on_power;
-	w->arg = rec;
-	header(rec->f, w, board);
+	if (!in->job.pid && jetwatt_probe_open(&w->probe, &everybody, jetwatt_watch_wait, w))
+		jetwatt_error_note("rails only, no jobs: %s", jetwatt_probe_error());
+	else if (!in->job.pid && jetwatt_watch_add(w, jetwatt_probe_fd(w->probe)))
+		return JETWATT_EXIT_FAILED;
+	if (!err)
+		err = jetwatt_blackbox_record(w, rec->writer, in->trigger, in->pre_s, in->post_s);
+	return err ? err : closing(rec, in);
+}
+
+static int run(const struct input *in, struct record *rec, const struct jetwatt_board *board)
+{
+	struct jetwatt_watch *w = &rec->watch;
+	struct jetwatt_trace_job job;
+	int err = describe(rec, in, board), late;
+
+	/* A disk that takes nothing is known before the job begins. */
+	if (!err)
+		err = jetwatt_trace_flush(rec->writer, 0, 1);
+	if (err)
+		return unwritable(rec, err);
+	if (in->trigger)
+		return run_box(in, rec);
+	w->tee = rec->writer;
+	jetwatt_events(w->jw, jetwatt_trace_write_event, rec->writer);
 	err = jetwatt_watch_job(w, &in->job);
 	if (err)
 		return err;
-	job_line(rec->f, w);
-	jetwatt_meter_begin(&rec->meter, w);
+	job = (struct jetwatt_trace_job){ w->begun_ns, w->pid };
+	jetwatt_trace_write_job(rec->writer, &job);
 	err = jetwatt_follow(w, in->for_s, each, rec);
+	late = close_trace(rec, board);
+	w->tee = NULL;
 	if (!err)
-		err = finish(in, rec);
-	jetwatt_meter_free(&rec->meter);
+		err = late ? late : closing(rec, in);
 	return err ? err : jetwatt_follow_exit(w);
 }
 
 int jetwatt_cmd_record(int argc, char **argv)
 {
-	struct input in = { 0 };
-	struct record rec = { 0 };
+	struct input in = { .pre_s = 10, .post_s = 10 };
+	struct record rec = { .fd = STDOUT_FILENO };
 	struct jetwatt_board *board = NULL;
-	struct jetwatt_watch w;
 	int err;
 
-	jetwatt_args_parse("record", "-o FILE -p PID\n-o FILE -- COMMAND [ARGUMENT...]",
-			   "Every power sample, mode change and minibatch of a job, as JSON lines.\v"
-			   "With a command, its exit status is that of record.", options, parse,
-			   argc, argv, &in);
+	jetwatt_args_parse("record", "-o FILE -p PID\n-o FILE -- COMMAND [ARGUMENT...]\n-o FILE --trigger WHAT",
+			   "Every sample and every wait of a job, into a trace (.jwt).\v"
+			   "With a command, its exit status is that of record. jetwatt report, export, "
+			   "compare and top read the trace, also while it is being written.", options,
+			   parse, argc, argv, &in);
 	err = jetwatt_reach_board(&board);
 	if (err)
 		return err;
-	err = jetwatt_watch_open(&w, board, in.rate_hz);
+	err = jetwatt_watch_open(&rec.watch, board, in.rate_hz);
 	if (err)
 		goto out;
-	rec.f = strcmp(in.out, "-") ? fopen(in.out, "we") : stdout;
-	if (!rec.f) {
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL,
-					"cannot write %s", in.out);
-		goto out;
+	/* A fast power trace tells what was computed: it is nobody else's. */
+	if (strcmp(in.out, "-")) {
+		rec.path = in.out;
+		rec.fd = open(in.out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	}
-	setvbuf(rec.f, NULL, _IOFBF, BUFFER);
-	err = run(&in, &w, &rec, jetwatt_board_name(board));
-	if (rec.f != stdout)
-		fclose(rec.f);
+	err = rec.fd < 0 ? -errno : jetwatt_trace_writer_new(&rec.writer, rec.fd);
+	err = err ? unwritable(&rec, err) : run(&in, &rec, board);
 out:
-	jetwatt_child_stop(&w.child);
-	jetwatt_watch_close(&w);
+	jetwatt_child_stop(&rec.watch.child);
+	jetwatt_watch_close(&rec.watch);
+	jetwatt_trace_writer_free(rec.writer);
+	if (rec.path && rec.fd >= 0)
+		close(rec.fd);
 	jetwatt_board_close(board);
 	return err;
 }

@@ -9,34 +9,10 @@
 #include "screen.h"
 #include "verbs.h"
 
-enum { JSON = JETWATT_ARGS_LONG };
-
 struct input {
 	struct jetwatt_args args;
 	int json;
 };
-
-static const struct argp_option options[] = {
-	{ "json", JSON, NULL, 0, "The outcome as JSON", 0 },
-	{ 0 }
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct input *in = state->input;
-
-	switch (key) {
-	case JSON:
-		in->json = 1;
-		break;
-	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected \"%s\"", arg);
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
-}
 
 static void say(struct jetwatt_board *board, const struct input *in, int restored)
 {
@@ -62,14 +38,17 @@ static void say(struct jetwatt_board *board, const struct input *in, int restore
 
 int jetwatt_cmd_restore(int argc, char **argv)
 {
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_args_json_argp, offsetof(struct input, json) }, { NULL, 0 },
+	};
 	struct jetwatt_board_error e = { "", "", "" };
 	struct jetwatt_board *board = NULL;
 	sigset_t set;
 	struct input in = { 0 };
 	int err;
 
-	jetwatt_args_parse("restore", NULL, "Bring back what the board was before the first switch.",
-			   options, parse, argc, argv, &in);
+	jetwatt_args_parse_with("restore", NULL, "Bring back what the board was before the first switch.", NULL,
+				NULL, group, argc, argv, &in);
 	jetwatt_reach_undisturbed(&set);
 	err = jetwatt_reach_board(&board);
 	if (err)

@@ -64,8 +64,9 @@ void jetwatt_screen_bar(const struct jetwatt_args *a, unsigned int nr, unsigned 
 	/* Not a terminal: whole lines, and only where something has been reached. */
 	if (a->lines && part < 1)
 		return;
-	fprintf(stderr, "%s[%s] %u/%u %-44.44s%s", a->lines ? "" : "\r", bar, nr, most, what,
-		a->lines ? "\n" : "");
+	/* On a terminal what was there before must go. */
+	fprintf(stderr, a->lines ? "[%s] %u/%u %.44s\n" : "\r[%s] %u/%u %-44.44s", bar, nr, most,
+		what);
 	fflush(stderr);
 }
 

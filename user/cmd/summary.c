@@ -8,6 +8,7 @@
 
 #include "mean.h"
 #include "out/json.h"
+#include "rung.h"
 #include "screen.h"
 
 #define WARM_UP_MAX	10
@@ -36,7 +37,7 @@ static void spread(struct jetwatt_summary_spread *s, double *v, size_t n, double
 static void rates(struct jetwatt_summary *s, struct jetwatt_watch *w)
 {
 	struct jetwatt_rail now[JETWATT_RAILS_MAX];
-	int n = jetwatt_rails(w->jw, now, JETWATT_RAILS_MAX);
+	int n = w->jw ? jetwatt_rails(w->jw, now, JETWATT_RAILS_MAX) : 0;
 
 	s->requested_hz = s->read_hz = s->fresh_hz = INFINITY;
 	for (int i = 0; i < w->nr_total; i++) {
@@ -55,7 +56,9 @@ static void add_up(struct jetwatt_summary *s, const struct jetwatt_meter *m, dou
 		   double *uj)
 {
 	size_t skip = s->minibatches / 10, seen = 0, n = 0;
-	double wait = 0, length = 0;
+	double wait = 0, length = 0, stall = 0, gpu = 0;
+
+	s->launched = m->bounds > 0;
 
 	skip = skip < WARM_UP_MAX ? skip : WARM_UP_MAX;
 	for (int i = 0; i < m->bounds; i++) {
@@ -68,9 +71,15 @@ static void add_up(struct jetwatt_summary *s, const struct jetwatt_meter *m, dou
 		uj[n] = e;
 		length += time[n++];
 		wait += b->wait_ns;
+		stall += b->fetch_ns;
+		gpu += b->gpu_ns;
+		s->launched &= !!(b->flags & JETWATT_BATCH_LAUNCHED);
 	}
 	s->used = n;
 	s->wait_share = length > 0 ? wait / length : 0;
+	s->stall_share = length > 0 ? stall / length : 0;
+	s->gpu_share = length > 0 ? gpu / length : 0;
+	jetwatt_quality_end(&m->quality, m->bound, m->bounds, &s->quality);
 	jetwatt_mean(time, uj, n, BLOCK_NS, &s->row);
 	s->energy_j = s->row.power_w * s->row.time_ms * 1e-3;
 	spread(&s->time, time, n, 1e-6);
@@ -127,6 +136,11 @@ static void batch_lines(const struct jetwatt_summary *s, FILE *f, const struct j
 		s->row.time_ms, off, 100 * s->row.time_sd, s->time.p50, s->time.p95, s->time.max);
 	fprintf(f, " %s%10.2f%s W   while training +- %.1f %%   waits for the GPU %.0f %% of the time\n",
 		on, s->row.power_w, off, 100 * s->row.power_sd, 100 * s->wait_share);
+	fprintf(f, " %10.0f %%   without work for the GPU%s, %.0f %% with%s\n", 100 * s->stall_share,
+		s->launched ? "" : " at most", 100 * s->gpu_share, s->launched ? "" : " at least");
+	if (s->quality.n)
+		fprintf(f, " %10c     grade of one minibatch's J: +- %.2g %% in 9 of 10, %.0f samples\n",
+			s->quality.grade, s->quality.error_pct, s->quality.samples);
 }
 
 static void rail_lines(const struct jetwatt_summary *s, FILE *f)
@@ -151,6 +165,7 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 	const struct jetwatt_meter *m = s->meter;
 	const struct jetwatt_watch *w = m->watch;
 	double gap_s = s->elapsed_s - m->covered_ns * 1e-9;
+	struct jetwatt_probe_state st;
 
 	fprintf(f, "\n");
 	mode_line(w, f);
@@ -170,6 +185,13 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 		fprintf(f, " %10.0f Hz  requested; too short to tell what was read", s->requested_hz);
 	fprintf(f, "; %llu samples, %llu lost\n", (unsigned long long)w->samples,
 		(unsigned long long)w->lost);
+	jetwatt_watch_seen(w, &st);
+	jetwatt_rung_print(&st, f);
+	if (!w->waits || jetwatt_rung_used(&st) == JETWATT_RUNG_MODULE)
+		for (int i = 0; i < JETWATT_RUNGS; i++)
+			if (st.why[i][0] && !(st.attached & 1u << i))
+				fprintf(f, " hint: %s: %.60s\n", jetwatt_args_rung_name(1u << i),
+					st.why[i]);
 	if (w->lost)
 		fprintf(f, " hint: %.3f s lie in gaps; energy there is bridged\n", gap_s);
 	if (s->waits_lost)
@@ -196,6 +218,20 @@ static void spread_json(struct jetwatt_json *j, const char *key,
 	jetwatt_json_end(j);
 }
 
+static void quality_json(struct jetwatt_json *j, const struct jetwatt_quality_figures *q)
+{
+	static const char *const grade[] = { "A", "B", "C", "D" };
+	char median[2] = { q->grade, '\0' };
+
+	jetwatt_json_object(j, "quality");
+	jetwatt_json_string(j, "grade", median);
+	jetwatt_json_real(j, "energy_error_pct", q->error_pct, 4);
+	jetwatt_json_real(j, "fresh_samples", q->samples, 4);
+	for (int i = 0; i < 4; i++)
+		jetwatt_json_uint(j, grade[i], q->grades[i]);
+	jetwatt_json_end(j);
+}
+
 static void batch_json(struct jetwatt_json *j, const struct jetwatt_summary *s)
 {
 	jetwatt_json_uint(j, "minibatches", s->minibatches);
@@ -212,35 +248,49 @@ static void batch_json(struct jetwatt_json *j, const struct jetwatt_summary *s)
 	spread_json(j, "time_ms_spread", &s->time);
 	spread_json(j, "energy_j_spread", &s->energy);
 	jetwatt_json_real(j, "gpu_wait_share", s->wait_share, 5);
+	jetwatt_json_real(j, "stall_share", s->stall_share, 5);
+	jetwatt_json_real(j, "gpu_work_share", s->gpu_share, 5);
+	jetwatt_json_bool(j, "launches_seen", s->launched);
+	if (s->quality.n)
+		quality_json(j, &s->quality);
+}
+
+void jetwatt_summary_fields(const struct jetwatt_summary *s, struct jetwatt_json *j)
+{
+	const struct jetwatt_meter *m = s->meter;
+	const struct jetwatt_watch *w = m->watch;
+	struct jetwatt_probe_state st;
+
+	batch_json(j, s);
+	jetwatt_json_real(j, "elapsed_s", s->elapsed_s, 9);
+	jetwatt_json_real(j, "total_j", s->total_j, 9);
+	jetwatt_json_string(j, "scope", w->scope);
+	jetwatt_json_object(j, "rails_j");
+	for (int r = 0; r < w->nr_rails; r++)
+		if (w->rail[r].enabled)
+			jetwatt_json_real(j, w->rail[r].label, m->rail_uj[r] * 1e-6, 9);
+	jetwatt_json_end(j);
+	jetwatt_json_object(j, "sampler");
+	jetwatt_json_real(j, "requested_hz", s->requested_hz, 6);
+	jetwatt_json_real(j, "read_hz", s->read_hz, 6);
+	jetwatt_json_real(j, "fresh_hz", s->fresh_hz, 6);
+	jetwatt_json_uint(j, "samples", w->samples);
+	jetwatt_json_uint(j, "lost", w->lost);
+	jetwatt_json_uint(j, "missed_deadlines", s->missed);
+	jetwatt_json_end(j);
+	jetwatt_json_uint(j, "waits", w->waits);
+	jetwatt_json_uint(j, "waits_lost", s->waits_lost);
+	jetwatt_watch_seen(w, &st);
+	jetwatt_rung_json(&st, j);
 }
 
 void jetwatt_summary_json(const struct jetwatt_summary *s, FILE *f)
 {
-	const struct jetwatt_meter *m = s->meter;
-	const struct jetwatt_watch *w = m->watch;
 	struct jetwatt_json j;
 
 	jetwatt_json_init(&j, f, 1);
 	jetwatt_json_object(&j, NULL);
-	batch_json(&j, s);
-	jetwatt_json_real(&j, "elapsed_s", s->elapsed_s, 9);
-	jetwatt_json_real(&j, "total_j", s->total_j, 9);
-	jetwatt_json_string(&j, "scope", w->scope);
-	jetwatt_json_object(&j, "rails_j");
-	for (int r = 0; r < w->nr_rails; r++)
-		if (w->rail[r].enabled)
-			jetwatt_json_real(&j, w->rail[r].label, m->rail_uj[r] * 1e-6, 9);
-	jetwatt_json_end(&j);
-	jetwatt_json_object(&j, "sampler");
-	jetwatt_json_real(&j, "requested_hz", s->requested_hz, 6);
-	jetwatt_json_real(&j, "read_hz", s->read_hz, 6);
-	jetwatt_json_real(&j, "fresh_hz", s->fresh_hz, 6);
-	jetwatt_json_uint(&j, "samples", w->samples);
-	jetwatt_json_uint(&j, "lost", w->lost);
-	jetwatt_json_uint(&j, "missed_deadlines", s->missed);
-	jetwatt_json_end(&j);
-	jetwatt_json_uint(&j, "waits", w->waits);
-	jetwatt_json_uint(&j, "waits_lost", s->waits_lost);
+	jetwatt_summary_fields(s, &j);
 	jetwatt_json_end(&j);
 	fflush(f);
 }

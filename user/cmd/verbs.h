@@ -6,12 +6,18 @@
 int jetwatt_cmd_doctor(int argc, char **argv);
 int jetwatt_cmd_list(int argc, char **argv);
 int jetwatt_cmd_stat(int argc, char **argv);
+int jetwatt_cmd_mark(int argc, char **argv);
 int jetwatt_cmd_record(int argc, char **argv);
+int jetwatt_cmd_top(int argc, char **argv);
+int jetwatt_cmd_report(int argc, char **argv);
+int jetwatt_cmd_compare(int argc, char **argv);
+int jetwatt_cmd_export(int argc, char **argv);
 int jetwatt_cmd_profile(int argc, char **argv);
 int jetwatt_cmd_predict(int argc, char **argv);
 int jetwatt_cmd_eval(int argc, char **argv);
 int jetwatt_cmd_optimize(int argc, char **argv);
 int jetwatt_cmd_apply(int argc, char **argv);
 int jetwatt_cmd_restore(int argc, char **argv);
+int jetwatt_cmd_import(int argc, char **argv);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/jetwatt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,24 +76,56 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 static void on_sync(const struct jetwatt_sync *s, void *arg)
 {
 	struct jetwatt_watch *w = arg;
-	struct jetwatt_sync *at = append((void **)&w->sync, &w->nr_sync, &w->max_sync,
-					 sizeof(*at));
+	int mark = s->call == JETWATT_SYNC_MARK || s->call == JETWATT_SYNC_MARK_BEGIN;
+	struct jetwatt_sync *at = mark ?
+		append((void **)&w->mark, &w->nr_mark, &w->max_mark, sizeof(*at)) :
+		append((void **)&w->sync, &w->nr_sync, &w->max_sync, sizeof(*at));
 
 	if (!at) {
 		w->out_of_memory = w->failed = 1;
 		return;
 	}
 	*at = *s;
+	if (mark)
+		return;
 	w->waits++;
 	w->last_wait_ns = s->exit_ns;
 }
 
-static void on_samples(const struct jetwatt_samples *s, void *arg)
+void jetwatt_watch_wait(const struct jetwatt_sync *s, void *watch)
 {
-	struct jetwatt_watch *w = arg;
+	struct jetwatt_watch *w = watch;
+
+	if (w->tee)
+		jetwatt_trace_write_sync(s, w->tee);
+	jetwatt_join_sync(s, w->join);
+}
+
+void jetwatt_watch_join(struct jetwatt_watch *w)
+{
+	jetwatt_join_set(w->join, on_power, on_sync, w);
+}
+
+static void note_bus(struct jetwatt_watch *w, const struct jetwatt_samples *s)
+{
+	for (uint32_t i = 0; i < s->nr_series; i++) {
+		const struct jetwatt_series_view *v = &s->series[i];
+
+		for (int r = 0; r < w->nr_rails && v->kind == JETWATT_SERIES_BUS_UV; r++)
+			if (w->rail[r].id == v->index && v->value[s->count - 1] != JETWATT_VALUE_NONE)
+				w->bus_uv[r] = v->value[s->count - 1];
+	}
+}
+
+void jetwatt_watch_samples(const struct jetwatt_samples *s, void *watch)
+{
+	struct jetwatt_watch *w = watch;
 
 	w->running = 1;
 	w->heard_ns = jetwatt_watch_now();
+	note_bus(w, s);
+	if (w->tee)
+		jetwatt_trace_write_samples(s, w->tee);
 	if (!w->join)
 		return;
 	w->samples += s->count;
@@ -147,6 +180,13 @@ static int set_rate(struct jetwatt_watch *w, unsigned int rate_hz)
 		return jetwatt_reach_failed(w->jw, err, "cannot read the sampler's settings");
 	if (!rate_hz)
 		return 0;
+	/* The rate is one for all. */
+	if (w->info.running && rate_hz < w->config.active_hz)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "somebody else is measuring, and the module has one rate for all",
+					 "leave --rate out, or wait until they have finished",
+					 "not lowering the rate from %u to %u Hz",
+					 w->config.active_hz, rate_hz);
 	err = jetwatt_config_set(w->jw, &set);
 	if (err == -ERANGE)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
@@ -154,7 +194,7 @@ static int set_rate(struct jetwatt_watch *w, unsigned int rate_hz)
 					 "%u Hz is out of reach", rate_hz);
 	if (err)
 		return jetwatt_reach_failed(w->jw, err, "cannot set the rate");
-	w->config_changed = 1;
+	w->rate_set = rate_hz;
 	return 0;
 }
 
@@ -162,7 +202,7 @@ static int set_rate(struct jetwatt_watch *w, unsigned int rate_hz)
  * module says of its rails before may be old. */
 static int begin(struct jetwatt_watch *w)
 {
-	int err = jetwatt_subscribe(w->jw, on_samples, w);
+	int err = jetwatt_subscribe(w->jw, jetwatt_watch_samples, w);
 
 	if (err)
 		return jetwatt_reach_failed(w->jw, err, "cannot read samples");
@@ -171,14 +211,19 @@ static int begin(struct jetwatt_watch *w)
 	return 0;
 }
 
+void jetwatt_watch_init(struct jetwatt_watch *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->epoll = w->signals = w->pidfd = w->mark_fd = w->cgroup.events = w->dead = -1;
+}
+
 int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *board,
 		       unsigned int rate_hz)
 {
 	struct jetwatt_stats stats;
 	int err;
 
-	memset(w, 0, sizeof(*w));
-	w->epoll = w->signals = w->pidfd = w->dead = -1;
+	jetwatt_watch_init(w);
 	err = jetwatt_reach_module(&w->jw, &w->info);
 	if (err)
 		return err;
@@ -196,7 +241,7 @@ int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *boar
 	err = jetwatt_join_new(&w->join, w->jw, HOLD_MS);
 	if (err)
 		return jetwatt_reach_failed(w->jw, err, "cannot join the streams");
-	jetwatt_join_set(w->join, on_power, on_sync, w);
+	jetwatt_watch_join(w);
 	if (!jetwatt_stats(w->jw, &stats))
 		w->missed0 = stats.missed;
 	return 0;
@@ -207,7 +252,7 @@ static void on_signal(struct jetwatt_watch *w)
 	struct signalfd_siginfo si;
 
 	while (read(w->signals, &si, sizeof(si)) == sizeof(si)) {
-		w->stop = si.ssi_signo;
+		w->stop = w->interrupted = si.ssi_signo;
 		/* From the terminal the command got it as well. */
 		w->stop_by_tty = si.ssi_code == SI_KERNEL;
 	}
@@ -222,6 +267,16 @@ static void on_end(struct jetwatt_watch *w)
 	jetwatt_child_reap(&w->child);
 	/* Readable for ever from now on. */
 	epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
+}
+
+/* A cgroup that was given to us is the job: it ends with the last one in it. */
+static void on_change(struct jetwatt_watch *w)
+{
+	if (w->ended || !jetwatt_cgroup_empty(&w->cgroup))
+		return;
+	w->ended = 1;
+	w->ended_ns = jetwatt_watch_now();
+	epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->cgroup.events, NULL);
 }
 
 /*
@@ -242,6 +297,8 @@ static void handle(struct jetwatt_watch *w, int fd)
 		on_signal(w);
 	else if (fd == w->pidfd)
 		on_end(w);
+	else if (fd == w->cgroup.events)
+		on_change(w);
 	else
 		streams(w);
 }
@@ -288,6 +345,8 @@ void jetwatt_watch_settle(struct jetwatt_watch *w)
 
 int jetwatt_watch_why(const struct jetwatt_watch *w)
 {
+	if (w->why)
+		return w->why;
 	if (w->stop)
 		return 128 + w->stop;
 	if (w->dead >= 0)
@@ -309,24 +368,37 @@ uint64_t jetwatt_watch_missed(struct jetwatt_watch *w)
 {
 	struct jetwatt_stats s;
 
+	if (!w->jw)
+		return w->missed;
 	return jetwatt_stats(w->jw, &s) ? 0 : s.missed - w->missed0;
+}
+
+/* As it was, unless somebody has set another one since. */
+static void restore_rate(struct jetwatt_watch *w)
+{
+	struct jetwatt_config old = { w->config.rate_hz, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0 };
+	struct jetwatt_config now;
+
+	if (!jetwatt_config_get(w->jw, &now) && now.rate_hz == w->rate_set)
+		jetwatt_config_set(w->jw, &old);
 }
 
 void jetwatt_watch_close(struct jetwatt_watch *w)
 {
-	struct jetwatt_config old = w->config;
-
 	if (w->probe)
 		jetwatt_probe_close(w->probe);
-	if (w->running)
+	if (w->running && w->jw)
 		jetwatt_unsubscribe(w->jw);
-	if (w->config_changed)
-		jetwatt_config_set(w->jw, &old);
+	if (w->rate_set)
+		restore_rate(w);
 	jetwatt_join_free(w->join);
 	if (w->jw)
 		jetwatt_close(w->jw);
 	if (w->child.pid && !w->child.gone && w->probe == NULL)
 		jetwatt_child_stop(&w->child);
+	jetwatt_cgroup_close(&w->cgroup);
+	if (w->mark_fd >= 0)
+		close(w->mark_fd);
 	if (w->pidfd >= 0)
 		close(w->pidfd);
 	if (w->signals >= 0)
@@ -335,4 +407,5 @@ void jetwatt_watch_close(struct jetwatt_watch *w)
 		close(w->epoll);
 	free(w->power);
 	free(w->sync);
+	free(w->mark);
 }

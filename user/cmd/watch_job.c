@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,15 +25,86 @@ static int open_pid(struct jetwatt_watch *w)
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, "no such process", fix, "-p %d", w->pid);
 }
 
+/* Where there is no v2 hierarchy for us, its process and what that forks is followed. */
+static void enclose(struct jetwatt_watch *w)
+{
+	if (jetwatt_cgroup_make(&w->cgroup))
+		return;
+	if (jetwatt_cgroup_put(&w->cgroup, w->pid))
+		jetwatt_cgroup_close(&w->cgroup);
+}
+
 static int start(struct jetwatt_watch *w, char **argv)
 {
-	int err = jetwatt_child_start(&w->child, argv);
+	int mark[2] = { -1, -1 }, err = jetwatt_mark_pair(mark);
 
+	if (!err) {
+		w->mark_fd = mark[0];
+		err = jetwatt_child_start(&w->child, argv, mark[1]);
+		close(mark[1]);
+	}
 	if (err)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					 "cannot start %s", argv[0]);
 	w->pid = w->child.pid;
+	enclose(w);
 	return 0;
+}
+
+static int open_cgroup(struct jetwatt_watch *w, const char *path)
+{
+	struct epoll_event e = { .events = EPOLLPRI };
+	int err = jetwatt_cgroup_open(&w->cgroup, path);
+
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 "a directory below the mount of the v2 hierarchy: systemd-cgls",
+					 "--cgroup %s", path);
+	if (jetwatt_cgroup_empty(&w->cgroup))
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "no process is in it", NULL,
+					 "--cgroup %s", path);
+	e.data.fd = w->cgroup.events;
+	if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->cgroup.events, &e))
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL,
+					 "cannot follow cgroup %s", path);
+	return 0;
+}
+
+static int find(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
+{
+	int err;
+
+	if (job->cgroup)
+		return open_cgroup(w, job->cgroup);
+	w->pid = job->pid;
+	err = job->argv ? start(w, job->argv) : 0;
+	return err ? err : open_pid(w);
+}
+
+static int open_probe(struct jetwatt_watch *w, uint32_t rungs)
+{
+	struct jetwatt_probe_opts opts = { .rungs = rungs };
+	int err;
+
+	if (*w->cgroup.path) {
+		opts.cgroup_path = w->cgroup.path;
+	} else {
+		opts.tgid = w->pid;
+		opts.children = 1;
+	}
+	/* What a program says of itself is heard besides what is seen of it. */
+	if (w->mark_fd >= 0) {
+		opts.mark_fd = w->mark_fd;
+		if (rungs)
+			opts.rungs |= JETWATT_RUNG_MARKER;
+	}
+	err = jetwatt_probe_open(&w->probe, &opts, jetwatt_watch_wait, w);
+	if (err)
+		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
+					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
+					 "jetwatt doctor says what this kernel lacks",
+					 "cannot watch the job's waits for the GPU");
+	return jetwatt_watch_add(w, jetwatt_probe_fd(w->probe)) ? JETWATT_EXIT_FAILED : 0;
 }
 
 /* The first sample must lie before the job's first instruction. */
@@ -54,23 +126,13 @@ static int first_sample(struct jetwatt_watch *w)
 
 int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
 {
-	struct jetwatt_probe_opts opts = { .children = 1 };
-	int err;
+	int err = find(w, job);
 
-	w->pid = job->pid;
-	err = job->argv ? start(w, job->argv) : 0;
 	if (!err)
-		err = open_pid(w);
+		err = open_probe(w, job->rungs);
 	if (err)
 		return err;
-	opts.tgid = w->pid;
-	err = jetwatt_probe_open(&w->probe, &opts, jetwatt_join_sync, w->join);
-	if (err)
-		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
-					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
-					 "jetwatt doctor says what this kernel lacks",
-					 "cannot watch the job's waits for the GPU");
-	err = jetwatt_watch_add(w, jetwatt_probe_fd(w->probe)) ? JETWATT_EXIT_FAILED : first_sample(w);
+	err = first_sample(w);
 	w->begun_ns = jetwatt_watch_now();
 	/* What came while we were getting ready is none of the job's. */
 	w->samples = w->lost = 0;

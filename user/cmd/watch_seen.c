@@ -21,12 +21,13 @@ void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
 
 uint64_t jetwatt_watch_waits_lost(const struct jetwatt_watch *w)
 {
-	return (w->probe ? jetwatt_probe_lost(w->probe) : 0) + jetwatt_join_late(w->join);
+	return (w->probe ? jetwatt_probe_lost(w->probe) : w->waits_lost) +
+	       jetwatt_join_late(w->join);
 }
 
 size_t jetwatt_watch_minibatches(const struct jetwatt_watch *w)
 {
-	struct jetwatt_batch_bound *b = calloc(w->nr_sync + 1, sizeof(*b));
+	struct jetwatt_batch_bound *b = calloc(2 * w->nr_sync + 1, sizeof(*b));
 	struct jetwatt_batch_info info;
 	int n = b ? jetwatt_batch_segment(w->sync, w->nr_sync, b, &info) : 0;
 	size_t count = 0;
@@ -55,4 +56,12 @@ const char *jetwatt_watch_scope(const struct jetwatt_watch *w, char *buf, size_t
 		at += snprintf(buf + at, len - at, "%s%s", i ? " + " : "",
 			       w->rail[w->total[i]].label);
 	return buf;
+}
+
+void jetwatt_watch_seen(const struct jetwatt_watch *w, struct jetwatt_probe_state *st)
+{
+	if (w->probe)
+		jetwatt_probe_state(w->probe, st);
+	else
+		*st = w->told;
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A job's own cgroup of the v2 hierarchy: whoever is in it, is the job, however
+ * it came about and whatever number it has.
+ */
+#ifndef JETWATT_CMD_CGROUP_H
+#define JETWATT_CMD_CGROUP_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+/**
+ * struct jetwatt_cgroup - a cgroup
+ * @path: empty: there is none
+ * @ours: we have made it and remove it
+ * @events: descriptor of cgroup.events, which tells when the last one has gone
+ */
+struct jetwatt_cgroup {
+	char path[PATH_MAX];
+	int ours, events;
+};
+
+/* Make one below our own. Return: 0; negative errno: no v2 hierarchy that we
+ * may write to. Removes what a jetwatt that was killed has left. */
+int jetwatt_cgroup_make(struct jetwatt_cgroup *c);
+
+/* One that somebody else has made. Return: 0, negative errno. */
+int jetwatt_cgroup_open(struct jetwatt_cgroup *c, const char *path);
+
+/* Return: 0, negative errno. */
+int jetwatt_cgroup_put(const struct jetwatt_cgroup *c, pid_t pid);
+
+/* Is nobody in it any more, or is it gone? */
+int jetwatt_cgroup_empty(const struct jetwatt_cgroup *c);
+
+/* Whoever is still in ours goes back to where we are. */
+void jetwatt_cgroup_close(struct jetwatt_cgroup *c);
+
+#endif

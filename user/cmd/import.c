@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "error.h"
+#include "keep.h"
+#include "profiles.h"
+#include "store/csv.h"
+#include "verbs.h"
+
+enum { COMMAND = JETWATT_ARGS_LONG, BOARD, RELEASE, BATCH, INTO };
+
+struct input {
+	struct jetwatt_args args;
+	const char *db, *file, *command, *board, *release, *into;
+	long batch;
+};
+
+static const struct argp_option options[] = {
+	{ "command", COMMAND, "TEXT", 0, "What ran; default: the file's name", 0 },
+	{ "batch", BATCH, "N", 0, "Samples in a minibatch, where the file has no such column", 0 },
+	{ "board", BOARD, "NAME", 0, "Where it was measured; default: this board", 0 },
+	{ "release", RELEASE, "TEXT", 0, "Its software; default: this board's", 0 },
+	{ "into", INTO, "PROFILE", 0, "Into a profile that is there already", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case COMMAND:
+		in->command = arg;
+		break;
+	case BATCH:
+		in->batch = jetwatt_args_count("--batch", arg, 1, 1 << 24);
+		break;
+	case BOARD:
+		in->board = arg;
+		break;
+	case RELEASE:
+		in->release = arg;
+		break;
+	case INTO:
+		in->into = arg;
+		break;
+	case ARGP_KEY_ARG:
+		if (in->file)
+			argp_error(state, "one file only");
+		in->file = arg;
+		break;
+	case ARGP_KEY_END:
+		if (!in->file)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					       "jetwatt import FILE.csv --command \"python3 train.py\"",
+					       "which file?"));
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* One minibatch size is one workload: those of @batch out of all rows. */
+static int add(struct jetwatt_db *db, int64_t id, const struct jetwatt_row *row,
+	       const uint32_t *size, int n, uint32_t batch, struct jetwatt_db_error *e)
+{
+	struct jetwatt_db_row *out = calloc((size_t)n, sizeof(*out));
+	size_t m = 0;
+	int rc;
+
+	if (!out)
+		return -ENOMEM;
+	for (int i = 0; i < n; i++)
+		if (size[i] == batch)
+			out[m++] = (struct jetwatt_db_row){ .row = row[i], .settled = true };
+	rc = jetwatt_db_add(db, id, out, m, e);
+	free(out);
+	return rc;
+}
+
+static void describe(const struct input *in, struct jetwatt_workload *w)
+{
+	const char *base = strrchr(in->file, '/');
+	struct jetwatt_board *board = NULL;
+
+	snprintf(w->command, sizeof(w->command), "%s", in->command ? in->command :
+		 base ? base + 1 : in->file);
+	if (!in->board && !jetwatt_board_open(&board, NULL, NULL)) {
+		snprintf(w->board, sizeof(w->board), "%s", jetwatt_board_name(board));
+		jetwatt_board_release(board, w->release, sizeof(w->release));
+		jetwatt_board_close(board);
+	}
+	if (in->board)
+		snprintf(w->board, sizeof(w->board), "%s", in->board);
+	if (in->release)
+		snprintf(w->release, sizeof(w->release), "%s", in->release);
+}
+
+static int unreadable(const char *path, int err, const struct jetwatt_csv_error *e)
+{
+	char why[224];
+
+	snprintf(why, sizeof(why), "line %u: %s", e->line, e->text);
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, err == -EINVAL ? why : strerror(-err),
+				 err == -EINVAL ? "columns: cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w" : NULL,
+				 "cannot read %s", path);
+}
+
+static int import(const struct input *in, const struct jetwatt_row *row, const uint32_t *size, int n)
+{
+	struct jetwatt_workload w = { .batch = 0 };
+	struct jetwatt_db_error e = { "cannot import", "a row is not finite and positive", "" };
+	struct jetwatt_db_profile p;
+	struct jetwatt_db *db = NULL;
+	char buf[256];
+	int err = 0, fresh = 0, rc;
+
+	if (in->into) {
+		err = jetwatt_profiles_find(in->db, in->into, &db, &p);
+		jetwatt_db_close(db);
+		db = NULL;
+		w = p.workload;
+	} else {
+		describe(in, &w);
+	}
+	if (err)
+		return err;
+	rc = jetwatt_db_open(&db, jetwatt_keep_path(in->db, buf, sizeof(buf)), true, &e);
+	for (int i = 0; i < n && rc >= 0; i++) {
+		int64_t id;
+		int first = 1;
+
+		for (int k = 0; k < i && first; k++)
+			first = size[k] != size[i];
+		if (!first)
+			continue;
+		if (size[i] || in->batch)
+			w.batch = size[i] ? size[i] : (uint32_t)in->batch;
+		rc = jetwatt_db_workload(db, &w, &id, &e);
+		if (!rc)
+			rc = add(db, id, row, size, n, size[i], &e);
+		fresh += rc > 0 ? rc : 0;
+	}
+	jetwatt_db_close(db);
+	if (rc < 0)
+		return jetwatt_keep_error(rc, &e);
+	if (!in->args.quiet)
+		printf("%d of %d rows are new\n", fresh, n);
+	return 0;
+}
+
+int jetwatt_cmd_import(int argc, char **argv)
+{
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_keep_db_argp, offsetof(struct input, db) }, { NULL, 0 },
+	};
+	struct input in = { .batch = 0 };
+	struct jetwatt_csv_error e = { 0 };
+	struct jetwatt_row *row = NULL;
+	uint32_t *size = NULL;
+	int err = 0, n;
+
+	jetwatt_args_parse_with("import", "FILE.csv",
+				"Take measured modes from a file into the profile database.\v"
+				"Rows that are there already change nothing: the same file may be "
+				"imported again.", options, parse, group, argc, argv, &in);
+	n = jetwatt_csv_read(in.file, &row, &size, &e);
+	if (n < 0)
+		return unreadable(in.file, n, &e);
+	for (int i = 0; i < n && !err; i++)
+		if (isnan(row[i].time_ms))
+			err = jetwatt_error_say(JETWATT_EXIT_FAILED, "it has no columns time_ms and power_w",
+						"jetwatt profile measures them",
+						"%s is a list of modes, not a profile", in.file);
+	if (!err)
+		err = import(&in, row, size, n);
+	free(row);
+	free(size);
+	return err;
+}

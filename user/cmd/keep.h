@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Keeping what is measured: which workload this is, its rows into the profile
+ * database and out of it again.
+ */
+#ifndef JETWATT_CMD_KEEP_H
+#define JETWATT_CMD_KEEP_H
+
+#include "args.h"
+#include "measure.h"
+#include "store/db.h"
+
+/**
+ * struct jetwatt_keep_args - options of all verbs that measure modes
+ * @path: --db: NULL: as set elsewhere; "none": keep nothing
+ * @reuse: begin with what is known of the same workload
+ * @batch: 0: as the command line says
+ */
+struct jetwatt_keep_args {
+	const char *path;
+	int reuse;
+	long batch;
+};
+
+extern const struct argp jetwatt_keep_argp;
+/* --db alone, for verbs that only read or write; its input is a const char *. */
+extern const struct argp jetwatt_keep_db_argp;
+
+/**
+ * struct jetwatt_keep - an open database and the workload that runs
+ * @db: NULL: nothing is kept
+ * @must: it was asked for by name: not to be able to is a failure, not a note
+ */
+struct jetwatt_keep {
+	struct jetwatt_db *db;
+	int must;
+	int64_t id;
+	char key[JETWATT_WORKLOAD_KEY];
+};
+
+/* Where profiles are: the option, else what is set, else the usual place. */
+const char *jetwatt_keep_path(const char *option, char *buf, size_t len);
+
+/* A refusal of the database, said. @err: what its function returned. Return: exit code. */
+int jetwatt_keep_error(int err, const struct jetwatt_db_error *e);
+
+/* Open the database, before a job is started. Return: 0, exit code. */
+int jetwatt_keep_open(struct jetwatt_keep *k, const struct jetwatt_keep_args *args);
+
+/* Say which workload it is, once it runs. Return: 0, exit code. */
+int jetwatt_keep_workload(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,
+			  const struct jetwatt_board *board, const struct jetwatt_watch *w,
+			  const struct jetwatt_args_job *job);
+
+/* All that is known of it; caller frees. Return: how many rows; exit code as -1 - code. */
+int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row);
+
+/* One more mode, @lost: samples missing while it was measured. Return: 0, exit code. */
+int jetwatt_keep_add(struct jetwatt_keep *k, const struct jetwatt_measure *m, uint64_t lost);
+
+void jetwatt_keep_close(struct jetwatt_keep *k);
+
+#endif

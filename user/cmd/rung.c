@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "rung.h"
+
+#include "args.h"
+
+static const struct {
+	const char *name;
+	uint32_t rung;
+} calls[JETWATT_SYNC_CALLS] = {
+	[JETWATT_SYNC_POLLFD] = { "pollfd", JETWATT_RUNG_TRACEPOINT },
+	[JETWATT_SYNC_SYNCPT] = { "syncpoint", JETWATT_RUNG_TRACEPOINT },
+	[JETWATT_SYNC_STREAM] = { "stream", JETWATT_RUNG_UPROBE },
+	[JETWATT_SYNC_EVENT] = { "event", JETWATT_RUNG_UPROBE },
+	[JETWATT_SYNC_CONTEXT] = { "context", JETWATT_RUNG_UPROBE },
+	[JETWATT_SYNC_MARK] = { "mark", JETWATT_RUNG_MARKER },
+	[JETWATT_SYNC_MARK_BEGIN] = { "mark_begin", JETWATT_RUNG_MARKER },
+};
+
+uint32_t jetwatt_rung_used(const struct jetwatt_probe_state *st)
+{
+	uint32_t rung = 0;
+	uint64_t most = 0;
+
+	for (int i = 0; i < JETWATT_SYNC_CALLS; i++)
+		if (st->seen[i] > most && (i < JETWATT_SYNC_MARK || !rung)) {
+			most = st->seen[i];
+			rung = calls[i].rung;
+		}
+	/* The module sees the same calls. */
+	if (rung == JETWATT_RUNG_TRACEPOINT && !(st->attached & rung))
+		rung = JETWATT_RUNG_MODULE;
+	for (int i = 0; i < JETWATT_RUNGS && !rung; i++)
+		rung = st->attached & 1u << i;
+	return rung;
+}
+
+void jetwatt_rung_print(const struct jetwatt_probe_state *st, FILE *f)
+{
+	uint32_t used = jetwatt_rung_used(st);
+
+	fprintf(f, " waits seen by %s", jetwatt_args_rung_name(used));
+	if (used == JETWATT_RUNG_UPROBE && *st->library)
+		fprintf(f, " (%.40s), %llu launches", st->library,
+			(unsigned long long)st->launches);
+	if (st->seen[JETWATT_SYNC_MARK] && used != JETWATT_RUNG_MARKER)
+		fprintf(f, ", and %llu marks", (unsigned long long)st->seen[JETWATT_SYNC_MARK]);
+	fprintf(f, "\n");
+}
+
+void jetwatt_rung_json(const struct jetwatt_probe_state *st, struct jetwatt_json *j)
+{
+	jetwatt_json_object(j, "probe");
+	jetwatt_json_string(j, "rung", jetwatt_args_rung_name(jetwatt_rung_used(st)));
+	jetwatt_json_array(j, "attached");
+	for (int i = 0; i < JETWATT_RUNGS; i++)
+		if (st->attached & 1u << i)
+			jetwatt_json_string(j, NULL, jetwatt_args_rung_name(1u << i));
+	jetwatt_json_end(j);
+	jetwatt_json_object(j, "missing");
+	for (int i = 0; i < JETWATT_RUNGS; i++)
+		if (st->why[i][0] && !(st->attached & 1u << i))
+			jetwatt_json_string(j, jetwatt_args_rung_name(1u << i), st->why[i]);
+	jetwatt_json_end(j);
+	if (*st->library)
+		jetwatt_json_string(j, "library", st->library);
+	jetwatt_json_object(j, "seen");
+	for (int i = 0; i < JETWATT_SYNC_CALLS; i++)
+		if (st->seen[i])
+			jetwatt_json_uint(j, calls[i].name, st->seen[i]);
+	jetwatt_json_end(j);
+	jetwatt_json_uint(j, "launches", st->launches);
+	jetwatt_json_end(j);
+}
