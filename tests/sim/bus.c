@@ -19,6 +19,7 @@
 #include "fault.h"
 
 #define BUS_CHIPS	4
+#define STUCK_NS	NSEC_PER_SEC	/* until the adapter gives up, as i2c-tegra does */
 
 static uint bus_hz;
 module_param(bus_hz, uint, 0444);
@@ -33,25 +34,12 @@ struct bus {
 	u32 hz;
 	struct sim_chip chips[BUS_CHIPS];	/* guarded by the adapter's lock */
 	u32 nr_chips;
+	struct sim_ina238 ina238;		/* one at most, as on Thor */
+	u16 ina238_addr;			/* 0: none */
+	u8 ina238_pointer;
 };
 
 static u64 seed;
-
-static int rail_of(const char *label)
-{
-	static const char *const labels[SIM_RAILS] = {
-		[SIM_RAIL_GPU_SOC] = "VDD_GPU_SOC",
-		[SIM_RAIL_CPU_CV] = "VDD_CPU_CV",
-		[SIM_RAIL_SYS_5V0] = "VIN_SYS_5V0",
-		[SIM_RAIL_DDR] = "VDDQ_VDD2_1V8AO",
-	};
-	int i;
-
-	for (i = 0; i < SIM_RAILS; i++)
-		if (!strcmp(labels[i], label))
-			return i;
-	return -1;
-}
 
 static void wire_channel(struct sim_chip *chip, struct device_node *input)
 {
@@ -62,8 +50,19 @@ static void wire_channel(struct sim_chip *chip, struct device_node *input)
 	    of_property_read_string(input, "label", &label) ||
 	    of_property_read_u32(input, "shunt-resistor-micro-ohms", &uohm))
 		return;
-	chip->channel[reg].rail = rail_of(label);
+	chip->channel[reg].wire = sim_wire_find(label);
 	chip->channel[reg].shunt_uohm = uohm;
+}
+
+static void find_ina238(struct bus *bus, struct device_node *node, u32 addr)
+{
+	const char *label;
+
+	sim_ina238_init(&bus->ina238, ktime_get_ns(), seed + addr);
+	bus->ina238_addr = addr;
+	of_property_read_u32(node, "shunt-resistor", &bus->ina238.shunt_uohm);
+	if (!of_property_read_string(node, "label", &label))
+		bus->ina238.wire = sim_wire_find(label);
 }
 
 static void find_chips(struct bus *bus, struct device_node *node)
@@ -72,8 +71,11 @@ static void find_chips(struct bus *bus, struct device_node *node)
 	u32 addr;
 
 	for_each_available_child_of_node(node, child) {
-		if (!of_device_is_compatible(child, "ti,ina3221") ||
-		    of_property_read_u32(child, "reg", &addr) || bus->nr_chips == BUS_CHIPS)
+		if (of_property_read_u32(child, "reg", &addr))
+			continue;
+		if (of_device_is_compatible(child, "ti,ina238"))
+			find_ina238(bus, child, addr);
+		if (!of_device_is_compatible(child, "ti,ina3221") || bus->nr_chips == BUS_CHIPS)
 			continue;
 		sim_chip_init(&bus->chips[bus->nr_chips], addr, ktime_get_ns(), seed + addr);
 		for_each_available_child_of_node(child, input)
@@ -107,8 +109,42 @@ static void sleep_until(u64 t)
 	}
 }
 
-/* The chip has no auto-increment: a long read repeats the register. */
-static void pass_bytes(struct sim_chip *chip, struct i2c_msg *msg, u64 t)
+static bool present(struct bus *bus, u16 addr)
+{
+	return find(bus, addr) || (bus->ina238_addr && addr == bus->ina238_addr);
+}
+
+static u16 read_word(struct bus *bus, u16 addr, u64 t)
+{
+	struct sim_chip *chip = find(bus, addr);
+
+	if (chip)
+		return sim_chip_read(chip, chip->pointer, t);
+	return sim_ina238_read(&bus->ina238, bus->ina238_pointer, t);
+}
+
+static void point(struct bus *bus, u16 addr, u8 reg)
+{
+	struct sim_chip *chip = find(bus, addr);
+
+	if (chip)
+		chip->pointer = reg;
+	else
+		bus->ina238_pointer = reg;
+}
+
+static void write_word(struct bus *bus, u16 addr, u8 reg, u16 value, u64 t)
+{
+	struct sim_chip *chip = find(bus, addr);
+
+	if (chip)
+		sim_chip_write(chip, reg, value, t);
+	else
+		sim_ina238_write(&bus->ina238, reg, value, t);
+}
+
+/* The chips have no auto-increment: a long read repeats the register. */
+static void pass_bytes(struct bus *bus, struct i2c_msg *msg, u64 t)
 {
 	u16 value = 0;
 	u32 i;
@@ -116,15 +152,20 @@ static void pass_bytes(struct sim_chip *chip, struct i2c_msg *msg, u64 t)
 	if (msg->flags & I2C_M_RD) {
 		for (i = 0; i < msg->len; i++) {
 			if (!(i & 1))
-				value = sim_chip_read(chip, chip->pointer, t);
+				value = read_word(bus, msg->addr, t);
 			msg->buf[i] = i & 1 ? value & 0xff : value >> 8;
 		}
 		return;
 	}
 	if (msg->len)
-		chip->pointer = msg->buf[0];
+		point(bus, msg->addr, msg->buf[0]);
 	if (msg->len >= 3)
-		sim_chip_write(chip, chip->pointer, msg->buf[1] << 8 | msg->buf[2], t);
+		write_word(bus, msg->addr, msg->buf[0], msg->buf[1] << 8 | msg->buf[2], t);
+}
+
+static bool refused(int i)
+{
+	return sim_fault(SIM_FAIL_I2C_NAK) || (i == 4 && sim_fault(SIM_FAIL_I2C_NAK_LATE));
 }
 
 static int transfer(struct i2c_adapter *adapter, struct i2c_msg *msgs, int n)
@@ -133,12 +174,16 @@ static int transfer(struct i2c_adapter *adapter, struct i2c_msg *msgs, int n)
 	u64 begin = ktime_get_ns(), bits = 0;
 	int i, acked = n;
 
+	if (sim_fault(SIM_FAIL_I2C_STUCK)) {
+		sleep_until(begin + STUCK_NS);
+		return -ETIMEDOUT;
+	}
 	/* First the time on the wire, then the values as of the past: what the computing takes
 	 * adds once, and does not shift what is read.
 	 */
 	for (i = 0; i < n; i++) {
 		bits += 1 + 9;
-		if (!find(bus, msgs[i].addr) || sim_fault(SIM_FAIL_I2C_NAK)) {
+		if (!present(bus, msgs[i].addr) || refused(i)) {
 			acked = i;
 			break;
 		}
@@ -148,7 +193,7 @@ static int transfer(struct i2c_adapter *adapter, struct i2c_msg *msgs, int n)
 
 	for (i = 0, bits = 0; i < acked; i++) {
 		bits += 1 + 9 + 9 * msgs[i].len;
-		pass_bytes(find(bus, msgs[i].addr), &msgs[i], begin + bits_ns(bus, bits));
+		pass_bytes(bus, &msgs[i], begin + bits_ns(bus, bits));
 	}
 	return acked == n ? n : -ENXIO;
 }

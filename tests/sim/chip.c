@@ -10,6 +10,7 @@
  */
 #include "chip.h"
 
+#include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
@@ -33,16 +34,6 @@ MODULE_PARM_DESC(adc_offset_uv, "offset of all shunt voltages, uV (0)");
 static uint conv_permille = 1000;
 module_param(conv_permille, uint, 0644);
 MODULE_PARM_DESC(conv_permille, "length of conversions against the data sheet's; parts differ (1000)");
-
-/* What feeds the rails, and its resistance up to the measuring point. */
-static const struct {
-	u32 mv, mohm;
-} supply[SIM_RAILS] = {
-	[SIM_RAIL_GPU_SOC] = { 19080, 38 },
-	[SIM_RAIL_CPU_CV] = { 19080, 38 },
-	[SIM_RAIL_SYS_5V0] = { 5040, 11 },
-	[SIM_RAIL_DDR] = { 1810, 4 },
-};
 
 static u32 conversion_ns(u32 code)
 {
@@ -68,15 +59,6 @@ static u64 cycle_ns(const struct sim_chip *chip)
 	return ns;
 }
 
-/* Voltage and current of a rail at @uw: P = V I and V falls with I. */
-static void electric(int rail, u64 uw, u32 *mv, u64 *ua)
-{
-	u64 ma = div_u64(uw, supply[rail].mv);
-
-	*mv = supply[rail].mv - div_u64(ma * supply[rail].mohm, 1000);
-	*ua = div_u64(uw * 1000, *mv);
-}
-
 /* An ideal value in 1/65536 LSB -> what the ADC says. */
 static s32 digitise(struct sim_chip *chip, s64 exact)
 {
@@ -92,8 +74,8 @@ static s64 ideal(const struct sim_chip *chip, u8 what, u64 uw)
 	u32 mv = 0;
 	u64 ua = 0;
 
-	if (ch->rail >= 0)
-		electric(ch->rail, uw, &mv, &ua);
+	if (ch->wire)
+		sim_wire_electric(ch->wire, uw, &mv, &ua);
 	if (what & 1)
 		return ((s64)mv << 16) / 8;
 	/* uA x uOhm = pV; 40 uV a step */
@@ -184,8 +166,7 @@ static void skip(struct sim_chip *chip, u64 t)
 		u8 what = chip->sequence[i];
 		struct sim_channel *ch = &chip->channel[what >> 1];
 		s64 *avg = what & 1 ? &ch->bus_avg : &ch->shunt_avg;
-		u64 uw = ch->rail < 0 ? 0 : div64_u64((pj[ch->rail] - chip->pj[ch->rail]) * 1000,
-						      cycles * cycle);
+		u64 uw = sim_wire_uw(ch->wire, chip->pj, pj, cycles * cycle);
 
 		*avg += div_s64((ideal(chip, what, uw) - *avg) * (s64)min_t(u64, cycles, 4096),
 				max_t(u64, averages(chip), min_t(u64, cycles, 4096)));
@@ -194,24 +175,39 @@ static void skip(struct sim_chip *chip, u64 t)
 	chip->start = end;
 }
 
-void sim_chip_convert(struct sim_chip *chip, u64 t)
+static void convert(struct sim_chip *chip, u64 t)
 {
 	if (chip->steps && !chip->once && t > chip->start + SILENCE_NS)
 		skip(chip, t);
 	while (chip->steps) {
 		u32 ns = chip->step_ns[chip->sequence[chip->step] & 1];
-		int rail = chip->channel[chip->sequence[chip->step] >> 1].rail;
-		u64 pj[SIM_RAILS], uw = 0;
+		const struct sim_wire *wire = chip->channel[chip->sequence[chip->step] >> 1].wire;
+		u64 pj[SIM_RAILS], uw;
 
 		if (chip->start + ns > t)
 			return;
 		chip->start += ns;
 		sim_plant_energy(chip->start, pj);
-		if (rail >= 0)
-			uw = div_u64((pj[rail] - chip->pj[rail]) * 1000, ns);
+		uw = sim_wire_uw(wire, chip->pj, pj, ns);
 		memcpy(chip->pj, pj, sizeof(pj));
 		finish_step(chip, uw);
 	}
+}
+
+/* All adapters together; a benchmark wants to know what no real board computes. */
+static atomic64_t spent;
+
+u64 sim_chip_spent_ns(void)
+{
+	return atomic64_read(&spent);
+}
+
+void sim_chip_convert(struct sim_chip *chip, u64 t)
+{
+	u64 start = ktime_get_ns();
+
+	convert(chip, t);
+	atomic64_add(ktime_get_ns() - start, &spent);
 }
 
 void sim_chip_restart(struct sim_chip *chip, u64 t)

@@ -21,8 +21,27 @@ enum sim_reg {
 	REG_MANUFACTURER = 0xfe, REG_DIE = 0xff,
 };
 
+/**
+ * struct sim_wire - what a label of a device tree stands for
+ * @rails: mask of the plant's rails that are behind it
+ * @mv: what feeds it
+ * @mohm: resistance from there to the measuring point
+ */
+struct sim_wire {
+	const char *label;
+	u32 rails;
+	u32 mv, mohm;
+};
+
+/* wire.c. Voltage and current at @uw: P = V I and V falls with I. */
+const struct sim_wire *sim_wire_find(const char *label);
+void sim_wire_electric(const struct sim_wire *wire, u64 uw, u32 *mv, u64 *ua);
+/* Mean power between two states of the plant, @ns apart; 0 without a wire. */
+u64 sim_wire_uw(const struct sim_wire *wire, const u64 from[SIM_RAILS], const u64 to[SIM_RAILS],
+		u64 ns);
+
 struct sim_channel {
-	int rail;			/* what it measures; -1: nothing is connected */
+	const struct sim_wire *wire;	/* NULL: nothing is connected */
 	u32 shunt_uohm;
 	s64 shunt_avg, bus_avg;		/* filter's state, 1/65536 LSB */
 	s32 shunt_single;		/* last single conversion, LSB */
@@ -54,12 +73,28 @@ struct sim_chip {
 #define MASK_WRITABLE	0x7c00
 #define MASK_CLEARED	(0x03f8 | MASK_CVRF)	/* by reading it */
 
+/* ina238.c: an INA238 (TI SLYS022): one channel, means over whole cycles. */
+struct sim_ina238 {
+	u16 reg[0x12];
+	const struct sim_wire *wire;
+	u32 shunt_uohm;
+	struct sim_noise noise;
+	u64 start;			/* of the first cycle */
+	u64 cycle;			/* the last one that has been carried out */
+};
+
+void sim_ina238_init(struct sim_ina238 *chip, u64 t, u64 seed);
+u16 sim_ina238_read(struct sim_ina238 *chip, u8 reg, u64 t);
+void sim_ina238_write(struct sim_ina238 *chip, u8 reg, u16 value, u64 t);
+
 void sim_chip_init(struct sim_chip *chip, u16 addr, u64 t, u64 seed);
 u16 sim_chip_read(struct sim_chip *chip, u8 reg, u64 t);
 void sim_chip_write(struct sim_chip *chip, u8 reg, u16 value, u64 t);
 
 /* chip.c, for chip_regs.c: carry out conversions that have ended by @t; restart. */
 void sim_chip_convert(struct sim_chip *chip, u64 t);
+/* CPU time that converting has taken so far. */
+u64 sim_chip_spent_ns(void);
 void sim_chip_restart(struct sim_chip *chip, u64 t);
 
 #endif

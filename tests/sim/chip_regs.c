@@ -34,7 +34,7 @@ void sim_chip_init(struct sim_chip *chip, u16 addr, u64 t, u64 seed)
 	memset(chip, 0, sizeof(*chip));
 	chip->addr = addr;
 	for (i = 0; i < SIM_CHANNELS; i++)
-		chip->channel[i].rail = -1;
+		chip->channel[i].wire = NULL;
 	sim_noise_seed(&chip->noise, seed);
 	reset(chip, t);
 }

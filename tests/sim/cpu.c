@@ -74,7 +74,7 @@ static unsigned int get(unsigned int cpu)
 }
 
 static struct freq_attr *attrs[] = {
-	&cpufreq_freq_attr_scaling_available_freqs,
+	SIM_CPUFREQ_ATTRS
 	NULL,
 };
 

@@ -9,6 +9,8 @@ struct dentry;
 
 enum sim_fault {
 	SIM_FAIL_I2C_NAK,	/* no chip acknowledges its address */
+	SIM_FAIL_I2C_NAK_LATE,	/* the chip of the third register of a transfer does not */
+	SIM_FAIL_I2C_STUCK,	/* somebody holds the clock down: time-out after a second */
 	SIM_FAIL_CPUFREQ,	/* a policy refuses new limits */
 	SIM_FAIL_DEVFREQ,	/* the GPU refuses a clock */
 	SIM_FAIL_EMC,		/* a write of the cap is refused */

@@ -3,6 +3,7 @@
 
 #include <linux/cpumask.h>
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/mutex.h>
 
 struct sim_steps sim_steps;

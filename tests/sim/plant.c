@@ -227,8 +227,10 @@ void sim_plant_now(struct sim_now *now)
 	sim_plant_advance();
 	now->t_ns = sim_state.now;
 	now->energy_uj = div_u64(module_pj(), 1000000);
-	for (i = 0; i < SIM_RAILS; i++)
+	for (i = 0; i < SIM_RAILS; i++) {
+		now->uj[i] = div_u64(sim_state.pj[i], 1000000);
 		now->uw[i] = sim_state.uw[i];
+	}
 	now->phase = sim_state.phase;
 	now->mode = sim_state.mode;
 	now->temp_mc = div_s64(sim_state.temp_uc, 1000);
@@ -251,8 +253,7 @@ int sim_plant_start(const struct sim_model *model, const struct sim_mode *mode, 
 	set_point(&point);
 	sim_noise_seed(&s->noise, seed);
 	s->temp_uc = (AMBIENT_MC + 6000) * 1000;
-	hrtimer_init(&s->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-	s->timer.function = expired;
+	hrtimer_setup(&s->timer, expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 
 	spin_lock_irqsave(&s->lock, flags);
 	s->now = ktime_get_ns();

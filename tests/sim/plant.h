@@ -85,6 +85,7 @@ u32 sim_point_module_uw(const struct sim_point *point);
 
 struct sim_now {
 	u64 t_ns, energy_uj;
+	u64 uj[SIM_RAILS];
 	u32 uw[SIM_RAILS];
 	enum sim_phase phase;
 	struct sim_mode mode;

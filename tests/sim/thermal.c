@@ -12,10 +12,17 @@
 /* Tegra234's zones: cpu 0, gpu 1, tj 8 (the hottest of all). */
 static const int zones[] = { 0, 1, 8 };
 
+static int temp_mc;
+module_param(temp_mc, int, 0644);
+MODULE_PARM_DESC(temp_mc, "temperature that the sensors show instead of the plant's (0: the plant's)");
+
 static int get_temp(struct thermal_zone_device *tz, int *temp)
 {
 	struct sim_now now;
 
+	*temp = READ_ONCE(temp_mc);
+	if (*temp)
+		return 0;
 	sim_plant_now(&now);
 	*temp = now.temp_mc;
 	return 0;

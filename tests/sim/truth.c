@@ -8,6 +8,7 @@
 #include <linux/seq_file.h>
 
 #include "board.h"
+#include "chip.h"
 #include "knobs.h"
 #include "plant.h"
 #include "plant_state.h"
@@ -150,10 +151,15 @@ static int now_show(struct seq_file *m, void *v)
 		   now.uw[SIM_RAIL_GPU_SOC], now.uw[SIM_RAIL_CPU_CV]);
 	seq_printf(m, "power_uw_VIN_SYS_5V0 %u\npower_uw_VDDQ_VDD2_1V8AO %u\n",
 		   now.uw[SIM_RAIL_SYS_5V0], now.uw[SIM_RAIL_DDR]);
+	seq_printf(m, "energy_uj_VDD_GPU_SOC %llu\nenergy_uj_VDD_CPU_CV %llu\n",
+		   now.uj[SIM_RAIL_GPU_SOC], now.uj[SIM_RAIL_CPU_CV]);
+	seq_printf(m, "energy_uj_VIN_SYS_5V0 %llu\nenergy_uj_VDDQ_VDD2_1V8AO %llu\n",
+		   now.uj[SIM_RAIL_SYS_5V0], now.uj[SIM_RAIL_DDR]);
 	seq_printf(m, "cores %u\ncpu_khz %u\ngpu_hz %llu\nemc_hz %llu\n", now.mode.cores,
 		   now.mode.cpu_khz, now.mode.gpu_hz, now.mode.emc_hz);
 	seq_printf(m, "phase %s\ntemp_mc %d\nplant %s\n", phases[now.phase], now.temp_mc,
 		   sim_state.model->name);
+	seq_printf(m, "sensors_ns %llu\n", sim_chip_spent_ns());
 	/* What the mode at hand means, without noise. */
 	seq_printf(m, "mode_time_ns %llu\nmode_power_uw %u\n", sim_point_time_ns(&point),
 		   sim_point_module_uw(&point));

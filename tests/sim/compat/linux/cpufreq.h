@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef SIM_COMPAT_LINUX_CPUFREQ_H
+#define SIM_COMPAT_LINUX_CPUFREQ_H
+
+#include_next <linux/cpufreq.h>
+#include <linux/version.h>
+
+/*
+ * 6.12 leaves it to the driver to have scaling_available_frequencies; in 7.2
+ * the core makes it for every driver with a table, and keeps it to itself.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#define SIM_CPUFREQ_ATTRS	&cpufreq_freq_attr_scaling_available_freqs,
+#else
+#define SIM_CPUFREQ_ATTRS
+#endif
+
+#endif

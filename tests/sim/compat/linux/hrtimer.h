@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef SIM_COMPAT_LINUX_HRTIMER_H
+#define SIM_COMPAT_LINUX_HRTIMER_H
+
+#include_next <linux/hrtimer.h>
+#include <linux/version.h>
+
+/* From 6.13 on a timer and its function are set up in one go. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+#endif

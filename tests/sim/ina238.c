@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An INA238 as it is read: its values are means over the last whole cycle (all
+ * conversions, as often as it averages), rounded after noise of half a step.
+ */
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/string.h>
+
+#include "chip.h"
+
+enum { CONFIG, ADC_CONFIG, SHUNT_CAL, VSHUNT = 4, VBUS, DIAG = 0x0b, SOVL, SUVL, BOVL, BUVL,
+       TEMP_LIMIT, PWR_LIMIT, MANUFACTURER = 0x3e, DEVICE };
+
+#define RESET		0x8000
+#define ADCRANGE	0x0010
+#define DIAG_MEMSTAT	0x0001
+#define DIAG_CNVRF	0x0002
+
+static void restart(struct sim_ina238 *chip, u64 t)
+{
+	chip->start = t;
+	chip->cycle = 0;
+}
+
+static void reset(struct sim_ina238 *chip, u64 t)
+{
+	memset(chip->reg, 0, sizeof(chip->reg));
+	chip->reg[ADC_CONFIG] = 0xfb68;
+	chip->reg[SHUNT_CAL] = 0x1000;
+	chip->reg[DIAG] = DIAG_MEMSTAT;
+	chip->reg[SOVL] = 0x7fff;
+	chip->reg[SUVL] = 0x8000;
+	chip->reg[BOVL] = 0x7fff;
+	chip->reg[TEMP_LIMIT] = 0x7ff0;
+	chip->reg[PWR_LIMIT] = 0xffff;
+	restart(chip, t);
+}
+
+void sim_ina238_init(struct sim_ina238 *chip, u64 t, u64 seed)
+{
+	memset(chip, 0, sizeof(*chip));
+	sim_noise_seed(&chip->noise, seed);
+	reset(chip, t);
+}
+
+static u64 cycle_ns(const struct sim_ina238 *chip)
+{
+	static const u32 us[] = { 50, 84, 150, 280, 540, 1052, 2074, 4120 };
+	static const u32 n[] = { 1, 4, 16, 64, 128, 256, 512, 1024 };
+	u16 adc = chip->reg[ADC_CONFIG];
+	u64 sum = 0;
+
+	if (!(adc & 0x8000))
+		return 0;
+	sum += adc & 0x1000 ? us[adc >> 9 & 7] : 0;
+	sum += adc & 0x2000 ? us[adc >> 6 & 7] : 0;
+	sum += adc & 0x4000 ? us[adc >> 3 & 7] : 0;
+	return sum * n[adc & 7] * 1000;
+}
+
+static u16 digitise(struct sim_ina238 *chip, s64 value, s64 step)
+{
+	s64 noise = ((s64)sim_noise_gauss(&chip->noise) * step) >> 17;
+
+	return clamp_t(s64, div64_s64(value + noise + step / 2, step), -32768, 32767);
+}
+
+static void convert(struct sim_ina238 *chip, u64 t)
+{
+	u64 ns = cycle_ns(chip), cycle, from[SIM_RAILS], to[SIM_RAILS], ua = 0;
+	u32 mv = 0;
+
+	cycle = ns ? div64_u64(t - chip->start, ns) : 0;
+	if (cycle == chip->cycle)
+		return;
+	chip->cycle = cycle;
+	sim_plant_energy(chip->start + (cycle - 1) * ns, from);
+	sim_plant_energy(chip->start + cycle * ns, to);
+	if (chip->wire)
+		sim_wire_electric(chip->wire, sim_wire_uw(chip->wire, from, to, ns), &mv, &ua);
+	/* uA x uOhm = pV; 5 uV a step, or a quarter of it */
+	chip->reg[VSHUNT] = digitise(chip, ua * chip->shunt_uohm,
+				     chip->reg[CONFIG] & ADCRANGE ? 1250000 : 5000000);
+	chip->reg[VBUS] = digitise(chip, (s64)mv * 1000000, 3125000);
+	chip->reg[DIAG] |= DIAG_CNVRF;
+}
+
+u16 sim_ina238_read(struct sim_ina238 *chip, u8 reg, u64 t)
+{
+	u16 value;
+
+	if (reg == MANUFACTURER)
+		return 0x5449;
+	if (reg == DEVICE)
+		return 0x2381;
+	if (reg >= ARRAY_SIZE(chip->reg))
+		return 0;
+	convert(chip, t);
+	value = chip->reg[reg];
+	if (reg == DIAG)
+		chip->reg[DIAG] &= ~DIAG_CNVRF;
+	return value;
+}
+
+void sim_ina238_write(struct sim_ina238 *chip, u8 reg, u16 value, u64 t)
+{
+	convert(chip, t);
+	if (reg == CONFIG && value & RESET) {
+		reset(chip, t);
+	} else if (reg == CONFIG || reg == ADC_CONFIG) {
+		chip->reg[reg] = value;
+		restart(chip, t);
+	} else if (reg == SHUNT_CAL || (reg >= SOVL && reg <= PWR_LIMIT)) {
+		chip->reg[reg] = value;
+	}
+}

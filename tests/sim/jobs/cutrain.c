@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A training job that uses the GPU as programs do, through libcuda.so.1, which
+ * it loads when it first needs it.
+ *
+ *   cutrain [--minibatches N] [--seconds S] [--syncs K] [--launches N]
+ *           [--sync stream|ptsz|event|context|graph|runtime|device]
+ *           [--wait block|spin] [--times FILE] [--marks 1] [--idle S]
+ *
+ *   --syncs K     the GPU is waited for K times a minibatch (1)
+ *   --launches N  kernels between two waits (4); graph: one graph
+ *   --sync HOW    the call that waits; runtime, device: libcudart's
+ *   --wait HOW    the flag of its context: block (the default) or spin
+ *   --times FILE  for each wait "START END" in ns, by this program's own clock
+ *   --marks 1     a mark around each minibatch, through libjetwatt
+ *   --idle S      before it loads the library
+ *
+ * SIGTERM and SIGINT end it after the minibatch at hand, with status 0.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libcuda/cuda.h"
+
+static struct {
+	long minibatches, syncs, launches, marks;
+	double seconds, idle;
+	const char *sync, *times;
+	unsigned int flags;
+} opt = { .syncs = 1, .launches = 4, .sync = "stream", .flags = CU_CTX_SCHED_BLOCKING_SYNC };
+
+static struct {
+	CUresult (*init)(unsigned int flags);
+	CUresult (*set_flags)(CUdevice dev, unsigned int flags);
+	CUresult (*launch)(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+			   unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+			   CUstream stream, void **params, void **extra);
+	CUresult (*graph)(CUgraphExec graph, CUstream stream);
+	CUresult (*stream)(CUstream stream);
+	CUresult (*event)(CUevent event);
+	CUresult (*context)(void);
+	CUresult (*load)(unsigned int kind, unsigned int permille);
+	int (*begin)(const char *name), (*end)(const char *name);
+} api;
+
+static volatile sig_atomic_t stop;
+static FILE *times;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+static void fail(const char *what, const char *why)
+{
+	fprintf(stderr, "cutrain: %s: %s\n", what, why);
+	exit(1);
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static void *need(void *library, const char *name)
+{
+	void *p = dlsym(library, name);
+
+	if (!p)
+		fail(name, dlerror());
+	return p;
+}
+
+static void options(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i += 2) {
+		const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
+
+		if (!strcmp(name, "--minibatches"))
+			opt.minibatches = atol(value);
+		else if (!strcmp(name, "--seconds"))
+			opt.seconds = atof(value);
+		else if (!strcmp(name, "--syncs"))
+			opt.syncs = atol(value);
+		else if (!strcmp(name, "--launches"))
+			opt.launches = atol(value);
+		else if (!strcmp(name, "--sync"))
+			opt.sync = value;
+		else if (!strcmp(name, "--wait"))
+			opt.flags = !strcmp(value, "spin") ? CU_CTX_SCHED_SPIN :
+							     CU_CTX_SCHED_BLOCKING_SYNC;
+		else if (!strcmp(name, "--times"))
+			opt.times = value;
+		else if (!strcmp(name, "--marks"))
+			opt.marks = atol(value);
+		else if (!strcmp(name, "--idle"))
+			opt.idle = atof(value);
+		else
+			fail(name, "no such option");
+		if (!*value)
+			fail(name, "needs a value");
+	}
+	if (opt.syncs < 1 || opt.launches < 1)
+		fail("--syncs, --launches", "at least 1");
+}
+
+static void *library(const char *name)
+{
+	void *p = dlopen(name, RTLD_NOW);
+
+	if (!p)
+		fail(name, dlerror());
+	return p;
+}
+
+static void load_libraries(void)
+{
+	void *cuda = library("libcuda.so.1"), *jetwatt;
+
+	api.init = need(cuda, "cuInit");
+	api.set_flags = need(cuda, "cuDevicePrimaryCtxSetFlags");
+	api.launch = need(cuda, "cuLaunchKernel");
+	api.graph = need(cuda, "cuGraphLaunch");
+	api.stream = need(cuda, strcmp(opt.sync, "ptsz") ? "cuStreamSynchronize" :
+							   "cuStreamSynchronize_ptsz");
+	api.event = need(cuda, "cuEventSynchronize");
+	api.context = need(cuda, "cuCtxSynchronize");
+	api.load = need(cuda, "simLoad");
+	if (api.set_flags(0, opt.flags) || api.init(0))
+		fail("cuInit", strerror(errno));
+	if (!strcmp(opt.sync, "device"))
+		api.context = need(library("libcudart.so.12"), "cudaDeviceSynchronize");
+	if (!strcmp(opt.sync, "runtime"))
+		api.stream = need(library("libcudart.so.12"), "cudaStreamSynchronize");
+	if (!opt.marks)
+		return;
+	jetwatt = library("libjetwatt.so.1");
+	api.begin = need(jetwatt, "jetwatt_mark_begin");
+	api.end = need(jetwatt, "jetwatt_mark_end");
+}
+
+static void synchronise(void)
+{
+	uint64_t start = now();
+	CUresult err;
+
+	if (!strcmp(opt.sync, "event"))
+		err = api.event(NULL);
+	else if (!strcmp(opt.sync, "context") || !strcmp(opt.sync, "device"))
+		err = api.context();
+	else
+		err = api.stream(NULL);
+	if (err)
+		fail("synchronize", strerror(errno));
+	if (times)
+		fprintf(times, "%llu %llu\n", (unsigned long long)start,
+			(unsigned long long)now());
+}
+
+static void piece(struct sim_cuda_work *w)
+{
+	void *params[] = { w };
+	int err = 0;
+
+	if (!strcmp(opt.sync, "graph")) {
+		err = api.graph((CUgraphExec)w, NULL);
+	} else {
+		for (long i = 0; i < opt.launches; i++)
+			err |= api.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, i ? NULL : params, NULL);
+	}
+	if (err)
+		fail("launch", strerror(errno));
+	synchronise();
+}
+
+static void minibatch(unsigned int permille)
+{
+	struct sim_cuda_work w = { .permille = permille, .pieces = opt.syncs };
+
+	if (opt.marks)
+		api.begin("train");
+	if (api.load(0, permille))
+		fail("load", strerror(errno));
+	for (w.piece = 1; w.piece <= w.pieces; w.piece++)
+		piece(&w);
+	if (opt.marks)
+		api.end("train");
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+	uint64_t begin;
+
+	options(argc, argv);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
+	times = opt.times ? fopen(opt.times, "we") : NULL;
+	if (opt.times && !times)
+		fail(opt.times, strerror(errno));
+	usleep(opt.idle * 1e6);
+	load_libraries();
+	begin = now();
+	for (long n = 0; !stop && (!opt.minibatches || n < opt.minibatches); n++) {
+		if (opt.seconds > 0 && (now() - begin) * 1e-9 >= opt.seconds)
+			break;
+		/* The first one also tunes its kernels. */
+		minibatch(n ? 1000 : 3000);
+	}
+	return times && fclose(times);
+}
