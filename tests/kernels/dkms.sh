@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# DKMS add, build, install and remove of what `make install` leaves in /usr/src,
+# with the machine's DKMS (3.x) and with bullseye's (2.8), against the headers
+# of Debian's amd64 kernel. All of it in directories of its own.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. tests/kernels/debian.inc
+
+[ "$(dpkg --print-architecture)" = amd64 ] || { echo "needs an amd64 machine"; exit 4; }
+why=$(tests/kernels/prepare 6.1-amd64) || { s=$?; echo "$why"; exit $s; }
+version=$(sed -n 's/^VERSION := //p' Makefile)
+release=$(cat build/kernels/6.1-amd64/release)
+headers=$PWD/build/kernels/6.1-amd64/linux-headers
+say() { echo "dkms: $*"; }; list() { say "$@"; }; die() { say "$*"; exit 1; }; log=build/setup.log
+work=$PWD/build/kernels/dkms
+rm -rf "$work"
+mkdir -p "$work/root"
+tested=''
+
+# What the other releases of Debian and Ubuntu have: a shell script, so it runs here.
+old_dkms()
+{
+	mkdir -p "$work/apt"
+	sources_of bullseye main > "$work/apt/sources.list" && apt_lists "$work/apt" amd64 || return 1
+	(cd "$work" && apt_in apt amd64 apt-get download dkms > /dev/null 2>&1) || return 1
+	dpkg-deb -x "$work"/dkms_2.8*.deb "$work/dkms-2.8"
+}
+
+# life DKMS: of our module
+life()
+{
+	local dkms=$1 tree=$work/tree mods=$work/root/lib/modules step
+	rm -rf "$tree" "$mods"
+	mkdir -p "$tree" "$mods/$release/kernel"
+	for step in add build install remove; do
+		echo "== $dkms $step"
+		set -- $step -m jetwatt -v "$version" --dkmstree "$tree" --sourcetree "$work/root/usr/src" \
+			--installtree "$mods"
+		[ $step = add ] || [ $step = remove ] || set -- "$@" -k "$release" --kernelsourcedir "$headers" --no-depmod
+		[ $step != remove ] || set -- "$@" --all --no-depmod
+		"$dkms" "$@" || { echo "$dkms $step failed"; exit 1; }
+		[ $step != install ] || find "$mods" -name 'jetwatt.ko*' | grep -q . ||
+			{ echo "$dkms install left no module"; exit 1; }
+	done
+	! find "$mods" "$tree" -name 'jetwatt.ko*' | grep -q . ||
+		{ echo "$dkms remove left the module"; exit 1; }
+	tested="$tested $("$dkms" --version | sed 's/^dkms[-: ]*//')"
+}
+
+make -s install B=build/dkms-user KDIR=/nonexistent DESTDIR="$work/root" > "$work/install.log" 2>&1 ||
+	{ tail -n 5 "$work/install.log"; exit 1; }
+need dkms
+life "$(command -v dkms)"
+if old_dkms; then
+	life "$work/dkms-2.8/usr/sbin/dkms"
+else
+	echo "no DKMS 2.8 to be had"
+fi
+echo "add, build, install, remove with DKMS$tested"
