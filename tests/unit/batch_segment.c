@@ -129,7 +129,7 @@ TEST(matrix)
 		job_alloc(&j);
 		job_make(&j, &shapes[i], 100, 5, base + i);
 		job_sort(&j);
-		b = calloc(j.waits, sizeof(*b));
+		b = calloc(2 * j.waits, sizeof(*b));
 		n = jetwatt_batch_segment(j.sync, j.waits, b, &info);
 		ASSERT_GT(n, 0);
 		s = score(&j, b, n);
@@ -172,7 +172,7 @@ TEST(two_jobs)
 	job_make(&j, &b, 200, 11, seed() + 1);
 	job_make(&j, &c, 50, 300, seed() + 2);
 	job_sort(&j);
-	out = calloc(j.waits, sizeof(*out));
+	out = calloc(2 * j.waits, sizeof(*out));
 	n = jetwatt_batch_segment(j.sync, j.waits, out, &info);
 	s = score(&j, out, n);
 	printf("# three jobs: F1 %.4f\n", f1(&s));
@@ -205,7 +205,7 @@ TEST(thread_out_of_step)
 	}
 	ASSERT_GT(j.waits, own);
 	job_sort(&j);
-	out = calloc(j.waits, sizeof(*out));
+	out = calloc(2 * j.waits, sizeof(*out));
 	n = jetwatt_batch_segment(j.sync, j.waits, out, &info);
 	s = score(&j, out, n);
 	EXPECT_EQ(info.period_syncs, 2);
@@ -230,7 +230,7 @@ TEST(as_it_grows)
 
 			job_alloc(&j);
 			job_make(&j, &h, 100, 5, seed() + (uint64_t)k);
-			out = calloc(j.waits, sizeof(*out));
+			out = calloc(2 * j.waits, sizeof(*out));
 			for (size_t n = 1; n <= j.waits; n++) {
 				int got = jetwatt_batch_segment(j.sync, n, out, &info);
 
@@ -266,7 +266,7 @@ TEST(noise_is_no_rhythm)
 
 		job_alloc(&j);
 		job_make(&j, &h, 100, 5, seed() + r);
-		out = calloc(j.waits, sizeof(*out));
+		out = calloc(2 * j.waits, sizeof(*out));
 		wrong += jetwatt_batch_segment(j.sync, j.waits, out, &info) != h.minibatches;
 		looks++;
 		free(out);
@@ -291,7 +291,7 @@ static struct job_shape disturbed(uint64_t *z, int k)
 		.hidden = job_uniform(z) < 0.5,
 		.bunch = job_uniform(z) < 0.5 ? 0 : 0.05 * job_uniform(z),
 		.switch_every = job_uniform(z) < 0.5 ? 0 : 20 + (int)(300 * job_uniform(z)),
-		.minibatches = (int)(100 * exp(log(300 / k) * job_uniform(z))),
+		.minibatches = (int)(100 * exp(log(60.0 / k) * job_uniform(z))),
 	};
 
 	return h;
@@ -321,9 +321,9 @@ TEST(beats_are_no_rhythm)
 
 		job_alloc(&j);
 		job_make(&j, &h, 100, 5, seed() + (uint64_t)r);
-		out = calloc(j.waits, sizeof(*out));
+		out = calloc(2 * j.waits, sizeof(*out));
 		/* As it grows: all lengths at first, then some. */
-		for (size_t n = 2; n <= j.waits; n = n == j.waits ? n + 1 : n + 1 + n / 4) {
+		for (size_t n = 2; n <= j.waits; n = n == j.waits ? n + 1 : n + 1 + n / 2) {
 			n = n + n / 4 + 1 >= j.waits ? j.waits : n;
 			got = jetwatt_batch_segment(j.sync, n, out, &info);
 			looks++;
@@ -357,7 +357,7 @@ TEST(beats_hide_no_rhythm)
 
 		job_alloc(&j);
 		job_make(&j, &h, 100, 5, seed() + (uint64_t)r);
-		out = calloc(j.waits, sizeof(*out));
+		out = calloc(2 * j.waits, sizeof(*out));
 		got = jetwatt_batch_segment(j.sync, j.waits, out, &info);
 		jobs++;
 		if (abs(got - h.minibatches) > 1 + h.minibatches / 200) {
@@ -412,7 +412,7 @@ TEST(fast_enough)
 
 	job_alloc(&j);
 	job_make(&j, &h, 100, 5, seed());
-	out = calloc(j.waits, sizeof(*out));
+	out = calloc(2 * j.waits, sizeof(*out));
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 	EXPECT_EQ(jetwatt_batch_segment(j.sync, j.waits, out, &info), 6000);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);

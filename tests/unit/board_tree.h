@@ -100,14 +100,9 @@ static int tree_unlink(const char *path, const struct stat *st, int flag, struct
 	return remove(path);
 }
 
-/* As an AGX Orin: three clusters of four CPUs. */
-static void tree_orin(struct tree *t)
+/* Nothing but the directory. */
+static inline void tree_empty(struct tree *t)
 {
-	static const char compatible[] = "nvidia,p3737-0000+p3701-0000\0nvidia,p3701-0000\0"
-					 "nvidia,tegra234";
-	char name[PATH_MAX];
-	FILE *f;
-
 	memset(t, 0, sizeof(*t));
 	snprintf(t->root, sizeof(t->root), "%s/jetwatt.XXXXXX",
 		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
@@ -116,13 +111,24 @@ static void tree_orin(struct tree *t)
 	snprintf(t->sys, sizeof(t->sys), "%s/sys", t->root);
 	snprintf(t->proc, sizeof(t->proc), "%s/proc", t->root);
 	snprintf(t->state, sizeof(t->state), "%s/var/lib/jetwatt", t->root);
+	tree_put(t, "proc/sys/kernel/random/boot_id", "6f0d2c1e-0000-4000-8000-000000000001\n");
+}
+
+/* As an AGX Orin: three clusters of four CPUs. */
+static inline void tree_orin(struct tree *t)
+{
+	static const char compatible[] = "nvidia,p3737-0000+p3701-0000\0nvidia,p3701-0000\0"
+					 "nvidia,tegra234";
+	char name[PATH_MAX];
+	FILE *f;
+
+	tree_empty(t);
 	tree_put(t, "proc/device-tree/model", "Jetson AGX Orin Developer Kit");
 	snprintf(name, sizeof(name), "%s/proc/device-tree/compatible", t->root);
 	f = fopen(name, "w");
 	if (!f || fwrite(compatible, sizeof(compatible), 1, f) != 1)
 		abort();
 	fclose(f);
-	tree_put(t, "proc/sys/kernel/random/boot_id", "6f0d2c1e-0000-4000-8000-000000000001\n");
 	for (int c = 0; c < 12; c++) {
 		snprintf(name, sizeof(name), CPU "cpu%d/online", c);
 		tree_put(t, name, "1\n");
@@ -245,14 +251,14 @@ static inline void tree_flush(struct tree *t)
 	t->nr_pending = 0;
 }
 
-static struct jetwatt_board_roots tree_roots(struct tree *t)
+static inline struct jetwatt_board_roots tree_roots(struct tree *t)
 {
 	return (struct jetwatt_board_roots){ .sys = t->sys, .proc = t->proc, .state = t->state,
 					     .write = tree_write, .arg = t };
 }
 
 /* All knobs as one line. */
-static void tree_state(const struct tree *t, char *buf, size_t len)
+static inline void tree_state(const struct tree *t, char *buf, size_t len)
 {
 	size_t n = 0;
 

@@ -39,6 +39,13 @@
  * @drift: of the beat's rhythm, relative
  * @hidden: the GPU works on meanwhile: what is delayed waits less
  * @bunch: share of waits that last until the next one or two are done as well
+ * @log_every: every so many minibatches one more wait: a value is fetched
+ * @save_every, @save_waits: a checkpoint of several cycles with so many waits
+ * @epoch_every, @epoch_by: the loader starts anew, for so many cycles
+ * @resize_every: the batch size changes
+ * @burst: a loss takes so many events in a row, 1 if 0
+ * @told: losses are known from the records
+ * @launches: launches are seen
  */
 struct job_shape {
 	const char *name;
@@ -57,12 +64,16 @@ struct job_shape {
 	double beat, beat_by, drift;
 	int hidden;
 	double bunch;
+	int log_every, save_every, save_waits, epoch_every;
+	double epoch_by;
+	int resize_every, burst, told, launches;
 };
 
 struct job_truth {
 	uint64_t end_ns;
 	uint32_t tgid;
 	int eval, damaged;	/* its last wait was lost */
+	int other;		/* a checkpoint, no minibatch */
 };
 
 struct job {
@@ -171,70 +182,196 @@ static void job_disturb(struct job_beside *d, const struct job_shape *h, double 
 	}
 }
 
+/* A job as it goes on. */
+struct job_run {
+	struct job *j;
+	const struct job_shape *h;
+	uint32_t tgid;
+	uint64_t seed;
+	struct job_beside beside;
+	double now;
+	int losing, lost;	/* events still to be lost; lost since the last one kept */
+};
+
+/* One wait. Return: it was lost. */
+static int job_wait(struct job_run *r, double gap, double wait, double cycle, int i)
+{
+	const struct job_shape *h = r->h;
+	struct jetwatt_sync *s = &r->j->sync[r->j->waits];
+	int lost = r->j->waits && job_uniform(&r->seed) < h->lost / (h->burst > 1 ? h->burst : 1);
+
+	if (lost)
+		r->losing = h->burst > 1 ? 1 + (int)(job_uniform(&r->seed) * (2 * h->burst - 1)) : 1;
+	lost = r->losing > 0;
+	r->losing -= lost;
+	gap = job_jitter(&r->seed, gap, h->noise);
+	wait = job_jitter(&r->seed, wait, h->noise);
+	job_disturb(&r->beside, h, cycle, &gap, &wait);
+	*s = (struct jetwatt_sync){ .tgid = r->tgid };
+	s->launch_ns = h->launches ? (uint64_t)((r->now + 0.9 * gap) * 1e6) : 0;
+	s->launches = (uint32_t)h->launches;
+	r->now += gap;
+	s->enter_ns = (uint64_t)(r->now * 1e6);
+	r->now += wait;
+	s->exit_ns = (uint64_t)(r->now * 1e6);
+	s->tid = r->tgid + (h->threads > 1 ? (uint32_t)(i % h->threads) : 0);
+	s->call = h->calls > 1 && i % 2 ? JETWATT_SYNC_SYNCPT : JETWATT_SYNC_POLLFD;
+	s->lost = h->told ? (uint32_t)r->lost : 0;
+	r->lost = lost ? r->lost + 1 : 0;
+	r->j->waits += !lost;
+	return lost;
+}
+
+static void job_end(struct job_run *r, int eval, int other, int lost)
+{
+	r->j->truth[r->j->truths++] = (struct job_truth){ (uint64_t)(r->now * 1e6), r->tgid, eval, lost,
+							  other };
+}
+
+/* Weights are copied out, tensor after tensor. */
+static void job_save(struct job_run *r, double cycle)
+{
+	int lost = 0;
+
+	for (int i = 0; i < r->h->save_waits; i++)
+		lost = job_wait(r, cycle * (0.05 + 0.5 * job_uniform(&r->seed)),
+				cycle * 0.2 * job_uniform(&r->seed), cycle, i);
+	job_end(r, 0, 1, lost);
+}
+
 static void job_make(struct job *j, const struct job_shape *shape, uint32_t tgid, double start_ms,
 		     uint64_t seed)
 {
 	const struct job_shape usual = job_usual(*shape), *h = &usual;
-	double now = start_ms, speed_cpu = 1, speed_gpu = 1, wait[16];
-	struct job_beside beside = job_beside(h, seed);
+	struct job_run r = { .j = j, .h = h, .tgid = tgid, .seed = seed, .now = start_ms };
+	double speed_cpu = 1, speed_gpu = 1, size = 1, share[16];
 	int since_eval = 0, in_eval = 0, n = 0;
 
+	r.beside = job_beside(h, seed);
 	/* The shares of the waits are the job's own: the same in every minibatch. */
 	for (int i = 0; i < 16; i++)
-		wait[i] = 1 + (h->uneven - 1) * job_uniform(&seed);
+		share[i] = 1 + (h->uneven - 1) * job_uniform(&r.seed);
 	if (h->uneven > 1 && h->k > 1) {
-		wait[0] = 1;
-		wait[h->k - 1] = h->uneven;
+		share[0] = 1;
+		share[h->k - 1] = h->uneven;
 	}
 	for (int m = 0; m < h->minibatches; m++) {
-		int eval = in_eval > 0, k = eval ? h->eval_k : h->k, step, all;
-		double sum = 0, slow = m ? 1 : h->warm > 1 ? h->warm : 1;
-		double load = h->load * h->cycle_ms * speed_cpu, left;
+		int eval = in_eval > 0, k = eval ? h->eval_k : h->k, step, all, lost = 0, trained;
+		double sum = 0, slow = m ? 1 : h->warm > 1 ? h->warm : 1, load, left, whole;
 
 		if (h->switch_every && m && m % h->switch_every == 0) {
-			speed_cpu = exp(log(6) * (job_uniform(&seed) - 0.3));
-			speed_gpu = exp(log(36) * (job_uniform(&seed) - 0.4));
+			speed_cpu = exp(log(6) * (job_uniform(&r.seed) - 0.3));
+			speed_gpu = exp(log(36) * (job_uniform(&r.seed) - 0.4));
 		}
+		if (h->resize_every && m && m % h->resize_every == 0)
+			size = exp(log(4) * (job_uniform(&r.seed) - 0.5));
+		load = h->load * h->cycle_ms * speed_cpu * size;
 		step = !eval && h->accumulate && ++n % h->accumulate == 0;
 		all = k + (step && h->extra);
-		if (h->stall > 0 && job_uniform(&seed) < h->stall)
-			load += h->stall_by * h->cycle_ms * (0.5 + job_uniform(&seed));
+		if (h->stall > 0 && job_uniform(&r.seed) < h->stall)
+			load += h->stall_by * h->cycle_ms * (0.5 + job_uniform(&r.seed));
+		if (h->epoch_every && m && m % h->epoch_every == 0)
+			load += h->epoch_by * h->cycle_ms * (0.8 + 0.4 * job_uniform(&r.seed));
 		for (int i = 0; i < k; i++)
-			sum += wait[i];
-		left = h->cycle_ms * (1 - h->load - h->inner * (k - 1)) * speed_gpu * slow;
+			sum += share[i];
+		left = h->cycle_ms * (1 - h->load - h->inner * (k - 1)) * speed_gpu * slow * size;
 		if (eval)
 			left /= 3;
+		whole = left + (h->load + h->inner * (k - 1)) * h->cycle_ms * speed_cpu;
 		for (int i = 0; i < all; i++) {
-			struct jetwatt_sync *s = &j->sync[j->waits];
 			double gap = i ? h->inner * h->cycle_ms * speed_cpu : load;
-			double w = i < k ? left * wait[i] / sum : h->optimizer * h->cycle_ms * speed_gpu;
-			int lost = j->waits && job_uniform(&seed) < h->lost;
+			double w = i < k ? left * share[i] / sum : h->optimizer * h->cycle_ms * speed_gpu;
 
 			if (step && !h->extra && i == k - 1)
 				w += h->optimizer * h->cycle_ms * speed_gpu;
-			gap = job_jitter(&seed, gap, h->noise);
-			w = job_jitter(&seed, w, h->noise);
-			job_disturb(&beside, h, left + (h->load + h->inner * (k - 1)) *
-				    h->cycle_ms * speed_cpu, &gap, &w);
-			now += gap;
-			s->enter_ns = (uint64_t)(now * 1e6);
-			now += w;
-			s->exit_ns = (uint64_t)(now * 1e6);
-			s->tgid = tgid;
-			s->tid = tgid + (h->threads > 1 ? (uint32_t)(i % h->threads) : 0);
-			s->call = h->calls > 1 && i % 2 ? JETWATT_SYNC_SYNCPT : JETWATT_SYNC_POLLFD;
-			j->waits += !lost;
-			if (i == all - 1)
-				j->truth[j->truths++] = (struct job_truth){
-					s->exit_ns, tgid, eval, lost };
+			lost = job_wait(&r, gap, w, whole, i);
 		}
+		trained = !eval ? ++since_eval : 0;
+		if (trained && h->log_every && m % h->log_every == h->log_every - 1)
+			lost = job_wait(&r, h->inner * h->cycle_ms * speed_cpu,
+					0.01 * h->cycle_ms * speed_gpu, whole, k);
+		job_end(&r, eval, 0, lost);
 		if (eval) {
 			in_eval--;
-		} else if (h->eval_every && ++since_eval == h->eval_every) {
+		} else if (h->eval_every && since_eval == h->eval_every) {
 			since_eval = 0;
 			in_eval = h->eval_len;
 		}
+		if (h->save_every && m % h->save_every == h->save_every - 1)
+			job_save(&r, whole);
 	}
+}
+
+/* Any shape: what makes it hard is drawn from @z. @kind: which hardness. */
+#define JOB_KINDS	16
+static struct job_shape job_draw(uint64_t *z, int kind)
+{
+	static const char *const name[JOB_KINDS] = {
+		"clean", "uneven", "stalls", "epochs", "switches", "resized", "accumulated", "one more",
+		"logged", "evaluated", "saved", "lost", "lost in bursts", "threads", "fast", "mixed" };
+	struct job_shape h = {
+		.name = name[kind],
+		.k = 1 + (int)(6 * job_uniform(z)),
+		.cycle_ms = 10 * exp(log(100) * job_uniform(z)),
+		.load = 0.06 + 0.2 * job_uniform(z),
+		.inner = 0.005 + 0.02 * job_uniform(z),
+		.noise = 0.01 + 0.03 * job_uniform(z),
+		.uneven = job_uniform(z) < 0.5 ? 1 : 1 + 3 * job_uniform(z),
+		.minibatches = 150 + (int)(250 * job_uniform(z)),
+	};
+	int mixed = kind == JOB_KINDS - 1;
+#define IS(n)	(kind == (n) || (mixed && job_uniform(z) < 0.25))
+	if (IS(1)) {
+		h.uneven = 1.5 + 4 * job_uniform(z);
+		h.calls = 1 + (int)(2 * job_uniform(z));
+	}
+	if (IS(2)) {
+		h.stall = 0.02 + 0.2 * job_uniform(z);
+		h.stall_by = 0.3 + 4 * job_uniform(z);
+	}
+	if (IS(3)) {
+		h.epoch_every = 30 + (int)(60 * job_uniform(z));
+		h.epoch_by = 5 + 30 * job_uniform(z);
+		h.warm = 2 + 20 * job_uniform(z);
+	}
+	if (IS(4))
+		h.switch_every = 15 + (int)(60 * job_uniform(z));
+	if (IS(5))
+		h.resize_every = 20 + (int)(80 * job_uniform(z));
+	if (IS(6)) {
+		h.accumulate = 2 << (int)(3 * job_uniform(z));
+		h.optimizer = 0.05 + 0.25 * job_uniform(z);
+	}
+	if (IS(7)) {
+		h.accumulate = 2 << (int)(3 * job_uniform(z));
+		h.optimizer = 0.05 + 0.15 * job_uniform(z);
+		h.extra = 1;
+	}
+	if (IS(8))
+		h.log_every = 5 + (int)(50 * job_uniform(z));
+	if (IS(9)) {
+		h.eval_every = 30 + (int)(60 * job_uniform(z));
+		h.eval_len = 8 + (int)(20 * job_uniform(z));
+		h.eval_k = 1 + (int)(2 * job_uniform(z));
+	}
+	if (IS(10)) {
+		h.save_every = 40 + (int)(60 * job_uniform(z));
+		h.save_waits = 2 + (int)(12 * job_uniform(z));
+	}
+	if (IS(11))
+		h.lost = 0.002 + 0.008 * job_uniform(z);
+	if (IS(12)) {
+		h.lost = 0.002 + 0.008 * job_uniform(z);
+		h.burst = 2 + (int)(3 * job_uniform(z));
+	}
+	if (h.lost > 0)
+		h.told = h.burst || job_uniform(z) < 0.5;
+	if (IS(13) && h.k > 1)
+		h.threads = 2 + (int)(2 * job_uniform(z));
+	if (kind == 14)
+		h.cycle_ms = 2 + 8 * job_uniform(z);
+#undef IS
+	return h;
 }
 
 static int job_by_exit(const void *a, const void *b)

@@ -17,6 +17,7 @@ static struct jetwatt_point random_point(uint64_t *s)
 	struct jetwatt_point x;
 
 	jetwatt_point_of(&x, &m);
+	jetwatt_point_batch(&x, 1 + search_uniform(s) * 64);
 	x.rate = exp(search_normal(s));
 	return x;
 }

@@ -81,6 +81,7 @@ static void fill(struct jetwatt_report *r, struct jetwatt_prediction *p, struct 
 {
 	static const struct jetwatt_report_mark mark[] = { { 1, "1" }, { 2, NULL }, { 3, "<3>" } };
 	static const struct jetwatt_report_fact fact[] = { { "a & b", "\"1 < 2\"" } };
+	static const struct jetwatt_report_preset preset[] = { { "<MAXN>", 60, 40 }, { "", 300, 12 } };
 
 	for (int i = 0; i < NR; i++) {
 		p[i] = (struct jetwatt_prediction){ 50 + 3 * i, 10 + 9000.0 / (50 + 3 * i), .1, .1 };
@@ -95,7 +96,8 @@ static void fill(struct jetwatt_report *r, struct jetwatt_prediction *p, struct 
 		.workload = "w", .budget_w = 25, .predicted = p, .nr_predicted = NR,
 		.measured = row, .nr_measured = 20, .chosen = &row[6], .promise = &p[6],
 		.t_s = t, .w = w, .nr_samples = NR, .bound_s = t, .nr_bounds = NR,
-		.mark = mark, .nr_marks = 3, .fact = fact, .nr_facts = 1, .note = "simulated <b>",
+		.mark = mark, .nr_marks = 3, .fact = fact, .nr_facts = 1,
+		.preset = preset, .nr_presets = 2, .note = "simulated <b>",
 	};
 }
 
@@ -115,6 +117,8 @@ TEST(full_page)
 	EXPECT_EQ(NULL, strstr(page, "<script"));
 	EXPECT_NE(NULL, strstr(page, "&lt;script&gt;"));
 	EXPECT_NE(NULL, strstr(page, "A &amp; B"));
+	EXPECT_NE(NULL, strstr(page, "&lt;MAXN&gt;"));
+	EXPECT_EQ(2, count(page, "class='preset'"));
 	EXPECT_NE(NULL, strstr(page, "&lt;3&gt;"));
 	EXPECT_NE(NULL, strstr(page, "&quot;1 &lt; 2&quot;"));
 	EXPECT_EQ(2, count(page, "<svg"));
@@ -172,6 +176,28 @@ TEST(the_check_itself)
 	EXPECT_NE(0, unbalanced("<a>"));
 	EXPECT_NE(0, unbalanced("<a b=c></a>"));
 	EXPECT_NE(0, unbalanced("<a b='<'></a>"));
+}
+
+/* An evaluation: no mode is asked for, none is missed. */
+TEST(evaluation)
+{
+	static const struct jetwatt_report_fit fit[] = { { { 50, 20 }, { 55, 21 } }, { { 90, 9 }, { 80, 9 } } };
+	static const struct jetwatt_report_curve curve[] = {
+		{ 10, { 5, 4 }, { 4, 3 }, { 6, 5 } }, { 50, { 2, 2 }, { 1, 1 }, { 3, 3 } },
+	};
+	struct jetwatt_report r = { .title = "auto", .fit = fit, .nr_fit = 2, .curve = curve,
+				    .nr_curve = 2 };
+	char *page;
+	int err;
+
+	page = render(&r, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(0, unbalanced(page));
+	EXPECT_EQ(3, count(page, "<svg"));
+	EXPECT_EQ(2, count(page, "class='band'"));
+	EXPECT_EQ(2, count(page, "class='dots'"));
+	EXPECT_EQ(NULL, strstr(page, "was chosen"));
+	free(page);
 }
 
 TEST_HARNESS_MAIN

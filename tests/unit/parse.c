@@ -229,7 +229,7 @@ TEST(damage)
 	for (round = 0; round < 60000; round++) {
 		i = rand() % 3;
 		len = i == 2 ? nlmsg_hdr(seed[i])->nlmsg_len : (size_t)length(seed[i]);
-		buf[0] = rand() % 4 ? (i == 2 ? 9 : 0) : rand() % 10;
+		buf[0] = rand() % 4 ? (i == 2 ? 9 : 0) : rand() % 13;
 		memcpy(buf + 1, i == 2 ? (void *)nlmsg_hdr(seed[i]) : attrs(seed[i]), len);
 		for (k = rand() % 6; k > 0; k--) {
 			/* headers stand at the beginning of most of it */

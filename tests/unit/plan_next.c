@@ -81,7 +81,7 @@ TEST(same_question_same_answer)
 	int err;
 	size_t k = walk(row, n, 25, 12, seen, &err), l = walk(row, n, 25, 12, again, &err);
 
-	ASSERT_EQ(12, k);
+	ASSERT_LE(10, k);
 	ASSERT_EQ(k, l);
 	EXPECT_EQ(0, memcmp(seen, again, k * sizeof(*seen)));
 	free(row);
@@ -96,11 +96,41 @@ TEST(never_the_same_mode_twice)
 
 	ASSERT_LT(10, n);
 	ASSERT_LT(n, 64);
-	EXPECT_EQ((size_t)n, k);
+	/* It ends: all are measured, or what is left is known well enough. */
+	EXPECT_LT(10, k);
+	EXPECT_LE(k, n);
 	EXPECT_EQ(1, err);
 	for (size_t i = 0; i < k; i++)
 		for (size_t j = 0; j < i; j++)
 			EXPECT_NE(0, memcmp(&seen[i].mode, &seen[j].mode, sizeof(seen[i].mode)));
+	free(row);
+}
+
+/* A reading far below all others is asked for again, once, even where no further
+ * mode may be measured; then the plan goes on. */
+TEST(a_disturbed_reading_is_seen_again)
+{
+	long n;
+	struct jetwatt_row *row = board(&n, 29), seen[40];
+	struct jetwatt_mode *m = modes(row, n);
+	struct jetwatt_plan_next p;
+	size_t k, bad = 0;
+	int err;
+
+	k = walk(row, n, 0, 30, seen, &err);
+	ASSERT_EQ(30, k);
+	EXPECT_EQ(1, jetwatt_plan_next(m, n, seen, k, 0, k, 1, &p));
+	/* One that has neighbours: at the edge nothing speaks against it. */
+	for (size_t i = 0; i < k; i++)
+		if (fabs(seen[i].power_w - 25) < fabs(seen[bad].power_w - 25))
+			bad = i;
+	seen[bad].power_w *= 0.75;
+	ASSERT_EQ(0, jetwatt_plan_next(m, n, seen, k, 0, k, 1, &p));
+	EXPECT_EQ(0, memcmp(&m[p.index], &seen[bad].mode, sizeof(*m)));
+	EXPECT_EQ(0, strncmp(p.why, "again", 5));
+	seen[k] = row[p.index];
+	EXPECT_EQ(1, jetwatt_plan_next(m, n, seen, k + 1, 0, k, 1, &p));
+	free(m);
 	free(row);
 }
 

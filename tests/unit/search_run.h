@@ -57,7 +57,8 @@ static long search_read(const char *path, struct jetwatt_row **row)
 		if (!more)
 			break;
 		r = more;
-		r[n++] = (struct jetwatt_row){ { cores, cpu, gpu, emc }, t, w, 0, 0 };
+		r[n++] = (struct jetwatt_row){ .mode = { cores, cpu, gpu, emc }, .time_ms = t,
+					       .power_w = w };
 	}
 	fclose(f);
 	*row = r;
@@ -100,25 +101,32 @@ static long search_best(const struct jetwatt_row *row, const struct jetwatt_mode
 	return best;
 }
 
-/* Measure up to @most modes; answer[k] is what stands after at[k] of them. */
+/* Measure up to @most modes, some twice; answer[k] is what stands after at[k] of them. */
 static __attribute__((unused)) int search_run(const struct jetwatt_row *row, size_t n, double budget, size_t most,
 		      double noise, uint64_t seed, const int *at, int ats, long *answer, struct search_stats *st)
 {
 	struct jetwatt_mode *mode = malloc(n * sizeof(*mode));
 	struct jetwatt_row seen[SEARCH_MOST];
-	size_t k = 0;
+	size_t k = 0, modes = 0, again;
 	uint64_t rng = seed * 7919 + (uint64_t)(budget * 1000);
 	int err = mode ? 0 : -ENOMEM, next = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
 		mode[i] = row[i].mode;
-	while (!err && k < most && k < SEARCH_MOST) {
+	while (!err && k < SEARCH_MOST) {
 		struct jetwatt_plan_next p;
 
 		err = jetwatt_plan_next(mode, n, seen, k, budget, most, seed, &p);
 		st->calls++;
 		if (err)
 			break;
+		for (again = 0; again < k; again++)
+			if (!memcmp(&seen[again].mode, &mode[p.index], sizeof(*mode)))
+				break;
+		/* What stood before this one more mode. */
+		while (again == k && next < ats && (int)modes == at[next])
+			answer[next++] = search_best(row, mode, n, seen, k, budget, noise, rng);
+		modes += again == k;
 		seen[k] = search_measure(&row[p.index], noise, &rng);
 		st->over += seen[k].power_w > budget;
 		st->far_over += seen[k].power_w > 1.1 * budget;
@@ -129,13 +137,11 @@ static __attribute__((unused)) int search_run(const struct jetwatt_row *row, siz
 			       (unsigned long long)seen[k].mode.emc_hz, seen[k].time_ms,
 			       seen[k].power_w, p.why);
 		k++;
-		while (next < ats && (int)k == at[next])
-			answer[next++] = search_best(row, mode, n, seen, k, budget, noise, rng);
 	}
 	while (next < ats && err >= 0)
 		answer[next++] = search_best(row, mode, n, seen, k, budget, noise, rng);
 	st->runs++;
-	st->modes += k;
+	st->modes += modes;
 	free(mode);
 	return err < 0 ? err : 0;
 }

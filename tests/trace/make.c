@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A trace of a run that never was, with its truth: for tests of what reads
+ * traces. Power is a square wave by minibatch, so its energy is arithmetic.
+ *
+ *   make-trace OUT [ms=80] [n=300] [busy=0.7] [idle_w=9] [gpu_w=10] [cpu_w=3] [jitter=0.02]
+ *              [rate=1000] [gap_at=S] [gap=MS] [slow_at=S] [slow=FACTOR] [eval_every=N]
+ *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [warm=0]
+ *
+ * Writes to stdout, as JSON, what was put in: minibatches, seconds, joules.
+ */
+#include <err.h>
+#include <fcntl.h>
+#include <linux/jetwatt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jetwatt.h"
+
+#define RAILS	4
+#define SERIES	(2 * RAILS + 5)
+#define BATCH	32
+#define START_NS	100000000000ull
+
+static const struct {
+	const char *label;
+	double volts, idle, gpu, cpu;	/* shares of idle_w, gpu_w, cpu_w */
+	uint32_t parent;
+} rails[RAILS] = {
+	{ "VDD_GPU_SOC", 19, .45, .8, 0, UINT32_MAX },
+	{ "VDD_CPU_CV", 19, .2, 0, .8, UINT32_MAX },
+	{ "VIN_SYS_5V0", 5, .35, .2, .2, UINT32_MAX },
+	{ "VDDQ_VDD2_1V8AO", 5, .1, .08, .05, 2 },
+};
+
+static struct {
+	double ms, n, busy, idle_w, gpu_w, cpu_w, jitter, rate, gap_at, gap, slow_at, slow, eval_every;
+	double syncs, seed, open, drift, noise, warm;
+} opt = { .ms = 80, .n = 300, .busy = .7, .idle_w = 9, .gpu_w = 10, .cpu_w = 3, .jitter = .02,
+	  .rate = 1000, .gap_at = -1, .slow_at = -1, .slow = 1, .syncs = 1, .seed = 1, .noise = .3 };
+
+static const struct {
+	const char *name;
+	double *value;
+} options[] = {
+	{ "ms", &opt.ms }, { "n", &opt.n }, { "busy", &opt.busy }, { "idle_w", &opt.idle_w },
+	{ "gpu_w", &opt.gpu_w }, { "cpu_w", &opt.cpu_w }, { "jitter", &opt.jitter },
+	{ "rate", &opt.rate }, { "gap_at", &opt.gap_at }, { "gap", &opt.gap },
+	{ "slow_at", &opt.slow_at }, { "slow", &opt.slow }, { "eval_every", &opt.eval_every },
+	{ "syncs", &opt.syncs }, { "seed", &opt.seed }, { "open", &opt.open },
+	{ "drift", &opt.drift }, { "noise", &opt.noise }, { "warm", &opt.warm },
+};
+
+static void parse(const char *arg)
+{
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		size_t len = strlen(options[i].name);
+
+		if (!strncmp(arg, options[i].name, len) && arg[len] == '=') {
+			*options[i].value = atof(arg + len + 1);
+			return;
+		}
+	}
+	errx(2, "no such option: %s", arg);
+}
+
+static double normal(void)
+{
+	double u = drand48() + 1e-12, v = drand48();
+
+	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+/* One minibatch: its data comes until @work_ns, then the GPU works until @end_ns. */
+struct step {
+	uint64_t begin_ns, work_ns, end_ns;
+	int eval;
+};
+
+static double watts(int r, const struct step *s, uint64_t t, double at_s)
+{
+	int gpu = t >= s->work_ns && t < s->end_ns, slow = opt.slow_at >= 0 && at_s >= opt.slow_at;
+	double f = slow ? 1 / opt.slow : 1;
+
+	return rails[r].idle * (opt.idle_w + opt.drift * at_s / 60) + gpu * f * rails[r].gpu * opt.gpu_w +
+	       !gpu * rails[r].cpu * opt.cpu_w;
+}
+
+static void describe(struct jetwatt_trace_writer *w)
+{
+	struct jetwatt_trace_job job = { START_NS, 4711 };
+
+	jetwatt_trace_write_text(w, "board", "Jetson AGX Orin <made up>");
+	jetwatt_trace_write_text(w, "kernel", "6.1.0-test");
+	jetwatt_trace_write_text(w, "version", "test");
+	jetwatt_trace_write_text(w, "command", "train --made \"up\"");
+	jetwatt_trace_write_text(w, "scope", "module");
+	for (uint32_t r = 0; r < RAILS; r++) {
+		struct jetwatt_chip chip = { .id = r / 3, .bus = 1, .addr = 0x40 + r / 3,
+			.bus_hz = 400000, .config = 0x7127, .refresh_mhz = 1190000, .model = "ina3221" };
+		struct jetwatt_rail rail = { .id = r, .chip = r / 3, .channel = r % 3,
+			.shunt_uohm = 2000, .enabled = 1, .requested_mhz = opt.rate * 1000,
+			.read_mhz = opt.rate * 1000, .fresh_mhz = opt.rate * 1000,
+			.in_total = r < 3, .parent = rails[r].parent };
+
+		snprintf(rail.label, sizeof(rail.label), "%s", rails[r].label);
+		jetwatt_trace_write_rail(w, &rail);
+		if (r % 3 == 0)
+			jetwatt_trace_write_chip(w, &chip);
+	}
+	jetwatt_trace_write_job(w, &job);
+	jetwatt_trace_flush(w, 0, 1);
+}
+
+/* Samples gather here until they are a batch. */
+static struct {
+	uint64_t t[BATCH], seq;
+	int32_t v[SERIES][BATCH];
+	uint32_t n;
+} pending = { .seq = 1 };
+
+static void send(struct jetwatt_trace_writer *w)
+{
+	static const uint32_t kind[] = { JETWATT_SERIES_CPU_KHZ, JETWATT_SERIES_GPU_KHZ,
+		JETWATT_SERIES_EMC_KHZ, JETWATT_SERIES_CORES, JETWATT_SERIES_TEMP_MC };
+	struct jetwatt_series_view view[SERIES];
+	struct jetwatt_samples s = { .seq = pending.seq, .count = pending.n, .nr_series = SERIES,
+				     .time_ns = pending.t, .series = view };
+
+	for (int k = 0; k < SERIES; k++)
+		view[k] = (struct jetwatt_series_view){ k < RAILS ? JETWATT_SERIES_SHUNT_UV :
+			k < 2 * RAILS ? JETWATT_SERIES_BUS_UV : kind[k - 2 * RAILS],
+			k < 2 * RAILS ? k % RAILS : 0, pending.v[k] };
+	if (pending.n)
+		jetwatt_trace_write_samples(&s, w);
+	pending.seq += pending.n;
+	pending.n = 0;
+}
+
+static void sample(struct jetwatt_trace_writer *w, const struct step *s, uint64_t t)
+{
+	double at_s = ((double)t - START_NS) * 1e-9;
+	uint32_t i = pending.n++, tick = pending.seq + i;
+	int slow = opt.slow_at >= 0 && at_s >= opt.slow_at;
+
+	pending.t[i] = t;
+	for (int r = 0; r < RAILS; r++) {
+		double ua = (watts(r, s, t, at_s) + opt.noise * normal()) / rails[r].volts * 1e6;
+
+		pending.v[r][i] = lround(ua * .002 / 40) * 40;	/* 2 mOhm, steps of 40 uV */
+		pending.v[RAILS + r][i] = tick % RAILS == (uint32_t)r || pending.seq == 1 ?
+			(int32_t)(rails[r].volts * 1e6) : JETWATT_VALUE_NONE;
+	}
+	pending.v[8][i] = 2201600;
+	pending.v[9][i] = slow ? 612000 : 1300500;
+	pending.v[10][i] = 3199000;
+	pending.v[11][i] = 12;
+	pending.v[12][i] = tick % 100 ? JETWATT_VALUE_NONE : 48000 + at_s * 100;
+	if (pending.n == BATCH)
+		send(w);
+}
+
+static void wait_for(struct jetwatt_trace_writer *w, const struct step *s)
+{
+	int k = opt.syncs;
+
+	for (int i = 0; i < k; i++) {
+		uint64_t part = (s->end_ns - s->work_ns) / k, from = s->work_ns + i * part;
+		struct jetwatt_sync sync = { .enter_ns = from + part / 10, .exit_ns = from + part,
+			.cgroup = 7, .tgid = 4711, .tid = 4711, .call = JETWATT_SYNC_POLLFD, .ret = 1 };
+
+		jetwatt_trace_write_sync(&sync, w);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t t = START_NS - 50000000, gap0, gap1, tick;
+	struct step s = { .begin_ns = START_NS };
+	struct jetwatt_trace_writer *w;
+	double joule = 0, wait = 0;
+	int fd;
+
+	if (argc < 2)
+		errx(2, "which file?");
+	for (int i = 2; i < argc; i++)
+		parse(argv[i]);
+	srand48(opt.seed);
+	fd = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (fd < 0 || jetwatt_trace_writer_new(&w, fd))
+		err(1, "%s", argv[1]);
+	describe(w);
+	tick = 1e9 / opt.rate;
+	gap0 = opt.gap_at < 0 ? UINT64_MAX : START_NS + opt.gap_at * 1e9;
+	gap1 = opt.gap_at < 0 ? UINT64_MAX : gap0 + opt.gap * 1e6;
+	for (int i = 0; i < opt.n; i++) {
+		double at_s = (s.begin_ns - START_NS) * 1e-9;
+		double f = opt.slow_at >= 0 && at_s >= opt.slow_at ? opt.slow : 1, ms;
+
+		s.eval = opt.eval_every && i % (int)(opt.eval_every + 4) >= opt.eval_every;
+		ms = opt.ms * (1 + opt.jitter * normal()) * f * (s.eval ? .3 : 1);
+		s.work_ns = s.begin_ns + ms * 1e6 * (1 - opt.busy);
+		s.end_ns = s.begin_ns + ms * 1e6;
+		for (; t < s.end_ns; t += tick + lrand48() % 20000 - 10000) {
+			/* A batch is never cut: it would tell that a gap is coming. */
+			if (t >= gap0 && t < gap1) {
+				send(w);
+				pending.seq++;
+				continue;
+			}
+			sample(w, &s, t);
+		}
+		for (int r = 0; r < 3; r++)
+			joule += (watts(r, &s, s.begin_ns, at_s) * (s.work_ns - s.begin_ns) +
+				  watts(r, &s, s.work_ns, at_s) * (s.end_ns - s.work_ns)) * 1e-9;
+		wait += (s.end_ns - s.work_ns) * 1e-9;
+		wait_for(w, &s);
+		jetwatt_trace_flush(w, 0, i % 12 == 11);
+		s.begin_ns = s.end_ns;
+	}
+	for (int i = 0; i < 20; i++, t += tick)
+		sample(w, &s, t);
+	send(w);
+	if (!opt.open)
+		jetwatt_trace_finish(w, &(struct jetwatt_trace_end){ s.end_ns, 0, 0, 0 });
+	else
+		jetwatt_trace_flush(w, 0, 1);
+	printf("{\"minibatches\":%.0f,\"seconds\":%.6f,\"joules\":%.6f,\"bytes\":%llu}\n", opt.n,
+	       (s.end_ns - START_NS) * 1e-9, joule, (unsigned long long)jetwatt_trace_written(w));
+	jetwatt_trace_writer_free(w);
+	return close(fd) != 0;
+}

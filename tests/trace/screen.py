@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+A program on a terminal of its own, and what is on that terminal's screen.
+
+  screen.py COLUMNSxLINES SCRIPT -- COMMAND...
+
+SCRIPT: steps with commas between: a number waits so many seconds, "KxL" resizes,
+"key:C" types, "show" prints the screen, "colors" how many colours are on it. The
+status is the command's, 99 if it does not end.
+"""
+import fcntl, os, pty, select, signal, struct, sys, termios, time
+
+import pyte
+
+
+def resize(fd, columns, lines):
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+
+def feed(fd, stream, seconds):
+    """What the program writes goes to the screen. False: it has ended."""
+    until = time.monotonic() + seconds
+    while True:
+        left = until - time.monotonic()
+        if not select.select([fd], [], [], max(left, 0))[0]:
+            return True
+        try:
+            data = os.read(fd, 65536)
+        except OSError:
+            return False
+        if not data:
+            return False
+        stream.feed(data)
+        if left < 0:
+            return True
+
+
+def main():
+    columns, lines = (int(n) for n in sys.argv[1].split("x"))
+    command = sys.argv[sys.argv.index("--") + 1:]
+    screen = pyte.Screen(columns, lines)
+    stream = pyte.ByteStream(screen)
+    pid, fd = pty.fork()
+    if not pid:
+        os.environ["TERM"] = os.environ.get("SCREEN_TERM", "linux")
+        time.sleep(0.2)
+        os.execvp(command[0], command)
+    resize(fd, columns, lines)
+    for step in sys.argv[2].split(","):
+        if step == "show":
+            print("\n".join(line.rstrip() for line in screen.display))
+        elif step == "colors":
+            seen = {c.fg for row in screen.buffer.values() for c in row.values()} - {"default"}
+            print("colors", len(seen))
+        elif step.startswith("key:"):
+            os.write(fd, step[4:].encode())
+        elif "x" in step:
+            columns, lines = (int(n) for n in step.split("x"))
+            screen.resize(lines, columns)
+            resize(fd, columns, lines)
+            os.kill(pid, signal.SIGWINCH)
+        else:
+            feed(fd, stream, float(step))
+    feed(fd, stream, 3)
+    for _ in range(50):
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.1)
+    os.kill(pid, signal.SIGKILL)
+    return 99
+
+
+sys.exit(main())

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Energy per minibatch against a plant's truth, its stated error, grades, and
+ * how jobs share. SEED= draws other plants. */
+#include "batch/batch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cost_run.h"
+#include "kselftest_harness.h"
+
+#define MS	1000000ull
+
+static uint64_t seed(void)
+{
+	const char *s = getenv("SEED");
+
+	return s ? strtoull(s, NULL, 0) : 20260101;
+}
+
+TEST(energy_and_its_error)
+{
+	static struct cost_run all;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("# seed %llu\n", (unsigned long long)seed());
+	for (size_t i = 0; i < COST_SHAPES; i++) {
+		size_t from = all.all, in = all.covered;
+
+		for (uint64_t run = 0; run < 4; run++)
+			ASSERT_EQ(cost_run_add(&all, &cost_shapes[i], seed() + 100 * i + run), 0);
+		printf("# %-22s %4zu minibatches, covered %.1f %%\n", cost_shapes[i].name, all.all - from,
+		       100.0 * (double)(all.covered - in) / (double)(all.all - from));
+	}
+	printf("# all: covered %.1f %%, width %.2f %%, error %.2f %%\n",
+	       100.0 * (double)all.covered / (double)all.all, 100 * cost_median(all.width, all.all),
+	       100 * cost_median(all.off, all.all));
+	printf("# at 1 kHz: 50 ms and more %.2f %%, 10 ms %.2f %%\n",
+	       100 * cost_median(all.off_50ms, all.longer), 100 * cost_median(all.off_10ms, all.shortest));
+	EXPECT_LE(cost_median(all.off_50ms, all.longer), 0.01);
+	EXPECT_LE(cost_median(all.off_10ms, all.shortest), 0.03);
+	EXPECT_GE(all.covered * 10, all.all * 9);
+	EXPECT_LE(cost_median(all.width, all.all), 3 * cost_median(all.off, all.all));
+}
+
+static struct jetwatt_power reading(uint64_t t, int64_t a, int64_t b, uint32_t valid)
+{
+	struct jetwatt_power p = { .time_ns = t, .nr = 2, .valid = valid };
+
+	p.uw[0] = a;
+	p.uw[1] = b;
+	return p;
+}
+
+/* 3 W on one rail, 1 W on the other; the second falls silent for 300 ms. */
+TEST(silent_rail_is_a_gap)
+{
+	const struct jetwatt_batch_sensor s[2] = { { .idle_uw = 1e6, .counts = 1 },
+						   { .idle_uw = -1, .counts = 1 } };
+	struct jetwatt_batch_bound b = { .start_ns = 100 * MS, .end_ns = 900 * MS };
+	const int both[] = { 0, 1 };
+	static struct jetwatt_power p[1000];
+	struct jetwatt_batch_cost c;
+	uint64_t covered;
+	double uj;
+
+	for (int i = 0; i < 1000; i++)
+		p[i] = reading((uint64_t)i * MS, 3000000, 1000000, i >= 400 && i < 700 ? 1 : 3);
+	ASSERT_EQ(jetwatt_batch_cost(p, 1000, s, 2, &b, &c), 0);
+	EXPECT_LT(fabs(c.total_uj - 3200000), 1);
+	EXPECT_LT(fabs(c.covered - 499.0 / 800), 0.01);
+	EXPECT_EQ(c.grade, 'D');
+	EXPECT_LT(c.dynamic_uj, 0);
+	ASSERT_EQ(jetwatt_batch_energy(p, 1000, both, 2, b.start_ns, b.end_ns, &uj, &covered), 0);
+	EXPECT_LT(fabs(uj - 3200000), 1);
+	EXPECT_EQ(covered, 499 * MS);
+	ASSERT_EQ(jetwatt_batch_energy(p, 1000, both, 1, b.start_ns, b.end_ns, &uj, &covered), 0);
+	EXPECT_EQ(covered, 800 * MS);
+}
+
+TEST(parts_and_grades)
+{
+	struct jetwatt_batch_sensor s[2] = { { .idle_uw = 1e6, .counts = 1 },
+					     { .idle_uw = 5e5, .counts = 0 } };
+	struct jetwatt_batch_bound b = { .start_ns = 100 * MS, .end_ns = 200 * MS };
+	static struct jetwatt_power p[400];
+	struct jetwatt_batch_cost c;
+
+	for (int i = 0; i < 400; i++)
+		p[i] = reading((uint64_t)i * MS, 3000000, 1000000, 3);
+	ASSERT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), 0);
+	EXPECT_LT(fabs(c.total_uj - 300000), 1);
+	EXPECT_LT(fabs(c.idle_uj - 100000), 1);
+	EXPECT_LT(fabs(c.dynamic_uj - 200000), 1);
+	EXPECT_LT(fabs(c.uj[1] - 100000), 1);
+	EXPECT_EQ(c.grade, 'A');
+	/* A step of half a watt that never moves is not known to 1 %. */
+	s[0].quantum_uw = 5e5;
+	ASSERT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), 0);
+	EXPECT_EQ(c.grade, 'C');
+	s[0].quantum_uw = 0;
+	/* Short ones rest on few samples; an end that was not seen on none. */
+	b.end_ns = 120 * MS;
+	ASSERT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), 0);
+	EXPECT_EQ(c.grade, 'B');
+	b.end_ns = 200 * MS;
+	b.flags = JETWATT_BATCH_INFERRED;
+	ASSERT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), 0);
+	EXPECT_EQ(c.grade, 'D');
+	/* Beyond the samples on either side. */
+	b.end_ns = 400 * MS;
+	EXPECT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), -ENODATA);
+	EXPECT_EQ(jetwatt_batch_cost(p + 150, 200, s, 2, &b, &c), -ENODATA);
+	EXPECT_EQ(jetwatt_batch_cost(p, 0, s, 2, &b, &c), -ENODATA);
+}
+
+/* The same as it comes, one sample after the other, samples forgotten. */
+TEST(running_sums_agree)
+{
+	struct jetwatt_batch_sensor s[PLANT_RAILS];
+	struct jetwatt_batch_mark from, to;
+	struct jetwatt_batch_cost a, b;
+	struct jetwatt_batch_sum *sum;
+	struct plant p;
+	size_t next = 3, seen = 0;
+
+	plant_make(&p, &cost_shapes[3], seed());
+	cost_sensors(&p, s);
+	sum = jetwatt_batch_sum_new(s, PLANT_RAILS);
+	ASSERT_NE(sum, NULL);
+	EXPECT_EQ(jetwatt_batch_sum_at(sum, p.bound_ns[2], &from), -EAGAIN);
+	for (size_t i = 0; i < p.samples && next + 2 < p.bounds; i++) {
+		jetwatt_batch_sum_add(sum, &p.power[i]);
+		if (jetwatt_batch_sum_at(sum, p.bound_ns[next], &to))
+			continue;
+		if (next > 3) {
+			struct jetwatt_batch_bound o = { .start_ns = p.bound_ns[next - 1],
+							 .end_ns = p.bound_ns[next] };
+
+			jetwatt_batch_cost_between(&from, &to, s, &o, &a);
+			ASSERT_EQ(jetwatt_batch_cost(p.power, p.samples, s, PLANT_RAILS, &o, &b), 0);
+			EXPECT_LT(fabs(a.total_uj - b.total_uj), 1e-6 * b.total_uj);
+			EXPECT_EQ(a.grade, b.grade);
+			seen++;
+		}
+		from = to;
+		next++;
+	}
+	EXPECT_GT(seen, 100);
+	EXPECT_EQ(jetwatt_batch_sum_at(sum, p.bound_ns[1], &to), -ENODATA);
+	jetwatt_batch_sum_free(sum);
+	plant_free(&p);
+}
+
+/* 2 W idle, 10 W while anybody works; one job works 100 ms of each 200, the
+ * other one 50 ms of them, half of that together. */
+TEST(two_jobs_split)
+{
+	static struct jetwatt_power p[3000];
+	static struct jetwatt_sync w[20];
+	struct jetwatt_batch_share share[2];
+	const int rail = 0;
+	double rest;
+	size_t n = 0;
+
+	for (uint64_t k = 0; k < 10; k++) {
+		uint64_t t = (100 + 200 * k) * MS;
+
+		w[n++] = (struct jetwatt_sync){ .enter_ns = t + 20 * MS, .launch_ns = t, .exit_ns = t + 100 * MS,
+						.tgid = 1, .cgroup = 70 };
+		w[n++] = (struct jetwatt_sync){ .enter_ns = t + 75 * MS, .exit_ns = t + 125 * MS, .tgid = 2,
+						.cgroup = 71 };
+	}
+	for (uint64_t i = 0; i < 3000; i++) {
+		uint64_t in = (i + 100) % 200;
+
+		p[i] = reading(i * MS, in < 125 ? 10000000 : 2000000, 0, 1);
+	}
+	ASSERT_EQ(jetwatt_batch_split(w, n, JETWATT_BATCH_BY_TGID, p, 3000, &rail, 1, 2e6, share, 2, &rest), 2);
+	EXPECT_EQ(share[0].key, 1);
+	EXPECT_EQ(share[0].busy_ns, 1000 * MS);
+	EXPECT_EQ(share[1].busy_ns, 500 * MS);
+	EXPECT_LT(fabs(share[0].shared - 0.25), 0.001);
+	EXPECT_LT(fabs(share[1].shared - 0.5), 0.001);
+	/* 8 W of 75 ms alone and half of 25 ms; the samples' edges are 1 ms wide. */
+	EXPECT_LT(fabs(share[0].dynamic_uj - 10 * 8e6 * 0.0875), 10 * 8e6 * 0.001);
+	EXPECT_LT(fabs(share[1].dynamic_uj - 10 * 8e6 * 0.0375), 10 * 8e6 * 0.001);
+	EXPECT_LT(fabs(share[0].idle_uj - 2 * share[1].idle_uj), 1);
+	EXPECT_LT(fabs(rest), 10 * 8e6 * 0.001);
+	ASSERT_EQ(jetwatt_batch_split(w, n, JETWATT_BATCH_BY_CGROUP, p, 3000, &rail, 1, 2e6, share, 2, &rest), 2);
+	EXPECT_EQ(share[1].key, 71);
+	EXPECT_EQ(jetwatt_batch_split(w, n, JETWATT_BATCH_BY_TGID, p, 3000, &rail, 1, 2e6, share, 1, &rest), -ENOSPC);
+	EXPECT_EQ(jetwatt_batch_split(w, n, JETWATT_BATCH_BY_TGID, p, 300, &rail, 1, 2e6, share, 2, &rest), -ENODATA);
+	EXPECT_EQ(jetwatt_batch_split(w, 0, JETWATT_BATCH_BY_TGID, p, 300, &rail, 1, 2e6, share, 2, &rest), 0);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Minibatch bounds of jobs whose shapes are drawn: F1 over a matrix of them, and
+ * how far bounds are off. SEED= draws another matrix, SHAPES= a larger one.
+ */
+#include "batch/batch.h"
+
+#include "jobs.h"
+#include "score.h"
+#include "kselftest_harness.h"
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+	const char *s = getenv(name);
+
+	return s ? strtoull(s, NULL, 0) : otherwise;
+}
+
+TEST(drawn)
+{
+	uint64_t seed = number("SEED", 20260101), per_kind = number("SHAPES", 3);
+	struct score all = { 0 };
+	size_t below = 0, shapes = 0;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("# seed %llu, %llu shapes\n", (unsigned long long)seed,
+	       (unsigned long long)(per_kind * JOB_KINDS));
+	for (int kind = 0; kind < JOB_KINDS; kind++) {
+		struct score s = { 0 };
+		const char *name = "";
+
+		for (uint64_t i = 0; i < per_kind; i++) {
+			struct score one = score_drawn(seed, kind, i, &name);
+
+			below += score_f1(&one) < 0.97;
+			shapes++;
+			score_add(&s, &one);
+			/* A job that nothing disturbs is counted to the last minibatch. */
+			if (kind < 2)
+				EXPECT_EQ(one.found, one.truths) TH_LOG("%s", name);
+		}
+		printf("# %-16s F1 %.4f  true %zu found %zu\n", name, score_f1(&s), s.truths, s.found);
+		score_add(&all, &s);
+	}
+	printf("# all: F1 %.5f, %zu of %zu shapes below 0.97, bounds off by %.4f ms (median), phases right %.1f %%\n",
+	       score_f1(&all), below, shapes, score_error_ms(&all), 100 * score_phases(&all));
+	EXPECT_GE(score_f1(&all), 0.995);
+	EXPECT_LE(score_error_ms(&all), 0.2);
+	EXPECT_LE(below * 20, shapes);
+	EXPECT_GE(score_phases(&all), 0.98);
+}
+
+/* Over many windows of waits, with a change of clocks now and then: to the last one. */
+TEST(long_job)
+{
+	static const struct job_shape h = { .k = 3, .minibatches = 9000, .switch_every = 700, .uneven = 2 };
+	struct jetwatt_batch_bound *b;
+	struct jetwatt_batch_info info;
+	struct job j;
+	int n;
+
+	job_alloc(&j);
+	job_make(&j, &h, 100, 5, number("SEED", 20260101));
+	b = calloc(2 * j.waits, sizeof(*b));
+	ASSERT_NE(b, NULL);
+	n = jetwatt_batch_segment(j.sync, j.waits, b, &info);
+	EXPECT_EQ(n, h.minibatches);
+	EXPECT_EQ(b[0].flags, JETWATT_BATCH_FIRST);
+	for (int i = 0; i < n; i++) {
+		EXPECT_EQ(b[i].syncs, 3);
+		EXPECT_EQ(b[i].kind, JETWATT_BATCH_TRAIN);
+		EXPECT_EQ(b[i].start_ns, i ? b[i - 1].end_ns : j.sync[0].enter_ns);
+	}
+	free(b);
+	job_free(&j);
+}
+
+/* What was lost is inferred, and said to be. */
+TEST(lost_and_told)
+{
+	static const struct job_shape h = { .k = 1, .minibatches = 1000, .lost = 0.01, .told = 1 };
+	struct jetwatt_batch_bound *b;
+	struct jetwatt_batch_info info;
+	size_t inferred = 0;
+	struct job j;
+	int n;
+
+	job_alloc(&j);
+	job_make(&j, &h, 100, 5, number("SEED", 20260101));
+	b = calloc(2 * j.waits, sizeof(*b));
+	ASSERT_NE(b, NULL);
+	n = jetwatt_batch_segment(j.sync, j.waits, b, &info);
+	EXPECT_LE(abs(n - h.minibatches), 2);
+	EXPECT_LE(llabs((long long)info.lost - (h.minibatches - (long long)j.waits)), 2);
+	for (int i = 0; i < n; i++)
+		inferred += !b[i].syncs;
+	/* Of two neighbours one is without its own wait, both lack a true end. */
+	for (int i = 0; i < n; i++)
+		EXPECT_TRUE(b[i].syncs || b[i].flags & JETWATT_BATCH_INFERRED);
+	EXPECT_GT(inferred, 0);
+	free(b);
+	job_free(&j);
+}
+
+TEST(parts_of_a_minibatch)
+{
+	/* Two threads wait at once; launches are seen of the first wait only. */
+	static const struct jetwatt_sync s[] = {
+		{ .enter_ns = 100, .exit_ns = 200, .tgid = 7, .tid = 7, .launch_ns = 40, .cgroup = 5 },
+		{ .enter_ns = 150, .exit_ns = 260, .tgid = 7, .tid = 8, .cgroup = 5 },
+		{ .enter_ns = 20, .exit_ns = 300, .tgid = 7, .tid = 7, .call = JETWATT_SYNC_MARK, .cgroup = 5 },
+		{ .enter_ns = 350, .exit_ns = 400, .tgid = 7, .tid = 7, .cgroup = 5 },
+		{ .enter_ns = 310, .exit_ns = 410, .tgid = 7, .tid = 7, .call = JETWATT_SYNC_MARK, .cgroup = 5 },
+	};
+	struct jetwatt_batch_bound b[10];
+	struct jetwatt_batch_info info;
+
+	/* What the program says of itself is taken as it is. */
+	ASSERT_EQ(jetwatt_batch_segment(s, 5, b, &info), 2);
+	EXPECT_EQ(b[0].start_ns, 20);
+	EXPECT_EQ(b[0].end_ns, 300);
+	EXPECT_EQ(b[0].syncs, 2);
+	EXPECT_EQ(b[0].wait_ns, 160);
+	EXPECT_EQ(b[0].fetch_ns, 20);
+	EXPECT_EQ(b[0].gpu_ns, 220);
+	EXPECT_EQ(b[0].cgroup, 5);
+	EXPECT_TRUE(b[0].flags & JETWATT_BATCH_LAUNCHED);
+	EXPECT_EQ(b[1].fetch_ns, 40);
+	EXPECT_EQ(b[1].gpu_ns, 50);
+	EXPECT_EQ(b[1].flags, 0);
+	EXPECT_EQ(info.confidence, 1);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Every board of the table, as its release shows it in sysfs: clusters, names
+ * of the GPU, ways to cap the memory, rails and what their sum covers. And a
+ * board without a device tree.
+ */
+#include "board_tree.h"
+#include "kselftest_harness.h"
+
+/**
+ * struct kind - a board
+ * @cpus, @cluster: CPUs, and how many share a clock
+ * @gpu: its devfreq device; @emc: the file of the memory's cap; @uncapped: what it holds
+ * @steps: kHz of the memory, "": only the ends are known
+ * @rails: labels as its sensors have them; @sum: those of its total
+ */
+struct kind {
+	const char *compatible, *name;
+	int cpus, cluster;
+	const char *gpu, *emc, *uncapped, *steps;
+	const char *rails[8], *sum, *scope;
+};
+
+static const struct kind kinds[] = {
+	{ "nvidia,p2822-0000+p2888-0001", "Jetson AGX Xavier", 8, 2, "17000000.gv11b", EMC5, "0",
+	  "204000 1331200 2133000", { "GPU", "CPU", "SOC", "CV", "VDDRQ", "SYS5V" },
+	  "GPU CPU SOC CV VDDRQ SYS5V ", "module" },
+	{ "nvidia,p3509-0000+p3668-0001", "Jetson Xavier NX", 6, 2, "17000000.gv11b", EMC5, "0",
+	  "204000 1866000", { "VDD_IN", "VDD_CPU_GPU_CV", "VDD_SOC" }, "VDD_IN ", "module" },
+	{ "nvidia,p3737-0000+p3701-0004", "Jetson AGX Orin", 8, 4, "17000000.ga10b", EMC5, "0",
+	  "204000 3199000", { "VDD_GPU_SOC", "VDD_CPU_CV", "VIN_SYS_5V0", "VDDQ_VDD2_1V8AO" },
+	  "VDD_GPU_SOC VDD_CPU_CV VIN_SYS_5V0 ", "module" },
+	{ "nvidia,p3768-0000+p3767-0000", "Jetson Orin NX", 8, 4, "17000000.gpu", EMC6,
+	  "9223372036854775807", "204000 3199000", { "VDD_IN", "VDD_CPU_GPU_CV", "VDD_SOC" },
+	  "VDD_IN ", "module" },
+	{ "nvidia,p3768-0000+p3767-0005", "Jetson Orin Nano", 6, 4, "17000000.gpu", EMC6,
+	  "9223372036854775807", "204000 2133000", { "VDD_IN", "VDD_CPU_GPU_CV", "VDD_SOC" },
+	  "VDD_IN ", "module" },
+	{ "nvidia,p3971-0000+p3834-0008", "Jetson AGX Thor", 14, 2, "gpu-gpc-0",
+	  "sys/class/devfreq/bwmgr/max_freq", "4266000000", "",
+	  { "VIN", "VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0" }, "VIN ", "module" },
+	/* Its INA238 has no driver there: the rest is not the module. */
+	{ "nvidia,p3971-0000+p3834-0008", "Jetson AGX Thor", 14, 2, "gpu-gpc-0",
+	  "sys/class/devfreq/bwmgr/max_freq", "4266000000", "",
+	  { "VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0" }, "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0 ",
+	  "partial sum" },
+	/* No device tree: what the labels say is all that is known. */
+	{ NULL, NULL, 4, 4, "57000000.gpu", EMC5, "0", "204000 1600000",
+	  { "POM_5V_IN", "POM_5V_GPU", "POM_5V_CPU" }, "POM_5V_IN ", NULL },
+	{ NULL, NULL, 4, 4, "57000000.gpu", EMC5, "0", "204000 1600000",
+	  { "VDD_MUX", "VDD_X" }, "VDD_MUX VDD_X ", NULL },
+};
+
+#define NR (sizeof(kinds) / sizeof(kinds[0]))
+
+static void build(struct tree *t, const struct kind *k)
+{
+	char path[160];
+
+	tree_empty(t);
+	if (k->compatible)
+		tree_put(t, "proc/device-tree/compatible", "%s", k->compatible);
+	for (int c = 0; c < k->cpus; c++) {
+		snprintf(path, sizeof(path), CPU "cpu%d/online", c);
+		tree_put(t, path, "1\n");
+		if (c % k->cluster)
+			continue;
+		snprintf(path, sizeof(path), CPU "cpufreq/policy%d/related_cpus", c);
+		tree_put(t, path, "%s", "");
+		for (int i = c; i < c + k->cluster && i < k->cpus; i++) {
+			char name[PATH_MAX];
+			FILE *f;
+
+			snprintf(name, sizeof(name), "%s/%s", t->root, path);
+			f = fopen(name, "a");
+			fprintf(f, "%d ", i);
+			fclose(f);
+		}
+		snprintf(path, sizeof(path), CPU "cpufreq/policy%d/scaling_available_frequencies", c);
+		tree_put(t, path, "115200 729600 1113600\n");
+		snprintf(path, sizeof(path), CPU "cpufreq/policy%d/scaling_min_freq", c);
+		tree_put(t, path, "115200\n");
+		snprintf(path, sizeof(path), CPU "cpufreq/policy%d/scaling_max_freq", c);
+		tree_put(t, path, "1113600\n");
+	}
+	snprintf(path, sizeof(path), "sys/class/devfreq/%s/available_frequencies", k->gpu);
+	tree_put(t, path, "114750000 318750000 1032750000\n");
+	snprintf(path, sizeof(path), "sys/class/devfreq/%s/min_freq", k->gpu);
+	tree_put(t, path, "114750000\n");
+	snprintf(path, sizeof(path), "sys/class/devfreq/%s/max_freq", k->gpu);
+	tree_put(t, path, "1032750000\n");
+	tree_put(t, k->emc, "%s\n", k->uncapped);
+	if (*k->steps) {
+		tree_put(t, BPMP "emc/possible_rates", "%s\n", k->steps);
+		return;
+	}
+	tree_put(t, "sys/class/devfreq/gpu-nvd-0/max_freq", "999000000\n");
+	tree_put(t, "sys/class/devfreq/bwmgr/available_frequencies", "665600000 4266000000\n");
+	tree_put(t, "sys/class/devfreq/bwmgr/min_freq", "665600000\n");
+}
+
+/* A plain file takes what it is told, as these knobs do. */
+static int put(const char *path, const char *text, void *arg)
+{
+	FILE *f = fopen(path, "r+");
+	int bad;
+
+	(void)arg;
+	if (!f)
+		return -errno;
+	bad = ftruncate(fileno(f), 0) || fputs(text, f) < 0;
+	return fclose(f) || bad ? -EIO : 0;
+}
+
+static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_board_error *err)
+{
+	struct jetwatt_board_roots roots = { .sys = t->sys, .proc = t->proc, .state = t->state,
+					     .etc = t->root, .write = put };
+
+	return jetwatt_board_open(b, &roots, err);
+}
+
+static const char *total(struct jetwatt_board *b, const struct kind *k, char *sum, const char **scope)
+{
+	struct jetwatt_rail rail[8];
+	int index[8], n = 0, taken;
+
+	memset(rail, 0, sizeof(rail));
+	for (; n < 8 && k->rails[n]; n++) {
+		snprintf(rail[n].label, sizeof(rail[n].label), "%s", k->rails[n]);
+		rail[n].enabled = 1;
+	}
+	taken = jetwatt_board_total(b, rail, n, index, scope);
+	sum[0] = '\0';
+	for (int i = 0; i < taken; i++)
+		sprintf(sum + strlen(sum), "%s ", rail[index[i]].label);
+	return sum;
+}
+
+TEST(found_and_summed)
+{
+	for (size_t i = 0; i < NR; i++) {
+		struct jetwatt_board_error err = { "", "", "" };
+		struct jetwatt_board *b = NULL;
+		const char *scope = "";
+		const uint32_t *cores;
+		const uint64_t *v;
+		char sum[128];
+		struct tree t;
+
+		build(&t, &kinds[i]);
+		ASSERT_EQ(look(&t, &b, &err), 0) TH_LOG("%zu: %s: %s", i, err.what, err.why);
+		if (kinds[i].name) {
+			EXPECT_STREQ(jetwatt_board_name(b), kinds[i].name);
+		}
+		EXPECT_NE(*jetwatt_board_name(b), 0);
+		EXPECT_EQ(jetwatt_board_cores(b, &cores), kinds[i].cpus);
+		EXPECT_EQ(jetwatt_board_gpu_hz(b, &v), 3);
+		EXPECT_EQ(jetwatt_board_emc_hz(b, &v), *kinds[i].steps == '2' && i == 0 ? 3 : 2);
+		EXPECT_STREQ(total(b, &kinds[i], sum, &scope), kinds[i].sum);
+		/* Who does not know the board does not speak of its module. */
+		EXPECT_TRUE(kinds[i].scope ? !strcmp(scope, kinds[i].scope) : strcmp(scope, "module"))
+			TH_LOG("%zu: %s", i, scope);
+		jetwatt_board_close(b);
+		tree_free(&t);
+	}
+}
+
+/* Every board is switched to a low mode cluster by cluster, and comes back. */
+TEST(switched_and_back)
+{
+	for (size_t i = 0; i < NR; i++) {
+		const struct kind *k = &kinds[i];
+		struct jetwatt_board_error err = { "", "", "" };
+		struct jetwatt_mode low = { 3, 729600, 318750000, 0 }, is;
+		struct jetwatt_board *b = NULL;
+		const uint64_t *emc;
+		char path[160];
+		struct tree t;
+
+		build(&t, k);
+		ASSERT_EQ(look(&t, &b, &err), 0);
+		jetwatt_board_emc_hz(b, &emc);
+		low.emc_hz = emc[0];
+		ASSERT_EQ(jetwatt_board_apply(b, &low, &err), 0) TH_LOG("%zu: %s: %s", i, err.what, err.why);
+		ASSERT_EQ(jetwatt_board_read(b, &is), 0);
+		EXPECT_EQ(memcmp(&is, &low, sizeof(is)), 0);
+		for (int c = 0; c < k->cpus; c++) {
+			EXPECT_EQ(tree_get(&t, CPU "cpu%d/online", c), c < 3);
+		}
+		snprintf(path, sizeof(path), "sys/class/devfreq/%s/max_freq", k->gpu);
+		EXPECT_EQ(tree_get(&t, path), 318750000);
+		EXPECT_EQ(tree_get(&t, k->emc), (long long)emc[0]);
+		/* The other clock of Thor's GPU is none of ours. */
+		EXPECT_TRUE(*k->steps || tree_get(&t, "sys/class/devfreq/gpu-nvd-0/max_freq") == 999000000);
+		ASSERT_EQ(jetwatt_board_restore(b, &err), 0) TH_LOG("%zu: %s: %s", i, err.what, err.why);
+		for (int c = 0; c < k->cpus; c++) {
+			EXPECT_EQ(tree_get(&t, CPU "cpu%d/online", c), 1);
+		}
+		EXPECT_EQ(tree_get(&t, k->emc), atoll(k->uncapped));
+		jetwatt_board_close(b);
+		tree_free(&t);
+	}
+}
+
+/* What else a mode depends on, and the release, from where each JetPack has them. */
+TEST(params_and_release)
+{
+	struct jetwatt_board_error err;
+	struct jetwatt_board *b = NULL;
+	char text[256];
+	struct tree t;
+
+	build(&t, &kinds[3]);
+	tree_put(&t, "proc/sys/kernel/osrelease", "5.15.148-tegra\n");
+	ASSERT_EQ(look(&t, &b, &err), 0);
+	jetwatt_board_params(b, text, sizeof(text));
+	EXPECT_STREQ(text, "");
+	jetwatt_board_release(b, text, sizeof(text));
+	EXPECT_STREQ(text, "Linux 5.15.148-tegra");
+	tree_put(&t, CPU "cpufreq/policy0/scaling_governor", "schedutil\n");
+	tree_put(&t, "sys/class/devfreq/17000000.gpu/governor", "nvhost_podgov\n");
+	tree_put(&t, "sys/devices/platform/gpu.0/tpc_pg_mask", "240\n");
+	tree_put(&t, "nv_tegra_release", "# R36 (release), REVISION: 4.3, GCID: 1, BOARD: generic\n");
+	jetwatt_board_params(b, text, sizeof(text));
+	EXPECT_STREQ(text, "cpu_governor=schedutil gpu_governor=nvhost_podgov tpc_pg_mask=240");
+	jetwatt_board_release(b, text, sizeof(text));
+	EXPECT_STREQ(text, "L4T 36.4.3");
+	jetwatt_board_params(b, text, 30);
+	EXPECT_STREQ(text, "cpu_governor=schedutil");
+	tree_put(&t, "nv_tegra_release", "# something else\n");
+	jetwatt_board_release(b, text, sizeof(text));
+	EXPECT_STREQ(text, "Linux 5.15.148-tegra");
+	jetwatt_board_close(b);
+	tree_free(&t);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Presets: every dialect of nvpmodel.conf, what they come to, and ours among them. */
+#include "board/preset.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+
+#define CPU "/sys/devices/system/cpu/"
+#define CORES4 \
+	"< PARAM TYPE=FILE NAME=CPU_ONLINE >\n" \
+	"CORE_0 " CPU "cpu0/online\nCORE_1 " CPU "cpu1/online\n" \
+	"CORE_2 " CPU "cpu2/online\nCORE_3 " CPU "cpu3/online\n"
+#define ON2 "CPU_ONLINE CORE_0 1\nCPU_ONLINE CORE_1 1\nCPU_ONLINE CORE_2 0\nCPU_ONLINE CORE_3 0\n"
+#define ON4 "CPU_ONLINE CORE_0 1\nCPU_ONLINE CORE_1 1\nCPU_ONLINE CORE_2 1\nCPU_ONLINE CORE_3 1\n"
+
+/* JetPack 4: one CPU clock, the GPU by its address, the memory's cap in Hz with 0 for none. */
+static const char nano[] =
+	"# a comment\n\n" CORES4
+	"< PARAM TYPE=CLOCK NAME=CPU_A57 >\n"
+	"FREQ_TABLE " CPU "cpu0/cpufreq/scaling_available_frequencies\n"
+	"MAX_FREQ " CPU "cpu0/cpufreq/scaling_max_freq\n"
+	"MIN_FREQ " CPU "cpu0/cpufreq/scaling_min_freq\n"
+	"< PARAM TYPE=FILE NAME=GPU_POWER_CONTROL_ENABLE >\n"
+	"GPU_PWR_CNTL_EN /sys/devices/57000000.gpu/power/control\n"
+	"< PARAM TYPE=CLOCK NAME=GPU >\n"
+	"MAX_FREQ /sys/devices/57000000.gpu/devfreq/57000000.gpu/max_freq\n"
+	"MIN_FREQ /sys/devices/57000000.gpu/devfreq/57000000.gpu/min_freq\n"
+	"< PARAM TYPE=CLOCK NAME=EMC >\n"
+	"MAX_FREQ /sys/kernel/nvpmodel_emc_cap/emc_iso_cap\n"
+	"< POWER_MODEL ID=0 NAME=MAXN >\n" ON4
+	"CPU_A57 MIN_FREQ 0\nCPU_A57 MAX_FREQ -1\nGPU_POWER_CONTROL_ENABLE GPU_PWR_CNTL_EN on\n"
+	"GPU MIN_FREQ 0\nGPU MAX_FREQ -1\nEMC MAX_FREQ 0\n"
+	"< POWER_MODEL ID=1 NAME=5W >\n" ON2
+	"CPU_A57 MIN_FREQ 0\nCPU_A57 MAX_FREQ 918000\nGPU MIN_FREQ 0\nGPU MAX_FREQ 640000000\n"
+	"EMC MAX_FREQ 1600000000\n"
+	"< PM_CONFIG DEFAULT=0 >\n";
+
+/* JetPack 5: clusters, masks of GPU parts, variants for the next kernel, a fan. */
+static const char orin[] =
+	CORES4
+	"< PARAM TYPE=FILE NAME=TPC_POWER_GATING >\nTPC_PG_MASK /sys/devices/gpu.0/tpc_pg_mask\n"
+	"< PARAM TYPE=CLOCK NAME=CPU_A78_0 >\n"
+	"FREQ_TABLE " CPU "cpu0/cpufreq/scaling_available_frequencies\n"
+	"MAX_FREQ " CPU "cpu0/cpufreq/scaling_max_freq\nMIN_FREQ " CPU "cpu0/cpufreq/scaling_min_freq\n"
+	"FREQ_TABLE_KNEXT " CPU "cpufreq/policy0/scaling_available_frequencies\n"
+	"MAX_FREQ_KNEXT " CPU "cpufreq/policy0/scaling_max_freq\n"
+	"MIN_FREQ_KNEXT " CPU "cpufreq/policy0/scaling_min_freq\n"
+	"< PARAM TYPE=CLOCK NAME=CPU_A78_1 >\n"
+	"MAX_FREQ " CPU "cpu4/cpufreq/scaling_max_freq\nMIN_FREQ " CPU "cpu4/cpufreq/scaling_min_freq\n"
+	"< PARAM TYPE=CLOCK NAME=GPU >\n"
+	"MAX_FREQ_KNEXT /sys/devices/platform/17000000.ga10b/devfreq_dev/max_freq\n"
+	"MIN_FREQ_KNEXT /sys/devices/platform/17000000.ga10b/devfreq_dev/min_freq\n"
+	"< PARAM TYPE=CLOCK NAME=EMC >\n"
+	"MAX_FREQ /sys/kernel/nvpmodel_emc_cap/emc_iso_cap\n"
+	"MAX_FREQ_KNEXT /sys/kernel/nvpmodel_clk_cap/emc\n"
+	"< PARAM TYPE=CLOCK NAME=DLA0_CORE >\nMAX_FREQ /sys/kernel/nvpmodel_clk_cap/dla0_core\n"
+	"< POWER_MODEL ID=0 NAME=MAXN >\n" ON4
+	"TPC_POWER_GATING TPC_PG_MASK 0\nCPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ -1\n"
+	"CPU_A78_1 MIN_FREQ 729600\nCPU_A78_1 MAX_FREQ -1\nGPU MIN_FREQ 0\nGPU MAX_FREQ -1\n"
+	"EMC MAX_FREQ 0\nDLA0_CORE MAX_FREQ -1\n"
+	"< POWER_MODEL ID=1 NAME=MODE_15W >\r\n" ON2
+	"TPC_POWER_GATING TPC_PG_MASK 248\nCPU_A78_0 MAX_FREQ 1113600\nCPU_A78_1 MAX_FREQ 1036800\n"
+	"GPU MIN_FREQ 0\nGPU MAX_FREQ 408000000\nEMC MAX_FREQ 2133000000\n"
+	"< PM_CONFIG DEFAULT=1 >\n< FAN_CONFIG DEFAULT=quiet >\n";
+
+/* JetPack 7 on Thor: class paths, two GPU clocks. */
+static const char thor[] =
+	CORES4
+	"< PARAM TYPE=CLOCK NAME=CPU >\nMAX_FREQ " CPU "cpufreq/policy0/scaling_max_freq\n"
+	"< PARAM TYPE=CLOCK NAME=GPC >\nMAX_FREQ /sys/class/devfreq/gpu-gpc-0/max_freq\n"
+	"< PARAM TYPE=CLOCK NAME=NVD >\nMAX_FREQ /sys/class/devfreq/gpu-nvd-0/max_freq\n"
+	"< PARAM TYPE=CLOCK NAME=EMC >\nMAX_FREQ /sys/class/devfreq/bwmgr/max_freq\n"
+	"< POWER_MODEL ID=2 NAME=90W >\n" ON4
+	"CPU MAX_FREQ 2601000\nGPC MAX_FREQ 1386000000\nNVD MAX_FREQ 999000000\nEMC MAX_FREQ 4266000000\n";
+
+static int parse(const char *text, struct jetwatt_presets **p, unsigned int *line, const char **why)
+{
+	size_t len = strlen(text);
+	char *exact = malloc(len ? len : 1);	/* not a byte behind it may be read */
+	int rc;
+
+	memcpy(exact, text, len);
+	rc = jetwatt_presets_parse(exact, len, p, line, why);
+	free(exact);
+	return rc;
+}
+
+TEST(dialects)
+{
+	struct jetwatt_presets *p;
+	unsigned int line;
+	const char *why;
+
+	ASSERT_EQ(parse(nano, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
+	EXPECT_TRUE(p->nr == 2 && p->chosen == 0 && !strcmp(p->preset[1].name, "5W"));
+	EXPECT_TRUE(p->preset[0].cores == 4 && p->preset[0].cpu_khz == -1 &&
+		    p->preset[0].gpu_hz == -1 && p->preset[0].emc_hz == -1);
+	EXPECT_TRUE(p->preset[1].cores == 2 && p->preset[1].cpu_khz == 918000 &&
+		    p->preset[1].gpu_hz == 640000000 && p->preset[1].emc_hz == 1600000000);
+	jetwatt_presets_free(p);
+
+	ASSERT_EQ(parse(orin, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
+	EXPECT_TRUE(p->nr == 2 && p->chosen == 1 && p->preset[1].mask == 248 && !p->preset[0].mask);
+	/* The slower cluster counts. */
+	EXPECT_TRUE(p->preset[1].cores == 2 && p->preset[1].cpu_khz == 1036800 &&
+		    p->preset[1].gpu_hz == 408000000 && p->preset[1].emc_hz == 2133000000);
+	jetwatt_presets_free(p);
+
+	ASSERT_EQ(parse(thor, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
+	EXPECT_TRUE(p->nr == 1 && p->chosen == -1 && p->preset[0].id == 2 && p->preset[0].cores == 4 &&
+		    p->preset[0].cpu_khz == 2601000 && p->preset[0].gpu_hz == 1386000000 &&
+		    p->preset[0].emc_hz == 4266000000);
+	jetwatt_presets_free(p);
+}
+
+TEST(refused)
+{
+	static const struct {
+		const char *text;
+		unsigned int line;
+	} t[] = {
+		{ "", 0 }, { "# nothing\n", 0 }, { "just words\n", 0 },
+		{ "< POWER_MODEL NAME=A >\n", 1 }, { "\n< POWER_MODEL ID=x NAME=A >\n", 2 },
+		{ "< POWER_MODEL ID=-1 NAME=A >\n", 1 }, { "< POWER_MODEL ID=1 >\n", 1 },
+		{ "< POWER_MODEL ID=1 NAME=A\n", 1 },
+		{ "< POWER_MODEL ID=1 NAME=A >\n< POWER_MODEL ID=1 NAME=B >\n", 2 },
+		{ "< POWER_MODEL ID=1 NAME=A >\nGPU MAX_FREQ\n", 2 },
+		{ "< PARAM TYPE=FILE >\n", 1 }, { "< PARAM NAME=A >\nCORE_0\n", 2 },
+		{ CORES4 "< POWER_MODEL ID=1 NAME=A >\nCPU_ONLINE CORE_0 many\n", 7 },
+		{ "< PM_CONFIG DEFAULT=first >\n", 1 },
+	};
+	struct jetwatt_presets *p;
+	unsigned int line;
+	const char *why;
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		EXPECT_EQ(parse(t[i].text, &p, &line, &why), -EINVAL) TH_LOG("%zu", i);
+		EXPECT_EQ(line, t[i].line) TH_LOG("%zu: %s", i, why);
+		EXPECT_TRUE(*why);
+	}
+	ASSERT_EQ(jetwatt_presets_parse("< POWER\0_MODEL >", 16, &p, &line, &why), -EINVAL);
+}
+
+/* A few modes that have the steps of a small board. */
+static const struct jetwatt_mode grid[] = {
+	{ 1, 115200, 114750000, 204000000 }, { 2, 1036800, 318750000, 665600000 },
+	{ 3, 1113600, 420750000, 2133000000 }, { 4, 2201600, 1300500000, 3199000000 },
+};
+
+TEST(rounded_as_the_kernel_does)
+{
+	struct jetwatt_preset p = { .cores = 2, .cpu_khz = 1113600, .gpu_hz = 408000000,
+				    .emc_hz = 2133000000 };
+	struct jetwatt_mode m;
+
+	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m), JETWATT_PRESET_ROUNDED_GPU);
+	EXPECT_TRUE(m.cores == 2 && m.cpu_khz == 1113600 && m.gpu_hz == 420750000 && m.emc_hz == 2133000000);
+	p = (struct jetwatt_preset){ .cores = 9, .cpu_khz = 1100000, .gpu_hz = -1, .emc_hz = 1600000000 };
+	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m), JETWATT_PRESET_ROUNDED_CPU |
+		  JETWATT_PRESET_ROUNDED_EMC | JETWATT_PRESET_FEWER_CORES);
+	EXPECT_TRUE(m.cores == 4 && m.cpu_khz == 1036800 && m.gpu_hz == 1300500000 && m.emc_hz == 665600000);
+	/* Beyond the ends: the end; a cap above the top is none. */
+	p = (struct jetwatt_preset){ .cores = 0, .cpu_khz = 9999999, .gpu_hz = 1, .emc_hz = 1 };
+	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m), JETWATT_PRESET_ROUNDED_GPU | JETWATT_PRESET_ROUNDED_EMC);
+	EXPECT_TRUE(m.cores == 4 && m.cpu_khz == 2201600 && m.gpu_hz == 114750000 && m.emc_hz == 204000000);
+}
+
+/* A block of ours, appended to the file it is like, reads back as the mode. */
+TEST(ours_among_them)
+{
+	static const char * const file[] = { nano, orin, thor };
+
+	for (int i = 0; i < 3; i++) {
+		struct jetwatt_presets *p, *again;
+		struct jetwatt_mode mode = grid[2], back;
+		char *text, whole[8192];
+		unsigned int line;
+		const char *why;
+		size_t len;
+		FILE *f;
+
+		ASSERT_EQ(parse(file[i], &p, &line, &why), 0);
+		f = open_memstream(&text, &len);
+		EXPECT_EQ(jetwatt_preset_print(f, &p->preset[0], 7, "MINE", &mode, 3199000000), 0);
+		fclose(f);
+		snprintf(whole, sizeof(whole), "%s%s", file[i], text);
+		ASSERT_EQ(parse(whole, &again, &line, &why), 0) TH_LOG("%d %u: %s", i, line, why);
+		ASSERT_EQ(again->nr, p->nr + 1);
+		EXPECT_EQ(again->preset[p->nr].id, 7);
+		EXPECT_EQ(again->preset[p->nr].nr_lines, p->preset[0].nr_lines);
+		EXPECT_EQ(again->preset[p->nr].mask, 0);
+		EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &again->preset[p->nr], &back), 0);
+		EXPECT_EQ(memcmp(&mode, &back, sizeof(mode)), 0);
+		/* Floors stay, but never above a cap; the top of the memory is 0. */
+		EXPECT_TRUE(i != 1 || strstr(text, "CPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ 1113600\n"));
+		EXPECT_TRUE(i != 1 || strstr(text, "DLA0_CORE MAX_FREQ -1\n"));
+		EXPECT_TRUE(i != 2 || strstr(text, "NVD MAX_FREQ 999000000\n"));
+		jetwatt_presets_free(again);
+		free(text);
+
+		mode = (struct jetwatt_mode){ 1, 115200, 114750000, 3199000000 };
+		f = open_memstream(&text, &len);
+		EXPECT_EQ(jetwatt_preset_print(f, &p->preset[0], 8, "LOW", &mode, 3199000000), 0);
+		fclose(f);
+		EXPECT_TRUE(i != 1 || strstr(text, "CPU_A78_0 MIN_FREQ 115200\n"));
+		EXPECT_TRUE(strstr(text, "EMC MAX_FREQ 0\n"));
+		free(text);
+		jetwatt_presets_free(p);
+	}
+}
+
+TEST(not_printed)
+{
+	struct jetwatt_mode five = { 5, 1, 1, 1 }, one = { 1, 1, 1, 1 };
+	struct jetwatt_presets *p;
+	unsigned int line;
+	const char *why;
+	FILE *f = fopen("/dev/null", "w");
+
+	ASSERT_EQ(parse(orin, &p, &line, &why), 0);
+	EXPECT_EQ(jetwatt_preset_print(f, &p->preset[0], 7, "A", &five, 1), -EINVAL);
+	EXPECT_EQ(jetwatt_preset_print(f, &p->preset[0], 7, "A B", &one, 1), -EINVAL);
+	EXPECT_EQ(jetwatt_preset_print(f, &p->preset[0], 7, "A >\nGPU", &one, 1), -EINVAL);
+	EXPECT_EQ(jetwatt_preset_print(f, &p->preset[0], 7, "", &one, 1), -EINVAL);
+	p->preset[0].nr_lines = 2;
+	EXPECT_EQ(jetwatt_preset_print(f, &p->preset[0], 7, "A", &one, 1), -EINVAL);
+	jetwatt_presets_free(p);
+	fclose(f);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Is a change told from chance as often as is promised, and never where there is
+ * none? Series with memory, as power has.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "../../user/cmd/effect.c"
+#include "kselftest_harness.h"
+
+static double normal(void)
+{
+	return sqrt(-2 * log(drand48() + 1e-12)) * cos(2 * M_PI * drand48());
+}
+
+/* Each value keeps @memory of the one before. */
+static void series(double *v, size_t n, double mean, double sd, double memory)
+{
+	double x = normal();
+
+	for (size_t i = 0; i < n; i++) {
+		x = memory * x + sqrt(1 - memory * memory) * normal();
+		v[i] = mean + sd * x;
+	}
+}
+
+TEST(cliffs_delta)
+{
+	double a[] = { 1, 2, 3, 4 }, b[] = { 3, 4, 5, 6 }, c[] = { 10, 11, 12, 13 };
+	struct jetwatt_effect e;
+
+	ASSERT_EQ(0, jetwatt_effect(a, 4, b, 4, &e));
+	/* of 16 pairs 13 are above, 1 below, 2 alike */
+	EXPECT_LT(fabs(e.delta - 12 / 16.), 1e-12);
+	EXPECT_LT(e.confidence, 0);
+	ASSERT_EQ(0, jetwatt_effect(a, 4, c, 4, &e));
+	EXPECT_EQ(1, e.delta);
+	ASSERT_EQ(0, jetwatt_effect(c, 4, a, 4, &e));
+	EXPECT_EQ(-1, e.delta);
+	ASSERT_EQ(0, jetwatt_effect(a, 4, NULL, 0, &e));
+	EXPECT_FALSE(jetwatt_effect_moved(&e));
+}
+
+TEST(nothing_has_moved)
+{
+	double a[400], b[300];
+	int false_alarms = 0, covered = 0;
+	struct jetwatt_effect e;
+
+	srand48(3);
+	for (int round = 0; round < 200; round++) {
+		series(a, 400, 10, 1, .6);
+		series(b, 300, 10, 1, .6);
+		ASSERT_EQ(0, jetwatt_effect(a, 400, b, 300, &e));
+		false_alarms += jetwatt_effect_moved(&e);
+		covered += e.lo <= 0 && e.hi >= 0;
+	}
+	/* one in a hundred is promised */
+	EXPECT_LE(false_alarms, 5);
+	EXPECT_GE(covered, 180);
+}
+
+TEST(a_change_is_found)
+{
+	double a[400], b[300];
+	int found = 0, covered = 0;
+	struct jetwatt_effect e;
+
+	srand48(4);
+	for (int round = 0; round < 200; round++) {
+		series(a, 400, 10, .3, .6);
+		series(b, 300, 10.3, .3, .6);
+		ASSERT_EQ(0, jetwatt_effect(a, 400, b, 300, &e));
+		found += jetwatt_effect_moved(&e);
+		covered += e.lo <= .03 && e.hi >= .03;
+	}
+	EXPECT_GE(found, 198);
+	EXPECT_GE(covered, 180);
+}
+
+TEST(the_same_is_the_same)
+{
+	double a[100], b[100];
+	struct jetwatt_effect e;
+
+	for (int i = 0; i < 100; i++)
+		a[i] = b[i] = 2201.6 + i * 1e-12;
+	b[3] += 1e-12;
+	ASSERT_EQ(0, jetwatt_effect(a, 100, b, 100, &e));
+	EXPECT_EQ(0, e.change);
+	EXPECT_EQ(0, e.confidence);
+}
+
+TEST_HARNESS_MAIN

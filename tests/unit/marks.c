@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Lines of marks, lines of /proc/PID/maps, and marks on their way. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "lib/library.h"
+#include "lib/marks.h"
+
+static int parse(const char *s, struct jetwatt_marks_line *l)
+{
+	return jetwatt_marks_parse(s, strlen(s), l);
+}
+
+TEST(lines)
+{
+	struct jetwatt_marks_line l;
+	char longest[80] = "begin ";
+
+	ASSERT_EQ(0, parse("begin train @123/45/6/7", &l));
+	EXPECT_EQ(JETWATT_MARKS_BEGIN, l.verb);
+	EXPECT_STREQ("train", l.name);
+	EXPECT_EQ(123, l.time_ns);
+	EXPECT_EQ(45, l.tid);
+	EXPECT_EQ(6, l.lost);
+	EXPECT_EQ(7, l.pid);
+	ASSERT_EQ(0, parse("end train", &l));
+	EXPECT_EQ(JETWATT_MARKS_END, l.verb);
+	EXPECT_EQ(0, l.time_ns);
+	ASSERT_EQ(0, parse("step", &l));
+	EXPECT_EQ(JETWATT_MARKS_POINT, l.verb);
+	ASSERT_EQ(0, parse("begin", &l));
+	EXPECT_EQ(JETWATT_MARKS_POINT, l.verb);
+	EXPECT_EQ(-EINVAL, parse("", &l));
+	EXPECT_EQ(-EINVAL, parse("begin ", &l));
+	EXPECT_EQ(-EINVAL, parse("begin a b", &l));
+	EXPECT_EQ(-EINVAL, parse("begin a @", &l));
+	EXPECT_EQ(-EINVAL, parse("begin a @1/2", &l));
+	EXPECT_EQ(-EINVAL, parse("a\tb", &l));
+	EXPECT_EQ(-EINVAL, jetwatt_marks_parse("a\0b", 3, &l));
+	memset(longest + 6, 'x', 63);
+	EXPECT_EQ(0, parse(longest, &l));
+	memset(longest + 6, 'x', 64);
+	EXPECT_EQ(-EINVAL, parse(longest, &l));
+}
+
+TEST(maps)
+{
+	struct jetwatt_library l;
+
+	ASSERT_EQ(1, jetwatt_library_line("7f00-8000 r-xp 00001000 08:01 77   /usr/lib/tegra/libcuda.so.1.1\n", &l));
+	EXPECT_EQ(0x7f00, l.start);
+	EXPECT_EQ(0x8000, l.end);
+	EXPECT_STREQ("/usr/lib/tegra/libcuda.so.1.1", l.path);
+	EXPECT_EQ(1, jetwatt_library_line("1-2 r--p 0 08:01 77 /w/libcudart-d0da41ae.so.11.0 (deleted)\n", &l));
+	EXPECT_EQ(0, jetwatt_library_line("1-2 r--p 0 08:01 77 /w/libcudadebugger.so.1\n", &l));
+	EXPECT_EQ(0, jetwatt_library_line("1-2 r--p 0 08:01 77 libcuda.so.1\n", &l));
+	EXPECT_EQ(0, jetwatt_library_line("1-2 rw-p 0 00:00 0 \n", &l));
+	EXPECT_EQ(0, jetwatt_library_line("1-2 rw-p 0 00:00 0 [heap]\n", &l));
+	EXPECT_EQ(0, jetwatt_library_line("nonsense", &l));
+	EXPECT_EQ(0, jetwatt_library_line("", &l));
+}
+
+TEST(no_library)
+{
+	struct jetwatt_library_call call[JETWATT_LIBRARY_CALLS_MAX];
+
+	EXPECT_EQ(-ENOENT, jetwatt_library_calls("/nonexistent", call));
+	EXPECT_EQ(-ENOEXEC, jetwatt_library_calls("/proc/self/maps", call));
+	EXPECT_EQ(-ENOEXEC, jetwatt_library_calls("/dev/null", call));
+}
+
+struct heard {
+	int nr;
+	struct jetwatt_sync s[16];
+};
+
+static void hear(const struct jetwatt_sync *s, void *arg)
+{
+	struct heard *h = arg;
+
+	if (h->nr < 16)
+		h->s[h->nr] = *s;
+	h->nr++;
+}
+
+FIXTURE(way) {
+	struct jetwatt_probe *probe;
+	struct heard heard;
+	int fd[2];
+};
+
+FIXTURE_SETUP(way)
+{
+	struct jetwatt_probe_opts o = { .rungs = JETWATT_RUNG_MARKER };
+	char number[16];
+
+	ASSERT_EQ(0, jetwatt_mark_pair(self->fd));
+	o.mark_fd = self->fd[0];
+	ASSERT_EQ(0, jetwatt_probe_open(&self->probe, &o, hear, &self->heard));
+	snprintf(number, sizeof(number), "%d", self->fd[1]);
+	setenv("JETWATT_MARK_FD", number, 1);
+}
+
+FIXTURE_TEARDOWN(way)
+{
+	jetwatt_probe_close(self->probe);
+	close(self->fd[0]);
+	close(self->fd[1]);
+}
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+TEST_F(way, pairs_nest)
+{
+	struct jetwatt_probe_state st;
+	uint64_t before = now(), after;
+
+	EXPECT_EQ(0, jetwatt_mark_begin("epoch"));
+	EXPECT_EQ(0, jetwatt_mark_begin("train"));
+	EXPECT_EQ(0, jetwatt_mark_end("train"));
+	EXPECT_EQ(0, jetwatt_mark("step"));
+	EXPECT_EQ(0, jetwatt_mark_end("epoch"));
+	EXPECT_EQ(-EINVAL, jetwatt_mark_begin("two words"));
+	EXPECT_EQ(-EINVAL, jetwatt_mark_begin(""));
+	EXPECT_EQ(-EINVAL, jetwatt_mark_begin(NULL));
+	after = now();
+	/* begins of their own, so that what was drawn up to them can be noted */
+	ASSERT_EQ(5, jetwatt_probe_dispatch(self->probe));
+	EXPECT_EQ(JETWATT_SYNC_MARK_BEGIN, self->heard.s[0].call);
+	EXPECT_EQ(JETWATT_SYNC_MARK_BEGIN, self->heard.s[1].call);
+	memmove(self->heard.s, self->heard.s + 2, 3 * sizeof(self->heard.s[0]));
+	jetwatt_probe_state(self->probe, &st);
+	for (int i = 0; i < 3; i++) {
+		const struct jetwatt_sync *s = &self->heard.s[i];
+
+		EXPECT_EQ(JETWATT_SYNC_MARK, s->call);
+		EXPECT_EQ(getpid(), (pid_t)s->tgid);
+		EXPECT_EQ(gettid(), (pid_t)s->tid);
+		EXPECT_LE(before, s->enter_ns);
+		EXPECT_LE(s->enter_ns, s->exit_ns);
+		EXPECT_LE(s->exit_ns, after);
+	}
+	EXPECT_STREQ("train", st.mark[self->heard.s[0].ret]);
+	EXPECT_STREQ("step", st.mark[self->heard.s[1].ret]);
+	EXPECT_EQ(self->heard.s[1].enter_ns, self->heard.s[1].exit_ns);
+	EXPECT_STREQ("epoch", st.mark[self->heard.s[2].ret]);
+	EXPECT_EQ(0, jetwatt_probe_lost(self->probe));
+}
+
+TEST_F(way, by_hand)
+{
+	ASSERT_EQ(12, write(self->fd[1], "begin x\nstep", 12));
+	ASSERT_EQ(6, write(self->fd[1], "end x\n", 6));
+	ASSERT_EQ(6, write(self->fd[1], "end y\n", 6));
+	ASSERT_EQ(8, write(self->fd[1], "a b c d\n", 8));
+	ASSERT_EQ(3, jetwatt_probe_dispatch(self->probe));
+	EXPECT_EQ(getpid(), (pid_t)self->heard.s[0].tgid);
+	/* an end of nothing, and nonsense */
+	EXPECT_EQ(2, jetwatt_probe_lost(self->probe));
+}
+
+/* What finds no room is no reason to wait, but is told of. */
+TEST_F(way, full)
+{
+	int sent = 0, refused = 0;
+
+	for (int i = 0; i < 5000; i++)
+		if (jetwatt_mark("step"))
+			refused++;
+		else
+			sent++;
+	EXPECT_LT(100, sent);
+	ASSERT_LT(0, refused);
+	while (self->heard.nr < sent)
+		ASSERT_LT(0, jetwatt_probe_dispatch(self->probe));
+	EXPECT_EQ(0, jetwatt_mark("step"));
+	EXPECT_EQ(1, jetwatt_probe_dispatch(self->probe));
+	EXPECT_EQ(refused, (int)jetwatt_probe_lost(self->probe));
+}
+
+/* A measuring side that is gone neither kills nor stops the program. */
+TEST_F(way, nobody_listens)
+{
+	EXPECT_EQ(0, jetwatt_mark("step"));
+	shutdown(self->fd[0], SHUT_RDWR);
+	EXPECT_EQ(0, jetwatt_mark("step"));
+}
+
+/* Nor does it one that writes by hand: a pipe would, with SIGPIPE. */
+TEST(killed_while_measuring)
+{
+	int fd[2];
+
+	ASSERT_EQ(0, jetwatt_mark_pair(fd));
+	close(fd[0]);
+	EXPECT_EQ(-1, write(fd[1], "step\n", 5));
+	close(fd[1]);
+}
+
+TEST(nobody_measures)
+{
+	unsetenv("JETWATT_MARK_FD");
+	EXPECT_EQ(0, jetwatt_mark("step"));
+	EXPECT_EQ(0, jetwatt_mark_begin("step"));
+}
+
+TEST_HARNESS_MAIN

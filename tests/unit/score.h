@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How well minibatches of drawn jobs are found. */
+#ifndef JETWATT_TESTS_SCORE_H
+#define JETWATT_TESTS_SCORE_H
+
+#include "batch/batch.h"
+#include "jobs.h"
+
+/* A bound is hit if it is so near; one whose own event was lost, if it is within
+ * its minibatch. */
+#define SCORE_NEAR_NS	0.2e6
+#define SCORE_BINS	2000	/* of a microsecond each */
+
+/**
+ * struct score - sums
+ * @hit, @found, @truths: bounds
+ * @phase: of those that are hit, of the right kind
+ * @off: histogram of how far those are off whose event was seen
+ */
+struct score {
+	size_t hit, found, truths, phase, off[SCORE_BINS];
+};
+
+static double score_f1(const struct score *s)
+{
+	return s->found + s->truths ? 2.0 * (double)s->hit / (double)(s->found + s->truths) : 0;
+}
+
+static double score_phases(const struct score *s)
+{
+	return s->hit ? (double)s->phase / (double)s->hit : 0;
+}
+
+static double score_error_ms(const struct score *s)
+{
+	size_t n = 0, sum = 0;
+
+	for (int i = 0; i < SCORE_BINS; i++)
+		n += s->off[i];
+	for (int i = 0; i < SCORE_BINS; i++) {
+		sum += s->off[i];
+		if (2 * sum >= n)
+			return i * 1e-3;
+	}
+	return INFINITY;
+}
+
+static void score_add(struct score *to, const struct score *s)
+{
+	to->hit += s->hit;
+	to->found += s->found;
+	to->truths += s->truths;
+	to->phase += s->phase;
+	for (int i = 0; i < SCORE_BINS; i++)
+		to->off[i] += s->off[i];
+}
+
+static void score_hit(struct score *s, const struct job_truth *t, const struct jetwatt_batch_bound *b)
+{
+	double off = fabs((double)b->end_ns - (double)t->end_ns);
+
+	s->hit++;
+	s->phase += b->kind == (t->eval ? JETWATT_BATCH_EVAL : JETWATT_BATCH_TRAIN);
+	if (!t->damaged)
+		s->off[(int)fmin(off * 1e-3, SCORE_BINS - 1)]++;
+}
+
+/* Of one process. Stretches that are said to be no minibatch are none; the first one
+ * that was seen counts whatever it is called. */
+static struct score score_job(const struct job *j, const struct jetwatt_batch_bound *b, int n)
+{
+	struct score s = { 0 };
+	uint64_t before = 0;
+	int at = 0;
+
+	for (size_t i = 0; i < j->truths; i++) {
+		const struct job_truth *t = &j->truth[i];
+		double limit = t->damaged ? 0.9 * (double)(t->end_ns - before) : SCORE_NEAR_NS;
+
+		before = t->end_ns;
+		if (t->other)
+			continue;
+		s.truths++;
+		while (at < n && (double)b[at].end_ns + limit < (double)t->end_ns)
+			at++;
+		if (at < n && fabs((double)b[at].end_ns - (double)t->end_ns) <= limit &&
+		    (b[at].kind != JETWATT_BATCH_OTHER || !i))
+			score_hit(&s, t, &b[at++]);
+	}
+	for (int i = 0; i < n; i++)
+		s.found += b[i].kind != JETWATT_BATCH_OTHER || !i;
+	return s;
+}
+
+static struct score score_drawn(uint64_t seed, int kind, uint64_t number, const char **name)
+{
+	uint64_t z = seed * 1000003 + (uint64_t)kind * 1009 + number;
+	struct job_shape h = job_draw(&z, kind);
+	struct jetwatt_batch_bound *b;
+	struct jetwatt_batch_info info;
+	struct score s;
+	struct job j;
+	int n;
+
+	job_alloc(&j);
+	job_make(&j, &h, 100, 5, z);
+	job_sort(&j);
+	b = calloc(2 * j.waits, sizeof(*b));
+	if (!b)
+		abort();
+	n = jetwatt_batch_segment(j.sync, j.waits, b, &info);
+	s = score_job(&j, b, n > 0 ? n : 0);
+	*name = h.name;
+	if (getenv("VERBOSE") && score_f1(&s) < 0.995)
+		printf("# %s %llu: k %d found %.0f, F1 %.4f\n", h.name, (unsigned long long)number, h.k,
+		       info.period_syncs, score_f1(&s));
+	free(b);
+	job_free(&j);
+	return s;
+}
+
+#endif

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The profile database: rows in and out, its age, and everything that may happen to it. */
+#include "store/db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+FIXTURE(db)
+{
+	char dir[32], path[96];
+	struct jetwatt_db *db;
+	struct jetwatt_db_error err;
+	struct jetwatt_workload w;
+};
+
+FIXTURE_SETUP(db)
+{
+	strcpy(self->dir, "/tmp/jetwatt-db.XXXXXX");
+	ASSERT_TRUE(mkdtemp(self->dir));
+	snprintf(self->path, sizeof(self->path), "%s/sub/profiles.db", self->dir);
+	self->w = (struct jetwatt_workload){ "train x", 16, "a", "Orin", "L4T 36.4", "" };
+	ASSERT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), 0) TH_LOG("%s", self->err.why);
+}
+
+FIXTURE_TEARDOWN(db)
+{
+	char command[96];
+
+	jetwatt_db_close(self->db);
+	snprintf(command, sizeof(command), "chmod -R u+w %s; rm -rf %s", self->dir, self->dir);
+	ASSERT_EQ(system(command), 0);
+}
+
+static struct jetwatt_db_row made(unsigned int i)
+{
+	return (struct jetwatt_db_row){
+		.row = { { 1 + i % 12, 115200 + i, 114750000, 3199000000 }, 80.1 + i / 3.0, 14.509,
+			 0.01, 0.002 },
+		.minibatches = 40, .span_s = 3.25, .settled = i % 2, .lost = i % 3, .when_ms = 1000 + i,
+	};
+}
+
+/* Run SQL on the file, as another program would. */
+static void sql(const char *path, const char *text)
+{
+	sqlite3 *s;
+
+	if (sqlite3_open(path, &s) || sqlite3_exec(s, text, NULL, NULL, NULL))
+		abort();
+	sqlite3_close(s);
+}
+
+/* A child that may only do as every user may. */
+static void ordinary(const char *dir)
+{
+	if (geteuid())
+		return;
+	if (chmod(dir, 0755) || setgid(65534) || setuid(65534))
+		_exit(99);
+}
+
+static int status_of(pid_t pid)
+{
+	int status = -1;
+
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST_F(db, rows_come_back)
+{
+	struct jetwatt_db_row row[300], *back;
+	struct jetwatt_db_profile *p;
+	int64_t id, again;
+
+	for (unsigned int i = 0; i < 300; i++)
+		row[i] = made(i);
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, &self->err), 0);
+	ASSERT_EQ(jetwatt_db_add(self->db, id, row, 300, &self->err), 300);
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &again, NULL), 0);
+	EXPECT_EQ(id, again);
+	/* A second time they are the same rows: a copy of a copy changes nothing. */
+	EXPECT_EQ(jetwatt_db_add(self->db, id, row, 300, NULL), 0);
+	row[7].row.power_w += 1e-9;
+	EXPECT_EQ(jetwatt_db_add(self->db, id, row, 300, NULL), 1);
+	row[7].row.power_w -= 1e-9;
+
+	ASSERT_EQ(jetwatt_db_rows(self->db, id, &back, &self->err), 301);
+	for (unsigned int i = 0; i < 7; i++) {
+		struct jetwatt_db_row want = made(i);
+
+		EXPECT_EQ(strlen(back[i].key), 64);
+		memcpy(want.key, back[i].key, sizeof(want.key));
+		EXPECT_EQ(memcmp(&want.row, &back[i].row, sizeof(want.row)), 0);
+		EXPECT_TRUE(want.minibatches == back[i].minibatches && want.span_s == back[i].span_s &&
+			    want.settled == back[i].settled && want.lost == back[i].lost &&
+			    want.when_ms == back[i].when_ms);
+	}
+	free(back);
+	ASSERT_EQ(jetwatt_db_profiles(self->db, &p, &self->err), 1);
+	EXPECT_TRUE(p->id == id && p->rows == 301 && p->modes == 300 && p->first_ms == 1000 &&
+		    p->last_ms == 1299 && p->workload.batch == 16);
+	EXPECT_STREQ(p->workload.command, "train x");
+	free(p);
+	EXPECT_EQ(jetwatt_db_check(self->db, &self->err), 0);
+}
+
+TEST_F(db, found_by_key)
+{
+	struct jetwatt_db_profile p;
+	char key[JETWATT_WORKLOAD_KEY], part[8];
+	int64_t id[40];
+
+	for (int i = 0; i < 40; i++) {
+		self->w.batch = 1 + i;
+		ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id[i], NULL), 0);
+	}
+	jetwatt_workload_key(&self->w, key);
+	ASSERT_EQ(jetwatt_db_find(self->db, key, &p, &self->err), 0);
+	EXPECT_TRUE(p.id == id[39] && !p.rows && !p.modes && p.workload.batch == 40);
+	EXPECT_EQ(jetwatt_db_find(self->db, "", &p, &self->err), -ENOTUNIQ);
+	EXPECT_TRUE(*self->err.fix);
+	snprintf(part, sizeof(part), "%.1s", key);
+	EXPECT_EQ(jetwatt_db_find(self->db, part, &p, NULL), -ENOTUNIQ);
+	EXPECT_EQ(jetwatt_db_find(self->db, "%", &p, &self->err), -ENOENT);
+	EXPECT_EQ(jetwatt_db_find(self->db, "x' OR '1'='1", &p, &self->err), -ENOENT);
+}
+
+/* Whatever a job is called, it is a text. */
+TEST_F(db, sql_in_every_text)
+{
+	static const char evil[] = "'; DROP TABLE measurement; --\"); DELETE FROM workload; /*\x01\xff";
+	struct jetwatt_db_row row = made(1), *back;
+	struct jetwatt_db_profile *p;
+	int64_t id;
+
+	strcpy(self->w.command, evil);
+	strcpy(self->w.cgroup, evil);
+	strcpy(self->w.board, evil);
+	strcpy(self->w.release, evil);
+	strcpy(self->w.params, evil);
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, &self->err), 0);
+	ASSERT_EQ(jetwatt_db_add(self->db, id, &row, 1, &self->err), 1);
+	ASSERT_EQ(jetwatt_db_profiles(self->db, &p, &self->err), 1);
+	EXPECT_STREQ(p->workload.command, evil);
+	EXPECT_STREQ(p->workload.params, evil);
+	free(p);
+	ASSERT_EQ(jetwatt_db_rows(self->db, id, &back, &self->err), 1);
+	free(back);
+}
+
+TEST_F(db, bad_rows_are_refused_all_or_none)
+{
+	struct jetwatt_db_row row[2] = { made(1), made(2) }, *back;
+	int64_t id;
+
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, NULL), 0);
+	for (int i = 0; i < 7; i++) {
+		row[1] = made(2);
+		switch (i) {
+		case 0: row[1].row.time_ms = 0.0 / 0.0; break;
+		case 1: row[1].row.power_w = -1; break;
+		case 2: row[1].row.mode.cores = 0; break;
+		case 3: row[1].row.mode.gpu_hz = UINT64_MAX; break;
+		case 4: row[1].row.time_sd = 1.0 / 0.0; break;
+		case 5: row[1].when_ms = -1; break;
+		case 6: row[1].span_s = -1; break;
+		}
+		EXPECT_EQ(jetwatt_db_add(self->db, id, row, 2, &self->err), -EINVAL) TH_LOG("%d", i);
+	}
+	EXPECT_LT(jetwatt_db_add(self->db, id + 1, row, 1, &self->err), 0);
+	EXPECT_EQ(jetwatt_db_rows(self->db, id, &back, NULL), 0);
+	free(back);
+}
+
+/* As the first release left it: rows stay, columns come. */
+TEST_F(db, schema_version_1)
+{
+	struct jetwatt_db_row *back;
+	struct jetwatt_db_profile *p;
+
+	jetwatt_db_close(self->db);
+	self->db = NULL;
+	sql(self->path,
+	    "INSERT INTO workload VALUES(1, 'abc', 'train x', 16, '', 'Orin', '', '');"
+	    "INSERT INTO measurement(key, workload, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w,"
+	    " time_sd, power_sd, minibatches, when_ms)"
+	    " VALUES('def', 1, 4, 422400, 114750000, 665600000, 82.1, 14.5, 0.01, 0.002, 40, 7);"
+	    "DROP VIEW profile; ALTER TABLE measurement DROP COLUMN span_s;"
+	    "ALTER TABLE measurement DROP COLUMN settled; ALTER TABLE measurement DROP COLUMN lost;"
+	    "PRAGMA user_version = 1;");
+	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, false, &self->err), -EPROTO);
+	EXPECT_TRUE(strstr(self->err.why, "version 1") && *self->err.fix);
+	ASSERT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), 0) TH_LOG("%s", self->err.why);
+	ASSERT_EQ(jetwatt_db_profiles(self->db, &p, NULL), 1);
+	ASSERT_EQ(jetwatt_db_rows(self->db, p->id, &back, NULL), 1);
+	EXPECT_TRUE(back->row.time_ms == 82.1 && back->settled && !back->lost && back->when_ms == 7);
+	free(back);
+	free(p);
+	jetwatt_db_close(self->db);
+	self->db = NULL;
+	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, false, &self->err), 0);
+}
+
+TEST_F(db, of_the_future_or_another_program)
+{
+	jetwatt_db_close(self->db);
+	self->db = NULL;
+	sql(self->path, "PRAGMA user_version = 99");
+	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), -EPROTO);
+	EXPECT_TRUE(strstr(self->err.fix, "update"));
+	unlink(self->path);
+	sql(self->path, "CREATE TABLE mail(x); PRAGMA user_version = 2");
+	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), -EBADMSG);
+	EXPECT_TRUE(strstr(self->err.why, "other program"));
+	unlink(self->path);
+	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, false, &self->err), -ENOENT);
+	EXPECT_TRUE(*self->err.fix);
+}
+
+static void spoil(const char *path, off_t at, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT, 0644);
+
+	for (size_t i = 0; i < n; i++)
+		if (pwrite(fd, "\xa5", 1, at + (off_t)i) != 1)
+			abort();
+	close(fd);
+}
+
+TEST_F(db, damaged)
+{
+	struct jetwatt_db_row row[300];
+	struct stat st;
+	int64_t id;
+
+	for (unsigned int i = 0; i < 300; i++)
+		row[i] = made(i);
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, NULL), 0);
+	ASSERT_EQ(jetwatt_db_add(self->db, id, row, 300, NULL), 300);
+	jetwatt_db_close(self->db);
+	self->db = NULL;
+	/* The pages behind the first: found by the check, and by who meets them. */
+	ASSERT_EQ(stat(self->path, &st), 0);
+	spoil(self->path, 4096, (size_t)st.st_size - 4096);
+	if (!jetwatt_db_open(&self->db, self->path, false, &self->err)) {
+		struct jetwatt_db_row *back;
+
+		EXPECT_EQ(jetwatt_db_check(self->db, &self->err), -EBADMSG);
+		EXPECT_EQ(jetwatt_db_rows(self->db, id, &back, &self->err), -EBADMSG);
+		EXPECT_TRUE(strstr(self->err.why, "damaged") && *self->err.fix);
+	}
+	jetwatt_db_close(self->db);
+	self->db = NULL;
+	spoil(self->path, 0, 100);
+	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), -EBADMSG);
+	EXPECT_TRUE(strstr(self->err.why, "not an SQLite database") && *self->err.fix);
+}
+
+/* A writer that is killed: all of its commits, none of its half of one. */
+TEST_F(db, killed_in_a_transaction)
+{
+	struct jetwatt_db_row *back;
+	int64_t id;
+
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, NULL), 0);
+	for (int turn = 0; turn < 8; turn++) {
+		int ready[2];
+		pid_t pid;
+		char c;
+
+		ASSERT_EQ(pipe(ready), 0);
+		pid = fork();
+		if (!pid) {
+			static struct jetwatt_db_row row[1000];
+			struct jetwatt_db *db;
+
+			if (jetwatt_db_open(&db, self->path, true, NULL))
+				_exit(1);
+			for (unsigned int n = 0;; n++) {
+				for (unsigned int i = 0; i < 1000; i++) {
+					row[i] = made(i);
+					row[i].when_ms = 10000000 * (1 + turn) + 1000 * n + i;
+				}
+				if (jetwatt_db_add(db, id, row, 1000, NULL) != 1000)
+					_exit(1);
+				if (!n && write(ready[1], "x", 1) != 1)
+					_exit(1);
+			}
+		}
+		close(ready[1]);
+		EXPECT_EQ(read(ready[0], &c, 1), 1);
+		usleep(3000 + 7000 * (useconds_t)turn);
+		kill(pid, SIGKILL);
+		EXPECT_EQ(status_of(pid), 128 + SIGKILL);
+		close(ready[0]);
+	}
+	jetwatt_db_close(self->db);
+	self->db = NULL;
+	ASSERT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), 0) TH_LOG("%s", self->err.why);
+	EXPECT_EQ(jetwatt_db_check(self->db, &self->err), 0);
+	EXPECT_EQ(jetwatt_db_rows(self->db, id, &back, NULL) % 1000, 0);
+	free(back);
+}
+
+#define WRITERS	3
+#define EACH	60
+
+/* Several that write at once and make the database at once, others that read meanwhile. */
+TEST_F(db, writers_and_readers)
+{
+	pid_t pid[WRITERS + 2];
+	struct jetwatt_db_row *back;
+	int64_t id;
+
+	jetwatt_db_close(self->db);
+	self->db = NULL;
+	unlink(self->path);
+	for (int p = 0; p < WRITERS + 2; p++) {
+		pid[p] = fork();
+		if (pid[p])
+			continue;
+		if (p < WRITERS) {
+			struct jetwatt_db *db;
+
+			if (jetwatt_db_open(&db, self->path, true, &self->err) ||
+			    jetwatt_db_workload(db, &self->w, &id, &self->err)) {
+				fprintf(stderr, "# %s: %s\n", self->err.what, self->err.why);
+				_exit(1);
+			}
+			for (unsigned int i = 0; i < EACH; i++) {
+				struct jetwatt_db_row row = made(1000 * (unsigned int)p + i);
+
+				if (jetwatt_db_add(db, id, &row, 1, &self->err) != 1) {
+					fprintf(stderr, "# %s: %s\n", self->err.what, self->err.why);
+					_exit(1);
+				}
+			}
+			jetwatt_db_close(db);
+			_exit(0);
+		}
+		/* What a reader sees only ever grows. */
+		for (int seen = 0, turns = 0; seen < WRITERS * EACH; turns++) {
+			struct jetwatt_db_profile *list = NULL;
+			struct jetwatt_db *db;
+			int n, rc = jetwatt_db_open(&db, self->path, false, &self->err);
+
+			if (turns > 100000)
+				_exit(2);
+			if (rc == -ENOENT || rc == -EPROTO) {
+				usleep(1000);
+				continue;	/* not made yet */
+			}
+			if (rc) {
+				fprintf(stderr, "# reader: %s: %s\n", self->err.what, self->err.why);
+				_exit(1);
+			}
+			n = jetwatt_db_profiles(db, &list, &self->err);
+			if (n < 0) {
+				fprintf(stderr, "# reader: %s: %s\n", self->err.what, self->err.why);
+				_exit(1);
+			}
+			if (n && (int)list->rows < seen)
+				_exit(3);
+			seen = n ? (int)list->rows : seen;
+			free(list);
+			jetwatt_db_close(db);
+		}
+		_exit(0);
+	}
+	for (int p = 0; p < WRITERS + 2; p++) {
+		EXPECT_EQ(status_of(pid[p]), 0) TH_LOG("process %d", p);
+	}
+	ASSERT_EQ(jetwatt_db_open(&self->db, self->path, false, &self->err), 0);
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, &self->err), -EROFS);
+	ASSERT_EQ(jetwatt_db_rows(self->db, 1, &back, NULL), WRITERS * EACH);
+	free(back);
+}
+
+TEST_F(db, directory_that_may_only_be_read)
+{
+	struct jetwatt_db_row row = made(1);
+	char sub[96];
+	int64_t id;
+	pid_t pid;
+
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, NULL), 0);
+	ASSERT_EQ(jetwatt_db_add(self->db, id, &row, 1, NULL), 1);
+	jetwatt_db_close(self->db);
+	self->db = NULL;
+	snprintf(sub, sizeof(sub), "%s/sub", self->dir);
+	ASSERT_EQ(chmod(sub, 0555), 0);
+	ASSERT_EQ(chmod(self->path, 0444), 0);
+	pid = fork();
+	if (!pid) {
+		struct jetwatt_db_row *back;
+		struct jetwatt_db *db;
+
+		ordinary(self->dir);
+		if (jetwatt_db_open(&db, self->path, false, &self->err)) {
+			fprintf(stderr, "# %s: %s\n", self->err.what, self->err.why);
+			_exit(1);
+		}
+		if (jetwatt_db_rows(db, id, &back, NULL) != 1)
+			_exit(2);
+		free(back);
+		jetwatt_db_close(db);
+		if (!jetwatt_db_open(&db, self->path, true, &self->err))
+			_exit(3);
+		_exit(*self->err.why && *self->err.fix ? 0 : 4);
+	}
+	EXPECT_EQ(status_of(pid), 0);
+	chmod(sub, 0755);
+}
+
+TEST_F(db, no_room)
+{
+	struct jetwatt_db_row row[2000], *back;
+	int64_t id;
+	pid_t pid;
+
+	for (unsigned int i = 0; i < 2000; i++)
+		row[i] = made(i);
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, NULL), 0);
+	ASSERT_EQ(jetwatt_db_add(self->db, id, row, 10, NULL), 10);
+	pid = fork();
+	if (!pid) {
+		struct rlimit small = { 128 << 10, 128 << 10 };
+		struct jetwatt_db *db;
+		int rc;
+
+		signal(SIGXFSZ, SIG_IGN);
+		setrlimit(RLIMIT_FSIZE, &small);
+		if (jetwatt_db_open(&db, self->path, true, &self->err))
+			_exit(1);
+		rc = jetwatt_db_add(db, id, row, 2000, &self->err);
+		if (rc >= 0)
+			_exit(2);
+		fprintf(stderr, "# %s: %s\n", self->err.what, self->err.why);
+		_exit(*self->err.why && *self->err.fix ? 0 : 3);
+	}
+	EXPECT_EQ(status_of(pid), 0);
+	EXPECT_EQ(jetwatt_db_rows(self->db, id, &back, NULL), 10);
+	free(back);
+	EXPECT_EQ(jetwatt_db_add(self->db, id, row, 2000, &self->err), 1990);
+}
+
+TEST_HARNESS_MAIN
