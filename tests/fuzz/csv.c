@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target: clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Iuser
- *	-o csv tests/fuzz/csv.c && ./csv -max_total_time=600
+ * libFuzzer target (make fuzz FUZZ=csv).
  */
 #include "../../user/store/csv.c"
 

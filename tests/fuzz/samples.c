@@ -54,6 +54,19 @@ static void fuzz_samples(const struct nlattr *attr, int len)
 	jetwatt_join_free(j);
 }
 
+static void fuzz_waits(const struct nlattr *attr, int len)
+{
+	struct jetwatt_wait_record record;
+	const char *data;
+	uint64_t lost;
+	int n;
+
+	for (n = jetwatt_parse_waits(attr, len, &data, &lost); n > 0; n--, data += sizeof(record)) {
+		memcpy(&record, data, sizeof(record));
+		fuzz_sum += record.exit_ns + lost;
+	}
+}
+
 static void fuzz_ack(const char *buf, size_t len)
 {
 	struct nlmsghdr *nlh = (struct nlmsghdr *)buf;
@@ -73,6 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct jetwatt_event event;
 	struct jetwatt_clock clock;
 	struct jetwatt_stats stats;
+	struct jetwatt_energy energy;
+	struct jetwatt_box box;
 	struct jetwatt_chip chip;
 	struct jetwatt_rail rail;
 	struct jetwatt_info info;
@@ -84,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* a block of its own: aligned, and the sanitizer knows where it ends */
 	attr = malloc(len ? len : 1);
 	memcpy(attr, data + 1, len);
-	switch (data[0] % 10) {
+	switch (data[0] % 13) {
 	case 0:
 		fuzz_samples(attr, len);
 		break;
@@ -112,6 +127,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 7:
 		jetwatt_parse_stats(&stats, attr, len);
+		break;
+	case 10:
+		jetwatt_parse_energy(&energy, attr, len);
+		break;
+	case 12:
+		fuzz_waits(attr, len);
+		break;
+	case 11:
+		jetwatt_parse_box(&box, attr, len);
 		break;
 	case 8:
 		jetwatt_parse_family(&family, attr, len);

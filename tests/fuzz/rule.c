@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libFuzzer target: clang -g -O1 -fsanitize=fuzzer,address,undefined
+ *	-o rule tests/fuzz/rule.c && ./rule -max_total_time=600
+ */
+#include <stdint.h>
+
+#include "../../user/cmd/rule.c"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static int figure(const char *name, size_t len, double *v, void *arg)
+{
+	(void)arg;
+	*v = len;
+	return *name == 'u' ? -ENODATA : *name == 'x' ? -ENOENT : 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	char *text = malloc(len + 1);
+	size_t at;
+	int yes;
+
+	memcpy(text, data, len);
+	text[len] = '\0';
+	yes = jetwatt_rule_judge(text, figure, NULL, &at);
+	if (yes > 1 || at > strlen(text))
+		abort();
+	free(text);
+	return 0;
+}

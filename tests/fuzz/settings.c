@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* libFuzzer target: make fuzz FUZZ=settings */
+#include "../../user/cmd/error.c"
+#include "../../user/cmd/settings.c"
+
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	unsigned int bad;
+	char buf[32];
+	const char *v = jetwatt_settings_find((const char *)data, len, "db", buf, sizeof(buf), &bad);
+
+	if (v && (v != buf || !*buf || strlen(buf) >= sizeof(buf)))
+		abort();
+	return 0;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Any bytes as a trace: nothing is read outside of them, no memory is asked for
+ * because they say so, and what is handed on holds what it promises.
+ *
+ * libFuzzer calls LLVMFuzzerTestOneInput() (make fuzz); tests/unit/trace.c
+ * includes this file and feeds it traces that it has damaged. The first byte
+ * chooses: the rest is the file, or the records of one block whose sums fit,
+ * because no mutation finds a checksum.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/crc32c.h"
+#include "lib/join.h"
+#include "lib/trace.h"
+
+static uint64_t trace_sum;	/* so that reading isn't optimised away */
+
+static void fuzz_samples_call(const struct jetwatt_samples *s, void *join)
+{
+	if (!s->count || s->count > JETWATT_TRACE_SAMPLES || s->seq + s->count < s->seq)
+		abort();
+	for (uint32_t i = 0; i < s->count; i++) {
+		if (i && s->time_ns[i] <= s->time_ns[i - 1])
+			abort();
+		for (uint32_t k = 0; k < s->nr_series; k++)
+			trace_sum += s->series[k].value[i];
+	}
+	jetwatt_join_samples(s, join);
+}
+
+static void fuzz_sync_call(const struct jetwatt_sync *s, void *join)
+{
+	if (s->enter_ns > s->exit_ns)
+		abort();
+	jetwatt_join_sync(s, join);
+}
+
+static void fuzz_event_call(const struct jetwatt_event *e, void *join)
+{
+	(void)join;
+	trace_sum += e->value;
+}
+
+static void fuzz_text_call(const char *key, const char *text, void *join)
+{
+	(void)join;
+	if (strlen(key) >= JETWATT_TRACE_KEY_LEN || strlen(text) >= JETWATT_TRACE_TEXT_LEN)
+		abort();
+}
+
+static void fuzz_rail_call(const struct jetwatt_rail *r, void *join)
+{
+	(void)join;
+	if (strlen(r->label) >= JETWATT_LABEL_LEN)
+		abort();
+}
+
+static void fuzz_read(int fd)
+{
+	static const struct jetwatt_trace_calls calls = {
+		.samples = fuzz_samples_call, .sync = fuzz_sync_call, .event = fuzz_event_call,
+		.text = fuzz_text_call, .rail = fuzz_rail_call,
+	};
+	static const struct jetwatt_rail rail[2] = {
+		{ .id = 0, .shunt_uohm = 2000, .enabled = 1 },
+		{ .id = 1, .shunt_uohm = 1, .enabled = 1 },
+	};
+	struct jetwatt_trace_reader *r;
+	struct jetwatt_trace_state st;
+	struct jetwatt_join *j;
+	uint64_t blocks = 0;
+
+	if (jetwatt_join_new_rails(&j, rail, 2, 1000))
+		return;
+	if (!jetwatt_trace_reader_new(&r, fd, &calls, j)) {
+		while (jetwatt_trace_read(r) > 0)
+			blocks++;
+		jetwatt_trace_state(r, &st);
+		if (st.blocks != blocks)
+			abort();
+		jetwatt_trace_reader_free(r);
+	}
+	jetwatt_join_flush(j);
+	jetwatt_join_free(j);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct jetwatt_trace_block b = { .version = JETWATT_TRACE_VERSION, .time_ns = 1000000 };
+	uint8_t header[JETWATT_TRACE_HEADER];
+	int fd;
+
+	if (!size || size > 1 << 20)
+		return 0;
+	fd = memfd_create("trace", MFD_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (data[0] & 1) {
+		b.length = size - 1;
+		b.crc = jetwatt_crc32c(0, data + 1, size - 1);
+		jetwatt_trace_block_put(header, &b);
+		if (write(fd, header, sizeof(header)) != sizeof(header))
+			abort();
+	}
+	if (write(fd, data + 1, size - 1) != (ssize_t)size - 1 || lseek(fd, 0, SEEK_SET))
+		abort();
+	fuzz_read(fd);
+	close(fd);
+	return 0;
+}

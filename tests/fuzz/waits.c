@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libFuzzer target (make fuzz FUZZ=waits).
+ *
+ * Any sequence of waits: bounds are in order, cover their waits, are no more than
+ * there is room for, and do not change from one call to the next.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/batch.h"
+
+#define WAITS_MAX	6000
+
+/* Four bytes a wait: gap and length on a logarithmic scale, thread and call, loss.
+ * What is repeated makes rhythms: the first byte says how often. */
+static size_t waits(const uint8_t *data, size_t size, struct jetwatt_sync *s)
+{
+	size_t repeat = size ? 1 + data[0] % 64 : 1, n = 0;
+	uint64_t now = 1000;
+
+	for (size_t r = 0; r < repeat; r++)
+		for (size_t i = 1; i + 4 <= size && n < WAITS_MAX; i += 4) {
+			uint64_t gap = (uint64_t)(data[i] % 32 + 1) << data[i] / 8;
+			uint64_t wait = (uint64_t)(data[i + 1] % 32) << data[i + 1] / 8;
+
+			s[n] = (struct jetwatt_sync){ .enter_ns = now + gap, .exit_ns = now + gap + wait,
+						      .tgid = 1 + (data[i + 2] >> 7), .tid = data[i + 2] & 3,
+						      .call = data[i + 2] >> 2 & 7,
+						      .lost = data[i + 3] > 250 ? data[i + 3] - 250u : 0 };
+			s[n].launch_ns = data[i + 3] & 1 ? now + gap / 2 : 0;
+			now += gap + wait;
+			n++;
+		}
+	return n;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct jetwatt_sync s[WAITS_MAX];
+	struct jetwatt_batch_bound *a, *b;
+	struct jetwatt_batch_info info;
+	size_t n = waits(data, size, s);
+	int rc;
+
+	a = calloc(2 * n + 1, sizeof(*a));
+	b = calloc(2 * n + 1, sizeof(*b));
+	if (!a || !b)
+		abort();
+	rc = jetwatt_batch_segment(s, n, a, &info);
+	if (rc > 0 && (size_t)rc > 2 * n)
+		abort();
+	for (int i = 0; i < rc; i++)
+		if (a[i].end_ns < a[i].start_ns || (i && a[i].end_ns < a[i - 1].end_ns) ||
+		    !(a[i].confidence >= 0 && a[i].confidence <= 1))
+			abort();
+	if (rc > 0 && (jetwatt_batch_segment(s, n, b, &info) != rc || memcmp(a, b, (size_t)rc * sizeof(*a))))
+		abort();
+	free(a);
+	free(b);
+	return 0;
+}
