@@ -19,6 +19,8 @@ FIXTURE(gpu) {
 
 FIXTURE_SETUP(gpu)
 {
+	/* system calls alone: nobody looks for libraries now and then */
+	struct jetwatt_probe_opts o = { .tgid = getpid(), .rungs = JETWATT_RUNG_TRACEPOINT };
 	int err = node_open(&self->node);
 
 	if (err == -ENODEV)
@@ -26,7 +28,7 @@ FIXTURE_SETUP(gpu)
 	ASSERT_EQ(0, err);
 	self->timer = timerfd_create(CLOCK_MONOTONIC, 0);
 	ASSERT_LE(0, self->timer);
-	ASSERT_EQ(0, seen_open(&self->seen, getpid(), 0, 0)) {
+	ASSERT_EQ(0, jetwatt_probe_open(&self->seen.probe, &o, seen_add, &self->seen)) {
 		TH_LOG("%s", jetwatt_probe_error());
 	}
 }
@@ -190,6 +192,59 @@ TEST_F(gpu, close_disarms)
 	ASSERT_EQ(one, two);
 	ASSERT_EQ(1, node_poll(two, -1));
 	EXPECT_EQ(0, seen_all(&self->seen));
+}
+
+/* What is pending on a pollfd is pending on its duplicates. */
+TEST_F(gpu, duplicates_are_the_same)
+{
+	int two, three = open("/dev/null", O_RDONLY), i;
+
+	/* the probe looks at duplicates of processes that have armed something */
+	ASSERT_EQ(0, node_trigger(self->node.fence, 1000));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
+		two = i == 0 ? dup(self->timer) : i == 1 ? dup2(self->timer, three) :
+							  fcntl(self->timer, F_DUPFD_CLOEXEC, 0);
+		ASSERT_LE(0, two);
+		node_signal_in(self->timer, 1000000);
+		ASSERT_EQ(1, node_poll(two, -1));
+		clear(self->timer);
+		close(two);
+		EXPECT_EQ(i + 1, seen_all(&self->seen));
+	}
+}
+
+/* dup2() onto an armed descriptor closes it. */
+TEST_F(gpu, duplicated_onto_disarms)
+{
+	int one = eventfd(1, 0), two = eventfd(1, 0);
+
+	ASSERT_EQ(0, node_trigger(self->node.fence, one));
+	ASSERT_EQ(one, dup2(two, one));
+	ASSERT_EQ(1, node_poll(one, -1));
+	EXPECT_EQ(0, seen_all(&self->seen));
+}
+
+/* A number that was looked up is looked up again once it has changed hands. */
+TEST_F(gpu, a_number_is_used_again)
+{
+	int fd = open("/dev/dri/renderD128", O_RDWR), i;
+
+	ASSERT_LE(0, fd);
+	for (i = 1; i <= 20; i++) {
+		ASSERT_EQ(0, node_syncpt(fd, i, 0, 0));
+		ASSERT_EQ(i, seen_all(&self->seen));
+		if (i % 2) {
+			ASSERT_EQ(fd, dup2(self->node.other, fd));
+		} else {
+			close(fd);
+			ASSERT_EQ(fd, open("/dev/other", O_RDWR));
+		}
+		ASSERT_EQ(0, node_syncpt(fd, i, 0, 0));
+		ASSERT_EQ(i, seen_all(&self->seen));
+		close(fd);
+		ASSERT_EQ(fd, open("/dev/dri/renderD128", O_RDWR));
+	}
 }
 
 TEST_F(gpu, fences_on_one_pollfd_are_counted)

@@ -235,6 +235,41 @@ TEST_F(family, exec_by_a_thread)
 	EXPECT_EQ(2, seen_all(&self->seen));
 }
 
+/* Another program has other files under the same numbers. */
+TEST_F(family, exec_closes_files)
+{
+	char *argv[] = { "/proc/self/exe", "--other", NULL };
+	int ready[2], go[2];
+	pid_t pid;
+	char c;
+
+	ASSERT_EQ(0, seen_open(&self->seen, getpid(), 1, 0));
+	ASSERT_EQ(0, pipe(ready));
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		int fd;
+
+		node_sleep(head_start);
+		close(60);
+		fd = fcntl(self->node.render, F_DUPFD_CLOEXEC, 60);
+		node_syncpt(fd, 1, 0, 0);
+		if (fd != 60 || write(ready[1], "r", 1) != 1 || read(go[0], &c, 1) != 1)
+			_exit(1);
+		execv(argv[0], argv);
+		_exit(1);
+	}
+	ASSERT_EQ(1, read(ready[0], &c, 1));
+	/* looked up, and known for a second */
+	ASSERT_EQ(1, seen_all(&self->seen));
+	ASSERT_EQ(1, write(go[1], "g", 1));
+	/* of a process that is gone nothing can be looked up any more */
+	while (waitpid(pid, NULL, WNOHANG) != pid)
+		ASSERT_LE(0, seen_all(&self->seen));
+	EXPECT_EQ(1, seen_all(&self->seen));
+}
+
 /* The first thread ends, another goes on. */
 static void *late_thread(void *arg)
 {
@@ -302,6 +337,13 @@ int main(int argc, char **argv)
 {
 	int fd;
 
+	if (argc > 1 && !strcmp(argv[1], "--other")) {
+		fd = fcntl(open("/dev/other", O_RDWR), F_DUPFD, 60);
+		if (fd != 60 || node_syncpt(fd, 1, 0, 0) || node_syncpt(fd, 2, 0, 0))
+			return 1;
+		node_sleep(500000000);
+		return 0;
+	}
 	if (argc > 1 && !strcmp(argv[1], "--wait")) {
 		node_sleep(20000000);
 		fd = open("/dev/dri/renderD128", O_RDWR);

@@ -35,6 +35,13 @@ static const uint32_t want[JETWATT_CMD_MAX + 1] = {
 	[JETWATT_CMD_UNSUBSCRIBE] = DO | ADMIN,
 	[JETWATT_CMD_STATS_GET] = DO,
 	[JETWATT_CMD_SUBSCRIBER_GET] = DUMP | ADMIN,
+	[JETWATT_CMD_ENERGY_GET] = DUMP | ADMIN,
+	[JETWATT_CMD_BOX_GET] = DO | ADMIN,
+	[JETWATT_CMD_BOX_FREEZE] = DO | ADMIN,
+	[JETWATT_CMD_BOX_CLEAR] = DO | ADMIN,
+	[JETWATT_CMD_BOX_SAMPLES_GET] = DUMP | ADMIN,
+	[JETWATT_CMD_WAITS_WATCH] = DO | ADMIN,
+	[JETWATT_CMD_WAITS_UNWATCH] = DO | ADMIN,
 };
 
 struct registered {
@@ -91,7 +98,8 @@ TEST_F(family, nonsense)
 
 	for (cmd = 1; cmd <= JETWATT_CMD_MAX; cmd++)
 		for (type = 1; type < 12; type++) {
-			if (cmd == JETWATT_CMD_CONFIG_SET || cmd == JETWATT_CMD_SAMPLES_GET)
+			if (cmd == JETWATT_CMD_CONFIG_SET || cmd == JETWATT_CMD_SAMPLES_GET ||
+			    cmd == JETWATT_CMD_WAITS_WATCH)
 				continue;
 			msg = request(&self->f, cmd);
 			nla_put_u32(msg, type, 1);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221" timeout=120 alone
+// guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221" timeout=240 alone
 /* Coming and going of the module, with everything that can be in its way. */
 #include "family.h"
 
 #include "kselftest_harness.h"
 
-#define STEPS	10	/* what loading acquires, one after the other */
+#define STEPS	14	/* what loading acquires, one after the other */
 
 FIXTURE(modules) {
 	struct family f;
@@ -53,13 +53,13 @@ TEST_F(modules, parameters)
 }
 
 /* With the stream on, for one that reads and one that does not. */
-TEST_F(modules, rounds)
+TEST_F_TIMEOUT(modules, rounds, 200)
 {
 	static struct family idle;
 	struct batch b;
 	int i;
 
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < 200; i++) {
 		ASSERT_EQ(0, load("jetwatt", "")) TH_LOG("round %d", i);
 		ASSERT_EQ(0, family_open(&self->f));
 		ASSERT_EQ(0, family_open(&idle));
@@ -71,6 +71,20 @@ TEST_F(modules, rounds)
 		family_close(&self->f);
 		family_close(&idle);
 	}
+}
+
+/* Up to 6.0 a socket that is closed lets go of its dump a moment later. */
+static int unload_soon(void)
+{
+	int err, i;
+
+	for (i = 0; i < 100; i++) {
+		err = unload("jetwatt");
+		if (err != -EWOULDBLOCK)
+			break;
+		sleep_ms(10);
+	}
+	return err;
 }
 
 /* A dump that has begun keeps the module until its reader is done or gone. */
@@ -89,7 +103,7 @@ TEST_F(modules, open_dump)
 	ASSERT_EQ(0, send_request(&reader, request(&reader, JETWATT_CMD_SAMPLES_GET), NLM_F_DUMP));
 	EXPECT_EQ(-EWOULDBLOCK, unload("jetwatt"));
 	family_close(&reader);
-	EXPECT_EQ(0, unload("jetwatt"));
+	EXPECT_EQ(0, unload_soon());
 	family_close(&self->f);
 }
 

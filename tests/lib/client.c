@@ -76,6 +76,13 @@ static int serve(struct jetwatt *jw, uint64_t ms)
 	return n;
 }
 
+static void sleep_for(unsigned int ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
+
+	nanosleep(&ts, NULL);
+}
+
 FIXTURE(client) {
 	struct jetwatt *jw;
 	struct heard h;
@@ -312,6 +319,64 @@ TEST_F(client, power)
 	EXPECT_LT(0, seen.mode.cpu_khz);
 	EXPECT_LT(0, seen.mode.emc_hz);
 	jetwatt_join_free(j);
+}
+
+TEST_F(client, energies)
+{
+	struct jetwatt_energy before[8], after[8];
+	struct jetwatt_rail rail[8];
+	int n = jetwatt_rails(self->jw, rail, 8), i;
+
+	ASSERT_EQ(4, n);
+	ASSERT_EQ(n + 1, jetwatt_energies(self->jw, before, 8));
+	sleep_for(500);
+	ASSERT_EQ(n + 1, jetwatt_energies(self->jw, after, 8));
+	EXPECT_EQ(UINT32_MAX, before[0].rail);
+	EXPECT_LT(before[0].uj, after[0].uj);
+	EXPECT_LT(before[0].time_ns, after[0].time_ns);
+	for (i = 1; i <= n; i++) {
+		EXPECT_EQ(rail[i - 1].id, after[i].rail);
+		EXPECT_LT(0, after[i].uw);
+	}
+	/* Of the rails' graph and steps: VDDQ is inside the 5 V input. */
+	EXPECT_EQ(2, rail[3].parent);
+	EXPECT_EQ(0, rail[3].in_total);
+	EXPECT_EQ(UINT32_MAX, rail[0].parent);
+	EXPECT_EQ(1, rail[0].in_total);
+	EXPECT_LT(100000, rail[0].step_uw);
+	EXPECT_LT(rail[0].skew_ns, rail[1].skew_ns);
+	EXPECT_EQ(-EINVAL, jetwatt_sampler_cpu(self->jw, 4000));
+	EXPECT_EQ(0, jetwatt_sampler_cpu(self->jw, 0));
+	EXPECT_EQ(0, jetwatt_sampler_cpu(self->jw, UINT32_MAX));
+}
+
+TEST_F(client, box)
+{
+	struct jetwatt_config c = { RATE_HZ, 16, 50, UINT32_MAX, 0, 0 };
+	struct heard h = { 0 };
+	struct jetwatt_box box;
+
+	EXPECT_EQ(-ENOENT, jetwatt_box(self->jw, &box));
+	EXPECT_EQ(-ENOENT, jetwatt_box_samples(self->jw, samples, &h));
+	ASSERT_EQ(0, jetwatt_box_keep(self->jw, 500));
+	ASSERT_EQ(0, jetwatt_config_set(self->jw, &c));
+	sleep_for(1000);
+	ASSERT_EQ(0, jetwatt_box_freeze(self->jw));
+	EXPECT_EQ(-EBUSY, jetwatt_box_freeze(self->jw));
+	ASSERT_EQ(0, jetwatt_box(self->jw, &box));
+	EXPECT_EQ(JETWATT_BOX_CAUSE_REQUEST, box.cause);
+	EXPECT_EQ(1, box.missed);
+	EXPECT_LT(90, box.count);
+	EXPECT_GT(110, box.count);
+	EXPECT_EQ((int)box.count, jetwatt_box_samples(self->jw, samples, &h));
+	EXPECT_EQ(box.count, h.samples);
+	EXPECT_EQ(box.seq, h.first);
+	EXPECT_EQ(0, h.gaps);
+	EXPECT_EQ(0, h.disorder);
+	EXPECT_EQ(0, jetwatt_box_clear(self->jw));
+	EXPECT_EQ(0, jetwatt_box_keep(self->jw, 10000));
+	c.rate_hz = 0;
+	EXPECT_EQ(0, jetwatt_config_set(self->jw, &c));
 }
 
 TEST_HARNESS_MAIN

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: modules="governor_simpleondemand;jetwatt-sim;ina3221"
+/*
+ * The probe on libcuda: wherever the library lies, whoever loads it, and what
+ * is left when somebody is killed.
+ */
+#include <bpf/bpf.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include "kselftest_harness.h"
+#include "cuda_job.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
+
+/* The job's libraries in a directory of their own, which nobody knows of. */
+FIXTURE(place) {
+	struct cuda_job job;
+	char lib[64];
+};
+
+FIXTURE_SETUP(place)
+{
+	const char *why = cuda_job_begin(&self->job);
+	char cmd[PATH_MAX + 128];
+
+	if (why)
+		SKIP(return, "%s", why);
+	snprintf(self->lib, sizeof(self->lib), "%s/libcuda.so.1", self->job.dir);
+	snprintf(cmd, sizeof(cmd), "cp %s/libcuda.so.1 %s", cuda_libs, self->lib);
+	ASSERT_EQ(0, system(cmd));
+}
+
+FIXTURE_TEARDOWN(place)
+{
+	cuda_job_end(&self->job);
+}
+
+/* Starts the job @how, with one wait in 25 ms, under the rung @rungs. */
+static void run(struct __test_metadata *_metadata, struct cuda_job *j, const char *where,
+		void (*before)(void *), uint32_t rungs)
+{
+	static const char *const arg[] = { "--minibatches", "60", "--wait", "spin", NULL };
+
+	/* slow enough for the library to be noticed before the end */
+	setenv("SIM_CUDA_LOAD_US", "23000", 1);
+	cuda_job_start(j, where, before, arg);
+	ASSERT_EQ(0, cuda_job_probe(j, rungs)) {
+		TH_LOG("%s", jetwatt_probe_error());
+	}
+	ASSERT_EQ(0, cuda_job_go(j));
+}
+
+/* Seen from some wait on, each of them, to the last. */
+static void check_tail(struct __test_metadata *_metadata, struct cuda_job *j, int least)
+{
+	int i, missed;
+
+	ASSERT_EQ(60, j->waits);
+	ASSERT_LE(least, j->seen.nr);
+	missed = 60 - j->seen.nr;
+	TH_LOG("the first %d of 60 waits went unseen", missed);
+	for (i = 0; i < j->seen.nr; i++) {
+		EXPECT_LE(j->start_ns[missed + i], j->seen.sync[i].enter_ns);
+		EXPECT_LE(j->seen.sync[i].exit_ns, j->end_ns[missed + i]);
+	}
+}
+
+TEST_F_TIMEOUT(place, found_in_the_maps, 60)
+{
+	run(_metadata, &self->job, self->job.dir, NULL, JETWATT_RUNG_UPROBE);
+	ASSERT_EQ(0, cuda_job_finish(&self->job));
+	check_tail(_metadata, &self->job, 20);
+}
+
+static void new_root(void *arg)
+{
+	struct cuda_job *j = arg;
+	char lib[128];
+
+	/* a library that the outside cannot name, under the name of the system's */
+	snprintf(lib, sizeof(lib), "%s/x", j->dir);
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mkdir(lib, 0755) || mount("tmpfs", lib, "tmpfs", 0, NULL))
+		_exit(9);
+	snprintf(lib, sizeof(lib), "cp %s/libcuda.so.1 %s/x/", j->dir, j->dir);
+	if (system(lib))
+		_exit(9);
+	snprintf(lib, sizeof(lib), "%s/x", j->dir);
+	setenv("LD_LIBRARY_PATH", lib, 1);
+}
+
+TEST_F_TIMEOUT(place, in_a_container, 60)
+{
+	char hidden[64];
+
+	run(_metadata, &self->job, self->job.dir, new_root, JETWATT_RUNG_UPROBE);
+	snprintf(hidden, sizeof(hidden), "%s/x/libcuda.so.1", self->job.dir);
+	ASSERT_EQ(0, cuda_job_finish(&self->job));
+	EXPECT_NE(0, access(hidden, F_OK));
+	check_tail(_metadata, &self->job, 20);
+}
+
+/* Before it is found, and again while it is watched. */
+TEST_F_TIMEOUT(place, deleted_under_the_probe, 60)
+{
+	struct cuda_job *j = &self->job;
+	uint64_t until = node_now() + 20000000000;
+
+	run(_metadata, j, j->dir, NULL, JETWATT_RUNG_UPROBE);
+	/* the job has it open once it waits; nobody has looked for it yet */
+	while (access(j->times, F_OK) && node_now() < until)
+		node_sleep(1000000);
+	node_sleep(50000000);
+	ASSERT_EQ(0, unlink(self->lib));
+	ASSERT_EQ(0, cuda_job_finish(j));
+	check_tail(_metadata, j, 20);
+}
+
+TEST_F_TIMEOUT(place, no_library_of_this_machine, 60)
+{
+	struct cuda_job *j = &self->job;
+	struct jetwatt_probe_opts o = { .tgid = getpid(), .rungs = JETWATT_RUNG_UPROBE };
+	struct jetwatt_probe_state st;
+	FILE *f = fopen(self->lib, "w");
+
+	ASSERT_NE(NULL, f);
+	fputs("\177ELF, no", f);
+	fclose(f);
+	setenv("LD_LIBRARY_PATH", j->dir, 1);
+	ASSERT_EQ(0, jetwatt_probe_open(&j->seen.probe, &o, seen_add, &j->seen));
+	jetwatt_probe_state(j->seen.probe, &st);
+	if (!(st.attached & JETWATT_RUNG_UPROBE))
+		EXPECT_NE(NULL, strstr(st.why[0], "no shared library"));
+}
+
+/* Its clock is set off, the kernel's is not. */
+static void other_time(void *arg)
+{
+	FILE *f;
+	pid_t pid;
+	int status;
+
+	(void)arg;
+	if (unshare(CLONE_NEWTIME))
+		_exit(77);
+	f = fopen("/proc/self/timens_offsets", "w");
+	if (!f || fputs("monotonic 86400 0\n", f) < 0 || fclose(f))
+		_exit(77);
+	/* a child is in it */
+	pid = fork();
+	if (!pid)
+		return;
+	waitpid(pid, &status, 0);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+TEST_F_TIMEOUT(place, in_a_time_namespace, 60)
+{
+	const uint64_t day = 86400000000000ull;
+	struct cuda_job *j = &self->job;
+	int i, missed;
+
+	if (access("/proc/self/ns/time", F_OK))
+		SKIP(return, "this kernel has no time namespaces");
+	run(_metadata, j, j->dir, other_time, JETWATT_RUNG_UPROBE);
+	ASSERT_EQ(0, cuda_job_finish(j));
+	ASSERT_EQ(60, j->waits);
+	ASSERT_LE(20, j->seen.nr);
+	missed = 60 - j->seen.nr;
+	for (i = 0; i < j->seen.nr; i++) {
+		EXPECT_LE(j->start_ns[missed + i] - day, j->seen.sync[i].enter_ns);
+		EXPECT_LE(j->seen.sync[i].exit_ns, j->end_ns[missed + i] - day);
+	}
+}
+
+TEST_F_TIMEOUT(place, we_are_in_a_time_namespace, 60)
+{
+	struct seen s;
+	int status;
+	pid_t pid;
+
+	if (access("/proc/self/ns/time", F_OK))
+		SKIP(return, "this kernel has no time namespaces");
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		other_time(NULL);
+		_exit(seen_open(&s, 0, 0, 0) != -EOPNOTSUPP ||
+		      !strstr(jetwatt_probe_error(), "time namespace"));
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+static int programs(const char *name)
+{
+	struct bpf_prog_info info;
+	__u32 id = 0, len;
+	int n = 0, fd;
+
+	while (!bpf_prog_get_next_id(id, &id)) {
+		fd = bpf_prog_get_fd_by_id(id);
+		if (fd < 0)
+			continue;
+		memset(&info, 0, sizeof(info));
+		len = sizeof(info);
+		if (!bpf_obj_get_info_by_fd(fd, &info, &len))
+			n += !strcmp(info.name, name);
+		close(fd);
+	}
+	return n;
+}
+
+/* Who is killed with SIGKILL leaves no probe behind, and the job goes on. */
+TEST_F_TIMEOUT(place, watcher_is_killed, 60)
+{
+	int ready[2], status, i, before = programs("api_return");
+	struct cuda_job *j = &self->job;
+	pid_t watcher;
+	char c;
+
+	ASSERT_EQ(0, pipe(ready));
+	CUDA_JOB_START(j, j->dir, "--seconds", "2", "--wait", "spin");
+	watcher = fork();
+	ASSERT_LE(0, watcher);
+	if (!watcher) {
+		if (cuda_job_probe(j, 0) || write(ready[1], "r", 1) != 1)
+			_exit(1);
+		for (;;)
+			if (cuda_job_turn(j, 100) || (j->seen.nr && write(ready[1], "s", 1) != 1))
+				_exit(1);
+	}
+	ASSERT_EQ(1, read(ready[0], &c, 1));
+	ASSERT_EQ(0, cuda_job_go(j));
+	/* it has seen some */
+	ASSERT_EQ(1, read(ready[0], &c, 1));
+	EXPECT_LT(before, programs("api_return"));
+	kill(watcher, SIGKILL);
+	ASSERT_EQ(watcher, waitpid(watcher, NULL, 0));
+	for (i = 0; i < 500 && programs("api_return") > before; i++)
+		node_sleep(10000000);
+	EXPECT_EQ(before, programs("api_return"));
+	ASSERT_EQ(j->pid, waitpid(j->pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+/* A job that is killed in the middle of a wait. */
+TEST_F_TIMEOUT(place, job_is_killed, 60)
+{
+	struct cuda_job *j = &self->job;
+	uint64_t until = node_now() + 20000000000;
+	int status, seen;
+
+	CUDA_JOB_START(j, j->dir, "--seconds", "30", "--wait", "spin");
+	ASSERT_EQ(0, cuda_job_probe(j, 0));
+	ASSERT_EQ(0, cuda_job_go(j));
+	while (j->seen.nr < 5 && node_now() < until)
+		ASSERT_EQ(0, cuda_job_turn(j, 20));
+	ASSERT_LE(5, j->seen.nr);
+	kill(j->pid, SIGKILL);
+	ASSERT_EQ(j->pid, waitpid(j->pid, &status, 0));
+	ASSERT_LE(0, seen_all(&j->seen));
+	seen = j->seen.nr;
+	ASSERT_EQ(0, cuda_job_turn(j, 300));
+	EXPECT_EQ(seen, j->seen.nr);
+	EXPECT_EQ(0, jetwatt_probe_lost(j->seen.probe));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=1 icount overlay=tests/sim/boards/agx-xavier.dtso modules="jetwatt-sim;ina3221;jetwatt" timeout=60
+#define BUS_HZ		100000
+#define SCOPE		JETWATT_SCOPE_MODULE
+#define NOTHING_UJ	400000
+#define RAILS					\
+	{ "GPU", "ina3221", 5000, -1, GPU },	\
+	{ "CPU", "ina3221", 5000, -1, CPU },	\
+	{ "SOC", "ina3221", 5000, -1, 0 },	\
+	{ "CV", "ina3221", 5000, -1, 0 },	\
+	{ "VDDRQ", "ina3221", 5000, -1, DDR },	\
+	{ "SYS5V", "ina3221", 5000, -1, SYS },
+#include "board.inc"

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=120
+/*
+ * The black box: what fills it, what is in it, that it stays as it is; and the
+ * ring's edge.
+ */
+#include "family.h"
+
+#include "kselftest_harness.h"
+
+#define TEMP	"/sys/module/jetwatt_sim/parameters/temp_mc"
+#define HZ	200
+
+FIXTURE(board) {
+	struct family f, events;
+};
+
+FIXTURE_SETUP(board)
+{
+	ASSERT_EQ(0, family_open(&self->f));
+	ASSERT_EQ(0, family_open(&self->events));
+	ASSERT_EQ(0, family_join(&self->events));
+	simple(&self->f, JETWATT_CMD_BOX_CLEAR);
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BOX_MS, 2000));
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, HZ));
+	sleep_ms(3000);
+}
+
+FIXTURE_TEARDOWN(board)
+{
+	set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0);
+	family_close(&self->events);
+	family_close(&self->f);
+}
+
+static uint64_t box(struct family *f, int type)
+{
+	return number(f, JETWATT_CMD_BOX_GET, type);
+}
+
+struct content {
+	uint64_t first, next, first_ns, last_ns;
+	uint32_t lost, disorder, samples;
+	uint64_t sum;
+};
+
+static void note(struct nlmsghdr *nlh, void *arg)
+{
+	struct content *c = arg;
+	struct batch b;
+	uint32_t i, k;
+
+	if (!batch_of(nlh, ((struct genlmsghdr *)nlmsg_data(nlh))->cmd, &b)) {
+		c->disorder++;
+		return;
+	}
+	if (!c->first) {
+		c->first = b.seq;
+		c->first_ns = b.time_ns[0];
+	} else if (b.seq != c->next) {
+		c->disorder++;
+	}
+	c->next = b.seq + b.count;
+	c->last_ns = b.time_ns[b.count - 1];
+	c->lost = b.lost;
+	c->samples += b.count;
+	for (i = 0; i < b.nr_series; i++)
+		for (k = 0; k < b.count; k++)
+			c->sum = c->sum * 31 + (uint32_t)b.series[i].value[k];
+}
+
+static int content(struct family *f, uint8_t cmd, uint64_t from, struct content *c)
+{
+	struct nl_msg *msg = request(f, cmd);
+
+	memset(c, 0, sizeof(*c));
+	if (from)
+		nla_put_u64(msg, JETWATT_A_SAMPLES_SEQ, from);
+	return dump(f, msg, note, c);
+}
+
+TEST_F(board, empty)
+{
+	struct content c;
+
+	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_GET));
+	EXPECT_STREQ("the black box is empty", self->f.text);
+	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
+	EXPECT_EQ(-ENOENT, content(&self->f, JETWATT_CMD_BOX_SAMPLES_GET, 0, &c));
+}
+
+TEST_F(board, on_request)
+{
+	uint64_t before = now_ns(), head, first;
+	struct content c, again, part;
+
+	head = stat_of(&self->f, JETWATT_A_STATS_TICKS);
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_FREEZE));
+	EXPECT_NE(NULL, next_event(&self->events, 1000, JETWATT_EVENT_BOX_FROZEN));
+	EXPECT_EQ(JETWATT_BOX_CAUSE_REQUEST, box(&self->f, JETWATT_A_BOX_CAUSE));
+	EXPECT_LE(before, box(&self->f, JETWATT_A_BOX_TIME_NS));
+	EXPECT_GE(now_ns(), box(&self->f, JETWATT_A_BOX_TIME_NS));
+	first = box(&self->f, JETWATT_A_BOX_SEQ);
+	EXPECT_LE(2 * HZ - 2, box(&self->f, JETWATT_A_BOX_COUNT));
+	EXPECT_GE(2 * HZ + 2, box(&self->f, JETWATT_A_BOX_COUNT));
+	EXPECT_LE(head, first + box(&self->f, JETWATT_A_BOX_COUNT) - 1);
+
+	ASSERT_EQ(0, content(&self->f, JETWATT_CMD_BOX_SAMPLES_GET, 0, &c));
+	EXPECT_EQ(first, c.first);
+	EXPECT_EQ(box(&self->f, JETWATT_A_BOX_COUNT), c.samples);
+	EXPECT_EQ(0, c.lost);
+	EXPECT_EQ(0, c.disorder);
+	EXPECT_LE(before - 2000000000ULL, c.first_ns);
+	EXPECT_LE(before - 100000000ULL, c.last_ns);
+
+	/* Full: it says so and stays as it is, whatever goes on. */
+	EXPECT_EQ(-EBUSY, simple(&self->f, JETWATT_CMD_BOX_FREEZE));
+	EXPECT_STREQ("the black box is taken: read it and clear it first", self->f.text);
+	EXPECT_EQ(1, box(&self->f, JETWATT_A_BOX_MISSED));
+	sleep_ms(1000);
+	ASSERT_EQ(0, content(&self->f, JETWATT_CMD_BOX_SAMPLES_GET, 0, &again));
+	EXPECT_EQ(c.sum, again.sum);
+	EXPECT_EQ(c.samples, again.samples);
+	/* Resumed in the middle. */
+	ASSERT_EQ(0, content(&self->f, JETWATT_CMD_BOX_SAMPLES_GET, first + 100, &part));
+	EXPECT_EQ(first + 100, part.first);
+	EXPECT_EQ(c.samples - 100, part.samples);
+	EXPECT_EQ(0, part.lost);
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
+}
+
+/* Set through the driver that owns the chip, whose alarm is as if we weren't there. */
+TEST_F(board, over_current)
+{
+	char dir[128], path[160];
+	long ma, old;
+
+	ASSERT_TRUE(hwmon(0x40, dir, sizeof(dir)));
+	snprintf(path, sizeof(path), "%s/curr2_input", dir);
+	ma = read_number(path);
+	ASSERT_LT(0, ma);
+	snprintf(path, sizeof(path), "%s/curr2_max", dir);
+	old = read_number(path);
+	sleep_ms(2000);
+	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_GET));
+	ASSERT_EQ(0, write_number(path, ma / 2));
+	EXPECT_NE(NULL, next_event(&self->events, 10000, JETWATT_EVENT_BOX_FROZEN));
+	EXPECT_EQ(JETWATT_BOX_CAUSE_OVERCURRENT, box(&self->f, JETWATT_A_BOX_CAUSE));
+	EXPECT_EQ(1, box(&self->f, JETWATT_A_BOX_INDEX));
+	EXPECT_LT(2 * HZ - 20, box(&self->f, JETWATT_A_BOX_COUNT));
+	snprintf(path, sizeof(path), "%s/curr2_max_alarm", dir);
+	EXPECT_EQ(1, read_number(path));
+	/* As long as it lasts it is one alarm. */
+	sleep_ms(1000);
+	EXPECT_EQ(0, box(&self->f, JETWATT_A_BOX_MISSED));
+	snprintf(path, sizeof(path), "%s/curr2_max", dir);
+	ASSERT_EQ(0, write_number(path, old));
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
+}
+
+TEST_F(board, heat)
+{
+	/* Over the fan's trip: no alarm. */
+	ASSERT_EQ(0, write_number(TEMP, 60000));
+	sleep_ms(2500);
+	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_GET));
+	ASSERT_EQ(0, write_number(TEMP, 99500));
+	EXPECT_NE(NULL, next_event(&self->events, 3000, JETWATT_EVENT_BOX_FROZEN));
+	EXPECT_EQ(JETWATT_BOX_CAUSE_THERMAL, box(&self->f, JETWATT_A_BOX_CAUSE));
+	ASSERT_EQ(0, write_number(TEMP, 0));
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
+	sleep_ms(1500);
+	/* Told not to keep anything. */
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BOX_MS, 0));
+	ASSERT_EQ(0, write_number(TEMP, 99500));
+	sleep_ms(2500);
+	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_GET));
+	ASSERT_EQ(0, write_number(TEMP, 0));
+	sleep_ms(1500);
+}
+
+TEST_F(board, no_memory)
+{
+	ASSERT_EQ(0, write_number(KNOB("alloc"), 1));
+	EXPECT_EQ(-ENOMEM, simple(&self->f, JETWATT_CMD_BOX_FREEZE));
+	EXPECT_STREQ("no memory for the black box", self->f.text);
+	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_GET));
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_FREEZE));
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
+}
+
+/* A ring of 64: the 65th sample takes the first one's place, and no other's. */
+TEST(ring_wraps)
+{
+	struct content c;
+	struct family f;
+	uint64_t n;
+	int i;
+
+	ASSERT_EQ(0, unload("jetwatt"));
+	ASSERT_EQ(0, load("jetwatt", "ring=64"));
+	ASSERT_EQ(0, family_open(&f));
+	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, 20));
+	for (i = 0; i < 100; i++) {
+		n = stat_of(&f, JETWATT_A_STATS_TICKS);
+		ASSERT_EQ(0, content(&f, JETWATT_CMD_SAMPLES_GET, 1, &c));
+		if (stat_of(&f, JETWATT_A_STATS_TICKS) != n)
+			continue;	/* one came in between */
+		if (!n)
+			continue;
+		EXPECT_EQ(0, c.disorder);
+		EXPECT_EQ(n, c.next - 1);
+		if (n <= 64) {
+			EXPECT_EQ(n, c.samples);
+			EXPECT_EQ(0, c.lost);
+		} else {
+			/* The dump keeps a sixteenth of head start on the sampler. */
+			EXPECT_LE(60, c.samples);
+			EXPECT_GE(64, c.samples);
+			EXPECT_EQ(n - c.samples, c.lost);
+		}
+		sleep_ms(45);
+	}
+	EXPECT_LT(66, stat_of(&f, JETWATT_A_STATS_TICKS));
+	/* More than the ring holds is asked for: it keeps what there is. */
+	ASSERT_EQ(0, simple(&f, JETWATT_CMD_BOX_FREEZE));
+	EXPECT_LE(60, box(&f, JETWATT_A_BOX_COUNT));
+	EXPECT_GE(64, box(&f, JETWATT_A_BOX_COUNT));
+	family_close(&f);
+	/* Unloaded with a full box: nothing is left behind. */
+	ASSERT_EQ(0, unload("jetwatt"));
+	ASSERT_EQ(0, load("jetwatt", ""));
+}
+
+TEST_HARNESS_MAIN

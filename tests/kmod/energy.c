@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=200
+/*
+ * The energy counters against what the plant has drawn, and the three ways to
+ * them: netlink, hwmon, perf.
+ */
+#include "family.h"
+
+#include <ctype.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+
+#include "kselftest_harness.h"
+
+#define RAILS	4
+#define TOTAL	RAILS
+#define PMU	"/sys/bus/event_source/devices/jetwatt/"
+#define CPU1	"/sys/devices/system/cpu/cpu1/online"
+
+static const char *const truth_names[] = {
+	"energy_uj_VDD_GPU_SOC", "energy_uj_VDD_CPU_CV", "energy_uj_VIN_SYS_5V0",
+	"energy_uj_VDDQ_VDD2_1V8AO", "energy_uj",
+};
+
+/* What the plant has drawn by now: rails by id, then the total. */
+static void plant(double *uj)
+{
+	char line[128], key[64];
+	double value;
+	FILE *f = fopen("/sys/kernel/debug/jetwatt-sim/truth/now", "re");
+	int i;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%63s %lf", key, &value) != 2)
+			continue;
+		for (i = 0; i <= TOTAL; i++)
+			if (!strcmp(key, truth_names[i]))
+				uj[i] = value;
+	}
+	if (f)
+		fclose(f);
+}
+
+struct counted {
+	uint64_t uj[RAILS + 1], blind_ns[RAILS + 1], time_ns;
+	int32_t uw;
+};
+
+static void note(struct nlmsghdr *nlh, void *arg)
+{
+	uint32_t rail = u32_of(nlh, JETWATT_A_ENERGY_RAIL);
+	struct counted *c = arg;
+
+	if (rail == UINT32_MAX) {
+		rail = TOTAL;
+		c->time_ns = u64_of(nlh, JETWATT_A_ENERGY_TIME_NS);
+		c->uw = nla_get_s32(attr_of(nlh, JETWATT_A_ENERGY_UW));
+	}
+	c->uj[rail] = u64_of(nlh, JETWATT_A_ENERGY_UJ);
+	c->blind_ns[rail] = u64_of(nlh, JETWATT_A_ENERGY_BLIND_NS);
+}
+
+static int counters(struct family *f, struct counted *c)
+{
+	memset(c, 0, sizeof(*c));
+	return dump(f, request(f, JETWATT_CMD_ENERGY_GET), note, c);
+}
+
+static pid_t train(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		execl("/bin/train", "train", "--seconds", "600", NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+static void stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static bool device(char *dir, size_t size)
+{
+	char path[64], name[32];
+	int i;
+
+	for (i = 0; i < 64; i++) {
+		snprintf(path, sizeof(path), "/sys/class/hwmon/hwmon%d/name", i);
+		if (read_file(path, name, sizeof(name)) || strcmp(name, "jetwatt"))
+			continue;
+		snprintf(dir, size, "/sys/class/hwmon/hwmon%d", i);
+		return true;
+	}
+	return false;
+}
+
+static long shown(const char *dir, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return read_number(path);
+}
+
+static int perf_open(uint64_t config, int cpu)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .config = config };
+
+	attr.type = read_number(PMU "type");
+	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static uint64_t perf_read(int fd)
+{
+	uint64_t value = 0;
+
+	return read(fd, &value, sizeof(value)) == sizeof(value) ? value : UINT64_MAX;
+}
+
+FIXTURE(board) {
+	struct family f;
+	pid_t job;
+};
+
+FIXTURE_SETUP(board)
+{
+	ASSERT_EQ(0, family_open(&self->f));
+	self->job = train();
+	sleep_ms(1000);
+}
+
+FIXTURE_TEARDOWN(board)
+{
+	stop(self->job);
+	set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0);
+	family_close(&self->f);
+}
+
+/* Percent that the counters are off by over @ms; -1 if they cannot be read. */
+static int compare(struct family *f, unsigned int ms, double *percent)
+{
+	double before[RAILS + 1] = {}, after[RAILS + 1] = {};
+	struct counted a, b;
+	int i;
+
+	plant(before);
+	if (counters(f, &a))
+		return -1;
+	sleep_ms(ms);
+	plant(after);
+	if (counters(f, &b))
+		return -1;
+	for (i = 0; i <= TOTAL; i++) {
+		percent[i] = 100 * ((b.uj[i] - a.uj[i]) / (after[i] - before[i]) - 1);
+		if (b.blind_ns[i] != a.blind_ns[i])
+			return -1;
+	}
+	return 0;
+}
+
+/* A job's power goes up and down every 100 ms: what is counted is what was drawn. */
+TEST_F(board, as_much_as_was_drawn)
+{
+	double percent[RAILS + 1];
+	int i;
+
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 200));
+	sleep_ms(100);
+	ASSERT_EQ(0, compare(&self->f, 20000, percent));
+	for (i = 0; i <= TOTAL; i++) {
+		TH_LOG("%s: %+.3f %%", truth_names[i], percent[i]);
+		/* A step of the ADC is 380 mW on the first two rails: noise and rounding. */
+		EXPECT_GT(i == TOTAL ? 0.5 : 1.0, fabs(percent[i]));
+	}
+}
+
+/* Nobody listens, nobody has asked for a rate: counting goes on. */
+TEST_F(board, without_a_listener)
+{
+	double percent[RAILS + 1];
+	struct counted c;
+
+	EXPECT_EQ(0, number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RUNNING));
+	ASSERT_EQ(0, compare(&self->f, 20000, percent));
+	TH_LOG("total at idle rate: %+.3f %%", percent[TOTAL]);
+	EXPECT_GT(5, fabs(percent[TOTAL]));
+	ASSERT_EQ(0, counters(&self->f, &c));
+	EXPECT_GT(150000000, now_ns() - c.time_ns);
+	EXPECT_LT(1000000, c.uw);
+	EXPECT_EQ(0, config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ));
+}
+
+/* The rail graph of this board: the memory's rail hangs on the 5 V input. */
+TEST_F(board, graph)
+{
+	EXPECT_EQ(JETWATT_SCOPE_MODULE, number(&self->f, JETWATT_CMD_INFO_GET,
+					       JETWATT_A_INFO_TOTAL_SCOPE));
+	EXPECT_EQ(2, rail_of(&self->f, 3, JETWATT_A_RAIL_PARENT));
+	EXPECT_EQ(0, rail_of(&self->f, 3, JETWATT_A_RAIL_IN_TOTAL));
+	EXPECT_EQ(UINT64_MAX, rail_of(&self->f, 0, JETWATT_A_RAIL_PARENT));
+	EXPECT_EQ(1, rail_of(&self->f, 0, JETWATT_A_RAIL_IN_TOTAL));
+	EXPECT_EQ(1, rail_of(&self->f, 2, JETWATT_A_RAIL_IN_TOTAL));
+}
+
+TEST_F(board, hwmon)
+{
+	char dir[64], path[96], text[64];
+	struct counted before, after;
+	long first, value, mv;
+	uint64_t start;
+	int i, changes;
+
+	ASSERT_TRUE(device(dir, sizeof(dir)));
+	snprintf(path, sizeof(path), "%s/energy1_label", dir);
+	ASSERT_EQ(0, read_file(path, text, sizeof(text)));
+	EXPECT_STREQ("module total", text);
+	snprintf(path, sizeof(path), "%s/energy2_label", dir);
+	ASSERT_EQ(0, read_file(path, text, sizeof(text)));
+	EXPECT_STREQ("VDD_GPU_SOC", text);
+	EXPECT_EQ(-1, shown(dir, "in0_input"));
+	EXPECT_EQ(-1, shown(dir, "in1_input"));
+	EXPECT_EQ(-1, shown(dir, "curr1_input"));
+	EXPECT_EQ(-1, shown(dir, "energy6_input"));
+
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
+	sleep_ms(200);
+	for (i = 0; i < RAILS; i++) {
+		ASSERT_EQ(0, counters(&self->f, &before));
+		sleep_ms(110);
+		snprintf(path, sizeof(path), "energy%d_input", i + 2);
+		value = shown(dir, path);
+		ASSERT_EQ(0, counters(&self->f, &after));
+		EXPECT_LE(before.uj[i], value);
+		EXPECT_GE(after.uj[i], value);
+		snprintf(path, sizeof(path), "in%d_input", i + 2);
+		mv = shown(dir, path);
+		snprintf(path, sizeof(path), "curr%d_input", i + 2);
+		value = shown(dir, path);
+		snprintf(path, sizeof(path), "power%d_input", i + 2);
+		EXPECT_LT(1000, mv);
+		/* From one latch or from two neighbours: a job's power varies by less. */
+		EXPECT_LT(shown(dir, path) / 4, value * mv);
+		EXPECT_GT(shown(dir, path) * 4, value * mv);
+	}
+
+	/* A fast counter that everybody may read would be the side channel again. */
+	start = now_ns();
+	first = shown(dir, "energy1_input");
+	for (changes = 0; now_ns() - start < 2000000000;) {
+		value = shown(dir, "energy1_input");
+		changes += value != first;
+		EXPECT_LE(first, value);
+		first = value;
+	}
+	TH_LOG("%d values in 2 s", changes);
+	EXPECT_LE(10, changes);
+	EXPECT_GE(20, changes);
+}
+
+/* Names as perf's parser takes them, each with its unit and scale. */
+TEST_F(board, perf_names)
+{
+	static const char *const want[] = {
+		"energy_vdd_gpu_soc", "energy_vdd_cpu_cv", "energy_vin_sys_5v0",
+		"energy_vddq_vdd2_1v8ao", "energy_total",
+	};
+	char path[128], text[64];
+	struct dirent *e;
+	DIR *dir;
+	int i, n = 0;
+
+	for (i = 0; i <= TOTAL; i++) {
+		snprintf(path, sizeof(path), PMU "events/%s", want[i]);
+		ASSERT_EQ(0, read_file(path, text, sizeof(text))) TH_LOG("%s", path);
+		EXPECT_EQ(i == TOTAL ? 1 : 2 + i, strtol(text + strlen("event="), NULL, 0));
+		snprintf(path, sizeof(path), PMU "events/%s.unit", want[i]);
+		ASSERT_EQ(0, read_file(path, text, sizeof(text)));
+		EXPECT_STREQ("Joules", text);
+		snprintf(path, sizeof(path), PMU "events/%s.scale", want[i]);
+		ASSERT_EQ(0, read_file(path, text, sizeof(text)));
+		EXPECT_EQ(1e-6, strtod(text, NULL));
+	}
+	dir = opendir(PMU "events");
+	ASSERT_NE(NULL, dir);
+	while ((e = readdir(dir)))
+		n += e->d_name[0] != '.';
+	closedir(dir);
+	EXPECT_EQ(3 * (RAILS + 1), n);
+	ASSERT_EQ(0, read_file(PMU "format/event", text, sizeof(text)));
+	EXPECT_STREQ("config:0-7", text);
+}
+
+/* An open event counts what netlink counts, and has the sampler run for it. */
+TEST_F(board, perf_counts)
+{
+	struct counted before, after;
+	uint64_t total, gpu;
+	int fd, fd2;
+
+	fd = perf_open(1, 0);
+	ASSERT_LE(0, fd) TH_LOG("%s", strerror(errno));
+	fd2 = perf_open(2, 1);
+	ASSERT_LE(0, fd2) TH_LOG("%s", strerror(errno));
+	sleep_ms(300);
+	EXPECT_LT(100, config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ));
+	total = perf_read(fd);
+	gpu = perf_read(fd2);
+	ASSERT_EQ(0, counters(&self->f, &before));
+	sleep_ms(3000);
+	/* The CPU that the counters belong to goes away: they go on. */
+	EXPECT_EQ(0, read_number(PMU "cpumask"));
+	ASSERT_EQ(0, write_number(CPU1, 0));
+	sleep_ms(500);
+	ASSERT_EQ(0, write_number(CPU1, 1));
+	ASSERT_EQ(0, counters(&self->f, &after));
+	total = perf_read(fd) - total;
+	gpu = perf_read(fd2) - gpu;
+	TH_LOG("perf %llu uJ, netlink %llu uJ", (unsigned long long)total,
+	       (unsigned long long)(after.uj[TOTAL] - before.uj[TOTAL]));
+	/* Read one after the other: some samples lie in between. */
+	EXPECT_GT(2, 100 * fabs(total / (double)(after.uj[TOTAL] - before.uj[TOTAL]) - 1));
+	EXPECT_GT(2, 100 * fabs(gpu / (double)(after.uj[0] - before.uj[0]) - 1));
+	/* Each open event holds the module. */
+	EXPECT_EQ(-EAGAIN, unload("jetwatt"));
+	close(fd);
+	close(fd2);
+	sleep_ms(300);
+	EXPECT_EQ(0, config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ));
+}
+
+TEST_F(board, perf_refuses)
+{
+	struct perf_event_attr sampling = { .size = sizeof(sampling), .config = 1,
+					    .sample_period = 1000 };
+	int status;
+	pid_t pid;
+
+	EXPECT_EQ(-1, perf_open(0, 0));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, perf_open(2 + RAILS, 0));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, perf_open((1ULL << 32) + 1, 0));
+	EXPECT_EQ(EINVAL, errno);
+	sampling.type = read_number(PMU "type");
+	EXPECT_EQ(-1, syscall(SYS_perf_event_open, &sampling, -1, 0, -1, 0));
+	EXPECT_EQ(EOPNOTSUPP, errno);
+	sampling.sample_period = 0;
+	/* Of a task: power is nobody's own. */
+	EXPECT_EQ(-1, syscall(SYS_perf_event_open, &sampling, 0, -1, -1, 0));
+
+	/* Where everybody may watch everything else, we still ask for the capability. */
+	ASSERT_EQ(0, write_number("/proc/sys/kernel/perf_event_paranoid", -1));
+	pid = fork();
+	if (!pid) {
+		if (setgid(65534) || setuid(65534))
+			_exit(1);
+		_exit(perf_open(1, 0) >= 0 ? 2 : errno == EACCES ? 0 : 3);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	ASSERT_EQ(0, write_number("/proc/sys/kernel/perf_event_paranoid", 2));
+}
+
+/* A chip that is away for long: its time is told, not filled in. */
+TEST_F(board, blind)
+{
+	struct counted before, after;
+
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
+	sleep_ms(200);
+	ASSERT_EQ(0, counters(&self->f, &before));
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_nak"), 1000000));
+	sleep_ms(4000);
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_nak"), 0));
+	sleep_ms(1500);
+	ASSERT_EQ(0, counters(&self->f, &after));
+	TH_LOG("blind for %llu ms", (unsigned long long)after.blind_ns[TOTAL] / 1000000);
+	EXPECT_LT(3900000000, after.blind_ns[TOTAL] - before.blind_ns[TOTAL]);
+	EXPECT_GT(5600000000, after.blind_ns[TOTAL] - before.blind_ns[TOTAL]);
+	EXPECT_LT(0, after.uj[TOTAL] - before.uj[TOTAL]);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
+/* Where the sampler runs, and what holds it up. */
+#include "family.h"
+
+#include <sched.h>
+#include <signal.h>
+
+#include "kselftest_harness.h"
+
+#define CPU1	"/sys/devices/system/cpu/cpu1/online"
+
+/* CPU that the sampler's thread last ran on. */
+static int where(void)
+{
+	char path[300], text[512], *at;
+	struct dirent *e;
+	DIR *dir = opendir("/proc");
+	int cpu = -1, i;
+
+	while (dir && (e = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%s/stat", e->d_name);
+		if (read_file(path, text, sizeof(text)) || !strstr(text, "(jetwatt)"))
+			continue;
+		at = strrchr(text, ')') + 1;
+		/* The 39th field; this is behind the second. */
+		for (i = 0; i < 36 && at; i++)
+			at = strchr(at + 1, ' ');
+		if (at)
+			cpu = atoi(at);
+	}
+	if (dir)
+		closedir(dir);
+	return cpu;
+}
+
+FIXTURE(board) {
+	struct family f, events;
+};
+
+FIXTURE_SETUP(board)
+{
+	ASSERT_EQ(0, family_open(&self->f));
+	ASSERT_EQ(0, family_open(&self->events));
+	ASSERT_EQ(0, family_join(&self->events));
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
+}
+
+FIXTURE_TEARDOWN(board)
+{
+	write_number(CPU1, 1);
+	set_u32(&self->f, JETWATT_A_CONFIG_CPU, JETWATT_CPU_ANY);
+	set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0);
+	family_close(&self->events);
+	family_close(&self->f);
+}
+
+TEST_F(board, affinity)
+{
+	uint64_t ticks;
+	int cpu;
+
+	EXPECT_EQ(JETWATT_CPU_ANY, config_of(&self->f, JETWATT_A_CONFIG_CPU));
+	for (cpu = 1; cpu >= 0; cpu--) {
+		ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, cpu));
+		sleep_ms(200);
+		EXPECT_EQ(cpu, where());
+		EXPECT_EQ((uint32_t)cpu, config_of(&self->f, JETWATT_A_CONFIG_CPU));
+	}
+	EXPECT_EQ(-EINVAL, set_u32(&self->f, JETWATT_A_CONFIG_CPU, 2));
+	EXPECT_STREQ("CPU 2 is not online", self->f.text);
+	EXPECT_EQ(0, config_of(&self->f, JETWATT_A_CONFIG_CPU));
+
+	/* Its CPU goes: it runs on elsewhere, and comes back with it. */
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, 1));
+	sleep_ms(200);
+	ASSERT_EQ(0, write_number(CPU1, 0));
+	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
+	sleep_ms(1000);
+	EXPECT_LT(ticks + 90, stat_of(&self->f, JETWATT_A_STATS_TICKS));
+	EXPECT_EQ(0, where());
+	ASSERT_EQ(0, write_number(CPU1, 1));
+	sleep_ms(1500);
+	EXPECT_EQ(1, where());
+}
+
+TEST_F(board, cpu_time)
+{
+	uint64_t before = stat_of(&self->f, JETWATT_A_STATS_CPU_NS), ns;
+
+	sleep_ms(2000);
+	ns = stat_of(&self->f, JETWATT_A_STATS_CPU_NS) - before;
+	TH_LOG("%llu us of CPU a tick", (unsigned long long)ns / 200000);
+	EXPECT_LT(200000, ns);
+	EXPECT_GT(1000000000, ns);
+}
+
+/*
+ * Somebody's real-time task takes a whole CPU: the scheduler stops all of them
+ * there for a twentieth of each second, ours as well.
+ */
+TEST_F(board, throttling)
+{
+	struct sched_param param = { .sched_priority = 10 };
+	struct nlmsghdr *e;
+	uint64_t before;
+	cpu_set_t set;
+	pid_t pid;
+
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, 1));
+	sleep_ms(500);
+	before = stat_of(&self->f, JETWATT_A_STATS_THROTTLED);
+	EXPECT_EQ(0, before);
+	pid = fork();
+	if (!pid) {
+		CPU_ZERO(&set);
+		CPU_SET(1, &set);
+		if (sched_setaffinity(0, sizeof(set), &set) ||
+		    sched_setscheduler(0, SCHED_FIFO, &param))
+			_exit(1);
+		for (;;)
+			;
+	}
+	e = next_event(&self->events, 8000, JETWATT_EVENT_THROTTLED);
+	EXPECT_NE(NULL, e);
+	sleep_ms(3000);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	TH_LOG("noticed %llu times", (unsigned long long)stat_of(&self->f,
+								 JETWATT_A_STATS_THROTTLED));
+	EXPECT_LT(before, stat_of(&self->f, JETWATT_A_STATS_THROTTLED));
+	sleep_ms(500);
+	before = stat_of(&self->f, JETWATT_A_STATS_THROTTLED);
+	sleep_ms(2000);
+	EXPECT_EQ(before, stat_of(&self->f, JETWATT_A_STATS_THROTTLED));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=150
+/* Faults of the bus and of the machine around the sampler. */
+#include "family.h"
+
+#include <signal.h>
+#include <sys/timex.h>
+
+#include "kselftest_harness.h"
+
+#define GPU	"/sys/bus/platform/drivers/jetwatt-sim-gpu/"
+#define CPU1	"/sys/devices/system/cpu/cpu1/online"
+
+FIXTURE(board) {
+	struct family f, events;
+};
+
+FIXTURE_SETUP(board)
+{
+	ASSERT_EQ(0, family_open(&self->f));
+	ASSERT_EQ(0, family_open(&self->events));
+	ASSERT_EQ(0, family_join(&self->events));
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
+	sleep_ms(200);
+}
+
+FIXTURE_TEARDOWN(board)
+{
+	set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0);
+	family_close(&self->events);
+	family_close(&self->f);
+}
+
+struct holes {
+	uint32_t rail, samples, holes, disorder;
+	uint64_t last_ns;
+};
+
+static void note(struct nlmsghdr *nlh, void *arg)
+{
+	struct holes *h = arg;
+	const int32_t *v;
+	struct batch b;
+	uint32_t i;
+
+	if (!batch_of(nlh, JETWATT_CMD_SAMPLES_GET, &b))
+		return;
+	v = series_of(&b, JETWATT_SERIES_SHUNT_UV, h->rail);
+	for (i = 0; v && i < b.count; i++, h->samples++) {
+		h->holes += v[i] == JETWATT_VALUE_NONE;
+		h->disorder += b.time_ns[i] <= h->last_ns;
+		h->last_ns = b.time_ns[i];
+	}
+}
+
+static int look(struct family *f, uint32_t rail, uint64_t seq, struct holes *h)
+{
+	struct nl_msg *msg = request(f, JETWATT_CMD_SAMPLES_GET);
+
+	*h = (struct holes){ .rail = rail };
+	nla_put_u64(msg, JETWATT_A_SAMPLES_SEQ, seq);
+	return dump(f, msg, note, h);
+}
+
+/* In the middle of a transfer of several chips: one tick has no values, no half of them. */
+TEST_F(board, nak_in_mid_plan)
+{
+	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
+	uint64_t errors = stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS);
+	struct holes h;
+
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_nak_late"), 1));
+	sleep_ms(500);
+	EXPECT_EQ(0, read_number(SIM_KNOB("i2c_nak_late")));
+	EXPECT_EQ(errors + 1, stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS));
+	for (uint32_t rail = 0; rail < 4; rail++) {
+		ASSERT_EQ(0, look(&self->f, rail, seq, &h));
+		EXPECT_EQ(1, h.holes);
+	}
+	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
+}
+
+/*
+ * Somebody holds the bus: each try costs a second. The chips are lost at once,
+ * tries get rare, callers wait for one of them at most, and all comes back.
+ */
+TEST_F(board, bus_stuck)
+{
+	uint64_t start, errors = stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS);
+	struct family *f = &self->f;
+
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_stuck"), 1000));
+	EXPECT_NE(NULL, next_event(&self->events, 3000, JETWATT_EVENT_CHIP_LOST));
+	EXPECT_NE(NULL, next_event(&self->events, 1000, JETWATT_EVENT_CHIP_LOST));
+	EXPECT_EQ(1, chip_of(f, 0, JETWATT_A_CHIP_LOST));
+	EXPECT_EQ(1, chip_of(f, 1, JETWATT_A_CHIP_LOST));
+	sleep_ms(12000);
+	errors = stat_of(f, JETWATT_A_STATS_I2C_ERRORS) - errors;
+	TH_LOG("%llu time-outs in 13 s", (unsigned long long)errors);
+	EXPECT_GE(4, errors);
+	start = now_ns();
+	EXPECT_EQ(0, simple(f, JETWATT_CMD_SUBSCRIBE));
+	EXPECT_EQ(0, simple(f, JETWATT_CMD_CONFIG_GET));
+	EXPECT_GT(2500000000, now_ns() - start);
+	EXPECT_EQ(0, simple(f, JETWATT_CMD_UNSUBSCRIBE));
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_stuck"), 0));
+	EXPECT_NE(NULL, next_event(&self->events, 12000, JETWATT_EVENT_CHIP_BACK));
+	EXPECT_NE(NULL, next_event(&self->events, 12000, JETWATT_EVENT_CHIP_BACK));
+	EXPECT_LT(5, stat_of(f, JETWATT_A_STATS_MISSED));
+}
+
+/* Unloaded while a transfer hangs: it waits for that one and goes. */
+TEST_F(board, unload_from_a_stuck_bus)
+{
+	uint64_t start;
+
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_stuck"), 1000));
+	sleep_ms(300);
+	start = now_ns();
+	EXPECT_EQ(0, unload("jetwatt"));
+	EXPECT_GT(3000000000, now_ns() - start);
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_stuck"), 0));
+	ASSERT_EQ(0, load("jetwatt", ""));
+	family_close(&self->f);
+	family_close(&self->events);
+	ASSERT_EQ(0, family_open(&self->f));
+	ASSERT_EQ(0, family_open(&self->events));
+}
+
+struct gpu {
+	int32_t khz;
+};
+
+static void note_gpu(struct nlmsghdr *nlh, void *arg)
+{
+	if (u32_of(nlh, JETWATT_A_CLOCK_KIND) == JETWATT_SERIES_GPU_KHZ)
+		((struct gpu *)arg)->khz = u32_of(nlh, JETWATT_A_CLOCK_VALUE);
+}
+
+static int32_t gpu_khz(struct family *f)
+{
+	struct gpu gpu = { -1 };
+
+	return dump(f, request(f, JETWATT_CMD_CLOCK_GET), note_gpu, &gpu) ? -2 : gpu.khz;
+}
+
+/* Its driver goes while its clock is read a hundred times a second, and comes back. */
+TEST_F(board, devfreq_goes)
+{
+	char device[64] = "";
+	struct dirent *e;
+	int i;
+	DIR *dir = opendir(GPU);
+
+	while (dir && (e = readdir(dir)))
+		if (strstr(e->d_name, ".gpu"))
+			snprintf(device, sizeof(device), "%.60s", e->d_name);
+	if (dir)
+		closedir(dir);
+	ASSERT_NE('\0', device[0]);
+	EXPECT_LT(100000, gpu_khz(&self->f));
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, write_file(GPU "unbind", device));
+		EXPECT_EQ(JETWATT_VALUE_NONE, gpu_khz(&self->f));
+		sleep_ms(50);
+		ASSERT_EQ(0, write_file(GPU "bind", device));
+		sleep_ms(1300);
+		EXPECT_LT(100000, gpu_khz(&self->f));
+	}
+}
+
+/* The wall clock jumps about: samples are on another one. */
+TEST_F(board, clock_set_back)
+{
+	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
+	uint64_t missed = stat_of(&self->f, JETWATT_A_STATS_MISSED);
+	struct timespec now, then;
+	struct holes h;
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, clock_gettime(CLOCK_REALTIME, &now));
+		then = now;
+		then.tv_sec += i % 2 ? -86400 : 86400;
+		ASSERT_EQ(0, clock_settime(CLOCK_REALTIME, &then));
+		sleep_ms(100);
+	}
+	ASSERT_EQ(0, look(&self->f, 0, seq, &h));
+	EXPECT_LE(95, h.samples);
+	EXPECT_GE(115, h.samples);
+	EXPECT_EQ(0, h.disorder);
+	EXPECT_GE(missed + 2, stat_of(&self->f, JETWATT_A_STATS_MISSED));
+}
+
+/*
+ * To sleep and back, as far as the firmware would take over, with a subscriber
+ * who hears of it by a gap in time and nothing else.
+ */
+TEST_F(board, suspend)
+{
+	static const char *const depth[] = { "freezer", "devices", "platform" };
+	uint64_t ticks, errors = stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS);
+	struct batch b;
+	size_t i;
+
+	if (access("/sys/power/pm_test", W_OK))
+		SKIP(return, "this kernel cannot rehearse going to sleep");
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, write_file("/sys/power/pm_test", depth[i]));
+		/* Comes back by itself after five seconds. */
+		EXPECT_EQ(0, write_file("/sys/power/state", "freeze")) TH_LOG("%s", depth[i]);
+		while (next_batch(&self->f, 200, &b) && b.time_ns[b.count - 1] + 300000000 < now_ns())
+			;
+		ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
+		sleep_ms(1000);
+		EXPECT_LT(ticks + 80, stat_of(&self->f, JETWATT_A_STATS_TICKS));
+		EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
+	}
+	write_file("/sys/power/pm_test", "none");
+	EXPECT_EQ(errors, stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS));
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
+}
+
+TEST_HARNESS_MAIN

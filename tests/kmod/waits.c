@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=150
+/*
+ * Waits as the module sees them in the machine's system calls, against what the
+ * BPF probe sees of the same job: record by record.
+ */
+#include "family.h"
+
+#include <signal.h>
+#include <sys/ioctl.h>
+
+#include "jetwatt.h"
+#include "kselftest_harness.h"
+
+#define MAX	8192
+
+struct list {
+	uint32_t n, messages;
+	uint64_t lost;
+	struct jetwatt_wait_record r[MAX];
+};
+
+static struct list hook, probe;
+
+/* All records that come until none has come for @ms. */
+static void gather(struct family *f, struct list *l, int ms)
+{
+	struct nlmsghdr *nlh = NULL;
+	struct nlattr *attr;
+	int cmd;
+
+	for (;;) {
+		cmd = next_message(f, ms, &nlh);
+		if (cmd == -ENOBUFS)
+			continue;
+		if (cmd != JETWATT_CMD_WAITS_NTF)
+			break;
+		attr = attr_of(nlh, JETWATT_A_WAITS_RECORDS);
+		l->lost = u64_of(nlh, JETWATT_A_WAITS_LOST);
+		l->messages++;
+		if (!attr || nla_len(attr) % sizeof(l->r[0]) ||
+		    l->n + nla_len(attr) / sizeof(l->r[0]) > MAX)
+			abort();
+		memcpy(&l->r[l->n], nla_data(attr), nla_len(attr));
+		l->n += nla_len(attr) / sizeof(l->r[0]);
+	}
+}
+
+static void seen(const struct jetwatt_sync *s, void *arg)
+{
+	struct list *l = arg;
+
+	if (l->n < MAX)
+		l->r[l->n++] = (struct jetwatt_wait_record){
+			.enter_ns = s->enter_ns, .exit_ns = s->exit_ns, .cgroup = s->cgroup,
+			.tgid = s->tgid, .tid = s->tid, .call = s->call, .ret = s->ret,
+		};
+}
+
+static int watch(struct family *f, const uint32_t *tgids, uint32_t n, uint32_t children)
+{
+	struct nl_msg *msg = request(f, JETWATT_CMD_WAITS_WATCH);
+
+	if (n)
+		nla_put(msg, JETWATT_A_WAITS_TGIDS, n * sizeof(*tgids), tgids);
+	if (children)
+		nla_put_u32(msg, JETWATT_A_WAITS_CHILDREN, children);
+	return call(f, msg, NULL, NULL);
+}
+
+/* A process that becomes the job once it is told to. */
+static pid_t train(int *go, const char *wait, const char *syncs, const char *minibatches)
+{
+	int hold[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(hold))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		if (read(hold[0], &c, 1) == 1)
+			execl("/bin/train", "train", "--wait", wait, "--syncs", syncs,
+			      "--minibatches", minibatches, NULL);
+		_exit(127);
+	}
+	close(hold[0]);
+	*go = hold[1];
+	return pid;
+}
+
+FIXTURE(board) {
+	struct family f;
+};
+
+FIXTURE_SETUP(board)
+{
+	memset(&hook, 0, sizeof(hook));
+	memset(&probe, 0, sizeof(probe));
+	ASSERT_EQ(0, family_open(&self->f));
+}
+
+FIXTURE_TEARDOWN(board)
+{
+	family_close(&self->f);
+}
+
+static void both(struct __test_metadata *_metadata, struct family *f, const char *wait,
+		 const char *syncs, uint32_t want)
+{
+	struct jetwatt_probe_opts opts = { 0 };
+	struct jetwatt_probe *p;
+	uint64_t worst = 0, off;
+	uint32_t tgid, i, far = 0;
+	int go, status;
+
+	tgid = train(&go, wait, syncs, "50");
+	opts.tgid = tgid;
+	ASSERT_EQ(0, jetwatt_probe_open(&p, &opts, seen, &probe)) {
+		TH_LOG("%s", jetwatt_probe_error());
+	}
+	ASSERT_EQ(0, watch(f, &tgid, 1, 0)) TH_LOG("%s", f->text);
+	ASSERT_EQ(1, write(go, "g", 1));
+	close(go);
+	ASSERT_EQ((pid_t)tgid, waitpid(tgid, &status, 0));
+	ASSERT_EQ(0, status);
+	gather(f, &hook, 200);
+	jetwatt_probe_dispatch(p);
+	jetwatt_probe_close(p);
+	TH_LOG("%u records in %u messages, the probe has %u", hook.n, hook.messages, probe.n);
+	ASSERT_EQ(want, hook.n);
+	ASSERT_EQ(want, probe.n);
+	EXPECT_EQ(0, hook.lost);
+	for (i = 0; i < hook.n; i++) {
+		EXPECT_EQ(probe.r[i].tgid, hook.r[i].tgid);
+		EXPECT_EQ(probe.r[i].tid, hook.r[i].tid);
+		EXPECT_EQ(probe.r[i].call, hook.r[i].call);
+		EXPECT_EQ(probe.r[i].ret, hook.r[i].ret);
+		EXPECT_EQ(probe.r[i].cgroup, hook.r[i].cgroup);
+		EXPECT_LT(2, hook.r[i].fd);
+		off = llabs((long long)(probe.r[i].enter_ns - hook.r[i].enter_ns));
+		worst = off > worst ? off : worst;
+		far += off > 100000;
+		off = llabs((long long)(probe.r[i].exit_ns - hook.r[i].exit_ns));
+		worst = off > worst ? off : worst;
+		far += off > 100000;
+	}
+	TH_LOG("times differ by at most %llu ns", (unsigned long long)worst);
+	/* Now and then something comes in between the two. */
+	EXPECT_GE(hook.n / 10, far);
+	EXPECT_EQ(0, simple(f, JETWATT_CMD_WAITS_UNWATCH));
+}
+
+TEST_F(board, pollfd)
+{
+	both(_metadata, &self->f, "pollfd", "1", 50);
+}
+
+TEST_F(board, syncpt)
+{
+	both(_metadata, &self->f, "syncpt", "4", 200);
+}
+
+/* Two jobs: each watcher gets those that it has asked for; a third one all. */
+TEST_F(board, whom)
+{
+	static struct family one, all;
+	static struct list of_all;
+	struct list *of_one = &probe;
+	uint32_t tgid[2], i, first = 0;
+	int go[2], k;
+
+	memset(&of_all, 0, sizeof(of_all));
+	ASSERT_EQ(0, family_open(&one));
+	ASSERT_EQ(0, family_open(&all));
+	for (k = 0; k < 2; k++)
+		tgid[k] = train(&go[k], k ? "syncpt" : "pollfd", "1", "20");
+	ASSERT_EQ(0, watch(&self->f, tgid, 2, 0));
+	ASSERT_EQ(0, watch(&one, &tgid[1], 1, 0));
+	ASSERT_EQ(0, watch(&all, NULL, 0, 0));
+	for (k = 0; k < 2; k++) {
+		ASSERT_EQ(1, write(go[k], "g", 1));
+		close(go[k]);
+	}
+	for (k = 0; k < 2; k++)
+		waitpid(tgid[k], NULL, 0);
+	gather(&self->f, &hook, 200);
+	gather(&one, of_one, 200);
+	gather(&all, &of_all, 200);
+	EXPECT_EQ(40, hook.n);
+	EXPECT_EQ(20, of_one->n);
+	EXPECT_EQ(40, of_all.n);
+	for (i = 0; i < of_one->n; i++)
+		EXPECT_EQ(tgid[1], of_one->r[i].tgid);
+	for (i = 0; i < hook.n; i++)
+		first += hook.r[i].tgid == tgid[0];
+	EXPECT_EQ(20, first);
+	family_close(&one);
+	family_close(&all);
+}
+
+/* Of a shell that starts the job: only with its children. */
+TEST_F(board, children)
+{
+	uint32_t tgid;
+	int k, go[2];
+	char c;
+
+	for (k = 0; k < 2; k++) {
+		ASSERT_EQ(0, pipe(go));
+		tgid = fork();
+		if (!tgid) {
+			if (read(go[0], &c, 1) != 1)
+				_exit(1);
+			if (!fork())
+				execl("/bin/train", "train", "--minibatches", "10", NULL);
+			wait(NULL);
+			_exit(0);
+		}
+		memset(&hook, 0, sizeof(hook));
+		ASSERT_EQ(0, watch(&self->f, &tgid, 1, k));
+		ASSERT_EQ(1, write(go[1], "g", 1));
+		waitpid(tgid, NULL, 0);
+		gather(&self->f, &hook, 200);
+		EXPECT_EQ(k ? 10 : 0, hook.n);
+		EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_WAITS_UNWATCH));
+		close(go[0]);
+		close(go[1]);
+	}
+}
+
+TEST_F(board, refusals)
+{
+	static struct family more[9];
+	uint32_t tgid = getpid(), i;
+	struct nl_msg *msg;
+	int status;
+	pid_t pid;
+
+	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_WAITS_UNWATCH));
+	EXPECT_STREQ("this socket does not watch", self->f.text);
+	msg = request(&self->f, JETWATT_CMD_WAITS_WATCH);
+	nla_put(msg, JETWATT_A_WAITS_TGIDS, 3, &tgid);
+	EXPECT_EQ(-EINVAL, call(&self->f, msg, NULL, NULL));
+	msg = request(&self->f, JETWATT_CMD_WAITS_WATCH);
+	nla_put(msg, JETWATT_A_WAITS_TGIDS, 0, &tgid);
+	EXPECT_EQ(-EINVAL, call(&self->f, msg, NULL, NULL));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, write_number(KNOB("alloc"), 1));
+		EXPECT_EQ(-ENOMEM, watch(&self->f, &tgid, 1, 0));
+		ASSERT_EQ(0, write_number(KNOB("alloc"), 0));
+		ASSERT_EQ(0, write_number(KNOB("hook"), 1));
+		EXPECT_EQ(-ENOMEM, watch(&self->f, &tgid, 1, 0));
+	}
+	for (i = 0; i < 9; i++) {
+		ASSERT_EQ(0, family_open(&more[i]));
+		EXPECT_EQ(i < 8 ? 0 : -EUSERS, watch(&more[i], &tgid, 1, 0));
+	}
+	EXPECT_EQ(-EALREADY, watch(&more[0], &tgid, 1, 0));
+	for (i = 0; i < 9; i++)
+		family_close(&more[i]);
+
+	pid = fork();
+	if (!pid) {
+		static struct family f;
+
+		if (setgid(65534) || setuid(65534) || family_open(&f))
+			_exit(1);
+		_exit(watch(&f, &tgid, 1, 0) == -EPERM ? 0 : 2);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+/* One that does not read: what does not fit into its socket is counted. */
+TEST_F(board, never_reads)
+{
+	int go, size = 4096;
+	uint32_t tgid, before;
+	pid_t pid;
+
+	ASSERT_EQ(0, setsockopt(self->f.fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)));
+	tgid = train(&go, "syncpt", "64", "100");
+	ASSERT_EQ(0, watch(&self->f, NULL, 0, 0));
+	ASSERT_EQ(1, write(go, "g", 1));
+	close(go);
+	waitpid(tgid, NULL, 0);
+	sleep_ms(200);
+	gather(&self->f, &hook, 100);
+	EXPECT_GT(6400, hook.n);
+	/* Room again: the next record brings the count. */
+	before = hook.n;
+	pid = fork();
+	if (!pid)
+		execl("/bin/train", "train", "--minibatches", "1", NULL);
+	waitpid(pid, NULL, 0);
+	gather(&self->f, &hook, 200);
+	EXPECT_EQ(before + 1, hook.n);
+	EXPECT_EQ(6401, hook.n + hook.lost);
+}
+
+/*
+ * What everybody's system calls cost more while somebody else is watched. In
+ * virtual time an instruction takes 8 ns.
+ */
+TEST_F(board, cost_for_others)
+{
+	static const char *const names[] = { "nobody", "one other process", "everybody" };
+	uint64_t start, ns[3][2];
+	uint32_t tgid;
+	int i, k, go;
+
+	tgid = train(&go, "pollfd", "1", "1");
+	for (k = 0; k < 3; k++) {
+		if (k)
+			ASSERT_EQ(0, watch(&self->f, &tgid, k == 1, 0));
+		start = now_ns();
+		for (i = 0; i < 20000; i++)
+			syscall(SYS_getppid);
+		ns[k][0] = (now_ns() - start) / 20000;
+		start = now_ns();
+		for (i = 0; i < 20000; i++)
+			ioctl(-1, 0, 0);
+		ns[k][1] = (now_ns() - start) / 20000;
+		if (k)
+			ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_WAITS_UNWATCH));
+		TH_LOG("watching %s: getppid %llu, ioctl %llu instructions", names[k],
+		       (unsigned long long)ns[k][0] / 8, (unsigned long long)ns[k][1] / 8);
+	}
+	gather(&self->f, &hook, 100);
+	EXPECT_EQ(0, hook.n);
+	kill(tgid, SIGKILL);
+	waitpid(tgid, NULL, 0);
+	close(go);
+}
+
+/* The module goes while a thread is inside a wait and everybody is watched. */
+TEST_F(board, unload)
+{
+	uint32_t tgid;
+	int i, go;
+
+	tgid = train(&go, "pollfd", "1", "100000");
+	ASSERT_EQ(1, write(go, "g", 1));
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, watch(&self->f, NULL, 0, 1));
+		memset(&hook, 0, sizeof(hook));
+		gather(&self->f, &hook, 50);
+		sleep_ms(37);
+		family_close(&self->f);
+		ASSERT_EQ(0, unload("jetwatt"));
+		ASSERT_EQ(0, load("jetwatt", ""));
+		ASSERT_EQ(0, family_open(&self->f));
+	}
+	kill(tgid, SIGKILL);
+	waitpid(tgid, NULL, 0);
+}
+
+TEST_HARNESS_MAIN
