@@ -16,6 +16,13 @@ fails_unstarted()
 	[ ! -e "$T/ran" ] && form
 }
 
+# Twenty minibatches as JSON lines in $T/rec.
+recorded()
+{
+	jetwatt record -o "$T/rec.jwt" -- train --minibatches 20 &&
+		jetwatt export --format jsonl -o "$T/rec" "$T/rec.jwt"
+}
+
 knobs > "$T/before"
 train > /dev/null 2>&1 &
 train=$!
@@ -91,7 +98,7 @@ shows "$esc" && ! grep -q "$esc" "$T/plain" && grep -q "20 minibatches" "$T/stat
 	! grep -q "$esc" "$T/stat"
 result $? "colour where it was asked for, and never in a file"
 
-run jetwatt record -o "$T/rec" -- train --minibatches 20
+run recorded
 exits 0 && ! grep -q null "$T/rec"
 result $? "record: every rail in every sample"
 
@@ -99,7 +106,7 @@ for h in /sys/class/hwmon/hwmon*; do
 	[ "$(cat "$h/in2_label" 2> /dev/null)" != VDDQ_VDD2_1V8AO ] || other=$h
 done
 echo 0 > "$other/in2_enable"
-run jetwatt record -o "$T/rec" -- train --minibatches 20
+run recorded
 echo 1 > "$other/in2_enable"
 exits 0 && [ "$(grep -c '"power"' "$T/rec")" = "$(grep -c '"uw":.*null' "$T/rec")" ]
 result $? "record: a disabled rail is null, not 0 W"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=4 icount timeout=180 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# guest: smp=4 icount timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # stat and record: figures against the plant's, and the command's own status.
 . "${0%/*}/common.inc"
-plan 13
+plan 19
 
 # within A B PERCENT
 within()
@@ -23,8 +23,9 @@ run jetwatt stat --json -o "$T/json" -- train --minibatches 60
 exits 0 && [ "$(number minibatches "$T/json")" = 60 ]
 result $? "stat --json"
 
-jetwatt record -o "$T/rec" -- train --minibatches 100 > "$T/out" 2> "$T/err"
-status=$?
+run jetwatt record -o "$T/rec.jwt" --json -- train --minibatches 100
+cp "$T/out" "$T/closing"
+jetwatt export --format jsonl -o "$T/rec" "$T/rec.jwt" 2>> "$T/err"
 tail -n 1 "$T/rec" > "$T/end"
 exits 0 && grep -q '"type":"end"' "$T/end" && [ "$(number minibatches "$T/end")" = 100 ] &&
 	[ "$(number lost "$T/end")" = 0 ]
@@ -41,6 +42,40 @@ result $? "record: energy within 2 % of the plant's"
 [ "$(grep -c '"type":"power"' "$T/rec")" -gt 100 ] && [ "$(grep -c '"type":"minibatch"' "$T/rec")" -ge 100 ] &&
 	head -n 1 "$T/rec" | grep -q '"monotonic_ns"' && grep -q '"type":"mode"' "$T/rec"
 result $? "record: header, power, mode, minibatch"
+
+run jetwatt report --json "$T/rec.jwt"
+exits 0 && cmp "$T/out" "$T/closing" && [ "$(number minibatches "$T/out")" = 100 ] &&
+	[ "$(stat -c %a "$T/rec.jwt")" = 600 ]
+result $? "report: what record said at its end"
+
+run jetwatt record -o /dev/full -- touch "$T/touched"
+exits 1 && form && says "No space left" && [ ! -e "$T/touched" ]
+result $? "a full disk is noticed before the job begins"
+
+mkdir -p "$T/small"
+mount -t tmpfs -o size=16k none "$T/small"
+run jetwatt record -o "$T/small/rec.jwt" -- train --seconds 20
+exits 1 && form && says "No space left" && says "goes on, unmeasured"
+result $? "a disk that gets full is noticed, and the job goes on"
+run jetwatt report "$T/small/rec.jwt"
+exits 0 && grep -q "per minibatch" "$T/out" && says "was not closed"
+result $? "what was written before is good"
+umount "$T/small"
+
+jetwatt record -o "$T/killed.jwt" -- train --seconds 30 > "$T/out" 2> "$T/err" &
+record=$!
+job train > /dev/null
+sleep 4
+kill -KILL $record
+wait $record
+run jetwatt report "$T/killed.jwt"
+exits 0 && grep -q "per minibatch" "$T/out" && says "was not closed"
+result $? "record killed: a trace up to a second before"
+kill "$(pidof train)"
+
+run jetwatt record -o "$T/seven.jwt" -q -- sh -c 'exit 7'
+exits 7 && [ ! -s "$T/out" ]
+result $? "record returns the command's status"
 
 run jetwatt stat -- sh -c 'exit 7'
 exits 7

@@ -24,7 +24,7 @@ made()
 	}'
 }
 
-echo 1..6
+echo 1..17
 made 16 > $dir/one.csv
 made "16 32" > $dir/two.csv
 cut -d, -f1-4 $dir/one.csv > $dir/modes.csv
@@ -40,4 +40,34 @@ best=$(awk -F, 'NR > 1 && $7 <= 14 && (!t || $6 < t) { t = $6 } END { print t }'
 check "with the fastest of its modes within the budget" "jq -e '.chosen.measured_time_ms <= 1.05 * $best' $dir/out > /dev/null"
 build/jetwatt optimize --power 2 --profile $dir/one.csv --modes $dir/modes.csv > $dir/out 2> $dir/err
 check "a budget that no mode meets: exit 3, the closest named" "[ $? = 3 ] && grep -q 'closest' $dir/err"
+ask="build/jetwatt optimize --profile $dir/one.csv --modes $dir/modes.csv"
+$ask --time-ms 400 --json - > $dir/out 2> $dir/err
+least=$(awk -F, 'NR > 1 && $6 <= 400 && (!w || $7 < w) { w = $7 } END { print w }' $dir/one.csv)
+check "least power within a time" "[ $? = 0 ] && jq -e '.chosen.measured_time_ms <= 400 and .chosen.measured_power_w <= 1.05 * $least' $dir/out > /dev/null"
+$ask --power 30 --least energy --minibatches 1000 --json - > $dir/out 2> $dir/err
+least=$(awk -F, 'NR > 1 && (!e || $6 * $7 < e) { e = $6 * $7 } END { print e }' $dir/one.csv)
+check "least energy within a budget, and the total of an epoch" "[ $? = 0 ] && jq -e '.total.energy_j <= 1.05 * $least and .total.minibatches == 1000' $dir/out > /dev/null"
+$ask --power 12 --time-ms 176 > $dir/out 2> $dir/err
+check "two limits that no mode keeps: by how much, and what would do" "[ $? = 3 ] && grep -q 'W over, .* ms over' $dir/err && grep -q 'fix: --' $dir/err"
+more=$(sed -n 's/.*fix: .*--time-ms \([0-9.]*\).*/\1/p' $dir/err)
+$ask --power 12 --time-ms "$more" > $dir/out 2> $dir/err
+check "and that does" "[ $? = 0 ]"
+$ask --power 14 --front > $dir/out 2> $dir/err
+check "the front, fewer modes than there are" "[ $? = 0 ] && on=\$(sed -n 's/^the front, \([0-9]*\) of 36 modes/\1/p' $dir/out) && [ \$on -gt 1 ] && [ \$on -lt 36 ]"
+$ask > $dir/out 2> $dir/err
+check "no limit is no question" "[ $? = 2 ] && [ ! -s $dir/out ]"
+$ask --power 14 --least noise > $dir/out 2> $dir/err
+check "nor is a goal that is none" "[ $? = 2 ] && grep -q 'time, power or energy' $dir/err"
+made 16 | awk -F, 'NR == 1 || NR % 3 == 2' > $dir/few.csv
+say="build/jetwatt predict --modes $dir/modes.csv --json"
+$say --profile $dir/few.csv --save-model $dir/model > $dir/out 2> $dir/err && $say --model $dir/model > $dir/again 2>> $dir/err
+check "a saved model predicts what it did" "[ $? = 0 ] && [ \$(jq '.modes | length' $dir/again) = 36 ] && cmp $dir/out $dir/again && [ \$(wc -c < $dir/model) -lt 4096 ]"
+head -c 300 $dir/model > $dir/short
+$say --model $dir/short > $dir/out 2> $dir/err
+check "half a model is refused" "[ $? = 1 ] && grep -q 'holds no model' $dir/err && [ ! -s $dir/out ]"
+awk -F, 'NR == 1 || $3 < 8e8' $dir/one.csv > $dir/low.csv
+$say --profile $dir/low.csv > $dir/out 2> $dir/err
+check "what lies beyond the profile is said to" "[ \$(jq '[.modes[] | select(.beyond)] | length' $dir/out) = 18 ]"
+$say --profile $dir/few.csv --reference $dir/one.csv > $dir/out 2> $dir/err
+check "a reference is taken" "[ $? = 0 ] && [ \$(jq '.modes | length' $dir/out) = 36 ]"
 exit $failed

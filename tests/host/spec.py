@@ -38,7 +38,7 @@ def expected(spec):
     for d in spec['definitions']:
         if d['type'] == 'const':
             yield c_name(family, d['name']), d['value']
-        else:
+        elif d['type'] == 'enum':
             for name, value in numbered(d['entries'], d.get('value-start', 0)):
                 yield c_name(family, d['name'], name), value
     for s in spec['attribute-sets']:
@@ -69,7 +69,7 @@ def in_header(names):
 
 def header_names():
     text = re.sub(r'/\*.*?\*/', '', open(HEADER).read(), flags=re.S)
-    found = set(re.findall(r'\bJETWATT_(?:A|CMD|SERIES|EVENT)_[A-Z0-9_]+\b', text))
+    found = set(re.findall(r'\bJETWATT_(?:A|CMD|SERIES|EVENT|SCOPE|BOX|WAIT)_[A-Z0-9_]+\b', text))
     found |= set(re.findall(r'#define\s+(JETWATT_[A-Z0-9_]+)\s+\d+', text))
     return found
 
@@ -189,8 +189,9 @@ def main():
     tables = open(TABLES).read()
     found = {a: int(limits[m]) for a, m in
              re.findall(r'\[(\w+)\] = NLA_POLICY_RANGE\(NLA_U32, 1, (\w+)\)', tables)}
-    found['JETWATT_A_CONFIG_BATCH_AGE_MS'] = int(limits[re.search(
-        r'age_range = \{ \.min = 1, \.max = (\w+) \}', tables).group(1)])
+    ranges = dict(re.findall(r'range_validation (\w+) = \{(?: \.min = 1,)? \.max = (\w+) \}', tables))
+    found |= {a: int(limits[ranges[r]]) for a, r in
+              re.findall(r'\[(\w+)\] = NLA_POLICY_FULL_RANGE\(NLA_U32, &(\w+)\)', tables)}
     t.result('bounds', [] if found == bounds else [f'specification {bounds}, module {found}'])
     return t.bad
 

@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=4 icount timeout=300 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# How stat sees waits, rung by rung; whom it counts; what it repeats and judges;
+# and that nothing of it is left.
+. "${0%/*}/common.inc"
+plan 22
+
+CG=$T/cg
+mkdir -p "$CG"
+# rung FILE: by which the waits of a result were seen
+rung() { sed -n 's/^ *"rung": "\(.*\)",*$/\1/p' "$1"; }
+
+# A v1-only machine first: nothing mounted.
+run jetwatt stat --json -o "$T/json" -- train --minibatches 40
+exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number minibatches "$T/json")" = 40 ]
+result $? "system calls, without a v2 hierarchy"
+
+mount -t cgroup2 cgroup2 "$CG"
+run jetwatt stat --json -o "$T/json" -- train --minibatches 40
+exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number minibatches "$T/json")" = 40 ]
+result $? "system calls, in a cgroup of its own"
+
+run jetwatt stat --json -o "$T/json" -- sh -c 'setsid train --minibatches 40 & wait; exit 3'
+exits 3 && [ "$(number minibatches "$T/json")" = 40 ]
+result $? "what a shell has started, in a session of its own"
+
+[ -z "$(ls -d "$CG"/jetwatt-* 2> /dev/null)" ]
+result $? "the cgroup is gone afterwards"
+
+run jetwatt stat --json -o "$T/json" -- cutrain --minibatches 40 --syncs 2 --wait spin
+echo "# $(number minibatches "$T/json") minibatches, $(number stream "$T/json") waits, $(number launches "$T/json") launches"
+exits 0 && [ "$(rung "$T/json")" = uprobe ] && [ "$(number stream "$T/json")" = 80 ] &&
+	[ "$(number launches "$T/json")" = 320 ]
+result $? "libcuda's calls: a job that spins, and its launches"
+
+run jetwatt stat --json -o "$T/json" -- cutrain --minibatches 40 --wait block
+exits 0 && [ "$(number stream "$T/json")" = 40 ] && ! grep -q pollfd "$T/json"
+result $? "libcuda's calls: the system calls below them are not seen again"
+
+run jetwatt stat --probe tracepoint --json -o "$T/json" -- cutrain --minibatches 40 --wait block
+exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number pollfd "$T/json")" = 40 ]
+result $? "--probe tracepoint: the same job by its system calls"
+
+run jetwatt stat --probe module --json -o "$T/json" -- train --minibatches 40
+exits 0 && [ "$(rung "$T/json")" = module ] && [ "$(number minibatches "$T/json")" = 40 ]
+result $? "--probe module"
+
+run jetwatt stat --probe marker --json -o "$T/json" -- cutrain --minibatches 40 --wait spin --marks 1
+exits 0 && [ "$(rung "$T/json")" = marker ] && [ "$(number minibatches "$T/json")" = 40 ]
+result $? "--probe marker: through the library"
+
+run jetwatt stat --probe marker --json -o "$T/json" -- sh -c 'for i in 1 2 3 4 5 6; do
+	jetwatt mark begin step; train --minibatches 2; jetwatt mark end step; done'
+exits 0 && [ "$(number minibatches "$T/json")" = 6 ] && [ "$(number minibatches_used "$T/json")" -ge 5 ]
+result $? "--probe marker: by jetwatt mark"
+
+run jetwatt stat --probe marker --json -o "$T/json" -- sh -c 'for i in 1 2 3 4 5 6 7; do
+	train --minibatches 2; echo step >&$JETWATT_MARK_FD; done'
+exits 0 && [ "$(number mark "$T/json")" = 7 ] && [ "$(number minibatches "$T/json")" = 6 ]
+result $? "--probe marker: by hand"
+
+run jetwatt mark begin step
+exits 1 && form && says JETWATT_MARK_FD
+result $? "a mark that nobody reads says so"
+
+run jetwatt stat -r 3 --json -o "$T/json" -- train --minibatches 30
+exits 0 && [ "$(grep -c '"total_j"' "$T/json")" = 3 ] && grep -q '"J/minibatch"' "$T/json" &&
+	[ "$(grep -c error_pct "$T/json")" -gt 5 ]
+result $? "-r 3: three runs and their means"
+
+run jetwatt stat -r 2 -- train --minibatches 30
+exits 0 && shows "mean of 2 runs" "J/minibatch .*+- .* %"
+result $? "-r 2: means with their scatter"
+
+run jetwatt stat --fail-if 'J/minibatch.p95 > 1000 || ms/minibatch < 0.001' -- train --minibatches 30
+exits 0
+result $? "--fail-if that does not hold"
+
+run jetwatt stat --fail-if 'J/minibatch.p95 > 0.0001' -- train --minibatches 30
+exits 1 && says "fail-if holds"
+result $? "--fail-if that holds"
+
+run jetwatt stat --fail-if 'joules > 1' -- train
+exits 2 && form && says "J/minibatch"
+result $? "--fail-if of an unknown figure, before the job is started"
+
+run jetwatt stat -e VDD_GPU_SOC --json -o "$T/json" -- train --minibatches 30
+exits 0 && grep -q '"scope": "chosen rails"' "$T/json"
+result $? "-e: one rail"
+
+run jetwatt stat -e VDD_GPU -- train
+exits 2 && form && says "VDD_GPU_SOC"
+result $? "-e: no such rail"
+
+mkdir -p "$CG/job/below"
+sh -c 'echo $$ > "$1/job/below/cgroup.procs"; exec train --minibatches 60' - "$CG" &
+sleep 1
+run jetwatt stat --cgroup "$CG/job" --json -o "$T/json"
+wait
+exits 0 && [ "$(number waits "$T/json")" -gt 20 ]
+result $? "--cgroup: all below it, until it is empty"
+
+run jetwatt stat --cgroup "$CG/nothing"
+exits 1 && form
+result $? "--cgroup: gone"
+
+# Killed in the middle: no probe is left, and what it has left behind is swept.
+jetwatt stat -- train --seconds 30 > /dev/null 2>&1 &
+stat=$!
+sleep 3
+kill -KILL $stat
+wait $stat 2> /dev/null
+pid=$(pidof train)
+kill -TERM "$pid"
+while kill -0 "$pid" 2> /dev/null; do sleep 0.1; done
+run jetwatt stat -- true
+[ -z "$(ls -d "$CG"/jetwatt-* 2> /dev/null)" ] && [ "$status" = 0 ]
+result $? "killed with SIGKILL: the next one sweeps its cgroup"
+
+umount "$CG"
+finish

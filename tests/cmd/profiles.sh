@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# What is measured is kept, and used again; presets on a board.
+. "${0%/*}/common.inc"
+plan 12
+
+knobs > "$T/before"
+train > /dev/null 2>&1 &
+train=$!
+sleep 2
+rm -f /var/lib/jetwatt/profiles.db*
+
+run jetwatt profile -p $train --most 4 --batch 16
+exits 0 && as_before "$T/before" && [ -e /var/lib/jetwatt/profiles.db ]
+result $? "profile keeps its rows without being asked"
+
+run jetwatt list profiles -v
+shows "    4     4 .* 16  train" "Jetson AGX Orin, Linux" "gpu_governor=" && narrow
+result $? "list profiles knows what ran"
+
+run jetwatt export -f profile --errors
+head -n 1 "$T/out" | grep -q time_sd && [ "$(wc -l < "$T/out")" = 5 ]
+result $? "export has the rows"
+cp "$T/out" "$T/kept.csv"
+
+run jetwatt profile -p $train --most 5 --batch 16 --reuse -o "$T/p.csv"
+exits 0 && says "4 measurements of this workload" && [ "$(wc -l < "$T/p.csv")" = 6 ]
+result $? "--reuse measures only what is missing"
+
+run jetwatt profile -p $train --most 3 --db "$T/other.db"
+exits 0 && jetwatt list profiles --db "$T/other.db" | grep -q " 3     3 "
+result $? "another database"
+
+run jetwatt profile -p $train --most 3 --db none
+exits 0 && [ "$(jetwatt export -f profile | wc -l)" = 6 ]
+result $? "none keeps nothing"
+
+# A full disk: who asked for the database fails, who did not is told.
+mkdir "$T/small"
+mount -t tmpfs -o size=40k none "$T/small"
+dd if=/dev/zero of="$T/small/fill" bs=1k count=36 2> /dev/null
+run jetwatt profile -p $train --most 3 --db "$T/small/p.db"
+exits 1 && form && says "no space left" && as_before "$T/before"
+result $? "full disk, asked for: refused, board as before"
+JETWATT_DB=$T/small/q.db run jetwatt profile -p $train --most 3 -o "$T/q.csv"
+exits 0 && says "not kept" && [ "$(wc -l < "$T/q.csv")" = 4 ]
+result $? "full disk, not asked for: measured all the same"
+umount "$T/small"
+
+cat > /etc/nvpmodel.conf <<CONF
+< PARAM TYPE=FILE NAME=CPU_ONLINE >
+$(for i in 0 1 2 3 4 5 6 7 8 9 10 11; do echo "CORE_$i /sys/devices/system/cpu/cpu$i/online"; done)
+< PARAM TYPE=CLOCK NAME=CPU >
+MIN_FREQ /sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq
+MAX_FREQ /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq
+< PARAM TYPE=CLOCK NAME=GPU >
+MIN_FREQ /sys/devices/17000000.ga10b/devfreq_dev/min_freq
+MAX_FREQ /sys/devices/17000000.ga10b/devfreq_dev/max_freq
+< PARAM TYPE=CLOCK NAME=EMC >
+MAX_FREQ /sys/kernel/nvpmodel_emc_cap/emc_iso_cap
+< POWER_MODEL ID=0 NAME=ALL >
+$(for i in 0 1 2 3 4 5 6 7 8 9 10 11; do echo "CPU_ONLINE CORE_$i 1"; done)
+CPU MIN_FREQ 729600
+CPU MAX_FREQ -1
+GPU MIN_FREQ 0
+GPU MAX_FREQ -1
+EMC MAX_FREQ 0
+< POWER_MODEL ID=1 NAME=LITTLE >
+$(for i in 0 1 2 3; do echo "CPU_ONLINE CORE_$i 1"; done)
+CPU MAX_FREQ 1113600
+GPU MAX_FREQ 408000000
+EMC MAX_FREQ 2133000000
+< PM_CONFIG DEFAULT=1 >
+CONF
+run jetwatt list presets
+shows "^\* 1  LITTLE           4 1114  421     2133" "GPU 408 becomes 421 MHz" "^  0  ALL             " && narrow
+result $? "list presets: the default one, and what is rounded"
+
+run jetwatt export -f nvpmodel c2-1190400-g522750000-e3199000000 --name MINE
+exits 0 && shows "^< POWER_MODEL ID=2 NAME=MINE >" "^CPU_ONLINE CORE_1 1" "^CPU_ONLINE CORE_2 0" \
+	"^CPU MIN_FREQ 729600" "^CPU MAX_FREQ 1190400" "^GPU MAX_FREQ 522750000" "^EMC MAX_FREQ 0"
+result $? "export --format nvpmodel"
+
+cat "$T/out" >> /etc/nvpmodel.conf
+run jetwatt list presets --json
+shows '"mode": "c2-1190400-g522750000-e3199000000"'
+result $? "and it reads back as the same mode"
+
+run jetwatt export -f nvpmodel c2-1190400-g500000000-e3199000000
+! exits 0 > /dev/null && form && [ ! -s "$T/out" ]
+result $? "a clock that the board lacks is refused, not rounded"
+rm -f /etc/nvpmodel.conf
+
+kill $train
+finish

@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Verbs and options against their man pages and the completion: what one has,
+# all have.
+cd "$(dirname "$0")/../.." || exit 1
+n=0 failed=0
+page=$(mktemp)
+trap 'rm -f "$page"' EXIT
+verbs=$(build/jetwatt --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+common='quiet verbose no-color progress help usage version'
+
+# options VERB: its own long options, as --help has them; eval has verbs of its own
+options()
+{
+	{
+		build/jetwatt "$1" --help
+		[ "$1" != eval ] || { build/jetwatt eval predict --help; build/jetwatt eval optimize --help; }
+	} | grep -oE -- '^ +(-[a-z], )?(    )?--[a-z-]+' |
+		sed 's/.*--//' | grep -vxF "${common// /$'\n'}"
+}
+
+# same TEXT: passes if nothing comes on stdin
+same()
+{
+	local found
+	found=$(cat)
+	n=$((n + 1))
+	if [ -z "$found" ]; then echo "ok $n $1"; return; fi
+	sed 's/^/# /' <<< "$found"
+	echo "not ok $n $1"
+	failed=1
+}
+
+# complete WORD...: what the completion offers for the last one
+complete_()
+{
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+	_jetwatt
+	printf '%s\n' "${COMPREPLY[@]}"
+}
+
+echo 1..5
+# shellcheck disable=SC1091
+. user/cmd/jetwatt.bash-completion
+PATH=$PWD/build:$PATH
+
+same "every verb has a man page, which jetwatt.1 names" < <(
+	[ -n "$verbs" ] || echo "no verbs"
+	for v in $verbs; do
+		[ -e "man/jetwatt-$v.1" ] || echo "man/jetwatt-$v.1 is missing"
+		grep -q "^\.BR jetwatt-$v (1)" man/jetwatt.1 || echo "jetwatt.1 does not name $v"
+	done
+	for f in man/jetwatt-*.1; do
+		f=${f#man/jetwatt-}
+		grep -qx "${f%.1}" <<< "$verbs" || echo "a page of no verb: $f"
+	done)
+same "every option is in its verb's man page, and no other" < <(
+	for v in $verbs; do
+		[ -e "man/jetwatt-$v.1" ] || continue
+		sed 's,\\f.,,g;s,\\,,g' "man/jetwatt-$v.1" > "$page"
+		for o in $(options "$v"); do
+			grep -qE -- "--$o([^a-z-]|$)" "$page" || echo "$v: --$o is not in the page"
+		done
+		for o in $(sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' "$page" |
+			   sed -n '/^\.BR\? /s/.*--\([a-z][a-z-]*\).*/\1/p'); do
+			options "$v" | grep -qx -- "$o" || echo "$v: has no --$o, but its page does"
+		done
+	done)
+same "man pages are as man(1) likes them" < <(
+	command -v man > /dev/null || exit 0
+	for f in man/*.[1-8]; do
+		LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$f" 2>&1 > /dev/null
+	done)
+same "the completion knows every verb" < <(
+	complete_ jetwatt "" | grep -v '^-' | sort | diff - <(sort <<< "$verbs"))
+same "and every option" < <(
+	for v in $verbs; do
+		complete_ jetwatt "$v" -- > /dev/null
+		complete_ jetwatt "$v" -- --
+		for o in $(options "$v"); do
+			complete_ jetwatt "$v" "--$o" | grep -qx -- "--$o" || echo "$v: --$o is not completed"
+		done
+	done | grep -v '^--[a-z-]*$')
+exit $failed

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Exports read by those for whom they are: protoc, promtool, prometheus_client,
+# pandas, jq. What is not here is skipped; packages: protobuf-compiler,
+# prometheus, python3-prometheus-client, python3-pandas.
+cd "$(dirname "$0")/../.." || exit 1
+d=build/check-export n=0 failed=0
+rm -rf $d
+mkdir -p $d
+
+check()	# TEXT COMMAND
+{
+	n=$((n + 1))
+	if eval "$2" > $d/out 2>&1; then
+		echo "ok $n $1"
+	else
+		tail -n 5 $d/out | sed 's/^/# /'
+		echo "not ok $n $1"
+		failed=1
+	fi
+}
+
+# with TOOL TEXT COMMAND: needs TOOL, a command or a module of Python
+with()
+{
+	if command -v "$1" > /dev/null || /usr/bin/python3 -c "import $1" 2> /dev/null; then
+		check "$2" "$3"
+	else
+		n=$((n + 1))
+		echo "ok $n $2 # SKIP no $1 here"
+	fi
+}
+
+export_as() { build/jetwatt export --format "$1" -o $d/run.$1 $d/run.jwt; }
+near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a / b - 1; print a, b; exit !(d * d < 1e-6) }'; }
+
+echo 1..12
+build/make-trace $d/run.jwt gap_at=5 gap=300 > $d/truth
+for f in csv jsonl perfetto chrome openmetrics prometheus; do export_as $f; done
+build/jetwatt report --json $d/run.jwt > $d/report
+total=$(jq .total_j $d/report)
+rows=$(($(wc -l < $d/run.csv) - 1))
+
+with protoc "perfetto: decodes by the published numbers" \
+	"protoc --proto_path=tests/trace --decode=Trace perfetto.proto < $d/run.perfetto > $d/perfetto.txt"
+with protoc "perfetto: no field that is not published" \
+	"[ -s $d/perfetto.txt ] && ! grep -nE '^ *[0-9]+[: ]' $d/perfetto.txt"
+with protoc "perfetto: a slice a minibatch, as many ends as beginnings" \
+	"[ \$(grep -c 'type: SLICE_BEGIN' $d/perfetto.txt) = 300 ] && [ \$(grep -c 'type: SLICE_END' $d/perfetto.txt) = 300 ]"
+with protoc "perfetto: a value a sample on the total's track" \
+	"awk '/track_uuid: 3\$/ { n++ } END { print n; exit n != '$rows' }' $d/perfetto.txt"
+check "chrome: is JSON, every event is whole" \
+	"jq -e '[.traceEvents[] | select((.ph | IN(\"C\", \"X\", \"M\")) and .ts and .name)] | length > 2000' $d/run.chrome &&
+	 jq -e '([.traceEvents[] | select(.ph == \"X\")] | length) == 300 and all(.traceEvents[] | select(.ph == \"X\"); .dur > 0)' $d/run.chrome"
+check "chrome: 100 rows a second" \
+	"jq -e '[.traceEvents[] | select(.name == \"power (W)\")] | length | . > 2000 and . < 2500' $d/run.chrome"
+with promtool "prometheus: promtool finds nothing" "promtool check metrics < $d/run.prometheus > $d/said 2>&1 && [ ! -s $d/said ]"
+with prometheus_client "openmetrics: parses, and the energy is the report's" \
+	"/usr/bin/python3 -c '
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
+f = {m.name: m for m in parse(open(\"$d/run.openmetrics\").read())}
+j = f[\"jetwatt_module_energy_joules\"].samples[0].value
+assert abs(j - $total) < 1e-3, j
+assert f[\"jetwatt_minibatch_energy_joules\"].type == \"histogram\"
+assert abs(sum(s.value for s in f[\"jetwatt_rail_energy_joules\"].samples) - j) < 1e-3'"
+with prometheus_client "prometheus: parses, and the energy is the report's" \
+	"/usr/bin/python3 -c '
+from prometheus_client.parser import text_string_to_metric_families as parse
+f = {m.name: m for m in parse(open(\"$d/run.prometheus\").read())}
+assert abs(f[\"jetwatt_module_energy_joules\"].samples[0].value - $total) < 1e-3'"
+with pandas "csv: pandas reads numbers in every column" "/usr/bin/python3 -c '
+import pandas
+t = pandas.read_csv(\"$d/run.csv\", parse_dates=[\"utc\"])
+assert len(t) == $rows and all(k in \"iufM\" for k in (c.kind for c in t.dtypes)), t.dtypes
+assert t.t_ns.is_monotonic_increasing and t.lost.sum() == 300 - 1 or t.lost.sum() > 250, t.lost.sum()'"
+check "csv: minibatches' energy is the report's" \
+	"build/jetwatt export -f csv --minibatches $d/run.jwt > $d/m.csv && near \$(awk -F, '\$4 == \"train\" && ++k > 10 { e += \$8; n++ } END { print e / n / 1e6 }' $d/m.csv) \$(jq .energy_j $d/report)"
+check "jsonl: the gap is told" "grep -c '\"type\":\"gap\"' $d/run.jsonl"
+exit $failed

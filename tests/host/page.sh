@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The report's page in a real browser: its figures are those of report --json,
+# the console stays silent, nothing is fetched. make check-report brings the
+# browser; screenshots are left in build/check-page/.
+cd "$(dirname "$0")/../.." || exit 1
+d=build/check-page n=0 failed=0
+rm -rf $d
+mkdir -p $d
+
+check()	# TEXT COMMAND
+{
+	n=$((n + 1))
+	if eval "$2"; then echo "ok $n $1"; else echo "not ok $n $1"; failed=1; fi
+}
+
+if ! command -v chromium > /dev/null; then
+	echo "1..0 # SKIP no chromium here: make check-report installs it"
+	exit 0
+fi
+
+# browser OPTION... : headless, its log to $d/log
+browser()
+{
+	timeout 100 chromium --headless --no-sandbox --disable-gpu --no-first-run --user-data-dir=$d/profile \
+		--enable-logging=stderr --host-resolver-rules='MAP * ~NOTFOUND' "$@" 2> $d/log
+}
+
+# figures FILE: "key value" of every figure on the page, as the browser has it
+figures() { grep -o "<data id=\"[^\"]*\" value=\"[^\"]*\"" "$1" | sed 's/<data id="//; s/" value="/ /; s/"$//' | sort; }
+# The same of a JSON report, as it is written.
+report()
+{
+	python3 -c 'import json, sys
+def walk(v, name):
+    for key, x in v.items():
+        if isinstance(x, dict): walk(x, name + key + ".")
+        elif isinstance(x, str) and key != "scope" and name != "probe.": print(name + key, x)
+walk(json.load(open(sys.argv[1]), parse_float=str, parse_int=str), "")' "$1" | grep -vE '^(waits_per_minibatch|confidence|sampler.missed_deadlines|stall_share|gpu_work_share) |^(probe|quality)\.' | sort
+}
+
+echo 1..10
+build/make-trace $d/run.jwt n=1500 gap_at=40 gap=4000 slow_at=80 slow=1.6 drift=.4 seed=3 > $d/truth
+build/make-trace $d/short.jwt n=3 > $d/truth
+for name in run short; do
+	build/jetwatt report --json --html $d/$name.html $d/$name.jwt > $d/$name.json
+	browser --dump-dom "file://$PWD/$d/$name.html" > $d/dom
+	check "$name: the browser shows the page" "grep -q '</html>' $d/dom && grep -q '<svg' $d/dom"
+	check "$name: nothing on the console" "! grep -E 'CONSOLE|net::|Refused' $d/log"
+	figures $d/dom > $d/shown
+	report $d/$name.json > $d/reported
+	check "$name: its figures are those of report --json" "[ \$(wc -l < $d/shown) -gt 10 ] && diff $d/shown $d/reported"
+	browser --window-size=900,2600 --screenshot=$d/$name.png "file://$PWD/$d/$name.html" > /dev/null
+	check "$name: a screenshot" "[ \$(wc -c < $d/$name.png) -gt 20000 ]"
+done
+browser --print-to-pdf=$d/run.pdf "file://$PWD/$d/run.html" > /dev/null
+check "prints" "[ \$(wc -c < $d/run.pdf) -gt 20000 ]"
+check "asks for nothing outside" "! grep -oE '(src|href)=.(https?:|//|/|[a-z]+\.)' $d/run.html"
+rm -rf $d/profile
+exit $failed

@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# top on a terminal of its own, from a trace: what is on the screen, at several
+# sizes, with and without colour; and where there is no terminal.
+cd "$(dirname "$0")/../.." || exit 1
+d=build/check-top n=0 failed=0
+rm -rf $d
+mkdir -p $d
+
+check()	# TEXT COMMAND
+{
+	n=$((n + 1))
+	if eval "$2"; then
+		echo "ok $n $1"
+	else
+		echo "not ok $n $1"
+		sed 's/^/# /' $d/out
+		failed=1
+	fi
+}
+
+# screen SIZE STEPS OPTION...
+screen()
+{
+	local size=$1 steps=$2
+	shift 2
+	/usr/bin/python3 tests/trace/screen.py "$size" "$steps" -- build/jetwatt top "$@" > $d/out 2>&1
+	status=$?
+}
+
+if ! /usr/bin/python3 -c 'import pyte' 2> /dev/null; then
+	echo "1..0 # SKIP no python3-pyte here"
+	exit 0
+fi
+echo 1..11
+build/make-trace $d/run.jwt seed=5 n=200 > $d/truth
+all="--replay $d/run.jwt --speed 100000"
+
+screen 80x24 2,show,key:q $all --budget 20W
+check "80x24: total, clocks, rails" "[ $status = 0 ] && grep -qE '^module 1[67]\.[0-9]+ W \[=+ *\] of 20 W' $d/out &&
+	grep -q 'GPU 1301 MHz   CPU 12 on 2202 MHz   EMC 3199 MHz' $d/out &&
+	grep -qE 'VDD_GPU_SOC +9\.[0-9]+ W \[=+ *\] +5[67] %' $d/out && grep -q '(VDDQ_VDD2_1V8AO.*inside another)' $d/out"
+check "the job, J and ms per minibatch" "grep -qE '^4711 +train --made .up. +1\.3[0-9]* +(79|80|81)[.0-9]* ' $d/out"
+check "as many ticks as minibatches: 50 in 4 s, some in one column" \
+	"ticks=\$(sed -n 's/^    4 s  //p' $d/out | tr -cd '|' | wc -c); [ \$ticks -ge 44 ] && [ \$ticks -le 52 ]"
+check "fits: 24 lines, 80 columns" "[ \$(wc -l < $d/out) = 24 ] && ! grep -q '.\{81\}' $d/out"
+screen 80x24 2,colors,key:q $all --budget 10W
+check "over budget, in colour" "grep -q 'colors [1-9]' $d/out"
+NO_COLOR=1 screen 80x24 2,colors,show,key:q $all --budget 10W
+check "NO_COLOR: none, and over budget is said in words" "grep -q 'colors 0' $d/out && grep -q 'over budget' $d/out"
+screen 80x24 1,120x40,1,show,key:q $all
+check "resized: the time line takes the width" "[ $status = 0 ] && grep -q '|.\{108\}' $d/out && [ \$(wc -l < $d/out) = 40 ]"
+screen 40x8 1,show,key:q $all
+check "a small terminal is no crash" "[ $status = 0 ] && grep -q '^module' $d/out"
+screen 80x24 1,key:+,1,show,key:q $all
+check "the window gets wider" "grep -q '^    8 s' $d/out"
+build/jetwatt top --replay $d/run.jwt > $d/out 2>&1 < /dev/null
+check "no terminal: said so" "[ $? = 2 ] && grep -q 'top needs a terminal' $d/out && grep -q 'fix: ' $d/out"
+SCREEN_TERM=nothing-known screen 80x24 2,show $all
+check "a terminal that is not known: said so" "[ $status = 1 ] && grep -q 'cannot draw' $d/out"
+exit $failed

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What reads traces, on traces whose truth is known: no board, no module, no
+# privilege.
+cd "$(dirname "$0")/../.." || exit 1
+d=build/check-trace n=0 failed=0
+rm -rf $d
+mkdir -p $d
+
+check()	# TEXT COMMAND
+{
+	n=$((n + 1))
+	if eval "$2"; then
+		echo "ok $n $1"
+	else
+		echo "not ok $n $1"
+		tail -n 5 $d/out $d/err | sed 's/^/# /'
+		failed=1
+	fi
+}
+
+# run COMMAND...: its output to $d/out and $d/err, its status to $status
+run() { "$@" > $d/out 2> $d/err; status=$?; }
+says() { grep -q -- "$1" $d/err; }
+# within A B PERCENT
+within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; exit !(d * d <= p * p / 1e4) }'; }
+
+echo 1..24
+build/make-trace $d/a.jwt seed=7 > $d/truth
+run build/jetwatt report --json $d/a.jwt
+check "report: minibatches and energy as they were put in" \
+	"[ $status = 0 ] && [ ! -s $d/err ] && within \$(jq .minibatches $d/out) \$(jq .minibatches $d/truth) 0 &&
+	 within \$(jq .total_j $d/out) \$(jq .joules $d/truth) 0.5 &&
+	 within \$(jq .elapsed_s $d/out) \$(jq .seconds $d/truth) 0.01"
+cp $d/out $d/whole
+run build/jetwatt report --json - < $d/a.jwt
+check "report: the same from a pipe" "[ $status = 0 ] && cmp -s $d/out $d/whole"
+run build/jetwatt report $d/a.jwt
+check "report: for people, 80 columns" "[ $status = 0 ] && grep -q '300 minibatches' $d/out && ! grep -q '.\{81\}' $d/out"
+
+head -c 120000 $d/a.jwt > $d/cut.jwt
+run build/jetwatt report --json $d/cut.jwt
+check "a trace that was cut: the rest counts" "[ $status = 0 ] && says 'was not closed.*cut off' &&
+	[ \$(jq .minibatches $d/out) -gt 150 ] && [ \$(jq .lost $d/out) = null ]"
+{ head -c 60000 $d/a.jwt; printf 'xx'; tail -c +60003 $d/a.jwt; } > $d/bad.jwt
+run build/jetwatt report --json $d/bad.jwt
+check "a damaged block: a gap, and lost waits" "[ $status = 0 ] && says '1 blocks are damaged' &&
+	[ \$(jq .sampler.lost $d/out) -gt 500 ] && [ \$(jq .waits_lost $d/out) -gt 5 ]"
+# Without the block behind the description, which has the first samples.
+block() { od -An -tu4 -j$1 -N4 $d/a.jwt | tr -d ' '; }
+first=$((32 + $(block 12)))
+{ head -c $first $d/a.jwt; tail -c +$((first + 33 + $(block $((first + 12))))) $d/a.jwt; } > $d/late.jwt
+run build/jetwatt report --json $d/late.jwt
+check "the first samples are lost: the run begins later" "[ $status = 0 ] && says '1 missing' &&
+	jq -e '.elapsed_s > 22 and .elapsed_s < 23.6 and .total_j > 350' $d/out > $d/jq"
+for f in /dev/null /bin/true $d/absent; do
+	run build/jetwatt report $f
+	check "$f is no trace" "[ $status = 1 ] && says '  why: '"
+done
+run build/jetwatt report
+check "no trace given" "[ $status = 2 ] && says 'fix: '"
+
+run build/jetwatt export -f csv $d/a.jwt
+check "csv: a line a sample, energy as put in" "[ $status = 0 ] && awk -F, 'NR > 2 { if (\$1 > 1e11) e += (\$1 - t) * (\$9 + p) / 2e15 } { t = \$1; p = \$9 } END { print e }' $d/out > $d/e &&
+	within \$(cat $d/e) \$(jq .joules $d/truth) 0.5"
+check "csv: every line has every column" "[ \$(awk -F, '{ print NF }' $d/out | sort -u | wc -l) = 1 ]"
+run build/jetwatt export -f csv --minibatches -o $d/m.csv $d/a.jwt
+check "csv: minibatches" "[ $status = 0 ] && [ \$(grep -c ,train, $d/m.csv) -ge 299 ]"
+run build/jetwatt export -f csv --rate 10Hz $d/a.jwt
+check "csv: means instead of samples" "[ $status = 0 ] && awk 'END { exit NR < 235 || NR > 245 }' $d/out"
+run build/jetwatt export -f jsonl $d/a.jwt
+check "jsonl: every line is JSON" "[ $status = 0 ] && jq -e -s '(.[0].type == \"header\") and (.[-1].type == \"end\") and (.[-1].minibatches == 300)' $d/out > $d/jq"
+run build/jetwatt export -f cvs $d/a.jwt
+check "no such format" "[ $status = 2 ] && says 'did you mean csv'"
+run build/jetwatt export $d/a.jwt
+check "no format" "[ $status = 2 ] && says 'format'"
+run build/jetwatt export -f csv -o /dev/full $d/a.jwt
+check "export: a full disk" "[ $status = 1 ] && says 'No space left'"
+
+# While it is being written: what is there is reported.
+build/make-trace $d/open.jwt open=1 n=50 > $d/truth
+run build/jetwatt report --json $d/open.jwt
+check "a trace that is still being written" "[ $status = 0 ] && says 'was not closed' && [ \$(jq .minibatches $d/out) -ge 49 ]"
+
+# compare: nothing where nothing is, and what was put in where it is.
+build/make-trace $d/a.jwt seed=7 > $d/truth
+build/make-trace $d/b.jwt seed=8 > $d/truth
+build/make-trace $d/c.jwt seed=9 gpu_w=11 > $d/truth
+build/make-trace $d/e.jwt seed=10 slow_at=0 slow=1.3 > $d/truth
+moved() { jq -r '[.quantities[] | select(.moved) | .name] | join(" ")' $d/out; }
+run build/jetwatt compare --json $d/a.jwt $d/b.jwt
+check "compare: two runs of the same" "[ $status = 0 ] && [ -z \"\$(moved)\" ] && jq -e '.most_of_energy == null' $d/out > $d/jq"
+run build/jetwatt compare --json $d/a.jwt $d/c.jwt
+check "compare: one watt more on the GPU is found, and where" "[ $status = 0 ] &&
+	jq -e '.most_of_energy == \"VDD_GPU_SOC\" and .share_of_energy > 0.7 and .share_of_energy < 0.9' $d/out > $d/jq &&
+	[[ \" \$(moved) \" == *' energy VDD_GPU_SOC '* && \" \$(moved) \" != *clock* ]]"
+run build/jetwatt compare --json $d/a.jwt $d/e.jwt
+check "compare: a slower clock is named" "[ $status = 0 ] && [[ \" \$(moved) \" == *'GPU clock'* ]] &&
+	jq -e '.quantities[0] | .change > 0.25 and .change < 0.35 and .moved' $d/out > $d/jq"
+run build/jetwatt compare $d/a.jwt $d/c.jwt
+check "compare: for people, 80 columns" "[ $status = 0 ] && grep -q '^\*energy' $d/out && ! sed 1,3d $d/out | grep -q '.\{81\}'"
+run build/jetwatt compare $d/a.jwt
+check "compare: one trace" "[ $status = 2 ] && says 'fix: '"
+exit $failed
