@@ -6,7 +6,7 @@
 
 Every figure comes from `jetwatt eval` on measured boards, of which the data
 directory (default: $JETWATT_SHARED_DATA, ../shared/data) holds the files.
-An entry: name, figure, target (at most), met; or skipped, with the reason.
+An entry: name, what, figure, op and target, met; or skipped, with the reason.
 """
 import argparse
 import json
@@ -15,7 +15,10 @@ import subprocess
 import sys
 import time
 
+import model_speed
+
 AGX = ("resnet18", "mobilenetv3", "lstm")
+SERVED = ("resnet50", "mobilenetv3", "lstm")
 
 
 def train(name):
@@ -57,6 +60,16 @@ def rows():
         for name in [train(w) for w in AGX] + [NANO]:
             yield predict(f"auto, {name[:-10]}, {n} {sampling}", name, [], "auto", n, sampling, t, p, n >= 20)
 
+    # Other workloads of the same board, and another board.
+    for n, t, p in ((10, 6.5, 4.5), (5, 9, 7)):
+        for name in [train(w) for w in AGX] + [NANO]:
+            yield predict(f"auto, {name[:-10]}, {n} designed, others as references", name,
+                          [r for r in [train(w) for w in AGX] + [NANO] if r != name], "auto", n, "designed", t, p)
+    for n, t, p in ((50, 10.5, 6.5), (250, 7.8, 4.5)):
+        for w in SERVED:
+            yield predict(f"auto, {w} inference, {n} random", f"orin-agx-{w}-infer.csv", [], "auto", n, "random",
+                          t, p, True)
+
     for w in AGX:
         for n, extra, want in (
                 (50, [], [("over by 1 W %", ("above_limit_1w_pct",), "<=", 5),
@@ -85,9 +98,6 @@ def rows():
 NOT_HERE = (
     ("powertrain, Orin AGX to Xavier AGX", "no measurements of a Xavier AGX"),
     ("powertrain, other training batch sizes", "no measurements at batch sizes but 16"),
-    ("auto with other workloads as references", "auto takes no references"),
-    ("auto, inference files with the batch size as a feature", "auto takes no batch size"),
-    ("speed and memory against torch and scikit-learn", "not part of this bench"),
 )
 
 
@@ -96,6 +106,8 @@ def met(op, figure, target):
         return None
     if figure is None:
         return False
+    if op == ">=":
+        return figure >= target
     return figure <= target if op == "<=" else target[0] <= figure <= target[1]
 
 
@@ -117,7 +129,7 @@ def show(e):
     word = {True: "met", False: "MISSED", None: ""}[e["met"]]
     target = "" if e["target"] is None else f"{e['op']} {e['target']}"
     figure = "-" if e["figure"] is None else f"{e['figure']:.2f}"
-    print(f"  {word:<8} {e['name']:<46} {e['what']:<24} {figure:>8}  {target}", flush=True)
+    print(f"  {word:<8} {e['name']:<56} {e['what']:<24} {figure:>8}  {target}  {e.get('note', '')}".rstrip(), flush=True)
 
 
 def main():
@@ -162,6 +174,14 @@ def main():
     for name, why in NOT_HERE:
         if a.only in name:
             keep({"name": name, "skipped": why})
+    for row in model_speed.rows(a.jetwatt, a.data) if a.only in "speed" else ():
+        if len(row) == 2:
+            keep({"name": row[0], "skipped": row[1]})
+            continue
+        name, what, figure, op, target, note = row
+        ok = met(op, figure, target)
+        failed += ok is False
+        keep({"name": name, "what": what, "figure": figure, "op": op, "target": target, "met": ok, "note": note})
     os.makedirs(os.path.dirname(a.output) or ".", exist_ok=True)
     with open(a.output, "w") as f:
         json.dump({"entries": out, "seconds": round(time.time() - begun, 1)}, f, indent=1)

@@ -31,7 +31,7 @@ say "jetwatt list rails"
 jetwatt list rails
 
 say "an unmodified training job starts; jetwatt record follows all of it"
-jetwatt record -o $out/run.jsonl -- /bin/train --workload "$workload" > $out/record.log 2>&1 &
+jetwatt record -o $out/run.jwt -- /bin/train --workload "$workload" > $out/record.log 2>&1 &
 record=$!
 while ! job=$(pidof train); do sleep 0.1; done
 sleep 3
@@ -49,6 +49,7 @@ knobs > $out/knobs.after
 sleep 2
 kill -TERM "$job"
 wait $record
+jetwatt export --format jsonl -o $out/run.jsonl $out/run.jwt
 cat $out/record.log
 
 cp $truth/modes $out/truth-modes.csv

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make bench-kmod: what the module costs and how well it samples, into
+# build/bench/kmod.json. Each figure is from a guest of one CPU in virtual
+# time; ratios are from guests that differ in nothing but the reader.
+#
+#   tests/bench/kmod.sh [SECONDS]     of the long run with 8 subscribers (600)
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+long=${1:-600}
+out=build/bench
+mkdir -p $out
+python='' why=''
+if why=$(tests/kernels/python); then
+	python=build/kernels/python/usr
+fi
+
+# guest BUS_HZ ARGUMENT...: KEY VALUE lines of one run, without the module where
+# somebody else is measured.
+guest()
+{
+	local bus=$1 files=(--module jetwatt)
+	shift
+	case $1 in idle|sysfs|other) files=();; esac
+	[ "$1" != other ] || files=(--file "$python:/usr" --file tests/bench/kmod_reader.py:/reader.py)
+	tests/qemu/guest --timeout 3000 --file build/arm64/tests/bench/kmod:/bench \
+		--module governor_simpleondemand --module "jetwatt-sim bus_hz=$bus" \
+		--module ina3221 "${files[@]}" -- /bench "$@"
+}
+
+# get KEY: of the lines in $got
+get() { awk -v key="$1" '$1 == key { print $2 }' <<< "$got"; }
+calc() { awk "BEGIN { printf \"%.6g\", $1 }"; }
+# us of CPU time a sample, less what the guest does anyway
+per_sample() { calc "($(get share) - $nothing) / $(get samples_per_s) * 1e6"; }
+
+hz=150
+echo "bench-kmod: CPU time a sample at $hz Hz, 400 kHz bus, 4 rails" >&2
+got=$(guest 400000 idle 10); nothing=$(get share)
+got=$(guest 400000 ours $hz 20); ours=$(per_sample)
+got=$(guest 400000 sysfs $hz 20); sysfs=$(per_sample)
+ratio_sysfs=$(calc "$sysfs / $ours")
+printf '  ours %s us, C loop over sysfs %s us: %s times less\n' "$ours" "$sysfs" "$ratio_sysfs" >&2
+if [ -n "$python" ]; then
+	got=$(guest 400000 other $hz 20 /usr/bin/python3 -E /reader.py); py=$(per_sample)
+	ratio_python=$(calc "$py / $ours")
+	echo "  Python reader $py us, $(get samples_per_s) a second: $ratio_python times less" >&2
+else
+	echo "  Python reader left out: $why" >&2
+	py=null ratio_python=null
+fi
+
+got=$(guest 400000 lateness 20)
+p50=$(get late_p50_us) p99=$(get late_p99_us) late_max=$(get late_max_us) missed=$(get missed_pct)
+echo "  1 kHz: late p50 $p50 us, p99 $p99 us, most $late_max us; missed $missed %" >&2
+
+got=$(guest 400000 ceiling 10)
+sps=$(get sps) each=$(get ns_per_sample)
+echo "  delivery: $sps samples/s, $each ns each" >&2
+
+got=$(guest 400000 energy 60)
+e1k=$(get error_1khz) e10=$(get error_10hz) e1=$(get error_1hz) bias=$(get bias_quiet)
+echo "  energy of bursts: error $e1k % at 1 kHz, $e10 % at 10 Hz, $e1 % at 1 Hz; of a quiet board $bias %" >&2
+
+got=$(guest 100000 idle 10); nothing=$(get share)
+got=$(guest 100000 ours 0 20)
+core=$(calc "100 * ($(get share) - $nothing)") core_hz=$(get samples_per_s)
+echo "  Orin as delivered (100 kHz): $core % of a core at $core_hz Hz" >&2
+
+got=$(guest 400000 crowd 8 "$long")
+lost=$(calc "$(get lost) + $(get gaps)") crowd_hz=$(get rate_hz) crowd_each=$(get samples_each) crowd_missed=$(get missed)
+echo "  8 subscribers, $long s at $crowd_hz Hz: lost $lost of $crowd_each each, missed $crowd_missed" >&2
+
+jq -n --argjson a "$ratio_sysfs" --argjson b "$ratio_python" --argjson p50 "$p50" --argjson p99 "$p99" \
+	--argjson missed "$missed" --argjson lost "$lost" --argjson sps "$sps" --argjson each "$each" \
+	--argjson e1k "$e1k" --argjson e10 "$e10" --argjson e1 "$e1" --argjson bias "$bias" \
+	--argjson core "$core" --argjson core_hz "$core_hz" --argjson ours "$ours" \
+	--argjson sysfs "$sysfs" --argjson py "$py" --argjson hz $hz --argjson crowd_hz "$crowd_hz" \
+	--argjson crowd_each "$crowd_each" --argjson crowd_missed "$crowd_missed" --argjson long "$long" '{
+	cpu_ratio_vs_sysfs: $a, cpu_ratio_vs_python: $b,
+	cpu_us_per_sample: { ours: $ours, sysfs: $sysfs, python: $py, hz: $hz },
+	lateness_us: { p50: $p50, p99: $p99 }, missed_pct: $missed,
+	lost: $lost,
+	crowd: { seconds: $long, hz: $crowd_hz, samples_each: $crowd_each, missed: $crowd_missed },
+	delivery_max_sps: $sps, delivery_ns_per_sample: $each,
+	energy_error_pct: { "1khz": $e1k, "10hz": $e10, "1hz": $e1, quiet_bias: $bias },
+	core_share_pct: $core, core_share_hz: $core_hz }' > $out/kmod.json
+cat $out/kmod.json
