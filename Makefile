@@ -5,6 +5,9 @@
 #   make modules     jetwatt.ko alone; KDIR=, W=1, C=1 as usual
 #   make arm64       all that and the tests for the simulated board, in build/arm64/
 #   make check       every test; installs what it needs (Debian 12)
+#   make check-kernels, check-debug    the module on other kernels; on one with KASAN
+#   sudo make check-hw                 on a real board; restores what it changes
+#   make bench-kmod  what the module costs and how well it samples
 #   make demo        the whole path on the simulated board; BUDGET_W= CORPUS= WORKLOAD=
 #   make clean
 
@@ -12,6 +15,7 @@
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 B ?= build
 CROSS ?=
 CC := $(CROSS)gcc
@@ -30,7 +34,7 @@ cflags := -std=gnu11 $(OPT) $(warn) -fPIC -MMD -MP -D_GNU_SOURCE -DJETWATT_VERSI
 	-Iinclude -Iinclude/uapi -Iuser -I$(B) $(SYSROOT_CFLAGS) \
 	$(if $(SYSROOT_CFLAGS),,-isystem /usr/include/libnl3) $(CFLAGS)
 ldflags := -L$(B) $(SYSROOT_LDFLAGS) -Wl,--as-needed $(LDFLAGS)
-libs := -lnl-genl-3 -lnl-3 -lbpf -lelf -lz -lopenblas -lm
+libs := -lnl-genl-3 -lnl-3 -lbpf -lelf -lz -lopenblas -lsqlite3 -lmd -lncursesw -ltinfo -lm
 
 lib_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/lib/*.c))
 tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,batch board model plan store out cmd,$(wildcard user/$(room)/*.c)))
@@ -44,16 +48,17 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(cflags) -c -o $@ $<
 
-$(B)/libjetwatt.so.0: $(lib_objects) user/lib/libjetwatt.map
-	$(call quiet,LD)$(CC) -shared -Wl,-soname,libjetwatt.so.0 -Wl,--version-script=user/lib/libjetwatt.map \
+$(B)/libjetwatt.so.1: $(lib_objects) user/lib/libjetwatt.map
+	$(call quiet,LD)$(CC) -shared -Wl,-soname,libjetwatt.so.1 -Wl,--version-script=user/lib/libjetwatt.map \
 		$(OPT) $(ldflags) -o $@ $(lib_objects) $(libs)
 
-$(B)/libjetwatt.so: $(B)/libjetwatt.so.0
+$(B)/libjetwatt.so: $(B)/libjetwatt.so.1
 	@ln -sf $(<F) $@
 
 # Finds its library beside itself, as built, and in ../lib, as installed.
+RPATH ?= -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
 $(B)/jetwatt: $(tool_objects) $(B)/libjetwatt.so
-	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ $(tool_objects) -ljetwatt $(libs)
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(tool_objects) -ljetwatt $(libs)
 
 # Training is long loops over floats, which -O2 leaves scalar.
 $(B)/user/model/nn.o $(B)/user/model/nn_train.o: cflags += -O3 -fno-math-errno
@@ -68,7 +73,7 @@ $(B)/bpf/sync.bpf.o: bpf/sync.bpf.c
 $(B)/sync.skel.h: $(B)/bpf/sync.bpf.o
 	$(call quiet,GEN)$(BPFTOOL) gen skeleton $< name sync > $@
 
-$(B)/user/lib/probe.o: $(B)/sync.skel.h
+$(B)/user/lib/probe_bpf.o $(B)/user/lib/probe_uprobe.o: $(B)/sync.skel.h
 
 # --- modules ------------------------------------------------------------------
 # Kbuild leaves its objects beside the sources: it gets a tree of links to them.
@@ -78,7 +83,8 @@ links:
 	@cp -rsf $(CURDIR)/tests/sim $(B)/mod/tests/
 	@find $(B)/mod -xtype l -delete
 
-kbuild = $(MAKE) -C $(KDIR) $(KARGS) M=$(abspath $(B)/mod$(1)) modules
+# INSIDE= is for tests: a command that runs make where that kernel's tools are.
+kbuild = $(INSIDE) $(MAKE) -C $(KDIR) $(KARGS) M=$(abspath $(B)/mod$(1)) modules
 
 $(B)/jetwatt.ko: links FORCE
 	+@$(call kbuild)
@@ -93,16 +99,16 @@ no-modules:
 include tests/tests.mk
 
 share := $(DESTDIR)$(PREFIX)/share
-lib := $(DESTDIR)$(PREFIX)/lib
+lib := $(DESTDIR)$(LIBDIR)
 dkms := $(DESTDIR)/usr/src/jetwatt-$(VERSION)
 install: all
 	install -D -m755 $(B)/jetwatt $(DESTDIR)$(PREFIX)/bin/jetwatt
-	install -D -m755 $(B)/libjetwatt.so.0 $(lib)/libjetwatt.so.0
-	ln -sf libjetwatt.so.0 $(lib)/libjetwatt.so
+	install -D -m755 $(B)/libjetwatt.so.1 $(lib)/libjetwatt.so.1
+	ln -sf libjetwatt.so.1 $(lib)/libjetwatt.so
 	install -D -m644 include/jetwatt.h $(DESTDIR)$(PREFIX)/include/jetwatt.h
 	install -D -m644 include/uapi/linux/jetwatt.h $(DESTDIR)$(PREFIX)/include/linux/jetwatt.h
 	mkdir -p $(lib)/pkgconfig
-	sed -e 's,@PREFIX@,$(PREFIX),;s,@LIBDIR@,$${prefix}/lib,;s,@INCLUDEDIR@,$${prefix}/include,;s,@VERSION@,$(VERSION),' \
+	sed -e 's,@PREFIX@,$(PREFIX),;s,@LIBDIR@,$(LIBDIR:$(PREFIX)/%=$${prefix}/%),;s,@INCLUDEDIR@,$${prefix}/include,;s,@VERSION@,$(VERSION),' \
 		user/lib/jetwatt.pc.in > $(lib)/pkgconfig/libjetwatt.pc
 	$(foreach spec,$(wildcard include/netlink/specs/*.yaml),install -D -m644 -t $(share)/ynl/specs $(spec);)
 	$(foreach page,$(wildcard man/*.[1-8]),install -D -m644 -t $(share)/man/man$(subst .,,$(suffix $(page))) $(page);)

@@ -28,16 +28,25 @@ arm64: $(kit)/complete
 $(kit)/complete: tests/setup.sh
 	tests/setup.sh
 
+# The simulated board's CUDA, which programs load by these names.
+cuda := $(B)/cuda/libcuda.so.1 $(B)/cuda/libcudart.so.12
 jobs := $(patsubst tests/sim/jobs/%.c,$(B)/jobs/%,$(wildcard tests/sim/jobs/*.c))
 guest_rooms := kmod lib bpf cmd loop
-guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/sim/test_*.c $(guest_rooms:%=tests/%/*.c)))
+guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/sim/test_*.c tests/fuzz/netlink*.c tests/bench/kmod*.c tests/kernels/*.c $(guest_rooms:%=tests/%/*.c)))
 board: board-programs board-modules
-board-programs: $(B)/jetwatt $(B)/libjetwatt.so $(jobs) $(guest_tests)
+board-programs: $(B)/jetwatt $(B)/libjetwatt.so $(jobs) $(cuda) $(guest_tests) $(B)/hw-measure $(B)/readme-watch
 board-modules: $(B)/ina3221.ko $(if $(wildcard Kbuild),$(B)/jetwatt.ko) $(if $(wildcard tests/sim/Kbuild),$(B)/jetwatt-sim.ko)
 
 $(B)/jobs/%: tests/sim/jobs/%.c
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(cflags) -Itests/sim -o $@ $< $(ldflags) -lm -lpthread
+
+# The simulated board's CUDA.
+$(B)/cuda/libcuda.so.1: tests/sim/libcuda/cuda.c
+$(B)/cuda/libcudart.so.12: tests/sim/libcuda/cudart.c | $(B)/cuda/libcuda.so.1
+$(cuda): tests/sim/libcuda/cuda.h
+	@mkdir -p $(@D) $(B)/tests
+	$(call quiet,LD)$(CC) $(cflags) -Itests/sim -shared -Wl,-soname,$(@F) -MF $(B)/tests/$(@F).d -o $@ $(filter %.c,$^) $|
 
 $(guest_tests): $(B)/tests/%: tests/%.c $(B)/libjetwatt.so $(B)/sync.skel.h
 	@mkdir -p $(@D)
@@ -48,12 +57,35 @@ $(B)/jetwatt-sim.ko: links FORCE
 	@cmp -s $(B)/mod/tests/sim/jetwatt-sim.ko $@ || cp $(B)/mod/tests/sim/jetwatt-sim.ko $@
 
 # The driver that owns the chips on a real board, from the guest kernel's source.
-$(B)/ina3221.ko: $(selftests)/../../../drivers/hwmon/ina3221.c
+INA3221 ?= $(selftests)/../../../drivers/hwmon/ina3221.c
+$(B)/ina3221.ko: $(INA3221)
 	@mkdir -p $(B)/mod/ina3221
 	@cp $< $(B)/mod/ina3221/
 	@echo 'obj-m := ina3221.o' > $(B)/mod/ina3221/Kbuild
 	+@$(call kbuild,/ina3221)
 	@cp $(B)/mod/ina3221/ina3221.ko $@
+
+# The C example as the README prints it.
+$(B)/readme-watch: README.md $(B)/libjetwatt.so
+	@awk '$$0 == "```c" { on = 1; next } /^```$$/ { on = 0 } on' $< > $@.c
+	$(call quiet,CC)$(CC) $(filter-out -MMD -MP,$(cflags)) -Wno-unused-parameter -o $@ $@.c $(ldflags) -ljetwatt
+
+$(B)/hw-measure: tests/hw/measure.c $(B)/libjetwatt.so
+	@mkdir -p $(B)/tests
+	$(call quiet,CC)$(CC) $(cflags) -MF $(B)/tests/hw-measure.d -o $@ $< $(ldflags) -Wl,-rpath,'$$ORIGIN' -ljetwatt
+
+# On a real board, which is left as it was; needs no QEMU.
+check-hw: all build/hw-measure
+	tests/hw/check build
+
+# The modules for another kernel, which tests/kernels/prepare has brought:
+# make kernel K=5.10
+K ?= 5.10
+.PHONY: kernel bench-kmod
+kernel:
+	+@$(lock)-$(K) $(MAKE) --no-print-directory B=build/kernels/$(K)/out KDIR=build/kernels/$(K)/linux-headers \
+		KARGS="$$(cat build/kernels/$(K)/make.args)" INA3221=build/kernels/$(K)/ina3221.c \
+		INSIDE="tests/kernels/inside $(K)" board-modules
 
 # --- unit tests: on the host, with sanitizers -----------------------------------
 # Everything but main() as an archive, of which a test takes what it needs.
@@ -77,16 +109,21 @@ $(B)/rooms.a: FORCE
 
 # --- other tests on the host -----------------------------------------------------
 host_tests := $(patsubst tests/host/%.c,build/host/%,$(wildcard tests/host/*.c))
-host-tests: $(host_tests)
+host-tests: $(host_tests) $(cuda) build/jobs/cutrain build/make-trace
 
 $(host_tests): build/host/%: tests/host/%.c build/libjetwatt.so build/sync.skel.h | $(kit)/complete
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(test_cflags) -MF build/tests/host-$*.d -o $@ $< $(ldflags) \
 		-Wl,-rpath,'$$ORIGIN/..' -ljetwatt $(libs) -lpthread
 
+# Traces with a known truth, for tests of what reads traces.
+build/make-trace: tests/trace/make.c build/libjetwatt.so
+	@mkdir -p build/tests
+	$(call quiet,CC)$(CC) $(test_cflags) -MF build/tests/make-trace.d -o $@ $< $(ldflags) -Wl,-rpath,'$$ORIGIN' -ljetwatt $(libs)
+
 # --- the demo's report, on the host ----------------------------------------------
 build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c user/out/*.c user/store/*.c))
-	$(call quiet,LD)$(CC) $(OPT) -o $@ $^ -ljansson -lm
+	$(call quiet,LD)$(CC) $(OPT) -o $@ $^ -ljansson -lsqlite3 -lmd -lm
 
 demo:
 	@tests/demo/demo.sh check
@@ -102,17 +139,74 @@ bench-demo:
 # The search alone, on files of measured modes and on random boards; minutes.
 build/bench/search: tests/bench/search.c tests/unit/search_run.h tests/unit/world.h $(patsubst %.c,build/%.o,tests/demo/optimum.c $(wildcard user/model/*.c user/plan/*.c))
 	@mkdir -p $(@D) build/tests
-	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-search.d -o $@ $(filter %.c %.o,$^) $(ldflags) -lopenblas -lm
+	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-search.d -o $@ $(filter %.c %.o,$^) $(ldflags) -lopenblas -lz -lm
 
 bench_files := $(wildcard $(or $(JETWATT_SHARED_DATA),../shared/data)/orin-agx-*-train.csv)
 bench_boards := orin:301 dirty-orin:302 xavier:303 dirty-xavier:304 nano:305 dirty-nano:306
 bench-search: build/bench/search
 	OPENBLAS_NUM_THREADS=1 $< -s 2 -o build/bench/search.json $(bench_files) $(bench_boards)
 
+# What the probe costs a job; on this machine, as root.
+build/bench/probe: tests/bench/probe.c tests/bpf/node.h build/libjetwatt.so
+	@mkdir -p $(@D) build/tests
+	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-probe.d -o $@ $< $(ldflags) \
+		-Wl,-rpath,'$$ORIGIN/..' -ljetwatt $(libs)
+
+bench-probe: build/bench/probe
+	$< -o build/bench/probe.json
+
+# How well minibatches and their energy are found; SEED= draws others.
+build/bench/batch: tests/bench/batch.c $(wildcard tests/unit/*.h) $(patsubst %.c,build/%.o,$(wildcard user/batch/*.c))
+	@mkdir -p $(@D) build/tests
+	$(call quiet,CC)$(CC) $(cflags) -Itests -Itests/unit -MF build/tests/bench-batch.d -o $@ $(filter %.c %.o,$^) $(ldflags) -lm
+
+bench-batch: build/bench/batch
+	tests/bench/batch.py -o build/bench/batch.json
+
+# Against torch and scikit-learn where they are, or can be, installed.
 bench-model: build/jetwatt
+	@[ "$$(id -u)" != 0 ] || /usr/bin/python3 -c 'import torch, sklearn' 2>/dev/null || \
+		apt-get install -y --no-install-recommends python3-torch python3-sklearn || true
 	tests/bench/model.py -o build/bench/model.json
+
+# --- the report's page in a real browser, which make check does where there is one ---
+check-report:
+	command -v chromium > /dev/null || apt-get install -y --no-install-recommends chromium
+	tests/run host/page
+
+# --- fuzzers: FUZZ_S seconds each of tests/fuzz/, FUZZ= picks one ------------------
+FUZZ_S ?= 600
+# netlink's messages are for a kernel: it is a test in the guest.
+FUZZ ?= $(filter-out netlink,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
+fuzz: $(kit)/complete
+	+@$(MAKE) --no-print-directory B=build/fuzz CC=clang fuzz-here \
+		OPT="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
+	@for f in $(FUZZ); do mkdir -p build/fuzz/corpus/$$f && \
+		build/fuzz/$$f -max_total_time=$(FUZZ_S) -max_len=65536 -print_final_stats=1 \
+			-artifact_prefix=build/fuzz/$$f- build/fuzz/corpus/$$f || exit 1; done
+
+fuzz-here: $(FUZZ:%=$(B)/%)
+$(FUZZ:%=build/fuzz/%): build/fuzz/%: tests/fuzz/%.c $(B)/rooms.a
+	$(call quiet,CC)$(CC) $(test_cflags) -fsanitize=fuzzer -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/rooms.a \
+		$(ldflags) $(libs)
+
+# What the module costs; minutes of guests.
+bench-kmod:
+	@tests/setup.sh
+	+@$(MAKE) --no-print-directory arm64
+	@tests/bench/kmod.sh
 
 check:
 	tests/run
 
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-model check
+# The module's suite on every kernel that Debian's mirror has, and on some that
+# are built here; the first time takes an hour.
+check-kernels:
+	tests/kernels/check
+
+# The same, and the fuzzer, on a kernel that looks for what tests do not.
+check-debug:
+	tests/kernels/debug
+
+.PHONY: check-hw check-kernels check-debug
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model fuzz fuzz-here check-report check
