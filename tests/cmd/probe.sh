@@ -94,8 +94,8 @@ exits 2 && form && says "VDD_GPU_SOC"
 result $? "-e: no such rail"
 
 mkdir -p "$CG/job/below"
-sh -c 'echo $$ > "$1/job/below/cgroup.procs"; exec train --minibatches 60' - "$CG" &
-sleep 1
+sh -c 'echo $$ > "$1/job/below/cgroup.procs"; exec train --seconds 8' - "$CG" &
+until grep -q . "$CG/job/below/cgroup.procs"; do sleep 0.1; done
 run jetwatt stat --cgroup "$CG/job" --json -o "$T/json"
 wait
 exits 0 && [ "$(number waits "$T/json")" -gt 20 ]
