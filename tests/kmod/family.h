@@ -137,11 +137,13 @@ typedef void (*message_fn)(struct nlmsghdr *nlh, void *arg);
 static inline int receive(struct family *f, message_fn fn, void *arg)
 {
 	struct pollfd p = { .fd = f->fd, .events = POLLIN };
+	uint64_t end = now_ns() + 10000000000ULL;
 	struct nlmsghdr *nlh;
 	int n;
 
+	/* A stream may go on though a full socket has lost the answer. */
 	for (;;) {
-		if (poll(&p, 1, 10000) <= 0)
+		if (now_ns() > end || poll(&p, 1, 10000) <= 0)
 			return -ETIMEDOUT;
 		n = recv(f->fd, f->buf, sizeof(f->buf), 0);
 		if (n < 0 && errno == ENOBUFS)
