@@ -83,8 +83,11 @@ struct {
  */
 #define PLACES	8192	/* power of two */
 
+/* Free again, but others that found it taken may still be in the hash. */
+#define LEFT	(~0u)
+
 struct place {
-	u32 tid;	/* 0: free */
+	u32 tid;	/* 0: free, as it ever was; or LEFT */
 	u32 pad;
 	struct wait w;
 };

@@ -53,11 +53,9 @@ static __always_inline struct wait *slot(u32 tid, struct wait *w)
 	if (w)
 		return w;
 	p = bpf_map_lookup_elem(&places, &i);
-	if (p && !p->tid) {
+	if (p && (!p->tid || p->tid == LEFT)) {
 		p->tid = tid;
 		p->w = none;
-		/* it may have been there before the place was free */
-		bpf_map_delete_elem(&waits, &tid);
 		return &p->w;
 	}
 	if (bpf_map_update_elem(&waits, &tid, &none, BPF_ANY))
@@ -71,7 +69,7 @@ static __always_inline void leave(u32 tid)
 	struct place *p = bpf_map_lookup_elem(&places, &i);
 
 	if (p && p->tid == tid)
-		p->tid = 0;
+		p->tid = LEFT;
 	else if (p && p->tid)
 		bpf_map_delete_elem(&waits, &tid);
 }

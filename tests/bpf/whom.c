@@ -175,6 +175,54 @@ TEST_F(family, forked_before_the_probe)
 	EXPECT_EQ(0, count(&self->seen, pid[1]));
 }
 
+/* What the next process is numbered, if nobody else forks meanwhile. */
+static void next_is(FILE *f, pid_t pid)
+{
+	fprintf(f, "%d", pid - 1);
+	fflush(f);
+	rewind(f);
+}
+
+/*
+ * Two whose numbers share a place in a table: when the first one ends, the
+ * other's call under way is not forgotten. A serial server: it ends later.
+ */
+TEST_F(family, numbers_that_collide)
+{
+	FILE *f = fopen("/proc/sys/kernel/ns_last_pid", "w");
+	pid_t one, other;
+	int i, again = 0;
+
+	if (!f)
+		SKIP(return, "cannot choose a process id");
+	ASSERT_EQ(0, seen_open(&self->seen, getpid(), 1, 0));
+	for (i = 0; i < 50 && !again; i++) {
+		one = fork();
+		ASSERT_LE(0, one);
+		if (!one) {
+			node_sleep(head_start);
+			node_syncpt(self->node.render, 1, 100000000, 0);
+			_exit(0);
+		}
+		next_is(f, one < 16384 ? one + 8192 : one - 8192);
+		other = fork();
+		ASSERT_LE(0, other);
+		if (!other) {
+			node_sleep(head_start + 50000000);
+			node_syncpt(self->node.render, 1, 100000000, 0);
+			_exit(0);
+		}
+		again = other % 8192 == one % 8192;
+		ASSERT_EQ(one, waitpid(one, NULL, 0));
+		ASSERT_EQ(other, waitpid(other, NULL, 0));
+		ASSERT_LT(0, seen_all(&self->seen));
+		EXPECT_EQ(1, count(&self->seen, one));
+		EXPECT_EQ(1, count(&self->seen, other));
+	}
+	if (!again)
+		SKIP(return, "the number was never given");
+}
+
 /* A stranger that gets the number of a process that ended is not followed. */
 TEST_F(family, numbers_are_used_again)
 {
@@ -196,9 +244,7 @@ TEST_F(family, numbers_are_used_again)
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	EXPECT_EQ(1, seen_all(&self->seen));
 	for (i = 0; i < 50; i++) {
-		fprintf(f, "%d", pid - 1);
-		fflush(f);
-		rewind(f);
+		next_is(f, pid);
 		again = child(&self->node, 1);
 		ASSERT_EQ(again, waitpid(again, NULL, 0));
 		if (again == pid)
