@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "slice.h"
+
+#include <math.h>
+
+/* Modes at a time: what is computed of them stays in the first cache. */
+#define CHUNK	256
+
+/**
+ * struct score - of a chunk of modes
+ * @good: more is better, -INFINITY: beyond a limit; @late, @power: less is better,
+ *	where @good is equal
+ */
+struct score {
+	double good[CHUNK], late[CHUNK], power[CHUNK];
+};
+
+/* Times and powers of a workload at one minibatch size, from some mode on. */
+struct column {
+	const double *time, *power;
+	double window;
+};
+
+static struct column column(const struct jetwatt_slice_work *w, size_t size, size_t n, size_t from,
+			    const struct jetwatt_slice_query *q)
+{
+	return (struct column){ w->time_ms + size * n + from, w->power_w + size * n + from,
+				1e3 * w->size[size] / q->arrival_hz };
+}
+
+/* Comparisons with NAN are false: what is not known is beyond all limits. */
+
+static void train(struct score *s, struct column t, size_t n, const struct jetwatt_slice_query *q)
+{
+	for (size_t i = 0; i < n; i++) {
+		s->good[i] = t.power[i] <= q->power_w && t.time[i] < INFINITY ? -t.time[i] :
+										-INFINITY;
+		s->late[i] = 0;
+		s->power[i] = t.power[i];
+	}
+}
+
+static void infer(struct score *s, struct column f, size_t n, const struct jetwatt_slice_query *q)
+{
+	double most = fmin(q->latency_ms - f.window, f.window);
+
+	for (size_t i = 0; i < n; i++) {
+		s->late[i] = f.window + f.time[i];
+		s->power[i] = f.power[i];
+		s->good[i] = (f.power[i] <= q->power_w) & (f.time[i] <= most) ? -s->late[i] :
+										-INFINITY;
+	}
+}
+
+static void beside(struct score *s, struct column t, struct column f, size_t n,
+		   const struct jetwatt_slice_query *q)
+{
+	double most = fmin(q->latency_ms - f.window, f.window), per_s = 1e3 / f.window;
+
+	for (size_t i = 0; i < n; i++) {
+		double tau = jetwatt_slice_tau(f.window, f.time[i], t.time[i]);
+		int ok = (f.power[i] <= q->power_w) & (t.power[i] <= q->power_w) &
+			 (f.time[i] <= most) & (t.time[i] > 0);
+
+		s->late[i] = f.window + f.time[i];
+		s->power[i] = t.power[i] > f.power[i] ? t.power[i] : f.power[i];
+		s->good[i] = ok ? tau * per_s : -INFINITY;
+	}
+}
+
+static void pair(struct score *s, struct column a, struct column b, size_t n,
+		 const struct jetwatt_slice_query *q)
+{
+	double slow = fmax(a.window, b.window);
+	double most = fmin(q->latency_ms - slow, fmin(a.window, b.window));
+
+	for (size_t i = 0; i < n; i++) {
+		double both = a.time[i] + b.time[i];
+		int ok = (a.power[i] <= q->power_w) & (b.power[i] <= q->power_w) & (both <= most);
+
+		s->late[i] = slow + both;
+		s->power[i] = a.power[i] > b.power[i] ? a.power[i] : b.power[i];
+		s->good[i] = ok ? -s->late[i] : -INFINITY;
+	}
+}
+
+struct best {
+	double good, late, power;
+	size_t mode, size[2];
+};
+
+static void keep(struct best *b, const struct score *s, size_t n, size_t from, size_t size0,
+		 size_t size1)
+{
+	double top = -INFINITY;
+
+	for (size_t i = 0; i < n; i++)
+		top = s->good[i] > top ? s->good[i] : top;
+	if (top == -INFINITY || top < b->good)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (s->good[i] < top ||
+		    (top == b->good && (s->late[i] > b->late ||
+					(s->late[i] == b->late && s->power[i] >= b->power))))
+			continue;
+		*b = (struct best){ top, s->late[i], s->power[i], from + i, { size0, size1 } };
+	}
+}
+
+int jetwatt_slice_find(enum jetwatt_slice_kind kind, const struct jetwatt_slice_work *work,
+		       size_t n, const struct jetwatt_slice_query *q,
+		       struct jetwatt_slice_plan *plan)
+{
+	const struct jetwatt_slice_work *last = &work[jetwatt_slice_works(kind) - 1];
+	struct best best = { .good = -INFINITY };
+	struct score s;
+
+	for (size_t from = 0; from < n; from += CHUNK)
+		for (size_t i = 0; i < work->sizes; i++)
+			for (size_t j = 0; j < (last > work ? last->sizes : 1); j++) {
+				size_t k = n - from < CHUNK ? n - from : CHUNK;
+				struct column a = column(work, i, n, from, q);
+
+				if (kind == JETWATT_SLICE_TRAIN)
+					train(&s, a, k, q);
+				else if (kind == JETWATT_SLICE_INFER)
+					infer(&s, a, k, q);
+				else if (kind == JETWATT_SLICE_BESIDE)
+					beside(&s, a, column(last, j, n, from, q), k, q);
+				else
+					pair(&s, a, column(last, j, n, from, q), k, q);
+				keep(&best, &s, k, from, i, j);
+			}
+	if (best.good == -INFINITY)
+		return 0;
+	*plan = (struct jetwatt_slice_plan){
+		.mode = best.mode, .size = { best.size[0], best.size[1] }, .power_w = best.power,
+	};
+	if (jetwatt_slice_trains(kind))
+		plan->time_ms = work->time_ms[best.mode];
+	if (kind != JETWATT_SLICE_TRAIN)
+		plan->latency_ms = best.late;
+	if (kind == JETWATT_SLICE_BESIDE) {
+		double window = 1e3 * last->size[best.size[1]] / q->arrival_hz;
+
+		plan->throughput_hz = best.good;
+		plan->tau = best.good * window / 1e3 + 0.5;
+	}
+	return 1;
+}
