@@ -37,7 +37,7 @@ static double search_normal(uint64_t *s)
 }
 
 /* Rows of a CSV with the six columns in their usual order. */
-static long search_read(const char *path, struct jetwatt_row **row)
+static __attribute__((unused)) long search_read(const char *path, struct jetwatt_row **row)
 {
 	struct jetwatt_row *r = NULL, *more;
 	char line[256];

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "refit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As a fit has it: the relative error of a figure that comes without one. */
+#define UNKNOWN	0.003
+/* The parameters are near where they will be. */
+#define STEPS	6
+
+/* @from's doubts of a point that it had; 1: it had not. */
+static double heavy(const struct jetwatt_surface *from, const struct jetwatt_point *x, double y)
+{
+	for (size_t i = 0; i < from->n; i++)
+		if (from->y[i] == y && !memcmp(from->x[i].lg, x->lg, sizeof(x->lg)))
+			return from->heavy[i];
+	return 1;
+}
+
+static int surface(struct jetwatt_surface **out, const struct jetwatt_surface *from,
+		   const struct jetwatt_point *x, const double *y, const double *sd, size_t n)
+{
+	struct jetwatt_surface *s = jetwatt_surface_new(from->form, n);
+	double cost;
+	int err;
+
+	*out = s;
+	if (!s)
+		return -ENOMEM;
+	s->gp = from->gp;
+	s->belief = from->belief;
+	s->scale = from->scale;
+	s->evidence = from->evidence;
+	memcpy(s->theta, from->theta, sizeof(s->theta));
+	memcpy(s->x, x, n * sizeof(*x));
+	memcpy(s->y, y, n * sizeof(*y));
+	memcpy(s->sd, sd, n * sizeof(*sd));
+	for (size_t i = 0; i < n; i++) {
+		s->heavy[i] = heavy(from, &x[i], y[i]);
+		if (s->form->rough)
+			s->x[i].rough = jetwatt_surface_rough(from, &x[i]);
+	}
+	err = jetwatt_surface_factor(s);
+	return err ? err : jetwatt_surface_climb(s, STEPS, &cost);
+}
+
+int jetwatt_refit(struct jetwatt_model **out, const struct jetwatt_model *from,
+		  const struct jetwatt_row *row, size_t n)
+{
+	struct jetwatt_point *x = calloc(n + 1, sizeof(*x)), ref = { .rate = 1, .v = { 1, 1, 1, 1, 1 } };
+	struct jetwatt_model *m = calloc(1, sizeof(*m));
+	double *y = calloc(2 * n + 1, sizeof(*y)), *sd = y + n;
+	int err = x && m && y ? 0 : -ENOMEM;
+
+	*out = NULL;
+	if (!err)
+		m->seen = calloc(n + 1, sizeof(*m->seen));
+	if (!err && !m->seen)
+		err = -ENOMEM;
+	if (!err && !n)
+		err = -EINVAL;
+	for (size_t i = 0; i < n && !err; i++) {
+		err = jetwatt_point_of(&x[i], &row[i].mode);
+		if (err)
+			break;
+		jetwatt_point_batch(&x[i], row[i].batch);
+		m->seen[i] = (struct jetwatt_seen_mode){ row[i].mode, row[i].batch };
+		y[i] = log(row[i].time_ms);
+		sd[i] = row[i].time_sd > 0 ? row[i].time_sd : UNKNOWN;
+	}
+	if (!err)
+		err = surface(&m->time, from->time, x, y, sd, n);
+	if (!err)
+		m->at_ref = jetwatt_surface_form(m->time, &ref);
+	for (size_t i = 0; i < n && !err; i++) {
+		jetwatt_model_point(m, row[i].time_ms, &x[i]);
+		y[i] = log(row[i].power_w);
+		sd[i] = row[i].power_sd > 0 ? row[i].power_sd : UNKNOWN;
+	}
+	if (!err)
+		err = surface(&m->power, from->power, x, y, sd, n);
+	if (err)
+		jetwatt_model_free(m);
+	else
+		*out = m;
+	free(x);
+	free(y);
+	return err;
+}
