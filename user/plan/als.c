@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fulcrum's sampling by active learning (ALS; arXiv 2509.20205, section 6): modes
+ * at random, networks of time and power on them, then in rounds modes of the front
+ * that the networks see, spread over its range of power; the networks learn again
+ * after each round. Nothing in it depends on a query: what was sampled serves all.
+ */
+#include "strategy.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/powertrain.h"
+#include "model/random.h"
+#include "plan.h"
+
+/* A fifth of all at random, then four rounds. */
+#define ROUNDS	5
+/* Bins of power of which one mode each is taken. */
+#define BIN_W	1.0
+
+/**
+ * struct als
+ * @mode: modes to be measured in full, @modes of them, @done of them are
+ * @want: that many in the end; @cell: the next cell of mode @done
+ */
+struct als {
+	size_t *mode, modes, done, want, cell;
+	uint64_t seed;
+	unsigned char *taken;
+};
+
+static void als_free(void *state)
+{
+	struct als *a = state;
+
+	if (a) {
+		free(a->mode);
+		free(a->taken);
+	}
+	free(a);
+}
+
+static int als_new(void **state, const struct jetwatt_known *k, uint64_t seed)
+{
+	struct als *a = calloc(1, sizeof(*a));
+
+	*state = a;
+	if (!a)
+		return -ENOMEM;
+	a->seed = seed;
+	a->mode = malloc(k->n * sizeof(*a->mode));
+	a->taken = calloc(k->n, 1);
+	if (a->mode && a->taken)
+		return 0;
+	als_free(a);
+	*state = NULL;
+	return -ENOMEM;
+}
+
+static void take(struct als *a, size_t mode)
+{
+	a->taken[mode] = 1;
+	a->mode[a->modes++] = mode;
+}
+
+/* @most of those that are left. */
+static int at_random(struct als *a, size_t n, size_t most)
+{
+	size_t *at = malloc(n * sizeof(*at)), left = 0;
+
+	if (!at)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (!a->taken[i])
+			at[left++] = i;
+	jetwatt_random_draw(&a->seed, at, left, most);
+	for (size_t i = 0; i < left && i < most; i++)
+		take(a, at[i]);
+	free(at);
+	return 0;
+}
+
+/* What the networks say of one workload's modes at one size. */
+static int imagine(struct als *a, const struct jetwatt_known *k, size_t work, size_t size,
+		   double *time, double *power)
+{
+	const struct jetwatt_tenant *t = &k->work[work];
+	struct jetwatt_prediction *p = malloc(k->n * sizeof(*p));
+	uint32_t *batch = malloc((k->n + t->rows) * sizeof(*batch));
+	struct jetwatt_powertrain net;
+	int err = p && batch ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < k->n && !err; i++)
+		batch[i] = t->size[size];
+	for (size_t i = 0; i < t->rows && !err; i++)
+		batch[k->n + i] = t->row[i].batch;
+	if (!err) {
+		struct jetwatt_corpus c = { t->row, t->sizes > 1 ? batch + k->n : NULL, t->rows };
+
+		err = jetwatt_powertrain_plain(&net, &c, jetwatt_random(&a->seed));
+	}
+	if (!err) {
+		err = jetwatt_powertrain_predict(&net, k->mode, t->sizes > 1 ? batch : NULL, k->n, p);
+		jetwatt_powertrain_free(&net);
+	}
+	for (size_t i = 0; i < k->n && !err; i++) {
+		time[i] = p[i].time_ms;
+		power[i] = p[i].power_w;
+	}
+	free(p);
+	free(batch);
+	return err;
+}
+
+/* One mode of each bin of the front, bins far from what is known first: those of
+ * the least power, then every other one between. */
+static void along(struct als *a, const double *power, const size_t *front, size_t n, size_t most)
+{
+	for (size_t stride = n / (most ? most : 1) + 1, at = 0; at < n && most; at += stride) {
+		double last = NAN;
+
+		for (size_t i = at; i < n && i < at + stride && most; i++)
+			if (!a->taken[front[i]] && !(fabs(power[front[i]] - last) < BIN_W)) {
+				last = power[front[i]];
+				take(a, front[i]);
+				most--;
+				break;
+			}
+	}
+}
+
+/* @most further modes, of the fronts of all workloads in turn. */
+static int round_of(struct als *a, const struct jetwatt_known *k, size_t most)
+{
+	double *time = malloc(2 * k->n * sizeof(*time));
+	size_t *front = malloc(k->n * sizeof(*front)), begun = a->modes;
+	int err = time && front ? 0 : -ENOMEM;
+
+	for (size_t w = 0; w < k->works && !err; w++) {
+		/* Of inference a size in the middle: fronts differ little by it. */
+		size_t size = k->work[w].sizes / 2, n;
+
+		err = imagine(a, k, w, size, time, time + k->n);
+		if (err)
+			break;
+		n = jetwatt_plan_front(time, time + k->n, k->n, front);
+		along(a, time + k->n, front, n, (most + w) / k->works);
+	}
+	/* A short front leaves some to chance. */
+	if (!err && a->modes < begun + most)
+		err = at_random(a, k->n, begun + most - a->modes);
+	free(time);
+	free(front);
+	return err;
+}
+
+static int als_next(void *state, const struct jetwatt_known *k,
+		    const struct jetwatt_slice_query *q, size_t most, struct jetwatt_cell *next)
+{
+	struct als *a = state;
+	size_t each, cells = 0;
+	int err = 0;
+
+	(void)q;
+	if (!a->want)
+		a->want = most < k->n ? most : k->n;
+	each = (a->want + ROUNDS - 1) / ROUNDS;
+	for (size_t w = 0; w < k->works; w++)
+		cells += k->work[w].sizes;
+	if (a->done == a->modes) {
+		size_t more = a->want - a->modes < each ? a->want - a->modes : each;
+
+		if (!more)
+			return 1;
+		err = a->modes ? round_of(a, k, more) : at_random(a, k->n, more);
+		if (err)
+			return err;
+	}
+	*next = (struct jetwatt_cell){ .size = a->cell, .mode = a->mode[a->done] };
+	while (next->size >= k->work[next->work].sizes)
+		next->size -= k->work[next->work++].sizes;
+	if (++a->cell == cells) {
+		a->cell = 0;
+		a->done++;
+	}
+	return 0;
+}
+
+const struct jetwatt_strategy jetwatt_strategy_als = {
+	.name = "als", .does = "Sampling along the front that networks see, as of Fulcrum",
+	.modes = 50, .shared = 1, .new = als_new, .next = als_next, .free = als_free,
+};

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Expected improvement (Jones, Schonlau and Welch 1998) under limits, for each kind
+ * of plan. Times and powers are log-normal and independent of each other.
+ */
+#include "scout.h"
+
+#include <math.h>
+
+/* Aim a little under the budget: the sensor has an error too. */
+#define MARGIN	0.99
+/* The least doubt of a power and of a time that was not measured: surfaces bend
+ * where few rows show it. */
+#define POWER_DOUBT	0.01
+#define TIME_DOUBT	0.04
+/* What a first plan is worth, whatever it brings. */
+#define FIRST	0.05
+
+static double cdf(double z)
+{
+	return 0.5 * erfc(-z * M_SQRT1_2);
+}
+
+/* P(v <= limit); a measured one (@sd 0) is what it is. */
+static double below(double v, double sd, double limit)
+{
+	if (!(sd > 0))
+		return v <= limit;
+	return limit > 0 ? cdf(log(limit / v) / sd) : 0;
+}
+
+/* E[max(0, z)] for z ~ N(mean, sd) */
+static double gain(double mean, double sd)
+{
+	double z = mean / sd;
+
+	return mean * cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
+}
+
+static double doubt(double sd, double least)
+{
+	return sd > 0 ? hypot(sd, least) : 0;
+}
+
+static double fits(const struct jetwatt_goal *goal, const struct jetwatt_guess *g)
+{
+	if (!(g->power_sd > 0))
+		return g->power_w <= goal->q->power_w;
+	return below(g->power_w, doubt(g->power_sd, POWER_DOUBT), MARGIN * goal->q->power_w);
+}
+
+/* A latency of @window + @time, which may be @most at most. */
+static double sooner(const struct jetwatt_goal *goal, double window, double time, double sd,
+		     double most, double *ok)
+{
+	double edge = fmin(most, goal->best - window);
+	double in = below(time, sd, most), s = fmax(time * sd, 1e-9 * time), e;
+
+	*ok *= in;
+	if (edge <= 0)
+		return goal->any ? 0 : FIRST * in;
+	e = gain(edge - time, s);
+	if (edge < goal->best - window)
+		e += (goal->best - window - edge) * below(time, sd, edge);
+	return e / goal->best + (goal->any ? 0 : FIRST * in);
+}
+
+/* Throughput of training has steps: by Gauss and Hermite's nodes. */
+static double more(const struct jetwatt_goal *goal, const struct jetwatt_guess *t,
+		   const struct jetwatt_guess *f, double window, double *ok)
+{
+	static const double at[5] = { 0, -1.355626, 1.355626, -2.856970, 2.856970 };
+	static const double weight[5] = { 0.533333, 0.222076, 0.222076, 0.011257, 0.011257 };
+	double most = fmin(goal->q->latency_ms - window, window), sum = 0, in;
+	double st = doubt(t->time_sd, TIME_DOUBT), sf = doubt(f->time_sd, TIME_DOUBT);
+	double base = goal->any ? goal->best : 0;
+
+	in = below(f->time_ms, sf, most);
+	*ok *= in;
+	if (in < 1e-4)
+		return 0;
+	for (int j = 0; j < (sf > 0 ? 5 : 1); j++) {
+		double wait = f->time_ms * exp(sf * at[j]), wj = sf > 0 ? weight[j] : 1;
+
+		if (wait > most)
+			continue;
+		for (int i = 0; i < (st > 0 ? 5 : 1); i++) {
+			double step = t->time_ms * exp(st * at[i]);
+			double rate = 1e3 * jetwatt_slice_tau(window, wait, step) / window;
+
+			if (rate > base)
+				sum += (st > 0 ? weight[i] : 1) * wj * (rate - base);
+		}
+	}
+	return sum / goal->best + (goal->any ? 0 : FIRST * in);
+}
+
+double jetwatt_hope_of(const struct jetwatt_goal *goal, const struct jetwatt_guess *g,
+		       const uint32_t *size, double *ok)
+{
+	double window[JETWATT_KNOWN_WORKS] = { 0 }, both, slow, sd, e = 0;
+	size_t works = jetwatt_slice_works(goal->kind);
+
+	*ok = 1;
+	for (size_t w = 0; w < works; w++) {
+		*ok *= fits(goal, &g[w]);
+		if (goal->kind != JETWATT_SLICE_TRAIN)
+			window[w] = 1e3 * size[w] / goal->q->arrival_hz;
+	}
+	if (*ok < 1e-6)
+		return 0;
+	*ok = pow(*ok, goal->caution);
+	both = *ok;
+	switch (goal->kind) {
+	case JETWATT_SLICE_TRAIN:
+		e = gain(log(goal->best / g->time_ms), fmax(doubt(g->time_sd, TIME_DOUBT), 1e-9));
+		break;
+	case JETWATT_SLICE_INFER:
+		e = sooner(goal, *window, g->time_ms, doubt(g->time_sd, TIME_DOUBT),
+			   fmin(goal->q->latency_ms - *window, *window), ok);
+		break;
+	case JETWATT_SLICE_BESIDE:
+		e = more(goal, &g[0], &g[1], window[1], ok);
+		break;
+	case JETWATT_SLICE_PAIR:
+		slow = fmax(window[0], window[1]);
+		sd = hypot(g[0].time_ms * doubt(g[0].time_sd, TIME_DOUBT),
+			   g[1].time_ms * doubt(g[1].time_sd, TIME_DOUBT)) /
+		     (g[0].time_ms + g[1].time_ms);
+		e = sooner(goal, slow, g[0].time_ms + g[1].time_ms, sd,
+			   fmin(goal->q->latency_ms - slow, fmin(window[0], window[1])), ok);
+		break;
+	}
+	return both * e;
+}

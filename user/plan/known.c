@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "known.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void forget(struct jetwatt_known *k)
+{
+	for (size_t w = 0; w < k->works; w++) {
+		struct jetwatt_tenant *t = &k->work[w];
+
+		for (size_t i = 0; i < t->sizes * k->n; i++)
+			t->time_ms[i] = t->power_w[i] = NAN;
+		t->rows = 0;
+	}
+}
+
+int jetwatt_known_init(struct jetwatt_known *k, enum jetwatt_slice_kind kind,
+		       const struct jetwatt_mode *mode, size_t n, const uint32_t *const *size,
+		       const size_t *sizes)
+{
+	*k = (struct jetwatt_known){ .kind = kind, .mode = mode, .n = n,
+				     .works = jetwatt_slice_works(kind) };
+	if (!n)
+		return -EINVAL;
+	k->fresh = calloc(n, 1);
+	if (!k->fresh)
+		return -ENOMEM;
+	for (size_t w = 0; w < k->works; w++) {
+		struct jetwatt_tenant *t = &k->work[w];
+
+		if (!sizes[w] || sizes[w] > JETWATT_SLICE_SIZES)
+			return -EINVAL;
+		t->size = size[w];
+		t->sizes = sizes[w];
+		t->time_ms = malloc(2 * sizes[w] * n * sizeof(*t->time_ms));
+		if (!t->time_ms)
+			return -ENOMEM;
+		t->power_w = t->time_ms + sizes[w] * n;
+	}
+	forget(k);
+	return 0;
+}
+
+void jetwatt_known_free(struct jetwatt_known *k)
+{
+	for (size_t w = 0; w < JETWATT_KNOWN_WORKS; w++) {
+		free(k->work[w].time_ms);
+		free(k->work[w].row);
+		free(k->work[w].cell);
+	}
+	free(k->fresh);
+}
+
+void jetwatt_known_query(struct jetwatt_known *k, int all)
+{
+	memset(k->fresh, 0, k->n);
+	k->modes = k->measured = 0;
+	if (all)
+		forget(k);
+}
+
+static int grow(struct jetwatt_tenant *t)
+{
+	size_t room = t->room ? 2 * t->room : 32;
+	struct jetwatt_row *row = realloc(t->row, room * sizeof(*row));
+	struct jetwatt_cell *cell;
+
+	if (!row)
+		return -ENOMEM;
+	t->row = row;
+	cell = realloc(t->cell, room * sizeof(*cell));
+	if (!cell)
+		return -ENOMEM;
+	t->cell = cell;
+	t->room = room;
+	return 0;
+}
+
+int jetwatt_known_add(struct jetwatt_known *k, const struct jetwatt_cell *c, double time_ms,
+		      double power_w)
+{
+	struct jetwatt_tenant *t = &k->work[c->work];
+	size_t at = jetwatt_known_at(k, c);
+	double time = 0, power = 0, n = 0;
+
+	if (!(time_ms > 0 && time_ms < INFINITY && power_w > 0 && power_w < INFINITY))
+		return -EINVAL;
+	if (t->rows == t->room && grow(t))
+		return -ENOMEM;
+	t->cell[t->rows] = *c;
+	t->row[t->rows++] = (struct jetwatt_row){
+		.mode = k->mode[c->mode], .time_ms = time_ms, .power_w = power_w,
+		.batch = t->sizes > 1 ? t->size[c->size] : 0,
+	};
+	for (size_t j = 0; j < t->rows; j++)
+		if (t->cell[j].mode == c->mode && t->cell[j].size == c->size) {
+			time += t->row[j].time_ms;
+			power += t->row[j].power_w;
+			n++;
+		}
+	t->time_ms[at] = time / n;
+	t->power_w[at] = power / n;
+	k->modes += !k->fresh[c->mode];
+	k->fresh[c->mode] = 1;
+	k->measured++;
+	return 0;
+}
+
+int jetwatt_known_answer(const struct jetwatt_known *k, const struct jetwatt_slice_query *q,
+			 struct jetwatt_slice_plan *plan)
+{
+	struct jetwatt_slice_work work[JETWATT_KNOWN_WORKS];
+
+	for (size_t w = 0; w < k->works; w++)
+		work[w] = (struct jetwatt_slice_work){ k->work[w].size, k->work[w].sizes,
+						       k->work[w].time_ms, k->work[w].power_w };
+	return jetwatt_slice_find(k->kind, work, k->n, q, plan);
+}
