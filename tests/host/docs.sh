@@ -15,7 +15,7 @@ options()
 {
 	{
 		build/jetwatt "$1" --help
-		[ "$1" != eval ] || { build/jetwatt eval predict --help; build/jetwatt eval optimize --help; }
+		[ "$1" != eval ] || for e in predict optimize search schedule; do build/jetwatt eval $e --help; done
 	} | grep -oE -- '^ +(-[a-z], )?(    )?--[a-z-]+' |
 		sed 's/.*--//' | grep -vxF "${common// /$'\n'}"
 }

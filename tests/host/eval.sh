@@ -28,7 +28,7 @@ made()
 # same TEXT COMMAND...: twice the same, but for the time it took.
 twice()
 {
-	local strip='del(.fit_ms, .predict_ms, .compute_ms)'
+	local strip='del(.fit_ms, .predict_ms, .compute_ms, .compute_max_ms, .reuse.compute_ms?, .reuse.compute_max_ms?)'
 	"${@:2}" > $dir/a 2> $dir/err && "${@:2}" > $dir/b 2>> $dir/err &&
 		[ "$(jq -S "$strip" $dir/a)" = "$(jq -S "$strip" $dir/b)" ]
 	check "$1" $?
@@ -47,7 +47,10 @@ made "1 16 64" 1 > $dir/served.csv
 predict="build/jetwatt eval predict --repeats 2 --samples 12 --seed 3"
 optimize="build/jetwatt eval optimize --repeats 2 --samples 12 --seed 3 --budgets 14:26:4"
 
-echo 1..16
+search="build/jetwatt eval search --budgets 14:26:4 --modes 12 --json"
+schedule="build/jetwatt eval schedule --queries 12 --seed 3 --json"
+
+echo 1..25
 twice "predict is the same from the same seed" $predict --corpus $dir/one.csv --json
 keys='corpus coverage95_pct fit_ms method power_mape_pct predict_ms references repeats samples sampling seed time_mape_pct'
 [ "$(jq -r 'keys | join(" ")' $dir/a)" = "$keys" ]
@@ -77,4 +80,22 @@ done
 refused "more samples than rows" 'none is left' $predict --corpus $dir/one.csv --samples 500
 refused "a method that is none" 'did you mean auto' $predict --corpus $dir/one.csv --method auot
 refused "powertrain without a reference" 'needs a reference' $predict --corpus $dir/one.csv --method powertrain
+twice "search is the same twice" $search --corpus $dir/one.csv
+jq -e '.violations == 0 and .unsolved == 0 and .excess_pct.mean < 3 and .excess_clean_pct.median != null and .excess_pct.p90 != null
+	and .modes_profiled.max <= 12 and .measurements > 0 and .compute_ms > 0' $dir/a > /dev/null
+check "a good mode from a dozen of them, and never one over the budget" $?
+$search --infer $dir/served.csv --latency 100:300:100 --arrival 20:40:20 > $dir/a && jq -e '.queries == 24 and .violations == 0
+	and .solved_pct == 100 and .latency_excess_pct.median < 2' $dir/a > /dev/null
+check "inference within two limits" $?
+twice "schedule is the same from the same seed" $schedule --train $dir/one.csv --infer $dir/served.csv --reuse
+jq -e '.violations == 0 and .throughput_ratio.mean > 0.9 and .throughput_ratio.median <= 1 and .reuse.throughput_ratio.mean > 0.9
+	and .reuse.modes_total < 12 * .queries and .reuse.queries < .queries' $dir/a > /dev/null
+check "training beside inference, and what is kept helps" $?
+for strategy in gmd als; do
+	$schedule --strategy $strategy --modes 10 --infer $dir/served.csv --infer $dir/served.csv > $dir/a &&
+		jq -e '.violations == 0 and .modes_profiled.max <= 10 and .latency_excess_pct.mean != null' $dir/a > /dev/null
+	check "two inferences by $strategy" $?
+done
+refused "one workload too few" 'two workloads' $schedule --train $dir/one.csv
+refused "a training file as inference" 'several batch sizes' $search --corpus $dir/served.csv
 exit $failed

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "eval_stream.h"
 #include "picture.h"
 #include "store/csv.h"
 #include "suggest.h"
@@ -294,8 +295,9 @@ static int evaluate(const char *verb, const char *doc, const struct argp_option 
 
 int jetwatt_cmd_eval(int argc, char **argv)
 {
-	static const char *const words[] = { "predict", "optimize", NULL };
-	const char *near, *fix = "jetwatt eval predict, or jetwatt eval optimize";
+	static const char *const words[] = { "predict", "optimize", "search", "schedule", NULL };
+	const char *near, *fix = "jetwatt eval predict, optimize, search or schedule";
+	char mean[64];
 
 	jetwatt_error_name("jetwatt eval");
 	if (argc > 1 && !strcmp(argv[1], "predict"))
@@ -304,16 +306,21 @@ int jetwatt_cmd_eval(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "optimize"))
 		return evaluate("eval optimize", "How good its choices under power budgets are.",
 				optimize_options, jetwatt_eval_optimize, argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "search"))
+		return jetwatt_eval_search(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "schedule"))
+		return jetwatt_eval_schedule(argc - 1, argv + 1);
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?"))) {
-		printf("Usage: jetwatt eval predict|optimize --corpus FILE.csv [OPTION...]\n"
-		       "Judge a method by a file of measured modes. --help behind either says more.\n");
+		printf("Usage: jetwatt eval predict|optimize|search|schedule [OPTION...]\n"
+		       "Judge a method by files of measured modes. --help behind each says more.\n");
 		return JETWATT_EXIT_OK;
 	}
 	if (argc < 2)
 		return usage(fix, "evaluate what?%s", "");
 	near = jetwatt_suggest(argv[1], words);
-	if (near)
-		fix = !strcmp(near, "predict") ? "did you mean \"jetwatt eval predict\"?" :
-						 "did you mean \"jetwatt eval optimize\"?";
+	if (near) {
+		snprintf(mean, sizeof(mean), "did you mean \"jetwatt eval %s\"?", near);
+		fix = mean;
+	}
 	return usage(fix, "cannot evaluate %s", argv[1]);
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * eval search and eval schedule: queries by the hundred against files in which
+ * every mode was measured. A strategy sees what it asks for; it is judged by the
+ * best plan of all.
+ */
+#ifndef JETWATT_CMD_EVAL_STREAM_H
+#define JETWATT_CMD_EVAL_STREAM_H
+
+#include "args.h"
+#include "plan/strategy.h"
+
+#define JETWATT_STREAM_REFERENCES	16
+
+struct jetwatt_stream_range {
+	double lo, hi, step;
+};
+
+/**
+ * struct jetwatt_stream_work - a workload, measured in all modes
+ * @size: its @sizes minibatch sizes, ascending; training has one
+ * @time_ms, @power_w: size by size, all modes each
+ * @clean_w: the same, NAN where the row is dirty
+ * @prior: what references say of such workloads
+ */
+struct jetwatt_stream_work {
+	const char *path;
+	uint32_t size[JETWATT_SLICE_SIZES];
+	size_t sizes;
+	double *time_ms, *power_w, *clean_w;
+	struct jetwatt_prior *prior;
+};
+
+/**
+ * struct jetwatt_stream - one evaluation
+ * @train, @infer: files as given; @reference: others to learn from
+ * @modes: that may be measured for a query, 0: as the strategy has it
+ * @queries: of the sweep, 0: all
+ * @reuse: the queries come in random order, and measurements are kept
+ * @trace: file of arrivals that change, NULL: none
+ * @mode: @n modes, which all files have
+ */
+struct jetwatt_stream {
+	struct jetwatt_args args;
+	const char *train, *infer[JETWATT_KNOWN_WORKS], *reference[JETWATT_STREAM_REFERENCES];
+	size_t infers, references;
+	const struct jetwatt_strategy *strategy;
+	size_t modes, queries, repeats;
+	struct jetwatt_stream_range budget, latency, arrival;
+	uint64_t seed;
+	int reuse, json;
+	const char *trace;
+	enum jetwatt_slice_kind kind;
+	struct jetwatt_mode *mode;
+	size_t n;
+	struct jetwatt_stream_work work[JETWATT_KNOWN_WORKS];
+};
+
+/* The two verbs: read their arguments, then all the rest. Return: exit code. */
+int jetwatt_eval_search(int argc, char **argv);
+int jetwatt_eval_schedule(int argc, char **argv);
+
+/* Read the files. Return: 0, or an exit code after saying why. */
+int jetwatt_stream_load(struct jetwatt_stream *s);
+void jetwatt_stream_free(struct jetwatt_stream *s);
+
+/* Ask, judge, print. Return: 0, or an exit code after saying why. */
+int jetwatt_stream_run(const struct jetwatt_stream *s);
+
+#endif
