@@ -82,7 +82,7 @@ static int read_configs(struct jetwatt_chip *chip)
 		reg[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = chip->model->side[i].reg };
 	err = jetwatt_bus_read(chip->bus, reg, i);
 	while (!err && i--)
-		WRITE_ONCE(chip->config[i], reg[i].value);
+		jetwatt_chip_configured(chip, i, reg[i].value);
 	return err;
 }
 
@@ -165,6 +165,7 @@ int jetwatt_chip_attach(struct i2c_client *client)
 	chip->learn_due = 0;
 	jetwatt_sum_forget(&chip->sum);
 	WRITE_ONCE(chip->bus_nr, bus->nr);
+	jetwatt_bus_ask(bus);
 	WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(bus));
 	err = read_configs(chip);
 	if (err) {

@@ -21,7 +21,7 @@
 
 static const u32 standard_hz[] = { 100000, 400000, 1000000, 3400000 };
 
-static struct jetwatt_bus buses[JETWATT_BUSES_MAX];
+struct jetwatt_bus jetwatt_buses[JETWATT_BUSES_MAX];
 
 /* Of one read at a time: jetwatt_chip_lock is held. Too big for a stack. */
 static struct i2c_msg msgs[2 * JETWATT_BUS_REGS];
@@ -38,7 +38,7 @@ struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter)
 {
 	struct jetwatt_bus *bus, *spare = NULL;
 
-	for (bus = buses; bus < buses + JETWATT_BUSES_MAX; bus++) {
+	for (bus = jetwatt_buses; bus < jetwatt_buses + JETWATT_BUSES_MAX; bus++) {
 		if (bus->adapter == adapter) {
 			bus->users++;
 			return bus;
@@ -67,17 +67,6 @@ void jetwatt_bus_put(struct jetwatt_bus *bus)
 		return;
 	bus->adapter = NULL;
 	WRITE_ONCE(bus->busy_permille, 0);
-}
-
-/**
- * jetwatt_bus_at() - walk through all buses
- * @i: 0 to JETWATT_BUSES_MAX - 1
- *
- * Return: the bus; its adapter is NULL if that slot is free.
- */
-struct jetwatt_bus *jetwatt_bus_at(unsigned int i)
-{
-	return &buses[i];
 }
 
 static int read_words(struct i2c_adapter *adapter, struct jetwatt_reg *regs, unsigned int n)
@@ -156,19 +145,20 @@ static void measured(struct jetwatt_bus *bus, u64 ns, unsigned int n)
  */
 int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n)
 {
-	u64 start = ktime_get_ns();
 	int err;
 
+	bus->begun_ns = ktime_get_ns();
 	if (jetwatt_fail(JETWATT_FAIL_TRANSFER))
 		err = -EIO;
 	else if (i2c_check_functionality(bus->adapter, I2C_FUNC_I2C))
 		err = read_batch(bus->adapter, regs, n);
 	else
 		err = read_words(bus->adapter, regs, n);
+	bus->ended_ns = ktime_get_ns();
 	if (err)
 		jetwatt_stats_i2c_error();
 	else
-		measured(bus, ktime_get_ns() - start, n);
+		measured(bus, bus->ended_ns - bus->begun_ns, n);
 	return err;
 }
 
@@ -246,10 +236,29 @@ static u32 stated_hz(struct i2c_adapter *adapter)
 }
 
 /**
+ * jetwatt_bus_ask() - ask the adapter for its clock, if it can tell
+ * @bus: the bus
+ *
+ * Looking the function up takes longer than a tick's other work: not in ticks.
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_bus_ask(struct jetwatt_bus *bus)
+{
+	u32 hz = told_hz(bus->adapter);
+
+	if (hz == bus->told)
+		return;
+	/* Times at another clock tell nothing about this one. */
+	bus->told = hz;
+	jetwatt_bus_measure_again(bus);
+}
+
+/**
  * jetwatt_bus_hz() - clock of the bus
  * @bus: the bus
  *
- * What the adapter says if it can, else what the device tree says, unless the
+ * What the adapter last said if it can, else what the device tree says, unless the
  * measured time refutes that: a transfer cannot take less time than its bits,
  * and the clock may have been changed behind the device tree's back.
  *
@@ -257,14 +266,9 @@ static u32 stated_hz(struct i2c_adapter *adapter)
  */
 u32 jetwatt_bus_hz(struct jetwatt_bus *bus)
 {
-	u32 hz = told_hz(bus->adapter), ns;
+	u32 hz = bus->told, ns;
 	unsigned int i;
 
-	if (hz != bus->told) {
-		/* Times at another clock tell nothing about this one. */
-		bus->told = hz;
-		jetwatt_bus_measure_again(bus);
-	}
 	if (hz)
 		return hz;
 	ns = jetwatt_bus_reg_measured_ns(bus);

@@ -51,6 +51,8 @@ enum jetwatt_shape {
  * @rotation: which of the registers that take turns is next
  * @last_ns: when it was last planned for
  * @busy_ns: all transfers so far
+ * @begun_ns: when the last read began
+ * @ended_ns: and when it was over, well or not
  * @best: shortest time for a register, this window and the one before
  * @window: transfers in this window
  * @told: the clock that the adapter last said it has, 0 if it says nothing
@@ -67,17 +69,32 @@ struct jetwatt_bus {
 	u32 rotation;
 	u64 last_ns;
 	u64 busy_ns;
+	u64 begun_ns;
+	u64 ended_ns;
 	u32 best[2];
 	u32 window;
 	u32 told;
 	u32 busy_permille;
 };
 
+extern struct jetwatt_bus jetwatt_buses[JETWATT_BUSES_MAX];
+
+/**
+ * jetwatt_bus_at() - walk through all buses
+ * @i: 0 to JETWATT_BUSES_MAX - 1
+ *
+ * Return: the bus; its adapter is NULL if that slot is free.
+ */
+static inline struct jetwatt_bus *jetwatt_bus_at(unsigned int i)
+{
+	return &jetwatt_buses[i];
+}
+
 struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter);
 void jetwatt_bus_put(struct jetwatt_bus *bus);
-struct jetwatt_bus *jetwatt_bus_at(unsigned int i);
 int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n);
 void jetwatt_bus_measure_again(struct jetwatt_bus *bus);
+void jetwatt_bus_ask(struct jetwatt_bus *bus);
 u32 jetwatt_bus_hz(struct jetwatt_bus *bus);
 u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus);
 u32 jetwatt_bus_reg_measured_ns(const struct jetwatt_bus *bus);

@@ -13,19 +13,8 @@
 DEFINE_RT_MUTEX(jetwatt_chip_lock);
 
 /* Only appended to, under the lock; complete before the count covers it. */
-static struct jetwatt_chip chips[JETWATT_CHIPS_MAX];
-static unsigned int nr_chips;
-
-/**
- * jetwatt_chip_count() - how many chips have ever been seen
- *
- * Context: any. Return: the number; it only grows.
- */
-unsigned int jetwatt_chip_count(void)
-{
-	/* Pairs with jetwatt_chip_publish(): what the count covers is complete. */
-	return smp_load_acquire(&nr_chips);
-}
+struct jetwatt_chip jetwatt_chips[JETWATT_CHIPS_MAX];
+unsigned int jetwatt_chips_nr;
 
 /**
  * jetwatt_chip_next() - the chip that would be the next one
@@ -35,7 +24,7 @@ unsigned int jetwatt_chip_count(void)
  */
 struct jetwatt_chip *jetwatt_chip_next(void)
 {
-	return nr_chips < JETWATT_CHIPS_MAX ? &chips[nr_chips] : NULL;
+	return jetwatt_chips_nr < JETWATT_CHIPS_MAX ? &jetwatt_chips[jetwatt_chips_nr] : NULL;
 }
 
 /**
@@ -50,34 +39,27 @@ void jetwatt_chip_publish(const struct jetwatt_chip *chip)
 	if (chip != jetwatt_chip_next())
 		return;
 	/* Pairs with jetwatt_chip_count(). */
-	smp_store_release(&nr_chips, nr_chips + 1);
+	smp_store_release(&jetwatt_chips_nr, jetwatt_chips_nr + 1);
 }
 
 /**
- * jetwatt_chip_at() - a chip by its id
- * @i: less than a count returned before
- *
- * Return: the chip.
- */
-struct jetwatt_chip *jetwatt_chip_at(unsigned int i)
-{
-	return &chips[i];
-}
-
-/**
- * jetwatt_chip_channels() - channels that are converted and wired to a rail
+ * jetwatt_chip_configured() - a configuration register was read
  * @chip: the chip
+ * @n: which of them
+ * @value: what it holds
  *
- * Context: any. Return: a mask.
+ * Context: jetwatt_chip_lock held.
  */
-unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip)
+void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 value)
 {
-	unsigned int channel, mask = chip->model->enabled(chip->config);
+	unsigned int channel, mask;
 
+	WRITE_ONCE(chip->config[n], value);
+	mask = chip->model->enabled(chip->config);
 	for (channel = 0; channel < JETWATT_CHANNELS_MAX; channel++)
 		if (chip->rail[channel] == JETWATT_NO_RAIL)
 			mask &= ~BIT(channel);
-	return mask;
+	WRITE_ONCE(chip->channels, mask);
 }
 
 /**
@@ -138,11 +120,10 @@ void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns)
 /**
  * jetwatt_chip_answered() - a transfer in which the chip took part went well
  * @chip: the chip
- * @now: CLOCK_MONOTONIC
  *
  * Context: jetwatt_chip_lock held.
  */
-void jetwatt_chip_answered(struct jetwatt_chip *chip, u64 now)
+void jetwatt_chip_answered(struct jetwatt_chip *chip)
 {
 	chip->row = 0;
 	if (!chip->lost)
@@ -159,9 +140,10 @@ static int measure_once(struct jetwatt_chip *chip)
 
 	for (i = 0; i < ARRAY_SIZE(reg); i++)
 		reg[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = chip->model->side[0].reg };
+	jetwatt_bus_ask(chip->bus);
 	err = jetwatt_bus_read(chip->bus, reg, ARRAY_SIZE(reg));
 	if (!err)
-		WRITE_ONCE(chip->config[0], reg[0].value);
+		jetwatt_chip_configured(chip, 0, reg[0].value);
 	WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(chip->bus));
 	return err;
 }
@@ -183,12 +165,12 @@ void jetwatt_chip_measure(void)
 	int err;
 
 	rt_mutex_lock(&jetwatt_chip_lock);
-	for (i = 0; i < nr_chips; i++)
-		if (chips[i].client && !chips[i].lost)
-			jetwatt_bus_measure_again(chips[i].bus);
+	for (i = 0; i < jetwatt_chips_nr; i++)
+		if (jetwatt_chips[i].client && !jetwatt_chips[i].lost)
+			jetwatt_bus_measure_again(jetwatt_chips[i].bus);
 	rt_mutex_unlock(&jetwatt_chip_lock);
 	for (i = 0; i < jetwatt_chip_count(); i++) {
-		chip = &chips[i];
+		chip = &jetwatt_chips[i];
 		/* On a bus that is stuck a read takes very long: one for all its chips is enough. */
 		for (tries = 0, err = 0; tries < 2 && !err; tries++) {
 			rt_mutex_lock(&jetwatt_chip_lock);
@@ -213,9 +195,11 @@ void jetwatt_chip_look(void)
 	unsigned int i;
 
 	rt_mutex_lock(&jetwatt_chip_lock);
-	for (i = 0; i < nr_chips; i++)
-		if (chips[i].client)
-			WRITE_ONCE(chips[i].bus_hz, jetwatt_bus_hz(chips[i].bus));
+	for (i = 0; i < jetwatt_chips_nr; i++)
+		if (jetwatt_chips[i].client) {
+			jetwatt_bus_ask(jetwatt_chips[i].bus);
+			WRITE_ONCE(jetwatt_chips[i].bus_hz, jetwatt_bus_hz(jetwatt_chips[i].bus));
+		}
 	rt_mutex_unlock(&jetwatt_chip_lock);
 }
 
@@ -238,8 +222,8 @@ void jetwatt_chip_mark(u64 now)
 	struct jetwatt_chip *chip;
 	unsigned int i, slot;
 
-	for (i = 0; i < nr_chips; i++) {
-		chip = &chips[i];
+	for (i = 0; i < jetwatt_chips_nr; i++) {
+		chip = &jetwatt_chips[i];
 		slot = chip->mark % ARRAY_SIZE(chip->mark_time);
 		if (chip->mark >= ARRAY_SIZE(chip->mark_time))
 			WRITE_ONCE(chip->read_mhz, rate_mhz(chip->reads - chip->mark_reads[slot],
@@ -265,9 +249,9 @@ void jetwatt_chip_parked(void)
 	unsigned int i;
 
 	rt_mutex_lock(&jetwatt_chip_lock);
-	for (i = 0; i < nr_chips; i++) {
-		chips[i].mark = 0;
-		WRITE_ONCE(chips[i].read_mhz, 0);
+	for (i = 0; i < jetwatt_chips_nr; i++) {
+		jetwatt_chips[i].mark = 0;
+		WRITE_ONCE(jetwatt_chips[i].read_mhz, 0);
 	}
 	rt_mutex_unlock(&jetwatt_chip_lock);
 }

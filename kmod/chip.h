@@ -5,6 +5,7 @@
 
 #include <linux/rtmutex.h>
 #include <linux/types.h>
+#include <asm/barrier.h>
 #include "bus.h"
 #include "model.h"
 #include "sum.h"
@@ -64,6 +65,7 @@ struct jetwatt_rail {
  * @bus_nr: number of its adapter
  * @bus_hz: clock of its bus as last known
  * @config: its configuration registers as last read
+ * @channels: mask of the channels that they convert and that are wired to a rail
  * @lost: it does not answer
  * @errors: failed transfers in which it took part
  * @reads: ticks in which its shunts were read
@@ -101,6 +103,7 @@ struct jetwatt_chip {
 	u32 bus_nr;
 	u32 bus_hz;
 	u16 config[JETWATT_CONFIGS_MAX];
+	unsigned int channels;
 	bool lost;
 	u64 errors;
 	u64 reads;
@@ -116,17 +119,78 @@ struct jetwatt_chip {
  */
 extern struct rt_mutex jetwatt_chip_lock;
 
-unsigned int jetwatt_chip_count(void);
-struct jetwatt_chip *jetwatt_chip_at(unsigned int i);
+/*
+ * Only appended to, under the lock; complete before the count covers them. By
+ * way of the functions below, which are here because every tick calls them
+ * for every register.
+ */
+extern struct jetwatt_chip jetwatt_chips[JETWATT_CHIPS_MAX];
+extern unsigned int jetwatt_chips_nr;
+extern struct jetwatt_rail jetwatt_rails[JETWATT_RAILS_MAX];
+extern unsigned int jetwatt_rails_nr;
+
+/**
+ * jetwatt_chip_count() - how many chips have ever been seen
+ *
+ * Context: any. Return: the number; it only grows.
+ */
+static inline unsigned int jetwatt_chip_count(void)
+{
+	/* Pairs with jetwatt_chip_publish(): what the count covers is complete. */
+	return smp_load_acquire(&jetwatt_chips_nr);
+}
+
+/**
+ * jetwatt_chip_at() - a chip by its id
+ * @i: less than a count returned before
+ *
+ * Return: the chip.
+ */
+static inline struct jetwatt_chip *jetwatt_chip_at(unsigned int i)
+{
+	return &jetwatt_chips[i];
+}
+
+/**
+ * jetwatt_chip_channels() - channels that are converted and wired to a rail
+ * @chip: the chip
+ *
+ * Context: any. Return: a mask.
+ */
+static inline unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip)
+{
+	return READ_ONCE(chip->channels);
+}
+
+/**
+ * jetwatt_rail_count() - how many rails there are
+ *
+ * Context: any. Return: the number; it only grows.
+ */
+static inline unsigned int jetwatt_rail_count(void)
+{
+	/* Pairs with add(): what the count covers is complete. */
+	return smp_load_acquire(&jetwatt_rails_nr);
+}
+
+/**
+ * jetwatt_rail_at() - a rail by its id
+ * @i: less than a count returned before
+ *
+ * Return: the rail.
+ */
+static inline struct jetwatt_rail *jetwatt_rail_at(unsigned int i)
+{
+	return &jetwatt_rails[i];
+}
+
 struct jetwatt_chip *jetwatt_chip_next(void);
 void jetwatt_chip_publish(const struct jetwatt_chip *chip);
-unsigned int jetwatt_rail_count(void);
-struct jetwatt_rail *jetwatt_rail_at(unsigned int i);
-unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip);
+void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 value);
 u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip);
 s32 jetwatt_chip_shunt_uv(const struct jetwatt_chip *chip, u16 reg);
 void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns);
-void jetwatt_chip_answered(struct jetwatt_chip *chip, u64 now);
+void jetwatt_chip_answered(struct jetwatt_chip *chip);
 void jetwatt_chip_measure(void);
 void jetwatt_chip_look(void);
 void jetwatt_chip_mark(u64 now);

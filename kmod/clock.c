@@ -296,5 +296,6 @@ unregister:
 void jetwatt_clock_exit(void)
 {
 	jetwatt_gpu_exit();
+	jetwatt_slow_exit();
 	cpufreq_unregister_notifier(&policy_notifier, CPUFREQ_POLICY_NOTIFIER);
 }

@@ -60,5 +60,6 @@ void jetwatt_gpu_exit(void);
 /* slow.c: what only the firmware knows */
 void jetwatt_slow_look(void);
 void jetwatt_slow_read(bool temperatures);
+void jetwatt_slow_exit(void);
 
 #endif

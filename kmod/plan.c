@@ -133,9 +133,10 @@ static bool sort_out(struct jetwatt_plan *plan, struct jetwatt_plan *turns,
 void jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, bool all, u64 now)
 {
 	bool leisure = all || now - bus->last_ns >= LEISURE_NS, busy;
-	struct jetwatt_plan turns = {};
+	struct jetwatt_plan turns;
 	unsigned int i;
 
+	turns.n = 0;
 	plan->n = 0;
 	busy = sort_out(plan, &turns, bus, now);
 	bus->last_ns = now;
@@ -341,6 +342,7 @@ struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 		bus = jetwatt_bus_at(i);
 		if (!bus->adapter)
 			continue;
+		jetwatt_bus_ask(bus);
 		load = load_of(bus);
 		each_ns = max(jetwatt_bus_reg_ns(bus), jetwatt_bus_reg_measured_ns(bus));
 		n = registers(&load, JETWATT_SHAPE_ALL);

@@ -12,30 +12,8 @@
  * Rails are only added, by the one thread at a time that attaches a chip
  * (jetwatt_chip_lock), and a rail is complete before the count covers it.
  */
-static struct jetwatt_rail rails[JETWATT_RAILS_MAX];
-static unsigned int nr_rails;
-
-/**
- * jetwatt_rail_count() - how many rails there are
- *
- * Context: any. Return: the number; it only grows.
- */
-unsigned int jetwatt_rail_count(void)
-{
-	/* Pairs with add(): what the count covers is complete. */
-	return smp_load_acquire(&nr_rails);
-}
-
-/**
- * jetwatt_rail_at() - a rail by its id
- * @i: less than a count returned before
- *
- * Return: the rail.
- */
-struct jetwatt_rail *jetwatt_rail_at(unsigned int i)
-{
-	return &rails[i];
-}
+struct jetwatt_rail jetwatt_rails[JETWATT_RAILS_MAX];
+unsigned int jetwatt_rails_nr;
 
 /* A chip of one channel is described by its own node. */
 static struct device_node *channel_node(const struct jetwatt_chip *chip, u32 channel)
@@ -55,13 +33,13 @@ static struct device_node *channel_node(const struct jetwatt_chip *chip, u32 cha
 
 static int add(u32 chip, u32 channel, struct device_node *np)
 {
-	struct jetwatt_rail *rail = &rails[nr_rails];
+	struct jetwatt_rail *rail = &jetwatt_rails[jetwatt_rails_nr];
 	const char *label = NULL;
 	int slot;
 
-	if (nr_rails == JETWATT_RAILS_MAX)
+	if (jetwatt_rails_nr == JETWATT_RAILS_MAX)
 		return -ENOSPC;
-	rail->id = nr_rails;
+	rail->id = jetwatt_rails_nr;
 	rail->chip = chip;
 	rail->channel = channel;
 	rail->shunt_uohm = 0;
@@ -83,7 +61,7 @@ static int add(u32 chip, u32 channel, struct device_node *np)
 		return slot;
 	rail->bus_slot = slot;
 	/* Pairs with jetwatt_rail_count(). */
-	smp_store_release(&nr_rails, nr_rails + 1);
+	smp_store_release(&jetwatt_rails_nr, jetwatt_rails_nr + 1);
 	return rail->id;
 }
 

@@ -32,7 +32,7 @@ static void note_config(struct jetwatt_chip *chip, unsigned int n, u16 value)
 {
 	if (value == chip->config[n])
 		return;
-	WRITE_ONCE(chip->config[n], value);
+	jetwatt_chip_configured(chip, n, value);
 	/* A channel may have been switched on or off. */
 	jetwatt_sum_forget(&chip->sum);
 	jetwatt_graph_update();
@@ -113,8 +113,7 @@ static bool is_first_shunt(const struct jetwatt_reg *reg)
 
 static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
 {
-	unsigned long took_part = 0, had_shunt = 0;
-	u64 start = ktime_get_ns();
+	unsigned long took_part = 0, had_shunt = 0, had_sum = 0;
 	unsigned int i;
 	int err;
 
@@ -128,16 +127,19 @@ static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
 		store(sample, &plan.reg[i]);
 		if (is_first_shunt(&plan.reg[i]))
 			had_shunt |= BIT(plan.reg[i].chip);
+		else if (plan.reg[i].what == JETWATT_SUM)
+			had_sum |= BIT(plan.reg[i].chip);
 	}
 	for_each_set_bit(i, &took_part, JETWATT_CHIPS_MAX) {
 		struct jetwatt_chip *chip = jetwatt_chip_at(i);
 
 		if (err) {
-			jetwatt_chip_failed(chip, ktime_get_ns(), ktime_get_ns() - start);
+			jetwatt_chip_failed(chip, bus->ended_ns, bus->ended_ns - bus->begun_ns);
 			continue;
 		}
-		jetwatt_chip_answered(chip, ktime_get_ns());
-		learn(chip);
+		jetwatt_chip_answered(chip);
+		if (had_sum & BIT(i))
+			learn(chip);
 		if (had_shunt & BIT(i))
 			WRITE_ONCE(chip->reads, chip->reads + 1);
 	}
@@ -216,15 +218,14 @@ static void mark_buses(u64 now)
 
 /**
  * jetwatt_read_mark() - reckon rates and shares of the last seconds
+ * @now: CLOCK_MONOTONIC
  *
  * After each tick; most of the time there is nothing to do.
  *
  * Context: the sampler's thread; takes jetwatt_chip_lock.
  */
-void jetwatt_read_mark(void)
+void jetwatt_read_mark(u64 now)
 {
-	u64 now = ktime_get_ns();
-
 	if (now < mark_due)
 		return;
 	mark_due = now + MARK_EVERY_NS;

@@ -49,7 +49,7 @@ static void sample(bool first)
 
 	time_ns = jetwatt_read_rails(sample, first, &length_ns);
 	jetwatt_clock_read(sample, first);
-	jetwatt_read_mark();
+	jetwatt_read_mark(time_ns);
 	jetwatt_energy_sample(sample, time_ns);
 	jetwatt_stats_tick(length_ns);
 	jetwatt_stats_cpu(current->se.sum_exec_runtime);
@@ -79,12 +79,13 @@ static void missed(u64 ticks, u64 now)
 
 /*
  * Interruptible, because that is how the freezer reaches a kernel thread
- * before the i2c adapters are suspended; no signal ever arrives.
+ * before the i2c adapters are suspended; no signal ever arrives. @now is the
+ * time, before and after.
  *
  * Return: true if it slept until @deadline at @hz, false if it is to look anew
  * at what it has to do.
  */
-static bool sleep_until(u64 deadline, u32 hz)
+static bool sleep_until(u64 deadline, u32 hz, u64 *now)
 {
 	ktime_t expires = ns_to_ktime(deadline);
 
@@ -96,11 +97,12 @@ static bool sleep_until(u64 deadline, u32 hz)
 			__set_current_state(TASK_RUNNING);
 			return false;
 		}
-		if (ktime_get_ns() >= deadline) {
+		if (*now >= deadline) {
 			__set_current_state(TASK_RUNNING);
 			return true;
 		}
 		schedule_hrtimeout(&expires, HRTIMER_MODE_ABS);
+		*now = ktime_get_ns();
 	}
 }
 
@@ -113,9 +115,10 @@ static void run(u32 hz)
 	u64 period = div_u64(NSEC_PER_SEC, hz), deadline, now, skip;
 
 	sample(true);
-	deadline = ktime_get_ns() + period;
-	while (sleep_until(deadline, hz)) {
-		jetwatt_stats_late(ktime_get_ns() - deadline);
+	now = ktime_get_ns();
+	deadline = now + period;
+	while (sleep_until(deadline, hz, &now)) {
+		jetwatt_stats_late(now - deadline);
 		jetwatt_throttle_tell();
 		sample(false);
 		deadline += period;
@@ -131,7 +134,7 @@ static void run(u32 hz)
 /* Slow enough that a deadline that is missed needs no care. */
 static void idle(void)
 {
-	u64 period;
+	u64 period, now;
 
 	if (!idle_hz) {
 		set_current_state(TASK_INTERRUPTIBLE);
@@ -143,7 +146,8 @@ static void idle(void)
 	period = div_u64(NSEC_PER_SEC, min_t(u32, idle_hz, IDLE_MAX_HZ));
 	do {
 		glance();
-	} while (sleep_until(ktime_get_ns() + period, 0));
+		now = ktime_get_ns();
+	} while (sleep_until(now + period, 0, &now));
 }
 
 static int thread_fn(void *unused)

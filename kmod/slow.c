@@ -32,21 +32,24 @@ static void store(struct jetwatt_clock *clock, s32 value)
 	smp_store_release(&clock->turn, clock->turn + 1);
 }
 
+/* The memory controller's node once it was found, with a reference: a search goes through all. */
+static struct device_node *controller;
+
 /*
  * The clock is taken and given back each time: held, it would pin the module
  * of its provider.
  */
 static int emc_khz(s32 *khz)
 {
-	struct device_node *np = of_find_matching_node(NULL, controllers);
 	struct clk *clk;
 
-	if (!np)
+	if (!controller)
+		controller = of_find_matching_node(NULL, controllers);
+	if (!controller)
 		return -ENODEV;
-	clk = of_clk_get_by_name(np, "emc");
+	clk = of_clk_get_by_name(controller, "emc");
 	if (IS_ERR(clk))
-		clk = of_clk_get(np, 0);
-	of_node_put(np);
+		clk = of_clk_get(controller, 0);
 	if (IS_ERR(clk))
 		return PTR_ERR(clk);
 	*khz = jetwatt_fail(JETWATT_FAIL_CLOCK) ? JETWATT_VALUE_NONE
@@ -154,4 +157,14 @@ void jetwatt_slow_look(void)
 
 	if (!emc_khz(&khz))
 		jetwatt_clock_add(JETWATT_SERIES_EMC_KHZ, 0, "emc");
+}
+
+/**
+ * jetwatt_slow_exit() - let go of the device tree
+ *
+ * Context: nobody reads any more.
+ */
+void jetwatt_slow_exit(void)
+{
+	of_node_put(controller);
 }
