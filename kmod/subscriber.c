@@ -191,6 +191,7 @@ static int send(struct subscriber *s, const struct jetwatt_parcel *parcel)
 static void hand_out(const struct jetwatt_parcel *parcel)
 {
 	struct subscriber *s;
+	int err;
 
 	mutex_lock(&lock);
 	list_for_each_entry(s, &subscribers, list) {
@@ -198,10 +199,12 @@ static void hand_out(const struct jetwatt_parcel *parcel)
 			lose(s, parcel->skipped);
 		if (!parcel->samples)
 			continue;
-		if (!parcel->skb || send(s, parcel))
-			lose(s, parcel->samples);
-		else
+		err = parcel->skb ? send(s, parcel) : -ENOMEM;
+		if (!err)
 			s->account.sent += parcel->samples;
+		/* Whoever has just gone loses nothing. */
+		else if (err != -ECONNREFUSED)
+			lose(s, parcel->samples);
 	}
 	mutex_unlock(&lock);
 }
