@@ -104,7 +104,8 @@ static bool sort_out(struct jetwatt_plan *plan, struct jetwatt_plan *turns,
 			continue;
 		if (fast && chip->sum.channels) {
 			add_sum(plan, chip);
-			add_shunts(turns, chip);
+			/* Twice a second a longer tick shows whether it still is what it was. */
+			add_shunts(!learning && learns(chip, now) ? plan : turns, chip);
 		} else if (fast) {
 			add_shunts(turns, chip);
 		} else {
