@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads the rails as Python monitors do: every file opened, read, closed.
+"""Reads the rails as jtop does: every file opened, read, closed; the limits too.
 
 usage: kmod_reader.py HZ SECONDS; "ready", then how many samples it took.
 """
@@ -18,16 +18,21 @@ def find():
     for addr, channels in (("0040", (1, 2, 3)), ("0041", (2,))):
         base = glob.glob("/sys/bus/i2c/devices/1-%s/hwmon/hwmon*" % addr)[0]
         for c in channels:
-            rails[cat("%s/in%d_label" % (base, c))] = (
-                "%s/in%d_input" % (base, c), "%s/curr%d_input" % (base, c))
+            rails[cat("%s/in%d_label" % (base, c))] = {
+                "volt": "%s/in%d_input" % (base, c),
+                "curr": "%s/curr%d_input" % (base, c),
+                "warn": "%s/curr%d_max" % (base, c),
+                "crit": "%s/curr%d_crit" % (base, c),
+            }
     return rails
 
 
 def read(rails):
     status = {}
-    for name, (volt, curr) in rails.items():
-        v, c = int(cat(volt)), int(cat(curr))
-        status[name] = {"volt": v, "curr": c, "power": v * c // 1000}
+    for name, files in rails.items():
+        value = {what: int(cat(path)) for what, path in files.items()}
+        value["power"] = value["volt"] * value["curr"] // 1000
+        status[name] = value
     return status
 
 

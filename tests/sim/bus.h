@@ -6,5 +6,6 @@
 
 int sim_bus_register(u64 seed);
 void sim_bus_unregister(void);
+u64 sim_bus_spent_ns(void);
 
 #endif

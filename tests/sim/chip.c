@@ -10,7 +10,6 @@
  */
 #include "chip.h"
 
-#include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
@@ -175,7 +174,7 @@ static void skip(struct sim_chip *chip, u64 t)
 	chip->start = end;
 }
 
-static void convert(struct sim_chip *chip, u64 t)
+void sim_chip_convert(struct sim_chip *chip, u64 t)
 {
 	if (chip->steps && !chip->once && t > chip->start + SILENCE_NS)
 		skip(chip, t);
@@ -192,22 +191,6 @@ static void convert(struct sim_chip *chip, u64 t)
 		memcpy(chip->pj, pj, sizeof(pj));
 		finish_step(chip, uw);
 	}
-}
-
-/* All adapters together; a benchmark wants to know what no real board computes. */
-static atomic64_t spent;
-
-u64 sim_chip_spent_ns(void)
-{
-	return atomic64_read(&spent);
-}
-
-void sim_chip_convert(struct sim_chip *chip, u64 t)
-{
-	u64 start = ktime_get_ns();
-
-	convert(chip, t);
-	atomic64_add(ktime_get_ns() - start, &spent);
 }
 
 void sim_chip_restart(struct sim_chip *chip, u64 t)

@@ -93,8 +93,6 @@ void sim_chip_write(struct sim_chip *chip, u8 reg, u16 value, u64 t);
 
 /* chip.c, for chip_regs.c: carry out conversions that have ended by @t; restart. */
 void sim_chip_convert(struct sim_chip *chip, u64 t);
-/* CPU time that converting has taken so far. */
-u64 sim_chip_spent_ns(void);
 void sim_chip_restart(struct sim_chip *chip, u64 t);
 
 #endif

@@ -8,6 +8,7 @@
 #include <linux/seq_file.h>
 
 #include "board.h"
+#include "bus.h"
 #include "chip.h"
 #include "knobs.h"
 #include "plant.h"
@@ -159,7 +160,7 @@ static int now_show(struct seq_file *m, void *v)
 		   now.mode.cpu_khz, now.mode.gpu_hz, now.mode.emc_hz);
 	seq_printf(m, "phase %s\ntemp_mc %d\nplant %s\n", phases[now.phase], now.temp_mc,
 		   sim_state.model->name);
-	seq_printf(m, "sensors_ns %llu\n", sim_chip_spent_ns());
+	seq_printf(m, "sensors_ns %llu\n", sim_bus_spent_ns());
 	/* What the mode at hand means, without noise. */
 	seq_printf(m, "mode_time_ns %llu\nmode_power_uw %u\n", sim_point_time_ns(&point),
 		   sim_point_module_uw(&point));

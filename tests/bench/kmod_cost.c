@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What sampling costs, in a guest: "KEY VALUE" lines on stdout, which
+ * tests/bench/kmod.sh puts together.
+ *
+ *   kmod_cost idle SECONDS             CPU time a second with nobody sampling
+ *   kmod_cost ours HZ SECONDS [MS]     and while a subscriber takes every sample, in
+ *                                      one message every MS (as delivered: 100)
+ *   kmod_cost sysfs HZ SECONDS         and while this reads the same rails from hwmon
+ *   kmod_cost other HZ SECONDS CMD...  and while CMD does, which prints how often it did
+ *
+ * CPU time is what a loop of the lowest priority that never sleeps does not
+ * get: interrupts, kernel threads and work items are in it. What the simulated
+ * adapter and sensors compute is not: on a board that is hardware. What is left
+ * of the adapter, for all readers alike, is a driver that starts a transfer of
+ * any number of messages and sleeps until one interrupt ends it. (i2c-tegra
+ * takes one interrupt for each message, so that there a register costs everybody
+ * more.) The guest has one CPU and virtual time.
+ */
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "bench/kmod.h"
+
+/* ------------------------------------------------------------------ */
+/* CPU time of everything                                              */
+
+static pid_t spinner;
+static volatile uint64_t *rounds;	/* of the spinner */
+static double round_ns;
+
+static __attribute__((noinline)) void spin(uint64_t n)
+{
+	while (n--)
+		++*rounds;
+}
+
+/* The best of many: what an interrupt has prolonged does not count. */
+static uint64_t spin_ns(uint64_t n)
+{
+	uint64_t best = UINT64_MAX, begun, ns;
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		begun = now_ns();
+		spin(n);
+		ns = now_ns() - begun;
+		best = ns < best ? ns : best;
+	}
+	return best;
+}
+
+static void start_spinner(void)
+{
+	struct sched_param none = { 0 };
+
+	rounds = mmap(NULL, sizeof(*rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (rounds == MAP_FAILED)
+		die("mmap");
+	/* As a difference, so that reading the clock is not in it. */
+	round_ns = (spin_ns(20000) - spin_ns(10000)) / 10000.0;
+	spinner = fork();
+	if (!spinner) {
+		sched_setscheduler(0, SCHED_IDLE, &none);
+		spin(UINT64_MAX);
+	}
+	if (spinner < 0)
+		die("spinner");
+}
+
+struct mark {
+	uint64_t wall, rounds, hardware;
+};
+
+static struct mark mark(void)
+{
+	struct mark m;
+
+	m.hardware = truth("sensors_ns");
+	m.rounds = *rounds;
+	m.wall = now_ns();
+	return m;
+}
+
+/* Share of the CPU that others have taken since @m. */
+static double share_since(struct mark m)
+{
+	struct mark n = mark();
+
+	return 1.0 - ((n.rounds - m.rounds) * round_ns + n.hardware - m.hardware) /
+		     (double)(n.wall - m.wall);
+}
+
+static void print_cost(double share, double seconds, double samples)
+{
+	printf("share %.6f\nsamples_per_s %.2f\n", share, samples / seconds);
+}
+
+static void ours(uint32_t hz, unsigned int seconds, uint32_t age_ms)
+{
+	struct jetwatt *jw = open_module();
+	struct tally t = { 0 };
+	struct mark m;
+	uint64_t begun;
+
+	configure_age(jw, hz, 50, age_ms);
+	if (jetwatt_subscribe(jw, take, &t))
+		die("subscribe");
+	dispatch_until(jw, now_ns() + 1000000000ULL);
+	start_spinner();
+	t.samples = 0;
+	begun = now_ns();
+	m = mark();
+	dispatch_until(jw, begun + seconds * 1000000000ULL);
+	print_cost(share_since(m), (now_ns() - begun) / 1e9, t.samples);
+	jetwatt_close(jw);
+}
+
+/* ------------------------------------------------------------------ */
+/* The same rails from hwmon: opened once, shunt and bus voltage each   */
+
+static void sysfs(uint32_t hz, unsigned int seconds)
+{
+	static const struct {
+		unsigned int addr;
+		const char *name;
+	} files[] = {
+		{ 0x40, "in1_input" }, { 0x40, "curr1_input" }, { 0x40, "in2_input" },
+		{ 0x40, "curr2_input" }, { 0x40, "in3_input" }, { 0x40, "curr3_input" },
+		{ 0x41, "in2_input" }, { 0x41, "curr2_input" },
+	};
+	int fd[8], i;
+	uint64_t period = 1000000000ULL / hz, begun, next, samples = 0, sum = 0;
+	char path[192], text[32];
+	struct timespec at;
+	struct mark m;
+
+	for (i = 0; i < 8; i++) {
+		if (!hwmon(files[i].addr, path, 128))
+			die("hwmon");
+		strcat(path, "/");
+		strcat(path, files[i].name);
+		fd[i] = open(path, O_RDONLY);
+		if (fd[i] < 0)
+			die(path);
+	}
+	start_spinner();
+	sleep_ms(100);
+	begun = next = now_ns();
+	m = mark();
+	while (now_ns() < begun + seconds * 1000000000ULL) {
+		for (i = 0; i < 8; i++) {
+			ssize_t n = pread(fd[i], text, sizeof(text) - 1, 0);
+
+			if (n <= 0)
+				die("pread");
+			text[n] = '\0';
+			sum += strtol(text, NULL, 10);
+		}
+		samples++;
+		next += period;
+		at.tv_sec = next / 1000000000;
+		at.tv_nsec = next % 1000000000;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+	}
+	print_cost(share_since(m), (now_ns() - begun) / 1e9, samples);
+	fprintf(stderr, "bench: sum %llu\n", (unsigned long long)sum);
+}
+
+/* CMD gets rate and duration as its last arguments, and prints how often it read. */
+static void other(uint32_t hz, unsigned int seconds, char **cmd, int n)
+{
+	char rate[16], duration[16], text[32] = "";
+	char *argv[16] = { NULL };
+	uint64_t begun;
+	struct mark m;
+	int fd[2], i;
+
+	for (i = 0; i < n && i < 12; i++)
+		argv[i] = cmd[i];
+	snprintf(rate, sizeof(rate), "%u", hz);
+	snprintf(duration, sizeof(duration), "%u", seconds);
+	argv[i++] = rate;
+	argv[i++] = duration;
+	if (pipe(fd))
+		die("pipe");
+	if (!fork()) {
+		dup2(fd[1], STDOUT_FILENO);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	close(fd[1]);
+	/* It says "ready" once it has started, so that starting is not counted. */
+	if (read(fd[0], text, 6) != 6)
+		die(cmd[0]);
+	start_spinner();
+	begun = now_ns();
+	m = mark();
+	i = read(fd[0], text, sizeof(text) - 1);
+	if (i <= 0)
+		die(cmd[0]);
+	print_cost(share_since(m), (now_ns() - begun) / 1e9, atof(text));
+}
+
+static void idle(unsigned int seconds)
+{
+	struct mark m;
+
+	start_spinner();
+	sleep_ms(100);
+	m = mark();
+	sleep_ms(seconds * 1000);
+	print_cost(share_since(m), seconds, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	long a = argc > 2 ? atol(argv[2]) : 0, b = argc > 3 ? atol(argv[3]) : 0;
+
+	signal(SIGPIPE, SIG_IGN);
+	if (!strcmp(what, "idle"))
+		idle(a);
+	else if (!strcmp(what, "ours"))
+		ours(a, b, argc > 4 ? atol(argv[4]) : UINT32_MAX);
+	else if (!strcmp(what, "sysfs"))
+		sysfs(a, b);
+	else if (!strcmp(what, "other"))
+		other(a, b, argv + 4, argc - 4);
+	else
+		return 2;
+	kill(spinner, SIGKILL);
+	return 0;
+}
