@@ -122,6 +122,39 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *e
  * 0: none), 0 or a negative errno. */
 int jetwatt_board_saved(struct jetwatt_board *b, int *owner);
 
+/**
+ * struct jetwatt_board_sensors - how the power sensors are to convert
+ * @averages: conversions that a value is the mean of (1, 4, 16, ... 1024), 0: as it is
+ * @refresh_ms: time in which a chip converts all its channels once; the nearest
+ *	that it can; -1: as it is
+ * @bus_khz: clock of the bus that they are on, 100 or 400; 0: as it is
+ */
+struct jetwatt_board_sensors {
+	unsigned int averages, bus_khz;
+	int refresh_ms;
+};
+
+/**
+ * jetwatt_board_sensors_set() - change that, by way of the hwmon driver's and
+ * the adapter's own attributes
+ *
+ * What was before is written to @state/sensors first. It comes back with
+ * jetwatt_board_sensors_back(); if this process ends in any other way, a guardian
+ * process that is started here brings it back.
+ * Return: 0; -EBUSY: another process does this; -EOPNOTSUPP: there is no such
+ * attribute; -EINVAL: the chips do not take such a value; -EPERM; -EIO; other
+ * negative errno. Then all is as before.
+ */
+int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_board_sensors *want,
+			      struct jetwatt_board_error *err);
+
+/* As before again. Return: 0; -EIO: something did not come back. */
+int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_board_error *err);
+
+/* The same for what a process has left whose guardian is gone too. Return: 0;
+ * -ENOENT: nothing saved in this boot; -EBUSY: it still lives; -EBADMSG; -EPERM; -EIO. */
+int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_board_error *err);
+
 /* "c8-1728000-g624750000-e3199000000" both ways: cores, cpu kHz, gpu Hz, emc Hz.
  * parse also takes "MAXN": the highest step of each; that it is a mode of the
  * board is for jetwatt_board_apply() to say.

@@ -9,6 +9,8 @@
 #include "board/board.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 #define CPUS_MAX	128
 #define POLICIES_MAX	32
@@ -86,6 +88,7 @@ struct jetwatt_board {
 	int nr_cores, nr_cpu, nr_gpu, nr_emc;
 
 	int lease;				/* -1: not ours */
+	int guardian;				/* of the sensors' settings, -1: none */
 	bool have_saved;			/* @saved is what the file holds */
 	struct jetwatt_board_state saved;
 };
@@ -139,8 +142,29 @@ int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state 
 
 /* lease.c */
 const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, char *buf);
+int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *taken,
+		       struct jetwatt_board_error *err);
 int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_board_error *err);
 void jetwatt_lease_release(struct jetwatt_board *b);
+
+/* sealed.c: @leaf is a file in the state directory, @kind the first word in it */
+#define JETWATT_SEALED_MAX	16384
+void jetwatt_sealed_begin(const struct jetwatt_board *b, const char *kind, FILE *f);
+int jetwatt_sealed_end(FILE *f, const char *buf);
+int jetwatt_sealed_store(struct jetwatt_board *b, const char *leaf, const char *text, int len,
+			 struct jetwatt_board_error *err);
+ssize_t jetwatt_sealed_load(const struct jetwatt_board *b, const char *leaf, char *path,
+			    char *text);
+const char *jetwatt_sealed_intact(const char *kind, char *text, size_t len, char *boot);
+bool jetwatt_sealed_now(const struct jetwatt_board *b, const char *boot);
+int jetwatt_sealed_delete(struct jetwatt_board *b, const char *leaf,
+			  struct jetwatt_board_error *err);
+
+/* sensors.c */
+int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_board_error *err);
+
+/* guardian.c */
+int jetwatt_guardian_start(struct jetwatt_board *b, int lock, struct jetwatt_board_error *err);
 
 /* saved.c */
 bool jetwatt_saved_old(const struct jetwatt_board *b);

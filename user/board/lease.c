@@ -42,22 +42,25 @@ static int make_state_dir(const struct jetwatt_board *b, struct jetwatt_board_er
 }
 
 /**
- * jetwatt_lease_take() - become the one writer
+ * jetwatt_lease_lock() - take a lock in the state directory
+ * @leaf: its file
+ * @taken: what to say if somebody else has it
  *
  * The lock goes with the process, whatever becomes of it. 0600: who may open
  * the file may lock it.
+ *
+ * Return: a descriptor; -EBUSY: another process has it; -EPERM; other negative errno.
  */
-int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *taken,
+		       struct jetwatt_board_error *err)
 {
 	char path[PATH_LEN], pid[16] = "";
 	int fd, rc;
 
-	if (b->lease >= 0)
-		return 0;
 	rc = make_state_dir(b, err);
 	if (rc)
 		return rc == -EACCES ? -EPERM : rc;
-	fd = open(jetwatt_lease_path(b, "lease", path),
+	fd = open(jetwatt_lease_path(b, leaf, path),
 		  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return jetwatt_error_sys(err, -errno, "cannot take the lease %s", path);
@@ -72,7 +75,7 @@ int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_board_error *err)
 			if (pread(fd, pid, sizeof(pid) - 1, 0) < 0 || !pid[0])
 				snprintf(pid, sizeof(pid), "?");
 			pid[strcspn(pid, "\n")] = '\0';
-			rc = jetwatt_board_error_set(err, -EBUSY, "another jetwatt controls this board");
+			rc = jetwatt_board_error_set(err, -EBUSY, "%s", taken);
 			jetwatt_error_why(err, "process %s holds the lease %s", pid, path);
 			jetwatt_error_fix(err, "wait until it ends, or end it: kill %s", pid);
 		}
@@ -85,6 +88,19 @@ int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_board_error *err)
 		close(fd);
 		return rc;
 	}
+	return fd;
+}
+
+/* Become the one writer of knobs. */
+int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	int fd;
+
+	if (b->lease >= 0)
+		return 0;
+	fd = jetwatt_lease_lock(b, "lease", "another jetwatt controls this board", err);
+	if (fd < 0)
+		return fd;
 	b->lease = fd;
 	return 0;
 }

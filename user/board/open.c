@@ -153,6 +153,7 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 	if (!b)
 		return jetwatt_error_sys(err, -ENOMEM, "cannot look at the board");
 	b->lease = -1;
+	b->guardian = -1;
 	b->write = roots->write;
 	b->arg = roots->arg;
 	snprintf(b->sys, sizeof(b->sys), "%s", roots->sys ? roots->sys : "/sys");
@@ -181,6 +182,7 @@ void jetwatt_board_close(struct jetwatt_board *b)
 {
 	if (!b)
 		return;
+	jetwatt_board_sensors_back(b, NULL);
 	jetwatt_lease_release(b);
 	free(b);
 }

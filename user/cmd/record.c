@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "follow.h"
 #include "reach.h"
 #include "replay.h"
+#include "sensors.h"
 #include "summary.h"
 #include "verbs.h"
 
@@ -23,6 +25,7 @@ enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, TRIGGER, PRE, POST };
 
 struct input {
 	struct jetwatt_args args;
+	struct jetwatt_sensors_args sensors;
 	struct jetwatt_args_job job;
 	const char *out;
 	double for_s, rate_hz, pre_s, post_s;
@@ -298,20 +301,27 @@ static int run(const struct input *in, struct record *rec, const struct jetwatt_
 
 int jetwatt_cmd_record(int argc, char **argv)
 {
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_sensors_argp, offsetof(struct input, sensors) }, { NULL, 0 },
+	};
 	struct input in = { .pre_s = 10, .post_s = 10 };
 	struct record rec = { .fd = STDOUT_FILENO };
 	struct jetwatt_board *board = NULL;
-	int err;
+	int err, late;
 
-	jetwatt_args_parse("record", "-o FILE -p PID\n-o FILE -- COMMAND [ARGUMENT...]\n-o FILE --trigger WHAT",
-			   "Every sample and every wait of a job, into a trace (.jwt).\v"
-			   "With a command, its exit status is that of record. jetwatt report, export, "
-			   "compare and top read the trace, also while it is being written.", options,
-			   parse, argc, argv, &in);
+	jetwatt_args_parse_with("record",
+				"-o FILE -p PID\n-o FILE -- COMMAND [ARGUMENT...]\n-o FILE --trigger WHAT",
+				"Every sample and every wait of a job, into a trace (.jwt).\v"
+				"With a command, its exit status is that of record. jetwatt report, "
+				"export, compare and top read the trace, also while it is being "
+				"written.", options, parse, group, argc, argv, &in);
 	err = jetwatt_reach_board(&board);
 	if (err)
 		return err;
-	err = jetwatt_watch_open(&rec.watch, board, in.rate_hz);
+	jetwatt_watch_init(&rec.watch);
+	err = jetwatt_sensors_begin(&in.sensors, board);
+	if (!err)
+		err = jetwatt_watch_open(&rec.watch, board, in.rate_hz);
 	if (err)
 		goto out;
 	/* A fast power trace tells what was computed: it is nobody else's. */
@@ -324,6 +334,8 @@ int jetwatt_cmd_record(int argc, char **argv)
 out:
 	jetwatt_child_stop(&rec.watch.child);
 	jetwatt_watch_close(&rec.watch);
+	late = jetwatt_sensors_end(&in.sensors, board);
+	err = err ? err : late;
 	jetwatt_trace_writer_free(rec.writer);
 	if (rec.path && rec.fd >= 0)
 		close(rec.fd);

@@ -45,7 +45,7 @@ int jetwatt_cmd_restore(int argc, char **argv)
 	struct jetwatt_board *board = NULL;
 	sigset_t set;
 	struct input in = { 0 };
-	int err;
+	int err, sensors, code = 0;
 
 	jetwatt_args_parse_with("restore", NULL, "Bring back what the board was before the first switch.", NULL,
 				NULL, group, argc, argv, &in);
@@ -53,13 +53,15 @@ int jetwatt_cmd_restore(int argc, char **argv)
 	err = jetwatt_reach_board(&board);
 	if (err)
 		return err;
+	sensors = jetwatt_board_sensors_restore(board, &e);
+	/* A process that still uses them will bring them back itself. */
+	if (sensors && sensors != -ENOENT && sensors != -EBUSY)
+		code = jetwatt_error_board(sensors, &e);
 	err = jetwatt_board_restore(board, &e);
 	if (err && err != -ENOENT)
-		err = jetwatt_error_board(err, &e);
-	else {
-		say(board, &in, !err);
-		err = 0;
-	}
+		code = jetwatt_error_board(err, &e);
+	else
+		say(board, &in, !err || !sensors);
 	jetwatt_board_close(board);
-	return err;
+	return code;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "meter.h"
 #include "reach.h"
 #include "rule.h"
+#include "sensors.h"
 #include "summary.h"
 #include "usage.h"
 #include "verbs.h"
@@ -22,6 +24,7 @@ enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, FAIL_IF, PROBE, CGROUP };
 
 struct input {
 	struct jetwatt_args args;
+	struct jetwatt_sensors_args sensors;
 	struct jetwatt_args_job job;
 	const char *out, *rails, *fail_if;
 	double for_s, rate_hz;
@@ -314,14 +317,17 @@ static int all(struct stat_verb *v)
 
 int jetwatt_cmd_stat(int argc, char **argv)
 {
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_sensors_argp, offsetof(struct input, sensors) }, { NULL, 0 },
+	};
 	struct input in = { 0 };
 	struct stat_verb v = { .in = &in, .f = stdout };
-	int err;
+	int err, late;
 
-	jetwatt_args_parse("stat", "-p PID\n--cgroup PATH\n-- COMMAND [ARGUMENT...]",
-			   "Time, power and energy per minibatch of an unmodified training job.\v"
-			   "With a command, its exit status is that of stat.", options, parse, argc,
-			   argv, &in);
+	jetwatt_args_parse_with("stat", "-p PID\n--cgroup PATH\n-- COMMAND [ARGUMENT...]",
+				"Time, power and energy per minibatch of an unmodified training job.\v"
+				"With a command, its exit status is that of stat.", options, parse,
+				group, argc, argv, &in);
 	err = jetwatt_reach_board(&v.board);
 	if (err)
 		return err;
@@ -337,7 +343,12 @@ int jetwatt_cmd_stat(int argc, char **argv)
 	else if (!v.f)
 		err = unwritable(&in);
 	else
+		err = jetwatt_sensors_begin(&in.sensors, v.board);
+	if (!err) {
 		err = all(&v);
+		late = jetwatt_sensors_end(&in.sensors, v.board);
+		err = err ? err : late;
+	}
 	if (v.f && v.f != stdout)
 		fclose(v.f);
 	free(v.figures);

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=2 icount timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# Averaging, conversions and bus clock: changed for whoever asks, saved before,
+# and as before afterwards, whatever becomes of who has asked.
+. "${0%/*}/common.inc"
+plan 13
+
+saved=/var/lib/jetwatt/sensors
+adapter=/sys/bus/i2c/devices/i2c-1/bus_clk_rate
+sensor=$(echo /sys/bus/i2c/devices/1-0040/hwmon/hwmon*)
+
+# What the drivers say, and below them the chips.
+settings()
+{
+	for f in $adapter /sys/bus/i2c/devices/1-004?/hwmon/hwmon*/samples \
+		 /sys/bus/i2c/devices/1-004?/hwmon/hwmon*/update_interval; do
+		echo "$f $(cat "$f")"
+	done
+	sleep 1
+	jetwatt list chips --json | grep -o '"config": *[0-9]*'
+}
+
+# back SECONDS: as at the beginning, at the latest then?
+back()
+{
+	for i in $(seq "$1"); do
+		[ ! -e $saved ] && break
+		sleep 1
+	done
+	settings > "$T/now"
+	[ ! -e $saved ] || { echo "# $saved is still there"; return 1; }
+	cmp -s "$T/before" "$T/now" || { diff "$T/before" "$T/now" | sed 's/^/# /'; return 1; }
+}
+
+# changed: wait until somebody has changed them
+changed()
+{
+	for i in $(seq 100); do
+		[ "$(cat "$sensor/samples")" = 4 ] && [ -e $saved ] && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# Averages that make an interval mean something else to the driver that writes it.
+echo 16 > "$sensor/samples"
+sleep 1
+settings > "$T/before"
+
+cat > "$T/job" << EOF2
+cat $saved $adapter $sensor/samples $sensor/update_interval > $T/during
+sleep 4
+EOF2
+run jetwatt stat --json -o "$T/as_is" -- sleep 4
+run jetwatt stat --averages 1 --refresh-ms 1 --bus-khz 400 --json -o "$T/raised" -- sh "$T/job"
+exits 0 && [ "$(tail -n 3 "$T/during" | xargs)" = "400000 1 1" ]
+result $? "asked for: averages, interval, bus clock"
+
+grep -q "^chip .*1-0040.* 16 7$" "$T/during" && grep -q "^adapter .*bus_clk_rate 100000$" "$T/during" &&
+	grep -q "^sum " "$T/during"
+result $? "saved on disk before"
+
+awk -v a="$(number read_hz "$T/as_is")" -v b="$(number read_hz "$T/raised")" \
+	-v f="$(number fresh_hz "$T/as_is")" -v g="$(number fresh_hz "$T/raised")" 'BEGIN {
+	print "# read " a " -> " b " Hz, fresh " f " -> " g " Hz"
+	exit !(f > 140 && f < 160 && b > 3 * a && g > 4 * f && g <= b + 1) }'
+result $? "rates go up, and say so"
+
+back 1
+result $? "as before at the end"
+
+jetwatt stat --averages 4 -- sleep 60 > /dev/null 2>&1 &
+pid=$!
+changed
+result $? "while it runs"
+
+run jetwatt stat --averages 64 -- true
+exits 1 && form && says "has changed the sensors" && [ "$(cat "$sensor/samples")" = 4 ]
+result $? "one at a time"
+
+kill -KILL $pid
+wait $pid 2> /dev/null
+back 5
+result $? "killed: a guardian brings it back"
+
+jetwatt record -o "$T/trace" --averages 4 --refresh-ms 3 -p $$ > /dev/null 2>&1 &
+pid=$!
+changed && kill -TERM $pid
+wait $pid
+back 1
+result $? "ended by a signal: as before"
+
+jetwatt stat --averages 4 -- sleep 60 > /dev/null 2>&1 &
+pid=$!
+changed
+for p in /proc/[0-9]*; do
+	[ "$(cat "$p/comm" 2> /dev/null)" = jetwatt-guard ] && kill -KILL "${p#/proc/}"
+done
+kill -KILL $pid
+wait $pid 2> /dev/null
+sleep 1
+[ -e $saved ] && [ "$(cat "$sensor/samples")" = 4 ] && run jetwatt restore && exits 0 && back 1
+result $? "guardian killed too: restore brings it back"
+
+run jetwatt stat --averages 5 -- true
+exits 2 && form && back 1
+result $? "not what a chip can average: as before"
+
+run jetwatt stat --bus-khz 250 -- true
+exits 2 && form && back 1
+result $? "not a clock for the bus"
+
+echo spoiled >> $saved
+run jetwatt stat --averages 4 -- true
+exits 1 && form && says "can't be used" && rm $saved && back 1
+result $? "spoiled settings are not used, and not overwritten"
+
+rmmod ina3221
+run jetwatt stat --averages 4 -- true
+exits 5 && form && says "ina3221"
+result $? "no driver, no settings"
+finish

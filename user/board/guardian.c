@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The guardian of the sensors' settings: a process that waits until we say that
+ * we are done, or are gone in whatever way, and then puts back what was before.
+ */
+#include "board/knobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Nothing that anybody waits for may stay open here: pipes, the module's socket. */
+static void close_others(int ours, int lock)
+{
+	long max = sysconf(_SC_OPEN_MAX);
+	int null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	for (int fd = 3; fd < (max > 0 && max < 65536 ? max : 65536); fd++)
+		if (fd != ours && fd != lock)
+			close(fd);
+}
+
+static void __attribute__((noreturn)) guard(struct jetwatt_board *b, int ours, int lock)
+{
+	char c;
+	int rc;
+
+	setsid();
+	prctl(PR_SET_NAME, "jetwatt-guard");
+	/* Who ends us ends the promise: what ends others in a group does not. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	close_others(ours, lock);
+	if (chdir("/"))
+		errno = 0;
+	while (read(ours, &c, 1) < 0 && errno == EINTR)
+		;
+	rc = jetwatt_sensors_put_back(b, NULL);
+	if (write(ours, &rc, sizeof(rc)) < 0)
+		errno = 0;
+	_exit(rc != 0);
+}
+
+/**
+ * jetwatt_guardian_start() - have one
+ * @lock: held by it until it has done its work
+ *
+ * Not a child that anybody would have to wait for: it belongs to init.
+ */
+int jetwatt_guardian_start(struct jetwatt_board *b, int lock, struct jetwatt_board_error *err)
+{
+	int pair[2], status;
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return jetwatt_error_sys(err, -errno, "cannot start a guardian");
+	pid = fork();
+	if (!pid) {
+		close(pair[0]);
+		pid = fork();
+		if (!pid)
+			guard(b, pair[1], lock);
+		_exit(pid < 0);
+	}
+	close(pair[1]);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid < 0 || status) {
+		close(pair[0]);
+		return jetwatt_error_sys(err, -EAGAIN, "cannot start a guardian");
+	}
+	b->guardian = pair[0];
+	return 0;
+}
+
+int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	int rc = 0;
+	ssize_t got;
+
+	if (b->guardian < 0)
+		return 0;
+	shutdown(b->guardian, SHUT_WR);
+	do
+		got = read(b->guardian, &rc, sizeof(rc));
+	while (got < 0 && errno == EINTR);
+	close(b->guardian);
+	b->guardian = -1;
+	/* Somebody has killed it, or it could not do it: the same once more, and say why not. */
+	if (got != sizeof(rc) || rc)
+		rc = jetwatt_board_sensors_restore(b, err);
+	return rc == -ENOENT ? 0 : rc;
+}

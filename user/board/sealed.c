@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What must outlive us, in files of the state directory: lines of text, of
+ * which the first two say what it is and of which boot, and the last one is a
+ * checksum of those before. Such a file is on disk as a whole or not at all.
+ */
+#include "board/knobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* CRC-32 as in IEEE 802.3: finds every burst of up to 32 bits. */
+static uint32_t checksum(const char *p, size_t len)
+{
+	uint32_t crc = UINT32_MAX;
+
+	while (len--) {
+		crc ^= (unsigned char)*p++;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	return ~crc;
+}
+
+static void boot_id(const struct jetwatt_board *b, char *buf, size_t len)
+{
+	char path[PATH_LEN];
+	ssize_t got = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/sys/kernel/random/boot_id", b->proc);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = read(fd, buf, len - 1);
+		close(fd);
+	}
+	buf[got < 0 ? 0 : got] = '\0';
+	buf[strcspn(buf, " \n")] = '\0';
+	if (!buf[0])
+		snprintf(buf, len, "unknown");
+}
+
+/* What such a file begins with: @kind, the version of its form, the boot. */
+void jetwatt_sealed_begin(const struct jetwatt_board *b, const char *kind, FILE *f)
+{
+	char boot[64];
+
+	boot_id(b, boot, sizeof(boot));
+	fprintf(f, "%s 1\nboot %s\n", kind, boot);
+}
+
+/* Ends the text in @buf and closes @f, which fmemopen() has put there.
+ * Return: its length; -EOVERFLOW. */
+int jetwatt_sealed_end(FILE *f, const char *buf)
+{
+	long end;
+
+	fflush(f);
+	end = ftell(f);
+	fprintf(f, "sum %08" PRIx32 "\n", end > 0 ? checksum(buf, (size_t)end) : 0);
+	if (fflush(f) || ferror(f) || (end = ftell(f)) <= 0)
+		end = -EOVERFLOW;
+	fclose(f);
+	return (int)end;
+}
+
+/* @text to the file @leaf: whole, on disk, or not at all. */
+int jetwatt_sealed_store(struct jetwatt_board *b, const char *leaf, const char *text, int len,
+			 struct jetwatt_board_error *err)
+{
+	char path[PATH_LEN], temp[PATH_LEN], fresh[NAME_LEN];
+	int fd, dir = -1, rc;
+	ssize_t put;
+
+	snprintf(fresh, sizeof(fresh), "%s.new", leaf);
+	jetwatt_lease_path(b, leaf, path);
+	jetwatt_lease_path(b, fresh, temp);
+	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return jetwatt_error_sys(err, -errno, "cannot save the board's state in %s", temp);
+	put = write(fd, text, (size_t)len);
+	/* Less than a page, but not all of it: the disk is full. */
+	rc = put == len ? 0 : put < 0 ? -errno : -ENOSPC;
+	if (!rc && fsync(fd))
+		rc = -errno;
+	if (close(fd) && !rc)
+		rc = -errno;
+	if (!rc && rename(temp, path))
+		rc = -errno;
+	if (!rc) {
+		dir = open(b->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (dir < 0 || fsync(dir))
+			rc = -errno;
+	}
+	if (dir >= 0)
+		close(dir);
+	if (!rc)
+		return 0;
+	unlink(temp);
+	return jetwatt_error_sys(err, rc, "cannot save the board's state in %s", path);
+}
+
+/* The file @leaf to @text of JETWATT_SEALED_MAX, its name to @path of PATH_LEN.
+ * Return: its length or a negative errno. */
+ssize_t jetwatt_sealed_load(const struct jetwatt_board *b, const char *leaf, char *path, char *text)
+{
+	int fd = open(jetwatt_lease_path(b, leaf, path), O_RDONLY | O_CLOEXEC);
+	ssize_t len;
+
+	if (fd < 0)
+		return -errno;
+	len = read(fd, text, JETWATT_SEALED_MAX - 1);
+	len = len < 0 ? -errno : len;
+	close(fd);
+	text[len < 0 ? 0 : len] = '\0';
+	return len;
+}
+
+/* Is it all there, and as it was written? Cuts off the last line and finds the
+ * boot. NULL, or what is wrong. */
+const char *jetwatt_sealed_intact(const char *kind, char *text, size_t len, char *boot)
+{
+	size_t n = strlen(kind);
+	char *sum;
+
+	if (memchr(text, '\0', len))
+		return "it holds a zero byte";
+	if (strncmp(text, kind, n) || text[n] != ' ')
+		return "it does not begin as one";
+	if (strncmp(text + n + 1, "1\n", 2))
+		return "it was written by another version of jetwatt";
+	sum = strstr(text, "\nsum ");
+	if (!sum)
+		return "its end is missing";
+	sum++;
+	if (strspn(sum + 4, "0123456789abcdef") != 8 || strcmp(sum + 12, "\n"))
+		return "its end is missing";
+	if (strtoul(sum + 4, NULL, 16) != checksum(text, (size_t)(sum - text)))
+		return "its checksum does not match";
+	*sum = '\0';
+	return sscanf(text + n + 3, "boot %63s", boot) == 1 ? NULL : "a line is not of the known form";
+}
+
+/* Is it the boot that we are in? */
+bool jetwatt_sealed_now(const struct jetwatt_board *b, const char *boot)
+{
+	char now[64];
+
+	boot_id(b, now, sizeof(now));
+	return !strcmp(boot, now);
+}
+
+int jetwatt_sealed_delete(struct jetwatt_board *b, const char *leaf,
+			  struct jetwatt_board_error *err)
+{
+	char path[PATH_LEN];
+	int dir;
+
+	if (unlink(jetwatt_lease_path(b, leaf, path)) && errno != ENOENT)
+		return jetwatt_error_sys(err, -errno, "cannot delete %s", path);
+	dir = open(b->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir >= 0) {
+		fsync(dir);
+		close(dir);
+	}
+	return 0;
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How the power sensors convert, and the clock of their bus: changed only for
+ * somebody who has asked for it, through the attributes of the drivers that own
+ * them, and never left like that. The file "sensors" says what was before:
+ *
+ *	jetwatt-sensors 1
+ *	boot 6f0d...
+ *	chip bus/i2c/drivers/ina3221/1-0040/hwmon/hwmon2 64 7	samples, update_interval
+ *	adapter bus/i2c/devices/i2c-1/bus_clk_rate 100000
+ *	sum 1c291ca3
+ */
+#include "board/knobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KIND		"jetwatt-sensors"
+#define LEAF		"sensors"
+#define DRIVERS		"bus/i2c/drivers"
+#define CHIPS_MAX	8
+#define NEAR_LEN	(PATH_LEN / 4)
+
+struct chip {
+	char dir[NEAR_LEN];		/* of its hwmon device */
+	uint64_t samples, interval;	/* of conversions; ms */
+};
+
+struct adapter {
+	char file[NEAR_LEN];
+	uint64_t hz;
+};
+
+struct settings {
+	struct chip chip[CHIPS_MAX];
+	struct adapter adapter[CHIPS_MAX];
+	int chips, adapters;
+};
+
+static int read_of(const struct jetwatt_board *b, const char *dir, const char *leaf, uint64_t *v)
+{
+	char path[PATH_LEN];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, leaf);
+	return jetwatt_sysfs_u64(b, path, v);
+}
+
+static int write_of(const struct jetwatt_board *b, const char *dir, const char *leaf, uint64_t v)
+{
+	char path[PATH_LEN];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, leaf);
+	return jetwatt_sysfs_write(b, path, v);
+}
+
+static void find_adapter(const struct jetwatt_board *b, struct settings *s, unsigned int nr)
+{
+	struct adapter *a = &s->adapter[s->adapters];
+	char file[NEAR_LEN];
+
+	/* NVIDIA's kernels up to JetPack 5 have it. */
+	snprintf(file, sizeof(file), "bus/i2c/devices/i2c-%u/bus_clk_rate", nr);
+	for (int i = 0; i < s->adapters; i++)
+		if (!strcmp(s->adapter[i].file, file))
+			return;
+	memcpy(a->file, file, sizeof(file));
+	if (s->adapters < CHIPS_MAX && !jetwatt_sysfs_u64(b, file, &a->hz))
+		s->adapters++;
+}
+
+/* A device of one of the drivers, by its name "1-0040". */
+static void find_chip(const struct jetwatt_board *b, struct settings *s, const char *driver,
+		      const char *name)
+{
+	struct chip *c = &s->chip[s->chips];
+	char path[PATH_LEN];
+	unsigned int nr, addr;
+	struct dirent *e;
+	DIR *d;
+
+	if (s->chips == CHIPS_MAX || sscanf(name, "%u-%x", &nr, &addr) != 2)
+		return;
+	if (snprintf(path, sizeof(path), "%s/" DRIVERS "/%s/%.32s/hwmon", b->sys, driver, name) >=
+	    (int)sizeof(path))
+		return;
+	d = opendir(path);
+	while (d && (e = readdir(d)))
+		if (!strncmp(e->d_name, "hwmon", 5))
+			snprintf(c->dir, sizeof(c->dir), DRIVERS "/%s/%.32s/hwmon/%.32s", driver,
+				 name, e->d_name);
+	if (!d)
+		return;
+	closedir(d);
+	if (c->dir[0] && !read_of(b, c->dir, "samples", &c->samples) &&
+	    !read_of(b, c->dir, "update_interval", &c->interval))
+		s->chips++;
+	find_adapter(b, s, nr);
+}
+
+static void look(const struct jetwatt_board *b, struct settings *s)
+{
+	static const char * const driver[] = { "ina3221", "ina238" };
+	char path[PATH_LEN];
+	struct dirent *e;
+	DIR *d;
+
+	memset(s, 0, sizeof(*s));
+	for (size_t i = 0; i < sizeof(driver) / sizeof(driver[0]); i++) {
+		snprintf(path, sizeof(path), "%s/" DRIVERS "/%s", b->sys, driver[i]);
+		d = opendir(path);
+		while (d && (e = readdir(d)))
+			find_chip(b, s, driver[i], e->d_name);
+		if (d)
+			closedir(d);
+	}
+}
+
+static int store(struct jetwatt_board *b, const struct settings *s,
+		 struct jetwatt_board_error *err)
+{
+	char text[JETWATT_SEALED_MAX];
+	FILE *f = fmemopen(text, sizeof(text), "w");
+	int len;
+
+	if (!f)
+		return -errno;
+	jetwatt_sealed_begin(b, KIND, f);
+	for (int i = 0; i < s->chips; i++)
+		fprintf(f, "chip %s %" PRIu64 " %" PRIu64 "\n", s->chip[i].dir, s->chip[i].samples,
+			s->chip[i].interval);
+	for (int i = 0; i < s->adapters; i++)
+		fprintf(f, "adapter %s %" PRIu64 "\n", s->adapter[i].file, s->adapter[i].hz);
+	len = jetwatt_sealed_end(f, text);
+	if (len < 0)
+		return jetwatt_error_sys(err, len, "cannot save the sensors' settings");
+	return jetwatt_sealed_store(b, LEAF, text, len, err);
+}
+
+static int take_line(const char *line, struct settings *s)
+{
+	struct chip *c = &s->chip[s->chips];
+	struct adapter *a = &s->adapter[s->adapters];
+	char tail;
+
+	if (s->chips < CHIPS_MAX &&
+	    sscanf(line, "chip %127s %" SCNu64 " %" SCNu64 "%c", c->dir, &c->samples, &c->interval,
+		   &tail) == 3)
+		s->chips++;
+	else if (s->adapters < CHIPS_MAX &&
+		 sscanf(line, "adapter %127s %" SCNu64 "%c", a->file, &a->hz, &tail) == 2)
+		s->adapters++;
+	else
+		return -EBADMSG;
+	return 0;
+}
+
+/* Return: 0; -ENOENT: there is none of this boot; -EBADMSG; other negative errno. */
+static int load(struct jetwatt_board *b, struct settings *s, struct jetwatt_board_error *err)
+{
+	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64], *save, *line;
+	ssize_t len = jetwatt_sealed_load(b, LEAF, path, text);
+	const char *wrong;
+	int rc = 0;
+
+	if (len == -ENOENT || len == -ENOTDIR)
+		return -ENOENT;
+	if (len < 0)
+		return jetwatt_error_sys(err, (int)len, "cannot read %s", path);
+	memset(s, 0, sizeof(*s));
+	wrong = jetwatt_sealed_intact(KIND, text, (size_t)len, boot);
+	if (!wrong && !jetwatt_sealed_now(b, boot))
+		return -ENOENT;
+	if (!wrong) {
+		strtok_r(text, "\n", &save);
+		strtok_r(NULL, "\n", &save);
+		while (!rc && (line = strtok_r(NULL, "\n", &save)))
+			rc = take_line(line, s);
+		wrong = rc ? "a line is not of the known form" : NULL;
+	}
+	if (!wrong)
+		return 0;
+	jetwatt_board_error_set(err, -EBADMSG, "the sensors' saved settings %s can't be used", path);
+	jetwatt_error_why(err, "%s", wrong);
+	jetwatt_error_fix(err, "reboot (that resets the sensors), then remove it");
+	return -EBADMSG;
+}
+
+/*
+ * The driver divides an interval that is written by the number of samples, and
+ * does not multiply by it where the interval is read: so it is written while
+ * there is one sample.
+ */
+static int put_chip(const struct jetwatt_board *b, const struct chip *c)
+{
+	uint64_t samples, interval;
+	int rc;
+
+	rc = read_of(b, c->dir, "samples", &samples);
+	/* The driver has let go of the chip meanwhile: it has begun anew. */
+	if (rc == -ENOENT)
+		return 0;
+	if (!rc)
+		rc = read_of(b, c->dir, "update_interval", &interval);
+	if (!rc && interval != c->interval) {
+		rc = samples == 1 ? 0 : write_of(b, c->dir, "samples", 1);
+		samples = 1;
+		if (!rc)
+			rc = write_of(b, c->dir, "update_interval", c->interval);
+	}
+	if (!rc && samples != c->samples)
+		rc = write_of(b, c->dir, "samples", c->samples);
+	return rc;
+}
+
+/* Everything as in @s, what can be: the first error is what is returned. */
+static int put(const struct jetwatt_board *b, const struct settings *s)
+{
+	struct settings now;
+	int first = 0, rc;
+
+	for (int i = 0; i < s->chips; i++) {
+		rc = put_chip(b, &s->chip[i]);
+		first = first ? first : rc;
+	}
+	look(b, &now);
+	for (int i = 0; i < now.adapters; i++)
+		for (int k = 0; k < s->adapters; k++) {
+			if (strcmp(now.adapter[i].file, s->adapter[k].file) ||
+			    now.adapter[i].hz == s->adapter[k].hz)
+				continue;
+			rc = jetwatt_sysfs_write(b, s->adapter[k].file, s->adapter[k].hz);
+			first = first ? first : rc;
+		}
+	return first;
+}
+
+/* Do the same chips say the same now? An interval is what the chip can do nearest: @exact or not. */
+static bool same(const struct jetwatt_board *b, const struct settings *s, bool exact)
+{
+	struct settings now;
+
+	look(b, &now);
+	for (int i = 0; i < now.chips; i++)
+		for (int k = 0; k < s->chips; k++)
+			if (!strcmp(now.chip[i].dir, s->chip[k].dir) &&
+			    (now.chip[i].samples != s->chip[k].samples ||
+			     (exact && now.chip[i].interval != s->chip[k].interval)))
+				return false;
+	for (int i = 0; i < now.adapters; i++)
+		for (int k = 0; k < s->adapters; k++)
+			if (!strcmp(now.adapter[i].file, s->adapter[k].file) &&
+			    now.adapter[i].hz != s->adapter[k].hz)
+				return false;
+	return true;
+}
+
+/* What was before, from the file; it stays if something does not come back. */
+int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	struct settings s;
+	int rc = load(b, &s, err);
+
+	if (rc)
+		return rc;
+	rc = put(b, &s);
+	if (!rc && !same(b, &s, true))
+		rc = -EIO;
+	if (rc)
+		return jetwatt_error_sys(err, rc, "the sensors' settings did not come back");
+	return jetwatt_sealed_delete(b, LEAF, err);
+}
+
+static int lock(struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	return jetwatt_lease_lock(b, "sensors.lease", "another jetwatt has changed the sensors", err);
+}
+
+int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	struct settings s;
+	int rc = load(b, &s, err), fd;
+
+	if (rc)
+		return rc;
+	fd = lock(b, err);
+	if (fd < 0)
+		return fd;
+	/* Whoever had it may have brought it back meanwhile. */
+	rc = jetwatt_sensors_put_back(b, err);
+	close(fd);
+	return rc;
+}
+
+static int unsupported(struct jetwatt_board_error *err, const char *what, const char *fix)
+{
+	jetwatt_board_error_set(err, -EOPNOTSUPP, "%s", what);
+	jetwatt_error_why(err, "this kernel has no attribute for it");
+	jetwatt_error_fix(err, "%s", fix);
+	return -EOPNOTSUPP;
+}
+
+static int plan(const struct jetwatt_board_sensors *want, const struct settings *before,
+		struct settings *after, struct jetwatt_board_error *err)
+{
+	*after = *before;
+	if ((want->averages || want->refresh_ms >= 0) && !before->chips)
+		return unsupported(err, "the sensors' averaging cannot be changed",
+				   "sudo modprobe ina3221: its samples and update_interval are what is used");
+	if (want->bus_khz && !before->adapters)
+		return unsupported(err, "the clock of the sensors' bus cannot be changed",
+				   "clock-frequency in the device tree sets it (JetPack 6 and 7)");
+	for (int i = 0; i < after->chips; i++) {
+		if (want->averages)
+			after->chip[i].samples = want->averages;
+		if (want->refresh_ms >= 0)
+			after->chip[i].interval = (uint64_t)want->refresh_ms;
+	}
+	for (int i = 0; i < after->adapters && want->bus_khz; i++)
+		after->adapter[i].hz = want->bus_khz * 1000ull;
+	return 0;
+}
+
+int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_board_sensors *want,
+			      struct jetwatt_board_error *err)
+{
+	struct settings before, after;
+	int fd = lock(b, err), rc;
+
+	if (fd < 0)
+		return fd;
+	/* What somebody has left is not how it was. */
+	rc = jetwatt_sensors_put_back(b, err);
+	if (rc && rc != -ENOENT)
+		goto unlock;
+	look(b, &before);
+	rc = plan(want, &before, &after, err);
+	if (!rc)
+		rc = store(b, &before, err);
+	if (!rc)
+		rc = jetwatt_guardian_start(b, fd, err);
+	if (rc)
+		goto unlock;
+	rc = put(b, &after);
+	if (rc)
+		rc = jetwatt_error_sys(err, rc, "the sensors' settings cannot be changed");
+	else if (!same(b, &after, false)) {
+		rc = jetwatt_board_error_set(err, -EINVAL, "the sensors do not take these settings");
+		jetwatt_error_why(err, "they read back as others");
+		jetwatt_error_fix(err, "averages are 1, 4, 16, 64, 128, 256, 512 or 1024");
+	}
+	if (rc)
+		jetwatt_board_sensors_back(b, NULL);
+unlock:
+	/* The guardian has a copy, and so the lock. */
+	close(fd);
+	return rc;
+}
