@@ -9,7 +9,7 @@ knobs > "$T/before"
 mode=c6-1574400-g318750000-e2133000000
 
 run jetwatt doctor
-exits 0 && shows " usable" "ok   board" "ok   module" "ok   bpf"
+exits 0 && shows " usable" "ok   board" "ok   module" "ok   bpf" "ok   access" "ok   own cost"
 result $? "doctor: usable"
 
 for what in "" list\ rails list\ chips list\ clocks list\ knobs doctor --help stat\ --help \

@@ -16,6 +16,7 @@
 #include "jetwatt.h"
 #include "keep.h"
 #include "out/json.h"
+#include "own.h"
 #include "reach.h"
 #include "screen.h"
 #include "sign.h"
@@ -234,6 +235,39 @@ static void check_rails(struct doctor *d)
 		say(d, OK, 0, "rate", NULL, "%u Hz, the highest possible", config.rate_max_hz);
 }
 
+/* A fast power trace tells what was computed: is it kept from others? */
+static void check_access(struct doctor *d)
+{
+	int leaks = jetwatt_own_leaks();
+
+	if (leaks == 1)
+		say(d, FAIL, JETWATT_EXIT_FAILED, "access", "sudo modprobe -r jetwatt, and tell its authors",
+		    "a process without privileges gets power samples");
+	else if (leaks == -EPERM || leaks == -EACCES)
+		say(d, WARN, 0, "access", "sudo jetwatt doctor", "not checked: needs root");
+	else if (leaks)
+		say(d, WARN, 0, "access", "dmesg | grep jetwatt", "not checked: %s", strerror(-leaks));
+	else
+		say(d, OK, 0, "access", NULL,
+		    "no samples for nobody, nor for root of a user namespace (tried)");
+}
+
+static void check_own(struct doctor *d)
+{
+	struct jetwatt_own o;
+
+	if (jetwatt_own_cost(&o))
+		return;
+	if (o.core_w > 2 * o.error_w)
+		say(d, OK, 0, "own cost", NULL,
+		    "%.2f %% of a core, an estimated %.1f mW (a busy core: %.2f +- %.2f W)",
+		    100 * o.share, 1e3 * o.share * o.core_w, o.core_w, o.error_w);
+	else
+		say(d, OK, 0, "own cost", NULL,
+		    "%.2f %% of a core; what that is in W cannot be told here",
+		    100 * o.share);
+}
+
 static void ignore(const struct jetwatt_sync *s, void *arg)
 {
 	(void)s;
@@ -425,6 +459,8 @@ int jetwatt_cmd_doctor(int argc, char **argv)
 		if (d.jw) {
 			check_chips(&d);
 			check_rails(&d);
+			check_access(&d);
+			check_own(&d);
 		}
 		check_probe(&d);
 		if (d.board)
