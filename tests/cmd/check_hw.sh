@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=2 icount timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221" files="build/arm64/hw-measure:/hw/hw-measure;tests/hw/check:/hw/check"
+# guest: smp=2 icount timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221" files="build/arm64/hw-measure:/hw/hw-measure;tests/hw/check:/hw/check"
 # make check-hw, as somebody with a board would run it: the whole flow passes,
-# and leaves nothing behind.
+# and leaves nothing behind; a board that is not well fails, and is left as it
+# was all the same, also when somebody stops it half-way.
 . "${0%/*}/common.inc"
-plan 5
+plan 10
 
 ln -s /bin/jetwatt /lib/modules/jetwatt/jetwatt.ko /hw/
 export HW_SECONDS=2 HW_REPORT=$T/report HW_JOB="/bin/train --seconds 3"
@@ -16,7 +17,7 @@ cat > /bin/tegrastats <<EOF2
 while :; do
 	for c in 1 2 3; do
 		mv=\$(cat $sensor/in\${c}_input) ma=\$(cat $sensor/curr\${c}_input)
-		p=\$((mv * ma / 1000))
+		p=\$((mv * ma / 1000 * \$(cat /tmp/tegrastats.times)))
 		printf '%s %smW/%smW ' "\$(cat $sensor/in\${c}_label)" \$p \$p
 	done
 	echo
@@ -24,6 +25,7 @@ while :; do
 done
 EOF2
 chmod +x /bin/tegrastats
+echo 1 > /tmp/tegrastats.times
 
 # An alarm that nobody has read yet.
 cat "$sensor/curr1_crit_alarm" "$sensor/curr1_crit_alarm" > /dev/null
@@ -48,4 +50,37 @@ result $? "knobs and module are as before"
 
 [ "$(cat "$sensor/curr1_crit_alarm")" = 1 ]
 result $? "the alarm is still there"
-exit $failed
+
+# Somebody else's tegrastats, and a job that never waits for a GPU.
+echo 2 > /tmp/tegrastats.times
+export HW_JOB=/bin/true
+run timeout 150 /hw/check /hw
+exits 1 && ! shows PASS > /dev/null && shows "^FAIL: 2; report"
+result $? "a board that is not well fails"
+
+shows "^FAIL .*tegrastats" "^FAIL .*CUDA" "ok .*rate" "ok .*knob: restored" "ok .*as before" &&
+	grep -q "^FAIL: 2" "$T/report"
+result $? "it says what, and the rest is tried"
+
+as_before "$T/before" && [ ! -d /sys/module/jetwatt ]
+result $? "knobs and module are as before then too"
+
+# Stopped while the knob is switched, at the latest: it has come so far when it says so.
+echo 1 > /tmp/tegrastats.times
+export HW_JOB="/bin/train --seconds 60"
+/hw/check /hw > "$T/out" 2> "$T/err" &
+pid=$!
+for i in $(seq 300); do
+	grep -q "knob: CPU" "$T/out" && break
+	sleep 0.1
+done
+kill -TERM $pid
+kill -TERM "$(job train)" 2> /dev/null
+wait $pid
+status=$?
+exits 1
+result $? "stopped half-way"
+
+as_before "$T/before" && [ ! -d /sys/module/jetwatt ]
+result $? "and still as before"
+finish
