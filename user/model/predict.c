@@ -13,11 +13,24 @@ struct work {
 	double mean[CHUNK], var[CHUNK];
 };
 
+/* How far power is off where time is off by a standard deviation: it hangs on the
+ * rate of minibatches. */
+static double by_time(const struct jetwatt_form *form, const double *coef, struct jetwatt_point x,
+		      double time_sd)
+{
+	double at = form->eval(coef, &x, NULL);
+
+	x.rate *= exp(-time_sd);
+	return form->eval(coef, &x, NULL) - at;
+}
+
 static int chunk(const struct jetwatt_model *m, struct work *w, const struct jetwatt_mode *mode,
 		 const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
 {
+	double coef[JETWATT_PARAMS_MAX];
 	int err;
 
+	m->power->form->prepare(m->power->theta, coef);
 	for (size_t i = 0; i < n; i++) {
 		err = jetwatt_point_of(&w->x[i], &mode[i]);
 		if (err)
@@ -38,12 +51,10 @@ static int chunk(const struct jetwatt_model *m, struct work *w, const struct jet
 	if (err)
 		return err;
 	for (size_t i = 0; i < n; i++) {
-		/* Power falls where time is longer than thought: a third is a
-		 * generous share of the terms with the rate in them. */
-		double by_time = out[i].time_sd / 3;
+		double off = by_time(m->power->form, coef, w->x[i], out[i].time_sd);
 
 		out[i].power_w = exp(w->mean[i]);
-		out[i].power_sd = sqrt(w->var[i] + by_time * by_time);
+		out[i].power_sd = sqrt(w->var[i] + off * off);
 	}
 	return 0;
 }

@@ -116,5 +116,5 @@ static double rough(const double *coef, const struct jetwatt_point *x)
 
 const struct jetwatt_form jetwatt_roof = {
 	.np = NP, .mu = mu, .sd = spread, .prepare = prepare, .eval = eval, .rough = rough,
-	.own = S, .unease = 4,
+	.own = S, .unease = 8,
 };

@@ -51,6 +51,19 @@ static int batches(const struct jetwatt_surface *s)
 	return 0;
 }
 
+/* The same mean spread over the points as with @was: how it is shared out is one
+ * question, how much there is another. */
+static void level(struct jetwatt_surface *s, const struct jetwatt_gp *was)
+{
+	double by = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		by += log(jetwatt_gp_scale(was, &s->x[i]) / jetwatt_gp_scale(&s->gp, &s->x[i]));
+	by = exp(by / s->n);
+	s->gp.amp *= by;
+	s->gp.noise *= by;
+}
+
 /* Coordinate search over the logarithms of the hyper-parameters. */
 static int search(struct jetwatt_surface *s)
 {
@@ -70,16 +83,19 @@ static int search(struct jetwatt_surface *s)
 
 		for (size_t k = 0; k < nr && !err; k++)
 			for (int dir = 0; dir < 2; dir++) {
-				double was = *h[k], by = dir ? 1 / 1.7 : 1.7;
+				double by = dir ? 1 / 1.7 : 1.7;
 				int tries = 0;
 
 				for (; tries < 3; tries++) {
+					struct jetwatt_gp was = s->gp;
+
 					memcpy(keep, s->theta, sizeof(keep));
-					was = *h[k];
 					*h[k] *= by;
+					if (h[k] == &s->gp.rough)
+						level(s, &was);
 					err = evidence(s, 4, &e);
 					if (err || e >= best - 1e-3) {
-						*h[k] = was;
+						s->gp = was;
 						memcpy(s->theta, keep, sizeof(keep));
 						err = 0;
 						break;
@@ -103,11 +119,11 @@ static int search(struct jetwatt_surface *s)
 }
 
 /*
- * Leave-one-out z of each point (Rasmussen and Williams 5.4.2, the form's
- * parameters linearised and integrated out): a point that the others contradict
- * gets a heavier tail, as under a Student-t with 4 degrees of freedom.
+ * Each point foretold by the others (Rasmussen and Williams 5.4.2, the form's
+ * parameters linearised and integrated out). @e2: n entries, squared error; @var:
+ * what it was expected to be.
  */
-static int loo(struct jetwatt_surface *s, double *z2)
+static int loo(struct jetwatt_surface *s, double *e2, double *var)
 {
 	size_t n = s->n;
 	int np = s->form->np;
@@ -135,11 +151,13 @@ static int loo(struct jetwatt_surface *s, double *z2)
 			    0.0, a, n);
 		/* diag(A^-1) = colsum(inv^2) - colsum((w inv)^2) */
 		for (size_t j = 0; j < n; j++) {
-			z2[j] = 0;
+			double d = 0;
+
 			for (size_t i = 0; i < n; i++)
-				z2[j] += inv[i * n + j] * inv[i * n + j];
+				d += inv[i * n + j] * inv[i * n + j];
 			for (int k = 0; k < np; k++)
-				z2[j] -= a[k * n + j] * a[k * n + j];
+				d -= a[k * n + j] * a[k * n + j];
+			var[j] = 1 / fmax(d, 1e-12);
 		}
 		free(w);
 	}
@@ -147,7 +165,7 @@ static int loo(struct jetwatt_surface *s, double *z2)
 	/* At the optimum alpha = C^-1 (y - form) is A^-1 z as well. */
 	jetwatt_linalg_upper(s->l, n, al, 1);
 	for (size_t j = 0; j < n; j++)
-		z2[j] = z2[j] > 1e-12 ? al[j] * al[j] / z2[j] : 0;
+		e2[j] = al[j] * al[j] * var[j] * var[j];
 	err = 0;
 out:
 	free(a);
@@ -163,41 +181,72 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* A point that the others contradict gets a heavier tail, as under a Student-t with
+ * 4 degrees of freedom. Return: did one? */
+static int doubt(struct jetwatt_surface *s, const double *e2, const double *var)
+{
+	int any = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		double z2 = e2[i] / var[i], h = s->heavy[i];
+
+		if (z2 > 6)
+			h *= (4 + z2) / 5;
+		any |= h > 1.2 * s->heavy[i];
+		s->heavy[i] = fmin(h, 400);
+	}
+	return any;
+}
+
+/*
+ * How much wider predictions have to be than they think, as conformal prediction
+ * has it (Vovk et al., Algorithmic Learning in a Random World, 2005): the error that
+ * 95 of 100 points left out stay within, of n known points the 0.95 (n + 1)-th one;
+ * against that, BELIEF points' worth of belief that 95 of 100 are within 1.96. A
+ * doubted point counts as what it is: the next one measured may be as bad. That all
+ * points have shaped the hyper-parameters makes them look better foretold than they
+ * are, by some parameters in n.
+ */
+#define BELIEF	40
+#define SHAPED	2.0
+#define Z2_95	3.841
+
+static double calibrate(const struct jetwatt_surface *s, double *e2, const double *var)
+{
+	size_t n = s->n, at = ceil(0.95 * (n + 1)) - 1;
+
+	for (size_t i = 0; i < n; i++) {
+		double own = s->gp.noise * jetwatt_gp_scale(&s->gp, &s->x[i]);
+		double doubted = (own * own + s->sd[i] * s->sd[i]) * (s->heavy[i] - 1);
+
+		e2[i] /= fmax(var[i] - doubted, 1e-9);
+	}
+	qsort(e2, n, sizeof(*e2), by_value);
+	return (BELIEF + n * fmin(e2[at < n ? at : n - 1] / Z2_95, 6)) / (BELIEF + n) *
+	       pow(1 + SHAPED / n, 2);
+}
+
 int jetwatt_surface_tune(struct jetwatt_surface *s)
 {
-	double *z2 = calloc(s->n, sizeof(*z2)), e;
-	int err = -ENOMEM;
+	double *e2 = calloc(2 * s->n, sizeof(*e2)), *var = e2 + s->n, first = 0;
+	int err = e2 ? 0 : -ENOMEM;
 
-	if (!z2)
+	if (err)
 		return err;
 	s->gp = (struct jetwatt_gp){ .amp = AMP, .noise = NOISE, .rough = s->form->unease,
 				     .len = { LEN, LEN, LEN, LEN, LEN } };
-	err = search(s);
-	for (int it = 0; it < 3 && !err; it++) {
-		int heavy = 0;
-
-		err = loo(s, z2);
-		if (err)
+	for (int it = 0; it < 4 && !err; it++) {
+		err = search(s);
+		/* A belief must not look better by doubting more points. */
+		first = it ? first : s->evidence;
+		if (!err)
+			err = loo(s, e2, var);
+		if (err || it == 3 || !doubt(s, e2, var))
 			break;
-		for (size_t i = 0; i < s->n; i++) {
-			double h = (4 + z2[i]) / 5;
-
-			h = z2[i] > 6 ? h * s->heavy[i] : s->heavy[i];
-			heavy |= h > 1.2 * s->heavy[i];
-			s->heavy[i] = h > 400 ? 400 : h;
-		}
-		if (!heavy)
-			break;
-		err = evidence(s, 30, &e);
 	}
+	s->evidence = first;
 	if (!err)
-		err = loo(s, z2);
-	/* Nine of ten points within what a normal of this spread would say, with
-	 * twenty points' worth of belief that they are; and known from n points
-	 * only: as a Student-t with half as many degrees of freedom. */
-	qsort(z2, s->n, sizeof(*z2), by_value);
-	s->scale = (20 + s->n * fmin(z2[s->n * 9 / 10] / 2.706, 4)) / (20 + s->n) *
-		   pow(1 + 2.5 / s->n, 2);
-	free(z2);
+		s->scale = calibrate(s, e2, var);
+	free(e2);
 	return err;
 }
