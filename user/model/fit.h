@@ -36,11 +36,11 @@ int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, siz
 		    uint64_t seed);
 
 /**
- * jetwatt_prior_fit() - fit with the belief that serves best
+ * jetwatt_prior_fit() - fit with what the references let expect
  * @prior: NULL: only that of the form
  *
- * Each reference is a belief, their mean is one, and so is none of them: how
- * well each foretells the points decides.
+ * Each reference is a belief, their mean is one, and so is none of them: each
+ * counts as far as it foretells the points.
  * Return: as jetwatt_surface_fit().
  */
 int jetwatt_prior_fit(struct jetwatt_surface **s, const struct jetwatt_form *form,

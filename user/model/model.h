@@ -70,8 +70,8 @@ void jetwatt_prior_free(struct jetwatt_prior *p);
 
 /**
  * jetwatt_model_fit_prior() - jetwatt_model_fit() with references
- * @prior: NULL: none. Believed where it foretells the rows far better than no
- *	reference does.
+ * @prior: NULL: none. Believed as far as it foretells the rows, against no
+ *	reference.
  *
  * Return: as jetwatt_model_fit(), but with @prior one row is enough.
  */

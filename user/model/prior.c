@@ -14,9 +14,9 @@
 #define ROWS_MAX	160
 /* How far a parameter may be from a reference's, in widths of no reference. */
 #define NEAR		0.35
-/* Odds of 20 to 1 ("strong", Kass and Raftery, JASA 1995), as a logarithm: the
- * first reference to be believed has to beat none by so much. */
-#define STRONG		3.0
+/* Before anything is measured the references together are as likely to be of use as
+ * none of them is. */
+#define ODDS		1.0
 
 struct jetwatt_prior {
 	size_t n;
@@ -84,34 +84,72 @@ static void believe(struct jetwatt_belief *b, const struct jetwatt_prior *p, siz
 	}
 }
 
-int jetwatt_prior_fit(struct jetwatt_surface **best, const struct jetwatt_form *form,
+/* A belief, and how well it foretells what was measured. */
+struct candidate {
+	struct jetwatt_belief belief;
+	double evidence;
+};
+
+/* Each of @n as far as its evidence goes; where they differ, none is sure (the
+ * moments of their mixture). The first one is no reference. */
+static void mix(struct jetwatt_belief *out, const struct candidate *c, size_t n, int np)
+{
+	double top = c[0].evidence, sum = 0;
+
+	for (size_t i = 1; i < n; i++)
+		top = fmax(top, c[i].evidence);
+	*out = (struct jetwatt_belief){ 0 };
+	for (size_t i = 0; i < n; i++) {
+		double w = exp(c[i].evidence - top) * (i ? ODDS / (n - 1) : 1);
+
+		sum += w;
+		for (int k = 0; k < np; k++) {
+			double by = c[i].belief.mu[k] - out->mu[k], sd = c[i].belief.sd[k];
+
+			/* West's running moments; sd is the variance till the end. */
+			out->mu[k] += by * w / sum;
+			out->sd[k] += (sd * sd - out->sd[k]) * w / sum +
+				      by * by * w / sum * (1 - w / sum);
+		}
+	}
+	for (int k = 0; k < np; k++)
+		out->sd[k] = sqrt(out->sd[k]);
+}
+
+int jetwatt_prior_fit(struct jetwatt_surface **out, const struct jetwatt_form *form,
 		      const struct jetwatt_point *x, const double *y, const double *sd, size_t n,
 		      const struct jetwatt_prior *prior)
 {
-	int err = jetwatt_surface_fit(best, form, x, y, sd, n, NULL);
-	size_t refs = prior ? prior->n : 0;
-	double bar = STRONG;
+	size_t refs = prior ? prior->n : 0, nr = 1 + refs + (refs > 1);
+	struct jetwatt_belief mixed;
+	struct candidate *c;
+	int err = 0;
 
-	/* Each, and all together if there are several. */
-	for (size_t i = 0; i < refs + (refs > 1) && !err; i++) {
+	if (!refs)
+		return jetwatt_surface_fit(out, form, x, y, sd, n, NULL);
+	*out = NULL;
+	c = calloc(nr, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	/* None, each, and all together if there are several. */
+	jetwatt_surface_belief(form, &c[0].belief);
+	for (size_t i = 0; i < refs; i++)
+		believe(&c[1 + i].belief, prior, i, 1, form);
+	if (refs > 1)
+		believe(&c[1 + refs].belief, prior, 0, refs, form);
+	for (size_t i = 0; i < nr && !err; i++) {
 		struct jetwatt_surface *s;
-		struct jetwatt_belief b;
 
-		believe(&b, prior, i < refs ? i : 0, i < refs ? 1 : refs, form);
-		err = jetwatt_surface_fit(&s, form, x, y, sd, n, &b);
+		err = jetwatt_surface_fit(&s, form, x, y, sd, n, &c[i].belief);
 		if (err)
 			break;
-		if (s->evidence > (*best)->evidence + bar) {
-			bar = 0;
-			jetwatt_surface_free(*best);
-			*best = s;
-		} else {
-			jetwatt_surface_free(s);
-		}
+		c[i].evidence = s->evidence;
+		jetwatt_surface_free(s);
 	}
-	if (err) {
-		jetwatt_surface_free(*best);
-		*best = NULL;
+	if (!err) {
+		mix(&mixed, c, nr, form->np);
+		err = jetwatt_surface_fit(out, form, x, y, sd, n, &mixed);
 	}
+	free(c);
 	return err;
 }
