@@ -116,7 +116,7 @@ static __attribute__((unused)) int search_run(const struct jetwatt_row *row, siz
 	while (!err && k < SEARCH_MOST) {
 		struct jetwatt_plan_next p;
 
-		err = jetwatt_plan_next(mode, n, seen, k, budget, most, seed, &p);
+		err = jetwatt_plan_next(mode, n, seen, k, NULL, budget, most, seed, &p);
 		st->calls++;
 		if (err)
 			break;

@@ -56,6 +56,9 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e);
  */
 int jetwatt_eval_sample(const struct jetwatt_eval *e, size_t r, size_t *at);
 
+/* What plan may go by: the prior, if it is that of the default method. */
+const struct jetwatt_prior *jetwatt_eval_prior(const struct jetwatt_eval *e);
+
 /* Fit to the first @k rows of @at. @ms: how long it took. Return: 0, negative errno. */
 int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, size_t k,
 		     void **model, double *ms);

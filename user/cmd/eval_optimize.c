@@ -113,8 +113,8 @@ static long further(const struct jetwatt_eval *e, size_t r, const struct query *
 {
 	struct jetwatt_plan_next next;
 
-	if (!focused(e) || jetwatt_plan_next(e->mode, e->n, q->known, q->rows, budget,
-					     q->seen + q->more + 1, e->seed + r, &next))
+	if (!focused(e) || jetwatt_plan_next(e->mode, e->n, q->known, q->rows, jetwatt_eval_prior(e),
+					     budget, q->seen + q->more + 1, e->seed + r, &next))
 		return -1;
 	return was_measured(q, next.index) ? -1 : (long)next.index;
 }
@@ -218,8 +218,8 @@ static int search(const struct jetwatt_eval *e, size_t r, struct query *q, doubl
 	while (!err && q->rows < 2 * e->samples) {
 		struct jetwatt_plan_next next;
 
-		err = jetwatt_plan_next(e->mode, e->n, q->known, q->rows, budget, e->samples,
-					e->seed + r, &next);
+		err = jetwatt_plan_next(e->mode, e->n, q->known, q->rows, jetwatt_eval_prior(e),
+					budget, e->samples, e->seed + r, &next);
 		if (err)
 			break;
 		if (!was_measured(q, next.index))

@@ -51,6 +51,11 @@ static int is_before(const size_t *at, size_t k, size_t row)
 	return 0;
 }
 
+const struct jetwatt_prior *jetwatt_eval_prior(const struct jetwatt_eval *e)
+{
+	return e->method->kind & JETWATT_METHOD_INTERVAL ? e->prior : NULL;
+}
+
 /* As profile does without a budget; where the plan knows enough, chance takes
  * over. Here a mode that is measured again reads the same. */
 static int design(const struct jetwatt_eval *e, uint64_t seed, size_t *at)
@@ -62,7 +67,8 @@ static int design(const struct jetwatt_eval *e, uint64_t seed, size_t *at)
 	while (!err && rows < 2 * e->samples) {
 		struct jetwatt_plan_next next;
 
-		err = jetwatt_plan_next(e->mode, e->n, seen, rows, 0, e->samples, seed, &next);
+		err = jetwatt_plan_next(e->mode, e->n, seen, rows, jetwatt_eval_prior(e), 0,
+					e->samples, seed, &next);
 		if (err)
 			break;
 		seen[rows++] = e->row[next.index];

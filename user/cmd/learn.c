@@ -306,8 +306,8 @@ int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes)
 	if (l->down)
 		err = jetwatt_plan_down(l->mode, l->nr_modes, l->row, l->nr_rows, modes, &next);
 	else
-		err = jetwatt_plan_next(l->mode, l->nr_modes, l->row, l->nr_rows, l->budget_w,
-					modes, JETWATT_LEARN_SEED, &next);
+		err = jetwatt_plan_next(l->mode, l->nr_modes, l->row, l->nr_rows, l->prior,
+					l->budget_w, modes, JETWATT_LEARN_SEED, &next);
 	if (err == 1)
 		return -ENODATA;
 	if (err)

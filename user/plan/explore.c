@@ -14,8 +14,6 @@
 
 #define CANDIDATES	96
 #define REFERENCES	192
-/* Mean variance of log time and power at which a further mode is a waste. */
-#define ENOUGH		(0.01 * 0.01)
 
 static uint64_t hash(uint64_t z)
 {
@@ -129,7 +127,7 @@ int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 
 		open += (p->time_sd * p->time_sd + p->power_sd * p->power_sd) / r->n;
 	}
-	err = open < ENOUGH;
+	err = open < JETWATT_PLAN_ENOUGH * JETWATT_PLAN_ENOUGH;
 out:
 	free(c);
 	free(r);

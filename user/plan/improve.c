@@ -121,5 +121,5 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 		next->why = "closest to the budget";
 		return least >= drawn;
 	}
-	return top < 2e-4 && s->rows >= 10;
+	return top < JETWATT_PLAN_GAIN && s->rows >= JETWATT_PLAN_LEAST;
 }

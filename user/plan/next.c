@@ -83,7 +83,7 @@ out:
 
 static int predict(struct jetwatt_search *s, uint64_t seed)
 {
-	int err = jetwatt_fit(&s->m, s->row, s->rows, NULL, seed);
+	int err = jetwatt_fit(&s->m, s->row, s->rows, s->prior, seed);
 
 	if (err)
 		return err;
@@ -116,10 +116,11 @@ static int choose(const struct jetwatt_search *s, size_t left, uint64_t seed,
 }
 
 int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
-		      size_t rows, double budget_w, size_t most, uint64_t seed,
-		      struct jetwatt_plan_next *next)
+		      size_t rows, const struct jetwatt_prior *prior, double budget_w, size_t most,
+		      uint64_t seed, struct jetwatt_plan_next *next)
 {
-	struct jetwatt_search s = { mode, n, row, rows, budget_w, NULL, NULL, NULL };
+	struct jetwatt_search s = { .mode = mode, .n = n, .row = row, .rows = rows,
+				    .prior = prior, .budget_w = budget_w };
 	size_t modes;
 	int err;
 

@@ -19,21 +19,34 @@ struct jetwatt_plan_next {
 	const char *why;
 };
 
+/* A surface known to 1 % is known; an improvement of a fiftieth of that is none. */
+#define JETWATT_PLAN_ENOUGH	0.01
+#define JETWATT_PLAN_GAIN	2e-4
+/* No search for a budget ends for want of promise before so many readings. */
+#define JETWATT_PLAN_LEAST	10
+
 /**
  * jetwatt_plan_next() - next mode to measure for: min time s.t. power <= budget
  * @mode: the board's modes; @row: what has been measured so far, the latest last
  *	(0 rows at the start; the same mode may appear again: measured again)
+ * @prior: what is known of other workloads, NULL: nothing
  * @budget_w: 0: no budget, learn the whole surface
  * @most: different modes that may be measured in total
  *
  * Deterministic from its arguments. Early choices are cautious: a mode likely
  * over budget is measured only when it can teach something. A mode whose one
  * reading all others contradict is asked for a second time, beyond @most too.
- * Return: 0; 1: nothing left that is worth measuring; negative errno.
+ * Return: 0; 1: nothing left that is worth measuring; negative errno. Worth it is
+ * none when @most are measured, or all modes; without a budget, when the variances
+ * of log time and log power together, mean over the modes not measured (a sample,
+ * where they are more than 192), are below JETWATT_PLAN_ENOUGH squared; with one,
+ * from JETWATT_PLAN_LEAST rows on, when no mode is expected to save more than
+ * JETWATT_PLAN_GAIN of the time, or when none can be within the budget and the
+ * closest has been measured.
  */
 int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
-		      size_t rows, double budget_w, size_t most, uint64_t seed,
-		      struct jetwatt_plan_next *next);
+		      size_t rows, const struct jetwatt_prior *prior, double budget_w, size_t most,
+		      uint64_t seed, struct jetwatt_plan_next *next);
 
 /**
  * jetwatt_plan_down() - next mode for a board whose clocks only go down

@@ -16,6 +16,7 @@ enum jetwatt_seen { JETWATT_NEW, JETWATT_SEEN, JETWATT_OUT };
 /**
  * struct jetwatt_search
  * @mode, @n: the board's modes; @row, @rows: what was measured
+ * @prior: of other workloads, NULL: nothing
  * @seen: @n flags of enum jetwatt_seen
  * @m, @p: model of @row and its @n predictions (NULL, zero while @rows is 0;
  *	zero also for JETWATT_OUT)
@@ -25,6 +26,7 @@ struct jetwatt_search {
 	size_t n;
 	const struct jetwatt_row *row;
 	size_t rows;
+	const struct jetwatt_prior *prior;
 	double budget_w;
 	unsigned char *seen;
 	struct jetwatt_model *m;
