@@ -24,14 +24,28 @@ made()
 	}'
 }
 
-echo 1..17
+echo 1..26
 made 16 > $dir/one.csv
 made "16 32" > $dir/two.csv
 cut -d, -f1-4 $dir/one.csv > $dir/modes.csv
 build/jetwatt predict --profile $dir/one.csv --modes $dir/modes.csv -o $dir/out.csv > $dir/out 2> $dir/err
 check "a profile predicts its modes" "[ $? = 0 ] && [ \$(wc -l < $dir/out.csv) = 37 ] && [ ! -s $dir/err ]"
 build/jetwatt predict --profile $dir/two.csv --modes $dir/modes.csv > $dir/out 2> $dir/err
-check "a file of two batch sizes is refused" "[ $? = 1 ] && grep -q 'several batch sizes' $dir/err && [ ! -s $dir/out ]"
+check "two batch sizes: each mode at both" "[ $? = 0 ] && grep -q ' batch 32' $dir/out && grep -q '^72 modes' $dir/out"
+truth() { awk -F, -v b=$1 'NR > 1 { print b * (2 + 30 / ($3 / 1e8) + 4 / ($4 > 2e9 ? 2 : 1)) }' $dir/one.csv; }
+near() { paste <(jq ".modes[].time_ms" $dir/out) <(truth $1) | awk -v most=$2 '{ d = $1 / $2 - 1; if (d < 0) d = -d; s += d } END { print "# error", s / NR; exit !(NR == 36 && s / NR < most) }'; }
+build/jetwatt predict --profile $dir/two.csv --modes $dir/modes.csv --batch 32 --json > $dir/out 2> $dir/err
+check "one of them alone" "[ $? = 0 ] && jq -e 'all(.modes[]; .batch == 32)' $dir/out > /dev/null && near 32 0.02"
+build/jetwatt predict --profile $dir/two.csv --modes $dir/modes.csv --batch 24 --json --save-model $dir/sizes > $dir/out 2> $dir/err
+check "and one in between" "[ $? = 0 ] && near 24 0.05 && jq -e 'all(.modes[]; .beyond | not)' $dir/out > /dev/null"
+build/jetwatt predict --model $dir/sizes --modes $dir/modes.csv --batch 24 --json > $dir/again 2> $dir/err
+check "a model file keeps the feature" "[ $? = 0 ] && cmp $dir/out $dir/again"
+build/jetwatt predict --profile $dir/two.csv --modes $dir/modes.csv -o $dir/out.csv --quiet 2> $dir/err
+check "predictions name the size" "[ $? = 0 ] && [ \"\$(cut -d, -f5 $dir/out.csv | sort | uniq -c | tr -s ' \n' ' ')\" = ' 36 16 36 32 1 batch ' ]"
+build/jetwatt predict --profile $dir/one.csv --modes $dir/modes.csv --batch 32 > $dir/out 2> $dir/err
+check "of one size nothing is known of others" "[ $? = 2 ] && grep -q 'one minibatch size' $dir/err && [ ! -s $dir/out ]"
+build/jetwatt optimize --power 14 --profile $dir/two.csv --modes $dir/modes.csv > $dir/out 2> $dir/err
+check "optimize takes no two jobs for one" "[ $? = 1 ] && grep -q 'several batch sizes' $dir/err && [ ! -s $dir/out ]"
 build/jetwatt predict --profile $dir/modes.csv --modes $dir/modes.csv > $dir/out 2> $dir/err
 check "a list of modes is no profile" "[ $? != 0 ] && [ -s $dir/err ]"
 build/jetwatt optimize --power 14 --profile $dir/one.csv --modes $dir/modes.csv --json - > $dir/out 2> $dir/err
@@ -68,6 +82,14 @@ check "half a model is refused" "[ $? = 1 ] && grep -q 'holds no model' $dir/err
 awk -F, 'NR == 1 || $3 < 8e8' $dir/one.csv > $dir/low.csv
 $say --profile $dir/low.csv > $dir/out 2> $dir/err
 check "what lies beyond the profile is said to" "[ \$(jq '[.modes[] | select(.beyond)] | length' $dir/out) = 18 ]"
+ask1="build/jetwatt optimize --power 16 --profile $dir/single.csv --modes $dir/modes.csv"
 $say --profile $dir/few.csv --reference $dir/one.csv > $dir/out 2> $dir/err
 check "a reference is taken" "[ $? = 0 ] && [ \$(jq '.modes | length' $dir/out) = 36 ]"
+made 16 | awk -F, 'NR < 3' > $dir/single.csv
+$ask1 --reference $dir/one.csv --json - > $dir/out 2> $dir/err
+check "with one optimize answers from a single row" "[ $? = 0 ] && jq -e '.chosen' $dir/out > /dev/null"
+$ask1 > $dir/out 2> $dir/err
+check "without it that is too little" "[ $? = 1 ] && grep -q 'fewer than 3' $dir/err"
+$ask1 --reference $dir/modes.csv > $dir/out 2> $dir/err
+check "a list of modes is no reference" "[ $? = 1 ] && grep -q 'was not measured' $dir/err && [ ! -s $dir/out ]"
 exit $failed

@@ -143,7 +143,7 @@ TEST(there_and_back)
 			(double)next(&s) / 1e17, (double)next(&s) / 1e18,
 			(double)next(&s) / 1e20, i % 3 ? (double)next(&s) / 1e20 : 0,
 		};
-	ASSERT_EQ(jetwatt_csv_write(path, row, 64), 0);
+	ASSERT_EQ(jetwatt_csv_write(path, row, NULL, 64), 0);
 	ASSERT_EQ(jetwatt_csv_read(path, &back, NULL, &err), 64) TH_LOG("%s", err.text);
 	for (int i = 0; i < 64; i++) {
 		EXPECT_EQ(memcmp(&row[i].mode, &back[i].mode, sizeof(row[i].mode)), 0);
@@ -153,23 +153,23 @@ TEST(there_and_back)
 	free(back);
 	/* Refused, and the file is as before, with nothing beside it. */
 	row[3].power_w = NAN;
-	EXPECT_EQ(jetwatt_csv_write(path, row, 64), -EINVAL);
+	EXPECT_EQ(jetwatt_csv_write(path, row, NULL, 64), -EINVAL);
 	row[3].power_w = -1;
-	EXPECT_EQ(jetwatt_csv_write(path, row, 64), -EINVAL);
+	EXPECT_EQ(jetwatt_csv_write(path, row, NULL, 64), -EINVAL);
 	ASSERT_EQ(jetwatt_csv_read(path, &back, NULL, &err), 64);
 	free(back);
 	snprintf(command, sizeof(command), "test \"$(ls -A %s)\" = p.csv", dir);
 	EXPECT_EQ(system(command), 0);
-	EXPECT_EQ(jetwatt_csv_write("/nonexistent/dir/x.csv", row, 1), -ENOENT);
+	EXPECT_EQ(jetwatt_csv_write("/nonexistent/dir/x.csv", row, NULL, 1), -ENOENT);
 	/* A mode list. */
 	for (int i = 0; i < 64; i++)
 		row[i].time_ms = row[i].power_w = NAN;
-	ASSERT_EQ(jetwatt_csv_write(path, row, 64), 0);
+	ASSERT_EQ(jetwatt_csv_write(path, row, NULL, 64), 0);
 	ASSERT_EQ(jetwatt_csv_read(path, &back, NULL, &err), 64);
 	EXPECT_TRUE(isnan(back[5].time_ms));
 	free(back);
 	/* What is no file is written to, not replaced. */
-	EXPECT_EQ(jetwatt_csv_write("/dev/null", row, 64), 0);
+	EXPECT_EQ(jetwatt_csv_write("/dev/null", row, NULL, 64), 0);
 	snprintf(command, sizeof(command), "test -c /dev/null && rm -r %s", dir);
 	EXPECT_EQ(system(command), 0);
 }
@@ -228,7 +228,7 @@ TEST(mutations)
 			for (int i = 0; i < n; i++)
 				ASSERT_TRUE(!(row[i].time_ms <= 0) && !(row[i].power_w <= 0) &&
 					    row[i].mode.cores);
-			ASSERT_EQ(jetwatt_csv_write("/dev/null", row, (size_t)n), 0);
+			ASSERT_EQ(jetwatt_csv_write("/dev/null", row, NULL, (size_t)n), 0);
 		}
 		free(text);
 		free(row);

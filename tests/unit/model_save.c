@@ -146,12 +146,24 @@ TEST_F(saved, knows_what_it_has_not_seen)
 {
 	struct jetwatt_mode in = { 6, 1200000, 700000000, 2133000000 }, out = in;
 
-	EXPECT_FALSE(jetwatt_model_beyond(self->m, &in));
+	EXPECT_FALSE(jetwatt_model_beyond(self->m, &in, 16));
 	out.gpu_hz = 1400000000;
-	EXPECT_TRUE(jetwatt_model_beyond(self->m, &out));
+	EXPECT_TRUE(jetwatt_model_beyond(self->m, &out, 16));
 	out = in;
 	out.cores = 1;
-	EXPECT_TRUE(jetwatt_model_beyond(self->m, &out));
+	EXPECT_TRUE(jetwatt_model_beyond(self->m, &out, 16));
+	EXPECT_TRUE(jetwatt_model_beyond(self->m, &in, 64));
+	EXPECT_TRUE(jetwatt_model_beyond(self->m, &in, 1));
+}
+
+TEST_F(saved, knows_its_batch_sizes)
+{
+	uint32_t size[4] = { 0 };
+
+	ASSERT_EQ(2, jetwatt_model_sizes(self->m, size, 4));
+	EXPECT_EQ(4, size[0]);
+	EXPECT_EQ(16, size[1]);
+	EXPECT_EQ(1, jetwatt_model_sizes(self->m, size, 1));
 }
 
 TEST_HARNESS_MAIN

@@ -209,7 +209,7 @@ int jetwatt_answer_predictions(const struct jetwatt_learn *l, const char *path)
 			row[i].time_sd = brief(l->prediction[i].time_sd);
 			row[i].power_sd = brief(l->prediction[i].power_sd);
 		}
-		err = jetwatt_csv_write(path, row, l->nr_modes);
+		err = jetwatt_csv_write(path, row, l->batch, l->nr_modes);
 	}
 	free(row);
 	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),

@@ -10,20 +10,17 @@
 #include "error.h"
 #include "eval_stream.h"
 #include "picture.h"
-#include "store/csv.h"
 #include "suggest.h"
 #include "verbs.h"
 
 /* Times are compared with other programs' on one core. */
 void openblas_set_num_threads(int n);
 
-enum { CORPUS = JETWATT_ARGS_LONG, REFERENCE, METHOD, SAMPLES, REPEATS, SAMPLING, SEED, JSON,
+enum { CORPUS = JETWATT_ARGS_LONG, METHOD, SAMPLES, REPEATS, SAMPLING, SEED, JSON,
        BUDGETS, VERIFY, RISK, PLOT, PRESETS };
 
 #define COMMON								\
 	{ "corpus", CORPUS, "FILE.csv", 0, "Every mode of a workload, measured", 0 },	\
-	{ "reference", REFERENCE, "FILE.csv", 0,			\
-	  "Another workload to learn from; may be given several times", 0 },	\
 	{ "method", METHOD, "NAME", 0,					\
 	  "auto, powertrain, nn, linreg, rnd or maxn; default: auto", 0 },	\
 	{ "repeats", REPEATS, "N", 0, "How often, with other modes; default: 10", 0 },	\
@@ -111,11 +108,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case CORPUS:
 		e->path = arg;
 		break;
-	case REFERENCE:
-		if (e->references == JETWATT_EVAL_REFERENCES)
-			exit(usage("16 references are enough", "too many: %s", arg));
-		e->reference[e->references++] = arg;
-		break;
 	case METHOD:
 		e->method = method(arg);
 		break;
@@ -164,40 +156,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Return: rows, or the negative of an exit code after saying why. */
-static long load(const char *path, struct jetwatt_row **row, uint32_t **batch)
-{
-	struct jetwatt_csv_error e = { 0 };
-	char why[224];
-	long n = jetwatt_csv_read(path, row, batch, &e);
-
-	if (n < 0) {
-		snprintf(why, sizeof(why), "line %u: %s", e.line, e.text);
-		return -jetwatt_error_say(JETWATT_EXIT_FAILED, n == -EINVAL ? why : strerror(-n),
-					  NULL, "cannot read %s", path);
-	}
-	for (long i = 0; i < n; i++)
-		if (!(isfinite((*row)[i].time_ms) && (*row)[i].time_ms > 0) ||
-		    !(isfinite((*row)[i].power_w) && (*row)[i].power_w > 0))
-			return -jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
-						  "every row needs time_ms and power_w",
-						  "%s: mode %ld was not measured", path, i + 1);
-	/* One batch size only is no feature. */
-	for (long i = 0; i < n; i++)
-		if ((*batch)[i] != (*batch)[0]) {
-			for (long k = 0; k < n; k++)
-				(*row)[k].batch = (*batch)[k];
-			return n;
-		}
-	free(*batch);
-	*batch = NULL;
-	return n;
-}
-
 static int read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_eval *e))
 {
 	const struct jetwatt_method *m = e->method;
-	long n = load(e->path, &e->row, &e->batch);
+	long n = jetwatt_references_read(e->path, &e->row, &e->batch);
 
 	if (n < 0)
 		return -n;
@@ -228,36 +190,37 @@ static int read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_eval *e
 static int read_references(struct jetwatt_eval *e)
 {
 	const struct jetwatt_method *m = e->method;
-	struct jetwatt_row *row[JETWATT_EVAL_REFERENCES] = { NULL };
-	uint32_t *batch[JETWATT_EVAL_REFERENCES] = { NULL };
-	struct jetwatt_corpus c[JETWATT_EVAL_REFERENCES];
+	struct jetwatt_row *row[JETWATT_REFERENCES_MAX] = { NULL };
+	uint32_t *batch[JETWATT_REFERENCES_MAX] = { NULL };
+	struct jetwatt_corpus c[JETWATT_REFERENCES_MAX];
 	int code = 0, err;
 
-	if (!m->prior && !e->references)
+	if (!m->prior && !e->reference.n)
 		return 0;
 	if (!m->prior)
 		return usage("leave --reference out, or use --method auto or powertrain",
 			     "method %s learns nothing from references", m->name);
-	if (!e->references && !(m->kind & JETWATT_METHOD_REFERENCE))
+	if (!e->reference.n && !(m->kind & JETWATT_METHOD_REFERENCE))
 		return 0;
-	if (!e->references)
+	if (!e->reference.n)
 		return usage("--reference FILE.csv, every mode of another workload",
 			     "method %s needs a reference", m->name);
-	for (size_t i = 0; i < e->references && !code; i++) {
-		long n = load(e->reference[i], &row[i], &batch[i]);
+	for (size_t i = 0; i < e->reference.n && !code; i++) {
+		long n = jetwatt_references_read(e->reference.path[i], &row[i],
+						  &batch[i]);
 
 		c[i] = (struct jetwatt_corpus){ row[i], batch[i], n < 0 ? 0 : n };
 		if (n < 0)
 			code = -n;
 		else if (!batch[i] != !e->batch)
 			code = usage("files that both have a batch column, or both have none",
-				     "%s does not fit the corpus", e->reference[i]);
+				     "%s does not fit the corpus", e->reference.path[i]);
 	}
 	if (!code) {
-		err = m->prior(&e->prior, c, e->references, e->seed);
+		err = m->prior(&e->prior, c, e->reference.n, e->seed);
 		code = err ? jetwatt_eval_failed(e, err) : 0;
 	}
-	for (size_t i = 0; i < e->references; i++) {
+	for (size_t i = 0; i < e->reference.n; i++) {
 		free(row[i]);
 		free(batch[i]);
 	}
@@ -267,12 +230,16 @@ static int read_references(struct jetwatt_eval *e)
 static int evaluate(const char *verb, const char *doc, const struct argp_option *options,
 		    int (*run)(struct jetwatt_eval *e), int argc, char **argv)
 {
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_references_argp, offsetof(struct jetwatt_eval, reference) }, { NULL, 0 },
+	};
 	struct jetwatt_eval e = { .samples = 20, .repeats = 10, .designed = -1, .seed = 1,
 				  .lo = 17, .hi = 50, .step = 1, .risk = 0.05,
 				  .method = jetwatt_method_find("auto") };
 	int code;
 
-	jetwatt_args_parse(verb, "--corpus FILE.csv", doc, options, parse, argc, argv, &e);
+	jetwatt_args_parse_with(verb, "--corpus FILE.csv", doc, options, parse, group, argc, argv,
+				&e);
 	openblas_set_num_threads(1);
 	if (e.designed < 0)
 		e.designed = e.method->kind & (JETWATT_METHOD_INTERVAL | JETWATT_METHOD_OWN_MODES);

@@ -8,8 +8,8 @@
 
 #include "args.h"
 #include "model/method.h"
+#include "references.h"
 
-#define JETWATT_EVAL_REFERENCES	16
 #define JETWATT_EVAL_CURVE	16
 
 /**
@@ -26,8 +26,8 @@
  */
 struct jetwatt_eval {
 	struct jetwatt_args args;
-	const char *path, *reference[JETWATT_EVAL_REFERENCES];
-	size_t references;
+	const char *path;
+	struct jetwatt_references reference;
 	const struct jetwatt_method *method;
 	size_t samples, repeats, curve[JETWATT_EVAL_CURVE], nr_curve;
 	const char *plot, *presets;

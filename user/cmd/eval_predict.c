@@ -109,8 +109,8 @@ static void json(const struct jetwatt_eval *e, struct score *s)
 	jetwatt_json_object(&j, NULL);
 	jetwatt_json_string(&j, "corpus", e->path);
 	jetwatt_json_array(&j, "references");
-	for (size_t i = 0; i < e->references; i++)
-		jetwatt_json_string(&j, NULL, e->reference[i]);
+	for (size_t i = 0; i < e->reference.n; i++)
+		jetwatt_json_string(&j, NULL, e->reference.path[i]);
 	jetwatt_json_end(&j);
 	jetwatt_json_string(&j, "method", e->method->name);
 	jetwatt_json_string(&j, "sampling", jetwatt_eval_sampling(e));

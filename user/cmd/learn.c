@@ -123,21 +123,25 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
 	struct jetwatt_csv_error e = { 0 };
 	struct jetwatt_row *row = NULL;
 	uint32_t *batch = NULL;
-	int err = 0, n;
+	int err = 0, several = 0, n;
 
 	if (!must && access(path, F_OK))
 		return 0;
 	n = jetwatt_csv_read(path, &row, &batch, &e);
 	if (n < 0)
 		return bad_file(path, n, &e);
+	for (int i = 1; i < n; i++)
+		several |= batch[i] != batch[0];
+	/* One job's time is no other's: where the size is no feature, rows of
+	 * another one would only mislead. */
+	if (several && !l->sizes)
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED,
+					"its rows are of several batch sizes: they are several jobs",
+					"keep the rows of one batch size",
+					"%s is not the profile of one job", path);
 	for (int i = 0; i < n && !err; i++) {
-		/* One job's time is no other's: rows of another batch size would only mislead. */
-		if (batch[i] != batch[0])
-			err = jetwatt_error_say(JETWATT_EXIT_FAILED,
-						"its rows are of several batch sizes: they are several jobs",
-						"keep the rows of one batch size",
-						"%s is not the profile of one job", path);
-		else if (isfinite(row[i].time_ms) && isfinite(row[i].power_w))
+		row[i].batch = several ? batch[i] : 0;
+		if (isfinite(row[i].time_ms) && isfinite(row[i].power_w))
 			err = append(l, &row[i]);
 	}
 	free(batch);
@@ -188,46 +192,6 @@ const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
 	return NULL;
 }
 
-/* Rows with a figure for both, all of them or none. */
-static int read_reference(const char *path, struct jetwatt_reference *ref)
-{
-	struct jetwatt_csv_error e = { 0 };
-	struct jetwatt_row *row = NULL;
-	uint32_t *batch = NULL;
-	char why[224];
-	int n = jetwatt_csv_read(path, &row, &batch, &e);
-
-	snprintf(why, sizeof(why), "line %u: %s", e.line, e.text);
-	if (n < 0)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, n == -EINVAL ? why : strerror(-n),
-					 NULL, "cannot read %s", path);
-	for (int i = 0; i < n; i++)
-		row[i].batch = batch[i];
-	free(batch);
-	*ref = (struct jetwatt_reference){ row, n };
-	return 0;
-}
-
-int jetwatt_learn_references(struct jetwatt_learn *l, const char *const *path, size_t n)
-{
-	struct jetwatt_reference ref[JETWATT_LEARN_REFERENCES] = { { NULL, 0 } };
-	int code = 0, err;
-
-	openblas_set_num_threads(1);
-	for (size_t i = 0; i < n && !code; i++)
-		code = read_reference(path[i], &ref[i]);
-	if (!code && n) {
-		err = jetwatt_prior_learn(&l->prior, ref, n, JETWATT_LEARN_SEED);
-		if (err)
-			code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
-						 "files with time_ms and power_w in every row",
-						 "cannot learn from the references");
-	}
-	for (size_t i = 0; i < n; i++)
-		free((void *)ref[i].row);
-	return code;
-}
-
 static void progress(const struct jetwatt_measure *m, double part, void *arg)
 {
 	const struct jetwatt_learn *l = arg;
@@ -244,7 +208,7 @@ static void progress(const struct jetwatt_measure *m, double part, void *arg)
 
 static int store(struct jetwatt_learn *l)
 {
-	int err = l->out ? jetwatt_csv_write(l->out, l->row, l->nr_rows) : 0;
+	int err = l->out ? jetwatt_csv_write(l->out, l->row, NULL, l->nr_rows) : 0;
 
 	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
 				       jetwatt_error_advice(-err), "cannot write %s", l->out) : 0;
@@ -325,33 +289,45 @@ int jetwatt_learn_run(struct jetwatt_learn *l, size_t modes)
 	return err == -ENODATA ? 0 : err;
 }
 
-int jetwatt_learn_predict(struct jetwatt_learn *l)
+static int failed(int err)
 {
-	int err = 0;
+	if (err == -ENODATA)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "fewer than 3 modes have been measured",
+					 "jetwatt profile -o FILE.csv -p PID", "cannot predict");
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
+				 "cannot predict");
+}
+
+int jetwatt_learn_fit(struct jetwatt_learn *l)
+{
+	int err;
 
 	openblas_set_num_threads(1);
+	if (l->given)
+		return 0;
+	jetwatt_model_free(l->model);
+	err = jetwatt_model_fit_prior(&l->model, l->row, l->nr_rows, l->prior, JETWATT_LEARN_SEED);
+	return err ? failed(err) : 0;
+}
+
+int jetwatt_learn_predict(struct jetwatt_learn *l)
+{
+	int err = jetwatt_learn_fit(l);
+
+	if (err)
+		return err;
 	if (!l->prediction)
 		l->prediction = calloc(l->nr_modes, sizeof(*l->prediction));
 	if (!l->prediction)
 		return no_memory();
-	if (!l->given) {
-		jetwatt_model_free(l->model);
-		err = jetwatt_model_fit_prior(&l->model, l->row, l->nr_rows, l->prior,
-					      JETWATT_LEARN_SEED);
-	}
-	if (!err)
-		err = jetwatt_model_predict(l->model, l->mode, l->nr_modes, l->prediction);
-	if (err == -ENODATA)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "fewer than 3 modes have been measured",
-					 "jetwatt profile -o FILE.csv -p PID", "cannot predict");
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
-				       jetwatt_error_advice(-err), "cannot predict") :
-		     0;
+	err = jetwatt_model_predict_batch(l->model, l->mode, l->batch, l->nr_modes, l->prediction);
+	return err ? failed(err) : 0;
 }
 
 void jetwatt_learn_free(struct jetwatt_learn *l)
 {
 	free(l->mode);
+	free(l->batch);
 	free(l->row);
 	free(l->prediction);
 	jetwatt_prior_free(l->prior);

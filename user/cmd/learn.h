@@ -19,7 +19,8 @@
 
 /**
  * struct jetwatt_learn - what is known of a job so far
- * @mode, @nr_modes: candidates
+ * @mode, @nr_modes: candidates; @batch: minibatch size of each, NULL: no feature
+ * @sizes: a profile may have several minibatch sizes, they are a feature then
  * @row, @nr_rows: measurements, those of a file first; a mode may be there twice
  * @from_file: rows that were there before
  * @measured: modes measured by us that were new
@@ -27,9 +28,9 @@
  * @keep: the profile database, NULL: none
  * @out: written after every row, NULL: not
  * @prediction: of every candidate after jetwatt_learn_predict(), else NULL
- * @model: what the last jetwatt_learn_predict() went by; @given: it came from a
- *	file, and stays as it is
- * @prior: of jetwatt_learn_references(), NULL: none
+ * @model: what the last jetwatt_learn_predict() went by; @given: it is complete,
+ *	and stays as it is
+ * @prior: of jetwatt_references_learn(), NULL: none
  * @risk: accepted probability that a mode not measured is over the budget
  * @down: clocks must not be raised from one mode to the next
  * @wait_s: how long to wait for GPU work
@@ -41,6 +42,7 @@ struct jetwatt_learn {
 	struct jetwatt_guard *guard;
 	struct jetwatt_keep *keep;
 	struct jetwatt_mode *mode;
+	uint32_t *batch;
 	size_t nr_modes;
 	struct jetwatt_row *row;
 	size_t nr_rows, from_file, max_rows;
@@ -52,7 +54,7 @@ struct jetwatt_learn {
 	struct jetwatt_model *model;
 	int given;
 	uint64_t begun_ns, ended_ns;
-	int silent, down;
+	int silent, down, sizes;
 };
 
 /* Candidates from a file, or the board's grid. Return: 0, exit code. */
@@ -61,9 +63,6 @@ int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *boa
 
 /* Rows of a profile. @must: it has to exist. Return: 0, exit code. */
 int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must);
-
-/* Learn from @n files of other workloads. Return: 0, exit code. */
-int jetwatt_learn_references(struct jetwatt_learn *l, const char *const *path, size_t n);
 
 /* Rows of the same workload that are in the database. Return: 0, exit code. */
 int jetwatt_learn_reuse(struct jetwatt_learn *l);
@@ -84,16 +83,15 @@ int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes);
  * Return: 0, exit code. */
 int jetwatt_learn_run(struct jetwatt_learn *l, size_t modes);
 
-/* Fit and predict every candidate. Return: 0, exit code. */
+/* Fit what was measured; a model that is given stays. Return: 0, exit code. */
+int jetwatt_learn_fit(struct jetwatt_learn *l);
+/* And predict every candidate. Return: 0, exit code. */
 int jetwatt_learn_predict(struct jetwatt_learn *l);
 
 /* Row of a candidate, the newest one, NULL: not measured. */
 const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
 					    const struct jetwatt_mode *mode);
 int jetwatt_learn_same(const struct jetwatt_mode *a, const struct jetwatt_mode *b);
-
-/* As many as anybody needs. */
-#define JETWATT_LEARN_REFERENCES	16
 
 void jetwatt_learn_free(struct jetwatt_learn *l);
 

@@ -11,6 +11,7 @@
 #include "offered.h"
 #include "picture.h"
 #include "reach.h"
+#include "references.h"
 #include "screen.h"
 #include "verbs.h"
 
@@ -24,6 +25,7 @@ struct input {
 	struct jetwatt_args args;
 	struct jetwatt_args_job job;
 	struct jetwatt_keep_args keep;
+	struct jetwatt_references reference;
 	const char *profile, *modes, *out, *json, *predictions, *presets, *plot;
 	struct jetwatt_plan_question ask;
 	double wait_s;
@@ -303,7 +305,8 @@ static int resume(struct jetwatt_learn *l, const struct input *in)
 int jetwatt_cmd_optimize(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_argp, offsetof(struct input, keep) }, { NULL, 0 },
+		{ &jetwatt_keep_argp, offsetof(struct input, keep) },
+		{ &jetwatt_references_argp, offsetof(struct input, reference) }, { NULL, 0 },
 	};
 	struct input in = { .most = JETWATT_LEARN_MOST, .wait_s = 30, .least = -1,
 			    .ask.risk = JETWATT_LEARN_RISK };
@@ -339,6 +342,8 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 		err = jetwatt_offered(board, l.mode, &l.nr_modes, in.modes);
 	if (!err)
 		err = jetwatt_baseline_open(&baseline, &l, board, in.presets);
+	if (!err)
+		err = jetwatt_references_learn(&in.reference, &l.prior, JETWATT_LEARN_SEED);
 	if (!err && in.profile)
 		err = jetwatt_learn_read(&l, in.profile, 1);
 	if (!err && job)

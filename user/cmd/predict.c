@@ -10,29 +10,32 @@
 #include "out/json.h"
 #include "picture.h"
 #include "reach.h"
+#include "references.h"
 #include "screen.h"
 #include "verbs.h"
 
 #define FRONT_LINES	20
+/* More are no series of sizes any more. */
+#define SIZES_MAX	32
 
-enum { PROFILE = JETWATT_ARGS_LONG, MODES, JSON, ALL, REFERENCE, MODEL, SAVE_MODEL, PLOT, PRESETS };
+enum { PROFILE = JETWATT_ARGS_LONG, MODES, JSON, ALL, MODEL, SAVE_MODEL, PLOT, PRESETS, BATCH };
 
 struct input {
 	struct jetwatt_args args;
 	const char *profile, *modes, *out, *plot, *presets, *model, *save;
-	const char *reference[JETWATT_LEARN_REFERENCES];
-	size_t references;
+	struct jetwatt_references reference;
 	double power_w;
+	uint32_t batch;
 	int json, all;
 };
 
 static const struct argp_option options[] = {
 	{ "profile", PROFILE, "FILE.csv", 0, "What was measured", 0 },
-	{ "reference", REFERENCE, "FILE.csv", 0,
-	  "Another workload to learn from; may be given several times", 0 },
 	{ "model", MODEL, "FILE", 0, "A model that was saved, instead of a profile", 0 },
 	{ "save-model", SAVE_MODEL, "FILE", 0, "Keep the model, for boards and times without the profile",
 	  0 },
+	{ "batch", BATCH, "N", 0,
+	  "Of a profile with several minibatch sizes: predict this one; default: all of them", 0 },
 	{ "modes", MODES, "FILE.csv", 0, "Predict these modes; default: all of this board", 0 },
 	{ "output", 'o', "FILE.csv", 0, "Write the predictions of all modes", 0 },
 	{ "json", JSON, NULL, 0, "Predictions of all modes as JSON", 0 },
@@ -51,11 +54,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case PROFILE:
 		in->profile = arg;
 		break;
-	case REFERENCE:
-		if (in->references == JETWATT_LEARN_REFERENCES)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "16 references are enough",
-					       "too many: %s", arg));
-		in->reference[in->references++] = arg;
+	case BATCH:
+		in->batch = jetwatt_args_count("--batch", arg, 1, 1 << 24);
 		break;
 	case MODEL:
 		in->model = arg;
@@ -102,6 +102,82 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+/* The minibatch sizes to predict. Return: 0, exit code. */
+static int choose_sizes(struct jetwatt_learn *l, const struct input *in, uint32_t *size, size_t *n)
+{
+	*n = jetwatt_model_sizes(l->model, size, SIZES_MAX);
+	if (in->batch && !*n)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+					 "what was measured is of one minibatch size: it says nothing of others",
+					 "a profile with a column batch and several sizes in it",
+					 "--batch cannot be used");
+	if (in->batch) {
+		size[0] = in->batch;
+		*n = 1;
+	}
+	if (*n > 1 && in->plot)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "one picture is of one minibatch size",
+					 "--batch N", "--plot: the profile has %zu sizes", *n);
+	return 0;
+}
+
+/* Every mode at each of the sizes. Return: 0, exit code. */
+static int at_sizes(struct jetwatt_learn *l, const uint32_t *size, size_t n)
+{
+	size_t modes = l->nr_modes, kept = 0;
+	struct jetwatt_mode *mode;
+
+	if (!n)
+		return 0;
+	mode = reallocarray(l->mode, modes * n, sizeof(*mode));
+	l->mode = mode ? mode : l->mode;
+	l->batch = calloc(modes * n, sizeof(*l->batch));
+	if (!mode || !l->batch)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot predict");
+	for (size_t i = 0; i < modes * n; i++) {
+		mode[i] = mode[i % modes];
+		l->batch[i] = size[i / modes];
+	}
+	l->nr_modes = modes * n;
+	/* What was measured at other sizes has done its part. */
+	for (size_t i = 0; i < l->nr_rows; i++)
+		for (size_t k = 0; k < n; k++)
+			if (l->row[i].batch == size[k]) {
+				l->row[kept++] = l->row[i];
+				break;
+			}
+	l->nr_rows = kept;
+	return 0;
+}
+
+static int sizes(struct jetwatt_learn *l, const struct input *in)
+{
+	uint32_t size[SIZES_MAX];
+	size_t n;
+	int err = jetwatt_learn_fit(l);
+
+	l->given = 1;
+	if (!err)
+		err = choose_sizes(l, in, size, &n);
+	return err ? err : at_sizes(l, size, n);
+}
+
+static uint32_t size_of(const struct jetwatt_learn *l, size_t i)
+{
+	return l->batch ? l->batch[i] : 0;
+}
+
+static int measured(const struct jetwatt_learn *l, size_t i)
+{
+	for (size_t k = 0; k < l->nr_rows; k++)
+		if (l->row[k].batch == size_of(l, i) &&
+		    jetwatt_learn_same(&l->row[k].mode, &l->mode[i]))
+			return 1;
+	return 0;
+}
+
+/* Of several minibatch sizes the one that serves more samples in a second is the
+ * faster one. */
 static size_t find_front(const struct jetwatt_learn *l, size_t *at)
 {
 	double *time = calloc(l->nr_modes, sizeof(*time));
@@ -110,7 +186,7 @@ static size_t find_front(const struct jetwatt_learn *l, size_t *at)
 
 	if (time && power) {
 		for (size_t i = 0; i < l->nr_modes; i++) {
-			time[i] = l->prediction[i].time_ms;
+			time[i] = l->prediction[i].time_ms / (l->batch ? l->batch[i] : 1);
 			power[i] = l->prediction[i].power_w;
 		}
 		n = jetwatt_plan_front(time, power, l->nr_modes, at);
@@ -126,13 +202,14 @@ static size_t beyond(const struct jetwatt_learn *l)
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->nr_modes; i++)
-		n += jetwatt_model_beyond(l->model, &l->mode[i]);
+		n += jetwatt_model_beyond(l->model, &l->mode[i], size_of(l, i));
 	return n;
 }
 
 static void table(const struct jetwatt_learn *l, const size_t *at, size_t n, size_t lines)
 {
 	size_t far = beyond(l);
+	char note[32];
 
 	printf("%zu modes predicted from %zu measured; %zu of them are on the front\n", l->nr_modes,
 	       jetwatt_model_rows(l->model), n);
@@ -142,9 +219,10 @@ static void table(const struct jetwatt_learn *l, const size_t *at, size_t n, siz
 	lines = lines < n ? lines : n;
 	for (size_t k = 0; k < lines; k++) {
 		size_t i = at[lines > 1 ? k * (n - 1) / (lines - 1) : 0];
+		int len = l->batch ? snprintf(note, sizeof(note), "batch %u ", l->batch[i]) : 0;
 
-		jetwatt_screen_front(' ', &l->mode[i], &l->prediction[i],
-				     jetwatt_learn_row(l, &l->mode[i]) ? "measured" : "");
+		snprintf(note + len, sizeof(note) - len, "%s", measured(l, i) ? "measured" : "");
+		jetwatt_screen_front(' ', &l->mode[i], &l->prediction[i], note);
 	}
 }
 
@@ -167,12 +245,14 @@ static void json(const struct jetwatt_learn *l, const size_t *at, size_t n)
 		jetwatt_json_object(&j, NULL);
 		if (!jetwatt_board_mode_format(&l->mode[i], name, sizeof(name)))
 			jetwatt_json_string(&j, "mode", name);
+		if (l->batch)
+			jetwatt_json_uint(&j, "batch", l->batch[i]);
 		jetwatt_json_real(&j, "time_ms", p->time_ms, 7);
 		jetwatt_json_real(&j, "power_w", p->power_w, 7);
 		jetwatt_json_real(&j, "time_sd", p->time_sd, 4);
 		jetwatt_json_real(&j, "power_sd", p->power_sd, 4);
 		jetwatt_json_bool(&j, "front", on && on[i]);
-		jetwatt_json_bool(&j, "beyond", jetwatt_model_beyond(l->model, &l->mode[i]));
+		jetwatt_json_bool(&j, "beyond", jetwatt_model_beyond(l->model, &l->mode[i], size_of(l, i)));
 		jetwatt_json_end(&j);
 	}
 	jetwatt_json_end(&j);
@@ -207,16 +287,19 @@ static int save_model(const struct jetwatt_learn *l, const char *path)
 
 int jetwatt_cmd_predict(int argc, char **argv)
 {
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_references_argp, offsetof(struct input, reference) }, { NULL, 0 },
+	};
 	struct input in = { 0 };
-	struct jetwatt_learn l = { .args = &in.args };
+	struct jetwatt_learn l = { .args = &in.args, .sizes = 1 };
 	struct jetwatt_baseline baseline = { .presets = NULL };
 	struct jetwatt_board *board = NULL;
 	size_t *at = NULL, n;
 	int err;
 
-	jetwatt_args_parse("predict", "--profile FILE.csv\n--model FILE",
-			   "Predict time and power of every power mode from a profile.", options,
-			   parse, argc, argv, &in);
+	jetwatt_args_parse_with("predict", "--profile FILE.csv\n--model FILE",
+				"Predict time and power of every power mode from a profile.", options,
+				parse, group, argc, argv, &in);
 	/* With a list of modes no board is needed: predict where you like. */
 	err = in.modes ? 0 : jetwatt_reach_board(&board);
 	if (!err)
@@ -226,7 +309,9 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	if (!err && in.plot)
 		err = jetwatt_baseline_open(&baseline, &l, board, in.presets);
 	if (!err)
-		err = jetwatt_learn_references(&l, in.reference, in.references);
+		err = jetwatt_references_learn(&in.reference, &l.prior, JETWATT_LEARN_SEED);
+	if (!err)
+		err = sizes(&l, &in);
 	if (!err)
 		err = jetwatt_learn_predict(&l);
 	if (err)

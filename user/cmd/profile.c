@@ -9,6 +9,7 @@
 #include "learn.h"
 #include "offered.h"
 #include "reach.h"
+#include "references.h"
 #include "screen.h"
 #include "verbs.h"
 
@@ -21,6 +22,7 @@ struct input {
 	struct jetwatt_args args;
 	struct jetwatt_args_job job;
 	struct jetwatt_keep_args keep;
+	struct jetwatt_references reference;
 	const char *modes, *out, *json;
 	double power_w, wait_s, until;
 	long most;
@@ -148,6 +150,9 @@ static int run(struct input *in, struct jetwatt_board *board, struct jetwatt_wat
 
 	if (!err && in->modes)
 		err = jetwatt_offered(board, l.mode, &l.nr_modes, in->modes);
+	/* Before the job starts: it takes a while, and files may be wrong. */
+	if (!err)
+		err = jetwatt_references_learn(&in->reference, &l.prior, JETWATT_LEARN_SEED);
 	if (!err)
 		err = jetwatt_keep_open(&keep, &in->keep);
 	if (!err)
@@ -179,7 +184,8 @@ out:
 int jetwatt_cmd_profile(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_argp, offsetof(struct input, keep) }, { NULL, 0 },
+		{ &jetwatt_keep_argp, offsetof(struct input, keep) },
+		{ &jetwatt_references_argp, offsetof(struct input, reference) }, { NULL, 0 },
 	};
 	struct input in = { .most = JETWATT_LEARN_MOST, .wait_s = 30 };
 	struct jetwatt_board *board = NULL;

@@ -105,8 +105,13 @@ int jetwatt_model_load(struct jetwatt_model **m, const unsigned char *in, size_t
 /* Rows that it rests on. */
 size_t jetwatt_model_rows(const struct jetwatt_model *m);
 
-/* Is a knob of @mode beyond all that the model has seen of it? What it says there
- * rests on its form alone. */
-int jetwatt_model_beyond(const struct jetwatt_model *m, const struct jetwatt_mode *mode);
+/* Minibatch sizes that it has seen, ascending, at most @max. Return: how many; 0:
+ * the size is no feature of it. */
+size_t jetwatt_model_sizes(const struct jetwatt_model *m, uint32_t *size, size_t max);
+
+/* Is a knob of @mode, or @batch (0: no feature), beyond all that the model has seen
+ * of it? What it says there rests on its form alone. */
+int jetwatt_model_beyond(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
+			 uint32_t batch);
 
 #endif

@@ -223,13 +223,33 @@ size_t jetwatt_model_rows(const struct jetwatt_model *m)
 	return m->time->n;
 }
 
-int jetwatt_model_beyond(const struct jetwatt_model *m, const struct jetwatt_mode *mode)
+size_t jetwatt_model_sizes(const struct jetwatt_model *m, uint32_t *size, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->time->n && n < max; i++) {
+		uint32_t is = m->seen[i].batch;
+		size_t at = 0;
+
+		while (at < n && size[at] < is)
+			at++;
+		if (!is || (at < n && size[at] == is))
+			continue;
+		memmove(size + at + 1, size + at, (n++ - at) * sizeof(*size));
+		size[at] = is;
+	}
+	return n;
+}
+
+int jetwatt_model_beyond(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
+			 uint32_t batch)
 {
 	struct jetwatt_point x;
 
 	if (jetwatt_point_of(&x, mode))
 		return 1;
-	for (int d = 0; d < JETWATT_DIMS; d++) {
+	jetwatt_point_batch(&x, batch);
+	for (int d = 0; d < (batch ? JETWATT_FEATURES : JETWATT_DIMS); d++) {
 		int above = 0, below = 0;
 
 		for (size_t i = 0; i < m->time->n; i++) {

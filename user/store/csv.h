@@ -29,12 +29,14 @@ int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **row, ui
 		      struct jetwatt_csv_error *err);
 /* Written beside @path and renamed over it (a pipe is written to). Doubles get
  * as many digits as it takes to read the same value back. All rows with
- * time_ms NAN: a mode list. Return: 0; -EINVAL: a row that the parser would
- * refuse; other negative errno, and then @path is as before. */
-int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, size_t n);
+ * time_ms NAN: a mode list. @batch: of every row, or NULL: no such column.
+ * Return: 0; -EINVAL: a row that the parser would refuse; other negative errno,
+ * and then @path is as before. */
+int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, const uint32_t *batch,
+		      size_t n);
 
-/* To an open file; @batch: of every row, or NULL: no such column; @errors: with
- * time_sd and power_sd. Return: 0; -EINVAL; -EIO. */
+/* The same to an open file; @errors: with time_sd and power_sd. Return: 0;
+ * -EINVAL; -EIO. */
 int jetwatt_csv_print(FILE *f, const struct jetwatt_row *row, const uint32_t *batch, size_t n,
 		      int errors);
 

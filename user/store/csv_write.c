@@ -94,7 +94,8 @@ static int sync_dir(const char *path)
 	return rc;
 }
 
-int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, size_t n)
+int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, const uint32_t *batch,
+		      size_t n)
 {
 	char temp[PATH_MAX];
 	bool beside;
@@ -117,7 +118,7 @@ int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, size_t n)
 		close(fd);
 		goto out;
 	}
-	rc = jetwatt_csv_print(f, row, NULL, n, 1);
+	rc = jetwatt_csv_print(f, row, batch, n, 1);
 	if (!rc && beside) {
 		mask = umask(0);
 		umask(mask);

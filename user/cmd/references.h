@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * --reference FILE.csv: other workloads to learn from.
+ */
+#ifndef JETWATT_CMD_REFERENCES_H
+#define JETWATT_CMD_REFERENCES_H
+
+#include <argp.h>
+#include "model/model.h"
+
+/* As many as anybody needs. */
+#define JETWATT_REFERENCES_MAX	16
+
+/**
+ * struct jetwatt_references - the files, as given
+ */
+struct jetwatt_references {
+	const char *path[JETWATT_REFERENCES_MAX];
+	size_t n;
+};
+
+/* Its input is a struct jetwatt_references. */
+extern const struct argp jetwatt_references_argp;
+
+/**
+ * jetwatt_references_read() - rows of a file, all of them with time and power
+ * @batch: of each row, NULL where all are of one size: no feature. May be NULL
+ *
+ * Rows have their batch size too where it is a feature. Caller frees both.
+ * Return: rows, or the negative of an exit code after saying why.
+ */
+long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_t **batch);
+
+/* What the files teach; *@prior stays as it is if there are none. Return: 0, exit code. */
+int jetwatt_references_learn(const struct jetwatt_references *r, struct jetwatt_prior **prior,
+			     uint64_t seed);
+
+#endif
