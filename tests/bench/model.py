@@ -154,9 +154,11 @@ def main():
             keep({"name": name, "skipped": f"{absent[0]} is not there"})
             continue
         try:
-            # From scratch, one set of random modes differs much from the next:
-            # the median of ten moves by tens of per cent with the seed.
-            repeats = 3 * a.repeats if name.startswith("nn,") else a.repeats
+            # One set of random modes differs much from the next. Networks from
+            # scratch: the median of ten moves by tens of per cent with the seed.
+            # Fifty rows over batch sizes: one set in ten whose intervals cover 75 %
+            # decides about the mean of ten; and such fits are cheap.
+            repeats = a.repeats * (3 if name.startswith("nn,") else 4 if "inference" in name else 1)
             r = evaluate(a.jetwatt, a.data, args, corpus, refs, repeats)
         except (RuntimeError, subprocess.TimeoutExpired) as err:
             keep({"name": name, "what": "jetwatt eval", "figure": None, "op": "runs", "target": str(err),
