@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "kselftest_harness.h"
-#include "model/model.h"
+#include "model/fit.h"
 #include "world.h"
 
 struct error {
@@ -51,13 +51,14 @@ static int error_at(const struct jetwatt_row *row, size_t n, size_t k, uint64_t 
 
 static struct jetwatt_row some_row(uint64_t *s)
 {
-	struct world w;
+	static struct world w;
 	struct jetwatt_row r;
 	double fc = 0.2 + 2 * search_uniform(s), fg = 0.1 + 1.2 * search_uniform(s);
 	double fe = 0.5 + 2.5 * search_uniform(s);
 	int cores = 1 + search_uniform(s) * 12;
 
-	world_make(&w, 1, 0);
+	if (!w.cores)
+		world_make(&w, 1, 0);
 	r = world_row(&w, cores, fc, fg, fe, 0.8);
 	r.mode = (struct jetwatt_mode){ cores, fc * 1e6, fg * 1e9, fe * 1e9 };
 	return r;
@@ -165,9 +166,10 @@ TEST(same_rows_same_model_in_any_order)
 	jetwatt_model_free(b);
 }
 
-TEST(hundred_thousand_rows)
+/* More than any board has modes, in seconds and in little more than their own room. */
+TEST(a_million_rows)
 {
-	size_t n = 100000;
+	size_t n = 1000000;
 	struct jetwatt_row *row = malloc(n * sizeof(*row));
 	struct jetwatt_prediction p;
 	struct jetwatt_model *m;
@@ -178,6 +180,7 @@ TEST(hundred_thousand_rows)
 	for (size_t i = 0; i < n; i++)
 		row[i] = some_row(&s);
 	ASSERT_EQ(0, jetwatt_model_fit(&m, row, n, 1));
+	EXPECT_LE(jetwatt_model_rows(m), JETWATT_FIT_MAX);
 	for (size_t i = 0; i < 50; i++) {
 		ASSERT_EQ(0, jetwatt_model_predict(m, &row[i].mode, 1, &p));
 		worst = fmax(worst, fabs(log(p.time_ms / row[i].time_ms)));
@@ -185,6 +188,33 @@ TEST(hundred_thousand_rows)
 	EXPECT_LT(worst, 0.2);
 	jetwatt_model_free(m);
 	free(row);
+}
+
+/* With a reference one row is enough, and says how long the workload takes. */
+TEST(one_row_and_a_reference)
+{
+	struct jetwatt_row row[60], one;
+	struct jetwatt_prior *prior;
+	struct jetwatt_prediction p;
+	struct jetwatt_model *m;
+	double sum = 0;
+	uint64_t s = 6;
+
+	for (int i = 0; i < 60; i++)
+		row[i] = some_row(&s);
+	one = row[7];
+	one.time_ms *= 3;
+	ASSERT_EQ(0, jetwatt_prior_learn(&prior, &(struct jetwatt_reference){ row, 60 }, 1, 1));
+	ASSERT_EQ(0, jetwatt_model_fit_prior(&m, &one, 1, prior, 1));
+	for (int i = 0; i < 60; i++) {
+		ASSERT_EQ(0, jetwatt_model_predict(m, &row[i].mode, 1, &p));
+		EXPECT_LT(fabs(log(p.time_ms / (3 * row[i].time_ms))), 4 * p.time_sd);
+		sum += fabs(log(p.time_ms / (3 * row[i].time_ms))) / 60;
+	}
+	TH_LOG("off by %.0f %% on average", 100 * expm1(sum));
+	EXPECT_LT(sum, 0.4);
+	jetwatt_model_free(m);
+	jetwatt_prior_free(prior);
 }
 
 /* A row that reads a third of its power must not move its neighbours much. */

@@ -111,9 +111,25 @@ TEST_F(saved, damage_is_refused)
 	}
 	for (size_t len = 0; len < self->len; len++)
 		EXPECT_EQ(-EINVAL, jetwatt_model_load(&m, self->bytes, len));
-	self->bytes[8] = 2;
+}
+
+/* Of another version not even the length is known, nor where a checksum stands. */
+TEST_F(saved, another_version_is_told_from_damage)
+{
+	struct jetwatt_model *m;
+
+	for (int byte = 0; byte < 4; byte++) {
+		self->bytes[8 + byte] ^= 2;
+		EXPECT_EQ(-EPROTONOSUPPORT, jetwatt_model_load(&m, self->bytes, self->len));
+		EXPECT_EQ(-EPROTONOSUPPORT, jetwatt_model_load(&m, self->bytes, self->len - 9));
+		seal(self->bytes, self->len);
+		EXPECT_EQ(-EPROTONOSUPPORT, jetwatt_model_load(&m, self->bytes, self->len));
+		EXPECT_EQ(NULL, m);
+		self->bytes[8 + byte] ^= 2;
+	}
 	seal(self->bytes, self->len);
-	EXPECT_EQ(-EPROTONOSUPPORT, jetwatt_model_load(&m, self->bytes, self->len));
+	EXPECT_EQ(0, jetwatt_model_load(&m, self->bytes, self->len));
+	jetwatt_model_free(m);
 }
 
 /* A right checksum is no promise: each byte in turn says something else. */

@@ -206,6 +206,35 @@ TEST(a_disturbed_reading_is_seen_again)
 	free(row);
 }
 
+/* The same for a budget: one lucky reading within it, where all others speak for
+ * more, is no answer before it has been read twice; then the plan goes on. */
+TEST(a_lucky_answer_is_read_again)
+{
+	long n;
+	struct jetwatt_row *row = board(&n, 29), seen[40];
+	struct jetwatt_mode *m = modes(row, n);
+	struct jetwatt_plan_next p;
+	double budget = 25;
+	size_t k, bad = 0;
+	int err;
+
+	k = walk(row, n, 0, 30, seen, &err);
+	/* One a quarter over it reads as if it were within, and is the fastest. */
+	for (size_t i = 0; i < k; i++)
+		if (fabs(seen[i].power_w - 1.25 * budget) < fabs(seen[bad].power_w - 1.25 * budget))
+			bad = i;
+	ASSERT_LT(1.1 * budget, seen[bad].power_w);
+	EXPECT_EQ(1, jetwatt_plan_next(m, n, seen, k, NULL, budget, k, 1, &p));
+	seen[bad].power_w = 0.99 * budget;
+	ASSERT_EQ(0, jetwatt_plan_next(m, n, seen, k, NULL, budget, k, 1, &p));
+	EXPECT_EQ(0, memcmp(&m[p.index], &seen[bad].mode, sizeof(*m)));
+	EXPECT_EQ(0, strncmp(p.why, "again", 5));
+	seen[k] = row[p.index];
+	EXPECT_EQ(1, jetwatt_plan_next(m, n, seen, k + 1, NULL, budget, k, 1, &p));
+	free(m);
+	free(row);
+}
+
 /* No mode draws as little as 3 W: the search must find that out with few
  * modes, and the last it asks for is close to the least there is. */
 TEST(hopeless_budget_ends_early_with_the_closest)

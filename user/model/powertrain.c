@@ -8,6 +8,8 @@
 
 #define STRIDE	JETWATT_NET_INPUTS_MAX
 #define MODE_INPUTS	4
+/* Twice the modes of the largest board: more rows would only take longer. */
+#define ROWS_MAX	60000
 
 /* Rows as the networks take them, in an order of their own. */
 struct table {
@@ -68,10 +70,13 @@ static int table_make(struct table *t, const struct jetwatt_corpus *c)
 		e[i].power = c->row[i].power_w;
 	}
 	qsort(e, c->n, sizeof(*e), by_entry);
-	for (size_t i = 0; i < c->n; i++) {
-		memcpy(t->x + i * STRIDE, e[i].x, sizeof(e[i].x));
-		t->time[i] = e[i].time;
-		t->power[i] = e[i].power;
+	t->n = c->n < ROWS_MAX ? c->n : ROWS_MAX;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct entry *is = &e[i * c->n / t->n];
+
+		memcpy(t->x + i * STRIDE, is->x, sizeof(is->x));
+		t->time[i] = is->time;
+		t->power[i] = is->power;
 	}
 	free(e);
 	return 0;
@@ -136,7 +141,7 @@ static int scratch(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c
 		return err;
 	for (size_t i = 0; i < c->n; i++)
 		raise(&pt->most, &c->row[i].mode);
-	how = whole ? training(seed) : plain(c->n, seed);
+	how = whole ? training(seed) : plain(t.n, seed);
 	err = jetwatt_net_fit(&pt->time, t.x, t.time, t.n, t.inputs, 1, &how);
 	if (!err)
 		err = jetwatt_net_fit(&pt->power, t.x, t.power, t.n, t.inputs, 1, &how);
@@ -170,7 +175,7 @@ int jetwatt_powertrain_transfer(struct jetwatt_powertrain *pt,
 	*pt = (struct jetwatt_powertrain){ .inputs = from->inputs, .most = *most };
 	if (err)
 		return err;
-	how = tuning(c->n, seed);
+	how = tuning(t.n, seed);
 	if (memcmp(most, &from->most, sizeof(*most)))
 		how.loss = JETWATT_NN_MAPE;
 	err = jetwatt_net_transfer(&pt->time, &from->time, t.x, t.time, t.n, &how);
