@@ -158,7 +158,7 @@ def main():
             # scratch: the median of ten moves by tens of per cent with the seed.
             # Fifty rows over batch sizes: one set in ten whose intervals cover 75 %
             # decides about the mean of ten; and such fits are cheap.
-            repeats = a.repeats * (3 if name.startswith("nn,") else 4 if "inference" in name else 1)
+            repeats = a.repeats * (3 if name.startswith("nn,") else 4 if "inference, 50" in name else 1)
             r = evaluate(a.jetwatt, a.data, args, corpus, refs, repeats)
         except (RuntimeError, subprocess.TimeoutExpired) as err:
             keep({"name": name, "what": "jetwatt eval", "figure": None, "op": "runs", "target": str(err),

@@ -270,7 +270,8 @@ FIXTURE_TEARDOWN(method)
 		self->m->prior_free(self->prior);
 }
 
-TEST_F(method, knows_no_order)
+/* Two trainings under sanitizers. */
+TEST_F_TIMEOUT(method, knows_no_order, 120)
 {
 	const struct jetwatt_method *m = self->m;
 	void *a, *b;
