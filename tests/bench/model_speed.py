@@ -58,7 +58,8 @@ def rows(jetwatt, data):
     lacks = [m for m in ("torch", "sklearn")
              if subprocess.run([PYTHON, "-c", f"import {m}"], capture_output=True).returncode]
     if lacks or not os.path.exists(ref):
-        yield "speed", "no " + (" and no ".join(lacks) if lacks else ref) + " here"
+        yield "speed", ("apt install python3-torch python3-sklearn: no " + " and no ".join(lacks) if lacks else
+                        f"{ref} is not there")
         return
     with tempfile.TemporaryDirectory() as tmp:
         few, orin, xavier = (os.path.join(tmp, f) for f in ("few.csv", "orin.csv", "xavier.csv"))
