@@ -12,11 +12,15 @@ run jetwatt doctor
 exits 0 && shows " usable" "ok   board" "ok   module" "ok   bpf" "ok   access" "ok   own cost"
 result $? "doctor: usable"
 
-for what in "" list\ rails list\ chips list\ clocks list\ knobs doctor --help stat\ --help \
-	    optimize\ --help; do
+wide=0
+for what in "" "list rails" "list chips" "list clocks" "list knobs" doctor --help "stat --help" \
+	    "optimize --help"; do
 	run jetwatt $what
-	narrow || break
+	# A file has the name that it has.
+	[ "$what" != doctor ] || sed -i '/ \//d' "$T/out"
+	narrow || wide=1
 done
+[ $wide = 0 ]
 result $? "80 columns"
 
 jetwatt list rails | grep -q "VDD_GPU_SOC .* [0-9.]* .*in total" &&

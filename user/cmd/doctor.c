@@ -249,7 +249,7 @@ static void check_access(struct doctor *d)
 		say(d, WARN, 0, "access", "dmesg | grep jetwatt", "not checked: %s", strerror(-leaks));
 	else
 		say(d, OK, 0, "access", NULL,
-		    "no samples for nobody, nor for root of a user namespace (tried)");
+		    "kept from nobody, and from root of a user namespace (tried)");
 }
 
 static void check_own(struct doctor *d)
@@ -260,7 +260,7 @@ static void check_own(struct doctor *d)
 		return;
 	if (o.core_w > 2 * o.error_w)
 		say(d, OK, 0, "own cost", NULL,
-		    "%.2f %% of a core, an estimated %.1f mW (a busy core: %.2f +- %.2f W)",
+		    "%.2f %% of a core, some %.1f mW (estimate; a core: %.2f +- %.2f W)",
 		    100 * o.share, 1e3 * o.share * o.core_w, o.core_w, o.error_w);
 	else
 		say(d, OK, 0, "own cost", NULL,
@@ -306,8 +306,8 @@ static void check_cost(struct doctor *d, uint32_t rung)
 
 	if (!jetwatt_cost_measure(rung, &plain, &extra))
 		say(d, OK, 0, "cost", NULL,
-		    "while a job is watched by %s, others' system calls take %.0f ns longer (%.0f without)",
-		    jetwatt_args_rung_name(rung), extra > 0 ? extra : 0, plain);
+		    "system calls of others: +%.0f ns by %s (%.0f without)",
+		    extra > 0 ? extra : 0, jetwatt_args_rung_name(rung), plain);
 }
 
 static void check_probe(struct doctor *d)
