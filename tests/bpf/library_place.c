@@ -4,12 +4,12 @@
  * The probe on libcuda: wherever the library lies, whoever loads it, and what
  * is left when somebody is killed.
  */
-#include <bpf/bpf.h>
 #include <sched.h>
 #include <sys/syscall.h>
 
 #include "kselftest_harness.h"
 #include "cuda_job.h"
+#include "held.h"
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x80
@@ -195,30 +195,12 @@ TEST_F_TIMEOUT(place, we_are_in_a_time_namespace, 60)
 	EXPECT_EQ(0, status);
 }
 
-static int programs(const char *name)
-{
-	struct bpf_prog_info info;
-	__u32 id = 0, len;
-	int n = 0, fd;
-
-	while (!bpf_prog_get_next_id(id, &id)) {
-		fd = bpf_prog_get_fd_by_id(id);
-		if (fd < 0)
-			continue;
-		memset(&info, 0, sizeof(info));
-		len = sizeof(info);
-		if (!bpf_obj_get_info_by_fd(fd, &info, &len))
-			n += !strcmp(info.name, name);
-		close(fd);
-	}
-	return n;
-}
-
 /* Who is killed with SIGKILL leaves no probe behind, and the job goes on. */
 TEST_F_TIMEOUT(place, watcher_is_killed, 60)
 {
-	int ready[2], status, i, before = programs("api_return");
+	int ready[2], status, i, n;
 	struct cuda_job *j = &self->job;
+	__u32 id[32];
 	pid_t watcher;
 	char c;
 
@@ -237,12 +219,15 @@ TEST_F_TIMEOUT(place, watcher_is_killed, 60)
 	ASSERT_EQ(0, cuda_job_go(j));
 	/* it has seen some */
 	ASSERT_EQ(1, read(ready[0], &c, 1));
-	EXPECT_LT(before, programs("api_return"));
+	n = held(watcher, "prog_id", id, 32);
+	/* at a call, at its return, at the end of a process: at least */
+	EXPECT_LE(3, n);
+	EXPECT_EQ(n, programs_left(id, n));
 	kill(watcher, SIGKILL);
 	ASSERT_EQ(watcher, waitpid(watcher, NULL, 0));
-	for (i = 0; i < 500 && programs("api_return") > before; i++)
+	for (i = 0; i < 500 && programs_left(id, n); i++)
 		node_sleep(10000000);
-	EXPECT_EQ(before, programs("api_return"));
+	EXPECT_EQ(0, programs_left(id, n));
 	ASSERT_EQ(j->pid, waitpid(j->pid, &status, 0));
 	EXPECT_EQ(0, status);
 }

@@ -4,42 +4,10 @@
  * Opening the probe: where it can't be, what it says; what it needs and what
  * it leaves behind; and what becomes of records that find no room.
  */
-#include <bpf/bpf.h>
-
 #include "kselftest_harness.h"
+#include "held.h"
 #include "node.h"
 #include "seen.h"
-
-/* Ids of the BPF programs that this process holds. Return: how many. */
-static int held(__u32 *id, int max)
-{
-	char path[64], line[128];
-	int fd, n = 0;
-	FILE *f;
-
-	for (fd = 0; fd < 64; fd++) {
-		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-		f = fopen(path, "r");
-		if (!f)
-			continue;
-		while (n < max && fgets(line, sizeof(line), f))
-			if (sscanf(line, "prog_id: %u", &id[n]) == 1) {
-				n++;
-				break;
-			}
-		fclose(f);
-	}
-	return n;
-}
-
-static int exists(__u32 id)
-{
-	int fd = bpf_prog_get_fd_by_id(id);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
 
 TEST(unprivileged)
 {
@@ -119,23 +87,21 @@ TEST(nothing_is_left)
 {
 	__u32 id[32];
 	struct seen s;
-	int i, n, k;
+	int n, k;
 
 	if (getuid())
 		SKIP(return, "needs root");
-	ASSERT_EQ(0, held(id, 32));
+	ASSERT_EQ(0, held(getpid(), "prog_id", id, 32));
 	ASSERT_EQ(0, seen_open(&s, getpid(), 1, 0));
-	n = held(id, 32);
+	n = held(getpid(), "prog_id", id, 32);
 	/* at entry, exit and the end of a process: three programs at least */
 	ASSERT_LE(3, n);
 	jetwatt_probe_close(s.probe);
 	/* the kernel frees them when their last user has left */
-	for (i = 0; i < n; i++) {
-		for (k = 0; k < 500 && exists(id[i]); k++)
-			node_sleep(10000000);
-		EXPECT_EQ(0, exists(id[i]));
-	}
-	EXPECT_EQ(0, held(id, 32));
+	for (k = 0; k < 500 && programs_left(id, n); k++)
+		node_sleep(10000000);
+	EXPECT_EQ(0, programs_left(id, n));
+	EXPECT_EQ(0, held(getpid(), "prog_id", id, 32));
 }
 
 TEST(lost_is_counted)

@@ -3,12 +3,12 @@
  * Ten thousand tasks at once, each of which waits: all are seen, or counted as
  * lost, and nothing of them is left when they are gone.
  */
-#include <bpf/bpf.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/mman.h>
 
 #include "kselftest_harness.h"
+#include "../bpf/held.h"
 #include "../bpf/seen.h"
 
 #define PROCESSES	100
@@ -47,15 +47,15 @@ static void process(void)
 	_exit(0);
 }
 
-/* Entries of the maps of this name. */
+/* Entries of our maps of this name. */
 static int entries(const char *name)
 {
+	__u32 id[32], len, key;
 	struct bpf_map_info info;
-	__u32 id = 0, len, key;
-	int n = 0, fd;
+	int n = 0, i, fd, maps = held(getpid(), "map_id", id, 32);
 
-	while (!bpf_map_get_next_id(id, &id)) {
-		fd = bpf_map_get_fd_by_id(id);
+	for (i = 0; i < maps; i++) {
+		fd = bpf_map_get_fd_by_id(id[i]);
 		if (fd < 0)
 			continue;
 		memset(&info, 0, sizeof(info));

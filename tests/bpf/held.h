@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * BPF programs and maps that a process holds: other probes of this machine are
+ * none of a test's.
+ */
+#ifndef JETWATT_TEST_HELD_H
+#define JETWATT_TEST_HELD_H
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Ids of what @pid holds by @kind: "prog_id" or "map_id". Return: how many. */
+static inline int held(pid_t pid, const char *kind, __u32 *id, int max)
+{
+	char path[300], line[128], name[32];
+	struct dirent *e;
+	int i, n = 0;
+	__u32 v;
+	FILE *f;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo", pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", pid, e->d_name);
+		f = fopen(path, "r");
+		while (f && fgets(line, sizeof(line), f)) {
+			if (sscanf(line, "%31[^:]: %u", name, &v) != 2 || strcmp(name, kind))
+				continue;
+			for (i = 0; i < n && id[i] != v; i++)
+				;
+			if (i == n && n < max)
+				id[n++] = v;
+		}
+		if (f)
+			fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/* How many of these programs are still in the kernel. */
+static inline int programs_left(const __u32 *id, int n)
+{
+	int left = 0, i, fd;
+
+	for (i = 0; i < n; i++) {
+		fd = bpf_prog_get_fd_by_id(id[i]);
+		left += fd >= 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	return left;
+}
+
+#endif
