@@ -35,7 +35,7 @@ with()
 export_as() { build/jetwatt export --format "$1" -o $d/run.$1 $d/run.jwt; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a / b - 1; print a, b; exit !(d * d < 1e-6) }'; }
 
-echo 1..12
+echo 1..15
 build/make-trace $d/run.jwt gap_at=5 gap=300 > $d/truth
 for f in csv jsonl perfetto chrome openmetrics prometheus; do export_as $f; done
 build/jetwatt report --json $d/run.jwt > $d/report
@@ -76,5 +76,18 @@ assert len(t) == $rows and all(k in \"iufM\" for k in (c.kind for c in t.dtypes)
 assert t.t_ns.is_monotonic_increasing and t.lost.sum() == 300 - 1 or t.lost.sum() > 250, t.lost.sum()'"
 check "csv: minibatches' energy is the report's" \
 	"build/jetwatt export -f csv --minibatches $d/run.jwt > $d/m.csv && near \$(awk -F, '\$4 == \"train\" && ++k > 10 { e += \$8; n++ } END { print e / n / 1e6 }' $d/m.csv) \$(jq .energy_j $d/report)"
+check "csv: grades and the split are the report's" \
+	"awk -F, -v want=\"\$(jq -r '[.quality | .A, .B, .C, .D] | join(\" \")' $d/report)\" 'NR > 1 && \$4 == \"train\" { n[\$14]++ }
+		NR == 1 && \$14 != \"grade\" { exit 1 }
+		END { got = n[\"A\"] + 0 \" \" n[\"B\"] + 0 \" \" n[\"C\"] + 0 \" \" n[\"D\"] + 0; print got, want; exit got != want }' $d/m.csv &&
+	 near \$(awk -F, '\$4 == \"train\" && ++k > 10 { s += \$10; t += \$2 - \$1 } END { print s / t }' $d/m.csv) \$(jq .stall_share $d/report) &&
+	 near \$(awk -F, '\$4 == \"train\" && ++k > 10 { s += \$11; t += \$2 - \$1 } END { print s / t }' $d/m.csv) \$(jq .gpu_work_share $d/report)"
+check "jsonl, chrome: the same grades and split" \
+	"jq -r 'select(.type == \"minibatch\") | [.stall_ns, .gpu_ns, .grade // \"\"] | @csv' $d/run.jsonl | sort > $d/split.jsonl &&
+	 tail -n +2 $d/m.csv | awk -F, '{ printf \"%s,%s,\\\"%s\\\"\\n\", \$10, \$11, \$14 }' | sort | diff - $d/split.jsonl &&
+	 [ \$(jq '[.traceEvents[] | select(.ph == \"X\" and .args.grade == \"A\")] | length' $d/run.chrome) = \$(jq .quality.A $d/report) ]"
+check "openmetrics: the same grades and split" \
+	"[ \$(sed -n 's/^jetwatt_minibatches_graded_total{grade=\"A\"} //p' $d/run.openmetrics) = \$(jq .quality.A $d/report) ] &&
+	 near \$(sed -n 's/^jetwatt_minibatch_stall_seconds_total //p' $d/run.openmetrics) \$(awk -F, '\$4 == \"train\" { s += \$10 } END { print s / 1e9 }' $d/m.csv)"
 check "jsonl: the gap is told" "grep -c '\"type\":\"gap\"' $d/run.jsonl"
 exit $failed

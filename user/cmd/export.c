@@ -178,8 +178,16 @@ static void rest(struct flow *flow, const struct jetwatt_meter *m)
 	if (flow->open)
 		emit(flow);
 	name_job(flow);
-	for (int i = 0; i < m->bounds && flow->format->minibatch; i++)
-		flow->format->minibatch(&flow->e, &m->bound[i], jetwatt_meter_bound(m, &m->bound[i]));
+	for (int i = 0; i < m->bounds && flow->format->minibatch; i++) {
+		struct jetwatt_export_cost cost = { jetwatt_meter_bound(m, &m->bound[i]), -1, '-' };
+		struct jetwatt_batch_cost c;
+
+		if (!jetwatt_quality_of(&m->quality, &m->bound[i], &c)) {
+			cost.sd_uj = c.total_sd_uj;
+			cost.grade = c.grade;
+		}
+		flow->format->minibatch(&flow->e, &m->bound[i], &cost);
+	}
 	if (flow->format->end)
 		flow->format->end(&flow->e, &sums);
 }

@@ -8,7 +8,7 @@
 enum {
 	J, J_P50, J_P95, J_MAX, MS, MS_P50, MS_P95, MS_MAX, W, WAITS, TOTAL_J, AVERAGE_W, S,
 	MINIBATCHES, CONFIDENCE, LOST, WAITS_LOST, CORES, GPU, FAULTS, MAJOR, READ_MB, READS,
-	CACHED, NR
+	CACHED, STALL, GPU_WORK, ERROR, NR
 };
 
 static const struct {
@@ -39,6 +39,9 @@ static const struct {
 	[READ_MB] = { "read_MB/s", 1 },
 	[READS] = { "reads/s", 0 },
 	[CACHED] = { "page_cache", 0 },
+	[STALL] = { "stall_share", 0 },
+	[GPU_WORK] = { "gpu_work_share", 0 },
+	[ERROR] = { "energy_error_pct", 0 },
 };
 
 _Static_assert(NR <= JETWATT_FIGURES, "room for all figures");
@@ -77,6 +80,10 @@ void jetwatt_figure_take(struct jetwatt_figures *f, const struct jetwatt_summary
 		f->v[W] = s->row.power_w;
 		f->v[WAITS] = s->wait_share;
 		f->v[CONFIDENCE] = s->meter->info.confidence;
+		f->v[STALL] = s->stall_share;
+		f->v[GPU_WORK] = s->gpu_share;
+		if (s->quality.n)
+			f->v[ERROR] = s->quality.error_pct;
 	}
 	f->v[TOTAL_J] = s->total_j;
 	f->v[AVERAGE_W] = s->total_j / t;

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define FIRST_WIDTH_NS	1000000ull
-#define FIGURES_MAX	(48 + JETWATT_RAILS_MAX)
+#define FIGURES_MAX	(64 + JETWATT_RAILS_MAX)
 #define ALARM_S		0.5	/* an alarm is a moment: wide enough to be seen */
 
 /* Columns hold sums while they are gathered. */
@@ -123,6 +123,28 @@ static void put(struct figures *g, const char *key, double v, int digits, const 
 	va_end(ap);
 }
 
+/* A word, which is itself. */
+static void put_word(struct figures *g, const char *key, const char *word, const char *name)
+{
+	put(g, key, 0, 1, name, "%s", word);
+	if (g->nr)
+		snprintf(g->at[g->nr - 1].value, sizeof(g->at[0].value), "%s", word);
+}
+
+static void quality_figures(struct figures *g, const struct jetwatt_quality_figures *q)
+{
+	char key[] = "quality.A", name[] = "minibatches with grade A", grade[2] = { q->grade, '\0' };
+
+	put_word(g, "quality.grade", grade, "grade of one minibatch's energy");
+	put(g, "quality.energy_error_pct", q->error_pct, 4, "which is known to, in 9 of 10",
+	    "+- %.2g %%", q->error_pct);
+	put(g, "quality.fresh_samples", q->samples, 4, "from as many fresh samples", "%.0f", q->samples);
+	for (int i = 0; i < 4; i++) {
+		key[sizeof(key) - 2] = name[sizeof(name) - 2] = 'A' + i;
+		put(g, key, q->grades[i], 17, name, "%zu", q->grades[i]);
+	}
+}
+
 static void spread(struct figures *g, const char *key, const struct jetwatt_summary_spread *s,
 		   const char *what, const char *unit)
 {
@@ -156,6 +178,16 @@ static void batch_figures(struct figures *g, const struct jetwatt_summary *s)
 	spread(g, "time_ms_spread", &s->time, "time", "ms");
 	put(g, "gpu_wait_share", s->wait_share, 5, "waits for the GPU", "%.0f %% of the time",
 	    100 * s->wait_share);
+	put(g, "stall_share", s->stall_share, 5, "without work for the GPU", "%.0f %% of the time%s",
+	    100 * s->stall_share, s->launched ? "" : " at most");
+	put(g, "gpu_work_share", s->gpu_share, 5, "with work for the GPU", "%.0f %% of the time%s",
+	    100 * s->gpu_share, s->launched ? "" : " at least");
+	put(g, "waits_per_minibatch", s->meter->info.period_syncs, 6, "waits per minibatch", "%.3g",
+	    s->meter->info.period_syncs);
+	put(g, "confidence", s->meter->info.confidence, 4, "confidence in the minibatches", "%.0f %%",
+	    100 * s->meter->info.confidence);
+	if (s->quality.n)
+		quality_figures(g, &s->quality);
 }
 
 static void run_figures(struct figures *g, const struct jetwatt_summary *s)
@@ -240,11 +272,14 @@ int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct j
 
 		if (m->bound[i].kind == JETWATT_BATCH_TRAIN && uj >= 0)
 			batch[p.nr_minibatches++] = (struct jetwatt_page_minibatch){
-				(m->bound[i].end_ns - m->begun_ns) * 1e-9, uj * 1e-6 };
+				(m->bound[i].end_ns - m->begun_ns) * 1e-9, uj * 1e-6,
+				(m->bound[i].end_ns - m->bound[i].start_ns) * 1e-6,
+				m->bound[i].fetch_ns * 1e-6, m->bound[i].gpu_ns * 1e-6 };
 	}
 	/* The first ones are warm-up, which the figures leave out. */
 	p.minibatch = batch + (p.nr_minibatches - s->used);
 	p.nr_minibatches = s->used;
+	p.launched = s->launched;
 	means(d, column, &p.nr_columns, &width_ns, r->watch.samples);
 	p.column_s = width_ns * 1e-9;
 	for (int i = 0; i < r->watch.nr_total && i < JETWATT_PAGE_RAILS; i++, p.nr_rails++)

@@ -94,6 +94,21 @@ static const struct jetwatt_batch_mark *at(const struct jetwatt_quality *q, uint
 	return lo < q->nr && m->time_ns == ns ? m : NULL;
 }
 
+int jetwatt_quality_of(const struct jetwatt_quality *q, const struct jetwatt_batch_bound *b,
+		       struct jetwatt_batch_cost *c)
+{
+	const struct jetwatt_batch_mark *from, *to;
+
+	if (!q->sum || b->kind == JETWATT_BATCH_OTHER)
+		return -ENODATA;
+	from = at(q, b->start_ns);
+	to = at(q, b->end_ns);
+	if (!from || !to)
+		return -ENODATA;
+	jetwatt_batch_cost_between(from, to, q->sensor, b, c);
+	return c->grade >= 'A' && c->grade <= 'D' && c->total_uj > 0 ? 0 : -ENODATA;
+}
+
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -109,18 +124,10 @@ void jetwatt_quality_end(const struct jetwatt_quality *q, const struct jetwatt_b
 
 	memset(f, 0, sizeof(*f));
 	f->grade = '-';
-	for (int i = 0; i < n && q->sum && error && samples; i++) {
-		const struct jetwatt_batch_mark *from, *to;
+	for (int i = 0; i < n && error && samples; i++) {
 		struct jetwatt_batch_cost c;
 
-		if (b[i].kind != JETWATT_BATCH_TRAIN)
-			continue;
-		from = at(q, b[i].start_ns);
-		to = at(q, b[i].end_ns);
-		if (!from || !to)
-			continue;
-		jetwatt_batch_cost_between(from, to, q->sensor, &b[i], &c);
-		if (c.grade < 'A' || c.grade > 'D' || c.total_uj <= 0)
+		if (b[i].kind != JETWATT_BATCH_TRAIN || jetwatt_quality_of(q, &b[i], &c))
 			continue;
 		f->grades[c.grade - 'A']++;
 		samples[f->n] = c.samples;

@@ -41,6 +41,10 @@ void jetwatt_quality_begin(struct jetwatt_quality *q, struct jetwatt_watch *w);
 void jetwatt_quality_note(struct jetwatt_quality *q, const struct jetwatt_watch *w, uint64_t ns);
 /* Before samples up to @ns are forgotten. */
 void jetwatt_quality_add(struct jetwatt_quality *q, const struct jetwatt_watch *w, uint64_t ns);
+/* What one minibatch has drawn and how well that is known. Return: 0; -ENODATA: it
+ * is too long ago, or no minibatch. */
+int jetwatt_quality_of(const struct jetwatt_quality *q, const struct jetwatt_batch_bound *b,
+		       struct jetwatt_batch_cost *c);
 void jetwatt_quality_end(const struct jetwatt_quality *q, const struct jetwatt_batch_bound *b,
 			 int n, struct jetwatt_quality_figures *f);
 void jetwatt_quality_free(struct jetwatt_quality *q);

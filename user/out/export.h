@@ -36,6 +36,16 @@ struct jetwatt_export_sums {
 };
 
 /**
+ * struct jetwatt_export_cost - what a minibatch has drawn
+ * @uj: negative: not known
+ * @sd_uj: one standard error of it; @grade: 'A' to 'D'; negative and '-': not known
+ */
+struct jetwatt_export_cost {
+	double uj, sd_uj;
+	char grade;
+};
+
+/**
  * struct jetwatt_export - an export being written
  * @minibatches: rows are minibatches, not samples, where the format has one kind
  * @clock: the mode that was written last; @any: something has been written
@@ -56,14 +66,14 @@ struct jetwatt_export {
  *	the caller frees if @end has not
  * @power: @lost samples are missing before this one
  * @job: it is known now: @run's pid and begun_ns
- * @minibatch: @uj is negative where it is not known
  */
 struct jetwatt_export_format {
 	double hz;
 	int (*begin)(struct jetwatt_export *e);
 	void (*job)(struct jetwatt_export *e);
 	void (*power)(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost);
-	void (*minibatch)(struct jetwatt_export *e, const struct jetwatt_batch_bound *b, double uj);
+	void (*minibatch)(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
+			  const struct jetwatt_export_cost *c);
 	void (*end)(struct jetwatt_export *e, const struct jetwatt_export_sums *s);
 };
 

@@ -63,7 +63,8 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 	jetwatt_json_end(&j);
 }
 
-static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b, double uj)
+static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
+		      const struct jetwatt_export_cost *c)
 {
 	struct jetwatt_json j;
 
@@ -71,8 +72,12 @@ static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound
 	jetwatt_json_real(&j, "dur", (b->end_ns - b->start_ns) * 1e-3, 17);
 	jetwatt_json_uint(&j, "tid", b->tgid);
 	jetwatt_json_object(&j, "args");
-	if (uj >= 0)
-		jetwatt_json_real(&j, "energy_j", uj * 1e-6, 7);
+	if (c->uj >= 0)
+		jetwatt_json_real(&j, "energy_j", c->uj * 1e-6, 7);
+	jetwatt_json_real(&j, "stall_ms", b->fetch_ns * 1e-6, 7);
+	jetwatt_json_real(&j, "gpu_ms", b->gpu_ns * 1e-6, 7);
+	if (c->sd_uj >= 0)
+		jetwatt_json_string(&j, "grade", (const char[2]){ c->grade, '\0' });
 	jetwatt_json_end(&j);
 	jetwatt_json_end(&j);
 }

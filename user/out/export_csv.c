@@ -33,7 +33,8 @@ static void name(FILE *f, const char *label, const char *unit)
 static int begin(struct jetwatt_export *e)
 {
 	if (e->minibatches) {
-		fputs("start_ns,end_ns,utc,kind,pid,waits,wait_ns,energy_uj,confidence\n", e->f);
+		fputs("start_ns,end_ns,utc,kind,pid,waits,wait_ns,energy_uj,confidence,"
+		      "stall_ns,gpu_ns,launches_seen,energy_sd_uj,grade\n", e->f);
 		return 0;
 	}
 	fputs("t_ns,utc,seq,lost", e->f);
@@ -61,16 +62,23 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 		p->clock.cores, p->clock.cpu_khz, p->clock.gpu_hz, p->clock.emc_hz, p->temp_mc);
 }
 
-static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b, double uj)
+static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
+		      const struct jetwatt_export_cost *c)
 {
 	if (!e->minibatches)
 		return;
 	fprintf(e->f, "%" PRIu64 ",%" PRIu64 ",", b->start_ns, b->end_ns);
 	utc(e->f, &e->run->clocks, b->start_ns);
 	fprintf(e->f, ",%s,%u,%u,%" PRIu64 ",", jetwatt_export_kind(b), b->tgid, b->syncs, b->wait_ns);
-	if (uj >= 0)
-		fprintf(e->f, "%.0f", uj);
-	fprintf(e->f, ",%.3f\n", b->confidence);
+	if (c->uj >= 0)
+		fprintf(e->f, "%.0f", c->uj);
+	fprintf(e->f, ",%.3f,%" PRIu64 ",%" PRIu64 ",%d,", b->confidence, b->fetch_ns, b->gpu_ns,
+		!!(b->flags & JETWATT_BATCH_LAUNCHED));
+	if (c->sd_uj >= 0)
+		fprintf(e->f, "%.0f,%c", c->sd_uj, c->grade);
+	else
+		putc(',', e->f);
+	putc('\n', e->f);
 }
 
 const struct jetwatt_export_format jetwatt_export_csv = {

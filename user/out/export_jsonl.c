@@ -93,7 +93,8 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 	fputs("]}\n", e->f);
 }
 
-static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b, double uj)
+static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
+		      const struct jetwatt_export_cost *c)
 {
 	struct jetwatt_json j;
 
@@ -103,8 +104,15 @@ static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound
 	jetwatt_json_uint(&j, "end_ns", b->end_ns);
 	jetwatt_json_uint(&j, "wait_ns", b->wait_ns);
 	jetwatt_json_uint(&j, "pid", b->tgid);
-	if (uj >= 0)
-		jetwatt_json_int(&j, "energy_uj", uj + 0.5);
+	jetwatt_json_uint(&j, "stall_ns", b->fetch_ns);
+	jetwatt_json_uint(&j, "gpu_ns", b->gpu_ns);
+	jetwatt_json_bool(&j, "launches_seen", !!(b->flags & JETWATT_BATCH_LAUNCHED));
+	if (c->uj >= 0)
+		jetwatt_json_int(&j, "energy_uj", c->uj + 0.5);
+	if (c->sd_uj >= 0) {
+		jetwatt_json_int(&j, "energy_sd_uj", c->sd_uj + 0.5);
+		jetwatt_json_string(&j, "grade", (const char[2]){ c->grade, '\0' });
+	}
 	jetwatt_json_end(&j);
 }
 

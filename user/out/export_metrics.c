@@ -27,6 +27,8 @@ struct histogram {
 struct state {
 	int open;	/* OpenMetrics, not 0.0.4 */
 	struct histogram joule, second;
+	double stall_s, gpu_s;
+	uint64_t grade[4];
 };
 
 static void observe(struct histogram *h, const double *bound, double v)
@@ -58,15 +60,20 @@ static int begin_plain(struct jetwatt_export *e)
 	return begin_as(e, 0);
 }
 
-static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b, double uj)
+static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
+		      const struct jetwatt_export_cost *c)
 {
 	struct state *st = e->state;
 
 	if (b->kind != JETWATT_BATCH_TRAIN)
 		return;
 	observe(&st->second, seconds, (b->end_ns - b->start_ns) * 1e-9);
-	if (uj >= 0)
-		observe(&st->joule, joules, uj * 1e-6);
+	if (c->uj >= 0)
+		observe(&st->joule, joules, c->uj * 1e-6);
+	st->stall_s += b->fetch_ns * 1e-9;
+	st->gpu_s += b->gpu_ns * 1e-9;
+	if (c->sd_uj >= 0)
+		st->grade[c->grade - 'A']++;
 }
 
 /* A family's head; OpenMetrics leaves a counter's _total out of its name. */
@@ -155,6 +162,17 @@ static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 	sample(e->f, "jetwatt_sampler_dropped_samples_total", NULL, NULL, s->lost);
 	family(e, "jetwatt_waits_lost", "counter", NULL, "Waits for the GPU that are missing");
 	sample(e->f, "jetwatt_waits_lost_total", NULL, NULL, s->waits_lost);
+	family(e, "jetwatt_minibatch_stall_seconds", "counter", "seconds",
+	       "Time of minibatches in which the GPU had no work of the job yet");
+	sample(e->f, "jetwatt_minibatch_stall_seconds_total", NULL, NULL, st->stall_s);
+	family(e, "jetwatt_minibatch_gpu_seconds", "counter", "seconds",
+	       "Time of minibatches in which the GPU had work of the job");
+	sample(e->f, "jetwatt_minibatch_gpu_seconds_total", NULL, NULL, st->gpu_s);
+	family(e, "jetwatt_minibatches_graded", "counter", NULL,
+	       "Minibatches by how well their energy is known, A to D");
+	for (int i = 0; i < 4; i++)
+		sample(e->f, "jetwatt_minibatches_graded_total", "grade", (const char[2]){ 'A' + i, '\0' },
+		       st->grade[i]);
 	histogram(e, "jetwatt_minibatch_energy_joules", "joules", joules, &st->joule,
 		  "Energy per minibatch");
 	histogram(e, "jetwatt_minibatch_duration_seconds", "seconds", seconds, &st->second,

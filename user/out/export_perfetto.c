@@ -22,7 +22,7 @@ enum { COUNTER_UNIT = 6 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6 };
 enum { EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_NAME = 23, EVENT_DOUBLE = 44 };
 enum { BEGIN = 1, END = 2, COUNTER = 4 };
-enum { ANNOTATION_DOUBLE = 5, ANNOTATION_NAME = 10 };
+enum { ANNOTATION_DOUBLE = 5, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 
 /* Our tracks. A counter's name may be as long as a label. */
 enum { TRACK_OF_JOB = 1, TRACK_OF_BATCHES, TRACK_OF_TOTAL, TRACK_OF_CPU, TRACK_OF_GPU, TRACK_OF_EMC,
@@ -196,7 +196,20 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 		count(e, p->time_ns, TRACK_OF_TEMP, p->temp_mc * 1e-3);
 }
 
-static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b, double uj)
+static void note(struct message *ev, const char *name, double v, const char *text)
+{
+	struct message m = { .len = 0 };
+
+	put_text(&m, ANNOTATION_NAME, name);
+	if (text)
+		put_text(&m, ANNOTATION_TEXT, text);
+	else
+		put_double(&m, ANNOTATION_DOUBLE, v);
+	put_message(ev, EVENT_ANNOTATION, &m);
+}
+
+static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
+		      const struct jetwatt_export_cost *c)
 {
 	struct message ev = { .len = 0 }, t = { .len = 0 };
 
@@ -209,13 +222,12 @@ static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound
 	put_uint(&ev, EVENT_TYPE, BEGIN);
 	put_uint(&ev, EVENT_TRACK, TRACK_OF_BATCHES);
 	put_text(&ev, EVENT_NAME, jetwatt_export_kind(b));
-	if (uj >= 0) {
-		struct message note = { .len = 0 };
-
-		put_text(&note, ANNOTATION_NAME, "energy_j");
-		put_double(&note, ANNOTATION_DOUBLE, uj * 1e-6);
-		put_message(&ev, EVENT_ANNOTATION, &note);
-	}
+	if (c->uj >= 0)
+		note(&ev, "energy_j", c->uj * 1e-6, NULL);
+	note(&ev, "stall_ms", b->fetch_ns * 1e-6, NULL);
+	note(&ev, "gpu_ms", b->gpu_ns * 1e-6, NULL);
+	if (c->sd_uj >= 0)
+		note(&ev, "grade", 0, (const char[2]){ c->grade, '\0' });
 	event(e, b->start_ns, &ev);
 	ev.len = 0;
 	put_uint(&ev, EVENT_TYPE, END);

@@ -88,7 +88,8 @@ static void axis_of(struct jetwatt_plot *p, int axis, int logarithmic)
 
 	if (!logarithmic) {
 		step = step_of(hi - lo);
-		for (double k = ceil(lo / step - 1e-6); k * step <= hi + step / 1e6; k++)
+		/* Nothing is minus nothing. */
+		for (double k = ceil(lo / step - 1e-6) + 0.; k * step <= hi + step / 1e6; k++)
 			tick(p, axis, k * step);
 		return;
 	}

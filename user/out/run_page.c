@@ -140,6 +140,12 @@ int jetwatt_page_write(FILE *f, const struct jetwatt_page *p)
 		err = jetwatt_page_spread(f, p);
 		fputs("<h2>Along the run</h2>\n", f);
 		jetwatt_page_drift(f, p);
+		jetwatt_page_split(f, p);
+		fputs("<p class='key'>", f);
+		key(f, "r2", p->launched ? "the GPU had no work yet" : "the GPU had no work yet, at most");
+		key(f, "r0", p->launched ? "the GPU had work" : "the GPU had work, at least");
+		key(f, "mean", "all of the minibatch");
+		fputs("</p>\n", f);
 	}
 	figures(f, p);
 	fputs("</body></html>\n", f);

@@ -31,9 +31,10 @@ struct jetwatt_page_band {
 	const char *text;
 };
 
-/* A minibatch: when it ended, what it took. */
+/* A minibatch: when it ended, what it took; of its time, that in which the GPU had
+ * no work of it yet, and that in which it had. */
 struct jetwatt_page_minibatch {
-	double end_s, joule;
+	double end_s, joule, ms, stall_ms, gpu_ms;
 };
 
 /**
@@ -50,6 +51,7 @@ struct jetwatt_page_figure {
  * @rail, @nr_rails: labels of the total's rails
  * @column, @nr_columns: of @column_s each, from 0
  * @minibatch: those that count, in order; @bound_s: the ends of all of them
+ * @launched: when work was given to the GPU is known
  * @band: alarms and the like
  */
 struct jetwatt_page {
@@ -61,6 +63,7 @@ struct jetwatt_page {
 	double column_s;
 	const struct jetwatt_page_minibatch *minibatch;
 	size_t nr_minibatches;
+	int launched;
 	const double *bound_s;
 	size_t nr_bounds;
 	const struct jetwatt_page_band *band;
@@ -76,5 +79,6 @@ int jetwatt_page_write(FILE *f, const struct jetwatt_page *p);
 void jetwatt_page_timeline(FILE *f, const struct jetwatt_page *p);
 int jetwatt_page_spread(FILE *f, const struct jetwatt_page *p);
 void jetwatt_page_drift(FILE *f, const struct jetwatt_page *p);
+void jetwatt_page_split(FILE *f, const struct jetwatt_page *p);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Energy of minibatches: how it spreads, and how it moves along the run. */
+/* Minibatches: how their energy spreads, and how energy and time move along the run. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #define STEPS_MAX	600
 #define POINTS_MAX	2000
 #define PIECES		40
+#define SPLITS		200
 
 static int by_value(const void *a, const void *b)
 {
@@ -128,5 +129,42 @@ void jetwatt_page_drift(FILE *f, const struct jetwatt_page *page)
 			jetwatt_plot_y(&p, page->minibatch[i].joule));
 	fputs("'/>\n", f);
 	pieces(&p, page);
+	jetwatt_plot_end(&p);
+}
+
+/* Stacked, as means of equal pieces: stall below, the GPU's work on it. */
+void jetwatt_page_split(FILE *f, const struct jetwatt_page *page)
+{
+	size_t n = page->nr_minibatches, parts = n < SPLITS ? n : SPLITS;
+	struct { double s, part[3]; } mean[SPLITS] = { 0 };
+	struct jetwatt_plot p = { f, { 0, 0 }, { page->minibatch[n - 1].end_s, 0 }, 0 };
+
+	for (size_t k = 0; k < parts; k++) {
+		size_t from = k * n / parts, to = (k + 1) * n / parts;
+
+		for (size_t i = from; i < to; i++) {
+			const struct jetwatt_page_minibatch *b = &page->minibatch[i];
+
+			mean[k].part[0] += b->stall_ms / (to - from);
+			mean[k].part[1] += (b->stall_ms + b->gpu_ms) / (to - from);
+			mean[k].part[2] += b->ms / (to - from);
+		}
+		mean[k].s = page->minibatch[(from + to) / 2].end_s;
+		p.hi[1] = fmax(p.hi[1], mean[k].part[2]);
+	}
+	jetwatt_plot_begin(&p, "Time per minibatch: stall and the GPU's work", "s", "ms per minibatch");
+	for (int i = 1; i >= 0; i--) {
+		fprintf(f, "<path class='rail r%d' d='M%.1f %.1f", i ? 0 : 2, jetwatt_plot_x(&p, mean[0].s),
+			jetwatt_plot_y(&p, 0));
+		for (size_t k = 0; k < parts; k++)
+			fprintf(f, "L%.1f %.1f", jetwatt_plot_x(&p, mean[k].s),
+				jetwatt_plot_y(&p, fmin(mean[k].part[i], mean[k].part[2])));
+		fprintf(f, "L%.1f %.1fZ'/>\n", jetwatt_plot_x(&p, mean[parts - 1].s), jetwatt_plot_y(&p, 0));
+	}
+	fputs("<path class='mean' d='", f);
+	for (size_t k = 0; k < parts; k++)
+		fprintf(f, "%c%.1f %.1f", k ? 'L' : 'M', jetwatt_plot_x(&p, mean[k].s),
+			jetwatt_plot_y(&p, mean[k].part[2]));
+	fputs("'/>\n", f);
 	jetwatt_plot_end(&p);
 }
