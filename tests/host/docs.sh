@@ -40,7 +40,7 @@ complete_()
 	printf '%s\n' "${COMPREPLY[@]}"
 }
 
-echo 1..5
+echo 1..6
 # shellcheck disable=SC1091
 . user/cmd/jetwatt.bash-completion
 PATH=$PWD/build:$PATH
@@ -66,6 +66,12 @@ same "every option is in its verb's man page, and no other" < <(
 			   sed -n '/^\.BR\? /s/.*--\([a-z][a-z-]*\).*/\1/p'); do
 			options "$v" | grep -qx -- "$o" || echo "$v: has no --$o, but its page does"
 		done
+	done)
+same "every verb has --json, or says what to take instead" < <(
+	for v in $verbs; do
+		{ build/jetwatt "$v" --help; [ "$v" != eval ] || build/jetwatt eval predict --help; } |
+			grep -q -- --json && continue
+		build/jetwatt "$v" --json 2>&1 | grep -q '^  fix: .*json' || echo "$v: no --json, and no word why"
 	done)
 same "man pages are as man(1) likes them" < <(
 	command -v man > /dev/null || exit 0

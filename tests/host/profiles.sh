@@ -35,7 +35,7 @@ made()	# SIZES
 	}'
 }
 
-echo 1..19
+echo 1..20
 made "16 32" > "$T/two.csv"
 made 16 | cut -d, -f1-4,6- > "$T/one.csv"
 
@@ -48,6 +48,8 @@ check "a second time nothing is new" '[ $status = 0 ] && grep -q "^0 of 18 rows"
 run $J export -f profile --db "$T/a.db"
 check "export gives back the file" '[ $status = 0 ] && cmp <(sort "$T/out") <(sort <(awk -F, -v OFS=, "NR > 1 { \$5 += 0; \$6 += 0 } 1" "$T/one.csv"))'
 check "with the header of a profile" '[ "$(head -n 1 "$T/out")" = cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w ]'
+run $J import "$T/one.csv" --command "python3 train.py" --batch 16 --db "$T/a.db" --json
+check "import --json" '[ $status = 0 ] && jq -e ".rows == 18 and .new == 0" "$T/out" > "$T/jq"'
 run $J import "$T/two.csv" --command infer --db "$T/a.db"
 run $J list profiles --json --db "$T/a.db"
 check "a profile for each minibatch size" '[ "$(jq length "$T/out")" = 3 ] && [ "$(jq "[.[].batch] | sort | tostring" "$T/out")" = "\"[16,16,32]\"" ]'

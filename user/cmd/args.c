@@ -140,6 +140,24 @@ static int any_takes_value(const struct argp_option *options,
 	return yes;
 }
 
+/* Verbs with no --json, and what to take instead. */
+static const char *instead_of_json(const char *verb)
+{
+	static const struct {
+		const char *verb, *instead;
+	} none[] = {
+		{ "top", "it is a picture for a terminal: jetwatt stat --json, or record and export -f jsonl" },
+		{ "mark", "it has nothing to say: stat --json counts the marks" },
+		{ "export", "the format is the output: --format jsonl, or chrome" },
+	};
+	const char *last = strrchr(verb, ' ');
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		if (!strcmp(last ? last + 1 : verb, none[i].verb))
+			return none[i].instead;
+	return NULL;
+}
+
 /* getopt() only says that it does not know an option. */
 static void check_names(const struct argp_option *options, const struct jetwatt_args_group *group,
 			char **argv)
@@ -168,6 +186,8 @@ static void check_names(const struct argp_option *options, const struct jetwatt_
 		near = jetwatt_suggest(name, word);
 		snprintf(hint, sizeof(hint), near ? "did you mean --%s?" : "%s --help lists them",
 			 near ? near : program_invocation_name);
+		if (!strcmp(name, "json") && instead_of_json(program_invocation_name))
+			snprintf(hint, sizeof(hint), "%s", instead_of_json(program_invocation_name));
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, hint, "no such option: --%s",
 				       name));
 	}

@@ -8,16 +8,18 @@
 #include "args.h"
 #include "error.h"
 #include "keep.h"
+#include "out/json.h"
 #include "profiles.h"
 #include "store/csv.h"
 #include "verbs.h"
 
-enum { COMMAND = JETWATT_ARGS_LONG, BOARD, RELEASE, BATCH, INTO };
+enum { COMMAND = JETWATT_ARGS_LONG, BOARD, RELEASE, BATCH, INTO, JSON };
 
 struct input {
 	struct jetwatt_args args;
 	const char *db, *file, *command, *board, *release, *into;
 	long batch;
+	int json;
 };
 
 static const struct argp_option options[] = {
@@ -26,6 +28,7 @@ static const struct argp_option options[] = {
 	{ "board", BOARD, "NAME", 0, "Where it was measured; default: this board", 0 },
 	{ "release", RELEASE, "TEXT", 0, "Its software; default: this board's", 0 },
 	{ "into", INTO, "PROFILE", 0, "Into a profile that is there already", 0 },
+	{ "json", JSON, NULL, 0, "How many rows, and how many new ones, as JSON", 0 },
 	{ 0 }
 };
 
@@ -48,6 +51,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case INTO:
 		in->into = arg;
+		break;
+	case JSON:
+		in->json = 1;
 		break;
 	case ARGP_KEY_ARG:
 		if (in->file)
@@ -118,6 +124,7 @@ static int import(const struct input *in, const struct jetwatt_row *row, const u
 	struct jetwatt_db_error e = { "cannot import", "a row is not finite and positive", "" };
 	struct jetwatt_db_profile p;
 	struct jetwatt_db *db = NULL;
+	struct jetwatt_json j;
 	char buf[256];
 	int err = 0, fresh = 0, rc;
 
@@ -150,8 +157,15 @@ static int import(const struct input *in, const struct jetwatt_row *row, const u
 	jetwatt_db_close(db);
 	if (rc < 0)
 		return jetwatt_keep_error(rc, &e);
-	if (!in->args.quiet)
+	if (in->json) {
+		jetwatt_json_init(&j, stdout, 1);
+		jetwatt_json_object(&j, NULL);
+		jetwatt_json_int(&j, "rows", n);
+		jetwatt_json_int(&j, "new", fresh);
+		jetwatt_json_end(&j);
+	} else if (!in->args.quiet) {
 		printf("%d of %d rows are new\n", fresh, n);
+	}
 	return 0;
 }
 
