@@ -26,7 +26,7 @@ says() { grep -q -- "$1" $d/err; }
 # within A B PERCENT
 within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; exit !(d * d <= p * p / 1e4) }'; }
 
-echo 1..24
+echo 1..26
 build/make-trace $d/a.jwt seed=7 > $d/truth
 run build/jetwatt report --json $d/a.jwt
 check "report: minibatches and energy as they were put in" \
@@ -100,6 +100,12 @@ check "compare: a slower clock is named" "[ $status = 0 ] && [[ \" \$(moved) \" 
 	jq -e '.quantities[0] | .change > 0.25 and .change < 0.35 and .moved' $d/out > $d/jq"
 run build/jetwatt compare $d/a.jwt $d/c.jwt
 check "compare: for people, 80 columns" "[ $status = 0 ] && grep -q '^\*energy' $d/out && ! sed 1,3d $d/out | grep -q '.\{81\}'"
+build/make-trace $d/s.jwt ms=4 n=3000 rate=150 gap_at=3 gap=500 idle_w=0.9 gpu_w=1.1 cpu_w=.3 > $d/truth
+run build/jetwatt report $d/s.jwt
+check "report: short minibatches, small figures and every hint, in 80 columns" \
+	"[ $status = 0 ] && grep -q 'shorter than a refresh' $d/out && grep -q 'lie in gaps' $d/out && ! grep -q '.\{81\}' $d/out"
+run build/jetwatt compare $d/s.jwt $d/a.jwt
+check "compare: another world, in 80 columns" "[ $status = 0 ] && grep -q '^\*time .* x[12][0-9]' $d/out && ! sed 1,3d $d/out | grep -q '.\{81\}'"
 run build/jetwatt compare $d/a.jwt
 check "compare: one trace" "[ $status = 2 ] && says 'fix: '"
 exit $failed

@@ -144,12 +144,28 @@ static void confidence_text(const struct jetwatt_effect *e, char *buf, size_t le
 		snprintf(buf, len, "%.1f %%", 100 * e->confidence);
 }
 
+/* What is too small or large for its column loses digits, not its place. */
+static void value_text(double v, char *buf, size_t len)
+{
+	for (int digits = 4; digits > 1 && snprintf(buf, len, "%.*g", digits, v) > 7; digits--)
+		;
+}
+
+/* In percent, or, where it is ten times as much and more, as a factor. */
+static void change_text(double change, int factor, char *buf, size_t len)
+{
+	if (factor)
+		snprintf(buf, len, "x%.3g", 1 + change);
+	else
+		snprintf(buf, len, "%+.1f", 100 * change);
+}
+
 static void print(const struct input *in, const struct jetwatt_rows *rows, const struct line *line,
 		  int n)
 {
 	const struct line *most;
 	double share;
-	char conf[16];
+	char conf[16], mean[2][16], change[16], lo[16], hi[16];
 
 	for (int k = 0; k < 2; k++)
 		printf(" %c  %s: %s%s%zu minibatches\n", 'a' + k, in->trace[k], rows[k].command,
@@ -159,16 +175,21 @@ static void print(const struct input *in, const struct jetwatt_rows *rows, const
 	printf("\n per minibatch            a        b       change  95 %% of it in   effect   sure\n");
 	for (int i = 0; i < n; i++) {
 		const struct jetwatt_effect *e = &line[i].e;
-		int moved = jetwatt_effect_moved(e);
+		int moved = jetwatt_effect_moved(e), factor = e->change >= 9;
 
 		confidence_text(e, conf, sizeof(conf));
-		printf("%s%c%s%-*.*s %7.4g %8.4g %-3s %s%+6.1f %%%s %+6.1f .. %+5.1f  %-6s%8s\n",
+		for (int k = 0; k < 2; k++)
+			value_text(e->mean[k], mean[k], sizeof(mean[k]));
+		change_text(e->change, factor, change, sizeof(change));
+		change_text(e->lo, factor, lo, sizeof(lo));
+		change_text(e->hi, factor, hi, sizeof(hi));
+		printf("%s%c%s%-*.*s %7s %8s %-3s %s%6s %c%s %6s .. %-6s %-6s%8s\n",
 		       moved ? jetwatt_screen_paint(&in->args, 'b') : "", moved ? '*' : ' ',
 		       line[i].part ? "  " : "", line[i].part ? 15 : 17,
-		       line[i].part ? 15 : 17, line[i].name, e->mean[0], e->mean[1], line[i].unit,
+		       line[i].part ? 15 : 17, line[i].name, mean[0], mean[1], line[i].unit,
 		       moved ? jetwatt_screen_paint(&in->args, e->change > 0 ? 'r' : 'g') : "",
-		       100 * e->change, moved ? jetwatt_screen_plain(&in->args) : "", 100 * e->lo,
-		       100 * e->hi, jetwatt_effect_size(e), conf);
+		       change, factor ? ' ' : '%', moved ? jetwatt_screen_plain(&in->args) : "", lo,
+		       hi, jetwatt_effect_size(e), conf);
 	}
 	most = culprit(line, n, &share);
 	if (most)
