@@ -1,24 +1,81 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=4 icount timeout=120 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# record --trigger: what was before and after, from the module's black box.
+# guest: smp=4 icount timeout=180 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# record --trigger: what was before and after, from the module's black box; each
+# of its triggers pulled.
 . "${0%/*}/common.inc"
-plan 4
+plan 9
+heat=/sys/module/jetwatt_sim/parameters/temp_mc
+limit=
+
+# arm WHAT SECONDS: record waits for it; SECONDS later the past is long enough
+arm()
+{
+	jetwatt record -o "$T/box.jwt" --trigger "$1" --pre 2s --post 1s -p $train --json \
+		> "$T/out" 2> "$T/err" &
+	record=$!
+	sleep "$2"
+	kill -0 $record || echo "# record has ended before anything happened"
+}
+
+# whole: two seconds before and one after, no sample lost, the job's waits in it
+whole()
+{
+	wait $record
+	status=$?
+	exits 0 && awk -v s="$(number elapsed_s "$T/out")" 'BEGIN { exit s < 2.5 || s > 4 }' &&
+		[ "$(number lost "$T/out")" = 0 ] && [ "$(number waits "$T/out")" -gt 10 ] &&
+		[ "$(number minibatches "$T/out")" -gt 10 ]
+}
+
+# band TEXT: does the trace itself say why?
+band()
+{
+	jetwatt report --html "$T/box.html" "$T/box.jwt" > "$T/out" 2> "$T/err"
+	grep -q "$1" "$T/box.html"
+}
 
 /bin/train > /dev/null 2>&1 &
 train=$!
 sleep 1
-jetwatt record -o "$T/box.jwt" --trigger signal --pre 2s --post 1s -p $train --json > "$T/out" 2> "$T/err" &
-record=$!
-sleep 4
+arm signal 4
 kill -USR1 $record
-wait $record
-status=$?
-exits 0 && awk -v s="$(number elapsed_s "$T/out")" 'BEGIN { exit s < 2.5 || s > 4 }'
-result $? "signal: two seconds before and one after"
-[ "$(number lost "$T/out")" = 0 ] && [ "$(number waits "$T/out")" -gt 10 ] &&
-	[ "$(number minibatches "$T/out")" -gt 10 ]
-result $? "no sample is lost between box and ring, waits are there"
+whole
+result $? "signal: two seconds before and one after, nothing lost"
+band "asked for"
+result $? "and the trace says that it was asked for"
+
+# A limit that the rail's current is above: the driver's own, in the chip.
+for h in /sys/class/hwmon/hwmon*; do
+	case $(readlink -f $h/device) in */1-0040) limit=$h/curr2_max;; esac
+done
+most=$(cat "$limit")
+arm oc 4
+echo $(($(cat "${limit%max}input") / 2)) > "$limit"
+whole
+result $? "oc: a current above the chip's limit"
+echo "$most" > "$limit"
+band over-current
+result $? "and the trace says so"
+
+arm thermal 4
+echo 99500 > $heat
+whole
+result $? "thermal: a zone reaches its trip"
+echo 0 > $heat
+band heat
+result $? "and the trace says so"
+
+# Another trigger than the one that is waited for: the box is emptied, and waits on.
+sleep 2
+arm oc 3
+echo 99500 > $heat
+sleep 3
+echo 0 > $heat
+kill -0 $record && sleep 2 && echo $(($(cat "${limit%max}input") / 2)) > "$limit" && whole &&
+	band over-current
+result $? "heat is no over-current"
+echo "$most" > "$limit"
 
 run jetwatt record -o "$T/box.jwt" --trigger nothing
 exits 2 && says "oc, thermal and signal"
