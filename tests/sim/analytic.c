@@ -17,20 +17,67 @@
 #include <linux/module.h>
 
 #include "analytic_work.h"
+#include "knobs.h"
 #include "plant.h"
 
 #define GPU_FLOP_PER_CLK	4096	/* 2048 FP32 units, multiply and add */
 #define GPU_BYTE_PER_CLK	192	/* what the GPU can ask memory for */
 #define EMC_BYTE_PER_CLK	64	/* 256 bit, both edges */
 #define KERNEL_GPU_CLKS		1900	/* shortest kernel */
-
-static char *workload = "resnet";
-module_param(workload, charp, 0444);
-MODULE_PARM_DESC(workload, "analytic plant: resnet, loader, lstm or tiny");
+#define WORKERS_MAX		64
 
 static const struct sim_work *work;
+static int workers_wanted = -1;
 static const struct sim_steps *steps;
 static u32 cores_max;
+
+static int set_workload(const char *text, const struct kernel_param *kp)
+{
+	char name[16];
+	const struct sim_work *w;
+
+	strscpy(name, text, sizeof(name));
+	w = sim_work_find(strim(name));
+	if (!w) {
+		pr_err("no workload \"%s\"; there are resnet, loader, lstm and tiny\n", name);
+		return -EINVAL;
+	}
+	WRITE_ONCE(work, w);
+	sim_knobs_again();
+	return 0;
+}
+
+static int get_workload(char *text, const struct kernel_param *kp)
+{
+	return sysfs_emit(text, "%s\n", READ_ONCE(work) ? work->name : "resnet");
+}
+
+static const struct kernel_param_ops workload_ops = {
+	.set = set_workload,
+	.get = get_workload,
+};
+module_param_cb(workload, &workload_ops, NULL, 0644);
+MODULE_PARM_DESC(workload, "analytic plant: resnet (the default), loader, lstm or tiny");
+
+static int set_workers(const char *text, const struct kernel_param *kp)
+{
+	int n, err = kstrtoint(text, 0, &n);
+
+	if (err)
+		return err;
+	if (n < -1 || n > WORKERS_MAX)
+		return -EINVAL;
+	WRITE_ONCE(workers_wanted, n);
+	sim_knobs_again();
+	return 0;
+}
+
+static const struct kernel_param_ops workers_ops = {
+	.set = set_workers,
+	.get = param_get_int,
+};
+module_param_cb(workers, &workers_ops, &workers_wanted, 0644);
+MODULE_PARM_DESC(workers, "analytic plant: processes that load ahead; 0: the job loads between minibatches (-1: as usual for the workload)");
 
 struct volts {
 	u32 khz, mv;
@@ -72,11 +119,21 @@ static u64 cpu_ns(u64 kcycles, u32 cpu_khz)
 	return div_u64(kcycles * 1000000000ULL, cpu_khz);
 }
 
+static u32 workers(void)
+{
+	int n = READ_ONCE(workers_wanted);
+
+	return n < 0 ? work->workers : n;
+}
+
 /* Parallel part of the loader: workers that really run, permille. */
 static u32 running(const struct sim_mode *m)
 {
-	if (m->cores > work->workers)
-		return work->workers * 1000;
+	/* The training process itself, which does nothing else meanwhile. */
+	if (!workers())
+		return 1000;
+	if (m->cores > workers())
+		return workers() * 1000;
 	/* The training process itself wants some of a core. */
 	return m->cores == 1 ? 640 : m->cores * 1000 - 350;
 }
@@ -116,7 +173,9 @@ static void times(const struct sim_mode *m, struct times *t)
 		  cpu_ns(work->serial_mcycles * 1000ULL, m->cpu_khz) +
 		  div64_u64(work->load_kbyte * 1000000000ULL, emc_byte_per_ms);
 	t->stall = cpu_ns(work->dequeue_kcycles, m->cpu_khz) + 60000;
-	if (t->load > t->busy)
+	if (!workers())
+		t->stall += t->load;
+	else if (t->load > t->busy)
 		t->stall += t->load - t->busy;
 }
 
@@ -165,7 +224,8 @@ static void rails(const struct sim_mode *m, u32 temp_mc, u32 gpu, u32 cpu, u64 m
 
 static void analytic_point(const struct sim_mode *mode, struct sim_point *p)
 {
-	u32 temp_mc = 55000, gpu, launch, workers = running(mode);
+	/* Ahead of the minibatch, so beside the GPU: none without workers. */
+	u32 temp_mc = 55000, gpu, launch, ahead = workers() ? running(mode) : 0;
 	struct times t;
 	int i;
 
@@ -180,11 +240,12 @@ static void analytic_point(const struct sim_mode *mode, struct sim_point *p)
 	for (i = 0; i < 4; i++) {
 		u64 load_kb = work->load_kbyte;
 
-		rails(mode, temp_mc, 30, 1000 + workers, div64_u64(load_kb * 1000000, t.load ?: 1),
+		rails(mode, temp_mc, 30, 1000 + ahead, div64_u64(load_kb * 1000000, t.load ?: 1),
 		      p->uw[SIM_STALL]);
 		rails(mode, temp_mc, gpu, 150 + launch +
-		      (u64)workers * share(t.load, t.busy) / 1000,
-		      div64_u64(t.bytes * 1000 + load_kb * 1000000, t.busy), p->uw[SIM_BUSY]);
+		      (u64)ahead * share(t.load, t.busy) / 1000,
+		      div64_u64(t.bytes * 1000 + (ahead ? load_kb : 0) * 1000000, t.busy),
+		      p->uw[SIM_BUSY]);
 		rails(mode, temp_mc, 0, 100, 50, p->uw[SIM_IDLE]);
 		temp_mc = 32000 + div_u64(sim_point_module_uw(p) * 900ULL, 1000000);
 	}
@@ -200,11 +261,8 @@ static int analytic_open(struct sim_steps *s, u32 cores)
 	static const u32 emc_mhz[] = { 204, 0, 2133, 3199 };
 	u32 i;
 
-	work = sim_work_find(workload);
-	if (!work) {
-		pr_err("no workload \"%s\"; there are resnet, loader, lstm and tiny\n", workload);
-		return -EINVAL;
-	}
+	if (!work)
+		work = sim_work_find("resnet");
 	s->nr_cpu = 29;
 	for (i = 0; i < 28; i++)
 		s->cpu_khz[i] = 115200 + 76800 * i;

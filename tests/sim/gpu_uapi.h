@@ -15,10 +15,14 @@
 #define SIM_KIND_TRAIN	0
 #define SIM_KIND_EVAL	1
 
-/* Wait until the loader has the next minibatch. @permille: its size, 1000 is an ordinary one */
+/*
+ * Wait until the loader has the next minibatch. @permille: its size, 1000 is an ordinary one
+ * @now: it can begin now only; otherwise it has begun when the minibatch before ended
+ */
 struct sim_load {
 	__u32 kind;
 	__u32 permille;
+	__u32 now;
 };
 
 /* Start piece @piece (1..) of the @pieces of a minibatch; one at a time. */

@@ -73,9 +73,9 @@ static long load(struct client *c, void __user *arg)
 
 	if (copy_from_user(&a, arg, sizeof(a)))
 		return -EFAULT;
-	if (!sane(a.kind, a.permille))
+	if (!sane(a.kind, a.permille) || a.now > 1)
 		return -EINVAL;
-	err = sim_job_load(c->job, a.kind, a.permille);
+	err = sim_job_load(c->job, a.kind, a.permille, a.now);
 	return err ?: sim_job_wait(c->job);
 }
 

@@ -59,6 +59,17 @@ void sim_knobs_live(bool is)
 	mutex_unlock(&lock);
 }
 
+void sim_knobs_again(void)
+{
+	struct sim_mode now;
+
+	mutex_lock(&lock);
+	current_mode(&now);
+	if (live)
+		sim_plant_switch(&now);
+	mutex_unlock(&lock);
+}
+
 /* Under the lock, so that the plant sees changes in their order. */
 static void tell(const struct sim_mode *before)
 {

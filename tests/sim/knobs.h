@@ -16,6 +16,8 @@ void sim_knobs_init(void);
 void sim_knobs_mode(struct sim_mode *mode);
 /* Changes before this call do not reach the plant (it does not run yet). */
 void sim_knobs_live(bool live);
+/* The plant's closed form is another one: at the same clocks. */
+void sim_knobs_again(void);
 
 void sim_knobs_set_core(u32 cpu, bool online);
 void sim_knobs_set_cpu(u32 cluster, u32 khz);

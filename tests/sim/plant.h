@@ -106,8 +106,10 @@ struct sim_job;
 struct sim_syncpt;
 struct sim_job *sim_job_new(struct sim_syncpt *sp);
 void sim_job_free(struct sim_job *job);
-/* Start waiting for the loader. Return: 0, -EBUSY: work is under way. */
-int sim_job_load(struct sim_job *job, u32 kind, u32 permille);
+/* Start waiting for the loader, which begins @now or has begun. Return: 0, -EBUSY: work is
+ * under way.
+ */
+int sim_job_load(struct sim_job *job, u32 kind, u32 permille, bool now);
 /* Wait until it has delivered. Return: 0, -ERESTARTSYS. */
 int sim_job_wait(struct sim_job *job);
 /* Start piece @piece of @pieces of a minibatch on the GPU; @threshold: the syncpoint's value

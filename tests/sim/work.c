@@ -203,7 +203,7 @@ void sim_job_free(struct sim_job *job)
 
 /* The process asks for a piece: the one that runs already, if it is of that phase. */
 static int ask(struct sim_job *job, enum sim_phase phase, u32 kind, u32 permille, u32 piece,
-	       u32 pieces, u32 *threshold)
+	       u32 pieces, bool now, u32 *threshold)
 {
 	unsigned long flags;
 	u64 gone;
@@ -217,7 +217,7 @@ static int ask(struct sim_job *job, enum sim_phase phase, u32 kind, u32 permille
 			err = 0;
 		goto out;
 	}
-	gone = job->phase == SIM_IDLE ? 0 : job->length - job->left;
+	gone = job->phase == SIM_IDLE || now ? 0 : job->length - job->left;
 	if (job->phase == SIM_IDLE && (phase == SIM_STALL || piece == 1))
 		begin_minibatch(job, sim_state.now);
 	job->phase = phase;
@@ -240,9 +240,9 @@ out:
 	return err;
 }
 
-int sim_job_load(struct sim_job *job, u32 kind, u32 permille)
+int sim_job_load(struct sim_job *job, u32 kind, u32 permille, bool now)
 {
-	return ask(job, SIM_STALL, kind, permille, 0, 1, NULL);
+	return ask(job, SIM_STALL, kind, permille, 0, 1, now, NULL);
 }
 
 int sim_job_wait(struct sim_job *job)
@@ -254,5 +254,5 @@ int sim_job_wait(struct sim_job *job)
 int sim_job_submit(struct sim_job *job, u32 kind, u32 permille, u32 piece, u32 pieces,
 		   u32 *threshold)
 {
-	return ask(job, SIM_BUSY, kind, permille, piece, pieces, threshold);
+	return ask(job, SIM_BUSY, kind, permille, piece, pieces, false, threshold);
 }

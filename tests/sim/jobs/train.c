@@ -6,6 +6,7 @@
  *
  *   train [--minibatches N] [--seconds S] [--workload NAME] [--syncs K]
  *         [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin] [--progress N]
+ *         [--data FILE] [--read KB] [--workers W]
  *
  *   --syncs K       the GPU is waited for K times a minibatch (1)
  *   --eval-every N  after every N minibatches, evaluate on --eval M of them (8)
@@ -13,12 +14,17 @@
  *                   ioctl, or spinning on the syncpoint's memory
  *   --progress N    a line on stdout every N minibatches
  *   --workload NAME is only printed: what the GPU makes of it is the board's affair
+ *   --data FILE     read --read KB (1760: 16 images) of it for each minibatch, again from
+ *                   the begin when it ends; by --workers W (4) threads that are up to two
+ *                   minibatches ahead each, or (0) by the job itself when it needs them
  *
  * SIGTERM and SIGINT end it after the minibatch at hand, with status 0.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,13 +39,24 @@
 
 enum how { POLLFD, SYNCPT, SPIN };
 
+#define AHEAD		2	/* minibatches of a worker */
+#define WORKERS_MAX	64
+
 static struct {
-	long minibatches, eval_every, eval, progress;
+	long minibatches, eval_every, eval, progress, read_kb, workers;
 	double seconds;
 	unsigned int syncs;
 	enum how how;
-	const char *workload;
-} opt = { .eval = 8, .syncs = 1, .workload = "resnet" };
+	const char *workload, *data;
+} opt = { .eval = 8, .syncs = 1, .read_kb = 1760, .workers = 4, .workload = "resnet" };
+
+/* What workers and job share: in order, so that the oldest minibatch comes first. */
+static struct {
+	pthread_mutex_t lock;
+	sem_t room, ready;
+	off_t at;
+	int fd;
+} data = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
 static int gpu, fence, render, pollfd_fd;
 static volatile const __u32 *counter;
@@ -60,7 +77,8 @@ static void fail(const char *what)
 static void usage(void)
 {
 	fprintf(stderr, "usage: train [--minibatches N] [--seconds S] [--workload NAME] [--syncs K]\n"
-			"             [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin] [--progress N]\n");
+			"             [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin] [--progress N]\n"
+			"             [--data FILE] [--read KB] [--workers W]\n");
 	exit(2);
 }
 
@@ -109,6 +127,14 @@ static void options(int argc, char **argv)
 			opt.eval = number(value, 1);
 		} else if (!strcmp(name, "--progress")) {
 			opt.progress = number(value, 1);
+		} else if (!strcmp(name, "--data")) {
+			opt.data = value;
+		} else if (!strcmp(name, "--read")) {
+			opt.read_kb = number(value, 1);
+		} else if (!strcmp(name, "--workers")) {
+			opt.workers = number(value, 0);
+			if (opt.workers > WORKERS_MAX)
+				usage();
 		} else if (!strcmp(name, "--wait")) {
 			for (k = 0; k < 3 && strcmp(value, ways[k]); k++)
 				;
@@ -142,6 +168,84 @@ static void open_gpu(void)
 	if (page == MAP_FAILED)
 		fail("mmap");
 	counter = page;
+}
+
+/* The next minibatch of the file. */
+static void read_next(char *buf)
+{
+	size_t len = opt.read_kb * 1000, done = 0;
+	ssize_t n;
+	off_t at;
+
+	pthread_mutex_lock(&data.lock);
+	at = data.at;
+	data.at += len;
+	pthread_mutex_unlock(&data.lock);
+	while (done < len) {
+		n = pread(data.fd, buf, len - done, at % lseek(data.fd, 0, SEEK_END));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			fail(opt.data);
+		done += n;
+		at += n;
+	}
+}
+
+static char *buffer(void)
+{
+	char *buf = malloc(opt.read_kb * 1000);
+
+	if (!buf)
+		fail("--read");
+	return buf;
+}
+
+static void *worker(void *arg)
+{
+	char *buf = buffer();
+
+	(void)arg;
+	for (;;) {
+		while (sem_wait(&data.room))
+			;
+		read_next(buf);
+		sem_post(&data.ready);
+	}
+	return NULL;
+}
+
+static void open_data(void)
+{
+	pthread_t thread;
+
+	data.fd = open(opt.data, O_RDONLY | O_CLOEXEC);
+	if (data.fd < 0 || lseek(data.fd, 0, SEEK_END) <= 0)
+		fail(opt.data);
+	sem_init(&data.room, 0, AHEAD * opt.workers);
+	sem_init(&data.ready, 0, 0);
+	for (long i = 0; i < opt.workers; i++) {
+		errno = pthread_create(&thread, NULL, worker, NULL);
+		if (errno)
+			fail("worker");
+	}
+}
+
+/* What the minibatch needs has been read. */
+static void fetch(void)
+{
+	static char *buf;
+
+	if (!opt.data)
+		return;
+	if (!opt.workers) {
+		buf = buf ? buf : buffer();
+		read_next(buf);
+		return;
+	}
+	while (sem_wait(&data.ready))
+		;
+	sem_post(&data.room);
 }
 
 static void wait_poll(__u32 id, __u32 threshold)
@@ -179,9 +283,12 @@ static void synchronise(__u32 id, __u32 threshold)
 
 static void minibatch(__u32 kind, __u32 permille, __u32 pieces)
 {
-	struct sim_load load = { .kind = kind, .permille = permille };
+	/* Without workers preprocessing follows reading. */
+	struct sim_load load = { .kind = kind, .permille = permille,
+				 .now = opt.data && !opt.workers };
 	__u32 i;
 
+	fetch();
 	while (ioctl(gpu, SIM_LOAD, &load))
 		if (errno != EINTR)
 			fail("load");
@@ -214,6 +321,8 @@ int main(int argc, char **argv)
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGINT, &sa, NULL);
 	open_gpu();
+	if (opt.data)
+		open_data();
 	if (opt.progress)
 		printf("training %s\n", opt.workload);
 	for (n = 0; !stop; n++) {
