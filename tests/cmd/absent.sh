@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=12 icount timeout=60 alone files="build/arm64/tests/cmd/uname26:/bin/uname26"
+# guest: smp=12 icount timeout=180 alone files="build/arm64/tests/cmd/uname26:/bin/uname26"
 # What is missing is named, with a way to get it.
 . "${0%/*}/common.inc"
 plan 9

@@ -8,6 +8,9 @@ plan 22
 
 CG=$T/cg
 mkdir -p "$CG"
+# BPF programs in the kernel: nobody else here has any.
+programs() { grep -c '\bbpf_prog_[0-9a-f]\{16\}' /proc/kallsyms; }
+before=$(programs)
 # rung FILE: by which the waits of a result were seen
 rung() { sed -n 's/^ *"rung": "\(.*\)",*$/\1/p' "$1"; }
 
@@ -22,24 +25,31 @@ exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number minibatches "$T/j
 result $? "system calls, in a cgroup of its own"
 
 run jetwatt stat --json -o "$T/json" -- sh -c 'setsid train --minibatches 40 & wait; exit 3'
-exits 3 && [ "$(number minibatches "$T/json")" = 40 ]
+exits 3 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number pollfd "$T/json")" = 40 ] &&
+	[ "$(number minibatches "$T/json")" = 40 ]
 result $? "what a shell has started, in a session of its own"
 
-[ -z "$(ls -d "$CG"/jetwatt-* 2> /dev/null)" ]
-result $? "the cgroup is gone afterwards"
+[ -z "$(ls -d "$CG"/jetwatt-* 2> /dev/null)" ] && [ "$(programs)" = "$before" ]
+result $? "the cgroup is gone afterwards, and the probe"
 
+# A job whose loader is seen: two waits of equal length are told apart by nothing else.
+echo loader > /sys/module/jetwatt_sim/parameters/workload
 run jetwatt stat --json -o "$T/json" -- cutrain --minibatches 40 --syncs 2 --wait spin
+echo resnet > /sys/module/jetwatt_sim/parameters/workload
 echo "# $(number minibatches "$T/json") minibatches, $(number stream "$T/json") waits, $(number launches "$T/json") launches"
 exits 0 && [ "$(rung "$T/json")" = uprobe ] && [ "$(number stream "$T/json")" = 80 ] &&
-	[ "$(number launches "$T/json")" = 320 ]
+	[ "$(number launches "$T/json")" = 320 ] && [ "$(number minibatches "$T/json")" = 40 ] &&
+	[ "$(number waits_per_minibatch "$T/json")" = 2 ] && grep -q '"launches_seen": true' "$T/json"
 result $? "libcuda's calls: a job that spins, and its launches"
 
 run jetwatt stat --json -o "$T/json" -- cutrain --minibatches 40 --wait block
-exits 0 && [ "$(number stream "$T/json")" = 40 ] && ! grep -q pollfd "$T/json"
+exits 0 && [ "$(rung "$T/json")" = uprobe ] && [ "$(number stream "$T/json")" = 40 ] &&
+	[ "$(number minibatches "$T/json")" = 40 ] && ! grep -q pollfd "$T/json"
 result $? "libcuda's calls: the system calls below them are not seen again"
 
 run jetwatt stat --probe tracepoint --json -o "$T/json" -- cutrain --minibatches 40 --wait block
-exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number pollfd "$T/json")" = 40 ]
+exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number pollfd "$T/json")" = 40 ] &&
+	[ "$(number minibatches "$T/json")" = 40 ] && ! grep -q '"stream"' "$T/json"
 result $? "--probe tracepoint: the same job by its system calls"
 
 run jetwatt stat --probe module --json -o "$T/json" -- train --minibatches 40
@@ -52,12 +62,13 @@ result $? "--probe marker: through the library"
 
 run jetwatt stat --probe marker --json -o "$T/json" -- sh -c 'for i in 1 2 3 4 5 6; do
 	jetwatt mark begin step; train --minibatches 2; jetwatt mark end step; done'
-exits 0 && [ "$(number minibatches "$T/json")" = 6 ] && [ "$(number minibatches_used "$T/json")" -ge 5 ]
+exits 0 && [ "$(rung "$T/json")" = marker ] && [ "$(number minibatches "$T/json")" = 6 ] &&
+	[ "$(number minibatches_used "$T/json")" = 6 ]
 result $? "--probe marker: by jetwatt mark"
 
 run jetwatt stat --probe marker --json -o "$T/json" -- sh -c 'for i in 1 2 3 4 5 6 7; do
 	train --minibatches 2; echo step >&$JETWATT_MARK_FD; done'
-exits 0 && [ "$(number mark "$T/json")" = 7 ] && [ "$(number minibatches "$T/json")" = 6 ]
+exits 0 && [ "$(rung "$T/json")" = marker ] && [ "$(number mark "$T/json")" = 7 ] && [ "$(number minibatches "$T/json")" = 6 ]
 result $? "--probe marker: by hand"
 
 run jetwatt mark begin step
@@ -65,7 +76,8 @@ exits 1 && form && says JETWATT_MARK_FD
 result $? "a mark that nobody reads says so"
 
 run jetwatt stat -r 3 --json -o "$T/json" -- train --minibatches 30
-exits 0 && [ "$(grep -c '"total_j"' "$T/json")" = 3 ] && grep -q '"J/minibatch"' "$T/json" &&
+exits 0 && [ "$(grep -c '"total_j"' "$T/json")" = 3 ] &&
+	[ "$(grep -c '"minibatches": 30' "$T/json")" = 3 ] && grep -q '"J/minibatch"' "$T/json" &&
 	[ "$(grep -c error_pct "$T/json")" -gt 5 ]
 result $? "-r 3: three runs and their means"
 
@@ -86,7 +98,8 @@ exits 2 && form && says "J/minibatch"
 result $? "--fail-if of an unknown figure, before the job is started"
 
 run jetwatt stat -e VDD_GPU_SOC --json -o "$T/json" -- train --minibatches 30
-exits 0 && grep -q '"scope": "chosen rails"' "$T/json"
+exits 0 && grep -q '"scope": "chosen rails"' "$T/json" && [ "$(number minibatches "$T/json")" = 30 ] &&
+	[ "$(number total_j "$T/json")" = "$(number VDD_GPU_SOC "$T/json")" ]
 result $? "-e: one rail"
 
 run jetwatt stat -e VDD_GPU -- train
@@ -115,7 +128,7 @@ pid=$(pidof train)
 kill -TERM "$pid"
 while kill -0 "$pid" 2> /dev/null; do sleep 0.1; done
 run jetwatt stat -- true
-[ -z "$(ls -d "$CG"/jetwatt-* 2> /dev/null)" ] && [ "$status" = 0 ]
+[ -z "$(ls -d "$CG"/jetwatt-* 2> /dev/null)" ] && [ "$status" = 0 ] && [ "$(programs)" = "$before" ]
 result $? "killed with SIGKILL: the next one sweeps its cgroup"
 
 umount "$CG"
