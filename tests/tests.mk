@@ -190,6 +190,12 @@ $(FUZZ:%=build/fuzz/%): build/fuzz/%: tests/fuzz/%.c $(B)/rooms.a
 	$(call quiet,CC)$(CC) $(test_cflags) -fsanitize=fuzzer -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/rooms.a \
 		$(ldflags) $(libs)
 
+# What is known of training on such boards, found with our own commands; minutes of a guest.
+bench-characterise: build/jetwatt
+	@tests/setup.sh
+	+@$(MAKE) --no-print-directory arm64
+	tests/bench/characterise.py -o build/bench/characterise.json
+
 # What the module costs; minutes of guests.
 bench-kmod:
 	@tests/setup.sh
@@ -209,4 +215,4 @@ check-debug:
 	tests/kernels/debug
 
 .PHONY: check-hw check-kernels check-debug
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model fuzz fuzz-here check-report check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-characterise fuzz fuzz-here check-report check
