@@ -306,7 +306,7 @@ static void send_fn(struct work_struct *work)
 			if (whose & active & BIT(i))
 				send(i, n);
 	if (active)
-		queue_delayed_work(system_wq, &send_work, EVERY);
+		schedule_delayed_work(&send_work, EVERY);
 	mutex_unlock(&mutex);
 }
 
@@ -328,7 +328,7 @@ static int open(void)
 	err = jetwatt_hook_attach();
 	if (err)
 		goto close;
-	queue_delayed_work(system_wq, &send_work, EVERY);
+	schedule_delayed_work(&send_work, EVERY);
 	return 0;
 close:
 	jetwatt_wait_close();
