@@ -173,7 +173,7 @@ int sim_replay_read(const char *path, struct sim_row **rows)
 	ssize_t n;
 	int err;
 
-	n = kernel_read_file_from_path(path, 0, &file, FILE_MAX, NULL, READING_UNKNOWN);
+	n = kernel_read_file_from_path(path, 0, &file, FILE_MAX, NULL, READING_FIRMWARE);
 	if (n < 0) {
 		pr_err("cannot read csv=%s: error %zd\n", path, n);
 		return n;
