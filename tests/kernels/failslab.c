@@ -146,7 +146,8 @@ TEST_F_TIMEOUT(slab, leaves_nothing, 600)
 	f = fopen(KMEMLEAK, "r");
 	ASSERT_NE(NULL, f);
 	while (fgets(line, sizeof(line), f)) {
-		ours |= strstr(line, "jetwatt") != NULL;
+		/* Addresses of a module that is gone have no name. */
+		ours |= strstr(line, "jetwatt") || strstr(line, ">] 0x");
 		if (strlen(report) + strlen(line) < sizeof(report))
 			strcat(report, line);
 	}
