@@ -15,7 +15,7 @@ if [ ! -e "$dir/complete" ]; then
 	sources_of bookworm-backports all > "$dir.new/apt/sources.list" &&
 		apt_lists "$dir.new/apt" "$(dpkg --print-architecture)" ||
 		{ echo "no lists of bookworm-backports"; exit 4; }
-	(cd "$dir.new" && apt_in apt "$(dpkg --print-architecture)" apt-get download linux-source-6.12) ||
+	(cd "$dir.new" && apt_in "$dir.new/apt" "$(dpkg --print-architecture)" apt-get download linux-source-6.12) ||
 		{ echo "the mirror has no linux-source-6.12"; exit 4; }
 	unpack_source "$dir.new" "$dir.new"/linux-source-6.12_*.deb '*/tools/net/ynl/*.py' \
 		'*/tools/net/ynl/lib/*' '*/Documentation/netlink/*.yaml'
