@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# debian/ builds its four packages from a copy of what git knows, and lintian
+# has nothing to say of them.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. tests/kernels/debian.inc
+say() { echo "package: $*"; }; list() { say "$@"; }; die() { say "$*"; exit 1; }; log=build/setup.log
+
+command -v dpkg-deb > /dev/null || { echo "not a Debian machine"; exit 4; }
+need debhelper dh-dkms lintian dpkg-dev
+version=$(sed -n 's/^VERSION := //p' Makefile)
+work=$PWD/build/package
+rm -rf "$work"
+mkdir -p "$work/jetwatt-$version"
+git ls-files -co --exclude-standard | tar c -T - | tar x -C "$work/jetwatt-$version"
+(cd "$work/jetwatt-$version" && dpkg-buildpackage -us -uc -b) > "$work/build.log" 2>&1 ||
+	{ tail -n 20 "$work/build.log"; echo "the packages do not build"; exit 1; }
+for p in jetwatt jetwatt-dkms libjetwatt1 libjetwatt-dev; do
+	ls "$work/${p}_$version"*.deb > /dev/null || { echo "no package $p"; exit 1; }
+	dpkg-deb -c "$work/${p}_$version"*.deb
+done
+lintian --no-cfg --fail-on error,warning "$work"/*.changes ||
+	{ echo "lintian complains"; exit 1; }
+echo "four packages, lintian clean"

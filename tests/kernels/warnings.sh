@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The module builds without a word under W=1 and sparse (where that kernel's
+# tools have it), and checkpatch has nothing to say.
+#
+#   tests/kernels/warnings.sh [KERNEL]...   those that are in build/kernels, and "kit"
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+PATH=$PATH:/usr/sbin:/sbin
+kit=build/kit n=0 failed=0
+[ $# != 0 ] || set -- kit $(cd build/kernels 2>/dev/null && ls -d */complete | grep -v python | sed 's,/.*,,')
+
+# result NAME LOG: passes if the log has no warning and ends well.
+result()
+{
+	n=$((n + 1))
+	if [ -s "$2" ]; then
+		sed 's/^/# /' "$2"
+		echo "not ok $n $1"
+		failed=1
+	else
+		echo "ok $n $1"
+	fi
+}
+
+# build KERNEL: prints what compiler, sparse and modpost complain of.
+build()
+{
+	local b=build/warnings/$1 headers=build/kernels/$1/linux-headers args inside='' status=0
+	if [ "$1" = kit ]; then
+		headers=$kit/linux-headers
+		args='ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc-12 CONFIG_DEBUG_INFO_BTF_MODULES='
+	else
+		args=$(cat "build/kernels/$1/make.args")
+		inside="tests/kernels/inside $1"
+	fi
+	rm -rf "$b"
+	# shellcheck disable=SC2086
+	$inside sh -c 'command -v sparse' > /dev/null && args+=' C=1'
+	make B="$b" KDIR="$headers" KARGS="$args W=1" INSIDE="$inside" "$b/jetwatt.ko" > "$b.log" 2>&1 || status=$?
+	grep -E 'warning:|WARNING:|error:|ERROR:' "$b.log"
+	[ $status = 0 ] || tail -n 5 "$b.log"
+}
+
+# Only compat/ asks for versions, and writes them as the kernel's headers do.
+style()
+{
+	find kmod include/uapi -name '*.[ch]' | sort | while read -r f; do
+		ignore=FILE_PATH_CHANGES
+		case $f in kmod/compat/*) ignore+=,LINUX_VERSION_CODE,CONSTANT_COMPARISON;; esac
+		perl $kit/linux-6.1/scripts/checkpatch.pl --no-tree --terse --no-summary --ignore $ignore -f "$f"
+	done
+}
+
+mkdir -p build/warnings
+echo "1..$(($# + 1))"
+style > build/warnings/style 2>&1
+result checkpatch build/warnings/style
+for k in "$@"; do
+	build "$k" > "build/warnings/$k.found"
+	result "no warning on $k" "build/warnings/$k.found"
+done
+exit $failed
