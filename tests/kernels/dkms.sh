@@ -29,12 +29,12 @@ old_dkms()
 	dpkg-deb -x "$work"/dkms_2.8*.deb "$work/dkms-2.8"
 }
 
-# life DKMS: of our module; also what DKMS does when a kernel has been upgraded
+# life DKMS [OPTION]...: of our module, the options for what builds; also what DKMS does when a kernel has been upgraded
 life()
 {
 	local dkms=$1 tree=$work/tree mods=$work/root/lib/modules step
 	local places=(--dkmstree "$tree" --sourcetree "$work/root/usr/src" --installtree "$mods")
-	local for_kernel=(-k "$release" --kernelsourcedir "$headers" --no-depmod)
+	local for_kernel=(-k "$release" --kernelsourcedir "$headers" --no-depmod "${@:2}")
 	rm -rf "$tree" "$mods"
 	mkdir -p "$tree" "$mods/$release/kernel"
 	for step in add build install remove add autoinstall remove; do
@@ -61,7 +61,8 @@ make -s install KDIR=/nonexistent DESTDIR="$work/root" > "$work/install.log" 2>&
 need dkms
 life "$(command -v dkms)"
 if old_dkms; then
-	life "$work/dkms-2.8/usr/sbin/dkms"
+	# It would clean headers that are not in /lib/modules, as if they were a source.
+	life "$work/dkms-2.8/usr/sbin/dkms" --no-prepare-kernel --no-clean-kernel
 else
 	echo "no DKMS 2.8 to be had"
 fi
