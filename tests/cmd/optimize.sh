@@ -4,7 +4,7 @@
 # profile and optimize: what they find holds, and however they end, the board
 # is as before.
 . "${0%/*}/common.inc"
-plan 17
+plan 19
 
 knobs > "$T/before"
 train > /dev/null 2>&1 &
@@ -46,6 +46,14 @@ result $? "profile: four rows, board as before"
 run jetwatt profile -p $train --most 5 -o "$T/q.csv"
 exits 0 && [ "$(wc -l < "$T/q.csv")" = 6 ] && says "4 modes are in"
 result $? "profile goes on where it stopped"
+
+run jetwatt profile -p $train --most 4 --reference "$T/q.csv" -o "$T/s.csv"
+exits 0 && [ "$(wc -l < "$T/s.csv")" = 5 ] && as_before "$T/before"
+result $? "profile with what is known of another workload"
+
+run jetwatt optimize --power 30W -p $train --reference "$T/none.csv"
+exits 1 && form && says "cannot read" && as_before "$T/before"
+result $? "a reference that is not there: nothing is measured"
 
 run jetwatt predict --profile "$T/q.csv"
 exits 0 && shows "modes predicted from 5 measured"
