@@ -4,14 +4,18 @@
  *
  *   probe [-n PAIRS] [-o FILE]     JSON, also on standard output
  *
- * The job computes for most of 50 us and then waits, by either of the ways that
- * system calls show. Slices of 2,000 waits are run by turns with the probe
- * attached and without it. Compared is the processor time of the job's thread:
- * the node that stands in for the GPU is a process here, whose own system calls
- * cost more under the probe, and a GPU makes none. Medians of the pairs, of which
- * every other one begins without the probe.
+ * The job works until 50 us are over since its last wait but for what a wait takes,
+ * then waits, by either of the ways that system calls show. Slices of a few hundred
+ * waits are run by turns with the probe attached and without it. Compared is the
+ * processor time of the job's thread: the node that stands in for the GPU is a
+ * process here, whose own system calls cost more under the probe, and a GPU makes
+ * none. Of a slice the median counts, of blocks of BLOCK waits, and of all slices the
+ * median of the pairs, of which every other one begins without the probe: what else
+ * the machine does hits few blocks. The job has a processor to itself where it may
+ * ask for that.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +26,9 @@
 #include "jetwatt.h"
 
 #define CYCLE_NS	50000
-#define WAITS		2000
+#define BLOCK		200	/* waits between two looks at the clocks: the reader wakes once */
+#define BLOCKS		7	/* of a slice */
+#define WAITS		(BLOCK * BLOCKS)
 #define WARM_UP		200	/* before each slice: caches of a probe that was just loaded */
 #define PAIRS_MAX	500
 
@@ -33,8 +39,8 @@ static const char *const way_name[WAYS] = { "syncpt", "pollfd" };
 /* Shared with the job: it runs a slice when @go changes and then says @done. */
 struct control {
 	int go, done, quit;
-	uint64_t cpu_ns, wall_ns;
-	unsigned int spins;
+	uint64_t work_ns;
+	double cpu_ns, wall_ns;		/* of a wait and the work before it, in the median */
 };
 
 static uint64_t cpu_now(void)
@@ -43,65 +49,6 @@ static uint64_t cpu_now(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
-static void compute(unsigned int spins)
-{
-	volatile unsigned int i;
-
-	for (i = 0; i < spins; i++)
-		;
-}
-
-static void wait_gpu(const struct node *n, enum way way, int event, unsigned int i)
-{
-	if (way == SYNCPT) {
-		if (node_syncpt(n->render, i, 0, 0))
-			abort();
-		return;
-	}
-	if (node_trigger(n->fence, event) || node_poll(event, -1) != 1)
-		abort();
-}
-
-static void job(const struct node *n, enum way way, volatile struct control *c)
-{
-	int event = eventfd(1, EFD_CLOEXEC), turn = 0;
-
-	for (;;) {
-		uint64_t cpu, wall;
-
-		while (c->go == turn && !c->quit)
-			usleep(100);
-		if (c->quit)
-			_exit(0);
-		turn = c->go;
-		for (unsigned int i = 0; i < WARM_UP; i++)
-			wait_gpu(n, way, event, i);
-		cpu = cpu_now();
-		wall = node_now();
-		for (unsigned int i = 0; i < WAITS; i++) {
-			compute(c->spins);
-			wait_gpu(n, way, event, i);
-		}
-		c->cpu_ns = cpu_now() - cpu;
-		c->wall_ns = node_now() - wall;
-		__atomic_store_n(&c->done, turn, __ATOMIC_RELEASE);
-	}
-}
-
-static void slice(volatile struct control *c, struct jetwatt_probe *p)
-{
-	struct pollfd fd = { .fd = p ? jetwatt_probe_fd(p) : -1, .events = POLLIN };
-
-	c->go++;
-	while (__atomic_load_n(&c->done, __ATOMIC_ACQUIRE) != c->go) {
-		poll(&fd, 1, 1);
-		if (p && jetwatt_probe_dispatch(p) < 0)
-			abort();
-	}
-	if (p)
-		jetwatt_probe_dispatch(p);
 }
 
 static int by_value(const void *a, const void *b)
@@ -117,6 +64,91 @@ static double median(double *v, int n)
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
+/* No system call: the clock is read in user space. */
+static void compute(uint64_t ns)
+{
+	uint64_t end = node_now() + ns;
+
+	while (node_now() < end)
+		;
+}
+
+static void wait_gpu(const struct node *n, enum way way, int event, unsigned int i)
+{
+	if (way == SYNCPT) {
+		if (node_syncpt(n->render, i, 0, 0))
+			abort();
+		return;
+	}
+	if (node_trigger(n->fence, event) || node_poll(event, -1) != 1)
+		abort();
+}
+
+static void block(const struct node *n, enum way way, int event, uint64_t work_ns, double *cpu,
+		  double *wall)
+{
+	uint64_t start = node_now(), used = cpu_now();
+
+	for (unsigned int i = 0; i < BLOCK; i++) {
+		compute(work_ns);
+		wait_gpu(n, way, event, i);
+	}
+	*cpu = (double)(cpu_now() - used) / BLOCK;
+	*wall = (double)(node_now() - start) / BLOCK;
+}
+
+static void job(const struct node *n, enum way way, volatile struct control *c)
+{
+	int event = eventfd(1, EFD_CLOEXEC), turn = 0;
+	double cpu[BLOCKS], wall[BLOCKS];
+
+	for (;;) {
+		while (c->go == turn && !c->quit)
+			usleep(100);
+		if (c->quit)
+			_exit(0);
+		turn = c->go;
+		for (unsigned int i = 0; i < WARM_UP; i++)
+			wait_gpu(n, way, event, i);
+		for (int i = 0; i < BLOCKS; i++)
+			block(n, way, event, c->work_ns, &cpu[i], &wall[i]);
+		c->cpu_ns = median(cpu, BLOCKS);
+		c->wall_ns = median(wall, BLOCKS);
+		__atomic_store_n(&c->done, turn, __ATOMIC_RELEASE);
+	}
+}
+
+/* On the first processor that it may use, before all that want turns. */
+static void alone(pid_t pid)
+{
+	struct sched_param first = { .sched_priority = 1 };
+	cpu_set_t set;
+	int cpu = 0;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return;
+	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
+		cpu++;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(pid, sizeof(set), &set) || sched_setscheduler(pid, SCHED_FIFO, &first))
+		fprintf(stderr, "probe: the job shares its processor: %s\n", strerror(errno));
+}
+
+static void slice(volatile struct control *c, struct jetwatt_probe *p)
+{
+	struct pollfd fd = { .fd = p ? jetwatt_probe_fd(p) : -1, .events = POLLIN };
+
+	c->go++;
+	while (__atomic_load_n(&c->done, __ATOMIC_ACQUIRE) != c->go) {
+		/* As programs read it: when it says that there is something. */
+		if (poll(&fd, 1, 1) > 0 && jetwatt_probe_dispatch(p) < 0)
+			abort();
+	}
+	if (p)
+		jetwatt_probe_dispatch(p);
+}
+
 static uint64_t seen;
 
 static void count(const struct jetwatt_sync *s, void *arg)
@@ -129,31 +161,25 @@ static void count(const struct jetwatt_sync *s, void *arg)
  * struct result - of one way to wait
  * @pct, @scatter_pct: of the job's processor time; half the range of the middle
  *	half of the pairs
+ * @wall_pct: of its time, in which the node's process is too
+ * @extra_ns: what a wait costs more
  */
 struct result {
-	double pct, scatter_pct, wall_pct, rate_hz, plain_us;
+	double pct, scatter_pct, wall_pct, extra_ns, rate_hz, plain_us;
 	uint64_t seen, lost;
 };
 
-/* So many turns of compute() as fill the cycle beside the wait itself, as it is
- * when nobody else wants the processor. */
-static unsigned int calibrate(volatile struct control *c)
+/* What fills the cycle beside the wait itself. */
+static uint64_t calibrate(volatile struct control *c)
 {
-	uint64_t wait = UINT64_MAX, turns = UINT64_MAX, t;
+	double wait[9];
 
-	c->spins = 0;
-	for (int i = 0; i < 20; i++) {
+	c->work_ns = 0;
+	for (int i = 0; i < 9; i++) {
 		slice(c, NULL);
-		if (c->wall_ns / WAITS < wait)
-			wait = c->wall_ns / WAITS;
-		t = cpu_now();
-		compute(100000);
-		t = cpu_now() - t;
-		if (t < turns)
-			turns = t;
+		wait[i] = c->wall_ns;
 	}
-	t = wait + 5000 < CYCLE_NS ? CYCLE_NS - wait : 5000;
-	return t * 100000.0 / turns;
+	return (uint64_t)fmax(CYCLE_NS - median(wait, 9), CYCLE_NS / 10.0);
 }
 
 struct slice {
@@ -189,6 +215,7 @@ static int measure(const struct node *n, enum way way, int pairs, struct result 
 	struct control *c = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 				 -1, 0);
 	double cpu[PAIRS_MAX], wall[PAIRS_MAX], rate[PAIRS_MAX], plain[PAIRS_MAX];
+	double extra[PAIRS_MAX];
 	struct jetwatt_probe_opts o = { .children = 1, .rungs = JETWATT_RUNG_TRACEPOINT };
 	struct slice a = { 0 }, b = { 0 };
 	int err = 0;
@@ -199,7 +226,8 @@ static int measure(const struct node *n, enum way way, int pairs, struct result 
 	o.tgid = fork();
 	if (!o.tgid)
 		job(n, way, c);
-	c->spins = calibrate(c);
+	alone(o.tgid);
+	c->work_ns = calibrate(c);
 	seen = 0;
 	for (int i = 0; i < pairs && !err; i++) {
 		if (i % 2)
@@ -209,8 +237,9 @@ static int measure(const struct node *n, enum way way, int pairs, struct result 
 			without(c, &b);
 		cpu[i] = 100 * (a.cpu / b.cpu - 1);
 		wall[i] = 100 * (a.wall / b.wall - 1);
-		rate[i] = WAITS * 1e9 / b.wall;
-		plain[i] = b.cpu * 1e-3 / WAITS;
+		extra[i] = a.cpu - b.cpu;
+		rate[i] = 1e9 / b.wall;
+		plain[i] = b.cpu * 1e-3;
 	}
 	c->quit = 1;
 	waitpid(o.tgid, NULL, 0);
@@ -223,6 +252,7 @@ static int measure(const struct node *n, enum way way, int pairs, struct result 
 	r->wall_pct = median(wall, pairs);
 	r->rate_hz = median(rate, pairs);
 	r->plain_us = median(plain, pairs);
+	r->extra_ns = median(extra, pairs);
 	return 0;
 }
 
@@ -232,8 +262,8 @@ static void print(FILE *f, const struct result *r, int pairs)
 
 	fprintf(f, "{\"probe_overhead_pct\":%.2f", worst);
 	for (int i = 0; i < WAYS; i++)
-		fprintf(f, ",\n \"%s\":{\"pct\":%.2f,\"scatter_pct\":%.2f,\"wall_pct\":%.2f,\"rate_hz\":%.0f,\"cpu_us\":%.2f,\"waits\":%d,\"seen\":%llu,\"lost\":%llu}",
-			way_name[i], r[i].pct, r[i].scatter_pct, r[i].wall_pct, r[i].rate_hz,
+		fprintf(f, ",\n \"%s\":{\"pct\":%.2f,\"scatter_pct\":%.2f,\"wall_pct\":%.2f,\"extra_ns\":%.0f,\"rate_hz\":%.0f,\"cpu_us\":%.2f,\"waits\":%d,\"seen\":%llu,\"lost\":%llu}",
+			way_name[i], r[i].pct, r[i].scatter_pct, r[i].wall_pct, r[i].extra_ns, r[i].rate_hz,
 			r[i].plain_us, pairs * (WAITS + WARM_UP), (unsigned long long)r[i].seen,
 			(unsigned long long)r[i].lost);
 	fprintf(f, "}\n");
@@ -267,6 +297,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "probe: needs root and /dev/fuse: %s\n", strerror(-err));
 		return 4;
 	}
+	alone(node.server);
 	for (int i = 0; i < WAYS && !err; i++)
 		err = measure(&node, i, pairs, &r[i]);
 	node_close(&node);
