@@ -93,13 +93,21 @@ void sim_trace_log_energy(u64 t, u64 uj)
 	e->uj = uj;
 }
 
-void sim_trace_log_minibatch(u64 start, u64 end, u32 kind)
+void sim_trace_log_minibatch(u64 start, u64 end, u32 kind, pid_t tgid)
 {
 	struct sim_minibatch *m = &minibatches[nr_minibatches++ % MINIBATCHES];
+	u64 pj[SIM_RAILS], module_pj = 0;
+	int i;
+
+	sim_trace_energy_at(end, pj);
+	for (i = 0; i < SIM_MODULE_RAILS; i++)
+		module_pj += pj[i];
+	m->end_uj = div_u64(module_pj, 1000000);
 
 	m->start_ns = start;
 	m->end_ns = end;
 	m->kind = kind;
+	m->tgid = tgid;
 }
 
 u64 sim_trace_first_energy(void)

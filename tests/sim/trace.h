@@ -9,9 +9,11 @@ struct sim_energy_entry {
 	u64 t_ns, uj;
 };
 
+/* @end_uj: what the module had drawn by its end */
 struct sim_minibatch {
-	u64 start_ns, end_ns;
+	u64 start_ns, end_ns, end_uj;
 	u32 kind;
+	pid_t tgid;
 };
 
 int sim_trace_open(void);
@@ -23,7 +25,7 @@ void sim_trace_power(u64 t, const u64 pj[SIM_RAILS], const u32 uw[SIM_RAILS]);
 void sim_trace_energy_at(u64 t, u64 pj[SIM_RAILS]);
 
 void sim_trace_log_energy(u64 t, u64 uj);
-void sim_trace_log_minibatch(u64 start, u64 end, u32 kind);
+void sim_trace_log_minibatch(u64 start, u64 end, u32 kind, pid_t tgid);
 
 /* Entry @n (0: the first ever). Return: 1; 0 if not there yet; -ENODATA if no longer there. */
 int sim_trace_get_energy(u64 n, struct sim_energy_entry *e);

@@ -128,9 +128,10 @@ static int minibatches_show(struct seq_file *m, void *v)
 	struct sim_minibatch b;
 
 	if (!pos)
-		seq_puts(m, "n,start_ns,end_ns,kind\n");
+		seq_puts(m, "n,start_ns,end_ns,kind,tgid,end_uj\n");
 	else if (seek_minibatch(&pos, &b))
-		seq_printf(m, "%lld,%llu,%llu,%u\n", pos, b.start_ns, b.end_ns, b.kind);
+		seq_printf(m, "%lld,%llu,%llu,%u,%d,%llu\n", pos, b.start_ns, b.end_ns, b.kind,
+			   b.tgid, b.end_uj);
 	return 0;
 }
 

@@ -32,6 +32,7 @@ struct sim_job {
 	wait_queue_head_t wait;		/* for the loader */
 	enum sim_phase phase;
 	bool asked;			/* the process waits for this piece */
+	pid_t tgid;
 	u32 kind, permille, piece, pieces;
 	u32 jitter;			/* of this minibatch's time, 1/65536 */
 	u32 switches;			/* as of the minibatch's start */
@@ -90,7 +91,7 @@ static void complete_piece(struct sim_job *job, u64 over)
 	}
 	sim_syncpt_raise(job->sp, t);
 	if (job->piece == job->pieces)
-		sim_trace_log_minibatch(job->start, t, job->kind);
+		sim_trace_log_minibatch(job->start, t, job->kind, job->tgid);
 	guess(job, over);
 }
 
@@ -180,6 +181,7 @@ struct sim_job *sim_job_new(struct sim_syncpt *sp)
 	if (!job)
 		return NULL;
 	job->sp = sp;
+	job->tgid = current->tgid;
 	init_waitqueue_head(&job->wait);
 	spin_lock_irqsave(&sim_state.lock, flags);
 	job->switches = sim_state.switches;

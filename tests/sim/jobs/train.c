@@ -7,11 +7,15 @@
  *   train [--minibatches N] [--seconds S] [--workload NAME] [--syncs K]
  *         [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin] [--progress N]
  *         [--data FILE] [--read KB] [--workers W]
+ *         [--size PERMILLE] [--accumulate N] [--stall-every N] [--stall MS]
  *
  *   --syncs K       the GPU is waited for K times a minibatch (1)
  *   --eval-every N  after every N minibatches, evaluate on --eval M of them (8)
  *   --wait HOW      blocking wait by poll descriptor (the default) or syncpoint
  *                   ioctl, or spinning on the syncpoint's memory
+ *   --size PERMILLE of the workload's minibatch (1000)
+ *   --accumulate N  the optimizer runs every N minibatches: the last wait is longer
+ *   --stall-every N before every Nth minibatch there is no data for --stall MS (100)
  *   --progress N    a line on stdout every N minibatches
  *   --workload NAME is only printed: what the GPU makes of it is the board's affair
  *   --data FILE     read --read KB (1760: 16 images) of it for each minibatch, again from
@@ -44,11 +48,13 @@ enum how { POLLFD, SYNCPT, SPIN };
 
 static struct {
 	long minibatches, eval_every, eval, progress, read_kb, workers;
+	long size, accumulate, stall_every, stall;
 	double seconds;
 	unsigned int syncs;
 	enum how how;
 	const char *workload, *data;
-} opt = { .eval = 8, .syncs = 1, .read_kb = 1760, .workers = 4, .workload = "resnet" };
+} opt = { .eval = 8, .syncs = 1, .read_kb = 1760, .workers = 4, .size = 1000, .stall = 100,
+	  .workload = "resnet" };
 
 /* What workers and job share: in order, so that the oldest minibatch comes first. */
 static struct {
@@ -78,7 +84,8 @@ static void usage(void)
 {
 	fprintf(stderr, "usage: train [--minibatches N] [--seconds S] [--workload NAME] [--syncs K]\n"
 			"             [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin] [--progress N]\n"
-			"             [--data FILE] [--read KB] [--workers W]\n");
+			"             [--data FILE] [--read KB] [--workers W]\n"
+			"             [--size PERMILLE] [--accumulate N] [--stall-every N] [--stall MS]\n");
 	exit(2);
 }
 
@@ -125,6 +132,14 @@ static void options(int argc, char **argv)
 			opt.eval_every = number(value, 1);
 		} else if (!strcmp(name, "--eval")) {
 			opt.eval = number(value, 1);
+		} else if (!strcmp(name, "--size")) {
+			opt.size = number(value, 1);
+		} else if (!strcmp(name, "--accumulate")) {
+			opt.accumulate = number(value, 1);
+		} else if (!strcmp(name, "--stall-every")) {
+			opt.stall_every = number(value, 1);
+		} else if (!strcmp(name, "--stall")) {
+			opt.stall = number(value, 1);
 		} else if (!strcmp(name, "--progress")) {
 			opt.progress = number(value, 1);
 		} else if (!strcmp(name, "--data")) {
@@ -281,7 +296,8 @@ static void synchronise(__u32 id, __u32 threshold)
 			;
 }
 
-static void minibatch(__u32 kind, __u32 permille, __u32 pieces)
+/* @last: of the last piece */
+static void minibatch(__u32 kind, __u32 permille, __u32 last, __u32 pieces)
 {
 	/* Without workers preprocessing follows reading. */
 	struct sim_load load = { .kind = kind, .permille = permille,
@@ -293,7 +309,7 @@ static void minibatch(__u32 kind, __u32 permille, __u32 pieces)
 		if (errno != EINTR)
 			fail("load");
 	for (i = 1; i <= pieces; i++) {
-		struct sim_submit s = { .kind = kind, .permille = permille, .piece = i,
+		struct sim_submit s = { .kind = kind, .permille = i < pieces ? permille : last, .piece = i,
 					.pieces = pieces };
 
 		if (ioctl(gpu, SIM_SUBMIT, &s))
@@ -308,14 +324,14 @@ static void evaluate(void)
 	long i;
 
 	for (i = 0; i < opt.eval && !stop; i++)
-		minibatch(SIM_KIND_EVAL, 380, 1);
+		minibatch(SIM_KIND_EVAL, 380 * opt.size / 1000 + 1, 380 * opt.size / 1000 + 1, 1);
 }
 
 int main(int argc, char **argv)
 {
 	struct sigaction sa = { .sa_handler = on_signal };
 	double begin = now();
-	long n;
+	long n, size, step;
 
 	options(argc, argv);
 	sigaction(SIGTERM, &sa, NULL);
@@ -331,7 +347,12 @@ int main(int argc, char **argv)
 		if (opt.seconds > 0 && now() - begin >= opt.seconds)
 			break;
 		/* The first one also tunes its kernels. */
-		minibatch(SIM_KIND_TRAIN, n ? 1000 : 3000, opt.syncs);
+		size = n ? opt.size : 3 * opt.size;
+		step = opt.accumulate && n % opt.accumulate == opt.accumulate - 1;
+		if (n && opt.stall_every && n % opt.stall_every == 0)
+			usleep(opt.stall * 1000);
+		minibatch(SIM_KIND_TRAIN, size, step ? size * (100 + 25 * opt.syncs) / 100 : size,
+			  opt.syncs);
 		if (opt.progress && n % opt.progress == opt.progress - 1) {
 			printf("step %ld loss %.4f\n", n + 1, 0.4 + 6.5 / (1 + n * 0.01));
 			fflush(stdout);
