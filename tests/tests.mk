@@ -160,7 +160,14 @@ build/bench/batch: tests/bench/batch.c $(wildcard tests/unit/*.h) $(patsubst %.c
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -Itests -Itests/unit -MF build/tests/bench-batch.d -o $@ $(filter %.c %.o,$^) $(ldflags) -lm
 
-bench-batch: build/bench/batch
+build/bench/batch-trace: tests/bench/batch_trace.c $(patsubst %.c,build/%.o,$(wildcard user/batch/*.c)) build/libjetwatt.so
+	@mkdir -p $(@D) build/tests
+	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-batch-trace.d -o $@ $(filter %.c %.o,$^) $(ldflags) \
+		-Wl,-rpath,'$$ORIGIN/..' -ljetwatt -lm
+
+bench-batch: build/bench/batch build/bench/batch-trace build/bench/probe
+	@tests/setup.sh
+	+@$(MAKE) --no-print-directory arm64
 	tests/bench/batch.py -o build/bench/batch.json
 
 # Against torch and scikit-learn where they are, or can be, installed.
