@@ -68,7 +68,7 @@ struct step {
 };
 
 struct decoder {
-	const struct jetwatt_model *m;
+	struct jetwatt_model m;
 	const struct jetwatt_beat *b;
 	struct walk now[STATES], next[STATES];
 	struct step *step;
@@ -77,16 +77,28 @@ struct decoder {
 	double gap[JETWATT_RHYTHM_MAX], wait[JETWATT_RHYTHM_MAX];	/* no logarithms */
 };
 
-static double fit(double off, double sd)
+static double norm_of(double sd)
 {
-	return -0.5 * off * off / (sd * sd) - log(sd) - 0.92;
+	return log(sd) + 0.92;
+}
+
+static void norms(struct jetwatt_place *p)
+{
+	p->gap_norm = norm_of(p->gap_sd);
+	p->wait_norm = norm_of(p->wait_sd);
+}
+
+/* Logarithm of a normal density. */
+static double fit(double off, double sd, double norm)
+{
+	return -0.5 * off * off / (sd * sd) - norm;
 }
 
 /* Does @value fit @mean at this speed, or is it odd, or a new speed? */
-static double compare(double value, double mean, double sd, double odd, double *speed, double *last,
-		      uint8_t *which, uint8_t flag)
+static double compare(double value, double mean, double sd, double norm, double odd, double *speed,
+		      double *last, uint8_t *which, uint8_t flag)
 {
-	double off = value - mean - *speed, as = fit(off, sd), other = odd + ANYWHERE;
+	double off = value - mean - *speed, as = fit(off, sd, norm), other = odd + ANYWHERE;
 
 	if (as >= other) {
 		*speed += GAIN * off;
@@ -117,12 +129,12 @@ static double emit(const struct decoder *d, const struct jetwatt_place *p, int i
 		/* The speed is in it already. */
 		speed = 0;
 		last = NAN;
-		s += compare(b->gap, *gap, gap_sd, ODD, &speed, &last, &w->odd, JETWATT_ODD_GAP);
+		s += compare(b->gap, *gap, gap_sd, norm_of(gap_sd), ODD, &speed, &last, &w->odd, JETWATT_ODD_GAP);
 	} else if (d->at) {
 		bool stall = !inner && b->gap > p->gap + w->speed_gap[0];
 
-		s += compare(b->gap, p->gap, p->gap_sd, stall ? d->stall : ODD, &w->speed_gap[inner],
-			     &w->odd_gap[inner], &w->odd, JETWATT_ODD_GAP);
+		s += compare(b->gap, p->gap, p->gap_sd, p->gap_norm, stall ? d->stall : ODD,
+			     &w->speed_gap[inner], &w->odd_gap[inner], &w->odd, JETWATT_ODD_GAP);
 		/* One stall is no sign of another. */
 		if (stall)
 			w->odd_gap[0] = NAN;
@@ -130,8 +142,8 @@ static double emit(const struct decoder *d, const struct jetwatt_place *p, int i
 	/* A loader's speed is not that of launches, but not far from it. */
 	apart = (w->speed_gap[0] - w->speed_gap[1]) / APART;
 	s -= 0.5 * apart * apart;
-	s += compare(b->wait, p->wait, p->wait_sd, ODD, &w->speed_wait, &w->odd_wait, &w->odd,
-		     JETWATT_ODD_WAIT);
+	s += compare(b->wait, p->wait, p->wait_sd, p->wait_norm, ODD, &w->speed_wait, &w->odd_wait,
+		     &w->odd, JETWATT_ODD_WAIT);
 	if (p->who && p->who != b->who) {
 		s += WRONG_CALLER;
 		w->odd |= JETWATT_ODD_WAIT;
@@ -159,7 +171,7 @@ static void go(struct decoder *d, const struct jetwatt_cycle *c, int base, int p
 /* After a loss: from place @p over one or more. */
 static void leap(struct decoder *d, int from, int p)
 {
-	const struct jetwatt_cycle *c = &d->m->train;
+	const struct jetwatt_cycle *c = &d->m.train;
 	const struct jetwatt_beat *b = &d->b[d->at];
 	const struct walk *was = &d->now[from];
 	double first = exp(was->speed_gap[0]), others = exp(was->speed_gap[1]);
@@ -167,7 +179,7 @@ static void leap(struct decoder *d, int from, int p)
 	int to = (p + 1) % c->k;
 
 	/* What is missing takes time. */
-	if ((d->m->told && !b->lost) ||
+	if ((d->m.told && !b->lost) ||
 	    b->gap < c->place[to].gap + was->speed_gap[to > 0] + c->place[to].gap_sd)
 		return;
 	for (int missing = 1; missing <= LOST_MAX; missing++) {
@@ -177,11 +189,11 @@ static void leap(struct decoder *d, int from, int p)
 		ns += d->gap[to] * (to ? others : first) + d->wait[to] * gpu;
 		sd = fmax(sd, c->place[to].wait_sd);
 		to = (to + 1) % c->k;
-		if (missing % c->k == 0 && !d->m->whole)
+		if (missing % c->k == 0 && !d->m.whole)
 			continue;
 		gap = log(ns + d->gap[to] * (to ? others : first));
 		/* Those that are told may be of another process, in part. */
-		cost = d->m->told ? TOLD * (1 + fabs((double)b->lost - missing))
+		cost = d->m.told ? TOLD * (1 + fabs((double)b->lost - missing))
 				  : d->lost + MORE_LOST * (missing - 1);
 		w.score += cost + emit(d, &c->place[to], to > 0, &w, &gap, sd);
 		offer(d, to, from, missing, &w);
@@ -190,7 +202,7 @@ static void leap(struct decoder *d, int from, int p)
 
 static void extra(struct decoder *d, int from, int p)
 {
-	const struct jetwatt_model *m = d->m;
+	const struct jetwatt_model *m = &d->m;
 	struct jetwatt_place x = m->extra;
 	struct walk w = d->now[from];
 
@@ -200,6 +212,7 @@ static void extra(struct decoder *d, int from, int p)
 		for (int i = 0; i < m->train.k; i++)
 			x.gap = fmin(x.gap, m->train.place[i].gap);
 		x.gap -= m->train.k > 1 ? 0 : EXTRA_GAP;
+		norms(&x);
 	}
 	/* What makes up for a wait that was too long is no extra one. */
 	if (!isnan(w.odd_wait) && w.odd_wait > 0)
@@ -243,7 +256,7 @@ static void go_anew(struct decoder *d, const struct jetwatt_cycle *c, int base, 
 /* All explanations of the event at hand that begin at one state. */
 static void branch(struct decoder *d, int from)
 {
-	const struct jetwatt_cycle *train = &d->m->train, *eval = &d->m->eval;
+	const struct jetwatt_cycle *train = &d->m.train, *eval = &d->m.eval;
 	int k = train->k, p = from % JETWATT_RHYTHM_MAX;
 	bool end;
 
@@ -273,8 +286,8 @@ static void branch(struct decoder *d, int from)
 	go_anew(d, train, 0, (p + 1) % k, from, 0);
 	leap(d, from, p);
 	if (!end)
-		go(d, train, 0, 0, from, d->m->abort);
-	if (end && from < JETWATT_RHYTHM_MAX && d->m->extra_rate > 0)
+		go(d, train, 0, 0, from, d->m.abort);
+	if (end && from < JETWATT_RHYTHM_MAX && d->m.extra_rate > 0)
 		extra(d, from, p);
 	nowhere(d, from, end ? LEAVE : ODDLY);
 	if (eval->k)
@@ -285,11 +298,11 @@ static void branch(struct decoder *d, int from)
 static int foreseen(struct decoder *d, int from)
 {
 	bool eval = from >= EVAL_AT;
-	const struct jetwatt_cycle *c = eval ? &d->m->eval : &d->m->train;
+	const struct jetwatt_cycle *c = eval ? &d->m.eval : &d->m.train;
 	struct walk w = d->now[from];
 	int p, to;
 
-	if (from == NONE_AT || (d->m->told && d->b[d->at].lost) || d->at < 2)
+	if (from == NONE_AT || (d->m.told && d->b[d->at].lost) || d->at < 2)
 		return -1;
 	p = ((eval ? from - EVAL_AT : from % JETWATT_RHYTHM_MAX) + 1) % c->k;
 	to = (eval ? EVAL_AT : 0) + p;
@@ -314,8 +327,8 @@ static void begin(struct decoder *d)
 	const struct jetwatt_beat *b = d->b;
 
 	clear(d->next);
-	for (int i = 0; i < d->m->train.k; i++) {
-		const struct jetwatt_place *p = &d->m->train.place[i];
+	for (int i = 0; i < d->m.train.k; i++) {
+		const struct jetwatt_place *p = &d->m.train.place[i];
 		struct walk w = { .score = p->who && p->who != b->who ? WRONG_CALLER : 0,
 				  .speed_wait = b->wait - p->wait, .odd_wait = NAN,
 				  .odd_gap = { INFINITY, NAN } };
@@ -323,8 +336,8 @@ static void begin(struct decoder *d)
 		/* The first gap is not known, the next one tells. */
 		offer(d, i, i, 0, &w);
 	}
-	for (int i = 0; i < d->m->eval.k; i++) {
-		struct walk w = { .score = TO_EVAL, .speed_wait = b->wait - d->m->eval.place[i].wait,
+	for (int i = 0; i < d->m.eval.k; i++) {
+		struct walk w = { .score = TO_EVAL, .speed_wait = b->wait - d->m.eval.place[i].wait,
 				  .odd_gap = { INFINITY, NAN }, .odd_wait = NAN };
 
 		offer(d, EVAL_AT + i, EVAL_AT + i, 0, &w);
@@ -336,7 +349,7 @@ static void set_speed(struct decoder *d)
 {
 	for (int s = 0; s < STATES; s++) {
 		struct walk *w = &d->now[s];
-		const struct jetwatt_cycle *c = s >= EVAL_AT ? &d->m->eval : &d->m->train;
+		const struct jetwatt_cycle *c = s >= EVAL_AT ? &d->m.eval : &d->m.train;
 		int p = s >= EVAL_AT ? s - EVAL_AT : s % JETWATT_RHYTHM_MAX;
 
 		if (!isinf(w->odd_gap[0]) || isinf(w->score))
@@ -409,14 +422,18 @@ int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model 
 
 	if (!d)
 		return -ENOMEM;
-	*d = (struct decoder){ .m = m, .b = b, .stall = log(m->stall), .lost = log(m->lost),
+	*d = (struct decoder){ .m = *m, .b = b, .stall = log(m->stall), .lost = log(m->lost),
 			       .extra = log(m->extra_rate) };
 	d->step = malloc(n * STATES * sizeof(*d->step));
 	if (!d->step) {
 		free(d);
 		return -ENOMEM;
 	}
+	norms(&d->m.extra);
+	for (int p = 0; p < m->eval.k; p++)
+		norms(&d->m.eval.place[p]);
 	for (int p = 0; p < m->train.k; p++) {
+		norms(&d->m.train.place[p]);
 		d->gap[p] = exp(m->train.place[p].gap);
 		d->wait[p] = exp(m->train.place[p].wait);
 	}

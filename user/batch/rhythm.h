@@ -43,6 +43,7 @@ struct jetwatt_beat {
 struct jetwatt_place {
 	double gap, wait;		/* means */
 	double gap_sd, wait_sd;
+	double gap_norm, wait_norm;	/* of their densities: decode.c's */
 	uint32_t who;			/* 0: not always the same */
 };
 
@@ -76,7 +77,7 @@ struct jetwatt_rhythm {
 	double confidence;	/* 0..1 */
 	uint64_t missing;	/* waits that the rhythm says are missing */
 	struct jetwatt_model model;	/* .train.k is 0 if too little was seen, or it explains nothing */
-	double score;			/* how well it explains */
+	double score, least;		/* how well it explains, and must */
 };
 
 /* A stretch of beats and the series in which peaks are sought. */

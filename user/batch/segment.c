@@ -50,15 +50,18 @@ static double span(const struct jetwatt_beat *b, size_t n, size_t i)
 		double c = b[j].cycle_ns;
 
 		sum += c;
-		next = fmax(next, fmin(c, most));
-		most = fmax(most, c);
+		if (c > most) {
+			next = most;
+			most = c;
+		} else if (c > next) {
+			next = c;
+		}
 	}
 	return sum - most + next;
 }
 
-/* Logarithms with a floor that follows the job's speed: jitter of a time that
- * is next to nothing is next to nothing too. */
-static void beats(const struct item *it, size_t n, struct jetwatt_beat *b)
+/* All but the logarithms. */
+static void times(const struct item *it, size_t n, struct jetwatt_beat *b)
 {
 	uint64_t free_from = it[0].sync->exit_ns;
 
@@ -72,9 +75,18 @@ static void beats(const struct item *it, size_t n, struct jetwatt_beat *b)
 		if (s->exit_ns > free_from)
 			free_from = s->exit_ns;
 	}
+	for (size_t i = 0; i < n; i++)
+		b[i].around_ns = span(b, n, i);
+}
+
+/* Logarithms with a floor that follows the job's speed: jitter of a time that
+ * is next to nothing is next to nothing too. */
+static void beats(const struct item *it, size_t n, struct jetwatt_beat *b)
+{
+	times(it, n, b);
 	for (size_t i = 0; i < n; i++) {
 		const struct jetwatt_sync *s = it[i].sync;
-		double floor_ns = 3e4 + 2e-3 * (b[i].around_ns = span(b, n, i));
+		double floor_ns = 3e4 + 2e-3 * b[i].around_ns;
 
 		b[i].gap = log(b[i].gap_ns + floor_ns);
 		b[i].wait = log((double)(s->exit_ns - s->enter_ns) + floor_ns);
@@ -281,7 +293,7 @@ static int window(struct item *it, size_t *n, struct jetwatt_beat *b, struct jet
 	int rc;
 
 	if (r->model.train.k) {
-		beats(it, *n, b);
+		times(it, *n, b);
 		rc = jetwatt_refine_more(b, *n, r);
 		if (rc)
 			return rc < 0 ? rc : 0;
