@@ -27,6 +27,8 @@ double jetwatt_template_stalls(const struct jetwatt_beat *b, size_t n, const str
 int jetwatt_remark_several(struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c, bool other);
 /* Several minibatches in a row of another size than @k are another phase. */
 void jetwatt_remark_aside(struct jetwatt_beat *b, size_t n, int k);
+/* Cycles in a row in which more than one gap is as long as a first one are another phase. */
+void jetwatt_remark_parts(struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c);
 /* With one wait per minibatch: those that are late and those that make up for it. */
 void jetwatt_remark_caught_up(struct jetwatt_beat *b, size_t n);
 /* Beginnings by long gaps. Return: the usual size, 0: there are no two kinds. */

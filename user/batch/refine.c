@@ -21,6 +21,7 @@
 /* A walk explains a job: the mean logarithm of a wait's probability (a job with 5 %
  * jitter has 2), and shares of waits that are odd, at no place, or where it breaks off. */
 #define SCORE_MIN	1.5
+#define SCORE_MIN_PARTS	1.0	/* ... that is made of several minibatches, whose order is not in it */
 #define ODD_MAX		0.06
 #define NONE_MAX	0.3
 #define BROKEN_MAX	0.005
@@ -151,7 +152,7 @@ static struct seen look(const struct jetwatt_beat *b, size_t n, int k)
 		s.odd += !b[i].missing && !b[i].place && !b[i].other && b[i].odd;
 		if (b[i].place & JETWATT_PLACE_EXTRA) {
 			s.extras++;
-			s.after += !b[i - 1].odd;
+			s.after += !(b[i - 1].odd & JETWATT_ODD_WAIT);
 		}
 	}
 	return s;
@@ -231,6 +232,7 @@ static int settle(struct jetwatt_beat *b, size_t n, int k, struct work *w, struc
 			break;
 		last = *score;
 		jetwatt_remark_aside(b, n, k);
+		jetwatt_remark_parts(b, n, &m->train);
 		if (!m->eval.k)
 			rc = outside(b, n, w->some);
 	}
@@ -274,7 +276,7 @@ static int try_long_gaps(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm
 
 /* Does the walk explain the job? Not if many waits are odd where nothing but a
  * disturbance makes them so, or at no place, or if it often breaks off. */
-static bool explains(const struct jetwatt_beat *b, size_t n, int k, double score)
+static bool explains(const struct jetwatt_beat *b, size_t n, int k, double score, double least)
 {
 	size_t odd = 0, none = 0, broken = 0;
 
@@ -287,7 +289,7 @@ static bool explains(const struct jetwatt_beat *b, size_t n, int k, double score
 		broken += !b[i - 1].other && !end && !b[i].missing &&
 			  (b[i].other || b[i].place != b[i - 1].place + 1);
 	}
-	return score > SCORE_MIN && (double)odd <= ODD_MAX * (double)n &&
+	return score > least && (double)odd <= ODD_MAX * (double)n &&
 	       (double)none <= NONE_MAX * (double)n && (double)broken <= BROKEN_MAX * (double)n + 1;
 }
 
@@ -339,7 +341,7 @@ int jetwatt_refine_more(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 	if (r->k == 1)
 		jetwatt_remark_caught_up(b, n);
 	beginnings(b, n);
-	if (!explains(b, n, r->k, score))
+	if (!explains(b, n, r->k, score, r->least))
 		return 0;
 	found(b, n, r);
 	return 1;
@@ -351,8 +353,8 @@ int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 			  .some = malloc((n + 1) * sizeof(*w.some)) };
 	struct jetwatt_beat *guess = malloc(n * sizeof(*guess));
 	struct jetwatt_model m;
-	double score;
-	int rc = -ENOMEM, k = r->k;
+	double score, least;
+	int rc = -ENOMEM, k = r->k, guessed;
 
 	if (!w.room || !w.some || !guess)
 		goto out;
@@ -367,17 +369,20 @@ int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 	rc = settle(b, n, r->k, &w, &m, &score);
 	if (!rc)
 		rc = try_long_gaps(b, n, r, &w, &m, &score);
+	guessed = r->k;
 	if (!rc)
 		rc = try_several(b, n, r, &w, &m, &score);
+	least = r->k != guessed ? SCORE_MIN_PARTS : SCORE_MIN;
 	if (rc)
 		goto out;
-	if (!m.train.k || !explains(b, n, r->k, score)) {
+	if (!m.train.k || !explains(b, n, r->k, score, least)) {
 		memcpy(b, guess, n * sizeof(*guess));
 		r->k = k;
 		goto out;
 	}
 	r->model = m;
 	r->score = score;
+	r->least = least;
 	found(b, n, r);
 out:
 	free(w.room);

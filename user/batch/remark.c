@@ -69,6 +69,44 @@ void jetwatt_remark_aside(struct jetwatt_beat *b, size_t n, int k)
 	}
 }
 
+/* Places of the cycle at @b whose gap is short in @c, and here as long as the first: a bit each. */
+static unsigned int begins_anew(const struct jetwatt_beat *b, const struct jetwatt_cycle *c)
+{
+	unsigned int anew = 0;
+
+	for (int p = 0; p < c->k; p++)
+		if (b[p].other || b[p].place != p || b[p].missing)
+			return 0;
+	for (int p = 1; p < c->k; p++)
+		if (c->place[p].gap < -LONG && b[p].gap - b[0].gap > -AS_LONG)
+			anew |= 1u << p;
+	return anew;
+}
+
+void jetwatt_remark_parts(struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c)
+{
+	size_t k = (size_t)c->k, from = 0, to = 0;
+	unsigned int last = 0, anew;
+
+	/* The first gap is not known. */
+	for (size_t i = 1; i < n; i += anew ? k : 1) {
+		anew = i + k <= n && !b[i].place ? begins_anew(b + i, c) : 0;
+		if (anew && anew == last && i == to) {
+			to += k;
+		} else if (anew) {
+			from = i;
+			to = i + k;
+		}
+		last = anew ? anew : i < to ? last : 0;
+		if (to - from < PHASE_MIN * k || i + k != to)
+			continue;
+		for (size_t j = from; j < to; j++) {
+			b[j].other = true;
+			b[j].first = j == from || !((j - from) % k) || anew >> (j - from) % k & 1;
+		}
+	}
+}
+
 /* Typical cycle of what fits before @at, or after; 0: nothing does. */
 static double cycle_near(const struct jetwatt_beat *b, size_t n, size_t at, bool after)
 {
@@ -115,7 +153,7 @@ static double short_gap(const struct jetwatt_beat *b, size_t n, size_t i)
 	for (size_t j = lo; j < hi; j++) {
 		double v = b[j].gap;
 
-		for (int l = 0; l < 3; l++) {
+		for (int l = 0; l < 3 && v < least[2]; l++) {
 			double was = least[l];
 
 			least[l] = fmin(was, v);
