@@ -305,9 +305,23 @@ static void describe(const struct job_shape *h, size_t waits, int got, int k)
 	       h->noise, h->switch_every, waits, h->minibatches, got, k);
 }
 
+/* Hundreds of jobs: more than the harness's 30 s where the host is busy. */
+FIXTURE(many) {
+};
+
+FIXTURE_SETUP(many)
+{
+}
+
+FIXTURE_TEARDOWN(many)
+{
+}
+
+#define MANY_S	150
+
 /* What delays waits of a job in a rhythm of its own, or bunches them, makes no
  * rhythm of the job: every wait is a minibatch, to the last one, at any time. */
-TEST(beats_are_no_rhythm)
+TEST_F_TIMEOUT(many, beats_are_no_rhythm, MANY_S)
 {
 	size_t wrong = 0, jobs = 0, looks = 0;
 	uint64_t z = seed() + 77;
@@ -343,7 +357,7 @@ TEST(beats_are_no_rhythm)
 
 /* Nor do they hide the rhythm that there is, but for a few jobs: a delay of a tenth of
  * a cycle may be more than all that the loader takes. */
-TEST(beats_hide_no_rhythm)
+TEST_F_TIMEOUT(many, beats_hide_no_rhythm, MANY_S)
 {
 	size_t wrong = 0, jobs = 0;
 	uint64_t z = seed() + 78;
