@@ -291,7 +291,7 @@ static struct job_shape disturbed(uint64_t *z, int k)
 		.hidden = job_uniform(z) < 0.5,
 		.bunch = job_uniform(z) < 0.5 ? 0 : 0.05 * job_uniform(z),
 		.switch_every = job_uniform(z) < 0.5 ? 0 : 20 + (int)(300 * job_uniform(z)),
-		.minibatches = (int)(100 * exp(log(60.0 / k) * job_uniform(z))),
+		.minibatches = (int)(100 * exp(log(300.0 / k) * job_uniform(z))),
 	};
 
 	return h;

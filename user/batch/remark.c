@@ -13,6 +13,7 @@
 #define CLEAR_SD	0.3	/* of gaps that are told apart */
 #define HEAVY_MIN	20	/* long gaps that say something */
 #define NEAR		4
+#define CATCH_UP	2	/* waits beyond those that are odd */
 #define ALIKE		0.25	/* share by which a cycle may differ from those around */
 
 /* A cycle in which several gaps are as long as the first and others are short is
@@ -114,29 +115,34 @@ static double cycle_near(const struct jetwatt_beat *b, size_t n, size_t at, bool
 	size_t m = 0;
 
 	for (size_t i = after ? at : at - 1; i > 0 && i < n && m < NEAR; i += after ? 1 : -1ul)
-		if (!b[i].odd && !(b[i].place & JETWATT_PLACE_EXTRA))
+		if (!(b[i].odd & JETWATT_ODD_WAIT) && !b[i].place)
 			near[m++] = b[i].cycle_ns;
 	return jetwatt_peaks_median(near, m);
 }
 
 /* With one wait per minibatch: what delays some and lets others catch up leaves
- * their number and the time that they take. Such is no extra wait, nor a phase. */
+ * their number and the time that they take. Such is no extra wait, nor a phase. Of
+ * those that catch up, the last may be long enough to fit. */
 void jetwatt_remark_caught_up(struct jetwatt_beat *b, size_t n)
 {
-	for (size_t i = 1, j; i < n; i = j) {
-		double sum = 0, was, will;
+	for (size_t i = 1, j, end; i < n; i = j) {
+		double sum = 0, was, will, least, most;
 		bool strange = false;
 
 		for (j = i; j < n && !b[j].missing && (b[j].other ? b[j].place == JETWATT_PLACE_NONE
-							    : b[j].odd || b[j].place); j++) {
+							    : b[j].odd & JETWATT_ODD_WAIT || b[j].place); j++) {
 			sum += b[j].cycle_ns;
 			strange |= b[j].place != 0;
 		}
 		was = strange ? cycle_near(b, n, i, false) : 0;
 		will = strange ? cycle_near(b, n, j, true) : 0;
-		sum /= (double)(j - i);
-		for (size_t l = i; l < j && strange && sum > fmin(was, will) * (1 - ALIKE) &&
-		     sum < fmax(was, will) * (1 + ALIKE); l++) {
+		least = fmin(was, will) * (1 - ALIKE);
+		most = fmax(was, will) * (1 + ALIKE);
+		for (end = j; strange && end < n && end < j + CATCH_UP && b[end].cycle_ns < least &&
+		     sum >= most * (double)(end - i); end++)
+			sum += b[end].cycle_ns;
+		sum /= (double)(end - i);
+		for (size_t l = i; l < j && strange && sum > least && sum < most; l++) {
 			b[l].place = 0;
 			b[l].other = false;
 		}
