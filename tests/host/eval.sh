@@ -28,7 +28,7 @@ made()
 # same TEXT COMMAND...: twice the same, but for the time it took.
 twice()
 {
-	local strip='del(.fit_ms, .predict_ms, .compute_ms, .compute_max_ms, .reuse.compute_ms?, .reuse.compute_max_ms?)'
+	local strip='del(.fit_ms, .predict_ms, .compute_ms, .compute_max_ms, .exhaust_ms, .reuse.compute_ms?, .reuse.compute_max_ms?, .reuse.exhaust_ms?)'
 	"${@:2}" > $dir/a 2> $dir/err && "${@:2}" > $dir/b 2>> $dir/err &&
 		[ "$(jq -S "$strip" $dir/a)" = "$(jq -S "$strip" $dir/b)" ]
 	check "$1" $?

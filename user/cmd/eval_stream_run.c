@@ -27,11 +27,12 @@
  * @excess: of time or latency over the optimum, @clean: over that of rows that are
  *	not dirty; in percent, NAN: none
  * @ratio: of throughput to the optimum's, NAN: there is none to be had
- * @modes, @measured: for this query; @ms: of computing, @longest: at once
+ * @modes, @measured: for this query; @ms: of computing, @longest: at once;
+ *	@exhaust_ms: of looking at every plan there is
  */
 struct verdict {
 	int feasible, solved, violated;
-	double excess, clean, ratio, ms, longest;
+	double excess, clean, ratio, ms, longest, exhaust_ms;
 	size_t modes, measured;
 };
 
@@ -113,16 +114,19 @@ static int ask(const struct jetwatt_stream *s, struct jetwatt_known *k, void *st
 	       const struct jetwatt_slice_query *q, struct verdict *v)
 {
 	struct jetwatt_slice_plan optimum;
+	double begun = now_ms();
 	int err = 0;
 
 	*v = (struct verdict){ .feasible = best(s, 0, q, &optimum) };
+	v->exhaust_ms = now_ms() - begun;
 	/* What nothing meets is no question. */
 	if (!v->feasible)
 		return 0;
 	while (!err) {
 		struct jetwatt_cell c;
-		double begun = now_ms(), ms;
+		double ms;
 
+		begun = now_ms();
 		err = s->strategy->next(state, k, q, s->modes, &c);
 		ms = now_ms() - begun;
 		v->ms += ms;
@@ -212,7 +216,7 @@ static int once(const struct jetwatt_stream *s, size_t r, size_t n, struct verdi
  */
 struct figures {
 	size_t queries, feasible, solved, violations, most_modes, n;
-	double modes, measured, ms, longest;
+	double modes, measured, ms, longest, exhaust_ms;
 	double *v;
 };
 
@@ -243,6 +247,7 @@ static void count(struct figures *f, const struct verdict *v, size_t n)
 {
 	f->queries = n;
 	for (size_t i = 0; i < n; i++) {
+		f->exhaust_ms += v[i].exhaust_ms;
 		if (!v[i].feasible)
 			continue;
 		f->feasible++;
@@ -301,6 +306,7 @@ static void json(struct jetwatt_json *j, const struct jetwatt_stream *s, const s
 	jetwatt_json_real(j, "measurements", f.feasible ? f.measured / f.feasible : NAN, 5);
 	jetwatt_json_real(j, "compute_ms", ms_a_mode(&f), 4);
 	jetwatt_json_real(j, "compute_max_ms", f.longest, 4);
+	jetwatt_json_real(j, "exhaust_ms", f.exhaust_ms, 4);
 }
 
 static void print_json(const struct jetwatt_stream *s, const struct verdict *v,

@@ -25,6 +25,10 @@
  * one there; a mode that was entered already, with this share of that of all. */
 #define WORTH		0.3
 #define WORTH_HERE	0.1
+/* Modes that are laid out by hand before the models lead. */
+#define OPENING		2
+/* From so many on they have been at both ends of the range of cores. */
+#define BOTH_ENDS	3
 /* Sizes a mode, when it is entered. */
 #define SIZES		3
 /* What misses in a row add to the weight of the budget. */
@@ -419,19 +423,51 @@ static int closest(struct scout *s, const struct jetwatt_known *k,
 	return s->queued ? 0 : 1;
 }
 
+/* Which ends of the range of cores no mode has been at: 1: few, 2: many. More cores
+ * are not always faster, nor fewer slower, and no form foretells it. */
+static int end_of(const struct jetwatt_known *k, size_t mode, const double *range)
+{
+	double at = (log(k->mode[mode].cores) - range[0]) / (range[1] - range[0]);
+
+	return at < 1.0 / 3 ? 1 : at > 2.0 / 3 ? 2 : 0;
+}
+
+static int ends_missing(const struct scout *s, const struct jetwatt_known *k, double *range)
+{
+	int seen = 0;
+
+	range[0] = INFINITY;
+	range[1] = 0;
+	for (size_t i = 0; i < k->n; i++) {
+		range[0] = fmin(range[0], log(k->mode[i].cores));
+		range[1] = fmax(range[1], log(k->mode[i].cores));
+	}
+	if (!(range[1] > range[0]))
+		return 0;
+	for (size_t i = 0; i < k->n; i++)
+		if (s->seen[i])
+			seen |= end_of(k, i, range);
+	return ~seen & 3;
+}
+
 static int choose(struct scout *s, const struct jetwatt_known *k,
 		  const struct jetwatt_slice_query *q, size_t most, size_t modes)
 {
 	struct jetwatt_hope top = { .score = -1 }, here = { .score = -1 }, h;
 	struct jetwatt_goal goal;
+	int missing = 0;
 	size_t at = 0, at_here = 0;
-	double ok = 0;
+	double ok = 0, range[2];
 
 	aim(s, k, q, &goal);
+	if (modes >= BOTH_ENDS)
+		missing = ends_missing(s, k, range);
 	for (size_t i = 0; i < k->n; i++) {
 		struct jetwatt_hope *best = k->fresh[i] ? &here : &top;
 
 		if (!k->fresh[i] && k->modes >= most)
+			continue;
+		if (missing && !k->fresh[i] && !(end_of(k, i, range) & missing))
 			continue;
 		hope(s, k, &goal, i, &h);
 		ok = fmax(ok, h.ok);
@@ -490,7 +526,7 @@ static int scout_next(void *state, const struct jetwatt_known *k,
 		err = fit(s, k, q->power_w);
 		if (!err)
 			err = predict(s, k, q);
-		if (!err && modes < JETWATT_DESIGN)
+		if (!err && modes < OPENING)
 			err = k->modes < most ? open_with(s, k, q, modes) : 1;
 		else if (!err)
 			err = choose(s, k, q, most, modes);
