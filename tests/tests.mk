@@ -176,6 +176,12 @@ bench-model: build/jetwatt
 		apt-get install -y --no-install-recommends python3-torch python3-sklearn || true
 	tests/bench/model.py -o build/bench/model.json
 
+# How good searches and plans for two workloads are, on files of measured modes;
+# QUERIES= asks fewer, SEED= others.
+bench-plan: build/jetwatt
+	@mkdir -p build/bench
+	tests/bench/plan.py -o build/bench/plan.json -q $(or $(QUERIES),300) -s $(or $(SEED),1)
+
 # --- the report's page in a real browser, which make check does where there is one ---
 check-report:
 	command -v chromium > /dev/null || apt-get install -y --no-install-recommends chromium
@@ -222,4 +228,4 @@ check-debug:
 	tests/kernels/debug
 
 .PHONY: check-hw check-kernels check-debug
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-characterise fuzz fuzz-here check-report check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-characterise fuzz fuzz-here check-report check

@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""How good searches and plans are on files of measured modes: one row for each
+target, with the figure and the command that gave it.
+
+    plan.py [-o report.json] [-q queries] [-s seed] [-d data]
+
+Training files are cut to the modes of the smallest one, the common grid; every
+other training or inference file is a reference only where the row says so. A
+row is "ok" or not; the exit status is 0 either way, the figures are the result.
+"""
+import argparse
+import csv
+import glob
+import json
+import os
+import subprocess
+import sys
+
+ap = argparse.ArgumentParser()
+ap.add_argument("-o", default="build/bench/plan.json")
+ap.add_argument("-q", type=int, default=300)
+ap.add_argument("-s", type=int, default=1)
+ap.add_argument("-d", default=os.environ.get("JETWATT_SHARED_DATA") or "../shared/data")
+opt = ap.parse_args()
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.makedirs(os.path.dirname(opt.o) or ".", exist_ok=True)
+os.makedirs("build/bench", exist_ok=True)
+rows = []
+
+
+def name(path):
+    return os.path.basename(path).replace("orin-agx-", "").rsplit("-", 1)[0]
+
+
+def row(what, target, figure, ok, command):
+    rows.append({"what": what, "target": target, "figure": figure, "ok": bool(ok),
+                 "command": command})
+    print("%-4s %s: %s (%s)" % ("ok" if ok else "SHORT", what, figure, target), flush=True)
+
+
+def run(*args):
+    """The result, the command, and how many seconds of CPU it took."""
+    command = ["build/jetwatt", "eval", *args, "--json"]
+    begun = os.times()
+    out = subprocess.run(command, capture_output=True, text=True)
+    ended = os.times()
+    if out.returncode:
+        sys.exit("%s: %s" % (" ".join(command), out.stderr))
+    cpu = sum(ended[2:4]) - sum(begun[2:4])
+    return json.loads(out.stdout), " ".join(command), cpu
+
+
+def main():
+    train = sorted(glob.glob(opt.d + "/orin-agx-*-train.csv"))
+    infer = sorted(glob.glob(opt.d + "/orin-agx-*-infer.csv"))
+    if not train or not infer:
+        print("skipped: no measured modes in %s" % opt.d)
+        json.dump({"skipped": "no measured modes in %s" % opt.d}, open(opt.o, "w"))
+        return
+    tables = {f: list(csv.reader(open(f))) for f in train}
+    grid = {tuple(r[:4]) for r in min(tables.values(), key=len)[1:]}
+    cut = {}
+    for f, t in tables.items():
+        cut[f] = "build/bench/" + os.path.basename(f)
+        with open(cut[f], "w") as out:
+            csv.writer(out, lineterminator="\n").writerows(
+                t[:1] + [r for r in t[1:] if tuple(r[:4]) in grid])
+    seed, sample = ["--seed", str(opt.s)], ["--queries", str(opt.q)]
+    slowest, steps = 0, 0
+
+    # What the paper's search reached on these files (methods.md 4.4).
+    paper = {"resnet18": 19.6, "mobilenetv3": 20.4, "lstm": 13.8}
+    for f in train:
+        r, c, _ = run("search", "--corpus", cut[f], "--strategy", "gmd")
+        mean, modes = r["excess_pct"]["mean"], r["modes_profiled"]["mean"]
+        want = paper.get(name(f))
+        row("gmd, training, %s: mean excess %%" % name(f),
+            "%s +- 5, 9-11 modes" % want, "%.1f, median %.1f, %.1f modes" % (
+                mean, r["excess_pct"]["median"], modes),
+            want and abs(mean - want) <= 5 and 9 <= modes <= 11, c)
+    for modes, most, each in ((10, 3, 5), (15, 1.5, 4)):
+        for priors in (0, 1):
+            means, broken = [], 0
+            for f in train:
+                refs = [a for g in train if g != f and priors for a in ("--reference", g)]
+                r, c, cpu = run("search", "--corpus", cut[f], "--modes", str(modes), *refs)
+                means.append(r["excess_pct"]["mean"])
+                broken += r["violations"] + r["unsolved"]
+                slowest, steps = max(slowest, cpu), max(steps, r["compute_max_ms"])
+            row("auto, training, %d modes%s: mean excess %%, violations + unsolved" % (
+                    modes, ", with references" if priors else ""),
+                "<= %g, each <= %g; 0" % (most, each),
+                "%.2f (%s); %d" % (sum(means) / len(means),
+                                   ", ".join("%.2f" % m for m in means), broken),
+                sum(means) / len(means) <= most and max(means) <= each and not broken, c)
+    for f in train:
+        r, c, cpu = run("search", "--corpus", cut[f], "--modes", "15", "--reuse", *seed)
+        row("auto, training, reuse, %s: mean excess %% from the fifth on" % name(f), "<= 0.5",
+            "%.2f, %.0f modes in total" % (r["reuse"]["excess_pct"]["mean"],
+                                           r["reuse"]["modes_total"]),
+            r["reuse"]["excess_pct"]["mean"] <= 0.5 and not r["reuse"]["violations"], c)
+        steps = max(steps, r["compute_max_ms"])
+    for f in infer:
+        r, c, cpu = run("search", "--infer", f, "--modes", "15", *sample, *seed)
+        row("auto, inference, %s: solved %%, median latency excess %%" % name(f),
+            ">= 99, <= 1, 0 violations", "%.1f, %.2f, %d" % (
+                r["solved_pct"], r["latency_excess_pct"]["median"], r["violations"]),
+            r["solved_pct"] >= 99 and r["latency_excess_pct"]["median"] <= 1 and
+            not r["violations"], c)
+        slowest, steps = max(slowest, cpu), max(steps, r["compute_max_ms"])
+    for reuse, least in ((0, 0.95), (1, 0.98)):
+        for f in train:
+            for g in infer:
+                r, c, cpu = run("schedule", "--train", cut[f], "--infer", g, "--modes", "15",
+                                *sample, *seed, *(["--reuse"] if reuse else []))
+                slowest, steps = max(slowest, cpu), max(steps, r["compute_max_ms"])
+                r = r["reuse"] if reuse else r
+                ratio = r["throughput_ratio"]["mean"] or 0
+                row("auto, %s beside %s%s: solved %%, violations, mean throughput ratio" % (
+                        name(f), name(g), ", reuse" if reuse else ""),
+                    ">= 99, 0, >= %g" % least, "%.1f, %d, %.3f (%.1f modes)" % (
+                        r["solved_pct"], r["violations"], ratio, r["modes_profiled"]["mean"]),
+                    r["solved_pct"] >= 99 and not r["violations"] and ratio >= least, c)
+    for i, f in enumerate(infer):
+        for g in infer[i + 1:]:
+            r, c, cpu = run("schedule", "--infer", f, "--infer", g, "--modes", "15", *sample, *seed)
+            row("auto, %s and %s, two inferences: solved %%, violations" % (name(f), name(g)),
+                ">= 97, 0", "%.1f, %d" % (r["solved_pct"], r["violations"]),
+                r["solved_pct"] >= 97 and not r["violations"], c)
+            slowest, steps = max(slowest, cpu), max(steps, r["compute_max_ms"])
+    for what, args in (("training", ["search", "--corpus", cut[train[0]]]),
+                       ("inference", ["search", "--infer", infer[0]]),
+                       ("both", ["schedule", "--train", cut[train[0]], "--infer", infer[0]])):
+        r, c, _ = run(*args, "--queries", "0", "--strategy", "gmd", "--modes", "1")
+        row("exhaustive optima of the full sweep, %s: s" % what, "<= 5",
+            "%.3f" % (r["exhaust_ms"] / 1e3), r["exhaust_ms"] <= 5000, c)
+    row("auto, longest step: ms of CPU", "<= 50", "%.1f" % steps, steps <= 50, "all above")
+    row("slowest eval: s of CPU", "<= 60", "%.1f" % slowest, slowest <= 60, "all above")
+    json.dump({"queries": opt.q, "seed": opt.s, "rows": rows}, open(opt.o, "w"), indent=1)
+    print("%d of %d" % (sum(r["ok"] for r in rows), len(rows)))
+
+
+main()
