@@ -132,10 +132,13 @@ int page_write(const char *path, const char *dir, const json_t *optimize, const 
 		mark[i].t_s = t.mark_s[i];
 	facts_fill(&facts, report);
 	if (json_is_object(c)) {
-		chosen = (struct jetwatt_row){ mode_of(c), number(c, NULL, "measured_time_ms"),
-					       number(c, NULL, "measured_power_w"),
-					       number(c, NULL, "measured_time_sd"),
-					       number(c, NULL, "measured_power_sd") };
+		chosen = (struct jetwatt_row){
+			.mode = mode_of(c),
+			.time_ms = number(c, NULL, "measured_time_ms"),
+			.power_w = number(c, NULL, "measured_power_w"),
+			.time_sd = number(c, NULL, "measured_time_sd"),
+			.power_sd = number(c, NULL, "measured_power_sd"),
+		};
 		promise = (struct jetwatt_prediction){ number(c, NULL, "predicted_time_ms"),
 						       number(c, NULL, "predicted_power_w"),
 						       number(c, NULL, "predicted_time_sd"),
