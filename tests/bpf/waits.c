@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest: modules="fuse"
+// guest: modules="fuse" timeout=300
 /*
  * Which calls are reported, how often, and with which times.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest: modules="fuse"
+// guest: modules="fuse" timeout=300
 /*
  * Whose waits are reported: one process, its children however they came
  * about, a cgroup.

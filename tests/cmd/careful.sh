@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=4 icount alone timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# guest: smp=4 icount alone timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # What a day on a real machine brings: readers that leave, log-outs, a second
 # jetwatt, full and read-only disks, files of another board.
 . "${0%/*}/common.inc"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=4 icount timeout=300 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# guest: smp=4 icount timeout=500 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # How stat sees waits, rung by rung; whom it counts; what it repeats and judges;
 # and that nothing of it is left.
 . "${0%/*}/common.inc"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=12 icount timeout=120 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# guest: smp=12 icount timeout=300 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # apply and restore: all or nothing, whatever a knob does.
 . "${0%/*}/common.inc"
 plan 20
