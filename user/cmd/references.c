@@ -48,7 +48,8 @@ long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_
 	if (n < 0) {
 		snprintf(why, sizeof(why), "line %u: %s", e.line, e.text);
 		return -jetwatt_error_say(JETWATT_EXIT_FAILED, n == -EINVAL ? why : strerror(-n),
-					  NULL, "cannot read %s", path);
+					  "a CSV of measured modes, as jetwatt profile -o writes it",
+					  "cannot read %s", path);
 	}
 	for (long i = 0; i < n; i++) {
 		if (!(isfinite((*row)[i].time_ms) && (*row)[i].time_ms > 0) ||
