@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "model/dirty.h"
+#include "references.h"
 #include "store/csv.h"
 
 struct file {
@@ -23,16 +24,14 @@ struct file {
 static int file_read(struct file *f, const char *path)
 {
 	struct jetwatt_csv_error e = { 0 };
-	char why[224];
 	long n = jetwatt_csv_read(path, &f->row, &f->batch, &e);
 
 	f->path = path;
-	if (n <= 0) {
-		snprintf(why, sizeof(why), "line %u: %s", e.line, e.text);
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, !n ? "it has no rows" :
-					 n == -EINVAL ? why : strerror(-n), NULL,
-					 "cannot read %s", path);
-	}
+	if (n < 0)
+		return jetwatt_references_unreadable(path, n, &e);
+	if (!n)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
+					 "jetwatt profile writes one that has", "%s has no rows", path);
 	f->n = n;
 	for (long i = 0; i < n; i++)
 		if (!(f->row[i].time_ms > 0 && f->row[i].time_ms < INFINITY &&

@@ -10,6 +10,7 @@
 #include "keep.h"
 #include "out/json.h"
 #include "profiles.h"
+#include "references.h"
 #include "store/csv.h"
 #include "verbs.h"
 
@@ -108,16 +109,6 @@ static void describe(const struct input *in, struct jetwatt_workload *w)
 		snprintf(w->release, sizeof(w->release), "%s", in->release);
 }
 
-static int unreadable(const char *path, int err, const struct jetwatt_csv_error *e)
-{
-	char why[224];
-
-	snprintf(why, sizeof(why), "line %u: %s", e->line, e->text);
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, err == -EINVAL ? why : strerror(-err),
-				 err == -EINVAL ? "columns: cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w" : NULL,
-				 "cannot read %s", path);
-}
-
 static int import(const struct input *in, const struct jetwatt_row *row, const uint32_t *size, int n)
 {
 	struct jetwatt_workload w = { .batch = 0 };
@@ -186,7 +177,7 @@ int jetwatt_cmd_import(int argc, char **argv)
 				"imported again.", options, parse, group, argc, argv, &in);
 	n = jetwatt_csv_read(in.file, &row, &size, &e);
 	if (n < 0)
-		return unreadable(in.file, n, &e);
+		return jetwatt_references_unreadable(in.file, n, &e);
 	for (int i = 0; i < n && !err; i++)
 		if (isnan(row[i].time_ms))
 			err = jetwatt_error_say(JETWATT_EXIT_FAILED, "it has no columns time_ms and power_w",

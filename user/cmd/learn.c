@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "references.h"
 #include "screen.h"
 #include "store/csv.h"
 
@@ -19,19 +20,6 @@ static int no_memory(void)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM),
 				 jetwatt_error_advice(ENOMEM), "cannot go on");
-}
-
-static int bad_file(const char *path, int err, const struct jetwatt_csv_error *e)
-{
-	char why[224];
-
-	if (err != -EINVAL)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
-					 jetwatt_error_advice(-err), "cannot read %s", path);
-	snprintf(why, sizeof(why), "line %u: %s", e->line, e->text);
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, why,
-				 "columns: cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w",
-				 "%s is no file of power modes", path);
 }
 
 static size_t hash(const struct jetwatt_mode *m)
@@ -88,7 +76,7 @@ int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *boa
 	}
 	n = jetwatt_csv_read(path, &row, NULL, &e);
 	if (n < 0)
-		return bad_file(path, n, &e);
+		return jetwatt_references_unreadable(path, n, &e);
 	l->mode = calloc(n + 1, sizeof(*l->mode));
 	if (!l->mode) {
 		free(row);
@@ -129,7 +117,7 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
 		return 0;
 	n = jetwatt_csv_read(path, &row, &batch, &e);
 	if (n < 0)
-		return bad_file(path, n, &e);
+		return jetwatt_references_unreadable(path, n, &e);
 	for (int i = 1; i < n; i++)
 		several |= batch[i] != batch[0];
 	/* One job's time is no other's: where the size is no feature, rows of

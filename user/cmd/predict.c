@@ -273,8 +273,8 @@ static int read_model(struct jetwatt_learn *l, const char *path)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, "another version of jetwatt wrote it",
 					 "jetwatt predict --profile FILE.csv --save-model FILE",
 					 "cannot use the model in %s", path);
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL, "cannot read %s",
-				       path) : 0;
+	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+				       jetwatt_error_advice(err), "cannot read %s", path) : 0;
 }
 
 static int save_model(const struct jetwatt_learn *l, const char *path)

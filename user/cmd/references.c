@@ -37,20 +37,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp jetwatt_references_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
 
+int jetwatt_references_unreadable(const char *path, int err, const struct jetwatt_csv_error *e)
+{
+	char why[224];
+
+	if (err != -EINVAL)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 jetwatt_error_advice(-err), "cannot read %s", path);
+	snprintf(why, sizeof(why), "line %u: %s", e->line, e->text);
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, why,
+				 "columns: cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w",
+				 "%s is no file of power modes", path);
+}
+
 long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_t **batch)
 {
 	struct jetwatt_csv_error e = { 0 };
 	uint32_t *size = NULL;
-	char why[224];
 	int several = 0;
 	long n = jetwatt_csv_read(path, row, &size, &e);
 
-	if (n < 0) {
-		snprintf(why, sizeof(why), "line %u: %s", e.line, e.text);
-		return -jetwatt_error_say(JETWATT_EXIT_FAILED, n == -EINVAL ? why : strerror(-n),
-					  "a CSV of measured modes, as jetwatt profile -o writes it",
-					  "cannot read %s", path);
-	}
+	if (n < 0)
+		return -jetwatt_references_unreadable(path, n, &e);
 	for (long i = 0; i < n; i++) {
 		if (!(isfinite((*row)[i].time_ms) && (*row)[i].time_ms > 0) ||
 		    !(isfinite((*row)[i].power_w) && (*row)[i].power_w > 0)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * --reference FILE.csv: other workloads to learn from.
+ * Files of measured modes, and --reference FILE.csv: other workloads to learn from.
  */
 #ifndef JETWATT_CMD_REFERENCES_H
 #define JETWATT_CMD_REFERENCES_H
@@ -19,8 +19,18 @@ struct jetwatt_references {
 	size_t n;
 };
 
+struct jetwatt_csv_error;
+
 /* Its input is a struct jetwatt_references. */
 extern const struct argp jetwatt_references_argp;
+
+/**
+ * jetwatt_references_unreadable() - say why a file of modes or profiles cannot be read
+ * @err: what jetwatt_csv_read() returned, and @e: where
+ *
+ * Return: an exit code.
+ */
+int jetwatt_references_unreadable(const char *path, int err, const struct jetwatt_csv_error *e);
 
 /**
  * jetwatt_references_read() - rows of a file, all of them with time and power

@@ -145,7 +145,8 @@ static int gather(struct jetwatt_rows *rows, const struct jetwatt_meter *m, cons
 
 	if (err) {
 		free(s.edge);
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL, "cannot read %s", path);
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 jetwatt_error_advice(err), "cannot read %s", path);
 	}
 	for (int i = 0; i < m->bounds; i++) {
 		s.edge[s.nr++].t_ns = m->bound[i].start_ns;
