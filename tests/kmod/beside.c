@@ -28,18 +28,42 @@ static int set_sensor(const char *name, long value)
 	return write_number(path, value);
 }
 
-/* In a child: reads all there is, again and again. Exits with 1 if one fails. */
-static void read_all(void)
+/* Above the limit for a moment; the flag stays until it is read. */
+static int raise_alarm(long crit)
+{
+	int err = set_sensor("curr1_crit", 20);
+
+	sleep_ms(40);
+	err = err ?: set_sensor("curr1_crit", crit);
+	sleep_ms(300);
+	return err;
+}
+
+/*
+ * Up to 6.0 the driver looks at Mask/Enable before it reads a value, whether a
+ * conversion is done, and so clears its own alarms. Nobody else is there yet.
+ */
+static bool values_clear_alarms(long crit)
+{
+	raise_alarm(crit);
+	sensor("curr1_input");
+	return sensor("curr1_crit_alarm") != 1;
+}
+
+/* In a child: reads all there is, again and again, but for values if they clear
+ * alarms. Exits with 1 if one fails. */
+static void read_all(bool values)
 {
 	static const char *const names[] = {
+		"curr1_max", "curr1_crit", "update_interval",
 		"in1_input", "in2_input", "in3_input", "curr1_input", "curr2_input", "curr3_input",
-		"in4_input", "in5_input", "in6_input", "curr1_max", "curr1_crit", "update_interval",
+		"in4_input", "in5_input", "in6_input",
 	};
 	uint64_t end = now_ns() + SECONDS * 1000000000ULL;
-	unsigned int i;
+	unsigned int i, n = values ? sizeof(names) / sizeof(names[0]) : 3;
 
 	while (now_ns() < end)
-		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (i = 0; i < n; i++)
 			if (sensor(names[i]) < 0)
 				_exit(1);
 	_exit(0);
@@ -85,8 +109,10 @@ TEST_F_TIMEOUT(board, a_minute_of_both, 180)
 	struct means before, during;
 	struct batch b;
 	int status = -1;
+	bool clears;
 	pid_t pid;
 
+	clears = values_clear_alarms(crit);
 	before = mean_of_hwmon();
 	sensor("curr1_crit_alarm");
 	sensor("curr1_crit_alarm");
@@ -96,14 +122,10 @@ TEST_F_TIMEOUT(board, a_minute_of_both, 180)
 	during = mean_of_hwmon();
 	pid = fork();
 	if (!pid)
-		read_all();
+		read_all(!clears);
 	end = now_ns() + SECONDS * 1000000000ULL;
 	while (now_ns() < end - 2000000000ULL) {
-		/* Above the limit for a moment; read only later, and once. */
-		ASSERT_EQ(0, set_sensor("curr1_crit", 20));
-		sleep_ms(40);
-		ASSERT_EQ(0, set_sensor("curr1_crit", crit));
-		sleep_ms(300);
+		ASSERT_EQ(0, raise_alarm(crit));
 		raised++;
 		seen += sensor("curr1_crit_alarm") == 1;
 		still += sensor("curr1_crit_alarm") != 0;
@@ -113,8 +135,9 @@ TEST_F_TIMEOUT(board, a_minute_of_both, 180)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS) - ticks;
-	TH_LOG("%llu ticks; %u alarms raised, %u seen by hwmon; %.1f mV %.1f mA before, %.1f %.1f beside us",
-	       (unsigned long long)ticks, raised, seen, before.mv, before.ma, during.mv, during.ma);
+	TH_LOG("%llu ticks; hwmon, %s, saw %u of %u alarms; %.1f mV %.1f mA before, %.1f %.1f beside us",
+	       (unsigned long long)ticks, clears ? "read for limits alone" : "read all the time",
+	       seen, raised, before.mv, before.ma, during.mv, during.ma);
 	EXPECT_LT(100, raised);
 	EXPECT_EQ(raised, seen);
 	EXPECT_EQ(0, still);
