@@ -302,6 +302,77 @@ TEST_F(plant, being_late_does_not_add_up)
 	}
 }
 
+/* What a job reads itself nobody can have prepared before. */
+TEST_F(plant, loading_that_begins_now_is_on_top)
+{
+	struct sim_load load = { .permille = 1000, .now = 1 };
+	int i, fd = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
+	double want, t;
+	struct minibatches m;
+
+	end(self->job, SIGTERM);
+	self->job = 0;
+	put(PARAM "noise_time", "0");
+	ASSERT_GE(fd, 0);
+	sleep_us(100000);
+	t = truth("t_ns");
+	want = truth("mode_time_ns") + 8e6;
+	for (i = 0; i < 20; i++) {
+		struct sim_submit s = { .permille = 1000, .piece = 1, .pieces = 1 };
+
+		sleep_us(8000);
+		ASSERT_EQ(0, ioctl(fd, SIM_LOAD, &load));
+		ASSERT_EQ(0, ioctl(fd, SIM_SUBMIT, &s));
+		sleep_us(truth("mode_time_ns") / 1000);
+	}
+	m = minibatches_since(t);
+	load.now = 2;
+	EXPECT_EQ(-1, ioctl(fd, SIM_LOAD, &load));
+	EXPECT_EQ(EINVAL, errno);
+	close(fd);
+	EXPECT_EQ(20, m.n);
+	/* but for the first one, before which there was nothing to be late for; and sleeps are
+	 * longer than they were asked to be
+	 */
+	EXPECT_LT(want - 1e6, m.mean_ns);
+	EXPECT_GT(want + 5e6, m.mean_ns) {
+		TH_LOG("%.3f ms, should be %.3f", m.mean_ns / 1e6, want / 1e6);
+	}
+}
+
+TEST_F(plant, without_workers_loading_hides_behind_nothing)
+{
+	double with = truth("mode_time_ns"), without, t;
+	struct minibatches m;
+
+	ASSERT_EQ(0, put(PARAM "workers", "0"));
+	without = truth("mode_time_ns");
+	EXPECT_LT(1.5 * with, without);
+	sleep_us(1000000);
+	t = truth("t_ns");
+	sleep_us(8000000);
+	m = minibatches_since(t);
+	EXPECT_LT(fabs(m.mean_ns / without - 1), 0.01) {
+		TH_LOG("%.3f ms, should be %.3f", m.mean_ns / 1e6, without / 1e6);
+	}
+	EXPECT_NE(0, put(PARAM "workers", "65"));
+	EXPECT_NE(0, put(PARAM "workers", "-2"));
+	ASSERT_EQ(0, put(PARAM "workers", "-1"));
+	EXPECT_EQ(with, truth("mode_time_ns"));
+}
+
+TEST_F(plant, another_workload_at_once)
+{
+	double resnet = truth("mode_time_ns");
+
+	ASSERT_EQ(0, put(PARAM "workload", "tiny"));
+	EXPECT_GT(0.5 * resnet, truth("mode_time_ns"));
+	EXPECT_NE(0, put(PARAM "workload", "nothing"));
+	EXPECT_GT(0.5 * resnet, truth("mode_time_ns"));
+	ASSERT_EQ(0, put(PARAM "workload", "resnet"));
+	EXPECT_EQ(resnet, truth("mode_time_ns"));
+}
+
 TEST_F(plant, bad_work_is_refused)
 {
 	static const struct sim_submit bad[] = {
