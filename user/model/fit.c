@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative error of a figure that comes without one. What of its scatter is the
- * measurement's nobody knows then: it counts as the mode's own, which the
- * process learns and predictions include. */
-#define UNKNOWN	0.003
-
 static int by_row(const void *a, const void *b)
 {
 	const struct jetwatt_row *x = a, *y = b;
@@ -103,7 +98,7 @@ static int fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_t
 		jetwatt_point_batch(&x[i], r[i].batch);
 		m->seen[i] = (struct jetwatt_seen_mode){ r[i].mode, r[i].batch };
 		y[i] = log(r[i].time_ms);
-		sd[i] = r[i].time_sd > 0 ? r[i].time_sd : UNKNOWN;
+		sd[i] = r[i].time_sd > 0 ? r[i].time_sd : JETWATT_SD_UNKNOWN;
 	}
 	err = jetwatt_prior_fit(&m->time, &jetwatt_roof, x, y, sd, n, prior);
 	if (err)
@@ -112,7 +107,7 @@ static int fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_t
 	for (size_t i = 0; i < n; i++) {
 		jetwatt_model_point(m, r[i].time_ms, &x[i]);
 		y[i] = log(r[i].power_w);
-		sd[i] = r[i].power_sd > 0 ? r[i].power_sd : UNKNOWN;
+		sd[i] = r[i].power_sd > 0 ? r[i].power_sd : JETWATT_SD_UNKNOWN;
 	}
 	err = jetwatt_prior_fit(&m->power, &jetwatt_watts, x, y, sd, n, prior);
 out:

@@ -16,6 +16,11 @@ struct jetwatt_seen_mode {
 	uint32_t batch;
 };
 
+/* Relative error of a figure that comes without one. What of its scatter is the
+ * measurement's nobody knows then: it counts as the mode's own, which the
+ * process learns and predictions include. */
+#define JETWATT_SD_UNKNOWN	0.003
+
 /**
  * struct jetwatt_model - both surfaces
  * @at_ref: the time form's logarithm where all features are 1

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As a fit has it: the relative error of a figure that comes without one. */
-#define UNKNOWN	0.003
 /* The parameters are near where they will be. */
 #define STEPS	6
 
@@ -69,7 +67,7 @@ int jetwatt_refit(struct jetwatt_model **out, const struct jetwatt_model *from,
 		jetwatt_point_batch(&x[i], row[i].batch);
 		m->seen[i] = (struct jetwatt_seen_mode){ row[i].mode, row[i].batch };
 		y[i] = log(row[i].time_ms);
-		sd[i] = row[i].time_sd > 0 ? row[i].time_sd : UNKNOWN;
+		sd[i] = row[i].time_sd > 0 ? row[i].time_sd : JETWATT_SD_UNKNOWN;
 	}
 	if (!err)
 		err = surface(&m->time, from->time, x, y, sd, n);
@@ -78,7 +76,7 @@ int jetwatt_refit(struct jetwatt_model **out, const struct jetwatt_model *from,
 	for (size_t i = 0; i < n && !err; i++) {
 		jetwatt_model_point(m, row[i].time_ms, &x[i]);
 		y[i] = log(row[i].power_w);
-		sd[i] = row[i].power_sd > 0 ? row[i].power_sd : UNKNOWN;
+		sd[i] = row[i].power_sd > 0 ? row[i].power_sd : JETWATT_SD_UNKNOWN;
 	}
 	if (!err)
 		err = surface(&m->power, from->power, x, y, sd, n);
