@@ -68,6 +68,9 @@ int jetwatt_eval_all(const struct jetwatt_eval *e, const void *model,
 
 const char *jetwatt_eval_sampling(const struct jetwatt_eval *e);
 /* "repeat 3 of 10", where progress is wanted; @r = e->repeats ends it. */
+/* CPU time so far: of computing, not of waiting, for the machine may have other work. */
+double jetwatt_eval_now_ms(void);
+
 void jetwatt_eval_progress(const struct jetwatt_eval *e, size_t r);
 /* Sorts @v. @q: 0 to 1, between two values by their distance. NAN of none. */
 double jetwatt_eval_quantile(double *v, size_t n, double q);

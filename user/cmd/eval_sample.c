@@ -14,8 +14,7 @@
 #include "model/random.h"
 #include "plan/plan.h"
 
-/* Of computing, not of waiting: the machine may have other work. */
-static double now_ms(void)
+double jetwatt_eval_now_ms(void)
 {
 	struct timespec t;
 
@@ -119,10 +118,10 @@ int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, s
 			row[i] = e->row[at[i]];
 			batch[i] = e->batch ? e->batch[at[i]] : 0;
 		}
-		begun = now_ms();
+		begun = jetwatt_eval_now_ms();
 		err = e->method->fit(model, &in);
 		if (ms)
-			*ms = now_ms() - begun;
+			*ms = jetwatt_eval_now_ms() - begun;
 	}
 	free(row);
 	free(batch);
@@ -132,11 +131,11 @@ int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, s
 int jetwatt_eval_all(const struct jetwatt_eval *e, const void *model,
 		     struct jetwatt_prediction *out, double *ms)
 {
-	double begun = now_ms();
+	double begun = jetwatt_eval_now_ms();
 	int err = e->method->predict(model, e->mode, e->batch, e->n, out);
 
 	if (ms)
-		*ms = now_ms() - begun;
+		*ms = jetwatt_eval_now_ms() - begun;
 	return err;
 }
 

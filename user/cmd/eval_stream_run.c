@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "error.h"
 #include "eval.h"
@@ -35,15 +34,6 @@ struct verdict {
 	double excess, clean, ratio, ms, longest, exhaust_ms;
 	size_t modes, measured;
 };
-
-/* Of computing, not of waiting: the machine may have other work. */
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
-}
 
 static size_t steps(const struct jetwatt_stream_range *r)
 {
@@ -114,11 +104,11 @@ static int ask(const struct jetwatt_stream *s, struct jetwatt_known *k, void *st
 	       const struct jetwatt_slice_query *q, struct verdict *v)
 {
 	struct jetwatt_slice_plan optimum;
-	double begun = now_ms();
+	double begun = jetwatt_eval_now_ms();
 	int err = 0;
 
 	*v = (struct verdict){ .feasible = best(s, 0, q, &optimum) };
-	v->exhaust_ms = now_ms() - begun;
+	v->exhaust_ms = jetwatt_eval_now_ms() - begun;
 	/* What nothing meets is no question. */
 	if (!v->feasible)
 		return 0;
@@ -126,9 +116,9 @@ static int ask(const struct jetwatt_stream *s, struct jetwatt_known *k, void *st
 		struct jetwatt_cell c;
 		double ms;
 
-		begun = now_ms();
+		begun = jetwatt_eval_now_ms();
 		err = s->strategy->next(state, k, q, s->modes, &c);
-		ms = now_ms() - begun;
+		ms = jetwatt_eval_now_ms() - begun;
 		v->ms += ms;
 		v->longest = fmax(v->longest, ms);
 		if (!err) {
