@@ -60,8 +60,9 @@ RPATH ?= -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
 $(B)/jetwatt: $(tool_objects) $(B)/libjetwatt.so
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(tool_objects) -ljetwatt $(libs)
 
-# Long loops over floats, which -O2 leaves scalar.
-$(B)/user/model/nn.o $(B)/user/model/nn_train.o $(B)/user/plan/slice.o: cflags += -O3 -fno-math-errno
+# Long loops over floats, which -O2 leaves scalar, and branches around one
+# operation of them, which a trap that nobody has set keeps from being selects.
+$(B)/user/model/nn.o $(B)/user/model/nn_train.o $(B)/user/plan/slice.o: cflags += -O3 -fno-math-errno -fno-trapping-math
 
 # --- BPF: no BTF of any kernel and no relocation, hence no vmlinux.h ----------
 bpf_arch := $(if $(findstring aarch64,$(machine)),arm64,x86)

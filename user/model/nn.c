@@ -14,6 +14,9 @@
 /* No value of ours is near it; what is beyond is a network gone astray. */
 #define EXPONENT_MAX	30
 
+/* Lots that dropout draws at a time; a multiple of four. */
+#define DRAWN		256
+
 size_t jetwatt_nn_offset(const struct jetwatt_nn *nn, int layer)
 {
 	size_t at = 0;
@@ -95,21 +98,33 @@ void jetwatt_nn_work_free(struct jetwatt_nn_work *w)
 	*w = (struct jetwatt_nn_work){ 0 };
 }
 
-/* ReLU, and what dropout leaves of it. Sixteen bits decide on a unit. */
+/* ReLU, and what dropout leaves of it. Sixteen bits decide on a unit; they are
+ * drawn ahead, so that the loop that uses them has no branches. */
 static void rectify(float *a, size_t n, double dropout, uint64_t *seed)
 {
 	float keep = 1 / (1 - dropout);
-	uint64_t limit = dropout * 65536, bits = 0;
+	int limit = dropout * 65536;
+	int lot[DRAWN];
 
 	if (!limit) {
 		for (size_t i = 0; i < n; i++)
 			a[i] = a[i] > 0 ? a[i] : 0;
 		return;
 	}
-	for (size_t i = 0; i < n; i++, bits >>= 16) {
-		if (i % 4 == 0)
-			bits = jetwatt_random(seed);
-		a[i] = a[i] > 0 && (bits & 0xffff) >= limit ? a[i] * keep : 0;
+	for (size_t from = 0; from < n; from += DRAWN, a += DRAWN) {
+		size_t k = n - from < DRAWN ? n - from : DRAWN;
+
+		for (size_t i = 0; i < k; i += 4) {
+			uint64_t bits = jetwatt_random(seed);
+
+			for (int j = 0; j < 4; j++)
+				lot[i + j] = bits >> 16 * j & 0xffff;
+		}
+		for (size_t i = 0; i < k; i++) {
+			float on = a[i] > 0 ? a[i] * keep : 0;
+
+			a[i] = lot[i] >= limit ? on : 0;
+		}
 	}
 }
 
