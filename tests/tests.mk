@@ -177,10 +177,10 @@ bench-model: build/jetwatt
 	tests/bench/model.py -o build/bench/model.json
 
 # How good searches and plans for two workloads are, on files of measured modes;
-# QUERIES= asks fewer, SEED= others.
+# QUERIES= of each sweep (100), SEED= others.
 bench-plan: build/jetwatt
 	@mkdir -p build/bench
-	tests/bench/plan.py -o build/bench/plan.json -q $(or $(QUERIES),300) -s $(or $(SEED),1)
+	tests/bench/plan.py -o build/bench/plan.json -q $(or $(QUERIES),100) -s $(or $(SEED),1)
 
 # --- the report's page in a real browser, which make check does where there is one ---
 check-report:
