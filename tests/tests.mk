@@ -182,6 +182,12 @@ bench-plan: build/jetwatt
 	@mkdir -p build/bench
 	tests/bench/plan.py -o build/bench/plan.json -q $(or $(QUERIES),100) -s $(or $(SEED),1)
 
+# Networks as exporters write them; installs what exports them.
+bench-roofline: build/jetwatt
+	@[ "$$(id -u)" != 0 ] || /usr/bin/python3 -c 'import torchvision, onnx' 2>/dev/null || \
+		apt-get install -y --no-install-recommends python3-torch python3-torchvision python3-onnx || true
+	tests/bench/roofline.py -o build/bench/roofline.json
+
 # --- the report's page in a real browser, which make check does where there is one ---
 check-report:
 	command -v chromium > /dev/null || apt-get install -y --no-install-recommends chromium
@@ -228,4 +234,4 @@ check-debug:
 	tests/kernels/debug
 
 .PHONY: check-hw check-kernels check-debug
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-characterise fuzz fuzz-here check-report check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-characterise fuzz fuzz-here check-report check

@@ -28,6 +28,7 @@ static const struct verb {
 	{ "learn", "profile", jetwatt_cmd_profile, "Measure a running job in a few power modes" },
 	{ "learn", "predict", jetwatt_cmd_predict, "Predict all other modes from a profile" },
 	{ "learn", "eval", jetwatt_cmd_eval, "How well a method would do on your measured modes" },
+	{ "learn", "roofline", jetwatt_cmd_roofline, "Operations and bytes of a network, layer by layer" },
 	{ "act", "optimize", jetwatt_cmd_optimize, "Find, apply and prove the best mode under a budget" },
 	{ "act", "apply", jetwatt_cmd_apply, "Switch to a power mode, all or nothing" },
 	{ "act", "restore", jetwatt_cmd_restore, "Bring back what was before the first switch" },

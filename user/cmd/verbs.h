@@ -15,6 +15,7 @@ int jetwatt_cmd_export(int argc, char **argv);
 int jetwatt_cmd_profile(int argc, char **argv);
 int jetwatt_cmd_predict(int argc, char **argv);
 int jetwatt_cmd_eval(int argc, char **argv);
+int jetwatt_cmd_roofline(int argc, char **argv);
 int jetwatt_cmd_optimize(int argc, char **argv);
 int jetwatt_cmd_apply(int argc, char **argv);
 int jetwatt_cmd_restore(int argc, char **argv);

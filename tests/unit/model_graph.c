@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Networks: how large what they make is, what they cost, and what no file may do. */
+#include <errno.h>
+#include <math.h>
+
+#include "kselftest_harness.h"
+#include "onnx_file.h"
+#include "store/onnx.h"
+
+FIXTURE(net) {
+	struct out g, file;
+	struct jetwatt_graph graph;
+	struct jetwatt_graph_size size[2];
+	struct jetwatt_work *work;
+	size_t n;
+	uint32_t bad;
+};
+
+FIXTURE_SETUP(net)
+{
+	memset(self, 0, sizeof(*self));
+}
+
+FIXTURE_TEARDOWN(net)
+{
+	free(self->g.b);
+	free(self->file.b);
+	free(self->work);
+	jetwatt_graph_free(&self->graph);
+}
+
+/* Reads what was written; the file lies in memory of its exact size. */
+static int load(FIXTURE_DATA(net) *self)
+{
+	struct jetwatt_onnx_error e;
+	int err;
+
+	self->file = out_model(&self->g);
+	self->file.b = realloc(self->file.b, self->file.n);
+	err = jetwatt_onnx_parse(&self->graph, self->file.b, self->file.n, &e);
+	if (!err)
+		err = jetwatt_graph_infer(&self->graph, &self->bad);
+	return err ? err : jetwatt_graph_work(&self->graph, &self->work, &self->n);
+}
+
+/* "1x8x3": the size of @name; "": not known. */
+static const char *size(const struct jetwatt_graph *g, const char *name)
+{
+	static char buf[128];
+	const struct jetwatt_graph_value *v;
+	uint32_t text, at = JETWATT_GRAPH_NONE;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < g->value.n; i++) {
+		v = jetwatt_graph_value_at(g, i);
+		text = v->name;
+		if (!v->body && !strcmp(jetwatt_graph_text(g, text), name))
+			at = i;
+	}
+	buf[0] = '\0';
+	if (at == JETWATT_GRAPH_NONE)
+		return buf;
+	v = jetwatt_graph_value_at(g, at);
+	for (int i = 0; i < v->rank; i++)
+		n += sprintf(buf + n, "%s%lld", i ? "x" : "", (long long)v->dim[i]);
+	return buf;
+}
+
+/* Every figure here is worked out by hand. */
+TEST_F(net, convolution)
+{
+	struct out *g = &self->g;
+
+	out_value(g, 11, "x", "1,4,10,9");
+	out_weight(g, "w", 1, "6,2,3,3", NULL, 0);
+	out_weight(g, "b", 1, "6", NULL, 0);
+	out_node(g, "Conv", "x,w,b", "c", "group=2 pads=1,1,1,1 strides=2,2");
+	out_node(g, "Relu", "c", "r", "");
+	out_node(g, "MaxPool", "r", "p", "kernel_shape=3,3 strides=2,2 ceil_mode=1");
+	out_node(g, "GlobalAveragePool", "p", "y", "");
+	out_value(g, 12, "y", "1,6,1,1");
+	ASSERT_EQ(0, load(self));
+	ASSERT_EQ(4, self->n);
+	EXPECT_STREQ("1x6x5x5", size(&self->graph, "c"));
+	EXPECT_STREQ("1x6x2x2", size(&self->graph, "p"));
+	/* 150 outputs, 2 channels a group, 9 taps, and a bias. */
+	EXPECT_EQ(2 * 150 * 2 * 9 + 150, self->work[0].flop);
+	EXPECT_EQ(4 * (6 * 2 * 9 + 6), self->work[0].param_bytes);
+	EXPECT_EQ(4 * (4 * 90 + 150), self->work[0].bytes);
+	EXPECT_EQ(150, self->work[1].flop);
+	EXPECT_EQ(24 * 8, self->work[2].flop);
+	EXPECT_EQ(24, self->work[3].flop);
+	EXPECT_EQ(4 * (108 + 6), jetwatt_graph_params(&self->graph));
+	jetwatt_graph_scale(self->work, self->n, 8, 1);
+	EXPECT_EQ(3 * 8 * (2 * 150 * 2 * 9 + 150), self->work[0].flop);
+	EXPECT_EQ(3 * 4 * (6 * 2 * 9 + 6), self->work[0].param_bytes);
+	EXPECT_EQ(3 * 8 * 4 * (4 * 90 + 150), self->work[0].bytes);
+}
+
+TEST_F(net, transposed_and_padded_convolutions)
+{
+	struct out *g = &self->g;
+
+	out_value(g, 11, "x", "1,4,5,5");
+	out_weight(g, "w", 1, "4,3,2,2", NULL, 0);
+	out_weight(g, "v", 1, "8,3,3,3", NULL, 0);
+	out_node(g, "ConvTranspose", "x,w", "t", "strides=2,2");
+	out_node(g, "Conv", "t,v", "s", "auto_pad=SAME_UPPER strides=3,3");
+	out_node(g, "Conv", "t,v", "d", "dilations=2,2");
+	ASSERT_EQ(0, load(self));
+	EXPECT_STREQ("1x3x10x10", size(&self->graph, "t"));
+	EXPECT_EQ(2 * 100 * 3 * 4, self->work[0].flop);
+	EXPECT_STREQ("1x8x4x4", size(&self->graph, "s"));
+	EXPECT_STREQ("1x8x6x6", size(&self->graph, "d"));
+}
+
+TEST_F(net, products_and_recurrence)
+{
+	struct out *g = &self->g;
+
+	out_value(g, 11, "x", "35,2,20");
+	out_weight(g, "w", 1, "1,120,20", NULL, 0);
+	out_weight(g, "r", 1, "1,120,30", NULL, 0);
+	out_weight(g, "b", 1, "1,240", NULL, 0);
+	out_weight(g, "m", 1, "30,7", NULL, 0);
+	out_weight(g, "f", 1, "9,7", NULL, 0);
+	out_weight(g, "cut", 7, "2", (int64_t[]){ -1, 7 }, 2);
+	out_node(g, "LSTM", "x,w,r,b", "y,h", "hidden_size=30");
+	out_node(g, "Squeeze", "y", "s", "axes=1");
+	out_node(g, "MatMul", "s,m", "p", "");
+	out_node(g, "Reshape", "p,cut", "q", "");
+	out_node(g, "Gemm", "q,f", "o", "transB=1");
+	ASSERT_EQ(0, load(self));
+	EXPECT_STREQ("35x1x2x30", size(&self->graph, "y"));
+	EXPECT_STREQ("1x2x30", size(&self->graph, "h"));
+	EXPECT_STREQ("35x2x7", size(&self->graph, "p"));
+	EXPECT_STREQ("70x9", size(&self->graph, "o"));
+	ASSERT_EQ(3, self->n);
+	/* 70 items and steps; 4 gates of 30 units; 30 of work in each unit. */
+	EXPECT_EQ(2 * 70 * (4 * 20 * 30 + 4 * 30 * 30) + 70 * 30 * 30, self->work[0].flop);
+	EXPECT_EQ(2 * 35 * 2 * 7 * 30, self->work[1].flop);
+	EXPECT_EQ(2 * 70 * 9 * 7, self->work[2].flop);
+	/* Steps come first: a minibatch is two. */
+	EXPECT_EQ(2, jetwatt_graph_batch(&self->graph));
+}
+
+/* As exporters write x.view(x.size(0), -1): the size is worked out in the graph. */
+TEST_F(net, sizes_that_are_computed)
+{
+	struct out *g = &self->g;
+
+	out_value(g, 11, "x", "batch,3,side,side");
+	out_weight(g, "zero", 7, "", (int64_t[]){ 0 }, 1);
+	out_weight(g, "ax", 7, "1", (int64_t[]){ 0 }, 1);
+	out_weight(g, "rest", 7, "1", (int64_t[]){ -1 }, 1);
+	out_weight(g, "w", 1, "48,5", NULL, 0);
+	out_node(g, "Shape", "x", "sh", "");
+	out_node(g, "Gather", "sh,zero", "n", "axis=0");
+	out_node(g, "Unsqueeze", "n,ax", "n1", "");
+	out_node(g, "Concat", "n1,rest", "to", "axis=0");
+	out_node(g, "Reshape", "x,to", "flat", "");
+	out_node(g, "MatMul", "flat,w", "y", "");
+	self->size[0] = (struct jetwatt_graph_size){ "side", 4 };
+	self->graph.size = self->size;
+	self->graph.sizes = 1;
+	ASSERT_EQ(0, load(self));
+	EXPECT_STREQ("1x48", size(&self->graph, "flat"));
+	EXPECT_STREQ("1x5", size(&self->graph, "y"));
+	EXPECT_EQ(3, self->graph.open.n);
+	EXPECT_EQ(1, jetwatt_graph_batch(&self->graph));
+	ASSERT_EQ(1, self->n);
+	EXPECT_EQ(2 * 48 * 5, self->work[0].flop);
+	EXPECT_EQ(1, self->work[0].live);
+}
+
+TEST_F(net, views_and_pieces)
+{
+	struct out *g = &self->g;
+
+	out_value(g, 11, "x", "2,6,8,8");
+	out_weight(g, "at", 7, "3", (int64_t[]){ 0, 2, 5 }, 3);
+	out_weight(g, "lo", 7, "2", (int64_t[]){ -3, 1 }, 2);
+	out_weight(g, "hi", 7, "2", (int64_t[]){ INT64_MAX, -1 }, 2);
+	out_weight(g, "ax", 7, "2", (int64_t[]){ 1, 3 }, 2);
+	out_weight(g, "by", 7, "2", (int64_t[]){ 1, 2 }, 2);
+	out_node(g, "Transpose", "x", "t", "perm=0,2,3,1");
+	out_node(g, "Gather", "x,at", "ga", "axis=1");
+	out_node(g, "Slice", "x,lo,hi,ax,by", "sl", "");
+	out_node(g, "Split", "x", "s1,s2,s3", "axis=1");
+	out_node(g, "Concat", "s1,s3,x", "c", "axis=-3");
+	out_node(g, "Flatten", "x", "f", "axis=2");
+	out_node(g, "ReduceMean", "x", "m", "axes=2,3 keepdims=0");
+	out_node(g, "DepthToSpace", "ga,", "never", "blocksize=1");
+	out_node(g, "Add", "x,x", "a", "");
+	out_node(g, "Softmax", "a", "sm", "");
+	ASSERT_EQ(0, load(self));
+	EXPECT_STREQ("2x8x8x6", size(&self->graph, "t"));
+	EXPECT_STREQ("2x3x8x8", size(&self->graph, "ga"));
+	EXPECT_STREQ("2x3x8x3", size(&self->graph, "sl"));
+	EXPECT_STREQ("2x2x8x8", size(&self->graph, "s3"));
+	EXPECT_STREQ("2x10x8x8", size(&self->graph, "c"));
+	EXPECT_STREQ("12x64", size(&self->graph, "f"));
+	EXPECT_STREQ("2x6", size(&self->graph, "m"));
+	/* Of a table only what is asked for moves. */
+	EXPECT_EQ(4 * 2 * 2 * 3 * 64 + 8 * 3, self->work[1].bytes);
+	EXPECT_EQ(7 * 768, self->work[self->n - 1].flop);
+}
+
+TEST_F(net, what_is_not_known_is_listed)
+{
+	struct out *g = &self->g;
+
+	out_value(g, 11, "x", "1,16");
+	out_node(g, "Swirl", "x", "u", "");
+	out_node(g, "Relu", "u", "v", "");
+	out_node(g, "Swirl", "x", "told", "");
+	out_value(g, 13, "told", "1,32");
+	out_node(g, "Relu", "told", "r", "");
+	ASSERT_EQ(0, load(self));
+	ASSERT_EQ(4, self->n);
+	EXPECT_EQ(JETWATT_GRAPH_UNKNOWN_OP, self->work[0].doubt);
+	EXPECT_EQ(JETWATT_GRAPH_UNKNOWN_SIZE, self->work[1].doubt);
+	EXPECT_EQ(0, self->work[1].flop);
+	EXPECT_EQ(JETWATT_GRAPH_UNKNOWN_OP, self->work[2].doubt);
+	EXPECT_EQ(4 * (16 + 32), self->work[2].bytes);
+	EXPECT_EQ(32, self->work[3].flop);
+}
+
+TEST_F(net, graphs_within)
+{
+	struct out *g = &self->g, light = { NULL, 0 }, heavy = { NULL, 0 }, body = { NULL, 0 };
+	struct out both = { NULL, 0 }, a = { NULL, 0 };
+
+	/* y = if c: relu(x) else x x'; then ten turns of x = x w. */
+	out_node(&light, "Relu", "x", "l", "");
+	out_value(&light, 12, "l", "16,16");
+	out_node(&heavy, "MatMul", "x,x", "h", "");
+	out_value(&heavy, 12, "h", "16,16");
+	out_value(g, 11, "x", "16,16");
+	out_value(g, 11, "c", "1");
+	out_weight(g, "w", 1, "16,16", NULL, 0);
+	out_weight(g, "ten", 7, "", (int64_t[]){ 10 }, 1);
+	out_words(&both, 1, "c");
+	out_words(&both, 2, "y");
+	out_text(&both, 4, "If");
+	out_text(&a, 1, "then_branch");
+	out_message(&a, 6, &light);
+	out_message(&both, 5, &a);
+	out_text(&a, 1, "else_branch");
+	out_message(&a, 6, &heavy);
+	out_message(&both, 5, &a);
+	out_message(g, 1, &both);
+	out_value(&body, 11, "i", "1");
+	out_value(&body, 11, "go", "1");
+	out_value(&body, 11, "z", "");
+	out_node(&body, "MatMul", "z,w", "zw", "");
+	out_node(&body, "Identity", "go", "on", "");
+	out_value(&body, 12, "on", "1");
+	out_value(&body, 12, "zw", "16,16");
+	out_value(&body, 12, "zw", "16,16");
+	out_node_with(g, "Loop", "ten,,y", "last,all", "", "body", &body);
+	ASSERT_EQ(0, load(self));
+	EXPECT_STREQ("16x16", size(&self->graph, "y"));
+	EXPECT_STREQ("16x16", size(&self->graph, "last"));
+	EXPECT_STREQ("10x16x16", size(&self->graph, "all"));
+	ASSERT_EQ(3, self->n);
+	EXPECT_EQ(JETWATT_GRAPH_BRANCH, self->work[0].doubt);
+	EXPECT_EQ(2 * 16 * 16 * 16, self->work[1].flop);
+	EXPECT_EQ(10, self->work[2].times);
+	EXPECT_EQ(2 * 16 * 16 * 16, self->work[2].flop);
+}
+
+TEST_F(net, circles_are_refused)
+{
+	struct out *g = &self->g;
+
+	out_value(g, 11, "x", "4");
+	out_node(g, "Add", "x,b", "a", "");
+	out_node(g, "Relu", "a", "b", "");
+	EXPECT_EQ(-ELOOP, load(self));
+	EXPECT_EQ(0, self->bad);
+}
+
+TEST_F(net, a_node_that_feeds_itself)
+{
+	out_value(&self->g, 11, "x", "4");
+	out_node(&self->g, "Add", "x,y", "y", "");
+	EXPECT_EQ(-ELOOP, load(self));
+}
+
+/* Graphs in graphs in graphs. */
+TEST_F(net, too_deep)
+{
+	struct out inner = { NULL, 0 };
+
+	out_node(&inner, "Relu", "x", "y", "");
+	for (int i = 0; i < 1000; i++) {
+		struct out outer = { NULL, 0 };
+
+		out_node_with(&outer, "Loop", "", "y", "", "body", &inner);
+		inner = outer;
+	}
+	self->g = inner;
+	EXPECT_EQ(-E2BIG, load(self));
+}
+
+/* Every beginning of a file, and every file with one byte changed. */
+TEST_F(net, damaged)
+{
+	struct out *g = &self->g;
+	struct jetwatt_onnx_error e;
+
+	out_value(g, 11, "x", "n,4,10,9");
+	out_weight(g, "w", 1, "6,2,3,3", NULL, 0);
+	out_weight(g, "to", 7, "2", (int64_t[]){ 1, -1 }, 2);
+	out_node(g, "Conv", "x,w", "c", "group=2 pads=1,1,1,1");
+	out_node(g, "Reshape", "c,to", "r", "");
+	out_node(g, "Split", "r", "s,t", "axis=1");
+	ASSERT_EQ(0, load(self));
+	for (size_t len = 0; len < self->file.n; len++) {
+		unsigned char *cut = malloc(len ? len : 1);
+		struct jetwatt_graph h;
+
+		memcpy(cut, self->file.b, len);
+		jetwatt_graph_init(&h);
+		EXPECT_GT(0, jetwatt_onnx_parse(&h, cut, len, &e));
+		EXPECT_NE('\0', e.text[0]);
+		jetwatt_graph_free(&h);
+		free(cut);
+	}
+	for (size_t i = 0; i < self->file.n * 256; i++) {
+		unsigned char was = self->file.b[i / 256];
+		struct jetwatt_work *w = NULL;
+		struct jetwatt_graph h;
+		size_t n = 0;
+
+		self->file.b[i / 256] = (unsigned char)i;
+		jetwatt_graph_init(&h);
+		if (!jetwatt_onnx_parse(&h, self->file.b, self->file.n, &e) &&
+		    !jetwatt_graph_infer(&h, &self->bad) && !jetwatt_graph_work(&h, &w, &n))
+			for (size_t k = 0; k < n; k++)
+				EXPECT_TRUE(w[k].flop >= 0 && w[k].bytes >= 0);
+		free(w);
+		jetwatt_graph_free(&h);
+		self->file.b[i / 256] = was;
+	}
+}
+
+TEST_HARNESS_MAIN

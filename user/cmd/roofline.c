@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "roofline.h"
+#include "verbs.h"
+
+enum { TRAIN = JETWATT_ARGS_LONG, BATCH, DIM, LAYERS, JSON };
+
+static const struct argp_option options[] = {
+	{ "train", TRAIN, NULL, 0, "A step of training instead of a forward pass: three times as much", 0 },
+	{ "batch", BATCH, "N", 0, "Items of a minibatch; default: as the file has it", 0 },
+	{ "dim", DIM, "NAME=N", 0,
+	  "A size that the file leaves open, by its name or as INPUT.AXIS; default: 1", 0 },
+	{ "layers", LAYERS, NULL, 0, "Every layer, not only sums by operator", 0 },
+	{ "json", JSON, NULL, 0, "All of it as JSON", 0 },
+	{ 0 }
+};
+
+static void dim(struct jetwatt_roofline *r, char *arg)
+{
+	char *value = strrchr(arg, '=');
+
+	if (!value || value == arg)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "as height=224, or as input.2=224",
+				       "--dim: cannot use \"%s\"", arg));
+	if (r->dims == JETWATT_ROOFLINE_DIMS)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL, "--dim: more than %d of them",
+				       JETWATT_ROOFLINE_DIMS));
+	*value = '\0';
+	r->dim[r->dims++] = (struct jetwatt_graph_size){
+		arg, jetwatt_args_count("--dim", value + 1, 1, 1000000000),
+	};
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct jetwatt_roofline *r = state->input;
+
+	switch (key) {
+	case TRAIN:
+		r->train = 1;
+		break;
+	case BATCH:
+		r->batch = jetwatt_args_count("--batch", arg, 1, 1 << 24);
+		break;
+	case DIM:
+		dim(r, arg);
+		break;
+	case LAYERS:
+		r->layers = 1;
+		break;
+	case JSON:
+		r->json = 1;
+		break;
+	case ARGP_KEY_ARG:
+		if (r->path)
+			argp_error(state, "unexpected \"%s\"", arg);
+		r->path = arg;
+		break;
+	case ARGP_KEY_END:
+		if (!r->path)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt roofline MODEL.onnx",
+					       "no network"));
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int no_memory(int err)
+{
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(err),
+				 "cannot look at the network");
+}
+
+static int infer(struct jetwatt_roofline *r)
+{
+	struct jetwatt_graph *g = &r->graph;
+	const struct jetwatt_graph_node *n;
+	uint32_t bad;
+	int err = jetwatt_graph_infer(g, &bad);
+
+	if (err != -ELOOP)
+		return err ? no_memory(err) : 0;
+	n = jetwatt_graph_node_at(g, bad);
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, "it reads what only it or a later layer makes",
+				 "onnx.checker says more; export it again",
+				 "%s goes round in a circle at layer %u, %s %s", r->path, bad,
+				 jetwatt_graph_text(g, n->op), jetwatt_graph_text(g, n->name));
+}
+
+int jetwatt_roofline_load(struct jetwatt_roofline *r)
+{
+	struct jetwatt_onnx_error e;
+	int err;
+
+	r->graph.size = r->dim;
+	err = jetwatt_onnx_read(&r->graph, r->path, &e);
+	if (err)
+		return jetwatt_error_say(err == -EACCES || err == -EPERM ? JETWATT_EXIT_PERMISSION :
+					 JETWATT_EXIT_FAILED, e.text,
+					 err == -EINVAL || err == -ENODATA ?
+					 "export it again, or copy it again" : jetwatt_error_advice(err),
+					 e.at ? "cannot read %s at byte %llu" : "cannot read %s", r->path,
+					 (unsigned long long)e.at);
+	err = infer(r);
+	if (err)
+		return err;
+	err = jetwatt_graph_work(&r->graph, &r->work, &r->n);
+	if (err)
+		return no_memory(err);
+	r->own_batch = jetwatt_graph_batch(&r->graph);
+	if (!r->batch)
+		r->batch = (long)r->own_batch;
+	jetwatt_graph_scale(r->work, r->n, (double)r->batch / r->own_batch, r->train);
+	for (size_t i = 0; i < r->n; i++) {
+		r->flop += r->work[i].flop;
+		r->bytes += r->work[i].bytes + r->work[i].param_bytes;
+	}
+	return 0;
+}
+
+int jetwatt_cmd_roofline(int argc, char **argv)
+{
+	struct jetwatt_roofline r = { .path = NULL };
+	int err;
+
+	jetwatt_args_parse("roofline", "MODEL.onnx",
+			   "What a network asks of a board: operations, bytes, and how many of the ones "
+			   "for each of the others.\v"
+			   "From the ONNX graph alone; weights are not read, nothing is run.",
+			   options, parse, argc, argv, &r);
+	jetwatt_graph_init(&r.graph);
+	r.graph.sizes = r.dims;
+	err = jetwatt_roofline_load(&r);
+	if (!err && r.json)
+		jetwatt_roofline_json(&r);
+	else if (!err)
+		jetwatt_roofline_print(&r);
+	free(r.work);
+	jetwatt_graph_free(&r.graph);
+	return err;
+}

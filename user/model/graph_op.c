@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table of operators. Operations per element are Pagoda's (arXiv 2509.20189):
+ * ReLU 1, sigmoid 4, tanh and swish 5, softmax 7, erf 8, batch normalisation 2, all
+ * else 1. What it does not have is put together from these: GELU is an erf and four
+ * more; a layer normalisation is two passes of sums, a root and a scale.
+ */
+#include "graph_op.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SAME		jetwatt_shape_same
+#define BROADCAST	jetwatt_shape_broadcast
+#define REDUCE		jetwatt_shape_reduce
+#define FREE		JETWATT_COST_FREE
+#define MOVE		JETWATT_COST_MOVE
+#define OUT		JETWATT_COST_OUT
+#define IN		JETWATT_COST_IN
+
+/* Sorted by name. */
+static const struct jetwatt_graph_op op[] = {
+	{ "Abs", SAME, OUT, 1, 0 },
+	{ "Add", BROADCAST, OUT, 1, 0 },
+	{ "And", BROADCAST, OUT, 1, 0 },
+	{ "ArgMax", jetwatt_shape_arg, IN, 1, 0 },
+	{ "ArgMin", jetwatt_shape_arg, IN, 1, 0 },
+	{ "AveragePool", jetwatt_shape_pool, JETWATT_COST_POOL, 0, 0 },
+	{ "BatchNormalization", SAME, OUT, 2, 0 },
+	{ "Cast", SAME, MOVE, 0, 0 },
+	{ "CastLike", SAME, MOVE, 0, 0 },
+	{ "Ceil", SAME, OUT, 1, 0 },
+	{ "Celu", SAME, OUT, 5, 0 },
+	{ "Clip", SAME, OUT, 1, 0 },
+	{ "Concat", jetwatt_shape_concat, MOVE, 0, 0 },
+	{ "Constant", jetwatt_shape_constant, FREE, 0, 0 },
+	{ "ConstantOfShape", jetwatt_shape_fill, MOVE, 0, 0 },
+	{ "Conv", jetwatt_shape_conv, JETWATT_COST_CONV, 0, 1 },
+	{ "ConvInteger", jetwatt_shape_conv_integer, JETWATT_COST_CONV, 0, 1 },
+	{ "ConvTranspose", jetwatt_shape_deconv, JETWATT_COST_DECONV, 0, 1 },
+	{ "Cos", SAME, OUT, 1, 0 },
+	{ "CumSum", SAME, OUT, 1, 0 },
+	{ "DepthToSpace", jetwatt_shape_blocks, MOVE, 0, 0 },
+	{ "DequantizeLinear", SAME, OUT, 2, 0 },
+	{ "Div", BROADCAST, OUT, 1, 0 },
+	{ "Dropout", SAME, FREE, 0, 0 },
+	{ "Elu", SAME, OUT, 5, 0 },
+	{ "Equal", BROADCAST, OUT, 1, 0 },
+	{ "Erf", SAME, OUT, 8, 0 },
+	{ "Exp", SAME, OUT, 1, 0 },
+	{ "Expand", jetwatt_shape_expand, MOVE, 0, 0 },
+	{ "Flatten", jetwatt_shape_flatten, FREE, 0, 0 },
+	{ "Floor", SAME, OUT, 1, 0 },
+	{ "GRU", jetwatt_shape_rnn, JETWATT_COST_RNN, 3, 1 },
+	{ "Gather", jetwatt_shape_gather, JETWATT_COST_ROWS, 0, 0 },
+	{ "GatherElements", jetwatt_shape_indices, JETWATT_COST_ROWS, 0, 0 },
+	{ "Gelu", SAME, OUT, 12, 0 },
+	{ "Gemm", jetwatt_shape_gemm, JETWATT_COST_GEMM, 0, 1 },
+	{ "GlobalAveragePool", jetwatt_shape_global, IN, 1, 0 },
+	{ "GlobalMaxPool", jetwatt_shape_global, IN, 1, 0 },
+	{ "Greater", BROADCAST, OUT, 1, 0 },
+	{ "GreaterOrEqual", BROADCAST, OUT, 1, 0 },
+	{ "GroupNormalization", SAME, OUT, 7, 0 },
+	{ "HardSigmoid", SAME, OUT, 4, 0 },
+	{ "HardSwish", SAME, OUT, 5, 0 },
+	{ "Identity", SAME, FREE, 0, 0 },
+	{ "If", NULL, JETWATT_COST_INSIDE, 0, 0 },
+	{ "InstanceNormalization", SAME, OUT, 7, 0 },
+	{ "LRN", SAME, OUT, 7, 0 },
+	{ "LSTM", jetwatt_shape_rnn, JETWATT_COST_RNN, 4, 1 },
+	{ "LayerNormalization", SAME, OUT, 7, 0 },
+	{ "LeakyRelu", SAME, OUT, 1, 0 },
+	{ "Less", BROADCAST, OUT, 1, 0 },
+	{ "LessOrEqual", BROADCAST, OUT, 1, 0 },
+	{ "Log", SAME, OUT, 1, 0 },
+	{ "LogSoftmax", SAME, OUT, 7, 0 },
+	{ "Loop", NULL, JETWATT_COST_INSIDE, 0, 0 },
+	{ "MatMul", jetwatt_shape_matmul, JETWATT_COST_MATMUL, 0, 1 },
+	{ "MatMulInteger", jetwatt_shape_matmul, JETWATT_COST_MATMUL, 0, 1 },
+	{ "Max", BROADCAST, OUT, 1, 0 },
+	{ "MaxPool", jetwatt_shape_pool, JETWATT_COST_POOL, -1, 0 },
+	{ "Mean", BROADCAST, OUT, 1, 0 },
+	{ "Min", BROADCAST, OUT, 1, 0 },
+	{ "Mish", SAME, OUT, 10, 0 },
+	{ "Mod", BROADCAST, OUT, 1, 0 },
+	{ "Mul", BROADCAST, OUT, 1, 0 },
+	{ "Neg", SAME, OUT, 1, 0 },
+	{ "Not", SAME, OUT, 1, 0 },
+	{ "Or", BROADCAST, OUT, 1, 0 },
+	{ "PRelu", SAME, OUT, 1, 0 },
+	{ "Pad", jetwatt_shape_pad, MOVE, 0, 0 },
+	{ "Pow", BROADCAST, OUT, 1, 0 },
+	{ "QuantizeLinear", SAME, OUT, 2, 0 },
+	{ "RNN", jetwatt_shape_rnn, JETWATT_COST_RNN, 1, 1 },
+	{ "Range", jetwatt_shape_range, MOVE, 0, 0 },
+	{ "Reciprocal", SAME, OUT, 1, 0 },
+	{ "ReduceL1", REDUCE, IN, 1, 0 },
+	{ "ReduceL2", REDUCE, IN, 2, 0 },
+	{ "ReduceLogSumExp", REDUCE, IN, 2, 0 },
+	{ "ReduceMax", REDUCE, IN, 1, 0 },
+	{ "ReduceMean", REDUCE, IN, 1, 0 },
+	{ "ReduceMin", REDUCE, IN, 1, 0 },
+	{ "ReduceProd", REDUCE, IN, 1, 0 },
+	{ "ReduceSum", REDUCE, IN, 1, 0 },
+	{ "ReduceSumSquare", REDUCE, IN, 2, 0 },
+	{ "Relu", SAME, OUT, 1, 0 },
+	{ "Reshape", jetwatt_shape_reshape, FREE, 0, 0 },
+	{ "Resize", jetwatt_shape_resize, JETWATT_COST_RESIZE, 0, 0 },
+	{ "Round", SAME, OUT, 1, 0 },
+	{ "Scan", NULL, JETWATT_COST_INSIDE, 0, 0 },
+	{ "ScatterElements", SAME, MOVE, 0, 0 },
+	{ "ScatterND", SAME, MOVE, 0, 0 },
+	{ "Selu", SAME, OUT, 5, 0 },
+	{ "Shape", jetwatt_shape_shape, FREE, 0, 0 },
+	{ "Sigmoid", SAME, OUT, 4, 0 },
+	{ "Sign", SAME, OUT, 1, 0 },
+	{ "Sin", SAME, OUT, 1, 0 },
+	{ "Size", jetwatt_shape_shape, FREE, 0, 0 },
+	{ "Slice", jetwatt_shape_slice, JETWATT_COST_ROWS, 0, 0 },
+	{ "Softmax", SAME, OUT, 7, 0 },
+	{ "Softplus", SAME, OUT, 5, 0 },
+	{ "Softsign", SAME, OUT, 3, 0 },
+	{ "SpaceToDepth", jetwatt_shape_blocks, MOVE, 0, 0 },
+	{ "Split", jetwatt_shape_split, MOVE, 0, 0 },
+	{ "Sqrt", SAME, OUT, 1, 0 },
+	{ "Squeeze", jetwatt_shape_squeeze, FREE, 0, 0 },
+	{ "Sub", BROADCAST, OUT, 1, 0 },
+	{ "Sum", BROADCAST, OUT, 1, 0 },
+	{ "Tanh", SAME, OUT, 5, 0 },
+	{ "ThresholdedRelu", SAME, OUT, 1, 0 },
+	{ "Tile", jetwatt_shape_tile, MOVE, 0, 0 },
+	{ "TopK", jetwatt_shape_topk, IN, 1, 0 },
+	{ "Transpose", jetwatt_shape_transpose, MOVE, 0, 0 },
+	{ "Trilu", SAME, MOVE, 0, 0 },
+	{ "Unsqueeze", jetwatt_shape_unsqueeze, FREE, 0, 0 },
+	{ "Upsample", jetwatt_shape_resize, JETWATT_COST_RESIZE, 0, 0 },
+	{ "Where", BROADCAST, OUT, 1, 0 },
+	{ "Xor", BROADCAST, OUT, 1, 0 },
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(a, ((const struct jetwatt_graph_op *)b)->name);
+}
+
+const struct jetwatt_graph_op *jetwatt_graph_op_find(const struct jetwatt_graph *g,
+						     const struct jetwatt_graph_node *n)
+{
+	const char *domain = jetwatt_graph_text(g, n->domain);
+
+	/* Another domain's operator of the same name is another one. */
+	if (*domain && strcmp(domain, "ai.onnx"))
+		return NULL;
+	return bsearch(jetwatt_graph_text(g, n->op), op, sizeof(op) / sizeof(op[0]), sizeof(op[0]),
+		       by_name);
+}

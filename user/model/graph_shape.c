@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sizes of all tensors, from those of the inputs, operator by operator in the
+ * order of the file, which ONNX wants to be one in which they can run. Graphs
+ * within If, Loop and Scan are looked at once.
+ */
+#include "graph_op.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct jetwatt_graph_value *jetwatt_graph_in(const struct jetwatt_graph_rule *u, uint32_t i)
+{
+	return i < u->r.ins ? u->r.in[i] : NULL;
+}
+
+int64_t jetwatt_graph_dim(double v)
+{
+	return v >= 0 && v < 1e15 ? (int64_t)v : JETWATT_GRAPH_OPEN;
+}
+
+int jetwatt_graph_axis(double axis, int rank)
+{
+	if (axis < 0)
+		axis += rank;
+	return axis >= 0 && axis < rank ? (int)axis : -1;
+}
+
+int jetwatt_graph_ints(const struct jetwatt_graph_rule *u, const char *attr, int input,
+		       int64_t *out, int most)
+{
+	const struct jetwatt_graph_attr *a = *attr ? jetwatt_graph_find_attr(u->g, u->r.node, attr) : NULL;
+	const struct jetwatt_graph_value *v = input < 0 ? NULL : jetwatt_graph_in(u, (uint32_t)input);
+	uint32_t n, from;
+
+	if (a) {
+		n = a->count;
+		from = a->number;
+	} else if (v && v->flags & JETWATT_GRAPH_NUMBERS_KNOWN && v->rank <= 1) {
+		n = v->nr_known;
+		from = v->known;
+	} else {
+		return -1;
+	}
+	if (n > (uint32_t)most || (a && n > a->nr))
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		double d = *jetwatt_graph_number(u->g, from + i);
+
+		/* The last of all numbers stands for "to the end". */
+		out[i] = d >= 9e15 ? (int64_t)9e15 : d <= -9e15 ? (int64_t)-9e15 : (int64_t)d;
+	}
+	return (int)n;
+}
+
+void jetwatt_graph_make(struct jetwatt_graph_rule *u, uint32_t i, int bits, int rank,
+			const int64_t *dim)
+{
+	struct jetwatt_graph_value *v = i < u->r.outs ? u->r.out[i] : NULL;
+
+	if (!v || rank > JETWATT_GRAPH_RANK)
+		return;
+	v->bits = (uint8_t)bits;
+	v->rank = (int8_t)rank;
+	for (int d = 0; d < rank; d++)
+		v->dim[d] = dim[d] < 0 ? JETWATT_GRAPH_OPEN : dim[d];
+}
+
+static int infer_body(struct jetwatt_graph *g, uint32_t body, uint32_t *bad);
+
+/* Sizes and more of one value for another of another body. */
+static void hand(struct jetwatt_graph_value *to, const struct jetwatt_graph_value *from, int drop)
+{
+	if (!to || !from || from->rank < drop)
+		return;
+	to->bits = from->bits;
+	to->rank = (int8_t)(from->rank - drop);
+	memcpy(to->dim, from->dim + drop, (size_t)to->rank * sizeof(to->dim[0]));
+	to->flags = (to->flags & ~JETWATT_GRAPH_LIVE) | (from->flags & JETWATT_GRAPH_LIVE);
+}
+
+static struct jetwatt_graph_value *named(const struct jetwatt_graph *g, uint32_t body, uint32_t operand)
+{
+	uint32_t v = jetwatt_graph_find(g, body, *jetwatt_graph_operand(g, operand));
+
+	return v == JETWATT_GRAPH_NONE ? NULL : jetwatt_graph_value_at(g, v);
+}
+
+/* What a body's output is, for the node around it: @lead in front, if not NONE. */
+static void result(struct jetwatt_graph_rule *u, uint32_t i, const struct jetwatt_graph_value *v,
+		   int stacked, int64_t lead)
+{
+	int64_t dim[JETWATT_GRAPH_RANK + 1];
+
+	if (!v || v->rank < 0 || v->rank + stacked > JETWATT_GRAPH_RANK)
+		return;
+	dim[0] = lead;
+	memcpy(dim + stacked, v->dim, (size_t)v->rank * sizeof(dim[0]));
+	jetwatt_graph_make(u, i, v->bits, v->rank + stacked, dim);
+	if (i < u->r.outs && u->r.out[i])
+		u->r.out[i]->flags |= v->flags & JETWATT_GRAPH_LIVE;
+}
+
+static int branches(struct jetwatt_graph_rule *u, uint32_t *bad)
+{
+	static const char *const name[] = { "then_branch", "else_branch" };
+	int err = 0;
+
+	for (int k = 0; k < 2 && !err; k++) {
+		const struct jetwatt_graph_attr *a = jetwatt_graph_find_attr(u->g, u->r.node, name[k]);
+		const struct jetwatt_graph_body *b;
+
+		if (!a || a->body == JETWATT_GRAPH_NONE)
+			continue;
+		err = infer_body(u->g, a->body, bad);
+		b = jetwatt_graph_body_at(u->g, a->body);
+		for (uint32_t i = 0; i < b->out && i < u->r.outs && !err; i++)
+			if (!k || (u->r.out[i] && u->r.out[i]->rank < 0))
+				result(u, i, named(u->g, a->body, b->output + i), 0, 0);
+	}
+	return err;
+}
+
+/* Loop: turns, condition, carried...; Scan: carried..., @scans to go through. */
+static int turns(struct jetwatt_graph_rule *u, uint32_t *bad)
+{
+	const struct jetwatt_graph_attr *a = jetwatt_graph_find_attr(u->g, u->r.node, "body");
+	int loop = !strcmp(jetwatt_graph_text(u->g, u->r.node->op), "Loop"), err;
+	double scans = jetwatt_graph_scalar(u->g, u->r.node, "num_scan_inputs", 0);
+	uint32_t carried, begin = loop ? 2 : 0, over = loop ? 1 : 0, ins = u->r.node->in;
+	const struct jetwatt_graph_value *t = jetwatt_graph_in(u, 0);
+	int64_t lead = JETWATT_GRAPH_OPEN;
+	const struct jetwatt_graph_body *b;
+
+	if (!a || a->body == JETWATT_GRAPH_NONE || !(scans >= 0 && scans <= ins) || ins < begin)
+		return 0;
+	b = jetwatt_graph_body_at(u->g, a->body);
+	carried = ins - begin - (loop ? 0 : (uint32_t)scans);
+	for (uint32_t i = begin; i < u->r.ins && i < b->in; i++)
+		hand(named(u->g, a->body, b->input + i), jetwatt_graph_in(u, i),
+		     i - begin >= carried);
+	if (loop && t && t->flags & JETWATT_GRAPH_NUMBERS_KNOWN && t->nr_known == 1)
+		lead = jetwatt_graph_dim(*jetwatt_graph_number(u->g, t->known));
+	else if (!loop && carried < u->r.ins && u->r.in[carried] && u->r.in[carried]->rank > 0)
+		lead = u->r.in[carried]->dim[0];
+	err = infer_body(u->g, a->body, bad);
+	b = jetwatt_graph_body_at(u->g, a->body);
+	for (uint32_t i = over; i < b->out && !err; i++)
+		result(u, i - over, named(u->g, a->body, b->output + i), i - over >= carried, lead);
+	return err;
+}
+
+static int infer_node(struct jetwatt_graph *g, uint32_t node, uint32_t *bad)
+{
+	const struct jetwatt_graph_op *op;
+	struct jetwatt_graph_rule u = { .g = g };
+	struct jetwatt_graph_value said;
+	int live = 0, err = 0;
+
+	*bad = node;
+	jetwatt_graph_refer(g, jetwatt_graph_node_at(g, node), &u.r);
+	op = jetwatt_graph_op_find(g, u.r.node);
+	for (uint32_t i = 0; i < u.r.ins; i++) {
+		if (u.r.in[i] && u.r.in[i]->flags & JETWATT_GRAPH_LATER)
+			return -ELOOP;
+		live |= u.r.in[i] ? u.r.in[i]->flags & JETWATT_GRAPH_LIVE : 0;
+	}
+	for (uint32_t i = 0; i < u.r.outs; i++) {
+		struct jetwatt_graph_value *o = u.r.out[i];
+
+		if (o)
+			o->flags = (o->flags & ~(JETWATT_GRAPH_NUMBERS_KNOWN | JETWATT_GRAPH_LATER)) | live;
+	}
+	/* What the file says of a size counts only where nothing else is known. */
+	said = u.r.outs && u.r.out[0] ? *u.r.out[0] : (struct jetwatt_graph_value){ .rank = -1 };
+	if (u.r.outs && u.r.out[0] && op)
+		u.r.out[0]->rank = -1;
+	if (op && op->shape)
+		op->shape(&u);
+	else if (op)
+		err = op->name[0] == 'I' ? branches(&u, bad) : turns(&u, bad);
+	if (!err && u.r.outs && u.r.out[0]) {
+		struct jetwatt_graph_value *o = u.r.out[0];
+
+		if (jetwatt_graph_elements(o) < 0 && jetwatt_graph_elements(&said) >= 0) {
+			memcpy(o->dim, said.dim, sizeof(o->dim));
+			o->rank = said.rank;
+			o->flags |= JETWATT_GRAPH_GUESSED;
+		}
+		o->bits = o->bits ? o->bits : said.bits;
+		err = op ? jetwatt_graph_compute(&u) : 0;
+	}
+	if (!err)
+		return 0;
+	return err;
+}
+
+static int infer_body(struct jetwatt_graph *g, uint32_t body, uint32_t *bad)
+{
+	uint32_t next;
+	int err = 0;
+
+	for (uint32_t i = jetwatt_graph_body_at(g, body)->first; i != JETWATT_GRAPH_NONE && !err; i = next) {
+		next = jetwatt_graph_node_at(g, i)->next;
+		err = infer_node(g, i, bad);
+	}
+	return err;
+}
+
+/* The size that an open axis is taken for. */
+static int64_t take(struct jetwatt_graph *g, uint32_t name, const char *own, int *said)
+{
+	for (size_t i = 0; i < g->sizes; i++)
+		if (!strcmp(g->size[i].name, own) ||
+		    (name != JETWATT_GRAPH_NONE && !strcmp(g->size[i].name, jetwatt_graph_text(g, name)))) {
+			*said = 1;
+			return g->size[i].size;
+		}
+	*said = 0;
+	return 1;
+}
+
+/* Open axes of the inputs, and those of the same names everywhere. */
+static int close_axes(struct jetwatt_graph *g)
+{
+	const struct jetwatt_graph_body *b = jetwatt_graph_body_at(g, 0);
+
+	for (uint32_t i = 0; i < b->in; i++) {
+		struct jetwatt_graph_value *v = named(g, 0, b->input + i);
+
+		if (!v || v->flags & JETWATT_GRAPH_WEIGHT)
+			continue;
+		for (int d = 0; d < v->rank; d++) {
+			struct jetwatt_graph_open o = { .axis = d, .name = JETWATT_GRAPH_NONE };
+			char own[96];
+			int err;
+
+			if (v->dim[d] >= 0)
+				continue;
+			if (v->dim[d] < JETWATT_GRAPH_OPEN)
+				o.name = (uint32_t)(-2 - v->dim[d]);
+			snprintf(own, sizeof(own), "%s.%d", jetwatt_graph_text(g, v->name), d);
+			o.value = (uint32_t)(v - jetwatt_graph_value_at(g, 0));
+			o.taken = v->dim[d] = take(g, o.name, own, &o.said);
+			err = jetwatt_graph_add_open(g, &o);
+			if (err)
+				return err;
+		}
+	}
+	for (uint32_t i = 0; i < g->value.n; i++) {
+		struct jetwatt_graph_value *v = jetwatt_graph_value_at(g, i);
+
+		for (int d = 0; d < v->rank; d++)
+			for (uint32_t k = 0; v->dim[d] < JETWATT_GRAPH_OPEN && k < g->open.n; k++)
+				if (jetwatt_graph_named(jetwatt_graph_open_at(g, k)->name) == v->dim[d])
+					v->dim[d] = jetwatt_graph_open_at(g, k)->taken;
+	}
+	return 0;
+}
+
+int jetwatt_graph_infer(struct jetwatt_graph *g, uint32_t *bad)
+{
+	int err;
+
+	*bad = JETWATT_GRAPH_NONE;
+	for (uint32_t i = 0; i < g->node.n; i++) {
+		const struct jetwatt_graph_node *n = jetwatt_graph_node_at(g, i);
+
+		for (uint32_t k = n->in; k < n->in + n->out; k++) {
+			uint32_t name = *jetwatt_graph_operand(g, n->operand + k), v;
+
+			if (!*jetwatt_graph_text(g, name))
+				continue;
+			err = jetwatt_graph_add_value(g, n->body, name, &v);
+			if (err)
+				return err;
+			jetwatt_graph_value_at(g, v)->flags |= JETWATT_GRAPH_LATER;
+		}
+	}
+	for (uint32_t i = 0; i < g->value.n; i++) {
+		struct jetwatt_graph_value *v = jetwatt_graph_value_at(g, i);
+
+		if (v->flags & JETWATT_GRAPH_INPUT && !(v->flags & JETWATT_GRAPH_WEIGHT) && !v->body)
+			v->flags |= JETWATT_GRAPH_LIVE;
+	}
+	err = g->body.n ? close_axes(g) : 0;
+	return err || !g->body.n ? err : infer_body(g, 0, bad);
+}

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "onnx.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "wire.h"
+
+/* Structure, without weights: the largest networks have some megabytes of it. */
+#define LOOK_MAX	(256ull << 20)
+#define NAME_MAX_LEN	4096
+/* A double holds them all, and so does a sum of some. */
+#define DIM_MAX		1000000000000000ull
+
+/* Field numbers of onnx.proto. */
+enum { MODEL_GRAPH = 7, MODEL_FUNCTION = 25 };
+enum { GRAPH_NODE = 1, GRAPH_WEIGHT = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_VALUE = 13,
+       GRAPH_SPARSE = 15 };
+enum { NODE_IN = 1, NODE_OUT = 2, NODE_NAME = 3, NODE_OP = 4, NODE_ATTR = 5, NODE_DOMAIN = 7 };
+enum { ATTR_NAME = 1, ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_T = 5, ATTR_G = 6, ATTR_FLOATS = 7,
+       ATTR_INTS = 8 };
+enum { TENSOR_DIM = 1, TENSOR_TYPE = 2, TENSOR_FLOAT = 4, TENSOR_INT32 = 5, TENSOR_INT64 = 7,
+       TENSOR_NAME = 8, TENSOR_RAW = 9, TENSOR_DOUBLE = 10, TENSOR_UINT64 = 11,
+       TENSOR_EXTERNAL = 13, TENSOR_PLACE = 14 };
+enum { TYPE_FLOAT = 1, TYPE_INT32 = 6, TYPE_INT64 = 7, TYPE_BOOL = 9, TYPE_DOUBLE = 11 };
+
+/* Bits of an element by TensorProto.DataType; what has no size of its own: 0. */
+static const uint8_t bits[] = { 0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16,
+				8, 8, 8, 8, 4, 4, 4 };
+
+/* @at: where it is, for messages */
+struct onnx {
+	struct jetwatt_wire wire;
+	struct jetwatt_graph *g;
+	uint64_t at;
+};
+
+#define EACH_FIELD(o, f, pos, stop, rc) \
+	for (; ((rc) = jetwatt_wire_next(&(o)->wire, &(pos), (stop), &(f))) > 0;)
+
+static int text(struct onnx *o, const struct jetwatt_wire_field *f, uint32_t *id)
+{
+	char buf[NAME_MAX_LEN];
+	int err;
+
+	o->at = f->at;
+	if (f->type != JETWATT_WIRE_BYTES)
+		return -EBADMSG;
+	if (f->end - f->at > sizeof(buf))
+		return -E2BIG;
+	err = jetwatt_wire_bytes(&o->wire, f->at, buf, f->end - f->at);
+	return err ? err : jetwatt_graph_intern(o->g, buf, f->end - f->at, id);
+}
+
+static double as_double(uint64_t raw, int type)
+{
+	uint32_t low = (uint32_t)raw;
+	double d;
+	float s;
+
+	switch (type) {
+	case TYPE_FLOAT:
+		memcpy(&s, &low, sizeof(s));
+		return s;
+	case TYPE_DOUBLE:
+		memcpy(&d, &raw, sizeof(d));
+		return d;
+	case TYPE_INT32:
+		return (int32_t)raw;
+	default:
+		return (double)(int64_t)raw;
+	}
+}
+
+/* A number, or many of them packed, to the graph's. */
+static int numbers(struct onnx *o, const struct jetwatt_wire_field *f, int wire, int type,
+		   uint32_t *nr, uint32_t *count)
+{
+	uint64_t at = f->at, value = f->value;
+	int packed = f->type == JETWATT_WIRE_BYTES, rc = 1;
+
+	o->at = f->at;
+	if (!packed && f->type != wire)
+		return -EBADMSG;
+	do {
+		if (packed)
+			rc = jetwatt_wire_number(&o->wire, &at, f->end, wire, &value);
+		if (rc <= 0)
+			return rc;
+		++*count;
+		if (*nr < JETWATT_GRAPH_KNOWN) {
+			++*nr;
+			rc = jetwatt_graph_add_number(o->g, as_double(value, type));
+			if (rc)
+				return rc;
+		} else if (packed) {
+			return 0;	/* Nobody wants more of them. */
+		}
+	} while (packed);
+	return 0;
+}
+
+static int raw_numbers(struct onnx *o, const struct jetwatt_wire_field *f, int type, uint32_t *nr)
+{
+	uint64_t len = type == TYPE_BOOL ? 1 : bits[type] / 8, at = f->at;
+
+	for (; f->end - at >= len; at += len) {
+		unsigned char b[8];
+		uint64_t v = 0;
+		int err = jetwatt_wire_bytes(&o->wire, at, b, len);
+
+		if (err)
+			return err;
+		for (uint64_t i = len; i; i--)
+			v = v << 8 | b[i - 1];
+		err = jetwatt_graph_add_number(o->g, as_double(v, type));
+		if (err)
+			return err;
+		++*nr;
+	}
+	return 0;
+}
+
+/* Whose numbers mean anything to us. */
+static int plain(int type)
+{
+	return type == TYPE_FLOAT || type == TYPE_INT32 || type == TYPE_INT64 ||
+	       type == TYPE_BOOL || type == TYPE_DOUBLE;
+}
+
+/* Sizes and, of few elements, what they are. @name: NONE: an attribute's. */
+static int tensor(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t body, uint32_t *value)
+{
+	uint64_t at = m->at, end = m->end;
+	uint32_t name = JETWATT_GRAPH_NONE, nr = 0, count = 0, known = o->g->number.n;
+	struct jetwatt_wire_field f, raw = { .nr = 0 };
+	struct jetwatt_graph_value t = { .rank = 0 }, *v;
+	int rc, type = 0, elsewhere = 0;
+
+	EACH_FIELD(o, f, at, end, rc) {
+		o->at = f.at;
+		if (f.nr == TENSOR_NAME) {
+			rc = text(o, &f, &name);
+		} else if (f.nr == TENSOR_DIM) {
+			uint64_t p = f.at, d = f.value;
+
+			do {
+				if (f.type == JETWATT_WIRE_BYTES)
+					rc = jetwatt_wire_number(&o->wire, &p, f.end,
+								 JETWATT_WIRE_VARINT, &d);
+				if (rc > 0 && (t.rank == JETWATT_GRAPH_RANK || d > DIM_MAX))
+					return -E2BIG;
+				if (rc > 0)
+					t.dim[t.rank++] = (int64_t)d;
+			} while (rc > 0 && f.type == JETWATT_WIRE_BYTES);
+		} else if (f.nr == TENSOR_TYPE && f.type == JETWATT_WIRE_VARINT) {
+			type = f.value < sizeof(bits) ? (int)f.value : 0;
+		} else if (f.nr == TENSOR_RAW && f.type == JETWATT_WIRE_BYTES) {
+			raw = f;
+		} else if (f.nr == TENSOR_EXTERNAL || (f.nr == TENSOR_PLACE && f.value == 1)) {
+			elsewhere = 1;
+		} else if (nr < JETWATT_GRAPH_KNOWN) {
+			/* Types come before data, as onnx.proto's numbers do. */
+			if (f.nr == TENSOR_FLOAT)
+				rc = numbers(o, &f, JETWATT_WIRE_32, TYPE_FLOAT, &nr, &count);
+			else if (f.nr == TENSOR_DOUBLE)
+				rc = numbers(o, &f, JETWATT_WIRE_64, TYPE_DOUBLE, &nr, &count);
+			else if (f.nr == TENSOR_INT32)
+				rc = numbers(o, &f, JETWATT_WIRE_VARINT, TYPE_INT32, &nr, &count);
+			else if (f.nr == TENSOR_INT64 || f.nr == TENSOR_UINT64)
+				rc = numbers(o, &f, JETWATT_WIRE_VARINT, TYPE_INT64, &nr, &count);
+		}
+		if (rc < 0)
+			return rc;
+	}
+	if (rc < 0)
+		return rc;
+	t.bits = bits[type];
+	t.flags = JETWATT_GRAPH_WEIGHT | (elsewhere ? JETWATT_GRAPH_EXTERNAL : 0);
+	if (raw.nr && jetwatt_graph_elements(&t) <= JETWATT_GRAPH_KNOWN &&
+	    plain(type) && raw.end - raw.at <= 8 * JETWATT_GRAPH_KNOWN) {
+		known = o->g->number.n;
+		nr = 0;
+		rc = raw_numbers(o, &raw, type, &nr);
+		if (rc)
+			return rc;
+	}
+	rc = jetwatt_graph_add_value(o->g, body, name, value);
+	if (rc)
+		return rc;
+	v = jetwatt_graph_value_at(o->g, *value);
+	t.name = v->name;
+	t.body = v->body;
+	if (!elsewhere && plain(type) && jetwatt_graph_elements(&t) == nr) {
+		t.flags |= JETWATT_GRAPH_NUMBERS_KNOWN;
+		t.known = known;
+		t.nr_known = (uint8_t)nr;
+	}
+	t.flags |= v->flags & JETWATT_GRAPH_INPUT;
+	*v = t;
+	return 0;
+}
+
+/* SparseTensorProto: its values, at the size that it would have in full. */
+static int sparse(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
+{
+	uint64_t at = m->at;
+	uint32_t value = JETWATT_GRAPH_NONE;
+	struct jetwatt_wire_field f;
+	int rc;
+
+	EACH_FIELD(o, f, at, m->end, rc)
+		if (f.nr == 1 && f.type == JETWATT_WIRE_BYTES && value == JETWATT_GRAPH_NONE) {
+			rc = tensor(o, &f, body, &value);
+			if (rc)
+				return rc;
+		}
+	if (!rc && value != JETWATT_GRAPH_NONE)
+		jetwatt_graph_value_at(o->g, value)->flags &= ~JETWATT_GRAPH_NUMBERS_KNOWN;
+	return rc;
+}
+
+/* TensorShapeProto.Dimension */
+static int dimension(struct onnx *o, const struct jetwatt_wire_field *m, int64_t *dim)
+{
+	uint64_t at = m->at;
+	struct jetwatt_wire_field f;
+	uint32_t name;
+	int rc;
+
+	*dim = JETWATT_GRAPH_OPEN;
+	EACH_FIELD(o, f, at, m->end, rc) {
+		if (f.nr == 1 && f.type == JETWATT_WIRE_VARINT && f.value <= DIM_MAX) {
+			*dim = (int64_t)f.value;
+		} else if (f.nr == 2 && f.end > f.at) {
+			rc = text(o, &f, &name);
+			if (rc)
+				return rc;
+			*dim = jetwatt_graph_named(name);
+		}
+	}
+	return rc;
+}
+
+static int shape(struct onnx *o, const struct jetwatt_wire_field *m, struct jetwatt_graph_value *v)
+{
+	uint64_t at = m->at;
+	struct jetwatt_wire_field f;
+	int rc;
+
+	v->rank = 0;
+	EACH_FIELD(o, f, at, m->end, rc) {
+		if (f.nr != 1 || f.type != JETWATT_WIRE_BYTES)
+			continue;
+		if (v->rank == JETWATT_GRAPH_RANK)
+			return -E2BIG;
+		rc = dimension(o, &f, &v->dim[v->rank]);
+		if (rc)
+			return rc;
+		v->rank++;
+	}
+	return rc;
+}
+
+/* ValueInfoProto: name, and of a tensor type and shape. */
+static int value_info(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t body, int flags,
+		      uint32_t *name)
+{
+	struct jetwatt_graph_value t = { .rank = -1 }, *v;
+	uint64_t at = m->at, in, inner;
+	struct jetwatt_wire_field f, type, part;
+	uint32_t value;
+	int rc;
+
+	*name = JETWATT_GRAPH_NONE;
+	EACH_FIELD(o, f, at, m->end, rc) {
+		if (f.nr == 1) {
+			rc = text(o, &f, name);
+			if (rc)
+				return rc;
+		}
+		if (f.nr != 2 || f.type != JETWATT_WIRE_BYTES)
+			continue;
+		in = f.at;
+		EACH_FIELD(o, type, in, f.end, rc) {
+			if (type.nr != 1 || type.type != JETWATT_WIRE_BYTES)
+				continue;
+			inner = type.at;
+			EACH_FIELD(o, part, inner, type.end, rc) {
+				if (part.nr == 1 && part.type == JETWATT_WIRE_VARINT)
+					t.bits = part.value < sizeof(bits) ? bits[part.value] : 0;
+				else if (part.nr == 2 && part.type == JETWATT_WIRE_BYTES)
+					rc = shape(o, &part, &t);
+				if (rc < 0)
+					return rc;
+			}
+			if (rc < 0)
+				return rc;
+		}
+		if (rc < 0)
+			return rc;
+	}
+	if (rc < 0)
+		return rc;
+	if (*name == JETWATT_GRAPH_NONE)
+		return 0;
+	rc = jetwatt_graph_add_value(o->g, body, *name, &value);
+	if (rc)
+		return rc;
+	v = jetwatt_graph_value_at(o->g, value);
+	v->flags |= flags;
+	/* Old files name their weights as inputs too: what is stored counts. */
+	if (v->flags & JETWATT_GRAPH_WEIGHT)
+		return 0;
+	t.flags = v->flags;
+	t.name = v->name;
+	t.body = v->body;
+	*v = t;
+	return 0;
+}
+
+static int graph(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t parent, uint32_t *body);
+
+static int attribute(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
+		     uint32_t node)
+{
+	struct jetwatt_graph_attr a = { .name = JETWATT_GRAPH_NONE, .text = JETWATT_GRAPH_NONE,
+					.value = JETWATT_GRAPH_NONE, .body = JETWATT_GRAPH_NONE };
+	uint64_t at = m->at;
+	struct jetwatt_wire_field f;
+	int rc;
+
+	a.number = o->g->number.n;
+	EACH_FIELD(o, f, at, m->end, rc) {
+		o->at = f.at;
+		if (f.nr == ATTR_NAME)
+			rc = text(o, &f, &a.name);
+		else if (f.nr == ATTR_F || f.nr == ATTR_FLOATS)
+			rc = numbers(o, &f, JETWATT_WIRE_32, TYPE_FLOAT, &a.nr, &a.count);
+		else if (f.nr == ATTR_I || f.nr == ATTR_INTS)
+			rc = numbers(o, &f, JETWATT_WIRE_VARINT, TYPE_INT64, &a.nr, &a.count);
+		else if (f.nr == ATTR_S && f.type == JETWATT_WIRE_BYTES && f.end - f.at <= 256)
+			rc = text(o, &f, &a.text);
+		else if (f.nr == ATTR_T && f.type == JETWATT_WIRE_BYTES)
+			rc = tensor(o, &f, body, &a.value);
+		else if (f.nr == ATTR_G && f.type == JETWATT_WIRE_BYTES)
+			rc = graph(o, &f, body, &a.body);
+		if (rc < 0)
+			return rc;
+	}
+	return rc ? rc : jetwatt_graph_add_attr(o->g, node, &a);
+}
+
+/* What a node reads and what it makes lie behind each other: twice through. */
+static int node(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
+{
+	uint32_t id, nr;
+	struct jetwatt_wire_field f;
+	struct jetwatt_graph_node n;
+	int rc = jetwatt_graph_add_node(o->g, body, &nr);
+
+	if (rc)
+		return rc;
+	n = *jetwatt_graph_node_at(o->g, nr);
+	n.operand = o->g->operand.n;
+	for (int made = 0; made < 2; made++) {
+		uint64_t at = m->at;
+
+		EACH_FIELD(o, f, at, m->end, rc) {
+			uint32_t *to = f.nr == NODE_NAME ? &n.name : f.nr == NODE_OP ? &n.op :
+				       f.nr == NODE_DOMAIN ? &n.domain : NULL;
+
+			if (f.nr == (made ? NODE_OUT : NODE_IN)) {
+				rc = text(o, &f, &id);
+				if (!rc)
+					rc = jetwatt_graph_add_operand(o->g, id);
+				n.in += !made;
+				n.out += made;
+			} else if (to && !made) {
+				rc = text(o, &f, to);
+			}
+			if (rc < 0)
+				return rc;
+		}
+		if (rc < 0)
+			return rc;
+	}
+	*jetwatt_graph_node_at(o->g, nr) = n;
+	for (uint64_t at = m->at; (rc = jetwatt_wire_next(&o->wire, &at, m->end, &f)) > 0;) {
+		if (f.nr != NODE_ATTR || f.type != JETWATT_WIRE_BYTES)
+			continue;
+		rc = attribute(o, &f, body, nr);
+		if (rc)
+			return rc;
+	}
+	return rc;
+}
+
+static int graph(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t parent, uint32_t *body)
+{
+	uint64_t at = m->at;
+	uint32_t value, name, ins = 0, outs = 0;
+	struct jetwatt_wire_field f;
+	int rc = jetwatt_graph_add_body(o->g, parent, body);
+
+	if (rc)
+		return rc;
+	EACH_FIELD(o, f, at, m->end, rc) {
+		o->at = f.at;
+		if (f.type != JETWATT_WIRE_BYTES)
+			continue;
+		if (f.nr == GRAPH_NODE)
+			rc = node(o, &f, *body);
+		else if (f.nr == GRAPH_WEIGHT)
+			rc = tensor(o, &f, *body, &value);
+		else if (f.nr == GRAPH_SPARSE)
+			rc = sparse(o, &f, *body);
+		else if (f.nr == GRAPH_VALUE)
+			rc = value_info(o, &f, *body, 0, &name);
+		if (rc < 0)
+			return rc;
+	}
+	/* Inputs and outputs once more, for their names to lie behind each other. */
+	for (int made = 0; made < 2 && !rc; made++) {
+		uint32_t first = o->g->operand.n;
+
+		at = m->at;
+		EACH_FIELD(o, f, at, m->end, rc) {
+			if (f.type != JETWATT_WIRE_BYTES || f.nr != (made ? GRAPH_OUTPUT : GRAPH_INPUT))
+				continue;
+			rc = value_info(o, &f, *body, made ? 0 : JETWATT_GRAPH_INPUT, &name);
+			if (!rc)
+				rc = name == JETWATT_GRAPH_NONE ? -EBADMSG :
+				     jetwatt_graph_add_operand(o->g, name);
+			if (rc)
+				return rc;
+			ins += !made;
+			outs += made;
+		}
+		if (made)
+			jetwatt_graph_body_at(o->g, *body)->output = first;
+		else
+			jetwatt_graph_body_at(o->g, *body)->input = first;
+	}
+	jetwatt_graph_body_at(o->g, *body)->in = ins;
+	jetwatt_graph_body_at(o->g, *body)->out = outs;
+	return rc;
+}
+
+static int model(struct onnx *o)
+{
+	struct jetwatt_wire_field f;
+	uint64_t at = 0;
+	uint32_t body;
+	int rc, graphs = 0;
+
+	EACH_FIELD(o, f, at, o->wire.size, rc) {
+		o->at = f.at;
+		if (f.nr == MODEL_FUNCTION)
+			o->g->functions++;
+		if (f.nr != MODEL_GRAPH || f.type != JETWATT_WIRE_BYTES || graphs++)
+			continue;
+		rc = graph(o, &f, JETWATT_GRAPH_NONE, &body);
+		if (rc)
+			return rc;
+	}
+	return rc ? rc : graphs ? 0 : -ENOMSG;
+}
+
+static int read_all(struct onnx *o, struct jetwatt_onnx_error *err)
+{
+	int rc = model(o);
+	const char *why = rc == -ENODATA ? "it ends in the middle" :
+			  rc == -E2BIG ? "it is larger or deeper than any network" :
+			  rc == -ENOMSG ? "no network is in it" :
+			  rc == -EBADMSG ? "this is no ONNX file, or it is damaged" : strerror(-rc);
+
+	if (rc)
+		snprintf(err->text, sizeof(err->text), "%s", why);
+	err->at = o->at;
+	return rc == -ENOMSG || rc == -EBADMSG ? -EINVAL : rc;
+}
+
+static struct onnx *new(struct jetwatt_graph *g, int fd, const void *memory, uint64_t size)
+{
+	struct onnx *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->g = g;
+	o->wire.fd = fd;
+	o->wire.memory = memory;
+	o->wire.size = size;
+	o->wire.left = LOOK_MAX;
+	return o;
+}
+
+int jetwatt_onnx_parse(struct jetwatt_graph *g, const void *data, size_t len,
+		       struct jetwatt_onnx_error *err)
+{
+	struct onnx *o = new(g, -1, data, len);
+	int rc = o ? read_all(o, err) : -ENOMEM;
+
+	free(o);
+	return rc;
+}
+
+int jetwatt_onnx_read(struct jetwatt_graph *g, const char *path, struct jetwatt_onnx_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+	struct stat st;
+	struct onnx *o;
+
+	*err = (struct jetwatt_onnx_error){ 0, "" };
+	rc = fd < 0 || fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 :
+	     S_ISDIR(st.st_mode) ? -EISDIR : -ESPIPE;
+	o = rc ? NULL : new(g, fd, NULL, (uint64_t)st.st_size);
+	if (o)
+		rc = read_all(o, err);
+	else
+		snprintf(err->text, sizeof(err->text), "%s", strerror(rc ? -rc : ENOMEM));
+	free(o);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
