@@ -24,7 +24,7 @@ made()
 	}'
 }
 
-echo 1..26
+echo 1..28
 made 16 > $dir/one.csv
 made "16 32" > $dir/two.csv
 cut -d, -f1-4 $dir/one.csv > $dir/modes.csv
@@ -92,4 +92,8 @@ $ask1 > $dir/out 2> $dir/err
 check "without it that is too little" "[ $? = 1 ] && grep -q 'fewer than 3' $dir/err"
 $ask1 --reference $dir/modes.csv > $dir/out 2> $dir/err
 check "a list of modes is no reference" "[ $? = 1 ] && grep -q 'was not measured' $dir/err && [ ! -s $dir/out ]"
+build/jetwatt optimize --power 20 --profile $dir/one.csv --modes $dir/modes.csv --explain > $dir/out 2> $dir/err
+check "an answer says why" "[ $? = 0 ] && grep -q '^why: [0-9]* % of the time hangs on' $dir/out && grep -q 'A step down: ' $dir/out"
+build/jetwatt optimize --power 20 --profile $dir/one.csv --modes $dir/modes.csv --explain --json - > $dir/out 2> $dir/err
+check "and does so as JSON" "[ $? = 0 ] && jq -e '([.explain.share[]] | add) as \$all | \$all > 0.999 and \$all < 1.001 and (.explain | .share[.binds] == ([.share[]] | max)) and (.chosen as \$c | all(.explain.steps[]; .gpu_hz == \$c.gpu_hz and (.cores != \$c.cores) != (.emc_hz != \$c.emc_hz)))' $dir/out > /dev/null"
 exit $failed

@@ -178,6 +178,8 @@ int jetwatt_answer_json(const struct jetwatt_answer *a, const char *path)
 	}
 	chosen(&j, a);
 	totals(&j, a);
+	if (a->explain)
+		jetwatt_explain_json(a->explain, l->mode, &j);
 	if (a->baseline)
 		jetwatt_baseline_json(a->baseline, l, &j);
 	rows(&j, l);

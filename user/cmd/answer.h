@@ -7,6 +7,7 @@
 #define JETWATT_CMD_ANSWER_H
 
 #include "baseline.h"
+#include "explain.h"
 #include "learn.h"
 
 /**
@@ -17,6 +18,7 @@
  * @predicted: what was predicted for it
  * @measured: what was measured in it at the end, NULL: it was not
  * @minibatches: of an epoch or of the whole job, for the totals; 0: not asked
+ * @explain: why, NULL: not asked
  * @baseline: presets to compare with, NULL: none
  */
 struct jetwatt_answer {
@@ -26,6 +28,7 @@ struct jetwatt_answer {
 	const struct jetwatt_prediction *predicted;
 	const struct jetwatt_row *measured;
 	uint64_t minibatches;
+	const struct jetwatt_explain *explain;
 	const struct jetwatt_baseline *baseline;
 };
 

@@ -19,7 +19,7 @@
 #define RESERVE		2
 
 enum { PROFILE = JETWATT_ARGS_LONG, MODES, MOST, JSON, PREDICTIONS, APPLY, DRY_RUN, WAIT,
-       TIME, LEAST, RISK, MINIBATCHES, FRONT, PRESETS, PLOT };
+       TIME, LEAST, RISK, MINIBATCHES, FRONT, PRESETS, PLOT, EXPLAIN };
 
 struct input {
 	struct jetwatt_args args;
@@ -30,7 +30,8 @@ struct input {
 	struct jetwatt_plan_question ask;
 	double wait_s;
 	long most, minibatches;
-	int least, front, apply, dry_run;
+	int least, front, apply, dry_run, explain;
+	struct jetwatt_explain why;
 };
 
 static const struct argp_option options[] = {
@@ -41,6 +42,7 @@ static const struct argp_option options[] = {
 	{ "risk", RISK, "P", 0, "Accepted probability of breaking a limit (0.05)", 0 },
 	{ "minibatches", MINIBATCHES, "N", 0, "Of an epoch or a job: their time and energy too", 0 },
 	{ "front", FRONT, NULL, 0, "From a profile: all modes that no other one beats", 0 },
+	{ "explain", EXPLAIN, NULL, 0, "Say what binds there and what a step of each knob would change", 0 },
 	{ "pid", 'p', "PID", 0, "The running job", 0 },
 	{ "profile", PROFILE, "FILE.csv", 0, "What was measured before", 0 },
 	{ "modes", MODES, "FILE.csv", 0, "Choose among these modes; default: all of this board", 0 },
@@ -140,6 +142,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case FRONT:
 		in->front = 1;
 		break;
+	case EXPLAIN:
+		in->explain = 1;
+		break;
 	case APPLY:
 		in->apply = 1;
 		break;
@@ -230,6 +235,24 @@ static int draw(const struct input *in, const struct jetwatt_answer *a)
 				     a->chosen ? &chosen : NULL);
 }
 
+static int explain(struct input *in, struct jetwatt_answer *a)
+{
+	const struct jetwatt_learn *l = a->learn;
+	int err;
+
+	if (!in->explain || !a->chosen || !l->prediction)
+		return 0;
+	err = jetwatt_explain(l->model, l->mode, l->prediction, l->nr_modes, a->chosen - l->mode,
+			      &in->why);
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 jetwatt_error_advice(err), "cannot explain the answer");
+	a->explain = &in->why;
+	if (!l->silent)
+		jetwatt_explain_print(a->explain, l->mode, l->prediction, l->budget_w);
+	return 0;
+}
+
 static int written(const struct input *in, const struct jetwatt_answer *a)
 {
 	int err = in->json ? jetwatt_answer_json(a, in->json) : 0;
@@ -239,7 +262,7 @@ static int written(const struct input *in, const struct jetwatt_answer *a)
 	return in->plot ? draw(in, a) ?: err : err;
 }
 
-static int watched(struct jetwatt_learn *l, const struct input *in, struct jetwatt_board *board,
+static int watched(struct jetwatt_learn *l, struct input *in, struct jetwatt_board *board,
 		   struct jetwatt_answer *a, struct jetwatt_choose *c)
 {
 	struct jetwatt_keep keep = { .db = NULL };
@@ -274,6 +297,8 @@ static int watched(struct jetwatt_learn *l, const struct input *in, struct jetwa
 		say(l, a, c, !in->dry_run);
 		jetwatt_answer_totals(a);
 	}
+	if (!err)
+		err = explain(in, a);
 	if (!err || err == JETWATT_EXIT_INFEASIBLE)
 		err = written(in, a) ?: err;
 	if (!err && in->job.argv)
@@ -354,6 +379,8 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 		err = jetwatt_consult(&l, &in.ask, in.front, in.apply ? board : NULL, &a);
 	if (!err && !job && !l.silent)
 		jetwatt_baseline_print(&baseline, &l, a.predicted ? a.predicted->time_ms : 0);
+	if (!err && !job)
+		err = explain(&in, &a);
 	if (!job && (!err || err == JETWATT_EXIT_INFEASIBLE))
 		err = written(&in, &a) ?: err;
 	jetwatt_baseline_close(&baseline);

@@ -54,6 +54,8 @@ struct jetwatt_form {
 
 /* Time: a GPU chain beside a loader pipeline (roof.c). */
 extern const struct jetwatt_form jetwatt_roof;
+/* jetwatt_model_shares() of that form. */
+void jetwatt_roof_shares(const double *coef, const struct jetwatt_point *x, double *share);
 /* Power: non-negative terms in clocks and rate (watts.c). */
 extern const struct jetwatt_form jetwatt_watts;
 

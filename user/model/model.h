@@ -102,6 +102,27 @@ int jetwatt_model_save(const struct jetwatt_model *m, unsigned char **out, size_
  */
 int jetwatt_model_load(struct jetwatt_model **m, const unsigned char *in, size_t len);
 
+/* What the time of a minibatch hangs on. */
+enum jetwatt_share {
+	JETWATT_SHARE_GPU,	/* arithmetic, with the GPU's clock */
+	JETWATT_SHARE_EMC,	/* the network's traffic to memory */
+	JETWATT_SHARE_LAUNCH,	/* launches, with the CPU's clock */
+	JETWATT_SHARE_LOADER,	/* loading, with the CPU's clock, cores, and memory */
+	JETWATT_SHARE_FIXED,	/* no clock at all */
+	JETWATT_SHARES,
+};
+
+/**
+ * jetwatt_model_shares() - how far the time in a mode hangs on each
+ * @share: JETWATT_SHARES entries, which add up to 1: by how many percent the time
+ *	grows if that part of the work grows by one
+ *
+ * By the model's form alone: what its process adds has no parts.
+ * Return: 0, -EINVAL: a knob at zero.
+ */
+int jetwatt_model_shares(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
+			 double *share);
+
 /* Rows that it rests on. */
 size_t jetwatt_model_rows(const struct jetwatt_model *m);
 

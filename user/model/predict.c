@@ -78,6 +78,20 @@ int jetwatt_model_predict_batch(const struct jetwatt_model *m, const struct jetw
 	return err;
 }
 
+int jetwatt_model_shares(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
+			 double *share)
+{
+	double coef[JETWATT_PARAMS_MAX];
+	struct jetwatt_point x;
+	int err = jetwatt_point_of(&x, mode);
+
+	if (err)
+		return err;
+	m->time->form->prepare(m->time->theta, coef);
+	jetwatt_roof_shares(coef, &x, share);
+	return 0;
+}
+
 int jetwatt_model_outline(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
 			  double *time_ms, double *power_w)
 {

@@ -114,6 +114,19 @@ static double rough(const double *coef, const struct jetwatt_point *x)
 	return g[L] + g[D] + g[U];
 }
 
+/* All parts are proportional to their parameters: slopes by these add up to one. */
+void jetwatt_roof_shares(const double *coef, const struct jetwatt_point *x, double *share)
+{
+	double g[NP];
+
+	eval(coef, x, g);
+	share[JETWATT_SHARE_GPU] = g[G];
+	share[JETWATT_SHARE_EMC] = g[M];
+	share[JETWATT_SHARE_LAUNCH] = g[L];
+	share[JETWATT_SHARE_LOADER] = g[D] + g[Q];
+	share[JETWATT_SHARE_FIXED] = g[K];
+}
+
 const struct jetwatt_form jetwatt_roof = {
 	.np = NP, .mu = mu, .sd = spread, .prepare = prepare, .eval = eval, .rough = rough,
 	.own = S, .unease = 8,

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "explain.h"
+
+static uint64_t knob(const struct jetwatt_mode *m, enum jetwatt_knob k)
+{
+	return k == JETWATT_KNOB_CORES ? m->cores : k == JETWATT_KNOB_CPU ? m->cpu_khz :
+	       k == JETWATT_KNOB_GPU ? m->gpu_hz : m->emc_hz;
+}
+
+/* The nearest mode that differs in @k alone, and that way. Return: @n: there is none. */
+static size_t neighbour(const struct jetwatt_mode *mode, size_t n, size_t at, enum jetwatt_knob k,
+			int up)
+{
+	uint64_t here = knob(&mode[at], k), best = 0;
+	size_t found = n;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t there = knob(&mode[i], k);
+		int same = 1;
+
+		for (enum jetwatt_knob o = JETWATT_KNOB_CORES; o <= JETWATT_KNOB_EMC; o++)
+			same &= o == k || knob(&mode[i], o) == knob(&mode[at], o);
+		if (!same || (up ? there <= here : there >= here))
+			continue;
+		if (found == n || (up ? there < best : there > best)) {
+			found = i;
+			best = there;
+		}
+	}
+	return found;
+}
+
+int jetwatt_explain(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
+		    const struct jetwatt_prediction *p, size_t n, size_t at,
+		    struct jetwatt_explain *e)
+{
+	int err = jetwatt_model_shares(m, &mode[at], e->share);
+
+	if (err)
+		return err;
+	e->binds = JETWATT_SHARE_GPU;
+	for (enum jetwatt_share s = JETWATT_SHARE_GPU; s < JETWATT_SHARES; s++)
+		if (e->share[s] > e->share[e->binds])
+			e->binds = s;
+	e->steps = 0;
+	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k <= JETWATT_KNOB_EMC; k++)
+		for (int up = 1; up >= 0; up--) {
+			size_t i = neighbour(mode, n, at, k, up);
+
+			if (i < n)
+				e->step[e->steps++] = (struct jetwatt_explain_step){
+					k, up, i, p[i].time_ms / p[at].time_ms - 1,
+					p[i].power_w - p[at].power_w,
+				};
+		}
+	return 0;
+}
