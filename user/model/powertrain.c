@@ -114,9 +114,9 @@ static struct jetwatt_nn_training plain(size_t n, uint64_t seed)
 	struct jetwatt_nn_training how = training(seed);
 
 	how.batch = 4;
-	how.dropout = 0.2;
+	how.dropout = 0.35;
 	how.loss = JETWATT_NN_MAPE;
-	stretch(&how, n, 3000);
+	stretch(&how, n, 6000);
 	return how;
 }
 

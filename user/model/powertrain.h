@@ -9,7 +9,7 @@
  *	reference  batch 32, dropout 0.1, MSE, 100 epochs
  *	transfer   batch 16, dropout 0.1, MSE (MAPE across boards), 100 epochs or
  *		   as many as make 600 steps; no layer is frozen
- *	plain      batch 4, dropout 0.2, MAPE, 100 epochs or 3,000 steps
+ *	plain      batch 4, dropout 0.35, MAPE, 100 epochs or 6,000 steps
  */
 #ifndef JETWATT_POWERTRAIN_H
 #define JETWATT_POWERTRAIN_H
