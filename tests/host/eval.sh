@@ -3,14 +3,8 @@
 #
 # eval: what it promises to programs that read it, and what it must not take.
 cd "$(dirname "$0")/../.." || exit 1
-dir=build/check-eval n=0 failed=0
-mkdir -p $dir
-
-check()	# TEXT STATUS
-{
-	n=$((n + 1))
-	if [ "$2" = 0 ]; then echo "ok $n $1"; else echo "not ok $n $1"; failed=1; fi
-}
+d=build/check-eval
+. tests/host/check.inc
 
 # 144 modes of a made-up job; $1: batch sizes, $2: how heavy it is.
 made()
@@ -29,21 +23,21 @@ made()
 twice()
 {
 	local strip='del(.fit_ms, .predict_ms, .compute_ms, .compute_max_ms, .exhaust_ms, .reuse.compute_ms?, .reuse.compute_max_ms?, .reuse.exhaust_ms?)'
-	"${@:2}" > $dir/a 2> $dir/err && "${@:2}" > $dir/b 2>> $dir/err &&
-		[ "$(jq -S "$strip" $dir/a)" = "$(jq -S "$strip" $dir/b)" ]
-	check "$1" $?
+	"${@:2}" > $d/a 2> $d/err && "${@:2}" > $d/b 2>> $d/err &&
+		[ "$(jq -S "$strip" $d/a)" = "$(jq -S "$strip" $d/b)" ]
+	result "$1" $?
 }
 
 refused()	# TEXT WHY COMMAND...
 {
-	"${@:3}" > $dir/out 2> $dir/err
-	[ $? != 0 ] && [ ! -s $dir/out ] && grep -q "$2" $dir/err
-	check "$1" $?
+	"${@:3}" > $d/out 2> $d/err
+	[ $? != 0 ] && [ ! -s $d/out ] && grep -q "$2" $d/err
+	result "$1" $?
 }
 
-made 16 3 > $dir/one.csv
-made 16 1 > $dir/other.csv
-made "1 16 64" 1 > $dir/served.csv
+made 16 3 > $d/one.csv
+made 16 1 > $d/other.csv
+made "1 16 64" 1 > $d/served.csv
 predict="build/jetwatt eval predict --repeats 2 --samples 12 --seed 3"
 optimize="build/jetwatt eval optimize --repeats 2 --samples 12 --seed 3 --budgets 14:26:4"
 
@@ -51,51 +45,51 @@ search="build/jetwatt eval search --budgets 14:26:4 --modes 12 --json"
 schedule="build/jetwatt eval schedule --queries 12 --seed 3 --json"
 
 echo 1..25
-twice "predict is the same from the same seed" $predict --corpus $dir/one.csv --json
+twice "predict is the same from the same seed" $predict --corpus $d/one.csv --json
 keys='corpus coverage95_pct fit_ms method power_mape_pct predict_ms references repeats samples sampling seed time_mape_pct'
-[ "$(jq -r 'keys | join(" ")' $dir/a)" = "$keys" ]
-check "its keys are those of the contract" $?
+[ "$(jq -r 'keys | join(" ")' $d/a)" = "$keys" ]
+result "its keys are those of the contract" $?
 jq -e '(.time_mape_pct, .power_mape_pct | .q1 <= .median and .median <= .q3) and .coverage95_pct.time <= 100
-	and .method == "auto" and .sampling == "designed" and .samples == 12 and .seed == 3' $dir/a > /dev/null
-check "and so are their values" $?
-jq -e '.time_mape_pct.median < 6 and .power_mape_pct.median < 4' $dir/a > /dev/null
-check "a dozen modes of a plain job are enough" $?
-$predict --corpus $dir/one.csv --json --seed 4 > $dir/b && ! cmp -s <(jq .time_mape_pct $dir/a) <(jq .time_mape_pct $dir/b)
-check "another seed, other modes" $?
-$predict --corpus $dir/one.csv --json --reference $dir/other.csv > $dir/a &&
-	jq -e ".references == [\"$dir/other.csv\"]" $dir/a > /dev/null
-check "references are named" $?
-$predict --corpus $dir/served.csv --sampling random --samples 60 --json > $dir/a && jq -e '.time_mape_pct.median < 10' $dir/a > /dev/null
-check "batch size is a feature" $?
-$predict --corpus $dir/one.csv > $dir/out && grep -q '^time  *[0-9.]* .* %$' $dir/out && grep -q '^power ' $dir/out && grep -q 'seen (designed)' $dir/out
-check "a table without --json" $?
-twice "optimize is the same from the same seed" $optimize --corpus $dir/one.csv --json
+	and .method == "auto" and .sampling == "designed" and .samples == 12 and .seed == 3' $d/a > /dev/null
+result "and so are their values" $?
+jq -e '.time_mape_pct.median < 6 and .power_mape_pct.median < 4' $d/a > /dev/null
+result "a dozen modes of a plain job are enough" $?
+$predict --corpus $d/one.csv --json --seed 4 > $d/b && ! cmp -s <(jq .time_mape_pct $d/a) <(jq .time_mape_pct $d/b)
+result "another seed, other modes" $?
+$predict --corpus $d/one.csv --json --reference $d/other.csv > $d/a &&
+	jq -e ".references == [\"$d/other.csv\"]" $d/a > /dev/null
+result "references are named" $?
+$predict --corpus $d/served.csv --sampling random --samples 60 --json > $d/a && jq -e '.time_mape_pct.median < 10' $d/a > /dev/null
+result "batch size is a feature" $?
+$predict --corpus $d/one.csv > $d/out && grep -q '^time  *[0-9.]* .* %$' $d/out && grep -q '^power ' $d/out && grep -q 'seen (designed)' $d/out
+result "a table without --json" $?
+twice "optimize is the same from the same seed" $optimize --corpus $d/one.csv --json
 jq -e '[.penalty_pct.median, .penalty_clean_pct.mean, .area_w, .above_limit_pct, .above_limit_1w_pct, .unsolved,
-	.modes_profiled, .verify, .risk] | all(. != null)' $dir/a > /dev/null
-check "its keys are those of the contract" $?
+	.modes_profiled, .verify, .risk] | all(. != null)' $d/a > /dev/null
+result "its keys are those of the contract" $?
 for what in nan -5 0; do
-	awk -F, -v OFS=, -v v=$what 'NR == 9 { $6 = v } 1' $dir/one.csv > $dir/bad.csv
-	refused "a time of $what is no measurement" 'line 9' $predict --corpus $dir/bad.csv
+	awk -F, -v OFS=, -v v=$what 'NR == 9 { $6 = v } 1' $d/one.csv > $d/bad.csv
+	refused "a time of $what is no measurement" 'line 9' $predict --corpus $d/bad.csv
 done
-refused "more samples than rows" 'none is left' $predict --corpus $dir/one.csv --samples 500
-refused "a method that is none" 'did you mean auto' $predict --corpus $dir/one.csv --method auot
-refused "powertrain without a reference" 'needs a reference' $predict --corpus $dir/one.csv --method powertrain
-twice "search is the same twice" $search --corpus $dir/one.csv
+refused "more samples than rows" 'none is left' $predict --corpus $d/one.csv --samples 500
+refused "a method that is none" 'did you mean auto' $predict --corpus $d/one.csv --method auot
+refused "powertrain without a reference" 'needs a reference' $predict --corpus $d/one.csv --method powertrain
+twice "search is the same twice" $search --corpus $d/one.csv
 jq -e '.violations == 0 and .unsolved == 0 and .excess_pct.mean < 3 and .excess_clean_pct.median != null and .excess_pct.p90 != null
-	and .modes_profiled.max <= 12 and .measurements > 0 and .compute_ms > 0' $dir/a > /dev/null
-check "a good mode from a dozen of them, and never one over the budget" $?
-$search --infer $dir/served.csv --latency 100:300:100 --arrival 20:40:20 > $dir/a && jq -e '.queries == 24 and .violations == 0
-	and .solved_pct == 100 and .latency_excess_pct.median < 2' $dir/a > /dev/null
-check "inference within two limits" $?
-twice "schedule is the same from the same seed" $schedule --train $dir/one.csv --infer $dir/served.csv --reuse
+	and .modes_profiled.max <= 12 and .measurements > 0 and .compute_ms > 0' $d/a > /dev/null
+result "a good mode from a dozen of them, and never one over the budget" $?
+$search --infer $d/served.csv --latency 100:300:100 --arrival 20:40:20 > $d/a && jq -e '.queries == 24 and .violations == 0
+	and .solved_pct == 100 and .latency_excess_pct.median < 2' $d/a > /dev/null
+result "inference within two limits" $?
+twice "schedule is the same from the same seed" $schedule --train $d/one.csv --infer $d/served.csv --reuse
 jq -e '.violations == 0 and .throughput_ratio.mean > 0.9 and .throughput_ratio.median <= 1 and .reuse.throughput_ratio.mean > 0.9
-	and .reuse.modes_total < 12 * .queries and .reuse.queries < .queries' $dir/a > /dev/null
-check "training beside inference, and what is kept helps" $?
+	and .reuse.modes_total < 12 * .queries and .reuse.queries < .queries' $d/a > /dev/null
+result "training beside inference, and what is kept helps" $?
 for strategy in gmd als; do
-	$schedule --strategy $strategy --modes 10 --infer $dir/served.csv --infer $dir/served.csv > $dir/a &&
-		jq -e '.violations == 0 and .modes_profiled.max <= 10 and .latency_excess_pct.mean != null' $dir/a > /dev/null
-	check "two inferences by $strategy" $?
+	$schedule --strategy $strategy --modes 10 --infer $d/served.csv --infer $d/served.csv > $d/a &&
+		jq -e '.violations == 0 and .modes_profiled.max <= 10 and .latency_excess_pct.mean != null' $d/a > /dev/null
+	result "two inferences by $strategy" $?
 done
-refused "one workload too few" 'two workloads' $schedule --train $dir/one.csv
-refused "a training file as inference" 'several batch sizes' $search --corpus $dir/served.csv
+refused "one workload too few" 'two workloads' $schedule --train $d/one.csv
+refused "a training file as inference" 'several batch sizes' $search --corpus $d/served.csv
 exit $failed

@@ -5,21 +5,9 @@
 # pandas, jq. What is not here is skipped; packages: protobuf-compiler,
 # prometheus, python3-prometheus-client, python3-pandas.
 cd "$(dirname "$0")/../.." || exit 1
-d=build/check-export n=0 failed=0
+d=build/check-export
 rm -rf $d
-mkdir -p $d
-
-check()	# TEXT COMMAND
-{
-	n=$((n + 1))
-	if eval "$2" > $d/out 2>&1; then
-		echo "ok $n $1"
-	else
-		tail -n 5 $d/out | sed 's/^/# /'
-		echo "not ok $n $1"
-		failed=1
-	fi
-}
+. tests/host/check.inc
 
 # with TOOL TEXT COMMAND: needs TOOL, a command or a module of Python
 with()

@@ -5,15 +5,9 @@
 # the console stays silent, nothing is fetched. make check-report brings the
 # browser; screenshots are left in build/check-page/.
 cd "$(dirname "$0")/../.." || exit 1
-d=build/check-page n=0 failed=0
+d=build/check-page
 rm -rf $d
-mkdir -p $d
-
-check()	# TEXT COMMAND
-{
-	n=$((n + 1))
-	if eval "$2"; then echo "ok $n $1"; else echo "not ok $n $1"; failed=1; fi
-}
+. tests/host/check.inc
 
 if ! command -v chromium > /dev/null; then
 	echo "1..0 # SKIP no chromium here: make check-report installs it"

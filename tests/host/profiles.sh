@@ -3,26 +3,13 @@
 #
 # The profile database from the command: in, out, looked at, and where it is.
 cd "$(dirname "$0")/../.." || exit 1
-T=$(mktemp -d) n=0 failed=0
-trap 'chmod -R u+w "$T"; rm -rf "$T"' EXIT
-export HOME=$T/home XDG_CONFIG_HOME=$T/config JETWATT_DB=
+d=$(mktemp -d)
+trap 'chmod -R u+w "$d"; rm -rf "$d"' EXIT
+. tests/host/check.inc
+export HOME=$d/home XDG_CONFIG_HOME=$d/config JETWATT_DB=
 J=build/jetwatt
 
-check()	# TEXT COMMAND
-{
-	n=$((n + 1))
-	if eval "$2"; then
-		echo "ok $n $1"
-	else
-		echo "not ok $n $1"
-		sed 's/^/# out: /' "$T/out"
-		sed 's/^/# err: /' "$T/err"
-		failed=1
-	fi
-}
-
-run() { "$@" > "$T/out" 2> "$T/err"; status=$?; }
-key() { jq -r "[.[] | select($1)][0].key" "$T/out"; }
+key() { jq -r "[.[] | select($1)][0].key" "$d/out"; }
 
 made()	# SIZES
 {
@@ -36,57 +23,57 @@ made()	# SIZES
 }
 
 echo 1..20
-made "16 32" > "$T/two.csv"
-made 16 | cut -d, -f1-4,6- > "$T/one.csv"
+made "16 32" > "$d/two.csv"
+made 16 | cut -d, -f1-4,6- > "$d/one.csv"
 
-run $J list profiles --db "$T/a.db"
-check "no database yet: said, with a fix" '[ $status = 2 ] && grep -q "nothing has been measured" "$T/err" && grep -q "fix:" "$T/err" && [ ! -e "$T/a.db" ]'
-run $J import "$T/one.csv" --command "python3 train.py" --batch 16 --db "$T/a.db"
-check "import" '[ $status = 0 ] && grep -q "18 of 18 rows are new" "$T/out"'
-run $J import "$T/one.csv" --command "python3 train.py" --batch 16 --db "$T/a.db"
-check "a second time nothing is new" '[ $status = 0 ] && grep -q "^0 of 18 rows" "$T/out"'
-run $J export -f profile --db "$T/a.db"
-check "export gives back the file" '[ $status = 0 ] && cmp <(sort "$T/out") <(sort <(awk -F, -v OFS=, "NR > 1 { \$5 += 0; \$6 += 0 } 1" "$T/one.csv"))'
-check "with the header of a profile" '[ "$(head -n 1 "$T/out")" = cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w ]'
-run $J import "$T/one.csv" --command "python3 train.py" --batch 16 --db "$T/a.db" --json
-check "import --json" '[ $status = 0 ] && jq -e ".rows == 18 and .new == 0" "$T/out" > "$T/jq"'
-run $J import "$T/two.csv" --command infer --db "$T/a.db"
-run $J list profiles --json --db "$T/a.db"
-check "a profile for each minibatch size" '[ "$(jq length "$T/out")" = 3 ] && [ "$(jq "[.[].batch] | sort | tostring" "$T/out")" = "\"[16,16,32]\"" ]'
+run $J list profiles --db "$d/a.db"
+check "no database yet: said, with a fix" '[ $status = 2 ] && grep -q "nothing has been measured" "$d/err" && grep -q "fix:" "$d/err" && [ ! -e "$d/a.db" ]'
+run $J import "$d/one.csv" --command "python3 train.py" --batch 16 --db "$d/a.db"
+check "import" '[ $status = 0 ] && grep -q "18 of 18 rows are new" "$d/out"'
+run $J import "$d/one.csv" --command "python3 train.py" --batch 16 --db "$d/a.db"
+check "a second time nothing is new" '[ $status = 0 ] && grep -q "^0 of 18 rows" "$d/out"'
+run $J export -f profile --db "$d/a.db"
+check "export gives back the file" '[ $status = 0 ] && cmp <(sort "$d/out") <(sort <(awk -F, -v OFS=, "NR > 1 { \$5 += 0; \$6 += 0 } 1" "$d/one.csv"))'
+check "with the header of a profile" '[ "$(head -n 1 "$d/out")" = cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w ]'
+run $J import "$d/one.csv" --command "python3 train.py" --batch 16 --db "$d/a.db" --json
+check "import --json" '[ $status = 0 ] && jq -e ".rows == 18 and .new == 0" "$d/out" > "$d/jq"'
+run $J import "$d/two.csv" --command infer --db "$d/a.db"
+run $J list profiles --json --db "$d/a.db"
+check "a profile for each minibatch size" '[ "$(jq length "$d/out")" = 3 ] && [ "$(jq "[.[].batch] | sort | tostring" "$d/out")" = "\"[16,16,32]\"" ]'
 a=$(key '.command == "infer" and .batch == 16') b=$(key '.command == "infer" and .batch == 32')
-run $J export -f profile "${a:0:8}" "${b:0:8}" --db "$T/a.db" -o "$T/out.csv"
-check "several at once get their sizes as a column" '[ $status = 0 ] && [ "$(head -n 1 "$T/out.csv")" = cores,cpu_khz,gpu_hz,emc_hz,batch,time_ms,power_w ] && [ "$(wc -l < "$T/out.csv")" = 37 ]'
-run $J export -f profile --db "$T/a.db"
-check "which of several: usage, with a fix" '[ $status = 2 ] && grep -q "list profiles" "$T/err"'
-run $J import "$T/one.csv" --into "${a:0:8}" --db "$T/a.db"
-check "into a profile that is there" '[ $status = 0 ] && grep -q "^0 of 18" "$T/out"'
-run $J list profiles --db "$T/a.db"
-check "the table fits 80 columns" '[ $status = 0 ] && [ "$(wc -l < "$T/out")" = 4 ] && awk "length > 80 { exit 1 }" "$T/out"'
+run $J export -f profile "${a:0:8}" "${b:0:8}" --db "$d/a.db" -o "$d/out.csv"
+check "several at once get their sizes as a column" '[ $status = 0 ] && [ "$(head -n 1 "$d/out.csv")" = cores,cpu_khz,gpu_hz,emc_hz,batch,time_ms,power_w ] && [ "$(wc -l < "$d/out.csv")" = 37 ]'
+run $J export -f profile --db "$d/a.db"
+check "which of several: usage, with a fix" '[ $status = 2 ] && grep -q "list profiles" "$d/err"'
+run $J import "$d/one.csv" --into "${a:0:8}" --db "$d/a.db"
+check "into a profile that is there" '[ $status = 0 ] && grep -q "^0 of 18" "$d/out"'
+run $J list profiles --db "$d/a.db"
+check "the table fits 80 columns" '[ $status = 0 ] && [ "$(wc -l < "$d/out")" = 4 ] && awk "length > 80 { exit 1 }" "$d/out"'
 
 # Where it is: an option, the environment, the user's file, (the system's file).
-mkdir -p "$T/config/jetwatt"
-printf '# mine\nflux = 3\ndb = %s\n' "$T/user.db" > "$T/config/jetwatt/jetwatt.conf"
-run $J import "$T/one.csv"
-check "the user's file" '[ $status = 0 ] && [ -e "$T/user.db" ] && grep -q "line 2 is no setting" "$T/err"'
-JETWATT_DB=$T/env.db run $J import "$T/one.csv"
-check "the environment goes before it" '[ $status = 0 ] && [ -e "$T/env.db" ]'
-JETWATT_DB=$T/none.db run $J import "$T/one.csv" --db "$T/option.db"
-check "the option goes before the environment" '[ $status = 0 ] && [ -e "$T/option.db" ] && [ ! -e "$T/none.db" ]'
+mkdir -p "$d/config/jetwatt"
+printf '# mine\nflux = 3\ndb = %s\n' "$d/user.db" > "$d/config/jetwatt/jetwatt.conf"
+run $J import "$d/one.csv"
+check "the user's file" '[ $status = 0 ] && [ -e "$d/user.db" ] && grep -q "line 2 is no setting" "$d/err"'
+JETWATT_DB=$d/env.db run $J import "$d/one.csv"
+check "the environment goes before it" '[ $status = 0 ] && [ -e "$d/env.db" ]'
+JETWATT_DB=$d/none.db run $J import "$d/one.csv" --db "$d/option.db"
+check "the option goes before the environment" '[ $status = 0 ] && [ -e "$d/option.db" ] && [ ! -e "$d/none.db" ]'
 
-head -c 5000 /dev/urandom > "$T/bad.db"
-run $J list profiles --db "$T/bad.db"
-check "no database: said, and not touched" '[ $status = 1 ] && grep -q "not an SQLite database" "$T/err" && grep -q "fix:" "$T/err"'
-doctor() { JETWATT_DB=$1 run $J doctor --json; jq -r '.checks[] | select(.check == "profiles") | .level' "$T/out"; }
-check "doctor warns of it" '[ "$(doctor "$T/bad.db")" = warn ]'
-check "and is content with a sound one" '[ "$(doctor "$T/a.db")" = ok ] && [ "$(doctor "$T/none.db")" = ok ]'
-cut -d, -f1-4 "$T/one.csv" > "$T/modes.csv"
-run $J import "$T/modes.csv" --db "$T/a.db"
-check "a list of modes is no profile" '[ $status = 1 ] && grep -q "list of modes" "$T/err"'
-run $J import "$T/one.csv" --command "'; DROP TABLE measurement; --" --db "$T/a.db"
-run $J list profiles --db "$T/a.db"
-check "what runs may be called anything" '[ $status = 0 ] && grep -q "DROP TABLE" "$T/out"'
-for i in 1 2 3 4; do made $i > "$T/$i.csv"; $J import "$T/$i.csv" --db "$T/many.db" --command c > "$T/out$i" 2>&1 & done
+head -c 5000 /dev/urandom > "$d/bad.db"
+run $J list profiles --db "$d/bad.db"
+check "no database: said, and not touched" '[ $status = 1 ] && grep -q "not an SQLite database" "$d/err" && grep -q "fix:" "$d/err"'
+doctor() { JETWATT_DB=$1 run $J doctor --json; jq -r '.checks[] | select(.check == "profiles") | .level' "$d/out"; }
+check "doctor warns of it" '[ "$(doctor "$d/bad.db")" = warn ]'
+check "and is content with a sound one" '[ "$(doctor "$d/a.db")" = ok ] && [ "$(doctor "$d/none.db")" = ok ]'
+cut -d, -f1-4 "$d/one.csv" > "$d/modes.csv"
+run $J import "$d/modes.csv" --db "$d/a.db"
+check "a list of modes is no profile" '[ $status = 1 ] && grep -q "list of modes" "$d/err"'
+run $J import "$d/one.csv" --command "'; DROP TABLE measurement; --" --db "$d/a.db"
+run $J list profiles --db "$d/a.db"
+check "what runs may be called anything" '[ $status = 0 ] && grep -q "DROP TABLE" "$d/out"'
+for i in 1 2 3 4; do made $i > "$d/$i.csv"; $J import "$d/$i.csv" --db "$d/many.db" --command c > "$d/out$i" 2>&1 & done
 wait
-run $J list profiles --json --db "$T/many.db"
-check "four that write at once" '[ "$(jq "map(.rows) | add" "$T/out")" = 72 ] && [ "$(jq length "$T/out")" = 4 ]'
+run $J list profiles --json --db "$d/many.db"
+check "four that write at once" '[ "$(jq "map(.rows) | add" "$d/out")" = 72 ] && [ "$(jq length "$d/out")" = 4 ]'
 exit $failed

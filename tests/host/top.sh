@@ -4,21 +4,9 @@
 # top on a terminal of its own, from a trace: what is on the screen, at several
 # sizes, with and without colour; and where there is no terminal.
 cd "$(dirname "$0")/../.." || exit 1
-d=build/check-top n=0 failed=0
+d=build/check-top
 rm -rf $d
-mkdir -p $d
-
-check()	# TEXT COMMAND
-{
-	n=$((n + 1))
-	if eval "$2"; then
-		echo "ok $n $1"
-	else
-		echo "not ok $n $1"
-		sed 's/^/# /' $d/out
-		failed=1
-	fi
-}
+. tests/host/check.inc
 
 # screen SIZE STEPS OPTION...
 screen()

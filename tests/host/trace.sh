@@ -4,24 +4,10 @@
 # What reads traces, on traces whose truth is known: no board, no module, no
 # privilege.
 cd "$(dirname "$0")/../.." || exit 1
-d=build/check-trace n=0 failed=0
+d=build/check-trace
 rm -rf $d
-mkdir -p $d
+. tests/host/check.inc
 
-check()	# TEXT COMMAND
-{
-	n=$((n + 1))
-	if eval "$2"; then
-		echo "ok $n $1"
-	else
-		echo "not ok $n $1"
-		tail -n 5 $d/out $d/err | sed 's/^/# /'
-		failed=1
-	fi
-}
-
-# run COMMAND...: its output to $d/out and $d/err, its status to $status
-run() { "$@" > $d/out 2> $d/err; status=$?; }
 says() { grep -q -- "$1" $d/err; }
 # within A B PERCENT
 within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; exit !(d * d <= p * p / 1e4) }'; }
