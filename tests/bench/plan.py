@@ -16,6 +16,7 @@ import csv
 import glob
 import json
 import os
+import random
 import subprocess
 import sys
 
@@ -50,12 +51,14 @@ def row(what, target, figure, ok, command):
     print("%-4s %s: %s (%s)" % ("ok" if ok else "SHORT", what, figure, target), flush=True)
 
 
-def run(*args):
-    """The result, the command, and how many seconds of CPU it took."""
+def run(*args, none=None):
+    """The result, the command, and how many seconds of CPU it took. @none: of what nothing meets."""
     command = ["build/jetwatt", "eval", *args, "--json"]
     begun = os.times()
     out = subprocess.run(command, capture_output=True, text=True)
     ended = os.times()
+    if out.returncode == 3 and none:
+        return none, " ".join(command), 0
     if out.returncode:
         sys.exit("%s: %s" % (" ".join(command), out.stderr))
     cpu = sum(ended[2:4]) - sum(begun[2:4])
@@ -141,6 +144,32 @@ def main():
                 ">= 97, 0", "%.1f, %d" % (r["solved_pct"], r["violations"]),
                 r["solved_pct"] >= 97 and not r["violations"], c)
             slowest, steps = max(slowest, cpu), max(steps, r["compute_max_ms"])
+    # An hour of arrivals that wander between 30 and 120 a second, changing every minute.
+    rng, hz = random.Random(opt.s), 60.0
+    with open("build/bench/arrivals", "w") as out:
+        for _ in range(60):
+            hz = min(120.0, max(30.0, hz * rng.uniform(0.75, 1 / 0.75)))
+            out.write("60 %.1f\n" % hz)
+    pairs = [(["--train", cut[f], "--infer", g], "%s beside %s" % (name(f), name(g)))
+             for f in train for g in infer]
+    pairs += [(["--infer", f, "--infer", g], "%s and %s, two inferences" % (name(f), name(g)))
+              for i, f in enumerate(infer) for g in infer[i + 1:]]
+    for args, what in pairs:
+        inside = feasible = missed = asked = 0
+        for watts in ("20", "30", "40"):
+            r, c, cpu = run("schedule", *args, "--trace", "build/bench/arrivals", "--budgets", watts,
+                            "--latency", "1000", "--modes", "15", *seed, none={"feasible": 0})
+            if not r["feasible"]:
+                continue
+            inside += r["inside"]
+            feasible += r["feasible"]
+            missed += r["slo_missed_pct"] / 100 * r["requests"]
+            asked += r["requests"]
+            slowest, steps = max(slowest, cpu), max(steps, r["compute_max_ms"])
+        row("auto, %s, changing arrivals: windows inside the limits %%, requests too late %%" % what,
+            ">= 97", "%.1f of %d, %.2f" % (100 * inside / max(feasible, 1), feasible,
+                                           100 * missed / max(asked, 1)),
+            feasible and inside >= 0.97 * feasible, c)
     for what, args in (("training", ["search", "--corpus", cut[train[0]]]),
                        ("inference", ["search", "--infer", infer[0]]),
                        ("both", ["schedule", "--train", cut[train[0]], "--infer", infer[0]])):

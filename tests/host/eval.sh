@@ -44,7 +44,7 @@ optimize="build/jetwatt eval optimize --repeats 2 --samples 12 --seed 3 --budget
 search="build/jetwatt eval search --budgets 14:26:4 --modes 12 --json"
 schedule="build/jetwatt eval schedule --queries 12 --seed 3 --json"
 
-echo 1..25
+echo 1..31
 twice "predict is the same from the same seed" $predict --corpus $d/one.csv --json
 keys='corpus coverage95_pct fit_ms method power_mape_pct predict_ms references repeats samples sampling seed time_mape_pct'
 [ "$(jq -r 'keys | join(" ")' $d/a)" = "$keys" ]
@@ -92,4 +92,22 @@ for strategy in gmd als; do
 done
 refused "one workload too few" 'two workloads' $schedule --train $d/one.csv
 refused "a training file as inference" 'several batch sizes' $search --corpus $d/served.csv
+
+# Arrivals that change: twice up, once back, and a line that changes nothing.
+printf '# made up\n60 20\n60 40\n60,40.1\n\n60 80\n60 20\n' > $d/trace
+follow="build/jetwatt eval schedule --train $d/one.csv --infer $d/served.csv --latency 2000"
+$follow --budgets 24 --trace $d/trace --json > $d/out 2> $d/err &&
+	jq -e '.windows == 5 and .seconds == 300 and .replans == 4 and .requests == 12006
+		and .inside == .feasible and .inside_pct == 100 and .slo_missed_pct >= 0 and .slo_missed_pct < 100
+		and .energy_j > 300 * 5 and .energy_j < 300 * 24 and .idle_s >= 0 and .idle_s < 300' $d/out > /dev/null
+result "a plan follows arrivals that change" $?
+printf '60 40\n600 40\n' > $d/steady
+$follow --budgets 24 --trace $d/steady --json > $d/out 2> $d/err &&
+	jq -e '.replans == 1 and .slo_missed_pct == 0' $d/out > /dev/null
+result "and stays where they do not" $?
+printf '60 40\n60 forty\n' > $d/bad
+refused "a trace that is none" 'line 2' $follow --budgets 24 --trace $d/bad
+refused "a trace of negative time" 'line 1' $follow --budgets 24 --trace <(echo -1 40)
+refused "no trace" 'No such file' $follow --budgets 24 --trace $d/none
+refused "a trace and a range of budgets" 'one budget' $follow --trace $d/trace
 exit $failed

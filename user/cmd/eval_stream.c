@@ -12,7 +12,7 @@
 void openblas_set_num_threads(int n);
 
 enum { CORPUS = JETWATT_ARGS_LONG, TRAIN, INFER, REFERENCE, STRATEGY, MODES, BUDGETS, LATENCY,
-       ARRIVAL, QUERIES, REPEATS, SEED, REUSE, JSON };
+       ARRIVAL, QUERIES, REPEATS, SEED, REUSE, JSON, TRACE };
 
 #define COMMON								\
 	{ "reference", REFERENCE, "FILE.csv", 0,			\
@@ -43,6 +43,7 @@ static const struct argp_option schedule_options[] = {
 	COMMON,
 	{ "latency", LATENCY, "LO:HI:STEP", 0, "Limits of latency in ms; default: 500:2000:100", 0 },
 	{ "arrival", ARRIVAL, "LO:HI:STEP", 0, "Requests per second; default: 30:120:10", 0 },
+	{ "trace", TRACE, "FILE", 0, "Instead: arrivals that change, lines of SECONDS REQUESTS_PER_S", 0 },
 	{ 0 }
 };
 
@@ -116,6 +117,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case REUSE:
 		s->reuse = 1;
 		break;
+	case TRACE:
+		s->trace = arg;
+		break;
 	case JSON:
 		s->json = 1;
 		break;
@@ -137,7 +141,7 @@ static int evaluate(struct jetwatt_stream *s)
 		s->modes = s->strategy->modes;
 	code = jetwatt_stream_load(s);
 	if (!code)
-		code = jetwatt_stream_run(s);
+		code = s->trace ? jetwatt_stream_follow(s) : jetwatt_stream_run(s);
 	jetwatt_stream_free(s);
 	return code;
 }
@@ -172,6 +176,9 @@ int jetwatt_eval_schedule(int argc, char **argv)
 	if (!!s.train + s.infers != 2)
 		return usage("--train FILE.csv --infer FILE.csv, or --infer twice",
 			     "two workloads are needed%s", "");
+	if (s.trace && (s.budget.hi > s.budget.lo || s.latency.hi > s.latency.lo))
+		return usage("--budgets 30 --latency 1000, one number each",
+			     "with --trace there is one budget and one limit of latency%s", "");
 	s.kind = s.train ? JETWATT_SLICE_BESIDE : JETWATT_SLICE_PAIR;
 	return evaluate(&s);
 }

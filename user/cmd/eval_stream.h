@@ -64,6 +64,35 @@ int jetwatt_eval_schedule(int argc, char **argv);
 int jetwatt_stream_load(struct jetwatt_stream *s);
 void jetwatt_stream_free(struct jetwatt_stream *s);
 
+/**
+ * struct jetwatt_stream_verdict - on one query
+ * @feasible: some plan is within the limits; @solved: so is one that was found;
+ *	@violated: the answer is not
+ * @excess: of time or latency over the optimum, @clean: over that of rows that are
+ *	not dirty; in percent, NAN: none
+ * @ratio: of throughput to the optimum's, NAN: there is none to be had
+ * @modes, @measured: for this query; @ms: of computing, @longest: at once;
+ *	@exhaust_ms: of looking at every plan there is
+ * @plan: the answer
+ */
+struct jetwatt_stream_verdict {
+	int feasible, solved, violated;
+	double excess, clean, ratio, ms, longest, exhaust_ms;
+	size_t modes, measured;
+	struct jetwatt_slice_plan plan;
+};
+
+/* One query: measure as the strategy has it, answer, judge. Return: 0, negative errno. */
+int jetwatt_stream_ask(const struct jetwatt_stream *s, struct jetwatt_known *k, void *state,
+		       const struct jetwatt_slice_query *q, struct jetwatt_stream_verdict *v);
+
+/* The best plan of all. @clean: by rows that are not dirty. Return: 1, 0: none. */
+int jetwatt_stream_best(const struct jetwatt_stream *s, int clean,
+			const struct jetwatt_slice_query *q, struct jetwatt_slice_plan *plan);
+
+/* The same for arrivals that change, from @trace (eval_stream_trace.c). */
+int jetwatt_stream_follow(const struct jetwatt_stream *s);
+
 /* Ask, judge, print. Return: 0, or an exit code after saying why. */
 int jetwatt_stream_run(const struct jetwatt_stream *s);
 

@@ -19,22 +19,6 @@
 /* A stream has settled after so many queries. */
 #define SETTLED	4
 
-/**
- * struct verdict - on one query
- * @feasible: some plan is within the limits; @solved: so is one that was found;
- *	@violated: the answer is not
- * @excess: of time or latency over the optimum, @clean: over that of rows that are
- *	not dirty; in percent, NAN: none
- * @ratio: of throughput to the optimum's, NAN: there is none to be had
- * @modes, @measured: for this query; @ms: of computing, @longest: at once;
- *	@exhaust_ms: of looking at every plan there is
- */
-struct verdict {
-	int feasible, solved, violated;
-	double excess, clean, ratio, ms, longest, exhaust_ms;
-	size_t modes, measured;
-};
-
 static size_t steps(const struct jetwatt_stream_range *r)
 {
 	return (r->hi - r->lo) / r->step + 1 + 1e-9;
@@ -61,8 +45,8 @@ static size_t sweep(const struct jetwatt_stream *s)
 	return steps(&s->budget) * steps(&s->latency) * steps(&s->arrival);
 }
 
-static int best(const struct jetwatt_stream *s, int clean, const struct jetwatt_slice_query *q,
-		struct jetwatt_slice_plan *plan)
+int jetwatt_stream_best(const struct jetwatt_stream *s, int clean,
+			const struct jetwatt_slice_query *q, struct jetwatt_slice_plan *plan)
 {
 	struct jetwatt_slice_work work[JETWATT_KNOWN_WORKS];
 
@@ -81,7 +65,7 @@ static double goal(const struct jetwatt_stream *s, const struct jetwatt_slice_pl
 
 static void judge(const struct jetwatt_stream *s, const struct jetwatt_known *k,
 		  const struct jetwatt_slice_query *q, const struct jetwatt_slice_plan *optimum,
-		  struct verdict *v)
+		  struct jetwatt_stream_verdict *v)
 {
 	struct jetwatt_slice_plan got, clean;
 
@@ -90,24 +74,25 @@ static void judge(const struct jetwatt_stream *s, const struct jetwatt_known *k,
 	v->solved = jetwatt_known_answer(k, q, &got);
 	if (!v->solved)
 		return;
+	v->plan = got;
 	for (size_t w = 0; w < k->works; w++)
 		v->violated |= s->work[w].power_w[got.size[w] * s->n + got.mode] > q->power_w;
 	v->violated |= s->kind != JETWATT_SLICE_TRAIN && got.latency_ms > q->latency_ms;
 	v->excess = 100 * fmax(goal(s, &got) / goal(s, optimum) - 1, 0);
-	if (best(s, 1, q, &clean))
+	if (jetwatt_stream_best(s, 1, q, &clean))
 		v->clean = 100 * fmax(goal(s, &got) / goal(s, &clean) - 1, 0);
 	if (optimum->throughput_hz > 0)
 		v->ratio = got.throughput_hz / optimum->throughput_hz;
 }
 
-static int ask(const struct jetwatt_stream *s, struct jetwatt_known *k, void *state,
-	       const struct jetwatt_slice_query *q, struct verdict *v)
+int jetwatt_stream_ask(const struct jetwatt_stream *s, struct jetwatt_known *k, void *state,
+		       const struct jetwatt_slice_query *q, struct jetwatt_stream_verdict *v)
 {
 	struct jetwatt_slice_plan optimum;
 	double begun = jetwatt_eval_now_ms();
 	int err = 0;
 
-	*v = (struct verdict){ .feasible = best(s, 0, q, &optimum) };
+	*v = (struct jetwatt_stream_verdict){ .feasible = jetwatt_stream_best(s, 0, q, &optimum) };
 	v->exhaust_ms = jetwatt_eval_now_ms() - begun;
 	/* What nothing meets is no question. */
 	if (!v->feasible)
@@ -149,7 +134,7 @@ static void draw(const struct jetwatt_stream *s, size_t r, size_t *at, size_t n)
 		jetwatt_random_draw(&rng, at, n, n);
 }
 
-static int once(const struct jetwatt_stream *s, size_t r, size_t n, struct verdict *v,
+static int once(const struct jetwatt_stream *s, size_t r, size_t n, struct jetwatt_stream_verdict *v,
 		size_t *profiled)
 {
 	const uint32_t *size[] = { s->work[0].size, s->work[1].size };
@@ -181,7 +166,7 @@ static int once(const struct jetwatt_stream *s, size_t r, size_t n, struct verdi
 		}
 		jetwatt_known_query(&k, !keep);
 		if (!err)
-			err = ask(s, &k, state, &q, &v[i]);
+			err = jetwatt_stream_ask(s, &k, state, &q, &v[i]);
 	}
 	if (s->args.progress && !s->args.lines)
 		fprintf(stderr, "\r\033[K");
@@ -211,7 +196,7 @@ struct figures {
 };
 
 /* @which: the offset of a figure; those that are NAN are left out. */
-static size_t gather(struct figures *f, const struct verdict *v, size_t n, size_t which)
+static size_t gather(struct figures *f, const struct jetwatt_stream_verdict *v, size_t n, size_t which)
 {
 	size_t k = 0;
 
@@ -233,7 +218,7 @@ static double mean(const double *v, size_t n)
 	return n ? sum / n : NAN;
 }
 
-static void count(struct figures *f, const struct verdict *v, size_t n)
+static void count(struct figures *f, const struct jetwatt_stream_verdict *v, size_t n)
 {
 	f->queries = n;
 	for (size_t i = 0; i < n; i++) {
@@ -253,7 +238,7 @@ static void count(struct figures *f, const struct verdict *v, size_t n)
 }
 
 static void spread(struct jetwatt_json *j, const char *key, struct figures *f,
-		   const struct verdict *v, size_t n, size_t which, int p90)
+		   const struct jetwatt_stream_verdict *v, size_t n, size_t which, int p90)
 {
 	size_t k = gather(f, v, n, which);
 
@@ -270,15 +255,15 @@ static double ms_a_mode(const struct figures *f)
 	return f->modes > 0 ? f->ms / f->modes : f->feasible ? f->ms / f->feasible : NAN;
 }
 
-static void json(struct jetwatt_json *j, const struct jetwatt_stream *s, const struct verdict *v,
+static void json(struct jetwatt_json *j, const struct jetwatt_stream *s, const struct jetwatt_stream_verdict *v,
 		 size_t n, double *room)
 {
 	struct figures f = { .v = room };
 
 	count(&f, v, n);
 	if (s->kind != JETWATT_SLICE_BESIDE) {
-		spread(j, "excess_pct", &f, v, n, offsetof(struct verdict, excess), 1);
-		spread(j, "excess_clean_pct", &f, v, n, offsetof(struct verdict, clean), 0);
+		spread(j, "excess_pct", &f, v, n, offsetof(struct jetwatt_stream_verdict, excess), 1);
+		spread(j, "excess_clean_pct", &f, v, n, offsetof(struct jetwatt_stream_verdict, clean), 0);
 	}
 	jetwatt_json_uint(j, "queries", f.queries);
 	jetwatt_json_uint(j, "feasible", f.feasible);
@@ -286,9 +271,9 @@ static void json(struct jetwatt_json *j, const struct jetwatt_stream *s, const s
 	jetwatt_json_uint(j, "unsolved", f.feasible - f.solved);
 	jetwatt_json_uint(j, "violations", f.violations);
 	if (s->kind == JETWATT_SLICE_INFER || s->kind == JETWATT_SLICE_PAIR)
-		spread(j, "latency_excess_pct", &f, v, n, offsetof(struct verdict, excess), 0);
+		spread(j, "latency_excess_pct", &f, v, n, offsetof(struct jetwatt_stream_verdict, excess), 0);
 	if (s->kind == JETWATT_SLICE_BESIDE)
-		spread(j, "throughput_ratio", &f, v, n, offsetof(struct verdict, ratio), 0);
+		spread(j, "throughput_ratio", &f, v, n, offsetof(struct jetwatt_stream_verdict, ratio), 0);
 	jetwatt_json_object(j, "modes_profiled");
 	jetwatt_json_real(j, "mean", f.feasible ? f.modes / f.feasible : NAN, 5);
 	jetwatt_json_uint(j, "max", f.most_modes);
@@ -299,8 +284,8 @@ static void json(struct jetwatt_json *j, const struct jetwatt_stream *s, const s
 	jetwatt_json_real(j, "exhaust_ms", f.exhaust_ms, 4);
 }
 
-static void print_json(const struct jetwatt_stream *s, const struct verdict *v,
-		       const struct verdict *late, size_t n, size_t lates, double profiled,
+static void print_json(const struct jetwatt_stream *s, const struct jetwatt_stream_verdict *v,
+		       const struct jetwatt_stream_verdict *late, size_t n, size_t lates, double profiled,
 		       double *room)
 {
 	struct jetwatt_json j;
@@ -329,7 +314,7 @@ static void print_json(const struct jetwatt_stream *s, const struct verdict *v,
 	jetwatt_json_end(&j);
 }
 
-static void text(const struct jetwatt_stream *s, const char *title, const struct verdict *v,
+static void text(const struct jetwatt_stream *s, const char *title, const struct jetwatt_stream_verdict *v,
 		 size_t n, double *room)
 {
 	struct figures f = { .v = room };
@@ -341,11 +326,11 @@ static void text(const struct jetwatt_stream *s, const char *title, const struct
 	printf("solved %.1f %%, beyond a limit %zu\n",
 	       f.feasible ? 100.0 * f.solved / f.feasible : NAN, f.violations);
 	if (s->kind == JETWATT_SLICE_BESIDE) {
-		k = gather(&f, v, n, offsetof(struct verdict, ratio));
+		k = gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, ratio));
 		printf("throughput of the optimum's    median %6.3f, mean %6.3f\n",
 		       jetwatt_eval_quantile(f.v, k, 0.5), mean(f.v, k));
 	} else {
-		k = gather(&f, v, n, offsetof(struct verdict, excess));
+		k = gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, excess));
 		printf("%s than the optimum        median %6.2f %%, mean %6.2f %%\n",
 		       s->kind == JETWATT_SLICE_TRAIN ? "slower" : "later ",
 		       jetwatt_eval_quantile(f.v, k, 0.5), mean(f.v, k));
@@ -365,7 +350,7 @@ static int failed(const struct jetwatt_stream *s, int err)
 int jetwatt_stream_run(const struct jetwatt_stream *s)
 {
 	size_t all = sweep(s), n, lates = 0, profiled = 0, feasible = 0;
-	struct verdict *v, *late;
+	struct jetwatt_stream_verdict *v, *late;
 	double *room;
 	int err = 0, code = 0;
 
