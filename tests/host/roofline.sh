@@ -4,26 +4,18 @@
 # roofline: what it says of a small network, and what it does with files that are
 # none, or damaged, or huge.
 cd "$(dirname "$0")/../.." || exit 1
-dir=build/check-roofline n=0 failed=0
-mkdir -p $dir
-
-check()	# TEXT STATUS
-{
-	n=$((n + 1))
-	if [ "$2" = 0 ]; then echo "ok $n $1"; else echo "not ok $n $1"; failed=1; fi
-}
+d=build/check-roofline
+. tests/host/check.inc
 
 refused()	# TEXT STATUS WHY ARGUMENT...
 {
-	local status
-	build/jetwatt roofline "${@:4}" > $dir/out 2> $dir/err
-	status=$?
-	[ $status = "$2" ] && [ ! -s $dir/out ] && grep -q "$3" $dir/err
-	check "$1" $?
+	run build/jetwatt roofline "${@:4}"
+	[ $status = "$2" ] && [ ! -s $d/out ] && grep -q "$3" $d/err
+	result "$1" $?
 }
 
 # A fully connected layer of 1000 x 400 with an open minibatch, and what no one knows.
-python3 - $dir/net.onnx << 'END'
+python3 - $d/net.onnx << 'END'
 import sys
 
 
@@ -59,40 +51,40 @@ open(sys.argv[1], "wb").write(field(1, 8) + field(7, graph))
 END
 
 echo 1..14
-build/jetwatt roofline --json $dir/net.onnx > $dir/one.json
+build/jetwatt roofline --json $d/net.onnx > $d/one.json
 jq -e '.batch == 1 and .flop == 2 * 400000 + 400 and .bytes == 4 * (400000 + 1000 + 3 * 400 + 400)
 	and .param_bytes == 1600000 and (.layers | map(.op)) == ["MatMul", "Swirl", "Relu"]
-	and .layers[1].doubt == "unknown_op" and .layers[0].size == [1, 400]' $dir/one.json > /dev/null
-check "operations and bytes are those worked out by hand" $?
-jq -e '.open_axes == [{"input": "x", "axis": 0, "name": "n", "taken": 1, "given": false}]' $dir/one.json > /dev/null
-check "an open size is named" $?
-build/jetwatt roofline --json --batch 8 $dir/net.onnx | jq -e --slurpfile one $dir/one.json \
+	and .layers[1].doubt == "unknown_op" and .layers[0].size == [1, 400]' $d/one.json > /dev/null
+result "operations and bytes are those worked out by hand" $?
+jq -e '.open_axes == [{"input": "x", "axis": 0, "name": "n", "taken": 1, "given": false}]' $d/one.json > /dev/null
+result "an open size is named" $?
+build/jetwatt roofline --json --batch 8 $d/net.onnx | jq -e --slurpfile one $d/one.json \
 	'.batch == 8 and .flop == 8 * $one[0].flop and .bytes - 1600000 == 8 * ($one[0].bytes - 1600000)' > /dev/null
-check "a minibatch of eight takes eight times as much, but for the weights" $?
-build/jetwatt roofline --json --train $dir/net.onnx | jq -e --slurpfile one $dir/one.json \
+result "a minibatch of eight takes eight times as much, but for the weights" $?
+build/jetwatt roofline --json --train $d/net.onnx | jq -e --slurpfile one $d/one.json \
 	'.flop == 3 * $one[0].flop and .bytes == 3 * $one[0].bytes' > /dev/null
-check "training takes three times as much" $?
-build/jetwatt roofline --layers $dir/net.onnx > $dir/out &&
-	grep -q '^Swirl' $dir/out && grep -q '^\* Swirl (1) is not known' $dir/out &&
-	grep -q '^\* 1 weights are in other files' $dir/out && grep -q 'x.0=N' $dir/out
-check "what is not known is said" $?
+result "training takes three times as much" $?
+build/jetwatt roofline --layers $d/net.onnx > $d/out &&
+	grep -q '^Swirl' $d/out && grep -q '^\* Swirl (1) is not known' $d/out &&
+	grep -q '^\* 1 weights are in other files' $d/out && grep -q 'x.0=N' $d/out
+result "what is not known is said" $?
 refused "no file" 2 'no network'
-refused "a file that is not there" 1 'No such file' $dir/none.onnx
-refused "a directory" 1 'directory' $dir
-refused "a size that is none" 2 'cannot use' --dim side $dir/net.onnx
-head -c 100 $dir/net.onnx > $dir/cut.onnx
-refused "a file that ends too early" 1 'ends in the middle' $dir/cut.onnx
+refused "a file that is not there" 1 'No such file' $d/none.onnx
+refused "a directory" 1 'directory' $d
+refused "a size that is none" 2 'cannot use' --dim side $d/net.onnx
+head -c 100 $d/net.onnx > $d/cut.onnx
+refused "a file that ends too early" 1 'ends in the middle' $d/cut.onnx
 refused "a file of another kind" 1 'no ONNX file' build/jetwatt
 
 # Memory is limited to what the program itself needs and some 100 MB more.
-limited() { (ulimit -v 700000; timeout 60 build/jetwatt roofline "$@") > $dir/out 2> $dir/err; }
-cp $dir/net.onnx $dir/huge.onnx
-truncate -s 4G $dir/huge.onnx
-limited $dir/huge.onnx
-[ $? = 1 ] && grep -q 'no ONNX file' $dir/err
-check "four gigabytes, most of them nothing" $?
+limited() { (ulimit -v 700000; timeout 60 build/jetwatt roofline "$@") > $d/out 2> $d/err; }
+cp $d/net.onnx $d/huge.onnx
+truncate -s 4G $d/huge.onnx
+limited $d/huge.onnx
+[ $? = 1 ] && grep -q 'no ONNX file' $d/err
+result "four gigabytes, most of them nothing" $?
 # A weight of four gigabytes less a few bytes is skipped, not read.
-python3 - $dir/huge.onnx << 'END'
+python3 - $d/huge.onnx << 'END'
 import os
 import sys
 
@@ -115,11 +107,11 @@ with open(sys.argv[1], "wb") as f:
     f.write(head)
     os.ftruncate(f.fileno(), len(head) + size)
 END
-limited --json $dir/huge.onnx && [ "$(jq .param_bytes $dir/out)" = 4294967296 ]
-check "a weight of four gigabytes is skipped" $?
-python3 -c 'import sys; sys.stdout.buffer.write(b"\x08\x01" * 140000000)' > $dir/small.onnx
-limited $dir/small.onnx
-[ $? = 1 ] && grep -q 'larger or deeper' $dir/err
-check "a hundred and forty million small fields end at a limit" $?
-rm -f $dir/huge.onnx $dir/small.onnx
+limited --json $d/huge.onnx && [ "$(jq .param_bytes $d/out)" = 4294967296 ]
+result "a weight of four gigabytes is skipped" $?
+python3 -c 'import sys; sys.stdout.buffer.write(b"\x08\x01" * 140000000)' > $d/small.onnx
+limited $d/small.onnx
+[ $? = 1 ] && grep -q 'larger or deeper' $d/err
+result "a hundred and forty million small fields end at a limit" $?
+rm -f $d/huge.onnx $d/small.onnx
 exit $failed
