@@ -59,6 +59,7 @@ struct walk {
 	double score;
 	double speed_gap[2], speed_wait;	/* logarithms; of the first gap and of others */
 	double odd_gap[2], odd_wait;		/* by how much the last ones were off; NAN: not */
+	double old_gap[2], old_wait;		/* speeds before the last new ones */
 	uint8_t odd;				/* JETWATT_ODD_... of the last wait */
 };
 
@@ -94,20 +95,33 @@ static double fit(double off, double sd, double norm)
 	return -0.5 * off * off / (sd * sd) - norm;
 }
 
-/* Does @value fit @mean at this speed, or is it odd, or a new speed? */
-static double compare(double value, double mean, double sd, double norm, double odd, double *speed,
-		      double *last, uint8_t *which, uint8_t flag)
-{
-	double off = value - mean - *speed, as = fit(off, sd, norm), other = odd + ANYWHERE;
+/* What a value should be like. */
+struct expected {
+	double mean, sd, norm;
+};
 
-	if (as >= other) {
+/* Does @value fit at this speed, or is it odd, or a new speed? */
+static double compare(double value, struct expected e, double odd, double *speed, double *last,
+		      double *old, uint8_t *which, uint8_t flag)
+{
+	double off = value - e.mean - *speed, as = fit(off, e.sd, e.norm), other = odd + ANYWHERE;
+	double was = value - e.mean - *old;
+
+	if (as >= other && fabs(off) < SURE * e.sd) {
 		*speed += GAIN * off;
 		*last = NAN;
-		*which |= fabs(off) < SURE * sd ? 0 : flag;
 		return as;
 	}
+	other = fmax(other, as);
 	*which |= flag;
-	if (fabs(off - *last) < 2 * sd + 0.2) {
+	if (fabs(was) < SURE * e.sd) {
+		/* Two outliers were alike by chance. */
+		*speed = *old;
+		*last = NAN;
+		return fmax(other, SAME_AGAIN + fit(was, e.sd, e.norm));
+	}
+	if (fabs(off - *last) < 2 * e.sd + 0.2) {
+		*old = *speed;
 		*speed += off;
 		*last = NAN;
 		return fmax(other, SAME_AGAIN + ANYWHERE);
@@ -122,19 +136,21 @@ static double emit(const struct decoder *d, const struct jetwatt_place *p, int i
 		   const double *gap, double gap_sd)
 {
 	const struct jetwatt_beat *b = &d->b[d->at];
-	double s = 0, speed, last, apart;
+	double s = 0, speed, last, old = NAN, apart;
 
 	w->odd = 0;
 	if (gap) {
 		/* The speed is in it already. */
 		speed = 0;
 		last = NAN;
-		s += compare(b->gap, *gap, gap_sd, norm_of(gap_sd), ODD, &speed, &last, &w->odd, JETWATT_ODD_GAP);
+		s += compare(b->gap, (struct expected){ *gap, gap_sd, norm_of(gap_sd) }, ODD, &speed,
+			     &last, &old, &w->odd, JETWATT_ODD_GAP);
 	} else if (d->at) {
 		bool stall = !inner && b->gap > p->gap + w->speed_gap[0];
 
-		s += compare(b->gap, p->gap, p->gap_sd, p->gap_norm, stall ? d->stall : ODD,
-			     &w->speed_gap[inner], &w->odd_gap[inner], &w->odd, JETWATT_ODD_GAP);
+		s += compare(b->gap, (struct expected){ p->gap, p->gap_sd, p->gap_norm },
+			     stall ? d->stall : ODD, &w->speed_gap[inner], &w->odd_gap[inner],
+			     &w->old_gap[inner], &w->odd, JETWATT_ODD_GAP);
 		/* One stall is no sign of another. */
 		if (stall)
 			w->odd_gap[0] = NAN;
@@ -142,8 +158,8 @@ static double emit(const struct decoder *d, const struct jetwatt_place *p, int i
 	/* A loader's speed is not that of launches, but not far from it. */
 	apart = (w->speed_gap[0] - w->speed_gap[1]) / APART;
 	s -= 0.5 * apart * apart;
-	s += compare(b->wait, p->wait, p->wait_sd, p->wait_norm, ODD, &w->speed_wait, &w->odd_wait,
-		     &w->odd, JETWATT_ODD_WAIT);
+	s += compare(b->wait, (struct expected){ p->wait, p->wait_sd, p->wait_norm }, ODD,
+		     &w->speed_wait, &w->odd_wait, &w->old_wait, &w->odd, JETWATT_ODD_WAIT);
 	if (p->who && p->who != b->who) {
 		s += WRONG_CALLER;
 		w->odd |= JETWATT_ODD_WAIT;
@@ -249,6 +265,7 @@ static void go_anew(struct decoder *d, const struct jetwatt_cycle *c, int base, 
 	w.speed_gap[0] = w.speed_gap[1] = b->gap - at->gap;
 	w.speed_wait = b->wait - at->wait;
 	w.odd_gap[0] = w.odd_gap[1] = w.odd_wait = NAN;
+	w.old_gap[0] = w.old_gap[1] = w.old_wait = NAN;
 	w.odd = JETWATT_ODD_GAP | JETWATT_ODD_WAIT;
 	offer(d, base + p, from, 0, &w);
 }
@@ -331,14 +348,16 @@ static void begin(struct decoder *d)
 		const struct jetwatt_place *p = &d->m.train.place[i];
 		struct walk w = { .score = p->who && p->who != b->who ? WRONG_CALLER : 0,
 				  .speed_wait = b->wait - p->wait, .odd_wait = NAN,
-				  .odd_gap = { INFINITY, NAN } };
+				  .odd_gap = { INFINITY, NAN }, .old_gap = { NAN, NAN },
+				  .old_wait = NAN };
 
 		/* The first gap is not known, the next one tells. */
 		offer(d, i, i, 0, &w);
 	}
 	for (int i = 0; i < d->m.eval.k; i++) {
 		struct walk w = { .score = TO_EVAL, .speed_wait = b->wait - d->m.eval.place[i].wait,
-				  .odd_gap = { INFINITY, NAN }, .odd_wait = NAN };
+				  .odd_gap = { INFINITY, NAN }, .odd_wait = NAN,
+				  .old_gap = { NAN, NAN }, .old_wait = NAN };
 
 		offer(d, EVAL_AT + i, EVAL_AT + i, 0, &w);
 	}

@@ -23,6 +23,7 @@
 #define SCORE_MIN	1.5
 #define SCORE_MIN_PARTS	1.0	/* ... that is made of several minibatches, whose order is not in it */
 #define ODD_MAX		0.06
+#define MATTERS		0.02	/* of its cycle; a shorter gap may be anything */
 #define NONE_MAX	0.3
 #define BROKEN_MAX	0.005
 #define ORDER		1.2	/* of the score, that minibatches come in an order is worth */
@@ -125,7 +126,7 @@ static int outside(struct jetwatt_beat *b, size_t n, struct jetwatt_beat *some)
 	for (size_t i = 0; i < n; i++)
 		if (b[i].other)
 			some[count++] = b[i];
-	rc = jetwatt_rhythm_guess(some, count, &r);
+	rc = jetwatt_rhythm_guess(some, count, JETWATT_RHYTHM_BY_ANY, &r);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < n; i++) {
@@ -285,12 +286,50 @@ static bool explains(const struct jetwatt_beat *b, size_t n, int k, double score
 
 		none += b[i].place == JETWATT_PLACE_NONE;
 		if (!b[i].other && !b[i].missing && !(b[i].place & JETWATT_PLACE_EXTRA))
-			odd += b[i].odd & JETWATT_ODD_WAIT || (b[i].odd && b[i].place);
+			odd += b[i].odd & JETWATT_ODD_WAIT ||
+			       (b[i].odd && b[i].place && b[i].gap_ns > MATTERS * b[i].cycle_ns);
 		broken += !b[i - 1].other && !end && !b[i].missing &&
 			  (b[i].other || b[i].place != b[i - 1].place + 1);
 	}
 	return score > least && (double)odd <= ODD_MAX * (double)n &&
 	       (double)none <= NONE_MAX * (double)n && (double)broken <= BROKEN_MAX * (double)n + 1;
+}
+
+/* Peaks that kept step, but not well enough to be taken at once. @guess: of the waits as
+ * they were; the better one of the two, if @b is. */
+static int try_peaks(struct jetwatt_beat *b, struct jetwatt_beat *guess, size_t n,
+		     struct jetwatt_rhythm *r, struct work *w, struct jetwatt_model *m, double *score)
+{
+	struct jetwatt_beat *own;
+	struct jetwatt_rhythm other;
+	struct jetwatt_model model;
+	double own_score;
+	int rc;
+
+	if (!r->other_k)
+		return 0;
+	own = malloc(2 * n * sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	memcpy(own, guess, n * sizeof(*own));
+	rc = jetwatt_rhythm_guess(own, n, JETWATT_RHYTHM_BY_PEAKS, &other);
+	if (rc || other.k == 1)
+		goto out;
+	places(own, n);
+	memcpy(own + n, own, n * sizeof(*own));
+	sharpen(own, n);
+	rc = settle(own, n, other.k, w, &model, &own_score);
+	if (!rc && model.train.k && better(own_score, other.k, *score, r->k, n) &&
+	    explains(own, n, other.k, own_score, SCORE_MIN)) {
+		memcpy(b, own, n * sizeof(*own));
+		memcpy(guess, own + n, n * sizeof(*own));
+		*m = model;
+		*score = own_score;
+		r->k = other.k;
+	}
+out:
+	free(own);
+	return rc;
 }
 
 /* The usual cycle may be several minibatches. Return: 0, -ENOMEM. */
@@ -354,7 +393,7 @@ int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 	struct jetwatt_beat *guess = malloc(n * sizeof(*guess));
 	struct jetwatt_model m;
 	double score, least;
-	int rc = -ENOMEM, k = r->k, guessed;
+	int rc = -ENOMEM, k, guessed;
 
 	if (!w.room || !w.some || !guess)
 		goto out;
@@ -367,6 +406,9 @@ int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 		w.told |= b[i].lost > 0;
 	sharpen(b, n);
 	rc = settle(b, n, r->k, &w, &m, &score);
+	if (!rc)
+		rc = try_peaks(b, guess, n, r, &w, &m, &score);
+	k = r->k;
 	if (!rc)
 		rc = try_long_gaps(b, n, r, &w, &m, &score);
 	guessed = r->k;

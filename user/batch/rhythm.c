@@ -21,6 +21,7 @@
 #define WAIT_MARGIN	0.40	/* among waits; an optimizer step alone makes less */
 #define OPTIMIZER	0.6	/* no optimizer takes this much more than a pass: 82 % */
 #define SURE_STEP	0.97	/* of the groups in step: nothing hides the rhythm */
+#define MOST		0.6	/* of the waits that another rhythm explains, one must */
 #define PASSES		10	/* until all that is hidden is known to be */
 #define SLIP		20	/* price of losing count in a job that does not */
 #define RUN_MIN		9	/* groups that a rhythm next to "every wait" must last */
@@ -41,13 +42,18 @@ static int usual(const struct jetwatt_beat *b, const struct jetwatt_peaks *s, si
 		 struct jetwatt_step *how)
 {
 	struct jetwatt_step fit[JETWATT_RHYTHM_MAX + 1];
-	double best = INFINITY;
+	double best = INFINITY, most = 0;
 	int k, take = 1;
 
 	for (k = 2; k <= JETWATT_RHYTHM_MAX; k++) {
 		fit[k] = jetwatt_peaks_test(s, k, at);
 		fit[k].fits = fit[k].fits && jetwatt_weight_usual(b, at, jetwatt_peaks_list(s, k, at), k,
 								  s->room);
+		if (fit[k].fits)
+			most = fmax(most, fit[k].in_step * fit[k].covered);
+	}
+	for (k = 2; k <= JETWATT_RHYTHM_MAX; k++) {
+		fit[k].fits = fit[k].fits && fit[k].in_step * fit[k].covered >= MOST * most;
 		if (fit[k].fits)
 			best = fmin(best, unlike(b, s->n, k));
 	}
@@ -262,8 +268,10 @@ static bool by_calls(const struct jetwatt_beat *b, size_t n, int k, double *v)
 	return best > -INFINITY;
 }
 
-/* Marks what is probably the first wait of every minibatch. Return: 0, -ENOMEM. */
-int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
+/* Marks what is probably the first wait of every minibatch. @by: peaks that stand for
+ * themselves, or also what is hidden below others. Return: 0, -ENOMEM. */
+int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_by by,
+			 struct jetwatt_rhythm *r)
 {
 	struct jetwatt_step how = { .covered = 1 };
 	struct jetwatt_peaks s = { .n = n, .margin = MARGIN };
@@ -284,9 +292,10 @@ int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm
 	s.v = v;
 	s.room = v + n + 1;
 	r->k = usual(b, &s, at, &how);
-	fold = jetwatt_fold_find(b, n, s.room);
+	fold = by == JETWATT_RHYTHM_BY_PEAKS ? 1 : jetwatt_fold_find(b, n, s.room);
 	if (fold > 1 && (r->k == 1 || how.in_step < SURE_STEP)) {
 		/* Something hides the peaks, or makes others. */
+		r->other_k = r->k > 1 && r->k != fold ? r->k : 0;
 		r->k = fold;
 		how.in_step = 1;
 		jetwatt_fold_smooth(v, n, fold, s.room);
@@ -329,7 +338,7 @@ int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm
  */
 int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 {
-	int rc = jetwatt_rhythm_guess(b, n, r);
+	int rc = jetwatt_rhythm_guess(b, n, JETWATT_RHYTHM_BY_ANY, r);
 
 	return rc ? rc : jetwatt_refine(b, n, r);
 }

@@ -72,8 +72,13 @@ struct jetwatt_model {
 	double lost, extra_rate, stall, abort;
 };
 
+/**
+ * struct jetwatt_rhythm - what was found of it
+ * @k: waits per minibatch, the usual number
+ * @other_k: another number that was seen as well, 0: none
+ */
 struct jetwatt_rhythm {
-	int k;			/* waits per minibatch, the usual number */
+	int k, other_k;
 	double confidence;	/* 0..1 */
 	uint64_t missing;	/* waits that the rhythm says are missing */
 	struct jetwatt_model model;	/* .train.k is 0 if too little was seen, or it explains nothing */
@@ -132,7 +137,9 @@ int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
 int jetwatt_refine_more(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
 
 /* rhythm.c */
-int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
+enum jetwatt_rhythm_by { JETWATT_RHYTHM_BY_ANY, JETWATT_RHYTHM_BY_PEAKS };
+int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_by by,
+			 struct jetwatt_rhythm *r);
 int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
 bool jetwatt_rhythm_calls(const struct jetwatt_beat *b, size_t n);
 
