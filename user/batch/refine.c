@@ -36,6 +36,8 @@
 #define EXTRAS_MIN	3	/* fewer are chance */
 #define EXTRA_GAP_SD	0.6	/* ... and so are those that differ by more */
 #define EXTRA_WAIT_SD	0.8
+#define STRETCH		6	/* minibatches in a row that fit nowhere, ... */
+#define IN_STEP		0.9	/* ... nearly all of them of the usual number of waits */
 #define EVAL_MIN	12	/* waits of another rhythm */
 #define EVAL_RUN	4	/* ... and so many in a row, in the mean */
 #define EVAL_GAP_SD	0.5	/* a rhythm has less scatter */
@@ -115,10 +117,10 @@ static bool phases(const struct jetwatt_beat *b, size_t n)
 }
 
 /* What was in no cycle: does it have one of its own? Marks its beginnings. */
-static int outside(struct jetwatt_beat *b, size_t n, struct jetwatt_beat *some)
+static int outside(struct jetwatt_beat *b, size_t n, bool shared, struct jetwatt_beat *some)
 {
+	struct jetwatt_rhythm r = { .shared = shared };
 	size_t count = 0, at = 0;
-	struct jetwatt_rhythm r;
 	int rc;
 
 	if (!phases(b, n))
@@ -206,7 +208,7 @@ static void learn(struct jetwatt_beat *b, size_t n, int k, struct jetwatt_model 
 struct work {
 	struct jetwatt_beat *some;
 	double *room;
-	bool told;
+	bool told, shared;
 };
 
 /* Learns and walks by turns. @b is marked; its score is that of the last walk. */
@@ -235,7 +237,7 @@ static int settle(struct jetwatt_beat *b, size_t n, int k, struct work *w, struc
 		jetwatt_remark_aside(b, n, k);
 		jetwatt_remark_parts(b, n, &m->train);
 		if (!m->eval.k)
-			rc = outside(b, n, w->some);
+			rc = outside(b, n, w->shared, w->some);
 	}
 	return rc;
 }
@@ -261,6 +263,8 @@ static int try_long_gaps(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm
 	k = jetwatt_remark_long_gaps(own, n);
 	if (k && r->k == 1)
 		k = jetwatt_remark_heavy(own, n, k, w->room);
+	if (k && r->shared && !jetwatt_weight_apart(own, n, w->room))
+		k = 0;
 	if (k && k != r->k) {
 		places(own, n);
 		rc = settle(own, n, k, w, &other, &own_score);
@@ -300,8 +304,8 @@ static bool explains(const struct jetwatt_beat *b, size_t n, int k, double score
 static int try_peaks(struct jetwatt_beat *b, struct jetwatt_beat *guess, size_t n,
 		     struct jetwatt_rhythm *r, struct work *w, struct jetwatt_model *m, double *score)
 {
+	struct jetwatt_rhythm other = { .shared = r->shared };
 	struct jetwatt_beat *own;
-	struct jetwatt_rhythm other;
 	struct jetwatt_model model;
 	double own_score;
 	int rc;
@@ -358,12 +362,51 @@ static int try_several(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *
 	return rc;
 }
 
+/* A stretch that is in no cycle, because its times are strange, but in which the job's
+ * rhythm is plain to see: another job stretches the waits as it likes. */
+static int regain_stretch(struct jetwatt_beat *b, size_t n, const struct jetwatt_rhythm *r)
+{
+	struct jetwatt_rhythm own = { .shared = r->shared };
+	struct jetwatt_beat *some = malloc(n * sizeof(*some));
+	int rc, at = 0;
+
+	if (!some)
+		return -ENOMEM;
+	memcpy(some, b, n * sizeof(*some));
+	rc = jetwatt_rhythm_guess(some, n, JETWATT_RHYTHM_BY_ANY, &own);
+	for (size_t i = 0; i < n && !rc && own.k == r->k && own.confidence > IN_STEP; i++) {
+		at = some[i].first ? 0 : at + 1;
+		if (some[i].other)
+			continue;
+		b[i].other = false;
+		b[i].place = at < r->k ? (uint8_t)at : JETWATT_PLACE_EXTRA;
+		b[i].first = !at;
+	}
+	free(some);
+	return rc;
+}
+
+static int regain(struct jetwatt_beat *b, size_t n, const struct jetwatt_rhythm *r)
+{
+	int rc = 0;
+
+	for (size_t i = 0, j; i < n && !rc && r->k > 1; i = j) {
+		for (j = i + 1; j < n && b[j].place == JETWATT_PLACE_NONE &&
+		     b[i].place == JETWATT_PLACE_NONE; j++)
+			;
+		if (j - i >= STRETCH * (size_t)r->k)
+			rc = regain_stretch(b + i, j - i, r);
+	}
+	return rc;
+}
+
 /* What was found, of a walk that explains the job. */
-static void found(const struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
+static int found(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 {
 	r->missing = 0;
 	for (size_t i = 0; i < n; i++)
 		r->missing += b[i].missing;
+	return regain(b, n, r);
 }
 
 int jetwatt_refine_more(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
@@ -382,14 +425,14 @@ int jetwatt_refine_more(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 	beginnings(b, n);
 	if (!explains(b, n, r->k, score, r->least))
 		return 0;
-	found(b, n, r);
-	return 1;
+	rc = found(b, n, r);
+	return rc ? rc : 1;
 }
 
 int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 {
 	struct work w = { .room = malloc((n + 1) * sizeof(*w.room)),
-			  .some = malloc((n + 1) * sizeof(*w.some)) };
+			  .some = malloc((n + 1) * sizeof(*w.some)), .shared = r->shared };
 	struct jetwatt_beat *guess = malloc(n * sizeof(*guess));
 	struct jetwatt_model m;
 	double score, least;
@@ -425,7 +468,7 @@ int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 	r->model = m;
 	r->score = score;
 	r->least = least;
-	found(b, n, r);
+	rc = found(b, n, r);
 out:
 	free(w.room);
 	free(w.some);

@@ -141,12 +141,15 @@ static void phase(struct jetwatt_beat *b, const struct jetwatt_peaks *s, const s
 	}
 }
 
-/* Every wait is a minibatch, except where for a while peaks keep step. */
-static void singles(struct jetwatt_beat *b, const struct jetwatt_peaks *s, size_t *at)
+/* Every wait is a minibatch, except where for a while peaks keep step. @s: NULL: they may
+ * be another job's. */
+static void singles(struct jetwatt_beat *b, const struct jetwatt_peaks *s, size_t n, size_t *at)
 {
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < n; i++) {
 		b[i].first = true;
-	for (int k = JETWATT_RHYTHM_MAX; k >= 2; k--) {
+		b[i].other = false;
+	}
+	for (int k = JETWATT_RHYTHM_MAX; s && k >= 2; k--) {
 		size_t peaks = 0, run = 0;
 
 		for (size_t i = 1; i < s->n; i++)
@@ -279,7 +282,7 @@ int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_b
 	double *v = calloc(2 * (n + 1), sizeof(*v));
 	int calls, fold, rc = 0;
 
-	*r = (struct jetwatt_rhythm){ .k = 1 };
+	*r = (struct jetwatt_rhythm){ .k = 1, .shared = r->shared };
 	if (!at || !v) {
 		free(at);
 		free(v);
@@ -318,11 +321,14 @@ int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_b
 	if (r->k > 1) {
 		rc = divide(b, &s, v, at, r, r->k == fold ? SLIP : 1);
 		r->confidence = how.in_step * fmin(1, (double)n / (6.0 * r->k));
-	} else {
+		if (r->shared && calls_repeat(b, n) <= 1 && !jetwatt_weight_apart(b, n, s.room))
+			r->k = 1;
+	}
+	if (r->k == 1) {
 		for (size_t i = 0; i < n; i++)
 			v[i] = b[i].gap;
 		s.margin = MARGIN;
-		singles(b, &s, at);
+		singles(b, r->shared ? NULL : &s, n, at);
 		r->confidence = fmin(1, (double)n / 12);
 	}
 	free(at);

@@ -76,9 +76,11 @@ struct jetwatt_model {
  * struct jetwatt_rhythm - what was found of it
  * @k: waits per minibatch, the usual number
  * @other_k: another number that was seen as well, 0: none
+ * @shared: in: other jobs run beside it
  */
 struct jetwatt_rhythm {
 	int k, other_k;
+	bool shared;
 	double confidence;	/* 0..1 */
 	uint64_t missing;	/* waits that the rhythm says are missing */
 	struct jetwatt_model model;	/* .train.k is 0 if too little was seen, or it explains nothing */
@@ -127,6 +129,7 @@ bool jetwatt_weight_differs(const struct jetwatt_beat *b, size_t n, size_t from,
 			    double *room);
 bool jetwatt_weight_usual(const struct jetwatt_beat *b, const size_t *at, size_t peaks, int k,
 			  double *room);
+bool jetwatt_weight_apart(const struct jetwatt_beat *b, size_t n, double *room);
 bool jetwatt_weight_phase(const struct jetwatt_beat *b, size_t n, const size_t *at, size_t peaks,
 			  int k, double *room);
 

@@ -10,6 +10,7 @@
 
 #define WINDOW		4096	/* waits */
 #define ENDS_MAX	12	/* of minibatches between two waits */
+#define BESIDE		20	/* one wait in so many follows one of another job */
 
 /* A wait and where it stood in the input. */
 struct item {
@@ -307,6 +308,16 @@ static int window(struct item *it, size_t *n, struct jetwatt_beat *b, struct jet
 	return jetwatt_rhythm_find(b, *n, r);
 }
 
+/* Do other jobs wait in between? */
+static bool shared(const struct item *it, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += it[i].at && it[i].sync[-1].tgid != it[i].sync->tgid;
+	return count * BESIDE > n;
+}
+
 /* Minibatches of one job. What is known is that of a window of waits, the next of
  * which begins with the first minibatch that is not complete in it: so memory and
  * time do not depend on how long a job runs, and the job may change its ways.
@@ -319,7 +330,7 @@ static int job(struct item *it, size_t n, struct jetwatt_batch_bound *out,
 	uint64_t missing = 0;
 	int count, rc = 0;
 
-	*r = (struct jetwatt_rhythm){ .k = 1 };
+	*r = (struct jetwatt_rhythm){ .k = 1, .shared = shared(it, n) };
 	count = marked(it, n, r, out);
 	if (count)
 		return count;

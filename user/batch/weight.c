@@ -20,6 +20,7 @@
 #define DELAY		0.11	/* of the cycle between waits, at most: a disturbance's */
 #define UNEVEN		0.24	/* ... by which waits differ: they hide it, and have jitter */
 #define NO_WAIT		0.2	/* of the mean: a wait that is none of the usual ones */
+#define APART		1.1	/* logarithm: three times as long */
 #define LASTING		200	/* waits without slips that no beat lasts */
 #define SLIPS		0.01	/* per wait: fewer than a beat's; lost events make some */
 #define SHORTEST	0.2	/* of gaps: what they are below is short */
@@ -120,6 +121,29 @@ bool jetwatt_weight_usual(const struct jetwatt_beat *b, const size_t *at, size_t
 	for (size_t j = 0; j + 1 < peaks; j++)
 		slips += at[j + 1] - at[j] != (size_t)k && !excused(b + at[j], at[j + 1] - at[j], k);
 	return span >= LASTING && (double)slips <= SLIPS * (double)span;
+}
+
+/**
+ * jetwatt_weight_apart() - are marked beginnings ones that no other job makes?
+ *
+ * Who shares the GPU with another job waits for that one as well, by up to its whole
+ * minibatch, and two jobs beat in a rhythm that may last. It is in the waits and in what
+ * follows them; between launches inside a minibatch there is next to nothing.
+ */
+bool jetwatt_weight_apart(const struct jetwatt_beat *b, size_t n, double *room)
+{
+	size_t groups = 0, end;
+
+	for (size_t i = 1; i < n; i = end) {
+		double most = -INFINITY;
+
+		for (end = i + 1; end < n && !b[end].first && b[end].other == b[i].other; end++)
+			most = fmax(most, b[end].gap);
+		if (b[i].first && !b[i].other && end > i + 1)
+			room[groups++] = b[i].gap - most;
+	}
+	jetwatt_peaks_median(room, groups);
+	return groups && room[groups / 4] > APART;
 }
 
 /* Typical logarithm of the cycle of waits [@from, @to[. */
