@@ -23,7 +23,7 @@
 #define SCORE_MIN	1.5
 #define SCORE_MIN_PARTS	1.0	/* ... that is made of several minibatches, whose order is not in it */
 #define ODD_MAX		0.06
-#define MATTERS		0.02	/* of its cycle; a shorter gap may be anything */
+#define MATTERS		0.05	/* of its cycle; a shorter gap may be anything */
 #define NONE_MAX	0.3
 #define BROKEN_MAX	0.005
 #define ORDER		1.2	/* of the score, that minibatches come in an order is worth */
