@@ -50,7 +50,7 @@ graph = node("MatMul", ["x", "w"], "y") + node("Swirl", ["y"], "z") + node("Relu
 open(sys.argv[1], "wb").write(field(1, 8) + field(7, graph))
 END
 
-echo 1..14
+echo 1..19
 build/jetwatt roofline --json $d/net.onnx > $d/one.json
 jq -e '.batch == 1 and .flop == 2 * 400000 + 400 and .bytes == 4 * (400000 + 1000 + 3 * 400 + 400)
 	and .param_bytes == 1600000 and (.layers | map(.op)) == ["MatMul", "Swirl", "Relu"]
@@ -75,6 +75,42 @@ refused "a size that is none" 2 'cannot use' --dim side $d/net.onnx
 head -c 100 $d/net.onnx > $d/cut.onnx
 refused "a file that ends too early" 1 'ends in the middle' $d/cut.onnx
 refused "a file of another kind" 1 'no ONNX file' build/jetwatt
+
+# A board of eight modes: 100 or 50 GFLOP/s, 40 or 10 GB/s, 20 or 10 pJ an operation, 50 pJ a
+# byte, and some watts all along. $1, $2: the kernel's work.
+kernel()
+{
+	awk -v w=$1 -v q=$2 'BEGIN {
+		print "cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w"
+		for (c = 4; c <= 8; c += 4) for (g = 1; g <= 2; g++) for (m = 1; m <= 4; m += 3) {
+			t = w / (g * 50e9); u = q / (m * 10e9)
+			if (u > t) t = u
+			e = g * 10e-12 * w + 50e-12 * q + (2 + g + m / 2 + c / 4) * t
+			printf "%d,1000000,%d00000000,%d00000000,%.9f,%.9f\n", c, 5 * g, 6 * m, t * 1e3, e / t
+		}
+	}' > $d/k$3.csv
+}
+set --
+for i in 0 1 2 3 4 5; do
+	kernel $((4 ** i * 10000000)) 100000000 $i
+	set -- "$@" --kernel $((4 ** i * 10000000)):1e8:$d/k$i.csv
+done
+run build/jetwatt roofline "$@" --json
+jq -e '(.roofs | length) == 8 and (def off(a; b): (a / b - 1) | . < 1e-4 and . > -1e-4;
+	all(.roofs[]; off(.eps_mem_j; 50e-12) and .energy_off_pct < 1e-3) and
+	(.roofs[-1] | off(.flop_s; 1e11) and off(.byte_s; 4e10) and off(.eps_flop_j; 20e-12) and off(.pi0_w; 8)
+		and off(.time_balance; 2.5)))' $d/out > /dev/null
+result "roofs of a made-up board are those it was made of" $?
+run build/jetwatt roofline --batch 4096 $d/net.onnx "$@" --json
+jq -e '.roofs[.answer.fastest].mode | contains("g1000000000")' $d/out > /dev/null &&
+	jq -e '.answer.slower_pct <= 3 and .answer.saved_pct > 5 and .answer.race_to_halt == false
+	and (.roofs[.answer.tuned].mode | startswith("c4-"))' $d/out > /dev/null
+result "a network's mode is as fast and takes less energy" $?
+run build/jetwatt roofline $d/net.onnx "$@"
+grep -q '^tuned .* binds' $d/out && grep -q '^\*' $d/out
+result "and there are words for it" $?
+refused "too few kernels" 1 'four kernels' $d/net.onnx --kernel 1e7:1e8:$d/k0.csv
+refused "a kernel that is none" 2 'cannot use' --kernel 1e7:$d/k0.csv
 
 # Memory is limited to what the program itself needs and some 100 MB more.
 limited() { (ulimit -v 700000; timeout 60 build/jetwatt roofline "$@") > $d/out 2> $d/err; }

@@ -8,7 +8,7 @@
 #include "roofline.h"
 #include "verbs.h"
 
-enum { TRAIN = JETWATT_ARGS_LONG, BATCH, DIM, LAYERS, JSON };
+enum { TRAIN = JETWATT_ARGS_LONG, BATCH, DIM, LAYERS, JSON, KERNEL, SLOWER };
 
 static const struct argp_option options[] = {
 	{ "train", TRAIN, NULL, 0, "A step of training instead of a forward pass: three times as much", 0 },
@@ -16,6 +16,9 @@ static const struct argp_option options[] = {
 	{ "dim", DIM, "NAME=N", 0,
 	  "A size that the file leaves open, by its name or as INPUT.AXIS; default: 1", 0 },
 	{ "layers", LAYERS, NULL, 0, "Every layer, not only sums by operator", 0 },
+	{ "kernel", KERNEL, "FLOP:BYTES:FILE.csv", 0,
+	  "A kernel's work, and its profile: roofs from four or more", 0 },
+	{ "slower", SLOWER, "PERCENT", 0, "That a mode may be which takes less energy; default: 3", 0 },
 	{ "json", JSON, NULL, 0, "All of it as JSON", 0 },
 	{ 0 }
 };
@@ -53,6 +56,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case LAYERS:
 		r->layers = 1;
 		break;
+	case KERNEL:
+		jetwatt_roofline_kernel(r, arg);
+		break;
+	case SLOWER:
+		r->slower = jetwatt_args_quantity("--slower", arg, "%", 0, 1000) / 100;
+		break;
 	case JSON:
 		r->json = 1;
 		break;
@@ -62,9 +71,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->path = arg;
 		break;
 	case ARGP_KEY_END:
-		if (!r->path)
+		if (!r->path && !r->kernels)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt roofline MODEL.onnx",
-					       "no network"));
+					       "no network and no kernels"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -127,21 +136,27 @@ int jetwatt_roofline_load(struct jetwatt_roofline *r)
 
 int jetwatt_cmd_roofline(int argc, char **argv)
 {
-	struct jetwatt_roofline r = { .path = NULL };
+	struct jetwatt_roofline r = { .path = NULL, .slower = 0.03 };
 	int err;
 
-	jetwatt_args_parse("roofline", "MODEL.onnx",
+	jetwatt_args_parse("roofline", "MODEL.onnx\n[MODEL.onnx] --kernel FLOP:BYTES:FILE.csv...",
 			   "What a network asks of a board: operations, bytes, and how many of the ones "
 			   "for each of the others.\v"
 			   "From the ONNX graph alone; weights are not read, nothing is run.",
 			   options, parse, argc, argv, &r);
 	jetwatt_graph_init(&r.graph);
 	r.graph.sizes = r.dims;
-	err = jetwatt_roofline_load(&r);
+	err = r.path ? jetwatt_roofline_load(&r) : 0;
+	if (!err && r.kernels)
+		err = jetwatt_roofline_calibrate(&r);
+	if (!err && r.kernels && r.path)
+		err = jetwatt_roofline_tune(&r);
 	if (!err && r.json)
 		jetwatt_roofline_json(&r);
 	else if (!err)
 		jetwatt_roofline_print(&r);
+	free(r.roof);
+	free(r.cost);
 	free(r.work);
 	jetwatt_graph_free(&r.graph);
 	return err;

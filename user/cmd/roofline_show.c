@@ -145,7 +145,7 @@ static void doubts(const struct jetwatt_roofline *r)
 		       r->graph.functions);
 }
 
-void jetwatt_roofline_print(const struct jetwatt_roofline *r)
+static void network(const struct jetwatt_roofline *r)
 {
 	const char *name = strrchr(r->path, '/');
 	struct kind k[KINDS_MAX + 1];
@@ -164,6 +164,16 @@ void jetwatt_roofline_print(const struct jetwatt_roofline *r)
 	doubts(r);
 }
 
+void jetwatt_roofline_print(const struct jetwatt_roofline *r)
+{
+	if (r->path)
+		network(r);
+	if (r->path && r->roofs)
+		printf("\n");
+	if (r->roofs)
+		jetwatt_roofline_roofs(r);
+}
+
 static const char *word(enum jetwatt_graph_doubt d)
 {
 	static const char *const name[] = { NULL, "unknown_op", "unknown_size", "counted_once",
@@ -172,58 +182,66 @@ static const char *word(enum jetwatt_graph_doubt d)
 	return name[d];
 }
 
-void jetwatt_roofline_json(const struct jetwatt_roofline *r)
+static void network_json(const struct jetwatt_roofline *r, struct jetwatt_json *j)
 {
-	struct jetwatt_json j;
-
-	jetwatt_json_init(&j, stdout, 1);
-	jetwatt_json_object(&j, NULL);
-	jetwatt_json_string(&j, "model", r->path);
-	jetwatt_json_bool(&j, "train", r->train);
-	jetwatt_json_int(&j, "batch", r->batch);
-	jetwatt_json_real(&j, "flop", r->flop, 12);
-	jetwatt_json_real(&j, "bytes", r->bytes, 12);
-	jetwatt_json_real(&j, "param_bytes", jetwatt_graph_params(&r->graph), 12);
-	jetwatt_json_real(&j, "intensity", r->bytes > 0 ? r->flop / r->bytes : NAN, 6);
-	jetwatt_json_uint(&j, "functions", r->graph.functions);
-	jetwatt_json_array(&j, "open_axes");
+	jetwatt_json_string(j, "model", r->path);
+	jetwatt_json_bool(j, "train", r->train);
+	jetwatt_json_int(j, "batch", r->batch);
+	jetwatt_json_real(j, "flop", r->flop, 12);
+	jetwatt_json_real(j, "bytes", r->bytes, 12);
+	jetwatt_json_real(j, "param_bytes", jetwatt_graph_params(&r->graph), 12);
+	jetwatt_json_real(j, "intensity", r->bytes > 0 ? r->flop / r->bytes : NAN, 6);
+	jetwatt_json_uint(j, "functions", r->graph.functions);
+	jetwatt_json_array(j, "open_axes");
 	for (uint32_t i = 0; i < r->graph.open.n; i++) {
 		const struct jetwatt_graph_open *o = jetwatt_graph_open_at(&r->graph, i);
 
-		jetwatt_json_object(&j, NULL);
-		jetwatt_json_string(&j, "input", jetwatt_graph_text(&r->graph,
+		jetwatt_json_object(j, NULL);
+		jetwatt_json_string(j, "input", jetwatt_graph_text(&r->graph,
 				    jetwatt_graph_value_at(&r->graph, o->value)->name));
-		jetwatt_json_int(&j, "axis", o->axis);
-		jetwatt_json_string(&j, "name", jetwatt_graph_text(&r->graph, o->name));
-		jetwatt_json_int(&j, "taken", o->taken);
-		jetwatt_json_bool(&j, "given", o->said);
-		jetwatt_json_end(&j);
+		jetwatt_json_int(j, "axis", o->axis);
+		jetwatt_json_string(j, "name", jetwatt_graph_text(&r->graph, o->name));
+		jetwatt_json_int(j, "taken", o->taken);
+		jetwatt_json_bool(j, "given", o->said);
+		jetwatt_json_end(j);
 	}
-	jetwatt_json_end(&j);
-	jetwatt_json_array(&j, "layers");
+	jetwatt_json_end(j);
+	jetwatt_json_array(j, "layers");
 	for (size_t i = 0; i < r->n; i++) {
 		const struct jetwatt_work *w = &r->work[i];
 		const struct jetwatt_graph_node *n = jetwatt_graph_node_at(&r->graph, w->node);
 		struct jetwatt_graph_ref ref;
 
 		jetwatt_graph_refer(&r->graph, n, &ref);
-		jetwatt_json_object(&j, NULL);
-		jetwatt_json_string(&j, "op", op(r, w));
-		jetwatt_json_string(&j, "name", jetwatt_graph_text(&r->graph, n->name));
-		jetwatt_json_real(&j, "times", w->times, 9);
-		jetwatt_json_real(&j, "flop", w->flop, 12);
-		jetwatt_json_real(&j, "bytes", w->bytes, 12);
-		jetwatt_json_real(&j, "param_bytes", w->param_bytes, 12);
+		jetwatt_json_object(j, NULL);
+		jetwatt_json_string(j, "op", op(r, w));
+		jetwatt_json_string(j, "name", jetwatt_graph_text(&r->graph, n->name));
+		jetwatt_json_real(j, "times", w->times, 9);
+		jetwatt_json_real(j, "flop", w->flop, 12);
+		jetwatt_json_real(j, "bytes", w->bytes, 12);
+		jetwatt_json_real(j, "param_bytes", w->param_bytes, 12);
 		if (w->doubt)
-			jetwatt_json_string(&j, "doubt", word(w->doubt));
-		jetwatt_json_string(&j, "makes", ref.outs && ref.out[0] ?
+			jetwatt_json_string(j, "doubt", word(w->doubt));
+		jetwatt_json_string(j, "makes", ref.outs && ref.out[0] ?
 				    jetwatt_graph_text(&r->graph, ref.out[0]->name) : "");
-		jetwatt_json_array(&j, "size");
+		jetwatt_json_array(j, "size");
 		for (int d = 0; ref.outs && ref.out[0] && d < ref.out[0]->rank; d++)
-			jetwatt_json_int(&j, NULL, ref.out[0]->dim[d]);
-		jetwatt_json_end(&j);
-		jetwatt_json_end(&j);
+			jetwatt_json_int(j, NULL, ref.out[0]->dim[d]);
+		jetwatt_json_end(j);
+		jetwatt_json_end(j);
 	}
-	jetwatt_json_end(&j);
+	jetwatt_json_end(j);
+}
+
+void jetwatt_roofline_json(const struct jetwatt_roofline *r)
+{
+	struct jetwatt_json j;
+
+	jetwatt_json_init(&j, stdout, 1);
+	jetwatt_json_object(&j, NULL);
+	if (r->path)
+		network_json(r, &j);
+	if (r->roofs)
+		jetwatt_roofline_roofs_json(r, &j);
 	jetwatt_json_end(&j);
 }
