@@ -50,7 +50,7 @@ graph = node("MatMul", ["x", "w"], "y") + node("Swirl", ["y"], "z") + node("Relu
 open(sys.argv[1], "wb").write(field(1, 8) + field(7, graph))
 END
 
-echo 1..19
+echo 1..21
 build/jetwatt roofline --json $d/net.onnx > $d/one.json
 jq -e '.batch == 1 and .flop == 2 * 400000 + 400 and .bytes == 4 * (400000 + 1000 + 3 * 400 + 400)
 	and .param_bytes == 1600000 and (.layers | map(.op)) == ["MatMul", "Swirl", "Relu"]
@@ -109,6 +109,16 @@ result "a network's mode is as fast and takes less energy" $?
 run build/jetwatt roofline $d/net.onnx "$@"
 grep -q '^tuned .* binds' $d/out && grep -q '^\*' $d/out
 result "and there are words for it" $?
+refused "a picture of no roofs" 2 'draws roofs' $d/net.onnx --plot $d/roofs.svg
+if command -v gnuplot > /dev/null; then
+	run build/jetwatt roofline $d/net.onnx "$@" --plot $d/roofs.svg
+	[ $status = 0 ] && python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' $d/roofs.svg &&
+		grep -q 'GFLOP/J' $d/roofs.svg && grep -q 'fastest: c8' $d/roofs.svg
+	result "both roofs, drawn" $?
+else
+	n=$((n + 1))
+	echo "ok $n both roofs, drawn # SKIP no gnuplot"
+fi
 refused "too few kernels" 1 'four kernels' $d/net.onnx --kernel 1e7:1e8:$d/k0.csv
 refused "a kernel that is none" 2 'cannot use' --kernel 1e7:$d/k0.csv
 

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "error.h"
+#include "picture.h"
 #include "roofline.h"
 #include "verbs.h"
 
-enum { TRAIN = JETWATT_ARGS_LONG, BATCH, DIM, LAYERS, JSON, KERNEL, SLOWER };
+enum { TRAIN = JETWATT_ARGS_LONG, BATCH, DIM, LAYERS, JSON, KERNEL, SLOWER, PLOT };
 
 static const struct argp_option options[] = {
 	{ "train", TRAIN, NULL, 0, "A step of training instead of a forward pass: three times as much", 0 },
@@ -19,6 +20,7 @@ static const struct argp_option options[] = {
 	{ "kernel", KERNEL, "FLOP:BYTES:FILE.csv", 0,
 	  "A kernel's work, and its profile: roofs from four or more", 0 },
 	{ "slower", SLOWER, "PERCENT", 0, "That a mode may be which takes less energy; default: 3", 0 },
+	{ "plot", PLOT, "FILE", 0, "Draw both roofs and the layers: FILE.svg or FILE.png", 0 },
 	{ "json", JSON, NULL, 0, "All of it as JSON", 0 },
 	{ 0 }
 };
@@ -62,6 +64,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case SLOWER:
 		r->slower = jetwatt_args_quantity("--slower", arg, "%", 0, 1000) / 100;
 		break;
+	case PLOT:
+		r->plot = jetwatt_picture_path("--plot", arg);
+		break;
 	case JSON:
 		r->json = 1;
 		break;
@@ -74,6 +79,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!r->path && !r->kernels)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt roofline MODEL.onnx",
 					       "no network and no kernels"));
+		if (r->plot && (!r->kernels || strstr(r->plot, ".html")))
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					       "--kernel four times or more, and a name that ends in .svg or .png",
+					       "--plot draws roofs, as a picture"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -155,6 +164,8 @@ int jetwatt_cmd_roofline(int argc, char **argv)
 		jetwatt_roofline_json(&r);
 	else if (!err)
 		jetwatt_roofline_print(&r);
+	if (!err && r.plot)
+		err = jetwatt_roofline_draw(&r);
 	free(r.roof);
 	free(r.cost);
 	free(r.work);

@@ -29,7 +29,7 @@ struct jetwatt_roofline_kernel {
  */
 struct jetwatt_roofline {
 	struct jetwatt_args args;
-	const char *path;
+	const char *path, *plot;
 	struct jetwatt_graph_size dim[JETWATT_ROOFLINE_DIMS];
 	size_t dims;
 	long batch;
@@ -55,6 +55,8 @@ void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg);
  * saying why. */
 int jetwatt_roofline_calibrate(struct jetwatt_roofline *r);
 int jetwatt_roofline_tune(struct jetwatt_roofline *r);
+/* The roofs of the modes that are named, or of the last one. Return: 0, exit code. */
+int jetwatt_roofline_draw(const struct jetwatt_roofline *r);
 void jetwatt_roofline_roofs(const struct jetwatt_roofline *r);
 void jetwatt_roofline_roofs_json(const struct jetwatt_roofline *r, struct jetwatt_json *j);
 

@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "out/json.h"
+#include "picture.h"
 #include "references.h"
 #include "screen.h"
 
@@ -137,6 +138,51 @@ static void cost_line(const char *what, const struct jetwatt_roofline *r, size_t
 	       100 * (c->time_s / f->time_s - 1), c->energy_j, 100 * (c->energy_j / f->energy_j - 1),
 	       c->compute >= 0.5 ? "arithmetic" : "memory",
 	       100 * (c->compute >= 0.5 ? c->compute : 1 - c->compute));
+}
+
+int jetwatt_roofline_draw(const struct jetwatt_roofline *r)
+{
+	/* Without a network the last mode, which is the highest of most lists. */
+	size_t at[3] = { r->roofs - 1, r->roofs - 1, r->roofs - 1 };
+	static const char *const what[] = { "fastest", "tuned", "frugal" };
+	struct jetwatt_report_roof roof[3];
+	struct jetwatt_report report = { .title = "Roofs", .roof = roof };
+	struct jetwatt_report_layer *layer = calloc(r->n + 1, sizeof(*layer));
+	int err;
+
+	if (!layer)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot draw %s",
+					 r->plot);
+	if (r->cost) {
+		at[0] = r->answer.fastest;
+		at[1] = r->answer.tuned;
+		at[2] = r->answer.frugal;
+	}
+	for (int i = 0; i < 3; i++) {
+		const struct jetwatt_roofs *f = &r->roof[at[i]];
+		struct jetwatt_report_roof *to = &roof[report.nr_roofs];
+		char mode[48];
+
+		if ((i && at[i] == at[0]) || (i == 2 && at[2] == at[1]))
+			continue;
+		*to = (struct jetwatt_report_roof){ "", f->flop_s, f->byte_s, f->eps_flop, f->eps_mem,
+						    f->pi0 };
+		snprintf(to->name, sizeof(to->name), "%s%s%s", r->cost ? what[i] : "",
+			 r->cost ? ": " : "", jetwatt_screen_mode(&f->mode, mode, sizeof(mode)));
+		report.nr_roofs++;
+	}
+	for (size_t i = 0; i < r->n; i++) {
+		double bytes = r->work[i].bytes + r->work[i].param_bytes;
+
+		if (r->work[i].flop > 0 && bytes > 0)
+			layer[report.nr_layers++] = (struct jetwatt_report_layer){
+				r->work[i].flop / bytes, r->work[i].flop,
+			};
+	}
+	report.layer = layer;
+	err = jetwatt_picture_write(r->plot, &report, JETWATT_PICTURE_ROOF);
+	free(layer);
+	return err;
 }
 
 void jetwatt_roofline_roofs(const struct jetwatt_roofline *r)

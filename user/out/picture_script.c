@@ -249,8 +249,13 @@ static int learning(FILE *f, const struct jetwatt_report *r, int png)
 int jetwatt_picture_script(FILE *f, const struct jetwatt_report *r, enum jetwatt_picture what,
 			   int png)
 {
-	int err = what == JETWATT_PICTURE_FRONT ? front(f, r, png) :
-		  what == JETWATT_PICTURE_FIT ? fit(f, r, png) : learning(f, r, png);
+	int err;
+
+	if (what == JETWATT_PICTURE_ROOF)
+		begin(f, png, 1100, 500);
+	err = what == JETWATT_PICTURE_ROOF ? jetwatt_picture_roof(f, r) :
+	      what == JETWATT_PICTURE_FRONT ? front(f, r, png) :
+	      what == JETWATT_PICTURE_FIT ? fit(f, r, png) : learning(f, r, png);
 
 	return err ? err : fflush(f) || ferror(f) ? -EIO : 0;
 }

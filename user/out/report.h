@@ -38,6 +38,17 @@ struct jetwatt_report_curve {
 	double median[2], q1[2], q3[2];
 };
 
+/* Peaks and energies of a mode; @name: plain, without quotes. */
+struct jetwatt_report_roof {
+	char name[64];
+	double flop_s, byte_s, eps_flop, eps_mem, pi0;
+};
+
+/* A layer of a network: operations for a byte, and operations. */
+struct jetwatt_report_layer {
+	double intensity, flop;
+};
+
 /**
  * struct jetwatt_report - what the page shows; every array may be empty
  * @title: of the page
@@ -50,6 +61,7 @@ struct jetwatt_report_curve {
  * @preset, @nr_presets: measured or predicted
  * @fit, @nr_fit: predicted against measured, of modes that were not learned from
  * @curve, @nr_curve: error against the number of modes learned from, ascending
+ * @roof, @nr_roofs: of some modes; @layer, @nr_layers: below the first of them
  * @t_s, @w, @nr_samples: total power over time, @t_s ascending
  * @bound_s, @nr_bounds: ends of minibatches on the same axis, ascending
  * @mark, @nr_marks: named moments, ascending
@@ -71,6 +83,10 @@ struct jetwatt_report {
 	size_t nr_fit;
 	const struct jetwatt_report_curve *curve;
 	size_t nr_curve;
+	const struct jetwatt_report_roof *roof;
+	size_t nr_roofs;
+	const struct jetwatt_report_layer *layer;
+	size_t nr_layers;
 	const double *t_s, *w;
 	size_t nr_samples;
 	const double *bound_s;
@@ -85,11 +101,16 @@ struct jetwatt_report {
 /* Return: 0; -EIO: a write to @f failed; -ENOMEM. */
 int jetwatt_report_html(FILE *f, const struct jetwatt_report *r);
 
-enum jetwatt_picture { JETWATT_PICTURE_FRONT, JETWATT_PICTURE_FIT, JETWATT_PICTURE_LEARNING };
+enum jetwatt_picture {
+	JETWATT_PICTURE_FRONT, JETWATT_PICTURE_FIT, JETWATT_PICTURE_LEARNING, JETWATT_PICTURE_ROOF,
+};
 
 /* The gnuplot program of a picture. @png: else SVG. Return: 0; -EIO; -ENOMEM. */
 int jetwatt_picture_script(FILE *f, const struct jetwatt_report *r, enum jetwatt_picture what,
 			   int png);
+
+/* What JETWATT_PICTURE_ROOF puts into it. Return: 0; -ENODATA: no roofs. */
+int jetwatt_picture_roof(FILE *f, const struct jetwatt_report *r);
 
 /**
  * jetwatt_picture() - draw with gnuplot
