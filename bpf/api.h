@@ -13,11 +13,6 @@
 
 #include "state.h"
 
-struct call {
-	u64 enter_ns, sp;
-	u32 call, pad;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);

@@ -7,6 +7,7 @@
 #define JETWATT_BPF_STATE_H
 
 #include "arch.h"
+#include "place.h"
 #include "sync.h"
 
 #ifndef NULL
@@ -22,6 +23,8 @@ const volatile __u32 cgroup_level;	/* its depth: descendants too; 0: that one al
 const volatile __u32 sees_syscalls;
 /* They serve to follow forks, no more. */
 const volatile __u32 only_forks;
+/* The reader acts on each wait: wake it for every one. */
+const volatile __u32 prompt;
 /* sched_process_fork's field, 0: take what clone() returns */
 const volatile __u32 fork_child_off;
 
@@ -32,24 +35,6 @@ __u64 callers_seen, orphans;
 /* How often something in @named was forgotten. */
 __u64 names_gen;
 __u64 last_wake_ns;
-
-/*
- * A thread's call, from its entry to its exit and, if it was interrupted, to
- * the next that takes it up again. The entry stays for the thread's next call:
- * adding and deleting would cost more than all the rest.
- */
-enum { IDLE, RUNNING, UNFINISHED };
-struct wait {
-	u64 enter_ns;
-	u64 ptr;	/* its argument in user memory */
-	u64 fence;	/* SYNCPOINT_WAIT: id and threshold; poll: bit i: entry i was armed */
-	u32 kind;	/* the ioctl's number, or WAIT_POLL, DUPLICATE */
-	u32 state;
-	int fd;		/* ioctl: its descriptor; poll: number of entries */
-	int name[2];	/* descriptors that are in @named as of @names_gen */
-	u32 names_gen;
-	u32 armer;	/* its process has armed a pollfd */
-};
 
 /* A pollfd that fences are or were pending on. The first poll after the arming begins the
  * wait; a thread may be asleep in poll() before another one arms. */
@@ -75,22 +60,6 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);	/* the library may ask for another */
 } records SEC(".maps");
-
-/*
- * Every thread has its place in an array, which is found without a look-up. Who
- * finds his taken goes to the hash. Two that claim one place in the same instant
- * may mix up the first of their waits.
- */
-#define PLACES	8192	/* power of two */
-
-/* Free again, but others that found it taken may still be in the hash. */
-#define LEFT	(~0u)
-
-struct place {
-	u32 tid;	/* 0: free, as it ever was; or LEFT */
-	u32 pad;
-	struct wait w;
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -215,7 +184,7 @@ static __always_inline void emit(u64 id, u64 enter_ns, u64 exit_ns, u32 call, in
 	r->launch_ns = l ? l->first_ns : 0;
 	r->launches = l ? l->nr : 0;
 	r->lost = (u32)lost;
-	if (exit_ns - last_wake_ns >= WAKE_NS) {
+	if (prompt || exit_ns - last_wake_ns >= WAKE_NS) {
 		last_wake_ns = exit_ns;
 		flags = BPF_RB_FORCE_WAKEUP;
 	}

@@ -7,13 +7,8 @@
 
 #include "state.h"
 
-/* tegra-drm, with and without a time stamp in the reply; host1x-fence */
-#define SYNCPOINT_WAIT_NVIDIA	0xC0206462
-#define SYNCPOINT_WAIT_MAINLINE	0xC0186462
+/* host1x-fence */
 #define TRIGGER_POLLFD		0xC0105811
-
-#define WAIT_POLL		1
-#define DUPLICATE		2	/* no wait, but remembered as they are */
 
 #define F_DUPFD			0
 #define F_DUPFD_CLOEXEC		1030
@@ -26,11 +21,6 @@
 #define EINTR			4
 #define EAGAIN			11
 #define ETIMEDOUT		110
-
-static __always_inline int is_syncpoint_wait(u32 cmd)
-{
-	return cmd == SYNCPOINT_WAIT_NVIDIA || cmd == SYNCPOINT_WAIT_MAINLINE;
-}
 
 /* The thread's entry, if it has one. */
 static __always_inline struct wait *wait_of(u32 tid)

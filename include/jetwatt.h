@@ -251,6 +251,8 @@ struct jetwatt_sync {
  * @cgroup_path: instead of @cgroup: a directory of the v2 hierarchy; what is
  *	in cgroups below it is seen as well
  * @mark_fd: where marks arrive, from jetwatt_mark_pair(); 0: nowhere
+ * @prompt: wake the reader at the end of every wait, for who acts on it: costs a
+ *	job with many short waits more; with BPF only
  */
 struct jetwatt_probe_opts {
 	uint32_t tgid;
@@ -260,6 +262,7 @@ struct jetwatt_probe_opts {
 	uint32_t rungs;
 	const char *cgroup_path;
 	int mark_fd;
+	uint32_t prompt;
 };
 
 /**
@@ -302,6 +305,9 @@ int jetwatt_probe_dispatch(struct jetwatt_probe *p);
 /* Waits that were not reported for lack of room, since the probe was opened. */
 uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p);
 void jetwatt_probe_state(const struct jetwatt_probe *p, struct jetwatt_probe_state *st);
+/* Is the thread @tid waiting for the GPU now? Return: 1, 0; -EOPNOTSUPP: what
+ * watches does not know before the wait has ended. */
+int jetwatt_probe_waiting(const struct jetwatt_probe *p, uint32_t tid);
 /* What the last failed jetwatt_probe_open() of this thread said. */
 const char *jetwatt_probe_error(void);
 

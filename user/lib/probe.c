@@ -249,6 +249,16 @@ uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p)
 	return lost;
 }
 
+int jetwatt_probe_waiting(const struct jetwatt_probe *p, uint32_t tid)
+{
+	int yes = -EOPNOTSUPP;
+
+	for (size_t i = 0; i < NR_LADDER && yes <= 0; i++)
+		if (p->rung[i].ops && p->rung[i].ops->waiting)
+			yes = p->rung[i].ops->waiting(p->rung[i].state, tid);
+	return yes;
+}
+
 void jetwatt_probe_state(const struct jetwatt_probe *p, struct jetwatt_probe_state *st)
 {
 	*st = p->st;

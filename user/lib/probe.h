@@ -17,6 +17,7 @@
  * @dispatch: hands on what there is with jetwatt_probe_deliver(). Return: 1:
  *	there may be more soon of which the descriptor does not tell; 0; negative
  *	errno.
+ * @waiting: jetwatt_probe_waiting(); NULL: it does not know
  * @look: called a few times a second; may be NULL
  */
 struct jetwatt_rung_ops {
@@ -27,6 +28,7 @@ struct jetwatt_rung_ops {
 	int (*dispatch)(void *state);
 	void (*look)(void *state);
 	uint64_t (*lost)(const void *state);
+	int (*waiting)(const void *state, uint32_t tid);
 	void (*close)(void *state);
 };
 

@@ -18,6 +18,7 @@
 #define LIBBPF_MINOR_VERSION	5
 #endif
 
+#include "../../bpf/place.h"
 #include "../../bpf/sync.h"
 #include "fdname.h"
 #include "follow.h"
@@ -165,6 +166,7 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 	bpf->rodata->only_forks = calls && !(rungs & JETWATT_RUNG_TRACEPOINT);
 	bpf->rodata->only_cgroup = id;
 	bpf->rodata->cgroup_level = below ? level : 0;
+	bpf->rodata->prompt = o->prompt;
 	bpf_program__set_autoload(bpf->progs.process_fork, bpf->rodata->fork_child_off != 0);
 	bpf_program__set_autoload(bpf->progs.sys_enter, calls);
 	bpf_program__set_autoload(bpf->progs.sys_exit, calls);
@@ -325,6 +327,24 @@ static uint64_t bpf_lost(const void *state)
 	return __atomic_load_n(&((const struct probe_bpf *)state)->bpf->bss->lost, __ATOMIC_RELAXED);
 }
 
+/* As the programs remember it: in a call of libcuda, or in a system call on a fence. */
+static int bpf_waiting(const void *state, uint32_t tid)
+{
+	const struct sync *bpf = ((const struct probe_bpf *)state)->bpf;
+	uint32_t at = tid & (PLACES - 1);
+	struct place p;
+	struct call c;
+
+	if (!bpf_map_lookup_elem(bpf_map__fd(bpf->maps.calls), &tid, &c))
+		return 1;
+	if (bpf_map_lookup_elem(bpf_map__fd(bpf->maps.places), &at, &p))
+		return 0;
+	if (p.tid != tid && bpf_map_lookup_elem(bpf_map__fd(bpf->maps.waits), &tid, &p.w))
+		return 0;
+	return p.w.state == RUNNING &&
+	       (is_syncpoint_wait(p.w.kind) || (p.w.kind == WAIT_POLL && p.w.fence));
+}
+
 const struct jetwatt_rung_ops jetwatt_rung_bpf = {
 	.rungs = BOTH,
 	.open = bpf_open,
@@ -332,5 +352,6 @@ const struct jetwatt_rung_ops jetwatt_rung_bpf = {
 	.dispatch = bpf_dispatch,
 	.look = bpf_look,
 	.lost = bpf_lost,
+	.waiting = bpf_waiting,
 	.close = bpf_close,
 };

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * What a thread is at, as sync.bpf.c remembers it between calls. The library
+ * looks there for who is waiting now. Plain types, so that both sides can include it.
+ */
+#ifndef JETWATT_BPF_PLACE_H
+#define JETWATT_BPF_PLACE_H
+
+/* tegra-drm, with and without a time stamp in the reply */
+#define SYNCPOINT_WAIT_NVIDIA	0xC0206462
+#define SYNCPOINT_WAIT_MAINLINE	0xC0186462
+
+#define WAIT_POLL		1
+#define DUPLICATE		2	/* no wait, but remembered as they are */
+
+/*
+ * A thread's call, from its entry to its exit and, if it was interrupted, to
+ * the next that takes it up again. The entry stays for the thread's next call:
+ * adding and deleting would cost more than all the rest.
+ */
+enum { IDLE, RUNNING, UNFINISHED };
+struct wait {
+	unsigned long long enter_ns;
+	unsigned long long ptr;		/* its argument in user memory */
+	unsigned long long fence;	/* SYNCPOINT_WAIT: id and threshold; poll: bit i: entry i was armed */
+	unsigned int kind;		/* the ioctl's number, or WAIT_POLL, DUPLICATE */
+	unsigned int state;
+	int fd;				/* ioctl: its descriptor; poll: number of entries */
+	int name[2];			/* descriptors that are in @named as of @names_gen */
+	unsigned int names_gen;
+	unsigned int armer;		/* its process has armed a pollfd */
+};
+
+/*
+ * Every thread has its place in an array, which is found without a look-up. Who
+ * finds his taken goes to the hash. Two that claim one place in the same instant
+ * may mix up the first of their waits.
+ */
+#define PLACES	8192	/* power of two */
+
+/* Free again, but others that found it taken may still be in the hash. */
+#define LEFT	(~0u)
+
+struct place {
+	unsigned int tid;	/* 0: free, as it ever was; or LEFT */
+	unsigned int pad;
+	struct wait w;
+};
+
+/* A call of libcuda or libcudart that waits. */
+struct call {
+	unsigned long long enter_ns, sp;
+	unsigned int call, pad;
+};
+
+static inline __attribute__((always_inline)) int is_syncpoint_wait(unsigned int cmd)
+{
+	return cmd == SYNCPOINT_WAIT_NVIDIA || cmd == SYNCPOINT_WAIT_MAINLINE;
+}
+
+#endif
