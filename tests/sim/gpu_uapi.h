@@ -14,6 +14,7 @@
 
 #define SIM_KIND_TRAIN	0
 #define SIM_KIND_EVAL	1
+#define SIM_KIND_INFER	2	/* answers to requests: nobody knows when the next ones come */
 
 /*
  * Wait until the loader has the next minibatch. @permille: its size, 1000 is an ordinary one

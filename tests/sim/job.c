@@ -63,7 +63,7 @@ static int release(struct inode *inode, struct file *file)
 
 static bool sane(u32 kind, u32 permille)
 {
-	return kind <= SIM_KIND_EVAL && permille && permille <= 100000;
+	return kind <= SIM_KIND_INFER && permille && permille <= 100000;
 }
 
 static long load(struct client *c, void __user *arg)

@@ -8,7 +8,8 @@
  * queued by then, and the loader prefetches. So when a piece ends, its likely
  * successor starts at once, unasked; the process has GRACE_NS to ask for it and
  * gets it as far as it has come. If it does not, the job is idle. Thus the
- * length of a minibatch is exact whatever the scheduler does to the process.
+ * length of a minibatch is exact whatever the scheduler does to the process. A
+ * server's minibatch has no likely successor: it begins when it is asked for.
  *
  * Several jobs share: n of them on the GPU run at 1/n of the speed each, and so
  * do n loaders.
@@ -19,6 +20,7 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 
+#include "gpu_uapi.h"
 #include "plant_state.h"
 #include "syncpt.h"
 #include "trace.h"
@@ -69,6 +71,8 @@ static void guess(struct sim_job *job, u64 over)
 		job->piece = 1;
 	} else if (job->piece < job->pieces) {
 		job->piece++;
+	} else if (job->kind == SIM_KIND_INFER) {
+		job->phase = SIM_IDLE;
 	} else {
 		job->phase = SIM_STALL;
 		begin_minibatch(job, sim_state.now - over);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An inference server like any other: takes what requests there are, up to a
+ * largest minibatch, runs them on the GPU and answers each. Knows nothing of
+ * whoever else uses the board.
+ *
+ *   serve [--port N] [--batch N] [--batch-file FILE] [--base PERMILLE] [--each PERMILLE]
+ *
+ *   --port N           UDP on loopback (7000); a request comes back as it was sent
+ *   --batch N          the largest minibatch (1)
+ *   --batch-file FILE  has that number in it instead, and may change
+ *   --base, --each     a minibatch of k takes base + k x each of a minibatch of training's
+ *                      time on the GPU (60, 40)
+ *
+ * SIGTERM and SIGINT end it, with status 0.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "gpu_uapi.h"
+
+#define BATCH_MAX	256
+#define REQUEST_MAX	512
+
+static struct {
+	long port, batch, base, each;
+	const char *file;
+} opt = { .port = 7000, .batch = 1, .base = 60, .each = 40 };
+
+struct request {
+	struct sockaddr_in from;
+	size_t len;
+	char text[REQUEST_MAX];
+};
+
+static int gpu, render;
+static volatile sig_atomic_t stop;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "serve: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void options(int argc, char **argv)
+{
+	static const char *const name[] = { "--port", "--batch", "--base", "--each" };
+	long *const value[] = { &opt.port, &opt.batch, &opt.base, &opt.each };
+
+	for (int i = 1; i < argc; i += 2) {
+		int k = 0;
+
+		while (k < 4 && strcmp(argv[i], name[k]))
+			k++;
+		if (i + 1 < argc && k < 4)
+			*value[k] = atol(argv[i + 1]);
+		else if (i + 1 < argc && !strcmp(argv[i], "--batch-file"))
+			opt.file = argv[i + 1];
+		else
+			argc = 0;
+	}
+	if (argc && opt.port > 0 && opt.batch > 0 && opt.batch <= BATCH_MAX && opt.base >= 0 &&
+	    opt.each >= 0)
+		return;
+	fprintf(stderr, "usage: serve [--port N] [--batch N] [--batch-file FILE] [--base PERMILLE] [--each PERMILLE]\n");
+	exit(2);
+}
+
+static int listen_at(long port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(port),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), room = 1 << 20;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)) ||
+	    bind(fd, (struct sockaddr *)&at, sizeof(at)))
+		fail("socket");
+	return fd;
+}
+
+static long batch_now(void)
+{
+	long n = 0;
+	FILE *f = opt.file ? fopen(opt.file, "re") : NULL;
+
+	if (f) {
+		if (fscanf(f, "%ld", &n) != 1)
+			n = 0;
+		fclose(f);
+	}
+	return n > 0 && n <= BATCH_MAX ? n : opt.batch;
+}
+
+/* What there is, at least one. Return: requests; 0: we are to end. */
+static long gather(int fd, struct request *r, long most)
+{
+	long n = 0;
+
+	while (n < most && !stop) {
+		socklen_t len = sizeof(r[n].from);
+		ssize_t got = recvfrom(fd, r[n].text, sizeof(r[n].text), n ? MSG_DONTWAIT : 0,
+				       (struct sockaddr *)&r[n].from, &len);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 && n && errno == EAGAIN)
+			break;
+		if (got < 0)
+			fail("recvfrom");
+		r[n++].len = got;
+	}
+	return stop ? 0 : n;
+}
+
+static void run(long n)
+{
+	struct sim_submit s = { .kind = SIM_KIND_INFER, .permille = opt.base + n * opt.each,
+				.piece = 1, .pieces = 1 };
+	struct sim_syncpoint_wait w = { .timeout_ns = INT64_MAX };
+
+	if (ioctl(gpu, SIM_SUBMIT, &s))
+		fail("submit");
+	w.id = s.syncpt;
+	w.threshold = s.threshold;
+	while (ioctl(render, SIM_SYNCPOINT_WAIT, &w))
+		if (errno != EINTR)
+			fail("SYNCPOINT_WAIT");
+}
+
+int main(int argc, char **argv)
+{
+	static struct request r[BATCH_MAX];
+	struct sigaction sa = { .sa_handler = on_signal };
+	long n;
+	int fd;
+
+	options(argc, argv);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
+	gpu = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
+	if (gpu < 0)
+		fail("/dev/jetwatt-sim-gpu");
+	render = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+	if (render < 0)
+		fail("/dev/dri/renderD128");
+	fd = listen_at(opt.port);
+	while ((n = gather(fd, r, batch_now())) > 0) {
+		run(n);
+		for (long i = 0; i < n; i++)
+			sendto(fd, r[i].text, r[i].len, 0, (struct sockaddr *)&r[i].from,
+			       sizeof(r[i].from));
+	}
+	return 0;
+}
