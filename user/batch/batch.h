@@ -61,6 +61,32 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 			  struct jetwatt_batch_bound *out, struct jetwatt_batch_info *info);
 
 /* ------------------------------------------------------------------ */
+/* Bounds as they come                                                */
+
+/* A job's waits one by one: is this one the end of a minibatch? Where bounds fall
+ * is learned from the last waits with jetwatt_batch_segment(), and counted on
+ * from there. What the program marks itself goes before. */
+struct jetwatt_batch_track;
+struct jetwatt_batch_track *jetwatt_batch_track_new(void);
+void jetwatt_batch_track_free(struct jetwatt_batch_track *t);
+
+/**
+ * jetwatt_batch_track_add() - the next wait, or mark
+ * @held_ns: for how long the job has been held still, in all so far: none of its own time
+ *
+ * Return: 1: a minibatch has ended; 0: none; -EAGAIN: not known yet where they end.
+ */
+int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_sync *s,
+			    uint64_t held_ns);
+
+/* Look again at the last waits, if there are enough that are new: takes a while, so
+ * not between a wait and what follows from it. Return: 0, -EAGAIN: not known yet. */
+int jetwatt_batch_track_learn(struct jetwatt_batch_track *t);
+
+/* Median of a minibatch of training, in the job's own time; 0: not known. */
+uint64_t jetwatt_batch_track_ns(const struct jetwatt_batch_track *t);
+
+/* ------------------------------------------------------------------ */
 /* Energy                                                             */
 
 /**
