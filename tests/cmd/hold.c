@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=2 icount timeout=200
+/* A job that is held runs on whatever becomes of its holder. */
+#include "../../user/cmd/cgroup.c"
+#include "../../user/cmd/hold.c"
+
+#include <sys/mman.h>
+#include <stdint.h>
+
+#include "kselftest_harness.h"
+
+/* @JETWATT_KILLS more than these: make bench-schedule. */
+#define KILLS	50
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static int kills(void)
+{
+	const char *more = getenv("JETWATT_KILLS");
+
+	return more ? atoi(more) : KILLS;
+}
+
+/* @signals: without a cgroup. */
+FIXTURE(hold) {
+	struct jetwatt_cgroup cgroup;
+	struct jetwatt_hold hold;
+	volatile uint64_t *count;
+	pid_t job;
+};
+
+FIXTURE_VARIANT(hold) {
+	int signals;
+};
+
+FIXTURE_VARIANT_ADD(hold, freezer) { 0 };
+FIXTURE_VARIANT_ADD(hold, signals) { 1 };
+
+/* Two processes, as a job with a loader has. */
+FIXTURE_SETUP(hold)
+{
+	struct timespec nap = { 0, 200000 };
+
+	memset(&self->cgroup, 0, sizeof(self->cgroup));
+	self->cgroup.events = -1;
+	self->count = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)self->count);
+	if (!variant->signals)
+		ASSERT_EQ(0, jetwatt_cgroup_make(&self->cgroup));
+	self->job = fork();
+	if (!self->job) {
+		int second = 0;
+
+		while (getppid() == 1 || !self->count[2])
+			nanosleep(&nap, NULL);
+		second = !fork();
+		for (;;) {
+			self->count[second]++;
+			nanosleep(&nap, NULL);
+		}
+	}
+	setpgid(self->job, self->job);
+	if (!variant->signals)
+		ASSERT_EQ(0, jetwatt_cgroup_put(&self->cgroup, self->job));
+	self->count[2] = 1;
+	ASSERT_EQ(0, jetwatt_hold_open(&self->hold, &self->cgroup, self->job));
+	ASSERT_EQ(variant->signals, self->hold.freeze < 0);
+}
+
+FIXTURE_TEARDOWN(hold)
+{
+	kill(-self->job, SIGKILL);
+	waitpid(self->job, NULL, 0);
+	jetwatt_hold_close(&self->hold);
+	jetwatt_cgroup_close(&self->cgroup);
+}
+
+/* Do both processes get on? A minute is as good as for ever. */
+static int runs(volatile uint64_t *count)
+{
+	uint64_t was[] = { count[0], count[1] }, end = now() + 60000000000ull;
+	struct timespec nap = { 0, 200000 };
+
+	while ((count[0] == was[0] || count[1] == was[1]) && now() < end)
+		nanosleep(&nap, NULL);
+	return now() < end;
+}
+
+static int stands(volatile uint64_t *count)
+{
+	uint64_t was[] = { count[0], count[1] };
+	struct timespec nap = { 0, 5000000 };
+
+	nanosleep(&nap, NULL);
+	return count[0] == was[0] && count[1] == was[1];
+}
+
+TEST_F(hold, stands_still)
+{
+	ASSERT_TRUE(runs(self->count));
+	for (int i = 0; i < 20; i++) {
+		ASSERT_EQ(0, jetwatt_hold_still(&self->hold, now()));
+		ASSERT_EQ(0, jetwatt_hold_wait(&self->hold, 5000));
+		EXPECT_TRUE(stands(self->count));
+		ASSERT_EQ(0, jetwatt_hold_let_go(&self->hold, now()));
+		ASSERT_TRUE(runs(self->count));
+	}
+	EXPECT_LE(20 * 5000000ull, jetwatt_hold_ns(&self->hold, now()));
+}
+
+/* Holds and lets go as fast as it can, now and then a moment later. */
+static void hold_for_ever(struct jetwatt_hold *h, unsigned int seed, int ready)
+{
+	struct jetwatt_hold all[] = { *h };
+	int guard = jetwatt_hold_guard(all, 1);
+
+	if (guard < 0 || write(ready, "r", 1) != 1)
+		_exit(1);
+	srand(seed);
+	for (;;) {
+		struct timespec nap = { 0, rand() % 3 ? 0 : rand() % 2000000 };
+
+		jetwatt_hold_tell(guard);
+		jetwatt_hold_still(h, now());
+		jetwatt_hold_wait(h, 1000);
+		nanosleep(&nap, NULL);
+		jetwatt_hold_let_go(h, now());
+		nanosleep(&nap, NULL);
+	}
+}
+
+TEST_F_TIMEOUT(hold, runs_on_when_the_holder_is_killed, 3600)
+{
+	int n = kills(), held = 0;
+
+	srand(1);
+	for (int i = 0; i < n; i++) {
+		struct timespec nap = { 0, rand() % 8000000 };
+		uint64_t was;
+		int ready[2];
+		pid_t pid;
+		char c;
+
+		ASSERT_EQ(0, pipe2(ready, O_CLOEXEC));
+		pid = fork();
+		if (!pid)
+			hold_for_ever(&self->hold, i, ready[1]);
+		close(ready[1]);
+		ASSERT_EQ(1, read(ready[0], &c, 1));
+		close(ready[0]);
+		nanosleep(&nap, NULL);
+		was = self->count[0];
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		held += self->count[0] == was;
+		ASSERT_TRUE(runs(self->count)) {
+			TH_LOG("kill %d of %d: the job stands still", i + 1, n);
+		}
+	}
+	TH_LOG("%d kills, the job ran on after each; %d of them while nothing moved", n, held);
+	EXPECT_LT(0, held);
+}
+
+/* Who is stopped cannot let go. */
+TEST_F(hold, runs_on_when_the_holder_is_stopped)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	ASSERT_EQ(0, pipe2(ready, O_CLOEXEC));
+	pid = fork();
+	if (!pid) {
+		struct jetwatt_hold all[] = { self->hold };
+		int guard = jetwatt_hold_guard(all, 1);
+
+		jetwatt_hold_still(&self->hold, now());
+		jetwatt_hold_wait(&self->hold, 1000);
+		jetwatt_hold_tell(guard);
+		if (write(ready[1], "r", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	ASSERT_EQ(1, read(ready[0], &c, 1));
+	EXPECT_TRUE(stands(self->count));
+	EXPECT_TRUE(runs(self->count));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* A process's number, to which later ones are greater. */
+static pid_t number(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	return pid;
+}
+
+static pid_t guard_after(pid_t before)
+{
+	char path[300], name[32];
+	DIR *dir = opendir("/proc");
+	struct dirent *e;
+	pid_t found = 0;
+
+	while (dir && !found && (e = readdir(dir))) {
+		FILE *f = NULL;
+
+		if (atoi(e->d_name) > before) {
+			snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
+			f = fopen(path, "re");
+		}
+		if (f && fgets(name, sizeof(name), f) && !strcmp(name, "jetwatt-guard\n"))
+			found = atoi(e->d_name);
+		if (f)
+			fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* Whoever holds is told when there is nobody left to let go for him. */
+TEST_F(hold, knows_of_its_guards_end)
+{
+	struct jetwatt_hold all[] = { self->hold };
+	pid_t before = number();
+	int guard = jetwatt_hold_guard(all, 1);
+	struct pollfd p = { .fd = guard, .events = POLLIN };
+	pid_t found = 0;
+
+	ASSERT_LE(0, guard);
+	while (!found)
+		found = guard_after(before);
+	kill(found, SIGKILL);
+	EXPECT_EQ(1, poll(&p, 1, 60000));
+	EXPECT_NE(0, p.revents & POLLHUP);
+	close(guard);
+}
+
+TEST_HARNESS_MAIN
