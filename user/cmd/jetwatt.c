@@ -30,6 +30,7 @@ static const struct verb {
 	{ "learn", "eval", jetwatt_cmd_eval, "How well a method would do on your measured modes" },
 	{ "learn", "roofline", jetwatt_cmd_roofline, "Operations and bytes of a network, layer by layer" },
 	{ "act", "optimize", jetwatt_cmd_optimize, "Find, apply and prove the best mode under a budget" },
+	{ "act", "schedule", jetwatt_cmd_schedule, "Training and inference by turns, within a latency" },
 	{ "act", "apply", jetwatt_cmd_apply, "Switch to a power mode, all or nothing" },
 	{ "act", "restore", jetwatt_cmd_restore, "Bring back what was before the first switch" },
 	{ "share", "import", jetwatt_cmd_import, "Measured modes from a file into the database" },

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: icount alone timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# schedule: turns, answers in time, a job that runs on whatever becomes of us.
+. "${0%/*}/common.inc"
+plan 10
+
+ifconfig lo up
+
+# conf LINE...
+conf()
+{
+	printf '%s\n' "$@" > "$T/conf"
+}
+
+# Wait until a file has more than N lines.
+lines()
+{
+	for i in $(seq 600); do
+		[ "$(wc -l < "$1")" -le "$2" ] || return 0
+		sleep 0.1
+	done
+	echo "# $1 stays at $(wc -l < "$1") lines"
+	return 1
+}
+
+run jetwatt schedule
+exits 2 && form
+result $? "nothing says what is to run"
+
+run jetwatt schedule -c "$T/none"
+exits 2 && form && says "No such file"
+result $? "no file"
+
+conf "train = train" "# a comment" "" "latncy = 100ms"
+run jetwatt schedule -c "$T/conf"
+exits 2 && form && says "line 4" "latncy" "fix: latency"
+result $? "a name that is misspelt: its line, and what may have been meant"
+
+conf "train = train" "infer = serve" "latency = 100W"
+run jetwatt schedule -c "$T/conf"
+exits 2 && form && says "line 3" "100W"
+result $? "a latency in watts"
+
+conf "train = /nonexistent" "infer = serve" "latency = 100ms" "arrival = 40Hz"
+run jetwatt schedule -c "$T/conf"
+exits 127 && ! pidof serve
+result $? "training that cannot be run: the shell's status, and no server stays"
+
+conf "train = train --size 300 --minibatches 250 --progress 1 > $T/steps" \
+	"infer = serve --batch 64 --base 60 --each 40" "latency = 120ms" "arrival = 40Hz"
+jetwatt schedule -c "$T/conf" --json -o "$T/json" > "$T/out" 2> "$T/err" &
+schedule=$!
+job serve > /dev/null
+lines "$T/steps" 40
+ask --rate 40000 --requests 200 > "$T/answers"
+wait $schedule
+status=$?
+exits 0 && [ "$(wc -l < "$T/steps")" = 251 ]
+result $? "schedule returns the command's status when all its minibatches are done"
+
+awk '$2 < 0 || $2 > 120000 { late++ } END { print "# " late + 0 " of " NR " requests late"
+	exit !(NR == 200 && late <= 2) }' "$T/answers"
+result $? "99 of 100 requests are answered in time"
+
+awk -v n="$(number minibatches "$T/json")" -v late="$(number late "$T/json")" \
+	-v turns="$(number turns "$T/json")" -v train="$(number energy_j "$T/json")" \
+	'BEGIN { print "# " turns " turns, " late " of them late, " train " J"
+		 exit !(turns > 20 && late <= turns / 5 && train > 1) }'
+result $? "turns end at bounds"
+
+# held PID: is it?
+held()
+{
+	grep -q "frozen 1" "/sys/fs/cgroup$(sed 's/^0:://' "/proc/$1/cgroup")/cgroup.events"
+}
+
+conf "train = exec train --size 300 --progress 1 > $T/steps" "infer = exec serve --batch 64" \
+	"latency = 120ms" "arrival = 40Hz"
+bad=0
+seen=0
+for i in $(seq "${JETWATT_KILLS:-6}"); do
+	: > "$T/steps"
+	jetwatt schedule -c "$T/conf" > "$T/out" 2> "$T/err" &
+	schedule=$!
+	lines "$T/steps" 2 || bad=1
+	usleep "$(awk -v s="$i" 'BEGIN { srand(s); print int(rand() * 1000000) }')"
+	kill -KILL $schedule
+	wait $schedule 2> /dev/null
+	! held "$(pidof train)" 2> /dev/null || seen=$((seen + 1))
+	lines "$T/steps" "$(($(wc -l < "$T/steps") + 3))" || bad=1
+	kill -KILL $(pidof train serve)
+	while pidof train serve > /dev/null; do sleep 0.1; done
+done
+[ $bad = 0 ]
+result $? "killed at any moment: training runs on (held a moment after: $seen times)"
+
+jetwatt schedule -c "$T/conf" > "$T/out" 2> "$T/err" &
+schedule=$!
+: > "$T/steps"
+lines "$T/steps" 5
+kill -TERM $schedule
+wait $schedule
+status=$?
+exits 0 && shows training inference && ! pidof train serve > /dev/null && narrow
+result $? "SIGTERM ends both programs, and the run is summed up"
+
+finish

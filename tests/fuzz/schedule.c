@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* libFuzzer target: make fuzz FUZZ=schedule */
+#include "../../user/cmd/error.c"
+#include "../../user/cmd/schedule_conf.c"
+#include "../../user/cmd/suggest.c"
+#include "../../user/cmd/unit.c"
+
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static struct jetwatt_schedule_conf c;
+	struct jetwatt_schedule_error e;
+
+	if (!jetwatt_schedule_conf_parse((const char *)data, len, &c, &e)) {
+		if (!*c.train || !*c.infer || !(c.latency_ms > 0) || c.arrival_hz < 0)
+			abort();
+	} else if (!*e.why || !*e.fix) {
+		abort();
+	}
+	return 0;
+}

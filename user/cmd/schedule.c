@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "schedule.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "out/json.h"
+#include "reach.h"
+#include "verbs.h"
+
+enum { JSON = JETWATT_ARGS_LONG };
+
+struct input {
+	struct jetwatt_args args;
+	const char *config, *out;
+	int json;
+};
+
+static const struct argp_option options[] = {
+	{ "config", 'c', "FILE", 0, "What is to run, and how long requests may take", 0 },
+	{ "output", 'o', "FILE", 0, "Write there, not to standard output", 0 },
+	{ "json", JSON, NULL, 0, "As JSON", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case 'c':
+		in->config = arg;
+		break;
+	case 'o':
+		in->out = arg;
+		break;
+	case JSON:
+		in->json = 1;
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected \"%s\"", arg);
+		break;
+	case ARGP_KEY_END:
+		if (!in->config)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					       "schedule -c FILE; man jetwatt-schedule has an example",
+					       "nothing says what is to run"));
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* Minibatches that ended while there was a plan, in percent of what plans have promised. */
+static double kept_pct(const struct jetwatt_schedule *s)
+{
+	return 100.0 * s->kept / s->promised;
+}
+
+static double seconds(const struct jetwatt_schedule *s)
+{
+	return (s->ended_ns - s->begun_ns) * 1e-9;
+}
+
+static void show_json(const struct jetwatt_schedule *s, FILE *f)
+{
+	struct jetwatt_json j;
+
+	jetwatt_json_init(&j, f, 1);
+	jetwatt_json_object(&j, NULL);
+	jetwatt_json_real(&j, "elapsed_s", seconds(s), 9);
+	jetwatt_json_object(&j, "plan");
+	jetwatt_json_bool(&j, "known", s->planned);
+	jetwatt_json_bool(&j, "feasible", s->feasible);
+	jetwatt_json_uint(&j, "minibatches", s->plan.tau);
+	jetwatt_json_uint(&j, "requests", s->plan.batch);
+	jetwatt_json_real(&j, "window_ms", s->plan.window_ms, 6);
+	jetwatt_json_real(&j, "infer_ms", s->plan.infer_ms, 6);
+	jetwatt_json_real(&j, "latency_ms", s->plan.latency_ms, 6);
+	jetwatt_json_real(&j, "throughput_hz", s->plan.throughput_hz, 6);
+	jetwatt_json_real(&j, "arrival_hz", s->arrival_hz, 6);
+	jetwatt_json_real(&j, "minibatch_ms", jetwatt_batch_track_ns(s->track) * 1e-6, 6);
+	jetwatt_json_real(&j, "change_ms", s->change_ms, 4);
+	jetwatt_json_end(&j);
+	jetwatt_json_object(&j, "train");
+	jetwatt_json_uint(&j, "minibatches", s->minibatches);
+	jetwatt_json_real(&j, "promised", s->promised, 6);
+	jetwatt_json_uint(&j, "kept", s->kept);
+	jetwatt_json_real(&j, "kept_pct", kept_pct(s), 4);
+	jetwatt_json_uint(&j, "turns", s->turns);
+	jetwatt_json_uint(&j, "late", s->late);
+	jetwatt_json_real(&j, "s", s->ns[JETWATT_SCHEDULE_TRAIN] * 1e-9, 9);
+	jetwatt_json_real(&j, "energy_j", s->uj[JETWATT_SCHEDULE_TRAIN] * 1e-6, 6);
+	jetwatt_json_end(&j);
+	jetwatt_json_object(&j, "infer");
+	jetwatt_json_uint(&j, "waits", s->answers);
+	jetwatt_json_real(&j, "s", s->ns[JETWATT_SCHEDULE_INFER] * 1e-9, 9);
+	jetwatt_json_real(&j, "energy_j", s->uj[JETWATT_SCHEDULE_INFER] * 1e-6, 6);
+	jetwatt_json_end(&j);
+	jetwatt_json_object(&j, "change");
+	jetwatt_json_real(&j, "s", s->ns[JETWATT_SCHEDULE_SWITCH] * 1e-9, 9);
+	jetwatt_json_real(&j, "energy_j", s->uj[JETWATT_SCHEDULE_SWITCH] * 1e-6, 6);
+	jetwatt_json_end(&j);
+	jetwatt_json_end(&j);
+}
+
+static void show(const struct jetwatt_schedule *s, FILE *f)
+{
+	static const char *const who[] = { "training", "inference", "changes" };
+	double all = s->ns[0] + s->ns[1] + s->ns[2];
+
+	fprintf(f, "\n %-12s %10s %8s %12s\n", "", "time", "share", "energy");
+	for (int i = 0; i < JETWATT_SCHEDULE_WHO; i++)
+		fprintf(f, " %-12s %8.2f s %6.1f %% %10.1f J\n", who[i], s->ns[i] * 1e-9,
+			100 * s->ns[i] / all, s->uj[i] * 1e-6);
+	fprintf(f, "\n %llu minibatches in %llu turns, %llu of which did not end at a bound\n",
+		(unsigned long long)s->minibatches, (unsigned long long)s->turns,
+		(unsigned long long)s->late);
+	if (s->planned)
+		fprintf(f, " last plan: %u minibatches for every %u requests, in windows of %.4g ms%s\n"
+			   " %.4g minibatches were promised, %llu made: %.1f %%\n",
+			s->plan.tau, s->plan.batch, s->plan.window_ms,
+			s->feasible ? "" : ", which is beyond the latency", s->promised,
+			(unsigned long long)s->kept, kept_pct(s));
+	else
+		fprintf(f, " it never became clear where training's minibatches end\n");
+}
+
+static int run(struct jetwatt_schedule *s, const struct jetwatt_board *board)
+{
+	int err = jetwatt_watch_open(&s->watch, board, 0);
+
+	if (!err && !s->track)
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot schedule");
+	if (!err)
+		err = jetwatt_tenant_start(&s->train);
+	if (!err)
+		err = jetwatt_tenant_start(&s->infer);
+	return err ? err : jetwatt_schedule_run(s);
+}
+
+static int schedule(const struct input *in, const struct jetwatt_schedule_conf *conf, FILE *f)
+{
+	struct jetwatt_schedule s = { .conf = conf, .guard = -1, .arrival_hz = conf->arrival_hz };
+	struct jetwatt_board *board;
+	int err = jetwatt_reach_board(&board), status;
+
+	if (err)
+		return err;
+	jetwatt_watch_init(&s.watch);
+	jetwatt_tenant_init(&s.train, "train", conf->train);
+	jetwatt_tenant_init(&s.infer, "infer", conf->infer);
+	s.track = jetwatt_batch_track_new();
+	err = run(&s, board);
+	jetwatt_tenant_stop(&s.infer);
+	status = jetwatt_tenant_stop(&s.train);
+	if (!err) {
+		jetwatt_watch_settle(&s.watch);
+		jetwatt_schedule_count(&s);
+		if (in->json)
+			show_json(&s, f);
+		else
+			show(&s, f);
+	}
+	jetwatt_watch_close(&s.watch);
+	jetwatt_batch_track_free(s.track);
+	free(s.span);
+	jetwatt_board_close(board);
+	return err ? err : status;
+}
+
+int jetwatt_cmd_schedule(int argc, char **argv)
+{
+	static struct jetwatt_schedule_conf conf;
+	struct input in = { 0 };
+	FILE *f = stdout;
+	int err;
+
+	jetwatt_args_parse("schedule", "-c FILE",
+			   "Training and inference by turns, at bounds of minibatches.\v"
+			   "Neither program knows of it. The exit status is that of training.",
+			   options, parse, argc, argv, &in);
+	err = jetwatt_schedule_conf_read(in.config, &conf);
+	if (err)
+		return err;
+	if (in.out && strcmp(in.out, "-"))
+		f = fopen(in.out, "we");
+	err = f ? schedule(&in, &conf, f) : 0;
+	if (!f || (f != stdout && fclose(f)))
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+					"-o names a file that can be written; is the disk full?",
+					"cannot write %s", in.out);
+	return err;
+}

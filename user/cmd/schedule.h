@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Training and inference by turns: one of them runs, the other one is held still;
+ * training gives way at a minibatch's bound, the server when it has nothing to do.
+ */
+#ifndef JETWATT_CMD_SCHEDULE_H
+#define JETWATT_CMD_SCHEDULE_H
+
+#include "batch/batch.h"
+#include "plan/interleave.h"
+#include "schedule_conf.h"
+#include "tenant.h"
+#include "watch.h"
+
+enum jetwatt_schedule_who {
+	JETWATT_SCHEDULE_TRAIN,
+	JETWATT_SCHEDULE_INFER,
+	JETWATT_SCHEDULE_SWITCH,	/* neither: one stops, the other begins */
+	JETWATT_SCHEDULE_WHO
+};
+
+struct jetwatt_schedule_span {
+	uint64_t from_ns, to_ns;
+	enum jetwatt_schedule_who who;
+};
+
+/**
+ * struct jetwatt_schedule - a run
+ * @watch: power, and signals
+ * @guard: lets go of both should we end
+ * @turn: whose it is, since @turn_ns; training has ended @done minibatches in it, and
+ *	is to give way (@give_way)
+ * @change_ms: from one to the other: mean of the last
+ * @plan, @planned: what is aimed at, once it is known
+ * @promised: minibatches that plans have promised in the time they held;
+ *	@kept: those that ended in it
+ * @minibatches, @answers: in all: bounds of training, waits of the server
+ * @turns, @late: turns of training; those that had to end elsewhere than at a bound
+ * @span, @spans: time by turns, whose energy is not counted yet
+ * @ns, @uj: of each
+ */
+struct jetwatt_schedule {
+	const struct jetwatt_schedule_conf *conf;
+	struct jetwatt_watch watch;
+	struct jetwatt_tenant train, infer;
+	struct jetwatt_batch_track *track;
+	struct jetwatt_interleave seen;
+	struct jetwatt_interleave_plan plan;
+	int guard, planned, feasible, give_way, failed, handed, said;
+	enum jetwatt_schedule_who turn;
+	uint64_t begun_ns, ended_ns, turn_ns, window_ns, bound_ns;
+	uint32_t done;
+	uint64_t idle_stamp;
+	double change_ms, arrival_hz, promised;
+	uint64_t kept, minibatches, answers, turns, late, plans;
+	struct jetwatt_schedule_span *span;
+	size_t spans, max_spans;
+	uint64_t ns[JETWATT_SCHEDULE_WHO];
+	double uj[JETWATT_SCHEDULE_WHO];
+};
+
+/* Both have been started, and are watched. Until training ends or a signal comes.
+ * Return: exit code. */
+int jetwatt_schedule_run(struct jetwatt_schedule *s);
+
+/* A stretch of time is over: its energy is counted when it is known. */
+void jetwatt_schedule_spent(struct jetwatt_schedule *s, uint64_t from_ns, uint64_t to_ns,
+			    enum jetwatt_schedule_who who);
+void jetwatt_schedule_count(struct jetwatt_schedule *s);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The file that jetwatt schedule reads: NAME = VALUE in each line; # begins a comment line. */
+#ifndef JETWATT_CMD_SCHEDULE_CONF_H
+#define JETWATT_CMD_SCHEDULE_CONF_H
+
+#include <stddef.h>
+
+#define JETWATT_SCHEDULE_TEXT	4096
+
+/**
+ * struct jetwatt_schedule_conf - what is wanted
+ * @train, @infer: commands, for a shell
+ * @batch_file: file or socket that the server's minibatch size is written to, empty: none
+ * @latency_ms: in which 99 of 100 requests are to be answered
+ * @arrival_hz: requests per second
+ * @minibatches: of training in a turn, 0: planned
+ */
+struct jetwatt_schedule_conf {
+	char train[JETWATT_SCHEDULE_TEXT], infer[JETWATT_SCHEDULE_TEXT];
+	char batch_file[JETWATT_SCHEDULE_TEXT];
+	double latency_ms, arrival_hz;
+	long minibatches;
+};
+
+/**
+ * struct jetwatt_schedule_error - what is wrong with the file
+ * @line: 0: with all of it; @why, @fix: words
+ */
+struct jetwatt_schedule_error {
+	unsigned int line;
+	char why[160], fix[160];
+};
+
+/* From the text of a file. Return: 0, -EINVAL. */
+int jetwatt_schedule_conf_parse(const char *text, size_t size, struct jetwatt_schedule_conf *c,
+				struct jetwatt_schedule_error *e);
+
+/* Read @path. Says what is wrong. Return: exit code. */
+int jetwatt_schedule_conf_read(const char *path, struct jetwatt_schedule_conf *c);
+
+#endif

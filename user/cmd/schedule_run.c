@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The loop. Whoever has the turn runs; the other one is held still.
+ *
+ * Training gives way at the end of its tau-th minibatch, which a wait of its own
+ * shows, so that its work on the GPU is done; where none comes in time (it
+ * evaluates, or writes a checkpoint) it is held wherever it is, and that is
+ * counted. The server has its turn until it sleeps and waits for nothing.
+ */
+#include "schedule.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "error.h"
+
+#define MS		1000000ull
+#define LOOK_NS		(MS / 2)	/* between two looks at whether the server is done */
+#define TELL_NS		(250 * MS)	/* the guard is told that we are here */
+#define STILL_MS	100		/* for a job to stop moving */
+/* Until it is known where minibatches end: turns of this share of the latency. */
+#define BLIND		0.5
+/* Weight of one more change in the mean of them. */
+#define WEIGHT		0.1
+
+static void say_failed(struct jetwatt_schedule *s, const struct jetwatt_tenant *t, int err)
+{
+	if (!s->failed)
+		jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL, "cannot hold %s still, or let it go",
+				  t->name);
+	s->failed = 1;
+}
+
+static void stop(struct jetwatt_schedule *s, struct jetwatt_tenant *t)
+{
+	int err = t->ended ? 0 : jetwatt_hold_still(&t->hold, jetwatt_watch_now());
+
+	if (!err && t->hold.held)
+		err = jetwatt_hold_wait(&t->hold, STILL_MS);
+	/* A process deep in a driver stops when it comes out of it. */
+	if (err && err != -ETIMEDOUT && err != -ESRCH)
+		say_failed(s, t, err);
+}
+
+static void let_go(struct jetwatt_schedule *s, struct jetwatt_tenant *t)
+{
+	int err = jetwatt_hold_let_go(&t->hold, jetwatt_watch_now());
+
+	if (err && !t->ended)
+		say_failed(s, t, err);
+}
+
+static void hand_over(struct jetwatt_schedule *s, enum jetwatt_schedule_who to)
+{
+	struct jetwatt_tenant *from = to == JETWATT_SCHEDULE_TRAIN ? &s->infer : &s->train;
+	uint64_t t0 = jetwatt_watch_now(), t1;
+
+	jetwatt_schedule_spent(s, s->turn_ns, t0, s->turn);
+	stop(s, from);
+	let_go(s, to == JETWATT_SCHEDULE_TRAIN ? &s->train : &s->infer);
+	t1 = jetwatt_watch_now();
+	jetwatt_schedule_spent(s, t0, t1, JETWATT_SCHEDULE_SWITCH);
+	s->change_ms += ((t1 - t0) * 1e-6 - s->change_ms) * (s->turns ? WEIGHT : 1);
+	s->turn = to;
+	s->turn_ns = t1;
+	s->done = s->give_way = 0;
+	s->idle_stamp = 0;
+	if (to == JETWATT_SCHEDULE_TRAIN)
+		s->turns++;
+}
+
+/* Written beside it and moved there, so that nobody reads half of it. */
+static int to_file(const char *path, const char *text)
+{
+	char beside[JETWATT_SCHEDULE_TEXT + 8];
+	FILE *f;
+	int bad;
+
+	snprintf(beside, sizeof(beside), "%s.new", path);
+	f = fopen(beside, "we");
+	if (!f)
+		return -errno;
+	bad = fputs(text, f) < 0;
+	bad |= fclose(f);
+	return bad || rename(beside, path) ? -errno : 0;
+}
+
+static int to_socket(const char *path, const char *text)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd, bad;
+
+	if (strlen(path) >= sizeof(at.sun_path))
+		return -ENOTSOCK;
+	strcpy(at.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	bad = connect(fd, (struct sockaddr *)&at, sizeof(at)) ||
+	      send(fd, text, strlen(text), MSG_NOSIGNAL) < 0 ? -errno : 0;
+	close(fd);
+	return bad;
+}
+
+/* The largest minibatch that the server may take, where it wants to be told. */
+static void hand_batch(struct jetwatt_schedule *s)
+{
+	int batch = ceil(jetwatt_interleave_most(&s->seen, s->plan.batch)), err;
+	char text[16];
+
+	if (!*s->conf->batch_file || batch == s->handed)
+		return;
+	snprintf(text, sizeof(text), "%d\n", batch);
+	err = to_socket(s->conf->batch_file, text);
+	if (err == -ENOTSOCK || err == -ECONNREFUSED || err == -ENOENT)
+		err = to_file(s->conf->batch_file, text);
+	if (err && s->handed >= 0)
+		jetwatt_error_note("batch-file = %s: %s; the server's minibatches are left alone",
+				   s->conf->batch_file, strerror(-err));
+	s->handed = err ? -1 : batch;
+}
+
+static void plan(struct jetwatt_schedule *s)
+{
+	struct jetwatt_interleave_query q = {
+		.latency_ms = s->conf->latency_ms,
+		.arrival_hz = s->arrival_hz,
+		.train_ms = jetwatt_batch_track_ns(s->track) * 1e-6,
+		.switch_ms = 2 * s->change_ms,
+	};
+
+	if (!(q.train_ms > 0) || !(q.arrival_hz > 0) || !(s->seen.k > 0))
+		return;
+	s->feasible = jetwatt_interleave_plan(&s->seen, &q, &s->plan);
+	if (s->conf->minibatches) {
+		s->plan.tau = s->conf->minibatches;
+		s->plan.throughput_hz = 1e3 * s->plan.tau / (s->plan.tau * q.train_ms + s->plan.infer_ms);
+	}
+	s->planned = 1;
+	s->plans++;
+	if (!s->feasible && !s->said++)
+		jetwatt_error_note("a latency of %.3g ms cannot be kept: %.3g requests a second, %.3g ms for a minibatch of training; the least there is, is aimed at",
+				   q.latency_ms, q.arrival_hz, q.train_ms);
+	hand_batch(s);
+}
+
+/* The server has answered what there was. */
+static void infer_done(struct jetwatt_schedule *s, uint64_t now)
+{
+	double window = s->window_ns ? (now - s->window_ns) * 1e-9 : 0;
+	double expected = window * s->arrival_hz;
+
+	if (window > 0) {
+		jetwatt_interleave_note(&s->seen, expected, expected, (now - s->turn_ns) * 1e-6);
+		if (s->planned)
+			s->promised += s->plan.throughput_hz * window;
+	}
+	s->window_ns = now;
+	hand_over(s, JETWATT_SCHEDULE_TRAIN);
+	if (!jetwatt_batch_track_learn(s->track))
+		plan(s);
+}
+
+/* How long training may keep its turn, bound or no bound. */
+static uint64_t train_most(const struct jetwatt_schedule *s)
+{
+	double ms = 2 * BLIND * s->conf->latency_ms;
+
+	/* A minibatch that takes somewhat longer than others is let to its end. */
+	if (s->planned)
+		ms = fmax(s->conf->latency_ms - s->plan.infer_ms,
+			  (s->plan.tau + 1) * jetwatt_batch_track_ns(s->track) * 1e-6);
+	return fmax(ms, 1) * MS;
+}
+
+static void on_train(const struct jetwatt_sync *w, void *arg)
+{
+	struct jetwatt_schedule *s = arg;
+	uint64_t now = jetwatt_watch_now();
+	int bound = jetwatt_batch_track_add(s->track, w, jetwatt_hold_ns(&s->train.hold, now));
+
+	if (bound == 1) {
+		s->minibatches++;
+		s->kept += s->planned;
+		s->done++;
+	}
+	if (s->turn != JETWATT_SCHEDULE_TRAIN)
+		return;
+	if (s->planned)
+		s->give_way = bound == 1 && s->done >= s->plan.tau;
+	else
+		s->give_way = now - s->turn_ns >= BLIND * s->conf->latency_ms * MS;
+	/* At once: a moment later it gives the GPU work again. */
+	if (s->give_way && jetwatt_hold_still(&s->train.hold, now))
+		s->failed = 1;
+}
+
+static void on_infer(const struct jetwatt_sync *w, void *arg)
+{
+	struct jetwatt_schedule *s = arg;
+
+	(void)w;
+	s->answers++;
+}
+
+static void turns(struct jetwatt_schedule *s)
+{
+	uint64_t now = jetwatt_watch_now();
+
+	if (s->infer.ended)
+		return;
+	if (s->turn == JETWATT_SCHEDULE_TRAIN && !s->give_way && now - s->turn_ns >= train_most(s)) {
+		s->late += s->planned;
+		s->give_way = 1;
+	}
+	if (s->turn == JETWATT_SCHEDULE_TRAIN && s->give_way) {
+		hand_over(s, JETWATT_SCHEDULE_INFER);
+	} else if (s->turn == JETWATT_SCHEDULE_INFER && now - s->turn_ns >= LOOK_NS &&
+		   jetwatt_tenant_idle(&s->infer, &s->idle_stamp)) {
+		if (s->planned && !s->plan.tau && now - s->turn_ns < 1000 * MS)
+			return;
+		infer_done(s, now);
+	}
+}
+
+static void on_signal(struct jetwatt_schedule *s)
+{
+	struct signalfd_siginfo si;
+
+	while (read(s->watch.signals, &si, sizeof(si)) == sizeof(si))
+		s->watch.stop = si.ssi_signo;
+}
+
+static int guard(struct jetwatt_schedule *s)
+{
+	struct jetwatt_hold h[] = { s->train.hold, s->infer.hold };
+
+	s->guard = jetwatt_hold_guard(h, 2);
+	return s->guard < 0 ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-s->guard), NULL,
+						"cannot start what lets go of the jobs should we end") : 0;
+}
+
+/* Somebody has ended it: nothing stays held while there is none. */
+static int guard_gone(struct jetwatt_schedule *s)
+{
+	int held = s->train.hold.held;
+
+	let_go(s, &s->train);
+	let_go(s, &s->infer);
+	close(s->guard);
+	if (guard(s))
+		return JETWATT_EXIT_FAILED;
+	stop(s, held ? &s->train : &s->infer);
+	return 0;
+}
+
+/* The server has gone: training has the board to itself. */
+static void infer_gone(struct jetwatt_schedule *s)
+{
+	s->infer.ended = 1;
+	jetwatt_child_reap(&s->infer.child);
+	jetwatt_error_note("the server has ended; training goes on alone");
+	if (s->turn == JETWATT_SCHEDULE_INFER)
+		hand_over(s, JETWATT_SCHEDULE_TRAIN);
+	let_go(s, &s->train);
+}
+
+static int dispatch(struct jetwatt_schedule *s, const struct pollfd *p)
+{
+	int err = 0;
+
+	if (p[0].revents && jetwatt_probe_dispatch(s->train.probe) < 0)
+		err = -EIO;
+	/* Before all that can wait. */
+	turns(s);
+	if (p[1].revents && jetwatt_probe_dispatch(s->infer.probe) < 0)
+		err = -EIO;
+	if (p[2].revents && jetwatt_dispatch(s->watch.jw) < 0)
+		s->watch.failed = 1;
+	if (p[3].revents)
+		on_signal(s);
+	if (p[4].revents && !s->train.ended) {
+		s->train.ended = 1;
+		jetwatt_child_reap(&s->train.child);
+	}
+	if (p[5].revents && !s->infer.ended)
+		infer_gone(s);
+	if (p[6].revents & (POLLHUP | POLLERR))
+		return guard_gone(s);
+	jetwatt_schedule_count(s);
+	if (s->watch.failed)
+		return jetwatt_watch_why(&s->watch);
+	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+				       "cannot see the jobs' waits") : s->failed;
+}
+
+/* For so long nothing has to be done that nobody wakes us for. */
+static uint64_t quiet_ns(const struct jetwatt_schedule *s)
+{
+	uint64_t gone = jetwatt_watch_now() - s->turn_ns, most = train_most(s);
+
+	if (s->turn == JETWATT_SCHEDULE_INFER && !s->infer.ended)
+		return LOOK_NS;
+	return gone + MS >= most ? MS : most - gone < TELL_NS ? most - gone : TELL_NS;
+}
+
+static void loop_once(struct jetwatt_schedule *s, int *err)
+{
+	struct timespec wait = { 0, quiet_ns(s) };
+	struct pollfd p[] = {
+		{ jetwatt_probe_fd(s->train.probe), POLLIN, 0 },
+		{ jetwatt_probe_fd(s->infer.probe), POLLIN, 0 },
+		{ jetwatt_fd(s->watch.jw), POLLIN, 0 },
+		{ s->watch.signals, POLLIN, 0 },
+		{ s->train.ended ? -1 : s->train.pidfd, POLLIN, 0 },
+		{ s->infer.ended ? -1 : s->infer.pidfd, POLLIN, 0 },
+		{ s->guard, POLLIN, 0 },
+	};
+
+	if (ppoll(p, sizeof(p) / sizeof(p[0]), &wait, NULL) < 0 && errno != EINTR)
+		*err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot wait");
+	else
+		*err = dispatch(s, p);
+}
+
+/* What we do takes microseconds, and both programs wait for it. */
+static void go_first(void)
+{
+	struct sched_param p = { .sched_priority = 1 };
+
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &p))
+		jetwatt_error_note("cannot run ahead of the jobs (%s): turns end less exactly",
+				   strerror(errno));
+}
+
+int jetwatt_schedule_run(struct jetwatt_schedule *s)
+{
+	uint64_t told = 0, now;
+	int err = guard(s);
+
+	if (!err)
+		err = jetwatt_tenant_watch(&s->train, on_train, s);
+	if (!err)
+		err = jetwatt_tenant_watch(&s->infer, on_infer, s);
+	go_first();
+	if (!err)
+		err = jetwatt_tenant_go(&s->infer);
+	if (!err)
+		err = jetwatt_tenant_go(&s->train);
+	s->begun_ns = s->turn_ns = jetwatt_watch_now();
+	while (!err && !s->train.ended && !s->watch.stop) {
+		now = jetwatt_watch_now();
+		if (now - told >= TELL_NS) {
+			told = now;
+			jetwatt_hold_tell(s->guard);
+		}
+		loop_once(s, &err);
+	}
+	s->ended_ns = jetwatt_watch_now();
+	jetwatt_schedule_spent(s, s->turn_ns, s->ended_ns, s->turn);
+	let_go(s, &s->train);
+	let_go(s, &s->infer);
+	return err;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A command that shares the board with another: in a cgroup of its own, under a
+ * probe of its own, and held still while it is the other's turn.
+ */
+#ifndef JETWATT_CMD_TENANT_H
+#define JETWATT_CMD_TENANT_H
+
+#include "cgroup.h"
+#include "child.h"
+#include "hold.h"
+#include "jetwatt.h"
+
+/**
+ * struct jetwatt_tenant - one of them
+ * @name: for messages: "train"; @command: for a shell
+ * @pidfd: readable when it has ended; @ended: we have seen that
+ * @mark_fd: where its marks arrive, -1: nowhere
+ */
+struct jetwatt_tenant {
+	const char *name, *command;
+	struct jetwatt_child child;
+	struct jetwatt_cgroup cgroup;
+	struct jetwatt_hold hold;
+	struct jetwatt_probe *probe;
+	int pidfd, mark_fd, ended;
+};
+
+/* Nothing is open: jetwatt_tenant_stop() may be called. */
+void jetwatt_tenant_init(struct jetwatt_tenant *t, const char *name, const char *command);
+
+/* It stands still before its first instruction. Says what is wrong. Return: exit code. */
+int jetwatt_tenant_start(struct jetwatt_tenant *t);
+
+/* Attach the probe: @fn is called at the end of every wait, at once. Says what is
+ * wrong. Return: exit code. */
+int jetwatt_tenant_watch(struct jetwatt_tenant *t, jetwatt_sync_fn fn, void *arg);
+
+/* Return: exit code; 126 and 127 where it cannot be executed. */
+int jetwatt_tenant_go(struct jetwatt_tenant *t);
+
+/**
+ * jetwatt_tenant_idle() - has it nothing to do?
+ * @stamp: of the last look, 0: none; gets this look's
+ *
+ * All its threads sleep, none of them waits for the GPU, and none has run since
+ * the last look. Return: 1, 0.
+ */
+int jetwatt_tenant_idle(const struct jetwatt_tenant *t, uint64_t *stamp);
+
+/* Ask it to end if it has not, and let go of all. Return: its exit status. */
+int jetwatt_tenant_stop(struct jetwatt_tenant *t);
+
+#endif
