@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Bounds as they come: jobs that are held still at them, for as long as half a minute. */
+#include "batch/batch.h"
+
+#include "jobs.h"
+#include "kselftest_harness.h"
+
+/**
+ * struct outcome - of a job
+ * @after: its minibatches after the first ones, that it takes to learn; @hit: bounds
+ *	among what was told to be one; @told: such; @ns: median that was told
+ */
+struct outcome {
+	size_t after, hit, told, first;
+	uint64_t ns;
+};
+
+#define LEARN	40	/* minibatches */
+
+/* Holds it after every @turn-th bound that is told. */
+static struct outcome follow(const struct job_shape *h, int turn, uint64_t seed)
+{
+	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
+	struct outcome o = { 0 };
+	uint64_t held = 0;
+	size_t truth = 0;
+	struct job j;
+
+	job_alloc(&j);
+	job_make(&j, h, 100, 5, seed);
+	for (size_t i = 0; i < j.waits; i++) {
+		struct jetwatt_sync s = j.sync[i];
+		int bound, is;
+
+		while (truth < j.truths && j.truth[truth].end_ns < s.exit_ns)
+			truth++;
+		is = truth < j.truths && j.truth[truth].end_ns == s.exit_ns;
+		s.enter_ns += held;
+		s.exit_ns += held;
+		bound = jetwatt_batch_track_add(t, &s, held);
+		if (bound >= 0 && !o.first)
+			o.first = truth;
+		if (truth >= LEARN) {
+			o.after += is;
+			o.told += bound == 1;
+			o.hit += bound == 1 && is;
+		}
+		if (bound == 1 && o.told % turn == 0)
+			held += 1000000 + job_random(&seed) % 30000000000ull;
+		if (bound)
+			jetwatt_batch_track_learn(t);
+	}
+	o.ns = jetwatt_batch_track_ns(t);
+	jetwatt_batch_track_free(t);
+	job_free(&j);
+	return o;
+}
+
+static double f1(const struct outcome *o)
+{
+	return 2.0 * o->hit / (o->after + o->told);
+}
+
+/* What is undisturbed is followed to the last bound, whatever the turns. */
+TEST(undisturbed)
+{
+	for (int k = 1; k <= 5; k++)
+		for (int turn = 1; turn <= 4; turn++) {
+			struct job_shape h = { .k = k, .minibatches = 600, .cycle_ms = 20 + 13 * k,
+					       .uneven = 2 };
+			struct outcome o = follow(&h, turn, 77 + k);
+
+			EXPECT_LT(o.first, LEARN) TH_LOG("%d waits, %zu", k, o.first);
+			EXPECT_EQ(o.after, o.hit) TH_LOG("%d waits", k);
+			EXPECT_EQ(o.told, o.hit) TH_LOG("%d waits", k);
+			EXPECT_LT(fabs(o.ns * 1e-6 / h.cycle_ms - 1), 0.1) TH_LOG("%d waits, %.3f ms", k,
+										  o.ns * 1e-6);
+		}
+}
+
+/* One that changes its rhythm is found again: evaluations, a value that is fetched now
+ * and then, another power mode. */
+TEST(disturbed)
+{
+	static const struct job_shape shape[] = {
+		{ .name = "evaluates", .k = 1, .eval_every = 50, .eval_len = 12, .eval_k = 1 },
+		{ .name = "switches", .k = 2, .switch_every = 150, .uneven = 2 },
+		{ .name = "stalls", .k = 2, .stall = 0.05, .stall_by = 4, .uneven = 2 },
+		{ .name = "accumulates", .k = 1, .accumulate = 4, .optimizer = 0.2 },
+	};
+
+	for (size_t i = 0; i < sizeof(shape) / sizeof(shape[0]); i++) {
+		struct job_shape h = shape[i];
+		struct outcome o;
+
+		h.minibatches = 1200;
+		h.cycle_ms = 40;
+		o = follow(&h, 3, 5 + i);
+		TH_LOG("%s: F1 %.4f", h.name, f1(&o));
+		EXPECT_LE(0.9, f1(&o)) TH_LOG("%s", h.name);
+	}
+}
+
+/* What the program says goes before what can be seen. */
+TEST(marked)
+{
+	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
+	struct jetwatt_sync s = { .tgid = 1, .tid = 1 };
+
+	for (int i = 1; i <= 20; i++) {
+		s.call = JETWATT_SYNC_SYNCPT;
+		s.enter_ns = i * 1000000ull;
+		s.exit_ns = s.enter_ns + 400000;
+		EXPECT_EQ(i == 1 ? -11 : 0, jetwatt_batch_track_add(t, &s, 0));
+		s.call = JETWATT_SYNC_MARK;
+		s.enter_ns = s.exit_ns = i * 1000000ull + 500000;
+		EXPECT_EQ(1, jetwatt_batch_track_add(t, &s, 0));
+		EXPECT_EQ(0, jetwatt_batch_track_learn(t));
+	}
+	EXPECT_EQ(1000000, jetwatt_batch_track_ns(t));
+	jetwatt_batch_track_free(t);
+}
+
+TEST_HARNESS_MAIN
