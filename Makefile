@@ -66,15 +66,16 @@ $(B)/user/model/nn.o $(B)/user/model/nn_train.o $(B)/user/plan/slice.o: cflags +
 
 # --- BPF: no BTF of any kernel and no relocation, hence no vmlinux.h ----------
 bpf_arch := $(if $(findstring aarch64,$(machine)),arm64,x86)
-$(B)/bpf/sync.bpf.o: bpf/sync.bpf.c
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
 	$(call quiet,BPF)$(CLANG) -target bpf -O2 -g $(warn) -Wno-unused-parameter -D__TARGET_ARCH_$(bpf_arch) -MMD -MP -MT $@ -MF $(@:.o=.d) \
 		-Iinclude/uapi -idirafter $(or $(KERNEL_HEADERS),/usr/include/$(machine)) -c -o $@ $<
 
-$(B)/sync.skel.h: $(B)/bpf/sync.bpf.o
-	$(call quiet,GEN)$(BPFTOOL) gen skeleton $< name sync > $@
+$(B)/%.skel.h: $(B)/bpf/%.bpf.o
+	$(call quiet,GEN)$(BPFTOOL) gen skeleton $< name $* > $@
 
 $(B)/user/lib/probe_bpf.o $(B)/user/lib/probe_uprobe.o: $(B)/sync.skel.h
+$(B)/user/lib/arrivals.o: $(B)/arrive.skel.h
 
 # --- modules ------------------------------------------------------------------
 # Kbuild leaves its objects beside the sources: it gets a tree of links to them.

@@ -308,6 +308,13 @@ void jetwatt_probe_state(const struct jetwatt_probe *p, struct jetwatt_probe_sta
 /* Is the thread @tid waiting for the GPU now? Return: 1, 0; -EOPNOTSUPP: what
  * watches does not know before the wait has ended. */
 int jetwatt_probe_waiting(const struct jetwatt_probe *p, uint32_t tid);
+/* Requests that have come to the sockets of a v2 cgroup since: datagrams, and what a
+ * client of TCP has written in one piece. Sockets of the Unix domain are not seen. Needs
+ * CAP_BPF and CAP_NET_ADMIN. Return: 0, negative errno. */
+struct jetwatt_arrivals;
+int jetwatt_arrivals_open(struct jetwatt_arrivals **a, const char *cgroup_path);
+uint64_t jetwatt_arrivals(const struct jetwatt_arrivals *a);
+void jetwatt_arrivals_close(struct jetwatt_arrivals *a);
 /* What the last failed jetwatt_probe_open() of this thread said. */
 const char *jetwatt_probe_error(void);
 
