@@ -3,7 +3,7 @@
 # guest: icount alone timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # schedule: turns, answers in time, a job that runs on whatever becomes of us.
 . "${0%/*}/common.inc"
-plan 10
+plan 12
 
 ifconfig lo up
 
@@ -48,7 +48,7 @@ exits 127 && ! pidof serve
 result $? "training that cannot be run: the shell's status, and no server stays"
 
 conf "train = train --size 300 --minibatches 250 --progress 1 > $T/steps" \
-	"infer = serve --batch 64 --base 60 --each 40" "latency = 120ms" "arrival = 40Hz"
+	"infer = serve --batch 64 --base 60 --each 40" "latency = 120ms"
 jetwatt schedule -c "$T/conf" --json -o "$T/json" > "$T/out" 2> "$T/err" &
 schedule=$!
 job serve > /dev/null
@@ -68,6 +68,18 @@ awk -v n="$(number minibatches "$T/json")" -v late="$(number late "$T/json")" \
 	'BEGIN { print "# " turns " turns, " late " of them late, " train " J"
 		 exit !(turns > 20 && late <= turns / 5 && train > 1) }'
 result $? "turns end at bounds"
+
+awk -v hz="$(number arrival_hz "$T/json")" -v n="$(sed -n '/"infer"/,/}/s/.*"requests": \([0-9]*\).*/\1/p' "$T/json")" \
+	-v kept="$(number kept_pct "$T/json")" \
+	'BEGIN { print "# " hz " requests a second, " n " in all; " kept " % of the promise kept"
+		 exit !(n == 200 && hz > 5 && hz < 60 && kept >= 90) }'
+result $? "requests are counted, and what was promised is kept"
+
+conf "train = exec train --size 300 --minibatches 60 --progress 1 > $T/steps" "infer = exec sleep 1" \
+	"latency = 120ms"
+run jetwatt schedule -c "$T/conf"
+exits 0 && says "the server has ended" && [ "$(wc -l < "$T/steps")" = 61 ]
+result $? "a server that ends: training goes on alone"
 
 # held PID: is it?
 held()

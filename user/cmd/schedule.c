@@ -77,7 +77,8 @@ static void show_json(const struct jetwatt_schedule *s, FILE *f)
 	jetwatt_json_bool(&j, "known", s->planned);
 	jetwatt_json_bool(&j, "feasible", s->feasible);
 	jetwatt_json_uint(&j, "minibatches", s->plan.tau);
-	jetwatt_json_uint(&j, "requests", s->plan.batch);
+	jetwatt_json_real(&j, "requests", s->plan.requests, 6);
+	jetwatt_json_real(&j, "requests_most", s->plan.most, 6);
 	jetwatt_json_real(&j, "window_ms", s->plan.window_ms, 6);
 	jetwatt_json_real(&j, "infer_ms", s->plan.infer_ms, 6);
 	jetwatt_json_real(&j, "latency_ms", s->plan.latency_ms, 6);
@@ -98,6 +99,7 @@ static void show_json(const struct jetwatt_schedule *s, FILE *f)
 	jetwatt_json_end(&j);
 	jetwatt_json_object(&j, "infer");
 	jetwatt_json_uint(&j, "waits", s->answers);
+	jetwatt_json_uint(&j, "requests", s->counted);
 	jetwatt_json_real(&j, "s", s->ns[JETWATT_SCHEDULE_INFER] * 1e-9, 9);
 	jetwatt_json_real(&j, "energy_j", s->uj[JETWATT_SCHEDULE_INFER] * 1e-6, 6);
 	jetwatt_json_end(&j);
@@ -121,13 +123,13 @@ static void show(const struct jetwatt_schedule *s, FILE *f)
 		(unsigned long long)s->minibatches, (unsigned long long)s->turns,
 		(unsigned long long)s->late);
 	if (s->planned)
-		fprintf(f, " last plan: %u minibatches for every %u requests, in windows of %.4g ms%s\n"
+		fprintf(f, " last plan: %u minibatches for every %.3g requests, in windows of %.4g ms%s\n"
 			   " %.4g minibatches were promised, %llu made: %.1f %%\n",
-			s->plan.tau, s->plan.batch, s->plan.window_ms,
+			s->plan.tau, s->plan.requests, s->plan.window_ms,
 			s->feasible ? "" : ", which is beyond the latency", s->promised,
 			(unsigned long long)s->kept, kept_pct(s));
 	else
-		fprintf(f, " it never became clear where training's minibatches end\n");
+		fprintf(f, " there was no plan: too few minibatches, or no requests\n");
 }
 
 static int run(struct jetwatt_schedule *s, const struct jetwatt_board *board)
@@ -167,6 +169,7 @@ static int schedule(const struct input *in, const struct jetwatt_schedule_conf *
 			show(&s, f);
 	}
 	jetwatt_watch_close(&s.watch);
+	jetwatt_arrivals_close(s.arrivals);
 	jetwatt_batch_track_free(s.track);
 	free(s.span);
 	jetwatt_board_close(board);

@@ -27,6 +27,7 @@ struct jetwatt_schedule_span {
 /**
  * struct jetwatt_schedule - a run
  * @watch: power, and signals
+ * @arrivals: counts requests, NULL: the file has said how many come; @counted: so far
  * @guard: lets go of both should we end
  * @turn: whose it is, since @turn_ns; training has ended @done minibatches in it, and
  *	is to give way (@give_way)
@@ -44,6 +45,8 @@ struct jetwatt_schedule {
 	struct jetwatt_watch watch;
 	struct jetwatt_tenant train, infer;
 	struct jetwatt_batch_track *track;
+	struct jetwatt_arrivals *arrivals;
+	uint64_t counted;
 	struct jetwatt_interleave seen;
 	struct jetwatt_interleave_plan plan;
 	int guard, planned, feasible, give_way, failed, handed, said;

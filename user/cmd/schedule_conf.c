@@ -119,8 +119,6 @@ int jetwatt_schedule_conf_parse(const char *text, size_t size, struct jetwatt_sc
 	if (!(c->latency_ms > 0))
 		return refuse(e, 0, "latency = 100ms, in which 99 of 100 requests are to be answered",
 			      "it does not say how long requests may take");
-	if (!(c->arrival_hz > 0))
-		return refuse(e, 0, "arrival = 40Hz", "it does not say how many requests come");
 	return 0;
 }
 

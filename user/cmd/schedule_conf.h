@@ -12,7 +12,7 @@
  * @train, @infer: commands, for a shell
  * @batch_file: file or socket that the server's minibatch size is written to, empty: none
  * @latency_ms: in which 99 of 100 requests are to be answered
- * @arrival_hz: requests per second
+ * @arrival_hz: requests per second, until they have been counted; 0: not told
  * @minibatches: of training in a turn, 0: planned
  */
 struct jetwatt_schedule_conf {

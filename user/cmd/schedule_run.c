@@ -29,6 +29,7 @@
 #define STILL_MS	100		/* for a job to stop moving */
 /* Until it is known where minibatches end: turns of this share of the latency. */
 #define BLIND		0.5
+#define ENOUGH		20	/* requests, to tell a rate */
 /* Weight of one more change in the mean of them. */
 #define WEIGHT		0.1
 
@@ -114,7 +115,7 @@ static int to_socket(const char *path, const char *text)
 /* The largest minibatch that the server may take, where it wants to be told. */
 static void hand_batch(struct jetwatt_schedule *s)
 {
-	int batch = ceil(jetwatt_interleave_most(&s->seen, s->plan.batch)), err;
+	int batch = ceil(fmax(s->plan.most, 1)), err;
 	char text[16];
 
 	if (!*s->conf->batch_file || batch == s->handed)
@@ -153,17 +154,29 @@ static void plan(struct jetwatt_schedule *s)
 	hand_batch(s);
 }
 
+/* The rate is what was counted lately, or until that is something, what the file says. */
+static void count_requests(struct jetwatt_schedule *s, double window_ms, double ms)
+{
+	uint64_t before = s->counted;
+
+	if (s->arrivals)
+		s->counted = jetwatt_arrivals(s->arrivals);
+	if (!(window_ms > 0))
+		return;
+	jetwatt_interleave_note(&s->seen, s->arrivals ? s->counted - before :
+				1e-3 * window_ms * s->conf->arrival_hz, window_ms, ms);
+	s->arrival_hz = s->arrivals && (s->seen.k >= ENOUGH || !s->conf->arrival_hz) ?
+			jetwatt_interleave_rate(&s->seen) : s->conf->arrival_hz;
+}
+
 /* The server has answered what there was. */
 static void infer_done(struct jetwatt_schedule *s, uint64_t now)
 {
 	double window = s->window_ns ? (now - s->window_ns) * 1e-9 : 0;
-	double expected = window * s->arrival_hz;
 
-	if (window > 0) {
-		jetwatt_interleave_note(&s->seen, expected, expected, (now - s->turn_ns) * 1e-6);
-		if (s->planned)
-			s->promised += s->plan.throughput_hz * window;
-	}
+	count_requests(s, 1e3 * window, (now - s->turn_ns) * 1e-6);
+	if (s->planned)
+		s->promised += s->plan.throughput_hz * window;
 	s->window_ns = now;
 	hand_over(s, JETWATT_SCHEDULE_TRAIN);
 	if (!jetwatt_batch_track_learn(s->track))
@@ -193,7 +206,7 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 		s->kept += s->planned;
 		s->done++;
 	}
-	if (s->turn != JETWATT_SCHEDULE_TRAIN)
+	if (s->turn != JETWATT_SCHEDULE_TRAIN || s->infer.ended)
 		return;
 	if (s->planned)
 		s->give_way = bound == 1 && s->done >= s->plan.tau;
@@ -226,8 +239,6 @@ static void turns(struct jetwatt_schedule *s)
 		hand_over(s, JETWATT_SCHEDULE_INFER);
 	} else if (s->turn == JETWATT_SCHEDULE_INFER && now - s->turn_ns >= LOOK_NS &&
 		   jetwatt_tenant_idle(&s->infer, &s->idle_stamp)) {
-		if (s->planned && !s->plan.tau && now - s->turn_ns < 1000 * MS)
-			return;
 		infer_done(s, now);
 	}
 }
@@ -332,6 +343,21 @@ static void loop_once(struct jetwatt_schedule *s, int *err)
 		*err = dispatch(s, p);
 }
 
+static int count_arrivals(struct jetwatt_schedule *s)
+{
+	int err = jetwatt_arrivals_open(&s->arrivals, s->infer.cgroup.path);
+
+	if (!err)
+		return 0;
+	if (!(s->conf->arrival_hz > 0))
+		return jetwatt_error_say(jetwatt_error_code(err), strerror(-err),
+					 "say how many come: a line arrival = 40Hz in the file",
+					 "cannot count the server's requests");
+	jetwatt_error_note("requests are not counted (%s): taken to be %g a second", strerror(-err),
+			   s->conf->arrival_hz);
+	return 0;
+}
+
 /* What we do takes microseconds, and both programs wait for it. */
 static void go_first(void)
 {
@@ -347,6 +373,8 @@ int jetwatt_schedule_run(struct jetwatt_schedule *s)
 	uint64_t told = 0, now;
 	int err = guard(s);
 
+	if (!err)
+		err = count_arrivals(s);
 	if (!err)
 		err = jetwatt_tenant_watch(&s->train, on_train, s);
 	if (!err)
