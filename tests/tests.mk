@@ -170,6 +170,16 @@ bench-batch: build/bench/batch build/bench/batch-trace build/bench/probe
 	+@$(MAKE) --no-print-directory arm64
 	tests/bench/batch.py -o build/bench/batch.json
 
+# Turns against side by side, in a guest; KILLS=0 leaves out the hour of kills.
+build/bench/schedule: tests/bench/schedule.c build/user/out/plot.o build/user/out/json.o
+	@mkdir -p $(@D) build/tests
+	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/bench-schedule.d -o $@ $(filter %.c %.o,$^) $(ldflags) -lm
+
+bench-schedule: build/bench/schedule
+	@tests/setup.sh
+	+@$(MAKE) --no-print-directory arm64
+	@tests/bench/schedule.sh
+
 # Against torch and scikit-learn where they are, or can be, installed.
 bench-model: build/jetwatt
 	@[ "$$(id -u)" != 0 ] || /usr/bin/python3 -c 'import torch, sklearn' 2>/dev/null || \
@@ -234,4 +244,4 @@ check-debug:
 	tests/kernels/debug
 
 .PHONY: check-hw check-kernels check-debug
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-characterise fuzz fuzz-here check-report check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-schedule bench-characterise fuzz fuzz-here check-report check
