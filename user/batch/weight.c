@@ -20,7 +20,7 @@
 #define DELAY		0.11	/* of the cycle between waits, at most: a disturbance's */
 #define UNEVEN		0.24	/* ... by which waits differ: they hide it, and have jitter */
 #define NO_WAIT		0.2	/* of the mean: a wait that is none of the usual ones */
-#define APART		1.1	/* logarithm: three times as long */
+#define APART		3	/* times as long as any other gap */
 #define LASTING		200	/* waits without slips that no beat lasts */
 #define SLIPS		0.01	/* per wait: fewer than a beat's; lost events make some */
 #define SHORTEST	0.2	/* of gaps: what they are below is short */
@@ -135,12 +135,12 @@ bool jetwatt_weight_apart(const struct jetwatt_beat *b, size_t n, double *room)
 	size_t groups = 0, end;
 
 	for (size_t i = 1; i < n; i = end) {
-		double most = -INFINITY;
+		double most = 0;
 
 		for (end = i + 1; end < n && !b[end].first && b[end].other == b[i].other; end++)
-			most = fmax(most, b[end].gap);
+			most = fmax(most, b[end].gap_ns);
 		if (b[i].first && !b[i].other && end > i + 1)
-			room[groups++] = b[i].gap - most;
+			room[groups++] = b[i].gap_ns / fmax(most, 1);
 	}
 	jetwatt_peaks_median(room, groups);
 	return groups && room[groups / 4] > APART;
