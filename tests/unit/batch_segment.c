@@ -214,6 +214,96 @@ TEST(thread_out_of_step)
 	job_free(&j);
 }
 
+/* Jobs that share a GPU, which works on what both have given it by turns. */
+struct sharer {
+	int k, at;		/* waits per minibatch, the one at hand; 0 has the loader before it */
+	double load, work, left, launched;	/* ms */
+	int waiting, minibatches;
+};
+
+static void share_begin(struct sharer *s, double now, uint64_t *z)
+{
+	if (s->waiting) {
+		s->launched = now;
+		s->left = s->work / s->k * (1 + 0.01 * job_normal(z));
+	} else {
+		s->left = (s->at ? 0.05 : s->load) * (1 + 0.02 * job_normal(z)) + 0.1 * job_uniform(z);
+	}
+}
+
+static void share(struct job *j, struct sharer *s, int minibatches, uint64_t *z)
+{
+	double now = 5;
+
+	for (int i = 0; i < 2; i++)
+		share_begin(&s[i], now, z);
+	while (s[0].minibatches < minibatches && s[1].minibatches < minibatches) {
+		double rate = s[0].waiting && s[1].waiting ? 0.5 : 1;
+		double in[2] = { s[0].left / (s[0].waiting ? rate : 1), s[1].left / (s[1].waiting ? rate : 1) };
+		int next = in[1] < in[0];
+		struct sharer *o = &s[!next], *d = &s[next];
+
+		now += in[next];
+		o->left -= in[next] * (o->waiting ? rate : 1);
+		if (d->waiting) {
+			j->sync[j->waits++] = (struct jetwatt_sync){
+				.enter_ns = (uint64_t)(d->launched * 1e6), .exit_ns = (uint64_t)(now * 1e6),
+				.tgid = 100 + (uint32_t)next, .tid = 100 + (uint32_t)next,
+			};
+			d->at = (d->at + 1) % d->k;
+			if (!d->at) {
+				j->truth[j->truths++] = (struct job_truth){ (uint64_t)(now * 1e6),
+									   100 + (uint32_t)next, 0, 0, 0 };
+				d->minibatches++;
+			}
+		}
+		d->waiting = !d->waiting;
+		share_begin(d, now, z);
+	}
+}
+
+/* What they do to each other is no rhythm, and hides none. */
+TEST(two_jobs_on_one_gpu)
+{
+	struct score sum = { 0 };
+	uint64_t z = seed() + 6;
+	int bad = 0;
+
+	for (int r = 0; r < 100; r++) {
+		struct sharer s[2];
+		struct jetwatt_batch_bound *out;
+		struct jetwatt_batch_info info;
+		struct score one;
+		struct job j;
+		int n;
+
+		for (int i = 0; i < 2; i++) {
+			double cycle = 30 * exp(log(5) * job_uniform(&z)), load = 0.15 + 0.3 * job_uniform(&z);
+
+			s[i] = (struct sharer){ .k = 1 + (int)(6 * job_uniform(&z)), .load = load * cycle,
+						.work = (1 - load) * cycle };
+		}
+		job_alloc(&j);
+		share(&j, s, 70, &z);
+		out = calloc(2 * j.waits, sizeof(*out));
+		n = jetwatt_batch_segment(j.sync, j.waits, out, &info);
+		one = score(&j, out, n);
+		if (f1(&one) < 0.98) {
+			printf("# k%d %.0f + %.0f ms, k%d %.0f + %.0f ms: F1 %.4f\n", s[0].k, s[0].load,
+			       s[0].work, s[1].k, s[1].load, s[1].work, f1(&one));
+			bad++;
+		}
+		sum.hit += one.hit;
+		sum.found += one.found;
+		sum.true_bounds += one.true_bounds;
+		free(out);
+		job_free(&j);
+	}
+	printf("# 100 pairs: F1 %.4f, %d below 0.98\n", f1(&sum), bad);
+	EXPECT_GE(f1(&sum), 0.998);
+	EXPECT_LE(bad, 1);
+}
+
 /* While a job runs: of what is known so far, all but the end is right, from the
  * fourth minibatch on, and every wait of a k1 job is a minibatch from the first. */
 TEST(as_it_grows)
