@@ -5,13 +5,13 @@
 # side, with the same requests: build/bench/schedule.json and schedule.html. Then
 # jetwatt is killed KILLS times (1000), and what holds jobs as often in both ways.
 cd "$(dirname "$0")/../.." || exit 1
-out=build/bench/schedule.out latency=${LATENCY_MS:-120}
+out=build/bench/schedule.out latency=${LATENCY_MS:-250}
 rm -rf $out
 mkdir -p $out
 tests/qemu/guest --icount --timeout 36000 --out $out \
 	--module governor_simpleondemand --module jetwatt-sim --module ina3221 --module jetwatt \
 	--file tests/bench/schedule_guest.sh:/schedule -- /bin/sh /schedule \
-	"${REQUESTS:-2000}" "${RATE_MHZ:-45000}" "$latency" "${KILLS:-1000}" || exit 1
+	"${REQUESTS:-1500}" "${RATE_MHZ:-80000}" "$latency" "${KILLS:-1000}" || exit 1
 build/bench/schedule -l "$latency" -o build/bench/schedule.json -p build/bench/schedule.html \
 	$out/by_turns $out/together || exit 1
 for f in alone by_turns together; do

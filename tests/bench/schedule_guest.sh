@@ -6,7 +6,7 @@
 #   schedule_guest.sh REQUESTS MILLIHERTZ LATENCY_MS KILLS
 ifconfig lo up
 requests=$1 rate=$2 latency=$3 kills=$4
-train="exec train --size 300 --progress 1"
+train="exec train --size 100 --progress 1"
 serve="exec serve --batch 1 --base 0 --each 100"
 
 # Wait until a file has more than N lines: the job gets on. A minute is as good as for ever.
