@@ -109,7 +109,7 @@ $(B)/rooms.a: FORCE
 
 # --- other tests on the host -----------------------------------------------------
 host_tests := $(patsubst tests/host/%.c,build/host/%,$(wildcard tests/host/*.c))
-host-tests: $(host_tests) $(cuda) build/jobs/cutrain build/make-trace
+host-tests: $(host_tests) $(cuda) build/jobs/cutrain build/make-trace build/demo-report
 
 $(host_tests): build/host/%: tests/host/%.c build/libjetwatt.so build/sync.skel.h | $(kit)/complete
 	@mkdir -p $(@D) build/tests
@@ -122,8 +122,8 @@ build/make-trace: tests/trace/make.c build/libjetwatt.so
 	$(call quiet,CC)$(CC) $(test_cflags) -MF build/tests/make-trace.d -o $@ $< $(ldflags) -Wl,-rpath,'$$ORIGIN' -ljetwatt $(libs)
 
 # --- the demo's report, on the host ----------------------------------------------
-build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c user/out/*.c user/store/*.c))
-	$(call quiet,LD)$(CC) $(OPT) -o $@ $^ -ljansson -lsqlite3 -lmd -lm
+build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c user/out/*.c user/store/csv*.c))
+	$(call quiet,LD)$(CC) $(OPT) -o $@ $^ -ljansson -lm
 
 demo:
 	@tests/demo/demo.sh check
