@@ -57,7 +57,7 @@ static void sweep(const char *parent)
 		closedir(dir);
 }
 
-static int open_file(const struct jetwatt_cgroup *c, const char *name, int flags)
+int jetwatt_cgroup_file(const struct jetwatt_cgroup *c, const char *name, int flags)
 {
 	char path[PATH_MAX + 32];
 	int fd;
@@ -74,7 +74,7 @@ int jetwatt_cgroup_open(struct jetwatt_cgroup *c, const char *path)
 	if (strlen(path) >= sizeof(c->path))
 		return -ENAMETOOLONG;
 	strcpy(c->path, path);
-	c->events = open_file(c, "cgroup.events", O_RDONLY);
+	c->events = jetwatt_cgroup_file(c, "cgroup.events", O_RDONLY);
 	return c->events < 0 ? c->events : 0;
 }
 
@@ -101,7 +101,7 @@ int jetwatt_cgroup_make(struct jetwatt_cgroup *c)
 
 int jetwatt_cgroup_put(const struct jetwatt_cgroup *c, pid_t pid)
 {
-	int fd = open_file(c, "cgroup.procs", O_WRONLY), err;
+	int fd = jetwatt_cgroup_file(c, "cgroup.procs", O_WRONLY), err;
 
 	if (fd < 0)
 		return fd;

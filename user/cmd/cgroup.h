@@ -27,6 +27,9 @@ int jetwatt_cgroup_make(struct jetwatt_cgroup *c);
 /* One that somebody else has made. Return: 0, negative errno. */
 int jetwatt_cgroup_open(struct jetwatt_cgroup *c, const char *path);
 
+/* One of its files, closed at exec. Return: descriptor, negative errno. */
+int jetwatt_cgroup_file(const struct jetwatt_cgroup *c, const char *name, int flags);
+
 /* Return: 0, negative errno. */
 int jetwatt_cgroup_put(const struct jetwatt_cgroup *c, pid_t pid);
 

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -13,23 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static int open_leaf(const struct jetwatt_cgroup *c, const char *leaf, int flags)
-{
-	char path[PATH_MAX + 32];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", c->path, leaf);
-	fd = open(path, flags | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
 int jetwatt_hold_open(struct jetwatt_hold *h, const struct jetwatt_cgroup *cgroup, pid_t group)
 {
 	*h = (struct jetwatt_hold){ .freeze = -1, .events = -1, .group = group };
 	if (!*cgroup->path)
 		return 0;
-	h->freeze = open_leaf(cgroup, "cgroup.freeze", O_WRONLY);
-	h->events = open_leaf(cgroup, "cgroup.events", O_RDONLY);
+	h->freeze = jetwatt_cgroup_file(cgroup, "cgroup.freeze", O_WRONLY);
+	h->events = jetwatt_cgroup_file(cgroup, "cgroup.events", O_RDONLY);
 	/* No v2 freezer before 5.2: signals do. */
 	if (h->freeze < 0 || h->events < 0)
 		jetwatt_hold_close(h);
