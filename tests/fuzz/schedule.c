@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* libFuzzer target: make fuzz FUZZ=schedule */
+#include "../../user/cmd/conf.c"
 #include "../../user/cmd/error.c"
 #include "../../user/cmd/schedule_conf.c"
 #include "../../user/cmd/suggest.c"
@@ -12,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct jetwatt_schedule_conf c;
-	struct jetwatt_schedule_error e;
+	struct jetwatt_conf_error e;
 
 	if (!jetwatt_schedule_conf_parse((const char *)data, len, &c, &e)) {
 		if (!*c.train || !*c.infer || !(c.latency_ms > 0) || c.arrival_hz < 0)

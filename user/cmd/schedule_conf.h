@@ -3,9 +3,9 @@
 #ifndef JETWATT_CMD_SCHEDULE_CONF_H
 #define JETWATT_CMD_SCHEDULE_CONF_H
 
-#include <stddef.h>
+#include "conf.h"
 
-#define JETWATT_SCHEDULE_TEXT	4096
+#define JETWATT_SCHEDULE_TEXT	JETWATT_CONF_TEXT
 
 /**
  * struct jetwatt_schedule_conf - what is wanted
@@ -22,18 +22,9 @@ struct jetwatt_schedule_conf {
 	long minibatches;
 };
 
-/**
- * struct jetwatt_schedule_error - what is wrong with the file
- * @line: 0: with all of it; @why, @fix: words
- */
-struct jetwatt_schedule_error {
-	unsigned int line;
-	char why[160], fix[160];
-};
-
 /* From the text of a file. Return: 0, -EINVAL. */
 int jetwatt_schedule_conf_parse(const char *text, size_t size, struct jetwatt_schedule_conf *c,
-				struct jetwatt_schedule_error *e);
+				struct jetwatt_conf_error *e);
 
 /* Read @path. Says what is wrong. Return: exit code. */
 int jetwatt_schedule_conf_read(const char *path, struct jetwatt_schedule_conf *c);
