@@ -291,18 +291,27 @@ u32 jetwatt_bus_hz(struct jetwatt_bus *bus)
 }
 
 /**
+ * jetwatt_bus_is_slow() - something else than the wire is slow
+ * @bus: the bus
+ *
+ * Context: jetwatt_chip_lock held. Return: whether a register has never taken
+ * less than a quarter longer than its bits.
+ */
+bool jetwatt_bus_is_slow(struct jetwatt_bus *bus)
+{
+	return jetwatt_bus_reg_measured_ns(bus) > wire_ns(jetwatt_bus_hz(bus)) / 4 * 5;
+}
+
+/**
  * jetwatt_bus_reg_ns() - how long to reckon with for a register
  * @bus: the bus
  *
- * The time on the wire, which stays put; the measured one if it is more than
- * a quarter longer, because then something else than the wire is slow.
+ * The time on the wire, which stays put; the measured one if the bus is slow.
  *
  * Context: jetwatt_chip_lock held. Return: nanoseconds.
  */
 u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus)
 {
-	u32 wire = wire_ns(jetwatt_bus_hz(bus));
-	u32 ns = jetwatt_bus_reg_measured_ns(bus);
-
-	return ns > wire / 4 * 5 ? ns : wire;
+	return jetwatt_bus_is_slow(bus) ? jetwatt_bus_reg_measured_ns(bus) :
+					  wire_ns(jetwatt_bus_hz(bus));
 }

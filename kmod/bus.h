@@ -96,6 +96,7 @@ int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned
 void jetwatt_bus_measure_again(struct jetwatt_bus *bus);
 void jetwatt_bus_ask(struct jetwatt_bus *bus);
 u32 jetwatt_bus_hz(struct jetwatt_bus *bus);
+bool jetwatt_bus_is_slow(struct jetwatt_bus *bus);
 u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus);
 u32 jetwatt_bus_reg_measured_ns(const struct jetwatt_bus *bus);
 

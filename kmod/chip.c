@@ -132,57 +132,6 @@ void jetwatt_chip_answered(struct jetwatt_chip *chip)
 	jetwatt_event_post(JETWATT_EVENT_CHIP_BACK, chip->id, 0);
 }
 
-static int measure_once(struct jetwatt_chip *chip)
-{
-	struct jetwatt_reg reg[4];
-	unsigned int i;
-	int err;
-
-	for (i = 0; i < ARRAY_SIZE(reg); i++)
-		reg[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = chip->model->side[0].reg };
-	jetwatt_bus_ask(chip->bus);
-	err = jetwatt_bus_read(chip->bus, reg, ARRAY_SIZE(reg));
-	if (!err)
-		jetwatt_chip_configured(chip, 0, reg[0].value);
-	WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(chip->bus));
-	return err;
-}
-
-/**
- * jetwatt_chip_measure() - find out how fast each bus is now
- *
- * The clock of a bus may have been changed since it was last used. The best of
- * several reads counts (bus.c); the lock is let go of in between, so that a
- * sampler that runs is held up for one of them at most.
- *
- * Context: takes jetwatt_chip_lock; a few milliseconds for each chip.
- */
-void jetwatt_chip_measure(void)
-{
-	struct jetwatt_chip *chip;
-	unsigned long stuck = 0;
-	unsigned int i, tries;
-	int err;
-
-	rt_mutex_lock(&jetwatt_chip_lock);
-	for (i = 0; i < jetwatt_chips_nr; i++)
-		if (jetwatt_chips[i].client && !jetwatt_chips[i].lost)
-			jetwatt_bus_measure_again(jetwatt_chips[i].bus);
-	rt_mutex_unlock(&jetwatt_chip_lock);
-	for (i = 0; i < jetwatt_chip_count(); i++) {
-		chip = &jetwatt_chips[i];
-		/* On a bus that is stuck a read takes very long: one for all its chips is enough. */
-		for (tries = 0, err = 0; tries < 2 && !err; tries++) {
-			rt_mutex_lock(&jetwatt_chip_lock);
-			if (chip->client && !chip->lost && !test_bit(chip->bus_nr % 64, &stuck))
-				err = measure_once(chip);
-			rt_mutex_unlock(&jetwatt_chip_lock);
-		}
-		if (err)
-			__set_bit(READ_ONCE(chip->bus_nr) % 64, &stuck);
-	}
-}
-
 /**
  * jetwatt_chip_look() - note the clocks of the buses as they are known now
  *

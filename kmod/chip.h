@@ -191,7 +191,6 @@ u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip);
 s32 jetwatt_chip_shunt_uv(const struct jetwatt_chip *chip, u16 reg);
 void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns);
 void jetwatt_chip_answered(struct jetwatt_chip *chip);
-void jetwatt_chip_measure(void);
 void jetwatt_chip_look(void);
 void jetwatt_chip_mark(u64 now);
 void jetwatt_chip_parked(void);

@@ -10,6 +10,7 @@
 #include "chip.h"
 #include "clock.h"
 #include "event.h"
+#include "measure.h"
 #include "sampler.h"
 
 /*
@@ -105,7 +106,7 @@ static void counters_fn(struct work_struct *unused)
 
 	mutex_lock(&lock);
 	if (!jetwatt_sampler_hz() && wanted())
-		jetwatt_chip_measure();
+		jetwatt_measure();
 	limit = jetwatt_plan_limit(config.bus_share_pct);
 	update(&limit);
 	mutex_unlock(&lock);
@@ -161,7 +162,7 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 
 	mutex_lock(&lock);
 	if (new_rate)
-		jetwatt_chip_measure();
+		jetwatt_measure();
 	*limit = jetwatt_plan_limit(new->bus_share_pct);
 	if (new->cpu != config.cpu)
 		err = jetwatt_sampler_cpu(new->cpu);
@@ -200,7 +201,7 @@ void jetwatt_config_subscribers(unsigned int n)
 	mutex_lock(&lock);
 	subscribers = n;
 	if (!jetwatt_sampler_hz() && n)
-		jetwatt_chip_measure();
+		jetwatt_measure();
 	limit = jetwatt_plan_limit(config.bus_share_pct);
 	update(&limit);
 	mutex_unlock(&lock);

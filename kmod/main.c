@@ -7,6 +7,7 @@
 #include "deliver.h"
 #include "fail.h"
 #include "hwmon.h"
+#include "measure.h"
 #include "netlink.h"
 #include "pmu.h"
 #include "ring.h"
@@ -31,9 +32,12 @@ static int __init jetwatt_init(void)
 	err = jetwatt_scan_init();
 	if (err)
 		goto clock;
-	err = jetwatt_sampler_init(jetwatt_deliver_taken);
+	err = jetwatt_measure_init();
 	if (err)
 		goto scan;
+	err = jetwatt_sampler_init(jetwatt_deliver_taken);
+	if (err)
+		goto measure;
 	err = jetwatt_subscriber_init();
 	if (err)
 		goto sampler;
@@ -63,6 +67,8 @@ subscriber:
 sampler:
 	jetwatt_config_exit();
 	jetwatt_sampler_exit();
+measure:
+	jetwatt_measure_exit();
 scan:
 	jetwatt_scan_exit();
 clock:
@@ -85,6 +91,7 @@ static void __exit jetwatt_exit(void)
 	jetwatt_config_exit();
 	jetwatt_sampler_exit();
 	jetwatt_subscriber_exit();
+	jetwatt_measure_exit();
 	jetwatt_scan_exit();
 	jetwatt_clock_exit();
 	jetwatt_box_exit();

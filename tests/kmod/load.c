@@ -5,7 +5,7 @@
 
 #include "kselftest_harness.h"
 
-#define STEPS	14	/* what loading acquires, one after the other */
+#define STEPS	15	/* what loading acquires, one after the other */
 
 FIXTURE(modules) {
 	struct family f;
