@@ -24,6 +24,7 @@
 #define GPU_BYTE_PER_CLK	192	/* what the GPU can ask memory for */
 #define EMC_BYTE_PER_CLK	64	/* 256 bit, both edges */
 #define KERNEL_GPU_CLKS		1900	/* shortest kernel */
+#define KERNEL_EFFICIENCY	930	/* of one that does nothing but multiply and add, permille */
 #define WORKERS_MAX		64
 
 static const struct sim_work *work;
@@ -119,21 +120,21 @@ static u64 cpu_ns(u64 kcycles, u32 cpu_khz)
 	return div_u64(kcycles * 1000000000ULL, cpu_khz);
 }
 
-static u32 workers(void)
+static u32 workers(const struct sim_work *work)
 {
 	int n = READ_ONCE(workers_wanted);
 
-	return n < 0 ? work->workers : n;
+	return n < 0 || !work->load_mcycles ? work->workers : n;
 }
 
 /* Parallel part of the loader: workers that really run, permille. */
-static u32 running(const struct sim_mode *m)
+static u32 running(const struct sim_work *work, const struct sim_mode *m)
 {
 	/* The training process itself, which does nothing else meanwhile. */
-	if (!workers())
+	if (!workers(work))
 		return 1000;
-	if (m->cores > workers())
-		return workers() * 1000;
+	if (m->cores > workers(work))
+		return workers(work) * 1000;
 	/* The training process itself wants some of a core. */
 	return m->cores == 1 ? 640 : m->cores * 1000 - 350;
 }
@@ -144,7 +145,7 @@ struct times {
 	u64 bytes;
 };
 
-static void times(const struct sim_mode *m, struct times *t)
+static void times(const struct sim_work *work, const struct sim_mode *m, struct times *t)
 {
 	u32 gpu_khz = div_u64(m->gpu_hz, 1000), emc_khz = div_u64(m->emc_hz, 1000);
 	u64 emc_byte_per_ms = (u64)emc_khz * EMC_BYTE_PER_CLK * emc_efficiency(m->emc_hz) / 1000;
@@ -168,12 +169,15 @@ static void times(const struct sim_mode *m, struct times *t)
 		t->busy += max3(a, q, c);
 		t->bytes += l->kbyte * 1000ULL;
 	}
+	/* A kernel alone. */
+	if (!work->load_mcycles)
+		return;
 	load = work->load_mcycles - work->serial_mcycles;
-	t->load = cpu_ns(div_u64(load * 1000000, running(m)), m->cpu_khz) +
+	t->load = cpu_ns(div_u64(load * 1000000, running(work, m)), m->cpu_khz) +
 		  cpu_ns(work->serial_mcycles * 1000ULL, m->cpu_khz) +
 		  div64_u64(work->load_kbyte * 1000000000ULL, emc_byte_per_ms);
 	t->stall = cpu_ns(work->dequeue_kcycles, m->cpu_khz) + 60000;
-	if (!workers())
+	if (!workers(work))
 		t->stall += t->load;
 	else if (t->load > t->busy)
 		t->stall += t->load - t->busy;
@@ -222,14 +226,14 @@ static void rails(const struct sim_mode *m, u32 temp_mc, u32 gpu, u32 cpu, u64 m
 	uw[SIM_RAIL_SYS_5V0] = 4100000 + ddr * 112 / 100;
 }
 
-static void analytic_point(const struct sim_mode *mode, struct sim_point *p)
+static void point_of(const struct sim_work *work, const struct sim_mode *mode, struct sim_point *p)
 {
 	/* Ahead of the minibatch, so beside the GPU: none without workers. */
-	u32 temp_mc = 55000, gpu, launch, ahead = workers() ? running(mode) : 0;
+	u32 temp_mc = 55000, gpu, launch, ahead = workers(work) ? running(work, mode) : 0;
 	struct times t;
 	int i;
 
-	times(mode, &t);
+	times(work, mode, &t);
 	p->part_ns[SIM_STALL] = t.stall;
 	p->part_ns[SIM_BUSY] = t.busy;
 	p->part_ns[SIM_IDLE] = 0;
@@ -249,6 +253,21 @@ static void analytic_point(const struct sim_mode *mode, struct sim_point *p)
 		rails(mode, temp_mc, 0, 100, 50, p->uw[SIM_IDLE]);
 		temp_mc = 32000 + div_u64(sim_point_module_uw(p) * 900ULL, 1000000);
 	}
+}
+
+static void analytic_point(const struct sim_mode *mode, struct sim_point *p)
+{
+	point_of(READ_ONCE(work), mode, p);
+}
+
+static void analytic_kernel(const struct sim_mode *mode, u64 flop, u64 bytes, struct sim_point *p)
+{
+	struct sim_work kernel = {
+		.layers = { { div_u64(flop, 1000000), KERNEL_EFFICIENCY, div_u64(bytes, 1000), 1 } },
+		.launch_kcycles = 11,
+	};
+
+	point_of(&kernel, mode, p);
 }
 
 static int analytic_open(struct sim_steps *s, u32 cores)
@@ -302,6 +321,7 @@ const struct sim_model sim_analytic = {
 	.open = analytic_open,
 	.close = analytic_close,
 	.point = analytic_point,
+	.kernel = analytic_kernel,
 	.modes = analytic_modes,
 	.mode = analytic_mode,
 };

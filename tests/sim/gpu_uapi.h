@@ -15,6 +15,7 @@
 #define SIM_KIND_TRAIN	0
 #define SIM_KIND_EVAL	1
 #define SIM_KIND_INFER	2	/* answers to requests: nobody knows when the next ones come */
+#define SIM_KIND_KERNEL	3	/* of known work, one behind the other; in truth only */
 
 /*
  * Wait until the loader has the next minibatch. @permille: its size, 1000 is an ordinary one
@@ -38,6 +39,21 @@ struct sim_submit {
 
 #define SIM_LOAD	_IOW('J', 1, struct sim_load)
 #define SIM_SUBMIT	_IOWR('J', 2, struct sim_submit)
+#define SIM_KERNEL	_IOWR('J', 3, struct sim_kernel)
+
+/*
+ * Start a kernel of @flop operations and @bytes to and from memory; one at a time. What
+ * runs is the GPU's own affair; a plant that does not know what work takes has none.
+ */
+struct sim_kernel {
+	__u64 flop;
+	__u64 bytes;
+	__u32 syncpt;		/* out: id */
+	__u32 threshold;	/* out: its value when it is done */
+};
+
+/* Operations or bytes of a kernel. */
+#define SIM_KERNEL_MAX	10000000000000ULL
 
 /* mmap() of one page, read only: its first u32 is the syncpoint's value, for spinning. */
 

@@ -96,6 +96,22 @@ static long submit(struct client *c, void __user *arg)
 	return copy_to_user(arg, &a, sizeof(a)) ? -EFAULT : 0;
 }
 
+static long kernel(struct client *c, void __user *arg)
+{
+	struct sim_kernel a;
+	int err;
+
+	if (copy_from_user(&a, arg, sizeof(a)))
+		return -EFAULT;
+	if (!(a.flop || a.bytes) || a.flop > SIM_KERNEL_MAX || a.bytes > SIM_KERNEL_MAX)
+		return -EINVAL;
+	err = sim_job_kernel(c->job, a.flop, a.bytes, &a.threshold);
+	if (err)
+		return err;
+	a.syncpt = c->sp->id;
+	return copy_to_user(arg, &a, sizeof(a)) ? -EFAULT : 0;
+}
+
 static long ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	switch (cmd) {
@@ -103,6 +119,8 @@ static long ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return load(file->private_data, (void __user *)arg);
 	case SIM_SUBMIT:
 		return submit(file->private_data, (void __user *)arg);
+	case SIM_KERNEL:
+		return kernel(file->private_data, (void __user *)arg);
 	default:
 		return -ENOTTY;
 	}

@@ -65,8 +65,10 @@ u32 sim_point_module_uw(const struct sim_point *point)
 	return uw;
 }
 
-static u32 goal_uw(int rail)
+static u32 goal_uw(const struct sim_point *kernel, int rail)
 {
+	if (kernel)
+		return kernel->uw[SIM_BUSY][rail];
 	if (sim_state.phase == SIM_IDLE)
 		return sim_state.point.uw[SIM_IDLE][rail];
 	return sim_state.mean_uw[rail];
@@ -96,13 +98,14 @@ void sim_plant_follow(void)
 	struct sim_state *s = &sim_state;
 	/* Constant power is written down now and then too: products must fit in 64 bits. */
 	bool changed = s->now - s->written > 10 * NSEC_PER_SEC;
+	const struct sim_point *kernel = sim_work_kernel(), *point = kernel ?: &s->point;
 	int i;
 
 	s->phase = sim_work_phase();
 	for (i = 0; i < SIM_RAILS; i++) {
-		s64 goal = goal_uw(i) ?: 1;
+		s64 goal = goal_uw(kernel, i) ?: 1;
 		s64 settle = 65536 + div64_s64(((s64)s->slow_uw[i] - goal) * SETTLE_SHARE, goal);
-		s64 uw = (((s64)s->point.uw[s->phase][i] * settle) >> 16) * (65536 + s->drift) >> 16;
+		s64 uw = (((s64)point->uw[s->phase][i] * settle) >> 16) * (65536 + s->drift) >> 16;
 
 		if (uw != s->uw[i])
 			changed = true;
@@ -117,11 +120,12 @@ void sim_plant_follow(void)
 static void tick(void)
 {
 	struct sim_state *s = &sim_state;
+	const struct sim_point *kernel = sim_work_kernel();
 	s64 module_uw = 0;
 	int i;
 
 	for (i = 0; i < SIM_RAILS; i++) {
-		s64 gap = (s64)goal_uw(i) - s->slow_uw[i];
+		s64 gap = (s64)goal_uw(kernel, i) - s->slow_uw[i];
 
 		s->slow_uw[i] += (gap * SETTLE_STEP) / 65536;
 		/* The last fraction that integers would never close. */

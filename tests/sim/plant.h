@@ -60,6 +60,8 @@ struct sim_steps {
  * struct sim_model - a plant's closed form
  * @open: fill @steps; called once
  * @point: figures of @mode; may be called from any process context
+ * @kernel: figures of a kernel of known work, which has no stall; from any context; NULL:
+ *	there are none
  * @modes: how many modes truth lists
  * @mode: the i-th of them
  */
@@ -68,6 +70,7 @@ struct sim_model {
 	int (*open)(struct sim_steps *steps, u32 cores);
 	void (*close)(void);
 	void (*point)(const struct sim_mode *mode, struct sim_point *point);
+	void (*kernel)(const struct sim_mode *mode, u64 flop, u64 bytes, struct sim_point *point);
 	u32 (*modes)(void);
 	void (*mode)(u32 i, struct sim_mode *mode);
 };
@@ -117,5 +120,7 @@ int sim_job_wait(struct sim_job *job);
  */
 int sim_job_submit(struct sim_job *job, u32 kind, u32 permille, u32 piece, u32 pieces,
 		   u32 *threshold);
+/* Start a kernel. Return: 0, -EBUSY; -EOPNOTSUPP: this plant has none. */
+int sim_job_kernel(struct sim_job *job, u64 flop, u64 bytes, u32 *threshold);
 
 #endif

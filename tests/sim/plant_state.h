@@ -47,5 +47,7 @@ void sim_work_progress(u64 ns);		/* time passes */
 void sim_work_events(void);		/* what is due now */
 void sim_work_rescale(const struct sim_point *old);
 enum sim_phase sim_work_phase(void);
+/* What the GPU runs, if that is a kernel and nothing else; NULL: no. */
+const struct sim_point *sim_work_kernel(void);
 
 #endif

@@ -373,8 +373,90 @@ TEST_F(plant, another_workload_at_once)
 	EXPECT_EQ(resnet, truth("mode_time_ns"));
 }
 
+/* Both roofs of the mode at hand: operations and bytes a second, joules for each, watts. */
+static int roofs(double *flop_s, double *byte_s, double *eps_flop, double *eps_mem, double *pi0)
+{
+	unsigned long long cores = truth("cores"), cpu = truth("cpu_khz"), c, p;
+	double gpu = truth("gpu_hz"), emc = truth("emc_hz"), g, e;
+	FILE *f = fopen(SIM "truth/roofs", "re");
+	char line[160];
+	int found = 0;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "%llu,%llu,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &c, &p, &g, &e, flop_s,
+			       byte_s, eps_flop, eps_mem, pi0) == 9 &&
+			c == cores && p == cpu && g == gpu && e == emc;
+	if (f)
+		fclose(f);
+	*flop_s *= 1e6;
+	*byte_s *= 1e3;
+	*eps_flop *= 1e-18;
+	*eps_mem *= 1e-18;
+	*pi0 *= 1e-6;
+	return found;
+}
+
+/* Mean length of those that began since @t_ns, in s. */
+static double kernels_since(double t_ns)
+{
+	unsigned long long begin, end;
+	double sum = 0;
+	char line[128];
+	int n = 0, kind;
+	FILE *f = fopen(SIM "truth/minibatches", "re");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*d,%llu,%llu,%d", &begin, &end, &kind) != 3 ||
+		    kind != SIM_KIND_KERNEL || begin < t_ns)
+			continue;
+		sum += (end - begin) * 1e-9;
+		n++;
+	}
+	if (f)
+		fclose(f);
+	return sum / n;
+}
+
+TEST_F_TIMEOUT(plant, kernels_last_and_draw_what_the_roofs_say, 90)
+{
+	static const struct { char *flop, *bytes; } work[] = {
+		{ "1e9", "3e9" }, { "8e10", "1e7" }, { "5e10", "1.5e9" },
+	};
+	double flop_s, byte_s, eps_flop, eps_mem, pi0;
+
+	end(self->job, SIGKILL);
+	self->job = 0;
+	ASSERT_EQ(0, put(GPU "max_freq", "930750000"));
+	ASSERT_EQ(1, roofs(&flop_s, &byte_s, &eps_flop, &eps_mem, &pi0));
+	for (size_t i = 0; i < sizeof(work) / sizeof(work[0]); i++) {
+		char *argv[] = { "/bin/kernels", work[i].flop, work[i].bytes, NULL };
+		double flop = atof(work[i].flop), bytes = atof(work[i].bytes);
+		double t = 0, e = 0, w, t0, want, s;
+		pid_t job = start(argv);
+
+		ASSERT_GT(job, 0);
+		sleep_us(5000000);
+		truth_power(&t, &e);
+		t0 = t;
+		sleep_us(10000000);
+		w = truth_power(&t, &e);
+		s = kernels_since(t0);
+		want = fmax(flop / flop_s, bytes / byte_s);
+		EXPECT_LT(fabs(s / want - 1), 0.01) {
+			TH_LOG("%.3f ms, should be %.3f", s * 1e3, want * 1e3);
+		}
+		want = (eps_flop * flop + eps_mem * bytes) / want + pi0;
+		EXPECT_LT(fabs(w / want - 1), 0.01) {
+			TH_LOG("%.3f W, should be %.3f", w, want);
+		}
+		end(job, SIGKILL);
+	}
+}
+
 TEST_F(plant, bad_work_is_refused)
 {
+	struct sim_kernel nothing = { .flop = 0 }, heavy = { .flop = SIM_KERNEL_MAX + 1 };
+
 	static const struct sim_submit bad[] = {
 		{ .permille = 0, .piece = 1, .pieces = 1 },
 		{ .permille = 1000, .piece = 0, .pieces = 1 },
@@ -392,6 +474,10 @@ TEST_F(plant, bad_work_is_refused)
 		EXPECT_EQ(-1, ioctl(fd, SIM_SUBMIT, &s));
 		EXPECT_EQ(EINVAL, errno);
 	}
+	EXPECT_EQ(-1, ioctl(fd, SIM_KERNEL, &nothing));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, ioctl(fd, SIM_KERNEL, &heavy));
+	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(-1, ioctl(fd, _IO('J', 99)));
 	EXPECT_EQ(ENOTTY, errno);
 	close(fd);

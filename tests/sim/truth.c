@@ -169,6 +169,57 @@ static int now_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(now);
 
+/* What @flop operations and @bytes take in @mode. */
+static void take(const struct sim_mode *mode, u64 flop, u64 bytes, u64 *ns, u64 *nj)
+{
+	struct sim_point point;
+
+	sim_state.model->kernel(mode, flop, bytes, &point);
+	*ns = sim_point_time_ns(&point);
+	*nj = mul_u64_u64_div_u64(*ns, sim_point_module_uw(&point), 1000000);
+}
+
+/*
+ * Both roofs of every mode, without noise: what a second of one kind of work takes, and
+ * what half as much of the other kind adds to it, which changes nothing of its time.
+ */
+static int roofs_show(struct seq_file *m, void *v)
+{
+	const u64 flop = 1000000000000, bytes = 100000000000;
+	u64 ns, nj, flop_s, byte_s, more, t, eps_flop, eps_mem;
+	loff_t pos = *(loff_t *)v;
+	struct sim_mode mode;
+
+	if (!pos) {
+		seq_puts(m, "cores,cpu_khz,gpu_hz,emc_hz,mflop_s,kbyte_s,eps_flop_aj,eps_mem_aj,pi0_uw\n");
+		return 0;
+	}
+	if (!sim_state.model->kernel)
+		return 0;
+	sim_state.model->mode(pos - 1, &mode);
+	take(&mode, flop, 0, &ns, &nj);
+	flop_s = mul_u64_u64_div_u64(flop, NSEC_PER_SEC, ns);
+	take(&mode, 0, bytes, &ns, &nj);
+	byte_s = mul_u64_u64_div_u64(bytes, NSEC_PER_SEC, ns);
+
+	take(&mode, 0, byte_s, &t, &nj);
+	take(&mode, flop_s / 2, byte_s, &t, &more);
+	eps_flop = mul_u64_u64_div_u64(more - nj, 2 * NSEC_PER_SEC, flop_s);
+	take(&mode, flop_s, 0, &t, &nj);
+	take(&mode, flop_s, byte_s / 2, &t, &more);
+	eps_mem = mul_u64_u64_div_u64(more - nj, 2 * NSEC_PER_SEC, byte_s);
+	nj -= mul_u64_u64_div_u64(eps_flop, flop_s, NSEC_PER_SEC);
+	seq_printf(m, "%u,%u,%llu,%llu,%llu,%llu,%llu,%llu,%llu\n", mode.cores, mode.cpu_khz,
+		   mode.gpu_hz, mode.emc_hz, div_u64(flop_s, 1000000), div_u64(byte_s, 1000),
+		   eps_flop, eps_mem, mul_u64_u64_div_u64(nj, 1000000, t));
+	return 0;
+}
+
+static const struct seq_operations roofs_sops = {
+	.start = modes_start, .next = next, .stop = stop, .show = roofs_show,
+};
+DEFINE_SEQ_ATTRIBUTE(roofs);
+
 void sim_truth_files(struct dentry *dir)
 {
 	struct dentry *truth = debugfs_create_dir("truth", dir);
@@ -176,5 +227,6 @@ void sim_truth_files(struct dentry *dir)
 	debugfs_create_file("modes", 0400, truth, NULL, &modes_fops);
 	debugfs_create_file("energy", 0400, truth, NULL, &energy_fops);
 	debugfs_create_file("minibatches", 0400, truth, NULL, &minibatches_fops);
+	debugfs_create_file("roofs", 0400, truth, NULL, &roofs_fops);
 	debugfs_create_file("now", 0400, truth, NULL, &now_fops);
 }

@@ -9,7 +9,8 @@
  * successor starts at once, unasked; the process has GRACE_NS to ask for it and
  * gets it as far as it has come. If it does not, the job is idle. Thus the
  * length of a minibatch is exact whatever the scheduler does to the process. A
- * server's minibatch has no likely successor: it begins when it is asked for.
+ * server's minibatch has no likely successor: it begins when it is asked for. A
+ * kernel of known work is followed by its like, with no loader between them.
  *
  * Several jobs share: n of them on the GPU run at 1/n of the speed each, and so
  * do n loaders.
@@ -36,6 +37,8 @@ struct sim_job {
 	bool asked;			/* the process waits for this piece */
 	pid_t tgid;
 	u32 kind, permille, piece, pieces;
+	u64 flop, bytes;		/* of a kernel, which has a point of its own */
+	struct sim_point kernel;
 	u32 jitter;			/* of this minibatch's time, 1/65536 */
 	u32 switches;			/* as of the minibatch's start */
 	u64 start;			/* of this minibatch */
@@ -44,9 +47,14 @@ struct sim_job {
 	u64 grace;			/* until when somebody may */
 };
 
+static const struct sim_point *point_of(const struct sim_job *job)
+{
+	return job->kind == SIM_KIND_KERNEL ? &job->kernel : &sim_state.point;
+}
+
 static u64 length_of(const struct sim_job *job)
 {
-	u64 ns = sim_state.point.part_ns[job->phase];
+	u64 ns = point_of(job)->part_ns[job->phase];
 
 	ns = mul_u64_u32_shr(div_u64(ns * job->permille, 1000), job->jitter, 16);
 	return job->phase == SIM_BUSY ? div_u64(ns, job->pieces) : ns;
@@ -73,6 +81,8 @@ static void guess(struct sim_job *job, u64 over)
 		job->piece++;
 	} else if (job->kind == SIM_KIND_INFER) {
 		job->phase = SIM_IDLE;
+	} else if (job->kind == SIM_KIND_KERNEL) {
+		begin_minibatch(job, sim_state.now - over);
 	} else {
 		job->phase = SIM_STALL;
 		begin_minibatch(job, sim_state.now - over);
@@ -160,9 +170,13 @@ void sim_work_rescale(const struct sim_point *old)
 
 		if (job->phase == SIM_IDLE)
 			continue;
+		if (job->kind == SIM_KIND_KERNEL) {
+			before = job->kernel.part_ns[job->phase];
+			sim_state.model->kernel(&sim_state.mode, job->flop, job->bytes, &job->kernel);
+		}
 		if (job->left > 0 && before)
-			job->left = mul_u64_u64_div_u64(job->left,
-							sim_state.point.part_ns[job->phase], before);
+			job->left = mul_u64_u64_div_u64(job->left, point_of(job)->part_ns[job->phase],
+							before);
 		job->length = length_of(job);
 	}
 }
@@ -175,6 +189,21 @@ enum sim_phase sim_work_phase(void)
 	list_for_each_entry(job, &sim_state.jobs, node)
 		phase = max(phase, job->phase);
 	return phase;
+}
+
+const struct sim_point *sim_work_kernel(void)
+{
+	const struct sim_point *kernel = NULL;
+	struct sim_job *job;
+
+	list_for_each_entry(job, &sim_state.jobs, node) {
+		if (job->phase == SIM_IDLE)
+			continue;
+		if (job->kind != SIM_KIND_KERNEL)
+			return NULL;
+		kernel = &job->kernel;
+	}
+	return kernel;
 }
 
 struct sim_job *sim_job_new(struct sim_syncpt *sp)
@@ -232,6 +261,8 @@ static int ask(struct sim_job *job, enum sim_phase phase, u32 kind, u32 permille
 	job->permille = permille;
 	job->piece = piece;
 	job->pieces = pieces;
+	if (kind == SIM_KIND_KERNEL)
+		sim_state.model->kernel(&sim_state.mode, job->flop, job->bytes, &job->kernel);
 	job->length = length_of(job);
 	job->left = (s64)job->length - (s64)gone;
 	if (threshold)
@@ -261,4 +292,13 @@ int sim_job_submit(struct sim_job *job, u32 kind, u32 permille, u32 piece, u32 p
 		   u32 *threshold)
 {
 	return ask(job, SIM_BUSY, kind, permille, piece, pieces, false, threshold);
+}
+
+int sim_job_kernel(struct sim_job *job, u64 flop, u64 bytes, u32 *threshold)
+{
+	if (!sim_state.model->kernel)
+		return -EOPNOTSUPP;
+	job->flop = flop;
+	job->bytes = bytes;
+	return ask(job, SIM_BUSY, SIM_KIND_KERNEL, 1000, 1, 1, false, threshold);
 }
