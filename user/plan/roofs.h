@@ -38,7 +38,8 @@ struct jetwatt_roofs {
  * @k: mode by mode; @r: one for each mode
  *
  * What an operation takes hangs on the GPU's clock, and its voltage, alone; what a byte
- * takes on the memory's: modes that share a clock share that, as far as each can tell.
+ * takes on both clocks, as the GPU's units wait for it with theirs running: modes that
+ * share these share that, as far as each can tell.
  * Return: 0; -EINVAL: a figure that is not finite and positive (@flop may be 0);
  * -ENODATA: too few, or in some mode none that is clearly under one of the two roofs;
  * -ENOMEM.

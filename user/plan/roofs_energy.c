@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The energy roof: joules for an operation and for a byte, watts all along. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "roofs.h"
+#include "roofs_energy.h"
+
+/* What is known of a byte from other modes holds that well; and so many turns find it. */
+#define LEAN	0.05
+#define TURNS	50
+
+enum { FLOP, BYTES, ALONG, TERMS };
+
+/**
+ * struct sums - the normal equations of a mode's energy, of relative errors
+ * @unit: of each term, so that all are of the size of one
+ * @x: joules for an operation and for a byte, watts all along; in these units
+ */
+struct sums {
+	double a[TERMS][TERMS], b[TERMS], n, unit[TERMS], x[TERMS];
+};
+
+static void gather(const struct jetwatt_roofs_kernel *k, size_t n, const struct jetwatt_roofs *r,
+		   struct sums *s)
+{
+	*s = (struct sums){ .n = (double)n, .unit = { 1 / r->flop_s, 1 / r->byte_s, 1 } };
+	for (size_t i = 0; i < n; i++) {
+		double t = k[i].time_ms * 1e-3, e = k[i].power_w * t;
+		double v[TERMS] = { k[i].flop * s->unit[FLOP] / e, k[i].bytes * s->unit[BYTES] / e,
+				    t / e };
+
+		for (int p = 0; p < TERMS; p++) {
+			s->b[p] += v[p];
+			for (int q = 0; q < TERMS; q++)
+				s->a[p][q] += v[p] * v[q];
+		}
+	}
+}
+
+/* The terms in @in, with all others as they are in @x. Return: 0: they cannot be told
+ * apart. */
+static int solve(const struct sums *s, unsigned int in, double *x)
+{
+	double m[TERMS][TERMS + 1];
+	int at[TERMS], n = 0;
+
+	for (int i = 0; i < TERMS; i++)
+		if (in >> i & 1)
+			at[n++] = i;
+	for (int i = 0; i < n; i++) {
+		m[i][n] = s->b[at[i]];
+		for (int k = 0; k < n; k++)
+			m[i][k] = s->a[at[i]][at[k]];
+		for (int k = 0; k < TERMS; k++)
+			m[i][n] -= in >> k & 1 ? 0 : s->a[at[i]][k] * x[k];
+	}
+	for (int i = 0; i < n; i++) {
+		/* Positive definite: no rows need to change places. */
+		if (!(m[i][i] > 1e-9 * s->a[at[i]][at[i]]))
+			return 0;
+		for (int r = 0; r < n; r++) {
+			double by = m[r][i] / m[i][i];
+
+			for (int c = i; c <= n && r != i; c++)
+				m[r][c] -= by * m[i][c];
+		}
+	}
+	for (int i = 0; i < n; i++)
+		x[at[i]] = m[i][n] / m[i][i];
+	return 1;
+}
+
+/* Least squares, where nothing gives energy back: of all sets of the terms in @open with
+ * none negative the one that fits best. Return: 0; -ENODATA: there is none. */
+static int fit(struct sums *s, unsigned int open)
+{
+	double best = INFINITY, x[TERMS], found[TERMS];
+
+	for (unsigned int in = 1; in < 1 << TERMS; in++) {
+		double off = s->n;
+
+		if (in & ~open)
+			continue;
+		for (int p = 0; p < TERMS; p++)
+			x[p] = open >> p & 1 ? 0 : s->x[p];
+		if (!solve(s, in, x) || x[FLOP] < 0 || x[BYTES] < 0 || x[ALONG] < 0)
+			continue;
+		for (int p = 0; p < TERMS; p++) {
+			off -= 2 * x[p] * s->b[p];
+			for (int q = 0; q < TERMS; q++)
+				off += x[p] * x[q] * s->a[p][q];
+		}
+		/* More terms where they are no worse. */
+		if (off > best + 1e-12 * s->n)
+			continue;
+		best = off;
+		for (int p = 0; p < TERMS; p++)
+			found[p] = x[p];
+	}
+	for (int p = 0; p < TERMS && isfinite(best); p++)
+		s->x[p] = found[p];
+	return isfinite(best) ? 0 : -ENODATA;
+}
+
+/* How much a mode's kernels say of term @p, when those in @open are to be found too. */
+static double told(const struct sums *s, unsigned int open, int p)
+{
+	struct sums t = *s;
+	double x[TERMS] = { 0 };
+
+	double left = s->a[p][p];
+
+	/* What the others cannot make up for. */
+	for (int q = 0; q < TERMS; q++)
+		t.b[q] = s->a[q][p];
+	if (!solve(&t, open & ~(1u << p), x))
+		return 0;
+	for (int q = 0; q < TERMS; q++)
+		left -= x[q] * s->a[p][q];
+	return fmax(left, 0);
+}
+
+/**
+ * struct told - of one term, mode by mode
+ * @own: what the mode's own kernels make of it, and @w: how much they say
+ * @value: what all modes with the same clocks make of it, and @weight: how much they say
+ * @gpu, @emc: which of the clocks it is that the mode has
+ */
+struct told {
+	double *own, *w, *value, *weight;
+	size_t *gpu, *emc;
+};
+
+static int told_new(struct told *t, const struct jetwatt_mode *mode, size_t n)
+{
+	t->own = calloc(4 * n + 1, sizeof(*t->own));
+	t->gpu = calloc(2 * n + 1, sizeof(*t->gpu));
+	if (!t->own || !t->gpu)
+		return -ENOMEM;
+	t->w = t->own + n;
+	t->value = t->w + n;
+	t->weight = t->value + n;
+	t->emc = t->gpu + n;
+	/* A clock is named by the first mode that has it. */
+	for (size_t i = 0; i < n; i++) {
+		while (mode[t->gpu[i]].gpu_hz != mode[i].gpu_hz)
+			t->gpu[i]++;
+		while (mode[t->emc[i]].emc_hz != mode[i].emc_hz)
+			t->emc[i]++;
+	}
+	return 0;
+}
+
+/* Means, by how much each says: of an operation over a GPU clock, of a byte over both. */
+static void gather_told(struct told *t, const struct sums *s, size_t n, unsigned int open, int p)
+{
+	for (size_t i = 0; i < n; i++) {
+		t->own[i] = s[i].x[p] * s[i].unit[p];
+		t->w[i] = told(&s[i], open, p) / (s[i].unit[p] * s[i].unit[p]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		double sum = 0, weight = 0;
+
+		for (size_t k = 0; k < n; k++)
+			if (t->gpu[k] == t->gpu[i] && (p == FLOP || t->emc[k] == t->emc[i])) {
+				sum += t->w[k] * t->own[k];
+				weight += t->w[k];
+			}
+		t->value[i] = weight > 0 ? sum / weight : t->own[i];
+		t->weight[i] = weight;
+	}
+}
+
+/* Variance of relative errors, of all modes together. */
+static double scatter(const struct sums *s, size_t n)
+{
+	double off = 0, free = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		off += s[i].n;
+		for (int p = 0; p < TERMS; p++) {
+			off -= 2 * s[i].x[p] * s[i].b[p];
+			for (int q = 0; q < TERMS; q++)
+				off += s[i].x[p] * s[i].x[q] * s[i].a[p][q];
+		}
+		free += s[i].n - TERMS;
+	}
+	return fmax(free > 0 ? off / free : 0, 1e-12);
+}
+
+/*
+ * A byte takes what the memory's clock says, and, as long as it is on its way, what the
+ * GPU's waiting units draw: joules of the one clock, watts of the other. Where a mode's own
+ * kernels say little, as at a low memory clock, which moves few bytes, it leans on that.
+ */
+static int lean(struct told *t, const struct jetwatt_roofs *r, size_t n, double noise)
+{
+	double *x = calloc(4 * n + 1, sizeof(*x)), *watt = x + n, *sum = watt + n, *weight = sum + n;
+
+	if (!x)
+		return -ENOMEM;
+	for (int turn = 0; turn < 2 * TURNS; turn++) {
+		/* Watts in even turns, joules in odd ones. */
+		const size_t *at = turn & 1 ? t->emc : t->gpu;
+
+		for (size_t i = 0; i < n; i++)
+			sum[i] = weight[i] = 0;
+		for (size_t i = 0; i < n; i++) {
+			double per = turn & 1 ? 1 : 1 / r[i].byte_s;
+			double rest = t->own[i] - (turn & 1 ? watt[t->gpu[i]] / r[i].byte_s : x[t->emc[i]]);
+
+			sum[at[i]] += t->w[i] * per * rest;
+			weight[at[i]] += t->w[i] * per * per;
+		}
+		for (size_t i = 0; i < n; i++)
+			(turn & 1 ? x : watt)[i] = weight[i] > 0 ? fmax(sum[i] / weight[i], 0) : 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		double all = x[t->emc[i]] + watt[t->gpu[i]] / r[i].byte_s;
+		double ours = t->weight[i] / noise, theirs = 1 / (LEAN * LEAN * all * all);
+
+		if (all > 0)
+			t->value[i] = (ours * t->value[i] + theirs * all) / (ours + theirs);
+	}
+	free(x);
+	return 0;
+}
+
+/* Term @p as modes that share clocks have it; the other terms in @open are found anew. */
+static int pool(struct sums *s, const struct jetwatt_mode *mode, const struct jetwatt_roofs *r,
+		size_t n, unsigned int open, int p)
+{
+	struct told t = { NULL };
+	int err = told_new(&t, mode, n);
+
+	if (!err)
+		gather_told(&t, s, n, open, p);
+	if (!err && p == BYTES)
+		err = lean(&t, r, n, scatter(s, n));
+	for (size_t i = 0; i < n && !err; i++) {
+		s[i].x[p] = t.value[i] / s[i].unit[p];
+		err = fit(&s[i], open & ~(1u << p));
+	}
+	free(t.own);
+	free(t.gpu);
+	return err;
+}
+
+int jetwatt_roofs_energy(const struct jetwatt_mode *mode, size_t modes,
+			 const struct jetwatt_roofs_kernel *k, size_t n, struct jetwatt_roofs *r)
+{
+	struct sums *s = malloc((modes ? modes : 1) * sizeof(*s));
+	unsigned int all = (1 << TERMS) - 1;
+	int err = s ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < modes && !err; i++) {
+		gather(k + i * n, n, &r[i], &s[i]);
+		err = fit(&s[i], all);
+	}
+	if (!err)
+		err = pool(s, mode, r, modes, all, BYTES);
+	if (!err)
+		err = pool(s, mode, r, modes, all & ~(1u << BYTES), FLOP);
+	for (size_t i = 0; i < modes && !err; i++) {
+		r[i].eps_flop = s[i].x[FLOP] * s[i].unit[FLOP];
+		r[i].eps_mem = s[i].x[BYTES] * s[i].unit[BYTES];
+		r[i].pi0 = s[i].x[ALONG];
+	}
+	free(s);
+	return err;
+}
