@@ -192,11 +192,15 @@ bench-plan: build/jetwatt
 	@mkdir -p build/bench
 	tests/bench/plan.py -o build/bench/plan.json -q $(or $(QUERIES),100) -s $(or $(SEED),1)
 
-# Networks as exporters write them; installs what exports them.
+# Networks as exporters write them; installs what exports them. Then roofs of the simulated
+# board, in a guest; some minutes.
 bench-roofline: build/jetwatt
 	@[ "$$(id -u)" != 0 ] || /usr/bin/python3 -c 'import torchvision, onnx' 2>/dev/null || \
 		apt-get install -y --no-install-recommends python3-torch python3-torchvision python3-onnx || true
 	tests/bench/roofline.py -o build/bench/roofline.json
+	@tests/setup.sh
+	+@$(MAKE) --no-print-directory arm64
+	tests/bench/roofline.sh
 
 # --- the report's page in a real browser, which make check does where there is one ---
 check-report:

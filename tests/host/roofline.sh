@@ -50,7 +50,7 @@ graph = node("MatMul", ["x", "w"], "y") + node("Swirl", ["y"], "z") + node("Relu
 open(sys.argv[1], "wb").write(field(1, 8) + field(7, graph))
 END
 
-echo 1..21
+echo 1..29
 build/jetwatt roofline --json $d/net.onnx > $d/one.json
 jq -e '.batch == 1 and .flop == 2 * 400000 + 400 and .bytes == 4 * (400000 + 1000 + 3 * 400 + 400)
 	and .param_bytes == 1600000 and (.layers | map(.op)) == ["MatMul", "Swirl", "Relu"]
@@ -109,6 +109,24 @@ result "a network's mode is as fast and takes less energy" $?
 run build/jetwatt roofline $d/net.onnx "$@"
 grep -q '^tuned .* binds' $d/out && grep -q '^\*' $d/out
 result "and there are words for it" $?
+mkdir -p $d/corpus
+for i in 0 1 2 3 4 5; do cp $d/k$i.csv $d/corpus/$((4 ** i * 10000000))-100000000.csv; done
+touch $d/corpus/notes.csv
+build/jetwatt roofline "$@" --json | jq '.roofs | map(del(.time_off_pct, .energy_off_pct))' > $d/kernels.json
+run build/jetwatt roofline --corpus $d/corpus --json
+[ $status = 0 ] && jq '.roofs | map(del(.time_off_pct, .energy_off_pct))' $d/out | cmp - $d/kernels.json
+result "a directory of kernels is as good as their list" $?
+run build/jetwatt roofline --corpus $d/corpus --work 1e10:1e8 --tune
+[ $status = 0 ] && grep -q '^c4-1000000-g1000000000-e600000000$' $d/out && grep -q '^tuned .* arithmetic binds 100 %' $d/out
+result "much work on few bytes: the memory's clock may be low" $?
+run build/jetwatt roofline --corpus $d/corpus --work 1e7:1e8 --tune
+[ $status = 0 ] && grep -q '^c4-1000000-g500000000-e2400000000$' $d/out && grep -q '^tuned .* memory binds 100 %' $d/out
+result "little work on many bytes: the GPU's may be" $?
+refused "work and a network" 2 'work is for jobs without' $d/net.onnx --work 1e7:1e8 --corpus $d/corpus
+refused "work that is none" 2 'cannot use' --work 1e7 --corpus $d/corpus
+refused "no place for what is measured" 2 'needs a place' --calibrate
+refused "an empty directory" 1 'has no kernels' --corpus tests/host
+refused "nothing to be tuned for" 2 'needs a network' --corpus $d/corpus --tune
 refused "a picture of no roofs" 2 'draws roofs' $d/net.onnx --plot $d/roofs.svg
 if command -v gnuplot > /dev/null; then
 	run build/jetwatt roofline $d/net.onnx "$@" --plot $d/roofs.svg

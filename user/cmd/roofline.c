@@ -9,16 +9,24 @@
 #include "roofline.h"
 #include "verbs.h"
 
-enum { TRAIN = JETWATT_ARGS_LONG, BATCH, DIM, LAYERS, JSON, KERNEL, SLOWER, PLOT };
+enum { TRAIN = JETWATT_ARGS_LONG, BATCH, DIM, LAYERS, JSON, KERNEL, SLOWER, PLOT, CALIBRATE, CORPUS,
+       PROGRAM, MODES, TUNE, WORK };
 
 static const struct argp_option options[] = {
 	{ "train", TRAIN, NULL, 0, "A step of training instead of a forward pass: three times as much", 0 },
 	{ "batch", BATCH, "N", 0, "Items of a minibatch; default: as the file has it", 0 },
 	{ "dim", DIM, "NAME=N", 0,
 	  "A size that the file leaves open, by its name or as INPUT.AXIS; default: 1", 0 },
+	{ "work", WORK, "FLOP:BYTES", 0, "Of a minibatch, in place of a network: as a profiler counts it", 0 },
 	{ "layers", LAYERS, NULL, 0, "Every layer, not only sums by operator", 0 },
 	{ "kernel", KERNEL, "FLOP:BYTES:FILE.csv", 0,
 	  "A kernel's work, and its profile: roofs from four or more", 0 },
+	{ "corpus", CORPUS, "DIR", 0, "Kernels that --calibrate has measured", 0 },
+	{ "calibrate", CALIBRATE, NULL, 0, "Measure what DIR lacks of them; the board comes back", 0 },
+	{ "program", PROGRAM, "FILE", 0,
+	  "Runs kernels as FILE FLOP BYTES, until SIGTERM; default: one that nvcc makes", 0 },
+	{ "modes", MODES, "FILE.csv", 0, "Calibrate these modes; default: 40 of the board's", 0 },
+	{ "tune", TUNE, NULL, 0, "Only the mode that just covers the network, and what it saves", 0 },
 	{ "slower", SLOWER, "PERCENT", 0, "That a mode may be which takes less energy; default: 3", 0 },
 	{ "plot", PLOT, "FILE", 0, "Draw both roofs and the layers: FILE.svg or FILE.png", 0 },
 	{ "json", JSON, NULL, 0, "All of it as JSON", 0 },
@@ -41,6 +49,66 @@ static void dim(struct jetwatt_roofline *r, char *arg)
 	};
 }
 
+static int no_memory(int err)
+{
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(err),
+				 "cannot look at the network");
+}
+
+const char *jetwatt_roofline_flop_bytes(const char *arg, double *flop, double *bytes)
+{
+	int at = 0;
+
+	if (sscanf(arg, "%lf:%lf%n", flop, bytes, &at) != 2 || !at ||
+	    !(*flop >= 0 && *flop < 1e18 && *bytes > 0 && *bytes < 1e18))
+		return NULL;
+	return arg + at;
+}
+
+static void work(struct jetwatt_roofline *r, const char *arg)
+{
+	double flop, bytes;
+	const char *rest = jetwatt_roofline_flop_bytes(arg, &flop, &bytes);
+
+	if (!rest || *rest)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "FLOP:BYTES, as 8e10:2e9",
+				       "--work: cannot use \"%s\"", arg));
+	free(r->work);
+	r->work = calloc(1, sizeof(*r->work));
+	if (!r->work)
+		exit(no_memory(-ENOMEM));
+	*r->work = (struct jetwatt_work){ .flop = flop, .bytes = bytes, .times = 1 };
+	r->n = 1;
+}
+
+static void finish(const struct jetwatt_roofline *r)
+{
+	int roofs = r->kernels || r->corpus;
+
+	if (r->calibrate && (!r->corpus || r->kernels))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--corpus DIR, and no --kernel",
+				       "--calibrate needs a place for what it measures"));
+	if (r->path && r->n)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave one of the two out",
+				       "--work is for jobs without a network"));
+	if (r->n && !roofs)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--corpus DIR", "--work needs roofs"));
+	if (!r->path && !roofs)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt roofline MODEL.onnx",
+				       "no network and no kernels"));
+	if (!r->calibrate && (r->program || r->modes))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--calibrate",
+				       "--program and --modes are for measuring kernels"));
+	if (r->tune && !(roofs && (r->path || r->n)))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				       "jetwatt roofline MODEL.onnx --corpus DIR --tune",
+				       "--tune needs a network, or --work, and roofs"));
+	if (r->plot && (!roofs || strstr(r->plot, ".html")))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				       "--corpus DIR, or --kernel four times or more, and a name that ends in .svg or .png",
+				       "--plot draws roofs, as a picture"));
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct jetwatt_roofline *r = state->input;
@@ -61,6 +129,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KERNEL:
 		jetwatt_roofline_kernel(r, arg);
 		break;
+	case WORK:
+		work(r, arg);
+		break;
+	case CORPUS:
+		r->corpus = arg;
+		break;
+	case CALIBRATE:
+		r->calibrate = 1;
+		break;
+	case PROGRAM:
+		r->program = arg;
+		break;
+	case MODES:
+		r->modes = arg;
+		break;
+	case TUNE:
+		r->tune = 1;
+		break;
 	case SLOWER:
 		r->slower = jetwatt_args_quantity("--slower", arg, "%", 0, 1000) / 100;
 		break;
@@ -76,24 +162,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->path = arg;
 		break;
 	case ARGP_KEY_END:
-		if (!r->path && !r->kernels)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt roofline MODEL.onnx",
-					       "no network and no kernels"));
-		if (r->plot && (!r->kernels || strstr(r->plot, ".html")))
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-					       "--kernel four times or more, and a name that ends in .svg or .png",
-					       "--plot draws roofs, as a picture"));
+		finish(r);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
-}
-
-static int no_memory(int err)
-{
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(err),
-				 "cannot look at the network");
 }
 
 static int infer(struct jetwatt_roofline *r)
@@ -148,7 +222,8 @@ int jetwatt_cmd_roofline(int argc, char **argv)
 	struct jetwatt_roofline r = { .path = NULL, .slower = 0.03 };
 	int err;
 
-	jetwatt_args_parse("roofline", "MODEL.onnx\n[MODEL.onnx] --kernel FLOP:BYTES:FILE.csv...",
+	jetwatt_args_parse("roofline", "MODEL.onnx\n[MODEL.onnx] --kernel FLOP:BYTES:FILE.csv...\n"
+			   "[MODEL.onnx] --corpus DIR [--calibrate]",
 			   "What a network asks of a board: operations, bytes, and how many of the ones "
 			   "for each of the others.\v"
 			   "From the ONNX graph alone; weights are not read, nothing is run.",
@@ -156,16 +231,22 @@ int jetwatt_cmd_roofline(int argc, char **argv)
 	jetwatt_graph_init(&r.graph);
 	r.graph.sizes = r.dims;
 	err = r.path ? jetwatt_roofline_load(&r) : 0;
+	if (!err && r.corpus)
+		err = r.calibrate ? jetwatt_roofline_measure(&r) : jetwatt_roofline_corpus(&r);
 	if (!err && r.kernels)
-		err = jetwatt_roofline_calibrate(&r);
-	if (!err && r.kernels && r.path)
+		err = jetwatt_roofline_fit(&r);
+	if (!err && r.kernels && r.n)
 		err = jetwatt_roofline_tune(&r);
 	if (!err && r.json)
 		jetwatt_roofline_json(&r);
+	else if (!err && r.tune)
+		jetwatt_roofline_tuned(&r);
 	else if (!err)
 		jetwatt_roofline_print(&r);
 	if (!err && r.plot)
 		err = jetwatt_roofline_draw(&r);
+	for (size_t i = 0; i < r.kernels; i++)
+		free(r.kernel[i].path);
 	free(r.roof);
 	free(r.cost);
 	free(r.work);

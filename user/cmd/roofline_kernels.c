@@ -23,16 +23,18 @@ struct measured {
 void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg)
 {
 	struct jetwatt_roofline_kernel *k = &r->kernel[r->kernels];
-	int at = 0;
+	const char *rest;
 
 	if (r->kernels == JETWATT_ROOFLINE_KERNELS)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL, "--kernel: more than %d of them",
 				       JETWATT_ROOFLINE_KERNELS));
-	if (sscanf(arg, "%lf:%lf:%n", &k->flop, &k->bytes, &at) != 2 || !at || !arg[at] ||
-	    !(k->flop >= 0 && k->flop < 1e18 && k->bytes > 0 && k->bytes < 1e18))
+	rest = jetwatt_roofline_flop_bytes(arg, &k->flop, &k->bytes);
+	if (!rest || *rest != ':' || !rest[1])
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "FLOP:BYTES:FILE.csv, as 2e9:4e6:k1.csv",
 				       "--kernel: cannot use \"%s\"", arg));
-	k->path = arg + at;
+	k->path = strdup(rest + 1);
+	if (!k->path)
+		exit(jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "--kernel %s", arg));
 	r->kernels++;
 }
 
@@ -87,11 +89,11 @@ static int fit(struct jetwatt_roofline *r, const struct measured *m)
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, err == -ENOMEM ? strerror(ENOMEM) : err ?
 				 "at least four kernels are needed, in each mode some that arithmetic clearly binds and some that memory does" :
 				 "no mode is in all of the files",
-				 "jetwatt profile --modes FILE.csv of each kernel, in the same modes",
+				 "jetwatt roofline --calibrate; or jetwatt profile --modes FILE.csv of each kernel, in the same modes",
 				 "no roofs from %zu kernels", r->kernels);
 }
 
-int jetwatt_roofline_calibrate(struct jetwatt_roofline *r)
+int jetwatt_roofline_fit(struct jetwatt_roofline *r)
 {
 	struct measured m[JETWATT_ROOFLINE_KERNELS] = { { NULL, 0 } };
 	int code = 0;
@@ -185,13 +187,23 @@ int jetwatt_roofline_draw(const struct jetwatt_roofline *r)
 	return err;
 }
 
+void jetwatt_roofline_tuned(const struct jetwatt_roofline *r)
+{
+	char name[96] = "";
+
+	jetwatt_board_mode_format(&r->roof[r->answer.tuned].mode, name, sizeof(name));
+	printf("%s\n", name);
+	cost_line("fastest", r, r->answer.fastest);
+	cost_line("tuned", r, r->answer.tuned);
+}
+
 void jetwatt_roofline_roofs(const struct jetwatt_roofline *r)
 {
 	printf("%-24s %8s %8s %7s %7s %8s %8s %7s %11s\n", "  cores CPU/GPU/EMC MHz", "GFLOP/s", "GB/s",
 	       "balance", "energy", "pJ/FLOP", "pJ/byte", "W", "off %: t, e");
 	for (size_t i = 0; i < r->roofs; i++)
-		roof_line(r->path && i == r->answer.tuned ? '*' : ' ', &r->roof[i]);
-	if (!r->path)
+		roof_line(r->cost && i == r->answer.tuned ? '*' : ' ', &r->roof[i]);
+	if (!r->cost)
 		return;
 	printf("\n");
 	cost_line("fastest", r, r->answer.fastest);
@@ -235,6 +247,8 @@ void jetwatt_roofline_roofs_json(const struct jetwatt_roofline *r, struct jetwat
 	jetwatt_json_uint(j, "fastest", r->answer.fastest);
 	jetwatt_json_uint(j, "frugal", r->answer.frugal);
 	jetwatt_json_uint(j, "tuned", r->answer.tuned);
+	if (!jetwatt_board_mode_format(&r->roof[r->answer.tuned].mode, name, sizeof(name)))
+		jetwatt_json_string(j, "tuned_mode", name);
 	jetwatt_json_bool(j, "race_to_halt", r->answer.frugal == r->answer.fastest);
 	jetwatt_json_real(j, "slower_pct", 100 * (r->cost[r->answer.tuned].time_s /
 						   r->cost[r->answer.fastest].time_s - 1), 5);

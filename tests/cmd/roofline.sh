@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=12 icount alone timeout=900 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# roofline: the roofs that --calibrate finds are the plant's, and the mode that --tune
+# names takes less energy and hardly more time.
+. "${0%/*}/common.inc"
+plan 7
+
+knobs > "$T/before"
+cat > "$T/modes.csv" << EOF
+cores,cpu_khz,gpu_hz,emc_hz
+12,2201600,1300500000,3199000000
+2,1113600,1300500000,665600000
+2,1113600,930750000,3199000000
+EOF
+# More of them: make bench-roofline.
+for mode in ${MODES:-}; do echo "$mode"; done >> "$T/modes.csv"
+modes=$(($(wc -l < "$T/modes.csv") - 1))
+# The plant's, in J and W.
+tail -n +2 "$T/modes.csv" | sed 's/.*/^&,/' > "$T/lines"
+grep -f "$T/lines" $TRUTH/roofs |
+	awk -F, '{ printf "c%s-%s-g%s-e%s %.6e %.6e %.6e %.6e %.6f\n", $1, $2, $3, $4, $5 * 1e6, $6 * 1e3,
+		   $7 * 1e-18, $8 * 1e-18, $9 * 1e-6 }' > "$T/truth"
+
+run jetwatt roofline --calibrate --corpus "$T/corpus" --program kernels --modes "$T/modes.csv"
+exits 0 && as_before "$T/before" && [ "$(ls "$T/corpus" | wc -l)" = 12 ] && ! pidof kernels > /dev/null
+result $? "calibrate: twelve kernels, board as before"
+
+run jetwatt roofline --corpus "$T/corpus" --json
+exits 0 && tr -d '",:' < "$T/out" | awk '
+	$1 == "mode" { mode = $2 }
+	$1 ~ /^(flop_s|byte_s|eps_flop_j|eps_mem_j|pi0_w)$/ { printf "%s%s", $1 == "flop_s" ? "\n" mode " " : " ", $2 }
+	END { print "" }' | grep . > "$T/found"
+[ "$(wc -l < "$T/found")" = $modes ]
+result $? "the roofs of $modes modes, from what was measured"
+
+# off COLUMN: the largest error of one figure over all modes, in percent
+off()
+{
+	awk -v c="$1" 'NR == FNR { truth[$1] = $c; next }
+		{ e = 100 * ($c / truth[$1] - 1); printf "# %s %s: %+.2f %%\n", $1, $c, e
+		  if (e < 0) e = -e
+		  if (e > most) most = e }
+		END { print most > "/dev/stderr" }' "$T/truth" "$T/found" 2> "$T/most"
+	cat "$T/most"
+}
+
+off 2 > "$T/flop_s" && off 3 > "$T/byte_s"
+sed -n '/^#/p' "$T/flop_s" "$T/byte_s"
+awk '!/^#/ { bad += $1 > 2 } END { exit bad > 0 }' "$T/flop_s" "$T/byte_s"
+result $? "peaks are within 2 % of the plant's"
+off 4 > "$T/eps_flop" && off 5 > "$T/eps_mem" && off 6 > "$T/pi0"
+sed -n '/^#/p' "$T/eps_flop" "$T/eps_mem" "$T/pi0"
+awk '!/^#/ { bad += $1 > 5 } END { exit bad > 0 }' "$T/eps_flop" "$T/eps_mem" "$T/pi0"
+result $? "energy coefficients are within 5 % of the plant's"
+
+# spent MODE: time of a minibatch in ms and its energy in J, in that mode
+spent()
+{
+	jetwatt apply "$1" -q
+	sleep 4
+	jetwatt stat -p "$(pidof kernels)" --for 8 --json -o "$T/stat"
+	awk -v t="$(number time_ms "$T/stat")" -v e="$(number energy_j "$T/stat")" 'BEGIN { print t, e }'
+}
+
+# saves FLOP BYTES: beside all clocks at their top, as stat sees it
+saves()
+{
+	run jetwatt roofline --work "$1:$2" --corpus "$T/corpus" --tune
+	exits 0 || return 1
+	tuned=$(head -n 1 "$T/out")
+	kernels "$1" "$2" &
+	kernels=$!
+	spent c12-2201600-g1300500000-e3199000000 > "$T/top"
+	spent "$tuned" > "$T/tuned"
+	kill $kernels
+	jetwatt restore -q
+	echo "$(cat "$T/top" "$T/tuned")" | tr '\n' ' ' | awk -v m="$tuned" '
+		{ t = 100 * ($3 / $1 - 1); e = 100 * ($4 / $2 - 1)
+		  printf "# %s: %+.2f %% time, %+.2f %% energy\n", m, t, e
+		  exit !(t <= 3 && e <= -10) }'
+}
+
+saves 2e9 2e9
+result $? "a job that memory binds: at least 10 % less energy at 3 % more time"
+saves 8e10 5e7
+result $? "a job that arithmetic binds: the same"
+
+run jetwatt roofline --calibrate --corpus "$T/corpus" --program kernels --modes "$T/modes.csv" -q
+exits 0 && as_before "$T/before"
+result $? "what was measured is not measured again"
+finish
