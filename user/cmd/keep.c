@@ -17,11 +17,37 @@ enum { DB = JETWATT_ARGS_COMMON + 0x20, REUSE, BATCH };
 static const struct argp_option options[] = {
 	DB_OPTION,
 	{ "reuse", REUSE, NULL, 0, "Begin with what is known of the same workload", 1 },
-	{ "batch", BATCH, "N", 0, "Samples in a minibatch; default: as the command line says", 1 },
+	{ "batch", BATCH, "N[,N...]", 0,
+	  "Samples in a minibatch; default: as the command line says. With --latency: to choose from", 1 },
 	{ 0 }
 };
 
 static const struct argp_option db_options[] = { DB_OPTION, { 0 } };
+
+/* One number, or several to choose from. */
+static void batch(struct jetwatt_keep_args *a, char *text)
+{
+	char *save, *word;
+
+	a->sizes = 0;
+	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		uint32_t size = jetwatt_args_count("--batch", word, 1, 1 << 24);
+		size_t at = 0;
+
+		if (a->sizes == JETWATT_SLICE_SIZES)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL,
+					       "--batch: more than %d sizes", JETWATT_SLICE_SIZES));
+		while (at < a->sizes && a->size[at] < size)
+			at++;
+		if (at < a->sizes && a->size[at] == size)
+			continue;
+		memmove(a->size + at + 1, a->size + at, (a->sizes++ - at) * sizeof(*a->size));
+		a->size[at] = size;
+	}
+	if (!a->sizes)
+		jetwatt_args_count("--batch", "", 1, 1 << 24);
+	a->batch = a->sizes == 1 ? a->size[0] : 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -35,7 +61,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->reuse = 1;
 		break;
 	case BATCH:
-		a->batch = jetwatt_args_count("--batch", arg, 1, 1 << 24);
+		batch(a, arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -8,6 +8,7 @@
 
 #include "args.h"
 #include "measure.h"
+#include "plan/slice.h"
 #include "store/db.h"
 
 /**
@@ -15,11 +16,14 @@
  * @path: --db: NULL: as set elsewhere; "none": keep nothing
  * @reuse: begin with what is known of the same workload
  * @batch: 0: as the command line says
+ * @size: all that were given, ascending, @sizes of them
  */
 struct jetwatt_keep_args {
 	const char *path;
 	int reuse;
 	long batch;
+	uint32_t size[JETWATT_SLICE_SIZES];
+	size_t sizes;
 };
 
 extern const struct argp jetwatt_keep_argp;

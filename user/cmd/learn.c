@@ -127,6 +127,8 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
 					"its rows are of several batch sizes: they are several jobs",
 					"keep the rows of one batch size",
 					"%s is not the profile of one job", path);
+	if (n && !several)
+		l->size = batch[0];
 	for (int i = 0; i < n && !err; i++) {
 		row[i].batch = several ? batch[i] : 0;
 		if (isfinite(row[i].time_ms) && isfinite(row[i].power_w))
@@ -196,8 +198,20 @@ static void progress(const struct jetwatt_measure *m, double part, void *arg)
 
 static int store(struct jetwatt_learn *l)
 {
-	int err = l->out ? jetwatt_csv_write(l->out, l->row, NULL, l->nr_rows) : 0;
+	uint32_t *batch = NULL;
+	int err = 0;
 
+	if (!l->out)
+		return 0;
+	if (l->sizes) {
+		batch = calloc(l->nr_rows, sizeof(*batch));
+		err = batch ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; i < l->nr_rows && batch; i++)
+		batch[i] = l->row[i].batch;
+	if (!err)
+		err = jetwatt_csv_write(l->out, l->row, batch, l->nr_rows);
+	free(batch);
 	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
 				       jetwatt_error_advice(-err), "cannot write %s", l->out) : 0;
 }
@@ -206,7 +220,7 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 			  const struct jetwatt_measure_limits *given)
 {
 	struct jetwatt_measure_limits limits = given ? *given : jetwatt_measure_profile;
-	struct jetwatt_measure m = { .row.mode = l->mode[index] };
+	struct jetwatt_measure m = { .row = { .mode = l->mode[index] } };
 	int fresh = !jetwatt_learn_row(l, &l->mode[index]), err;
 	uint64_t since, lost = l->watch->lost;
 	char what[96];
@@ -220,6 +234,7 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 	jetwatt_screen_clear(l->args);
 	if (err)
 		return jetwatt_measure_why(l->watch, err, &limits);
+	m.row.batch = l->sizes ? l->size : 0;
 	/* What somebody else has switched meanwhile is not what we measured. */
 	err = jetwatt_guard_check(l->guard, &l->mode[index]);
 	if (err)

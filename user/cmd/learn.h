@@ -21,6 +21,7 @@
  * struct jetwatt_learn - what is known of a job so far
  * @mode, @nr_modes: candidates; @batch: minibatch size of each, NULL: no feature
  * @sizes: a profile may have several minibatch sizes, they are a feature then
+ * @size: of the rows, where they have one only and tell it; with @sizes of what runs
  * @row, @nr_rows: measurements, those of a file first; a mode may be there twice
  * @from_file: rows that were there before
  * @measured: modes measured by us that were new
@@ -42,7 +43,7 @@ struct jetwatt_learn {
 	struct jetwatt_guard *guard;
 	struct jetwatt_keep *keep;
 	struct jetwatt_mode *mode;
-	uint32_t *batch;
+	uint32_t *batch, size;
 	size_t nr_modes;
 	struct jetwatt_row *row;
 	size_t nr_rows, from_file, max_rows;

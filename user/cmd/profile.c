@@ -11,9 +11,10 @@
 #include "reach.h"
 #include "references.h"
 #include "screen.h"
+#include "seek.h"
 #include "verbs.h"
 
-enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING };
+enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING, STRATEGY };
 
 /* Fewer rows than this know nothing of their own spread. */
 #define ROWS_FEW	6
@@ -27,13 +28,16 @@ struct input {
 	double power_w, wait_s, until;
 	long most;
 	int descending;
+	const struct jetwatt_strategy *strategy;
 };
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "The running job", 0 },
 	{ "power", 'w', "WATTS", 0, "Learn best where this budget is met; default: everywhere", 0 },
 	{ "modes", MODES, "FILE.csv", 0, "Measure only modes of this list", 0 },
-	{ "most", MOST, "N", 0, "Modes to measure at most (20)", 0 },
+	{ "most", MOST, "N", 0, "Modes to measure at most (20; gmd 15, als 50)", 0 },
+	{ "strategy", STRATEGY, "NAME", 0,
+	  "Which modes: auto, ours (default); gmd, for a budget; als, for all budgets", 0 },
 	{ "until", UNTIL, "PCT", 0, "Stop when time and power are known that well (95 %)", 0 },
 	{ "descending", DESCENDING, NULL, 0,
 	  "Never raise a clock of CPU or GPU: for boards that only step down", 0 },
@@ -42,6 +46,26 @@ static const struct argp_option options[] = {
 	{ "wait", WAIT, "SECONDS", 0, "Patience with a job that does nothing on the GPU (30s)", 0 },
 	{ 0 }
 };
+
+/* Ours is what is done without one. */
+static void strategy(struct input *in)
+{
+	if (in->strategy == &jetwatt_strategy_auto)
+		in->strategy = NULL;
+	if (in->keep.sizes > 1)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "a profile is of a job as it runs",
+				       "--batch N; jetwatt optimize --latency chooses among several",
+				       "--batch: one size only"));
+	if (in->strategy && (in->descending || in->until > 0))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "only auto knows of them", "--strategy auto",
+				       "--descending and --until do not go with --strategy %s",
+				       in->strategy->name));
+	if (in->strategy == &jetwatt_strategy_gmd && !(in->power_w > 0))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "it goes down from a budget", "--power 30W",
+				       "--strategy gmd needs one"));
+	if (!in->most)
+		in->most = in->strategy ? (long)in->strategy->modes : JETWATT_LEARN_MOST;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -63,6 +87,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case UNTIL:
 		in->until = jetwatt_args_quantity("--until", arg, "%", 0.1, 100) / 100;
 		break;
+	case STRATEGY:
+		in->strategy = jetwatt_strategy_find(arg);
+		if (!in->strategy)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "auto, gmd or als",
+					       "--strategy: there is no \"%s\"", arg));
+		break;
 	case DESCENDING:
 		in->descending = 1;
 		break;
@@ -80,6 +110,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		jetwatt_args_one_job(&in->job, 1);
+		strategy(in);
 		if (in->descending && in->power_w > 0)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
 					       "a search for a budget goes up and down",
@@ -110,6 +141,26 @@ static int tight(struct jetwatt_learn *l, double until, int *done)
 	return 0;
 }
 
+/* Whatever the strategy asks for. Return: 0, exit code. */
+static int seek(struct jetwatt_learn *l, const struct input *in)
+{
+	static const uint32_t size = 0;
+	struct jetwatt_seek s = { .learn = l, .strategy = in->strategy, .q.power_w = in->power_w,
+				  .most = in->most };
+	struct jetwatt_cell c;
+	int err = jetwatt_seek_open(&s, JETWATT_SLICE_TRAIN, &size, 1);
+
+	while (!err) {
+		err = jetwatt_seek_next(&s, &c);
+		if (!err)
+			err = jetwatt_learn_measure(l, c.mode, s.strategy->name, NULL);
+		if (!err)
+			err = jetwatt_seek_took(&s, &c);
+	}
+	jetwatt_seek_close(&s);
+	return err;
+}
+
 static int measure(struct jetwatt_learn *l, const struct input *in)
 {
 	int err = jetwatt_learn_read(l, in->out ? in->out : "", 0);
@@ -127,8 +178,8 @@ static int measure(struct jetwatt_learn *l, const struct input *in)
 	l->begun_ns = jetwatt_watch_now();
 	if (!l->silent)
 		jetwatt_screen_head();
-	err = tight(l, in->until, &done);
-	while (!err && !done) {
+	err = in->strategy ? seek(l, in) : tight(l, in->until, &done);
+	while (!err && !done && !in->strategy) {
 		err = jetwatt_learn_one(l, in->most);
 		if (!err)
 			err = tight(l, in->until, &done);
@@ -187,7 +238,7 @@ int jetwatt_cmd_profile(int argc, char **argv)
 		{ &jetwatt_keep_argp, offsetof(struct input, keep) },
 		{ &jetwatt_references_argp, offsetof(struct input, reference) }, { NULL, 0 },
 	};
-	struct input in = { .most = JETWATT_LEARN_MOST, .wait_s = 30 };
+	struct input in = { .wait_s = 30 };
 	struct jetwatt_board *board = NULL;
 	struct jetwatt_watch w;
 	int err;
