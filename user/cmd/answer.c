@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 
 #include "error.h"
+#include "infer.h"
 #include "out/json.h"
 #include "store/csv.h"
 
@@ -141,6 +142,8 @@ static void rows(struct jetwatt_json *j, const struct jetwatt_learn *l)
 	for (size_t i = 0; i < l->nr_rows; i++) {
 		jetwatt_json_object(j, NULL);
 		mode(j, &l->row[i].mode);
+		if (l->row[i].batch)
+			jetwatt_json_uint(j, "batch", l->row[i].batch);
 		jetwatt_json_real(j, "time_ms", l->row[i].time_ms, 7);
 		jetwatt_json_real(j, "power_w", l->row[i].power_w, 7);
 		jetwatt_json_real(j, "time_sd", l->row[i].time_sd, 4);
@@ -178,6 +181,8 @@ int jetwatt_answer_json(const struct jetwatt_answer *a, const char *path)
 	}
 	chosen(&j, a);
 	totals(&j, a);
+	if (a->infer)
+		jetwatt_infer_json(a->infer, &j);
 	if (a->explain)
 		jetwatt_explain_json(a->explain, l->mode, &j);
 	if (a->baseline)

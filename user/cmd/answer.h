@@ -20,6 +20,7 @@
  * @minibatches: of an epoch or of the whole job, for the totals; 0: not asked
  * @explain: why, NULL: not asked
  * @baseline: presets to compare with, NULL: none
+ * @infer: the minibatch size and latency of a server, NULL: none was asked for
  */
 struct jetwatt_answer {
 	const char *board;
@@ -30,6 +31,7 @@ struct jetwatt_answer {
 	uint64_t minibatches;
 	const struct jetwatt_explain *explain;
 	const struct jetwatt_baseline *baseline;
+	const struct jetwatt_infer *infer;
 };
 
 /* @path: "-": standard output. Return: 0, exit code. */

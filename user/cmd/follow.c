@@ -74,6 +74,14 @@ int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg
 	return err;
 }
 
+void jetwatt_follow_forget(void *watch)
+{
+	struct jetwatt_watch *w = watch;
+
+	jetwatt_watch_drop(w, w->power_ns);
+	w->nr_sync = 0;
+}
+
 int jetwatt_follow_exit(const struct jetwatt_watch *w)
 {
 	return w->child.gone ? jetwatt_child_exit(&w->child) : 0;

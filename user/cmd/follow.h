@@ -19,6 +19,10 @@
  */
 int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg), void *arg);
 
+/* For @each: the job is only waited for, nothing of what it does is kept. @watch: struct
+ * jetwatt_watch. */
+void jetwatt_follow_forget(void *watch);
+
 /* The exit status of a verb that has run to its end: the command's, if any. */
 int jetwatt_follow_exit(const struct jetwatt_watch *w);
 

@@ -8,6 +8,7 @@
 #include "consult.h"
 #include "error.h"
 #include "follow.h"
+#include "infer.h"
 #include "offered.h"
 #include "picture.h"
 #include "reach.h"
@@ -19,7 +20,8 @@
 #define RESERVE		2
 
 enum { PROFILE = JETWATT_ARGS_LONG, MODES, MOST, JSON, PREDICTIONS, APPLY, DRY_RUN, WAIT,
-       TIME, LEAST, RISK, MINIBATCHES, FRONT, PRESETS, PLOT, EXPLAIN };
+       TIME, LEAST, RISK, MINIBATCHES, FRONT, PRESETS, PLOT, EXPLAIN, LATENCY, ARRIVAL,
+       STRATEGY };
 
 struct input {
 	struct jetwatt_args args;
@@ -32,6 +34,7 @@ struct input {
 	long most, minibatches;
 	int least, front, apply, dry_run, explain;
 	struct jetwatt_explain why;
+	struct jetwatt_infer infer;
 };
 
 static const struct argp_option options[] = {
@@ -41,6 +44,10 @@ static const struct argp_option options[] = {
 	  "From a profile: time, power or energy; default: time, with --time-ms alone power", 0 },
 	{ "risk", RISK, "P", 0, "Accepted probability of breaking a limit (0.05)", 0 },
 	{ "minibatches", MINIBATCHES, "N", 0, "Of an epoch or a job: their time and energy too", 0 },
+	{ "latency", LATENCY, "MS", 0,
+	  "Of an inference server: most time until the slowest answer; with --arrival, --batch", 0 },
+	{ "arrival", ARRIVAL, "HZ", 0, "Requests a second", 0 },
+	{ "strategy", STRATEGY, "NAME", 0, "With --latency: auto, gmd or als", 0 },
 	{ "front", FRONT, NULL, 0, "From a profile: all modes that no other one beats", 0 },
 	{ "explain", EXPLAIN, NULL, 0, "Say what binds there and what a step of each knob would change", 0 },
 	{ "pid", 'p', "PID", 0, "The running job", 0 },
@@ -69,12 +76,57 @@ static int least(const char *what)
 			       "--least: there is no \"%s\"", what));
 }
 
+static int names_batch(char **argv)
+{
+	int n = 0;
+
+	for (; argv && *argv; argv++)
+		n += strstr(*argv, "{batch}") != NULL;
+	return n;
+}
+
+/* A question about an inference server. */
+static void server(struct input *in)
+{
+	struct jetwatt_infer *f = &in->infer;
+	int job = in->job.pid || in->job.argv;
+
+	if (!(f->q.latency_ms > 0 && f->q.arrival_hz > 0 && in->ask.power_w > 0))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--power 30W --latency 100ms --arrival 60Hz",
+				       "a server needs a budget, a latency and a rate of requests"));
+	if (in->ask.time_ms > 0 || in->least > 0 || in->front || in->explain || in->plot ||
+	    in->predictions || in->minibatches || in->presets)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--json FILE has all of the answer",
+				       "with --latency there are only the limits, --batch, --strategy and --most"));
+	if (job && !in->keep.sizes)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--batch 1,4,16,32",
+				       "which minibatch sizes?"));
+	if (in->job.pid && in->keep.sizes > 1)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "a running server has one minibatch size",
+				       "--batch N, or a command: -- server --batch {batch}",
+				       "-p: several sizes"));
+	if (in->job.argv && in->keep.sizes > 1 && !names_batch(in->job.argv))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "-- server --batch {batch}",
+				       "nothing tells the command its minibatch size"));
+	memcpy(f->size, in->keep.size, sizeof(f->size));
+	f->sizes = in->keep.sizes;
+	f->q.power_w = in->ask.power_w;
+	f->risk = in->ask.risk;
+	f->strategy = f->strategy ? f->strategy : &jetwatt_strategy_auto;
+	f->most = in->most ? (size_t)in->most : f->strategy->modes;
+}
+
 static void finish(struct input *in)
 {
 	struct jetwatt_plan_question *q = &in->ask;
 	int job = in->job.pid || in->job.argv;
 
 	jetwatt_args_one_job(&in->job, 0);
+	if (in->infer.q.latency_ms > 0 || in->infer.q.arrival_hz > 0 || in->infer.strategy)
+		server(in);
+	else if (in->keep.sizes > 1)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--latency 100ms --arrival 60Hz",
+				       "--batch: several sizes are for a server"));
 	if (!(q->power_w > 0 || q->time_ms > 0))
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--power 30W",
 				       "no power budget"));
@@ -88,6 +140,7 @@ static void finish(struct input *in)
 				       "a job is only made as fast as a budget lets it be",
 				       "jetwatt profile -o FILE.csv for the job, then --profile FILE.csv without it",
 				       "--time-ms, --least and --front need a profile"));
+	in->most = in->most ? in->most : JETWATT_LEARN_MOST;
 	q->least = in->least >= 0 ? in->least :
 		   q->power_w > 0 ? JETWATT_LEAST_TIME : JETWATT_LEAST_POWER;
 }
@@ -138,6 +191,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case MINIBATCHES:
 		in->minibatches = jetwatt_args_count("--minibatches", arg, 1, 1000000000000);
+		break;
+	case LATENCY:
+		in->infer.q.latency_ms = jetwatt_args_quantity("--latency", arg, "ms", 1e-3, 1e7);
+		break;
+	case ARRIVAL:
+		in->infer.q.arrival_hz = jetwatt_args_quantity("--arrival", arg, "Hz", 1e-3, 1e6);
+		break;
+	case STRATEGY:
+		in->infer.strategy = jetwatt_strategy_find(arg);
+		if (!in->infer.strategy)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "auto, gmd or als",
+					       "--strategy: there is no \"%s\"", arg));
 		break;
 	case FRONT:
 		in->front = 1;
@@ -211,15 +276,6 @@ static int with_job(struct jetwatt_learn *l, const struct input *in, struct jetw
 	a->predicted = &c->predicted;
 	a->measured = &c->proof;
 	return 0;
-}
-
-/* The command goes on in the mode that was chosen; its status is ours. */
-static void forget(void *watch)
-{
-	struct jetwatt_watch *w = watch;
-
-	jetwatt_watch_drop(w, w->power_ns);
-	w->nr_sync = 0;
 }
 
 static int draw(const struct input *in, const struct jetwatt_answer *a)
@@ -301,8 +357,9 @@ static int watched(struct jetwatt_learn *l, struct input *in, struct jetwatt_boa
 		err = explain(in, a);
 	if (!err || err == JETWATT_EXIT_INFEASIBLE)
 		err = written(in, a) ?: err;
+	/* The command goes on in the mode that was chosen; its status is ours. */
 	if (!err && in->job.argv)
-		err = jetwatt_follow(&w, 0, forget, &w) ?: jetwatt_follow_exit(&w);
+		err = jetwatt_follow(&w, 0, jetwatt_follow_forget, &w) ?: jetwatt_follow_exit(&w);
 	jetwatt_child_stop(&w.child);
 out:
 	jetwatt_keep_close(&keep);
@@ -333,7 +390,7 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 		{ &jetwatt_keep_argp, offsetof(struct input, keep) },
 		{ &jetwatt_references_argp, offsetof(struct input, reference) }, { NULL, 0 },
 	};
-	struct input in = { .most = JETWATT_LEARN_MOST, .wait_s = 30, .least = -1,
+	struct input in = { .wait_s = 30, .least = -1,
 			    .ask.risk = JETWATT_LEARN_RISK };
 	struct jetwatt_learn l = { .args = &in.args };
 	struct jetwatt_choose c = { 0 };
@@ -344,7 +401,9 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 
 	jetwatt_args_parse_with("optimize",
 				"--power WATTS -p PID\n--power WATTS -- COMMAND [ARGUMENT...]\n"
-				"--power WATTS --profile FILE.csv\n--time-ms MS --profile FILE.csv",
+				"--power WATTS --profile FILE.csv\n--time-ms MS --profile FILE.csv\n"
+				"--power WATTS --latency MS --arrival HZ [--batch N,N...] --profile FILE.csv\n"
+				"--power WATTS --latency MS --arrival HZ --batch N,N... -- SERVER... {batch}",
 				"Find the fastest power mode within a budget.\v"
 				"With a job: measures a few modes, predicts the others, switches to the "
 				"best one and proves by measuring that the budget holds; the mode stays, "
@@ -365,23 +424,30 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	err = jetwatt_learn_modes(&l, board, in.modes);
 	if (!err && board && in.modes)
 		err = jetwatt_offered(board, l.mode, &l.nr_modes, in.modes);
-	if (!err)
+	if (!err && !in.infer.strategy)
 		err = jetwatt_baseline_open(&baseline, &l, board, in.presets);
 	if (!err)
 		err = jetwatt_references_learn(&in.reference, &l.prior, JETWATT_LEARN_SEED);
+	l.sizes = in.infer.strategy != NULL;
+	if (l.sizes)
+		a.baseline = NULL;
 	if (!err && in.profile)
 		err = jetwatt_learn_read(&l, in.profile, 1);
 	if (!err && job)
 		err = resume(&l, &in);
-	if (!err && job)
+	if (!err && job && in.infer.strategy)
+		err = jetwatt_infer_live(&in.infer, &l, &in.job, &in.keep, board, !in.dry_run, &a);
+	else if (!err && job)
 		err = watched(&l, &in, board, &a, &c);
+	else if (!err && in.infer.strategy)
+		err = jetwatt_infer_consult(&in.infer, &l, in.apply ? board : NULL, &a);
 	else if (!err)
 		err = jetwatt_consult(&l, &in.ask, in.front, in.apply ? board : NULL, &a);
-	if (!err && !job && !l.silent)
+	if (!err && !job && !l.silent && !in.infer.strategy)
 		jetwatt_baseline_print(&baseline, &l, a.predicted ? a.predicted->time_ms : 0);
 	if (!err && !job)
 		err = explain(&in, &a);
-	if (!job && (!err || err == JETWATT_EXIT_INFEASIBLE))
+	if ((!job || in.infer.strategy) && (!err || err == JETWATT_EXIT_INFEASIBLE))
 		err = written(&in, &a) ?: err;
 	jetwatt_baseline_close(&baseline);
 	jetwatt_learn_free(&l);

@@ -122,6 +122,9 @@ int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_pred
 		      const struct jetwatt_row *row, size_t rows, double budget_w, double risk,
 		      struct jetwatt_plan_choice *out, int max);
 
+/* So many standard deviations above the median a limit has to be. */
+double jetwatt_plan_quantile(double risk);
+
 /**
  * jetwatt_plan_need() - what would have to be granted where nothing is within
  * @power_w: least limit of power that some mode within @q's limit of time keeps at

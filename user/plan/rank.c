@@ -53,7 +53,7 @@ size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwat
 }
 
 /* The z that a normal variable exceeds with probability risk, by bisection. */
-static double quantile(double risk)
+double jetwatt_plan_quantile(double risk)
 {
 	double lo = -8, hi = 8;
 
@@ -118,7 +118,7 @@ static double excess(const struct known *k, const struct jetwatt_plan_question *
 /* Two limits share the risk. */
 static double level(const struct jetwatt_plan_question *q)
 {
-	return quantile(q->power_w > 0 && q->time_ms > 0 ? q->risk / 2 : q->risk);
+	return jetwatt_plan_quantile(q->power_w > 0 && q->time_ms > 0 ? q->risk / 2 : q->risk);
 }
 
 int jetwatt_plan_ask(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,

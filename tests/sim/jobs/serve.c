@@ -4,11 +4,12 @@
  * largest minibatch, runs them on the GPU and answers each. Knows nothing of
  * whoever else uses the board.
  *
- *   serve [--port N] [--batch N] [--batch-file FILE] [--base PERMILLE] [--each PERMILLE]
+ *   serve [--port N] [--batch N] [--batch-file FILE] [--base PERMILLE] [--each PERMILLE] [--busy 1]
  *
  *   --port N           UDP on loopback (7000); a request comes back as it was sent
  *   --batch N          the largest minibatch (1)
  *   --batch-file FILE  has that number in it instead, and may change
+ *   --busy 1           full minibatches one after the other, whoever asks: how servers are measured
  *   --base, --each     a minibatch of k takes base + k x each of a minibatch of training's
  *                      time on the GPU (60, 40)
  *
@@ -33,7 +34,7 @@
 #define REQUEST_MAX	512
 
 static struct {
-	long port, batch, base, each;
+	long port, batch, base, each, busy;
 	const char *file;
 } opt = { .port = 7000, .batch = 1, .base = 60, .each = 40 };
 
@@ -60,15 +61,15 @@ static void fail(const char *what)
 
 static void options(int argc, char **argv)
 {
-	static const char *const name[] = { "--port", "--batch", "--base", "--each" };
-	long *const value[] = { &opt.port, &opt.batch, &opt.base, &opt.each };
+	static const char *const name[] = { "--port", "--batch", "--base", "--each", "--busy" };
+	long *const value[] = { &opt.port, &opt.batch, &opt.base, &opt.each, &opt.busy };
 
 	for (int i = 1; i < argc; i += 2) {
 		int k = 0;
 
-		while (k < 4 && strcmp(argv[i], name[k]))
+		while (k < 5 && strcmp(argv[i], name[k]))
 			k++;
-		if (i + 1 < argc && k < 4)
+		if (i + 1 < argc && k < 5)
 			*value[k] = atol(argv[i + 1]);
 		else if (i + 1 < argc && !strcmp(argv[i], "--batch-file"))
 			opt.file = argv[i + 1];
@@ -78,7 +79,7 @@ static void options(int argc, char **argv)
 	if (argc && opt.port > 0 && opt.batch > 0 && opt.batch <= BATCH_MAX && opt.base >= 0 &&
 	    opt.each >= 0)
 		return;
-	fprintf(stderr, "usage: serve [--port N] [--batch N] [--batch-file FILE] [--base PERMILLE] [--each PERMILLE]\n");
+	fprintf(stderr, "usage: serve [--port N] [--batch N] [--batch-file FILE] [--base PERMILLE] [--each PERMILLE] [--busy 1]\n");
 	exit(2);
 }
 
@@ -159,6 +160,10 @@ int main(int argc, char **argv)
 	render = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
 	if (render < 0)
 		fail("/dev/dri/renderD128");
+	while (opt.busy && !stop)
+		run(opt.batch);
+	if (stop)
+		return 0;
 	fd = listen_at(opt.port);
 	while ((n = gather(fd, r, batch_now())) > 0) {
 		run(n);

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# optimize --latency: a mode and a minibatch size for a server; profile --strategy.
+. "${0%/*}/common.inc"
+plan 8
+
+knobs > "$T/before"
+cat > "$T/modes.csv" << EOF
+cores,cpu_khz,gpu_hz,emc_hz
+4,2201600,1300500000,3199000000
+4,2201600,1032750000,3199000000
+4,1497600,1032750000,2133000000
+2,1497600,828750000,2133000000
+4,1497600,624750000,2133000000
+2,1113600,420750000,2133000000
+4,1497600,828750000,665600000
+2,729600,318750000,665600000
+EOF
+
+jetwatt optimize --power 24W --latency 120ms --arrival 150Hz --batch 1,4,16 --modes "$T/modes.csv" \
+	--most 6 --json "$T/json" -o "$T/rows.csv" -- serve --busy 1 --batch {batch} > "$T/out" 2> "$T/err" &
+jw=$!
+# It goes on in the mode that was chosen, with the size that was.
+for i in $(seq 3000); do
+	! grep -q "stays in this mode" "$T/out" || break
+	[ -d /proc/$jw ] || break
+	sleep 0.1
+done
+size=$(tr '\0' ' ' < "/proc/$(pidof serve)/cmdline" | sed 's/.*--batch \([0-9]*\).*/\1/')
+t0=$(sed -n 's/^t_ns //p' $TRUTH/now) e0=$(sed -n 's/^energy_uj //p' $TRUTH/now)
+sleep 6
+t1=$(sed -n 's/^t_ns //p' $TRUTH/now) e1=$(sed -n 's/^energy_uj //p' $TRUTH/now)
+awk -F, -v t0="$t0" '$2 > t0 && $4 == 2 { n++; ns += $3 - $2 } END { print ns / n * 1e-6 }' $TRUTH/minibatches > "$T/ms"
+kill -TERM $(pidof serve)
+wait $jw
+status=$?
+exits 0 && narrow
+result $? "optimize --latency -- COMMAND: the command's status"
+
+awk -v ms="$(cat "$T/ms")" -v w="$(awk -v e="$((e1 - e0))" -v t="$((t1 - t0))" 'BEGIN { print 1e3 * e / t }')" \
+	-v b="$size" -v said="$(number batch "$T/json")" -v late="$(number latency_ms "$T/json")" 'BEGIN {
+	l = 1000 * b / 150 + ms
+	printf "# minibatches of %d: %.2f ms, so %.2f ms at %.2f W; said %.2f ms\n", b, ms, l, w, late
+	off = l / late - 1
+	exit !(b == said && l <= 120 && ms <= 1000 * b / 150 && w <= 24.4 && off < 0.02 && off > -0.02) }'
+result $? "in truth the answer is within all limits, and as was said"
+
+awk -v most=6 -F, 'NR == 1 { ok = $5 == "batch" } NR > 1 { n += !seen[$1 $2 $3 $4]++ }
+	END { print "# " n " modes, " NR - 1 " measurements"; exit !(ok && n > 2 && n <= most) }' "$T/rows.csv"
+result $? "at most six modes, kept with their sizes"
+jetwatt restore -q
+as_before "$T/before"
+result $? "restore"
+
+serve --busy 1 --batch 4 &
+serve=$!
+run jetwatt optimize --power 24W --latency 20ms --arrival 150Hz --batch 4 --modes "$T/modes.csv" --most 4 -p $serve
+exits 3 && form && says "takes 26.67 ms until a minibatch of 4 is full" && as_before "$T/before"
+result $? "a minibatch that is not full in time: 3, nothing is measured, board as before"
+run jetwatt optimize --power 24W --latency 90ms --arrival 150Hz --batch 4 --modes "$T/modes.csv" --most 4 \
+	--dry-run -p $serve
+exits 0 && shows "minibatches of 4" "board is as before" && as_before "$T/before"
+result $? "a running server, --dry-run"
+kill $serve
+
+train > /dev/null 2>&1 &
+train=$!
+sleep 2
+run jetwatt profile --strategy gmd --power 24W -p $train --most 6 -o "$T/gmd.csv"
+exits 0 && [ "$(wc -l < "$T/gmd.csv")" = 7 ] && as_before "$T/before"
+result $? "profile --strategy gmd: six modes of the board, board as before"
+run jetwatt profile --strategy gmd --power 24W -p $train --most 6 -o "$T/gmd.csv"
+exits 0 && [ "$(wc -l < "$T/gmd.csv")" = 7 ] && shows "0 new modes"
+result $? "and again: nothing is measured"
+kill $train
+finish
