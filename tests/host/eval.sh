@@ -44,7 +44,7 @@ optimize="build/jetwatt eval optimize --repeats 2 --samples 12 --seed 3 --budget
 search="build/jetwatt eval search --budgets 14:26:4 --modes 12 --json"
 schedule="build/jetwatt eval schedule --queries 12 --seed 3 --json"
 
-echo 1..31
+echo 1..33
 twice "predict is the same from the same seed" $predict --corpus $d/one.csv --json
 keys='corpus coverage95_pct fit_ms method power_mape_pct predict_ms references repeats samples sampling seed time_mape_pct'
 [ "$(jq -r 'keys | join(" ")' $d/a)" = "$keys" ]
@@ -105,6 +105,13 @@ printf '60 40\n600 40\n' > $d/steady
 $follow --budgets 24 --trace $d/steady --json > $d/out 2> $d/err &&
 	jq -e '.replans == 1 and .slo_missed_pct == 0' $d/out > /dev/null
 result "and stays where they do not" $?
+$follow --budgets 24 --trace $d/steady --measuring 1 --json > $d/out 2> $d/err &&
+	jq -e '.measuring_s == .measurements and .requests == 26400 and .inside == 2
+		and ((.slo_missed_pct / 100 * 660 - .measuring_s) | fabs < 0.01)' $d/out > /dev/null
+result "who asks while it is measured is answered too late" $?
+$follow --budgets 24 --trace $d/steady --measuring 4 --json > $d/out 2> $d/err &&
+	jq -e '.measuring_s == 4 * .measurements and .feasible == 2 and .inside == 1' $d/out > /dev/null
+result "a window that is measured to its end has no plan" $?
 printf '60 40\n60 forty\n' > $d/bad
 refused "a trace that is none" 'line 2' $follow --budgets 24 --trace $d/bad
 refused "a trace of negative time" 'line 1' $follow --budgets 24 --trace <(echo -1 40)

@@ -12,7 +12,7 @@
 void openblas_set_num_threads(int n);
 
 enum { CORPUS = JETWATT_ARGS_LONG, TRAIN, INFER, REFERENCE, STRATEGY, MODES, BUDGETS, LATENCY,
-       ARRIVAL, QUERIES, REPEATS, SEED, REUSE, JSON, TRACE };
+       ARRIVAL, QUERIES, REPEATS, SEED, REUSE, JSON, TRACE, MEASURING };
 
 #define COMMON								\
 	{ "reference", REFERENCE, "FILE.csv", 0,			\
@@ -44,6 +44,7 @@ static const struct argp_option schedule_options[] = {
 	{ "latency", LATENCY, "LO:HI:STEP", 0, "Limits of latency in ms; default: 500:2000:100", 0 },
 	{ "arrival", ARRIVAL, "LO:HI:STEP", 0, "Requests per second; default: 30:120:10", 0 },
 	{ "trace", TRACE, "FILE", 0, "Instead: arrivals that change, lines of SECONDS REQUESTS_PER_S", 0 },
+	{ "measuring", MEASURING, "SECONDS", 0, "With --trace: what a measurement takes; default: 0", 0 },
 	{ 0 }
 };
 
@@ -116,6 +117,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case REUSE:
 		s->reuse = 1;
+		break;
+	case MEASURING:
+		s->measuring = jetwatt_args_quantity("--measuring", arg, "s", 0, 3600);
 		break;
 	case TRACE:
 		s->trace = arg;

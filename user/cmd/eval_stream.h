@@ -37,7 +37,7 @@ struct jetwatt_stream_work {
  * @modes: that may be measured for a query, 0: as the strategy has it
  * @queries: of the sweep, 0: all
  * @reuse: the queries come in random order, and measurements are kept
- * @trace: file of arrivals that change, NULL: none
+ * @trace: file of arrivals that change, NULL: none; @measuring: seconds that a measurement takes
  * @mode: @n modes, which all files have
  */
 struct jetwatt_stream {
@@ -50,6 +50,7 @@ struct jetwatt_stream {
 	uint64_t seed;
 	int reuse, json;
 	const char *trace;
+	double measuring;
 	enum jetwatt_slice_kind kind;
 	struct jetwatt_mode *mode;
 	size_t n;

@@ -4,7 +4,8 @@
  * rate before; that it has changed shows when a minibatch is full sooner or later
  * than it should be, so what arrives until then is served by the old plan. Then
  * there is a new one, from all that was measured so far and a little more.
- * Measuring takes no time here; how much of it there was is told.
+ * Measuring takes as long as --measuring says. Meanwhile the board is in this mode and
+ * that one: whoever asks then is counted as too late.
  */
 #include <errno.h>
 #include <math.h>
@@ -30,11 +31,12 @@ struct window {
  * @feasible: some plan is within the limits; @inside: the one in force is, after
  *	the change was noticed; @replans: that were made
  * @asked: requests; @missed: too late, or never, as the queue grew
- * @energy_j: of what was computed; @idle_s: nothing was
+ * @energy_j: of what was computed; @idle_s: nothing was; @measuring_s: something was
+ *	measured, @owed_s: and has still to be
  */
 struct tally {
 	size_t windows, feasible, inside, replans, modes, measured, ratios;
-	double seconds, asked, missed, energy_j, idle_s, ratio, ms, longest;
+	double seconds, asked, missed, energy_j, idle_s, measuring_s, owed_s, ratio, ms, longest;
 };
 
 static int bad(const char *path, unsigned int line, const char *why)
@@ -144,6 +146,31 @@ static void spend(const struct jetwatt_stream *s, const struct jetwatt_slice_pla
 		t->missed += asked;
 }
 
+/* What was measured for a plan from row @from of each workload on is owed its time. */
+static void owe(const struct jetwatt_stream *s, const struct jetwatt_known *k, const size_t *from,
+		struct tally *t)
+{
+	for (size_t w = 0; w < k->works; w++)
+		for (size_t i = from[w]; i < k->work[w].rows; i++) {
+			t->owed_s += s->measuring;
+			t->energy_j += s->measuring * k->work[w].row[i].power_w;
+		}
+}
+
+/* Of @left seconds those in which it is measured. Return: what is left. */
+static double measure(const struct jetwatt_stream *s, const struct jetwatt_slice_query *q, double left,
+		      struct tally *t)
+{
+	size_t servers = jetwatt_slice_works(s->kind) - jetwatt_slice_trains(s->kind);
+	double spent = fmin(t->owed_s, left);
+
+	t->owed_s -= spent;
+	t->measuring_s += spent;
+	t->asked += spent * q->arrival_hz * servers;
+	t->missed += spent * q->arrival_hz * servers;
+	return left - spent;
+}
+
 static int follow(const struct jetwatt_stream *s, const struct window *w, size_t n, struct tally *t)
 {
 	const uint32_t *size[] = { s->work[0].size, s->work[1].size };
@@ -160,8 +187,9 @@ static int follow(const struct jetwatt_stream *s, const struct window *w, size_t
 	if (!err && s->strategy->new)
 		err = s->strategy->new(&state, &k, s->seed);
 	for (size_t i = 0; i < n && !err; i++) {
-		double unseen = 0;
+		size_t rows[] = { k.work[0].rows, k.work[1].rows };
 		struct jetwatt_stream_verdict v;
+		double left = w[i].s;
 
 		q.arrival_hz = w[i].hz;
 		t->windows++;
@@ -169,17 +197,18 @@ static int follow(const struct jetwatt_stream *s, const struct window *w, size_t
 		if (have && fabs(w[i].hz / planned - 1) <= SAME) {
 			struct jetwatt_slice_plan any;
 			int ok = jetwatt_stream_best(s, 0, &q, &any);
+			double left = measure(s, &q, w[i].s, t);
 
 			t->feasible += ok;
-			t->inside += ok && inside(s, &plan, &q);
-			spend(s, &plan, &q, w[i].s, t);
+			t->inside += ok && !(t->owed_s > 0) && inside(s, &plan, &q);
+			spend(s, &plan, &q, left, t);
 			continue;
 		}
 		if (have) {
 			size_t last = jetwatt_slice_works(s->kind) - 1;
 
-			unseen = fmin(s->work[last].size[plan.size[last]] / w[i].hz, w[i].s);
-			spend(s, &plan, &q, unseen, t);
+			left -= fmin(s->work[last].size[plan.size[last]] / w[i].hz, w[i].s);
+			spend(s, &plan, &q, w[i].s - left, t);
 		}
 		jetwatt_known_query(&k, 0);
 		err = jetwatt_stream_ask(s, &k, state, &q, &v);
@@ -189,23 +218,25 @@ static int follow(const struct jetwatt_stream *s, const struct window *w, size_t
 		t->measured += v.measured;
 		t->ms += v.ms;
 		t->longest = fmax(t->longest, v.longest);
+		owe(s, &k, rows, t);
+		left = measure(s, &q, left, t);
 		if (v.solved) {
 			plan = v.plan;
 			planned = w[i].hz;
 			have = 1;
-			t->inside += inside(s, &plan, &q);
+			t->inside += !(t->owed_s > 0) && inside(s, &plan, &q);
 		}
 		if (v.feasible && !isnan(v.ratio)) {
 			t->ratio += v.ratio;
 			t->ratios++;
 		}
 		if (have) {
-			spend(s, &plan, &q, w[i].s - unseen, t);
+			spend(s, &plan, &q, left, t);
 		} else {
 			/* Nobody serves before there is a plan. */
-			t->asked += w[i].s * w[i].hz;
-			t->missed += w[i].s * w[i].hz;
-			t->idle_s += w[i].s;
+			t->asked += left * w[i].hz;
+			t->missed += left * w[i].hz;
+			t->idle_s += left;
 		}
 	}
 	if (s->strategy->free)
@@ -228,7 +259,8 @@ static void show(const struct jetwatt_stream *s, const struct tally *t)
 		       t->windows, t->seconds, s->strategy->name, t->feasible, pct(t->inside, t->feasible));
 		printf("requests too late              %.2f %% of %.0f\n", pct(t->missed, t->asked), t->asked);
 		printf("energy of what was computed    %.4g kJ; idle %.0f s\n", t->energy_j * 1e-3, t->idle_s);
-		printf("new plans                      %zu, from %zu measurements\n", t->replans, t->measured);
+		printf("new plans                      %zu, from %zu measurements in %.0f s\n", t->replans,
+		       t->measured, t->measuring_s);
 		if (t->ratios)
 			printf("throughput of the optimum's    mean %6.3f\n", t->ratio / t->ratios);
 		return;
@@ -248,6 +280,7 @@ static void show(const struct jetwatt_stream *s, const struct tally *t)
 	jetwatt_json_real(&j, "idle_s", t->idle_s, 6);
 	jetwatt_json_uint(&j, "replans", t->replans);
 	jetwatt_json_uint(&j, "measurements", t->measured);
+	jetwatt_json_real(&j, "measuring_s", t->measuring_s, 6);
 	jetwatt_json_real(&j, "throughput_ratio", t->ratios ? t->ratio / t->ratios : NAN, 5);
 	jetwatt_json_real(&j, "compute_max_ms", t->longest, 4);
 	jetwatt_json_end(&j);
