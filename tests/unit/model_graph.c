@@ -8,7 +8,7 @@
 #include "store/onnx.h"
 
 FIXTURE(net) {
-	struct out g, file;
+	struct out g, file, fn[2];
 	struct jetwatt_graph graph;
 	struct jetwatt_graph_size size[2];
 	struct jetwatt_work *work;
@@ -36,6 +36,9 @@ static int load(FIXTURE_DATA(net) *self)
 	int err;
 
 	self->file = out_model(&self->g);
+	for (int i = 0; i < 2; i++)
+		if (self->fn[i].b)
+			out_message(&self->file, 25, &self->fn[i]);
 	self->file.b = realloc(self->file.b, self->file.n);
 	err = jetwatt_onnx_parse(&self->graph, self->file.b, self->file.n, &e);
 	if (!err)
@@ -268,6 +271,47 @@ TEST_F(net, graphs_within)
 	EXPECT_EQ(2 * 16 * 16 * 16, self->work[1].flop);
 	EXPECT_EQ(10, self->work[2].times);
 	EXPECT_EQ(2 * 16 * 16 * 16, self->work[2].flop);
+}
+
+/* One calls another one, twice, with what it was itself called with. */
+TEST_F(net, functions_of_its_own)
+{
+	struct out inner = { NULL, 0 }, outer = { NULL, 0 };
+	double flop = 0;
+
+	out_value(&self->g, 11, "x", "1,8,16,16");
+	out_call(&self->g, "twice", "x", "y", "size=3,3");
+	out_node(&self->g, "Relu", "y", "z", "");
+	out_value(&self->g, 12, "z", "");
+	out_node(&inner, "MaxPool", "a", "t", "kernel_shape=@kernel strides=@stride");
+	out_node(&inner, "Relu", "t", "b", "");
+	self->fn[0] = out_function("pool", "a", "b", &inner);
+	out_call(&outer, "pool", "a", "t", "kernel=@size");
+	out_call(&outer, "pool", "t", "b", "kernel=2,2 stride=2,2");
+	self->fn[1] = out_function("twice", "a", "b", &outer);
+
+	ASSERT_EQ(0, load(self));
+	EXPECT_EQ(2, self->graph.functions);
+	EXPECT_STREQ("1x8x7x7", size(&self->graph, "z"));
+	ASSERT_EQ(5, self->n);
+	for (size_t i = 0; i < self->n; i++) {
+		EXPECT_EQ(JETWATT_GRAPH_SURE, self->work[i].doubt);
+		flop += self->work[i].flop;
+	}
+	/* 3 x 3 without strides, 2 x 2 with, and what is below zero. */
+	EXPECT_EQ(8 * (14 * 14 * (8 + 1) + 7 * 7 * (3 + 1 + 1)), flop);
+}
+
+TEST_F(net, a_function_that_calls_itself)
+{
+	struct out body = { NULL, 0 };
+
+	out_value(&self->g, 11, "x", "1,8");
+	out_call(&self->g, "again", "x", "y", "");
+	out_call(&body, "again", "a", "t", "");
+	out_call(&body, "again", "t", "b", "");
+	self->fn[0] = out_function("again", "a", "b", &body);
+	EXPECT_EQ(-E2BIG, load(self));
 }
 
 TEST_F(net, circles_are_refused)

@@ -68,7 +68,7 @@ static inline void out_words(struct out *o, int field, const char *words)
 	}
 }
 
-/* Attributes of the next node: "axis=1 pads=1,1,1,1 mode=linear" */
+/* Attributes of the next node: "axis=1 pads=1,1,1,1 mode=linear"; "axis=@a": the caller's a. */
 static inline void out_attrs(struct out *node, const char *text)
 {
 	char copy[256], *save, *word;
@@ -81,7 +81,9 @@ static inline void out_attrs(struct out *node, const char *text)
 		value[-1] = '\0';
 		out_text(&a, 1, word);
 		strtoll(value, &end, 10);
-		if (!*end)
+		if (*value == '@')
+			out_text(&a, 21, value + 1);
+		else if (!*end)
 			out_int(&a, 3, strtoll(value, NULL, 10));
 		else if (*end != ',')
 			out_text(&a, 4, value);
@@ -154,6 +156,45 @@ static inline void out_value(struct out *g, int field, const char *name, const c
 	out_text(&v, 1, name);
 	out_message(&v, 2, &type);
 	out_message(g, field, &v);
+}
+
+/* Function @name of domain "own": its nodes are in @nodes, as a graph's, and used up. */
+static inline struct out out_function(const char *name, const char *in, const char *made, struct out *nodes)
+{
+	struct out fn = { NULL, 0 };
+
+	out_text(&fn, 1, name);
+	out_words(&fn, 4, in);
+	out_words(&fn, 5, made);
+	/* Nodes of a graph are field 1: here they are field 7. */
+	for (size_t at = 0; at < nodes->n;) {
+		size_t len = 0;
+		int shift = 0;
+
+		do
+			len |= (size_t)(nodes->b[++at] & 0x7f) << shift;
+		while (shift += 7, nodes->b[at] & 0x80);
+		out_bytes(&fn, 7, nodes->b + at + 1, len);
+		at += 1 + len;
+	}
+	free(nodes->b);
+	*nodes = (struct out){ NULL, 0 };
+	out_text(&fn, 10, "own");
+	return fn;
+}
+
+/* A node that calls one. */
+static inline void out_call(struct out *g, const char *name, const char *in, const char *made,
+			    const char *attrs)
+{
+	struct out n = { NULL, 0 };
+
+	out_words(&n, 1, in);
+	out_words(&n, 2, made);
+	out_text(&n, 4, name);
+	out_attrs(&n, attrs);
+	out_text(&n, 7, "own");
+	out_message(g, 1, &n);
 }
 
 /* The file; @g is used up. */

@@ -140,9 +140,6 @@ static void doubts(const struct jetwatt_roofline *r)
 		external += (jetwatt_graph_value_at(&r->graph, i)->flags & JETWATT_GRAPH_EXTERNAL) != 0;
 	if (external)
 		printf("* %u weights are in other files, which were not needed\n", external);
-	if (r->graph.functions)
-		printf("* %u operators are functions of the file's own: not looked into; inline them first\n",
-		       r->graph.functions);
 }
 
 static void network(const struct jetwatt_roofline *r)

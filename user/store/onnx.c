@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "wire.h"
+#include "onnx_read.h"
 
 /* Structure, without weights: the largest networks have some megabytes of it. */
 #define LOOK_MAX	(256ull << 20)
@@ -21,9 +21,8 @@
 enum { MODEL_GRAPH = 7, MODEL_FUNCTION = 25 };
 enum { GRAPH_NODE = 1, GRAPH_WEIGHT = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_VALUE = 13,
        GRAPH_SPARSE = 15 };
-enum { NODE_IN = 1, NODE_OUT = 2, NODE_NAME = 3, NODE_OP = 4, NODE_ATTR = 5, NODE_DOMAIN = 7 };
-enum { ATTR_NAME = 1, ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_T = 5, ATTR_G = 6, ATTR_FLOATS = 7,
-       ATTR_INTS = 8 };
+enum { ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_T = 5, ATTR_G = 6, ATTR_FLOATS = 7,
+       ATTR_INTS = 8, ATTR_REF = 21 };
 enum { TENSOR_DIM = 1, TENSOR_TYPE = 2, TENSOR_FLOAT = 4, TENSOR_INT32 = 5, TENSOR_INT64 = 7,
        TENSOR_NAME = 8, TENSOR_RAW = 9, TENSOR_DOUBLE = 10, TENSOR_UINT64 = 11,
        TENSOR_EXTERNAL = 13, TENSOR_PLACE = 14 };
@@ -33,17 +32,7 @@ enum { TYPE_FLOAT = 1, TYPE_INT32 = 6, TYPE_INT64 = 7, TYPE_BOOL = 9, TYPE_DOUBL
 static const uint8_t bits[] = { 0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16,
 				8, 8, 8, 8, 4, 4, 4 };
 
-/* @at: where it is, for messages */
-struct onnx {
-	struct jetwatt_wire wire;
-	struct jetwatt_graph *g;
-	uint64_t at;
-};
-
-#define EACH_FIELD(o, f, pos, stop, rc) \
-	for (; ((rc) = jetwatt_wire_next(&(o)->wire, &(pos), (stop), &(f))) > 0;)
-
-static int text(struct onnx *o, const struct jetwatt_wire_field *f, uint32_t *id)
+int jetwatt_onnx_text(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id)
 {
 	char buf[NAME_MAX_LEN];
 	int err;
@@ -78,7 +67,7 @@ static double as_double(uint64_t raw, int type)
 }
 
 /* A number, or many of them packed, to the graph's. */
-static int numbers(struct onnx *o, const struct jetwatt_wire_field *f, int wire, int type,
+static int numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int wire, int type,
 		   uint32_t *nr, uint32_t *count)
 {
 	uint64_t at = f->at, value = f->value;
@@ -105,7 +94,7 @@ static int numbers(struct onnx *o, const struct jetwatt_wire_field *f, int wire,
 	return 0;
 }
 
-static int raw_numbers(struct onnx *o, const struct jetwatt_wire_field *f, int type, uint32_t *nr)
+static int raw_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int type, uint32_t *nr)
 {
 	uint64_t len = type == TYPE_BOOL ? 1 : bits[type] / 8, at = f->at;
 
@@ -134,7 +123,7 @@ static int plain(int type)
 }
 
 /* Sizes and, of few elements, what they are. @name: NONE: an attribute's. */
-static int tensor(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t body, uint32_t *value)
+static int tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body, uint32_t *value)
 {
 	uint64_t at = m->at, end = m->end;
 	uint32_t name = JETWATT_GRAPH_NONE, nr = 0, count = 0, known = o->g->number.n;
@@ -145,7 +134,7 @@ static int tensor(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t b
 	EACH_FIELD(o, f, at, end, rc) {
 		o->at = f.at;
 		if (f.nr == TENSOR_NAME) {
-			rc = text(o, &f, &name);
+			rc = jetwatt_onnx_name(o, &f, &name);
 		} else if (f.nr == TENSOR_DIM) {
 			uint64_t p = f.at, d = f.value;
 
@@ -207,7 +196,7 @@ static int tensor(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t b
 }
 
 /* SparseTensorProto: its values, at the size that it would have in full. */
-static int sparse(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
+static int sparse(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
 {
 	uint64_t at = m->at;
 	uint32_t value = JETWATT_GRAPH_NONE;
@@ -226,7 +215,7 @@ static int sparse(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t b
 }
 
 /* TensorShapeProto.Dimension */
-static int dimension(struct onnx *o, const struct jetwatt_wire_field *m, int64_t *dim)
+static int dimension(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, int64_t *dim)
 {
 	uint64_t at = m->at;
 	struct jetwatt_wire_field f;
@@ -238,7 +227,7 @@ static int dimension(struct onnx *o, const struct jetwatt_wire_field *m, int64_t
 		if (f.nr == 1 && f.type == JETWATT_WIRE_VARINT && f.value <= DIM_MAX) {
 			*dim = (int64_t)f.value;
 		} else if (f.nr == 2 && f.end > f.at) {
-			rc = text(o, &f, &name);
+			rc = jetwatt_onnx_text(o, &f, &name);
 			if (rc)
 				return rc;
 			*dim = jetwatt_graph_named(name);
@@ -247,7 +236,7 @@ static int dimension(struct onnx *o, const struct jetwatt_wire_field *m, int64_t
 	return rc;
 }
 
-static int shape(struct onnx *o, const struct jetwatt_wire_field *m, struct jetwatt_graph_value *v)
+static int shape(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, struct jetwatt_graph_value *v)
 {
 	uint64_t at = m->at;
 	struct jetwatt_wire_field f;
@@ -268,7 +257,7 @@ static int shape(struct onnx *o, const struct jetwatt_wire_field *m, struct jetw
 }
 
 /* ValueInfoProto: name, and of a tensor type and shape. */
-static int value_info(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t body, int flags,
+static int value_info(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body, int flags,
 		      uint32_t *name)
 {
 	struct jetwatt_graph_value t = { .rank = -1 }, *v;
@@ -280,7 +269,7 @@ static int value_info(struct onnx *o, const struct jetwatt_wire_field *m, uint32
 	*name = JETWATT_GRAPH_NONE;
 	EACH_FIELD(o, f, at, m->end, rc) {
 		if (f.nr == 1) {
-			rc = text(o, &f, name);
+			rc = jetwatt_onnx_name(o, &f, name);
 			if (rc)
 				return rc;
 		}
@@ -324,46 +313,80 @@ static int value_info(struct onnx *o, const struct jetwatt_wire_field *m, uint32
 	return 0;
 }
 
-static int graph(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t parent, uint32_t *body);
+static int graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t parent, uint32_t *body);
 
-static int attribute(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
-		     uint32_t node)
+/* @ref: the name of the caller's attribute that it is, NONE: it has a value of its own. */
+static int read_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
+			  struct jetwatt_graph_attr *a, uint32_t *ref)
 {
-	struct jetwatt_graph_attr a = { .name = JETWATT_GRAPH_NONE, .text = JETWATT_GRAPH_NONE,
-					.value = JETWATT_GRAPH_NONE, .body = JETWATT_GRAPH_NONE };
 	uint64_t at = m->at;
 	struct jetwatt_wire_field f;
 	int rc;
 
-	a.number = o->g->number.n;
+	*a = (struct jetwatt_graph_attr){ .name = JETWATT_GRAPH_NONE, .text = JETWATT_GRAPH_NONE,
+					  .value = JETWATT_GRAPH_NONE, .body = JETWATT_GRAPH_NONE };
+	*ref = JETWATT_GRAPH_NONE;
+	a->number = o->g->number.n;
 	EACH_FIELD(o, f, at, m->end, rc) {
 		o->at = f.at;
 		if (f.nr == ATTR_NAME)
-			rc = text(o, &f, &a.name);
+			rc = jetwatt_onnx_text(o, &f, &a->name);
 		else if (f.nr == ATTR_F || f.nr == ATTR_FLOATS)
-			rc = numbers(o, &f, JETWATT_WIRE_32, TYPE_FLOAT, &a.nr, &a.count);
+			rc = numbers(o, &f, JETWATT_WIRE_32, TYPE_FLOAT, &a->nr, &a->count);
 		else if (f.nr == ATTR_I || f.nr == ATTR_INTS)
-			rc = numbers(o, &f, JETWATT_WIRE_VARINT, TYPE_INT64, &a.nr, &a.count);
+			rc = numbers(o, &f, JETWATT_WIRE_VARINT, TYPE_INT64, &a->nr, &a->count);
 		else if (f.nr == ATTR_S && f.type == JETWATT_WIRE_BYTES && f.end - f.at <= 256)
-			rc = text(o, &f, &a.text);
+			rc = jetwatt_onnx_text(o, &f, &a->text);
 		else if (f.nr == ATTR_T && f.type == JETWATT_WIRE_BYTES)
-			rc = tensor(o, &f, body, &a.value);
+			rc = tensor(o, &f, body, &a->value);
 		else if (f.nr == ATTR_G && f.type == JETWATT_WIRE_BYTES)
-			rc = graph(o, &f, body, &a.body);
+			rc = graph(o, &f, body, &a->body);
+		else if (f.nr == ATTR_REF)
+			rc = jetwatt_onnx_text(o, &f, ref);
 		if (rc < 0)
 			return rc;
 	}
-	return rc ? rc : jetwatt_graph_add_attr(o->g, node, &a);
+	return rc;
+}
+
+static int attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
+		     uint32_t node)
+{
+	const struct jetwatt_onnx_call *here = o->call;
+	struct jetwatt_wire_field theirs = *m;
+	struct jetwatt_graph_attr a;
+	uint32_t ref, name;
+	int rc = read_attribute(o, m, body, &a, &ref);
+
+	name = a.name;
+	/* Its value is the caller's, who may have it of its own caller. */
+	while (!rc && ref != JETWATT_GRAPH_NONE) {
+		const struct jetwatt_onnx_call *outer;
+
+		rc = jetwatt_onnx_refer(o, ref, &theirs, &outer);
+		if (rc <= 0)
+			break;
+		o->call = outer;
+		rc = read_attribute(o, &theirs, body, &a, &ref);
+		a.name = name;
+	}
+	o->call = here;
+	/* Nobody has it: as if it were not there. */
+	return rc || ref != JETWATT_GRAPH_NONE ? rc : jetwatt_graph_add_attr(o->g, node, &a);
 }
 
 /* What a node reads and what it makes lie behind each other: twice through. */
-static int node(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
+int jetwatt_onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
 {
+	const struct jetwatt_onnx_function *fn;
 	uint32_t id, nr;
 	struct jetwatt_wire_field f;
 	struct jetwatt_graph_node n;
-	int rc = jetwatt_graph_add_node(o->g, body, &nr);
+	int rc = jetwatt_onnx_called(o, m, &fn);
 
+	if (rc)
+		return rc < 0 ? rc : jetwatt_onnx_expand(o, m, body, fn);
+	rc = jetwatt_graph_add_node(o->g, body, &nr);
 	if (rc)
 		return rc;
 	n = *jetwatt_graph_node_at(o->g, nr);
@@ -376,13 +399,13 @@ static int node(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t bod
 				       f.nr == NODE_DOMAIN ? &n.domain : NULL;
 
 			if (f.nr == (made ? NODE_OUT : NODE_IN)) {
-				rc = text(o, &f, &id);
+				rc = jetwatt_onnx_name(o, &f, &id);
 				if (!rc)
 					rc = jetwatt_graph_add_operand(o->g, id);
 				n.in += !made;
 				n.out += made;
 			} else if (to && !made) {
-				rc = text(o, &f, to);
+				rc = jetwatt_onnx_text(o, &f, to);
 			}
 			if (rc < 0)
 				return rc;
@@ -401,7 +424,7 @@ static int node(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t bod
 	return rc;
 }
 
-static int graph(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t parent, uint32_t *body)
+static int graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t parent, uint32_t *body)
 {
 	uint64_t at = m->at;
 	uint32_t value, name, ins = 0, outs = 0;
@@ -415,7 +438,7 @@ static int graph(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t pa
 		if (f.type != JETWATT_WIRE_BYTES)
 			continue;
 		if (f.nr == GRAPH_NODE)
-			rc = node(o, &f, *body);
+			rc = jetwatt_onnx_node(o, &f, *body);
 		else if (f.nr == GRAPH_WEIGHT)
 			rc = tensor(o, &f, *body, &value);
 		else if (f.nr == GRAPH_SPARSE)
@@ -452,17 +475,25 @@ static int graph(struct onnx *o, const struct jetwatt_wire_field *m, uint32_t pa
 	return rc;
 }
 
-static int model(struct onnx *o)
+static int model(struct jetwatt_onnx *o)
 {
 	struct jetwatt_wire_field f;
 	uint64_t at = 0;
 	uint32_t body;
 	int rc, graphs = 0;
 
+	/* They may stand behind the network that calls them. */
 	EACH_FIELD(o, f, at, o->wire.size, rc) {
 		o->at = f.at;
-		if (f.nr == MODEL_FUNCTION)
-			o->g->functions++;
+		if (f.nr == MODEL_FUNCTION && f.type == JETWATT_WIRE_BYTES)
+			rc = jetwatt_onnx_function(o, &f);
+		if (rc < 0)
+			return rc;
+	}
+	o->g->functions = o->functions;
+	at = 0;
+	EACH_FIELD(o, f, at, o->wire.size, rc) {
+		o->at = f.at;
 		if (f.nr != MODEL_GRAPH || f.type != JETWATT_WIRE_BYTES || graphs++)
 			continue;
 		rc = graph(o, &f, JETWATT_GRAPH_NONE, &body);
@@ -472,7 +503,7 @@ static int model(struct onnx *o)
 	return rc ? rc : graphs ? 0 : -ENOMSG;
 }
 
-static int read_all(struct onnx *o, struct jetwatt_onnx_error *err)
+static int read_all(struct jetwatt_onnx *o, struct jetwatt_onnx_error *err)
 {
 	int rc = model(o);
 	const char *why = rc == -ENODATA ? "it ends in the middle" :
@@ -486,9 +517,9 @@ static int read_all(struct onnx *o, struct jetwatt_onnx_error *err)
 	return rc == -ENOMSG || rc == -EBADMSG ? -EINVAL : rc;
 }
 
-static struct onnx *new(struct jetwatt_graph *g, int fd, const void *memory, uint64_t size)
+static struct jetwatt_onnx *new(struct jetwatt_graph *g, int fd, const void *memory, uint64_t size)
 {
-	struct onnx *o = calloc(1, sizeof(*o));
+	struct jetwatt_onnx *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
@@ -500,13 +531,20 @@ static struct onnx *new(struct jetwatt_graph *g, int fd, const void *memory, uin
 	return o;
 }
 
+static void end(struct jetwatt_onnx *o)
+{
+	if (o)
+		free(o->function);
+	free(o);
+}
+
 int jetwatt_onnx_parse(struct jetwatt_graph *g, const void *data, size_t len,
 		       struct jetwatt_onnx_error *err)
 {
-	struct onnx *o = new(g, -1, data, len);
+	struct jetwatt_onnx *o = new(g, -1, data, len);
 	int rc = o ? read_all(o, err) : -ENOMEM;
 
-	free(o);
+	end(o);
 	return rc;
 }
 
@@ -514,7 +552,7 @@ int jetwatt_onnx_read(struct jetwatt_graph *g, const char *path, struct jetwatt_
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
 	struct stat st;
-	struct onnx *o;
+	struct jetwatt_onnx *o;
 
 	*err = (struct jetwatt_onnx_error){ 0, "" };
 	rc = fd < 0 || fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 :
@@ -524,7 +562,7 @@ int jetwatt_onnx_read(struct jetwatt_graph *g, const char *path, struct jetwatt_
 		rc = read_all(o, err);
 	else
 		snprintf(err->text, sizeof(err->text), "%s", strerror(rc ? -rc : ENOMEM));
-	free(o);
+	end(o);
 	if (fd >= 0)
 		close(fd);
 	return rc;
