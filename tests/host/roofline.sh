@@ -50,7 +50,7 @@ graph = node("MatMul", ["x", "w"], "y") + node("Swirl", ["y"], "z") + node("Relu
 open(sys.argv[1], "wb").write(field(1, 8) + field(7, graph))
 END
 
-echo 1..29
+echo 1..30
 build/jetwatt roofline --json $d/net.onnx > $d/one.json
 jq -e '.batch == 1 and .flop == 2 * 400000 + 400 and .bytes == 4 * (400000 + 1000 + 3 * 400 + 400)
 	and .param_bytes == 1600000 and (.layers | map(.op)) == ["MatMul", "Swirl", "Relu"]
@@ -137,6 +137,11 @@ else
 	n=$((n + 1))
 	echo "ok $n both roofs, drawn # SKIP no gnuplot"
 fi
+run build/jetwatt roofline $d/net.onnx --corpus $d/corpus --plot $d/roofs.html
+[ $status = 0 ] && python3 -c 'import sys, xml.dom.minidom as m; m.parseString(open(sys.argv[1]).read().replace("<!DOCTYPE html>", "").replace("&middot;", "-"))' \
+	$d/roofs.html && grep -q 'GFLOP/J' $d/roofs.html && grep -q 'fastest: c8' $d/roofs.html &&
+	[ "$(grep -c '<svg' $d/roofs.html)" = 2 ] && ! grep -qiE 'nan|inf[^o]' $d/roofs.html
+result "both roofs, as a page" $?
 refused "too few kernels" 1 'four kernels' $d/net.onnx --kernel 1e7:1e8:$d/k0.csv
 refused "a kernel that is none" 2 'cannot use' --kernel 1e7:$d/k0.csv
 

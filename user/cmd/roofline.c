@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
 	{ "modes", MODES, "FILE.csv", 0, "Calibrate these modes; default: 40 of the board's", 0 },
 	{ "tune", TUNE, NULL, 0, "Only the mode that just covers the network, and what it saves", 0 },
 	{ "slower", SLOWER, "PERCENT", 0, "That a mode may be which takes less energy; default: 3", 0 },
-	{ "plot", PLOT, "FILE", 0, "Draw both roofs and the layers: FILE.svg or FILE.png", 0 },
+	{ "plot", PLOT, "FILE", 0, "Draw both roofs and the layers: FILE.svg, FILE.png or FILE.html", 0 },
 	{ "json", JSON, NULL, 0, "All of it as JSON", 0 },
 	{ 0 }
 };
@@ -103,10 +103,10 @@ static void finish(const struct jetwatt_roofline *r)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
 				       "jetwatt roofline MODEL.onnx --corpus DIR --tune",
 				       "--tune needs a network, or --work, and roofs"));
-	if (r->plot && (!roofs || strstr(r->plot, ".html")))
+	if (r->plot && !roofs)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-				       "--corpus DIR, or --kernel four times or more, and a name that ends in .svg or .png",
-				       "--plot draws roofs, as a picture"));
+				       "--corpus DIR, or --kernel four times or more",
+				       "--plot draws roofs"));
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -148,7 +148,7 @@ int jetwatt_roofline_draw(const struct jetwatt_roofline *r)
 	size_t at[3] = { r->roofs - 1, r->roofs - 1, r->roofs - 1 };
 	static const char *const what[] = { "fastest", "tuned", "frugal" };
 	struct jetwatt_report_roof roof[3];
-	struct jetwatt_report report = { .title = "Roofs", .roof = roof };
+	struct jetwatt_report report = { .title = "Roofs", .workload = r->path, .roof = roof };
 	struct jetwatt_report_layer *layer = calloc(r->n + 1, sizeof(*layer));
 	int err;
 

@@ -26,6 +26,7 @@ static const char style[] =
 "svg .preset{fill:var(--preset)}svg .preset-text{fill:var(--preset)}"
 "svg .band{fill:var(--soft);opacity:.2}.ideal{stroke:var(--soft)}"
 ".dots{stroke:var(--front);stroke-width:3;stroke-linecap:round}"
+".heavy{stroke:var(--budget);stroke-width:5;stroke-linecap:round}"
 ".line0{stroke:var(--front);stroke-width:2}.line1{stroke:var(--measured);stroke-width:2}"
 "svg .budget-text{fill:var(--budget)}.envelope{stroke:var(--cloud)}"
 ".mean{stroke:var(--front);stroke-width:1.5}.bound{stroke:var(--soft)}"
@@ -149,14 +150,41 @@ static int judged(FILE *f, const struct jetwatt_report *r)
 	return err;
 }
 
+/* What a network can reach, and at what cost. */
+static int roofs(FILE *f, const struct jetwatt_report *r)
+{
+	static const char *const colour[] = { "front", "front", "measured" };
+	int err = 0;
+
+	for (int energy = 0; energy < 2 && r->nr_roofs && !err; energy++) {
+		fprintf(f, "<h2>%s</h2>\n", energy ? "Energy" : "Time");
+		err = jetwatt_plot_roofs(f, r, energy);
+	}
+	fprintf(f, "<p class='key'>");
+	for (size_t i = 0; i < r->nr_roofs; i++) {
+		fprintf(f, "<span><i style='background:var(--%s)%s'></i>", colour[i % 3],
+			i % 3 == 1 ? ";opacity:.5" : "");
+		jetwatt_plot_text(f, r->roof[i].name);
+		fprintf(f, "</span>");
+	}
+	if (r->nr_layers) {
+		key(f, "cloud", "layers, below the first");
+		key(f, "budget", "those with a tenth of the heaviest one's operations");
+	}
+	fprintf(f, "</p>\n");
+	return err;
+}
+
 int jetwatt_report_html(FILE *f, const struct jetwatt_report *r)
 {
 	int err = 0;
 
 	head(f, r);
-	if (!r->nr_fit && !r->nr_curve)
+	if (r->nr_roofs)
+		err = roofs(f, r);
+	else if (!r->nr_fit && !r->nr_curve)
 		answer(f, r);
-	if (r->nr_predicted || r->nr_measured) {
+	if (!err && (r->nr_predicted || r->nr_measured)) {
 		fprintf(f, "<h2>Modes</h2>\n");
 		err = jetwatt_plot_modes(f, r);
 		fprintf(f, "<p class='key'>");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Both roofs of some modes with a network's layers below them, as a gnuplot program. */
-#include "report.h"
+#include "plot.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,14 +11,6 @@
 static const char *const colour[] = { "#2463b5", "#14794a", "#c2571a" };
 
 #define COLOURS		(sizeof(colour) / sizeof(colour[0]))
-
-/* What a mode gives at @i operations for a byte: operations per second, or per joule. */
-static double under(const struct jetwatt_report_roof *r, double i, int energy)
-{
-	double s = fmax(1 / r->flop_s, 1 / (i * r->byte_s));
-
-	return 1 / (energy ? r->eps_flop + r->eps_mem / i + r->pi0 * s : s);
-}
 
 static void dots(FILE *f, const struct jetwatt_report *r, double share, const char *name)
 {
@@ -33,8 +25,8 @@ static void dots(FILE *f, const struct jetwatt_report *r, double share, const ch
 
 		if (l->flop > share * most)
 			fprintf(f, "%.5g %.5g %.5g\n", l->intensity,
-				under(&r->roof[0], l->intensity, 0) * 1e-9,
-				under(&r->roof[0], l->intensity, 1) * 1e-9);
+				jetwatt_roof_under(&r->roof[0], l->intensity, 0) * 1e-9,
+				jetwatt_roof_under(&r->roof[0], l->intensity, 1) * 1e-9);
 	}
 	fprintf(f, "EOD\n");
 }
@@ -42,27 +34,18 @@ static void dots(FILE *f, const struct jetwatt_report *r, double share, const ch
 int jetwatt_picture_roof(FILE *f, const struct jetwatt_report *r)
 {
 	static const char *const axis[] = { "GFLOP/s", "GFLOP/J" };
-	double lo = INFINITY, hi = 0;
+	double lo, hi;
 
 	if (!r->nr_roofs)
 		return -ENODATA;
-	for (size_t i = 0; i < r->nr_roofs; i++) {
-		double balance = r->roof[i].flop_s / r->roof[i].byte_s;
-
-		lo = fmin(lo, balance / 20);
-		hi = fmax(hi, balance * 20);
-	}
-	for (size_t i = 0; i < r->nr_layers; i++) {
-		lo = fmin(lo, r->layer[i].intensity / 1.5);
-		hi = fmax(hi, r->layer[i].intensity * 1.5);
-	}
+	jetwatt_roof_range(r, &lo, &hi);
 	for (size_t i = 0; i < r->nr_roofs; i++) {
 		fprintf(f, "$roof%zu << EOD\n", i);
 		for (int k = 0; k <= 200; k++) {
 			double at = lo * pow(hi / lo, k / 200.0);
 
-			fprintf(f, "%.5g %.5g %.5g\n", at, under(&r->roof[i], at, 0) * 1e-9,
-				under(&r->roof[i], at, 1) * 1e-9);
+			fprintf(f, "%.5g %.5g %.5g\n", at, jetwatt_roof_under(&r->roof[i], at, 0) * 1e-9,
+				jetwatt_roof_under(&r->roof[i], at, 1) * 1e-9);
 		}
 		fprintf(f, "EOD\n");
 	}
@@ -76,8 +59,8 @@ int jetwatt_picture_roof(FILE *f, const struct jetwatt_report *r)
 
 		/* A flat roof must not lie on the frame. */
 		for (size_t i = 0; i < r->nr_roofs; i++) {
-			top = fmax(top, 1.6e-9 * under(&r->roof[i], hi, w));
-			bottom = fmin(bottom, 0.6e-9 * under(&r->roof[i], lo, w));
+			top = fmax(top, 1.6e-9 * jetwatt_roof_under(&r->roof[i], hi, w));
+			bottom = fmin(bottom, 0.6e-9 * jetwatt_roof_under(&r->roof[i], lo, w));
 		}
 		fprintf(f, "set title '%s'\nset ylabel '%s'\nset yrange [%g:%g]\nplot ",
 			w ? "energy" : "time", axis[w], bottom, top);

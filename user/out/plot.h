@@ -41,4 +41,12 @@ int jetwatt_plot_curve(FILE *f, const struct jetwatt_report *r);
 /* Power over time: envelope and mean, minibatches, switches, budget. */
 int jetwatt_plot_timeline(FILE *f, const struct jetwatt_report *r);
 
+/* Both roofs of some modes, with a network's layers below the first. */
+int jetwatt_plot_roofs(FILE *f, const struct jetwatt_report *r, int energy);
+
+/* What a mode gives at @i operations for a byte: operations per second, or per joule. */
+double jetwatt_roof_under(const struct jetwatt_report_roof *r, double i, int energy);
+/* Operations for a byte from well below where roofs meet, and layers are, to well above. */
+void jetwatt_roof_range(const struct jetwatt_report *r, double *lo, double *hi);
+
 #endif
