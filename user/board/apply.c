@@ -171,6 +171,14 @@ int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mod
 	return rc;
 }
 
+int jetwatt_board_forget(struct jetwatt_board *b)
+{
+	int rc = jetwatt_saved_delete(b, NULL);
+
+	jetwatt_lease_release(b);
+	return rc;
+}
+
 int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *err)
 {
 	bool had_lease = b->lease >= 0;

@@ -118,6 +118,22 @@ int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mod
  * knob did not come back (the others did; the saved state stays). */
 int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *err);
 
+/* Somebody else has taken over: what was saved is not to come back over what he does.
+ * Forget it and end the lease. Return: 0, negative errno. */
+int jetwatt_board_forget(struct jetwatt_board *b);
+
+/**
+ * jetwatt_board_guardian() - from here on the saved state comes back if this
+ * process ends in any way, or closes the board
+ *
+ * By a process of its own, so to be called before there are threads or a lease.
+ * Return: 0; negative errno.
+ */
+int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_board_error *err);
+
+/* Is it still there? Return: 1, 0. */
+int jetwatt_board_guarded(const struct jetwatt_board *b);
+
 /* Is there a saved state of this boot? Return: 1 (@owner: the process that holds the lease,
  * 0: none), 0 or a negative errno. */
 int jetwatt_board_saved(struct jetwatt_board *b, int *owner);

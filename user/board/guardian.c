@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The guardian of the sensors' settings: a process that waits until we say that
- * we are done, or are gone in whatever way, and then puts back what was before.
+ * Guardians: a process that waits until we say that we are done, or are gone in
+ * whatever way, and then puts back what was before. One is of the sensors' settings,
+ * one of the knobs for who holds them for long.
  */
 #include "board/knobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* The lease of who was killed goes with him, but not at the very same instant. */
+#define KNOBS_TRIES	100
 
 /* Nothing that anybody waits for may stay open here: pipes, the module's socket. */
 static void close_others(int ours, int lock)
@@ -27,7 +32,8 @@ static void close_others(int ours, int lock)
 			close(fd);
 }
 
-static void __attribute__((noreturn)) guard(struct jetwatt_board *b, int ours, int lock)
+static void __attribute__((noreturn)) guard(struct jetwatt_board *b, int ours, int lock,
+					    jetwatt_guardian_fn put_back)
 {
 	char c;
 	int rc;
@@ -45,7 +51,7 @@ static void __attribute__((noreturn)) guard(struct jetwatt_board *b, int ours, i
 		errno = 0;
 	while (read(ours, &c, 1) < 0 && errno == EINTR)
 		;
-	rc = jetwatt_sensors_put_back(b, NULL);
+	rc = put_back(b, NULL);
 	if (write(ours, &rc, sizeof(rc)) < 0)
 		errno = 0;
 	_exit(rc != 0);
@@ -53,11 +59,14 @@ static void __attribute__((noreturn)) guard(struct jetwatt_board *b, int ours, i
 
 /**
  * jetwatt_guardian_start() - have one
- * @lock: held by it until it has done its work
+ * @lock: held by it until it has done its work, -1: none
+ * @put_back: its work
+ * @fd: its descriptor: readable means that it has gone
  *
  * Not a child that anybody would have to wait for: it belongs to init.
  */
-int jetwatt_guardian_start(struct jetwatt_board *b, int lock, struct jetwatt_board_error *err)
+int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_fn put_back, int *fd,
+			   struct jetwatt_board_error *err)
 {
 	int pair[2], status;
 	pid_t pid;
@@ -69,7 +78,7 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, struct jetwatt_boa
 		close(pair[0]);
 		pid = fork();
 		if (!pid)
-			guard(b, pair[1], lock);
+			guard(b, pair[1], lock, put_back);
 		_exit(pid < 0);
 	}
 	close(pair[1]);
@@ -79,25 +88,65 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, struct jetwatt_boa
 		close(pair[0]);
 		return jetwatt_error_sys(err, -EAGAIN, "cannot start a guardian");
 	}
-	b->guardian = pair[0];
+	*fd = pair[0];
 	return 0;
+}
+
+/* Tell it that we are done. Return: what it says of its work; -EPIPE: it has gone. */
+static int finish(int *fd)
+{
+	ssize_t got;
+	int rc = 0;
+
+	shutdown(*fd, SHUT_WR);
+	do
+		got = read(*fd, &rc, sizeof(rc));
+	while (got < 0 && errno == EINTR);
+	close(*fd);
+	*fd = -1;
+	return got == sizeof(rc) ? rc : -EPIPE;
+}
+
+/* Ours has let go of the lease, or is about to. */
+static int knobs_back(struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	int rc = -EBUSY;
+
+	for (int i = 0; rc == -EBUSY && i < KNOBS_TRIES; i++) {
+		if (i)
+			jetwatt_sysfs_nap();
+		rc = jetwatt_board_restore(b, err);
+	}
+	return rc == -ENOENT ? 0 : rc;
+}
+
+int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	return b->keeper >= 0 ? 0 : jetwatt_guardian_start(b, -1, knobs_back, &b->keeper, err);
+}
+
+int jetwatt_board_guarded(const struct jetwatt_board *b)
+{
+	struct pollfd p = { b->keeper, POLLIN, 0 };
+
+	return b->keeper >= 0 && !poll(&p, 1, 0);
+}
+
+void jetwatt_guardian_end(struct jetwatt_board *b)
+{
+	if (b->keeper >= 0)
+		finish(&b->keeper);
 }
 
 int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_board_error *err)
 {
-	int rc = 0;
-	ssize_t got;
+	int rc;
 
 	if (b->guardian < 0)
 		return 0;
-	shutdown(b->guardian, SHUT_WR);
-	do
-		got = read(b->guardian, &rc, sizeof(rc));
-	while (got < 0 && errno == EINTR);
-	close(b->guardian);
-	b->guardian = -1;
+	rc = finish(&b->guardian);
 	/* Somebody has killed it, or it could not do it: the same once more, and say why not. */
-	if (got != sizeof(rc) || rc)
+	if (rc)
 		rc = jetwatt_board_sensors_restore(b, err);
 	return rc == -ENOENT ? 0 : rc;
 }

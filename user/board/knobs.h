@@ -88,7 +88,7 @@ struct jetwatt_board {
 	int nr_cores, nr_cpu, nr_gpu, nr_emc;
 
 	int lease;				/* -1: not ours */
-	int guardian;				/* of the sensors' settings, -1: none */
+	int guardian, keeper;			/* of the sensors' settings; of the knobs; -1: none */
 	bool have_saved;			/* @saved is what the file holds */
 	struct jetwatt_board_state saved;
 };
@@ -164,7 +164,10 @@ int jetwatt_sealed_delete(struct jetwatt_board *b, const char *leaf,
 int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_board_error *err);
 
 /* guardian.c */
-int jetwatt_guardian_start(struct jetwatt_board *b, int lock, struct jetwatt_board_error *err);
+typedef int (*jetwatt_guardian_fn)(struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_fn put_back, int *fd,
+			   struct jetwatt_board_error *err);
+void jetwatt_guardian_end(struct jetwatt_board *b);
 
 /* saved.c */
 bool jetwatt_saved_old(const struct jetwatt_board *b);

@@ -153,7 +153,7 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 	if (!b)
 		return jetwatt_error_sys(err, -ENOMEM, "cannot look at the board");
 	b->lease = -1;
-	b->guardian = -1;
+	b->guardian = b->keeper = -1;
 	b->write = roots->write;
 	b->arg = roots->arg;
 	snprintf(b->sys, sizeof(b->sys), "%s", roots->sys ? roots->sys : "/sys");
@@ -184,5 +184,6 @@ void jetwatt_board_close(struct jetwatt_board *b)
 		return;
 	jetwatt_board_sensors_back(b, NULL);
 	jetwatt_lease_release(b);
+	jetwatt_guardian_end(b);
 	free(b);
 }
