@@ -220,7 +220,8 @@ void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char 
 	struct jetwatt_args *a = input;
 	int terminal = isatty(STDOUT_FILENO);
 
-	snprintf(name, sizeof(name), "jetwatt %s", verb);
+	/* A program of its own has its own name. */
+	snprintf(name, sizeof(name), "%s%s", strncmp(verb, "jetwatt", 7) ? "jetwatt " : "", verb);
 	program_invocation_name = name;
 	argv[0] = name;
 	jetwatt_error_name(name);

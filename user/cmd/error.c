@@ -23,6 +23,8 @@ int jetwatt_error_say(int code, const char *why, const char *fix, const char *wh
 	va_list ap;
 
 	fflush(stdout);
+	/* jetwattd has several threads: their words do not mix. */
+	flockfile(stderr);
 	fprintf(stderr, "%s: ", self);
 	va_start(ap, what);
 	vfprintf(stderr, what, ap);
@@ -32,6 +34,7 @@ int jetwatt_error_say(int code, const char *why, const char *fix, const char *wh
 		fprintf(stderr, "  why: %s\n", why);
 	if (fix && *fix)
 		fprintf(stderr, "  fix: %s\n", fix);
+	funlockfile(stderr);
 	return code;
 }
 
@@ -89,9 +92,11 @@ void jetwatt_error_note(const char *text, ...)
 	if (silent)
 		return;
 	fflush(stdout);
+	flockfile(stderr);
 	fprintf(stderr, "%s: ", self);
 	va_start(ap, text);
 	vfprintf(stderr, text, ap);
 	va_end(ap);
 	putc('\n', stderr);
+	funlockfile(stderr);
 }

@@ -166,37 +166,67 @@ static void command_of(struct jetwatt_workload *w, pid_t pid)
 	command(w, arg, n);
 }
 
+void jetwatt_keep_command(pid_t pid, char *buf, size_t len)
+{
+	struct jetwatt_workload w = { .batch = 0 };
+
+	command_of(&w, pid);
+	snprintf(buf, len, "%s", w.command);
+}
+
+static void describe(struct jetwatt_workload *what, const struct jetwatt_keep_args *args,
+		     const struct jetwatt_board *board, const char *scope, pid_t pid, char **argv)
+{
+	char line[4096];
+	size_t at;
+	int n = 0;
+
+	memset(what, 0, sizeof(*what));
+	if (argv) {
+		while (argv[n])
+			n++;
+		command(what, argv, n);
+	} else {
+		command_of(what, pid);
+	}
+	if (args->batch)
+		what->batch = (uint32_t)args->batch;
+	slurp(pid, "cgroup", line, sizeof(line));
+	jetwatt_workload_cgroup(line, what->cgroup, sizeof(what->cgroup));
+	snprintf(what->board, sizeof(what->board), "%s", jetwatt_board_name(board));
+	jetwatt_board_release(board, what->release, sizeof(what->release));
+	jetwatt_board_params(board, what->params, sizeof(what->params));
+	/* Watts of fewer rails are other watts. */
+	at = strlen(what->params);
+	if (strcmp(scope, "module"))
+		snprintf(what->params + at, sizeof(what->params) - at, "%spower=%s", at ? " " : "",
+			 strcmp(scope, "board") ? "partial" : "board");
+}
+
+uint64_t jetwatt_keep_known(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,
+			    const struct jetwatt_board *board, const char *scope, pid_t pid)
+{
+	char key[JETWATT_WORKLOAD_KEY];
+	struct jetwatt_db_profile p;
+	struct jetwatt_workload what;
+	struct jetwatt_db_error e;
+
+	describe(&what, args, board, scope, pid, NULL);
+	jetwatt_workload_key(&what, key);
+	return k->db && !jetwatt_db_find(k->db, key, &p, &e) ? p.modes : 0;
+}
+
 int jetwatt_keep_workload(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,
 			  const struct jetwatt_board *board, const struct jetwatt_watch *w,
 			  const struct jetwatt_args_job *job)
 {
-	struct jetwatt_workload what = { .batch = 0 };
+	struct jetwatt_workload what;
 	struct jetwatt_db_error e;
-	char line[4096];
-	size_t at;
-	int n = 0, err;
+	int err;
 
 	if (!k->db)
 		return 0;
-	if (job->argv) {
-		while (job->argv[n])
-			n++;
-		command(&what, job->argv, n);
-	} else {
-		command_of(&what, w->pid);
-	}
-	if (args->batch)
-		what.batch = (uint32_t)args->batch;
-	slurp(w->pid, "cgroup", line, sizeof(line));
-	jetwatt_workload_cgroup(line, what.cgroup, sizeof(what.cgroup));
-	snprintf(what.board, sizeof(what.board), "%s", jetwatt_board_name(board));
-	jetwatt_board_release(board, what.release, sizeof(what.release));
-	jetwatt_board_params(board, what.params, sizeof(what.params));
-	/* Watts of fewer rails are other watts. */
-	at = strlen(what.params);
-	if (strcmp(w->scope, "module"))
-		snprintf(what.params + at, sizeof(what.params) - at, "%spower=%s", at ? " " : "",
-			 strcmp(w->scope, "board") ? "partial" : "board");
+	describe(&what, args, board, w->scope, w->pid, job->argv);
 	jetwatt_workload_key(&what, k->key);
 	err = jetwatt_db_workload(k->db, &what, &k->id, &e);
 	return err ? refused(k, err, &e) : 0;

@@ -56,6 +56,13 @@ int jetwatt_keep_workload(struct jetwatt_keep *k, const struct jetwatt_keep_args
 			  const struct jetwatt_board *board, const struct jetwatt_watch *w,
 			  const struct jetwatt_args_job *job);
 
+/* How many modes of a running process's workload are known. */
+uint64_t jetwatt_keep_known(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,
+			    const struct jetwatt_board *board, const char *scope, pid_t pid);
+
+/* The words of a running job, as the workload is known by them. */
+void jetwatt_keep_command(pid_t pid, char *buf, size_t len);
+
 /* All that is known of it; caller frees. Return: how many rows; exit code as -1 - code. */
 int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row);
 

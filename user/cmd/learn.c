@@ -91,7 +91,7 @@ int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *boa
 						   "%s has no modes", path);
 }
 
-static int append(struct jetwatt_learn *l, const struct jetwatt_row *row)
+int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row)
 {
 	if (l->nr_rows == l->max_rows) {
 		size_t max = l->max_rows ? 2 * l->max_rows : 32;
@@ -132,7 +132,7 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
 	for (int i = 0; i < n && !err; i++) {
 		row[i].batch = several ? batch[i] : 0;
 		if (isfinite(row[i].time_ms) && isfinite(row[i].power_w))
-			err = append(l, &row[i]);
+			err = jetwatt_learn_add(l, &row[i]);
 	}
 	free(batch);
 	free(row);
@@ -159,7 +159,7 @@ int jetwatt_learn_reuse(struct jetwatt_learn *l)
 		return -1 - n;
 	for (int i = 0; i < n && !err; i++)
 		if (!known(l, &row[i].row))
-			err = append(l, &row[i].row);
+			err = jetwatt_learn_add(l, &row[i].row);
 	free(row);
 	l->from_file = l->nr_rows;
 	if (!err)
@@ -249,7 +249,7 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 	snprintf(what, sizeof(what), "modes, %.0f s", (jetwatt_watch_now() - l->begun_ns) * 1e-9);
 	jetwatt_screen_bar(l->args, l->measured, l->most, 1, what);
 	l->ended_ns = jetwatt_watch_now();
-	err = append(l, &m.row);
+	err = jetwatt_learn_add(l, &m.row);
 	if (!err && l->keep)
 		err = jetwatt_keep_add(l->keep, &m, l->watch->lost - lost);
 	return err ? err : store(l);

@@ -68,6 +68,9 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must);
 /* Rows of the same workload that are in the database. Return: 0, exit code. */
 int jetwatt_learn_reuse(struct jetwatt_learn *l);
 
+/* One more measurement. Return: 0, exit code. */
+int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row);
+
 /* Switch to a mode and measure it; the row is appended and written.
  * @limits: NULL: those of a profile. Return: 0, exit code. */
 int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why,

@@ -19,17 +19,16 @@
 #define BATCHES_DROPPED	2
 #define BLOCK_NS	50e6
 #define BLOCKS_MIN	6
-#define BATCHES_FEW	3
 #define SETTLE_MAX_NS	6000000000ull
 #define TURN_MS		50
 /* Finding minibatches is not free and we share the machine with the job. */
 #define LOOK_NS		250000000ull
 
 const struct jetwatt_measure_limits jetwatt_measure_profile = {
-	.batches = 8, .seconds = 1.5, .target = 0.01, .most_s = 20, .idle_s = 30,
+	.batches = 8, .seconds = 1.5, .target = 0.01, .most_s = 20, .idle_s = 30, .few = 3,
 };
 const struct jetwatt_measure_limits jetwatt_measure_verify = {
-	.batches = 20, .seconds = 5, .target = 0.006, .most_s = 40, .idle_s = 30,
+	.batches = 20, .seconds = 5, .target = 0.006, .most_s = 40, .idle_s = 30, .few = 3,
 };
 
 /* Arrays of one look, kept from look to look. */
@@ -165,7 +164,7 @@ static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t 
 	m->batches = n;
 	m->span_s = n * m->row.time_ms * 1e-3;
 	*part = fmin(fmin((double)n / limits->batches, m->span_s / limits->seconds), 1);
-	if (n >= BATCHES_FEW && m->dwell_s >= limits->most_s)
+	if (n >= limits->few && m->dwell_s >= limits->most_s)
 		return 1;
 	return n >= limits->batches && m->span_s >= limits->seconds && blocks >= BLOCKS_MIN &&
 	       m->row.time_sd <= limits->target && m->row.power_sd <= limits->target;
@@ -201,6 +200,10 @@ int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 	while (!ret) {
 		if (jetwatt_watch_run(w, TURN_MS)) {
 			ret = 1;
+			break;
+		}
+		if (limits->cut && atomic_load(limits->cut)) {
+			ret = -ECANCELED;
 			break;
 		}
 		m->dwell_s = (jetwatt_watch_now() - since_ns) * 1e-9;

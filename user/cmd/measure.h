@@ -6,19 +6,24 @@
 #ifndef JETWATT_CMD_MEASURE_H
 #define JETWATT_CMD_MEASURE_H
 
+#include <stdatomic.h>
+
 #include "model/model.h"
 #include "watch.h"
 
 /**
  * struct jetwatt_measure_limits - when it is enough
  * @batches, @seconds: at least so much
+ * @few: minibatches that will do after @most_s
  * @target: relative standard error of time and power to reach
  * @most_s: at most so long, if there are a few minibatches by then
  * @idle_s: so long without a wait for the GPU means that there is no GPU work
+ * @cut: set by somebody else: what is measured is void; NULL: nobody
  */
 struct jetwatt_measure_limits {
-	unsigned int batches;
+	unsigned int batches, few;
 	double seconds, target, most_s, idle_s;
+	const atomic_int *cut;
 };
 
 extern const struct jetwatt_measure_limits jetwatt_measure_profile, jetwatt_measure_verify;
@@ -44,7 +49,8 @@ typedef void (*jetwatt_measure_fn)(const struct jetwatt_measure *so_far, double 
  * jetwatt_measure_mode() - measure the mode that the board is in since @since_ns
  *
  * Return: 0; 1: @w says why (stop, ended, failed); -ENODATA: no GPU work;
- * -ETIMEDOUT: GPU work, but no minibatches to be told apart; -ENOMEM.
+ * -ETIMEDOUT: GPU work, but no minibatches to be told apart; -ECANCELED: @limits->cut;
+ * -ENOMEM.
  */
 int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 			 const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
