@@ -16,6 +16,7 @@
 VERSION := 0.1.0
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
+UNITDIR ?= /lib/systemd/system
 B ?= build
 CROSS ?=
 CC := $(CROSS)gcc
@@ -37,9 +38,10 @@ ldflags := -L$(B) $(SYSROOT_LDFLAGS) -Wl,--as-needed $(LDFLAGS)
 libs := -lnl-genl-3 -lnl-3 -lbpf -lelf -lz -lopenblas -lsqlite3 -lmd -lncursesw -ltinfo -lm
 
 lib_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/lib/*.c))
+daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/daemon/*.c))
 tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,batch board model plan store out cmd,$(wildcard user/$(room)/*.c)))
 
-all: $(B)/jetwatt $(B)/libjetwatt.so modules
+all: $(B)/jetwatt $(B)/jetwattd $(B)/libjetwatt.so modules
 
 quiet = $(if $(V),,@echo "  $(1)	$@";)
 
@@ -59,6 +61,9 @@ $(B)/libjetwatt.so: $(B)/libjetwatt.so.1
 RPATH ?= -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
 $(B)/jetwatt: $(tool_objects) $(B)/libjetwatt.so
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(tool_objects) -ljetwatt $(libs)
+
+$(B)/jetwattd: $(daemon_objects) $(filter-out $(B)/user/cmd/jetwatt.o,$(tool_objects)) $(B)/libjetwatt.so
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(filter %.o,$^) -ljetwatt $(libs) -lpthread
 
 # Long loops over floats, which -O2 leaves scalar, and branches around one
 # operation of them, which a trap that nobody has set keeps from being selects.
@@ -105,6 +110,7 @@ lib := $(DESTDIR)$(LIBDIR)
 dkms := $(DESTDIR)/usr/src/jetwatt-$(VERSION)
 install: all
 	install -D -m755 $(B)/jetwatt $(DESTDIR)$(PREFIX)/bin/jetwatt
+	install -D -m755 $(B)/jetwattd $(DESTDIR)$(PREFIX)/sbin/jetwattd
 	install -D -m755 $(B)/libjetwatt.so.1 $(lib)/libjetwatt.so.1
 	ln -sf libjetwatt.so.1 $(lib)/libjetwatt.so
 	install -D -m644 include/jetwatt.h $(DESTDIR)$(PREFIX)/include/jetwatt.h
@@ -114,6 +120,9 @@ install: all
 		user/lib/jetwatt.pc.in > $(lib)/pkgconfig/libjetwatt.pc
 	$(foreach spec,$(wildcard include/netlink/specs/*.yaml),install -D -m644 -t $(share)/ynl/specs $(spec);)
 	$(foreach page,$(wildcard man/*.[1-8]),install -D -m644 -t $(share)/man/man$(subst .,,$(suffix $(page))) $(page);)
+	sed "s,/usr/sbin,$(PREFIX)/sbin,;s,/usr/bin,$(PREFIX)/bin," user/daemon/jetwattd.service > $(B)/jetwattd.service
+	install -D -m644 -t $(DESTDIR)$(UNITDIR) $(B)/jetwattd.service
+	install -D -m644 -t $(share)/doc/jetwatt/examples user/daemon/jetwattd.conf
 	$(foreach f,$(wildcard user/cmd/jetwatt.bash-completion),install -D -m644 $(f) $(share)/bash-completion/completions/jetwatt;)
 	mkdir -p $(dkms)
 	cp -r Kbuild dkms.conf kmod LICENSES $(dkms)/

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The cap: the mean of the module's power over the policy's window stays within
+ * the budget, whatever anybody believes about a mode. What gets above it steps
+ * down at once to a mode that was measured to be within, and from there to the
+ * lowest one; climbing back is the loop's.
+ */
+#include "jetwattd.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "cmd/error.h"
+#include "cmd/reach.h"
+#include "cmd/watch.h"
+
+/* Batches come so often. */
+#define AGE_MS		20
+/* After a switch the chip still averages what was before; then so much of the new
+ * mode is worth something. */
+#define LAG_NS		100000000ull
+#define WORTH_NS	100000000ull
+#define FAR		1.15
+#define HALF_NS		500000000.0
+/* Relative error of a mean over half a second. */
+#define HALF_SD		0.02
+#define SAMPLES		32768	/* in a window: 10 s at 3 kHz */
+/* Without a sample for so long nobody knows what is drawn. */
+#define BLIND_MS	1000
+
+struct jetwattd_cap {
+	struct jetwattd *d;
+	struct jetwatt *jw;
+	struct jetwatt_join *join;
+	struct jetwatt_config before;
+	pthread_t thread;
+	int started, end;
+	int total[JETWATT_RAILS_MAX], nr_total;
+	/* Energy up to each of the last samples. */
+	uint64_t t[SAMPLES];
+	double uj[SAMPLES], w;
+	size_t first, nr;
+	/* Means over windows: of the mode that the board is in, and of all before. */
+	uint64_t next_ns;
+	double n, mean, squares, all_squares, all_n;
+};
+
+/* What is thought of the swing before anything is known, worth so many windows. */
+#define SWING		0.006
+#define SWING_N		8
+#define SETTLED_NS	1000000000ull
+
+static size_t at(const struct jetwattd_cap *c, size_t i)
+{
+	return (c->first + i) % SAMPLES;
+}
+
+/* Mean power of the last @ns, or of all there is. */
+static double mean(const struct jetwattd_cap *c, uint64_t ns, uint64_t *span)
+{
+	size_t last = at(c, c->nr - 1), lo = 0, hi = c->nr - 1;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo + 1) / 2;
+
+		if (c->t[last] - c->t[at(c, mid)] >= ns)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	*span = c->t[last] - c->t[at(c, lo)];
+	return *span ? (c->uj[last] - c->uj[at(c, lo)]) * 1e3 / *span : c->w;
+}
+
+/* Where to: what was measured to be within, or the lowest. NULL: it is there. */
+static const struct jetwatt_mode *lower(const struct jetwattd *d)
+{
+	if (d->applied && !memcmp(&d->mode, &d->floor, sizeof(d->mode)))
+		return NULL;
+	if (d->have_safe && !(d->applied && !memcmp(&d->mode, &d->safe, sizeof(d->mode))))
+		return &d->safe;
+	return &d->floor;
+}
+
+static void step_down(struct jetwattd_cap *c, double over_w)
+{
+	struct jetwattd *d = c->d;
+	const struct jetwatt_mode *to;
+	uint64_t now = c->t[at(c, c->nr - 1)], from = d->switched_ns + LAG_NS, span;
+
+	d->count.trips++;
+	d->tripped = 1;
+	d->tripped_w = d->tripped_sd = 0;
+	if (now > from + WORTH_NS) {
+		d->tripped_w = mean(c, now - from, &span);
+		d->tripped_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
+	}
+	atomic_store(&d->cut, 1);
+	to = lower(d);
+	if (to)
+		jetwattd_put(d, to);
+	else if (!d->count.floors++)
+		jetwatt_error_note("%.2f W in the lowest mode: %g W cannot be held", over_w, d->budget_w);
+	/* What was drawn before the switch says nothing about what comes after it. */
+	c->nr = 0;
+}
+
+/* One more window in the same mode: how far means over windows lie apart. */
+static void swing(struct jetwattd_cap *c, double w)
+{
+	struct jetwattd *d = c->d;
+	uint64_t window = d->policy->window_s * 1e9, now = c->t[at(c, c->nr - 1)];
+	uint64_t from = d->switched_ns > d->measuring_ns ? d->switched_ns : d->measuring_ns;
+	double off;
+
+	if (c->next_ns < from + SETTLED_NS + window) {
+		if (c->n > 1) {
+			c->all_squares += c->squares / (c->mean * c->mean);
+			c->all_n += c->n - 1;
+		}
+		c->n = c->mean = c->squares = 0;
+		c->next_ns = from + SETTLED_NS + window;
+	}
+	if (now < c->next_ns || !d->measuring_ns || !(w > 0))
+		return;
+	c->next_ns = now + window;
+	off = w - c->mean;
+	c->mean += off / ++c->n;
+	c->squares += off * (w - c->mean);
+	d->swing = sqrt((c->all_squares + c->squares / (c->mean * c->mean) + SWING_N * SWING * SWING) /
+			(c->all_n + c->n - 1 + SWING_N));
+}
+
+/* Is that too much? Over less than a window, as after a step down, a part of a minibatch
+ * may be all there is: then it has to be far over. */
+static int over(const struct jetwattd_cap *c, double w, uint64_t span, uint64_t window)
+{
+	const struct jetwattd *d = c->d;
+
+	if (!(d->budget_w > 0) || d->pause || d->doing == JETWATTD_YIELDING)
+		return 0;
+	return span >= window ? w > d->budget_w : span >= window / 4 && w > FAR * d->budget_w;
+}
+
+static void judge(struct jetwattd_cap *c)
+{
+	struct jetwattd *d = c->d;
+	uint64_t window = d->policy->window_s * 1e9, span;
+	double w = mean(c, window, &span);
+
+	pthread_mutex_lock(&d->lock);
+	d->mean_w = w;
+	d->mean_ns = c->t[at(c, c->nr - 1)];
+	if (span >= window)
+		swing(c, w);
+	if (over(c, w, span, window))
+		step_down(c, w);
+	pthread_mutex_unlock(&d->lock);
+}
+
+static void on_power(const struct jetwatt_power *p, void *arg)
+{
+	struct jetwattd_cap *c = arg;
+	double w = 0, uj = 0;
+
+	for (int i = 0; i < c->nr_total; i++)
+		w += p->uw[c->total[i]] * 1e-6;
+	if (p->gap)
+		c->nr = 0;
+	if (c->nr) {
+		size_t last = at(c, c->nr - 1);
+
+		uj = c->uj[last] + (w + c->w) / 2 * (p->time_ns - c->t[last]) * 1e-3;
+	}
+	if (c->nr == SAMPLES)
+		c->first = (c->first + 1) % SAMPLES;
+	else
+		c->nr++;
+	c->t[at(c, c->nr - 1)] = p->time_ns;
+	c->uj[at(c, c->nr - 1)] = uj;
+	c->w = w;
+	c->d->count.samples++;
+}
+
+static void on_samples(const struct jetwatt_samples *s, void *arg)
+{
+	struct jetwattd_cap *c = arg;
+
+	c->d->count.lost += s->gap;
+	jetwatt_join_samples(s, c->join);
+}
+
+/* Nobody knows what is drawn: then as little as can be. */
+static void blind(struct jetwattd_cap *c, const char *why)
+{
+	struct jetwattd *d = c->d;
+
+	jetwatt_error_say(JETWATT_EXIT_FAILED, why, "was the module unloaded? jetwatt doctor",
+			  "the samples of power have broken off");
+	pthread_mutex_lock(&d->lock);
+	if (d->budget_w > 0 && !d->pause && d->applied)
+		jetwattd_put(d, &d->floor);
+	atomic_store(&d->cut, 1);
+	atomic_store(&d->stop, JETWATT_EXIT_FAILED);
+	pthread_mutex_unlock(&d->lock);
+}
+
+static void *run(void *arg)
+{
+	struct jetwattd_cap *c = arg;
+	struct pollfd p[] = { { jetwatt_fd(c->jw), POLLIN, 0 }, { c->end, POLLIN, 0 } };
+
+	for (;;) {
+		int n = poll(p, 2, BLIND_MS);
+
+		if (p[1].revents)
+			return NULL;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 || jetwatt_dispatch(c->jw) < 0) {
+			blind(c, n ? jetwatt_error(c->jw) : "none for a second");
+			return NULL;
+		}
+		if (c->nr > 1)
+			judge(c);
+	}
+}
+
+static int attach(struct jetwattd_cap *c)
+{
+	struct jetwatt_config set = { UINT32_MAX, UINT32_MAX, AGE_MS, UINT32_MAX, 0, 0 };
+	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
+	struct jetwatt_info info;
+	const char *scope;
+	int n, err = jetwatt_reach_module(&c->jw, &info);
+
+	if (err)
+		return err;
+	n = jetwatt_rails(c->jw, rail, JETWATT_RAILS_MAX);
+	c->nr_total = n < 0 ? n : jetwatt_board_total(c->d->board, rail, n, c->total, &scope);
+	if (c->nr_total <= 0)
+		return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, "no rail that belongs to the total",
+					 "jetwatt doctor; jetwatt list rails", "no power to hold");
+	err = jetwatt_config_get(c->jw, &c->before);
+	if (!err)
+		err = jetwatt_config_set(c->jw, &set);
+	if (!err)
+		err = jetwatt_join_new(&c->join, c->jw, 1);
+	if (err)
+		return jetwatt_reach_failed(c->jw, err, "cannot set the sampler up");
+	jetwatt_join_set(c->join, on_power, NULL, c);
+	err = jetwatt_subscribe(c->jw, on_samples, c);
+	return err ? jetwatt_reach_failed(c->jw, err, "cannot read samples") : 0;
+}
+
+int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap **cap)
+{
+	struct jetwattd_cap *c = calloc(1, sizeof(*c));
+	int err;
+
+	*cap = c;
+	if (!c)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
+	c->d = d;
+	c->end = eventfd(0, EFD_CLOEXEC);
+	d->swing = SWING;
+	err = attach(c);
+	if (err)
+		return err;
+	err = pthread_create(&c->thread, NULL, run, c);
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(err), NULL,
+					 "cannot start a thread");
+	c->started = 1;
+	return 0;
+}
+
+void jetwattd_cap_stop(struct jetwattd_cap *c)
+{
+	struct jetwatt_config old = { UINT32_MAX, UINT32_MAX, 0, UINT32_MAX, 0, 0 };
+
+	if (!c)
+		return;
+	if (c->started) {
+		eventfd_write(c->end, 1);
+		pthread_join(c->thread, NULL);
+	}
+	if (c->jw && c->before.batch_age_ms) {
+		old.batch_age_ms = c->before.batch_age_ms;
+		jetwatt_config_set(c->jw, &old);
+	}
+	jetwatt_join_free(c->join);
+	if (c->jw)
+		jetwatt_close(c->jw);
+	close(c->end);
+	free(c);
+}

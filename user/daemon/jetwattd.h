@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * jetwattd: sees jobs start, finds the best mode of each within the budget
+ * while it works, holds the budget whatever the model says, and leaves the
+ * board as it found it.
+ *
+ * Three threads. The cap (cap.c) reads every sample of power and steps down; it
+ * waits for nobody but for a switch that is under way. The loop (loop.c) learns,
+ * decides and switches. Control (control.c) answers on a socket. They share this
+ * one structure, and its lock.
+ */
+#ifndef JETWATTD_H
+#define JETWATTD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "board/board.h"
+#include "policy.h"
+
+/* What the loop does. */
+enum jetwattd_doing {
+	JETWATTD_IDLE,		/* no job */
+	JETWATTD_LEARNING,	/* measures modes */
+	JETWATTD_HOLDING,	/* in the mode that was chosen */
+	JETWATTD_BACKING_OFF,	/* in a safe one for a while, the cap has stepped down */
+	JETWATTD_YIELDING,	/* somebody else turns the knobs */
+	JETWATTD_PAUSED,	/* was told to */
+};
+
+/**
+ * struct jetwattd_count - what has happened since the start
+ * @jobs: seen; @known: of those, found in the database
+ * @measured: modes; @trips: of the cap; @floors: of those, there was nothing lower
+ * @drifts: time or power was not as expected; @others: knobs that somebody else had turned
+ * @refused: switches that a knob refused; @samples, @lost: of power
+ */
+struct jetwattd_count {
+	uint64_t jobs, known, measured, trips, floors, drifts, others, refused, samples, lost;
+};
+
+/**
+ * struct jetwattd - what the threads share
+ * @lock: of all that is below it, and of the board
+ * @budget_w: that holds now, 0: none; @told_w: by the socket, 0: policy
+ * @mode, @applied: the mode that we have put, at @switched_ns; it is in force
+ * @safe, @have_safe: where the cap steps down to
+ * @swing: relative standard deviation of the mean over a window, in a mode
+ * @measuring: since when nothing but the job is in those means, 0: it may not be so
+ * @floor: lowest mode there is
+ * @cut: what is being measured is void: the loop has to look again
+ * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
+ *	@tripped_sd: what that is worth; 0: not known
+ * @pause, @paused: wanted, and so
+ * @mean_w: over the window, as of @mean_ns
+ */
+struct jetwattd {
+	const struct jetwattd_policy *policy;
+	int verbose;
+	atomic_int cut, stop;
+
+	pthread_mutex_t lock;
+	struct jetwatt_board *board;
+	double budget_w, told_w;
+	struct jetwatt_mode mode, safe, floor;
+	int applied, have_safe;
+	uint64_t switched_ns, measuring_ns;
+	int tripped;
+	double tripped_w, tripped_sd;
+	int pause;
+	double mean_w, swing;
+	uint64_t mean_ns;
+
+	enum jetwattd_doing doing;
+	pid_t pid;
+	char command[256], key[40], why[256];
+	double expect_ms, expect_w;
+	struct jetwattd_count count;
+};
+
+/* Something that the journal should have, and `status` says as the last thing. */
+void jetwattd_say(struct jetwattd *d, const char *text, ...) __attribute__((format(printf, 2, 3)));
+
+/* notify.c: what systemd is told, if it listens. */
+void jetwattd_notify(const char *text);
+
+/* switch.c: under the lock, all of them. Return: 0; negative errno, said. */
+int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode);
+int jetwattd_put_back(struct jetwattd *d);
+
+/* cap.c. Return: exit code, said. */
+struct jetwattd_cap;
+int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap **cap);
+void jetwattd_cap_stop(struct jetwattd_cap *cap);
+
+/* loop.c: until somebody ends us. Return: exit code. */
+int jetwattd_loop(struct jetwattd *d);
+
+/* control.c. Return: exit code, said. */
+struct jetwattd_control;
+int jetwattd_control_start(struct jetwattd *d, struct jetwattd_control **c);
+void jetwattd_control_stop(struct jetwattd_control *c);
+
+/* All of it, for people or as JSON. */
+void jetwattd_status(struct jetwattd *d, int json, FILE *f);
+const char *jetwattd_doing_name(enum jetwattd_doing doing);
+
+#endif

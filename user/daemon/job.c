@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One job: into the best mode that is known, and there as long as it does what was expected. */
+#include "loop.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cmd/error.h"
+
+/* Waits that are kept between two readings. */
+#define WAITS_KEPT	2048
+/* Backing off from a mode that the cap has left, doubled each time up to JETWATTD_CALM_S. */
+#define BACK_OFF_S	5.0
+#define TRIPS		2
+#define CALM_NS		600000000000ull
+/* Beyond so many standard errors, and so much in itself, a reading is another one. */
+#define DRIFT_SIGMA	4.0
+#define DRIFT_LEAST	0.04
+#define DRIFTS		2
+
+struct backing {
+	uint64_t last_ns;
+	double seconds;
+	int trips;
+};
+
+static const struct jetwatt_measure_limits watching = {
+	.batches = 20, .seconds = 3, .target = 0.01, .most_s = 30, .idle_s = 30, .few = 3,
+};
+
+static void forget_waits(struct jetwatt_watch *w)
+{
+	if (w->nr_sync <= WAITS_KEPT)
+		return;
+	memmove(w->sync, w->sync + w->nr_sync - WAITS_KEPT, WAITS_KEPT * sizeof(*w->sync));
+	w->nr_sync = WAITS_KEPT;
+}
+
+int jetwattd_take(struct jetwattd_run *r, pid_t pid)
+{
+	struct jetwatt_watch *w = &r->watch;
+	struct jetwattd *d = r->d;
+	struct jetwatt_keep_args args = { .path = *d->policy->db ? d->policy->db : NULL };
+	struct jetwatt_args_job job = { .pid = pid };
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd < 0)
+		return -errno;
+	w->pid = pid;
+	w->pidfd = fd;
+	w->ended = 0;
+	w->nr_sync = w->nr_mark = 0;
+	w->begun_ns = jetwatt_watch_now();
+	jetwatt_watch_add(w, fd);
+	r->learn.nr_rows = 0;
+	r->learned_j = 0;
+	if (!r->keep.db)
+		jetwatt_keep_open(&r->keep, &args);
+	pthread_mutex_lock(&d->lock);
+	d->pid = pid;
+	d->have_safe = 0;
+	d->expect_ms = d->expect_w = 0;
+	d->count.jobs++;
+	pthread_mutex_unlock(&d->lock);
+	if (r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->board, w, &job) && r->keep.db) {
+		struct jetwatt_db_row *row = NULL;
+		int n = jetwatt_keep_rows(&r->keep, &row);
+
+		for (int i = 0; i < n; i++)
+			jetwatt_learn_add(&r->learn, &row[i].row);
+		free(row);
+	}
+	if (d->verbose)
+		jetwatt_error_note("process %d: %zu readings of its workload are known", pid,
+				   r->learn.nr_rows);
+	pthread_mutex_lock(&d->lock);
+	jetwatt_keep_command(pid, d->command, sizeof(d->command));
+	snprintf(d->key, sizeof(d->key), "%.16s", r->keep.key);
+	d->count.known += r->learn.nr_rows >= JETWATTD_KNOWN;
+	pthread_mutex_unlock(&d->lock);
+	return 0;
+}
+
+void jetwattd_leave(struct jetwattd_run *r)
+{
+	struct jetwatt_watch *w = &r->watch;
+
+	if (w->pidfd >= 0)
+		close(w->pidfd);
+	w->pidfd = -1;
+	for (int i = 0; i < JETWATTD_SEEN; i++)
+		if (jetwattd_of_job(r, r->seen[i].pid) || r->seen[i].pid == w->pid)
+			r->seen[i].waits = 0;
+	w->pid = 0;
+	w->ended = 0;
+	w->nr_sync = w->nr_mark = 0;
+	pthread_mutex_lock(&r->d->lock);
+	r->d->pid = 0;
+	r->d->have_safe = 0;
+	pthread_mutex_unlock(&r->d->lock);
+}
+
+static size_t place(const struct jetwattd_run *r, const struct jetwatt_mode *mode)
+{
+	size_t i = 0;
+
+	while (i + 1 < r->learn.nr_modes && !jetwatt_learn_same(&r->learn.mode[i], mode))
+		i++;
+	return i;
+}
+
+/* Into the best mode that is known. Return: its row, NULL: there is none. */
+static const struct jetwatt_row *settle(struct jetwattd_run *r)
+{
+	const struct jetwatt_row *best = jetwattd_best(r);
+	struct jetwattd *d = r->d;
+
+	if (!best)
+		return NULL;
+	pthread_mutex_lock(&d->lock);
+	d->expect_ms = best->time_ms;
+	d->expect_w = best->power_w;
+	/* What it was for is seen to, or jetwattd_changed() tells. */
+	atomic_store(&d->cut, 0);
+	if (!d->applied || !jetwatt_learn_same(&d->mode, &best->mode)) {
+		d->tripped = 0;
+		if (jetwattd_put(d, &best->mode)) {
+			pthread_mutex_unlock(&d->lock);
+			r->out[place(r, &best->mode)] = JETWATTD_OUT;
+			return settle(r);
+		}
+	}
+	pthread_mutex_unlock(&d->lock);
+	return best;
+}
+
+static int differs(double is, double is_sd, double was, double was_sd)
+{
+	double sd = sqrt(is_sd * is_sd + was_sd * was_sd);
+
+	return fabs(log(is / was)) > fmax(DRIFT_SIGMA * sd, DRIFT_LEAST);
+}
+
+/* Are the clocks below what the mode asks for? Heat, or current. */
+static int throttled(const struct jetwattd_run *r, const struct jetwatt_mode *mode)
+{
+	const struct jetwatt_watch *w = &r->watch;
+	size_t below = 0, n = 0;
+
+	for (size_t i = 0; i < w->nr_power; i++) {
+		const struct jetwatt_mode *c = &w->power[i].clock;
+
+		if (!c->gpu_hz && !c->cpu_khz)
+			continue;
+		n++;
+		below += (c->gpu_hz && c->gpu_hz < 0.98 * mode->gpu_hz) ||
+			 (c->emc_hz && c->emc_hz < 0.98 * mode->emc_hz);
+	}
+	return n && below > n / 2;
+}
+
+static int drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
+		   const struct jetwatt_row *was)
+{
+	if (!differs(is->time_ms, is->time_sd, was->time_ms, was->time_sd) &&
+	    !differs(is->power_w, is->power_sd, was->power_w, was->power_sd))
+		return 0;
+	if (!throttled(r, &was->mode))
+		return 1;
+	jetwattd_say(r->d, "the clocks are below their mode's: too hot, or too much current");
+	return 0;
+}
+
+/* Readings of what the job was before say nothing any more. */
+static void anew(struct jetwattd_run *r, const struct jetwatt_row *is, const struct jetwatt_row *was)
+{
+	pthread_mutex_lock(&r->d->lock);
+	r->d->count.drifts++;
+	pthread_mutex_unlock(&r->d->lock);
+	jetwattd_say(r->d, "%.2f ms and %.2f W where %.2f and %.2f were expected: learning anew",
+		     is->time_ms, is->power_w, was->time_ms, was->power_w);
+	r->learn.row[0] = *is;
+	r->learn.nr_rows = 1;
+	memset(r->out, 0, r->learn.nr_modes);
+}
+
+/* The cap has left a mode that was measured to be within. Once may have been somebody
+ * else's doing. Return: 1: there is something else to do. */
+static int back_off(struct jetwattd_run *r, struct backing *b, const struct jetwattd_reading *got)
+{
+	uint64_t now = jetwatt_watch_now();
+
+	if (now - b->last_ns > CALM_NS)
+		*b = (struct backing){ .seconds = BACK_OFF_S };
+	b->last_ns = now;
+	jetwattd_say(r->d, "over %g W: stepped down for %.0f s", r->budget_w, b->seconds);
+	if (++b->trips >= TRIPS && got->over_w > 0)
+		jetwattd_forbid(r, got);
+	jetwattd_best(r);
+	jetwattd_doing(r, JETWATTD_BACKING_OFF);
+	if (jetwattd_nap(r, b->seconds))
+		return 1;
+	b->seconds = fmin(2 * b->seconds, JETWATTD_CALM_S);
+	return 0;
+}
+
+/* Stay in the mode that was chosen as long as it does what was expected of it.
+ * Return: JETWATTD_MEASURED: it has to be learned again. */
+static enum jetwattd_outcome hold(struct jetwattd_run *r)
+{
+	struct backing backing = { .last_ns = 0 };
+	int drifts = 0;
+
+	while (!jetwattd_changed(r)) {
+		const struct jetwatt_row *best = settle(r);
+		struct jetwattd_reading got;
+		enum jetwattd_outcome out;
+		struct jetwatt_row was;
+
+		jetwattd_doing(r, JETWATTD_HOLDING);
+		if (!best) {
+			jetwattd_say(r->d, "no mode is known to be within %g W", r->budget_w);
+			return jetwattd_nap(r, JETWATTD_CALM_S) ? JETWATTD_CUT : JETWATTD_MEASURED;
+		}
+		was = *best;
+		forget_waits(&r->watch);
+		out = jetwattd_look(r, &was.mode, &watching, &got);
+		if (out == JETWATTD_ENDED || out == JETWATTD_NOTHING)
+			return out;
+		if (out == JETWATTD_OVER && back_off(r, &backing, &got))
+			return JETWATTD_CUT;
+		drifts = out == JETWATTD_MEASURED && drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
+		if (drifts < DRIFTS)
+			continue;
+		anew(r, &got.m.row, &was);
+		return JETWATTD_MEASURED;
+	}
+	return JETWATTD_CUT;
+}
+
+/* For the budget that holds now. */
+enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r)
+{
+	enum jetwattd_outcome out;
+
+	pthread_mutex_lock(&r->d->lock);
+	r->budget_w = r->d->budget_w;
+	r->learn.budget_w = jetwattd_limit(r->d);
+	pthread_mutex_unlock(&r->d->lock);
+	memset(r->out, 0, r->learn.nr_modes);
+	do {
+		jetwattd_doing(r, JETWATTD_LEARNING);
+		settle(r);
+		while (jetwattd_others(r) && !jetwattd_nap(r, 1))
+			;
+		out = jetwattd_seek(r);
+		if (out == JETWATTD_MEASURED || out == JETWATTD_SHARED)
+			out = hold(r);
+	} while (out == JETWATTD_MEASURED && !jetwattd_changed(r));
+	return out;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The loop: no job, a job that is learned, a job that is held in its mode.
+ * What was measured of a workload is in the database, so its next start is in its
+ * best mode at once.
+ */
+#include "loop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/error.h"
+#include "cmd/offered.h"
+
+#define TURN_MS		50
+
+static int yields(struct jetwattd_run *r, int *paused)
+{
+	int yields;
+
+	pthread_mutex_lock(&r->d->lock);
+	yields = r->d->doing == JETWATTD_YIELDING;
+	*paused = r->d->pause;
+	pthread_mutex_unlock(&r->d->lock);
+	return yields || *paused;
+}
+
+static void idle(struct jetwattd_run *r)
+{
+	struct jetwattd *d = r->d;
+	struct jetwatt_mode mode;
+
+	pthread_mutex_lock(&d->lock);
+	d->doing = JETWATTD_IDLE;
+	if (!*d->policy->idle || jetwatt_board_mode_parse(d->board, d->policy->idle, &mode) ||
+	    jetwattd_put(d, &mode))
+		jetwattd_put_back(d);
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* Nothing of ours, until we are told otherwise or the job of the other one ends. */
+static void stand_back(struct jetwattd_run *r)
+{
+	struct jetwattd *d = r->d;
+	pid_t pid = r->watch.pid;
+	int paused;
+
+	yields(r, &paused);
+	if (paused) {
+		pid = 0;
+		pthread_mutex_lock(&d->lock);
+		jetwattd_put_back(d);
+		d->doing = JETWATTD_PAUSED;
+		pthread_mutex_unlock(&d->lock);
+	}
+	jetwattd_leave(r);
+	while (!jetwattd_stopped(r)) {
+		jetwatt_watch_run(&r->watch, TURN_MS);
+		jetwattd_tend(r);
+		jetwatt_watch_drop(&r->watch, r->watch.power_ns);
+		pthread_mutex_lock(&d->lock);
+		paused = d->pause;
+		pthread_mutex_unlock(&d->lock);
+		if (!paused && (!pid || jetwattd_working(r) != pid))
+			break;
+	}
+	jetwattd_doing(r, JETWATTD_IDLE);
+}
+
+/* A job from when it is seen to its end. Return: 1: the board is somebody else's. */
+static int job(struct jetwattd_run *r, pid_t pid)
+{
+	enum jetwattd_outcome out = JETWATTD_CUT;
+	int paused = 0;
+
+	while (out == JETWATTD_CUT && !jetwattd_stopped(r) && !r->watch.ended && !yields(r, &paused))
+		out = jetwattd_work(r);
+	if (yields(r, &paused))
+		return 1;
+	if (out == JETWATTD_NOTHING && r->watch.last_wait_ns + JETWATTD_JOB_NS > jetwatt_watch_now()) {
+		jetwattd_find(r, pid)->opaque = 1;
+		jetwattd_say(r->d, "no minibatches to be told apart in process %d: only the budget is held",
+			     pid);
+	}
+	jetwattd_leave(r);
+	idle(r);
+	return 0;
+}
+
+/* Long after the cap stepped down for nobody's job that we know. */
+static int calm(struct jetwattd *d)
+{
+	int calm;
+
+	pthread_mutex_lock(&d->lock);
+	calm = d->tripped && jetwatt_watch_now() - d->switched_ns > JETWATTD_CALM_S * 1e9;
+	d->tripped &= !calm;
+	pthread_mutex_unlock(&d->lock);
+	return calm;
+}
+
+static void jobs(struct jetwattd_run *r)
+{
+	int paused;
+	pid_t pid;
+
+	idle(r);
+	while (!jetwattd_stopped(r)) {
+		jetwatt_watch_run(&r->watch, TURN_MS);
+		jetwattd_tend(r);
+		jetwatt_watch_drop(&r->watch, r->watch.power_ns);
+		if (calm(r->d))
+			idle(r);
+		pid = jetwattd_working(r);
+		if (yields(r, &paused) ||
+		    (pid && r->d->budget_w > 0 && !jetwattd_take(r, pid) && job(r, pid)))
+			stand_back(r);
+	}
+}
+
+static int probe(struct jetwattd_run *r)
+{
+	struct jetwatt_probe_opts opts = { .tgid = 0 };
+	int err = jetwatt_probe_open(&r->watch.probe, &opts, jetwattd_on_wait, r);
+
+	if (err)
+		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
+					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
+					 "jetwatt doctor says what this kernel lacks",
+					 "cannot see who waits for the GPU");
+	return jetwatt_watch_add(&r->watch, jetwatt_probe_fd(r->watch.probe)) ? JETWATT_EXIT_FAILED : 0;
+}
+
+#define LOWER(what)	r->lowest.what = m->what < r->lowest.what ? m->what : r->lowest.what
+#define HIGHER(what)	r->highest.what = m->what > r->highest.what ? m->what : r->highest.what
+
+static void stretch(struct jetwattd_run *r, const struct jetwatt_mode *m)
+{
+	LOWER(cores);
+	LOWER(cpu_khz);
+	LOWER(gpu_hz);
+	LOWER(emc_hz);
+	HIGHER(cores);
+	HIGHER(cpu_khz);
+	HIGHER(gpu_hz);
+	HIGHER(emc_hz);
+}
+
+static int candidates(struct jetwattd_run *r)
+{
+	const char *path = *r->d->policy->modes ? r->d->policy->modes : NULL;
+	struct jetwatt_learn *l = &r->learn;
+	int err = jetwatt_learn_modes(l, r->d->board, path);
+
+	if (!err && path)
+		err = jetwatt_offered(r->d->board, l->mode, &l->nr_modes, path);
+	if (err)
+		return err;
+	r->out = calloc(l->nr_modes, 1);
+	if (!r->out)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
+	r->d->floor = r->lowest = r->highest = l->mode[0];
+	for (size_t i = 1; i < l->nr_modes; i++) {
+		const struct jetwatt_mode *a = &l->mode[i], *f = &r->d->floor;
+
+		stretch(r, a);
+		if (a->gpu_hz != f->gpu_hz ? a->gpu_hz < f->gpu_hz :
+		    a->cpu_khz != f->cpu_khz ? a->cpu_khz < f->cpu_khz :
+		    a->cores != f->cores ? a->cores < f->cores : a->emc_hz < f->emc_hz)
+			r->d->floor = *a;
+	}
+	return 0;
+}
+
+int jetwattd_loop(struct jetwattd *d)
+{
+	struct jetwatt_keep_args keep = { .path = *d->policy->db ? d->policy->db : NULL };
+	struct jetwattd_run r = { .d = d, .learn = { .silent = 1, .risk = d->policy->risk } };
+	struct jetwattd_control *control = NULL;
+	struct jetwattd_cap *cap = NULL;
+	int err;
+
+	r.learn.args = &r.args;
+	r.args.quiet = 1;
+	err = candidates(&r);
+	/* Signals are blocked from here on, for the threads to come too. */
+	if (!err)
+		err = jetwatt_watch_open(&r.watch, d->board, 0);
+	else
+		jetwatt_watch_init(&r.watch);
+	if (!err)
+		err = jetwatt_keep_open(&r.keep, &keep);
+	if (!err)
+		err = probe(&r);
+	if (!err)
+		err = jetwattd_cap_start(d, &cap);
+	if (!err)
+		err = jetwattd_control_start(d, &control);
+	if (!err) {
+		jetwattd_say(d, "ready");
+		jetwattd_notify("READY=1");
+		jobs(&r);
+		err = r.watch.failed ? jetwatt_watch_why(&r.watch) : atomic_load(&d->stop);
+	}
+	jetwattd_notify("STOPPING=1");
+	jetwattd_control_stop(control);
+	jetwattd_cap_stop(cap);
+	pthread_mutex_lock(&d->lock);
+	if (d->applied && jetwattd_put_back(d) && !err)
+		err = JETWATT_EXIT_FAILED;
+	pthread_mutex_unlock(&d->lock);
+	jetwatt_keep_close(&r.keep);
+	jetwatt_watch_close(&r.watch);
+	jetwatt_learn_free(&r.learn);
+	free(r.out);
+	return err;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The loop's inside: the job that runs, and what is known of it. */
+#ifndef JETWATTD_LOOP_H
+#define JETWATTD_LOOP_H
+
+#include "jetwattd.h"
+
+#include "cmd/learn.h"
+
+#define JETWATTD_SEEN	16
+/* Rows from which on a workload is known. */
+#define JETWATTD_KNOWN	8
+/* Who has not waited for the GPU for so long is no job now. */
+#define JETWATTD_JOB_NS	5000000000ull
+/* The longest that is waited after the cap has stepped down. */
+#define JETWATTD_CALM_S	80.0
+#define JETWATTD_OUT	2
+/* Relative error of a time that was not read: the cap had cut the reading short. */
+#define JETWATTD_NO_TIME	1.0
+
+/* Somebody who waits for the GPU; @opaque: and no minibatches can be told apart; @known: his
+ * workload is in the database, -1: not asked yet. */
+struct jetwattd_seen {
+	pid_t pid;
+	uint64_t first_ns, last_ns;
+	unsigned int waits;
+	int opaque, known;
+};
+
+/**
+ * struct jetwattd_run - what the loop works with
+ * @watch: all rails, everybody's waits; those of the job are kept
+ * @learn: candidates, and rows of the job
+ * @out: of each candidate: JETWATTD_OUT: it cannot be had, or is over the budget; less: how
+ *	often the cap stepped down in it for what may have been somebody else's doing
+ * @lowest, @highest: step of each knob among the candidates
+ * @seen: who else there is
+ * @tended_ns: when we last looked after the rest
+ * @learned_j: energy that learning has taken
+ * @budget_w: that we work for; @learn has what of it a mode may draw in the mean
+ */
+struct jetwattd_run {
+	struct jetwattd *d;
+	struct jetwatt_watch watch;
+	struct jetwatt_args args;
+	struct jetwatt_learn learn;
+	struct jetwatt_keep keep;
+	unsigned char *out;
+	struct jetwatt_mode lowest, highest;
+	struct jetwattd_seen seen[JETWATTD_SEEN];
+	uint64_t tended_ns;
+	double learned_j, budget_w;
+};
+
+enum jetwattd_outcome {
+	JETWATTD_MEASURED,
+	JETWATTD_OVER,		/* the cap stepped down */
+	JETWATTD_SHARED,	/* somebody else was on the GPU as well */
+	JETWATTD_CUT,		/* budget, orders, or knobs have changed */
+	JETWATTD_ENDED,		/* the job, or we */
+	JETWATTD_NOTHING,	/* no minibatches to be told apart, or no waits */
+	JETWATTD_REFUSED,	/* the mode */
+};
+
+/* What was measured; @lost: samples that were missing; @over_w: power over the budget that
+ * the cap saw in the mode, 0: that is not known, with its relative error @over_sd. */
+struct jetwattd_reading {
+	struct jetwatt_measure m;
+	uint64_t lost;
+	double over_w, over_sd;
+};
+
+/* world.c: look after the rest of the world: knobs, hours, others; at most once a second. */
+void jetwattd_tend(struct jetwattd_run *r);
+/* Is the budget another one than we work for, or are there orders to do something else? */
+int jetwattd_changed(struct jetwattd_run *r);
+/* Is somebody else on the GPU? */
+int jetwattd_others(const struct jetwattd_run *r);
+void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing);
+
+/* Have we been told to end, or cannot go on? */
+int jetwattd_stopped(const struct jetwattd_run *r);
+/* Wait, and look after things. Return: 1: there is something else to do. */
+int jetwattd_nap(struct jetwattd_run *r, double seconds);
+/* Of the probe: everybody's waits. @run: struct jetwattd_run. */
+void jetwattd_on_wait(const struct jetwatt_sync *s, void *run);
+/* What is known of a process. */
+struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid);
+/* Is it one of the job's? Processes of one group are one job. */
+int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid);
+/* Somebody who works on the GPU now: a few waits, or one of a workload that is known. Return: its pid, 0: nobody. */
+pid_t jetwattd_working(struct jetwattd_run *r);
+
+/* job.c: a process becomes the job, with what is known of its workload. Return: 0,
+ * negative errno. */
+int jetwattd_take(struct jetwattd_run *r, pid_t pid);
+void jetwattd_leave(struct jetwattd_run *r);
+/* Learn it and hold it, for the budget that is now. Return: how it ended. */
+enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r);
+
+/* try.c: switch to a mode and measure it; what it was is kept. */
+enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
+				   const struct jetwatt_measure_limits *limits);
+/* Measure the mode that the board is in. */
+enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
+				    const struct jetwatt_measure_limits *limits,
+				    struct jetwattd_reading *got);
+/* What a mode may draw in the mean, for the budget to hold in every window. Under the lock. */
+double jetwattd_limit(struct jetwattd *d);
+/* The fastest mode measured to be within the budget, NULL: none; and let the cap know. */
+const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r);
+/* The mode is over the budget, and so is whatever is higher in all knobs. */
+void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got);
+
+/* seek.c: learn what is worth it. Return: how it ended. */
+enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r);
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/args.h"
+#include "cmd/error.h"
+#include "cmd/reach.h"
+#include "jetwattd.h"
+
+enum { CONF = 'c', BUDGET = 'w', CHECK = JETWATT_ARGS_LONG };
+
+struct input {
+	struct jetwatt_args args;
+	const char *conf;
+	double budget_w;
+	int check;
+};
+
+static const struct argp_option options[] = {
+	{ "conf", CONF, "FILE", 0, "The policy (" JETWATTD_CONF ")", 0 },
+	{ "power", BUDGET, "WATTS", 0, "The budget, instead of the policy's", 0 },
+	{ "check", CHECK, NULL, 0, "Only read the policy and say what is wrong with it", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case CONF:
+		in->conf = arg;
+		break;
+	case BUDGET:
+		in->budget_w = jetwatt_args_quantity("--power", arg, "W", 0.1, 1000);
+		break;
+	case CHECK:
+		in->check = 1;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* What a daemon before us, or a command, has left is not what the board was. */
+static int leftovers(struct jetwatt_board *b)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int owner, err;
+
+	if (jetwatt_board_saved(b, &owner) != 1 || owner)
+		return 0;
+	jetwatt_error_note("a mode was applied and not taken back: taking it back");
+	err = jetwatt_board_restore(b, &e);
+	return err ? jetwatt_error_board(err, &e) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	struct input in = { .conf = NULL };
+	struct jetwattd_policy policy;
+	struct jetwattd d = { .policy = &policy, .lock = PTHREAD_MUTEX_INITIALIZER };
+	int err;
+
+	jetwatt_args_parse("jetwattd", "", "Hold a power budget, and find the best mode of every GPU job within "
+			   "it while it works.", options, parse, argc, argv, &in);
+	err = jetwattd_policy_read(in.conf ? in.conf : JETWATTD_CONF, in.conf != NULL, &policy);
+	if (err || in.check)
+		return err;
+	if (in.budget_w > 0) {
+		policy.budget_w = in.budget_w;
+		policy.nr_hours = 0;
+	}
+	d.verbose = in.args.verbose;
+	err = jetwatt_reach_kernel();
+	if (!err)
+		err = jetwatt_reach_board(&d.board);
+	if (err)
+		return err;
+	err = leftovers(d.board);
+	if (!err && jetwatt_board_guardian(d.board, &e))
+		err = jetwatt_error_board(-EAGAIN, &e);
+	if (!err)
+		err = jetwattd_loop(&d);
+	jetwatt_board_close(d.board);
+	return err;
+}

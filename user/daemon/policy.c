@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "policy.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/learn.h"
+#include "cmd/unit.h"
+
+enum { BUDGET, HOURS, WINDOW, MODES, IDLE, DB, CONTROL, READERS, WRITERS, MOST, SECONDS, ENERGY,
+       RISK, OTHERS };
+
+static const char *const names[] = {
+	[BUDGET] = "budget", [HOURS] = "hours", [WINDOW] = "window", [MODES] = "modes",
+	[IDLE] = "idle", [DB] = "db", [CONTROL] = "control", [READERS] = "readers",
+	[WRITERS] = "writers", [MOST] = "most", [SECONDS] = "learn-time", [ENERGY] = "learn-energy",
+	[RISK] = "risk", [OTHERS] = "others", NULL
+};
+
+/* Texts, and how long they may be. */
+static char *text_of(struct jetwattd_policy *p, int name, size_t *room)
+{
+	switch (name) {
+	case MODES:
+		*room = sizeof(p->modes);
+		return p->modes;
+	case DB:
+		*room = sizeof(p->db);
+		return p->db;
+	case CONTROL:
+		*room = sizeof(p->control);
+		return p->control;
+	case IDLE:
+		*room = sizeof(p->idle);
+		return p->idle;
+	case READERS:
+		*room = sizeof(p->readers);
+		return p->readers;
+	case WRITERS:
+		*room = sizeof(p->writers);
+		return p->writers;
+	default:
+		return NULL;
+	}
+}
+
+/* Quantities: unit, where to, least and most. */
+static double *number_of(struct jetwattd_policy *p, int name, const char **unit, double *lo,
+			 double *hi)
+{
+	*unit = "s";
+	*lo = 0.1;
+	switch (name) {
+	case BUDGET:
+		*unit = "W";
+		*hi = 1000;
+		return &p->budget_w;
+	case WINDOW:
+		*hi = 10;
+		return &p->window_s;
+	case SECONDS:
+		*hi = 86400;
+		return &p->learn_s;
+	case ENERGY:
+		*unit = "J";
+		*hi = 1e9;
+		return &p->learn_j;
+	default:
+		*unit = "";
+		*lo = 1e-6;
+		*hi = 0.5;
+		return &p->risk;
+	}
+}
+
+/* "22:00-06:00 15W" */
+static int hours(struct jetwattd_policy *p, const char *value, unsigned int line,
+		 struct jetwatt_conf_error *e)
+{
+	struct jetwattd_hours *h = &p->hours[p->nr_hours];
+	unsigned int from[2], to[2];
+	char watts[32];
+
+	if (p->nr_hours == JETWATTD_HOURS)
+		return jetwatt_conf_refuse(e, line, "fewer of them", "there are more than %d hours",
+					   JETWATTD_HOURS);
+	if (sscanf(value, "%2u:%2u-%2u:%2u %31s", &from[0], &from[1], &to[0], &to[1], watts) != 5 ||
+	    from[0] > 24 || to[0] > 24 || from[1] > 59 || to[1] > 59 ||
+	    jetwatt_unit_parse(watts, "W", &h->budget_w) || h->budget_w < 0.1 || h->budget_w > 1000)
+		return jetwatt_conf_refuse(e, line, "like hours = 22:00-06:00 15W",
+					   "\"%.40s\" are no hours with a budget", value);
+	h->from_min = 60 * from[0] + from[1];
+	h->to_min = 60 * to[0] + to[1];
+	p->nr_hours++;
+	return 0;
+}
+
+static int set(const char *name, const char *value, unsigned int line, void *arg,
+	       struct jetwatt_conf_error *e)
+{
+	struct jetwattd_policy *p = arg;
+	int i = jetwatt_conf_name(name, names, line, e);
+	double lo, hi, v, *number;
+	const char *unit;
+	char *text;
+	size_t room;
+
+	if (i < 0)
+		return i;
+	if (i == HOURS)
+		return hours(p, value, line, e);
+	if (i == OTHERS && strcmp(value, "yield") && strcmp(value, "reassert"))
+		return jetwatt_conf_refuse(e, line, "yield or reassert", "\"%.40s\" is neither", value);
+	if (i == OTHERS) {
+		p->reassert = !strcmp(value, "reassert");
+		return 0;
+	}
+	if (i == MOST)
+		return jetwatt_unit_count(value, 3, 1000, &p->most) ?
+		       jetwatt_conf_refuse(e, line, "a whole number from 3 to 1000",
+					   "\"%.40s\" is no such number", value) : 0;
+	text = text_of(p, i, &room);
+	if (text && strlen(value) >= room)
+		return jetwatt_conf_refuse(e, line, "a shorter one", "%s is too long", name);
+	if (text) {
+		strcpy(text, value);
+		return 0;
+	}
+	number = number_of(p, i, &unit, &lo, &hi);
+	if (jetwatt_unit_parse(value, unit, &v) || v < lo || v > hi)
+		return jetwatt_conf_refuse(e, line, "man jetwattd.conf says what fits",
+					   "\"%.40s\" is no %s from %g to %g%s", value, name, lo, hi,
+					   unit);
+	*number = v;
+	return 0;
+}
+
+int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy *p,
+			  struct jetwatt_conf_error *e)
+{
+	*p = (struct jetwattd_policy){
+		.window_s = 1, .learn_s = 120, .learn_j = 1e9, .most = 10,
+		.risk = JETWATT_LEARN_RISK, .control = "/run/jetwatt/control",
+	};
+	return jetwatt_conf_parse(text, size, set, p, e);
+}
+
+int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p)
+{
+	struct jetwatt_conf_error e;
+	const char *text = "";
+	size_t size = 0;
+	int err = !must && access(path, F_OK) ? 0 :
+		  jetwatt_conf_read(path, "jetwattd.conf", &text, &size);
+
+	if (err)
+		return err;
+	return jetwattd_policy_parse(text, size, p, &e) ? jetwatt_conf_say(path, &e) : 0;
+}
+
+double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute)
+{
+	for (int i = 0; i < p->nr_hours; i++) {
+		const struct jetwattd_hours *h = &p->hours[i];
+		int after = minute >= h->from_min, before = minute < h->to_min;
+
+		if (h->from_min <= h->to_min ? after && before : after || before)
+			return h->budget_w;
+	}
+	return p->budget_w;
+}

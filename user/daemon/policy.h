@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What jetwattd is to do: /etc/jetwatt/jetwattd.conf, see man 5 jetwattd.conf. */
+#ifndef JETWATTD_POLICY_H
+#define JETWATTD_POLICY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmd/conf.h"
+
+#define JETWATTD_CONF		"/etc/jetwatt/jetwattd.conf"
+#define JETWATTD_HOURS		8
+
+/**
+ * struct jetwattd_hours - another budget at some time of the day
+ * @from_min, @to_min: minutes since midnight, local time; over midnight where @to_min is less
+ */
+struct jetwattd_hours {
+	unsigned int from_min, to_min;
+	double budget_w;
+};
+
+/**
+ * struct jetwattd_policy - all of it
+ * @budget_w: of the module's mean power; 0: none, nothing is switched
+ * @hours, @nr_hours: where they hold, @budget_w does not
+ * @window_s: the mean that must not get above the budget is over so long
+ * @modes: file with the candidates, empty: the board's
+ * @idle: mode while no job runs, empty: as it was found
+ * @db: the profile database, empty: the usual place
+ * @control: the socket; @readers, @writers: groups that may ask, and that may change
+ * @most: modes to measure of a job at most; @learn_s, @learn_j: time and energy for it
+ * @risk: accepted probability that a mode not measured is over the budget
+ * @reassert: a knob that somebody else has turned is turned back, else left to him
+ */
+struct jetwattd_policy {
+	double budget_w, window_s, learn_s, learn_j, risk;
+	struct jetwattd_hours hours[JETWATTD_HOURS];
+	int nr_hours, reassert;
+	long most;
+	char modes[JETWATT_CONF_TEXT], db[JETWATT_CONF_TEXT], control[108];
+	char idle[96], readers[33], writers[33];
+};
+
+/* From the text of a file. Return: 0, -EINVAL. */
+int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy *p,
+			  struct jetwatt_conf_error *e);
+
+/* Read @path; one that is not there says nothing, unless it @must be. Says what is wrong.
+ * Return: exit code. */
+int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p);
+
+/* What holds at a minute of the day. */
+double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute);
+
+#endif

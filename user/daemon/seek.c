@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What to learn of a job, within what the policy allows for it. */
+#include "loop.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/error.h"
+
+/* In a job's own working time: quicker readings than those of a profile. */
+static const struct jetwatt_measure_limits quick = {
+	.batches = 4, .seconds = 0.6, .target = 0.02, .most_s = 4, .idle_s = 30,
+	.few = 2,
+};
+
+/* A best mode so near the limit was looked for at this limit; else a few more. */
+#define NEAR		0.93
+#define MORE		6
+/* From so many readings on the model's word counts. */
+#define ROWS		4
+/* Before, modes up to this level, and after each that was too much, this share of it; none
+ * with a knob near its lower end, which may be many times slower. */
+#define LEVEL		0.6
+#define LOWER		0.7
+#define EDGE		0.2
+/* What is far slower than a mode that we have costs the job more than it can teach;
+ * what is probably over the budget costs a switch there and back. */
+#define SLOWER		2.0
+#define OVER		0.5
+
+void openblas_set_num_threads(int n);
+
+/* Candidates of the next step: modes, and where they are in the list of all; up to
+ * @level, while there is no model to speak for any. */
+struct choice {
+	struct jetwatt_mode *mode;
+	size_t *at, n;
+	double level;
+};
+
+static double part(double v, double lo, double hi)
+{
+	return hi > lo ? log(v / lo) / log(hi / lo) : 0;
+}
+
+/* How high a mode is in all its knobs, from 0 to 1; and in the one in which it is lowest. */
+static double level(const struct jetwattd_run *r, const struct jetwatt_mode *m, double *least)
+{
+	const struct jetwatt_mode *lo = &r->lowest, *hi = &r->highest;
+	double p[] = { part(m->cores, lo->cores, hi->cores), part(m->cpu_khz, lo->cpu_khz, hi->cpu_khz),
+		       part(m->gpu_hz, lo->gpu_hz, hi->gpu_hz), part(m->emc_hz, lo->emc_hz, hi->emc_hz) };
+
+	*least = fmin(fmin(p[0], p[1]), fmin(p[2], p[3]));
+	return (p[0] + p[1] + p[2] + p[3]) / 4;
+}
+
+static int cautious(const struct jetwattd_run *r, const struct jetwatt_mode *m, double most)
+{
+	double least;
+
+	return level(r, m, &least) <= most && least >= EDGE * most / LEVEL;
+}
+
+static int allowed(const struct jetwattd_run *r, uint64_t begun_ns)
+{
+	const struct jetwattd_policy *p = r->d->policy;
+
+	return (jetwatt_watch_now() - begun_ns) * 1e-9 < p->learn_s && r->learned_j < p->learn_j;
+}
+
+/* How many modes are to be known; those of another budget say less of this one. */
+static size_t enough(struct jetwattd_run *r)
+{
+	const struct jetwatt_row *best = jetwattd_best(r);
+	size_t known = jetwatt_learn_known(&r->learn), most = (size_t)r->d->policy->most;
+
+	if (known < most)
+		return most;
+	return best && best->power_w > NEAR * r->learn.budget_w ? 0 : known + MORE;
+}
+
+/* Is it worth a switch, by the model? */
+static int worth(const struct jetwatt_prediction *p, double best_ms, double limit_w)
+{
+	double over = log(p->power_w / limit_w) / fmax(p->power_sd, 1e-3);
+
+	return p->time_ms < SLOWER * best_ms && 0.5 * erfc(over * M_SQRT1_2) > 1 - OVER;
+}
+
+/* Readings that were not cut short. */
+static size_t whole(const struct jetwatt_learn *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->nr_rows; i++)
+		n += l->row[i].time_sd < JETWATTD_NO_TIME;
+	return n;
+}
+
+/* All that can be had and is worth it; cautious ones first. Return: 0, negative errno. */
+static int narrow(struct jetwattd_run *r, struct choice *c)
+{
+	const struct jetwatt_row *best = jetwattd_best(r);
+	struct jetwatt_learn *l = &r->learn;
+	int err = best && whole(l) >= ROWS ? jetwatt_learn_predict(l) : -ENODATA;
+
+	c->n = 0;
+	for (size_t i = 0; i < l->nr_modes; i++) {
+		if (r->out[i] >= JETWATTD_OUT)
+			continue;
+		if (jetwatt_learn_row(l, &l->mode[i]))
+			;
+		else if (err ? !cautious(r, &l->mode[i], c->level) :
+			       !worth(&l->prediction[i], best->time_ms, l->budget_w))
+			continue;
+		c->mode[c->n] = l->mode[i];
+		c->at[c->n++] = i;
+	}
+	return c->n ? 0 : -ENODATA;
+}
+
+/* The next mode that is worth it. Return: its index, negative: none. */
+static long next(struct jetwattd_run *r, struct choice *c, size_t most)
+{
+	struct jetwatt_plan_next n;
+	int err;
+
+	pthread_mutex_lock(&r->d->lock);
+	r->learn.budget_w = jetwattd_limit(r->d);
+	pthread_mutex_unlock(&r->d->lock);
+	err = narrow(r, c);
+	if (!err)
+		err = jetwatt_plan_next(c->mode, c->n, r->learn.row, r->learn.nr_rows, NULL,
+					r->learn.budget_w, most, JETWATT_LEARN_SEED, &n);
+	return err ? -1 : (long)c->at[n.index];
+}
+
+static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c, size_t most)
+{
+	uint64_t begun = jetwatt_watch_now();
+	enum jetwattd_outcome out;
+	double least;
+	long i;
+
+	while (allowed(r, begun) && (i = next(r, c, most)) >= 0) {
+		/* Orders and budgets that came while we were thinking. */
+		if (jetwattd_changed(r))
+			return JETWATTD_CUT;
+		out = jetwattd_try(r, (size_t)i, &quick);
+		if (out == JETWATTD_OVER)
+			c->level = LOWER * fmin(c->level, level(r, &r->learn.mode[i], &least));
+		if (out != JETWATTD_MEASURED && out != JETWATTD_OVER && out != JETWATTD_REFUSED)
+			return out;
+	}
+	return JETWATTD_MEASURED;
+}
+
+enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
+{
+	enum jetwattd_outcome out = JETWATTD_MEASURED;
+	size_t most = enough(r), n = r->learn.nr_modes;
+	struct choice c = { malloc(n * sizeof(*c.mode)), malloc(n * sizeof(*c.at)), 0, LEVEL };
+
+	openblas_set_num_threads(1);
+	if (!c.mode || !c.at)
+		jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot plan");
+	else if (most)
+		out = seek(r, &c, most);
+	free(c.mode);
+	free(c.at);
+	return out;
+}

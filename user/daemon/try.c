@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One mode: switched to, measured, and what follows from that for the others. */
+#include "loop.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/error.h"
+
+/* A minibatch, where nothing at all is known. */
+#define TIME_MS		100
+/* So many standard deviations of a window's mean stay below the budget. */
+#define SWINGS		1.5
+/* What is stepped down to is well below. */
+#define SAFE		0.9
+
+static void tend(const struct jetwatt_measure *m, double part, void *arg)
+{
+	(void)m;
+	(void)part;
+	jetwattd_tend(arg);
+}
+
+/* What the cap did meanwhile. */
+static int tripped(struct jetwattd *d, struct jetwattd_reading *got)
+{
+	int was;
+
+	pthread_mutex_lock(&d->lock);
+	was = d->tripped;
+	/* What was drawn before the switch is not this mode's doing. */
+	got->over_w = d->tripped_w > jetwattd_limit(d) ? d->tripped_w : 0;
+	got->over_sd = d->tripped_sd;
+	d->tripped = 0;
+	d->measuring_ns = 0;
+	pthread_mutex_unlock(&d->lock);
+	return was;
+}
+
+enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
+				    const struct jetwatt_measure_limits *limits,
+				    struct jetwattd_reading *got)
+{
+	struct jetwatt_measure_limits until = *limits;
+	uint64_t lost = r->watch.lost;
+	int err;
+
+	until.cut = &r->d->cut;
+	got->m.row.mode = *mode;
+	pthread_mutex_lock(&r->d->lock);
+	r->d->measuring_ns = jetwatt_watch_now();
+	pthread_mutex_unlock(&r->d->lock);
+	err = jetwatt_measure_mode(&r->watch, jetwatt_watch_now(), &until, &got->m, tend, r);
+	got->m.row.mode = *mode;
+	got->lost = r->watch.lost - lost;
+	if (tripped(r->d, got))
+		return JETWATTD_OVER;
+	if (err == -ECANCELED)
+		return JETWATTD_CUT;
+	if (err == -ENODATA || err == -ETIMEDOUT)
+		return JETWATTD_NOTHING;
+	if (err)
+		return JETWATTD_ENDED;
+	/* Somebody else's work in it makes it a reading of something else. */
+	return jetwattd_others(r) ? JETWATTD_SHARED : JETWATTD_MEASURED;
+}
+
+static int store(struct jetwattd_run *r, const struct jetwattd_reading *got)
+{
+	char name[96] = "";
+
+	pthread_mutex_lock(&r->d->lock);
+	r->d->count.measured++;
+	pthread_mutex_unlock(&r->d->lock);
+	if (r->d->verbose && !jetwatt_board_mode_format(&got->m.row.mode, name, sizeof(name)))
+		jetwatt_error_note("%s: %.2f ms +- %.1f %%, %.2f W +- %.1f %%, %.1f s", name,
+				   got->m.row.time_ms, 100 * got->m.row.time_sd, got->m.row.power_w,
+				   100 * got->m.row.power_sd, got->m.dwell_s);
+	jetwatt_keep_add(&r->keep, &got->m, got->lost);
+	return jetwatt_learn_add(&r->learn, &got->m.row);
+}
+
+enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
+				   const struct jetwatt_measure_limits *limits)
+{
+	const struct jetwatt_mode *mode = &r->learn.mode[i];
+	struct jetwattd_reading got;
+	struct jetwattd *d = r->d;
+	enum jetwattd_outcome out;
+	int err;
+
+	pthread_mutex_lock(&d->lock);
+	atomic_store(&d->cut, 0);
+	d->tripped = 0;
+	err = jetwattd_put(d, mode);
+	pthread_mutex_unlock(&d->lock);
+	if (err) {
+		r->out[i] = JETWATTD_OUT;
+		return JETWATTD_REFUSED;
+	}
+	out = jetwattd_look(r, mode, limits, &got);
+	r->learned_j += got.m.row.power_w > 0 ? got.m.dwell_s * got.m.row.power_w : 0;
+	if (out == JETWATTD_OVER && got.over_w > 0)
+		jetwattd_forbid(r, &got);
+	else if (out == JETWATTD_OVER)
+		r->out[i]++;
+	else if (out == JETWATTD_MEASURED && store(r, &got))
+		return JETWATTD_ENDED;
+	jetwattd_best(r);
+	/* Over by so little that the cap has let it pass: not while we think. */
+	pthread_mutex_lock(&d->lock);
+	if (out == JETWATTD_MEASURED && got.m.row.power_w > d->budget_w)
+		jetwattd_put(d, d->have_safe ? &d->safe : &d->floor);
+	pthread_mutex_unlock(&d->lock);
+	return out;
+}
+
+/* Means over a window swing about the mean of all: the budget is for each of them. */
+double jetwattd_limit(struct jetwattd *d)
+{
+	return d->budget_w / (1 + SWINGS * d->swing);
+}
+
+const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
+{
+	const struct jetwatt_row *best = NULL, *safe = NULL;
+	double limit;
+	struct jetwattd *d = r->d;
+
+	pthread_mutex_lock(&d->lock);
+	limit = jetwattd_limit(d);
+	for (size_t i = 0; i < r->learn.nr_modes; i++) {
+		const struct jetwatt_row *row = jetwatt_learn_row(&r->learn, &r->learn.mode[i]);
+
+		if (r->out[i] >= JETWATTD_OUT)
+			continue;
+		if (row && row->power_w <= limit && (!best || row->time_ms < best->time_ms))
+			best = row;
+		if (row && row->power_w <= SAFE * limit && (!safe || row->time_ms < safe->time_ms))
+			safe = row;
+	}
+	d->have_safe = safe != NULL;
+	if (safe)
+		d->safe = safe->mode;
+	pthread_mutex_unlock(&d->lock);
+	return best;
+}
+
+static int reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
+{
+	return a->cores >= b->cores && a->cpu_khz >= b->cpu_khz && a->gpu_hz >= b->gpu_hz &&
+	       a->emc_hz >= b->emc_hz;
+}
+
+/* A guess at the time of a mode that was left before it had made a minibatch. */
+static double time_of(struct jetwattd_run *r, const struct jetwatt_mode *mode)
+{
+	struct jetwatt_learn *l = &r->learn;
+	struct jetwatt_prediction p;
+	double sum = 0;
+
+	if (l->nr_rows >= 3 && !jetwatt_learn_fit(l) && !jetwatt_model_predict(l->model, mode, 1, &p))
+		return p.time_ms;
+	for (size_t i = 0; i < l->nr_rows; i++)
+		sum += l->row[i].time_ms;
+	return l->nr_rows ? sum / l->nr_rows : TIME_MS;
+}
+
+void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got)
+{
+	struct jetwatt_row row = got->m.row;
+	struct jetwatt_learn *l = &r->learn;
+
+	if (r->d->verbose)
+		jetwatt_error_note("over: %.2f W +- %.1f %%", got->over_w, 100 * got->over_sd);
+	row.time_ms = time_of(r, &row.mode);
+	row.time_sd = JETWATTD_NO_TIME;
+	row.power_w = got->over_w;
+	row.power_sd = got->over_sd;
+	jetwatt_learn_add(l, &row);
+	for (size_t i = 0; i < l->nr_modes; i++)
+		if (reaches(&l->mode[i], &row.mode))
+			r->out[i] = JETWATTD_OUT;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The rest of the world: who is on the GPU, who turns knobs, what time it is. */
+#include "loop.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/error.h"
+
+#define TURN_MS		50
+#define TEND_NS		1000000000ull
+/* So many waits within so long are a job. */
+#define WAITS		3
+#define OTHERS_NS	2000000000ull
+/* Knobs that were turned back more often than that are somebody's. */
+#define FIGHTS		3
+
+void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
+{
+	pthread_mutex_lock(&r->d->lock);
+	r->d->doing = doing;
+	pthread_mutex_unlock(&r->d->lock);
+}
+
+int jetwattd_stopped(const struct jetwattd_run *r)
+{
+	return r->watch.stop || r->watch.failed || atomic_load(&r->d->stop);
+}
+
+/* ------------------------------------------------------------------ */
+/* Who waits for the GPU                                              */
+
+struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid)
+{
+	struct jetwattd_seen *oldest = &r->seen[0];
+
+	for (int i = 0; i < JETWATTD_SEEN; i++) {
+		if (r->seen[i].pid == pid)
+			return &r->seen[i];
+		if (r->seen[i].last_ns < oldest->last_ns)
+			oldest = &r->seen[i];
+	}
+	memset(oldest, 0, sizeof(*oldest));
+	oldest->pid = pid;
+	oldest->known = -1;
+	return oldest;
+}
+
+/* Processes of one group are one job. */
+int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid)
+{
+	return r->watch.pid && (pid == r->watch.pid || getpgid(pid) == getpgid(r->watch.pid));
+}
+
+void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
+{
+	struct jetwattd_run *r = arg;
+	struct jetwattd_seen *seen = jetwattd_find(r, (pid_t)s->tgid);
+
+	if (s->exit_ns - seen->last_ns > JETWATTD_JOB_NS)
+		seen->waits = 0;
+	if (!seen->waits++)
+		seen->first_ns = s->exit_ns;
+	seen->last_ns = s->exit_ns;
+	if (jetwattd_of_job(r, seen->pid))
+		jetwatt_watch_wait(s, &r->watch);
+}
+
+int jetwattd_others(const struct jetwattd_run *r)
+{
+	uint64_t now = jetwatt_watch_now();
+
+	for (int i = 0; i < JETWATTD_SEEN; i++)
+		if (r->seen[i].waits >= WAITS && now - r->seen[i].last_ns < OTHERS_NS &&
+		    !jetwattd_of_job(r, r->seen[i].pid))
+			return 1;
+	return 0;
+}
+
+/* Is it in the database? Asked once. */
+static int known(struct jetwattd_run *r, struct jetwattd_seen *seen)
+{
+	struct jetwatt_keep_args args = { .path = NULL };
+
+	if (seen->known < 0)
+		seen->known = jetwatt_keep_known(&r->keep, &args, r->d->board, r->watch.scope,
+						 seen->pid) >= JETWATTD_KNOWN;
+	return seen->known;
+}
+
+pid_t jetwattd_working(struct jetwattd_run *r)
+{
+	uint64_t now = jetwatt_watch_now();
+
+	for (int i = 0; i < JETWATTD_SEEN; i++) {
+		struct jetwattd_seen *seen = &r->seen[i];
+
+		if (!seen->waits || now - seen->last_ns > JETWATTD_JOB_NS || seen->opaque ||
+		    seen->pid == getpid())
+			continue;
+		if (seen->waits >= WAITS || known(r, seen))
+			return seen->pid;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ */
+/* The rest of the world                                              */
+
+static unsigned int minute(void)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	return 60 * tm.tm_hour + tm.tm_min;
+}
+
+/* Somebody else has turned a knob. Under the lock. */
+static void turned(struct jetwattd *d, const struct jetwatt_board_error *e)
+{
+	d->count.others++;
+	jetwatt_error_note("somebody else has turned a knob: %s", e->what);
+	if (d->policy->reassert && d->count.others % (FIGHTS + 1) && !jetwattd_put(d, &d->mode))
+		return;
+	/* What was saved is not his: nothing of ours is to come back over it. */
+	jetwatt_board_forget(d->board);
+	d->applied = d->have_safe = 0;
+	d->doing = JETWATTD_YIELDING;
+	snprintf(d->why, sizeof(d->why), "yielding: %.200s", e->what);
+	atomic_store(&d->cut, 1);
+}
+
+void jetwattd_tend(struct jetwattd_run *r)
+{
+	struct jetwatt_board_error e;
+	struct jetwattd *d = r->d;
+	uint64_t now = jetwatt_watch_now();
+	double budget;
+
+	if (now - r->tended_ns < TEND_NS)
+		return;
+	r->tended_ns = now;
+	jetwattd_notify("WATCHDOG=1");
+	budget = jetwattd_policy_budget(d->policy, minute());
+	pthread_mutex_lock(&d->lock);
+	budget = d->told_w > 0 ? d->told_w : budget;
+	if (budget != d->budget_w) {
+		d->budget_w = budget;
+		atomic_store(&d->cut, 1);
+	}
+	/* Without it a mode could outlive us. */
+	if (!jetwatt_board_guarded(d->board)) {
+		jetwatt_error_note("the guardian of the knobs has been ended: so do we");
+		atomic_store(&d->stop, JETWATT_EXIT_FAILED);
+		atomic_store(&d->cut, 1);
+	}
+	if (d->applied && jetwatt_board_verify(d->board, &d->mode, &e) == -ESTALE)
+		turned(d, &e);
+	pthread_mutex_unlock(&d->lock);
+}
+
+int jetwattd_changed(struct jetwattd_run *r)
+{
+	struct jetwattd *d = r->d;
+	int changed;
+
+	pthread_mutex_lock(&d->lock);
+	changed = d->budget_w != r->budget_w || d->pause || d->doing == JETWATTD_YIELDING;
+	pthread_mutex_unlock(&d->lock);
+	return changed || jetwattd_stopped(r) || r->watch.ended;
+}
+
+/* Wait, and look after things. Return: 1: there is something else to do. */
+int jetwattd_nap(struct jetwattd_run *r, double seconds)
+{
+	uint64_t until = jetwatt_watch_now() + seconds * 1e9;
+
+	while (!jetwattd_changed(r) && jetwatt_watch_now() < until) {
+		jetwatt_watch_run(&r->watch, TURN_MS);
+		jetwattd_tend(r);
+		jetwatt_watch_drop(&r->watch, r->watch.power_ns);
+	}
+	return jetwattd_changed(r);
+}
