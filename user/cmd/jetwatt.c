@@ -33,6 +33,7 @@ static const struct verb {
 	{ "act", "schedule", jetwatt_cmd_schedule, "Training and inference by turns, within a latency" },
 	{ "act", "apply", jetwatt_cmd_apply, "Switch to a power mode, all or nothing" },
 	{ "act", "restore", jetwatt_cmd_restore, "Bring back what was before the first switch" },
+	{ "act", "daemon", jetwatt_cmd_daemon, "Ask jetwattd what it does, or tell it something" },
 	{ "share", "import", jetwatt_cmd_import, "Measured modes from a file into the database" },
 	{ "share", "export", jetwatt_cmd_export, "A trace, a profile or modes for other programs" },
 };

@@ -20,6 +20,7 @@ int jetwatt_cmd_optimize(int argc, char **argv);
 int jetwatt_cmd_schedule(int argc, char **argv);
 int jetwatt_cmd_apply(int argc, char **argv);
 int jetwatt_cmd_restore(int argc, char **argv);
+int jetwatt_cmd_daemon(int argc, char **argv);
 int jetwatt_cmd_import(int argc, char **argv);
 
 #endif
