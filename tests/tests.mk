@@ -34,7 +34,7 @@ jobs := $(patsubst tests/sim/jobs/%.c,$(B)/jobs/%,$(wildcard tests/sim/jobs/*.c)
 guest_rooms := kmod lib bpf cmd loop
 guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/sim/test_*.c tests/fuzz/netlink*.c tests/bench/kmod*.c tests/kernels/*.c $(guest_rooms:%=tests/%/*.c)))
 board: board-programs board-modules
-board-programs: $(B)/jetwatt $(B)/libjetwatt.so $(jobs) $(cuda) $(guest_tests) $(B)/hw-measure $(B)/readme-watch
+board-programs: $(B)/jetwatt $(B)/jetwattd $(B)/libjetwatt.so $(jobs) $(cuda) $(guest_tests) $(B)/hw-measure $(B)/readme-watch
 board-modules: $(B)/ina3221.ko $(if $(wildcard Kbuild),$(B)/jetwatt.ko) $(if $(wildcard tests/sim/Kbuild),$(B)/jetwatt-sim.ko)
 
 $(B)/jobs/%: tests/sim/jobs/%.c
@@ -180,6 +180,13 @@ bench-schedule: build/bench/schedule
 	+@$(MAKE) --no-print-directory arm64
 	@tests/bench/schedule.sh
 
+# CORPUS= a file of measured modes, SEED= another day.
+bench-daemon:
+	@tests/setup.sh
+	+@$(MAKE) --no-print-directory arm64
+	@mkdir -p build/bench
+	@tests/bench/daemon.py $(if $(CORPUS),--corpus "$(CORPUS)") --seed $(or $(SEED),1)
+
 # Against torch and scikit-learn where they are, or can be, installed.
 bench-model: build/jetwatt
 	@[ "$$(id -u)" != 0 ] || /usr/bin/python3 -c 'import torch, sklearn' 2>/dev/null || \
@@ -248,4 +255,4 @@ check-debug:
 	tests/kernels/debug
 
 .PHONY: check-hw check-kernels check-debug
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-schedule bench-characterise fuzz fuzz-here check-report check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-schedule bench-daemon bench-characterise fuzz fuzz-here check-report check

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""A day of ten jobs under jetwattd: how soon each is in a good mode, what it costs.
+
+  daemon.py [--corpus FILE.csv] [--seed N] [--jobs N] [-o build/bench/daemon.json]
+
+A file of measured modes is replayed on the simulated board. Jobs of three sizes start
+and stop at times drawn from the seed, the budget changes, somebody else turns a knob.
+Judged by what the plant knows and jetwattd does not: the mean of its power over the
+policy's window, its minibatches, its modes. Penalties are against the best mode that is
+not dirty (a reading of power far below its neighbours') within the budget that held.
+The oracle is in that mode from the first instant, MAXN in the highest mode, which keeps
+no budget; the preset is the fastest of NVIDIA's for an AGX Orin within the budget, or
+the lowest. Status 1: a budget was broken for longer than a second.
+"""
+import argparse
+import bisect
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+
+WINDOW_NS = 1_000_000_000
+KNOBS = ("cores", "cpu_khz", "gpu_hz", "emc_hz")
+SIZES = (1000, 1000, 500)
+NEAR = 1.05
+# cores, CPU kHz, GPU Hz, EMC Hz: nvpmodel's 15W, 30W and 50W of an AGX Orin.
+PRESETS = ((4, 1113600, 420750000, 2133000000), (8, 1728000, 624750000, 3199000000),
+           (12, 1497600, 828750000, 3199000000))
+
+
+def table(path):
+    with open(path) as f:
+        names = f.readline().strip().split(",")
+        return [dict(zip(names, map(float, line.split(",")))) for line in f if line.strip()]
+
+
+def clean(modes):
+    """Modes whose power is not far below their neighbours'."""
+    at = {tuple(m[k] for k in KNOBS): m for m in modes}
+    steps = [sorted({m[k] for m in modes}) for k in KNOBS]
+    good = []
+    for key, m in at.items():
+        means = []
+        for d, values in enumerate(steps):
+            i = values.index(key[d])
+            if 0 < i < len(values) - 1:
+                around = [at.get(key[:d] + (values[j],) + key[d + 1:]) for j in (i - 1, i + 1)]
+                if all(around):
+                    means.append((around[0]["power_w"] * around[1]["power_w"]) ** 0.5)
+        if not means or m["power_w"] >= 0.95 * statistics.median(means):
+            good.append(m)
+    return good
+
+
+def fastest(modes, watts):
+    within = [m for m in modes if m["power_w"] <= watts]
+    return min(within, key=lambda m: m["time_ms"]) if within else \
+        min(modes, key=lambda m: m["power_w"])
+
+
+def nearest(modes, key):
+    return min(modes, key=lambda m: sum(abs(m[k] / v - 1) for k, v in zip(KNOBS, key)))
+
+
+def draw(rng, jobs, budgets):
+    """The day: lines for the guest."""
+    day = ["budget %d" % rng.choice(budgets), "sleep 2"]
+    for j in range(jobs):
+        # The first is there for long enough to be learned, and comes again.
+        size = SIZES[0] if j < 2 else rng.choice(SIZES)
+        day += ["start %d" % size, "sleep %d" % (90 if j < 1 else rng.randrange(20, 60))]
+        if j >= 2 and rng.random() < 0.4:
+            day += ["budget %d" % rng.choice(budgets), "sleep %d" % rng.randrange(30, 60)]
+        if j == jobs // 2:
+            day += ["turn", "sleep 8", "back", "sleep 2"]
+        day += ["stop", "sleep %d" % rng.randrange(3, 8)]
+    return day
+
+
+class Day:
+    def __init__(self, out):
+        self.events = [line.split() for line in open(out + "/events")]
+        energy = [tuple(map(int, line.split(","))) for line in open(out + "/energy.csv")
+                  if line[0].isdigit()]
+        self.t = [e[0] for e in energy]
+        self.uj = [e[1] for e in energy]
+        self.minibatches = [tuple(map(int, line.split(","))) for line in
+                            open(out + "/minibatches.csv") if line[0].isdigit()]
+        self.modes = table(out + "/modes.csv")
+        self.budgets = [(int(e[0]), float(e[2])) for e in self.events if e[1] == "budget"]
+
+    def energy(self, t):
+        i = min(max(bisect.bisect_left(self.t, t), 1), len(self.t) - 1)
+        part = (t - self.t[i - 1]) / (self.t[i] - self.t[i - 1])
+        return self.uj[i - 1] + part * (self.uj[i] - self.uj[i - 1])
+
+    def budget(self, t):
+        i = bisect.bisect_right([b[0] for b in self.budgets], t)
+        return self.budgets[i - 1][1] if i else float("inf")
+
+    def breaches(self, apart):
+        """Stretches in which the mean over the window is above the budget, in seconds;
+        not those while another writer has the board, and a second after a budget was lowered."""
+        found, since = [], None
+        for t in self.t:
+            excused = t < self.t[0] + WINDOW_NS or any(a <= t < b for a, b in apart)
+            watts = 0 if excused else (self.energy(t) - self.energy(t - WINDOW_NS)) / 1e-9 / 1e6 / WINDOW_NS
+            if watts > self.budget(t):
+                since = since or t
+            elif since:
+                found.append((t - since) / 1e9)
+                since = None
+        return found
+
+
+def jobs_of(day):
+    """(start, end, pid, size) of each."""
+    found, open_ = [], None
+    for e in day.events:
+        if e[1] == "start":
+            open_ = (int(e[0]), int(e[3]), int(e[2]))
+        elif e[1] == "stop" and open_:
+            found.append((open_[0], int(e[0]), open_[1], open_[2]))
+            open_ = None
+    return found
+
+
+def reached(day, good, job):
+    """Seconds from a job's start until its minibatches stay within 5 % of the best."""
+    start, end, pid, size = job
+    first = [e for e in day.events if int(e[0]) > start and e[1] in ("budget", "turn", "stop")]
+    end = int(first[0][0])
+    mine = [b for b in day.minibatches if b[4] == pid and b[2] <= end]
+    best = fastest(good, day.budget(start))["time_ms"] * size / 1000
+    # The median of five in a row: one that was disturbed is not another mode.
+    ms = [(b[2] - b[1]) / 1e6 for b in mine]
+    late = start
+    for i in range(2, len(ms) - 2):
+        if statistics.median(ms[i - 2:i + 3]) > NEAR * best:
+            late = mine[i][2]
+    return (late - start) / 1e9 if ms and late < mine[-1][2] - 5 * best * 1e6 else None, \
+        100 * (statistics.median(ms[-20:]) / best - 1) if ms else None
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    ap.add_argument("--corpus")
+    ap.add_argument("--seed", type=int, default=1)
+    ap.add_argument("--jobs", type=int, default=10)
+    ap.add_argument("--budgets", default="20,25,30,40")
+    ap.add_argument("-o", "--output", default="build/bench/daemon.json")
+    ap.add_argument("--keep", action="store_true", help="judge the day that was recorded last")
+    args = ap.parse_args()
+    out = os.path.splitext(args.output)[0] + ".out"
+    day = draw(random.Random(args.seed), args.jobs, [int(b) for b in args.budgets.split(",")])
+    if not args.keep:
+        shutil.rmtree(out, ignore_errors=True)
+        os.makedirs(out)
+        files = {"/day": "\n".join(day) + "\n", "/policy": ""}
+        smp, plant = 12, "plant=analytic workload=resnet"
+        command = ["--file", "tests/bench/daemon_guest.sh:/guest.sh"]
+        if args.corpus:
+            rows = table(args.corpus)
+            names = sorted({tuple(int(r[k]) for k in KNOBS) for r in rows})
+            files["/modes.csv"] = ",".join(KNOBS) + "\n" + \
+                "".join("%d,%d,%d,%d\n" % n for n in names)
+            files["/policy"] = "modes = /modes.csv\n"
+            smp = max(n[0] for n in names)
+            plant = "plant=replay csv=/corpus.csv"
+            command += ["--file", args.corpus + ":/corpus.csv"]
+        for name, text in files.items():
+            with open(out + name, "w") as f:
+                f.write(text)
+            command += ["--file", out + name + ":" + name]
+        for m in ("governor_simpleondemand", "ina3221", "jetwatt-sim %s seed=%d" % (plant, args.seed),
+                  "jetwatt"):
+            command += ["--module", m]
+        status = subprocess.call(["tests/qemu/guest", "--smp", str(smp), "--timeout", "7200",
+                                  "--out", out] + command + ["--", "/bin/sh", "/guest.sh"])
+        if status:
+            sys.exit("daemon.py: the guest ended with status %d" % status)
+    judge(Day(out), out, args)
+
+
+def judge(day, out, args):
+    good = clean(day.modes)
+    jobs = jobs_of(day)
+    apart = []
+    for i, e in enumerate(day.events):
+        if e[1] == "turn":
+            # His until the job ends: that is what yielding means.
+            ends = [int(x[0]) for x in day.events[i:] if x[1] == "stop"]
+            apart.append((int(e[0]), ends[0] + WINDOW_NS))
+        if e[1] == "budget":
+            apart.append((int(e[0]), int(e[0]) + 2 * WINDOW_NS))
+    breaches = day.breaches(apart)
+    seen, rows, first, second = {}, [], [], []
+    ours = {"s": 0, "j": 0}
+    others = {k: {"s": 0, "j": 0} for k in ("maxn", "preset", "oracle")}
+    highest = max(day.modes, key=lambda m: tuple(m[k] for k in ("gpu_hz", "cpu_khz", "cores", "emc_hz")))
+    presets = [nearest(day.modes, p) for p in PRESETS]
+    for job in jobs:
+        start, end, pid, size = job
+        took, penalty = reached(day, good, job)
+        key = (size, day.budget(start))
+        (second if key in seen else first).append(took)
+        rows.append((size, key[1], "again" if key in seen else "new", took, penalty))
+        seen[key] = 1
+        for b in day.minibatches:
+            if b[4] != pid or any(a <= b[2] < e for a, e in apart if e - a > 3 * WINDOW_NS):
+                continue
+            watts = day.budget(b[2])
+            ours["s"] += (b[2] - b[1]) / 1e9
+            ours["j"] += (day.energy(b[2]) - day.energy(b[1])) / 1e6
+            for name, m in (("maxn", highest), ("preset", fastest(presets, watts)),
+                            ("oracle", fastest(good, watts))):
+                s = m["time_ms"] * size / 1e6
+                others[name]["s"] += s
+                others[name]["j"] += s * m["power_w"]
+    begin, finish = (line.split() for line in open(out + "/daemon"))
+    wall = (int(finish[1]) - int(begin[1])) / 1e9
+    result = {
+        "corpus": args.corpus or "analytic", "seed": args.seed, "jobs": len(jobs),
+        "first_start_s": statistics.median([t for t in first if t is not None] or [float("nan")]),
+        "second_start_s": statistics.median([t for t in second if t is not None] or [float("nan")]),
+        "time_penalty_pct": statistics.median([r[4] for r in rows if r[4] is not None]),
+        "breaches": len(breaches), "longest_breach_s": max(breaches, default=0),
+        "breaches_over_1s": sum(b > 1 for b in breaches),
+        "energy_pct": {k: 100 * (ours["j"] / v["j"] - 1) for k, v in others.items()},
+        "time_pct": {k: 100 * (ours["s"] / v["s"] - 1) for k, v in others.items()},
+        "cpu_pct": (int(finish[2]) - int(begin[2])) / wall,
+        "descriptors": [int(begin[3]), int(finish[3])], "rss_kib": [int(begin[4]), int(finish[4])],
+    }
+    print("size budget        in its mode after   and then off by")
+    for size, watts, how, took, penalty in rows:
+        print("%4d %4.0f W %-6s %12s %15s" % (size, watts, how, "never" if took is None else "%.1f s" % took,
+                                              "-" if penalty is None else "%+.1f %%" % penalty))
+    print("\nagainst       time   energy")
+    for k in others:
+        print("%-9s %+6.1f %% %+6.1f %%" % (k, result["time_pct"][k], result["energy_pct"][k]))
+    print("\nover the budget %d times, for %.2f s at most; CPU %.1f %% of a core; RSS %d -> %d KiB; descriptors %d -> %d"
+          % (result["breaches"], result["longest_breach_s"], result["cpu_pct"], *result["rss_kib"],
+             *result["descriptors"]))
+    with open(args.output, "w") as f:
+        json.dump(result, f, indent=1)
+    return sys.exit(result["breaches_over_1s"] > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# jetwattd: finds a job's mode while it works, holds the budget, and leaves the
+# board as it was, however it ends.
+. "${0%/*}/common.inc"
+plan 17
+
+BUDGET=30
+DB=$T/profiles.db
+SOCKET=/run/jetwatt/control
+daemon=
+
+# start OPTION...: until it answers
+start()
+{
+	jetwattd -v --conf "$T/conf" "$@" > "$T/log" 2>&1 &
+	daemon=$!
+	for i in $(seq 100); do
+		jetwatt daemon status > /dev/null 2>&1 && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+end()
+{
+	kill -TERM $daemon
+	wait $daemon
+	status=$?
+	cp "$T/log" "$T/err"
+}
+
+# told KEY: a value of the status
+told()
+{
+	jetwatt daemon --json > "$T/out" 2> "$T/err"
+	sed -n "s/.*\"$1\": *\"*\\([^\",]*\\).*/\\1/p" "$T/out" | head -n 1
+}
+
+# doing WHAT SECONDS: wait for it
+doing()
+{
+	for i in $(seq $((5 * $2))); do
+		[ "$(told doing)" = "$1" ] && return 0
+		sleep 0.2
+	done
+	echo "# it is $(told doing), not $1"
+	return 1
+}
+
+now_ns() { sed -n 's/^t_ns //p' $TRUTH/now; }
+
+# breach FROM_NS WATTS: longest time for which the plant's mean over a second was above
+breach()
+{
+	awk -F, -v from="$1" -v watts="$2" '
+		NR > 1 && $1 > from - 1.1e9 {
+			t[++n] = $1; e[n] = $2
+			while (m < n && t[n] - t[m + 1] >= 1e9) m++
+			if (!m || $1 < from) next
+			if ((e[n] - e[m]) / (t[n] - t[m]) * 1e3 > watts) {
+				if (!since) since = $1
+				if ($1 - since > most) most = $1 - since
+			} else since = 0
+		}
+		END { printf "%.2f\n", most / 1e9 }' $TRUTH/energy
+}
+
+# at_most A B
+at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a <= b) }'; }
+
+# best WATTS: least time of the plant among its modes within a budget
+best() { awk -F, -v w="$1" 'NR > 1 && $6 <= w && (!b || $5 < b) { b = $5 } END { print b }' $TRUTH/modes; }
+
+# of_mode FIELD: what the plant says of the mode that the daemon says it is in
+of_mode()
+{
+	key=$(told mode | tr -d 'cge' | tr - ,)
+	[ -n "$key" ] && grep "^$key," $TRUTH/modes | cut -d, -f"$1"
+}
+
+knobs > "$T/before"
+
+echo "bugdet = 30W" > "$T/conf"
+run jetwattd --conf "$T/conf"
+exits 2 && says "line 1" "no setting" "fix: budget"
+result $? "a policy that makes no sense: 2, where and what"
+
+run jetwatt daemon status
+exits 1 && form && says "it does not run"
+result $? "nobody to ask: said"
+
+printf 'budget = %sW\ndb = %s\n' $BUDGET "$DB" > "$T/conf"
+start && [ "$(told doing)" = idle ] && as_before "$T/before"
+result $? "without a job the board is as it was"
+
+su nobody -s /bin/sh -c "jetwatt daemon status" > "$T/out" 2> "$T/err"
+status=$?
+exits 4
+result $? "who is in no group may not even ask"
+
+begun=$(now_ns)
+train > /dev/null 2>&1 &
+train=$!
+doing holding 100
+time=$(of_mode 5) best=$(best $BUDGET)
+took=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { printf "%.0f", (b - a) / 1e9 }')
+echo "# after $took s: $time ms, the best there is $best; over the budget for at most $(breach "$begun" $BUDGET) s"
+[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.05 * b }')"
+result $? "a job's mode is within 5 % of the best"
+at_most "$took" 60
+result $? "within 60 s"
+at_most "$(breach "$begun" $BUDGET)" 1
+result $? "never over the budget for a second"
+
+begun=$(now_ns)
+run jetwatt daemon budget 20W
+sleep 3
+exits 0 && [ "$(told budget_w)" = 20 ] && at_most "$(breach $((begun + 3000000000)) 20)" 1
+result $? "another budget at run time"
+doing holding 100
+time=$(of_mode 5) best=$(best 20)
+echo "# $time ms, the best there is $best"
+[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.05 * b }')" &&
+	at_most "$(breach $((begun + 3000000000)) 20)" 1
+result $? "it is held, and the mode is within 5 % of the best for it"
+
+run jetwatt daemon budget policy
+kill $train
+wait $train
+doing idle 20 && as_before "$T/before"
+result $? "the job ends: the board is as it was"
+
+train > /dev/null 2>&1 &
+train=$!
+sleep 2.5
+time=$(of_mode 5) best=$(best $BUDGET)
+echo "# $time ms, the best there is $best"
+[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.05 * b }')"
+result $? "the same job again: in its mode after 2 s"
+
+run jetwatt daemon pause
+doing paused 10 && as_before "$T/before" && jetwatt daemon resume && doing holding 60
+result $? "paused the board is as it was, and then it goes on"
+
+run jetwatt optimize --power 25W -p $train --most 4
+exits 1 && says "another jetwatt controls"
+result $? "it is the one writer"
+
+jetwatt daemon budget "30W; rm" > "$T/out" 2> "$T/err"
+status=$?
+exits 2 && says "refuses" && [ "$(told budget_w)" = $BUDGET ]
+result $? "nonsense on the socket is refused, and it goes on"
+
+gpu=$(ls -d /sys/class/devfreq/*gpu* | head -n 1)
+turned=$(tr ' ' '\n' < "$gpu/available_frequencies" | sort -n | sed -n 3p)
+echo "$turned" > "$gpu/min_freq"
+echo "$turned" > "$gpu/max_freq"
+doing yielding 10 && sleep 3 && echo "# turned to $turned, is at $(cat "$gpu/max_freq"), saved: $(ls /var/lib/jetwatt)" &&
+	[ "$(cat "$gpu/max_freq")" = "$turned" ] && [ ! -e /var/lib/jetwatt/saved ]
+result $? "somebody else turns a knob: it is his"
+kill $train
+wait $train
+end
+# What he has left is how it is now; here it is undone by hand.
+for i in 1 2; do
+	while read -r file value; do echo "$value" > "$file"; done < "$T/before" 2> /dev/null
+done
+
+train > /dev/null 2>&1 &
+train=$!
+start && doing holding 60
+kill -KILL $daemon
+wait $daemon
+sleep 1
+as_before "$T/before"
+result $? "SIGKILL: the guardian brings the board back"
+
+start && doing holding 60
+end
+exits 0 && as_before "$T/before"
+result $? "SIGTERM: 0, the board is as it was"
+kill $train
+
+finish

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* libFuzzer target: make fuzz FUZZ=policy */
+#include "../../user/cmd/conf.c"
+#include "../../user/cmd/error.c"
+#include "../../user/cmd/suggest.c"
+#include "../../user/cmd/unit.c"
+#include "../../user/daemon/policy.c"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static struct jetwattd_policy p;
+	struct jetwatt_conf_error e;
+
+	if (jetwattd_policy_parse((const char *)data, len, &p, &e)) {
+		if (!*e.why || !*e.fix)
+			abort();
+		return 0;
+	}
+	if (!(p.window_s > 0) || p.most < 3 || p.nr_hours > JETWATTD_HOURS || p.budget_w < 0)
+		abort();
+	for (unsigned int minute = 0; minute < 24 * 60; minute += 7)
+		if (jetwattd_policy_budget(&p, minute) < 0)
+			abort();
+	return 0;
+}

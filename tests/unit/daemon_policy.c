@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What jetwattd's policy file may say. */
+#include "../../user/cmd/conf.c"
+#include "../../user/cmd/error.c"
+#include "../../user/cmd/suggest.c"
+#include "../../user/cmd/unit.c"
+#include "../../user/daemon/policy.c"
+
+#include "kselftest_harness.h"
+
+static struct jetwattd_policy p;
+static struct jetwatt_conf_error e;
+
+static int parse(const char *text)
+{
+	memset(&e, 0, sizeof(e));
+	return jetwattd_policy_parse(text, strlen(text), &p, &e);
+}
+
+TEST(nothing)
+{
+	ASSERT_EQ(0, parse(""));
+	EXPECT_EQ(0, p.budget_w);
+	EXPECT_EQ(1, p.window_s);
+	EXPECT_EQ(10, p.most);
+	EXPECT_EQ(0, p.reassert);
+	EXPECT_STREQ("/run/jetwatt/control", p.control);
+}
+
+TEST(all)
+{
+	ASSERT_EQ(0, parse("# a board\nbudget = 30W\nwindow=500ms\nmodes = /x y.csv\n"
+			   "idle = c2-729600-g306000000-e2133000000\nmost = 12\nlearn-time = 2min\n"
+			   "learn-energy = 4kJ\nrisk = 0.01\nothers = reassert\ndb = none\n"
+			   "control = /tmp/c\nreaders = a\nwriters = b\n"));
+	EXPECT_EQ(30, p.budget_w);
+	EXPECT_EQ(0.5, p.window_s);
+	EXPECT_STREQ("/x y.csv", p.modes);
+	EXPECT_STREQ("c2-729600-g306000000-e2133000000", p.idle);
+	EXPECT_EQ(12, p.most);
+	EXPECT_EQ(120, p.learn_s);
+	EXPECT_EQ(4000, p.learn_j);
+	EXPECT_EQ(0.01, p.risk);
+	EXPECT_EQ(1, p.reassert);
+	EXPECT_STREQ("none", p.db);
+	EXPECT_STREQ("/tmp/c", p.control);
+	EXPECT_STREQ("a", p.readers);
+	EXPECT_STREQ("b", p.writers);
+}
+
+TEST(hours)
+{
+	ASSERT_EQ(0, parse("budget = 30\nhours = 22:00-06:00 15W\nhours = 12:30-13:00 20W\n"));
+	EXPECT_EQ(30, jetwattd_policy_budget(&p, 21 * 60 + 59));
+	EXPECT_EQ(15, jetwattd_policy_budget(&p, 22 * 60));
+	EXPECT_EQ(15, jetwattd_policy_budget(&p, 0));
+	EXPECT_EQ(15, jetwattd_policy_budget(&p, 6 * 60 - 1));
+	EXPECT_EQ(30, jetwattd_policy_budget(&p, 6 * 60));
+	EXPECT_EQ(20, jetwattd_policy_budget(&p, 12 * 60 + 30));
+	EXPECT_EQ(30, jetwattd_policy_budget(&p, 13 * 60));
+}
+
+TEST(refused)
+{
+	static const struct {
+		const char *text;
+		unsigned int line;
+		const char *why;
+	} bad[] = {
+		{ "budget = 30W\nbugdet = 20W\n", 2, "there is no setting \"bugdet\"" },
+		{ "budget = thirty\n", 1, "\"thirty\" is no budget from 0.1 to 1000W" },
+		{ "budget = nan\n", 1, "\"nan\" is no budget from 0.1 to 1000W" },
+		{ "budget\n", 1, "there is no =" },
+		{ "\nbudget =\n", 2, "budget has no value" },
+		{ "window = 20s\n", 1, "\"20s\" is no window from 0.1 to 10s" },
+		{ "hours = 22-6 15W\n", 1, "\"22-6 15W\" are no hours with a budget" },
+		{ "hours = 25:00-06:00 15W\n", 1, "\"25:00-06:00 15W\" are no hours with a budget" },
+		{ "hours = 22:00-06:00\n", 1, "\"22:00-06:00\" are no hours with a budget" },
+		{ "others = fight\n", 1, "\"fight\" is neither" },
+		{ "most = 2\n", 1, "\"2\" is no such number" },
+		{ "idle = c2-729600-g306000000-e2133000000-c2-729600-g306000000-e2133000000-c2-729600-g306000000-e2133000000\n",
+		  1, "idle is too long" },
+	};
+	char many[64 * (JETWATTD_HOURS + 1)] = "";
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		EXPECT_EQ(-EINVAL, parse(bad[i].text));
+		EXPECT_EQ(bad[i].line, e.line);
+		EXPECT_STREQ(bad[i].why, e.why);
+		EXPECT_NE('\0', *e.fix);
+	}
+	for (int i = 0; i <= JETWATTD_HOURS; i++)
+		strcat(many, "hours = 22:00-06:00 15W\n");
+	EXPECT_EQ(-EINVAL, parse(many));
+	EXPECT_EQ(JETWATTD_HOURS + 1, e.line);
+}
+
+TEST_HARNESS_MAIN
