@@ -17,11 +17,14 @@
 #define NOISE	0.01
 #define LEN	1.2
 
-static double log_normal(double v, double mid, double sd)
+/* Student's t with 8 degrees of freedom in the logarithm: few points do not move a
+ * hyper-parameter far from where it is expected; many that agree do, as a normal
+ * distribution would not let them. */
+static double log_t(double v, double mid, double sd)
 {
 	double z = (log(v) - log(mid)) / sd;
 
-	return z * z;
+	return 9 * log1p(z * z / 8);
 }
 
 /* Twice the negative log evidence (Laplace) of gp, form refitted from theta. */
@@ -35,10 +38,10 @@ static int evidence(struct jetwatt_surface *s, int steps, double *e)
 	if (err)
 		return err;
 	*e += jetwatt_linalg_logdet(s->l, s->n) + jetwatt_linalg_logdet(s->hess, np);
-	*e += log_normal(s->gp.amp, AMP, 0.7) + log_normal(s->gp.noise, NOISE, 0.5) +
-	      log_normal(s->gp.rough, s->form->unease, 1);
+	*e += log_t(s->gp.amp, AMP, 0.5) + log_t(s->gp.noise, NOISE, 0.25) +
+	      log_t(s->gp.rough, s->form->unease, 1);
 	for (int d = 0; d < JETWATT_FEATURES; d++)
-		*e += log_normal(s->gp.len[d], LEN, 0.7);
+		*e += log_t(s->gp.len[d], LEN, 0.7);
 	return 0;
 }
 
@@ -190,7 +193,7 @@ static int doubt(struct jetwatt_surface *s, const double *e2, const double *var)
 	for (size_t i = 0; i < s->n; i++) {
 		double z2 = e2[i] / var[i], h = s->heavy[i];
 
-		if (z2 > 6)
+		if (z2 > 4)
 			h *= (4 + z2) / 5;
 		any |= h > 1.2 * s->heavy[i];
 		s->heavy[i] = fmin(h, 400);
@@ -207,8 +210,8 @@ static int doubt(struct jetwatt_surface *s, const double *e2, const double *var)
  * points have shaped the hyper-parameters makes them look better foretold than they
  * are, by some parameters in n.
  */
-#define BELIEF	40
-#define SHAPED	2.0
+#define BELIEF	100
+#define SHAPED	1.5
 #define Z2_95	3.841
 
 static double calibrate(const struct jetwatt_surface *s, double *e2, const double *var)
