@@ -178,6 +178,31 @@ TEST(ends_when_the_rest_is_known)
 	free(row);
 }
 
+/* Plugging cores is what a switch takes long for: of modes that teach as much the
+ * plan takes near ones, so that on the way it plugs fewer than any order of the same
+ * modes would on average. */
+TEST(the_order_spares_switches)
+{
+	long n;
+	struct jetwatt_row *row = board(&n, 29), seen[64];
+	double on_the_way = 0, between = 0;
+	size_t k, design = 12;
+	int err;
+
+	ragged(row, n);
+	k = walk(row, n, 0, 64, seen, &err);
+	ASSERT_EQ(64, k);
+	for (size_t i = design; i < k; i++) {
+		on_the_way += fabs((double)seen[i].mode.cores - seen[i - 1].mode.cores);
+		for (size_t j = design; j < k; j++)
+			between += fabs((double)seen[i].mode.cores - seen[j].mode.cores) /
+				   (k - design - 1);
+	}
+	TH_LOG("%.0f cores plugged, %.0f in any order", on_the_way, between);
+	EXPECT_LT(on_the_way, 0.8 * between);
+	free(row);
+}
+
 /* A reading far below all others is asked for again, once, even where no further
  * mode may be measured; then the plan goes on. */
 TEST(a_disturbed_reading_is_seen_again)

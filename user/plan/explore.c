@@ -24,8 +24,10 @@ static uint64_t hash(uint64_t z)
 
 /* A fit goes through its readings of power, but for those that the others
  * contradict; one so far off was likely disturbed (corpora have some 5 to 60 % too
- * low). Times may bend so: whole minibatches were counted. */
+ * low), if the others know better: it is outside of their 95 %. Times may bend so:
+ * whole minibatches were counted. */
 #define DIRTY		0.05
+#define Z_95		1.96
 
 /* Of modes that teach as much, up to this share, the one that is soonest reached. */
 #define AS_GOOD		0.9
@@ -82,7 +84,7 @@ int jetwatt_explore_again(const struct jetwatt_search *s, struct jetwatt_plan_ne
 		    jetwatt_plan_reading(&s->mode[i], s->row, s->rows, &mean) > 1)
 			continue;
 		d = fabs(log(mean.power_w / s->p[i].power_w));
-		if (d > far) {
+		if (d > far && d > Z_95 * s->p[i].power_sd) {
 			far = d;
 			next->index = i;
 		}
