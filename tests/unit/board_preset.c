@@ -66,6 +66,25 @@ static const char orin[] =
 	"GPU MIN_FREQ 0\nGPU MAX_FREQ 408000000\nEMC MAX_FREQ 2133000000\n"
 	"< PM_CONFIG DEFAULT=1 >\n< FAN_CONFIG DEFAULT=quiet >\n";
 
+/* JetPack 6: platform paths and the newer cap of the memory; a Super mode (Orin NX). */
+static const char super[] =
+	CORES4
+	"< PARAM TYPE=FILE NAME=TPC_POWER_GATING >\nTPC_PG_MASK /sys/devices/platform/gpu.0/tpc_pg_mask\n"
+	"< PARAM TYPE=CLOCK NAME=CPU_A78_0 >\n"
+	"MAX_FREQ " CPU "cpu0/cpufreq/scaling_max_freq\nMIN_FREQ " CPU "cpu0/cpufreq/scaling_min_freq\n"
+	"< PARAM TYPE=CLOCK NAME=GPU >\n"
+	"MAX_FREQ /sys/devices/platform/17000000.gpu/devfreq_dev/max_freq\n"
+	"MIN_FREQ /sys/devices/platform/17000000.gpu/devfreq_dev/min_freq\n"
+	"< PARAM TYPE=CLOCK NAME=EMC >\nMAX_FREQ /sys/kernel/nvpmodel_clk_cap/emc\n"
+	"< PARAM TYPE=CLOCK NAME=PVA0_VPS >\nMAX_FREQ /sys/kernel/nvpmodel_clk_cap/pva0_vps\n"
+	"< POWER_MODEL ID=0 NAME=MAXN_SUPER >\n" ON4
+	"TPC_POWER_GATING TPC_PG_MASK 0\nCPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ -1\n"
+	"GPU MIN_FREQ 0\nGPU MAX_FREQ -1\nEMC MAX_FREQ 0\nPVA0_VPS MAX_FREQ -1\n"
+	"< POWER_MODEL ID=4 NAME=40W >\n" ON4
+	"TPC_POWER_GATING TPC_PG_MASK 0\nCPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ 1497600\n"
+	"GPU MIN_FREQ 0\nGPU MAX_FREQ 1173000000\nEMC MAX_FREQ 3199000000\nPVA0_VPS MAX_FREQ 512000000\n"
+	"< PM_CONFIG DEFAULT=4 >\n";
+
 /* JetPack 7 on Thor: class paths, two GPU clocks. */
 static const char thor[] =
 	CORES4
@@ -107,6 +126,13 @@ TEST(dialects)
 	/* The slower cluster counts. */
 	EXPECT_TRUE(p->preset[1].cores == 2 && p->preset[1].cpu_khz == 1036800 &&
 		    p->preset[1].gpu_hz == 408000000 && p->preset[1].emc_hz == 2133000000);
+	jetwatt_presets_free(p);
+
+	ASSERT_EQ(parse(super, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
+	EXPECT_TRUE(p->nr == 2 && p->chosen == 4 && p->preset[0].cpu_khz == -1 &&
+		    p->preset[0].gpu_hz == -1 && p->preset[0].emc_hz == -1);
+	EXPECT_TRUE(p->preset[1].id == 4 && p->preset[1].cores == 4 && p->preset[1].cpu_khz == 1497600 &&
+		    p->preset[1].gpu_hz == 1173000000 && p->preset[1].emc_hz == 3199000000);
 	jetwatt_presets_free(p);
 
 	ASSERT_EQ(parse(thor, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
@@ -171,9 +197,9 @@ TEST(rounded_as_the_kernel_does)
 /* A block of ours, appended to the file it is like, reads back as the mode. */
 TEST(ours_among_them)
 {
-	static const char * const file[] = { nano, orin, thor };
+	static const char * const file[] = { nano, orin, thor, super };
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct jetwatt_presets *p, *again;
 		struct jetwatt_mode mode = grid[2], back;
 		char *text, whole[8192];
