@@ -85,10 +85,13 @@ def rows(jetwatt, data):
         yield "auto, 50 rows, 18,096 modes", "times as fast as sklearn", theirs / ours, ">=", 5, note
         yield "auto, 50 rows, 18,096 modes", "s", ours, "<=", 0.2, ""
 
-        text, _, mib = once([*net, "--method", "nn", "--corpus", xavier])
-        peak = max(peak, mib)
-        told, _, _ = once([PYTHON, f"{HERE}/peer_torch.py", "predict", other, xavier])
-        ours, theirs = json.loads(text)["predict_ms"], tells(told, "predict_ms")
+        # Tens of milliseconds, in caches that others use too: each at its best of three, by turns.
+        ours = theirs = float("inf")
+        for _ in range(3):
+            text, _, mib = once([*net, "--method", "nn", "--corpus", xavier])
+            peak, ours = max(peak, mib), min(ours, json.loads(text)["predict_ms"])
+            told, _, _ = once([PYTHON, f"{HERE}/peer_torch.py", "predict", other, xavier])
+            theirs = min(theirs, tells(told, "predict_ms"))
         yield ("29,232 Xavier modes through both networks", "times as fast as torch", theirs / ours, ">=", 2,
                f"{ours:.1f} ms against {theirs:.1f} ms, in the process")
         yield "all of these", "peak MiB", peak, "<=", 64, ""
