@@ -2,28 +2,14 @@
 #include "attr.h"
 
 #include <errno.h>
-#include <netlink/attr.h>
 #include <string.h>
-
-void jetwatt_attr_index(const struct nlattr **tb, int max, const struct nlattr *attr, int len)
-{
-	memset(tb, 0, (max + 1) * sizeof(*tb));
-	for (; nla_ok(attr, len); attr = nla_next(attr, &len))
-		if (nla_type(attr) <= max)
-			tb[nla_type(attr)] = attr;
-}
 
 static int number(const struct nlattr *a, void *v, int size)
 {
-	if (!a || nla_len(a) != size)
+	if (!a || jetwatt_attr_len(a) != size)
 		return -EBADMSG;
-	memcpy(v, nla_data(a), size);
+	memcpy(v, jetwatt_attr_data(a), size);
 	return 0;
-}
-
-int jetwatt_attr_u32(const struct nlattr *a, uint32_t *v)
-{
-	return number(a, v, sizeof(*v));
 }
 
 int jetwatt_attr_u64(const struct nlattr *a, uint64_t *v)
@@ -39,8 +25,8 @@ int jetwatt_attr_s32(const struct nlattr *a, int32_t *v)
 /* Labels come from a device tree and end on a terminal: no control bytes. */
 void jetwatt_attr_string(const struct nlattr *a, char *s, size_t size)
 {
-	size_t n = a ? strnlen(nla_data(a), nla_len(a)) : 0, i;
-	const char *from = a ? nla_data(a) : "";
+	size_t n = a ? strnlen(jetwatt_attr_data(a), jetwatt_attr_len(a)) : 0, i;
+	const char *from = a ? jetwatt_attr_data(a) : "";
 
 	if (n >= size)
 		n = size - 1;

@@ -13,8 +13,15 @@
 
 int jetwatt_events(struct jetwatt *jw, jetwatt_event_fn fn, void *arg)
 {
+	int err;
+
 	if (!jw->group)
 		return jetwatt_error_set(jw, -EPROTO, "the module has no group of events");
+	err = jw->joined ? 0 : jetwatt_open_watch(jw, jw->events);
+	if (err)
+		return jetwatt_error_set(jw, err, "watching the group of events: %s",
+					 strerror(-err));
+	jw->joined = 1;
 	/* joining twice is no error: the callback is what changes */
 	if (setsockopt(nl_socket_get_fd(jw->events), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP,
 		       &jw->group, sizeof(jw->group)))

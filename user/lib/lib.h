@@ -13,13 +13,19 @@
 
 #define JETWATT_ERROR_LEN	256
 
+/*
+ * Ten times a batch of 256 samples of all series that the module has room for.
+ * Only pages that messages have reached take memory.
+ */
+#define JETWATT_MESSAGE_MAX	(1 << 20)
+
 /**
  * struct jetwatt - a connection to the module
  * @ctl: requests and dumps; blocks, with a time limit
  * @stream: subscribes, so that batches are sent to its port; non-blocking
- * @events: member of the group of events once somebody wants them
- * @epfd: ready when @stream or @events is
- * @buf: one message, grown to the largest seen
+ * @events: member of the group of events once somebody wants them (@joined)
+ * @epfd: ready when @stream is, and @events once it is a member
+ * @buf: one message, JETWATT_MESSAGE_MAX bytes
  * @next_seq: the sequence number that the next batch should begin with, 0
  *	before the first
  */
@@ -27,9 +33,8 @@ struct jetwatt {
 	struct nl_sock *ctl, *stream, *events;
 	int family, group, epfd;
 	char *buf;
-	size_t buf_len;
 
-	int subscribed;
+	int subscribed, joined;
 	uint64_t next_seq;
 	jetwatt_samples_fn samples;
 	void *samples_arg;
@@ -45,6 +50,9 @@ int jetwatt_error_set(struct jetwatt *jw, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int jetwatt_error_kernel(struct jetwatt *jw, int err, const char *text, const char *what);
 void jetwatt_error_keep(const struct jetwatt *jw);
+
+/* open.c */
+int jetwatt_open_watch(struct jetwatt *jw, struct nl_sock *sk);
 
 /* socket.c */
 int jetwatt_socket_new(struct nl_sock **sk, int rcvbuf, int nonblock);

@@ -51,7 +51,8 @@ static int resolve(struct jetwatt *jw)
 	return 0;
 }
 
-static int watch(struct jetwatt *jw, struct nl_sock *sk)
+/* Let jetwatt_fd() be ready when the socket is. */
+int jetwatt_open_watch(struct jetwatt *jw, struct nl_sock *sk)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
 
@@ -66,8 +67,9 @@ int jetwatt_open(struct jetwatt **out)
 	*out = NULL;
 	if (!jw)
 		return -ENOMEM;
+	jw->buf = malloc(JETWATT_MESSAGE_MAX);
 	jw->epfd = epoll_create1(EPOLL_CLOEXEC);
-	err = jw->epfd < 0 ? -errno : 0;
+	err = !jw->buf ? -ENOMEM : jw->epfd < 0 ? -errno : 0;
 	if (!err)
 		err = jetwatt_socket_new(&jw->ctl, 0, 0);
 	if (!err)
@@ -75,9 +77,7 @@ int jetwatt_open(struct jetwatt **out)
 	if (!err)
 		err = jetwatt_socket_new(&jw->events, EVENTS_RCVBUF, 1);
 	if (!err)
-		err = watch(jw, jw->stream);
-	if (!err)
-		err = watch(jw, jw->events);
+		err = jetwatt_open_watch(jw, jw->stream);
 	if (err)
 		jetwatt_error_set(jw, err, "opening netlink sockets: %s", strerror(-err));
 	else
@@ -114,7 +114,7 @@ int jetwatt_dispatch(struct jetwatt *jw)
 {
 	int samples = jetwatt_stream_dispatch(jw), events;
 
-	if (samples < 0)
+	if (samples < 0 || !jw->joined)
 		return samples;
 	events = jetwatt_event_dispatch(jw);
 	return events < 0 ? events : samples + events;

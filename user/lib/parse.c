@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <linux/jetwatt.h>
-#include <netlink/attr.h>
 #include <string.h>
 
 #include "attr.h"
@@ -15,41 +14,42 @@
 static int series(struct jetwatt_parse *p, const struct nlattr *nest)
 {
 	struct jetwatt_series_view *v = &p->series[p->samples.nr_series];
-	const struct nlattr *tb[JETWATT_A_SERIES_MAX + 1];
+	const struct nlattr *tb[JETWATT_A_SERIES_MAX + 1], *values;
 
 	if (p->samples.nr_series == JETWATT_PARSE_SERIES)
 		return -EBADMSG;
-	jetwatt_attr_index(tb, JETWATT_A_SERIES_MAX, nla_data(nest), nla_len(nest));
+	jetwatt_attr_index(tb, JETWATT_A_SERIES_MAX, jetwatt_attr_data(nest),
+			   jetwatt_attr_len(nest));
+	values = tb[JETWATT_A_SERIES_VALUES];
 	if (jetwatt_attr_u32(tb[JETWATT_A_SERIES_KIND], &v->kind) ||
-	    jetwatt_attr_u32(tb[JETWATT_A_SERIES_INDEX], &v->index) ||
-	    !tb[JETWATT_A_SERIES_VALUES] ||
-	    (size_t)nla_len(tb[JETWATT_A_SERIES_VALUES]) != p->samples.count * sizeof(int32_t))
+	    jetwatt_attr_u32(tb[JETWATT_A_SERIES_INDEX], &v->index) || !values ||
+	    (size_t)jetwatt_attr_len(values) != p->samples.count * sizeof(int32_t))
 		return -EBADMSG;
-	v->value = nla_data(tb[JETWATT_A_SERIES_VALUES]);
+	v->value = jetwatt_attr_data(values);
 	p->samples.nr_series++;
 	return 0;
 }
 
 int jetwatt_parse_samples(struct jetwatt_parse *p, const struct nlattr *attr, int len)
 {
-	const struct nlattr *tb[JETWATT_A_SAMPLES_MAX + 1], *a;
+	const struct nlattr *tb[JETWATT_A_SAMPLES_MAX + 1], *times, *a;
 	struct jetwatt_samples *s = &p->samples;
 	int rem = len, err;
 
 	memset(s, 0, sizeof(*s));
 	jetwatt_attr_index(tb, JETWATT_A_SAMPLES_MAX, attr, len);
+	times = tb[JETWATT_A_SAMPLES_TIME_NS];
 	if (jetwatt_attr_u64(tb[JETWATT_A_SAMPLES_SEQ], &s->seq) ||
 	    jetwatt_attr_u32(tb[JETWATT_A_SAMPLES_COUNT], &s->count) ||
-	    jetwatt_attr_u64(tb[JETWATT_A_SAMPLES_LOST], &s->lost) ||
-	    !tb[JETWATT_A_SAMPLES_TIME_NS])
+	    jetwatt_attr_u64(tb[JETWATT_A_SAMPLES_LOST], &s->lost) || !times)
 		return -EBADMSG;
 	if (!s->count || s->count > JETWATT_PARSE_SAMPLES || s->seq + s->count < s->seq ||
-	    (size_t)nla_len(tb[JETWATT_A_SAMPLES_TIME_NS]) != s->count * sizeof(uint64_t))
+	    (size_t)jetwatt_attr_len(times) != s->count * sizeof(uint64_t))
 		return -EBADMSG;
 	/* Attributes are aligned to 4 only. */
-	memcpy(p->time_ns, nla_data(tb[JETWATT_A_SAMPLES_TIME_NS]), s->count * sizeof(uint64_t));
-	for (a = attr; nla_ok(a, rem); a = nla_next(a, &rem)) {
-		if (nla_type(a) != JETWATT_A_SAMPLES_SERIES)
+	memcpy(p->time_ns, jetwatt_attr_data(times), s->count * sizeof(uint64_t));
+	for (a = attr; jetwatt_attr_ok(a, rem); a = jetwatt_attr_next(a, &rem)) {
+		if (jetwatt_attr_type(a) != JETWATT_A_SAMPLES_SERIES)
 			continue;
 		err = series(p, a);
 		if (err)

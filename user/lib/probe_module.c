@@ -56,11 +56,11 @@ static int waits(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 	jetwatt_attr_index(tb, JETWATT_A_WAITS_MAX, attr, len);
 	records = tb[JETWATT_A_WAITS_RECORDS];
 	if (jetwatt_attr_u64(tb[JETWATT_A_WAITS_LOST], &m->lost) ||
-	    (records && nla_len(records) % sizeof(r)))
+	    (records && jetwatt_attr_len(records) % sizeof(r)))
 		return -EBADMSG;
 	/* attributes are aligned to 4 only */
-	for (at = 0; records && at < nla_len(records); at += sizeof(r)) {
-		memcpy(&r, (const char *)nla_data(records) + at, sizeof(r));
+	for (at = 0; records && at < jetwatt_attr_len(records); at += sizeof(r)) {
+		memcpy(&r, (const char *)jetwatt_attr_data(records) + at, sizeof(r));
 		deliver(m, &r);
 	}
 	return 0;

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/jetwatt.h>
-#include <netlink/attr.h>
 #include <string.h>
 
 #include "attr.h"
@@ -160,12 +159,12 @@ int jetwatt_parse_waits(const struct nlattr *attr, int len, const char **data, u
 
 	jetwatt_attr_index(tb, JETWATT_A_WAITS_MAX, attr, len);
 	a = tb[JETWATT_A_WAITS_RECORDS];
-	if (!a || nla_len(a) % sizeof(struct jetwatt_wait_record))
+	if (!a || jetwatt_attr_len(a) % sizeof(struct jetwatt_wait_record))
 		return -EBADMSG;
-	*data = nla_data(a);
+	*data = jetwatt_attr_data(a);
 	if (jetwatt_attr_u64(tb[JETWATT_A_WAITS_LOST], lost))
 		return -EBADMSG;
-	return nla_len(a) / sizeof(struct jetwatt_wait_record);
+	return jetwatt_attr_len(a) / sizeof(struct jetwatt_wait_record);
 }
 
 static void group(struct jetwatt_family *f, const struct nlattr *nest)
@@ -173,7 +172,8 @@ static void group(struct jetwatt_family *f, const struct nlattr *nest)
 	const struct nlattr *tb[CTRL_ATTR_MCAST_GRP_MAX + 1];
 	char name[GENL_NAMSIZ];
 
-	jetwatt_attr_index(tb, CTRL_ATTR_MCAST_GRP_MAX, nla_data(nest), nla_len(nest));
+	jetwatt_attr_index(tb, CTRL_ATTR_MCAST_GRP_MAX, jetwatt_attr_data(nest),
+			   jetwatt_attr_len(nest));
 	jetwatt_attr_string(tb[CTRL_ATTR_MCAST_GRP_NAME], name, sizeof(name));
 	if (!strcmp(name, JETWATT_MCGRP_EVENTS))
 		jetwatt_attr_u32(tb[CTRL_ATTR_MCAST_GRP_ID], &f->events);
@@ -188,14 +188,14 @@ int jetwatt_parse_family(struct jetwatt_family *f, const struct nlattr *attr, in
 	memset(f, 0, sizeof(*f));
 	jetwatt_attr_index(tb, CTRL_ATTR_MAX, attr, len);
 	a = tb[CTRL_ATTR_FAMILY_ID];
-	if (!a || nla_len(a) != sizeof(id))
+	if (!a || jetwatt_attr_len(a) != sizeof(id))
 		return -EBADMSG;
-	memcpy(&id, nla_data(a), sizeof(id));
+	memcpy(&id, jetwatt_attr_data(a), sizeof(id));
 	f->id = id;
 	a = tb[CTRL_ATTR_MCAST_GROUPS];
 	if (a) {
-		rem = nla_len(a);
-		for (a = nla_data(a); nla_ok(a, rem); a = nla_next(a, &rem))
+		rem = jetwatt_attr_len(a);
+		for (a = jetwatt_attr_data(a); jetwatt_attr_ok(a, rem); a = jetwatt_attr_next(a, &rem))
 			group(f, a);
 	}
 	return jetwatt_attr_u32(tb[CTRL_ATTR_VERSION], &f->version);

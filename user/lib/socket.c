@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Netlink sockets as the library wants them: extended acks on, a receive
- * buffer for seconds of samples, messages of any size.
+ * buffer for seconds of samples.
  */
 #include "lib.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netlink/genl/genl.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 /* Messages in one dispatch: a caller with other work gets its turn. */
@@ -45,42 +44,25 @@ int jetwatt_socket_new(struct nl_sock **out, int rcvbuf, int nonblock)
 /**
  * jetwatt_socket_recv() - take one datagram into @jw->buf
  *
- * Its length is looked at first: a batch of 256 samples of many series is
- * larger than any buffer one would guess.
- *
  * Return: its length; 0 if it did not come from the kernel; -EAGAIN;
- * -ENOBUFS: the socket overran; other negative errno.
+ * -ENOBUFS: the socket overran; -EMSGSIZE: longer than any; other negative errno.
  */
 ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags)
 {
 	struct sockaddr_nl from = { 0 };
 	socklen_t from_len = sizeof(from);
-	int fd = nl_socket_get_fd(sk);
 	ssize_t n;
 
 	do {
-		n = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC | flags);
-	} while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	if ((size_t)n > jw->buf_len) {
-		char *buf = realloc(jw->buf, n);
-
-		if (!buf)
-			return -ENOMEM;
-		jw->buf = buf;
-		jw->buf_len = n;
-	}
-	do {
-		n = recvfrom(fd, jw->buf, jw->buf_len, MSG_TRUNC | flags,
+		n = recvfrom(nl_socket_get_fd(sk), jw->buf, JETWATT_MESSAGE_MAX, MSG_TRUNC | flags,
 			     (struct sockaddr *)&from, &from_len);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
+	if (n > JETWATT_MESSAGE_MAX)
+		return -EMSGSIZE;
 	/* any process may send to our port */
-	if (from.nl_pid || (size_t)n > jw->buf_len)
-		return 0;
-	return n;
+	return from.nl_pid ? 0 : n;
 }
 
 /**
