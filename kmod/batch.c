@@ -3,9 +3,25 @@
 
 #include <linux/errno.h>
 #include <linux/jetwatt.h>
+#include <linux/overflow.h>
 #include <linux/string.h>
 #include <net/netlink.h>
 #include "ring.h"
+
+/*
+ * A series on the wire, in one piece: this is what most of a message is made of,
+ * and put together attribute by attribute most of what it costs. All of it is
+ * aligned, so that nothing needs padding.
+ */
+struct series {
+	struct nlattr nest;
+	struct nlattr kind_attr;
+	u32 kind;
+	struct nlattr index_attr;
+	u32 index;
+	struct nlattr values_attr;
+	s32 value[];
+};
 
 /**
  * jetwatt_batch_size() - room that a batch takes
@@ -16,10 +32,10 @@
  */
 size_t jetwatt_batch_size(unsigned int samples, unsigned int series)
 {
-	size_t one = 2 * nla_total_size(sizeof(u32)) + nla_total_size(samples * sizeof(s32));
+	size_t one = struct_size((struct series *)NULL, value, samples);
 
 	return 2 * nla_total_size_64bit(sizeof(u64)) + nla_total_size(sizeof(u32)) +
-	       nla_total_size_64bit(samples * sizeof(u64)) + series * nla_total_size(one);
+	       nla_total_size_64bit(samples * sizeof(u64)) + series * one;
 }
 
 static int put_times(struct sk_buff *skb, const struct jetwatt_sample *rows, unsigned int n)
@@ -36,24 +52,32 @@ static int put_times(struct sk_buff *skb, const struct jetwatt_sample *rows, uns
 	return 0;
 }
 
-static int put_series(struct sk_buff *skb, const struct jetwatt_sample *rows, unsigned int n,
-		      unsigned int slot)
+static struct nlattr attr_of(u16 type, size_t payload)
 {
-	struct jetwatt_series_desc desc = jetwatt_series_at(slot);
-	struct nlattr *nest, *attr;
-	unsigned int i;
-	s32 *value;
+	return (struct nlattr){ .nla_type = type, .nla_len = nla_attr_size(payload) };
+}
 
-	nest = nla_nest_start(skb, JETWATT_A_SAMPLES_SERIES);
-	if (!nest || nla_put_u32(skb, JETWATT_A_SERIES_KIND, desc.kind) ||
-	    nla_put_u32(skb, JETWATT_A_SERIES_INDEX, desc.index))
+static int put_series(struct sk_buff *skb, const struct jetwatt_sample *rows, unsigned int n)
+{
+	size_t one = struct_size((struct series *)NULL, value, n);
+	unsigned int i, slot, nr = rows[0].nr_series;
+	struct jetwatt_series_desc desc;
+	struct series *series;
+
+	if (skb_tailroom(skb) < nr * one)
 		return -EMSGSIZE;
-	attr = nla_reserve(skb, JETWATT_A_SERIES_VALUES, n * sizeof(s32));
-	if (!attr)
-		return -EMSGSIZE;
-	for (value = nla_data(attr), i = 0; i < n; i++)
-		value[i] = rows[i].value[slot];
-	nla_nest_end(skb, nest);
+	series = skb_put(skb, nr * one);
+	for (slot = 0; slot < nr; slot++, series = (void *)series + one) {
+		desc = jetwatt_series_at(slot);
+		series->nest = attr_of(JETWATT_A_SAMPLES_SERIES | NLA_F_NESTED, one - NLA_HDRLEN);
+		series->kind_attr = attr_of(JETWATT_A_SERIES_KIND, sizeof(series->kind));
+		series->kind = desc.kind;
+		series->index_attr = attr_of(JETWATT_A_SERIES_INDEX, sizeof(series->index));
+		series->index = desc.index;
+		series->values_attr = attr_of(JETWATT_A_SERIES_VALUES, n * sizeof(s32));
+		for (i = 0; i < n; i++)
+			series->value[i] = rows[i].value[slot];
+	}
 	return 0;
 }
 
@@ -71,7 +95,6 @@ int jetwatt_batch_put(struct sk_buff *skb, const struct jetwatt_sample *rows, un
 		      u64 lost, void **lost_at)
 {
 	struct nlattr *attr;
-	unsigned int slot;
 
 	if (nla_put_u64_64bit(skb, JETWATT_A_SAMPLES_SEQ, rows[0].seq, JETWATT_A_SAMPLES_PAD) ||
 	    nla_put_u32(skb, JETWATT_A_SAMPLES_COUNT, n))
@@ -82,11 +105,8 @@ int jetwatt_batch_put(struct sk_buff *skb, const struct jetwatt_sample *rows, un
 	jetwatt_batch_set_lost(nla_data(attr), lost);
 	if (lost_at)
 		*lost_at = nla_data(attr);
-	if (put_times(skb, rows, n))
+	if (put_times(skb, rows, n) || put_series(skb, rows, n))
 		return -EMSGSIZE;
-	for (slot = 0; slot < rows[0].nr_series; slot++)
-		if (put_series(skb, rows, n, slot))
-			return -EMSGSIZE;
 	return 0;
 }
 

@@ -17,7 +17,7 @@
 #include "ring.h"
 
 static struct workqueue_struct *queue;
-static void (*hand_out)(const struct jetwatt_parcel *parcel);
+static void (*hand_out)(struct jetwatt_parcel *parcel);
 
 /* Read by the sampler, written by whoever adds and removes subscribers. */
 static unsigned int listeners;
@@ -49,9 +49,9 @@ static struct sk_buff *build(unsigned int n, size_t *lost_offset)
 }
 
 /**
- * jetwatt_deliver_address() - make a copy of a parcel one subscriber's
- * @skb: the copy
- * @parcel: what it is a copy of
+ * jetwatt_deliver_address() - make a parcel's message one subscriber's
+ * @skb: the message or a copy of it
+ * @parcel: the parcel
  * @port: the subscriber's port
  * @lost: what it has lost so far
  */
@@ -97,6 +97,7 @@ static void deliver_fn(struct work_struct *work)
 		parcel.skipped = from - next;
 		parcel.skb = parcel.samples ? build(parcel.samples, &parcel.lost) : NULL;
 		hand_out(&parcel);
+		/* Unless a subscriber has got it. */
 		consume_skb(parcel.skb);
 		WRITE_ONCE(next, from + parcel.samples);
 	}
@@ -137,11 +138,11 @@ void jetwatt_deliver_taken(u64 seq)
 
 /**
  * jetwatt_deliver_init() - get ready
- * @out: called with each batch, may sleep
+ * @out: called with each batch, may sleep; may keep the skb, which is NULL then
  *
  * Return: 0 or a negative errno.
  */
-int jetwatt_deliver_init(void (*out)(const struct jetwatt_parcel *parcel))
+int jetwatt_deliver_init(void (*out)(struct jetwatt_parcel *parcel))
 {
 	int err;
 

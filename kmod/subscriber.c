@@ -168,14 +168,24 @@ static void lose(struct subscriber *s, u64 samples)
 	lost_by_all += samples;
 }
 
-/* To one of them: a copy of the batch with its own count of losses. */
-static int send(struct subscriber *s, const struct jetwatt_parcel *parcel)
+/* A copy of the batch with its own count of losses; the last one gets the batch itself. */
+static struct sk_buff *share(const struct subscriber *s, struct jetwatt_parcel *parcel)
+{
+	struct sk_buff *skb = parcel->skb;
+
+	if (!list_is_last(&s->list, &subscribers))
+		return skb_copy(skb, GFP_KERNEL);
+	parcel->skb = NULL;
+	return skb;
+}
+
+static int send(struct subscriber *s, struct jetwatt_parcel *parcel)
 {
 	struct sk_buff *skb;
 
 	if (jetwatt_fail(JETWATT_FAIL_SEND))
 		return -EAGAIN;
-	skb = skb_copy(parcel->skb, GFP_KERNEL);
+	skb = share(s, parcel);
 	if (!skb)
 		return -ENOMEM;
 	/* Last, because memory may have taken its time. */
@@ -188,7 +198,7 @@ static int send(struct subscriber *s, const struct jetwatt_parcel *parcel)
 	return genlmsg_unicast(&init_net, skb, s->account.port);
 }
 
-static void hand_out(const struct jetwatt_parcel *parcel)
+static void hand_out(struct jetwatt_parcel *parcel)
 {
 	struct subscriber *s;
 	int err;
