@@ -114,6 +114,7 @@ static void run(u32 hz)
 {
 	u64 period = div_u64(NSEC_PER_SEC, hz), deadline, now, skip;
 
+	jetwatt_throttle_start(period);
 	sample(true);
 	now = ktime_get_ns();
 	deadline = now + period;
@@ -129,6 +130,7 @@ static void run(u32 hz)
 			missed(skip, now);
 		}
 	}
+	jetwatt_throttle_stop();
 }
 
 /* Slow enough that a deadline that is missed needs no care. */
@@ -164,13 +166,10 @@ static int thread_fn(void *unused)
 		if (!hz && before)
 			jetwatt_chip_parked();
 		before = hz;
-		if (hz) {
-			jetwatt_throttle_start();
+		if (hz)
 			run(hz);
-			jetwatt_throttle_stop();
-		} else {
+		else
 			idle();
-		}
 	}
 	return 0;
 }

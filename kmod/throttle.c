@@ -4,6 +4,8 @@
 #include <linux/hrtimer.h>
 #include <linux/jetwatt.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/sched/rt.h>
 #include <linux/smp.h>
@@ -20,14 +22,35 @@
 #define LOOK_NS		(20 * NSEC_PER_MSEC)
 #define LATE_NS		(10 * NSEC_PER_MSEC)
 
+#define NEVER		U64_MAX
+
 static struct hrtimer timer;
 static struct task_struct *sampler;
+static u64 period;	/* of its deadlines */
 static u64 expected;	/* when it was to wake up */
 static int armed_on;	/* the timer's CPU; the thread's own */
 
 static u64 counted;	/* the handler's own: that deadline was counted already */
 static u64 times;	/* written by the handler */
 static u64 told, told_at;	/* the thread's own */
+
+/*
+ * At a deadline, so that one interrupt serves the thread's timer and this one;
+ * at rates too low for that, once a tick when it would be late; and soon if
+ * the look before has found it late.
+ */
+static u64 next_look(u64 now, u64 deadline)
+{
+	if (deadline == NEVER)
+		return now + LOOK_NS;
+	if (counted == deadline - 1)
+		return now + LATE_NS;
+	if (period > LOOK_NS)
+		return max(deadline + LATE_NS, now + LOOK_NS);
+	if (now > deadline)
+		deadline += div64_u64(now - deadline, period) * period;
+	return deadline + div64_u64(LOOK_NS, period) * period;
+}
 
 static enum hrtimer_restart look(struct hrtimer *unused)
 {
@@ -37,8 +60,9 @@ static enum hrtimer_restart look(struct hrtimer *unused)
 	 * Two looks at the same missed deadline: an interrupt that comes late
 	 * itself, as in a virtual machine that was stopped, proves nothing.
 	 */
-	if (now > deadline + LATE_NS && task_cpu(sampler) == smp_processor_id() &&
-	    current != sampler && !rt_task(current) && task_is_running(sampler)) {
+	if (deadline != NEVER && now >= deadline + LATE_NS &&
+	    task_cpu(sampler) == smp_processor_id() && current != sampler && !rt_task(current) &&
+	    task_is_running(sampler)) {
 		if (counted == deadline - 1) {
 			WRITE_ONCE(times, times + 1);
 			counted = deadline;
@@ -46,7 +70,7 @@ static enum hrtimer_restart look(struct hrtimer *unused)
 			counted = deadline - 1;
 		}
 	}
-	hrtimer_forward_now(&timer, ns_to_ktime(LOOK_NS));
+	hrtimer_set_expires(&timer, ns_to_ktime(next_look(now, deadline)));
 	return HRTIMER_RESTART;
 }
 
@@ -58,13 +82,15 @@ static void arm(void)
 
 /**
  * jetwatt_throttle_start() - the sampler starts to run at a rate
+ * @period_ns: from one deadline to the next
  *
  * Context: the sampler's thread.
  */
-void jetwatt_throttle_start(void)
+void jetwatt_throttle_start(u64 period_ns)
 {
 	sampler = current;
-	expected = U64_MAX - LATE_NS;
+	period = period_ns;
+	expected = NEVER;
 	hrtimer_setup(&timer, look, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	arm();
 }

@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-void jetwatt_throttle_start(void);
+void jetwatt_throttle_start(u64 period_ns);
 void jetwatt_throttle_expect(u64 deadline);
 void jetwatt_throttle_tell(void);
 void jetwatt_throttle_stop(void);
