@@ -19,8 +19,14 @@
  */
 static struct {
 	s32 limit[2];	/* warning, critical; 0: not read yet */
+	s32 on, off;	/* above the one it is over; no more once below the other */
 	bool over;
-} rails[JETWATT_RAILS_MAX];
+} rails[JETWATT_RAILS_MAX] = {
+	[0 ... JETWATT_RAILS_MAX - 1] = { .on = S32_MAX, .off = S32_MAX },
+};
+
+/* So much below its limit an alarm is over: more than noise makes of one current. */
+#define SLACK_UV	100
 
 /**
  * jetwatt_alarm_limit() - a limit register was read
@@ -32,17 +38,19 @@ static struct {
  */
 void jetwatt_alarm_limit(unsigned int rail, bool critical, s32 shunt_uv)
 {
+	s32 on = S32_MAX, off = S32_MAX, limit;
+	unsigned int i;
+
 	rails[rail].limit[critical] = shunt_uv;
-}
-
-/* So much below its limit an alarm is over: more than noise makes of one current. */
-#define SLACK_UV	100
-
-static bool above(s32 shunt_uv, s32 limit_uv, bool was)
-{
-	if (limit_uv <= 0)
-		return false;
-	return shunt_uv > limit_uv - (was ? max(limit_uv / 8, SLACK_UV) : 0);
+	for (i = 0; i < ARRAY_SIZE(rails[rail].limit); i++) {
+		limit = rails[rail].limit[i];
+		if (limit <= 0)
+			continue;
+		on = min(on, limit);
+		off = min(off, limit - max(limit / 8, SLACK_UV));
+	}
+	rails[rail].on = on;
+	rails[rail].off = off;
 }
 
 /**
@@ -54,13 +62,14 @@ static bool above(s32 shunt_uv, s32 limit_uv, bool was)
  */
 void jetwatt_alarm_shunt(unsigned int rail, s32 shunt_uv)
 {
-	const s32 *limit = rails[rail].limit;
 	bool was = rails[rail].over;
-	bool over = above(shunt_uv, limit[0], was) || above(shunt_uv, limit[1], was);
+	bool over = shunt_uv > (was ? rails[rail].off : rails[rail].on);
 
-	if (over && !was)
-		jetwatt_box_alarm(JETWATT_BOX_CAUSE_OVERCURRENT, rail);
+	if (over == was)
+		return;
 	rails[rail].over = over;
+	if (over)
+		jetwatt_box_alarm(JETWATT_BOX_CAUSE_OVERCURRENT, rail);
 }
 
 /* The lowest at which something is done about it, other than a fan. */

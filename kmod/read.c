@@ -106,29 +106,31 @@ static void learn(struct jetwatt_chip *chip)
 /* One shunt stands for all of a chip: they are read equally often. */
 static bool is_first_shunt(const struct jetwatt_reg *reg)
 {
-	unsigned int channels = jetwatt_chip_channels(jetwatt_chip_at(reg->chip));
+	unsigned int before = BIT(reg->n) - 1;
 
-	return reg->what == JETWATT_SHUNT && channels && reg->n == __ffs(channels);
+	return reg->what == JETWATT_SHUNT &&
+	       !(jetwatt_chip_channels(jetwatt_chip_at(reg->chip)) & before);
 }
 
 static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
 {
 	unsigned long took_part = 0, had_shunt = 0, had_sum = 0;
+	const struct jetwatt_reg *reg, *end = plan.reg + plan.n;
 	unsigned int i;
 	int err;
 
 	if (!plan.n)
 		return;
 	err = jetwatt_bus_read(bus, plan.reg, plan.n);
-	for (i = 0; i < plan.n; i++) {
-		took_part |= BIT(plan.reg[i].chip);
+	for (reg = plan.reg; reg < end; reg++) {
+		took_part |= BIT(reg->chip);
 		if (err)
 			continue;
-		store(sample, &plan.reg[i]);
-		if (is_first_shunt(&plan.reg[i]))
-			had_shunt |= BIT(plan.reg[i].chip);
-		else if (plan.reg[i].what == JETWATT_SUM)
-			had_sum |= BIT(plan.reg[i].chip);
+		store(sample, reg);
+		if (is_first_shunt(reg))
+			had_shunt |= BIT(reg->chip);
+		else if (reg->what == JETWATT_SUM)
+			had_sum |= BIT(reg->chip);
 	}
 	for_each_set_bit(i, &took_part, JETWATT_CHIPS_MAX) {
 		struct jetwatt_chip *chip = jetwatt_chip_at(i);
@@ -185,12 +187,15 @@ u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
 
 	rt_mutex_lock(&jetwatt_chip_lock);
 	start = ktime_get_ns();
+	end = start;
 	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
 		bus = jetwatt_bus_at(i);
-		if (bus->adapter)
-			read_bus(bus, sample, all, start);
+		if (!bus->adapter)
+			continue;
+		read_bus(bus, sample, all, start);
+		/* Of long ago if there was nothing to read. */
+		end = max(end, bus->ended_ns);
 	}
-	end = ktime_get_ns();
 	rt_mutex_unlock(&jetwatt_chip_lock);
 	*length_ns = end - start;
 	return start + (end - start) / 2;

@@ -4,6 +4,7 @@
 #include <linux/clk.h>
 #include <linux/err.h>
 #include <linux/jetwatt.h>
+#include <linux/minmax.h>
 #include <linux/of.h>
 #include <linux/of_platform.h>
 #include <linux/platform_device.h>
@@ -32,8 +33,12 @@ static void store(struct jetwatt_clock *clock, s32 value)
 	smp_store_release(&clock->turn, clock->turn + 1);
 }
 
-/* The memory controller's node once it was found, with a reference: a search goes through all. */
+/*
+ * The memory controller's node once it was found, with a reference, and which of
+ * its clocks it is: a search goes through all nodes and compares names.
+ */
 static struct device_node *controller;
+static int emc_index;
 
 /*
  * The clock is taken and given back each time: held, it would pin the module
@@ -43,13 +48,13 @@ static int emc_khz(s32 *khz)
 {
 	struct clk *clk;
 
-	if (!controller)
+	if (!controller) {
 		controller = of_find_matching_node(NULL, controllers);
+		emc_index = max(of_property_match_string(controller, "clock-names", "emc"), 0);
+	}
 	if (!controller)
 		return -ENODEV;
-	clk = of_clk_get_by_name(controller, "emc");
-	if (IS_ERR(clk))
-		clk = of_clk_get(controller, 0);
+	clk = of_clk_get(controller, emc_index);
 	if (IS_ERR(clk))
 		return PTR_ERR(clk);
 	*khz = jetwatt_fail(JETWATT_FAIL_CLOCK) ? JETWATT_VALUE_NONE
