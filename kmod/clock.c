@@ -27,7 +27,8 @@ static unsigned long slow_last;
 
 static bool slow(const struct jetwatt_clock *clock)
 {
-	return clock->kind == JETWATT_SERIES_EMC_KHZ || clock->kind == JETWATT_SERIES_TEMP_MC;
+	return clock->kind == JETWATT_SERIES_EMC_KHZ || clock->kind == JETWATT_SERIES_TEMP_MC ||
+	       clock->kind == JETWATT_SERIES_GPU_LOAD_PERMILLE;
 }
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The clocks (and temperatures) beside the rails. */
+/* The clocks (and load, and temperatures) beside the rails. */
 #ifndef JETWATT_CLOCK_H
 #define JETWATT_CLOCK_H
 
@@ -51,8 +51,9 @@ void jetwatt_clock_stop(void);
 int jetwatt_clock_init(void);
 void jetwatt_clock_exit(void);
 
-/* gpu.c: the GPU's clock, from devfreq */
+/* gpu.c: the GPU's clock and load, from devfreq */
 s32 jetwatt_gpu_khz(void);
+int jetwatt_gpu_load(s32 *permille);
 void jetwatt_gpu_look(void);
 int jetwatt_gpu_init(void);
 void jetwatt_gpu_exit(void);

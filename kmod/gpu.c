@@ -4,6 +4,8 @@
 #include <linux/devfreq.h>
 #include <linux/err.h>
 #include <linux/jetwatt.h>
+#include <linux/minmax.h>
+#include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/of.h>
 #include <linux/of_platform.h>
@@ -46,6 +48,39 @@ s32 jetwatt_gpu_khz(void)
 	return khz;
 }
 
+/**
+ * jetwatt_gpu_load() - share of the time that the GPU was busy
+ * @permille: gets it, JETWATT_VALUE_NONE if there is no GPU or nobody has asked
+ *	its driver yet
+ *
+ * What the governor was last told. The driver is not asked: it counts from one
+ * question to the next, and the governor's are not ours to shorten.
+ *
+ * Context: process. Return: 0; -EBUSY: the governor is just asking.
+ */
+int jetwatt_gpu_load(s32 *permille)
+{
+	const struct devfreq_dev_status *status;
+	int err = 0;
+
+	*permille = JETWATT_VALUE_NONE;
+	spin_lock(&lock);
+	if (gpu && device_is_registered(&gpu->dev)) {
+		status = &gpu->last_status;
+		/* Written under this lock; to wait for it, the spinlock would have to be let go. */
+		if (!mutex_trylock(&gpu->lock)) {
+			err = -EBUSY;
+		} else {
+			if (status->total_time)
+				*permille = min(status->busy_time, status->total_time) * 1000 /
+					    status->total_time;
+			mutex_unlock(&gpu->lock);
+		}
+	}
+	spin_unlock(&lock);
+	return err;
+}
+
 static void drop(const struct device *parent)
 {
 	struct devfreq *old = NULL;
@@ -64,6 +99,8 @@ static void take(struct devfreq *new)
 {
 	if (!jetwatt_clock_add(JETWATT_SERIES_GPU_KHZ, 0, dev_name(&new->dev)))
 		return;
+	if (new->profile->get_dev_status)
+		jetwatt_clock_add(JETWATT_SERIES_GPU_LOAD_PERMILLE, 0, dev_name(&new->dev));
 	get_device(&new->dev);
 	spin_lock(&lock);
 	gpu = new;

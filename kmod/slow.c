@@ -135,13 +135,16 @@ void jetwatt_slow_read(bool temperatures)
 {
 	struct device_node *zones, *zone;
 	struct jetwatt_clock *clock;
-	s32 khz;
+	s32 value;
 	unsigned int i;
 
 	for (i = 0; i < jetwatt_clock_count(); i++) {
 		clock = jetwatt_clock_at(i);
 		if (clock->kind == JETWATT_SERIES_EMC_KHZ)
-			store(clock, emc_khz(&khz) ? JETWATT_VALUE_NONE : khz);
+			store(clock, emc_khz(&value) ? JETWATT_VALUE_NONE : value);
+		else if (clock->kind == JETWATT_SERIES_GPU_LOAD_PERMILLE &&
+			 !jetwatt_gpu_load(&value))
+			store(clock, value);
 	}
 	if (!temperatures)
 		return;

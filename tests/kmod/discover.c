@@ -103,7 +103,7 @@ TEST_F(board, rails)
 }
 
 struct clocks {
-	int cpu0, gpu, emc, cores, gpu_zone;
+	int cpu0, gpu, load, emc, cores, gpu_zone;
 	char gpu_label[48];
 };
 
@@ -121,6 +121,9 @@ static void note_clock(struct nlmsghdr *nlh, void *arg)
 	case JETWATT_SERIES_GPU_KHZ:
 		c->gpu = value;
 		snprintf(c->gpu_label, sizeof(c->gpu_label), "%s", label);
+		break;
+	case JETWATT_SERIES_GPU_LOAD_PERMILLE:
+		c->load = value;
 		break;
 	case JETWATT_SERIES_EMC_KHZ:
 		c->emc = value;
@@ -184,6 +187,59 @@ TEST_F(board, clocks_follow)
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
 	EXPECT_TRUE(set_caps(cpu, gpu));
 	EXPECT_EQ(0, dump(&self->f, request(&self->f, JETWATT_CMD_CLOCK_GET), note_clock, &c));
+}
+
+#define LOAD	"/sys/module/jetwatt_sim/parameters/gpu_load"
+
+/* What devfreq's governor is told, once it has asked. */
+static int load_becomes(struct family *f, int permille)
+{
+	struct clocks c = {};
+	int i;
+
+	for (i = 0; i < 100 && c.load != permille; i++) {
+		sleep_ms(100);
+		if (dump(f, request(f, JETWATT_CMD_CLOCK_GET), note_clock, &c))
+			return -1;
+	}
+	return c.load;
+}
+
+TEST_F(board, gpu_load)
+{
+	static const int loads[] = { 437, 0, 999, 1000 };
+	char interval[32];
+	const int32_t *v;
+	int32_t load = 0;
+	struct batch b;
+	size_t i;
+
+	ASSERT_EQ(0, read_file(DEVFREQ "polling_interval", interval, sizeof(interval)));
+	EXPECT_EQ(1000, load_becomes(&self->f, 1000));
+	/* Nobody has asked the driver: neither do we. */
+	ASSERT_EQ(0, write_number(LOAD, 250));
+	EXPECT_EQ(1000, load_becomes(&self->f, 250));
+	ASSERT_EQ(0, write_file(DEVFREQ "polling_interval", "20"));
+	for (i = 0; i < 4; i++) {
+		EXPECT_EQ(0, write_number(LOAD, loads[i]));
+		EXPECT_EQ(loads[i], load_becomes(&self->f, loads[i]));
+	}
+	/* And in the samples. */
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	EXPECT_EQ(0, write_number(LOAD, 950));
+	for (i = 0; i < 100 && load != 950; i++) {
+		ASSERT_TRUE(next_batch(&self->f, 2000, &b));
+		v = series_of(&b, JETWATT_SERIES_GPU_LOAD_PERMILLE, 0);
+		ASSERT_NE(NULL, v);
+		for (uint32_t k = 0; k < b.count; k++)
+			if (v[k] != JETWATT_VALUE_NONE)
+				load = v[k];
+	}
+	EXPECT_EQ(950, load);
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
+	EXPECT_EQ(0, write_number(LOAD, 1000));
+	EXPECT_EQ(1000, load_becomes(&self->f, 1000));
+	EXPECT_EQ(0, write_file(DEVFREQ "polling_interval", interval));
 }
 
 TEST_HARNESS_MAIN

@@ -10,6 +10,10 @@
 #include "fault.h"
 #include "knobs.h"
 
+static uint gpu_load = 1000;
+module_param(gpu_load, uint, 0644);
+MODULE_PARM_DESC(gpu_load, "permille of the time that the GPU says it was busy (1000)");
+
 static unsigned long table[SIM_STEPS_MAX];
 
 static int target(struct device *dev, unsigned long *freq, u32 flags)
@@ -32,13 +36,13 @@ static int target(struct device *dev, unsigned long *freq, u32 flags)
 	return 0;
 }
 
-/* Always at full load: the governor then holds the clock at its limit, like NVIDIA's does
- * during training.
+/* At full load unless told otherwise: the governor then holds the clock at its limit, like
+ * NVIDIA's does during training.
  */
 static int get_dev_status(struct device *dev, struct devfreq_dev_status *status)
 {
-	status->busy_time = 1;
-	status->total_time = 1;
+	status->busy_time = min(gpu_load, 1000u) * 7;
+	status->total_time = 7000;
 	status->current_frequency = sim_knobs_gpu();
 	return 0;
 }

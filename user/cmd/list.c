@@ -125,7 +125,8 @@ static int list_clocks(struct jetwatt *jw, const struct input *in)
 	for (int i = 0; i < n && i < JETWATT_CLOCKS_MAX; i++) {
 		const struct jetwatt_clock *c = &clock[i];
 		const char *unit = c->kind == JETWATT_SERIES_CORES ? "cores" :
-				   c->kind == JETWATT_SERIES_TEMP_MC ? "mC" : "kHz";
+				   c->kind == JETWATT_SERIES_TEMP_MC ? "mC" :
+				   c->kind == JETWATT_SERIES_GPU_LOAD_PERMILLE ? "permille" : "kHz";
 
 		if (!in->json) {
 			printf("%-18s %9d %s\n", c->label, c->value, unit);

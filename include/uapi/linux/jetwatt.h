@@ -121,6 +121,10 @@
  * @JETWATT_SERIES_TEMP_MC: temperature of a thermal zone, millidegree Celsius
  * @JETWATT_SERIES_SUM_UV: sum of the shunt voltages of some channels of a chip
  *	(JETWATT_A_CHIP_SUM_CHANNELS), without averaging, uV, signed
+ * @JETWATT_SERIES_GPU_LOAD_PERMILLE: share of the time that the GPU was busy, as its
+ *	devfreq governor has last been told; the module does not ask its driver
+ *	itself. Where the driver tells nobody there is no such series, and under
+ *	a governor that does not ask it stays what it was.
  *
  * JETWATT_A_SERIES_INDEX is a rail's id for the first two, the first CPU of
  * the policy for CPU_KHZ, a thermal zone's number for TEMP_MC, a chip's id for
@@ -136,6 +140,7 @@ enum jetwatt_series {
 	JETWATT_SERIES_CORES,
 	JETWATT_SERIES_TEMP_MC,
 	JETWATT_SERIES_SUM_UV,
+	JETWATT_SERIES_GPU_LOAD_PERMILLE,
 };
 
 /**
@@ -235,10 +240,10 @@ enum {
 
 /* CLOCK_GET reply, one message a clock */
 enum {
-	JETWATT_A_CLOCK_KIND = 1,	/* u32: enum jetwatt_series, *_KHZ or CORES or TEMP_MC */
+	JETWATT_A_CLOCK_KIND = 1,	/* u32: enum jetwatt_series, none of a rail or chip */
 	JETWATT_A_CLOCK_INDEX,		/* u32: as JETWATT_A_SERIES_INDEX */
 	JETWATT_A_CLOCK_LABEL,		/* string: "cpu0", "17000000.gpu", "emc", zone's type */
-	JETWATT_A_CLOCK_VALUE,		/* s32: now; a slow one (EMC, temperature) see CLOCK_GET */
+	JETWATT_A_CLOCK_VALUE,		/* s32: now; a slow one (EMC, load, temperature) see CLOCK_GET */
 	__JETWATT_A_CLOCK_MAX,
 	JETWATT_A_CLOCK_MAX = (__JETWATT_A_CLOCK_MAX - 1)
 };
