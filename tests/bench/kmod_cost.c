@@ -101,20 +101,30 @@ static void print_cost(double share, double seconds, double samples)
 static void ours(uint32_t hz, unsigned int seconds, uint32_t age_ms)
 {
 	struct jetwatt *jw = open_module();
+	struct jetwatt_stats before, after;
 	struct tally t = { 0 };
 	struct mark m;
 	uint64_t begun;
+	double share;
 
 	configure_age(jw, hz, 50, age_ms);
 	if (jetwatt_subscribe(jw, take, &t))
 		die("subscribe");
 	dispatch_until(jw, now_ns() + 1000000000ULL);
 	start_spinner();
-	t.samples = 0;
+	/* Ticks, because a batch may have begun before, and the last one is still to come. */
+	if (jetwatt_stats(jw, &before))
+		die("stats");
 	begun = now_ns();
 	m = mark();
 	dispatch_until(jw, begun + seconds * 1000000000ULL);
-	print_cost(share_since(m), (now_ns() - begun) / 1e9, t.samples);
+	share = share_since(m);
+	begun = now_ns() - begun;
+	if (jetwatt_stats(jw, &after))
+		die("stats");
+	print_cost(share, begun / 1e9, after.ticks - before.ticks);
+	if (t.gaps || !t.samples)
+		die("samples are missing");
 	jetwatt_close(jw);
 }
 
