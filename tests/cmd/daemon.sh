@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # jetwattd: finds a job's mode while it works, holds the budget, and leaves the
-# board as it was, however it ends.
+# board as it was, however it ends. How good the mode is, and how soon, hangs on what
+# was measured first: make bench-daemon tells that, here it is bounded.
 . "${0%/*}/common.inc"
 plan 17
 
@@ -107,10 +108,10 @@ doing holding 100
 time=$(of_mode 5) best=$(best $BUDGET)
 took=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { printf "%.0f", (b - a) / 1e9 }')
 echo "# after $took s: $time ms, the best there is $best; over the budget for at most $(breach "$begun" $BUDGET) s"
-[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.05 * b }')"
-result $? "a job's mode is within 5 % of the best"
-at_most "$took" 60
-result $? "within 60 s"
+[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
+result $? "a job's mode is within 10 % of the best"
+at_most "$took" 90
+result $? "within 90 s"
 at_most "$(breach "$begun" $BUDGET)" 1
 result $? "never over the budget for a second"
 
@@ -122,9 +123,9 @@ result $? "another budget at run time"
 doing holding 100
 time=$(of_mode 5) best=$(best 20)
 echo "# $time ms, the best there is $best"
-[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.05 * b }')" &&
+[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')" &&
 	at_most "$(breach $((begun + 3000000000)) 20)" 1
-result $? "it is held, and the mode is within 5 % of the best for it"
+result $? "it is held, and the mode is within 10 % of the best for it"
 
 run jetwatt daemon budget policy
 kill $train
@@ -137,7 +138,7 @@ train=$!
 sleep 2.5
 time=$(of_mode 5) best=$(best $BUDGET)
 echo "# $time ms, the best there is $best"
-[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.05 * b }')"
+[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
 result $? "the same job again: in its mode after 2 s"
 
 run jetwatt daemon pause

@@ -48,7 +48,7 @@ TEST(all)
 	EXPECT_STREQ("b", p.writers);
 }
 
-TEST(hours)
+TEST(time_of_day)
 {
 	ASSERT_EQ(0, parse("budget = 30\nhours = 22:00-06:00 15W\nhours = 12:30-13:00 20W\n"));
 	EXPECT_EQ(30, jetwattd_policy_budget(&p, 21 * 60 + 59));
