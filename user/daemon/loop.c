@@ -7,6 +7,7 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ static void stand_back(struct jetwattd_run *r)
 		pthread_mutex_lock(&d->lock);
 		paused = d->pause;
 		pthread_mutex_unlock(&d->lock);
-		if (!paused && (!pid || jetwattd_working(r) != pid))
+		if (!paused && (!pid || kill(pid, 0)))
 			break;
 	}
 	jetwattd_doing(r, JETWATTD_IDLE);
