@@ -28,19 +28,26 @@ int jetwatt_surface_factor(struct jetwatt_surface *s)
 	return jetwatt_linalg_chol(s->l, n);
 }
 
-/* Whitened residuals and (if @grad) gradients at theta.
- * Return: twice the negative logarithm of likelihood times prior. */
-static double whiten(struct jetwatt_surface *s, const double *theta, int grad)
+/* y - form and its gradients at theta. */
+static void evaluate(const struct jetwatt_surface *s, const double *theta, double *off,
+		     double *slope)
 {
-	int np = s->form->np;
-	double cost, coef[NP_MAX];
+	double coef[NP_MAX];
 
 	s->form->prepare(theta, coef);
 	for (size_t i = 0; i < s->n; i++)
-		s->res[i] = s->y[i] - s->form->eval(coef, &s->x[i], grad ? s->jac + i * np : NULL);
+		off[i] = s->y[i] - s->form->eval(coef, &s->x[i], slope + i * s->form->np);
+}
+
+/* Whitens residuals and gradients, which are those at theta.
+ * Return: twice the negative logarithm of likelihood times prior. */
+static double whiten(struct jetwatt_surface *s, const double *theta)
+{
+	int np = s->form->np;
+	double cost;
+
 	jetwatt_linalg_lower(s->l, s->n, s->res, 1);
-	if (grad)
-		jetwatt_linalg_lower(s->l, s->n, s->jac, np);
+	jetwatt_linalg_lower(s->l, s->n, s->jac, np);
 	cost = cblas_ddot(s->n, s->res, 1, s->res, 1);
 	for (int k = 0; k < np; k++) {
 		double z = (theta[k] - s->belief.mu[k]) / s->belief.sd[k];
@@ -48,6 +55,27 @@ static double whiten(struct jetwatt_surface *s, const double *theta, int grad)
 		cost += z * z;
 	}
 	return cost;
+}
+
+static double at(struct jetwatt_surface *s, const double *theta)
+{
+	evaluate(s, theta, s->res, s->jac);
+	return whiten(s, theta);
+}
+
+/* The same at the present parameters, where a climb begins or goes on. */
+static double here(struct jetwatt_surface *s)
+{
+	size_t np = s->form->np;
+
+	if (!s->known || memcmp(s->there, s->theta, np * sizeof(*s->there))) {
+		evaluate(s, s->theta, s->off, s->slope);
+		memcpy(s->there, s->theta, np * sizeof(*s->there));
+		s->known = 1;
+	}
+	memcpy(s->res, s->off, s->n * sizeof(*s->res));
+	memcpy(s->jac, s->slope, s->n * np * sizeof(*s->jac));
+	return whiten(s, s->theta);
 }
 
 /* hess = chol(jac' jac + prior + damp * diagonal) */
@@ -67,7 +95,7 @@ static int hessian(struct jetwatt_surface *s, double damp, double *h)
 int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double *cost)
 {
 	int np = s->form->np, err;
-	double damp = 1e-2, now = whiten(s, s->theta, 1);
+	double damp = 1e-2, now = here(s);
 
 	for (int it = 0; it < steps; it++) {
 		double step[NP_MAX], next[NP_MAX], then;
@@ -84,18 +112,18 @@ int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double *cost)
 		jetwatt_linalg_upper(s->hess, np, step, 1);
 		for (int k = 0; k < np; k++)
 			next[k] = s->theta[k] + step[k];
-		then = whiten(s, next, 0);
+		/* Most steps are taken: then the gradients there are at hand. */
+		then = at(s, next);
 		if (then < now) {
 			int done = now - then < 1e-4;
 
 			memcpy(s->theta, next, sizeof(*next) * np);
 			damp = damp > 1e-6 ? damp / 5 : damp;
-			now = whiten(s, s->theta, 1);
+			now = then;
 			if (done)
 				break;
 		} else {
-			/* jac is still that of theta; res is not. */
-			whiten(s, s->theta, 0);
+			at(s, s->theta);
 			if (damp > 1e6)
 				break;
 			damp *= 8;
@@ -122,7 +150,7 @@ struct jetwatt_surface *jetwatt_surface_new(const struct jetwatt_form *form, siz
 	s->form = form;
 	s->n = n;
 	s->x = calloc(n, sizeof(*s->x));
-	s->y = calloc(n * (5 + np) + n * n, sizeof(*s->y));
+	s->y = calloc(n * (5 + 2 * np) + n * n, sizeof(*s->y));
 	if (!s->x || !s->y) {
 		jetwatt_surface_free(s);
 		return NULL;
@@ -131,7 +159,9 @@ struct jetwatt_surface *jetwatt_surface_new(const struct jetwatt_form *form, siz
 	s->heavy = s->sd + n;
 	s->res = s->heavy + n;
 	s->jac = s->res + n;
-	s->l = s->jac + n * np;
+	s->off = s->jac + n * np;
+	s->slope = s->off + n;
+	s->l = s->slope + n * np;
 	return s;
 }
 

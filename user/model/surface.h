@@ -27,6 +27,8 @@ struct jetwatt_belief {
  * With theta the parameters, J the form's gradient at the points and C the
  * covariance of process and noise, C = l l':
  *	jac = l^-1 J, res = l^-1 (y - form), hess = chol(jac' jac + prior)
+ * @off, @slope: y - form and J at the parameters @there (@known), from where the
+ *	hyper-parameters are varied: covariances change, these do not
  */
 struct jetwatt_surface {
 	const struct jetwatt_form *form;
@@ -35,7 +37,9 @@ struct jetwatt_surface {
 	double theta[JETWATT_PARAMS_MAX], scale, evidence;
 	size_t n;
 	struct jetwatt_point *x;
-	double *y, *sd, *heavy, *l, *jac, *res;
+	double *y, *sd, *heavy, *l, *jac, *res, *off, *slope;
+	double there[JETWATT_PARAMS_MAX];
+	int known;
 	double hess[JETWATT_PARAMS_MAX * JETWATT_PARAMS_MAX];
 };
 
