@@ -69,9 +69,9 @@ void jetwatt_stream_free(struct jetwatt_stream *s);
  * struct jetwatt_stream_verdict - on one query
  * @feasible: some plan is within the limits; @solved: so is one that was found;
  *	@violated: the answer is not
- * @excess: of time or latency over the optimum, @clean: over that of rows that are
- *	not dirty; in percent, NAN: none
+ * @excess: of time or latency over the optimum, in percent, NAN: none
  * @ratio: of throughput to the optimum's, NAN: there is none to be had
+ * @clean: the one or the other against the optimum of rows that are not dirty
  * @modes, @measured: for this query; @ms: of computing, @longest: at once;
  *	@exhaust_ms: of looking at every plan there is
  * @plan: the answer

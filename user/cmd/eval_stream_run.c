@@ -67,10 +67,11 @@ static void judge(const struct jetwatt_stream *s, const struct jetwatt_known *k,
 		  const struct jetwatt_slice_query *q, const struct jetwatt_slice_plan *optimum,
 		  struct jetwatt_stream_verdict *v)
 {
-	struct jetwatt_slice_plan got, clean;
+	struct jetwatt_slice_plan got, clean = { 0 };
 
-	v->excess = v->clean = NAN;
+	v->excess = NAN;
 	v->ratio = optimum->throughput_hz > 0 ? 0 : NAN;
+	v->clean = s->kind == JETWATT_SLICE_BESIDE ? v->ratio : NAN;
 	v->solved = jetwatt_known_answer(k, q, &got);
 	if (!v->solved)
 		return;
@@ -79,8 +80,10 @@ static void judge(const struct jetwatt_stream *s, const struct jetwatt_known *k,
 		v->violated |= s->work[w].power_w[got.size[w] * s->n + got.mode] > q->power_w;
 	v->violated |= s->kind != JETWATT_SLICE_TRAIN && got.latency_ms > q->latency_ms;
 	v->excess = 100 * fmax(goal(s, &got) / goal(s, optimum) - 1, 0);
-	if (jetwatt_stream_best(s, 1, q, &clean))
+	if (jetwatt_stream_best(s, 1, q, &clean) && s->kind != JETWATT_SLICE_BESIDE)
 		v->clean = 100 * fmax(goal(s, &got) / goal(s, &clean) - 1, 0);
+	else if (s->kind == JETWATT_SLICE_BESIDE && clean.throughput_hz > 0)
+		v->clean = got.throughput_hz / clean.throughput_hz;
 	if (optimum->throughput_hz > 0)
 		v->ratio = got.throughput_hz / optimum->throughput_hz;
 }
@@ -272,8 +275,10 @@ static void json(struct jetwatt_json *j, const struct jetwatt_stream *s, const s
 	jetwatt_json_uint(j, "violations", f.violations);
 	if (s->kind == JETWATT_SLICE_INFER || s->kind == JETWATT_SLICE_PAIR)
 		spread(j, "latency_excess_pct", &f, v, n, offsetof(struct jetwatt_stream_verdict, excess), 0);
-	if (s->kind == JETWATT_SLICE_BESIDE)
+	if (s->kind == JETWATT_SLICE_BESIDE) {
 		spread(j, "throughput_ratio", &f, v, n, offsetof(struct jetwatt_stream_verdict, ratio), 0);
+		spread(j, "throughput_ratio_clean", &f, v, n, offsetof(struct jetwatt_stream_verdict, clean), 0);
+	}
 	jetwatt_json_object(j, "modes_profiled");
 	jetwatt_json_real(j, "mean", f.feasible ? f.modes / f.feasible : NAN, 5);
 	jetwatt_json_uint(j, "max", f.most_modes);
@@ -328,6 +333,9 @@ static void text(const struct jetwatt_stream *s, const char *title, const struct
 	if (s->kind == JETWATT_SLICE_BESIDE) {
 		k = gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, ratio));
 		printf("throughput of the optimum's    median %6.3f, mean %6.3f\n",
+		       jetwatt_eval_quantile(f.v, k, 0.5), mean(f.v, k));
+		k = gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, clean));
+		printf("of that of rows not dirty      median %6.3f, mean %6.3f\n",
 		       jetwatt_eval_quantile(f.v, k, 0.5), mean(f.v, k));
 	} else {
 		k = gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, excess));
