@@ -31,8 +31,12 @@ struct jetwatt_schedule_span {
  * @guard: lets go of both should we end
  * @turn: whose it is, since @turn_ns; training has ended @done minibatches in it, and
  *	is to give way (@give_way)
+ * @look_ns: when it is looked next whether the server is done, and @idle_stamp of the last look
  * @change_ms: from one to the other: mean of the last
+ * @seen: the windows so far; @window: what is known of the one at hand
  * @plan, @planned: what is aimed at, once it is known
+ * @windows: since the last plan, which was made when the rate had changed at @since
+ * @beyond: plans in a row that cannot keep the latency; @said: that was said
  * @promised: minibatches that plans have promised in the time they held;
  *	@kept: those that ended in it
  * @minibatches, @answers: in all: bounds of training, waits of the server
@@ -48,14 +52,16 @@ struct jetwatt_schedule {
 	struct jetwatt_arrivals *arrivals;
 	uint64_t counted;
 	struct jetwatt_interleave seen;
+	struct jetwatt_interleave_window window;
 	struct jetwatt_interleave_plan plan;
-	int guard, planned, feasible, give_way, failed, handed, said;
+	int guard, planned, feasible, give_way, failed, handed, said, beyond, windows;
 	enum jetwatt_schedule_who turn;
-	uint64_t begun_ns, ended_ns, turn_ns, window_ns, bound_ns;
+	uint64_t begun_ns, ended_ns, turn_ns, window_ns, look_ns;
 	uint32_t done;
 	uint64_t idle_stamp;
+	size_t since;
 	double change_ms, arrival_hz, promised;
-	uint64_t kept, minibatches, answers, turns, late, plans;
+	uint64_t kept, minibatches, answers, turns, late;
 	struct jetwatt_schedule_span *span;
 	size_t spans, max_spans;
 	uint64_t ns[JETWATT_SCHEDULE_WHO];
@@ -65,6 +71,12 @@ struct jetwatt_schedule {
 /* Both have been started, and are watched. Until training ends or a signal comes.
  * Return: exit code. */
 int jetwatt_schedule_run(struct jetwatt_schedule *s);
+
+/* Has a request come since the server had its turn? 0 where requests are not counted. */
+int jetwatt_schedule_asked(const struct jetwatt_schedule *s);
+
+/* A window is over: learn from it, and plan the next one. */
+void jetwatt_schedule_window(struct jetwatt_schedule *s, struct jetwatt_interleave_window *w);
 
 /* A stretch of time is over: its energy is counted when it is known. */
 void jetwatt_schedule_spent(struct jetwatt_schedule *s, uint64_t from_ns, uint64_t to_ns,

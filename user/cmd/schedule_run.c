@@ -14,22 +14,20 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "error.h"
 
 #define MS		1000000ull
-#define LOOK_NS		(MS / 2)	/* between two looks at whether the server is done */
+#define LOOK_NS		(MS / 4)	/* between two looks at whether the server is done */
+#define AGAIN_NS	(MS / 10)	/* until the one that confirms it */
+#define BUSY_NS		(5 * MS)	/* while it waits for the GPU, whose end is told */
 #define TELL_NS		(250 * MS)	/* the guard is told that we are here */
 #define STILL_MS	100		/* for a job to stop moving */
 /* Until it is known where minibatches end: turns of this share of the latency. */
 #define BLIND		0.5
-#define ENOUGH		20	/* requests, to tell a rate */
 /* Weight of one more change in the mean of them. */
 #define WEIGHT		0.1
 
@@ -75,112 +73,9 @@ static void hand_over(struct jetwatt_schedule *s, enum jetwatt_schedule_who to)
 	s->turn_ns = t1;
 	s->done = s->give_way = 0;
 	s->idle_stamp = 0;
+	s->look_ns = t1 + LOOK_NS;
 	if (to == JETWATT_SCHEDULE_TRAIN)
 		s->turns++;
-}
-
-/* Written beside it and moved there, so that nobody reads half of it. */
-static int to_file(const char *path, const char *text)
-{
-	char beside[JETWATT_SCHEDULE_TEXT + 8];
-	FILE *f;
-	int bad;
-
-	snprintf(beside, sizeof(beside), "%s.new", path);
-	f = fopen(beside, "we");
-	if (!f)
-		return -errno;
-	bad = fputs(text, f) < 0;
-	bad |= fclose(f);
-	return bad || rename(beside, path) ? -errno : 0;
-}
-
-static int to_socket(const char *path, const char *text)
-{
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int fd, bad;
-
-	if (strlen(path) >= sizeof(at.sun_path))
-		return -ENOTSOCK;
-	strcpy(at.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -errno;
-	bad = connect(fd, (struct sockaddr *)&at, sizeof(at)) ||
-	      send(fd, text, strlen(text), MSG_NOSIGNAL) < 0 ? -errno : 0;
-	close(fd);
-	return bad;
-}
-
-/* The largest minibatch that the server may take, where it wants to be told. */
-static void hand_batch(struct jetwatt_schedule *s)
-{
-	int batch = ceil(fmax(s->plan.most, 1)), err;
-	char text[16];
-
-	if (!*s->conf->batch_file || batch == s->handed)
-		return;
-	snprintf(text, sizeof(text), "%d\n", batch);
-	err = to_socket(s->conf->batch_file, text);
-	if (err == -ENOTSOCK || err == -ECONNREFUSED || err == -ENOENT)
-		err = to_file(s->conf->batch_file, text);
-	if (err && s->handed >= 0)
-		jetwatt_error_note("batch-file = %s: %s; the server's minibatches are left alone",
-				   s->conf->batch_file, strerror(-err));
-	s->handed = err ? -1 : batch;
-}
-
-static void plan(struct jetwatt_schedule *s)
-{
-	struct jetwatt_interleave_query q = {
-		.latency_ms = s->conf->latency_ms,
-		.arrival_hz = s->arrival_hz,
-		.train_ms = jetwatt_batch_track_ns(s->track) * 1e-6,
-		.switch_ms = 2 * s->change_ms,
-	};
-
-	if (!(q.train_ms > 0) || !(q.arrival_hz > 0) || !(s->seen.k > 0))
-		return;
-	s->feasible = jetwatt_interleave_plan(&s->seen, &q, &s->plan);
-	if (s->conf->minibatches) {
-		s->plan.tau = s->conf->minibatches;
-		s->plan.throughput_hz = 1e3 * s->plan.tau / (s->plan.tau * q.train_ms + s->plan.infer_ms);
-	}
-	s->planned = 1;
-	s->plans++;
-	if (!s->feasible && !s->said++)
-		jetwatt_error_note("a latency of %.3g ms cannot be kept: %.3g requests a second, %.3g ms for a minibatch of training; the least there is, is aimed at",
-				   q.latency_ms, q.arrival_hz, q.train_ms);
-	hand_batch(s);
-}
-
-/* The rate is what was counted lately, or until that is something, what the file says. */
-static void count_requests(struct jetwatt_schedule *s, double window_ms, double ms)
-{
-	uint64_t before = s->counted;
-
-	if (s->arrivals)
-		s->counted = jetwatt_arrivals(s->arrivals);
-	if (!(window_ms > 0))
-		return;
-	jetwatt_interleave_note(&s->seen, s->arrivals ? s->counted - before :
-				1e-3 * window_ms * s->conf->arrival_hz, window_ms, ms);
-	s->arrival_hz = s->arrivals && (s->seen.k >= ENOUGH || !s->conf->arrival_hz) ?
-			jetwatt_interleave_rate(&s->seen) : s->conf->arrival_hz;
-}
-
-/* The server has answered what there was. */
-static void infer_done(struct jetwatt_schedule *s, uint64_t now)
-{
-	double window = s->window_ns ? (now - s->window_ns) * 1e-9 : 0;
-
-	count_requests(s, 1e3 * window, (now - s->turn_ns) * 1e-6);
-	if (s->planned)
-		s->promised += s->plan.throughput_hz * window;
-	s->window_ns = now;
-	hand_over(s, JETWATT_SCHEDULE_TRAIN);
-	if (!jetwatt_batch_track_learn(s->track))
-		plan(s);
 }
 
 /* How long training may keep its turn, bound or no bound. */
@@ -191,8 +86,17 @@ static uint64_t train_most(const struct jetwatt_schedule *s)
 	/* A minibatch that takes somewhat longer than others is let to its end. */
 	if (s->planned)
 		ms = fmax(s->conf->latency_ms - s->plan.infer_ms,
-			  (s->plan.tau + 1) * jetwatt_batch_track_ns(s->track) * 1e-6);
+			  (s->plan.most + 1) * jetwatt_batch_track_ns(s->track) * 1e-6);
 	return fmax(ms, 1) * MS;
+}
+
+/* At a bound, or at a wait as long as it is not known which are: is it the server's turn? */
+static int is_due(const struct jetwatt_schedule *s, uint64_t now)
+{
+	if (s->planned)
+		return s->done >= s->plan.most ||
+		       (s->done >= s->plan.tau && jetwatt_schedule_asked(s));
+	return jetwatt_schedule_asked(s) || now - s->turn_ns >= BLIND * s->conf->latency_ms * MS;
 }
 
 static void on_train(const struct jetwatt_sync *w, void *arg)
@@ -208,13 +112,32 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 	}
 	if (s->turn != JETWATT_SCHEDULE_TRAIN || s->infer.ended)
 		return;
-	if (s->planned)
-		s->give_way = bound == 1 && s->done >= s->plan.tau;
-	else
-		s->give_way = now - s->turn_ns >= BLIND * s->conf->latency_ms * MS;
+	s->give_way = bound && is_due(s, now);
+	if (!s->give_way)
+		return;
 	/* At once: a moment later it gives the GPU work again. */
-	if (s->give_way && jetwatt_hold_still(&s->train.hold, now))
+	if (jetwatt_hold_still(&s->train.hold, now))
 		s->failed = 1;
+	if (bound == 1) {
+		s->window.minibatches = s->done;
+		s->window.train_ms = (now - s->turn_ns) * 1e-6;
+	}
+}
+
+/* The server has answered what there was. */
+static void infer_done(struct jetwatt_schedule *s, uint64_t counted)
+{
+	struct jetwatt_interleave_window w = s->window;
+	uint64_t now = jetwatt_watch_now();
+
+	w.requests = counted - s->counted;
+	s->counted = counted;
+	w.window_ms = s->window_ns ? (now - s->window_ns) * 1e-6 : 0;
+	w.infer_ms = (now - s->turn_ns) * 1e-6;
+	s->window = (struct jetwatt_interleave_window){ 0 };
+	s->window_ns = now;
+	hand_over(s, JETWATT_SCHEDULE_TRAIN);
+	jetwatt_schedule_window(s, &w);
 }
 
 static void on_infer(const struct jetwatt_sync *w, void *arg)
@@ -223,6 +146,22 @@ static void on_infer(const struct jetwatt_sync *w, void *arg)
 
 	(void)w;
 	s->answers++;
+	/* Now it gives the answers: time enough to do so. */
+	s->look_ns = jetwatt_watch_now() + LOOK_NS;
+}
+
+static void look(struct jetwatt_schedule *s)
+{
+	/* Counted first: who comes while we look is of the next window. */
+	uint64_t counted = s->arrivals ? jetwatt_arrivals(s->arrivals) : 0;
+
+	int idle = jetwatt_tenant_idle(&s->infer, &s->idle_stamp);
+
+	if (idle == 1)
+		infer_done(s, counted);
+	else
+		s->look_ns = jetwatt_watch_now() + (idle < 0 ? BUSY_NS : s->idle_stamp ? AGAIN_NS :
+						    LOOK_NS);
 }
 
 static void turns(struct jetwatt_schedule *s)
@@ -237,9 +176,8 @@ static void turns(struct jetwatt_schedule *s)
 	}
 	if (s->turn == JETWATT_SCHEDULE_TRAIN && s->give_way) {
 		hand_over(s, JETWATT_SCHEDULE_INFER);
-	} else if (s->turn == JETWATT_SCHEDULE_INFER && now - s->turn_ns >= LOOK_NS &&
-		   jetwatt_tenant_idle(&s->infer, &s->idle_stamp)) {
-		infer_done(s, now);
+	} else if (s->turn == JETWATT_SCHEDULE_INFER && now >= s->look_ns) {
+		look(s);
 	}
 }
 
@@ -317,10 +255,10 @@ static int dispatch(struct jetwatt_schedule *s, const struct pollfd *p)
 /* For so long nothing has to be done that nobody wakes us for. */
 static uint64_t quiet_ns(const struct jetwatt_schedule *s)
 {
-	uint64_t gone = jetwatt_watch_now() - s->turn_ns, most = train_most(s);
+	uint64_t now = jetwatt_watch_now(), gone = now - s->turn_ns, most = train_most(s);
 
 	if (s->turn == JETWATT_SCHEDULE_INFER && !s->infer.ended)
-		return LOOK_NS;
+		return now < s->look_ns ? s->look_ns - now : 1;
 	return gone + MS >= most ? MS : most - gone < TELL_NS ? most - gone : TELL_NS;
 }
 

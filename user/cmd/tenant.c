@@ -2,6 +2,7 @@
 #include "tenant.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +19,9 @@ void jetwatt_tenant_init(struct jetwatt_tenant *t, const char *name, const char 
 	memset(t, 0, sizeof(*t));
 	t->name = name;
 	t->command = command;
-	t->pidfd = t->mark_fd = t->cgroup.events = t->hold.freeze = t->hold.events = -1;
+	t->pidfd = t->mark_fd = t->cgroup.events = t->hold.freeze = t->hold.events = t->threads = -1;
+	for (size_t i = 0; i < JETWATT_TENANT_THREADS; i++)
+		t->status[i] = -1;
 }
 
 /* The shell becomes the command, so that signals reach it, unless it is more than one. */
@@ -40,6 +43,8 @@ static int start(struct jetwatt_tenant *t)
 		return -errno;
 	if (!jetwatt_cgroup_make(&t->cgroup) && jetwatt_cgroup_put(&t->cgroup, t->child.pid))
 		jetwatt_cgroup_close(&t->cgroup);
+	if (*t->cgroup.path)
+		t->threads = jetwatt_cgroup_file(&t->cgroup, "cgroup.threads", O_RDONLY);
 	return jetwatt_hold_open(&t->hold, &t->cgroup, t->child.pid);
 }
 
@@ -81,53 +86,84 @@ int jetwatt_tenant_go(struct jetwatt_tenant *t)
 				       "cannot run /bin/sh for %s", t->name) : 0;
 }
 
-/* Return: 1: it sleeps, and not for the GPU. @runs: how often it has run so far. */
-static int asleep(const struct jetwatt_tenant *t, unsigned int tid, uint64_t *runs)
+/* The @i-th thread's status, by a descriptor that stays. Return: length; 0: it has ended. */
+static ssize_t status(struct jetwatt_tenant *t, size_t i, unsigned int tid, char *text, size_t max)
 {
-	char path[64], text[4096], *at;
-	uint64_t own = 0, forced = 0;
-	size_t n;
-	FILE *f;
+	size_t at = i < JETWATT_TENANT_THREADS ? i : JETWATT_TENANT_THREADS - 1;
+	char path[64];
+	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%u/status", tid);
-	f = fopen(path, "re");
-	/* It has ended. */
-	if (!f)
+	if (t->status[at] >= 0 && t->tid[at] != tid) {
+		close(t->status[at]);
+		t->status[at] = -1;
+	}
+	if (t->status[at] < 0) {
+		snprintf(path, sizeof(path), "/proc/%u/status", tid);
+		t->status[at] = open(path, O_RDONLY | O_CLOEXEC);
+		t->tid[at] = tid;
+	}
+	n = t->status[at] < 0 ? 0 : pread(t->status[at], text, max - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? n : 0;
+}
+
+/* Return: 1: it sleeps; 0: it does not. @runs: how often it has run so far. */
+static int asleep(struct jetwatt_tenant *t, size_t i, unsigned int tid, uint64_t *runs)
+{
+	uint64_t own = 0, forced = 0;
+	char text[4096], *at;
+
+	if (!status(t, i, tid, text, sizeof(text)))
 		return 1;
-	n = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[n] = '\0';
 	at = strstr(text, "\nState:\t");
 	if (!at || !strchr("STtZXI", at[8]))
 		return 0;
-	at = strstr(text, "\nvoluntary_ctxt_switches:");
+	at = strstr(at, "\nvoluntary_ctxt_switches:");
 	if (at)
 		sscanf(at, "\nvoluntary_ctxt_switches:%" SCNu64 "\nnonvoluntary_ctxt_switches:%" SCNu64,
 		       &own, &forced);
 	*runs += own + forced;
-	return jetwatt_probe_waiting(t->probe, tid) != 1;
+	return 1;
 }
 
-int jetwatt_tenant_idle(const struct jetwatt_tenant *t, uint64_t *stamp)
+/* Its threads, as many as fit. Return: how many. */
+static size_t threads(const struct jetwatt_tenant *t, unsigned int *tid, size_t max)
+{
+	char text[16384], *at = text, *end;
+	ssize_t len = t->threads < 0 ? -1 : pread(t->threads, text, sizeof(text) - 1, 0);
+	size_t n = 0;
+
+	tid[0] = t->child.pid;
+	if (len < 0)
+		return 1;
+	for (text[len] = '\0'; n < max; n++, at = end) {
+		tid[n] = strtoul(at, &end, 10);
+		if (end == at)
+			break;
+	}
+	return n;
+}
+
+int jetwatt_tenant_idle(struct jetwatt_tenant *t, uint64_t *stamp)
 {
 	uint64_t runs = 1, before = *stamp;
-	char path[PATH_MAX + 32];
-	unsigned int tid;
-	int idle = 1;
-	FILE *f;
+	unsigned int tid[2048];
+	size_t n = threads(t, tid, sizeof(tid) / sizeof(tid[0]));
 
 	*stamp = 0;
-	snprintf(path, sizeof(path), "%s/cgroup.threads", t->cgroup.path);
-	f = *t->cgroup.path ? fopen(path, "re") : NULL;
-	if (!f)
-		idle = asleep(t, t->child.pid, &runs);
-	while (f && idle && fscanf(f, "%u", &tid) == 1)
-		idle = asleep(t, tid, &runs);
-	if (f)
-		fclose(f);
-	if (idle)
-		*stamp = runs;
-	return idle && runs == before;
+	/* Cheaper than to ask whether it sleeps. */
+	for (size_t i = 0; i < n; i++)
+		if (jetwatt_probe_waiting(t->probe, tid[i]) == 1)
+			return -EBUSY;
+	for (size_t i = 0; i < n; i++)
+		if (!asleep(t, i, tid[i], &runs))
+			return 0;
+	/* One that began to wait while we looked at others. */
+	for (size_t i = 0; i < n; i++)
+		if (jetwatt_probe_waiting(t->probe, tid[i]) == 1)
+			return -EBUSY;
+	*stamp = runs;
+	return runs == before;
 }
 
 int jetwatt_tenant_stop(struct jetwatt_tenant *t)
@@ -144,7 +180,12 @@ int jetwatt_tenant_stop(struct jetwatt_tenant *t)
 		close(t->pidfd);
 	if (t->mark_fd >= 0)
 		close(t->mark_fd);
+	if (t->threads >= 0)
+		close(t->threads);
+	for (size_t i = 0; i < JETWATT_TENANT_THREADS; i++)
+		if (t->status[i] >= 0)
+			close(t->status[i]);
 	t->probe = NULL;
-	t->pidfd = t->mark_fd = -1;
+	t->pidfd = t->mark_fd = t->threads = -1;
 	return t->child.gone ? jetwatt_child_exit(&t->child) : 0;
 }

@@ -11,11 +11,16 @@
 #include "hold.h"
 #include "jetwatt.h"
 
+/* Threads whose files stay open between two looks. */
+#define JETWATT_TENANT_THREADS	256
+
 /**
  * struct jetwatt_tenant - one of them
  * @name: for messages: "train"; @command: for a shell
  * @pidfd: readable when it has ended; @ended: we have seen that
  * @mark_fd: where its marks arrive, -1: nowhere
+ * @threads: descriptor of its cgroup's cgroup.threads, -1: there is none; of the first of
+ *	them, @tid, /proc/TID/status is open as @status
  */
 struct jetwatt_tenant {
 	const char *name, *command;
@@ -23,7 +28,9 @@ struct jetwatt_tenant {
 	struct jetwatt_cgroup cgroup;
 	struct jetwatt_hold hold;
 	struct jetwatt_probe *probe;
-	int pidfd, mark_fd, ended;
+	int pidfd, mark_fd, ended, threads;
+	unsigned int tid[JETWATT_TENANT_THREADS];
+	int status[JETWATT_TENANT_THREADS];
 };
 
 /* Nothing is open: jetwatt_tenant_stop() may be called. */
@@ -44,9 +51,9 @@ int jetwatt_tenant_go(struct jetwatt_tenant *t);
  * @stamp: of the last look, 0: none; gets this look's
  *
  * All its threads sleep, none of them waits for the GPU, and none has run since
- * the last look. Return: 1, 0.
+ * the last look. Return: 1; 0; -EBUSY: one waits for the GPU, and its wait's end will be told.
  */
-int jetwatt_tenant_idle(const struct jetwatt_tenant *t, uint64_t *stamp);
+int jetwatt_tenant_idle(struct jetwatt_tenant *t, uint64_t *stamp);
 
 /* Ask it to end if it has not, and let go of all. Return: its exit status. */
 int jetwatt_tenant_stop(struct jetwatt_tenant *t);
