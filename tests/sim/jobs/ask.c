@@ -3,12 +3,13 @@
  * Clients of an inference server: requests at random or even times, whether or
  * not the ones before were answered, and how long each answer took.
  *
- *   ask [--port N] [--rate MILLIHERTZ] [--then MILLIHERTZ] [--requests N] [--seed N] [--even]
+ *   ask [--port N] [--rate MILLIHERTZ] [--then MILLIHERTZ] [--requests N] [--seed N] [--even] [--tcp]
  *
  *   --rate      requests in 1000 seconds (40000), at the times of a Poisson process
  *   --then      that many in the second half
  *   --requests  how many (1000)
  *   --even      at equal distances
+ *   --tcp       all by one connection; else datagrams
  *
  * A line of each request on stdout: when it was sent, in us since the first, and
  * how long its answer took in us, -1: there was none within ten seconds of the last.
@@ -16,6 +17,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +31,7 @@
 
 static struct {
 	long port, rate, then, requests, seed;
-	int even;
+	int even, tcp;
 } opt = { .port = 7000, .rate = 40000, .requests = 1000, .seed = 1 };
 
 struct entry {
@@ -56,6 +58,8 @@ static void options(int argc, char **argv)
 			k++;
 		if (!strcmp(argv[i], "--even"))
 			opt.even = 1;
+		else if (!strcmp(argv[i], "--tcp"))
+			opt.tcp = 1;
 		else if (k < 5 && i + 1 < argc)
 			*value[k] = atol(argv[++i]);
 		else
@@ -64,7 +68,7 @@ static void options(int argc, char **argv)
 	opt.then = opt.then ? opt.then : opt.rate;
 	if (argc && opt.rate > 0 && opt.then > 0 && opt.requests > 0)
 		return;
-	fprintf(stderr, "usage: ask [--port N] [--rate MILLIHERTZ] [--then MILLIHERTZ] [--requests N] [--seed N] [--even]\n");
+	fprintf(stderr, "usage: ask [--port N] [--rate MILLIHERTZ] [--then MILLIHERTZ] [--requests N] [--seed N] [--even] [--tcp]\n");
 	exit(2);
 }
 
@@ -101,16 +105,18 @@ static void wait_until(int fd, struct entry *e, uint64_t until)
 int main(int argc, char **argv)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), room = 1 << 20;
+	int fd, room = 1 << 20, yes = 1;
 	struct entry *e;
 	uint64_t at;
 	long left;
 
 	options(argc, argv);
+	fd = socket(AF_INET, (opt.tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC, 0);
 	srand48(opt.seed);
 	to.sin_port = htons(opt.port);
 	e = calloc(opt.requests, sizeof(*e));
 	if (!e || fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)) ||
+	    (opt.tcp && setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes))) ||
 	    connect(fd, (struct sockaddr *)&to, sizeof(to))) {
 		fprintf(stderr, "ask: %s\n", strerror(errno));
 		return 1;

@@ -5,8 +5,10 @@
  * whoever else uses the board.
  *
  *   serve [--port N] [--batch N] [--batch-file FILE] [--base PERMILLE] [--each PERMILLE] [--busy 1]
+ *         [--tcp 1]
  *
  *   --port N           UDP on loopback (7000); a request comes back as it was sent
+ *   --tcp 1            TCP instead; a request is eight bytes
  *   --batch N          the largest minibatch (1)
  *   --batch-file FILE  has that number in it instead, and may change
  *   --busy 1           full minibatches one after the other, whoever asks: how servers are measured
@@ -32,13 +34,17 @@
 
 #define BATCH_MAX	256
 #define REQUEST_MAX	512
+#define RECORD		8	/* a request by TCP */
+#define PEERS		16
 
 static struct {
-	long port, batch, base, each, busy;
+	long port, batch, base, each, busy, tcp;
 	const char *file;
 } opt = { .port = 7000, .batch = 1, .base = 60, .each = 40 };
 
+/* @fd: where its answer goes */
 struct request {
+	int fd;
 	struct sockaddr_in from;
 	size_t len;
 	char text[REQUEST_MAX];
@@ -61,15 +67,17 @@ static void fail(const char *what)
 
 static void options(int argc, char **argv)
 {
-	static const char *const name[] = { "--port", "--batch", "--base", "--each", "--busy" };
-	long *const value[] = { &opt.port, &opt.batch, &opt.base, &opt.each, &opt.busy };
+	static const char *const name[] = { "--port", "--batch", "--base", "--each", "--busy", "--tcp" };
+	long *const value[] = { &opt.port, &opt.batch, &opt.base, &opt.each, &opt.busy,
+				&opt.tcp };
+	const int names = sizeof(name) / sizeof(name[0]);
 
 	for (int i = 1; i < argc; i += 2) {
 		int k = 0;
 
-		while (k < 5 && strcmp(argv[i], name[k]))
+		while (k < names && strcmp(argv[i], name[k]))
 			k++;
-		if (i + 1 < argc && k < 5)
+		if (i + 1 < argc && k < names)
 			*value[k] = atol(argv[i + 1]);
 		else if (i + 1 < argc && !strcmp(argv[i], "--batch-file"))
 			opt.file = argv[i + 1];
@@ -79,7 +87,7 @@ static void options(int argc, char **argv)
 	if (argc && opt.port > 0 && opt.batch > 0 && opt.batch <= BATCH_MAX && opt.base >= 0 &&
 	    opt.each >= 0)
 		return;
-	fprintf(stderr, "usage: serve [--port N] [--batch N] [--batch-file FILE] [--base PERMILLE] [--each PERMILLE] [--busy 1]\n");
+	fprintf(stderr, "usage: serve [--port N] [--batch N] [--batch-file FILE] [--base PERMILLE] [--each PERMILLE] [--busy 1] [--tcp 1]\n");
 	exit(2);
 }
 
@@ -87,10 +95,11 @@ static int listen_at(long port)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(port),
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), room = 1 << 20;
+	int fd = socket(AF_INET, (opt.tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC, 0);
+	int room = 1 << 20;
 
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)) ||
-	    bind(fd, (struct sockaddr *)&at, sizeof(at)))
+	    bind(fd, (struct sockaddr *)&at, sizeof(at)) || (opt.tcp && listen(fd, PEERS)))
 		fail("socket");
 	return fd;
 }
@@ -106,6 +115,39 @@ static long batch_now(void)
 		fclose(f);
 	}
 	return n > 0 && n <= BATCH_MAX ? n : opt.batch;
+}
+
+/* By TCP: of all connections what they have; waits for the first. */
+static long gather_tcp(int fd, struct request *r, long most)
+{
+	static struct pollfd p[1 + PEERS];
+	static nfds_t peers;
+	long n = 0;
+
+	p[0] = (struct pollfd){ fd, POLLIN, 0 };
+	while (!n && !stop) {
+		if (poll(p, 1 + peers, -1) < 0 && errno != EINTR)
+			fail("poll");
+		if (p[0].revents && peers < PEERS) {
+			int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+
+			if (peer >= 0)
+				p[1 + peers++] = (struct pollfd){ peer, POLLIN, 0 };
+		}
+		for (nfds_t i = 1; i <= peers; i++) {
+			ssize_t got = -1;
+
+			while (n < most && (got = recv(p[i].fd, r[n].text, RECORD, MSG_DONTWAIT)) == RECORD) {
+				r[n].fd = p[i].fd;
+				r[n++].len = RECORD;
+			}
+			if (!got) {
+				close(p[i].fd);
+				p[i--] = p[peers--];
+			}
+		}
+	}
+	return stop ? 0 : n;
 }
 
 /* What there is, at least one. Return: requests; 0: we are to end. */
@@ -124,6 +166,7 @@ static long gather(int fd, struct request *r, long most)
 			break;
 		if (got < 0)
 			fail("recvfrom");
+		r[n].fd = fd;
 		r[n++].len = got;
 	}
 	return stop ? 0 : n;
@@ -165,11 +208,12 @@ int main(int argc, char **argv)
 	if (stop)
 		return 0;
 	fd = listen_at(opt.port);
-	while ((n = gather(fd, r, batch_now())) > 0) {
+	while ((n = (opt.tcp ? gather_tcp : gather)(fd, r, batch_now())) > 0) {
 		run(n);
 		for (long i = 0; i < n; i++)
-			sendto(fd, r[i].text, r[i].len, 0, (struct sockaddr *)&r[i].from,
-			       sizeof(r[i].from));
+			sendto(r[i].fd, r[i].text, r[i].len, MSG_NOSIGNAL,
+			       opt.tcp ? NULL : (struct sockaddr *)&r[i].from,
+			       opt.tcp ? 0 : sizeof(r[i].from));
 	}
 	return 0;
 }
