@@ -89,6 +89,8 @@ static void show_json(const struct jetwatt_schedule *s, FILE *f)
 	jetwatt_json_real(&j, "minibatch_ms", jetwatt_batch_track_ns(s->track) * 1e-6, 6);
 	jetwatt_json_real(&j, "change_ms", s->change_ms, 4);
 	jetwatt_json_end(&j);
+	if (s->mode.switches)
+		jetwatt_schedule_mode_json(&s->mode, &j);
 	jetwatt_json_object(&j, "train");
 	jetwatt_json_uint(&j, "minibatches", s->minibatches);
 	jetwatt_json_real(&j, "promised", s->promised, 6);
@@ -124,6 +126,8 @@ static void show(const struct jetwatt_schedule *s, FILE *f)
 	fprintf(f, "\n %llu minibatches in %llu turns, %llu of which did not end at a bound\n",
 		(unsigned long long)s->minibatches, (unsigned long long)s->turns,
 		(unsigned long long)s->late);
+	if (s->mode.switches)
+		jetwatt_schedule_mode_show(&s->mode, f);
 	if (s->planned)
 		fprintf(f, " last plan: %u minibatches for every %.3g requests, in windows of %.4g ms%s\n"
 			   " %.4g minibatches were promised, %llu made: %.1f %%\n",
@@ -134,10 +138,12 @@ static void show(const struct jetwatt_schedule *s, FILE *f)
 		fprintf(f, " there was no plan: too few minibatches, or no requests\n");
 }
 
-static int run(struct jetwatt_schedule *s, const struct jetwatt_board *board)
+static int run(struct jetwatt_schedule *s, struct jetwatt_board *board)
 {
-	int err = jetwatt_watch_open(&s->watch, board, 0);
+	int err = jetwatt_schedule_mode_open(&s->mode, board, s->conf);
 
+	if (!err)
+		err = jetwatt_watch_open(&s->watch, board, 0);
 	if (!err && !s->track)
 		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot schedule");
 	if (!err)
@@ -151,7 +157,7 @@ static int schedule(const struct input *in, const struct jetwatt_schedule_conf *
 {
 	struct jetwatt_schedule s = { .conf = conf, .guard = -1, .arrival_hz = conf->arrival_hz };
 	struct jetwatt_board *board;
-	int err = jetwatt_reach_board(&board), status;
+	int err = jetwatt_reach_board(&board), status, back;
 
 	if (err)
 		return err;
@@ -170,12 +176,13 @@ static int schedule(const struct input *in, const struct jetwatt_schedule_conf *
 		else
 			show(&s, f);
 	}
+	back = jetwatt_schedule_mode_close(&s.mode);
 	jetwatt_watch_close(&s.watch);
 	jetwatt_arrivals_close(s.arrivals);
 	jetwatt_batch_track_free(s.track);
 	free(s.span);
 	jetwatt_board_close(board);
-	return err ? err : status;
+	return err ? err : back ? back : status;
 }
 
 int jetwatt_cmd_schedule(int argc, char **argv)

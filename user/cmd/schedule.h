@@ -9,6 +9,7 @@
 #include "batch/batch.h"
 #include "plan/interleave.h"
 #include "schedule_conf.h"
+#include "schedule_mode.h"
 #include "tenant.h"
 #include "watch.h"
 
@@ -26,6 +27,7 @@ struct jetwatt_schedule_span {
 
 /**
  * struct jetwatt_schedule - a run
+ * @mode: the board's, where that is planned
  * @watch: power, and signals
  * @arrivals: counts requests, NULL: the file has said how many come; @counted: so far
  * @guard: lets go of both should we end
@@ -46,6 +48,7 @@ struct jetwatt_schedule_span {
  */
 struct jetwatt_schedule {
 	const struct jetwatt_schedule_conf *conf;
+	struct jetwatt_schedule_mode mode;
 	struct jetwatt_watch watch;
 	struct jetwatt_tenant train, infer;
 	struct jetwatt_batch_track *track;

@@ -11,6 +11,8 @@
  * struct jetwatt_schedule_conf - what is wanted
  * @train, @infer: commands, for a shell
  * @batch_file: file or socket that the server's minibatch size is written to, empty: none
+ * @power_w: budget, 0: the board stays in its mode; @train_modes, @infer_modes: what was measured
+ *	of both in which modes
  * @latency_ms: in which 99 of 100 requests are to be answered
  * @arrival_hz: requests per second, until they have been counted; 0: not told
  * @minibatches: of training in a turn, 0: planned
@@ -18,7 +20,8 @@
 struct jetwatt_schedule_conf {
 	char train[JETWATT_SCHEDULE_TEXT], infer[JETWATT_SCHEDULE_TEXT];
 	char batch_file[JETWATT_SCHEDULE_TEXT];
-	double latency_ms, arrival_hz;
+	char train_modes[JETWATT_SCHEDULE_TEXT], infer_modes[JETWATT_SCHEDULE_TEXT];
+	double power_w, latency_ms, arrival_hz;
 	long minibatches;
 };
 

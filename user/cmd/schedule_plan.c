@@ -105,11 +105,28 @@ int jetwatt_schedule_asked(const struct jetwatt_schedule *s)
 	return s->arrivals && jetwatt_arrivals(s->arrivals) > s->counted;
 }
 
+/* Once the rate is known: in another mode all times are other ones. */
+static void choose_mode(struct jetwatt_schedule *s)
+{
+	int moved;
+
+	if (!s->arrivals || jetwatt_interleave_requests(&s->seen) < ENOUGH)
+		return;
+	moved = jetwatt_schedule_mode_follow(&s->mode, s->conf, s->arrival_hz);
+	if (moved < 0)
+		s->failed = 1;
+	if (!moved)
+		return;
+	jetwatt_interleave_forget(&s->seen);
+	s->planned = 0;
+}
+
 void jetwatt_schedule_window(struct jetwatt_schedule *s, struct jetwatt_interleave_window *w)
 {
 	learn(s, w);
 	if (s->planned)
 		s->promised += 1e-3 * s->plan.throughput_hz * w->window_ms;
+	choose_mode(s);
 	if (jetwatt_batch_track_learn(s->track))
 		return;
 	/* A plan is as good as what is known, and that moves slowly but for changes. */
