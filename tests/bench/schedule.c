@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Latencies of requests, by turns and side by side: their figures, and both
- * histograms on one page.
+ * Latencies of requests of some loads, by turns and side by side, and of the server
+ * alone: their figures, and the histograms on one page.
  *
- *   schedule -l LATENCY_MS -o FILE.json -p FILE.html BY_TURNS TOGETHER
+ *   schedule -o FILE.json -p FILE.html LOAD...
+ *
+ * A load is a folder with the answers, alone, by_turns and together, and a file load:
+ * the latency in ms and, in the next line, what it is.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,6 +19,7 @@
 #include "out/plot.h"
 
 #define BINS	60
+#define RUNS	3
 
 /**
  * struct run - answers of one run
@@ -111,10 +115,41 @@ static void histogram(FILE *f, const struct run *r, double latency, double hi)
 	jetwatt_plot_end(&p);
 }
 
-static void page(const char *path, const struct run *r, double latency)
+/**
+ * struct load - one of them
+ * @latency: that was asked for, in ms
+ */
+struct load {
+	char name[160];
+	double latency;
+	struct run run[RUNS];
+};
+
+enum { BY_TURNS, TOGETHER, ALONE };
+
+static void load_open(struct load *l, const char *dir)
 {
-	/* The same axis for both, as far as 99.5 of 100 of the slower ones. */
-	double hi = 1.1 * fmax(latency, fmax(at(&r[0], .995), at(&r[1], .995)));
+	static const char *const name[RUNS] = { "by_turns", "together", "alone" };
+	static const char *const title[RUNS] = { "By turns", "Side by side", "The server alone" };
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/load", dir);
+	f = fopen(path, "re");
+	if (!f || fscanf(f, "%lf %159[^\n]", &l->latency, l->name) != 2) {
+		fprintf(stderr, "schedule: %s: %s\n", path, f ? "no load" : strerror(errno));
+		exit(1);
+	}
+	fclose(f);
+	for (int i = 0; i < RUNS; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, name[i]);
+		l->run[i].name = title[i];
+		load(&l->run[i], path);
+	}
+}
+
+static void page(const char *path, const struct load *l, int n)
+{
 	FILE *f = fopen(path, "we");
 
 	if (!f)
@@ -124,64 +159,97 @@ static void page(const char *path, const struct run *r, double latency)
 	      "svg{display:block;width:100%;height:auto}svg text{font:12px system-ui,sans-serif}"
 	      "svg path{fill:none}.grid{stroke:#ddd}.bar{fill:#2463b5}.budget{stroke:#b3261e;"
 	      "stroke-dasharray:6 4}</style></head><body>\n<h1>Requests' latencies beside training</h1>\n", f);
-	for (int i = 0; i < 2; i++)
-		histogram(f, &r[i], latency, hi);
+	for (; n--; l++) {
+		/* The same axis for all, as far as 99.5 of 100 of the slower ones. */
+		double hi = 1.1 * fmax(l->latency, fmax(at(&l->run[BY_TURNS], .995),
+							at(&l->run[TOGETHER], .995)));
+
+		fprintf(f, "<h1>%s</h1>\n", l->name);
+		for (int i = 0; i < RUNS; i++)
+			histogram(f, &l->run[i], l->latency, hi);
+	}
 	fputs("</body></html>\n", f);
 	fclose(f);
 }
 
-static void figures(FILE *f, const struct run *r, double latency)
+static void figures(FILE *f, const struct load *l, int n)
 {
+	static const char *const key[RUNS] = { "by_turns", "together", "alone" };
 	struct jetwatt_json j;
 
 	jetwatt_json_init(&j, f, 1);
-	jetwatt_json_object(&j, NULL);
-	jetwatt_json_real(&j, "latency_ms", latency, 6);
-	for (int i = 0; i < 2; i++) {
-		jetwatt_json_object(&j, i ? "together" : "by_turns");
-		jetwatt_json_uint(&j, "answers", r[i].n);
-		jetwatt_json_uint(&j, "unanswered", r[i].lost);
-		jetwatt_json_real(&j, "p50_ms", at(&r[i], .5), 6);
-		jetwatt_json_real(&j, "p90_ms", at(&r[i], .9), 6);
-		jetwatt_json_real(&j, "p99_ms", at(&r[i], .99), 6);
-		jetwatt_json_real(&j, "most_ms", r[i].ms[r[i].n - 1], 6);
-		jetwatt_json_real(&j, "spread_ms", spread(&r[i]), 6);
-		jetwatt_json_real(&j, "late_pct", late_pct(&r[i], latency), 4);
+	jetwatt_json_array(&j, NULL);
+	for (; n--; l++) {
+		jetwatt_json_object(&j, NULL);
+		jetwatt_json_string(&j, "load", l->name);
+		jetwatt_json_real(&j, "latency_ms", l->latency, 6);
+		for (int i = 0; i < RUNS; i++) {
+			const struct run *r = &l->run[i];
+
+			jetwatt_json_object(&j, key[i]);
+			jetwatt_json_uint(&j, "answers", r->n);
+			jetwatt_json_uint(&j, "unanswered", r->lost);
+			jetwatt_json_real(&j, "p50_ms", at(r, .5), 6);
+			jetwatt_json_real(&j, "p90_ms", at(r, .9), 6);
+			jetwatt_json_real(&j, "p99_ms", at(r, .99), 6);
+			jetwatt_json_real(&j, "most_ms", r->ms[r->n - 1], 6);
+			jetwatt_json_real(&j, "spread_ms", spread(r), 6);
+			jetwatt_json_real(&j, "late_pct", late_pct(r, l->latency), 4);
+			jetwatt_json_end(&j);
+		}
+		jetwatt_json_real(&j, "spread_ratio", spread(&l->run[TOGETHER]) / spread(&l->run[BY_TURNS]), 4);
+		/* No more than that can be had from keeping training away. */
+		jetwatt_json_real(&j, "spread_ratio_most", spread(&l->run[TOGETHER]) / spread(&l->run[ALONE]), 4);
 		jetwatt_json_end(&j);
 	}
-	jetwatt_json_real(&j, "spread_ratio", spread(&r[1]) / spread(&r[0]), 4);
 	jetwatt_json_end(&j);
+}
+
+static void table(const struct load *l, int n)
+{
+	printf("p50 / p99 / spread in ms; late: %% of requests\n");
+	for (; n--; l++) {
+		printf("%s, within %g ms\n", l->name, l->latency);
+		for (int i = RUNS; i--;) {
+			const struct run *r = &l->run[i];
+
+			printf("  %-16s %7.1f %7.1f %7.1f  late %.2f\n", r->name, at(r, .5), at(r, .99),
+			       spread(r), late_pct(r, l->latency));
+		}
+		printf("  spread %.2f times smaller than side by side, of %.2f times at most\n",
+		       spread(&l->run[TOGETHER]) / spread(&l->run[BY_TURNS]),
+		       spread(&l->run[TOGETHER]) / spread(&l->run[ALONE]));
+	}
 }
 
 int main(int argc, char **argv)
 {
-	struct run r[2] = { { .name = "By turns" }, { .name = "Side by side" } };
 	const char *json = NULL, *html = NULL;
-	double latency = 0;
+	struct load *l;
 	FILE *f;
-	int c;
+	int c, n;
 
-	while ((c = getopt(argc, argv, "l:o:p:")) != -1) {
-		if (c == 'l')
-			latency = atof(optarg);
-		else if (c == 'o')
+	while ((c = getopt(argc, argv, "o:p:")) != -1) {
+		if (c == 'o')
 			json = optarg;
 		else if (c == 'p')
 			html = optarg;
 	}
-	if (argc - optind != 2 || !(latency > 0) || !json || !html) {
-		fprintf(stderr, "usage: schedule -l LATENCY_MS -o FILE.json -p FILE.html BY_TURNS TOGETHER\n");
+	n = argc - optind;
+	l = n > 0 ? calloc(n, sizeof(*l)) : NULL;
+	if (!l || !json || !html) {
+		fprintf(stderr, "usage: schedule -o FILE.json -p FILE.html LOAD...\n");
 		return 2;
 	}
-	load(&r[0], argv[optind]);
-	load(&r[1], argv[optind + 1]);
-	page(html, r, latency);
+	for (int i = 0; i < n; i++)
+		load_open(&l[i], argv[optind + i]);
+	page(html, l, n);
 	f = fopen(json, "we");
 	if (!f) {
 		perror(json);
 		return 1;
 	}
-	figures(f, r, latency);
-	figures(stdout, r, latency);
+	figures(f, l, n);
+	table(l, n);
 	return fclose(f) != 0;
 }

@@ -2,22 +2,44 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Training beside an inference server on the simulated board, by turns and side by
-# side, with the same requests: build/bench/schedule.json and schedule.html. Then
-# jetwatt is killed KILLS times (1000), and what holds jobs as often in both ways.
+# side, with the same requests, and the server alone: build/bench/schedule.json and
+# schedule.html. Then jetwatt is killed KILLS times (1000), and what holds jobs as often
+# in both ways.
+#
+# Loads differ in how busy the server is: 30 to 70 % of the GPU's time, by itself, one
+# request at a time or all that wait at once. LOADS=FILE has others, a line each:
+#   MILLIHERTZ LATENCY_MS TRAIN-SIZE BATCH BASE EACH	(the latter as serve has them)
 cd "$(dirname "$0")/../.." || exit 1
-out=build/bench/schedule.out latency=${LATENCY_MS:-250}
+out=build/bench/schedule.out loads=${LOADS:-tests/bench/schedule.loads}
 rm -rf $out
 mkdir -p $out
-tests/qemu/guest --icount --timeout 36000 --out $out \
-	--module governor_simpleondemand --module jetwatt-sim --module ina3221 --module jetwatt \
-	--file tests/bench/schedule_guest.sh:/schedule -- /bin/sh /schedule \
-	"${REQUESTS:-1500}" "${RATE_MHZ:-80000}" "$latency" "${KILLS:-1000}" || exit 1
-build/bench/schedule -l "$latency" -o build/bench/schedule.json -p build/bench/schedule.html \
-	$out/by_turns $out/together || exit 1
-for f in alone by_turns together; do
-	echo "minibatches of training a second, $f: $(cat $out/$f.hz)"
+# guest OPTION... -- MODE [ARGUMENT]: with the simulated board
+guest()
+{
+	tests/qemu/guest --icount --timeout 36000 --module governor_simpleondemand --module jetwatt-sim \
+		--module ina3221 --module jetwatt --file tests/bench/schedule_guest.sh:/schedule "$@"
+}
+
+all=()
+while read -r rate latency size batch base each; do
+	[[ $rate = [0-9]* ]] || continue
+	dir=$out/$rate-$latency-$size-$batch-$base-$each
+	guest --out "$dir" -- /bin/sh /schedule load "${REQUESTS:-1000}" "$rate" "$latency" "$size" \
+		"$batch" "$base" "$each" || exit 1
+	echo "$latency" $((rate / 1000)) requests a second, up to "$batch" at once, training in minibatches of \
+		"$size/1000" > "$dir/load"
+	all+=("$dir")
+done < "$loads"
+build/bench/schedule -o build/bench/schedule.json -p build/bench/schedule.html "${all[@]}" || exit 1
+for dir in "${all[@]}"; do
+	echo "$(sed 's/^[^ ]* //' "$dir/load"): minibatches of training a second:" \
+		"alone $(cat "$dir/alone.hz"), side by side $(cat "$dir/together.hz")," \
+		"by turns $(cat "$dir/by_turns.hz");" \
+		"of those promised $(sed -n 's/.*"kept_pct": \([0-9.]*\).*/\1/p' "$dir/schedule.json") %"
 done
-sed -n '/"train"/,/}/p' $out/schedule.json
-echo "kills, and after how many training stood still: $(cat $out/kills 2>/dev/null || echo none)"
-[ "${KILLS:-1000}" = 0 ] || tests/qemu/guest --icount --smp 2 --timeout 36000 --file build/arm64/tests/cmd/hold:/hold \
-	-- /bin/sh -c "JETWATT_KILLS=${KILLS:-1000} exec /hold"
+[ "${KILLS:-1000}" != 0 ] || exit 0
+guest --out $out -- /bin/sh /schedule kills "${KILLS:-1000}"
+status=$?
+echo "kills, and after how many training stood still: $(cat $out/kills)"
+tests/qemu/guest --icount --smp 2 --timeout 36000 --file build/arm64/tests/cmd/hold:/hold \
+	-- /bin/sh -c "JETWATT_KILLS=${KILLS:-1000} exec /hold" && exit $status

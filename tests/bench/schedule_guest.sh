@@ -1,20 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # What schedule.sh measures, in the guest: the same programs and the same requests,
-# by turns and side by side; then jetwatt killed at random moments.
+# by turns and side by side; or jetwatt killed at random moments.
 #
-#   schedule_guest.sh REQUESTS MILLIHERTZ LATENCY_MS KILLS
+#   schedule_guest.sh load REQUESTS MILLIHERTZ LATENCY_MS TRAIN-SIZE BATCH BASE EACH
+#   schedule_guest.sh kills N
 ifconfig lo up
-requests=$1 rate=$2 latency=$3 kills=$4
-train="exec train --size 100 --progress 1"
-serve="exec serve --batch 1 --base 0 --each 100"
 
 # Wait until a file has more than N lines: the job gets on. A minute is as good as for ever.
 lines()
 {
-	for i in $(seq 600); do
+	for i in $(seq 3000); do
 		[ "$(wc -l < "$1")" -le "$2" ] || return 0
-		sleep 0.1
+		usleep 20000
 	done
 	return 1
 }
@@ -39,41 +37,65 @@ ask_to()
 	ask --rate "$rate" --requests "$requests" --seed 7 > "$1"
 }
 
-cat > /tmp/conf << X
+# conf LATENCY_MS
+conf()
+{
+	cat > /tmp/conf << X
 train = $train > /tmp/steps
 infer = $serve
-latency = ${latency}ms
+latency = ${1}ms
 X
+}
 
-sh -c "$train" > /tmp/steps &
-lines /tmp/steps 60
-steps /tmp/steps sleep 5 > /out/alone.hz
-sh -c "$serve" &
-steps /tmp/steps ask_to /out/together > /out/together.hz
-kill $(pidof train serve)
-wait
+load()
+{
+	requests=$1 rate=$2
+	train="exec train --size $4 --progress 1" serve="exec serve --batch $5 --base $6 --each $7"
+	conf "$3"
 
-: > /tmp/steps
-jetwatt schedule -c /tmp/conf --json -o /out/schedule.json &
-schedule=$!
-lines /tmp/steps 60
-steps /tmp/steps ask_to /out/by_turns > /out/by_turns.hz
-kill $schedule
-wait $schedule || exit 1
+	sh -c "$serve" &
+	while ! pidof serve > /dev/null; do usleep 20000; done
+	ask_to /out/alone
+	sh -c "$train" > /tmp/steps &
+	lines /tmp/steps 60
+	steps /tmp/steps sleep 5 > /out/alone.hz
+	steps /tmp/steps ask_to /out/together > /out/together.hz
+	kill $(pidof train serve)
+	wait
 
-done=0 bad=0
-while [ $done -lt "$kills" ]; do
 	: > /tmp/steps
-	jetwatt schedule -c /tmp/conf > /dev/null 2>&1 &
+	jetwatt schedule -c /tmp/conf --json -o /out/schedule.json &
 	schedule=$!
-	lines /tmp/steps 2 || bad=$((bad + 1))
-	usleep "$(awk -v s="$done" 'BEGIN { srand(s); print int(rand() * 1000000) }')"
-	kill -KILL $schedule
-	wait $schedule 2> /dev/null
-	lines /tmp/steps "$(($(wc -l < /tmp/steps) + 3))" || bad=$((bad + 1))
-	kill -KILL $(pidof train serve)
-	while pidof train serve > /dev/null; do sleep 0.1; done
-	done=$((done + 1))
-	echo "$done $bad" > /out/kills
-done
-exit $bad
+	lines /tmp/steps 60
+	steps /tmp/steps ask_to /out/by_turns > /out/by_turns.hz
+	kill $schedule
+	wait $schedule
+}
+
+# Killed at any moment of some windows, under load: who is held at it must run on.
+kills()
+{
+	train="exec train --size 100 --progress 1" serve="exec serve --batch 64" done=0 bad=0
+	conf 100
+	ask --rate 60000 --requests 1000000 > /dev/null 2>&1 &
+	awk -v n="$1" 'BEGIN { srand(n); for (i = 0; i < n; i++) print int(rand() * 300000) }' > /tmp/moments
+	while read -r moment; do
+		: > /tmp/steps
+		jetwatt schedule -c /tmp/conf > /dev/null 2>&1 &
+		schedule=$!
+		lines /tmp/steps 2 || bad=$((bad + 1))
+		usleep "$moment"
+		kill -KILL $schedule
+		wait $schedule 2> /dev/null
+		lines /tmp/steps "$(($(wc -l < /tmp/steps) + 3))" || bad=$((bad + 1))
+		kill -KILL $(pidof train serve)
+		while pidof train serve > /dev/null; do usleep 10000; done
+		done=$((done + 1))
+		echo "$done $bad" > /out/kills
+		[ $((done % 50)) != 0 ] || echo "# $done kills, $bad times it stood still"
+	done < /tmp/moments
+	kill -KILL $(pidof ask)
+	return $bad
+}
+
+"$@"
