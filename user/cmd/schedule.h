@@ -33,6 +33,7 @@ struct jetwatt_schedule_span {
  * @guard: lets go of both should we end
  * @turn: whose it is, since @turn_ns; training has ended @done minibatches in it, and
  *	is to give way (@give_way)
+ * @bound_ns: the last bound of training
  * @look_ns: when it is looked next whether the server is done, and @idle_stamp of the last look
  * @change_ms: from one to the other: mean of the last
  * @seen: the windows so far; @window: what is known of the one at hand
@@ -59,7 +60,7 @@ struct jetwatt_schedule {
 	struct jetwatt_interleave_plan plan;
 	int guard, planned, feasible, give_way, failed, handed, said, beyond, windows;
 	enum jetwatt_schedule_who turn;
-	uint64_t begun_ns, ended_ns, turn_ns, window_ns, look_ns;
+	uint64_t begun_ns, ended_ns, turn_ns, window_ns, bound_ns, look_ns;
 	uint32_t done;
 	uint64_t idle_stamp;
 	size_t since;

@@ -92,7 +92,7 @@ static void plan(struct jetwatt_schedule *s)
 /* The rate is what was counted lately, or until that is something, what the file says. */
 static void learn(struct jetwatt_schedule *s, struct jetwatt_interleave_window *w)
 {
-	if (!s->arrivals)
+	if (!s->counted)
 		w->requests = 1e-3 * w->window_ms * s->conf->arrival_hz;
 	jetwatt_interleave_note(&s->seen, w);
 	s->arrival_hz = s->arrivals && (!s->conf->arrival_hz ||

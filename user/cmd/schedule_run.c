@@ -78,16 +78,17 @@ static void hand_over(struct jetwatt_schedule *s, enum jetwatt_schedule_who to)
 		s->turns++;
 }
 
-/* How long training may keep its turn, bound or no bound. */
-static uint64_t train_most(const struct jetwatt_schedule *s)
+/* When training has to give way, bound or no bound. A minibatch that takes somewhat longer
+ * than others is let to its end. */
+static uint64_t deadline(const struct jetwatt_schedule *s)
 {
-	double ms = 2 * BLIND * s->conf->latency_ms;
+	uint64_t bound = s->bound_ns > s->turn_ns ? s->bound_ns : s->turn_ns, last;
 
-	/* A minibatch that takes somewhat longer than others is let to its end. */
-	if (s->planned)
-		ms = fmax(s->conf->latency_ms - s->plan.infer_ms,
-			  (s->plan.most + 1) * jetwatt_batch_track_ns(s->track) * 1e-6);
-	return fmax(ms, 1) * MS;
+	if (!s->planned)
+		return s->turn_ns + (uint64_t)(fmax(2 * BLIND * s->conf->latency_ms, 1) * MS);
+	last = s->turn_ns + (uint64_t)(fmax(s->conf->latency_ms - s->plan.infer_ms, 1) * MS);
+	bound += 2 * jetwatt_batch_track_ns(s->track);
+	return bound > last ? bound : last;
 }
 
 /* At a bound, or at a wait as long as it is not known which are: is it the server's turn? */
@@ -107,8 +108,9 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 
 	if (bound == 1) {
 		s->minibatches++;
-		s->kept += s->planned;
+		s->kept += s->planned && !s->infer.ended;
 		s->done++;
+		s->bound_ns = now;
 	}
 	if (s->turn != JETWATT_SCHEDULE_TRAIN || s->infer.ended)
 		return;
@@ -170,7 +172,7 @@ static void turns(struct jetwatt_schedule *s)
 
 	if (s->infer.ended)
 		return;
-	if (s->turn == JETWATT_SCHEDULE_TRAIN && !s->give_way && now - s->turn_ns >= train_most(s)) {
+	if (s->turn == JETWATT_SCHEDULE_TRAIN && !s->give_way && now >= deadline(s)) {
 		s->late += s->planned;
 		s->give_way = 1;
 	}
@@ -255,11 +257,12 @@ static int dispatch(struct jetwatt_schedule *s, const struct pollfd *p)
 /* For so long nothing has to be done that nobody wakes us for. */
 static uint64_t quiet_ns(const struct jetwatt_schedule *s)
 {
-	uint64_t now = jetwatt_watch_now(), gone = now - s->turn_ns, most = train_most(s);
+	uint64_t now = jetwatt_watch_now(), until = s->turn == JETWATT_SCHEDULE_INFER ? s->look_ns :
+						    deadline(s);
 
-	if (s->turn == JETWATT_SCHEDULE_INFER && !s->infer.ended)
-		return now < s->look_ns ? s->look_ns - now : 1;
-	return gone + MS >= most ? MS : most - gone < TELL_NS ? most - gone : TELL_NS;
+	if (s->infer.ended)
+		return TELL_NS;
+	return now >= until ? 1 : until - now < TELL_NS ? until - now : TELL_NS;
 }
 
 static void loop_once(struct jetwatt_schedule *s, int *err)
