@@ -72,6 +72,8 @@ static void show_json(const struct jetwatt_schedule *s, FILE *f)
 
 	jetwatt_json_init(&j, f, 1);
 	jetwatt_json_object(&j, NULL);
+	jetwatt_json_uint(&j, "begun_ns", s->begun_ns);
+	jetwatt_json_uint(&j, "ended_ns", s->ended_ns);
 	jetwatt_json_real(&j, "elapsed_s", seconds(s), 9);
 	jetwatt_json_object(&j, "plan");
 	jetwatt_json_bool(&j, "known", s->planned);
