@@ -20,6 +20,8 @@ guest()
 		--module ina3221 --module jetwatt --file tests/bench/schedule_guest.sh:/schedule "$@"
 }
 
+guest --file tests/bench/schedule_cases.sh:/cases.sh --file tests/cmd/common.inc:/common.inc \
+	-- /bin/sh /cases.sh || exit 1
 all=()
 while read -r rate latency size batch base each; do
 	[[ $rate = [0-9]* ]] || continue

@@ -3,7 +3,7 @@
 # guest: icount alone timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # schedule: turns, answers in time, a job that runs on whatever becomes of us.
 . "${0%/*}/common.inc"
-plan 19
+plan 12
 
 ifconfig lo up
 
@@ -74,105 +74,6 @@ awk -v hz="$(number arrival_hz "$T/json")" -v n="$(sed -n '/"infer"/,/}/s/.*"req
 	'BEGIN { print "# " hz " requests a second, " n " in all; " kept " % of the promise kept"
 		 exit !(n == 200 && hz > 5 && hz < 60 && kept >= 90) }'
 result $? "requests are counted, and what was promised is kept"
-
-# served NAME MINIBATCHES ASK...: a run with the conf, and these clients; the server's and the
-# job's figures are in $T/json, answers in $T/answers
-served()
-{
-	: > "$T/steps"
-	jetwatt schedule -c "$T/conf" --json -o "$T/json" > "$T/out" 2> "$T/err" &
-	schedule=$!
-	job serve > /dev/null
-	lines "$T/steps" 40
-	ask "$@" > "$T/answers"
-	kill -TERM $schedule
-	wait $schedule
-	status=$?
-}
-
-# in_time REQUESTS MS: as many were answered, 99 of 100 of them in time
-in_time()
-{
-	awk -v n="$1" -v ms="$2" '$2 < 0 || $2 > 1000 * ms { late++ }
-		END { print "# " late + 0 " of " NR " requests late"; exit !(NR == n && late <= n / 100) }' "$T/answers"
-}
-
-# kept: of what was promised?
-kept()
-{
-	awk -v kept="$(number kept_pct "$T/json")" 'BEGIN { print "# " kept " % of the promise kept"
-		exit !(kept >= 90) }'
-}
-
-train="train = exec train --size 100 --progress 1 > $T/steps"
-conf "$train" "infer = exec serve --batch 64 --base 60 --each 40 --tcp 1" "latency = 120ms"
-served --tcp --rate 40000 --requests 200
-in_time 200 120 && kept && [ "$(sed -n '/"infer"/,/}/s/.*"requests": \([0-9]*\).*/\1/p' "$T/json")" -ge 200 ]
-result $? "requests by TCP are counted"
-
-conf "$train" "infer = exec serve --batch 64 --base 60 --each 40" "latency = 120ms"
-served --rate 15000 --then 90000 --requests 400
-in_time 400 120 && kept
-result $? "six times as many requests from one moment to the next"
-
-echo 1 > "$T/batch"
-conf "$train" "infer = exec serve --batch 1 --batch-file $T/batch --base 60 --each 40" "latency = 150ms" \
-	"minibatches = 5" "batch-file = $T/batch"
-served --rate 80000 --requests 300
-batch=$(cat "$T/batch")
-echo "# minibatches of up to $batch"
-in_time 300 150 && [ "$batch" -ge 5 ] && [ "$batch" -le 64 ] && [ "$(number minibatches "$T/json")" = 5 ]
-result $? "the server is told how many requests to take at once"
-
-# Of three modes the fastest is beyond the budget, and the slowest trains less.
-cat > "$T/train.csv" << X
-cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w
-12,2201600,1300500000,3199000000,10,45
-8,1344000,726750000,2133000000,20,25
-4,1651200,522750000,3199000000,30,20
-X
-cat > "$T/infer.csv" << X
-cores,cpu_khz,gpu_hz,emc_hz,batch,time_ms,power_w
-12,2201600,1300500000,3199000000,1,5,40
-8,1344000,726750000,2133000000,1,15,20
-4,1651200,522750000,3199000000,1,20,18
-12,2201600,1300500000,3199000000,4,15,41
-8,1344000,726750000,2133000000,4,20,22
-4,1651200,522750000,3199000000,4,30,19
-X
-budget()
-{
-	conf "train = exec train --size 100 --progress 1 > $T/steps" "infer = exec serve --batch 64 --base 60 --each 40" \
-		"latency = 300ms" "arrival = 40Hz" "power = $1" "train-modes = $T/train.csv" "infer-modes = $T/infer.csv"
-}
-
-budget 10W
-knobs > "$T/before"
-run jetwatt schedule -c "$T/conf"
-exits 3 && form && ! pidof train serve > /dev/null && as_before "$T/before"
-result $? "no mode within the power: nothing is started or switched"
-
-budget 30W
-: > "$T/steps"
-jetwatt schedule -c "$T/conf" --json -o "$T/json" > "$T/out" 2> "$T/err" &
-schedule=$!
-job serve > /dev/null
-lines "$T/steps" 40
-ask --rate 40000 --requests 200 > "$T/answers"
-knobs > "$T/during"
-kill -TERM $schedule
-wait $schedule
-status=$?
-exits 0 && in_time 200 300 && as_before "$T/before" && grep -q '/devfreq/.*/max_freq 726750000' "$T/during" &&
-	[ "$(number switches "$T/json")" = 1 ] && [ "$(number batch "$T/json")" = 4 ]
-result $? "the best mode within the power, and back to the one before"
-
-umount /sys/fs/cgroup
-conf "$train" "infer = exec serve --batch 64 --base 60 --each 40" "latency = 120ms" "arrival = 40Hz"
-served --rate 40000 --requests 200
-says "requests are not counted" && in_time 200 120 && kept && ! pidof train serve > /dev/null
-result $? "without cgroups, by signals"
-mount -t cgroup2 cgroup2 /sys/fs/cgroup
 
 conf "train = exec train --size 300 --minibatches 60 --progress 1 > $T/steps" "infer = exec sleep 1" \
 	"latency = 120ms"
