@@ -37,7 +37,7 @@ struct jetwatt_schedule_span {
  * @look_ns: when it is looked next whether the server is done, and @idle_stamp of the last look
  * @change_ms: from one to the other: mean of the last
  * @seen: the windows so far; @window: what is known of the one at hand
- * @plan, @planned: what is aimed at, once it is known
+ * @plan, @planned: what is aimed at, once it is known; @plan_hz: with so many requests
  * @windows: since the last plan, which was made when the rate had changed at @since
  * @beyond: plans in a row that cannot keep the latency; @said: that was said
  * @promised: minibatches that plans have promised in the time they held;
@@ -64,7 +64,7 @@ struct jetwatt_schedule {
 	uint32_t done;
 	uint64_t idle_stamp;
 	size_t since;
-	double change_ms, arrival_hz, promised;
+	double change_ms, arrival_hz, plan_hz, promised;
 	uint64_t kept, minibatches, answers, turns, late;
 	struct jetwatt_schedule_span *span;
 	size_t spans, max_spans;

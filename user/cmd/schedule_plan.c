@@ -82,6 +82,7 @@ static void plan(struct jetwatt_schedule *s)
 		      jetwatt_interleave_fixed(&s->seen, &q, s->conf->minibatches, &s->plan) :
 		      jetwatt_interleave_plan(&s->seen, &q, &s->plan);
 	s->planned = 1;
+	s->plan_hz = q.arrival_hz;
 	s->beyond = s->feasible ? 0 : s->beyond + 1;
 	if (s->beyond == BEYOND && !s->said++)
 		jetwatt_error_note("a latency of %.3g ms cannot be kept: %.3g requests a second, %.3g ms for a minibatch of training; the least there is, is aimed at",
