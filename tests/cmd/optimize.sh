@@ -4,7 +4,7 @@
 # profile and optimize: what they find holds, and however they end, the board
 # is as before.
 . "${0%/*}/common.inc"
-plan 19
+plan 20
 
 knobs > "$T/before"
 train > /dev/null 2>&1 &
@@ -46,6 +46,11 @@ result $? "profile: four rows, board as before"
 run jetwatt profile -p $train --most 5 -o "$T/q.csv"
 exits 0 && [ "$(wc -l < "$T/q.csv")" = 6 ] && says "4 modes are in"
 result $? "profile goes on where it stopped"
+
+run jetwatt optimize --power 30W -p $train --profile "$T/q.csv" --most 5 --verify 1 --json "$T/v.json" --dry-run
+exits 0 && as_before "$T/before" && shows "^1 of [0-9]* modes measured" &&
+	awk -v w="$(number measured_power_w "$T/v.json")" 'BEGIN { exit !(w > 0 && w <= 30) }'
+result $? "--verify 1: from a profile, one candidate measured, the answer within the budget"
 
 run jetwatt profile -p $train --most 4 --reference "$T/q.csv" -o "$T/s.csv"
 exits 0 && [ "$(wc -l < "$T/s.csv")" = 5 ] && as_before "$T/before"

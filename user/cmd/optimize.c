@@ -21,7 +21,7 @@
 
 enum { PROFILE = JETWATT_ARGS_LONG, MODES, MOST, JSON, PREDICTIONS, APPLY, DRY_RUN, WAIT,
        TIME, LEAST, RISK, MINIBATCHES, FRONT, PRESETS, PLOT, EXPLAIN, LATENCY, ARRIVAL,
-       STRATEGY };
+       STRATEGY, VERIFY };
 
 struct input {
 	struct jetwatt_args args;
@@ -31,7 +31,7 @@ struct input {
 	const char *profile, *modes, *out, *json, *predictions, *presets, *plot;
 	struct jetwatt_plan_question ask;
 	double wait_s;
-	long most, minibatches;
+	long most, verify, minibatches;
 	int least, front, apply, dry_run, explain;
 	struct jetwatt_explain why;
 	struct jetwatt_infer infer;
@@ -54,6 +54,8 @@ static const struct argp_option options[] = {
 	{ "profile", PROFILE, "FILE.csv", 0, "What was measured before", 0 },
 	{ "modes", MODES, "FILE.csv", 0, "Choose among these modes; default: all of this board", 0 },
 	{ "most", MOST, "N", 0, "Modes to measure at most (20)", 0 },
+	{ "verify", VERIFY, "K", 0,
+	  "Of these, at most K candidates of the prediction; default: 2, or what is left", 0 },
 	{ "presets", PRESETS, "FILE", 0, "Compare with these (/etc/nvpmodel.conf)", 0 },
 	{ "output", 'o', "FILE.csv", 0, "Write after every mode; go on with what is there", 0 },
 	{ "json", JSON, "FILE", 0, "All that was found, as JSON (-: standard output)", 0 },
@@ -165,6 +167,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case MOST:
 		in->most = jetwatt_args_count("--most", arg, 3, 10000);
 		break;
+	case VERIFY:
+		in->verify = jetwatt_args_count("--verify", arg, 0, 10000);
+		break;
 	case 'o':
 		in->out = arg;
 		break;
@@ -260,16 +265,19 @@ static void say(const struct jetwatt_learn *l, const struct jetwatt_answer *a,
 static int with_job(struct jetwatt_learn *l, const struct input *in, struct jetwatt_answer *a,
 		    struct jetwatt_choose *c)
 {
-	size_t most = in->most, learn = most > 3 + RESERVE ? most - RESERVE : most;
+	size_t most = in->most, keep = in->verify < 0 ? RESERVE : in->verify, left;
 	int err;
 
 	l->most = most;
 	l->begun_ns = jetwatt_watch_now();
 	if (!l->silent)
 		jetwatt_screen_head();
-	err = jetwatt_learn_run(l, learn);
+	err = jetwatt_learn_run(l, most > 3 + keep ? most - keep : most);
+	left = most > l->measured ? most - l->measured : 0;
+	if (in->verify >= 0 && left > keep)
+		left = keep;
 	if (!err)
-		err = jetwatt_choose_prove(l, most > l->measured ? most - l->measured : 0, c);
+		err = jetwatt_choose_prove(l, left, c);
 	if (err)
 		return err;
 	a->chosen = &l->mode[c->index];
@@ -390,7 +398,7 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 		{ &jetwatt_keep_argp, offsetof(struct input, keep) },
 		{ &jetwatt_references_argp, offsetof(struct input, reference) }, { NULL, 0 },
 	};
-	struct input in = { .wait_s = 30, .least = -1,
+	struct input in = { .verify = -1, .wait_s = 30, .least = -1,
 			    .ask.risk = JETWATT_LEARN_RISK };
 	struct jetwatt_learn l = { .args = &in.args };
 	struct jetwatt_choose c = { 0 };
