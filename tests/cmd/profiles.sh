@@ -3,7 +3,7 @@
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # What is measured is kept, and used again; presets on a board.
 . "${0%/*}/common.inc"
-plan 12
+plan 14
 
 knobs > "$T/before"
 train > /dev/null 2>&1 &
@@ -35,6 +35,17 @@ result $? "another database"
 run jetwatt profile -p $train --most 3 --db none
 exits 0 && [ "$(jetwatt export -f profile | wc -l)" = 6 ]
 result $? "none keeps nothing"
+
+run jetwatt profile -p $train --most 12 --until 80% --db none -o "$T/until.csv"
+exits 0 && says "time and power are known to +-" && as_before "$T/before" &&
+	[ "$(wc -l < "$T/until.csv")" -ge 7 ] && [ "$(wc -l < "$T/until.csv")" -lt 13 ]
+result $? "--until stops when the interval is tight enough"
+
+run jetwatt profile -p $train --most 5 --descending --db none -o "$T/down.csv"
+exits 0 && [ "$(wc -l < "$T/down.csv")" = 6 ] && awk -F, '
+	NR > 2 && ($2 > cpu || $3 > gpu) { print "# rises: " $0; rose = 1 }
+	{ cpu = $2; gpu = $3 } END { exit rose }' "$T/down.csv"
+result $? "--descending never raises a clock of CPU or GPU"
 
 # A full disk: who asked for the database fails, who did not is told.
 mkdir "$T/small"
