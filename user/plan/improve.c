@@ -79,7 +79,7 @@ int jetwatt_improve_again(const struct jetwatt_search *s, struct jetwatt_plan_ne
 			next->index = i;
 		}
 	}
-	next->why = "again: less power than its neighbours say";
+	next->why = "again: its neighbours draw more";
 	return doubtful < sure ? 0 : 1;
 }
 
