@@ -31,7 +31,7 @@ TEST(all)
 {
 	ASSERT_EQ(0, parse("# a board\nbudget = 30W\nwindow=500ms\nmodes = /x y.csv\n"
 			   "idle = c2-729600-g306000000-e2133000000\nmost = 12\nlearn-time = 2min\n"
-			   "learn-energy = 4kJ\nrisk = 0.01\nothers = reassert\ndb = none\n"
+			   "learn-energy = 4kJ\nothers = reassert\ndb = none\n"
 			   "control = /tmp/c\nreaders = a\nwriters = b\n"));
 	EXPECT_EQ(30, p.budget_w);
 	EXPECT_EQ(0.5, p.window_s);
@@ -40,7 +40,6 @@ TEST(all)
 	EXPECT_EQ(12, p.most);
 	EXPECT_EQ(120, p.learn_s);
 	EXPECT_EQ(4000, p.learn_j);
-	EXPECT_EQ(0.01, p.risk);
 	EXPECT_EQ(1, p.reassert);
 	EXPECT_STREQ("none", p.db);
 	EXPECT_STREQ("/tmp/c", p.control);

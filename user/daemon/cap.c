@@ -10,15 +10,14 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "cmd/error.h"
+#include "cmd/learn.h"
 #include "cmd/reach.h"
-#include "cmd/watch.h"
 
 /* Batches come so often. */
 #define AGE_MS		20
@@ -26,9 +25,10 @@
  * mode is worth something. */
 #define LAG_NS		100000000ull
 #define WORTH_NS	100000000ull
+/* Over part of a window only so many budgets are too much. */
 #define FAR		1.15
-#define HALF_NS		500000000.0
 /* Relative error of a mean over half a second. */
+#define HALF_NS		500000000.0
 #define HALF_SD		0.02
 #define SAMPLES		32768	/* in a window: 10 s at 3 kHz */
 /* Without a sample for so long nobody knows what is drawn. */
@@ -81,9 +81,9 @@ static double mean(const struct jetwattd_cap *c, uint64_t ns, uint64_t *span)
 /* Where to: what was measured to be within, or the lowest. NULL: it is there. */
 static const struct jetwatt_mode *lower(const struct jetwattd *d)
 {
-	if (d->applied && !memcmp(&d->mode, &d->floor, sizeof(d->mode)))
+	if (d->applied && jetwatt_learn_same(&d->mode, &d->floor))
 		return NULL;
-	if (d->have_safe && !(d->applied && !memcmp(&d->mode, &d->safe, sizeof(d->mode))))
+	if (d->have_safe && !(d->applied && jetwatt_learn_same(&d->mode, &d->safe)))
 		return &d->safe;
 	return &d->floor;
 }
@@ -156,7 +156,6 @@ static void judge(struct jetwattd_cap *c)
 
 	pthread_mutex_lock(&d->lock);
 	d->mean_w = w;
-	d->mean_ns = c->t[at(c, c->nr - 1)];
 	if (span >= window)
 		swing(c, w);
 	if (over(c, w, span, window))

@@ -48,13 +48,13 @@ struct jetwattd_count {
  * @mode, @applied: the mode that we have put, at @switched_ns; it is in force
  * @safe, @have_safe: where the cap steps down to
  * @swing: relative standard deviation of the mean over a window, in a mode
- * @measuring: since when nothing but the job is in those means, 0: it may not be so
+ * @measuring_ns: since when nothing but the job is in those means, 0: it may not be so
  * @floor: lowest mode there is
  * @cut: what is being measured is void: the loop has to look again
  * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
  *	@tripped_sd: what that is worth; 0: not known
- * @pause, @paused: wanted, and so
- * @mean_w: over the window, as of @mean_ns
+ * @pause: was asked for
+ * @mean_w: over the window
  */
 struct jetwattd {
 	const struct jetwattd_policy *policy;
@@ -71,7 +71,6 @@ struct jetwattd {
 	double tripped_w, tripped_sd;
 	int pause;
 	double mean_w, swing;
-	uint64_t mean_ns;
 
 	enum jetwattd_doing doing;
 	pid_t pid;

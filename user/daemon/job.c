@@ -11,8 +11,6 @@
 
 #include "cmd/error.h"
 
-/* Waits that are kept between two readings. */
-#define WAITS_KEPT	2048
 /* Backing off from a mode that the cap has left, doubled each time up to JETWATTD_CALM_S. */
 #define BACK_OFF_S	5.0
 #define TRIPS		2
@@ -31,14 +29,6 @@ struct backing {
 static const struct jetwatt_measure_limits watching = {
 	.batches = 20, .seconds = 3, .target = 0.01, .most_s = 30, .idle_s = 30, .few = 3,
 };
-
-static void forget_waits(struct jetwatt_watch *w)
-{
-	if (w->nr_sync <= WAITS_KEPT)
-		return;
-	memmove(w->sync, w->sync + w->nr_sync - WAITS_KEPT, WAITS_KEPT * sizeof(*w->sync));
-	w->nr_sync = WAITS_KEPT;
-}
 
 int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 {
@@ -227,7 +217,6 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 			return jetwattd_nap(r, JETWATTD_CALM_S) ? JETWATTD_CUT : JETWATTD_MEASURED;
 		}
 		was = *best;
-		forget_waits(&r->watch);
 		out = jetwattd_look(r, &was.mode, &watching, &got);
 		if (out == JETWATTD_ENDED || out == JETWATTD_NOTHING)
 			return out;

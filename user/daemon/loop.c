@@ -152,10 +152,15 @@ static int candidates(struct jetwattd_run *r)
 {
 	const char *path = *r->d->policy->modes ? r->d->policy->modes : NULL;
 	struct jetwatt_learn *l = &r->learn;
+	struct jetwatt_mode mode;
 	int err = jetwatt_learn_modes(l, r->d->board, path);
 
 	if (!err && path)
 		err = jetwatt_offered(r->d->board, l->mode, &l->nr_modes, path);
+	if (!err && *r->d->policy->idle &&
+	    jetwatt_board_mode_parse(r->d->board, r->d->policy->idle, &mode))
+		err = jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt list modes",
+					"idle = %s is no mode", r->d->policy->idle);
 	if (err)
 		return err;
 	r->out = calloc(l->nr_modes, 1);
@@ -177,7 +182,7 @@ static int candidates(struct jetwattd_run *r)
 int jetwattd_loop(struct jetwattd *d)
 {
 	struct jetwatt_keep_args keep = { .path = *d->policy->db ? d->policy->db : NULL };
-	struct jetwattd_run r = { .d = d, .learn = { .silent = 1, .risk = d->policy->risk } };
+	struct jetwattd_run r = { .d = d, .learn = { .silent = 1 } };
 	struct jetwattd_control *control = NULL;
 	struct jetwattd_cap *cap = NULL;
 	int err;

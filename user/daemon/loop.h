@@ -22,7 +22,7 @@
  * workload is in the database, -1: not asked yet. */
 struct jetwattd_seen {
 	pid_t pid;
-	uint64_t first_ns, last_ns;
+	uint64_t last_ns;
 	unsigned int waits;
 	int opaque, known;
 };
@@ -82,13 +82,16 @@ void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing);
 int jetwattd_stopped(const struct jetwattd_run *r);
 /* Wait, and look after things. Return: 1: there is something else to do. */
 int jetwattd_nap(struct jetwattd_run *r, double seconds);
+/* Of the waits before, keep what it takes to know their rhythm. */
+void jetwattd_forget_waits(struct jetwattd_run *r);
 /* Of the probe: everybody's waits. @run: struct jetwattd_run. */
 void jetwattd_on_wait(const struct jetwatt_sync *s, void *run);
 /* What is known of a process. */
 struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid);
 /* Is it one of the job's? Processes of one group are one job. */
 int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid);
-/* Somebody who works on the GPU now: a few waits, or one of a workload that is known. Return: its pid, 0: nobody. */
+/* Somebody who works on the GPU now: a few waits, or one of a workload that is known.
+ * Return: its pid, 0: nobody. */
 pid_t jetwattd_working(struct jetwattd_run *r);
 
 /* job.c: a process becomes the job, with what is known of its workload. Return: 0,

@@ -6,17 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/learn.h"
 #include "cmd/unit.h"
 
 enum { BUDGET, HOURS, WINDOW, MODES, IDLE, DB, CONTROL, READERS, WRITERS, MOST, SECONDS, ENERGY,
-       RISK, OTHERS };
+       OTHERS };
 
 static const char *const names[] = {
 	[BUDGET] = "budget", [HOURS] = "hours", [WINDOW] = "window", [MODES] = "modes",
 	[IDLE] = "idle", [DB] = "db", [CONTROL] = "control", [READERS] = "readers",
 	[WRITERS] = "writers", [MOST] = "most", [SECONDS] = "learn-time", [ENERGY] = "learn-energy",
-	[RISK] = "risk", [OTHERS] = "others", NULL
+	[OTHERS] = "others", NULL
 };
 
 /* Texts, and how long they may be. */
@@ -63,15 +62,10 @@ static double *number_of(struct jetwattd_policy *p, int name, const char **unit,
 	case SECONDS:
 		*hi = 86400;
 		return &p->learn_s;
-	case ENERGY:
+	default:
 		*unit = "J";
 		*hi = 1e9;
 		return &p->learn_j;
-	default:
-		*unit = "";
-		*lo = 1e-6;
-		*hi = 0.5;
-		return &p->risk;
 	}
 }
 
@@ -142,7 +136,7 @@ int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy 
 {
 	*p = (struct jetwattd_policy){
 		.window_s = 1, .learn_s = 120, .learn_j = 1e9, .most = 10,
-		.risk = JETWATT_LEARN_RISK, .control = "/run/jetwatt/control",
+		.control = "/run/jetwatt/control",
 	};
 	return jetwatt_conf_parse(text, size, set, p, e);
 }

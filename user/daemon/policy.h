@@ -30,11 +30,10 @@ struct jetwattd_hours {
  * @db: the profile database, empty: the usual place
  * @control: the socket; @readers, @writers: groups that may ask, and that may change
  * @most: modes to measure of a job at most; @learn_s, @learn_j: time and energy for it
- * @risk: accepted probability that a mode not measured is over the budget
  * @reassert: a knob that somebody else has turned is turned back, else left to him
  */
 struct jetwattd_policy {
-	double budget_w, window_s, learn_s, learn_j, risk;
+	double budget_w, window_s, learn_s, learn_j;
 	struct jetwattd_hours hours[JETWATTD_HOURS];
 	int nr_hours, reassert;
 	long most;

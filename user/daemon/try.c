@@ -47,6 +47,7 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 	uint64_t lost = r->watch.lost;
 	int err;
 
+	jetwattd_forget_waits(r);
 	until.cut = &r->d->cut;
 	got->m.row.mode = *mode;
 	pthread_mutex_lock(&r->d->lock);

@@ -13,6 +13,8 @@
 #define TEND_NS		1000000000ull
 /* So many waits within so long are a job. */
 #define WAITS		3
+/* Waits of the job that are kept between two readings. */
+#define WAITS_KEPT	2048
 #define OTHERS_NS	2000000000ull
 /* Knobs that were turned back more often than that are somebody's. */
 #define FIGHTS		3
@@ -61,8 +63,7 @@ void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 
 	if (s->exit_ns - seen->last_ns > JETWATTD_JOB_NS)
 		seen->waits = 0;
-	if (!seen->waits++)
-		seen->first_ns = s->exit_ns;
+	seen->waits++;
 	seen->last_ns = s->exit_ns;
 	if (jetwattd_of_job(r, seen->pid))
 		jetwatt_watch_wait(s, &r->watch);
@@ -173,6 +174,16 @@ int jetwattd_changed(struct jetwattd_run *r)
 	return changed || jetwattd_stopped(r) || r->watch.ended;
 }
 
+void jetwattd_forget_waits(struct jetwattd_run *r)
+{
+	struct jetwatt_watch *w = &r->watch;
+
+	if (w->nr_sync <= WAITS_KEPT)
+		return;
+	memmove(w->sync, w->sync + w->nr_sync - WAITS_KEPT, WAITS_KEPT * sizeof(*w->sync));
+	w->nr_sync = WAITS_KEPT;
+}
+
 /* Wait, and look after things. Return: 1: there is something else to do. */
 int jetwattd_nap(struct jetwattd_run *r, double seconds)
 {
@@ -182,6 +193,7 @@ int jetwattd_nap(struct jetwattd_run *r, double seconds)
 		jetwatt_watch_run(&r->watch, TURN_MS);
 		jetwattd_tend(r);
 		jetwatt_watch_drop(&r->watch, r->watch.power_ns);
+		jetwattd_forget_waits(r);
 	}
 	return jetwattd_changed(r);
 }
