@@ -32,6 +32,7 @@ static const double intensity[] = { 0.25, 1, 3, 6, 12, 24, 48, 96, 192, 384, 102
 /* Longer than a profile's: coefficients are differences between kernels. */
 static const struct jetwatt_measure_limits limits = {
 	.batches = 20, .seconds = 3, .target = 0.004, .most_s = 20, .idle_s = 30,
+	.few = 3,
 };
 
 enum knob { CORES, CPU, GPU };
