@@ -121,12 +121,26 @@ static void show(const struct jetwatt_learn *l, const struct jetwatt_plan_questi
 		line(l, i ? ' ' : '*', at[i].index);
 }
 
+int jetwatt_consult_apply(const struct jetwatt_learn *l, struct jetwatt_board *board,
+			  const struct jetwatt_mode *m)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	char name[96] = "";
+	int err = board ? jetwatt_board_apply(board, m, &e) : 0;
+
+	if (err)
+		return jetwatt_error_board(err, &e);
+	jetwatt_board_mode_format(m, name, sizeof(name));
+	if (!l->silent)
+		printf(board ? "applied %s, not proven: no job to measure\nwhat was before: jetwatt restore\n" :
+		       "next: jetwatt apply %s\n", name);
+	return 0;
+}
+
 int jetwatt_consult(struct jetwatt_learn *l, const struct jetwatt_plan_question *q, int front,
 		    struct jetwatt_board *apply, struct jetwatt_answer *a)
 {
 	struct jetwatt_plan_choice at[SHOWN];
-	struct jetwatt_board_error e = { "", "", "" };
-	char name[96] = "";
 	int n, err = jetwatt_learn_predict(l);
 
 	if (err)
@@ -148,17 +162,5 @@ int jetwatt_consult(struct jetwatt_learn *l, const struct jetwatt_plan_question 
 	a->measured = jetwatt_learn_row(l, a->chosen);
 	if (!l->silent)
 		jetwatt_answer_totals(a);
-	jetwatt_board_mode_format(a->chosen, name, sizeof(name));
-	if (!apply) {
-		if (!l->silent)
-			printf("next: jetwatt apply %s\n", name);
-		return 0;
-	}
-	err = jetwatt_board_apply(apply, a->chosen, &e);
-	if (err)
-		return jetwatt_error_board(err, &e);
-	if (!l->silent)
-		printf("applied %s, not proven: no job to measure\n"
-		       "what was before: jetwatt restore\n", name);
-	return 0;
+	return jetwatt_consult_apply(l, apply, a->chosen);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consult.h"
 #include "error.h"
 #include "out/json.h"
 #include "screen.h"
@@ -165,21 +166,6 @@ static void show(const struct jetwatt_infer *f, const struct jetwatt_learn *l, c
 	}
 }
 
-static int apply_it(const struct jetwatt_learn *l, struct jetwatt_board *board, const struct jetwatt_mode *m)
-{
-	struct jetwatt_board_error e = { "", "", "" };
-	char name[96] = "";
-	int err = board ? jetwatt_board_apply(board, m, &e) : 0;
-
-	if (err)
-		return jetwatt_error_board(err, &e);
-	jetwatt_board_mode_format(m, name, sizeof(name));
-	if (!l->silent)
-		printf(board ? "applied %s, not proven: no job to measure\nwhat was before: jetwatt restore\n" :
-		       "next: jetwatt apply %s\n", name);
-	return 0;
-}
-
 int jetwatt_infer_consult(struct jetwatt_infer *f, struct jetwatt_learn *l,
 			  struct jetwatt_board *apply, struct jetwatt_answer *a)
 {
@@ -211,7 +197,7 @@ int jetwatt_infer_consult(struct jetwatt_infer *f, struct jetwatt_learn *l,
 		a->chosen = &l->mode[f->plan.mode];
 		if (!l->silent)
 			show(f, l, &table);
-		code = apply_it(l, apply, a->chosen);
+		code = jetwatt_consult_apply(l, apply, a->chosen);
 	}
 	free(table.t);
 	free(table.seen);
