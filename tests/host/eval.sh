@@ -44,7 +44,7 @@ optimize="build/jetwatt eval optimize --repeats 2 --samples 12 --seed 3 --budget
 search="build/jetwatt eval search --budgets 14:26:4 --modes 12 --json"
 schedule="build/jetwatt eval schedule --queries 12 --seed 3 --json"
 
-echo 1..33
+echo 1..39
 twice "predict is the same from the same seed" $predict --corpus $d/one.csv --json
 keys='corpus coverage95_pct fit_ms method power_mape_pct predict_ms references repeats samples sampling seed time_mape_pct'
 [ "$(jq -r 'keys | join(" ")' $d/a)" = "$keys" ]
@@ -71,6 +71,23 @@ for what in nan -5 0; do
 	awk -F, -v OFS=, -v v=$what 'NR == 9 { $6 = v } 1' $d/one.csv > $d/bad.csv
 	refused "a time of $what is no measurement" 'line 9' $predict --corpus $d/bad.csv
 done
+# Nothing to learn, and nothing that fits: all rows alike, every mode twice, every mode in two ways.
+awk -F, -v OFS=, 'NR > 1 { $6 = 100; $7 = 20 } 1' $d/one.csv > $d/alike.csv
+awk '1; NR > 1' $d/one.csv > $d/doubled.csv
+awk -F, -v OFS=, 'NR == 1; NR > 1 { print; $6 *= 5; $7 /= 3; print }' $d/one.csv > $d/torn.csv
+for method in auto linreg nn powertrain; do
+	for rows in alike doubled torn; do
+		build/jetwatt eval predict --method $method --repeats 1 --samples 12 --corpus $d/$rows.csv --json \
+			$([ $method != powertrain ] || echo --reference $d/other.csv) > $d/$method.$rows 2> $d/err ||
+			{ echo "# $rows: $(head -n 1 $d/err)"; false; }
+	done && jq -es 'all(.[]; .time_mape_pct.median < 1e4 and .power_mape_pct.median < 1e4) and
+		.[0].time_mape_pct.median < 15 and .[0].power_mape_pct.median < 15' $d/$method.{alike,doubled,torn} > /dev/null
+	result "$method on rows all alike, doubled and contradictory" $?
+done
+jq -es '.[1].time_mape_pct.median < 6 and .[1].power_mape_pct.median < 4 and .[2].coverage95_pct.time > 30' $d/auto.{alike,doubled,torn} > /dev/null
+result "auto: doubled rows do no harm, intervals of contradictory ones are wide" $?
+head -n 2 $d/one.csv > $d/single.csv
+refused "a single row" 'none is left' $predict --corpus $d/single.csv
 refused "more samples than rows" 'none is left' $predict --corpus $d/one.csv --samples 500
 refused "a method that is none" 'did you mean auto' $predict --corpus $d/one.csv --method auot
 refused "powertrain without a reference" 'needs a reference' $predict --corpus $d/one.csv --method powertrain
