@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/refit.h"
 #include "scout.h"
 #include "search.h"
 
@@ -38,27 +37,6 @@
 /* So far above the least power measured one that was not may still turn out lower. */
 #define CLOSE		1.1
 
-/* Rows up to which every one is worth a whole fit; beyond, the surfaces are
- * fitted to so many of them, whenever there are a quarter more, and pass through
- * those that lie nearest to the budget. */
-#define WHOLE	48
-#define NEAREST	80
-#define GROWTH	1.25
-
-/**
- * struct view - the model of one workload
- * @base: the last whole fit, to @based rows; @m: the one in use, often the same
- * @rows: that there were; @budget: that it is for, where it has not all of them
- * @p: its predictions, cell by cell; @good: of these sizes
- */
-struct view {
-	struct jetwatt_model *base, *m;
-	size_t based, rows;
-	double budget;
-	struct jetwatt_prediction *p;
-	unsigned char good[JETWATT_SLICE_SIZES];
-};
-
 /**
  * struct scout
  * @queue: cells to come in the mode that was entered, @queued of them
@@ -66,7 +44,7 @@ struct view {
  * @entered: the mode entered last; @opening: it was one of the first few
  */
 struct scout {
-	struct view view[JETWATT_KNOWN_WORKS];
+	struct jetwatt_view view[JETWATT_KNOWN_WORKS];
 	struct jetwatt_slice_query q;
 	struct jetwatt_cell queue[1 + 2 * JETWATT_SLICE_SIZES];
 	size_t queued, entered, misses;
@@ -76,24 +54,12 @@ struct scout {
 	struct jetwatt_prediction *worst;
 };
 
-/* The model in use, if it is another than the base. */
-static void drop(struct view *v)
-{
-	if (v->m != v->base)
-		jetwatt_model_free(v->m);
-	v->m = NULL;
-	memset(v->good, 0, sizeof(v->good));
-}
-
 static void scout_free(void *state)
 {
 	struct scout *s = state;
 
-	for (size_t w = 0; s && w < JETWATT_KNOWN_WORKS; w++) {
-		drop(&s->view[w]);
-		jetwatt_model_free(s->view[w].base);
-		free(s->view[w].p);
-	}
+	for (size_t w = 0; s && w < JETWATT_KNOWN_WORKS; w++)
+		jetwatt_view_free(&s->view[w]);
 	if (s) {
 		free(s->seen);
 		free(s->worst);
@@ -106,10 +72,8 @@ static int scout_new(void **state, const struct jetwatt_known *k, uint64_t seed)
 	struct scout *s = calloc(1, sizeof(*s));
 	int err = s ? 0 : -ENOMEM;
 
-	for (size_t w = 0; w < k->works && !err; w++) {
-		s->view[w].p = malloc(k->work[w].sizes * k->n * sizeof(*s->view[w].p));
-		err = s->view[w].p ? 0 : -ENOMEM;
-	}
+	for (size_t w = 0; w < k->works && !err; w++)
+		err = jetwatt_view_init(&s->view[w], &k->work[w], k->n);
 	if (!err) {
 		s->seed = seed;
 		s->entered = SIZE_MAX;
@@ -134,98 +98,24 @@ static int in_time(const struct jetwatt_known *k, size_t work, size_t size,
 	return 1e3 * k->work[work].size[size] / q->arrival_hz < q->latency_ms;
 }
 
-/* Rows of a query's budget: those of the nearest power. @out: NEAREST entries. */
-static size_t nearest(const struct jetwatt_tenant *t, double budget, struct jetwatt_row *out)
-{
-	double far[NEAREST];
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->rows; i++) {
-		double d = fabs(log(t->row[i].power_w / budget));
-		size_t at = n < NEAREST ? n : NEAREST - 1;
-
-		if (n == NEAREST && d >= far[at])
-			continue;
-		for (; at && far[at - 1] > d; at--) {
-			far[at] = far[at - 1];
-			out[at] = out[at - 1];
-		}
-		far[at] = d;
-		out[at] = t->row[i];
-		n += n < NEAREST;
-	}
-	return n;
-}
-
-static int fit_one(struct view *v, const struct jetwatt_tenant *t, double budget, uint64_t seed)
-{
-	struct jetwatt_row near[NEAREST];
-	int err = 0;
-
-	if (v->m && v->rows == t->rows && (t->rows <= NEAREST || v->budget == budget))
-		return 0;
-	drop(v);
-	v->rows = t->rows;
-	v->budget = budget;
-	if (!t->rows)
-		return 0;
-	if (!v->base || t->rows <= WHOLE || t->rows > GROWTH * v->based) {
-		jetwatt_model_free(v->base);
-		v->base = NULL;
-		v->based = t->rows;
-		err = t->rows <= WHOLE ? jetwatt_fit(&v->base, t->row, t->rows, t->prior, seed) :
-					 jetwatt_fit_few(&v->base, t->row, t->rows, WHOLE, seed);
-	}
-	if (!err && t->rows <= WHOLE)
-		v->m = v->base;
-	else if (!err)
-		err = jetwatt_refit(&v->m, v->base, near, nearest(t, budget, near));
-	return err;
-}
-
-static int fit(struct scout *s, const struct jetwatt_known *k, double budget)
+static int learn(struct scout *s, const struct jetwatt_known *k,
+		 const struct jetwatt_slice_query *q)
 {
 	int err = 0;
 
 	for (size_t w = 0; w < k->works && !err; w++)
-		err = fit_one(&s->view[w], &k->work[w], budget, s->seed);
-	return err;
-}
-
-static int predict(struct scout *s, const struct jetwatt_known *k,
-		   const struct jetwatt_slice_query *q)
-{
-	uint32_t *batch = malloc(k->n * sizeof(*batch));
-	int err = batch ? 0 : -ENOMEM;
-
-	for (size_t w = 0; w < k->works && !err; w++) {
-		const struct jetwatt_tenant *t = &k->work[w];
-		struct view *v = &s->view[w];
-
-		for (size_t z = 0; z < t->sizes && !err; z++) {
-			if (!v->m || v->good[z] || !in_time(k, w, z, q))
-				continue;
-			for (size_t i = 0; i < k->n; i++)
-				batch[i] = t->size[z];
-			err = jetwatt_model_predict_batch(v->m, k->mode, t->sizes > 1 ? batch : NULL,
-							  k->n, v->p + z * k->n);
-			v->good[z] = 1;
-		}
-	}
-	free(batch);
+		err = jetwatt_view_fit(&s->view[w], &k->work[w], q->power_w, s->seed);
+	for (size_t w = 0; w < k->works && !err; w++)
+		for (size_t z = 0; z < k->work[w].sizes && !err; z++)
+			if (in_time(k, w, z, q))
+				err = jetwatt_view_predict(&s->view[w], k, &k->work[w], z);
 	return err;
 }
 
 static struct jetwatt_guess guess(const struct scout *s, const struct jetwatt_known *k, size_t work,
 				  size_t size, size_t mode)
 {
-	const struct jetwatt_tenant *t = &k->work[work];
-	size_t at = size * k->n + mode;
-	const struct jetwatt_prediction *p = &s->view[work].p[at];
-
-	if (!isnan(t->time_ms[at]))
-		return (struct jetwatt_guess){ t->time_ms[at], 0, t->power_w[at], 0 };
-	return (struct jetwatt_guess){ p->time_ms, p->time_sd, p->power_w, p->power_sd };
+	return jetwatt_view_guess(&s->view[work], k, &k->work[work], size, mode);
 }
 
 /* Over all sizes of a mode that leave something to be measured. */
@@ -523,9 +413,7 @@ static int scout_next(void *state, const struct jetwatt_known *k,
 	if (!s->queued) {
 		look_back(s, k);
 		modes = known_modes(s, k);
-		err = fit(s, k, q->power_w);
-		if (!err)
-			err = predict(s, k, q);
+		err = learn(s, k, q);
 		if (!err && modes < OPENING)
 			err = k->modes < most ? open_with(s, k, q, modes) : 1;
 		else if (!err)

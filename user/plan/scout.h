@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the strategy auto believes of cells that were not measured, and what it
- * hopes from them.
+ * What the strategy auto hopes from cells that were not measured.
  */
 #ifndef JETWATT_SCOUT_H
 #define JETWATT_SCOUT_H
 
 #include "strategy.h"
-
-/**
- * struct jetwatt_guess - of a cell: medians, and standard deviations of the
- * logarithms; 0: it was measured
- */
-struct jetwatt_guess {
-	double time_ms, time_sd, power_w, power_sd;
-};
+#include "view.h"
 
 /**
  * struct jetwatt_hope - where a plan in a mode could lead

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "view.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/refit.h"
+
+/* Rows up to which every one is worth a whole fit; beyond, the surfaces are
+ * fitted to so many of them, whenever there are a quarter more, and pass through
+ * those that lie nearest to the budget. */
+#define WHOLE	48
+#define NEAREST	80
+#define GROWTH	1.25
+
+/* The model in use, if it is another than the base. */
+static void drop(struct jetwatt_view *v)
+{
+	if (v->m != v->base)
+		jetwatt_model_free(v->m);
+	v->m = NULL;
+	memset(v->good, 0, sizeof(v->good));
+}
+
+int jetwatt_view_init(struct jetwatt_view *v, const struct jetwatt_tenant *t, size_t n)
+{
+	*v = (struct jetwatt_view){ .p = malloc(t->sizes * n * sizeof(*v->p)) };
+	return v->p ? 0 : -ENOMEM;
+}
+
+void jetwatt_view_free(struct jetwatt_view *v)
+{
+	drop(v);
+	jetwatt_model_free(v->base);
+	free(v->p);
+}
+
+/* Rows of a query's budget: those of the nearest power. @out: NEAREST entries. */
+static size_t nearest(const struct jetwatt_tenant *t, double budget, struct jetwatt_row *out)
+{
+	double far[NEAREST];
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->rows; i++) {
+		double d = fabs(log(t->row[i].power_w / budget));
+		size_t at = n < NEAREST ? n : NEAREST - 1;
+
+		if (n == NEAREST && d >= far[at])
+			continue;
+		for (; at && far[at - 1] > d; at--) {
+			far[at] = far[at - 1];
+			out[at] = out[at - 1];
+		}
+		far[at] = d;
+		out[at] = t->row[i];
+		n += n < NEAREST;
+	}
+	return n;
+}
+
+int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_tenant *t, double budget,
+		     uint64_t seed)
+{
+	struct jetwatt_row near[NEAREST];
+	int err = 0;
+
+	if (v->m && v->rows == t->rows && (t->rows <= NEAREST || v->budget == budget))
+		return 0;
+	drop(v);
+	v->rows = t->rows;
+	v->budget = budget;
+	if (!t->rows)
+		return 0;
+	if (!v->base || t->rows <= WHOLE || t->rows > GROWTH * v->based) {
+		jetwatt_model_free(v->base);
+		v->base = NULL;
+		v->based = t->rows;
+		err = t->rows <= WHOLE ? jetwatt_fit(&v->base, t->row, t->rows, t->prior, seed) :
+					 jetwatt_fit_few(&v->base, t->row, t->rows, WHOLE, seed);
+	}
+	if (!err && t->rows <= WHOLE)
+		v->m = v->base;
+	else if (!err)
+		err = jetwatt_refit(&v->m, v->base, near, nearest(t, budget, near));
+	return err;
+}
+
+int jetwatt_view_predict(struct jetwatt_view *v, const struct jetwatt_known *k,
+			 const struct jetwatt_tenant *t, size_t size)
+{
+	uint32_t *batch = NULL;
+	int err = 0;
+
+	if (!v->m || v->good[size])
+		return 0;
+	if (t->sizes > 1) {
+		batch = malloc(k->n * sizeof(*batch));
+		err = batch ? 0 : -ENOMEM;
+		for (size_t i = 0; i < k->n && !err; i++)
+			batch[i] = t->size[size];
+	}
+	if (!err)
+		err = jetwatt_model_predict_batch(v->m, k->mode, batch, k->n, v->p + size * k->n);
+	v->good[size] = !err;
+	free(batch);
+	return err;
+}
+
+struct jetwatt_guess jetwatt_view_guess(const struct jetwatt_view *v,
+					const struct jetwatt_known *k,
+					const struct jetwatt_tenant *t, size_t size, size_t mode)
+{
+	size_t at = size * k->n + mode;
+	const struct jetwatt_prediction *p = &v->p[at];
+
+	if (!isnan(t->time_ms[at]))
+		return (struct jetwatt_guess){ t->time_ms[at], 0, t->power_w[at], 0 };
+	return (struct jetwatt_guess){ p->time_ms, p->time_sd, p->power_w, p->power_sd };
+}
