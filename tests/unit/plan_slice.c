@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The inner search against its definition, combination by combination; its bound
  * on the latency of two servers against a queue that is played through. */
+#include <errno.h>
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -195,6 +196,24 @@ TEST(two_servers_keep_the_bound)
 		tight = fmax(tight, worst / plan.latency_ms);
 	}
 	EXPECT_LT(0.9, tight);
+}
+
+TEST(sizes_stay_ascending_and_different)
+{
+	static const uint32_t in[] = { 16, 1, 64, 16, 4, 64, 1 }, want[] = { 1, 4, 16, 64 };
+	uint32_t sizes[JETWATT_SLICE_SIZES];
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++)
+		ASSERT_EQ(0, jetwatt_slice_size(sizes, &n, in[i]));
+	ASSERT_EQ(4, n);
+	for (size_t i = 0; i < n; i++)
+		EXPECT_EQ(want[i], sizes[i]);
+	while (n < JETWATT_SLICE_SIZES)
+		ASSERT_EQ(0, jetwatt_slice_size(sizes, &n, 100 + n));
+	EXPECT_EQ(0, jetwatt_slice_size(sizes, &n, 64));
+	EXPECT_EQ(-ENOSPC, jetwatt_slice_size(sizes, &n, 2));
+	EXPECT_EQ(JETWATT_SLICE_SIZES, n);
 }
 
 TEST_HARNESS_MAIN

@@ -46,19 +46,10 @@ static int file_read(struct file *f, const char *path)
 static int file_sizes(const struct file *f, struct jetwatt_stream_work *w)
 {
 	w->sizes = 0;
-	for (size_t i = 0; i < f->n; i++) {
-		size_t at = 0;
-
-		while (at < w->sizes && w->size[at] < f->batch[i])
-			at++;
-		if (at < w->sizes && w->size[at] == f->batch[i])
-			continue;
-		if (w->sizes == JETWATT_SLICE_SIZES)
+	for (size_t i = 0; i < f->n; i++)
+		if (jetwatt_slice_size(w->size, &w->sizes, f->batch[i]))
 			return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "16 are enough",
 						 "%s has too many batch sizes", f->path);
-		memmove(w->size + at + 1, w->size + at, (w->sizes++ - at) * sizeof(*w->size));
-		w->size[at] = f->batch[i];
-	}
 	return 0;
 }
 

@@ -88,17 +88,10 @@ static int sizes_of(struct jetwatt_infer *f, const struct jetwatt_learn *l)
 {
 	for (size_t i = 0; i < l->nr_rows; i++) {
 		uint32_t size = l->row[i].batch ? l->row[i].batch : l->size;
-		size_t at = 0;
 
-		while (at < f->sizes && f->size[at] < size)
-			at++;
-		if (!size || (at < f->sizes && f->size[at] == size))
-			continue;
-		if (f->sizes == JETWATT_SLICE_SIZES)
+		if (size && jetwatt_slice_size(f->size, &f->sizes, size))
 			return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--batch 1,4,16",
 						 "more than %d minibatch sizes", JETWATT_SLICE_SIZES);
-		memmove(f->size + at + 1, f->size + at, (f->sizes++ - at) * sizeof(*f->size));
-		f->size[at] = size;
 	}
 	return f->sizes ? 0 : jetwatt_error_say(JETWATT_EXIT_USAGE, "the profile has no column batch",
 						"--batch N, the size that it was measured with",

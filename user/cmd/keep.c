@@ -32,17 +32,10 @@ static void batch(struct jetwatt_keep_args *a, char *text)
 	a->sizes = 0;
 	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 		uint32_t size = jetwatt_args_count("--batch", word, 1, 1 << 24);
-		size_t at = 0;
 
-		if (a->sizes == JETWATT_SLICE_SIZES)
+		if (jetwatt_slice_size(a->size, &a->sizes, size))
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL,
 					       "--batch: more than %d sizes", JETWATT_SLICE_SIZES));
-		while (at < a->sizes && a->size[at] < size)
-			at++;
-		if (at < a->sizes && a->size[at] == size)
-			continue;
-		memmove(a->size + at + 1, a->size + at, (a->sizes++ - at) * sizeof(*a->size));
-		a->size[at] = size;
 	}
 	if (!a->sizes)
 		jetwatt_args_count("--batch", "", 1, 1 << 24);

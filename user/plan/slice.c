@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "slice.h"
 
+#include <errno.h>
 #include <math.h>
+#include <string.h>
 
 /* Modes at a time: what is computed of them stays in the first cache. */
 #define CHUNK	256
@@ -147,4 +149,19 @@ int jetwatt_slice_find(enum jetwatt_slice_kind kind, const struct jetwatt_slice_
 		plan->tau = best.good * window / 1e3 + 0.5;
 	}
 	return 1;
+}
+
+int jetwatt_slice_size(uint32_t *sizes, size_t *n, uint32_t size)
+{
+	size_t at = 0;
+
+	while (at < *n && sizes[at] < size)
+		at++;
+	if (at < *n && sizes[at] == size)
+		return 0;
+	if (*n == JETWATT_SLICE_SIZES)
+		return -ENOSPC;
+	memmove(sizes + at + 1, sizes + at, ((*n)++ - at) * sizeof(*sizes));
+	sizes[at] = size;
+	return 0;
 }

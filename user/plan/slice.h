@@ -74,6 +74,14 @@ struct jetwatt_slice_plan {
 	double time_ms, latency_ms, power_w, throughput_hz;
 };
 
+/**
+ * jetwatt_slice_size() - one more minibatch size
+ * @sizes: @n of them, ascending and all different, as they are afterwards
+ *
+ * Return: 0; -ENOSPC: there are JETWATT_SLICE_SIZES others.
+ */
+int jetwatt_slice_size(uint32_t *sizes, size_t *n, uint32_t size);
+
 /* Is training part of it, is inference, and how many workloads are there? */
 static inline int jetwatt_slice_trains(enum jetwatt_slice_kind kind)
 {
