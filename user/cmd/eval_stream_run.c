@@ -71,7 +71,8 @@ static void judge(const struct jetwatt_stream *s, const struct jetwatt_known *k,
 
 	v->excess = NAN;
 	v->ratio = optimum->throughput_hz > 0 ? 0 : NAN;
-	v->clean = s->kind == JETWATT_SLICE_BESIDE ? v->ratio : NAN;
+	jetwatt_stream_best(s, 1, q, &clean);
+	v->clean = s->kind == JETWATT_SLICE_BESIDE && clean.throughput_hz > 0 ? 0 : NAN;
 	v->solved = jetwatt_known_answer(k, q, &got);
 	if (!v->solved)
 		return;
@@ -80,10 +81,10 @@ static void judge(const struct jetwatt_stream *s, const struct jetwatt_known *k,
 		v->violated |= s->work[w].power_w[got.size[w] * s->n + got.mode] > q->power_w;
 	v->violated |= s->kind != JETWATT_SLICE_TRAIN && got.latency_ms > q->latency_ms;
 	v->excess = 100 * fmax(goal(s, &got) / goal(s, optimum) - 1, 0);
-	if (jetwatt_stream_best(s, 1, q, &clean) && s->kind != JETWATT_SLICE_BESIDE)
-		v->clean = 100 * fmax(goal(s, &got) / goal(s, &clean) - 1, 0);
-	else if (s->kind == JETWATT_SLICE_BESIDE && clean.throughput_hz > 0)
+	if (s->kind == JETWATT_SLICE_BESIDE && clean.throughput_hz > 0)
 		v->clean = got.throughput_hz / clean.throughput_hz;
+	else if (s->kind != JETWATT_SLICE_BESIDE && goal(s, &clean) > 0)
+		v->clean = 100 * fmax(goal(s, &got) / goal(s, &clean) - 1, 0);
 	if (optimum->throughput_hz > 0)
 		v->ratio = got.throughput_hz / optimum->throughput_hz;
 }
