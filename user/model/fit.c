@@ -129,9 +129,9 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 }
 
 int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, size_t most,
-		    uint64_t seed)
+		    const struct jetwatt_prior *prior, uint64_t seed)
 {
-	return fit(m, row, n, most, NULL, seed);
+	return fit(m, row, n, most, prior, seed);
 }
 
 int jetwatt_model_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,

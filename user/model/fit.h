@@ -38,7 +38,7 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 
 /* To at most @most of the rows, evenly chosen. */
 int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, size_t most,
-		    uint64_t seed);
+		    const struct jetwatt_prior *prior, uint64_t seed);
 
 /**
  * jetwatt_prior_fit() - fit with what the references let expect

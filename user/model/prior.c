@@ -37,7 +37,7 @@ int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_referen
 	for (size_t i = 0; i < n && !err; i++) {
 		struct jetwatt_model *m = NULL;
 
-		err = jetwatt_fit_few(&m, ref[i].row, ref[i].n, ROWS_MAX, seed);
+		err = jetwatt_fit_few(&m, ref[i].row, ref[i].n, ROWS_MAX, NULL, seed);
 		if (err)
 			break;
 		memcpy(p->ref[i].time, m->time->theta, sizeof(m->time->theta));

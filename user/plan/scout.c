@@ -101,10 +101,11 @@ static int in_time(const struct jetwatt_known *k, size_t work, size_t size,
 static int learn(struct scout *s, const struct jetwatt_known *k,
 		 const struct jetwatt_slice_query *q)
 {
-	int err = 0;
+	int err = 0, whole = 1;
 
-	for (size_t w = 0; w < k->works && !err; w++)
-		err = jetwatt_view_fit(&s->view[w], &k->work[w], q->power_w, s->seed);
+	/* One at a time: two whole fits in one step would be felt. */
+	for (size_t w = k->works; w-- > 0 && !err;)
+		err = jetwatt_view_fit(&s->view[w], &k->work[w], q->power_w, s->seed, &whole);
 	for (size_t w = 0; w < k->works && !err; w++)
 		for (size_t z = 0; z < k->work[w].sizes && !err; z++)
 			if (in_time(k, w, z, q))

@@ -8,12 +8,14 @@
 
 #include "model/refit.h"
 
-/* Rows up to which every one is worth a whole fit; beyond, the surfaces are
- * fitted to so many of them, whenever there are a quarter more, and pass through
+/* Rows up to which every one is worth a whole fit. With more of them its cost, which
+ * grows faster than their square, buys little: the surfaces are fitted to WHOLE of them
+ * at most, whenever there are so many more, and pass through all that there are, or
  * those that lie nearest to the budget. */
-#define WHOLE	48
+#define EVERY	16
+#define GROWTH	1.15
+#define WHOLE	24
 #define NEAREST	80
-#define GROWTH	1.25
 
 /* The model in use, if it is another than the base. */
 static void drop(struct jetwatt_view *v)
@@ -61,7 +63,7 @@ static size_t nearest(const struct jetwatt_tenant *t, double budget, struct jetw
 }
 
 int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_tenant *t, double budget,
-		     uint64_t seed)
+		     uint64_t seed, int *whole)
 {
 	struct jetwatt_row near[NEAREST];
 	int err = 0;
@@ -73,14 +75,14 @@ int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_tenant *t, dou
 	v->budget = budget;
 	if (!t->rows)
 		return 0;
-	if (!v->base || t->rows <= WHOLE || t->rows > GROWTH * v->based) {
+	if (!v->base || t->rows <= EVERY || (*whole && t->rows > GROWTH * v->based)) {
+		*whole = 0;
 		jetwatt_model_free(v->base);
 		v->base = NULL;
 		v->based = t->rows;
-		err = t->rows <= WHOLE ? jetwatt_fit(&v->base, t->row, t->rows, t->prior, seed) :
-					 jetwatt_fit_few(&v->base, t->row, t->rows, WHOLE, seed);
+		err = jetwatt_fit_few(&v->base, t->row, t->rows, WHOLE, t->prior, seed);
 	}
-	if (!err && t->rows <= WHOLE)
+	if (!err && t->rows == v->based && t->rows <= WHOLE)
 		v->m = v->base;
 	else if (!err)
 		err = jetwatt_refit(&v->m, v->base, near, nearest(t, budget, near));

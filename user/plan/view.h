@@ -34,10 +34,14 @@ struct jetwatt_guess {
 int jetwatt_view_init(struct jetwatt_view *v, const struct jetwatt_tenant *t, size_t n);
 void jetwatt_view_free(struct jetwatt_view *v);
 
-/* To what was measured by now, best near @budget. Without a row there is no model.
- * Return: 0, negative errno. */
+/**
+ * jetwatt_view_fit() - to what was measured by now, best near @budget
+ * @whole: there is time for a whole fit that can wait; 0 when it was taken
+ *
+ * Without a row there is no model. Return: 0, negative errno.
+ */
 int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_tenant *t, double budget,
-		     uint64_t seed);
+		     uint64_t seed, int *whole);
 
 /* All modes at one size, where there is a model. Return: 0, negative errno. */
 int jetwatt_view_predict(struct jetwatt_view *v, const struct jetwatt_known *k,
