@@ -58,11 +58,11 @@ static double sooner(const struct jetwatt_goal *goal, double window, double time
 
 	*ok *= in;
 	if (edge <= 0)
-		return goal->any ? 0 : FIRST * in;
+		return goal->none ? FIRST * in : 0;
 	e = gain(edge - time, s);
 	if (edge < goal->best - window)
 		e += (goal->best - window - edge) * below(time, sd, edge);
-	return e / goal->best + (goal->any ? 0 : FIRST * in);
+	return e / goal->best + (goal->none ? FIRST * in : 0);
 }
 
 /* Throughput of training has steps: by Gauss and Hermite's nodes. */
@@ -92,7 +92,7 @@ static double more(const struct jetwatt_goal *goal, const struct jetwatt_guess *
 				sum += (st > 0 ? weight[i] : 1) * wj * (rate - base);
 		}
 	}
-	return sum / goal->best + (goal->any ? 0 : FIRST * in);
+	return sum / goal->best + (goal->none ? FIRST * in : 0);
 }
 
 double jetwatt_hope_of(const struct jetwatt_goal *goal, const struct jetwatt_guess *g,

@@ -265,10 +265,11 @@ static void aim(const struct scout *s, const struct jetwatt_known *k,
 	struct jetwatt_slice_plan plan;
 	double top = 0;
 
-	*goal = (struct jetwatt_goal){ k->kind, q, 0, 1, 0 };
+	*goal = (struct jetwatt_goal){ .kind = k->kind, .q = q, .caution = 1 };
 	if (s->misses > 1)
 		goal->caution += CAUTION * (s->misses - 1);
 	goal->any = jetwatt_known_answer(k, q, &plan);
+	goal->none = !goal->any;
 	if (k->kind == JETWATT_SLICE_TRAIN) {
 		for (size_t i = 0; i < k->n; i++)
 			top = fmax(top, guess(s, k, 0, 0, i).time_ms);

@@ -23,13 +23,14 @@ struct jetwatt_hope {
  * struct jetwatt_goal - what there is to be improved
  * @best: the best plan known: time, latency or throughput, as its kind has it;
  *	@any: there is one; else @best is a scale to measure hopes by
+ * @none: nothing is known that keeps the limits, be it inference alone
  * @caution: exponent of the probability of keeping the power limit
  */
 struct jetwatt_goal {
 	enum jetwatt_slice_kind kind;
 	const struct jetwatt_slice_query *q;
 	double best, caution;
-	int any;
+	int any, none;
 };
 
 /* @g: of each workload at the sizes in question; @size: items of a minibatch of
