@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "metrics.h"
+
+#include <inttypes.h>
+
+const double jetwatt_metrics_joules[JETWATT_METRICS_BUCKETS] = {
+	.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000
+}, jetwatt_metrics_seconds[JETWATT_METRICS_BUCKETS] = {
+	.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 20, 50, 100
+};
+
+void jetwatt_metrics_observe(struct jetwatt_metrics_histogram *h, const double *bound, double v)
+{
+	for (int i = 0; i < JETWATT_METRICS_BUCKETS; i++)
+		h->below[i] += v <= bound[i];
+	h->n++;
+	h->sum += v;
+}
+
+void jetwatt_metrics_family(const struct jetwatt_metrics *m, const char *name, const char *type,
+			    const char *unit, const char *help)
+{
+	/* OpenMetrics leaves a counter's _total out of its family's name. */
+	const char *total = *type == 'c' && !m->open ? "_total" : "";
+
+	fprintf(m->f, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, total, help, name, total, type);
+	if (m->open && unit)
+		fprintf(m->f, "# UNIT %s %s\n", name, unit);
+}
+
+static void text_of(FILE *f, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '"' || *text == '\\')
+			fprintf(f, "\\%c", *text);
+		else
+			/* One byte that is no UTF-8 would have all of it refused. */
+			putc(*text < ' ' || *text > '~' ? '?' : *text, f);
+}
+
+void jetwatt_metrics_sample(const struct jetwatt_metrics *m, const char *name, const char *label,
+			    const char *text, double v)
+{
+	fputs(name, m->f);
+	if (label) {
+		fprintf(m->f, "{%s=\"", label);
+		text_of(m->f, text);
+		fputs("\"}", m->f);
+	}
+	fprintf(m->f, " %.15g\n", v);
+}
+
+/* NAME_bucket{LABEL="TEXT",le=" */
+static void bucket(const struct jetwatt_metrics *m, const char *name, const char *label,
+		   const char *text)
+{
+	fprintf(m->f, "%s_bucket{", name);
+	if (label) {
+		fprintf(m->f, "%s=\"", label);
+		text_of(m->f, text);
+		fputs("\",", m->f);
+	}
+	fputs("le=\"", m->f);
+}
+
+void jetwatt_metrics_histogram(const struct jetwatt_metrics *m, const char *name, const char *label,
+			       const char *text, const double *bound,
+			       const struct jetwatt_metrics_histogram *h)
+{
+	char part[128];
+
+	for (int i = 0; i < JETWATT_METRICS_BUCKETS; i++) {
+		bucket(m, name, label, text);
+		fprintf(m->f, "%g\"} %" PRIu64 "\n", bound[i], h->below[i]);
+	}
+	bucket(m, name, label, text);
+	fprintf(m->f, "+Inf\"} %" PRIu64 "\n", h->n);
+	snprintf(part, sizeof(part), "%s_count", name);
+	jetwatt_metrics_sample(m, part, label, text, h->n);
+	snprintf(part, sizeof(part), "%s_sum", name);
+	jetwatt_metrics_sample(m, part, label, text, h->sum);
+}
+
+void jetwatt_metrics_counter(const struct jetwatt_metrics *m, const char *name, const char *unit,
+			     const char *help, double v)
+{
+	char total[128];
+
+	snprintf(total, sizeof(total), "%s_total", name);
+	jetwatt_metrics_family(m, name, "counter", unit, help);
+	jetwatt_metrics_sample(m, total, NULL, NULL, v);
+}
+
+void jetwatt_metrics_gauge(const struct jetwatt_metrics *m, const char *name, const char *unit,
+			   const char *help, double v)
+{
+	jetwatt_metrics_family(m, name, "gauge", unit, help);
+	jetwatt_metrics_sample(m, name, NULL, NULL, v);
+}
+
+void jetwatt_metrics_end(const struct jetwatt_metrics *m)
+{
+	if (m->open)
+		fputs("# EOF\n", m->f);
+}
