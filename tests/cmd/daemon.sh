@@ -5,7 +5,7 @@
 # board as it was, however it ends. How good the mode is, and how soon, hangs on what
 # was measured first: make bench-daemon tells that, here it is bounded.
 . "${0%/*}/common.inc"
-plan 17
+plan 18
 
 BUDGET=30
 DB=$T/profiles.db
@@ -140,6 +140,18 @@ time=$(of_mode 5) best=$(best $BUDGET)
 echo "# $time ms, the best there is $best"
 [ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
 result $? "the same job again: in its mode after 2 s"
+
+# metric NAME: all of its series together
+metric() { awk -v n="$1" 'index($1, n) == 1 && ($1 == n || substr($1, length(n) + 1, 1) == "{") { v += $2 } END { print v + 0 }' "$T/metrics"; }
+
+jetwatt daemon metrics > "$T/metrics" 2> "$T/err"
+there=$(($(wc -l < $TRUTH/minibatches) - 1))
+counted=$(metric jetwatt_minibatch_duration_seconds_count)
+watts=$(awk -v j="$(metric jetwatt_minibatch_energy_joules_sum)" -v s="$(metric jetwatt_minibatch_duration_seconds_sum)" 'BEGIN { print s ? j / s : 0 }')
+echo "# $counted of $there minibatches, at $watts W in the mean; over for $(metric jetwatt_over_budget_seconds_total) s; $(metric process_cpu_seconds_total) s of CPU"
+at_most "$there" $((2 * counted)) && at_most "$counted" "$there" && at_most 5 "$watts" && at_most "$watts" $BUDGET &&
+	[ "$(metric jetwatt_jobs_total)" = 2 ] && [ "$(metric jetwatt_budget_watts)" = $BUDGET ]
+result $? "metrics: minibatches, and what they draw"
 
 run jetwatt daemon pause
 doing paused 10 && as_before "$T/before" && jetwatt daemon resume && doing holding 60

@@ -69,6 +69,8 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 struct jetwatt_batch_track;
 struct jetwatt_batch_track *jetwatt_batch_track_new(void);
 void jetwatt_batch_track_free(struct jetwatt_batch_track *t);
+/* Another job: as new. */
+void jetwatt_batch_track_forget(struct jetwatt_batch_track *t);
 
 /**
  * jetwatt_batch_track_add() - the next wait, or mark

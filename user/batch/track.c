@@ -44,6 +44,11 @@ void jetwatt_batch_track_free(struct jetwatt_batch_track *t)
 	free(t);
 }
 
+void jetwatt_batch_track_forget(struct jetwatt_batch_track *t)
+{
+	memset(t, 0, sizeof(*t));
+}
+
 static void took(struct jetwatt_batch_track *t, uint64_t ns)
 {
 	if (t->times == TIMES)

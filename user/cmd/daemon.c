@@ -97,7 +97,7 @@ int jetwatt_cmd_daemon(int argc, char **argv)
 	static char answer[65536];
 	int err;
 
-	jetwatt_args_parse_with("daemon", "[status]\nbudget WATTS|policy\npause\nresume",
+	jetwatt_args_parse_with("daemon", "[status]\nmetrics [openmetrics]\nbudget WATTS|policy\npause\nresume",
 			   "Ask jetwattd what it does, or tell it to do something else.\v"
 			   "A budget that is told holds until the daemon ends, or \"budget policy\". "
 			   "Paused, it leaves the board as it was found.",

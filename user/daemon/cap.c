@@ -46,6 +46,10 @@ struct jetwattd_cap {
 	uint64_t t[SAMPLES];
 	double uj[SAMPLES], w;
 	size_t first, nr;
+	/* Not yet told. */
+	uint64_t samples, lost, judged_ns;
+	struct jetwatt_mode clock;
+	int32_t temp_mc;
 	/* Means over windows: of the mode that the board is in, and of all before. */
 	uint64_t next_ns;
 	double n, mean, squares, all_squares, all_n;
@@ -148,6 +152,23 @@ static int over(const struct jetwattd_cap *c, double w, uint64_t span, uint64_t 
 	return span >= window ? w > d->budget_w : span >= window / 4 && w > FAR * d->budget_w;
 }
 
+/* What has come since the last time. */
+static void tell(struct jetwattd_cap *c, double w, int whole)
+{
+	struct jetwattd *d = c->d;
+	uint64_t now = c->t[at(c, c->nr - 1)];
+
+	d->mean_w = w;
+	d->count.samples += c->samples;
+	d->count.lost += c->lost;
+	c->samples = c->lost = 0;
+	d->meter.clock = c->clock;
+	d->meter.temp_mc = c->temp_mc;
+	if (whole && d->budget_w > 0 && w > d->budget_w && c->judged_ns)
+		d->meter.over_s += (now - c->judged_ns) * 1e-9;
+	c->judged_ns = now;
+}
+
 static void judge(struct jetwattd_cap *c)
 {
 	struct jetwattd *d = c->d;
@@ -155,7 +176,7 @@ static void judge(struct jetwattd_cap *c)
 	double w = mean(c, window, &span);
 
 	pthread_mutex_lock(&d->lock);
-	d->mean_w = w;
+	tell(c, w, span >= window);
 	if (span >= window)
 		swing(c, w);
 	if (over(c, w, span, window))
@@ -184,14 +205,16 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 	c->t[at(c, c->nr - 1)] = p->time_ns;
 	c->uj[at(c, c->nr - 1)] = uj;
 	c->w = w;
-	c->d->count.samples++;
+	c->clock = p->clock;
+	c->temp_mc = p->temp_mc;
+	c->samples++;
 }
 
 static void on_samples(const struct jetwatt_samples *s, void *arg)
 {
 	struct jetwattd_cap *c = arg;
 
-	c->d->count.lost += s->gap;
+	c->lost += s->gap;
 	jetwatt_join_samples(s, c->join);
 }
 

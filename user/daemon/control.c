@@ -95,7 +95,7 @@ static const char *obey(struct jetwattd *d, const char *line)
 		return stop(d, 1);
 	if (!strcmp(line, "resume"))
 		return stop(d, 0);
-	return "status, status json, budget WATTS, budget policy, pause or resume";
+	return "status, status json, metrics, metrics openmetrics, budget WATTS, budget policy, pause or resume";
 }
 
 static void answer(struct jetwattd_control *c, struct client *k)
@@ -111,6 +111,8 @@ static void answer(struct jetwattd_control *c, struct client *k)
 		fprintf(f, "refused: not in the group that may ask\n");
 	else if (!strcmp(k->line, "status") || !strcmp(k->line, "status json"))
 		jetwattd_status(c->d, strlen(k->line) > 6, f);
+	else if (!strcmp(k->line, "metrics") || !strcmp(k->line, "metrics openmetrics"))
+		jetwattd_metrics(c->d, strlen(k->line) > 7, f);
 	else if (!is_in(k->fd, c->writers))
 		fprintf(f, "refused: not in the group that may change things\n");
 	else if ((no = obey(c->d, k->line)))
@@ -140,9 +142,12 @@ static void hear(struct jetwattd_control *c, struct client *k)
 	if (got > 0)
 		k->len += (size_t)got;
 	k->line[k->len] = '\0';
-	end = strchr(k->line, '\n');
+	end = memchr(k->line, '\n', k->len);
 	if (end) {
 		*end = '\0';
+		/* What hides something behind a NUL is nothing that we know. */
+		if (strlen(k->line) != (size_t)(end - k->line))
+			*k->line = '\0';
 		answer(c, k);
 	}
 	if (end || got <= 0 || k->len == LINE - 1)
@@ -195,9 +200,10 @@ static void *run(void *arg)
 	}
 }
 
-static int group(const char *name, gid_t *gid)
+/* @usual: where the policy names none, and it is there. */
+static int group(const char *name, const char *usual, gid_t *gid)
 {
-	struct group *g = *name ? getgrnam(name) : NULL;
+	struct group *g = getgrnam(*name ? name : usual);
 
 	*gid = g ? g->gr_gid : (gid_t)-1;
 	return *name && !g ? jetwatt_error_say(JETWATT_EXIT_USAGE, "no such group",
@@ -252,9 +258,9 @@ int jetwattd_control_start(struct jetwattd *d, struct jetwattd_control **out)
 	c->end = eventfd(0, EFD_CLOEXEC);
 	for (int i = 0; i < CLIENTS; i++)
 		c->client[i].fd = -1;
-	err = group(d->policy->readers, &c->readers);
+	err = group(d->policy->readers, "jetwatt", &c->readers);
 	if (!err)
-		err = group(d->policy->writers, &c->writers);
+		err = group(d->policy->writers, "jetwatt-control", &c->writers);
 	if (err)
 		return err;
 	err = open_socket(c);

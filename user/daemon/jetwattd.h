@@ -18,7 +18,12 @@
 #include <stdio.h>
 
 #include "board/board.h"
+#include "jetwatt.h"
+#include "out/metrics.h"
 #include "policy.h"
+
+/* So many workloads have histograms of their own, the rest has one in common. */
+#define JETWATTD_WORKLOADS	8
 
 /* What the loop does. */
 enum jetwattd_doing {
@@ -28,6 +33,7 @@ enum jetwattd_doing {
 	JETWATTD_BACKING_OFF,	/* in a safe one for a while, the cap has stepped down */
 	JETWATTD_YIELDING,	/* somebody else turns the knobs */
 	JETWATTD_PAUSED,	/* was told to */
+	JETWATTD_DOINGS
 };
 
 /**
@@ -35,10 +41,37 @@ enum jetwattd_doing {
  * @jobs: seen; @known: of those, found in the database
  * @measured: modes; @trips: of the cap; @floors: of those, there was nothing lower
  * @drifts: time or power was not as expected; @others: knobs that somebody else had turned
+ * @throttled: clocks were below what the mode asks for
  * @refused: switches that a knob refused; @samples, @lost: of power
  */
 struct jetwattd_count {
-	uint64_t jobs, known, measured, trips, floors, drifts, others, refused, samples, lost;
+	uint64_t jobs, known, measured, trips, floors, drifts, throttled, others, refused, samples,
+		 lost;
+};
+
+/**
+ * struct jetwattd_meter - what is measured all the time, for those who draw curves
+ * @over_s: for how long the mean over a window has been above the budget
+ * @clock, @temp_mc: as sampled last; @temp_mc 0: not known
+ * @stats, @energy: of the module; the total's counter first; @rail: by their ids
+ * @waits_lost: of the probe
+ * @workload, @workloads: minibatches; one more, for those that have no room
+ */
+struct jetwattd_meter {
+	double over_s;
+	struct jetwatt_mode clock;
+	int32_t temp_mc;
+	struct jetwatt_stats stats;
+	struct jetwatt_energy energy[JETWATT_RAILS_MAX + 1];
+	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
+	const char *scope;
+	int energies, rails, workloads;
+	double rate_hz;
+	uint64_t waits_lost;
+	struct jetwattd_workload {
+		char key[20];
+		struct jetwatt_metrics_histogram joule, second;
+	} workload[JETWATTD_WORKLOADS + 1];
 };
 
 /**
@@ -77,6 +110,7 @@ struct jetwattd {
 	char command[256], key[40], why[256];
 	double expect_ms, expect_w;
 	struct jetwattd_count count;
+	struct jetwattd_meter meter;
 };
 
 /* Something that the journal should have, and `status` says as the last thing. */
@@ -105,5 +139,10 @@ void jetwattd_control_stop(struct jetwattd_control *c);
 /* All of it, for people or as JSON. */
 void jetwattd_status(struct jetwattd *d, int json, FILE *f);
 const char *jetwattd_doing_name(enum jetwattd_doing doing);
+
+/* metrics.c: the same for machines; @open: OpenMetrics, else Prometheus' text format. */
+void jetwattd_metrics(struct jetwattd *d, int open, FILE *f);
+/* A minibatch of a workload; @joule negative: not known. Under the lock. */
+void jetwattd_metrics_minibatch(struct jetwattd *d, const char *key, double second, double joule);
 
 #endif

@@ -48,6 +48,7 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	jetwatt_watch_add(w, fd);
 	r->learn.nr_rows = 0;
 	r->learned_j = 0;
+	jetwattd_minibatch_forget(r->minibatch);
 	if (!r->keep.db)
 		jetwatt_keep_open(&r->keep, &args);
 	pthread_mutex_lock(&d->lock);
@@ -161,6 +162,9 @@ static int drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 		return 0;
 	if (!throttled(r, &was->mode))
 		return 1;
+	pthread_mutex_lock(&r->d->lock);
+	r->d->count.throttled++;
+	pthread_mutex_unlock(&r->d->lock);
 	jetwattd_say(r->d, "the clocks are below their mode's: too hot, or too much current");
 	return 0;
 }

@@ -120,6 +120,19 @@ static void jobs(struct jetwattd_run *r)
 	}
 }
 
+/* The rails do not change while we are attached to the module. */
+static int meter(struct jetwattd_run *r)
+{
+	struct jetwattd_meter *m = &r->d->meter;
+
+	m->rails = r->watch.nr_rails;
+	memcpy(m->rail, r->watch.rail, (size_t)m->rails * sizeof(*m->rail));
+	m->scope = r->watch.scope;
+	r->minibatch = jetwattd_minibatch_new(r);
+	return r->minibatch ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+						    "cannot start");
+}
+
 static int probe(struct jetwattd_run *r)
 {
 	struct jetwatt_probe_opts opts = { .tgid = 0 };
@@ -198,6 +211,8 @@ int jetwattd_loop(struct jetwattd *d)
 	if (!err)
 		err = jetwatt_keep_open(&r.keep, &keep);
 	if (!err)
+		err = meter(&r);
+	if (!err)
 		err = probe(&r);
 	if (!err)
 		err = jetwattd_cap_start(d, &cap);
@@ -218,6 +233,7 @@ int jetwattd_loop(struct jetwattd *d)
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_keep_close(&r.keep);
 	jetwatt_watch_close(&r.watch);
+	jetwattd_minibatch_free(r.minibatch);
 	jetwatt_learn_free(&r.learn);
 	free(r.out);
 	return err;

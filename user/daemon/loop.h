@@ -27,6 +27,8 @@ struct jetwattd_seen {
 	int opaque, known;
 };
 
+struct jetwattd_minibatch;
+
 /**
  * struct jetwattd_run - what the loop works with
  * @watch: all rails, everybody's waits; those of the job are kept
@@ -35,6 +37,7 @@ struct jetwattd_seen {
  *	often the cap stepped down in it for what may have been somebody else's doing
  * @lowest, @highest: step of each knob among the candidates
  * @seen: who else there is
+ * @minibatch: the job's, as they end
  * @tended_ns: when we last looked after the rest
  * @learned_j: energy that learning has taken
  * @budget_w: that we work for; @learn has what of it a mode may draw in the mean
@@ -48,6 +51,7 @@ struct jetwattd_run {
 	unsigned char *out;
 	struct jetwatt_mode lowest, highest;
 	struct jetwattd_seen seen[JETWATTD_SEEN];
+	struct jetwattd_minibatch *minibatch;
 	uint64_t tended_ns;
 	double learned_j, budget_w;
 };
@@ -114,6 +118,16 @@ double jetwattd_limit(struct jetwattd *d);
 const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r);
 /* The mode is over the budget, and so is whatever is higher in all knobs. */
 void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got);
+
+/* minibatch.c: the job's minibatches as they end, with what they have drawn. Return: it;
+ * NULL: no memory. */
+struct jetwattd_minibatch *jetwattd_minibatch_new(struct jetwattd_run *r);
+void jetwattd_minibatch_free(struct jetwattd_minibatch *m);
+/* Another job. */
+void jetwattd_minibatch_forget(struct jetwattd_minibatch *m);
+void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_sync *s);
+/* Now and then: look again where they end. */
+void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
 
 /* seek.c: learn what is worth it. Return: how it ended. */
 enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r);

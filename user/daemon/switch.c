@@ -56,7 +56,7 @@ void jetwattd_say(struct jetwattd *d, const char *text, ...)
 
 const char *jetwattd_doing_name(enum jetwattd_doing doing)
 {
-	static const char *const name[] = { "idle", "learning", "holding", "backing off", "yielding",
+	static const char *const name[JETWATTD_DOINGS] = { "idle", "learning", "holding", "backing off", "yielding",
 					    "paused" };
 
 	return name[doing];
@@ -143,6 +143,7 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	jetwatt_json_uint(&j, "steps_down", now.count.trips);
 	jetwatt_json_uint(&j, "steps_down_in_vain", now.count.floors);
 	jetwatt_json_uint(&j, "drifts", now.count.drifts);
+	jetwatt_json_uint(&j, "throttled", now.count.throttled);
 	jetwatt_json_uint(&j, "other_writers", now.count.others);
 	jetwatt_json_uint(&j, "switches_refused", now.count.refused);
 	jetwatt_json_uint(&j, "samples", now.count.samples);

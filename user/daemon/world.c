@@ -65,8 +65,10 @@ void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 		seen->waits = 0;
 	seen->waits++;
 	seen->last_ns = s->exit_ns;
-	if (jetwattd_of_job(r, seen->pid))
-		jetwatt_watch_wait(s, &r->watch);
+	if (!jetwattd_of_job(r, seen->pid))
+		return;
+	jetwatt_watch_wait(s, &r->watch);
+	jetwattd_minibatch_wait(r->minibatch, s);
 }
 
 int jetwattd_others(const struct jetwattd_run *r)
@@ -134,6 +136,27 @@ static void turned(struct jetwattd *d, const struct jetwatt_board_error *e)
 	atomic_store(&d->cut, 1);
 }
 
+/* What the module counts. */
+static void read_meter(struct jetwattd_run *r)
+{
+	struct jetwatt_energy energy[JETWATT_RAILS_MAX + 1];
+	struct jetwattd_meter *m = &r->d->meter;
+	struct jetwatt_config config;
+	struct jetwatt_stats stats;
+	int n;
+
+	if (jetwatt_stats(r->watch.jw, &stats) || jetwatt_config_get(r->watch.jw, &config))
+		return;
+	n = jetwatt_energies(r->watch.jw, energy, JETWATT_RAILS_MAX + 1);
+	pthread_mutex_lock(&r->d->lock);
+	m->stats = stats;
+	m->rate_hz = config.active_hz;
+	m->waits_lost = jetwatt_watch_waits_lost(&r->watch);
+	m->energies = n > 0 ? n : 0;
+	memcpy(m->energy, energy, (size_t)m->energies * sizeof(*energy));
+	pthread_mutex_unlock(&r->d->lock);
+}
+
 void jetwattd_tend(struct jetwattd_run *r)
 {
 	struct jetwatt_board_error e;
@@ -145,6 +168,8 @@ void jetwattd_tend(struct jetwattd_run *r)
 		return;
 	r->tended_ns = now;
 	jetwattd_notify("WATCHDOG=1");
+	read_meter(r);
+	jetwattd_minibatch_learn(r->minibatch);
 	budget = jetwattd_policy_budget(d->policy, minute());
 	pthread_mutex_lock(&d->lock);
 	budget = d->told_w > 0 ? d->told_w : budget;

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What jetwattd does, as metrics. Energy is the module's own counter, so a scrape that
+ * is missed loses nothing of it; histograms say what a minibatch takes.
+ */
+#include "jetwattd.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+void jetwattd_metrics_minibatch(struct jetwattd *d, const char *key, double second, double joule)
+{
+	struct jetwattd_meter *m = &d->meter;
+	struct jetwattd_workload *w;
+	int i = 0;
+
+	while (i < m->workloads && strcmp(m->workload[i].key, key))
+		i++;
+	w = &m->workload[i];
+	if (i == m->workloads) {
+		/* The last one is everybody's who comes too late. */
+		m->workloads += i < JETWATTD_WORKLOADS;
+		snprintf(w->key, sizeof(w->key), "%s", i < JETWATTD_WORKLOADS ? key : "other");
+	}
+	jetwatt_metrics_observe(&w->second, jetwatt_metrics_seconds, second);
+	if (joule >= 0)
+		jetwatt_metrics_observe(&w->joule, jetwatt_metrics_joules, joule);
+}
+
+static const struct jetwatt_rail *rail_of(const struct jetwattd_meter *t, uint32_t id)
+{
+	for (int i = 0; i < t->rails; i++)
+		if (t->rail[i].id == id)
+			return &t->rail[i];
+	return NULL;
+}
+
+/* Rails of the total, or those inside and beside them, which would count twice. */
+static void rails(const struct jetwatt_metrics *m, const struct jetwattd_meter *t, const char *name,
+		  unsigned int in_total)
+{
+	const struct jetwatt_rail *rail;
+
+	for (int i = 1; i < t->energies; i++) {
+		rail = rail_of(t, t->energy[i].rail);
+		if (rail && rail->enabled && !!rail->in_total == in_total)
+			jetwatt_metrics_sample(m, name, "rail", rail->label, t->energy[i].uj * 1e-6);
+	}
+}
+
+static void energy(const struct jetwatt_metrics *m, const struct jetwattd_meter *t)
+{
+	if (!t->energies)
+		return;
+	jetwatt_metrics_family(m, "jetwatt_module_energy_joules", "counter", "joules",
+			       "Energy of the total, since the kernel module was loaded");
+	jetwatt_metrics_sample(m, "jetwatt_module_energy_joules_total", "scope", t->scope,
+			       t->energy[0].uj * 1e-6);
+	jetwatt_metrics_counter(m, "jetwatt_module_blind_seconds", "seconds",
+				"Time whose energy is not counted, because nobody could read a rail",
+				t->energy[0].blind_ns * 1e-9);
+	jetwatt_metrics_family(m, "jetwatt_rail_energy_joules", "counter", "joules",
+			       "Energy of a rail that is a part of the total");
+	rails(m, t, "jetwatt_rail_energy_joules_total", 1);
+	jetwatt_metrics_family(m, "jetwatt_inner_rail_energy_joules", "counter", "joules",
+			       "Energy of a rail that is inside another one or beside the total");
+	rails(m, t, "jetwatt_inner_rail_energy_joules_total", 0);
+}
+
+static void sampler(const struct jetwatt_metrics *m, const struct jetwattd *now)
+{
+	const struct jetwatt_stats *s = &now->meter.stats;
+
+	jetwatt_metrics_counter(m, "jetwatt_sampler_samples", NULL, "Samples received",
+				now->count.samples);
+	jetwatt_metrics_counter(m, "jetwatt_sampler_dropped_samples", NULL, "Samples that are missing",
+				now->count.lost);
+	jetwatt_metrics_counter(m, "jetwatt_waits_lost", NULL, "Waits for the GPU that are missing",
+				now->meter.waits_lost);
+	if (!s->ticks)
+		return;
+	jetwatt_metrics_counter(m, "jetwatt_sampler_missed_deadlines", NULL,
+				"Samples that were not read in time", s->missed);
+	jetwatt_metrics_counter(m, "jetwatt_sampler_i2c_errors", NULL, "Reads that a sensor refused",
+				s->i2c_errors);
+	jetwatt_metrics_counter(m, "jetwatt_sampler_cpu_seconds", "seconds",
+				"CPU time of the kernel's sampling thread", s->cpu_ns * 1e-9);
+	jetwatt_metrics_gauge(m, "jetwatt_sampler_rate_hertz", "hertz", "Samples a second",
+			      now->meter.rate_hz);
+}
+
+static void clocks(const struct jetwatt_metrics *m, const struct jetwattd_meter *t)
+{
+	if (t->clock.cpu_khz)
+		jetwatt_metrics_gauge(m, "jetwatt_cpu_frequency_hertz", "hertz", "Clock of the CPU",
+				      t->clock.cpu_khz * 1e3);
+	if (t->clock.gpu_hz)
+		jetwatt_metrics_gauge(m, "jetwatt_gpu_frequency_hertz", "hertz", "Clock of the GPU",
+				      t->clock.gpu_hz);
+	if (t->clock.emc_hz)
+		jetwatt_metrics_gauge(m, "jetwatt_emc_frequency_hertz", "hertz", "Clock of the memory",
+				      t->clock.emc_hz);
+	if (t->temp_mc)
+		jetwatt_metrics_gauge(m, "jetwatt_temperature_celsius", "celsius",
+				      "The hottest part", t->temp_mc * 1e-3);
+}
+
+static void counts(const struct jetwatt_metrics *m, const struct jetwattd_count *c)
+{
+	jetwatt_metrics_counter(m, "jetwatt_jobs", NULL, "GPU jobs seen", c->jobs);
+	jetwatt_metrics_counter(m, "jetwatt_known_jobs", NULL, "Of those, known when they started",
+				c->known);
+	jetwatt_metrics_counter(m, "jetwatt_modes_measured", NULL, "Readings of power modes",
+				c->measured);
+	jetwatt_metrics_counter(m, "jetwatt_cap_steps", NULL,
+				"How often power was above the budget, and the mode was left", c->trips);
+	jetwatt_metrics_counter(m, "jetwatt_cap_floors", NULL,
+				"Of those, how often there was no lower mode", c->floors);
+	jetwatt_metrics_counter(m, "jetwatt_drifts", NULL,
+				"How often time or power of a job was no longer as measured", c->drifts);
+	jetwatt_metrics_counter(m, "jetwatt_throttled_readings", NULL,
+				"Readings in which the clocks were below their mode's", c->throttled);
+	jetwatt_metrics_counter(m, "jetwatt_other_writers", NULL,
+				"Knobs that somebody else had turned", c->others);
+	jetwatt_metrics_counter(m, "jetwatt_switches_refused", NULL, "Switches that a knob refused",
+				c->refused);
+}
+
+static void state(const struct jetwatt_metrics *m, const struct jetwattd *now)
+{
+	char name[96] = "as found";
+
+	if (now->applied)
+		jetwatt_board_mode_format(&now->mode, name, sizeof(name));
+	jetwatt_metrics_family(m, "jetwatt_mode_info", "gauge", NULL, "The power mode, always 1");
+	jetwatt_metrics_sample(m, "jetwatt_mode_info", "mode", name, 1);
+	jetwatt_metrics_family(m, "jetwatt_doing", "gauge", NULL, "1: what jetwattd does now");
+	for (int i = 0; i < JETWATTD_DOINGS; i++)
+		jetwatt_metrics_sample(m, "jetwatt_doing", "doing", jetwattd_doing_name((enum jetwattd_doing)i),
+				       now->doing == (enum jetwattd_doing)i);
+	jetwatt_metrics_gauge(m, "jetwatt_module_power_watts", "watts",
+			      "Mean power of the total over the policy's window", now->mean_w);
+	if (now->budget_w > 0)
+		jetwatt_metrics_gauge(m, "jetwatt_budget_watts", "watts", "What it may be", now->budget_w);
+	jetwatt_metrics_counter(m, "jetwatt_over_budget_seconds", "seconds",
+				"Time for which it was more", now->meter.over_s);
+	if (!now->pid || !(now->expect_ms > 0))
+		return;
+	jetwatt_metrics_gauge(m, "jetwatt_expected_minibatch_seconds", "seconds",
+			      "Time of a minibatch as measured in this mode", now->expect_ms * 1e-3);
+	jetwatt_metrics_gauge(m, "jetwatt_expected_power_watts", "watts",
+			      "Power as measured in this mode", now->expect_w);
+}
+
+static void minibatches(const struct jetwatt_metrics *m, const struct jetwattd_meter *t)
+{
+	int n = t->workloads + (t->workload[JETWATTD_WORKLOADS].second.n > 0);
+
+	jetwatt_metrics_family(m, "jetwatt_minibatch_energy_joules", "histogram", "joules",
+			       "Energy per minibatch, of the whole total while it lasted");
+	for (int i = 0; i < n; i++)
+		jetwatt_metrics_histogram(m, "jetwatt_minibatch_energy_joules", "workload",
+					  t->workload[i].key, jetwatt_metrics_joules,
+					  &t->workload[i].joule);
+	jetwatt_metrics_family(m, "jetwatt_minibatch_duration_seconds", "histogram", "seconds",
+			       "Time per minibatch");
+	for (int i = 0; i < n; i++)
+		jetwatt_metrics_histogram(m, "jetwatt_minibatch_duration_seconds", "workload",
+					  t->workload[i].key, jetwatt_metrics_seconds,
+					  &t->workload[i].second);
+}
+
+/* What we cost, in the names that every exporter has for it. */
+static void own(const struct jetwatt_metrics *m)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned long pages = 0;
+	struct rusage used;
+	int fds = -3;		/* ".", "..", and the directory */
+
+	getrusage(RUSAGE_SELF, &used);
+	jetwatt_metrics_counter(m, "process_cpu_seconds", "seconds", "CPU time of jetwattd",
+				used.ru_utime.tv_sec + used.ru_stime.tv_sec +
+				(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6);
+	if (f && fscanf(f, "%*u %lu", &pages) == 1)
+		jetwatt_metrics_gauge(m, "process_resident_memory_bytes", "bytes",
+				      "Memory of jetwattd", (double)pages * sysconf(_SC_PAGESIZE));
+	if (f)
+		fclose(f);
+	while (dir && readdir(dir))
+		fds++;
+	if (dir) {
+		closedir(dir);
+		jetwatt_metrics_gauge(m, "process_open_fds", NULL, "Descriptors of jetwattd", fds);
+	}
+}
+
+void jetwattd_metrics(struct jetwattd *d, int open, FILE *f)
+{
+	const struct jetwatt_metrics m = { f, open };
+	struct jetwattd now;
+
+	pthread_mutex_lock(&d->lock);
+	now = *d;
+	pthread_mutex_unlock(&d->lock);
+	jetwatt_metrics_family(&m, "jetwatt_build_info", "gauge", NULL, "The version, always 1");
+	jetwatt_metrics_sample(&m, "jetwatt_build_info", "version", JETWATT_VERSION, 1);
+	state(&m, &now);
+	energy(&m, &now.meter);
+	clocks(&m, &now.meter);
+	minibatches(&m, &now.meter);
+	counts(&m, &now.count);
+	sampler(&m, &now);
+	own(&m);
+	jetwatt_metrics_end(&m);
+}
