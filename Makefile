@@ -38,10 +38,11 @@ ldflags := -L$(B) $(SYSROOT_LDFLAGS) -Wl,--as-needed $(LDFLAGS)
 libs := -lnl-genl-3 -lnl-3 -lbpf -lelf -lz -lopenblas -lsqlite3 -lmd -lncursesw -ltinfo -lm
 
 lib_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/lib/*.c))
-daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/daemon/*.c))
+daemon_objects := $(patsubst %.c,$(B)/%.o,$(filter-out user/daemon/exporter.c,$(wildcard user/daemon/*.c)))
+exporter_objects := $(patsubst %,$(B)/user/%.o,daemon/exporter daemon/policy cmd/args cmd/conf cmd/error cmd/suggest cmd/unit)
 tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,batch board model plan store out cmd,$(wildcard user/$(room)/*.c)))
 
-all: $(B)/jetwatt $(B)/jetwattd $(B)/libjetwatt.so modules
+all: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-exporter $(B)/libjetwatt.so modules
 
 quiet = $(if $(V),,@echo "  $(1)	$@";)
 
@@ -64,6 +65,9 @@ $(B)/jetwatt: $(tool_objects) $(B)/libjetwatt.so
 
 $(B)/jetwattd: $(daemon_objects) $(filter-out $(B)/user/cmd/jetwatt.o,$(tool_objects)) $(B)/libjetwatt.so
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(filter %.o,$^) -ljetwatt $(libs) -lpthread
+
+$(B)/jetwatt-exporter: $(exporter_objects)
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^ -lmicrohttpd -lm
 
 # Long loops over floats, which -O2 leaves scalar, and branches around one
 # operation of them, which a trap that nobody has set keeps from being selects.
@@ -107,10 +111,12 @@ include tests/tests.mk
 
 share := $(DESTDIR)$(PREFIX)/share
 lib := $(DESTDIR)$(LIBDIR)
+units := jetwattd.service jetwatt-exporter.service
 dkms := $(DESTDIR)/usr/src/jetwatt-$(VERSION)
 install: all
 	install -D -m755 $(B)/jetwatt $(DESTDIR)$(PREFIX)/bin/jetwatt
 	install -D -m755 $(B)/jetwattd $(DESTDIR)$(PREFIX)/sbin/jetwattd
+	install -D -m755 $(B)/jetwatt-exporter $(DESTDIR)$(PREFIX)/sbin/jetwatt-exporter
 	install -D -m755 $(B)/libjetwatt.so.1 $(lib)/libjetwatt.so.1
 	ln -sf libjetwatt.so.1 $(lib)/libjetwatt.so
 	install -D -m644 include/jetwatt.h $(DESTDIR)$(PREFIX)/include/jetwatt.h
@@ -120,8 +126,10 @@ install: all
 		user/lib/jetwatt.pc.in > $(lib)/pkgconfig/libjetwatt.pc
 	$(foreach spec,$(wildcard include/netlink/specs/*.yaml),install -D -m644 -t $(share)/ynl/specs $(spec);)
 	$(foreach page,$(wildcard man/*.[1-8]),install -D -m644 -t $(share)/man/man$(subst .,,$(suffix $(page))) $(page);)
-	sed "s,/usr/sbin,$(PREFIX)/sbin,;s,/usr/bin,$(PREFIX)/bin," user/daemon/jetwattd.service > $(B)/jetwattd.service
-	install -D -m644 -t $(DESTDIR)$(UNITDIR) $(B)/jetwattd.service
+	$(foreach unit,$(units),sed "s,/usr/sbin,$(PREFIX)/sbin,;s,/usr/bin,$(PREFIX)/bin," user/daemon/$(unit) > $(B)/$(unit);)
+	install -D -m644 -t $(DESTDIR)$(UNITDIR) $(units:%=$(B)/%)
+	install -D -m644 user/daemon/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/jetwatt.conf
+	install -D -m644 -t $(share)/jetwatt/monitoring user/daemon/monitoring/dashboard.json user/daemon/monitoring/alerts.yml
 	install -D -m644 -t $(share)/doc/jetwatt/examples user/daemon/jetwattd.conf
 	$(foreach f,$(wildcard user/cmd/jetwatt.bash-completion),install -D -m644 $(f) $(share)/bash-completion/completions/jetwatt;)
 	mkdir -p $(dkms)

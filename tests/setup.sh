@@ -20,7 +20,7 @@ cd "$(dirname "$0")/.."
 host_packages=(
 	gcc libc6-dev pkg-config cpio xz-utils kmod perl bc jq
 	libnl-3-dev libnl-genl-3-dev libbpf-dev libelf-dev zlib1g-dev libjansson-dev libopenblas-dev
-	libsqlite3-dev libmd-dev libncurses-dev gnuplot-nox
+	libsqlite3-dev libmd-dev libncurses-dev libmicrohttpd-dev gnuplot-nox
 	clang llvm bpftool sparse
 	gcc-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 	linux-kbuild-6.1 qemu-system-arm device-tree-compiler python3 python3-yaml python3-pyte

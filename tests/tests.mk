@@ -109,7 +109,7 @@ $(B)/rooms.a: FORCE
 
 # --- other tests on the host -----------------------------------------------------
 host_tests := $(patsubst tests/host/%.c,build/host/%,$(wildcard tests/host/*.c))
-host-tests: $(host_tests) $(cuda) build/jobs/cutrain build/make-trace build/demo-report
+host-tests: $(host_tests) $(cuda) build/jobs/cutrain build/make-trace build/demo-report build/serve-metrics
 
 $(host_tests): build/host/%: tests/host/%.c build/libjetwatt.so build/sync.skel.h | $(kit)/complete
 	@mkdir -p $(@D) build/tests
@@ -120,6 +120,13 @@ $(host_tests): build/host/%: tests/host/%.c build/libjetwatt.so build/sync.skel.
 build/make-trace: tests/trace/make.c build/libjetwatt.so
 	@mkdir -p build/tests
 	$(call quiet,CC)$(CC) $(test_cflags) -MF build/tests/make-trace.d -o $@ $< $(ldflags) -Wl,-rpath,'$$ORIGIN' -ljetwatt $(libs)
+
+# jetwattd's socket and metrics without a board.
+build/serve-metrics: tests/metrics/serve.c $(patsubst %,build/user/daemon/%.o,control metrics switch) \
+		$(filter-out build/user/cmd/jetwatt.o,$(tool_objects:$(B)/%=build/%)) build/libjetwatt.so
+	@mkdir -p build/tests
+	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/serve-metrics.d -o $@ $(filter %.c %.o,$^) $(ldflags) \
+		-Wl,-rpath,'$$ORIGIN' -ljetwatt $(libs) -lpthread
 
 # --- the demo's report, on the host ----------------------------------------------
 build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c user/out/*.c user/store/csv*.c))

@@ -25,6 +25,7 @@ TEST(nothing)
 	EXPECT_EQ(10, p.most);
 	EXPECT_EQ(0, p.reassert);
 	EXPECT_STREQ("/run/jetwatt/control", p.control);
+	EXPECT_STREQ("127.0.0.1:9417", p.metrics);
 }
 
 TEST(all)
@@ -32,7 +33,7 @@ TEST(all)
 	ASSERT_EQ(0, parse("# a board\nbudget = 30W\nwindow=500ms\nmodes = /x y.csv\n"
 			   "idle = c2-729600-g306000000-e2133000000\nmost = 12\nlearn-time = 2min\n"
 			   "learn-energy = 4kJ\nothers = reassert\ndb = none\n"
-			   "control = /tmp/c\nreaders = a\nwriters = b\n"));
+			   "control = /tmp/c\nreaders = a\nwriters = b\nmetrics = [::1]:80\n"));
 	EXPECT_EQ(30, p.budget_w);
 	EXPECT_EQ(0.5, p.window_s);
 	EXPECT_STREQ("/x y.csv", p.modes);
@@ -45,6 +46,7 @@ TEST(all)
 	EXPECT_STREQ("/tmp/c", p.control);
 	EXPECT_STREQ("a", p.readers);
 	EXPECT_STREQ("b", p.writers);
+	EXPECT_STREQ("[::1]:80", p.metrics);
 }
 
 TEST(time_of_day)
@@ -76,6 +78,11 @@ TEST(refused)
 		{ "hours = 25:00-06:00 15W\n", 1, "\"25:00-06:00 15W\" are no hours with a budget" },
 		{ "hours = 22:00-06:00\n", 1, "\"22:00-06:00\" are no hours with a budget" },
 		{ "others = fight\n", 1, "\"fight\" is neither" },
+		{ "metrics = localhost:80\n", 1, "\"localhost:80\" is no address with a port" },
+		{ "metrics = 127.0.0.1\n", 1, "\"127.0.0.1\" is no address with a port" },
+		{ "metrics = 127.0.0.1:0\n", 1, "\"127.0.0.1:0\" is no address with a port" },
+		{ "metrics = [::1:80\n", 1, "\"[::1:80\" is no address with a port" },
+		{ "metrics = :80\n", 1, "\":80\" is no address with a port" },
 		{ "most = 2\n", 1, "\"2\" is no such number" },
 		{ "idle = c2-729600-g306000000-e2133000000-c2-729600-g306000000-e2133000000-c2-729600-g306000000-e2133000000\n",
 		  1, "idle is too long" },

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "policy.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,13 +11,13 @@
 #include "cmd/unit.h"
 
 enum { BUDGET, HOURS, WINDOW, MODES, IDLE, DB, CONTROL, READERS, WRITERS, MOST, SECONDS, ENERGY,
-       OTHERS };
+       OTHERS, METRICS };
 
 static const char *const names[] = {
 	[BUDGET] = "budget", [HOURS] = "hours", [WINDOW] = "window", [MODES] = "modes",
 	[IDLE] = "idle", [DB] = "db", [CONTROL] = "control", [READERS] = "readers",
 	[WRITERS] = "writers", [MOST] = "most", [SECONDS] = "learn-time", [ENERGY] = "learn-energy",
-	[OTHERS] = "others", NULL
+	[OTHERS] = "others", [METRICS] = "metrics", NULL
 };
 
 /* Texts, and how long they may be. */
@@ -34,6 +36,9 @@ static char *text_of(struct jetwattd_policy *p, int name, size_t *room)
 	case IDLE:
 		*room = sizeof(p->idle);
 		return p->idle;
+	case METRICS:
+		*room = sizeof(p->metrics);
+		return p->metrics;
 	case READERS:
 		*room = sizeof(p->readers);
 		return p->readers;
@@ -115,6 +120,9 @@ static int set(const char *name, const char *value, unsigned int line, void *arg
 		return jetwatt_unit_count(value, 3, 1000, &p->most) ?
 		       jetwatt_conf_refuse(e, line, "a whole number from 3 to 1000",
 					   "\"%.40s\" is no such number", value) : 0;
+	if (i == METRICS && jetwattd_policy_address(value, &(struct sockaddr_storage){ 0 }))
+		return jetwatt_conf_refuse(e, line, "like metrics = 127.0.0.1:9417",
+					   "\"%.40s\" is no address with a port", value);
 	text = text_of(p, i, &room);
 	if (text && strlen(value) >= room)
 		return jetwatt_conf_refuse(e, line, "a shorter one", "%s is too long", name);
@@ -131,12 +139,38 @@ static int set(const char *name, const char *value, unsigned int line, void *arg
 	return 0;
 }
 
+int jetwattd_policy_address(const char *text, struct sockaddr_storage *at)
+{
+	struct sockaddr_in *v4 = (struct sockaddr_in *)at;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)at;
+	const char *colon = strrchr(text, ':');
+	int six = *text == '[';
+	char host[64];
+	size_t len;
+	long port;
+
+	if (!colon || jetwatt_unit_count(colon + 1, 1, 65535, &port))
+		return -EINVAL;
+	len = (size_t)(colon - text);
+	if (len >= sizeof(host) || (six && (len < 2 || colon[-1] != ']')))
+		return -EINVAL;
+	snprintf(host, sizeof(host), "%.*s", (int)len - 2 * six, text + six);
+	memset(at, 0, sizeof(*at));
+	at->ss_family = six ? AF_INET6 : AF_INET;
+	if (six)
+		v6->sin6_port = htons((uint16_t)port);
+	else
+		v4->sin_port = htons((uint16_t)port);
+	return inet_pton(at->ss_family, host, six ? (void *)&v6->sin6_addr : (void *)&v4->sin_addr) == 1 ?
+	       0 : -EINVAL;
+}
+
 int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy *p,
 			  struct jetwatt_conf_error *e)
 {
 	*p = (struct jetwattd_policy){
 		.window_s = 1, .learn_s = 120, .learn_j = 1e9, .most = 10,
-		.control = "/run/jetwatt/control",
+		.control = "/run/jetwatt/control", .metrics = "127.0.0.1:9417",
 	};
 	return jetwatt_conf_parse(text, size, set, p, e);
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "cmd/conf.h"
 
@@ -29,6 +30,7 @@ struct jetwattd_hours {
  * @idle: mode while no job runs, empty: as it was found
  * @db: the profile database, empty: the usual place
  * @control: the socket; @readers, @writers: groups that may ask, and that may change
+ * @metrics: where jetwatt-exporter serves
  * @most: modes to measure of a job at most; @learn_s, @learn_j: time and energy for it
  * @reassert: a knob that somebody else has turned is turned back, else left to him
  */
@@ -38,7 +40,7 @@ struct jetwattd_policy {
 	int nr_hours, reassert;
 	long most;
 	char modes[JETWATT_CONF_TEXT], db[JETWATT_CONF_TEXT], control[108];
-	char idle[96], readers[33], writers[33];
+	char idle[96], readers[33], writers[33], metrics[64];
 };
 
 /* From the text of a file. Return: 0, -EINVAL. */
@@ -48,6 +50,9 @@ int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy 
 /* Read @path; one that is not there says nothing, unless it @must be. Says what is wrong.
  * Return: exit code. */
 int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p);
+
+/* "127.0.0.1:9417", "[::1]:9417". Return: 0, -EINVAL. */
+int jetwattd_policy_address(const char *text, struct sockaddr_storage *at);
 
 /* What holds at a minute of the day. */
 double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute);

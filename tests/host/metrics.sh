@@ -1,0 +1,139 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# jetwattd's metrics, from its control socket to the dashboard: the real socket, the real
+# exporter, a real Prometheus on loopback where there is one (packages: prometheus,
+# python3-prometheus-client). What they tell is tests/metrics/serve.c's.
+cd "$(dirname "$0")/../.." || exit 1
+d=build/check-metrics
+rm -rf $d
+. tests/host/check.inc
+http=tests/metrics/client.py
+monitoring=user/daemon/monitoring
+pids=()
+trap 'kill "${pids[@]}" 2> /dev/null' EXIT
+
+# with TOOL TEXT COMMAND: needs TOOL, a command or a module of Python
+with()
+{
+	if command -v "$1" > /dev/null || /usr/bin/python3 -c "import $1" 2> /dev/null; then
+		check "$2" "$3"
+	else
+		n=$((n + 1))
+		echo "ok $n $2 # SKIP no $1 here"
+	fi
+}
+
+# until COMMAND: for 20 s
+until_() { for _ in $(seq 100); do "$@" > /dev/null 2>&1 && return 0; sleep 0.2; done; return 1; }
+
+# body FILE: what is behind the head
+body() { sed '1,/^\r$/d' "$1"; }
+value() { sed -n "s/^$1 //p" $d/plain; }
+
+# serve: the exporter on a port that is free, in $port and $exporter
+serve()
+{
+	for _ in 1 2 3 4 5; do
+		port=$($http port)
+		build/jetwatt-exporter --listen 127.0.0.1:"$port" --socket $d/control 2>> $d/exporter.log &
+		exporter=$!
+		pids+=($exporter)
+		until_ $http get "$port" / && kill -0 $exporter && return 0
+	done
+	return 1
+}
+
+echo 1..23
+build/serve-metrics $d/control &
+board=$!
+pids+=($board)
+until_ test -S $d/control
+
+check "the control socket outlives silent ones, long lines and noise" "[ \"\$($http socket $d/control)\" = done ]"
+check "jetwatt daemon metrics: for a file" \
+	"build/jetwatt daemon --socket $d/control metrics > $d/file && grep -q '^jetwatt_budget_watts 30$' $d/file"
+
+run build/jetwatt-exporter --listen 127.0.0.1
+check "an address that makes no sense: 2, what and how" "[ $status = 2 ] && grep -q 'fix: ADDRESS:PORT' $d/err"
+serve
+$http get "$port" /metrics > $d/http
+body $d/http > $d/plain
+check "it serves" "grep -q '200 OK' $d/http && grep -q 'text/plain; version=0.0.4' $d/http"
+with promtool "promtool finds nothing" "promtool check metrics < $d/plain 2>&1 | tee $d/lint && [ ! -s $d/lint ]"
+check "values are the daemon's" \
+	"[ \"$(value jetwatt_module_power_watts)\" = 28.5 ] && [ \"$(value 'jetwatt_doing{doing="holding"}')\" = 1 ] &&
+	 [ \"$(value 'jetwatt_minibatch_duration_seconds_bucket{workload="0000000000000001",le="0.1"}')\" = 1 ] &&
+	 [ \"$(value 'jetwatt_minibatch_energy_joules_sum{workload="0000000000000001"}')\" = 2 ] &&
+	 [ \"$(value 'jetwatt_minibatch_duration_seconds_bucket{workload="0000000000000001",le="0.05"}')\" = 0 ]"
+check "workloads beyond the eighth are one" \
+	"[ \"$(value 'jetwatt_minibatch_energy_joules_count{workload="other"}')\" = 8 ] &&
+	 [ \"$(grep -c '^jetwatt_minibatch_energy_joules_count' $d/plain)\" = 9 ]"
+check "a rail and what is inside it never share a name" \
+	"[ \"$(grep -c '^jetwatt_rail_energy_joules_total{' $d/plain)\" = 1 ] &&
+	 [ \"$(grep -c '^jetwatt_inner_rail_energy_joules_total{' $d/plain)\" = 2 ]"
+check "bytes that are no text break no line" "grep -qF '{rail=\"a\\\"b\\\\c??\"}' $d/plain"
+$http get "$port" /metrics 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5' > $d/http
+body $d/http > $d/open
+check "OpenMetrics for who asks for it" \
+	"grep -q 'application/openmetrics-text; version=1.0.0' $d/http && [ \"\$(tail -n 1 $d/open)\" = '# EOF' ]"
+with prometheus_client "and it parses" "/usr/bin/python3 -c '
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
+f = {m.name: m for m in parse(open(\"$d/open\").read())}
+assert f[\"jetwatt_module_energy_joules\"].unit == \"joules\"
+assert f[\"jetwatt_minibatch_energy_joules\"].type == \"histogram\"
+assert f[\"process_cpu_seconds\"].type == \"counter\"'"
+
+check "other paths: 404; other methods: 405; no HTTP: nothing" \
+	"$http get $port /../etc/passwd | head -n 1 | grep -q 404 &&
+	 printf 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nnine-byte' | $http raw $port | head -n 1 | grep -q 405 &&
+	 printf 'nonsense\r\n\r\n' | $http raw $port > $d/big; ! grep -q jetwatt $d/big"
+before=$(ls /proc/$exporter/fd | wc -l)
+# shellcheck disable=SC2016
+check "heads and bodies without end are cut off" \
+	"{ printf 'GET /metrics HTTP/1.1\r\nX: '; head -c 3000000 /dev/zero | tr '\0' a; } | $http raw $port > $d/big
+	 ! grep -q '200 OK' $d/big &&
+	 { printf 'GET /'; head -c 3000000 /dev/zero | tr '\0' a; } | $http raw $port > $d/big; ! grep -q '200 OK' $d/big &&
+	 { printf 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n'; head -c 3000000 /dev/zero; } | $http raw $port > $d/big
+	 ! grep -q '200 OK' $d/big && $http get $port /metrics | grep -q '200 OK'"
+check "noise" "for i in 1 2; do head -c 20000 /dev/urandom | $http raw $port > $d/big; done; $http get $port /metrics | grep -q '200 OK'"
+# Its own limits are 5 s and 32; what is asked of a busy machine is less.
+check "two hundred slow ones: scrapes among them are answered, they are let go" \
+	"$http loris $port 200 60 > $d/loris; cat $d/loris; awk '{ exit !(\$2 < 10 && \$4 == 0) }' $d/loris"
+check "nothing is left of them: descriptors, memory" \
+	"echo \$(ls /proc/$exporter/fd | wc -l) of $before; [ \$(ls /proc/$exporter/fd | wc -l) -le $before ] &&
+	 [ \$(sed -n 's/VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$exporter/status) -lt 32768 ]"
+
+with promtool "the alert rules are rules" "promtool check rules $monitoring/alerts.yml"
+with promtool "each fires on what it is for" "promtool test rules tests/metrics/alerts_test.yml"
+if command -v prometheus > /dev/null; then
+	cat > $d/prometheus.yml <<-X
+		global: {scrape_interval: 1s, evaluation_interval: 1s}
+		rule_files: [$PWD/$monitoring/alerts.yml]
+		scrape_configs:
+		  - job_name: jetwatt
+		    static_configs: [{targets: ['127.0.0.1:$port']}]
+	X
+	prom=$($http port)
+	prometheus --config.file=$d/prometheus.yml --storage.tsdb.path=$d/tsdb --web.listen-address=127.0.0.1:"$prom" \
+		> $d/prometheus.log 2>&1 &
+	pids+=($!)
+fi
+with prometheus "a real Prometheus has data for every query of the dashboard" \
+	"$http queries ${prom-} $monitoring/dashboard.json || { tail -n 5 $d/prometheus.log; false; }"
+with prometheus "and takes the rules" \
+	"$http get $prom /api/v1/rules | grep -q JetwattDown && ! $http get $prom /api/v1/rules | grep -q '\"health\":\"err\"'"
+
+kill -STOP $board
+check "a daemon that hangs: 503" "sleep 1; $http get $port /metrics | head -n 1 | grep -q 503"
+kill -CONT $board
+kill $board
+wait $board
+check "one that is gone: 503, and why; it serves again when there is one" \
+	"$http get $port /metrics > $d/gone; head -n 1 $d/gone | grep -q 503 && grep -q 'does not answer' $d/gone &&
+	 { build/serve-metrics $d/control & pids+=(\$!); until_ test -S $d/control; } &&
+	 until_ sh -c '$http get $port /metrics | grep -q \"200 OK\"'"
+kill $exporter
+wait $exporter
+check "SIGTERM: 0" "[ $? = 0 ]"
+exit $failed

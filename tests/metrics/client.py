@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a web client, and one that means no good, does to jetwatt-exporter and to the
+control socket.
+
+  client.py port                          a port that is free
+  client.py get PORT PATH [ACCEPT]        head and body
+  client.py raw PORT                      stdin as it is; what comes back
+  client.py loris PORT N SECONDS          N that send a byte a second; says how long the
+                                        slowest of some scrapes among them took, and how many
+                                        of the N are still there after SECONDS
+  client.py socket PATH                   silent ones, long lines, noise; "done"
+  client.py queries PORT DASHBOARD        asks Prometheus for all that the dashboard shows,
+                                        until all of it is there
+"""
+import json, random, socket, sys, time, urllib.parse, urllib.request
+
+
+def connect(port):
+    return socket.create_connection(("127.0.0.1", port), timeout=10)
+
+
+def drain(s):
+    got = b""
+    try:
+        while True:
+            more = s.recv(65536)
+            if not more:
+                break
+            got += more
+    except (ConnectionError, socket.timeout):
+        pass
+    return got
+
+
+def get(port, path, accept=None):
+    s = connect(port)
+    s.sendall(b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n%s\r\n" %
+              (path.encode(), b"Accept: %s\r\n" % accept.encode() if accept else b""))
+    return drain(s)
+
+
+def raw(port, what):
+    s = connect(port)
+    try:
+        s.sendall(what)
+    except OSError:
+        pass
+    return drain(s)
+
+
+def loris(port, n, seconds):
+    them, slowest = [], 0.0
+    for i in range(n):
+        s = connect(port)
+        s.sendall(b"GET /metrics HTTP/1.1\r\nX: ")
+        them.append(s)
+        if i % 20 == 19:
+            begun = time.monotonic()
+            if b"200 OK" not in get(port, "/metrics"):
+                sys.exit("a scrape among %d slow ones has no answer" % i)
+            slowest = max(slowest, time.monotonic() - begun)
+    until = time.monotonic() + seconds
+    while them and time.monotonic() < until:
+        time.sleep(1)
+        for s in list(them):
+            try:
+                s.send(b"a")
+                s.setblocking(False)
+                if s.recv(1) == b"":
+                    them.remove(s)
+            except BlockingIOError:
+                pass
+            except OSError:
+                them.remove(s)
+            finally:
+                s.setblocking(True)
+    print("slowest %.2f left %d" % (slowest, len(them)))
+
+
+def ask(path, line, wait=True):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(path)
+    s.settimeout(10)
+    try:
+        s.sendall(line)
+    except OSError:
+        pass
+    return drain(s) if wait else s
+
+
+def hostile(path):
+    silent = [ask(path, b"sta", False) for _ in range(40)]
+    if b"budget_w" not in ask(path, b"status json\n"):
+        sys.exit("forty silent ones keep others out")
+    draw = random.Random(1)
+    for size in (255, 256, 257, 4096, 1 << 20):
+        ask(path, b"x" * size)
+    for _ in range(300):
+        ask(path, bytes(draw.randrange(256) for _ in range(draw.randrange(300))) + b"\n")
+    for line in (b"budget nan\n", b"budget -1W\n", b"budget 1e999W\n", b"budget 30W\0\n", b"budget \n",
+                 b"status json json\n", b"'; drop table row; --\n"):
+        if b"refused: " not in ask(path, line):
+            sys.exit("%r is not refused" % line)
+    if b"budget_w" not in ask(path, b"status json\n"):
+        sys.exit("it has ended")
+    del silent
+    print("done")
+
+
+def queries(port, dashboard):
+    asked = [t["expr"] for p in json.load(open(dashboard))["panels"] for t in p["targets"]]
+    missing = asked
+    for _ in range(100):
+        missing = []
+        for expr in asked:
+            for name, value in (("$__rate_interval", "10s"), ("$__range", "1m"), ("$instance", ".*")):
+                expr = expr.replace(name, value)
+            url = "http://127.0.0.1:%d/api/v1/query?%s" % (port, urllib.parse.urlencode({"query": expr}))
+            try:
+                answer = json.load(urllib.request.urlopen(url, timeout=10))
+            except OSError as e:
+                missing.append("%s: %s" % (expr, e))
+                continue
+            got = answer["data"]["result"]
+            if not got or all(v["value"][1] == "NaN" for v in got):
+                missing.append(expr)
+        if not missing:
+            print("all %d" % len(asked))
+            return
+        time.sleep(0.5)
+    sys.exit("no data: " + "\n".join(missing))
+
+
+def main(what, *rest):
+    if what == "port":
+        s = socket.socket()
+        s.bind(("127.0.0.1", 0))
+        print(s.getsockname()[1])
+    elif what == "get":
+        sys.stdout.buffer.write(get(int(rest[0]), *rest[1:]))
+    elif what == "raw":
+        sys.stdout.buffer.write(raw(int(rest[0]), sys.stdin.buffer.read()))
+    elif what == "loris":
+        loris(*map(int, rest))
+    elif what == "socket":
+        hostile(rest[0])
+    elif what == "queries":
+        queries(int(rest[0]), rest[1])
+    else:
+        sys.exit(__doc__)
+
+
+main(*sys.argv[1:])
