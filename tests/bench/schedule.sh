@@ -21,7 +21,7 @@ guest()
 }
 
 guest --file tests/bench/schedule_cases.sh:/cases.sh --file tests/cmd/common.inc:/common.inc \
-	-- /bin/sh /cases.sh || exit 1
+	--file tests/cmd/schedule.inc:/schedule.inc -- /bin/sh /cases.sh || exit 1
 all=()
 while read -r rate latency size batch base each; do
 	[[ $rate = [0-9]* ]] || continue

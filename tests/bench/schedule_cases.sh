@@ -3,26 +3,9 @@
 # schedule in the guest: TCP, a rate that jumps, the server's minibatch, a power budget,
 # no cgroups, and whose the energy is. bench-schedule runs it before the loads.
 . "${0%/*}/common.inc"
+. "${0%/*}/schedule.inc"
 plan 7
 
-ifconfig lo up
-
-# conf LINE...
-conf()
-{
-	printf '%s\n' "$@" > "$T/conf"
-}
-
-# Wait until a file has more than N lines.
-lines()
-{
-	for i in $(seq 600); do
-		[ "$(wc -l < "$1")" -le "$2" ] || return 0
-		sleep 0.1
-	done
-	echo "# $1 stays at $(wc -l < "$1") lines"
-	return 1
-}
 
 # served ASK...: a run with the conf, and these clients; the figures are in $T/json, answers in $T/answers
 served()

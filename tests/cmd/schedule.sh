@@ -3,26 +3,9 @@
 # guest: icount alone timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # schedule: turns, answers in time, a job that runs on whatever becomes of us.
 . "${0%/*}/common.inc"
+. "${0%/*}/schedule.inc"
 plan 12
 
-ifconfig lo up
-
-# conf LINE...
-conf()
-{
-	printf '%s\n' "$@" > "$T/conf"
-}
-
-# Wait until a file has more than N lines.
-lines()
-{
-	for i in $(seq 600); do
-		[ "$(wc -l < "$1")" -le "$2" ] || return 0
-		sleep 0.1
-	done
-	echo "# $1 stays at $(wc -l < "$1") lines"
-	return 1
-}
 
 run jetwatt schedule
 exits 2 && form
