@@ -13,7 +13,8 @@
 
 #define KEEP	256	/* waits that are looked at */
 #define LEAST	24	/* so many tell at the earliest */
-#define AGAIN	64	/* new ones until the next look */
+#define AGAIN	64	/* new ones until the next look, which is at these: it takes its time */
+#define SPAN	16	/* minibatches that it sees at least */
 #define TIMES	32	/* minibatches whose median is told */
 
 /**
@@ -108,10 +109,19 @@ static void count_from(struct jetwatt_batch_track *t, const struct jetwatt_batch
 	t->left = t->period - since % t->period;
 }
 
+/* Waits that the next look is at; all, until it is known what a minibatch is. */
+static size_t in_sight(const struct jetwatt_batch_track *t)
+{
+	size_t some = SPAN * t->period > AGAIN ? SPAN * t->period : AGAIN;
+
+	return t->period && some < t->n ? some : t->n;
+}
+
 int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
 {
 	const struct jetwatt_batch_bound *last = NULL;
 	struct jetwatt_batch_info info;
+	size_t some = in_sight(t);
 	int n;
 
 	if (t->marked)
@@ -119,7 +129,7 @@ int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
 	if (t->n < LEAST || t->fresh < (t->period ? AGAIN : LEAST / 2))
 		return t->period ? 0 : -EAGAIN;
 	t->fresh = 0;
-	n = jetwatt_batch_segment(t->wait, t->n, t->bound, &info);
+	n = jetwatt_batch_segment(t->wait + t->n - some, some, t->bound, &info);
 	if (n <= 0 || !(info.period_syncs >= 0.5))
 		return t->period ? 0 : -EAGAIN;
 	t->times = 0;
