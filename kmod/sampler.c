@@ -38,6 +38,9 @@ MODULE_PARM_DESC(idle_hz, "looks a second at the rails while nobody listens, for
 static struct task_struct *thread;
 static void (*on_sample)(u64 seq);
 
+/* Wakes the thread. One for all deadlines: to make one for each costs more than to arm it. */
+static struct hrtimer timer;
+
 /* The thread's own: ticks skipped that no event has told of yet. */
 static u64 untold;
 static u64 told_at;
@@ -77,6 +80,12 @@ static void missed(u64 ticks, u64 now)
 	told_at = now;
 }
 
+static enum hrtimer_restart wake(struct hrtimer *unused)
+{
+	wake_up_process(thread);
+	return HRTIMER_NORESTART;
+}
+
 /*
  * Interruptible, because that is how the freezer reaches a kernel thread
  * before the i2c adapters are suspended; no signal ever arrives. @now is the
@@ -87,8 +96,6 @@ static void missed(u64 ticks, u64 now)
  */
 static bool sleep_until(u64 deadline, u32 hz, u64 *now)
 {
-	ktime_t expires = ns_to_ktime(deadline);
-
 	if (hz)
 		jetwatt_throttle_expect(deadline);
 	for (;;) {
@@ -101,7 +108,9 @@ static bool sleep_until(u64 deadline, u32 hz, u64 *now)
 			__set_current_state(TASK_RUNNING);
 			return true;
 		}
-		schedule_hrtimeout(&expires, HRTIMER_MODE_ABS);
+		/* On this CPU, like the timer of the room throttle: one interrupt for both. */
+		hrtimer_start(&timer, ns_to_ktime(deadline), HRTIMER_MODE_ABS_PINNED_HARD);
+		schedule();
 		*now = ktime_get_ns();
 	}
 }
@@ -171,6 +180,7 @@ static int thread_fn(void *unused)
 		else
 			idle();
 	}
+	hrtimer_cancel(&timer);
 	return 0;
 }
 
@@ -237,8 +247,12 @@ int jetwatt_sampler_init(void (*taken)(u64 seq))
 	if (err)
 		return err;
 	on_sample = taken;
-	thread = kthread_run(thread_fn, NULL, "jetwatt");
-	return PTR_ERR_OR_ZERO(thread);
+	hrtimer_setup(&timer, wake, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
+	thread = kthread_create(thread_fn, NULL, "jetwatt");
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	wake_up_process(thread);
+	return 0;
 }
 
 /**
