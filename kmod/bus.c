@@ -41,6 +41,7 @@ struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter)
 	for (bus = jetwatt_buses; bus < jetwatt_buses + JETWATT_BUSES_MAX; bus++) {
 		if (bus->adapter == adapter) {
 			bus->users++;
+			bus->planned = false;
 			return bus;
 		}
 		if (!bus->adapter && !spare)
@@ -63,6 +64,7 @@ struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter)
  */
 void jetwatt_bus_put(struct jetwatt_bus *bus)
 {
+	bus->planned = false;
 	if (--bus->users)
 		return;
 	bus->adapter = NULL;
@@ -139,15 +141,17 @@ static void measured(struct jetwatt_bus *bus, u64 ns, unsigned int n)
  * @bus: the bus
  * @regs: what to read; the values are there afterwards
  * @n: how many, at most JETWATT_BUS_REGS
+ * @begun_ns: the time now, which callers know
  *
  * Context: jetwatt_chip_lock held; sleeps. Return: 0 or a negative errno,
  * then no value is to be used.
  */
-int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n)
+int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n,
+		     u64 begun_ns)
 {
 	int err;
 
-	bus->begun_ns = ktime_get_ns();
+	bus->begun_ns = begun_ns;
 	if (jetwatt_fail(JETWATT_FAIL_TRANSFER))
 		err = -EIO;
 	else if (i2c_check_functionality(bus->adapter, I2C_FUNC_I2C))

@@ -19,6 +19,7 @@ struct i2c_adapter;
  * @chip: id of the chip, for whoever asked
  * @what: enum jetwatt_what, for whoever asked
  * @n: channel or number of it, for whoever asked
+ * @first: it is the chip's first shunt, for whoever asked
  * @value: what was read, in host byte order
  */
 struct jetwatt_reg {
@@ -27,6 +28,7 @@ struct jetwatt_reg {
 	u8 chip;
 	u8 what;
 	u8 n;
+	bool first;
 	u16 value;
 };
 
@@ -48,6 +50,7 @@ enum jetwatt_shape {
  * @nr: its number
  * @users: chips that are attached through it
  * @shape: what its ticks read
+ * @planned: nothing has changed since they were laid out (plan.c)
  * @rotation: which of the registers that take turns is next
  * @last_ns: when it was last planned for
  * @busy_ns: all transfers so far
@@ -66,6 +69,7 @@ struct jetwatt_bus {
 	u32 nr;
 	u32 users;
 	enum jetwatt_shape shape;
+	bool planned;
 	u32 rotation;
 	u64 last_ns;
 	u64 busy_ns;
@@ -92,7 +96,8 @@ static inline struct jetwatt_bus *jetwatt_bus_at(unsigned int i)
 
 struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter);
 void jetwatt_bus_put(struct jetwatt_bus *bus);
-int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n);
+int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n,
+		     u64 begun_ns);
 void jetwatt_bus_measure_again(struct jetwatt_bus *bus);
 void jetwatt_bus_ask(struct jetwatt_bus *bus);
 u32 jetwatt_bus_hz(struct jetwatt_bus *bus);

@@ -60,6 +60,7 @@ void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 valu
 		if (chip->rail[channel] == JETWATT_NO_RAIL)
 			mask &= ~BIT(channel);
 	WRITE_ONCE(chip->channels, mask);
+	chip->bus->planned = false;
 }
 
 /**
@@ -107,6 +108,7 @@ void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns)
 {
 	bool stuck = took_ns >= JETWATT_STUCK_NS;
 
+	chip->bus->planned = false;
 	WRITE_ONCE(chip->errors, chip->errors + 1);
 	chip->retry_due = now + max_t(u64, NSEC_PER_SEC, stuck ? 10 * took_ns : 0);
 	if (stuck)
@@ -125,6 +127,9 @@ void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns)
  */
 void jetwatt_chip_answered(struct jetwatt_chip *chip)
 {
+	if (!chip->row && !chip->lost)
+		return;
+	chip->bus->planned = false;
 	chip->row = 0;
 	if (!chip->lost)
 		return;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "plan.h"
 
-#include <linux/bits.h>
+#include <linux/bitops.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 #include "chip.h"
 
 #define SIDE_EVERY_NS	(NSEC_PER_SEC / 4)
@@ -28,12 +29,21 @@
  * take the others down; a lost one is asked for its configuration once a second.
  */
 
-static void add(struct jetwatt_plan *plan, const struct jetwatt_chip *chip, u8 reg, u8 what, u8 n)
+static void append(struct jetwatt_plan *plan, const struct jetwatt_reg *reg)
 {
 	if (plan->n < JETWATT_BUS_REGS)
-		plan->reg[plan->n++] = (struct jetwatt_reg){
-			.addr = chip->addr, .chip = chip->id, .reg = reg, .what = what, .n = n,
-		};
+		plan->reg[plan->n++] = *reg;
+}
+
+static void add(struct jetwatt_plan *plan, const struct jetwatt_chip *chip, u8 reg, u8 what, u8 n)
+{
+	struct jetwatt_reg is = {
+		.addr = chip->addr, .chip = chip->id, .reg = reg, .what = what, .n = n,
+	};
+
+	/* One shunt stands for all of a chip: they are read equally often. */
+	is.first = what == JETWATT_SHUNT && !(jetwatt_chip_channels(chip) & (BIT(n) - 1));
+	append(plan, &is);
 }
 
 /* Configuration and limits take turns, so that the former is never long unread. */
@@ -76,50 +86,77 @@ static void add_sum(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
 	add(plan, chip, chip->model->sum, JETWATT_SUM, 0);
 }
 
-static bool healthy(const struct jetwatt_chip *chip, const struct jetwatt_bus *bus)
+/**
+ * struct layout - what the ticks of a bus read, until something about it changes
+ * @every: in every tick
+ * @turns: these take turns
+ * @healthy: mask of chips that are read
+ * @failed: mask of chips that are to be read alone
+ * @learning: mask of chips whose sum can be compared with their shunts: in a
+ *	tick that reads the other one as well
+ *
+ * Protected by jetwatt_chip_lock; made anew unless jetwatt_bus.planned.
+ */
+struct layout {
+	struct jetwatt_plan every;
+	struct jetwatt_plan turns;
+	unsigned long healthy;
+	unsigned long failed;
+	unsigned long learning;
+};
+
+static struct layout layouts[JETWATT_BUSES_MAX];
+
+static void lay_out_chip(struct layout *layout, const struct jetwatt_bus *bus,
+			 const struct jetwatt_chip *chip)
 {
-	return chip->client && chip->bus == bus && !chip->lost && !chip->row;
+	bool fast = bus->shape == JETWATT_SHAPE_FAST;
+	bool sum = chip->sum.channels && bus->shape != JETWATT_SHAPE_ALL;
+
+	layout->healthy |= BIT(chip->id);
+	add_shunts(fast ? &layout->turns : &layout->every, chip);
+	if (sum)
+		add_sum(&layout->every, chip);
+	add_voltages(&layout->turns, chip);
+	/* Where both are read anyway there is nothing to be compared beside that. */
+	if (chip->model->sum && hweight32(jetwatt_chip_channels(chip)) >= 2 && fast == sum)
+		layout->learning |= BIT(chip->id);
 }
 
-/* A look at the sum beside all shunts, so that what it is made of can be told. */
-static bool learns(struct jetwatt_chip *chip, u64 now)
+static struct layout *layout_of(struct jetwatt_bus *bus)
 {
-	if (!chip->model->sum || now < chip->learn_due || hweight32(jetwatt_chip_channels(chip)) < 2)
-		return false;
-	chip->learn_due = now + (chip->sum.channels ? 10 : 1) * LEARN_EVERY_NS;
-	return true;
-}
-
-/* What is read in every tick to @plan, what takes turns to @turns. */
-static bool sort_out(struct jetwatt_plan *plan, struct jetwatt_plan *turns,
-		     struct jetwatt_bus *bus, u64 now)
-{
-	bool fast = bus->shape == JETWATT_SHAPE_FAST, learning = false;
-	struct jetwatt_chip *chip;
+	struct layout *layout = &layouts[bus - jetwatt_buses];
+	const struct jetwatt_chip *chip;
 	unsigned int i;
 
+	if (bus->planned)
+		return layout;
+	memset(layout, 0, sizeof(*layout));
 	for (i = 0; i < jetwatt_chip_count(); i++) {
 		chip = jetwatt_chip_at(i);
-		if (!healthy(chip, bus))
+		if (!chip->client || chip->bus != bus)
 			continue;
-		if (fast && chip->sum.channels) {
-			add_sum(plan, chip);
-			/* Twice a second a longer tick shows whether it still is what it was. */
-			add_shunts(!learning && learns(chip, now) ? plan : turns, chip);
-		} else if (fast) {
-			add_shunts(turns, chip);
-		} else {
-			add_shunts(plan, chip);
-			if (bus->shape == JETWATT_SHAPE_BOTH && chip->sum.channels)
-				add_sum(plan, chip);
-			else if (!learning && learns(chip, now)) {
-				add_sum(plan, chip);
-				learning = true;
-			}
-		}
-		add_voltages(turns, chip);
+		if (chip->lost || chip->row)
+			layout->failed |= BIT(i);
+		else
+			lay_out_chip(layout, bus, chip);
 	}
-	return learning;
+	bus->planned = true;
+	return layout;
+}
+
+/* So that it can be told what the sum is made of, and whether it still is. */
+static bool add_other(struct jetwatt_plan *plan, const struct jetwatt_bus *bus,
+		      struct jetwatt_chip *chip, u64 now)
+{
+	if (now < chip->learn_due)
+		return false;
+	chip->learn_due = now + (chip->sum.channels ? 10 : 1) * LEARN_EVERY_NS;
+	if (bus->shape == JETWATT_SHAPE_FAST)
+		add_shunts(plan, chip);
+	else
+		add_sum(plan, chip);
+	return true;
 }
 
 /**
@@ -129,27 +166,33 @@ static bool sort_out(struct jetwatt_plan *plan, struct jetwatt_plan *turns,
  * @all: all bus voltages instead of the next one: for a first sample
  * @now: CLOCK_MONOTONIC
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_chip_lock held. Return: mask of the chips that have failed.
  */
-void jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, bool all, u64 now)
+unsigned long jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, bool all,
+				  u64 now)
 {
-	bool leisure = all || now - bus->last_ns >= LEISURE_NS, busy;
-	struct jetwatt_plan turns;
+	bool leisure = all || now - bus->last_ns >= LEISURE_NS, busy = false;
+	const struct layout *layout = layout_of(bus);
+	const struct jetwatt_plan *turns = &layout->turns;
 	unsigned int i;
 
-	turns.n = 0;
-	plan->n = 0;
-	busy = sort_out(plan, &turns, bus, now);
 	bus->last_ns = now;
-	for (i = 0; i < jetwatt_chip_count() && (leisure || !busy); i++)
-		if (healthy(jetwatt_chip_at(i), bus))
+	plan->n = layout->every.n;
+	memcpy(plan->reg, layout->every.reg, plan->n * sizeof(plan->reg[0]));
+	for_each_set_bit(i, &layout->learning, JETWATT_CHIPS_MAX)
+		if (!busy)
+			busy = add_other(plan, bus, jetwatt_chip_at(i), now);
+	for_each_set_bit(i, &layout->healthy, JETWATT_CHIPS_MAX)
+		if (leisure || !busy)
 			busy |= add_side(plan, jetwatt_chip_at(i), now);
 	if (busy && !leisure)
-		return;
-	for (i = 0; i < turns.n && plan->n < JETWATT_BUS_REGS; i++)
-		if (all || i == bus->rotation % turns.n)
-			plan->reg[plan->n++] = turns.reg[i];
-	bus->rotation++;
+		return layout->failed;
+	if (all)
+		for (i = 0; i < turns->n; i++)
+			append(plan, &turns->reg[i]);
+	else if (turns->n)
+		append(plan, &turns->reg[bus->rotation++ % turns->n]);
+	return layout->failed;
 }
 
 /**
@@ -242,6 +285,7 @@ void jetwatt_plan_choose(u32 hz, u32 share_pct)
 		if (!bus->adapter)
 			continue;
 		load = load_of(bus);
+		bus->planned = false;
 		bus->shape = JETWATT_SHAPE_ALL;
 		if (load.sums && hz > bus_hz(bus, registers(&load, JETWATT_SHAPE_ALL), share_pct))
 			bus->shape = JETWATT_SHAPE_FAST;

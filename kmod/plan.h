@@ -50,7 +50,8 @@ struct jetwatt_limit {
 	u32 bus_hz;
 };
 
-void jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, bool all, u64 now);
+unsigned long jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, bool all,
+				  u64 now);
 void jetwatt_plan_alone(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now);
 void jetwatt_plan_choose(u32 hz, u32 share_pct);
 u32 jetwatt_plan_skew_ns(unsigned int rail);

@@ -95,24 +95,17 @@ static void learn(struct jetwatt_chip *chip)
 	}
 	if (!have_sum || have != jetwatt_chip_channels(chip))
 		return;
-	if (jetwatt_sum_observe(&chip->sum, have, uv, sum_uv,
-				chip->model->step_nv(chip->config) / 1000) &&
-	    chip->sum.channels && chip->sum_slot < 0) {
+	if (!jetwatt_sum_observe(&chip->sum, have, uv, sum_uv,
+				 chip->model->step_nv(chip->config) / 1000))
+		return;
+	chip->bus->planned = false;
+	if (chip->sum.channels && chip->sum_slot < 0) {
 		chip->sum_slot = jetwatt_series_slot(JETWATT_SERIES_SUM_UV, chip->id);
 		jetwatt_event_post(JETWATT_EVENT_CONFIG_CHANGED, JETWATT_EVENT_NO_CHIP, 0);
 	}
 }
 
-/* One shunt stands for all of a chip: they are read equally often. */
-static bool is_first_shunt(const struct jetwatt_reg *reg)
-{
-	unsigned int before = BIT(reg->n) - 1;
-
-	return reg->what == JETWATT_SHUNT &&
-	       !(jetwatt_chip_channels(jetwatt_chip_at(reg->chip)) & before);
-}
-
-static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
+static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample, u64 now)
 {
 	unsigned long took_part = 0, had_shunt = 0, had_sum = 0;
 	const struct jetwatt_reg *reg, *end = plan.reg + plan.n;
@@ -121,13 +114,13 @@ static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
 
 	if (!plan.n)
 		return;
-	err = jetwatt_bus_read(bus, plan.reg, plan.n);
+	err = jetwatt_bus_read(bus, plan.reg, plan.n, now);
 	for (reg = plan.reg; reg < end; reg++) {
 		took_part |= BIT(reg->chip);
 		if (err)
 			continue;
 		store(sample, reg);
-		if (is_first_shunt(reg))
+		if (reg->first)
 			had_shunt |= BIT(reg->chip);
 		else if (reg->what == JETWATT_SUM)
 			had_sum |= BIT(reg->chip);
@@ -149,21 +142,15 @@ static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
 
 static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, bool all, u64 now)
 {
-	unsigned long suspects = 0;
-	struct jetwatt_chip *chip;
+	unsigned long failed;
 	unsigned int i;
 
-	/* Before the shared read: one that fails there gets its next try in the next tick. */
-	for (i = 0; i < jetwatt_chip_count(); i++) {
-		chip = jetwatt_chip_at(i);
-		if (chip->client && chip->bus == bus && (chip->row || chip->lost))
-			suspects |= BIT(i);
-	}
-	jetwatt_plan_shared(&plan, bus, all, now);
-	transfer(bus, sample);
-	for_each_set_bit(i, &suspects, JETWATT_CHIPS_MAX) {
+	/* One that fails in the shared read gets its next try in the next tick. */
+	failed = jetwatt_plan_shared(&plan, bus, all, now);
+	transfer(bus, sample, now);
+	for_each_set_bit(i, &failed, JETWATT_CHIPS_MAX) {
 		jetwatt_plan_alone(&plan, jetwatt_chip_at(i), now);
-		transfer(bus, sample);
+		transfer(bus, sample, ktime_get_ns());
 		/* If the bus is stuck, one try is enough. */
 		if (ktime_get_ns() - now >= JETWATT_STUCK_NS)
 			break;
@@ -192,7 +179,7 @@ u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
 		bus = jetwatt_bus_at(i);
 		if (!bus->adapter)
 			continue;
-		read_bus(bus, sample, all, start);
+		read_bus(bus, sample, all, end);
 		/* Of long ago if there was nothing to read. */
 		end = max(end, bus->ended_ns);
 	}
