@@ -145,6 +145,10 @@ static void refuse_rate(struct netlink_ext_ack *extack, const struct jetwatt_lim
 		NL_SET_ERR_MSG_FMT(extack, "at most %u Hz: a tick's transfers take so long",
 				   limit->hz);
 		break;
+	case JETWATT_WHY_CPU:
+		NL_SET_ERR_MSG_FMT(extack, "at most %u Hz: the CPU keeps no more of them",
+				   limit->hz);
+		break;
 	case JETWATT_WHY_CHIP:
 		NL_SET_ERR_MSG_FMT(extack, "at most %u Hz: no chip converts faster", limit->hz);
 		break;

@@ -7,6 +7,7 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include "chip.h"
+#include "overhead.h"
 
 #define SIDE_EVERY_NS	(NSEC_PER_SEC / 4)
 #define LEARN_EVERY_NS	(NSEC_PER_SEC / 20)
@@ -259,11 +260,14 @@ static unsigned int registers(const struct load *load, enum jetwatt_shape shape)
 	}
 }
 
+static u32 most_hz(u32 pct, u64 tick_ns)
+{
+	return max_t(u64, div64_u64(pct * (NSEC_PER_SEC / 100), tick_ns), 1);
+}
+
 static u32 bus_hz(struct jetwatt_bus *bus, unsigned int registers, u32 share_pct)
 {
-	u64 tick_ns = (u64)registers * jetwatt_bus_reg_ns(bus);
-
-	return max_t(u64, div64_u64(share_pct * (NSEC_PER_SEC / 100), tick_ns), 1);
+	return most_hz(share_pct, (u64)registers * jetwatt_bus_reg_ns(bus));
 }
 
 /**
@@ -294,6 +298,12 @@ void jetwatt_plan_choose(u32 hz, u32 share_pct)
 			bus->shape = JETWATT_SHAPE_BOTH;
 	}
 	rt_mutex_unlock(&jetwatt_chip_lock);
+}
+
+/* At least that long for a register of a transfer. */
+static u32 each_ns(struct jetwatt_bus *bus)
+{
+	return max(jetwatt_bus_reg_ns(bus), jetwatt_bus_reg_measured_ns(bus));
 }
 
 /**
@@ -373,7 +383,7 @@ struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 	struct jetwatt_limit limit = {
 		.hz = JETWATT_RATE_HARD_HZ, .all_hz = JETWATT_RATE_HARD_HZ, .why = JETWATT_WHY_HARD,
 	};
-	u64 all_ns = 0, fast_ns = 0, each_ns;
+	u64 all_ns = 0, fast_ns = 0, cpu_ns;
 	unsigned int i, n, attached;
 	struct jetwatt_bus *bus;
 	struct load load;
@@ -389,13 +399,12 @@ struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 			continue;
 		jetwatt_bus_ask(bus);
 		load = load_of(bus);
-		each_ns = max(jetwatt_bus_reg_ns(bus), jetwatt_bus_reg_measured_ns(bus));
 		n = registers(&load, JETWATT_SHAPE_ALL);
-		all_ns += n * each_ns;
+		all_ns += n * each_ns(bus);
 		limit.all_hz = min(limit.all_hz, bus_hz(bus, n, share_pct));
 		if (load.sums)
 			n = registers(&load, JETWATT_SHAPE_FAST);
-		fast_ns += n * each_ns;
+		fast_ns += n * each_ns(bus);
 		hz = bus_hz(bus, n, share_pct);
 		if (hz >= limit.hz)
 			continue;
@@ -405,9 +414,14 @@ struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 	}
 	/* Buses are read one after the other, and a twentieth is for everything else. */
 	if (fast_ns) {
-		lower(&limit, div64_u64(95 * (NSEC_PER_SEC / 100), fast_ns), JETWATT_WHY_TIME);
-		limit.all_hz = min_t(u64, limit.all_hz,
-				     max_t(u64, div64_u64(95 * (NSEC_PER_SEC / 100), all_ns), 1));
+		lower(&limit, most_hz(95, fast_ns), JETWATT_WHY_TIME);
+		limit.all_hz = min(limit.all_hz, most_hz(95, all_ns));
+	}
+	/* Once that is known, a tenth is for what comes in between. */
+	cpu_ns = jetwatt_overhead_ns();
+	if (fast_ns && cpu_ns) {
+		lower(&limit, most_hz(90, fast_ns + cpu_ns), JETWATT_WHY_CPU);
+		limit.all_hz = min(limit.all_hz, most_hz(90, all_ns + cpu_ns));
 	}
 	rt_mutex_unlock(&jetwatt_chip_lock);
 	limit.all_hz = min(limit.all_hz, limit.hz);

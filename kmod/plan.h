@@ -23,12 +23,14 @@ struct jetwatt_plan {
  * enum jetwatt_why - what the highest rate is owed to
  * @JETWATT_WHY_BUS: the share of a bus's time
  * @JETWATT_WHY_TIME: all transfers of a tick have to fit into it
+ * @JETWATT_WHY_CPU: and what the CPU has to do for them
  * @JETWATT_WHY_CHIP: no chip has new values more often
  * @JETWATT_WHY_HARD: JETWATT_RATE_HARD_HZ
  */
 enum jetwatt_why {
 	JETWATT_WHY_BUS,
 	JETWATT_WHY_TIME,
+	JETWATT_WHY_CPU,
 	JETWATT_WHY_CHIP,
 	JETWATT_WHY_HARD,
 };

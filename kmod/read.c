@@ -10,6 +10,7 @@
 #include "chip.h"
 #include "event.h"
 #include "graph.h"
+#include "overhead.h"
 #include "plan.h"
 #include "ring.h"
 #include "series.h"
@@ -257,6 +258,7 @@ void jetwatt_read_restart(void)
 		WRITE_ONCE(jetwatt_bus_at(i)->busy_permille, 0);
 	mark_due = 0;
 	busy_since = 0;
+	jetwatt_overhead_forget();
 	rt_mutex_unlock(&jetwatt_chip_lock);
 	jetwatt_chip_parked();
 }

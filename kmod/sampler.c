@@ -19,6 +19,7 @@
 #include "energy.h"
 #include "event.h"
 #include "fail.h"
+#include "overhead.h"
 #include "read.h"
 #include "ring.h"
 #include "stats.h"
@@ -45,7 +46,8 @@ static struct hrtimer timer;
 static u64 untold;
 static u64 told_at;
 
-static void sample(bool first)
+/* Return: how long its transfers took. */
+static u64 sample(bool first)
 {
 	struct jetwatt_sample *sample = jetwatt_ring_begin(jetwatt_series_count());
 	u64 time_ns, length_ns;
@@ -57,6 +59,7 @@ static void sample(bool first)
 	jetwatt_stats_tick(length_ns);
 	jetwatt_stats_cpu(current->se.sum_exec_runtime);
 	on_sample(jetwatt_ring_commit(time_ns));
+	return length_ns;
 }
 
 /* For the counters alone: this sample goes nowhere. */
@@ -121,7 +124,7 @@ static bool sleep_until(u64 deadline, u32 hz, u64 *now)
  */
 static void run(u32 hz)
 {
-	u64 period = div_u64(NSEC_PER_SEC, hz), deadline, now, skip;
+	u64 period = div_u64(NSEC_PER_SEC, hz), deadline, now, skip, read_ns;
 
 	jetwatt_throttle_start(period);
 	sample(true);
@@ -130,9 +133,10 @@ static void run(u32 hz)
 	while (sleep_until(deadline, hz, &now)) {
 		jetwatt_stats_late(now - deadline);
 		jetwatt_throttle_tell();
-		sample(false);
-		deadline += period;
+		read_ns = sample(false);
 		now = ktime_get_ns();
+		jetwatt_overhead_tick(now - deadline, read_ns, period, now);
+		deadline += period;
 		if (now >= deadline) {
 			skip = div64_u64(now - deadline, period) + 1;
 			deadline += skip * period;

@@ -130,6 +130,23 @@ TEST_F(sampler, keeps_its_time)
 	EXPECT_GT(period / 2, worst);
 }
 
+/* How often the chips convert, through the hwmon driver's own attributes. */
+static bool swap_intervals(long *ms)
+{
+	char path[64];
+	long old;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/sys/class/hwmon/hwmon%d/update_interval", i);
+		old = read_number(path);
+		if (old < 0 || write_number(path, ms[i]))
+			return false;
+		ms[i] = old;
+	}
+	return true;
+}
+
 /*
  * A thousand samples a second: the chips are told to convert in 140 us through
  * the hwmon driver's own attributes, and the module follows.
@@ -138,19 +155,12 @@ TEST(thousand)
 {
 	static struct family f;
 	uint64_t ticks, missed, n = 0, end;
-	char path[2][64];
-	long old[2];
+	long ms[2] = { 0, 0 };
 	struct batch b;
-	int i;
 
 	ASSERT_EQ(0, family_open(&f));
 	EXPECT_EQ(-ERANGE, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, 1000));
-	for (i = 0; i < 2; i++) {
-		snprintf(path[i], sizeof(path[i]), "/sys/class/hwmon/hwmon%d/update_interval", i);
-		old[i] = read_number(path[i]);
-		ASSERT_LT(0, old[i]);
-		ASSERT_EQ(0, write_number(path[i], 0));
-	}
+	ASSERT_TRUE(swap_intervals(ms));
 	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 70));
 	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, 1000)) TH_LOG("%s", f.text);
 	ASSERT_EQ(0, simple(&f, JETWATT_CMD_SUBSCRIBE));
@@ -173,8 +183,45 @@ TEST(thousand)
 	EXPECT_LE(995000, rail_of(&f, 0, JETWATT_A_RAIL_FRESH_MHZ));
 	EXPECT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 50));
 	EXPECT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, 0));
-	for (i = 0; i < 2; i++)
-		EXPECT_EQ(0, write_number(path[i], old[i]));
+	EXPECT_TRUE(swap_intervals(ms));
+	family_close(&f);
+}
+
+/*
+ * A rate that buses and chips can do, but not this CPU: what it keeps is found out
+ * within seconds, and then kept.
+ */
+TEST(what_the_cpu_keeps)
+{
+	static struct family f;
+	uint64_t ticks, missed;
+	uint32_t granted, kept;
+	long ms[2] = { 0, 0 };
+
+	ASSERT_EQ(0, family_open(&f));
+	ASSERT_TRUE(swap_intervals(ms));
+	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 90));
+	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, 500));
+	/* A hair less: how long transfers take is measured anew. */
+	granted = config_of(&f, JETWATT_A_CONFIG_RATE_MAX_HZ) * 31 / 32;
+	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, granted)) TH_LOG("%s", f.text);
+	sleep_ms(4000);
+	kept = config_of(&f, JETWATT_A_CONFIG_ACTIVE_HZ);
+	ticks = stat_of(&f, JETWATT_A_STATS_TICKS);
+	missed = stat_of(&f, JETWATT_A_STATS_MISSED);
+	sleep_ms(4000);
+	ticks = stat_of(&f, JETWATT_A_STATS_TICKS) - ticks;
+	missed = stat_of(&f, JETWATT_A_STATS_MISSED) - missed;
+	EXPECT_EQ(-ERANGE, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, granted));
+	TH_LOG("%u Hz granted, %u kept: %llu ticks, %llu missed; then \"%s\"", granted, kept,
+	       (unsigned long long)ticks, (unsigned long long)missed, f.text);
+	EXPECT_NE(NULL, strstr(f.text, "CPU"));
+	EXPECT_LT(kept, granted);
+	EXPECT_GE(ticks / 100, missed);
+	EXPECT_LE(kept * 4 - kept / 10, ticks);
+	EXPECT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 50));
+	EXPECT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, 0));
+	EXPECT_TRUE(swap_intervals(ms));
 	family_close(&f);
 }
 

@@ -93,7 +93,9 @@
  * bus. Where the board has a chip add up shunts and it is clear which, the sum
  * is read beside them if they are averaged, or instead of them at rates that
  * the bus has no time for otherwise: then shunts take turns too. RATE_HZ 0 asks
- * for the highest rate that reads all shunts in every tick. The chip
+ * for the highest rate that reads all shunts in every tick. Where the CPU
+ * turns out to keep less than buses and chips could do, ACTIVE_HZ goes down
+ * within seconds, with an event, and RATE_MAX_HZ with it. The chip
  * refreshes a channel every (enabled channels x (bus + shunt conversion
  * time)): INA3221 data sheet SBOS576, "Averaging Function" and Table 5.
  * Rates are in millihertz.
