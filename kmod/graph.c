@@ -7,75 +7,33 @@
 #include <linux/of.h>
 #include <linux/string.h>
 #include "chip.h"
-
-/**
- * struct node - one rail of a board
- * @label: as in the board's device tree
- * @parent: label of the rail that feeds it, NULL: it is an input of the board's
- */
-struct node {
-	const char *label;
-	const char *parent;
-};
+#include "rails.h"
 
 /**
  * struct board - what is known of a board
  * @compatible: the module's part number: carriers stand before it ("p3737-0000+p3701-0000")
  * @scope: enum jetwatt_scope: what its inputs together are, if all are there
  * @shunt_offset: its chips read a shunt without current as one step below zero
- * @node: its rails, up to one without a label
+ * @node: its rails
  */
 struct board {
 	const char *compatible;
 	u32 scope;
 	bool shunt_offset;
-	const struct node *node;
-};
-
-/*
- * Labels, and what is fed by what, as in the device trees of L4T 35.5. Rails
- * that are not listed belong to the carrier board: they are upstream of the
- * module or beside it, and never in its total.
- */
-static const struct node agx_orin[] = {
-	{ "VDD_GPU_SOC" }, { "VDD_CPU_CV" }, { "VIN_SYS_5V0" },
-	{ "VDDQ_VDD2_1V8AO", "VIN_SYS_5V0" },
-	{ }
-};
-static const struct node one_input[] = {
-	{ "VDD_IN" }, { "VDD_CPU_GPU_CV", "VDD_IN" }, { "VDD_SOC", "VDD_IN" },
-	{ }
-};
-static const struct node agx_xavier[] = {
-	{ "GPU" }, { "CPU" }, { "SOC" }, { "CV" }, { "VDDRQ" }, { "SYS5V" },
-	{ }
-};
-/* VIN is on an INA238, the others on an INA3221. */
-static const struct node thor[] = {
-	{ "VIN" }, { "VDD_GPU", "VIN" }, { "VDD_CPU_SOC_MSS", "VIN" }, { "VIN_SYS_5V0", "VIN" },
-	{ }
+	const struct jetwatt_node *node;
 };
 
 /* By a part of any of the root's compatible strings; the first one counts. */
 static const struct board boards[] = {
-	{ "p3701", JETWATT_SCOPE_MODULE, false, agx_orin },
-	{ "p3767", JETWATT_SCOPE_MODULE, false, one_input },	/* Orin NX and Nano */
-	{ "p2888", JETWATT_SCOPE_MODULE, true, agx_xavier },
-	{ "p3668", JETWATT_SCOPE_MODULE, false, one_input },	/* Xavier NX */
-	{ "p3834", JETWATT_SCOPE_MODULE, false, thor },
-	{ "nvidia,tegra264", JETWATT_SCOPE_MODULE, false, thor },
+	{ "p3701", JETWATT_SCOPE_MODULE, false, agx_orin_rails },
+	{ "p3767", JETWATT_SCOPE_MODULE, false, one_input_rails },	/* Orin NX and Nano */
+	{ "p2888", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },
+	{ "p3668", JETWATT_SCOPE_MODULE, false, one_input_rails },	/* Xavier NX */
+	{ "p3834", JETWATT_SCOPE_MODULE, false, thor_rails },
+	{ "nvidia,tegra264", JETWATT_SCOPE_MODULE, false, thor_rails },
 };
 
-/* Of a board that nobody has described: what a label means wherever it is. */
-static const struct node anywhere[] = {
-	{ "VDDQ_VDD2_1V8AO", "VIN_SYS_5V0" },
-	{ "VDD_CPU_GPU_CV", "VDD_IN" }, { "VDD_CPU_GPU", "VDD_IN" }, { "VDD_SOC", "VDD_IN" },
-	{ "VDD_SYS_CPU", "VDD_IN" }, { "VDD_SYS_GPU", "VDD_IN" }, { "VDD_SYS_SOC", "VDD_IN" },
-	{ "VDD_SYS_DDR", "VDD_IN" }, { "VDD_4V0_WIFI", "VDD_IN" },
-	{ "POM_5V_GPU", "POM_5V_IN" }, { "POM_5V_CPU", "POM_5V_IN" },
-	{ }
-};
-static const struct board unknown = { "", JETWATT_SCOPE_PARTIAL, false, anywhere };
+static const struct board unknown = { "", JETWATT_SCOPE_PARTIAL, false, anywhere_rails };
 
 /* Written by whoever attaches chips, one at a time; read by anybody, each for itself. */
 static u32 parent[JETWATT_RAILS_MAX];
@@ -98,9 +56,9 @@ static const struct board *find_board(void)
 	return board;
 }
 
-static const struct node *find_node(const struct board *board, const char *label)
+static const struct jetwatt_node *find_node(const struct board *board, const char *label)
 {
-	const struct node *node;
+	const struct jetwatt_node *node;
 
 	for (node = board->node; node->label; node++)
 		if (!strcmp(node->label, label))
@@ -128,7 +86,7 @@ static bool measured(u32 id)
 }
 
 /* The nearest rail above that is measured: one that is not stands for nothing. */
-static u32 nearest(const struct board *board, const struct node *node)
+static u32 nearest(const struct board *board, const struct jetwatt_node *node)
 {
 	u32 id;
 
@@ -141,11 +99,25 @@ static u32 nearest(const struct board *board, const struct node *node)
 	return JETWATT_GRAPH_NO_PARENT;
 }
 
+static bool input_measured(const struct board *board)
+{
+	const struct jetwatt_node *node;
+	u32 id;
+
+	for (node = board->node; node->label; node++) {
+		id = node->parent ? JETWATT_GRAPH_NO_PARENT : find_rail(node->label);
+		if (id != JETWATT_GRAPH_NO_PARENT && measured(id))
+			return true;
+	}
+	return false;
+}
+
 /**
  * jetwatt_graph_update() - work out the graph of the rails there are
  *
  * The total is made of the measured rails that are in the board's table and
- * inside no other measured one, so nothing is counted twice. It is called what
+ * inside no other measured one, so nothing is counted twice. On a board without a
+ * table it is made of all of them, unless one is known as an input. It is called what
  * the board says only if every input of the board is in it.
  *
  * Context: jetwatt_chip_lock held.
@@ -153,7 +125,8 @@ static u32 nearest(const struct board *board, const struct node *node)
 void jetwatt_graph_update(void)
 {
 	const struct board *board = find_board();
-	const struct node *node;
+	const struct jetwatt_node *node;
+	bool listed_only = board != &unknown || input_measured(board);
 	unsigned long inputs = 0;
 	u32 i, id, is = board->scope;
 
@@ -161,7 +134,7 @@ void jetwatt_graph_update(void)
 		node = find_node(board, jetwatt_rail_at(i)->label);
 		id = nearest(board, node);
 		WRITE_ONCE(parent[i], id);
-		if (id == JETWATT_GRAPH_NO_PARENT && measured(i) && (node || board == &unknown))
+		if (id == JETWATT_GRAPH_NO_PARENT && measured(i) && (node || !listed_only))
 			inputs |= BIT(i);
 	}
 	for (node = board->node; board != &unknown && node->label; node++) {

@@ -6,5 +6,5 @@
 #define RAILS					\
 	{ "VDD_IN", "ina3221", 5000, -1, GPU | CPU | SYS },	\
 	{ "VDD_CPU_GPU_CV", "ina3221", 5000, 0, GPU | CPU },	\
-	{ "SYS5V", "ina3221", 5000, -1, SYS },
+	{ "SYS5V", "ina3221", 5000, -2, SYS },
 #include "board.inc"

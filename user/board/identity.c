@@ -1,43 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which board this is, as data: names, rail graphs, steps. */
 #include "board/knobs.h"
+#include "../kmod/rails.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Rails by board: labels as in the boards' device trees. On AGX Orin the memory's
- * rail hangs on the 5 V input. Labels that are not here are carrier board rails, which
- * are upstream of the module or beside it, so never in its total. */
-static const struct jetwatt_board_rail agx_orin[] = {
-	{ "VDD_GPU_SOC", NULL }, { "VDD_CPU_CV", NULL }, { "VIN_SYS_5V0", NULL },
-	{ "VDDQ_VDD2_1V8AO", "VIN_SYS_5V0" }, { NULL, NULL },
-};
-static const struct jetwatt_board_rail vdd_in[] = {
-	{ "VDD_IN", NULL }, { "VDD_CPU_GPU_CV", "VDD_IN" }, { "VDD_SOC", "VDD_IN" },
-	{ NULL, NULL },
-};
-static const struct jetwatt_board_rail agx_xavier[] = {
-	{ "GPU", NULL }, { "CPU", NULL }, { "SOC", NULL }, { "CV", NULL }, { "VDDRQ", NULL },
-	{ "SYS5V", NULL }, { NULL, NULL },
-};
-/* VIN is on an INA238; without that driver's rail the total is partial. */
-static const struct jetwatt_board_rail thor[] = {
-	{ "VIN", NULL }, { "VDD_GPU", "VIN" }, { "VDD_CPU_SOC_MSS", "VIN" },
-	{ "VIN_SYS_5V0", "VIN" }, { NULL, NULL },
-};
-/* What is known to be inside what wherever it occurs. */
-static const struct jetwatt_board_rail any_board[] = {
-	{ "VDDQ_VDD2_1V8AO", "VIN_SYS_5V0" }, { "VDD_CPU_GPU_CV", "VDD_IN" },
-	{ "VDD_CPU_GPU", "VDD_IN" }, { "VDD_SOC", "VDD_IN" }, { "VDD_SYS_CPU", "VDD_IN" },
-	{ "VDD_SYS_GPU", "VDD_IN" }, { "VDD_SYS_SOC", "VDD_IN" }, { "VDD_SYS_DDR", "VDD_IN" },
-	{ "VDD_4V0_WIFI", "VDD_IN" },
-	{ "POM_5V_GPU", "POM_5V_IN" }, { "POM_5V_CPU", "POM_5V_IN" },
-	{ "VDD_IN", NULL }, { "POM_5V_IN", NULL }, { NULL, NULL },
-};
-/* Labels that name a module's only input on the boards of the past. */
-static const char * const inputs[] = { "VDD_IN", "POM_5V_IN" };
 
 /* Steps: as the boards' drivers list them in JetPack 5. */
 static const uint64_t agx_orin_cpu[] = {
@@ -71,17 +40,17 @@ static const uint64_t orin_nx_gpu[] = {
 
 /* The first that matches. */
 static const struct jetwatt_board_kind kinds[] = {
-	{ "p3701", "Jetson AGX Orin", "module", agx_orin, agx_orin_cpu, agx_orin_gpu, orin_emc },
-	{ "p3767-0000", "Jetson Orin NX", "module", vdd_in, orin_nx_cpu, orin_nx_gpu, orin_emc },
-	{ "p3767-0001", "Jetson Orin NX", "module", vdd_in, orin_nx_cpu, orin_nx_gpu, orin_emc },
-	{ "p3767", "Jetson Orin Nano", "module", vdd_in, NULL, NULL, nano_emc },
-	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier, agx_xavier_cpu, agx_xavier_gpu, NULL },
-	{ "p3668", "Jetson Xavier NX", "module", vdd_in, NULL, NULL, NULL },
-	{ "p3834", "Jetson AGX Thor", "module", thor, NULL, NULL, NULL },
-	{ "tegra264", "Jetson AGX Thor", "module", thor, NULL, NULL, NULL },
+	{ "p3701", "Jetson AGX Orin", "module", agx_orin_rails, agx_orin_cpu, agx_orin_gpu, orin_emc },
+	{ "p3767-0000", "Jetson Orin NX", "module", one_input_rails, orin_nx_cpu, orin_nx_gpu, orin_emc },
+	{ "p3767-0001", "Jetson Orin NX", "module", one_input_rails, orin_nx_cpu, orin_nx_gpu, orin_emc },
+	{ "p3767", "Jetson Orin Nano", "module", one_input_rails, NULL, NULL, nano_emc },
+	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier_rails, agx_xavier_cpu, agx_xavier_gpu, NULL },
+	{ "p3668", "Jetson Xavier NX", "module", one_input_rails, NULL, NULL, NULL },
+	{ "p3834", "Jetson AGX Thor", "module", thor_rails, NULL, NULL, NULL },
+	{ "tegra264", "Jetson AGX Thor", "module", thor_rails, NULL, NULL, NULL },
 };
 static const struct jetwatt_board_kind unknown = {
-	"", "unknown board", "partial sum", any_board, NULL, NULL, NULL,
+	"", "unknown board", "partial sum", anywhere_rails, NULL, NULL, NULL,
 };
 
 static size_t slurp(const struct jetwatt_board *b, const char *path, char *buf, size_t len)
@@ -133,9 +102,9 @@ static int find(const struct jetwatt_rail *rails, int n, const char *label)
 	return -1;
 }
 
-static const struct jetwatt_board_rail *entry(const struct jetwatt_board *b, const char *label)
+static const struct jetwatt_node *entry(const struct jetwatt_board *b, const char *label)
 {
-	for (const struct jetwatt_board_rail *r = b->kind->rails; r->label; r++)
+	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
 		if (!strcmp(r->label, label))
 			return r;
 	return NULL;
@@ -145,7 +114,7 @@ static const struct jetwatt_board_rail *entry(const struct jetwatt_board *b, con
 static bool inside_another(const struct jetwatt_board *b, const struct jetwatt_rail *rails, int n,
 			   const char *label)
 {
-	const struct jetwatt_board_rail *r = entry(b, label);
+	const struct jetwatt_node *r = entry(b, label);
 
 	while (r && r->parent) {
 		if (find(rails, n, r->parent) >= 0)
@@ -157,7 +126,7 @@ static bool inside_another(const struct jetwatt_board *b, const struct jetwatt_r
 
 const char *jetwatt_board_parent(const struct jetwatt_board *b, const char *label)
 {
-	const struct jetwatt_board_rail *r = entry(b, label);
+	const struct jetwatt_node *r = entry(b, label);
 
 	return r ? r->parent : NULL;
 }
@@ -169,8 +138,8 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 	int taken = 0;
 
 	/* On a board that we do not know, a rail may be inside its input. */
-	for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++)
-		if (find(rails, n, inputs[i]) >= 0)
+	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
+		if (!r->parent && find(rails, n, r->label) >= 0)
 			listed_only = true;
 	for (int i = 0; i < n; i++) {
 		if (!rails[i].enabled || find(rails, n, rails[i].label) != i)
@@ -182,7 +151,7 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 	}
 	/* Without one of its inputs the sum of the rest is not the module. */
 	*scope = b->kind->scope;
-	for (const struct jetwatt_board_rail *r = b->kind->rails; r->label; r++)
+	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
 		if (!r->parent && find(rails, n, r->label) < 0)
 			*scope = "partial sum";
 	return taken;

@@ -41,17 +41,14 @@ struct jetwatt_board_state {
 	uint64_t emc;
 };
 
-/* A label and what it is part of: NULL, the module itself. */
-struct jetwatt_board_rail {
-	const char *label, *parent;
-};
+struct jetwatt_node;
 
 /* One board of the table; the steps are for where sysfs does not tell. */
 struct jetwatt_board_kind {
 	const char *compatible;		/* part of an entry of /proc/device-tree/compatible */
 	const char *name;
 	const char *scope;		/* of the total if all its rails are there */
-	const struct jetwatt_board_rail *rails;
+	const struct jetwatt_node *rails;	/* kmod/rails.h */
 	const uint64_t *cpu_khz, *gpu_hz, *emc_hz;	/* 0-terminated, or NULL */
 };
 
