@@ -73,20 +73,21 @@ echo "  Orin as delivered (100 kHz): $core % of a core at $core_hz Hz" >&2
 
 got=$(guest 400000 stream crowd 8 "$long")
 lost=$(calc "$(get lost) + $(get gaps)") crowd_hz=$(get rate_hz) crowd_each=$(get samples_each) crowd_missed=$(get missed)
-echo "  8 subscribers, $long s at $crowd_hz Hz: lost $lost of $crowd_each each, missed $crowd_missed" >&2
+crowd_granted=$(get granted_hz)
+echo "  8 subscribers, $long s at $crowd_hz Hz ($crowd_granted at first): lost $lost of $crowd_each each, missed $crowd_missed" >&2
 
 jq -n --argjson a "$ratio_sysfs" --argjson b "$ratio_python" --argjson p50 "$p50" --argjson p99 "$p99" \
 	--argjson missed "$missed" --argjson lost "$lost" --argjson sps "$sps" --argjson each "$each" \
 	--argjson e1k "$e1k" --argjson e10 "$e10" --argjson e1 "$e1" --argjson bias "$bias" \
 	--argjson core "$core" --argjson core_hz "$core_hz" --argjson ours "$ours" \
-	--argjson sysfs "$sysfs" --argjson rare "$rare" --argjson ratio_rare "$ratio_rare" --argjson py "$py" --argjson hz $hz --argjson crowd_hz "$crowd_hz" \
+	--argjson sysfs "$sysfs" --argjson rare "$rare" --argjson ratio_rare "$ratio_rare" --argjson py "$py" --argjson hz $hz --argjson crowd_hz "$crowd_hz" --argjson crowd_granted "$crowd_granted" \
 	--argjson crowd_each "$crowd_each" --argjson crowd_missed "$crowd_missed" --argjson long "$long" '{
 	cpu_ratio_vs_sysfs: $a, cpu_ratio_vs_python: $b,
 	cpu_us_per_sample: { ours: $ours, ours_1_message_a_second: $rare, sysfs: $sysfs, python: $py, hz: $hz },
 	cpu_ratio_vs_sysfs_1_message_a_second: $ratio_rare,
 	lateness_us: { p50: $p50, p99: $p99 }, missed_pct: $missed,
 	lost: $lost,
-	crowd: { seconds: $long, hz: $crowd_hz, samples_each: $crowd_each, missed: $crowd_missed },
+	crowd: { seconds: $long, granted_hz: $crowd_granted, hz: $crowd_hz, samples_each: $crowd_each, missed: $crowd_missed },
 	delivery_max_sps: $sps, delivery_ns_per_sample: $each,
 	energy_error_pct: { "1khz": $e1k, "10hz": $e10, "1hz": $e1, quiet_bias: $bias },
 	core_share_pct: $core, core_share_hz: $core_hz }' > $out/kmod.json

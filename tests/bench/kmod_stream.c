@@ -44,6 +44,7 @@ static void crowd(unsigned int n, unsigned int seconds)
 	struct jetwatt_config c;
 	struct jetwatt_stats s;
 	unsigned long long samples = 0, gaps = 0, got[2];
+	uint32_t granted;
 	int fd[2], status;
 	unsigned int i;
 
@@ -81,16 +82,18 @@ static void crowd(unsigned int n, unsigned int seconds)
 			die("write");
 		_exit(0);
 	}
+	granted = c.rate_hz;
 	sleep_ms(seconds * 1000);
-	jetwatt_stats(jw, &s);
+	if (jetwatt_stats(jw, &s) || jetwatt_config_get(jw, &c))
+		die("stats");
 	for (i = 0; i < n; i++) {
 		if (wait(&status) < 0 || status || read(fd[0], got, sizeof(got)) != sizeof(got))
 			die("subscriber");
 		samples += got[0];
 		gaps += got[1];
 	}
-	printf("rate_hz %u\nlost %llu\ngaps %llu\nsamples_each %.0f\nmissed %llu\nseconds %u\n",
-	       c.rate_max_hz, (unsigned long long)s.lost, gaps, (double)samples / n,
+	printf("granted_hz %u\nrate_hz %u\nlost %llu\ngaps %llu\nsamples_each %.0f\nmissed %llu\nseconds %u\n",
+	       granted, c.active_hz, (unsigned long long)s.lost, gaps, (double)samples / n,
 	       (unsigned long long)s.missed, seconds);
 	jetwatt_close(jw);
 }
