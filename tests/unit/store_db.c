@@ -199,6 +199,7 @@ TEST_F(db, schema_version_1)
 	    " VALUES('def', 1, 4, 422400, 114750000, 665600000, 82.1, 14.5, 0.01, 0.002, 40, 7);"
 	    "DROP VIEW profile; ALTER TABLE measurement DROP COLUMN span_s;"
 	    "ALTER TABLE measurement DROP COLUMN settled; ALTER TABLE measurement DROP COLUMN lost;"
+	    "ALTER TABLE measurement DROP COLUMN device; DROP TABLE pool;"
 	    "PRAGMA user_version = 1;");
 	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, false, &self->err), -EPROTO);
 	EXPECT_TRUE(strstr(self->err.why, "version 1") && *self->err.fix);

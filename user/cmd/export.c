@@ -12,7 +12,7 @@
 #include "suggest.h"
 #include "verbs.h"
 
-enum { MINIBATCHES = JETWATT_ARGS_LONG, RATE, ERRORS, PRESETS, ID, NAME };
+enum { MINIBATCHES = JETWATT_ARGS_LONG, RATE, ERRORS, POOLED, PRESETS, ID, NAME };
 
 static int from_trace(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
 
@@ -41,6 +41,7 @@ static const struct argp_option options[] = {
 	{ "rate", RATE, "HZ", 0, "Means over 1/HZ instead of samples; 0: all samples", 0 },
 	{ "minibatches", MINIBATCHES, NULL, 0, "csv, jsonl: minibatches, no samples", 0 },
 	{ "errors", ERRORS, NULL, 0, "profile: with the columns time_sd and power_sd", 0 },
+	{ "pooled", POOLED, NULL, 0, "profile: what is known of it from elsewhere, a median for each mode", 0 },
 	{ "presets", PRESETS, "FILE", 0, "nvpmodel: like this file (/etc/nvpmodel.conf)", 0 },
 	{ "id", ID, "N", 0, "nvpmodel: the ID of the first one; default: a free one", 0 },
 	{ "name", NAME, "NAME", 0, "nvpmodel: of the first one; default: from its clocks", 0 },
@@ -63,6 +64,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case MINIBATCHES:
 		o->minibatches = 1;
+		break;
+	case POOLED:
+		o->pooled = 1;
 		break;
 	case ERRORS:
 		o->errors = 1;

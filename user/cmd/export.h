@@ -16,7 +16,8 @@
  * @f: where it goes
  * @hz: rows a second, 0: the format's own number
  * @minibatches: rows are minibatches
- * @db: profile database, NULL: as set; @errors: of a profile too
+ * @db: profile database, NULL: as set; @errors: of a profile too; @pooled: not what
+ *	was measured here, but what is known of it from elsewhere
  * @presets: nvpmodel.conf to be like, NULL: the board's own; @id: of the first
  *	block, -1: a free one; @name: NULL: from its clocks
  */
@@ -26,7 +27,7 @@ struct jetwatt_export_order {
 	int nr_what;
 	FILE *f;
 	double hz;
-	int minibatches, errors;
+	int minibatches, errors, pooled;
 	const char *db, *presets, *name;
 	long id;
 };

@@ -10,6 +10,7 @@
 #include "keep.h"
 #include "profiles.h"
 #include "store/csv.h"
+#include "store/pool.h"
 
 /* Rows of all profiles behind each other, with their minibatch sizes. */
 struct rows {
@@ -19,33 +20,51 @@ struct rows {
 	int differ;
 };
 
+/* What was measured here; what others know. Return: how many; exit code as -1 - code. */
+static int rows_of(const struct jetwatt_export_order *o, struct jetwatt_db *db,
+		   const struct jetwatt_db_profile *p, struct jetwatt_row **out)
+{
+	struct jetwatt_db_row *own = NULL;
+	struct jetwatt_db_error e;
+	int n = o->pooled ? jetwatt_pool_prior(db, &p->workload, out, &e) :
+		jetwatt_db_rows(db, p->id, &own, &e);
+
+	if (n < 0)
+		return -1 - jetwatt_keep_error(n, &e);
+	if (!o->pooled) {
+		*out = calloc((size_t)n + 1, sizeof(**out));
+		for (int i = 0; *out && i < n; i++)
+			(*out)[i] = own[i].row;
+	}
+	free(own);
+	return n;
+}
+
 static int gather(const struct jetwatt_export_order *o, const char *name, struct rows *all)
 {
-	struct jetwatt_db_row *row = NULL;
+	struct jetwatt_row *row = NULL, *more;
 	struct jetwatt_db_profile p;
-	struct jetwatt_db_error e;
 	struct jetwatt_db *db = NULL;
 	int err = jetwatt_profiles_find(o->db, name, &db, &p), n;
-	struct jetwatt_row *more;
 	uint32_t *sizes;
 
 	if (err)
 		return err;
-	n = jetwatt_db_rows(db, p.id, &row, &e);
+	n = rows_of(o, db, &p, &row);
 	jetwatt_db_close(db);
 	if (n < 0)
-		return jetwatt_keep_error(n, &e);
+		return -1 - n;
 	more = reallocarray(all->row, all->n + (size_t)n + 1, sizeof(*more));
 	all->row = more ? more : all->row;
 	sizes = reallocarray(all->batch, all->n + (size_t)n + 1, sizeof(*sizes));
 	all->batch = sizes ? sizes : all->batch;
-	if (!more || !sizes)
+	if (!more || !sizes || (n && !row))
 		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM),
 					jetwatt_error_advice(ENOMEM), "cannot export");
 	for (int i = 0; i < n && !err; i++) {
 		all->differ |= all->n && all->batch[0] != p.workload.batch;
 		all->batch[all->n] = p.workload.batch;
-		all->row[all->n++] = row[i].row;
+		all->row[all->n++] = row[i];
 	}
 	free(row);
 	return err;

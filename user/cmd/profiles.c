@@ -65,6 +65,8 @@ static void line(const struct jetwatt_db_profile *p, int verbose)
 		printf("         %s\n", w->params);
 	if (*command)
 		printf("         in %s\n", command);
+	if (p->pooled)
+		printf("         %llu measurements of other devices\n", (unsigned long long)p->pooled);
 }
 
 static void object(struct jetwatt_json *j, const struct jetwatt_db_profile *p)
@@ -84,6 +86,7 @@ static void object(struct jetwatt_json *j, const struct jetwatt_db_profile *p)
 	jetwatt_json_string(j, "params", w->params);
 	jetwatt_json_uint(j, "modes", p->modes);
 	jetwatt_json_uint(j, "rows", p->rows);
+	jetwatt_json_uint(j, "pooled", p->pooled);
 	jetwatt_json_int(j, "first_ms", p->first_ms);
 	jetwatt_json_int(j, "last_ms", p->last_ms);
 	jetwatt_json_end(j);

@@ -14,7 +14,7 @@
 #include "model/model.h"
 #include "store/workload.h"
 
-#define JETWATT_DB_VERSION	2	/* of the schema: PRAGMA user_version */
+#define JETWATT_DB_VERSION	3	/* of the schema: PRAGMA user_version */
 #define JETWATT_DB_PATH		"/var/lib/jetwatt/profiles.db"
 
 struct jetwatt_db;
@@ -47,14 +47,15 @@ struct jetwatt_db_row {
 /**
  * struct jetwatt_db_profile - a workload and how much is known of it
  * @id: of the workload in this database; @key: everywhere
- * @modes: different ones; @rows: measurements
+ * @modes: different ones; @rows: measurements, both of this device alone
+ * @pooled: measurements of other devices, which jetwatt sync has brought
  * @first_ms, @last_ms: when, 0: not known
  */
 struct jetwatt_db_profile {
 	int64_t id;
 	char key[JETWATT_WORKLOAD_KEY];
 	struct jetwatt_workload workload;
-	uint64_t modes, rows;
+	uint64_t modes, rows, pooled;
 	int64_t first_ms, last_ms;
 };
 
@@ -87,7 +88,7 @@ int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_pr
 int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_row *row, size_t n,
 		   struct jetwatt_db_error *err);
 
-/* All rows of a workload, oldest first; caller frees. Return: how many; negative errno. */
+/* All rows of a workload that this device measured, oldest first; caller frees. Return: how many; negative errno. */
 int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **row,
 		    struct jetwatt_db_error *err);
 

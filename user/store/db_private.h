@@ -25,6 +25,21 @@ int jetwatt_db_run(struct jetwatt_db *db, const char *sql);
 int jetwatt_db_begin(struct jetwatt_db *db);
 int jetwatt_db_end(struct jetwatt_db *db, int rc);
 
+/* db_rows.c: what jetwatt_db_read_row() reads, of a measurement m. */
+#define JETWATT_DB_ROW \
+	"m.cores, m.cpu_khz, m.gpu_hz, m.emc_hz, m.time_ms, m.power_w, m.time_sd, m.power_sd," \
+	" m.minibatches, m.span_s, m.settled, m.lost, m.when_ms, m.key"
+void jetwatt_db_read_row(sqlite3_stmt *s, struct jetwatt_db_row *r);
+/* Finite, positive, and small enough for SQLite. */
+bool jetwatt_db_storable(const struct jetwatt_db_row *r);
+/* Storable rows of a device, "": this one, within a transaction of the caller's.
+ * @fresh: grows by those that were new. Return: SQLite's result code. */
+int jetwatt_db_insert(struct jetwatt_db *db, int64_t id, const char *device,
+		      const struct jetwatt_db_row *row, size_t n, int *fresh);
+
+/* db_profiles.c: a text of a result, however long. */
+void jetwatt_db_text(sqlite3_stmt *s, int column, char *buf, size_t len);
+
 /* db_schema.c: a new database gets its schema, an older one what is missing.
  * @write: else only look. Return: 0, negative errno. */
 int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_db_error *err);

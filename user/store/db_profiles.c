@@ -11,11 +11,12 @@
 #define PROFILES \
 	"SELECT w.id, w.key, command, batch, cgroup, board, release, params," \
 	" (SELECT count(*) FROM (SELECT DISTINCT cores, cpu_khz, gpu_hz, emc_hz" \
-	"  FROM measurement WHERE workload = w.id))," \
-	" count(m.id), ifnull(min(m.when_ms), 0), ifnull(max(m.when_ms), 0)" \
+	"  FROM measurement WHERE workload = w.id AND device = ''))," \
+	" count(m.id) FILTER (WHERE m.device = ''), count(m.id) FILTER (WHERE m.device != '')," \
+	" ifnull(min(m.when_ms), 0), ifnull(max(m.when_ms), 0)" \
 	" FROM workload w LEFT JOIN measurement m ON m.workload = w.id "
 
-static void text(sqlite3_stmt *s, int column, char *buf, size_t len)
+void jetwatt_db_text(sqlite3_stmt *s, int column, char *buf, size_t len)
 {
 	snprintf(buf, len, "%s", (const char *)sqlite3_column_text(s, column) ?: "");
 }
@@ -25,17 +26,18 @@ static void read_profile(sqlite3_stmt *s, struct jetwatt_db_profile *p)
 	struct jetwatt_workload *w = &p->workload;
 
 	p->id = sqlite3_column_int64(s, 0);
-	text(s, 1, p->key, sizeof(p->key));
-	text(s, 2, w->command, sizeof(w->command));
+	jetwatt_db_text(s, 1, p->key, sizeof(p->key));
+	jetwatt_db_text(s, 2, w->command, sizeof(w->command));
 	w->batch = (uint32_t)sqlite3_column_int64(s, 3);
-	text(s, 4, w->cgroup, sizeof(w->cgroup));
-	text(s, 5, w->board, sizeof(w->board));
-	text(s, 6, w->release, sizeof(w->release));
-	text(s, 7, w->params, sizeof(w->params));
+	jetwatt_db_text(s, 4, w->cgroup, sizeof(w->cgroup));
+	jetwatt_db_text(s, 5, w->board, sizeof(w->board));
+	jetwatt_db_text(s, 6, w->release, sizeof(w->release));
+	jetwatt_db_text(s, 7, w->params, sizeof(w->params));
 	p->modes = (uint64_t)sqlite3_column_int64(s, 8);
 	p->rows = (uint64_t)sqlite3_column_int64(s, 9);
-	p->first_ms = sqlite3_column_int64(s, 10);
-	p->last_ms = sqlite3_column_int64(s, 11);
+	p->pooled = (uint64_t)sqlite3_column_int64(s, 10);
+	p->first_ms = sqlite3_column_int64(s, 11);
+	p->last_ms = sqlite3_column_int64(s, 12);
 }
 
 int jetwatt_db_workload(struct jetwatt_db *db, const struct jetwatt_workload *w, int64_t *id,

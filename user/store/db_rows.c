@@ -30,7 +30,7 @@ static void content_key(const char *workload, const struct jetwatt_db_row *r,
 }
 
 /* SQLite's integers have a sign. */
-static bool storable(const struct jetwatt_db_row *r)
+bool jetwatt_db_storable(const struct jetwatt_db_row *r)
 {
 	const struct jetwatt_row *v = &r->row;
 
@@ -57,7 +57,7 @@ static int text_of(struct jetwatt_db *db, const char *sql, int64_t id, char *buf
 	return rc == SQLITE_ROW ? SQLITE_OK : rc == SQLITE_DONE ? SQLITE_NOTFOUND : rc;
 }
 
-static int insert(sqlite3_stmt *s, int64_t id, const char *workload,
+static int insert(sqlite3_stmt *s, int64_t id, const char *workload, const char *device,
 		  const struct jetwatt_db_row *r)
 {
 	const struct jetwatt_mode *m = &r->row.mode;
@@ -79,6 +79,7 @@ static int insert(sqlite3_stmt *s, int64_t id, const char *workload,
 	rc |= sqlite3_bind_int(s, 13, r->settled);
 	rc |= sqlite3_bind_int64(s, 14, (sqlite3_int64)r->lost);
 	rc |= sqlite3_bind_int64(s, 15, r->when_ms);
+	rc |= sqlite3_bind_text(s, 16, device, -1, SQLITE_STATIC);
 	if (rc != SQLITE_OK)
 		return SQLITE_NOMEM;
 	rc = sqlite3_step(s);
@@ -86,37 +87,45 @@ static int insert(sqlite3_stmt *s, int64_t id, const char *workload,
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_row *row, size_t n,
-		   struct jetwatt_db_error *err)
+int jetwatt_db_insert(struct jetwatt_db *db, int64_t id, const char *device,
+		      const struct jetwatt_db_row *row, size_t n, int *fresh)
 {
 	static const char sql[] =
 		"INSERT INTO measurement(key, workload, cores, cpu_khz, gpu_hz, emc_hz, time_ms,"
-		" power_w, time_sd, power_sd, minibatches, span_s, settled, lost, when_ms)"
-		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING";
+		" power_w, time_sd, power_sd, minibatches, span_s, settled, lost, when_ms, device)"
+		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING";
 	char workload[JETWATT_WORKLOAD_KEY] = "";
 	sqlite3_stmt *s = NULL;
-	int fresh = 0, rc;
+	int rc = text_of(db, "SELECT key FROM workload WHERE id = ?", id, workload,
+			 sizeof(workload));
 
-	for (size_t i = 0; i < n; i++)
-		if (!storable(&row[i]))
-			return -EINVAL;
-	rc = jetwatt_db_begin(db);
-	if (rc == SQLITE_OK)
-		rc = text_of(db, "SELECT key FROM workload WHERE id = ?", id, workload,
-			     sizeof(workload));
 	if (rc == SQLITE_OK)
 		rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
 	for (size_t i = 0; i < n && rc == SQLITE_OK; i++) {
-		rc = insert(s, id, workload, &row[i]);
-		fresh += rc == SQLITE_OK && sqlite3_changes(db->sql) > 0;
+		rc = insert(s, id, workload, device, &row[i]);
+		*fresh += rc == SQLITE_OK && sqlite3_changes(db->sql) > 0;
 	}
 	sqlite3_finalize(s);
+	return rc;
+}
+
+int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_row *row, size_t n,
+		   struct jetwatt_db_error *err)
+{
+	int fresh = 0, rc;
+
+	for (size_t i = 0; i < n; i++)
+		if (!jetwatt_db_storable(&row[i]))
+			return -EINVAL;
+	rc = jetwatt_db_begin(db);
+	if (rc == SQLITE_OK)
+		rc = jetwatt_db_insert(db, id, "", row, n, &fresh);
 	rc = jetwatt_db_end(db, rc);
 	return rc == SQLITE_OK ? fresh : jetwatt_db_refused(db, rc, err,
 							    "cannot add to the profiles in %s", db->path);
 }
 
-static void read_row(sqlite3_stmt *s, struct jetwatt_db_row *r)
+void jetwatt_db_read_row(sqlite3_stmt *s, struct jetwatt_db_row *r)
 {
 	*r = (struct jetwatt_db_row){
 		.row = {
@@ -140,9 +149,8 @@ int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **o
 		    struct jetwatt_db_error *err)
 {
 	static const char sql[] =
-		"SELECT cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w, time_sd, power_sd,"
-		" minibatches, span_s, settled, lost, when_ms, key FROM measurement"
-		" WHERE workload = ? ORDER BY when_ms, id";
+		"SELECT " JETWATT_DB_ROW " FROM measurement m"
+		" WHERE workload = ? AND device = '' ORDER BY when_ms, id";
 	struct jetwatt_db_row *row = NULL;
 	sqlite3_stmt *s = NULL;
 	size_t n = 0, room = 0;
@@ -162,9 +170,9 @@ int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **o
 			}
 			row = more;
 		}
-		read_row(s, &row[n]);
+		jetwatt_db_read_row(s, &row[n]);
 		/* A file that somebody else has written to may hold anything. */
-		n += storable(&row[n]);
+		n += jetwatt_db_storable(&row[n]);
 		rc = SQLITE_OK;
 	}
 	sqlite3_finalize(s);

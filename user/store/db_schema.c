@@ -45,6 +45,18 @@ static const char * const step[JETWATT_DB_VERSION] = {
 	" params, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w, time_sd, power_sd,"
 	" minibatches, span_s, settled, lost, when_ms, m.key AS key"
 	" FROM measurement m JOIN workload w ON w.id = m.workload;",
+
+	/* What other devices measured, and how far we are with each pool. */
+	"ALTER TABLE measurement ADD COLUMN device TEXT NOT NULL DEFAULT '';"
+	"CREATE TABLE pool ("
+	" id TEXT PRIMARY KEY,"
+	" pushed INTEGER NOT NULL,"
+	" seen TEXT NOT NULL);"
+	"DROP VIEW profile;"
+	"CREATE VIEW profile AS SELECT w.key AS workload, command, batch, cgroup, board, release,"
+	" params, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w, time_sd, power_sd,"
+	" minibatches, span_s, settled, lost, when_ms, m.key AS key, device"
+	" FROM measurement m JOIN workload w ON w.id = m.workload;",
 };
 
 static int number(struct jetwatt_db *db, const char *sql, int *v)

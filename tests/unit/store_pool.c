@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What other devices measured, beside what this one did. */
+#include "store/pool.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+FIXTURE(pool)
+{
+	char dir[32], path[96];
+	struct jetwatt_db *db;
+	struct jetwatt_db_error err;
+	struct jetwatt_workload w;
+	int64_t id;
+};
+
+FIXTURE_SETUP(pool)
+{
+	strcpy(self->dir, "/tmp/jetwatt-pool.XXXXXX");
+	ASSERT_TRUE(mkdtemp(self->dir));
+	snprintf(self->path, sizeof(self->path), "%s/profiles.db", self->dir);
+	self->w = (struct jetwatt_workload){ "train x", 16, "a", "Orin", "L4T 36.4", "" };
+	ASSERT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), 0) TH_LOG("%s", self->err.why);
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &self->id, &self->err), 0);
+}
+
+FIXTURE_TEARDOWN(pool)
+{
+	char command[64];
+
+	jetwatt_db_close(self->db);
+	snprintf(command, sizeof(command), "rm -rf %s", self->dir);
+	ASSERT_EQ(system(command), 0);
+}
+
+static struct jetwatt_db_row made(unsigned int mode, double time_ms)
+{
+	return (struct jetwatt_db_row){
+		.row = { { 4, 1000000, 500000000 + mode, 1600000000 }, time_ms, 20, 0.01, 0.01 },
+		.minibatches = 40, .span_s = 3, .settled = true, .when_ms = 1000 + mode,
+	};
+}
+
+static struct jetwatt_pool_row from(const char *device, const struct jetwatt_workload *w, unsigned int mode,
+				    double time_ms)
+{
+	struct jetwatt_pool_row r = { .workload = *w, .row = made(mode, time_ms) };
+
+	snprintf(r.device, sizeof(r.device), "%s", device);
+	return r;
+}
+
+TEST_F(pool, own_rows_go_out_in_their_order)
+{
+	struct jetwatt_pool_row *row, other;
+	struct jetwatt_db_row own[5];
+	uint64_t odd = 0;
+	int64_t last = 0;
+
+	for (unsigned int i = 0; i < 5; i++)
+		own[i] = made(i, 100 + i);
+	ASSERT_EQ(jetwatt_db_add(self->db, self->id, own, 3, &self->err), 3);
+	other = from("b", &self->w, 9, 90);
+	ASSERT_EQ(jetwatt_pool_take(self->db, &other, 1, &odd, &self->err), 1);
+	ASSERT_EQ(jetwatt_db_add(self->db, self->id, own, 5, &self->err), 2);
+	ASSERT_EQ(jetwatt_pool_own(self->db, 0, 4, &row, &self->err), 4);
+	for (int i = 0; i < 4; i++) {
+		EXPECT_GT(row[i].id, last);
+		EXPECT_EQ(row[i].row.row.time_ms, 100 + i);
+		EXPECT_STREQ(row[i].device, "");
+		EXPECT_EQ(0, memcmp(&row[i].workload, &self->w, sizeof(self->w)));
+		last = row[i].id;
+	}
+	free(row);
+	ASSERT_EQ(jetwatt_pool_own(self->db, last, 4, &row, &self->err), 1);
+	EXPECT_EQ(row[0].row.row.time_ms, 104);
+	free(row);
+}
+
+TEST_F(pool, others_stay_others)
+{
+	struct jetwatt_db_profile *p;
+	struct jetwatt_db_row *own, row = made(1, 100);
+	struct jetwatt_pool_row other[4];
+	uint64_t odd = 0;
+
+	other[0] = from("b", &self->w, 2, 90);
+	other[1] = from("", &self->w, 3, 90);
+	other[2] = from("b", &self->w, 4, NAN);
+	other[3] = from("c", &self->w, 5, -1);
+	ASSERT_EQ(jetwatt_db_add(self->db, self->id, &row, 1, &self->err), 1);
+	ASSERT_EQ(jetwatt_pool_take(self->db, other, 4, &odd, &self->err), 1);
+	EXPECT_EQ(odd, 3);
+	EXPECT_EQ(jetwatt_pool_take(self->db, other, 1, &odd, &self->err), 0);
+	ASSERT_EQ(jetwatt_db_rows(self->db, self->id, &own, &self->err), 1);
+	EXPECT_EQ(own[0].row.time_ms, 100);
+	free(own);
+	ASSERT_EQ(jetwatt_db_profiles(self->db, &p, &self->err), 1);
+	EXPECT_EQ(p->rows, 1);
+	EXPECT_EQ(p->modes, 1);
+	EXPECT_EQ(p->pooled, 1);
+	free(p);
+}
+
+TEST_F(pool, a_prior_is_the_median_of_what_is_elsewhere)
+{
+	struct jetwatt_workload later = self->w, else_;
+	struct jetwatt_pool_row other[6];
+	struct jetwatt_row *row;
+	struct jetwatt_db_row own = made(1, 500), before = made(3, 70);
+	uint64_t odd = 0;
+	int64_t id;
+
+	snprintf(later.release, sizeof(later.release), "L4T 35.1");
+	else_ = self->w;
+	else_.batch = 32;
+	other[0] = from("b", &self->w, 1, 100);
+	other[1] = from("c", &self->w, 1, 110);
+	other[2] = from("mad", &self->w, 1, 1e9);
+	other[3] = from("b", &self->w, 2, 40);
+	other[4] = from("b", &later, 2, 44);
+	other[5] = from("b", &else_, 1, 7);
+	ASSERT_EQ(jetwatt_pool_take(self->db, other, 6, &odd, &self->err), 6);
+	/* Its own rows are no prior of it, those of an older release are. */
+	ASSERT_EQ(jetwatt_db_add(self->db, self->id, &own, 1, &self->err), 1);
+	ASSERT_EQ(jetwatt_db_workload(self->db, &later, &id, &self->err), 0);
+	ASSERT_EQ(jetwatt_db_add(self->db, id, &before, 1, &self->err), 1);
+	ASSERT_EQ(jetwatt_pool_prior(self->db, &self->w, &row, &self->err), 3);
+	EXPECT_EQ(row[0].time_ms, 110);
+	EXPECT_EQ(row[1].time_ms, 42);
+	EXPECT_EQ(row[2].time_ms, 70);
+	free(row);
+	snprintf(else_.board, sizeof(else_.board), "Nano");
+	ASSERT_EQ(jetwatt_pool_prior(self->db, &else_, &row, &self->err), 0);
+	free(row);
+}
+
+TEST_F(pool, a_place_for_each_pool)
+{
+	struct jetwatt_pool_place p = { 17, "4711" };
+
+	ASSERT_EQ(jetwatt_pool_keep(self->db, "x", &p, &self->err), 0);
+	p.pushed = 18;
+	ASSERT_EQ(jetwatt_pool_keep(self->db, "x", &p, &self->err), 0);
+	ASSERT_EQ(jetwatt_pool_place(self->db, "y", &p, &self->err), 0);
+	EXPECT_EQ(p.pushed, 0);
+	EXPECT_STREQ(p.seen, "");
+	ASSERT_EQ(jetwatt_pool_place(self->db, "x", &p, &self->err), 0);
+	EXPECT_EQ(p.pushed, 18);
+	EXPECT_STREQ(p.seen, "4711");
+}
+
+TEST_HARNESS_MAIN
