@@ -17,7 +17,7 @@
 void openblas_set_num_threads(int n);
 
 enum { CORPUS = JETWATT_ARGS_LONG, METHOD, SAMPLES, REPEATS, SAMPLING, SEED, JSON,
-       BUDGETS, VERIFY, RISK, PLOT, PRESETS };
+       BUDGETS, VERIFY, RISK, PLOT, PRESETS, POOL };
 
 #define COMMON								\
 	{ "corpus", CORPUS, "FILE.csv", 0, "Every mode of a workload, measured", 0 },	\
@@ -27,6 +27,7 @@ enum { CORPUS = JETWATT_ARGS_LONG, METHOD, SAMPLES, REPEATS, SAMPLING, SEED, JSO
 	{ "sampling", SAMPLING, "HOW", 0,				\
 	  "random, or designed: chosen as profile does; default: what suits the method", 0 },	\
 	{ "seed", SEED, "N", 0, "Of all random choices; default: 1", 0 },	\
+	{ "pool", POOL, "FILE.csv", 0, "The same workload on other devices (auto)", 0 },	\
 	{ "json", JSON, NULL, 0, "The result as JSON", 0 }
 
 static const struct argp_option predict_options[] = {
@@ -116,6 +117,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case PRESETS:
 		e->presets = arg;
+		break;
+	case POOL:
+		e->pool = arg;
 		break;
 	case PLOT:
 		e->plot = jetwatt_picture_path("--plot", arg);
@@ -227,6 +231,32 @@ static int read_references(struct jetwatt_eval *e)
 	return code;
 }
 
+static int read_pool(struct jetwatt_eval *e)
+{
+	struct jetwatt_prior *prior = e->prior;
+	struct jetwatt_row *row = NULL;
+	uint32_t *batch = NULL;
+	long n;
+	int err;
+
+	if (!e->pool)
+		return 0;
+	if (!(e->method->kind & JETWATT_METHOD_INTERVAL))
+		return usage("leave --pool out, or use --method auto", "method %s knows of no pool", e->method->name);
+	n = jetwatt_references_read(e->pool, &row, &batch);
+	if (n < 0)
+		return (int)-n;
+	err = batch || e->batch ? usage("files of one batch size", "%s: --pool is of one batch size", e->pool) : 0;
+	if (!err) {
+		err = jetwatt_prior_twin(&prior, row, (size_t)n, e->seed);
+		err = err ? jetwatt_eval_failed(e, err) : 0;
+		e->prior = prior;
+	}
+	free(row);
+	free(batch);
+	return err;
+}
+
 static int evaluate(const char *verb, const char *doc, const struct argp_option *options,
 		    int (*run)(struct jetwatt_eval *e), int argc, char **argv)
 {
@@ -250,6 +280,8 @@ static int evaluate(const char *verb, const char *doc, const struct argp_option 
 	code = read_corpus(&e, run);
 	if (!code)
 		code = read_references(&e);
+	if (!code)
+		code = read_pool(&e);
 	if (!code)
 		code = run(&e);
 	if (e.prior)

@@ -30,7 +30,7 @@ struct jetwatt_eval {
 	struct jetwatt_references reference;
 	const struct jetwatt_method *method;
 	size_t samples, repeats, curve[JETWATT_EVAL_CURVE], nr_curve;
-	const char *plot, *presets;
+	const char *plot, *presets, *pool;
 	int designed, json;
 	uint64_t seed;
 	double lo, hi, step, risk;

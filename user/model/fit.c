@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "twin.h"
+
 static int by_row(const void *a, const void *b)
 {
 	const struct jetwatt_row *x = a, *y = b;
@@ -125,7 +127,24 @@ out:
 int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		const struct jetwatt_prior *prior, uint64_t seed)
 {
-	return fit(m, row, n, JETWATT_FIT_MAX, prior, seed);
+	const struct jetwatt_twin *twin = jetwatt_prior_has(prior);
+	struct jetwatt_row *all;
+	int err;
+
+	if (!twin)
+		return fit(m, row, n, JETWATT_FIT_MAX, prior, seed);
+	*m = NULL;
+	for (size_t i = 0; i < n; i++)
+		if (!valid(&row[i]))
+			return -EINVAL;
+	all = malloc((n + twin->n) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	err = jetwatt_twin_join(twin, row, n, all);
+	if (err >= 0)
+		err = fit(m, all, (size_t)err, JETWATT_FIT_MAX, prior, seed);
+	free(all);
+	return err;
 }
 
 int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, size_t most,

@@ -52,6 +52,11 @@ int jetwatt_prior_fit(struct jetwatt_surface **s, const struct jetwatt_form *for
 		      const struct jetwatt_point *x, const double *y, const double *sd, size_t n,
 		      const struct jetwatt_prior *prior);
 
+struct jetwatt_twin;
+
+/* Return: NULL: it knows of no twin. */
+const struct jetwatt_twin *jetwatt_prior_has(const struct jetwatt_prior *p);
+
 /* What the forms alone say: no process, no spread, a fraction of the cost of
  * jetwatt_model_predict(). @time_ms, @power_w: n entries. Return: 0, -EINVAL. */
 int jetwatt_model_outline(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,

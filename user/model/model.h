@@ -66,6 +66,16 @@ struct jetwatt_reference {
  */
 int jetwatt_prior_learn(struct jetwatt_prior **p, const struct jetwatt_reference *ref, size_t n,
 			uint64_t seed);
+
+/**
+ * jetwatt_prior_twin() - what the same workload did on other boards of this kind
+ * @p: gets it too; NULL: there were no references
+ * @n: at least 3; one row a mode
+ *
+ * Where rows of a new board fit it, it stands in for those that were not measured.
+ * Return: 0; as jetwatt_model_fit().
+ */
+int jetwatt_prior_twin(struct jetwatt_prior **p, const struct jetwatt_row *row, size_t n, uint64_t seed);
 void jetwatt_prior_free(struct jetwatt_prior *p);
 
 /**

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "twin.h"
+
 /* More rows teach nothing more about a few parameters. */
 #define ROWS_MAX	160
 /* How far a parameter may be from a reference's, in widths of no reference. */
@@ -19,6 +21,7 @@
 #define ODDS		1.0
 
 struct jetwatt_prior {
+	struct jetwatt_twin twin;
 	size_t n;
 	struct {
 		double time[JETWATT_PARAMS_MAX], power[JETWATT_PARAMS_MAX];
@@ -53,8 +56,33 @@ int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_referen
 	return 0;
 }
 
+int jetwatt_prior_twin(struct jetwatt_prior **p, const struct jetwatt_row *row, size_t n, uint64_t seed)
+{
+	struct jetwatt_twin twin;
+	int err = jetwatt_twin_learn(&twin, row, n, seed);
+
+	if (!err && !*p)
+		*p = calloc(1, sizeof(**p));
+	if (!err && !*p) {
+		jetwatt_twin_forget(&twin);
+		err = -ENOMEM;
+	}
+	if (err)
+		return err;
+	jetwatt_twin_forget(&(*p)->twin);
+	(*p)->twin = twin;
+	return 0;
+}
+
+const struct jetwatt_twin *jetwatt_prior_has(const struct jetwatt_prior *p)
+{
+	return p && p->twin.m ? &p->twin : NULL;
+}
+
 void jetwatt_prior_free(struct jetwatt_prior *p)
 {
+	if (p)
+		jetwatt_twin_forget(&p->twin);
 	free(p);
 }
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The same workload elsewhere: what it saves, and that it is not believed where it is wrong. */
+#include <math.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+#include "model/model.h"
+#include "world.h"
+
+#define FEW	3
+
+/* Rows of a made-up workload, and what another board of the kind measured in some of its modes. */
+static long elsewhere(uint64_t seed, double slow, double hot, struct jetwatt_row **here,
+		      struct jetwatt_row **there, size_t *nr)
+{
+	struct world w;
+	long n, step;
+
+	world_make(&w, seed, WORLD_NANO);
+	n = world_rows(&w, here, 0, seed);
+	if (n < 0 || world_rows(&w, there, 0, seed) != n)
+		return -1;
+	step = n / 120;
+	*nr = (size_t)(n / step);
+	for (size_t i = 0; i < *nr; i++) {
+		(*there)[i] = (*there)[i * step + i * 7 % step];
+		(*there)[i].time_ms *= slow;
+		(*there)[i].power_w *= hot;
+	}
+	return n;
+}
+
+/* From @few rows here: mean relative errors of time and power. */
+static void errors(const struct jetwatt_row *row, long n, int few, const struct jetwatt_prior *prior,
+		   double *time, double *power)
+{
+	struct jetwatt_row some[FEW];
+	struct jetwatt_prediction p;
+	struct jetwatt_model *m;
+
+	*time = *power = NAN;
+	for (int i = 0; i < few; i++)
+		some[i] = row[(2 * i + 1) * n / (2 * FEW) + 7 * i];
+	if (jetwatt_model_fit_prior(&m, some, few, prior, 1))
+		return;
+	*time = *power = 0;
+	for (long i = 0; i < n; i++) {
+		if (jetwatt_model_predict(m, &row[i].mode, 1, &p))
+			*time = NAN;
+		*time += fabs(p.time_ms / row[i].time_ms - 1) / n;
+		*power += fabs(p.power_w / row[i].power_w - 1) / n;
+	}
+	jetwatt_model_free(m);
+}
+
+TEST(three_rows_where_the_workload_is_known)
+{
+	double time = 0, power = 0, alone = 0;
+
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct jetwatt_row *here, *there;
+		struct jetwatt_prior *twin = NULL;
+		double t, w;
+		size_t nr;
+		long n = elsewhere(seed, 1.01, 0.94, &here, &there, &nr);
+
+		ASSERT_GT(n, 0);
+		ASSERT_EQ(0, jetwatt_prior_twin(&twin, there, nr, 1));
+		errors(here, n, FEW, twin, &t, &w);
+		time += t / 4;
+		power += w / 4;
+		errors(here, n, FEW, NULL, &t, &w);
+		alone += t / 4;
+		jetwatt_prior_free(twin);
+		free(here);
+		free(there);
+	}
+	TH_LOG("time off by %.1f %%, power by %.1f %%; without a twin time by %.1f %%", 100 * time,
+	       100 * power, 100 * alone);
+	EXPECT_LT(time, 0.04);
+	EXPECT_LT(power, 0.04);
+	EXPECT_LT(time, 0.5 * alone);
+}
+
+/* Twice the time and half the power is another workload: as if nobody had said anything. */
+TEST(not_believed_where_rows_say_otherwise)
+{
+	struct jetwatt_row *here, *there;
+	struct jetwatt_prior *twin = NULL;
+	struct jetwatt_model *with, *without;
+	struct jetwatt_prediction p, q;
+	size_t nr;
+	long n = elsewhere(5, 2, 0.5, &here, &there, &nr);
+
+	ASSERT_GT(n, 40);
+	ASSERT_EQ(0, jetwatt_prior_twin(&twin, there, nr, 1));
+	ASSERT_EQ(0, jetwatt_model_fit_prior(&with, here, 3, twin, 1));
+	ASSERT_EQ(0, jetwatt_model_fit(&without, here, 3, 1));
+	for (long i = 0; i < n; i += 17) {
+		ASSERT_EQ(0, jetwatt_model_predict(with, &here[i].mode, 1, &p));
+		ASSERT_EQ(0, jetwatt_model_predict(without, &here[i].mode, 1, &q));
+		EXPECT_EQ(0, memcmp(&p, &q, sizeof(p)));
+	}
+	jetwatt_model_free(with);
+	jetwatt_model_free(without);
+	jetwatt_prior_free(twin);
+	free(here);
+	free(there);
+}
+
+TEST(what_was_measured_here_counts)
+{
+	struct jetwatt_row *here, *there;
+	struct jetwatt_prior *twin = NULL;
+	struct jetwatt_row few[FEW];
+	struct jetwatt_prediction p;
+	struct jetwatt_model *m;
+	size_t nr;
+	long n = elsewhere(6, 1, 1, &here, &there, &nr);
+
+	ASSERT_GT(n, 0);
+	/* In this one mode this board is not like the others. */
+	there[nr / 2] = here[n / 2];
+	there[nr / 2].time_ms *= 1.1;
+	few[0] = here[n / 2];
+	few[1] = here[n / 4];
+	few[2] = here[3 * n / 4];
+	ASSERT_EQ(0, jetwatt_prior_twin(&twin, there, nr, 1));
+	ASSERT_EQ(0, jetwatt_model_fit_prior(&m, few, FEW, twin, 1));
+	ASSERT_EQ(0, jetwatt_model_predict(m, &few[0].mode, 1, &p));
+	TH_LOG("off by %.1f %%", 100 * fabs(log(p.time_ms / few[0].time_ms)));
+	EXPECT_LT(fabs(log(p.time_ms / few[0].time_ms)), 0.03);
+	jetwatt_model_free(m);
+	jetwatt_prior_free(twin);
+	twin = NULL;
+	there[3].power_w = NAN;
+	EXPECT_EQ(-EINVAL, jetwatt_prior_twin(&twin, there, nr, 1));
+	EXPECT_EQ(-ENODATA, jetwatt_prior_twin(&twin, here, 2, 1));
+	EXPECT_EQ(NULL, twin);
+	free(here);
+	free(there);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The same workload on other boards of this kind: rows that count almost like own
+ * ones, once it is seen how far this board is from the others.
+ */
+#ifndef JETWATT_TWIN_H
+#define JETWATT_TWIN_H
+
+#include "model.h"
+
+/**
+ * struct jetwatt_twin - the workload elsewhere
+ * @m: fitted to all of it; NULL: there is nothing
+ * @row, @n: what it says in an even selection of the modes
+ */
+struct jetwatt_twin {
+	struct jetwatt_model *m;
+	struct jetwatt_row *row;
+	size_t n;
+};
+
+/* Return: as jetwatt_model_fit(). */
+int jetwatt_twin_learn(struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n, uint64_t seed);
+void jetwatt_twin_forget(struct jetwatt_twin *t);
+
+/**
+ * jetwatt_twin_join() - own rows, and behind them those of elsewhere as they would be here
+ * @out: max(1, @n + t->n) entries, of which the first @n become @row
+ *
+ * Own rows say by which factors this board differs; what they scatter beyond that
+ * becomes the others' error. Where they cannot be those of the same workload, there
+ * are no others. A mode that was measured here needs nobody else's word.
+ * Return: how many in all; -ENOMEM, -EINVAL: a mode that is none.
+ */
+int jetwatt_twin_join(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
+		      struct jetwatt_row *out);
+
+#endif
