@@ -42,7 +42,14 @@ daemon_objects := $(patsubst %.c,$(B)/%.o,$(filter-out user/daemon/exporter.c,$(
 exporter_objects := $(patsubst %,$(B)/user/%.o,daemon/exporter daemon/policy cmd/args cmd/conf cmd/error cmd/suggest cmd/unit)
 tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,batch board model plan store out cmd,$(wildcard user/$(room)/*.c)))
 
-all: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-exporter $(B)/libjetwatt.so modules
+sync_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/sync/*.c))
+# Only who shares profiles with a fleet needs it.
+libpq := $(if $(CROSS),,$(shell pkg-config --libs libpq 2>/dev/null))
+
+all: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-exporter $(if $(libpq),$(B)/jetwatt-sync,no-sync) $(B)/libjetwatt.so modules
+
+no-sync:
+	@echo "jetwatt-sync left out: no libpq (package libpq-dev)"
 
 quiet = $(if $(V),,@echo "  $(1)	$@";)
 
@@ -68,6 +75,10 @@ $(B)/jetwattd: $(daemon_objects) $(filter-out $(B)/user/cmd/jetwatt.o,$(tool_obj
 
 $(B)/jetwatt-exporter: $(exporter_objects)
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^ -lmicrohttpd -lm
+
+$(sync_objects): cflags += $(shell pkg-config --cflags libpq 2>/dev/null)
+$(B)/jetwatt-sync: $(sync_objects) $(filter-out $(B)/user/cmd/jetwatt.o,$(tool_objects)) $(B)/libjetwatt.so
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(if $(RPATH),$(RPATH):'$$ORIGIN/../../lib') -o $@ $(filter %.o,$^) -ljetwatt $(libs) $(libpq)
 
 # Long loops over floats, which -O2 leaves scalar, and branches around one
 # operation of them, which a trap that nobody has set keeps from being selects.
@@ -117,6 +128,7 @@ install: all
 	install -D -m755 $(B)/jetwatt $(DESTDIR)$(PREFIX)/bin/jetwatt
 	install -D -m755 $(B)/jetwattd $(DESTDIR)$(PREFIX)/sbin/jetwattd
 	install -D -m755 $(B)/jetwatt-exporter $(DESTDIR)$(PREFIX)/sbin/jetwatt-exporter
+	@[ ! -e $(B)/jetwatt-sync ] || install -D -m755 $(B)/jetwatt-sync $(DESTDIR)$(PREFIX)/libexec/jetwatt/jetwatt-sync
 	install -D -m755 $(B)/libjetwatt.so.1 $(lib)/libjetwatt.so.1
 	ln -sf libjetwatt.so.1 $(lib)/libjetwatt.so
 	install -D -m644 include/jetwatt.h $(DESTDIR)$(PREFIX)/include/jetwatt.h
@@ -130,6 +142,8 @@ install: all
 	install -D -m644 -t $(DESTDIR)$(UNITDIR) $(units:%=$(B)/%)
 	install -D -m644 user/daemon/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/jetwatt.conf
 	install -D -m644 -t $(share)/jetwatt/monitoring user/daemon/monitoring/dashboard.json user/daemon/monitoring/alerts.yml
+	@[ ! -e $(B)/jetwatt-sync ] || { sed "s,/usr/bin,$(PREFIX)/bin," user/sync/jetwatt-sync.service > $(B)/jetwatt-sync.service; \
+		install -D -m644 -t $(DESTDIR)$(UNITDIR) $(B)/jetwatt-sync.service user/sync/jetwatt-sync.timer; }
 	install -D -m644 -t $(share)/doc/jetwatt/examples user/daemon/jetwattd.conf
 	$(foreach f,$(wildcard user/cmd/jetwatt.bash-completion),install -D -m644 $(f) $(share)/bash-completion/completions/jetwatt;)
 	mkdir -p $(dkms)

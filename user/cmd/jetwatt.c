@@ -35,6 +35,7 @@ static const struct verb {
 	{ "act", "restore", jetwatt_cmd_restore, "Bring back what was before the first switch" },
 	{ "act", "daemon", jetwatt_cmd_daemon, "Ask jetwattd what it does, or tell it something" },
 	{ "share", "import", jetwatt_cmd_import, "Measured modes from a file into the database" },
+	{ "share", "sync", jetwatt_cmd_sync, "Measured modes to and from the whole fleet" },
 	{ "share", "export", jetwatt_cmd_export, "A trace, a profile or modes for other programs" },
 };
 

@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "settings.h"
+#include "store/pool.h"
 
 enum { DB = JETWATT_ARGS_COMMON + 0x20, REUSE, BATCH };
 
@@ -213,15 +214,14 @@ int jetwatt_keep_workload(struct jetwatt_keep *k, const struct jetwatt_keep_args
 			  const struct jetwatt_board *board, const struct jetwatt_watch *w,
 			  const struct jetwatt_args_job *job)
 {
-	struct jetwatt_workload what;
 	struct jetwatt_db_error e;
 	int err;
 
 	if (!k->db)
 		return 0;
-	describe(&what, args, board, w->scope, w->pid, job->argv);
-	jetwatt_workload_key(&what, k->key);
-	err = jetwatt_db_workload(k->db, &what, &k->id, &e);
+	describe(&k->workload, args, board, w->scope, w->pid, job->argv);
+	jetwatt_workload_key(&k->workload, k->key);
+	err = jetwatt_db_workload(k->db, &k->workload, &k->id, &e);
 	return err ? refused(k, err, &e) : 0;
 }
 
@@ -229,6 +229,14 @@ int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row)
 {
 	struct jetwatt_db_error e;
 	int n = jetwatt_db_rows(k->db, k->id, row, &e);
+
+	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
+}
+
+int jetwatt_keep_prior(struct jetwatt_keep *k, struct jetwatt_row **row)
+{
+	struct jetwatt_db_error e;
+	int n = jetwatt_pool_prior(k->db, &k->workload, row, &e);
 
 	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
 }

@@ -39,6 +39,7 @@ struct jetwatt_keep {
 	struct jetwatt_db *db;
 	int must;
 	int64_t id;
+	struct jetwatt_workload workload;
 	char key[JETWATT_WORKLOAD_KEY];
 };
 
@@ -65,6 +66,9 @@ void jetwatt_keep_command(pid_t pid, char *buf, size_t len);
 
 /* All that is known of it; caller frees. Return: how many rows; exit code as -1 - code. */
 int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row);
+
+/* What other devices know of it (jetwatt_pool_prior()); caller frees. Return: as above. */
+int jetwatt_keep_prior(struct jetwatt_keep *k, struct jetwatt_row **row);
 
 /* One more mode, @lost: samples missing while it was measured. Return: 0, exit code. */
 int jetwatt_keep_add(struct jetwatt_keep *k, const struct jetwatt_measure *m, uint64_t lost);

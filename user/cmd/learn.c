@@ -150,6 +150,36 @@ static int known(const struct jetwatt_learn *l, const struct jetwatt_row *row)
 	return 0;
 }
 
+static int failed(int err)
+{
+	if (err == -ENODATA)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "fewer than 3 modes have been measured",
+					 "jetwatt profile -o FILE.csv -p PID", "cannot predict");
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
+				 "cannot predict");
+}
+
+/* Fewer teach nothing about the form. */
+#define POOL_LEAST	3
+
+static int from_others(struct jetwatt_learn *l)
+{
+	struct jetwatt_row *row = NULL;
+	int n = jetwatt_keep_prior(l->keep, &row), err = 0;
+
+	if (n < 0)
+		return -1 - n;
+	openblas_set_num_threads(1);
+	if (n >= POOL_LEAST)
+		err = jetwatt_prior_twin(&l->prior, row, (size_t)n, JETWATT_LEARN_SEED);
+	free(row);
+	if (err)
+		return failed(err);
+	if (n >= POOL_LEAST)
+		jetwatt_error_note("%d modes of this workload are known from elsewhere", n);
+	return 0;
+}
+
 int jetwatt_learn_reuse(struct jetwatt_learn *l)
 {
 	struct jetwatt_db_row *row = NULL;
@@ -164,7 +194,7 @@ int jetwatt_learn_reuse(struct jetwatt_learn *l)
 	l->from_file = l->nr_rows;
 	if (!err)
 		jetwatt_error_note("%d measurements of this workload are in the database already", n);
-	return err;
+	return err ? err : from_others(l);
 }
 
 int jetwatt_learn_same(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
@@ -290,15 +320,6 @@ int jetwatt_learn_run(struct jetwatt_learn *l, size_t modes)
 	while (!err)
 		err = jetwatt_learn_one(l, modes);
 	return err == -ENODATA ? 0 : err;
-}
-
-static int failed(int err)
-{
-	if (err == -ENODATA)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "fewer than 3 modes have been measured",
-					 "jetwatt profile -o FILE.csv -p PID", "cannot predict");
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
-				 "cannot predict");
 }
 
 int jetwatt_learn_fit(struct jetwatt_learn *l)

@@ -65,7 +65,8 @@ int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *boa
 /* Rows of a profile. @must: it has to exist. Return: 0, exit code. */
 int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must);
 
-/* Rows of the same workload that are in the database. Return: 0, exit code. */
+/* Rows of the same workload that are in the database; what is known of it from
+ * elsewhere becomes a prior. Return: 0, exit code. */
 int jetwatt_learn_reuse(struct jetwatt_learn *l);
 
 /* One more measurement. Return: 0, exit code. */

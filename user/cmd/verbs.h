@@ -22,5 +22,6 @@ int jetwatt_cmd_apply(int argc, char **argv);
 int jetwatt_cmd_restore(int argc, char **argv);
 int jetwatt_cmd_daemon(int argc, char **argv);
 int jetwatt_cmd_import(int argc, char **argv);
+int jetwatt_cmd_sync(int argc, char **argv);
 
 #endif

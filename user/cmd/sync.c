@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "verbs.h"
+
+/* It is a program of its own, because it alone needs libpq: beside this one as built,
+ * in libexec as installed. */
+int jetwatt_cmd_sync(int argc, char **argv)
+{
+	static const char * const place[] = { "jetwatt-sync", "../libexec/jetwatt/jetwatt-sync" };
+	char self[4096], path[4200];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	(void)argc;
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	for (size_t i = 0; slash && i < sizeof(place) / sizeof(place[0]); i++) {
+		snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - self), self, place[i]);
+		execv(path, argv);
+		if (errno != ENOENT)
+			return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+						 jetwatt_error_advice(errno), "cannot run %s", path);
+	}
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, "it needs libpq, which not every device has",
+				 "install the package jetwatt-sync; to build it: libpq-dev",
+				 "jetwatt-sync is not installed");
+}

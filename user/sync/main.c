@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt-sync: what this device has measured into the fleet's pool, what others have
+ * measured out of it. A program of its own, behind "jetwatt sync": devices without a
+ * pool need no libpq.
+ */
+#include <sha256.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/args.h"
+#include "cmd/error.h"
+#include "cmd/keep.h"
+#include "cmd/settings.h"
+#include "out/json.h"
+#include "server.h"
+
+#define BOARDS_MAX	8
+
+enum { DEVICE = JETWATT_ARGS_LONG, BOARD, POOL, AGAIN, JSON };
+
+struct input {
+	struct jetwatt_args args;
+	const char *db, *pool, *device;
+	const char *board[BOARDS_MAX];
+	size_t boards;
+	int json, again;
+};
+
+static const struct argp_option options[] = {
+	{ "pool", POOL, "CONNINFO", 0,
+	  "The PostgreSQL database, as psql takes it; default: as set, else as its environment says", 0 },
+	{ "board", BOARD, "NAME", 0,
+	  "Take what was measured on such boards; may be given several times; default: this one", 0 },
+	{ "device", DEVICE, "NAME", 0, "What to call this device; default: a hash of its machine-id", 0 },
+	{ "again", AGAIN, NULL, 0, "Everything once more, as after the pool was brought back from a backup", 0 },
+	{ "json", JSON, NULL, 0, "The result as JSON", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case POOL:
+		in->pool = arg;
+		break;
+	case DEVICE:
+		if (!*arg || strlen(arg) >= JETWATT_WORKLOAD_KEY)
+			argp_error(state, "--device: 1 to 64 characters");
+		in->device = arg;
+		break;
+	case BOARD:
+		if (in->boards == BOARDS_MAX)
+			argp_error(state, "--board: %d of them are enough", BOARDS_MAX);
+		in->board[in->boards++] = arg;
+		break;
+	case AGAIN:
+		in->again = 1;
+		break;
+	case JSON:
+		in->json = 1;
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected \"%s\"", arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+struct sync {
+	struct jetwatt_db *db;
+	struct jetwatt_server server;
+	uint64_t pushed, pulled, odd;
+};
+
+/* machine-id(5): not to be shown to others as it is. */
+static int name_device(const struct input *in, char name[JETWATT_WORKLOAD_KEY])
+{
+	char text[64] = "jetwatt ", digest[SHA256_DIGEST_STRING_LENGTH];
+	FILE *f = in->device ? NULL : fopen("/etc/machine-id", "re");
+	size_t at = strlen(text), n = 0;
+	SHA2_CTX ctx;
+
+	if (in->device) {
+		snprintf(name, JETWATT_WORKLOAD_KEY, "%s", in->device);
+		return 0;
+	}
+	if (f) {
+		n = fread(text + at, 1, sizeof(text) - at - 1, f);
+		fclose(f);
+	}
+	if (n < 32)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "/etc/machine-id has no name for it",
+					 "systemd-machine-id-setup, or jetwatt sync --device NAME",
+					 "which device is this?");
+	SHA256Init(&ctx);
+	SHA256Update(&ctx, (const uint8_t *)text, at + 32);
+	SHA256End(&ctx, digest);
+	snprintf(name, JETWATT_WORKLOAD_KEY, "%.32s", digest);
+	return 0;
+}
+
+/* This board; where there is none, those that were measured here. Caller frees @name. */
+static int find_boards(struct input *in, struct jetwatt_db *db, char name[BOARDS_MAX][96])
+{
+	struct jetwatt_db_profile *p = NULL;
+	struct jetwatt_board *board = NULL;
+	struct jetwatt_db_error e;
+	int n;
+
+	if (in->boards)
+		return 0;
+	if (!jetwatt_board_open(&board, NULL, NULL)) {
+		snprintf(name[0], sizeof(name[0]), "%s", jetwatt_board_name(board));
+		in->board[in->boards++] = name[0];
+		jetwatt_board_close(board);
+		return 0;
+	}
+	n = jetwatt_db_profiles(db, &p, &e);
+	if (n < 0)
+		return jetwatt_keep_error(n, &e);
+	for (int i = 0; i < n && in->boards < BOARDS_MAX; i++) {
+		size_t k = 0;
+
+		while (k < in->boards && strcmp(in->board[k], p[i].workload.board))
+			k++;
+		if (k < in->boards || !p[i].rows || !*p[i].workload.board)
+			continue;
+		snprintf(name[k], sizeof(name[k]), "%s", p[i].workload.board);
+		in->board[in->boards++] = name[k];
+	}
+	free(p);
+	return 0;
+}
+
+static int push(struct sync *y, const char *device, struct jetwatt_pool_place *place)
+{
+	struct jetwatt_db_error e;
+	int code = 0, n;
+
+	do {
+		struct jetwatt_pool_row *row = NULL;
+
+		n = jetwatt_pool_own(y->db, place->pushed, JETWATT_SYNC_ROWS, &row, &e);
+		if (n < 0)
+			return jetwatt_keep_error(n, &e);
+		if (n)
+			code = jetwatt_server_push(&y->server, device, row, (size_t)n, &y->pushed);
+		if (n && !code) {
+			place->pushed = row[n - 1].id;
+			n = jetwatt_pool_keep(y->db, y->server.id, place, &e) ?: n;
+		}
+		free(row);
+	} while (!code && n == JETWATT_SYNC_ROWS);
+	return code ?: n < 0 ? jetwatt_keep_error(n, &e) : 0;
+}
+
+static int take(const struct jetwatt_pool_row *row, size_t n, void *arg)
+{
+	struct jetwatt_db_error e;
+	struct sync *y = arg;
+	int fresh = jetwatt_pool_take(y->db, row, n, &y->odd, &e);
+
+	if (fresh < 0)
+		return jetwatt_keep_error(fresh, &e);
+	y->pulled += (uint64_t)fresh;
+	return 0;
+}
+
+/* What is known of one kind of board says nothing of how far we are with another. */
+static int pull(struct sync *y, const char *device, const char *board, int again)
+{
+	struct jetwatt_pool_place place;
+	struct jetwatt_db_error e;
+	char pool[192], upto[32];
+	int code, err;
+
+	snprintf(pool, sizeof(pool), "%s %s", y->server.id, board);
+	err = jetwatt_pool_place(y->db, pool, &place, &e);
+	if (err)
+		return jetwatt_keep_error(err, &e);
+	code = jetwatt_server_pull(&y->server, device, board, again ? "" : place.seen, upto, take, y);
+	if (code)
+		return code;
+	memcpy(place.seen, upto, sizeof(place.seen));
+	err = jetwatt_pool_keep(y->db, pool, &place, &e);
+	return err ? jetwatt_keep_error(err, &e) : 0;
+}
+
+static void tell(const struct input *in, const struct sync *y)
+{
+	struct jetwatt_json j;
+
+	if (in->json) {
+		jetwatt_json_init(&j, stdout, 1);
+		jetwatt_json_object(&j, NULL);
+		jetwatt_json_uint(&j, "pushed", y->pushed);
+		jetwatt_json_uint(&j, "pulled", y->pulled);
+		jetwatt_json_uint(&j, "refused", y->odd);
+		jetwatt_json_end(&j);
+		putchar('\n');
+	} else if (!in->args.quiet) {
+		printf("%llu rows of this device are new to the pool, %llu of others are new here\n",
+		       (unsigned long long)y->pushed, (unsigned long long)y->pulled);
+	}
+	if (y->odd)
+		jetwatt_error_note("%llu rows of the pool are no measurements: left there",
+				   (unsigned long long)y->odd);
+}
+
+static int sync_all(struct input *in, struct sync *y, const char *device)
+{
+	char board[BOARDS_MAX][96], buf[512];
+	struct jetwatt_pool_place place;
+	struct jetwatt_db_error e;
+	int code = find_boards(in, y->db, board), err;
+
+	if (!code)
+		code = jetwatt_server_open(&y->server, in->pool ? in->pool :
+					   jetwatt_settings_get("pool", buf, sizeof(buf)));
+	if (code)
+		return code;
+	err = jetwatt_pool_place(y->db, y->server.id, &place, &e);
+	if (err)
+		return jetwatt_keep_error(err, &e);
+	if (in->again)
+		place.pushed = 0;
+	code = push(y, device, &place);
+	for (size_t i = 0; i < in->boards && !code; i++)
+		code = pull(y, device, in->board[i], in->again);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_keep_db_argp, offsetof(struct input, db) }, { NULL, 0 },
+	};
+	struct input in = { .db = NULL };
+	char device[JETWATT_WORKLOAD_KEY], buf[256];
+	struct jetwatt_db_error e;
+	struct sync y = { NULL };
+	const char *path;
+	int code, err;
+
+	jetwatt_args_parse_with("sync", "", "Share measured modes with the fleet: push own ones, pull those of boards like this.\v"
+				"Rows of other devices are no measurements of this one: --reuse begins with "
+				"them as a prior, and measures a few modes to see how far they hold.",
+				options, parse, group, argc, argv, &in);
+	code = name_device(&in, device);
+	if (code)
+		return code;
+	path = jetwatt_keep_path(in.db, buf, sizeof(buf));
+	if (!strcmp(path, "none"))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--db FILE", "there is no profile database to share");
+	err = jetwatt_db_open(&y.db, path, true, &e);
+	if (err)
+		return jetwatt_keep_error(err, &e);
+	code = sync_all(&in, &y, device);
+	if (!code)
+		tell(&in, &y);
+	jetwatt_server_close(&y.server);
+	jetwatt_db_close(y.db);
+	return code;
+}

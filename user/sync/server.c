@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/error.h"
+#include "out/json.h"
+
+#define VERSION		1
+/* Whoever makes the tables holds this advisory lock meanwhile ("JWTT"). */
+#define LOCK		"1247237204"
+
+/*
+ * xact says which transaction brought a row. Serial numbers would not do as a mark of
+ * what has been seen: they are given out before the commit, so that a lower one can
+ * turn up after a higher one was read.
+ */
+static const char tables[] =
+	"BEGIN; SELECT pg_advisory_xact_lock(" LOCK ");"
+	/* Again, now that nobody else can: who makes an index twice is in the way of those
+	 * who insert already. */
+	"DO $do$ BEGIN IF to_regclass('jetwatt.pool') IS NULL THEN "
+	"CREATE SCHEMA IF NOT EXISTS jetwatt;"
+	"CREATE TABLE jetwatt.pool ("
+	" id uuid PRIMARY KEY DEFAULT gen_random_uuid(), version integer NOT NULL);"
+	"CREATE TABLE jetwatt.workload ("
+	" key text PRIMARY KEY CHECK (length(key) = 64),"
+	" command text NOT NULL CHECK (octet_length(command) < 1024),"
+	" batch bigint NOT NULL CHECK (batch >= 0),"
+	" cgroup text NOT NULL CHECK (octet_length(cgroup) < 256),"
+	" board text NOT NULL CHECK (octet_length(board) < 96),"
+	" release text NOT NULL CHECK (octet_length(release) < 96),"
+	" params text NOT NULL CHECK (octet_length(params) < 256));"
+	"CREATE TABLE jetwatt.measurement ("
+	" key text PRIMARY KEY CHECK (length(key) = 64),"
+	" workload text NOT NULL REFERENCES jetwatt.workload,"
+	" device text NOT NULL CHECK (octet_length(device) BETWEEN 1 AND 64),"
+	" cores bigint NOT NULL CHECK (cores > 0),"
+	" cpu_khz bigint NOT NULL CHECK (cpu_khz > 0),"
+	" gpu_hz bigint NOT NULL CHECK (gpu_hz > 0),"
+	" emc_hz bigint NOT NULL CHECK (emc_hz > 0),"
+	" time_ms double precision NOT NULL CHECK (time_ms > 0 AND time_ms < 'infinity'),"
+	" power_w double precision NOT NULL CHECK (power_w > 0 AND power_w < 'infinity'),"
+	" time_sd double precision NOT NULL CHECK (time_sd >= 0 AND time_sd < 'infinity'),"
+	" power_sd double precision NOT NULL CHECK (power_sd >= 0 AND power_sd < 'infinity'),"
+	" minibatches bigint NOT NULL CHECK (minibatches >= 0),"
+	" span_s double precision NOT NULL CHECK (span_s >= 0 AND span_s < 'infinity'),"
+	" settled boolean NOT NULL,"
+	" lost bigint NOT NULL CHECK (lost >= 0),"
+	" when_ms bigint NOT NULL CHECK (when_ms >= 0),"
+	" xact xid8 NOT NULL DEFAULT pg_current_xact_id());"
+	"CREATE INDEX measurement_workload ON jetwatt.measurement (workload, xact);"
+	"CREATE INDEX workload_board ON jetwatt.workload (board);"
+	"CREATE VIEW jetwatt.profile AS SELECT w.key AS workload, command, batch, cgroup,"
+	" board, release, params, device, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w, time_sd,"
+	" power_sd, minibatches, span_s, settled, lost, to_timestamp(when_ms / 1000.0) AS measured"
+	" FROM jetwatt.measurement m JOIN jetwatt.workload w ON w.key = m.workload;"
+	"INSERT INTO jetwatt.pool(version) VALUES (1);"
+	"END IF; END $do$; COMMIT";
+
+/* PostgreSQL says more than a line. */
+static int refused(struct jetwatt_server *s, const PGresult *r, const char *what)
+{
+	const char *text = r ? PQresultErrorMessage(r) : PQerrorMessage(s->pg);
+	const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
+	char why[240];
+
+	snprintf(why, sizeof(why), "%.*s", (int)strcspn(text, "\n"), text);
+	if (state && !strcmp(state, "42501"))
+		return jetwatt_error_say(JETWATT_EXIT_PERMISSION, why,
+					 "let its owner run jetwatt sync once, then: GRANT USAGE ON SCHEMA jetwatt, SELECT, INSERT ON its tables",
+					 "%s", what);
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, why,
+				 "nothing is lost: what is not shared yet goes with the next jetwatt sync",
+				 "%s", what);
+}
+
+static int done(struct jetwatt_server *s, PGresult *r, const char *what)
+{
+	ExecStatusType status = PQresultStatus(r);
+	int code = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ? 0 : refused(s, r, what);
+
+	PQclear(r);
+	return code;
+}
+
+/* One value of one row. Return: 0; 1: no row; exit code, said. */
+static int ask(struct jetwatt_server *s, const char *sql, char *buf, size_t len, const char *what)
+{
+	PGresult *r = PQexec(s->pg, sql);
+	int code = 0;
+
+	if (PQresultStatus(r) != PGRES_TUPLES_OK)
+		code = refused(s, r, what);
+	else if (PQntuples(r) != 1 || PQgetisnull(r, 0, 0))
+		code = 1;
+	else
+		snprintf(buf, len, "%s", PQgetvalue(r, 0, 0));
+	PQclear(r);
+	return code;
+}
+
+static int see_tables(struct jetwatt_server *s)
+{
+	static const char what[] = "cannot use the pool";
+	char text[64] = "";
+	int code = ask(s, "SELECT to_regclass('jetwatt.pool')", text, sizeof(text), what);
+
+	if (code == 1)
+		code = done(s, PQexec(s->pg, tables), "cannot make the pool's tables");
+	if (!code)
+		code = ask(s, "SELECT version FROM jetwatt.pool", text, sizeof(text), what);
+	if (!code && atoi(text) != VERSION)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "update jetwatt on this device",
+					 "the pool is version %.16s, this jetwatt knows %d", text, VERSION);
+	if (!code)
+		code = ask(s, "SELECT id FROM jetwatt.pool", s->id, sizeof(s->id), what);
+	return code == 1 ? jetwatt_error_say(JETWATT_EXIT_FAILED, "the table jetwatt.pool is empty",
+					     "DROP SCHEMA jetwatt CASCADE, and sync again", "%s", what) : code;
+}
+
+int jetwatt_server_open(struct jetwatt_server *s, const char *conninfo)
+{
+	/* What @conninfo says goes before what stands in front of it. */
+	static const char * const key[] = { "connect_timeout", "tcp_user_timeout", "application_name",
+					    "client_encoding", "dbname", NULL };
+	const char *value[] = { "10", "30000", "jetwatt", "UTF8", conninfo ? conninfo : "", NULL };
+
+	s->pg = PQconnectdbParams(key, value, 1);
+	if (PQstatus(s->pg) != CONNECTION_OK)
+		return refused(s, NULL, "cannot reach the pool");
+	if (PQserverVersion(s->pg) < 130000)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "PostgreSQL 13 or newer",
+					 "the pool's PostgreSQL is version %d", PQserverVersion(s->pg) / 10000);
+	/* A server that hangs is one that is away. */
+	return done(s, PQexec(s->pg, "SET statement_timeout = '60s'; SET client_min_messages = error"),
+		    "cannot use the pool") ?: see_tables(s);
+}
+
+void jetwatt_server_close(struct jetwatt_server *s)
+{
+	PQfinish(s->pg);
+	s->pg = NULL;
+}
+
+static void row_json(struct jetwatt_json *j, const char *device, const struct jetwatt_pool_row *p)
+{
+	const struct jetwatt_workload *w = &p->workload;
+	const struct jetwatt_row *v = &p->row.row;
+	char key[JETWATT_WORKLOAD_KEY];
+
+	jetwatt_workload_key(w, key);
+	jetwatt_json_object(j, NULL);
+	jetwatt_json_string(j, "key", p->row.key);
+	jetwatt_json_string(j, "workload", key);
+	jetwatt_json_string(j, "device", device);
+	jetwatt_json_string(j, "command", w->command);
+	jetwatt_json_uint(j, "batch", w->batch);
+	jetwatt_json_string(j, "cgroup", w->cgroup);
+	jetwatt_json_string(j, "board", w->board);
+	jetwatt_json_string(j, "release", w->release);
+	jetwatt_json_string(j, "params", w->params);
+	jetwatt_json_uint(j, "cores", v->mode.cores);
+	jetwatt_json_uint(j, "cpu_khz", v->mode.cpu_khz);
+	jetwatt_json_uint(j, "gpu_hz", v->mode.gpu_hz);
+	jetwatt_json_uint(j, "emc_hz", v->mode.emc_hz);
+	jetwatt_json_real(j, "time_ms", v->time_ms, 17);
+	jetwatt_json_real(j, "power_w", v->power_w, 17);
+	jetwatt_json_real(j, "time_sd", v->time_sd, 17);
+	jetwatt_json_real(j, "power_sd", v->power_sd, 17);
+	jetwatt_json_uint(j, "minibatches", p->row.minibatches);
+	jetwatt_json_real(j, "span_s", p->row.span_s, 17);
+	jetwatt_json_bool(j, "settled", p->row.settled);
+	jetwatt_json_uint(j, "lost", p->row.lost);
+	jetwatt_json_int(j, "when_ms", p->row.when_ms);
+	jetwatt_json_end(j);
+}
+
+/* All of @row as one parameter. Caller frees. */
+static char *rows_json(const char *device, const struct jetwatt_pool_row *row, size_t n)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+	struct jetwatt_json j;
+
+	if (!f)
+		return NULL;
+	jetwatt_json_init(&j, f, 0);
+	jetwatt_json_array(&j, NULL);
+	for (size_t i = 0; i < n; i++)
+		row_json(&j, device, &row[i]);
+	jetwatt_json_end(&j);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* In one order on every device: two that push the same must not wait for each other. */
+#define WORKLOAD	"key, command, batch, cgroup, board, release, params"
+#define MEASUREMENT	"key, workload, device, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w, time_sd," \
+			" power_sd, minibatches, span_s, settled, lost, when_ms"
+
+int jetwatt_server_push(struct jetwatt_server *s, const char *device, const struct jetwatt_pool_row *row,
+			size_t n, uint64_t *fresh)
+{
+	static const char sql[] =
+		"WITH r AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(key text,"
+		" workload text, device text, command text, batch bigint, cgroup text, board text,"
+		" release text, params text, cores bigint, cpu_khz bigint, gpu_hz bigint, emc_hz bigint,"
+		" time_ms double precision, power_w double precision, time_sd double precision,"
+		" power_sd double precision, minibatches bigint, span_s double precision,"
+		" settled boolean, lost bigint, when_ms bigint)),"
+		" w AS (INSERT INTO jetwatt.workload(" WORKLOAD ")"
+		"  SELECT DISTINCT ON (workload) workload, command, batch, cgroup, board, release, params"
+		"  FROM r ORDER BY workload ON CONFLICT DO NOTHING)"
+		" INSERT INTO jetwatt.measurement(" MEASUREMENT ")"
+		" SELECT " MEASUREMENT " FROM r ORDER BY key ON CONFLICT DO NOTHING";
+	char *text = rows_json(device, row, n);
+	const char *value[] = { text };
+	PGresult *r;
+	int code;
+
+	if (!text)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot share");
+	r = PQexecParams(s->pg, sql, 1, NULL, value, NULL, NULL, 0);
+	free(text);
+	if (PQresultStatus(r) == PGRES_COMMAND_OK)
+		*fresh += strtoull(PQcmdTuples(r), NULL, 10);
+	code = done(s, r, "the pool does not take what was measured here");
+	return code;
+}
+
+static void text_of(const PGresult *r, int column, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s", PQgetvalue(r, 0, column));
+}
+
+static void read_row(const PGresult *r, struct jetwatt_pool_row *p)
+{
+	struct jetwatt_workload *w = &p->workload;
+	double real[5];
+	uint64_t whole[7];
+
+	memset(p, 0, sizeof(*p));
+	text_of(r, 0, p->device, sizeof(p->device));
+	text_of(r, 1, w->command, sizeof(w->command));
+	text_of(r, 2, w->cgroup, sizeof(w->cgroup));
+	text_of(r, 3, w->board, sizeof(w->board));
+	text_of(r, 4, w->release, sizeof(w->release));
+	text_of(r, 5, w->params, sizeof(w->params));
+	for (int i = 0; i < 5; i++)
+		real[i] = strtod(PQgetvalue(r, 0, 6 + i), NULL);
+	for (int i = 0; i < 7; i++)
+		whole[i] = strtoull(PQgetvalue(r, 0, 11 + i), NULL, 10);
+	w->batch = (uint32_t)whole[0];
+	p->row = (struct jetwatt_db_row){
+		.row = {
+			.mode = { (uint32_t)whole[1], (uint32_t)whole[2], whole[3], whole[4] },
+			.time_ms = real[0], .power_w = real[1], .time_sd = real[2], .power_sd = real[3],
+		},
+		.span_s = real[4], .minibatches = (uint32_t)whole[5], .lost = whole[6],
+		.settled = *PQgetvalue(r, 0, 18) == 't',
+		.when_ms = strtoll(PQgetvalue(r, 0, 19), NULL, 10),
+	};
+}
+
+/* The rows of a query that has been sent, as they come. */
+static int stream(struct jetwatt_server *s, int (*take)(const struct jetwatt_pool_row *, size_t, void *),
+		  void *arg)
+{
+	struct jetwatt_pool_row *row = calloc(JETWATT_SYNC_ROWS, sizeof(*row));
+	int code = row ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot share");
+	size_t n = 0;
+	PGresult *r;
+
+	/* To the end, also after a refusal: the connection is not free before. */
+	while ((r = PQgetResult(s->pg))) {
+		if (!code && PQresultStatus(r) == PGRES_SINGLE_TUPLE) {
+			read_row(r, &row[n++]);
+			if (n == JETWATT_SYNC_ROWS) {
+				code = take(row, n, arg);
+				n = 0;
+			}
+		} else if (!code && PQresultStatus(r) != PGRES_TUPLES_OK) {
+			code = refused(s, r, "cannot read from the pool");
+		}
+		PQclear(r);
+	}
+	if (!code && n)
+		code = take(row, n, arg);
+	free(row);
+	return code;
+}
+
+int jetwatt_server_pull(struct jetwatt_server *s, const char *device, const char *board,
+			const char *since, char upto[32],
+			int (*take)(const struct jetwatt_pool_row *row, size_t n, void *arg), void *arg)
+{
+	static const char sql[] =
+		"SELECT m.device, command, cgroup, board, release, params, time_ms, power_w, time_sd,"
+		" power_sd, span_s, batch, cores, cpu_khz, gpu_hz, emc_hz, minibatches, lost, settled,"
+		" when_ms FROM jetwatt.measurement m JOIN jetwatt.workload w ON w.key = m.workload"
+		" WHERE w.board = $1 AND m.device <> $2 AND m.xact >= $3::xid8 AND m.xact < $4::xid8";
+	const char *value[] = { board, device, "0", upto };
+	int code = ask(s, "SELECT pg_snapshot_xmin(pg_current_snapshot())", upto, 32, "cannot read from the pool");
+
+	if (code)
+		return code;
+	/* A pool that is behind has been brought back from a backup: everything again. */
+	if (*since && strtoull(since, NULL, 10) <= strtoull(upto, NULL, 10))
+		value[2] = since;
+	if (!PQsendQueryParams(s->pg, sql, 4, NULL, value, NULL, NULL, 0) || !PQsetSingleRowMode(s->pg))
+		return refused(s, NULL, "cannot read from the pool");
+	return stream(s, take, arg);
+}
