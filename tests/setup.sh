@@ -5,7 +5,9 @@
 # machine, and says what it does:
 #
 #   1. host packages, by name, with apt (as root, or by sudo);
-#   2. build/kit/: arm64 kernel, kernel headers, busybox and libraries for the
+#   2. build/postgres/: a PostgreSQL for the tests, where none is installed: unpacked,
+#      not installed, so that no server starts on this machine;
+#   3. build/kit/: arm64 kernel, kernel headers, busybox and libraries for the
 #      guest, and a few files of the kernel's source package. They are packages
 #      too, but unpacked there instead of installed, from apt lists of their own,
 #      so that the machine's set of architectures stays as it is.
@@ -20,7 +22,7 @@ cd "$(dirname "$0")/.."
 host_packages=(
 	gcc libc6-dev pkg-config cpio xz-utils kmod perl bc jq
 	libnl-3-dev libnl-genl-3-dev libbpf-dev libelf-dev zlib1g-dev libjansson-dev libopenblas-dev
-	libsqlite3-dev libmd-dev libncurses-dev libmicrohttpd-dev gnuplot-nox
+	libsqlite3-dev libpq-dev libmd-dev libncurses-dev libmicrohttpd-dev gnuplot-nox libicu72 libxml2
 	clang llvm bpftool sparse
 	gcc-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 	linux-kbuild-6.1 qemu-system-arm device-tree-compiler python3 python3-yaml python3-pyte
@@ -93,6 +95,22 @@ build_kit()
 	mv "$new" "$kit"
 }
 
+# The packages of postgresql's are what it needs to run; its libraries come with libpq-dev.
+unpack_postgres()
+{
+	local debs=$PWD/build/postgres.debs
+	rm -rf build/postgres build/postgres.new "$debs"
+	mkdir -p "$debs" build/postgres.new
+	say "fetching PostgreSQL for tests of jetwatt sync (unpacked into build/postgres, not installed)"
+	if (cd "$debs" && apt-get download postgresql-15 postgresql-client-15 >"$log" 2>&1); then
+		for f in "$debs"/*.deb; do dpkg-deb -x "$f" build/postgres.new; done
+	else
+		say "there is none: tests of jetwatt sync will be skipped"
+	fi
+	mv build/postgres.new build/postgres
+	rm -rf "$debs"
+}
+
 # A kit is whole if it was made in this very way, of these packages.
 wanted()
 {
@@ -106,6 +124,7 @@ exec 9> build/.setup.lock
 flock 9
 
 need "${host_packages[@]}"
+[ -d build/postgres ] || ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || unpack_postgres
 if [ "${1-}" = --refresh ] || ! wanted | cmp -s - "$kit/complete"; then
 	build_kit
 fi

@@ -9,8 +9,6 @@ plan 14
 CG=$T/cg
 mkdir -p "$CG"
 mount -t cgroup2 cgroup2 "$CG"
-# BPF programs in the kernel: there is nobody else here who has any.
-programs() { grep -c '\bbpf_prog_[0-9a-f]\{16\}' /proc/kallsyms; }
 # clean: no program, no cgroup, no process of ours; freeing takes a moment
 clean()
 {

@@ -8,8 +8,6 @@ plan 22
 
 CG=$T/cg
 mkdir -p "$CG"
-# BPF programs in the kernel: nobody else here has any.
-programs() { grep -c '\bbpf_prog_[0-9a-f]\{16\}' /proc/kallsyms; }
 before=$(programs)
 # rung FILE: by which the waits of a result were seen
 rung() { sed -n 's/^ *"rung": "\(.*\)",*$/\1/p' "$1"; }

@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# sync with a PostgreSQL of our own, on a socket: a fleet of simulated devices shares
+# what each has measured, and a new device begins with it.
+cd "$(dirname "$0")/../.." || exit 1
+d=$(mktemp -d)
+export HOME=$d/home XDG_CONFIG_HOME=$d/config JETWATT_DB= JETWATT_POOL=
+J=build/jetwatt
+as=()
+pids=
+
+end()
+{
+	[ ! -s "$d/data/postmaster.pid" ] || "${as[@]}" "$pg/pg_ctl" -D "$d/data" -m immediate -w stop > "$d/stop" 2>&1
+	[ -z "$pids" ] || kill $pids
+	rm -rf "$d"
+}
+trap end EXIT
+. tests/host/check.inc
+
+pg=$(ls -d /usr/lib/postgresql/*/bin build/postgres/usr/lib/postgresql/*/bin 2> /dev/null | tail -n 1)
+[ -x build/jetwatt-sync ] || { echo "1..0 # SKIP jetwatt-sync was not built: no libpq"; exit 4; }
+[ -n "$pg" ] || { echo "1..0 # SKIP no PostgreSQL"; exit 4; }
+if [ "$(id -u)" = 0 ]; then
+	# It does not run as root, and must be able to read itself.
+	chmod 755 "$d"
+	case $pg in build/*) cp -a build/postgres "$d/pg"; pg=$d/pg/${pg#build/postgres/};; esac
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	mkdir "$d/run" && chown 65534:65534 "$d/run"
+else
+	mkdir "$d/run"
+fi
+data=$d/run/data
+start() { "${as[@]}" "$pg/pg_ctl" -D "$data" -l "$d/run/log" -w -o "-c listen_addresses= -k $d/run -c fsync=off -c max_connections=20 -c jit=off" start > "$d/run/start" 2>&1; }
+stop() { "${as[@]}" "$pg/pg_ctl" -D "$data" -m fast -w stop > "$d/run/stop" 2>&1; }
+end() { [ ! -e "$data/postmaster.pid" ] || "${as[@]}" "$pg/pg_ctl" -D "$data" -m immediate -w stop > /dev/null 2>&1; rm -rf "$d"; }
+"${as[@]}" "$pg/initdb" -D "$data" -A trust -U fleet -E UTF8 --locale=C > "$d/run/initdb" 2>&1 && start ||
+	{ tail -n 5 "$d"/run/{initdb,start,log} | sed 's/^/# /'; echo "1..1"; echo "not ok 1 PostgreSQL starts"; exit 1; }
+sql() { "$pg/psql" -X -q -A -t -h "$d/run" -U fleet -d postgres -c "$1"; }
+
+export JETWATT_POOL="host=$d/run user=fleet dbname=postgres"
+board="Jetson Test"
+
+# made MODES SEED: so many modes of one job, as one device would measure them; 0: all, of the job itself
+made()
+{
+	awk -v modes="$1" -v seed="$2" '
+	function gauss() { return sqrt(-2 * log(1 - rand())) * cos(6.2831853 * rand()) }
+	BEGIN {
+		srand(seed)
+		slow = exp(0.01 * gauss()) ; hot = exp(0.03 * gauss()); leak = 0.2 * gauss()
+		if (!modes) { slow = hot = 1; leak = 0 }
+		print "cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w"
+		for (c = 2; c <= 12; c += 2) for (f = 4; f <= 22; f += 6) for (g = 3; g <= 13; g += 2) for (m = 1; m <= 2; m++)
+			line[n++] = c " " f " " g " " m
+		for (i = 0; i < (modes ? modes : n); i++) {
+			k = modes ? i + int(rand() * (n - i)) : i
+			swap = line[k]; line[k] = line[i]; line[i] = swap
+			split(line[i], v, " ")
+			t = 3 * (480 / v[3] + 40 / v[2]) + 960 / v[2] / (v[1] < 4 ? v[1] : 4) + 60 / v[4]
+			w = 8 + v[1] * v[2] / 50 + v[3] ^ 2 / 9 + v[4]
+			if (modes) { t *= slow * exp(0.004 * gauss()); w = (w * hot + leak) * exp(0.01 * gauss()) }
+			printf "%d,%d,%.0f,%.0f,%.4f,%.4f\n", v[1], 1e5 * v[2], v[3] * 1e8, v[4] * 1.6e9, t, w
+		}
+	}'
+}
+
+device()	# N: has measured fifteen modes, and shares them
+{
+	made 15 "$1" > "$d/$1.csv"
+	$J import "$d/$1.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/$1.db" -q &&
+		$J sync --device "device-$1" --db "$d/$1.db" --json > "$d/$1.out" 2> "$d/$1.err"
+}
+rows() { sql "SELECT count(*) FROM jetwatt.measurement"; }
+
+echo 1..17
+mkdir -p "$d/home"
+run $J sync --db none
+check "without a database there is nothing to share" '[ $status = 2 ] && grep -q fix: "$d/err"'
+JETWATT_POOL="host=$d/nowhere user=fleet" run $J sync --device a --db "$d/a.db"
+check "no server: said, and nothing is lost" '[ $status = 1 ] && grep -q "cannot reach the pool" "$d/err" && grep -q "fix: nothing is lost" "$d/err"'
+
+# All at once, eight at a time; the first ones make the tables against each other.
+export -f device made
+export d J board
+seq 200 | xargs -P 8 -I N bash -c 'device N' > "$d/xargs" 2>&1
+sort "$d"/*.err | uniq -c | sed 's/^/# err: /'
+echo "# $(rows) rows of $(sql 'SELECT count(DISTINCT device) FROM jetwatt.measurement') devices"
+check "200 devices share 15 modes each" '[ "$(rows)" = 3000 ] && [ "$(sql "SELECT count(*) FROM jetwatt.workload")" = 1 ] && [ ! -s "$d/xargs" ]'
+run $J sync --device device-7 --db "$d/7.db" --json
+pulled=$(jq .pulled "$d/out")
+check "a second time nothing of a device's own is new" '[ $status = 0 ] && [ "$(jq .pushed "$d/out")" = 0 ] && [ "$(rows)" = 3000 ]'
+check "each has the rows of all others, and its own are its own" '[ $((pulled + $(jq .pulled "$d/7.out"))) = 2985 ] &&
+	$J list profiles --json --db "$d/7.db" | jq -e ".[0].rows == 15 and .[0].pooled == 2985 and length == 1"'
+run $J sync --device device-7 --db "$d/7.db" --json
+check "and a third time nothing at all" '[ $status = 0 ] && jq -e ".pushed == 0 and .pulled == 0 and .refused == 0" "$d/out"'
+run $J sync --device device-7 --db "$d/7.db" --json --again
+check "--again: everything, and nothing twice" '[ $status = 0 ] && jq -e ".pushed == 0 and .pulled == 0" "$d/out" && [ "$(rows)" = 3000 ]'
+
+# Offline: measured meanwhile, shared later.
+stop
+made 4 1001 > "$d/late.csv"
+$J import "$d/late.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/7.db" -q
+run $J sync --device device-7 --db "$d/7.db"
+offline=$status
+start
+run $J sync --device device-7 --db "$d/7.db" --json
+check "what was measured while the server was away is shared when it is back" '[ $offline = 1 ] && [ $status = 0 ] && jq -e ".pushed == 4" "$d/out" && [ "$(rows)" = 3004 ]'
+
+# A transaction that was begun before a sync and ends after it, with a lower number.
+key=$(sql "SELECT key FROM jetwatt.workload")
+odd="INSERT INTO jetwatt.measurement(key, workload, device, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w, time_sd, power_sd, minibatches, span_s, settled, lost, when_ms)
+	VALUES (repeat('%s', 64), '$key', 'slow', 4, 1000000, 500000000, 1600000000, %s, 20, 0, 0, 5, 1, true, 0, 0)"
+(printf "BEGIN; $odd;" a 100; sleep 3; echo "COMMIT;") | "$pg/psql" -X -q -h "$d/run" -U fleet -d postgres > "$d/slow" 2>&1 &
+slow=$!
+sleep 0.5
+device 300
+run $J sync --device device-8 --db "$d/8.db" --json
+before=$(jq .pulled "$d/out")
+wait $slow
+run $J sync --device device-8 --db "$d/8.db" --json
+check "a row that was committed late is not missed" '[ $before -ge 4 ] && [ $((before + $(jq .pulled "$d/out"))) -ge 20 ] && [ "$(sql "SELECT count(*) FROM jetwatt.measurement WHERE device = '\''slow'\''")" = 1 ] &&
+	python3 -c "import sqlite3; c = sqlite3.connect(\"$d/8.db\"); assert c.execute(\"select count(*) from measurement where device = \\\"slow\\\"\").fetchone()[0] == 1"'
+
+# A server that was told nonsense; SQL in every text.
+sql "ALTER TABLE jetwatt.measurement DROP CONSTRAINT measurement_time_ms_check"
+sql "$(printf "$odd" b "'NaN'")"; sql "$(printf "$odd" c -3)"; sql "$(printf "$odd" d "'-infinity'")"
+run $J sync --device device-8 --db "$d/8.db" --json
+check "what is no measurement stays there" '[ $status = 0 ] && jq -e ".refused == 3" "$d/out" && grep -q "no measurements" "$d/err"'
+bad="'); DROP TABLE jetwatt.measurement; -- \$1 \\\" %s"
+$J import "$d/1.csv" --command "$bad" --board "$bad" --release "$bad" --db "$d/bad.db" -q
+run $J sync --device "$bad" --db "$d/bad.db" --json
+check "SQL in every text is text" '[ $status = 0 ] && jq -e ".pushed == 15" "$d/out" && [ "$(sql "SELECT count(*) FROM jetwatt.workload WHERE command LIKE '\''%DROP TABLE%'\''")" = 1 ]'
+sql "CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA jetwatt TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA jetwatt TO reader"
+made 3 1002 > "$d/more.csv"
+$J import "$d/more.csv" --command x --board "$board" --db "$d/9.db" -q
+JETWATT_POOL="host=$d/run user=reader dbname=postgres" run $J sync --device device-9 --db "$d/9.db"
+check "who may not write: said, with what to grant" '[ $status = 4 ] && grep -q "permission denied" "$d/err" && grep -q "GRANT" "$d/err"'
+sql "UPDATE jetwatt.pool SET version = 9"
+run $J sync --device device-9 --db "$d/9.db"
+check "a pool of another version" '[ $status = 1 ] && grep -q "version 9" "$d/err"'
+sql "UPDATE jetwatt.pool SET version = 1"
+
+# A new device: what the others know, as its prior, saves it most of its measuring.
+run $J sync --device new --db "$d/new.db" --board "$board" --json
+new=$($J list profiles --json --db "$d/new.db" | jq -r '[.[] | select(.command == "python3 train.py")][0].key')
+run $J export -f profile --pooled "$new" --db "$d/new.db" -o "$d/prior.csv"
+echo "# $(($(wc -l < "$d/prior.csv") - 1)) modes are known from elsewhere"
+check "a new device has it all as medians" '[ $status = 0 ] && [ "$(wc -l < "$d/prior.csv")" -gt 200 ] && [ "$($J list profiles --json --db "$d/new.db" | jq "map(.rows) | add")" = 0 ]'
+run $J export -f profile "$new" --db "$d/new.db"
+check "and none of it as its own" '[ $status = 1 ] && grep -q "no rows in this profile" "$d/err"'
+made 0 0 > "$d/truth.csv"
+ask="$J eval optimize --corpus $d/truth.csv --budgets 12:34:2 --repeats 5 --json"
+$ask --samples 15 > "$d/cold" && $ask --samples 1 --verify 3 --pool "$d/prior.csv" > "$d/warm"
+jq -c '[.modes_profiled, .penalty_pct.median, .penalty_pct.mean, .above_limit_pct, .unsolved]' "$d/cold" "$d/warm" | sed 's/^/# measured, penalty (median, mean), over, unsolved: /'
+check "four modes instead of fifteen, and hardly worse" 'jq -es ".[1].modes_profiled <= 4 and .[1].penalty_pct.median <= .[0].penalty_pct.median + 1 and .[1].penalty_pct.mean <= .[0].penalty_pct.mean + 2 and .[1].above_limit_pct == 0 and .[1].unsolved == 0" "$d/cold" "$d/warm"'
+run $J sync --db "$d/7.db" --device "$(printf 'x%.0s' $(seq 80))"
+check "too long a name" '[ $status = 2 ]'
+exit $failed
