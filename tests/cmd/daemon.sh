@@ -5,7 +5,7 @@
 # board as it was, however it ends. How good the mode is, and how soon, hangs on what
 # was measured first: make bench-daemon tells that, here it is bounded.
 . "${0%/*}/common.inc"
-plan 18
+plan 21
 
 BUDGET=30
 DB=$T/profiles.db
@@ -194,6 +194,40 @@ as_before "$T/before"
 result $? "SIGKILL: the guardian brings the board back"
 
 start && doing holding 60
+# cpu: seconds of the daemon's, and of the sampler's
+cpu() { jetwatt daemon metrics > "$T/metrics"; echo "$(metric process_cpu_seconds_total) $(metric jetwatt_sampler_cpu_seconds_total)"; }
+
+begun=$(now_ns) first=$(cpu)
+sleep 5
+echo "# while it holds a mode: $(echo "$first $(cpu) $begun $(now_ns)" | awk '{
+	t = ($6 - $5) / 1e9; printf "%.1f %% of this core, and the sampler %.1f %%", 100 * ($3 - $1) / t, 100 * ($4 - $2) / t }')"
+# within SECONDS COMMAND: until it is so
+within()
+{
+	n=$((5 * $1))
+	shift
+	for i in $(seq $n); do "$@" && return 0; sleep 0.2; done
+	return 1
+}
+budget_is() { [ "$(told budget_w)" = "$1" ]; }
+
+printf 'budget = 26W\nidle = c2-1-g1-e1\ndb = %s\n' "$DB" > "$T/conf"
+kill -HUP $daemon
+within 20 grep -q "the old one holds" "$T/log" && grep -q "is no mode" "$T/log" && budget_is $BUDGET
+result $? "SIGHUP: a policy that makes no sense leaves the old one"
+
+printf 'budget = 28W\ncgroup = / 26W\ndb = %s\n' "$DB" > "$T/conf"
+kill -HUP $daemon
+within 20 grep -q "policy read again" "$T/log" && within 20 budget_is 26
+result $? "SIGHUP: another policy holds, with a budget of the job's cgroup"
+kill $train
+wait $train
+within 20 budget_is 28
+result $? "which ends with the job"
+
+train > /dev/null 2>&1 &
+train=$!
+doing holding 60
 end
 exits 0 && as_before "$T/before"
 result $? "SIGTERM: 0, the board is as it was"

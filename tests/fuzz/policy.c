@@ -21,10 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			abort();
 		return 0;
 	}
-	if (!(p.window_s > 0) || p.most < 3 || p.nr_hours > JETWATTD_HOURS || p.budget_w < 0)
+	if (!(p.window_s > 0) || p.most < 3 || p.nr_hours > JETWATTD_HOURS ||
+	    p.nr_cgroups > JETWATTD_CGROUPS || p.budget_w < 0)
 		abort();
 	for (unsigned int minute = 0; minute < 24 * 60; minute += 7)
-		if (jetwattd_policy_budget(&p, minute) < 0)
+		if (jetwattd_policy_budget(&p, minute, "/a/b") < 0)
 			abort();
 	return 0;
 }

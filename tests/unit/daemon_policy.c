@@ -52,13 +52,30 @@ TEST(all)
 TEST(time_of_day)
 {
 	ASSERT_EQ(0, parse("budget = 30\nhours = 22:00-06:00 15W\nhours = 12:30-13:00 20W\n"));
-	EXPECT_EQ(30, jetwattd_policy_budget(&p, 21 * 60 + 59));
-	EXPECT_EQ(15, jetwattd_policy_budget(&p, 22 * 60));
-	EXPECT_EQ(15, jetwattd_policy_budget(&p, 0));
-	EXPECT_EQ(15, jetwattd_policy_budget(&p, 6 * 60 - 1));
-	EXPECT_EQ(30, jetwattd_policy_budget(&p, 6 * 60));
-	EXPECT_EQ(20, jetwattd_policy_budget(&p, 12 * 60 + 30));
-	EXPECT_EQ(30, jetwattd_policy_budget(&p, 13 * 60));
+	EXPECT_EQ(30, jetwattd_policy_budget(&p, 21 * 60 + 59, ""));
+	EXPECT_EQ(15, jetwattd_policy_budget(&p, 22 * 60, ""));
+	EXPECT_EQ(15, jetwattd_policy_budget(&p, 0, ""));
+	EXPECT_EQ(15, jetwattd_policy_budget(&p, 6 * 60 - 1, ""));
+	EXPECT_EQ(30, jetwattd_policy_budget(&p, 6 * 60, ""));
+	EXPECT_EQ(20, jetwattd_policy_budget(&p, 12 * 60 + 30, ""));
+	EXPECT_EQ(30, jetwattd_policy_budget(&p, 13 * 60, ""));
+}
+
+TEST(cgroups)
+{
+	ASSERT_EQ(0, parse("budget = 30\nhours = 22:00-06:00 12W\ncgroup = /lab 20W\n"
+			   "cgroup = /lab/night shift  15\ncgroup = /all 50W\n"));
+	EXPECT_EQ(3, p.nr_cgroups);
+	EXPECT_EQ(30, jetwattd_policy_budget(&p, 720, ""));
+	EXPECT_EQ(30, jetwattd_policy_budget(&p, 720, "/"));
+	EXPECT_EQ(20, jetwattd_policy_budget(&p, 720, "/lab"));
+	EXPECT_EQ(20, jetwattd_policy_budget(&p, 720, "/lab/a"));
+	EXPECT_EQ(30, jetwattd_policy_budget(&p, 720, "/labour"));
+	EXPECT_EQ(15, jetwattd_policy_budget(&p, 720, "/lab/night shift/b"));
+	EXPECT_EQ(30, jetwattd_policy_budget(&p, 720, "/all"));
+	EXPECT_EQ(12, jetwattd_policy_budget(&p, 0, "/lab"));
+	jetwattd_policy_override(&p, 25);
+	EXPECT_EQ(25, jetwattd_policy_budget(&p, 0, "/lab"));
 }
 
 TEST(refused)
@@ -78,6 +95,9 @@ TEST(refused)
 		{ "hours = 25:00-06:00 15W\n", 1, "\"25:00-06:00 15W\" are no hours with a budget" },
 		{ "hours = 22:00-06:00\n", 1, "\"22:00-06:00\" are no hours with a budget" },
 		{ "others = fight\n", 1, "\"fight\" is neither" },
+		{ "cgroup = lab 20W\n", 1, "\"lab 20W\" is no cgroup with a budget" },
+		{ "cgroup = /lab\n", 1, "\"/lab\" is no cgroup with a budget" },
+		{ "cgroup = /lab 20V\n", 1, "\"/lab 20V\" is no cgroup with a budget" },
 		{ "metrics = localhost:80\n", 1, "\"localhost:80\" is no address with a port" },
 		{ "metrics = 127.0.0.1\n", 1, "\"127.0.0.1\" is no address with a port" },
 		{ "metrics = 127.0.0.1:0\n", 1, "\"127.0.0.1:0\" is no address with a port" },

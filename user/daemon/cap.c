@@ -172,10 +172,12 @@ static void tell(struct jetwattd_cap *c, double w, int whole)
 static void judge(struct jetwattd_cap *c)
 {
 	struct jetwattd *d = c->d;
-	uint64_t window = d->policy->window_s * 1e9, span;
-	double w = mean(c, window, &span);
+	uint64_t window, span;
+	double w;
 
 	pthread_mutex_lock(&d->lock);
+	window = d->policy->window_s * 1e9;
+	w = mean(c, window, &span);
 	tell(c, w, span >= window);
 	if (span >= window)
 		swing(c, w);

@@ -77,6 +77,7 @@ struct jetwattd_meter {
 /**
  * struct jetwattd - what the threads share
  * @lock: of all that is below it, and of the board
+ * @policy: of the file @conf, which may change at SIGHUP; @power_w: instead of its budgets
  * @budget_w: that holds now, 0: none; @told_w: by the socket, 0: policy
  * @mode, @applied: the mode that we have put, at @switched_ns; it is in force
  * @safe, @have_safe: where the cap steps down to
@@ -86,12 +87,14 @@ struct jetwattd_meter {
  * @cut: what is being measured is void: the loop has to look again
  * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
  *	@tripped_sd: what that is worth; 0: not known
- * @pause: was asked for
+ * @pause: was asked for; @busy: another jetwatt holds the board's lease
  * @mean_w: over the window
  */
 struct jetwattd {
-	const struct jetwattd_policy *policy;
-	int verbose;
+	struct jetwattd_policy *policy;
+	const char *conf;
+	int conf_must, verbose;
+	double power_w;
 	atomic_int cut, stop;
 
 	pthread_mutex_t lock;
@@ -102,7 +105,7 @@ struct jetwattd {
 	uint64_t switched_ns, measuring_ns;
 	int tripped;
 	double tripped_w, tripped_sd;
-	int pause;
+	int pause, busy;
 	double mean_w, swing;
 
 	enum jetwattd_doing doing;
@@ -122,6 +125,10 @@ void jetwattd_notify(const char *text);
 /* switch.c: under the lock, all of them. Return: 0; negative errno, said. */
 int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode);
 int jetwattd_put_back(struct jetwattd *d);
+
+/* Is the policy one for this board? Under the lock, where there are threads. Return: exit
+ * code, said. */
+int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p);
 
 /* cap.c. Return: exit code, said. */
 struct jetwattd_cap;

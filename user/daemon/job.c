@@ -30,6 +30,24 @@ static const struct jetwatt_measure_limits watching = {
 	.batches = 20, .seconds = 3, .target = 0.01, .most_s = 30, .idle_s = 30, .few = 3,
 };
 
+/* Its cgroup in the v2 hierarchy: the line without a controller. */
+static void find_cgroup(pid_t pid, char *cgroup, size_t len)
+{
+	char path[32], line[512];
+	FILE *f;
+
+	*cgroup = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, "0::", 3))
+			snprintf(cgroup, len, "%.255s", line + 3);
+	}
+	if (f)
+		fclose(f);
+}
+
 int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 {
 	struct jetwatt_watch *w = &r->watch;
@@ -73,6 +91,10 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	snprintf(d->key, sizeof(d->key), "%.16s", r->keep.key);
 	d->count.known += r->learn.nr_rows >= JETWATTD_KNOWN;
 	pthread_mutex_unlock(&d->lock);
+	find_cgroup(pid, r->cgroup, sizeof(r->cgroup));
+	/* It may have another budget. */
+	r->tended_ns = 0;
+	jetwattd_tend(r);
 	return 0;
 }
 
@@ -89,6 +111,8 @@ void jetwattd_leave(struct jetwattd_run *r)
 	w->pid = 0;
 	w->ended = 0;
 	w->nr_sync = w->nr_mark = 0;
+	*r->cgroup = '\0';
+	r->tended_ns = 0;
 	pthread_mutex_lock(&r->d->lock);
 	r->d->pid = 0;
 	r->d->have_safe = 0;
@@ -118,9 +142,14 @@ static const struct jetwatt_row *settle(struct jetwattd_run *r)
 	/* What it was for is seen to, or jetwattd_changed() tells. */
 	atomic_store(&d->cut, 0);
 	if (!d->applied || !jetwatt_learn_same(&d->mode, &best->mode)) {
+		int err;
+
 		d->tripped = 0;
-		if (jetwattd_put(d, &best->mode)) {
+		err = jetwattd_put(d, &best->mode);
+		if (err) {
 			pthread_mutex_unlock(&d->lock);
+			if (err == -EBUSY)
+				return NULL;
 			r->out[place(r, &best->mode)] = JETWATTD_OUT;
 			return settle(r);
 		}
@@ -206,7 +235,7 @@ static int back_off(struct jetwattd_run *r, struct backing *b, const struct jetw
  * Return: JETWATTD_MEASURED: it has to be learned again. */
 static enum jetwattd_outcome hold(struct jetwattd_run *r)
 {
-	struct backing backing = { .last_ns = 0 };
+	struct backing backing = { .seconds = BACK_OFF_S };
 	int drifts = 0;
 
 	while (!jetwattd_changed(r)) {
@@ -215,6 +244,8 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 		enum jetwattd_outcome out;
 		struct jetwatt_row was;
 
+		if (!best && jetwattd_changed(r))
+			return JETWATTD_CUT;
 		jetwattd_doing(r, JETWATTD_HOLDING);
 		if (!best) {
 			jetwattd_say(r->d, "no mode is known to be within %g W", r->budget_w);

@@ -10,11 +10,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/error.h"
 #include "cmd/offered.h"
 
 #define TURN_MS		50
+/* Is the lease still another jetwatt's? Asked so often. */
+#define BUSY_NS		2000000000ull
 
 static int yields(struct jetwattd_run *r, int *paused)
 {
@@ -40,14 +43,19 @@ static void idle(struct jetwattd_run *r)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Nothing of ours, until we are told otherwise or the job of the other one ends. */
+/* Nothing of ours, until we are told otherwise or the job of the other one ends; or, if it is
+ * another jetwatt that holds the board, for a while. */
 static void stand_back(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
+	uint64_t since = jetwatt_watch_now();
 	pid_t pid = r->watch.pid;
-	int paused;
+	int paused, busy;
 
 	yields(r, &paused);
+	pthread_mutex_lock(&d->lock);
+	busy = d->busy;
+	pthread_mutex_unlock(&d->lock);
 	if (paused) {
 		pid = 0;
 		pthread_mutex_lock(&d->lock);
@@ -63,10 +71,10 @@ static void stand_back(struct jetwattd_run *r)
 		pthread_mutex_lock(&d->lock);
 		paused = d->pause;
 		pthread_mutex_unlock(&d->lock);
-		if (!paused && (!pid || kill(pid, 0)))
+		if (!paused && (busy ? jetwatt_watch_now() - since > BUSY_NS : !pid || kill(pid, 0)))
 			break;
 	}
-	jetwattd_doing(r, JETWATTD_IDLE);
+	idle(r);
 }
 
 /* A job from when it is seen to its end. Return: 1: the board is somebody else's. */
@@ -111,8 +119,9 @@ static void jobs(struct jetwattd_run *r)
 		jetwatt_watch_run(&r->watch, TURN_MS);
 		jetwattd_tend(r);
 		jetwatt_watch_drop(&r->watch, r->watch.power_ns);
-		if (calm(r->d))
+		if (calm(r->d) || (r->reloaded && !r->d->tripped))
 			idle(r);
+		r->reloaded = 0;
 		pid = jetwattd_working(r);
 		if (yields(r, &paused) ||
 		    (pid && r->d->budget_w > 0 && !jetwattd_take(r, pid) && job(r, pid)))
@@ -165,15 +174,12 @@ static int candidates(struct jetwattd_run *r)
 {
 	const char *path = *r->d->policy->modes ? r->d->policy->modes : NULL;
 	struct jetwatt_learn *l = &r->learn;
-	struct jetwatt_mode mode;
 	int err = jetwatt_learn_modes(l, r->d->board, path);
 
 	if (!err && path)
 		err = jetwatt_offered(r->d->board, l->mode, &l->nr_modes, path);
-	if (!err && *r->d->policy->idle &&
-	    jetwatt_board_mode_parse(r->d->board, r->d->policy->idle, &mode))
-		err = jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt list modes",
-					"idle = %s is no mode", r->d->policy->idle);
+	if (!err)
+		err = jetwattd_usable(r->d, r->d->policy);
 	if (err)
 		return err;
 	r->out = calloc(l->nr_modes, 1);
@@ -195,7 +201,7 @@ static int candidates(struct jetwattd_run *r)
 int jetwattd_loop(struct jetwattd *d)
 {
 	struct jetwatt_keep_args keep = { .path = *d->policy->db ? d->policy->db : NULL };
-	struct jetwattd_run r = { .d = d, .learn = { .silent = 1 } };
+	struct jetwattd_run r = { .d = d, .learn = { .silent = 1 }, .hangup = -1 };
 	struct jetwattd_control *control = NULL;
 	struct jetwattd_cap *cap = NULL;
 	int err;
@@ -208,6 +214,8 @@ int jetwattd_loop(struct jetwattd *d)
 		err = jetwatt_watch_open(&r.watch, d->board, 0);
 	else
 		jetwatt_watch_init(&r.watch);
+	if (!err)
+		err = jetwattd_reload_open(&r);
 	if (!err)
 		err = jetwatt_keep_open(&r.keep, &keep);
 	if (!err)
@@ -234,6 +242,8 @@ int jetwattd_loop(struct jetwattd *d)
 	jetwatt_keep_close(&r.keep);
 	jetwatt_watch_close(&r.watch);
 	jetwattd_minibatch_free(r.minibatch);
+	if (r.hangup >= 0)
+		close(r.hangup);
 	jetwatt_learn_free(&r.learn);
 	free(r.out);
 	return err;

@@ -39,6 +39,8 @@ struct jetwattd_minibatch;
  * @seen: who else there is
  * @minibatch: the job's, as they end
  * @tended_ns: when we last looked after the rest
+ * @cgroup: of the job, as in /proc/PID/cgroup; empty: no job
+ * @hangup: descriptor that tells of SIGHUP; @reloaded: the policy is another one now
  * @learned_j: energy that learning has taken
  * @budget_w: that we work for; @learn has what of it a mode may draw in the mean
  */
@@ -52,6 +54,8 @@ struct jetwattd_run {
 	struct jetwatt_mode lowest, highest;
 	struct jetwattd_seen seen[JETWATTD_SEEN];
 	struct jetwattd_minibatch *minibatch;
+	char cgroup[256];
+	int hangup, reloaded;
 	uint64_t tended_ns;
 	double learned_j, budget_w;
 };
@@ -118,6 +122,11 @@ double jetwattd_limit(struct jetwattd *d);
 const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r);
 /* The mode is over the budget, and so is whatever is higher in all knobs. */
 void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got);
+
+/* reload.c: SIGHUP no longer ends us. Return: exit code. */
+int jetwattd_reload_open(struct jetwattd_run *r);
+/* Was there one? Then read the policy again. */
+void jetwattd_reload(struct jetwattd_run *r);
 
 /* minibatch.c: the job's minibatches as they end, with what they have drawn. Return: it;
  * NULL: no memory. */

@@ -70,10 +70,10 @@ int main(int argc, char **argv)
 	err = jetwattd_policy_read(in.conf ? in.conf : JETWATTD_CONF, in.conf != NULL, &policy);
 	if (err || in.check)
 		return err;
-	if (in.budget_w > 0) {
-		policy.budget_w = in.budget_w;
-		policy.nr_hours = 0;
-	}
+	d.conf = in.conf ? in.conf : JETWATTD_CONF;
+	d.conf_must = in.conf != NULL;
+	d.power_w = in.budget_w;
+	jetwattd_policy_override(&policy, d.power_w);
 	d.verbose = in.args.verbose;
 	err = jetwatt_reach_kernel();
 	if (!err)

@@ -11,13 +11,13 @@
 #include "cmd/unit.h"
 
 enum { BUDGET, HOURS, WINDOW, MODES, IDLE, DB, CONTROL, READERS, WRITERS, MOST, SECONDS, ENERGY,
-       OTHERS, METRICS };
+       OTHERS, METRICS, CGROUP };
 
 static const char *const names[] = {
 	[BUDGET] = "budget", [HOURS] = "hours", [WINDOW] = "window", [MODES] = "modes",
 	[IDLE] = "idle", [DB] = "db", [CONTROL] = "control", [READERS] = "readers",
 	[WRITERS] = "writers", [MOST] = "most", [SECONDS] = "learn-time", [ENERGY] = "learn-energy",
-	[OTHERS] = "others", [METRICS] = "metrics", NULL
+	[OTHERS] = "others", [METRICS] = "metrics", [CGROUP] = "cgroup", NULL
 };
 
 /* Texts, and how long they may be. */
@@ -96,6 +96,29 @@ static int hours(struct jetwattd_policy *p, const char *value, unsigned int line
 	return 0;
 }
 
+/* "/user.slice 15W" */
+static int cgroup(struct jetwattd_policy *p, const char *value, unsigned int line,
+		  struct jetwatt_conf_error *e)
+{
+	struct jetwattd_cgroup *c = &p->cgroups[p->nr_cgroups];
+	const char *watts = strrchr(value, ' ');
+	size_t len = watts ? (size_t)(watts - value) : 0;
+
+	if (p->nr_cgroups == JETWATTD_CGROUPS)
+		return jetwatt_conf_refuse(e, line, "fewer of them", "there are more than %d cgroups",
+					   JETWATTD_CGROUPS);
+	while (len && value[len - 1] == ' ')
+		len--;
+	if (*value != '/' || !len || len >= sizeof(c->path) ||
+	    jetwatt_unit_parse(watts + 1, "W", &c->budget_w) || c->budget_w < 0.1 || c->budget_w > 1000)
+		return jetwatt_conf_refuse(e, line, "like cgroup = /user.slice 15W",
+					   "\"%.40s\" is no cgroup with a budget", value);
+	memcpy(c->path, value, len);
+	c->path[len] = '\0';
+	p->nr_cgroups++;
+	return 0;
+}
+
 static int set(const char *name, const char *value, unsigned int line, void *arg,
 	       struct jetwatt_conf_error *e)
 {
@@ -110,6 +133,8 @@ static int set(const char *name, const char *value, unsigned int line, void *arg
 		return i;
 	if (i == HOURS)
 		return hours(p, value, line, e);
+	if (i == CGROUP)
+		return cgroup(p, value, line, e);
 	if (i == OTHERS && strcmp(value, "yield") && strcmp(value, "reassert"))
 		return jetwatt_conf_refuse(e, line, "yield or reassert", "\"%.40s\" is neither", value);
 	if (i == OTHERS) {
@@ -188,7 +213,7 @@ int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p)
 	return jetwattd_policy_parse(text, size, p, &e) ? jetwatt_conf_say(path, &e) : 0;
 }
 
-double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute)
+static double of_day(const struct jetwattd_policy *p, unsigned int minute)
 {
 	for (int i = 0; i < p->nr_hours; i++) {
 		const struct jetwattd_hours *h = &p->hours[i];
@@ -198,4 +223,30 @@ double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minu
 			return h->budget_w;
 	}
 	return p->budget_w;
+}
+
+static int is_below(const char *cgroup, const char *path)
+{
+	size_t n = strlen(path);
+
+	return !strncmp(cgroup, path, n) && (!cgroup[n] || cgroup[n] == '/' || path[n - 1] == '/');
+}
+
+double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute,
+			      const char *cgroup)
+{
+	double w = of_day(p, minute);
+
+	for (int i = 0; i < p->nr_cgroups; i++)
+		if (is_below(cgroup, p->cgroups[i].path) && p->cgroups[i].budget_w < w)
+			w = p->cgroups[i].budget_w;
+	return w;
+}
+
+void jetwattd_policy_override(struct jetwattd_policy *p, double power_w)
+{
+	if (!(power_w > 0))
+		return;
+	p->budget_w = power_w;
+	p->nr_hours = p->nr_cgroups = 0;
 }

@@ -11,6 +11,7 @@
 
 #define JETWATTD_CONF		"/etc/jetwatt/jetwattd.conf"
 #define JETWATTD_HOURS		8
+#define JETWATTD_CGROUPS	8
 
 /**
  * struct jetwattd_hours - another budget at some time of the day
@@ -21,10 +22,17 @@ struct jetwattd_hours {
 	double budget_w;
 };
 
+/* A lower budget while a job of this cgroup, or of one below it, runs. */
+struct jetwattd_cgroup {
+	char path[128];
+	double budget_w;
+};
+
 /**
  * struct jetwattd_policy - all of it
  * @budget_w: of the module's mean power; 0: none, nothing is switched
  * @hours, @nr_hours: where they hold, @budget_w does not
+ * @cgroups, @nr_cgroups: of jobs that may have less
  * @window_s: the mean that must not get above the budget is over so long
  * @modes: file with the candidates, empty: the board's
  * @idle: mode while no job runs, empty: as it was found
@@ -37,7 +45,8 @@ struct jetwattd_hours {
 struct jetwattd_policy {
 	double budget_w, window_s, learn_s, learn_j;
 	struct jetwattd_hours hours[JETWATTD_HOURS];
-	int nr_hours, reassert;
+	struct jetwattd_cgroup cgroups[JETWATTD_CGROUPS];
+	int nr_hours, nr_cgroups, reassert;
 	long most;
 	char modes[JETWATT_CONF_TEXT], db[JETWATT_CONF_TEXT], control[108];
 	char idle[96], readers[33], writers[33], metrics[64];
@@ -54,7 +63,11 @@ int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p);
 /* "127.0.0.1:9417", "[::1]:9417". Return: 0, -EINVAL. */
 int jetwattd_policy_address(const char *text, struct sockaddr_storage *at);
 
-/* What holds at a minute of the day. */
-double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute);
+/* What holds at a minute of the day while a job of a cgroup runs, "": while none does. */
+double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute,
+			      const char *cgroup);
+
+/* @power_w instead of all of its budgets, 0: no. */
+void jetwattd_policy_override(struct jetwattd_policy *p, double power_w);
 
 #endif

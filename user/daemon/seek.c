@@ -15,7 +15,8 @@ static const struct jetwatt_measure_limits quick = {
 	.few = 2,
 };
 
-/* A best mode so near the limit was looked for at this limit; else a few more. */
+/* A best mode so near the limit was looked for at this limit; else a few more, or where we
+ * have just learned it for another limit, as many again: what is known lies elsewhere. */
 #define NEAR		0.93
 #define MORE		6
 /* From so many readings on the model's word counts. */
@@ -78,7 +79,9 @@ static size_t enough(struct jetwattd_run *r)
 
 	if (known < most)
 		return most;
-	return best && best->power_w > NEAR * r->learn.budget_w ? 0 : known + MORE;
+	if (best && best->power_w > NEAR * r->learn.budget_w)
+		return 0;
+	return known + (r->learned_j > 0 ? most : MORE);
 }
 
 /* Is it worth a switch, by the model? */

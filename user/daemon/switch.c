@@ -19,8 +19,19 @@ int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode)
 	if (!err) {
 		d->mode = *mode;
 		d->applied = 1;
+		d->busy = 0;
 		d->switched_ns = jetwatt_watch_now();
 		return 0;
+	}
+	/* The board is not ours for now, which says nothing of the mode. */
+	if (err == -EBUSY) {
+		if (!d->busy)
+			jetwatt_error_board(err, &e);
+		d->busy = 1;
+		d->doing = JETWATTD_YIELDING;
+		snprintf(d->why, sizeof(d->why), "yielding: %.200s", e.why);
+		atomic_store(&d->cut, 1);
+		return err;
 	}
 	d->count.refused++;
 	jetwatt_error_board(err, &e);
@@ -32,12 +43,27 @@ int jetwattd_put_back(struct jetwattd *d)
 	struct jetwatt_board_error e = { "", "", "" };
 	int err = jetwatt_board_restore(d->board, &e);
 
+	/* Of another jetwatt's nothing is ours. */
+	if (err == -EBUSY && !d->applied)
+		return 0;
 	if (err && err != -ENOENT) {
 		jetwatt_error_board(err, &e);
 		return err;
 	}
 	d->applied = 0;
 	return 0;
+}
+
+int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_mode mode;
+
+	if (!*p->idle || (!jetwatt_board_mode_parse(d->board, p->idle, &mode) &&
+			  !jetwatt_board_has(d->board, &mode, &e)))
+		return 0;
+	return jetwatt_error_say(JETWATT_EXIT_USAGE, *e.what ? e.what : NULL, "jetwatt list modes",
+				 "idle = %s is no mode", p->idle);
 }
 
 void jetwattd_say(struct jetwattd *d, const char *text, ...)

@@ -97,6 +97,8 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	d->tripped = 0;
 	err = jetwattd_put(d, mode);
 	pthread_mutex_unlock(&d->lock);
+	if (err == -EBUSY)
+		return JETWATTD_CUT;
 	if (err) {
 		r->out[i] = JETWATTD_OUT;
 		return JETWATTD_REFUSED;

@@ -170,7 +170,8 @@ void jetwattd_tend(struct jetwattd_run *r)
 	jetwattd_notify("WATCHDOG=1");
 	read_meter(r);
 	jetwattd_minibatch_learn(r->minibatch);
-	budget = jetwattd_policy_budget(d->policy, minute());
+	jetwattd_reload(r);
+	budget = jetwattd_policy_budget(d->policy, minute(), r->cgroup);
 	pthread_mutex_lock(&d->lock);
 	budget = d->told_w > 0 ? d->told_w : budget;
 	if (budget != d->budget_w) {
