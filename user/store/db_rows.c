@@ -145,23 +145,15 @@ void jetwatt_db_read_row(sqlite3_stmt *s, struct jetwatt_db_row *r)
 	snprintf(r->key, sizeof(r->key), "%s", (const char *)sqlite3_column_text(s, 13) ?: "");
 }
 
-int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **out,
-		    struct jetwatt_db_error *err)
+int jetwatt_db_gather(sqlite3_stmt *s, struct jetwatt_db_row **out, size_t *n)
 {
-	static const char sql[] =
-		"SELECT " JETWATT_DB_ROW " FROM measurement m"
-		" WHERE workload = ? AND device = '' ORDER BY when_ms, id";
-	struct jetwatt_db_row *row = NULL;
-	sqlite3_stmt *s = NULL;
-	size_t n = 0, room = 0;
-	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
+	struct jetwatt_db_row *row = NULL, *more;
+	size_t room = 0;
+	int rc;
 
-	if (rc == SQLITE_OK)
-		rc = sqlite3_bind_int64(s, 1, id);
-	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		if (n == room) {
-			struct jetwatt_db_row *more;
-
+	*n = 0;
+	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+		if (*n == room) {
 			room = room ? 2 * room : 64;
 			more = reallocarray(row, room, sizeof(*row));
 			if (!more) {
@@ -170,16 +162,34 @@ int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **o
 			}
 			row = more;
 		}
-		jetwatt_db_read_row(s, &row[n]);
+		jetwatt_db_read_row(s, &row[*n]);
 		/* A file that somebody else has written to may hold anything. */
-		n += jetwatt_db_storable(&row[n]);
-		rc = SQLITE_OK;
+		*n += jetwatt_db_storable(&row[*n]);
 	}
-	sqlite3_finalize(s);
 	if (rc != SQLITE_DONE) {
 		free(row);
-		return jetwatt_db_refused(db, rc, err, "cannot read the profiles in %s", db->path);
+		row = NULL;
 	}
 	*out = row;
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **out,
+		    struct jetwatt_db_error *err)
+{
+	static const char sql[] =
+		"SELECT " JETWATT_DB_ROW " FROM measurement m"
+		" WHERE workload = ? AND device = '' ORDER BY when_ms, id";
+	sqlite3_stmt *s = NULL;
+	size_t n = 0;
+	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(s, 1, id);
+	if (rc == SQLITE_OK)
+		rc = jetwatt_db_gather(s, out, &n);
+	sqlite3_finalize(s);
+	if (rc != SQLITE_OK)
+		return jetwatt_db_refused(db, rc, err, "cannot read the profiles in %s", db->path);
 	return (int)n;
 }

@@ -183,9 +183,10 @@ int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
 		" AND (m.device != '' OR w.key != ?)";
 	const char *word[] = { w->command, w->board, w->params };
 	char key[JETWATT_WORKLOAD_KEY];
-	struct jetwatt_row *row = NULL;
-	size_t n = 0, room = 0;
+	struct jetwatt_db_row *found = NULL;
+	struct jetwatt_row *row;
 	sqlite3_stmt *s = NULL;
+	size_t n = 0;
 	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL), left;
 
 	jetwatt_workload_key(w, key);
@@ -195,30 +196,19 @@ int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
 		rc = sqlite3_bind_int64(s, 4, w->batch);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_bind_text(s, 5, key, -1, SQLITE_STATIC);
-	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		struct jetwatt_db_row r;
-
-		rc = SQLITE_OK;
-		if (n == room) {
-			struct jetwatt_row *more;
-
-			room = room ? 2 * room : 64;
-			more = reallocarray(row, room, sizeof(*row));
-			if (!more) {
-				rc = SQLITE_NOMEM;
-				break;
-			}
-			row = more;
-		}
-		jetwatt_db_read_row(s, &r);
-		if (jetwatt_db_storable(&r))
-			row[n++] = r.row;
-	}
+	if (rc == SQLITE_OK)
+		rc = jetwatt_db_gather(s, &found, &n);
 	sqlite3_finalize(s);
-	left = rc == SQLITE_DONE ? merge(row, n) : 0;
-	if (rc != SQLITE_DONE || left < 0) {
+	if (rc != SQLITE_OK)
+		return refused(db, rc, err);
+	row = calloc(n + 1, sizeof(*row));
+	for (size_t i = 0; row && i < n; i++)
+		row[i] = found[i].row;
+	free(found);
+	left = row ? merge(row, n) : -ENOMEM;
+	if (left < 0) {
 		free(row);
-		return rc == SQLITE_DONE ? left : refused(db, rc, err);
+		return refused(db, SQLITE_NOMEM, err);
 	}
 	*out = row;
 	return left;

@@ -106,7 +106,7 @@ static int name_device(const struct input *in, char name[JETWATT_WORKLOAD_KEY])
 	return 0;
 }
 
-/* This board; where there is none, those that were measured here. Caller frees @name. */
+/* This board; where there is none, those that were measured here. @name: room for their names. */
 static int find_boards(struct input *in, struct jetwatt_db *db, char name[BOARDS_MAX][96])
 {
 	struct jetwatt_db_profile *p = NULL;

@@ -223,7 +223,6 @@ int jetwatt_server_push(struct jetwatt_server *s, const char *device, const stru
 	char *text = rows_json(device, row, n);
 	const char *value[] = { text };
 	PGresult *r;
-	int code;
 
 	if (!text)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot share");
@@ -231,8 +230,7 @@ int jetwatt_server_push(struct jetwatt_server *s, const char *device, const stru
 	free(text);
 	if (PQresultStatus(r) == PGRES_COMMAND_OK)
 		*fresh += strtoull(PQcmdTuples(r), NULL, 10);
-	code = done(s, r, "the pool does not take what was measured here");
-	return code;
+	return done(s, r, "the pool does not take what was measured here");
 }
 
 static void text_of(const PGresult *r, int column, char *buf, size_t len)
