@@ -91,8 +91,7 @@ int jetwatt_box_freeze(u32 cause, u32 index, u64 time_ns)
 		err = -ENODATA;
 		goto unlock;
 	}
-	to = jetwatt_fail(JETWATT_FAIL_ALLOC) ? NULL :
-						vmalloc(array_size(last - first + 1, sizeof(*to)));
+	to = jetwatt_fail_vzalloc(array_size(last - first + 1, sizeof(*to)));
 	if (!to) {
 		err = -ENOMEM;
 		goto unlock;

@@ -2,6 +2,7 @@
 #include "deliver.h"
 
 #include <linux/errno.h>
+#include <linux/gfp.h>
 #include <linux/jetwatt.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -150,7 +151,7 @@ int jetwatt_deliver_init(void (*out)(struct jetwatt_parcel *parcel))
 	err = jetwatt_fail_step();
 	if (err)
 		return err;
-	rows = vmalloc(array_size(JETWATT_BATCH_MAX, sizeof(*rows)));
+	rows = __vmalloc(array_size(JETWATT_BATCH_MAX, sizeof(*rows)), GFP_KERNEL | __GFP_NOWARN);
 	if (!rows)
 		return -ENOMEM;
 	err = jetwatt_fail_step();

@@ -4,7 +4,9 @@
 #include <linux/atomic.h>
 #include <linux/debugfs.h>
 #include <linux/errno.h>
+#include <linux/gfp.h>
 #include <linux/moduleparam.h>
+#include <linux/vmalloc.h>
 
 static const char * const names[JETWATT_FAIL_COUNT] = {
 	[JETWATT_FAIL_SKB] = "fail_skb",
@@ -37,6 +39,22 @@ bool jetwatt_fail(enum jetwatt_fail what)
 {
 	return unlikely(atomic_read(&left[what]) > 0) &&
 	       atomic_dec_if_positive(&left[what]) >= 0;
+}
+
+/**
+ * jetwatt_fail_vzalloc() - vzalloc() that JETWATT_FAIL_ALLOC makes fail
+ * @size: in bytes
+ *
+ * Whoever asked is told that there is no memory; the log gets no trace of it,
+ * which a size that came from outside could fill.
+ *
+ * Context: sleeps. Return: what vfree() takes back, or NULL.
+ */
+void *jetwatt_fail_vzalloc(size_t size)
+{
+	if (jetwatt_fail(JETWATT_FAIL_ALLOC))
+		return NULL;
+	return __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 }
 
 /**

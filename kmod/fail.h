@@ -27,6 +27,7 @@ enum jetwatt_fail {
 };
 
 bool jetwatt_fail(enum jetwatt_fail what);
+void *jetwatt_fail_vzalloc(size_t size);
 int jetwatt_fail_step(void);
 int jetwatt_fail_init(void);
 void jetwatt_fail_exit(void);

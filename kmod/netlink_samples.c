@@ -4,7 +4,7 @@
 #include <linux/errno.h>
 #include <linux/jetwatt.h>
 #include <linux/minmax.h>
-#include <linux/slab.h>
+#include <linux/vmalloc.h>
 #include <net/genetlink.h>
 #include "batch.h"
 #include "box.h"
@@ -44,7 +44,7 @@ static int begin(struct netlink_callback *cb, u8 cmd)
 		NL_SET_ERR_MSG(cb->extack, "the black box is empty");
 		return -ENOENT;
 	}
-	cursor = jetwatt_fail(JETWATT_FAIL_ALLOC) ? NULL : kvzalloc(sizeof(*cursor), GFP_KERNEL);
+	cursor = jetwatt_fail_vzalloc(sizeof(*cursor));
 	if (!cursor) {
 		NL_SET_ERR_MSG(cb->extack, "no memory for a dump");
 		return -ENOMEM;
@@ -159,6 +159,6 @@ int jetwatt_netlink_box_samples_dump(struct sk_buff *skb, struct netlink_callbac
  */
 int jetwatt_netlink_samples_done(struct netlink_callback *cb)
 {
-	kvfree((void *)cb->args[0]);
+	vfree((void *)cb->args[0]);
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "ring.h"
 
 #include <linux/errno.h>
+#include <linux/gfp.h>
 #include <linux/jetwatt.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
@@ -192,7 +193,7 @@ int jetwatt_ring_init(void)
 	if (err)
 		return err;
 	ring = roundup_pow_of_two(ring);
-	slots = vzalloc(array_size(ring, sizeof(*slots)));
+	slots = __vmalloc(array_size(ring, sizeof(*slots)), GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!slots)
 		return -ENOMEM;
 	mask = ring - 1;

@@ -488,7 +488,7 @@ int jetwatt_wait_open(void)
 {
 	unsigned int i;
 
-	t = jetwatt_fail(JETWATT_FAIL_ALLOC) ? NULL : vzalloc(sizeof(*t));
+	t = jetwatt_fail_vzalloc(sizeof(*t));
 	if (!t)
 		return -ENOMEM;
 	for (i = 0; i < WAITS; i++)

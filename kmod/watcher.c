@@ -315,7 +315,7 @@ static int open(void)
 	unsigned int i;
 	int err;
 
-	t = jetwatt_fail(JETWATT_FAIL_ALLOC) ? NULL : vzalloc(sizeof(*t));
+	t = jetwatt_fail_vzalloc(sizeof(*t));
 	if (!t)
 		return -ENOMEM;
 	for (i = 0; i < PROCESSES; i++)
