@@ -29,6 +29,7 @@ struct wait {
 	int name[2];			/* descriptors that are in @named as of @names_gen */
 	unsigned int names_gen;
 	unsigned int armer;		/* its process has armed a pollfd */
+	unsigned int hits;		/* bit i: entry i of the poll that ends is ready */
 };
 
 /*

@@ -94,6 +94,9 @@ struct {
 	__type(value, u32);
 } armers SEC(".maps");
 
+/* Values for entries of maps: what has its place on the stack costs the verifier more. */
+const volatile __u32 one = 1, has_names = NAMED;
+
 /* Descriptors that stand in records: user space remembers what they are. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -202,24 +205,27 @@ static __always_inline void forget(u32 tgid, int fd)
 	emit((u64)tgid << 32, 0, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_FORGET, 0, fd, -1, NULL);
 }
 
-/* @fd is about to stand in a record of the thread @w. */
-static __always_inline void name(struct wait *w, int i, u32 tgid, int fd)
+/* Both descriptors are about to stand in a record of the thread @w; @ctl_fd -1: only one. */
+static __always_inline void name(struct wait *w, struct fd_key *key, int ctl_fd)
 {
-	struct fd_key key = { .tgid = tgid, .fd = fd };
-	u32 one = 1, flags = NAMED, gen = (u32)names_gen, *has;
+	u32 gen = (u32)names_gen, *has;
+	int fd = key->fd;
 
-	if (w->names_gen == gen && w->name[i] == fd)
+	if (w->names_gen == gen && w->name[0] == fd && w->name[1] == ctl_fd)
 		return;
-	if (w->names_gen != gen)
-		w->name[!i] = -1;
 	w->names_gen = gen;
-	w->name[i] = fd;
-	bpf_map_update_elem(&named, &key, &one, BPF_ANY);
-	has = bpf_map_lookup_elem(&armers, &tgid);
+	w->name[0] = fd;
+	w->name[1] = ctl_fd;
+	bpf_map_update_elem(&named, key, (void *)&one, BPF_ANY);
+	has = bpf_map_lookup_elem(&armers, &key->tgid);
 	if (has)
 		*has |= NAMED;
 	else
-		bpf_map_update_elem(&armers, &tgid, &flags, BPF_ANY);
+		bpf_map_update_elem(&armers, &key->tgid, (void *)&has_names, BPF_ANY);
+	if (ctl_fd < 0)
+		return;
+	key->fd = ctl_fd;
+	bpf_map_update_elem(&named, key, (void *)&one, BPF_ANY);
 }
 
 #endif

@@ -90,9 +90,7 @@ int sys_enter(struct bpf_raw_tracepoint_args *ctx)
 
 static __always_inline void follow(u32 child)
 {
-	u32 one = 1;
-
-	if (bpf_map_update_elem(&followed, &child, &one, BPF_ANY))
+	if (bpf_map_update_elem(&followed, &child, (void *)&one, BPF_ANY))
 		count_lost();
 }
 

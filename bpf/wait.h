@@ -97,48 +97,73 @@ static __always_inline void enter_ioctl(u64 regs, u32 tid, struct wait *w)
 	w->state = RUNNING;
 }
 
-/*
- * Is the fence consumed by this poll, and not by another thread's? Where others
- * look as well, whoever deletes the entry has it.
- */
-static __always_inline int consume(struct fd_key *key, struct armed *a)
+/* The descriptor of the i-th of @n entries, and in the upper 16 bits what has happened on it. */
+static __always_inline int entry_of(u64 ptr, int n, int i, u64 *entry)
 {
-	if (a->pending > 1) {
-		a->pending--;
-		a->enter_ns = 0;
-		return 1;
-	}
-	a->pending = 0;
-	a->enter_ns = 0;
-	return a->pollers < 2 || !bpf_map_delete_elem(&armed_fds, key);
+	return i < n && !bpf_probe_read_user(entry, sizeof(*entry), (void *)(ptr + i * 8));
 }
 
+/* Is a fence consumed by this poll, and not by another thread's? Where others look as
+ * well, whoever deletes the entry has it. */
+static __always_inline void consume(u64 id, struct wait *w, struct fd_key *key, struct armed *a,
+				    u64 now, int ret)
+{
+	u64 enter_ns = a->enter_ns ? a->enter_ns : a->armed_ns;
+	int fd = key->fd, ctl_fd = a->ctl_fd;
+
+	if (!a->pending)
+		return;
+	a->enter_ns = 0;
+	if (!--a->pending && a->pollers && bpf_map_delete_elem(&armed_fds, key))
+		return;
+	name(w, key, ctl_fd);
+	emit(id, enter_ns, now, JETWATT_SYNC_RECORD_POLLFD, ret, fd, ctl_fd, NULL);
+}
+
+/*
+ * The verifier follows a loop turn by turn, and in each turn every path that comes to it
+ * with something else in mind. So little as can be is alive across turns: there are two
+ * loops, and the thread's entry, which may be of either map, is found again in each
+ * turn. That is a third of the instructions for it.
+ */
 static __always_inline void exit_poll(u64 id, struct wait *w, int ret)
 {
+	u64 now = bpf_ktime_get_ns(), entry, ptr = w->ptr;
 	struct fd_key key = { .tgid = id >> 32 };
-	u64 now = bpf_ktime_get_ns(), enter_ns, entry;
+	u32 hits = 0, fence = (u32)w->fence;
 	struct armed *a;
-	int i, ctl_fd, got;
+	int i, n = w->fd;
 
 	for (i = 0; i < POLLFDS; i++) {
-		if (i >= w->fd || bpf_probe_read_user(&entry, sizeof(entry), (void *)(w->ptr + i * 8)))
+		if (!entry_of(ptr, n, i, &entry))
 			break;
 		key.fd = (int)entry;
 		a = bpf_map_lookup_elem(&armed_fds, &key);
 		if (!a)
 			continue;
-		enter_ns = a->enter_ns ? a->enter_ns : a->armed_ns;
-		ctl_fd = a->ctl_fd;
-		/* revents */
-		got = ret > 0 && entry >> 48 && a->pending && consume(&key, a);
-		if (a->pollers && (w->fence & (1u << i)))
+		/* its revents, as 0 or 1 */
+		hits |= (u32)(((entry >> 48) + 0xffff) >> 16) << i;
+		if (a->pollers && (fence & (1u << i)))
 			__sync_fetch_and_add(&a->pollers, -1);
-		if (!got)
+	}
+	w = wait_of((u32)id);
+	if (!w || ret <= 0)
+		return;
+	w->hits = hits;
+	if (!hits)
+		return;
+	for (i = 0; i < POLLFDS; i++) {
+		w = wait_of((u32)id);
+		if (!w || !(w->hits >> i))
+			break;
+		if (!(w->hits & (1u << i)))
 			continue;
-		name(w, 0, id >> 32, key.fd);
-		name(w, 1, id >> 32, ctl_fd);
-		emit(id, enter_ns, now, JETWATT_SYNC_RECORD_POLLFD, ret, key.fd, ctl_fd,
-		     NULL);
+		if (!entry_of(w->ptr, w->fd, i, &entry))
+			break;
+		key.fd = (int)entry;
+		a = bpf_map_lookup_elem(&armed_fds, &key);
+		if (a)
+			consume(id, w, &key, a, now, ret);
 	}
 }
 
@@ -168,10 +193,8 @@ static __always_inline void enter_poll(u64 regs, u64 id, struct wait *w)
 	/* a signal handler ran where restart_syscall() was expected */
 	if (w->kind == WAIT_POLL && w->state == UNFINISHED)
 		exit_poll(id, w, -EINTR);
-	w->ptr = arg.v[ARG0];
-	w->fd = (int)arg.v[ARG1];
 	for (i = 0; i < POLLFDS; i++) {
-		if (i >= w->fd || bpf_probe_read_user(&entry, sizeof(entry), (void *)(w->ptr + i * 8)))
+		if (!entry_of(arg.v[ARG0], (int)arg.v[ARG1], i, &entry))
 			break;
 		key.fd = (int)entry;
 		a = bpf_map_lookup_elem(&armed_fds, &key);
@@ -182,6 +205,11 @@ static __always_inline void enter_poll(u64 regs, u64 id, struct wait *w)
 		__sync_fetch_and_add(&a->pollers, 1);
 		fence |= 1u << i;
 	}
+	w = wait_of((u32)id);
+	if (!w)
+		return;
+	w->ptr = arg.v[ARG0];
+	w->fd = (int)arg.v[ARG1];
 	w->enter_ns = now;
 	w->fence = fence;
 	w->kind = WAIT_POLL;
@@ -283,6 +311,8 @@ static __always_inline int unfinished(long ret)
  */
 static __always_inline void exit_wait(u64 regs, u64 id, struct wait *w, long ret)
 {
+	struct fd_key key = { .tgid = id >> 32 };
+
 	if (w->state == IDLE)
 		return;
 	if (w->state == UNFINISHED &&
@@ -308,7 +338,8 @@ static __always_inline void exit_wait(u64 regs, u64 id, struct wait *w, long ret
 	} else if (w->kind == TRIGGER_POLLFD) {
 		exit_trigger(id, w);
 	} else {
-		name(w, 0, id >> 32, w->fd);
+		key.fd = w->fd;
+		name(w, &key, -1);
 		emit(id, w->enter_ns, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_SYNCPT, ret,
 		     w->fd, -1, NULL);
 	}
