@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The GPU's clock: a devfreq device on the node gpu@17000000, so named "17000000.gpu". */
 #include <linux/devfreq.h>
+#include <linux/devfreq_cooling.h>
 #include <linux/module.h>
 #include <linux/of.h>
 #include <linux/platform_device.h>
@@ -79,6 +80,22 @@ static int tell_steps(struct device *dev)
 	return 0;
 }
 
+static void uncool(void *cooling)
+{
+	devfreq_cooling_unregister(cooling);
+}
+
+/* What the thermal zones turn down: limits of devfreq's own, beside the user's. */
+static int cool(struct device *dev, struct devfreq *devfreq)
+{
+	struct thermal_cooling_device *cooling = of_devfreq_cooling_register(dev->of_node, devfreq);
+
+	/* A kernel without devfreq's cooling can do without. */
+	if (IS_ERR(cooling))
+		return PTR_ERR(cooling) == -EINVAL ? 0 : PTR_ERR(cooling);
+	return devm_add_action_or_reset(dev, uncool, cooling);
+}
+
 static int probe(struct platform_device *pdev)
 {
 	struct devfreq *devfreq;
@@ -95,7 +112,7 @@ static int probe(struct platform_device *pdev)
 	if (IS_ERR(devfreq))
 		return dev_err_probe(&pdev->dev, PTR_ERR(devfreq),
 				     "no devfreq device: is governor_simpleondemand loaded?\n");
-	return 0;
+	return cool(&pdev->dev, devfreq);
 }
 
 static const struct of_device_id gpu_ids[] = {

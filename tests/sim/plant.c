@@ -23,9 +23,9 @@
 #define DRIFT_KEEP	64238	/* exp(-0.02 / 1) */
 #define DRIFT_NEW	12978	/* sqrt(1 - DRIFT_KEEP^2) */
 /* The sensor in the die: degrees over ambient per watt, and how fast. Shown by the thermal
- * zones only: what temperature does to leakage is in the model's closed form.
+ * zones, and so to what throttles by them: what temperature does to leakage is in the
+ * model's closed form.
  */
-#define AMBIENT_MC	32000
 #define MC_PER_W	900
 #define WARM_STEP	109	/* 1 - exp(-0.02 / 12) */
 
@@ -41,6 +41,10 @@ MODULE_PARM_DESC(noise_time, "deviation of a minibatch's time, permille (12)");
 uint sim_noise_power = 4;
 module_param_named(noise_power, sim_noise_power, uint, 0644);
 MODULE_PARM_DESC(noise_power, "deviation of power over seconds, permille (4)");
+
+static int ambient_mc = 32000;
+module_param(ambient_mc, int, 0644);
+MODULE_PARM_DESC(ambient_mc, "temperature around the die, in 1/1000 degree (32000)");
 
 u64 sim_point_time_ns(const struct sim_point *point)
 {
@@ -136,7 +140,7 @@ static void tick(void)
 	}
 	s->drift = ((s64)s->drift * DRIFT_KEEP + (s64)sim_noise_gauss(&s->noise) *
 		    sim_noise_power / 1000 * DRIFT_NEW) / 65536;
-	s->temp_uc += (((s64)AMBIENT_MC * 1000 + div_s64(module_uw * MC_PER_W, 1000) - s->temp_uc) *
+	s->temp_uc += (((s64)ambient_mc * 1000 + div_s64(module_uw * MC_PER_W, 1000) - s->temp_uc) *
 		       WARM_STEP) / 65536;
 	sim_trace_log_energy(s->now, div_u64(module_pj(), 1000000));
 	s->tick += TICK_NS;
@@ -256,7 +260,7 @@ int sim_plant_start(const struct sim_model *model, const struct sim_mode *mode, 
 	model->point(mode, &point);
 	set_point(&point);
 	sim_noise_seed(&s->noise, seed);
-	s->temp_uc = (AMBIENT_MC + 6000) * 1000;
+	s->temp_uc = (s64)(ambient_mc + 6000) * 1000;
 	hrtimer_setup(&s->timer, expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 
 	spin_lock_irqsave(&s->lock, flags);

@@ -53,6 +53,8 @@ TEST_F(bus, a_transfer_takes_as_long_as_on_the_wire)
 		{ "100000", 1, 480 }, { "100000", 6, 2830 },
 		{ "400000", 1, 120 }, { "400000", 6, 707.5 },
 	};
+	/* PREEMPT_RT ends an ordinary task's sleep in a thread of its own: two more switches. */
+	double room = access("/sys/kernel/realtime", F_OK) ? 80 : 160;
 	size_t i;
 
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
@@ -61,7 +63,7 @@ TEST_F(bus, a_transfer_takes_as_long_as_on_the_wire)
 		ASSERT_EQ(0, put(BUS "bus_clk_rate", want[i].hz));
 		us = transfer_us(want[i].n);
 		EXPECT_GE(us, want[i].us);
-		EXPECT_LE(us, want[i].us + 80 + 20 * want[i].n) {
+		EXPECT_LE(us, want[i].us + room + 20 * want[i].n) {
 			TH_LOG("%d registers at %s Hz: %.0f us", want[i].n, want[i].hz, us);
 		}
 	}

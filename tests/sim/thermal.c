@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Temperature of the die: the sensor behind the device tree's thermal zones. */
 #include <linux/err.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/of.h>
 #include <linux/platform_device.h>
+#include <linux/spinlock.h>
 #include <linux/thermal.h>
 
 #include "board.h"
@@ -16,17 +20,31 @@ static int temp_mc;
 module_param(temp_mc, int, 0644);
 MODULE_PARM_DESC(temp_mc, "temperature that the sensors show instead of the plant's (0: the plant's)");
 
+/* No die cools at once, and the kernel's governor takes a limit back only while it sees
+ * it cool: what was shown falls to the plant's by so much a second. */
+#define FALL_MC		4000
+
+static DEFINE_SPINLOCK(shown_lock);
+static struct {
+	int mc;
+	u64 ns;
+} shown;
+
 static int get_temp(struct thermal_zone_device *tz, int *temp)
 {
 	struct sim_now now;
+	u64 ns = ktime_get_ns();
 
-	*temp = READ_ONCE(temp_mc);
-	if (*temp)
-		return 0;
 	sim_plant_now(&now);
-	*temp = now.temp_mc;
+	spin_lock(&shown_lock);
+	shown.mc -= (int)min_t(u64, div_u64((ns - shown.ns) * FALL_MC, NSEC_PER_SEC), INT_MAX / 2);
+	shown.mc = READ_ONCE(temp_mc) ?: max(shown.mc, now.temp_mc);
+	shown.ns = ns;
+	*temp = shown.mc;
+	spin_unlock(&shown_lock);
 	return 0;
 }
+
 static const struct thermal_zone_device_ops ops = {
 	.get_temp = get_temp,
 };

@@ -7,13 +7,14 @@
  *   train [--minibatches N] [--seconds S] [--workload NAME] [--syncs K]
  *         [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin] [--progress N]
  *         [--data FILE] [--read KB] [--workers W]
- *         [--size PERMILLE] [--accumulate N] [--stall-every N] [--stall MS]
+ *         [--size PERMILLE] [--then PERMILLE] [--after N] [--accumulate N] [--stall-every N] [--stall MS]
  *
  *   --syncs K       the GPU is waited for K times a minibatch (1)
  *   --eval-every N  after every N minibatches, evaluate on --eval M of them (8)
  *   --wait HOW      blocking wait by poll descriptor (the default) or syncpoint
  *                   ioctl, or spinning on the syncpoint's memory
- *   --size PERMILLE of the workload's minibatch (1000)
+ *   --size PERMILLE of the workload's minibatch (1000), or --then PERMILLE once --after N of
+ *                   them are done
  *   --accumulate N  the optimizer runs every N minibatches: the last wait is longer
  *   --stall-every N before every Nth minibatch there is no data for --stall MS (100)
  *   --progress N    a line on stdout every N minibatches
@@ -48,7 +49,7 @@ enum how { POLLFD, SYNCPT, SPIN };
 
 static struct {
 	long minibatches, eval_every, eval, progress, read_kb, workers;
-	long size, accumulate, stall_every, stall;
+	long size, then, after, accumulate, stall_every, stall;
 	double seconds;
 	unsigned int syncs;
 	enum how how;
@@ -85,7 +86,8 @@ static void usage(void)
 	fprintf(stderr, "usage: train [--minibatches N] [--seconds S] [--workload NAME] [--syncs K]\n"
 			"             [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin] [--progress N]\n"
 			"             [--data FILE] [--read KB] [--workers W]\n"
-			"             [--size PERMILLE] [--accumulate N] [--stall-every N] [--stall MS]\n");
+			"             [--size PERMILLE] [--then PERMILLE] [--after N]\n"
+			"             [--accumulate N] [--stall-every N] [--stall MS]\n");
 	exit(2);
 }
 
@@ -134,6 +136,10 @@ static void options(int argc, char **argv)
 			opt.eval = number(value, 1);
 		} else if (!strcmp(name, "--size")) {
 			opt.size = number(value, 1);
+		} else if (!strcmp(name, "--then")) {
+			opt.then = number(value, 1);
+		} else if (!strcmp(name, "--after")) {
+			opt.after = number(value, 1);
 		} else if (!strcmp(name, "--accumulate")) {
 			opt.accumulate = number(value, 1);
 		} else if (!strcmp(name, "--stall-every")) {
@@ -347,6 +353,8 @@ int main(int argc, char **argv)
 		if (opt.seconds > 0 && now() - begin >= opt.seconds)
 			break;
 		/* The first one also tunes its kernels. */
+		if (opt.then && n == opt.after)
+			opt.size = opt.then;
 		size = n ? opt.size : 3 * opt.size;
 		step = opt.accumulate && n % opt.accumulate == opt.accumulate - 1;
 		if (n && opt.stall_every && n % opt.stall_every == 0)
