@@ -9,7 +9,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 PATH=$PATH:/usr/sbin:/sbin
 kit=build/kit n=0 failed=0
-[ $# != 0 ] || set -- kit $(cd build/kernels 2>/dev/null && ls -d */complete | grep -v python | sed 's,/.*,,')
+[ $# != 0 ] || set -- kit $(cd build/kernels 2>/dev/null && ls -d */make.args | sed 's,/.*,,')
 
 # result NAME LOG: passes if the log has no warning and ends well.
 result()

@@ -13,8 +13,10 @@ import yaml
 CLI = [sys.executable, "/ynl/cli.py", "--spec", "/jetwatt.yaml", "--no-schema", "--output-json"]
 # What an operation needs to be asked for anything sensible.
 REQUEST = {"config-set": {"rate-hz": 50}, "samples-get": {"seq": 1}}
-# Before what they need: in the order of the spec but for these.
-FIRST = ["config-set", "box-freeze"]
+# Before what needs them, and behind it: in the order of the spec but for these.
+FIRST, LAST = ["config-set", "box-freeze"], ["box-clear"]
+# What undoes something does so for the socket that did it: both in one message.
+UNDOES = {"unsubscribe": "subscribe", "waits-unwatch": "waits-watch"}
 
 passed = failed = 0
 
@@ -51,6 +53,8 @@ def check_op(op):
     args = ["--%s" % how, name]
     if name in REQUEST:
         args += ["--json", json.dumps(REQUEST[name])]
+    if name in UNDOES:
+        args = ["--multi", UNDOES[name], "{}", "--multi", name, "{}"]
     reply, why = ynl(*args)
     attributes = wanted(op, how)
     if not why and attributes:
@@ -67,7 +71,7 @@ def check_op(op):
 
 
 def check_events():
-    p = subprocess.Popen(CLI + ["--subscribe", "events", "--duration", "20"],
+    p = subprocess.Popen(CLI + ["--subscribe", "events", "--sleep", "20"],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     # Several, for the tool takes its time to start.
     for hz in range(20, 45):
@@ -83,7 +87,7 @@ def main():
     with open("/jetwatt.yaml") as f:
         spec = yaml.safe_load(f)
     ops = [op for op in spec["operations"]["list"] if "do" in op or "dump" in op]
-    ops.sort(key=lambda op: (op["name"] not in FIRST))
+    ops.sort(key=lambda op: (op["name"] not in FIRST) + (op["name"] in LAST))
     print("1..%d" % (len(ops) + 1), flush=True)
     for op in ops:
         check_op(op)

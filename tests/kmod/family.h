@@ -64,6 +64,13 @@ static inline void sleep_ms(unsigned int ms)
 		;
 }
 
+/* One that checks every access (make check-debug): what a transfer costs the CPU there
+ * is not what the module or the board makes it cost. */
+static inline bool slow_kernel(void)
+{
+	return !access("/sys/kernel/debug/kmemleak", F_OK);
+}
+
 /* A socket of its own, not yet asked for the family. Return: 0 or -errno. */
 static inline int family_socket(struct family *f)
 {
@@ -280,6 +287,19 @@ static inline uint64_t number(struct family *f, uint8_t cmd, int type)
 static inline uint64_t stat_of(struct family *f, int type)
 {
 	return number(f, JETWATT_CMD_STATS_GET, type);
+}
+
+/* Wait until there have been @ticks of them; a busy host makes a guest slow. */
+static inline bool ticks_reach(struct family *f, uint64_t ticks)
+{
+	uint64_t end = now_ns() + 10000000000ULL;
+
+	while (stat_of(f, JETWATT_A_STATS_TICKS) < ticks) {
+		if (now_ns() > end)
+			return false;
+		sleep_ms(10);
+	}
+	return true;
 }
 
 static inline uint32_t config_of(struct family *f, int type)

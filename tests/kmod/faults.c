@@ -166,14 +166,18 @@ TEST_F(board, adapter_goes)
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
 }
 
+#define MANY	1000
+
 /* A chip that cannot be taken hold of is not there; the next look finds it. */
 TEST_F(board, no_memory_for_a_chip)
 {
 	ASSERT_EQ(0, write_file(SIM_BUS "unbind", ADAPTER));
-	ASSERT_EQ(0, write_number(KNOB("attach"), 2));
+	ASSERT_EQ(0, write_number(KNOB("attach"), MANY));
 	ASSERT_EQ(0, write_file(SIM_BUS "bind", ADAPTER));
 	sleep_ms(300);
-	EXPECT_EQ(0, read_number(KNOB("attach")));
+	/* Both were looked at, once or more. */
+	EXPECT_GE(MANY - 2, read_number(KNOB("attach")));
+	EXPECT_EQ(0, write_number(KNOB("attach"), 0));
 	EXPECT_EQ(1, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
 	EXPECT_EQ(-ENODEV, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	EXPECT_STREQ("no sensor chip to read", self->f.text);
@@ -250,10 +254,9 @@ TEST_F(board, overrun)
 	struct story story;
 	char path[128];
 	pid_t pid;
-	int i;
 
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 90));
-	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 375));
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, slow_kernel() ? 300 : 375));
 	sleep_ms(100);
 	start = reckon(&self->f);
 	ASSERT_TRUE(hwmon(0x40, path, sizeof(path)));
@@ -268,8 +271,7 @@ TEST_F(board, overrun)
 	waitpid(pid, NULL, 0);
 	/* What it missed it counts when it goes on. */
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
-	for (i = 0; i < 100 && stat_of(&self->f, JETWATT_A_STATS_TICKS) < ticks + 2; i++)
-		sleep_ms(10);
+	EXPECT_TRUE(ticks_reach(&self->f, ticks + 2));
 	end = reckon(&self->f);
 	story = follow(&self->events, &start, &end);
 	missed = end.missed - start.missed;

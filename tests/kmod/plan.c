@@ -146,7 +146,8 @@ TEST_F_TIMEOUT(board, faster_than_all_shunts, 90)
 	sleep_ms(3000);
 	EXPECT_EQ(UINT32_MAX, sum_of(&self->f));
 	all = config_of(&self->f, JETWATT_A_CONFIG_RATE_MAX_HZ);
-	EXPECT_EQ(-ERANGE, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, all + 1));
+	if (!slow_kernel())
+		EXPECT_EQ(-ERANGE, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, all + 1));
 
 	ASSERT_EQ(0, write_reg(MASK, 0x6000));
 	sleep_ms(8000);
@@ -166,7 +167,8 @@ TEST_F_TIMEOUT(board, faster_than_all_shunts, 90)
 	EXPECT_LT(s.ticks / 10, s.shunts);
 	EXPECT_GT(s.ticks / 6, s.shunts);
 	EXPECT_GT(1, fabs(100 * (s.sum / s.sums / (s.parts / s.shunts) - 1)));
-	EXPECT_GE(560, stat_of(&self->f, JETWATT_A_STATS_BUS_PERMILLE));
+	if (!slow_kernel())
+		EXPECT_GE(560, stat_of(&self->f, JETWATT_A_STATS_BUS_PERMILLE));
 
 	/* Nobody reads all shunts in one tick here, and still a change is noticed. */
 	ASSERT_EQ(0, write_reg(MASK, 0x3000));
@@ -176,7 +178,8 @@ TEST_F_TIMEOUT(board, faster_than_all_shunts, 90)
 	/* The highest one without a number leaves all shunts in. */
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
-	EXPECT_EQ(all, config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ));
+	if (!slow_kernel())
+		EXPECT_EQ(all, config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ));
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
 }
 
