@@ -36,6 +36,25 @@ struct jetwatt_mode {
 	uint64_t emc_hz;
 };
 
+/** jetwatt_mode_same() - are they one and the same? */
+static inline int jetwatt_mode_same(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
+{
+	return a->cores == b->cores && a->cpu_khz == b->cpu_khz && a->gpu_hz == b->gpu_hz &&
+	       a->emc_hz == b->emc_hz;
+}
+
+/** jetwatt_mode_order() - as strcmp(), knob by knob in the order of their members */
+static inline int jetwatt_mode_order(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
+{
+	if (a->cores != b->cores)
+		return a->cores < b->cores ? -1 : 1;
+	if (a->cpu_khz != b->cpu_khz)
+		return a->cpu_khz < b->cpu_khz ? -1 : 1;
+	if (a->gpu_hz != b->gpu_hz)
+		return a->gpu_hz < b->gpu_hz ? -1 : 1;
+	return (a->emc_hz > b->emc_hz) - (a->emc_hz < b->emc_hz);
+}
+
 /* ------------------------------------------------------------------ */
 /* The module: information, configuration, samples, events            */
 

@@ -147,14 +147,14 @@ run $J sync --device new --db "$d/new.db" --board "$board" --json
 new=$($J list profiles --json --db "$d/new.db" | jq -r '[.[] | select(.command == "python3 train.py")][0].key')
 run $J export -f profile --pooled "$new" --db "$d/new.db" -o "$d/prior.csv"
 echo "# $(($(wc -l < "$d/prior.csv") - 1)) modes are known from elsewhere"
-check "a new device has it all as medians" '[ $status = 0 ] && [ "$(wc -l < "$d/prior.csv")" -gt 200 ] && [ "$($J list profiles --json --db "$d/new.db" | jq "map(.rows) | add")" = 0 ]'
+check "a new device has it all, one row a mode" '[ $status = 0 ] && [ "$(wc -l < "$d/prior.csv")" -gt 200 ] && [ "$($J list profiles --json --db "$d/new.db" | jq "map(.rows) | add")" = 0 ]'
 run $J export -f profile "$new" --db "$d/new.db"
 check "and none of it as its own" '[ $status = 1 ] && grep -q "no rows in this profile" "$d/err"'
 made 0 0 > "$d/truth.csv"
 ask="$J eval optimize --corpus $d/truth.csv --budgets 12:34:2 --repeats 5 --json"
 $ask --samples 15 > "$d/cold" && $ask --samples 1 --verify 3 --pool "$d/prior.csv" > "$d/warm"
 jq -c '[.modes_profiled, .penalty_pct.median, .penalty_pct.mean, .above_limit_pct, .unsolved]' "$d/cold" "$d/warm" | sed 's/^/# measured, penalty (median, mean), over, unsolved: /'
-check "four modes instead of fifteen, and hardly worse" 'jq -es ".[1].modes_profiled <= 4 and .[1].penalty_pct.median <= .[0].penalty_pct.median + 1 and .[1].penalty_pct.mean <= .[0].penalty_pct.mean + 2 and .[1].above_limit_pct == 0 and .[1].unsolved == 0" "$d/cold" "$d/warm"'
+check "four modes instead of fifteen, and hardly worse" 'jq -es ".[1].modes_profiled <= 4 and .[1].penalty_pct.median <= .[0].penalty_pct.median + 0.5 and .[1].penalty_pct.mean <= .[0].penalty_pct.mean + 1 and .[1].above_limit_pct == 0 and .[1].unsolved == 0" "$d/cold" "$d/warm"'
 run $J sync --db "$d/7.db" --device "$(printf 'x%.0s' $(seq 80))"
 check "too long a name" '[ $status = 2 ]'
 exit $failed

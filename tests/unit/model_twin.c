@@ -108,6 +108,48 @@ TEST(not_believed_where_rows_say_otherwise)
 	free(there);
 }
 
+/* What is peculiar to a mode, and was measured elsewhere, is known here: a surface evens it out. */
+TEST(a_mode_may_be_peculiar)
+{
+	struct jetwatt_row *here, *there, few[FEW];
+	struct jetwatt_prior *twin = NULL;
+	struct jetwatt_prediction p;
+	struct jetwatt_model *m;
+	double time = 0, power = 0;
+	size_t nr, odd = 0;
+	long n = elsewhere(7, 1, 1, &here, &there, &nr);
+
+	ASSERT_GT(n, 0);
+	few[0] = here[n / 2];
+	few[1] = here[n / 4];
+	few[2] = here[3 * n / 4];
+	for (size_t i = 0; i < nr; i++) {
+		double by = 1 + 0.06 * sin(2.3 * i * i);
+
+		there[i].time_ms *= by;
+		there[i].power_w /= by;
+	}
+	ASSERT_EQ(0, jetwatt_prior_twin(&twin, there, nr, 1));
+	ASSERT_EQ(0, jetwatt_model_fit_prior(&m, few, FEW, twin, 1));
+	for (size_t i = 0; i < nr; i++) {
+		if (jetwatt_mode_same(&there[i].mode, &few[0].mode) ||
+		    jetwatt_mode_same(&there[i].mode, &few[1].mode) ||
+		    jetwatt_mode_same(&there[i].mode, &few[2].mode))
+			continue;
+		ASSERT_EQ(0, jetwatt_model_predict(m, &there[i].mode, 1, &p));
+		time += fabs(log(p.time_ms / there[i].time_ms));
+		power += fabs(log(p.power_w / there[i].power_w));
+		odd++;
+	}
+	TH_LOG("off by %.1f and %.1f %%", 100 * time / odd, 100 * power / odd);
+	EXPECT_LT(time / odd, 0.03);
+	EXPECT_LT(power / odd, 0.03);
+	jetwatt_model_free(m);
+	jetwatt_prior_free(twin);
+	free(here);
+	free(there);
+}
+
 TEST(what_was_measured_here_counts)
 {
 	struct jetwatt_row *here, *there;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* One decision at a time: refusals, determinism, odd boards, hopeless budgets. */
+#include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "kselftest_harness.h"
 #include "plan/plan.h"
@@ -40,6 +42,10 @@ static size_t walk(const struct jetwatt_row *row, long n, double budget, size_t 
 		*err = jetwatt_plan_next(m, n, seen, k, NULL, budget, most, 1, &p);
 		if (*err || p.index >= (size_t)n || !p.why)
 			break;
+		if (strlen(p.why) > JETWATT_PLAN_WHY) {
+			*err = -EMSGSIZE;
+			break;
+		}
 		seen[k++] = row[p.index];
 	}
 	free(m);
@@ -225,6 +231,7 @@ TEST(a_disturbed_reading_is_seen_again)
 	ASSERT_EQ(0, jetwatt_plan_next(m, n, seen, k, NULL, 0, k, 1, &p));
 	EXPECT_EQ(0, memcmp(&m[p.index], &seen[bad].mode, sizeof(*m)));
 	EXPECT_EQ(0, strncmp(p.why, "again", 5));
+	EXPECT_GE(JETWATT_PLAN_WHY, strlen(p.why));
 	seen[k] = row[p.index];
 	EXPECT_EQ(1, jetwatt_plan_next(m, n, seen, k + 1, NULL, 0, k, 1, &p));
 	free(m);
@@ -254,6 +261,7 @@ TEST(a_lucky_answer_is_read_again)
 	ASSERT_EQ(0, jetwatt_plan_next(m, n, seen, k, NULL, budget, k, 1, &p));
 	EXPECT_EQ(0, memcmp(&m[p.index], &seen[bad].mode, sizeof(*m)));
 	EXPECT_EQ(0, strncmp(p.why, "again", 5));
+	EXPECT_GE(JETWATT_PLAN_WHY, strlen(p.why));
 	seen[k] = row[p.index];
 	EXPECT_EQ(1, jetwatt_plan_next(m, n, seen, k + 1, NULL, budget, k, 1, &p));
 	free(m);

@@ -91,6 +91,9 @@ uint64_t jetwatt_batch_track_ns(const struct jetwatt_batch_track *t);
 /* ------------------------------------------------------------------ */
 /* Energy                                                             */
 
+/* The first of @n samples in order of time at or after @t; @n: there is none. */
+size_t jetwatt_batch_sample_at(const struct jetwatt_power *p, size_t n, uint64_t t);
+
 /**
  * jetwatt_batch_energy() - energy between two times, trapezoid clipped to them
  * @p: power samples in order of time

@@ -89,22 +89,6 @@ void jetwatt_batch_cost_between(const struct jetwatt_batch_mark *from,
 	c->grade = grade(c, b);
 }
 
-/* First sample at or after @t. */
-static size_t at_or_after(const struct jetwatt_power *p, size_t n, uint64_t t)
-{
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p[mid].time_ns < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 int jetwatt_batch_cost(const struct jetwatt_power *p, size_t n,
 		       const struct jetwatt_batch_sensor *s, int nr,
 		       const struct jetwatt_batch_bound *b, struct jetwatt_batch_cost *c)
@@ -113,7 +97,7 @@ int jetwatt_batch_cost(const struct jetwatt_power *p, size_t n,
 	enum { BEFORE = 16 };
 	struct jetwatt_batch_sum *sum = jetwatt_batch_sum_new(s, nr);
 	struct jetwatt_batch_mark from, to;
-	size_t i = at_or_after(p, n, b->start_ns);
+	size_t i = jetwatt_batch_sample_at(p, n, b->start_ns);
 	int a = -EAGAIN, z = -EAGAIN;
 
 	if (!sum)

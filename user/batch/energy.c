@@ -10,8 +10,7 @@
 #define GAP_TIMES	8
 #define GAP_MIN_NS	20e6
 
-/* First sample at or after @t. */
-static size_t at_or_after(const struct jetwatt_power *p, size_t n, uint64_t t)
+size_t jetwatt_batch_sample_at(const struct jetwatt_power *p, size_t n, uint64_t t)
 {
 	size_t lo = 0, hi = n;
 
@@ -35,7 +34,7 @@ static int reading(const struct jetwatt_power *p, size_t n, size_t i, int rail)
 static double one_rail(const struct jetwatt_power *p, size_t n, int rail, uint64_t start_ns,
 		       uint64_t end_ns, double long_ns, uint64_t *covered)
 {
-	size_t last = at_or_after(p, n, start_ns), i;
+	size_t last = jetwatt_batch_sample_at(p, n, start_ns), i;
 	double joule = 0;
 	int gap = 0;
 

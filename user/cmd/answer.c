@@ -129,7 +129,7 @@ static size_t distinct(const struct jetwatt_learn *l)
 	for (size_t i = 0; i < l->nr_rows; i++) {
 		size_t k = 0;
 
-		while (!jetwatt_learn_same(&l->row[k].mode, &l->row[i].mode))
+		while (!jetwatt_mode_same(&l->row[k].mode, &l->row[i].mode))
 			k++;
 		n += k == i;
 	}

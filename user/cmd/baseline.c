@@ -17,7 +17,7 @@ static int join(struct jetwatt_learn *l, const struct jetwatt_mode *mode, size_t
 	struct jetwatt_mode *more;
 
 	for (*index = 0; *index < l->nr_modes; ++*index)
-		if (jetwatt_learn_same(&l->mode[*index], mode))
+		if (jetwatt_mode_same(&l->mode[*index], mode))
 			return 0;
 	more = reallocarray(l->mode, l->nr_modes + 1, sizeof(*more));
 	if (!more)

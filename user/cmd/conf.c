@@ -104,10 +104,10 @@ int jetwatt_conf_read(const char *path, const char *manual, const char **out, si
 		return jetwatt_error_say(JETWATT_EXIT_USAGE, strerror(errno), fix, "cannot read %s",
 					 path);
 	*size = fread(text, 1, sizeof(text), f);
-	bad = ferror(f);
+	bad = ferror(f) ? errno : 0;
 	fclose(f);
 	if (bad || *size == sizeof(text))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, bad ? strerror(EIO) : "it is too long",
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, bad ? strerror(bad) : "it is too long",
 					 fix, "cannot read %s", path);
 	*out = text;
 	return 0;

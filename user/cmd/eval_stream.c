@@ -2,6 +2,7 @@
 /* Options of eval search and eval schedule. */
 #include "eval_stream.h"
 
+#include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,6 @@
 #include "error.h"
 
 /* Times are of one core. */
-void openblas_set_num_threads(int n);
-
 enum { CORPUS = JETWATT_ARGS_LONG, TRAIN, INFER, REFERENCE, STRATEGY, MODES, BUDGETS, LATENCY,
        ARRIVAL, QUERIES, REPEATS, SEED, REUSE, JSON, TRACE, MEASURING };
 

@@ -58,13 +58,7 @@ static int by_mode(const void *a, const void *b)
 {
 	const struct jetwatt_row *x = a, *y = b;
 
-	if (x->mode.cores != y->mode.cores)
-		return x->mode.cores < y->mode.cores ? -1 : 1;
-	if (x->mode.cpu_khz != y->mode.cpu_khz)
-		return x->mode.cpu_khz < y->mode.cpu_khz ? -1 : 1;
-	if (x->mode.gpu_hz != y->mode.gpu_hz)
-		return x->mode.gpu_hz < y->mode.gpu_hz ? -1 : 1;
-	return (x->mode.emc_hz > y->mode.emc_hz) - (x->mode.emc_hz < y->mode.emc_hz);
+	return jetwatt_mode_order(&x->mode, &y->mode);
 }
 
 /* Its rows of one batch size, sorted, each mode once. Return: how many, -ENOMEM. */

@@ -129,7 +129,7 @@ static int fill(const struct jetwatt_infer *f, struct jetwatt_learn *l, struct t
 			size_t i = at % l->nr_modes;
 
 			if ((feature && l->row[r].batch != f->size[at / l->nr_modes]) ||
-			    !jetwatt_learn_same(&l->mode[i], &l->row[r].mode))
+			    !jetwatt_mode_same(&l->mode[i], &l->row[r].mode))
 				continue;
 			/* Of several readings the worse one. */
 			table->t[at] = table->seen[at] ? fmax(table->t[at], l->row[r].time_ms) : l->row[r].time_ms;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "learn.h"
 
+#include <cblas.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +15,6 @@
 #include "store/csv.h"
 
 /* The tool shares the machine that it measures. */
-void openblas_set_num_threads(int n);
-
 static int no_memory(void)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM),
@@ -47,7 +46,7 @@ static int different(struct jetwatt_learn *l, const struct jetwatt_row *row, int
 	for (int i = 0; i < n; i++) {
 		size_t at = hash(&row[i].mode) & (room - 1);
 
-		while (slot[at] && !jetwatt_learn_same(&l->mode[slot[at] - 1], &row[i].mode))
+		while (slot[at] && !jetwatt_mode_same(&l->mode[slot[at] - 1], &row[i].mode))
 			at = (at + 1) & (room - 1);
 		if (slot[at])
 			continue;
@@ -144,7 +143,7 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
 static int known(const struct jetwatt_learn *l, const struct jetwatt_row *row)
 {
 	for (size_t i = 0; i < l->nr_rows; i++)
-		if (jetwatt_learn_same(&l->row[i].mode, &row->mode) &&
+		if (jetwatt_mode_same(&l->row[i].mode, &row->mode) &&
 		    l->row[i].time_ms == row->time_ms && l->row[i].power_w == row->power_w)
 			return 1;
 	return 0;
@@ -162,7 +161,7 @@ static int failed(int err)
 /* Fewer teach nothing about the form. */
 #define POOL_LEAST	3
 
-static int from_others(struct jetwatt_learn *l)
+int jetwatt_learn_others(struct jetwatt_learn *l)
 {
 	struct jetwatt_row *row = NULL;
 	int n = jetwatt_keep_prior(l->keep, &row), err = 0;
@@ -175,7 +174,7 @@ static int from_others(struct jetwatt_learn *l)
 	free(row);
 	if (err)
 		return failed(err);
-	if (n >= POOL_LEAST)
+	if (n >= POOL_LEAST && !l->silent)
 		jetwatt_error_note("%d modes of this workload are known from elsewhere", n);
 	return 0;
 }
@@ -194,20 +193,14 @@ int jetwatt_learn_reuse(struct jetwatt_learn *l)
 	l->from_file = l->nr_rows;
 	if (!err)
 		jetwatt_error_note("%d measurements of this workload are in the database already", n);
-	return err ? err : from_others(l);
-}
-
-int jetwatt_learn_same(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
-{
-	return a->cores == b->cores && a->cpu_khz == b->cpu_khz && a->gpu_hz == b->gpu_hz &&
-	       a->emc_hz == b->emc_hz;
+	return err ? err : jetwatt_learn_others(l);
 }
 
 const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
 					    const struct jetwatt_mode *mode)
 {
 	for (size_t i = l->nr_rows; i > 0; i--)
-		if (jetwatt_learn_same(&l->row[i - 1].mode, mode))
+		if (jetwatt_mode_same(&l->row[i - 1].mode, mode))
 			return &l->row[i - 1];
 	return NULL;
 }

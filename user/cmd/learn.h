@@ -69,6 +69,9 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must);
  * elsewhere becomes a prior. Return: 0, exit code. */
 int jetwatt_learn_reuse(struct jetwatt_learn *l);
 
+/* What is known of it elsewhere alone. */
+int jetwatt_learn_others(struct jetwatt_learn *l);
+
 /* One more measurement. Return: 0, exit code. */
 int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row);
 
@@ -96,7 +99,6 @@ int jetwatt_learn_predict(struct jetwatt_learn *l);
 /* Row of a candidate, the newest one, NULL: not measured. */
 const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
 					    const struct jetwatt_mode *mode);
-int jetwatt_learn_same(const struct jetwatt_mode *a, const struct jetwatt_mode *b);
 
 void jetwatt_learn_free(struct jetwatt_learn *l);
 

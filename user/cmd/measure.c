@@ -21,6 +21,9 @@
 #define BLOCKS_MIN	6
 #define SETTLE_MAX_NS	6000000000ull
 #define TURN_MS		50
+/* Relative error of power that has not settled, and minibatches that show that a mode is slow. */
+#define UNSETTLED	0.05
+#define SLOW_FEW	3
 /* Finding minibatches is not free and we share the machine with the job. */
 #define LOOK_NS		250000000ull
 
@@ -139,6 +142,26 @@ static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, u
 	return n;
 }
 
+/* Slower than is of interest, for certain? */
+static int slow(const struct jetwatt_watch *w, struct work *k, int bounds, uint64_t since_ns,
+		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
+{
+	struct jetwatt_row row = { 0 };
+	size_t n = clean(w, k, bounds, since_ns, since_ns);
+
+	if (n < SLOW_FEW)
+		return 0;
+	jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &row);
+	if (row.time_ms * (1 - 3 * row.time_sd) < limits->slow_ms)
+		return 0;
+	row.mode = m->row.mode;
+	row.power_sd = fmax(row.power_sd, UNSETTLED);
+	m->row = row;
+	m->batches = n;
+	m->span_s = n * row.time_ms * 1e-3;
+	return 1;
+}
+
 /* Return: 1: enough; 0: not yet. */
 static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t since_ns,
 		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
@@ -156,7 +179,7 @@ static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t 
 		return 0;
 	from = settled(w, k, since_ns, length(k, bounds, since_ns), m);
 	if (!from)
-		return 0;
+		return limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m);
 	m->settle_s = (from - since_ns) * 1e-9;
 	n = clean(w, k, bounds, since_ns, from);
 	blocks = jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
@@ -187,7 +210,7 @@ int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 			 jetwatt_measure_fn progress, void *arg)
 {
 	struct jetwatt_mode mode = m->row.mode;
-	uint64_t looked = 0;
+	uint64_t looked = 0, look_ns = limits->look_s > 0 ? limits->look_s * 1e9 : LOOK_NS;
 	struct work k = { 0 };
 	size_t first;
 	double part = 0;
@@ -207,7 +230,7 @@ int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 			break;
 		}
 		m->dwell_s = (jetwatt_watch_now() - since_ns) * 1e-9;
-		if (jetwatt_watch_now() - looked < LOOK_NS)
+		if (jetwatt_watch_now() - looked < look_ns)
 			continue;
 		looked = jetwatt_watch_now();
 		ret = room(&k, 2 * (w->nr_sync - first) + 1, w->nr_power + 1);

@@ -18,11 +18,14 @@
  * @target: relative standard error of time and power to reach
  * @most_s: at most so long, if there are a few minibatches by then
  * @idle_s: so long without a wait for the GPU means that there is no GPU work
+ * @look_s: time between two looks at what there is; 0: a quarter of a second
+ * @slow_ms: minibatches that take longer need only be told to: their power need not have
+ *	settled, and its error says so; 0: all alike
  * @cut: set by somebody else: what is measured is void; NULL: nobody
  */
 struct jetwatt_measure_limits {
 	unsigned int batches, few;
-	double seconds, target, most_s, idle_s;
+	double seconds, target, most_s, idle_s, look_s, slow_ms;
 	const atomic_int *cut;
 };
 

@@ -171,7 +171,7 @@ static int measured(const struct jetwatt_learn *l, size_t i)
 {
 	for (size_t k = 0; k < l->nr_rows; k++)
 		if (l->row[k].batch == size_of(l, i) &&
-		    jetwatt_learn_same(&l->row[k].mode, &l->mode[i]))
+		    jetwatt_mode_same(&l->row[k].mode, &l->mode[i]))
 			return 1;
 	return 0;
 }

@@ -41,7 +41,7 @@ void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg)
 static const struct jetwatt_row *find(const struct measured *m, const struct jetwatt_mode *mode)
 {
 	for (long i = m->n; i > 0; i--)
-		if (jetwatt_learn_same(&m->row[i - 1].mode, mode))
+		if (jetwatt_mode_same(&m->row[i - 1].mode, mode))
 			return &m->row[i - 1];
 	return NULL;
 }
@@ -53,7 +53,7 @@ static size_t together(const struct jetwatt_roofline *r, const struct measured *
 	size_t n = 0, i, seen;
 
 	for (long at = 0; at < m[0].n; at++) {
-		for (seen = 0; seen < n && !jetwatt_learn_same(&mode[seen], &m[0].row[at].mode); seen++)
+		for (seen = 0; seen < n && !jetwatt_mode_same(&mode[seen], &m[0].row[at].mode); seen++)
 			;
 		for (i = 0; i < r->kernels && seen == n; i++) {
 			const struct jetwatt_row *row = find(&m[i], &m[0].row[at].mode);

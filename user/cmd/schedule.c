@@ -88,7 +88,7 @@ static void show_json(const struct jetwatt_schedule *s, FILE *f)
 	jetwatt_json_real(&j, "latency_ms", s->plan.latency_ms, 6);
 	jetwatt_json_real(&j, "throughput_hz", s->plan.throughput_hz, 6);
 	jetwatt_json_real(&j, "arrival_hz", s->plan_hz, 6);
-	jetwatt_json_real(&j, "minibatch_ms", jetwatt_batch_track_ns(s->track) * 1e-6, 6);
+	jetwatt_json_real(&j, "minibatch_turn_ms", jetwatt_batch_track_ns(s->track) * 1e-6, 6);
 	jetwatt_json_real(&j, "change_ms", s->change_ms, 4);
 	jetwatt_json_end(&j);
 	if (s->mode.switches)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "seek.h"
 
+#include <cblas.h>
 #include <errno.h>
 #include <string.h>
 
 #include "error.h"
 
 /* The tool shares the machine that it measures. */
-void openblas_set_num_threads(int n);
-
 static int failed(const struct jetwatt_seek *s, int err)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
@@ -21,7 +20,7 @@ static int cell_of(const struct jetwatt_seek *s, const struct jetwatt_row *row, 
 	const struct jetwatt_tenant *t = &s->known.work[0];
 
 	*c = (struct jetwatt_cell){ .work = 0 };
-	while (c->mode < s->known.n && !jetwatt_learn_same(&s->known.mode[c->mode], &row->mode))
+	while (c->mode < s->known.n && !jetwatt_mode_same(&s->known.mode[c->mode], &row->mode))
 		c->mode++;
 	while (t->sizes > 1 && c->size < t->sizes && t->size[c->size] != row->batch)
 		c->size++;

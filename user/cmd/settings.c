@@ -12,7 +12,7 @@
 #define SYSTEM_FILE	"/etc/jetwatt/jetwatt.conf"
 #define FILE_MAX	65536
 
-static const char * const names[] = { "db", "pool", NULL };
+static const char * const names[] = { "db", "mqtt", "pool", NULL };
 
 struct word {
 	const char *p;

@@ -85,9 +85,9 @@ static double mean(const struct jetwattd_cap *c, uint64_t ns, uint64_t *span)
 /* Where to: what was measured to be within, or the lowest. NULL: it is there. */
 static const struct jetwatt_mode *lower(const struct jetwattd *d)
 {
-	if (d->applied && jetwatt_learn_same(&d->mode, &d->floor))
+	if (d->applied && jetwatt_mode_same(&d->mode, &d->floor))
 		return NULL;
-	if (d->have_safe && !(d->applied && jetwatt_learn_same(&d->mode, &d->safe)))
+	if (d->have_safe && !(d->applied && jetwatt_mode_same(&d->mode, &d->safe)))
 		return &d->safe;
 	return &d->floor;
 }

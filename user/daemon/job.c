@@ -123,7 +123,7 @@ static size_t place(const struct jetwattd_run *r, const struct jetwatt_mode *mod
 {
 	size_t i = 0;
 
-	while (i + 1 < r->learn.nr_modes && !jetwatt_learn_same(&r->learn.mode[i], mode))
+	while (i + 1 < r->learn.nr_modes && !jetwatt_mode_same(&r->learn.mode[i], mode))
 		i++;
 	return i;
 }
@@ -141,7 +141,7 @@ static const struct jetwatt_row *settle(struct jetwattd_run *r)
 	d->expect_w = best->power_w;
 	/* What it was for is seen to, or jetwattd_changed() tells. */
 	atomic_store(&d->cut, 0);
-	if (!d->applied || !jetwatt_learn_same(&d->mode, &best->mode)) {
+	if (!d->applied || !jetwatt_mode_same(&d->mode, &best->mode)) {
 		int err;
 
 		d->tripped = 0;

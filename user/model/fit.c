@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refit.h"
 #include "twin.h"
 
 static int by_row(const void *a, const void *b)
 {
 	const struct jetwatt_row *x = a, *y = b;
+	int mode = jetwatt_mode_order(&x->mode, &y->mode);
 
+	if (mode)
+		return mode;
 #define ORDER(f) do { if (x->f != y->f) return x->f < y->f ? -1 : 1; } while (0)
-	ORDER(mode.cores);
-	ORDER(mode.cpu_khz);
-	ORDER(mode.gpu_hz);
-	ORDER(mode.emc_hz);
 	ORDER(time_ms);
 	ORDER(power_w);
 	ORDER(time_sd);
@@ -141,9 +141,18 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 	if (!all)
 		return -ENOMEM;
 	err = jetwatt_twin_join(twin, row, n, all);
-	if (err >= 0)
+	/* What the others say of the surface's character is not asked again for each row. */
+	if (err > (int)n)
+		err = jetwatt_refit(m, twin->m, all, (size_t)err);
+	else if (err >= 0)
 		err = fit(m, all, (size_t)err, JETWATT_FIT_MAX, prior, seed);
 	free(all);
+	if (!err)
+		err = jetwatt_twin_tell(twin, row, n, *m);
+	if (err) {
+		jetwatt_model_free(*m);
+		*m = NULL;
+	}
 	return err;
 }
 
@@ -174,5 +183,6 @@ void jetwatt_model_free(struct jetwatt_model *m)
 	jetwatt_surface_free(m->time);
 	jetwatt_surface_free(m->power);
 	free(m->seen);
+	free(m->heard);
 	free(m);
 }

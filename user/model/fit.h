@@ -25,11 +25,14 @@ struct jetwatt_seen_mode {
  * struct jetwatt_model - both surfaces
  * @at_ref: the time form's logarithm where all features are 1
  * @seen: the modes of their points
+ * @heard, @nr_heard: of other boards' rows what they would be here, by mode
  */
 struct jetwatt_model {
 	struct jetwatt_surface *time, *power;
 	double at_ref;
 	struct jetwatt_seen_mode *seen;
+	struct jetwatt_row *heard;
+	size_t nr_heard;
 };
 
 /* As jetwatt_model_fit_prior(), from one row on: beliefs fill in what is missing. */

@@ -76,6 +76,8 @@ int jetwatt_prior_learn(struct jetwatt_prior **p, const struct jetwatt_reference
  * Return: 0; as jetwatt_model_fit().
  */
 int jetwatt_prior_twin(struct jetwatt_prior **p, const struct jetwatt_row *row, size_t n, uint64_t seed);
+/* Does it know the workload from elsewhere, and do @n own rows not contradict? */
+int jetwatt_prior_fits(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n);
 void jetwatt_prior_free(struct jetwatt_prior *p);
 
 /**
@@ -83,7 +85,8 @@ void jetwatt_prior_free(struct jetwatt_prior *p);
  * @prior: NULL: none. Believed as far as it foretells the rows, against no
  *	reference.
  *
- * Return: as jetwatt_model_fit(), but with @prior one row is enough.
+ * Return: as jetwatt_model_fit(), but with @prior one row is enough, and none with
+ *	one that knows the workload from elsewhere.
  */
 int jetwatt_model_fit_prior(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 			    const struct jetwatt_prior *prior, uint64_t seed);

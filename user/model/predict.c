@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "twin.h"
+
 /* Modes are independent: a chunk keeps the memory small and in the cache. */
 #define CHUNK	1024
 
@@ -55,6 +57,7 @@ static int chunk(const struct jetwatt_model *m, struct work *w, const struct jet
 
 		out[i].power_w = exp(w->mean[i]);
 		out[i].power_sd = sqrt(w->var[i] + off * off);
+		jetwatt_twin_heard(m, &mode[i], batch ? batch[i] : 0, &out[i]);
 	}
 	return 0;
 }

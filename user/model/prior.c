@@ -79,6 +79,11 @@ const struct jetwatt_twin *jetwatt_prior_has(const struct jetwatt_prior *p)
 	return p && p->twin.m ? &p->twin : NULL;
 }
 
+int jetwatt_prior_fits(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n)
+{
+	return p && jetwatt_twin_fits(&p->twin, row, n);
+}
+
 void jetwatt_prior_free(struct jetwatt_prior *p)
 {
 	if (p)

@@ -42,7 +42,7 @@ static int surface(struct jetwatt_surface **out, const struct jetwatt_surface *f
 			s->x[i].rough = jetwatt_surface_rough(from, &x[i]);
 	}
 	err = jetwatt_surface_factor(s);
-	return err ? err : jetwatt_surface_climb(s, STEPS, &cost);
+	return err ? err : jetwatt_surface_climb(s, STEPS, INFINITY, &cost);
 }
 
 int jetwatt_refit(struct jetwatt_model **out, const struct jetwatt_model *from,

@@ -9,7 +9,8 @@
  *	u32 CRC-32 (as zlib's) of all before
  *
  * Only what cannot be computed from the rest is in it: matrices are made anew,
- * so a file cannot hold ones that contradict each other.
+ * so a file cannot hold ones that contradict each other. What a model has heard of
+ * other boards (twin.h) stays with its prior.
  */
 #include "fit.h"
 

@@ -10,6 +10,11 @@
 #include "linalg.h"
 
 #define NP_MAX	JETWATT_PARAMS_MAX
+/* Damping of a first step. */
+#define DAMP	1e-2
+/* How many times as much as its linear form a surface may bring, at most: a form far from
+ * its optimum bends a lot. */
+#define BENT	16
 
 int jetwatt_surface_factor(struct jetwatt_surface *s)
 {
@@ -92,24 +97,29 @@ static int hessian(struct jetwatt_surface *s, double damp, double *h)
 	return jetwatt_linalg_chol(h, np);
 }
 
-int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double *cost)
+int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double hopeless, double *cost)
 {
 	int np = s->form->np, err;
-	double damp = 1e-2, now = here(s);
+	double damp = DAMP, now = here(s);
 
 	for (int it = 0; it < steps; it++) {
-		double step[NP_MAX], next[NP_MAX], then;
+		double step[NP_MAX], next[NP_MAX], slope[NP_MAX], then;
 
 		cblas_dgemv(CblasRowMajor, CblasTrans, s->n, np, 1.0, s->jac, np, s->res, 1, 0.0,
 			    step, 1);
 		for (int k = 0; k < np; k++)
 			step[k] -= (s->theta[k] - s->belief.mu[k]) /
 				   (s->belief.sd[k] * s->belief.sd[k]);
+		memcpy(slope, step, np * sizeof(*slope));
 		err = hessian(s, damp, s->hess);
 		if (err)
 			return err;
 		jetwatt_linalg_lower(s->hess, np, step, 1);
 		jetwatt_linalg_upper(s->hess, np, step, 1);
+		/* Were all linear, a climb would bring as much as slope and step say. */
+		if (!it && now + jetwatt_linalg_logdet(s->hess, np) - np * log1p(DAMP) -
+			   BENT * cblas_ddot(np, slope, 1, step, 1) > hopeless)
+			break;
 		for (int k = 0; k < np; k++)
 			next[k] = s->theta[k] + step[k];
 		/* Most steps are taken: then the gradients there are at hand. */
@@ -170,7 +180,7 @@ int jetwatt_surface_restore(struct jetwatt_surface *s)
 	double cost;
 	int err = jetwatt_surface_factor(s);
 
-	return err ? err : jetwatt_surface_climb(s, 0, &cost);
+	return err ? err : jetwatt_surface_climb(s, 0, INFINITY, &cost);
 }
 
 int jetwatt_surface_fit(struct jetwatt_surface **out, const struct jetwatt_form *form,

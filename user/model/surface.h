@@ -89,8 +89,10 @@ int jetwatt_surface_restore(struct jetwatt_surface *s);
 /* l from gp, sd and heavy. Return: 0, -EDOM. */
 int jetwatt_surface_factor(struct jetwatt_surface *s);
 /* Levenberg-Marquardt from theta; res, jac and hess are those of the end.
+ * @hopeless: ends before its first step if @cost and the logarithm of hess'
+ *	determinant are not likely to come below this together
  * @cost: twice the negative logarithm of likelihood times prior there. */
-int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double *cost);
+int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double hopeless, double *cost);
 /* gp, heavy and scale, and with them all the rest. */
 int jetwatt_surface_tune(struct jetwatt_surface *s);
 

@@ -27,22 +27,23 @@ static double log_t(double v, double mid, double sd)
 	return 9 * log1p(z * z / 8);
 }
 
-/* Twice the negative log evidence (Laplace) of gp, form refitted from theta. */
-static int evidence(struct jetwatt_surface *s, int steps, double *e)
+/* Twice the negative log evidence (Laplace) of gp, form refitted from theta; something
+ * above @best if it can't come below that. */
+static int evidence(struct jetwatt_surface *s, int steps, double best, double *e)
 {
-	int np = s->form->np, err;
+	int err = jetwatt_surface_factor(s);
+	double gp;
 
-	err = jetwatt_surface_factor(s);
-	if (!err)
-		err = jetwatt_surface_climb(s, steps, e);
 	if (err)
 		return err;
-	*e += jetwatt_linalg_logdet(s->l, s->n) + jetwatt_linalg_logdet(s->hess, np);
-	*e += log_t(s->gp.amp, AMP, 0.5) + log_t(s->gp.noise, NOISE, 0.25) +
-	      log_t(s->gp.rough, s->form->unease, 1);
+	gp = jetwatt_linalg_logdet(s->l, s->n) + log_t(s->gp.amp, AMP, 0.5) +
+	     log_t(s->gp.noise, NOISE, 0.25) + log_t(s->gp.rough, s->form->unease, 1);
 	for (int d = 0; d < JETWATT_FEATURES; d++)
-		*e += log_t(s->gp.len[d], LEN, 0.7);
-	return 0;
+		gp += log_t(s->gp.len[d], LEN, 0.7);
+	err = jetwatt_surface_climb(s, steps, best - gp, e);
+	if (!err)
+		*e += gp + jetwatt_linalg_logdet(s->hess, s->form->np);
+	return err;
 }
 
 /* Are there several batch sizes? */
@@ -74,12 +75,12 @@ static int search(struct jetwatt_surface *s)
 			&s->gp.len[2], &s->gp.len[3], &s->gp.len[4] };
 	size_t nr = sizeof(h) / sizeof(*h) - !batches(s);
 	double best, e, keep[JETWATT_PARAMS_MAX];
-	int err = evidence(s, 60, &best);
+	int err = evidence(s, 60, INFINITY, &best);
 
 	if (!err && s->form->rough) {
 		for (size_t i = 0; i < s->n; i++)
 			s->x[i].rough = jetwatt_surface_rough(s, &s->x[i]);
-		err = evidence(s, 30, &best);
+		err = evidence(s, 30, INFINITY, &best);
 	}
 	for (int round = 0; round < 2 && !err; round++) {
 		int moved = 0;
@@ -96,7 +97,7 @@ static int search(struct jetwatt_surface *s)
 					*h[k] *= by;
 					if (h[k] == &s->gp.rough)
 						level(s, &was);
-					err = evidence(s, 4, &e);
+					err = evidence(s, 4, best, &e);
 					if (err || e >= best - 1e-3) {
 						s->gp = was;
 						memcpy(s->theta, keep, sizeof(keep));
@@ -113,7 +114,7 @@ static int search(struct jetwatt_surface *s)
 			break;
 	}
 	if (!err)
-		err = evidence(s, 30, &best);
+		err = evidence(s, 30, INFINITY, &best);
 	/* Constants that all beliefs of a form share are left out. */
 	s->evidence = -best / 2;
 	for (int k = 0; k < s->form->np; k++)

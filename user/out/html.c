@@ -92,12 +92,6 @@ static void key(FILE *f, const char *color, const char *text)
 	fprintf(f, "<span><i style='background:var(--%s)'></i>%s</span>", color, text);
 }
 
-static int same_mode(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
-{
-	return a->cores == b->cores && a->cpu_khz == b->cpu_khz && a->gpu_hz == b->gpu_hz &&
-	       a->emc_hz == b->emc_hz;
-}
-
 static void rows(FILE *f, const struct jetwatt_report *r)
 {
 	if (!r->nr_measured)
@@ -110,7 +104,7 @@ static void rows(FILE *f, const struct jetwatt_report *r)
 
 		fprintf(f, "<tr%s><td>%zu</td><td>%u</td><td>%.0f</td><td>%.0f</td><td>%.0f</td>"
 			"<td>%.2f</td><td>%.1f</td><td>%.2f</td><td>%.1f</td></tr>\n",
-			r->chosen && same_mode(&r->chosen->mode, &m->mode) ? " class='best'" : "",
+			r->chosen && jetwatt_mode_same(&r->chosen->mode, &m->mode) ? " class='best'" : "",
 			i + 1, m->mode.cores, m->mode.cpu_khz * 1e-3, m->mode.gpu_hz * 1e-6,
 			m->mode.emc_hz * 1e-6, m->time_ms, 100 * m->time_sd, m->power_w,
 			100 * m->power_sd);

@@ -31,7 +31,7 @@ static double share(const struct jetwatt_mode *m, int d, const struct span *s)
 static int measured(const struct jetwatt_mode *m, const struct jetwatt_row *row, size_t rows)
 {
 	for (size_t j = 0; j < rows; j++)
-		if (jetwatt_same_mode(m, &row[j].mode))
+		if (jetwatt_mode_same(m, &row[j].mode))
 			return 1;
 	return 0;
 }

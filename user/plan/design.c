@@ -78,7 +78,7 @@ int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next
 		if (err || !s->rows || !(s->budget_w > 0) ||
 		    s->p[next->index].power_w <= REACH * s->budget_w)
 			break;
-		next->why = "spread, lower for the budget";
+		next->why = "spread, below budget";
 	}
 	return err;
 }

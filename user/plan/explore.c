@@ -89,7 +89,7 @@ int jetwatt_explore_again(const struct jetwatt_search *s, struct jetwatt_plan_ne
 			next->index = i;
 		}
 	}
-	next->why = "again: its neighbours say otherwise";
+	next->why = "again: looks odd";
 	return far > DIRTY ? 0 : 1;
 }
 
@@ -123,7 +123,7 @@ int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 			next->index = c->index[i];
 		}
 	}
-	next->why = "teaches most about the rest";
+	next->why = "teaches most";
 	for (size_t i = 0; i < r->n; i++) {
 		const struct jetwatt_prediction *p = &s->p[r->index[i]];
 

@@ -8,9 +8,12 @@
  * Has no state: each call walks the whole path again through what is known and
  * stops at the first cell that is not.
  *
+ * How steep a knob is says its first probe, once; one that changes power by less than
+ * 1 W there is not moved. So read, the method does on measured modes what was published
+ * of it; measured anew after each step it does better.
+ *
  * What the paper leaves open: the middle of an even number of steps is the upper
- * one; of a grid with holes the mode nearest in steps is taken; where no knob
- * changes power by 1 W, the first that can still move does.
+ * one; of a grid with holes the mode nearest in steps is taken.
  */
 #include "strategy.h"
 
@@ -190,7 +193,7 @@ static int descend(struct walk *w)
 		up = power <= w->q->power_w;
 		for (int d = 0; d < DIMS; d++)
 			if ((up ? at[d] < hi[d] : at[d] > lo[d]) &&
-			    (go < 0 || steep[d] > steep[go]))
+			    steep[d] > (go < 0 ? 0 : steep[go]))
 				go = d;
 		if (go < 0)
 			return 1;
@@ -199,12 +202,10 @@ static int descend(struct walk *w)
 		else
 			hi[go] = at[go] - 1;
 		at[go] = (lo[go] + hi[go] + up) / 2;
-		other = now;
 		now = mode_at(w, at);
 		got = visit(w, now, w->size);
 		if (got != 1)
 			return got == -ENOSPC;
-		steep[go] = slope(w, other, now);
 	}
 }
 

@@ -10,6 +10,9 @@
 /* Time bends where few rows show it (a loader's rounds, a step of the memory):
  * no prediction of a mode that was not measured is surer than this. */
 #define TIME_DOUBT	0.04
+/* Of what is known from elsewhere less; and few tries are meant to last. */
+#define TWIN_DOUBT	0.02
+#define TWIN_CAUTION	2.0
 /* What misses in a row add to the weight of the budget: the promise of much
  * time saved over it had been too loud. */
 #define CAUTION		0.5
@@ -79,14 +82,15 @@ int jetwatt_improve_again(const struct jetwatt_search *s, struct jetwatt_plan_ne
 			next->index = i;
 		}
 	}
-	next->why = "again: its neighbours draw more";
+	next->why = "again: looks too good";
 	return doubtful < sure ? 0 : 1;
 }
 
 int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
 	double best, top = -1, slow = 0, least = INFINITY, drawn = INFINITY, hope = 0;
-	double limit = log(s->budget_w * MARGIN), weight = caution(s);
+	double limit = log(s->budget_w * MARGIN), weight = caution(s) * (s->foretold ? TWIN_CAUTION : 1),
+	       doubt = s->foretold ? TWIN_DOUBT : TIME_DOUBT;
 	size_t low = 0;
 
 	best = incumbent(s, &drawn);
@@ -107,7 +111,7 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 		hope = fmax(hope, ok);
 		score = pow(ok, weight) *
 			gain(log((isfinite(best) ? best : slow) / p->time_ms),
-			     hypot(p->time_sd, TIME_DOUBT));
+			     hypot(p->time_sd, doubt));
 		if (score > top) {
 			top = score;
 			next->index = i;

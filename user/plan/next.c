@@ -21,7 +21,7 @@ static size_t mark_seen(struct jetwatt_search *s)
 
 	for (size_t j = 0; j < s->rows; j++)
 		for (size_t i = 0; i < s->n; i++)
-			if (jetwatt_same_mode(&s->mode[i], &s->row[j].mode))
+			if (jetwatt_mode_same(&s->mode[i], &s->row[j].mode))
 				s->seen[i] = JETWATT_SEEN;
 	for (size_t i = 0; i < s->n; i++)
 		modes += s->seen[i];
@@ -87,7 +87,7 @@ static int predict(struct jetwatt_search *s, uint64_t seed)
 
 	if (err)
 		return err;
-	if (s->rows >= SCREEN_ROWS && s->budget_w > 0)
+	if ((s->rows >= SCREEN_ROWS || s->foretold) && s->budget_w > 0)
 		return predict_some(s);
 	return jetwatt_model_predict(s->m, s->mode, s->n, s->p);
 }
@@ -108,7 +108,7 @@ static int choose(const struct jetwatt_search *s, size_t left, uint64_t seed,
 		return 0;
 	if (!left)
 		return 1;
-	if (s->rows < JETWATT_DESIGN)
+	if (s->rows < JETWATT_DESIGN && !s->foretold)
 		return jetwatt_design_next(s, next);
 	if (s->budget_w > 0)
 		return jetwatt_improve_next(s, next);
@@ -135,7 +135,8 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 	if (err)
 		goto out;
 	modes = mark_seen(&s);
-	if (rows)
+	s.foretold = jetwatt_prior_fits(prior, row, rows);
+	if (rows || s.foretold)
 		err = predict(&s, seed);
 	if (!err)
 		err = choose(&s, most > modes ? most - modes : 0, seed, next);

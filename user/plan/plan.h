@@ -9,10 +9,14 @@
 #include <stdint.h>
 #include "model/model.h"
 
+/* What a screen of 80 columns has left for it. */
+#define JETWATT_PLAN_WHY	22
+
 /**
  * struct jetwatt_plan_next - what to measure next
  * @index: into the modes
- * @why: static text, for the story: "lowest mode", "spread", "expected improvement", ...
+ * @why: static text of at most JETWATT_PLAN_WHY characters, for the story: "spread",
+ *	"expected improvement", ...
  */
 struct jetwatt_plan_next {
 	size_t index;
@@ -29,7 +33,8 @@ struct jetwatt_plan_next {
  * jetwatt_plan_next() - next mode to measure for: min time s.t. power <= budget
  * @mode: the board's modes; @row: what has been measured so far, the latest last
  *	(0 rows at the start; the same mode may appear again: measured again)
- * @prior: what is known of other workloads, NULL: nothing
+ * @prior: what is known of other workloads, NULL: nothing; with what is known of this one
+ *	from elsewhere there is no opening
  * @budget_w: 0: no budget, learn the whole surface
  * @most: different modes that may be measured in total
  *

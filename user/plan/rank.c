@@ -41,7 +41,7 @@ size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwat
 	size_t n = 0;
 
 	for (size_t j = 0; j < rows; j++) {
-		if (!jetwatt_same_mode(mode, &row[j].mode))
+		if (!jetwatt_mode_same(mode, &row[j].mode))
 			continue;
 		weigh(row[j].time_ms, row[j].time_sd, &t, &tw);
 		weigh(row[j].power_w, row[j].power_sd, &p, &pw);

@@ -34,6 +34,8 @@
 #define CAUTION		0.5
 /* No mode will do, as far as one can know. */
 #define HOPELESS	1e-3
+/* A reading may be so far below what is predicted. */
+#define SURPRISE	0.6
 /* So far above the least power measured one that was not may still turn out lower. */
 #define CLOSE		1.1
 
@@ -285,6 +287,52 @@ static void aim(const struct scout *s, const struct jetwatt_known *k,
 	}
 }
 
+/*
+ * No mode may be entered any more, or none is worth it: what is left is sizes of modes that
+ * were entered, which cost no switch. Readings err more often than a model's deviations say:
+ * the one of them that would better the best plan by most if it took a part less time
+ * than predicted and kept the power, which a model denies by less than that, is looked at.
+ */
+static int glean(struct scout *s, const struct jetwatt_known *k, const struct jetwatt_goal *goal)
+{
+	size_t last = k->works - 1, mode = 0, size = 0;
+	double most = 0;
+
+	if (k->kind != JETWATT_SLICE_BESIDE)
+		return 1;
+	for (size_t i = 0; i < k->n; i++) {
+		struct jetwatt_guess t;
+
+		if (!k->fresh[i])
+			continue;
+		t = guess(s, k, 0, 0, i);
+		if (t.time_sd > 0 || t.power_w > goal->q->power_w)
+			continue;
+		for (size_t z = 0; z < k->work[last].sizes; z++) {
+			struct jetwatt_guess f = guess(s, k, last, z, i);
+			double window = 1e3 * k->work[last].size[z] / goal->q->arrival_hz, wait, rate;
+
+			if (!(f.time_sd > 0) || !in_time(k, last, z, goal->q))
+				continue;
+			wait = f.time_ms * SURPRISE;
+			if (wait > fmin(goal->q->latency_ms - window, window) ||
+			    f.power_w * SURPRISE > goal->q->power_w)
+				continue;
+			rate = 1e3 * jetwatt_slice_tau(window, wait, t.time_ms) / window;
+			if (rate > (goal->any ? goal->best : 0) && rate > most) {
+				most = rate;
+				mode = i;
+				size = z;
+			}
+		}
+	}
+	if (!(most > 0))
+		return 1;
+	s->entered = mode;
+	enqueue(s, k, last, size, mode);
+	return s->queued ? 0 : 1;
+}
+
 /* Nothing will do as far as one can know: the modes that draw least, while they may
  * draw less than those that were measured. */
 static int closest(struct scout *s, const struct jetwatt_known *k,
@@ -373,11 +421,11 @@ static int choose(struct scout *s, const struct jetwatt_known *k,
 		return 0;
 	}
 	if (top.score < 0)
-		return 1;
+		return glean(s, k, &goal);
 	if (!goal.any && ok < HOPELESS)
 		return closest(s, k, q, &top);
 	if (top.score < ENOUGH && modes >= ENOUGH_MODES)
-		return 1;
+		return glean(s, k, &goal);
 	enter(s, k, &goal, at, &top);
 	return 0;
 }

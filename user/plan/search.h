@@ -17,6 +17,7 @@ enum jetwatt_seen { JETWATT_NEW, JETWATT_SEEN, JETWATT_OUT };
  * struct jetwatt_search
  * @mode, @n: the board's modes; @row, @rows: what was measured
  * @prior: of other workloads, NULL: nothing
+ * @foretold: it knows this one from elsewhere, and @row does not contradict
  * @seen: @n flags of enum jetwatt_seen
  * @m, @p: model of @row and its @n predictions (NULL, zero while @rows is 0;
  *	zero also for JETWATT_OUT)
@@ -27,17 +28,12 @@ struct jetwatt_search {
 	const struct jetwatt_row *row;
 	size_t rows;
 	const struct jetwatt_prior *prior;
+	int foretold;
 	double budget_w;
 	unsigned char *seen;
 	struct jetwatt_model *m;
 	struct jetwatt_prediction *p;
 };
-
-static inline int jetwatt_same_mode(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
-{
-	return a->cores == b->cores && a->cpu_khz == b->cpu_khz && a->gpu_hz == b->gpu_hz &&
-	       a->emc_hz == b->emc_hz;
-}
 
 /* The next mode of the opening (@rows < JETWATT_DESIGN). Return: 0, 1: none left. */
 int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next);

@@ -132,13 +132,43 @@ static void immutable(const char *path, char *uri, size_t len)
 	snprintf(uri + n, len - n, "?immutable=1");
 }
 
+/* The directory is jetwattd's, which is not root: what root makes there is its as well.
+ * The files beside it SQLite gives to whom this one belongs to. */
+static void give(const char *path)
+{
+	char dir[256];
+	struct stat st;
+	char *slash;
+
+	snprintf(dir, sizeof(dir), "%s", path);
+	slash = strrchr(dir, '/');
+	if (geteuid() || !slash || slash == dir)
+		return;
+	*slash = '\0';
+	if (!stat(dir, &st) && st.st_uid && lchown(path, st.st_uid, st.st_gid))
+		errno = 0;
+}
+
+/* Where somebody else may write, a link of his leads root to where he may not. */
+static bool lured(const char *path)
+{
+	struct stat st;
+
+	return !geteuid() && !lstat(path, &st) && S_ISLNK(st.st_mode) && st.st_uid;
+}
+
 static int connect(struct jetwatt_db *db, bool write)
 {
 	char uri[3 * sizeof(db->path) + 32], wal[sizeof(db->path) + 8];
+	bool fresh = write && access(db->path, F_OK);
 	int rc;
 
+	if (lured(db->path))
+		return SQLITE_PERM;
 	rc = sqlite3_open_v2(db->path, &db->sql, SQLITE_OPEN_NOMUTEX | (write ?
 			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY), NULL);
+	if (rc == SQLITE_OK && fresh)
+		give(db->path);
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(db->sql, 1);
 		sqlite3_busy_timeout(db->sql, PATIENCE_MS);

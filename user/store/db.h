@@ -15,7 +15,7 @@
 #include "store/workload.h"
 
 #define JETWATT_DB_VERSION	3	/* of the schema: PRAGMA user_version */
-#define JETWATT_DB_PATH		"/var/lib/jetwatt/profiles.db"
+#define JETWATT_DB_PATH		"/var/lib/jetwatt/profiles/profiles.db"
 
 struct jetwatt_db;
 
@@ -33,6 +33,7 @@ struct jetwatt_db_error {
  * @when_ms: since 1970, 0: not known
  * @key: its content as a hash: the same row, stored twice, is one. Written by
  *	the database, ignored when a row is added.
+ * @source: the same for all rows of one device, where rows of several are read
  */
 struct jetwatt_db_row {
 	struct jetwatt_row row;
@@ -42,6 +43,7 @@ struct jetwatt_db_row {
 	uint64_t lost;
 	int64_t when_ms;
 	char key[JETWATT_WORKLOAD_KEY];
+	int64_t source;
 };
 
 /**

@@ -30,8 +30,9 @@ int jetwatt_db_end(struct jetwatt_db *db, int rc);
 	"m.cores, m.cpu_khz, m.gpu_hz, m.emc_hz, m.time_ms, m.power_w, m.time_sd, m.power_sd," \
 	" m.minibatches, m.span_s, m.settled, m.lost, m.when_ms, m.key"
 void jetwatt_db_read_row(sqlite3_stmt *s, struct jetwatt_db_row *r);
-/* All that a statement gives and that can be a measurement; caller frees. Return: SQLite's
- * result code. */
+#define JETWATT_DB_ROW_COLUMNS	14
+/* All that a statement gives and that can be a measurement, with its source if there is a
+ * column behind JETWATT_DB_ROW; caller frees. Return: SQLite's result code. */
 int jetwatt_db_gather(sqlite3_stmt *s, struct jetwatt_db_row **out, size_t *n);
 /* Finite, positive, and small enough for SQLite. */
 bool jetwatt_db_storable(const struct jetwatt_db_row *r);

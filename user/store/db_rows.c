@@ -163,6 +163,8 @@ int jetwatt_db_gather(sqlite3_stmt *s, struct jetwatt_db_row **out, size_t *n)
 			row = more;
 		}
 		jetwatt_db_read_row(s, &row[*n]);
+		if (sqlite3_column_count(s) > JETWATT_DB_ROW_COLUMNS)
+			row[*n].source = sqlite3_column_int64(s, JETWATT_DB_ROW_COLUMNS);
 		/* A file that somebody else has written to may hold anything. */
 		*n += jetwatt_db_storable(&row[*n]);
 	}

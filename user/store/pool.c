@@ -10,7 +10,7 @@
 
 /* Columns of the workload behind those of the row. */
 #define WORKLOAD	"w.command, w.batch, w.cgroup, w.board, w.release, w.params, m.device, m.id"
-#define WORKLOAD_AT	14
+#define WORKLOAD_AT	JETWATT_DB_ROW_COLUMNS
 
 static int refused(struct jetwatt_db *db, int rc, struct jetwatt_db_error *err)
 {
@@ -119,66 +119,12 @@ int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row,
 	return rc == SQLITE_OK ? fresh : refused(db, rc, err);
 }
 
-static int by_mode(const void *a, const void *b)
-{
-	const struct jetwatt_mode *x = &((const struct jetwatt_row *)a)->mode;
-	const struct jetwatt_mode *y = &((const struct jetwatt_row *)b)->mode;
-
-	if (x->cores != y->cores)
-		return x->cores < y->cores ? -1 : 1;
-	if (x->cpu_khz != y->cpu_khz)
-		return x->cpu_khz < y->cpu_khz ? -1 : 1;
-	if (x->gpu_hz != y->gpu_hz)
-		return x->gpu_hz < y->gpu_hz ? -1 : 1;
-	return (x->emc_hz > y->emc_hz) - (x->emc_hz < y->emc_hz);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The median of a member of @n rows; @v: room for them. */
-static double median(const struct jetwatt_row *row, size_t n, size_t member, double *v)
-{
-	for (size_t i = 0; i < n; i++)
-		memcpy(&v[i], (const char *)&row[i] + member, sizeof(*v));
-	qsort(v, n, sizeof(*v), by_value);
-	return (v[(n - 1) / 2] + v[n / 2]) / 2;
-}
-
-/* Rows of one mode become one. Return: how many are left; -ENOMEM. */
-static int merge(struct jetwatt_row *row, size_t n)
-{
-	double *v = calloc(n + 1, sizeof(*v));
-	size_t out = 0, end;
-
-	if (!v)
-		return -ENOMEM;
-	if (n)
-		qsort(row, n, sizeof(*row), by_mode);
-	for (size_t i = 0; i < n; i = end) {
-		struct jetwatt_row one = { .mode = row[i].mode };
-
-		for (end = i; end < n && !by_mode(&row[i], &row[end]); end++)
-			;
-		one.time_ms = median(row + i, end - i, offsetof(struct jetwatt_row, time_ms), v);
-		one.power_w = median(row + i, end - i, offsetof(struct jetwatt_row, power_w), v);
-		one.time_sd = median(row + i, end - i, offsetof(struct jetwatt_row, time_sd), v);
-		one.power_sd = median(row + i, end - i, offsetof(struct jetwatt_row, power_sd), v);
-		row[out++] = one;
-	}
-	free(v);
-	return (int)out;
-}
-
 int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
 		       struct jetwatt_row **out, struct jetwatt_db_error *err)
 {
 	static const char sql[] =
-		"SELECT " JETWATT_DB_ROW " FROM measurement m JOIN workload w ON w.id = m.workload"
+		"SELECT " JETWATT_DB_ROW ", dense_rank() OVER (ORDER BY m.device, w.key)"
+		" FROM measurement m JOIN workload w ON w.id = m.workload"
 		" WHERE w.command = ? AND w.board = ? AND w.params = ? AND w.batch = ?"
 		" AND (m.device != '' OR w.key != ?)";
 	const char *word[] = { w->command, w->board, w->params };
@@ -186,6 +132,7 @@ int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
 	struct jetwatt_db_row *found = NULL;
 	struct jetwatt_row *row;
 	sqlite3_stmt *s = NULL;
+	int64_t *source = NULL;
 	size_t n = 0;
 	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL), left;
 
@@ -202,10 +149,14 @@ int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
 	if (rc != SQLITE_OK)
 		return refused(db, rc, err);
 	row = calloc(n + 1, sizeof(*row));
-	for (size_t i = 0; row && i < n; i++)
+	source = calloc(n + 1, sizeof(*source));
+	for (size_t i = 0; row && source && i < n; i++) {
 		row[i] = found[i].row;
+		source[i] = found[i].source;
+	}
 	free(found);
-	left = row ? merge(row, n) : -ENOMEM;
+	left = row && source ? jetwatt_pool_merge(row, source, n) : -ENOMEM;
+	free(source);
 	if (left < 0) {
 		free(row);
 		return refused(db, SQLITE_NOMEM, err);

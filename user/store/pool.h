@@ -53,10 +53,20 @@ int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row,
  *
  * The same command with the same minibatch on the same board and parameters,
  * measured by other devices or by this one under another release or cgroup. One
- * row a mode, the medians of what there is: one device that errs moves little.
+ * row a mode, as jetwatt_pool_merge() has it.
  * Caller frees @row. Return: how many; as jetwatt_db_open().
  */
 int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
 		       struct jetwatt_row **row, struct jetwatt_db_error *err);
+
+/**
+ * jetwatt_pool_merge() - rows of one mode become one
+ * @row: @n measurements of a workload, replaced by one row for each mode, by mode
+ * @source: who measured each: by how much one is off in all modes alike is taken out
+ *
+ * Medians all along: one device that errs moves little.
+ * Return: how many are left; -ENOMEM.
+ */
+int jetwatt_pool_merge(struct jetwatt_row *row, const int64_t *source, size_t n);
 
 #endif

@@ -4,13 +4,13 @@
  * measured out of it. A program of its own, behind "jetwatt sync": devices without a
  * pool need no libpq.
  */
-#include <sha256.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/args.h"
+#include "cmd/device.h"
 #include "cmd/error.h"
 #include "cmd/keep.h"
 #include "cmd/settings.h"
@@ -78,33 +78,6 @@ struct sync {
 	struct jetwatt_server server;
 	uint64_t pushed, pulled, odd;
 };
-
-/* machine-id(5): not to be shown to others as it is. */
-static int name_device(const struct input *in, char name[JETWATT_WORKLOAD_KEY])
-{
-	char text[64] = "jetwatt ", digest[SHA256_DIGEST_STRING_LENGTH];
-	FILE *f = in->device ? NULL : fopen("/etc/machine-id", "re");
-	size_t at = strlen(text), n = 0;
-	SHA2_CTX ctx;
-
-	if (in->device) {
-		snprintf(name, JETWATT_WORKLOAD_KEY, "%s", in->device);
-		return 0;
-	}
-	if (f) {
-		n = fread(text + at, 1, sizeof(text) - at - 1, f);
-		fclose(f);
-	}
-	if (n < 32)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "/etc/machine-id has no name for it",
-					 "systemd-machine-id-setup, or jetwatt sync --device NAME",
-					 "which device is this?");
-	SHA256Init(&ctx);
-	SHA256Update(&ctx, (const uint8_t *)text, at + 32);
-	SHA256End(&ctx, digest);
-	snprintf(name, JETWATT_WORKLOAD_KEY, "%.32s", digest);
-	return 0;
-}
 
 /* This board; where there is none, those that were measured here. @name: room for their names. */
 static int find_boards(struct input *in, struct jetwatt_db *db, char name[BOARDS_MAX][96])
@@ -253,7 +226,7 @@ int main(int argc, char **argv)
 				"Rows of other devices are no measurements of this one: --reuse begins with "
 				"them as a prior, and measures a few modes to see how far they hold.",
 				options, parse, group, argc, argv, &in);
-	code = name_device(&in, device);
+	code = jetwatt_device_name(in.device, device);
 	if (code)
 		return code;
 	path = jetwatt_keep_path(in.db, buf, sizeof(buf));

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Many boards' readings of one workload as one: by how much a board is off in all
+ * modes alike is no news of a mode (median polish, Tukey 1977, chapter 11).
+ */
+#include "store/pool.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Boards that share few modes settle slowly; a tenth of a per cent is enough. */
+#define ROUNDS	40
+#define SETTLED	1e-3
+/* Variance of a reading over that of boards, a round figure (2 % in 5 %): so much of
+ * what a board's rows say is kept from being the board's. */
+#define SHRINK	0.15
+
+/* Readings in the order of something, and where each run of equals in it ends. */
+struct runs {
+	size_t *at, *end, nr;
+};
+
+struct polish {
+	const struct jetwatt_row *row;
+	const int64_t *source;
+	size_t n;
+	struct runs modes, sources;
+	double *y, *mode, *off, *room;
+};
+
+static int by_mode(const void *a, const void *b, void *arg)
+{
+	const struct polish *p = arg;
+	size_t i = *(const size_t *)a, j = *(const size_t *)b;
+	int order = jetwatt_mode_order(&p->row[i].mode, &p->row[j].mode);
+
+	return order ? order : (i > j) - (i < j);
+}
+
+static int by_source(const void *a, const void *b, void *arg)
+{
+	const struct polish *p = arg;
+	size_t i = *(const size_t *)a, j = *(const size_t *)b;
+
+	if (p->source[i] != p->source[j])
+		return p->source[i] < p->source[j] ? -1 : 1;
+	return (i > j) - (i < j);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), by_value);
+	return (v[(n - 1) / 2] + v[n / 2]) / 2;
+}
+
+static int run_up(struct polish *p, struct runs *r, int (*order)(const void *, const void *, void *))
+{
+	r->at = malloc((p->n + 1) * sizeof(*r->at));
+	r->end = malloc((p->n + 1) * sizeof(*r->end));
+	if (!r->at || !r->end)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n; i++)
+		r->at[i] = i;
+	qsort_r(r->at, p->n, sizeof(*r->at), order, p);
+	for (size_t i = 0; i < p->n; i++) {
+		size_t a = r->at[i], b = i + 1 < p->n ? r->at[i + 1] : a;
+
+		if (i + 1 == p->n || (order == by_mode ? !jetwatt_mode_same(&p->row[a].mode, &p->row[b].mode)
+						       : p->source[a] != p->source[b]))
+			r->end[r->nr++] = i + 1;
+	}
+	return 0;
+}
+
+/*
+ * Of each run the median of y - @other, less @shrink, to all that are in it.
+ * Return: the greatest change.
+ */
+static double level(struct polish *p, const struct runs *r, const double *other, double *own,
+		    double shrink)
+{
+	double most = 0;
+
+	for (size_t k = 0, i = 0; k < r->nr; k++) {
+		size_t n = r->end[k] - i;
+		double v;
+
+		for (size_t j = 0; j < n; j++)
+			p->room[j] = p->y[r->at[i + j]] - other[r->at[i + j]];
+		v = median(p->room, n) * n / (n + shrink);
+		most = fmax(most, fabs(v - own[r->at[i]]));
+		for (; i < r->end[k]; i++)
+			own[r->at[i]] = v;
+	}
+	return most;
+}
+
+/* What the modes have, in logarithms, into ->mode of every reading. */
+static void settle(struct polish *p)
+{
+	memset(p->off, 0, p->n * sizeof(*p->off));
+	for (int i = 0; i < ROUNDS; i++) {
+		double most = level(p, &p->modes, p->off, p->mode, 0);
+
+		if (fmax(most, level(p, &p->sources, p->mode, p->off, SHRINK)) < SETTLED)
+			break;
+	}
+	level(p, &p->modes, p->off, p->mode, 0);
+}
+
+/* The median of a member of the readings of run @k, which begins at @i. */
+static double typical(struct polish *p, size_t i, size_t k, size_t member)
+{
+	size_t n = p->modes.end[k] - i;
+
+	for (size_t j = 0; j < n; j++)
+		memcpy(&p->room[j], (const char *)&p->row[p->modes.at[i + j]] + member, sizeof(double));
+	return median(p->room, n);
+}
+
+static void figure(struct polish *p, struct jetwatt_row *out, size_t member)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		memcpy(&p->y[i], (const char *)&p->row[i] + member, sizeof(double));
+		p->y[i] = log(p->y[i]);
+	}
+	settle(p);
+	for (size_t k = 0, i = 0; k < p->modes.nr; i = p->modes.end[k++]) {
+		double v = exp(p->mode[p->modes.at[i]]);
+
+		memcpy((char *)&out[k] + member, &v, sizeof(v));
+	}
+}
+
+int jetwatt_pool_merge(struct jetwatt_row *row, const int64_t *source, size_t n)
+{
+	struct polish p = { .row = row, .source = source, .n = n, .y = calloc(4 * n + 1, sizeof(double)) };
+	struct jetwatt_row *out = calloc(n + 1, sizeof(*out));
+	int err = p.y && out ? 0 : -ENOMEM;
+
+	p.mode = p.y + n;
+	p.off = p.mode + n;
+	p.room = p.off + n;
+	if (!err)
+		err = run_up(&p, &p.modes, by_mode);
+	if (!err)
+		err = run_up(&p, &p.sources, by_source);
+	if (!err) {
+		figure(&p, out, offsetof(struct jetwatt_row, time_ms));
+		figure(&p, out, offsetof(struct jetwatt_row, power_w));
+		for (size_t k = 0, i = 0; k < p.modes.nr; i = p.modes.end[k++]) {
+			out[k].mode = row[p.modes.at[i]].mode;
+			out[k].time_sd = typical(&p, i, k, offsetof(struct jetwatt_row, time_sd));
+			out[k].power_sd = typical(&p, i, k, offsetof(struct jetwatt_row, power_sd));
+		}
+		memcpy(row, out, p.modes.nr * sizeof(*row));
+		err = (int)p.modes.nr;
+	}
+	free(p.modes.at);
+	free(p.modes.end);
+	free(p.sources.at);
+	free(p.sources.end);
+	free(p.y);
+	free(out);
+	return err;
+}
