@@ -6,6 +6,8 @@
 #   make arm64       all that and the tests for the simulated board, in build/arm64/
 #   make check       every test; installs what it needs (Debian 12)
 #   make check-kernels, check-debug    the module on other kernels; on one with KASAN
+#   make check-systemd                 the units under a real systemd
+#   sudo make check-packages           the packages installed, upgraded, purged in a clean Debian
 #   sudo make check-hw                 on a real board; restores what it changes
 #   make bench-kmod  what the module costs and how well it samples
 #   make demo        the whole path on the simulated board; BUDGET_W= CORPUS= WORKLOAD=
@@ -38,18 +40,26 @@ ldflags := -L$(B) $(SYSROOT_LDFLAGS) -Wl,--as-needed $(LDFLAGS)
 libs := -lnl-genl-3 -lnl-3 -lbpf -lelf -lz -lopenblas -lsqlite3 -lmd -lncursesw -ltinfo -lm
 
 lib_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/lib/*.c))
-daemon_objects := $(patsubst %.c,$(B)/%.o,$(filter-out user/daemon/exporter.c,$(wildcard user/daemon/*.c)))
-exporter_objects := $(patsubst %,$(B)/user/%.o,daemon/exporter daemon/policy cmd/args cmd/conf cmd/error cmd/suggest cmd/unit)
+daemon_objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(patsubst %,user/daemon/%.c,ask exporter mqtt),$(wildcard user/daemon/*.c)))
+knobs_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/knobs/*.c user/board/*.c) user/daemon/notify.c)
+exporter_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/exporter daemon/policy cmd/args cmd/conf cmd/error cmd/suggest cmd/unit)
+mqtt_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/mqtt daemon/policy cmd/args cmd/conf cmd/device cmd/error \
+	cmd/settings cmd/suggest cmd/unit out/json)
 tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,batch board model plan store out cmd,$(wildcard user/$(room)/*.c)))
 
 sync_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/sync/*.c))
 # Only who shares profiles with a fleet needs it.
 libpq := $(if $(CROSS),,$(shell pkg-config --libs libpq 2>/dev/null))
+# Only who publishes metrics to a broker needs it.
+mosquitto := $(if $(CROSS),,$(shell pkg-config --libs libmosquitto 2>/dev/null))
 
-all: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-exporter $(if $(libpq),$(B)/jetwatt-sync,no-sync) $(B)/libjetwatt.so modules
+all: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/jetwatt-exporter $(if $(libpq),$(B)/jetwatt-sync,no-sync) $(if $(mosquitto),$(B)/jetwatt-mqtt,no-mqtt) $(B)/libjetwatt.so modules
 
 no-sync:
 	@echo "jetwatt-sync left out: no libpq (package libpq-dev)"
+
+no-mqtt:
+	@echo "jetwatt-mqtt left out: no libmosquitto (package libmosquitto-dev)"
 
 quiet = $(if $(V),,@echo "  $(1)	$@";)
 
@@ -73,12 +83,19 @@ $(B)/jetwatt: $(tool_objects) $(B)/libjetwatt.so
 $(B)/jetwattd: $(daemon_objects) $(filter-out $(B)/user/cmd/jetwatt.o,$(tool_objects)) $(B)/libjetwatt.so
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(filter %.o,$^) -ljetwatt $(libs) -lpthread
 
+# Runs as root: the board and nothing else.
+$(B)/jetwatt-knobs: $(knobs_objects)
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^
+
 $(B)/jetwatt-exporter: $(exporter_objects)
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^ -lmicrohttpd -lm
 
 $(sync_objects): cflags += $(shell pkg-config --cflags libpq 2>/dev/null)
 $(B)/jetwatt-sync: $(sync_objects) $(filter-out $(B)/user/cmd/jetwatt.o,$(tool_objects)) $(B)/libjetwatt.so
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(if $(RPATH),$(RPATH):'$$ORIGIN/../../lib') -o $@ $(filter %.o,$^) -ljetwatt $(libs) $(libpq)
+
+$(B)/jetwatt-mqtt: $(mqtt_objects)
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^ $(mosquitto) -lmd -lm -lpthread
 
 # Long loops over floats, which -O2 leaves scalar, and branches around one
 # operation of them, which a trap that nobody has set keeps from being selects.
@@ -122,12 +139,14 @@ include tests/tests.mk
 
 share := $(DESTDIR)$(PREFIX)/share
 lib := $(DESTDIR)$(LIBDIR)
-units := jetwattd.service jetwatt-exporter.service
+units := user/daemon/jetwattd.service user/daemon/jetwatt-exporter.service user/knobs/jetwatt-knobs.service $(if $(mosquitto),user/daemon/jetwatt-mqtt.service)
 dkms := $(DESTDIR)/usr/src/jetwatt-$(VERSION)
 install: all
 	install -D -m755 $(B)/jetwatt $(DESTDIR)$(PREFIX)/bin/jetwatt
 	install -D -m755 $(B)/jetwattd $(DESTDIR)$(PREFIX)/sbin/jetwattd
+	install -D -m755 $(B)/jetwatt-knobs $(DESTDIR)$(PREFIX)/sbin/jetwatt-knobs
 	install -D -m755 $(B)/jetwatt-exporter $(DESTDIR)$(PREFIX)/sbin/jetwatt-exporter
+	@[ ! -e $(B)/jetwatt-mqtt ] || install -D -m755 $(B)/jetwatt-mqtt $(DESTDIR)$(PREFIX)/sbin/jetwatt-mqtt
 	@[ ! -e $(B)/jetwatt-sync ] || install -D -m755 $(B)/jetwatt-sync $(DESTDIR)$(PREFIX)/libexec/jetwatt/jetwatt-sync
 	install -D -m755 $(B)/libjetwatt.so.1 $(lib)/libjetwatt.so.1
 	ln -sf libjetwatt.so.1 $(lib)/libjetwatt.so
@@ -138,13 +157,15 @@ install: all
 		user/lib/jetwatt.pc.in > $(lib)/pkgconfig/libjetwatt.pc
 	$(foreach spec,$(wildcard include/netlink/specs/*.yaml),install -D -m644 -t $(share)/ynl/specs $(spec);)
 	$(foreach page,$(wildcard man/*.[1-8]),install -D -m644 -t $(share)/man/man$(subst .,,$(suffix $(page))) $(page);)
-	$(foreach unit,$(units),sed "s,/usr/sbin,$(PREFIX)/sbin,;s,/usr/bin,$(PREFIX)/bin," user/daemon/$(unit) > $(B)/$(unit);)
-	install -D -m644 -t $(DESTDIR)$(UNITDIR) $(units:%=$(B)/%)
+	$(foreach unit,$(units),sed "s,/usr/sbin,$(PREFIX)/sbin,;s,/usr/bin,$(PREFIX)/bin," $(unit) > $(B)/$(notdir $(unit));)
+	install -D -m644 -t $(DESTDIR)$(UNITDIR) $(addprefix $(B)/,$(notdir $(units)))
 	install -D -m644 user/daemon/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/jetwatt.conf
+	install -D -m644 user/daemon/tmpfiles.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/jetwatt.conf
 	install -D -m644 -t $(share)/jetwatt/monitoring user/daemon/monitoring/dashboard.json user/daemon/monitoring/alerts.yml
 	@[ ! -e $(B)/jetwatt-sync ] || { sed "s,/usr/bin,$(PREFIX)/bin," user/sync/jetwatt-sync.service > $(B)/jetwatt-sync.service; \
 		install -D -m644 -t $(DESTDIR)$(UNITDIR) $(B)/jetwatt-sync.service user/sync/jetwatt-sync.timer; }
-	install -D -m644 -t $(share)/doc/jetwatt/examples user/daemon/jetwattd.conf
+	install -D -m644 -t $(share)/doc/jetwatt/examples user/daemon/jetwattd.conf user/daemon/container/Containerfile \
+		user/daemon/container/daemonset.yaml
 	$(foreach f,$(wildcard user/cmd/jetwatt.bash-completion),install -D -m644 $(f) $(share)/bash-completion/completions/jetwatt;)
 	mkdir -p $(dkms)
 	cp -r Kbuild dkms.conf kmod LICENSES $(dkms)/

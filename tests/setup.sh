@@ -5,8 +5,9 @@
 # machine, and says what it does:
 #
 #   1. host packages, by name, with apt (as root, or by sudo);
-#   2. build/postgres/: a PostgreSQL for the tests, where none is installed: unpacked,
-#      not installed, so that no server starts on this machine;
+#   2. build/postgres/ and build/mosquitto/: a PostgreSQL and an MQTT broker for the tests,
+#      where none is installed: unpacked, not installed, so that no server starts on this
+#      machine;
 #   3. build/kit/: arm64 kernel, kernel headers, busybox and libraries for the
 #      guest, and a few files of the kernel's source package. They are packages
 #      too, but unpacked there instead of installed, from apt lists of their own,
@@ -22,7 +23,7 @@ cd "$(dirname "$0")/.."
 host_packages=(
 	gcc libc6-dev pkg-config cpio xz-utils kmod perl bc jq
 	libnl-3-dev libnl-genl-3-dev libbpf-dev libelf-dev zlib1g-dev libjansson-dev libopenblas-dev
-	libsqlite3-dev libpq-dev libmd-dev libncurses-dev libmicrohttpd-dev gnuplot-nox libicu72 libxml2
+	libsqlite3-dev libpq-dev libmd-dev libncurses-dev libmicrohttpd-dev libmosquitto-dev gnuplot-nox libicu72 libxml2
 	clang llvm bpftool sparse
 	gcc-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 	linux-kbuild-6.1 qemu-system-arm device-tree-compiler python3 python3-yaml python3-pyte
@@ -95,19 +96,20 @@ build_kit()
 	mv "$new" "$kit"
 }
 
-# The packages of postgresql's are what it needs to run; its libraries come with libpq-dev.
-unpack_postgres()
+# unpack DIR WHAT PACKAGE...: what only tests need, and starts no server on this machine.
+unpack()
 {
-	local debs=$PWD/build/postgres.debs
-	rm -rf build/postgres build/postgres.new "$debs"
-	mkdir -p "$debs" build/postgres.new
-	say "fetching PostgreSQL for tests of jetwatt sync (unpacked into build/postgres, not installed)"
-	if (cd "$debs" && apt-get download postgresql-15 postgresql-client-15 >"$log" 2>&1); then
-		for f in "$debs"/*.deb; do dpkg-deb -x "$f" build/postgres.new; done
+	local dir=$1 what=$2 debs=$PWD/$1.debs
+	shift 2
+	rm -rf "$dir" "$dir.new" "$debs"
+	mkdir -p "$debs" "$dir.new"
+	say "fetching $what for tests (unpacked into $dir, not installed)"
+	if (cd "$debs" && apt-get download "$@" >"$log" 2>&1); then
+		for f in "$debs"/*.deb; do dpkg-deb -x "$f" "$dir.new"; done
 	else
-		say "there is none: tests of jetwatt sync will be skipped"
+		say "there is none: its tests will be skipped"
 	fi
-	mv build/postgres.new build/postgres
+	mv "$dir.new" "$dir"
 	rm -rf "$debs"
 }
 
@@ -124,7 +126,10 @@ exec 9> build/.setup.lock
 flock 9
 
 need "${host_packages[@]}"
-[ -d build/postgres ] || ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || unpack_postgres
+[ -d build/postgres ] || ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 ||
+	unpack build/postgres PostgreSQL postgresql-15 postgresql-client-15
+[ -d build/mosquitto ] || command -v mosquitto > /dev/null ||
+	unpack build/mosquitto mosquitto mosquitto mosquitto-clients libcjson1 libdlt2 libwrap0
 if [ "${1-}" = --refresh ] || ! wanted | cmp -s - "$kit/complete"; then
 	build_kit
 fi

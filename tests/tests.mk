@@ -34,7 +34,7 @@ jobs := $(patsubst tests/sim/jobs/%.c,$(B)/jobs/%,$(wildcard tests/sim/jobs/*.c)
 guest_rooms := kmod lib bpf cmd loop
 guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/sim/test_*.c tests/fuzz/netlink*.c tests/bench/kmod*.c tests/kernels/*.c $(guest_rooms:%=tests/%/*.c)))
 board: board-programs board-modules
-board-programs: $(B)/jetwatt $(B)/jetwattd $(B)/libjetwatt.so $(jobs) $(cuda) $(guest_tests) $(B)/hw-measure $(B)/readme-watch
+board-programs: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/libjetwatt.so $(jobs) $(cuda) $(guest_tests) $(B)/hw-measure $(B)/readme-watch
 board-modules: $(B)/ina3221.ko $(if $(wildcard Kbuild),$(B)/jetwatt.ko) $(if $(wildcard tests/sim/Kbuild),$(B)/jetwatt-sim.ko)
 
 $(B)/jobs/%: tests/sim/jobs/%.c
@@ -177,7 +177,7 @@ bench-batch: build/bench/batch build/bench/batch-trace build/bench/probe
 	+@$(MAKE) --no-print-directory arm64
 	tests/bench/batch.py -o build/bench/batch.json
 
-# Turns against side by side, in a guest; KILLS=0 leaves out the hour of kills.
+# Turns against side by side, in a guest; KILLS=0 leaves out the hours of kills.
 build/bench/schedule: tests/bench/schedule.c build/user/out/plot.o build/user/out/json.o
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/bench-schedule.d -o $@ $(filter %.c %.o,$^) $(ldflags) -lm
@@ -187,12 +187,25 @@ bench-schedule: build/bench/schedule
 	+@$(MAKE) --no-print-directory arm64
 	@tests/bench/schedule.sh
 
+# The kills alone: KILLS= of them, in GUESTS= boots at once; SEED= others.
+bench-schedule-kills:
+	@tests/setup.sh
+	+@$(MAKE) --no-print-directory arm64
+	@tests/bench/schedule_kills.sh
+
 # CORPUS= a file of measured modes, SEED= another day.
 bench-daemon:
 	@tests/setup.sh
 	+@$(MAKE) --no-print-directory arm64
 	@mkdir -p build/bench
 	@tests/bench/daemon.py $(if $(CORPUS),--corpus "$(CORPUS)") --seed $(or $(SEED),1)
+
+# ROUNDS= kills, CUTS= of the power, at moments that SEED= draws.
+bench-kills:
+	@tests/setup.sh
+	+@$(MAKE) --no-print-directory arm64
+	@mkdir -p build/bench
+	@tests/bench/kills.sh
 
 # Against torch and scikit-learn where they are, or can be, installed.
 bench-model: build/jetwatt
@@ -257,9 +270,22 @@ check:
 check-kernels:
 	tests/kernels/check
 
+# The packages in a clean Debian: installed, upgraded, purged; as root, some minutes.
+# KEEP_PACKAGES=1 takes those of the last time.
+check-packages:
+	@tests/kernels/install.sh
+
+# The units under a systemd that is pid 1 of a guest; minutes.
+check-systemd:
+	@tests/systemd/check
+
+# For it: DESTDIR=, PREFIX=, and where the libraries are that the kit lacks.
+install-arm64:
+	+@$(lock) $(MAKE) --no-print-directory $(arm) install
+
 # The same, and the fuzzer, on a kernel that looks for what tests do not.
 check-debug:
 	tests/kernels/debug
 
-.PHONY: check-hw check-kernels check-debug
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-schedule bench-daemon bench-characterise fuzz fuzz-here check-report check
+.PHONY: check-hw check-kernels check-debug check-packages check-systemd install-arm64
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-kills bench-characterise fuzz fuzz-here check-report check

@@ -9,10 +9,10 @@ knobs > "$T/before"
 train > /dev/null 2>&1 &
 train=$!
 sleep 2
-rm -f /var/lib/jetwatt/profiles.db*
+rm -f /var/lib/jetwatt/profiles/profiles.db*
 
 run jetwatt profile -p $train --most 4 --batch 16
-exits 0 && as_before "$T/before" && [ -e /var/lib/jetwatt/profiles.db ]
+exits 0 && as_before "$T/before" && [ -e /var/lib/jetwatt/profiles/profiles.db ]
 result $? "profile keeps its rows without being asked"
 
 run jetwatt list profiles -v

@@ -3,7 +3,7 @@
 #
 # jetwattd's metrics, from its control socket to the dashboard: the real socket, the real
 # exporter, a real Prometheus on loopback where there is one (packages: prometheus,
-# python3-prometheus-client). What they tell is tests/metrics/serve.c's.
+# python3-prometheus-client), a real mosquitto. What they tell is tests/metrics/serve.c's.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-metrics
 rm -rf $d
@@ -44,7 +44,7 @@ serve()
 	return 1
 }
 
-echo 1..23
+echo 1..30
 build/serve-metrics $d/control &
 board=$!
 pids+=($board)
@@ -133,7 +133,58 @@ check "one that is gone: 503, and why; it serves again when there is one" \
 	"$http get $port /metrics > $d/gone; head -n 1 $d/gone | grep -q 503 && grep -q 'does not answer' $d/gone &&
 	 { build/serve-metrics $d/control & pids+=(\$!); until_ test -S $d/control; } &&
 	 until_ sh -c '$http get $port /metrics | grep -q \"200 OK\"'"
+board=${pids[-1]}
 kill $exporter
 wait $exporter
 check "SIGTERM: 0" "[ $? = 0 ]"
+
+# --- MQTT: a real broker on loopback, which keeps for the subscriber what comes while he is away
+unpacked=$PWD/build/mosquitto
+export LD_LIBRARY_PATH=$unpacked/usr/lib/$(gcc -print-multiarch):$unpacked/lib/$(gcc -print-multiarch)
+PATH=$PATH:$unpacked/usr/sbin:$unpacked/usr/bin
+[ -e build/jetwatt-mqtt ] || PATH=/nonexistent
+mqtt_port=$($http port)
+printf 'listener %s 127.0.0.1\nallow_anonymous true\npersistence true\npersistence_location %s/\nmax_queued_messages 0\nuser root\n' \
+	"$mqtt_port" "$PWD/$d" > $d/mosquitto.conf
+# broker: until it answers
+broker()
+{
+	mosquitto -c $d/mosquitto.conf >> $d/mosquitto.log 2>&1 &
+	mosquitto=$!
+	pids+=($mosquitto)
+	until_ mosquitto_pub -h 127.0.0.1 -p "$mqtt_port" -t x -m y
+}
+broker_ends() { kill $mosquitto; wait $mosquitto; }
+# got: the messages so far
+got()
+{
+	mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -c -i test -q 1 -t jetwatt/one/metrics -W 1 >> $d/mqtt.got 2> $d/mqtt.err
+	jq -s "$@" $d/mqtt.got > $d/mqtt.jq
+}
+state_is() { [ "$(mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -t jetwatt/one/state -C 1 -W 2)" = "$1" ]; }
+# publish OPTION...
+publish()
+{
+	build/jetwatt-mqtt --broker 127.0.0.1:"$mqtt_port" --device one --socket $d/control "$@" 2>> $d/mqtt.log &
+	mqtt=$!
+	pids+=($mqtt)
+}
+run build/jetwatt-mqtt --broker host:port
+with mosquitto "MQTT: a broker that makes no sense: 2, what and how" "[ $status = 2 ] && grep -q 'fix: --broker' $d/err"
+command -v mosquitto > /dev/null && broker && mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -c -i test -q 1 -t jetwatt/one/metrics -E && publish
+with mosquitto "the daemon's values, one message a second, the state" \
+	"until_ eval 'got -e \"length >= 3\"' && state_is online &&
+	 jq -se 'all(.dropped == 0 and .jetwatt_module_power_watts == 28.5 and .[\"jetwatt_doing{doing=\\\"holding\\\"}\"] == 1)
+		and ([.[].seq] == [range(length)])' $d/mqtt.got"
+with mosquitto "what is measured while the broker is away arrives when it is back" \
+	"broker_ends; sleep 3; had=\$(jq -s length $d/mqtt.got); broker && until_ eval 'got -e \"length >= \$had + 5\"' &&
+	 jq -se '([.[].seq] | unique) == [range([.[].seq] | unique | length)] and .[-1].dropped == 0' $d/mqtt.got"
+with mosquitto "SIGKILL: the broker says offline" "kill -KILL $mqtt; until_ state_is offline"
+command -v mosquitto > /dev/null && { : > $d/mqtt.got; broker_ends; publish --keep 2; sleep 5; broker; }
+with mosquitto "what finds no room is counted, to the message" \
+	"until_ eval 'got -e \"map(select(.dropped > 0)) | length >= 4\"' && jq -se 'map(select(.dropped > 0)) |
+		([.[].seq] | unique | max + 1 - length) == .[-1].dropped' $d/mqtt.got"
+with mosquitto "a daemon that is gone: said" \
+	"kill $board; until_ eval 'got -e \"any(has(\\\"error\\\"))\"'"
+with mosquitto "SIGTERM: 0, offline" "kill $mqtt; wait $mqtt && state_is offline"
 exit $failed

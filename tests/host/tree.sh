@@ -26,7 +26,7 @@ rule()
 sources() { git ls-files -co --exclude-standard -- "$@" | grep -E '\.([chS]|inc)$'; }
 search() { xargs -r grep -nHE "$@"; }
 include='#[[:space:]]*include[[:space:]]+'
-echo 1..8
+echo 1..11
 
 rule "kernel versions are asked for in compat/ only" < <(
 	sources kmod user bpf include tests | grep -vE '^(kmod|tests/sim)/compat/' |
@@ -49,6 +49,23 @@ rule "imports point down only" < <(
 rule "only board writes to sysfs" < <(
 	sources user | grep -v '^user/board/' |
 		search '/sys/.*(O_WRONLY|O_RDWR|"[wa]e?")|(O_WRONLY|O_RDWR).*/sys/')
+
+rule "jetwatt-knobs knows the board and nothing else" < <(
+	sources user/knobs | search "$include\"" | grep -vE '"(knobs|board)/|"daemon/notify\.h"')
+
+rule "the guest gives jetwattd the capabilities of its unit" < <(
+	diff <(sed -n 's/^AmbientCapabilities=//p' user/daemon/jetwattd.service | tr ' ' '\n' | sort) \
+		<(sed -n 's/.*{ "\(CAP_[A-Z_]*\)", CAP_.*/\1/p' tests/cmd/as_jetwatt.c | sort))
+
+if command -v systemd-analyze > /dev/null; then
+	rule "no unit is exposed by more than 2.5" < <(
+		for u in user/*/*.service; do
+			systemd-analyze security --offline=true --threshold=25 --no-pager "$u" > /dev/null || echo "$u"
+		done 2>&1)
+else
+	n=$((n + 1))
+	echo "ok $n no unit is exposed by more than 2.5 # SKIP no systemd-analyze here"
+fi
 
 rule "every file names its licence" < <(
 	git ls-files -co --exclude-standard | grep -vE '^LICENSE|^debian/|^\.gitignore$|\.(md|csv|json|svg|in)$' |

@@ -5,6 +5,7 @@
  * What to do stands in /jw.plan, one order a line:
  *   ports                       open the virtio ports, once their driver is loaded
  *   module PATH [PARAMETERS]
+ *   init PATH                   pid 1 is that program from now on, a child goes on here
  *   test NAME SECONDS PATH      (NAME "-": the only one, its output needs no mark)
  *
  * What happened goes to the virtio port "jw.result", which nothing else in the
@@ -288,6 +289,34 @@ static void run_test(const char *name, double seconds, char *path)
 		say("exit %s %d", name, WEXITSTATUS(status));
 }
 
+/*
+ * A system of its own: pid 1 becomes @path, a child of it carries out what is left. The
+ * root becomes one that services can turn (pivot_root) for file systems of their own, which
+ * the initramfs is not.
+ */
+static void hand_over(char *path)
+{
+	char *argv[] = { path, NULL };
+	sigset_t none;
+	pid_t pid;
+
+	mkdir("/sysroot", 0755);
+	if (mount("/", "/sysroot", NULL, MS_BIND | MS_REC, NULL) || chdir("/sysroot") ||
+	    mount("/sysroot", "/", NULL, MS_MOVE, NULL) || chroot("."))
+		die("/sysroot");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		setsid();
+		return;
+	}
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execv(path, argv);
+	die(path);
+}
+
 static void carry_out(char *order)
 {
 	char *word = strsep(&order, " "), *name, *seconds, *path;
@@ -295,6 +324,8 @@ static void carry_out(char *order)
 	if (!strcmp(word, "module")) {
 		path = strsep(&order, " ");
 		load_module(path, order ? order : "");
+	} else if (!strcmp(word, "init")) {
+		hand_over(order);
 	} else if (!strcmp(word, "test")) {
 		name = strsep(&order, " ");
 		seconds = strsep(&order, " ");

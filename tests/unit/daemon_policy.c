@@ -22,7 +22,7 @@ TEST(nothing)
 	ASSERT_EQ(0, parse(""));
 	EXPECT_EQ(0, p.budget_w);
 	EXPECT_EQ(1, p.window_s);
-	EXPECT_EQ(10, p.most);
+	EXPECT_EQ(25, p.most);
 	EXPECT_EQ(0, p.reassert);
 	EXPECT_STREQ("/run/jetwatt/control", p.control);
 	EXPECT_STREQ("127.0.0.1:9417", p.metrics);

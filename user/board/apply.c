@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "board/remote.h"
+
 static void clear(struct jetwatt_board_error *err)
 {
 	if (err)
@@ -25,6 +27,12 @@ static int save(struct jetwatt_board *b, bool *made, struct jetwatt_board_error 
 	rc = jetwatt_saved_load(b, err);
 	if (rc != 1 && rc != -ENOENT)
 		return rc;
+	if (jetwatt_board_throttled(b)) {
+		jetwatt_board_error_set(err, -EAGAIN, "the clocks are limited by heat");
+		jetwatt_error_why(err, "what they were set to cannot be read now, so it could not be restored");
+		jetwatt_error_fix(err, "let the board cool");
+		return -EAGAIN;
+	}
 	rc = jetwatt_state_read(b, &b->saved, err);
 	if (rc)
 		return rc;
@@ -124,6 +132,8 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 	bool had_lease = b->lease >= 0, made = false;
 	int rc;
 
+	if (b->by_remote)
+		return jetwatt_remote_do(b, "apply", mode, err);
 	rc = jetwatt_board_has(b, mode, err);
 	if (rc)
 		return rc;
@@ -161,6 +171,8 @@ int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mod
 	struct jetwatt_board_state want;
 	int rc;
 
+	if (b->by_remote)
+		return jetwatt_remote_do(b, "verify", mode, err);
 	rc = jetwatt_board_has(b, mode, err);
 	if (!rc)
 		rc = jetwatt_state_of_mode(b, mode, &want);
@@ -173,8 +185,11 @@ int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mod
 
 int jetwatt_board_forget(struct jetwatt_board *b)
 {
-	int rc = jetwatt_saved_delete(b, NULL);
+	int rc;
 
+	if (b->by_remote)
+		return jetwatt_remote_do(b, "forget", NULL, NULL);
+	rc = jetwatt_saved_delete(b, NULL);
 	jetwatt_lease_release(b);
 	return rc;
 }
@@ -184,6 +199,8 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *e
 	bool had_lease = b->lease >= 0;
 	int rc, first = 0, owner;
 
+	if (b->by_remote)
+		return jetwatt_remote_do(b, "restore", NULL, err);
 	/* Asked first: who has nothing to restore needs no right to write. */
 	if (!had_lease && !jetwatt_board_saved(b, &owner)) {
 		jetwatt_board_error_set(err, -ENOENT, "nothing to restore");

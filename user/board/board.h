@@ -24,11 +24,14 @@ typedef int (*jetwatt_board_write_fn)(const char *path, const char *text, void *
  * @write: does the writes to knobs instead of the room itself: a helper with
  *	more privileges, or a test that lets a knob refuse; NULL: open and write
  * @arg: for @write
+ * @knobs: socket of jetwatt-knobs, which does all that takes the right to write;
+ *	NULL: this process has it
  */
 struct jetwatt_board_roots {
 	const char *sys, *proc, *state, *etc;
 	jetwatt_board_write_fn write;
 	void *arg;
+	const char *knobs;
 };
 
 struct jetwatt_board;
@@ -89,8 +92,9 @@ int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
  * knobs do not survive a reboot.
  *
  * The lease ends with jetwatt_board_restore(), jetwatt_board_close() or the process.
- * Return: 0; -EBUSY: another process holds the lease; -EBADMSG: a saved state
- * is there and damaged; -EPERM and other negative errno.
+ * Return: 0; -EBUSY: another process holds the lease; -EAGAIN: heat limits a clock, so
+ * that what it is set to cannot be read; -EBADMSG: a saved state is there and damaged;
+ * -EPERM and other negative errno.
  */
 int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_board_error *err);
 
@@ -100,12 +104,16 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_board_error *err)
  * All or nothing: if a knob refuses or reads back as another value, what was
  * written is rolled back.
  * Return: 0; -EINVAL: not a mode of this board; -EBUSY: another process holds
- * the lease; -EPERM; -EBADMSG: as jetwatt_board_save(); -EIO: refused or not
+ * the lease; -EPERM; -EAGAIN, -EBADMSG: as jetwatt_board_save(); -EIO: refused or not
  * taken (rolled back); -ENOTRECOVERABLE: and the roll-back failed too (the
  * saved state stays, jetwatt_board_restore() may be tried again).
  */
 int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode,
 			struct jetwatt_board_error *err);
+
+/* Does the kernel's thermal governor limit a clock now? What a knob was told holds on, and
+ * that it shows less is no difference to jetwatt_board_verify(). Return: 1, 0. */
+int jetwatt_board_throttled(const struct jetwatt_board *b);
 
 /* Every knob as in @mode? Return: 0, -ESTALE (err says which is not). */
 int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mode,

@@ -9,16 +9,26 @@
 static int differs(struct jetwatt_board_error *err, const char *knob, uint64_t is, uint64_t want)
 {
 	jetwatt_board_error_set(err, -ESTALE, "%s is %" PRIu64 ", not %" PRIu64, knob, is, want);
-	jetwatt_error_why(err, "the driver took another value, or another program or a thermal limit changed it");
-	jetwatt_error_fix(err, "stop nvpmodel, jetson_clocks and jtop, let the board cool, try again");
+	jetwatt_error_why(err, "the driver took another value, or another program changed it");
+	jetwatt_error_fix(err, "stop nvpmodel, jetson_clocks and jtop, try again");
 	return -ESTALE;
 }
 
-static int range(struct jetwatt_board_error *err, const char *knob, const struct jetwatt_range *is,
-		 const struct jetwatt_range *want)
+/* As wanted but for what heat has taken away. */
+static bool cut(const struct jetwatt_board *b, const struct jetwatt_range *is,
+		const struct jetwatt_range *want)
+{
+	return is->max < want->max && is->min == (want->min < is->max ? want->min : is->max) &&
+	       jetwatt_board_throttled(b);
+}
+
+static int range(const struct jetwatt_board *b, struct jetwatt_board_error *err, const char *knob,
+		 const struct jetwatt_range *is, const struct jetwatt_range *want)
 {
 	char name[80];
 
+	if (cut(b, is, want))
+		return 0;
 	snprintf(name, sizeof(name), "%s's %s clock", knob,
 		 is->min != want->min ? "lowest" : "highest");
 	if (is->min != want->min)
@@ -90,11 +100,11 @@ static int same(struct jetwatt_board *b, const struct jetwatt_board_state *want,
 		if (!now.policy[p].known || !r->known)
 			continue;
 		snprintf(knob, sizeof(knob), "CPU policy %u", b->policy[p]);
-		rc = range(err, knob, &now.policy[p], r);
+		rc = range(b, err, knob, &now.policy[p], r);
 		if (rc)
 			return rc;
 	}
-	rc = range(err, "GPU", &now.gpu, &want->gpu);
+	rc = range(b, err, "GPU", &now.gpu, &want->gpu);
 	if (rc)
 		return rc;
 	/* No cap and a cap at the highest step are the same thing. */

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "board/remote.h"
+
 /* The lease of who was killed goes with him, but not at the very same instant. */
 #define KNOBS_TRIES	100
 
@@ -122,6 +124,9 @@ static int knobs_back(struct jetwatt_board *b, struct jetwatt_board_error *err)
 
 int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_board_error *err)
 {
+	/* It has one of its own. */
+	if (b->by_remote)
+		return 0;
 	return b->keeper >= 0 ? 0 : jetwatt_guardian_start(b, -1, knobs_back, &b->keeper, err);
 }
 
@@ -129,6 +134,8 @@ int jetwatt_board_guarded(const struct jetwatt_board *b)
 {
 	struct pollfd p = { b->keeper, POLLIN, 0 };
 
+	if (b->by_remote)
+		return jetwatt_remote_alive(b);
 	return b->keeper >= 0 && !poll(&p, 1, 0);
 }
 

@@ -14,6 +14,7 @@
 
 #define CPUS_MAX	128
 #define POLICIES_MAX	32
+#define COOLINGS_MAX	64
 #define PATH_LEN	512
 #define NAME_LEN	96
 
@@ -78,6 +79,8 @@ struct jetwatt_board {
 	char gpu[NAME_LEN];			/* the devfreq device's name */
 	char emc[NAME_LEN];			/* the cap's file below sys */
 	enum jetwatt_emc_knob emc_knob;
+	unsigned int cooling[COOLINGS_MAX];	/* devices that may limit CPU or devfreq clocks */
+	int coolings;
 	uint64_t emc_uncapped;
 
 	uint32_t cores[CPUS_MAX], cpu_khz[JETWATT_BOARD_FREQS_MAX];
@@ -86,6 +89,8 @@ struct jetwatt_board {
 
 	int lease;				/* -1: not ours */
 	int guardian, keeper;			/* of the sensors' settings; of the knobs; -1: none */
+	bool by_remote;				/* remote.h */
+	int remote;				/* -1: not, or no longer, connected */
 	bool have_saved;			/* @saved is what the file holds */
 	struct jetwatt_board_state saved;
 };
@@ -118,6 +123,9 @@ int jetwatt_steps_cpu(struct jetwatt_board *b, struct jetwatt_board_error *err);
 int jetwatt_steps_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
 			  uint64_t *v);
 int jetwatt_steps_emc(struct jetwatt_board *b);
+
+/* cooling.c */
+void jetwatt_cooling_find(struct jetwatt_board *b);
 
 /* state.c */
 void jetwatt_state_policies(struct jetwatt_board *b);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board/remote.h"
+
 #define CLK_CAP		"kernel/nvpmodel_clk_cap/emc"
 #define ISO_CAP		"kernel/nvpmodel_emc_cap/emc_iso_cap"
 
@@ -153,7 +155,7 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 	if (!b)
 		return jetwatt_error_sys(err, -ENOMEM, "cannot look at the board");
 	b->lease = -1;
-	b->guardian = b->keeper = -1;
+	b->guardian = b->keeper = b->remote = -1;
 	b->write = roots->write;
 	b->arg = roots->arg;
 	snprintf(b->sys, sizeof(b->sys), "%s", roots->sys ? roots->sys : "/sys");
@@ -162,8 +164,10 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 		 roots->state ? roots->state : "/var/lib/jetwatt");
 	snprintf(b->etc, sizeof(b->etc), "%s", roots->etc ? roots->etc : "/etc");
 
+	rc = roots->knobs ? jetwatt_remote_open(b, roots->knobs, err) : 0;
 	jetwatt_identity_find(b);
-	rc = find_cpus(b, err);
+	if (!rc)
+		rc = find_cpus(b, err);
 	if (!rc)
 		rc = jetwatt_steps_cpu(b, err);
 	if (!rc)
@@ -171,9 +175,11 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 	if (!rc)
 		rc = find_emc(b, err);
 	if (rc) {
+		jetwatt_remote_close(b);
 		free(b);
 		return rc;
 	}
+	jetwatt_cooling_find(b);
 	*out = b;
 	return 0;
 }
@@ -185,5 +191,6 @@ void jetwatt_board_close(struct jetwatt_board *b)
 	jetwatt_board_sensors_back(b, NULL);
 	jetwatt_lease_release(b);
 	jetwatt_guardian_end(b);
+	jetwatt_remote_close(b);
 	free(b);
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "board/remote.h"
+
 #define EMC_RANGE	"kernel/debug/bpmp/debug/clk/emc/"
 
 static int table(const uint64_t *from, uint64_t *v)
@@ -105,6 +107,8 @@ int jetwatt_steps_emc(struct jetwatt_board *b)
 	uint64_t lo, hi, *v = b->emc_hz;
 	int n;
 
+	if (b->by_remote)
+		return jetwatt_remote_emc(b, v);
 	/* In kHz; in Hz where no memory could be that fast in kHz (20 GHz). */
 	n = jetwatt_sysfs_list(b, JETWATT_EMC_STEPS, v, JETWATT_BOARD_FREQS_MAX);
 	if (n > 0) {

@@ -15,9 +15,10 @@
  * struct plan - a switch under way
  * @before: where the caller rolls back to; gets the values of policies that
  *	had none before their CPUs came online; may be NULL
- * @go_on: a refused write is no reason not to try the others; and every clock
- *	is written, whatever it reads as: cpufreq takes a limit at once but shows it
- *	only after a work item has run, so one just written may still look as before
+ * @go_on: a refused write is no reason not to try the others
+ * @all: every clock is written, whatever it reads as: cpufreq takes a limit at once
+ *	but shows it only after a work item has run, so one just written may still look
+ *	as before; and one that heat has lowered does not show what it was told
  * @gpu_done, @policy_done: written already
  * @rc: of the first write that was refused
  */
@@ -26,7 +27,7 @@ struct plan {
 	const struct jetwatt_board_state *target;
 	struct jetwatt_board_state now, *before;
 	struct jetwatt_board_error *err;
-	bool go_on, gpu_done, policy_done[POLICIES_MAX];
+	bool go_on, all, gpu_done, policy_done[POLICIES_MAX];
 	int rc;
 };
 
@@ -47,7 +48,7 @@ static bool put_range(struct plan *p, const char *min_path, const char *max_path
 		      const struct jetwatt_range *now, const struct jetwatt_range *want)
 {
 	bool max_first = want->min > now->max;
-	bool max = p->go_on || want->max != now->max, min = p->go_on || want->min != now->min;
+	bool max = p->all || want->max != now->max, min = p->all || want->min != now->min;
 
 	if (max_first && max && !put(p, max_path, want->max))
 		return false;
@@ -202,7 +203,8 @@ int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state 
 		      struct jetwatt_board_state *before, bool go_on,
 		      struct jetwatt_board_error *err)
 {
-	struct plan p = { .b = b, .target = target, .before = before, .err = err, .go_on = go_on };
+	struct plan p = { .b = b, .target = target, .before = before, .err = err, .go_on = go_on,
+			  .all = go_on || jetwatt_board_throttled(b) };
 	int rc;
 
 	rc = jetwatt_state_read(b, &p.now, err);

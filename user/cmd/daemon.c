@@ -4,16 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "args.h"
+#include "ask.h"
 #include "error.h"
 #include "verbs.h"
-
-#define USUAL		"/run/jetwatt/control"
-#define PATIENCE_S	5
 
 enum { SOCKET = JETWATT_ARGS_LONG };
 
@@ -25,7 +20,7 @@ struct input {
 };
 
 static const struct argp_option options[] = {
-	{ "socket", SOCKET, "PATH", 0, "The daemon's socket (" USUAL ")", 0 },
+	{ "socket", SOCKET, "PATH", 0, "The daemon's socket (" JETWATT_ASK_CONTROL ")", 0 },
 	{ 0 }
 };
 
@@ -58,39 +53,9 @@ static int cannot(const char *path, int err)
 				 "cannot ask jetwattd at %s", path);
 }
 
-static int ask(const char *path, const char *line, char *answer, size_t room)
-{
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	struct timeval patience = { PATIENCE_S, 0 };
-	size_t len = 0;
-	ssize_t got;
-	int fd, err;
-
-	if (strlen(path) >= sizeof(at.sun_path))
-		return cannot(path, ENAMETOOLONG);
-	strcpy(at.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return cannot(path, errno);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	errno = 0;
-	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) ||
-	    send(fd, line, strlen(line), MSG_NOSIGNAL) < 0) {
-		err = errno;
-		close(fd);
-		return cannot(path, err);
-	}
-	while (len < room - 1 && (got = recv(fd, answer + len, room - 1 - len, 0)) > 0)
-		len += (size_t)got;
-	err = errno;
-	close(fd);
-	answer[len] = '\0';
-	return len ? 0 : cannot(path, err ? err : EPROTO);
-}
-
 int jetwatt_cmd_daemon(int argc, char **argv)
 {
-	struct input in = { .socket = USUAL };
+	struct input in = { .socket = JETWATT_ASK_CONTROL };
 	static const struct jetwatt_args_group group[] = {
 		{ &jetwatt_args_json_argp, offsetof(struct input, json) }, { NULL, 0 },
 	};
@@ -105,9 +70,9 @@ int jetwatt_cmd_daemon(int argc, char **argv)
 	if (!*in.line)
 		strcpy(in.line, "status");
 	strcat(in.line, in.json && !strcmp(in.line, "status") ? " json\n" : "\n");
-	err = ask(in.socket, in.line, answer, sizeof(answer));
+	err = jetwatt_ask(in.socket, SOCK_STREAM, in.line, answer, sizeof(answer));
 	if (err)
-		return err;
+		return cannot(in.socket, -err);
 	if (!strncmp(answer, "refused: ", 9)) {
 		answer[strcspn(answer, "\n")] = '\0';
 		return jetwatt_error_say(strstr(answer, "group") ? JETWATT_EXIT_PERMISSION :

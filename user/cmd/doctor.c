@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,39 +8,20 @@
 #include <unistd.h>
 
 #include "args.h"
-#include "board/board.h"
 #include "cost.h"
+#include "doctor.h"
 #include "error.h"
-#include "jetwatt.h"
 #include "keep.h"
-#include "out/json.h"
 #include "own.h"
 #include "reach.h"
 #include "screen.h"
 #include "sign.h"
 #include "verbs.h"
 
-enum level { OK, WARN, FAIL };
 static const char *const level_name[] = { "ok", "warn", "fail" };
 
-/**
- * struct doctor - what has been found
- * @warnings, @failures: how many
- * @code: exit status: that of the first failure
- */
-struct doctor {
-	struct jetwatt_args args;
-	int want_json;
-	struct jetwatt_json json;
-	int warnings, failures, code;
-	struct jetwatt_board *board;
-	struct jetwatt *jw;
-};
-
-/* One finding. @code: exit status if it is a failure. */
-static void __attribute__((format(printf, 6, 7)))
-say(struct doctor *d, enum level level, int code, const char *name, const char *fix,
-    const char *text, ...)
+void jetwatt_doctor_say(struct jetwatt_doctor *d, enum jetwatt_doctor_level level, int code,
+			const char *name, const char *fix, const char *text, ...)
 {
 	static const char color[] = { 'g', 'y', 'r' };
 	char line[320];
@@ -76,7 +55,9 @@ say(struct doctor *d, enum level level, int code, const char *name, const char *
 		printf("      %-8s fix: %s\n", "", fix);
 }
 
-static int check_kernel(struct doctor *d)
+#define say jetwatt_doctor_say
+
+static int check_kernel(struct jetwatt_doctor *d)
 {
 	struct utsname u;
 	char why[160];
@@ -91,7 +72,7 @@ static int check_kernel(struct doctor *d)
 	return 0;
 }
 
-static void check_board(struct doctor *d)
+static void check_board(struct jetwatt_doctor *d)
 {
 	struct jetwatt_board_error e = { "", "", "" };
 	const uint32_t *cores, *cpu;
@@ -113,7 +94,7 @@ static void check_board(struct doctor *d)
 }
 
 /* Three cases: signatures are not enforced; it is signed; it is rejected. */
-static void check_signature(struct doctor *d, int loaded)
+static void check_signature(struct jetwatt_doctor *d, int loaded)
 {
 	struct utsname u;
 
@@ -142,7 +123,7 @@ static void check_signature(struct doctor *d, int loaded)
 	}
 }
 
-static void check_module(struct doctor *d)
+static void check_module(struct jetwatt_doctor *d)
 {
 	struct jetwatt_info info;
 	int err = jetwatt_open(&d->jw);
@@ -167,7 +148,7 @@ static void check_module(struct doctor *d)
 		    info.ring, info.running ? ", sampling" : "");
 }
 
-static void check_chips(struct doctor *d)
+static void check_chips(struct jetwatt_doctor *d)
 {
 	struct jetwatt_chip chip[16];
 	int n = jetwatt_chips(d->jw, chip, 16);
@@ -195,7 +176,7 @@ static void check_chips(struct doctor *d)
 	}
 }
 
-static void check_rails(struct doctor *d)
+static void check_rails(struct jetwatt_doctor *d)
 {
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
 	struct jetwatt_config config;
@@ -236,7 +217,7 @@ static void check_rails(struct doctor *d)
 }
 
 /* A fast power trace tells what was computed: is it kept from others? */
-static void check_access(struct doctor *d)
+static void check_access(struct jetwatt_doctor *d)
 {
 	int leaks = jetwatt_own_leaks();
 
@@ -252,7 +233,7 @@ static void check_access(struct doctor *d)
 		    "kept from nobody, and from root of a user namespace (tried)");
 }
 
-static void check_own(struct doctor *d)
+static void check_own(struct jetwatt_doctor *d)
 {
 	struct jetwatt_own o;
 
@@ -275,7 +256,7 @@ static void ignore(const struct jetwatt_sync *s, void *arg)
 }
 
 /* The ladder, rung by rung: the best one that works is what stat will use. */
-static int check_rung(struct doctor *d, uint32_t rung, const char *sees, const char *fix,
+static int check_rung(struct jetwatt_doctor *d, uint32_t rung, const char *sees, const char *fix,
 		      int needed)
 {
 	struct jetwatt_probe_opts opts = { .tgid = getpid(), .rungs = rung };
@@ -300,7 +281,7 @@ static int check_rung(struct doctor *d, uint32_t rung, const char *sees, const c
 	return 0;
 }
 
-static void check_cost(struct doctor *d, uint32_t rung)
+static void check_cost(struct jetwatt_doctor *d, uint32_t rung)
 {
 	double plain, extra;
 
@@ -310,7 +291,7 @@ static void check_cost(struct doctor *d, uint32_t rung)
 		    extra > 0 ? extra : 0, jetwatt_args_rung_name(rung), plain);
 }
 
-static void check_probe(struct doctor *d)
+static void check_probe(struct jetwatt_doctor *d)
 {
 	static const struct {
 		uint32_t rung;
@@ -343,7 +324,7 @@ static void check_probe(struct doctor *d)
 		    "no minibatch of an unmodified program can be seen");
 }
 
-static void check_saved(struct doctor *d)
+static void check_saved(struct jetwatt_doctor *d)
 {
 	int owner = 0, saved = jetwatt_board_saved(d->board, &owner);
 
@@ -359,7 +340,7 @@ static void check_saved(struct doctor *d)
 }
 
 /* Is what was measured readable, and can the next measurement be kept? */
-static void check_profiles(struct doctor *d)
+static void check_profiles(struct jetwatt_doctor *d)
 {
 	struct jetwatt_db_profile *p = NULL;
 	struct jetwatt_db_error e;
@@ -385,44 +366,7 @@ static void check_profiles(struct doctor *d)
 	jetwatt_db_close(db);
 }
 
-/* Programs that also switch clocks, or read the same registers. */
-static void check_writers(struct doctor *d)
-{
-	static const char *const name[] = { "nvpmodel", "jetson_clocks", "nvpower", "jtop",
-					    "power-profiles-daemon", "tuned", NULL };
-	char found[160] = "", path[300], comm[32];
-	struct dirent *e;
-	DIR *dir = opendir("/proc");
-
-	while (dir && (e = readdir(dir))) {
-		FILE *f;
-
-		if (!isdigit((unsigned char)e->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
-		f = fopen(path, "re");
-		if (!f)
-			continue;
-		if (fgets(comm, sizeof(comm), f)) {
-			comm[strcspn(comm, "\n")] = '\0';
-			for (int i = 0; name[i]; i++)
-				if (!strncmp(comm, name[i], 15) && strlen(found) + 40 < sizeof(found))
-					snprintf(found + strlen(found), sizeof(found) - strlen(found),
-						 "%s%.15s (%.10s)", *found ? ", " : "", comm,
-						 e->d_name);
-		}
-		fclose(f);
-	}
-	if (dir)
-		closedir(dir);
-	if (*found)
-		say(d, WARN, 0, "others", "stop what switches clocks while jetwatt measures",
-		    "also at work: %s", found);
-	else
-		say(d, OK, 0, "others", NULL, "nobody else seen who switches clocks");
-}
-
-static void verdict(struct doctor *d)
+static void verdict(struct jetwatt_doctor *d)
 {
 	if (d->want_json) {
 		jetwatt_json_end(&d->json);
@@ -442,9 +386,9 @@ static void verdict(struct doctor *d)
 int jetwatt_cmd_doctor(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_args_json_argp, offsetof(struct doctor, want_json) }, { NULL, 0 },
+		{ &jetwatt_args_json_argp, offsetof(struct jetwatt_doctor, want_json) }, { NULL, 0 },
 	};
-	struct doctor d = { 0 };
+	struct jetwatt_doctor d = { 0 };
 
 	jetwatt_args_parse_with("doctor", NULL, "Is everything in place? If not, how to fix it.", NULL,
 				NULL, group, argc, argv, &d);
@@ -466,7 +410,7 @@ int jetwatt_cmd_doctor(int argc, char **argv)
 		if (d.board)
 			check_saved(&d);
 		check_profiles(&d);
-		check_writers(&d);
+		jetwatt_doctor_daemon(&d);
 	}
 	verdict(&d);
 	jetwatt_close(d.jw);

@@ -18,6 +18,8 @@
 #include "cmd/error.h"
 #include "cmd/learn.h"
 #include "cmd/reach.h"
+#include "cmd/watch.h"
+#include "window.h"
 
 /* Batches come so often. */
 #define AGE_MS		20
@@ -25,12 +27,15 @@
  * mode is worth something. */
 #define LAG_NS		100000000ull
 #define WORTH_NS	100000000ull
-/* Over part of a window only so many budgets are too much. */
+/* Over part of a window only so many budgets are too much; of one that is whole, in a mode
+ * that was chosen, so many. */
 #define FAR		1.15
+#define FAR_CHOSEN	1.5
+/* A mean that is above for such a part of the window more has to come down faster. */
+#define LONG		0.25
 /* Relative error of a mean over half a second. */
 #define HALF_NS		500000000.0
 #define HALF_SD		0.02
-#define SAMPLES		32768	/* in a window: 10 s at 3 kHz */
 /* Without a sample for so long nobody knows what is drawn. */
 #define BLIND_MS	1000
 
@@ -42,121 +47,118 @@ struct jetwattd_cap {
 	pthread_t thread;
 	int started, end;
 	int total[JETWATT_RAILS_MAX], nr_total;
-	/* Energy up to each of the last samples. */
-	uint64_t t[SAMPLES];
-	double uj[SAMPLES], w;
-	size_t first, nr;
+	struct jetwattd_window drawn;
+	double budget_w;
 	/* Not yet told. */
 	uint64_t samples, lost, judged_ns;
 	struct jetwatt_mode clock;
 	int32_t temp_mc;
-	/* Means over windows: of the mode that the board is in, and of all before. */
+	/* Means over windows: the one before, and their differences. */
 	uint64_t next_ns;
-	double n, mean, squares, all_squares, all_n;
+	double before_w, squares, n;
 };
 
 /* What is thought of the swing before anything is known, worth so many windows. */
 #define SWING		0.006
 #define SWING_N		8
-#define SETTLED_NS	1000000000ull
+#define SWING_MOST	600
+/* So many times the swing is none. */
+#define JUMP		6
+/* What is left of a switch by then does not pass for a swing. */
+#define SETTLED_NS	2500000000ull
 
-static size_t at(const struct jetwattd_cap *c, size_t i)
+/* Where to: what was measured to be within, also a budget that was just lowered, or the
+ * lowest. NULL: it is there. */
+static const struct jetwatt_mode *lower(const struct jetwattd_cap *c, uint64_t window)
 {
-	return (c->first + i) % SAMPLES;
-}
+	const struct jetwattd *d = c->d;
 
-/* Mean power of the last @ns, or of all there is. */
-static double mean(const struct jetwattd_cap *c, uint64_t ns, uint64_t *span)
-{
-	size_t last = at(c, c->nr - 1), lo = 0, hi = c->nr - 1;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo + 1) / 2;
-
-		if (c->t[last] - c->t[at(c, mid)] >= ns)
-			lo = mid;
-		else
-			hi = mid - 1;
-	}
-	*span = c->t[last] - c->t[at(c, lo)];
-	return *span ? (c->uj[last] - c->uj[at(c, lo)]) * 1e3 / *span : c->w;
-}
-
-/* Where to: what was measured to be within, or the lowest. NULL: it is there. */
-static const struct jetwatt_mode *lower(const struct jetwattd *d)
-{
 	if (d->applied && jetwatt_mode_same(&d->mode, &d->floor))
 		return NULL;
-	if (d->have_safe && !(d->applied && jetwatt_mode_same(&d->mode, &d->safe)))
-		return &d->safe;
-	return &d->floor;
+	if (!d->have_safe || d->safe_w > JETWATTD_SAFE * d->budget_w ||
+	    jetwattd_window_above(&c->drawn, d->safe_w, window, d->budget_w) > LONG * window ||
+	    (d->applied && jetwatt_mode_same(&d->mode, &d->safe)))
+		return &d->floor;
+	return &d->safe;
 }
 
-static void step_down(struct jetwattd_cap *c, double over_w)
+static void step_down(struct jetwattd_cap *c, double over_w, uint64_t over_ns, uint64_t window)
 {
 	struct jetwattd *d = c->d;
-	const struct jetwatt_mode *to;
-	uint64_t now = c->t[at(c, c->nr - 1)], from = d->switched_ns + LAG_NS, span;
+	const struct jetwatt_mode *to = lower(c, window);
+	uint64_t now = jetwattd_window_now(&c->drawn), from = d->switched_ns + LAG_NS, span;
 
+	/* Nothing is lower: that it has come down the rest of the window will show. */
+	if (!to && over_ns < window)
+		return;
 	d->count.trips++;
 	d->tripped = 1;
+	d->stepped_ns = jetwatt_watch_now();
 	d->tripped_w = d->tripped_sd = 0;
 	if (now > from + WORTH_NS) {
-		d->tripped_w = mean(c, now - from, &span);
+		d->tripped_w = jetwattd_window_mean(&c->drawn, now - from, &span);
 		d->tripped_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
 	}
 	atomic_store(&d->cut, 1);
-	to = lower(d);
 	if (to)
 		jetwattd_put(d, to);
 	else if (!d->count.floors++)
 		jetwatt_error_note("%.2f W in the lowest mode: %g W cannot be held", over_w, d->budget_w);
 	/* What was drawn before the switch says nothing about what comes after it. */
-	c->nr = 0;
+	c->drawn.nr = 0;
 }
 
-/* One more window in the same mode: how far means over windows lie apart. */
+/* One more window in the same mode: how far is it from the one before? What jumps is a change,
+ * of the job or of the clocks, and no swing. */
 static void swing(struct jetwattd_cap *c, double w)
 {
 	struct jetwattd *d = c->d;
-	uint64_t window = d->policy->window_s * 1e9, now = c->t[at(c, c->nr - 1)];
+	uint64_t window = d->policy->window_s * 1e9, now = jetwattd_window_now(&c->drawn);
 	uint64_t from = d->switched_ns > d->measuring_ns ? d->switched_ns : d->measuring_ns;
 	double off;
 
 	if (c->next_ns < from + SETTLED_NS + window) {
-		if (c->n > 1) {
-			c->all_squares += c->squares / (c->mean * c->mean);
-			c->all_n += c->n - 1;
-		}
-		c->n = c->mean = c->squares = 0;
+		c->before_w = 0;
 		c->next_ns = from + SETTLED_NS + window;
 	}
 	if (now < c->next_ns || !d->measuring_ns || !(w > 0))
 		return;
 	c->next_ns = now + window;
-	off = w - c->mean;
-	c->mean += off / ++c->n;
-	c->squares += off * (w - c->mean);
-	d->swing = sqrt((c->all_squares + c->squares / (c->mean * c->mean) + SWING_N * SWING * SWING) /
-			(c->all_n + c->n - 1 + SWING_N));
+	off = c->before_w > 0 ? w / c->before_w - 1 : INFINITY;
+	c->before_w = w;
+	if (fabs(off) > JUMP * d->swing)
+		return;
+	c->squares += off * off / 2;
+	if (++c->n > SWING_MOST) {
+		c->squares /= 2;
+		c->n /= 2;
+	}
+	d->swing = sqrt((c->squares + SWING_N * SWING * SWING) / (c->n + SWING_N));
 }
 
 /* Is that too much? Over less than a window, as after a step down, a part of a minibatch
- * may be all there is: then it has to be far over. */
+ * may be all there is: then it has to be far over. So has what is not yet seen in the whole
+ * window; less so where a job begins on a board as it was found, which nobody has measured. */
 static int over(const struct jetwattd_cap *c, double w, uint64_t span, uint64_t window)
 {
 	const struct jetwattd *d = c->d;
+	double far;
 
 	if (!(d->budget_w > 0) || d->pause || d->doing == JETWATTD_YIELDING)
 		return 0;
-	return span >= window ? w > d->budget_w : span >= window / 4 && w > FAR * d->budget_w;
+	if (span >= window && w > d->budget_w)
+		return 1;
+	far = d->applied && span >= window ? FAR_CHOSEN : FAR;
+	if (span >= window || !d->applied)
+		w = jetwattd_window_mean(&c->drawn, window / 4, &span);
+	return span >= window / 4 && w > far * d->budget_w;
 }
 
 /* What has come since the last time. */
 static void tell(struct jetwattd_cap *c, double w, int whole)
 {
 	struct jetwattd *d = c->d;
-	uint64_t now = c->t[at(c, c->nr - 1)];
+	uint64_t now = jetwattd_window_now(&c->drawn);
 
 	d->mean_w = w;
 	d->count.samples += c->samples;
@@ -177,36 +179,27 @@ static void judge(struct jetwattd_cap *c)
 
 	pthread_mutex_lock(&d->lock);
 	window = d->policy->window_s * 1e9;
-	w = mean(c, window, &span);
+	/* What was drawn while more was allowed is not held against the mode that is for less. */
+	if (d->budget_w > 0 && d->budget_w < c->budget_w)
+		jetwattd_window_restart(&c->drawn);
+	c->budget_w = d->budget_w;
+	w = jetwattd_window_mean(&c->drawn, window, &span);
 	tell(c, w, span >= window);
 	if (span >= window)
 		swing(c, w);
 	if (over(c, w, span, window))
-		step_down(c, w);
+		step_down(c, w, span, window);
 	pthread_mutex_unlock(&d->lock);
 }
 
 static void on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwattd_cap *c = arg;
-	double w = 0, uj = 0;
+	double w = 0;
 
 	for (int i = 0; i < c->nr_total; i++)
 		w += p->uw[c->total[i]] * 1e-6;
-	if (p->gap)
-		c->nr = 0;
-	if (c->nr) {
-		size_t last = at(c, c->nr - 1);
-
-		uj = c->uj[last] + (w + c->w) / 2 * (p->time_ns - c->t[last]) * 1e-3;
-	}
-	if (c->nr == SAMPLES)
-		c->first = (c->first + 1) % SAMPLES;
-	else
-		c->nr++;
-	c->t[at(c, c->nr - 1)] = p->time_ns;
-	c->uj[at(c, c->nr - 1)] = uj;
-	c->w = w;
+	jetwattd_window_add(&c->drawn, p->time_ns, w, p->gap);
 	c->clock = p->clock;
 	c->temp_mc = p->temp_mc;
 	c->samples++;
@@ -251,7 +244,7 @@ static void *run(void *arg)
 			blind(c, n ? jetwatt_error(c->jw) : "none for a second");
 			return NULL;
 		}
-		if (c->nr > 1)
+		if (c->drawn.nr > 1)
 			judge(c);
 	}
 }

@@ -73,6 +73,9 @@ static const char *budget(struct jetwattd *d, const char *text)
 		return "budget: from 0.1W to 1000W, or policy";
 	pthread_mutex_lock(&d->lock);
 	d->told_w = w;
+	/* Whoever lowers it is in a hurry; the policy's is looked up by the loop. */
+	if (w > 0)
+		jetwattd_budget(d, w);
 	pthread_mutex_unlock(&d->lock);
 	return NULL;
 }
@@ -230,6 +233,7 @@ static int open_socket(struct jetwattd_control *c)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	const char *path = c->d->policy->control;
 	gid_t owner = c->readers != (gid_t)-1 ? c->readers : c->writers;
+	int two = c->readers != c->writers && c->writers != (gid_t)-1, given;
 
 	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
 	make_dir(path);
@@ -238,9 +242,10 @@ static int open_socket(struct jetwattd_control *c)
 	unlink(path);
 	if (c->listen < 0 || bind(c->listen, (struct sockaddr *)&at, sizeof(at)))
 		return -errno;
-	/* Two groups may knock; which of them it is is asked when they do. */
-	if ((owner != (gid_t)-1 && chown(path, (uid_t)-1, owner)) ||
-	    chmod(path, c->readers != c->writers && c->writers != (gid_t)-1 ? 0666 : 0660))
+	/* Two groups may knock, or one that we are not in and cannot give it to; who it is is
+	 * asked when they do. */
+	given = owner == (gid_t)-1 || !chown(path, (uid_t)-1, owner);
+	if ((!given && errno != EPERM) || chmod(path, two || !given ? 0666 : 0660))
 		return -errno;
 	return listen(c->listen, CLIENTS) ? -errno : 0;
 }

@@ -13,11 +13,10 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "cmd/args.h"
 #include "cmd/error.h"
 #include "policy.h"
@@ -32,8 +31,6 @@
 /* Of a request's head: Prometheus needs some hundred bytes. */
 #define MEMORY		8192
 #define FRESH_NS	500000000ull
-#define ASK_S		2
-#define TEXT		262144
 
 static const char types[2][64] = {
 	"text/plain; version=0.0.4; charset=utf-8",
@@ -49,7 +46,7 @@ struct input {
 
 /* Of each format: what jetwattd said last, and when; @len 0: nothing. */
 struct answer {
-	char text[TEXT];
+	char text[JETWATTD_ASK_TEXT];
 	size_t len;
 	uint64_t at_ns;
 };
@@ -101,41 +98,6 @@ static uint64_t now_ns(void)
 }
 
 /* ------------------------------------------------------------------ */
-/* The daemon                                                         */
-
-/* Return: 0; negative errno. */
-static int ask(const char *path, const char *line, struct answer *a)
-{
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	struct timeval patience = { ASK_S, 0 };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err = 0;
-	ssize_t got = 1;
-
-	if (fd < 0)
-		return -errno;
-	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	a->len = 0;
-	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) ||
-	    send(fd, line, strlen(line), MSG_NOSIGNAL) < 0)
-		err = -errno;
-	while (!err && got > 0 && a->len < TEXT) {
-		got = recv(fd, a->text + a->len, TEXT - a->len, 0);
-		a->len += got > 0 ? (size_t)got : 0;
-		err = got < 0 ? -errno : 0;
-	}
-	close(fd);
-	if (!err && a->len > 8 && !memcmp(a->text, "refused:", 8))
-		err = -EACCES;
-	if (!err && (!a->len || a->len == TEXT))
-		err = -EPROTO;
-	if (err)
-		a->len = 0;
-	return err;
-}
-
-/* ------------------------------------------------------------------ */
 /* HTTP                                                               */
 
 static enum MHD_Result say(struct MHD_Connection *c, unsigned int status, const char *type,
@@ -171,7 +133,8 @@ static enum MHD_Result metrics(struct MHD_Connection *c)
 	int err = 0;
 
 	if (!a->len || now_ns() - a->at_ns > FRESH_NS) {
-		err = ask(exporter.socket, open ? "metrics openmetrics\n" : "metrics\n", a);
+		err = jetwattd_ask(exporter.socket, open ? "metrics openmetrics\n" : "metrics\n",
+				   a->text, &a->len);
 		a->at_ns = now_ns();
 	}
 	if (!err)

@@ -19,6 +19,7 @@
 
 #include "board/board.h"
 #include "jetwatt.h"
+#include "notify.h"
 #include "out/metrics.h"
 #include "policy.h"
 
@@ -77,13 +78,14 @@ struct jetwattd_meter {
 /**
  * struct jetwattd - what the threads share
  * @lock: of all that is below it, and of the board
+ * @by_remote: jetwatt-knobs writes the knobs
  * @policy: of the file @conf, which may change at SIGHUP; @power_w: instead of its budgets
  * @budget_w: that holds now, 0: none; @told_w: by the socket, 0: policy
  * @mode, @applied: the mode that we have put, at @switched_ns; it is in force
- * @safe, @have_safe: where the cap steps down to
+ * @safe, @have_safe: where the cap steps down to; @safe_w: what it draws there
  * @swing: relative standard deviation of the mean over a window, in a mode
  * @measuring_ns: since when nothing but the job is in those means, 0: it may not be so
- * @floor: lowest mode there is
+ * @floor: lowest mode there is; @stepped_ns: when the cap last stepped down
  * @cut: what is being measured is void: the loop has to look again
  * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
  *	@tripped_sd: what that is worth; 0: not known
@@ -93,7 +95,7 @@ struct jetwattd_meter {
 struct jetwattd {
 	struct jetwattd_policy *policy;
 	const char *conf;
-	int conf_must, verbose;
+	int conf_must, verbose, by_remote;
 	double power_w;
 	atomic_int cut, stop;
 
@@ -102,9 +104,9 @@ struct jetwattd {
 	double budget_w, told_w;
 	struct jetwatt_mode mode, safe, floor;
 	int applied, have_safe;
-	uint64_t switched_ns, measuring_ns;
+	uint64_t switched_ns, measuring_ns, stepped_ns;
 	int tripped;
-	double tripped_w, tripped_sd;
+	double tripped_w, tripped_sd, safe_w;
 	int pause, busy;
 	double mean_w, swing;
 
@@ -116,13 +118,21 @@ struct jetwattd {
 	struct jetwattd_meter meter;
 };
 
+/* What is stepped down to is well below the budget. */
+#define JETWATTD_SAFE	0.9
+
+/* The budget from now on. Under the lock. */
+void jetwattd_budget(struct jetwattd *d, double watts);
+
 /* Something that the journal should have, and `status` says as the last thing. */
 void jetwattd_say(struct jetwattd *d, const char *text, ...) __attribute__((format(printf, 2, 3)));
 
-/* notify.c: what systemd is told, if it listens. */
-void jetwattd_notify(const char *text);
+/* Nobody would bring the knobs back if we ended otherwise: without that a mode could
+ * outlive us. So we end, and say so. */
+void jetwattd_unguarded(struct jetwattd *d);
 
-/* switch.c: under the lock, all of them. Return: 0; negative errno, said. */
+/* switch.c: under the lock, all of them. Return: 0; -EBUSY: the board is not ours now;
+ * other negative errno, said. */
 int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode);
 int jetwattd_put_back(struct jetwattd *d);
 

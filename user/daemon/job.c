@@ -28,6 +28,7 @@ struct backing {
 
 static const struct jetwatt_measure_limits watching = {
 	.batches = 20, .seconds = 3, .target = 0.01, .most_s = 30, .idle_s = 30, .few = 3,
+	.look_s = 3,
 };
 
 /* Its cgroup in the v2 hierarchy: the line without a controller. */
@@ -65,6 +66,8 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	w->begun_ns = jetwatt_watch_now();
 	jetwatt_watch_add(w, fd);
 	r->learn.nr_rows = 0;
+	jetwatt_prior_free(r->learn.prior);
+	r->learn.prior = NULL;
 	r->learned_j = 0;
 	jetwattd_minibatch_forget(r->minibatch);
 	if (!r->keep.db)
@@ -82,10 +85,11 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 		for (int i = 0; i < n; i++)
 			jetwatt_learn_add(&r->learn, &row[i].row);
 		free(row);
+		jetwatt_learn_others(&r->learn);
 	}
 	if (d->verbose)
-		jetwatt_error_note("process %d: %zu readings of its workload are known", pid,
-				   r->learn.nr_rows);
+		jetwatt_error_note("process %d: %zu readings of its workload are known%s", pid,
+				   r->learn.nr_rows, r->learn.prior ? ", and it is known elsewhere" : "");
 	pthread_mutex_lock(&d->lock);
 	jetwatt_keep_command(pid, d->command, sizeof(d->command));
 	snprintf(d->key, sizeof(d->key), "%.16s", r->keep.key);
@@ -165,37 +169,13 @@ static int differs(double is, double is_sd, double was, double was_sd)
 	return fabs(log(is / was)) > fmax(DRIFT_SIGMA * sd, DRIFT_LEAST);
 }
 
-/* Are the clocks below what the mode asks for? Heat, or current. */
-static int throttled(const struct jetwattd_run *r, const struct jetwatt_mode *mode)
-{
-	const struct jetwatt_watch *w = &r->watch;
-	size_t below = 0, n = 0;
-
-	for (size_t i = 0; i < w->nr_power; i++) {
-		const struct jetwatt_mode *c = &w->power[i].clock;
-
-		if (!c->gpu_hz && !c->cpu_khz)
-			continue;
-		n++;
-		below += (c->gpu_hz && c->gpu_hz < 0.98 * mode->gpu_hz) ||
-			 (c->emc_hz && c->emc_hz < 0.98 * mode->emc_hz);
-	}
-	return n && below > n / 2;
-}
-
 static int drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 		   const struct jetwatt_row *was)
 {
 	if (!differs(is->time_ms, is->time_sd, was->time_ms, was->time_sd) &&
 	    !differs(is->power_w, is->power_sd, was->power_w, was->power_sd))
 		return 0;
-	if (!throttled(r, &was->mode))
-		return 1;
-	pthread_mutex_lock(&r->d->lock);
-	r->d->count.throttled++;
-	pthread_mutex_unlock(&r->d->lock);
-	jetwattd_say(r->d, "the clocks are below their mode's: too hot, or too much current");
-	return 0;
+	return !jetwattd_throttled(r, &was->mode);
 }
 
 /* Readings of what the job was before say nothing any more. */
@@ -206,6 +186,7 @@ static void anew(struct jetwattd_run *r, const struct jetwatt_row *is, const str
 	pthread_mutex_unlock(&r->d->lock);
 	jetwattd_say(r->d, "%.2f ms and %.2f W where %.2f and %.2f were expected: learning anew",
 		     is->time_ms, is->power_w, was->time_ms, was->power_w);
+	jetwattd_seek_again(r);
 	r->learn.row[0] = *is;
 	r->learn.nr_rows = 1;
 	memset(r->out, 0, r->learn.nr_modes);

@@ -43,6 +43,12 @@ static void idle(struct jetwattd_run *r)
 	pthread_mutex_unlock(&d->lock);
 }
 
+/* That we may not send it a signal says that there is somebody. */
+static int lives(pid_t pid)
+{
+	return pid && (!kill(pid, 0) || errno == EPERM);
+}
+
 /* Nothing of ours, until we are told otherwise or the job of the other one ends; or, if it is
  * another jetwatt that holds the board, for a while. */
 static void stand_back(struct jetwattd_run *r)
@@ -71,7 +77,7 @@ static void stand_back(struct jetwattd_run *r)
 		pthread_mutex_lock(&d->lock);
 		paused = d->pause;
 		pthread_mutex_unlock(&d->lock);
-		if (!paused && (busy ? jetwatt_watch_now() - since > BUSY_NS : !pid || kill(pid, 0)))
+		if (!paused && (busy ? jetwatt_watch_now() - since > BUSY_NS : !lives(pid)))
 			break;
 	}
 	idle(r);
@@ -207,6 +213,7 @@ int jetwattd_loop(struct jetwattd *d)
 	int err;
 
 	r.learn.args = &r.args;
+	r.learn.keep = &r.keep;
 	r.args.quiet = 1;
 	err = candidates(&r);
 	/* Signals are blocked from here on, for the threads to come too. */

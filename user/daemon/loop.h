@@ -9,7 +9,7 @@
 
 #define JETWATTD_SEEN	16
 /* Rows from which on a workload is known. */
-#define JETWATTD_KNOWN	8
+#define JETWATTD_KNOWN	4
 /* Who has not waited for the GPU for so long is no job now. */
 #define JETWATTD_JOB_NS	5000000000ull
 /* The longest that is waited after the cap has stepped down. */
@@ -27,6 +27,12 @@ struct jetwattd_seen {
 	int opaque, known;
 };
 
+/* A workload that was learned to the end for a budget. */
+struct jetwattd_sought {
+	char key[17];
+	double budget_w;
+};
+
 struct jetwattd_minibatch;
 
 /**
@@ -37,6 +43,7 @@ struct jetwattd_minibatch;
  *	often the cap stepped down in it for what may have been somebody else's doing
  * @lowest, @highest: step of each knob among the candidates
  * @seen: who else there is
+ * @sought, @next_sought: what need not be learned again; a ring
  * @minibatch: the job's, as they end
  * @tended_ns: when we last looked after the rest
  * @cgroup: of the job, as in /proc/PID/cgroup; empty: no job
@@ -53,6 +60,8 @@ struct jetwattd_run {
 	unsigned char *out;
 	struct jetwatt_mode lowest, highest;
 	struct jetwattd_seen seen[JETWATTD_SEEN];
+	struct jetwattd_sought sought[JETWATTD_SEEN];
+	unsigned int next_sought;
 	struct jetwattd_minibatch *minibatch;
 	char cgroup[256];
 	int hangup, reloaded;
@@ -68,6 +77,7 @@ enum jetwattd_outcome {
 	JETWATTD_ENDED,		/* the job, or we */
 	JETWATTD_NOTHING,	/* no minibatches to be told apart, or no waits */
 	JETWATTD_REFUSED,	/* the mode */
+	JETWATTD_HOT,		/* the clocks were below the mode's */
 };
 
 /* What was measured; @lost: samples that were missing; @over_w: power over the budget that
@@ -116,6 +126,8 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,
 				    struct jetwattd_reading *got);
+/* Were the clocks below what the mode asks for, by heat or current? Then says so. */
+int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
 /* What a mode may draw in the mean, for the budget to hold in every window. Under the lock. */
 double jetwattd_limit(struct jetwattd *d);
 /* The fastest mode measured to be within the budget, NULL: none; and let the cap know. */
@@ -138,7 +150,10 @@ void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_
 /* Now and then: look again where they end. */
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
 
-/* seek.c: learn what is worth it. Return: how it ended. */
+/* seek.c: learn what is worth it, unless that was done for this budget before. Return: how
+ * it ended. */
 enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r);
+/* The workload is another one now. */
+void jetwattd_seek_again(struct jetwattd_run *r);
 
 #endif

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "board/remote.h"
 #include "cmd/args.h"
 #include "cmd/error.h"
 #include "cmd/reach.h"
@@ -48,12 +51,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int leftovers(struct jetwatt_board *b)
 {
 	struct jetwatt_board_error e = { "", "", "" };
-	int owner, err;
+	int err = jetwatt_board_restore(b, &e);
 
-	if (jetwatt_board_saved(b, &owner) != 1 || owner)
-		return 0;
-	jetwatt_error_note("a mode was applied and not taken back: taking it back");
-	err = jetwatt_board_restore(b, &e);
+	if (!err)
+		jetwatt_error_note("a mode was applied and not taken back: it is now");
+	/* Nothing, or another jetwatt's. */
+	return !err || err == -ENOENT || err == -EBUSY ? 0 : jetwatt_error_board(err, &e);
+}
+
+/* Who may not write knobs has them written. */
+static int reach_board(struct jetwattd *d)
+{
+	struct jetwatt_board_roots roots = { .knobs = geteuid() ? JETWATT_REMOTE_SOCKET : NULL };
+	struct jetwatt_board_error e = { "", "", "" };
+	int err = jetwatt_board_open(&d->board, &roots, &e);
+
+	d->by_remote = roots.knobs != NULL;
 	return err ? jetwatt_error_board(err, &e) : 0;
 }
 
@@ -77,7 +90,7 @@ int main(int argc, char **argv)
 	d.verbose = in.args.verbose;
 	err = jetwatt_reach_kernel();
 	if (!err)
-		err = jetwatt_reach_board(&d.board);
+		err = reach_board(&d);
 	if (err)
 		return err;
 	err = leftovers(d.board);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What systemd is told (sd_notify(3)): that we are ready, and that we live. */
-#include "jetwattd.h"
+#include "notify.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

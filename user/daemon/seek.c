@@ -2,6 +2,7 @@
 /* What to learn of a job, within what the policy allows for it. */
 #include "loop.h"
 
+#include <cblas.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,24 +22,27 @@ static const struct jetwatt_measure_limits quick = {
 #define MORE		6
 /* From so many readings on the model's word counts. */
 #define ROWS		4
+/* So many confirm what others know of a workload. */
+#define CONFIRM		4
 /* Before, modes up to this level, and after each that was too much, this share of it; none
  * with a knob near its lower end, which may be many times slower. */
 #define LEVEL		0.6
 #define LOWER		0.7
 #define EDGE		0.2
+/* See doubt(); a mean gain that is worth a try. */
+#define DOUBT		0.15
+#define GAIN		0.005
 /* What is far slower than a mode that we have costs the job more than it can teach;
  * what is probably over the budget costs a switch there and back. */
 #define SLOWER		2.0
 #define OVER		0.5
 
-void openblas_set_num_threads(int n);
-
 /* Candidates of the next step: modes, and where they are in the list of all; up to
- * @level, while there is no model to speak for any. */
+ * @level, while there is no model to speak for any; or if there is none, at @lowest. */
 struct choice {
 	struct jetwatt_mode *mode;
 	size_t *at, n;
-	double level;
+	double level, lowest;
 };
 
 static double part(double v, double lo, double hi)
@@ -71,12 +75,45 @@ static int allowed(const struct jetwattd_run *r, uint64_t begun_ns)
 	return (jetwatt_watch_now() - begun_ns) * 1e-9 < p->learn_s && r->learned_j < p->learn_j;
 }
 
+static int sought(struct jetwattd_run *r)
+{
+	if (!*r->d->key || !jetwattd_best(r))
+		return 0;
+	for (int i = 0; i < JETWATTD_SEEN; i++)
+		if (!strcmp(r->sought[i].key, r->d->key) && r->sought[i].budget_w == r->budget_w)
+			return 1;
+	return 0;
+}
+
+static void sought_now(struct jetwattd_run *r)
+{
+	struct jetwattd_sought *s = &r->sought[r->next_sought++ % JETWATTD_SEEN];
+
+	snprintf(s->key, sizeof(s->key), "%.16s", r->d->key);
+	s->budget_w = r->budget_w;
+}
+
+void jetwattd_seek_again(struct jetwattd_run *r)
+{
+	for (int i = 0; i < JETWATTD_SEEN; i++)
+		if (!strcmp(r->sought[i].key, r->d->key))
+			*r->sought[i].key = '\0';
+}
+
+/* Is the workload known from elsewhere, and is it here as it is there? */
+static int foretold(const struct jetwattd_run *r)
+{
+	return jetwatt_prior_fits(r->learn.prior, r->learn.row, r->learn.nr_rows);
+}
+
 /* How many modes are to be known; those of another budget say less of this one. */
 static size_t enough(struct jetwattd_run *r)
 {
 	const struct jetwatt_row *best = jetwattd_best(r);
 	size_t known = jetwatt_learn_known(&r->learn), most = (size_t)r->d->policy->most;
 
+	if (foretold(r) && most > CONFIRM)
+		most = CONFIRM;
 	if (known < most)
 		return most;
 	if (best && best->power_w > NEAR * r->learn.budget_w)
@@ -102,26 +139,86 @@ static size_t whole(const struct jetwatt_learn *l)
 	return n;
 }
 
+/* How much is asked of a mode that no model speaks for: that it is cautious; only that it is
+ * low; or it is the lowest that there is. */
+enum { CAUTIOUS, LOW, LOWEST, GIVEN_UP };
+
+static int asked(const struct jetwattd_run *r, const struct choice *c, size_t i, int how)
+{
+	double least, most = how == LOWEST ? c->lowest : c->level;
+
+	return how == CAUTIOUS ? cautious(r, &r->learn.mode[i], most) :
+	       level(r, &r->learn.mode[i], &least) <= most;
+}
+
+/* Of those that can be had and are not known. */
+static double lowest(const struct jetwattd_run *r)
+{
+	double least, low = INFINITY;
+
+	for (size_t i = 0; i < r->learn.nr_modes; i++)
+		if (r->out[i] < JETWATTD_OUT && !jetwatt_learn_row(&r->learn, &r->learn.mode[i]))
+			low = fmin(low, level(r, &r->learn.mode[i], &least));
+	return low;
+}
+
 /* All that can be had and is worth it; cautious ones first. Return: 0, negative errno. */
 static int narrow(struct jetwattd_run *r, struct choice *c)
 {
 	const struct jetwatt_row *best = jetwattd_best(r);
 	struct jetwatt_learn *l = &r->learn;
-	int err = best && whole(l) >= ROWS ? jetwatt_learn_predict(l) : -ENODATA;
+	int twin = foretold(r);
+	int err = !twin && best && whole(l) >= ROWS ? jetwatt_learn_predict(l) : -ENODATA;
+	size_t fresh = 0;
 
-	c->n = 0;
-	for (size_t i = 0; i < l->nr_modes; i++) {
-		if (r->out[i] >= JETWATTD_OUT)
-			continue;
-		if (jetwatt_learn_row(l, &l->mode[i]))
-			;
-		else if (err ? !cautious(r, &l->mode[i], c->level) :
-			       !worth(&l->prediction[i], best->time_ms, l->budget_w))
-			continue;
-		c->mode[c->n] = l->mode[i];
-		c->at[c->n++] = i;
+	c->lowest = err ? lowest(r) : 0;
+	for (int how = CAUTIOUS; !fresh && how < GIVEN_UP; how++) {
+		c->n = 0;
+		for (size_t i = 0; i < l->nr_modes; i++) {
+			int known = jetwatt_learn_row(l, &l->mode[i]) != NULL;
+
+			if (r->out[i] >= JETWATTD_OUT)
+				continue;
+			/* Who knows the workload weighs all of them himself. */
+			if (!known && !twin && (err ? !asked(r, c, i, how) :
+							!worth(&l->prediction[i], best->time_ms, l->budget_w)))
+				continue;
+			c->mode[c->n] = l->mode[i];
+			c->at[c->n++] = i;
+			fresh += !known;
+		}
+		if (!err)
+			break;
 	}
 	return c->n ? 0 : -ENODATA;
+}
+
+/* The plan has no more to ask for, by what the model is sure of. With few readings it is too
+ * sure: a mode that would be worth it if the model knew DOUBT / sqrt(readings) less is tried
+ * all the same. Return: its index, negative: none. */
+static long doubt(struct jetwattd_run *r, size_t most)
+{
+	const struct jetwatt_row *best = jetwattd_best(r);
+	struct jetwatt_learn *l = &r->learn;
+	double least = DOUBT / sqrt(l->nr_rows + 1.0), top = GAIN;
+	long at = -1;
+
+	if (!best || foretold(r) || jetwatt_learn_known(l) >= most || whole(l) < ROWS ||
+	    jetwatt_learn_predict(l))
+		return -1;
+	for (size_t i = 0; i < l->nr_modes; i++) {
+		const struct jetwatt_prediction *p = &l->prediction[i];
+		double t = hypot(p->time_sd, least), w = hypot(p->power_sd, least);
+		double z = log(best->time_ms / p->time_ms) / t, over = log(p->power_w / l->budget_w) / w;
+		double gain = 0.5 * erfc(over * M_SQRT1_2) * t *
+			      (z * 0.5 * erfc(-z * M_SQRT1_2) + exp(-z * z / 2) / sqrt(2 * M_PI));
+
+		if (r->out[i] < JETWATTD_OUT && gain > top && !jetwatt_learn_row(l, &l->mode[i])) {
+			top = gain;
+			at = (long)i;
+		}
+	}
+	return at;
 }
 
 /* The next mode that is worth it. Return: its index, negative: none. */
@@ -135,9 +232,9 @@ static long next(struct jetwattd_run *r, struct choice *c, size_t most)
 	pthread_mutex_unlock(&r->d->lock);
 	err = narrow(r, c);
 	if (!err)
-		err = jetwatt_plan_next(c->mode, c->n, r->learn.row, r->learn.nr_rows, NULL,
-					r->learn.budget_w, most, JETWATT_LEARN_SEED, &n);
-	return err ? -1 : (long)c->at[n.index];
+		err = jetwatt_plan_next(c->mode, c->n, r->learn.row, r->learn.nr_rows,
+					r->learn.prior, r->learn.budget_w, most, JETWATT_LEARN_SEED, &n);
+	return err ? doubt(r, most) : (long)c->at[n.index];
 }
 
 static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c, size_t most)
@@ -154,7 +251,8 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c, size
 		out = jetwattd_try(r, (size_t)i, &quick);
 		if (out == JETWATTD_OVER)
 			c->level = LOWER * fmin(c->level, level(r, &r->learn.mode[i], &least));
-		if (out != JETWATTD_MEASURED && out != JETWATTD_OVER && out != JETWATTD_REFUSED)
+		if (out != JETWATTD_MEASURED && out != JETWATTD_OVER && out != JETWATTD_REFUSED &&
+		    out != JETWATTD_HOT)
 			return out;
 	}
 	return JETWATTD_MEASURED;
@@ -163,14 +261,20 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c, size
 enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 {
 	enum jetwattd_outcome out = JETWATTD_MEASURED;
-	size_t most = enough(r), n = r->learn.nr_modes;
-	struct choice c = { malloc(n * sizeof(*c.mode)), malloc(n * sizeof(*c.at)), 0, LEVEL };
+	size_t most = sought(r) ? 0 : enough(r), n = r->learn.nr_modes;
+	int twin = foretold(r);
+	struct choice c = { malloc(n * sizeof(*c.mode)), malloc(n * sizeof(*c.at)), .level = LEVEL };
 
 	openblas_set_num_threads(1);
 	if (!c.mode || !c.at)
 		jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot plan");
 	else if (most)
 		out = seek(r, &c, most);
+	/* Not what the others know, after all. */
+	if (c.mode && c.at && out == JETWATTD_MEASURED && twin && !foretold(r))
+		out = seek(r, &c, enough(r));
+	if (most && out == JETWATTD_MEASURED)
+		sought_now(r);
 	free(c.mode);
 	free(c.at);
 	return out;

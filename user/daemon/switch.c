@@ -11,6 +11,22 @@
 #include "cmd/watch.h"
 #include "out/json.h"
 
+void jetwattd_unguarded(struct jetwattd *d)
+{
+	if (!atomic_exchange(&d->stop, JETWATT_EXIT_FAILED))
+		jetwatt_error_note("%s has been ended: so do we",
+				   d->by_remote ? "jetwatt-knobs" : "the guardian of the knobs");
+	atomic_store(&d->cut, 1);
+}
+
+void jetwattd_budget(struct jetwattd *d, double watts)
+{
+	if (watts == d->budget_w)
+		return;
+	d->budget_w = watts;
+	atomic_store(&d->cut, 1);
+}
+
 int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode)
 {
 	struct jetwatt_board_error e = { "", "", "" };
@@ -24,14 +40,18 @@ int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode)
 		return 0;
 	}
 	/* The board is not ours for now, which says nothing of the mode. */
-	if (err == -EBUSY) {
+	if (err == -EBUSY || err == -EAGAIN) {
 		if (!d->busy)
 			jetwatt_error_board(err, &e);
 		d->busy = 1;
 		d->doing = JETWATTD_YIELDING;
 		snprintf(d->why, sizeof(d->why), "yielding: %.200s", e.why);
 		atomic_store(&d->cut, 1);
-		return err;
+		return -EBUSY;
+	}
+	if (err == -EPIPE) {
+		jetwattd_unguarded(d);
+		return -EBUSY;
 	}
 	d->count.refused++;
 	jetwatt_error_board(err, &e);

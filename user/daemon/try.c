@@ -11,10 +11,16 @@
 
 /* A minibatch, where nothing at all is known. */
 #define TIME_MS		100
-/* So many standard deviations of a window's mean stay below the budget. */
-#define SWINGS		1.5
-/* What is stepped down to is well below. */
-#define SAFE		0.9
+/* So many standard deviations of a window's mean stay below the budget; and so many of its
+ * own error a reading, for of many at the limit the one that is chosen reads too low. */
+#define SWINGS		3
+#define READ		2
+/* Beyond so many times the best one's time nobody needs to know exactly how slow it is. */
+#define SLOW		1.2
+/* Clocks that are below their mode's in such a part of the samples are no chance. */
+#define BELOW		0.1
+/* So long after a switch a sample may still tell of the clocks before. */
+#define TAKEN_NS	100000000ull
 
 static void tend(const struct jetwatt_measure *m, double part, void *arg)
 {
@@ -68,6 +74,30 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 	return jetwattd_others(r) ? JETWATTD_SHARED : JETWATTD_MEASURED;
 }
 
+int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
+{
+	const struct jetwatt_watch *w = &r->watch;
+	size_t below = 0, n = 0;
+
+	for (size_t i = 0; i < w->nr_power; i++) {
+		const struct jetwatt_mode *c = &w->power[i].clock;
+
+		if (w->power[i].time_ns < r->d->switched_ns + TAKEN_NS || (!c->gpu_hz && !c->cpu_khz))
+			continue;
+		n++;
+		below += (c->gpu_hz && c->gpu_hz < 0.98 * mode->gpu_hz) ||
+			 (c->cpu_khz && c->cpu_khz < 0.98 * mode->cpu_khz) ||
+			 (c->emc_hz && c->emc_hz < 0.98 * mode->emc_hz);
+	}
+	if (!n || below <= BELOW * n)
+		return 0;
+	pthread_mutex_lock(&r->d->lock);
+	r->d->count.throttled++;
+	pthread_mutex_unlock(&r->d->lock);
+	jetwattd_say(r->d, "the clocks are below their mode's: too hot, or too much current");
+	return 1;
+}
+
 static int store(struct jetwattd_run *r, const struct jetwattd_reading *got)
 {
 	char name[96] = "";
@@ -83,15 +113,31 @@ static int store(struct jetwattd_run *r, const struct jetwattd_reading *got)
 	return jetwatt_learn_add(&r->learn, &got->m.row);
 }
 
+/* What was too much is in the mean for a window: nothing that may be too much comes before it
+ * has left. Return: 1: there is something else to do. */
+static int let_out(struct jetwattd_run *r)
+{
+	uint64_t until, now = jetwatt_watch_now();
+
+	pthread_mutex_lock(&r->d->lock);
+	until = r->d->stepped_ns + r->d->policy->window_s * 1e9;
+	pthread_mutex_unlock(&r->d->lock);
+	return until > now && jetwattd_nap(r, (until - now) * 1e-9);
+}
+
 enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 				   const struct jetwatt_measure_limits *limits)
 {
 	const struct jetwatt_mode *mode = &r->learn.mode[i];
+	struct jetwatt_measure_limits until = *limits;
+	const struct jetwatt_row *best;
 	struct jetwattd_reading got;
 	struct jetwattd *d = r->d;
 	enum jetwattd_outcome out;
 	int err;
 
+	if (let_out(r))
+		return JETWATTD_CUT;
 	pthread_mutex_lock(&d->lock);
 	atomic_store(&d->cut, 0);
 	d->tripped = 0;
@@ -103,14 +149,20 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 		r->out[i] = JETWATTD_OUT;
 		return JETWATTD_REFUSED;
 	}
-	out = jetwattd_look(r, mode, limits, &got);
+	best = jetwattd_best(r);
+	until.slow_ms = best ? SLOW * best->time_ms : 0;
+	out = jetwattd_look(r, mode, &until, &got);
 	r->learned_j += got.m.row.power_w > 0 ? got.m.dwell_s * got.m.row.power_w : 0;
-	if (out == JETWATTD_OVER && got.over_w > 0)
+	if (out == JETWATTD_OVER && got.over_w > 0) {
 		jetwattd_forbid(r, &got);
-	else if (out == JETWATTD_OVER)
+	} else if (out == JETWATTD_OVER) {
 		r->out[i]++;
-	else if (out == JETWATTD_MEASURED && store(r, &got))
+	} else if (out == JETWATTD_MEASURED && jetwattd_throttled(r, mode)) {
+		r->out[i]++;
+		out = JETWATTD_HOT;
+	} else if (out == JETWATTD_MEASURED && store(r, &got)) {
 		return JETWATTD_ENDED;
+	}
 	jetwattd_best(r);
 	/* Over by so little that the cap has let it pass: not while we think. */
 	pthread_mutex_lock(&d->lock);
@@ -136,17 +188,20 @@ const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
 	limit = jetwattd_limit(d);
 	for (size_t i = 0; i < r->learn.nr_modes; i++) {
 		const struct jetwatt_row *row = jetwatt_learn_row(&r->learn, &r->learn.mode[i]);
+		double most_w = row ? row->power_w * (1 + READ * row->power_sd) : 0;
 
-		if (r->out[i] >= JETWATTD_OUT)
+		if (!row || r->out[i] >= JETWATTD_OUT)
 			continue;
-		if (row && row->power_w <= limit && (!best || row->time_ms < best->time_ms))
+		if (most_w <= limit && (!best || row->time_ms < best->time_ms))
 			best = row;
-		if (row && row->power_w <= SAFE * limit && (!safe || row->time_ms < safe->time_ms))
+		if (most_w <= JETWATTD_SAFE * limit && (!safe || row->time_ms < safe->time_ms))
 			safe = row;
 	}
 	d->have_safe = safe != NULL;
-	if (safe)
+	if (safe) {
 		d->safe = safe->mode;
+		d->safe_w = safe->power_w;
+	}
 	pthread_mutex_unlock(&d->lock);
 	return best;
 }

@@ -173,17 +173,9 @@ void jetwattd_tend(struct jetwattd_run *r)
 	jetwattd_reload(r);
 	budget = jetwattd_policy_budget(d->policy, minute(), r->cgroup);
 	pthread_mutex_lock(&d->lock);
-	budget = d->told_w > 0 ? d->told_w : budget;
-	if (budget != d->budget_w) {
-		d->budget_w = budget;
-		atomic_store(&d->cut, 1);
-	}
-	/* Without it a mode could outlive us. */
-	if (!jetwatt_board_guarded(d->board)) {
-		jetwatt_error_note("the guardian of the knobs has been ended: so do we");
-		atomic_store(&d->stop, JETWATT_EXIT_FAILED);
-		atomic_store(&d->cut, 1);
-	}
+	jetwattd_budget(d, d->told_w > 0 ? d->told_w : budget);
+	if (!jetwatt_board_guarded(d->board))
+		jetwattd_unguarded(d);
 	if (d->applied && jetwatt_board_verify(d->board, &d->mode, &e) == -ESTALE)
 		turned(d, &e);
 	pthread_mutex_unlock(&d->lock);

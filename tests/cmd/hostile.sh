@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=4 icount timeout=300 files="build/arm64/tests/cmd/as_jetwatt:/bin/as_jetwatt" modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# jetwattd where the system around it is bad: policies that are none, a full disk, a
+# clock that jumps, directories that cannot be written. It stays, or says why it does not;
+# and the guard keeps guarding. Hostile clients: unit/daemon_control, host/knobs.
+. "${0%/*}/common.inc"
+. "${0%/*}/daemon.inc"
+plan 10
+
+policy() { printf "budget = 30W\nmost = 4\ndb = %s\n$1" "$T/db/profiles.db"; }
+
+# guards: another budget still makes it step down in time, and what it tries for it as well
+guards()
+{
+	jetwatt daemon budget 15W > "$T/out" 2> "$T/err" || return 1
+	sleep 2
+	begun=$(now_ns)
+	sleep 3
+	over=$(breach "$begun" 15)
+	echo "# over 15 W for $over s, $(told doing)"
+	jetwatt daemon budget policy > "$T/out" 2> "$T/err" && at_most "$over" 1
+}
+
+# since TEXT: has it been said since $from?
+since() { tail -c "+$from" "$T/log" | grep -q "$1"; }
+
+# refuses TEXT: SIGHUP leaves the old policy, and says why
+refuses()
+{
+	from=$(($(wc -c < "$T/log") + 1))
+	kill -HUP $daemon
+	within 20 since "the old one holds" && since "$1" && [ "$(told budget_w)" = 30 ]
+}
+
+# Small enough to be filled at once.
+mkdir -p "$T/db"
+mount -t tmpfs -o size=1m none "$T/db"
+policy > "$T/conf"
+knobs > "$T/before"
+train > /dev/null 2>&1 &
+train=$!
+start && doing holding 100 && guards
+result $? "it holds a mode"
+
+head -c 3000000 /dev/zero | tr '\0' '#' > "$T/conf"
+refuses "too long"
+result $? "a policy of 3 MB"
+head -c 20000 /dev/urandom > "$T/conf"
+refuses "cannot use"
+result $? "a policy of random bytes"
+rm "$T/conf"
+mkdir "$T/conf"
+refuses "Is a directory"
+result $? "a policy that is a directory"
+rmdir "$T/conf"
+policy "cgroup = /';DROP TABLE row;-- 25W\n" > "$T/conf"
+kill -HUP $daemon
+within 20 grep -q "policy read again" "$T/log" && [ "$(told budget_w)" = 30 ] && guards
+result $? "SQL in a name is a name"
+
+# What is measured is not by that clock.
+today=$(date +%s)
+bad=0
+for to in $((today + 31536000)) 3600 "$today"; do
+	date -s "@$to" > /dev/null
+	guards || bad=1
+done
+[ $bad = 0 ] && doing holding 60
+result $? "the clock leaps a year ahead, to 1970 and back"
+
+# No row more can be kept.
+head -c 2000000 /dev/zero > "$T/db/full" 2> /dev/null
+jetwatt daemon budget 22W > "$T/out" 2> "$T/err"
+doing holding 100 && kill -0 $daemon && guards
+held=$?
+cp "$T/log" "$T/err"
+grep -q "no space left" "$T/log"
+said=$?
+[ $held = 0 ] && [ $said = 0 ]
+result $? "a full disk: said, and it goes on"
+rm "$T/db/full"
+run jetwatt list profiles --db "$T/db/profiles.db"
+exits 0
+result $? "and the database is whole"
+kill $train
+wait $train
+end
+exits 0 && as_before "$T/before"
+result $? "SIGTERM: 0, the board is as it was"
+
+# Nothing is turned that cannot be saved first.
+mount -t tmpfs -o ro none /var/lib/jetwatt
+train > /dev/null 2>&1 &
+train=$!
+jetwattd --conf "$T/conf" > "$T/log" 2>&1 &
+daemon=$!
+for i in $(seq 50); do kill -0 $daemon 2> /dev/null || break; sleep 0.2; done
+as_before "$T/before"
+same=$?
+kill $daemon 2> /dev/null
+wait $daemon
+cp "$T/log" "$T/err"
+[ $same = 0 ] && form && says "Read-only"
+result $? "state that cannot be saved: nothing is turned, and why"
+umount /var/lib/jetwatt
+kill $train
+umount "$T/db"
+finish

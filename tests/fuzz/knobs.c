@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* libFuzzer target: make fuzz FUZZ=knobs */
+#include "../../user/knobs/request.c"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct jetwatt_knobs_request r;
+	char again[JETWATT_REMOTE_REQUEST], name[96];
+	const char *why = NULL;
+	size_t n;
+
+	if (jetwatt_knobs_parse((const char *)data, len, &r, &why)) {
+		if (!why || !*why)
+			abort();
+		return 0;
+	}
+	/* What is taken is what would be asked for it, but for leading zeros. */
+	if (r.verb >= JETWATT_KNOBS_VERBS || jetwatt_board_mode_format(&r.mode, name, sizeof(name)))
+		abort();
+	n = (size_t)snprintf(again, sizeof(again), "%s%s%s", verbs[r.verb].word,
+			     verbs[r.verb].mode ? " " : "", verbs[r.verb].mode ? name : "");
+	if (n > len || (n == len && !memchr(data, '0', len) && memcmp(again, data, n)))
+		abort();
+	return 0;
+}

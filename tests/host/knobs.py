@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""jetwatt-knobs, the program, on a board made of files: run by knobs.sh."""
+import fcntl
+import os
+import pwd
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+BINARY = os.path.abspath("build/jetwatt-knobs")
+LOW = "c2-729600-g420750000-e665600000"
+HIGH = "c4-2201600-g1300500000-e2133000000"
+OTHER = 65534
+SEED = int(os.environ.get("SEED", "1"))
+
+KNOBS = {
+    "class/devfreq/17000000.gpu/available_frequencies": "114750000 420750000 1300500000",
+    "class/devfreq/17000000.gpu/min_freq": "114750000",
+    "class/devfreq/17000000.gpu/max_freq": "1300500000",
+    "kernel/nvpmodel_clk_cap/emc": "9223372036854775807",
+    "kernel/debug/bpmp/debug/emc/possible_rates": "204000 665600 2133000 3199000",
+    "devices/system/cpu/cpufreq/policy0/related_cpus": "0 1 2 3",
+    "devices/system/cpu/cpufreq/policy0/scaling_min_freq": "729600",
+    "devices/system/cpu/cpufreq/policy0/scaling_max_freq": "2201600",
+    "devices/system/cpu/cpufreq/policy0/scaling_available_frequencies": "729600 1728000 2201600",
+    # A reboot-only knob that nothing here may ever touch.
+    "devices/gpu.0/tpc_pg_mask": "0",
+} | {f"devices/system/cpu/cpu{i}/online": "1" for i in range(4)}
+
+
+class Board:
+    """The files, and the program that writes them."""
+
+    def __init__(self):
+        self.root = tempfile.mkdtemp(prefix="jetwatt-knobs.")
+        os.chmod(self.root, 0o755)
+        self.sys = self.root + "/sys"
+        self.state = self.root + "/var/lib/jetwatt"
+        self.socket = self.root + "/socket"
+        self.put("proc/sys/kernel/random/boot_id", "6f0d2c1e-0000-4000-8000-000000000001")
+        for path, text in KNOBS.items():
+            self.put("sys/" + path, text)
+        self.before = self.look()
+        self.log = open(self.root + "/log", "w+")
+        self.child = None
+
+    def put(self, path, text):
+        path = f"{self.root}/{path}"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text + "\n")
+
+    def look(self):
+        return {k: open(f"{self.sys}/{k}").read().strip() for k in KNOBS}
+
+    def as_before(self):
+        return self.look() == self.before and not os.path.exists(self.state + "/saved")
+
+    def start(self, *options):
+        user = pwd.getpwuid(os.getuid()).pw_name
+        self.child = subprocess.Popen([BINARY, "--root", self.root, "--socket", self.socket,
+                                       "--user", user, *options], stderr=self.log)
+        return until(lambda: os.path.exists(self.socket) and self.ask("status"))
+
+    def end(self, how=signal.SIGTERM):
+        self.child.send_signal(how)
+        return self.child.wait(20)
+
+    def connect(self):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        s.settimeout(20)
+        s.connect(self.socket)
+        return s
+
+    def ask(self, *requests):
+        """The last answer of one connection, None: it was hung up."""
+        try:
+            with self.connect() as s:
+                return [ask(s, r) for r in requests][-1]
+        except OSError:
+            return None
+
+    def status(self):
+        words = self.ask("status").split()[1:]
+        return {k: int(v) for k, v in zip(words[::2], words[1::2])}
+
+    def guardian(self):
+        """Its pid: it has the command line of the one that it guards."""
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                comm = open(f"/proc/{pid}/comm").read()
+                line = open(f"/proc/{pid}/cmdline").read()
+            except OSError:
+                continue
+            if comm == "jetwatt-guard\n" and self.socket in line:
+                return int(pid)
+        return None
+
+
+def ask(s, request):
+    s.send(request if isinstance(request, bytes) else request.encode())
+    return s.recv(4096).decode(errors="replace")
+
+
+def until(is_so):
+    """For 30 s: it is a state that is waited for."""
+    for _ in range(600):
+        try:
+            if is_so():
+                return True
+        except (OSError, AttributeError):
+            pass
+        time.sleep(0.05)
+    return False
+
+
+NR = FAILED = 0
+
+
+def result(ok, text):
+    global NR, FAILED
+    NR += 1
+    if not ok:
+        FAILED = 1
+        b.log.flush()
+        for line in open(b.root + "/log").read().splitlines()[-20:]:
+            print("# log:", line)
+    print(f"{'ok' if ok else 'not ok'} {NR} {text}", flush=True)
+
+
+def sealed(answer):
+    """Applied, and what was before is on disk."""
+    return answer == "ok" and open(b.state + "/saved").read().startswith("jetwatt-saved 1\n")
+
+
+print("1..15")
+b = Board()
+result(b.start() and b.ask("emc") == "ok 204000000 665600000 2133000000 3199000000",
+       "it tells what only root can read")
+
+holder = b.connect()
+result(sealed(ask(holder, "apply " + LOW)) and ask(holder, "verify " + LOW) == "ok" and
+       ask(holder, "verify " + HIGH).startswith("no 116\n") and
+       b.look()["class/devfreq/17000000.gpu/max_freq"] == "420750000",
+       "a mode is saved for, written and read back")
+result(b.ask("apply " + HIGH).startswith("no 16\n") and b.ask("restore").startswith("no 16\n") and
+       b.ask("forget").startswith("no 16\n") and ask(holder, "verify " + LOW) == "ok",
+       "who does not hold the board changes nothing")
+holder.close()
+result(until(b.as_before), "its holder hangs up: restored")
+
+holder = subprocess.Popen([sys.executable, "-c", f"""
+import socket, time
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect("{b.socket}")
+s.send(b"apply {LOW}")
+print(s.recv(99), flush=True)
+time.sleep(1000)"""], stdout=subprocess.PIPE)
+holder.stdout.readline()
+was = b.look() != b.before
+holder.kill()
+holder.wait()
+result(was and until(b.as_before), "SIGKILL of its holder: restored")
+
+# --- who asks for what is not on the list -----------------------------------------
+refused = b.status()["refused"]
+hostile = [
+    b"x", b"apply", b"apply ", b"apply MAXN", b"apply  " + LOW.encode(), b"APPLY " + LOW.encode(),
+    b"apply " + LOW.encode() + b"\n", b"apply " + LOW.encode() + b" ", b"apply " + LOW.encode() + b"\0",
+    b"\0apply " + LOW.encode(), b"restore now", b"restore\0", b"emc 1", b"status\n",
+    b"apply c2-729600-g420750000-e665600001", b"apply c9-729600-g420750000-e665600000",
+    b"apply c0-729600-g420750000-e665600000", b"apply c-2-729600-g420750000-e665600000",
+    b"apply c2-729600-g99999999999999999999-e665600000", b"apply c2-729600-g1-e1",
+    b"apply c4294967298-729600-g420750000-e665600000",
+    b"apply ../../etc/passwd", b"apply /sys/class/devfreq/17000000.gpu/max_freq",
+    b"apply c2-729600-g420750000-e665600000/../../x", b"write devices/gpu.0/tpc_pg_mask 1",
+    b"tpc_pg_mask 1", b"apply tpc_pg_mask=1", b"verify %s%n%n", b"apply " + b"c" * 121,
+    b"apply " + b"9" * 4000, b"a" * 60000, bytes(range(1, 127)), b"\xff" * 64,
+]
+answers = [b.ask(r) for r in hostile]
+result(all(a and a.startswith("no 22\n") and a.count("\n") == 3 for a in answers),
+       f"{len(hostile)} requests that make no sense: what, why, fix")
+result(b.as_before() and b.status()["refused"] == refused + len(hostile), "they are counted, and change nothing")
+
+# Words that it knows, put together at random, with and without damage. One may apply.
+rng = random.Random(SEED)
+words = [b"emc", b"apply", b"verify", b"restore", b"forget", b"status", b" ", b"-", b"c4", b"g1", b"\n",
+         b"\0", LOW.encode(), HIGH.encode(), b"../", b"9" * 30]
+served = True
+for _ in range(400):
+    with b.connect() as s:
+        for _ in range(25):
+            packet = bytearray(b"".join(rng.choices(words, k=rng.randint(1, 4))))
+            if rng.random() < 0.3:
+                packet[rng.randrange(len(packet))] = rng.randrange(256)
+            if b"forget" in packet:
+                continue
+            served = served and ask(s, bytes(packet))[:3] in ("ok", "ok ", "no ")
+result(served and until(b.as_before) and b.child.poll() is None, "10,000 packets of noise: it serves on")
+
+silent = [b.connect() for _ in range(4)]
+strangers = ask(silent[0], "status")
+fifth = b.ask("status")
+count = int(ask(silent[0], "status").split()[-1]) - int(strangers.split()[-1])
+for s in silent:
+    s.close()
+result(fifth is None and count == 1 and until(lambda: b.ask("status")),
+       "four who say nothing: a fifth is turned away, until they go")
+
+if os.getuid():
+    NR += 1
+    print(f"ok {NR} another user is turned away # SKIP needs root")
+else:
+    def other():
+        pid = os.fork()
+        if not pid:
+            os.setgroups([])
+            os.setgid(OTHER)
+            os.setuid(OTHER)
+            try:
+                ask(b.connect(), "apply " + LOW)
+            except PermissionError:
+                os._exit(1)
+            except OSError:
+                os._exit(2)
+            os._exit(0 if b.as_before() else 3)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    # The door, and then who stands behind it with the door open.
+    strangers = b.status()["strangers"]
+    door = other()
+    os.chmod(b.socket, 0o666)
+    inside = other()
+    result(door == 1 and inside in (0, 2) and b.as_before() and b.status()["strangers"] == strangers + 1,
+           "another user is turned away, by the file and by the kernel's word")
+
+# --- the lease of another jetwatt --------------------------------------------------
+with open(b.state + "/lease", "w") as lease:
+    fcntl.flock(lease, fcntl.LOCK_EX)
+    lease.write("4242\n")
+    lease.flush()
+    answer = b.ask("apply " + LOW)
+    result(answer.startswith("no 16\n") and "process 4242 holds" in answer and b.as_before(),
+           "another jetwatt holds the lease: who, and nothing is written")
+
+# --- who is killed -----------------------------------------------------------------
+holder = b.connect()
+ok = ask(holder, "apply " + LOW) == "ok"
+status = b.end()
+result(ok and status == 0 and b.as_before() and holder.recv(99) == b"", "SIGTERM: restored, 0")
+
+b.start()
+holder = b.connect()
+ok = ask(holder, "apply " + LOW) == "ok"
+b.end(signal.SIGKILL)
+result(ok and until(b.as_before) and holder.recv(99) == b"", "SIGKILL: its guardian restores, its holder sees it go")
+
+b.start()
+holder = b.connect()
+ok = ask(holder, "apply " + LOW) == "ok"
+os.kill(b.guardian(), signal.SIGKILL)
+result(ok and b.child.wait(20) == 1 and until(b.as_before), "SIGKILL of its guardian: restored, and it ends")
+
+b.start()
+holder = b.connect()
+ok = ask(holder, "apply " + LOW) == "ok"
+os.kill(b.guardian(), signal.SIGSTOP)
+stopped = b.guardian()
+b.end(signal.SIGKILL)
+os.kill(stopped, signal.SIGKILL)
+left = not b.as_before()
+code = subprocess.call([BINARY, "--root", b.root, "--restore"])
+result(ok and left and code == 0 and b.as_before(), "SIGKILL of both: --restore")
+
+shutil.rmtree(b.root)
+sys.exit(FAILED)

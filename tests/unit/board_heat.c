@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A board that the kernel's thermal governor slows down: the GPU's limits are then the
+ * lower of what was asked for and what heat leaves, and its files show that, as devfreq's do.
+ */
+#include "board_tree.h"
+#include "kselftest_harness.h"
+
+#define COOLING	"sys/class/thermal/cooling_device"
+#define HOT	420750000
+#define FULL	1300500000
+
+static const struct jetwatt_mode low = { 4, 422400, 114750000, 665600000 };
+static const struct jetwatt_mode mid = { 6, 1113600, 624750000, 2133000000 };
+static const struct jetwatt_mode top = { 12, 2201600, FULL, 3199000000 };
+
+FIXTURE(heat) {
+	struct tree t;
+	long long min, max, limit;	/* as asked for; what heat leaves */
+	struct jetwatt_board *b;
+	struct jetwatt_board_error err;
+};
+
+static void show(FIXTURE_DATA(heat) *h)
+{
+	long long max = h->max < h->limit ? h->max : h->limit;
+
+	tree_put(&h->t, GPU "max_freq", "%lld\n", max);
+	tree_put(&h->t, GPU "min_freq", "%lld\n", h->min < max ? h->min : max);
+}
+
+static void get_hot(FIXTURE_DATA(heat) *h, long long limit)
+{
+	h->limit = limit;
+	tree_put(&h->t, COOLING "1/cur_state", "%d\n", limit < FULL ? 2 : 0);
+	show(h);
+}
+
+static int put(const char *path, const char *text, void *arg)
+{
+	FIXTURE_DATA(heat) *h = arg;
+	const char *leaf = path + strlen(h->t.root) + 1;
+	int err = tree_write(path, text, &h->t);
+
+	if (!strcmp(leaf, GPU "max_freq"))
+		h->max = atoll(text);
+	if (!strcmp(leaf, GPU "min_freq"))
+		h->min = atoll(text);
+	show(h);
+	return err;
+}
+
+FIXTURE_SETUP(heat) {
+	struct jetwatt_board_roots roots;
+
+	tree_orin(&self->t);
+	tree_put(&self->t, COOLING "0/type", "pwm-fan\n");
+	tree_put(&self->t, COOLING "0/cur_state", "3\n");
+	tree_put(&self->t, COOLING "1/type", "devfreq-17000000.gpu\n");
+	self->min = 114750000;
+	self->max = FULL;
+	get_hot(self, FULL);
+	roots = tree_roots(&self->t);
+	roots.write = put;
+	roots.arg = self;
+	memset(&self->err, 0, sizeof(self->err));
+	ASSERT_EQ(jetwatt_board_open(&self->b, &roots, &self->err), 0)
+		TH_LOG("%s: %s", self->err.what, self->err.why);
+}
+
+FIXTURE_TEARDOWN(heat) {
+	jetwatt_board_close(self->b);
+	tree_free(&self->t);
+}
+
+TEST_F(heat, a_fan_that_turns_is_none)
+{
+	EXPECT_EQ(jetwatt_board_throttled(self->b), 0);
+	get_hot(self, HOT);
+	EXPECT_EQ(jetwatt_board_throttled(self->b), 1);
+}
+
+TEST_F(heat, what_was_told_still_holds)
+{
+	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
+	get_hot(self, HOT);
+	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), 0) TH_LOG("%s", self->err.what);
+	get_hot(self, FULL);
+	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), 0);
+	/* Somebody else's value is one, hot or not. */
+	tree_put(&self->t, GPU "max_freq", "1300500000\n");
+	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
+	get_hot(self, HOT);
+	tree_put(&self->t, GPU "min_freq", "114750000\n");
+	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
+}
+
+/* Without a cooling device at work a lower value is somebody's. */
+TEST_F(heat, cold_it_is_somebody)
+{
+	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
+	get_hot(self, HOT);
+	tree_put(&self->t, COOLING "1/cur_state", "0\n");
+	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
+}
+
+/* A switch while it is hot is told whole: as it cools the new mode is there. */
+TEST_F(heat, switched_while_hot)
+{
+	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
+	get_hot(self, HOT);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &top, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(self->max, FULL);
+	EXPECT_EQ(self->min, FULL);
+	/* What shows already is told all the same. */
+	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), 0);
+	get_hot(self, 114750000);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &top, &self->err), 0);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), 0);
+	EXPECT_EQ(self->max, 114750000);
+	get_hot(self, FULL);
+	EXPECT_EQ(jetwatt_board_verify(self->b, &low, &self->err), 0) TH_LOG("%s", self->err.what);
+}
+
+TEST_F(heat, restored_while_hot)
+{
+	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
+	get_hot(self, HOT);
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(self->min, 114750000);
+	EXPECT_EQ(self->max, FULL);
+	EXPECT_FALSE(tree_saved(&self->t));
+}
+
+/* What a clock was set to cannot be read while heat limits it. */
+TEST_F(heat, nothing_is_saved_while_hot)
+{
+	get_hot(self, HOT);
+	EXPECT_EQ(jetwatt_board_apply(self->b, &low, &self->err), -EAGAIN);
+	EXPECT_NE(strstr(self->err.fix, "cool"), NULL);
+	EXPECT_EQ(self->t.writes, 0);
+	EXPECT_FALSE(tree_saved(&self->t));
+	get_hot(self, FULL);
+	EXPECT_EQ(jetwatt_board_apply(self->b, &low, &self->err), 0);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwattd's guard of the budget: what a board draws that follows its mode with a lag, for
+ * how long its mean over a second is above the budget. The guard alone: nobody thinks here.
+ */
+#define jetwatt_watch_now test_now
+#include "../../user/cmd/cgroup.c"
+#include "../../user/cmd/child.c"
+#include "../../user/cmd/error.c"
+#include "../../user/cmd/reach.c"
+#include "../../user/cmd/suggest.c"
+#define run cap_run
+#include "../../user/daemon/cap.c"
+#include "../../user/daemon/window.c"
+#include "../../user/daemon/switch.c"
+
+#include "board_tree.h"
+#include "kselftest_harness.h"
+
+#define TICK_NS		5000000ull
+#define TICKS		4	/* a batch */
+#define LAG_S		0.3	/* of the board's power behind its mode */
+#define SECOND		(1000000000 / TICK_NS)
+#define BUDGET		26.0
+#define IDLE_W		10.0
+#define FLOOR_W		9.0
+#define SAFE_W		23.0
+
+static uint64_t clock_ns = 1000000000000;
+
+uint64_t test_now(void)
+{
+	return clock_ns;
+}
+
+static const struct jetwatt_mode low = { 4, 422400, 420750000, 665600000 };
+static const struct jetwatt_mode mid = { 6, 1113600, 624750000, 2133000000 };
+static const struct jetwatt_mode top = { 12, 2201600, 1300500000, 3199000000 };
+
+FIXTURE(cap) {
+	struct tree t;
+	struct jetwattd d;
+	struct jetwattd_policy policy;
+	struct jetwattd_cap *c;
+	double found_w, top_w, drawn_w, sum, last[SECOND];
+	unsigned int n;
+	uint64_t since, longest;
+};
+
+FIXTURE_SETUP(cap)
+{
+	struct jetwatt_board_roots roots;
+
+	tree_orin(&self->t);
+	roots = tree_roots(&self->t);
+	ASSERT_EQ(0, jetwatt_board_open(&self->d.board, &roots, NULL));
+	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
+	self->policy.window_s = 1;
+	self->d.policy = &self->policy;
+	self->d.floor = low;
+	self->d.safe = mid;
+	self->d.safe_w = SAFE_W;
+	self->d.swing = SWING;
+	self->d.budget_w = BUDGET;
+	self->c = calloc(1, sizeof(*self->c));
+	self->c->d = &self->d;
+	self->c->nr_total = 1;
+	self->drawn_w = self->found_w = IDLE_W;
+}
+
+FIXTURE_TEARDOWN(cap)
+{
+	jetwatt_board_restore(self->d.board, NULL);
+	jetwatt_board_close(self->d.board);
+	free(self->c);
+	tree_free(&self->t);
+}
+
+static double target(FIXTURE_DATA(cap) *self)
+{
+	const struct jetwattd *d = &self->d;
+
+	if (!d->applied)
+		return self->found_w;
+	return jetwatt_mode_same(&d->mode, &low) ? FLOOR_W :
+	       jetwatt_mode_same(&d->mode, &mid) ? SAFE_W : self->top_w;
+}
+
+/* @burst: relative height of what is drawn in every second half second, 0: none. */
+static void passes(FIXTURE_DATA(cap) *self, double seconds, double burst)
+{
+	for (unsigned int i = 0; i < seconds * SECOND; i++) {
+		double w = target(self) * (self->n / (SECOND / 2) % 2 ? 1 + burst : 1 - burst);
+		struct jetwatt_power p = { .time_ns = clock_ns += TICK_NS };
+		unsigned int at = self->n++ % SECOND;
+
+		self->drawn_w += (w - self->drawn_w) * (burst ? 1 : TICK_NS * 1e-9 / LAG_S);
+		p.uw[0] = (int64_t)(self->drawn_w * 1e6);
+		on_power(&p, self->c);
+		if (!(self->n % TICKS) && self->c->drawn.nr > 1)
+			judge(self->c);
+		self->sum += self->drawn_w - self->last[at];
+		self->last[at] = self->drawn_w;
+		if (self->n < SECOND || self->sum <= self->d.budget_w * SECOND)
+			self->since = 0;
+		else if (!self->since)
+			self->since = clock_ns;
+		else if (clock_ns - self->since > self->longest)
+			self->longest = clock_ns - self->since;
+	}
+}
+
+static void put(FIXTURE_DATA(cap) *self, const struct jetwatt_mode *mode)
+{
+	pthread_mutex_lock(&self->d.lock);
+	jetwattd_put(&self->d, mode);
+	pthread_mutex_unlock(&self->d.lock);
+}
+
+static const double times[] = { 1.01, 1.05, 1.1, 1.14, 1.16, 1.2, 1.3, 1.5, 2, 3 };
+
+TEST_F(cap, a_job_begins_on_a_board_as_it_was_found)
+{
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		self->found_w = IDLE_W;
+		passes(self, 3, 0);
+		ASSERT_FALSE(self->d.applied);
+		self->found_w = times[i] * BUDGET;
+		self->longest = 0;
+		passes(self, 5, 0);
+		EXPECT_TRUE(self->d.applied);
+		EXPECT_GE(0.7e9, self->longest) TH_LOG("%g budgets", times[i]);
+		ASSERT_EQ(0, jetwattd_put_back(&self->d));
+	}
+}
+
+TEST_F(cap, a_mode_draws_too_much)
+{
+	static const struct jetwatt_mode *const from[] = { &low, &mid };
+
+	self->d.have_safe = 1;
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+			put(self, from[k]);
+			passes(self, 3, 0);
+			self->top_w = times[i] * BUDGET;
+			self->longest = 0;
+			put(self, &top);
+			passes(self, 5, 0);
+			EXPECT_FALSE(jetwatt_mode_same(&self->d.mode, &top));
+			EXPECT_GE(0.9e9, self->longest) TH_LOG("%g budgets, from %zu", times[i], k);
+		}
+}
+
+TEST_F(cap, the_budget_is_lowered)
+{
+	for (double to = 25; to > 9.5; to -= 1.5) {
+		self->d.have_safe = 1;
+		self->d.budget_w = 30;
+		put(self, &top);
+		self->top_w = 27;
+		passes(self, 3, 0);
+		ASSERT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+		jetwattd_budget(&self->d, to);
+		EXPECT_EQ(1, atomic_exchange(&self->d.cut, 0));
+		self->longest = 0;
+		passes(self, 6, 0);
+		EXPECT_GE(2.2e9, self->longest) TH_LOG("from 27 W to %g W", to);
+		/* What it steps down to is within the new one too. */
+		EXPECT_GE(to, target(self));
+	}
+}
+
+TEST_F(cap, nothing_is_stepped_down_that_is_within)
+{
+	put(self, &top);
+	self->top_w = 0.99 * BUDGET;
+	passes(self, 20, 0);
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+	/* A minibatch of two halves, one of them far above: the mean is what counts. */
+	self->top_w = 0.95 * BUDGET;
+	passes(self, 20, 0.5);
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+	EXPECT_EQ(0, self->d.count.trips);
+	EXPECT_EQ(0, self->longest);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* jetwattd's control socket among clients who mean no good: the real socket, in a directory. */
+#include "../../user/cmd/cgroup.c"
+#include "../../user/cmd/child.c"
+#include "../../user/cmd/error.c"
+#include "../../user/cmd/reach.c"
+#include "../../user/cmd/suggest.c"
+#include "../../user/cmd/unit.c"
+#include "../../user/cmd/watch.c"
+#include "../../user/cmd/watch_job.c"
+#include "../../user/cmd/watch_rails.c"
+#include "../../user/cmd/watch_seen.c"
+#define run control_run
+#include "../../user/daemon/control.c"
+#define own metrics_own
+#include "../../user/daemon/metrics.c"
+#include "../../user/daemon/switch.c"
+
+#include <dirent.h>
+
+#include "kselftest_harness.h"
+
+#define CROWD	200
+#define ROUNDS	20000
+
+FIXTURE(control) {
+	struct jetwattd d;
+	struct jetwattd_policy policy;
+	struct jetwattd_control *c;
+	char dir[32];
+};
+
+FIXTURE_SETUP(control)
+{
+	strcpy(self->dir, "/tmp/jetwatt-XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->dir));
+	snprintf(self->policy.control, sizeof(self->policy.control), "%s/control", self->dir);
+	self->d.policy = &self->policy;
+	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
+	ASSERT_EQ(0, jetwattd_control_start(&self->d, &self->c));
+}
+
+FIXTURE_TEARDOWN(control)
+{
+	jetwattd_control_stop(self->c);
+	rmdir(self->dir);
+}
+
+static int client(const struct jetwattd_policy *p)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct timeval patience = { .tv_sec = 20 };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", p->control);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (!connect(fd, (struct sockaddr *)&at, sizeof(at)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static ssize_t put(int fd, const void *data, size_t size)
+{
+	return send(fd, data, size, MSG_NOSIGNAL);
+}
+
+/* What is answered to a line; empty: nothing. */
+static const char *ask(const struct jetwattd_policy *p, const char *line, size_t size)
+{
+	static char text[65536];
+	size_t len = 0;
+	ssize_t got;
+	int fd = client(p);
+
+	put(fd, line, size);
+	while ((got = recv(fd, text + len, sizeof(text) - 1 - len, 0)) > 0)
+		len += (size_t)got;
+	text[len] = '\0';
+	close(fd);
+	return text;
+}
+
+#define ASK(line)	ask(&self->policy, line "\n", sizeof(line))
+
+static int descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+TEST_F(control, says_what_it_knows)
+{
+	EXPECT_STREQ("done\n", ASK("budget 12W"));
+	EXPECT_EQ(12, self->d.told_w);
+	EXPECT_NE(NULL, strstr(ASK("status json"), "\"doing\""));
+	EXPECT_NE(NULL, strstr(ASK("metrics openmetrics"), "# EOF"));
+	EXPECT_STREQ("done\n", ASK("budget policy"));
+	EXPECT_EQ(0, self->d.told_w);
+}
+
+TEST_F(control, a_crowd_that_says_nothing)
+{
+	int fd[CROWD];
+
+	for (int i = 0; i < CROWD; i++) {
+		fd[i] = client(&self->policy);
+		if (i % 2)
+			put(fd[i], "stat", 4);
+	}
+	EXPECT_NE(NULL, strstr(ASK("status json"), "\"doing\""));
+	for (int i = 0; i < CROWD; i++)
+		close(fd[i]);
+	EXPECT_NE(NULL, strstr(ASK("status json"), "\"doing\""));
+}
+
+TEST_F(control, who_never_reads)
+{
+	int fd[CROWD], before;
+
+	ASK("metrics");
+	before = descriptors();
+	for (int i = 0; i < CROWD; i++) {
+		fd[i] = client(&self->policy);
+		put(fd[i], "metrics\n", 8);
+	}
+	EXPECT_NE(NULL, strstr(ASK("status json"), "\"doing\""));
+	for (int i = 0; i < CROWD; i++)
+		close(fd[i]);
+	ASK("metrics");
+	EXPECT_EQ(before, descriptors());
+}
+
+TEST_F(control, lines_that_are_none)
+{
+	static char line[1 << 20];
+	int fd = client(&self->policy);
+
+	memset(line, 'x', sizeof(line));
+	/* Nobody waits for its end. */
+	put(fd, line, sizeof(line));
+	close(fd);
+	EXPECT_EQ(0, strncmp(ASK("budget 7W\0x"), "refused", 7));
+	EXPECT_EQ(0, strncmp(ASK("budget 1e999W"), "refused", 7));
+	EXPECT_EQ(0, strncmp(ASK("budget nanW"), "refused", 7));
+	EXPECT_EQ(0, strncmp(ASK("budget -5W"), "refused", 7));
+	EXPECT_EQ(0, strncmp(ASK("budget 5W; pause"), "refused", 7));
+	EXPECT_EQ(0, strncmp(ASK(""), "refused", 7));
+	EXPECT_EQ(0, self->d.told_w);
+	EXPECT_EQ(0, self->d.pause);
+}
+
+/* Requests with bytes changed, cut and doubled, from a seed. */
+TEST_F(control, mutations)
+{
+	static const char *const word[] = { "budget 20W\n", "status\n", "pause\n", "metrics openmetrics\n" };
+	unsigned int seed = 20261122;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		char line[64] = "";
+		const char *w = word[rand_r(&seed) % 4];
+		size_t len = strlen(w);
+		int fd = client(&self->policy);
+
+		ASSERT_LE(0, fd);
+		memcpy(line, w, len);
+		for (int k = rand_r(&seed) % 4; k >= 0; k--)
+			line[(unsigned int)rand_r(&seed) % len] = (char)rand_r(&seed);
+		put(fd, line, (unsigned int)rand_r(&seed) % (len + 1));
+		close(fd);
+		pthread_mutex_lock(&self->d.lock);
+		EXPECT_TRUE(!self->d.told_w || (self->d.told_w >= 0.1 && self->d.told_w <= 1000));
+		pthread_mutex_unlock(&self->d.lock);
+	}
+	EXPECT_NE(NULL, strstr(ASK("status json"), "\"doing\""));
+}
+
+TEST_HARNESS_MAIN

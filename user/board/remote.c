@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The knobs by way of jetwatt-knobs, for who may not write them. */
+#include "board/remote.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "board/knobs.h"
+
+/* Knobs get SETTLE_MS a switch, and a roll-back is a second one; a busy board is slow. */
+#define PATIENCE_S 20
+
+static int gone(struct jetwatt_board *b, struct jetwatt_board_error *err, const char *why)
+{
+	jetwatt_remote_close(b);
+	jetwatt_board_error_set(err, -EPIPE, "jetwatt-knobs has gone");
+	jetwatt_error_why(err, "%s; it has taken back what was applied, or systemd has", why);
+	jetwatt_error_fix(err, "systemctl status jetwatt-knobs");
+	return -EPIPE;
+}
+
+/* Return: length of the answer, of JETWATT_REMOTE_ANSWER; -EPIPE. */
+static ssize_t ask(struct jetwatt_board *b, const char *request, char *answer,
+		   struct jetwatt_board_error *err)
+{
+	size_t len = strlen(request);
+	ssize_t got;
+
+	if (b->remote < 0)
+		return gone(b, err, "nobody is connected");
+	if (send(b->remote, request, len, MSG_NOSIGNAL) != (ssize_t)len)
+		return gone(b, err, strerror(errno));
+	do
+		got = recv(b->remote, answer, JETWATT_REMOTE_ANSWER - 1, 0);
+	while (got < 0 && errno == EINTR);
+	/* An answer that comes late would be taken for that to the next request. */
+	if (got <= 0)
+		return gone(b, err, got ? strerror(errno) : "it has hung up");
+	answer[got] = '\0';
+	return got;
+}
+
+/* "no ERRNO\nWHAT\nWHY\nFIX" */
+static int refusal(struct jetwatt_board *b, char *answer, struct jetwatt_board_error *err)
+{
+	char *line = strsep(&answer, "\n"), *what, *why, *fix;
+	int rc, end = 0;
+
+	if (sscanf(line, "no %d%n", &rc, &end) != 1 || line[end] || rc <= 0 || rc > 4095)
+		return gone(b, err, "it says what nobody understands");
+	what = strsep(&answer, "\n");
+	why = strsep(&answer, "\n");
+	fix = strsep(&answer, "\n");
+	jetwatt_board_error_set(err, -rc, "%s", what ? what : "refused");
+	jetwatt_error_why(err, "%s", why ? why : "");
+	jetwatt_error_fix(err, "%s", fix ? fix : "");
+	return -rc;
+}
+
+int jetwatt_remote_open(struct jetwatt_board *b, const char *path, struct jetwatt_board_error *err)
+{
+	struct timeval patience = { PATIENCE_S, 0 };
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int rc;
+
+	b->by_remote = true;
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	b->remote = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (b->remote >= 0 && !connect(b->remote, (struct sockaddr *)&at, sizeof(at)) &&
+	    !setsockopt(b->remote, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) &&
+	    !setsockopt(b->remote, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)))
+		return 0;
+	rc = -errno;
+	jetwatt_remote_close(b);
+	jetwatt_error_sys(err, rc, "cannot reach jetwatt-knobs at %s", path);
+	jetwatt_error_fix(err, rc == -EACCES ? "run it as the user jetwatt, or as root"
+					     : "systemctl start jetwatt-knobs, or run it as root");
+	return rc == -EACCES ? -EPERM : rc;
+}
+
+void jetwatt_remote_close(struct jetwatt_board *b)
+{
+	if (b->remote >= 0)
+		close(b->remote);
+	b->remote = -1;
+}
+
+int jetwatt_remote_alive(const struct jetwatt_board *b)
+{
+	struct pollfd p = { b->remote, POLLIN, 0 };
+
+	/* It never speaks unasked. */
+	return b->remote >= 0 && !poll(&p, 1, 0);
+}
+
+int jetwatt_remote_do(struct jetwatt_board *b, const char *verb, const struct jetwatt_mode *mode,
+		      struct jetwatt_board_error *err)
+{
+	char request[JETWATT_REMOTE_REQUEST], answer[JETWATT_REMOTE_ANSWER], name[96] = "";
+	ssize_t len;
+
+	if (mode)
+		jetwatt_board_mode_format(mode, name, sizeof(name));
+	snprintf(request, sizeof(request), "%s%s%s", verb, mode ? " " : "", name);
+	len = ask(b, request, answer, err);
+	if (len < 0)
+		return (int)len;
+	return !strcmp(answer, "ok") ? 0 : refusal(b, answer, err);
+}
+
+int jetwatt_remote_emc(struct jetwatt_board *b, uint64_t *v)
+{
+	char answer[JETWATT_REMOTE_ANSWER], *p = answer + 2, *end;
+	int n = 0;
+
+	if (ask(b, "emc", answer, NULL) < 0 || strncmp(answer, "ok ", 3))
+		return 0;
+	for (; n < JETWATT_BOARD_FREQS_MAX && *p; n++) {
+		v[n] = strtoull(p, &end, 10);
+		if (end == p || (n && v[n] <= v[n - 1]))
+			break;
+		p = end;
+	}
+	return n;
+}

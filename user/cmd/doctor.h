@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef JETWATT_CMD_DOCTOR_H
+#define JETWATT_CMD_DOCTOR_H
+
+#include "args.h"
+#include "board/board.h"
+#include "jetwatt.h"
+#include "out/json.h"
+
+enum jetwatt_doctor_level { OK, WARN, FAIL };
+
+/**
+ * struct jetwatt_doctor - what has been found
+ * @warnings, @failures: how many
+ * @code: exit status: that of the first failure
+ */
+struct jetwatt_doctor {
+	struct jetwatt_args args;
+	int want_json;
+	struct jetwatt_json json;
+	int warnings, failures, code;
+	struct jetwatt_board *board;
+	struct jetwatt *jw;
+};
+
+/* One finding. @code: exit status if it is a failure. */
+void jetwatt_doctor_say(struct jetwatt_doctor *d, enum jetwatt_doctor_level level, int code,
+			const char *name, const char *fix, const char *text, ...)
+	__attribute__((format(printf, 6, 7)));
+
+/* doctor_daemon.c: jetwattd, jetwatt-knobs, their units, and others who turn knobs. */
+void jetwatt_doctor_daemon(struct jetwatt_doctor *d);
+
+#endif

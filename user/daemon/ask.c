@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ask.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define ASK_S	2
+
+int jetwattd_ask(const char *path, const char *line, char *text, size_t *len)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct timeval patience = { ASK_S, 0 };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err = 0;
+	ssize_t got = 1;
+
+	*len = 0;
+	if (fd < 0)
+		return -errno;
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) ||
+	    send(fd, line, strlen(line), MSG_NOSIGNAL) < 0)
+		err = -errno;
+	while (!err && got > 0 && *len < JETWATTD_ASK_TEXT) {
+		got = recv(fd, text + *len, JETWATTD_ASK_TEXT - *len, 0);
+		*len += got > 0 ? (size_t)got : 0;
+		err = got < 0 ? -errno : 0;
+	}
+	close(fd);
+	if (!err && *len > 8 && !memcmp(text, "refused:", 8))
+		err = -EACCES;
+	if (!err && (!*len || *len == JETWATTD_ASK_TEXT))
+		err = -EPROTO;
+	if (err)
+		*len = 0;
+	return err;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "window.h"
+
+static size_t at(const struct jetwattd_window *s, size_t i)
+{
+	return (s->first + i) % JETWATTD_SAMPLES;
+}
+
+void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, int gap)
+{
+	double uj = 0;
+
+	if (gap)
+		s->nr = 0;
+	if (s->nr) {
+		size_t last = at(s, s->nr - 1);
+
+		uj = s->uj[last] + (w + s->w) / 2 * (time_ns - s->t[last]) * 1e-3;
+	}
+	if (s->nr == JETWATTD_SAMPLES)
+		s->first = (s->first + 1) % JETWATTD_SAMPLES;
+	else
+		s->nr++;
+	s->t[at(s, s->nr - 1)] = time_ns;
+	s->uj[at(s, s->nr - 1)] = uj;
+	s->w = w;
+}
+
+void jetwattd_window_restart(struct jetwattd_window *s)
+{
+	s->first = at(s, s->nr - 1);
+	s->nr = 1;
+}
+
+uint64_t jetwattd_window_now(const struct jetwattd_window *s)
+{
+	return s->t[at(s, s->nr - 1)];
+}
+
+double jetwattd_window_mean(const struct jetwattd_window *s, uint64_t ns, uint64_t *span)
+{
+	size_t last = at(s, s->nr - 1), lo = 0, hi = s->nr - 1;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo + 1) / 2;
+
+		if (s->t[last] - s->t[at(s, mid)] >= ns)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	*span = s->t[last] - s->t[at(s, lo)];
+	return *span ? (s->uj[last] - s->uj[at(s, lo)]) * 1e3 / *span : s->w;
+}
+
+uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64_t window,
+			       double budget_w)
+{
+	size_t last = at(s, s->nr - 1);
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		uint64_t gone = s->t[last] - s->t[at(s, i)], to = window - gone;
+		double uj = s->uj[last] - s->uj[at(s, i)] + w * to * 1e-3;
+
+		if (gone <= window && to > most && uj > budget_w * window * 1e-3)
+			most = to;
+	}
+	return most;
+}

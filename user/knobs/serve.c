@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Requests and their answers. */
+#include "knobs/serve.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "board/remote.h"
+#include "knobs/request.h"
+
+int jetwatt_knobs_put_back(struct jetwatt_knobs *k)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int rc = jetwatt_board_restore(k->board, &e);
+
+	/* Nothing was applied, or what was is another jetwatt's. */
+	if (rc == -ENOENT || (rc == -EBUSY && !k->holder))
+		rc = 0;
+	else if (!rc)
+		k->restored++;
+	/* Tried again every second: once is enough to say it. */
+	if (rc && !k->owed)
+		fprintf(stderr, "jetwatt-knobs: %s\n  why: %s\n  fix: %s\n", e.what, e.why, e.fix);
+	k->owed = rc != 0;
+	return rc;
+}
+
+static void let_go(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
+{
+	close(c->fd);
+	c->fd = -1;
+	if (k->holder != c)
+		return;
+	fprintf(stderr, "jetwatt-knobs: process %d has gone: the board as it was\n", c->pid);
+	jetwatt_knobs_put_back(k);
+	k->holder = NULL;
+}
+
+static void say(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, const char *answer)
+{
+	/* Who does not read has no answer, and nobody to wait for him. */
+	if (send(c->fd, answer, strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		let_go(k, c);
+}
+
+static void refuse(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, int rc,
+		   const struct jetwatt_board_error *e)
+{
+	char answer[JETWATT_REMOTE_ANSWER];
+
+	/* A knob that is not as it should be is an answer, no refusal. */
+	k->refused += rc != -ESTALE && rc != -ENOENT;
+	snprintf(answer, sizeof(answer), "no %d\n%s\n%s\n%s", -rc, e->what, e->why, e->fix);
+	say(k, c, answer);
+}
+
+static void emc(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
+{
+	char answer[JETWATT_REMOTE_ANSWER] = "ok";
+	size_t at = 2;
+	const uint64_t *v;
+	int n = jetwatt_board_emc_hz(k->board, &v);
+
+	for (int i = 0; i < n && at < sizeof(answer); i++)
+		at += (size_t)snprintf(answer + at, sizeof(answer) - at, " %" PRIu64, v[i]);
+	say(k, c, answer);
+}
+
+static void status(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
+{
+	char answer[JETWATT_REMOTE_ANSWER];
+
+	snprintf(answer, sizeof(answer),
+		 "ok holder %d applied %lu restored %lu refused %lu strangers %lu",
+		 k->holder ? k->holder->pid : 0, k->applied, k->restored, k->refused, k->strangers);
+	say(k, c, answer);
+}
+
+/* What changes something. */
+static int turn(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
+		const struct jetwatt_knobs_request *r, struct jetwatt_board_error *e)
+{
+	int rc;
+
+	if (k->holder && k->holder != c) {
+		snprintf(e->what, sizeof(e->what), "another process controls this board");
+		snprintf(e->why, sizeof(e->why), "process %d holds it", k->holder->pid);
+		snprintf(e->fix, sizeof(e->fix), "wait until it ends");
+		return -EBUSY;
+	}
+	if (r->verb == JETWATT_KNOBS_FORGET) {
+		k->holder = NULL;
+		return jetwatt_board_forget(k->board);
+	}
+	if (r->verb == JETWATT_KNOBS_RESTORE) {
+		rc = jetwatt_board_restore(k->board, e);
+		k->restored += !rc;
+		if (!rc || rc == -ENOENT)
+			k->holder = NULL;
+		return rc;
+	}
+	rc = jetwatt_board_apply(k->board, &r->mode, e);
+	k->applied += !rc;
+	/* One that could not be rolled back is for us to take back as well. */
+	if (!rc || rc == -ENOTRECOVERABLE) {
+		k->holder = c;
+		k->owed = 0;
+	}
+	return rc;
+}
+
+static void obey(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
+		 const struct jetwatt_knobs_request *r)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int rc;
+
+	if (r->verb == JETWATT_KNOBS_EMC) {
+		emc(k, c);
+		return;
+	}
+	if (r->verb == JETWATT_KNOBS_STATUS) {
+		status(k, c);
+		return;
+	}
+	rc = r->verb == JETWATT_KNOBS_VERIFY ? jetwatt_board_verify(k->board, &r->mode, &e)
+					     : turn(k, c, r, &e);
+	if (rc)
+		refuse(k, c, rc, &e);
+	else
+		say(k, c, "ok");
+}
+
+void jetwatt_knobs_hear(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
+{
+	struct jetwatt_board_error e = { "no such request", "", "this socket is jetwattd's" };
+	char text[JETWATT_REMOTE_REQUEST];
+	struct jetwatt_knobs_request r;
+	const char *why;
+	/* The length that was sent, not the one that had room: a longer one is refused. */
+	ssize_t got = recv(c->fd, text, sizeof(text), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got <= 0) {
+		let_go(k, c);
+		return;
+	}
+	if (!jetwatt_knobs_parse(text, (size_t)got, &r, &why)) {
+		obey(k, c, &r);
+		return;
+	}
+	snprintf(e.why, sizeof(e.why), "%s", why);
+	refuse(k, c, -EINVAL, &e);
+}
+
+void jetwatt_knobs_welcome(struct jetwatt_knobs *k, int listen)
+{
+	int fd = accept4(listen, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct jetwatt_knobs_client *c = k->client;
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	if (fd < 0)
+		return;
+	while (c < k->client + JETWATT_KNOBS_CLIENTS && c->fd >= 0)
+		c++;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) ||
+	    (who.uid && who.uid != k->user) || c == k->client + JETWATT_KNOBS_CLIENTS) {
+		k->strangers++;
+		close(fd);
+		return;
+	}
+	*c = (struct jetwatt_knobs_client){ .fd = fd, .pid = who.pid };
+}
