@@ -5,7 +5,11 @@
   daemon.py [--corpus FILE.csv] [--seed N] [--jobs N] [-o build/bench/daemon.json]
 
 A file of measured modes is replayed on the simulated board. Jobs of three sizes start
-and stop at times drawn from the seed, the budget changes, somebody else turns a knob.
+and stop at times drawn from the seed, one changes its batch size while it runs, the
+budget changes, the air gets so warm that the kernel throttles the GPU, somebody else
+turns a knob.
+At last a job that is new, and the same one in another cgroup: a workload of its own, of
+which jetwattd knows only what "others" measured; these two count in "priors" alone.
 Judged by what the plant knows and jetwattd does not: the mean of its power over the
 policy's window, its minibatches, its modes. Penalties are against the best mode that is
 not dirty (a reading of power far below its neighbours') within the budget that held.
@@ -26,6 +30,7 @@ import sys
 WINDOW_NS = 1_000_000_000
 KNOBS = ("cores", "cpu_khz", "gpu_hz", "emc_hz")
 SIZES = (1000, 1000, 500)
+UNSEEN = 700
 NEAR = 1.05
 # cores, CPU kHz, GPU Hz, EMC Hz: nvpmodel's 15W, 30W and 50W of an AGX Orin.
 PRESETS = ((4, 1113600, 420750000, 2133000000), (8, 1728000, 624750000, 3199000000),
@@ -72,12 +77,19 @@ def draw(rng, jobs, budgets):
     for j in range(jobs):
         # The first is there for long enough to be learned, and comes again.
         size = SIZES[0] if j < 2 else rng.choice(SIZES)
-        day += ["start %d" % size, "sleep %d" % (90 if j < 1 else rng.randrange(20, 60))]
+        # A third of them in: the batch size of a job that runs.
+        change = " %d %d" % (SIZES[-1] if size == SIZES[0] else SIZES[0], rng.randrange(150, 300)) \
+            if j == jobs // 3 else ""
+        day += ["start %d%s" % (size, change), "sleep %d" % (90 if j < 1 else rng.randrange(20, 60))]
         if j >= 2 and rng.random() < 0.4:
             day += ["budget %d" % rng.choice(budgets), "sleep %d" % rng.randrange(30, 60)]
+        if j == jobs // 4:
+            day += ["heat", "sleep 60", "cool", "sleep 15"]
         if j == jobs // 2:
             day += ["turn", "sleep 8", "back", "sleep 2"]
         day += ["stop", "sleep %d" % rng.randrange(3, 8)]
+    for cgroup, seconds in (("here", 90), ("there", 60)):
+        day += ["cgroup " + cgroup, "start %d" % UNSEEN, "sleep %d" % seconds, "stop", "sleep 5"]
     return day
 
 
@@ -117,25 +129,41 @@ class Day:
         return found
 
 
+class Job:
+    """One of the day: its minibatches, and the size of each in permille."""
+    def __init__(self, day, event):
+        self.start, self.end, self.pid = int(event[0]), None, int(event[-1])
+        self.measured = 0
+        self.size = int(event[2])
+        self.then, self.after = map(int, event[3:5]) if len(event) > 5 else (self.size, 0)
+        self.minibatches = [b for b in day.minibatches if b[4] == self.pid]
+        self.change = self.minibatches[self.after][1] if 0 < self.after < len(self.minibatches) else None
+
+    def size_at(self, t):
+        return self.then if self.change and t >= self.change else self.size
+
+
 def jobs_of(day):
-    """(start, end, pid, size) of each."""
-    found, open_ = [], None
+    found = []
+    measured = 0
     for e in day.events:
         if e[1] == "start":
-            open_ = (int(e[0]), int(e[3]), int(e[2]))
-        elif e[1] == "stop" and open_:
-            found.append((open_[0], int(e[0]), open_[1], open_[2]))
-            open_ = None
-    return found
+            found.append(Job(day, e))
+        elif e[1] == "measured" and found:
+            found[-1].measured = int(e[2]) - measured
+            measured = int(e[2])
+        elif e[1] == "stop" and found:
+            found[-1].end = int(e[0])
+    return [j for j in found if j.end]
 
 
 def reached(day, good, job):
     """Seconds from a job's start until its minibatches stay within 5 % of the best."""
-    start, end, pid, size = job
-    first = [e for e in day.events if int(e[0]) > start and e[1] in ("budget", "turn", "stop")]
-    end = int(first[0][0])
-    mine = [b for b in day.minibatches if b[4] == pid and b[2] <= end]
-    best = fastest(good, day.budget(start))["time_ms"] * size / 1000
+    start = job.start
+    end = min([int(e[0]) for e in day.events if int(e[0]) > start and
+               e[1] in ("budget", "turn", "stop", "heat")] + [job.change or job.end])
+    mine = [b for b in job.minibatches if b[2] <= end]
+    best = fastest(good, day.budget(start))["time_ms"] * job.size / 1000
     # The median of five in a row: one that was disturbed is not another mode.
     ms = [(b[2] - b[1]) / 1e6 for b in mine]
     late = start
@@ -188,8 +216,11 @@ def main():
 
 def judge(day, out, args):
     good = clean(day.modes)
-    jobs = jobs_of(day)
+    *jobs, cold, synced = jobs_of(day)
     apart = []
+    hot = [int(e[0]) for e in day.events if e[1] in ("heat", "cool")]
+    # Until the clocks are back, nothing is as it was measured.
+    warm = [(hot[i], hot[i + 1] + 15 * WINDOW_NS) for i in range(0, len(hot) - 1, 2)]
     for i, e in enumerate(day.events):
         if e[1] == "turn":
             # His until the job ends: that is what yielding means.
@@ -204,23 +235,27 @@ def judge(day, out, args):
     highest = max(day.modes, key=lambda m: tuple(m[k] for k in ("gpu_hz", "cpu_khz", "cores", "emc_hz")))
     presets = [nearest(day.modes, p) for p in PRESETS]
     for job in jobs:
-        start, end, pid, size = job
         took, penalty = reached(day, good, job)
-        key = (size, day.budget(start))
+        size, key = job.size, (job.size, day.budget(job.start))
         (second if key in seen else first).append(took)
         rows.append((size, key[1], "again" if key in seen else "new", took, penalty))
         seen[key] = 1
-        for b in day.minibatches:
-            if b[4] != pid or any(a <= b[2] < e for a, e in apart if e - a > 3 * WINDOW_NS):
+        for b in job.minibatches:
+            if any(a <= b[2] < e for a, e in apart + warm if e - a > 3 * WINDOW_NS):
                 continue
             watts = day.budget(b[2])
             ours["s"] += (b[2] - b[1]) / 1e9
             ours["j"] += (day.energy(b[2]) - day.energy(b[1])) / 1e6
             for name, m in (("maxn", highest), ("preset", fastest(presets, watts)),
                             ("oracle", fastest(good, watts))):
-                s = m["time_ms"] * size / 1e6
+                s = m["time_ms"] * job.size_at(b[1]) / 1e6
                 others[name]["s"] += s
                 others[name]["j"] += s * m["power_w"]
+    priors = {}
+    for name, job in (("cold", cold), ("synced", synced)):
+        took, penalty = reached(day, good, job)
+        priors |= {name + "_modes": job.measured, name + "_start_s": took,
+                   name + "_penalty_pct": float("nan") if penalty is None else penalty}
     begin, finish = (line.split() for line in open(out + "/daemon"))
     wall = (int(finish[1]) - int(begin[1])) / 1e9
     result = {
@@ -232,6 +267,7 @@ def judge(day, out, args):
         "breaches_over_1s": sum(b > 1 for b in breaches),
         "energy_pct": {k: 100 * (ours["j"] / v["j"] - 1) for k, v in others.items()},
         "time_pct": {k: 100 * (ours["s"] / v["s"] - 1) for k, v in others.items()},
+        "priors": priors,
         "cpu_pct": (int(finish[2]) - int(begin[2])) / wall,
         "descriptors": [int(begin[3]), int(finish[3])], "rss_kib": [int(begin[4]), int(finish[4])],
     }
@@ -242,6 +278,8 @@ def judge(day, out, args):
     print("\nagainst       time   energy")
     for k in others:
         print("%-9s %+6.1f %% %+6.1f %%" % (k, result["time_pct"][k], result["energy_pct"][k]))
+    print("\na job nobody knows: %(cold_modes)d modes, off by %(cold_penalty_pct).1f %%; "
+          "known elsewhere: %(synced_modes)d, %(synced_penalty_pct).1f %%" % priors)
     print("\nover the budget %d times, for %.2f s at most; CPU %.1f %% of a core; RSS %d -> %d KiB; descriptors %d -> %d"
           % (result["breaches"], result["longest_breach_s"], result["cpu_pct"], *result["rss_kib"],
              *result["descriptors"]))

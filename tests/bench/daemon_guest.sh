@@ -1,14 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # A day for jetwattd: the events of /day, one a line, on a board that it knows nothing of.
-#   sleep S | budget W | start SIZE | stop | turn | back
+#   sleep S | budget W | start SIZE [THEN AFTER] | stop | turn | back | heat | cool | cgroup NAME
 # /out/events says when each happened; what the plant knows is copied there at the end.
 truth=/sys/kernel/debug/jetwatt-sim/truth
 gpu=$(ls -d /sys/class/devfreq/*gpu* | head -n 1)
 
 now() { sed -n 's/^t_ns //p' $truth/now; }
 event() { echo "$(now) $*" >> /out/events; }
+air=/sys/module/jetwatt_sim/parameters/ambient_mc
+drawn_mw() { jetwatt daemon --json | awk '/"power_w"/ { printf "%d", 1000 * $2; exit }'; }
 cpu() { awk '{ print $14 + $15 }' /proc/$daemon/stat; }
+measured() { jetwatt daemon metrics | awk '$1 == "jetwatt_modes_measured_total" { print $2 }'; }
 fds() { ls /proc/$daemon/fd | wc -l; }
 rss() { awk '/^VmRSS/ { print $2 }' /proc/$daemon/status; }
 
@@ -20,16 +23,21 @@ while ! jetwatt daemon status > /dev/null 2>&1; do sleep 0.1; done
 event ready
 echo "begin $(now) $(cpu) $(fds) $(rss)" > /out/daemon
 job=
-while read -r what value; do
+while read -r what value then after; do
 	case $what in
 	sleep) sleep "$value"; continue;;
 	budget) jetwatt daemon budget "$value"W;;
 	start)
-		train --size "$value" > /dev/null 2>&1 &
+		train --size "$value" ${then:+--then "$then" --after "$after"} > /dev/null 2>&1 &
 		job=$!;;
 	stop)
+		event measured "$(measured)"
 		kill "$job"
 		wait "$job";;
+	# Jobs from here on are of this one, and so other workloads to the database.
+	cgroup)
+		mkdir -p "/sys/fs/cgroup/$value"
+		echo $$ > "/sys/fs/cgroup/$value/cgroup.procs";;
 	turn)
 		was=$(cat "$gpu/max_freq")
 		low=$(tr ' ' '\n' < "$gpu/available_frequencies" | sort -n | sed -n 4p)
@@ -38,8 +46,12 @@ while read -r what value; do
 	back)
 		echo "$was" > "$gpu/max_freq"
 		echo "$was" > "$gpu/min_freq";;
+	# Air so warm that what the board draws now takes it above where it is throttled.
+	heat) echo $((102000 - $(drawn_mw) * 9 / 10)) > $air;;
+	cool) echo 32000 > $air;;
 	esac
-	event "$what" "$value" "$job"
+	# shellcheck disable=SC2086
+	event $what $value $then $after $job
 	jetwatt daemon --json | tr -d '\n' | sed 's/  */ /g' >> /out/status
 	echo >> /out/status
 done < /day

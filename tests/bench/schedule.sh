@@ -3,8 +3,7 @@
 #
 # Training beside an inference server on the simulated board, by turns and side by
 # side, with the same requests, and the server alone: build/bench/schedule.json and
-# schedule.html. Then jetwatt is killed KILLS times (1000), and what holds jobs as often
-# in both ways.
+# schedule.html. Then schedule_kills.sh, unless KILLS is 0.
 #
 # Loads differ in how busy the server is: 30 to 70 % of the GPU's time, by itself, one
 # request at a time or all that wait at once. LOADS=FILE has others, a line each:
@@ -39,9 +38,4 @@ for dir in "${all[@]}"; do
 		"by turns $(cat "$dir/by_turns.hz");" \
 		"of those promised $(sed -n 's/.*"kept_pct": \([0-9.]*\).*/\1/p' "$dir/schedule.json") %"
 done
-[ "${KILLS:-1000}" != 0 ] || exit 0
-guest --out $out -- /bin/sh /schedule kills "${KILLS:-1000}"
-status=$?
-echo "kills, and after how many training stood still: $(cat $out/kills)"
-tests/qemu/guest --icount --smp 2 --timeout 36000 --file build/arm64/tests/cmd/hold:/hold \
-	-- /bin/sh -c "JETWATT_KILLS=${KILLS:-1000} exec /hold" && exit $status
+[ "${KILLS:-1000}" = 0 ] || tests/bench/schedule_kills.sh

@@ -4,7 +4,7 @@
 # by turns and side by side; or jetwatt killed at random moments.
 #
 #   schedule_guest.sh load REQUESTS MILLIHERTZ LATENCY_MS TRAIN-SIZE BATCH BASE EACH
-#   schedule_guest.sh kills N
+#   schedule_guest.sh kills N freezer|signals SEED
 ifconfig lo up
 
 # Wait until a file has more than N lines: the job gets on. A minute is as good as for ever.
@@ -72,27 +72,43 @@ load()
 	wait $schedule
 }
 
-# Killed at any moment of some windows, under load: who is held at it must run on.
+# Is training held still?
+held()
+{
+	case $how in
+	freezer) grep -q "frozen 1" "/sys/fs/cgroup$(sed 's/^0:://' "/proc/$1/cgroup")/cgroup.events" ;;
+	signals) grep -q "^State:	T" "/proc/$1/status" ;;
+	esac 2> /dev/null
+}
+
+# Killed at any moment of some turns, under load: who is held at it must run on.
 kills()
 {
-	train="exec train --size 100 --progress 1" serve="exec serve --batch 64" done=0 bad=0
+	how=$2 train="exec train --size 30 --progress 1" serve="exec serve --batch 64" done=0 bad=0 still=0
 	conf 100
+	if [ "$how" = signals ]; then
+		umount /sys/fs/cgroup
+		echo "arrival = 60Hz" >> /tmp/conf
+	fi
 	ask --rate 60000 --requests 1000000 > /dev/null 2>&1 &
-	awk -v n="$1" 'BEGIN { srand(n); for (i = 0; i < n; i++) print int(rand() * 300000) }' > /tmp/moments
+	awk -v n="$1" -v s="$3" 'BEGIN { srand(s); for (i = 0; i < n; i++) print int(rand() * 600000) }' > /tmp/moments
 	while read -r moment; do
 		: > /tmp/steps
 		jetwatt schedule -c /tmp/conf > /dev/null 2>&1 &
 		schedule=$!
+		# It is not there sooner, and to look costs as much as to start.
+		usleep 1500000
 		lines /tmp/steps 2 || bad=$((bad + 1))
+		job=$(pidof train)
 		usleep "$moment"
-		kill -KILL $schedule
+		held "$job" && still=$((still + 1))
+		kill -KILL $schedule || bad=$((bad + 1))
 		wait $schedule 2> /dev/null
 		lines /tmp/steps "$(($(wc -l < /tmp/steps) + 3))" || bad=$((bad + 1))
 		kill -KILL $(pidof train serve)
 		while pidof train serve > /dev/null; do usleep 10000; done
 		done=$((done + 1))
-		echo "$done $bad" > /out/kills
-		[ $((done % 50)) != 0 ] || echo "# $done kills, $bad times it stood still"
+		echo "$done $still $bad" > /out/kills
 	done < /tmp/moments
 	kill -KILL $(pidof ask)
 	return $bad

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# debian/ builds its five packages from a copy of what git knows, and lintian
+# debian/ builds its six packages from a copy of what git knows, and lintian
 # has nothing to say of them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -17,10 +17,10 @@ mkdir -p "$work/jetwatt-$version"
 git ls-files -co --exclude-standard | tar c -T - | tar x -C "$work/jetwatt-$version"
 (cd "$work/jetwatt-$version" && dpkg-buildpackage -us -uc -b) > "$work/build.log" 2>&1 ||
 	{ tail -n 20 "$work/build.log"; echo "the packages do not build"; exit 1; }
-for p in jetwatt jetwatt-sync jetwatt-dkms libjetwatt1 libjetwatt-dev; do
+for p in jetwatt jetwatt-sync jetwatt-mqtt jetwatt-dkms libjetwatt1 libjetwatt-dev; do
 	ls "$work/${p}_$version"*.deb > /dev/null || { echo "no package $p"; exit 1; }
 	dpkg-deb -c "$work/${p}_$version"*.deb
 done
 lintian --no-cfg --fail-on error,warning "$work"/*.changes ||
 	{ echo "lintian complains"; exit 1; }
-echo "five packages, lintian clean"
+echo "six packages, lintian clean"

@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# kills_guest.sh kill ROUNDS SEED | cut SEED
+#
+# kill: jetwattd, its guardian, or both are killed at a moment drawn from the seed, again and
+# again beside one job. cut: the same once, and then the power is gone; /modules has what
+# a disk takes, on which the state of jetwatt lies. A line for each round:
+#   round WHO DOING ROWS_BEFORE ROWS_AFTER KNOBS JOB DATABASE
+# KNOBS: before: as they were before the first; mode: another state, and taken back by the next
+# start; left: it was not. JOB: on, or stuck. DATABASE: opens, or not.
+. /common.inc
+state=/var/lib/jetwatt
+what=$1
+shift
+[ "$what" = cut ] && rounds=1 || { rounds=$1; shift; }
+seed=$1
+
+# number MOST: the next one below it
+number()
+{
+	seed=$(((seed * 1103515245 + 12345) % 2147483648))
+	drawn=$((seed / 65536 % $1))
+}
+
+rows() { jetwatt export --format profile 2> /dev/null | wc -l; }
+opens() { jetwatt list profiles > /dev/null 2> "$T/err" || grep -q "nothing has been measured" "$T/err"; }
+child() { awk -v daemon=$daemon '$4 == daemon { print $1 }' /proc/[0-9]*/stat 2> /dev/null | head -n 1; }
+done_by_plant() { tail -n 1 $TRUTH/minibatches | cut -d, -f1; }
+doing() { jetwatt daemon status 2> /dev/null | sed -n '1s/ .*//p'; }
+
+# The job goes on within two seconds.
+goes_on()
+{
+	was=$(done_by_plant)
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.2
+		[ "$(done_by_plant)" != "$was" ] && return 0
+	done
+	return 1
+}
+
+settled()
+{
+	for i in $(seq "$1"); do
+		knobs > "$T/now"
+		cmp -s /knobs "$T/now" && [ ! -e $state/saved ] && return 0
+		sleep 0.2
+	done
+	return 1
+}
+
+if [ "$what" = cut ]; then
+	for m in virtio_blk crc16 crc32c_generic mbcache jbd2 ext4; do
+		insmod /modules/$m.ko || exit 1
+	done
+	mkdir -p $state
+	mount -t ext4 /dev/vda $state || exit 1
+	opens && echo "opened $(rows)" || echo "opened not"
+fi
+mkdir -p /etc/jetwatt
+echo "budget = 30W" > /etc/jetwatt/jetwattd.conf
+knobs > /knobs
+train > /dev/null 2>&1 &
+while [ "$(done_by_plant)" -lt 5 ] 2> /dev/null; do sleep 0.1; done
+
+for round in $(seq "$rounds"); do
+	# A job that is not known is learned: that is when most is switched.
+	[ "$what" = cut ] || [ $((round % 10)) != 1 ] || rm -f $state/profiles/profiles.db*
+	jetwattd > "$T/log" 2>&1 &
+	daemon=$!
+	number 900
+	sleep "$((drawn / 100)).$((drawn % 100 / 10))$((drawn % 10))"
+	[ "$what" = kill ] || sleep 4
+	is=$(doing)
+	before=$(rows)
+	if [ "$what" = cut ]; then
+		echo "cut ${is:-starting} $before"
+		sleep 0.1
+		echo b > /proc/sysrq-trigger
+		sleep 60
+	fi
+	guardian=$(child)
+	number 10
+	case $drawn in
+	[0-6]) who=daemon; kill -KILL $daemon;;
+	[78]) who=guardian; kill -KILL ${guardian:-$daemon};;
+	9) who=both; kill -KILL $guardian $daemon;;
+	esac
+	wait $daemon 2> /dev/null
+	if settled 10; then
+		is_now=before
+	else
+		# Whoever starts next takes it back; here without a job to begin with.
+		jetwatt restore > /dev/null 2>&1
+		settled 5 && is_now=mode || is_now=left
+	fi
+	goes_on && job=on || job=stuck
+	opens && db=opens || db=not
+	echo "round $who ${is:-starting} $before $(rows) $is_now $job $db"
+done

@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# jetwatt schedule is killed KILLS times (1000) by SIGKILL, at random moments and under
+# load, and training must run on: half of them with the freezer, half where there is
+# none, in boots of EACH (50), GUESTS (1) of them at once. SEED= has other moments. Then what
+# holds jobs is killed as often, alone. Prints, and writes to build/bench/schedule_kills, lines
+#   HOW SEED KILLS OF-THEM-WHILE-HELD STOOD-STILL-AFTERWARDS
+cd "$(dirname "$0")/../.." || exit 1
+out=build/bench/schedule_kills each=${EACH:-50} seed=${SEED:-1} left=${KILLS:-1000} bad=0
+rm -rf $out $out.d
+mkdir -p build/bench $out.d
+
+# boot HOW SEED N
+boot()
+{
+	tests/qemu/guest --icount --timeout 7200 --module governor_simpleondemand --module jetwatt-sim \
+		--module ina3221 --module jetwatt --file tests/bench/schedule_guest.sh:/schedule \
+		--out "$out.d/$2" -- /bin/sh /schedule kills "$3" "$1" "$2" > "$out.d/$2.log" 2>&1 &&
+		echo "$1 $2 $(cat "$out.d/$2/kills")" | tee -a $out
+}
+
+while [ "$left" -gt 0 ]; do
+	for ((i = 0; i < ${GUESTS:-1} && left > 0; i++, seed++, left -= each)); do
+		boot "$([ $((seed % 2)) = 0 ] && echo freezer || echo signals)" $seed $((left < each ? left : each)) &
+	done
+	while [ -n "$(jobs -r)" ]; do wait -n || bad=1; done
+done
+awk '{ n += $3; held += $4; bad += $5 } END { print n + 0 " kills, " held + 0 " of them while training was held; it stood still after " bad + 0 }' $out
+tests/qemu/guest --icount --smp 2 --timeout 36000 --file build/arm64/tests/cmd/hold:/hold \
+	-- /bin/sh -c "JETWATT_KILLS=${KILLS:-1000} exec /hold" && exit $bad
