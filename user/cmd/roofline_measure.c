@@ -29,9 +29,10 @@ static const double intensity[] = { 0.25, 1, 3, 6, 12, 24, 48, 96, 192, 384, 102
 #define GPU_STEPS	5
 #define STEPS_MAX	64
 
-/* Longer than a profile's: coefficients are differences between kernels. */
+/* Longer than a profile's: coefficients are differences between kernels, and power drifts
+ * by tenths of a per cent over seconds. */
 static const struct jetwatt_measure_limits limits = {
-	.batches = 20, .seconds = 3, .target = 0.004, .most_s = 20, .idle_s = 30,
+	.batches = 20, .seconds = 8, .target = 0.004, .most_s = 30, .idle_s = 30,
 	.few = 3,
 };
 
