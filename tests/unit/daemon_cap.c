@@ -152,6 +152,33 @@ TEST_F(cap, a_mode_draws_too_much)
 		}
 }
 
+/* As soon as nothing is owed any more, a mode of nearly the budget may follow. */
+TEST_F(cap, what_was_too_much_is_repaid)
+{
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		uint64_t trips = self->d.count.trips;
+		int turns = 0;
+
+		put(self, &low);
+		passes(self, 3, 0);
+		self->longest = 0;
+		self->top_w = times[i] * BUDGET;
+		put(self, &top);
+		while (self->d.count.trips == trips)
+			passes(self, 0.02, 0);
+		EXPECT_TRUE(self->d.owing);
+		while (self->d.owing && turns++ < 100)
+			passes(self, 0.02, 0);
+		EXPECT_GT(60, turns) TH_LOG("%g budgets: %d ms", times[i], turns * 20);
+		self->top_w = 0.985 * BUDGET;
+		put(self, &top);
+		passes(self, 5, 0);
+		EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+		EXPECT_EQ(trips + 1, self->d.count.trips) TH_LOG("%g budgets", times[i]);
+		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g budgets", times[i]);
+	}
+}
+
 TEST_F(cap, the_budget_is_lowered)
 {
 	for (double to = 25; to > 9.5; to -= 1.5) {

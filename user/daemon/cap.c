@@ -33,6 +33,8 @@
 #define FAR_CHOSEN	1.5
 /* A mean that is above for such a part of the window more has to come down faster. */
 #define LONG		0.25
+/* Of a window's energy, for what is above a mode's mean and for the switch. */
+#define ROOM		0.03
 /* Relative error of a mean over half a second. */
 #define HALF_NS		500000000.0
 #define HALF_SD		0.02
@@ -49,6 +51,8 @@ struct jetwattd_cap {
 	int total[JETWATT_RAILS_MAX], nr_total;
 	struct jetwattd_window drawn;
 	double budget_w;
+	/* Of the last step down, in J. */
+	double debt_j;
 	/* Not yet told. */
 	uint64_t samples, lost, judged_ns;
 	struct jetwatt_mode clock;
@@ -100,6 +104,8 @@ static void step_down(struct jetwattd_cap *c, double over_w, uint64_t over_ns, u
 		d->tripped_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
 	}
 	atomic_store(&d->cut, 1);
+	c->debt_j = jetwattd_window_debt(&c->drawn, window, d->budget_w);
+	d->owing = 1;
 	if (to)
 		jetwattd_put(d, to);
 	else if (!d->count.floors++)
@@ -154,6 +160,16 @@ static int over(const struct jetwattd_cap *c, double w, uint64_t span, uint64_t 
 	return span >= window / 4 && w > far * d->budget_w;
 }
 
+/* Has so much less than the budget been drawn since the step down as there was too much? */
+static int repaid(const struct jetwattd_cap *c, uint64_t window)
+{
+	double budget_w = c->d->budget_w, w;
+	uint64_t span;
+
+	w = jetwattd_window_mean(&c->drawn, UINT64_MAX, &span);
+	return (budget_w - w) * span * 1e-9 > c->debt_j + ROOM * budget_w * window * 1e-9;
+}
+
 /* What has come since the last time. */
 static void tell(struct jetwattd_cap *c, double w, int whole)
 {
@@ -189,6 +205,8 @@ static void judge(struct jetwattd_cap *c)
 		swing(c, w);
 	if (over(c, w, span, window))
 		step_down(c, w, span, window);
+	else if (d->owing && repaid(c, window))
+		d->owing = 0;
 	pthread_mutex_unlock(&d->lock);
 }
 

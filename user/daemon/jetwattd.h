@@ -87,6 +87,7 @@ struct jetwattd_meter {
  * @measuring_ns: since when nothing but the job is in those means, 0: it may not be so
  * @floor: lowest mode there is; @stepped_ns: when the cap last stepped down
  * @cut: what is being measured is void: the loop has to look again
+ * @owing: since then, until so much less was drawn as had been too much
  * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
  *	@tripped_sd: what that is worth; 0: not known
  * @pause: was asked for; @busy: another jetwatt holds the board's lease
@@ -105,7 +106,7 @@ struct jetwattd {
 	struct jetwatt_mode mode, safe, floor;
 	int applied, have_safe;
 	uint64_t switched_ns, measuring_ns, stepped_ns;
-	int tripped;
+	int owing, tripped;
 	double tripped_w, tripped_sd, safe_w;
 	int pause, busy;
 	double mean_w, swing;

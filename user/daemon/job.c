@@ -204,9 +204,8 @@ static int back_off(struct jetwattd_run *r, struct backing *b, const struct jetw
 	jetwattd_say(r->d, "over %g W: stepped down for %.0f s", r->budget_w, b->seconds);
 	if (++b->trips >= TRIPS && got->over_w > 0)
 		jetwattd_forbid(r, got);
-	jetwattd_best(r);
 	jetwattd_doing(r, JETWATTD_BACKING_OFF);
-	if (jetwattd_nap(r, b->seconds))
+	if (jetwattd_climb(r, &got->m.row.mode) || jetwattd_nap(r, b->seconds))
 		return 1;
 	b->seconds = fmin(2 * b->seconds, JETWATTD_CALM_S);
 	return 0;

@@ -27,10 +27,11 @@ struct jetwattd_seen {
 	int opaque, known;
 };
 
-/* A workload that was learned to the end for a budget. */
+/* What learning a workload for a budget has taken so far; @done: there is no more to learn. */
 struct jetwattd_sought {
 	char key[17];
-	double budget_w;
+	double budget_w, seconds, joules;
+	int done;
 };
 
 struct jetwattd_minibatch;
@@ -43,7 +44,7 @@ struct jetwattd_minibatch;
  *	often the cap stepped down in it for what may have been somebody else's doing
  * @lowest, @highest: step of each knob among the candidates
  * @seen: who else there is
- * @sought, @next_sought: what need not be learned again; a ring
+ * @sought, @next_sought: of workloads before, and of this one; a ring
  * @minibatch: the job's, as they end
  * @tended_ns: when we last looked after the rest
  * @cgroup: of the job, as in /proc/PID/cgroup; empty: no job
@@ -122,6 +123,9 @@ enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r);
 /* try.c: switch to a mode and measure it; what it was is kept. */
 enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 				   const struct jetwatt_measure_limits *limits);
+/* The cap has left the mode @left: up again from where it went, as soon as the budget has room.
+ * Return: 1: there is something else to do. */
+int jetwattd_climb(struct jetwattd_run *r, const struct jetwatt_mode *left);
 /* Measure the mode that the board is in. */
 enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,

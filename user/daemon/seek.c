@@ -68,29 +68,27 @@ static int cautious(const struct jetwattd_run *r, const struct jetwatt_mode *m, 
 	return level(r, m, &least) <= most && least >= EDGE * most / LEVEL;
 }
 
-static int allowed(const struct jetwattd_run *r, uint64_t begun_ns)
+/* What has been spent on the workload for this budget, by runs before too; what is no
+ * workload of the database begins anew each time, and so does what came to nothing. */
+static struct jetwattd_sought *sought(struct jetwattd_run *r)
 {
-	const struct jetwattd_policy *p = r->d->policy;
+	struct jetwattd_sought *s;
 
-	return (jetwatt_watch_now() - begun_ns) * 1e-9 < p->learn_s && r->learned_j < p->learn_j;
-}
-
-static int sought(struct jetwattd_run *r)
-{
-	if (!*r->d->key || !jetwattd_best(r))
-		return 0;
-	for (int i = 0; i < JETWATTD_SEEN; i++)
-		if (!strcmp(r->sought[i].key, r->d->key) && r->sought[i].budget_w == r->budget_w)
-			return 1;
-	return 0;
-}
-
-static void sought_now(struct jetwattd_run *r)
-{
-	struct jetwattd_sought *s = &r->sought[r->next_sought++ % JETWATTD_SEEN];
-
+	for (s = r->sought; s < r->sought + JETWATTD_SEEN; s++)
+		if (*r->d->key && !strcmp(s->key, r->d->key) && s->budget_w == r->budget_w)
+			break;
+	if (s == r->sought + JETWATTD_SEEN)
+		s = &r->sought[r->next_sought++ % JETWATTD_SEEN];
+	else if (jetwattd_best(r))
+		return s;
+	*s = (struct jetwattd_sought){ .budget_w = r->budget_w };
 	snprintf(s->key, sizeof(s->key), "%.16s", r->d->key);
-	s->budget_w = r->budget_w;
+	return s;
+}
+
+static int allowed(const struct jetwattd_run *r, const struct jetwattd_sought *s)
+{
+	return s->seconds < r->d->policy->learn_s && s->joules < r->d->policy->learn_j;
 }
 
 void jetwattd_seek_again(struct jetwattd_run *r)
@@ -237,18 +235,22 @@ static long next(struct jetwattd_run *r, struct choice *c, size_t most)
 	return err ? doubt(r, most) : (long)c->at[n.index];
 }
 
-static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c, size_t most)
+static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c, size_t most,
+				  struct jetwattd_sought *s)
 {
-	uint64_t begun = jetwatt_watch_now();
 	enum jetwattd_outcome out;
-	double least;
+	uint64_t begun;
+	double least, before_j;
 	long i;
 
-	while (allowed(r, begun) && (i = next(r, c, most)) >= 0) {
+	while (begun = jetwatt_watch_now(), allowed(r, s) && (i = next(r, c, most)) >= 0) {
 		/* Orders and budgets that came while we were thinking. */
 		if (jetwattd_changed(r))
 			return JETWATTD_CUT;
+		before_j = r->learned_j;
 		out = jetwattd_try(r, (size_t)i, &quick);
+		s->seconds += (jetwatt_watch_now() - begun) * 1e-9;
+		s->joules += r->learned_j - before_j;
 		if (out == JETWATTD_OVER)
 			c->level = LOWER * fmin(c->level, level(r, &r->learn.mode[i], &least));
 		if (out != JETWATTD_MEASURED && out != JETWATTD_OVER && out != JETWATTD_REFUSED &&
@@ -261,7 +263,8 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c, size
 enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 {
 	enum jetwattd_outcome out = JETWATTD_MEASURED;
-	size_t most = sought(r) ? 0 : enough(r), n = r->learn.nr_modes;
+	struct jetwattd_sought *s = sought(r);
+	size_t most = s->done ? 0 : enough(r), n = r->learn.nr_modes;
 	int twin = foretold(r);
 	struct choice c = { malloc(n * sizeof(*c.mode)), malloc(n * sizeof(*c.at)), .level = LEVEL };
 
@@ -269,12 +272,11 @@ enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 	if (!c.mode || !c.at)
 		jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot plan");
 	else if (most)
-		out = seek(r, &c, most);
+		out = seek(r, &c, most, s);
 	/* Not what the others know, after all. */
 	if (c.mode && c.at && out == JETWATTD_MEASURED && twin && !foretold(r))
-		out = seek(r, &c, enough(r));
-	if (most && out == JETWATTD_MEASURED)
-		sought_now(r);
+		out = seek(r, &c, enough(r), s);
+	s->done |= out == JETWATTD_MEASURED;
 	free(c.mode);
 	free(c.at);
 	return out;

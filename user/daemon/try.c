@@ -19,6 +19,8 @@
 #define SLOW		1.2
 /* Clocks that are below their mode's in such a part of the samples are no chance. */
 #define BELOW		0.1
+/* So often we look whether a step down has done its work. */
+#define TURN_S		0.02
 /* So long after a switch a sample may still tell of the clocks before. */
 #define TAKEN_NS	100000000ull
 
@@ -113,6 +115,25 @@ static int store(struct jetwattd_run *r, const struct jetwattd_reading *got)
 	return jetwatt_learn_add(&r->learn, &got->m.row);
 }
 
+int jetwattd_climb(struct jetwattd_run *r, const struct jetwatt_mode *left)
+{
+	const struct jetwatt_row *best = jetwattd_best(r);
+	struct jetwattd *d = r->d;
+	int owing, busy;
+
+	do {
+		busy = jetwattd_nap(r, TURN_S);
+		pthread_mutex_lock(&d->lock);
+		owing = d->owing && jetwatt_watch_now() - d->stepped_ns < d->policy->window_s * 1e9;
+		if (!busy && !owing && best && !jetwatt_mode_same(&best->mode, left))
+			jetwattd_put(d, &best->mode);
+		else if (!busy && !owing && d->have_safe && !jetwatt_mode_same(&d->safe, left))
+			jetwattd_put(d, &d->safe);
+		pthread_mutex_unlock(&d->lock);
+	} while (!busy && owing);
+	return busy;
+}
+
 /* What was too much is in the mean for a window: nothing that may be too much comes before it
  * has left. Return: 1: there is something else to do. */
 static int let_out(struct jetwattd_run *r)
@@ -163,12 +184,14 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	} else if (out == JETWATTD_MEASURED && store(r, &got)) {
 		return JETWATTD_ENDED;
 	}
-	jetwattd_best(r);
+	best = jetwattd_best(r);
 	/* Over by so little that the cap has let it pass: not while we think. */
 	pthread_mutex_lock(&d->lock);
 	if (out == JETWATTD_MEASURED && got.m.row.power_w > d->budget_w)
-		jetwattd_put(d, d->have_safe ? &d->safe : &d->floor);
+		jetwattd_put(d, best ? &best->mode : &d->floor);
 	pthread_mutex_unlock(&d->lock);
+	if (out == JETWATTD_OVER)
+		jetwattd_climb(r, mode);
 	return out;
 }
 
@@ -180,7 +203,7 @@ double jetwattd_limit(struct jetwattd *d)
 
 const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
 {
-	const struct jetwatt_row *best = NULL, *safe = NULL;
+	const struct jetwatt_row *best = NULL, *safe = NULL, *least = NULL;
 	double limit;
 	struct jetwattd *d = r->d;
 
@@ -196,7 +219,10 @@ const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
 			best = row;
 		if (most_w <= JETWATTD_SAFE * limit && (!safe || row->time_ms < safe->time_ms))
 			safe = row;
+		if (most_w <= limit && (!least || row->power_w < least->power_w))
+			least = row;
 	}
+	safe = safe ? safe : least;
 	d->have_safe = safe != NULL;
 	if (safe) {
 		d->safe = safe->mode;

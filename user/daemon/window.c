@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "window.h"
 
+#include <math.h>
+
 static size_t at(const struct jetwattd_window *s, size_t i)
 {
 	return (s->first + i) % JETWATTD_SAMPLES;
@@ -65,6 +67,21 @@ uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64
 
 		if (gone <= window && to > most && uj > budget_w * window * 1e-3)
 			most = to;
+	}
+	return most;
+}
+
+double jetwattd_window_debt(const struct jetwattd_window *s, uint64_t window, double budget_w)
+{
+	size_t last = at(s, s->nr - 1);
+	double most = 0;
+
+	for (size_t i = s->nr; i-- > 0;) {
+		uint64_t gone = s->t[last] - s->t[at(s, i)];
+
+		if (gone > window)
+			break;
+		most = fmax(most, (s->uj[last] - s->uj[at(s, i)]) * 1e-6 - budget_w * gone * 1e-9);
 	}
 	return most;
 }

@@ -38,4 +38,8 @@ double jetwattd_window_mean(const struct jetwattd_window *s, uint64_t ns, uint64
 uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64_t window,
 			       double budget_w);
 
+/* Joules above the budget that means over up to @window ns still have in them, the worst of
+ * them: so much less has to be drawn before the budget may be drawn again. */
+double jetwattd_window_debt(const struct jetwattd_window *s, uint64_t window, double budget_w);
+
 #endif
