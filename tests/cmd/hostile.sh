@@ -33,6 +33,11 @@ refuses()
 	within 20 since "the old one holds" && since "$1" && [ "$(told budget_w)" = 30 ]
 }
 
+# Nobody writes there.
+mount --bind /etc /etc
+mount -o remount,bind,ro /etc
+ro=1
+touch /etc/jetwatt-test 2> /dev/null && ro=0
 # Small enough to be filled at once.
 mkdir -p "$T/db"
 mount -t tmpfs -o size=1m none "$T/db"
@@ -40,8 +45,8 @@ policy > "$T/conf"
 knobs > "$T/before"
 train > /dev/null 2>&1 &
 train=$!
-start && doing holding 100 && guards
-result $? "it holds a mode"
+start && doing holding 100 && guards && [ $ro = 1 ]
+result $? "it holds a mode, with a read-only /etc"
 
 head -c 3000000 /dev/zero | tr '\0' '#' > "$T/conf"
 refuses "too long"
