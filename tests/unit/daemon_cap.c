@@ -17,8 +17,8 @@
 #include "board_tree.h"
 #include "kselftest_harness.h"
 
-#define TICK_NS		5000000ull
-#define TICKS		4	/* a batch */
+#define TICK_MS		5
+#define TICK_NS		(TICK_MS * 1000000ull)
 #define LAG_S		0.3	/* of the board's power behind its mode */
 #define SECOND		(1000000000 / TICK_NS)
 #define BUDGET		26.0
@@ -43,7 +43,7 @@ FIXTURE(cap) {
 	struct jetwattd_policy policy;
 	struct jetwattd_cap *c;
 	double found_w, top_w, drawn_w, sum, last[SECOND];
-	unsigned int n;
+	unsigned int n, age_ms;	/* of a batch */
 	uint64_t since, longest;
 };
 
@@ -66,6 +66,7 @@ FIXTURE_SETUP(cap)
 	self->c->d = &self->d;
 	self->c->nr_total = 1;
 	self->drawn_w = self->found_w = IDLE_W;
+	self->age_ms = AGE_HELD_MS;
 }
 
 FIXTURE_TEARDOWN(cap)
@@ -97,7 +98,7 @@ static void passes(FIXTURE_DATA(cap) *self, double seconds, double burst)
 		self->drawn_w += (w - self->drawn_w) * (burst ? 1 : TICK_NS * 1e-9 / LAG_S);
 		p.uw[0] = (int64_t)(self->drawn_w * 1e6);
 		on_power(&p, self->c);
-		if (!(self->n % TICKS) && self->c->drawn.nr > 1)
+		if (!(self->n % (self->age_ms / TICK_MS)) && self->c->drawn.nr > 1)
 			judge(self->c);
 		self->sum += self->drawn_w - self->last[at];
 		self->last[at] = self->drawn_w;
@@ -138,6 +139,7 @@ TEST_F(cap, a_mode_draws_too_much)
 {
 	static const struct jetwatt_mode *const from[] = { &low, &mid };
 
+	self->age_ms = AGE_MS;
 	self->d.have_safe = 1;
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
@@ -159,6 +161,7 @@ TEST_F(cap, what_was_too_much_is_repaid)
 		uint64_t trips = self->d.count.trips;
 		int turns = 0;
 
+		self->age_ms = AGE_MS;
 		put(self, &low);
 		passes(self, 3, 0);
 		self->longest = 0;

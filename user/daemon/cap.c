@@ -21,8 +21,10 @@
 #include "cmd/watch.h"
 #include "window.h"
 
-/* Batches come so often. */
+/* Batches come so often: where nothing is known; and in a mode that was measured, where each of
+ * them wakes us for nothing. */
 #define AGE_MS		20
+#define AGE_HELD_MS	50
 /* After a switch the chip still averages what was before; then so much of the new
  * mode is worth something. */
 #define LAG_NS		100000000ull
@@ -46,6 +48,7 @@ struct jetwattd_cap {
 	struct jetwatt *jw;
 	struct jetwatt_join *join;
 	struct jetwatt_config before;
+	unsigned int age_ms;
 	pthread_t thread;
 	int started, end;
 	int total[JETWATT_RAILS_MAX], nr_total;
@@ -231,6 +234,27 @@ static void on_samples(const struct jetwatt_samples *s, void *arg)
 	jetwatt_join_samples(s, c->join);
 }
 
+/* Only the age of batches. Return: 0, negative errno. */
+static int set_age(struct jetwattd_cap *c, unsigned int ms)
+{
+	struct jetwatt_config set = { UINT32_MAX, UINT32_MAX, ms, UINT32_MAX, 0, 0 };
+
+	c->age_ms = ms;
+	return jetwatt_config_set(c->jw, &set);
+}
+
+/* As often as is needed for what the loop does. */
+static void keep_pace(struct jetwattd_cap *c)
+{
+	unsigned int ms;
+
+	pthread_mutex_lock(&c->d->lock);
+	ms = c->d->doing == JETWATTD_HOLDING || c->d->doing == JETWATTD_IDLE ? AGE_HELD_MS : AGE_MS;
+	pthread_mutex_unlock(&c->d->lock);
+	if (ms != c->age_ms)
+		set_age(c, ms);
+}
+
 /* Nobody knows what is drawn: then as little as can be. */
 static void blind(struct jetwattd_cap *c, const char *why)
 {
@@ -264,12 +288,12 @@ static void *run(void *arg)
 		}
 		if (c->drawn.nr > 1)
 			judge(c);
+		keep_pace(c);
 	}
 }
 
 static int attach(struct jetwattd_cap *c)
 {
-	struct jetwatt_config set = { UINT32_MAX, UINT32_MAX, AGE_MS, UINT32_MAX, 0, 0 };
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
 	struct jetwatt_info info;
 	const char *scope;
@@ -284,7 +308,7 @@ static int attach(struct jetwattd_cap *c)
 					 "jetwatt doctor; jetwatt list rails", "no power to hold");
 	err = jetwatt_config_get(c->jw, &c->before);
 	if (!err)
-		err = jetwatt_config_set(c->jw, &set);
+		err = set_age(c, AGE_MS);
 	if (!err)
 		err = jetwatt_join_new(&c->join, c->jw, 1);
 	if (err)
@@ -318,18 +342,14 @@ int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap **cap)
 
 void jetwattd_cap_stop(struct jetwattd_cap *c)
 {
-	struct jetwatt_config old = { UINT32_MAX, UINT32_MAX, 0, UINT32_MAX, 0, 0 };
-
 	if (!c)
 		return;
 	if (c->started) {
 		eventfd_write(c->end, 1);
 		pthread_join(c->thread, NULL);
 	}
-	if (c->jw && c->before.batch_age_ms) {
-		old.batch_age_ms = c->before.batch_age_ms;
-		jetwatt_config_set(c->jw, &old);
-	}
+	if (c->jw && c->before.batch_age_ms)
+		set_age(c, c->before.batch_age_ms);
 	jetwatt_join_free(c->join);
 	if (c->jw)
 		jetwatt_close(c->jw);

@@ -169,8 +169,8 @@ static int differs(double is, double is_sd, double was, double was_sd)
 	return fabs(log(is / was)) > fmax(DRIFT_SIGMA * sd, DRIFT_LEAST);
 }
 
-static int drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
-		   const struct jetwatt_row *was)
+int jetwattd_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
+		     const struct jetwatt_row *was)
 {
 	if (!differs(is->time_ms, is->time_sd, was->time_ms, was->time_sd) &&
 	    !differs(is->power_w, is->power_sd, was->power_w, was->power_sd))
@@ -178,8 +178,8 @@ static int drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 	return !jetwattd_throttled(r, &was->mode);
 }
 
-/* Readings of what the job was before say nothing any more. */
-static void anew(struct jetwattd_run *r, const struct jetwatt_row *is, const struct jetwatt_row *was)
+void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
+		   const struct jetwatt_row *was)
 {
 	pthread_mutex_lock(&r->d->lock);
 	r->d->count.drifts++;
@@ -211,6 +211,17 @@ static int back_off(struct jetwattd_run *r, struct backing *b, const struct jetw
 	return 0;
 }
 
+/* Of many quick readings at the limit the best one is one that was too low. */
+static int too_much(struct jetwattd_run *r, const struct jetwatt_row *is)
+{
+	double limit;
+
+	pthread_mutex_lock(&r->d->lock);
+	limit = jetwattd_limit(r->d);
+	pthread_mutex_unlock(&r->d->lock);
+	return is->power_w > limit;
+}
+
 /* Stay in the mode that was chosen as long as it does what was expected of it.
  * Return: JETWATTD_MEASURED: it has to be learned again. */
 static enum jetwattd_outcome hold(struct jetwattd_run *r)
@@ -237,10 +248,13 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 			return out;
 		if (out == JETWATTD_OVER && back_off(r, &backing, &got))
 			return JETWATTD_CUT;
-		drifts = out == JETWATTD_MEASURED && drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
+		drifts = out == JETWATTD_MEASURED && jetwattd_drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
+		if (!drifts && out == JETWATTD_MEASURED && too_much(r, &got.m.row) &&
+		    jetwattd_keep(r, &got))
+			return JETWATTD_ENDED;
 		if (drifts < DRIFTS)
 			continue;
-		anew(r, &got.m.row, &was);
+		jetwattd_anew(r, &got.m.row, &was);
 		return JETWATTD_MEASURED;
 	}
 	return JETWATTD_CUT;

@@ -117,6 +117,12 @@ pid_t jetwattd_working(struct jetwattd_run *r);
  * negative errno. */
 int jetwattd_take(struct jetwattd_run *r, pid_t pid);
 void jetwattd_leave(struct jetwattd_run *r);
+/* Is a reading another one than it was, and not for heat? Then what was read before says nothing
+ * any more: jetwattd_anew(). */
+int jetwattd_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
+		     const struct jetwatt_row *was);
+void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
+		   const struct jetwatt_row *was);
 /* Learn it and hold it, for the budget that is now. Return: how it ended. */
 enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r);
 
@@ -134,6 +140,11 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
 /* What a mode may draw in the mean, for the budget to hold in every window. Under the lock. */
 double jetwattd_limit(struct jetwattd *d);
+/* The fastest mode measured to draw at most so much, but for one; NULL: none. Under the lock. */
+const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
+					  const struct jetwatt_mode *but);
+/* A reading is known from now on. Return: exit code, said. */
+int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got);
 /* The fastest mode measured to be within the budget, NULL: none; and let the cap know. */
 const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r);
 /* The mode is over the budget, and so is whatever is higher in all knobs. */

@@ -37,12 +37,18 @@ static const struct jetwatt_measure_limits quick = {
 #define SLOWER		2.0
 #define OVER		0.5
 
+/* A time so far from what the model says, and from what it is sure of, may be another job's. */
+#define FAR		0.2
+#define FAR_SIGMA	4.0
+
 /* Candidates of the next step: modes, and where they are in the list of all; up to
- * @level, while there is no model to speak for any; or if there is none, at @lowest. */
+ * @level, while there is no model to speak for any, which is @foretold then; or if there is
+ * none, at @lowest. */
 struct choice {
 	struct jetwatt_mode *mode;
 	size_t *at, n;
 	double level, lowest;
+	int foretold;
 };
 
 static double part(double v, double lo, double hi)
@@ -169,6 +175,7 @@ static int narrow(struct jetwattd_run *r, struct choice *c)
 	int err = !twin && best && whole(l) >= ROWS ? jetwatt_learn_predict(l) : -ENODATA;
 	size_t fresh = 0;
 
+	c->foretold = !err;
 	c->lowest = err ? lowest(r) : 0;
 	for (int how = CAUTIOUS; !fresh && how < GIVEN_UP; how++) {
 		c->n = 0;
@@ -235,8 +242,37 @@ static long next(struct jetwattd_run *r, struct choice *c, size_t most)
 	return err ? doubt(r, most) : (long)c->at[n.index];
 }
 
+/* Has the job become another one since the modes before were read: other data, another minibatch?
+ * Told by one of them, if the last reading, of mode @i, is not what they foretell. */
+static int turned(struct jetwattd_run *r, const struct choice *c, size_t i)
+{
+	const struct jetwatt_row *is = jetwatt_learn_row(&r->learn, &r->learn.mode[i]), *best;
+	struct jetwattd_reading got;
+	struct jetwatt_row was;
+	int err = -ENOENT;
+
+	if (!is || !c->foretold ||
+	    fabs(log(is->time_ms / r->learn.prediction[i].time_ms)) <
+	    fmax(FAR, FAR_SIGMA * hypot(is->time_sd, r->learn.prediction[i].time_sd)))
+		return 0;
+	pthread_mutex_lock(&r->d->lock);
+	best = jetwattd_within(r, jetwattd_limit(r->d), &is->mode);
+	if (best) {
+		was = *best;
+		r->d->tripped = 0;
+		err = jetwattd_put(r->d, &was.mode);
+	}
+	pthread_mutex_unlock(&r->d->lock);
+	if (err || jetwattd_look(r, &was.mode, &quick, &got) != JETWATTD_MEASURED ||
+	    !jetwattd_drifted(r, &got.m.row, &was))
+		return 0;
+	jetwattd_anew(r, &got.m.row, &was);
+	return 1;
+}
+
+/* @has_turned: so the rest is to be learned anew. */
 static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c, size_t most,
-				  struct jetwattd_sought *s)
+				  struct jetwattd_sought *s, int *has_turned)
 {
 	enum jetwattd_outcome out;
 	uint64_t begun;
@@ -249,8 +285,11 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c, size
 			return JETWATTD_CUT;
 		before_j = r->learned_j;
 		out = jetwattd_try(r, (size_t)i, &quick);
+		*has_turned = out == JETWATTD_MEASURED && turned(r, c, (size_t)i);
 		s->seconds += (jetwatt_watch_now() - begun) * 1e-9;
 		s->joules += r->learned_j - before_j;
+		if (*has_turned)
+			return out;
 		if (out == JETWATTD_OVER)
 			c->level = LOWER * fmin(c->level, level(r, &r->learn.mode[i], &least));
 		if (out != JETWATTD_MEASURED && out != JETWATTD_OVER && out != JETWATTD_REFUSED &&
@@ -260,22 +299,41 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c, size
 	return JETWATTD_MEASURED;
 }
 
+/* What was spent before the job became another one counts half, so that who does so all the
+ * time is not learned all the time. */
+static struct jetwattd_sought *anew(struct jetwattd_run *r, const struct jetwattd_sought *was)
+{
+	double seconds = was->seconds / 2, joules = was->joules / 2;
+	struct jetwattd_sought *s = sought(r);
+
+	s->seconds = seconds;
+	s->joules = joules;
+	return s;
+}
+
 enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 {
 	enum jetwattd_outcome out = JETWATTD_MEASURED;
 	struct jetwattd_sought *s = sought(r);
 	size_t most = s->done ? 0 : enough(r), n = r->learn.nr_modes;
-	int twin = foretold(r);
 	struct choice c = { malloc(n * sizeof(*c.mode)), malloc(n * sizeof(*c.at)), .level = LEVEL };
 
 	openblas_set_num_threads(1);
 	if (!c.mode || !c.at)
 		jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot plan");
-	else if (most)
-		out = seek(r, &c, most, s);
-	/* Not what the others know, after all. */
-	if (c.mode && c.at && out == JETWATTD_MEASURED && twin && !foretold(r))
-		out = seek(r, &c, enough(r), s);
+	while (c.mode && c.at && most) {
+		int has_turned = 0, twin = foretold(r);
+
+		out = seek(r, &c, most, s, &has_turned);
+		if (has_turned) {
+			s = anew(r, s);
+			c.level = LEVEL;
+		} else if (out != JETWATTD_MEASURED || !twin || foretold(r)) {
+			break;
+		}
+		/* Or it is not what the others know, after all. */
+		most = enough(r);
+	}
 	s->done |= out == JETWATTD_MEASURED;
 	free(c.mode);
 	free(c.at);

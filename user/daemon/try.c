@@ -100,7 +100,7 @@ int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
 	return 1;
 }
 
-static int store(struct jetwattd_run *r, const struct jetwattd_reading *got)
+int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got)
 {
 	char name[96] = "";
 
@@ -117,7 +117,7 @@ static int store(struct jetwattd_run *r, const struct jetwattd_reading *got)
 
 int jetwattd_climb(struct jetwattd_run *r, const struct jetwatt_mode *left)
 {
-	const struct jetwatt_row *best = jetwattd_best(r);
+	const struct jetwatt_row *best;
 	struct jetwattd *d = r->d;
 	int owing, busy;
 
@@ -125,10 +125,9 @@ int jetwattd_climb(struct jetwattd_run *r, const struct jetwatt_mode *left)
 		busy = jetwattd_nap(r, TURN_S);
 		pthread_mutex_lock(&d->lock);
 		owing = d->owing && jetwatt_watch_now() - d->stepped_ns < d->policy->window_s * 1e9;
-		if (!busy && !owing && best && !jetwatt_mode_same(&best->mode, left))
+		best = busy || owing ? NULL : jetwattd_within(r, jetwattd_limit(d), left);
+		if (best)
 			jetwattd_put(d, &best->mode);
-		else if (!busy && !owing && d->have_safe && !jetwatt_mode_same(&d->safe, left))
-			jetwattd_put(d, &d->safe);
 		pthread_mutex_unlock(&d->lock);
 	} while (!busy && owing);
 	return busy;
@@ -181,7 +180,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	} else if (out == JETWATTD_MEASURED && jetwattd_throttled(r, mode)) {
 		r->out[i]++;
 		out = JETWATTD_HOT;
-	} else if (out == JETWATTD_MEASURED && store(r, &got)) {
+	} else if (out == JETWATTD_MEASURED && jetwattd_keep(r, &got)) {
 		return JETWATTD_ENDED;
 	}
 	best = jetwattd_best(r);
@@ -201,28 +200,29 @@ double jetwattd_limit(struct jetwattd *d)
 	return d->budget_w / (1 + SWINGS * d->swing);
 }
 
+const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
+					  const struct jetwatt_mode *but)
+{
+	const struct jetwatt_row *best = NULL;
+
+	for (size_t i = 0; i < r->learn.nr_modes; i++) {
+		const struct jetwatt_row *row = jetwatt_learn_row(&r->learn, &r->learn.mode[i]);
+
+		if (row && r->out[i] < JETWATTD_OUT && row->power_w * (1 + READ * row->power_sd) <= watts &&
+		    (!best || row->time_ms < best->time_ms) && !(but && jetwatt_mode_same(but, &row->mode)))
+			best = row;
+	}
+	return best;
+}
+
 const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
 {
-	const struct jetwatt_row *best = NULL, *safe = NULL, *least = NULL;
-	double limit;
+	const struct jetwatt_row *best, *safe;
 	struct jetwattd *d = r->d;
 
 	pthread_mutex_lock(&d->lock);
-	limit = jetwattd_limit(d);
-	for (size_t i = 0; i < r->learn.nr_modes; i++) {
-		const struct jetwatt_row *row = jetwatt_learn_row(&r->learn, &r->learn.mode[i]);
-		double most_w = row ? row->power_w * (1 + READ * row->power_sd) : 0;
-
-		if (!row || r->out[i] >= JETWATTD_OUT)
-			continue;
-		if (most_w <= limit && (!best || row->time_ms < best->time_ms))
-			best = row;
-		if (most_w <= JETWATTD_SAFE * limit && (!safe || row->time_ms < safe->time_ms))
-			safe = row;
-		if (most_w <= limit && (!least || row->power_w < least->power_w))
-			least = row;
-	}
-	safe = safe ? safe : least;
+	best = jetwattd_within(r, jetwattd_limit(d), NULL);
+	safe = jetwattd_within(r, JETWATTD_SAFE * jetwattd_limit(d), NULL);
 	d->have_safe = safe != NULL;
 	if (safe) {
 		d->safe = safe->mode;
