@@ -200,6 +200,12 @@ bench-daemon:
 	@mkdir -p build/bench
 	@tests/bench/daemon.py $(if $(CORPUS),--corpus "$(CORPUS)") --seed $(or $(SEED),1)
 
+# Memory, descriptors and CPU over HOURS= of guest time.
+bench-day:
+	@tests/setup.sh
+	+@$(MAKE) --no-print-directory arm64
+	@tests/bench/day.sh
+
 # ROUNDS= kills, CUTS= of the power, at moments that SEED= draws.
 bench-kills:
 	@tests/setup.sh
@@ -288,4 +294,4 @@ check-debug:
 	tests/kernels/debug
 
 .PHONY: check-hw check-kernels check-debug check-packages check-systemd install-arm64
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-kills bench-characterise fuzz fuzz-here check-report check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check

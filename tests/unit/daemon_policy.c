@@ -33,7 +33,8 @@ TEST(all)
 	ASSERT_EQ(0, parse("# a board\nbudget = 30W\nwindow=500ms\nmodes = /x y.csv\n"
 			   "idle = c2-729600-g306000000-e2133000000\nmost = 12\nlearn-time = 2min\n"
 			   "learn-energy = 4kJ\nothers = reassert\ndb = none\n"
-			   "control = /tmp/c\nreaders = a\nwriters = b\nmetrics = [::1]:80\n"));
+			   "control = /tmp/c\nreaders = a\nwriters = b\nmetrics = [::1]:80\n"
+			   "rate = 100Hz\n"));
 	EXPECT_EQ(30, p.budget_w);
 	EXPECT_EQ(0.5, p.window_s);
 	EXPECT_STREQ("/x y.csv", p.modes);
@@ -47,6 +48,7 @@ TEST(all)
 	EXPECT_STREQ("a", p.readers);
 	EXPECT_STREQ("b", p.writers);
 	EXPECT_STREQ("[::1]:80", p.metrics);
+	EXPECT_EQ(100, p.rate_hz);
 }
 
 TEST(time_of_day)

@@ -218,7 +218,7 @@ int jetwattd_loop(struct jetwattd *d)
 	err = candidates(&r);
 	/* Signals are blocked from here on, for the threads to come too. */
 	if (!err)
-		err = jetwatt_watch_open(&r.watch, d->board, 0);
+		err = jetwatt_watch_open(&r.watch, d->board, (unsigned int)d->policy->rate_hz);
 	else
 		jetwatt_watch_init(&r.watch);
 	if (!err)

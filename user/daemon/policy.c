@@ -11,13 +11,14 @@
 #include "cmd/unit.h"
 
 enum { BUDGET, HOURS, WINDOW, MODES, IDLE, DB, CONTROL, READERS, WRITERS, MOST, SECONDS, ENERGY,
-       OTHERS, METRICS, CGROUP };
+       OTHERS, METRICS, CGROUP, RATE };
 
 static const char *const names[] = {
 	[BUDGET] = "budget", [HOURS] = "hours", [WINDOW] = "window", [MODES] = "modes",
 	[IDLE] = "idle", [DB] = "db", [CONTROL] = "control", [READERS] = "readers",
 	[WRITERS] = "writers", [MOST] = "most", [SECONDS] = "learn-time", [ENERGY] = "learn-energy",
-	[OTHERS] = "others", [METRICS] = "metrics", [CGROUP] = "cgroup", NULL
+	[OTHERS] = "others", [METRICS] = "metrics", [CGROUP] = "cgroup",
+	[RATE] = "rate", NULL
 };
 
 /* Texts, and how long they may be. */
@@ -64,6 +65,11 @@ static double *number_of(struct jetwattd_policy *p, int name, const char **unit,
 	case WINDOW:
 		*hi = 10;
 		return &p->window_s;
+	case RATE:
+		*unit = "Hz";
+		*lo = 20;
+		*hi = 10000;
+		return &p->rate_hz;
 	case SECONDS:
 		*hi = 86400;
 		return &p->learn_s;

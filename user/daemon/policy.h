@@ -39,11 +39,12 @@ struct jetwattd_cgroup {
  * @db: the profile database, empty: the usual place
  * @control: the socket; @readers, @writers: groups that may ask, and that may change
  * @metrics: where jetwatt-exporter serves
+ * @rate_hz: of samples; 0: the highest possible
  * @most: modes to measure of a job at most; @learn_s, @learn_j: time and energy for it
  * @reassert: a knob that somebody else has turned is turned back, else left to him
  */
 struct jetwattd_policy {
-	double budget_w, window_s, learn_s, learn_j;
+	double budget_w, window_s, rate_hz, learn_s, learn_j;
 	struct jetwattd_hours hours[JETWATTD_HOURS];
 	struct jetwattd_cgroup cgroups[JETWATTD_CGROUPS];
 	int nr_hours, nr_cgroups, reassert;

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# jetwattd under load for HOURS (24) of guest time: does its memory grow, does it leak
+# descriptors, and what do it and the sampler take of a core at 100 samples a second?
+# Judged is what comes after the first three hours, in which all three jobs are learned.
+# build/bench/day.json; status 1: it grew by more than 1 % or leaked.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+hours=${HOURS:-24} out=build/bench/day.out
+rm -rf $out
+mkdir -p $out
+tests/qemu/guest --smp 4 --timeout 36000 --module governor_simpleondemand \
+	--module "jetwatt-sim plant=analytic workload=resnet" --module ina3221 --module jetwatt \
+	--file tests/cmd/common.inc:/common.inc --file tests/bench/day_guest.sh:/guest.sh --out $out \
+	-- /bin/sh /guest.sh "$hours"
+awk -v hours="$hours" '
+	NR == 1 { first = $1 }
+	$1 - first < 10200e9 { next }
+	!n++ { t = $1; cpu = $2; sampler = $3; rss = $4; fds = $5 }
+	{ t1 = $1; cpu1 = $2; sampler1 = $3; rss1 = $4; fds1 = $5 > fds1 ? $5 : fds1; jobs = $7; modes = $8; lost = $9 }
+	END {
+		if (n < 2) { print "day: too short to be judged: HOURS=4 or more" > "/dev/stderr"; exit 1 }
+		s = (t1 - t) / 1e9
+		printf "{\n \"hours\": %g, \"jobs\": %d, \"modes_measured\": %d, \"samples_lost\": %d,\n", hours, jobs, modes, lost
+		printf " \"judged_h\": %.2f, \"rss_kib\": [%d, %d], \"descriptors\": [%d, %d],\n", s / 3600, rss, rss1, fds, fds1
+		printf " \"daemon_core_pct\": %.2f, \"sampler_core_pct\": %.2f\n}\n", 100 * (cpu1 - cpu) / s, 100 * (sampler1 - sampler) / s
+		exit !(rss1 <= 1.01 * rss && fds1 <= fds)
+	}' $out/day > build/bench/day.json || { cat build/bench/day.json; exit 1; }
+cat build/bench/day.json

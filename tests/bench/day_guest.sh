@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# day_guest.sh HOURS: jobs of three sizes under jetwattd, each for fifty minutes of an hour.
+# Every ten minutes a line of /out/day:
+#   T_NS CPU_S SAMPLER_CPU_S RSS_KIB DESCRIPTORS DOING JOBS MODES_MEASURED LOST
+. /common.inc
+
+value() { awk -v name="$1" '$1 == name { print $2 }' "$T/metrics"; }
+
+look()
+{
+	jetwatt daemon metrics > "$T/metrics"
+	echo "$(sed -n 's/^t_ns //p' $TRUTH/now) $(value process_cpu_seconds_total)" \
+		"$(value jetwatt_sampler_cpu_seconds_total)" \
+		"$(awk '/^VmRSS/ { print $2 }' /proc/$daemon/status)" "$(ls /proc/$daemon/fd | wc -l)" \
+		"$(jetwatt daemon status | sed -n '1s/ .*//p')" "$(value jetwatt_jobs_total)" \
+		"$(value jetwatt_modes_measured_total)" "$(value jetwatt_sampler_dropped_samples_total)" | tee -a /out/day
+}
+
+mkdir -p /etc/jetwatt
+printf 'budget = 30W\nrate = 100Hz\n' > /etc/jetwatt/jetwattd.conf
+jetwattd > /out/jetwattd.log 2>&1 &
+daemon=$!
+while ! jetwatt daemon status > "$T/out" 2>&1; do sleep 0.1; done
+for hour in $(seq "$1"); do
+	train --size $((1000 - hour % 3 * 250)) > /dev/null 2>&1 &
+	job=$!
+	for part in 1 2 3 4 5; do
+		sleep 600
+		look
+	done
+	kill $job
+	wait $job
+	sleep 600
+	look
+done
+kill $daemon
+wait $daemon
