@@ -236,7 +236,7 @@ def judge(day, out, args):
     presets = [nearest(day.modes, p) for p in PRESETS]
     for job in jobs:
         took, penalty = reached(day, good, job)
-        size, key = job.size, (job.size, day.budget(job.start))
+        size, key = job.size, (job.size, day.budget(job.start), bool(job.change))
         (second if key in seen else first).append(took)
         rows.append((size, key[1], "again" if key in seen else "new", took, penalty))
         seen[key] = 1

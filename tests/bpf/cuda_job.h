@@ -52,6 +52,8 @@ static inline const char *cuda_job_begin(struct cuda_job *j)
 	memset(j, 0, sizeof(*j));
 	if (getuid() || cuda_job_find())
 		return "needs root and the job";
+	if (!can_trace())
+		return "this kernel has no CONFIG_BPF_EVENTS";
 	if (access("/sys/bus/event_source/devices/uprobe/type", F_OK))
 		return "this kernel has no uprobes";
 	strcpy(j->dir, "/tmp/jetwatt-XXXXXX");

@@ -22,6 +22,22 @@ TEST(unprivileged)
 	EXPECT_NE(NULL, strstr(jetwatt_probe_error(), "CAP_BPF"));
 }
 
+/* A kernel without what the probe needs: said, and what it is. */
+TEST(what_the_kernel_lacks)
+{
+	struct seen s;
+
+	if (getuid())
+		SKIP(return, "needs root");
+	if (can_trace()) {
+		ASSERT_EQ(0, seen_open(&s, getpid(), 0, 0)) TH_LOG("%s", jetwatt_probe_error());
+		jetwatt_probe_close(s.probe);
+		return;
+	}
+	EXPECT_EQ(-EOPNOTSUPP, seen_open(&s, getpid(), 0, 0));
+	EXPECT_NE(NULL, strstr(jetwatt_probe_error(), "CONFIG_BPF_EVENTS"));
+}
+
 TEST(nobody)
 {
 	siginfo_t info;
@@ -30,6 +46,7 @@ TEST(nobody)
 
 	if (!pid)
 		_exit(0);
+	NEEDS_BPF_EVENTS();
 	if (getuid())
 		SKIP(return, "needs root");
 	/* ended, but nobody has waited for it */
@@ -68,6 +85,7 @@ TEST(without_kernel_btf)
 	struct seen s;
 	int i, err = node_open(&node);
 
+	NEEDS_BPF_EVENTS();
 	if (err == -ENODEV)
 		SKIP(return, "needs root and /dev/fuse");
 	ASSERT_EQ(0, err);
@@ -89,6 +107,7 @@ TEST(nothing_is_left)
 	struct seen s;
 	int n, k;
 
+	NEEDS_BPF_EVENTS();
 	if (getuid())
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, held(getpid(), "prog_id", id, 32));
@@ -111,6 +130,7 @@ TEST(lost_is_counted)
 	struct node node;
 	int i, err = node_open(&node);
 
+	NEEDS_BPF_EVENTS();
 	if (err == -ENODEV)
 		SKIP(return, "needs root and /dev/fuse");
 	ASSERT_EQ(0, err);

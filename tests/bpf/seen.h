@@ -5,7 +5,12 @@
 #ifndef JETWATT_TEST_SEEN_H
 #define JETWATT_TEST_SEEN_H
 
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "jetwatt.h"
 #include "node.h"
 
@@ -16,6 +21,27 @@ struct seen {
 	struct jetwatt_sync sync[SEEN_MAX];
 	int nr;
 };
+
+/* Has the kernel CONFIG_BPF_EVENTS? JetPack 5's own has not. */
+static inline bool can_trace(void)
+{
+	struct bpf_insn code[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K }, { .code = BPF_JMP | BPF_EXIT } };
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT, .insns = (uintptr_t)code, .insn_cnt = 2,
+		.license = (uintptr_t)"GPL",
+	};
+	int fd = (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno != EINVAL;
+}
+
+#define NEEDS_BPF_EVENTS()							\
+	do {									\
+		if (!can_trace())						\
+			SKIP(return, "this kernel has no CONFIG_BPF_EVENTS");	\
+	} while (0)
 
 static inline void seen_add(const struct jetwatt_sync *s, void *arg)
 {

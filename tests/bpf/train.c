@@ -21,6 +21,7 @@ FIXTURE(train) {
 
 FIXTURE_SETUP(train)
 {
+	NEEDS_BPF_EVENTS();
 	if (access(TRUTH, R_OK) || access("/bin/train", X_OK))
 		SKIP(return, "no simulated board");
 }

@@ -23,6 +23,7 @@ FIXTURE_SETUP(gpu)
 	struct jetwatt_probe_opts o = { .tgid = getpid(), .rungs = JETWATT_RUNG_TRACEPOINT };
 	int err = node_open(&self->node);
 
+	NEEDS_BPF_EVENTS();
 	if (err == -ENODEV)
 		SKIP(return, "needs root and /dev/fuse");
 	ASSERT_EQ(0, err);

@@ -45,6 +45,7 @@ FIXTURE_SETUP(family)
 	int err = node_open(&self->node);
 
 	head_start = variant->tracefs ? 0 : 20000000;
+	NEEDS_BPF_EVENTS();
 	if (err == -ENODEV)
 		SKIP(return, "needs root and /dev/fuse");
 	ASSERT_EQ(0, err);

@@ -20,10 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "insmod.h"
 
 #define SERIES_MAX	96
 
@@ -510,25 +511,5 @@ static inline bool hwmon(unsigned int addr, char *path, size_t size)
 
 #define KNOB(name)	"/sys/kernel/debug/jetwatt/fail_" name
 #define SIM_KNOB(name)	"/sys/kernel/debug/jetwatt-sim/fail_" name
-
-/* Return: 0 or -errno, as the kernel said. */
-static inline int load(const char *module, const char *params)
-{
-	char path[128];
-	int fd, err;
-
-	snprintf(path, sizeof(path), "/lib/modules/jetwatt/%s.ko", module);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
-	close(fd);
-	return err;
-}
-
-static inline int unload(const char *module)
-{
-	return syscall(SYS_delete_module, module, O_NONBLOCK) ? -errno : 0;
-}
 
 #endif

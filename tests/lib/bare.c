@@ -18,7 +18,7 @@ FIXTURE(bare) {
 
 FIXTURE_SETUP(bare)
 {
-	int err = module_load("jetwatt");
+	int err = load("jetwatt", "");
 
 	if (err == -ENOENT || err == -EPERM)
 		SKIP(return, "no jetwatt.ko here, or not root");
@@ -31,7 +31,7 @@ FIXTURE_SETUP(bare)
 FIXTURE_TEARDOWN(bare)
 {
 	jetwatt_close(self->jw);
-	module_unload("jetwatt");
+	unload("jetwatt");
 }
 
 static void samples(const struct jetwatt_samples *s, void *arg)
@@ -138,7 +138,7 @@ TEST_F(bare, unloaded_under_us)
 {
 	struct jetwatt_info info;
 
-	ASSERT_EQ(0, module_unload("jetwatt"));
+	ASSERT_EQ(0, unload("jetwatt"));
 	EXPECT_EQ(-ENOENT, jetwatt_info(self->jw, &info));
 	EXPECT_NE(NULL, strstr(jetwatt_error(self->jw), "unloaded"));
 	EXPECT_EQ(0, jetwatt_dispatch(self->jw));

@@ -1,36 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loading and unloading modules of the guest, and looking at our own sockets.
+ * Modules of the guest, and our own sockets.
  */
 #ifndef JETWATT_TEST_MODULE_H
 #define JETWATT_TEST_MODULE_H
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/netlink.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-static inline int module_load(const char *name)
-{
-	char path[128];
-	int fd, err;
-
-	snprintf(path, sizeof(path), "/lib/modules/jetwatt/%s.ko", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
-	close(fd);
-	return err;
-}
-
-static inline int module_unload(const char *name)
-{
-	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
-}
+#include "insmod.h"
 
 /* The generic netlink socket of this process with the largest receive buffer:
  * the one that batches come to. Its port goes to @port. */

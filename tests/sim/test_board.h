@@ -14,10 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "insmod.h"
 
 #define SIM	"/sys/kernel/debug/jetwatt-sim/"
 #define CPU	"/sys/devices/system/cpu/"
@@ -159,25 +160,6 @@ static inline int reg_write(int addr, uint8_t reg, uint16_t value)
 static inline int steps(int reg)
 {
 	return (int16_t)reg >> 3;
-}
-
-static inline int module_load(const char *name, const char *params)
-{
-	char path[128];
-	int fd, err;
-
-	snprintf(path, sizeof(path), "/lib/modules/jetwatt/%s.ko", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
-	close(fd);
-	return err;
-}
-
-static inline int module_unload(const char *name)
-{
-	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
 }
 
 /* Start a program; arguments end with NULL. */

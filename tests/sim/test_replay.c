@@ -43,12 +43,12 @@ static const char *rows_text(void)
 	return text;
 }
 
-static int load(const char *more)
+static int replay(const char *more)
 {
 	char params[256];
 
 	snprintf(params, sizeof(params), "plant=replay csv=" FILE_NAME " %s", more);
-	return module_load("jetwatt-sim", params);
+	return load("jetwatt-sim", params);
 }
 
 /* truth/modes without its header. Return: lines. */
@@ -94,7 +94,7 @@ FIXTURE_TEARDOWN(replay)
 					.emc_hz = "9223372036854775807" };
 
 	set_mode(&all);
-	module_unload("jetwatt_sim");
+	unload("jetwatt_sim");
 	unlink(FILE_NAME);
 }
 
@@ -105,7 +105,7 @@ TEST_F_TIMEOUT(replay, rows_are_reproduced, 120)
 	pid_t pid;
 
 	ASSERT_EQ(0, write_file(rows_text()));
-	ASSERT_EQ(0, load(""));
+	ASSERT_EQ(0, replay(""));
 	EXPECT_EQ(4, modes(text, sizeof(text)));
 	EXPECT_EQ(0, strncmp(text, "2,500000,300000000,204000000,790.000000,9.250\n", 46));
 	pid = start(train);
@@ -138,7 +138,7 @@ TEST_F(replay, steps_are_those_of_the_rows)
 	char s[256];
 
 	ASSERT_EQ(0, write_file(rows_text()));
-	ASSERT_EQ(0, load(""));
+	ASSERT_EQ(0, replay(""));
 	ASSERT_EQ(0, get_line(CPU "cpufreq/policy0/scaling_available_frequencies", s, sizeof(s)));
 	EXPECT_STREQ("500000 1000000 2000000 ", s);
 	ASSERT_EQ(0, get_line(GPU "available_frequencies", s, sizeof(s)));
@@ -152,7 +152,7 @@ TEST_F(replay, a_mode_that_is_no_row_takes_the_nearest)
 	static const struct row between = { 3, "2000000", "1300500000", "2133000000", 0, 0 };
 
 	ASSERT_EQ(0, write_file(rows_text()));
-	ASSERT_EQ(0, load(""));
+	ASSERT_EQ(0, replay(""));
 	set_mode(&between);
 	sleep_us(100000);
 	EXPECT_EQ(3, truth("cores"));
@@ -164,7 +164,7 @@ TEST_F(replay, time_can_be_scaled)
 	char text[1024];
 
 	ASSERT_EQ(0, write_file(rows_text()));
-	ASSERT_EQ(0, load("time_scale=10000"));
+	ASSERT_EQ(0, replay("time_scale=10000"));
 	modes(text, sizeof(text));
 	EXPECT_EQ(0, strncmp(text, "2,500000,300000000,204000000,79.000000,9.250\n", 45));
 }
@@ -182,13 +182,13 @@ TEST_F(replay, columns_are_found_by_name_and_batches_selected)
 	char out[1024];
 
 	ASSERT_EQ(0, write_file(text));
-	ASSERT_EQ(0, load(""));
+	ASSERT_EQ(0, replay(""));
 	/* Batch 64, and what six cores can do. */
 	EXPECT_EQ(2, modes(out, sizeof(out)));
 	EXPECT_STREQ("2,500000,300000000,204000000,30.250000,11.500\n"
 		     "4,500000,300000000,204000000,40.000000,12.000\n", out);
-	ASSERT_EQ(0, module_unload("jetwatt_sim"));
-	ASSERT_EQ(0, load("batch=1"));
+	ASSERT_EQ(0, unload("jetwatt_sim"));
+	ASSERT_EQ(0, replay("batch=1"));
 	EXPECT_EQ(1, modes(out, sizeof(out)));
 	EXPECT_STREQ("2,500000,300000000,204000000,20.000000,10.500\n", out);
 }
@@ -214,18 +214,18 @@ TEST_F(replay, bad_files_are_refused)
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		ASSERT_EQ(0, write_file(bad[i]));
-		EXPECT_EQ(-EINVAL, load("")) {
+		EXPECT_EQ(-EINVAL, replay("")) {
 			TH_LOG("file %zu", i);
 		}
 	}
 	ASSERT_EQ(0, write_file(rows_text()));
-	EXPECT_EQ(-EINVAL, load("batch=0 time_scale=0"));
-	EXPECT_EQ(-EINVAL, module_load("jetwatt-sim", "plant=replay"));
-	EXPECT_EQ(-EINVAL, module_load("jetwatt-sim", "plant=steam"));
-	EXPECT_EQ(-EINVAL, module_load("jetwatt-sim", "workload=nothing"));
-	EXPECT_EQ(-ENOENT, module_load("jetwatt-sim", "plant=replay csv=/nowhere"));
+	EXPECT_EQ(-EINVAL, replay("batch=0 time_scale=0"));
+	EXPECT_EQ(-EINVAL, load("jetwatt-sim", "plant=replay"));
+	EXPECT_EQ(-EINVAL, load("jetwatt-sim", "plant=steam"));
+	EXPECT_EQ(-EINVAL, load("jetwatt-sim", "workload=nothing"));
+	EXPECT_EQ(-ENOENT, load("jetwatt-sim", "plant=replay csv=/nowhere"));
 	/* None of them has left anything behind. */
-	EXPECT_EQ(0, load(""));
+	EXPECT_EQ(0, replay(""));
 }
 
 TEST_F(replay, too_many_rows_are_refused_and_20000_are_not)
@@ -240,16 +240,16 @@ TEST_F(replay, too_many_rows_are_refused_and_20000_are_not)
 		fprintf(f, "%d,%d,%d,%d,%d.5,12\n", i % 6 + 1, (i / 6 % 50 + 1) * 40000,
 			(i / 300 % 34 + 1) * 30000000, (i / 10200 + 1) * 204000000, i + 1);
 	fclose(f);
-	ASSERT_EQ(0, load(""));
+	ASSERT_EQ(0, replay(""));
 	t = now_ns();
 	/* A mode that is no row of so many is looked up without anybody noticing. */
 	put(EMC, "204000000");
 	EXPECT_LT(now_ns() - t, 100000000U);
-	ASSERT_EQ(0, module_unload("jetwatt_sim"));
+	ASSERT_EQ(0, unload("jetwatt_sim"));
 	f = fopen(FILE_NAME, "ae");
 	fputs("1,1,1,1,1,1\n", f);
 	fclose(f);
-	EXPECT_EQ(-EINVAL, load(""));
+	EXPECT_EQ(-EINVAL, replay(""));
 }
 
 TEST_F(replay, it_comes_and_goes)
@@ -257,15 +257,15 @@ TEST_F(replay, it_comes_and_goes)
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		EXPECT_EQ(0, module_load("jetwatt-sim", ""));
-		EXPECT_EQ(0, module_load("ina3221", ""));
+		EXPECT_EQ(0, load("jetwatt-sim", ""));
+		EXPECT_EQ(0, load("ina3221", ""));
 		EXPECT_GT(truth("mode_time_ns"), 0);
-		EXPECT_EQ(0, module_unload("jetwatt_sim"));
-		EXPECT_EQ(0, module_load("jetwatt-sim", "bus_hz=400000"));
+		EXPECT_EQ(0, unload("jetwatt_sim"));
+		EXPECT_EQ(0, load("jetwatt-sim", "bus_hz=400000"));
 		EXPECT_EQ(400000, get(BUS "bus_clk_rate"));
 		EXPECT_EQ(0, access("/sys/bus/i2c/drivers/ina3221/1-0040", F_OK));
-		EXPECT_EQ(0, module_unload("ina3221"));
-		EXPECT_EQ(0, module_unload("jetwatt_sim"));
+		EXPECT_EQ(0, unload("ina3221"));
+		EXPECT_EQ(0, unload("jetwatt_sim"));
 		EXPECT_NE(0, access(GPU, F_OK));
 		EXPECT_NE(0, access(EMC, F_OK));
 	}
@@ -275,12 +275,12 @@ TEST_F(replay, a_job_holds_it)
 {
 	int fd;
 
-	ASSERT_EQ(0, module_load("jetwatt-sim", ""));
+	ASSERT_EQ(0, load("jetwatt-sim", ""));
 	fd = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
 	ASSERT_GE(fd, 0);
-	EXPECT_EQ(-EWOULDBLOCK, module_unload("jetwatt_sim"));
+	EXPECT_EQ(-EWOULDBLOCK, unload("jetwatt_sim"));
 	close(fd);
-	EXPECT_EQ(0, module_unload("jetwatt_sim"));
+	EXPECT_EQ(0, unload("jetwatt_sim"));
 }
 
 TEST_HARNESS_MAIN

@@ -20,10 +20,17 @@
 #define BLOCK_NS	50e6
 #define BLOCKS_MIN	6
 #define SETTLE_MAX_NS	6000000000ull
+/* What is left of a step is less than the step: one of so much of the power is nothing to wait
+ * for, once the chip's own mean, STEP_NS long, has it, and it was looked at for STEP_SEEN_NS. */
+#define STEP		0.03
+#define STEP_NS		200000000ull
+#define STEP_SEEN_NS	1000000000ull
 #define TURN_MS		50
-/* Relative error of power that has not settled, and minibatches that show that a mode is slow. */
+/* Relative error of power that has not settled, and minibatches that show that a mode is slow;
+ * one, where it is so many times slower than need be told. */
 #define UNSETTLED	0.05
 #define SLOW_FEW	3
+#define FAR_SLOWER	2
 /* Finding minibatches is not free and we share the machine with the job. */
 #define LOOK_NS		250000000ull
 
@@ -87,9 +94,24 @@ static uint64_t length(struct work *k, int bounds, uint64_t since_ns)
 	return n ? k->time[n / 2] : 0;
 }
 
+/* Was there hardly a step? */
+static int level(const struct work *k, size_t n, uint64_t since_ns, double before_w)
+{
+	double sum = 0, some = 0;
+
+	if (!(before_w > 0) || !n || k->t[n - 1] - since_ns < STEP_NS + STEP_SEEN_NS)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (k->t[i] - since_ns >= STEP_NS) {
+			sum += k->w[i];
+			some++;
+		}
+	return fabs(sum / some / before_w - 1) < STEP;
+}
+
 /* From when on power counts; 0: not settled yet. */
 static uint64_t settled(const struct jetwatt_watch *w, struct work *k, uint64_t since_ns,
-			uint64_t minibatch_ns, struct jetwatt_measure *m)
+			uint64_t minibatch_ns, double before_w, struct jetwatt_measure *m)
 {
 	size_t n = 0;
 	long at;
@@ -104,6 +126,9 @@ static uint64_t settled(const struct jetwatt_watch *w, struct work *k, uint64_t 
 	m->settled = at >= 0;
 	if (at >= 0)
 		return k->t[at];
+	m->settled = level(k, n, since_ns, before_w);
+	if (m->settled)
+		return since_ns + STEP_NS;
 	/* It may never settle to the signal's own noise: go on and let the errors show it. */
 	return n && k->t[n - 1] - since_ns > SETTLE_MAX_NS ? since_ns + SETTLE_MAX_NS / 2 : 0;
 }
@@ -149,12 +174,13 @@ static int slow(const struct jetwatt_watch *w, struct work *k, int bounds, uint6
 	struct jetwatt_row row = { 0 };
 	size_t n = clean(w, k, bounds, since_ns, since_ns);
 
-	if (n < SLOW_FEW)
-		return 0;
 	jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &row);
+	if (n < SLOW_FEW && row.time_ms < FAR_SLOWER * limits->slow_ms)
+		return 0;
 	if (row.time_ms * (1 - 3 * row.time_sd) < limits->slow_ms)
 		return 0;
 	row.mode = m->row.mode;
+	row.time_sd = n < SLOW_FEW ? fmax(row.time_sd, UNSETTLED) : row.time_sd;
 	row.power_sd = fmax(row.power_sd, UNSETTLED);
 	m->row = row;
 	m->batches = n;
@@ -177,7 +203,7 @@ static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t 
 	bounds = jetwatt_batch_segment(w->sync + first, w->nr_sync - first, k->bound, &info);
 	if (bounds < 0)
 		return 0;
-	from = settled(w, k, since_ns, length(k, bounds, since_ns), m);
+	from = settled(w, k, since_ns, length(k, bounds, since_ns), limits->before_w, m);
 	if (!from)
 		return limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m);
 	m->settle_s = (from - since_ns) * 1e-9;

@@ -21,11 +21,12 @@
  * @look_s: time between two looks at what there is; 0: a quarter of a second
  * @slow_ms: minibatches that take longer need only be told to: their power need not have
  *	settled, and its error says so; 0: all alike
+ * @before_w: what was drawn before the switch, and had settled; 0: not known
  * @cut: set by somebody else: what is measured is void; NULL: nobody
  */
 struct jetwatt_measure_limits {
 	unsigned int batches, few;
-	double seconds, target, most_s, idle_s, look_s, slow_ms;
+	double seconds, target, most_s, idle_s, look_s, slow_ms, before_w;
 	const atomic_int *cut;
 };
 

@@ -71,9 +71,6 @@ struct jetwattd_cap {
 #define SWING_MOST	600
 /* So many times the swing is none. */
 #define JUMP		6
-/* What is left of a switch by then does not pass for a swing. */
-#define SETTLED_NS	2500000000ull
-
 /* Where to: what was measured to be within, also a budget that was just lowered, or the
  * lowest. NULL: it is there. */
 static const struct jetwatt_mode *lower(const struct jetwattd_cap *c, uint64_t window)
@@ -126,9 +123,9 @@ static void swing(struct jetwattd_cap *c, double w)
 	uint64_t from = d->switched_ns > d->measuring_ns ? d->switched_ns : d->measuring_ns;
 	double off;
 
-	if (c->next_ns < from + SETTLED_NS + window) {
+	if (c->next_ns < from + JETWATTD_SETTLED_NS + window) {
 		c->before_w = 0;
-		c->next_ns = from + SETTLED_NS + window;
+		c->next_ns = from + JETWATTD_SETTLED_NS + window;
 	}
 	if (now < c->next_ns || !d->measuring_ns || !(w > 0))
 		return;

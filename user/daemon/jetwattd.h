@@ -121,6 +121,8 @@ struct jetwattd {
 
 /* What is stepped down to is well below the budget. */
 #define JETWATTD_SAFE	0.9
+/* What is left of a switch by then does not matter any more. */
+#define JETWATTD_SETTLED_NS	2500000000ull
 
 /* The budget from now on. Under the lock. */
 void jetwattd_budget(struct jetwattd *d, double watts);

@@ -19,6 +19,8 @@
 #define DRIFT_SIGMA	4.0
 #define DRIFT_LEAST	0.04
 #define DRIFTS		2
+/* So many standard deviations of a window's mean below the budget is too near. */
+#define TIGHT		1.5
 
 struct backing {
 	uint64_t last_ns;
@@ -211,15 +213,16 @@ static int back_off(struct jetwattd_run *r, struct backing *b, const struct jetw
 	return 0;
 }
 
-/* Of many quick readings at the limit the best one is one that was too low. */
+/* Of many quick readings at the limit the best one is one that was too low: now and then a
+ * window would be over the budget. */
 static int too_much(struct jetwattd_run *r, const struct jetwatt_row *is)
 {
-	double limit;
+	int much;
 
 	pthread_mutex_lock(&r->d->lock);
-	limit = jetwattd_limit(r->d);
+	much = is->power_w * (1 + TIGHT * r->d->swing) > r->d->budget_w;
 	pthread_mutex_unlock(&r->d->lock);
-	return is->power_w > limit;
+	return much;
 }
 
 /* Stay in the mode that was chosen as long as it does what was expected of it.

@@ -27,10 +27,12 @@ struct jetwattd_seen {
 	int opaque, known;
 };
 
-/* What learning a workload for a budget has taken so far; @done: there is no more to learn. */
+/* What learning a workload for a budget has taken so far. @most: modes that are to be known, 0:
+ * not thought of yet; @done: there is no more to learn. */
 struct jetwattd_sought {
 	char key[17];
 	double budget_w, seconds, joules;
+	size_t most;
 	int done;
 };
 

@@ -118,11 +118,11 @@ static size_t enough(struct jetwattd_run *r)
 
 	if (foretold(r) && most > CONFIRM)
 		most = CONFIRM;
-	if (known < most)
+	if (!known)
 		return most;
 	if (best && best->power_w > NEAR * r->learn.budget_w)
-		return 0;
-	return known + (r->learned_j > 0 ? most : MORE);
+		return known < most ? most : 0;
+	return known + (known < most || r->learned_j > 0 ? most : MORE);
 }
 
 /* Is it worth a switch, by the model? */
@@ -271,7 +271,7 @@ static int turned(struct jetwattd_run *r, const struct choice *c, size_t i)
 }
 
 /* @has_turned: so the rest is to be learned anew. */
-static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c, size_t most,
+static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c,
 				  struct jetwattd_sought *s, int *has_turned)
 {
 	enum jetwattd_outcome out;
@@ -279,7 +279,7 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c, size
 	double least, before_j;
 	long i;
 
-	while (begun = jetwatt_watch_now(), allowed(r, s) && (i = next(r, c, most)) >= 0) {
+	while (begun = jetwatt_watch_now(), allowed(r, s) && (i = next(r, c, s->most)) >= 0) {
 		/* Orders and budgets that came while we were thinking. */
 		if (jetwattd_changed(r))
 			return JETWATTD_CUT;
@@ -315,16 +315,18 @@ enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 {
 	enum jetwattd_outcome out = JETWATTD_MEASURED;
 	struct jetwattd_sought *s = sought(r);
-	size_t most = s->done ? 0 : enough(r), n = r->learn.nr_modes;
+	size_t n = r->learn.nr_modes;
 	struct choice c = { malloc(n * sizeof(*c.mode)), malloc(n * sizeof(*c.at)), .level = LEVEL };
 
 	openblas_set_num_threads(1);
 	if (!c.mode || !c.at)
 		jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot plan");
-	while (c.mode && c.at && most) {
+	if (!s->most)
+		s->most = enough(r);
+	while (c.mode && c.at && s->most && !s->done) {
 		int has_turned = 0, twin = foretold(r);
 
-		out = seek(r, &c, most, s, &has_turned);
+		out = seek(r, &c, s, &has_turned);
 		if (has_turned) {
 			s = anew(r, s);
 			c.level = LEVEL;
@@ -332,7 +334,7 @@ enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 			break;
 		}
 		/* Or it is not what the others know, after all. */
-		most = enough(r);
+		s->most = enough(r);
 	}
 	s->done |= out == JETWATTD_MEASURED;
 	free(c.mode);

@@ -161,6 +161,8 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	pthread_mutex_lock(&d->lock);
 	atomic_store(&d->cut, 0);
 	d->tripped = 0;
+	if (d->applied && jetwatt_watch_now() - d->switched_ns > JETWATTD_SETTLED_NS)
+		until.before_w = d->mean_w;
 	err = jetwattd_put(d, mode);
 	pthread_mutex_unlock(&d->lock);
 	if (err == -EBUSY)
