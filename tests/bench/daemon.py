@@ -10,6 +10,8 @@ budget changes, the air gets so warm that the kernel throttles the GPU, somebody
 turns a knob.
 At last a job that is new, and the same one in another cgroup: a workload of its own, of
 which jetwattd knows only what "others" measured; these two count in "priors" alone.
+A job is in its mode from when on nine tenths of what follows, up to the next event, is in
+minibatches within 5 % of the best.
 Judged by what the plant knows and jetwattd does not: the mean of its power over the
 policy's window, its minibatches, its modes. Penalties are against the best mode that is
 not dirty (a reading of power far below its neighbours') within the budget that held.
@@ -158,7 +160,7 @@ def jobs_of(day):
 
 
 def reached(day, good, job):
-    """Seconds from a job's start until its minibatches stay within 5 % of the best."""
+    """Seconds from a job's start until nine tenths of what follows is within 5 % of the best."""
     start = job.start
     end = min([int(e[0]) for e in day.events if int(e[0]) > start and
                e[1] in ("budget", "turn", "stop", "heat")] + [job.change or job.end])
@@ -166,11 +168,14 @@ def reached(day, good, job):
     best = fastest(good, day.budget(start))["time_ms"] * job.size / 1000
     # The median of five in a row: one that was disturbed is not another mode.
     ms = [(b[2] - b[1]) / 1e6 for b in mine]
-    late = start
-    for i in range(2, len(ms) - 2):
-        if statistics.median(ms[i - 2:i + 3]) > NEAR * best:
-            late = mine[i][2]
-    return (late - start) / 1e9 if ms and late < mine[-1][2] - 5 * best * 1e6 else None, \
+    at, bad, all_of_it = None, 0, 0
+    for i in range(len(ms) - 3, 1, -1):
+        far = statistics.median(ms[i - 2:i + 3]) > NEAR * best
+        bad += ms[i] * far
+        all_of_it += ms[i]
+        if not far and bad <= 0.1 * all_of_it and all_of_it > 5 * best:
+            at = mine[i][1]
+    return max(at - start, 0) / 1e9 if at else None, \
         100 * (statistics.median(ms[-20:]) / best - 1) if ms else None
 
 

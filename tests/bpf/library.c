@@ -27,7 +27,7 @@ FIXTURE_SETUP(library)
 	const char *why = cuda_job_begin(&self->job);
 
 	if (why)
-		SKIP(return, "%s", why);
+		SKIP_TEST("%s", why);
 	/* as for a system's own: attached to before the job loads it */
 	setenv("LD_LIBRARY_PATH", cuda_libs, 1);
 }

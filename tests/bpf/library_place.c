@@ -27,7 +27,7 @@ FIXTURE_SETUP(place)
 	char cmd[PATH_MAX + 128];
 
 	if (why)
-		SKIP(return, "%s", why);
+		SKIP_TEST("%s", why);
 	snprintf(self->lib, sizeof(self->lib), "%s/libcuda.so.1", self->job.dir);
 	snprintf(cmd, sizeof(cmd), "cp %s/libcuda.so.1 %s", cuda_libs, self->lib);
 	ASSERT_EQ(0, system(cmd));

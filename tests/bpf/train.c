@@ -23,7 +23,7 @@ FIXTURE_SETUP(train)
 {
 	NEEDS_BPF_EVENTS();
 	if (access(TRUTH, R_OK) || access("/bin/train", X_OK))
-		SKIP(return, "no simulated board");
+		SKIP_TEST("no simulated board");
 }
 
 FIXTURE_TEARDOWN(train)

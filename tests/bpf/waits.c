@@ -25,7 +25,7 @@ FIXTURE_SETUP(gpu)
 
 	NEEDS_BPF_EVENTS();
 	if (err == -ENODEV)
-		SKIP(return, "needs root and /dev/fuse");
+		SKIP_TEST("needs root and /dev/fuse");
 	ASSERT_EQ(0, err);
 	self->timer = timerfd_create(CLOCK_MONOTONIC, 0);
 	ASSERT_LE(0, self->timer);

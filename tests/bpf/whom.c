@@ -47,15 +47,15 @@ FIXTURE_SETUP(family)
 	head_start = variant->tracefs ? 0 : 20000000;
 	NEEDS_BPF_EVENTS();
 	if (err == -ENODEV)
-		SKIP(return, "needs root and /dev/fuse");
+		SKIP_TEST("needs root and /dev/fuse");
 	ASSERT_EQ(0, err);
 	/* busy: it is there already */
 	if (mount("tmpfs", "/sys/kernel/debug", "tmpfs", 0, NULL) ||
 	    (mount(fs, "/sys/kernel/tracing", fs, 0, NULL) && errno != EBUSY))
-		SKIP(return, "cannot mount %s", fs);
+		SKIP_TEST("cannot mount %s", fs);
 	if (variant->tracefs &&
 	    access("/sys/kernel/tracing/events/sched/sched_process_fork/format", R_OK))
-		SKIP(return, "this kernel has no sched events");
+		SKIP_TEST("this kernel has no sched events");
 }
 
 FIXTURE_TEARDOWN(family)

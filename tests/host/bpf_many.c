@@ -80,7 +80,7 @@ TEST_F_TIMEOUT(many, ten_thousand_tasks, 120)
 
 	err = node_open(&node);
 	if (err == -ENODEV)
-		SKIP(return, "needs root and /dev/fuse");
+		SKIP_TEST("needs root and /dev/fuse");
 	ASSERT_EQ(0, err);
 	meeting = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, meeting);

@@ -6,6 +6,7 @@
  * go, and kmemleak must know of nothing that it has left.
  */
 #include "kmod/family.h"
+#include "skip.h"
 
 #include "kselftest_harness.h"
 
@@ -75,7 +76,7 @@ FIXTURE(slab) {
 FIXTURE_SETUP(slab)
 {
 	if (access(FAILSLAB "ignore-gfp-wait", F_OK))
-		SKIP(return, "a kernel without failslab");
+		SKIP_TEST("a kernel without failslab");
 	/* What sleeps may fail too; without a trace of the stack for each. */
 	ASSERT_EQ(0, write_file(FAILSLAB "ignore-gfp-wait", "N"));
 	ASSERT_EQ(0, write_file(FAILSLAB "verbose", "0"));

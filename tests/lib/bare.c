@@ -11,6 +11,7 @@
 #include "jetwatt.h"
 #include "kselftest_harness.h"
 #include "module.h"
+#include "skip.h"
 
 FIXTURE(bare) {
 	struct jetwatt *jw;
@@ -21,7 +22,7 @@ FIXTURE_SETUP(bare)
 	int err = load("jetwatt", "");
 
 	if (err == -ENOENT || err == -EPERM)
-		SKIP(return, "no jetwatt.ko here, or not root");
+		SKIP_TEST("no jetwatt.ko here, or not root");
 	ASSERT_EQ(0, err);
 	ASSERT_EQ(0, jetwatt_open(&self->jw)) {
 		TH_LOG("%s", jetwatt_error(NULL));

@@ -14,6 +14,7 @@
 #include "jetwatt.h"
 #include "kselftest_harness.h"
 #include "module.h"
+#include "skip.h"
 
 #define RATE_HZ	200
 
@@ -94,10 +95,10 @@ FIXTURE_SETUP(client)
 	struct jetwatt_info info;
 
 	if (jetwatt_open(&self->jw))
-		SKIP(return, "%s", jetwatt_error(NULL));
+		SKIP_TEST("%s", jetwatt_error(NULL));
 	ASSERT_EQ(0, jetwatt_info(self->jw, &info));
 	if (!info.chips)
-		SKIP(return, "no simulated board");
+		SKIP_TEST("no simulated board");
 	ASSERT_EQ(0, jetwatt_config_set(self->jw, &c)) {
 		TH_LOG("%s", jetwatt_error(self->jw));
 	}

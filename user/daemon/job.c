@@ -12,7 +12,7 @@
 #include "cmd/error.h"
 
 /* Backing off from a mode that the cap has left, doubled each time up to JETWATTD_CALM_S. */
-#define BACK_OFF_S	5.0
+#define BACK_OFF_S	2.0
 #define TRIPS		2
 #define CALM_NS		600000000000ull
 /* Beyond so many standard errors, and so much in itself, a reading is another one. */
