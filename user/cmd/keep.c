@@ -195,6 +195,10 @@ static void describe(struct jetwatt_workload *what, const struct jetwatt_keep_ar
 	if (strcmp(scope, "module"))
 		snprintf(what->params + at, sizeof(what->params) - at, "%spower=%s", at ? " " : "",
 			 strcmp(scope, "board") ? "partial" : "board");
+	at = strlen(what->params);
+	if (args->beside && *args->beside)
+		snprintf(what->params + at, sizeof(what->params) - at, "%sbeside=%s", at ? " " : "",
+			 args->beside);
 }
 
 uint64_t jetwatt_keep_known(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,

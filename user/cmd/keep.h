@@ -17,9 +17,10 @@
  * @reuse: begin with what is known of the same workload
  * @batch: 0: as the command line says
  * @size: all that were given, ascending, @sizes of them
+ * @beside: who else works on the GPU, by the words of their jobs; NULL, empty: nobody
  */
 struct jetwatt_keep_args {
-	const char *path;
+	const char *path, *beside;
 	int reuse;
 	long batch;
 	uint32_t size[JETWATT_SLICE_SIZES];

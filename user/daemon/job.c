@@ -51,22 +51,17 @@ static void find_cgroup(pid_t pid, char *cgroup, size_t len)
 		fclose(f);
 }
 
-int jetwattd_take(struct jetwattd_run *r, pid_t pid)
+/* What is known of the job's workload, beside those who work on the GPU now. */
+static void look_up(struct jetwattd_run *r)
 {
 	struct jetwatt_watch *w = &r->watch;
 	struct jetwattd *d = r->d;
-	struct jetwatt_keep_args args = { .path = *d->policy->db ? d->policy->db : NULL };
-	struct jetwatt_args_job job = { .pid = pid };
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct jetwatt_keep_args args = { .path = *d->policy->db ? d->policy->db : NULL,
+					  .beside = r->beside };
+	struct jetwatt_args_job job = { .pid = w->pid };
 
-	if (fd < 0)
-		return -errno;
-	w->pid = pid;
-	w->pidfd = fd;
-	w->ended = 0;
-	w->nr_sync = w->nr_mark = 0;
-	w->begun_ns = jetwatt_watch_now();
-	jetwatt_watch_add(w, fd);
+	jetwattd_company(r, r->beside, sizeof(r->beside));
+	r->apart = 0;
 	r->learn.nr_rows = 0;
 	jetwatt_prior_free(r->learn.prior);
 	r->learn.prior = NULL;
@@ -74,12 +69,6 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	jetwattd_minibatch_forget(r->minibatch);
 	if (!r->keep.db)
 		jetwatt_keep_open(&r->keep, &args);
-	pthread_mutex_lock(&d->lock);
-	d->pid = pid;
-	d->have_safe = 0;
-	d->expect_ms = d->expect_w = 0;
-	d->count.jobs++;
-	pthread_mutex_unlock(&d->lock);
 	if (r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->board, w, &job) && r->keep.db) {
 		struct jetwatt_db_row *row = NULL;
 		int n = jetwatt_keep_rows(&r->keep, &row);
@@ -90,11 +79,35 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 		jetwatt_learn_others(&r->learn);
 	}
 	if (d->verbose)
-		jetwatt_error_note("process %d: %zu readings of its workload are known%s", pid,
-				   r->learn.nr_rows, r->learn.prior ? ", and it is known elsewhere" : "");
+		jetwatt_error_note("process %d%s%s: %zu readings of its workload are known%s", w->pid,
+				   *r->beside ? " beside " : "", r->beside, r->learn.nr_rows,
+				   r->learn.prior ? ", and it is known elsewhere" : "");
 	pthread_mutex_lock(&d->lock);
-	jetwatt_keep_command(pid, d->command, sizeof(d->command));
+	d->have_safe = 0;
+	d->expect_ms = d->expect_w = 0;
 	snprintf(d->key, sizeof(d->key), "%.16s", r->keep.key);
+	pthread_mutex_unlock(&d->lock);
+}
+
+int jetwattd_take(struct jetwattd_run *r, pid_t pid)
+{
+	struct jetwatt_watch *w = &r->watch;
+	struct jetwattd *d = r->d;
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd < 0)
+		return -errno;
+	w->pid = pid;
+	w->pidfd = fd;
+	w->ended = 0;
+	w->nr_sync = w->nr_mark = 0;
+	w->begun_ns = jetwatt_watch_now();
+	jetwatt_watch_add(w, fd);
+	look_up(r);
+	pthread_mutex_lock(&d->lock);
+	d->pid = pid;
+	jetwatt_keep_command(pid, d->command, sizeof(d->command));
+	d->count.jobs++;
 	d->count.known += r->learn.nr_rows >= JETWATTD_KNOWN;
 	pthread_mutex_unlock(&d->lock);
 	find_cgroup(pid, r->cgroup, sizeof(r->cgroup));
@@ -268,6 +281,8 @@ enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r)
 {
 	enum jetwattd_outcome out;
 
+	if (r->apart >= JETWATTD_APART)
+		look_up(r);
 	pthread_mutex_lock(&r->d->lock);
 	r->budget_w = r->d->budget_w;
 	r->learn.budget_w = jetwattd_limit(r->d);
@@ -276,8 +291,6 @@ enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r)
 	do {
 		jetwattd_doing(r, JETWATTD_LEARNING);
 		settle(r);
-		while (jetwattd_others(r) && !jetwattd_nap(r, 1))
-			;
 		out = jetwattd_seek(r);
 		if (out == JETWATTD_MEASURED || out == JETWATTD_SHARED)
 			out = hold(r);

@@ -8,6 +8,10 @@
 #include "cmd/learn.h"
 
 #define JETWATTD_SEEN	16
+/* So many looks, a second apart, until company counts as another one. */
+#define JETWATTD_APART	3
+/* What is kept of the words of all who work beside a job. */
+#define JETWATTD_BESIDE	160
 /* Rows from which on a workload is known. */
 #define JETWATTD_KNOWN	4
 /* Who has not waited for the GPU for so long is no job now. */
@@ -50,6 +54,8 @@ struct jetwattd_minibatch;
  * @minibatch: the job's, as they end
  * @tended_ns: when we last looked after the rest
  * @cgroup: of the job, as in /proc/PID/cgroup; empty: no job
+ * @beside: who worked on the GPU as well when the job's workload was looked up, which they are
+ *	part of; @apart: how often in a row it was somebody else
  * @hangup: descriptor that tells of SIGHUP; @reloaded: the policy is another one now
  * @learned_j: energy that learning has taken
  * @budget_w: that we work for; @learn has what of it a mode may draw in the mean
@@ -66,8 +72,8 @@ struct jetwattd_run {
 	struct jetwattd_sought sought[JETWATTD_SEEN];
 	unsigned int next_sought;
 	struct jetwattd_minibatch *minibatch;
-	char cgroup[256];
-	int hangup, reloaded;
+	char cgroup[256], beside[JETWATTD_BESIDE];
+	int apart, hangup, reloaded;
 	uint64_t tended_ns;
 	double learned_j, budget_w;
 };
@@ -75,7 +81,7 @@ struct jetwattd_run {
 enum jetwattd_outcome {
 	JETWATTD_MEASURED,
 	JETWATTD_OVER,		/* the cap stepped down */
-	JETWATTD_SHARED,	/* somebody else was on the GPU as well */
+	JETWATTD_SHARED,	/* beside others than those that it is known with */
 	JETWATTD_CUT,		/* budget, orders, or knobs have changed */
 	JETWATTD_ENDED,		/* the job, or we */
 	JETWATTD_NOTHING,	/* no minibatches to be told apart, or no waits */
@@ -95,8 +101,8 @@ struct jetwattd_reading {
 void jetwattd_tend(struct jetwattd_run *r);
 /* Is the budget another one than we work for, or are there orders to do something else? */
 int jetwattd_changed(struct jetwattd_run *r);
-/* Is somebody else on the GPU? */
-int jetwattd_others(const struct jetwattd_run *r);
+/* Who works on the GPU beside the job: their words, in order; empty: nobody. */
+void jetwattd_company(const struct jetwattd_run *r, char *text, size_t len);
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing);
 
 /* Have we been told to end, or cannot go on? */

@@ -53,6 +53,7 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 {
 	struct jetwatt_measure_limits until = *limits;
 	uint64_t lost = r->watch.lost;
+	char beside[JETWATTD_BESIDE];
 	int err;
 
 	jetwattd_forget_waits(r);
@@ -72,8 +73,9 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 		return JETWATTD_NOTHING;
 	if (err)
 		return JETWATTD_ENDED;
-	/* Somebody else's work in it makes it a reading of something else. */
-	return jetwattd_others(r) ? JETWATTD_SHARED : JETWATTD_MEASURED;
+	/* Others' work in it makes it a reading of something else. */
+	jetwattd_company(r, beside, sizeof(beside));
+	return strcmp(beside, r->beside) ? JETWATTD_SHARED : JETWATTD_MEASURED;
 }
 
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)

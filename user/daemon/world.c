@@ -3,6 +3,8 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +15,8 @@
 #define TEND_NS		1000000000ull
 /* So many waits within so long are a job. */
 #define WAITS		3
+/* Of the words of a job so many characters tell it from others. */
+#define WORDS		48
 /* Waits of the job that are kept between two readings. */
 #define WAITS_KEPT	2048
 #define OTHERS_NS	2000000000ull
@@ -71,15 +75,45 @@ void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 	jetwattd_minibatch_wait(r->minibatch, s);
 }
 
-int jetwattd_others(const struct jetwattd_run *r)
+static int by_text(const void *a, const void *b)
 {
-	uint64_t now = jetwatt_watch_now();
+	return strcmp(a, b);
+}
 
-	for (int i = 0; i < JETWATTD_SEEN; i++)
-		if (r->seen[i].waits >= WAITS && now - r->seen[i].last_ns < OTHERS_NS &&
-		    !jetwattd_of_job(r, r->seen[i].pid))
-			return 1;
-	return 0;
+void jetwattd_company(const struct jetwattd_run *r, char *text, size_t len)
+{
+	char word[JETWATTD_SEEN][WORDS];
+	uint64_t now = jetwatt_watch_now();
+	pid_t group[JETWATTD_SEEN];
+	size_t n = 0, at = 0, k;
+
+	for (int i = 0; i < JETWATTD_SEEN; i++) {
+		const struct jetwattd_seen *seen = &r->seen[i];
+
+		if (seen->waits < WAITS || now - seen->last_ns > OTHERS_NS || jetwattd_of_job(r, seen->pid))
+			continue;
+		group[n] = getpgid(seen->pid);
+		for (k = 0; k < n && group[k] != group[n]; k++)
+			;
+		/* Gone, or another process of a job that is counted. */
+		if (group[n] < 0 || k < n)
+			continue;
+		jetwatt_keep_command(seen->pid, word[n++], WORDS);
+	}
+	qsort(word, n, WORDS, by_text);
+	*text = '\0';
+	for (k = 0; k < n && at < len; k++)
+		at += (size_t)snprintf(text + at, len - at, "%s%s", k ? " + " : "", word[k]);
+}
+
+/* For some seconds now those who work beside the job have been others than when it was taken. */
+static int parted(struct jetwattd_run *r)
+{
+	char now[JETWATTD_BESIDE];
+
+	jetwattd_company(r, now, sizeof(now));
+	r->apart = r->watch.pid && strcmp(now, r->beside) ? r->apart + 1 : 0;
+	return r->apart >= JETWATTD_APART;
 }
 
 /* Is it in the database? Asked once. */
@@ -171,6 +205,8 @@ void jetwattd_tend(struct jetwattd_run *r)
 	read_meter(r);
 	jetwattd_minibatch_learn(r->minibatch);
 	jetwattd_reload(r);
+	if (parted(r))
+		atomic_store(&d->cut, 1);
 	budget = jetwattd_policy_budget(d->policy, minute(), r->cgroup);
 	pthread_mutex_lock(&d->lock);
 	jetwattd_budget(d, d->told_w > 0 ? d->told_w : budget);
@@ -189,7 +225,7 @@ int jetwattd_changed(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	changed = d->budget_w != r->budget_w || d->pause || d->doing == JETWATTD_YIELDING;
 	pthread_mutex_unlock(&d->lock);
-	return changed || jetwattd_stopped(r) || r->watch.ended;
+	return changed || r->apart >= JETWATTD_APART || jetwattd_stopped(r) || r->watch.ended;
 }
 
 void jetwattd_forget_waits(struct jetwattd_run *r)
