@@ -11,6 +11,7 @@
 #include "../../user/cmd/suggest.c"
 #define run cap_run
 #include "../../user/daemon/cap.c"
+#include "../../user/daemon/swing.c"
 #include "../../user/daemon/window.c"
 #include "../../user/daemon/switch.c"
 
@@ -60,7 +61,7 @@ FIXTURE_SETUP(cap)
 	self->d.floor = low;
 	self->d.safe = mid;
 	self->d.safe_w = SAFE_W;
-	self->d.swing = SWING;
+	self->d.swing = JETWATTD_SWING;
 	self->d.budget_w = BUDGET;
 	self->c = calloc(1, sizeof(*self->c));
 	self->c->d = &self->d;

@@ -19,6 +19,7 @@
 #include "cmd/learn.h"
 #include "cmd/reach.h"
 #include "cmd/watch.h"
+#include "swing.h"
 #include "window.h"
 
 /* Batches come so often: where nothing is known; and in a mode that was measured, where each of
@@ -60,17 +61,9 @@ struct jetwattd_cap {
 	uint64_t samples, lost, judged_ns;
 	struct jetwatt_mode clock;
 	int32_t temp_mc;
-	/* Means over windows: the one before, and their differences. */
-	uint64_t next_ns;
-	double before_w, squares, n;
+	struct jetwattd_swing swing;
 };
 
-/* What is thought of the swing before anything is known, worth so many windows. */
-#define SWING		0.006
-#define SWING_N		8
-#define SWING_MOST	600
-/* So many times the swing is none. */
-#define JUMP		6
 /* Where to: what was measured to be within, also a budget that was just lowered, or the
  * lowest. NULL: it is there. */
 static const struct jetwatt_mode *lower(const struct jetwattd_cap *c, uint64_t window)
@@ -114,32 +107,14 @@ static void step_down(struct jetwattd_cap *c, double over_w, uint64_t over_ns, u
 	c->drawn.nr = 0;
 }
 
-/* One more window in the same mode: how far is it from the one before? What jumps is a change,
- * of the job or of the clocks, and no swing. */
+/* One more window in the same mode: how far is it from the one before? */
 static void swing(struct jetwattd_cap *c, double w)
 {
 	struct jetwattd *d = c->d;
-	uint64_t window = d->policy->window_s * 1e9, now = jetwattd_window_now(&c->drawn);
 	uint64_t from = d->switched_ns > d->measuring_ns ? d->switched_ns : d->measuring_ns;
-	double off;
 
-	if (c->next_ns < from + JETWATTD_SETTLED_NS + window) {
-		c->before_w = 0;
-		c->next_ns = from + JETWATTD_SETTLED_NS + window;
-	}
-	if (now < c->next_ns || !d->measuring_ns || !(w > 0))
-		return;
-	c->next_ns = now + window;
-	off = c->before_w > 0 ? w / c->before_w - 1 : INFINITY;
-	c->before_w = w;
-	if (fabs(off) > JUMP * d->swing)
-		return;
-	c->squares += off * off / 2;
-	if (++c->n > SWING_MOST) {
-		c->squares /= 2;
-		c->n /= 2;
-	}
-	d->swing = sqrt((c->squares + SWING_N * SWING * SWING) / (c->n + SWING_N));
+	d->swing = jetwattd_swing(&c->swing, d->measuring_ns ? w : 0, jetwattd_window_now(&c->drawn),
+				  from + JETWATTD_SETTLED_NS, d->policy->window_s * 1e9, d->swing);
 }
 
 /* Is that too much? Over less than a window, as after a step down, a part of a minibatch
@@ -325,7 +300,7 @@ int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap **cap)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
 	c->d = d;
 	c->end = eventfd(0, EFD_CLOEXEC);
-	d->swing = SWING;
+	d->swing = JETWATTD_SWING;
 	err = attach(c);
 	if (err)
 		return err;

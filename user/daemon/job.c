@@ -201,7 +201,7 @@ void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
 	pthread_mutex_unlock(&r->d->lock);
 	jetwattd_say(r->d, "%.2f ms and %.2f W where %.2f and %.2f were expected: learning anew",
 		     is->time_ms, is->power_w, was->time_ms, was->power_w);
-	jetwattd_seek_again(r);
+	jetwattd_allowance_again(r);
 	r->learn.row[0] = *is;
 	r->learn.nr_rows = 1;
 	memset(r->out, 0, r->learn.nr_modes);

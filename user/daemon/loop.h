@@ -33,7 +33,7 @@ struct jetwattd_seen {
 
 /* What learning a workload for a budget has taken so far. @most: modes that are to be known, 0:
  * not thought of yet; @done: there is no more to learn. */
-struct jetwattd_sought {
+struct jetwattd_allowance {
 	char key[17];
 	double budget_w, seconds, joules;
 	size_t most;
@@ -50,7 +50,7 @@ struct jetwattd_minibatch;
  *	often the cap stepped down in it for what may have been somebody else's doing
  * @lowest, @highest: step of each knob among the candidates
  * @seen: who else there is
- * @sought, @next_sought: of workloads before, and of this one; a ring
+ * @allowance, @next_allowance: of workloads before, and of this one; a ring
  * @minibatch: the job's, as they end
  * @tended_ns: when we last looked after the rest
  * @cgroup: of the job, as in /proc/PID/cgroup; empty: no job
@@ -69,8 +69,8 @@ struct jetwattd_run {
 	unsigned char *out;
 	struct jetwatt_mode lowest, highest;
 	struct jetwattd_seen seen[JETWATTD_SEEN];
-	struct jetwattd_sought sought[JETWATTD_SEEN];
-	unsigned int next_sought;
+	struct jetwattd_allowance allowance[JETWATTD_SEEN];
+	unsigned int next_allowance;
 	struct jetwattd_minibatch *minibatch;
 	char cgroup[256], beside[JETWATTD_BESIDE];
 	int apart, hangup, reloaded;
@@ -176,7 +176,16 @@ void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
 /* seek.c: learn what is worth it, unless that was done for this budget before. Return: how
  * it ended. */
 enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r);
-/* The workload is another one now. */
-void jetwattd_seek_again(struct jetwattd_run *r);
+
+/* allowance.c: what has been spent on the job's workload for this budget, by runs before too;
+ * what is no workload of the database begins anew each time, and so does what came to nothing. */
+struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_run *r);
+int jetwattd_allowed(const struct jetwattd_run *r, const struct jetwattd_allowance *a);
+/* The job has become another one: what was spent before counts half, so that who does so all
+ * the time is not learned all the time. */
+struct jetwattd_allowance *jetwattd_allowance_anew(struct jetwattd_run *r,
+						   const struct jetwattd_allowance *was);
+/* The workload is another one now, for all budgets. */
+void jetwattd_allowance_again(struct jetwattd_run *r);
 
 #endif

@@ -74,36 +74,6 @@ static int cautious(const struct jetwattd_run *r, const struct jetwatt_mode *m, 
 	return level(r, m, &least) <= most && least >= EDGE * most / LEVEL;
 }
 
-/* What has been spent on the workload for this budget, by runs before too; what is no
- * workload of the database begins anew each time, and so does what came to nothing. */
-static struct jetwattd_sought *sought(struct jetwattd_run *r)
-{
-	struct jetwattd_sought *s;
-
-	for (s = r->sought; s < r->sought + JETWATTD_SEEN; s++)
-		if (*r->d->key && !strcmp(s->key, r->d->key) && s->budget_w == r->budget_w)
-			break;
-	if (s == r->sought + JETWATTD_SEEN)
-		s = &r->sought[r->next_sought++ % JETWATTD_SEEN];
-	else if (jetwattd_best(r))
-		return s;
-	*s = (struct jetwattd_sought){ .budget_w = r->budget_w };
-	snprintf(s->key, sizeof(s->key), "%.16s", r->d->key);
-	return s;
-}
-
-static int allowed(const struct jetwattd_run *r, const struct jetwattd_sought *s)
-{
-	return s->seconds < r->d->policy->learn_s && s->joules < r->d->policy->learn_j;
-}
-
-void jetwattd_seek_again(struct jetwattd_run *r)
-{
-	for (int i = 0; i < JETWATTD_SEEN; i++)
-		if (!strcmp(r->sought[i].key, r->d->key))
-			*r->sought[i].key = '\0';
-}
-
 /* Is the workload known from elsewhere, and is it here as it is there? */
 static int foretold(const struct jetwattd_run *r)
 {
@@ -272,22 +242,22 @@ static int turned(struct jetwattd_run *r, const struct choice *c, size_t i)
 
 /* @has_turned: so the rest is to be learned anew. */
 static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c,
-				  struct jetwattd_sought *s, int *has_turned)
+				  struct jetwattd_allowance *a, int *has_turned)
 {
 	enum jetwattd_outcome out;
 	uint64_t begun;
 	double least, before_j;
 	long i;
 
-	while (begun = jetwatt_watch_now(), allowed(r, s) && (i = next(r, c, s->most)) >= 0) {
+	while (begun = jetwatt_watch_now(), jetwattd_allowed(r, a) && (i = next(r, c, a->most)) >= 0) {
 		/* Orders and budgets that came while we were thinking. */
 		if (jetwattd_changed(r))
 			return JETWATTD_CUT;
 		before_j = r->learned_j;
 		out = jetwattd_try(r, (size_t)i, &quick);
 		*has_turned = out == JETWATTD_MEASURED && turned(r, c, (size_t)i);
-		s->seconds += (jetwatt_watch_now() - begun) * 1e-9;
-		s->joules += r->learned_j - before_j;
+		a->seconds += (jetwatt_watch_now() - begun) * 1e-9;
+		a->joules += r->learned_j - before_j;
 		if (*has_turned)
 			return out;
 		if (out == JETWATTD_OVER)
@@ -299,44 +269,32 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c,
 	return JETWATTD_MEASURED;
 }
 
-/* What was spent before the job became another one counts half, so that who does so all the
- * time is not learned all the time. */
-static struct jetwattd_sought *anew(struct jetwattd_run *r, const struct jetwattd_sought *was)
-{
-	double seconds = was->seconds / 2, joules = was->joules / 2;
-	struct jetwattd_sought *s = sought(r);
-
-	s->seconds = seconds;
-	s->joules = joules;
-	return s;
-}
-
 enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 {
 	enum jetwattd_outcome out = JETWATTD_MEASURED;
-	struct jetwattd_sought *s = sought(r);
+	struct jetwattd_allowance *a = jetwattd_allowance(r);
 	size_t n = r->learn.nr_modes;
 	struct choice c = { malloc(n * sizeof(*c.mode)), malloc(n * sizeof(*c.at)), .level = LEVEL };
 
 	openblas_set_num_threads(1);
 	if (!c.mode || !c.at)
 		jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot plan");
-	if (!s->most)
-		s->most = enough(r);
-	while (c.mode && c.at && s->most && !s->done) {
+	if (!a->most)
+		a->most = enough(r);
+	while (c.mode && c.at && a->most && !a->done) {
 		int has_turned = 0, twin = foretold(r);
 
-		out = seek(r, &c, s, &has_turned);
+		out = seek(r, &c, a, &has_turned);
 		if (has_turned) {
-			s = anew(r, s);
+			a = jetwattd_allowance_anew(r, a);
 			c.level = LEVEL;
 		} else if (out != JETWATTD_MEASURED || !twin || foretold(r)) {
 			break;
 		}
 		/* Or it is not what the others know, after all. */
-		s->most = enough(r);
+		a->most = enough(r);
 	}
-	s->done |= out == JETWATTD_MEASURED;
+	a->done |= out == JETWATTD_MEASURED;
 	free(c.mode);
 	free(c.at);
 	return out;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What learning may take, of a workload and for a budget, in all of its runs. */
+#include "loop.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_run *r)
+{
+	struct jetwattd_allowance *a;
+
+	for (a = r->allowance; a < r->allowance + JETWATTD_SEEN; a++)
+		if (*r->d->key && !strcmp(a->key, r->d->key) && a->budget_w == r->budget_w)
+			break;
+	if (a == r->allowance + JETWATTD_SEEN)
+		a = &r->allowance[r->next_allowance++ % JETWATTD_SEEN];
+	else if (jetwattd_best(r))
+		return a;
+	*a = (struct jetwattd_allowance){ .budget_w = r->budget_w };
+	snprintf(a->key, sizeof(a->key), "%.16s", r->d->key);
+	return a;
+}
+
+int jetwattd_allowed(const struct jetwattd_run *r, const struct jetwattd_allowance *a)
+{
+	return a->seconds < r->d->policy->learn_s && a->joules < r->d->policy->learn_j;
+}
+
+struct jetwattd_allowance *jetwattd_allowance_anew(struct jetwattd_run *r,
+						   const struct jetwattd_allowance *was)
+{
+	double seconds = was->seconds / 2, joules = was->joules / 2;
+	struct jetwattd_allowance *a = jetwattd_allowance(r);
+
+	a->seconds = seconds;
+	a->joules = joules;
+	return a;
+}
+
+void jetwattd_allowance_again(struct jetwattd_run *r)
+{
+	for (int i = 0; i < JETWATTD_SEEN; i++)
+		if (!strcmp(r->allowance[i].key, r->d->key))
+			*r->allowance[i].key = '\0';
+}
