@@ -98,7 +98,7 @@ static double log_power(double *span_s)
 	return gap <= 20e6 ? (e1 - e0) / (t1 - t0) * 1000 : NAN;
 }
 
-TEST_F(plant, the_energy_log_is_the_integral_of_power)
+TEST_F_TIMEOUT(plant, the_energy_log_is_the_integral_of_power, 120)
 {
 	double sum = 0, t, e = 0, w, span, logged;
 	int i, n = 4000;

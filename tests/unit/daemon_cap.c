@@ -216,4 +216,19 @@ TEST_F(cap, nothing_is_stepped_down_that_is_within)
 	EXPECT_EQ(0, self->longest);
 }
 
+/* A slow swing counts as a quick one does; a jump is another power, and no swing. */
+TEST(swing_of_means)
+{
+	for (double period = 2; period < 40; period *= 2) {
+		struct jetwattd_swing s = { 0 };
+		double sd = JETWATTD_SWING;
+
+		for (int i = 1; i < 400; i++)
+			sd = jetwattd_swing(&s, (i < 200 ? 20 : 30) * (1 + 0.014 * sin(2 * M_PI * i / period + 1)),
+					    i * 1000000000ull, 0, 1000000000, sd);
+		EXPECT_LT(0.008, sd) TH_LOG("a period of %g windows: %g", period, sd);
+		EXPECT_GT(0.0125, sd) TH_LOG("a period of %g windows: %g", period, sd);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -99,6 +99,7 @@ static void step_down(struct jetwattd_cap *c, double over_w, uint64_t over_ns, u
 	atomic_store(&d->cut, 1);
 	c->debt_j = jetwattd_window_debt(&c->drawn, window, d->budget_w);
 	d->owing = 1;
+	d->left = d->mode;
 	if (to)
 		jetwattd_put(d, to);
 	else if (!d->count.floors++)

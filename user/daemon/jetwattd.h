@@ -86,6 +86,7 @@ struct jetwattd_meter {
  * @swing: relative standard deviation of the mean over a window, in a mode
  * @measuring_ns: since when nothing but the job is in those means, 0: it may not be so
  * @floor: lowest mode there is; @stepped_ns: when the cap last stepped down
+ * @left: the mode that it left then
  * @cut: what is being measured is void: the loop has to look again
  * @owing: since then, until so much less was drawn as had been too much
  * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
@@ -103,7 +104,7 @@ struct jetwattd {
 	pthread_mutex_t lock;
 	struct jetwatt_board *board;
 	double budget_w, told_w;
-	struct jetwatt_mode mode, safe, floor;
+	struct jetwatt_mode mode, safe, floor, left;
 	int applied, have_safe;
 	uint64_t switched_ns, measuring_ns, stepped_ns;
 	int owing, tripped;

@@ -13,6 +13,7 @@
 
 /* Backing off from a mode that the cap has left, doubled each time up to JETWATTD_CALM_S. */
 #define BACK_OFF_S	2.0
+#define TURN_S		0.2
 #define TRIPS		2
 #define CALM_NS		600000000000ull
 /* Beyond so many standard errors, and so much in itself, a reading is another one. */
@@ -207,6 +208,26 @@ void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
 	memset(r->out, 0, r->learn.nr_modes);
 }
 
+/* In another mode, for so long; or in one more, if the cap leaves that too. Return: 1: there is
+ * something else to do. */
+static int wait_out(struct jetwattd_run *r, double seconds)
+{
+	uint64_t until = jetwatt_watch_now() + seconds * 1e9;
+	int tripped = 1;
+
+	do {
+		if (tripped && jetwattd_climb(r))
+			return 1;
+		pthread_mutex_lock(&r->d->lock);
+		tripped = r->d->tripped;
+		r->d->tripped = 0;
+		pthread_mutex_unlock(&r->d->lock);
+		if (jetwattd_nap(r, TURN_S))
+			return 1;
+	} while (jetwatt_watch_now() < until);
+	return 0;
+}
+
 /* The cap has left a mode that was measured to be within. Once may have been somebody
  * else's doing. Return: 1: there is something else to do. */
 static int back_off(struct jetwattd_run *r, struct backing *b, const struct jetwattd_reading *got)
@@ -220,7 +241,7 @@ static int back_off(struct jetwattd_run *r, struct backing *b, const struct jetw
 	if (++b->trips >= TRIPS && got->over_w > 0)
 		jetwattd_forbid(r, got);
 	jetwattd_doing(r, JETWATTD_BACKING_OFF);
-	if (jetwattd_climb(r, &got->m.row.mode) || jetwattd_nap(r, b->seconds))
+	if (wait_out(r, b->seconds))
 		return 1;
 	b->seconds = fmin(2 * b->seconds, JETWATTD_CALM_S);
 	return 0;

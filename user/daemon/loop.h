@@ -137,9 +137,9 @@ enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r);
 /* try.c: switch to a mode and measure it; what it was is kept. */
 enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 				   const struct jetwatt_measure_limits *limits);
-/* The cap has left the mode @left: up again from where it went, as soon as the budget has room.
- * Return: 1: there is something else to do. */
-int jetwattd_climb(struct jetwattd_run *r, const struct jetwatt_mode *left);
+/* The cap has stepped down: up again, to another mode than the one it left, as soon as the
+ * budget has room. Return: 1: there is something else to do. */
+int jetwattd_climb(struct jetwattd_run *r);
 /* Measure the mode that the board is in. */
 enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,

@@ -12,20 +12,23 @@
 double jetwattd_swing(struct jetwattd_swing *s, double w, uint64_t now, uint64_t from,
 		      uint64_t window, double was)
 {
-	double off;
+	double off, mean_w = s->mean_w;
 
 	if (s->next_ns < from + window) {
-		s->before_w = 0;
+		s->nr = 0;
 		s->next_ns = from + window;
 	}
 	if (now < s->next_ns || !(w > 0))
 		return was;
 	s->next_ns = now + window;
-	off = s->before_w > 0 ? w / s->before_w - 1 : INFINITY;
-	s->before_w = w;
-	if (fabs(off) > JUMP * was)
+	off = w / mean_w - 1;
+	if (s->nr && fabs(off) > JUMP * was)
+		s->nr = 0;
+	s->mean_w = s->nr ? mean_w + (w - mean_w) / (s->nr + 1) : w;
+	if (!s->nr++)
 		return was;
-	s->squares += off * off / 2;
+	/* About the mean of all, which it is part of: a slow swing is in it too. */
+	s->squares += off * (w / s->mean_w - 1);
 	if (++s->n > MOST) {
 		s->squares /= 2;
 		s->n /= 2;

@@ -12,12 +12,13 @@
 
 /**
  * struct jetwattd_swing - means over windows
- * @next_ns: when the next one ends; @before_w: the one before, 0: none
- * @squares, @n: of their differences
+ * @next_ns: when the next one ends
+ * @mean_w, @nr: of those since the last switch
+ * @squares, @n: of how far they were off, and how many can tell
  */
 struct jetwattd_swing {
 	uint64_t next_ns;
-	double before_w, squares, n;
+	double mean_w, nr, squares, n;
 };
 
 /* It is @now, and @w the mean over the last @window; 0: it is of more than one thing. Since

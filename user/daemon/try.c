@@ -117,7 +117,7 @@ int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got)
 	return jetwatt_learn_add(&r->learn, &got->m.row);
 }
 
-int jetwattd_climb(struct jetwattd_run *r, const struct jetwatt_mode *left)
+int jetwattd_climb(struct jetwattd_run *r)
 {
 	const struct jetwatt_row *best;
 	struct jetwattd *d = r->d;
@@ -127,7 +127,7 @@ int jetwattd_climb(struct jetwattd_run *r, const struct jetwatt_mode *left)
 		busy = jetwattd_nap(r, TURN_S);
 		pthread_mutex_lock(&d->lock);
 		owing = d->owing && jetwatt_watch_now() - d->stepped_ns < d->policy->window_s * 1e9;
-		best = busy || owing ? NULL : jetwattd_within(r, jetwattd_limit(d), left);
+		best = busy || owing ? NULL : jetwattd_within(r, jetwattd_limit(d), &d->left);
 		if (best)
 			jetwattd_put(d, &best->mode);
 		pthread_mutex_unlock(&d->lock);
@@ -194,7 +194,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 		jetwattd_put(d, best ? &best->mode : &d->floor);
 	pthread_mutex_unlock(&d->lock);
 	if (out == JETWATTD_OVER)
-		jetwattd_climb(r, mode);
+		jetwattd_climb(r);
 	return out;
 }
 
