@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "insmod.h"
+#include "kernel.h"
 
 #define SERIES_MAX	96
 
@@ -63,13 +63,6 @@ static inline void sleep_ms(unsigned int ms)
 
 	while (nanosleep(&ts, &ts) && errno == EINTR)
 		;
-}
-
-/* One that checks every access (make check-debug): what a transfer costs the CPU there
- * is not what the module or the board makes it cost. */
-static inline bool slow_kernel(void)
-{
-	return !access("/sys/kernel/debug/kmemleak", F_OK);
 }
 
 /* A socket of its own, not yet asked for the family. Return: 0 or -errno. */

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "insmod.h"
+#include "kernel.h"
 
 /* The generic netlink socket of this process with the largest receive buffer:
  * the one that batches come to. Its port goes to @port. */

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "insmod.h"
+#include "kernel.h"
 
 #define SIM	"/sys/kernel/debug/jetwatt-sim/"
 #define CPU	"/sys/devices/system/cpu/"

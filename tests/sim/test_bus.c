@@ -63,9 +63,10 @@ TEST_F(bus, a_transfer_takes_as_long_as_on_the_wire)
 		ASSERT_EQ(0, put(BUS "bus_clk_rate", want[i].hz));
 		us = transfer_us(want[i].n);
 		EXPECT_GE(us, want[i].us);
-		EXPECT_LE(us, want[i].us + room + 20 * want[i].n) {
-			TH_LOG("%d registers at %s Hz: %.0f us", want[i].n, want[i].hz, us);
-		}
+		if (!slow_kernel())
+			EXPECT_LE(us, want[i].us + room + 20 * want[i].n) {
+				TH_LOG("%d registers at %s Hz: %.0f us", want[i].n, want[i].hz, us);
+			}
 	}
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Modules in and out of a guest's kernel. */
-#ifndef TESTS_INSMOD_H
-#define TESTS_INSMOD_H
+/* The guest's kernel: modules in and out of it, and what it is like. */
+#ifndef TESTS_KERNEL_H
+#define TESTS_KERNEL_H
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,6 +28,13 @@ static inline int load(const char *module, const char *params)
 static inline int unload(const char *module)
 {
 	return syscall(SYS_delete_module, module, O_NONBLOCK) ? -errno : 0;
+}
+
+/* One that checks every access (make check-debug): what a transfer costs the CPU there
+ * is not what the module or the board makes it cost. */
+static inline bool slow_kernel(void)
+{
+	return !access("/sys/kernel/debug/kmemleak", F_OK);
 }
 
 #endif
