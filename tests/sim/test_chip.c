@@ -93,6 +93,8 @@ TEST_F(chip, a_cycle_takes_as_long_as_the_data_sheet_says)
 	};
 	size_t i;
 
+	if (slow_kernel())
+		SKIP(return, "to read a register takes this kernel as long as some conversions");
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		double us = cycle_us(want[i].config);
 
@@ -142,6 +144,8 @@ TEST_F(chip, crit_sees_single_conversions_and_warn_the_average)
 {
 	int shunt = steps(reg_read(CHIP, SHUNT1));
 
+	if (slow_kernel())
+		SKIP(return, "to read a register takes this kernel as long as some conversions");
 	ASSERT_GT(shunt, 10);
 	ASSERT_EQ(0, reg_write(CHIP, CONFIG, RESET));
 	ASSERT_EQ(0, reg_write(CHIP, CONFIG, ALL | AVG(7) | CT(0) | BOTH));
