@@ -39,7 +39,9 @@ build()
 	# shellcheck disable=SC2086
 	$inside sh -c 'command -v sparse' > /dev/null && args+=' C=1'
 	make B="$b" KDIR="$headers" KARGS="$args W=1" INSIDE="$inside" "$b/jetwatt.ko" > "$b.log" 2>&1 || status=$?
-	grep -E 'warning:|WARNING:|error:|ERROR:' "$b.log"
+	# A variable of the kernel's own headers is not ours to use: 5.10's with one node of memory.
+	grep -E 'warning:|WARNING:|error:|ERROR:' "$b.log" |
+		grep -v '/include/linux/[a-z]*\.h:[0-9:]* warning: .*\[-Wunused-but-set-variable\]$'
 	[ $status = 0 ] || tail -n 5 "$b.log"
 }
 
