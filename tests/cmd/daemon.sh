@@ -158,8 +158,9 @@ start && doing holding 60
 # cpu: seconds of the daemon's, and of the sampler's
 cpu() { jetwatt daemon metrics > "$T/metrics"; echo "$(metric process_cpu_seconds_total) $(metric jetwatt_sampler_cpu_seconds_total)"; }
 
+sleep 20
 begun=$(now_ns) first=$(cpu)
-sleep 5
+sleep 40
 echo "# while it holds a mode: $(echo "$first $(cpu) $begun $(now_ns)" | awk '{
 	t = ($6 - $5) / 1e9; printf "%.1f %% of this core, and the sampler %.1f %%", 100 * ($3 - $1) / t, 100 * ($4 - $2) / t }')"
 budget_is() { [ "$(told budget_w)" = "$1" ]; }

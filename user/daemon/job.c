@@ -33,6 +33,8 @@ static const struct jetwatt_measure_limits watching = {
 	.batches = 20, .seconds = 3, .target = 0.01, .most_s = 30, .idle_s = 30, .few = 3,
 	.look_s = 3,
 };
+/* As long as nothing has changed, to look is most of what we cost. */
+#define CALM_LOOK_S	12
 
 /* Its cgroup in the v2 hierarchy: the line without a controller. */
 static void find_cgroup(pid_t pid, char *cgroup, size_t len)
@@ -263,6 +265,7 @@ static int too_much(struct jetwattd_run *r, const struct jetwatt_row *is)
  * Return: JETWATTD_MEASURED: it has to be learned again. */
 static enum jetwattd_outcome hold(struct jetwattd_run *r)
 {
+	struct jetwatt_measure_limits limits = watching;
 	struct backing backing = { .seconds = BACK_OFF_S };
 	int drifts = 0;
 
@@ -280,12 +283,13 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 			return jetwattd_nap(r, JETWATTD_CALM_S) ? JETWATTD_CUT : JETWATTD_MEASURED;
 		}
 		was = *best;
-		out = jetwattd_look(r, &was.mode, &watching, &got);
+		out = jetwattd_look(r, &was.mode, &limits, &got);
 		if (out == JETWATTD_ENDED || out == JETWATTD_NOTHING)
 			return out;
 		if (out == JETWATTD_OVER && back_off(r, &backing, &got))
 			return JETWATTD_CUT;
 		drifts = out == JETWATTD_MEASURED && jetwattd_drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
+		limits.look_s = drifts || out != JETWATTD_MEASURED ? watching.look_s : CALM_LOOK_S;
 		if (!drifts && out == JETWATTD_MEASURED && too_much(r, &got.m.row) &&
 		    jetwattd_keep(r, &got))
 			return JETWATTD_ENDED;
