@@ -10,7 +10,8 @@ cd "$(dirname "$0")/../.."
 hours=${HOURS:-24} out=build/bench/day.out
 rm -rf $out
 mkdir -p $out
-tests/qemu/guest --smp 4 --timeout 36000 --module governor_simpleondemand \
+# The guest's own limit is a fifth of that.
+tests/qemu/guest --smp 4 --timeout $((hours * 18000 + 9000)) --module governor_simpleondemand \
 	--module "jetwatt-sim plant=analytic workload=resnet" --module ina3221 --module jetwatt \
 	--file tests/cmd/common.inc:/common.inc --file tests/bench/day_guest.sh:/guest.sh --out $out \
 	-- /bin/sh /guest.sh "$hours"
