@@ -55,12 +55,13 @@ static u64 next_look(u64 now, u64 deadline)
 static enum hrtimer_restart look(struct hrtimer *unused)
 {
 	u64 now = ktime_get_ns(), deadline = READ_ONCE(expected);
+	u64 due = ktime_to_ns(hrtimer_get_expires(&timer));
 
 	/*
-	 * Two looks at the same missed deadline: an interrupt that comes late
-	 * itself, as in a virtual machine that was stopped, proves nothing.
+	 * Two looks at the same missed deadline, both in time: an interrupt that
+	 * comes late itself, as in a virtual machine that was stopped, proves nothing.
 	 */
-	if (deadline != NEVER && now >= deadline + LATE_NS &&
+	if (deadline != NEVER && now < due + LATE_NS / 2 && now >= deadline + LATE_NS &&
 	    task_cpu(sampler) == smp_processor_id() && current != sampler && !rt_task(current) &&
 	    task_is_running(sampler)) {
 		if (counted == deadline - 1) {

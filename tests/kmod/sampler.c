@@ -135,8 +135,8 @@ TEST_F(board, throttling)
 	ASSERT_EQ(0, sched_setaffinity(0, sizeof(here), &here));
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, 1));
 	sleep_ms(500);
-	/* Since it was loaded: CPUs have come and gone in the tests before. */
 	before = stat_of(&self->f, JETWATT_A_STATS_THROTTLED);
+	EXPECT_EQ(0, before);
 	ordinary = hog(SCHED_OTHER, 0);
 	pid = hog(SCHED_FIFO, 10);
 	e = next_event(&self->events, 8000, JETWATT_EVENT_THROTTLED);
