@@ -142,6 +142,25 @@ int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_board_error *
 /* Is it still there? Return: 1, 0. */
 int jetwatt_board_guarded(const struct jetwatt_board *b);
 
+/* Longest path of a cgroup, with its NUL; so many may be held. */
+#define JETWATT_BOARD_CGROUP	224
+#define JETWATT_BOARD_HELD	4
+
+/**
+ * jetwatt_board_freezer() - hold the jobs of a cgroup, and let them go, from here on
+ * @cgroup: in the hierarchy of version 2, as in /proc/PID/cgroup
+ *
+ * That they may be held is on disk first. Return: descriptor of its cgroup.freeze; -EINVAL: no
+ * such path; -ENOENT: no such cgroup, or a kernel before 5.2; -EACCES: jetwatt-knobs was not
+ * told to; -EPERM; other negative errno.
+ */
+int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
+			  struct jetwatt_board_error *err);
+
+/* Let go of all that this process, or one that is gone, may have held. Where jetwatt-knobs
+ * has opened the freezers it does so when we hang up. Return: 0, negative errno. */
+int jetwatt_board_thaw(struct jetwatt_board *b);
+
 /* Is there a saved state of this boot? Return: 1 (@owner: the process that holds the lease,
  * 0: none), 0 or a negative errno. */
 int jetwatt_board_saved(struct jetwatt_board *b, int *owner);

@@ -114,6 +114,7 @@ static int knobs_back(struct jetwatt_board *b, struct jetwatt_board_error *err)
 {
 	int rc = -EBUSY;
 
+	jetwatt_board_thaw(b);
 	for (int i = 0; rc == -EBUSY && i < KNOBS_TRIES; i++) {
 		if (i)
 			jetwatt_sysfs_nap();

@@ -91,6 +91,8 @@ struct jetwatt_board {
 	int guardian, keeper;			/* of the sensors' settings; of the knobs; -1: none */
 	bool by_remote;				/* remote.h */
 	int remote;				/* -1: not, or no longer, connected */
+	char held[JETWATT_BOARD_HELD][JETWATT_BOARD_CGROUP];	/* freezer.c: on disk */
+	int nr_held;
 	bool have_saved;			/* @saved is what the file holds */
 	struct jetwatt_board_state saved;
 };
@@ -147,6 +149,7 @@ int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state 
 
 /* lease.c */
 const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, char *buf);
+int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_board_error *err);
 int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *taken,
 		       struct jetwatt_board_error *err);
 int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_board_error *err);

@@ -22,7 +22,7 @@ const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, 
 	return buf;
 }
 
-static int make_state_dir(const struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_board_error *err)
 {
 	char path[PATH_LEN];
 
@@ -57,7 +57,7 @@ int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *ta
 	char path[PATH_LEN], pid[16] = "";
 	int fd, rc;
 
-	rc = make_state_dir(b, err);
+	rc = jetwatt_lease_dir(b, err);
 	if (rc)
 		return rc == -EACCES ? -EPERM : rc;
 	fd = open(jetwatt_lease_path(b, leaf, path),

@@ -26,11 +26,33 @@ static int gone(struct jetwatt_board *b, struct jetwatt_board_error *err, const 
 	return -EPIPE;
 }
 
-/* Return: length of the answer, of JETWATT_REMOTE_ANSWER; -EPIPE. */
-static ssize_t ask(struct jetwatt_board *b, const char *request, char *answer,
+/* A packet, of JETWATT_REMOTE_ANSWER, and the descriptor that comes with it, -1: none. */
+static ssize_t receive(int from, char *answer, int *fd)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} with;
+	struct iovec text = { answer, JETWATT_REMOTE_ANSWER - 1 };
+	struct msghdr m = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = &with,
+			    .msg_controllen = sizeof(with) };
+	ssize_t got = recvmsg(from, &m, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c = got < 0 ? NULL : CMSG_FIRSTHDR(&m);
+
+	*fd = -1;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+	    c->cmsg_len == CMSG_LEN(sizeof(*fd)))
+		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	return got;
+}
+
+/* @fd: that came with it, -1: none; NULL: none is asked for.
+ * Return: length of the answer, of JETWATT_REMOTE_ANSWER; -EPIPE. */
+static ssize_t ask(struct jetwatt_board *b, const char *request, char *answer, int *fd,
 		   struct jetwatt_board_error *err)
 {
 	size_t len = strlen(request);
+	int with = -1;
 	ssize_t got;
 
 	if (b->remote < 0)
@@ -38,8 +60,12 @@ static ssize_t ask(struct jetwatt_board *b, const char *request, char *answer,
 	if (send(b->remote, request, len, MSG_NOSIGNAL) != (ssize_t)len)
 		return gone(b, err, strerror(errno));
 	do
-		got = recv(b->remote, answer, JETWATT_REMOTE_ANSWER - 1, 0);
+		got = receive(b->remote, answer, &with);
 	while (got < 0 && errno == EINTR);
+	if (fd)
+		*fd = with;
+	else if (with >= 0)
+		close(with);
 	/* An answer that comes late would be taken for that to the next request. */
 	if (got <= 0)
 		return gone(b, err, got ? strerror(errno) : "it has hung up");
@@ -109,10 +135,28 @@ int jetwatt_remote_do(struct jetwatt_board *b, const char *verb, const struct je
 	if (mode)
 		jetwatt_board_mode_format(mode, name, sizeof(name));
 	snprintf(request, sizeof(request), "%s%s%s", verb, mode ? " " : "", name);
-	len = ask(b, request, answer, err);
+	len = ask(b, request, answer, NULL, err);
 	if (len < 0)
 		return (int)len;
 	return !strcmp(answer, "ok") ? 0 : refusal(b, answer, err);
+}
+
+int jetwatt_remote_freezer(struct jetwatt_board *b, const char *cgroup,
+			   struct jetwatt_board_error *err)
+{
+	char request[JETWATT_REMOTE_REQUEST], answer[JETWATT_REMOTE_ANSWER];
+	ssize_t len;
+	int fd;
+
+	snprintf(request, sizeof(request), "freezer %s", cgroup);
+	len = ask(b, request, answer, &fd, err);
+	if (len < 0)
+		return (int)len;
+	if (!strcmp(answer, "ok") && fd >= 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return refusal(b, answer, err);
 }
 
 int jetwatt_remote_emc(struct jetwatt_board *b, uint64_t *v)
@@ -120,7 +164,7 @@ int jetwatt_remote_emc(struct jetwatt_board *b, uint64_t *v)
 	char answer[JETWATT_REMOTE_ANSWER], *p = answer + 2, *end;
 	int n = 0;
 
-	if (ask(b, "emc", answer, NULL) < 0 || strncmp(answer, "ok ", 3))
+	if (ask(b, "emc", answer, NULL, NULL) < 0 || strncmp(answer, "ok ", 3))
 		return 0;
 	for (; n < JETWATT_BOARD_FREQS_MAX && *p; n++) {
 		v[n] = strtoull(p, &end, 10);

@@ -8,13 +8,14 @@
  *	verify MODE	jetwatt_board_verify()
  *	restore		jetwatt_board_restore()
  *	forget		jetwatt_board_forget()
+ *	freezer CGROUP	jetwatt_board_freezer(): its descriptor comes with the answer (SCM_RIGHTS)
  *	status		"holder PID applied N restored N refused N strangers N"
  *
  *	ok[ WORDS]
  *	no ERRNO\nWHAT\nWHY\nFIX
  *
  * MODE is "c8-1728000-g624750000-e3199000000". When its holder hangs up, for whatever
- * reason, the board is restored.
+ * reason, the board is restored; when who has a freezer does, its jobs are let go.
  */
 #ifndef JETWATT_BOARD_REMOTE_H
 #define JETWATT_BOARD_REMOTE_H
@@ -24,7 +25,7 @@
 #define JETWATT_REMOTE_SOCKET "/run/jetwatt-knobs/socket"
 
 /* Longest request, and longest answer. */
-#define JETWATT_REMOTE_REQUEST 128
+#define JETWATT_REMOTE_REQUEST 256
 #define JETWATT_REMOTE_ANSWER  1024
 
 /* Connect. Return: 0; -ENOENT, -ECONNREFUSED: it does not run; other negative errno. */
@@ -38,6 +39,10 @@ int jetwatt_remote_alive(const struct jetwatt_board *b);
  * and what was applied with it. */
 int jetwatt_remote_do(struct jetwatt_board *b, const char *verb, const struct jetwatt_mode *mode,
 		      struct jetwatt_board_error *err);
+
+/* Return: descriptor; as jetwatt_board_freezer(). */
+int jetwatt_remote_freezer(struct jetwatt_board *b, const char *cgroup,
+			   struct jetwatt_board_error *err);
 
 /* The steps of the memory's clock, ascending. Return: how many. */
 int jetwatt_remote_emc(struct jetwatt_board *b, uint64_t *v);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who may be held is on disk before he is, and let go by whoever finds that. */
+#include "board_tree.h"
+#include "kselftest_harness.h"
+
+#define BATCH	"sys/fs/cgroup/batch.slice/cgroup.freeze"
+#define SERVE	"sys/fs/cgroup/unified/system.slice/serve.service/cgroup.freeze"
+
+FIXTURE(board) {
+	struct tree t;
+	struct jetwatt_board *b;
+	struct jetwatt_board_error err;
+};
+
+static struct jetwatt_board *another(struct tree *t)
+{
+	struct jetwatt_board_roots roots = tree_roots(t);
+	struct jetwatt_board *b = NULL;
+
+	return jetwatt_board_open(&b, &roots, NULL) ? NULL : b;
+}
+
+FIXTURE_SETUP(board) {
+	tree_orin(&self->t);
+	tree_put(&self->t, BATCH, "0");
+	tree_put(&self->t, SERVE, "0");
+	self->b = another(&self->t);
+	ASSERT_NE(self->b, NULL);
+}
+
+FIXTURE_TEARDOWN(board) {
+	jetwatt_board_close(self->b);
+	tree_free(&self->t);
+}
+
+static int on_disk(const struct tree *t)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/held", t->state);
+	return !access(path, F_OK);
+}
+
+/* Held, as its owner does it. */
+static int hold(struct jetwatt_board *b, const char *cgroup)
+{
+	int fd = jetwatt_board_freezer(b, cgroup, NULL);
+
+	if (fd < 0 || pwrite(fd, "1", 1, 0) != 1)
+		return -1;
+	close(fd);
+	return 0;
+}
+
+TEST_F(board, one_that_is_gone)
+{
+	struct jetwatt_board *next;
+
+	EXPECT_EQ(on_disk(&self->t), 0);
+	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
+	ASSERT_EQ(hold(self->b, "/system.slice/serve.service"), 0);
+	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
+	EXPECT_EQ(on_disk(&self->t), 1);
+	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
+	EXPECT_EQ(tree_get(&self->t, SERVE), 1);
+	/* It dies: another process finds who may be held. */
+	next = another(&self->t);
+	ASSERT_NE(next, NULL);
+	EXPECT_EQ(jetwatt_board_thaw(next), 0);
+	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
+	EXPECT_EQ(tree_get(&self->t, SERVE), 0);
+	EXPECT_EQ(on_disk(&self->t), 0);
+	EXPECT_EQ(jetwatt_board_thaw(next), 0);
+	jetwatt_board_close(next);
+}
+
+TEST_F(board, damaged)
+{
+	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
+	tree_put(&self->t, "sys/fs/cgroup/escape/cgroup.freeze", "1");
+	tree_put(&self->t, "var/lib/jetwatt/held", "jetwatt-held 1\ncgroup /x/../escape\n"
+		 "cgroup /batch.slice\ncgroup /gone\ncgr");
+	EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
+	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
+	EXPECT_EQ(tree_get(&self->t, "sys/fs/cgroup/escape/cgroup.freeze"), 1);
+	EXPECT_EQ(on_disk(&self->t), 0);
+}
+
+TEST_F(board, an_earlier_boot)
+{
+	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
+	/* In this one somebody else holds it. */
+	tree_put(&self->t, "proc/sys/kernel/random/boot_id", "6f0d2c1e-0000-4000-8000-000000000002\n");
+	EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
+	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
+	EXPECT_EQ(on_disk(&self->t), 0);
+}
+
+TEST_F(board, no_such)
+{
+	static const char *const bad[] = { "", "/", "batch.slice", "/a/../b", "/a b", "/a\nb" };
+	char longest[JETWATT_BOARD_CGROUP + 1];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		EXPECT_EQ(jetwatt_board_freezer(self->b, bad[i], &self->err), -EINVAL);
+	EXPECT_NE(self->err.fix[0], 0);
+	memset(longest, 'a', sizeof(longest) - 1);
+	longest[0] = '/';
+	longest[sizeof(longest) - 1] = '\0';
+	EXPECT_EQ(jetwatt_board_freezer(self->b, longest, &self->err), -EINVAL);
+	EXPECT_EQ(jetwatt_board_freezer(self->b, "/gone", &self->err), -ENOENT);
+	EXPECT_EQ(on_disk(&self->t), 0);
+}
+
+/* What cannot be written down is not handed out. */
+TEST_F(board, no_room)
+{
+	tree_put(&self->t, "var/lib/jetwatt/held.new/x", "\n");
+	tree_put(&self->t, "var/lib/jetwatt/held/x", "\n");
+	EXPECT_LT(jetwatt_board_freezer(self->b, "/batch.slice", &self->err), 0);
+	EXPECT_NE(self->err.what[0], 0);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Freezers (cgroup v2) of jobs that are to be held still now and then. Who has one holds
+ * and lets go by writes of his own; which ones were handed out is on disk, so that
+ * whoever ends, and however, no job stays held. The file is lines of text:
+ *
+ *	jetwatt-held 1
+ *	boot 6f0d...
+ *	cgroup /batch.slice
+ *	sum 1c291ca3
+ */
+#include "board/knobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "board/remote.h"
+
+#define KIND	"jetwatt-held"
+#define LEAF	"held"
+
+static int is_cgroup(const char *path)
+{
+	return *path == '/' && path[1] && strlen(path) < JETWATT_BOARD_CGROUP && !strstr(path, "/..") &&
+	       !strpbrk(path, " \t\r\n");
+}
+
+/* Return: descriptor, negative errno. */
+static int open_freezer(const struct jetwatt_board *b, const char *cgroup)
+{
+	/* Mounted alone, or beside the older hierarchies. */
+	static const char *const mounts[] = { "", "/unified" };
+	char path[PATH_LEN + JETWATT_BOARD_CGROUP];
+	int fd = -ENOENT;
+
+	for (int i = 0; i < 2 && fd == -ENOENT; i++) {
+		snprintf(path, sizeof(path), "%s/fs/cgroup%s%s/cgroup.freeze", b->sys, mounts[i], cgroup);
+		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0)
+			fd = -errno;
+	}
+	return fd;
+}
+
+/* All that may be held, to disk. */
+static int store(struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	char text[JETWATT_SEALED_MAX];
+	FILE *f = fmemopen(text, sizeof(text), "w");
+	int len;
+
+	if (!f)
+		return jetwatt_error_sys(err, -errno, "cannot write down who may be held");
+	jetwatt_sealed_begin(b, KIND, f);
+	for (int i = 0; i < b->nr_held; i++)
+		fprintf(f, "cgroup %s\n", b->held[i]);
+	len = jetwatt_sealed_end(f, text);
+	return len < 0 ? jetwatt_error_sys(err, len, "cannot write down who may be held") :
+			 jetwatt_sealed_store(b, LEAF, text, len, err);
+}
+
+/* Return: 0; negative errno: it is not written down, so it must not be held. */
+static int note(struct jetwatt_board *b, const char *cgroup, struct jetwatt_board_error *err)
+{
+	int rc;
+
+	for (int i = 0; i < b->nr_held; i++)
+		if (!strcmp(b->held[i], cgroup))
+			return 0;
+	if (b->nr_held == JETWATT_BOARD_HELD)
+		return jetwatt_board_error_set(err, -ENOSPC, "more than %d jobs to be held", JETWATT_BOARD_HELD);
+	strcpy(b->held[b->nr_held++], cgroup);
+	rc = jetwatt_lease_dir(b, err);
+	if (!rc)
+		rc = store(b, err);
+	b->nr_held -= rc < 0;
+	return rc;
+}
+
+int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
+			  struct jetwatt_board_error *err)
+{
+	int fd, rc;
+
+	if (!is_cgroup(cgroup)) {
+		jetwatt_board_error_set(err, -EINVAL, "\"%.100s\" is no cgroup whose jobs can be held", cgroup);
+		jetwatt_error_fix(err, "the path in /proc/PID/cgroup behind 0::");
+		return -EINVAL;
+	}
+	if (b->by_remote)
+		return jetwatt_remote_freezer(b, cgroup, err);
+	fd = open_freezer(b, cgroup);
+	if (fd < 0) {
+		jetwatt_error_sys(err, fd, "cannot hold the jobs of %s", cgroup);
+		jetwatt_error_fix(err, "it takes a cgroup of version 2, and a kernel since 5.2");
+		return fd;
+	}
+	rc = note(b, cgroup, err);
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+/* Lines of an intact file. */
+static void let_go(const struct jetwatt_board *b, const char *text)
+{
+	char cgroup[JETWATT_BOARD_CGROUP];
+	int fd;
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (sscanf(line, "cgroup %223s", cgroup) != 1 || !is_cgroup(cgroup))
+			continue;
+		fd = open_freezer(b, cgroup);
+		if (fd < 0)
+			continue;
+		/* One that is gone holds nobody. */
+		if (pwrite(fd, "0", 1, 0) < 0)
+			errno = 0;
+		close(fd);
+	}
+}
+
+int jetwatt_board_thaw(struct jetwatt_board *b)
+{
+	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
+	ssize_t len;
+
+	if (b->by_remote)
+		return 0;
+	b->nr_held = 0;
+	len = jetwatt_sealed_load(b, LEAF, path, text);
+	if (len < 0)
+		return len == -ENOENT ? 0 : (int)len;
+	/* A boot lets go of all; of a damaged one, what can be read. */
+	if (jetwatt_sealed_intact(KIND, text, (size_t)len, boot) || jetwatt_sealed_now(b, boot))
+		let_go(b, text);
+	return jetwatt_sealed_delete(b, LEAF, NULL);
+}
