@@ -51,6 +51,30 @@ TEST(all)
 	EXPECT_EQ(100, p.rate_hz);
 }
 
+TEST(who_gives_way)
+{
+	ASSERT_EQ(0, parse("turns = /batch.slice  /system.slice/serve.service 100ms\n"));
+	EXPECT_STREQ("/batch.slice", p.turns.train);
+	EXPECT_STREQ("/system.slice/serve.service", p.turns.serve);
+	EXPECT_EQ(100, p.turns.latency_ms);
+	EXPECT_EQ(1, jetwattd_policy_below("/batch.slice/a.service", p.turns.train));
+	EXPECT_EQ(0, jetwattd_policy_below("/batch.slices", p.turns.train));
+
+	EXPECT_EQ(-EINVAL, parse("turns = /a /b 100ms\nturns = /c /d 100ms\n"));
+	EXPECT_EQ(2, e.line);
+	EXPECT_EQ(-EINVAL, parse("turns = /a /b\n"));
+	EXPECT_EQ(-EINVAL, parse("turns = /a /b 100\nW"));
+	EXPECT_EQ(-EINVAL, parse("turns = a /b 100ms\n"));
+	EXPECT_EQ(-EINVAL, parse("turns = /a /b 100ms /c\n"));
+	EXPECT_EQ(-EINVAL, parse("turns = /a /b 100W\n"));
+	EXPECT_EQ(-EINVAL, parse("turns = /a /b 0s\n"));
+	/* One would be held with the other. */
+	EXPECT_EQ(-EINVAL, parse("turns = /a /a/b 100ms\n"));
+	EXPECT_EQ(-EINVAL, parse("turns = /a/b /a 100ms\n"));
+	EXPECT_EQ(-EINVAL, parse("turns = /a /a 100ms\n"));
+	EXPECT_EQ(0, parse("turns = /a /ab 100ms\n"));
+}
+
 TEST(time_of_day)
 {
 	ASSERT_EQ(0, parse("budget = 30\nhours = 22:00-06:00 15W\nhours = 12:30-13:00 20W\n"));

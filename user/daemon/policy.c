@@ -11,14 +11,14 @@
 #include "cmd/unit.h"
 
 enum { BUDGET, HOURS, WINDOW, MODES, IDLE, DB, CONTROL, READERS, WRITERS, MOST, SECONDS, ENERGY,
-       OTHERS, METRICS, CGROUP, RATE };
+       OTHERS, METRICS, CGROUP, RATE, TURNS };
 
 static const char *const names[] = {
 	[BUDGET] = "budget", [HOURS] = "hours", [WINDOW] = "window", [MODES] = "modes",
 	[IDLE] = "idle", [DB] = "db", [CONTROL] = "control", [READERS] = "readers",
 	[WRITERS] = "writers", [MOST] = "most", [SECONDS] = "learn-time", [ENERGY] = "learn-energy",
 	[OTHERS] = "others", [METRICS] = "metrics", [CGROUP] = "cgroup",
-	[RATE] = "rate", NULL
+	[RATE] = "rate", [TURNS] = "turns", NULL
 };
 
 /* Texts, and how long they may be. */
@@ -125,6 +125,29 @@ static int cgroup(struct jetwattd_policy *p, const char *value, unsigned int lin
 	return 0;
 }
 
+/* "/batch.slice /system.slice/serve.service 100ms" */
+static int turns(struct jetwattd_policy *p, const char *value, unsigned int line,
+		 struct jetwatt_conf_error *e)
+{
+	struct jetwattd_turns *t = &p->turns;
+	char latency[32];
+	double s;
+	int end = 0;
+
+	if (*t->train)
+		return jetwatt_conf_refuse(e, line, "one of them", "there is another line turns =");
+	if (sscanf(value, "%223s %223s %31s%n", t->train, t->serve, latency, &end) != 3 || value[end] ||
+	    *t->train != '/' || *t->serve != '/' || jetwatt_unit_parse(latency, "s", &s) || s < 1e-4 ||
+	    s > 1e4)
+		return jetwatt_conf_refuse(e, line, "like turns = /batch.slice /system.slice/serve.service 100ms",
+					   "\"%.40s\" are no two cgroups with a latency", value);
+	if (jetwattd_policy_below(t->train, t->serve) || jetwattd_policy_below(t->serve, t->train))
+		return jetwatt_conf_refuse(e, line, "two that can be held one without the other",
+					   "one of the cgroups is in the other");
+	t->latency_ms = 1e3 * s;
+	return 0;
+}
+
 static int set(const char *name, const char *value, unsigned int line, void *arg,
 	       struct jetwatt_conf_error *e)
 {
@@ -141,6 +164,8 @@ static int set(const char *name, const char *value, unsigned int line, void *arg
 		return hours(p, value, line, e);
 	if (i == CGROUP)
 		return cgroup(p, value, line, e);
+	if (i == TURNS)
+		return turns(p, value, line, e);
 	if (i == OTHERS && strcmp(value, "yield") && strcmp(value, "reassert"))
 		return jetwatt_conf_refuse(e, line, "yield or reassert", "\"%.40s\" is neither", value);
 	if (i == OTHERS) {
@@ -231,7 +256,7 @@ static double of_day(const struct jetwattd_policy *p, unsigned int minute)
 	return p->budget_w;
 }
 
-static int is_below(const char *cgroup, const char *path)
+int jetwattd_policy_below(const char *cgroup, const char *path)
 {
 	size_t n = strlen(path);
 
@@ -244,7 +269,7 @@ double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minu
 	double w = of_day(p, minute);
 
 	for (int i = 0; i < p->nr_cgroups; i++)
-		if (is_below(cgroup, p->cgroups[i].path) && p->cgroups[i].budget_w < w)
+		if (jetwattd_policy_below(cgroup, p->cgroups[i].path) && p->cgroups[i].budget_w < w)
 			w = p->cgroups[i].budget_w;
 	return w;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "board/board.h"
 #include "cmd/conf.h"
 
 #define JETWATTD_CONF		"/etc/jetwatt/jetwattd.conf"
@@ -28,6 +29,13 @@ struct jetwattd_cgroup {
 	double budget_w;
 };
 
+/* Jobs of one cgroup, or of those below it, give way to the server of another one, whose
+ * requests are to be answered in so long; empty: nobody does. */
+struct jetwattd_turns {
+	char train[JETWATT_BOARD_CGROUP], serve[JETWATT_BOARD_CGROUP];
+	double latency_ms;
+};
+
 /**
  * struct jetwattd_policy - all of it
  * @budget_w: of the module's mean power; 0: none, nothing is switched
@@ -47,6 +55,7 @@ struct jetwattd_policy {
 	double budget_w, window_s, rate_hz, learn_s, learn_j;
 	struct jetwattd_hours hours[JETWATTD_HOURS];
 	struct jetwattd_cgroup cgroups[JETWATTD_CGROUPS];
+	struct jetwattd_turns turns;
 	int nr_hours, nr_cgroups, reassert;
 	long most;
 	char modes[JETWATT_CONF_TEXT], db[JETWATT_CONF_TEXT], control[108];
@@ -67,6 +76,9 @@ int jetwattd_policy_address(const char *text, struct sockaddr_storage *at);
 /* What holds at a minute of the day while a job of a cgroup runs, "": while none does. */
 double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute,
 			      const char *cgroup);
+
+/* Is a cgroup this one, or below it? */
+int jetwattd_policy_below(const char *cgroup, const char *path);
 
 /* @power_w instead of all of its budgets, 0: no. */
 void jetwattd_policy_override(struct jetwattd_policy *p, double power_w);
