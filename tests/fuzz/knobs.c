@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct jetwatt_knobs_request r;
-	char again[JETWATT_REMOTE_REQUEST], name[96];
+	char again[JETWATT_REMOTE_REQUEST], name[JETWATT_BOARD_CGROUP] = "";
 	const char *why = NULL;
 	size_t n;
 
@@ -21,10 +21,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	}
 	/* What is taken is what would be asked for it, but for leading zeros. */
-	if (r.verb >= JETWATT_KNOBS_VERBS || jetwatt_board_mode_format(&r.mode, name, sizeof(name)))
+	if (r.verb >= JETWATT_KNOBS_VERBS ||
+	    (verbs[r.verb].of == MODE && jetwatt_board_mode_format(&r.mode, name, sizeof(name))))
 		abort();
+	if (verbs[r.verb].of == CGROUP)
+		strcpy(name, r.cgroup);
 	n = (size_t)snprintf(again, sizeof(again), "%s%s%s", verbs[r.verb].word,
-			     verbs[r.verb].mode ? " " : "", verbs[r.verb].mode ? name : "");
+			     verbs[r.verb].of ? " " : "", name);
 	if (n > len || (n == len && !memchr(data, '0', len) && memcmp(again, data, n)))
 		abort();
 	return 0;

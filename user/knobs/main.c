@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt-knobs: the part of jetwattd that may write knobs, and nothing else. It knows the
- * board (user/board) and six requests (request.c); what they are worth is decided by
+ * board (user/board) and seven requests (request.c); what they are worth is decided by
  * jetwattd, which runs without that right.
  *
  * Whatever ends first, the board is restored: if jetwattd does, by this program; if this
@@ -23,14 +23,16 @@
 #include <unistd.h>
 
 #include "board/remote.h"
+#include "cmd/error.h"
 #include "daemon/notify.h"
+#include "daemon/policy.h"
 #include "knobs/serve.h"
 
 #define USER		"jetwatt"
 #define TURN_MS		1000
 
 struct options {
-	const char *socket, *user, *root;
+	const char *socket, *user, *root, *conf;
 	int restore;
 };
 
@@ -43,11 +45,12 @@ static int fail(const char *what, const char *why, const char *fix)
 static int usage(int status)
 {
 	fprintf(status ? stderr : stdout,
-		"Usage: jetwatt-knobs [--socket PATH] [--user NAME] [--root DIR]\n"
+		"Usage: jetwatt-knobs [--socket PATH] [--user NAME] [--conf FILE] [--root DIR]\n"
 		"       jetwatt-knobs --restore [--root DIR]\n"
 		"Write the knobs of this board for jetwattd.\n\n"
 		"  --socket PATH  where it asks (" JETWATT_REMOTE_SOCKET ")\n"
 		"  --user NAME    who may ask, besides root (" USER ")\n"
+		"  --conf FILE    jetwattd's policy, which says whose jobs may be held\n"
 		"  --restore      take back what was applied, and end\n"
 		"  --root DIR     look for /sys, /proc, /etc and /var/lib below it\n");
 	return status;
@@ -58,6 +61,7 @@ static int parse(int argc, char **argv, struct options *o)
 	static const struct option known[] = {
 		{ "socket", required_argument, NULL, 's' },
 		{ "user", required_argument, NULL, 'u' },
+		{ "conf", required_argument, NULL, 'c' },
 		{ "root", required_argument, NULL, 'r' },
 		{ "restore", no_argument, NULL, 'b' },
 		{ "help", no_argument, NULL, 'h' },
@@ -73,6 +77,9 @@ static int parse(int argc, char **argv, struct options *o)
 			break;
 		case 'u':
 			o->user = optarg;
+			break;
+		case 'c':
+			o->conf = optarg;
 			break;
 		case 'r':
 			o->root = optarg;
@@ -171,7 +178,8 @@ static int serve(struct jetwatt_knobs *k, int listen, int signals)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .socket = JETWATT_REMOTE_SOCKET, .user = USER, .root = "" };
+	struct options o = { .socket = JETWATT_REMOTE_SOCKET, .user = USER, .root = "",
+			     .conf = JETWATTD_CONF };
 	struct jetwatt_board_error e = { "", "", "" };
 	struct jetwatt_knobs k = { .owed = 0 };
 	const struct passwd *user;
@@ -179,11 +187,14 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < JETWATT_KNOBS_CLIENTS; i++)
 		k.client[i].fd = -1;
+	jetwatt_error_name("jetwatt-knobs");
 	err = parse(argc, argv, &o);
 	if (!err)
 		err = open_board(o.root, &k.board);
 	if (err)
 		return err;
+	/* Of one of us that was killed, and its guardian. */
+	jetwatt_board_thaw(k.board);
 	if (o.restore)
 		return jetwatt_knobs_put_back(&k) != 0;
 	user = getpwnam(o.user);
@@ -191,6 +202,7 @@ int main(int argc, char **argv)
 		return fail("there is no user to serve", o.user,
 			    "systemd-sysusers, or --user NAME");
 	k.user = user->pw_uid;
+	k.policy = o.conf;
 	signals = open_signals();
 	/* Before it has anything that a guardian should not have. */
 	if (jetwatt_board_guardian(k.board, &e))
@@ -203,6 +215,7 @@ int main(int argc, char **argv)
 	err = serve(&k, listen, signals);
 	jetwattd_notify("STOPPING=1");
 	unlink(o.socket);
+	jetwatt_board_thaw(k.board);
 	if ((k.holder || k.owed) && jetwatt_knobs_put_back(&k))
 		err = 1;
 	jetwatt_board_close(k.board);

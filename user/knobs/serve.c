@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "board/remote.h"
+#include "daemon/policy.h"
 #include "knobs/request.h"
 
 int jetwatt_knobs_put_back(struct jetwatt_knobs *k)
@@ -33,6 +34,8 @@ static void let_go(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 {
 	close(c->fd);
 	c->fd = -1;
+	if (c->freezes)
+		jetwatt_board_thaw(k->board);
 	if (k->holder != c)
 		return;
 	fprintf(stderr, "jetwatt-knobs: process %d has gone: the board as it was\n", c->pid);
@@ -80,6 +83,45 @@ static void status(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 	say(k, c, answer);
 }
 
+/* The policy is root's: whose jobs it does not name are not held. Return: descriptor,
+ * negative errno. */
+static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetwatt_board_error *e)
+{
+	static struct jetwattd_policy policy;
+
+	if (!jetwattd_policy_read(k->policy, 0, &policy) &&
+	    (!strcmp(cgroup, policy.turns.train) || !strcmp(cgroup, policy.turns.serve)))
+		return jetwatt_board_freezer(k->board, cgroup, e);
+	snprintf(e->what, sizeof(e->what), "the jobs of %.100s are not to be held", cgroup);
+	snprintf(e->why, sizeof(e->why), "no line turns = in %.100s names it", k->policy);
+	snprintf(e->fix, sizeof(e->fix), "man jetwattd.conf");
+	return -EACCES;
+}
+
+static void freezer(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, const char *cgroup)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} with = { .head = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec text = { (char *)"ok", 2 };
+	struct msghdr m = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = &with,
+			    .msg_controllen = sizeof(with) };
+	int fd = open_freezer(k, cgroup, &e), gone;
+
+	if (fd < 0) {
+		refuse(k, c, fd, &e);
+		return;
+	}
+	c->freezes = 1;
+	memcpy(CMSG_DATA(&with.head), &fd, sizeof(fd));
+	gone = sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0;
+	close(fd);
+	if (gone)
+		let_go(k, c);
+}
+
 /* What changes something. */
 static int turn(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 		const struct jetwatt_knobs_request *r, struct jetwatt_board_error *e)
@@ -125,6 +167,10 @@ static void obey(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 	}
 	if (r->verb == JETWATT_KNOBS_STATUS) {
 		status(k, c);
+		return;
+	}
+	if (r->verb == JETWATT_KNOBS_FREEZER) {
+		freezer(k, c, r->cgroup);
 		return;
 	}
 	rc = r->verb == JETWATT_KNOBS_VERIFY ? jetwatt_board_verify(k->board, &r->mode, &e)

@@ -11,11 +11,13 @@
 struct jetwatt_knobs_client {
 	int fd; /* -1: none */
 	pid_t pid;
+	int freezes; /* it has a freezer */
 };
 
 /**
  * struct jetwatt_knobs - one board, and who asks for it
  * @user: may ask, besides root
+ * @policy: file of jetwattd's, which says whose jobs may be held
  * @holder: has applied a mode; when it hangs up the board is restored
  * @owed: that has failed so far
  * @applied, @restored, @refused: requests; @strangers: turned away at the door
@@ -23,6 +25,7 @@ struct jetwatt_knobs_client {
 struct jetwatt_knobs {
 	struct jetwatt_board *board;
 	uid_t user;
+	const char *policy;
 	struct jetwatt_knobs_client client[JETWATT_KNOBS_CLIENTS], *holder;
 	int owed;
 	unsigned long applied, restored, refused, strangers;
