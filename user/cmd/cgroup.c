@@ -13,10 +13,9 @@
 
 #define NAME "jetwatt-"
 
-/* Where the v2 hierarchy is mounted and we are in it: "0::/path". */
-static int own(char *path, size_t len)
+int jetwatt_cgroup_mount(char *dir)
 {
-	char line[PATH_MAX + 128], dir[PATH_MAX] = "", type[64];
+	char line[PATH_MAX + 128], type[64];
 	FILE *f = fopen("/proc/self/mounts", "re");
 	int found = 0;
 
@@ -24,9 +23,18 @@ static int own(char *path, size_t len)
 		found = sscanf(line, "%*s %4095s %63s", dir, type) == 2 && !strcmp(type, "cgroup2");
 	if (f)
 		fclose(f);
-	if (!found)
+	return found ? 0 : -ENOENT;
+}
+
+/* Where we are in it: "0::/path". */
+static int own(char *path, size_t len)
+{
+	char line[PATH_MAX + 128], dir[PATH_MAX];
+	int found = 0;
+	FILE *f;
+
+	if (jetwatt_cgroup_mount(dir))
 		return -ENOENT;
-	found = 0;
 	f = fopen("/proc/self/cgroup", "re");
 	while (f && !found && fgets(line, sizeof(line), f))
 		found = !strncmp(line, "0::", 3);

@@ -24,6 +24,9 @@ struct jetwatt_cgroup {
  * may write to. Removes what a jetwatt that was killed has left. */
 int jetwatt_cgroup_make(struct jetwatt_cgroup *c);
 
+/* Where the v2 hierarchy is mounted, in @dir of PATH_MAX. Return: 0, -ENOENT. */
+int jetwatt_cgroup_mount(char *dir);
+
 /* One that somebody else has made. Return: 0, negative errno. */
 int jetwatt_cgroup_open(struct jetwatt_cgroup *c, const char *path);
 

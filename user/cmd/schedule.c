@@ -157,7 +157,7 @@ static int run(struct jetwatt_schedule *s, struct jetwatt_board *board)
 
 static int schedule(const struct input *in, const struct jetwatt_schedule_conf *conf, FILE *f)
 {
-	struct jetwatt_schedule s = { .conf = conf, .guard = -1, .arrival_hz = conf->arrival_hz };
+	struct jetwatt_schedule s = { .conf = conf, .guard = -1, .end = -1, .arrival_hz = conf->arrival_hz };
 	struct jetwatt_board *board;
 	int err = jetwatt_reach_board(&board), status, back;
 

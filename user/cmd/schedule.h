@@ -28,7 +28,9 @@ struct jetwatt_schedule_span {
 /**
  * struct jetwatt_schedule - a run
  * @mode: the board's, where that is planned
- * @watch: power, and signals
+ * @watch: power, and signals; both may be left away
+ * @end: readable: it is to end; -1: a signal says so
+ * @on_window, @arg: called at the end of every window, may be NULL
  * @arrivals: counts requests, NULL: the file has said how many come; @counted: so far
  * @guard: lets go of both should we end
  * @turn: whose it is, since @turn_ns; training has ended @done minibatches in it, and
@@ -51,6 +53,9 @@ struct jetwatt_schedule {
 	const struct jetwatt_schedule_conf *conf;
 	struct jetwatt_schedule_mode mode;
 	struct jetwatt_watch watch;
+	int end;
+	void (*on_window)(struct jetwatt_schedule *s, void *arg);
+	void *arg;
 	struct jetwatt_tenant train, infer;
 	struct jetwatt_batch_track *track;
 	struct jetwatt_arrivals *arrivals;
@@ -72,9 +77,12 @@ struct jetwatt_schedule {
 	double uj[JETWATT_SCHEDULE_WHO];
 };
 
-/* Both have been started, and are watched. Until training ends or a signal comes.
+/* Both have been started, or adopted. Until training ends or a signal comes.
  * Return: exit code. */
 int jetwatt_schedule_run(struct jetwatt_schedule *s);
+
+/* Both run at another speed from now on: what is known of their times is forgotten. */
+void jetwatt_schedule_forget(struct jetwatt_schedule *s);
 
 /* Has a request come since the server had its turn? 0 where requests are not counted. */
 int jetwatt_schedule_asked(const struct jetwatt_schedule *s);

@@ -10,6 +10,8 @@ void jetwatt_schedule_spent(struct jetwatt_schedule *s, uint64_t from_ns, uint64
 	struct jetwatt_schedule_span *more;
 
 	s->ns[who] += to_ns - from_ns;
+	if (!s->watch.jw)
+		return;
 	if (s->spans == s->max_spans) {
 		more = reallocarray(s->span, s->max_spans ? 2 * s->max_spans : 256, sizeof(*more));
 		if (!more) {

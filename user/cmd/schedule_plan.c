@@ -106,6 +106,12 @@ int jetwatt_schedule_asked(const struct jetwatt_schedule *s)
 	return s->arrivals && jetwatt_arrivals(s->arrivals) > s->counted;
 }
 
+void jetwatt_schedule_forget(struct jetwatt_schedule *s)
+{
+	jetwatt_interleave_forget(&s->seen);
+	s->planned = s->beyond = 0;
+}
+
 /* Once the rate is known: in another mode all times are other ones. */
 static void choose_mode(struct jetwatt_schedule *s)
 {
@@ -116,10 +122,8 @@ static void choose_mode(struct jetwatt_schedule *s)
 	moved = jetwatt_schedule_mode_follow(&s->mode, s->conf, s->arrival_hz);
 	if (moved < 0)
 		s->failed = 1;
-	if (!moved)
-		return;
-	jetwatt_interleave_forget(&s->seen);
-	s->planned = 0;
+	if (moved)
+		jetwatt_schedule_forget(s);
 }
 
 void jetwatt_schedule_window(struct jetwatt_schedule *s, struct jetwatt_interleave_window *w)

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -140,6 +141,8 @@ static void infer_done(struct jetwatt_schedule *s, uint64_t counted)
 	s->window_ns = now;
 	hand_over(s, JETWATT_SCHEDULE_TRAIN);
 	jetwatt_schedule_window(s, &w);
+	if (s->on_window)
+		s->on_window(s, s->arg);
 }
 
 static void on_infer(const struct jetwatt_sync *w, void *arg)
@@ -245,6 +248,8 @@ static int dispatch(struct jetwatt_schedule *s, const struct pollfd *p)
 	}
 	if (p[5].revents && !s->infer.ended)
 		infer_gone(s);
+	if (p[7].revents)
+		s->watch.stop = SIGTERM;
 	if (p[6].revents & (POLLHUP | POLLERR))
 		return guard_gone(s);
 	jetwatt_schedule_count(s);
@@ -271,11 +276,12 @@ static void loop_once(struct jetwatt_schedule *s, int *err)
 	struct pollfd p[] = {
 		{ jetwatt_probe_fd(s->train.probe), POLLIN, 0 },
 		{ jetwatt_probe_fd(s->infer.probe), POLLIN, 0 },
-		{ jetwatt_fd(s->watch.jw), POLLIN, 0 },
+		{ s->watch.jw ? jetwatt_fd(s->watch.jw) : -1, POLLIN, 0 },
 		{ s->watch.signals, POLLIN, 0 },
 		{ s->train.ended ? -1 : s->train.pidfd, POLLIN, 0 },
 		{ s->infer.ended ? -1 : s->infer.pidfd, POLLIN, 0 },
 		{ s->guard, POLLIN, 0 },
+		{ s->end, POLLIN, 0 },
 	};
 
 	if (ppoll(p, sizeof(p) / sizeof(p[0]), &wait, NULL) < 0 && errno != EINTR)

@@ -56,6 +56,18 @@ int jetwatt_tenant_start(struct jetwatt_tenant *t)
 				       "cannot start %s = %s", t->name, t->command) : 0;
 }
 
+int jetwatt_tenant_adopt(struct jetwatt_tenant *t, const char *path, int freeze)
+{
+	int err = jetwatt_cgroup_open(&t->cgroup, path);
+
+	t->hold.freeze = freeze;
+	if (err)
+		return err;
+	t->threads = jetwatt_cgroup_file(&t->cgroup, "cgroup.threads", O_RDONLY);
+	t->hold.events = jetwatt_cgroup_file(&t->cgroup, "cgroup.events", O_RDONLY);
+	return t->threads < 0 ? t->threads : t->hold.events < 0 ? t->hold.events : 0;
+}
+
 int jetwatt_tenant_watch(struct jetwatt_tenant *t, jetwatt_sync_fn fn, void *arg)
 {
 	struct jetwatt_probe_opts o = {
@@ -80,7 +92,7 @@ int jetwatt_tenant_watch(struct jetwatt_tenant *t, jetwatt_sync_fn fn, void *arg
 
 int jetwatt_tenant_go(struct jetwatt_tenant *t)
 {
-	int err = jetwatt_child_go(&t->child);
+	int err = t->command ? jetwatt_child_go(&t->child) : 0;
 
 	return err ? jetwatt_error_say(JETWATT_EXIT_NOTFOUND, strerror(-err), NULL,
 				       "cannot run /bin/sh for %s", t->name) : 0;

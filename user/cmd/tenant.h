@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A command that shares the board with another: in a cgroup of its own, under a
- * probe of its own, and held still while it is the other's turn.
+ * A command, or what runs in a cgroup already, that shares the board with another: under
+ * a probe of its own, and held still while it is the other's turn.
  */
 #ifndef JETWATT_CMD_TENANT_H
 #define JETWATT_CMD_TENANT_H
@@ -16,7 +16,7 @@
 
 /**
  * struct jetwatt_tenant - one of them
- * @name: for messages: "train"; @command: for a shell
+ * @name: for messages: "train"; @command: for a shell; NULL: it runs already
  * @pidfd: readable when it has ended; @ended: we have seen that
  * @mark_fd: where its marks arrive, -1: nowhere
  * @threads: descriptor of its cgroup's cgroup.threads, -1: there is none; of the first of
@@ -38,6 +38,10 @@ void jetwatt_tenant_init(struct jetwatt_tenant *t, const char *name, const char 
 
 /* It stands still before its first instruction. Says what is wrong. Return: exit code. */
 int jetwatt_tenant_start(struct jetwatt_tenant *t);
+
+/* Whoever is in a cgroup, at @path, is it from here on; its freezer is @freeze, which is closed
+ * with it. Return: 0, negative errno. */
+int jetwatt_tenant_adopt(struct jetwatt_tenant *t, const char *path, int freeze);
 
 /* Attach the probe: @fn is called at the end of every wait, at once. Says what is
  * wrong. Return: exit code. */
