@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Runs a command as systemd runs jetwattd: the user jetwatt, with the capabilities of the
- * unit (tests/host/tree.sh compares), less the one of a first argument "-CAP_...", and
+ * unit (tests/host/tree.sh compares) and its LimitRTPRIO, less the one of a first argument "-CAP_...", and
  * none besides that it could ever get; or with "-root", as it runs jetwatt-knobs: root,
  * without any. Without arguments, as the runner calls it, it is a
  * test of itself.
@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -54,6 +55,8 @@ static int become(uid_t uid, uint64_t mask)
 
 	if (!pw)
 		return -ENOENT;
+	if (setrlimit(RLIMIT_RTPRIO, &(struct rlimit){ 1, 1 }))
+		return -errno;
 	for (int c = 0; prctl(PR_CAPBSET_READ, c) >= 0; c++)
 		if (!(mask >> c & 1) && prctl(PR_CAPBSET_DROP, c))
 			return -errno;

@@ -51,6 +51,20 @@ struct jetwattd_count {
 };
 
 /**
+ * struct jetwattd_taking_turns - of training and a server, where the policy has them do so
+ * @on: they do now; @planned: how is known, for the mode that the board is in; @beyond: plans
+ *	in a row that do not keep the latency there
+ * @minibatches, @requests: of a window of @window_ms, in the plan; @latency_ms: that it keeps
+ * @arrival_hz: requests a second
+ * @turns, @late: of training so far; those that did not end at a bound
+ */
+struct jetwattd_taking_turns {
+	int on, planned, beyond;
+	double minibatches, requests, window_ms, latency_ms, arrival_hz;
+	uint64_t turns, late;
+};
+
+/**
  * struct jetwattd_meter - what is measured all the time, for those who draw curves
  * @over_s: for how long the mean over a window has been above the budget
  * @clock, @temp_mc: as sampled last; @temp_mc 0: not known
@@ -118,6 +132,7 @@ struct jetwattd {
 	double expect_ms, expect_w;
 	struct jetwattd_count count;
 	struct jetwattd_meter meter;
+	struct jetwattd_taking_turns turns;
 };
 
 /* What is stepped down to is well below the budget. */

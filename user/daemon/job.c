@@ -36,24 +36,6 @@ static const struct jetwatt_measure_limits watching = {
 /* As long as nothing has changed, to look is most of what we cost. */
 #define CALM_LOOK_S	12
 
-/* Its cgroup in the v2 hierarchy: the line without a controller. */
-static void find_cgroup(pid_t pid, char *cgroup, size_t len)
-{
-	char path[32], line[512];
-	FILE *f;
-
-	*cgroup = '\0';
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (!strncmp(line, "0::", 3))
-			snprintf(cgroup, len, "%.255s", line + 3);
-	}
-	if (f)
-		fclose(f);
-}
-
 /* What is known of the job's workload, beside those who work on the GPU now. */
 static void look_up(struct jetwattd_run *r)
 {
@@ -70,6 +52,7 @@ static void look_up(struct jetwattd_run *r)
 	r->learn.prior = NULL;
 	r->learned_j = 0;
 	jetwattd_minibatch_forget(r->minibatch);
+	jetwattd_turns_forget(r);
 	if (!r->keep.db)
 		jetwatt_keep_open(&r->keep, &args);
 	if (r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->board, w, &job) && r->keep.db) {
@@ -113,7 +96,7 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	d->count.jobs++;
 	d->count.known += r->learn.nr_rows >= JETWATTD_KNOWN;
 	pthread_mutex_unlock(&d->lock);
-	find_cgroup(pid, r->cgroup, sizeof(r->cgroup));
+	jetwattd_cgroup_of(pid, r->cgroup, sizeof(r->cgroup));
 	/* It may have another budget. */
 	r->tended_ns = 0;
 	jetwattd_tend(r);

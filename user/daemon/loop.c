@@ -189,7 +189,8 @@ static int candidates(struct jetwattd_run *r)
 	if (err)
 		return err;
 	r->out = calloc(l->nr_modes, 1);
-	if (!r->out)
+	r->late = calloc(l->nr_modes, 1);
+	if (!r->out || !r->late)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
 	r->d->floor = r->lowest = r->highest = l->mode[0];
 	for (size_t i = 1; i < l->nr_modes; i++) {
@@ -240,6 +241,7 @@ int jetwattd_loop(struct jetwattd *d)
 		err = r.watch.failed ? jetwatt_watch_why(&r.watch) : atomic_load(&d->stop);
 	}
 	jetwattd_notify("STOPPING=1");
+	jetwattd_turns_end(&r);
 	jetwattd_control_stop(control);
 	jetwattd_cap_stop(cap);
 	pthread_mutex_lock(&d->lock);
@@ -253,5 +255,6 @@ int jetwattd_loop(struct jetwattd *d)
 		close(r.hangup);
 	jetwatt_learn_free(&r.learn);
 	free(r.out);
+	free(r.late);
 	return err;
 }

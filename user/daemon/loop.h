@@ -23,12 +23,13 @@
 #define JETWATTD_NO_TIME	1.0
 
 /* Somebody who waits for the GPU; @opaque: and no minibatches can be told apart; @known: his
- * workload is in the database, -1: not asked yet. */
+ * workload is in the database; @serves: he is of the server that jobs give way to; -1: not
+ * asked yet. */
 struct jetwattd_seen {
 	pid_t pid;
 	uint64_t last_ns;
 	unsigned int waits;
-	int opaque, known;
+	int opaque, known, serves;
 };
 
 /* What learning a workload for a budget has taken so far. @most: modes that are to be known, 0:
@@ -41,6 +42,7 @@ struct jetwattd_allowance {
 };
 
 struct jetwattd_minibatch;
+struct jetwattd_interleaver;
 
 /**
  * struct jetwattd_run - what the loop works with
@@ -48,10 +50,13 @@ struct jetwattd_minibatch;
  * @learn: candidates, and rows of the job
  * @out: of each candidate: JETWATTD_OUT: it cannot be had, or is over the budget; less: how
  *	often the cap stepped down in it for what may have been somebody else's doing
+ * @late: in it the server's latency cannot be kept while the job gives way to it, at
+ *	@late_hz requests a second
  * @lowest, @highest: step of each knob among the candidates
  * @seen: who else there is
  * @allowance, @next_allowance: of workloads before, and of this one; a ring
  * @minibatch: the job's, as they end
+ * @interleaver: has it take turns with a server
  * @tended_ns: when we last looked after the rest
  * @cgroup: of the job, as in /proc/PID/cgroup; empty: no job
  * @beside: who worked on the GPU as well when the job's workload was looked up, which they are
@@ -66,12 +71,14 @@ struct jetwattd_run {
 	struct jetwatt_args args;
 	struct jetwatt_learn learn;
 	struct jetwatt_keep keep;
-	unsigned char *out;
+	unsigned char *out, *late;
+	double late_hz;
 	struct jetwatt_mode lowest, highest;
 	struct jetwattd_seen seen[JETWATTD_SEEN];
 	struct jetwattd_allowance allowance[JETWATTD_SEEN];
 	unsigned int next_allowance;
 	struct jetwattd_minibatch *minibatch;
+	struct jetwattd_interleaver *interleaver;
 	char cgroup[256], beside[JETWATTD_BESIDE];
 	int apart, hangup, reloaded;
 	uint64_t tended_ns;
@@ -115,6 +122,8 @@ void jetwattd_forget_waits(struct jetwattd_run *r);
 void jetwattd_on_wait(const struct jetwatt_sync *s, void *run);
 /* What is known of a process. */
 struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid);
+/* The cgroup of a process in the v2 hierarchy, empty: not known. */
+void jetwattd_cgroup_of(pid_t pid, char *cgroup, size_t len);
 /* Is it one of the job's? Processes of one group are one job. */
 int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid);
 /* Somebody who works on the GPU now: a few waits, or one of a workload that is known.
@@ -151,6 +160,8 @@ double jetwattd_limit(struct jetwattd *d);
 /* The fastest mode measured to draw at most so much, but for one; NULL: none. Under the lock. */
 const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
 					  const struct jetwatt_mode *but);
+/* Is a mode at least as high as another one in all knobs? */
+int jetwattd_reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b);
 /* A reading is known from now on. Return: exit code, said. */
 int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got);
 /* The fastest mode measured to be within the budget, NULL: none; and let the cap know. */
@@ -172,6 +183,14 @@ void jetwattd_minibatch_forget(struct jetwattd_minibatch *m);
 void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_sync *s);
 /* Now and then: look again where they end. */
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
+
+/* turns.c: those whom the policy names take turns as long as both are there. */
+void jetwattd_turns(struct jetwattd_run *r);
+void jetwattd_turns_end(struct jetwattd_run *r);
+/* Is the server too late in the mode that the board is in? Then it is in all below as well. */
+int jetwattd_turns_late(struct jetwattd_run *r);
+/* Of the modes, which ones those are is not known any more. */
+void jetwattd_turns_forget(struct jetwattd_run *r);
 
 /* seek.c: learn what is worth it, unless that was done for this budget before. Return: how
  * it ended. */

@@ -47,12 +47,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* What a daemon before us, or a command, has left is not what the board was. */
+/* What a daemon before us, or a command, has left is not what the board was; whom it held
+ * is let go. */
 static int leftovers(struct jetwatt_board *b)
 {
 	struct jetwatt_board_error e = { "", "", "" };
 	int err = jetwatt_board_restore(b, &e);
 
+	jetwatt_board_thaw(b);
 	if (!err)
 		jetwatt_error_note("a mode was applied and not taken back: it is now");
 	/* Nothing, or another jetwatt's. */

@@ -128,6 +128,19 @@ static void counts(const struct jetwatt_metrics *m, const struct jetwattd_count 
 				c->refused);
 }
 
+static void turns(const struct jetwatt_metrics *m, const struct jetwattd_taking_turns *t)
+{
+	jetwatt_metrics_counter(m, "jetwatt_turns", NULL, "Turns of jobs that give way to a server", t->turns);
+	jetwatt_metrics_counter(m, "jetwatt_late_turns", NULL,
+				"Of those, how many had to end elsewhere than at a minibatch's bound", t->late);
+	if (!t->planned)
+		return;
+	jetwatt_metrics_gauge(m, "jetwatt_request_rate_hertz", "hertz", "Requests a second to the server",
+			      t->arrival_hz);
+	jetwatt_metrics_gauge(m, "jetwatt_planned_latency_seconds", "seconds",
+			      "In which 99 of 100 requests are to be answered, by the plan", t->latency_ms * 1e-3);
+}
+
 static void state(const struct jetwatt_metrics *m, const struct jetwattd *now)
 {
 	char name[96] = "as found";
@@ -213,6 +226,7 @@ void jetwattd_metrics(struct jetwattd *d, int open, FILE *f)
 	clocks(&m, &now.meter);
 	minibatches(&m, &now.meter);
 	counts(&m, &now.count);
+	turns(&m, &now.turns);
 	sampler(&m, &now);
 	own(&m);
 	jetwatt_metrics_end(&m);

@@ -68,6 +68,8 @@ void jetwattd_reload(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	*d->policy = p;
 	pthread_mutex_unlock(&d->lock);
+	for (int i = 0; i < JETWATTD_SEEN; i++)
+		r->seen[i].serves = -1;
 	r->reloaded = 1;
 	jetwattd_say(d, kept ? "policy read again; modes, db, control, readers, writers at the next start" :
 		     "policy read again");

@@ -125,13 +125,18 @@ static int asked(const struct jetwattd_run *r, const struct choice *c, size_t i,
 	       level(r, &r->learn.mode[i], &least) <= most;
 }
 
+static int barred(const struct jetwattd_run *r, size_t i)
+{
+	return r->out[i] >= JETWATTD_OUT || r->late[i];
+}
+
 /* Of those that can be had and are not known. */
 static double lowest(const struct jetwattd_run *r)
 {
 	double least, low = INFINITY;
 
 	for (size_t i = 0; i < r->learn.nr_modes; i++)
-		if (r->out[i] < JETWATTD_OUT && !jetwatt_learn_row(&r->learn, &r->learn.mode[i]))
+		if (!barred(r, i) && !jetwatt_learn_row(&r->learn, &r->learn.mode[i]))
 			low = fmin(low, level(r, &r->learn.mode[i], &least));
 	return low;
 }
@@ -152,7 +157,7 @@ static int narrow(struct jetwattd_run *r, struct choice *c)
 		for (size_t i = 0; i < l->nr_modes; i++) {
 			int known = jetwatt_learn_row(l, &l->mode[i]) != NULL;
 
-			if (r->out[i] >= JETWATTD_OUT)
+			if (barred(r, i))
 				continue;
 			/* Who knows the workload weighs all of them himself. */
 			if (!known && !twin && (err ? !asked(r, c, i, how) :
@@ -188,7 +193,7 @@ static long doubt(struct jetwattd_run *r, size_t most)
 		double gain = 0.5 * erfc(over * M_SQRT1_2) * t *
 			      (z * 0.5 * erfc(-z * M_SQRT1_2) + exp(-z * z / 2) / sqrt(2 * M_PI));
 
-		if (r->out[i] < JETWATTD_OUT && gain > top && !jetwatt_learn_row(l, &l->mode[i])) {
+		if (!barred(r, i) && gain > top && !jetwatt_learn_row(l, &l->mode[i])) {
 			top = gain;
 			at = (long)i;
 		}

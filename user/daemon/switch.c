@@ -128,6 +128,24 @@ static void real(struct jetwatt_json *j, const char *key, double v)
 		jetwatt_json_null(j, key);
 }
 
+static void turns(struct jetwatt_json *j, const struct jetwattd_taking_turns *t)
+{
+	if (!t->on) {
+		jetwatt_json_null(j, "turns");
+		return;
+	}
+	jetwatt_json_object(j, "turns");
+	jetwatt_json_bool(j, "in_time", t->planned && !t->beyond);
+	real(j, "minibatches", t->planned ? t->minibatches : 0);
+	real(j, "requests", t->planned ? t->requests : 0);
+	real(j, "window_ms", t->planned ? t->window_ms : 0);
+	real(j, "latency_ms", t->planned ? t->latency_ms : 0);
+	real(j, "arrival_hz", t->arrival_hz);
+	jetwatt_json_uint(j, "count", t->turns);
+	jetwatt_json_uint(j, "late", t->late);
+	jetwatt_json_end(j);
+}
+
 static void text(const struct jetwattd *now, FILE *f)
 {
 	const struct jetwattd_count *c = &now->count;
@@ -143,6 +161,11 @@ static void text(const struct jetwattd *now, FILE *f)
 		fprintf(f, "job       %d %.60s\n", now->pid, now->command);
 	if (now->pid && now->expect_ms > 0)
 		fprintf(f, "expected  %.2f ms/minibatch, %.2f W\n", now->expect_ms, now->expect_w);
+	if (now->turns.planned)
+		fprintf(f, "turns     %.3g minibatches, then %.3g requests: %.3g ms%s\n", now->turns.minibatches,
+			now->turns.requests, now->turns.latency_ms, now->turns.beyond ? ", too late" : "");
+	else if (now->turns.on)
+		fprintf(f, "turns     not planned yet\n");
 	fprintf(f, "so far    %" PRIu64 " jobs, %" PRIu64 " of them known; %" PRIu64 " modes measured\n"
 		"          %" PRIu64 " steps down, %" PRIu64 " drifts, %" PRIu64 " other writers, %" PRIu64
 		" refusals\n", c->jobs, c->known, c->measured, c->trips, c->drifts, c->others, c->refused);
@@ -181,6 +204,7 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	} else {
 		jetwatt_json_null(&j, "job");
 	}
+	turns(&j, &now.turns);
 	jetwatt_json_string(&j, "last", now.why);
 	jetwatt_json_object(&j, "count");
 	jetwatt_json_uint(&j, "jobs", now.count.jobs);

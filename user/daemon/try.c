@@ -187,6 +187,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	} else if (out == JETWATTD_MEASURED && jetwattd_keep(r, &got)) {
 		return JETWATTD_ENDED;
 	}
+	jetwattd_turns_late(r);
 	best = jetwattd_best(r);
 	/* Over by so little that the cap has let it pass: not while we think. */
 	pthread_mutex_lock(&d->lock);
@@ -208,13 +209,19 @@ const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
 					  const struct jetwatt_mode *but)
 {
 	const struct jetwatt_row *best = NULL;
+	int late = 0;
 
 	for (size_t i = 0; i < r->learn.nr_modes; i++) {
 		const struct jetwatt_row *row = jetwatt_learn_row(&r->learn, &r->learn.mode[i]);
 
-		if (row && r->out[i] < JETWATTD_OUT && row->power_w * (1 + READ * row->power_sd) <= watts &&
-		    (!best || row->time_ms < best->time_ms) && !(but && jetwatt_mode_same(but, &row->mode)))
+		if (!row || r->out[i] >= JETWATTD_OUT || row->power_w * (1 + READ * row->power_sd) > watts ||
+		    (but && jetwatt_mode_same(but, &row->mode)))
+			continue;
+		/* One in which the server is too late only where it is so in all. */
+		if (!best || r->late[i] < late || (r->late[i] == late && row->time_ms < best->time_ms)) {
 			best = row;
+			late = r->late[i];
+		}
 	}
 	return best;
 }
@@ -236,7 +243,7 @@ const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
 	return best;
 }
 
-static int reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
+int jetwattd_reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {
 	return a->cores >= b->cores && a->cpu_khz >= b->cpu_khz && a->gpu_hz >= b->gpu_hz &&
 	       a->emc_hz >= b->emc_hz;
@@ -269,6 +276,6 @@ void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got)
 	row.power_sd = got->over_sd;
 	jetwatt_learn_add(l, &row);
 	for (size_t i = 0; i < l->nr_modes; i++)
-		if (reaches(&l->mode[i], &row.mode))
+		if (jetwattd_reaches(&l->mode[i], &row.mode))
 			r->out[i] = JETWATTD_OUT;
 }

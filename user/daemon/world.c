@@ -50,8 +50,26 @@ struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid)
 	}
 	memset(oldest, 0, sizeof(*oldest));
 	oldest->pid = pid;
-	oldest->known = -1;
+	oldest->known = oldest->serves = -1;
 	return oldest;
+}
+
+/* The line without a controller. */
+void jetwattd_cgroup_of(pid_t pid, char *cgroup, size_t len)
+{
+	char path[32], line[512];
+	FILE *f;
+
+	*cgroup = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, "0::", 3))
+			snprintf(cgroup, len, "%.255s", line + 3);
+	}
+	if (f)
+		fclose(f);
 }
 
 /* Processes of one group are one job. */
@@ -127,6 +145,21 @@ static int known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 	return seen->known;
 }
 
+/* Is it of the server that jobs give way to? Asked once. */
+static int serves(struct jetwattd_run *r, struct jetwattd_seen *seen)
+{
+	const char *server = r->d->policy->turns.serve;
+	char cgroup[sizeof(r->cgroup)];
+
+	if (!*server)
+		return 0;
+	if (seen->serves < 0) {
+		jetwattd_cgroup_of(seen->pid, cgroup, sizeof(cgroup));
+		seen->serves = jetwattd_policy_below(cgroup, server);
+	}
+	return seen->serves;
+}
+
 pid_t jetwattd_working(struct jetwattd_run *r)
 {
 	uint64_t now = jetwatt_watch_now();
@@ -135,7 +168,7 @@ pid_t jetwattd_working(struct jetwattd_run *r)
 		struct jetwattd_seen *seen = &r->seen[i];
 
 		if (!seen->waits || now - seen->last_ns > JETWATTD_JOB_NS || seen->opaque ||
-		    seen->pid == getpid())
+		    seen->pid == getpid() || serves(r, seen))
 			continue;
 		if (seen->waits >= WAITS || known(r, seen))
 			return seen->pid;
@@ -205,6 +238,7 @@ void jetwattd_tend(struct jetwattd_run *r)
 	read_meter(r);
 	jetwattd_minibatch_learn(r->minibatch);
 	jetwattd_reload(r);
+	jetwattd_turns(r);
 	if (parted(r))
 		atomic_store(&d->cut, 1);
 	budget = jetwattd_policy_budget(d->policy, minute(), r->cgroup);

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Training that gives way to a server: while there is somebody in both of the cgroups that
+ * the policy's line "turns" names, a thread has them take turns (cmd/schedule_run.c), in
+ * whatever mode the board is. The loop learns modes as without it: a minibatch's time has
+ * the server's turns in it then, and modes in which the server is too late are not chosen.
+ */
+#include "loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "cmd/cgroup.h"
+#include "cmd/error.h"
+#include "cmd/schedule.h"
+
+/* So many plans in a row that do not keep the latency are no chance. */
+#define BEYOND		3
+/* Fewer requests by this part, and a mode that was too slow may no longer be. */
+#define FEWER		0.8
+/* After it has failed. */
+#define AGAIN_NS	60000000000ull
+
+/**
+ * struct jetwattd_interleaver - who takes turns
+ * @of: the policy's line, when it began
+ * @dir: where cgroups are mounted, empty: not looked for yet
+ * @train, @serve: the cgroups, to see whether anybody is in them; empty: not there yet
+ * @switched_ns: of the mode that the plan is for; @turns, @late: that were told of
+ * @begun: the thread has; @ended: it has ended by itself; @again_ns: not before that
+ */
+struct jetwattd_interleaver {
+	struct jetwattd *d;
+	struct jetwattd_turns of;
+	char dir[PATH_MAX];
+	struct jetwatt_cgroup train, serve;
+	struct jetwatt_schedule_conf conf;
+	struct jetwatt_schedule s;
+	uint64_t switched_ns, again_ns, turns, late;
+	pthread_t thread;
+	int begun;
+	atomic_int ended;
+};
+
+/* Between two windows, in the thread. */
+static void on_window(struct jetwatt_schedule *s, void *arg)
+{
+	struct jetwattd_interleaver *i = arg;
+	struct jetwattd *d = i->d;
+	int switched;
+
+	pthread_mutex_lock(&d->lock);
+	switched = i->switched_ns != d->switched_ns;
+	i->switched_ns = d->switched_ns;
+	if (switched)
+		jetwatt_schedule_forget(s);
+	d->turns = (struct jetwattd_taking_turns){
+		.on = 1, .planned = s->planned, .beyond = s->beyond,
+		.minibatches = s->plan.minibatches, .requests = s->plan.requests,
+		.window_ms = s->plan.window_ms, .latency_ms = s->plan.latency_ms,
+		.arrival_hz = s->arrival_hz, .turns = d->turns.turns + s->turns - i->turns,
+		.late = d->turns.late + s->late - i->late,
+	};
+	i->turns = s->turns;
+	i->late = s->late;
+	pthread_mutex_unlock(&d->lock);
+}
+
+static void *run(void *arg)
+{
+	struct jetwattd_interleaver *i = arg;
+
+	jetwatt_schedule_run(&i->s);
+	atomic_store(&i->ended, 1);
+	return NULL;
+}
+
+static int adopt(struct jetwattd_interleaver *i, struct jetwatt_tenant *t, const char *name,
+		 const char *cgroup)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	char path[PATH_MAX + JETWATT_BOARD_CGROUP];
+	int freeze, err;
+
+	jetwatt_tenant_init(t, name, NULL);
+	pthread_mutex_lock(&i->d->lock);
+	freeze = jetwatt_board_freezer(i->d->board, cgroup, &e);
+	pthread_mutex_unlock(&i->d->lock);
+	if (freeze < 0)
+		return jetwatt_error_board(freeze, &e);
+	snprintf(path, sizeof(path), "%s%s", i->dir, cgroup);
+	err = jetwatt_tenant_adopt(t, path, freeze);
+	return err ? jetwatt_error_say(jetwatt_error_code(err), strerror(-err), NULL,
+				       "cannot see who is in %s", path) : 0;
+}
+
+static void let_go(struct jetwattd_interleaver *i)
+{
+	struct jetwatt_schedule *s = &i->s;
+
+	jetwatt_tenant_stop(&s->train);
+	jetwatt_tenant_stop(&s->infer);
+	if (s->guard >= 0)
+		close(s->guard);
+	if (s->end >= 0)
+		close(s->end);
+	jetwatt_arrivals_close(s->arrivals);
+	jetwatt_batch_track_free(s->track);
+	free(s->span);
+}
+
+static void begin(struct jetwattd_interleaver *i)
+{
+	struct jetwatt_schedule *s = &i->s;
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	i->conf.latency_ms = i->of.latency_ms;
+	s->conf = &i->conf;
+	s->guard = -1;
+	s->on_window = on_window;
+	s->arg = i;
+	s->end = eventfd(0, EFD_CLOEXEC);
+	s->track = jetwatt_batch_track_new();
+	jetwatt_watch_init(&s->watch);
+	err = adopt(i, &s->train, "training", i->of.train);
+	if (!err)
+		err = adopt(i, &s->infer, "the server", i->of.serve);
+	else
+		jetwatt_tenant_init(&s->infer, "the server", NULL);
+	if (!err && (!s->track || s->end < 0))
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot take turns");
+	atomic_store(&i->ended, 0);
+	i->turns = i->late = 0;
+	if (!err)
+		err = pthread_create(&i->thread, NULL, run, i);
+	i->begun = !err;
+	if (i->begun) {
+		jetwattd_say(i->d, "%s gives way to %s: %g ms", i->of.train, i->of.serve,
+			     i->of.latency_ms);
+		return;
+	}
+	let_go(i);
+	i->again_ns = jetwatt_watch_now() + AGAIN_NS;
+}
+
+static void end(struct jetwattd_interleaver *i, const char *why)
+{
+	if (!i->begun)
+		return;
+	eventfd_write(i->s.end, 1);
+	pthread_join(i->thread, NULL);
+	let_go(i);
+	i->begun = 0;
+	if (atomic_load(&i->ended))
+		i->again_ns = jetwatt_watch_now() + AGAIN_NS;
+	jetwattd_say(i->d, "no more turns: %s", why);
+	pthread_mutex_lock(&i->d->lock);
+	i->d->turns.on = i->d->turns.planned = i->d->turns.beyond = 0;
+	pthread_mutex_unlock(&i->d->lock);
+}
+
+/* Is somebody in it? */
+static int alive(const struct jetwattd_interleaver *i, struct jetwatt_cgroup *c, const char *cgroup)
+{
+	char path[PATH_MAX + JETWATT_BOARD_CGROUP];
+
+	snprintf(path, sizeof(path), "%s%s", i->dir, cgroup);
+	if (!*c->path && jetwatt_cgroup_open(c, path))
+		*c->path = '\0';
+	if (*c->path && jetwatt_cgroup_empty(c)) {
+		/* It may be another one when it comes again. */
+		jetwatt_cgroup_close(c);
+		return 0;
+	}
+	return *c->path != '\0';
+}
+
+/* Fewer requests than when modes were found too slow for them? */
+static void eased(struct jetwattd_run *r)
+{
+	struct jetwattd *d = r->d;
+	double hz;
+
+	pthread_mutex_lock(&d->lock);
+	hz = d->turns.planned ? d->turns.arrival_hz : 0;
+	pthread_mutex_unlock(&d->lock);
+	if (!(r->late_hz > 0) || !(hz > 0) || hz > FEWER * r->late_hz)
+		return;
+	jetwattd_turns_forget(r);
+	atomic_store(&d->cut, 1);
+}
+
+void jetwattd_turns(struct jetwattd_run *r)
+{
+	struct jetwattd *d = r->d;
+	const struct jetwattd_turns *of = &d->policy->turns;
+	struct jetwattd_interleaver *i = r->interleaver;
+	int paused, both, holding;
+
+	if (!*of->train && !i)
+		return;
+	if (!i) {
+		i = r->interleaver = calloc(1, sizeof(*i));
+		if (!i || jetwatt_cgroup_mount(i->dir))
+			return;
+		i->d = d;
+		i->train.events = i->serve.events = -1;
+	}
+	if (memcmp(&i->of, of, sizeof(*of))) {
+		end(i, "the policy is another one");
+		jetwatt_cgroup_close(&i->train);
+		jetwatt_cgroup_close(&i->serve);
+		i->of = *of;
+	}
+	if (!*i->dir || !*of->train)
+		return;
+	pthread_mutex_lock(&d->lock);
+	paused = d->pause;
+	holding = d->doing == JETWATTD_HOLDING;
+	pthread_mutex_unlock(&d->lock);
+	both = alive(i, &i->train, of->train) & alive(i, &i->serve, of->serve);
+	if (paused || !both || atomic_load(&i->ended))
+		end(i, paused ? "paused" : both ? "it has failed" : "one of the two has ended");
+	else if (!i->begun && jetwatt_watch_now() >= i->again_ns)
+		begin(i);
+	eased(r);
+	if (holding && jetwattd_turns_late(r))
+		atomic_store(&d->cut, 1);
+}
+
+void jetwattd_turns_end(struct jetwattd_run *r)
+{
+	struct jetwattd_interleaver *i = r->interleaver;
+
+	if (!i)
+		return;
+	end(i, "jetwattd ends");
+	jetwatt_board_thaw(r->d->board);
+	jetwatt_cgroup_close(&i->train);
+	jetwatt_cgroup_close(&i->serve);
+	free(i);
+	r->interleaver = NULL;
+}
+
+int jetwattd_turns_late(struct jetwattd_run *r)
+{
+	struct jetwattd *d = r->d;
+	struct jetwatt_mode mode;
+	int late, fresh = 0;
+
+	pthread_mutex_lock(&d->lock);
+	late = d->applied && d->turns.planned && d->turns.beyond >= BEYOND;
+	mode = d->mode;
+	if (late)
+		r->late_hz = d->turns.arrival_hz;
+	pthread_mutex_unlock(&d->lock);
+	for (size_t i = 0; late && i < r->learn.nr_modes; i++)
+		if (jetwattd_reaches(&mode, &r->learn.mode[i])) {
+			fresh |= !r->late[i];
+			r->late[i] = 1;
+		}
+	if (fresh)
+		jetwattd_say(d, "too slow for the server here: %.3g requests a second", r->late_hz);
+	return fresh;
+}
+
+void jetwattd_turns_forget(struct jetwattd_run *r)
+{
+	memset(r->late, 0, r->learn.nr_modes);
+	r->late_hz = 0;
+}
