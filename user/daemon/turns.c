@@ -206,10 +206,14 @@ void jetwattd_turns(struct jetwattd_run *r)
 		return;
 	if (!i) {
 		i = r->interleaver = calloc(1, sizeof(*i));
-		if (!i || jetwatt_cgroup_mount(i->dir))
+		if (!i)
 			return;
 		i->d = d;
 		i->train.events = i->serve.events = -1;
+		if (jetwatt_cgroup_mount(i->dir)) {
+			*i->dir = '\0';
+			jetwattd_say(d, "no cgroups of version 2 here: nobody gives way");
+		}
 	}
 	if (memcmp(&i->of, of, sizeof(*of))) {
 		end(i, "the policy is another one");
