@@ -16,7 +16,7 @@
 #include "scout.h"
 #include "search.h"
 
-/* Nothing worth a measurement, as a share of the best plan known, once so many
+/* With a plan at hand: nothing worth a measurement, as a share of it, once so many
  * modes are. */
 #define ENOUGH		2e-4
 #define ENOUGH_MODES	8
@@ -424,7 +424,7 @@ static int choose(struct scout *s, const struct jetwatt_known *k,
 		return glean(s, k, &goal);
 	if (!goal.any && ok < HOPELESS)
 		return closest(s, k, q, &top);
-	if (top.score < ENOUGH && modes >= ENOUGH_MODES)
+	if (!goal.none && top.score < ENOUGH && modes >= ENOUGH_MODES)
 		return glean(s, k, &goal);
 	enter(s, k, &goal, at, &top);
 	return 0;
