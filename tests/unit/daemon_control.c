@@ -9,6 +9,7 @@
 #include "../../user/cmd/watch.c"
 #include "../../user/cmd/watch_job.c"
 #include "../../user/cmd/watch_rails.c"
+#include "../../user/cmd/watch_run.c"
 #include "../../user/cmd/watch_seen.c"
 #define run control_run
 #include "../../user/daemon/control.c"

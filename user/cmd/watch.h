@@ -18,6 +18,7 @@
  *	@scope: what that sum covers
  * @rate_set: the rate that we have set, 0: none; @config: what was before
  * @running: the module has sent something
+ * @deaf: the streams do not wake the loop
  * @power, @sync, @mark: in order of time; marks are no waits; jetwatt_watch_drop() forgets old samples
  * @samples, @lost: samples received since @begun_ns; known to be missing
  * @waits: waits seen in all; @last_wait_ns: when the last one ended
@@ -44,7 +45,7 @@ struct jetwatt_watch {
 	struct jetwatt_child child;
 	struct jetwatt_cgroup cgroup;
 	pid_t pid;
-	int epoll, signals, pidfd, mark_fd;
+	int epoll, signals, pidfd, mark_fd, deaf;
 
 	struct jetwatt_info info;
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
@@ -118,6 +119,10 @@ void jetwatt_watch_join(struct jetwatt_watch *w);
 /* Gather for @ms, less if something ends. Return: 0; 1: @stop or @ended or
  * @failed is set. */
 int jetwatt_watch_run(struct jetwatt_watch *w, int ms);
+
+/* The same in one go after @ms, for who is in no hurry: each wait and each batch that wakes us
+ * costs more than all that is in it. */
+int jetwatt_watch_rest(struct jetwatt_watch *w, int ms);
 
 /* After the end of the job: gather until a sample lies behind it. */
 void jetwatt_watch_settle(struct jetwatt_watch *w);
