@@ -7,6 +7,7 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,6 @@
 #include "cmd/error.h"
 #include "cmd/offered.h"
 
-#define TURN_MS		50
 /* Is the lease still another jetwatt's? Asked so often. */
 #define BUSY_NS		2000000000ull
 
@@ -71,9 +71,7 @@ static void stand_back(struct jetwattd_run *r)
 	}
 	jetwattd_leave(r);
 	while (!jetwattd_stopped(r)) {
-		jetwatt_watch_run(&r->watch, TURN_MS);
-		jetwattd_tend(r);
-		jetwatt_watch_drop(&r->watch, r->watch.power_ns);
+		jetwattd_turn(r, INFINITY);
 		pthread_mutex_lock(&d->lock);
 		paused = d->pause;
 		pthread_mutex_unlock(&d->lock);
@@ -122,9 +120,7 @@ static void jobs(struct jetwattd_run *r)
 
 	idle(r);
 	while (!jetwattd_stopped(r)) {
-		jetwatt_watch_run(&r->watch, TURN_MS);
-		jetwattd_tend(r);
-		jetwatt_watch_drop(&r->watch, r->watch.power_ns);
+		jetwattd_turn(r, INFINITY);
 		if (calm(r->d) || (r->reloaded && !r->d->tripped))
 			idle(r);
 		r->reloaded = 0;

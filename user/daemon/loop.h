@@ -114,7 +114,9 @@ void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing);
 
 /* Have we been told to end, or cannot go on? */
 int jetwattd_stopped(const struct jetwattd_run *r);
-/* Wait, and look after things. Return: 1: there is something else to do. */
+/* Gather, and look after things: for @most_s at most. */
+void jetwattd_turn(struct jetwattd_run *r, double most_s);
+/* The same for long. Return: 1: there is something else to do. */
 int jetwattd_nap(struct jetwattd_run *r, double seconds);
 /* Of the waits before, keep what it takes to know their rhythm. */
 void jetwattd_forget_waits(struct jetwattd_run *r);

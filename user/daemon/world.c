@@ -3,6 +3,7 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 
 #include "cmd/error.h"
 
-#define TURN_MS		50
+/* Who only watches looks so often: the cap has a thread of its own. */
+#define TURN_MS		250
 #define TEND_NS		1000000000ull
 /* So many waits within so long are a job. */
 #define WAITS		3
@@ -272,16 +274,20 @@ void jetwattd_forget_waits(struct jetwattd_run *r)
 	w->nr_sync = WAITS_KEPT;
 }
 
+void jetwattd_turn(struct jetwattd_run *r, double most_s)
+{
+	jetwatt_watch_rest(&r->watch, (int)fmin(TURN_MS, ceil(most_s * 1e3)));
+	jetwattd_tend(r);
+	jetwatt_watch_drop(&r->watch, r->watch.power_ns);
+	jetwattd_forget_waits(r);
+}
+
 /* Wait, and look after things. Return: 1: there is something else to do. */
 int jetwattd_nap(struct jetwattd_run *r, double seconds)
 {
-	uint64_t until = jetwatt_watch_now() + seconds * 1e9;
+	uint64_t now, until = jetwatt_watch_now() + seconds * 1e9;
 
-	while (!jetwattd_changed(r) && jetwatt_watch_now() < until) {
-		jetwatt_watch_run(&r->watch, TURN_MS);
-		jetwattd_tend(r);
-		jetwatt_watch_drop(&r->watch, r->watch.power_ns);
-		jetwattd_forget_waits(r);
-	}
+	while (!jetwattd_changed(r) && (now = jetwatt_watch_now()) < until)
+		jetwattd_turn(r, (until - now) * 1e-9);
 	return jetwattd_changed(r);
 }
