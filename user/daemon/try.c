@@ -205,23 +205,38 @@ double jetwattd_limit(struct jetwattd *d)
 	return d->budget_w / (1 + SWINGS * d->swing);
 }
 
+/* Where it is among those that can be had, -1: nowhere. */
+static long offered(const struct jetwattd_run *r, const struct jetwatt_mode *mode)
+{
+	for (size_t i = 0; i < r->learn.nr_modes; i++)
+		if (jetwatt_mode_same(&r->learn.mode[i], mode))
+			return r->out[i] < JETWATTD_OUT ? (long)i : -1;
+	return -1;
+}
+
+/* There are a thousand times as many modes as rows: those are looked up last. */
 const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
 					  const struct jetwatt_mode *but)
 {
+	const struct jetwatt_learn *l = &r->learn;
 	const struct jetwatt_row *best = NULL;
 	int late = 0;
+	long at;
 
-	for (size_t i = 0; i < r->learn.nr_modes; i++) {
-		const struct jetwatt_row *row = jetwatt_learn_row(&r->learn, &r->learn.mode[i]);
+	for (size_t i = 0; i < l->nr_rows; i++) {
+		const struct jetwatt_row *row = &l->row[i];
 
-		if (!row || r->out[i] >= JETWATTD_OUT || row->power_w * (1 + READ * row->power_sd) > watts ||
-		    (but && jetwatt_mode_same(but, &row->mode)))
+		if (row->power_w * (1 + READ * row->power_sd) > watts ||
+		    (best && !late && row->time_ms >= best->time_ms) ||
+		    (but && jetwatt_mode_same(but, &row->mode)) || jetwatt_learn_row(l, &row->mode) != row)
 			continue;
+		at = offered(r, &row->mode);
 		/* One in which the server is too late only where it is so in all. */
-		if (!best || r->late[i] < late || (r->late[i] == late && row->time_ms < best->time_ms)) {
-			best = row;
-			late = r->late[i];
-		}
+		if (at < 0 || (best && r->late[at] > late) ||
+		    (best && r->late[at] == late && row->time_ms >= best->time_ms))
+			continue;
+		best = row;
+		late = r->late[at];
 	}
 	return best;
 }
