@@ -33,8 +33,8 @@ static const struct jetwatt_measure_limits watching = {
 	.batches = 20, .seconds = 3, .target = 0.01, .most_s = 30, .idle_s = 30, .few = 3,
 	.look_s = 3,
 };
-/* As long as nothing has changed, to look is most of what we cost. */
-#define CALM_LOOK_S	12
+/* To look is most of what we cost: as long as nothing has changed a glance will do. */
+#define GLANCE_S	12
 
 /* What is known of the job's workload, beside those who work on the GPU now. */
 static void look_up(struct jetwattd_run *r)
@@ -170,13 +170,16 @@ static int differs(double is, double is_sd, double was, double was_sd)
 	return fabs(log(is / was)) > fmax(DRIFT_SIGMA * sd, DRIFT_LEAST);
 }
 
+static int another(const struct jetwatt_row *is, const struct jetwatt_row *was)
+{
+	return differs(is->time_ms, is->time_sd, was->time_ms, was->time_sd) ||
+	       differs(is->power_w, is->power_sd, was->power_w, was->power_sd);
+}
+
 int jetwattd_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 		     const struct jetwatt_row *was)
 {
-	if (!differs(is->time_ms, is->time_sd, was->time_ms, was->time_sd) &&
-	    !differs(is->power_w, is->power_sd, was->power_w, was->power_sd))
-		return 0;
-	return !jetwattd_throttled(r, &was->mode);
+	return another(is, was) && !jetwattd_throttled(r, &was->mode);
 }
 
 void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
@@ -244,13 +247,21 @@ static int too_much(struct jetwattd_run *r, const struct jetwatt_row *is)
 	return much;
 }
 
+/* Enough for a while, where it is as it was; else a look has to tell. */
+static int goes_on(struct jetwattd_run *r, const struct jetwatt_row *was)
+{
+	struct jetwatt_row is;
+
+	return jetwattd_glance(r, GLANCE_S, &is) >= watching.batches && !another(&is, was) &&
+	       !too_much(r, &is);
+}
+
 /* Stay in the mode that was chosen as long as it does what was expected of it.
  * Return: JETWATTD_MEASURED: it has to be learned again. */
 static enum jetwattd_outcome hold(struct jetwattd_run *r)
 {
-	struct jetwatt_measure_limits limits = watching;
 	struct backing backing = { .seconds = BACK_OFF_S };
-	int drifts = 0;
+	int drifts = 0, calm = 0;
 
 	while (!jetwattd_changed(r)) {
 		const struct jetwatt_row *best = settle(r);
@@ -266,13 +277,15 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 			return jetwattd_nap(r, JETWATTD_CALM_S) ? JETWATTD_CUT : JETWATTD_MEASURED;
 		}
 		was = *best;
-		out = jetwattd_look(r, &was.mode, &limits, &got);
+		if (calm && (goes_on(r, &was) || jetwattd_changed(r)))
+			continue;
+		out = jetwattd_look(r, &was.mode, &watching, &got);
 		if (out == JETWATTD_ENDED || out == JETWATTD_NOTHING)
 			return out;
 		if (out == JETWATTD_OVER && back_off(r, &backing, &got))
 			return JETWATTD_CUT;
 		drifts = out == JETWATTD_MEASURED && jetwattd_drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
-		limits.look_s = drifts || out != JETWATTD_MEASURED ? watching.look_s : CALM_LOOK_S;
+		calm = out == JETWATTD_MEASURED && !drifts;
 		if (!drifts && out == JETWATTD_MEASURED && too_much(r, &got.m.row) &&
 		    jetwattd_keep(r, &got))
 			return JETWATTD_ENDED;

@@ -2,7 +2,8 @@
 /*
  * The job's minibatches as they end, with the energy between their ends, for the
  * histograms. Counted while the job runs, so an evaluation between two of them that
- * waits as they do is one too; what a reading of a mode rests on is measured apart.
+ * waits as they do is one too; what a reading of a mode rests on is measured apart. But
+ * it shows whether there is something to measure.
  */
 #include "loop.h"
 
@@ -10,11 +11,19 @@
 #include <string.h>
 
 #include "batch/batch.h"
+#include "cmd/mean.h"
 
 /* Ends whose energy is not known yet: samples come later than waits. */
 #define ENDS	64
 /* What takes so many times as long as the median is a pause. */
 #define PAUSE	4
+/* One that is so far from the median may end elsewhere; else it is looked so often whether
+ * they still end there, for to look is most of what we cost. */
+#define ODD	1.25
+#define LEARN_NS	20000000000ull
+/* So many are kept for their mean, which errs by what blocks of them differ. */
+#define KEPT	2048
+#define BLOCK_NS	50e6
 
 /**
  * struct jetwattd_minibatch - where we are
@@ -28,9 +37,19 @@ struct jetwattd_minibatch {
 	struct jetwatt_batch_track *track;
 	uint64_t end[ENDS];
 	int ends;
-	uint64_t t_ns, begin_ns;
-	double w, uj, begin_uj;
+	uint64_t t_ns, begin_ns, usual_ns, learned_ns;
+	double w, uj, begin_uj, took_ns[KEPT], took_uj[KEPT];
+	size_t kept;
+	int odd;
 };
+
+static void keep(struct jetwattd_minibatch *m, double took_ns, double uj)
+{
+	if (m->kept == KEPT)
+		return;
+	m->took_ns[m->kept] = took_ns;
+	m->took_uj[m->kept++] = uj;
+}
 
 /* A minibatch has ended, @uj since we began to count. */
 static void ended(struct jetwattd_minibatch *m, uint64_t end_ns, double uj)
@@ -38,7 +57,11 @@ static void ended(struct jetwattd_minibatch *m, uint64_t end_ns, double uj)
 	struct jetwattd *d = m->r->d;
 	uint64_t took = end_ns - m->begin_ns;
 
-	if (m->begin_ns && took < PAUSE * jetwatt_batch_track_ns(m->track)) {
+	if (!m->usual_ns)
+		m->usual_ns = jetwatt_batch_track_ns(m->track);
+	m->odd |= m->begin_ns && (took > ODD * m->usual_ns || ODD * took < m->usual_ns);
+	if (m->begin_ns && took < PAUSE * m->usual_ns) {
+		keep(m, took, uj - m->begin_uj);
 		pthread_mutex_lock(&d->lock);
 		jetwattd_metrics_minibatch(d, d->key, took * 1e-9, (uj - m->begin_uj) * 1e-6);
 		pthread_mutex_unlock(&d->lock);
@@ -84,9 +107,27 @@ void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_
 
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m)
 {
+	uint64_t now = jetwatt_watch_now();
+
+	if (!m->r->watch.pid || (m->usual_ns && !m->odd && now - m->learned_ns < LEARN_NS))
+		return;
+	m->odd = 0;
+	m->learned_ns = now;
 	/* Where they end may be another place now. */
-	if (m->r->watch.pid && jetwatt_batch_track_learn(m->track))
+	if (jetwatt_batch_track_learn(m->track))
 		m->begin_ns = 0;
+	m->usual_ns = jetwatt_batch_track_ns(m->track);
+}
+
+void jetwattd_minibatch_anew(struct jetwattd_minibatch *m)
+{
+	m->kept = 0;
+}
+
+size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row)
+{
+	jetwatt_mean(m->took_ns, m->took_uj, m->kept, BLOCK_NS, row);
+	return m->kept;
 }
 
 struct jetwattd_minibatch *jetwattd_minibatch_new(struct jetwattd_run *r)
@@ -110,7 +151,8 @@ void jetwattd_minibatch_forget(struct jetwattd_minibatch *m)
 {
 	jetwatt_batch_track_forget(m->track);
 	m->ends = 0;
-	m->begin_ns = 0;
+	m->begin_ns = m->usual_ns = 0;
+	m->kept = 0;
 }
 
 void jetwattd_minibatch_free(struct jetwattd_minibatch *m)

@@ -31,6 +31,14 @@ static void tend(const struct jetwatt_measure *m, double part, void *arg)
 	jetwattd_tend(arg);
 }
 
+/* Since then there is nothing but the job in what is drawn; 0: it may not be so. */
+static void measuring(struct jetwattd *d, uint64_t since_ns)
+{
+	pthread_mutex_lock(&d->lock);
+	d->measuring_ns = since_ns;
+	pthread_mutex_unlock(&d->lock);
+}
+
 /* What the cap did meanwhile. */
 static int tripped(struct jetwattd *d, struct jetwattd_reading *got)
 {
@@ -47,21 +55,27 @@ static int tripped(struct jetwattd *d, struct jetwattd_reading *got)
 	return was;
 }
 
+/* Others' work in it makes it a reading of something else. */
+static int shared(const struct jetwattd_run *r)
+{
+	char beside[JETWATTD_BESIDE];
+
+	jetwattd_company(r, beside, sizeof(beside));
+	return strcmp(beside, r->beside) != 0;
+}
+
 enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,
 				    struct jetwattd_reading *got)
 {
 	struct jetwatt_measure_limits until = *limits;
 	uint64_t lost = r->watch.lost;
-	char beside[JETWATTD_BESIDE];
 	int err;
 
 	jetwattd_forget_waits(r);
 	until.cut = &r->d->cut;
 	got->m.row.mode = *mode;
-	pthread_mutex_lock(&r->d->lock);
-	r->d->measuring_ns = jetwatt_watch_now();
-	pthread_mutex_unlock(&r->d->lock);
+	measuring(r->d, jetwatt_watch_now());
 	err = jetwatt_measure_mode(&r->watch, jetwatt_watch_now(), &until, &got->m, tend, r);
 	got->m.row.mode = *mode;
 	got->lost = r->watch.lost - lost;
@@ -73,9 +87,24 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 		return JETWATTD_NOTHING;
 	if (err)
 		return JETWATTD_ENDED;
-	/* Others' work in it makes it a reading of something else. */
-	jetwattd_company(r, beside, sizeof(beside));
-	return strcmp(beside, r->beside) ? JETWATTD_SHARED : JETWATTD_MEASURED;
+	return shared(r) ? JETWATTD_SHARED : JETWATTD_MEASURED;
+}
+
+size_t jetwattd_glance(struct jetwattd_run *r, double seconds, struct jetwatt_row *row)
+{
+	uint64_t now = jetwatt_watch_now(), until = now + seconds * 1e9;
+	struct jetwattd *d = r->d;
+	int cut = 0;
+
+	jetwattd_minibatch_anew(r->minibatch);
+	measuring(d, now);
+	while (!cut && now < until) {
+		jetwattd_turn(r, (until - now) * 1e-9);
+		cut = atomic_load(&d->cut) || jetwattd_changed(r);
+		now = jetwatt_watch_now();
+	}
+	measuring(d, 0);
+	return cut || shared(r) ? 0 : jetwattd_minibatch_mean(r->minibatch, row);
 }
 
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
