@@ -57,7 +57,7 @@ struct jetwattd_interleaver;
  * @allowance, @next_allowance: of workloads before, and of this one; a ring
  * @minibatch: the job's, as they end
  * @interleaver: has it take turns with a server
- * @tended_ns: when we last looked after the rest
+ * @tended_ns: when we last looked after the rest; @seldom_ns: at what takes its time
  * @cgroup: of the job, as in /proc/PID/cgroup; empty: no job
  * @beside: who worked on the GPU as well when the job's workload was looked up, which they are
  *	part of; @apart: how often in a row it was somebody else
@@ -81,7 +81,7 @@ struct jetwattd_run {
 	struct jetwattd_interleaver *interleaver;
 	char cgroup[256], beside[JETWATTD_BESIDE];
 	int apart, hangup, reloaded;
-	uint64_t tended_ns;
+	uint64_t tended_ns, seldom_ns;
 	double learned_j, budget_w;
 };
 

@@ -15,6 +15,8 @@
 /* Who only watches looks so often: the cap has a thread of its own. */
 #define TURN_MS		250
 #define TEND_NS		1000000000ull
+/* What takes its time, every other time: the module's counts, and all knobs. */
+#define SELDOM_NS	1500000000ull
 /* So many waits within so long are a job. */
 #define WAITS		3
 /* Of the words of a job so many characters tell it from others. */
@@ -232,12 +234,17 @@ void jetwattd_tend(struct jetwattd_run *r)
 	struct jetwattd *d = r->d;
 	uint64_t now = jetwatt_watch_now();
 	double budget;
+	int seldom;
 
 	if (now - r->tended_ns < TEND_NS)
 		return;
 	r->tended_ns = now;
+	seldom = now - r->seldom_ns >= SELDOM_NS;
+	if (seldom)
+		r->seldom_ns = now;
 	jetwattd_notify("WATCHDOG=1");
-	read_meter(r);
+	if (seldom)
+		read_meter(r);
 	jetwattd_minibatch_learn(r->minibatch);
 	jetwattd_reload(r);
 	jetwattd_turns(r);
@@ -248,7 +255,7 @@ void jetwattd_tend(struct jetwattd_run *r)
 	jetwattd_budget(d, d->told_w > 0 ? d->told_w : budget);
 	if (!jetwatt_board_guarded(d->board))
 		jetwattd_unguarded(d);
-	if (d->applied && jetwatt_board_verify(d->board, &d->mode, &e) == -ESTALE)
+	if (seldom && d->applied && jetwatt_board_verify(d->board, &d->mode, &e) == -ESTALE)
 		turned(d, &e);
 	pthread_mutex_unlock(&d->lock);
 }
