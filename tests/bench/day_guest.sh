@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # day_guest.sh HOURS: jobs of three sizes under jetwattd, each for fifty minutes of an hour.
 # Every ten minutes a line of /out/day:
-#   T_NS CPU_S SAMPLER_CPU_S RSS_KIB DESCRIPTORS DOING JOBS MODES_MEASURED LOST
+#   T_NS CPU_S SAMPLER_CPU_S RSS_KIB DESCRIPTORS DOING JOBS MODES_MEASURED LOST SENSORS_NS
 . /common.inc
 
 value() { awk -v name="$1" '$1 == name { print $2 }' "$T/metrics"; }
@@ -14,7 +14,8 @@ look()
 		"$(value jetwatt_sampler_cpu_seconds_total)" \
 		"$(awk '/^VmRSS/ { print $2 }' /proc/$daemon/status)" "$(ls /proc/$daemon/fd | wc -l)" \
 		"$(jetwatt daemon status | sed -n '1s/ .*//p')" "$(value jetwatt_jobs_total)" \
-		"$(value jetwatt_modes_measured_total)" "$(value jetwatt_sampler_dropped_samples_total)" | tee -a /out/day
+		"$(value jetwatt_modes_measured_total)" "$(value jetwatt_sampler_dropped_samples_total)" \
+		"$(sed -n 's/^sensors_ns //p' $TRUTH/now)" | tee -a /out/day
 }
 
 mkdir -p /etc/jetwatt
