@@ -112,6 +112,20 @@ TEST_F(board, no_such)
 	EXPECT_EQ(on_disk(&self->t), 0);
 }
 
+/* Who is to let go is not held. */
+TEST_F(board, ourselves)
+{
+	tree_put(&self->t, "proc/self/cgroup", "1:name=systemd:/x\n0::/batch.slice/jetwattd.service\n");
+	EXPECT_EQ(jetwatt_board_freezer(self->b, "/batch.slice", &self->err), -EINVAL);
+	EXPECT_NE(strstr(self->err.why, "jetwatt itself"), NULL);
+	tree_put(&self->t, "proc/self/cgroup", "0::/batch.slices/jetwattd.service\n");
+	tree_put(&self->t, "proc/1/cgroup", "0::/batch.slice\n");
+	EXPECT_EQ(jetwatt_board_freezer(self->b, "/batch.slice", &self->err), -EINVAL);
+	EXPECT_NE(strstr(self->err.why, "process 1"), NULL);
+	tree_put(&self->t, "proc/1/cgroup", "0::/init.scope\n");
+	EXPECT_EQ(hold(self->b, "/batch.slice"), 0);
+}
+
 /* What cannot be written down is not handed out. */
 TEST_F(board, no_room)
 {

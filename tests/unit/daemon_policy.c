@@ -57,8 +57,8 @@ TEST(who_gives_way)
 	EXPECT_STREQ("/batch.slice", p.turns.train);
 	EXPECT_STREQ("/system.slice/serve.service", p.turns.serve);
 	EXPECT_EQ(100, p.turns.latency_ms);
-	EXPECT_EQ(1, jetwattd_policy_below("/batch.slice/a.service", p.turns.train));
-	EXPECT_EQ(0, jetwattd_policy_below("/batch.slices", p.turns.train));
+	EXPECT_EQ(1, jetwatt_cgroup_below("/batch.slice/a.service", p.turns.train));
+	EXPECT_EQ(0, jetwatt_cgroup_below("/batch.slices", p.turns.train));
 
 	EXPECT_EQ(-EINVAL, parse("turns = /a /b 100ms\nturns = /c /d 100ms\n"));
 	EXPECT_EQ(2, e.line);

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "jetwatt.h"
 
 #define JETWATT_BOARD_FREQS_MAX	64
@@ -146,12 +147,20 @@ int jetwatt_board_guarded(const struct jetwatt_board *b);
 #define JETWATT_BOARD_CGROUP	224
 #define JETWATT_BOARD_HELD	4
 
+/* Is a cgroup this one, or below it? */
+static inline int jetwatt_cgroup_below(const char *cgroup, const char *path)
+{
+	size_t n = strlen(path);
+
+	return !strncmp(cgroup, path, n) && (!cgroup[n] || cgroup[n] == '/' || path[n - 1] == '/');
+}
+
 /**
  * jetwatt_board_freezer() - hold the jobs of a cgroup, and let them go, from here on
  * @cgroup: in the hierarchy of version 2, as in /proc/PID/cgroup
  *
  * That they may be held is on disk first. Return: descriptor of its cgroup.freeze; -EINVAL: no
- * such path; -ENOENT: no such cgroup, or a kernel before 5.2; -EACCES: jetwatt-knobs was not
+ * such path, or we are in it, or process 1 is; -ENOENT: no such cgroup, or a kernel before 5.2; -EACCES: jetwatt-knobs was not
  * told to; -EPERM; other negative errno.
  */
 int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,

@@ -28,6 +28,24 @@ static int is_cgroup(const char *path)
 	       !strpbrk(path, " \t\r\n");
 }
 
+/* Is @who ("self", or a number) in it? */
+static int has(const struct jetwatt_board *b, const char *cgroup, const char *who)
+{
+	char path[PATH_LEN], line[PATH_LEN];
+	int found = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s/cgroup", b->proc, who);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		found = !strncmp(line, "0::", 3) && jetwatt_cgroup_below(line + 3, cgroup);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
 /* Return: descriptor, negative errno. */
 static int open_freezer(const struct jetwatt_board *b, const char *cgroup)
 {
@@ -88,6 +106,14 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 	if (!is_cgroup(cgroup)) {
 		jetwatt_board_error_set(err, -EINVAL, "\"%.100s\" is no cgroup whose jobs can be held", cgroup);
 		jetwatt_error_fix(err, "the path in /proc/PID/cgroup behind 0::");
+		return -EINVAL;
+	}
+	/* Nobody would be left to let go. */
+	if (has(b, cgroup, "self") || has(b, cgroup, "1")) {
+		jetwatt_board_error_set(err, -EINVAL, "the jobs of %.100s cannot be held", cgroup);
+		jetwatt_error_why(err, "%s is in that cgroup as well",
+				  has(b, cgroup, "self") ? "jetwatt itself" : "process 1");
+		jetwatt_error_fix(err, "give them a cgroup of their own, as Slice= does in a unit");
 		return -EINVAL;
 	}
 	if (b->by_remote)

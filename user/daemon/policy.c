@@ -141,7 +141,7 @@ static int turns(struct jetwattd_policy *p, const char *value, unsigned int line
 	    s > 1e4)
 		return jetwatt_conf_refuse(e, line, "like turns = /batch.slice /system.slice/serve.service 100ms",
 					   "\"%.40s\" are no two cgroups with a latency", value);
-	if (jetwattd_policy_below(t->train, t->serve) || jetwattd_policy_below(t->serve, t->train))
+	if (jetwatt_cgroup_below(t->train, t->serve) || jetwatt_cgroup_below(t->serve, t->train))
 		return jetwatt_conf_refuse(e, line, "two that can be held one without the other",
 					   "one of the cgroups is in the other");
 	t->latency_ms = 1e3 * s;
@@ -256,20 +256,13 @@ static double of_day(const struct jetwattd_policy *p, unsigned int minute)
 	return p->budget_w;
 }
 
-int jetwattd_policy_below(const char *cgroup, const char *path)
-{
-	size_t n = strlen(path);
-
-	return !strncmp(cgroup, path, n) && (!cgroup[n] || cgroup[n] == '/' || path[n - 1] == '/');
-}
-
 double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute,
 			      const char *cgroup)
 {
 	double w = of_day(p, minute);
 
 	for (int i = 0; i < p->nr_cgroups; i++)
-		if (jetwattd_policy_below(cgroup, p->cgroups[i].path) && p->cgroups[i].budget_w < w)
+		if (jetwatt_cgroup_below(cgroup, p->cgroups[i].path) && p->cgroups[i].budget_w < w)
 			w = p->cgroups[i].budget_w;
 	return w;
 }

@@ -77,9 +77,6 @@ int jetwattd_policy_address(const char *text, struct sockaddr_storage *at);
 double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute,
 			      const char *cgroup);
 
-/* Is a cgroup this one, or below it? */
-int jetwattd_policy_below(const char *cgroup, const char *path);
-
 /* @power_w instead of all of its budgets, 0: no. */
 void jetwattd_policy_override(struct jetwattd_policy *p, double power_w);
 

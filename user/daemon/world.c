@@ -159,7 +159,7 @@ static int serves(struct jetwattd_run *r, struct jetwattd_seen *seen)
 		return 0;
 	if (seen->serves < 0) {
 		jetwattd_cgroup_of(seen->pid, cgroup, sizeof(cgroup));
-		seen->serves = jetwattd_policy_below(cgroup, server);
+		seen->serves = jetwatt_cgroup_below(cgroup, server);
 	}
 	return seen->serves;
 }
