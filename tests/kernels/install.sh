@@ -47,19 +47,7 @@ ours() { inside dpkg-query -W -f '${Package}\n' | grep jetwatt; }
 all() { inside dpkg "$1" $(ours); }
 owner() { inside stat -c '%U:%G %a' "$1"; }
 
-# The same as a version before: each name and each number in it.
-for deb in "$work"/new/*.deb; do
-	rm -rf "$work/one"
-	dpkg-deb -R "$deb" "$work/one"
-	[ ! -d "$work/one/usr/src/jetwatt-$version" ] ||
-		mv "$work/one/usr/src/jetwatt-$version" "$work/one/usr/src/jetwatt-$older"
-	find "$work/one" \( -path '*/DEBIAN/*' -o -path '*/usr/src/*' \) -type f -exec \
-		sed -i "s/${version//./\\.}/$older/g" {} +
-	(cd "$work/one" && find . -path ./DEBIAN -prune -o -type f -print | sed 's,^\./,,' |
-		xargs -r md5sum > DEBIAN/md5sums)
-	dpkg-deb --root-owner-group -b "$work/one" \
-		"$work/old/$(basename "$deb" | sed "s/_${version//./\\.}/_$older/")" > /dev/null
-done
+as_older "$version" "$older" "$work/old" "$work"/new/*.deb
 
 # All that they need, so that what comes and goes after it is theirs.
 depends=$(for deb in "$work"/new/*.deb; do dpkg-deb -f "$deb" Depends; done | tr ',' '\n' |
