@@ -153,6 +153,8 @@ void jetwattd_unguarded(struct jetwattd *d);
 /* switch.c: under the lock, all of them. Return: 0; -EBUSY: the board is not ours now;
  * other negative errno, said. */
 int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode);
+/* Are the knobs as we have put them? */
+int jetwattd_mind(struct jetwattd *d);
 int jetwattd_put_back(struct jetwattd *d);
 
 /* Is the policy one for this board? Under the lock, where there are threads. Return: exit

@@ -11,6 +11,9 @@
 #include "cmd/watch.h"
 #include "out/json.h"
 
+/* Knobs that were turned back more often than that are somebody's. */
+#define FIGHTS		3
+
 void jetwattd_unguarded(struct jetwattd *d)
 {
 	if (!atomic_exchange(&d->stop, JETWATT_EXIT_FAILED))
@@ -27,7 +30,7 @@ void jetwattd_budget(struct jetwattd *d, double watts)
 	atomic_store(&d->cut, 1);
 }
 
-int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode)
+static int switch_to(struct jetwattd *d, const struct jetwatt_mode *mode)
 {
 	struct jetwatt_board_error e = { "", "", "" };
 	int err = jetwatt_board_apply(d->board, mode, &e);
@@ -56,6 +59,33 @@ int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode)
 	d->count.refused++;
 	jetwatt_error_board(err, &e);
 	return err;
+}
+
+int jetwattd_mind(struct jetwattd *d)
+{
+	struct jetwatt_board_error e;
+
+	if (!d->applied || jetwatt_board_verify(d->board, &d->mode, &e) != -ESTALE)
+		return 0;
+	d->count.others++;
+	jetwatt_error_note("somebody else has turned a knob: %s", e.what);
+	if (d->policy->reassert && d->count.others % (FIGHTS + 1) && !switch_to(d, &d->mode))
+		return 0;
+	/* What was saved is not his: nothing of ours is to come back over it. */
+	jetwatt_board_forget(d->board);
+	d->applied = d->have_safe = 0;
+	d->doing = JETWATTD_YIELDING;
+	snprintf(d->why, sizeof(d->why), "yielding: %.200s", e.what);
+	atomic_store(&d->cut, 1);
+	return -EBUSY;
+}
+
+int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode)
+{
+	/* A switch would take back what somebody else has done, unseen. */
+	int err = jetwattd_mind(d);
+
+	return err ? err : switch_to(d, mode);
 }
 
 int jetwattd_put_back(struct jetwattd *d)
@@ -128,7 +158,7 @@ static void real(struct jetwatt_json *j, const char *key, double v)
 		jetwatt_json_null(j, key);
 }
 
-static void turns(struct jetwatt_json *j, const struct jetwattd_taking_turns *t)
+static void turns_json(struct jetwatt_json *j, const struct jetwattd_taking_turns *t)
 {
 	if (!t->on) {
 		jetwatt_json_null(j, "turns");
@@ -204,7 +234,7 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	} else {
 		jetwatt_json_null(&j, "job");
 	}
-	turns(&j, &now.turns);
+	turns_json(&j, &now.turns);
 	jetwatt_json_string(&j, "last", now.why);
 	jetwatt_json_object(&j, "count");
 	jetwatt_json_uint(&j, "jobs", now.count.jobs);

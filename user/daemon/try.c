@@ -216,7 +216,9 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	} else if (out == JETWATTD_MEASURED && jetwattd_keep(r, &got)) {
 		return JETWATTD_ENDED;
 	}
-	jetwattd_turns_late(r);
+	/* Cut short for that: there are others. */
+	if (jetwattd_turns_late(r) && out == JETWATTD_CUT && !jetwattd_changed(r))
+		out = JETWATTD_REFUSED;
 	best = jetwattd_best(r);
 	/* Over by so little that the cap has let it pass: not while we think. */
 	pthread_mutex_lock(&d->lock);

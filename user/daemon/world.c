@@ -24,8 +24,6 @@
 /* Waits of the job that are kept between two readings. */
 #define WAITS_KEPT	2048
 #define OTHERS_NS	2000000000ull
-/* Knobs that were turned back more often than that are somebody's. */
-#define FIGHTS		3
 
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
 {
@@ -192,21 +190,6 @@ static unsigned int minute(void)
 	return 60 * tm.tm_hour + tm.tm_min;
 }
 
-/* Somebody else has turned a knob. Under the lock. */
-static void turned(struct jetwattd *d, const struct jetwatt_board_error *e)
-{
-	d->count.others++;
-	jetwatt_error_note("somebody else has turned a knob: %s", e->what);
-	if (d->policy->reassert && d->count.others % (FIGHTS + 1) && !jetwattd_put(d, &d->mode))
-		return;
-	/* What was saved is not his: nothing of ours is to come back over it. */
-	jetwatt_board_forget(d->board);
-	d->applied = d->have_safe = 0;
-	d->doing = JETWATTD_YIELDING;
-	snprintf(d->why, sizeof(d->why), "yielding: %.200s", e->what);
-	atomic_store(&d->cut, 1);
-}
-
 /* What the module counts. */
 static void read_meter(struct jetwattd_run *r)
 {
@@ -230,7 +213,6 @@ static void read_meter(struct jetwattd_run *r)
 
 void jetwattd_tend(struct jetwattd_run *r)
 {
-	struct jetwatt_board_error e;
 	struct jetwattd *d = r->d;
 	uint64_t now = jetwatt_watch_now();
 	double budget;
@@ -255,8 +237,8 @@ void jetwattd_tend(struct jetwattd_run *r)
 	jetwattd_budget(d, d->told_w > 0 ? d->told_w : budget);
 	if (!jetwatt_board_guarded(d->board))
 		jetwattd_unguarded(d);
-	if (seldom && d->applied && jetwatt_board_verify(d->board, &d->mode, &e) == -ESTALE)
-		turned(d, &e);
+	if (seldom)
+		jetwattd_mind(d);
 	pthread_mutex_unlock(&d->lock);
 }
 
