@@ -42,6 +42,12 @@ static int set(const struct jetwatt_hold *h, int still)
 	return pwrite(h->freeze, still ? "1" : "0", 1, 0) == 1 ? 0 : -errno;
 }
 
+/* It is no more: nothing of it moves, and nothing is held. */
+static int but_gone(int err)
+{
+	return err == -ESRCH || err == -ENODEV ? 0 : err;
+}
+
 int jetwatt_hold_still(struct jetwatt_hold *h, uint64_t now_ns)
 {
 	int err;
@@ -53,7 +59,7 @@ int jetwatt_hold_still(struct jetwatt_hold *h, uint64_t now_ns)
 	err = set(h, 1);
 	if (err)
 		h->held = 0;
-	return err;
+	return but_gone(err);
 }
 
 int jetwatt_hold_let_go(struct jetwatt_hold *h, uint64_t now_ns)
@@ -65,8 +71,7 @@ int jetwatt_hold_let_go(struct jetwatt_hold *h, uint64_t now_ns)
 	err = set(h, 0);
 	h->held = 0;
 	h->ns += now_ns - h->since_ns;
-	/* It is no more: nothing of it is held. */
-	return err == -ESRCH || err == -ENODEV ? 0 : err;
+	return but_gone(err);
 }
 
 uint64_t jetwatt_hold_ns(const struct jetwatt_hold *h, uint64_t now_ns)

@@ -47,7 +47,7 @@ static void stop(struct jetwatt_schedule *s, struct jetwatt_tenant *t)
 	if (!err && t->hold.held)
 		err = jetwatt_hold_wait(&t->hold, STILL_MS);
 	/* A process deep in a driver stops when it comes out of it. */
-	if (err && err != -ETIMEDOUT && err != -ESRCH)
+	if (err && err != -ETIMEDOUT)
 		say_failed(s, t, err);
 }
 
