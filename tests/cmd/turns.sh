@@ -14,7 +14,7 @@ chown jetwatt "$T/db" /run/jetwatt
 as=as_jetwatt
 policy()
 {
-	printf 'budget = 30W\nmost = 3\ndb = %s\nturns = /batch /serve %s\n' "$T/db/profiles.db" "$1" > "$T/conf"
+	printf 'budget = 30W\nmost = 5\ndb = %s\nturns = /batch /serve %s\n' "$T/db/profiles.db" "$1" > "$T/conf"
 }
 
 # inside CGROUP COMMAND...: in the background, as $job
@@ -51,7 +51,7 @@ stop_holding()
 spent() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
 moved() { [ "$(spent "$1")" -gt "$2" ]; }
 moves() { within 10 moved "$1" "$(spent "$1")"; }
-turning() { jetwatt daemon status | grep -q "^turns"; }
+turning() { jetwatt daemon status | grep -q "^turns  *[0-9.]* minibatches, then"; }
 is() { [ "$(told "$1")" = "$2" ]; }
 # requests MS: how many of those in $T/answers took longer
 late() { awk -v most="$1" '$2 < 0 || $2 > most * 1000 { late++ } END { print late + 0 }' "$T/answers"; }
@@ -69,19 +69,20 @@ result $? "a server alone is no job of ours"
 begun=$(now_ns)
 inside batch/one train --size 300
 train=$job
-ask --rate 20000 --requests 600 > "$T/answers" &
+ask --rate 20000 --requests 800 > "$T/answers" &
 asks=$!
-within 20 is pid "$train" && within 30 is in_time true
+within 20 is pid "$train" && within 30 turning
 result $? "training begins: it gives way, by a plan"
 doing holding 90 && over=$(breach "$begun" 30) && echo "# over 30 W for $over s" && at_most "$over" 1
 result $? "a mode is found for both, within the budget"
+within 10 turning
 jetwatt daemon status | tee "$T/out" | sed 's/^/# /'
 shows "turns  *[0-9.]* minibatches, then"
 result $? "status says how they take turns"
 wait $asks
-n=$(late 150)
-echo "# $n of $(wc -l < "$T/answers") requests late, while modes were learned"
-[ "$n" -le 60 ] && [ "$(wc -l < "$T/answers")" = 600 ]
+n=$(late 150) all=$(wc -l < "$T/answers")
+echo "# $n of $all requests late: some modes are too slow for it"
+[ "$all" = 800 ] && [ $((4 * n)) -le "$all" ]
 result $? "the server answers while modes are learned"
 ask --rate 20000 --requests 200 > "$T/answers"
 n=$(late 150)
@@ -117,7 +118,7 @@ moves $train && as_before "$T/before"
 result $? "SIGKILL of jetwatt-knobs as well: jetwatt-knobs --restore, as its unit has it"
 
 knobs_start
-start && within 30 turning
+start && within 30 grep -q "gives way to" "$T/log"
 kill $server
 wait $server
 within 10 grep -q "no more turns: one of the two has ended" "$T/log" && moves $train

@@ -20,6 +20,8 @@
 /* One that is so far from the median may end elsewhere; else it is looked so often whether
  * they still end there, for to look is most of what we cost. */
 #define ODD	1.25
+/* So many in a row that are so far from what they were: that is another job now. */
+#define STRANGE	8
 #define LEARN_NS	20000000000ull
 /* So many are kept for their mean, which errs by what blocks of them differ. */
 #define KEPT	2048
@@ -37,10 +39,10 @@ struct jetwattd_minibatch {
 	struct jetwatt_batch_track *track;
 	uint64_t end[ENDS];
 	int ends;
-	uint64_t t_ns, begin_ns, usual_ns, learned_ns;
+	uint64_t t_ns, begin_ns, usual_ns, was_ns, learned_ns;
 	double w, uj, begin_uj, took_ns[KEPT], took_uj[KEPT];
 	size_t kept;
-	int odd;
+	int odd, strange;
 };
 
 static void keep(struct jetwattd_minibatch *m, double took_ns, double uj)
@@ -51,6 +53,11 @@ static void keep(struct jetwattd_minibatch *m, double took_ns, double uj)
 	m->took_uj[m->kept++] = uj;
 }
 
+static int far(uint64_t took, uint64_t usual)
+{
+	return took > ODD * usual || ODD * took < usual;
+}
+
 /* A minibatch has ended, @uj since we began to count. */
 static void ended(struct jetwattd_minibatch *m, uint64_t end_ns, double uj)
 {
@@ -59,7 +66,8 @@ static void ended(struct jetwattd_minibatch *m, uint64_t end_ns, double uj)
 
 	if (!m->usual_ns)
 		m->usual_ns = jetwatt_batch_track_ns(m->track);
-	m->odd |= m->begin_ns && (took > ODD * m->usual_ns || ODD * took < m->usual_ns);
+	m->odd |= m->begin_ns && far(took, m->usual_ns);
+	m->strange = m->begin_ns && m->was_ns && far(took, m->was_ns) ? m->strange + 1 : 0;
 	if (m->begin_ns && took < PAUSE * m->usual_ns) {
 		keep(m, took, uj - m->begin_uj);
 		pthread_mutex_lock(&d->lock);
@@ -122,6 +130,13 @@ void jetwattd_minibatch_learn(struct jetwattd_minibatch *m)
 void jetwattd_minibatch_anew(struct jetwattd_minibatch *m)
 {
 	m->kept = 0;
+	m->strange = 0;
+	m->was_ns = m->usual_ns;
+}
+
+int jetwattd_minibatch_strange(const struct jetwattd_minibatch *m)
+{
+	return m->strange >= STRANGE;
 }
 
 size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row)

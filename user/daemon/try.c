@@ -100,7 +100,8 @@ size_t jetwattd_glance(struct jetwattd_run *r, double seconds, struct jetwatt_ro
 	measuring(d, now);
 	while (!cut && now < until) {
 		jetwattd_turn(r, (until - now) * 1e-9);
-		cut = atomic_load(&d->cut) || jetwattd_changed(r);
+		cut = atomic_load(&d->cut) || jetwattd_changed(r) ||
+		      jetwattd_minibatch_strange(r->minibatch);
 		now = jetwatt_watch_now();
 	}
 	measuring(d, 0);
@@ -216,9 +217,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	} else if (out == JETWATTD_MEASURED && jetwattd_keep(r, &got)) {
 		return JETWATTD_ENDED;
 	}
-	/* Cut short for that: there are others. */
-	if (jetwattd_turns_late(r) && out == JETWATTD_CUT && !jetwattd_changed(r))
-		out = JETWATTD_REFUSED;
+	jetwattd_turns_late(r);
 	best = jetwattd_best(r);
 	/* Over by so little that the cap has let it pass: not while we think. */
 	pthread_mutex_lock(&d->lock);

@@ -18,8 +18,9 @@
 #include "cmd/error.h"
 #include "cmd/schedule.h"
 
-/* So many plans in a row that do not keep the latency are no chance. */
-#define BEYOND		2
+/* So many plans in a row that do not keep the latency are no chance, nor what a slower mode
+ * has left to be answered. */
+#define BEYOND		3
 /* Fewer requests by this part, and a mode that was too slow may no longer be. */
 #define FEWER		0.8
 /* After it has failed. */
@@ -30,7 +31,7 @@
  * @of: the policy's line, when it began
  * @dir: where cgroups are mounted, empty: not looked for yet
  * @train, @serve: the cgroups, to see whether anybody is in them; empty: not there yet
- * @switched_ns: of the mode that the plan is for; @turns, @late, @beyond: that were told of
+ * @switched_ns: of the mode that the plan is for; @turns, @late: that were told of
  * @begun: the thread has; @ended: it has ended by itself; @again_ns: not before that
  */
 struct jetwattd_interleaver {
@@ -42,7 +43,7 @@ struct jetwattd_interleaver {
 	struct jetwatt_schedule s;
 	uint64_t switched_ns, again_ns, turns, late;
 	pthread_t thread;
-	int begun, beyond;
+	int begun;
 	atomic_int ended;
 };
 
@@ -67,10 +68,6 @@ static void on_window(struct jetwatt_schedule *s, void *arg)
 	};
 	i->turns = s->turns;
 	i->late = s->late;
-	/* Whatever is read in this mode: it will not do. */
-	if (d->applied && !switched && s->planned && s->beyond == BEYOND && i->beyond < BEYOND)
-		atomic_store(&d->cut, 1);
-	i->beyond = switched ? 0 : s->beyond;
 	pthread_mutex_unlock(&d->lock);
 }
 
