@@ -5,7 +5,7 @@
 # systemd-tmpfiles empties /tmp at the boot.
 TMPDIR=/run
 . /tests/common.inc
-plan 19
+plan 21
 
 # until SECONDS COMMAND...: it is so, at last
 until_so()
@@ -124,6 +124,23 @@ n=$(of jetwattd NRestarts)
 kill -STOP "$(of jetwattd MainPID)"
 until_so 120 restarted jetwattd "$n" && until_so 60 is active jetwattd && holding
 tell $? "one that hangs is ended by its watchdog, started again, and holds"
+
+# Taking turns, in cgroups as systemd makes them.
+systemctl stop job
+systemd-run -q --unit=serve /bin/serve --batch 64 --base 60 --each 40
+systemd-run -q --unit=trains --slice=batch.slice /bin/train --size 300
+systemd-run -q --unit=asks /bin/sh -c 'exec /bin/ask --rate 20000 --requests 100000 > /run/answers'
+printf '%s\n' "budget = 30W" "turns = /batch.slice /system.slice/serve.service 150ms" > /etc/jetwatt/jetwattd.conf
+in_time() { [ "$(told in_time)" = true ]; }
+spent() { awk '{ print $14 + $15 }' "/proc/$(of trains MainPID)/stat"; }
+moved() { [ "$(spent)" -gt "$1" ]; }
+systemctl reload jetwattd && until_so 100 in_time && until_so 20 moved "$(spent)" && is active trains
+tell $? "the policy names who gives way to a server: it does, whatever the units forbid"
+n=$(of jetwattd NRestarts)
+systemctl kill -s KILL jetwattd
+until_so 20 moved "$(spent)" && until_so 60 restarted jetwattd "$n" && until_so 100 in_time
+tell $? "kill -9 of jetwattd and its guard: nobody stays held, and it goes on"
+systemctl stop asks trains serve
 
 systemctl stop jetwattd
 is inactive jetwattd && until_so 20 is inactive jetwatt-knobs && as_before "$T/before"
