@@ -34,7 +34,9 @@ static const struct jetwatt_measure_limits watching = {
 	.look_s = 3,
 };
 /* To look is most of what we cost: as long as nothing has changed a glance will do. */
-#define GLANCE_S	12
+static const struct jetwatt_measure_limits glancing = {
+	.batches = 20, .seconds = 8, .most_s = 30, .few = 3,
+};
 
 /* What is known of the job's workload, beside those who work on the GPU now. */
 static void look_up(struct jetwattd_run *r)
@@ -247,15 +249,6 @@ static int too_much(struct jetwattd_run *r, const struct jetwatt_row *is)
 	return much;
 }
 
-/* Enough for a while, where it is as it was; else a look has to tell. */
-static int goes_on(struct jetwattd_run *r, const struct jetwatt_row *was)
-{
-	struct jetwatt_row is;
-
-	return jetwattd_glance(r, GLANCE_S, &is) >= watching.batches && !another(&is, was) &&
-	       !too_much(r, &is);
-}
-
 /* Stay in the mode that was chosen as long as it does what was expected of it.
  * Return: JETWATTD_MEASURED: it has to be learned again. */
 static enum jetwattd_outcome hold(struct jetwattd_run *r)
@@ -277,8 +270,14 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 			return jetwattd_nap(r, JETWATTD_CALM_S) ? JETWATTD_CUT : JETWATTD_MEASURED;
 		}
 		was = *best;
-		if (calm && (goes_on(r, &was) || jetwattd_changed(r)))
-			continue;
+		if (calm) {
+			struct jetwatt_row is;
+			size_t n = jetwattd_glance(r, &glancing, &is);
+
+			drifts = n ? another(&is, &was) : jetwattd_minibatch_strange(r->minibatch);
+			if (jetwattd_changed(r) || (n && !drifts && !too_much(r, &is)))
+				continue;
+		}
 		out = jetwattd_look(r, &was.mode, &watching, &got);
 		if (out == JETWATTD_ENDED || out == JETWATTD_NOTHING)
 			return out;

@@ -155,11 +155,11 @@ int jetwattd_climb(struct jetwattd_run *r);
 enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,
 				    struct jetwattd_reading *got);
-/* The mode that the board is in does as it did, as far as the ends of minibatches that are
- * counted anyway can tell: what comes of them in @seconds is in @row. Return: how many; 0: the
- * cap has stepped down, they are far from what they were, others work on the GPU as well, or
- * there is something else to do. */
-size_t jetwattd_glance(struct jetwattd_run *r, double seconds, struct jetwatt_row *row);
+/* The same without a look for minibatches, by those that are counted anyway. Return: how many
+ * there were; 0: too few, or far from what they were, or the cap has stepped down, or others
+ * work on the GPU as well, or there is something else to do. */
+size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
+		       struct jetwatt_row *row);
 /* Were the clocks below what the mode asks for, by heat or current? Then says so. */
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
 /* What a mode may draw in the mean, for the budget to hold in every window. Under the lock. */
@@ -190,10 +190,11 @@ void jetwattd_minibatch_forget(struct jetwattd_minibatch *m);
 void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_sync *s);
 /* Now and then: look again where they end. */
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
-/* From now on they count for the mean, but for pauses. Return: how many there are. */
+/* From now on they count for the mean, but for pauses. */
 void jetwattd_minibatch_anew(struct jetwattd_minibatch *m);
 /* Are they no longer as they were then? */
 int jetwattd_minibatch_strange(const struct jetwattd_minibatch *m);
+/* @row: may be NULL. Return: how many there are. */
 size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row);
 
 /* turns.c: those whom the policy names take turns as long as both are there. */

@@ -141,7 +141,8 @@ int jetwattd_minibatch_strange(const struct jetwattd_minibatch *m)
 
 size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row)
 {
-	jetwatt_mean(m->took_ns, m->took_uj, m->kept, BLOCK_NS, row);
+	if (row)
+		jetwatt_mean(m->took_ns, m->took_uj, m->kept, BLOCK_NS, row);
 	return m->kept;
 }
 

@@ -90,22 +90,28 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 	return shared(r) ? JETWATTD_SHARED : JETWATTD_MEASURED;
 }
 
-size_t jetwattd_glance(struct jetwattd_run *r, double seconds, struct jetwatt_row *row)
+size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
+		       struct jetwatt_row *row)
 {
-	uint64_t now = jetwatt_watch_now(), until = now + seconds * 1e9;
-	struct jetwattd *d = r->d;
-	int cut = 0;
+	uint64_t begun = jetwatt_watch_now();
+	double span_s;
+	size_t n;
+	int cut;
 
 	jetwattd_minibatch_anew(r->minibatch);
-	measuring(d, now);
-	while (!cut && now < until) {
-		jetwattd_turn(r, (until - now) * 1e-9);
-		cut = atomic_load(&d->cut) || jetwattd_changed(r) ||
+	measuring(r->d, begun);
+	do {
+		jetwattd_turn(r, limits->seconds);
+		cut = atomic_load(&r->d->cut) || jetwattd_changed(r) ||
 		      jetwattd_minibatch_strange(r->minibatch);
-		now = jetwatt_watch_now();
-	}
-	measuring(d, 0);
-	return cut || shared(r) ? 0 : jetwattd_minibatch_mean(r->minibatch, row);
+		n = jetwattd_minibatch_mean(r->minibatch, NULL);
+		span_s = (jetwatt_watch_now() - begun) * 1e-9;
+	} while (!cut && (span_s < limits->seconds ||
+			  (n && n < limits->batches && span_s < limits->most_s)));
+	measuring(r->d, 0);
+	if (cut || n < limits->few || shared(r))
+		return 0;
+	return jetwattd_minibatch_mean(r->minibatch, row);
 }
 
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
