@@ -13,8 +13,9 @@
 #include "batch/batch.h"
 #include "cmd/mean.h"
 
-/* Ends whose energy is not known yet: samples come later than waits. */
-#define ENDS	64
+/* Ends whose energy is not known yet: samples come later than waits, and both in one go after
+ * a quarter of a second. */
+#define ENDS	4096
 /* What takes so many times as long as the median is a pause. */
 #define PAUSE	4
 /* One that is so far from the median may end elsewhere; else it is looked so often whether
