@@ -145,13 +145,7 @@ void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
 /* Learn it and hold it, for the budget that is now. Return: how it ended. */
 enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r);
 
-/* try.c: switch to a mode and measure it; what it was is kept. */
-enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
-				   const struct jetwatt_measure_limits *limits);
-/* The cap has stepped down: up again, to another mode than the one it left, as soon as the
- * budget has room. Return: 1: there is something else to do. */
-int jetwattd_climb(struct jetwattd_run *r);
-/* Measure the mode that the board is in. */
+/* look.c: measure the mode that the board is in. */
 enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,
 				    struct jetwattd_reading *got);
@@ -162,6 +156,13 @@ size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limi
 		       struct jetwatt_row *row);
 /* Were the clocks below what the mode asks for, by heat or current? Then says so. */
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
+
+/* try.c: switch to a mode and measure it; what it was is kept. */
+enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
+				   const struct jetwatt_measure_limits *limits);
+/* The cap has stepped down: up again, to another mode than the one it left, as soon as the
+ * budget has room. Return: 1: there is something else to do. */
+int jetwattd_climb(struct jetwattd_run *r);
 /* What a mode may draw in the mean, for the budget to hold in every window. Under the lock. */
 double jetwattd_limit(struct jetwattd *d);
 /* The fastest mode measured to draw at most so much, but for one; NULL: none. Under the lock. */

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The mode that the board is in: what the job does in it. */
+#include "loop.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Clocks that are below their mode's in such a part of the samples are no chance. */
+#define BELOW		0.1
+/* So long after a switch a sample may still tell of the clocks before. */
+#define TAKEN_NS	100000000ull
+
+static void tend(const struct jetwatt_measure *m, double part, void *arg)
+{
+	(void)m;
+	(void)part;
+	jetwattd_tend(arg);
+}
+
+/* Since then there is nothing but the job in what is drawn; 0: it may not be so. */
+static void measuring(struct jetwattd *d, uint64_t since_ns)
+{
+	pthread_mutex_lock(&d->lock);
+	d->measuring_ns = since_ns;
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* What the cap did meanwhile. */
+static int tripped(struct jetwattd *d, struct jetwattd_reading *got)
+{
+	int was;
+
+	pthread_mutex_lock(&d->lock);
+	was = d->tripped;
+	/* What was drawn before the switch is not this mode's doing. */
+	got->over_w = d->tripped_w > jetwattd_limit(d) ? d->tripped_w : 0;
+	got->over_sd = d->tripped_sd;
+	d->tripped = 0;
+	d->measuring_ns = 0;
+	pthread_mutex_unlock(&d->lock);
+	return was;
+}
+
+/* Others' work in it makes it a reading of something else. */
+static int shared(const struct jetwattd_run *r)
+{
+	char beside[JETWATTD_BESIDE];
+
+	jetwattd_company(r, beside, sizeof(beside));
+	return strcmp(beside, r->beside) != 0;
+}
+
+enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
+				    const struct jetwatt_measure_limits *limits,
+				    struct jetwattd_reading *got)
+{
+	struct jetwatt_measure_limits until = *limits;
+	uint64_t lost = r->watch.lost;
+	int err;
+
+	jetwattd_forget_waits(r);
+	until.cut = &r->d->cut;
+	got->m.row.mode = *mode;
+	measuring(r->d, jetwatt_watch_now());
+	err = jetwatt_measure_mode(&r->watch, jetwatt_watch_now(), &until, &got->m, tend, r);
+	got->m.row.mode = *mode;
+	got->lost = r->watch.lost - lost;
+	if (tripped(r->d, got))
+		return JETWATTD_OVER;
+	if (err == -ECANCELED)
+		return JETWATTD_CUT;
+	if (err == -ENODATA || err == -ETIMEDOUT)
+		return JETWATTD_NOTHING;
+	if (err)
+		return JETWATTD_ENDED;
+	return shared(r) ? JETWATTD_SHARED : JETWATTD_MEASURED;
+}
+
+size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
+		       struct jetwatt_row *row)
+{
+	uint64_t begun = jetwatt_watch_now();
+	double span_s;
+	size_t n;
+	int cut;
+
+	jetwattd_minibatch_anew(r->minibatch);
+	measuring(r->d, begun);
+	do {
+		jetwattd_turn(r, limits->seconds);
+		cut = atomic_load(&r->d->cut) || jetwattd_changed(r) ||
+		      jetwattd_minibatch_strange(r->minibatch);
+		n = jetwattd_minibatch_mean(r->minibatch, NULL);
+		span_s = (jetwatt_watch_now() - begun) * 1e-9;
+	} while (!cut && (span_s < limits->seconds ||
+			  (n && n < limits->batches && span_s < limits->most_s)));
+	measuring(r->d, 0);
+	if (cut || n < limits->few || shared(r))
+		return 0;
+	return jetwattd_minibatch_mean(r->minibatch, row);
+}
+
+int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
+{
+	const struct jetwatt_watch *w = &r->watch;
+	size_t below = 0, n = 0;
+
+	for (size_t i = 0; i < w->nr_power; i++) {
+		const struct jetwatt_mode *c = &w->power[i].clock;
+
+		if (w->power[i].time_ns < r->d->switched_ns + TAKEN_NS || (!c->gpu_hz && !c->cpu_khz))
+			continue;
+		n++;
+		below += (c->gpu_hz && c->gpu_hz < 0.98 * mode->gpu_hz) ||
+			 (c->cpu_khz && c->cpu_khz < 0.98 * mode->cpu_khz) ||
+			 (c->emc_hz && c->emc_hz < 0.98 * mode->emc_hz);
+	}
+	if (!n || below <= BELOW * n)
+		return 0;
+	pthread_mutex_lock(&r->d->lock);
+	r->d->count.throttled++;
+	pthread_mutex_unlock(&r->d->lock);
+	jetwattd_say(r->d, "the clocks are below their mode's: too hot, or too much current");
+	return 1;
+}
