@@ -8,6 +8,24 @@
 
 #include "batch/batch.h"
 
+/* Samples for which there is room at least. */
+#define LEAST	1024
+
+/* What one long look took. */
+static void give_back(struct jetwatt_watch *w)
+{
+	size_t less = w->max_power / 2;
+	struct jetwatt_power *p;
+
+	if (less < LEAST || w->nr_power > less / 2)
+		return;
+	p = reallocarray(w->power, less, sizeof(*p));
+	if (!p)
+		return;
+	w->power = p;
+	w->max_power = less;
+}
+
 void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
 {
 	size_t n = 0;
@@ -17,6 +35,7 @@ void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
 	n -= n > 0;
 	memmove(w->power, w->power + n, (w->nr_power - n) * sizeof(*w->power));
 	w->nr_power -= n;
+	give_back(w);
 }
 
 uint64_t jetwatt_watch_waits_lost(const struct jetwatt_watch *w)
