@@ -90,7 +90,12 @@ class Board:
         return {k: int(v) for k, v in zip(words[::2], words[1::2])}
 
     def guardian(self):
-        """Its pid: it has the command line of the one that it guards."""
+        """Its pid, once it has its name."""
+        until(self.find_guardian)
+        return self.find_guardian()
+
+    def find_guardian(self):
+        """It has the command line of the one that it guards."""
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 comm = open(f"/proc/{pid}/comm").read()
