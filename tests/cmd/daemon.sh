@@ -131,6 +131,10 @@ status=$?
 exits 2 && says "refuses" && [ "$(told budget_w)" = $BUDGET ]
 result $? "nonsense on the socket is refused, and it goes on"
 
+# Not in the middle of a switch, in which nobody can tell whose a value is: a command that
+# began just now may have drawn too much.
+sleep 5
+doing holding 20
 turned=$(tr ' ' '\n' < "$gpu/available_frequencies" | sort -n | sed -n 3p)
 echo "$turned" > "$gpu/min_freq"
 echo "$turned" > "$gpu/max_freq"
