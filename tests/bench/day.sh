@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 hours=${HOURS:-24} out=build/bench/day.out
 rm -rf $out
 mkdir -p $out
-# The guest's own limit is a fifth of that.
+# Minutes of the host for an hour of the guest; on a busy one more.
 tests/qemu/guest --smp 4 --timeout $((hours * 18000 + 9000)) --module governor_simpleondemand \
 	--module "jetwatt-sim plant=analytic workload=resnet" --module ina3221 --module jetwatt \
 	--file tests/cmd/common.inc:/common.inc --file tests/bench/day_guest.sh:/guest.sh --out $out \

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Runs a command as systemd runs jetwattd: the user jetwatt, with the capabilities of the
- * unit (tests/host/tree.sh compares) and its LimitRTPRIO, less the one of a first argument "-CAP_...", and
- * none besides that it could ever get; or with "-root", as it runs jetwatt-knobs: root,
- * without any. Without arguments, as the runner calls it, it is a
- * test of itself.
+ * unit (tests/host/tree.sh compares) and its LimitRTPRIO, less the one of a first argument
+ * "-CAP_...", and none besides that it could ever get; or with "-root", as it runs
+ * jetwatt-knobs: root, without any. Without arguments, as the runner calls it, it is a test
+ * of itself.
  */
 #include "../../user/lib/fdname.c"
 

@@ -128,7 +128,6 @@ sed -i 's,/batch,/other,' "$T/conf"
 inside serve serve
 server=$job
 kill -HUP $daemon
-sed 's,/batch,/other,' "$T/conf" > "$T/other"
 within 20 grep -q "the policy is another one\|policy read again" "$T/log" && moves $train &&
 	end && exits 0 && as_before "$T/before" && moves $train
 result $? "another policy holds at once; at the end the board is as it was, and nobody is held"

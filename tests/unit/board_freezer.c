@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Who may be held is on disk before he is, and let go by whoever finds that. */
+#include <signal.h>
+#include <sys/wait.h>
+
 #include "board_tree.h"
 #include "kselftest_harness.h"
 
@@ -72,6 +75,35 @@ TEST_F(board, one_that_is_gone)
 	EXPECT_EQ(on_disk(&self->t), 0);
 	EXPECT_EQ(jetwatt_board_thaw(next), 0);
 	jetwatt_board_close(next);
+}
+
+/* Any other jetwatt of root's that comes and goes meanwhile. */
+TEST_F(board, one_that_lives)
+{
+	int ready[2], status;
+	pid_t pid;
+	char c;
+
+	ASSERT_EQ(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		struct jetwatt_board *its = another(&self->t);
+
+		if (its && !hold(its, "/batch.slice") && write(ready[1], "1", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	ASSERT_EQ(read(ready[0], &c, 1), 1);
+	EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
+	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
+	EXPECT_EQ(on_disk(&self->t), 1);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
+	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
+	EXPECT_EQ(on_disk(&self->t), 0);
+	close(ready[0]);
+	close(ready[1]);
 }
 
 TEST_F(board, damaged)

@@ -160,13 +160,14 @@ static inline int jetwatt_cgroup_below(const char *cgroup, const char *path)
  * @cgroup: in the hierarchy of version 2, as in /proc/PID/cgroup
  *
  * That they may be held is on disk first. Return: descriptor of its cgroup.freeze; -EINVAL: no
- * such path, or we are in it, or process 1 is; -ENOENT: no such cgroup, or a kernel before 5.2; -EACCES: jetwatt-knobs was not
- * told to; -EPERM; other negative errno.
+ * such path, or we are in it, or process 1 is; -ENOENT: no such cgroup, or a kernel before
+ * 5.2; -EACCES: jetwatt-knobs was not told to; -EPERM; other negative errno.
  */
 int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 			  struct jetwatt_board_error *err);
 
-/* Let go of all that this process, or one that is gone, may have held. Where jetwatt-knobs
+/* Let go of all that this process, or one that is gone, may have held; not of what another
+ * one that lives may. Where jetwatt-knobs
  * has opened the freezers it does so when we hang up. Return: 0, negative errno. */
 int jetwatt_board_thaw(struct jetwatt_board *b);
 

@@ -6,13 +6,17 @@
  *
  *	jetwatt-held 1
  *	boot 6f0d...
+ *	owner 812
  *	cgroup /batch.slice
  *	sum 1c291ca3
+ *
+ * What another process that lives has written is left to it.
  */
 #include "board/knobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,6 +77,7 @@ static int store(struct jetwatt_board *b, struct jetwatt_board_error *err)
 	if (!f)
 		return jetwatt_error_sys(err, -errno, "cannot write down who may be held");
 	jetwatt_sealed_begin(b, KIND, f);
+	fprintf(f, "owner %d\n", b->self);
 	for (int i = 0; i < b->nr_held; i++)
 		fprintf(f, "cgroup %s\n", b->held[i]);
 	len = jetwatt_sealed_end(f, text);
@@ -151,9 +156,20 @@ static void let_go(const struct jetwatt_board *b, const char *text)
 	}
 }
 
+/* Of the same boot: is it another's, who lives? For a guardian its own is the one it guards. */
+static int anothers(const struct jetwatt_board *b, const char *text)
+{
+	const char *line = strstr(text, "\nowner ");
+	int pid;
+
+	return line && sscanf(line, "\nowner %d", &pid) == 1 && pid != b->self &&
+	       (!kill(pid, 0) || errno == EPERM);
+}
+
 int jetwatt_board_thaw(struct jetwatt_board *b)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
+	const char *damaged;
 	ssize_t len;
 
 	if (b->by_remote)
@@ -163,7 +179,10 @@ int jetwatt_board_thaw(struct jetwatt_board *b)
 	if (len < 0)
 		return len == -ENOENT ? 0 : (int)len;
 	/* A boot lets go of all; of a damaged one, what can be read. */
-	if (jetwatt_sealed_intact(KIND, text, (size_t)len, boot) || jetwatt_sealed_now(b, boot))
+	damaged = jetwatt_sealed_intact(KIND, text, (size_t)len, boot);
+	if (!damaged && jetwatt_sealed_now(b, boot) && anothers(b, text))
+		return 0;
+	if (damaged || jetwatt_sealed_now(b, boot))
 		let_go(b, text);
 	return jetwatt_sealed_delete(b, LEAF, NULL);
 }

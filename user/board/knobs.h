@@ -93,6 +93,7 @@ struct jetwatt_board {
 	int remote;				/* -1: not, or no longer, connected */
 	char held[JETWATT_BOARD_HELD][JETWATT_BOARD_CGROUP];	/* freezer.c: on disk */
 	int nr_held;
+	pid_t self;				/* who has opened it, for its guardian too */
 	bool have_saved;			/* @saved is what the file holds */
 	struct jetwatt_board_state saved;
 };

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "board/remote.h"
 
@@ -155,6 +156,7 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 	if (!b)
 		return jetwatt_error_sys(err, -ENOMEM, "cannot look at the board");
 	b->lease = -1;
+	b->self = getpid();
 	b->guardian = b->keeper = b->remote = -1;
 	b->write = roots->write;
 	b->arg = roots->arg;
