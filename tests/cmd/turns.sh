@@ -51,7 +51,7 @@ stop_holding()
 spent() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
 moved() { [ "$(spent "$1")" -gt "$2" ]; }
 moves() { within 10 moved "$1" "$(spent "$1")"; }
-turning() { jetwatt daemon status | grep -q "^turns  *[0-9.]* minibatches, then"; }
+turning() { jetwatt daemon status > "$T/plan"; grep -q "^turns  *[0-9.]* minibatches, then" "$T/plan"; }
 is() { [ "$(told "$1")" = "$2" ]; }
 # requests MS: how many of those in $T/answers took longer
 late() { awk -v most="$1" '$2 < 0 || $2 > most * 1000 { late++ } END { print late + 0 }' "$T/answers"; }
@@ -75,16 +75,20 @@ within 20 is pid "$train" && within 30 turning
 result $? "training begins: it gives way, by a plan"
 doing holding 90 && over=$(breach "$begun" 30) && echo "# over 30 W for $over s" && at_most "$over" 1
 result $? "a mode is found for both, within the budget"
-within 10 turning
-jetwatt daemon status | tee "$T/out" | sed 's/^/# /'
-shows "turns  *[0-9.]* minibatches, then"
-result $? "status says how they take turns"
 wait $asks
 n=$(late 150) all=$(wc -l < "$T/answers")
 echo "# $n of $all requests late: some modes are too slow for it"
 [ "$all" = 800 ] && [ $((4 * n)) -le "$all" ]
 result $? "the server answers while modes are learned"
-ask --rate 20000 --requests 200 > "$T/answers"
+doing holding 60
+ask --rate 20000 --requests 200 > "$T/answers" &
+asks=$!
+# There is a plan as long as there are requests.
+within 30 turning
+shown=$?
+sed 's/^/# /' "$T/plan"
+result $shown "status says how they take turns"
+wait $asks
 n=$(late 150)
 echo "# $n of $(wc -l < "$T/answers") requests late"
 [ "$n" -le 2 ] && [ "$(wc -l < "$T/answers")" = 200 ]
@@ -108,6 +112,8 @@ done
 [ $bad = 0 ] && [ $held -gt 0 ]
 result $? "SIGKILL of jetwattd and of its guard: jetwatt-knobs lets go of whom they held ($held times of 3)"
 
+# Guards first, so that none sees the others go.
+kill -STOP $(pidof jetwatt-guard)
 kill -KILL $knobs $(pidof jetwatt-guard) $daemon
 kill $asks
 wait $knobs
