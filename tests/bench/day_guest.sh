@@ -3,8 +3,10 @@
 # day_guest.sh HOURS: jobs of three sizes under jetwattd, each for fifty minutes of an hour.
 # Every ten minutes a line of /out/day:
 #   T_NS CPU_S SAMPLER_CPU_S RSS_KIB DESCRIPTORS DOING JOBS MODES_MEASURED LOST SENSORS_NS
+# and /out/smaps.N whenever it has grown.
 . /common.inc
 
+most=0
 value() { awk -v name="$1" '$1 == name { print $2 }' "$T/metrics"; }
 
 look()
@@ -16,6 +18,9 @@ look()
 		"$(jetwatt daemon status | sed -n '1s/ .*//p')" "$(value jetwatt_jobs_total)" \
 		"$(value jetwatt_modes_measured_total)" "$(value jetwatt_sampler_dropped_samples_total)" \
 		"$(sed -n 's/^sensors_ns //p' $TRUTH/now)" | tee -a /out/day
+	rss=$(awk '/^VmRSS/ { print $2 }' /proc/$daemon/status)
+	[ "$rss" -le $most ] || cp /proc/$daemon/smaps "/out/smaps.$(wc -l < /out/day)"
+	[ "$rss" -le $most ] || most=$rss
 }
 
 mkdir -p /etc/jetwatt

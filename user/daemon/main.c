@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,10 @@
 #include "jetwattd.h"
 
 enum { CONF = 'c', BUDGET = 'w', CHECK = JETWATT_ARGS_LONG };
+
+/* What is larger than that goes back to the system as soon as it is freed: left to itself, the
+ * library keeps more the larger what was freed before. */
+#define LARGE		(64 << 10)
 
 struct input {
 	struct jetwatt_args args;
@@ -80,6 +85,7 @@ int main(int argc, char **argv)
 	struct jetwattd d = { .policy = &policy, .lock = PTHREAD_MUTEX_INITIALIZER };
 	int err;
 
+	mallopt(M_MMAP_THRESHOLD, LARGE);
 	jetwatt_args_parse("jetwattd", "", "Hold a power budget, and find the best mode of every GPU job within "
 			   "it while it works.", options, parse, argc, argv, &in);
 	err = jetwattd_policy_read(in.conf ? in.conf : JETWATTD_CONF, in.conf != NULL, &policy);
