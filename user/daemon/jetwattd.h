@@ -55,13 +55,15 @@ struct jetwattd_count {
  * @on: they do now; @planned: how is known, for the mode that the board is in; @beyond: plans
  *	in a row that do not keep the latency there
  * @minibatches, @requests: of a window of @window_ms, in the plan; @latency_ms: that it keeps
- * @arrival_hz: requests a second
+ * @limit_ms: that it is to keep; @arrival_hz: requests a second
+ * @ended_ns: of the last window; @first_ns: of the one in which the board was switched, 0: it
+ *	has not ended yet; @windows: that have ended since; @over: they were too long
  * @turns, @late: of training so far; those that did not end at a bound
  */
 struct jetwattd_taking_turns {
-	int on, planned, beyond;
-	double minibatches, requests, window_ms, latency_ms, arrival_hz;
-	uint64_t turns, late;
+	int on, planned, beyond, over;
+	double minibatches, requests, window_ms, latency_ms, limit_ms, arrival_hz;
+	uint64_t ended_ns, first_ns, windows, turns, late;
 };
 
 /**

@@ -54,7 +54,7 @@ static void look_up(struct jetwattd_run *r)
 	r->learn.prior = NULL;
 	r->learned_j = 0;
 	jetwattd_minibatch_forget(r->minibatch);
-	jetwattd_turns_forget(r);
+	jetwattd_late_forget(r);
 	if (!r->keep.db)
 		jetwatt_keep_open(&r->keep, &args);
 	if (r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->board, w, &job) && r->keep.db) {

@@ -94,6 +94,7 @@ enum jetwattd_outcome {
 	JETWATTD_NOTHING,	/* no minibatches to be told apart, or no waits */
 	JETWATTD_REFUSED,	/* the mode */
 	JETWATTD_HOT,		/* the clocks were below the mode's */
+	JETWATTD_LATE,		/* the server could not keep up in it */
 };
 
 /* What was measured; @lost: samples that were missing; @over_w: power over the budget that
@@ -169,7 +170,11 @@ double jetwattd_limit(struct jetwattd *d);
 const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
 					  const struct jetwatt_mode *but);
 /* Is a mode at least as high as another one in all knobs? */
-int jetwattd_reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b);
+static inline int jetwattd_reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
+{
+	return a->cores >= b->cores && a->cpu_khz >= b->cpu_khz && a->gpu_hz >= b->gpu_hz &&
+	       a->emc_hz >= b->emc_hz;
+}
 /* A reading is known from now on. Return: exit code, said. */
 int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got);
 /* The fastest mode measured to be within the budget, NULL: none; and let the cap know. */
@@ -201,10 +206,21 @@ size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwat
 /* turns.c: those whom the policy names take turns as long as both are there. */
 void jetwattd_turns(struct jetwattd_run *r);
 void jetwattd_turns_end(struct jetwattd_run *r);
-/* Is the server too late in the mode that the board is in? Then it is in all below as well. */
-int jetwattd_turns_late(struct jetwattd_run *r);
-/* Of the modes, which ones those are is not known any more. */
-void jetwattd_turns_forget(struct jetwattd_run *r);
+
+/* late.c: is the server too late in the mode that the board is in? Then it is in all below as
+ * well. Return: 1: yes, and that was not known. */
+int jetwattd_late(struct jetwattd_run *r);
+/* A window has ended; @switched: in it the board was. Under the lock. */
+void jetwattd_late_window(struct jetwattd *d, int switched);
+/* Of a mode that is left for that before it was read, keep what was seen. Return: 0, negative
+ * errno. */
+int jetwattd_late_row(struct jetwattd_run *r);
+/* Wait until the server has answered what there was before the last switch. */
+void jetwattd_late_catch_up(struct jetwattd_run *r);
+/* Look whether it is so now and then; where there are fewer requests it may no longer be. */
+void jetwattd_late_tend(struct jetwattd_run *r);
+/* Which ones those are is not known any more. */
+void jetwattd_late_forget(struct jetwattd_run *r);
 
 /* seek.c: learn what is worth it, unless that was done for this budget before. Return: how
  * it ended. */

@@ -268,7 +268,7 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c,
 		if (out == JETWATTD_OVER)
 			c->level = LOWER * fmin(c->level, level(r, &r->learn.mode[i], &least));
 		if (out != JETWATTD_MEASURED && out != JETWATTD_OVER && out != JETWATTD_REFUSED &&
-		    out != JETWATTD_HOT)
+		    out != JETWATTD_HOT && out != JETWATTD_LATE)
 			return out;
 	}
 	return JETWATTD_MEASURED;

@@ -12,8 +12,10 @@
  * own error a reading, for of many at the limit the one that is chosen reads too low. */
 #define SWINGS		3
 #define READ		2
-/* Beyond so many times the best one's time nobody needs to know exactly how slow it is. */
+/* Beyond so many times the best one's time nobody needs to know exactly how slow it is; where
+ * a server's turns are in some minibatches, so many more. */
 #define SLOW		1.2
+#define UNEVEN		2
 /* So often we look whether a step down has done its work. */
 #define TURN_S		0.02
 
@@ -71,7 +73,8 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	struct jetwattd_reading got;
 	struct jetwattd *d = r->d;
 	enum jetwattd_outcome out;
-	int err;
+	double slow;
+	int err, late;
 
 	if (let_out(r))
 		return JETWATTD_CUT;
@@ -81,6 +84,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	if (d->applied && jetwatt_watch_now() - d->switched_ns > JETWATTD_SETTLED_NS)
 		until.before_w = d->mean_w;
 	err = jetwattd_put(d, mode);
+	slow = d->turns.on ? UNEVEN * SLOW : SLOW;
 	pthread_mutex_unlock(&d->lock);
 	if (err == -EBUSY)
 		return JETWATTD_CUT;
@@ -89,7 +93,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 		return JETWATTD_REFUSED;
 	}
 	best = jetwattd_best(r);
-	until.slow_ms = best ? SLOW * best->time_ms : 0;
+	until.slow_ms = best ? slow * best->time_ms : 0;
 	out = jetwattd_look(r, mode, &until, &got);
 	r->learned_j += got.m.row.power_w > 0 ? got.m.dwell_s * got.m.row.power_w : 0;
 	if (out == JETWATTD_OVER && got.over_w > 0) {
@@ -102,13 +106,19 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	} else if (out == JETWATTD_MEASURED && jetwattd_keep(r, &got)) {
 		return JETWATTD_ENDED;
 	}
-	jetwattd_turns_late(r);
+	late = jetwattd_late(r);
+	if (late && out == JETWATTD_CUT && !jetwattd_changed(r))
+		out = jetwattd_late_row(r) ? JETWATTD_ENDED : JETWATTD_LATE;
 	best = jetwattd_best(r);
-	/* Over by so little that the cap has let it pass: not while we think. */
+	/* Over by so little that the cap has let it pass, or too slow for others: not while we think. */
 	pthread_mutex_lock(&d->lock);
 	if (out == JETWATTD_MEASURED && got.m.row.power_w > d->budget_w)
 		jetwattd_put(d, best ? &best->mode : &d->floor);
+	else if (late && best && (out == JETWATTD_MEASURED || out == JETWATTD_LATE))
+		jetwattd_put(d, &best->mode);
 	pthread_mutex_unlock(&d->lock);
+	if (late)
+		jetwattd_late_catch_up(r);
 	if (out == JETWATTD_OVER)
 		jetwattd_climb(r);
 	return out;
@@ -171,12 +181,6 @@ const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
 	}
 	pthread_mutex_unlock(&d->lock);
 	return best;
-}
-
-int jetwattd_reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
-{
-	return a->cores >= b->cores && a->cpu_khz >= b->cpu_khz && a->gpu_hz >= b->gpu_hz &&
-	       a->emc_hz >= b->emc_hz;
 }
 
 /* A guess at the time of a mode that was left before it had made a minibatch. */

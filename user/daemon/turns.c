@@ -18,11 +18,6 @@
 #include "cmd/error.h"
 #include "cmd/schedule.h"
 
-/* So many plans in a row that do not keep the latency are no chance, nor what a slower mode
- * has left to be answered. */
-#define BEYOND		3
-/* Fewer requests by this part, and a mode that was too slow may no longer be. */
-#define FEWER		0.8
 /* After it has failed. */
 #define AGAIN_NS	60000000000ull
 
@@ -51,6 +46,7 @@ struct jetwattd_interleaver {
 static void on_window(struct jetwatt_schedule *s, void *arg)
 {
 	struct jetwattd_interleaver *i = arg;
+	struct jetwattd_taking_turns *t = &i->d->turns;
 	struct jetwattd *d = i->d;
 	int switched;
 
@@ -59,13 +55,18 @@ static void on_window(struct jetwatt_schedule *s, void *arg)
 	i->switched_ns = d->switched_ns;
 	if (switched)
 		jetwatt_schedule_forget(s);
-	d->turns = (struct jetwattd_taking_turns){
-		.on = 1, .planned = s->planned, .beyond = s->beyond,
-		.minibatches = s->plan.minibatches, .requests = s->plan.requests,
-		.window_ms = s->plan.window_ms, .latency_ms = s->plan.latency_ms,
-		.arrival_hz = s->arrival_hz, .turns = d->turns.turns + s->turns - i->turns,
-		.late = d->turns.late + s->late - i->late,
-	};
+	t->on = 1;
+	t->planned = s->planned;
+	t->beyond = s->beyond;
+	t->minibatches = s->plan.minibatches;
+	t->requests = s->plan.requests;
+	t->window_ms = s->plan.window_ms;
+	t->latency_ms = s->plan.latency_ms;
+	t->limit_ms = s->conf->latency_ms;
+	t->arrival_hz = s->arrival_hz;
+	t->turns += s->turns - i->turns;
+	t->late += s->late - i->late;
+	jetwattd_late_window(d, switched);
 	i->turns = s->turns;
 	i->late = s->late;
 	pthread_mutex_unlock(&d->lock);
@@ -162,6 +163,7 @@ static void end(struct jetwattd_interleaver *i, const char *why)
 	jetwattd_say(i->d, "no more turns: %s", why);
 	pthread_mutex_lock(&i->d->lock);
 	i->d->turns.on = i->d->turns.planned = i->d->turns.beyond = 0;
+	i->d->turns.first_ns = i->d->turns.windows = 0;
 	pthread_mutex_unlock(&i->d->lock);
 }
 
@@ -181,27 +183,12 @@ static int alive(const struct jetwattd_interleaver *i, struct jetwatt_cgroup *c,
 	return *c->path != '\0';
 }
 
-/* Fewer requests than when modes were found too slow for them? */
-static void eased(struct jetwattd_run *r)
-{
-	struct jetwattd *d = r->d;
-	double hz;
-
-	pthread_mutex_lock(&d->lock);
-	hz = d->turns.planned ? d->turns.arrival_hz : 0;
-	pthread_mutex_unlock(&d->lock);
-	if (!(r->late_hz > 0) || !(hz > 0) || hz > FEWER * r->late_hz)
-		return;
-	jetwattd_turns_forget(r);
-	atomic_store(&d->cut, 1);
-}
-
 void jetwattd_turns(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
 	const struct jetwattd_turns *of = &d->policy->turns;
 	struct jetwattd_interleaver *i = r->interleaver;
-	int paused, both, holding;
+	int paused, both;
 
 	if (!*of->train && !i)
 		return;
@@ -226,16 +213,13 @@ void jetwattd_turns(struct jetwattd_run *r)
 		return;
 	pthread_mutex_lock(&d->lock);
 	paused = d->pause;
-	holding = d->doing == JETWATTD_HOLDING;
 	pthread_mutex_unlock(&d->lock);
 	both = alive(i, &i->train, of->train) & alive(i, &i->serve, of->serve);
 	if (paused || !both || atomic_load(&i->ended))
 		end(i, paused ? "paused" : both ? "it has failed" : "one of the two has ended");
 	else if (!i->begun && jetwatt_watch_now() >= i->again_ns)
 		begin(i);
-	eased(r);
-	if (holding && jetwattd_turns_late(r))
-		atomic_store(&d->cut, 1);
+	jetwattd_late_tend(r);
 }
 
 void jetwattd_turns_end(struct jetwattd_run *r)
@@ -250,32 +234,4 @@ void jetwattd_turns_end(struct jetwattd_run *r)
 	jetwatt_cgroup_close(&i->serve);
 	free(i);
 	r->interleaver = NULL;
-}
-
-int jetwattd_turns_late(struct jetwattd_run *r)
-{
-	struct jetwattd *d = r->d;
-	struct jetwatt_mode mode;
-	int late, fresh = 0;
-
-	pthread_mutex_lock(&d->lock);
-	late = d->applied && d->turns.planned && d->turns.beyond >= BEYOND;
-	mode = d->mode;
-	if (late)
-		r->late_hz = d->turns.arrival_hz;
-	pthread_mutex_unlock(&d->lock);
-	for (size_t i = 0; late && i < r->learn.nr_modes; i++)
-		if (jetwattd_reaches(&mode, &r->learn.mode[i])) {
-			fresh |= !r->late[i];
-			r->late[i] = 1;
-		}
-	if (fresh)
-		jetwattd_say(d, "too slow for the server here: %.3g requests a second", r->late_hz);
-	return fresh;
-}
-
-void jetwattd_turns_forget(struct jetwattd_run *r)
-{
-	memset(r->late, 0, r->learn.nr_modes);
-	r->late_hz = 0;
 }

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When jetwattd sees that a mode is too slow for a server to which training gives way: windows
+ * of lengths that a board would have, the plan's word, and what is barred then.
+ */
+#define jetwatt_watch_now test_now
+#include "../../user/cmd/child.c"
+#include "../../user/cmd/error.c"
+#include "../../user/cmd/reach.c"
+#include "../../user/cmd/suggest.c"
+#include "../../user/daemon/late.c"
+#include "../../user/daemon/switch.c"
+
+#include "kselftest_harness.h"
+
+#define LIMIT_MS	150.0
+#define MODES		4
+
+static uint64_t clock_ns = 1000000000000;
+static double window_ms;
+static struct jetwatt_row kept;
+static int nr_kept;
+
+uint64_t test_now(void)
+{
+	return clock_ns;
+}
+
+/* The rest of the loop: time goes by, and windows end. */
+int jetwattd_nap(struct jetwattd_run *r, double seconds)
+{
+	clock_ns += seconds * 1e9;
+	if (clock_ns - r->d->switched_ns > window_ms * 1e6 && r->d->turns.ended_ns < r->d->switched_ns) {
+		pthread_mutex_lock(&r->d->lock);
+		jetwattd_late_window(r->d, 1);
+		pthread_mutex_unlock(&r->d->lock);
+	}
+	return 0;
+}
+
+int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row)
+{
+	(void)l;
+	kept = *row;
+	nr_kept++;
+	return 0;
+}
+
+static struct jetwatt_mode offer[MODES] = {
+	{ 4, 1113600, 216750000, 2133000000 }, { 4, 1113600, 624750000, 2133000000 },
+	{ 8, 1113600, 624750000, 3199000000 }, { 4, 2201600, 420750000, 665600000 },
+};
+
+FIXTURE(late) {
+	struct jetwattd d;
+	struct jetwattd_run run;
+	unsigned char barred[MODES];
+};
+
+FIXTURE_SETUP(late)
+{
+	struct jetwattd_run *r = &self->run;
+
+	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
+	self->d.applied = 1;
+	self->d.mean_w = 14;
+	self->d.mode = offer[1];
+	self->d.doing = JETWATTD_LEARNING;
+	self->d.turns.on = self->d.turns.planned = 1;
+	self->d.turns.limit_ms = LIMIT_MS;
+	self->d.turns.arrival_hz = 20;
+	r->d = &self->d;
+	r->late = self->barred;
+	r->learn.mode = offer;
+	r->learn.nr_modes = MODES;
+	nr_kept = 0;
+}
+
+FIXTURE_TEARDOWN(late)
+{
+	pthread_mutex_destroy(&self->d.lock);
+}
+
+static void switches(FIXTURE_DATA(late) *self)
+{
+	self->d.switched_ns = clock_ns;
+	atomic_store(&self->d.cut, 0);
+}
+
+/* @n windows of @ms each; @switched: in the first one the board was. */
+static void windows(FIXTURE_DATA(late) *self, int n, double ms, int switched)
+{
+	for (int i = 0; i < n; i++) {
+		clock_ns += ms * 1e6;
+		jetwattd_late_window(&self->d, switched && !i);
+	}
+}
+
+TEST_F(late, windows_as_long_as_the_latency_are_no_reason)
+{
+	switches(self);
+	windows(self, 1000, 0.95 * LIMIT_MS, 1);
+	jetwattd_late_tend(&self->run);
+	EXPECT_FALSE(atomic_load(&self->d.cut));
+	EXPECT_FALSE(jetwattd_late(&self->run));
+	/* What a slower mode had left, and a pause of training. */
+	switches(self);
+	windows(self, 1, 5 * LIMIT_MS, 1);
+	windows(self, 1, 1.9 * LIMIT_MS, 0);
+	windows(self, 100, 0.9 * LIMIT_MS, 0);
+	jetwattd_late_tend(&self->run);
+	EXPECT_FALSE(atomic_load(&self->d.cut));
+	EXPECT_FALSE(jetwattd_late(&self->run));
+}
+
+TEST_F(late, a_slow_mode_is_cut_short_and_bars_all_below)
+{
+	switches(self);
+	windows(self, 1, 300, 1);
+	windows(self, 4, 300, 0);
+	EXPECT_TRUE(atomic_load(&self->d.cut));
+	ASSERT_TRUE(jetwattd_late(&self->run));
+	EXPECT_FALSE(jetwattd_late(&self->run));
+	EXPECT_EQ(1, self->barred[0]);
+	EXPECT_EQ(1, self->barred[1]);
+	EXPECT_EQ(0, self->barred[2]);
+	EXPECT_EQ(0, self->barred[3]);
+	ASSERT_EQ(0, jetwattd_late_row(&self->run));
+	EXPECT_EQ(1, nr_kept);
+	EXPECT_TRUE(jetwatt_mode_same(&kept.mode, &offer[1]));
+	EXPECT_GE(0.01, fabs(kept.time_ms - 300.0));
+	EXPECT_GE(0.01, fabs(kept.power_w - 14.0));
+	/* Not all the time that a reading takes. */
+	switches(self);
+	windows(self, 1, 300, 1);
+	EXPECT_FALSE(atomic_load(&self->d.cut));
+	windows(self, 1, 1200, 0);
+	EXPECT_TRUE(atomic_load(&self->d.cut));
+}
+
+TEST_F(late, a_server_that_never_gets_done_is_seen_without_a_window)
+{
+	windows(self, 10, 80, 0);
+	switches(self);
+	clock_ns += 5.5 * LIMIT_MS * 1e6;
+	jetwattd_late_tend(&self->run);
+	EXPECT_FALSE(atomic_load(&self->d.cut));
+	clock_ns += LIMIT_MS * 1e6;
+	jetwattd_late_tend(&self->run);
+	EXPECT_TRUE(atomic_load(&self->d.cut));
+	EXPECT_TRUE(jetwattd_late(&self->run));
+	ASSERT_EQ(0, jetwattd_late_row(&self->run));
+	EXPECT_GE(0.01, fabs(kept.time_ms - 6.5 * LIMIT_MS));
+	/* The next mode begins without what this one has left. */
+	window_ms = 400;
+	switches(self);
+	jetwattd_late_catch_up(&self->run);
+	EXPECT_LE(self->d.switched_ns, self->d.turns.ended_ns);
+	window_ms = INFINITY;
+	switches(self);
+	jetwattd_late_catch_up(&self->run);
+	EXPECT_GE(2.1e9, clock_ns - self->d.switched_ns);
+}
+
+TEST_F(late, what_holds_is_left_for_a_flood_but_not_for_a_burst)
+{
+	switches(self);
+	windows(self, 1000, 100, 1);
+	self->d.doing = JETWATTD_HOLDING;
+	clock_ns += 4000000000ull;
+	jetwattd_late_tend(&self->run);
+	EXPECT_FALSE(atomic_load(&self->d.cut));
+	clock_ns += 2000000000ull;
+	jetwattd_late_tend(&self->run);
+	EXPECT_TRUE(atomic_load(&self->d.cut));
+	EXPECT_EQ(1, self->barred[1]);
+}
+
+TEST_F(late, by_the_plan_and_until_fewer_requests_come)
+{
+	switches(self);
+	windows(self, 1000, 100, 1);
+	self->d.doing = JETWATTD_HOLDING;
+	self->d.turns.beyond = BEYOND - 1;
+	jetwattd_late_tend(&self->run);
+	EXPECT_FALSE(atomic_load(&self->d.cut));
+	self->d.turns.beyond = BEYOND;
+	jetwattd_late_tend(&self->run);
+	EXPECT_TRUE(atomic_load(&self->d.cut));
+	EXPECT_EQ(1, self->barred[1]);
+	atomic_store(&self->d.cut, 0);
+	self->d.turns.beyond = 0;
+	self->d.turns.arrival_hz = 17;
+	jetwattd_late_tend(&self->run);
+	EXPECT_EQ(1, self->barred[1]);
+	self->d.turns.arrival_hz = 15;
+	jetwattd_late_tend(&self->run);
+	EXPECT_EQ(0, self->barred[1]);
+	EXPECT_TRUE(atomic_load(&self->d.cut));
+}
+
+TEST_F(late, nobody_is_late_where_there_are_no_turns)
+{
+	self->d.turns.on = 0;
+	self->d.turns.planned = 0;
+	switches(self);
+	clock_ns += 60000000000ull;
+	jetwattd_late_tend(&self->run);
+	EXPECT_FALSE(atomic_load(&self->d.cut));
+	EXPECT_FALSE(jetwattd_late(&self->run));
+}
+
+TEST_HARNESS_MAIN
