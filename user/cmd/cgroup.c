@@ -26,16 +26,17 @@ int jetwatt_cgroup_mount(char *dir)
 	return found ? 0 : -ENOENT;
 }
 
-/* Where we are in it: "0::/path". */
-static int own(char *path, size_t len)
+/* The line without a controller: "0::/path". */
+int jetwatt_cgroup_of(pid_t pid, char *path, size_t len)
 {
-	char line[PATH_MAX + 128], dir[PATH_MAX];
+	char line[PATH_MAX + 128], name[32] = "/proc/self/cgroup";
 	int found = 0;
 	FILE *f;
 
-	if (jetwatt_cgroup_mount(dir))
-		return -ENOENT;
-	f = fopen("/proc/self/cgroup", "re");
+	*path = '\0';
+	if (pid)
+		snprintf(name, sizeof(name), "/proc/%d/cgroup", pid);
+	f = fopen(name, "re");
 	while (f && !found && fgets(line, sizeof(line), f))
 		found = !strncmp(line, "0::", 3);
 	if (f)
@@ -43,7 +44,19 @@ static int own(char *path, size_t len)
 	if (!found)
 		return -ENOENT;
 	line[strcspn(line, "\n")] = '\0';
-	return (size_t)snprintf(path, len, "%s%s", dir, strcmp(line + 3, "/") ? line + 3 : "") < len ?
+	return (size_t)snprintf(path, len, "%s", line + 3) < len ? 0 : -ENAMETOOLONG;
+}
+
+static int own(char *path, size_t len)
+{
+	char dir[PATH_MAX], at[PATH_MAX];
+	int err = jetwatt_cgroup_mount(dir);
+
+	if (!err)
+		err = jetwatt_cgroup_of(0, at, sizeof(at));
+	if (err)
+		return err;
+	return (size_t)snprintf(path, len, "%s%s", dir, strcmp(at, "/") ? at : "") < len ?
 	       0 : -ENAMETOOLONG;
 }
 

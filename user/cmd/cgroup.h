@@ -24,6 +24,10 @@ struct jetwatt_cgroup {
  * may write to. Removes what a jetwatt that was killed has left. */
 int jetwatt_cgroup_make(struct jetwatt_cgroup *c);
 
+/* Which one a process is in, as in /proc/PID/cgroup, 0: ourselves. Return: 0, -ENOENT: none, and
+ * @path is empty; -ENAMETOOLONG: it has what fits. */
+int jetwatt_cgroup_of(pid_t pid, char *path, size_t len);
+
 /* Where the v2 hierarchy is mounted, in @dir of PATH_MAX. Return: 0, -ENOENT. */
 int jetwatt_cgroup_mount(char *dir);
 

@@ -98,7 +98,7 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	d->count.jobs++;
 	d->count.known += r->learn.nr_rows >= JETWATTD_KNOWN;
 	pthread_mutex_unlock(&d->lock);
-	jetwattd_cgroup_of(pid, r->cgroup, sizeof(r->cgroup));
+	jetwatt_cgroup_of(pid, r->cgroup, sizeof(r->cgroup));
 	/* It may have another budget. */
 	r->tended_ns = 0;
 	jetwattd_tend(r);

@@ -125,8 +125,6 @@ void jetwattd_forget_waits(struct jetwattd_run *r);
 void jetwattd_on_wait(const struct jetwatt_sync *s, void *run);
 /* What is known of a process. */
 struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid);
-/* The cgroup of a process in the v2 hierarchy, empty: not known. */
-void jetwattd_cgroup_of(pid_t pid, char *cgroup, size_t len);
 /* Is it one of the job's? Processes of one group are one job. */
 int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid);
 /* Somebody who works on the GPU now: a few waits, or one of a workload that is known.

@@ -56,24 +56,6 @@ struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid)
 	return oldest;
 }
 
-/* The line without a controller. */
-void jetwattd_cgroup_of(pid_t pid, char *cgroup, size_t len)
-{
-	char path[32], line[512];
-	FILE *f;
-
-	*cgroup = '\0';
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (!strncmp(line, "0::", 3))
-			snprintf(cgroup, len, "%.255s", line + 3);
-	}
-	if (f)
-		fclose(f);
-}
-
 /* Processes of one group are one job. */
 int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid)
 {
@@ -156,7 +138,7 @@ static int serves(struct jetwattd_run *r, struct jetwattd_seen *seen)
 	if (!*server)
 		return 0;
 	if (seen->serves < 0) {
-		jetwattd_cgroup_of(seen->pid, cgroup, sizeof(cgroup));
+		jetwatt_cgroup_of(seen->pid, cgroup, sizeof(cgroup));
 		seen->serves = jetwatt_cgroup_below(cgroup, server);
 	}
 	return seen->serves;
