@@ -8,8 +8,8 @@
 
 #include "batch/batch.h"
 
-/* Samples for which there is room at least. */
-#define LEAST	1024
+/* Samples for which room is kept. */
+#define LEAST	128
 
 /* What one long look took. */
 static void give_back(struct jetwatt_watch *w)

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define DISORDER_NS	10000000
+#define LEAST		128	/* records that there is room for */
 
 /* Records in order of time, in a ring that grows. */
 struct queue {
@@ -51,14 +52,13 @@ static uint64_t sync_time(const void *entry)
 	return ((const struct jetwatt_sync *)entry)->exit_ns;
 }
 
-static int grow(struct queue *q)
+static int resize(struct queue *q, size_t max)
 {
-	size_t max = q->max ? 2 * q->max : 64, i;
 	char *entry = malloc(max * q->size);
 
 	if (!entry)
 		return -ENOMEM;
-	for (i = 0; i < q->nr; i++)
+	for (size_t i = 0; i < q->nr; i++)
 		memcpy(entry + i * q->size, at(q, i), q->size);
 	free(q->entry);
 	q->entry = entry;
@@ -67,13 +67,20 @@ static int grow(struct queue *q)
 	return 0;
 }
 
+/* What one long delay took is not kept. */
+static void give_back(struct queue *q)
+{
+	if (q->max > LEAST && q->nr < q->max / 8)
+		resize(q, q->max / 2);
+}
+
 /* Most records belong at the end. */
 static int insert(struct queue *q, const void *entry, uint64_t (*time)(const void *))
 {
 	uint64_t t = time(entry);
 	size_t i;
 
-	if (q->nr == q->max && grow(q))
+	if (q->nr == q->max && resize(q, q->max ? 2 * q->max : LEAST))
 		return -ENOMEM;
 	for (i = q->nr; i > 0 && time(at(q, i - 1)) > t; i--)
 		memcpy(at(q, i), at(q, i - 1), q->size);
@@ -139,6 +146,8 @@ static void advance(struct jetwatt_join *j)
 	if (sync < silent)
 		sync = silent;
 	deliver(j, power < sync ? power : sync);
+	give_back(&j->power);
+	give_back(&j->sync);
 }
 
 /* What would break the order is left out and counted. */
