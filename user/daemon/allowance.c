@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* So many modes are worth a try when the best one turns out not to be. */
+#define FURTHER		4
+
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_run *r)
 {
 	struct jetwattd_allowance *a;
@@ -35,6 +38,19 @@ struct jetwattd_allowance *jetwattd_allowance_anew(struct jetwattd_run *r,
 	a->seconds = seconds;
 	a->joules = joules;
 	return a;
+}
+
+int jetwattd_allowance_more(struct jetwattd_run *r)
+{
+	struct jetwattd_allowance *a = jetwattd_allowance(r);
+	size_t most = jetwatt_learn_known(&r->learn) + FURTHER;
+
+	if (!jetwattd_allowed(r, a))
+		return 0;
+	a->done = 0;
+	if (a->most < most)
+		a->most = most;
+	return 1;
 }
 
 void jetwattd_allowance_again(struct jetwattd_run *r)

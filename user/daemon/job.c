@@ -22,6 +22,8 @@
 #define DRIFTS		2
 /* So many standard deviations of a window's mean below the budget is too near. */
 #define TIGHT		1.5
+/* Where the mode that was found cannot be held, so much slower is a reason to look further. */
+#define WORSE		1.02
 
 struct backing {
 	uint64_t last_ns;
@@ -254,13 +256,13 @@ static int too_much(struct jetwattd_run *r, const struct jetwatt_row *is)
 static enum jetwattd_outcome hold(struct jetwattd_run *r)
 {
 	struct backing backing = { .seconds = BACK_OFF_S };
+	struct jetwatt_row was = { .time_ms = INFINITY };
 	int drifts = 0, calm = 0;
 
 	while (!jetwattd_changed(r)) {
 		const struct jetwatt_row *best = settle(r);
 		struct jetwattd_reading got;
 		enum jetwattd_outcome out;
-		struct jetwatt_row was;
 
 		if (!best && jetwattd_changed(r))
 			return JETWATTD_CUT;
@@ -269,6 +271,9 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 			jetwattd_say(r->d, "no mode is known to be within %g W", r->budget_w);
 			return jetwattd_nap(r, JETWATTD_CALM_S) ? JETWATTD_CUT : JETWATTD_MEASURED;
 		}
+		/* Beside the one that was too good to be true others had not been of interest. */
+		if (best->time_ms > WORSE * was.time_ms && jetwattd_allowance_more(r))
+			return JETWATTD_MEASURED;
 		was = *best;
 		if (calm) {
 			struct jetwatt_row is;

@@ -232,6 +232,8 @@ int jetwattd_allowed(const struct jetwattd_run *r, const struct jetwattd_allowan
  * the time is not learned all the time. */
 struct jetwattd_allowance *jetwattd_allowance_anew(struct jetwattd_run *r,
 						   const struct jetwattd_allowance *was);
+/* What was found cannot be held: look further. Return: 0: that is not allowed. */
+int jetwattd_allowance_more(struct jetwattd_run *r);
 /* The workload is another one now, for all budgets. */
 void jetwattd_allowance_again(struct jetwattd_run *r);
 
