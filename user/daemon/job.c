@@ -23,7 +23,7 @@
 /* So many standard deviations of a window's mean below the budget is too near. */
 #define TIGHT		1.5
 /* Where the mode that was found cannot be held, so much slower is a reason to look further. */
-#define WORSE		1.02
+#define WORSE		1.04
 
 struct backing {
 	uint64_t last_ns;
