@@ -201,9 +201,10 @@ void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got)
 {
 	struct jetwatt_row row = got->m.row;
 	struct jetwatt_learn *l = &r->learn;
+	char name[96] = "";
 
-	if (r->d->verbose)
-		jetwatt_error_note("over: %.2f W +- %.1f %%", got->over_w, 100 * got->over_sd);
+	if (r->d->verbose && !jetwatt_board_mode_format(&row.mode, name, sizeof(name)))
+		jetwatt_error_note("%s: over, %.2f W +- %.1f %%", name, got->over_w, 100 * got->over_sd);
 	row.time_ms = time_of(r, &row.mode);
 	row.time_sd = JETWATTD_NO_TIME;
 	row.power_w = got->over_w;
