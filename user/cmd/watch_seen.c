@@ -8,22 +8,22 @@
 
 #include "batch/batch.h"
 
-/* Samples for which room is kept. */
+/* Samples, or waits, for which room is kept. */
 #define LEAST	128
 
 /* What one long look took. */
-static void give_back(struct jetwatt_watch *w)
+static void give_back(void **array, size_t *max, size_t n, size_t size)
 {
-	size_t less = w->max_power / 2;
-	struct jetwatt_power *p;
+	size_t less = *max / 2;
+	void *p;
 
-	if (less < LEAST || w->nr_power > less / 2)
+	if (less < LEAST || n > less / 2)
 		return;
-	p = reallocarray(w->power, less, sizeof(*p));
+	p = reallocarray(*array, less, size);
 	if (!p)
 		return;
-	w->power = p;
-	w->max_power = less;
+	*array = p;
+	*max = less;
 }
 
 void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
@@ -35,7 +35,8 @@ void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
 	n -= n > 0;
 	memmove(w->power, w->power + n, (w->nr_power - n) * sizeof(*w->power));
 	w->nr_power -= n;
-	give_back(w);
+	give_back((void **)&w->power, &w->max_power, w->nr_power, sizeof(*w->power));
+	give_back((void **)&w->sync, &w->max_sync, w->nr_sync, sizeof(*w->sync));
 }
 
 uint64_t jetwatt_watch_waits_lost(const struct jetwatt_watch *w)

@@ -22,7 +22,7 @@
 /* Of the words of a job so many characters tell it from others. */
 #define WORDS		48
 /* Waits of the job that are kept between two readings. */
-#define WAITS_KEPT	2048
+#define WAITS_KEPT	1024
 #define OTHERS_NS	2000000000ull
 
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
