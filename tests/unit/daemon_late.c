@@ -202,7 +202,8 @@ TEST_F(late, by_the_plan_and_until_fewer_requests_come)
 TEST_F(late, nobody_is_late_where_there_are_no_turns)
 {
 	self->d.turns.on = 0;
-	self->d.turns.planned = 0;
+	self->d.turns.beyond = BEYOND;
+	self->d.turns.over = 1;
 	switches(self);
 	clock_ns += 60000000000ull;
 	jetwattd_late_tend(&self->run);

@@ -71,13 +71,14 @@ int jetwattd_late(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
 	struct jetwatt_mode mode;
+	const struct jetwattd_taking_turns *t = &d->turns;
 	int late, fresh = 0;
 
 	pthread_mutex_lock(&d->lock);
-	late = d->applied && ((d->turns.planned && d->turns.beyond >= BEYOND) || d->turns.over || overrun(d));
+	late = d->applied && t->on && ((t->planned && t->beyond >= BEYOND) || t->over || overrun(d));
 	mode = d->mode;
 	if (late)
-		r->late_hz = d->turns.arrival_hz;
+		r->late_hz = t->arrival_hz;
 	pthread_mutex_unlock(&d->lock);
 	for (size_t i = 0; late && i < r->learn.nr_modes; i++)
 		if (jetwattd_reaches(&mode, &r->learn.mode[i])) {

@@ -162,8 +162,8 @@ static void end(struct jetwattd_interleaver *i, const char *why)
 		i->again_ns = jetwatt_watch_now() + AGAIN_NS;
 	jetwattd_say(i->d, "no more turns: %s", why);
 	pthread_mutex_lock(&i->d->lock);
-	i->d->turns.on = i->d->turns.planned = i->d->turns.beyond = 0;
-	i->d->turns.first_ns = i->d->turns.windows = 0;
+	/* Turns are counted on. */
+	i->d->turns = (struct jetwattd_taking_turns){ .turns = i->d->turns.turns, .late = i->d->turns.late };
 	pthread_mutex_unlock(&i->d->lock);
 }
 
