@@ -5,6 +5,8 @@
  */
 #include "jetwattd.h"
 
+#include "ask.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -39,6 +41,7 @@ struct jetwattd_control {
 	int listen, end, started;
 	struct client client[CLIENTS];
 	gid_t readers, writers;
+	char text[JETWATTD_ASK_TEXT];
 };
 
 /* Is the other end root, or in a group? */
@@ -101,12 +104,12 @@ static const char *obey(struct jetwattd *d, const char *line)
 	return "status, status json, metrics, metrics openmetrics, budget WATTS, budget policy, pause or resume";
 }
 
+/* In room of its own: what is asked for every few seconds for months is to leave no holes. */
 static void answer(struct jetwattd_control *c, struct client *k)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = fmemopen(c->text, sizeof(c->text), "w");
 	const char *no;
+	long len;
 
 	if (!f)
 		return;
@@ -122,11 +125,13 @@ static void answer(struct jetwattd_control *c, struct client *k)
 		fprintf(f, "refused: %s\n", no);
 	else
 		fprintf(f, "done\n");
+	len = fflush(f) ? -1 : ftell(f);
 	fclose(f);
+	if (len < 0)
+		len = snprintf(c->text, sizeof(c->text), "refused: the answer is too long\n");
 	/* Who does not read has no answer; it is short enough for any buffer. */
-	if (text && send(k->fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+	if (send(k->fd, c->text, (size_t)len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		errno = 0;
-	free(text);
 }
 
 static void let_go(struct client *k)
