@@ -167,6 +167,9 @@ double jetwattd_limit(struct jetwattd *d);
 /* The fastest mode measured to draw at most so much, but for one; NULL: none. Under the lock. */
 const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
 					  const struct jetwatt_mode *but);
+/* The fastest mode that only the error of its reading keeps from being within, if it is faster
+ * than the best and was read but once. Return: its index, -1: none. */
+long jetwattd_unsure(struct jetwattd_run *r);
 /* Is a mode at least as high as another one in all knobs? */
 static inline int jetwattd_reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {

@@ -16,6 +16,11 @@ static const struct jetwatt_measure_limits quick = {
 	.few = 2,
 };
 
+/* Of those that are too near the limit for a quick one. */
+static const struct jetwatt_measure_limits exact = {
+	.batches = 10, .seconds = 2, .target = 0.004, .most_s = 6, .idle_s = 30, .few = 3,
+};
+
 /* A best mode so near the limit was looked for at this limit; else a few more, or where we
  * have just learned it for another limit, as many again: what is known lies elsewhere. */
 #define NEAR		0.93
@@ -252,14 +257,19 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c,
 	enum jetwattd_outcome out;
 	uint64_t begun;
 	double least, before_j;
-	long i;
+	long i, again;
 
-	while (begun = jetwatt_watch_now(), jetwattd_allowed(r, a) && (i = next(r, c, a->most)) >= 0) {
+	while (begun = jetwatt_watch_now(), jetwattd_allowed(r, a)) {
+		i = next(r, c, a->most);
+		again = i < 0 && !foretold(r) ? jetwattd_unsure(r) : -1;
+		if (i < 0 && again < 0)
+			break;
+		i = i < 0 ? again : i;
 		/* Orders and budgets that came while we were thinking. */
 		if (jetwattd_changed(r))
 			return JETWATTD_CUT;
 		before_j = r->learned_j;
-		out = jetwattd_try(r, (size_t)i, &quick);
+		out = jetwattd_try(r, (size_t)i, again < 0 ? &quick : &exact);
 		*has_turned = out == JETWATTD_MEASURED && turned(r, c, (size_t)i);
 		a->seconds += (jetwatt_watch_now() - begun) * 1e-9;
 		a->joules += r->learned_j - before_j;

@@ -3,6 +3,7 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "cmd/error.h"
 
@@ -18,6 +19,9 @@
 #define UNEVEN		2
 /* So often we look whether a step down has done its work. */
 #define TURN_S		0.02
+
+/* Of a mode that may be within but for its reading's error, this is worth another reading. */
+#define FASTER		0.99
 
 int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got)
 {
@@ -164,6 +168,40 @@ const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
 		late = r->late[at];
 	}
 	return best;
+}
+
+static int twice(const struct jetwatt_learn *l, const struct jetwatt_mode *mode)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < l->nr_rows; i++)
+		n += jetwatt_mode_same(&l->row[i].mode, mode);
+	return n > 1;
+}
+
+long jetwattd_unsure(struct jetwattd_run *r)
+{
+	const struct jetwatt_row *best = jetwattd_best(r);
+	double top = best ? FASTER * best->time_ms : INFINITY, watts;
+	const struct jetwatt_learn *l = &r->learn;
+	long at, found = -1;
+
+	pthread_mutex_lock(&r->d->lock);
+	watts = jetwattd_limit(r->d);
+	pthread_mutex_unlock(&r->d->lock);
+	for (size_t i = 0; i < l->nr_rows; i++) {
+		const struct jetwatt_row *row = &l->row[i];
+
+		if (row->power_w > watts || row->power_w * (1 + READ * row->power_sd) <= watts ||
+		    row->time_ms >= top || row->time_sd >= JETWATTD_NO_TIME || twice(l, &row->mode))
+			continue;
+		at = offered(r, &row->mode);
+		if (at < 0 || r->late[at])
+			continue;
+		found = at;
+		top = row->time_ms;
+	}
+	return found;
 }
 
 const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
