@@ -15,20 +15,23 @@
  * modes before, so that a slow mode needs no fresh learning. */
 #define WAITS_BEFORE	1024
 /* A switch of clocks makes the first minibatch a mixture, and autotuning may
- * make the second one slow. */
+ * make the second one slow; not by much of one that is as long as LONG_NS. */
 #define BATCHES_DROPPED	2
+#define LONG_NS		300000000ull
 #define BLOCK_NS	50e6
 #define BLOCKS_MIN	6
-#define SETTLE_MAX_NS	6000000000ull
+#define SETTLE_MAX_S	6
 /* What is left of a step is less than the step: one of so much of the power is nothing to wait
  * for, once the chip's own mean, STEP_NS long, has it, and it was looked at for STEP_SEEN_NS. */
 #define STEP		0.03
 #define STEP_NS		200000000ull
 #define STEP_SEEN_NS	1000000000ull
 #define TURN_MS		50
-/* Relative error of power that has not settled, and minibatches that show that a mode is slow;
- * one, where it is so many times slower than need be told. */
+/* Relative error of power that has not settled; of the time of fewer minibatches than show their
+ * own, which are enough to show that a mode is slow; one, if it is so many times slower than need
+ * be told. */
 #define UNSETTLED	0.05
+#define FEW_SD		0.01
 #define SLOW_FEW	3
 #define FAR_SLOWER	2
 /* Finding minibatches is not free and we share the machine with the job. */
@@ -111,8 +114,10 @@ static int level(const struct work *k, size_t n, uint64_t since_ns, double befor
 
 /* From when on power counts; 0: not settled yet. */
 static uint64_t settled(const struct jetwatt_watch *w, struct work *k, uint64_t since_ns,
-			uint64_t minibatch_ns, double before_w, struct jetwatt_measure *m)
+			uint64_t minibatch_ns, const struct jetwatt_measure_limits *limits,
+			struct jetwatt_measure *m)
 {
+	uint64_t most_ns = (limits->settle_s > 0 ? limits->settle_s : SETTLE_MAX_S) * 1e9;
 	size_t n = 0;
 	long at;
 
@@ -126,16 +131,17 @@ static uint64_t settled(const struct jetwatt_watch *w, struct work *k, uint64_t 
 	m->settled = at >= 0;
 	if (at >= 0)
 		return k->t[at];
-	m->settled = level(k, n, since_ns, before_w);
+	m->settled = level(k, n, since_ns, limits->before_w);
 	if (m->settled)
 		return since_ns + STEP_NS;
 	/* It may never settle to the signal's own noise: go on and let the errors show it. */
-	return n && k->t[n - 1] - since_ns > SETTLE_MAX_NS ? since_ns + SETTLE_MAX_NS / 2 : 0;
+	return n && k->t[n - 1] - since_ns > most_ns ? since_ns + most_ns / 2 : 0;
 }
 
-/* Times and energies of whole minibatches after @from_ns. */
+/* Times and energies of whole minibatches after @from_ns, but for @drop long ones after the
+ * switch. */
 static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, uint64_t since_ns,
-		    uint64_t from_ns)
+		    uint64_t from_ns, int drop)
 {
 	size_t n = 0, lo = 0, hi = 0;
 	int after = 0;
@@ -148,7 +154,8 @@ static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, u
 		if (b->start_ns < since_ns || b->kind != JETWATT_BATCH_TRAIN ||
 		    b->flags & JETWATT_BATCH_INFERRED)
 			continue;
-		if (after++ < BATCHES_DROPPED || b->start_ns < from_ns || b->end_ns > w->power_ns)
+		if (after++ < (span < LONG_NS ? BATCHES_DROPPED : drop) || b->start_ns < from_ns ||
+		    b->end_ns > w->power_ns)
 			continue;
 		while (lo + 1 < w->nr_power && w->power[lo + 1].time_ns <= b->start_ns)
 			lo++;
@@ -172,8 +179,10 @@ static int slow(const struct jetwatt_watch *w, struct work *k, int bounds, uint6
 		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
 {
 	struct jetwatt_row row = { 0 };
-	size_t n = clean(w, k, bounds, since_ns, since_ns);
+	size_t n = clean(w, k, bounds, since_ns, since_ns, 1);
 
+	/* The first one of all, if there is no other yet, is long for certain. */
+	n = n ? n : clean(w, k, bounds, since_ns, since_ns, 0);
 	jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &row);
 	if (n < SLOW_FEW && row.time_ms < FAR_SLOWER * limits->slow_ms)
 		return 0;
@@ -203,15 +212,21 @@ static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t 
 	bounds = jetwatt_batch_segment(w->sync + first, w->nr_sync - first, k->bound, &info);
 	if (bounds < 0)
 		return 0;
-	from = settled(w, k, since_ns, length(k, bounds, since_ns), limits->before_w, m);
+	from = settled(w, k, since_ns, length(k, bounds, since_ns), limits, m);
 	if (!from)
 		return limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m);
 	m->settle_s = (from - since_ns) * 1e-9;
-	n = clean(w, k, bounds, since_ns, from);
+	n = clean(w, k, bounds, since_ns, from, 1);
 	blocks = jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
 	m->row.mode = mode;
+	if (n < SLOW_FEW) {
+		m->row.time_sd = fmax(m->row.time_sd, FEW_SD);
+		m->row.power_sd = fmax(m->row.power_sd, FEW_SD / 2);
+	}
 	m->batches = n;
 	m->span_s = n * m->row.time_ms * 1e-3;
+	if (!n && limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m))
+		return 1;
 	*part = fmin(fmin((double)n / limits->batches, m->span_s / limits->seconds), 1);
 	if (n >= limits->few && m->dwell_s >= limits->most_s)
 		return 1;
@@ -228,7 +243,7 @@ static int hopeless(const struct jetwatt_watch *w, uint64_t since_ns,
 
 	if (now > last && (now - last) * 1e-9 > limits->idle_s)
 		return -ENODATA;
-	return m->dwell_s > 4 * limits->most_s ? -ETIMEDOUT : 0;
+	return m->dwell_s > fmax(4 * limits->most_s, limits->idle_s) ? -ETIMEDOUT : 0;
 }
 
 int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,

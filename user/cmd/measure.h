@@ -18,6 +18,7 @@
  * @target: relative standard error of time and power to reach
  * @most_s: at most so long, if there are a few minibatches by then
  * @idle_s: so long without a wait for the GPU means that there is no GPU work
+ * @settle_s: so long for power to settle, then it is taken as it is from half of that on; 0: 6
  * @look_s: time between two looks at what there is; 0: a quarter of a second
  * @slow_ms: minibatches that take longer need only be told to: their power need not have
  *	settled, and its error says so; 0: all alike
@@ -26,7 +27,7 @@
  */
 struct jetwatt_measure_limits {
 	unsigned int batches, few;
-	double seconds, target, most_s, idle_s, look_s, slow_ms, before_w;
+	double seconds, target, most_s, idle_s, settle_s, look_s, slow_ms, before_w;
 	const atomic_int *cut;
 };
 
