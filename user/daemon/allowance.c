@@ -2,9 +2,14 @@
 /* What learning may take, of a workload and for a budget, in all of its runs. */
 #include "loop.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+/* So long, where the policy does not say; or if that is longer, so many minibatches in the best
+ * mode: who makes them so slowly is there for long. */
+#define LEARN_S		50
+#define LEARN		200
 /* So many modes are worth a try when the best one turns out not to be. */
 #define FURTHER		4
 
@@ -24,9 +29,13 @@ struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_run *r)
 	return a;
 }
 
-int jetwattd_allowed(const struct jetwattd_run *r, const struct jetwattd_allowance *a)
+int jetwattd_allowed(struct jetwattd_run *r, const struct jetwattd_allowance *a)
 {
-	return a->seconds < r->d->policy->learn_s && a->joules < r->d->policy->learn_j;
+	const struct jetwattd_policy *p = r->d->policy;
+	const struct jetwatt_row *best = jetwattd_best(r);
+	double most = best ? fmax(LEARN_S, LEARN * best->time_ms * 1e-3) : LEARN_S;
+
+	return a->seconds < (p->learn_s > 0 ? p->learn_s : most) && a->joules < p->learn_j;
 }
 
 struct jetwattd_allowance *jetwattd_allowance_anew(struct jetwattd_run *r,

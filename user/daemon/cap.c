@@ -150,9 +150,10 @@ static int repaid(const struct jetwattd_cap *c, uint64_t window)
 static void tell(struct jetwattd_cap *c, double w, int whole)
 {
 	struct jetwattd *d = c->d;
-	uint64_t now = jetwattd_window_now(&c->drawn);
+	uint64_t now = jetwattd_window_now(&c->drawn), from = d->switched_ns + LAG_NS, span;
 
 	d->mean_w = w;
+	d->here_w = now > from + WORTH_NS ? jetwattd_window_mean(&c->drawn, now - from, &span) : 0;
 	d->count.samples += c->samples;
 	d->count.lost += c->lost;
 	c->samples = c->lost = 0;

@@ -108,7 +108,7 @@ struct jetwattd_meter {
  * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
  *	@tripped_sd: what that is worth; 0: not known
  * @pause: was asked for; @busy: another jetwatt holds the board's lease
- * @mean_w: over the window
+ * @mean_w: over the window; @here_w: since the last switch, 0: not known yet
  */
 struct jetwattd {
 	struct jetwattd_policy *policy;
@@ -126,7 +126,7 @@ struct jetwattd {
 	int owing, tripped;
 	double tripped_w, tripped_sd, safe_w;
 	int pause, busy;
-	double mean_w, swing;
+	double mean_w, here_w, swing;
 
 	enum jetwattd_doing doing;
 	pid_t pid;

@@ -116,7 +116,7 @@ void jetwattd_leave(struct jetwattd_run *r)
 	w->pidfd = -1;
 	for (int i = 0; i < JETWATTD_SEEN; i++)
 		if (jetwattd_of_job(r, r->seen[i].pid) || r->seen[i].pid == w->pid)
-			r->seen[i].waits = 0;
+			r->seen[i].waits = r->seen[i].waited_ns = 0;
 	w->pid = 0;
 	w->ended = 0;
 	w->nr_sync = w->nr_mark = 0;

@@ -35,8 +35,10 @@ static void idle(struct jetwattd_run *r)
 	struct jetwattd *d = r->d;
 	struct jetwatt_mode mode;
 
+	jetwattd_ladder_leave(r);
 	pthread_mutex_lock(&d->lock);
 	d->doing = JETWATTD_IDLE;
+	d->have_safe = 0;
 	if (!*d->policy->idle || jetwatt_board_mode_parse(d->board, d->policy->idle, &mode) ||
 	    jetwattd_put(d, &mode))
 		jetwattd_put_back(d);
@@ -101,18 +103,6 @@ static int job(struct jetwattd_run *r, pid_t pid)
 	return 0;
 }
 
-/* Long after the cap stepped down for nobody's job that we know. */
-static int calm(struct jetwattd *d)
-{
-	int calm;
-
-	pthread_mutex_lock(&d->lock);
-	calm = d->tripped && jetwatt_watch_now() - d->switched_ns > JETWATTD_CALM_S * 1e9;
-	d->tripped &= !calm;
-	pthread_mutex_unlock(&d->lock);
-	return calm;
-}
-
 static void jobs(struct jetwattd_run *r)
 {
 	int paused;
@@ -121,7 +111,7 @@ static void jobs(struct jetwattd_run *r)
 	idle(r);
 	while (!jetwattd_stopped(r)) {
 		jetwattd_turn(r, INFINITY);
-		if (calm(r->d) || (r->reloaded && !r->d->tripped))
+		if (jetwattd_ladder(r) || (r->reloaded && !r->ladder.on))
 			idle(r);
 		r->reloaded = 0;
 		pid = jetwattd_working(r);

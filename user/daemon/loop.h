@@ -22,12 +22,13 @@
 /* Relative error of a time that was not read: the cap had cut the reading short. */
 #define JETWATTD_NO_TIME	1.0
 
-/* Somebody who waits for the GPU; @opaque: and no minibatches can be told apart; @known: his
- * workload is in the database; @serves: he is of the server that jobs give way to; -1: not
- * asked yet. */
+/* Somebody who waits for the GPU, @waits times lately, for @waited_ns in all; @turn_ns: the longest
+ * lately from the end of one to that of the next; @opaque: and no minibatches can be told apart;
+ * @known: his workload is in the database; @serves: he is of the server that jobs give way to;
+ * -1: not asked yet. */
 struct jetwattd_seen {
 	pid_t pid;
-	uint64_t last_ns;
+	uint64_t last_ns, waited_ns, turn_ns;
 	unsigned int waits;
 	int opaque, known, serves;
 };
@@ -39,6 +40,14 @@ struct jetwattd_allowance {
 	double budget_w, seconds, joules;
 	size_t most;
 	int done;
+};
+
+/* Where work that is no job's has been let go up to: @on a @rung, at most @most since the cap has
+ * left one at @fell_ns; @below_w: power on the one below, 0: not known. */
+struct jetwattd_ladder {
+	int on, rung, most;
+	uint64_t fell_ns;
+	double below_w;
 };
 
 struct jetwattd_minibatch;
@@ -54,6 +63,7 @@ struct jetwattd_interleaver;
  *	@late_hz requests a second
  * @lowest, @highest: step of each knob among the candidates
  * @seen: who else there is
+ * @ladder: of work that is no job's
  * @allowance, @next_allowance: of workloads before, and of this one; a ring
  * @minibatch: the job's, as they end
  * @interleaver: has it take turns with a server
@@ -75,6 +85,7 @@ struct jetwattd_run {
 	double late_hz;
 	struct jetwatt_mode lowest, highest;
 	struct jetwattd_seen seen[JETWATTD_SEEN];
+	struct jetwattd_ladder ladder;
 	struct jetwattd_allowance allowance[JETWATTD_SEEN];
 	unsigned int next_allowance;
 	struct jetwattd_minibatch *minibatch;
@@ -183,6 +194,14 @@ const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r);
 /* The mode is over the budget, and so is whatever is higher in all knobs. */
 void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got);
 
+/* ladder.c: how high a mode is in all its knobs, from 0 to 1; and in the one in which it is lowest. */
+double jetwattd_level(const struct jetwattd_run *r, const struct jetwatt_mode *m, double *least);
+/* While there is no job: has the cap stepped down? Then up, as far as the budget has room.
+ * Return: 1: it has room for the board as it was found. */
+int jetwattd_ladder(struct jetwattd_run *r);
+/* The board is as it was found, or a job's. */
+void jetwattd_ladder_leave(struct jetwattd_run *r);
+
 /* reload.c: SIGHUP no longer ends us. Return: exit code. */
 int jetwattd_reload_open(struct jetwattd_run *r);
 /* Was there one? Then read the policy again. */
@@ -230,7 +249,7 @@ enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r);
 /* allowance.c: what has been spent on the job's workload for this budget, by runs before too;
  * what is no workload of the database begins anew each time, and so does what came to nothing. */
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_run *r);
-int jetwattd_allowed(const struct jetwattd_run *r, const struct jetwattd_allowance *a);
+int jetwattd_allowed(struct jetwattd_run *r, const struct jetwattd_allowance *a);
 /* The job has become another one: what was spent before counts half, so that who does so all
  * the time is not learned all the time. */
 struct jetwattd_allowance *jetwattd_allowance_anew(struct jetwattd_run *r,

@@ -225,7 +225,7 @@ int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy 
 			  struct jetwatt_conf_error *e)
 {
 	*p = (struct jetwattd_policy){
-		.window_s = 1, .learn_s = 50, .learn_j = 1e9, .most = 25,
+		.window_s = 1, .learn_j = 1e9, .most = 25,
 		.control = "/run/jetwatt/control", .metrics = "127.0.0.1:9417",
 	};
 	return jetwatt_conf_parse(text, size, set, p, e);

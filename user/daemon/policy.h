@@ -48,7 +48,8 @@ struct jetwattd_turns {
  * @control: the socket; @readers, @writers: groups that may ask, and that may change
  * @metrics: where jetwatt-exporter serves
  * @rate_hz: of samples; 0: the highest possible
- * @most: modes to measure of a job at most; @learn_s, @learn_j: time and energy for it
+ * @most: modes to measure of a job at most; @learn_s, @learn_j: time and energy for it;
+ *	@learn_s 0: as the job's minibatches ask for
  * @reassert: a knob that somebody else has turned is turned back, else left to him
  */
 struct jetwattd_policy {

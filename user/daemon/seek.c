@@ -12,8 +12,8 @@
 
 /* In a job's own working time: quicker readings than those of a profile. */
 static const struct jetwatt_measure_limits quick = {
-	.batches = 4, .seconds = 0.6, .target = 0.02, .most_s = 4, .idle_s = 30,
-	.few = 2,
+	.batches = 4, .seconds = 0.6, .target = 0.02, .most_s = 2.5, .idle_s = 30, .few = 1,
+	.settle_s = 3,
 };
 
 /* Of those that are too near the limit for a quick one. */
@@ -56,27 +56,11 @@ struct choice {
 	int foretold;
 };
 
-static double part(double v, double lo, double hi)
-{
-	return hi > lo ? log(v / lo) / log(hi / lo) : 0;
-}
-
-/* How high a mode is in all its knobs, from 0 to 1; and in the one in which it is lowest. */
-static double level(const struct jetwattd_run *r, const struct jetwatt_mode *m, double *least)
-{
-	const struct jetwatt_mode *lo = &r->lowest, *hi = &r->highest;
-	double p[] = { part(m->cores, lo->cores, hi->cores), part(m->cpu_khz, lo->cpu_khz, hi->cpu_khz),
-		       part(m->gpu_hz, lo->gpu_hz, hi->gpu_hz), part(m->emc_hz, lo->emc_hz, hi->emc_hz) };
-
-	*least = fmin(fmin(p[0], p[1]), fmin(p[2], p[3]));
-	return (p[0] + p[1] + p[2] + p[3]) / 4;
-}
-
 static int cautious(const struct jetwattd_run *r, const struct jetwatt_mode *m, double most)
 {
 	double least;
 
-	return level(r, m, &least) <= most && least >= EDGE * most / LEVEL;
+	return jetwattd_level(r, m, &least) <= most && least >= EDGE * most / LEVEL;
 }
 
 /* Is the workload known from elsewhere, and is it here as it is there? */
@@ -127,7 +111,7 @@ static int asked(const struct jetwattd_run *r, const struct choice *c, size_t i,
 	double least, most = how == LOWEST ? c->lowest : c->level;
 
 	return how == CAUTIOUS ? cautious(r, &r->learn.mode[i], most) :
-	       level(r, &r->learn.mode[i], &least) <= most;
+	       jetwattd_level(r, &r->learn.mode[i], &least) <= most;
 }
 
 static int barred(const struct jetwattd_run *r, size_t i)
@@ -142,7 +126,7 @@ static double lowest(const struct jetwattd_run *r)
 
 	for (size_t i = 0; i < r->learn.nr_modes; i++)
 		if (!barred(r, i) && !jetwatt_learn_row(&r->learn, &r->learn.mode[i]))
-			low = fmin(low, level(r, &r->learn.mode[i], &least));
+			low = fmin(low, jetwattd_level(r, &r->learn.mode[i], &least));
 	return low;
 }
 
@@ -275,8 +259,9 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c,
 		a->joules += r->learned_j - before_j;
 		if (*has_turned)
 			return out;
-		if (out == JETWATTD_OVER)
-			c->level = LOWER * fmin(c->level, level(r, &r->learn.mode[i], &least));
+		/* Or what was too much was drawn before it. */
+		if (out == JETWATTD_OVER && barred(r, (size_t)i))
+			c->level = LOWER * fmin(c->level, jetwattd_level(r, &r->learn.mode[i], &least));
 		if (out != JETWATTD_MEASURED && out != JETWATTD_OVER && out != JETWATTD_REFUSED &&
 		    out != JETWATTD_HOT && out != JETWATTD_LATE)
 			return out;

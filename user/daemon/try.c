@@ -68,6 +68,28 @@ static int let_out(struct jetwattd_run *r)
 	return until > now && jetwattd_nap(r, (until - now) * 1e-9);
 }
 
+/* In mode @i no minibatch was seen. Is there any where they were seen before? Then they are too
+ * slow in this one, else the job does something else. */
+static enum jetwattd_outcome nothing(struct jetwattd_run *r, size_t i,
+				     const struct jetwatt_measure_limits *limits)
+{
+	const struct jetwatt_row *best = jetwattd_best(r);
+	struct jetwatt_mode mode;
+	struct jetwattd_reading got;
+	int err;
+
+	if (!best)
+		return JETWATTD_NOTHING;
+	mode = best->mode;
+	pthread_mutex_lock(&r->d->lock);
+	err = jetwattd_put(r->d, &mode);
+	pthread_mutex_unlock(&r->d->lock);
+	if (err || jetwattd_look(r, &mode, limits, &got) != JETWATTD_MEASURED)
+		return JETWATTD_NOTHING;
+	r->out[i] = JETWATTD_OUT;
+	return JETWATTD_REFUSED;
+}
+
 enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 				   const struct jetwatt_measure_limits *limits)
 {
@@ -110,6 +132,8 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	} else if (out == JETWATTD_MEASURED && jetwattd_keep(r, &got)) {
 		return JETWATTD_ENDED;
 	}
+	if (out == JETWATTD_NOTHING)
+		out = nothing(r, i, limits);
 	late = jetwattd_late(r);
 	if (late && out == JETWATTD_CUT && !jetwattd_changed(r))
 		out = jetwattd_late_row(r) ? JETWATTD_ENDED : JETWATTD_LATE;

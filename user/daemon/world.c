@@ -17,8 +17,9 @@
 #define TEND_NS		1000000000ull
 /* What takes its time, every other time: the module's counts, and all knobs. */
 #define SELDOM_NS	1500000000ull
-/* So many waits within so long are a job. */
+/* So many waits are a job, or so long a one: in a low mode a minibatch may take many seconds. */
 #define WAITS		3
+#define WAITED_NS	500000000ull
 /* Of the words of a job so many characters tell it from others. */
 #define WORDS		48
 /* Waits of the job that are kept between two readings. */
@@ -62,14 +63,23 @@ int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid)
 	return r->watch.pid && (pid == r->watch.pid || getpgid(pid) == getpgid(r->watch.pid));
 }
 
+static int works(const struct jetwattd_seen *seen)
+{
+	return seen->waits >= WAITS || seen->waited_ns >= WAITED_NS;
+}
+
 void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 {
 	struct jetwattd_run *r = arg;
 	struct jetwattd_seen *seen = jetwattd_find(r, (pid_t)s->tgid);
+	uint64_t turn_ns = s->exit_ns - seen->last_ns, faded_ns = seen->turn_ns / 8 * 7;
 
-	if (s->exit_ns - seen->last_ns > JETWATTD_JOB_NS)
-		seen->waits = 0;
+	if (s->enter_ns > seen->last_ns + JETWATTD_JOB_NS)
+		seen->waits = seen->waited_ns = seen->turn_ns = 0;
+	else
+		seen->turn_ns = turn_ns > faded_ns ? turn_ns : faded_ns;
 	seen->waits++;
+	seen->waited_ns += s->exit_ns - s->enter_ns;
 	seen->last_ns = s->exit_ns;
 	if (!jetwattd_of_job(r, seen->pid))
 		return;
@@ -92,7 +102,8 @@ void jetwattd_company(const struct jetwattd_run *r, char *text, size_t len)
 	for (int i = 0; i < JETWATTD_SEEN; i++) {
 		const struct jetwattd_seen *seen = &r->seen[i];
 
-		if (seen->waits < WAITS || now - seen->last_ns > OTHERS_NS || jetwattd_of_job(r, seen->pid))
+		if (!works(seen) || now - seen->last_ns > OTHERS_NS + 2 * seen->turn_ns ||
+		    jetwattd_of_job(r, seen->pid))
 			continue;
 		group[n] = getpgid(seen->pid);
 		for (k = 0; k < n && group[k] != group[n]; k++)
@@ -154,7 +165,7 @@ pid_t jetwattd_working(struct jetwattd_run *r)
 		if (!seen->waits || now - seen->last_ns > JETWATTD_JOB_NS || seen->opaque ||
 		    seen->pid == getpid() || serves(r, seen))
 			continue;
-		if (seen->waits >= WAITS || known(r, seen))
+		if (works(seen) || known(r, seen))
 			return seen->pid;
 	}
 	return 0;

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# jetwattd and a job whose minibatches take half a second, and many in a low mode; and one
+# whose waits nobody can see. Neither is left in the lowest mode.
+. "${0%/*}/common.inc"
+. "${0%/*}/daemon.inc"
+plan 8
+
+BUDGET=20
+printf 'budget = %sW\nlearn-time = 70s\ndb = %s\n' $BUDGET "$T/profiles.db" > "$T/conf"
+
+# of_mode FIELD: what the plant says of the mode that the board is in
+of_mode()
+{
+	key=$(told mode | tr -d 'cge' | tr - ,)
+	[ -n "$key" ] && grep "^$key," $TRUTH/modes | cut -d, -f"$1"
+}
+
+best()
+{
+	awk -F, -v w=$BUDGET 'NR > 1 && $6 <= w && (!b || $5 < b) { b = $5 } END { print 4 * b }' $TRUTH/modes
+}
+
+lowest() { awk -F, 'NR > 1 && (!b || $6 < b) { b = $6 } END { print b }' $TRUTH/modes; }
+is() { [ "$(told "$1")" = "$2" ]; }
+
+knobs > "$T/before"
+start
+begun=$(now_ns)
+train --size 4000 > /dev/null 2>&1 &
+train=$!
+within 10 is doing learning
+result $? "minibatches of half a second: seen"
+doing holding 130
+took=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { printf "%.0f", (b - a) / 1e9 }')
+time=$(of_mode 5 | awk '{ print 4 * $1 }') best=$(best)
+echo "# after $took s and $(told modes_measured) modes: $time ms, the best there is $best"
+[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
+result $? "its mode is within 10 % of the best"
+at_most "$took" 110
+result $? "within 110 s"
+over=$(breach "$begun" $BUDGET)
+echo "# over $BUDGET W for $over s"
+at_most "$over" 1
+result $? "never over the budget for a second"
+kill $train
+wait $train
+doing idle 20 && as_before "$T/before"
+result $? "it ends: the board is as it was"
+
+begun=$(now_ns)
+train --wait spin > /dev/null 2>&1 &
+train=$!
+within 10 grep -q "by no job that is seen" "$T/log"
+sleep 15
+draws=$(of_mode 6)
+echo "# of $(lowest) W in the lowest mode to $BUDGET: $draws W in $(told mode), $(told doing)"
+[ "$(told doing)" = idle ] && [ -n "$draws" ] &&
+	at_most "$(awk -v a="$(lowest)" -v b=$BUDGET 'BEGIN { print a + 0.4 * (b - a) }')" "$draws"
+result $? "one that spins on the GPU's memory: as high as there is room"
+sleep 20
+over=$(breach "$begun" $BUDGET)
+echo "# over $BUDGET W for $over s"
+at_most "$over" 1
+result $? "never over the budget for a second"
+kill $train
+wait $train
+within 30 as_before "$T/before"
+result $? "it ends: the board is as it was"
+end
+finish

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Work that no job is seen for: how far jetwattd lets it up, on a board that draws what the
+ * modes' clocks ask for, and with a cap that steps down as the real one does.
+ */
+#define jetwatt_watch_now test_now
+#include "../../user/daemon/ladder.c"
+
+#include <stdarg.h>
+
+#include "kselftest_harness.h"
+
+#define STEPS		6
+#define MODES		(STEPS * STEPS)
+#define BUDGET_W	20.0
+#define TURN_NS		250000000ull
+
+static uint64_t clock_ns = 1000000000000;
+static double load;
+static int switches, said;
+
+uint64_t test_now(void)
+{
+	return clock_ns;
+}
+
+static double watts(const struct jetwatt_mode *m)
+{
+	return 8 + load * m->gpu_hz * 1e-9 * m->cores;
+}
+
+double jetwattd_limit(struct jetwattd *d)
+{
+	return 0.97 * d->budget_w;
+}
+
+int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode)
+{
+	d->mode = *mode;
+	d->applied = 1;
+	d->switched_ns = clock_ns;
+	switches++;
+	return 0;
+}
+
+void jetwattd_say(struct jetwattd *d, const char *text, ...)
+{
+	(void)d;
+	(void)text;
+	said++;
+}
+
+FIXTURE(ladder) {
+	struct jetwattd d;
+	struct jetwattd_run run;
+	struct jetwatt_mode mode[MODES];
+	double most_w;
+	int found;
+};
+
+FIXTURE_SETUP(ladder)
+{
+	struct jetwattd_run *r = &self->run;
+
+	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
+	for (int i = 0; i < MODES; i++)
+		self->mode[i] = (struct jetwatt_mode){ 2 + i / STEPS * 2, 729600,
+						       200000000 + 200000000ull * (i % STEPS), 2133000000 };
+	self->d.budget_w = BUDGET_W;
+	self->d.floor = self->mode[0];
+	r->d = &self->d;
+	r->learn.mode = self->mode;
+	r->learn.nr_modes = MODES;
+	r->lowest = self->mode[0];
+	r->highest = self->mode[MODES - 1];
+	jetwattd_ladder_leave(r);
+	switches = said = 0;
+}
+
+FIXTURE_TEARDOWN(ladder)
+{
+	pthread_mutex_destroy(&self->d.lock);
+}
+
+/* The cap: what is over goes to the safe mode, or the lowest. */
+static void cap(FIXTURE_DATA(ladder) *self)
+{
+	struct jetwattd *d = &self->d;
+	const struct jetwatt_mode *now = d->applied ? &d->mode : &self->mode[MODES - 1];
+	double w = watts(now);
+
+	self->most_w = d->applied && w > self->most_w ? w : self->most_w;
+	d->here_w = w;
+	if (w <= d->budget_w || (d->applied && jetwatt_mode_same(now, &d->floor)))
+		return;
+	jetwattd_put(d, d->have_safe && !jetwatt_mode_same(now, &d->safe) ? &d->safe : &d->floor);
+	d->tripped = 1;
+}
+
+static void turns(FIXTURE_DATA(ladder) *self, int n)
+{
+	while (n--) {
+		clock_ns += TURN_NS;
+		cap(self);
+		if (!jetwattd_ladder(&self->run))
+			continue;
+		/* The board as it was found. */
+		self->found++;
+		self->d.applied = self->d.have_safe = 0;
+		self->d.switched_ns = clock_ns;
+		jetwattd_ladder_leave(&self->run);
+	}
+}
+
+TEST_F(ladder, nothing_is_done_for_what_is_within)
+{
+	load = 0.5;
+	turns(self, 1000);
+	EXPECT_EQ(0, switches);
+	EXPECT_EQ(0, said);
+}
+
+TEST_F(ladder, work_is_let_up_as_far_as_the_budget_has_room)
+{
+	load = 2;
+	turns(self, 40);
+	EXPECT_EQ(1, said);
+	EXPECT_TRUE(self->d.applied);
+	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.mode));
+	EXPECT_GE(BUDGET_W, watts(&self->d.mode));
+	EXPECT_EQ(0, self->found);
+	/* It stays there: now and then it may try again. */
+	switches = 0;
+	turns(self, 4 * 240);
+	EXPECT_GE(12, switches);
+	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.mode));
+}
+
+TEST_F(ladder, when_it_ends_the_board_is_as_it_was_found)
+{
+	load = 2;
+	turns(self, 40);
+	EXPECT_EQ(0, self->found);
+	load = 0.1;
+	/* The rung above is tried again after JETWATTD_CALM_S only. */
+	turns(self, 4 * (int)JETWATTD_CALM_S + 40);
+	EXPECT_EQ(1, self->found);
+	EXPECT_FALSE(self->d.applied);
+}
+
+TEST_F(ladder, nothing_goes_up_while_too_much_is_owed)
+{
+	load = 2;
+	turns(self, 1);
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &self->d.floor));
+	self->d.owing = 1;
+	turns(self, 40);
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &self->d.floor));
+	self->d.owing = 0;
+	turns(self, 40);
+	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.mode));
+}
+
+TEST_F(ladder, without_a_budget_the_board_is_as_it_was_found)
+{
+	load = 2;
+	turns(self, 40);
+	EXPECT_TRUE(self->d.applied);
+	self->d.budget_w = 0;
+	self->d.here_w = 0;
+	EXPECT_EQ(1, jetwattd_ladder(&self->run));
+}
+
+TEST_F(ladder, it_falls_to_the_rung_below_which_was_within)
+{
+	double was;
+
+	load = 2;
+	turns(self, 40);
+	was = watts(&self->d.mode);
+	load = 2.0 * (1.02 * BUDGET_W - 8) / (was - 8);
+	turns(self, 1);
+	EXPECT_GT(was, watts(&self->d.mode));
+	EXPECT_FALSE(jetwatt_mode_same(&self->d.mode, &self->d.floor));
+	turns(self, 200);
+	EXPECT_GE(BUDGET_W, watts(&self->d.mode));
+}
+
+TEST_F(ladder, levels_are_from_0_to_1)
+{
+	double least;
+
+	EXPECT_EQ(0.0, jetwattd_level(&self->run, &self->mode[0], &least));
+	EXPECT_EQ(0.5, jetwattd_level(&self->run, &self->mode[MODES - 1], &least));
+	/* Knobs that have one step only are at their lowest. */
+	EXPECT_EQ(0.0, least);
+	EXPECT_TRUE(jetwatt_mode_same(&self->mode[MODES - 1], on_rung(&self->run, RUNGS)));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Work that nobody knows yet, or whose minibatches cannot be told apart: the cap
+ * has stepped down for it, and all that is known is power. From the lowest mode
+ * up, with all knobs alike, as far as the budget has room.
+ */
+#include "loop.h"
+
+#include <math.h>
+
+/* From the lowest mode to the highest; one more is the board as it was found. */
+#define RUNGS		8
+#define FOUND		(RUNGS + 1)
+/* So long on a rung shows what it draws. */
+#define RUNG_NS		400000000ull
+/* With so much of the budget drawn the next one may be tried, whatever the last step added. */
+#define ROOM		0.7
+
+static double part(double v, double lo, double hi)
+{
+	return hi > lo ? log(v / lo) / log(hi / lo) : 0;
+}
+
+static void parts(const struct jetwattd_run *r, const struct jetwatt_mode *m, double p[4])
+{
+	const struct jetwatt_mode *lo = &r->lowest, *hi = &r->highest;
+
+	p[0] = part(m->cores, lo->cores, hi->cores);
+	p[1] = part(m->cpu_khz, lo->cpu_khz, hi->cpu_khz);
+	p[2] = part(m->gpu_hz, lo->gpu_hz, hi->gpu_hz);
+	p[3] = part(m->emc_hz, lo->emc_hz, hi->emc_hz);
+}
+
+double jetwattd_level(const struct jetwattd_run *r, const struct jetwatt_mode *m, double *least)
+{
+	double p[4];
+
+	parts(r, m, p);
+	*least = fmin(fmin(p[0], p[1]), fmin(p[2], p[3]));
+	return (p[0] + p[1] + p[2] + p[3]) / 4;
+}
+
+static const struct jetwatt_mode *on_rung(const struct jetwattd_run *r, int rung)
+{
+	const struct jetwatt_mode *nearest = &r->d->floor;
+	double p[4], far, least = INFINITY;
+
+	for (size_t i = 0; i < r->learn.nr_modes; i++) {
+		parts(r, &r->learn.mode[i], p);
+		far = 0;
+		for (int k = 0; k < 4; k++)
+			far += (p[k] - (double)rung / RUNGS) * (p[k] - (double)rung / RUNGS);
+		if (far < least) {
+			least = far;
+			nearest = &r->learn.mode[i];
+		}
+	}
+	return nearest;
+}
+
+/* The cap has left the rung that we were on. */
+static void fallen(struct jetwattd_ladder *l, struct jetwattd *d)
+{
+	l->most = l->rung ? l->rung - 1 : 0;
+	l->rung = jetwatt_mode_same(&d->mode, &d->floor) ? 0 : l->most;
+	l->below_w = 0;
+	l->fell_ns = d->switched_ns;
+	l->on = 1;
+	d->tripped = 0;
+}
+
+static int has_room(const struct jetwattd_ladder *l, struct jetwattd *d)
+{
+	double limit = jetwattd_limit(d), w = d->here_w;
+
+	return w > 0 && (w < ROOM * limit || (l->below_w > 0 && w * w / l->below_w < limit));
+}
+
+int jetwattd_ladder(struct jetwattd_run *r)
+{
+	struct jetwattd_ladder *l = &r->ladder;
+	struct jetwattd *d = r->d;
+	uint64_t now = jetwatt_watch_now();
+	int found = 0, begins;
+
+	pthread_mutex_lock(&d->lock);
+	begins = d->tripped && d->applied && !l->on;
+	if (d->tripped && d->applied)
+		fallen(l, d);
+	if (now - l->fell_ns > JETWATTD_CALM_S * 1e9)
+		l->most = FOUND;
+	/* Nothing is to be held any more. */
+	found = l->on && !(d->budget_w > 0);
+	if (l->on && !found && !d->owing && l->rung < l->most && now - d->switched_ns > RUNG_NS &&
+	    has_room(l, d)) {
+		d->safe = d->mode;
+		d->safe_w = l->below_w = d->here_w;
+		d->have_safe = 1;
+		found = ++l->rung == FOUND;
+		if (!found && jetwattd_put(d, on_rung(r, l->rung)))
+			l->on = 0;
+	}
+	pthread_mutex_unlock(&d->lock);
+	if (begins)
+		jetwattd_say(d, "over %g W, by no job that is seen: as high as there is room", d->budget_w);
+	return found;
+}
+
+void jetwattd_ladder_leave(struct jetwattd_run *r)
+{
+	r->ladder.on = 0;
+	r->ladder.rung = FOUND;
+}
