@@ -16,8 +16,9 @@ Judged by what the plant knows and jetwattd does not: the mean of its power over
 policy's window, its minibatches, its modes. Penalties are against the best mode that is
 not dirty (a reading of power far below its neighbours') within the budget that held.
 The oracle is in that mode from the first instant, MAXN in the highest mode, which keeps
-no budget; the preset is the fastest of NVIDIA's for an AGX Orin within the budget, or
-the lowest. Status 1: a budget was broken for longer than a second.
+no budget; the preset is the fastest of NVIDIA's for the board within the budget, or
+the lowest. Budgets, unless told, are 20, 25, 30 and 40 W, or where so much is out of the
+board's reach, between what its modes draw. Status 1: a budget was broken for longer than a second.
 """
 import argparse
 import bisect
@@ -34,9 +35,12 @@ KNOBS = ("cores", "cpu_khz", "gpu_hz", "emc_hz")
 SIZES = (1000, 1000, 500)
 UNSEEN = 700
 NEAR = 1.05
-# cores, CPU kHz, GPU Hz, EMC Hz: nvpmodel's 15W, 30W and 50W of an AGX Orin.
+BUDGETS = (20, 25, 30, 40)
+# cores, CPU kHz, GPU Hz, EMC Hz: nvpmodel's 15W, 30W and 50W of an AGX Orin; and of a board with
+# fewer cores 7W and 15W of an Orin Nano.
 PRESETS = ((4, 1113600, 420750000, 2133000000), (8, 1728000, 624750000, 3199000000),
            (12, 1497600, 828750000, 3199000000))
+SMALL = ((4, 960000, 408000000, 2133000000), (6, 1510400, 624750000, 2133000000))
 
 
 def table(path):
@@ -73,9 +77,17 @@ def nearest(modes, key):
     return min(modes, key=lambda m: sum(abs(m[k] / v - 1) for k, v in zip(KNOBS, key)))
 
 
+def within_reach(modes):
+    """Budgets that some modes keep and others do not."""
+    watts = sorted(m["power_w"] for m in clean(modes))
+    if watts[0] < BUDGETS[0] and BUDGETS[-1] < watts[-1]:
+        return BUDGETS
+    return [round(watts[len(watts) * k // 10], 1) for k in (2, 4, 6, 8)]
+
+
 def draw(rng, jobs, budgets):
     """The day: lines for the guest."""
-    day = ["budget %d" % rng.choice(budgets), "sleep 2"]
+    day = ["budget %g" % rng.choice(budgets), "sleep 2"]
     for j in range(jobs):
         # The first is there for long enough to be learned, and comes again.
         size = SIZES[0] if j < 2 else rng.choice(SIZES)
@@ -84,7 +96,7 @@ def draw(rng, jobs, budgets):
             if j == jobs // 3 else ""
         day += ["start %d%s" % (size, change), "sleep %d" % (90 if j < 1 else rng.randrange(20, 60))]
         if j >= 2 and rng.random() < 0.4:
-            day += ["budget %d" % rng.choice(budgets), "sleep %d" % rng.randrange(30, 60)]
+            day += ["budget %g" % rng.choice(budgets), "sleep %d" % rng.randrange(30, 60)]
         if j == jobs // 4:
             day += ["heat", "sleep 60", "cool", "sleep 15"]
         if j == jobs // 2:
@@ -184,12 +196,14 @@ def main():
     ap.add_argument("--corpus")
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--jobs", type=int, default=10)
-    ap.add_argument("--budgets", default="20,25,30,40")
+    ap.add_argument("--budgets", help="in W, a,b,...")
     ap.add_argument("-o", "--output", default="build/bench/daemon.json")
     ap.add_argument("--keep", action="store_true", help="judge the day that was recorded last")
     args = ap.parse_args()
     out = os.path.splitext(args.output)[0] + ".out"
-    day = draw(random.Random(args.seed), args.jobs, [int(b) for b in args.budgets.split(",")])
+    budgets = [float(b) for b in args.budgets.split(",")] if args.budgets else \
+        within_reach(table(args.corpus)) if args.corpus else BUDGETS
+    day = draw(random.Random(args.seed), args.jobs, budgets)
     if not args.keep:
         shutil.rmtree(out, ignore_errors=True)
         os.makedirs(out)
@@ -238,7 +252,7 @@ def judge(day, out, args):
     ours = {"s": 0, "j": 0}
     others = {k: {"s": 0, "j": 0} for k in ("maxn", "preset", "oracle")}
     highest = max(day.modes, key=lambda m: tuple(m[k] for k in ("gpu_hz", "cpu_khz", "cores", "emc_hz")))
-    presets = [nearest(day.modes, p) for p in PRESETS]
+    presets = [nearest(day.modes, p) for p in (PRESETS if highest["cores"] > 6 else SMALL)]
     for job in jobs:
         took, penalty = reached(day, good, job)
         size, key = job.size, (job.size, day.budget(job.start), bool(job.change))
@@ -278,7 +292,7 @@ def judge(day, out, args):
     }
     print("size budget        in its mode after   and then off by")
     for size, watts, how, took, penalty in rows:
-        print("%4d %4.0f W %-6s %12s %15s" % (size, watts, how, "never" if took is None else "%.1f s" % took,
+        print("%4d %4.3g W %-6s %12s %15s" % (size, watts, how, "never" if took is None else "%.1f s" % took,
                                               "-" if penalty is None else "%+.1f %%" % penalty))
     print("\nagainst       time   energy")
     for k in others:

@@ -40,7 +40,8 @@ while read -r what value then after; do
 		echo $$ > "/sys/fs/cgroup/$value/cgroup.procs";;
 	turn)
 		was=$(cat "$gpu/max_freq")
-		low=$(tr ' ' '\n' < "$gpu/available_frequencies" | sort -n | sed -n 4p)
+		low=$(tr ' ' '\n' < "$gpu/available_frequencies" | sort -n |
+			awk '{ f[NR] = $1 } END { print f[int((NR + 3) / 4)] }')
 		echo "$low" > "$gpu/min_freq"
 		echo "$low" > "$gpu/max_freq";;
 	back)
