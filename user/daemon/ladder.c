@@ -13,6 +13,8 @@
 #define FOUND		(RUNGS + 1)
 /* So long on a rung shows what it draws. */
 #define RUNG_NS		400000000ull
+/* Most jobs are seen before that. */
+#define LASTS_NS	3000000000ull
 /* With so much of the budget drawn the next one may be tried, whatever the last step added. */
 #define ROOM		0.7
 
@@ -65,6 +67,7 @@ static void fallen(struct jetwattd_ladder *l, struct jetwattd *d)
 	l->rung = jetwatt_mode_same(&d->mode, &d->floor) ? 0 : l->most;
 	l->below_w = 0;
 	l->fell_ns = d->switched_ns;
+	l->since_ns = l->on ? l->since_ns : l->fell_ns;
 	l->on = 1;
 	d->tripped = 0;
 }
@@ -81,10 +84,9 @@ int jetwattd_ladder(struct jetwattd_run *r)
 	struct jetwattd_ladder *l = &r->ladder;
 	struct jetwattd *d = r->d;
 	uint64_t now = jetwatt_watch_now();
-	int found = 0, begins;
+	int found, lasts;
 
 	pthread_mutex_lock(&d->lock);
-	begins = d->tripped && d->applied && !l->on;
 	if (d->tripped && d->applied)
 		fallen(l, d);
 	if (now - l->fell_ns > JETWATTD_CALM_S * 1e9)
@@ -101,13 +103,15 @@ int jetwattd_ladder(struct jetwattd_run *r)
 			l->on = 0;
 	}
 	pthread_mutex_unlock(&d->lock);
-	if (begins)
-		jetwattd_say(d, "over %g W, by no job that is seen: as high as there is room", d->budget_w);
+	lasts = l->on && !found && now - l->since_ns > LASTS_NS;
+	if (lasts && !l->said)
+		jetwattd_say(d, "over the budget, by no job that is seen: as high as there is room");
+	l->said |= lasts;
 	return found;
 }
 
 void jetwattd_ladder_leave(struct jetwattd_run *r)
 {
-	r->ladder.on = 0;
+	r->ladder.on = r->ladder.said = 0;
 	r->ladder.rung = FOUND;
 }

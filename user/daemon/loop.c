@@ -38,7 +38,7 @@ static void idle(struct jetwattd_run *r)
 	jetwattd_ladder_leave(r);
 	pthread_mutex_lock(&d->lock);
 	d->doing = JETWATTD_IDLE;
-	d->have_safe = 0;
+	d->have_safe = d->tripped = 0;
 	if (!*d->policy->idle || jetwatt_board_mode_parse(d->board, d->policy->idle, &mode) ||
 	    jetwattd_put(d, &mode))
 		jetwattd_put_back(d);

@@ -43,10 +43,11 @@ struct jetwattd_allowance {
 };
 
 /* Where work that is no job's has been let go up to: @on a @rung, at most @most since the cap has
- * left one at @fell_ns; @below_w: power on the one below, 0: not known. */
+ * left one at @fell_ns; since @since_ns, which is @said; @below_w: power on the one below, 0: not
+ * known. */
 struct jetwattd_ladder {
-	int on, rung, most;
-	uint64_t fell_ns;
+	int on, rung, most, said;
+	uint64_t fell_ns, since_ns;
 	double below_w;
 };
 
