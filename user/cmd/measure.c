@@ -15,7 +15,7 @@
  * modes before, so that a slow mode needs no fresh learning. */
 #define WAITS_BEFORE	1024
 /* A switch of clocks makes the first minibatch a mixture, and autotuning may
- * make the second one slow; not by much of one that is as long as LONG_NS. */
+ * make the second one slow; callers may want fewer left out that are as long as LONG_NS. */
 #define BATCHES_DROPPED	2
 #define LONG_NS		300000000ull
 #define BLOCK_NS	50e6
@@ -138,8 +138,8 @@ static uint64_t settled(const struct jetwatt_watch *w, struct work *k, uint64_t 
 	return n && k->t[n - 1] - since_ns > most_ns ? since_ns + most_ns / 2 : 0;
 }
 
-/* Times and energies of whole minibatches after @from_ns, but for @drop long ones after the
- * switch. */
+/* Times and energies of whole minibatches after @from_ns, but for the first after the switch:
+ * of long ones for @drop. */
 static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, uint64_t since_ns,
 		    uint64_t from_ns, int drop)
 {
@@ -179,7 +179,7 @@ static int slow(const struct jetwatt_watch *w, struct work *k, int bounds, uint6
 		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
 {
 	struct jetwatt_row row = { 0 };
-	size_t n = clean(w, k, bounds, since_ns, since_ns, 1);
+	size_t n = clean(w, k, bounds, since_ns, since_ns, BATCHES_DROPPED);
 
 	/* The first one of all, if there is no other yet, is long for certain. */
 	n = n ? n : clean(w, k, bounds, since_ns, since_ns, 0);
@@ -216,7 +216,7 @@ static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t 
 	if (!from)
 		return limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m);
 	m->settle_s = (from - since_ns) * 1e-9;
-	n = clean(w, k, bounds, since_ns, from, 1);
+	n = clean(w, k, bounds, since_ns, from, limits->drop ? limits->drop : BATCHES_DROPPED);
 	blocks = jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
 	m->row.mode = mode;
 	if (n < SLOW_FEW) {

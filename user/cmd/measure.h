@@ -15,6 +15,7 @@
  * struct jetwatt_measure_limits - when it is enough
  * @batches, @seconds: at least so much
  * @few: minibatches that will do after @most_s
+ * @drop: so many are left out after a switch if they are long (0.3 s); 0: two, as of short ones
  * @target: relative standard error of time and power to reach
  * @most_s: at most so long, if there are a few minibatches by then
  * @idle_s: so long without a wait for the GPU means that there is no GPU work
@@ -26,7 +27,7 @@
  * @cut: set by somebody else: what is measured is void; NULL: nobody
  */
 struct jetwatt_measure_limits {
-	unsigned int batches, few;
+	unsigned int batches, few, drop;
 	double seconds, target, most_s, idle_s, settle_s, look_s, slow_ms, before_w;
 	const atomic_int *cut;
 };

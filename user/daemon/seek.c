@@ -13,7 +13,7 @@
 /* In a job's own working time: quicker readings than those of a profile. */
 static const struct jetwatt_measure_limits quick = {
 	.batches = 4, .seconds = 0.6, .target = 0.02, .most_s = 2.5, .idle_s = 30, .few = 1,
-	.settle_s = 3,
+	.drop = 1, .settle_s = 3,
 };
 
 /* Of those that are too near the limit for a quick one. */
