@@ -16,8 +16,9 @@
  * Real-time tasks get 950 ms of a second (sched_rt_runtime_us): if others use
  * it up, the sampler stands still for the rest of it and its thread can't tell
  * why. A timer interrupt can: if the thread should have run long ago, is ready
- * to, and its CPU runs a task that is not of real time, then nothing but
- * throttling holds it up.
+ * to, and its CPU runs a task that is not of real time and has not been asked to
+ * give way, as one is that only cannot be preempted where it is, then nothing
+ * but throttling holds it up.
  */
 #define LOOK_NS		(20 * NSEC_PER_MSEC)
 #define LATE_NS		(10 * NSEC_PER_MSEC)
@@ -63,7 +64,7 @@ static enum hrtimer_restart look(struct hrtimer *unused)
 	 */
 	if (deadline != NEVER && now < due + LATE_NS / 2 && now >= deadline + LATE_NS &&
 	    task_cpu(sampler) == smp_processor_id() && current != sampler && !rt_task(current) &&
-	    task_is_running(sampler)) {
+	    task_is_running(sampler) && !need_resched()) {
 		if (counted == deadline - 1) {
 			WRITE_ONCE(times, times + 1);
 			counted = deadline;
