@@ -11,16 +11,6 @@ plan 24
 BUDGET=30
 DB=$T/profiles.db
 
-# best WATTS: least time of the plant among its modes within a budget
-best() { awk -F, -v w="$1" 'NR > 1 && $6 <= w && (!b || $5 < b) { b = $5 } END { print b }' $TRUTH/modes; }
-
-# of_mode FIELD: what the plant says of the mode that the daemon says it is in
-of_mode()
-{
-	key=$(told mode | tr -d 'cge' | tr - ,)
-	[ -n "$key" ] && grep "^$key," $TRUTH/modes | cut -d, -f"$1"
-}
-
 knobs > "$T/before"
 # minibatches: how many the plant has done; other tests' too
 minibatches() { awk -F, '{ n = $1 } END { print n + 0 }' $TRUTH/minibatches; }

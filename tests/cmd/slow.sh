@@ -8,22 +8,21 @@
 plan 8
 
 BUDGET=20
-printf 'budget = %sW\nlearn-time = 70s\ndb = %s\n' $BUDGET "$T/profiles.db" > "$T/conf"
-
-# of_mode FIELD: what the plant says of the mode that the board is in
-of_mode()
-{
-	key=$(told mode | tr -d 'cge' | tr - ,)
-	[ -n "$key" ] && grep "^$key," $TRUTH/modes | cut -d, -f"$1"
-}
-
-best()
-{
-	awk -F, -v w=$BUDGET 'NR > 1 && $6 <= w && (!b || $5 < b) { b = $5 } END { print 4 * b }' $TRUTH/modes
-}
+printf 'budget = %sW\ndb = %s\n' $BUDGET "$T/profiles.db" > "$T/conf"
 
 lowest() { awk -F, 'NR > 1 && (!b || $6 < b) { b = $6 } END { print b }' $TRUTH/modes; }
 is() { [ "$(told "$1")" = "$2" ]; }
+
+# Since it began; then the job is ended.
+never_over()
+{
+	over=$(breach "$begun" $BUDGET)
+	echo "# over $BUDGET W for $over s"
+	at_most "$over" 1
+	result $? "never over the budget for a second"
+	kill $train
+	wait $train
+}
 
 knobs > "$T/before"
 start
@@ -32,20 +31,15 @@ train --size 4000 > /dev/null 2>&1 &
 train=$!
 within 10 is doing learning
 result $? "minibatches of half a second: seen"
-doing holding 130
+doing holding 170
 took=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { printf "%.0f", (b - a) / 1e9 }')
-time=$(of_mode 5 | awk '{ print 4 * $1 }') best=$(best)
-echo "# after $took s and $(told modes_measured) modes: $time ms, the best there is $best"
+time=$(of_mode 5) best=$(best $BUDGET)
+echo "# after $took s and $(told modes_measured) modes: 4 times $time ms, the best there is $best"
 [ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
 result $? "its mode is within 10 % of the best"
-at_most "$took" 110
-result $? "within 110 s"
-over=$(breach "$begun" $BUDGET)
-echo "# over $BUDGET W for $over s"
-at_most "$over" 1
-result $? "never over the budget for a second"
-kill $train
-wait $train
+at_most "$took" 150
+result $? "within 150 s"
+never_over
 doing idle 20 && as_before "$T/before"
 result $? "it ends: the board is as it was"
 
@@ -60,12 +54,7 @@ echo "# of $(lowest) W in the lowest mode to $BUDGET: $draws W in $(told mode), 
 	at_most "$(awk -v a="$(lowest)" -v b=$BUDGET 'BEGIN { print a + 0.4 * (b - a) }')" "$draws"
 result $? "one that spins on the GPU's memory: as high as there is room"
 sleep 20
-over=$(breach "$begun" $BUDGET)
-echo "# over $BUDGET W for $over s"
-at_most "$over" 1
-result $? "never over the budget for a second"
-kill $train
-wait $train
+never_over
 within 30 as_before "$T/before"
 result $? "it ends: the board is as it was"
 end

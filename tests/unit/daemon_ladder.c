@@ -6,8 +6,6 @@
 #define jetwatt_watch_now test_now
 #include "../../user/daemon/ladder.c"
 
-#include <stdarg.h>
-
 #include "kselftest_harness.h"
 
 #define STEPS		6
@@ -54,7 +52,6 @@ FIXTURE(ladder) {
 	struct jetwattd d;
 	struct jetwattd_run run;
 	struct jetwatt_mode mode[MODES];
-	double most_w;
 	int found;
 };
 
@@ -89,7 +86,6 @@ static void cap(FIXTURE_DATA(ladder) *self)
 	const struct jetwatt_mode *now = d->applied ? &d->mode : &self->mode[MODES - 1];
 	double w = watts(now);
 
-	self->most_w = d->applied && w > self->most_w ? w : self->most_w;
 	d->here_w = w;
 	if (w <= d->budget_w || (d->applied && jetwatt_mode_same(now, &d->floor)))
 		return;

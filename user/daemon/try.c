@@ -82,6 +82,7 @@ static enum jetwattd_outcome nothing(struct jetwattd_run *r, size_t i,
 		return JETWATTD_NOTHING;
 	mode = best->mode;
 	pthread_mutex_lock(&r->d->lock);
+	r->d->tripped = 0;
 	err = jetwattd_put(r->d, &mode);
 	pthread_mutex_unlock(&r->d->lock);
 	if (err || jetwattd_look(r, &mode, limits, &got) != JETWATTD_MEASURED)
