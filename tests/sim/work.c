@@ -10,7 +10,10 @@
  * gets it as far as it has come. If it does not, the job is idle. Thus the
  * length of a minibatch is exact whatever the scheduler does to the process. A
  * server's minibatch has no likely successor: it begins when it is asked for. A
- * kernel of known work is followed by its like, with no loader between them.
+ * kernel of known work is followed by its like, with no loader between them, as
+ * from a queue; who waits for it may come late by as long as others keep it from
+ * its CPU. A guest's emulator does that (QEMU before 8.1 with icount: a CPU that
+ * wakes waits while a busy one has the time until the next timer, 20 to 80 ms).
  *
  * Several jobs share: n of them on the GPU run at 1/n of the speed each, and so
  * do n loaders.
@@ -27,6 +30,7 @@
 #include "trace.h"
 
 #define GRACE_NS	(30 * NSEC_PER_MSEC)
+#define KERNEL_GRACE_NS	NSEC_PER_SEC
 #define FIRST_PERMILLE	1200	/* the first minibatch after a switch of the mode is slower */
 
 struct sim_job {
@@ -90,7 +94,8 @@ static void guess(struct sim_job *job, u64 over)
 	job->asked = false;
 	job->length = length_of(job);
 	job->left = (s64)job->length - (s64)over;
-	job->grace = sim_state.now - over + GRACE_NS;
+	job->grace = sim_state.now - over +
+		     (job->kind == SIM_KIND_KERNEL ? KERNEL_GRACE_NS : GRACE_NS);
 }
 
 /* The piece that was asked for ended @over ns ago. */
