@@ -9,8 +9,7 @@
 #include "../../user/cmd/error.c"
 #include "../../user/cmd/reach.c"
 #include "../../user/cmd/suggest.c"
-#define run cap_run
-#include "../../user/daemon/cap.c"
+#include "../../user/daemon/judge.c"
 #include "../../user/daemon/swing.c"
 #include "../../user/daemon/window.c"
 #include "../../user/daemon/switch.c"
@@ -42,8 +41,8 @@ FIXTURE(cap) {
 	struct tree t;
 	struct jetwattd d;
 	struct jetwattd_policy policy;
-	struct jetwattd_cap *c;
-	double found_w, top_w, drawn_w, sum, last[SECOND];
+	struct jetwattd_judge *j;
+	double found_w, top_w, drawn_w, err, sum, last[SECOND];
 	unsigned int n, age_ms;	/* of a batch */
 	uint64_t since, longest;
 };
@@ -63,18 +62,17 @@ FIXTURE_SETUP(cap)
 	self->d.safe_w = SAFE_W;
 	self->d.swing = JETWATTD_SWING;
 	self->d.budget_w = BUDGET;
-	self->c = calloc(1, sizeof(*self->c));
-	self->c->d = &self->d;
-	self->c->nr_total = 1;
+	self->j = calloc(1, sizeof(*self->j));
+	self->j->d = &self->d;
 	self->drawn_w = self->found_w = IDLE_W;
-	self->age_ms = AGE_HELD_MS;
+	self->age_ms = JETWATTD_JUDGED_HELD_MS;
 }
 
 FIXTURE_TEARDOWN(cap)
 {
 	jetwatt_board_restore(self->d.board, NULL);
 	jetwatt_board_close(self->d.board);
-	free(self->c);
+	free(self->j);
 	tree_free(&self->t);
 }
 
@@ -93,14 +91,12 @@ static void passes(FIXTURE_DATA(cap) *self, double seconds, double burst)
 {
 	for (unsigned int i = 0; i < seconds * SECOND; i++) {
 		double w = target(self) * (self->n / (SECOND / 2) % 2 ? 1 + burst : 1 - burst);
-		struct jetwatt_power p = { .time_ns = clock_ns += TICK_NS };
 		unsigned int at = self->n++ % SECOND;
 
 		self->drawn_w += (w - self->drawn_w) * (burst ? 1 : TICK_NS * 1e-9 / LAG_S);
-		p.uw[0] = (int64_t)(self->drawn_w * 1e6);
-		on_power(&p, self->c);
-		if (!(self->n % (self->age_ms / TICK_MS)) && self->c->drawn.nr > 1)
-			judge(self->c);
+		jetwattd_window_add(&self->j->drawn, clock_ns += TICK_NS, self->drawn_w * (1 + self->err), 0);
+		if (!(self->n % (self->age_ms / TICK_MS)) && self->j->drawn.nr > 1)
+			jetwattd_judge(self->j);
 		self->sum += self->drawn_w - self->last[at];
 		self->last[at] = self->drawn_w;
 		if (self->n < SECOND || self->sum <= self->d.budget_w * SECOND)
@@ -140,7 +136,7 @@ TEST_F(cap, a_mode_draws_too_much)
 {
 	static const struct jetwatt_mode *const from[] = { &low, &mid };
 
-	self->age_ms = AGE_MS;
+	self->age_ms = JETWATTD_JUDGED_MS;
 	self->d.have_safe = 1;
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
@@ -162,7 +158,7 @@ TEST_F(cap, what_was_too_much_is_repaid)
 		uint64_t trips = self->d.count.trips;
 		int turns = 0;
 
-		self->age_ms = AGE_MS;
+		self->age_ms = JETWATTD_JUDGED_MS;
 		put(self, &low);
 		passes(self, 3, 0);
 		self->longest = 0;
@@ -214,6 +210,29 @@ TEST_F(cap, nothing_is_stepped_down_that_is_within)
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
 	EXPECT_EQ(0, self->d.count.trips);
 	EXPECT_EQ(0, self->longest);
+}
+
+/* They say that there is a little less than there is. */
+TEST_F(cap, sensors_err)
+{
+	for (double err = 0; err < 0.0041; err += 0.001) {
+		put(self, &low);
+		passes(self, 3, 0);
+		self->longest = 0;
+		self->err = -err;
+		self->top_w = BUDGET * 1.0005;
+		put(self, &top);
+		passes(self, 5, 0);
+		EXPECT_FALSE(jetwatt_mode_same(&self->d.mode, &top)) TH_LOG("%g low", err);
+		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g low", err);
+	}
+	/* In the lowest mode there is nowhere to go. */
+	put(self, &low);
+	self->d.budget_w = FLOOR_W / 0.997;
+	passes(self, 3, 0);
+	self->d.count.trips = 0;
+	passes(self, 5, 0);
+	EXPECT_EQ(0, self->d.count.trips);
 }
 
 /* A slow swing counts as a quick one does; a jump is another power, and no swing. */

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The mean of the module's power over the policy's window stays within the budget,
+ * whatever anybody believes about a mode. What gets above it steps down at once to a mode
+ * that was measured to be within, and from there to the lowest one; climbing back is the
+ * loop's.
+ */
+#include "judge.h"
+
+#include <math.h>
+
+#include "cmd/error.h"
+#include "cmd/watch.h"
+
+/* After a switch the chip still averages what was before; then so much of the new
+ * mode is worth something. */
+#define LAG_NS		100000000ull
+#define WORTH_NS	100000000ull
+/* Over part of a window only so many budgets are too much; of one that is whole, in a mode
+ * that was chosen, so many. */
+#define FAR		1.15
+#define FAR_CHOSEN	1.5
+/* Sensors err by so much: who stays that near the budget for half a window is over it. */
+#define ERRS		0.995
+/* A mean that is above for such a part of the window more has to come down faster. */
+#define LONG		0.25
+/* Of a window's energy, for what is above a mode's mean and for the switch. */
+#define ROOM		0.03
+/* Relative error of a mean over half a second. */
+#define HALF_NS		500000000.0
+#define HALF_SD		0.02
+
+/* Where to: what was measured to be within, also a budget that was just lowered, or the
+ * lowest. NULL: it is there. */
+static const struct jetwatt_mode *lower(const struct jetwattd_judge *j, uint64_t window)
+{
+	const struct jetwattd *d = j->d;
+
+	if (d->applied && jetwatt_mode_same(&d->mode, &d->floor))
+		return NULL;
+	if (!d->have_safe || d->safe_w > JETWATTD_SAFE * d->budget_w ||
+	    jetwattd_window_above(&j->drawn, d->safe_w, window, d->budget_w) > LONG * window ||
+	    (d->applied && jetwatt_mode_same(&d->mode, &d->safe)))
+		return &d->floor;
+	return &d->safe;
+}
+
+static void step_down(struct jetwattd_judge *j, double over_w, uint64_t over_ns, uint64_t window)
+{
+	struct jetwattd *d = j->d;
+	const struct jetwatt_mode *to = lower(j, window);
+	uint64_t now = jetwattd_window_now(&j->drawn), from = d->switched_ns + LAG_NS, span;
+
+	/* Nothing is lower: that it has come down the rest of the window will show. */
+	if (!to && over_ns < window)
+		return;
+	d->count.trips++;
+	d->tripped = 1;
+	d->stepped_ns = jetwatt_watch_now();
+	d->tripped_w = d->tripped_sd = 0;
+	if (now > from + WORTH_NS) {
+		d->tripped_w = jetwattd_window_mean(&j->drawn, now - from, &span);
+		d->tripped_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
+	}
+	atomic_store(&d->cut, 1);
+	j->debt_j = jetwattd_window_debt(&j->drawn, window, d->budget_w);
+	d->owing = 1;
+	d->left = d->mode;
+	if (to)
+		jetwattd_put(d, to);
+	else if (!d->count.floors++)
+		jetwatt_error_note("%.2f W in the lowest mode: %g W cannot be held", over_w, d->budget_w);
+	/* What was drawn before the switch says nothing about what comes after it. */
+	j->drawn.nr = 0;
+}
+
+/* One more window in the same mode: how far is it from the one before? */
+static void swing(struct jetwattd_judge *j, double w)
+{
+	struct jetwattd *d = j->d;
+	uint64_t from = d->switched_ns > d->measuring_ns ? d->switched_ns : d->measuring_ns;
+
+	d->swing = jetwattd_swing(&j->swing, d->measuring_ns ? w : 0, jetwattd_window_now(&j->drawn),
+				  from + JETWATTD_SETTLED_NS, d->policy->window_s * 1e9, d->swing);
+}
+
+/* For half a window the mean has been what may be above the budget but for the sensors' error;
+ * but in the lowest mode. */
+static int near(struct jetwattd_judge *j, double w, int whole, uint64_t window)
+{
+	const struct jetwattd *d = j->d;
+	uint64_t now = jetwattd_window_now(&j->drawn);
+
+	if (!whole || w <= ERRS * d->budget_w || (d->applied && jetwatt_mode_same(&d->mode, &d->floor)))
+		j->near_ns = 0;
+	else if (!j->near_ns)
+		j->near_ns = now;
+	return j->near_ns && now - j->near_ns > window / 2;
+}
+
+/* Is that too much? Over less than a window, as after a step down, a part of a minibatch
+ * may be all there is: then it has to be far over. So has what is not yet seen in the whole
+ * window; less so where a job begins on a board as it was found, which nobody has measured. */
+static int over(struct jetwattd_judge *j, double w, uint64_t span, uint64_t window)
+{
+	const struct jetwattd *d = j->d;
+	int whole = span >= window, close = near(j, w, whole, window);
+	double far;
+
+	if (!(d->budget_w > 0) || d->pause || d->doing == JETWATTD_YIELDING)
+		return 0;
+	if (close || (whole && w > d->budget_w))
+		return 1;
+	far = d->applied && whole ? FAR_CHOSEN : FAR;
+	if (whole || !d->applied)
+		w = jetwattd_window_mean(&j->drawn, window / 4, &span);
+	return span >= window / 4 && w > far * d->budget_w;
+}
+
+/* Has so much less than the budget been drawn since the step down as there was too much? */
+static int repaid(const struct jetwattd_judge *j, uint64_t window)
+{
+	double budget_w = j->d->budget_w, w;
+	uint64_t span;
+
+	w = jetwattd_window_mean(&j->drawn, UINT64_MAX, &span);
+	return (budget_w - w) * span * 1e-9 > j->debt_j + ROOM * budget_w * window * 1e-9;
+}
+
+/* What has come since the last time. */
+static void tell(struct jetwattd_judge *j, double w, int whole)
+{
+	struct jetwattd *d = j->d;
+	uint64_t now = jetwattd_window_now(&j->drawn), from = d->switched_ns + LAG_NS, span;
+
+	d->mean_w = w;
+	d->here_w = now > from + WORTH_NS ? jetwattd_window_mean(&j->drawn, now - from, &span) : 0;
+	d->count.samples += j->samples;
+	d->count.lost += j->lost;
+	j->samples = j->lost = 0;
+	d->meter.clock = j->clock;
+	d->meter.temp_mc = j->temp_mc;
+	if (whole && d->budget_w > 0 && w > d->budget_w && j->judged_ns)
+		d->meter.over_s += (now - j->judged_ns) * 1e-9;
+	j->judged_ns = now;
+}
+
+void jetwattd_judge(struct jetwattd_judge *j)
+{
+	struct jetwattd *d = j->d;
+	uint64_t window, span;
+	double w;
+
+	pthread_mutex_lock(&d->lock);
+	window = d->policy->window_s * 1e9;
+	/* What was drawn while more was allowed is not held against the mode that is for less. */
+	if (d->budget_w > 0 && d->budget_w < j->budget_w)
+		jetwattd_window_restart(&j->drawn);
+	j->budget_w = d->budget_w;
+	w = jetwattd_window_mean(&j->drawn, window, &span);
+	tell(j, w, span >= window);
+	if (span >= window)
+		swing(j, w);
+	if (over(j, w, span, window))
+		step_down(j, w, span, window);
+	else if (d->owing && repaid(j, window))
+		d->owing = 0;
+	pthread_mutex_unlock(&d->lock);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the cap makes of the samples: is too much drawn, and where to then.
+ */
+#ifndef JETWATTD_JUDGE_H
+#define JETWATTD_JUDGE_H
+
+#include "jetwattd.h"
+#include "swing.h"
+#include "window.h"
+
+/* So often: where nothing is known; and in a mode that was measured, where each batch of samples
+ * wakes the cap for nothing. */
+#define JETWATTD_JUDGED_MS	20
+#define JETWATTD_JUDGED_HELD_MS	50
+
+/**
+ * struct jetwattd_judge - what has been drawn
+ * @drawn: of all rails that belong to the total; who gathers samples adds them
+ * @samples, @lost: since the last judgement; @clock, @temp_mc: of the last one
+ * @swing: of the means over a window
+ * @budget_w: of the last judgement, which was of the samples up to @judged_ns
+ * @near_ns: since when the mean is so near the budget that sensors may hide that it is
+ *	above; 0: it is not
+ * @debt_j: that the last step down was for
+ */
+struct jetwattd_judge {
+	struct jetwattd *d;
+	struct jetwattd_window drawn;
+	uint64_t samples, lost;
+	struct jetwatt_mode clock;
+	int32_t temp_mc;
+	struct jetwattd_swing swing;
+	double budget_w, debt_j;
+	uint64_t judged_ns, near_ns;
+};
+
+/* Whatever is to follow from the samples that have come. There are two or more. */
+void jetwattd_judge(struct jetwattd_judge *j);
+
+#endif
