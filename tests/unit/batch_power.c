@@ -201,6 +201,56 @@ TEST(settled)
 	free(w);
 }
 
+/* A level that is foretold is off by what is said of its error; once the board's decay is known,
+ * after less than half the time that it takes to settle. */
+TEST(foretold)
+{
+	enum { SWITCHES = 40, FIRST = 4, MOST = 10 * 500 };
+	static const double taus[] = { 0.15, 0.3, 0.7, 1.2 };
+	uint64_t *t = calloc(MOST, sizeof(*t));
+	double *w = calloc(MOST, sizeof(*w));
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("# seed %llu\n", (unsigned long long)seed());
+	for (size_t k = 0; k < sizeof(taus) / sizeof(taus[0]); k++) {
+		struct jetwatt_batch_decay known = { { 0 } };
+		double after[2] = { 0 }, sum = 0, off = 0, beyond = 0;
+		uint64_t own = seed() + k;
+		int never = 0;
+
+		for (int i = 0; i < SWITCHES; i++) {
+			double from = 10 + 40 * uniform(&own), to = 10 + 40 * uniform(&own);
+			struct signal g = { "", from, to, taus[k], 5, 0.03 + 0.1 * uniform(&own), 0.03,
+					    0.3, 0.38, 200 };
+			size_t n = make(&g, 8, seed() + (uint64_t)i * 31 + k, t, w), m;
+			struct jetwatt_batch_level l;
+			int found = 0;
+
+			for (m = 100; m < n && !found; m += 50)
+				found = !jetwatt_batch_level(t, w, m, (uint64_t)(g.batch_s * 1e9), &known, &l) &&
+					l.sd < 0.012 * l.w;
+			if (!found) {
+				never++;
+				continue;
+			}
+			jetwatt_batch_decay_add(&known, &l.decay);
+			after[i >= FIRST] += (double)m / g.rate;
+			sum++;
+			off += (l.w / to - 1) * (l.w / to - 1);
+			beyond += fabs(l.w - to) > 3 * l.sd;
+		}
+		printf("# %.2f s: told after %.2f s, then %.2f s; off by %.2f %% rms, %.0f of %.0f by 3 sd, never %d\n",
+		       taus[k], after[0] / FIRST, after[1] / (SWITCHES - FIRST), 100 * sqrt(off / sum), beyond,
+		       sum, never);
+		EXPECT_GE(1, never) TH_LOG("%g s", taus[k]);
+		EXPECT_GT(0.015, sqrt(off / sum)) TH_LOG("%g s", taus[k]);
+		EXPECT_GE(2, beyond) TH_LOG("%g s", taus[k]);
+		EXPECT_GT(1.1 + 1.3 * taus[k], after[1] / (SWITCHES - FIRST)) TH_LOG("%g s", taus[k]);
+	}
+	free(t);
+	free(w);
+}
+
 /* A signal that goes on falling is not settled; nor is one of a few samples. */
 TEST(not_settled)
 {

@@ -261,4 +261,39 @@ long jetwatt_batch_settled(const uint64_t *t_ns, const double *w, size_t n);
 long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
 				uint64_t minibatch_ns);
 
+#define JETWATT_BATCH_TAUS	46
+
+/**
+ * struct jetwatt_batch_decay - how long a board's power takes to settle
+ * @like: log likelihood of decay times from 50 ms to 3.6 s, against the best of them; all 0:
+ *	nothing is known
+ */
+struct jetwatt_batch_decay {
+	double like[JETWATT_BATCH_TAUS];
+};
+
+/**
+ * struct jetwatt_batch_level - where power goes
+ * @w: the level, with its standard error @sd
+ * @decay: what these samples say of the decay's time
+ */
+struct jetwatt_batch_level {
+	double w, sd;
+	struct jetwatt_batch_decay decay;
+};
+
+/**
+ * jetwatt_batch_level() - where does power go after a switch, before it is there?
+ * @w: total power in W, one value a sample; @t_ns: their times, from the switch on
+ * @minibatch_ns: the length of one
+ * @known: what earlier switches of this board said
+ *
+ * Return: 0; -ENODATA: not enough to tell; -ENOMEM.
+ */
+int jetwatt_batch_level(const uint64_t *t_ns, const double *w, size_t n, uint64_t minibatch_ns,
+			const struct jetwatt_batch_decay *known, struct jetwatt_batch_level *level);
+
+/* Of another switch is known what @one says. What it says counts more than what was said before. */
+void jetwatt_batch_decay_add(struct jetwatt_batch_decay *all, const struct jetwatt_batch_decay *one);
+
 #endif

@@ -9,7 +9,7 @@
  * A mean over few windows is known only so well: until its error is small
  * enough the answer is "not yet", however flat the signal looks.
  */
-#include "batch/batch.h"
+#include "batch/settle.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,8 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch/batch.h"
+
+#define HOPS		JETWATT_BATCH_HOPS
 #define WINDOW_NS	100000000.0	/* at least; in it dozens of samples */
-#define HOPS		4		/* windows begin this many times per length */
 #define WINDOWS_MIN	7		/* fewer can't tell a decay from noise */
 #define REST_NS		300000000.0	/* settled signal that must be there */
 #define TOLERANCE	0.006		/* of power: what is left of the decay */
@@ -29,12 +31,6 @@
 #define BLIND_NS	2000000000.0	/* ... and so does a minibatch of unknown length */
 #define CLEAR		8		/* gain over a constant, in variances: a decay */
 #define DOUBT		1.5		/* ... a possible one */
-
-struct fit {
-	double level, decay, tau;	/* level + decay * exp(-t / tau), t in windows */
-	double error;			/* standard error of the level */
-	double rss;
-};
 
 /* Trapezoid integral of @w from the first sample to each; NULL: no memory. */
 static double *integral(const uint64_t *t, const double *w, size_t n)
@@ -66,8 +62,8 @@ static double upto(const uint64_t *t, const double *w, const double *sum, size_t
 
 /* Means over windows of @len ns, HOPS to a length, the last ending at the end.
  * Return: how many; @first: where the first one begins. */
-static size_t windows(const uint64_t *t, const double *w, const double *sum, size_t n, double len,
-		      double *out, size_t max, double *first)
+static size_t means(const uint64_t *t, const double *w, const double *sum, size_t n, double len,
+		    double *out, size_t max, double *first)
 {
 	double span = (double)(t[n - 1] - t[0]), hop = len / HOPS;
 	size_t count, i = 0, j = 0;
@@ -85,11 +81,29 @@ static size_t windows(const uint64_t *t, const double *w, const double *sum, siz
 	return count;
 }
 
-/* Least squares of a constant, or of a constant and exp(-i/tau). */
-static struct fit least(const double *y, size_t n, double tau)
+double jetwatt_batch_window(uint64_t minibatch_ns)
+{
+	return minibatch_ns ? (double)minibatch_ns * ceil(WINDOW_NS / (double)minibatch_ns) : WINDOW_NS;
+}
+
+long jetwatt_batch_windows(const uint64_t *t, const double *w, size_t n, double len, double **y,
+			   double *first)
+{
+	size_t room = (size_t)((double)(t[n - 1] - t[0]) / len * HOPS) + 2;
+	double *sum = integral(t, w, n);
+	long count = -ENOMEM;
+
+	*y = malloc(room * sizeof(**y));
+	if (sum && *y)
+		count = (long)means(t, w, sum, n, len, *y, room, first);
+	free(sum);
+	return count;
+}
+
+struct jetwatt_batch_fit jetwatt_batch_least(const double *y, size_t n, double tau)
 {
 	double sx = 0, sxx = 0, sy = 0, sxy = 0, step = tau > 0 ? exp(-1 / tau) : 0, x = 1, det;
-	struct fit f = { .tau = tau };
+	struct jetwatt_batch_fit f = { .tau = tau };
 
 	for (size_t i = 0; i < n; i++, x *= step) {
 		double e = tau > 0 ? x : 0;
@@ -114,17 +128,18 @@ static struct fit least(const double *y, size_t n, double tau)
 		f.rss += r * r;
 	}
 	/* Windows overlap: HOPS of them know as much as one. */
-	f.error = sqrt(f.rss / (double)n * HOPS * (f.tau > 0 ? sxx / det : 1 / (double)n));
+	f.spread = sqrt(HOPS * (f.tau > 0 ? sxx / det : 1 / (double)n));
+	f.error = sqrt(f.rss / (double)n) * f.spread;
 	return f;
 }
 
-static struct fit best_fit(const double *y, size_t n, double floor_w)
+static struct jetwatt_batch_fit best_fit(const double *y, size_t n, double floor_w)
 {
-	struct fit flat = least(y, n, 0), best = flat;
+	struct jetwatt_batch_fit flat = jetwatt_batch_least(y, n, 0), best = flat;
 	double gain, falls, slope = 0, trend, cube = (double)n * (double)n * (double)n;
 
 	for (double tau = 1; tau < 2 * (double)n; tau *= 1.3) {
-		struct fit f = least(y, n, tau);
+		struct jetwatt_batch_fit f = jetwatt_batch_least(y, n, tau);
 
 		if (f.rss < best.rss)
 			best = f;
@@ -212,27 +227,23 @@ static size_t period(const double *w, size_t n)
 long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
 				uint64_t minibatch_ns)
 {
-	double len, first = 0, *y = NULL, *sum = NULL, mean = 0, from, span;
-	size_t count, room, skip = 0, at = 0;
-	struct fit f;
-	long rc = -ENODATA;
+	double len, first = 0, *y = NULL, mean = 0, from, span;
+	struct jetwatt_batch_fit f;
+	size_t skip = 0, at = 0, count;
+	long rc;
 
 	if (n < 16 || t_ns[n - 1] <= t_ns[0])
 		return -ENODATA;
 	span = (double)(t_ns[n - 1] - t_ns[0]);
-	len = minibatch_ns ? (double)minibatch_ns * ceil(WINDOW_NS / (double)minibatch_ns)
-			   : WINDOW_NS;
+	len = jetwatt_batch_window(minibatch_ns);
 	if (span < len * (1 + (double)WINDOWS_MIN / HOPS) ||
 	    span < (minibatch_ns ? SPAN_NS : BLIND_NS))
 		return -ENODATA;
-	room = (size_t)(span / len * HOPS) + 2;
-	sum = integral(t_ns, w, n);
-	y = malloc(room * sizeof(*y));
-	if (!sum || !y) {
-		rc = -ENOMEM;
+	rc = jetwatt_batch_windows(t_ns, w, n, len, &y, &first);
+	if (rc < 0)
 		goto out;
-	}
-	count = windows(t_ns, w, sum, n, len, y, room, &first);
+	count = (size_t)rc;
+	rc = -ENODATA;
 	if (count < WINDOWS_MIN)
 		goto out;
 	for (size_t i = 0; i < count; i++)
@@ -252,7 +263,6 @@ long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
 		at++;
 	rc = (long)at;
 out:
-	free(sum);
 	free(y);
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include "batch/batch.h"
 #include "error.h"
 #include "mean.h"
+#include "step.h"
 
 /* Waits that are looked at to find minibatches: the pattern is known from the
  * modes before, so that a slow mode needs no fresh learning. */
@@ -20,12 +21,6 @@
 #define LONG_NS		300000000ull
 #define BLOCK_NS	50e6
 #define BLOCKS_MIN	6
-#define SETTLE_MAX_S	6
-/* What is left of a step is less than the step: one of so much of the power is nothing to wait
- * for, once the chip's own mean, STEP_NS long, has it, and it was looked at for STEP_SEEN_NS. */
-#define STEP		0.03
-#define STEP_NS		200000000ull
-#define STEP_SEEN_NS	1000000000ull
 #define TURN_MS		50
 /* Relative error of power that has not settled; of the time of fewer minibatches than show their
  * own, which are enough to show that a mode is slow; one, if it is so many times slower than need
@@ -48,7 +43,7 @@ const struct jetwatt_measure_limits jetwatt_measure_verify = {
 struct work {
 	struct jetwatt_batch_bound *bound;
 	double *w, *time, *uj;
-	uint64_t *t;
+	uint64_t *t, from_ns;
 	size_t waits, samples;
 };
 
@@ -97,49 +92,22 @@ static uint64_t length(struct work *k, int bounds, uint64_t since_ns)
 	return n ? k->time[n / 2] : 0;
 }
 
-/* Was there hardly a step? */
-static int level(const struct work *k, size_t n, uint64_t since_ns, double before_w)
+/* Power since the switch. */
+static struct jetwatt_step step_of(const struct jetwatt_watch *w, struct work *k, uint64_t since_ns)
 {
-	double sum = 0, some = 0;
-
-	if (!(before_w > 0) || !n || k->t[n - 1] - since_ns < STEP_NS + STEP_SEEN_NS)
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		if (k->t[i] - since_ns >= STEP_NS) {
-			sum += k->w[i];
-			some++;
-		}
-	return fabs(sum / some / before_w - 1) < STEP;
-}
-
-/* From when on power counts; 0: not settled yet. */
-static uint64_t settled(const struct jetwatt_watch *w, struct work *k, uint64_t since_ns,
-			uint64_t minibatch_ns, const struct jetwatt_measure_limits *limits,
-			struct jetwatt_measure *m)
-{
-	uint64_t most_ns = (limits->settle_s > 0 ? limits->settle_s : SETTLE_MAX_S) * 1e9;
-	size_t n = 0;
-	long at;
+	struct jetwatt_step s = { k->t, k->w, 0, since_ns };
 
 	for (size_t i = 0; i < w->nr_power; i++) {
 		if (w->power[i].time_ns < since_ns)
 			continue;
-		k->t[n] = w->power[i].time_ns;
-		k->w[n++] = jetwatt_watch_total(w, &w->power[i]);
+		k->t[s.n] = w->power[i].time_ns;
+		k->w[s.n++] = jetwatt_watch_total(w, &w->power[i]);
 	}
-	at = n ? jetwatt_batch_settled_over(k->t, k->w, n, minibatch_ns) : -ENODATA;
-	m->settled = at >= 0;
-	if (at >= 0)
-		return k->t[at];
-	m->settled = level(k, n, since_ns, limits->before_w);
-	if (m->settled)
-		return since_ns + STEP_NS;
-	/* It may never settle to the signal's own noise: go on and let the errors show it. */
-	return n && k->t[n - 1] - since_ns > most_ns ? since_ns + most_ns / 2 : 0;
+	return s;
 }
 
 /* Times and energies of whole minibatches after @from_ns, but for the first after the switch:
- * of long ones for @drop. */
+ * of long ones for @drop. What is left begins at k->from_ns. */
 static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, uint64_t since_ns,
 		    uint64_t from_ns, int drop)
 {
@@ -168,6 +136,7 @@ static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, u
 		/* Nothing that is bridged over a gap enters a mean. */
 		if (covered < span - span / 100)
 			continue;
+		k->from_ns = n ? k->from_ns : b->start_ns;
 		k->time[n] = span;
 		k->uj[n++] = uj;
 	}
@@ -197,41 +166,73 @@ static int slow(const struct jetwatt_watch *w, struct work *k, int bounds, uint6
 	return 1;
 }
 
+static int drops(const struct jetwatt_measure_limits *limits)
+{
+	return limits->drop ? (int)limits->drop : BATCHES_DROPPED;
+}
+
+/* The mean of the @n that are clean. Return: are they enough, for all but the errors of the mean? */
+static int gathered(struct work *k, size_t n, const struct jetwatt_measure_limits *limits,
+		    struct jetwatt_measure *m)
+{
+	struct jetwatt_mode mode = m->row.mode;
+	unsigned int blocks = jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
+
+	m->row.mode = mode;
+	m->batches = n;
+	m->span_s = n * m->row.time_ms * 1e-3;
+	return n >= limits->batches && m->span_s >= limits->seconds && blocks >= BLOCKS_MIN;
+}
+
+/* Is the level of power known before it is reached, and are there minibatches enough? */
+static int foretold(const struct jetwatt_watch *w, struct work *k, int bounds,
+		    const struct jetwatt_step *step, uint64_t length_ns,
+		    const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
+{
+	size_t n = clean(w, k, bounds, step->since_ns, step->since_ns, drops(limits));
+
+	if (!gathered(k, n, limits, m) || m->row.time_sd > limits->target ||
+	    jetwatt_step_level(step, k->from_ns, length_ns, limits, &m->row))
+		return 0;
+	m->settle_s = m->dwell_s;
+	return 1;
+}
+
 /* Return: 1: enough; 0: not yet. */
 static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t since_ns,
 		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
 		double *part)
 {
 	struct jetwatt_batch_info info;
-	struct jetwatt_mode mode = m->row.mode;
-	unsigned int blocks;
-	uint64_t from;
-	int bounds;
+	struct jetwatt_step step;
+	uint64_t from, length_ns;
+	int bounds, done;
 	size_t n;
 
 	bounds = jetwatt_batch_segment(w->sync + first, w->nr_sync - first, k->bound, &info);
 	if (bounds < 0)
 		return 0;
-	from = settled(w, k, since_ns, length(k, bounds, since_ns), limits, m);
+	length_ns = length(k, bounds, since_ns);
+	step = step_of(w, k, since_ns);
+	from = jetwatt_step_settled(&step, length_ns, limits, &m->settled);
 	if (!from)
-		return limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m);
+		return foretold(w, k, bounds, &step, length_ns, limits, m) ||
+		       (limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m));
 	m->settle_s = (from - since_ns) * 1e-9;
-	n = clean(w, k, bounds, since_ns, from, limits->drop ? limits->drop : BATCHES_DROPPED);
-	blocks = jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
-	m->row.mode = mode;
+	n = clean(w, k, bounds, since_ns, from, drops(limits));
+	done = gathered(k, n, limits, m) && m->row.time_sd <= limits->target &&
+	       m->row.power_sd <= limits->target;
 	if (n < SLOW_FEW) {
 		m->row.time_sd = fmax(m->row.time_sd, FEW_SD);
 		m->row.power_sd = fmax(m->row.power_sd, FEW_SD / 2);
 	}
-	m->batches = n;
-	m->span_s = n * m->row.time_ms * 1e-3;
 	if (!n && limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m))
 		return 1;
 	*part = fmin(fmin((double)n / limits->batches, m->span_s / limits->seconds), 1);
-	if (n >= limits->few && m->dwell_s >= limits->most_s)
-		return 1;
-	return n >= limits->batches && m->span_s >= limits->seconds && blocks >= BLOCKS_MIN &&
-	       m->row.time_sd <= limits->target && m->row.power_sd <= limits->target;
+	done |= n >= limits->few && m->dwell_s >= limits->most_s;
+	if (done)
+		jetwatt_step_seen(&step, length_ns, limits);
+	return done;
 }
 
 /* Nothing to wait for any more? */

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "batch/batch.h"
 #include "model/model.h"
 #include "watch.h"
 
@@ -24,11 +25,14 @@
  * @slow_ms: minibatches that take longer need only be told to: their power need not have
  *	settled, and its error says so; 0: all alike
  * @before_w: what was drawn before the switch, and had settled; 0: not known
+ * @decay: what earlier switches of the board said of how power settles; then it is foretold, if
+ *	that is sooner than to wait for it; NULL: waited for
  * @cut: set by somebody else: what is measured is void; NULL: nobody
  */
 struct jetwatt_measure_limits {
 	unsigned int batches, few, drop;
 	double seconds, target, most_s, idle_s, settle_s, look_s, slow_ms, before_w;
+	struct jetwatt_batch_decay *decay;
 	const atomic_int *cut;
 };
 
@@ -39,7 +43,7 @@ extern const struct jetwatt_measure_limits jetwatt_measure_profile, jetwatt_meas
  * @row: with relative standard errors; its mode is the caller's
  * @batches: minibatches that it rests on, @span_s: their time
  * @settle_s: from the switch until power had settled, @dwell_s: in all
- * @settled: 0: power had not settled in time; the errors show it
+ * @settled: 0: power had not settled in time, or was foretold; the errors show it
  */
 struct jetwatt_measure {
 	struct jetwatt_row row;
