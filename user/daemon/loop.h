@@ -73,6 +73,7 @@ struct jetwattd_interleaver;
  * @beside: who worked on the GPU as well when the job's workload was looked up, which they are
  *	part of; @apart: how often in a row it was somebody else
  * @hangup: descriptor that tells of SIGHUP; @reloaded: the policy is another one now
+ * @decay: how power settles on this board
  * @learned_j: energy that learning has taken
  * @budget_w: that we work for; @learn has what of it a mode may draw in the mean
  */
@@ -94,6 +95,7 @@ struct jetwattd_run {
 	char cgroup[256], beside[JETWATTD_BESIDE];
 	int apart, hangup, reloaded;
 	uint64_t tended_ns, seldom_ns;
+	struct jetwatt_batch_decay decay;
 	double learned_j, budget_w;
 };
 

@@ -120,6 +120,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 		return JETWATTD_REFUSED;
 	}
 	best = jetwattd_best(r);
+	until.decay = &r->decay;
 	until.slow_ms = best ? slow * best->time_ms : 0;
 	out = jetwattd_look(r, mode, &until, &got);
 	r->learned_j += got.m.row.power_w > 0 ? got.m.dwell_s * got.m.row.power_w : 0;
