@@ -16,9 +16,7 @@
 #define TURN_S		0.2
 #define TRIPS		2
 #define CALM_NS		600000000000ull
-/* Beyond so many standard errors, and so much in itself, a reading is another one. */
-#define DRIFT_SIGMA	4.0
-#define DRIFT_LEAST	0.04
+/* So many readings in a row that are others than before are no chance. */
 #define DRIFTS		2
 /* So many standard deviations of a window's mean below the budget is too near. */
 #define TIGHT		1.5
@@ -167,39 +165,6 @@ static const struct jetwatt_row *settle(struct jetwattd_run *r)
 	return best;
 }
 
-static int differs(double is, double is_sd, double was, double was_sd)
-{
-	double sd = sqrt(is_sd * is_sd + was_sd * was_sd);
-
-	return fabs(log(is / was)) > fmax(DRIFT_SIGMA * sd, DRIFT_LEAST);
-}
-
-static int another(const struct jetwatt_row *is, const struct jetwatt_row *was)
-{
-	return differs(is->time_ms, is->time_sd, was->time_ms, was->time_sd) ||
-	       differs(is->power_w, is->power_sd, was->power_w, was->power_sd);
-}
-
-int jetwattd_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
-		     const struct jetwatt_row *was)
-{
-	return another(is, was) && !jetwattd_throttled(r, &was->mode);
-}
-
-void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
-		   const struct jetwatt_row *was)
-{
-	pthread_mutex_lock(&r->d->lock);
-	r->d->count.drifts++;
-	pthread_mutex_unlock(&r->d->lock);
-	jetwattd_say(r->d, "%.2f ms and %.2f W where %.2f and %.2f were expected: learning anew",
-		     is->time_ms, is->power_w, was->time_ms, was->power_w);
-	jetwattd_allowance_again(r);
-	r->learn.row[0] = *is;
-	r->learn.nr_rows = 1;
-	memset(r->out, 0, r->learn.nr_modes);
-}
-
 /* In another mode, for so long; or in one more, if the cap leaves that too. Return: 1: there is
  * something else to do. */
 static int wait_out(struct jetwattd_run *r, double seconds)
@@ -279,7 +244,7 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 			struct jetwatt_row is;
 			size_t n = jetwattd_glance(r, &glancing, &is);
 
-			drifts = n ? another(&is, &was) : jetwattd_minibatch_strange(r->minibatch);
+			drifts = n ? jetwattd_differs(&is, &was) : jetwattd_minibatch_strange(r->minibatch);
 			if (jetwattd_changed(r) || (n && !drifts && !too_much(r, &is)))
 				continue;
 		}

@@ -149,14 +149,20 @@ pid_t jetwattd_working(struct jetwattd_run *r);
  * negative errno. */
 int jetwattd_take(struct jetwattd_run *r, pid_t pid);
 void jetwattd_leave(struct jetwattd_run *r);
-/* Is a reading another one than it was, and not for heat? Then what was read before says nothing
- * any more: jetwattd_anew(). */
-int jetwattd_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
-		     const struct jetwatt_row *was);
-void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
-		   const struct jetwatt_row *was);
 /* Learn it and hold it, for the budget that is now. Return: how it ended. */
 enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r);
+
+/* another.c: is a reading another one than it was? */
+int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was);
+/* And not for heat? Then what was read before says nothing any more: jetwattd_anew(). */
+int jetwattd_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
+		     const struct jetwatt_row *was);
+/* Forget what was read, but as what a like job does: @is was read where @was is known. */
+void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
+		   const struct jetwatt_row *was);
+/* Mode @i was just read, and @foretold before, NULL: it was not: has the job become another one
+ * since the modes before were read: other data, another minibatch? Then it is known anew. */
+int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_prediction *foretold);
 
 /* look.c: measure the mode that the board is in. */
 enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
@@ -223,6 +229,9 @@ void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
 void jetwattd_minibatch_anew(struct jetwattd_minibatch *m);
 /* Are they no longer as they were then? */
 int jetwattd_minibatch_strange(const struct jetwattd_minibatch *m);
+/* Was the last one far from those before in the same mode? Return: how long these were, in ms;
+ * 0: no, or there are none. */
+double jetwattd_minibatch_jumped(const struct jetwattd_minibatch *m);
 /* @row: may be NULL. Return: how many there are. */
 size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row);
 
@@ -245,6 +254,8 @@ void jetwattd_late_tend(struct jetwattd_run *r);
 /* Which ones those are is not known any more. */
 void jetwattd_late_forget(struct jetwattd_run *r);
 
+/* In a job's own working time: quicker readings than those of a profile. */
+extern const struct jetwatt_measure_limits jetwattd_quick;
 /* seek.c: learn what is worth it, unless that was done for this budget before. Return: how
  * it ended. */
 enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r);

@@ -23,6 +23,10 @@
 #define ODD	1.25
 /* So many in a row that are so far from what they were: that is another job now. */
 #define STRANGE	8
+/* In a mode the first ones, FEW at least, are as they are there, but the very first, which a
+ * switch delays. */
+#define FIRST	8
+#define FEW	2
 #define LEARN_NS	20000000000ull
 /* So many are kept for their mean, which errs by what blocks of them differ. */
 #define KEPT	2048
@@ -32,6 +36,8 @@
  * struct jetwattd_minibatch - where we are
  * @end: ends of minibatches, in order of time, that no sample lies behind yet
  * @t_ns, @w, @uj: the last sample, and the energy up to it
+ * @here: in the mode that the board is in @since_ns: lengths of the @n first ones in order, but of
+ *	the very first, and how many in a row were @far from them afterwards
  * @begin_ns, @begin_uj: the end of the minibatch before; 0: there is none, or something
  *	is missing since
  */
@@ -44,6 +50,10 @@ struct jetwattd_minibatch {
 	double w, uj, begin_uj, took_ns[KEPT], took_uj[KEPT];
 	size_t kept;
 	int odd, strange;
+	struct {
+		uint64_t since_ns, first_ns[FIRST];
+		int n, far;
+	} here;
 };
 
 static void keep(struct jetwattd_minibatch *m, double took_ns, double uj)
@@ -59,6 +69,27 @@ static int far(uint64_t took, uint64_t usual)
 	return took > ODD * usual || ODD * took < usual;
 }
 
+/* One more that began in the mode that the board is in since @since_ns. */
+static void compare(struct jetwattd_minibatch *m, uint64_t since_ns, uint64_t took)
+{
+	int at = m->here.n;
+
+	if (m->here.since_ns != since_ns) {
+		memset(&m->here, 0, sizeof(m->here));
+		m->here.since_ns = since_ns;
+	} else if (at >= FEW && far(took, m->here.first_ns[at / 2])) {
+		m->here.far++;
+	} else {
+		m->here.far = 0;
+		if (at == FIRST)
+			return;
+		for (; at && m->here.first_ns[at - 1] > took; at--)
+			m->here.first_ns[at] = m->here.first_ns[at - 1];
+		m->here.first_ns[at] = took;
+		m->here.n++;
+	}
+}
+
 /* A minibatch has ended, @uj since we began to count. */
 static void ended(struct jetwattd_minibatch *m, uint64_t end_ns, double uj)
 {
@@ -72,6 +103,8 @@ static void ended(struct jetwattd_minibatch *m, uint64_t end_ns, double uj)
 	if (m->begin_ns && took < PAUSE * m->usual_ns) {
 		keep(m, took, uj - m->begin_uj);
 		pthread_mutex_lock(&d->lock);
+		if (m->begin_ns > d->switched_ns)
+			compare(m, d->switched_ns, took);
 		jetwattd_metrics_minibatch(d, d->key, took * 1e-9, (uj - m->begin_uj) * 1e-6);
 		pthread_mutex_unlock(&d->lock);
 	}
@@ -140,6 +173,11 @@ int jetwattd_minibatch_strange(const struct jetwattd_minibatch *m)
 	return m->strange >= STRANGE;
 }
 
+double jetwattd_minibatch_jumped(const struct jetwattd_minibatch *m)
+{
+	return m->here.far ? m->here.first_ns[m->here.n / 2] * 1e-6 : 0;
+}
+
 size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row)
 {
 	if (row)
@@ -170,6 +208,7 @@ void jetwattd_minibatch_forget(struct jetwattd_minibatch *m)
 	m->ends = 0;
 	m->begin_ns = m->usual_ns = 0;
 	m->kept = 0;
+	memset(&m->here, 0, sizeof(m->here));
 }
 
 void jetwattd_minibatch_free(struct jetwattd_minibatch *m)

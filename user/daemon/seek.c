@@ -10,8 +10,7 @@
 
 #include "cmd/error.h"
 
-/* In a job's own working time: quicker readings than those of a profile. */
-static const struct jetwatt_measure_limits quick = {
+const struct jetwatt_measure_limits jetwattd_quick = {
 	.batches = 4, .seconds = 0.6, .target = 0.02, .most_s = 2.5, .idle_s = 30, .few = 1,
 	.drop = 1, .settle_s = 3,
 };
@@ -41,10 +40,6 @@ static const struct jetwatt_measure_limits exact = {
  * what is probably over the budget costs a switch there and back. */
 #define SLOWER		2.0
 #define OVER		0.5
-
-/* A time so far from what the model says, and from what it is sure of, may be another job's. */
-#define FAR		0.2
-#define FAR_SIGMA	4.0
 
 /* Candidates of the next step: modes, and where they are in the list of all; up to
  * @level, while there is no model to speak for any, which is @foretold then; or if there is
@@ -206,34 +201,6 @@ static long next(struct jetwattd_run *r, struct choice *c, size_t most)
 	return err ? doubt(r, most) : (long)c->at[n.index];
 }
 
-/* Has the job become another one since the modes before were read: other data, another minibatch?
- * Told by one of them, if the last reading, of mode @i, is not what they foretell. */
-static int turned(struct jetwattd_run *r, const struct choice *c, size_t i)
-{
-	const struct jetwatt_row *is = jetwatt_learn_row(&r->learn, &r->learn.mode[i]), *best;
-	struct jetwattd_reading got;
-	struct jetwatt_row was;
-	int err = -ENOENT;
-
-	if (!is || !c->foretold ||
-	    fabs(log(is->time_ms / r->learn.prediction[i].time_ms)) <
-	    fmax(FAR, FAR_SIGMA * hypot(is->time_sd, r->learn.prediction[i].time_sd)))
-		return 0;
-	pthread_mutex_lock(&r->d->lock);
-	best = jetwattd_within(r, jetwattd_limit(r->d), &is->mode);
-	if (best) {
-		was = *best;
-		r->d->tripped = 0;
-		err = jetwattd_put(r->d, &was.mode);
-	}
-	pthread_mutex_unlock(&r->d->lock);
-	if (err || jetwattd_look(r, &was.mode, &quick, &got) != JETWATTD_MEASURED ||
-	    !jetwattd_drifted(r, &got.m.row, &was))
-		return 0;
-	jetwattd_anew(r, &got.m.row, &was);
-	return 1;
-}
-
 /* @has_turned: so the rest is to be learned anew. */
 static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c,
 				  struct jetwattd_allowance *a, int *has_turned)
@@ -253,8 +220,9 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c,
 		if (jetwattd_changed(r))
 			return JETWATTD_CUT;
 		before_j = r->learned_j;
-		out = jetwattd_try(r, (size_t)i, again < 0 ? &quick : &exact);
-		*has_turned = out == JETWATTD_MEASURED && turned(r, c, (size_t)i);
+		out = jetwattd_try(r, (size_t)i, again < 0 ? &jetwattd_quick : &exact);
+		*has_turned = out == JETWATTD_MEASURED &&
+			      jetwattd_another(r, (size_t)i, c->foretold ? &r->learn.prediction[i] : NULL);
 		a->seconds += (jetwatt_watch_now() - begun) * 1e-9;
 		a->joules += r->learned_j - before_j;
 		if (*has_turned)

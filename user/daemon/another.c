@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Does the job still do what was read before? It may get other data or another minibatch
+ * size at any time, also while it is learned: readings of before and of after are of two
+ * jobs then, and a search that takes them for one finds nothing.
+ */
+#include "loop.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond so many standard errors, and so much in itself, a reading is another one. */
+#define DRIFT_SIGMA	4.0
+#define DRIFT_LEAST	0.04
+/* A time so far from what the model says, and from what it is sure of, may be another job's, and so
+ * may one that is so much longer in a higher mode than in a lower one: worth another look. */
+#define FAR		0.2
+#define FAR_SIGMA	2.5
+/* From so many modes a job's other self can be told. */
+#define LIKE		10
+
+static int differs(double is, double is_sd, double was, double was_sd)
+{
+	double sd = sqrt(is_sd * is_sd + was_sd * was_sd);
+
+	return fabs(log(is / was)) > fmax(DRIFT_SIGMA * sd, DRIFT_LEAST);
+}
+
+int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was)
+{
+	return differs(is->time_ms, is->time_sd, was->time_ms, was->time_sd) ||
+	       differs(is->power_w, is->power_sd, was->power_w, was->power_sd);
+}
+
+int jetwattd_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
+		     const struct jetwatt_row *was)
+{
+	return jetwattd_differs(is, was) && !jetwattd_throttled(r, &was->mode);
+}
+
+/* Another minibatch size or other data change all modes alike, or nearly: what was known, by the
+ * factors of the one mode that is known of both, is what others know of a workload. If that is
+ * wrong, readings will contradict it. */
+static void remember(struct jetwattd_run *r, const struct jetwatt_row *is,
+		     const struct jetwatt_row *was)
+{
+	struct jetwatt_learn *l = &r->learn;
+	struct jetwatt_row *row = malloc((l->nr_rows + 1) * sizeof(*row));
+	size_t n = 0;
+
+	for (size_t i = 0; row && i < l->nr_rows; i++) {
+		if (l->row[i].time_sd >= JETWATTD_NO_TIME || jetwatt_learn_row(l, &l->row[i].mode) != &l->row[i])
+			continue;
+		row[n] = l->row[i];
+		row[n].time_ms *= is->time_ms / was->time_ms;
+		row[n++].power_w *= is->power_w / was->power_w;
+	}
+	/* Of none it is learned as any other job is. */
+	jetwatt_prior_free(l->prior);
+	l->prior = NULL;
+	if (n >= LIKE)
+		jetwatt_prior_twin(&l->prior, row, n, JETWATT_LEARN_SEED);
+	free(row);
+}
+
+void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
+		   const struct jetwatt_row *was)
+{
+	pthread_mutex_lock(&r->d->lock);
+	r->d->count.drifts++;
+	pthread_mutex_unlock(&r->d->lock);
+	jetwattd_say(r->d, "%.2f ms and %.2f W where %.2f and %.2f were expected: learning anew",
+		     is->time_ms, is->power_w, was->time_ms, was->power_w);
+	remember(r, is, was);
+	jetwattd_allowance_again(r);
+	r->learn.row[0] = *is;
+	r->learn.nr_rows = 1;
+	memset(r->out, 0, r->learn.nr_modes);
+}
+
+/* A minibatch takes longer in a higher mode than in a lower one, or shorter in a lower. */
+static int absurd(const struct jetwatt_row *is, const struct jetwatt_row *was)
+{
+	double by = log(is->time_ms / was->time_ms);
+
+	if (was->time_sd >= JETWATTD_NO_TIME || fabs(by) < fmax(FAR, FAR_SIGMA * hypot(is->time_sd, was->time_sd)))
+		return 0;
+	return by > 0 ? jetwattd_reaches(&is->mode, &was->mode) : jetwattd_reaches(&was->mode, &is->mode);
+}
+
+static int suspect(const struct jetwattd_run *r, const struct jetwatt_row *is,
+		   const struct jetwatt_prediction *foretold)
+{
+	if (foretold && fabs(log(is->time_ms / foretold->time_ms)) >
+			fmax(FAR, FAR_SIGMA * hypot(is->time_sd, foretold->time_sd)))
+		return 1;
+	for (size_t i = 0; i < r->learn.nr_rows; i++)
+		if (absurd(is, &r->learn.row[i]))
+			return 1;
+	return 0;
+}
+
+/* In the mode that was just read the last minibatch was another one than those before: a pause
+ * of the job's, or have they become others? */
+static int jumped(struct jetwattd_run *r, const struct jetwatt_row *is, double before_ms)
+{
+	struct jetwatt_row was = *is;
+	struct jetwattd_reading got;
+
+	was.time_ms = before_ms;
+	if (jetwattd_look(r, &was.mode, &jetwattd_quick, &got) != JETWATTD_MEASURED ||
+	    !differs(got.m.row.time_ms, got.m.row.time_sd, was.time_ms, was.time_sd))
+		return 0;
+	/* Power is of both. */
+	was.power_w = got.m.row.power_w;
+	jetwattd_anew(r, &got.m.row, &was);
+	return 1;
+}
+
+int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_prediction *foretold)
+{
+	const struct jetwatt_row *is = jetwatt_learn_row(&r->learn, &r->learn.mode[i]), *best;
+	double before_ms = jetwattd_minibatch_jumped(r->minibatch);
+	struct jetwattd_reading got;
+	struct jetwatt_row was;
+	int err = -1;
+
+	if (is && before_ms > 0)
+		return jumped(r, is, before_ms);
+	if (!is || !suspect(r, is, foretold))
+		return 0;
+	pthread_mutex_lock(&r->d->lock);
+	best = jetwattd_within(r, jetwattd_limit(r->d), &is->mode);
+	if (best) {
+		was = *best;
+		r->d->tripped = 0;
+		err = jetwattd_put(r->d, &was.mode);
+	}
+	pthread_mutex_unlock(&r->d->lock);
+	if (err || jetwattd_look(r, &was.mode, &jetwattd_quick, &got) != JETWATTD_MEASURED ||
+	    !jetwattd_drifted(r, &got.m.row, &was))
+		return 0;
+	jetwattd_anew(r, &got.m.row, &was);
+	return 1;
+}
