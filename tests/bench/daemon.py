@@ -10,8 +10,8 @@ budget changes, the air gets so warm that the kernel throttles the GPU, somebody
 turns a knob.
 At last a job that is new, and the same one in another cgroup: a workload of its own, of
 which jetwattd knows only what "others" measured; these two count in "priors" alone.
-A job is in its mode from when on nine tenths of what follows, up to the next event, is in
-minibatches within 5 % of the best.
+A job is in its mode from when on nine tenths of what follows, up to the next event or its change,
+is in minibatches within 5 % of the best; from its change on it is judged once more.
 Judged by what the plant knows and jetwattd does not: the mean of its power over the
 policy's window, its minibatches, its modes. Penalties are against the best mode that is
 not dirty (a reading of power far below its neighbours') within the budget that held.
@@ -171,13 +171,21 @@ def jobs_of(day):
     return [j for j in found if j.end]
 
 
-def reached(day, good, job):
-    """Seconds from a job's start until nine tenths of what follows is within 5 % of the best."""
-    start = job.start
-    end = min([int(e[0]) for e in day.events if int(e[0]) > start and
-               e[1] in ("budget", "turn", "stop", "heat")] + [job.change or job.end])
-    mine = [b for b in job.minibatches if b[2] <= end]
-    best = fastest(good, day.budget(start))["time_ms"] * job.size / 1000
+def stretches(day, job):
+    """From when to when a job is one and the same, for one budget: (start, end, size)."""
+    def until(start):
+        return min([int(e[0]) for e in day.events if int(e[0]) > start and
+                    e[1] in ("budget", "turn", "stop", "heat")] + [job.end])
+    if not job.change or job.change > until(job.start):
+        return [(job.start, until(job.start), job.size)]
+    return [(job.start, job.change, job.size), (job.change, until(job.change), job.then)]
+
+
+def reached(day, good, job, stretch):
+    """Seconds from the start until nine tenths of what follows is within 5 % of the best."""
+    start, end, size = stretch
+    mine = [b for b in job.minibatches if b[1] >= start and b[2] <= end]
+    best = fastest(good, day.budget(start))["time_ms"] * size / 1000
     # The median of five in a row: one that was disturbed is not another mode.
     ms = [(b[2] - b[1]) / 1e6 for b in mine]
     at, bad, all_of_it = None, 0, 0
@@ -254,10 +262,14 @@ def judge(day, out, args):
     highest = max(day.modes, key=lambda m: tuple(m[k] for k in ("gpu_hz", "cpu_khz", "cores", "emc_hz")))
     presets = [nearest(day.modes, p) for p in (PRESETS if highest["cores"] > 6 else SMALL)]
     for job in jobs:
-        took, penalty = reached(day, good, job)
-        size, key = job.size, (job.size, day.budget(job.start), bool(job.change))
-        (second if key in seen else first).append(took)
-        rows.append((size, key[1], "again" if key in seen else "new", took, penalty))
+        key = (job.size, day.budget(job.start), bool(job.change))
+        for k, stretch in enumerate(stretches(day, job)):
+            took, penalty = reached(day, good, job, stretch)
+            how = "changed" if k else "again" if key in seen else "new"
+            if not k:
+                (second if key in seen else first).append(took)
+            rows.append((stretch[2], day.budget(stretch[0]), how, (stretch[1] - stretch[0]) / 1e9, took,
+                         penalty))
         seen[key] = 1
         for b in job.minibatches:
             if any(a <= b[2] < e for a, e in apart + warm if e - a > 3 * WINDOW_NS):
@@ -272,7 +284,7 @@ def judge(day, out, args):
                 others[name]["j"] += s * m["power_w"]
     priors = {}
     for name, job in (("cold", cold), ("synced", synced)):
-        took, penalty = reached(day, good, job)
+        took, penalty = reached(day, good, job, stretches(day, job)[0])
         priors |= {name + "_modes": job.measured, name + "_start_s": took,
                    name + "_penalty_pct": float("nan") if penalty is None else penalty}
     begin, finish = (line.split() for line in open(out + "/daemon"))
@@ -281,7 +293,7 @@ def judge(day, out, args):
         "corpus": args.corpus or "analytic", "seed": args.seed, "jobs": len(jobs),
         "first_start_s": statistics.median([t for t in first if t is not None] or [float("nan")]),
         "second_start_s": statistics.median([t for t in second if t is not None] or [float("nan")]),
-        "time_penalty_pct": statistics.median([r[4] for r in rows if r[4] is not None]),
+        "time_penalty_pct": statistics.median([r[5] for r in rows if r[5] is not None]),
         "breaches": len(breaches), "longest_breach_s": max(breaches, default=0),
         "breaches_over_1s": sum(b > 1 for b in breaches),
         "energy_pct": {k: 100 * (ours["j"] / v["j"] - 1) for k, v in others.items()},
@@ -290,10 +302,11 @@ def judge(day, out, args):
         "cpu_pct": (int(finish[2]) - int(begin[2])) / wall,
         "descriptors": [int(begin[3]), int(finish[3])], "rss_kib": [int(begin[4]), int(finish[4])],
     }
-    print("size budget        in its mode after   and then off by")
-    for size, watts, how, took, penalty in rows:
-        print("%4d %4.3g W %-6s %12s %15s" % (size, watts, how, "never" if took is None else "%.1f s" % took,
-                                              "-" if penalty is None else "%+.1f %%" % penalty))
+    print("size budget            for  in its mode after   and then off by")
+    for size, watts, how, length, took, penalty in rows:
+        print("%4d %4.3g W %-7s %5.0f s %12s %15s" %
+              (size, watts, how, length, "never" if took is None else "%.1f s" % took,
+               "-" if penalty is None else "%+.1f %%" % penalty))
     print("\nagainst       time   energy")
     for k in others:
         print("%-9s %+6.1f %% %+6.1f %%" % (k, result["time_pct"][k], result["energy_pct"][k]))
