@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "jetwatt.h"
+#include "model/order.h"
 
 #define ROUNDS	5
 /* Enough to tell tens of nanoseconds; doctor is not to keep anybody waiting. */
@@ -21,13 +22,6 @@ static double round_ns(void)
 		syscall(SYS_getppid);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
 	return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / CALLS;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 int jetwatt_cost_measure(uint32_t rungs, double *plain_ns, double *extra_ns)
@@ -46,8 +40,8 @@ int jetwatt_cost_measure(uint32_t rungs, double *plain_ns, double *extra_ns)
 		jetwatt_probe_close(p);
 		without[i] = round_ns();
 	}
-	qsort(with, ROUNDS, sizeof(*with), by_value);
-	qsort(without, ROUNDS, sizeof(*without), by_value);
+	qsort(with, ROUNDS, sizeof(*with), jetwatt_order_doubles);
+	qsort(without, ROUNDS, sizeof(*without), jetwatt_order_doubles);
 	*plain_ns = without[ROUNDS / 2];
 	*extra_ns = with[ROUNDS / 2] - without[ROUNDS / 2];
 	return 0;

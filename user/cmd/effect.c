@@ -7,16 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/order.h"
+
 #define STRETCHES	20	/* of a series, at most: long ones, that know little of each other */
 #define STRETCHES_MIN	6
 #define RESAMPLES	4000
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Means of equal stretches. Return: how many. */
 static int stretches(const double *v, size_t n, double *mean)
@@ -95,7 +90,7 @@ static void confidence(const double *a, size_t na, const double *b, size_t nb, d
 		up += change[i] > 0;
 		down += change[i] < 0;
 	}
-	qsort(change, RESAMPLES, sizeof(*change), by_value);
+	qsort(change, RESAMPLES, sizeof(*change), jetwatt_order_doubles);
 	e->lo = change[RESAMPLES * 25 / 1000];
 	e->hi = change[RESAMPLES * 975 / 1000];
 	e->confidence = (double)abs(up - down) / RESAMPLES;
@@ -119,8 +114,8 @@ int jetwatt_effect(const double *a, size_t na, const double *b, size_t nb, struc
 	e->change = e->lo = e->hi = (e->mean[1] - e->mean[0]) / fabs(e->mean[0]);
 	memcpy(sorted, a, na * sizeof(*a));
 	memcpy(sorted + na, b, nb * sizeof(*b));
-	qsort(sorted, na, sizeof(*a), by_value);
-	qsort(sorted + na, nb, sizeof(*b), by_value);
+	qsort(sorted, na, sizeof(*a), jetwatt_order_doubles);
+	qsort(sorted + na, nb, sizeof(*b), jetwatt_order_doubles);
 	/* Rounding is no change. */
 	if (fmax(sorted[na - 1], sorted[na + nb - 1]) - fmin(sorted[0], sorted[na]) <
 	    1e-9 * fabs(e->mean[0])) {

@@ -11,6 +11,7 @@
 
 #include "error.h"
 #include "model/linreg.h"
+#include "model/order.h"
 #include "model/random.h"
 #include "plan/plan.h"
 
@@ -155,13 +156,6 @@ void jetwatt_eval_progress(const struct jetwatt_eval *e, size_t r)
 		fprintf(stderr, "\r\033[K");
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 double jetwatt_eval_quantile(double *v, size_t n, double q)
 {
 	double at = q * (n - 1);
@@ -169,7 +163,7 @@ double jetwatt_eval_quantile(double *v, size_t n, double q)
 
 	if (!n)
 		return NAN;
-	qsort(v, n, sizeof(*v), by_value);
+	qsort(v, n, sizeof(*v), jetwatt_order_doubles);
 	i = at;
 	return i + 1 < n ? v[i] + (at - i) * (v[i + 1] - v[i]) : v[n - 1];
 }

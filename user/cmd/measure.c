@@ -10,6 +10,7 @@
 #include "batch/batch.h"
 #include "error.h"
 #include "mean.h"
+#include "model/order.h"
 #include "step.h"
 
 /* Waits that are looked at to find minibatches: the pattern is known from the
@@ -73,13 +74,6 @@ static void empty(struct work *k)
 	free(k->t);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Median length of the minibatches since the switch, 0: none yet. */
 static uint64_t length(struct work *k, int bounds, uint64_t since_ns)
 {
@@ -88,22 +82,8 @@ static uint64_t length(struct work *k, int bounds, uint64_t since_ns)
 	for (int i = 0; i < bounds; i++)
 		if (k->bound[i].start_ns >= since_ns && k->bound[i].kind == JETWATT_BATCH_TRAIN)
 			k->time[n++] = k->bound[i].end_ns - k->bound[i].start_ns;
-	qsort(k->time, n, sizeof(*k->time), by_value);
+	qsort(k->time, n, sizeof(*k->time), jetwatt_order_doubles);
 	return n ? k->time[n / 2] : 0;
-}
-
-/* Power since the switch. */
-static struct jetwatt_step step_of(const struct jetwatt_watch *w, struct work *k, uint64_t since_ns)
-{
-	struct jetwatt_step s = { k->t, k->w, 0, since_ns };
-
-	for (size_t i = 0; i < w->nr_power; i++) {
-		if (w->power[i].time_ns < since_ns)
-			continue;
-		k->t[s.n] = w->power[i].time_ns;
-		k->w[s.n++] = jetwatt_watch_total(w, &w->power[i]);
-	}
-	return s;
 }
 
 /* Times and energies of whole minibatches after @from_ns, but for the first after the switch:
@@ -213,7 +193,7 @@ static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t 
 	if (bounds < 0)
 		return 0;
 	length_ns = length(k, bounds, since_ns);
-	step = step_of(w, k, since_ns);
+	step = jetwatt_step_of(w, since_ns, k->t, k->w);
 	from = jetwatt_step_settled(&step, length_ns, limits, &m->settled);
 	if (!from)
 		return foretold(w, k, bounds, &step, length_ns, limits, m) ||

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/order.h"
+
 #define CHIPS_MAX	16
 
 void jetwatt_quality_begin(struct jetwatt_quality *q, struct jetwatt_watch *w)
@@ -109,13 +111,6 @@ int jetwatt_quality_of(const struct jetwatt_quality *q, const struct jetwatt_bat
 	return c->grade >= 'A' && c->grade <= 'D' && c->total_uj > 0 ? 0 : -ENODATA;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 void jetwatt_quality_end(const struct jetwatt_quality *q, const struct jetwatt_batch_bound *b,
 			 int n, struct jetwatt_quality_figures *f)
 {
@@ -134,8 +129,8 @@ void jetwatt_quality_end(const struct jetwatt_quality *q, const struct jetwatt_b
 		error[f->n++] = 100 * JETWATT_BATCH_COVER * c.total_sd_uj / c.total_uj;
 	}
 	if (f->n) {
-		qsort(error, f->n, sizeof(*error), by_value);
-		qsort(samples, f->n, sizeof(*samples), by_value);
+		qsort(error, f->n, sizeof(*error), jetwatt_order_doubles);
+		qsort(samples, f->n, sizeof(*samples), jetwatt_order_doubles);
 		f->error_pct = error[f->n / 2];
 		f->samples = samples[f->n / 2];
 		for (int g = 0; g < 4 && f->grade == '-'; g++) {

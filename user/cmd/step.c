@@ -13,6 +13,20 @@
 /* Relative error of a power that is foretold. */
 #define FORETOLD	0.012
 
+struct jetwatt_step jetwatt_step_of(const struct jetwatt_watch *watch, uint64_t since_ns, uint64_t *t,
+				    double *w)
+{
+	struct jetwatt_step s = { t, w, 0, since_ns };
+
+	for (size_t i = 0; i < watch->nr_power; i++) {
+		if (watch->power[i].time_ns < since_ns)
+			continue;
+		t[s.n] = watch->power[i].time_ns;
+		w[s.n++] = jetwatt_watch_total(watch, &watch->power[i]);
+	}
+	return s;
+}
+
 /* Was there hardly a step? */
 static int level(const struct jetwatt_step *s, double before_w)
 {

@@ -15,6 +15,10 @@ struct jetwatt_step {
 	uint64_t since_ns;
 };
 
+/* Of all rails of the total. @t, @w: room for as many samples as @watch has. */
+struct jetwatt_step jetwatt_step_of(const struct jetwatt_watch *watch, uint64_t since_ns, uint64_t *t,
+				    double *w);
+
 /* @settled: 0: it has not. Return: from when on power counts; 0: not settled yet, and there is
  * time to wait for it. */
 uint64_t jetwatt_step_settled(const struct jetwatt_step *s, uint64_t minibatch_ns,

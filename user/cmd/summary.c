@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mean.h"
+#include "model/order.h"
 #include "out/json.h"
 #include "rung.h"
 #include "screen.h"
@@ -16,19 +17,12 @@
 /* A budget worth trying, as part of what the job draws now. */
 #define HINT_SHARE	0.8
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sorts @v. */
 static void spread(struct jetwatt_summary_spread *s, double *v, size_t n, double scale)
 {
 	if (!n)
 		return;
-	qsort(v, n, sizeof(*v), by_value);
+	qsort(v, n, sizeof(*v), jetwatt_order_doubles);
 	s->p50 = v[n / 2] * scale;
 	s->p95 = v[(size_t)(0.95 * (n - 1) + 0.5)] * scale;
 	s->max = v[n - 1] * scale;

@@ -11,6 +11,7 @@
 #include <cblas.h>
 
 #include "linalg.h"
+#include "order.h"
 
 /* Where the hyper-parameters are expected, and begin. */
 #define AMP	0.03
@@ -178,13 +179,6 @@ out:
 	return err;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* A point that the others contradict gets a heavier tail, as under a Student-t with
  * 4 degrees of freedom. Return: did one? */
 static int doubt(struct jetwatt_surface *s, const double *e2, const double *var)
@@ -225,7 +219,7 @@ static double calibrate(const struct jetwatt_surface *s, double *e2, const doubl
 
 		e2[i] /= fmax(var[i] - doubted, 1e-9);
 	}
-	qsort(e2, n, sizeof(*e2), by_value);
+	qsort(e2, n, sizeof(*e2), jetwatt_order_doubles);
 	return (BELIEF + n * fmin(e2[at < n ? at : n - 1] / Z2_95, 6)) / (BELIEF + n) *
 	       pow(1 + SHAPED / n, 2);
 }

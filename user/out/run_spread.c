@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/order.h"
 #include "plot.h"
 #include "run_page.h"
 
@@ -12,13 +13,6 @@
 #define POINTS_MAX	2000
 #define PIECES		40
 #define SPLITS		200
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Bins as wide as Freedman and Diaconis say. */
 static int bins_of(const double *v, size_t n, double lo, double hi)
@@ -77,7 +71,7 @@ int jetwatt_page_spread(FILE *f, const struct jetwatt_page *page)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		v[i] = page->minibatch[i].joule;
-	qsort(v, n, sizeof(*v), by_value);
+	qsort(v, n, sizeof(*v), jetwatt_order_doubles);
 	lo = v[0];
 	/* A few that are far off must not press the others into one bar. */
 	hi = fmin(v[n - 1], v[n / 2] + 4 * (v[n * 95 / 100] - v[n / 2]));

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/order.h"
+
 /* Boards that share few modes settle slowly; a tenth of a per cent is enough. */
 #define ROUNDS	40
 #define SETTLED	1e-3
@@ -50,16 +52,9 @@ static int by_source(const void *a, const void *b, void *arg)
 	return (i > j) - (i < j);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double median(double *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), by_value);
+	qsort(v, n, sizeof(*v), jetwatt_order_doubles);
 	return (v[(n - 1) / 2] + v[n / 2]) / 2;
 }
 
