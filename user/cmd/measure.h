@@ -27,11 +27,13 @@
  * @before_w: what was drawn before the switch, and had settled; 0: not known
  * @decay: what earlier switches of the board said of how power settles; then it is foretold, if
  *	that is sooner than to wait for it; NULL: waited for
+ * @limit_w: where that is far from what is foretold, it need not be known well; 0: there is none
+ * @good_ms: of modes that are faster, and near @limit_w, it has to be known the better
  * @cut: set by somebody else: what is measured is void; NULL: nobody
  */
 struct jetwatt_measure_limits {
 	unsigned int batches, few, drop;
-	double seconds, target, most_s, idle_s, settle_s, look_s, slow_ms, before_w;
+	double seconds, target, most_s, idle_s, settle_s, look_s, slow_ms, before_w, limit_w, good_ms;
 	struct jetwatt_batch_decay *decay;
 	const atomic_int *cut;
 };

@@ -111,6 +111,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	if (d->applied && jetwatt_watch_now() - d->switched_ns > JETWATTD_SETTLED_NS)
 		until.before_w = d->mean_w;
 	err = jetwattd_put(d, mode);
+	until.limit_w = jetwattd_limit(d);
 	slow = d->turns.on ? UNEVEN * SLOW : SLOW;
 	pthread_mutex_unlock(&d->lock);
 	if (err == -EBUSY)
@@ -120,6 +121,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 		return JETWATTD_REFUSED;
 	}
 	best = jetwattd_best(r);
+	until.good_ms = best ? best->time_ms : INFINITY;
 	until.decay = &r->decay;
 	until.slow_ms = best ? slow * best->time_ms : 0;
 	out = jetwattd_look(r, mode, &until, &got);
