@@ -84,6 +84,8 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 /* Look again at the last waits, if there are enough that are new: takes a while, so
  * not between a wait and what follows from it. Return: 0, -EAGAIN: not known yet. */
 int jetwatt_batch_track_learn(struct jetwatt_batch_track *t);
+/* Waits to a minibatch, 0: not known yet. */
+size_t jetwatt_batch_track_period(const struct jetwatt_batch_track *t);
 
 /* Median of a minibatch of training, in the job's own time; 0: not known. */
 uint64_t jetwatt_batch_track_ns(const struct jetwatt_batch_track *t);

@@ -149,6 +149,11 @@ int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
 	return 0;
 }
 
+size_t jetwatt_batch_track_period(const struct jetwatt_batch_track *t)
+{
+	return t->period;
+}
+
 static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -8,7 +8,7 @@
 
 /* So long, where the policy does not say; or if that is longer, so many minibatches in the best
  * mode: who makes them so slowly is there for long. */
-#define LEARN_S		50
+#define LEARN_S		40
 #define LEARN		200
 /* So many modes are worth a try when the best one turns out not to be. */
 #define FURTHER		4

@@ -150,14 +150,21 @@ void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m)
 {
 	uint64_t now = jetwatt_watch_now();
+	size_t period;
 
 	if (!m->r->watch.pid || (m->usual_ns && !m->odd && now - m->learned_ns < LEARN_NS))
 		return;
 	m->odd = 0;
 	m->learned_ns = now;
-	/* Where they end may be another place now. */
+	period = jetwatt_batch_track_period(m->track);
+	/* Where they end may be another place now, and twice as many may be one. */
 	if (jetwatt_batch_track_learn(m->track))
 		m->begin_ns = 0;
+	if (jetwatt_batch_track_period(m->track) != period) {
+		m->begin_ns = 0;
+		m->strange = 0;
+		memset(&m->here, 0, sizeof(m->here));
+	}
 	m->usual_ns = jetwatt_batch_track_ns(m->track);
 }
 
