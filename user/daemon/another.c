@@ -101,6 +101,13 @@ static int suspect(const struct jetwattd_run *r, const struct jetwatt_row *is,
 	return 0;
 }
 
+/* The last reading was of what the job is now, or of both: it is none of those before. */
+static void anew(struct jetwattd_run *r, const struct jetwatt_row *is, const struct jetwatt_row *was)
+{
+	r->learn.nr_rows--;
+	jetwattd_anew(r, is, was);
+}
+
 /* In the mode that was just read the last minibatch was another one than those before: a pause
  * of the job's, or have they become others? */
 static int jumped(struct jetwattd_run *r, const struct jetwatt_row *is, double before_ms)
@@ -114,7 +121,7 @@ static int jumped(struct jetwattd_run *r, const struct jetwatt_row *is, double b
 		return 0;
 	/* Power is of both. */
 	was.power_w = got.m.row.power_w;
-	jetwattd_anew(r, &got.m.row, &was);
+	anew(r, &got.m.row, &was);
 	return 1;
 }
 
@@ -141,6 +148,6 @@ int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_pred
 	if (err || jetwattd_look(r, &was.mode, &jetwattd_quick, &got) != JETWATTD_MEASURED ||
 	    !jetwattd_drifted(r, &got.m.row, &was))
 		return 0;
-	jetwattd_anew(r, &got.m.row, &was);
+	anew(r, &got.m.row, &was);
 	return 1;
 }
