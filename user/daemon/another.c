@@ -17,8 +17,10 @@
  * may one that is so much longer in a higher mode than in a lower one: worth another look. */
 #define FAR		0.2
 #define FAR_SIGMA	2.5
-/* From so many modes a job's other self can be told. */
+/* From so many modes a job's other self can be told; and of fewer it is not asked which of them
+ * were of another one. */
 #define LIKE		10
+#define ROWS		6
 
 static int differs(double is, double is_sd, double was, double was_sd)
 {
@@ -39,18 +41,23 @@ int jetwattd_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 	return jetwattd_differs(is, was) && !jetwattd_throttled(r, &was->mode);
 }
 
-/* Another minibatch size or other data change all modes alike, or nearly: what was known, by the
- * factors of the one mode that is known of both, is what others know of a workload. If that is
+static int whole(const struct jetwatt_row *row)
+{
+	return row->time_sd < JETWATTD_NO_TIME;
+}
+
+/* Another minibatch size or other data change all modes alike, or nearly: the first @rows of what
+ * was known, by the factors of the one mode that is known of both, is what others know of a workload. If that is
  * wrong, readings will contradict it. */
-static void remember(struct jetwattd_run *r, const struct jetwatt_row *is,
+static void remember(struct jetwattd_run *r, size_t rows, const struct jetwatt_row *is,
 		     const struct jetwatt_row *was)
 {
 	struct jetwatt_learn *l = &r->learn;
-	struct jetwatt_row *row = malloc((l->nr_rows + 1) * sizeof(*row));
+	struct jetwatt_row *row = malloc((rows + 1) * sizeof(*row));
 	size_t n = 0;
 
-	for (size_t i = 0; row && i < l->nr_rows; i++) {
-		if (l->row[i].time_sd >= JETWATTD_NO_TIME || jetwatt_learn_row(l, &l->row[i].mode) != &l->row[i])
+	for (size_t i = 0; row && i < rows; i++) {
+		if (!whole(&l->row[i]))
 			continue;
 		row[n] = l->row[i];
 		row[n].time_ms *= is->time_ms / was->time_ms;
@@ -64,15 +71,20 @@ static void remember(struct jetwattd_run *r, const struct jetwatt_row *is,
 	free(row);
 }
 
-void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
-		   const struct jetwatt_row *was)
+static void say(struct jetwattd_run *r, const struct jetwatt_row *is, const struct jetwatt_row *was)
 {
 	pthread_mutex_lock(&r->d->lock);
 	r->d->count.drifts++;
 	pthread_mutex_unlock(&r->d->lock);
 	jetwattd_say(r->d, "%.2f ms and %.2f W where %.2f and %.2f were expected: learning anew",
 		     is->time_ms, is->power_w, was->time_ms, was->power_w);
-	remember(r, is, was);
+}
+
+void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
+		   const struct jetwatt_row *was)
+{
+	say(r, is, was);
+	remember(r, r->learn.nr_rows, is, was);
 	jetwattd_allowance_again(r);
 	r->learn.row[0] = *is;
 	r->learn.nr_rows = 1;
@@ -131,7 +143,6 @@ int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_pred
 	double before_ms = jetwattd_minibatch_jumped(r->minibatch);
 	struct jetwattd_reading got;
 	struct jetwatt_row was;
-	int err = -1;
 
 	if (is && before_ms > 0)
 		return jumped(r, is, before_ms);
@@ -139,15 +150,65 @@ int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_pred
 		return 0;
 	pthread_mutex_lock(&r->d->lock);
 	best = jetwattd_within(r, jetwattd_limit(r->d), &is->mode);
-	if (best) {
-		was = *best;
-		r->d->tripped = 0;
-		err = jetwattd_put(r->d, &was.mode);
-	}
 	pthread_mutex_unlock(&r->d->lock);
-	if (err || jetwattd_look(r, &was.mode, &jetwattd_quick, &got) != JETWATTD_MEASURED ||
+	if (!best)
+		return 0;
+	was = *best;
+	if (jetwattd_look_again(r, &was.mode, &jetwattd_quick, &got) != JETWATTD_MEASURED ||
 	    !jetwattd_drifted(r, &got.m.row, &was))
 		return 0;
 	anew(r, &got.m.row, &was);
 	return 1;
+}
+
+/* Was row @i read of another job? @got: it is read again. Return: 1: yes; 0: no; -1: that cannot
+ * be told. */
+static int other(struct jetwattd_run *r, size_t i, struct jetwattd_reading *got)
+{
+	struct jetwatt_row was = r->learn.row[i];
+
+	if (jetwattd_look_again(r, &was.mode, &jetwattd_quick, got) != JETWATTD_MEASURED)
+		return -1;
+	return fabs(log(got->m.row.time_ms / was.time_ms)) > FAR;
+}
+
+int jetwattd_was_another(struct jetwattd_run *r)
+{
+	struct jetwatt_learn *l = &r->learn;
+	size_t old = 0, now = l->nr_rows, mid;
+	struct jetwattd_reading got;
+	struct jetwatt_row is, was;
+
+	while (old < now && !whole(&l->row[old]))
+		old++;
+	/* With a server's turns in them, times are uneven. */
+	if (now - old < ROWS || r->d->turns.on || other(r, old, &got) <= 0)
+		return 0;
+	is = got.m.row;
+	was = l->row[old];
+	/* By halves: the last one that was. What is read again on the way is of the job as it is. */
+	while (now - old > 1) {
+		int is_other;
+
+		for (mid = old + (now - old) / 2; mid < now && !whole(&l->row[mid]); mid++)
+			;
+		if (mid == now) {
+			now = old + (now - old) / 2;
+			continue;
+		}
+		is_other = other(r, mid, &got);
+		if (is_other < 0)
+			break;
+		if (jetwattd_keep(r, &got))
+			return 0;
+		if (is_other)
+			old = mid;
+		else
+			now = mid;
+	}
+	say(r, &is, &was);
+	remember(r, old + 1, &is, &was);
+	l->nr_rows -= old + 1;
+	memmove(l->row, l->row + old + 1, l->nr_rows * sizeof(*l->row));
+	return !jetwatt_learn_add(l, &is);
 }

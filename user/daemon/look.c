@@ -76,6 +76,24 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 	return shared(r) ? JETWATTD_SHARED : JETWATTD_MEASURED;
 }
 
+enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct jetwatt_mode *mode,
+					  const struct jetwatt_measure_limits *limits,
+					  struct jetwattd_reading *got)
+{
+	struct jetwatt_measure_limits until = *limits;
+	struct jetwatt_mode to = *mode;
+	int err;
+
+	until.decay = &r->decay;
+	pthread_mutex_lock(&r->d->lock);
+	r->d->tripped = 0;
+	err = jetwattd_put(r->d, &to);
+	pthread_mutex_unlock(&r->d->lock);
+	if (err)
+		return err == -EBUSY ? JETWATTD_CUT : JETWATTD_REFUSED;
+	return jetwattd_look(r, &to, &until, got);
+}
+
 size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
 		       struct jetwatt_row *row)
 {

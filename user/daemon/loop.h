@@ -163,11 +163,18 @@ void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
 /* Mode @i was just read, and @foretold before, NULL: it was not: has the job become another one
  * since the modes before were read: other data, another minibatch? Then it is known anew. */
 int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_prediction *foretold);
+/* That would have been seen but between two readings: was the first of all of another job? Return:
+ * 1: so it was, and those that were are no longer known. */
+int jetwattd_was_another(struct jetwattd_run *r);
 
 /* look.c: measure the mode that the board is in. */
 enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,
 				    struct jetwattd_reading *got);
+/* The same for one that is known, which is switched to. */
+enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct jetwatt_mode *mode,
+					  const struct jetwatt_measure_limits *limits,
+					  struct jetwattd_reading *got);
 /* The same without a look for minibatches, by those that are counted anyway. Return: how many
  * there were; 0: too few, or far from what they were, or the cap has stepped down, or others
  * work on the GPU as well, or there is something else to do. */

@@ -251,8 +251,11 @@ enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 		a->most = enough(r);
 	while (c.mode && c.at && a->most && !a->done) {
 		int has_turned = 0, twin = foretold(r);
+		size_t before = r->learn.nr_rows;
 
 		out = seek(r, &c, a, &has_turned);
+		if (!has_turned && out == JETWATTD_MEASURED && !twin && r->learn.nr_rows > before + ROWS)
+			has_turned = jetwattd_was_another(r);
 		if (has_turned) {
 			a = jetwattd_allowance_anew(r, a);
 			c.level = LEVEL;

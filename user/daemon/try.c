@@ -74,18 +74,9 @@ static enum jetwattd_outcome nothing(struct jetwattd_run *r, size_t i,
 				     const struct jetwatt_measure_limits *limits)
 {
 	const struct jetwatt_row *best = jetwattd_best(r);
-	struct jetwatt_mode mode;
 	struct jetwattd_reading got;
-	int err;
 
-	if (!best)
-		return JETWATTD_NOTHING;
-	mode = best->mode;
-	pthread_mutex_lock(&r->d->lock);
-	r->d->tripped = 0;
-	err = jetwattd_put(r->d, &mode);
-	pthread_mutex_unlock(&r->d->lock);
-	if (err || jetwattd_look(r, &mode, limits, &got) != JETWATTD_MEASURED)
+	if (!best || jetwattd_look_again(r, &best->mode, limits, &got) != JETWATTD_MEASURED)
 		return JETWATTD_NOTHING;
 	r->out[i] = JETWATTD_OUT;
 	return JETWATTD_REFUSED;
