@@ -17,6 +17,8 @@
  * may one that is so much longer in a higher mode than in a lower one: worth another look. */
 #define FAR		0.2
 #define FAR_SIGMA	2.5
+/* By so much two readings of a mode are not apart but for a change. */
+#define APART		0.1
 /* From so many modes a job's other self can be told; and of fewer it is not asked which of them
  * were of another one. */
 #define LIKE		10
@@ -113,6 +115,11 @@ static int suspect(const struct jetwattd_run *r, const struct jetwatt_row *is,
 	return 0;
 }
 
+static int apart(const struct jetwatt_row *is, double was_ms)
+{
+	return fabs(log(is->time_ms / was_ms)) > APART;
+}
+
 /* The last reading was of what the job is now, or of both: it is none of those before. */
 static void anew(struct jetwattd_run *r, const struct jetwatt_row *is, const struct jetwatt_row *was)
 {
@@ -126,10 +133,13 @@ static int jumped(struct jetwattd_run *r, const struct jetwatt_row *is, double b
 {
 	struct jetwatt_row was = *is;
 	struct jetwattd_reading got;
+	double is_ms = is->time_ms;
 
 	was.time_ms = before_ms;
+	/* Or was it only one of those before that was odd? Then the reading is as it is now. */
 	if (jetwattd_look(r, &was.mode, &jetwattd_quick, &got) != JETWATTD_MEASURED ||
-	    !differs(got.m.row.time_ms, got.m.row.time_sd, was.time_ms, was.time_sd))
+	    !apart(&got.m.row, before_ms) ||
+	    !differs(got.m.row.time_ms, got.m.row.time_sd, is_ms, got.m.row.time_sd))
 		return 0;
 	/* Power is of both. */
 	was.power_w = got.m.row.power_w;
@@ -155,7 +165,7 @@ int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_pred
 		return 0;
 	was = *best;
 	if (jetwattd_look_again(r, &was.mode, &jetwattd_quick, &got) != JETWATTD_MEASURED ||
-	    !jetwattd_drifted(r, &got.m.row, &was))
+	    !apart(&got.m.row, was.time_ms) || jetwattd_throttled(r, &was.mode))
 		return 0;
 	anew(r, &got.m.row, &was);
 	return 1;
@@ -169,7 +179,7 @@ static int other(struct jetwattd_run *r, size_t i, struct jetwattd_reading *got)
 
 	if (jetwattd_look_again(r, &was.mode, &jetwattd_quick, got) != JETWATTD_MEASURED)
 		return -1;
-	return fabs(log(got->m.row.time_ms / was.time_ms)) > FAR;
+	return apart(&got->m.row, was.time_ms);
 }
 
 int jetwattd_was_another(struct jetwattd_run *r)

@@ -26,7 +26,7 @@
 /* In a mode the first ones, FEW at least, are as they are there, but the very first, which a
  * switch delays. */
 #define FIRST	8
-#define FEW	2
+#define FEW	3
 #define LEARN_NS	20000000000ull
 /* So many are kept for their mean, which errs by what blocks of them differ. */
 #define KEPT	2048
@@ -182,7 +182,12 @@ int jetwattd_minibatch_strange(const struct jetwattd_minibatch *m)
 
 double jetwattd_minibatch_jumped(const struct jetwattd_minibatch *m)
 {
-	return m->here.far ? m->here.first_ns[m->here.n / 2] * 1e-6 : 0;
+	const uint64_t *first = m->here.first_ns;
+
+	/* Where they scatter so among themselves, that says nothing. */
+	if (!m->here.far || far(first[0], first[m->here.n - 1]))
+		return 0;
+	return first[m->here.n / 2] * 1e-6;
 }
 
 size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row)
