@@ -36,13 +36,13 @@ seen()
 knobs > "$T/before"
 start
 begun=$(now_ns)
-# Between two readings nobody sees it at once, but at last it is looked for.
+# Between two readings nobody sees it at once, but with some it is looked for.
 found=0 good=0
 for job in 1000:50 900:60 800:40; do
 	size=${job%:*} after=${job#*:}
 	train --size "$size" --then $((size / 2)) --after "$after" > /dev/null 2>&1 &
 	train=$!
-	seen "$after" 70 80
+	seen "$after" 45 60
 	found=$((found + !$?))
 	doing holding 100
 	its_mode

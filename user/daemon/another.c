@@ -19,10 +19,8 @@
 #define FAR_SIGMA	2.5
 /* By so much two readings of a mode are not apart but for a change. */
 #define APART		0.1
-/* From so many modes a job's other self can be told; and of fewer it is not asked which of them
- * were of another one. */
+/* From so many modes a job's other self can be told. */
 #define LIKE		10
-#define ROWS		6
 
 static int differs(double is, double is_sd, double was, double was_sd)
 {
@@ -192,7 +190,7 @@ int jetwattd_was_another(struct jetwattd_run *r)
 	while (old < now && !whole(&l->row[old]))
 		old++;
 	/* With a server's turns in them, times are uneven. */
-	if (now - old < ROWS || r->d->turns.on || other(r, old, &got) <= 0)
+	if (old == now || r->d->turns.on || other(r, old, &got) <= 0)
 		return 0;
 	is = got.m.row;
 	was = l->row[old];

@@ -84,8 +84,12 @@ enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct j
 	struct jetwatt_mode to = *mode;
 	int err;
 
+	if (jetwattd_changed(r))
+		return JETWATTD_CUT;
 	until.decay = &r->decay;
 	pthread_mutex_lock(&r->d->lock);
+	/* What it was for has been seen to. */
+	atomic_store(&r->d->cut, 0);
 	r->d->tripped = 0;
 	err = jetwattd_put(r->d, &to);
 	pthread_mutex_unlock(&r->d->lock);

@@ -163,8 +163,8 @@ void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
 /* Mode @i was just read, and @foretold before, NULL: it was not: has the job become another one
  * since the modes before were read: other data, another minibatch? Then it is known anew. */
 int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_prediction *foretold);
-/* That would have been seen but between two readings: was the first of all of another job? Return:
- * 1: so it was, and those that were are no longer known. */
+/* Where few are known, a change between two readings is seen in neither: was the first of all of
+ * another job? Return: 1: so it was, and those that were are no longer known. */
 int jetwattd_was_another(struct jetwattd_run *r);
 
 /* look.c: measure the mode that the board is in. */

@@ -26,6 +26,8 @@ static const struct jetwatt_measure_limits exact = {
 #define MORE		6
 /* From so many readings on the model's word counts. */
 #define ROWS		4
+/* With so many it knows what to expect. */
+#define SURE		9
 /* So many confirm what others know of a workload. */
 #define CONFIRM		4
 /* Before, modes up to this level, and after each that was too much, this share of it; none
@@ -222,7 +224,8 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c,
 		before_j = r->learned_j;
 		out = jetwattd_try(r, (size_t)i, again < 0 ? &jetwattd_quick : &exact);
 		*has_turned = out == JETWATTD_MEASURED &&
-			      jetwattd_another(r, (size_t)i, c->foretold ? &r->learn.prediction[i] : NULL);
+			      (jetwattd_another(r, (size_t)i, c->foretold ? &r->learn.prediction[i] : NULL) ||
+			       (!foretold(r) && whole(&r->learn) == SURE && jetwattd_was_another(r)));
 		a->seconds += (jetwatt_watch_now() - begun) * 1e-9;
 		a->joules += r->learned_j - before_j;
 		if (*has_turned)
@@ -251,11 +254,8 @@ enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 		a->most = enough(r);
 	while (c.mode && c.at && a->most && !a->done) {
 		int has_turned = 0, twin = foretold(r);
-		size_t before = r->learn.nr_rows;
 
 		out = seek(r, &c, a, &has_turned);
-		if (!has_turned && out == JETWATTD_MEASURED && !twin && r->learn.nr_rows > before + ROWS)
-			has_turned = jetwattd_was_another(r);
 		if (has_turned) {
 			a = jetwattd_allowance_anew(r, a);
 			c.level = LEVEL;
