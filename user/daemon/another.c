@@ -175,7 +175,8 @@ static int other(struct jetwattd_run *r, size_t i, struct jetwattd_reading *got)
 {
 	struct jetwatt_row was = r->learn.row[i];
 
-	if (jetwattd_look_again(r, &was.mode, &jetwattd_quick, got) != JETWATTD_MEASURED)
+	if (jetwattd_look_again(r, &was.mode, &jetwattd_quick, got) != JETWATTD_MEASURED ||
+	    jetwattd_throttled(r, &was.mode))
 		return -1;
 	return apart(&got->m.row, was.time_ms);
 }
@@ -184,15 +185,14 @@ int jetwattd_was_another(struct jetwattd_run *r)
 {
 	struct jetwatt_learn *l = &r->learn;
 	size_t old = 0, now = l->nr_rows, mid;
-	struct jetwattd_reading got;
-	struct jetwatt_row is, was;
+	struct jetwattd_reading first, got;
+	struct jetwatt_row was;
 
 	while (old < now && !whole(&l->row[old]))
 		old++;
 	/* With a server's turns in them, times are uneven. */
-	if (old == now || r->d->turns.on || other(r, old, &got) <= 0)
+	if (old == now || r->d->turns.on || other(r, old, &first) <= 0)
 		return 0;
-	is = got.m.row;
 	was = l->row[old];
 	/* By halves: the last one that was. What is read again on the way is of the job as it is. */
 	while (now - old > 1) {
@@ -214,9 +214,9 @@ int jetwattd_was_another(struct jetwattd_run *r)
 		else
 			now = mid;
 	}
-	say(r, &is, &was);
-	remember(r, old + 1, &is, &was);
+	say(r, &first.m.row, &was);
+	remember(r, old + 1, &first.m.row, &was);
 	l->nr_rows -= old + 1;
 	memmove(l->row, l->row + old + 1, l->nr_rows * sizeof(*l->row));
-	return !jetwatt_learn_add(l, &is);
+	return !jetwattd_keep(r, &first);
 }
