@@ -30,6 +30,8 @@
 #define FEW_SD		0.01
 #define SLOW_FEW	3
 #define FAR_SLOWER	2
+/* What decides whether a mode is chosen is read for so many times as long, if need be. */
+#define CLOSE		2
 /* Finding minibatches is not free and we share the machine with the job. */
 #define LOOK_NS		250000000ull
 
@@ -186,7 +188,7 @@ static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t 
 	struct jetwatt_batch_info info;
 	struct jetwatt_step step;
 	uint64_t from, length_ns;
-	int bounds, done;
+	int bounds, close, done;
 	size_t n;
 
 	bounds = jetwatt_batch_segment(w->sync + first, w->nr_sync - first, k->bound, &info);
@@ -200,8 +202,10 @@ static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t 
 		       (limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m));
 	m->settle_s = (from - since_ns) * 1e-9;
 	n = clean(w, k, bounds, since_ns, from, drops(limits));
-	done = gathered(k, n, limits, m) && m->row.time_sd <= limits->target &&
-	       m->row.power_sd <= limits->target;
+	done = gathered(k, n, limits, m);
+	close = jetwatt_step_close(m->row.time_ms, m->row.power_w, m->row.power_sd * m->row.power_w, limits);
+	done &= m->row.time_sd <= limits->target &&
+		m->row.power_sd <= (close ? fmin(JETWATT_STEP_GOOD, limits->target) : limits->target);
 	if (n < SLOW_FEW) {
 		m->row.time_sd = fmax(m->row.time_sd, FEW_SD);
 		m->row.power_sd = fmax(m->row.power_sd, FEW_SD / 2);
@@ -209,7 +213,7 @@ static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t 
 	if (!n && limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m))
 		return 1;
 	*part = fmin(fmin((double)n / limits->batches, m->span_s / limits->seconds), 1);
-	done |= n >= limits->few && m->dwell_s >= limits->most_s;
+	done |= n >= limits->few && m->dwell_s >= (close ? CLOSE : 1) * limits->most_s;
 	if (done)
 		jetwatt_step_seen(&step, length_ns, limits);
 	return done;

@@ -28,7 +28,7 @@
  * @decay: what earlier switches of the board said of how power settles; then it is foretold, if
  *	that is sooner than to wait for it; NULL: waited for
  * @limit_w: where that is far from what is foretold, it need not be known well; 0: there is none
- * @good_ms: of modes that are faster, and near @limit_w, it has to be known the better
+ * @good_ms: of modes that are faster, and near @limit_w, it has to be known the better; 0: of none
  * @cut: set by somebody else: what is measured is void; NULL: nobody
  */
 struct jetwatt_measure_limits {

@@ -10,13 +10,11 @@
 #define STEP		0.03
 #define STEP_NS		200000000ull
 #define STEP_SEEN_NS	1000000000ull
-/* Relative error of a power that is foretold; of one that is so many errors from the limit that
- * it need not be known better to tell on which side it is; and of one that is near it, in a mode
- * that may be chosen. */
+/* Relative error of a power that is foretold; and of one that is so many errors from the limit that
+ * it need not be known better to tell on which side it is. */
 #define FORETOLD	0.012
 #define FORETOLD_FAR	0.025
 #define FAR		3
-#define FORETOLD_GOOD	0.006
 
 struct jetwatt_step jetwatt_step_of(const struct jetwatt_watch *watch, uint64_t since_ns, uint64_t *t,
 				    double *w)
@@ -76,13 +74,20 @@ static int fit(const struct jetwatt_step *s, uint64_t from_ns, uint64_t minibatc
 	return jetwatt_batch_level(s->t + i, s->w + i, s->n - i, minibatch_ns, limits->decay, l);
 }
 
+int jetwatt_step_close(double time_ms, double w, double sd, const struct jetwatt_measure_limits *limits)
+{
+	return time_ms < limits->good_ms && fabs(w - limits->limit_w) < FAR * sd;
+}
+
 /* Is it known well enough? */
 static int sure(const struct jetwatt_batch_level *l, double time_ms,
 		const struct jetwatt_measure_limits *limits)
 {
+	if (jetwatt_step_close(time_ms, l->w, l->sd, limits))
+		return l->sd < fmin(JETWATT_STEP_GOOD, limits->target) * l->w;
 	if (limits->limit_w > 0 && fabs(l->w - limits->limit_w) > FAR * l->sd)
 		return l->sd < FORETOLD_FAR * l->w;
-	return l->sd < fmin(time_ms < limits->good_ms ? FORETOLD_GOOD : FORETOLD, limits->target) * l->w;
+	return l->sd < fmin(FORETOLD, limits->target) * l->w;
 }
 
 int jetwatt_step_level(const struct jetwatt_step *s, uint64_t from_ns, uint64_t minibatch_ns,

@@ -29,13 +29,13 @@ struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_run *r)
 	return a;
 }
 
-int jetwattd_allowed(struct jetwattd_run *r, const struct jetwattd_allowance *a)
+double jetwattd_allowance_left(struct jetwattd_run *r, const struct jetwattd_allowance *a)
 {
 	const struct jetwattd_policy *p = r->d->policy;
 	const struct jetwatt_row *best = jetwattd_best(r);
 	double most = best ? fmax(LEARN_S, LEARN * best->time_ms * 1e-3) : LEARN_S;
 
-	return a->seconds < (p->learn_s > 0 ? p->learn_s : most) && a->joules < p->learn_j;
+	return 1 - fmax(a->seconds / (p->learn_s > 0 ? p->learn_s : most), a->joules / p->learn_j);
 }
 
 struct jetwattd_allowance *jetwattd_allowance_anew(struct jetwattd_run *r,
@@ -54,7 +54,7 @@ int jetwattd_allowance_more(struct jetwattd_run *r)
 	struct jetwattd_allowance *a = jetwattd_allowance(r);
 	size_t most = jetwatt_learn_known(&r->learn) + FURTHER;
 
-	if (!jetwattd_allowed(r, a))
+	if (jetwattd_allowance_left(r, a) <= 0)
 		return 0;
 	a->done = 0;
 	if (a->most < most)

@@ -195,7 +195,7 @@ double jetwattd_limit(struct jetwattd *d);
 const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
 					  const struct jetwatt_mode *but);
 /* The fastest mode that only the error of its reading keeps from being within, if it is faster
- * than the best and was read but once. Return: its index, -1: none. */
+ * than the best and not yet known as well as it can be. Return: its index, -1: none. */
 long jetwattd_unsure(struct jetwattd_run *r);
 /* Is a mode at least as high as another one in all knobs? */
 static inline int jetwattd_reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
@@ -270,7 +270,8 @@ enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r);
 /* allowance.c: what has been spent on the job's workload for this budget, by runs before too;
  * what is no workload of the database begins anew each time, and so does what came to nothing. */
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_run *r);
-int jetwattd_allowed(struct jetwattd_run *r, const struct jetwattd_allowance *a);
+/* Return: which part of it is left; at 0 or below nothing is. */
+double jetwattd_allowance_left(struct jetwattd_run *r, const struct jetwattd_allowance *a);
 /* The job has become another one: what was spent before counts half, so that who does so all
  * the time is not learned all the time. */
 struct jetwattd_allowance *jetwattd_allowance_anew(struct jetwattd_run *r,

@@ -26,6 +26,8 @@ static const struct jetwatt_measure_limits exact = {
 #define MORE		6
 /* From so many readings on the model's word counts. */
 #define ROWS		4
+/* The last of the allowance is for those that only their reading's error keeps from being chosen. */
+#define LAST		0.25
 /* With so many it knows what to expect. */
 #define SURE		9
 /* So many confirm what others know of a workload. */
@@ -209,15 +211,16 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c,
 {
 	enum jetwattd_outcome out;
 	uint64_t begun;
-	double least, before_j;
+	double least, before_j, left;
 	long i, again;
 
-	while (begun = jetwatt_watch_now(), jetwattd_allowed(r, a)) {
-		i = next(r, c, a->most);
-		again = i < 0 && !foretold(r) ? jetwattd_unsure(r) : -1;
-		if (i < 0 && again < 0)
+	while (begun = jetwatt_watch_now(), (left = jetwattd_allowance_left(r, a)) > 0) {
+		again = left < LAST && !foretold(r) ? jetwattd_unsure(r) : -1;
+		i = again < 0 ? next(r, c, a->most) : again;
+		if (i < 0 && !foretold(r))
+			i = again = jetwattd_unsure(r);
+		if (i < 0)
 			break;
-		i = i < 0 ? again : i;
 		/* Orders and budgets that came while we were thinking. */
 		if (jetwattd_changed(r))
 			return JETWATTD_CUT;

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "cmd/error.h"
+#include "cmd/step.h"
 
 /* A minibatch, where nothing at all is known. */
 #define TIME_MS		100
@@ -22,6 +23,8 @@
 
 /* Of a mode that may be within but for its reading's error, this is worth another reading. */
 #define FASTER		0.99
+/* So many readings are not enough for some. */
+#define READINGS	2
 
 int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got)
 {
@@ -189,13 +192,14 @@ const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
 	return best;
 }
 
-static int twice(const struct jetwatt_learn *l, const struct jetwatt_mode *mode)
+/* Is it known as well as it can be, or for what that takes? */
+static int well_known(const struct jetwatt_learn *l, const struct jetwatt_row *row)
 {
 	int n = 0;
 
 	for (size_t i = 0; i < l->nr_rows; i++)
-		n += jetwatt_mode_same(&l->row[i].mode, mode);
-	return n > 1;
+		n += jetwatt_mode_same(&l->row[i].mode, &row->mode);
+	return n > READINGS || (n > 1 && row->power_sd <= JETWATT_STEP_GOOD);
 }
 
 long jetwattd_unsure(struct jetwattd_run *r)
@@ -212,7 +216,7 @@ long jetwattd_unsure(struct jetwattd_run *r)
 		const struct jetwatt_row *row = &l->row[i];
 
 		if (row->power_w > watts || row->power_w * (1 + READ * row->power_sd) <= watts ||
-		    row->time_ms >= top || row->time_sd >= JETWATTD_NO_TIME || twice(l, &row->mode))
+		    row->time_ms >= top || row->time_sd >= JETWATTD_NO_TIME || well_known(l, row))
 			continue;
 		at = offered(r, &row->mode);
 		if (at < 0 || r->late[at])
