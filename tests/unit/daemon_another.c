@@ -271,11 +271,14 @@ TEST_F(another, only_what_is_strange_is_looked_at_again)
 	EXPECT_EQ(0, jetwattd_another(r, i, &foretold));
 	EXPECT_EQ(1, looks);
 	EXPECT_EQ(ROWS, r->learn.nr_rows);
-	/* All but the last were of another one. */
-	learned(self, ROWS - 1, 2);
-	EXPECT_EQ(1, jetwattd_another(r, i, &foretold));
-	EXPECT_EQ(1, r->learn.nr_rows);
-	EXPECT_EQ(0, wrong(self));
+	/* But the last, and some before, they were of another one. */
+	for (size_t old = 1; old < ROWS; old++) {
+		learned(self, old, 2);
+		EXPECT_EQ(1, jetwattd_another(r, i, &foretold)) TH_LOG("%zu", old);
+		EXPECT_LE(ROWS - old + 1, r->learn.nr_rows) TH_LOG("%zu", old);
+		EXPECT_EQ(0, wrong(self)) TH_LOG("%zu", old);
+		EXPECT_GE(6, looks) TH_LOG("%zu", old);
+	}
 }
 
 TEST_HARNESS_MAIN

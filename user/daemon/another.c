@@ -71,24 +71,29 @@ static void remember(struct jetwattd_run *r, size_t rows, const struct jetwatt_r
 	free(row);
 }
 
-static void say(struct jetwattd_run *r, const struct jetwatt_row *is, const struct jetwatt_row *was)
+/* The first @rows are of another job: @is was read where @was is one of them. */
+static void forget(struct jetwattd_run *r, size_t rows, const struct jetwatt_row *is,
+		   const struct jetwatt_row *was)
 {
+	struct jetwatt_learn *l = &r->learn;
+
 	pthread_mutex_lock(&r->d->lock);
 	r->d->count.drifts++;
 	pthread_mutex_unlock(&r->d->lock);
 	jetwattd_say(r->d, "%.2f ms and %.2f W where %.2f and %.2f were expected: learning anew",
 		     is->time_ms, is->power_w, was->time_ms, was->power_w);
+	remember(r, rows, is, was);
+	jetwattd_allowance_again(r);
+	l->nr_rows -= rows;
+	memmove(l->row, l->row + rows, l->nr_rows * sizeof(*l->row));
+	memset(r->out, 0, l->nr_modes);
 }
 
 void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
 		   const struct jetwatt_row *was)
 {
-	say(r, is, was);
-	remember(r, r->learn.nr_rows, is, was);
-	jetwattd_allowance_again(r);
-	r->learn.row[0] = *is;
-	r->learn.nr_rows = 1;
-	memset(r->out, 0, r->learn.nr_modes);
+	forget(r, r->learn.nr_rows, is, was);
+	jetwatt_learn_add(&r->learn, is);
 }
 
 /* A minibatch takes longer in a higher mode than in a lower one, or shorter in a lower. */
@@ -118,57 +123,6 @@ static int apart(const struct jetwatt_row *is, double was_ms)
 	return fabs(log(is->time_ms / was_ms)) > APART;
 }
 
-/* The last reading was of what the job is now, or of both: it is none of those before. */
-static void anew(struct jetwattd_run *r, const struct jetwatt_row *is, const struct jetwatt_row *was)
-{
-	r->learn.nr_rows--;
-	jetwattd_anew(r, is, was);
-}
-
-/* In the mode that was just read the last minibatch was another one than those before: a pause
- * of the job's, or have they become others? */
-static int jumped(struct jetwattd_run *r, const struct jetwatt_row *is, double before_ms)
-{
-	struct jetwatt_row was = *is;
-	struct jetwattd_reading got;
-	double is_ms = is->time_ms;
-
-	was.time_ms = before_ms;
-	/* Or was it only one of those before that was odd? Then the reading is as it is now. */
-	if (jetwattd_look(r, &was.mode, &jetwattd_quick, &got) != JETWATTD_MEASURED ||
-	    !apart(&got.m.row, before_ms) ||
-	    !differs(got.m.row.time_ms, got.m.row.time_sd, is_ms, got.m.row.time_sd))
-		return 0;
-	/* Power is of both. */
-	was.power_w = got.m.row.power_w;
-	anew(r, &got.m.row, &was);
-	return 1;
-}
-
-int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_prediction *foretold)
-{
-	const struct jetwatt_row *is = jetwatt_learn_row(&r->learn, &r->learn.mode[i]), *best;
-	double before_ms = jetwattd_minibatch_jumped(r->minibatch);
-	struct jetwattd_reading got;
-	struct jetwatt_row was;
-
-	if (is && before_ms > 0)
-		return jumped(r, is, before_ms);
-	if (!is || !suspect(r, is, foretold))
-		return 0;
-	pthread_mutex_lock(&r->d->lock);
-	best = jetwattd_within(r, jetwattd_limit(r->d), &is->mode);
-	pthread_mutex_unlock(&r->d->lock);
-	if (!best)
-		return 0;
-	was = *best;
-	if (jetwattd_look_again(r, &was.mode, &jetwattd_quick, &got) != JETWATTD_MEASURED ||
-	    !apart(&got.m.row, was.time_ms) || jetwattd_throttled(r, &was.mode))
-		return 0;
-	anew(r, &got.m.row, &was);
-	return 1;
-}
-
 /* Was row @i read of another job? @got: it is read again. Return: 1: yes; 0: no; -1: that cannot
  * be told. */
 static int other(struct jetwattd_run *r, size_t i, struct jetwattd_reading *got)
@@ -181,23 +135,17 @@ static int other(struct jetwattd_run *r, size_t i, struct jetwattd_reading *got)
 	return apart(&got->m.row, was.time_ms);
 }
 
-int jetwattd_was_another(struct jetwattd_run *r)
+/* Row @old was, as @first has shown, and from @now on they are of the job as it is: which of those
+ * between? By halves; what is read again on the way is of it, too. Return: 1: they are told apart. */
+static int part(struct jetwattd_run *r, size_t old, size_t now, const struct jetwattd_reading *first)
 {
 	struct jetwatt_learn *l = &r->learn;
-	size_t old = 0, now = l->nr_rows, mid;
-	struct jetwattd_reading first, got;
-	struct jetwatt_row was;
+	struct jetwatt_row was = l->row[old];
+	struct jetwattd_reading got;
+	size_t mid;
+	int is_other;
 
-	while (old < now && !whole(&l->row[old]))
-		old++;
-	/* With a server's turns in them, times are uneven. */
-	if (old == now || r->d->turns.on || other(r, old, &first) <= 0)
-		return 0;
-	was = l->row[old];
-	/* By halves: the last one that was. What is read again on the way is of the job as it is. */
 	while (now - old > 1) {
-		int is_other;
-
 		for (mid = old + (now - old) / 2; mid < now && !whole(&l->row[mid]); mid++)
 			;
 		if (mid == now) {
@@ -214,9 +162,57 @@ int jetwattd_was_another(struct jetwattd_run *r)
 		else
 			now = mid;
 	}
-	say(r, &first.m.row, &was);
-	remember(r, old + 1, &first.m.row, &was);
-	l->nr_rows -= old + 1;
-	memmove(l->row, l->row + old + 1, l->nr_rows * sizeof(*l->row));
-	return !jetwattd_keep(r, &first);
+	forget(r, old + 1, &first->m.row, &was);
+	return !jetwattd_keep(r, first);
+}
+
+/* In the mode that was just read the last minibatch was another one than those before: a pause
+ * of the job's, or have they become others? */
+static int jumped(struct jetwattd_run *r, const struct jetwatt_row *is, double before_ms)
+{
+	struct jetwatt_row was = *is;
+	struct jetwattd_reading got;
+
+	/* Or it was only one of those before that was odd: then the reading is as it is now. */
+	if (jetwattd_look(r, &was.mode, &jetwattd_quick, &got) != JETWATTD_MEASURED ||
+	    !apart(&got.m.row, before_ms) ||
+	    !differs(got.m.row.time_ms, got.m.row.time_sd, was.time_ms, got.m.row.time_sd))
+		return 0;
+	/* It is of both, and so is its power. */
+	r->learn.nr_rows--;
+	was.time_ms = before_ms;
+	was.power_w = got.m.row.power_w;
+	forget(r, r->learn.nr_rows, &got.m.row, &was);
+	return !jetwattd_keep(r, &got);
+}
+
+int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_prediction *foretold)
+{
+	const struct jetwatt_row *is = jetwatt_learn_row(&r->learn, &r->learn.mode[i]), *best;
+	double before_ms = jetwattd_minibatch_jumped(r->minibatch);
+	struct jetwattd_reading got;
+	size_t at;
+
+	if (is && before_ms > 0)
+		return jumped(r, is, before_ms);
+	if (!is || !suspect(r, is, foretold))
+		return 0;
+	pthread_mutex_lock(&r->d->lock);
+	best = jetwattd_within(r, jetwattd_limit(r->d), &is->mode);
+	pthread_mutex_unlock(&r->d->lock);
+	if (!best)
+		return 0;
+	at = (size_t)(best - r->learn.row);
+	return other(r, at, &got) > 0 && part(r, at, r->learn.nr_rows - 1, &got);
+}
+
+int jetwattd_was_another(struct jetwattd_run *r)
+{
+	struct jetwattd_reading got;
+	size_t at = 0, n = r->learn.nr_rows;
+
+	while (at < n && !whole(&r->learn.row[at]))
+		at++;
+	/* With a server's turns in them, times are uneven. */
+	return at < n && !r->d->turns.on && other(r, at, &got) > 0 && part(r, at, n, &got);
 }
