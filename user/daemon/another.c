@@ -192,10 +192,17 @@ int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_pred
 	double before_ms = jetwattd_minibatch_jumped(r->minibatch);
 	struct jetwattd_reading got;
 	size_t at;
+	int here;
 
-	if (is && before_ms > 0)
+	if (!is)
+		return 0;
+	/* What draws too much has been left by now. */
+	pthread_mutex_lock(&r->d->lock);
+	here = jetwatt_mode_same(&r->d->mode, &is->mode);
+	pthread_mutex_unlock(&r->d->lock);
+	if (before_ms > 0 && here)
 		return jumped(r, is, before_ms);
-	if (!is || !suspect(r, is, foretold))
+	if (!(before_ms > 0) && !suspect(r, is, foretold))
 		return 0;
 	pthread_mutex_lock(&r->d->lock);
 	best = jetwattd_within(r, jetwattd_limit(r->d), &is->mode);
@@ -203,7 +210,10 @@ int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_pred
 	if (!best)
 		return 0;
 	at = (size_t)(best - r->learn.row);
-	return other(r, at, &got) > 0 && part(r, at, r->learn.nr_rows - 1, &got);
+	if (other(r, at, &got) <= 0)
+		return 0;
+	/* The last one may be of both. */
+	return part(r, at, --r->learn.nr_rows, &got);
 }
 
 int jetwattd_was_another(struct jetwattd_run *r)
