@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# jetwattd and jobs that become others: one while it is learned, one while it is held.
+# jetwattd and jobs that become others: three while they are learned, one while it is held.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 7

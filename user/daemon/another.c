@@ -46,9 +46,18 @@ static int whole(const struct jetwatt_row *row)
 	return row->time_sd < JETWATTD_NO_TIME;
 }
 
+/* Is a mode read again later, among the first @rows? */
+static int again(const struct jetwatt_row *row, size_t i, size_t rows)
+{
+	for (size_t k = i + 1; k < rows; k++)
+		if (whole(&row[k]) && jetwatt_mode_same(&row[k].mode, &row[i].mode))
+			return 1;
+	return 0;
+}
+
 /* Another minibatch size or other data change all modes alike, or nearly: the first @rows of what
- * was known, by the factors of the one mode that is known of both, is what others know of a workload. If that is
- * wrong, readings will contradict it. */
+ * was known, by the factors of the one mode that is known of both, are what others know of a
+ * workload. If that is wrong, readings will contradict it. */
 static void remember(struct jetwattd_run *r, size_t rows, const struct jetwatt_row *is,
 		     const struct jetwatt_row *was)
 {
@@ -57,7 +66,7 @@ static void remember(struct jetwattd_run *r, size_t rows, const struct jetwatt_r
 	size_t n = 0;
 
 	for (size_t i = 0; row && i < rows; i++) {
-		if (!whole(&l->row[i]))
+		if (!whole(&l->row[i]) || again(l->row, i, rows))
 			continue;
 		row[n] = l->row[i];
 		row[n].time_ms *= is->time_ms / was->time_ms;
@@ -101,7 +110,7 @@ static int absurd(const struct jetwatt_row *is, const struct jetwatt_row *was)
 {
 	double by = log(is->time_ms / was->time_ms);
 
-	if (was->time_sd >= JETWATTD_NO_TIME || fabs(by) < fmax(FAR, FAR_SIGMA * hypot(is->time_sd, was->time_sd)))
+	if (!whole(was) || fabs(by) < fmax(FAR, FAR_SIGMA * hypot(is->time_sd, was->time_sd)))
 		return 0;
 	return by > 0 ? jetwattd_reaches(&is->mode, &was->mode) : jetwattd_reaches(&was->mode, &is->mode);
 }
