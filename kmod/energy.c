@@ -12,8 +12,10 @@
 
 #define FJ_PER_UJ	1000000000LL
 
-/* What lies further apart is not joined by a line: nobody knows what was there. */
+/* Samples further apart are not joined by a line: the power in between is unknown. */
 #define BLIND_NS	(2 * NSEC_PER_SEC)
+/* Bound of the debt (see struct counter): one step of the ADC for this long. */
+#define DEBT_NS		((u64)NSEC_PER_SEC)
 /* So that the power of two samples, over that time, fits into 63 bits of fJ. */
 #define POWER_MAX_UW	2000000000LL
 
@@ -25,9 +27,12 @@
  * @uw: power of the last sample
  * @bus_uv: voltage as last read, JETWATT_VALUE_NONE: never
  * @shunt_uv: as last read
- * @rest_fj: what is not yet a microjoule. Below zero where noise around no
- *	current at all has been negative more than positive: that is paid back
- *	before the counter goes on, so that it has no bias and never runs back.
+ * @rest_fj: energy that is not yet a whole microjoule. Negative readings, which
+ *	noise around zero current causes, make it a debt, which is repaid before
+ *	the counter goes on: so noise causes no bias and the counter never runs
+ *	back. The debt is bounded by DEBT_NS, because an offset of the ADC reads
+ *	negative for days: a load of n steps is counted after DEBT_NS / n at
+ *	the latest.
  *
  * Written by the sampler's thread only; all but @rest_fj are read by others,
  * each for itself.
@@ -49,12 +54,14 @@ static struct counter counters[JETWATT_RAILS_MAX] = {
 /* A counter of its own, so that it goes on where the rails that make it up change. */
 static u64 total_uj;
 
-/* Trapezoid: uW x ns = fJ. Return: whole microjoules that have come together. */
-static u64 integrate(struct counter *c, s64 uw, u64 ns)
+/* Trapezoid: uW x ns = fJ. Return: whole microjoules that have accumulated. */
+static u64 integrate(struct counter *c, const struct jetwatt_rail *rail, s64 uw, u64 ns)
 {
 	s64 whole = 0;
 
 	c->rest_fj += (c->uw + uw) * (s64)ns / 2;
+	if (c->rest_fj < 0)
+		c->rest_fj = max(c->rest_fj, -(s64)(jetwatt_energy_step_uw(rail) * DEBT_NS));
 	if (c->rest_fj >= FJ_PER_UJ) {
 		whole = div_s64(c->rest_fj, FJ_PER_UJ);
 		c->rest_fj -= whole * FJ_PER_UJ;
@@ -62,14 +69,33 @@ static u64 integrate(struct counter *c, s64 uw, u64 ns)
 	return whole;
 }
 
-static u64 step(struct counter *c, u32 shunt_uohm, u64 time_ns)
+/**
+ * jetwatt_energy_step_uw() - power of one step of the ADC on a rail
+ * @rail: the rail
+ *
+ * At the bus voltage that was read last.
+ *
+ * Context: any. Return: microwatts, 0 without a shunt's resistance or a voltage.
+ */
+u32 jetwatt_energy_step_uw(const struct jetwatt_rail *rail)
 {
-	s64 uw = div_s64((s64)c->bus_uv * c->shunt_uv, shunt_uohm);
+	const struct jetwatt_chip *chip = jetwatt_chip_at(rail->chip);
+	s32 bus_uv = READ_ONCE(counters[rail->id].bus_uv);
+
+	if (!rail->shunt_uohm || bus_uv == JETWATT_VALUE_NONE || bus_uv <= 0)
+		return 0;
+	/* nV x uV / uOhm = nW */
+	return div64_u64((u64)bus_uv * chip->model->step_nv(chip->config), rail->shunt_uohm * 1000ULL);
+}
+
+static u64 step(struct counter *c, const struct jetwatt_rail *rail, u64 time_ns)
+{
+	s64 uw = div_s64((s64)c->bus_uv * c->shunt_uv, rail->shunt_uohm);
 	u64 ns = time_ns - c->time_ns, uj = 0;
 
 	uw = clamp(uw, -POWER_MAX_UW, POWER_MAX_UW);
 	if (c->time_ns && ns <= BLIND_NS)
-		uj = integrate(c, uw, ns);
+		uj = integrate(c, rail, uw, ns);
 	else if (c->time_ns)
 		WRITE_ONCE(c->blind_ns, c->blind_ns + ns);
 	WRITE_ONCE(c->uj, c->uj + uj);
@@ -114,7 +140,7 @@ void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
 		    !rail->shunt_uohm)
 			continue;
 		WRITE_ONCE(c->shunt_uv, read);
-		uj = step(c, rail->shunt_uohm, time_ns);
+		uj = step(c, rail, time_ns);
 		if (total & BIT(i))
 			WRITE_ONCE(total_uj, total_uj + uj);
 	}

@@ -4,7 +4,6 @@
 #include <linux/capability.h>
 #include <linux/errno.h>
 #include <linux/jetwatt.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <net/genetlink.h>
 #include "chip.h"
@@ -77,19 +76,6 @@ static u32 requested_mhz(void)
 	return (hz ?: jetwatt_sampler_hz()) * 1000;
 }
 
-/* The chip's step in power, at the voltage that was last read. */
-static u32 step_uw(const struct jetwatt_chip *chip, const struct jetwatt_rail *rail)
-{
-	struct jetwatt_energy energy;
-
-	jetwatt_energy_rail(rail->id, &energy);
-	if (!rail->shunt_uohm || energy.bus_uv <= 0)
-		return 0;
-	/* nV x uV / uOhm = nW */
-	return div64_u64(energy.bus_uv * chip->model->step_nv(chip->config),
-			 rail->shunt_uohm * 1000ULL);
-}
-
 static int put_rail(struct sk_buff *skb, unsigned int i)
 {
 	const struct jetwatt_rail *rail = jetwatt_rail_at(i);
@@ -112,7 +98,7 @@ static int put_rail(struct sk_buff *skb, unsigned int i)
 		nla_put_u32(skb, JETWATT_A_RAIL_PARENT, parent)) ?:
 	       nla_put_u32(skb, JETWATT_A_RAIL_IN_TOTAL,
 			   !!(jetwatt_graph_total(NULL) & BIT(i))) ?:
-	       nla_put_u32(skb, JETWATT_A_RAIL_STEP_UW, step_uw(chip, rail)) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_STEP_UW, jetwatt_energy_step_uw(rail)) ?:
 	       nla_put_u32(skb, JETWATT_A_RAIL_SKEW_NS, jetwatt_plan_skew_ns(i));
 }
 

@@ -17,6 +17,7 @@
 #define RAILS	4
 #define TOTAL	RAILS
 #define PMU	"/sys/bus/event_source/devices/jetwatt/"
+#define ADC_OFFSET	"/sys/module/jetwatt_sim/parameters/adc_offset_uv"
 #define CPU1	"/sys/devices/system/cpu/cpu1/online"
 
 static const char *const truth_names[] = {
@@ -365,6 +366,34 @@ TEST_F(board, perf_refuses)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	ASSERT_EQ(0, write_number("/proc/sys/kernel/perf_event_paranoid", 2));
+}
+
+/*
+ * An offset of the ADC that reads as negative power for a long time must not be
+ * held against what is drawn afterwards.
+ */
+TEST_F(board, negative_offset)
+{
+	double percent[RAILS + 1];
+	struct counted before, after;
+	int i;
+
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
+	ASSERT_EQ(0, counters(&self->f, &before));
+	ASSERT_EQ(0, write_number(ADC_OFFSET, -50000));
+	sleep_ms(8000);
+	ASSERT_EQ(0, write_number(ADC_OFFSET, 0));
+	ASSERT_EQ(0, counters(&self->f, &after));
+	for (i = 0; i <= TOTAL; i++)
+		/* At most what was drawn before the first negative sample. */
+		EXPECT_GT(1000000, after.uj[i] - before.uj[i]);
+	/* The debt of one step for a second, of which the smallest load draws three. */
+	sleep_ms(1000);
+	ASSERT_EQ(0, compare(&self->f, 10000, percent));
+	for (i = 0; i <= TOTAL; i++) {
+		TH_LOG("%s: %+.3f %%", truth_names[i], percent[i]);
+		EXPECT_GT(1.0, fabs(percent[i]));
+	}
 }
 
 /* A chip that is away for long: its time is told, not filled in. */
