@@ -90,7 +90,9 @@ static void follow_fn(struct work_struct *work)
 		if (hz && (hz > now + now / 16 || hz < now - now / 16 ||
 			   hz == config.rate_hz))
 			apply(hz);
-		jetwatt_sampler_cpu(config.cpu);
+		/* It left its CPU when that went offline; without one, taskset may place it. */
+		if (config.cpu != JETWATT_CPU_ANY)
+			jetwatt_sampler_cpu(config.cpu);
 		queue_delayed_work(system_freezable_wq, &follow, HZ);
 	} else if (wanted()) {
 		/* The last chip had gone before the sampler could start. */
@@ -164,14 +166,13 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 	if (new_rate)
 		jetwatt_measure();
 	*limit = jetwatt_plan_limit(new->bus_share_pct);
-	if (new->cpu != config.cpu)
-		err = jetwatt_sampler_cpu(new->cpu);
-	if (err)
-		goto unlock;
 	if (new_rate && !limit->hz)
 		err = -ENODEV;
 	else if (new_rate && new->rate_hz > limit->hz)
 		err = -ERANGE;
+	/* Last, because it takes effect at once: what is refused changes nothing. */
+	else if (new->cpu != config.cpu)
+		err = jetwatt_sampler_cpu(new->cpu);
 	if (!err) {
 		WRITE_ONCE(config.rate_hz, new->rate_hz);
 		WRITE_ONCE(config.batch, new->batch);
@@ -183,7 +184,6 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 			pinned = new->rate_hz;
 		update(limit);
 	}
-unlock:
 	mutex_unlock(&lock);
 	return err;
 }

@@ -37,6 +37,8 @@ module_param(idle_hz, uint, 0444);
 MODULE_PARM_DESC(idle_hz, "looks a second at the rails while nobody listens, for the energy counters; 0: none (default 10, at most 50)");
 
 static struct task_struct *thread;
+/* CPUs that kernel threads may use as the kernel sets them up (nohz_full= leaves some out). */
+static struct cpumask unpinned;
 static void (*on_sample)(u64 seq);
 
 /* Wakes the thread. One for all deadlines: to make one for each costs more than to arm it. */
@@ -217,14 +219,14 @@ u32 jetwatt_sampler_hz(void)
  * jetwatt_sampler_cpu() - run on this CPU
  * @cpu: the CPU, JETWATT_CPU_ANY: on any
  *
- * When a CPU goes offline the scheduler takes the thread elsewhere. So this is
- * called once a second as well, and brings it back.
+ * When a CPU goes offline the scheduler takes the thread elsewhere. So a thread
+ * that has a CPU is sent back to it by a call of this once a second.
  *
  * Context: sleeps. Return: 0, -EINVAL: it is not online.
  */
 int jetwatt_sampler_cpu(u32 cpu)
 {
-	const struct cpumask *mask = cpu == JETWATT_CPU_ANY ? cpu_possible_mask : NULL;
+	const struct cpumask *mask = cpu == JETWATT_CPU_ANY ? &unpinned : NULL;
 	int err = -EINVAL;
 
 	cpus_read_lock();
@@ -255,6 +257,7 @@ int jetwatt_sampler_init(void (*taken)(u64 seq))
 	thread = kthread_create(thread_fn, NULL, "jetwatt");
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
+	cpumask_copy(&unpinned, thread->cpus_ptr);
 	wake_up_process(thread);
 	return 0;
 }

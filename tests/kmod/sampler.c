@@ -11,28 +11,37 @@
 
 #define CPU1	"/sys/devices/system/cpu/cpu1/online"
 
-/* CPU that the sampler's thread last ran on. */
-static int where(void)
+/* The line "stat" of the sampler's thread. Return: its pid, 0 if there is none. */
+static pid_t sampler(char *text, size_t size)
 {
-	char path[300], text[512], *at;
+	char path[300];
 	struct dirent *e;
 	DIR *dir = opendir("/proc");
-	int cpu = -1, i;
+	pid_t pid = 0;
 
-	while (dir && (e = readdir(dir))) {
+	while (dir && !pid && (e = readdir(dir))) {
 		snprintf(path, sizeof(path), "/proc/%s/stat", e->d_name);
-		if (read_file(path, text, sizeof(text)) || !strstr(text, "(jetwatt)"))
-			continue;
-		at = strrchr(text, ')') + 1;
-		/* The 39th field; this is behind the second. */
-		for (i = 0; i < 36 && at; i++)
-			at = strchr(at + 1, ' ');
-		if (at)
-			cpu = atoi(at);
+		if (!read_file(path, text, size) && strstr(text, "(jetwatt)"))
+			pid = atoi(text);
 	}
 	if (dir)
 		closedir(dir);
-	return cpu;
+	return pid;
+}
+
+/* CPU that the sampler's thread last ran on. */
+static int where(void)
+{
+	char text[512], *at;
+	int i;
+
+	if (!sampler(text, sizeof(text)))
+		return -1;
+	at = strrchr(text, ')') + 1;
+	/* The 39th field; this is behind the second. */
+	for (i = 0; i < 36 && at; i++)
+		at = strchr(at + 1, ' ');
+	return at ? atoi(at) : -1;
 }
 
 FIXTURE(board) {
@@ -83,6 +92,45 @@ TEST_F(board, affinity)
 	ASSERT_EQ(0, write_number(CPU1, 1));
 	sleep_ms(1500);
 	EXPECT_EQ(1, where());
+}
+
+/* taskset places a thread that has no CPU of its own, and it stays there. */
+TEST_F(board, taskset)
+{
+	cpu_set_t set, now;
+	char text[512];
+	pid_t pid = sampler(text, sizeof(text));
+
+	ASSERT_LT(0, pid);
+	CPU_ZERO(&set);
+	CPU_SET(1, &set);
+	ASSERT_EQ(0, sched_setaffinity(pid, sizeof(set), &set));
+	sleep_ms(2500);
+	ASSERT_EQ(0, sched_getaffinity(pid, sizeof(now), &now));
+	EXPECT_TRUE(CPU_EQUAL(&set, &now));
+	EXPECT_EQ(1, where());
+	/* Asked for a CPU and then for none: as at the start. */
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, 0));
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, JETWATT_CPU_ANY));
+	ASSERT_EQ(0, sched_getaffinity(pid, sizeof(now), &now));
+	EXPECT_EQ(2, CPU_COUNT(&now));
+}
+
+/* One attribute of a request is refused: the others take no effect either. */
+TEST_F(board, refused_changes_nothing)
+{
+	struct nl_msg *msg = request(&self->f, JETWATT_CMD_CONFIG_SET);
+	cpu_set_t now;
+	char text[512];
+	pid_t pid = sampler(text, sizeof(text));
+
+	ASSERT_LT(0, pid);
+	nla_put_u32(msg, JETWATT_A_CONFIG_CPU, 1);
+	nla_put_u32(msg, JETWATT_A_CONFIG_RATE_HZ, 1000000);
+	EXPECT_EQ(-ERANGE, call(&self->f, msg, NULL, NULL));
+	EXPECT_EQ(JETWATT_CPU_ANY, config_of(&self->f, JETWATT_A_CONFIG_CPU));
+	ASSERT_EQ(0, sched_getaffinity(pid, sizeof(now), &now));
+	EXPECT_EQ(2, CPU_COUNT(&now));
 }
 
 TEST_F(board, cpu_time)
