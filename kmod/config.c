@@ -26,8 +26,9 @@ static struct jetwatt_config config = {
 	.cpu = JETWATT_CPU_ANY,
 };
 
+/* Not under the lock: those who count hold locks of their own. */
 static unsigned int subscribers;
-static atomic_t counters = ATOMIC_INIT(0);	/* of perf; not under the lock */
+static atomic_t counters = ATOMIC_INIT(0);	/* of perf */
 static bool pinned;	/* runs without a subscriber too */
 static bool closed;
 
@@ -59,7 +60,7 @@ static void apply(u32 hz)
 
 static bool wanted(void)
 {
-	return (subscribers || pinned || atomic_read(&counters)) && !closed;
+	return (READ_ONCE(subscribers) || pinned || atomic_read(&counters)) && !closed;
 }
 
 static void update(const struct jetwatt_limit *limit)
@@ -102,7 +103,12 @@ static void follow_fn(struct work_struct *work)
 	mutex_unlock(&lock);
 }
 
-static void counters_fn(struct work_struct *unused)
+/**
+ * jetwatt_config_update() - start, park or set the sampler as is wanted now
+ *
+ * Context: sleeps, for transfers and firmware calls.
+ */
+void jetwatt_config_update(void)
 {
 	struct jetwatt_limit limit;
 
@@ -114,7 +120,22 @@ static void counters_fn(struct work_struct *unused)
 	mutex_unlock(&lock);
 }
 
-static DECLARE_WORK(counters_work, counters_fn);
+static void update_fn(struct work_struct *unused)
+{
+	jetwatt_config_update();
+}
+
+static DECLARE_WORK(update_work, update_fn);
+
+/**
+ * jetwatt_config_update_soon() - the same, by a work item
+ *
+ * Context: any, but not once jetwatt_config_exit() has begun.
+ */
+void jetwatt_config_update_soon(void)
+{
+	queue_work(system_freezable_wq, &update_work);
+}
 
 /**
  * jetwatt_config_counters() - more or fewer counters of perf are open now
@@ -128,7 +149,21 @@ static DECLARE_WORK(counters_work, counters_fn);
 void jetwatt_config_counters(int n)
 {
 	atomic_add(n, &counters);
-	queue_work(system_freezable_wq, &counters_work);
+	jetwatt_config_update_soon();
+}
+
+/**
+ * jetwatt_config_subscribers() - note the number of subscribers
+ * @n: the number
+ *
+ * Takes effect with the next update.
+ *
+ * Context: any; callers exclude each other, so that the last call has the last
+ * number.
+ */
+void jetwatt_config_subscribers(unsigned int n)
+{
+	WRITE_ONCE(subscribers, n);
 }
 
 /**
@@ -189,25 +224,6 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 }
 
 /**
- * jetwatt_config_subscribers() - so many are listening now
- * @n: how many
- *
- * Callers exclude each other, so that the last call has the last number.
- */
-void jetwatt_config_subscribers(unsigned int n)
-{
-	struct jetwatt_limit limit;
-
-	mutex_lock(&lock);
-	subscribers = n;
-	if (!jetwatt_sampler_hz() && n)
-		jetwatt_measure();
-	limit = jetwatt_plan_limit(config.bus_share_pct);
-	update(&limit);
-	mutex_unlock(&lock);
-}
-
-/**
  * jetwatt_config_batch() - samples in a batch
  *
  * Context: any. Return: 1 to JETWATT_BATCH_MAX.
@@ -249,5 +265,5 @@ void jetwatt_config_exit(void)
 	update(&none);
 	mutex_unlock(&lock);
 	cancel_delayed_work_sync(&follow);
-	cancel_work_sync(&counters_work);
+	cancel_work_sync(&update_work);
 }

@@ -33,6 +33,8 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 		       struct jetwatt_limit *limit);
 void jetwatt_config_counters(int n);
 void jetwatt_config_subscribers(unsigned int n);
+void jetwatt_config_update(void);
+void jetwatt_config_update_soon(void);
 u32 jetwatt_config_batch(void);
 u32 jetwatt_config_age_ms(void);
 u32 jetwatt_config_box_ms(void);

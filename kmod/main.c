@@ -63,6 +63,7 @@ hwmon:
 watcher:
 	jetwatt_watcher_exit();
 subscriber:
+	jetwatt_subscriber_close();
 	jetwatt_subscriber_exit();
 sampler:
 	jetwatt_config_exit();
@@ -87,7 +88,8 @@ static void __exit jetwatt_exit(void)
 	jetwatt_pmu_exit();
 	jetwatt_hwmon_exit();
 	jetwatt_watcher_exit();
-	/* Before the subscribers, whose going would park it and start it anew. */
+	/* Before config, which a socket that is closed would ask for an update. */
+	jetwatt_subscriber_close();
 	jetwatt_config_exit();
 	jetwatt_sampler_exit();
 	jetwatt_subscriber_exit();

@@ -240,7 +240,7 @@ int jetwatt_netlink_subscribe(struct sk_buff *skb, struct genl_info *info)
  */
 int jetwatt_netlink_unsubscribe(struct sk_buff *skb, struct genl_info *info)
 {
-	int err = jetwatt_subscriber_remove(info->snd_portid);
+	int err = jetwatt_subscriber_remove(info->snd_portid, NETLINK_CB(skb).sk);
 
 	if (err)
 		NL_SET_ERR_MSG(info->extack, "this socket has not subscribed");

@@ -49,7 +49,8 @@ static unsigned int named;
 static DEFINE_MUTEX(lock);
 static bool registered;
 static int hotplug_state;
-static unsigned int owner = UINT_MAX;	/* the CPU; written by the hot-plug callbacks only */
+/* The CPU, at least nr_cpu_ids for none; written by the hot-plug callbacks only. */
+static unsigned int owner = UINT_MAX;
 
 static ssize_t config_show(struct device *dev, struct device_attribute *attr, char *page)
 {
@@ -153,6 +154,8 @@ static void destroy(struct perf_event *event)
 
 static int event_init(struct perf_event *event)
 {
+	unsigned int cpu = READ_ONCE(owner);
+
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
 	if (is_sampling_event(event) || event->attach_state & PERF_ATTACH_TASK)
@@ -162,7 +165,10 @@ static int event_init(struct perf_event *event)
 		return -EINVAL;
 	if (!perfmon_capable())
 		return -EACCES;
-	event->cpu = READ_ONCE(owner);
+	/* The PMU is registered a moment before it has a CPU. */
+	if (cpu >= nr_cpu_ids)
+		return -ENODEV;
+	event->cpu = cpu;
 	event->destroy = destroy;
 	jetwatt_config_counters(1);
 	return 0;
@@ -195,9 +201,10 @@ static int offline(unsigned int cpu)
 	if (cpu != owner)
 		return 0;
 	other = cpumask_any_but(cpu_online_mask, cpu);
+	/* First, so that no event is opened on the CPU that goes once the others have moved. */
+	WRITE_ONCE(owner, other);
 	if (other < nr_cpu_ids)
 		perf_pmu_migrate_context(&pmu, cpu, other);
-	WRITE_ONCE(owner, other);
 	return 0;
 }
 

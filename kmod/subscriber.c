@@ -22,10 +22,16 @@
  * @account: its samples
  *
  * The reference keeps the memory, not the socket: when it is closed, the
- * netlink notifier removes the subscriber. But the port is free a moment
- * before the notifier is called, and whoever binds to it then must not get
- * samples: so each send looks at the socket first, which is marked dead right
- * after its port was given up.
+ * netlink notifier removes the subscriber. Closing first frees the port, then
+ * marks the socket dead, then calls the notifier, which gets the port alone.
+ * Another socket may bind to that port in between, so the port does not tell
+ * them apart:
+ * - a dead socket gets no samples, nor does the socket that has its port now;
+ * - the notifier removes what is dead, never a new subscriber of that port;
+ * - a new subscriber of a port replaces the one whose port it was.
+ * What is left is the moment between the freeing and the mark: a batch that is
+ * sent just then reaches a socket that binds to the port just then. The kernel
+ * tells modules nothing earlier.
  */
 struct subscriber {
 	struct list_head list;
@@ -34,9 +40,10 @@ struct subscriber {
 };
 
 /*
- * Protects the list and all accounts. Held while a batch is sent, and while
- * config is told how many there are: config's lock is taken inside this one.
- * The sampler's thread never takes it.
+ * Protects the list and all accounts. Held while a batch is sent, which waits
+ * for memory at most: closing any generic netlink socket takes it (notify()), so
+ * no transfer and no firmware call happens under it. The sampler's thread never
+ * takes it.
  */
 static DEFINE_MUTEX(lock);
 static LIST_HEAD(subscribers);
@@ -54,8 +61,10 @@ static struct subscriber *find(u32 port)
 	return NULL;
 }
 
-static void changed(void)
+/* The sampler follows with the next jetwatt_config_update(). */
+static void changed(int n)
 {
+	nr += n;
 	jetwatt_deliver_listeners(nr);
 	jetwatt_config_subscribers(nr);
 }
@@ -63,9 +72,9 @@ static void changed(void)
 static void drop(struct subscriber *s)
 {
 	list_del(&s->list);
-	nr--;
 	sock_put(s->sk);
 	kfree(s);
+	changed(-1);
 }
 
 /**
@@ -77,16 +86,21 @@ static void drop(struct subscriber *s)
  */
 int jetwatt_subscriber_add(u32 port, struct sock *sk)
 {
-	struct subscriber *s;
+	struct subscriber *s, *old;
 	int err = 0;
 
 	s = jetwatt_fail(JETWATT_FAIL_ALLOC) ? NULL : kzalloc(sizeof(*s), GFP_KERNEL);
 	if (!s)
 		return -ENOMEM;
 	mutex_lock(&lock);
+	old = find(port);
+	if (old && old->sk != sk) {
+		drop(old);
+		old = NULL;
+	}
 	if (closed)
 		err = -ESHUTDOWN;
-	else if (find(port))
+	else if (old)
 		err = -EALREADY;
 	else if (nr == JETWATT_SUBSCRIBERS_MAX)
 		err = -EUSERS;
@@ -97,31 +111,36 @@ int jetwatt_subscriber_add(u32 port, struct sock *sk)
 		s->sk = sk;
 		s->account.port = port;
 		list_add_tail(&s->list, &subscribers);
-		nr++;
-		changed();
+		changed(1);
 	}
 	mutex_unlock(&lock);
+	if (!err)
+		jetwatt_config_update();
 	return err;
 }
 
 /**
  * jetwatt_subscriber_remove() - a socket does not want it any more
  * @port: its port
+ * @sk: the socket
  *
  * Return: 0, -ENOENT.
  */
-int jetwatt_subscriber_remove(u32 port)
+int jetwatt_subscriber_remove(u32 port, const struct sock *sk)
 {
 	struct subscriber *s;
+	int err = -ENOENT;
 
 	mutex_lock(&lock);
 	s = find(port);
-	if (s) {
+	if (s && s->sk == sk) {
 		drop(s);
-		changed();
+		err = 0;
 	}
 	mutex_unlock(&lock);
-	return s ? 0 : -ENOENT;
+	if (!err)
+		jetwatt_config_update();
+	return err;
 }
 
 /**
@@ -219,6 +238,22 @@ static void hand_out(struct jetwatt_parcel *parcel)
 	mutex_unlock(&lock);
 }
 
+static void closed_port(u32 port)
+{
+	struct subscriber *s;
+	bool gone;
+
+	mutex_lock(&lock);
+	s = find(port);
+	gone = s && sock_flag(s->sk, SOCK_DEAD);
+	if (gone)
+		drop(s);
+	mutex_unlock(&lock);
+	/* Not here: the process that closes its socket need not wait for the sampler. */
+	if (gone)
+		jetwatt_config_update_soon();
+}
+
 static int notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	const struct netlink_notify *n = data;
@@ -226,7 +261,7 @@ static int notify(struct notifier_block *nb, unsigned long action, void *data)
 	/* Ports of other protocols and namespaces have the same numbers. */
 	if (action == NETLINK_URELEASE && n->protocol == NETLINK_GENERIC &&
 	    net_eq(n->net, &init_net))
-		jetwatt_subscriber_remove(n->portid);
+		closed_port(n->portid);
 	return NOTIFY_DONE;
 }
 
@@ -253,11 +288,12 @@ int jetwatt_subscriber_init(void)
 }
 
 /**
- * jetwatt_subscriber_exit() - drop all of them
+ * jetwatt_subscriber_close() - drop all of them
  *
- * Context: the family is gone, so nobody comes any more.
+ * Context: the family is gone, so there are no requests any more. Before
+ * jetwatt_config_exit(): a socket that is closed asks for an update.
  */
-void jetwatt_subscriber_exit(void)
+void jetwatt_subscriber_close(void)
 {
 	struct subscriber *s, *next;
 
@@ -266,7 +302,15 @@ void jetwatt_subscriber_exit(void)
 	closed = true;
 	list_for_each_entry_safe(s, next, &subscribers, list)
 		drop(s);
-	changed();
 	mutex_unlock(&lock);
+}
+
+/**
+ * jetwatt_subscriber_exit() - no batch is built any more
+ *
+ * Context: after jetwatt_subscriber_close(), with the sampler stopped.
+ */
+void jetwatt_subscriber_exit(void)
+{
 	jetwatt_deliver_exit();
 }

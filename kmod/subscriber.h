@@ -22,10 +22,11 @@ struct jetwatt_account {
 };
 
 int jetwatt_subscriber_add(u32 port, struct sock *sk);
-int jetwatt_subscriber_remove(u32 port);
+int jetwatt_subscriber_remove(u32 port, const struct sock *sk);
 bool jetwatt_subscriber_account(unsigned int i, struct jetwatt_account *account);
 u64 jetwatt_subscriber_lost(void);
 int jetwatt_subscriber_init(void);
+void jetwatt_subscriber_close(void);
 void jetwatt_subscriber_exit(void);
 
 #endif

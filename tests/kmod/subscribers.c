@@ -103,18 +103,54 @@ TEST_F(two, not_more_than_32)
 TEST_F(two, parks)
 {
 	uint64_t ticks;
+	int i;
 
 	EXPECT_EQ(0, config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ));
 	ASSERT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
 	EXPECT_EQ(208, config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ));
 	EXPECT_EQ(1, number(&self->b, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RUNNING));
 	family_close(&self->a);
+	/* Closing does not wait for the sampler. */
+	for (i = 0; i < 100 && config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ); i++)
+		sleep_ms(10);
 	EXPECT_EQ(0, config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ));
 	sleep_ms(20);
 	ticks = stat_of(&self->b, JETWATT_A_STATS_TICKS);
 	sleep_ms(300);
 	EXPECT_EQ(ticks, stat_of(&self->b, JETWATT_A_STATS_TICKS));
 	ASSERT_EQ(0, family_open(&self->a));
+}
+
+/*
+ * A subscriber waits for transfers on a bus that is stuck. Meanwhile any other
+ * program closes its generic netlink socket without waiting.
+ */
+TEST_F(two, closing_waits_for_no_transfer)
+{
+	uint64_t start, took;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_stuck"), 1000));
+	pid = fork();
+	if (!pid) {
+		/* The parent has the last reference. */
+		family_close(&self->b);
+		start = now_ns();
+		simple(&self->a, JETWATT_CMD_SUBSCRIBE);
+		_exit(now_ns() - start < 300000000);
+	}
+	sleep_ms(100);
+	start = now_ns();
+	family_close(&self->b);
+	took = now_ns() - start;
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_stuck"), 0));
+	/* It did wait, so it was at it when the other one closed. */
+	EXPECT_EQ(0, status);
+	EXPECT_GT(50000000, took);
+	ASSERT_EQ(0, family_open(&self->b));
+	EXPECT_EQ(0, simple(&self->a, JETWATT_CMD_UNSUBSCRIBE));
 }
 
 /* One that asked for a rate keeps it running with nobody there. */
