@@ -84,6 +84,7 @@ static struct cpufreq_driver driver = {
 	.init = policy_init,
 	.online = policy_online,
 	.offline = policy_offline,
+	.exit = sim_cpufreq_exit,
 	.verify = verify,
 	.target_index = target_index,
 	.get = get,

@@ -15,4 +15,17 @@
 #define SIM_CPUFREQ_ATTRS
 #endif
 
+/*
+ * Up to 5.15 the core calls ->exit of a driver that has ->offline without asking
+ * whether there is one. From 6.11 on it returns nothing.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+static inline int sim_cpufreq_exit(struct cpufreq_policy *policy)
+{
+	return 0;
+}
+#else
+static inline void sim_cpufreq_exit(struct cpufreq_policy *policy) { }
+#endif
+
 #endif
