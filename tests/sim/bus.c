@@ -16,6 +16,7 @@
 #include <linux/of.h>
 #include <linux/platform_device.h>
 
+#include "bus_clock.h"
 #include "chip.h"
 #include "fault.h"
 
@@ -23,16 +24,16 @@
 #define STUCK_NS	NSEC_PER_SEC	/* until the adapter gives up, as i2c-tegra does */
 
 static uint bus_hz;
-module_param(bus_hz, uint, 0444);
-MODULE_PARM_DESC(bus_hz, "clock of the i2c bus: 100000 or 400000 (0: as the device tree says)");
+module_param(bus_hz, uint, 0644);
+MODULE_PARM_DESC(bus_hz, "clock of the i2c bus: 100000 or 400000 (0: as the device tree says); at run time with tell_hz=0");
 
 static bool tell_hz = true;
 module_param(tell_hz, bool, 0444);
-MODULE_PARM_DESC(tell_hz, "i2c_get_adapter_bus_clk_rate() tells the clock (default), or not, as where it is missing");
+MODULE_PARM_DESC(tell_hz, "the kernel tells the clock and sets it: bus_clk_rate, as up to JetPack 5 (default)");
 
 struct bus {
 	struct i2c_adapter adapter;
-	u32 hz;
+	struct sim_bus_clock clock;
 	struct sim_chip chips[BUS_CHIPS];	/* guarded by the adapter's lock */
 	u32 nr_chips;
 	struct sim_ina238 ina238;		/* one at most, as on Thor */
@@ -95,9 +96,12 @@ static struct sim_chip *find(struct bus *bus, u16 addr)
 	return NULL;
 }
 
-static u64 bits_ns(const struct bus *bus, u64 bits)
+/* As of the last change: what nobody tells can still change. */
+static u64 bits_ns(struct bus *bus, u64 bits)
 {
-	return div_u64(bits * NSEC_PER_SEC, READ_ONCE(bus->hz));
+	u32 hz = tell_hz ? 0 : READ_ONCE(bus_hz);
+
+	return div_u64(bits * NSEC_PER_SEC, hz ?: sim_bus_clock_hz(&bus->adapter));
 }
 
 static void sleep_until(u64 t)
@@ -224,50 +228,10 @@ static const struct i2c_algorithm algorithm = {
 	.functionality = functionality,
 };
 
-/* As NVIDIA's kernels up to JetPack 5 have it on every adapter. */
-static ssize_t bus_clk_rate_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	struct bus *bus = i2c_get_adapdata(to_i2c_adapter(dev));
-
-	return sysfs_emit(buf, "%u\n", READ_ONCE(bus->hz));
-}
-
 static bool is_rate(u32 hz)
 {
 	return hz == 100000 || hz == 400000;
 }
-
-static ssize_t bus_clk_rate_store(struct device *dev, struct device_attribute *attr,
-				  const char *buf, size_t count)
-{
-	struct bus *bus = i2c_get_adapdata(to_i2c_adapter(dev));
-	u32 hz;
-	int err = kstrtou32(buf, 0, &hz);
-
-	if (err)
-		return err;
-	if (!is_rate(hz))
-		return -EINVAL;
-	WRITE_ONCE(bus->hz, hz);
-	return count;
-}
-static DEVICE_ATTR_RW(bus_clk_rate);
-
-/* What those kernels export beside the attribute. */
-int i2c_get_adapter_bus_clk_rate(struct i2c_adapter *adapter);
-int i2c_get_adapter_bus_clk_rate(struct i2c_adapter *adapter)
-{
-	struct bus *bus = i2c_get_adapdata(adapter);
-
-	return tell_hz && adapter->algo == &algorithm ? READ_ONCE(bus->hz) : -EOPNOTSUPP;
-}
-EXPORT_SYMBOL_GPL(i2c_get_adapter_bus_clk_rate);
-
-static struct attribute *bus_attrs[] = {
-	&dev_attr_bus_clk_rate.attr,
-	NULL,
-};
-ATTRIBUTE_GROUPS(bus);
 
 static int probe(struct platform_device *pdev)
 {
@@ -276,11 +240,12 @@ static int probe(struct platform_device *pdev)
 
 	if (!bus)
 		return -ENOMEM;
-	bus->hz = bus_hz;
-	if (!bus->hz && of_property_read_u32(pdev->dev.of_node, "clock-frequency", &bus->hz))
-		bus->hz = 100000;
-	if (!is_rate(bus->hz)) {
-		dev_err(&pdev->dev, "%u Hz: the bus runs at 100000 or 400000\n", bus->hz);
+	bus->clock.tells = tell_hz;
+	bus->clock.hz = bus_hz;
+	if (!bus_hz && of_property_read_u32(pdev->dev.of_node, "clock-frequency", &bus->clock.hz))
+		bus->clock.hz = 100000;
+	if (!is_rate(bus->clock.hz)) {
+		dev_err(&pdev->dev, "%u Hz: the bus runs at 100000 or 400000\n", bus->clock.hz);
 		return -EINVAL;
 	}
 	find_chips(bus, pdev->dev.of_node);
@@ -289,9 +254,10 @@ static int probe(struct platform_device *pdev)
 	adapter->algo = &algorithm;
 	adapter->dev.parent = &pdev->dev;
 	adapter->dev.of_node = pdev->dev.of_node;
-	adapter->dev.groups = bus_groups;
+	adapter->algo_data = &bus->clock;
 	strscpy(adapter->name, "jetwatt-sim", sizeof(adapter->name));
 	i2c_set_adapdata(adapter, bus);
+	sim_bus_clock_init(adapter);
 	platform_set_drvdata(pdev, bus);
 	return i2c_add_adapter(adapter);
 }
