@@ -272,9 +272,10 @@ check:
 	tests/run
 
 # The module's suite on every kernel that Debian's mirror has, and on some that
-# are built here; the first time takes an hour.
+# are built here; the first time takes an hour. KSRC=DIR: on that source tree
+# instead, with the configurations KCONFIG='NAME|FILE...' (tests/kernels/tree.inc).
 check-kernels:
-	tests/kernels/check
+	tests/kernels/check $(if $(KSRC),--tree "$(KSRC)" "$(KCONFIG)")
 
 # The packages in a clean Debian: installed, upgraded, purged, and by piuparts; as root, a
 # quarter of an hour. KEEP_PACKAGES=1 takes those of the last time.
