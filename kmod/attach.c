@@ -113,9 +113,9 @@ static struct jetwatt_chip *describe(const struct i2c_client *client)
 		return NULL;
 	chip->id = jetwatt_chip_count();
 	chip->addr = client->addr;
+	chip->bus_nr = i2c_adapter_id(client->adapter);
 	chip->model = jetwatt_chip_model(client);
 	chip->sum_slot = -1;
-	chip->shunt_offset = jetwatt_graph_shunt_offset();
 	chip->node = of_node_get(client->dev.of_node);
 	if (jetwatt_rail_describe(chip)) {
 		of_node_put(chip->node);

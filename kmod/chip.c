@@ -77,19 +77,25 @@ u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip)
 }
 
 /**
- * jetwatt_chip_shunt_uv() - decode a shunt voltage
- * @chip: the chip
+ * jetwatt_rail_shunt_uv() - decode a shunt voltage
+ * @rail: the rail
  * @reg: the register
  *
- * Return: microvolts, corrected where the board needs that.
+ * Return: microvolts, corrected where the board needs that, as L4T's hwmon driver does:
+ * the offset is taken from the magnitude.
  */
-s32 jetwatt_chip_shunt_uv(const struct jetwatt_chip *chip, u16 reg)
+s32 jetwatt_rail_shunt_uv(const struct jetwatt_rail *rail, u16 reg)
 {
-	s32 uv = chip->model->shunt_uv(chip->config, reg);
+	const struct jetwatt_chip *chip = &jetwatt_chips[rail->chip];
+	s32 uv = chip->model->shunt_uv(chip->config, reg), offset = rail->offset.uv;
+	unsigned int i;
 
-	if (chip->shunt_offset && uv == -(s32)chip->model->step_nv(chip->config) / 1000)
-		return 0;
-	return uv;
+	for (i = 0; i < rail->offset.nr; i++)
+		if (uv >= rail->offset.range[i].start && uv <= rail->offset.range[i].end) {
+			offset = rail->offset.range[i].uv;
+			break;
+		}
+	return uv < 0 ? uv + offset : uv - offset;
 }
 
 /**

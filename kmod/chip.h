@@ -20,13 +20,30 @@ struct i2c_client;
 #define JETWATT_NO_RAIL		0xff
 #define JETWATT_STUCK_NS	(NSEC_PER_SEC / 10)	/* a transfer that long has timed out */
 
+#define JETWATT_OFFSET_RANGES	4
+
+/**
+ * struct jetwatt_offset - correction of a shunt voltage
+ * @uv: what is taken from its magnitude, in microvolts
+ * @nr: number of @range in use
+ * @range: what is taken instead from voltages between @start and @end
+ */
+struct jetwatt_offset {
+	s32 uv;
+	unsigned int nr;
+	struct jetwatt_offset_range {
+		s32 start, end, uv;
+	} range[JETWATT_OFFSET_RANGES];
+};
+
 /**
  * struct jetwatt_rail - one channel of a chip
  * @id: its number, never used for another rail
  * @chip: id of its chip
  * @channel: 0..2
- * @shunt_uohm: from the device tree, 0 if nobody says
+ * @shunt_uohm: from the module's parameter or the device tree, 0 if neither tells it
  * @label: from the device tree, else "inN" as hwmon counts
+ * @offset: correction of its shunt voltage
  * @shunt_slot: column of its shunt voltage
  * @bus_slot: column of its bus voltage
  *
@@ -38,6 +55,7 @@ struct jetwatt_rail {
 	u32 channel;
 	u32 shunt_uohm;
 	char label[JETWATT_LABEL_LEN];
+	struct jetwatt_offset offset;
 	int shunt_slot;
 	int bus_slot;
 };
@@ -57,7 +75,6 @@ struct jetwatt_rail {
  * @learn_due: when the sum is to be looked at beside the shunts again (ns)
  * @sum: what its sum of shunts is made of
  * @sum_slot: column of that sum, -1: none yet
- * @shunt_offset: one step below zero means zero
  * @retry_due: when a lost chip is tried again (ns)
  * @mark_time: see jetwatt_chip_mark()
  * @mark_reads: see jetwatt_chip_mark()
@@ -94,7 +111,6 @@ struct jetwatt_chip {
 	u64 learn_due;
 	struct jetwatt_sum sum;
 	int sum_slot;
-	bool shunt_offset;
 	u64 retry_due;
 	u64 mark_time[8];
 	u64 mark_reads[8];
@@ -188,7 +204,7 @@ struct jetwatt_chip *jetwatt_chip_next(void);
 void jetwatt_chip_publish(const struct jetwatt_chip *chip);
 void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 value);
 u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip);
-s32 jetwatt_chip_shunt_uv(const struct jetwatt_chip *chip, u16 reg);
+s32 jetwatt_rail_shunt_uv(const struct jetwatt_rail *rail, u16 reg);
 void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns);
 void jetwatt_chip_answered(struct jetwatt_chip *chip);
 void jetwatt_chip_look(void);

@@ -3,8 +3,12 @@
 
 #include <linux/errno.h>
 #include <linux/jetwatt.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/moduleparam.h>
 #include <linux/of.h>
 #include <linux/string.h>
+#include "graph.h"
 #include "rail.h"
 #include "series.h"
 
@@ -15,7 +19,20 @@
 struct jetwatt_rail jetwatt_rails[JETWATT_RAILS_MAX];
 unsigned int jetwatt_rails_nr;
 
-/* A chip of one channel is described by its own node. */
+/*
+ * Overrides the device tree, and stands in for it where it doesn't tell a shunt's
+ * resistance: hwmon drivers then assume 10 mOhm, which is right only by chance.
+ */
+static char *shunt[JETWATT_RAILS_MAX];
+static unsigned int shunts;
+module_param_array(shunt, charp, &shunts, 0444);
+MODULE_PARM_DESC(shunt, "shunts in micro-ohms: LABEL=N or BUS-ADDR:CHANNEL=N (1-0041:0=5000), separated by commas");
+
+/*
+ * A chip of one channel is described by its own node. Of other chips every child
+ * with a "reg" is a channel: NVIDIA's trees call them channel@N, mainline's input@N,
+ * and the hwmon driver ignores the name.
+ */
 static struct device_node *channel_node(const struct jetwatt_chip *chip, u32 channel)
 {
 	struct device_node *np = chip->node, *child;
@@ -25,13 +42,76 @@ static struct device_node *channel_node(const struct jetwatt_chip *chip, u32 cha
 		return of_node_get(np);
 
 	for_each_child_of_node(np, child)
-		if (of_node_name_eq(child, "input") && !of_property_read_u32(child, "reg", &reg) &&
-		    reg == channel)
+		if (!of_property_read_u32(child, "reg", &reg) && reg == channel)
 			return child;
 	return NULL;
 }
 
-static int add(u32 chip, u32 channel, struct device_node *np)
+/* JetPack 5 leaves channels without a load enabled and labels them "NC": not connected. */
+static bool connected(const struct device_node *np)
+{
+	const char *label;
+
+	if (!np)
+		return true;
+	return of_device_is_available(np) &&
+	       (of_property_read_string(np, "label", &label) || strcasecmp(label, "NC"));
+}
+
+/* What L4T's hwmon driver makes of "shunt-volt-offset-uv": kernel-5.10/drivers/hwmon/ina3221.c. */
+static void read_offset(const struct device_node *np, struct jetwatt_offset *offset)
+{
+	struct device_node *node = np ? of_parse_phandle(np, "shunt-volt-offset-uv", 0) : NULL;
+	struct jetwatt_offset_range range;
+	struct device_node *child;
+
+	*offset = (struct jetwatt_offset){};
+	if (!node) {
+		/* The chips' offset is there with a tree that doesn't mention it, too. */
+		if (jetwatt_graph_shunt_offset())
+			*offset = (struct jetwatt_offset){ 0, 1, { { -40, -40, 40 } } };
+		return;
+	}
+	of_property_read_s32(node, "offset", &offset->uv);
+	for_each_child_of_node(node, child)
+		if (offset->nr < ARRAY_SIZE(offset->range) &&
+		    !of_property_read_s32(child, "start", &range.start) &&
+		    !of_property_read_s32(child, "end", &range.end) &&
+		    !of_property_read_s32(child, "offset", &range.uv))
+			offset->range[offset->nr++] = range;
+	of_node_put(node);
+}
+
+static bool names(const char *entry, size_t len, const char *name)
+{
+	return strlen(name) == len && !strncmp(entry, name, len);
+}
+
+/* Return: micro-ohms that the parameter gives, else those of the tree, else 0. */
+static u32 shunt_of(const struct jetwatt_chip *chip, const struct jetwatt_rail *rail,
+		    const struct device_node *np)
+{
+	char place[24];
+	const char *is;
+	unsigned int i;
+	u32 uohm = 0;
+
+	snprintf(place, sizeof(place), "%u-%04x:%u", chip->bus_nr, chip->addr,
+		 rail->channel);
+	for (i = 0; i < shunts; i++) {
+		is = strrchr(shunt[i], '=');
+		if (is && (names(shunt[i], is - shunt[i], rail->label) ||
+			   names(shunt[i], is - shunt[i], place)) &&
+		    !kstrtou32(is + 1, 0, &uohm))
+			return uohm;
+	}
+	/* The INA2xx's binding calls it "shunt-resistor", and counts in micro-ohms too. */
+	if (np && of_property_read_u32(np, "shunt-resistor-micro-ohms", &uohm))
+		of_property_read_u32(np, "shunt-resistor", &uohm);
+	return uohm <= INT_MAX ? uohm : 0;
+}
+
+static int add(const struct jetwatt_chip *chip, u32 channel, const struct device_node *np)
 {
 	struct jetwatt_rail *rail = &jetwatt_rails[jetwatt_rails_nr];
 	const char *label = NULL;
@@ -40,17 +120,14 @@ static int add(u32 chip, u32 channel, struct device_node *np)
 	if (jetwatt_rails_nr == JETWATT_RAILS_MAX)
 		return -ENOSPC;
 	rail->id = jetwatt_rails_nr;
-	rail->chip = chip;
+	rail->chip = chip->id;
 	rail->channel = channel;
-	rail->shunt_uohm = 0;
-	if (np) {
-		if (of_property_read_u32(np, "shunt-resistor-micro-ohms", &rail->shunt_uohm))
-			/* In micro-ohms as well, in the binding of the INA2xx. */
-			of_property_read_u32(np, "shunt-resistor", &rail->shunt_uohm);
+	if (np)
 		of_property_read_string(np, "label", &label);
-	}
 	if (!label || strscpy(rail->label, label, sizeof(rail->label)) <= 0)
 		snprintf(rail->label, sizeof(rail->label), "in%u", channel + 1);
+	rail->shunt_uohm = shunt_of(chip, rail, np);
+	read_offset(np, &rail->offset);
 
 	slot = jetwatt_series_slot(JETWATT_SERIES_SHUNT_UV, rail->id);
 	if (slot < 0)
@@ -67,9 +144,10 @@ static int add(u32 chip, u32 channel, struct device_node *np)
 
 /**
  * jetwatt_rail_describe() - find out what a new chip's channels are wired to
- * @chip: the chip, with id and node; gets its rails
+ * @chip: the chip, with id, place, model and node; gets its rails
  *
- * A channel whose node says "disabled" has nothing behind it and is no rail.
+ * A channel whose node says "disabled", or is labelled "NC", has nothing behind it and
+ * is no rail.
  *
  * Context: jetwatt_chip_lock held. Return: 0 or -ENOSPC.
  */
@@ -83,10 +161,7 @@ int jetwatt_rail_describe(struct jetwatt_chip *chip)
 		chip->rail[channel] = JETWATT_NO_RAIL;
 	for (channel = 0; channel < chip->model->channels; channel++) {
 		np = chip->node ? channel_node(chip, channel) : NULL;
-		if (np && !of_device_is_available(np))
-			id = JETWATT_NO_RAIL;
-		else
-			id = add(chip->id, channel, np);
+		id = connected(np) ? add(chip, channel, np) : JETWATT_NO_RAIL;
 		of_node_put(np);
 		if (id < 0)
 			return id;

@@ -52,7 +52,7 @@ static void store(struct jetwatt_sample *sample, const struct jetwatt_reg *reg)
 	}
 	switch (reg->what) {
 	case JETWATT_SHUNT:
-		uv = jetwatt_chip_shunt_uv(chip, reg->value);
+		uv = jetwatt_rail_shunt_uv(rail, reg->value);
 		put(sample, rail->shunt_slot, uv);
 		jetwatt_alarm_shunt(rail->id, uv);
 		break;
@@ -70,7 +70,7 @@ static void store(struct jetwatt_sample *sample, const struct jetwatt_reg *reg)
 	case JETWATT_CRITICAL:
 		/* Packed as a shunt voltage is. */
 		jetwatt_alarm_limit(rail->id, reg->what == JETWATT_CRITICAL,
-				    jetwatt_chip_shunt_uv(chip, reg->value));
+				    jetwatt_rail_shunt_uv(rail, reg->value));
 		break;
 	}
 }
