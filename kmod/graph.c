@@ -25,9 +25,10 @@ struct board {
 
 /* By a part of any of the root's compatible strings; the first one counts. */
 static const struct board boards[] = {
-	{ "p3701", JETWATT_SCOPE_MODULE, false, agx_orin_rails },
+	{ "p3701", JETWATT_SCOPE_MODULE, false, agx_orin_rails },	/* AGX and IGX Orin */
 	{ "p3767", JETWATT_SCOPE_MODULE, false, one_input_rails },	/* Orin NX and Nano */
 	{ "p2888", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },
+	{ "p2972", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },	/* as mainline has it */
 	{ "p3668", JETWATT_SCOPE_MODULE, false, one_input_rails },	/* Xavier NX */
 	{ "p3834", JETWATT_SCOPE_MODULE, false, thor_rails },
 	{ "nvidia,tegra264", JETWATT_SCOPE_MODULE, false, thor_rails },
@@ -35,7 +36,7 @@ static const struct board boards[] = {
 
 static const struct board unknown = { "", JETWATT_SCOPE_PARTIAL, false, anywhere_rails };
 
-/* Written by whoever attaches chips, one at a time; read by anybody, each for itself. */
+/* Written by the one thread at a time that attaches chips; each read for itself. */
 static u32 parent[JETWATT_RAILS_MAX];
 static unsigned long total;
 static u32 scope = JETWATT_SCOPE_PARTIAL;
@@ -56,16 +57,6 @@ static const struct board *find_board(void)
 	return board;
 }
 
-static const struct jetwatt_node *find_node(const struct board *board, const char *label)
-{
-	const struct jetwatt_node *node;
-
-	for (node = board->node; node->label; node++)
-		if (!strcmp(node->label, label))
-			return node;
-	return NULL;
-}
-
 static u32 find_rail(const char *label)
 {
 	unsigned int i;
@@ -76,7 +67,7 @@ static u32 find_rail(const char *label)
 	return JETWATT_GRAPH_NO_PARENT;
 }
 
-/* Can power be told? Not without a shunt's resistance or with its channel off. */
+/* Is its power known? Not without a shunt's resistance or with its channel off. */
 static bool measured(u32 id)
 {
 	const struct jetwatt_rail *rail = jetwatt_rail_at(id);
@@ -85,62 +76,99 @@ static bool measured(u32 id)
 	       jetwatt_chip_channels(jetwatt_chip_at(rail->chip)) & BIT(rail->channel);
 }
 
-/* The nearest rail above that is measured: one that is not stands for nothing. */
-static u32 nearest(const struct board *board, const struct jetwatt_node *node)
+/*
+ * The nearest measured rail above @node: one that is not measured stands for nothing.
+ * In a total only those count that may be in it themselves.
+ */
+static u32 above(const struct jetwatt_node *list, const struct jetwatt_node *node, bool in_total)
 {
 	u32 id;
 
 	while (node && node->parent) {
 		id = find_rail(node->parent);
-		if (id != JETWATT_GRAPH_NO_PARENT && measured(id))
+		node = jetwatt_node_find(list, node->parent);
+		if (id != JETWATT_GRAPH_NO_PARENT && measured(id) &&
+		    !(in_total && node && node->upstream))
 			return id;
-		node = find_node(board, node->parent);
 	}
 	return JETWATT_GRAPH_NO_PARENT;
 }
 
-static bool input_measured(const struct board *board)
+/* How many inputs of a module with these rails there are, and how many are measured. */
+static unsigned int count_inputs(const struct jetwatt_node *list, unsigned int *found)
 {
 	const struct jetwatt_node *node;
+	unsigned int n = 0;
 	u32 id;
 
-	for (node = board->node; node->label; node++) {
-		id = node->parent ? JETWATT_GRAPH_NO_PARENT : find_rail(node->label);
-		if (id != JETWATT_GRAPH_NO_PARENT && measured(id))
-			return true;
+	*found = 0;
+	for (node = list; node->label; node++) {
+		if (!jetwatt_node_input(list, node))
+			continue;
+		n++;
+		id = find_rail(node->label);
+		*found += id != JETWATT_GRAPH_NO_PARENT && measured(id);
 	}
-	return false;
+	return n;
+}
+
+/*
+ * The rails as their labels say, where the root's compatible strings do not: on a carrier of
+ * another vendor, or where a tree is named after a module that it only emulates.
+ */
+static const struct jetwatt_node *find_labels(void)
+{
+	unsigned int i, found;
+
+	count_inputs(anywhere_rails, &found);
+	for (i = 0; !found && i < ARRAY_SIZE(boards); i++)
+		if (count_inputs(boards[i].node, &found) == found)
+			return boards[i].node;
+		else
+			found = 0;
+	return anywhere_rails;
 }
 
 /**
  * jetwatt_graph_update() - work out the graph of the rails there are
  *
- * The total is made of the measured rails that are in the board's table and
- * inside no other measured one, so nothing is counted twice. On a board without a
- * table it is made of all of them, unless one is known as an input. It is called what
- * the board says only if every input of the board is in it.
+ * The total is made of the measured rails that are in the board's table, don't feed
+ * more than the module, and are inside no other rail of the total: nothing is counted
+ * twice. On a board without a table it is made of all of them, unless their labels tell
+ * more. It is called what the board says only if every input of the module is in it. Where
+ * none is, the rails that feed the whole board are the total.
  *
  * Context: jetwatt_chip_lock held.
  */
 void jetwatt_graph_update(void)
 {
 	const struct board *board = find_board();
-	const struct jetwatt_node *node;
-	bool listed_only = board != &unknown || input_measured(board);
-	unsigned long inputs = 0;
-	u32 i, id, is = board->scope;
+	const struct jetwatt_node *list = board->node, *node;
+	unsigned long inputs = 0, upstream = 0;
+	unsigned int i, n, found;
+	u32 is = board->scope;
 
+	n = count_inputs(list, &found);
+	if (found < n)
+		is = JETWATT_SCOPE_PARTIAL;
+	if (!found) {
+		list = find_labels();
+		count_inputs(list, &found);
+	}
 	for (i = 0; i < jetwatt_rail_count(); i++) {
-		node = find_node(board, jetwatt_rail_at(i)->label);
-		id = nearest(board, node);
-		WRITE_ONCE(parent[i], id);
-		if (id == JETWATT_GRAPH_NO_PARENT && measured(i) && (node || !listed_only))
+		node = jetwatt_node_find(list, jetwatt_rail_at(i)->label);
+		WRITE_ONCE(parent[i], above(list, node, false));
+		if (!measured(i))
+			continue;
+		if (node && node->upstream)
+			upstream |= BIT(i);
+		else if (above(list, node, true) == JETWATT_GRAPH_NO_PARENT &&
+			 (node || (board == &unknown && !found)))
 			inputs |= BIT(i);
 	}
-	for (node = board->node; board != &unknown && node->label; node++) {
-		id = find_rail(node->label);
-		if (!node->parent && (id == JETWATT_GRAPH_NO_PARENT || !(inputs & BIT(id))))
-			is = JETWATT_SCOPE_PARTIAL;
+	if (!inputs && upstream) {
+		inputs = upstream;
+		is = JETWATT_SCOPE_BOARD;
 	}
 	WRITE_ONCE(total, inputs);
 	WRITE_ONCE(scope, is);
@@ -177,6 +205,8 @@ u32 jetwatt_graph_parent(unsigned int rail)
  * On AGX Xavier a shunt without current reads as exactly one step below zero;
  * L4T's hwmon driver corrects that value and no other ("shunt-volt-offset-uv"
  * in tegra194-powermon-p2888.dtsi).
+ *
+ * The property counts (rail.c); this is for trees that lack it.
  *
  * Return: true if it is such a board.
  */

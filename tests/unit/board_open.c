@@ -183,8 +183,10 @@ static int total(struct jetwatt_board *b, const char *labels, char *out, const c
 	memset(r, 0, sizeof(r));
 	snprintf(text, sizeof(text), "%s", labels);
 	for (p = strtok_r(text, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
+		/* "-": off; "?": nothing says what its shunt is */
 		r[n].enabled = *p != '-';
-		snprintf(r[n++].label, sizeof(r[0].label), "%s", *p == '-' ? p + 1 : p);
+		r[n].shunt_uohm = *p == '?' ? 0 : 2000;
+		snprintf(r[n++].label, sizeof(r[0].label), "%s", p + (*p == '-' || *p == '?'));
 	}
 	taken = jetwatt_board_total(b, r, n, rail, scope);
 	out[0] = '\0';
@@ -213,11 +215,15 @@ TEST_F(board, totals)
 		  "GPU+CPU+SOC+CV+VDDRQ+SYS5V", "module" },
 		{ "nvidia,p3668-0000", "VDD_IN VDD_CPU_GPU_CV VDD_SOC", "VDD_IN", "module" },
 		{ "nvidia,p3834-0008", "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0",
-		  "VDD_GPU+VDD_CPU_SOC_MSS+VIN_SYS_5V0", "partial sum" },
+		  "VDD_GPU+VDD_CPU_SOC_MSS+VIN_SYS_5V0", "module" },
+		{ "nvidia,p3834-0008", "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0 VIN",
+		  "VDD_GPU+VDD_CPU_SOC_MSS+VIN_SYS_5V0", "module" },
 		{ "acme,toaster", "HEATER FAN", "HEATER+FAN", "partial sum" },
 		{ "acme,toaster", "VDD_IN HEATER VDD_SOC", "VDD_IN", "partial sum" },
 		{ "acme,toaster", "VIN_SYS_5V0 VDDQ_VDD2_1V8AO", "VIN_SYS_5V0", "partial sum" },
 		{ "nvidia,p3701-0000", "-VDD_GPU_SOC", "", "partial sum" },
+		{ "nvidia,p3701-0000", "VDD_GPU_SOC ?VDD_CPU_CV VIN_SYS_5V0",
+		  "VDD_GPU_SOC+VIN_SYS_5V0", "partial sum" },
 	};
 
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {

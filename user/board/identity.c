@@ -40,13 +40,14 @@ static const uint64_t orin_nx_gpu[] = {
 
 /* The first that matches. */
 static const struct jetwatt_board_kind kinds[] = {
+	{ "p3834", "Jetson AGX Thor", "module", thor_rails, NULL, NULL, NULL },
+	{ "p3740", "IGX Orin", "module", agx_orin_rails, agx_orin_cpu, agx_orin_gpu, orin_emc },
 	{ "p3701", "Jetson AGX Orin", "module", agx_orin_rails, agx_orin_cpu, agx_orin_gpu, orin_emc },
 	{ "p3767-0000", "Jetson Orin NX", "module", one_input_rails, orin_nx_cpu, orin_nx_gpu, orin_emc },
 	{ "p3767-0001", "Jetson Orin NX", "module", one_input_rails, orin_nx_cpu, orin_nx_gpu, orin_emc },
 	{ "p3767", "Jetson Orin Nano", "module", one_input_rails, NULL, NULL, nano_emc },
 	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier_rails, agx_xavier_cpu, agx_xavier_gpu, NULL },
 	{ "p3668", "Jetson Xavier NX", "module", one_input_rails, NULL, NULL, NULL },
-	{ "p3834", "Jetson AGX Thor", "module", thor_rails, NULL, NULL, NULL },
 	{ "tegra264", "Jetson AGX Thor", "module", thor_rails, NULL, NULL, NULL },
 };
 static const struct jetwatt_board_kind unknown = {
@@ -97,29 +98,28 @@ const char *jetwatt_board_name(const struct jetwatt_board *b)
 static int find(const struct jetwatt_rail *rails, int n, const char *label)
 {
 	for (int i = 0; i < n; i++)
-		if (rails[i].enabled && !strcmp(rails[i].label, label))
+		if (rails[i].enabled && rails[i].shunt_uohm && !strcmp(rails[i].label, label))
 			return i;
 	return -1;
 }
 
 static const struct jetwatt_node *entry(const struct jetwatt_board *b, const char *label)
 {
-	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
-		if (!strcmp(r->label, label))
-			return r;
-	return NULL;
+	return jetwatt_node_find(b->kind->rails, label);
 }
 
-/* Is something that @label is inside of measured as well? */
+/* Is a rail of the module that @label is inside of measured as well? */
 static bool inside_another(const struct jetwatt_board *b, const struct jetwatt_rail *rails, int n,
 			   const char *label)
 {
 	const struct jetwatt_node *r = entry(b, label);
 
 	while (r && r->parent) {
-		if (find(rails, n, r->parent) >= 0)
-			return true;
+		int i = find(rails, n, r->parent);
+
 		r = entry(b, r->parent);
+		if (i >= 0 && !(r && r->upstream))
+			return true;
 	}
 	return false;
 }
@@ -139,20 +139,22 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 
 	/* On a board that we do not know, a rail may be inside its input. */
 	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
-		if (!r->parent && find(rails, n, r->label) >= 0)
+		if (jetwatt_node_input(b->kind->rails, r) && find(rails, n, r->label) >= 0)
 			listed_only = true;
 	for (int i = 0; i < n; i++) {
-		if (!rails[i].enabled || find(rails, n, rails[i].label) != i)
-			continue;	/* off, or a label that was there before */
+		if (find(rails, n, rails[i].label) != i)
+			continue;	/* off, without a known shunt, or a label that was there before */
 		if (listed_only && !entry(b, rails[i].label))
 			continue;
+		if (entry(b, rails[i].label) && entry(b, rails[i].label)->upstream)
+			continue;	/* feeds more than the module */
 		if (!inside_another(b, rails, n, rails[i].label))
 			rail[taken++] = i;
 	}
 	/* Without one of its inputs the sum of the rest is not the module. */
 	*scope = b->kind->scope;
 	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
-		if (!r->parent && find(rails, n, r->label) < 0)
+		if (jetwatt_node_input(b->kind->rails, r) && find(rails, n, r->label) < 0)
 			*scope = "partial sum";
 	return taken;
 }
