@@ -72,18 +72,66 @@ void jetwatt_alarm_shunt(unsigned int rail, s32 shunt_uv)
 		jetwatt_box_alarm(JETWATT_BOX_CAUSE_OVERCURRENT, rail);
 }
 
-/* The lowest at which something is done about it, other than a fan. */
-static s32 trip_mc(const struct device_node *zone)
+/*
+ * Does this cooling device limit a clock? A CPU does, and so does a node with clocks (GPU,
+ * devfreq devices, JetPack 5's bwmgr). Fans do not, nor do NVIDIA's "thermal-trip-event"
+ * nodes, which only tell user space. A highest state of 0 switches the device off in
+ * this map, as in the trees of IGX Orin with a safety controller.
+ */
+static bool limits_a_clock(const struct device_node *map)
 {
-	struct device_node *trips = of_get_child_by_name(zone, "trips"), *trip;
-	s32 lowest = S32_MAX;
+	struct of_phandle_args args;
+	const char *type;
+	bool does = false;
+	int i;
+
+	for (i = 0; !does && !of_parse_phandle_with_args(map, "cooling-device", "#cooling-cells", i,
+							 &args); i++) {
+		does = (args.args_count < 2 || args.args[1]) &&
+		       (of_property_read_bool(args.np, "clocks") ||
+			(!of_property_read_string(args.np, "device_type", &type) &&
+			 !strcmp(type, "cpu")));
+		of_node_put(args.np);
+	}
+	return does;
+}
+
+/* Return: temperature of a trip, if something is done about heat there that isn't cooling. */
+static s32 cut_mc(struct device_node *trip, bool mapped)
+{
 	const char *type;
 	u32 mc;
 
-	for_each_child_of_node(trips, trip)
-		if (!of_property_read_string(trip, "type", &type) && strcmp(type, "active") &&
-		    !of_property_read_u32(trip, "temperature", &mc))
-			lowest = min_t(s32, lowest, mc);
+	if (!trip || of_property_read_string(trip, "type", &type) ||
+	    of_property_read_u32(trip, "temperature", &mc))
+		return S32_MAX;
+	if (mapped || !strcmp(type, "critical") || !strcmp(type, "hot"))
+		return min_t(u32, mc, S32_MAX);
+	return S32_MAX;
+}
+
+/*
+ * The lowest temperature at which a clock is limited or the system is shut down. A passive
+ * trip alone is no reason: JetPack 6 has one at 70 C in most zones ("hot-surface"), which
+ * any load reaches and which only raises an alert.
+ */
+static s32 trip_mc(const struct device_node *zone)
+{
+	struct device_node *trips = of_get_child_by_name(zone, "trips");
+	struct device_node *maps = of_get_child_by_name(zone, "cooling-maps");
+	struct device_node *child, *trip;
+	s32 lowest = S32_MAX;
+
+	for_each_child_of_node(trips, child)
+		lowest = min(lowest, cut_mc(child, false));
+	for_each_child_of_node(maps, child) {
+		if (!limits_a_clock(child))
+			continue;
+		trip = of_parse_phandle(child, "trip", 0);
+		lowest = min(lowest, cut_mc(trip, true));
+		of_node_put(trip);
+	}
+	of_node_put(maps);
 	of_node_put(trips);
 	return lowest;
 }
