@@ -20,6 +20,7 @@
  */
 
 static const struct of_device_id controllers[] = {
+	{ .compatible = "nvidia,tegra264-emc" },
 	{ .compatible = "nvidia,tegra234-emc" },
 	{ .compatible = "nvidia,tegra194-emc" },
 	{ .compatible = "nvidia,tegra186-emc" },
@@ -34,11 +35,33 @@ static void store(struct jetwatt_clock *clock, s32 value)
 }
 
 /*
- * The memory controller's node once it was found, with a reference, and which of
- * its clocks it is: a search goes through all nodes and compares names.
+ * The node that the memory's clock hangs at once it was found, with a reference, and which
+ * of its clocks it is: a search goes through all nodes and compares names.
  */
 static struct device_node *controller;
 static int emc_index;
+
+/*
+ * JetPack 5 has no node of the memory controller: there, the clock hangs at nvpmodel (all
+ * boards), icc (Orin) and bwmgr (Xavier), and its name "emc" is what they have in common.
+ */
+static void find_emc(void)
+{
+	struct device_node *np;
+
+	controller = of_find_matching_node(NULL, controllers);
+	if (controller) {
+		emc_index = max(of_property_match_string(controller, "clock-names", "emc"), 0);
+		return;
+	}
+	for_each_node_with_property(np, "clock-names") {
+		emc_index = of_property_match_string(np, "clock-names", "emc");
+		if (emc_index >= 0) {
+			controller = np;
+			return;
+		}
+	}
+}
 
 /*
  * The clock is taken and given back each time: held, it would pin the module
@@ -48,10 +71,8 @@ static int emc_khz(s32 *khz)
 {
 	struct clk *clk;
 
-	if (!controller) {
-		controller = of_find_matching_node(NULL, controllers);
-		emc_index = max(of_property_match_string(controller, "clock-names", "emc"), 0);
-	}
+	if (!controller)
+		find_emc();
 	if (!controller)
 		return -ENODEV;
 	clk = of_clk_get(controller, emc_index);
