@@ -3,8 +3,8 @@
 #define BUS_HZ		100000
 #define SCOPE		JETWATT_SCOPE_PARTIAL
 #define NOTHING_UJ	1
-#define RAILS					\
-	{ "VDD_IN", "ina3221", 5000, -1, GPU | CPU | SYS },	\
-	{ "VDD_CPU_GPU_CV", "ina3221", 5000, 0, GPU | CPU },	\
-	{ "SYS5V", "ina3221", 5000, -2, SYS },
+#define RAILS									\
+	{ "VDD_IN", "ina3221", 5000, -1, GPU | CPU | SYS, OF_THREE, BUS_HZ },	\
+	{ "VDD_CPU_GPU_CV", "ina3221", 5000, 0, GPU | CPU, OF_THREE, BUS_HZ },	\
+	{ "SYS5V", "ina3221", 5000, -2, SYS, OF_THREE, BUS_HZ },
 #include "board.inc"

@@ -21,6 +21,7 @@
 #include "fault.h"
 
 #define BUS_CHIPS	4
+#define SHUNT_UOHM	10000	/* of a channel whose shunt the device tree leaves out */
 #define STUCK_NS	NSEC_PER_SEC	/* until the adapter gives up, as i2c-tegra does */
 
 static uint bus_hz;
@@ -49,9 +50,11 @@ static void wire_channel(struct sim_chip *chip, struct device_node *input)
 	u32 reg, uohm;
 
 	if (of_property_read_u32(input, "reg", &reg) || reg >= SIM_CHANNELS ||
-	    of_property_read_string(input, "label", &label) ||
-	    of_property_read_u32(input, "shunt-resistor-micro-ohms", &uohm))
+	    of_property_read_string(input, "label", &label))
 		return;
+	/* What is soldered there doesn't depend on the tree's telling it. */
+	if (of_property_read_u32(input, "shunt-resistor-micro-ohms", &uohm))
+		uohm = SHUNT_UOHM;
 	chip->channel[reg].wire = sim_wire_find(label);
 	chip->channel[reg].shunt_uohm = uohm;
 }
