@@ -240,7 +240,7 @@ TEST(ours_among_them)
 
 TEST(not_printed)
 {
-	struct jetwatt_mode five = { 5, 1, 1, 1 }, one = { 1, 1, 1, 1 };
+	struct jetwatt_mode five = { 5, 9, 9, 9 }, one = { 1, 9, 9, 9 };
 	struct jetwatt_presets *p;
 	unsigned int line;
 	const char *why;
@@ -255,6 +255,34 @@ TEST(not_printed)
 	EXPECT_EQ(jetwatt_preset_print(f, &p->preset[0], 7, "A", &one, 1), -EINVAL);
 	jetwatt_presets_free(p);
 	fclose(f);
+}
+
+/* Of a knob that the board lacks the block says what the other one says. */
+TEST(without_a_knob)
+{
+	struct jetwatt_mode no_gpu = { 2, 1113600, JETWATT_BOARD_NO_CLOCK, 2133000000 };
+	struct jetwatt_presets *p;
+	unsigned int line;
+	const char *why;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	ASSERT_EQ(parse(orin, &p, &line, &why), 0);
+	ASSERT_EQ(jetwatt_preset_print(f, &p->preset[0], 7, "A", &no_gpu, 3199000000), 0);
+	fclose(f);
+	EXPECT_NE(strstr(text, "MAX_FREQ 2133000000\n"), NULL) TH_LOG("%s", text);
+	for (size_t i = 0; i < p->preset[0].nr_lines; i++) {
+		const struct jetwatt_preset_line *l = &p->preset[0].line[i];
+		char same[3 * JETWATT_PRESET_NAME + 4];
+
+		if (l->knob != JETWATT_PRESET_GPU_MIN && l->knob != JETWATT_PRESET_GPU_MAX)
+			continue;
+		snprintf(same, sizeof(same), "%s %s %s\n", l->param, l->arg, l->value);
+		EXPECT_NE(strstr(text, same), NULL) TH_LOG("%s", same);
+	}
+	free(text);
+	jetwatt_presets_free(p);
 }
 
 TEST_HARNESS_MAIN

@@ -146,7 +146,9 @@ static inline void tree_orin(struct tree *t)
 	tree_put(t, GPU "available_frequencies", "114750000 420750000 624750000 1300500000\n");
 	tree_put(t, GPU "min_freq", "114750000\n");
 	tree_put(t, GPU "max_freq", "1300500000\n");
-	tree_put(t, EMC6, "9223372036854775807\n");
+	/* Without a cap it reads as what clk_round_rate() makes of S64_MAX, as clk_cap_show() of
+	 * OE4T/linux-nv-oot, tag jetson_36.4.3, drivers/nvpmodel/nvpmodel-clk-cap.c does. */
+	tree_put(t, EMC6, "3199000000\n");
 	tree_put(t, BPMP "emc/possible_rates", "204000 665600 2133000 3199000 \n");
 	tree_put(t, BPMP "clk/emc/rate", "3199000000\n");
 }
@@ -179,6 +181,17 @@ static void tree_cluster(struct tree *t, int policy)
 		if (on ? rename(away, here) : rename(here, away))
 			errno = 0;
 	}
+}
+
+/* clk_cap_store() of the same file caps the clock at clk_round_rate() of what was written. */
+static long long tree_round(long long v)
+{
+	static const long long step[] = { 204000000, 665600000, 2133000000 };
+	long long to = 3199000000;
+
+	for (int i = 2; i >= 0 && v < to; i--)
+		to = step[i];
+	return to;
 }
 
 /* What a knob does when it is written. */
@@ -231,8 +244,11 @@ static int tree_write(const char *path, const char *text, void *arg)
 			  "a policy's lowest clock is above its highest");
 	tree_rule(t, tree_get(t, GPU "min_freq") <= tree_get(t, GPU "max_freq"),
 		  "the GPU's lowest clock is above its highest");
-	if (!strcmp(leaf, EMC6))
-		tree_put(t, BPMP "clk/emc/rate", "%lld\n", v < 3199000000 ? v : 3199000000);
+	if (!strcmp(leaf, EMC6)) {
+		v = tree_round(v);
+		tree_put(t, EMC6, "%lld\n", v);
+		tree_put(t, BPMP "clk/emc/rate", "%lld\n", v);
+	}
 	return 0;
 }
 

@@ -67,6 +67,22 @@ static int no_step(struct jetwatt_board_error *err, const char *knob, const char
 	return -EINVAL;
 }
 
+/* A knob that the board lacks has one step. */
+static int no_knob(const struct jetwatt_board *b, enum jetwatt_board_knob knob,
+		   struct jetwatt_board_error *err)
+{
+	const struct jetwatt_board_error *lack = jetwatt_board_lacks(b, knob);
+
+	if (lack && err) {
+		char wanted[128];
+
+		snprintf(wanted, sizeof(wanted), "%.127s", err->what);
+		*err = *lack;
+		snprintf(err->what, sizeof(err->what), "%.120s: %s", wanted, lack->what);
+	}
+	return -EINVAL;
+}
+
 #define CHECK_STEP(err, knob, unit, steps, n, v) __extension__ ({		\
 	uint64_t below = 0, above = 0;					\
 	bool there = false;						\
@@ -84,15 +100,15 @@ static int no_step(struct jetwatt_board_error *err, const char *knob, const char
 int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *m,
 		      struct jetwatt_board_error *err)
 {
-	int rc = CHECK_STEP(err, "cores", "", b->cores, b->nr_cores, m->cores);
-
-	if (!rc)
-		rc = CHECK_STEP(err, "CPU", " kHz", b->cpu_khz, b->nr_cpu, m->cpu_khz);
-	if (!rc)
-		rc = CHECK_STEP(err, "GPU", " Hz", b->gpu_hz, b->nr_gpu, m->gpu_hz);
-	if (!rc)
-		rc = CHECK_STEP(err, "EMC", " Hz", b->emc_hz, b->nr_emc, m->emc_hz);
-	return rc;
+	if (CHECK_STEP(err, "cores", "", b->cores, b->nr_cores, m->cores))
+		return no_knob(b, JETWATT_BOARD_CORES, err);
+	if (CHECK_STEP(err, "CPU", " kHz", b->cpu_khz, b->nr_cpu, m->cpu_khz))
+		return no_knob(b, JETWATT_BOARD_CPU, err);
+	if (CHECK_STEP(err, "GPU", " Hz", b->gpu_hz, b->nr_gpu, m->gpu_hz))
+		return no_knob(b, JETWATT_BOARD_GPU, err);
+	if (CHECK_STEP(err, "EMC", " Hz", b->emc_hz, b->nr_emc, m->emc_hz))
+		return no_knob(b, JETWATT_BOARD_EMC, err);
+	return 0;
 }
 
 /* Cores that were off before us go off again with the clocks they came with. */

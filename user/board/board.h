@@ -37,6 +37,16 @@ struct jetwatt_board_roots {
 
 struct jetwatt_board;
 
+/* The knobs that a mode is made of. */
+enum jetwatt_board_knob {
+	JETWATT_BOARD_CORES, JETWATT_BOARD_CPU, JETWATT_BOARD_GPU, JETWATT_BOARD_EMC,
+	JETWATT_BOARD_KNOBS
+};
+
+/* Clock of a knob that the board lacks, in kHz or Hz, where the clock is not known. Not 0,
+ * which profiles, databases and their servers refuse. */
+#define JETWATT_BOARD_NO_CLOCK	1
+
 /* What went wrong, one line each: what, why, how to fix it. */
 struct jetwatt_board_error {
 	char what[256], why[256], fix[256];
@@ -45,12 +55,29 @@ struct jetwatt_board_error {
 /**
  * jetwatt_board_open() - find the board's knobs
  *
- * Return: 0; -ENODEV: no GPU devfreq, no cpufreq or no EMC knob: @err says
- * which is missing; -ENOMEM.
+ * A missing knob is no error: the knob then has one step, which is never written. The
+ * step of a memory clock without a cap is the highest clock of the memory, if that is
+ * known; that of any other clock is JETWATT_BOARD_NO_CLOCK.
+ * Return: 0; -ENOMEM; -ENOENT: the CPUs cannot be listed; other negative errno.
  */
 int jetwatt_board_open(struct jetwatt_board **b, const struct jetwatt_board_roots *roots,
 		       struct jetwatt_board_error *err);
 void jetwatt_board_close(struct jetwatt_board *b);
+
+/**
+ * jetwatt_board_lacks() - say why a knob is missing and how to get it
+ *
+ * Return: NULL if the board has the knob. The text belongs to the board.
+ */
+const struct jetwatt_board_error *jetwatt_board_lacks(const struct jetwatt_board *b,
+						      enum jetwatt_board_knob knob);
+
+/**
+ * jetwatt_board_switchable() - does the board have any clock that can be set?
+ *
+ * Return: 0; -ENODEV: @err says what the first missing clock lacks.
+ */
+int jetwatt_board_switchable(const struct jetwatt_board *b, struct jetwatt_board_error *err);
 
 const char *jetwatt_board_name(const struct jetwatt_board *b);	/* "Jetson AGX Orin" */
 
@@ -83,7 +110,8 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 const char *jetwatt_board_parent(const struct jetwatt_board *b, const char *label);
 
 /* What the knobs say now. @mode's clocks are the caps that are set; an EMC
- * without a cap reads as its highest step. Return: 0 or a negative errno. */
+ * without a cap reads as its highest step, a cap that the driver has rounded as the
+ * nearest step, a missing knob as its only step. Return: 0 or a negative errno. */
 int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
 
 /**

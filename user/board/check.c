@@ -69,18 +69,46 @@ static int caps_bind(const struct jetwatt_board *b, const struct jetwatt_board_s
 		rc = above(b, err, path, knob, now->policy[p].max);
 	}
 	snprintf(path, sizeof(path), "class/devfreq/%s/cur_freq", b->gpu);
-	if (!rc)
+	if (!rc && now->gpu.known)
 		rc = above(b, err, path, "GPU", now->gpu.max);
-	if (!rc && b->emc_knob != JETWATT_EMC_DEVFREQ)
+	if (!rc && b->nr_caps && b->emc_rate)
 		rc = above(b, err, "kernel/debug/bpmp/debug/clk/emc/rate", "EMC",
 			   jetwatt_state_emc(b, now));
 	return rc;
 }
 
+/* A driver rounds a cap to what the clock can do (nvpmodel_clk_cap reads back
+ * clk_round_rate() of it), so any value that is nearer than the next step is the one that
+ * was written. No cap and a cap at the highest step are the same thing. */
+static bool taken(const struct jetwatt_board *b, uint64_t is, uint64_t want)
+{
+	uint64_t top = b->emc_hz[b->nr_emc - 1], below = 0, above = UINT64_MAX;
+
+	if (is == want || (is >= top && want >= top))
+		return true;
+	want = want < top ? want : top;
+	for (int i = 0; i < b->nr_emc; i++) {
+		uint64_t v = b->emc_hz[i];
+
+		below = v < want ? v : below;
+		above = v > want && v < above ? v : above;
+	}
+	return is > below && is < above;
+}
+
+static int same_caps(struct jetwatt_board *b, const struct jetwatt_board_state *now,
+		     const struct jetwatt_board_state *want, struct jetwatt_board_error *err)
+{
+	for (int i = 0; i < b->nr_caps; i++)
+		if (now->emc[i].known && want->emc[i].known &&
+		    !taken(b, jetwatt_state_cap(b, now, i), jetwatt_state_cap(b, want, i)))
+			return differs(err, "EMC's cap", now->emc[i].hz, want->emc[i].hz);
+	return 0;
+}
+
 static int same(struct jetwatt_board *b, const struct jetwatt_board_state *want,
 		struct jetwatt_board_error *err)
 {
-	uint64_t top = b->emc_hz[b->nr_emc - 1], is, cap;
 	struct jetwatt_board_state now;
 	char knob[48];
 	int rc;
@@ -104,15 +132,11 @@ static int same(struct jetwatt_board *b, const struct jetwatt_board_state *want,
 		if (rc)
 			return rc;
 	}
-	rc = range(b, err, "GPU", &now.gpu, &want->gpu);
-	if (rc)
-		return rc;
-	/* No cap and a cap at the highest step are the same thing. */
-	is = jetwatt_state_emc(b, &now);
-	cap = jetwatt_state_emc(b, want);
-	if (is != cap && !(is >= top && cap >= top))
-		return differs(err, "EMC's cap", now.emc, want->emc);
-	return caps_bind(b, &now, err);
+	if (now.gpu.known && want->gpu.known)
+		rc = range(b, err, "GPU", &now.gpu, &want->gpu);
+	if (!rc)
+		rc = same_caps(b, &now, want, err);
+	return rc ? rc : caps_bind(b, &now, err);
 }
 
 /**

@@ -23,9 +23,17 @@
  * shows a limit after a work item that has to find time on a busy board. */
 #define SETTLE_MS	400
 
+/* Places where a kernel may have a cap of the memory clock. */
+#define EMC_CAPS	3
+
 struct jetwatt_range {
-	bool known;		/* false: the policy has no CPU online, so has no value */
+	bool known;		/* false: the policy has no CPU online, or the knob is missing */
 	uint64_t min, max;
+};
+
+struct jetwatt_cap {
+	bool known;		/* false: the knob is missing */
+	uint64_t hz;
 };
 
 /**
@@ -33,13 +41,14 @@ struct jetwatt_range {
  * @online: by index in jetwatt_board::cpu
  * @policy: by index in jetwatt_board::policy
  * @fresh: for policies that come into being during the switch
- * @emc: as in the file: an uncapped one holds jetwatt_board::emc_uncapped
+ * @emc: by index in jetwatt_board::emc, as in the file: an uncapped one may hold
+ *	jetwatt_emc_cap::uncapped
  */
 struct jetwatt_board_state {
 	bool online[CPUS_MAX];
 	struct jetwatt_range policy[POLICIES_MAX];
 	struct jetwatt_range fresh, gpu;
-	uint64_t emc;
+	struct jetwatt_cap emc[EMC_CAPS];
 };
 
 struct jetwatt_node;
@@ -59,10 +68,14 @@ struct jetwatt_cpu {
 	bool fixed;		/* has no switch, or is CPU 0 */
 };
 
-enum jetwatt_emc_knob {
-	JETWATT_EMC_CLK_CAP,	/* JetPack 6: Hz, INT64_MAX = uncapped */
-	JETWATT_EMC_ISO_CAP,	/* JetPack 5: Hz, 0 = uncapped */
-	JETWATT_EMC_DEVFREQ,	/* Thor: devfreq "bwmgr" */
+/**
+ * struct jetwatt_emc_cap - a cap of the memory clock, in Hz
+ * @path: its file, below the board's sys root
+ * @uncapped: what writing means "no cap"
+ */
+struct jetwatt_emc_cap {
+	char path[NAME_LEN];
+	uint64_t uncapped;
 };
 
 struct jetwatt_board {
@@ -77,11 +90,12 @@ struct jetwatt_board {
 	unsigned int policy[POLICIES_MAX];
 	int policies;
 	char gpu[NAME_LEN];			/* the devfreq device's name */
-	char emc[NAME_LEN];			/* the cap's file below sys */
-	enum jetwatt_emc_knob emc_knob;
+	struct jetwatt_emc_cap emc[EMC_CAPS];	/* all are set */
+	int nr_caps;
+	bool emc_rate;				/* bpmp's rate of the memory clock obeys them */
+	struct jetwatt_board_error lack[JETWATT_BOARD_KNOBS];	/* what is empty: not missing */
 	unsigned int cooling[COOLINGS_MAX];	/* devices that may limit CPU or devfreq clocks */
 	int coolings;
-	uint64_t emc_uncapped;
 
 	uint32_t cores[CPUS_MAX], cpu_khz[JETWATT_BOARD_FREQS_MAX];
 	uint64_t gpu_hz[JETWATT_BOARD_FREQS_MAX], emc_hz[JETWATT_BOARD_FREQS_MAX];
@@ -125,7 +139,10 @@ void jetwatt_sysfs_nap(void);
 int jetwatt_steps_cpu(struct jetwatt_board *b, struct jetwatt_board_error *err);
 int jetwatt_steps_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
 			  uint64_t *v);
-int jetwatt_steps_emc(struct jetwatt_board *b);
+int jetwatt_steps_emc(struct jetwatt_board *b, const char *device);
+
+/* lack.c */
+bool jetwatt_lack_not(const struct jetwatt_board *b, enum jetwatt_board_knob knob);
 
 /* cooling.c */
 void jetwatt_cooling_find(struct jetwatt_board *b);
@@ -140,7 +157,10 @@ int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_stat
 			struct jetwatt_board_error *err);
 bool jetwatt_state_uses(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			int policy);
-/* The cap as a clock: an uncapped one is above all. */
+/* A cap as a clock: an uncapped one is above all. */
+uint64_t jetwatt_state_cap(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
+			   int cap);
+/* The lowest of all caps. */
 uint64_t jetwatt_state_emc(const struct jetwatt_board *b, const struct jetwatt_board_state *s);
 
 /* switch.c */

@@ -51,19 +51,37 @@ static int find_cpus(struct jetwatt_board *b, struct jetwatt_board_error *err)
 	}
 	closedir(dir);
 
+	if (!b->cpus)
+		return jetwatt_error_sys(err, -ENOENT, "no CPU is listed in %s/devices/system/cpu",
+					 b->sys);
 	jetwatt_state_policies(b);
-	if (!b->cpus || !b->policies) {
-		jetwatt_board_error_set(err, -ENODEV, "no CPU clock to control");
-		jetwatt_error_why(err, "there is no policy in %s/devices/system/cpu/cpufreq", b->sys);
-		jetwatt_error_fix(err, "load the board's cpufreq driver (tegra194-cpufreq on Xavier and Orin)");
-		return -ENODEV;
-	}
 	qsort(b->cpu, (size_t)b->cpus, sizeof(b->cpu[0]), by_cluster);
 	for (int i = 0; i < b->cpus; i++)
 		b->fixed += b->cpu[i].fixed;
 	for (int n = b->fixed ? b->fixed : 1; n <= b->cpus; n++)
 		b->cores[b->nr_cores++] = (uint32_t)n;
+	if (b->fixed == b->cpus) {
+		err = &b->lack[JETWATT_BOARD_CORES];
+		jetwatt_board_error_set(err, -ENODEV, "no core can be switched off");
+		jetwatt_error_why(err, "no CPU but the first has the file \"online\"");
+		jetwatt_error_fix(err, "use a kernel with CONFIG_HOTPLUG_CPU");
+	}
 	return 0;
+}
+
+static void find_cpu_clock(struct jetwatt_board *b)
+{
+	struct jetwatt_board_error *err = &b->lack[JETWATT_BOARD_CPU];
+
+	if (b->policies && !jetwatt_steps_cpu(b, err))
+		return;
+	if (!b->policies) {
+		jetwatt_board_error_set(err, -ENODEV, "no CPU clock to control");
+		jetwatt_error_why(err, "there is no policy in %s/devices/system/cpu/cpufreq", b->sys);
+		jetwatt_error_fix(err, "load the board's cpufreq driver (tegra194-cpufreq on Xavier and Orin)");
+	}
+	b->cpu_khz[0] = JETWATT_BOARD_NO_CLOCK;
+	b->nr_cpu = 1;
 }
 
 /* The first name, in alphabetical order, that holds one of @parts: on Thor
@@ -89,58 +107,72 @@ static bool find_devfreq(const struct jetwatt_board *b, const char * const *part
 	return name[0];
 }
 
-static int find_gpu(struct jetwatt_board *b, struct jetwatt_board_error *err)
+static void find_gpu(struct jetwatt_board *b)
 {
 	static const char * const parts[] = { "gpu", "ga10b", "gv11b", "gp10b", NULL };
+	struct jetwatt_board_error *err = &b->lack[JETWATT_BOARD_GPU];
 
 	if (!find_devfreq(b, parts, b->gpu)) {
 		jetwatt_board_error_set(err, -ENODEV, "no GPU clock to control");
 		jetwatt_error_why(err, "no GPU in %s/class/devfreq", b->sys);
-		jetwatt_error_fix(err, "this is not a Jetson, or its GPU driver (nvgpu) is not loaded");
-		return -ENODEV;
+		jetwatt_error_fix(err, "this is not a Jetson, or its GPU driver (nvgpu; nvidia on Thor) is not loaded");
+	} else {
+		b->nr_gpu = jetwatt_steps_devfreq(b, b->gpu, b->kind->gpu_hz, b->gpu_hz);
+		if (b->nr_gpu)
+			return;
+		jetwatt_board_error_set(err, -ENODEV, "the GPU's clock steps are not known");
+		jetwatt_error_why(err, "%s/class/devfreq/%s has no available_frequencies", b->sys,
+				  b->gpu);
+		jetwatt_error_fix(err, "use the board's own GPU driver");
 	}
-	b->nr_gpu = jetwatt_steps_devfreq(b, b->gpu, b->kind->gpu_hz, b->gpu_hz);
-	if (b->nr_gpu)
-		return 0;
-	jetwatt_board_error_set(err, -ENODEV, "the GPU's clock steps are not known");
-	jetwatt_error_why(err, "%s/class/devfreq/%s has no available_frequencies", b->sys, b->gpu);
-	jetwatt_error_fix(err, "use the board's own GPU driver");
-	return -ENODEV;
+	b->gpu_hz[0] = JETWATT_BOARD_NO_CLOCK;
+	b->nr_gpu = 1;
 }
 
-static int find_emc(struct jetwatt_board *b, struct jetwatt_board_error *err)
+static void add_cap(struct jetwatt_board *b, const char *path, uint64_t uncapped)
+{
+	struct jetwatt_emc_cap *cap = &b->emc[b->nr_caps];
+
+	if (!jetwatt_sysfs_exists(b, path))
+		return;
+	snprintf(cap->path, sizeof(cap->path), "%s", path);
+	cap->uncapped = uncapped;
+	b->nr_caps++;
+}
+
+/* A kernel may have several caps, and the lowest one holds: nvpmodel writes nvpmodel_clk_cap
+ * on JetPack 6 and the devfreq device "bwmgr" on JetPack 7, where both may be there. */
+static void find_emc(struct jetwatt_board *b)
 {
 	static const char * const parts[] = { "bwmgr", "emc", NULL };
-	char device[NAME_LEN];
+	struct jetwatt_board_error *err = &b->lack[JETWATT_BOARD_EMC];
+	char device[NAME_LEN], path[NAME_LEN];
 
-	if (jetwatt_sysfs_exists(b, CLK_CAP)) {
-		b->emc_knob = JETWATT_EMC_CLK_CAP;
-		b->emc_uncapped = INT64_MAX;
-		strcpy(b->emc, CLK_CAP);
-		b->nr_emc = jetwatt_steps_emc(b);
-	} else if (jetwatt_sysfs_exists(b, ISO_CAP)) {
-		b->emc_knob = JETWATT_EMC_ISO_CAP;
-		b->emc_uncapped = 0;
-		strcpy(b->emc, ISO_CAP);
-		b->nr_emc = jetwatt_steps_emc(b);
-	} else if (find_devfreq(b, parts, device)) {
-		b->emc_knob = JETWATT_EMC_DEVFREQ;
-		snprintf(b->emc, sizeof(b->emc), "class/devfreq/%.47s/max_freq", device);
-		b->nr_emc = jetwatt_steps_devfreq(b, device, b->kind->emc_hz, b->emc_hz);
-		b->emc_uncapped = INT64_MAX;	/* never read: max_freq ends at the top step */
-	} else {
-		jetwatt_board_error_set(err, -ENODEV, "no memory clock to control");
-		jetwatt_error_why(err, "neither %s/" CLK_CAP " nor %s/" ISO_CAP " is there", b->sys,
-				  b->sys);
-		jetwatt_error_fix(err, "load the nvpmodel-clk-cap module (part of JetPack)");
-		return -ENODEV;
+	add_cap(b, CLK_CAP, INT64_MAX);
+	add_cap(b, ISO_CAP, 0);
+	b->emc_rate = b->nr_caps;
+	if (find_devfreq(b, parts, device)) {
+		/* max_freq ends at the top step, so reading never shows "no cap". */
+		snprintf(path, sizeof(path), "class/devfreq/%.47s/max_freq", device);
+		add_cap(b, path, INT64_MAX);
 	}
-	if (b->nr_emc)
-		return 0;
-	jetwatt_board_error_set(err, -ENODEV, "the memory's clock steps are not known");
-	jetwatt_error_why(err, "cannot read %s/" JETWATT_EMC_STEPS, b->sys);
-	jetwatt_error_fix(err, "run it as root, with debugfs mounted on %s/kernel/debug", b->sys);
-	return -ENODEV;
+	b->nr_emc = jetwatt_steps_emc(b, device);
+	if (b->nr_caps && b->nr_emc)
+		return;
+	if (!b->nr_caps) {
+		jetwatt_board_error_set(err, -ENODEV, "no memory clock to control");
+		jetwatt_error_why(err, "none of " CLK_CAP ", " ISO_CAP " and class/devfreq/bwmgr/max_freq is in %s",
+				  b->sys);
+		jetwatt_error_fix(err, "load the module nvpmodel-clk-cap (JetPack 6), or the driver of the devfreq device bwmgr (JetPack 7)");
+	} else {
+		jetwatt_board_error_set(err, -ENODEV, "the memory's clock steps are not known");
+		jetwatt_error_why(err, "cannot read %s/" JETWATT_EMC_STEPS, b->sys);
+		jetwatt_error_fix(err, "run it as root, with debugfs mounted on %s/kernel/debug", b->sys);
+	}
+	/* Without a cap the memory runs at its highest clock. */
+	b->emc_hz[0] = b->nr_emc ? b->emc_hz[b->nr_emc - 1] : JETWATT_BOARD_NO_CLOCK;
+	b->nr_emc = 1;
+	b->nr_caps = 0;
 }
 
 int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_roots *roots,
@@ -170,17 +202,14 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 	jetwatt_identity_find(b);
 	if (!rc)
 		rc = find_cpus(b, err);
-	if (!rc)
-		rc = jetwatt_steps_cpu(b, err);
-	if (!rc)
-		rc = find_gpu(b, err);
-	if (!rc)
-		rc = find_emc(b, err);
 	if (rc) {
 		jetwatt_remote_close(b);
 		free(b);
 		return rc;
 	}
+	find_cpu_clock(b);
+	find_gpu(b);
+	find_emc(b);
 	jetwatt_cooling_find(b);
 	*out = b;
 	return 0;

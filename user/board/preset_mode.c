@@ -176,16 +176,27 @@ static unsigned long long floor_of(const char *value, unsigned long long cap)
 int jetwatt_preset_print(FILE *f, const struct jetwatt_preset *like, int id, const char *name,
 			 const struct jetwatt_mode *mode, uint64_t top)
 {
+	bool cpu = mode->cpu_khz != JETWATT_BOARD_NO_CLOCK;
+	bool gpu = mode->gpu_hz != JETWATT_BOARD_NO_CLOCK;
+	bool emc = mode->emc_hz != JETWATT_BOARD_NO_CLOCK;
+
+	/* What is said of a knob that the board lacks stays as in @like. */
 	if (!one_word(name) || id < 0 || count(like, JETWATT_PRESET_CORE) < mode->cores ||
-	    !count(like, JETWATT_PRESET_CPU_MAX) || !count(like, JETWATT_PRESET_GPU_MAX) ||
-	    !count(like, JETWATT_PRESET_EMC_MAX))
+	    (cpu && !count(like, JETWATT_PRESET_CPU_MAX)) ||
+	    (gpu && !count(like, JETWATT_PRESET_GPU_MAX)) ||
+	    (emc && !count(like, JETWATT_PRESET_EMC_MAX)))
 		return -EINVAL;
 	fprintf(f, "< POWER_MODEL ID=%d NAME=%s >\n", id, name);
 	for (size_t i = 0; i < like->nr_lines; i++) {
 		const struct jetwatt_preset_line *l = &like->line[i];
+		enum jetwatt_preset_knob knob = l->knob;
 
+		if ((!cpu && (knob == JETWATT_PRESET_CPU_MIN || knob == JETWATT_PRESET_CPU_MAX)) ||
+		    (!gpu && (knob == JETWATT_PRESET_GPU_MIN || knob == JETWATT_PRESET_GPU_MAX)) ||
+		    (!emc && knob == JETWATT_PRESET_EMC_MAX))
+			knob = JETWATT_PRESET_OTHER;
 		fprintf(f, "%s %s ", l->param, l->arg);
-		switch (l->knob) {
+		switch (knob) {
 		case JETWATT_PRESET_CORE:
 			fprintf(f, "%d\n", online(like, l->core, mode->cores));
 			break;

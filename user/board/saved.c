@@ -11,7 +11,9 @@
  *	emc kernel/nvpmodel_clk_cap/emc 9223372036854775807
  *	sum 1c291ca3
  *
- * A policy that had no CPU online has no line until it gets one.
+ * A policy that had no CPU online has no line until it gets one. A knob that was missing
+ * has no line; a board with several caps of the memory clock has a line for each. A line of
+ * a knob that is missing now is passed over: its value has gone with its driver.
  */
 #include "board/knobs.h"
 
@@ -39,8 +41,11 @@ static int compose(const struct jetwatt_board *b, char *buf, size_t len)
 		if (s->policy[p].known)
 			fprintf(f, "policy %u %" PRIu64 " %" PRIu64 "\n", b->policy[p],
 				s->policy[p].min, s->policy[p].max);
-	fprintf(f, "gpu %s %" PRIu64 " %" PRIu64 "\n", b->gpu, s->gpu.min, s->gpu.max);
-	fprintf(f, "emc %s %" PRIu64 "\n", b->emc, s->emc);
+	if (s->gpu.known)
+		fprintf(f, "gpu %s %" PRIu64 " %" PRIu64 "\n", b->gpu, s->gpu.min, s->gpu.max);
+	for (int i = 0; i < b->nr_caps; i++)
+		if (s->emc[i].known)
+			fprintf(f, "emc %s %" PRIu64 "\n", b->emc[i].path, s->emc[i].hz);
 	return jetwatt_sealed_end(f, buf);
 }
 
@@ -66,8 +71,20 @@ static int damaged(const struct jetwatt_board *b, struct jetwatt_board_error *er
 	return -EBADMSG;
 }
 
+static const char *take_cap(struct jetwatt_board *b, const char *name, uint64_t hz)
+{
+	for (int i = 0; i < b->nr_caps; i++) {
+		if (strcmp(name, b->emc[i].path))
+			continue;
+		if (b->saved.emc[i].known)
+			return "it names a memory clock twice";
+		b->saved.emc[i] = (struct jetwatt_cap){ true, hz };
+	}
+	return NULL;
+}
+
 /* One line. NULL, or what is wrong with it. */
-static const char *take_line(struct jetwatt_board *b, const char *line, bool *cpu_seen, int *others)
+static const char *take_line(struct jetwatt_board *b, const char *line, bool *cpu_seen)
 {
 	struct jetwatt_board_state *s = &b->saved;
 	char name[NAME_LEN], tail;
@@ -96,18 +113,15 @@ static const char *take_line(struct jetwatt_board *b, const char *line, bool *cp
 		return NULL;
 	}
 	if (sscanf(line, "gpu %95s %" SCNu64 " %" SCNu64 "%c", name, &min, &max, &tail) == 3) {
+		if (!jetwatt_lack_not(b, JETWATT_BOARD_GPU))
+			return NULL;
 		if (strcmp(name, b->gpu) || s->gpu.known || min > max)
 			return "it is of another GPU";
 		s->gpu = (struct jetwatt_range){ true, min, max };
 		return NULL;
 	}
-	if (sscanf(line, "emc %95s %" SCNu64 "%c", name, &min, &tail) == 2) {
-		if (strcmp(name, b->emc))
-			return "it is of another memory clock";
-		s->emc = min;
-		(*others)++;
-		return NULL;
-	}
+	if (sscanf(line, "emc %95s %" SCNu64 "%c", name, &min, &tail) == 2)
+		return take_cap(b, name, min);
 	return "a line is not of the known form";
 }
 
@@ -117,19 +131,19 @@ static const char *take(struct jetwatt_board *b, char *text)
 	bool cpu_seen[CPUS_MAX] = { false };
 	const char *wrong = NULL;
 	char *save, *line;
-	int emc = 0;
 
 	memset(&b->saved, 0, sizeof(b->saved));
 	strtok_r(text, "\n", &save);
 	strtok_r(NULL, "\n", &save);
 	while (!wrong && (line = strtok_r(NULL, "\n", &save)))
-		wrong = take_line(b, line, cpu_seen, &emc);
+		wrong = take_line(b, line, cpu_seen);
 	if (wrong)
 		return wrong;
 	for (int i = 0; i < b->cpus; i++)
 		if (!cpu_seen[i] || (b->cpu[i].fixed && !b->saved.online[i]))
 			return "it does not name every CPU of this board";
-	return emc == 1 && b->saved.gpu.known ? NULL : "it does not name every knob of this board";
+	/* A knob without a line was missing when the state was saved: it was not changed. */
+	return NULL;
 }
 
 /**

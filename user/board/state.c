@@ -106,9 +106,44 @@ bool jetwatt_state_uses(const struct jetwatt_board *b, const struct jetwatt_boar
 	return false;
 }
 
+uint64_t jetwatt_state_cap(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
+			   int cap)
+{
+	bool none = !s->emc[cap].known || s->emc[cap].hz == b->emc[cap].uncapped;
+
+	return none ? UINT64_MAX : s->emc[cap].hz;
+}
+
 uint64_t jetwatt_state_emc(const struct jetwatt_board *b, const struct jetwatt_board_state *s)
 {
-	return s->emc == b->emc_uncapped ? UINT64_MAX : s->emc;
+	uint64_t lowest = UINT64_MAX;
+
+	for (int i = 0; i < b->nr_caps; i++) {
+		uint64_t cap = jetwatt_state_cap(b, s, i);
+
+		lowest = cap < lowest ? cap : lowest;
+	}
+	return lowest;
+}
+
+static int read_gpu(const struct jetwatt_board *b, struct jetwatt_range *gpu,
+		    struct jetwatt_board_error *err)
+{
+	char path[PATH_LEN];
+	int rc;
+
+	if (!jetwatt_lack_not(b, JETWATT_BOARD_GPU))
+		return 0;
+	snprintf(path, sizeof(path), "class/devfreq/%s/min_freq", b->gpu);
+	rc = jetwatt_sysfs_u64(b, path, &gpu->min);
+	if (rc)
+		return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
+	snprintf(path, sizeof(path), "class/devfreq/%s/max_freq", b->gpu);
+	rc = jetwatt_sysfs_u64(b, path, &gpu->max);
+	if (rc)
+		return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
+	gpu->known = true;
+	return 0;
 }
 
 int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
@@ -129,7 +164,7 @@ int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
 			return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
 		s->online[i] = v != 0;
 	}
-	for (int p = 0; p < b->policies; p++) {
+	for (int p = 0; p < b->policies && jetwatt_lack_not(b, JETWATT_BOARD_CPU); p++) {
 		rc = policy_range(b, p, &s->policy[p]);
 		s->policy[p].known = !rc;
 		if (rc && jetwatt_state_uses(b, s, p))
@@ -139,38 +174,47 @@ int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
 		if (!jetwatt_state_uses(b, s, p))
 			s->policy[p] = (struct jetwatt_range){ 0 };
 	}
-	snprintf(path, sizeof(path), "class/devfreq/%s/min_freq", b->gpu);
-	rc = jetwatt_sysfs_u64(b, path, &s->gpu.min);
-	if (rc)
-		return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
-	snprintf(path, sizeof(path), "class/devfreq/%s/max_freq", b->gpu);
-	rc = jetwatt_sysfs_u64(b, path, &s->gpu.max);
-	if (rc)
-		return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
-	s->gpu.known = true;
-	rc = jetwatt_sysfs_u64(b, b->emc, &s->emc);
-	if (rc)
-		return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, b->emc);
-	return 0;
+	for (int i = 0; i < b->nr_caps; i++) {
+		rc = jetwatt_sysfs_u64(b, b->emc[i].path, &s->emc[i].hz);
+		if (rc)
+			return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys,
+						 b->emc[i].path);
+		s->emc[i].known = true;
+	}
+	return read_gpu(b, &s->gpu, err);
+}
+
+/* The driver may have rounded the cap (nvpmodel_clk_cap reads back clk_round_rate()). */
+static uint64_t nearest_step(const struct jetwatt_board *b, uint64_t cap)
+{
+	uint64_t best = b->emc_hz[b->nr_emc - 1];
+
+	for (int i = b->nr_emc - 1; i >= 0 && cap < best; i--) {
+		uint64_t v = b->emc_hz[i];
+
+		if ((v > cap ? v - cap : cap - v) < best - cap)
+			best = v;
+	}
+	return best;
 }
 
 int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *m)
 {
 	struct jetwatt_board_state s;
-	uint64_t cap;
 	int rc;
 
 	rc = jetwatt_state_read(b, &s, NULL);
 	if (rc)
 		return rc;
-	*m = (struct jetwatt_mode){ .gpu_hz = s.gpu.max };
+	*m = (struct jetwatt_mode){ .gpu_hz = s.gpu.known ? s.gpu.max : b->gpu_hz[0] };
 	for (int i = 0; i < b->cpus; i++)
 		m->cores += s.online[i];
 	for (int p = 0; p < b->policies; p++)
 		if (s.policy[p].known && s.policy[p].max > m->cpu_khz)
 			m->cpu_khz = (uint32_t)s.policy[p].max;
-	cap = jetwatt_state_emc(b, &s);
-	m->emc_hz = cap > b->emc_hz[b->nr_emc - 1] ? b->emc_hz[b->nr_emc - 1] : cap;
+	if (!jetwatt_lack_not(b, JETWATT_BOARD_CPU))
+		m->cpu_khz = b->cpu_khz[0];
+	m->emc_hz = nearest_step(b, jetwatt_state_emc(b, &s));
 	return 0;
 }
 
@@ -183,10 +227,13 @@ int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mo
 		return -EINVAL;
 	for (int i = 0; i < b->cpus; i++)
 		s->online[i] = i < (int)m->cores;
-	s->fresh = (struct jetwatt_range){ true, m->cpu_khz, m->cpu_khz };
+	s->fresh = (struct jetwatt_range){ jetwatt_lack_not(b, JETWATT_BOARD_CPU), m->cpu_khz,
+					   m->cpu_khz };
 	for (int p = 0; p < b->policies; p++)
 		s->policy[p] = s->fresh;
-	s->gpu = (struct jetwatt_range){ true, m->gpu_hz, m->gpu_hz };
-	s->emc = m->emc_hz;
+	s->gpu = (struct jetwatt_range){ jetwatt_lack_not(b, JETWATT_BOARD_GPU), m->gpu_hz,
+					 m->gpu_hz };
+	for (int i = 0; i < b->nr_caps; i++)
+		s->emc[i] = (struct jetwatt_cap){ true, m->emc_hz };
 	return 0;
 }

@@ -102,13 +102,21 @@ int jetwatt_steps_devfreq(const struct jetwatt_board *b, const char *device, con
 	return hi > lo ? 2 : 1;
 }
 
-int jetwatt_steps_emc(struct jetwatt_board *b)
+/* @device: devfreq device of the memory, "": none. Its own steps come first where it is the
+ * only cap. */
+int jetwatt_steps_emc(struct jetwatt_board *b, const char *device)
 {
 	uint64_t lo, hi, *v = b->emc_hz;
-	int n;
+	char path[PATH_LEN];
+	int n = 0;
 
 	if (b->by_remote)
 		return jetwatt_remote_emc(b, v);
+	snprintf(path, sizeof(path), "class/devfreq/%s/available_frequencies", device);
+	if (*device && !b->emc_rate)
+		n = jetwatt_sysfs_list(b, path, v, JETWATT_BOARD_FREQS_MAX);
+	if (n > 0)
+		return n;
 	/* In kHz; in Hz where no memory could be that fast in kHz (20 GHz). */
 	n = jetwatt_sysfs_list(b, JETWATT_EMC_STEPS, v, JETWATT_BOARD_FREQS_MAX);
 	if (n > 0) {
@@ -116,6 +124,11 @@ int jetwatt_steps_emc(struct jetwatt_board *b)
 			for (int i = 0; i < n; i++)
 				v[i] *= 1000;
 		return n;
+	}
+	if (*device) {
+		n = jetwatt_steps_devfreq(b, device, b->kind->emc_hz, v);
+		if (n)
+			return n;
 	}
 	n = table(b->kind->emc_hz, v);
 	if (n)

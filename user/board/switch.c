@@ -87,7 +87,7 @@ static bool put_gpu(struct plan *p)
 	char min[PATH_LEN], max[PATH_LEN];
 	bool on;
 
-	if (p->gpu_done)
+	if (p->gpu_done || !p->now.gpu.known || !p->target->gpu.known)
 		return true;
 	p->gpu_done = true;
 	snprintf(min, sizeof(min), "class/devfreq/%s/min_freq", p->b->gpu);
@@ -98,17 +98,28 @@ static bool put_gpu(struct plan *p)
 }
 
 /* A cap at the highest step is as good as none, and is left alone. */
-static bool put_emc(struct plan *p, bool up)
+static bool put_cap(struct plan *p, int cap, bool up)
 {
 	uint64_t top = p->b->emc_hz[p->b->nr_emc - 1];
-	uint64_t is = jetwatt_state_emc(p->b, &p->now), want = jetwatt_state_emc(p->b, p->target);
+	uint64_t is = jetwatt_state_cap(p->b, &p->now, cap);
+	uint64_t want = jetwatt_state_cap(p->b, p->target, cap);
 
+	if (!p->now.emc[cap].known || !p->target->emc[cap].known)
+		return true;
 	if (is == want && (!p->go_on || !up))
 		return true;
 	if ((is != want && up != (want > is)) || (p->before && is >= top && want >= top))
 		return true;
-	p->now.emc = p->target->emc;
-	return put(p, p->b->emc, p->target->emc);
+	p->now.emc[cap] = p->target->emc[cap];
+	return put(p, p->b->emc[cap].path, p->target->emc[cap].hz);
+}
+
+static bool put_emc(struct plan *p, bool up)
+{
+	for (int i = 0; i < p->b->nr_caps; i++)
+		if (!put_cap(p, i, up))
+			return false;
+	return true;
 }
 
 static bool put_online(struct plan *p, int cpu)

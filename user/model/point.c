@@ -11,9 +11,10 @@ int jetwatt_point_of(struct jetwatt_point *x, const struct jetwatt_mode *m)
 	if (!m->cores || !m->cpu_khz || !m->gpu_hz || !m->emc_hz)
 		return -EINVAL;
 	x->v[JETWATT_CORES] = m->cores / 8.0;
-	x->v[JETWATT_CPU] = m->cpu_khz / 2e6;
-	x->v[JETWATT_GPU] = m->gpu_hz / 1e9;
-	x->v[JETWATT_EMC] = m->emc_hz / 2e9;
+	/* A clock of 1 is that of a missing knob: unknown, and the same in every mode. */
+	x->v[JETWATT_CPU] = m->cpu_khz > 1 ? m->cpu_khz / 2e6 : 1;
+	x->v[JETWATT_GPU] = m->gpu_hz > 1 ? m->gpu_hz / 1e9 : 1;
+	x->v[JETWATT_EMC] = m->emc_hz > 1 ? m->emc_hz / 2e9 : 1;
 	for (int d = 0; d < JETWATT_DIMS; d++)
 		x->lg[d] = log(x->v[d]);
 	jetwatt_point_batch(x, 0);

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A missing knob costs that knob and not the board: telemetry needs none, and modes vary
+ * those that there are.
+ */
+#include "board_tree.h"
+#include "board/preset.h"
+#include "kselftest_harness.h"
+
+FIXTURE(lacks) {
+	struct tree t;
+	struct jetwatt_board *b;
+	struct jetwatt_board_error err;
+};
+
+FIXTURE_SETUP(lacks) {
+	memset(&self->err, 0, sizeof(self->err));
+	self->b = NULL;
+	tree_orin(&self->t);
+}
+
+FIXTURE_TEARDOWN(lacks) {
+	jetwatt_board_close(self->b);
+	tree_free(&self->t);
+}
+
+static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_board_error *err)
+{
+	struct jetwatt_board_roots roots = tree_roots(t);
+
+	jetwatt_board_close(*b);
+	*b = NULL;
+	return jetwatt_board_open(b, &roots, err);
+}
+
+static void drop(const struct tree *t, const char *path)
+{
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof(name), "%s/%s", t->root, path);
+	nftw(name, tree_unlink, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The knob is said to be missing, with a reason and a way to mend it; no other one is. */
+static bool only(const struct jetwatt_board *b, enum jetwatt_board_knob knob, const char *what)
+{
+	for (int k = 0; k < JETWATT_BOARD_KNOBS; k++) {
+		const struct jetwatt_board_error *e =
+			jetwatt_board_lacks(b, (enum jetwatt_board_knob)k);
+
+		if (k != (int)knob ? e != NULL : !e || !strstr(e->what, what) || !e->why[0] ||
+						 !e->fix[0])
+			return false;
+	}
+	return true;
+}
+
+/* A mode goes onto the board and comes off it again, by way of the file. */
+static bool there_and_back(struct tree *t, struct jetwatt_board **b, const struct jetwatt_mode *m,
+			   struct jetwatt_board_error *err)
+{
+	char before[512], after[512], text[96];
+	struct jetwatt_mode is;
+
+	tree_state(t, before, sizeof(before));
+	if (jetwatt_board_mode_format(m, text, sizeof(text)) ||
+	    jetwatt_board_mode_parse(*b, text, &is) || memcmp(m, &is, sizeof(is)) ||
+	    jetwatt_board_apply(*b, m, err) || jetwatt_board_verify(*b, m, err) ||
+	    jetwatt_board_read(*b, &is) || memcmp(m, &is, sizeof(is)) || !tree_saved(t))
+		return false;
+	tree_state(t, after, sizeof(after));
+	if (!strcmp(before, after) || look(t, b, err) || jetwatt_board_restore(*b, err))
+		return false;
+	tree_state(t, after, sizeof(after));
+	return !strcmp(before, after) && !tree_saved(t) && !t->bad[0];
+}
+
+/* Orin Nano on L4T 39.2.1 is reported to have neither nvpmodel_clk_cap nor bwmgr/max_freq. */
+TEST_F(lacks, memory_cap)
+{
+	struct jetwatt_mode m = { 4, 729600, 420750000, 3199000000 }, *all;
+	const uint64_t *emc;
+
+	drop(&self->t, EMC6);
+	tree_put(&self->t, "sys/class/devfreq/bwmgr/cur_freq", "3199000000\n");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_TRUE(only(self->b, JETWATT_BOARD_EMC, "memory clock"));
+	/* Uncapped, the memory runs at its highest clock. */
+	ASSERT_EQ(jetwatt_board_emc_hz(self->b, &emc), 1);
+	EXPECT_EQ(emc[0], 3199000000);
+	EXPECT_EQ(jetwatt_board_modes(self->b, &all), 12 * 7 * 4);
+	free(all);
+	EXPECT_TRUE(there_and_back(&self->t, &self->b, &m, &self->err)) TH_LOG("%s", self->err.what);
+	for (int i = 0; i < self->t.writes; i++)
+		EXPECT_EQ(strstr(self->t.log[i], "emc"), NULL);
+	/* A mode that needs the knob is refused by its name. */
+	self->t.writes = 0;
+	m.emc_hz = 2133000000;
+	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), -EINVAL);
+	EXPECT_NE(strstr(self->err.what, "no memory clock"), NULL) TH_LOG("%s", self->err.what);
+	EXPECT_NE(self->err.fix[0], 0);
+	EXPECT_EQ(self->t.writes, 0);
+}
+
+/* Nothing says how fast the memory is: a clock that stands for "not known". */
+TEST_F(lacks, memory_cap_and_steps)
+{
+	struct jetwatt_mode m = { 4, 729600, 420750000, JETWATT_BOARD_NO_CLOCK };
+
+	drop(&self->t, EMC6);
+	drop(&self->t, BPMP);
+	tree_put(&self->t, "proc/device-tree/compatible", "acme,toaster");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_TRUE(only(self->b, JETWATT_BOARD_EMC, "memory clock"));
+	EXPECT_TRUE(there_and_back(&self->t, &self->b, &m, &self->err)) TH_LOG("%s", self->err.what);
+}
+
+/* nvgpu is not loaded. */
+TEST_F(lacks, gpu)
+{
+	struct jetwatt_mode m = { 4, 729600, JETWATT_BOARD_NO_CLOCK, 2133000000 }, *all;
+	char params[256];
+
+	drop(&self->t, "sys/class/devfreq");
+	tree_put(&self->t, CPU "cpufreq/policy0/scaling_governor", "schedutil\n");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_TRUE(only(self->b, JETWATT_BOARD_GPU, "GPU"));
+	EXPECT_EQ(jetwatt_board_modes(self->b, &all), 12 * 7 * 4);
+	free(all);
+	EXPECT_TRUE(there_and_back(&self->t, &self->b, &m, &self->err)) TH_LOG("%s", self->err.what);
+	m.gpu_hz = 420750000;
+	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), -EINVAL);
+	EXPECT_NE(strstr(self->err.what, "GPU"), NULL);
+	jetwatt_board_params(self->b, params, sizeof(params));
+	EXPECT_STREQ(params, "cpu_governor=schedutil");
+}
+
+TEST_F(lacks, cpu_clock)
+{
+	struct jetwatt_mode m = { 4, JETWATT_BOARD_NO_CLOCK, 420750000, 2133000000 }, *all;
+
+	drop(&self->t, CPU "cpufreq");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_TRUE(only(self->b, JETWATT_BOARD_CPU, "CPU clock"));
+	EXPECT_EQ(jetwatt_board_modes(self->b, &all), 12 * 4 * 4);
+	free(all);
+	EXPECT_TRUE(there_and_back(&self->t, &self->b, &m, &self->err)) TH_LOG("%s", self->err.what);
+}
+
+TEST_F(lacks, hotplug)
+{
+	struct jetwatt_mode m = { 12, 729600, 420750000, 2133000000 }, *all;
+
+	for (int c = 1; c < 12; c++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), CPU "cpu%d/online", c);
+		drop(&self->t, path);
+	}
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_TRUE(only(self->b, JETWATT_BOARD_CORES, "core"));
+	EXPECT_EQ(jetwatt_board_modes(self->b, &all), 7 * 4 * 4);
+	free(all);
+	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0);
+}
+
+/* The name, the total and the rest of what telemetry asks are there all the same. */
+TEST_F(lacks, every_clock)
+{
+	struct jetwatt_rail rail = { .enabled = 1, .label = "VDD_GPU_SOC" };
+	struct jetwatt_mode is;
+	const char *scope;
+	int total[1];
+
+	drop(&self->t, EMC6);
+	drop(&self->t, "sys/class/devfreq");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_EQ(jetwatt_board_switchable(self->b, &self->err), 0);
+	drop(&self->t, CPU "cpufreq");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_STREQ(jetwatt_board_name(self->b), "Jetson AGX Orin");
+	EXPECT_EQ(jetwatt_board_total(self->b, &rail, 1, total, &scope), 1);
+	ASSERT_EQ(jetwatt_board_read(self->b, &is), 0);
+	EXPECT_EQ(is.cores, 12);
+	EXPECT_EQ(is.cpu_khz, JETWATT_BOARD_NO_CLOCK);
+	EXPECT_EQ(jetwatt_board_switchable(self->b, &self->err), -ENODEV);
+	EXPECT_NE(strstr(self->err.what, "CPU clock"), NULL);
+}
+
+/* A driver that was unloaded has taken its setting along; one that was loaded later has
+ * settings that are not ours. */
+TEST_F(lacks, knobs_that_come_and_go)
+{
+	struct jetwatt_mode m = { 4, 729600, 420750000, 2133000000 };
+
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);
+	drop(&self->t, "sys/class/devfreq");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, CPU "cpu11/online"), 1);
+	EXPECT_EQ(tree_get(&self->t, EMC6), 3199000000);
+
+	m.gpu_hz = JETWATT_BOARD_NO_CLOCK;
+	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);
+	tree_put(&self->t, GPU "available_frequencies", "114750000 420750000\n");
+	tree_put(&self->t, GPU "min_freq", "114750000\n");
+	tree_put(&self->t, GPU "max_freq", "420750000\n");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, GPU "min_freq"), 114750000);
+	EXPECT_EQ(tree_get(&self->t, EMC6), 3199000000);
+}
+
+/* JetPack 7 on Orin: the devfreq device caps the memory, perhaps beside nvpmodel_clk_cap. */
+TEST_F(lacks, two_memory_caps)
+{
+	const char *bwmgr = "sys/class/devfreq/bwmgr/max_freq";
+	struct jetwatt_mode m = { 12, 2201600, 1300500000, 665600000 }, is;
+	const uint64_t *emc;
+
+	tree_put(&self->t, "sys/class/devfreq/bwmgr/available_frequencies",
+		 "204000000 665600000 2133000000 3199000000\n");
+	tree_put(&self->t, bwmgr, "3199000000\n");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_EQ(jetwatt_board_emc_hz(self->b, &emc), 4);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, bwmgr), 665600000);
+	EXPECT_EQ(tree_get(&self->t, EMC6), 665600000);
+	/* The lowest one is what holds, and either one that moves is noticed. */
+	tree_put(&self->t, EMC6, "204000000\n");
+	ASSERT_EQ(jetwatt_board_read(self->b, &is), 0);
+	EXPECT_EQ(is.emc_hz, 204000000);
+	EXPECT_EQ(jetwatt_board_verify(self->b, &m, &self->err), -ESTALE);
+	tree_put(&self->t, EMC6, "665600000\n");
+	EXPECT_EQ(jetwatt_board_verify(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);
+	tree_put(&self->t, bwmgr, "2133000000\n");
+	EXPECT_EQ(jetwatt_board_verify(self->b, &m, &self->err), -ESTALE);
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, bwmgr), 3199000000);
+	EXPECT_EQ(tree_get(&self->t, EMC6), 3199000000);
+
+	drop(&self->t, EMC6);
+	tree_put(&self->t, BPMP "clk/emc/rate", "665600000\n");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_EQ(jetwatt_board_emc_hz(self->b, &emc), 4);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, bwmgr), 665600000);
+	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0);
+}
+
+/* The firmware lists 3200 MHz, the clock does 3199. */
+TEST_F(lacks, a_rounded_cap_is_no_failed_switch)
+{
+	struct jetwatt_mode m = { 12, 2201600, 1300500000, 3200000000 }, is;
+
+	tree_put(&self->t, BPMP "emc/possible_rates", "204000 665600 2133000 3200000 \n");
+	tree_put(&self->t, EMC6, "2133000000\n");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, EMC6), 3199000000);
+	ASSERT_EQ(jetwatt_board_read(self->b, &is), 0);
+	EXPECT_EQ(is.emc_hz, 3200000000);
+	EXPECT_EQ(jetwatt_board_verify(self->b, &m, &self->err), 0);
+	/* The next step is another cap, whatever set it. */
+	tree_put(&self->t, EMC6, "2133000000\n");
+	EXPECT_EQ(jetwatt_board_verify(self->b, &m, &self->err), -ESTALE);
+	tree_put(&self->t, EMC6, "3199000000\n");
+	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, EMC6), 2133000000);
+}
+
+TEST_HARNESS_MAIN
