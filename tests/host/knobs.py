@@ -22,7 +22,7 @@ KNOBS = {
     "class/devfreq/17000000.gpu/available_frequencies": "114750000 420750000 1300500000",
     "class/devfreq/17000000.gpu/min_freq": "114750000",
     "class/devfreq/17000000.gpu/max_freq": "1300500000",
-    "kernel/nvpmodel_clk_cap/emc": "9223372036854775807",
+    "kernel/nvpmodel_clk_cap/emc": "3199000000",
     "kernel/debug/bpmp/debug/emc/possible_rates": "204000 665600 2133000 3199000",
     "devices/system/cpu/cpufreq/policy0/related_cpus": "0 1 2 3",
     "devices/system/cpu/cpufreq/policy0/scaling_min_freq": "729600",

@@ -3,8 +3,13 @@
  * The memory clock: a clock provider (tegra234-emc's "emc" hangs on it), the
  * cap files of JetPack 5 and 6, and the firmware's debugfs files.
  *
- * The clock runs at the cap. A cap between two steps becomes the lower one
- * without a word, as on the board.
+ * The clock runs at the lowest cap. The caps behave as NVIDIA's drivers:
+ *	JetPack 6: OE4T/linux-nv-oot, tag jetson_36.4.3, drivers/nvpmodel/nvpmodel-clk-cap.c.
+ *		What is written goes through clk_round_rate(), so 0 becomes the lowest step; what
+ *		is read is clk_round_rate() of S64_MAX, so no cap reads as the highest step.
+ *	JetPack 5.1.1: Seeed-Studio/Linux_for_Tegra, source/kernel/nvidia,
+ *		drivers/nvpmodel/nvpmodel_emc_cap.c. Reads back what was written, 0 is no cap; not
+ *		readable by others.
  */
 #include <linux/clk-provider.h>
 #include <linux/debugfs.h>
@@ -22,8 +27,13 @@
 
 #define TEGRA234_CLK_EMC	31
 
-static DEFINE_MUTEX(lock);	/* cap and the clock that follows it */
-static u64 cap = S64_MAX;	/* Hz; S64_MAX: none */
+static char *emc_cap = "clk";
+module_param(emc_cap, charp, 0444);
+MODULE_PARM_DESC(emc_cap, "caps of the memory clock: clk (JetPack 6), iso (5), both, none (clk)");
+
+static DEFINE_MUTEX(lock);	/* caps and the clock that follows them */
+static u64 clk_cap = S64_MAX;	/* Hz; S64_MAX: none */
+static unsigned long iso_cap;	/* as written; 0: none */
 static struct kobject *cap6, *cap5;
 static struct dentry *bpmp;
 
@@ -36,61 +46,69 @@ static u64 step_under(u64 hz)
 	return sim_steps.emc_hz[i];
 }
 
-static int set_cap(u64 hz)
+static u64 cap(void)
 {
-	if (sim_fault(SIM_FAIL_EMC))
-		return -EIO;
-	if (sim_fault(SIM_LIE_EMC))
-		return 0;
-	mutex_lock(&lock);
-	cap = hz == S64_MAX ? hz : step_under(hz);
-	sim_knobs_set_emc(step_under(cap));
-	mutex_unlock(&lock);
-	return 0;
+	return min_t(u64, clk_cap, iso_cap ?: S64_MAX);
+}
+
+/* The caller holds the lock. */
+static void follow(void)
+{
+	sim_knobs_set_emc(step_under(cap()));
 }
 
 /* JetPack 6: /sys/kernel/nvpmodel_clk_cap/emc */
 static ssize_t emc_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%llu\n", READ_ONCE(cap));
+	return sysfs_emit(buf, "%llu\n", step_under(READ_ONCE(clk_cap)));
 }
 
 static ssize_t emc_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			 size_t count)
 {
-	s64 hz;
-	int err = kstrtos64(buf, 0, &hz);
+	unsigned long hz;
+	int err = kstrtoul(buf, 0, &hz);
 
-	if (!err && hz < 0)
-		err = -EINVAL;
-	if (!err)
-		err = set_cap(hz);
-	return err ?: count;
+	if (err)
+		return err;
+	if (sim_fault(SIM_FAIL_EMC))
+		return -EIO;
+	if (sim_fault(SIM_LIE_EMC))
+		return count;
+	mutex_lock(&lock);
+	clk_cap = step_under(hz);
+	follow();
+	mutex_unlock(&lock);
+	return count;
 }
 
-/* JetPack 5: /sys/kernel/nvpmodel_emc_cap/emc_iso_cap, where 0 is no cap */
+/* JetPack 5: /sys/kernel/nvpmodel_emc_cap/emc_iso_cap */
 static ssize_t emc_iso_cap_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	u64 hz = READ_ONCE(cap);
-
-	return sysfs_emit(buf, "%llu\n", hz == S64_MAX ? 0 : hz);
+	return sysfs_emit(buf, "%lu\n", READ_ONCE(iso_cap));
 }
 
 static ssize_t emc_iso_cap_store(struct kobject *kobj, struct kobj_attribute *attr,
 				 const char *buf, size_t count)
 {
-	s64 hz;
-	int err = kstrtos64(buf, 0, &hz);
+	unsigned long hz;
 
-	if (!err && hz < 0)
-		err = -EINVAL;
-	if (!err)
-		err = set_cap(hz ?: S64_MAX);
-	return err ?: count;
+	if (sscanf(buf, "%lu", &hz) != 1)
+		return -EINVAL;
+	if (sim_fault(SIM_FAIL_EMC))
+		return -EIO;
+	if (sim_fault(SIM_LIE_EMC))
+		return count;
+	mutex_lock(&lock);
+	iso_cap = hz;
+	follow();
+	mutex_unlock(&lock);
+	return count;
 }
 
-static struct kobj_attribute emc_attr = __ATTR_RW(emc);
-static struct kobj_attribute emc_iso_cap_attr = __ATTR_RW(emc_iso_cap);
+static struct kobj_attribute emc_attr = __ATTR(emc, 0664, emc_show, emc_store);
+static struct kobj_attribute emc_iso_cap_attr = __ATTR(emc_iso_cap, 0660, emc_iso_cap_show,
+						       emc_iso_cap_store);
 
 static int rate_get(void *data, u64 *hz)
 {
@@ -145,7 +163,7 @@ static unsigned long recalc_rate(struct clk_hw *hw, unsigned long parent)
 
 static int determine_rate(struct clk_hw *hw, struct clk_rate_request *req)
 {
-	req->rate = min(step_under(req->rate), step_under(READ_ONCE(cap)));
+	req->rate = min(step_under(req->rate), step_under(cap()));
 	return 0;
 }
 
@@ -199,22 +217,43 @@ static struct platform_driver driver = {
 	},
 };
 
+static bool has(const char *which)
+{
+	return !strcmp(emc_cap, which) || !strcmp(emc_cap, "both");
+}
+
+/* Return: the directory of @attr, NULL: @which is not one of the caps, or an error pointer. */
+static struct kobject *cap_file(const char *which, const char *dir, struct kobj_attribute *attr)
+{
+	struct kobject *kobj;
+	int err;
+
+	if (!has(which))
+		return NULL;
+	kobj = kobject_create_and_add(dir, kernel_kobj);
+	if (!kobj)
+		return ERR_PTR(-ENOMEM);
+	err = sysfs_create_file(kobj, &attr->attr);
+	if (!err)
+		return kobj;
+	kobject_put(kobj);
+	return ERR_PTR(err);
+}
+
 int sim_emc_register(void)
 {
-	int err = -ENOMEM;
+	int err;
 
-	cap6 = kobject_create_and_add("nvpmodel_clk_cap", kernel_kobj);
-	if (!cap6)
-		return err;
-	cap5 = kobject_create_and_add("nvpmodel_emc_cap", kernel_kobj);
-	if (!cap5)
+	if (!has("clk") && !has("iso") && strcmp(emc_cap, "none"))
+		return -EINVAL;
+	cap6 = cap_file("clk", "nvpmodel_clk_cap", &emc_attr);
+	if (IS_ERR(cap6))
+		return PTR_ERR(cap6);
+	cap5 = cap_file("iso", "nvpmodel_emc_cap", &emc_iso_cap_attr);
+	if (IS_ERR(cap5)) {
+		err = PTR_ERR(cap5);
 		goto err_cap6;
-	err = sysfs_create_file(cap6, &emc_attr.attr);
-	if (err)
-		goto err_cap5;
-	err = sysfs_create_file(cap5, &emc_iso_cap_attr.attr);
-	if (err)
-		goto err_cap5;
+	}
 	err = platform_driver_register(&driver);
 	if (err)
 		goto err_cap5;
