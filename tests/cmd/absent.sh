@@ -3,13 +3,21 @@
 # guest: smp=12 icount timeout=180 alone files="build/arm64/tests/cmd/uname26:/bin/uname26"
 # What is missing is named, with a way to get it.
 . "${0%/*}/common.inc"
-plan 9
+plan 15
 
 M=/lib/modules/jetwatt
 
 run jetwatt stat -- true
+exits 1 && form && says "not loaded" "modprobe jetwatt"
+result $? "no knob: stat needs none, only the module"
+
+run jetwatt apply MAXN
 exits 5 && form && says "no CPU clock"
-result $? "no board: unsupported"
+result $? "no knob: apply is unsupported"
+
+run jetwatt list knobs
+exits 0 && shows "cpu    missing: .*cpufreq" "gpu    missing: .*devfreq" "emc    missing: .*nvpmodel_clk_cap" "fix: load"
+result $? "no knob: each is named, with a way to get it"
 
 modprobe governor_simpleondemand 2>/dev/null || insmod "$(find /lib/modules -name 'governor_simpleondemand.ko*' | head -n 1)"
 insmod $M/jetwatt-sim.ko
@@ -36,6 +44,29 @@ uname26 jetwatt doctor > "$T/out" 2> "$T/err"
 status=$?
 exits 5 && shows "fail kernel"
 result $? "doctor names the kernel"
+
+# The GPU's driver is unloaded while the rest stays.
+GPU=/sys/bus/platform/drivers/jetwatt-sim-gpu
+echo 17000000.gpu > $GPU/unbind
+knobs > "$T/without"
+run jetwatt apply --dry-run MAXN
+exits 0 && shows "gpu *missing" && says "no GPU clock"
+result $? "GPU absent: the other knobs are switched"
+
+run jetwatt apply c4-729600-g624750000-e3199000000
+exits 2 && form && says "GPU has no step of 624750000 Hz: no GPU clock" "nvgpu" && as_before "$T/without"
+result $? "GPU absent: a mode that needs it is refused"
+
+insmod $M/jetwatt.ko
+run jetwatt list rails
+exits 0 && shows "VDD_GPU_SOC .* in total" "^module "
+result $? "GPU absent: the rails and their total are listed"
+
+run jetwatt stat -- true
+exits 0
+result $? "GPU absent: stat measures"
+rmmod jetwatt
+echo 17000000.gpu > $GPU/bind
 
 # Both chips in the device tree, neither answers.
 echo 1000000 > $FAULT/fail_i2c_nak

@@ -53,21 +53,27 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static void line(const char *what, double from, double to, const char *unit)
+static void line(int missing, const char *what, double from, double to, const char *unit)
 {
-	if (from == to)
+	if (missing)
+		printf("  %-6s %8s\n", what, "missing");
+	else if (from == to)
 		printf("  %-6s %8.0f %s\n", what, to, unit);
 	else
 		printf("  %-6s %8.0f -> %.0f %s\n", what, from, to, unit);
 }
 
-static void show(const struct jetwatt_mode *from, const struct jetwatt_mode *to)
+static void show(const struct jetwatt_board *b, const struct jetwatt_mode *from,
+		 const struct jetwatt_mode *to)
 {
-	line("cores", from->cores, to->cores, "online");
-	line("cpu", jetwatt_screen_mhz(from->cpu_khz * 1000ull),
+	line(0, "cores", from->cores, to->cores, "online");
+	line(jetwatt_board_lacks(b, JETWATT_BOARD_CPU) != NULL, "cpu",
+	     jetwatt_screen_mhz(from->cpu_khz * 1000ull),
 	     jetwatt_screen_mhz(to->cpu_khz * 1000ull), "MHz");
-	line("gpu", jetwatt_screen_mhz(from->gpu_hz), jetwatt_screen_mhz(to->gpu_hz), "MHz");
-	line("emc", jetwatt_screen_mhz(from->emc_hz), jetwatt_screen_mhz(to->emc_hz), "MHz");
+	line(jetwatt_board_lacks(b, JETWATT_BOARD_GPU) != NULL, "gpu",
+	     jetwatt_screen_mhz(from->gpu_hz), jetwatt_screen_mhz(to->gpu_hz), "MHz");
+	line(jetwatt_board_lacks(b, JETWATT_BOARD_EMC) != NULL, "emc",
+	     jetwatt_screen_mhz(from->emc_hz), jetwatt_screen_mhz(to->emc_hz), "MHz");
 }
 
 static void json(const char *before, const char *after, int applied)
@@ -106,7 +112,7 @@ static int apply(struct jetwatt_board *board, const struct input *in)
 	if (in->json) {
 		json(was, is, !in->dry_run);
 	} else if (!in->args.quiet) {
-		show(&guard.before, &to);
+		show(board, &guard.before, &to);
 		printf(in->dry_run ? "nothing switched (--dry-run)\n" :
 		       "every knob was read back; what was before: jetwatt restore\n");
 	}
@@ -124,7 +130,7 @@ int jetwatt_cmd_apply(int argc, char **argv)
 			   "Switch to a power mode: every knob is saved, written and read back, "
 			   "or none stays switched.", options, parse, argc, argv, &in);
 	jetwatt_reach_undisturbed(&set);
-	err = jetwatt_reach_board(&board);
+	err = jetwatt_reach_knobs(&board);
 	if (!err)
 		err = apply(board, &in);
 	jetwatt_board_close(board);

@@ -143,11 +143,17 @@ static int list_clocks(struct jetwatt *jw, const struct input *in)
 	return 0;
 }
 
+/* @lack: why the board has no such knob, NULL: it has it. */
 static void steps(struct jetwatt_json *j, const char *name, const char *unit, int n,
-		  const uint32_t *v32, const uint64_t *v64, double scale)
+		  const uint32_t *v32, const uint64_t *v64, double scale,
+		  const struct jetwatt_board_error *lack)
 {
 	int at = printf(j ? "" : "%-6s", name);
 
+	if (lack && !j) {
+		printf(" missing: %s\n%6s fix: %s\n", lack->why, "", lack->fix);
+		return;
+	}
 	if (j)
 		jetwatt_json_array(j, name);
 	for (int i = 0; i < n; i++) {
@@ -167,6 +173,28 @@ static void steps(struct jetwatt_json *j, const char *name, const char *unit, in
 		printf(" %s\n", unit);
 }
 
+/* Knobs that the board lacks; their arrays have one step, which is never written. */
+static void missing(struct jetwatt_json *j, const struct jetwatt_board *board)
+{
+	static const char *const name[JETWATT_BOARD_KNOBS] = { "cores", "cpu", "gpu", "emc" };
+
+	jetwatt_json_array(j, "missing");
+	for (int k = 0; k < JETWATT_BOARD_KNOBS; k++) {
+		const struct jetwatt_board_error *lack =
+			jetwatt_board_lacks(board, (enum jetwatt_board_knob)k);
+
+		if (!lack)
+			continue;
+		jetwatt_json_object(j, NULL);
+		jetwatt_json_string(j, "knob", name[k]);
+		jetwatt_json_string(j, "what", lack->what);
+		jetwatt_json_string(j, "why", lack->why);
+		jetwatt_json_string(j, "fix", lack->fix);
+		jetwatt_json_end(j);
+	}
+	jetwatt_json_end(j);
+}
+
 static int list_knobs(struct jetwatt_board *board, const struct input *in)
 {
 	const uint32_t *cores, *cpu;
@@ -180,16 +208,20 @@ static int list_knobs(struct jetwatt_board *board, const struct input *in)
 	if (j)
 		jetwatt_json_object(j, NULL);
 	n = jetwatt_board_cores(board, &cores);
-	steps(j, "cores", "online", n, cores, NULL, 1);
+	steps(j, "cores", "online", n, cores, NULL, 1, NULL);
 	n = jetwatt_board_cpu_khz(board, &cpu);
-	steps(j, j ? "cpu_khz" : "cpu", "MHz", n, cpu, NULL, 1e-3);
+	steps(j, j ? "cpu_khz" : "cpu", "MHz", n, cpu, NULL, 1e-3,
+	      jetwatt_board_lacks(board, JETWATT_BOARD_CPU));
 	n = jetwatt_board_gpu_hz(board, &gpu);
-	steps(j, j ? "gpu_hz" : "gpu", "MHz", n, NULL, gpu, 1e-6);
+	steps(j, j ? "gpu_hz" : "gpu", "MHz", n, NULL, gpu, 1e-6,
+	      jetwatt_board_lacks(board, JETWATT_BOARD_GPU));
 	n = jetwatt_board_emc_hz(board, &emc);
-	steps(j, j ? "emc_hz" : "emc", "MHz", n, NULL, emc, 1e-6);
+	steps(j, j ? "emc_hz" : "emc", "MHz", n, NULL, emc, 1e-6,
+	      jetwatt_board_lacks(board, JETWATT_BOARD_EMC));
 	if (!jetwatt_board_read(board, &now))
 		jetwatt_board_mode_format(&now, name, sizeof(name));
 	if (j) {
+		missing(j, board);
 		jetwatt_json_string(j, "now", name);
 		jetwatt_json_end(j);
 	} else {

@@ -192,7 +192,7 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	l.out = in.out;
 	l.silent = in.args.quiet || (in.json && !strcmp(in.json, "-"));
 	/* From a profile and a list of modes alone, no board is needed. */
-	err = job || in.apply || !in.modes ? jetwatt_reach_board(&board) : 0;
+	err = job || in.apply || !in.modes ? jetwatt_reach_knobs(&board) : 0;
 	if (err)
 		return err;
 	a.board = board ? jetwatt_board_name(board) : "";

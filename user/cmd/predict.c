@@ -301,7 +301,7 @@ int jetwatt_cmd_predict(int argc, char **argv)
 				"Predict time and power of every power mode from a profile.", options,
 				parse, group, argc, argv, &in);
 	/* With a list of modes no board is needed: predict where you like. */
-	err = in.modes ? 0 : jetwatt_reach_board(&board);
+	err = in.modes ? 0 : jetwatt_reach_knobs(&board);
 	if (!err)
 		err = jetwatt_learn_modes(&l, board, in.modes);
 	if (!err)

@@ -248,7 +248,7 @@ int jetwatt_cmd_profile(int argc, char **argv)
 				"The board is brought back at the end, whatever happens. A command that "
 				"was started here is ended (SIGTERM) when the profile is complete.",
 				options, parse, group, argc, argv, &in);
-	err = jetwatt_reach_board(&board);
+	err = jetwatt_reach_knobs(&board);
 	if (err)
 		return err;
 	err = jetwatt_watch_open(&w, board, 0);

@@ -67,6 +67,29 @@ int jetwatt_reach_board(struct jetwatt_board **b)
 	return err ? jetwatt_error_board(err, &e) : 0;
 }
 
+int jetwatt_reach_knobs(struct jetwatt_board **b)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int err = jetwatt_reach_board(b);
+
+	if (err)
+		return err;
+	err = jetwatt_board_switchable(*b, &e);
+	if (err) {
+		jetwatt_board_close(*b);
+		*b = NULL;
+		return jetwatt_error_board(err, &e);
+	}
+	for (int k = JETWATT_BOARD_CPU; k < JETWATT_BOARD_KNOBS; k++) {
+		const struct jetwatt_board_error *lack =
+			jetwatt_board_lacks(*b, (enum jetwatt_board_knob)k);
+
+		if (lack)
+			jetwatt_error_note("%s: %s; fix: %s", lack->what, lack->why, lack->fix);
+	}
+	return 0;
+}
+
 void jetwatt_reach_undisturbed(sigset_t *set)
 {
 	struct sigaction hup;

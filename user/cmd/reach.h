@@ -23,6 +23,10 @@ int jetwatt_reach_module(struct jetwatt **jw, struct jetwatt_info *info);
 /* Find the board. Return: 0, or the exit code after saying what is wrong. */
 int jetwatt_reach_board(struct jetwatt_board **b);
 
+/* ... for what switches clocks: one without any clock that can be set is refused. Which of
+ * several is missing is said, and no failure: the others are used. */
+int jetwatt_reach_knobs(struct jetwatt_board **b);
+
 /* From here on the signals that would end us wait, until the verb is done or
  * reads them (signalfd of @set): half a switch is a bug. */
 void jetwatt_reach_undisturbed(sigset_t *set);

@@ -167,6 +167,14 @@ static int add(struct jetwatt_roofline *r, double flop, double bytes)
 	return 0;
 }
 
+/* A roofline is a line over the GPU's clock. */
+static int gpu_clock(const struct jetwatt_board *board)
+{
+	const struct jetwatt_board_error *lack = jetwatt_board_lacks(board, JETWATT_BOARD_GPU);
+
+	return lack ? jetwatt_error_board(-ENODEV, lack) : 0;
+}
+
 int jetwatt_roofline_measure(struct jetwatt_roofline *r)
 {
 	struct jetwatt_board *board = NULL;
@@ -180,7 +188,9 @@ int jetwatt_roofline_measure(struct jetwatt_roofline *r)
 		err = add(r, bytes * intensity[i], bytes);
 	}
 	if (!err)
-		err = jetwatt_reach_board(&board);
+		err = jetwatt_reach_knobs(&board);
+	if (!err)
+		err = gpu_clock(board);
 	if (!err && r->program)
 		snprintf(r->run.path, sizeof(r->run.path), "%s", r->program);
 	else if (!err)

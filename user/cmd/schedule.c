@@ -159,7 +159,7 @@ static int schedule(const struct input *in, const struct jetwatt_schedule_conf *
 {
 	struct jetwatt_schedule s = { .conf = conf, .guard = -1, .end = -1, .arrival_hz = conf->arrival_hz };
 	struct jetwatt_board *board;
-	int err = jetwatt_reach_board(&board), status, back;
+	int err = jetwatt_reach_knobs(&board), status, back;
 
 	if (err)
 		return err;

@@ -74,7 +74,17 @@ static int reach_board(struct jetwattd *d)
 	int err = jetwatt_board_open(&d->board, &roots, &e);
 
 	d->by_remote = roots.knobs != NULL;
-	return err ? jetwatt_error_board(err, &e) : 0;
+	if (err)
+		return jetwatt_error_board(err, &e);
+	/* Metrics need no knob; a budget is held with those that there are. */
+	for (int k = JETWATT_BOARD_CPU; k < JETWATT_BOARD_KNOBS; k++) {
+		const struct jetwatt_board_error *lack =
+			jetwatt_board_lacks(d->board, (enum jetwatt_board_knob)k);
+
+		if (lack)
+			jetwatt_error_note("%s: %s; fix: %s", lack->what, lack->why, lack->fix);
+	}
+	return 0;
 }
 
 int main(int argc, char **argv)
