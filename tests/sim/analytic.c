@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The analytic plant: an AGX Orin from first principles.
+ * The analytic plant: a board from first principles.
  *
  * Time. Every layer takes the longest of arithmetic, traffic and launches: a
  * roof per layer, summed. The loader is a pipeline of workers beside it; what
@@ -8,7 +8,7 @@
  * Power. C V^2 f of what is at work, with a voltage that is flat at low clocks
  * and rises in steps of the regulator; leakage grows with voltage and with the
  * temperature that the mean power makes; DRAM pays per byte.
- * Magnitudes are those of the module (10 to 55 W); constants are ours.
+ * Magnitudes are those of the module (model.c; an AGX Orin: 10 to 55 W).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,11 +18,9 @@
 
 #include "analytic_work.h"
 #include "knobs.h"
+#include "model.h"
 #include "plant.h"
 
-#define GPU_FLOP_PER_CLK	4096	/* 2048 FP32 units, multiply and add */
-#define GPU_BYTE_PER_CLK	192	/* what the GPU can ask memory for */
-#define EMC_BYTE_PER_CLK	64	/* 256 bit, both edges */
 #define KERNEL_GPU_CLKS		1900	/* shortest kernel */
 #define KERNEL_EFFICIENCY	930	/* of one that does nothing but multiply and add, permille */
 #define WORKERS_MAX		64
@@ -30,7 +28,8 @@
 static const struct sim_work *work;
 static int workers_wanted = -1;
 static const struct sim_steps *steps;
-static u32 cores_max;
+static const struct sim_magnitudes *board;
+static u32 cores_max, cluster_cores;
 
 static int set_workload(const char *text, const struct kernel_param *kp)
 {
@@ -80,16 +79,12 @@ static const struct kernel_param_ops workers_ops = {
 module_param_cb(workers, &workers_ops, &workers_wanted, 0644);
 MODULE_PARM_DESC(workers, "analytic plant: processes that load ahead; 0: the job loads between minibatches (-1: as usual for the workload)");
 
-struct volts {
-	u32 khz, mv;
-};
-
 /* The regulator has steps of 12.5 mV. */
-static u64 voltage(const struct volts *v, u32 n, u32 khz)
+static u64 voltage(const struct sim_volts *v, u32 khz)
 {
 	u32 i, mv;
 
-	for (i = 1; i < n - 1 && khz > v[i].khz; i++)
+	for (i = 1; i < SIM_VOLTS - 1 && khz > v[i].khz; i++)
 		;
 	if (khz <= v[0].khz)
 		mv = v[0].mv;
@@ -98,14 +93,6 @@ static u64 voltage(const struct volts *v, u32 n, u32 khz)
 					   (v[i].khz - v[i - 1].khz);
 	return DIV_ROUND_UP(mv * 10, 125) * 125 / 10;
 }
-
-static const struct volts gpu_volts[] = {
-	{ 430000, 600 }, { 624750, 652 }, { 828750, 735 }, { 1032750, 838 }, { 1300500, 1005 },
-};
-
-static const struct volts cpu_volts[] = {
-	{ 750000, 612 }, { 1113600, 664 }, { 1497600, 755 }, { 1728000, 834 }, { 2201600, 1062 },
-};
 
 /* Share of the theoretical bandwidth that is reached, permille: poor at the lowest clock,
  * where refresh and turn-arounds weigh most.
@@ -148,34 +135,36 @@ struct times {
 static void times(const struct sim_work *work, const struct sim_mode *m, struct times *t)
 {
 	u32 gpu_khz = div_u64(m->gpu_hz, 1000), emc_khz = div_u64(m->emc_hz, 1000);
-	u64 emc_byte_per_ms = (u64)emc_khz * EMC_BYTE_PER_CLK * emc_efficiency(m->emc_hz) / 1000;
-	u64 byte_per_ms = min_t(u64, emc_byte_per_ms, (u64)gpu_khz * GPU_BYTE_PER_CLK);
+	u64 emc_byte_per_ms = (u64)emc_khz * board->emc_byte * emc_efficiency(m->emc_hz) / 1000;
+	u64 byte_per_ms = min_t(u64, emc_byte_per_ms, (u64)gpu_khz * board->gpu_byte);
 	/* With one core everything that interrupts it delays launches. */
 	u32 crowd = m->cores == 1 ? 160 : m->cores == 2 ? 115 : 100;
+	/* A kernel alone is what it is on every board. */
+	u32 size = work->load_mcycles ? board->minibatch : 1000;
 	const struct sim_layer *l;
 	u64 load;
 
 	memset(t, 0, sizeof(*t));
 	for (l = work->layers; l < work->layers + ARRAY_SIZE(work->layers) && l->launches; l++) {
-		u64 flop_per_ms = (u64)GPU_FLOP_PER_CLK * gpu_khz / 1000 * l->efficiency;
-		u64 a = div64_u64(l->mflop * 1000000000000ULL, flop_per_ms) +
+		u64 flop_per_ms = (u64)board->gpu_flop * gpu_khz / 1000 * l->efficiency;
+		u64 a = div64_u64(l->mflop * 1000000000ULL * size, flop_per_ms) +
 			div_u64((u64)l->launches * KERNEL_GPU_CLKS * 1000000, gpu_khz);
-		u64 q = div64_u64(l->kbyte * 1000000000ULL, byte_per_ms);
+		u64 q = div64_u64(l->kbyte * 1000000ULL * size, byte_per_ms);
 		u64 c = cpu_ns((u64)l->launches * work->launch_kcycles * crowd / 100, m->cpu_khz);
 
 		t->arithmetic += a;
 		t->traffic += q;
 		t->launch += c;
 		t->busy += max3(a, q, c);
-		t->bytes += l->kbyte * 1000ULL;
+		t->bytes += (u64)l->kbyte * size;
 	}
 	/* A kernel alone. */
 	if (!work->load_mcycles)
 		return;
 	load = work->load_mcycles - work->serial_mcycles;
-	t->load = cpu_ns(div_u64(load * 1000000, running(work, m)), m->cpu_khz) +
-		  cpu_ns(work->serial_mcycles * 1000ULL, m->cpu_khz) +
-		  div64_u64(work->load_kbyte * 1000000000ULL, emc_byte_per_ms);
+	t->load = cpu_ns(div_u64(load * 1000 * size, running(work, m)), m->cpu_khz) +
+		  cpu_ns((u64)work->serial_mcycles * size, m->cpu_khz) +
+		  div64_u64(work->load_kbyte * 1000000ULL * size, emc_byte_per_ms);
 	t->stall = cpu_ns(work->dequeue_kcycles, m->cpu_khz) + 60000;
 	if (!workers(work))
 		t->stall += t->load;
@@ -208,22 +197,24 @@ static u32 share(u64 part, u64 whole)
 static void rails(const struct sim_mode *m, u32 temp_mc, u32 gpu, u32 cpu, u64 mbps, u32 *uw)
 {
 	u32 gpu_khz = div_u64(m->gpu_hz, 1000), emc_mhz = div_u64(m->emc_hz, 1000000);
-	u64 gpu_mv = voltage(gpu_volts, ARRAY_SIZE(gpu_volts), gpu_khz);
-	u64 cpu_mv = voltage(cpu_volts, ARRAY_SIZE(cpu_volts), m->cpu_khz);
-	u32 clusters = DIV_ROUND_UP(m->cores, 4);
-	u64 ddr;
+	u64 gpu_mv = voltage(board->gpu_volts, gpu_khz);
+	u64 cpu_mv = voltage(board->cpu_volts, m->cpu_khz);
+	u32 clusters = DIV_ROUND_UP(m->cores, cluster_cores);
+	u64 mss = emc_mhz * 390 + mbps * 9, ddr;
 
 	/* Clock trees toggle a tenth when nothing computes. */
-	uw[SIM_RAIL_GPU_SOC] = cvvf_uw(19500, gpu_mv, gpu_khz) * (100 + gpu * 9 / 10) / 1000 +
-			       leak_uw(1900000, gpu_mv, temp_mc) +
-			       3300000 + emc_mhz * 390 + mbps * 9;
-	uw[SIM_RAIL_CPU_CV] = cvvf_uw(640, cpu_mv, m->cpu_khz) * (m->cores * 60ULL + cpu) / 1000 +
-			      m->cores * leak_uw(95000, cpu_mv, temp_mc) +
-			      clusters * (cvvf_uw(150, cpu_mv, m->cpu_khz) + 60000) + 350000;
-	ddr = 420000 + emc_mhz * 310 + mbps * 29;
+	uw[SIM_RAIL_GPU_SOC] = cvvf_uw(board->gpu_pf, gpu_mv, gpu_khz) * (100 + gpu * 9 / 10) / 1000 +
+			       leak_uw(board->gpu_leak_uw, gpu_mv, temp_mc) + board->gpu_uw;
+	uw[SIM_RAIL_CPU_CV] = cvvf_uw(board->cpu_pf, cpu_mv, m->cpu_khz) *
+			      (m->cores * 60ULL + cpu) / 1000 +
+			      m->cores * leak_uw(board->cpu_leak_uw, cpu_mv, temp_mc) +
+			      clusters * (cvvf_uw(board->cluster_pf, cpu_mv, m->cpu_khz) +
+					  board->cluster_uw) + board->cpu_uw;
+	uw[board->mss_on_cpu ? SIM_RAIL_CPU_CV : SIM_RAIL_GPU_SOC] += mss;
+	ddr = (420000 + emc_mhz * 310 + mbps * 29) * board->ddr / 1000;
 	uw[SIM_RAIL_DDR] = ddr;
 	/* DDR's regulator loses 12 %. */
-	uw[SIM_RAIL_SYS_5V0] = 4100000 + ddr * 112 / 100;
+	uw[SIM_RAIL_SYS_5V0] = board->sys_uw + ddr * 112 / 100;
 }
 
 static void point_of(const struct sim_work *work, const struct sim_mode *mode, struct sim_point *p)
@@ -242,7 +233,7 @@ static void point_of(const struct sim_work *work, const struct sim_mode *mode, s
 
 	/* Temperature and power meet after a few rounds: leakage is a small part. */
 	for (i = 0; i < 4; i++) {
-		u64 load_kb = work->load_kbyte;
+		u64 load_kb = (u64)work->load_kbyte * board->minibatch / 1000;
 
 		rails(mode, temp_mc, 30, 1000 + ahead, div64_u64(load_kb * 1000000, t.load ?: 1),
 		      p->uw[SIM_STALL]);
@@ -272,26 +263,13 @@ static void analytic_kernel(const struct sim_mode *mode, u64 flop, u64 bytes, st
 
 static int analytic_open(struct sim_steps *s, u32 cores)
 {
-	/* The AGX Orin's own tables. */
-	static const u32 gpu_khz[] = {
-		114750, 216750, 318750, 420750, 522750, 624750, 726750, 828750, 930750, 1032750,
-		1134750, 1236750, 1300500,
-	};
-	static const u32 emc_mhz[] = { 204, 0, 2133, 3199 };
-	u32 i;
+	const struct sim_model_board *is = sim_model_board();
 
 	if (!work)
 		work = sim_work_find("resnet");
-	s->nr_cpu = 29;
-	for (i = 0; i < 28; i++)
-		s->cpu_khz[i] = 115200 + 76800 * i;
-	s->cpu_khz[28] = 2201600;
-	s->nr_gpu = ARRAY_SIZE(gpu_khz);
-	for (i = 0; i < s->nr_gpu; i++)
-		s->gpu_hz[i] = gpu_khz[i] * 1000ULL;
-	s->nr_emc = ARRAY_SIZE(emc_mhz);
-	for (i = 0; i < s->nr_emc; i++)
-		s->emc_hz[i] = emc_mhz[i] ? emc_mhz[i] * 1000000ULL : 665600000ULL;
+	board = &is->magnitudes;
+	cluster_cores = is->cluster;
+	sim_model_steps(is, s);
 	steps = s;
 	cores_max = cores;
 	return 0;

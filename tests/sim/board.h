@@ -7,12 +7,18 @@
 
 struct dentry;
 
+extern uint sim_gpu_load;	/* permille that the GPU says it was busy */
+
 int sim_cpu_register(void);
 void sim_cpu_unregister(void);
 int sim_gpu_register(void);
 void sim_gpu_unregister(void);
+int sim_gpu_pci_register(void);
+void sim_gpu_pci_unregister(void);
 int sim_emc_register(void);
 void sim_emc_unregister(void);
+int sim_bwmgr_register(void);
+void sim_bwmgr_unregister(void);
 int sim_thermal_register(void);
 void sim_thermal_unregister(void);
 int sim_host1x_register(void);

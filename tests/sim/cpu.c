@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPU clocks and cores: a cpufreq driver with a policy for each cluster of
- * four, and a hot-plug callback so that the plant knows the cores.
+ * CPU clocks and cores: a cpufreq driver with a policy for each cluster, and a
+ * hot-plug callback so that the plant knows the cores.
  */
 #include <linux/cpu.h>
 #include <linux/cpufreq.h>
@@ -21,21 +21,16 @@
 static struct cpufreq_frequency_table table[SIM_STEPS_MAX + 1];
 static enum cpuhp_state state;
 
-static u32 cluster_of(u32 cpu)
-{
-	return min_t(u32, cpu / SIM_CLUSTER_CORES, SIM_CLUSTERS - 1);
-}
-
 static int policy_init(struct cpufreq_policy *policy)
 {
 	u32 cpu;
 
 	for_each_possible_cpu(cpu)
-		if (cluster_of(cpu) == cluster_of(policy->cpu))
+		if (sim_knobs_cluster(cpu) == sim_knobs_cluster(policy->cpu))
 			cpumask_set_cpu(cpu, policy->cpus);
 	policy->freq_table = table;
 	policy->cpuinfo.transition_latency = TRANSITION_NS;
-	policy->cur = sim_knobs_cpu(cluster_of(policy->cpu));
+	policy->cur = sim_knobs_cpu(sim_knobs_cluster(policy->cpu));
 	/* The cores of a simulated job are not really busy, so a governor that looks at load
 	 * would throttle them: begin with the one that holds the clock at its limit.
 	 */
@@ -64,13 +59,13 @@ static int verify(struct cpufreq_policy_data *policy)
 
 static int target_index(struct cpufreq_policy *policy, unsigned int index)
 {
-	sim_knobs_set_cpu(cluster_of(policy->cpu), table[index].frequency);
+	sim_knobs_set_cpu(sim_knobs_cluster(policy->cpu), table[index].frequency);
 	return 0;
 }
 
 static unsigned int get(unsigned int cpu)
 {
-	return sim_knobs_cpu(cluster_of(cpu));
+	return sim_knobs_cpu(sim_knobs_cluster(cpu));
 }
 
 static struct freq_attr *attrs[] = {

@@ -24,12 +24,13 @@
 #include "board.h"
 #include "fault.h"
 #include "knobs.h"
+#include "model.h"
 
 #define TEGRA234_CLK_EMC	31
 
-static char *emc_cap = "clk";
+static char *emc_cap;
 module_param(emc_cap, charp, 0444);
-MODULE_PARM_DESC(emc_cap, "caps of the memory clock: clk (JetPack 6), iso (5), both, none (clk)");
+MODULE_PARM_DESC(emc_cap, "caps of the memory clock: clk (JetPack 6), iso (5), both, bwmgr (7 on Thor), none (the board's)");
 
 static DEFINE_MUTEX(lock);	/* caps and the clock that follows them */
 static u64 clk_cap = S64_MAX;	/* Hz; S64_MAX: none */
@@ -244,7 +245,9 @@ int sim_emc_register(void)
 {
 	int err;
 
-	if (!has("clk") && !has("iso") && strcmp(emc_cap, "none"))
+	if (!emc_cap)
+		emc_cap = sim_model_board()->emc_cap;
+	if (!has("clk") && !has("iso") && strcmp(emc_cap, "bwmgr") && strcmp(emc_cap, "none"))
 		return -EINVAL;
 	cap6 = cap_file("clk", "nvpmodel_clk_cap", &emc_attr);
 	if (IS_ERR(cap6))
@@ -257,9 +260,15 @@ int sim_emc_register(void)
 	err = platform_driver_register(&driver);
 	if (err)
 		goto err_cap5;
+	if (!strcmp(emc_cap, "bwmgr"))
+		err = sim_bwmgr_register();
+	if (err)
+		goto err_driver;
 	firmware_files();
 	return 0;
 
+err_driver:
+	platform_driver_unregister(&driver);
 err_cap5:
 	kobject_put(cap5);
 err_cap6:
@@ -270,6 +279,7 @@ err_cap6:
 void sim_emc_unregister(void)
 {
 	debugfs_remove_recursive(bpmp);
+	sim_bwmgr_unregister();
 	platform_driver_unregister(&driver);
 	kobject_put(cap5);
 	kobject_put(cap6);

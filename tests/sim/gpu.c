@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The GPU's clock: a devfreq device on the node gpu@17000000, so named "17000000.gpu". */
+/*
+ * The GPU's clock up to Orin: a devfreq device on the GPU's node, named after it:
+ * "17000000.gpu" (gpu@17000000, JetPack 6), "17000000.gv11b" (gv11b with that
+ * address, JetPack 5's tegra194-soc-base.dtsi). Thor's: gpu_pci.c.
+ */
 #include <linux/devfreq.h>
 #include <linux/devfreq_cooling.h>
 #include <linux/module.h>
@@ -11,8 +15,8 @@
 #include "fault.h"
 #include "knobs.h"
 
-static uint gpu_load = 1000;
-module_param(gpu_load, uint, 0644);
+uint sim_gpu_load = 1000;
+module_param_named(gpu_load, sim_gpu_load, uint, 0644);
 MODULE_PARM_DESC(gpu_load, "permille of the time that the GPU says it was busy (1000)");
 
 static unsigned long table[SIM_STEPS_MAX];
@@ -42,7 +46,7 @@ static int target(struct device *dev, unsigned long *freq, u32 flags)
  */
 static int get_dev_status(struct device *dev, struct devfreq_dev_status *status)
 {
-	status->busy_time = min(gpu_load, 1000u) * 7;
+	status->busy_time = min(sim_gpu_load, 1000u) * 7;
 	status->total_time = 7000;
 	status->current_frequency = sim_knobs_gpu();
 	return 0;
@@ -117,6 +121,7 @@ static int probe(struct platform_device *pdev)
 
 static const struct of_device_id gpu_ids[] = {
 	{ .compatible = "nvidia,ga10b" },
+	{ .compatible = "nvidia,gv11b" },
 	{ }
 };
 MODULE_DEVICE_TABLE(of, gpu_ids);
@@ -132,10 +137,19 @@ static struct platform_driver driver = {
 
 int sim_gpu_register(void)
 {
-	return platform_driver_register(&driver);
+	int err;
+
+	err = platform_driver_register(&driver);
+	if (err)
+		return err;
+	err = sim_gpu_pci_register();
+	if (err)
+		platform_driver_unregister(&driver);
+	return err;
 }
 
 void sim_gpu_unregister(void)
 {
+	sim_gpu_pci_unregister();
 	platform_driver_unregister(&driver);
 }

@@ -6,13 +6,23 @@
 #include <linux/math64.h>
 #include <linux/mutex.h>
 
+#include "model.h"
+
 struct sim_steps sim_steps;
 
 static DEFINE_MUTEX(lock);	/* all below; never held while calling into a kernel core */
 static bool live;
-static u32 khz[SIM_CLUSTERS];
+static u32 khz[SIM_CLUSTERS_MAX];
 static bool online[SIM_CORES_MAX];
 static u64 gpu_hz, emc_hz;
+
+u32 sim_knobs_cluster(u32 cpu)
+{
+	const struct sim_model_board *board = sim_model_board();
+
+	/* A machine with more CPUs than the board: they belong to the last cluster. */
+	return min(cpu, board->cores - 1) / board->cluster;
+}
 
 static void current_mode(struct sim_mode *mode)
 {
@@ -24,7 +34,7 @@ static void current_mode(struct sim_mode *mode)
 		if (!online[i])
 			continue;
 		mode->cores++;
-		sum += khz[i / SIM_CLUSTER_CORES];
+		sum += khz[sim_knobs_cluster(i)];
 	}
 	mode->cores = max(mode->cores, 1U);
 	/* Clusters may differ for a moment: their mean, by cores. */
@@ -37,7 +47,7 @@ void sim_knobs_init(void)
 {
 	u32 i;
 
-	for (i = 0; i < SIM_CLUSTERS; i++)
+	for (i = 0; i < SIM_CLUSTERS_MAX; i++)
 		khz[i] = sim_steps.cpu_khz[sim_steps.nr_cpu - 1];
 	gpu_hz = sim_steps.gpu_hz[sim_steps.nr_gpu - 1];
 	emc_hz = sim_steps.emc_hz[sim_steps.nr_emc - 1];

@@ -5,15 +5,16 @@
 
 #include "plant.h"
 
-#define SIM_CLUSTER_CORES	4
-#define SIM_CLUSTERS		3
-#define SIM_CORES_MAX		(SIM_CLUSTER_CORES * SIM_CLUSTERS)
+#define SIM_CORES_MAX		16
+#define SIM_CLUSTERS_MAX	8
 
 extern struct sim_steps sim_steps;
 
 /* All clocks at their highest step, online cores as they are. */
 void sim_knobs_init(void);
 void sim_knobs_mode(struct sim_mode *mode);
+/* The cluster that a CPU is in, as the board has it. */
+u32 sim_knobs_cluster(u32 cpu);
 /* Changes before this call do not reach the plant (it does not run yet). */
 void sim_knobs_live(bool live);
 /* The plant's closed form is another one: at the same clocks. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt-sim: a Jetson AGX Orin for machines that have none.
+ * jetwatt-sim: a Jetson for machines that have none, by default an AGX Orin.
  *
  * Registers with the kernel's cores what a board's drivers register, on the
  * nodes of the board's device tree. Shares no line with the module under test.
@@ -15,6 +15,7 @@
 #include "bus.h"
 #include "fault.h"
 #include "knobs.h"
+#include "model.h"
 #include "plant.h"
 
 static char *plant = "analytic";
@@ -45,7 +46,7 @@ static int start_plant(void)
 	struct sim_mode mode;
 	int err;
 
-	err = model->open(&sim_steps, min_t(u32, num_possible_cpus(), SIM_CORES_MAX));
+	err = model->open(&sim_steps, min_t(u32, num_possible_cpus(), sim_model_board()->cores));
 	if (err)
 		return err;
 	sim_knobs_init();
@@ -133,5 +134,5 @@ static void __exit sim_exit(void)
 
 module_init(sim_init);
 module_exit(sim_exit);
-MODULE_DESCRIPTION("Simulated Jetson AGX Orin");
+MODULE_DESCRIPTION("Simulated Jetson");
 MODULE_LICENSE("GPL");
