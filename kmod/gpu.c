@@ -9,8 +9,12 @@
 #include <linux/notifier.h>
 #include <linux/of.h>
 #include <linux/of_platform.h>
+#include <linux/pci.h>
 #include <linux/platform_device.h>
+#include <linux/pm_runtime.h>
+#include <linux/reboot.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include "fail.h"
 
 static const struct of_device_id gpus[] = {
@@ -22,20 +26,40 @@ static const struct of_device_id gpus[] = {
 };
 
 /*
- * The devfreq device, with a reference. Its release calls into the driver, so
- * the reference must be gone before the driver is: the platform bus tells us
- * before it unbinds one. The spinlock makes sure that nobody is looking at it
- * when it is put.
+ * From Thor on the GPU is a PCI device. Its driver (nvidia.ko) gives it children
+ * without bus, driver or device-tree node, and the devfreq devices hang off those.
+ * There is one for the shaders, "gpu-gpc-N" with N the NUMA node, whatever the
+ * number of GPCs: the driver makes the clocks of the other GPCs follow it. The
+ * other one, "gpu-nvd-N", is video. (NVIDIA/open-gpu-kernel-modules 595.45.04,
+ * kernel-open/nvidia/nv-pci.c)
+ */
+#define GPC		"gpu-gpc-"
+
+/*
+ * @gpu: the devfreq device, with a reference
+ * @owner: the device whose driver made @gpu, with a reference
+ * @pci: @owner is a PCI device
+ * @closed: the machine goes down
+ *
+ * The release of a devfreq device calls into its driver, so the reference must be
+ * dropped before the driver is gone. The owner's bus announces each unbinding. At
+ * shutdown drivers take their devices down without being unbound, so a reboot
+ * notifier comes before that. The spinlock keeps readers out while the reference
+ * is dropped.
  */
 static DEFINE_SPINLOCK(lock);
 static struct devfreq *gpu;
+static struct device *owner;
+static bool pci, closed;
 
 /**
  * jetwatt_gpu_khz() - clock of the GPU
  *
- * What devfreq has set last: no call to the firmware.
+ * The clock that devfreq has set last: no call to the firmware. A PCI GPU that is
+ * runtime-suspended has no clock: nvidia.ko's own cur_freq reads 0 then.
  *
- * Context: process. Return: kHz, JETWATT_VALUE_NONE if there is no GPU.
+ * Context: process. Return: kHz, 0 while the GPU is asleep, JETWATT_VALUE_NONE if
+ * there is no GPU.
  */
 s32 jetwatt_gpu_khz(void)
 {
@@ -43,7 +67,8 @@ s32 jetwatt_gpu_khz(void)
 
 	spin_lock(&lock);
 	if (gpu && device_is_registered(&gpu->dev))
-		khz = READ_ONCE(gpu->previous_freq) / 1000;
+		khz = pci && pm_runtime_suspended(owner) ? 0 :
+							   READ_ONCE(gpu->previous_freq) / 1000;
 	spin_unlock(&lock);
 	return khz;
 }
@@ -81,29 +106,40 @@ int jetwatt_gpu_load(s32 *permille)
 	return err;
 }
 
-static void drop(const struct device *parent)
+static void drop(const struct device *of)
 {
+	struct device *old_owner = NULL;
 	struct devfreq *old = NULL;
 
 	spin_lock(&lock);
-	if (gpu && (!parent || gpu->dev.parent == parent)) {
+	if (gpu && (!of || owner == of)) {
 		old = gpu;
+		old_owner = owner;
 		gpu = NULL;
+		owner = NULL;
 	}
 	spin_unlock(&lock);
-	if (old)
-		put_device(&old->dev);
+	if (!old)
+		return;
+	put_device(&old->dev);
+	put_device(old_owner);
 }
 
-static void take(struct devfreq *new)
+/* Called with @from locked and bound: see look(). */
+static void take(struct devfreq *new, struct device *from)
 {
 	if (!jetwatt_clock_add(JETWATT_SERIES_GPU_KHZ, 0, dev_name(&new->dev)))
 		return;
 	if (new->profile->get_dev_status)
 		jetwatt_clock_add(JETWATT_SERIES_GPU_LOAD_PERMILLE, 0, dev_name(&new->dev));
-	get_device(&new->dev);
 	spin_lock(&lock);
-	gpu = new;
+	if (!closed) {
+		get_device(&new->dev);
+		get_device(from);
+		gpu = new;
+		owner = from;
+		pci = dev_is_pci(from);
+	}
 	spin_unlock(&lock);
 }
 
@@ -117,25 +153,69 @@ static bool taken(void)
 	return any;
 }
 
-/*
- * While the parent's lock is held and it has a driver, the driver cannot take
- * its devfreq device down: so what is found can be taken hold of.
- */
-static void look(struct device_node *np)
+/* A child of a GPC's device: its devfreq device, if it has one by now. */
+static int devfreq_of(struct device *dev, void *found)
 {
-	struct platform_device *pdev = of_find_device_by_node(np);
-	struct devfreq *found;
+	if (!dev->class || strcmp(dev->class->name, "devfreq"))
+		return 0;
+	*(struct devfreq **)found = container_of(dev, struct devfreq, dev);
+	return 1;
+}
 
-	if (!pdev)
+static int gpc_of(struct device *dev, void *found)
+{
+	if (strncmp(dev_name(dev), GPC, strlen(GPC)))
+		return 0;
+	return device_for_each_child(dev, found, devfreq_of);
+}
+
+/*
+ * A driver makes and removes its devfreq device while its own device is locked. So
+ * while it is locked and has a driver, what is found there is complete and stays.
+ */
+static void look(struct device *dev, struct device_node *np)
+{
+	struct devfreq *found = NULL;
+
+	/* A probe that takes long must not keep the other slow clocks: the next turn tries again. */
+	if (!device_trylock(dev))
 		return;
-	device_lock(&pdev->dev);
-	if (pdev->dev.driver) {
-		found = devfreq_get_devfreq_by_node(np);
+	if (dev->driver) {
+		if (np)
+			found = devfreq_get_devfreq_by_node(np);
+		else
+			device_for_each_child(dev, &found, gpc_of);
 		if (!IS_ERR_OR_NULL(found) && device_is_registered(&found->dev))
-			take(found);
+			take(found, dev);
 	}
-	device_unlock(&pdev->dev);
-	put_device(&pdev->dev);
+	device_unlock(dev);
+}
+
+static void look_on_platform(void)
+{
+	struct platform_device *pdev;
+	struct device_node *np;
+
+	for_each_matching_node(np, gpus) {
+		/* There is one column: the first of several is it. */
+		if (taken() || !of_device_is_available(np))
+			continue;
+		pdev = of_find_device_by_node(np);
+		if (!pdev)
+			continue;
+		look(&pdev->dev, np);
+		put_device(&pdev->dev);
+	}
+}
+
+/* By vendor: the names of the children tell Tegra's GPUs from cards in a slot. */
+static void look_on_pci(void)
+{
+	struct pci_dev *pdev = NULL;
+
+	while ((pdev = pci_get_device(PCI_VENDOR_ID_NVIDIA, PCI_ANY_ID, pdev)))
+		if (!taken())
+			look(&pdev->dev, NULL);
 }
 
 /**
@@ -145,7 +225,6 @@ static void look(struct device_node *np)
  */
 void jetwatt_gpu_look(void)
 {
-	struct device_node *np;
 	struct devfreq *old;
 	bool stale;
 
@@ -158,10 +237,9 @@ void jetwatt_gpu_look(void)
 		drop(NULL);
 	else if (old)
 		return;
-	for_each_matching_node(np, gpus)
-		/* There is one column: the first of several is it. */
-		if (!taken() && of_device_is_available(np))
-			look(np);
+	look_on_platform();
+	if (!taken())
+		look_on_pci();
 }
 
 static int notify(struct notifier_block *nb, unsigned long action, void *data)
@@ -171,7 +249,41 @@ static int notify(struct notifier_block *nb, unsigned long action, void *data)
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block notifier = { .notifier_call = notify };
+static struct notifier_block platform_notifier = { .notifier_call = notify };
+
+#ifdef CONFIG_PCI
+static struct notifier_block pci_notifier = { .notifier_call = notify };
+
+static int watch_pci(void)
+{
+	return bus_register_notifier(&pci_bus_type, &pci_notifier);
+}
+
+static void unwatch_pci(void)
+{
+	bus_unregister_notifier(&pci_bus_type, &pci_notifier);
+}
+#else
+static int watch_pci(void)
+{
+	return 0;
+}
+
+static void unwatch_pci(void)
+{
+}
+#endif
+
+static int going_down(struct notifier_block *nb, unsigned long action, void *data)
+{
+	spin_lock(&lock);
+	closed = true;
+	spin_unlock(&lock);
+	drop(NULL);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block reboot_notifier = { .notifier_call = going_down };
 
 /**
  * jetwatt_gpu_init() - get ready to take hold of a GPU
@@ -185,14 +297,28 @@ int jetwatt_gpu_init(void)
 	err = jetwatt_fail_step();
 	if (err)
 		return err;
-	return bus_register_notifier(&platform_bus_type, &notifier);
+	err = bus_register_notifier(&platform_bus_type, &platform_notifier);
+	if (err)
+		return err;
+	err = watch_pci();
+	if (err)
+		goto err_platform;
+	err = register_reboot_notifier(&reboot_notifier);
+	if (!err)
+		return 0;
+	unwatch_pci();
+err_platform:
+	bus_unregister_notifier(&platform_bus_type, &platform_notifier);
+	return err;
 }
 
 /**
- * jetwatt_gpu_exit() - let go of it
+ * jetwatt_gpu_exit() - release the GPU's devfreq device
  */
 void jetwatt_gpu_exit(void)
 {
-	bus_unregister_notifier(&platform_bus_type, &notifier);
+	unregister_reboot_notifier(&reboot_notifier);
+	unwatch_pci();
+	bus_unregister_notifier(&platform_bus_type, &platform_notifier);
 	drop(NULL);
 }

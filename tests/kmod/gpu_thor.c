@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=2 icount overlay=tests/sim/boards/whole/thor.dtso modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=120
+/*
+ * Thor's GPU, a PCI device whose devfreq devices have neither a bus nor a node: its
+ * clock and load, asleep and awake, and that the module never stands in the way of its
+ * driver.
+ */
+#include "family.h"
+
+#include "kselftest_harness.h"
+
+#define PCI	"/sys/bus/pci/devices/0001:00:00.0/"
+#define DRIVER	"/sys/bus/pci/drivers/jetwatt-sim-nvidia/"
+#define GPC	"/sys/class/devfreq/gpu-gpc-0/"
+#define LOAD	"/sys/module/jetwatt_sim/parameters/gpu_load"
+
+struct gpu {
+	int32_t khz, load;
+	int clocks, loads;
+	char label[48];
+};
+
+static void note(struct nlmsghdr *nlh, void *arg)
+{
+	struct gpu *g = arg;
+
+	switch (u32_of(nlh, JETWATT_A_CLOCK_KIND)) {
+	case JETWATT_SERIES_GPU_KHZ:
+		g->khz = u32_of(nlh, JETWATT_A_CLOCK_VALUE);
+		g->clocks++;
+		snprintf(g->label, sizeof(g->label), "%s", text_of(nlh, JETWATT_A_CLOCK_LABEL));
+		break;
+	case JETWATT_SERIES_GPU_LOAD_PERMILLE:
+		g->load = u32_of(nlh, JETWATT_A_CLOCK_VALUE);
+		g->loads++;
+		break;
+	}
+}
+
+FIXTURE(thor) {
+	struct family f;
+};
+
+FIXTURE_SETUP(thor)
+{
+	if (access("/sys/bus/pci", F_OK))
+		SKIP(return, "this kernel has no PCI");
+	ASSERT_EQ(0, family_open(&self->f));
+}
+
+FIXTURE_TEARDOWN(thor)
+{
+	if (!access(DRIVER "unbind", F_OK) && access(PCI "driver", F_OK))
+		write_file(DRIVER "bind", "0001:00:00.0");
+	write_file(PCI "power/control", "on");
+	write_file(GPC "max_freq", "1575000000");
+	write_number(LOAD, 1000);
+	family_close(&self->f);
+}
+
+static struct gpu look(struct family *f)
+{
+	struct gpu g = { .khz = -1, .load = -1 };
+
+	dump(f, request(f, JETWATT_CMD_CLOCK_GET), note, &g);
+	return g;
+}
+
+/* devfreq may poll by a deferrable timer, which waits for a CPU that is awake anyway. */
+static void stay_awake(int ms)
+{
+	uint64_t end = now_ns() + ms * 1000000ULL;
+
+	while (now_ns() < end)
+		;
+}
+
+/* What the module says within twenty seconds, if it comes to say @load and @khz. */
+static struct gpu becomes(struct family *f, int32_t khz, int32_t load)
+{
+	struct gpu g = look(f);
+	int i;
+
+	for (i = 0; i < 200 && (g.khz != khz || g.load != load); i++) {
+		sleep_ms(60);
+		stay_awake(40);
+		g = look(f);
+	}
+	return g;
+}
+
+/* One clock, the shaders': video has its own, and the other GPCs follow. */
+TEST_F(thor, is_found)
+{
+	struct gpu g = becomes(&self->f, 1575000, 1000);
+
+	EXPECT_EQ(1575000, g.khz);
+	EXPECT_EQ(1000, g.load);
+	EXPECT_EQ(1, g.clocks);
+	EXPECT_EQ(1, g.loads);
+	EXPECT_STREQ("gpu-gpc-0", g.label);
+}
+
+TEST_F(thor, follows)
+{
+	ASSERT_EQ(0, write_file(GPC "max_freq", "855000000"));
+	EXPECT_EQ(855000, becomes(&self->f, 855000, 1000).khz);
+	EXPECT_EQ(855000, read_number(GPC "cur_freq") / 1000);
+	/* A percentage is all that its driver knows. */
+	ASSERT_EQ(0, write_number(LOAD, 437));
+	EXPECT_EQ(430, becomes(&self->f, 855000, 430).load);
+}
+
+/* Without power it has no clock, and that is no error. */
+TEST_F(thor, sleeps)
+{
+	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
+	ASSERT_EQ(0, write_file(PCI "power/control", "auto"));
+	EXPECT_EQ(0, becomes(&self->f, 0, 0).khz);
+	EXPECT_EQ(0, read_number(GPC "cur_freq"));
+	EXPECT_EQ(0, look(&self->f).load);
+	ASSERT_EQ(0, write_file(PCI "power/control", "on"));
+	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
+}
+
+/* Its driver goes while the clock is read a hundred times a second, and comes back. */
+TEST_F(thor, driver_goes)
+{
+	int i;
+
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
+	for (i = 0; i < 5; i++) {
+		EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz) TH_LOG("round %d", i);
+		ASSERT_EQ(0, write_file(DRIVER "unbind", "0001:00:00.0"));
+		EXPECT_EQ(JETWATT_VALUE_NONE, look(&self->f).khz);
+		EXPECT_NE(0, access(GPC "cur_freq", F_OK));
+		sleep_ms(50);
+		ASSERT_EQ(0, write_file(DRIVER "bind", "0001:00:00.0"));
+	}
+	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
+	EXPECT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
+}
+
+/* The device itself, as if pulled out; the simulation brings it back with a rescan. */
+TEST_F(thor, device_goes)
+{
+	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
+	ASSERT_EQ(0, write_file(PCI "remove", "1"));
+	EXPECT_EQ(JETWATT_VALUE_NONE, look(&self->f).khz);
+	ASSERT_EQ(0, write_file("/sys/bus/pci/rescan", "1"));
+	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
+}
+
+/* A governor that never asks for the load leaves it unknown. */
+TEST_F(thor, nobody_asks)
+{
+	char governor[64];
+
+	ASSERT_EQ(0, read_file(GPC "governor", governor, sizeof(governor)));
+	if (strncmp(governor, "performance", 11))
+		SKIP(return, "this kernel has no governor \"performance\"");
+	ASSERT_EQ(0, write_file(DRIVER "unbind", "0001:00:00.0"));
+	ASSERT_EQ(0, write_file(DRIVER "bind", "0001:00:00.0"));
+	EXPECT_EQ(JETWATT_VALUE_NONE, becomes(&self->f, 1575000, JETWATT_VALUE_NONE).load);
+}
+
+TEST_HARNESS_MAIN
