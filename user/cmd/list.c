@@ -129,12 +129,18 @@ static int list_clocks(struct jetwatt *jw, const struct input *in)
 				   c->kind == JETWATT_SERIES_GPU_LOAD_PERMILLE ? "permille" : "kHz";
 
 		if (!in->json) {
-			printf("%-18s %9d %s\n", c->label, c->value, unit);
+			if (c->value == JETWATT_VALUE_NONE)
+				printf("%-18s %9s %s\n", c->label, "unknown", unit);
+			else
+				printf("%-18s %9d %s\n", c->label, c->value, unit);
 			continue;
 		}
 		jetwatt_json_object(&j, NULL);
 		jetwatt_json_string(&j, "label", c->label);
-		jetwatt_json_int(&j, "value", c->value);
+		if (c->value == JETWATT_VALUE_NONE)
+			jetwatt_json_null(&j, "value");
+		else
+			jetwatt_json_int(&j, "value", c->value);
 		jetwatt_json_string(&j, "unit", unit);
 		jetwatt_json_end(&j);
 	}
