@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make demo: the whole path on the simulated Orin, then the report.
+# make demo: the whole path on a simulated board, then the report.
 #
-#   BUDGET_W=30          the power budget
+#   BOARD=agx-orin       or orin-nx, orin-nano, agx-xavier, xavier-nx, thor
+#   BUDGET_W=30          the power budget; other boards: half to two thirds of their power
 #   WORKLOAD=resnet      what the analytic plant runs: resnet, loader, lstm, tiny
 #   CORPUS=file.csv      replay measured modes instead (header: README.md, Files)
 #   SEED=1               of the plant's noise
@@ -14,17 +15,37 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-budget=${BUDGET_W:-30} corpus=${CORPUS:-} workload=${WORKLOAD:-} seed=${SEED:-1} out=${OUT:-build/demo}
+board=${BOARD:-agx-orin} corpus=${CORPUS:-} workload=${WORKLOAD:-} seed=${SEED:-1} out=${OUT:-build/demo}
 die() { printf 'demo: %s\n  why: %s\n  fix: %s\n' "$1" "$2" "$3" >&2; exit 2; }
 
 # Column of a CSV's header by name, from 1; fails if it is not there.
 column() { head -n 1 "$corpus" | tr -d '\r' | tr , '\n' | grep -nx "$1" | cut -d: -f1; }
 
+# CPUs, the budget in W unless one is given, and the job: on Thor GPU waits cannot be seen
+# as system calls, so there it is one that waits in libcuda. What the board is beside that:
+# tests/sim/model.c and its overlay.
+overlay=tests/sim/boards/whole/$board.dtso job=/bin/train
+case $board in
+agx-orin)   smp=12 watts=30 overlay=tests/sim/orin.dtso;;
+orin-nx)    smp=8 watts=12;;
+orin-nano)  smp=6 watts=12;;
+agx-xavier) smp=8 watts=20;;
+xavier-nx)  smp=6 watts=10;;
+thor)       smp=14 watts=60 job='/bin/cutrain --wait spin';;
+*) die "no board is called $board" \
+	"there are agx-orin, orin-nx, orin-nano, agx-xavier, xavier-nx and thor" \
+	"make demo BOARD=orin-nano";;
+esac
+budget=${BUDGET_W:-$watts}
 [[ $budget =~ ^[0-9]+(\.[0-9]+)?$ && $budget =~ [1-9] ]] ||
 	die "BUDGET_W=$budget is not a power" "it must be a number of watts above 0" \
 		"make demo BUDGET_W=30"
 cols=()
 if [ -n "$corpus" ]; then
+	[ "$board" = agx-orin ] ||
+		die "CORPUS and BOARD=$board do not go together" \
+			"a file of measured modes brings the clocks of the board that it is from" \
+			"leave BOARD out"
 	[ -f "$corpus" ] && [ -r "$corpus" ] ||
 		die "cannot read CORPUS=$corpus" "no such file, or no permission" \
 			"give a CSV of measured modes (README.md, Files)"
@@ -49,7 +70,7 @@ fi
 
 mkdir -p "$out/guest"
 rm -f "$out"/guest/* "$out"/report.json "$out"/report.html
-smp=12 scale=1000 args=() modes=''
+scale=1000 args=() modes=''
 
 if [ -n "$corpus" ]; then
 	modes=/demo/modes.csv
@@ -72,10 +93,10 @@ else
 fi
 
 status=0
-tests/qemu/guest --smp "$smp" --timeout "${DEMO_TIMEOUT:-900}" --out "$out/guest" \
+tests/qemu/guest --smp "$smp" --overlay "$overlay" --timeout "${DEMO_TIMEOUT:-900}" --out "$out/guest" \
 	--module governor_simpleondemand --module ina3221 --module "jetwatt-sim $plant seed=$seed" --module jetwatt \
 	--file tests/demo/guest.sh:/demo/guest.sh "${args[@]}" \
-	-- /bin/sh /demo/guest.sh "$budget" "${workload:-replay}" $modes || status=$?
+	-- /bin/sh /demo/guest.sh "$budget" "${workload:-replay}" "$job" $modes || status=$?
 
 if [ -s "$out/guest/optimize.json" ]; then
 	build/demo-report "$out/guest" "$out" "$budget" "$name" "$(awk "BEGIN { print $scale / 1000 }")"

@@ -5,9 +5,9 @@
 # by step. What the plant knows is copied to /out at the end for the report;
 # nothing in here or in jetwatt reads it.
 #
-#   guest.sh BUDGET_W WORKLOAD [MODES.csv]
+#   guest.sh BUDGET_W WORKLOAD JOB [MODES.csv]
 set -u
-budget=$1 workload=$2 modes=${3-}
+budget=$1 workload=$2 train=$3 modes=${4-}
 out=/out
 truth=/sys/kernel/debug/jetwatt-sim/truth
 
@@ -18,7 +18,8 @@ knobs()
 {
 	for f in /sys/devices/system/cpu/cpu[0-9]*/online \
 		 /sys/devices/system/cpu/cpufreq/policy*/scaling_m??_freq \
-		 /sys/class/devfreq/*/m??_freq /sys/kernel/nvpmodel_clk_cap/emc; do
+		 /sys/class/devfreq/*/m??_freq /sys/kernel/nvpmodel_clk_cap/emc \
+		 /sys/kernel/nvpmodel_emc_cap/emc_iso_cap; do
 		[ -r "$f" ] && echo "$f $(cat "$f")"
 	done
 }
@@ -31,9 +32,10 @@ say "jetwatt list rails"
 jetwatt list rails
 
 say "an unmodified training job starts; jetwatt record follows all of it"
-jetwatt record -o $out/run.jwt -- /bin/train --workload "$workload" > $out/record.log 2>&1 &
+jetwatt record -o $out/run.jwt -- $train > $out/record.log 2>&1 &
 record=$!
-while ! job=$(pidof train); do sleep 0.1; done
+name=${train%% *}
+while ! job=$(pidof "${name##*/}"); do sleep 0.1; done
 sleep 3
 
 say "jetwatt optimize --power ${budget}W -p $job"
