@@ -5,6 +5,7 @@
 #   make modules     jetwatt.ko alone; KDIR=, W=1, C=1 as usual
 #   make arm64       all that and the tests for the simulated board, in build/arm64/
 #   make check       every test; installs what it needs (Debian 12)
+#   make check-flaky                   tests that failed only once, N= times each on a busy machine
 #   make check-kernels, check-debug    the module on other kernels; on one with KASAN
 #   make check-systemd                 the units under a real systemd
 #   sudo make check-packages           the packages installed, upgraded, purged in a clean Debian

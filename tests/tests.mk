@@ -271,6 +271,10 @@ bench-kmod:
 check:
 	tests/run
 
+# Programs that were flaky, N= times each beside two busy loops; TESTS="ROOM/NAME ..." names more.
+check-flaky:
+	@tests/flaky -n "$(or $(N),20)" $(TESTS)
+
 # The module's suite on every kernel that Debian's mirror has, and on some that
 # are built here; the first time takes an hour. KSRC=DIR: on that source tree
 # instead, with the configurations KCONFIG='NAME|FILE...' (tests/kernels/tree.inc).
@@ -295,5 +299,5 @@ install-arm64:
 check-debug:
 	tests/kernels/debug
 
-.PHONY: check-hw check-kernels check-debug check-packages check-systemd install-arm64
+.PHONY: check-flaky check-hw check-kernels check-debug check-packages check-systemd install-arm64
 .PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check

@@ -6,6 +6,8 @@
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d) n=0 failed=0
 trap 'rm -rf "$d"' EXIT
+# Crashes of the guests here are what is tested.
+unset JETWATT_COMPLAINTS
 
 result()
 {
@@ -41,7 +43,10 @@ verdict()
 	result $? "guest: $3"
 }
 
-echo 1..27
+# listed NAME: whether it is under "flaky:", between that and the last line
+listed() { awk -v name="  $1" '/^flaky:$/ { on = 1 } /^$/ { on = 0 } on && $0 == name { found = 1 } END { exit !found }' "$d/out"; }
+
+echo 1..53
 judged 'exit 0' '2 0 0' 'all passed' '1..2\nok 1 a\nok 2 b\n'
 judged 'exit 1' '1 1 0' 'one failed' '1..2\nok 1 a\nnot ok 2 b\n'
 judged 'exit 0' '1 2 0' 'failed, yet status 0' '1..2\nok 1 a\nnot ok 2 b\n'
@@ -100,6 +105,26 @@ guest h-after-them <<-'EOT'
 	echo 1..1
 	echo ok 1 in a new boot
 EOT
+guest i-fails-in-company <<-'EOT'
+	echo 1..1
+	[ -e /tests/kmod/j-panics-in-company ] || { echo ok 1 alone; exit 0; }
+	echo not ok 1 in company
+	exit 1
+EOT
+guest j-panics-in-company <<-'EOT'
+	echo 1..1
+	[ ! -e /tests/kmod/k-last ] || echo c > /proc/sysrq-trigger
+	echo ok 1 alone
+EOT
+guest k-splats-in-company <<-'EOT'
+	echo 1..1
+	[ ! -e /tests/kmod/k-last ] || echo l > /proc/sysrq-trigger
+	echo ok 1 alone
+EOT
+guest k-last <<-'EOT'
+	echo 1..1
+	echo ok 1 the last
+EOT
 JETWATT_TESTS=$d/tests JETWATT_CHECK=$d/check tests/run > "$d/out" 2>&1
 status=$?
 verdict a-passes '1 0 0' 'a test that passes'
@@ -110,10 +135,152 @@ verdict e-splats '1 1 0' 'a call trace in the kernel log'
 verdict f-kills-itself '1 1 0' 'a test that dies of a signal'
 verdict g-powers-off '1 1 0' 'a guest that ends too early'
 verdict h-after-them '1 0 0' 'tests after a crash still run'
-tail -n 1 "$d/out" | grep -qx '7 passed, 6 failed, 0 skipped'
+verdict i-fails-in-company '1 0 0' 'one that passes in a boot of its own is flaky'
+verdict j-panics-in-company '0 1 0' 'a panic counts though it would not come again'
+verdict k-splats-in-company '1 1 0' 'so does a call trace'
+! ls "$d"/check/kmod/[cegjk]-*.log.1 > /dev/null 2>&1
+result $? "guest: what crashed or complained did not run again"
+tail -n 1 "$d/out" | grep -qx '10 passed, 8 failed, 0 skipped'
 result $? "last line counts them all"
 [ $status = 1 ]
 result $? "the status is 1"
+listed kmod/i-fails-in-company && grep -q 'before it on the list of its boot: kmod/a-passes kmod/b-fails' "$d/out"
+result $? "a flaky guest program is listed with what ran before it"
+
+# on_host NAME: a test on the host, its text from stdin. It counts its runs in $run, and
+# none may run beside one that runs again.
+on_host()
+{
+	mkdir -p "$d/again/host"
+	{
+		printf '#!/bin/bash\nf=%q.$(basename "$0") busy=%q\n' "$d/runs" "$d/busy"
+		echo 'run=$(($(cat "$f" 2>/dev/null || echo 0) + 1)); echo $run > "$f"; echo 1..1'
+		echo '[ $run = 1 ] || { mkdir "$busy" && sleep 0.2 && rmdir "$busy"; } || echo not ok beside another'
+		echo 'passes() { echo "ok 1 in run $run"; exit 0; }'
+		echo 'fails() { echo "not ok 1 in run $run"; exit 1; }'
+		cat
+	} > "$d/again/host/$1.sh"
+	chmod +x "$d/again/host/$1.sh"
+}
+
+# again: runs them, with what their runs and those before have left taken away
+again()
+{
+	rm -f "$d"/runs.*
+	HOST_TIMEOUT=10 JETWATT_TESTS=$d/again JETWATT_CHECK=$d/check tests/run "$@" > "$d/out" 2>&1
+}
+
+# ended LAST-LINE STATUS: how the runner ended
+ended()
+{
+	[ "$(tail -n 1 "$d/out")" = "$1" ] && [ "$status" = "$2" ] && return
+	echo "# status $status"
+	sed 's/^/# /' "$d/out"
+	return 1
+}
+
+runs() { [ "$(cat "$d/runs.$1.sh")" = "$2" ]; }
+
+on_host once <<< '[ $run -gt 1 ] || fails; passes'
+on_host twice <<< '[ $run -gt 2 ] || fails; passes'
+on_host late <<< '[ $run -gt 1 ] || exec sleep 60; passes'
+on_host passes <<< 'passes'
+again
+status=$?
+ended '4 passed, 0 failed, 0 skipped' 0
+result $? "again: three flaky programs and one that passes are a check that passes"
+listed host/once && listed host/twice && listed host/late && ! listed host/passes
+result $? "again: they are listed, and no other"
+grep -qx 'not ok 1 in run 1' "$d/check/host/once.log.1" && grep -qx 'ok 1 in run 2' "$d/check/host/once.log"
+result $? "again: the output of the failed run is kept"
+grep -qx 'not ok 1 in run 2' "$d/check/host/twice.log.2" && runs twice 3
+result $? "again: of both failed runs"
+runs once 2 && runs passes 1
+result $? "again: none runs more often than it has to"
+grep -qx 'failed: ended by timeout 10' "$d/check/host/late.verdict.1"
+result $? "again: one that took too long may be flaky"
+
+on_host fourth <<< '[ $run -gt 1 ] || fails; passes'
+again
+status=$?
+ended '5 passed, 1 failed, 0 skipped' 1
+result $? "again: four flaky programs are a failure"
+listed host/once && listed host/fourth && grep -q 'failed: 4 programs were flaky' "$d/out"
+result $? "again: all four are listed"
+rm "$d"/again/host/{fourth,late,twice}.sh
+
+on_host never <<< '[ $run -gt 3 ] || fails; passes'
+again
+status=$?
+ended '2 passed, 1 failed, 0 skipped' 1
+result $? "again: one that fails three times has failed"
+runs never 3 && ! listed host/never && listed host/once
+result $? "again: it is not flaky, another one may be"
+rm "$d/again/host/never.sh"
+
+on_host skips <<< '[ $run -gt 1 ] || fails; echo ok 1 "# SKIP no reason"'
+again
+status=$?
+ended '2 passed, 1 failed, 0 skipped' 1 && ! listed host/skips
+result $? "again: a skip is no proof"
+rm "$d/again/host/skips.sh"
+
+on_host complains <<- 'EOT'
+	[ $run -gt 1 ] || tests/qemu/guest --bare --overlay none -- /bin/sh -c 'echo l > /proc/sysrq-trigger'
+	[ $run -gt 1 ] || fails
+	passes
+EOT
+rm -f "$d"/runs.*
+JETWATT_TESTS=$d/again JETWATT_CHECK=$d/check tests/run > "$d/out" 2>&1
+status=$?
+ended '2 passed, 1 failed, 0 skipped' 1 && runs complains 1
+result $? "again: a guest of a program on the host has no second chance either"
+rm "$d/again/host/complains.sh"
+
+for i in 1 2 3 4 5 6 7 8 9 a b; do on_host "many-$i" <<< '[ $run -gt 1 ] || fails; passes'; done
+again 'host/many*'
+status=$?
+ended '0 passed, 11 failed, 0 skipped' 1 && runs many-1 1
+result $? "again: of more than ten that failed none runs again"
+rm "$d"/again/host/many*
+
+# What is remembered, and make check-flaky.
+awk '{ print $3 }' "$d/flaky" | sort | uniq -c | tr -s ' \n' ' ' |
+	grep -qx ' 1 host/fourth 2 host/late 5 host/once 2 host/twice 1 kmod/i-fails-in-company '
+result $? "flaky programs are remembered beyond a run"
+for i in $(seq 500); do echo "2020-01-01 00:00:00 host/old-$i"; done > "$d/old"
+cat "$d/old" "$d/flaky" > "$d/new" && mv "$d/new" "$d/flaky"
+again
+[ "$(wc -l < "$d/flaky")" = 200 ] && tail -n 1 "$d/flaky" | grep -q ' host/once$'
+result $? "the oldest are forgotten"
+
+# flaky ARGUMENT...: make check-flaky on these programs
+flaky()
+{
+	rm -f "$d"/runs.*
+	JETWATT_TESTS=$d/again JETWATT_CHECK=$d/check-flaky tests/flaky "$@" > "$d/out" 2>&1
+}
+
+on_host third <<< '[ $run != 3 ] || fails; passes'
+echo "$(date '+%F %T') host/gone" >> "$d/flaky"
+flaky -n 4 host/third
+status=$?
+ended '6 of 8' 1
+result $? "check-flaky: what was flaky lately and what is named, without what is gone"
+grep -q '^host/third  *3/4$' "$d/out" && grep -q '^host/once  *3/4$' "$d/out"
+result $? "check-flaky: a table of what passed"
+grep -qx 'not ok 1 in run 3' "$d/check-flaky/host/third.log.3" && [ ! -e "$d/check-flaky/host/third.log.1" ]
+result $? "check-flaky: output of what failed"
+tail -n 1 "$d/flaky" | grep -q ' host/third$'
+result $? "check-flaky: what failed only at times is remembered"
+rm "$d/flaky"
+flaky -n 2 host/passes
+status=$?
+ended '2 of 2' 0
+result $? "check-flaky: the status is 0 if all passed"
+flaky -n 2 host/nothing
+[ $? = 2 ] && grep -q 'host/nothing: no such test' "$d/out"
+result $? "check-flaky: a name that is none"
 
 # A kernel that hangs where nothing of it can end the test.
 tests/qemu/guest --bare --overlay none --timeout 8 -- /bin/sh -c 'while :; do :; done' > "$d/out" 2>&1
