@@ -23,6 +23,14 @@ int sim_thermal_register(void);
 void sim_thermal_unregister(void);
 int sim_host1x_register(void);
 void sim_host1x_unregister(void);
+int sim_nvhost_register(void);
+void sim_nvhost_unregister(void);
+int sim_tsg_register(void);
+void sim_tsg_unregister(void);
+/* The GPU has released a semaphore. From any context. */
+void sim_tsg_post(void);
+int sim_waits_register(void);
+void sim_waits_unregister(void);
 int sim_job_register(void);
 void sim_job_unregister(void);
 void sim_truth_files(struct dentry *dir);

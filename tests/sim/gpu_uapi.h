@@ -4,7 +4,8 @@
  *
  * On a board this is a doorbell in mapped memory and the data loader's pipe:
  * nothing that a tool could see. Waiting for the GPU goes through the same
- * nodes and ioctls as on a board: /dev/host1x-fence, /dev/dri/renderD128.
+ * nodes and ioctls as on a board: /dev/host1x-fence and /dev/dri/renderD128 (JetPack 6),
+ * /dev/nvhost-ctrl (JetPack 5), /dev/nvgpu/igpu0/tsg (both).
  */
 #ifndef SIM_GPU_UAPI_H
 #define SIM_GPU_UAPI_H
@@ -82,5 +83,51 @@ struct sim_syncpoint_wait {
 #define SIM_CREATE_POLLFD	_IOWR('X', 0x10, struct sim_create_pollfd)
 #define SIM_TRIGGER_POLLFD	_IOWR('X', 0x11, struct sim_trigger_pollfd)
 #define SIM_SYNCPOINT_WAIT	_IOWR('d', 0x62, struct sim_syncpoint_wait)
+
+/*
+ * JetPack 5: Seeed-Studio/Linux_for_Tegra r35.3.1,
+ * source/kernel/nvidia/include/uapi/linux/nvhost_ioctl.h. One layout for three waits:
+ * SYNCPT_WAIT ends before @value, SYNCPT_WAITEX before @tv_sec.
+ */
+struct sim_nvhost_wait {
+	__u32 id;
+	__u32 threshold;
+	__s32 timeout_ms;	/* -1: none */
+	__u32 value;		/* out, as is what follows */
+	__u32 tv_sec;
+	__u32 tv_nsec;
+	__u32 clock_id;
+	__u32 reserved;
+};
+
+struct sim_nvhost_poll_fd {
+	__s32 fd;		/* out */
+	__u32 padding;
+};
+
+struct sim_nvhost_trigger {
+	__s32 fd;
+	__u32 id;
+	__u32 threshold;
+	__u32 padding;
+};
+
+#define SIM_NVHOST_WAIT			_IOC(_IOC_WRITE, 'H', 3, 12)
+#define SIM_NVHOST_WAITEX		_IOC(_IOC_READ | _IOC_WRITE, 'H', 6, 16)
+#define SIM_NVHOST_WAITMEX		_IOWR('H', 9, struct sim_nvhost_wait)
+#define SIM_NVHOST_POLL_FD_CREATE	_IOR('H', 16, struct sim_nvhost_poll_fd)
+#define SIM_NVHOST_POLL_FD_TRIGGER	_IOW('H', 17, struct sim_nvhost_trigger)
+
+/* Both: OE4T/linux-nvgpu jetson_36.4.3, include/uapi/linux/nvgpu.h. */
+struct sim_event_id_ctrl {
+	__u32 cmd;
+	__u32 event_id;
+	__s32 event_fd;		/* out */
+	__u32 padding;
+};
+
+#define SIM_EVENT_ID_ENABLE	1
+#define SIM_EVENT_BLOCKING_SYNC	2
+#define SIM_EVENT_ID_CTRL	_IOWR('T', 7, struct sim_event_id_ctrl)
 
 #endif

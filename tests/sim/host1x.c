@@ -1,77 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The nodes on which CUDA waits: /dev/host1x-fence (poll descriptors) and
- * tegra-drm's SYNCPOINT_WAIT on a render node.
+ * The nodes on which CUDA waits on JetPack 6: /dev/host1x-fence (poll descriptors) and
+ * tegra-drm's SYNCPOINT_WAIT on a render node (OE4T/linux-nv-oot jetson_36.4.3:
+ * drivers/gpu/host1x-fence/dev.c, drivers/gpu/drm/tegra/uapi.c).
  */
-#include <linux/anon_inodes.h>
-#include <linux/file.h>
 #include <linux/hrtimer.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
-#include <linux/poll.h>
-#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "board.h"
+#include "fence_fd.h"
 #include "gpu_uapi.h"
 #include "syncpt.h"
 
-/* A poll descriptor waits for one fence at a time: the last that was put on it. All are of one
- * syncpoint: a sleeper's poll table holds the file, and the file holds the syncpoint, so it
- * may not be exchanged while somebody sleeps on it.
- */
-struct fence_fd {
-	struct mutex lock;
-	struct sim_syncpt *sp;		/* NULL before the first */
-	u32 threshold;
-	wait_queue_head_t wait;		/* of nobody: poll() before the first fence */
-};
-
-static __poll_t pollfd_poll(struct file *file, poll_table *pt)
-{
-	struct fence_fd *p = file->private_data;
-	__poll_t mask = 0;
-
-	mutex_lock(&p->lock);
-	poll_wait(file, p->sp ? &p->sp->wait : &p->wait, pt);
-	if (p->sp && sim_syncpt_reached(p->sp, p->threshold))
-		mask = EPOLLIN | EPOLLPRI;
-	mutex_unlock(&p->lock);
-	return mask;
-}
-
-static int pollfd_release(struct inode *inode, struct file *file)
-{
-	struct fence_fd *p = file->private_data;
-
-	if (p->sp)
-		sim_syncpt_put(p->sp);
-	kfree(p);
-	return 0;
-}
-
 static const struct file_operations pollfd_fops = {
 	.owner = THIS_MODULE,
-	.poll = pollfd_poll,
-	.release = pollfd_release,
+	.poll = sim_fence_fd_poll,
+	.release = sim_fence_fd_release,
 };
 
 static long create_pollfd(void __user *arg)
 {
 	struct sim_create_pollfd a = { };
-	struct fence_fd *p = kzalloc(sizeof(*p), GFP_KERNEL);
-	int fd;
 
-	if (!p)
-		return -ENOMEM;
-	mutex_init(&p->lock);
-	init_waitqueue_head(&p->wait);
-	fd = anon_inode_getfd("host1x_pollfd", &pollfd_fops, p, O_CLOEXEC);
-	if (fd < 0) {
-		kfree(p);
-		return fd;
-	}
-	a.fd = fd;
+	a.fd = sim_fence_fd_new("host1x_pollfd", &pollfd_fops, O_CLOEXEC);
+	if (a.fd < 0)
+		return a.fd;
 	/* If this fails the descriptor stays, as with the board's driver: the caller is broken. */
 	return copy_to_user(arg, &a, sizeof(a)) ? -EFAULT : 0;
 }
@@ -79,36 +34,10 @@ static long create_pollfd(void __user *arg)
 static long trigger_pollfd(void __user *arg)
 {
 	struct sim_trigger_pollfd a;
-	struct sim_syncpt *sp;
-	struct fence_fd *p;
-	struct file *f;
-	long err = -EINVAL;
 
 	if (copy_from_user(&a, arg, sizeof(a)))
 		return -EFAULT;
-	f = fget(a.fd);
-	if (!f)
-		return -EBADF;
-	if (f->f_op != &pollfd_fops)
-		goto out;
-	p = f->private_data;
-	sp = sim_syncpt_get(a.id);
-	if (!sp)
-		goto out;
-	err = 0;
-	mutex_lock(&p->lock);
-	if (p->sp && p->sp != sp) {
-		err = -EBUSY;
-	} else {
-		swap(p->sp, sp);
-		p->threshold = a.threshold;
-	}
-	mutex_unlock(&p->lock);
-	if (sp)
-		sim_syncpt_put(sp);
-out:
-	fput(f);
-	return err;
+	return sim_fence_fd_arm(a.fd, &pollfd_fops, a.id, a.threshold);
 }
 
 static long fence_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

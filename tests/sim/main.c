@@ -88,12 +88,12 @@ static int __init sim_init(void)
 	err = sim_thermal_register();
 	if (err)
 		goto err_emc;
-	err = sim_host1x_register();
+	err = sim_waits_register();
 	if (err)
 		goto err_thermal;
 	err = sim_job_register();
 	if (err)
-		goto err_host1x;
+		goto err_waits;
 	err = sim_bus_register(seed);
 	if (err)
 		goto err_job;
@@ -104,8 +104,8 @@ static int __init sim_init(void)
 
 err_job:
 	sim_job_unregister();
-err_host1x:
-	sim_host1x_unregister();
+err_waits:
+	sim_waits_unregister();
 err_thermal:
 	sim_thermal_unregister();
 err_emc:
@@ -124,7 +124,7 @@ static void __exit sim_exit(void)
 	debugfs_remove_recursive(dir);
 	sim_bus_unregister();
 	sim_job_unregister();
-	sim_host1x_unregister();
+	sim_waits_unregister();
 	sim_thermal_unregister();
 	sim_emc_unregister();
 	sim_gpu_unregister();

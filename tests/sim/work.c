@@ -24,6 +24,7 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 
+#include "board.h"
 #include "gpu_uapi.h"
 #include "plant_state.h"
 #include "syncpt.h"
@@ -109,6 +110,7 @@ static void complete_piece(struct sim_job *job, u64 over)
 		return;
 	}
 	sim_syncpt_raise(job->sp, t);
+	sim_tsg_post();
 	if (job->piece == job->pieces)
 		sim_trace_log_minibatch(job->start, t, job->kind, job->tgid);
 	guess(job, over);

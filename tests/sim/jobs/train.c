@@ -5,14 +5,17 @@
  * Knows nothing of power modes or of whoever watches it.
  *
  *   train [--minibatches N] [--seconds S] [--workload NAME] [--syncs K]
- *         [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin] [--progress N]
+ *         [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin|event|helper]
+ *         [--helper 0|1] [--progress N]
  *         [--data FILE] [--read KB] [--workers W]
  *         [--size PERMILLE] [--then PERMILLE] [--after N] [--accumulate N] [--stall-every N] [--stall MS]
  *
  *   --syncs K       the GPU is waited for K times a minibatch (1)
  *   --eval-every N  after every N minibatches, evaluate on --eval M of them (8)
- *   --wait HOW      blocking wait by poll descriptor (the default) or syncpoint
- *                   ioctl, or spinning on the syncpoint's memory
+ *   --wait HOW      blocking wait by poll descriptor (the default), syncpoint ioctl or
+ *                   BLOCKING_SYNC event, or spinning on the syncpoint's memory; or a thread
+ *                   of CUDA's own polls the descriptor and wakes the job
+ *   --helper 1      beside its own waits, that thread polls an event all the time
  *   --size PERMILLE of the workload's minibatch (1000), or --then PERMILLE once --after N of
  *                   them are done
  *   --accumulate N  the optimizer runs every N minibatches: the last wait is longer
@@ -41,15 +44,16 @@
 #include <unistd.h>
 
 #include "gpu_uapi.h"
+#include "gpu_wait.h"
 
-enum how { POLLFD, SYNCPT, SPIN };
+enum how { POLLFD, SYNCPT, SPIN, EVENT, HELPER, WAYS };
 
 #define AHEAD		2	/* minibatches of a worker */
 #define WORKERS_MAX	64
 
 static struct {
 	long minibatches, eval_every, eval, progress, read_kb, workers;
-	long size, then, after, accumulate, stall_every, stall;
+	long size, then, after, accumulate, stall_every, stall, helper;
 	double seconds;
 	unsigned int syncs;
 	enum how how;
@@ -65,7 +69,11 @@ static struct {
 	int fd;
 } data = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
-static int gpu, fence, render, pollfd_fd;
+/* CUDA's own thread, see helper(). */
+static sem_t helped;
+
+static int gpu;
+static struct gpu_wait waits;
 static volatile const __u32 *counter;
 static volatile sig_atomic_t stop;
 
@@ -84,7 +92,8 @@ static void fail(const char *what)
 static void usage(void)
 {
 	fprintf(stderr, "usage: train [--minibatches N] [--seconds S] [--workload NAME] [--syncs K]\n"
-			"             [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin] [--progress N]\n"
+			"             [--eval-every N] [--eval M] [--progress N] [--helper 0|1]\n"
+			"             [--wait pollfd|syncpt|spin|event|helper]\n"
 			"             [--data FILE] [--read KB] [--workers W]\n"
 			"             [--size PERMILLE] [--then PERMILLE] [--after N]\n"
 			"             [--accumulate N] [--stall-every N] [--stall MS]\n");
@@ -114,7 +123,7 @@ static long number(const char *s, long least)
 
 static void options(int argc, char **argv)
 {
-	static const char *const ways[] = { "pollfd", "syncpt", "spin" };
+	static const char *const ways[WAYS] = { "pollfd", "syncpt", "spin", "event", "helper" };
 	int i, k;
 
 	for (i = 1; i < argc; i += 2) {
@@ -148,6 +157,8 @@ static void options(int argc, char **argv)
 			opt.stall = number(value, 1);
 		} else if (!strcmp(name, "--progress")) {
 			opt.progress = number(value, 1);
+		} else if (!strcmp(name, "--helper")) {
+			opt.helper = number(value, 0);
 		} else if (!strcmp(name, "--data")) {
 			opt.data = value;
 		} else if (!strcmp(name, "--read")) {
@@ -157,9 +168,9 @@ static void options(int argc, char **argv)
 			if (opt.workers > WORKERS_MAX)
 				usage();
 		} else if (!strcmp(name, "--wait")) {
-			for (k = 0; k < 3 && strcmp(value, ways[k]); k++)
+			for (k = 0; k < WAYS && strcmp(value, ways[k]); k++)
 				;
-			if (k == 3)
+			if (k == WAYS)
 				usage();
 			opt.how = k;
 		} else {
@@ -170,21 +181,13 @@ static void options(int argc, char **argv)
 
 static void open_gpu(void)
 {
-	struct sim_create_pollfd create = { .fd = -1 };
 	void *page;
 
 	gpu = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
 	if (gpu < 0)
 		fail("/dev/jetwatt-sim-gpu");
-	fence = open("/dev/host1x-fence", O_RDWR | O_CLOEXEC);
-	if (fence < 0)
-		fail("/dev/host1x-fence");
-	render = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
-	if (render < 0)
-		fail("/dev/dri/renderD128");
-	if (ioctl(fence, SIM_CREATE_POLLFD, &create))
-		fail("CREATE_POLLFD");
-	pollfd_fd = create.fd;
+	if (gpu_wait_open(&waits))
+		fail("nodes to wait on");
 	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, gpu, 0);
 	if (page == MAP_FAILED)
 		fail("mmap");
@@ -269,37 +272,57 @@ static void fetch(void)
 	sem_post(&data.room);
 }
 
-static void wait_poll(__u32 id, __u32 threshold)
+/*
+ * libcuda starts a thread of this name, which polls for good, with a timeout, and wakes the
+ * others: for what they wait for (--wait helper), or for callbacks of which this job has
+ * none (--helper 1).
+ */
+static void *helper(void *arg)
 {
-	struct sim_trigger_pollfd t = { .fd = pollfd_fd, .id = id, .threshold = threshold };
-	struct pollfd p = { .fd = pollfd_fd, .events = POLLIN | POLLPRI };
+	struct pollfd p = { .fd = opt.how == HELPER ? waits.pollfd : waits.event,
+			    .events = POLLIN | POLLPRI };
 
-	if (ioctl(fence, SIM_TRIGGER_POLLFD, &t))
-		fail("TRIGGER_POLLFD");
-	while (ppoll(&p, 1, NULL, NULL) < 0)
-		if (errno != EINTR)
-			fail("ppoll");
+	(void)arg;
+	pthread_setname_np(pthread_self(), "cuda-EvtHandlr");
+	for (;;)
+		if (poll(&p, 1, 100) > 0 && opt.how == HELPER)
+			sem_post(&helped);
+	return NULL;
 }
 
-static void wait_syncpt(__u32 id, __u32 threshold)
+static void start_helper(void)
 {
-	struct sim_syncpoint_wait w = { .id = id, .threshold = threshold,
-					.timeout_ns = INT64_MAX };
+	pthread_t thread;
 
-	while (ioctl(render, SIM_SYNCPOINT_WAIT, &w))
-		if (errno != EINTR)
-			fail("SYNCPOINT_WAIT");
+	sem_init(&helped, 0, 0);
+	errno = pthread_create(&thread, NULL, helper, NULL);
+	if (errno)
+		fail("helper");
+}
+
+static int wait_for_helper(__u32 id, __u32 threshold)
+{
+	if (gpu_wait_arm(&waits, id, threshold))
+		return -1;
+	while (sem_wait(&helped))
+		;
+	return 0;
+}
+
+static int spin(__u32 threshold)
+{
+	while ((__s32)(*counter - threshold) < 0)
+		;
+	return 0;
 }
 
 static void synchronise(__u32 id, __u32 threshold)
 {
-	if (opt.how == POLLFD)
-		wait_poll(id, threshold);
-	else if (opt.how == SYNCPT)
-		wait_syncpt(id, threshold);
-	else
-		while ((__s32)(*counter - threshold) < 0)
-			;
+	if (opt.how == POLLFD ? gpu_wait_pollfd(&waits, id, threshold) :
+	    opt.how == SYNCPT ? gpu_wait_syncpt(&waits, id, threshold) :
+	    opt.how == EVENT ? gpu_wait_event(&waits, counter, threshold) :
+	    opt.how == HELPER ? wait_for_helper(id, threshold) : spin(threshold))
+		fail("waiting for the GPU");
 }
 
 /* @last: of the last piece */
@@ -343,6 +366,8 @@ int main(int argc, char **argv)
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGINT, &sa, NULL);
 	open_gpu();
+	if (opt.helper || opt.how == HELPER)
+		start_helper();
 	if (opt.data)
 		open_data();
 	if (opt.progress)

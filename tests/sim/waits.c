@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which nodes there are to wait on for the GPU: those of one release, not of all. */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/string.h>
+
+#include "board.h"
+
+static char *waits = "jp6";
+module_param(waits, charp, 0444);
+MODULE_PARM_DESC(waits, "nodes to wait on: jp5: nvhost-ctrl; jp6: host1x-fence, dri/renderD128 (jp6)");
+
+static bool is_jp5(void)
+{
+	return !strcmp(waits, "jp5");
+}
+
+int sim_waits_register(void)
+{
+	int err;
+
+	if (!is_jp5() && strcmp(waits, "jp6")) {
+		pr_err("jetwatt-sim: no release \"%s\"; there are jp5 and jp6\n", waits);
+		return -EINVAL;
+	}
+	err = sim_tsg_register();
+	if (err)
+		return err;
+	err = is_jp5() ? sim_nvhost_register() : sim_host1x_register();
+	if (err)
+		sim_tsg_unregister();
+	return err;
+}
+
+void sim_waits_unregister(void)
+{
+	if (is_jp5())
+		sim_nvhost_unregister();
+	else
+		sim_host1x_unregister();
+	sim_tsg_unregister();
+}
