@@ -9,6 +9,7 @@
 #include <linux/tracepoint.h>
 #include <asm/unistd.h>
 #include "fail.h"
+#include "pollfd.h"
 #include "wait.h"
 #include "watcher.h"
 
@@ -33,6 +34,12 @@ static bool may_wait(long nr)
 	case __NR_poll:
 #endif
 	case __NR_close:
+	case __NR_dup:
+#ifdef __NR_dup2
+	case __NR_dup2:
+#endif
+	case __NR_dup3:
+	case __NR_fcntl:
 	case __NR_restart_syscall:
 		return !in_compat_syscall();
 	default:
@@ -64,7 +71,7 @@ static void on_gone(void *unused, struct task_struct *task)
 	/* Threads of the process may still be there if its first one goes. */
 	if (atomic_read(&task->signal->live) > 0)
 		return;
-	jetwatt_wait_process_gone(task->tgid);
+	jetwatt_pollfd_process_gone(task->tgid);
 	jetwatt_watcher_exited(task->tgid);
 }
 

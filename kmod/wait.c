@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "wait.h"
 
+#include <linux/compiler.h>
 #include <linux/errno.h>
+#include <linux/fcntl.h>
 #include <linux/hash.h>
 #include <linux/jetwatt.h>
 #include <linux/ktime.h>
@@ -9,46 +11,57 @@
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 #include "fail.h"
+#include "pollfd.h"
 #include "watcher.h"
 
 /*
- * CUDA on a Jetson sleeps in one of two ways (the kernels' uapi offers both;
- * which a given release takes is not documented):
+ * CUDA on a Jetson sleeps in one of three ways:
  *
- *  - SYNCPOINT_WAIT of tegra-drm: one ioctl, which returns 0 when the fence has
- *    passed; one that was interrupted or timed out is taken up again;
- *  - TRIGGER_POLLFD of host1x-fence: arms a pollfd; a poll() that sees it ready,
- *    maybe after some that time out, ends the wait, and the fence is consumed by
- *    it. Several may be pending on one pollfd, and a thread may already be
- *    asleep in poll() before another one arms.
+ *  - in one ioctl, which returns 0 when the fence has passed; one that was interrupted or
+ *    timed out is taken up again: SYNCPOINT_WAIT of tegra-drm (JetPack 6; mainline),
+ *    SYNCPT_WAIT, _WAITEX, _WAITMEX of nvhost-ctrl (JetPack 5);
+ *  - an ioctl arms a descriptor for a fence, and a poll() that sees it ready, maybe after
+ *    some that time out, ends the wait: TRIGGER_POLLFD of host1x-fence (JetPack 6),
+ *    POLL_FD_TRIGGER_EVENT of nvhost-ctrl (JetPack 5);
+ *  - poll() of an event, which needs no arming (both; Thor): see pollfd.c.
  *
  * A number alone proves nothing, so the descriptors are in the record: whoever
- * reads it looks up what they are.
+ * reads it looks up what they are. doc/hardware.md says where the numbers are from.
  */
 #define SYNCPOINT_WAIT_NVIDIA	0xc0206462	/* _IOWR('d', 0x62, 32 bytes) */
 #define SYNCPOINT_WAIT_MAINLINE	0xc0186462	/* 24 bytes: no time in the reply */
 #define TRIGGER_POLLFD		0xc0105811	/* _IOWR('X', 0x11, 16 bytes) */
+#define NVHOST_SYNCPT_WAIT	0x400c4803	/* _IOW('H', 3, 12 bytes) */
+#define NVHOST_SYNCPT_WAITEX	0xc0104806	/* _IOWR('H', 6, 16 bytes) */
+#define NVHOST_SYNCPT_WAITMEX	0xc0204809	/* _IOWR('H', 9, 32 bytes) */
+#define NVHOST_TRIGGER_EVENT	0x40104811	/* _IOW('H', 17, 16 bytes) */
 
 #define WAIT_POLL	1
+#define DUPLICATE	2	/* no wait, but remembered as they are */
 #define POLLFDS		16	/* entries of a poll() looked at */
 #define BUCKETS_BITS	8
 #define WAITS		1024
-#define ARMED		1024
+
+/* The thread that libcuda starts to wait for others. */
+#define HELPER		"cuda-EvtHandlr"
 
 /**
- * struct wait - a call under way, from its entry to its exit
+ * struct wait - a call under way, from its entry to its exit and, if it was interrupted
+ *	or timed out, to the one that takes it up again
  * @node: in its bucket, or in the list of free ones
  * @enter_ns: when it began
  * @ptr: its argument in user memory
- * @fence: SYNCPOINT_WAIT: id and threshold; poll: bit i: entry i was armed
+ * @fence: ioctl: id and threshold; poll: bit i: entry i was armed
  * @tid: the thread
- * @kind: the ioctl's number, or WAIT_POLL
+ * @kind: the ioctl's number, or WAIT_POLL, DUPLICATE
  * @fd: ioctl: its descriptor; poll: number of entries
+ * @unfinished: it has returned and may be taken up again
  */
 struct wait {
 	struct hlist_node node;
@@ -58,44 +71,20 @@ struct wait {
 	u32 tid;
 	u32 kind;
 	int fd;
-};
-
-/**
- * struct armed - a pollfd with fences pending
- * @node: in its bucket, or in the list of free ones
- * @armed_ns: when that was done last
- * @enter_ns: when the first poll after it began, 0: none yet
- * @tgid: the process, 0: free
- * @fd: the pollfd
- * @ctl_fd: what it was armed through
- * @pending: fences
- * @pollers: threads asleep on it
- */
-struct armed {
-	struct hlist_node node;
-	u64 armed_ns;
-	u64 enter_ns;
-	u32 tgid;
-	int fd;
-	int ctl_fd;
-	u32 pending;
-	u32 pollers;
+	bool unfinished;
 };
 
 struct tables {
 	struct hlist_head waits[1 << BUCKETS_BITS];
-	struct hlist_head armed[1 << BUCKETS_BITS];
-	struct hlist_head free_waits;
-	struct hlist_head free_armed;
+	struct hlist_head free;
 	struct wait wait[WAITS];
-	struct armed arm[ARMED];
 };
 
-/* Protects the tables. The counts are also read without. */
+/* Protects the table. The count is also read without. */
 static DEFINE_RAW_SPINLOCK(lock);
 static struct tables *t;
-static unsigned int nr_waits, nr_armed;
-static bool ever_armed;	/* before that no poll can be a wait */
+static unsigned int nr_waits;
+static bool ever_armed;	/* before that only a poll of an event can be a wait */
 
 static struct wait *find_wait(u32 tid)
 {
@@ -110,7 +99,7 @@ static struct wait *find_wait(u32 tid)
 static void drop_wait(struct wait *w)
 {
 	hlist_del(&w->node);
-	hlist_add_head(&w->node, &t->free_waits);
+	hlist_add_head(&w->node, &t->free);
 	WRITE_ONCE(nr_waits, nr_waits - 1);
 }
 
@@ -121,11 +110,11 @@ static void keep_wait(const struct wait *new)
 	struct hlist_node node;
 
 	if (!w) {
-		if (hlist_empty(&t->free_waits)) {
+		if (hlist_empty(&t->free)) {
 			jetwatt_watcher_lost();
 			return;
 		}
-		w = hlist_entry(t->free_waits.first, struct wait, node);
+		w = hlist_entry(t->free.first, struct wait, node);
 		hlist_del(&w->node);
 		hlist_add_head(&w->node, &t->waits[hash_32(new->tid, BUCKETS_BITS)]);
 		WRITE_ONCE(nr_waits, nr_waits + 1);
@@ -133,50 +122,6 @@ static void keep_wait(const struct wait *new)
 	node = w->node;
 	*w = *new;
 	w->node = node;
-}
-
-static struct hlist_head *armed_bucket(u32 tgid, int fd)
-{
-	return &t->armed[hash_32(tgid ^ (u32)fd << 16, BUCKETS_BITS)];
-}
-
-static struct armed *find_armed(u32 tgid, int fd)
-{
-	struct armed *a;
-
-	hlist_for_each_entry(a, armed_bucket(tgid, fd), node)
-		if (a->tgid == tgid && a->fd == fd)
-			return a;
-	return NULL;
-}
-
-static void drop_armed(struct armed *a)
-{
-	hlist_del(&a->node);
-	hlist_add_head(&a->node, &t->free_armed);
-	a->tgid = 0;
-	WRITE_ONCE(nr_armed, nr_armed - 1);
-}
-
-static struct armed *new_armed(u32 tgid, int fd)
-{
-	struct armed *a;
-
-	if (hlist_empty(&t->free_armed)) {
-		jetwatt_watcher_lost();
-		return NULL;
-	}
-	a = hlist_entry(t->free_armed.first, struct armed, node);
-	hlist_del(&a->node);
-	hlist_add_head(&a->node, armed_bucket(tgid, fd));
-	WRITE_ONCE(nr_armed, nr_armed + 1);
-	WRITE_ONCE(ever_armed, true);
-	a->tgid = tgid;
-	a->fd = fd;
-	a->pending = 1;
-	a->pollers = 0;
-	a->enter_ns = 0;
-	return a;
 }
 
 /* What is not in memory is not waited for: this is somebody else's system call. */
@@ -195,37 +140,61 @@ static int peek(void *to, u64 from, size_t size)
 
 static bool is_syncpoint_wait(u32 cmd)
 {
-	return cmd == SYNCPOINT_WAIT_NVIDIA || cmd == SYNCPOINT_WAIT_MAINLINE;
+	return cmd == SYNCPOINT_WAIT_NVIDIA || cmd == SYNCPOINT_WAIT_MAINLINE ||
+	       cmd == NVHOST_SYNCPT_WAITMEX || cmd == NVHOST_SYNCPT_WAITEX ||
+	       cmd == NVHOST_SYNCPT_WAIT;
+}
+
+static bool is_trigger(u32 cmd)
+{
+	return cmd == TRIGGER_POLLFD || cmd == NVHOST_TRIGGER_EVENT;
+}
+
+/*
+ * u32 id, threshold: behind the s64 timeout of tegra-drm's struct, at the beginning of
+ * nvhost-ctrl's three.
+ */
+static u64 fence_of(const struct wait *w)
+{
+	bool drm = w->kind == SYNCPOINT_WAIT_NVIDIA || w->kind == SYNCPOINT_WAIT_MAINLINE;
+	u64 fence;
+
+	return peek(&fence, w->ptr + (drm ? 8 : 0), sizeof(fence)) ? w->ptr : fence;
 }
 
 static void emit(u64 enter_ns, u64 exit_ns, u32 call, int ret, int fd, int ctl_fd)
 {
-	const struct jetwatt_wait_record record = {
+	struct jetwatt_wait_record record = {
 		.enter_ns = enter_ns, .exit_ns = exit_ns, .tgid = current->tgid,
 		.tid = current->pid, .call = call, .ret = ret, .fd = fd, .ctl_fd = ctl_fd,
 	};
 
+	/* A thread names itself: no lock makes this more certain. */
+	if (!strncmp(current->comm, HELPER, TASK_COMM_LEN))
+		record.call |= JETWATT_WAIT_HELPER;
 	jetwatt_watcher_record(&record);
 }
 
-/* struct drm_tegra_syncpoint_wait: s64 timeout, u32 id, u32 threshold, ... */
 static void enter_ioctl(const unsigned long *args)
 {
 	struct wait w = {
 		.tid = current->pid, .kind = args[1], .ptr = args[2], .fd = args[0],
-		.enter_ns = ktime_get_ns(),
 	};
 	struct wait *old;
 
-	if (w.kind != TRIGGER_POLLFD && !is_syncpoint_wait(w.kind))
-		return;
-	if (w.kind != TRIGGER_POLLFD && peek(&w.fence, w.ptr + 8, sizeof(w.fence)))
-		w.fence = w.ptr;
+	if (!is_trigger(w.kind)) {
+		if (!is_syncpoint_wait(w.kind))
+			return;
+		w.fence = fence_of(&w);
+	}
+	w.enter_ns = ktime_get_ns();
 	raw_spin_lock(&lock);
 	old = find_wait(w.tid);
 	/* Interrupted or timed out before: the wait goes on. */
-	if (w.kind == TRIGGER_POLLFD || !old || old->kind != w.kind || old->fd != w.fd ||
-	    old->fence != w.fence)
+	if (old && old->unfinished && old->kind == w.kind && old->fd == w.fd &&
+	    old->fence == w.fence)
+		old->unfinished = false;
+	else
 		keep_wait(&w);
 	raw_spin_unlock(&lock);
 }
@@ -248,26 +217,12 @@ static void exit_poll(const struct wait *w, long ret)
 	struct entry entry[POLLFDS];
 	unsigned int i, n = peek_entries(entry, w->ptr, w->fd);
 	u64 now = ktime_get_ns(), enter_ns;
-	struct armed *a;
 	int ctl_fd;
 
-	for (i = 0; i < n; i++) {
-		raw_spin_lock(&lock);
-		a = find_armed(current->tgid, entry[i].fd);
-		if (a && a->pollers && w->fence & BIT(i))
-			a->pollers--;
-		if (!a || ret <= 0 || !entry[i].revents) {
-			raw_spin_unlock(&lock);
-			continue;
-		}
-		enter_ns = a->enter_ns ?: a->armed_ns;
-		ctl_fd = a->ctl_fd;
-		a->enter_ns = 0;
-		if (!--a->pending)
-			drop_armed(a);
-		raw_spin_unlock(&lock);
-		emit(enter_ns, now, JETWATT_WAIT_POLLFD, ret, entry[i].fd, ctl_fd);
-	}
+	for (i = 0; i < n; i++)
+		if (jetwatt_pollfd_end(entry[i].fd, w->fence & BIT(i), ret > 0 && entry[i].revents,
+				       now, &enter_ns, &ctl_fd))
+			emit(enter_ns, now, JETWATT_WAIT_POLLFD, ret, entry[i].fd, ctl_fd);
 }
 
 static void enter_poll(const unsigned long *args)
@@ -279,10 +234,7 @@ static void enter_poll(const unsigned long *args)
 	struct entry entry[POLLFDS];
 	struct wait *old, before;
 	unsigned int i, n;
-	struct armed *a;
 
-	if (!READ_ONCE(ever_armed))
-		return;
 	raw_spin_lock(&lock);
 	old = find_wait(w.tid);
 	before.kind = 0;
@@ -293,63 +245,40 @@ static void enter_poll(const unsigned long *args)
 	if (before.kind == WAIT_POLL)
 		exit_poll(&before, -EINTR);
 	n = peek_entries(entry, w.ptr, args[1]);
-	raw_spin_lock(&lock);
-	for (i = 0; i < n; i++) {
-		a = find_armed(current->tgid, entry[i].fd);
-		if (!a)
-			continue;
-		if (!a->enter_ns)
-			a->enter_ns = w.enter_ns;
-		a->pollers++;
-		w.fence |= BIT(i);
-	}
+	for (i = 0; i < n; i++)
+		if (jetwatt_pollfd_begin(entry[i].fd, w.enter_ns))
+			w.fence |= BIT(i);
 	/* Also one that sees none: another thread may arm while it sleeps. */
+	if (!w.fence && !READ_ONCE(ever_armed))
+		return;
+	raw_spin_lock(&lock);
 	keep_wait(&w);
 	raw_spin_unlock(&lock);
 }
 
-static void enter_close(const unsigned long *args)
+/* Only of what is armed: an event's duplicate is known by its file. */
+static void enter_dup(const unsigned long *args)
 {
-	struct armed *a;
+	struct wait w = { .tid = current->pid, .kind = DUPLICATE, .fd = args[0] };
 
-	if (!READ_ONCE(nr_armed))
+	if (!jetwatt_pollfd_any())
 		return;
 	raw_spin_lock(&lock);
-	a = find_armed(current->tgid, args[0]);
-	if (a)
-		drop_armed(a);
+	keep_wait(&w);
 	raw_spin_unlock(&lock);
 }
 
-/* struct { s32 fd; u32 id, threshold, reserved; } */
+/* s32 fd comes first in the arguments of both ioctls. */
 static void exit_trigger(const struct wait *w)
 {
-	struct armed *a;
 	int fd;
 
 	if (peek(&fd, w->ptr, sizeof(fd))) {
 		jetwatt_watcher_lost();
 		return;
 	}
-	raw_spin_lock(&lock);
-	a = find_armed(current->tgid, fd);
-	if (a) {
-		/*
-		 * A poll consumes all fences that have passed, so the count may be
-		 * too high: no wait begins before the last arming, unless a thread
-		 * is asleep on it.
-		 */
-		if (!a->pollers)
-			a->enter_ns = 0;
-		a->pending++;
-	} else {
-		a = new_armed(current->tgid, fd);
-	}
-	if (a) {
-		a->armed_ns = ktime_get_ns();
-		a->ctl_fd = w->fd;
-	}
-	raw_spin_unlock(&lock);
+	WRITE_ONCE(ever_armed, true);
+	jetwatt_pollfd_arm(fd, w->fd);
 }
 
 /* Will the same wait be taken up again? */
@@ -359,16 +288,19 @@ static bool unfinished(long ret)
 	       (ret <= -ERESTARTSYS && ret >= -ERESTART_RESTARTBLOCK);
 }
 
-/* restart_syscall() goes on with a poll that a stop has interrupted. */
-static bool ends(const struct wait *w, struct pt_regs *regs, long ret)
+/*
+ * What the call that returns means for @w: a thread makes one call at a time, so it is the
+ * one that has begun or, after a stop, restart_syscall(), which goes on with a poll. @w is
+ * gone if it has ended. Return: has it?
+ */
+static bool ends(struct wait *w, struct pt_regs *regs, long ret)
 {
-	bool ioctl = syscall_get_nr(current, regs) == __NR_ioctl;
-
-	if (ioctl == (w->kind == WAIT_POLL))
+	if (w->unfinished && (w->kind != WAIT_POLL ||
+			      syscall_get_nr(current, regs) != __NR_restart_syscall))
 		return false;
-	if (is_syncpoint_wait(w->kind))
-		return !unfinished(ret);
-	return w->kind != WAIT_POLL || ret != -ERESTART_RESTARTBLOCK;
+	w->unfinished = w->kind == WAIT_POLL ? ret == -ERESTART_RESTARTBLOCK :
+			is_syncpoint_wait(w->kind) && unfinished(ret);
+	return !w->unfinished;
 }
 
 /**
@@ -398,7 +330,22 @@ void jetwatt_wait_enter(struct pt_regs *regs, long nr)
 		enter_ioctl(args);
 		break;
 	case __NR_close:
-		enter_close(args);
+		jetwatt_pollfd_closed(args[0]);
+		break;
+#ifdef __NR_dup2
+	case __NR_dup2:
+#endif
+	case __NR_dup3:
+		if (args[0] != args[1])
+			jetwatt_pollfd_closed(args[1]);
+		enter_dup(args);
+		break;
+	case __NR_fcntl:
+		if (args[1] != F_DUPFD && args[1] != F_DUPFD_CLOEXEC)
+			break;
+		fallthrough;
+	case __NR_dup:
+		enter_dup(args);
 		break;
 	case __NR_restart_syscall:
 		break;
@@ -432,9 +379,11 @@ void jetwatt_wait_exit(struct pt_regs *regs, long ret)
 		return;
 	if (w.kind == WAIT_POLL)
 		exit_poll(&w, ret);
+	else if (w.kind == DUPLICATE && ret >= 0)
+		jetwatt_pollfd_duplicate(w.fd, ret);
 	else if (ret)
 		return;
-	else if (w.kind == TRIGGER_POLLFD)
+	else if (is_trigger(w.kind))
 		exit_trigger(&w);
 	else
 		emit(w.enter_ns, ktime_get_ns(), JETWATT_WAIT_SYNCPT, ret, w.fd, -1);
@@ -460,26 +409,6 @@ void jetwatt_wait_thread_gone(u32 tid)
 }
 
 /**
- * jetwatt_wait_process_gone() - a process ends
- * @tgid: the process
- *
- * Context: sched_process_exit.
- */
-void jetwatt_wait_process_gone(u32 tgid)
-{
-	unsigned int i;
-
-	if (!READ_ONCE(nr_armed))
-		return;
-	for (i = 0; i < ARMED; i++) {
-		raw_spin_lock(&lock);
-		if (t->arm[i].tgid == tgid)
-			drop_armed(&t->arm[i]);
-		raw_spin_unlock(&lock);
-	}
-}
-
-/**
  * jetwatt_wait_open() - get ready: called before the hooks are attached
  *
  * Return: 0 or -ENOMEM.
@@ -491,12 +420,13 @@ int jetwatt_wait_open(void)
 	t = jetwatt_fail_vzalloc(sizeof(*t));
 	if (!t)
 		return -ENOMEM;
+	if (jetwatt_pollfd_open()) {
+		vfree(t);
+		return -ENOMEM;
+	}
 	for (i = 0; i < WAITS; i++)
-		hlist_add_head(&t->wait[i].node, &t->free_waits);
-	for (i = 0; i < ARMED; i++)
-		hlist_add_head(&t->arm[i].node, &t->free_armed);
+		hlist_add_head(&t->wait[i].node, &t->free);
 	nr_waits = 0;
-	nr_armed = 0;
 	ever_armed = false;
 	return 0;
 }
@@ -506,6 +436,7 @@ int jetwatt_wait_open(void)
  */
 void jetwatt_wait_close(void)
 {
+	jetwatt_pollfd_close();
 	vfree(t);
 	t = NULL;
 }

@@ -355,14 +355,19 @@ enum {
 
 /**
  * enum jetwatt_wait_call - how a thread has waited
- * @JETWATT_WAIT_POLLFD: TRIGGER_POLLFD of host1x-fence has armed a descriptor,
- *	and a poll() has seen it ready
- * @JETWATT_WAIT_SYNCPT: SYNCPOINT_WAIT of tegra-drm has returned 0
+ * @JETWATT_WAIT_POLLFD: a poll() has seen a descriptor ready that an ioctl had armed for
+ *	a fence (TRIGGER_POLLFD of host1x-fence, POLL_FD_TRIGGER_EVENT of nvhost-ctrl), or
+ *	an event of the GPU's driver (nvgpu-event2-fd*, nvidia*)
+ * @JETWATT_WAIT_SYNCPT: an ioctl that waits for a fence has returned 0 (SYNCPOINT_WAIT of
+ *	tegra-drm; SYNCPT_WAIT, SYNCPT_WAITEX, SYNCPT_WAITMEX of nvhost-ctrl)
  */
 enum jetwatt_wait_call {
 	JETWATT_WAIT_POLLFD,
 	JETWATT_WAIT_SYNCPT,
 };
+
+/* A flag of @call: the thread is named cuda-EvtHandlr, so libcuda has started it. */
+#define JETWATT_WAIT_HELPER	0x80000000U
 
 /**
  * struct jetwatt_wait_record - one finished wait
@@ -371,10 +376,10 @@ enum jetwatt_wait_call {
  * @cgroup: id of the thread's v2 cgroup
  * @tgid: its process in the initial pid namespace
  * @tid: the thread there
- * @call: enum jetwatt_wait_call
+ * @call: enum jetwatt_wait_call, and JETWATT_WAIT_HELPER
  * @ret: what the call returned
- * @fd: what it waited on: the pollfd, or the node of SYNCPOINT_WAIT
- * @ctl_fd: what TRIGGER_POLLFD was called on, else -1
+ * @fd: what it waited on: the descriptor polled, or the node of the ioctl
+ * @ctl_fd: what @fd was armed through, else -1
  *
  * The ioctls are told by their numbers. Whether the descriptors are what they
  * should be is for the reader to look up.
