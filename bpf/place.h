@@ -9,6 +9,10 @@
 /* tegra-drm, with and without a time stamp in the reply */
 #define SYNCPOINT_WAIT_NVIDIA	0xC0206462
 #define SYNCPOINT_WAIT_MAINLINE	0xC0186462
+/* nvhost-ctrl: of these the fence comes first */
+#define NVHOST_SYNCPT_WAIT	0x400C4803
+#define NVHOST_SYNCPT_WAITEX	0xC0104806
+#define NVHOST_SYNCPT_WAITMEX	0xC0204809
 
 #define WAIT_POLL		1
 #define DUPLICATE		2	/* no wait, but remembered as they are */
@@ -22,7 +26,7 @@ enum { IDLE, RUNNING, UNFINISHED };
 struct wait {
 	unsigned long long enter_ns;
 	unsigned long long ptr;		/* its argument in user memory */
-	unsigned long long fence;	/* SYNCPOINT_WAIT: id and threshold; poll: bit i: entry i was armed */
+	unsigned long long fence;	/* ioctl: id and threshold; poll: bit i: entry i was armed */
 	unsigned int kind;		/* the ioctl's number, or WAIT_POLL, DUPLICATE */
 	unsigned int state;
 	int fd;				/* ioctl: its descriptor; poll: number of entries */
@@ -54,9 +58,39 @@ struct call {
 	unsigned int call, pad;
 };
 
-static inline __attribute__((always_inline)) int is_syncpoint_wait(unsigned int cmd)
+static inline __attribute__((always_inline)) int is_drm_wait(unsigned int cmd)
 {
 	return cmd == SYNCPOINT_WAIT_NVIDIA || cmd == SYNCPOINT_WAIT_MAINLINE;
 }
+
+static inline __attribute__((always_inline)) int is_syncpoint_wait(unsigned int cmd)
+{
+	return is_drm_wait(cmd) || cmd == NVHOST_SYNCPT_WAITMEX || cmd == NVHOST_SYNCPT_WAITEX ||
+	       cmd == NVHOST_SYNCPT_WAIT;
+}
+
+/*
+ * A pollfd that fences are or were pending on. The first poll after the arming begins the
+ * wait; a thread may be asleep in poll() before another one arms. An event is always armed:
+ * the program sees it made, or the library finds it among a process's descriptors.
+ */
+struct armed {
+	unsigned long long armed_ns;	/* event: when the last poll of it timed out */
+	unsigned long long enter_ns;
+	unsigned int pending, pollers;
+	int ctl_fd;
+	unsigned int event;
+};
+
+/* A descriptor of a process. */
+struct fd_key {
+	unsigned int tgid;
+	int fd;
+};
+
+/* Of processes of which there is something to know: only polls of those that have armed a
+ * pollfd are looked at. */
+#define ARMED	1
+#define NAMED	2	/* descriptors of it stand in records */
 
 #endif

@@ -3,14 +3,16 @@
  * One record for each finished wait of a thread for the GPU.
  *
  * Where the kernel has uprobes, libcuda's own calls are watched (api.h); that is
- * the whole truth. Below it, CUDA on a Jetson sleeps in one of two ways (what the
- * kernels' uapi offers; which of them a given release takes is not documented):
+ * the whole truth. Below it, CUDA on a Jetson sleeps in one of three ways:
  *
- *  - SYNCPOINT_WAIT of tegra-drm: one ioctl, which returns 0 when the fence
- *    has passed;
- *  - TRIGGER_POLLFD of host1x-fence: arms a pollfd; a poll() that sees it
- *    ready, maybe after some that time out, ends the wait. The fence is
- *    consumed by that poll. Several may be pending on one pollfd.
+ *  - one ioctl, which returns 0 when the fence has passed: SYNCPOINT_WAIT of
+ *    tegra-drm (JetPack 6), SYNCPT_WAIT* of nvhost-ctrl (JetPack 5);
+ *  - an ioctl arms a pollfd, and a poll() that sees it ready, maybe after some
+ *    that time out, ends the wait: TRIGGER_POLLFD of host1x-fence (JetPack 6),
+ *    POLL_FD_TRIGGER_EVENT of nvhost-ctrl (JetPack 5). The fence is consumed by
+ *    that poll. Several may be pending on one pollfd;
+ *  - poll() of an event, which needs no arming: of nvgpu's channel groups
+ *    (both), /dev/nvidia* (Thor).
  *
  * Only raw tracepoints, fixed offsets and helpers: stock Jetson kernels have
  * neither BTF, kprobes nor system call tracepoints. A number alone proves

@@ -16,16 +16,19 @@ enum jetwatt_sync_record_call {
 	JETWATT_SYNC_RECORD_FORGET,
 };
 
+/* A flag of @call: the thread is named cuda-EvtHandlr, so libcuda has started it. */
+#define JETWATT_SYNC_RECORD_HELPER	0x80000000U
+
 /**
  * struct jetwatt_sync_record - one finished wait
  * @enter_ns, @exit_ns: CLOCK_MONOTONIC
  * @cgroup: id of the thread's v2 cgroup
  * @tgid, @tid: in the initial pid namespace
- * @call: enum jetwatt_sync_record_call
+ * @call: enum jetwatt_sync_record_call, and JETWATT_SYNC_RECORD_HELPER
  * @ret: what the call returned
- * @fd: descriptor waited on: the pollfd, or the node of SYNCPOINT_WAIT; of a
+ * @fd: descriptor waited on: the one polled, or the node of the ioctl; of a
  *	call of libcuda -1
- * @ctl_fd: descriptor that TRIGGER_POLLFD was called on, else -1
+ * @ctl_fd: descriptor that @fd was armed through, else -1
  * @launch_ns, @launches: the process's first launch since its wait before
  *	this one, and how many there were
  * @lost: how many records, in all, had found no room before

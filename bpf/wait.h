@@ -7,8 +7,13 @@
 
 #include "state.h"
 
-/* host1x-fence */
-#define TRIGGER_POLLFD		0xC0105811
+#define TRIGGER_POLLFD		0xC0105811	/* host1x-fence */
+#define NVHOST_TRIGGER_EVENT	0x40104811	/* nvhost-ctrl */
+#define EVENT_ID_CTRL		0xC0105407	/* nvgpu: makes the descriptor of an event */
+#define EVENT_BLOCKING_SYNC	2
+
+/* A poll of an event this long after one that timed out begins another wait. */
+#define SAME_WAIT_NS		1000000
 
 #define F_DUPFD			0
 #define F_DUPFD_CLOEXEC		1030
@@ -64,12 +69,19 @@ static __always_inline void leave(u32 tid)
 		bpf_map_delete_elem(&waits, &tid);
 }
 
-/* Of struct drm_tegra_syncpoint_wait: s64 timeout, u32 id, u32 threshold, ... */
-static __always_inline u64 fence_at(u64 ptr)
+/* u32 id, threshold: behind the s64 timeout of tegra-drm's struct, at the beginning of
+ * nvhost-ctrl's three. */
+static __always_inline u64 fence_at(u32 kind, u64 ptr)
 {
 	u64 fence;
 
-	return bpf_probe_read_user(&fence, sizeof(fence), (void *)(ptr + 8)) ? ptr : fence;
+	return bpf_probe_read_user(&fence, sizeof(fence), (void *)(ptr + (is_drm_wait(kind) ? 8 : 0))) ?
+	       ptr : fence;
+}
+
+static __always_inline int is_trigger(u32 kind)
+{
+	return kind == TRIGGER_POLLFD || kind == NVHOST_TRIGGER_EVENT;
 }
 
 static __always_inline void enter_ioctl(u64 regs, u32 tid, struct wait *w)
@@ -78,18 +90,18 @@ static __always_inline void enter_ioctl(u64 regs, u32 tid, struct wait *w)
 	u32 kind = (u32)a.v[ARG1];
 	int fd = (int)a.v[ARG0];
 
-	if (kind != TRIGGER_POLLFD && !is_syncpoint_wait(kind))
+	if (!is_trigger(kind) && kind != EVENT_ID_CTRL && !is_syncpoint_wait(kind))
 		return;
 	w = slot(tid, w);
 	if (!w)
 		return;
 	/* interrupted or timed out before: the wait goes on */
-	if (w->state == UNFINISHED && kind != TRIGGER_POLLFD && w->kind == kind && w->fd == fd &&
-	    w->fence == fence_at(a.v[ARG2])) {
+	if (w->state == UNFINISHED && w->kind == kind && w->fd == fd &&
+	    w->fence == fence_at(kind, a.v[ARG2])) {
 		w->state = RUNNING;
 		return;
 	}
-	if (kind != TRIGGER_POLLFD)
+	if (!is_trigger(kind))
 		w->enter_ns = bpf_ktime_get_ns();
 	w->ptr = a.v[ARG2];
 	w->kind = kind;
@@ -114,10 +126,10 @@ static __always_inline void consume(u64 id, struct wait *w, struct fd_key *key, 
 	if (!a->pending)
 		return;
 	a->enter_ns = 0;
-	if (!--a->pending && a->pollers && bpf_map_delete_elem(&armed_fds, key))
+	if (!a->event && !--a->pending && a->pollers && bpf_map_delete_elem(&armed_fds, key))
 		return;
 	name(w, key, ctl_fd);
-	emit(id, enter_ns, now, JETWATT_SYNC_RECORD_POLLFD, ret, fd, ctl_fd, NULL);
+	emit(id, enter_ns, now, JETWATT_SYNC_RECORD_POLLFD | helper(), ret, fd, ctl_fd, NULL);
 }
 
 /*
@@ -145,6 +157,8 @@ static __always_inline void exit_poll(u64 id, struct wait *w, int ret)
 		hits |= (u32)(((entry >> 48) + 0xffff) >> 16) << i;
 		if (a->pollers && (fence & (1u << i)))
 			__sync_fetch_and_add(&a->pollers, -1);
+		if (a->event)
+			a->armed_ns = now;
 	}
 	w = wait_of((u32)id);
 	if (!w || ret <= 0)
@@ -200,6 +214,8 @@ static __always_inline void enter_poll(u64 regs, u64 id, struct wait *w)
 		a = bpf_map_lookup_elem(&armed_fds, &key);
 		if (!a)
 			continue;
+		if (a->event && !a->pollers && now - a->armed_ns > SAME_WAIT_NS)
+			a->enter_ns = 0;
 		if (a->pending && !a->enter_ns)
 			a->enter_ns = now;
 		__sync_fetch_and_add(&a->pollers, 1);
@@ -264,12 +280,22 @@ static __always_inline void exit_dup(u64 id, struct wait *w, int to)
 		count_lost();
 }
 
-/* struct { s32 fd; u32 id, threshold, reserved; } */
+static __always_inline void remember(struct fd_key *key, struct armed *fresh)
+{
+	u32 armer = ARMED, *has = bpf_map_lookup_elem(&armers, &key->tgid);
+
+	if (has)
+		*has |= ARMED;
+	if ((!has && bpf_map_update_elem(&armers, &key->tgid, &armer, BPF_ANY)) ||
+	    bpf_map_update_elem(&armed_fds, key, fresh, BPF_ANY))
+		count_lost();
+}
+
+/* s32 fd comes first in the arguments of both ioctls. */
 static __always_inline void exit_trigger(u64 id, struct wait *w)
 {
 	struct fd_key key = { .tgid = id >> 32 };
 	struct armed fresh = { .pending = 1 };
-	u32 armer = ARMED, *has;
 	struct armed *a;
 
 	if (bpf_probe_read_user(&key.fd, sizeof(key.fd), (void *)w->ptr)) {
@@ -287,15 +313,27 @@ static __always_inline void exit_trigger(u64 id, struct wait *w)
 			a->enter_ns = 0;
 		a->armed_ns = fresh.armed_ns;
 		a->ctl_fd = w->fd;
+		a->event = 0;
 		__sync_fetch_and_add(&a->pending, 1);
 		return;
 	}
-	has = bpf_map_lookup_elem(&armers, &key.tgid);
-	if (has)
-		*has |= ARMED;
-	if ((!has && bpf_map_update_elem(&armers, &key.tgid, &armer, BPF_ANY)) ||
-	    bpf_map_update_elem(&armed_fds, &key, &fresh, BPF_ANY))
+	remember(&key, &fresh);
+}
+
+/* struct { u32 cmd, event_id; s32 event_fd; u32 padding; } */
+static __always_inline void exit_event(u64 id, struct wait *w)
+{
+	struct armed fresh = { .pending = 1, .ctl_fd = -1, .event = 1 };
+	struct fd_key key = { .tgid = id >> 32 };
+	u32 arg[3] = { 0 };
+
+	if (bpf_probe_read_user(arg, sizeof(arg), (void *)w->ptr)) {
 		count_lost();
+		return;
+	}
+	key.fd = (int)arg[2];
+	if (arg[1] == EVENT_BLOCKING_SYNC)
+		remember(&key, &fresh);
 }
 
 /* Will the same wait be taken up again? */
@@ -324,7 +362,7 @@ static __always_inline void exit_wait(u64 regs, u64 id, struct wait *w, long ret
 		return;
 	}
 	if (is_syncpoint_wait(w->kind) && unfinished(ret)) {
-		w->fence = fence_at(w->ptr);
+		w->fence = fence_at(w->kind, w->ptr);
 		w->state = UNFINISHED;
 		return;
 	}
@@ -335,13 +373,15 @@ static __always_inline void exit_wait(u64 regs, u64 id, struct wait *w, long ret
 		exit_dup(id, w, ret);
 	} else if (ret) {
 		return;
-	} else if (w->kind == TRIGGER_POLLFD) {
+	} else if (is_trigger(w->kind)) {
 		exit_trigger(id, w);
+	} else if (w->kind == EVENT_ID_CTRL) {
+		exit_event(id, w);
 	} else {
 		key.fd = w->fd;
 		name(w, &key, -1);
-		emit(id, w->enter_ns, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_SYNCPT, ret,
-		     w->fd, -1, NULL);
+		emit(id, w->enter_ns, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_SYNCPT | helper(),
+		     ret, w->fd, -1, NULL);
 	}
 }
 

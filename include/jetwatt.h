@@ -217,13 +217,16 @@ struct jetwatt_probe;
 
 /* The kind of a wait, which says by which rung of the ladder it was seen. */
 enum jetwatt_sync_call {
-	JETWATT_SYNC_POLLFD,	/* host1x-fence TRIGGER_POLLFD, then poll/ppoll on that fd */
-	JETWATT_SYNC_SYNCPT,	/* tegra-drm SYNCPOINT_WAIT */
+	JETWATT_SYNC_POLLFD,	/* poll/ppoll of a descriptor armed for a fence, or of an event */
+	JETWATT_SYNC_SYNCPT,	/* an ioctl that waits for a fence */
 	JETWATT_SYNC_STREAM,	/* cuStreamSynchronize, cudaStreamSynchronize */
 	JETWATT_SYNC_EVENT,	/* cuEventSynchronize, cudaEventSynchronize */
 	JETWATT_SYNC_CONTEXT,	/* cuCtxSynchronize, cudaDeviceSynchronize */
 	JETWATT_SYNC_MARK,	/* what the program itself calls a minibatch: see jetwatt_mark_begin() */
 	JETWATT_SYNC_MARK_BEGIN, /* the begin of one, whose end brings all of it */
+	JETWATT_SYNC_HELPER,	/* either of the first two, by the thread that libcuda starts for
+				 * callbacks and, in part, to wait for others; only of a process
+				 * whose own waits are not seen */
 	JETWATT_SYNC_CALLS
 };
 

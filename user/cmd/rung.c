@@ -14,6 +14,7 @@ static const struct {
 	[JETWATT_SYNC_CONTEXT] = { "context", JETWATT_RUNG_UPROBE },
 	[JETWATT_SYNC_MARK] = { "mark", JETWATT_RUNG_MARKER },
 	[JETWATT_SYNC_MARK_BEGIN] = { "mark_begin", JETWATT_RUNG_MARKER },
+	[JETWATT_SYNC_HELPER] = { "helper", JETWATT_RUNG_TRACEPOINT },
 };
 
 uint32_t jetwatt_rung_used(const struct jetwatt_probe_state *st)
@@ -22,7 +23,7 @@ uint32_t jetwatt_rung_used(const struct jetwatt_probe_state *st)
 	uint64_t most = 0;
 
 	for (int i = 0; i < JETWATT_SYNC_CALLS; i++)
-		if (st->seen[i] > most && (i < JETWATT_SYNC_MARK || !rung)) {
+		if (st->seen[i] > most && (calls[i].rung != JETWATT_RUNG_MARKER || !rung)) {
 			most = st->seen[i];
 			rung = calls[i].rung;
 		}
@@ -32,6 +33,19 @@ uint32_t jetwatt_rung_used(const struct jetwatt_probe_state *st)
 	for (int i = 0; i < JETWATT_RUNGS && !rung; i++)
 		rung = st->attached & 1u << i;
 	return rung;
+}
+
+/* Are the waits those of libcuda's own thread? It may also wake up for what ends no minibatch. */
+static int helper_only(const struct jetwatt_probe_state *st)
+{
+	uint64_t most = st->seen[JETWATT_SYNC_HELPER];
+
+	if (st->seen[JETWATT_SYNC_MARK])
+		return 0;
+	for (int i = 0; i < JETWATT_SYNC_MARK; i++)
+		if (st->seen[i] >= most)
+			return 0;
+	return most > 0;
 }
 
 void jetwatt_rung_print(const struct jetwatt_probe_state *st, FILE *f)
@@ -45,6 +59,8 @@ void jetwatt_rung_print(const struct jetwatt_probe_state *st, FILE *f)
 	if (st->seen[JETWATT_SYNC_MARK] && used != JETWATT_RUNG_MARKER)
 		fprintf(f, ", and %llu marks", (unsigned long long)st->seen[JETWATT_SYNC_MARK]);
 	fprintf(f, "\n");
+	if (helper_only(st))
+		fprintf(f, " warning: minibatches may be wrong: only waits of CUDA's own thread cuda-EvtHandlr were seen, none of the job's; use marks (jetwatt-mark(1))\n");
 }
 
 void jetwatt_rung_json(const struct jetwatt_probe_state *st, struct jetwatt_json *j)

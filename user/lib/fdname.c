@@ -7,29 +7,50 @@
  */
 #include "fdname.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define FRESH_NS	1000000000ull
 
-static int begins(const char *s, const char *with)
-{
-	return !strncmp(s, with, strlen(with));
-}
+/* Names as the drivers give them. The sources are public: doc/hardware.md has their tags. */
+static const struct {
+	const char *path;
+	int what;
+	enum { WHOLE, NUMBER, PREFIX } rest;	/* what follows @path: nothing, digits, anything */
+} names[] = {
+	/* linux-nv-oot: drivers/gpu/host1x-fence/dev.c */
+	{ "anon_inode:host1x_pollfd", JETWATT_FDNAME_POLLFD, WHOLE },
+	{ "/dev/host1x-fence", JETWATT_FDNAME_FENCE, WHOLE },
+	/* JetPack 5: nvidia/drivers/video/tegra/host/host1x/host1x.c */
+	{ "anon_inode:nvhost-event-poll-fd", JETWATT_FDNAME_POLLFD, WHOLE },
+	{ "/dev/nvhost-ctrl", JETWATT_FDNAME_NVHOST, WHOLE },
+	/* nvgpu: os/linux/ioctl_tsg.c; 2 is BLOCKING_SYNC */
+	{ "anon_inode:nvgpu-event2-fd", JETWATT_FDNAME_EVENT, NUMBER },
+	/* open-gpu-kernel-modules: kernel-open/nvidia/nv.c nvidia_poll() */
+	{ "/dev/nvidiactl", JETWATT_FDNAME_EVENT, WHOLE },
+	{ "/dev/nvidia", JETWATT_FDNAME_EVENT, NUMBER },
+	/* tegra-drm, whatever the number */
+	{ "/dev/dri/renderD", JETWATT_FDNAME_RENDER, PREFIX },
+	{ "/dev/dri/card", JETWATT_FDNAME_RENDER, PREFIX },
+};
 
-/* Names as JetPack's kernels give them: jetson.md has no other source than
- * lsof of a CUDA process and the drivers' own code. */
 int jetwatt_fdname_classify(const char *path)
 {
-	if (begins(path, "anon_inode:") && strstr(path, "host1x_pollfd"))
-		return JETWATT_FDNAME_POLLFD;
-	if (begins(path, "/dev/host1x-fence"))
-		return JETWATT_FDNAME_FENCE;
-	if (begins(path, "/dev/dri/renderD") || begins(path, "/dev/dri/card"))
-		return JETWATT_FDNAME_RENDER;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t n = strlen(names[i].path);
+		const char *rest = path + n;
+
+		if (strncmp(path, names[i].path, n))
+			continue;
+		if (names[i].rest == PREFIX || (names[i].rest == WHOLE && !*rest) ||
+		    (names[i].rest == NUMBER && *rest && !rest[strspn(rest, "0123456789")]))
+			return names[i].what;
+	}
 	return JETWATT_FDNAME_OTHER;
 }
 
@@ -88,11 +109,37 @@ int jetwatt_fdname_genuine(struct jetwatt_fdname *c, uint32_t tgid, int syncpt, 
 	int what = jetwatt_fdname_lookup(c, tgid, fd, now_ns);
 
 	if (syncpt)
-		return what == JETWATT_FDNAME_RENDER || what == JETWATT_FDNAME_GONE;
+		return what == JETWATT_FDNAME_RENDER || what == JETWATT_FDNAME_NVHOST ||
+		       what == JETWATT_FDNAME_GONE;
+	if (ctl_fd < 0)
+		return what == JETWATT_FDNAME_EVENT || what == JETWATT_FDNAME_GONE;
 	if (what == JETWATT_FDNAME_POLLFD)
 		return 1;
 	what = jetwatt_fdname_lookup(c, tgid, ctl_fd, now_ns);
-	return what == JETWATT_FDNAME_FENCE || what == JETWATT_FDNAME_GONE;
+	return what == JETWATT_FDNAME_FENCE || what == JETWATT_FDNAME_NVHOST ||
+	       what == JETWATT_FDNAME_GONE;
+}
+
+int jetwatt_fdname_events(uint32_t tgid, int *fd, int max)
+{
+	const struct dirent *e;
+	char path[64];
+	int n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd", tgid);
+	dir = opendir(path);
+	if (!dir)
+		return 0;
+	while (n < max && (e = readdir(dir))) {
+		char *end;
+		long nr = strtol(e->d_name, &end, 10);
+
+		if (end != e->d_name && !*end && ask(tgid, (int)nr) == JETWATT_FDNAME_EVENT)
+			fd[n++] = (int)nr;
+	}
+	closedir(dir);
+	return n;
 }
 
 void jetwatt_fdname_forget(struct jetwatt_fdname *c, uint32_t tgid, int fd)

@@ -22,9 +22,11 @@ struct jetwatt_fdname {
 enum jetwatt_fdname_what {
 	JETWATT_FDNAME_GONE,	/* no such process or descriptor any more */
 	JETWATT_FDNAME_OTHER,
-	JETWATT_FDNAME_POLLFD,
-	JETWATT_FDNAME_FENCE,
-	JETWATT_FDNAME_RENDER,
+	JETWATT_FDNAME_POLLFD,	/* armed for a fence by an ioctl, then polled */
+	JETWATT_FDNAME_EVENT,	/* polled, always armed */
+	JETWATT_FDNAME_FENCE,	/* arms poll descriptors */
+	JETWATT_FDNAME_RENDER,	/* has an ioctl that waits for a fence */
+	JETWATT_FDNAME_NVHOST,	/* both */
 };
 
 /* Of what /proc/PID/fd/N points to. */
@@ -35,12 +37,22 @@ int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint6
 
 /**
  * jetwatt_fdname_genuine() - was it a wait for the GPU, and not one of the same number?
- * @syncpt: SYNCPOINT_WAIT on @fd; else a poll of @fd that an ioctl of @ctl_fd has armed
+ * @syncpt: an ioctl of @fd that waits for a fence; else a poll of @fd, which an ioctl of
+ *	@ctl_fd has armed, or which is an event (@ctl_fd -1)
  *
  * Doubt is in favour: the process may be gone.
  */
 int jetwatt_fdname_genuine(struct jetwatt_fdname *c, uint32_t tgid, int syncpt, int fd,
 			   int ctl_fd, uint64_t now_ns);
+
+/**
+ * jetwatt_fdname_events() - find descriptors of a process that are events
+ * @fd: where they go
+ * @max: room there
+ *
+ * Return: how many; 0 also where we may not look.
+ */
+int jetwatt_fdname_events(uint32_t tgid, int *fd, int max);
 
 /* @fd was closed or made anew; -1: all of the process. */
 void jetwatt_fdname_forget(struct jetwatt_fdname *c, uint32_t tgid, int fd);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "follow.h"
+#include "own.h"
 
 /* Twice the time for which sync.bpf.c doesn't wake the reader again. */
 #define LOOK_AGAIN_NS	20000000
@@ -32,6 +33,7 @@ struct jetwatt_probe {
 	jetwatt_sync_fn fn;
 	void *arg;
 	int handled;
+	struct jetwatt_own own;
 	struct jetwatt_probe_state st;
 };
 
@@ -72,6 +74,8 @@ int jetwatt_probe_refuse(struct jetwatt_probe *p, uint32_t rungs, int err, const
 
 void jetwatt_probe_deliver(struct jetwatt_probe *p, const struct jetwatt_sync *s)
 {
+	if (!jetwatt_own_counts(&p->own, s))
+		return;
 	if (s->call < JETWATT_SYNC_CALLS)
 		p->st.seen[s->call]++;
 	p->st.launches += s->launches;

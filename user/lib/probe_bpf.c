@@ -28,6 +28,10 @@
 
 #define BOTH (JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT)
 
+/* Descriptors of a process that are events, and looks for libraries between two for them. */
+#define EVENTS_MAX	64
+#define LOOKS_PER_SCAN	5
+
 struct probe_bpf {
 	struct jetwatt_probe *probe;
 	struct sync *bpf;
@@ -35,6 +39,9 @@ struct probe_bpf {
 	struct jetwatt_uprobes *uprobes;
 	struct jetwatt_fdname names;
 	uint32_t lost;	/* said so far */
+	uint32_t looked;
+	char *cgroup_path;
+	int syscalls;
 };
 
 static _Thread_local char said[160];
@@ -98,10 +105,10 @@ static int explain(struct jetwatt_probe *p, int err, const char *doing)
 				    *said ? said : strerror(-err));
 }
 
-static int genuine(struct probe_bpf *b, const struct jetwatt_sync_record *r)
+static int genuine(struct probe_bpf *b, const struct jetwatt_sync_record *r, uint32_t call)
 {
-	return r->call >= JETWATT_SYNC_RECORD_STREAM ||
-	       jetwatt_fdname_genuine(&b->names, r->tgid, r->call == JETWATT_SYNC_RECORD_SYNCPT,
+	return call >= JETWATT_SYNC_RECORD_STREAM ||
+	       jetwatt_fdname_genuine(&b->names, r->tgid, call == JETWATT_SYNC_RECORD_SYNCPT,
 				      r->fd, r->ctl_fd, r->exit_ns);
 }
 
@@ -117,12 +124,14 @@ static int record(void *ctx, void *data, size_t size)
 	const struct jetwatt_sync_record *r = data;
 	struct probe_bpf *b = ctx;
 	struct jetwatt_sync s;
+	uint32_t call;
 
 	if (size < sizeof(*r))
 		return 0;
+	call = r->call & ~JETWATT_SYNC_RECORD_HELPER;
 	if (r->call == JETWATT_SYNC_RECORD_FORGET)
 		jetwatt_fdname_forget(&b->names, r->tgid, r->fd);
-	if (r->call >= sizeof(kind) / sizeof(kind[0]) || !genuine(b, r))
+	if (call >= sizeof(kind) / sizeof(kind[0]) || !genuine(b, r, call))
 		return 0;
 	s = (struct jetwatt_sync){
 		.enter_ns = r->enter_ns,
@@ -130,7 +139,7 @@ static int record(void *ctx, void *data, size_t size)
 		.cgroup = r->cgroup,
 		.tgid = r->tgid,
 		.tid = r->tid,
-		.call = kind[r->call],
+		.call = r->call & JETWATT_SYNC_RECORD_HELPER ? JETWATT_SYNC_HELPER : kind[call],
 		.ret = r->ret,
 		.launch_ns = r->launch_ns,
 		.launches = r->launches,
@@ -201,6 +210,51 @@ static int follow(struct sync *bpf, uint32_t tgid)
 	return nr < 0 ? nr : 0;
 }
 
+/* Events that the process has had before: the program sees those that are made. */
+static void find_events(struct probe_bpf *b, uint32_t tgid)
+{
+	int armed = bpf_map__fd(b->bpf->maps.armed_fds), armers = bpf_map__fd(b->bpf->maps.armers);
+	struct armed fresh = { .pending = 1, .ctl_fd = -1, .event = 1 };
+	struct launched { uint64_t first_ns; uint32_t nr, pad; } calls;
+	int fd[EVENTS_MAX], nr, i;
+	uint32_t has = 0;
+
+	if (!bpf_map_lookup_elem(bpf_map__fd(b->bpf->maps.callers), &tgid, &calls))
+		return;
+	nr = jetwatt_fdname_events(tgid, fd, EVENTS_MAX);
+	for (i = 0; i < nr; i++) {
+		struct fd_key key = { .tgid = tgid, .fd = fd[i] };
+
+		bpf_map_update_elem(armed, &key, &fresh, BPF_NOEXIST);
+	}
+	if (nr && (bpf_map_lookup_elem(armers, &tgid, &has) || !(has & ARMED))) {
+		has |= ARMED;
+		bpf_map_update_elem(armers, &tgid, &has, BPF_ANY);
+	}
+}
+
+static void find_events_of_all(struct probe_bpf *b)
+{
+	int followed = bpf_map__fd(b->bpf->maps.followed);
+	uint32_t tgid = b->bpf->rodata->only_tgid, *last = NULL;
+	char name[4200];
+	FILE *f;
+
+	if (b->cgroup_path) {
+		snprintf(name, sizeof(name), "%s/cgroup.procs", b->cgroup_path);
+		f = fopen(name, "re");
+		while (f && fscanf(f, "%u", &tgid) == 1)
+			find_events(b, tgid);
+		if (f)
+			fclose(f);
+	} else if (tgid) {
+		find_events(b, tgid);
+	}
+	for (; b->bpf->rodata->follow_set && !bpf_map_get_next_key(followed, last, &tgid);
+	     last = &tgid)
+		find_events(b, tgid);
+}
+
 /* @below: what is in cgroups below the one asked for, as well. */
 static int load_once(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs,
 		     int below)
@@ -251,6 +305,7 @@ static void bpf_close(void *state)
 	jetwatt_uprobes_free(b->uprobes);
 	ring_buffer__free(b->ring);
 	sync__destroy(b->bpf);
+	free(b->cgroup_path);
 	free(b);
 }
 
@@ -265,6 +320,10 @@ static int open_rungs(struct probe_bpf *b, const struct jetwatt_probe_opts *o, u
 		return jetwatt_probe_refuse(b->probe, rungs, -errno,
 					    "opening the probe's ring buffer: %s", strerror(errno));
 	jetwatt_probe_of(b->probe)->attached |= rungs & JETWATT_RUNG_TRACEPOINT;
+	b->syscalls = !!(rungs & JETWATT_RUNG_TRACEPOINT);
+	b->cgroup_path = o->cgroup_path ? strdup(o->cgroup_path) : NULL;
+	if (b->syscalls)
+		find_events_of_all(b);
 	if (!(rungs & JETWATT_RUNG_UPROBE))
 		return 0;
 	err = jetwatt_uprobes_new(&b->uprobes, b->probe, b->bpf, o);
@@ -315,6 +374,8 @@ static void bpf_look(void *state)
 	struct probe_bpf *b = state;
 	libbpf_print_fn_t printer;
 
+	if (b->syscalls && b->looked++ % LOOKS_PER_SCAN == 0)
+		find_events_of_all(b);
 	if (!b->uprobes)
 		return;
 	printer = libbpf_set_print(hear);

@@ -26,19 +26,21 @@ struct module {
 
 static void deliver(struct module *m, const struct jetwatt_wait_record *r)
 {
-	int syncpt = r->call == JETWATT_WAIT_SYNCPT;
+	uint32_t call = r->call & ~JETWATT_WAIT_HELPER;
+	int syncpt = call == JETWATT_WAIT_SYNCPT;
 	struct jetwatt_sync s = {
 		.enter_ns = r->enter_ns,
 		.exit_ns = r->exit_ns,
 		.cgroup = r->cgroup,
 		.tgid = r->tgid,
 		.tid = r->tid,
-		.call = syncpt ? JETWATT_SYNC_SYNCPT : JETWATT_SYNC_POLLFD,
+		.call = r->call & JETWATT_WAIT_HELPER ? JETWATT_SYNC_HELPER :
+			syncpt ? JETWATT_SYNC_SYNCPT : JETWATT_SYNC_POLLFD,
 		.ret = r->ret,
 		.lost = m->lost - m->told,
 	};
 
-	if (r->call > JETWATT_WAIT_SYNCPT ||
+	if (call > JETWATT_WAIT_SYNCPT ||
 	    !jetwatt_fdname_genuine(&m->names, r->tgid, syncpt, r->fd, r->ctl_fd, r->exit_ns))
 		return;
 	m->told = m->lost;
