@@ -39,14 +39,17 @@ board-modules: $(B)/ina3221.ko $(if $(wildcard Kbuild),$(B)/jetwatt.ko) $(if $(w
 
 $(B)/jobs/%: tests/sim/jobs/%.c
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(cflags) -Itests/sim -o $@ $< $(ldflags) -lm -lpthread
+	$(call quiet,CC)$(CC) $(cflags) -Itests/sim -o $@ $(filter %.c,$^) $(ldflags) -lm -lpthread
+
+# One of its programs has the runtime in itself.
+$(B)/jobs/frameworks: tests/sim/libcuda/cudart.c tests/sim/libcuda/cudart.h tests/sim/libcuda/cuda.h
 
 # The simulated board's CUDA.
 $(B)/cuda/libcuda.so.1: tests/sim/libcuda/cuda.c
-$(B)/cuda/libcudart.so.12: tests/sim/libcuda/cudart.c | $(B)/cuda/libcuda.so.1
+$(B)/cuda/libcudart.so.12: tests/sim/libcuda/cudart.c tests/sim/libcuda/cudart.h
 $(cuda): tests/sim/libcuda/cuda.h
 	@mkdir -p $(@D) $(B)/tests
-	$(call quiet,LD)$(CC) $(cflags) -Itests/sim -shared -Wl,-soname,$(@F) -MF $(B)/tests/$(@F).d -o $@ $(filter %.c,$^) $|
+	$(call quiet,LD)$(CC) $(cflags) -Itests/sim -shared -Wl,-soname,$(@F) -MF $(B)/tests/$(@F).d -o $@ $(filter %.c,$^)
 
 $(guest_tests): $(B)/tests/%: tests/%.c $(B)/libjetwatt.so $(B)/sync.skel.h
 	@mkdir -p $(@D)

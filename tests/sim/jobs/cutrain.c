@@ -4,12 +4,13 @@
  * it loads when it first needs it.
  *
  *   cutrain [--minibatches N] [--seconds S] [--syncs K] [--launches N]
- *           [--sync stream|ptsz|event|context|graph|runtime|device]
+ *           [--sync stream|ptsz|event|context|context_v2|copy|copy_ptds|query|stream_query|
+ *                   graph|ex|cooperative|runtime|device]
  *           [--wait block|spin] [--times FILE] [--marks 1] [--idle S]
  *
  *   --syncs K     the GPU is waited for K times a minibatch (1)
  *   --launches N  kernels between two waits (4); graph: one graph
- *   --sync HOW    the call that waits; runtime, device: libcudart's
+ *   --sync HOW    the call that waits, or launches; runtime, device: libcudart's
  *   --wait HOW    the flag of its context: block (the default) or spin
  *   --times FILE  for each wait "START END" in ns, by this program's own clock
  *   --marks 1     a mark around each minibatch, through libjetwatt
@@ -39,13 +40,16 @@ static struct {
 static struct {
 	CUresult (*init)(unsigned int flags);
 	CUresult (*set_flags)(CUdevice dev, unsigned int flags);
-	CUresult (*launch)(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
-			   unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
-			   CUstream stream, void **params, void **extra);
+	CUresult (*launch)(CUfunction f, SIM_GRID, CUstream stream, void **params, void **extra);
 	CUresult (*graph)(CUgraphExec graph, CUstream stream);
 	CUresult (*stream)(CUstream stream);
 	CUresult (*event)(CUevent event);
-	CUresult (*context)(void);
+	CUresult (*context)(void), (*context_v2)(CUcontext context);
+	CUresult (*copy)(void *to, CUdeviceptr from, size_t size);
+	CUresult (*to_device)(CUdeviceptr to, const void *from, size_t size);
+	CUresult (*event_query)(CUevent event), (*stream_query)(CUstream stream);
+	CUresult (*ex)(const CUlaunchConfig *config, CUfunction f, void **params, void **extra);
+	CUresult (*cooperative)(CUfunction f, SIM_GRID, CUstream stream, void **params);
 	CUresult (*load)(unsigned int kind, unsigned int permille);
 	int (*begin)(const char *name), (*end)(const char *name);
 } api;
@@ -136,6 +140,13 @@ static void load_libraries(void)
 							   "cuStreamSynchronize_ptsz");
 	api.event = need(cuda, "cuEventSynchronize");
 	api.context = need(cuda, "cuCtxSynchronize");
+	api.context_v2 = need(cuda, "cuCtxSynchronize_v2");
+	api.copy = need(cuda, strcmp(opt.sync, "copy_ptds") ? "cuMemcpyDtoH_v2" : "cuMemcpyDtoH_v2_ptds");
+	api.to_device = need(cuda, "cuMemcpyHtoD_v2");
+	api.event_query = need(cuda, "cuEventQuery");
+	api.stream_query = need(cuda, "cuStreamQuery");
+	api.ex = need(cuda, "cuLaunchKernelEx");
+	api.cooperative = need(cuda, "cuLaunchCooperativeKernel");
 	api.load = need(cuda, "simLoad");
 	if (api.set_flags(0, opt.flags) || api.init(0))
 		fail("cuInit", strerror(errno));
@@ -153,12 +164,21 @@ static void load_libraries(void)
 static void synchronise(void)
 {
 	uint64_t start = now();
+	char memory[16];
 	CUresult err;
 
 	if (!strcmp(opt.sync, "event"))
 		err = api.event(NULL);
 	else if (!strcmp(opt.sync, "context") || !strcmp(opt.sync, "device"))
 		err = api.context();
+	else if (!strcmp(opt.sync, "context_v2"))
+		err = api.context_v2(NULL);
+	else if (!strncmp(opt.sync, "copy", 4))
+		err = api.copy(memory, 0, sizeof(memory));
+	else if (strstr(opt.sync, "query"))
+		while ((err = *opt.sync == 'q' ? api.event_query(NULL) : api.stream_query(NULL)) ==
+		       CUDA_ERROR_NOT_READY)
+			;
 	else
 		err = api.stream(NULL);
 	if (err)
@@ -173,8 +193,17 @@ static void piece(struct sim_cuda_work *w)
 	void *params[] = { w };
 	int err = 0;
 
+	/* Nothing was launched before: this copy waits for nothing. */
+	if (!strncmp(opt.sync, "copy", 4))
+		err = api.to_device(0, w, sizeof(*w));
 	if (!strcmp(opt.sync, "graph")) {
 		err = api.graph((CUgraphExec)w, NULL);
+	} else if (!strcmp(opt.sync, "ex")) {
+		for (long i = 0; i < opt.launches; i++)
+			err |= api.ex(NULL, NULL, i ? NULL : params, NULL);
+	} else if (!strcmp(opt.sync, "cooperative")) {
+		for (long i = 0; i < opt.launches; i++)
+			err |= api.cooperative(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, i ? NULL : params);
 	} else {
 		for (long i = 0; i < opt.launches; i++)
 			err |= api.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, i ? NULL : params, NULL);
