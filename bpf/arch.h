@@ -21,6 +21,7 @@
 #define ARG2		2
 #define OFF_SP		REG(31)
 #define OFF_RET		REG(0)
+#define OFF_ARG0	REG(0)		/* of a function, at its entry */
 
 #define NR_DUP			23
 #define NR_DUP2			(-1)
@@ -48,6 +49,7 @@
 #define ARG2		0
 #define OFF_SP		152
 #define OFF_RET		80		/* ax */
+#define OFF_ARG0	112		/* di */
 
 #define NR_CLOSE		3
 #define NR_POLL			7

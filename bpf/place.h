@@ -58,6 +58,18 @@ struct call {
 	unsigned int call, pad;
 };
 
+/*
+ * A thread that asks whether the GPU is done, until it is.
+ * @enter_ns: begin of the first query that found it busy, 0: the thread isn't waiting
+ * @last_ns: end of the last such query
+ * @handle: the event or stream of that wait
+ * @begin_ns, @sp, @asked: of the query under way; @sp 0: none
+ */
+struct query {
+	unsigned long long enter_ns, last_ns, handle;
+	unsigned long long begin_ns, sp, asked;
+};
+
 static inline __attribute__((always_inline)) int is_drm_wait(unsigned int cmd)
 {
 	return cmd == SYNCPOINT_WAIT_NVIDIA || cmd == SYNCPOINT_WAIT_MAINLINE;

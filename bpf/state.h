@@ -32,14 +32,22 @@ const volatile __u32 fork_child_off;
 __u64 lost;
 /* Processes in @callers, so far; first threads gone in @followed, unseen. */
 __u64 callers_seen, orphans;
+/* Threads in @queries, so far. */
+__u64 queries_seen;
 /* How often something in @named was forgotten. */
 __u64 names_gen;
 __u64 last_wake_ns;
 
-/* Launches of a process since its last wait, by whichever thread. */
+/*
+ * Launches of a process since its last wait, by whichever thread.
+ * @flags: DRIVER: it launches through the driver's calls, so the runtime's are the same ones;
+ *	WAITS: it has waited in a call of a library
+ */
+#define DRIVER		1
+#define WAITS		2
 struct launched {
 	u64 first_ns;
-	u32 nr, pad;
+	u32 nr, flags;
 };
 
 struct {
@@ -88,7 +96,8 @@ struct {
 	__type(value, u32);
 } named SEC(".maps");
 
-/* Processes that were seen to call libcuda: what they do below it is no news. */
+/* Processes that were seen to call libcuda. Below a wait there (WAITS) system calls are
+ * no news. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);

@@ -3,7 +3,8 @@
  * One record for each finished wait of a thread for the GPU.
  *
  * Where the kernel has uprobes, libcuda's own calls are watched (api.h); that is
- * the whole truth. Below it, CUDA on a Jetson sleeps in one of three ways:
+ * the whole truth, provided the program reaches them by the addresses that the
+ * library exports. Below it, CUDA on a Jetson sleeps in one of three ways:
  *
  *  - one ioctl, which returns 0 when the fence has passed: SYNCPOINT_WAIT of
  *    tegra-drm (JetPack 6), SYNCPT_WAIT* of nvhost-ctrl (JetPack 5);
@@ -77,7 +78,7 @@ int sys_enter(struct bpf_raw_tracepoint_args *ctx)
 			orphan(tgid);
 		return 0;
 	}
-	if (only_forks || (callers_seen && bpf_map_lookup_elem(&callers, &tgid)))
+	if (only_forks || (callers_seen && waits_in_library(tgid)))
 		return 0;
 	if (nr == NR_IOCTL)
 		enter_ioctl(ctx->args[0], tid, w);
@@ -154,6 +155,8 @@ int process_exit(void *ctx)
 	leave(tid);
 	if (callers_seen)
 		bpf_map_delete_elem(&calls, &tid);
+	if (queries_seen)
+		bpf_map_delete_elem(&queries, &tid);
 	if (tid == tgid)
 		begin_anew(tgid);
 	if (!follow_set)

@@ -14,6 +14,8 @@ enum jetwatt_sync_record_call {
 	JETWATT_SYNC_RECORD_CONTEXT,
 	/* no wait: what was known of @fd, or of all (-1), of @tgid holds no longer */
 	JETWATT_SYNC_RECORD_FORGET,
+	JETWATT_SYNC_RECORD_COPY,
+	JETWATT_SYNC_RECORD_QUERY,
 };
 
 /* A flag of @call: the thread is named cuda-EvtHandlr, so libcuda has started it. */

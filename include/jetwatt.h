@@ -227,6 +227,8 @@ enum jetwatt_sync_call {
 	JETWATT_SYNC_HELPER,	/* either of the first two, by the thread that libcuda starts for
 				 * callbacks and, in part, to wait for others; only of a process
 				 * whose own waits are not seen */
+	JETWATT_SYNC_COPY,	/* synchronous copies: cuMemcpyDtoH, cudaMemcpy, ... */
+	JETWATT_SYNC_QUERY,	/* a loop over cuEventQuery or cuStreamQuery, as one wait */
 	JETWATT_SYNC_CALLS
 };
 

@@ -18,6 +18,15 @@ FIXTURE_VARIANT_ADD(library, ptsz) { "ptsz", "block", JETWATT_SYNC_STREAM, 4 };
 FIXTURE_VARIANT_ADD(library, event) { "event", "block", JETWATT_SYNC_EVENT, 4 };
 FIXTURE_VARIANT_ADD(library, context) { "context", "spin", JETWATT_SYNC_CONTEXT, 4 };
 FIXTURE_VARIANT_ADD(library, graph) { "graph", "block", JETWATT_SYNC_STREAM, 1 };
+FIXTURE_VARIANT_ADD(library, context_v2) { "context_v2", "block", JETWATT_SYNC_CONTEXT, 4 };
+FIXTURE_VARIANT_ADD(library, extended_launch) { "ex", "block", JETWATT_SYNC_STREAM, 4 };
+FIXTURE_VARIANT_ADD(library, cooperative_launch) { "cooperative", "spin", JETWATT_SYNC_STREAM, 4 };
+/* Those to the device, before which nothing was launched, are no waits. */
+FIXTURE_VARIANT_ADD(library, copy) { "copy", "block", JETWATT_SYNC_COPY, 4 };
+FIXTURE_VARIANT_ADD(library, copy_ptds) { "copy_ptds", "spin", JETWATT_SYNC_COPY, 4 };
+/* As often as it is asked: one wait. */
+FIXTURE_VARIANT_ADD(library, event_query) { "query", "spin", JETWATT_SYNC_QUERY, 4 };
+FIXTURE_VARIANT_ADD(library, stream_query) { "stream_query", "spin", JETWATT_SYNC_QUERY, 4 };
 /* One call inside another is one wait, with and without a frame of its own. */
 FIXTURE_VARIANT_ADD(library, runtime) { "runtime", "block", JETWATT_SYNC_STREAM, 4 };
 FIXTURE_VARIANT_ADD(library, device) { "device", "spin", JETWATT_SYNC_CONTEXT, 4 };

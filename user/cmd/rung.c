@@ -15,6 +15,8 @@ static const struct {
 	[JETWATT_SYNC_MARK] = { "mark", JETWATT_RUNG_MARKER },
 	[JETWATT_SYNC_MARK_BEGIN] = { "mark_begin", JETWATT_RUNG_MARKER },
 	[JETWATT_SYNC_HELPER] = { "helper", JETWATT_RUNG_TRACEPOINT },
+	[JETWATT_SYNC_COPY] = { "copy", JETWATT_RUNG_UPROBE },
+	[JETWATT_SYNC_QUERY] = { "query", JETWATT_RUNG_UPROBE },
 };
 
 uint32_t jetwatt_rung_used(const struct jetwatt_probe_state *st)

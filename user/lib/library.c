@@ -9,33 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * A program calls the driver's API or, mostly, the runtime's, which is linked
- * into it or calls on into the driver's. Default streams come in two sorts,
- * hence the second names.
- */
-static const struct {
-	const char *name;
-	enum jetwatt_library_what what;
-} known[] = {
-	{ "cuStreamSynchronize", JETWATT_LIBRARY_STREAM },
-	{ "cuStreamSynchronize_ptsz", JETWATT_LIBRARY_STREAM },
-	{ "cudaStreamSynchronize", JETWATT_LIBRARY_STREAM },
-	{ "cudaStreamSynchronize_ptsz", JETWATT_LIBRARY_STREAM },
-	{ "cuEventSynchronize", JETWATT_LIBRARY_EVENT },
-	{ "cudaEventSynchronize", JETWATT_LIBRARY_EVENT },
-	{ "cuCtxSynchronize", JETWATT_LIBRARY_CONTEXT },
-	{ "cudaDeviceSynchronize", JETWATT_LIBRARY_CONTEXT },
-	{ "cuLaunchKernel", JETWATT_LIBRARY_LAUNCH },
-	{ "cuLaunchKernel_ptsz", JETWATT_LIBRARY_LAUNCH },
-	{ "cuLaunchKernelEx", JETWATT_LIBRARY_LAUNCH },
-	{ "cuLaunchKernelEx_ptsz", JETWATT_LIBRARY_LAUNCH },
-	{ "cuGraphLaunch", JETWATT_LIBRARY_LAUNCH },
-	{ "cuGraphLaunch_ptsz", JETWATT_LIBRARY_LAUNCH },
-};
-
-#define NR_KNOWN (sizeof(known) / sizeof(known[0]))
-
 /* libcuda.so.1.1; libcudart.so.12, and as wheels bring it, libcudart-1f2e3d.so.11.0 */
 int jetwatt_library_is(const char *path)
 {
@@ -138,18 +111,16 @@ static int in_file(Elf *elf, uint64_t addr, uint64_t *offset)
 static int add_call(Elf *elf, const char *name, uint64_t addr, struct jetwatt_library_call *call,
 		    int n)
 {
+	const struct jetwatt_library_entry *known = jetwatt_library_entry(name);
 	uint64_t offset;
-	size_t k;
 	int i;
 
-	for (k = 0; k < NR_KNOWN && strcmp(name, known[k].name); k++)
-		;
-	if (k == NR_KNOWN || n == JETWATT_LIBRARY_CALLS_MAX || !in_file(elf, addr, &offset))
+	if (!known || n == JETWATT_LIBRARY_CALLS_MAX || !in_file(elf, addr, &offset))
 		return n;
 	for (i = 0; i < n; i++)
 		if (call[i].offset == offset)
 			return n;
-	call[n] = (struct jetwatt_library_call){ known[k].what, known[k].name, offset };
+	call[n] = (struct jetwatt_library_call){ known->what, known->name, offset };
 	return n + 1;
 }
 

@@ -19,14 +19,29 @@ struct jetwatt_library {
 	char path[256];
 };
 
-/* What is to be watched in it. The first three as enum jetwatt_sync_call from
- * JETWATT_SYNC_STREAM on. */
+/* What an entry point does, as far as the probe is concerned. */
 enum jetwatt_library_what {
-	JETWATT_LIBRARY_STREAM,
-	JETWATT_LIBRARY_EVENT,
-	JETWATT_LIBRARY_CONTEXT,
-	JETWATT_LIBRARY_LAUNCH,
+	JETWATT_LIBRARY_STREAM,		/* waits for a stream */
+	JETWATT_LIBRARY_EVENT,		/* waits for an event */
+	JETWATT_LIBRARY_CONTEXT,	/* waits for all of a context, or device */
+	JETWATT_LIBRARY_COPY,		/* copies, after the work that was launched before */
+	JETWATT_LIBRARY_QUERY,		/* asks whether work is done */
+	JETWATT_LIBRARY_LAUNCH,		/* launches work */
+	JETWATT_LIBRARY_WHATS
 };
+
+/**
+ * struct jetwatt_library_entry - an entry point that is known
+ * @since: CUDA_VERSION of the first release that has it
+ */
+struct jetwatt_library_entry {
+	const char *name;
+	enum jetwatt_library_what what;
+	unsigned int since;
+};
+
+/* Look up an exported name. Return: NULL: it is not watched. */
+const struct jetwatt_library_entry *jetwatt_library_entry(const char *name);
 
 struct jetwatt_library_call {
 	enum jetwatt_library_what what;
@@ -34,7 +49,7 @@ struct jetwatt_library_call {
 	uint64_t offset;	/* in the file */
 };
 
-#define JETWATT_LIBRARY_CALLS_MAX	24
+#define JETWATT_LIBRARY_CALLS_MAX	64
 
 /* Is a file of this name libcuda or a shared libcudart? */
 int jetwatt_library_is(const char *path);

@@ -120,6 +120,8 @@ static int record(void *ctx, void *data, size_t size)
 		[JETWATT_SYNC_RECORD_STREAM] = JETWATT_SYNC_STREAM,
 		[JETWATT_SYNC_RECORD_EVENT] = JETWATT_SYNC_EVENT,
 		[JETWATT_SYNC_RECORD_CONTEXT] = JETWATT_SYNC_CONTEXT,
+		[JETWATT_SYNC_RECORD_COPY] = JETWATT_SYNC_COPY,
+		[JETWATT_SYNC_RECORD_QUERY] = JETWATT_SYNC_QUERY,
 	};
 	const struct jetwatt_sync_record *r = data;
 	struct probe_bpf *b = ctx;
@@ -129,8 +131,10 @@ static int record(void *ctx, void *data, size_t size)
 	if (size < sizeof(*r))
 		return 0;
 	call = r->call & ~JETWATT_SYNC_RECORD_HELPER;
-	if (r->call == JETWATT_SYNC_RECORD_FORGET)
+	if (r->call == JETWATT_SYNC_RECORD_FORGET) {
 		jetwatt_fdname_forget(&b->names, r->tgid, r->fd);
+		return 0;
+	}
 	if (call >= sizeof(kind) / sizeof(kind[0]) || !genuine(b, r, call))
 		return 0;
 	s = (struct jetwatt_sync){
@@ -154,8 +158,10 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 		     int below)
 {
 	struct bpf_program *call[] = { bpf->progs.api_stream, bpf->progs.api_event,
-				       bpf->progs.api_context, bpf->progs.api_return,
-				       bpf->progs.api_launch };
+				       bpf->progs.api_context, bpf->progs.api_copy,
+				       bpf->progs.api_return, bpf->progs.api_query,
+				       bpf->progs.api_query_return, bpf->progs.api_launch,
+				       bpf->progs.api_launch_runtime };
 	int calls = !!(rungs & JETWATT_RUNG_TRACEPOINT), api = !!(rungs & JETWATT_RUNG_UPROBE);
 	uint32_t level = 0;
 	uint64_t id = o->cgroup;
@@ -388,15 +394,19 @@ static uint64_t bpf_lost(const void *state)
 	return __atomic_load_n(&((const struct probe_bpf *)state)->bpf->bss->lost, __ATOMIC_RELAXED);
 }
 
-/* As the programs remember it: in a call of libcuda, or in a system call on a fence. */
+/* As the programs remember it: in a call of libcuda, in a loop that asks whether the
+ * GPU is done, or in a system call on a fence. */
 static int bpf_waiting(const void *state, uint32_t tid)
 {
 	const struct sync *bpf = ((const struct probe_bpf *)state)->bpf;
 	uint32_t at = tid & (PLACES - 1);
+	struct query q;
 	struct place p;
 	struct call c;
 
 	if (!bpf_map_lookup_elem(bpf_map__fd(bpf->maps.calls), &tid, &c))
+		return 1;
+	if (!bpf_map_lookup_elem(bpf_map__fd(bpf->maps.queries), &tid, &q) && q.enter_ns)
 		return 1;
 	if (bpf_map_lookup_elem(bpf_map__fd(bpf->maps.places), &at, &p))
 		return 0;

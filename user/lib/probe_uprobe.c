@@ -42,17 +42,22 @@ int jetwatt_uprobes_possible(void)
 	return !access("/sys/bus/event_source/devices/uprobe/type", F_OK);
 }
 
-static struct bpf_program *program(struct sync *bpf, enum jetwatt_library_what what)
+static struct bpf_program *program(struct sync *bpf, const struct jetwatt_library_call *call)
 {
-	switch (what) {
+	switch (call->what) {
 	case JETWATT_LIBRARY_STREAM:
 		return bpf->progs.api_stream;
 	case JETWATT_LIBRARY_EVENT:
 		return bpf->progs.api_event;
 	case JETWATT_LIBRARY_CONTEXT:
 		return bpf->progs.api_context;
+	case JETWATT_LIBRARY_COPY:
+		return bpf->progs.api_copy;
+	case JETWATT_LIBRARY_QUERY:
+		return bpf->progs.api_query;
 	default:
-		return bpf->progs.api_launch;
+		return strncmp(call->name, "cuda", 4) ? bpf->progs.api_launch :
+							bpf->progs.api_launch_runtime;
 	}
 }
 
@@ -75,9 +80,11 @@ static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 
 	for (int i = 0; i < n && !err; i++) {
 		if (call[i].what != JETWATT_LIBRARY_LAUNCH)
-			err = attach_at(u, u->bpf->progs.api_return, 1, path, call[i].offset);
+			err = attach_at(u, call[i].what == JETWATT_LIBRARY_QUERY ?
+					u->bpf->progs.api_query_return : u->bpf->progs.api_return,
+					1, path, call[i].offset);
 		if (!err)
-			err = attach_at(u, program(u->bpf, call[i].what), 0, path, call[i].offset);
+			err = attach_at(u, program(u->bpf, &call[i]), 0, path, call[i].offset);
 	}
 	return n < 0 ? n : err ? err : n ? 0 : -ENOENT;
 }

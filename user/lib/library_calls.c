@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Entry points of libcuda and of the CUDA runtime that wait for the GPU or give it work.
+ *
+ * Names are those that libraries export. For the driver they come from cuda.h and
+ * cudaTypedefs.h of CUDA 11.4, 12.x and 13.0 (the suffix of PFN_cuMemcpyDtoH_v7000_ptds is
+ * the version), for the runtime from cuda_runtime_api.h of the same releases. Suffixes:
+ * _v2 is the current one of several signatures; _ptsz and _ptds are what programs call
+ * that are compiled with one default stream a thread (CUDA_API_PER_THREAD_DEFAULT_STREAM),
+ * for calls with a stream argument and for those without. cuEvent* have no such variant.
+ *
+ * A copy waits for the work that was put in its stream before it. What is left out:
+ * - copies within device memory and cuMemcpyPeer: not synchronous with the host
+ *   ("API synchronization behavior" of the CUDA manuals);
+ * - asynchronous copies: those to pageable memory do wait, but a program reads the
+ *   result behind a synchronisation, which is seen; those to pinned memory return at
+ *   once, and the calls look the same;
+ * - cuLaunchHostFunc and cuStreamAddCallback: no thread of the program waits in them;
+ * - cuMemFree, cuModuleUnload and others that synchronise as a side effect.
+ */
+#include "library.h"
+
+#include <string.h>
+
+#define STREAM	JETWATT_LIBRARY_STREAM
+#define EVENT	JETWATT_LIBRARY_EVENT
+#define CONTEXT	JETWATT_LIBRARY_CONTEXT
+#define COPY	JETWATT_LIBRARY_COPY
+#define QUERY	JETWATT_LIBRARY_QUERY
+#define LAUNCH	JETWATT_LIBRARY_LAUNCH
+
+/* @since: CUDA_VERSION of the release that first exported the name */
+static const struct jetwatt_library_entry entry[] = {
+	/* cuda.h: "Stream Management", "Event Management", "Context Management" */
+	{ "cuStreamSynchronize", STREAM, 2000 },
+	{ "cuStreamSynchronize_ptsz", STREAM, 7000 },
+	{ "cuEventSynchronize", EVENT, 2000 },
+	{ "cuCtxSynchronize", CONTEXT, 2000 },
+	{ "cuCtxSynchronize_v2", CONTEXT, 13000 },
+	{ "cuStreamQuery", QUERY, 2000 },
+	{ "cuStreamQuery_ptsz", QUERY, 7000 },
+	{ "cuEventQuery", QUERY, 2000 },
+	/* cuda.h: "Memory Management" */
+	{ "cuMemcpy", COPY, 4000 },
+	{ "cuMemcpy_ptds", COPY, 7000 },
+	{ "cuMemcpyDtoH_v2", COPY, 3020 },
+	{ "cuMemcpyDtoH_v2_ptds", COPY, 7000 },
+	{ "cuMemcpyHtoD_v2", COPY, 3020 },
+	{ "cuMemcpyHtoD_v2_ptds", COPY, 7000 },
+	{ "cuMemcpyAtoH_v2", COPY, 3020 },
+	{ "cuMemcpyAtoH_v2_ptds", COPY, 7000 },
+	{ "cuMemcpy2D_v2", COPY, 3020 },
+	{ "cuMemcpy2D_v2_ptds", COPY, 7000 },
+	{ "cuMemcpy2DUnaligned_v2", COPY, 3020 },
+	{ "cuMemcpy2DUnaligned_v2_ptds", COPY, 7000 },
+	{ "cuMemcpy3D_v2", COPY, 3020 },
+	{ "cuMemcpy3D_v2_ptds", COPY, 7000 },
+	/* cuda.h: "Execution Control", "Graph Management" */
+	{ "cuLaunchKernel", LAUNCH, 4000 },
+	{ "cuLaunchKernel_ptsz", LAUNCH, 7000 },
+	{ "cuLaunchKernelEx", LAUNCH, 11060 },
+	{ "cuLaunchKernelEx_ptsz", LAUNCH, 11060 },
+	{ "cuLaunchCooperativeKernel", LAUNCH, 9000 },
+	{ "cuLaunchCooperativeKernel_ptsz", LAUNCH, 9000 },
+	{ "cuLaunchCooperativeKernelMultiDevice", LAUNCH, 9000 },
+	{ "cuGraphLaunch", LAUNCH, 10000 },
+	{ "cuGraphLaunch_ptsz", LAUNCH, 10000 },
+	/*
+	 * cuda_runtime_api.h. Where the runtime calls the driver, one lies inside the other
+	 * and counts once. The runtime gets the driver's addresses from cuGetProcAddress()
+	 * since CUDA 11.3; whether these are the exported ones differs.
+	 */
+	{ "cudaStreamSynchronize", STREAM, 2000 },
+	{ "cudaStreamSynchronize_ptsz", STREAM, 7000 },
+	{ "cudaEventSynchronize", EVENT, 2000 },
+	{ "cudaDeviceSynchronize", CONTEXT, 4000 },
+	{ "cudaStreamQuery", QUERY, 2000 },
+	{ "cudaStreamQuery_ptsz", QUERY, 7000 },
+	{ "cudaEventQuery", QUERY, 2000 },
+	{ "cudaMemcpy", COPY, 2000 },
+	{ "cudaMemcpy_ptds", COPY, 7000 },
+	{ "cudaMemcpy2D", COPY, 2000 },
+	{ "cudaMemcpy2D_ptds", COPY, 7000 },
+	{ "cudaMemcpy3D", COPY, 2000 },
+	{ "cudaMemcpy3D_ptds", COPY, 7000 },
+	{ "cudaMemcpyFromSymbol", COPY, 2000 },
+	{ "cudaMemcpyFromSymbol_ptds", COPY, 7000 },
+	{ "cudaLaunchKernel", LAUNCH, 7000 },
+	{ "cudaLaunchKernel_ptsz", LAUNCH, 7000 },
+	{ "cudaLaunchKernelExC", LAUNCH, 11060 },
+	{ "cudaLaunchKernelExC_ptsz", LAUNCH, 11060 },
+	{ "cudaLaunchCooperativeKernel", LAUNCH, 9000 },
+	{ "cudaLaunchCooperativeKernel_ptsz", LAUNCH, 9000 },
+	{ "cudaGraphLaunch", LAUNCH, 10000 },
+	{ "cudaGraphLaunch_ptsz", LAUNCH, 10000 },
+};
+
+#define NR_ENTRIES	(sizeof(entry) / sizeof(entry[0]))
+_Static_assert(NR_ENTRIES <= JETWATT_LIBRARY_CALLS_MAX, "a library may have them all");
+
+const struct jetwatt_library_entry *jetwatt_library_entry(const char *name)
+{
+	for (size_t i = 0; i < NR_ENTRIES; i++)
+		if (!strcmp(name, entry[i].name))
+			return &entry[i];
+	return NULL;
+}
