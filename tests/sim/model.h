@@ -35,14 +35,6 @@ struct sim_magnitudes {
 	bool mss_on_cpu;
 };
 
-/* How the board's release caps the memory's clock. */
-enum sim_emc_knob {
-	SIM_EMC_BOTH,		/* as both JetPack 5 and 6, for tests of either */
-	SIM_EMC_ISO_CAP,	/* JetPack 5 */
-	SIM_EMC_CLK_CAP,	/* JetPack 6 */
-	SIM_EMC_BWMGR,		/* JetPack 7 on Thor */
-};
-
 /**
  * struct sim_model_steps - where the steps of a clock are
  * @from, @by: an arithmetic series, kHz, up to @to
@@ -58,12 +50,13 @@ struct sim_model_steps {
  * @root: parts of names in the root's compatible list; the first board that matches is it
  * @name: for the log
  * @cores, @cluster: CPUs, and how many share a clock
+ * @emc_cap: how its release caps the memory's clock (the parameter of that name)
  */
 struct sim_model_board {
 	const char *root[2], *name;
 	u32 cores, cluster;
 	struct sim_model_steps cpu, gpu, emc;
-	enum sim_emc_knob emc_knob;
+	char *emc_cap;
 	struct sim_magnitudes magnitudes;
 };
 
