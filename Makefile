@@ -9,6 +9,7 @@
 #   make check-kernels, check-debug    the module on other kernels; on one with KASAN
 #   make check-systemd                 the units under a real systemd
 #   sudo make check-packages           the packages installed, upgraded, purged in a clean Debian
+#   make check-trees DTB="a.dtb ..."   rails of compiled device trees, in the guest
 #   sudo make check-hw                 on a real board; restores what it changes
 #   make bench-kmod  what the module costs and how well it samples
 #   make demo        the whole path on the simulated board; BUDGET_W= CORPUS= WORKLOAD=

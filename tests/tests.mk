@@ -32,7 +32,7 @@ $(kit)/complete: tests/setup.sh
 cuda := $(B)/cuda/libcuda.so.1 $(B)/cuda/libcudart.so.12
 jobs := $(patsubst tests/sim/jobs/%.c,$(B)/jobs/%,$(wildcard tests/sim/jobs/*.c))
 guest_rooms := kmod lib bpf cmd loop
-guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/sim/test_*.c tests/fuzz/netlink*.c tests/bench/kmod*.c tests/kernels/*.c $(guest_rooms:%=tests/%/*.c)))
+guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/sim/test_*.c tests/fuzz/netlink*.c tests/bench/kmod*.c tests/kernels/*.c tests/trees/*.c $(guest_rooms:%=tests/%/*.c)))
 board: board-programs board-modules
 board-programs: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/libjetwatt.so $(jobs) $(cuda) $(guest_tests) $(B)/hw-measure $(B)/readme-watch
 board-modules: $(B)/ina3221.ko $(if $(wildcard Kbuild),$(B)/jetwatt.ko) $(if $(wildcard tests/sim/Kbuild),$(B)/jetwatt-sim.ko)
@@ -304,3 +304,9 @@ check-debug:
 
 .PHONY: check-flaky check-hw check-kernels check-debug check-packages check-systemd install-arm64
 .PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
+
+# Power sensors of compiled device trees, as a vendor ships them, behind the simulated
+# adapters: make check-trees DTB="a.dtb b.dtb"
+.PHONY: check-trees
+check-trees: arm64
+	tests/trees/check $(DTB)
