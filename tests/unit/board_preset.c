@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Presets: every dialect of nvpmodel.conf, what they come to, and ours among them. */
+#include "board_tree.h"
 #include "board/preset.h"
 
 #include <errno.h>
@@ -8,11 +9,10 @@
 
 #include "kselftest_harness.h"
 
-#define CPU "/sys/devices/system/cpu/"
 #define CORES4 \
 	"< PARAM TYPE=FILE NAME=CPU_ONLINE >\n" \
-	"CORE_0 " CPU "cpu0/online\nCORE_1 " CPU "cpu1/online\n" \
-	"CORE_2 " CPU "cpu2/online\nCORE_3 " CPU "cpu3/online\n"
+	"CORE_0 /" CPU "cpu0/online\nCORE_1 /" CPU "cpu1/online\n" \
+	"CORE_2 /" CPU "cpu2/online\nCORE_3 /" CPU "cpu3/online\n"
 #define ON2 "CPU_ONLINE CORE_0 1\nCPU_ONLINE CORE_1 1\nCPU_ONLINE CORE_2 0\nCPU_ONLINE CORE_3 0\n"
 #define ON4 "CPU_ONLINE CORE_0 1\nCPU_ONLINE CORE_1 1\nCPU_ONLINE CORE_2 1\nCPU_ONLINE CORE_3 1\n"
 
@@ -20,9 +20,9 @@
 static const char nano[] =
 	"# a comment\n\n" CORES4
 	"< PARAM TYPE=CLOCK NAME=CPU_A57 >\n"
-	"FREQ_TABLE " CPU "cpu0/cpufreq/scaling_available_frequencies\n"
-	"MAX_FREQ " CPU "cpu0/cpufreq/scaling_max_freq\n"
-	"MIN_FREQ " CPU "cpu0/cpufreq/scaling_min_freq\n"
+	"FREQ_TABLE /" CPU "cpu0/cpufreq/scaling_available_frequencies\n"
+	"MAX_FREQ /" CPU "cpu0/cpufreq/scaling_max_freq\n"
+	"MIN_FREQ /" CPU "cpu0/cpufreq/scaling_min_freq\n"
 	"< PARAM TYPE=FILE NAME=GPU_POWER_CONTROL_ENABLE >\n"
 	"GPU_PWR_CNTL_EN /sys/devices/57000000.gpu/power/control\n"
 	"< PARAM TYPE=CLOCK NAME=GPU >\n"
@@ -43,13 +43,13 @@ static const char orin[] =
 	CORES4
 	"< PARAM TYPE=FILE NAME=TPC_POWER_GATING >\nTPC_PG_MASK /sys/devices/gpu.0/tpc_pg_mask\n"
 	"< PARAM TYPE=CLOCK NAME=CPU_A78_0 >\n"
-	"FREQ_TABLE " CPU "cpu0/cpufreq/scaling_available_frequencies\n"
-	"MAX_FREQ " CPU "cpu0/cpufreq/scaling_max_freq\nMIN_FREQ " CPU "cpu0/cpufreq/scaling_min_freq\n"
-	"FREQ_TABLE_KNEXT " CPU "cpufreq/policy0/scaling_available_frequencies\n"
-	"MAX_FREQ_KNEXT " CPU "cpufreq/policy0/scaling_max_freq\n"
-	"MIN_FREQ_KNEXT " CPU "cpufreq/policy0/scaling_min_freq\n"
+	"FREQ_TABLE /" CPU "cpu0/cpufreq/scaling_available_frequencies\n"
+	"MAX_FREQ /" CPU "cpu0/cpufreq/scaling_max_freq\nMIN_FREQ /" CPU "cpu0/cpufreq/scaling_min_freq\n"
+	"FREQ_TABLE_KNEXT /" CPU "cpufreq/policy0/scaling_available_frequencies\n"
+	"MAX_FREQ_KNEXT /" CPU "cpufreq/policy0/scaling_max_freq\n"
+	"MIN_FREQ_KNEXT /" CPU "cpufreq/policy0/scaling_min_freq\n"
 	"< PARAM TYPE=CLOCK NAME=CPU_A78_1 >\n"
-	"MAX_FREQ " CPU "cpu4/cpufreq/scaling_max_freq\nMIN_FREQ " CPU "cpu4/cpufreq/scaling_min_freq\n"
+	"MAX_FREQ /" CPU "cpu4/cpufreq/scaling_max_freq\nMIN_FREQ /" CPU "cpu4/cpufreq/scaling_min_freq\n"
 	"< PARAM TYPE=CLOCK NAME=GPU >\n"
 	"MAX_FREQ_KNEXT /sys/devices/platform/17000000.ga10b/devfreq_dev/max_freq\n"
 	"MIN_FREQ_KNEXT /sys/devices/platform/17000000.ga10b/devfreq_dev/min_freq\n"
@@ -66,29 +66,53 @@ static const char orin[] =
 	"GPU MIN_FREQ 0\nGPU MAX_FREQ 408000000\nEMC MAX_FREQ 2133000000\n"
 	"< PM_CONFIG DEFAULT=1 >\n< FAN_CONFIG DEFAULT=quiet >\n";
 
-/* JetPack 6: platform paths and the newer cap of the memory; a Super mode (Orin NX). */
+/*
+ * JetPack 6: a file for both kernels, the newer one by ARG_KNEXT; platform paths; no space
+ * behind a <; masks that are the same in all modes but the smallest ones, for parts of this
+ * module's GPU are always off; -1 for "no cap" of the memory, never 0. As in
+ * LineageOS/android_device_nvidia_concord, nvpmodel/nvpmodel_p3767_0000_super.conf.
+ */
+#define MASKS(tpc) \
+	"FBP_POWER_GATING FBP_PG_MASK 2\nTPC_POWER_GATING TPC_PG_MASK " tpc "\n" \
+	"GPU_POWER_CONTROL_ENABLE GPU_PWR_CNTL_EN on\n"
 static const char super[] =
 	CORES4
-	"< PARAM TYPE=FILE NAME=TPC_POWER_GATING >\nTPC_PG_MASK /sys/devices/platform/gpu.0/tpc_pg_mask\n"
+	"< PARAM TYPE=FILE NAME=FBP_POWER_GATING >\nFBP_PG_MASK /sys/devices/gpu.0/fbp_pg_mask\n"
+	"FBP_PG_MASK_KNEXT /sys/devices/platform/gpu.0/fbp_pg_mask\n"
+	"< PARAM TYPE=FILE NAME=TPC_POWER_GATING >\nTPC_PG_MASK /sys/devices/gpu.0/tpc_pg_mask\n"
+	"TPC_PG_MASK_KNEXT /sys/devices/platform/gpu.0/tpc_pg_mask\n"
+	"< PARAM TYPE=FILE NAME=GPU_POWER_CONTROL_ENABLE >\n"
+	"GPU_PWR_CNTL_EN /sys/devices/gpu.0/power/control\n"
+	"GPU_PWR_CNTL_EN_KNEXT /sys/devices/platform/gpu.0/power/control\n"
 	"< PARAM TYPE=CLOCK NAME=CPU_A78_0 >\n"
-	"MAX_FREQ " CPU "cpu0/cpufreq/scaling_max_freq\nMIN_FREQ " CPU "cpu0/cpufreq/scaling_min_freq\n"
+	"MAX_FREQ /" CPU "cpu0/cpufreq/scaling_max_freq\nMIN_FREQ /" CPU "cpu0/cpufreq/scaling_min_freq\n"
 	"< PARAM TYPE=CLOCK NAME=GPU >\n"
-	"MAX_FREQ /sys/devices/platform/17000000.gpu/devfreq_dev/max_freq\n"
-	"MIN_FREQ /sys/devices/platform/17000000.gpu/devfreq_dev/min_freq\n"
-	"< PARAM TYPE=CLOCK NAME=EMC >\nMAX_FREQ /sys/kernel/nvpmodel_clk_cap/emc\n"
-	"< PARAM TYPE=CLOCK NAME=PVA0_VPS >\nMAX_FREQ /sys/kernel/nvpmodel_clk_cap/pva0_vps\n"
-	"< POWER_MODEL ID=0 NAME=MAXN_SUPER >\n" ON4
-	"TPC_POWER_GATING TPC_PG_MASK 0\nCPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ -1\n"
-	"GPU MIN_FREQ 0\nGPU MAX_FREQ -1\nEMC MAX_FREQ 0\nPVA0_VPS MAX_FREQ -1\n"
-	"< POWER_MODEL ID=4 NAME=40W >\n" ON4
-	"TPC_POWER_GATING TPC_PG_MASK 0\nCPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ 1497600\n"
-	"GPU MIN_FREQ 0\nGPU MAX_FREQ 1173000000\nEMC MAX_FREQ 3199000000\nPVA0_VPS MAX_FREQ 512000000\n"
+	"MAX_FREQ /sys/devices/17000000.ga10b/devfreq/17000000.ga10b/max_freq\n"
+	"MIN_FREQ /sys/devices/17000000.ga10b/devfreq/17000000.ga10b/min_freq\n"
+	"MAX_FREQ_KNEXT /sys/devices/platform/17000000.gpu/devfreq_dev/max_freq\n"
+	"MIN_FREQ_KNEXT /sys/devices/platform/17000000.gpu/devfreq_dev/min_freq\n"
+	"<PARAM TYPE=CLOCK NAME=EMC >\nMAX_FREQ /sys/kernel/nvpmodel_emc_cap/emc_iso_cap\n"
+	"MAX_FREQ_KNEXT /sys/kernel/nvpmodel_clk_cap/emc\n"
+	"< PARAM TYPE=CLOCK NAME=PVA0_VPS >\n"
+	"MAX_FREQ /sys/devices/platform/13e40000.host1x/16000000.pva0/acm/clk_cap/pva0_vps\n"
+	"MAX_FREQ_KNEXT /sys/devices/platform/bus@0/13e00000.host1x/16000000.pva0/clk_cap/pva0_vps\n"
+	"< POWER_MODEL ID=0 NAME=MAXN_SUPER >\n" ON4 MASKS("240")
+	"CPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ -1\n"
+	"GPU MIN_FREQ 0\nGPU MAX_FREQ -1\nEMC MAX_FREQ -1\nPVA0_VPS MAX_FREQ -1\n"
+	"< POWER_MODEL ID=4 NAME=40W >\n" ON4 MASKS("240")
+	"CPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ 1497600\n"
+	"GPU MIN_FREQ 0\nGPU MAX_FREQ 1173000000\nEMC MAX_FREQ -1\nPVA0_VPS MAX_FREQ 704000000\n"
+	"< POWER_MODEL ID=1 NAME=10W >\n" ON2 MASKS("252")
+	"CPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ 1190400\n"
+	"GPU MIN_FREQ 0\nGPU MAX_FREQ 612000000\nEMC MAX_FREQ 2133000000\n"
+	"PVA0_VPS MAX_FREQ 115000000\n"
+	"# mandatory section to configure the default power mode\n"
 	"< PM_CONFIG DEFAULT=4 >\n";
 
 /* JetPack 7 on Thor: class paths, two GPU clocks. */
 static const char thor[] =
 	CORES4
-	"< PARAM TYPE=CLOCK NAME=CPU >\nMAX_FREQ " CPU "cpufreq/policy0/scaling_max_freq\n"
+	"< PARAM TYPE=CLOCK NAME=CPU >\nMAX_FREQ /" CPU "cpufreq/policy0/scaling_max_freq\n"
 	"< PARAM TYPE=CLOCK NAME=GPC >\nMAX_FREQ /sys/class/devfreq/gpu-gpc-0/max_freq\n"
 	"< PARAM TYPE=CLOCK NAME=NVD >\nMAX_FREQ /sys/class/devfreq/gpu-nvd-0/max_freq\n"
 	"< PARAM TYPE=CLOCK NAME=EMC >\nMAX_FREQ /sys/class/devfreq/bwmgr/max_freq\n"
@@ -129,10 +153,12 @@ TEST(dialects)
 	jetwatt_presets_free(p);
 
 	ASSERT_EQ(parse(super, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
-	EXPECT_TRUE(p->nr == 2 && p->chosen == 4 && p->preset[0].cpu_khz == -1 &&
+	EXPECT_TRUE(p->nr == 3 && p->chosen == 4 && p->preset[0].cpu_khz == -1 &&
 		    p->preset[0].gpu_hz == -1 && p->preset[0].emc_hz == -1);
 	EXPECT_TRUE(p->preset[1].id == 4 && p->preset[1].cores == 4 && p->preset[1].cpu_khz == 1497600 &&
-		    p->preset[1].gpu_hz == 1173000000 && p->preset[1].emc_hz == 3199000000);
+		    p->preset[1].gpu_hz == 1173000000 && p->preset[1].emc_hz == -1);
+	EXPECT_TRUE(p->preset[2].cores == 2 && p->preset[2].gpu_hz == 612000000 &&
+		    p->preset[2].emc_hz == 2133000000 && p->preset[2].mask == (252 | 2));
 	jetwatt_presets_free(p);
 
 	ASSERT_EQ(parse(thor, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
@@ -198,6 +224,9 @@ TEST(rounded_as_the_kernel_does)
 TEST(ours_among_them)
 {
 	static const char * const file[] = { nano, orin, thor, super };
+	static const char * const top[] = {
+		"EMC MAX_FREQ 0\n", "EMC MAX_FREQ 0\n", "EMC MAX_FREQ 3199000000\n", "EMC MAX_FREQ -1\n",
+	};
 
 	for (int i = 0; i < 4; i++) {
 		struct jetwatt_presets *p, *again;
@@ -217,10 +246,10 @@ TEST(ours_among_them)
 		ASSERT_EQ(again->nr, p->nr + 1);
 		EXPECT_EQ(again->preset[p->nr].id, 7);
 		EXPECT_EQ(again->preset[p->nr].nr_lines, p->preset[0].nr_lines);
-		EXPECT_EQ(again->preset[p->nr].mask, 0);
+		EXPECT_EQ(again->preset[p->nr].mask, p->preset[0].mask);
 		EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &again->preset[p->nr], &back), 0);
 		EXPECT_EQ(memcmp(&mode, &back, sizeof(mode)), 0);
-		/* Floors stay, but never above a cap; the top of the memory is 0. */
+		/* Floors stay, but never above a cap. */
 		EXPECT_TRUE(i != 1 || strstr(text, "CPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ 1113600\n"));
 		EXPECT_TRUE(i != 1 || strstr(text, "DLA0_CORE MAX_FREQ -1\n"));
 		EXPECT_TRUE(i != 2 || strstr(text, "NVD MAX_FREQ 999000000\n"));
@@ -232,7 +261,7 @@ TEST(ours_among_them)
 		EXPECT_EQ(jetwatt_preset_print(f, &p->preset[0], 8, "LOW", &mode, 3199000000), 0);
 		fclose(f);
 		EXPECT_TRUE(i != 1 || strstr(text, "CPU_A78_0 MIN_FREQ 115200\n"));
-		EXPECT_TRUE(strstr(text, "EMC MAX_FREQ 0\n"));
+		EXPECT_TRUE(strstr(text, top[i]));
 		free(text);
 		jetwatt_presets_free(p);
 	}
@@ -283,6 +312,85 @@ TEST(without_a_knob)
 	}
 	free(text);
 	jetwatt_presets_free(p);
+}
+
+/* Only another mask than that of now needs a reboot. */
+TEST(presets_that_need_a_reboot)
+{
+	struct jetwatt_board_error err = { "", "", "" };
+	struct jetwatt_board_roots roots;
+	struct jetwatt_presets *p;
+	struct jetwatt_board *b;
+	unsigned int line;
+	const char *why;
+	struct tree t;
+
+	ASSERT_EQ(parse(super, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
+	ASSERT_EQ(p->nr, 3);
+	/* Of a board that is not here nothing is known. */
+	EXPECT_EQ(jetwatt_preset_reboot(NULL, &p->preset[0]), 1);
+	tree_orin(&t);
+	roots = tree_roots(&t);
+	ASSERT_EQ(jetwatt_board_open(&b, &roots, &err), 0);
+	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 1);
+	tree_put(&t, "sys/devices/platform/gpu.0/fbp_pg_mask", "2");
+	tree_put(&t, "sys/devices/platform/gpu.0/tpc_pg_mask", "240\n");
+	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 0);
+	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[1]), 0);
+	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[2]), 1);
+	tree_put(&t, "sys/devices/platform/gpu.0/tpc_pg_mask", "252\n");
+	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 1);
+	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[2]), 0);
+	jetwatt_presets_free(p);
+
+	/* JetPack 5's place, and a preset that gates nothing. */
+	ASSERT_EQ(parse(orin, &p, &line, &why), 0);
+	tree_put(&t, "sys/devices/platform/gpu.0/tpc_pg_mask", "0\n");
+	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 0);
+	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[1]), 1);
+	jetwatt_presets_free(p);
+
+	/* Thor's module parameter. */
+	ASSERT_EQ(parse("< PARAM TYPE=FILE NAME=GPU_POWER_GATING >\n"
+			"GPU_PG_MASK /etc/modprobe.d/NVreg_TegraGpuPgMask.conf\n"
+			"< POWER_MODEL ID=1 NAME=120W >\nGPU_POWER_GATING GPU_PG_MASK 512\n",
+			&p, &line, &why), 0) TH_LOG("%u: %s", line, why);
+	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 1);
+	tree_put(&t, "proc/driver/nvidia/params", "TegraGpuPgMask: 512\n");
+	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 0);
+	jetwatt_presets_free(p);
+	jetwatt_board_close(b);
+	tree_free(&t);
+}
+
+/* Without a cap the memory is written as the file writes it: 0 would cap nvpmodel_clk_cap at
+ * the lowest clock. */
+TEST(no_cap_as_the_file_writes_it)
+{
+	static const struct {
+		const char *file, *emc;
+		size_t like;
+	} c[] = {
+		{ orin, "\nEMC MAX_FREQ 0\n", 0 }, { super, "\nEMC MAX_FREQ -1\n", 0 },
+		{ super, "\nEMC MAX_FREQ 3199000000\n", 2 },
+	};
+	struct jetwatt_mode top = { 2, 1113600, 306000000, 3199000000 };
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct jetwatt_presets *p;
+		unsigned int line;
+		const char *why;
+		char *text = NULL;
+		size_t len;
+		FILE *f = open_memstream(&text, &len);
+
+		ASSERT_EQ(parse(c[i].file, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
+		ASSERT_EQ(jetwatt_preset_print(f, &p->preset[c[i].like], 9, "A", &top, 3199000000), 0);
+		fclose(f);
+		EXPECT_NE(strstr(text, c[i].emc), NULL) TH_LOG("case %zu: %s", i, text);
+		free(text);
+		jetwatt_presets_free(p);
+	}
 }
 
 TEST_HARNESS_MAIN

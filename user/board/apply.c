@@ -78,7 +78,7 @@ static int no_knob(const struct jetwatt_board *b, enum jetwatt_board_knob knob,
 
 		snprintf(wanted, sizeof(wanted), "%.127s", err->what);
 		*err = *lack;
-		snprintf(err->what, sizeof(err->what), "%.120s: %s", wanted, lack->what);
+		snprintf(err->what, sizeof(err->what), "%.120s: %.130s", wanted, lack->what);
 	}
 	return -EINVAL;
 }

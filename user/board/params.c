@@ -3,30 +3,81 @@
  * and the release of the board's software. */
 #include "board/knobs.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "board/preset.h"
+
+/* A word, or nothing of it. */
+static void append(char *buf, size_t len, const char *name, const char *value)
+{
+	size_t n = strlen(buf);
+
+	if (n + strlen(name) + strlen(value) + 3 < len)
+		snprintf(buf + n, len - n, "%s%s=%s", n ? " " : "", name, value);
+}
+
 static void add(const struct jetwatt_board *b, const char *path, const char *name, char *buf,
 		size_t len)
 {
-	size_t n = strlen(buf);
 	char text[64];
 
 	if (jetwatt_sysfs_text(b, path, text, sizeof(text)) < 0)
 		return;
 	text[strcspn(text, " \n")] = '\0';
-	if (*text && n + strlen(name) + strlen(text) + 3 < len)
-		snprintf(buf + n, len - n, "%s%s=%s", n ? " " : "", name, text);
+	if (*text)
+		append(buf, len, name, text);
+}
+
+/* In the order of enum jetwatt_preset_mask. */
+static const char * const masks[JETWATT_MASKS] = {
+	"tpc_pg_mask", "fbp_pg_mask", "gpc_pg_mask", "gpu_pg_mask",
+};
+
+/* OpenRM lists its parameters as "TegraGpuPgMask: 512". */
+static int openrm_mask(const struct jetwatt_board *b, uint64_t *mask)
+{
+	char path[PATH_LEN], line[256];
+	int rc = -ENOENT;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/driver/nvidia/params", b->proc);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (rc && fgets(line, sizeof(line), f))
+		/* All ones: the parameter was not set, as on a PC. */
+		if (sscanf(line, "TegraGpuPgMask: %" SCNu64, mask) == 1 && *mask != UINT32_MAX)
+			rc = 0;
+	fclose(f);
+	return rc;
+}
+
+int jetwatt_board_gated(const struct jetwatt_board *b, enum jetwatt_preset_mask which,
+			uint64_t *mask)
+{
+	/* The masks are where the GPU's device is: JetPack 6, then 5. */
+	static const char * const gpu[] = { "devices/platform/gpu.0", "devices/gpu.0" };
+	char path[PATH_LEN];
+	int rc = -ENOENT;
+
+	if (which == JETWATT_MASK_GPU)
+		return openrm_mask(b, mask);
+	for (int i = 0; i < 2 && rc; i++) {
+		snprintf(path, sizeof(path), "%s/%s", gpu[i], masks[which]);
+		rc = jetwatt_sysfs_u64(b, path, mask);
+	}
+	return rc;
 }
 
 void jetwatt_board_params(const struct jetwatt_board *b, char *buf, size_t len)
 {
-	/* The masks are where the GPU's device is: JetPack 6, then 5. */
-	static const char * const gpu[] = { "devices/platform/gpu.0", "devices/gpu.0" };
-	static const char * const mask[] = { "tpc_pg_mask", "fbp_pg_mask", "gpc_pg_mask" };
-	char path[PATH_LEN];
+	char path[PATH_LEN], value[24];
+	uint64_t mask;
 
 	buf[0] = '\0';
 	snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/scaling_governor",
@@ -34,13 +85,11 @@ void jetwatt_board_params(const struct jetwatt_board *b, char *buf, size_t len)
 	add(b, path, "cpu_governor", buf, len);
 	snprintf(path, sizeof(path), "class/devfreq/%s/governor", b->gpu);
 	add(b, path, "gpu_governor", buf, len);
-	for (int i = 0; i < 3; i++) {
-		size_t before = strlen(buf);
-
-		for (int g = 0; g < 2 && strlen(buf) == before; g++) {
-			snprintf(path, sizeof(path), "%s/%s", gpu[g], mask[i]);
-			add(b, path, mask[i], buf, len);
-		}
+	for (int i = 0; i < JETWATT_MASKS; i++) {
+		if (jetwatt_board_gated(b, (enum jetwatt_preset_mask)i, &mask))
+			continue;
+		snprintf(value, sizeof(value), "%" PRIu64, mask);
+		append(buf, len, masks[i], value);
 	}
 }
 

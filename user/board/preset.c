@@ -200,7 +200,24 @@ static bool holds_any(const char *s, const char * const *part)
 	return *part;
 }
 
-static enum jetwatt_preset_knob knob(const char *path, unsigned int *core)
+/* Thor's is a parameter of the module nvidia, NVreg_TegraGpuPgMask. */
+static bool is_mask(const char *name, enum jetwatt_preset_mask *which)
+{
+	static const char * const part[JETWATT_MASKS] = {
+		[JETWATT_MASK_TPC] = "tpc_pg_mask", [JETWATT_MASK_FBP] = "fbp_pg_mask",
+		[JETWATT_MASK_GPC] = "gpc_pg_mask", [JETWATT_MASK_GPU] = "TegraGpuPgMask",
+	};
+
+	for (int i = 0; i < JETWATT_MASKS; i++)
+		if (strcasestr(name, part[i])) {
+			*which = (enum jetwatt_preset_mask)i;
+			return true;
+		}
+	*which = JETWATT_MASK_GPU;
+	return strcasestr(name, "gpu_pg_mask");
+}
+
+static enum jetwatt_preset_knob knob(const char *path, struct jetwatt_preset_line *l)
 {
 	static const char * const gpu[] = { "gpu", "ga10b", "gv11b", "gp10b", "gm20b", NULL };
 	static const char * const emc[] = { "emc_iso_cap", "nvpmodel_clk_cap/emc", "bwmgr", NULL };
@@ -208,13 +225,13 @@ static enum jetwatt_preset_knob knob(const char *path, unsigned int *core)
 	static const char * const video[] = { "gpu-nvd", NULL };
 	const char *cpu = strstr(path, "/cpu/cpu");
 
-	if (cpu && sscanf(cpu, "/cpu/cpu%u/online", core) == 1 && ends(path, "/online"))
+	if (cpu && sscanf(cpu, "/cpu/cpu%u/online", &l->core) == 1 && ends(path, "/online"))
 		return JETWATT_PRESET_CORE;
 	if (ends(path, "/scaling_min_freq"))
 		return JETWATT_PRESET_CPU_MIN;
 	if (ends(path, "/scaling_max_freq"))
 		return JETWATT_PRESET_CPU_MAX;
-	if (ends(path, "_pg_mask"))
+	if (is_mask(path, &l->mask) || is_mask(l->arg, &l->mask))
 		return JETWATT_PRESET_MASK;
 	if (holds_any(path, emc) && !ends(path, "/min_freq"))
 		return JETWATT_PRESET_EMC_MAX;
@@ -254,7 +271,7 @@ static int model(struct reader *r, struct word rest)
 	p->nr_lines++;
 	path = path_of(r, l);
 	if (path)
-		l->knob = knob(path, &l->core);
+		l->knob = knob(path, l);
 	number = whole(l->value, &v);
 	if (l->knob != JETWATT_PRESET_OTHER && !number)
 		return refuse(r, "a value that is no number");

@@ -25,11 +25,19 @@ enum jetwatt_preset_knob {
 	JETWATT_PRESET_MASK,		/* gates parts of the GPU: only a reboot changes it */
 };
 
+/* Masks of JETWATT_PRESET_MASK; what the kernel calls them: jetwatt_board_gated(). */
+enum jetwatt_preset_mask {
+	JETWATT_MASK_TPC, JETWATT_MASK_FBP, JETWATT_MASK_GPC,
+	JETWATT_MASK_GPU,		/* of Thor's driver */
+	JETWATT_MASKS
+};
+
 /* One line of a block: PARAM ARG VALUE. */
 struct jetwatt_preset_line {
 	char param[JETWATT_PRESET_NAME], arg[JETWATT_PRESET_NAME], value[JETWATT_PRESET_NAME];
 	enum jetwatt_preset_knob knob;
 	unsigned int core;		/* of JETWATT_PRESET_CORE */
+	enum jetwatt_preset_mask mask;	/* of JETWATT_PRESET_MASK */
 };
 
 /**
@@ -100,10 +108,28 @@ unsigned int jetwatt_preset_mode_of(const struct jetwatt_mode *all, size_t n,
 				    const struct jetwatt_preset *p, struct jetwatt_mode *mode);
 
 /**
+ * jetwatt_board_gated() - read a mask of gated GPU parts
+ *
+ * Return: 0; -ENOENT: this board's GPU driver has no such mask; other negative errno.
+ */
+int jetwatt_board_gated(const struct jetwatt_board *b, enum jetwatt_preset_mask which,
+			uint64_t *mask);
+
+/**
+ * jetwatt_preset_reboot() - does a preset gate other parts of the GPU than are gated now?
+ * @b: NULL: a board without gated parts
+ *
+ * Only a reboot changes them (nvgpu refuses a mask once a context was made), so the mode
+ * of such a preset is another one until then. A mask that cannot be read counts as 0.
+ * Return: 1, 0.
+ */
+int jetwatt_preset_reboot(const struct jetwatt_board *b, const struct jetwatt_preset *p);
+
+/**
  * jetwatt_preset_print() - a block that makes @mode a preset
  * @like: whose parameters it gets, in their order; what is not a knob of ours
  *	is as there
- * @top: the highest EMC step, which such a file writes as 0
+ * @top: the highest EMC step: written as @like writes that there is no cap
  *
  * Return: 0; -EINVAL: @like lacks a knob that the mode needs, or @name is not
  * one word of letters, digits, _ and -; -EIO.

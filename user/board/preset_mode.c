@@ -81,6 +81,22 @@ unsigned int jetwatt_preset_mode(const struct jetwatt_board *b, const struct jet
 	return jetwatt_preset_mode_of(all, n, p, mode);
 }
 
+int jetwatt_preset_reboot(const struct jetwatt_board *b, const struct jetwatt_preset *p)
+{
+	for (size_t i = 0; i < p->nr_lines; i++) {
+		const struct jetwatt_preset_line *l = &p->line[i];
+		uint64_t now = 0;
+
+		if (l->knob != JETWATT_PRESET_MASK)
+			continue;
+		if (b && jetwatt_board_gated(b, l->mask, &now))
+			now = 0;
+		if ((uint64_t)strtoll(l->value, NULL, 0) != now)
+			return 1;
+	}
+	return 0;
+}
+
 static int slurp(const char *path, char **text, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
@@ -173,6 +189,16 @@ static unsigned long long floor_of(const char *value, unsigned long long cap)
 	return v >= 0 && (unsigned long long)v <= cap ? (unsigned long long)v : cap;
 }
 
+/* "No cap" is what @like says: 0 for JetPack 5's emc_iso_cap, -1 for JetPack 6's
+ * nvpmodel_clk_cap, which takes 0 for the lowest clock. */
+static void emc_cap(FILE *f, const char *like, uint64_t hz, uint64_t top)
+{
+	if (hz >= top && strtoll(like, NULL, 0) <= 0)
+		fprintf(f, "%s\n", like);
+	else
+		fprintf(f, "%llu\n", (unsigned long long)hz);
+}
+
 int jetwatt_preset_print(FILE *f, const struct jetwatt_preset *like, int id, const char *name,
 			 const struct jetwatt_mode *mode, uint64_t top)
 {
@@ -213,8 +239,7 @@ int jetwatt_preset_print(FILE *f, const struct jetwatt_preset *like, int id, con
 			fprintf(f, "%llu\n", (unsigned long long)mode->gpu_hz);
 			break;
 		case JETWATT_PRESET_EMC_MAX:
-			fprintf(f, "%llu\n", mode->emc_hz >= top ? 0 :
-				(unsigned long long)mode->emc_hz);
+			emc_cap(f, l->value, mode->emc_hz, top);
 			break;
 		default:
 			fprintf(f, "%s\n", l->value);

@@ -44,10 +44,12 @@ int jetwatt_baseline_open(struct jetwatt_baseline *b, struct jetwatt_learn *l,
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, e.why, e.fix, "%s", e.what);
 	b->index = calloc(b->presets->nr, sizeof(*b->index));
 	b->rounded = calloc(b->presets->nr, sizeof(*b->rounded));
-	err = b->index && b->rounded ? 0 : -ENOMEM;
+	b->reboot = calloc(b->presets->nr, sizeof(*b->reboot));
+	err = b->index && b->rounded && b->reboot ? 0 : -ENOMEM;
 	for (size_t i = 0; i < b->presets->nr && !err; i++) {
 		struct jetwatt_mode mode;
 
+		b->reboot[i] = jetwatt_preset_reboot(board, &b->presets->preset[i]);
 		/* Against the candidates that were there first: ours has no steps of its own. */
 		b->rounded[i] = board ? jetwatt_preset_mode(board, &b->presets->preset[i], &mode) :
 				jetwatt_preset_mode_of(l->mode, candidates, &b->presets->preset[i],
@@ -72,11 +74,11 @@ int jetwatt_baseline_reading(const struct jetwatt_baseline *b, const struct jetw
 	return 0;
 }
 
-static const char *verdict(const struct jetwatt_preset *p, const struct jetwatt_prediction *is,
+static const char *verdict(int reboot, const struct jetwatt_prediction *is,
 			   double budget_w, double time_ms, char *buf, size_t len)
 {
-	if (p->mask)
-		return "gates GPU parts: not comparable";
+	if (reboot)
+		return "gates other GPU parts: not comparable";
 	if (budget_w > 0 && is->power_w > budget_w)
 		snprintf(buf, len, "over the budget by %.1f W", is->power_w - budget_w);
 	else if (time_ms > 0)
@@ -103,7 +105,7 @@ void jetwatt_baseline_print(const struct jetwatt_baseline *b, const struct jetwa
 		printf("%c%2d %-18.18s %11.2f %7.2f  %-9s  %s\n",
 		       p->id == b->presets->chosen ? '*' : ' ', p->id, p->name, is.time_ms, is.power_w,
 		       measured ? "measured" : "predicted",
-		       verdict(p, &is, l->budget_w, time_ms, text, sizeof(text)));
+		       verdict(b->reboot[i], &is, l->budget_w, time_ms, text, sizeof(text)));
 		if (b->rounded[i])
 			printf("      %s MHz\n",
 			       jetwatt_presets_rounded(p, m, b->rounded[i], text, sizeof(text)));
@@ -129,7 +131,7 @@ void jetwatt_baseline_json(const struct jetwatt_baseline *b, const struct jetwat
 		if (!jetwatt_board_mode_format(&l->mode[b->index[i]], name, sizeof(name)))
 			jetwatt_json_string(j, "mode", name);
 		jetwatt_json_bool(j, "rounded", b->rounded[i] != 0);
-		jetwatt_json_bool(j, "gated", p->mask != 0);
+		jetwatt_json_bool(j, "gated", b->reboot[i]);
 		jetwatt_json_bool(j, "measured", measured);
 		jetwatt_json_real(j, "time_ms", is.time_ms, 7);
 		jetwatt_json_real(j, "power_w", is.power_w, 7);
@@ -143,4 +145,5 @@ void jetwatt_baseline_close(struct jetwatt_baseline *b)
 	jetwatt_presets_free(b->presets);
 	free(b->index);
 	free(b->rounded);
+	free(b->reboot);
 }

@@ -14,11 +14,13 @@
  * @presets: NULL: none
  * @index: of each one's mode among the candidates
  * @rounded: as jetwatt_preset_mode() returned it
+ * @reboot: as jetwatt_preset_reboot() returned it
  */
 struct jetwatt_baseline {
 	struct jetwatt_presets *presets;
 	size_t *index;
 	unsigned int *rounded;
+	int *reboot;
 };
 
 /**

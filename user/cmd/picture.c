@@ -86,8 +86,8 @@ int jetwatt_picture_front(const char *path, const struct jetwatt_learn *l,
 		for (size_t i = 0; i < b->presets->nr; i++) {
 			struct jetwatt_prediction is;
 
-			/* Of a smaller GPU nothing is known. */
-			if (b->presets->preset[i].mask)
+			/* Of a GPU with other parts gated nothing is known. */
+			if (b->reboot[i])
 				continue;
 			jetwatt_baseline_reading(b, l, i, &is);
 			preset[r.nr_presets++] = (struct jetwatt_report_preset){

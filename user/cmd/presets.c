@@ -40,8 +40,9 @@ static void asked(struct jetwatt_json *j, const char *name, long long v)
 		jetwatt_json_int(j, name, v);
 }
 
-static void object(struct jetwatt_json *j, const struct jetwatt_presets *all, size_t i,
-		   const struct jetwatt_mode *mode, unsigned int rounded)
+static void object(struct jetwatt_json *j, const struct jetwatt_board *board,
+		   const struct jetwatt_presets *all, size_t i, const struct jetwatt_mode *mode,
+		   unsigned int rounded)
 {
 	const struct jetwatt_preset *p = &all->preset[i];
 	char name[96];
@@ -57,12 +58,13 @@ static void object(struct jetwatt_json *j, const struct jetwatt_presets *all, si
 	asked(j, "gpu_hz", p->gpu_hz);
 	asked(j, "emc_hz", p->emc_hz);
 	jetwatt_json_uint(j, "gated", p->mask);
+	jetwatt_json_bool(j, "reboot", jetwatt_preset_reboot(board, p));
 	jetwatt_json_bool(j, "rounded", rounded != 0);
 	jetwatt_json_end(j);
 }
 
-static void line(const struct jetwatt_presets *all, size_t i, const struct jetwatt_mode *m,
-		 unsigned int rounded)
+static void line(const struct jetwatt_board *board, const struct jetwatt_presets *all, size_t i,
+		 const struct jetwatt_mode *m, unsigned int rounded)
 {
 	const struct jetwatt_preset *p = &all->preset[i];
 	char text[128];
@@ -70,7 +72,7 @@ static void line(const struct jetwatt_presets *all, size_t i, const struct jetwa
 	printf("%c%2d  %-12.24s %5u %4u %4u %8u  %s\n", p->id == all->chosen ? '*' : ' ', p->id,
 	       p->name, m->cores, jetwatt_screen_mhz(m->cpu_khz * 1000ull),
 	       jetwatt_screen_mhz(m->gpu_hz), jetwatt_screen_mhz(m->emc_hz),
-	       p->mask ? "gates GPU parts: a reboot" : "");
+	       jetwatt_preset_reboot(board, p) ? "needs a reboot (GPU parts)" : "");
 	if (rounded)
 		printf("     %s MHz\n", jetwatt_presets_rounded(p, m, rounded, text, sizeof(text)));
 }
@@ -94,9 +96,9 @@ int jetwatt_presets_list(const struct jetwatt_board *board, const char *path, in
 		unsigned int rounded = jetwatt_preset_mode(board, &all->preset[i], &mode);
 
 		if (json)
-			object(&j, all, i, &mode, rounded);
+			object(&j, board, all, i, &mode, rounded);
 		else
-			line(all, i, &mode, rounded);
+			line(board, all, i, &mode, rounded);
 	}
 	if (json)
 		jetwatt_json_end(&j);
