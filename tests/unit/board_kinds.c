@@ -235,4 +235,71 @@ TEST(params_and_release)
 	tree_free(&t);
 }
 
+/* Thor's GPU parts are gated by a parameter of OpenRM, which lists it in /proc. */
+TEST(params_of_openrm)
+{
+	struct jetwatt_board_error err;
+	struct jetwatt_board *b = NULL;
+	char text[256];
+	struct tree t;
+
+	build(&t, &kinds[3]);
+	tree_put(&t, "proc/driver/nvidia/params", "DynamicPowerManagement: 2\nTegraGpuPgMask: 512\n");
+	ASSERT_EQ(look(&t, &b, &err), 0);
+	jetwatt_board_params(b, text, sizeof(text));
+	EXPECT_STREQ(text, "gpu_pg_mask=512");
+	/* Not set. */
+	tree_put(&t, "proc/driver/nvidia/params", "TegraGpuPgMask: 4294967295\n");
+	jetwatt_board_params(b, text, sizeof(text));
+	EXPECT_STREQ(text, "");
+	jetwatt_board_close(b);
+	tree_free(&t);
+}
+
+static void only_identity(struct tree *t, const char *compatible)
+{
+	char name[PATH_MAX];
+
+	tree_orin(t);
+	tree_put(t, "proc/device-tree/compatible", "%s", compatible);
+	snprintf(name, sizeof(name), "%s/" GPU "available_frequencies", t->root);
+	unlink(name);
+	snprintf(name, sizeof(name), "%s/" BPMP "emc/possible_rates", t->root);
+	unlink(name);
+	for (int p = 0; p < 12; p += 4) {
+		snprintf(name, sizeof(name), "%s/" CPU "cpufreq/policy%d/scaling_available_frequencies",
+			 t->root, p);
+		unlink(name);
+	}
+}
+
+/* JetPack 6.2's MAXN_SUPER: the tables for a silent sysfs end at its clocks. */
+TEST(super_clocks)
+{
+	static const struct {
+		const char *compatible;
+		uint32_t cpu_khz;
+		uint64_t gpu_hz, emc_hz;
+	} c[] = {
+		{ "nvidia,p3768-0000+p3767-0000-super", 1984000, 1173000000, 3199000000 },
+		{ "nvidia,p3768-0000+p3767-0005-super", 1728000, 1020000000, 3199000000 },
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct jetwatt_board_error err;
+		struct jetwatt_board *b = NULL;
+		struct jetwatt_mode top;
+		struct tree t;
+
+		only_identity(&t, c[i].compatible);
+		ASSERT_EQ(look(&t, &b, &err), 0) TH_LOG("%s", err.what);
+		ASSERT_EQ(jetwatt_board_mode_parse(b, "MAXN", &top), 0);
+		EXPECT_EQ(top.cpu_khz, c[i].cpu_khz);
+		EXPECT_EQ(top.gpu_hz, c[i].gpu_hz);
+		EXPECT_EQ(top.emc_hz, c[i].emc_hz);
+		jetwatt_board_close(b);
+		tree_free(&t);
+	}
+}
+
 TEST_HARNESS_MAIN

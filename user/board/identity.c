@@ -28,14 +28,24 @@ static const uint64_t agx_xavier_gpu[] = {
 	905250000, 1032750000, 1198500000, 1236750000, 1338750000, 1377000000, 0,
 };
 static const uint64_t orin_emc[] = { 204000000, 665600000, 2133000000, 3199000000, 0 };
-static const uint64_t nano_emc[] = { 204000000, 665600000, 2133000000, 0 };
+/* Orin NX and Nano with the clocks of their MAXN_SUPER modes (JetPack 6.2): CPU 1984 and 1728,
+ * GPU 1173 and 1020, EMC 3199 MHz. A board in another configuration ends lower, and says so
+ * in its own lists of steps. */
 static const uint64_t orin_nx_cpu[] = {
 	115200, 192000, 268800, 345600, 422400, 499200, 576000, 652800, 729600, 806400, 883200,
 	960000, 1036800, 1113600, 1190400, 1267200, 1344000, 1420800, 1497600, 1574400, 1651200,
 	1728000, 1804800, 1881600, 1958400, 1984000, 0,
 };
 static const uint64_t orin_nx_gpu[] = {
-	306000000, 408000000, 510000000, 612000000, 714000000, 816000000, 918000000, 0,
+	306000000, 408000000, 510000000, 612000000, 714000000, 816000000, 918000000, 1173000000, 0,
+};
+static const uint64_t orin_nano_cpu[] = {
+	115200, 192000, 268800, 345600, 422400, 499200, 576000, 652800, 729600, 806400, 883200,
+	960000, 1036800, 1113600, 1190400, 1267200, 1344000, 1420800, 1497600, 1574400, 1651200,
+	1728000, 0,
+};
+static const uint64_t orin_nano_gpu[] = {
+	306000000, 408000000, 510000000, 612000000, 714000000, 816000000, 918000000, 1020000000, 0,
 };
 
 /* The first that matches. */
@@ -45,7 +55,8 @@ static const struct jetwatt_board_kind kinds[] = {
 	{ "p3701", "Jetson AGX Orin", "module", agx_orin_rails, agx_orin_cpu, agx_orin_gpu, orin_emc },
 	{ "p3767-0000", "Jetson Orin NX", "module", one_input_rails, orin_nx_cpu, orin_nx_gpu, orin_emc },
 	{ "p3767-0001", "Jetson Orin NX", "module", one_input_rails, orin_nx_cpu, orin_nx_gpu, orin_emc },
-	{ "p3767", "Jetson Orin Nano", "module", one_input_rails, NULL, NULL, nano_emc },
+	{ "p3767", "Jetson Orin Nano", "module", one_input_rails, orin_nano_cpu, orin_nano_gpu,
+	  orin_emc },
 	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier_rails, agx_xavier_cpu, agx_xavier_gpu, NULL },
 	{ "p3668", "Jetson Xavier NX", "module", one_input_rails, NULL, NULL, NULL },
 	{ "tegra264", "Jetson AGX Thor", "module", thor_rails, NULL, NULL, NULL },
