@@ -3,7 +3,7 @@
 # guest: smp=12 icount timeout=180 alone files="build/arm64/tests/cmd/uname26:/bin/uname26"
 # What is missing is named, with a way to get it.
 . "${0%/*}/common.inc"
-plan 15
+plan 16
 
 M=/lib/modules/jetwatt
 
@@ -62,8 +62,9 @@ run jetwatt list rails
 exits 0 && shows "VDD_GPU_SOC .* in total" "^module "
 result $? "GPU absent: the rails and their total are listed"
 
-run jetwatt stat -- true
-exits 0
+run jetwatt stat -- sleep 2
+exits 0 && { grep -q "cores at .* MHz, GPU unknown, EMC" "$T/out" "$T/err" ||
+	{ sed 's/^/# /' "$T/out" "$T/err"; false; }; }
 result $? "GPU absent: stat measures"
 rmmod jetwatt
 echo 17000000.gpu > $GPU/bind
@@ -74,6 +75,10 @@ insmod $M/jetwatt.ko
 run jetwatt stat -- true
 exits 5 && form && as_before "$T/before"
 result $? "no chip answers: unsupported"
+
+run jetwatt list clocks
+exits 0 && shows "^17000000.gpu *unknown (the GPU's governor" && ! grep 214748 "$T/out"
+result $? "a GPU load that the governor has not asked for is unknown"
 
 run jetwatt optimize --power 30 -- true
 exits 5 && form && as_before "$T/before"

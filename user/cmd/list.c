@@ -109,6 +109,16 @@ static int list_chips(struct jetwatt *jw, const struct input *in)
 	return 0;
 }
 
+static void clock_line(const struct jetwatt_clock *c, const char *unit)
+{
+	if (c->value != JETWATT_VALUE_NONE)
+		printf("%-18s %9d %s\n", c->label, c->value, unit);
+	else
+		printf("%-18s %9s %s\n", c->label, "unknown",
+		       c->kind != JETWATT_SERIES_GPU_LOAD_PERMILLE ? "" :
+		       "(the GPU's governor did not measure the load: performance never does)");
+}
+
 static int list_clocks(struct jetwatt *jw, const struct input *in)
 {
 	struct jetwatt_clock clock[JETWATT_CLOCKS_MAX];
@@ -129,10 +139,7 @@ static int list_clocks(struct jetwatt *jw, const struct input *in)
 				   c->kind == JETWATT_SERIES_GPU_LOAD_PERMILLE ? "permille" : "kHz";
 
 		if (!in->json) {
-			if (c->value == JETWATT_VALUE_NONE)
-				printf("%-18s %9s %s\n", c->label, "unknown", unit);
-			else
-				printf("%-18s %9d %s\n", c->label, c->value, unit);
+			clock_line(c, unit);
 			continue;
 		}
 		jetwatt_json_object(&j, NULL);

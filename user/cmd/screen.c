@@ -5,11 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "board/board.h"
+
 #define BAR 24
 
 unsigned int jetwatt_screen_mhz(uint64_t hz)
 {
 	return (hz + 500000) / 1000000;
+}
+
+const char *jetwatt_screen_clock(uint64_t hz, char buf[16])
+{
+	/* 1 is that of a knob that the board lacks. */
+	if (hz <= JETWATT_BOARD_NO_CLOCK)
+		return "unknown";
+	snprintf(buf, 16, "%u MHz", jetwatt_screen_mhz(hz));
+	return buf;
 }
 
 const char *jetwatt_screen_mode(const struct jetwatt_mode *m, char *buf, size_t len)

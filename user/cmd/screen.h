@@ -13,6 +13,9 @@
 /* 2201600 -> "2202"; rounded to whole MHz. */
 unsigned int jetwatt_screen_mhz(uint64_t hz);
 
+/* "2202 MHz", or "unknown". */
+const char *jetwatt_screen_clock(uint64_t hz, char buf[16]);
+
 /* "c12 2202/1300/3199": cores, CPU, GPU, EMC in MHz. */
 const char *jetwatt_screen_mode(const struct jetwatt_mode *m, char *buf, size_t len);
 

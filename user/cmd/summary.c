@@ -104,12 +104,14 @@ int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_meter *
 static void mode_line(const struct jetwatt_watch *w, FILE *f)
 {
 	const struct jetwatt_power *p = w->nr_power ? &w->power[w->nr_power - 1] : NULL;
+	char cpu[16], gpu[16], emc[16];
 
 	if (!p)
 		return;
-	fprintf(f, " %u cores at %u MHz, GPU %u MHz, EMC %u MHz", p->clock.cores,
-		jetwatt_screen_mhz(p->clock.cpu_khz * 1000ull), jetwatt_screen_mhz(p->clock.gpu_hz),
-		jetwatt_screen_mhz(p->clock.emc_hz));
+	fprintf(f, " %u cores at %s, GPU %s, EMC %s", p->clock.cores,
+		jetwatt_screen_clock(p->clock.cpu_khz * 1000ull, cpu),
+		jetwatt_screen_clock(p->clock.gpu_hz, gpu),
+		jetwatt_screen_clock(p->clock.emc_hz, emc));
 	if (p->temp_mc)
 		fprintf(f, ", %.0f C", p->temp_mc * 1e-3);
 	fprintf(f, "\n");

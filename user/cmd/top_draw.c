@@ -40,6 +40,7 @@ static void heading(const struct jetwatt_top *t, const struct jetwatt_watch *w,
 		    const struct jetwatt_top_look *look)
 {
 	int over = look->budget_w > 0 && t->total_w > look->budget_w;
+	char cpu[16], gpu[16], emc[16];
 
 	attron(A_BOLD);
 	mvprintw(0, 0, "%s %.2f W", w->scope && *w->scope ? w->scope : "total", t->total_w);
@@ -51,9 +52,9 @@ static void heading(const struct jetwatt_top *t, const struct jetwatt_watch *w,
 	} else {
 		printw("   peak %.2f W", t->peak_w);
 	}
-	mvprintw(1, 0, "GPU %u MHz   CPU %u on %u MHz   EMC %u MHz", jetwatt_screen_mhz(t->clock.gpu_hz),
-		 t->clock.cores, jetwatt_screen_mhz(t->clock.cpu_khz * 1000ull),
-		 jetwatt_screen_mhz(t->clock.emc_hz));
+	mvprintw(1, 0, "GPU %s   CPU %u on %s   EMC %s", jetwatt_screen_clock(t->clock.gpu_hz, gpu),
+		 t->clock.cores, jetwatt_screen_clock(t->clock.cpu_khz * 1000ull, cpu),
+		 jetwatt_screen_clock(t->clock.emc_hz, emc));
 	if (t->temp_mc)
 		printw("   %.0f C", t->temp_mc * 1e-3);
 	printw("   %.0f Hz%s", t->hz, w->lost ? ", samples lost" : "");
