@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=14 icount timeout=200 overlay=tests/sim/boards/whole/thor.dtso modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# A Thor: its GPU on PCI, its memory behind bwmgr, seven clusters, waits in libcuda alone.
+. "${0%/*}/common.inc"
+plan 7
+
+gpu=/sys/class/devfreq/gpu-gpc-0
+emc=/sys/class/devfreq/bwmgr
+power=/sys/bus/pci/devices/0001:00:00.0/power
+knobs > "$T/before"
+mode=c6-1611000-g765000000-e2133000000
+
+run jetwatt doctor
+exits 0 && shows "ok   board    Jetson AGX Thor" "ok   knobs    14 core counts x 26 CPU x 15 GPU x 3 EMC"
+result $? "doctor: the board and its knobs"
+
+run jetwatt list clocks
+exits 0 && shows "^gpu-gpc-0  *1575000 kHz" "^cpu12 " && narrow
+result $? "list clocks: the GPU and seven clusters"
+
+run jetwatt apply "$mode"
+exits 0 && [ "$(cat $gpu/cur_freq)" = 765000000 ] && [ "$(cat $emc/cur_freq)" = 2133000000 ] &&
+	[ "$(cat /sys/devices/system/cpu/online)" = 0-5 ] &&
+	[ "$(cat /sys/devices/system/cpu/cpufreq/policy4/scaling_cur_freq)" = 1611000 ] &&
+	[ "$(cat /sys/class/devfreq/gpu-nvd-0/max_freq)" = 1692000000 ]
+result $? "apply sets the GPC's clock, the memory's and whole clusters, and not video's"
+
+run jetwatt restore
+exits 0 && as_before "$T/before"
+result $? "restore brings every knob back"
+
+# A switch while the GPU is asleep holds when it wakes up.
+echo auto > $power/control
+i=0
+while [ "$(cat $power/runtime_status)" != suspended ] && [ $i -lt 50 ]; do sleep 0.1; i=$((i + 1)); done
+run jetwatt apply "$mode"
+exits 0 && [ "$(cat $gpu/cur_freq)" = 0 ] && run jetwatt list clocks &&
+	shows "^gpu-gpc-0  *0 kHz"
+slept=$?
+echo on > $power/control
+i=0
+while [ "$(cat $gpu/cur_freq)" != 765000000 ] && [ $i -lt 50 ]; do sleep 0.1; i=$((i + 1)); done
+[ $slept = 0 ] && [ "$(cat $gpu/cur_freq)" = 765000000 ]
+result $? "asleep the GPU has 0 kHz; the mode holds when it wakes up"
+jetwatt restore > /dev/null
+
+run jetwatt stat -- /bin/cutrain --wait spin --minibatches 60
+exits 0 && grep -qh "minibatches .* wait each" "$T/out" "$T/err" && grep -qh "uprobe" "$T/out" "$T/err"
+result $? "a job that spins in libcuda has minibatches"
+
+echo 0001:00:00.0 > /sys/bus/pci/drivers/jetwatt-sim-nvidia/unbind
+run jetwatt list clocks
+exits 0 && shows "^gpu-gpc-0  *unknown kHz"
+result $? "list clocks: unknown without the GPU's driver"
+echo 0001:00:00.0 > /sys/bus/pci/drivers/jetwatt-sim-nvidia/bind
+
+exit $failed
