@@ -31,7 +31,7 @@ orin-nx)    smp=8 watts=12;;
 orin-nano)  smp=6 watts=12;;
 agx-xavier) smp=8 watts=20;;
 xavier-nx)  smp=6 watts=10;;
-thor)       smp=14 watts=60 job='/bin/cutrain --wait spin';;
+thor)       smp=14 watts=45 job='/bin/cutrain --wait spin';;
 *) die "no board is called $board" \
 	"there are agx-orin, orin-nx, orin-nano, agx-xavier, xavier-nx and thor" \
 	"make demo BOARD=orin-nano";;

@@ -163,7 +163,7 @@ int page_write(const char *path, const char *dir, const json_t *optimize, const 
 	r.nr_marks = t.marks;
 	r.fact = facts.fact;
 	r.nr_facts = facts.n;
-	r.note = "A simulated board: a real arm64 kernel in QEMU with an Orin's sensors, clocks and "
+	r.note = "A simulated board: a real arm64 kernel in QEMU with a Jetson's sensors, clocks and "
 		 "GPU nodes simulated by a module. Figures called the plant's come from the "
 		 "simulation and reach nothing but this report.";
 	f = fopen(path, "w");
