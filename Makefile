@@ -12,7 +12,7 @@
 #   make check-trees DTB="a.dtb ..."   rails of compiled device trees, in the guest
 #   sudo make check-hw                 on a real board; restores what it changes
 #   make bench-kmod  what the module costs and how well it samples
-#   make demo        the whole path on the simulated board; BUDGET_W= CORPUS= WORKLOAD=
+#   make demo        the whole path on the simulated board; BOARD= BUDGET_W= CORPUS= WORKLOAD=
 #   make clean
 
 # V=1 shows the commands.
