@@ -91,6 +91,13 @@ static void check_board(struct jetwatt_doctor *d)
 	nr_emc = jetwatt_board_emc_hz(d->board, &emc);
 	say(d, OK, 0, "knobs", NULL, "%d core counts x %d CPU x %d GPU x %d EMC clocks = %d modes",
 	    nr_cores, nr_cpu, nr_gpu, nr_emc, nr_cores * nr_cpu * nr_gpu * nr_emc);
+	for (int k = 0; k < JETWATT_BOARD_KNOBS; k++) {
+		const struct jetwatt_board_error *lack =
+			jetwatt_board_lacks(d->board, (enum jetwatt_board_knob)k);
+
+		if (lack)
+			say(d, WARN, 0, "knobs", lack->fix, "%s: %s", lack->what, lack->why);
+	}
 }
 
 /* Three cases: signatures are not enforced; it is signed; it is rejected. */
