@@ -410,6 +410,7 @@ int jetwatt_cmd_doctor(int argc, char **argv)
 		if (d.jw) {
 			check_chips(&d);
 			check_rails(&d);
+			jetwatt_doctor_shunts(&d);
 			check_access(&d);
 			check_own(&d);
 		}

@@ -31,4 +31,7 @@ void jetwatt_doctor_say(struct jetwatt_doctor *d, enum jetwatt_doctor_level leve
 /* doctor_daemon.c: jetwattd, jetwatt-knobs, their units, and others who turn knobs. */
 void jetwatt_doctor_daemon(struct jetwatt_doctor *d);
 
+/* doctor_shunt.c: rails without a known shunt, and how to tell the module. */
+void jetwatt_doctor_shunts(struct jetwatt_doctor *d);
+
 #endif

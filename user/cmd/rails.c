@@ -80,10 +80,13 @@ static void rail_line(const struct glance *g, int r, const struct jetwatt_chip *
 		snprintf(at, sizeof(at), "%u-%02x.%u", chip->bus, chip->addr, rail->channel + 1);
 	if (live(g, r, &v, &a))
 		snprintf(power, sizeof(power), "%6.2f %6.2f %7.2f", v, a, v * a);
+	else if (!rail->shunt_uohm && g->buses[r])
+		snprintf(power, sizeof(power), "%6.2f      -       -", g->bus_uv[r] * 1e-6 / g->buses[r]);
 	printf("%-17s %-6s %4.1f %s %5.0f %5.0f  %s%s\n", rail->label, at,
 	       rail->shunt_uohm * 1e-3, power, rail->read_mhz * 1e-3, rail->fresh_mhz * 1e-3,
-	       !rail->enabled ? "disabled" : in_total ? "in total" : parent ? "in " : "not counted",
-	       rail->enabled && !in_total && parent ? parent : "");
+	       !rail->enabled ? "disabled" : !rail->shunt_uohm ? "shunt not known: jetwatt doctor" :
+	       in_total ? "in total" : parent ? "in " : "not counted",
+	       rail->enabled && rail->shunt_uohm && !in_total && parent ? parent : "");
 }
 
 static void rail_json(struct jetwatt_json *j, const struct glance *g, int r, int in_total,
