@@ -15,6 +15,7 @@
 #define NEAR		4
 #define CATCH_UP	2	/* waits beyond those that are odd */
 #define ALIKE		0.25	/* share by which a cycle may differ from those around */
+#define LATE		2	/* usual cycles that late minibatches may take each, in the mean */
 
 /* A cycle in which several gaps are as long as the first and others are short is
  * several minibatches: marks them. Return: their usual size, 0: it is one. */
@@ -120,14 +121,27 @@ static double cycle_near(const struct jetwatt_beat *b, size_t n, size_t at, bool
 	return jetwatt_peaks_median(near, m);
 }
 
+/* Are waits [@from, @to[ made by the job's usual call, and is no cycle shorter than @least?
+ * A checkpoint's waits follow each other quickly, or are made by another call. */
+static bool all_late(const struct jetwatt_beat *b, size_t n, size_t from, size_t to, double least)
+{
+	if (to == n)
+		return false;
+	for (size_t i = from; i < to; i++)
+		if (b[i].cycle_ns < least || b[i].who != b[from - 1].who || b[i].who != b[to].who)
+			return false;
+	return true;
+}
+
 /* With one wait per minibatch: what delays some and lets others catch up leaves
  * their number and the time that they take. Such is no extra wait, nor a phase. Of
- * those that catch up, the last may be long enough to fit. */
+ * those that catch up, the last may be long enough to fit. If every cycle is at least
+ * as long as usual, the delays are not caught up: the minibatches are only late. */
 void jetwatt_remark_caught_up(struct jetwatt_beat *b, size_t n)
 {
 	for (size_t i = 1, j, end; i < n; i = j) {
 		double sum = 0, was, will, least, most;
-		bool strange = false;
+		bool strange = false, late;
 
 		for (j = i; j < n && !b[j].missing && (b[j].other ? b[j].place == JETWATT_PLACE_NONE
 							    : b[j].odd & JETWATT_ODD_WAIT || b[j].place); j++) {
@@ -138,10 +152,13 @@ void jetwatt_remark_caught_up(struct jetwatt_beat *b, size_t n)
 		will = strange ? cycle_near(b, n, j, true) : 0;
 		least = fmin(was, will) * (1 - ALIKE);
 		most = fmax(was, will) * (1 + ALIKE);
+		late = strange && least > 0 && all_late(b, n, i, j, least);
 		for (end = j; strange && end < n && end < j + CATCH_UP && b[end].cycle_ns < least &&
 		     sum >= most * (double)(end - i); end++)
 			sum += b[end].cycle_ns;
 		sum /= (double)(end - i);
+		if (late)
+			most = fmax(was, will) * LATE;
 		for (size_t l = i; l < j && strange && sum > least && sum < most; l++) {
 			b[l].place = 0;
 			b[l].other = false;
