@@ -182,7 +182,8 @@ ended()
 runs() { [ "$(cat "$d/runs.$1.sh")" = "$2" ]; }
 
 on_host once <<< '[ $run -gt 1 ] || fails; passes'
-on_host twice <<< '[ $run -gt 2 ] || fails; passes'
+# The second and third run have the seed of the first.
+on_host twice <<< 'echo "# SEED=${SEED:-4711} drawn"; [ $run = 1 ] || [ "${SEED:-}" = 4711 ] || exit 1; [ $run -gt 2 ] || fails; passes'
 on_host late <<< '[ $run -gt 1 ] || exec sleep 60; passes'
 on_host passes <<< 'passes'
 again
