@@ -111,8 +111,10 @@ $(B)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call quiet,BPF)$(CLANG) -target bpf -O2 -g $(warn) -Wno-unused-parameter -D__TARGET_ARCH_$(bpf_arch) -MMD -MP -MT $@ -MF $(@:.o=.d) \
 		-Iinclude/uapi -idirafter $(or $(KERNEL_HEADERS),/usr/include/$(machine)) -c -o $@ $<
 
+# Named by its file: bpftool takes no other name before 5.13.
 $(B)/%.skel.h: $(B)/bpf/%.bpf.o
-	$(call quiet,GEN)$(BPFTOOL) gen skeleton $< name $* > $@
+	@cp $< $(B)/bpf/$*.o
+	$(call quiet,GEN)$(BPFTOOL) gen skeleton $(B)/bpf/$*.o > $@
 
 $(B)/user/lib/probe_bpf.o $(B)/user/lib/probe_uprobe.o: $(B)/sync.skel.h
 $(B)/user/lib/arrivals.o: $(B)/arrive.skel.h

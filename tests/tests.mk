@@ -101,7 +101,7 @@ unit_objects := $(lib_objects) $(filter-out $(B)/user/cmd/%,$(tool_objects))
 units-here: $(unit_tests)
 
 $(unit_tests): $(B)/%: tests/unit/%.c $(B)/rooms.a
-	$(call quiet,CC)$(CC) $(test_cflags) -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/rooms.a $(ldflags) $(libs)
+	$(call quiet,CC)$(CC) $(test_cflags) -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/rooms.a $(ldflags) $(libs) -lpthread
 
 # A room that does not compile is reported and left out; tests of the others still link.
 $(B)/rooms.a: FORCE

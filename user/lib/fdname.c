@@ -15,6 +15,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Linux 5.6; glibc 2.31 (JetPack 5) does not know it yet. One number on every machine. */
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd	438
+#endif
+
 #define FRESH_NS	1000000000ull
 
 /* Names as the drivers give them. The sources are public: doc/hardware.md has their tags. */

@@ -397,7 +397,7 @@ static int choose(struct scout *s, const struct jetwatt_known *k,
 	struct jetwatt_goal goal;
 	int missing = 0;
 	size_t at = 0, at_here = 0;
-	double ok = 0, range[2];
+	double ok = 0, range[2] = { 0, 0 };
 
 	aim(s, k, q, &goal);
 	if (modes >= BOTH_ENDS)
