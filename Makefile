@@ -7,6 +7,7 @@
 #   make check       every test; installs what it needs (Debian 12)
 #   make check-flaky                   tests that failed only once, N= times each on a busy machine
 #   make check-kernels, check-debug    the module on other kernels; on one with KASAN
+#   sudo make check-userlands          user space with the libraries of JetPack 5, 6 and 7
 #   make check-systemd                 the units under a real systemd
 #   sudo make check-packages           the packages installed, upgraded, purged in a clean Debian
 #   make check-trees DTB="a.dtb ..."   rails of compiled device trees, in the guest

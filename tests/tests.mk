@@ -284,6 +284,11 @@ check-flaky:
 check-kernels:
 	tests/kernels/check $(if $(KSRC),--tree "$(KSRC)" "$(KCONFIG)")
 
+# User space with the compilers and libraries of JetPack 5, 6 and 7, as far as Debian has
+# them: roots of Debian 11, 12 and 13; as root, ten minutes.
+check-userlands:
+	tests/kernels/userlands
+
 # The packages in a clean Debian: installed, upgraded, purged, and by piuparts; as root, a
 # quarter of an hour. KEEP_PACKAGES=1 takes those of the last time.
 check-packages:
@@ -302,7 +307,7 @@ install-arm64:
 check-debug:
 	tests/kernels/debug
 
-.PHONY: check-flaky check-hw check-kernels check-debug check-packages check-systemd install-arm64
+.PHONY: check-flaky check-userlands check-hw check-kernels check-debug check-packages check-systemd install-arm64
 .PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
 
 # Power sensors of compiled device trees, as a vendor ships them, behind the simulated
