@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "json_read.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MAX	32
+#define BLOCK		1024
+
+/* Values are allocated in blocks, so that freeing needs no walk through the tree. */
+struct block {
+	struct block *before;
+	size_t used;
+	struct jetwatt_json_value value[BLOCK];
+};
+
+/* @pool: decoded strings; none is longer than what it was decoded from, plus its NUL. */
+struct jetwatt_json_doc {
+	struct block *block;
+	struct jetwatt_json_value *top;
+	char *pool;
+};
+
+struct reader {
+	const char *at, *end, *why;
+	unsigned int line, depth;
+	struct jetwatt_json_doc *doc;
+	char *pool;
+	int err;
+};
+
+static struct jetwatt_json_value *value(struct reader *r);
+
+static void *refuse(struct reader *r, const char *why)
+{
+	if (!r->err) {
+		r->err = -EINVAL;
+		r->why = why;
+	}
+	return NULL;
+}
+
+static struct jetwatt_json_value *new_value(struct reader *r, enum jetwatt_json_type type)
+{
+	struct block *b = r->doc->block;
+	struct jetwatt_json_value *v;
+
+	if (!b || b->used == BLOCK) {
+		b = malloc(sizeof(*b));
+		if (!b) {
+			r->err = -ENOMEM;
+			return NULL;
+		}
+		b->before = r->doc->block;
+		b->used = 0;
+		r->doc->block = b;
+	}
+	v = &b->value[b->used++];
+	*v = (struct jetwatt_json_value){ .type = type, .line = r->line };
+	return v;
+}
+
+static void space(struct reader *r)
+{
+	while (r->at < r->end && strchr(" \t\r\n", *r->at) && *r->at) {
+		r->line += *r->at == '\n';
+		r->at++;
+	}
+}
+
+static int hex4(struct reader *r, unsigned int *c)
+{
+	*c = 0;
+	if (r->end - r->at < 4)
+		return -1;
+	for (int i = 0; i < 4; i++) {
+		static const char digits[] = "0123456789abcdefABCDEF";
+		const char *d = *r->at ? strchr(digits, *r->at) : NULL;
+
+		if (!d)
+			return -1;
+		*c = *c << 4 | (unsigned int)(d - digits < 16 ? d - digits : d - digits - 6);
+		r->at++;
+	}
+	return 0;
+}
+
+static void encode(struct reader *r, unsigned int c)
+{
+	if (c < 0x80) {
+		*r->pool++ = (char)c;
+	} else if (c < 0x800) {
+		*r->pool++ = (char)(0xc0 | c >> 6);
+		*r->pool++ = (char)(0x80 | (c & 0x3f));
+	} else if (c < 0x10000) {
+		*r->pool++ = (char)(0xe0 | c >> 12);
+		*r->pool++ = (char)(0x80 | (c >> 6 & 0x3f));
+		*r->pool++ = (char)(0x80 | (c & 0x3f));
+	} else {
+		*r->pool++ = (char)(0xf0 | c >> 18);
+		*r->pool++ = (char)(0x80 | (c >> 12 & 0x3f));
+		*r->pool++ = (char)(0x80 | (c >> 6 & 0x3f));
+		*r->pool++ = (char)(0x80 | (c & 0x3f));
+	}
+}
+
+/* What follows a backslash. */
+static int escape(struct reader *r)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	const char *p;
+	unsigned int c, low;
+
+	if (r->at == r->end || !*r->at)
+		return -1;
+	p = strchr(from, *r->at);
+	if (p) {
+		r->at++;
+		*r->pool++ = to[p - from];
+		return 0;
+	}
+	if (*r->at++ != 'u' || hex4(r, &c) || !c)
+		return -1;
+	if (c >= 0xd800 && c < 0xdc00) {
+		if (r->end - r->at < 2 || r->at[0] != '\\' || r->at[1] != 'u')
+			return -1;
+		r->at += 2;
+		if (hex4(r, &low) || low < 0xdc00 || low > 0xdfff)
+			return -1;
+		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+	} else if (c >= 0xdc00 && c < 0xe000) {
+		return -1;
+	}
+	encode(r, c);
+	return 0;
+}
+
+static const char *string(struct reader *r)
+{
+	char *text = r->pool;
+
+	r->at++;
+	while (r->at < r->end && *r->at != '"') {
+		unsigned char c = (unsigned char)*r->at++;
+
+		if (c < 0x20)
+			return refuse(r, "a control character in a string");
+		if (c != '\\')
+			*r->pool++ = (char)c;
+		else if (escape(r))
+			return refuse(r, "an escape sequence that JSON does not have");
+	}
+	if (r->at == r->end)
+		return refuse(r, "a string without its end");
+	r->at++;
+	*r->pool++ = '\0';
+	return text;
+}
+
+static size_t digits(struct reader *r)
+{
+	const char *from = r->at;
+
+	while (r->at < r->end && *r->at >= '0' && *r->at <= '9')
+		r->at++;
+	return (size_t)(r->at - from);
+}
+
+static struct jetwatt_json_value *number(struct reader *r)
+{
+	struct jetwatt_json_value *v = new_value(r, JETWATT_JSON_NUMBER);
+	const char *from = r->at, *whole;
+	size_t n;
+
+	if (!v)
+		return NULL;
+	r->at += *r->at == '-';
+	whole = r->at;
+	n = digits(r);
+	if (!n || (n > 1 && *whole == '0'))
+		return refuse(r, "not a value");
+	if (r->at < r->end && *r->at == '.') {
+		r->at++;
+		if (!digits(r))
+			return refuse(r, "a number without digits behind its point");
+	}
+	if (r->at < r->end && (*r->at | 0x20) == 'e') {
+		r->at++;
+		r->at += r->at < r->end && (*r->at == '+' || *r->at == '-');
+		if (!digits(r))
+			return refuse(r, "a number without its exponent");
+	}
+	n = (size_t)(r->at - from);
+	v->text = memcpy(r->pool, from, n);
+	r->pool[n] = '\0';
+	r->pool += n + 1;
+	return v;
+}
+
+static struct jetwatt_json_value *container(struct reader *r, bool object)
+{
+	struct jetwatt_json_value *v = new_value(r, object ? JETWATT_JSON_OBJECT : JETWATT_JSON_ARRAY);
+	struct jetwatt_json_value **tail = v ? &v->first : NULL;
+	const char close = object ? '}' : ']', *key = NULL;
+
+	if (!v)
+		return NULL;
+	if (++r->depth > DEPTH_MAX)
+		return refuse(r, "nested too deep");
+	r->at++;
+	space(r);
+	while (r->at < r->end && *r->at != close) {
+		if (object) {
+			if (*r->at != '"')
+				return refuse(r, "a member without a name");
+			key = string(r);
+			space(r);
+			if (!key || r->at == r->end || *r->at++ != ':')
+				return refuse(r, "a name without a colon");
+		}
+		*tail = value(r);
+		if (!*tail)
+			return NULL;
+		(*tail)->key = key;
+		tail = &(*tail)->next;
+		space(r);
+		if (r->at == r->end || *r->at != ',')
+			break;
+		r->at++;
+		space(r);
+		if (r->at == r->end || *r->at == close)
+			return refuse(r, "a comma with nothing behind it");
+	}
+	if (r->at == r->end || *r->at != close)
+		return refuse(r, "a list or an object without its end");
+	r->at++;
+	r->depth--;
+	return v;
+}
+
+static struct jetwatt_json_value *word(struct reader *r, const char *name,
+				       enum jetwatt_json_type type)
+{
+	size_t n = strlen(name);
+
+	if ((size_t)(r->end - r->at) < n || memcmp(r->at, name, n))
+		return refuse(r, "not a value");
+	r->at += n;
+	return new_value(r, type);
+}
+
+static struct jetwatt_json_value *value(struct reader *r)
+{
+	struct jetwatt_json_value *v;
+
+	space(r);
+	if (r->at == r->end)
+		return refuse(r, "it ends where a value should be");
+	switch (*r->at) {
+	case '{': return container(r, true);
+	case '[': return container(r, false);
+	case 't': return word(r, "true", JETWATT_JSON_TRUE);
+	case 'f': return word(r, "false", JETWATT_JSON_FALSE);
+	case 'n': return word(r, "null", JETWATT_JSON_NULL);
+	case '"':
+		v = new_value(r, JETWATT_JSON_STRING);
+		if (v)
+			v->text = string(r);
+		return v && v->text ? v : NULL;
+	default: return number(r);
+	}
+}
+
+int jetwatt_json_parse(const char *text, size_t len, struct jetwatt_json_doc **doc,
+		       unsigned int *line, const char **why)
+{
+	struct reader r = { .at = text, .end = text + len, .line = 1 };
+
+	*line = 0;
+	*why = "it is too long";
+	if (len > JETWATT_JSON_READ_MAX)
+		return -EFBIG;
+	*why = strerror(ENOMEM);
+	r.doc = calloc(1, sizeof(*r.doc));
+	/* A number may be one digit and the next character a comma: two bytes each are enough. */
+	r.pool = malloc(2 * len + 2);
+	if (!r.doc || !r.pool) {
+		free(r.doc);
+		free(r.pool);
+		return -ENOMEM;
+	}
+	r.doc->pool = r.pool;
+	r.doc->top = value(&r);
+	space(&r);
+	if (!r.err && r.at != r.end)
+		refuse(&r, "something behind its end");
+	*line = r.line;
+	if (r.err) {
+		*why = r.why ? r.why : strerror(-r.err);
+		jetwatt_json_free(r.doc);
+		return r.err;
+	}
+	*why = "";
+	*doc = r.doc;
+	return 0;
+}
+
+void jetwatt_json_free(struct jetwatt_json_doc *doc)
+{
+	if (!doc)
+		return;
+	for (struct block *b = doc->block, *before; b; b = before) {
+		before = b->before;
+		free(b);
+	}
+	free(doc->pool);
+	free(doc);
+}
+
+const struct jetwatt_json_value *jetwatt_json_top(const struct jetwatt_json_doc *doc)
+{
+	return doc->top;
+}
+
+const struct jetwatt_json_value *jetwatt_json_get(const struct jetwatt_json_value *v,
+						  const char *key)
+{
+	const struct jetwatt_json_value *e;
+
+	if (!v || v->type != JETWATT_JSON_OBJECT)
+		return NULL;
+	for (e = v->first; e && strcmp(e->key, key); e = e->next)
+		;
+	return e;
+}
+
+const char *jetwatt_json_get_string(const struct jetwatt_json_value *v, const char *key)
+{
+	const struct jetwatt_json_value *e = jetwatt_json_get(v, key);
+
+	return e && e->type == JETWATT_JSON_STRING ? e->text : NULL;
+}
+
+int jetwatt_json_get_uint(const struct jetwatt_json_value *v, const char *key, uint64_t max,
+			  uint64_t *n)
+{
+	const struct jetwatt_json_value *e = jetwatt_json_get(v, key);
+	char *end;
+
+	if (!e || e->type != JETWATT_JSON_NUMBER || *e->text == '-')
+		return -EINVAL;
+	errno = 0;
+	*n = strtoull(e->text, &end, 10);
+	return errno || *end || *n > max ? -EINVAL : 0;
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "store/report.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILES_MAX	20000
+#define PATH_MAX_LEN	256
+
+struct reader {
+	struct jetwatt_report *out;
+	uint8_t *at;
+	unsigned int line;
+	const char *why;
+};
+
+static int refuse(struct reader *r, const struct jetwatt_json_value *v, const char *why)
+{
+	r->line = v ? v->line : 0;
+	r->why = why;
+	return -EINVAL;
+}
+
+/* Below one of the four roots that a board is read from, and nowhere else. */
+static bool path_ok(const char *path)
+{
+	static const char *const root[] = { "sys/", "proc/", "etc/", "var/lib/" };
+	bool below = false;
+
+	for (size_t i = 0; i < sizeof(root) / sizeof(root[0]); i++)
+		below |= !strncmp(path, root[i], strlen(root[i]));
+	if (!below || strlen(path) >= PATH_MAX_LEN)
+		return false;
+	for (const char *p = path; *p; p += strcspn(p, "/"), p += *p == '/') {
+		size_t n = strcspn(p, "/");
+
+		if (!n || (n == 1 && *p == '.') || (n == 2 && !memcmp(p, "..", 2)))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			if ((unsigned char)p[i] <= ' ' || p[i] == 0x7f || p[i] == '\\')
+				return false;
+	}
+	return path[strlen(path) - 1] != '/';
+}
+
+static int nibble(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool hex(struct reader *r, const char *text)
+{
+	for (; *text; text += 2) {
+		int high = nibble(text[0]), low = high < 0 ? -1 : nibble(text[1]);
+
+		if (low < 0)
+			return false;
+		*r->at++ = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+static void bytes(struct reader *r, const char *text, size_t len)
+{
+	memcpy(r->at, text, len);
+	r->at += len;
+}
+
+/* {"path": ..., "text" | "strings" | "hex" | "error": ...} */
+static int take_file(struct reader *r, const struct jetwatt_json_value *v)
+{
+	struct jetwatt_report_file *f = &r->out->file[r->out->nr_files];
+	const struct jetwatt_json_value *list = jetwatt_json_get(v, "strings");
+	const char *text = jetwatt_json_get_string(v, "text");
+	const char *digits = jetwatt_json_get_string(v, "hex");
+
+	f->path = jetwatt_json_get_string(v, "path");
+	if (!f->path)
+		return refuse(r, v, "a file without a path");
+	if (!path_ok(f->path))
+		return refuse(r, v, "a file outside /sys, /proc, /etc and /var/lib");
+	f->data = r->at;
+	if (text) {
+		bytes(r, text, strlen(text));
+	} else if (digits) {
+		if (!hex(r, digits))
+			return refuse(r, v, "bytes that are not pairs of hexadecimal digits");
+	} else if (list && list->type == JETWATT_JSON_ARRAY) {
+		for (list = list->first; list; list = list->next) {
+			if (list->type != JETWATT_JSON_STRING)
+				return refuse(r, list, "a list of strings with something else in it");
+			bytes(r, list->text, strlen(list->text) + 1);
+		}
+	} else if (jetwatt_json_get_string(v, "error")) {
+		f->data = NULL;
+	} else {
+		return refuse(r, v, "a file without its contents");
+	}
+	f->len = f->data ? (size_t)(r->at - f->data) : 0;
+	r->out->nr_files++;
+	return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct jetwatt_report_file *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+static int take_files(struct reader *r, const struct jetwatt_json_value *top)
+{
+	const struct jetwatt_json_value *list = jetwatt_json_get(top, "files"), *v;
+	size_t n = 0;
+	int rc = 0;
+
+	if (!list || list->type != JETWATT_JSON_ARRAY)
+		return refuse(r, top, "it has no list of files");
+	for (v = list->first; v; v = v->next)
+		n++;
+	if (n > FILES_MAX)
+		return refuse(r, list, "more files than any board has");
+	r->out->file = calloc(n + 1, sizeof(*r->out->file));
+	if (!r->out->file)
+		return -ENOMEM;
+	for (v = list->first; v && !rc; v = v->next)
+		rc = take_file(r, v);
+	if (rc)
+		return rc;
+	qsort(r->out->file, r->out->nr_files, sizeof(*r->out->file), by_path);
+	for (size_t i = 1; i < r->out->nr_files; i++)
+		if (!by_path(&r->out->file[i - 1], &r->out->file[i]))
+			return refuse(r, list, "one file twice");
+	return 0;
+}
+
+static int number(struct reader *r, const struct jetwatt_json_value *v, const char *key,
+		  uint32_t *to)
+{
+	uint64_t n;
+
+	if (jetwatt_json_get_uint(v, key, UINT32_MAX, &n))
+		return refuse(r, v, "a rail or a chip lacks a number");
+	*to = (uint32_t)n;
+	return 0;
+}
+
+static int take_rail(struct reader *r, const struct jetwatt_json_value *v)
+{
+	struct jetwatt_rail *rail = &r->out->rail[r->out->nr_rails];
+	const struct jetwatt_json_value *on = jetwatt_json_get(v, "enabled");
+	const struct jetwatt_json_value *total = jetwatt_json_get(v, "in_total");
+	const char *label = jetwatt_json_get_string(v, "label");
+	int rc;
+
+	if (r->out->nr_rails == JETWATT_RAILS_MAX)
+		return refuse(r, v, "more rails than a module reports");
+	if (!label || strlen(label) >= sizeof(rail->label) || !on)
+		return refuse(r, v, "a rail without a label, or not said whether it is enabled");
+	memset(rail, 0, sizeof(*rail));
+	strcpy(rail->label, label);
+	rail->enabled = on->type == JETWATT_JSON_TRUE;
+	rail->in_total = total && total->type == JETWATT_JSON_TRUE;
+	rc = number(r, v, "id", &rail->id);
+	rc = rc ? rc : number(r, v, "chip", &rail->chip);
+	rc = rc ? rc : number(r, v, "channel", &rail->channel);
+	rc = rc ? rc : number(r, v, "shunt_uohm", &rail->shunt_uohm);
+	r->out->nr_rails += !rc;
+	return rc;
+}
+
+static int take_chip(struct reader *r, const struct jetwatt_json_value *v)
+{
+	struct jetwatt_chip *chip = &r->out->chip[r->out->nr_chips];
+	const char *model = jetwatt_json_get_string(v, "model");
+	int rc;
+
+	if (r->out->nr_chips == JETWATT_REPORT_CHIPS)
+		return refuse(r, v, "more chips than a module reports");
+	if (!model || strlen(model) >= sizeof(chip->model))
+		return refuse(r, v, "a chip without a model");
+	memset(chip, 0, sizeof(*chip));
+	strcpy(chip->model, model);
+	rc = number(r, v, "id", &chip->id);
+	rc = rc ? rc : number(r, v, "bus", &chip->bus);
+	rc = rc ? rc : number(r, v, "addr", &chip->addr);
+	r->out->nr_chips += !rc;
+	return rc;
+}
+
+/* A list that is absent is empty: the module was not loaded. */
+static int each(struct reader *r, const struct jetwatt_json_value *top, const char *key,
+		int (*take)(struct reader *r, const struct jetwatt_json_value *v))
+{
+	const struct jetwatt_json_value *list = jetwatt_json_get(top, key), *v;
+	int rc = 0;
+
+	if (!list)
+		return 0;
+	if (list->type != JETWATT_JSON_ARRAY)
+		return refuse(r, list, "rails and chips are lists");
+	for (v = list->first; v && !rc; v = v->next)
+		rc = take(r, v);
+	return rc;
+}
+
+int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_report **report,
+			 unsigned int *line, const char **why)
+{
+	struct reader r = { .why = "out of memory" };
+	const char *schema;
+	int rc;
+
+	r.out = calloc(1, sizeof(*r.out));
+	*line = 0;
+	*why = r.why;
+	if (!r.out)
+		return -ENOMEM;
+	rc = jetwatt_json_parse(text, len, &r.out->doc, line, why);
+	if (rc)
+		goto out;
+	r.out->top = jetwatt_json_top(r.out->doc);
+	/* No contents are longer than how they are written. */
+	r.out->bytes = r.at = malloc(len + 1);
+	if (!r.at) {
+		rc = -ENOMEM;
+		goto said;
+	}
+	schema = jetwatt_json_get_string(r.out->top, "schema");
+	if (!schema)
+		rc = refuse(&r, r.out->top, "it does not say that it is a report of jetwatt");
+	else if (strcmp(schema, JETWATT_REPORT_SCHEMA))
+		rc = refuse(&r, r.out->top, "a report of another version, not " JETWATT_REPORT_SCHEMA);
+	rc = rc ? rc : take_files(&r, r.out->top);
+	rc = rc ? rc : each(&r, r.out->top, "rails", take_rail);
+	rc = rc ? rc : each(&r, r.out->top, "chips", take_chip);
+said:
+	*line = r.line;
+	*why = r.why;
+out:
+	if (rc)
+		jetwatt_report_free(r.out);
+	else
+		*report = r.out;
+	return rc;
+}
+
+void jetwatt_report_free(struct jetwatt_report *report)
+{
+	if (!report)
+		return;
+	jetwatt_json_free(report->doc);
+	free(report->file);
+	free(report->bytes);
+	free(report);
+}
+
+const struct jetwatt_report_file *jetwatt_report_find(const struct jetwatt_report *report,
+						      const char *path)
+{
+	const struct jetwatt_report_file key = { .path = path }, *f;
+
+	f = report->nr_files ? bsearch(&key, report->file, report->nr_files, sizeof(key), by_path) :
+			       NULL;
+	return f && f->data ? f : NULL;
+}
