@@ -10,13 +10,13 @@
 #include "args.h"
 #include "cost.h"
 #include "doctor.h"
+#include "doctor_report.h"
 #include "error.h"
 #include "keep.h"
 #include "own.h"
 #include "reach.h"
 #include "screen.h"
 #include "sign.h"
-#include "verbs.h"
 
 static const char *const level_name[] = { "ok", "warn", "fail" };
 
@@ -41,7 +41,14 @@ void jetwatt_doctor_say(struct jetwatt_doctor *d, enum jetwatt_doctor_level leve
 		jetwatt_json_object(&d->json, NULL);
 		jetwatt_json_string(&d->json, "check", name);
 		jetwatt_json_string(&d->json, "level", level_name[level]);
-		jetwatt_json_string(&d->json, "text", line);
+		if (d->hide) {
+			char *clean = jetwatt_private_hide(d->hide, line, true);
+
+			jetwatt_json_string(&d->json, "text", clean);
+			free(clean);
+		} else {
+			jetwatt_json_string(&d->json, "text", line);
+		}
 		if (fix)
 			jetwatt_json_string(&d->json, "fix", fix);
 		jetwatt_json_end(&d->json);
@@ -373,55 +380,22 @@ static void check_profiles(struct jetwatt_doctor *d)
 	jetwatt_db_close(db);
 }
 
-static void verdict(struct jetwatt_doctor *d)
+void jetwatt_doctor_checks(struct jetwatt_doctor *d)
 {
-	if (d->want_json) {
-		jetwatt_json_end(&d->json);
-		jetwatt_json_bool(&d->json, "usable", !d->failures);
-		jetwatt_json_int(&d->json, "warnings", d->warnings);
-		jetwatt_json_int(&d->json, "failures", d->failures);
-		jetwatt_json_end(&d->json);
+	if (check_kernel(d))
 		return;
+	check_board(d);
+	check_module(d);
+	if (d->jw) {
+		check_chips(d);
+		check_rails(d);
+		jetwatt_doctor_shunts(d);
+		check_access(d);
+		check_own(d);
 	}
-	if (d->failures)
-		printf(" not usable: %d of the above must be fixed\n", d->failures);
-	else if (!d->args.quiet)
-		printf(" usable, %d warning%s%s\n", d->warnings, d->warnings == 1 ? "" : "s",
-		       geteuid() ? "; measuring and switching need root" : "");
-}
-
-int jetwatt_cmd_doctor(int argc, char **argv)
-{
-	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_args_json_argp, offsetof(struct jetwatt_doctor, want_json) }, { NULL, 0 },
-	};
-	struct jetwatt_doctor d = { 0 };
-
-	jetwatt_args_parse_with("doctor", NULL, "Is everything in place? If not, how to fix it.", NULL,
-				NULL, group, argc, argv, &d);
-	if (d.want_json) {
-		jetwatt_json_init(&d.json, stdout, 1);
-		jetwatt_json_object(&d.json, NULL);
-		jetwatt_json_array(&d.json, "checks");
-	}
-	if (!check_kernel(&d)) {
-		check_board(&d);
-		check_module(&d);
-		if (d.jw) {
-			check_chips(&d);
-			check_rails(&d);
-			jetwatt_doctor_shunts(&d);
-			check_access(&d);
-			check_own(&d);
-		}
-		check_probe(&d);
-		if (d.board)
-			check_saved(&d);
-		check_profiles(&d);
-		jetwatt_doctor_daemon(&d);
-	}
-	verdict(&d);
-	jetwatt_close(d.jw);
-	jetwatt_board_close(d.board);
-	return d.code;
+	check_probe(d);
+	if (d->board)
+		check_saved(d);
+	check_profiles(d);
+	jetwatt_doctor_daemon(d);
 }

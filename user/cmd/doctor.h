@@ -13,7 +13,9 @@ enum jetwatt_doctor_level { OK, WARN, FAIL };
  * struct jetwatt_doctor - what has been found
  * @warnings, @failures: how many
  * @code: exit status: that of the first failure
+ * @hide: what findings must not name, as they go into a report; NULL: they do not
  */
+struct jetwatt_private;
 struct jetwatt_doctor {
 	struct jetwatt_args args;
 	int want_json;
@@ -21,12 +23,16 @@ struct jetwatt_doctor {
 	int warnings, failures, code;
 	struct jetwatt_board *board;
 	struct jetwatt *jw;
+	const struct jetwatt_private *hide;
 };
 
 /* One finding. @code: exit status if it is a failure. */
 void jetwatt_doctor_say(struct jetwatt_doctor *d, enum jetwatt_doctor_level level, int code,
 			const char *name, const char *fix, const char *text, ...)
 	__attribute__((format(printf, 6, 7)));
+
+/* doctor.c: all findings, in order; opens @d's board and module, if they are there. */
+void jetwatt_doctor_checks(struct jetwatt_doctor *d);
 
 /* doctor_daemon.c: jetwattd, jetwatt-knobs, their units, and others who turn knobs. */
 void jetwatt_doctor_daemon(struct jetwatt_doctor *d);

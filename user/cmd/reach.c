@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -56,14 +57,28 @@ int jetwatt_reach_module(struct jetwatt **jw, struct jetwatt_info *info)
 	return err ? jetwatt_reach_failed(*jw, err, "the module does not answer") : 0;
 }
 
+const struct jetwatt_board_roots *jetwatt_reach_roots(const char *dir, struct jetwatt_reach_roots *at)
+{
+	if (!dir || !*dir)
+		return NULL;
+	snprintf(at->sys, sizeof(at->sys), "%.160s/sys", dir);
+	snprintf(at->proc, sizeof(at->proc), "%.160s/proc", dir);
+	snprintf(at->state, sizeof(at->state), "%.160s/var/lib/jetwatt", dir);
+	snprintf(at->etc, sizeof(at->etc), "%.160s/etc", dir);
+	at->roots = (struct jetwatt_board_roots){ .sys = at->sys, .proc = at->proc,
+						  .state = at->state, .etc = at->etc };
+	return &at->roots;
+}
+
 int jetwatt_reach_board(struct jetwatt_board **b)
 {
 	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_reach_roots at;
 	int err = jetwatt_reach_kernel();
 
 	if (err)
 		return err;
-	err = jetwatt_board_open(b, NULL, &e);
+	err = jetwatt_board_open(b, jetwatt_reach_roots(getenv("JETWATT_ROOT"), &at), &e);
 	return err ? jetwatt_error_board(err, &e) : 0;
 }
 

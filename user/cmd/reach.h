@@ -20,7 +20,18 @@ int jetwatt_reach_release(const char *release, char *why, size_t len);
 /* Open the module. Return: 0, or the exit code after saying what is wrong. */
 int jetwatt_reach_module(struct jetwatt **jw, struct jetwatt_info *info);
 
-/* Find the board. Return: 0, or the exit code after saying what is wrong. */
+/* The roots of a board, with room for their paths. */
+struct jetwatt_reach_roots {
+	struct jetwatt_board_roots roots;
+	char sys[192], proc[192], state[192], etc[192];
+};
+
+/* Roots of the board whose files are in @dir, as doctor --replay writes them; NULL or empty:
+ * the board that this is, for which NULL is returned. */
+const struct jetwatt_board_roots *jetwatt_reach_roots(const char *dir,
+						      struct jetwatt_reach_roots *at);
+
+/* Find the board, which is in $JETWATT_ROOT if that is set. Return: 0, or the exit code after saying what is wrong. */
 int jetwatt_reach_board(struct jetwatt_board **b);
 
 /* ... for what switches clocks: one without any clock that can be set is refused. Which of
