@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=2 icount timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221" files="build/arm64/hw-measure:/hw/hw-measure;tests/hw/check:/hw/check"
+# guest: smp=2 icount timeout=500 modules="governor_simpleondemand;jetwatt-sim;ina3221" files="build/arm64/hw-measure:/hw/hw-measure;tests/hw/check:/hw/check"
 # make check-hw, as somebody with a board would run it: the whole flow passes,
 # and leaves nothing behind; a board that is not well fails, and is left as it
 # was all the same, also when somebody stops it half-way.
 . "${0%/*}/common.inc"
-plan 10
+plan 11
 
 ln -s /bin/jetwatt /lib/modules/jetwatt/jetwatt.ko /hw/
+hostname lab-orin-7f
 export HW_SECONDS=2 HW_REPORT=$T/report HW_JOB="/bin/train --seconds 3"
 sensor=$(echo /sys/bus/i2c/devices/1-0040/hwmon/hwmon*)
 
@@ -45,6 +46,10 @@ result $? "every part was tried"
 [ -s "$T/report" ] && grep -q "VDD_GPU_SOC" "$T/report" && grep -q "^PASS" "$T/report"
 result $? "one report has it all"
 
+jetwatt doctor --replay "$T/report.json" --json > "$T/out" && shows "Jetson AGX Orin" '"label": "VDD_GPU_SOC"' &&
+	! grep -q "$(hostname)" "$T/report"
+result $? "and the board replays; no name of the host is in it"
+
 as_before "$T/before" && [ ! -d /sys/module/jetwatt ]
 result $? "knobs and module are as before"
 
@@ -70,7 +75,7 @@ echo 1 > /tmp/tegrastats.times
 export HW_JOB="/bin/train --seconds 60"
 /hw/check /hw > "$T/out" 2> "$T/err" &
 pid=$!
-for i in $(seq 300); do
+for i in $(seq 900); do
 	grep -q "knob: CPU" "$T/out" && break
 	sleep 0.1
 done
