@@ -21,7 +21,7 @@
 #include "watch.h"
 
 #define BACKENDS	3
-#define LOOP_MS		20000
+#define LOOP_MS		15000
 
 static const char *const libraries[] = {
 	"usr/lib/aarch64-linux-gnu/nvidia/libcuda.so.1", "usr/lib/aarch64-linux-gnu/tegra/libcuda.so.1",
@@ -198,7 +198,7 @@ static const char *find_loop(const char *dir, char *command, size_t len)
 	char path[256];
 	FILE *f;
 
-	if (!quiet("timeout 20 python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' > /dev/null 2>&1")) {
+	if (!quiet("timeout 10 python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' > /dev/null 2>&1")) {
 		snprintf(command, len, "exec python3 %s/loop.py", dir);
 		snprintf(path, sizeof(path), "%s/loop.py", dir);
 		f = fopen(path, "wex");
@@ -213,7 +213,7 @@ static const char *find_loop(const char *dir, char *command, size_t len)
 	fputs(LOOP_CU, f);
 	if (fclose(f))
 		return NULL;
-	snprintf(command, len, "cd %s && PATH=$PATH:/usr/local/cuda/bin timeout 30 nvcc -o loop loop.cu > /dev/null 2>&1",
+	snprintf(command, len, "cd %s && PATH=$PATH:/usr/local/cuda/bin timeout 15 nvcc -o loop loop.cu > /dev/null 2>&1",
 		 dir);
 	if (quiet(command))
 		return NULL;
