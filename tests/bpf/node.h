@@ -34,6 +34,11 @@
 #define NODE_SYNCPOINT_WAIT_24	0xC0186462
 #define NODE_TRIGGER_POLLFD	0xC0105811
 
+#define NODE_NVHOST_WAIT	0x400C4803
+#define NODE_NVHOST_WAITEX	0xC0104806
+#define NODE_NVHOST_WAITMEX	0xC0204809
+#define NODE_NVHOST_TRIGGER	0x40104811
+
 struct node_wait {
 	int64_t timeout_ns;
 	uint32_t id, threshold, value, padding;
@@ -45,8 +50,17 @@ struct node_trigger {
 	uint32_t id, threshold, reserved;
 };
 
+/* @timeout_ms: so long does it take until the wait fails with EAGAIN; -1: it succeeds at once */
+struct node_nvhost_wait {
+	uint32_t id, threshold;
+	int32_t timeout_ms;
+	uint32_t value, tv_sec, tv_nsec, clock_id, reserved;
+};
+
+#define NODES	4
+
 struct node {
-	int render, fence, other;	/* descriptors of the three files */
+	int render, fence, nvhost, other;	/* descriptors of the files */
 	pid_t server;
 };
 
@@ -64,6 +78,11 @@ static inline void node_sleep(uint64_t ns)
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, &ts) == EINTR)
 		;
+}
+
+static inline int node_is_nvhost_wait(uint32_t cmd)
+{
+	return cmd == NODE_NVHOST_WAIT || cmd == NODE_NVHOST_WAITEX || cmd == NODE_NVHOST_WAITMEX;
 }
 
 /* One request: its answer into @out, its length returned, 0: none wanted. */
@@ -97,7 +116,14 @@ static inline size_t node_answer(const char *in, char *out)
 		const struct fuse_ioctl_in *ioc = (const void *)(in + sizeof(*h));
 		const struct node_wait *w = (const void *)(ioc + 1);
 
-		if (ioc->cmd != NODE_TRIGGER_POLLFD) {
+		if (node_is_nvhost_wait(ioc->cmd)) {
+			const struct node_nvhost_wait *old = (const void *)w;
+
+			if (old->timeout_ms >= 0) {
+				node_sleep(old->timeout_ms * 1000000ull);
+				r->error = -EAGAIN;
+			}
+		} else if (ioc->cmd != NODE_TRIGGER_POLLFD && ioc->cmd != NODE_NVHOST_TRIGGER) {
 			if (w->timeout_ns)
 				node_sleep(w->timeout_ns);
 			r->error = -(int)w->value;
@@ -118,7 +144,7 @@ static inline size_t node_answer(const char *in, char *out)
 static inline void node_serve(const int *fuse, int nr)
 {
 	static char in[FUSE_MIN_READ_BUFFER + 4096], out[512];
-	struct pollfd pfd[4];
+	struct pollfd pfd[NODES];
 	ssize_t n;
 	int i;
 
@@ -163,11 +189,11 @@ static inline int node_mount(const char *path, int *fuse)
  */
 static inline int node_open(struct node *n)
 {
-	static const char *const path[] = { "/dev/dri/renderD128", "/dev/host1x-fence",
-					    "/dev/other" };
-	int fuse[3], *fd[] = { &n->render, &n->fence, &n->other }, i, err;
+	static const char *const path[NODES] = { "/dev/dri/renderD128", "/dev/host1x-fence",
+						 "/dev/nvhost-ctrl", "/dev/other" };
+	int fuse[NODES], *fd[NODES] = { &n->render, &n->fence, &n->nvhost, &n->other }, i, err;
 
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < NODES; i++) {
 		fuse[i] = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 		if (fuse[i] < 0)
 			return -ENODEV;
@@ -176,7 +202,7 @@ static inline int node_open(struct node *n)
 	    mount("tmpfs", "/dev", "tmpfs", 0, NULL) || mkdir("/dev/dri", 0755) ||
 	    mknod("/dev/null", S_IFCHR | 0666, 1 << 8 | 3))
 		return -ENODEV;
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < NODES; i++) {
 		err = node_mount(path[i], &fuse[i]);
 		if (err)
 			return err;
@@ -185,8 +211,8 @@ static inline int node_open(struct node *n)
 	if (n->server < 0)
 		return -errno;
 	if (!n->server)
-		node_serve(fuse, 3);
-	for (i = 0; i < 3; i++) {
+		node_serve(fuse, NODES);
+	for (i = 0; i < NODES; i++) {
 		close(fuse[i]);
 		*fd[i] = open(path[i], O_RDWR);
 		if (*fd[i] < 0)

@@ -44,8 +44,8 @@ static int helper_only(const struct jetwatt_probe_state *st)
 
 	if (st->seen[JETWATT_SYNC_MARK])
 		return 0;
-	for (int i = 0; i < JETWATT_SYNC_MARK; i++)
-		if (st->seen[i] >= most)
+	for (int i = 0; i < JETWATT_SYNC_CALLS; i++)
+		if (i != JETWATT_SYNC_HELPER && st->seen[i] >= most)
 			return 0;
 	return most > 0;
 }
