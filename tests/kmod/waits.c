@@ -1,155 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=150
 /*
- * Waits as the module sees them in the machine's system calls, against what the
- * BPF probe sees of the same job: record by record.
+ * Waits of JetPack 6: see waits.inc. And who is sent what, and at what cost.
  */
-#include "family.h"
-
-#include <signal.h>
-#include <sys/ioctl.h>
-
-#include "jetwatt.h"
-#include "kselftest_harness.h"
-
-#define MAX	8192
-
-struct list {
-	uint32_t n, messages;
-	uint64_t lost;
-	struct jetwatt_wait_record r[MAX];
-};
-
-static struct list hook, probe;
-
-/* All records that come until none has come for @ms. */
-static void gather(struct family *f, struct list *l, int ms)
-{
-	struct nlmsghdr *nlh = NULL;
-	struct nlattr *attr;
-	int cmd;
-
-	for (;;) {
-		cmd = next_message(f, ms, &nlh);
-		if (cmd == -ENOBUFS)
-			continue;
-		if (cmd != JETWATT_CMD_WAITS_NTF)
-			break;
-		attr = attr_of(nlh, JETWATT_A_WAITS_RECORDS);
-		l->lost = u64_of(nlh, JETWATT_A_WAITS_LOST);
-		l->messages++;
-		if (!attr || nla_len(attr) % sizeof(l->r[0]) ||
-		    l->n + nla_len(attr) / sizeof(l->r[0]) > MAX)
-			abort();
-		memcpy(&l->r[l->n], nla_data(attr), nla_len(attr));
-		l->n += nla_len(attr) / sizeof(l->r[0]);
-	}
-}
-
-static void seen(const struct jetwatt_sync *s, void *arg)
-{
-	struct list *l = arg;
-
-	if (l->n < MAX)
-		l->r[l->n++] = (struct jetwatt_wait_record){
-			.enter_ns = s->enter_ns, .exit_ns = s->exit_ns, .cgroup = s->cgroup,
-			.tgid = s->tgid, .tid = s->tid, .call = s->call, .ret = s->ret,
-		};
-}
-
-static int watch(struct family *f, const uint32_t *tgids, uint32_t n, uint32_t children)
-{
-	struct nl_msg *msg = request(f, JETWATT_CMD_WAITS_WATCH);
-
-	if (n)
-		nla_put(msg, JETWATT_A_WAITS_TGIDS, n * sizeof(*tgids), tgids);
-	if (children)
-		nla_put_u32(msg, JETWATT_A_WAITS_CHILDREN, children);
-	return call(f, msg, NULL, NULL);
-}
-
-/* A process that becomes the job once it is told to. */
-static pid_t train(int *go, const char *wait, const char *syncs, const char *minibatches)
-{
-	int hold[2];
-	pid_t pid;
-	char c;
-
-	if (pipe(hold))
-		return -1;
-	pid = fork();
-	if (!pid) {
-		if (read(hold[0], &c, 1) == 1)
-			execl("/bin/train", "train", "--wait", wait, "--syncs", syncs,
-			      "--minibatches", minibatches, NULL);
-		_exit(127);
-	}
-	close(hold[0]);
-	*go = hold[1];
-	return pid;
-}
-
-FIXTURE(board) {
-	struct family f;
-};
-
-FIXTURE_SETUP(board)
-{
-	memset(&hook, 0, sizeof(hook));
-	memset(&probe, 0, sizeof(probe));
-	ASSERT_EQ(0, family_open(&self->f));
-}
-
-FIXTURE_TEARDOWN(board)
-{
-	family_close(&self->f);
-}
-
-static void both(struct __test_metadata *_metadata, struct family *f, const char *wait,
-		 const char *syncs, uint32_t want)
-{
-	struct jetwatt_probe_opts opts = { 0 };
-	struct jetwatt_probe *p;
-	uint64_t worst = 0, off;
-	uint32_t tgid, i, far = 0;
-	int go, status;
-
-	tgid = train(&go, wait, syncs, "50");
-	opts.tgid = tgid;
-	ASSERT_EQ(0, jetwatt_probe_open(&p, &opts, seen, &probe)) {
-		TH_LOG("%s", jetwatt_probe_error());
-	}
-	ASSERT_EQ(0, watch(f, &tgid, 1, 0)) TH_LOG("%s", f->text);
-	ASSERT_EQ(1, write(go, "g", 1));
-	close(go);
-	ASSERT_EQ((pid_t)tgid, waitpid(tgid, &status, 0));
-	ASSERT_EQ(0, status);
-	gather(f, &hook, 200);
-	jetwatt_probe_dispatch(p);
-	jetwatt_probe_close(p);
-	TH_LOG("%u records in %u messages, the probe has %u", hook.n, hook.messages, probe.n);
-	ASSERT_EQ(want, hook.n);
-	ASSERT_EQ(want, probe.n);
-	EXPECT_EQ(0, hook.lost);
-	for (i = 0; i < hook.n; i++) {
-		EXPECT_EQ(probe.r[i].tgid, hook.r[i].tgid);
-		EXPECT_EQ(probe.r[i].tid, hook.r[i].tid);
-		EXPECT_EQ(probe.r[i].call, hook.r[i].call);
-		EXPECT_EQ(probe.r[i].ret, hook.r[i].ret);
-		EXPECT_EQ(probe.r[i].cgroup, hook.r[i].cgroup);
-		EXPECT_LT(2, hook.r[i].fd);
-		off = llabs((long long)(probe.r[i].enter_ns - hook.r[i].enter_ns));
-		worst = off > worst ? off : worst;
-		far += off > 100000;
-		off = llabs((long long)(probe.r[i].exit_ns - hook.r[i].exit_ns));
-		worst = off > worst ? off : worst;
-		far += off > 100000;
-	}
-	TH_LOG("times differ by at most %llu ns", (unsigned long long)worst);
-	/* Now and then something comes in between the two. */
-	EXPECT_GE(hook.n / 10, far);
-	EXPECT_EQ(0, simple(f, JETWATT_CMD_WAITS_UNWATCH));
-}
+#include "waits.inc"
 
 TEST_F(board, pollfd)
 {
@@ -159,6 +13,92 @@ TEST_F(board, pollfd)
 TEST_F(board, syncpt)
 {
 	both(_metadata, &self->f, "syncpt", "4", 200);
+}
+
+/* Nothing arms what is polled. */
+TEST_F(board, event)
+{
+	both(_metadata, &self->f, "event", "2", 100);
+}
+
+/* Only the thread that libcuda has started is seen to wait. */
+TEST_F(board, helper)
+{
+	uint32_t i;
+
+	both(_metadata, &self->f, "helper", "1", 50);
+	for (i = 0; i < hook.n; i++) {
+		EXPECT_EQ(JETWATT_WAIT_HELPER, hook.r[i].call);
+		EXPECT_NE(hook.r[i].tgid, hook.r[i].tid);
+	}
+}
+
+/* What it does beside the job's own waits is in the records, and is not reported. */
+TEST_F(board, helper_beside)
+{
+	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_MODULE };
+	struct jetwatt_probe *p;
+	uint32_t i, own = 0;
+	int go, status;
+
+	opts.tgid = train_with(&go, "syncpt", "1", "50", "1");
+	ASSERT_EQ(0, jetwatt_probe_open(&p, &opts, seen, &probe)) {
+		TH_LOG("%s", jetwatt_probe_error());
+	}
+	ASSERT_EQ(0, watch(&self->f, &opts.tgid, 1, 0));
+	ASSERT_EQ(1, write(go, "g", 1));
+	close(go);
+	ASSERT_EQ((pid_t)opts.tgid, waitpid(opts.tgid, &status, 0));
+	ASSERT_EQ(0, status);
+	gather(&self->f, &hook, 200);
+	ASSERT_LE(0, jetwatt_probe_dispatch(p));
+	jetwatt_probe_close(p);
+	EXPECT_LE(95, hook.n);
+	EXPECT_GE(100, hook.n);
+	for (i = 0; i < probe.n; i++)
+		own += probe.r[i].call == JETWATT_SYNC_SYNCPT;
+	EXPECT_EQ(50, own);
+	/* The first may come before it is known that the job waits itself. */
+	EXPECT_GE(51, probe.n);
+}
+
+/* Without BPF there is nothing to compare with. */
+static int can_trace(void)
+{
+	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_TRACEPOINT };
+	struct jetwatt_probe *p;
+
+	if (jetwatt_probe_open(&p, &opts, NULL, NULL))
+		return 0;
+	jetwatt_probe_close(p);
+	return 1;
+}
+
+/* A job that had its descriptor before anybody watched. */
+TEST_F(board, event_of_before)
+{
+	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_TRACEPOINT };
+	bool bpf = can_trace();
+	struct jetwatt_probe *p;
+	int go, k;
+
+	opts.tgid = train(&go, "event", "1", "1000000");
+	ASSERT_EQ(1, write(go, "g", 1));
+	close(go);
+	sleep_ms(2000);
+	for (k = 0; k < 2; k++) {
+		if (!k && !bpf)
+			continue;
+		memset(&probe, 0, sizeof(probe));
+		opts.rungs = k ? JETWATT_RUNG_MODULE : JETWATT_RUNG_TRACEPOINT;
+		ASSERT_EQ(0, jetwatt_probe_open(&p, &opts, seen, &probe));
+		sleep_ms(2000);
+		ASSERT_LE(0, jetwatt_probe_dispatch(p));
+		EXPECT_LE(5, probe.n) TH_LOG("%s", k ? "module" : "tracepoint");
+		jetwatt_probe_close(p);
+	}
+	kill(opts.tgid, SIGKILL);
+	waitpid(opts.tgid, NULL, 0);
 }
 
 /* Two jobs: each watcher gets those that it has asked for; a third one all. */
