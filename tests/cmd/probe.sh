@@ -4,7 +4,7 @@
 # How stat sees waits, rung by rung; whom it counts; what it repeats and judges;
 # and that nothing of it is left.
 . "${0%/*}/common.inc"
-plan 22
+plan 24
 
 CG=$T/cg
 mkdir -p "$CG"
@@ -53,6 +53,15 @@ result $? "--probe tracepoint: the same job by its system calls"
 run jetwatt stat --probe module --json -o "$T/json" -- train --minibatches 40
 exits 0 && [ "$(rung "$T/json")" = module ] && [ "$(number minibatches "$T/json")" = 40 ]
 result $? "--probe module"
+
+run jetwatt stat --probe module --json -o "$T/json" -- train --minibatches 40 --wait syncpt --helper 1
+exits 0 && [ "$(number syncpoint "$T/json")" = 40 ] && [ "$(number minibatches "$T/json")" = 40 ] &&
+	! says "cuda-EvtHandlr"
+result $? "what CUDA's own thread waits for beside the job ends no minibatch"
+
+run jetwatt stat --probe module -- train --minibatches 40 --wait helper
+exits 0 && says "waits seen by module" && says "warning: .*cuda-EvtHandlr"
+result $? "where only CUDA's own thread waits, stat warns"
 
 run jetwatt stat --probe marker --json -o "$T/json" -- cutrain --minibatches 40 --wait spin --marks 1
 exits 0 && [ "$(rung "$T/json")" = marker ] && [ "$(number minibatches "$T/json")" = 40 ]
