@@ -34,7 +34,7 @@ jobs := $(patsubst tests/sim/jobs/%.c,$(B)/jobs/%,$(wildcard tests/sim/jobs/*.c)
 guest_rooms := kmod lib bpf cmd loop
 guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/sim/test_*.c tests/fuzz/netlink*.c tests/bench/kmod*.c tests/kernels/*.c tests/trees/*.c $(guest_rooms:%=tests/%/*.c)))
 board: board-programs board-modules
-board-programs: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/libjetwatt.so $(jobs) $(cuda) $(guest_tests) $(B)/hw-measure $(B)/readme-watch
+board-programs: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/libjetwatt.so $(jobs) $(cuda) $(guest_tests) $(B)/hw-measure $(B)/readme-watch $(B)/waits
 board-modules: $(B)/ina3221.ko $(if $(wildcard Kbuild),$(B)/jetwatt.ko) $(if $(wildcard tests/sim/Kbuild),$(B)/jetwatt-sim.ko)
 
 $(B)/jobs/%: tests/sim/jobs/%.c
@@ -50,6 +50,11 @@ $(B)/cuda/libcudart.so.12: tests/sim/libcuda/cudart.c tests/sim/libcuda/cudart.h
 $(cuda): tests/sim/libcuda/cuda.h
 	@mkdir -p $(@D) $(B)/tests
 	$(call quiet,LD)$(CC) $(cflags) -Itests/sim -shared -Wl,-soname,$(@F) -MF $(B)/tests/$(@F).d -o $@ $(filter %.c,$^)
+
+# Minibatch bounds by one backend of the probe, beside the plant's truth.
+$(B)/waits: tests/bench/waits.c $(patsubst %.c,$(B)/%.o,$(wildcard user/batch/*.c)) $(B)/libjetwatt.so
+	@mkdir -p $(B)/tests
+	$(call quiet,CC)$(CC) $(cflags) -MF $(B)/tests/waits.d -o $@ $(filter %.c %.o,$^) $(ldflags) -ljetwatt $(libs)
 
 $(guest_tests): $(B)/tests/%: tests/%.c $(B)/libjetwatt.so $(B)/sync.skel.h
 	@mkdir -p $(@D)
@@ -180,6 +185,12 @@ bench-batch: build/bench/batch build/bench/batch-trace build/bench/probe
 	+@$(MAKE) --no-print-directory arm64
 	tests/bench/batch.py -o build/bench/batch.json
 
+# Which backend of the probe sees which program's minibatches; a quarter of an hour.
+bench-waits:
+	@tests/setup.sh
+	+@$(MAKE) --no-print-directory arm64
+	tests/bench/waits.py -o build/bench/waits.json
+
 # Turns against side by side, in a guest; KILLS=0 leaves out the hours of kills.
 build/bench/schedule: tests/bench/schedule.c build/user/out/plot.o build/user/out/json.o
 	@mkdir -p $(@D) build/tests
@@ -308,7 +319,7 @@ check-debug:
 	tests/kernels/debug
 
 .PHONY: check-flaky check-userlands check-hw check-kernels check-debug check-packages check-systemd install-arm64
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-waits bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
 
 # Power sensors of compiled device trees, as a vendor ships them, behind the simulated
 # adapters: make check-trees DTB="a.dtb b.dtb"

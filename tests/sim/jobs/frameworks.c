@@ -3,11 +3,11 @@
  * Ten programs, as far as CUDA sees them: the calls that each makes for a minibatch,
  * request or token, in its order, by its threads and through its library.
  *
- *   frameworks PROGRAM [--minibatches N] [--wait block|spin] [--process 1] [--linger S]
+ *   frameworks PROGRAM [--minibatches N] [--wait block|spin] [--times FILE] [--linger S]
  *
  *   --wait HOW    what the program may choose: the scheduling flag of its context and the
  *                 flag of its events, or, of TensorFlow, whether its poller sleeps (block)
- *   --process 1   print the id of the process that uses the GPU
+ *   --times FILE  one line each: when it knew that a minibatch was done, in ns
  *   --linger S    go on for S seconds in all, instead of N minibatches
  *
  * Each sequence cites the source that it was read in.
@@ -26,7 +26,8 @@
 #include "libcuda/cudart.h"
 
 static struct {
-	long minibatches, process;
+	long minibatches;
+	const char *times;
 	double linger;
 	int block;
 } opt = { .minibatches = 60, .block = 1 };
@@ -45,6 +46,7 @@ static struct { RUNTIME(MEMBER) } rt;
 
 static char host[64];
 static CUevent event[2];
+static FILE *times;
 
 static void fail(const char *what, const char *why)
 {
@@ -67,6 +69,16 @@ static double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/* The last wait of a minibatch is over. */
+static void done(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	if (times)
+		fprintf(times, "%llu\n", t.tv_sec * 1000000000ull + t.tv_nsec);
 }
 
 static void load(const char *library, const char *const *name, size_t n, void **to)
@@ -146,6 +158,12 @@ static struct sim_cuda_work piece(unsigned int permille, unsigned int k, unsigne
 	return (struct sim_cuda_work){ .permille = permille, .piece = k, .pieces = of };
 }
 
+static void wait_event(long n)
+{
+	ok(rt.cudaEventSynchronize(event[n % 2]));
+	done();
+}
+
 /* .item(): an asynchronous copy, then a wait for the stream (memcpy_and_sync). */
 static void item(void)
 {
@@ -161,7 +179,8 @@ static void item(void)
  */
 static void pytorch_eager(long n)
 {
-	struct sim_cuda_work backward = piece(1000, 1, 2), step = piece(1000, 2, 2);
+	/* nine tenths, one tenth */
+	struct sim_cuda_work backward = piece(1800, 1, 2), step = piece(200, 2, 2);
 
 	(void)n;
 	ok(cu.simLoad(0, 1000));
@@ -173,6 +192,7 @@ static void pytorch_eager(long n)
 	item();
 	kernels(rt.cudaLaunchKernel, &step, 4);
 	item();
+	done();
 }
 
 /*
@@ -188,6 +208,7 @@ static void pytorch_compiled(long n)
 	ok(rt.cudaMemcpyAsync(NULL, host, sizeof(host), cudaMemcpyHostToDevice, NULL));
 	driver_kernels(&w, 8);
 	item();
+	done();
 }
 
 /* aten/src/ATen/cuda/CUDAGraph.cpp: replay() is cudaGraphLaunch; then loss.item(). */
@@ -200,6 +221,7 @@ static void pytorch_graphs(long n)
 	ok(rt.cudaMemcpyAsync(NULL, host, sizeof(host), cudaMemcpyHostToDevice, NULL));
 	ok(rt.cudaGraphLaunch((CUgraphExec)&w, NULL));
 	item();
+	done();
 }
 
 /* What TensorFlow's and JAX's second thread is asked to wait for. */
@@ -237,6 +259,7 @@ static void serve(void (*wait)(void))
 			pthread_cond_wait(&behind.cond, &behind.lock);
 		pthread_mutex_unlock(&behind.lock);
 		wait();
+		done();
 		pthread_mutex_lock(&behind.lock);
 		behind.done++;
 		pthread_cond_broadcast(&behind.cond);
@@ -331,6 +354,7 @@ static void onnxruntime(long n)
 	kernels(rt.cudaLaunchKernel, &w, 9);
 	ok(rt.cudaMemcpy(host, NULL, sizeof(host), cudaMemcpyDeviceToHost));
 	ok(rt.cudaStreamSynchronize(NULL));
+	done();
 	usleep(2000);
 }
 
@@ -348,7 +372,7 @@ static void tensorrt(long n)
 	ok(rt.cudaMemcpyAsync(host, NULL, sizeof(host), cudaMemcpyDeviceToHost, NULL));
 	ok(rt.cudaEventRecord(event[n % 2], NULL));
 	if (n)
-		ok(rt.cudaEventSynchronize(event[(n - 1) % 2]));
+		wait_event(n - 1);
 }
 
 /*
@@ -365,6 +389,7 @@ static void llama(long n)
 	ok(rt.cudaGraphLaunch((CUgraphExec)&w, NULL));
 	ok(rt.cudaMemcpyAsync(host, NULL, sizeof(host), cudaMemcpyDeviceToHost, NULL));
 	ok(rt.cudaStreamSynchronize(NULL));
+	done();
 	usleep(1000);
 }
 
@@ -381,7 +406,7 @@ static void vllm(long n)
 	ok(rt.cudaMemcpyAsync(host, NULL, sizeof(host), cudaMemcpyDeviceToHost, NULL));
 	ok(rt.cudaEventRecord(event[n % 2], NULL));
 	if (n)
-		ok(rt.cudaEventSynchronize(event[(n - 1) % 2]));
+		wait_event(n - 1);
 	usleep(500);
 }
 
@@ -395,6 +420,7 @@ static void plain(long n)
 	ok(cudaMemcpy(NULL, host, sizeof(host), cudaMemcpyHostToDevice));
 	kernels(cudaLaunchKernel, &w, 2);
 	ok(cudaMemcpy(host, NULL, sizeof(host), cudaMemcpyDeviceToHost));
+	done();
 	usleep(1000);
 }
 
@@ -402,35 +428,35 @@ static const struct program {
 	const char *name;
 	void (*begin)(void), (*minibatch)(long n);
 	int worker;	/* the GPU is used by a child */
+	int ahead;	/* the last one is still to be waited for at the end */
 } programs[] = {
-	{ "pytorch-eager", begin_runtime, pytorch_eager, 0 },
-	{ "pytorch-compiled", begin_runtime, pytorch_compiled, 0 },
-	{ "pytorch-graphs", begin_runtime, pytorch_graphs, 0 },
-	{ "tensorflow", begin_tensorflow, tensorflow, 0 },
-	{ "jax", begin_jax, jax, 0 },
-	{ "onnxruntime", begin_runtime, onnxruntime, 0 },
-	{ "tensorrt", begin_runtime, tensorrt, 0 },
-	{ "llama.cpp", begin_runtime, llama, 0 },
-	{ "vllm", begin_runtime, vllm, 1 },
-	{ "plain", begin_static, plain, 0 },
+	{ "pytorch-eager", begin_runtime, pytorch_eager, 0, 0 },
+	{ "pytorch-compiled", begin_runtime, pytorch_compiled, 0, 0 },
+	{ "pytorch-graphs", begin_runtime, pytorch_graphs, 0, 0 },
+	{ "tensorflow", begin_tensorflow, tensorflow, 0, 0 },
+	{ "jax", begin_jax, jax, 0, 0 },
+	{ "onnxruntime", begin_runtime, onnxruntime, 0, 0 },
+	{ "tensorrt", begin_runtime, tensorrt, 0, 1 },
+	{ "llama.cpp", begin_runtime, llama, 0, 0 },
+	{ "vllm", begin_runtime, vllm, 1, 1 },
+	{ "plain", begin_static, plain, 0, 0 },
 };
 
 static int run(const struct program *p)
 {
 	double end;
+	long n;
 
-	if (opt.process) {
-		printf("%d\n", getpid());
-		fflush(stdout);
-	}
+	times = opt.times ? fopen(opt.times, "we") : NULL;
+	if (opt.times && !times)
+		fail(opt.times, strerror(errno));
 	p->begin();
 	end = now() + opt.linger;
-	for (long n = 0; opt.linger > 0 ? now() < end : n < opt.minibatches; n++)
+	for (n = 0; opt.linger > 0 ? now() < end : n < opt.minibatches; n++)
 		p->minibatch(n);
-	/* What was queued last. */
-	if (rt.cudaStreamSynchronize)
-		ok(rt.cudaStreamSynchronize(NULL));
-	return 0;
+	if (p->ahead)
+		wait_event(n - 1);
+	return times && fclose(times);
 }
 
 int main(int argc, char **argv)
@@ -449,8 +475,8 @@ int main(int argc, char **argv)
 			opt.minibatches = atol(argv[i + 1]);
 		else if (!strcmp(argv[i], "--wait"))
 			opt.block = strcmp(argv[i + 1], "spin") != 0;
-		else if (!strcmp(argv[i], "--process"))
-			opt.process = atol(argv[i + 1]);
+		else if (!strcmp(argv[i], "--times"))
+			opt.times = argv[i + 1];
 		else if (!strcmp(argv[i], "--linger"))
 			opt.linger = atof(argv[i + 1]);
 		else

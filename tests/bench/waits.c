@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Minibatch bounds of a job, by one backend of the probe, beside what the job says itself
+ * (it gets --times FILE). Runs in the guest, whose plant must know of as many minibatches.
+ *
+ *   waits BACKEND COMMAND [ARGUMENT]...      BACKEND: uprobe, tracepoint or module
+ *
+ * One line: waits seen, bounds found, minibatches in truth, F1. A bound is right if it is
+ * within 1 ms of when the program knew that a minibatch was done: it may notice late.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "batch/batch.h"
+
+#define TRUTH	"/sys/kernel/debug/jetwatt-sim/truth/minibatches"
+#define NEAR_NS	1000000
+#define MAX	8192
+
+static struct jetwatt_sync sync_seen[MAX];
+static size_t waits;
+
+static void add(const struct jetwatt_sync *s, void *arg)
+{
+	(void)arg;
+	if (waits < MAX)
+		sync_seen[waits++] = *s;
+}
+
+static void fail(const char *what, const char *why)
+{
+	fprintf(stderr, "waits: %s: %s\n", what, why);
+	exit(1);
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static uint32_t backend(const char *name)
+{
+	if (!strcmp(name, "uprobe"))
+		return JETWATT_RUNG_UPROBE;
+	if (!strcmp(name, "tracepoint"))
+		return JETWATT_RUNG_TRACEPOINT;
+	if (!strcmp(name, "module"))
+		return JETWATT_RUNG_MODULE;
+	fail(name, "no such backend");
+	return 0;
+}
+
+/* The job begins when the probe is there. Return: its status. */
+static int run(const char *by, char **argv)
+{
+	struct jetwatt_probe_opts o = { .children = 1, .rungs = backend(by) };
+	struct jetwatt_probe *probe;
+	struct pollfd p = { .events = POLLIN };
+	int go[2], status;
+	char c = 'g';
+	pid_t pid;
+
+	if (pipe(go))
+		fail("pipe", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		if (read(go[0], &c, 1) == 1)
+			execvp(argv[0], argv);
+		_exit(127);
+	}
+	o.tgid = pid;
+	if (pid < 0 || jetwatt_probe_open(&probe, &o, add, NULL))
+		fail(by, jetwatt_probe_error());
+	if (write(go[1], &c, 1) != 1)
+		fail("pipe", strerror(errno));
+	p.fd = jetwatt_probe_fd(probe);
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		poll(&p, 1, 20);
+		if (jetwatt_probe_dispatch(probe) < 0)
+			fail(by, "cannot read waits");
+	}
+	/* What the module has it sends now and then: until it says nothing more. */
+	while (poll(&p, 1, 300) > 0 && jetwatt_probe_dispatch(probe) > 0)
+		;
+	jetwatt_probe_dispatch(probe);
+	if (jetwatt_probe_lost(probe))
+		fail(by, "waits were lost");
+	jetwatt_probe_close(probe);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* What the plant knows to have ended since @begin. */
+static size_t planted(uint64_t begin)
+{
+	unsigned long long to;
+	char line[160];
+	size_t n = 0;
+	FILE *f = fopen(TRUTH, "re");
+
+	if (!f)
+		fail(TRUTH, strerror(errno));
+	while (fgets(line, sizeof(line), f))
+		n += sscanf(line, "%*u,%*u,%llu", &to) == 1 && to >= begin;
+	fclose(f);
+	return n;
+}
+
+static size_t truth(const char *times, uint64_t *end)
+{
+	unsigned long long at;
+	size_t n = 0;
+	FILE *f = fopen(times, "re");
+
+	if (!f)
+		fail(times, strerror(errno));
+	while (n < MAX && fscanf(f, "%llu", &at) == 1)
+		end[n++] = at;
+	fclose(f);
+	unlink(times);
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	static struct jetwatt_batch_bound bound[2 * MAX];
+	static uint64_t end[MAX];
+	struct jetwatt_batch_info info;
+	size_t total, hit = 0, said = 0, at = 0;
+	uint64_t begin = now();
+	char times[] = "/tmp/waits-times", *command[64];
+	int n;
+
+	if (argc < 3 || argc > 60)
+		return 2;
+	memcpy(command, argv + 2, (size_t)(argc - 2) * sizeof(*argv));
+	command[argc - 2] = "--times";
+	command[argc - 1] = times;
+	command[argc] = NULL;
+	if (run(argv[1], command))
+		fail(argv[2], "the job has failed");
+	total = truth(times, end);
+	if (planted(begin) != total)
+		fail(argv[2], "the plant knows of another number of minibatches");
+	n = jetwatt_batch_segment(sync_seen, waits, bound, &info);
+	for (int i = 0; i < n; i++)
+		said += bound[i].kind != JETWATT_BATCH_OTHER || !i;
+	/* Both in order of time: each bound at most once. */
+	for (int i = 0; i < n; i++) {
+		while (at < total && end[at] + NEAR_NS < bound[i].end_ns)
+			at++;
+		if (at < total && end[at] <= bound[i].end_ns + NEAR_NS) {
+			hit++;
+			at++;
+		}
+	}
+	printf("%zu %zu %zu %.4f\n", waits, said, total,
+	       total + said ? 2.0 * hit / (double)(total + said) : 0);
+	return 0;
+}
