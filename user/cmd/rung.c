@@ -50,6 +50,13 @@ static int helper_only(const struct jetwatt_probe_state *st)
 	return most > 0;
 }
 
+/* System calls show a wait only if the thread sleeps in one. */
+static const char *blind_to(uint32_t used)
+{
+	return used & (JETWATT_RUNG_TRACEPOINT | JETWATT_RUNG_MODULE) ?
+	       "waits that spin or query" : NULL;
+}
+
 void jetwatt_rung_print(const struct jetwatt_probe_state *st, FILE *f)
 {
 	uint32_t used = jetwatt_rung_used(st);
@@ -58,6 +65,8 @@ void jetwatt_rung_print(const struct jetwatt_probe_state *st, FILE *f)
 	if (used == JETWATT_RUNG_UPROBE && *st->library)
 		fprintf(f, " (%.40s), %llu launches", st->library,
 			(unsigned long long)st->launches);
+	if (blind_to(used))
+		fprintf(f, ", which does not see %s", blind_to(used));
 	if (st->seen[JETWATT_SYNC_MARK] && used != JETWATT_RUNG_MARKER)
 		fprintf(f, ", and %llu marks", (unsigned long long)st->seen[JETWATT_SYNC_MARK]);
 	fprintf(f, "\n");
@@ -79,6 +88,8 @@ void jetwatt_rung_json(const struct jetwatt_probe_state *st, struct jetwatt_json
 		if (st->why[i][0] && !(st->attached & 1u << i))
 			jetwatt_json_string(j, jetwatt_args_rung_name(1u << i), st->why[i]);
 	jetwatt_json_end(j);
+	if (blind_to(jetwatt_rung_used(st)))
+		jetwatt_json_string(j, "blind_to", blind_to(jetwatt_rung_used(st)));
 	if (*st->library)
 		jetwatt_json_string(j, "library", st->library);
 	jetwatt_json_object(j, "seen");

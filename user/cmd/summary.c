@@ -188,6 +188,8 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 			if (st.why[i][0] && !(st.attached & 1u << i))
 				fprintf(f, " hint: %s: %.60s\n", jetwatt_args_rung_name(1u << i),
 					st.why[i]);
+	if (!w->waits)
+		fprintf(f, " hint: which calls of CUDA a running job makes: jetwatt doctor -p PID\n");
 	if (w->lost)
 		fprintf(f, " hint: %.3f s lie in gaps; energy there is bridged\n", gap_s);
 	if (s->waits_lost)
