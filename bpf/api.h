@@ -29,6 +29,14 @@ struct {
 	__type(value, struct query);
 } queries SEC(".maps");
 
+/* Calls of each entry point, also those from inside another one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct entry_key);
+	__type(value, u64);
+} entries SEC(".maps");
+
 /* cudaErrorNotReady is the same number since CUDA 10.1. */
 #define CUDA_ERROR_NOT_READY	600
 
@@ -53,6 +61,20 @@ static __always_inline struct launched *launched(u32 tgid)
 	bpf_map_update_elem(&callers, &tgid, &none, BPF_NOEXIST);
 	__sync_fetch_and_add(&callers_seen, 1);
 	return bpf_map_lookup_elem(&callers, &tgid);
+}
+
+static __always_inline void count_entry(void *ctx, u32 tgid)
+{
+	struct entry_key key = { .address = saved(ctx, OFF_PC), .tgid = tgid };
+	u64 first = 1, *n;
+
+	if (!counting)
+		return;
+	n = bpf_map_lookup_elem(&entries, &key);
+	if (n)
+		__sync_fetch_and_add(n, 1);
+	else if (bpf_map_update_elem(&entries, &key, &first, BPF_NOEXIST))
+		count_lost();
 }
 
 static __always_inline int waits_in_library(u32 tgid)
@@ -93,6 +115,7 @@ static __always_inline int enter_api(void *ctx, u32 call)
 
 	if (!watched(id >> 32))
 		return 0;
+	count_entry(ctx, id >> 32);
 	outer = bpf_map_lookup_elem(&calls, &tid);
 	if (outer && c.sp < outer->sp)
 		return 0;
@@ -160,6 +183,7 @@ int api_query(void *ctx)
 
 	if (!watched(id >> 32))
 		return 0;
+	count_entry(ctx, id >> 32);
 	outer = bpf_map_lookup_elem(&calls, &tid);
 	if (outer && sp < outer->sp)
 		return 0;
@@ -213,7 +237,7 @@ int api_query_return(void *ctx)
 	return 0;
 }
 
-static __always_inline int launches(u32 from)
+static __always_inline int launches(void *ctx, u32 from)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 tgid = id >> 32;
@@ -221,6 +245,7 @@ static __always_inline int launches(u32 from)
 
 	if (!watched(tgid))
 		return 0;
+	count_entry(ctx, tgid);
 	forget_query((u32)id);
 	l = launched(tgid);
 	if (!l || (!from && l->flags & DRIVER))
@@ -235,13 +260,13 @@ static __always_inline int launches(u32 from)
 SEC("uprobe")
 int api_launch(void *ctx)
 {
-	return launches(DRIVER);
+	return launches(ctx, DRIVER);
 }
 
 SEC("uprobe")
 int api_launch_runtime(void *ctx)
 {
-	return launches(0);
+	return launches(ctx, 0);
 }
 
 #endif

@@ -20,6 +20,7 @@
 #define ARG1		1
 #define ARG2		2
 #define OFF_SP		REG(31)
+#define OFF_PC		REG(32)
 #define OFF_RET		REG(0)
 #define OFF_ARG0	REG(0)		/* of a function, at its entry */
 
@@ -48,6 +49,7 @@
 #define ARG1		1
 #define ARG2		0
 #define OFF_SP		152
+#define OFF_PC		128
 #define OFF_RET		80		/* ax */
 #define OFF_ARG0	112		/* di */
 

@@ -70,6 +70,12 @@ struct query {
 	unsigned long long begin_ns, sp, asked;
 };
 
+/* An entry point, where process @tgid has it in memory. */
+struct entry_key {
+	unsigned long long address;
+	unsigned int tgid, pad;
+};
+
 static inline __attribute__((always_inline)) int is_drm_wait(unsigned int cmd)
 {
 	return cmd == SYNCPOINT_WAIT_NVIDIA || cmd == SYNCPOINT_WAIT_MAINLINE;

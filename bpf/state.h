@@ -25,6 +25,8 @@ const volatile __u32 sees_syscalls;
 const volatile __u32 only_forks;
 /* The reader acts on each wait: wake it for every one. */
 const volatile __u32 prompt;
+/* Calls are counted by their address. */
+const volatile __u32 counting;
 /* sched_process_fork's field, 0: take what clone() returns */
 const volatile __u32 fork_child_off;
 

@@ -277,6 +277,7 @@ struct jetwatt_sync {
  * @mark_fd: where marks arrive, from jetwatt_mark_pair(); 0: nowhere
  * @prompt: wake the reader at the end of every wait, for who acts on it: costs a
  *	job with many short waits more; with BPF only
+ * @count: count calls of CUDA's entry points for jetwatt_probe_entries()
  */
 struct jetwatt_probe_opts {
 	uint32_t tgid;
@@ -287,6 +288,7 @@ struct jetwatt_probe_opts {
 	const char *cgroup_path;
 	int mark_fd;
 	uint32_t prompt;
+	uint32_t count;
 };
 
 /**
@@ -329,6 +331,18 @@ int jetwatt_probe_dispatch(struct jetwatt_probe *p);
 /* Waits that were not reported for lack of room, since the probe was opened. */
 uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p);
 void jetwatt_probe_state(const struct jetwatt_probe *p, struct jetwatt_probe_state *st);
+/**
+ * struct jetwatt_probe_entry - an entry point of CUDA, and how often it was called
+ * @name: as exported: "cuStreamSynchronize"; several names of one place: the first
+ */
+struct jetwatt_probe_entry {
+	char name[56];
+	uint32_t tgid, pad;
+	uint64_t calls;
+};
+/* Entry points called since the probe was opened, with @count. Return: number of entries
+ * filled in, at most @max; -EOPNOTSUPP: no backend that counts them. */
+int jetwatt_probe_entries(const struct jetwatt_probe *p, struct jetwatt_probe_entry *out, int max);
 /* Is the thread @tid waiting for the GPU now? Return: 1, 0; -EOPNOTSUPP: what
  * watches does not know before the wait has ended. */
 int jetwatt_probe_waiting(const struct jetwatt_probe *p, uint32_t tid);

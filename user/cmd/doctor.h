@@ -2,6 +2,8 @@
 #ifndef JETWATT_CMD_DOCTOR_H
 #define JETWATT_CMD_DOCTOR_H
 
+#include <sys/types.h>
+
 #include "args.h"
 #include "board/board.h"
 #include "jetwatt.h"
@@ -14,6 +16,7 @@ enum jetwatt_doctor_level { OK, WARN, FAIL };
  * @warnings, @failures: how many
  * @code: exit status: that of the first failure
  * @hide: what findings must not name, as they go into a report; NULL: they do not
+ * @pid: the program to look at, 0: the board
  */
 struct jetwatt_private;
 struct jetwatt_doctor {
@@ -21,6 +24,7 @@ struct jetwatt_doctor {
 	int want_json;
 	struct jetwatt_json json;
 	int warnings, failures, code;
+	pid_t pid;
 	struct jetwatt_board *board;
 	struct jetwatt *jw;
 	const struct jetwatt_private *hide;
@@ -33,6 +37,8 @@ void jetwatt_doctor_say(struct jetwatt_doctor *d, enum jetwatt_doctor_level leve
 
 /* doctor.c: all findings, in order; opens @d's board and module, if they are there. */
 void jetwatt_doctor_checks(struct jetwatt_doctor *d);
+/* doctor_process.c: how does this program wait for the GPU? Return: exit status. */
+int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid);
 
 /* doctor_daemon.c: jetwattd, jetwatt-knobs, their units, and others who turn knobs. */
 void jetwatt_doctor_daemon(struct jetwatt_doctor *d);

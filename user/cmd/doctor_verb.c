@@ -35,6 +35,7 @@ struct input {
 };
 
 static const struct argp_option options[] = {
+	{ "pid", 'p', "PID", 0, "Measure for 2 s how this running program waits for the GPU", 0 },
 	{ "report", REPORT, "FILE", 0, "Write what decides about this board to FILE (read-only; no names, no serial numbers)", 0 },
 	{ "loop", LOOP, "COMMAND", 0, "With --report: a GPU job instead of the CUDA loop", 0 },
 	{ "replay", REPLAY, "FILE", 0, "Rails, knobs and modes of the board that FILE reports", 0 },
@@ -47,6 +48,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct input *in = state->input;
 
 	switch (key) {
+	case 'p':
+		in->d.pid = jetwatt_args_pid(arg);
+		break;
 	case REPORT:
 		in->report = arg;
 		break;
@@ -61,9 +65,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if ((in->report && in->replay) || (in->into && !in->replay) ||
-		    (in->loop && !in->report))
+		    (in->loop && !in->report) || (in->d.pid && (in->report || in->replay)))
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-					       "--report FILE [--loop COMMAND], or --replay FILE [--into DIR]",
+					       "-p PID, or --report FILE [--loop COMMAND], or --replay FILE [--into DIR]",
 					       "these options do not go together"));
 		break;
 	default:
@@ -82,6 +86,8 @@ int jetwatt_cmd_doctor(int argc, char **argv)
 
 	jetwatt_args_parse_with("doctor", NULL, "Is everything in place? If not, how to fix it.",
 				options, parse, group, argc, argv, &in);
+	if (d->pid)
+		return jetwatt_doctor_process(d, d->pid);
 	if (in.report)
 		return jetwatt_doctor_report(d, in.report, in.loop);
 	if (in.replay)

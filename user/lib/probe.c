@@ -263,6 +263,14 @@ int jetwatt_probe_waiting(const struct jetwatt_probe *p, uint32_t tid)
 	return yes;
 }
 
+int jetwatt_probe_entries(const struct jetwatt_probe *p, struct jetwatt_probe_entry *out, int max)
+{
+	for (size_t i = 0; i < NR_LADDER; i++)
+		if (p->rung[i].ops && p->rung[i].ops->entries)
+			return p->rung[i].ops->entries(p->rung[i].state, out, max);
+	return -EOPNOTSUPP;
+}
+
 void jetwatt_probe_state(const struct jetwatt_probe *p, struct jetwatt_probe_state *st)
 {
 	*st = p->st;

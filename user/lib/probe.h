@@ -18,6 +18,7 @@
  *	there may be more soon of which the descriptor does not tell; 0; negative
  *	errno.
  * @waiting: jetwatt_probe_waiting(); NULL: it does not know
+ * @entries: jetwatt_probe_entries(); NULL: it does not count them
  * @look: called a few times a second; may be NULL
  */
 struct jetwatt_rung_ops {
@@ -29,6 +30,7 @@ struct jetwatt_rung_ops {
 	void (*look)(void *state);
 	uint64_t (*lost)(const void *state);
 	int (*waiting)(const void *state, uint32_t tid);
+	int (*entries)(const void *state, struct jetwatt_probe_entry *out, int max);
 	void (*close)(void *state);
 };
 

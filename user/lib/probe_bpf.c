@@ -182,6 +182,7 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 	bpf->rodata->only_cgroup = id;
 	bpf->rodata->cgroup_level = below ? level : 0;
 	bpf->rodata->prompt = o->prompt;
+	bpf->rodata->counting = o->count;
 	bpf_program__set_autoload(bpf->progs.process_fork, bpf->rodata->fork_child_off != 0);
 	bpf_program__set_autoload(bpf->progs.sys_enter, calls);
 	bpf_program__set_autoload(bpf->progs.sys_exit, calls);
@@ -416,6 +417,13 @@ static int bpf_waiting(const void *state, uint32_t tid)
 	       (is_syncpoint_wait(p.w.kind) || (p.w.kind == WAIT_POLL && p.w.fence));
 }
 
+static int bpf_entries(const void *state, struct jetwatt_probe_entry *out, int max)
+{
+	const struct probe_bpf *b = state;
+
+	return b->uprobes ? jetwatt_uprobes_entries(b->uprobes, out, max) : -EOPNOTSUPP;
+}
+
 const struct jetwatt_rung_ops jetwatt_rung_bpf = {
 	.rungs = BOTH,
 	.open = bpf_open,
@@ -424,5 +432,6 @@ const struct jetwatt_rung_ops jetwatt_rung_bpf = {
 	.look = bpf_look,
 	.lost = bpf_lost,
 	.waiting = bpf_waiting,
+	.entries = bpf_entries,
 	.close = bpf_close,
 };

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../bpf/place.h"
 #include "follow.h"
 #include "library.h"
 #include "sync.skel.h"
@@ -32,8 +33,9 @@ struct jetwatt_uprobes {
 	struct sync *bpf;
 	struct { dev_t dev; ino_t ino; } file[FILES_MAX];
 	struct bpf_link *link[LINKS_MAX];
+	struct { ino_t ino; uint64_t offset; const char *name; } place[LINKS_MAX / 2];
 	uint32_t known[KNOWN_MAX], only, next, looks;
-	int nr_files, nr_links;
+	int nr_files, nr_links, nr_places;
 	char *procs;
 };
 
@@ -85,6 +87,9 @@ static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 					1, path, call[i].offset);
 		if (!err)
 			err = attach_at(u, program(u->bpf, &call[i]), 0, path, call[i].offset);
+		u->place[u->nr_places].ino = u->file[u->nr_files - 1].ino;
+		u->place[u->nr_places].offset = call[i].offset;
+		u->place[u->nr_places++].name = call[i].name;
 	}
 	return n < 0 ? n : err ? err : n ? 0 : -ENOENT;
 }
@@ -215,6 +220,47 @@ int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, s
 	jetwatt_uprobes_look(u);
 	*out = u;
 	return 0;
+}
+
+/* The entry point at an address of a process, NULL: not one of ours any more. */
+static const char *name_of(const struct jetwatt_uprobes *u, const struct entry_key *key)
+{
+	unsigned long long start, end, offset, ino;
+	const char *name = NULL;
+	char path[32], line[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", key->tgid);
+	f = fopen(path, "re");
+	while (f && !name && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx-%llx %*4s %llx %*x:%*x %llu", &start, &end, &offset, &ino) != 4 ||
+		    key->address < start || key->address >= end)
+			continue;
+		for (int i = 0; i < u->nr_places && !name; i++)
+			if (u->place[i].ino == ino && u->place[i].offset == key->address - start + offset)
+				name = u->place[i].name;
+	}
+	if (f)
+		fclose(f);
+	return name;
+}
+
+int jetwatt_uprobes_entries(const struct jetwatt_uprobes *u, struct jetwatt_probe_entry *out, int max)
+{
+	int fd = bpf_map__fd(u->bpf->maps.entries), n = 0;
+	struct entry_key key, *before = NULL;
+	const char *name;
+	uint64_t calls;
+
+	while (n < max && !bpf_map_get_next_key(fd, before, &key)) {
+		before = &key;
+		name = name_of(u, &key);
+		if (!name || bpf_map_lookup_elem(fd, &key, &calls))
+			continue;
+		out[n] = (struct jetwatt_probe_entry){ .tgid = key.tgid, .calls = calls };
+		snprintf(out[n++].name, sizeof(out->name), "%s", name);
+	}
+	return n;
 }
 
 void jetwatt_uprobes_free(struct jetwatt_uprobes *u)

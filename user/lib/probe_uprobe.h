@@ -20,6 +20,9 @@ int jetwatt_uprobes_new(struct jetwatt_uprobes **u, struct jetwatt_probe *p, str
 /* Has somebody we watch mapped a library since? Attach to it. */
 void jetwatt_uprobes_look(struct jetwatt_uprobes *u);
 
+/* jetwatt_probe_entries() */
+int jetwatt_uprobes_entries(const struct jetwatt_uprobes *u, struct jetwatt_probe_entry *out, int max);
+
 void jetwatt_uprobes_free(struct jetwatt_uprobes *u);
 
 #endif
