@@ -120,7 +120,8 @@ static __always_inline int enter_api(void *ctx, u32 call)
 	if (outer && c.sp < outer->sp)
 		return 0;
 	l = launched(id >> 32);
-	if (l)
+	/* One with nothing launched before is no wait: see api_return(). */
+	if (l && (call != JETWATT_SYNC_RECORD_COPY || l->nr))
 		l->flags |= WAITS;
 	forget_query(tid);
 	c.enter_ns = bpf_ktime_get_ns();

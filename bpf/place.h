@@ -70,6 +70,18 @@ struct query {
 	unsigned long long begin_ns, sp, asked;
 };
 
+/*
+ * Launches of a process since its last wait, by whichever thread.
+ * @flags: DRIVER: it launches through the driver's calls, so the runtime's are the same ones;
+ *	WAITS: it has waited in a call of a library
+ */
+#define DRIVER		1
+#define WAITS		2
+struct launched {
+	unsigned long long first_ns;
+	unsigned int nr, flags;
+};
+
 /* An entry point, where process @tgid has it in memory. */
 struct entry_key {
 	unsigned long long address;

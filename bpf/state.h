@@ -40,18 +40,6 @@ __u64 queries_seen;
 __u64 names_gen;
 __u64 last_wake_ns;
 
-/*
- * Launches of a process since its last wait, by whichever thread.
- * @flags: DRIVER: it launches through the driver's calls, so the runtime's are the same ones;
- *	WAITS: it has waited in a call of a library
- */
-#define DRIVER		1
-#define WAITS		2
-struct launched {
-	u64 first_ns;
-	u32 nr, flags;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);	/* the library may ask for another */

@@ -4,7 +4,7 @@
 # Minibatch bounds of ten programs' calls of CUDA, beside what they say themselves;
 # what stat says where a backend sees none of their waits; and what doctor -p measures.
 . "${0%/*}/common.inc"
-plan 22
+plan 23
 
 # bounds BACKEND HOW PROGRAM: is every bound right, and none missing or made up?
 bounds()
@@ -58,6 +58,16 @@ sleep 1
 run jetwatt doctor -p $job
 exits 0 && shows "thread cuda-EvtHandlr: [1-9].*poll of anon_inode:host1x_pollfd" "module: sees minibatches"
 result $? "doctor -p of a program whose helper thread sleeps: in which call"
+kill $job
+wait
+
+# The runtime is in the program, and the driver's functions are not the exported ones.
+SIM_CUDA_HIDDEN=1 frameworks plain --wait spin --linger 600 &
+job=$!
+sleep 1
+run jetwatt doctor -p $job
+exits 0 && shows "cudaMemcpy: [1-9]" "cudaLaunchKernel: [1-9]" "uprobe: sees minibatches"
+result $? "doctor -p of a static runtime that calls what libcuda does not export"
 kill $job
 wait
 

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SYMTAB_MAX	(64 << 20)	/* bytes of a table that is read */
+
 /* libcuda.so.1.1; libcudart.so.12, and as wheels bring it, libcudart-1f2e3d.so.11.0 */
 int jetwatt_library_is(const char *path)
 {
@@ -22,13 +24,14 @@ int jetwatt_library_is(const char *path)
 }
 
 /* start-end perms offset dev inode    path */
-int jetwatt_library_line(const char *line, struct jetwatt_library *lib)
+int jetwatt_library_file(const char *line, struct jetwatt_library *lib)
 {
 	unsigned long long start, end;
+	char perms[5];
 	size_t len;
 	int at = 0;
 
-	if (sscanf(line, "%llx-%llx %*4s %*x %*x:%*x %*u %n", &start, &end, &at) != 2 || !at)
+	if (sscanf(line, "%llx-%llx %4s %*x %*x:%*x %*u %n", &start, &end, perms, &at) != 3 || !at)
 		return 0;
 	len = strcspn(line + at, "\n");
 	if (!len || len >= sizeof(lib->path) || line[at] != '/')
@@ -37,7 +40,12 @@ int jetwatt_library_line(const char *line, struct jetwatt_library *lib)
 	lib->path[len] = '\0';
 	lib->start = start;
 	lib->end = end;
-	return jetwatt_library_is(lib->path);
+	return strlen(perms) == 4 && perms[2] == 'x' ? JETWATT_LIBRARY_CODE : 1;
+}
+
+int jetwatt_library_line(const char *line, struct jetwatt_library *lib)
+{
+	return jetwatt_library_file(line, lib) && jetwatt_library_is(lib->path);
 }
 
 int jetwatt_library_of(pid_t pid, struct jetwatt_library *lib, int max)
@@ -124,6 +132,13 @@ static int add_call(Elf *elf, const char *name, uint64_t addr, struct jetwatt_li
 	return n + 1;
 }
 
+/* What a library exports; of a program that is not stripped, all that it has. */
+static int has_symbols(const GElf_Shdr *sh)
+{
+	return sh->sh_entsize && (sh->sh_type == SHT_DYNSYM ||
+				  (sh->sh_type == SHT_SYMTAB && sh->sh_size <= SYMTAB_MAX));
+}
+
 static int symbols(Elf *elf, struct jetwatt_library_call *call)
 {
 	Elf_Scn *scn = NULL;
@@ -135,7 +150,7 @@ static int symbols(Elf *elf, struct jetwatt_library_call *call)
 		Elf_Data *data;
 		size_t i;
 
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_DYNSYM || !sh.sh_entsize)
+		if (!gelf_getshdr(scn, &sh) || !has_symbols(&sh))
 			continue;
 		data = elf_getdata(scn, NULL);
 		for (i = 0; data && i < sh.sh_size / sh.sh_entsize; i++) {
@@ -163,7 +178,7 @@ int jetwatt_library_calls(const char *path, struct jetwatt_library_call *call)
 	elf_version(EV_CURRENT);
 	/* read, not mapped: somebody else may cut the file short */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && gelf_getehdr(elf, &head) && head.e_type == ET_DYN)
+	if (elf && gelf_getehdr(elf, &head) && (head.e_type == ET_DYN || head.e_type == ET_EXEC))
 		n = symbols(elf, call);
 	elf_end(elf);
 	close(fd);

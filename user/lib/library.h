@@ -55,6 +55,14 @@ struct jetwatt_library_call {
 int jetwatt_library_is(const char *path);
 
 /**
+ * jetwatt_library_file() - one line of /proc/PID/maps, of any file
+ *
+ * Return: JETWATT_LIBRARY_CODE: it maps a file's code; 1: something else of a file; 0: none.
+ */
+int jetwatt_library_file(const char *line, struct jetwatt_library *lib);
+#define JETWATT_LIBRARY_CODE	2
+
+/**
  * jetwatt_library_line() - one line of /proc/PID/maps
  *
  * Return: 1: it maps such a library, @lib is filled in; 0: something else.
@@ -76,7 +84,7 @@ int jetwatt_library_system(char path[][256], int max);
  * jetwatt_library_calls() - the calls that the file has
  * @call: JETWATT_LIBRARY_CALLS_MAX entries; two names of one place count once
  *
- * Return: how many; -ENOEXEC: no shared library of this machine.
+ * Return: how many; -ENOEXEC: no shared library or program of this machine.
  */
 int jetwatt_library_calls(const char *path, struct jetwatt_library_call *call);
 

@@ -27,6 +27,9 @@
 #define LOOKS_MAX	64	/* processes whose maps are read in one go */
 #define KNOWN_MAX	1024	/* processes that are known to have their library */
 #define FORGET_LOOKS	32
+/* Looks at a process that has libcuda and waits in none of its calls, until all its code is
+ * searched for a runtime. */
+#define QUIET_LOOKS	5
 
 struct jetwatt_uprobes {
 	struct jetwatt_probe *probe;
@@ -34,6 +37,7 @@ struct jetwatt_uprobes {
 	struct { dev_t dev; ino_t ino; } file[FILES_MAX];
 	struct bpf_link *link[LINKS_MAX];
 	struct { ino_t ino; uint64_t offset; const char *name; } place[LINKS_MAX / 2];
+	struct { uint32_t tgid, looks; } quiet[KNOWN_MAX];
 	uint32_t known[KNOWN_MAX], only, next, looks;
 	int nr_files, nr_links, nr_places;
 	char *procs;
@@ -134,14 +138,61 @@ static int is_known(const struct jetwatt_uprobes *u, uint32_t tgid)
 	return u->known[tgid % KNOWN_MAX] == tgid;
 }
 
+/* A runtime that is linked into the program, or into a framework's library. */
+static void search_code(struct jetwatt_uprobes *u, uint32_t tgid)
+{
+	struct jetwatt_library_call call[JETWATT_LIBRARY_CALLS_MAX];
+	struct jetwatt_library l;
+	char path[96], line[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", tgid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (jetwatt_library_file(line, &l) != JETWATT_LIBRARY_CODE)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", tgid,
+			 (unsigned long long)l.start, (unsigned long long)l.end);
+		if (jetwatt_library_calls(path, call) > 0)
+			attach(u, path, l.path);
+	}
+	if (f)
+		fclose(f);
+}
+
+/* Does the process use CUDA, but not by the addresses that libcuda exports? A runtime asks for
+ * addresses by cuGetProcAddress(), which may be others. */
+static void look_deeper(struct jetwatt_uprobes *u, uint32_t tgid)
+{
+	unsigned int i = tgid % KNOWN_MAX;
+	struct launched l;
+
+	if (u->quiet[i].tgid != tgid) {
+		u->quiet[i].tgid = tgid;
+		u->quiet[i].looks = 0;
+	}
+	if (u->quiet[i].looks > QUIET_LOOKS)
+		return;
+	if (!bpf_map_lookup_elem(bpf_map__fd(u->bpf->maps.callers), &tgid, &l) && l.flags & WAITS)
+		u->quiet[i].looks = QUIET_LOOKS;
+	else if (u->quiet[i].looks == QUIET_LOOKS)
+		search_code(u, tgid);
+	u->quiet[i].looks++;
+}
+
 /* The file itself, whatever its name is worth in our mount namespace, even
  * where that has been deleted. */
 static void look_at(struct jetwatt_uprobes *u, uint32_t tgid)
 {
 	struct jetwatt_library lib[4];
 	char path[96];
-	int n = jetwatt_library_of(tgid, lib, 4);
+	int n;
 
+	if (is_known(u, tgid)) {
+		look_deeper(u, tgid);
+		return;
+	}
+	n = jetwatt_library_of(tgid, lib, 4);
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", tgid,
 			 (unsigned long long)lib[i].start, (unsigned long long)lib[i].end);
@@ -165,7 +216,7 @@ static void look_followed(struct jetwatt_uprobes *u)
 		if (!bpf_map_lookup_elem(fd, &key, &state) && state == 2 &&
 		    !jetwatt_follow_alive(key))
 			bpf_map_delete_elem(fd, &key);
-		else if (!is_known(u, key))
+		else
 			look_at(u, key);
 	}
 	u->next = key;
@@ -177,11 +228,10 @@ static void look_cgroup(struct jetwatt_uprobes *u)
 	unsigned int tgid;
 	int looks = 0;
 
-	while (f && looks < LOOKS_MAX && fscanf(f, "%u", &tgid) == 1)
-		if (!is_known(u, tgid)) {
-			look_at(u, tgid);
-			looks++;
-		}
+	while (f && looks < LOOKS_MAX && fscanf(f, "%u", &tgid) == 1) {
+		looks += !is_known(u, tgid);
+		look_at(u, tgid);
+	}
 	if (f)
 		fclose(f);
 }
