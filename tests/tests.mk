@@ -42,10 +42,10 @@ $(B)/jobs/%: tests/sim/jobs/%.c
 	$(call quiet,CC)$(CC) $(cflags) -Itests/sim -o $@ $(filter %.c,$^) $(ldflags) -lm -lpthread
 
 # One of its programs has the runtime in itself.
-$(B)/jobs/frameworks: tests/sim/libcuda/cudart.c tests/sim/libcuda/cudart.h tests/sim/libcuda/cuda.h
+$(B)/jobs/frameworks: tests/sim/libcuda/cudart.c tests/sim/libcuda/cudart.h tests/sim/libcuda/cuda.h tests/sim/jobs/frameworks.h
 
 # The simulated board's CUDA.
-$(B)/cuda/libcuda.so.1: tests/sim/libcuda/cuda.c
+$(B)/cuda/libcuda.so.1: tests/sim/libcuda/cuda.c tests/sim/libcuda/queue.c tests/sim/libcuda/queue.h
 $(B)/cuda/libcudart.so.12: tests/sim/libcuda/cudart.c tests/sim/libcuda/cudart.h
 $(cuda): tests/sim/libcuda/cuda.h
 	@mkdir -p $(@D) $(B)/tests

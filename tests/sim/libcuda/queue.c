@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The queue of libcuda.so.1 of the simulated board: work goes to its GPU's node, waits go
+ * the ways that a Jetson's kernel offers, or spin on mapped memory.
+ *
+ * There is one queue, so all streams are one. The node takes one piece of work at a time:
+ * the next one is handed over by the thread that looks whether the GPU is done.
+ *
+ * On a machine without that node the GPU is a clock: a launch is done when the
+ * time has passed that it would take. In the environment:
+ *   SIM_CUDA_BATCH_US, SIM_CUDA_LOAD_US   how long that is (10000, 0)
+ *   SIM_CUDA_HELPER=1   blocking waits are made by a thread "cuda-EvtHandlr"
+ */
+#include "queue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gpu_uapi.h"
+
+#define QUEUE	16
+
+static struct {
+	int gpu, fence, pollfd;
+	volatile const __u32 *counter;
+	__u32 syncpt, threshold;
+	unsigned int flags;
+	/* pieces of work: @done <= @given <= @queued; those given but not done: 0 or 1 */
+	struct sim_cuda_work queue[QUEUE];
+	uint64_t queued, given, done;
+	pthread_mutex_t lock;
+	/* the helper's: a wait that was asked for, and the last that has ended */
+	pthread_cond_t ask, answer;
+	uint64_t asked, answered;
+	int helper;
+	/* of the clock */
+	uint64_t done_ns, batch_ns, load_ns;
+} sim = { .gpu = -1, .fence = -1, .pollfd = -1, .flags = CU_CTX_SCHED_SPIN,
+	  .lock = PTHREAD_MUTEX_INITIALIZER, .ask = PTHREAD_COND_INITIALIZER,
+	  .answer = PTHREAD_COND_INITIALIZER };
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static void sleep_until(uint64_t ns)
+{
+	struct timespec t = { ns / 1000000000, ns % 1000000000 };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+}
+
+static uint64_t microseconds(const char *name, uint64_t otherwise)
+{
+	const char *v = getenv(name);
+
+	return (v ? strtoull(v, NULL, 10) : otherwise) * 1000;
+}
+
+static CUresult open_nodes(void)
+{
+	struct sim_create_pollfd create = { .fd = -1 };
+	void *page;
+
+	sim.fence = open("/dev/host1x-fence", O_RDWR | O_CLOEXEC);
+	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, sim.gpu, 0);
+	if (sim.fence < 0 || page == MAP_FAILED || ioctl(sim.fence, SIM_CREATE_POLLFD, &create))
+		return CUDA_ERROR_NO_DEVICE;
+	sim.pollfd = create.fd;
+	sim.counter = page;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuInit(unsigned int flags)
+{
+	if (flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	sim.gpu = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
+	sim.batch_ns = microseconds("SIM_CUDA_BATCH_US", 10000);
+	sim.load_ns = microseconds("SIM_CUDA_LOAD_US", 0);
+	return sim.gpu < 0 ? CUDA_SUCCESS : open_nodes();
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
+{
+	if (dev || (flags != CU_CTX_SCHED_SPIN && flags != CU_CTX_SCHED_BLOCKING_SYNC))
+		return CUDA_ERROR_INVALID_VALUE;
+	sim.flags = flags;
+	return CUDA_SUCCESS;
+}
+
+CUresult simLoad(unsigned int kind, unsigned int permille)
+{
+	struct sim_load load = { .kind = kind, .permille = permille };
+
+	if (sim.gpu < 0) {
+		if (sim.load_ns)
+			sleep_until(now() + sim.load_ns * permille / 1000);
+		return CUDA_SUCCESS;
+	}
+	while (ioctl(sim.gpu, SIM_LOAD, &load))
+		if (errno != EINTR)
+			return CUDA_ERROR_LAUNCH_FAILED;
+	return CUDA_SUCCESS;
+}
+
+/* Hand the next piece to the GPU if it has none. The lock is held. */
+static CUresult pump(void)
+{
+	struct sim_submit s;
+	struct sim_cuda_work *w;
+
+	if (sim.done < sim.given && (__s32)(*sim.counter - sim.threshold) >= 0)
+		sim.done = sim.given;
+	if (sim.done < sim.given || sim.given == sim.queued)
+		return CUDA_SUCCESS;
+	w = &sim.queue[sim.given % QUEUE];
+	s = (struct sim_submit){ .kind = w->kind, .permille = w->permille, .piece = w->piece,
+				 .pieces = w->pieces };
+	if (ioctl(sim.gpu, SIM_SUBMIT, &s))
+		return CUDA_ERROR_LAUNCH_FAILED;
+	sim.syncpt = s.syncpt;
+	sim.threshold = s.threshold;
+	sim.given++;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_submit(const struct sim_cuda_work *w)
+{
+	CUresult err = CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (!w)
+		return CUDA_SUCCESS;
+	pthread_mutex_lock(&sim.lock);
+	if (sim.gpu < 0) {
+		uint64_t begin = now();
+
+		if (begin < sim.done_ns)
+			begin = sim.done_ns;
+		sim.done_ns = begin + sim.batch_ns * w->permille / 1000 / w->pieces;
+		err = CUDA_SUCCESS;
+	} else if (sim.queued - sim.done < QUEUE) {
+		sim.queue[sim.queued++ % QUEUE] = *w;
+		err = pump();
+	}
+	pthread_mutex_unlock(&sim.lock);
+	return err;
+}
+
+uint64_t sim_mark(void)
+{
+	return sim.gpu < 0 ? sim.done_ns : sim.queued;
+}
+
+CUresult sim_query(uint64_t to)
+{
+	CUresult err;
+
+	if (sim.gpu < 0)
+		return now() >= to ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+	pthread_mutex_lock(&sim.lock);
+	err = pump();
+	if (!err && sim.done < to)
+		err = CUDA_ERROR_NOT_READY;
+	pthread_mutex_unlock(&sim.lock);
+	return err;
+}
+
+/* Sleep until the piece that the GPU has is done. */
+static CUresult sleep_piece(void)
+{
+	struct pollfd p = { .fd = sim.pollfd, .events = POLLIN | POLLPRI };
+	struct sim_trigger_pollfd t = { .fd = sim.pollfd };
+
+	pthread_mutex_lock(&sim.lock);
+	t.id = sim.syncpt;
+	t.threshold = sim.threshold;
+	pthread_mutex_unlock(&sim.lock);
+	if (ioctl(sim.fence, SIM_TRIGGER_POLLFD, &t))
+		return CUDA_ERROR_LAUNCH_FAILED;
+	while (ppoll(&p, 1, NULL, NULL) < 0)
+		if (errno != EINTR)
+			return CUDA_ERROR_LAUNCH_FAILED;
+	return CUDA_SUCCESS;
+}
+
+/* A thread of that name is seen in every CUDA process on a Jetson. */
+static void *help(void *arg)
+{
+	uint64_t todo;
+
+	pthread_setname_np(pthread_self(), "cuda-EvtHandlr");
+	for (;;) {
+		pthread_mutex_lock(&sim.lock);
+		while (sim.asked == sim.answered)
+			pthread_cond_wait(&sim.ask, &sim.lock);
+		todo = sim.asked;
+		pthread_mutex_unlock(&sim.lock);
+		if (sleep_piece())
+			abort();
+		pthread_mutex_lock(&sim.lock);
+		sim.answered = todo;
+		pthread_cond_broadcast(&sim.answer);
+		pthread_mutex_unlock(&sim.lock);
+	}
+	return arg;
+}
+
+static CUresult ask_helper(void)
+{
+	pthread_t thread;
+	uint64_t mine;
+
+	pthread_mutex_lock(&sim.lock);
+	if (!sim.helper) {
+		sim.helper = 1;
+		if (pthread_create(&thread, NULL, help, NULL))
+			abort();
+	}
+	mine = ++sim.asked;
+	pthread_cond_signal(&sim.ask);
+	while (sim.answered < mine)
+		pthread_cond_wait(&sim.answer, &sim.lock);
+	pthread_mutex_unlock(&sim.lock);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_wait_for(uint64_t to, int blocking)
+{
+	CUresult err;
+
+	if (sim.gpu < 0 && blocking) {
+		sleep_until(to);
+		return CUDA_SUCCESS;
+	}
+	/* A wait that blocks asks the driver even where the GPU is done already. */
+	do {
+		err = blocking && sim.given ? getenv("SIM_CUDA_HELPER") ? ask_helper() : sleep_piece() : 0;
+		err = err ? err : sim_query(to);
+	} while (err == CUDA_ERROR_NOT_READY);
+	return err;
+}
+
+CUresult sim_synchronise(void)
+{
+	return sim_wait_for(sim_mark(), sim.flags == CU_CTX_SCHED_BLOCKING_SYNC);
+}
