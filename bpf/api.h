@@ -203,14 +203,18 @@ int api_query(void *ctx)
 	return 0;
 }
 
-/* The first query that finds the GPU busy begins a wait, the one that finds it done ends
- * it. Queries of other events in between are not looked at. */
+/*
+ * The first query that finds the GPU busy begins a wait, the one that finds it done ends
+ * it. Queries of other events in between are not looked at. Where a thread that has waited
+ * for an event like this finds it done at once, after a launch, that was a short wait: it
+ * came late.
+ */
 SEC("uprobe")
 int api_query_return(void *ctx)
 {
 	u64 id = bpf_get_current_pid_tgid(), now, enter_ns;
-	struct launched before = { 0 }, *l;
 	u32 tid = (u32)id, ret = (u32)saved(ctx, OFF_RET);
+	struct launched before = { 0 }, *l;
 	struct query *q = bpf_map_lookup_elem(&queries, &tid);
 
 	if (!q || !q->sp || saved(ctx, OFF_SP) < q->sp)
@@ -222,15 +226,17 @@ int api_query_return(void *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	q->last_ns = now;
-	if (ret == CUDA_ERROR_NOT_READY && !q->enter_ns) {
-		q->enter_ns = q->begin_ns;
+	enter_ns = q->enter_ns ? q->enter_ns : q->begin_ns;
+	if (ret == CUDA_ERROR_NOT_READY) {
+		q->enter_ns = enter_ns;
 		q->handle = q->asked;
-	}
-	if (ret == CUDA_ERROR_NOT_READY || !q->enter_ns)
 		return 0;
-	enter_ns = q->enter_ns;
-	q->enter_ns = 0;
+	}
 	l = launched(id >> 32);
+	if (!q->enter_ns && !(q->waits && q->handle == q->asked && l && l->nr))
+		return 0;
+	q->enter_ns = 0;
+	q->waits++;
 	if (l)
 		l->flags |= WAITS;
 	take_launches(id >> 32, &before);

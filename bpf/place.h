@@ -62,12 +62,13 @@ struct call {
  * A thread that asks whether the GPU is done, until it is.
  * @enter_ns: begin of the first query that found it busy, 0: the thread isn't waiting
  * @last_ns: end of the last such query
- * @handle: the event or stream of that wait
+ * @handle: the event or stream of that wait, or of the last one
+ * @waits: how many have ended
  * @begin_ns, @sp, @asked: of the query under way; @sp 0: none
  */
 struct query {
 	unsigned long long enter_ns, last_ns, handle;
-	unsigned long long begin_ns, sp, asked;
+	unsigned long long begin_ns, sp, asked, waits;
 };
 
 /*
