@@ -77,7 +77,7 @@ exits 5 && form && as_before "$T/before"
 result $? "no chip answers: unsupported"
 
 run jetwatt list clocks
-exits 0 && shows "^17000000.gpu *unknown (the GPU's governor" && ! grep 214748 "$T/out"
+exits 0 && shows "^17000000.gpu *unknown (not measured by" && ! grep 214748 "$T/out"
 result $? "a GPU load that the governor has not asked for is unknown"
 
 run jetwatt optimize --power 30 -- true

@@ -116,7 +116,7 @@ static void clock_line(const struct jetwatt_clock *c, const char *unit)
 	else
 		printf("%-18s %9s %s\n", c->label, "unknown",
 		       c->kind != JETWATT_SERIES_GPU_LOAD_PERMILLE ? "" :
-		       "(the GPU's governor did not measure the load: performance never does)");
+		       "(not measured by the GPU's governor)");
 }
 
 static int list_clocks(struct jetwatt *jw, const struct input *in)
