@@ -119,7 +119,7 @@ static inline bool jetwatt_node_input(const struct jetwatt_node *list,
 {
 	const struct jetwatt_node *parent = jetwatt_node_find(list, node->parent);
 
-	return !node->upstream && (!parent || parent->upstream);
+	return !node->upstream && (!node->parent || (parent && parent->upstream));
 }
 
 #endif

@@ -38,12 +38,13 @@ static const struct kind kinds[] = {
 	  "VDD_IN ", "module" },
 	{ "nvidia,p3971-0000+p3834-0008", "Jetson AGX Thor", 14, 2, "gpu-gpc-0",
 	  "sys/class/devfreq/bwmgr/max_freq", "4266000000", "",
-	  { "VIN", "VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0" }, "VIN ", "module" },
-	/* Its INA238 has no driver there: the rest is not the module. */
+	  { "VIN", "VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0" },
+	  "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0 ", "module" },
+	/* A carrier without the INA238: the module's three rails are all there. */
 	{ "nvidia,p3971-0000+p3834-0008", "Jetson AGX Thor", 14, 2, "gpu-gpc-0",
 	  "sys/class/devfreq/bwmgr/max_freq", "4266000000", "",
 	  { "VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0" }, "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0 ",
-	  "partial sum" },
+	  "module" },
 	/* No device tree: what the labels say is all that is known. */
 	{ NULL, NULL, 4, 4, "57000000.gpu", EMC5, "0", "204000 1600000",
 	  { "POM_5V_IN", "POM_5V_GPU", "POM_5V_CPU" }, "POM_5V_IN ", NULL },
@@ -129,6 +130,7 @@ static const char *total(struct jetwatt_board *b, const struct kind *k, char *su
 	for (; n < 8 && k->rails[n]; n++) {
 		snprintf(rail[n].label, sizeof(rail[n].label), "%s", k->rails[n]);
 		rail[n].enabled = 1;
+		rail[n].shunt_uohm = 2000;
 	}
 	taken = jetwatt_board_total(b, rail, n, index, scope);
 	sum[0] = '\0';

@@ -209,6 +209,7 @@ TEST_F(board, totals)
 		  "VDD_GPU+VDD_CPU_SOC_MSS+VIN_SYS_5V0", "module" },
 		{ "nvidia,p3834-0008", "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0 VIN",
 		  "VDD_GPU+VDD_CPU_SOC_MSS+VIN_SYS_5V0", "module" },
+		{ "nvidia,p3834-0008", "VIN", "VIN", "board" },
 		{ "acme,toaster", "HEATER FAN", "HEATER+FAN", "partial sum" },
 		{ "acme,toaster", "VDD_IN HEATER VDD_SOC", "VDD_IN", "partial sum" },
 		{ "acme,toaster", "VIN_SYS_5V0 VDDQ_VDD2_1V8AO", "VIN_SYS_5V0", "partial sum" },

@@ -167,5 +167,12 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
 		if (jetwatt_node_input(b->kind->rails, r) && find(rails, n, r->label) < 0)
 			*scope = "partial sum";
+	/* Where only what feeds the whole board is measured, that is the total. */
+	for (int i = 0; i < n && !taken; i++)
+		if (find(rails, n, rails[i].label) == i && entry(b, rails[i].label) &&
+		    entry(b, rails[i].label)->upstream) {
+			rail[taken++] = i;
+			*scope = "board";
+		}
 	return taken;
 }
