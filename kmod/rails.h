@@ -69,7 +69,7 @@ static const struct jetwatt_node thor_rails[] = {
 
 /*
  * Of a board that isn't known: what a label means on any board. Where one of these
- * inputs is measured, rails that are not listed may be inside it. VDD_MUX is TX2's carrier.
+ * inputs is measured, rails that are not listed may be inside it.
  */
 static const struct jetwatt_node anywhere_rails[] = {
 	{ .label = "VDDQ_VDD2_1V8AO", .parent = "VIN_SYS_5V0" },
@@ -85,9 +85,8 @@ static const struct jetwatt_node anywhere_rails[] = {
 	{ .label = "VDD_3V8_WIFI", .parent = "VDD_IN" },
 	{ .label = "POM_5V_GPU", .parent = "POM_5V_IN" },
 	{ .label = "POM_5V_CPU", .parent = "POM_5V_IN" },
-	{ .label = "VDD_IN", .parent = "VDD_MUX" },
+	{ .label = "VDD_IN" },
 	{ .label = "POM_5V_IN" },
-	{ .label = "VDD_MUX", .upstream = true },
 	{ }
 };
 
