@@ -168,7 +168,7 @@ TEST_F(lacks, hotplug)
 /* The name, the total and the rest of what telemetry asks are there all the same. */
 TEST_F(lacks, every_clock)
 {
-	struct jetwatt_rail rail = { .enabled = 1, .label = "VDD_GPU_SOC" };
+	struct jetwatt_rail rail = { .enabled = 1, .shunt_uohm = 2000, .label = "VDD_GPU_SOC" };
 	struct jetwatt_mode is;
 	const char *scope;
 	int total[1];

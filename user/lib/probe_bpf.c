@@ -222,7 +222,7 @@ static void find_events(struct probe_bpf *b, uint32_t tgid)
 {
 	int armed = bpf_map__fd(b->bpf->maps.armed_fds), armers = bpf_map__fd(b->bpf->maps.armers);
 	struct armed fresh = { .pending = 1, .ctl_fd = -1, .event = 1 };
-	struct launched { uint64_t first_ns; uint32_t nr, pad; } calls;
+	struct launched calls;
 	int fd[EVENTS_MAX], nr, i;
 	uint32_t has = 0;
 
