@@ -121,11 +121,11 @@ static const struct jetwatt_node *find_labels(void)
 	unsigned int i, found;
 
 	count_inputs(anywhere_rails, &found);
-	for (i = 0; !found && i < ARRAY_SIZE(boards); i++)
+	for (i = 0; !found && i < ARRAY_SIZE(boards); i++) {
 		if (count_inputs(boards[i].node, &found) == found)
 			return boards[i].node;
-		else
-			found = 0;
+		found = 0;
+	}
 	return anywhere_rails;
 }
 

@@ -37,7 +37,7 @@ while read -r kind file name expected; do
 	case $kind in
 	number) number "$name" "$file" "$name" "$expected";;
 	size) number "the size of $name" "$file" "sizeof(struct $name)" "$expected";;
-	text) check "$name is in $file" "grep -qE '\"([^\"]*[^a-z_\"])?$name([^a-z_\"][^\"]*)?\"|ATTR_[A-Z]+\\($name\\)' $file";;
+	text) check "$name is in $file" "grep -qE '\"([^\"]*[^a-z_\"])?$name([^a-z_\"][^\"]*)?\"|ATTR(_[A-Z]+)?\\($name[,)]' $file";;
 	*) check "a fact of kind $kind" false;;
 	esac
 done < <(facts)

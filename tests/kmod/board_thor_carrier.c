@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest: smp=1 icount overlay=tests/sim/boards/thor-carrier.dtso modules="jetwatt-sim;ina3221;jetwatt" timeout=60
+// guest: smp=1 icount overlay=tests/sim/boards/thor-carrier.dtso modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
 #define BUS_HZ		400000
 #define SCOPE		JETWATT_SCOPE_MODULE
 #define NOTHING_UJ	1
