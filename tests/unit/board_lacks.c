@@ -251,6 +251,44 @@ TEST_F(lacks, two_memory_caps)
 	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0);
 }
 
+/* Any machine with a CPU can be opened; what is done for "this board" is done on a board only. */
+TEST_F(lacks, a_machine_that_is_no_board)
+{
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_TRUE(jetwatt_board_present(self->b));
+
+	/* No driver of any clock is loaded: the device tree says what it is. */
+	drop(&self->t, "sys/devices/system/cpu/cpufreq");
+	drop(&self->t, "sys/class/devfreq");
+	drop(&self->t, EMC6);
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_TRUE(jetwatt_board_present(self->b));
+	tree_put(&self->t, "proc/device-tree/compatible", "nvidia,tegra186");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_TRUE(jetwatt_board_present(self->b));
+
+	/* Another maker's board, with a GPU and without NVIDIA's caps of the memory clock. */
+	tree_free(&self->t);
+	tree_orin(&self->t);
+	tree_put(&self->t, "proc/device-tree/compatible", "acme,toaster");
+	drop(&self->t, EMC6);
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_FALSE(jetwatt_board_present(self->b));
+
+	/* A PC has no device tree. */
+	drop(&self->t, "proc/device-tree");
+	drop(&self->t, "sys/class/devfreq");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_FALSE(jetwatt_board_present(self->b));
+
+	/* With every knob of a Jetson it is one, whatever it is called. */
+	tree_free(&self->t);
+	tree_orin(&self->t);
+	drop(&self->t, "proc/device-tree");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	EXPECT_TRUE(jetwatt_board_present(self->b));
+}
+
 /* The firmware lists 3200 MHz, the clock does 3199. */
 TEST_F(lacks, a_rounded_cap_is_no_failed_switch)
 {

@@ -6,6 +6,7 @@
 #ifndef JETWATT_BOARD_H
 #define JETWATT_BOARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -78,6 +79,14 @@ const struct jetwatt_board_error *jetwatt_board_lacks(const struct jetwatt_board
  * Return: 0; -ENODEV: @err says what the first missing clock lacks.
  */
 int jetwatt_board_switchable(const struct jetwatt_board *b, struct jetwatt_board_error *err);
+
+/**
+ * jetwatt_board_present() - is this machine a board at all?
+ *
+ * A board can be opened on any machine with a CPU, as no knob is needed. It is a Jetson if its
+ * device tree says so, or if both the GPU and the memory have a clock that can be set.
+ */
+bool jetwatt_board_present(const struct jetwatt_board *b);
 
 const char *jetwatt_board_name(const struct jetwatt_board *b);	/* "Jetson AGX Orin" */
 

@@ -90,12 +90,15 @@ void jetwatt_identity_find(struct jetwatt_board *b)
 	size_t len = slurp(b, "device-tree/compatible", text, sizeof(text));
 
 	b->kind = &unknown;
+	for (size_t at = 0; at < len; at += strlen(text + at) + 1)
+		b->tegra |= strstr(text + at, "nvidia,tegra") != NULL;
 	for (size_t at = 0; at < len && b->kind == &unknown; at += strlen(text + at) + 1)
 		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 			if (strstr(text + at, kinds[i].compatible)) {
 				b->kind = &kinds[i];
 				break;
 			}
+	b->tegra |= b->kind != &unknown;
 	snprintf(b->name, sizeof(b->name), "%s", b->kind->name);
 	if (b->kind == &unknown && slurp(b, "device-tree/model", text, sizeof(text)))
 		snprintf(b->name, sizeof(b->name), "%.80s", text);

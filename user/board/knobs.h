@@ -89,6 +89,7 @@ struct jetwatt_board {
 	int cpus, fixed;
 	unsigned int policy[POLICIES_MAX];
 	int policies;
+	bool tegra;				/* the device tree is that of a Tegra */
 	char gpu[NAME_LEN];			/* the devfreq device's name */
 	struct jetwatt_emc_cap emc[EMC_CAPS];	/* all are set */
 	int nr_caps;

@@ -15,6 +15,12 @@ const struct jetwatt_board_error *jetwatt_board_lacks(const struct jetwatt_board
 	return jetwatt_lack_not(b, knob) ? NULL : &b->lack[knob];
 }
 
+bool jetwatt_board_present(const struct jetwatt_board *b)
+{
+	return b->tegra || (jetwatt_lack_not(b, JETWATT_BOARD_GPU) &&
+			    jetwatt_lack_not(b, JETWATT_BOARD_EMC));
+}
+
 int jetwatt_board_switchable(const struct jetwatt_board *b, struct jetwatt_board_error *err)
 {
 	for (int k = JETWATT_BOARD_CPU; k < JETWATT_BOARD_KNOBS; k++)

@@ -98,11 +98,12 @@ static void describe(const struct input *in, struct jetwatt_workload *w)
 
 	snprintf(w->command, sizeof(w->command), "%s", in->command ? in->command :
 		 base ? base + 1 : in->file);
-	if (!in->board && !jetwatt_board_open(&board, NULL, NULL)) {
+	if (!in->board && !jetwatt_board_open(&board, NULL, NULL) &&
+	    jetwatt_board_present(board)) {
 		snprintf(w->board, sizeof(w->board), "%s", jetwatt_board_name(board));
 		jetwatt_board_release(board, w->release, sizeof(w->release));
-		jetwatt_board_close(board);
 	}
+	jetwatt_board_close(board);
 	if (in->board)
 		snprintf(w->board, sizeof(w->board), "%s", in->board);
 	if (in->release)

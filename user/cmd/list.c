@@ -115,7 +115,7 @@ static void clock_line(const struct jetwatt_clock *c, const char *unit)
 		printf("%-18s %9d %s\n", c->label, c->value, unit);
 	else
 		printf("%-18s %9s %s\n", c->label, "unknown",
-		       c->kind != JETWATT_SERIES_GPU_LOAD_PERMILLE ? "" :
+		       c->kind != JETWATT_SERIES_GPU_LOAD_PERMILLE ? unit :
 		       "(not measured by the GPU's governor)");
 }
 

@@ -89,12 +89,13 @@ static int find_boards(struct input *in, struct jetwatt_db *db, char name[BOARDS
 
 	if (in->boards)
 		return 0;
-	if (!jetwatt_board_open(&board, NULL, NULL)) {
+	if (!jetwatt_board_open(&board, NULL, NULL) && jetwatt_board_present(board)) {
 		snprintf(name[0], sizeof(name[0]), "%s", jetwatt_board_name(board));
 		in->board[in->boards++] = name[0];
-		jetwatt_board_close(board);
-		return 0;
 	}
+	jetwatt_board_close(board);
+	if (in->boards)
+		return 0;
 	n = jetwatt_db_profiles(db, &p, &e);
 	if (n < 0)
 		return jetwatt_keep_error(n, &e);
