@@ -50,7 +50,10 @@ result $? "doctor -p of a program that spins in its worker: calls, and who sees 
 run jetwatt doctor -p $job --json
 exits 0 && grep -q '"uprobe": [1-9]' "$T/out" && grep -q '"module": 0' "$T/out"
 result $? "doctor -p --json"
-kill $job $(pidof frameworks)
+# The worker too, but not this shell, which has the same name.
+for p in $(pidof frameworks); do
+	[ "$p" = $$ ] || kill "$p"
+done
 wait
 
 SIM_CUDA_HELPER=1 frameworks pytorch-eager --wait block --linger 600 &
