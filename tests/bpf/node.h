@@ -50,7 +50,7 @@ struct node_trigger {
 	uint32_t id, threshold, reserved;
 };
 
-/* @timeout_ms: so long does it take until the wait fails with EAGAIN; -1: it succeeds at once */
+/* @timeout_ms: time after which the wait fails with EAGAIN; -1: it succeeds at once */
 struct node_nvhost_wait {
 	uint32_t id, threshold;
 	int32_t timeout_ms;
