@@ -103,7 +103,8 @@ units: $(kit)/complete
 
 unit_tests := $(patsubst tests/unit/%.c,$(B)/%,$(wildcard tests/unit/*.c))
 unit_objects := $(lib_objects) $(filter-out $(B)/user/cmd/%,$(tool_objects))
-units-here: $(unit_tests)
+# UNITS= names some of them.
+units-here: $(if $(UNITS),$(UNITS:%=$(B)/%),$(unit_tests))
 
 $(unit_tests): $(B)/%: tests/unit/%.c $(B)/rooms.a
 	$(call quiet,CC)$(CC) $(test_cflags) -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/rooms.a $(ldflags) $(libs) -lpthread
@@ -282,8 +283,9 @@ bench-kmod:
 	+@$(MAKE) --no-print-directory arm64
 	@tests/bench/kmod.sh
 
+# All tests, or those that TESTS="ROOM/NAME ..." names (shell patterns).
 check:
-	tests/run
+	tests/run $(TESTS)
 
 # Programs that were flaky, N= times each beside two busy loops; TESTS="ROOM/NAME ..." names more.
 check-flaky:
