@@ -5,10 +5,12 @@
 # machine, and says what it does:
 #
 #   1. host packages, by name, with apt (as root, or by sudo);
-#   2. build/postgres/ and build/mosquitto/: a PostgreSQL and an MQTT broker for the tests,
-#      where none is installed: unpacked, not installed, so that no server starts on this
-#      machine;
-#   3. build/kit/: arm64 kernel, kernel headers, busybox and libraries for the
+#   2. packages that only tests read their results with (a browser, protoc, Python modules):
+#      where apt does not have them, those tests are skipped;
+#   3. build/postgres/, build/mosquitto/ and build/prometheus/: a PostgreSQL, an MQTT broker
+#      and a Prometheus for the tests, where none is installed: unpacked, not installed, so
+#      that no server starts on this machine;
+#   4. build/kit/: arm64 kernel, kernel headers, busybox and libraries for the
 #      guest, and a few files of the kernel's source package. They are packages
 #      too, but unpacked there instead of installed, from apt lists of their own,
 #      so that the machine's set of architectures stays as it is.
@@ -28,6 +30,8 @@ host_packages=(
 	gcc-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 	linux-kbuild-6.1 qemu-system-arm device-tree-compiler python3 python3-yaml python3-pyte
 )
+# For tests alone: host/page, host/export, host/metrics.
+test_packages=(chromium protobuf-compiler python3-pandas python3-prometheus-client)
 # For the guest: run time and development halves of what jetwatt links with.
 guest_packages=(
 	busybox-static libc6 libgcc-s1 libgfortran5
@@ -126,10 +130,13 @@ exec 9> build/.setup.lock
 flock 9
 
 need "${host_packages[@]}"
+(need "${test_packages[@]}") || say "without them their tests are skipped"
 [ -d build/postgres ] || ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 ||
 	unpack build/postgres PostgreSQL postgresql-15 postgresql-client-15
 [ -d build/mosquitto ] || command -v mosquitto > /dev/null ||
 	unpack build/mosquitto mosquitto mosquitto mosquitto-clients libcjson1 libdlt2 libwrap0
+[ -d build/prometheus ] || command -v prometheus > /dev/null ||
+	unpack build/prometheus Prometheus prometheus
 if [ "${1-}" = --refresh ] || ! wanted | cmp -s - "$kit/complete"; then
 	build_kit
 fi
