@@ -15,6 +15,7 @@
 #include <linux/reboot.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 #include "fail.h"
 
 static const struct of_device_id gpus[] = {
@@ -73,15 +74,25 @@ s32 jetwatt_gpu_khz(void)
 	return khz;
 }
 
+/*
+ * A governor that polls arms devfreq's monitor, one that does not leaves last_status at
+ * its last value for ever. Without an interval devfreq polls at changes only.
+ */
+static bool polled(struct devfreq *devfreq)
+{
+	return !devfreq->profile->polling_ms || work_busy(&devfreq->work.work);
+}
+
 /**
  * jetwatt_gpu_load() - share of the time that the GPU was busy
- * @permille: gets it, JETWATT_VALUE_NONE if there is no GPU or nobody has asked
- *	its driver yet
+ * @permille: gets it; 0 while the GPU is asleep; JETWATT_VALUE_NONE if there is no
+ *	GPU or its governor does not poll its load ("performance", "userspace")
  *
- * What the governor was last told. The driver is not asked: it counts from one
- * question to the next, and the governor's are not ours to shorten.
+ * The value that the governor polled last. The driver itself is not polled: it counts
+ * from one poll to the next, and an additional poll would shorten the governor's
+ * window.
  *
- * Context: process. Return: 0; -EBUSY: the governor is just asking.
+ * Context: process. Return: 0; -EBUSY: the governor is polling now.
  */
 int jetwatt_gpu_load(s32 *permille)
 {
@@ -96,7 +107,9 @@ int jetwatt_gpu_load(s32 *permille)
 		if (!mutex_trylock(&gpu->lock)) {
 			err = -EBUSY;
 		} else {
-			if (status->total_time)
+			if (pm_runtime_suspended(owner))
+				*permille = 0;
+			else if (status->total_time && polled(gpu))
 				*permille = min(status->busy_time, status->total_time) * 1000 /
 					    status->total_time;
 			mutex_unlock(&gpu->lock);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest: smp=2 icount overlay=tests/sim/boards/whole/thor.dtso modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=120
+// guest: smp=2 icount overlay=tests/sim/boards/whole/thor.dtso modules="governor_simpleondemand;governor_userspace;jetwatt-sim;ina3221;jetwatt" timeout=120
 /*
  * Thor's GPU, a PCI device whose devfreq devices have neither a bus nor a node: its
  * clock and load, asleep and awake, and that the module never stands in the way of its
@@ -149,6 +149,21 @@ TEST_F(thor, device_goes)
 	EXPECT_EQ(JETWATT_VALUE_NONE, look(&self->f).khz);
 	ASSERT_EQ(0, write_file("/sys/bus/pci/rescan", "1"));
 	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
+}
+
+/* A governor that does not poll leaves no load behind: the last one is not told for ever. */
+TEST_F(thor, governor_changes)
+{
+	char governor[64];
+
+	ASSERT_EQ(0, read_file(GPC "governor", governor, sizeof(governor)));
+	if (strncmp(governor, "simple_ondemand", 15))
+		SKIP(return, "the governor of this kernel does not poll");
+	EXPECT_EQ(1000, becomes(&self->f, 1575000, 1000).load);
+	ASSERT_EQ(0, write_file(GPC "governor", "userspace"));
+	EXPECT_EQ(JETWATT_VALUE_NONE, becomes(&self->f, 1575000, JETWATT_VALUE_NONE).load);
+	ASSERT_EQ(0, write_file(GPC "governor", "simple_ondemand"));
+	EXPECT_EQ(1000, becomes(&self->f, 1575000, 1000).load);
 }
 
 /* A governor that never asks for the load leaves it unknown. */
