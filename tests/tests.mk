@@ -308,6 +308,10 @@ check-packages:
 	@tests/kernels/install.sh
 	@KEEP_PACKAGES=1 tests/kernels/piuparts.sh
 
+# Energy as perf, sensors, the node exporter, YNL and Python read it in a guest; ten minutes.
+check-clients:
+	@tests/clients/check
+
 # The units under a systemd that is pid 1 of a guest; minutes.
 check-systemd:
 	@tests/systemd/check
@@ -320,7 +324,7 @@ install-arm64:
 check-debug:
 	tests/kernels/debug
 
-.PHONY: check-flaky check-userlands check-hw check-kernels check-debug check-packages check-systemd install-arm64
+.PHONY: check-clients check-flaky check-userlands check-hw check-kernels check-debug check-packages check-systemd install-arm64
 .PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-waits bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
 
 # Power sensors of compiled device trees, as a vendor ships them, behind the simulated

@@ -6,23 +6,9 @@
 # the README's example in Python.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-. tests/kernels/debian.inc
 
 dir=$PWD/build/kernels/ynl
-if [ ! -e "$dir/complete" ]; then
-	rm -rf "$dir" "$dir.new"
-	mkdir -p "$dir.new/apt"
-	sources_of bookworm-backports all > "$dir.new/apt/sources.list" &&
-		apt_lists "$dir.new/apt" "$(dpkg --print-architecture)" ||
-		{ echo "no lists of bookworm-backports"; exit 4; }
-	(cd "$dir.new" && apt_in "$dir.new/apt" "$(dpkg --print-architecture)" apt-get download linux-source-6.12) ||
-		{ echo "the mirror has no linux-source-6.12"; exit 4; }
-	unpack_source "$dir.new" "$dir.new"/linux-source-6.12_*.deb '*/tools/net/ynl/*.py' \
-		'*/tools/net/ynl/lib/*' '*/Documentation/netlink/*.yaml'
-	rm -rf "$dir.new"/{apt,*.deb}
-	touch "$dir.new/complete"
-	mv "$dir.new" "$dir"
-fi
+why=$(tests/kernels/ynl_source) || { echo "$why"; exit 4; }
 why=$(tests/kernels/python) || { echo "$why"; exit 4; }
 make -s arm64 || exit 1
 awk '$0 == "```python" { on = 1; next } /^```$/ { on = 0 } on' README.md > "$dir/energy.py"
