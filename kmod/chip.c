@@ -8,6 +8,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "event.h"
+#include "graph.h"
 
 /* See chip.h. */
 DEFINE_RT_MUTEX(jetwatt_chip_lock);
@@ -43,10 +44,14 @@ void jetwatt_chip_publish(const struct jetwatt_chip *chip)
 }
 
 /**
- * jetwatt_chip_configured() - a configuration register was read
+ * jetwatt_chip_configured() - note the value of a configuration register
  * @chip: the chip
- * @n: which of them
- * @value: what it holds
+ * @n: index of the register
+ * @value: what was read from it
+ *
+ * Every reader of such a register calls this, because the value is compared with
+ * the one noted last. If it differs, a channel may have been switched on or off:
+ * what the chip's sum is made of, and the graph of the rails, are worked out again.
  *
  * Context: jetwatt_chip_lock held.
  */
@@ -54,6 +59,8 @@ void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 valu
 {
 	unsigned int channel, mask;
 
+	if (value == chip->config[n])
+		return;
 	WRITE_ONCE(chip->config[n], value);
 	mask = chip->model->enabled(chip->config);
 	for (channel = 0; channel < JETWATT_CHANNELS_MAX; channel++)
@@ -61,6 +68,8 @@ void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 valu
 			mask &= ~BIT(channel);
 	WRITE_ONCE(chip->channels, mask);
 	chip->bus->planned = false;
+	jetwatt_sum_forget(&chip->sum);
+	jetwatt_graph_update();
 }
 
 /**

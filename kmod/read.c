@@ -9,7 +9,6 @@
 #include "alarm.h"
 #include "chip.h"
 #include "event.h"
-#include "graph.h"
 #include "overhead.h"
 #include "plan.h"
 #include "ring.h"
@@ -27,16 +26,6 @@ static void put(struct jetwatt_sample *sample, int slot, s32 value)
 	/* A chip may have come while this sample was already open. */
 	if (slot >= 0 && slot < sample->nr_series)
 		sample->value[slot] = value;
-}
-
-static void note_config(struct jetwatt_chip *chip, unsigned int n, u16 value)
-{
-	if (value == chip->config[n])
-		return;
-	jetwatt_chip_configured(chip, n, value);
-	/* A channel may have been switched on or off. */
-	jetwatt_sum_forget(&chip->sum);
-	jetwatt_graph_update();
 }
 
 static void store(struct jetwatt_sample *sample, const struct jetwatt_reg *reg)
@@ -64,7 +53,7 @@ static void store(struct jetwatt_sample *sample, const struct jetwatt_reg *reg)
 			put(sample, chip->sum_slot, chip->model->sum_uv(reg->value));
 		break;
 	case JETWATT_CONFIG:
-		note_config(chip, reg->n, reg->value);
+		jetwatt_chip_configured(chip, reg->n, reg->value);
 		break;
 	case JETWATT_WARNING:
 	case JETWATT_CRITICAL:

@@ -198,4 +198,28 @@ TEST_F(board, channel_off)
 	EXPECT_EQ(1, rail_of(&self->f, 1, JETWATT_A_RAIL_ENABLED));
 }
 
+/*
+ * The same change just before the sampler starts, when the bus is measured first: the
+ * total and the graph follow, although the sampler itself never sees another value.
+ */
+TEST_F(board, channel_off_before_a_subscriber)
+{
+	int on;
+
+	/* VIN_SYS_5V0, which feeds the fourth rail. */
+	for (on = 0; on <= 1; on++) {
+		ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
+		sleep_ms(700);
+		ASSERT_EQ(0, set_attribute(0x40, "in3_enable", on));
+		ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+		sleep_ms(1500);
+		EXPECT_EQ(on, rail_of(&self->f, 2, JETWATT_A_RAIL_ENABLED));
+		EXPECT_EQ(on, rail_of(&self->f, 2, JETWATT_A_RAIL_IN_TOTAL));
+		EXPECT_EQ(!on, rail_of(&self->f, 3, JETWATT_A_RAIL_IN_TOTAL));
+		EXPECT_EQ(on ? 2 : UINT64_MAX, rail_of(&self->f, 3, JETWATT_A_RAIL_PARENT));
+		EXPECT_EQ(on ? JETWATT_SCOPE_MODULE : JETWATT_SCOPE_PARTIAL,
+			  number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_TOTAL_SCOPE));
+	}
+}
+
 TEST_HARNESS_MAIN
