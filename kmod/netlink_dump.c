@@ -76,6 +76,7 @@ static u32 requested_mhz(void)
 	return (hz ?: jetwatt_sampler_hz()) * 1000;
 }
 
+/* What is constant, or follows from the configuration. */
 static int put_rail(struct sk_buff *skb, unsigned int i)
 {
 	const struct jetwatt_rail *rail = jetwatt_rail_at(i);
@@ -98,8 +99,15 @@ static int put_rail(struct sk_buff *skb, unsigned int i)
 		nla_put_u32(skb, JETWATT_A_RAIL_PARENT, parent)) ?:
 	       nla_put_u32(skb, JETWATT_A_RAIL_IN_TOTAL,
 			   !!(jetwatt_graph_total(NULL) & BIT(i))) ?:
-	       nla_put_u32(skb, JETWATT_A_RAIL_STEP_UW, jetwatt_energy_step_uw(rail)) ?:
 	       nla_put_u32(skb, JETWATT_A_RAIL_SKEW_NS, jetwatt_plan_skew_ns(i));
+}
+
+/* The step follows the bus voltage: asked for often, it is as good as a stream of that. */
+static int put_rail_and_step(struct sk_buff *skb, unsigned int i)
+{
+	return put_rail(skb, i) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_STEP_UW,
+			   jetwatt_energy_step_uw(jetwatt_rail_at(i)));
 }
 
 /**
@@ -111,7 +119,10 @@ static int put_rail(struct sk_buff *skb, unsigned int i)
  */
 int jetwatt_netlink_rail_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, JETWATT_CMD_RAIL_GET, jetwatt_rail_count(), put_rail);
+	bool live = netlink_capable(cb->skb, CAP_NET_ADMIN);
+
+	return dump(skb, cb, JETWATT_CMD_RAIL_GET, jetwatt_rail_count(),
+		    live ? put_rail_and_step : put_rail);
 }
 
 static int put_clock(struct sk_buff *skb, unsigned int i)

@@ -94,6 +94,31 @@ TEST_F(stream, nobody)
 	EXPECT_EQ(0, status_of(pid));
 }
 
+static void count_steps(struct nlmsghdr *nlh, void *arg)
+{
+	*(int *)arg += !!attr_of(nlh, JETWATT_A_RAIL_STEP_UW);
+}
+
+/* The step in microwatts is the bus voltage by another name. */
+TEST_F(stream, nobody_gets_a_voltage)
+{
+	static struct family f;
+	int steps = 0;
+	pid_t pid;
+
+	ASSERT_EQ(0, dump(&self->f, request(&self->f, JETWATT_CMD_RAIL_GET), count_steps, &steps));
+	EXPECT_EQ(4, steps);
+	pid = fork();
+	if (!pid) {
+		steps = 0;
+		if (setgid(NOBODY) || setuid(NOBODY) || family_open(&f) ||
+		    dump(&f, request(&f, JETWATT_CMD_RAIL_GET), count_steps, &steps))
+			_exit(1);
+		_exit(steps ? 2 : 0);
+	}
+	EXPECT_EQ(0, status_of(pid));
+}
+
 /* A privileged process's socket, subscribed by nobody, after it gave up its rights. */
 TEST_F(stream, nobody_with_roots_socket)
 {

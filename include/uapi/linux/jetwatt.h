@@ -234,7 +234,7 @@ enum {
 	JETWATT_A_RAIL_FRESH_MHZ,	/* u32: millihertz, min(read, refresh) */
 	JETWATT_A_RAIL_PARENT,		/* u32: id of the rail that it is inside of, absent if none */
 	JETWATT_A_RAIL_IN_TOTAL,	/* u32: 1 if the total is made of it */
-	JETWATT_A_RAIL_STEP_UW,		/* u32: a step of the chip's in microwatts, at the last voltage */
+	JETWATT_A_RAIL_STEP_UW,		/* u32: power of a step of the ADC, uW, at the last voltage, or absent */
 	JETWATT_A_RAIL_SKEW_NS,		/* u32: read so much later than the tick's first shunt */
 	__JETWATT_A_RAIL_MAX,
 	JETWATT_A_RAIL_MAX = (__JETWATT_A_RAIL_MAX - 1)
@@ -411,7 +411,8 @@ enum {
  * enum jetwatt_cmd - operations
  * @JETWATT_CMD_INFO_GET: do; errors: none
  * @JETWATT_CMD_CHIP_GET: dump
- * @JETWATT_CMD_RAIL_GET: dump
+ * @JETWATT_CMD_RAIL_GET: dump; STEP_UW, from which the bus voltage follows, only for
+ *	callers with CAP_NET_ADMIN
  * @JETWATT_CMD_CLOCK_GET: dump; slow clocks, which only the firmware knows, are
  *	read for those with CAP_NET_ADMIN if that was not done in the last 150 ms;
  *	others get what was read in the last two seconds, else JETWATT_VALUE_NONE
