@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "throttle.h"
 
+#include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/jetwatt.h>
 #include <linux/ktime.h>
@@ -10,6 +11,7 @@
 #include <linux/sched/rt.h>
 #include <linux/smp.h>
 #include "event.h"
+#include "fail.h"
 #include "stats.h"
 
 /*
@@ -30,6 +32,9 @@ static struct task_struct *sampler;
 static u64 period;	/* of its deadlines */
 static u64 expected;	/* when it was to wake up */
 static int armed_on;	/* the timer's CPU; the thread's own */
+
+/* How long JETWATT_FAIL_LOOK keeps the handler in its interrupt. */
+#define HELD_US		2000
 
 static u64 counted;	/* the handler's own: that deadline was counted already */
 static u64 times;	/* written by the handler */
@@ -72,14 +77,25 @@ static enum hrtimer_restart look(struct hrtimer *unused)
 			counted = deadline - 1;
 		}
 	}
+	if (jetwatt_fail(JETWATT_FAIL_LOOK))
+		udelay(HELD_US);
+	/* To change the time of a timer in a queue would break the queue's order. */
+	if (WARN_ON_ONCE(hrtimer_is_queued(&timer)))
+		return HRTIMER_NORESTART;
 	hrtimer_set_expires(&timer, ns_to_ktime(next_look(now, deadline)));
 	return HRTIMER_RESTART;
 }
 
+/*
+ * Start the timer on this CPU. The handler may still run on the CPU that the thread
+ * has left: hrtimer_cancel() waits for it, because it sets the next time itself.
+ */
 static void arm(void)
 {
-	armed_on = raw_smp_processor_id();
+	hrtimer_cancel(&timer);
+	armed_on = get_cpu();
 	hrtimer_start(&timer, ns_to_ktime(LOOK_NS), HRTIMER_MODE_REL_PINNED_HARD);
+	put_cpu();
 }
 
 /**

@@ -94,6 +94,24 @@ TEST_F(board, affinity)
 	EXPECT_EQ(1, where());
 }
 
+/*
+ * The thread is moved while the handler of the throttling timer still runs on the CPU
+ * that it leaves: the timer must not be queued a second time, which the kernel's log
+ * would tell.
+ */
+TEST_F(board, moved_under_the_timer)
+{
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		ASSERT_EQ(0, write_number(KNOB("look"), 2));
+		ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, i % 2));
+		sleep_ms(23);
+	}
+	write_number(KNOB("look"), 0);
+	EXPECT_TRUE(ticks_reach(&self->f, stat_of(&self->f, JETWATT_A_STATS_TICKS) + 50));
+}
+
 /* taskset places a thread that has no CPU of its own, and it stays there. */
 TEST_F(board, taskset)
 {
