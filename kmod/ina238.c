@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* INA238: one channel up to 85 V, TI SLYS022. */
+#include "adc.h"
 #include "model.h"
 
 #include <linux/bitfield.h>
@@ -17,12 +18,9 @@
 #define ADC_VT_CT	GENMASK(5, 3)
 #define ADC_AVG		GENMASK(2, 0)
 
-#define SHUNT_LSB_NV	5000
 #define BUS_LSB_UV	3125
 
-/* Conversion times in us and averages, table 7-6. */
-static const u16 conversion_us[8] = { 50, 84, 150, 280, 540, 1052, 2074, 4120 };
-static const u16 conversions[8] = { 1, 4, 16, 64, 128, 256, 512, 1024 };
+static const struct jetwatt_adc *const adc = &jetwatt_adc_ina238;
 
 static unsigned int enabled(const u16 *config)
 {
@@ -31,7 +29,7 @@ static unsigned int enabled(const u16 *config)
 
 static unsigned int averages(const u16 *config)
 {
-	return conversions[FIELD_GET(ADC_AVG, config[0])];
+	return adc->conversions[FIELD_GET(ADC_AVG, config[0])];
 }
 
 /* Here, unlike in the INA3221, a new mean comes only when all of its conversions are done. */
@@ -42,17 +40,17 @@ static u32 cycle_us(const u16 *config)
 	if (!(config[0] & ADC_CONTINUOUS))
 		return 0;
 	if (config[0] & ADC_BUS)
-		us += conversion_us[FIELD_GET(ADC_VBUS_CT, config[0])];
+		us += adc->conversion_us[FIELD_GET(ADC_VBUS_CT, config[0])];
 	if (config[0] & ADC_SHUNT)
-		us += conversion_us[FIELD_GET(ADC_VSH_CT, config[0])];
+		us += adc->conversion_us[FIELD_GET(ADC_VSH_CT, config[0])];
 	if (config[0] & ADC_TEMP)
-		us += conversion_us[FIELD_GET(ADC_VT_CT, config[0])];
+		us += adc->conversion_us[FIELD_GET(ADC_VT_CT, config[0])];
 	return us * averages(config);
 }
 
 static u32 step_nv(const u16 *config)
 {
-	return config[1] & CONFIG_ADCRANGE ? SHUNT_LSB_NV / 4 : SHUNT_LSB_NV;
+	return config[1] & CONFIG_ADCRANGE ? adc->fine_step_nv : adc->step_nv;
 }
 
 static s32 shunt_uv(const u16 *config, u16 reg)

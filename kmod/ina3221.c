@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* INA3221: three channels, TI SBOS576. */
+#include "adc.h"
 #include "model.h"
 
 #include <linux/bitfield.h>
@@ -16,12 +17,9 @@
 #define CONFIG_BUS		BIT(1)
 #define CONFIG_SHUNT		BIT(0)
 
-#define SHUNT_LSB_UV	40
 #define BUS_LSB_UV	8000
 
-/* Conversion times in us, tables 5 and 6; averages, table 4. */
-static const u16 conversion_us[8] = { 140, 204, 332, 588, 1100, 2116, 4156, 8244 };
-static const u16 conversions[8] = { 1, 4, 16, 64, 128, 256, 512, 1024 };
+static const struct jetwatt_adc *const adc = &jetwatt_adc_ina3221;
 
 static unsigned int enabled(const u16 *config)
 {
@@ -46,21 +44,21 @@ static u32 cycle_us(const u16 *config)
 	if (!(*config & CONFIG_CONTINUOUS))
 		return 0;
 	if (*config & CONFIG_SHUNT)
-		us += conversion_us[FIELD_GET(CONFIG_VSH_CT, *config)];
+		us += adc->conversion_us[FIELD_GET(CONFIG_VSH_CT, *config)];
 	if (*config & CONFIG_BUS)
-		us += conversion_us[FIELD_GET(CONFIG_VBUS_CT, *config)];
+		us += adc->conversion_us[FIELD_GET(CONFIG_VBUS_CT, *config)];
 	return us * hweight32(enabled(config));
 }
 
 static unsigned int averages(const u16 *config)
 {
-	return conversions[FIELD_GET(CONFIG_AVG, *config)];
+	return adc->conversions[FIELD_GET(CONFIG_AVG, *config)];
 }
 
 /* 13 bits of two's complement in 15:3; limits are packed alike. */
 static s32 shunt_uv(const u16 *config, u16 reg)
 {
-	return sign_extend32(reg >> 3, 12) * SHUNT_LSB_UV;
+	return sign_extend32(reg >> 3, 12) * (s32)(adc->step_nv / 1000);
 }
 
 static s32 bus_uv(u16 reg)
@@ -71,12 +69,12 @@ static s32 bus_uv(u16 reg)
 /* 15 bits in 15:1, of conversions without averaging. */
 static s32 sum_uv(u16 reg)
 {
-	return sign_extend32(reg >> 1, 14) * SHUNT_LSB_UV;
+	return sign_extend32(reg >> 1, 14) * (s32)(adc->step_nv / 1000);
 }
 
 static u32 step_nv(const u16 *config)
 {
-	return SHUNT_LSB_UV * 1000;
+	return adc->step_nv;
 }
 
 /*

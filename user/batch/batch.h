@@ -113,9 +113,10 @@ int jetwatt_batch_energy(const struct jetwatt_power *p, size_t n, const int *rai
  * struct jetwatt_batch_sensor - what a rail's power readings are worth
  * @quantum_uw: power of one step of the shunt's reading, 0: none
  * @fresh_hz: new values a second, 0: every sample is new
- * @age_ns: how old a value is when it is read, in the mean: half of what the chip
- *	needs for all its channels, and half a conversion
- * @lag_ns: time constant of the chip's averaging, which is a recursive filter
+ * @age_ns: age of a value when it is read, in the mean: half of the time that the chip
+ *	needs for all its channels, and half a conversion; where the chip gives a mean of
+ *	several conversions, half of the time between the first and the last as well
+ * @lag_ns: time constant of the chip's averaging, 0 unless that is a recursive filter
  * @idle_uw: power while the board does nothing, negative: not known
  * @counts: it is a part of the total
  */

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How the sensor chips convert, as data: for the module and, as it is, for user/batch. */
+#ifndef JETWATT_ADC_H
+#define JETWATT_ADC_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#endif
+
+/**
+ * struct jetwatt_adc - how a model converts and averages
+ * @model: name of the model
+ * @conversion_us: conversion times in microseconds, by the code of their field
+ * @conversions: conversions that are averaged, by the code of their field
+ * @shunt_ct: lowest bit of the field with the shunt's conversion time, in the first
+ *	configuration register (JETWATT_A_CHIP_CONFIG)
+ * @averaging: lowest bit there of the field with the averaging
+ * @filter: averaging is a recursive filter with a new value after every conversion;
+ *	otherwise there is one value, the mean, after so many conversions
+ * @step_nv: one step of the shunt's voltage, in nanovolts
+ * @fine_step_nv: the same with the smaller of two ranges, 0: there is one range only
+ *
+ * Both fields are three bits wide.
+ */
+struct jetwatt_adc {
+	const char *model;
+	uint16_t conversion_us[8];
+	uint16_t conversions[8];
+	uint8_t shunt_ct;
+	uint8_t averaging;
+	bool filter;
+	uint32_t step_nv;
+	uint32_t fine_step_nv;
+};
+
+/* TI SBOS576B, tables 4 to 6, and "Averaging Function". */
+static const struct jetwatt_adc jetwatt_adc_ina3221 = {
+	.model = "ina3221",
+	.conversion_us = { 140, 204, 332, 588, 1100, 2116, 4156, 8244 },
+	.conversions = { 1, 4, 16, 64, 128, 256, 512, 1024 },
+	.shunt_ct = 3,
+	.averaging = 9,
+	.filter = true,
+	.step_nv = 40000,
+};
+
+/* TI SLYS022, table 7-6 (ADC_CONFIG) and the bit ADCRANGE of CONFIG. */
+static const struct jetwatt_adc jetwatt_adc_ina238 = {
+	.model = "ina238",
+	.conversion_us = { 50, 84, 150, 280, 540, 1052, 2074, 4120 },
+	.conversions = { 1, 4, 16, 64, 128, 256, 512, 1024 },
+	.shunt_ct = 6,
+	.averaging = 0,
+	.step_nv = 5000,
+	.fine_step_nv = 1250,
+};
+
+#ifndef __KERNEL__
+/**
+ * jetwatt_adc_find() - a model's converter by its name
+ * @model: as in JETWATT_A_CHIP_MODEL
+ *
+ * Return: the converter, NULL if the model is not known.
+ */
+static inline const struct jetwatt_adc *jetwatt_adc_find(const char *model)
+{
+	if (!strcmp(model, jetwatt_adc_ina3221.model))
+		return &jetwatt_adc_ina3221;
+	return strcmp(model, jetwatt_adc_ina238.model) ? NULL : &jetwatt_adc_ina238;
+}
+#endif
+
+#endif

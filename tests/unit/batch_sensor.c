@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What readings of each chip are worth, against figures from the data sheets. */
+#include "batch/batch.h"
+
+#include <math.h>
+
+#include "kselftest_harness.h"
+
+#define US	1e3
+
+/* INA3221 at 5 V over 2 mOhm: two channels, 332 us each for shunt and bus, 16 averaged. */
+TEST(ina3221)
+{
+	const struct jetwatt_rail rail = { .shunt_uohm = 2000, .fresh_mhz = 753012 };
+	struct jetwatt_chip chip = { .model = "ina3221", .config = 0x6000 | 2 << 9 | 2 << 6 | 2 << 3 | 7,
+				     .refresh_mhz = 753012 };
+	struct jetwatt_batch_sensor s = jetwatt_batch_sensor(&rail, &chip, 5e6);
+
+	EXPECT_LT(fabs(s.quantum_uw - 100000), 1);
+	EXPECT_LT(fabs(s.age_ns - (664 + 166) * US), 1 * US);
+	EXPECT_LT(fabs(s.lag_ns - 15 * 1328 * US), 15 * US);
+	EXPECT_LT(fabs(s.fresh_hz - 753), 0.1);
+}
+
+/* INA238 at 20 V over 2 mOhm: bus, shunt and temperature at 1052 us each. */
+TEST(ina238)
+{
+	struct jetwatt_rail rail = { .shunt_uohm = 2000, .fresh_mhz = 316856, .step_uw = 50000 };
+	struct jetwatt_chip chip = { .model = "ina238", .config = 0xfb68, .refresh_mhz = 316856 };
+	struct jetwatt_batch_sensor s = jetwatt_batch_sensor(&rail, &chip, 20e6);
+
+	EXPECT_LT(fabs(s.quantum_uw - 50000), 1);
+	EXPECT_LT(fabs(s.age_ns - (1578 + 526) * US), 1 * US);
+	EXPECT_EQ(s.lag_ns, 0);
+
+	/* Mean of 16: a value every 50.5 ms, of conversions 47.3 ms apart. */
+	chip.config |= 2;
+	chip.refresh_mhz = 316856 / 16;
+	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
+	EXPECT_LT(fabs(s.age_ns - (25248 + 526 + 23670) * US), 10 * US);
+	EXPECT_EQ(s.lag_ns, 0);
+
+	/* A quarter of the range has a quarter of the step; an unprivileged client is not told. */
+	rail.step_uw = 12400;
+	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
+	EXPECT_LT(fabs(s.quantum_uw - 12500), 1);
+	rail.step_uw = 0;
+	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
+	EXPECT_LT(fabs(s.quantum_uw - 50000), 1);
+}
+
+/* Nothing is claimed of a chip that is not in the table, nor without a resistance. */
+TEST(unknown)
+{
+	struct jetwatt_rail rail = { .shunt_uohm = 2000 };
+	struct jetwatt_chip chip = { .model = "ina999", .config = 0x7127, .refresh_mhz = 1000000 };
+	struct jetwatt_batch_sensor s = jetwatt_batch_sensor(&rail, &chip, 5e6);
+
+	EXPECT_EQ(s.quantum_uw, 0);
+	EXPECT_LT(fabs(s.age_ns - 500 * US), 1);
+	s = jetwatt_batch_sensor(&rail, NULL, 5e6);
+	EXPECT_EQ(s.quantum_uw, 0);
+	EXPECT_EQ(s.age_ns, 0);
+	rail.shunt_uohm = 0;
+	snprintf(chip.model, sizeof(chip.model), "ina238");
+	s = jetwatt_batch_sensor(&rail, &chip, 5e6);
+	EXPECT_EQ(s.quantum_uw, 0);
+}
+
+TEST_HARNESS_MAIN
