@@ -27,6 +27,7 @@
  *    it doesn't matter whether they were opened before anybody watched.
  */
 #define ARMED		1024
+#define OWNERS		1024
 #define BUCKETS_BITS	8
 
 /* nvgpu: os/linux/ioctl_tsg.c, "nvgpu-event%d-fd%d"; 2: NVGPU_IOCTL_CHANNEL_EVENT_ID_BLOCKING_SYNC */
@@ -39,11 +40,27 @@
 #define SAME_WAIT_NS	1000000
 
 /**
+ * struct owner - a process that has armed a descriptor or polled an event
+ * @node: in its bucket, or in the list of free ones
+ * @armed: its descriptors
+ * @tgid: the process
+ *
+ * It stays until the process ends or runs another program, with descriptors or without:
+ * a process that waits for the GPU does so again.
+ */
+struct owner {
+	struct hlist_node node;
+	struct hlist_head armed;
+	u32 tgid;
+};
+
+/**
  * struct armed - a descriptor with fences pending, or an event
  * @node: in its bucket, or in the list of free ones
+ * @sibling: among the descriptors of its process
  * @armed_ns: when it was armed last; event: when the last poll of it timed out
  * @enter_ns: when the first poll after that began, 0: none yet
- * @tgid: the process, 0: free
+ * @tgid: the process
  * @fd: the descriptor
  * @ctl_fd: what it was armed through, -1: an event
  * @pending: fences
@@ -52,6 +69,7 @@
  */
 struct armed {
 	struct hlist_node node;
+	struct hlist_node sibling;
 	u64 armed_ns;
 	u64 enter_ns;
 	u32 tgid;
@@ -64,14 +82,17 @@ struct armed {
 
 struct tables {
 	struct hlist_head armed[1 << BUCKETS_BITS];
-	struct hlist_head free;
+	struct hlist_head owners[1 << BUCKETS_BITS];
+	struct hlist_head free_armed;
+	struct hlist_head free_owners;
 	struct armed arm[ARMED];
+	struct owner own[OWNERS];
 };
 
-/* Protects the table. The count is also read without. */
+/* Protects the tables. The count is also read without. */
 static DEFINE_RAW_SPINLOCK(lock);
 static struct tables *t;
-static unsigned int nr_armed;
+static unsigned int nr_owners;
 
 static struct hlist_head *bucket(u32 tgid, int fd)
 {
@@ -88,26 +109,51 @@ static struct armed *find(u32 tgid, int fd)
 	return NULL;
 }
 
+static struct owner *find_owner(u32 tgid)
+{
+	struct owner *o;
+
+	hlist_for_each_entry(o, &t->owners[hash_32(tgid, BUCKETS_BITS)], node)
+		if (o->tgid == tgid)
+			return o;
+	return NULL;
+}
+
+static struct owner *add_owner(u32 tgid)
+{
+	struct owner *o;
+
+	if (hlist_empty(&t->free_owners))
+		return NULL;
+	o = hlist_entry(t->free_owners.first, struct owner, node);
+	hlist_del(&o->node);
+	hlist_add_head(&o->node, &t->owners[hash_32(tgid, BUCKETS_BITS)]);
+	INIT_HLIST_HEAD(&o->armed);
+	o->tgid = tgid;
+	WRITE_ONCE(nr_owners, nr_owners + 1);
+	return o;
+}
+
 static void drop(struct armed *a)
 {
 	hlist_del(&a->node);
-	hlist_add_head(&a->node, &t->free);
-	a->tgid = 0;
-	WRITE_ONCE(nr_armed, nr_armed - 1);
+	hlist_del(&a->sibling);
+	hlist_add_head(&a->node, &t->free_armed);
 }
 
 static struct armed *add(u32 tgid, int fd)
 {
+	struct owner *o = find_owner(tgid) ?: add_owner(tgid);
 	struct armed *a;
 
-	if (hlist_empty(&t->free)) {
+	if (!o || hlist_empty(&t->free_armed)) {
 		jetwatt_watcher_lost();
 		return NULL;
 	}
-	a = hlist_entry(t->free.first, struct armed, node);
+	a = hlist_entry(t->free_armed.first, struct armed, node);
 	hlist_del(&a->node);
 	hlist_add_head(&a->node, bucket(tgid, fd));
-	WRITE_ONCE(nr_armed, nr_armed + 1);
+	hlist_add_head(&a->sibling, &o->armed);
 	a->tgid = tgid;
 	a->fd = fd;
 	a->ctl_fd = -1;
@@ -179,7 +225,7 @@ void jetwatt_pollfd_duplicate(int from, int to)
 {
 	struct armed *a, *copy;
 
-	if (!READ_ONCE(nr_armed) || from == to)
+	if (!READ_ONCE(nr_owners) || from == to)
 		return;
 	raw_spin_lock(&lock);
 	a = find(current->tgid, from);
@@ -204,7 +250,7 @@ void jetwatt_pollfd_closed(int fd)
 {
 	struct armed *a;
 
-	if (!READ_ONCE(nr_armed))
+	if (!READ_ONCE(nr_owners))
 		return;
 	raw_spin_lock(&lock);
 	a = find(current->tgid, fd);
@@ -214,23 +260,31 @@ void jetwatt_pollfd_closed(int fd)
 }
 
 /**
- * jetwatt_pollfd_process_gone() - a process ends
+ * jetwatt_pollfd_process_gone() - a process ends, or runs another program
  * @tgid: the process
  *
- * Context: sched_process_exit.
+ * Costs a process that owns nothing one look-up.
+ *
+ * Context: sched_process_exit, sched_process_exec.
  */
 void jetwatt_pollfd_process_gone(u32 tgid)
 {
-	unsigned int i;
+	struct hlist_node *next;
+	struct armed *a;
+	struct owner *o;
 
-	if (!READ_ONCE(nr_armed))
+	if (!READ_ONCE(nr_owners))
 		return;
-	for (i = 0; i < ARMED; i++) {
-		raw_spin_lock(&lock);
-		if (t->arm[i].tgid == tgid)
-			drop(&t->arm[i]);
-		raw_spin_unlock(&lock);
+	raw_spin_lock(&lock);
+	o = find_owner(tgid);
+	if (o) {
+		hlist_for_each_entry_safe(a, next, &o->armed, sibling)
+			drop(a);
+		hlist_del(&o->node);
+		hlist_add_head(&o->node, &t->free_owners);
+		WRITE_ONCE(nr_owners, nr_owners - 1);
 	}
+	raw_spin_unlock(&lock);
 }
 
 /**
@@ -310,13 +364,22 @@ bool jetwatt_pollfd_end(int fd, bool counted, bool ready, u64 now, u64 *enter_ns
 }
 
 /**
- * jetwatt_pollfd_any() - does any process have a descriptor of ours?
+ * jetwatt_pollfd_owner() - has the current process armed a descriptor or polled an event?
  *
- * Context: any.
+ * Polls and duplicates of other processes are none of ours.
+ *
+ * Context: sys_enter. Return: true if it has, since it began its program.
  */
-bool jetwatt_pollfd_any(void)
+bool jetwatt_pollfd_owner(void)
 {
-	return READ_ONCE(nr_armed);
+	bool owner;
+
+	if (!READ_ONCE(nr_owners))
+		return false;
+	raw_spin_lock(&lock);
+	owner = find_owner(current->tgid);
+	raw_spin_unlock(&lock);
+	return owner;
 }
 
 /**
@@ -332,8 +395,10 @@ int jetwatt_pollfd_open(void)
 	if (!t)
 		return -ENOMEM;
 	for (i = 0; i < ARMED; i++)
-		hlist_add_head(&t->arm[i].node, &t->free);
-	nr_armed = 0;
+		hlist_add_head(&t->arm[i].node, &t->free_armed);
+	for (i = 0; i < OWNERS; i++)
+		hlist_add_head(&t->own[i].node, &t->free_owners);
+	nr_owners = 0;
 	return 0;
 }
 

@@ -11,7 +11,7 @@ void jetwatt_pollfd_closed(int fd);
 void jetwatt_pollfd_process_gone(u32 tgid);
 bool jetwatt_pollfd_begin(int fd, u64 now);
 bool jetwatt_pollfd_end(int fd, bool counted, bool ready, u64 now, u64 *enter_ns, int *ctl_fd);
-bool jetwatt_pollfd_any(void);
+bool jetwatt_pollfd_owner(void);
 int jetwatt_pollfd_open(void);
 void jetwatt_pollfd_close(void);
 

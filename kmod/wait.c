@@ -84,7 +84,6 @@ struct tables {
 static DEFINE_RAW_SPINLOCK(lock);
 static struct tables *t;
 static unsigned int nr_waits;
-static bool ever_armed;	/* before that only a poll of an event can be a wait */
 
 static struct wait *find_wait(u32 tid)
 {
@@ -248,8 +247,11 @@ static void enter_poll(const unsigned long *args)
 	for (i = 0; i < n; i++)
 		if (jetwatt_pollfd_begin(entry[i].fd, w.enter_ns))
 			w.fence |= BIT(i);
-	/* Also one that sees none: another thread may arm while it sleeps. */
-	if (!w.fence && !READ_ONCE(ever_armed))
+	/*
+	 * In a process that has armed one before, another thread may arm while this one
+	 * sleeps. Sleepers of all other processes must not fill the table.
+	 */
+	if (!w.fence && !jetwatt_pollfd_owner())
 		return;
 	raw_spin_lock(&lock);
 	keep_wait(&w);
@@ -261,7 +263,7 @@ static void enter_dup(const unsigned long *args)
 {
 	struct wait w = { .tid = current->pid, .kind = DUPLICATE, .fd = args[0] };
 
-	if (!jetwatt_pollfd_any())
+	if (!jetwatt_pollfd_owner())
 		return;
 	raw_spin_lock(&lock);
 	keep_wait(&w);
@@ -277,7 +279,6 @@ static void exit_trigger(const struct wait *w)
 		jetwatt_watcher_lost();
 		return;
 	}
-	WRITE_ONCE(ever_armed, true);
 	jetwatt_pollfd_arm(fd, w->fd);
 }
 
@@ -427,7 +428,6 @@ int jetwatt_wait_open(void)
 	for (i = 0; i < WAITS; i++)
 		hlist_add_head(&t->wait[i].node, &t->free);
 	nr_waits = 0;
-	ever_armed = false;
 	return 0;
 }
 
