@@ -75,6 +75,13 @@ static void on_gone(void *unused, struct task_struct *task)
 	jetwatt_watcher_exited(task->tgid);
 }
 
+/* A new program knows nothing of the descriptors that the old one has armed. */
+static void on_exec(void *unused, struct task_struct *task, pid_t old_pid,
+		    struct linux_binprm *bprm)
+{
+	jetwatt_pollfd_process_gone(task->tgid);
+}
+
 static struct {
 	const char *name;
 	void *probe;
@@ -85,6 +92,7 @@ static struct {
 	{ "sys_exit", on_exit },
 	{ "sched_process_fork", on_fork },
 	{ "sched_process_exit", on_gone },
+	{ "sched_process_exec", on_exec },
 };
 
 static void note(struct tracepoint *point, void *unused)
