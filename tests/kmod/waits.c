@@ -5,6 +5,11 @@
  */
 #include "waits.inc"
 
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include "gpu_uapi.h"
+
 TEST_F(board, pollfd)
 {
 	both(_metadata, &self->f, "pollfd", "1", 50);
@@ -212,6 +217,159 @@ TEST_F(board, refusals)
 	EXPECT_EQ(0, status);
 }
 
+#define SLEEPERS	1100
+
+static void *sleep_in_poll(void *pipe)
+{
+	struct pollfd p = { .fd = *(int *)pipe, .events = POLLIN };
+
+	poll(&p, 1, -1);
+	return NULL;
+}
+
+/* A process of many threads that sleep in poll() and wait for no GPU. */
+static pid_t bystander(void)
+{
+	int ready[2], never[2], i;
+	pthread_attr_t attr;
+	pthread_t thread;
+	pid_t pid;
+	char c;
+
+	if (pipe(ready) || pipe(never))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		pthread_attr_init(&attr);
+		pthread_attr_setstacksize(&attr, 16384);
+		for (i = 0; i < SLEEPERS; i++)
+			if (pthread_create(&thread, &attr, sleep_in_poll, never))
+				_exit(1);
+		/* All of them run before the process itself does again. */
+		sleep_ms(500);
+		if (write(ready[1], "r", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &c, 1) != 1)
+		pid = -1;
+	close(ready[0]);
+	close(never[0]);
+	close(never[1]);
+	return pid;
+}
+
+/* Everybody is watched: more sleepers than there are places must not cost a record. */
+TEST_F(board, bystanders)
+{
+	uint32_t tgid;
+	pid_t others;
+	int go;
+
+	ASSERT_EQ(0, watch(&self->f, NULL, 0, 0));
+	/* From here on something has been armed. */
+	tgid = train(&go, "pollfd", "1", "1");
+	ASSERT_EQ(1, write(go, "g", 1));
+	close(go);
+	ASSERT_EQ((pid_t)tgid, waitpid(tgid, NULL, 0));
+	gather(&self->f, &hook, 200);
+	ASSERT_EQ(1, hook.n);
+	others = bystander();
+	ASSERT_LT(0, others);
+	tgid = train(&go, "pollfd", "1", "20");
+	ASSERT_EQ(1, write(go, "g", 1));
+	close(go);
+	ASSERT_EQ((pid_t)tgid, waitpid(tgid, NULL, 0));
+	gather(&self->f, &hook, 200);
+	EXPECT_EQ(21, hook.n);
+	EXPECT_EQ(0, hook.lost);
+	kill(others, SIGKILL);
+	waitpid(others, NULL, 0);
+}
+
+/* Instructions that a child costs which does nothing. */
+static uint64_t fork_cost(void)
+{
+	uint64_t start = now_ns();
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+	return (now_ns() - start) / 200 / 8;
+}
+
+/* The end of a process costs as much as ever while a job has descriptors armed. */
+TEST_F(board, others_end)
+{
+	uint64_t before, with;
+	uint32_t tgid;
+	int go;
+
+	tgid = train(&go, "pollfd", "1", "100000");
+	ASSERT_EQ(0, watch(&self->f, &tgid, 1, 0));
+	before = fork_cost();
+	ASSERT_EQ(1, write(go, "g", 1));
+	close(go);
+	sleep_ms(1000);
+	/* Stopped, so that its own work costs nothing; what it has armed stays. */
+	ASSERT_EQ(0, kill(tgid, SIGSTOP));
+	sleep_ms(100);
+	with = fork_cost();
+	TH_LOG("a child costs %llu instructions, with something armed %llu",
+	       (unsigned long long)before, (unsigned long long)with);
+	/* Walking all places took 31,000 more. */
+	EXPECT_GT(before + (slow_kernel() ? before / 4 : 15000), with);
+	kill(tgid, SIGKILL);
+	waitpid(tgid, NULL, 0);
+}
+
+#define NUMBER	60
+
+/* The other program: its descriptor of that number is ready. */
+static int poll_ready(void)
+{
+	struct pollfd p = { .fd = fcntl(eventfd(1, 0), F_DUPFD, NUMBER), .events = POLLIN };
+
+	return p.fd != NUMBER || poll(&p, 1, -1) != 1;
+}
+
+/* What was armed before an exec that closes it says nothing of the next program's files. */
+TEST_F(board, another_program)
+{
+	struct sim_create_pollfd create = { .fd = -1 };
+	struct sim_submit work = { .permille = 1000, .piece = 1, .pieces = 1 };
+	struct sim_trigger_pollfd t = { .fd = NUMBER };
+	int status, fence, gpu;
+	pid_t pid;
+
+	ASSERT_EQ(0, watch(&self->f, NULL, 0, 0));
+	pid = fork();
+	if (!pid) {
+		gpu = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
+		fence = open("/dev/host1x-fence", O_RDWR | O_CLOEXEC);
+		if (ioctl(gpu, SIM_SUBMIT, &work))
+			_exit(1);
+		t.id = work.syncpt;
+		t.threshold = work.threshold + 1;
+		if (ioctl(fence, SIM_CREATE_POLLFD, &create) ||
+		    fcntl(create.fd, F_DUPFD_CLOEXEC, NUMBER) != NUMBER ||
+		    ioctl(fence, SIM_TRIGGER_POLLFD, &t))
+			_exit(2);
+		execl("/proc/self/exe", "waits", "--poll", NULL);
+		_exit(3);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	gather(&self->f, &hook, 200);
+	EXPECT_EQ(0, hook.n);
+}
+
 /* One that does not read: what does not fit into its socket is counted. */
 TEST_F(board, never_reads)
 {
@@ -296,4 +454,9 @@ TEST_F(board, unload)
 	waitpid(tgid, NULL, 0);
 }
 
-TEST_HARNESS_MAIN
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "--poll"))
+		return poll_ready();
+	return test_harness_run(argc, argv);
+}
