@@ -32,9 +32,12 @@ static const struct nla_policy samples_policy[JETWATT_A_SAMPLES_SEQ + 1] = {
 	[JETWATT_A_SAMPLES_SEQ] = { .type = NLA_U64 },
 };
 
+/* A flag that was a u32 once: clients of that time send 0 or 1. */
+#define JETWATT_NLA_FLAG_OR_U32	{ .type = NLA_BINARY, .len = sizeof(u32) }
+
 static const struct nla_policy waits_policy[JETWATT_A_WAITS_CHILDREN + 1] = {
 	[JETWATT_A_WAITS_TGIDS] = { .type = NLA_BINARY, .len = 4 * JETWATT_WAITS_TGIDS_MAX },
-	[JETWATT_A_WAITS_CHILDREN] = { .type = NLA_U32 },
+	[JETWATT_A_WAITS_CHILDREN] = JETWATT_NLA_FLAG_OR_U32,
 };
 
 #define NO_ATTRIBUTES	.policy = none_policy, .maxattr = ARRAY_SIZE(none_policy) - 1

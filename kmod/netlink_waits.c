@@ -17,7 +17,8 @@
 int jetwatt_netlink_waits_watch(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[JETWATT_A_WAITS_TGIDS];
-	u32 tgids[JETWATT_WAITS_TGIDS_MAX], children = 0;
+	u32 tgids[JETWATT_WAITS_TGIDS_MAX];
+	bool children = false;
 	unsigned int n = 0;
 	int err;
 
@@ -30,8 +31,13 @@ int jetwatt_netlink_waits_watch(struct sk_buff *skb, struct genl_info *info)
 		}
 		nla_memcpy(tgids, attr, n * sizeof(u32));
 	}
-	if (info->attrs[JETWATT_A_WAITS_CHILDREN])
-		children = nla_get_u32(info->attrs[JETWATT_A_WAITS_CHILDREN]);
+	attr = info->attrs[JETWATT_A_WAITS_CHILDREN];
+	if (attr && nla_len(attr) && nla_len(attr) != sizeof(u32)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "not a flag");
+		return -EINVAL;
+	}
+	if (attr)
+		children = !nla_len(attr) || nla_get_u32(attr);
 
 	err = jetwatt_watcher_add(info->snd_portid, NETLINK_CB(skb).sk, tgids, n, children);
 	switch (err) {

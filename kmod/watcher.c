@@ -241,14 +241,15 @@ static struct sk_buff *build(unsigned int i, unsigned int n)
 	for (k = 0; k < n; k++)
 		count += !!(t->batch[k].watchers & BIT(i));
 	if (!jetwatt_fail(JETWATT_FAIL_SKB))
-		skb = genlmsg_new(2 * nla_total_size_64bit(sizeof(u64)) +
-				  nla_total_size(count * sizeof(struct jetwatt_wait_record)),
+		skb = genlmsg_new(nla_total_size_64bit(sizeof(u64)) + nla_total_size(sizeof(u32)) +
+				  nla_total_size_64bit(count * sizeof(struct jetwatt_wait_record)),
 				  GFP_KERNEL);
 	if (!skb)
 		return NULL;
 	header = genlmsg_put(skb, 0, 0, &jetwatt_netlink_family, 0, JETWATT_CMD_WAITS_NTF);
 	if (!header || nla_put_u64_64bit(skb, JETWATT_A_WAITS_LOST, READ_ONCE(lost[i]),
-					 JETWATT_A_WAITS_PAD))
+					 JETWATT_A_WAITS_PAD) ||
+	    nla_put_u32(skb, JETWATT_A_WAITS_RECORD_SIZE, sizeof(struct jetwatt_wait_record)))
 		goto free;
 	attr = nla_reserve_64bit(skb, JETWATT_A_WAITS_RECORDS,
 				 count * sizeof(struct jetwatt_wait_record), JETWATT_A_WAITS_PAD);

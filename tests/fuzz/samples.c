@@ -56,15 +56,13 @@ static void fuzz_samples(const struct nlattr *attr, int len)
 
 static void fuzz_waits(const struct nlattr *attr, int len)
 {
-	struct jetwatt_wait_record record;
-	const char *data;
-	uint64_t lost;
-	int n;
+	struct jetwatt_parse_waits w;
+	uint32_t i;
 
-	for (n = jetwatt_parse_waits(attr, len, &data, &lost); n > 0; n--, data += sizeof(record)) {
-		memcpy(&record, data, sizeof(record));
-		fuzz_sum += record.exit_ns + lost;
-	}
+	if (jetwatt_parse_waits(&w, attr, len))
+		return;
+	for (i = 0; i < w.nr; i++)
+		fuzz_sum += jetwatt_parse_wait(&w, i).exit_ns + w.lost;
 }
 
 static void fuzz_ack(const char *buf, size_t len)

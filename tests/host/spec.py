@@ -50,6 +50,16 @@ def expected(spec):
     yield c_name(family, 'cmd', 'max'), len(spec['operations']['list'])
 
 
+def types(spec):
+    """Every C type that ynl-gen-c takes for granted in the header."""
+    family = spec['name']
+    for d in spec['definitions']:
+        if d['type'] == 'enum':
+            yield 'enum ' + d.get('enum-name', f'{family}-{d["name"]}').replace('-', '_')
+        elif d['type'] == 'struct':
+            yield 'struct ' + d['name'].replace('-', '_')
+
+
 def in_header(names):
     """What the compiler makes of the names: a number, or None."""
     source = f'#include <stdio.h>\n#include "{HEADER}"\nint main(void)\n{{\n'
@@ -118,7 +128,7 @@ def main():
     ops = spec['operations']['list']
     sets = {s['name']: s for s in spec['attribute-sets']}
     want = dict(expected(spec))
-    t = Test(7)
+    t = Test(8)
 
     got, complaint = in_header(want)
     if got is None:
@@ -128,6 +138,9 @@ def main():
                              for n, v in want.items() if got[n] != v])
 
     text = open(HEADER).read()
+    t.result('the header has every enum and structure by the name that ynl-gen-c makes',
+             [f'{n} is not in the header' for n in types(spec) if f'\n{n} {{' not in text])
+
     mcgrps = [g['name'] for g in spec['mcast-groups']['list']]
     named = re.findall(r'#define JETWATT_(?:GENL_NAME|MCGRP_\w+)\s+"(\w+)"', text)
     t.result('nothing in the header is missing in the specification',

@@ -147,11 +147,12 @@ TEST_F(board, whom)
 /* Of a shell that starts the job: only with its children. */
 TEST_F(board, children)
 {
+	static const uint32_t how[] = { NOT_GIVEN, FLAG, U32_0, U32_1 };
 	uint32_t tgid;
 	int k, go[2];
 	char c;
 
-	for (k = 0; k < 2; k++) {
+	for (k = 0; k < 4; k++) {
 		ASSERT_EQ(0, pipe(go));
 		tgid = fork();
 		if (!tgid) {
@@ -163,11 +164,11 @@ TEST_F(board, children)
 			_exit(0);
 		}
 		memset(&hook, 0, sizeof(hook));
-		ASSERT_EQ(0, watch(&self->f, &tgid, 1, k));
+		ASSERT_EQ(0, watch(&self->f, &tgid, 1, how[k]));
 		ASSERT_EQ(1, write(go[1], "g", 1));
 		waitpid(tgid, NULL, 0);
 		gather(&self->f, &hook, 200);
-		EXPECT_EQ(k ? 10 : 0, hook.n);
+		EXPECT_EQ(k % 2 ? 10 : 0, hook.n);
 		EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_WAITS_UNWATCH));
 		close(go[0]);
 		close(go[1]);
@@ -190,6 +191,10 @@ TEST_F(board, refusals)
 	msg = request(&self->f, JETWATT_CMD_WAITS_WATCH);
 	nla_put(msg, JETWATT_A_WAITS_TGIDS, 0, &tgid);
 	EXPECT_EQ(-EINVAL, call(&self->f, msg, NULL, NULL));
+	msg = request(&self->f, JETWATT_CMD_WAITS_WATCH);
+	nla_put(msg, JETWATT_A_WAITS_CHILDREN, 2, &tgid);
+	EXPECT_EQ(-EINVAL, call(&self->f, msg, NULL, NULL));
+	EXPECT_STREQ("not a flag", self->f.text);
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, write_number(KNOB("alloc"), 1));
 		EXPECT_EQ(-ENOMEM, watch(&self->f, &tgid, 1, 0));

@@ -48,6 +48,49 @@ static int length(struct nl_msg *msg)
 	return nlmsg_attrlen(nlmsg_hdr(msg), 0);
 }
 
+/* Records of waits whose size is told, and without that of 48 bytes. */
+TEST(waits)
+{
+	static const uint32_t sizes[] = { 0, 48, 64 };
+	struct jetwatt_parse_waits w;
+	char records[3 * 64];
+	struct nl_msg *msg;
+	uint32_t i, k, size;
+	uint64_t ns;
+
+	for (i = 0; i < 3; i++) {
+		size = sizes[i] ? sizes[i] : 48;
+		memset(records, 0xff, sizeof(records));
+		for (k = 0; k < 3; k++) {
+			ns = 1000 + k;
+			memcpy(records + k * size + offsetof(struct jetwatt_wait_record, exit_ns), &ns,
+			       sizeof(ns));
+		}
+		msg = nlmsg_alloc();
+		nlmsg_put(msg, 0, 0, 0x20, 0, 0);
+		nla_put_u64(msg, JETWATT_A_WAITS_LOST, 7);
+		if (sizes[i])
+			nla_put_u32(msg, JETWATT_A_WAITS_RECORD_SIZE, size);
+		nla_put(msg, JETWATT_A_WAITS_RECORDS, 3 * size, records);
+		ASSERT_EQ(0, jetwatt_parse_waits(&w, attrs(msg), length(msg)));
+		EXPECT_EQ(7, w.lost);
+		ASSERT_EQ(3, w.nr);
+		for (k = 0; k < 3; k++)
+			EXPECT_EQ(1000 + k, jetwatt_parse_wait(&w, k).exit_ns);
+		nlmsg_free(msg);
+	}
+	/* A size that the records do not have, and one that no module has. */
+	for (size = 0; size <= 40; size += 40) {
+		msg = nlmsg_alloc();
+		nlmsg_put(msg, 0, 0, 0x20, 0, 0);
+		nla_put_u64(msg, JETWATT_A_WAITS_LOST, 7);
+		nla_put_u32(msg, JETWATT_A_WAITS_RECORD_SIZE, size);
+		nla_put(msg, JETWATT_A_WAITS_RECORDS, 120, records);
+		EXPECT_EQ(-EBADMSG, jetwatt_parse_waits(&w, attrs(msg), length(msg)));
+		nlmsg_free(msg);
+	}
+}
+
 TEST(a_batch)
 {
 	static struct jetwatt_parse p;

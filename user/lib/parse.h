@@ -6,6 +6,7 @@
 #ifndef JETWATT_PARSE_H
 #define JETWATT_PARSE_H
 
+#include <linux/jetwatt.h>
 #include <linux/netlink.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,8 +34,18 @@ int jetwatt_parse_config(struct jetwatt_config *config, const struct nlattr *att
 int jetwatt_parse_stats(struct jetwatt_stats *stats, const struct nlattr *attr, int len);
 
 int jetwatt_parse_energy(struct jetwatt_energy *energy, const struct nlattr *attr, int len);
-/* @data: @n records of struct jetwatt_wait_record, maybe unaligned. Return: @n or -EBADMSG. */
-int jetwatt_parse_waits(const struct nlattr *attr, int len, const char **data, uint64_t *lost);
+
+/* Records of a WAITS_NTF: @nr of @size bytes each at @data, maybe unaligned. */
+struct jetwatt_parse_waits {
+	const char *data;
+	uint32_t size, nr;
+	uint64_t lost;
+};
+
+/* Return: 0 or -EBADMSG. */
+int jetwatt_parse_waits(struct jetwatt_parse_waits *w, const struct nlattr *attr, int len);
+/* Record @i, less than @w->nr. */
+struct jetwatt_wait_record jetwatt_parse_wait(const struct jetwatt_parse_waits *w, uint32_t i);
 int jetwatt_parse_box(struct jetwatt_box *box, const struct nlattr *attr, int len);
 
 /* What the controller says of the family. */

@@ -49,20 +49,18 @@ static void deliver(struct module *m, const struct jetwatt_wait_record *r)
 
 static int waits(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
 {
-	const struct nlattr *tb[JETWATT_A_WAITS_MAX + 1], *records;
+	struct jetwatt_parse_waits w;
 	struct jetwatt_wait_record r;
 	struct module *m = arg;
-	int at;
+	int err;
 
 	(void)jw;
-	jetwatt_attr_index(tb, JETWATT_A_WAITS_MAX, attr, len);
-	records = tb[JETWATT_A_WAITS_RECORDS];
-	if (jetwatt_attr_u64(tb[JETWATT_A_WAITS_LOST], &m->lost) ||
-	    (records && jetwatt_attr_len(records) % sizeof(r)))
-		return -EBADMSG;
-	/* attributes are aligned to 4 only */
-	for (at = 0; records && at < jetwatt_attr_len(records); at += sizeof(r)) {
-		memcpy(&r, (const char *)jetwatt_attr_data(records) + at, sizeof(r));
+	err = jetwatt_parse_waits(&w, attr, len);
+	if (err)
+		return err;
+	m->lost = w.lost;
+	for (uint32_t i = 0; i < w.nr; i++) {
+		r = jetwatt_parse_wait(&w, i);
 		deliver(m, &r);
 	}
 	return 0;
@@ -110,7 +108,7 @@ static int watch(struct module *m, const struct jetwatt_probe_opts *o, const uin
 	struct nl_msg *msg = jetwatt_request_new(m->jw, JETWATT_CMD_WAITS_WATCH, 0);
 
 	if (!msg || (n && nla_put(msg, JETWATT_A_WAITS_TGIDS, n * sizeof(*tgid), tgid)) ||
-	    nla_put_u32(msg, JETWATT_A_WAITS_CHILDREN, o->children || o->cgroup_path)) {
+	    ((o->children || o->cgroup_path) && nla_put_flag(msg, JETWATT_A_WAITS_CHILDREN))) {
 		nlmsg_free(msg);
 		return -ENOMEM;
 	}

@@ -153,18 +153,36 @@ int jetwatt_parse_box(struct jetwatt_box *box, const struct nlattr *attr, int le
 	return jetwatt_attr_u64(tb[JETWATT_A_BOX_SEQ], &box->seq);
 }
 
-int jetwatt_parse_waits(const struct nlattr *attr, int len, const char **data, uint64_t *lost)
+/* Size of a record before messages told it. */
+#define RECORD_SIZE	48
+
+int jetwatt_parse_waits(struct jetwatt_parse_waits *w, const struct nlattr *attr, int len)
 {
 	const struct nlattr *tb[JETWATT_A_WAITS_MAX + 1], *a;
 
+	memset(w, 0, sizeof(*w));
+	w->size = RECORD_SIZE;
 	jetwatt_attr_index(tb, JETWATT_A_WAITS_MAX, attr, len);
+	a = tb[JETWATT_A_WAITS_RECORD_SIZE];
+	if ((a && jetwatt_attr_u32(a, &w->size)) || w->size < RECORD_SIZE ||
+	    jetwatt_attr_u64(tb[JETWATT_A_WAITS_LOST], &w->lost))
+		return -EBADMSG;
 	a = tb[JETWATT_A_WAITS_RECORDS];
-	if (!a || jetwatt_attr_len(a) % sizeof(struct jetwatt_wait_record))
+	if (!a)
+		return 0;
+	if (jetwatt_attr_len(a) % w->size)
 		return -EBADMSG;
-	*data = jetwatt_attr_data(a);
-	if (jetwatt_attr_u64(tb[JETWATT_A_WAITS_LOST], lost))
-		return -EBADMSG;
-	return jetwatt_attr_len(a) / sizeof(struct jetwatt_wait_record);
+	w->data = jetwatt_attr_data(a);
+	w->nr = jetwatt_attr_len(a) / w->size;
+	return 0;
+}
+
+struct jetwatt_wait_record jetwatt_parse_wait(const struct jetwatt_parse_waits *w, uint32_t i)
+{
+	struct jetwatt_wait_record r = { 0 };
+
+	memcpy(&r, w->data + (size_t)i * w->size, w->size < sizeof(r) ? w->size : sizeof(r));
+	return r;
 }
 
 static void group(struct jetwatt_family *f, const struct nlattr *nest)

@@ -23,6 +23,14 @@
  * Every time is CLOCK_MONOTONIC in nanoseconds. Units stand in the names.
  * All integers are in host byte order.
  *
+ * Alignment
+ * ---------
+ * Netlink aligns the payload of an attribute to 4 bytes. Only on architectures where
+ * unaligned accesses are slow does the kernel put a PAD attribute before u64 attributes
+ * and arrays of u64 or of structures with u64, to align their payload to 8 bytes; on
+ * arm64 and x86 it does not. So a reader skips PAD and copies 64-bit values out of the
+ * message before it uses them.
+ *
  * The stream
  * ----------
  * One sample is one tick of the sampler: it has a sequence number, which
@@ -79,11 +87,13 @@
  * -----------------
  * For kernels that cannot trace with BPF. WAITS_WATCH asks for a record of each
  * finished wait of the processes in JETWATT_A_WAITS_TGIDS (without it: of all),
- * and with JETWATT_A_WAITS_CHILDREN of those that they fork from then on. The
+ * and with the flag JETWATT_A_WAITS_CHILDREN of those that they fork from then on. The
  * module then looks at the system calls of the machine, through the raw_syscalls
  * tracepoints, and sends WAITS_NTF to the caller's port only, about 20 ms after
  * the wait. What counts as a wait and what a record says is described with
- * struct jetwatt_wait_record. Nothing is looked at while nobody watches.
+ * struct jetwatt_wait_record. JETWATT_A_WAITS_RECORD_SIZE is the size of one record: a
+ * later module may append members, so a reader steps by that size and reads the members
+ * that it knows. Nothing is looked at while nobody watches.
  *
  * Rates
  * -----
@@ -399,10 +409,11 @@ struct jetwatt_wait_record {
 /* WAITS_WATCH request, WAITS_NTF */
 enum {
 	JETWATT_A_WAITS_TGIDS = 1,	/* binary: u32[], at most JETWATT_WAITS_TGIDS_MAX */
-	JETWATT_A_WAITS_CHILDREN,	/* u32: 1: and what they fork */
+	JETWATT_A_WAITS_CHILDREN,	/* flag: and what they fork; a u32 of 0 or 1 is taken too */
 	JETWATT_A_WAITS_LOST,		/* u64: waits that this watcher was not told of */
 	JETWATT_A_WAITS_RECORDS,	/* binary: struct jetwatt_wait_record[] */
 	JETWATT_A_WAITS_PAD,
+	JETWATT_A_WAITS_RECORD_SIZE,	/* u32: bytes of one record; absent: 48 */
 	__JETWATT_A_WAITS_MAX,
 	JETWATT_A_WAITS_MAX = (__JETWATT_A_WAITS_MAX - 1)
 };
