@@ -79,7 +79,7 @@ struct jetwatt_rail {
 	uint32_t requested_mhz, read_mhz, fresh_mhz;	/* millihertz */
 	uint32_t parent;	/* id of the rail that it is inside of, UINT32_MAX if none */
 	uint32_t in_total;
-	uint32_t step_uw;	/* power of one step of the ADC at the bus voltage read last; 0 without CAP_NET_ADMIN */
+	uint32_t step_uw;	/* power of one step of the ADC at the bus voltage read last; 0 for clients that may not subscribe */
 	uint32_t skew_ns;	/* read so much later than the tick's first shunt */
 	char label[JETWATT_LABEL_LEN];
 };

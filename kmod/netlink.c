@@ -207,8 +207,11 @@ int jetwatt_netlink_config_set(struct sk_buff *skb, struct genl_info *info)
  */
 int jetwatt_netlink_subscribe(struct sk_buff *skb, struct genl_info *info)
 {
-	int err = -ENODEV;
+	int err = jetwatt_netlink_observe(skb, info->extack);
 
+	if (err)
+		return err;
+	err = -ENODEV;
 	if (jetwatt_chip_attached())
 		err = jetwatt_subscriber_add(info->snd_portid, NETLINK_CB(skb).sk);
 	switch (err) {

@@ -8,12 +8,16 @@
 struct genl_family;
 struct genl_info;
 struct netlink_callback;
+struct netlink_ext_ack;
 struct sk_buff;
 
 extern struct genl_family jetwatt_netlink_family;
 
 int jetwatt_netlink_init(void);
 void jetwatt_netlink_exit(void);
+
+bool jetwatt_netlink_observer(const struct sk_buff *skb);
+int jetwatt_netlink_observe(const struct sk_buff *skb, struct netlink_ext_ack *extack);
 
 /* netlink.c: handlers, for the table in netlink_family.c */
 struct sk_buff *jetwatt_netlink_answer(struct genl_info *info, u8 cmd, void **header);

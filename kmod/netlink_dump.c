@@ -119,10 +119,8 @@ static int put_rail_and_step(struct sk_buff *skb, unsigned int i)
  */
 int jetwatt_netlink_rail_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	bool live = netlink_capable(cb->skb, CAP_NET_ADMIN);
-
 	return dump(skb, cb, JETWATT_CMD_RAIL_GET, jetwatt_rail_count(),
-		    live ? put_rail_and_step : put_rail);
+		    jetwatt_netlink_observer(cb->skb) ? put_rail_and_step : put_rail);
 }
 
 static int put_clock(struct sk_buff *skb, unsigned int i)
@@ -173,10 +171,16 @@ static int put_energy(struct sk_buff *skb, unsigned int i)
  * @skb: where to
  * @cb: the dump
  *
- * Return: bytes in @skb.
+ * Asked for often, the counters are as good as a stream.
+ *
+ * Return: bytes in @skb, -EPERM.
  */
 int jetwatt_netlink_energy_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
+	int err = cb->args[0] ? 0 : jetwatt_netlink_observe(cb->skb, cb->extack);
+
+	if (err)
+		return err;
 	return dump(skb, cb, JETWATT_CMD_ENERGY_GET, 1 + jetwatt_rail_count(), put_energy);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "netlink.h"
 
+#include <linux/capability.h>
+#include <linux/errno.h>
 #include <linux/jetwatt.h>
 #include <linux/module.h>
 #include <net/genetlink.h>
@@ -135,6 +137,41 @@ static const struct genl_ops ops[] = {
 		NO_ATTRIBUTES,
 	},
 };
+
+/**
+ * jetwatt_netlink_observer() - may the sender of a request observe other processes?
+ * @skb: the request
+ *
+ * A fast trace of power is a side channel, and waits tell what a process does, so both
+ * need what perf_event_open() needs for the whole machine. CAP_NET_ADMIN alone does not
+ * do: containers with the host's network have it for their tunnels. Both the process that
+ * opened the socket and the one that sends have to have it, in the initial user
+ * namespace: what root of another one may do counts for nothing.
+ *
+ * Context: a handler, or a dump. Return: true if it may.
+ */
+bool jetwatt_netlink_observer(const struct sk_buff *skb)
+{
+	return netlink_capable(skb, CAP_NET_ADMIN) &&
+	       (netlink_capable(skb, CAP_PERFMON) || netlink_capable(skb, CAP_SYS_ADMIN));
+}
+
+/**
+ * jetwatt_netlink_observe() - refuse a request by a process that may not observe others
+ * @skb: the request
+ * @extack: gets the reason
+ *
+ * Generic netlink has checked CAP_NET_ADMIN before.
+ *
+ * Context: a handler, or a dump. Return: 0 or -EPERM.
+ */
+int jetwatt_netlink_observe(const struct sk_buff *skb, struct netlink_ext_ack *extack)
+{
+	if (jetwatt_netlink_observer(skb))
+		return 0;
+	NL_SET_ERR_MSG(extack, "needs CAP_PERFMON beside CAP_NET_ADMIN, as perf does: run as root");
+	return -EPERM;
+}
 
 static const struct genl_multicast_group groups[] = {
 	{ .name = JETWATT_MCGRP_EVENTS },

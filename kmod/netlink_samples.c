@@ -39,7 +39,11 @@ static int begin(struct netlink_callback *cb, u8 cmd)
 	struct nlattr *seq = jetwatt_genl_dump_attrs(cb)[JETWATT_A_SAMPLES_SEQ];
 	struct jetwatt_box box;
 	struct cursor *cursor;
+	int err;
 
+	err = jetwatt_netlink_observe(cb->skb, cb->extack);
+	if (err)
+		return err;
 	if (cmd == JETWATT_CMD_BOX_SAMPLES_GET && jetwatt_box_get(&box)) {
 		NL_SET_ERR_MSG(cb->extack, "the black box is empty");
 		return -ENOENT;

@@ -22,6 +22,9 @@ int jetwatt_netlink_waits_watch(struct sk_buff *skb, struct genl_info *info)
 	unsigned int n = 0;
 	int err;
 
+	err = jetwatt_netlink_observe(skb, info->extack);
+	if (err)
+		return err;
 	if (attr) {
 		n = min_t(unsigned int, nla_len(attr) / sizeof(u32), ARRAY_SIZE(tgids));
 		/* Of nobody is not of everybody. */

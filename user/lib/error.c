@@ -42,7 +42,7 @@ int jetwatt_error_kernel(struct jetwatt *jw, int err, const char *text, const ch
 		return jetwatt_error_set(jw, err, "%s: %s", what, text);
 	if (err == -EPERM)
 		return jetwatt_error_set(jw, err,
-					 "%s: needs CAP_NET_ADMIN in the initial user namespace: run as root (a container needs more than its own root)",
+					 "%s: needs CAP_NET_ADMIN and CAP_PERFMON in the initial user namespace: run as root (a container needs more than its own root)",
 					 what);
 	if (err == -ENOENT && jw->family != GENL_ID_CTRL)
 		return jetwatt_error_set(jw, err,

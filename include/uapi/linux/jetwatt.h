@@ -13,10 +13,13 @@
  * Name JETWATT_GENL_NAME, version JETWATT_GENL_VERSION, initial network
  * namespace only. INFO_GET, CHIP_GET, RAIL_GET, CLOCK_GET, CONFIG_GET and
  * STATS_GET may be called by anybody. CONFIG_SET, SAMPLES_GET, SUBSCRIBE,
- * UNSUBSCRIBE, SUBSCRIBER_GET, ENERGY_GET, BOX_* and WAITS_* need CAP_NET_ADMIN in the initial user
- * namespace: a fast power trace is a side channel (PLATYPUS, CVE-2020-8694).
+ * UNSUBSCRIBE, SUBSCRIBER_GET, ENERGY_GET, BOX_* and WAITS_* need CAP_NET_ADMIN in the
+ * initial user namespace. What tells what other processes do needs as well what perf needs
+ * for the whole machine, CAP_PERFMON or CAP_SYS_ADMIN in that namespace: SUBSCRIBE,
+ * SAMPLES_GET, BOX_SAMPLES_GET, ENERGY_GET and WAITS_WATCH, because a fast power trace is
+ * a side channel (PLATYPUS, CVE-2020-8694).
  * A refusal by the module carries an explanation in the extended ack; the
- * kernel's own -EPERM does not.
+ * kernel's own -EPERM, for want of CAP_NET_ADMIN, does not.
  *
  * Time and units
  * --------------
@@ -423,7 +426,7 @@ enum {
  * @JETWATT_CMD_INFO_GET: do; errors: none
  * @JETWATT_CMD_CHIP_GET: dump
  * @JETWATT_CMD_RAIL_GET: dump; STEP_UW, from which the bus voltage follows, only for
- *	callers with CAP_NET_ADMIN
+ *	callers that may SUBSCRIBE
  * @JETWATT_CMD_CLOCK_GET: dump; slow clocks, which only the firmware knows, are
  *	read for those with CAP_NET_ADMIN if that was not done in the last 150 ms;
  *	others get what was read in the last two seconds, else JETWATT_VALUE_NONE
