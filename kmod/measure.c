@@ -10,6 +10,7 @@
 #include "bus.h"
 #include "chip.h"
 #include "fail.h"
+#include "housekeeping.h"
 
 /*
  * A transfer ends with somebody being woken up. Whoever asks has an ordinary
@@ -108,6 +109,7 @@ void jetwatt_measure(void)
  */
 int jetwatt_measure_init(void)
 {
+	static struct cpumask cpus;
 	int err;
 
 	err = jetwatt_fail_step();
@@ -116,6 +118,7 @@ int jetwatt_measure_init(void)
 	worker = kthread_run_worker(0, "jetwatt-measure");
 	if (IS_ERR(worker))
 		return PTR_ERR(worker);
+	jetwatt_housekeeping(worker->task, &cpus);
 	sched_set_fifo(worker->task);
 	return 0;
 }

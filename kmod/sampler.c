@@ -19,6 +19,7 @@
 #include "energy.h"
 #include "event.h"
 #include "fail.h"
+#include "housekeeping.h"
 #include "overhead.h"
 #include "read.h"
 #include "ring.h"
@@ -37,7 +38,7 @@ module_param(idle_hz, uint, 0444);
 MODULE_PARM_DESC(idle_hz, "looks a second at the rails while nobody listens, for the energy counters; 0: none (default 10, at most 50)");
 
 static struct task_struct *thread;
-/* CPUs that kernel threads may use as the kernel sets them up (nohz_full= leaves some out). */
+/* CPUs that the thread may use unless a CPU or taskset says otherwise. */
 static struct cpumask unpinned;
 static void (*on_sample)(u64 seq);
 
@@ -257,7 +258,7 @@ int jetwatt_sampler_init(void (*taken)(u64 seq))
 	thread = kthread_create(thread_fn, NULL, "jetwatt");
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
-	cpumask_copy(&unpinned, thread->cpus_ptr);
+	jetwatt_housekeeping(thread, &unpinned);
 	wake_up_process(thread);
 	return 0;
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef JETWATT_COMPAT_LINUX_SCHED_ISOLATION_H
+#define JETWATT_COMPAT_LINUX_SCHED_ISOLATION_H
+
+#include_next <linux/sched/isolation.h>
+#include <linux/version.h>
+
+/* Before 5.18 a kind of housekeeping is named by a flag. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 18, 0)
+#define HK_TYPE_DOMAIN	HK_FLAG_DOMAIN
+#endif
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=2 icount append="isolcpus=1" modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
+/* A CPU that isolcpus= sets apart is left alone, unless somebody asks for it. */
+#include "family.h"
+
+#include <sched.h>
+
+#include "kselftest_harness.h"
+
+/* CPUs that a kernel thread may use, as a mask; 0: there is no such thread. */
+static unsigned int cpus_of(const char *comm)
+{
+	char path[300], text[512], name[32];
+	DIR *dir = opendir("/proc");
+	unsigned int mask = 0;
+	struct dirent *e;
+	cpu_set_t set;
+
+	snprintf(name, sizeof(name), "(%s)", comm);
+	while (dir && !mask && (e = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%s/stat", e->d_name);
+		if (read_file(path, text, sizeof(text)) || !strstr(text, name) ||
+		    sched_getaffinity(atoi(text), sizeof(set), &set))
+			continue;
+		mask = CPU_ISSET(0, &set) | CPU_ISSET(1, &set) << 1;
+	}
+	if (dir)
+		closedir(dir);
+	return mask;
+}
+
+TEST(left_alone)
+{
+	static struct family f;
+
+	ASSERT_EQ(0, family_open(&f));
+	EXPECT_EQ(1, cpus_of("jetwatt"));
+	EXPECT_EQ(1, cpus_of("jetwatt-measure"));
+	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, 100));
+	EXPECT_EQ(1, cpus_of("jetwatt"));
+	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_CPU, 1));
+	EXPECT_EQ(2, cpus_of("jetwatt"));
+	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_CPU, JETWATT_CPU_ANY));
+	EXPECT_EQ(1, cpus_of("jetwatt"));
+	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, 0));
+	family_close(&f);
+}
+
+TEST_HARNESS_MAIN
