@@ -8,6 +8,8 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <asm/unistd.h>
+#include <trace/events/sched.h>
+#include <trace/events/syscalls.h>
 #include "fail.h"
 #include "pollfd.h"
 #include "wait.h"
@@ -65,7 +67,7 @@ static void on_fork(void *unused, struct task_struct *parent, struct task_struct
 		jetwatt_watcher_forked(parent->tgid, child->tgid);
 }
 
-static void on_gone(void *unused, struct task_struct *task)
+static void gone(struct task_struct *task)
 {
 	jetwatt_wait_thread_gone(task->pid);
 	/* Threads of the process may still be there if its first one goes. */
@@ -74,6 +76,8 @@ static void on_gone(void *unused, struct task_struct *task)
 	jetwatt_pollfd_process_gone(task->tgid);
 	jetwatt_watcher_exited(task->tgid);
 }
+
+JETWATT_PROCESS_EXIT_PROBE(on_gone, gone)
 
 /* A new program knows nothing of the descriptors that the old one has armed. */
 static void on_exec(void *unused, struct task_struct *task, pid_t old_pid,
@@ -91,9 +95,19 @@ static struct {
 	{ "sys_enter", on_enter },
 	{ "sys_exit", on_exit },
 	{ "sched_process_fork", on_fork },
-	{ "sched_process_exit", on_gone },
+	{ "sched_process_exit", JETWATT_PROCESS_EXIT(on_gone) },
 	{ "sched_process_exec", on_exec },
 };
+
+/* Never called: does not compile where a tracepoint has another prototype. */
+static void __maybe_unused check_prototypes(void)
+{
+	check_trace_callback_type_sys_enter(on_enter);
+	check_trace_callback_type_sys_exit(on_exit);
+	check_trace_callback_type_sched_process_fork(on_fork);
+	check_trace_callback_type_sched_process_exit(JETWATT_PROCESS_EXIT(on_gone));
+	check_trace_callback_type_sched_process_exec(on_exec);
+}
 
 static void note(struct tracepoint *point, void *unused)
 {

@@ -64,11 +64,14 @@ static enum hrtimer_restart look(struct hrtimer *unused)
 	u64 due = ktime_to_ns(hrtimer_get_expires(&timer));
 
 	/*
+	 * rt_task() leaves out deadline tasks from 6.12 on, so the priority is compared:
+	 * theirs is below MAX_RT_PRIO as well.
+	 *
 	 * Two looks at the same missed deadline, both in time: an interrupt that
 	 * comes late itself, as in a virtual machine that was stopped, proves nothing.
 	 */
 	if (deadline != NEVER && now < due + LATE_NS / 2 && now >= deadline + LATE_NS &&
-	    task_cpu(sampler) == smp_processor_id() && current != sampler && !rt_task(current) &&
+	    task_cpu(sampler) == smp_processor_id() && current != sampler && current->prio >= MAX_RT_PRIO &&
 	    task_is_running(sampler) && !need_resched()) {
 		if (counted == deadline - 1) {
 			WRITE_ONCE(times, times + 1);
