@@ -109,7 +109,7 @@ struct jetwatt_stats {
  * @rail: id, UINT32_MAX: the total
  * @uj: microjoules; never runs backwards
  * @time_ns: when it was last brought up to date, 0: never; @uw: power then
- * @blind_ns: time that is not in it, because nobody could read the rail
+ * @blind_ns: time that is not in it, because the rail could not be read or the machine slept
  */
 struct jetwatt_energy {
 	uint64_t uj, time_ns, blind_ns;

@@ -7,6 +7,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "chip.h"
+#include "fail.h"
 #include "graph.h"
 #include "ring.h"
 
@@ -24,6 +25,8 @@
  * @uj: whole microjoules
  * @blind_ns: see struct jetwatt_energy
  * @time_ns: of the last sample, 0: none yet
+ * @asleep_ns: what asleep_ns() said then
+ * @freeze: value of @freezes then
  * @uw: power of the last sample
  * @bus_uv: voltage as last read, JETWATT_VALUE_NONE: never
  * @shunt_uv: as last read
@@ -34,13 +37,15 @@
  *	negative for days: a load of n steps is counted after DEBT_NS / n at
  *	the latest.
  *
- * Written by the sampler's thread only; all but @rest_fj are read by others,
- * each for itself.
+ * Written by the sampler's thread only; all but @rest_fj, @asleep_ns and @freeze are read
+ * by others, each for itself.
  */
 struct counter {
 	u64 uj;
 	u64 blind_ns;
 	u64 time_ns;
+	u64 asleep_ns;
+	unsigned int freeze;
 	s64 uw;
 	s64 rest_fj;
 	s32 bus_uv;
@@ -53,6 +58,37 @@ static struct counter counters[JETWATT_RAILS_MAX] = {
 
 /* A counter of its own, so that it goes on where the rails that make it up change. */
 static u64 total_uj;
+
+/* How often the sampler's thread was frozen. Its own. */
+static unsigned int freezes;
+
+/* Time that JETWATT_FAIL_ASLEEP adds to what the machine has slept. The thread's own. */
+#define PRETENDED_NS	(5 * NSEC_PER_SEC)
+static u64 pretended_ns;
+
+/*
+ * How long the machine has slept since it was booted. CLOCK_MONOTONIC, the time of the
+ * samples, stands still meanwhile.
+ */
+static u64 asleep_ns(void)
+{
+	if (jetwatt_fail(JETWATT_FAIL_ASLEEP))
+		pretended_ns += PRETENDED_NS;
+	return ktime_to_ns(ktime_mono_to_any(0, TK_OFFS_BOOT)) + pretended_ns;
+}
+
+/**
+ * jetwatt_energy_frozen() - the sampler's thread was frozen
+ *
+ * Nobody knows the power while the machine goes to sleep, sleeps, and wakes up: the next
+ * sample is not joined to the last one.
+ *
+ * Context: the sampler's thread.
+ */
+void jetwatt_energy_frozen(void)
+{
+	freezes++;
+}
 
 /* Trapezoid: uW x ns = fJ. Return: whole microjoules that have accumulated. */
 static u64 integrate(struct counter *c, const struct jetwatt_rail *rail, s64 uw, u64 ns)
@@ -88,19 +124,21 @@ u32 jetwatt_energy_step_uw(const struct jetwatt_rail *rail)
 	return div64_u64((u64)bus_uv * chip->model->step_nv(chip->config), rail->shunt_uohm * 1000ULL);
 }
 
-static u64 step(struct counter *c, const struct jetwatt_rail *rail, u64 time_ns)
+static u64 step(struct counter *c, const struct jetwatt_rail *rail, u64 time_ns, u64 asleep_ns)
 {
 	s64 uw = div_s64((s64)c->bus_uv * c->shunt_uv, rail->shunt_uohm);
-	u64 ns = time_ns - c->time_ns, uj = 0;
+	u64 ns = time_ns - c->time_ns + asleep_ns - c->asleep_ns, uj = 0;
 
 	uw = clamp(uw, -POWER_MAX_UW, POWER_MAX_UW);
-	if (c->time_ns && ns <= BLIND_NS)
+	if (c->time_ns && ns <= BLIND_NS && c->freeze == freezes && c->asleep_ns == asleep_ns)
 		uj = integrate(c, rail, uw, ns);
 	else if (c->time_ns)
 		WRITE_ONCE(c->blind_ns, c->blind_ns + ns);
 	WRITE_ONCE(c->uj, c->uj + uj);
 	WRITE_ONCE(c->uw, uw);
 	WRITE_ONCE(c->time_ns, time_ns);
+	c->asleep_ns = asleep_ns;
+	c->freeze = freezes;
 	return uj;
 }
 
@@ -116,7 +154,7 @@ static s32 value(const struct jetwatt_sample *sample, int slot)
  *
  * A voltage that was not read in this tick is the last one that was. A rail
  * whose shunt was not read is left as it is: its next sample is joined to its
- * last one.
+ * last one. Time in which the machine sleeps is blind.
  *
  * Context: the sampler's thread.
  */
@@ -124,10 +162,10 @@ void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
 {
 	const struct jetwatt_rail *rail;
 	unsigned long total = jetwatt_graph_total(NULL);
+	u64 asleep = asleep_ns(), uj;
 	struct counter *c;
 	unsigned int i;
 	s32 read;
-	u64 uj;
 
 	for (i = 0; i < jetwatt_rail_count(); i++) {
 		rail = jetwatt_rail_at(i);
@@ -140,7 +178,7 @@ void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
 		    !rail->shunt_uohm)
 			continue;
 		WRITE_ONCE(c->shunt_uv, read);
-		uj = step(c, rail, time_ns);
+		uj = step(c, rail, time_ns, asleep);
 		if (total & BIT(i))
 			WRITE_ONCE(total_uj, total_uj + uj);
 	}

@@ -11,7 +11,8 @@ struct jetwatt_sample;
 /**
  * struct jetwatt_energy - a rail, or a total
  * @uj: drawn since the module was loaded; never runs backwards
- * @blind_ns: time since then in which the power is unknown
+ * @blind_ns: time since then in which the power is unknown: samples lay too far apart, or
+ *	the machine slept
  * @time_ns: when it was last read, CLOCK_MONOTONIC, 0: never
  * @uw: power then
  * @bus_uv: voltage then, 0 for a total
@@ -28,6 +29,7 @@ struct jetwatt_energy {
 
 u32 jetwatt_energy_step_uw(const struct jetwatt_rail *rail);
 void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns);
+void jetwatt_energy_frozen(void);
 void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy *energy);
 void jetwatt_energy_total(struct jetwatt_energy *energy);
 

@@ -14,6 +14,7 @@
  * @JETWATT_FAIL_CLOCK: reading a slow clock
  * @JETWATT_FAIL_SEND: handing a batch to a subscriber's socket
  * @JETWATT_FAIL_HOOK: attaching to a tracepoint
+ * @JETWATT_FAIL_ASLEEP: no failure: the machine seems to have slept for five seconds
  * @JETWATT_FAIL_LOOK: no failure: the timer's handler of throttle.c takes long
  */
 enum jetwatt_fail {
@@ -25,6 +26,7 @@ enum jetwatt_fail {
 	JETWATT_FAIL_SEND,
 	JETWATT_FAIL_HOOK,
 	JETWATT_FAIL_LOOK,
+	JETWATT_FAIL_ASLEEP,
 	JETWATT_FAIL_COUNT
 };
 

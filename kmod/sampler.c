@@ -175,7 +175,8 @@ static int thread_fn(void *unused)
 	sched_set_fifo(current);
 	set_freezable();
 	while (!kthread_should_stop()) {
-		try_to_freeze();
+		if (try_to_freeze())
+			jetwatt_energy_frozen();
 		hz = READ_ONCE(rate);
 		if (hz && !before)
 			jetwatt_read_restart();

@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 
 #include "kselftest_harness.h"
+#include "skip.h"
 
 #define RAILS	4
 #define TOTAL	RAILS
@@ -366,6 +367,62 @@ TEST_F(board, perf_refuses)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	ASSERT_EQ(0, write_number("/proc/sys/kernel/perf_event_paranoid", 2));
+}
+
+/* Counters of a rate at which samples are 10 ms apart, before and after something. */
+static int counters_at_100hz(struct family *f, struct counted *c)
+{
+	int err = set_u32(f, JETWATT_A_CONFIG_RATE_HZ, 100);
+
+	sleep_ms(300);
+	return err ?: counters(f, c);
+}
+
+/*
+ * The machine has slept for five seconds, as the kernel's clock of the time since boot
+ * would tell: a knob adds them to what it says.
+ */
+TEST_F(board, asleep)
+{
+	struct counted start, before, after;
+	int i;
+
+	ASSERT_EQ(0, counters_at_100hz(&self->f, &start));
+	sleep_ms(1000);
+	ASSERT_EQ(0, counters(&self->f, &before));
+	ASSERT_EQ(0, write_number(KNOB("asleep"), 1));
+	sleep_ms(1000);
+	ASSERT_EQ(0, counters(&self->f, &after));
+	for (i = 0; i <= TOTAL; i++) {
+		TH_LOG("%s: blind %llu us", truth_names[i],
+		       (unsigned long long)(after.blind_ns[i] - before.blind_ns[i]) / 1000);
+		EXPECT_LE(5000000000, after.blind_ns[i] - before.blind_ns[i]);
+		EXPECT_GT(5200000000, after.blind_ns[i] - before.blind_ns[i]);
+	}
+	/* One second was counted, as before, and not six. */
+	EXPECT_LT((before.uj[TOTAL] - start.uj[TOTAL]) / 2, after.uj[TOTAL] - before.uj[TOTAL]);
+	EXPECT_GT((before.uj[TOTAL] - start.uj[TOTAL]) * 2, after.uj[TOTAL] - before.uj[TOTAL]);
+}
+
+/* The kernel freezes and thaws what it does before and after a sleep, for a second. */
+TEST_F(board, frozen)
+{
+	struct counted before, after;
+
+	if (access("/sys/power/pm_test", W_OK))
+		SKIP_TEST("this kernel has no CONFIG_PM_DEBUG");
+	ASSERT_EQ(0, counters_at_100hz(&self->f, &before));
+	ASSERT_EQ(0, write_number("/sys/module/suspend/parameters/pm_test_delay", 1));
+	ASSERT_EQ(0, write_file("/sys/power/pm_test", "freezer"));
+	EXPECT_EQ(0, write_file("/sys/power/state", "freeze"));
+	ASSERT_EQ(0, write_file("/sys/power/pm_test", "none"));
+	ASSERT_EQ(0, write_number("/sys/module/suspend/parameters/pm_test_delay", 5));
+	sleep_ms(300);
+	ASSERT_EQ(0, counters(&self->f, &after));
+	TH_LOG("blind %llu us", (unsigned long long)(after.blind_ns[TOTAL] - before.blind_ns[TOTAL]) / 1000);
+	EXPECT_LE(1000000000, after.blind_ns[TOTAL] - before.blind_ns[TOTAL]);
+	EXPECT_GT(2000000000, after.blind_ns[TOTAL] - before.blind_ns[TOTAL]);
+	EXPECT_TRUE(ticks_reach(&self->f, stat_of(&self->f, JETWATT_A_STATS_TICKS) + 50));
 }
 
 /*

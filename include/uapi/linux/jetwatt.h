@@ -68,7 +68,9 @@
  * first what the total has: the trapezoid under the samples. Where nobody
  * listens the rails are still looked at, at the rate of the module parameter
  * idle_hz, and RUNNING and ACTIVE_HZ stay 0. Samples more than two seconds
- * apart are not joined: JETWATT_A_ENERGY_BLIND_NS says how much time that was.
+ * apart are not joined, nor are samples before and after the machine has slept:
+ * JETWATT_A_ENERGY_BLIND_NS says how much time that was, of CLOCK_BOOTTIME, because
+ * CLOCK_MONOTONIC stands still while the machine sleeps.
  * The same counters are in the hwmon device "jetwatt", at most ten new values
  * a second there, and in the PMU "jetwatt" of perf.
  *
