@@ -69,7 +69,7 @@ int jetwatt_netlink_waits_watch(struct sk_buff *skb, struct genl_info *info)
  */
 int jetwatt_netlink_waits_unwatch(struct sk_buff *skb, struct genl_info *info)
 {
-	int err = jetwatt_watcher_remove(info->snd_portid);
+	int err = jetwatt_watcher_remove(info->snd_portid, NETLINK_CB(skb).sk);
 
 	if (err)
 		NL_SET_ERR_MSG(info->extack, "this socket does not watch");

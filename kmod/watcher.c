@@ -70,14 +70,20 @@ static u8 active, everybody, children;	/* masks of watchers */
 static unsigned long seen[BITS_TO_LONGS(1 << SEEN_BITS)];
 
 /*
- * Protects the list of sockets, and the hooks. A socket that is closed leaves
- * through the notifier; the same care as in subscriber.c.
+ * Protects the list of sockets, and the hooks: to attach and detach those takes grace
+ * periods of RCU. So the notifier, through which every generic netlink socket that is
+ * closed goes, does not take it: it looks for the port under @lock and leaves the rest to
+ * a work item. As in subscriber.c a port alone does not tell sockets apart: what is
+ * removed is a socket that is dead, never a new one with its port.
  */
 static DEFINE_MUTEX(mutex);
 static struct {
 	struct sock *sk;
 	u32 port;
 } watchers[JETWATT_WATCHERS_MAX];
+
+static void reap_fn(struct work_struct *work);
+static DECLARE_WORK(reap_work, reap_fn);
 
 static void send_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(send_work, send_fn);
@@ -356,6 +362,49 @@ static int slot_of(u32 port)
 	return -ENOENT;
 }
 
+/* Under the mutex. */
+static void drop(int slot)
+{
+	unsigned int i;
+	u64 at;
+
+	raw_spin_lock(&lock);
+	/* What is left to be sent is not for the next one in this slot. */
+	for (at = tail; at < head; at++)
+		t->record[at % RECORDS].watchers &= ~BIT(slot);
+	active &= ~BIT(slot);
+	WRITE_ONCE(everybody, everybody & ~BIT(slot));
+	children &= ~BIT(slot);
+	for (i = 0; i < PROCESSES; i++)
+		if (t->process[i].watchers & BIT(slot))
+			forget(&t->process[i], BIT(slot));
+	if (!active)
+		bitmap_zero(seen, 1 << SEEN_BITS);
+	raw_spin_unlock(&lock);
+	sock_put(watchers[slot].sk);
+	if (!active)
+		close();
+}
+
+/* Under the mutex: drop the sockets that are closed, and @sk's predecessor of this port. */
+static void reap(u32 port, const struct sock *sk)
+{
+	int slot;
+
+	for (slot = 0; slot < JETWATT_WATCHERS_MAX; slot++)
+		if (active & BIT(slot) &&
+		    (sock_flag(watchers[slot].sk, SOCK_DEAD) ||
+		     (sk && watchers[slot].port == port && watchers[slot].sk != sk)))
+			drop(slot);
+}
+
+static void reap_fn(struct work_struct *work)
+{
+	mutex_lock(&mutex);
+	reap(0, NULL);
+	mutex_unlock(&mutex);
+}
+
 /**
  * jetwatt_watcher_add() - a socket wants to be told of waits
  * @port: its port in the initial network namespace
@@ -374,6 +423,7 @@ int jetwatt_watcher_add(u32 port, struct sock *sk, const u32 *tgids, unsigned in
 	int err = 0, slot;
 
 	mutex_lock(&mutex);
+	reap(port, sk);
 	slot = ffz(active);
 	if (slot_of(port) >= 0)
 		err = -EALREADY;
@@ -384,9 +434,9 @@ int jetwatt_watcher_add(u32 port, struct sock *sk, const u32 *tgids, unsigned in
 	if (err)
 		goto unlock;
 	sock_hold(sk);
+	raw_spin_lock(&lock);
 	watchers[slot].sk = sk;
 	watchers[slot].port = port;
-	raw_spin_lock(&lock);
 	lost[slot] = 0;
 	active |= BIT(slot);
 	if (!n)
@@ -401,38 +451,21 @@ unlock:
 	return err;
 }
 
-/* Under the mutex. */
-static void drop(int slot)
-{
-	unsigned int i;
-
-	raw_spin_lock(&lock);
-	active &= ~BIT(slot);
-	WRITE_ONCE(everybody, everybody & ~BIT(slot));
-	children &= ~BIT(slot);
-	for (i = 0; i < PROCESSES; i++)
-		if (t->process[i].watchers & BIT(slot))
-			forget(&t->process[i], BIT(slot));
-	if (!active)
-		bitmap_zero(seen, 1 << SEEN_BITS);
-	raw_spin_unlock(&lock);
-	sock_put(watchers[slot].sk);
-	if (!active)
-		close();
-}
-
 /**
  * jetwatt_watcher_remove() - a socket does not want it any more
  * @port: its port
+ * @sk: the socket
  *
  * Return: 0, -ENOENT.
  */
-int jetwatt_watcher_remove(u32 port)
+int jetwatt_watcher_remove(u32 port, const struct sock *sk)
 {
 	int slot;
 
 	mutex_lock(&mutex);
 	slot = slot_of(port);
+	if (slot >= 0 && watchers[slot].sk != sk)
+		slot = -ENOENT;
 	if (slot >= 0)
 		drop(slot);
 	mutex_unlock(&mutex);
@@ -442,11 +475,17 @@ int jetwatt_watcher_remove(u32 port)
 static int notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	const struct netlink_notify *n = data;
+	bool ours;
 
 	/* Ports of other protocols and namespaces have the same numbers. */
-	if (action == NETLINK_URELEASE && n->protocol == NETLINK_GENERIC &&
-	    net_eq(n->net, &init_net))
-		jetwatt_watcher_remove(n->portid);
+	if (action != NETLINK_URELEASE || n->protocol != NETLINK_GENERIC ||
+	    !net_eq(n->net, &init_net))
+		return NOTIFY_DONE;
+	raw_spin_lock(&lock);
+	ours = slot_of(n->portid) >= 0;
+	raw_spin_unlock(&lock);
+	if (ours)
+		schedule_work(&reap_work);
 	return NOTIFY_DONE;
 }
 
@@ -474,6 +513,7 @@ void jetwatt_watcher_exit(void)
 	int slot;
 
 	netlink_unregister_notifier(&notifier);
+	cancel_work_sync(&reap_work);
 	mutex_lock(&mutex);
 	for (slot = 0; slot < JETWATT_WATCHERS_MAX; slot++)
 		if (active & BIT(slot))

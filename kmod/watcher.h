@@ -18,7 +18,7 @@ void jetwatt_watcher_lost(void);
 
 int jetwatt_watcher_add(u32 port, struct sock *sk, const u32 *tgids, unsigned int n,
 			bool children);
-int jetwatt_watcher_remove(u32 port);
+int jetwatt_watcher_remove(u32 port, const struct sock *sk);
 int jetwatt_watcher_init(void);
 void jetwatt_watcher_exit(void);
 

@@ -82,4 +82,35 @@ TEST(a_port_that_is_bound_again)
 	family_close(&old);
 }
 
+/* The same of watchers of waits. */
+TEST(a_port_that_watches_again)
+{
+	static struct family old, new;
+	unsigned int i, refused = 0, dropped = 0;
+	struct closing c;
+	pthread_t thread;
+	int err;
+
+	ASSERT_EQ(0, pthread_barrier_init(&c.begin, NULL, 2));
+	ASSERT_EQ(0, family_open(&old));
+	for (i = 0; i < ROUNDS / 4; i++) {
+		ASSERT_EQ(0, simple(&old, JETWATT_CMD_WAITS_WATCH));
+		c.fd = old.fd;
+		ASSERT_EQ(0, pthread_create(&thread, NULL, close_it, &c));
+		new = old;
+		pthread_barrier_wait(&c.begin);
+		ASSERT_EQ(0, rebind(&new, old.port));
+		err = simple(&new, JETWATT_CMD_WAITS_WATCH);
+		refused += err == -EALREADY;
+		ASSERT_EQ(0, pthread_join(thread, NULL));
+		if (!err && simple(&new, JETWATT_CMD_WAITS_UNWATCH) == -ENOENT)
+			dropped++;
+		old = new;
+	}
+	TH_LOG("of %u: %u refused, %u dropped", ROUNDS / 4, refused, dropped);
+	EXPECT_EQ(0, refused);
+	EXPECT_EQ(0, dropped);
+	family_close(&old);
+}
+
 TEST_HARNESS_MAIN

@@ -144,6 +144,34 @@ TEST_F(board, whom)
 	family_close(&all);
 }
 
+/* What was recorded for a watcher that has left is not sent to the one that comes after. */
+TEST_F(board, after_another_watcher)
+{
+	static struct family keep, next;
+	uint32_t own = getpid();
+	pid_t pid;
+	int i;
+
+	/* Another one keeps what has been recorded from being thrown away as a whole. */
+	ASSERT_EQ(0, family_open(&keep));
+	ASSERT_EQ(0, watch(&keep, &own, 1, 0));
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, watch(&self->f, NULL, 0, 0));
+		pid = fork();
+		if (!pid)
+			execl("/bin/train", "train", "--wait", "syncpt", "--syncs", "64",
+			      "--minibatches", "1", NULL);
+		ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+		ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_WAITS_UNWATCH));
+		ASSERT_EQ(0, family_open(&next));
+		ASSERT_EQ(0, watch(&next, &own, 1, 0));
+		gather(&next, &hook, 100);
+		family_close(&next);
+	}
+	EXPECT_EQ(0, hook.n);
+	family_close(&keep);
+}
+
 /* Of a shell that starts the job: only with its children. */
 TEST_F(board, children)
 {
