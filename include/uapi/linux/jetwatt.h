@@ -53,7 +53,10 @@
  * whichever comes first; earlier where the list of series changes. The ring overwrites: a subscriber whose socket is
  * full finds a gap in the sequence numbers, and JETWATT_A_SAMPLES_LOST counts
  * all samples that it has lost since it subscribed. Nobody else is affected.
- * The subscription ends with UNSUBSCRIBE or when the socket is closed.
+ * The subscription ends with UNSUBSCRIBE or when the socket is closed. The kernel frees the
+ * port of a socket that is closed a moment before the module can know: one batch may reach
+ * a socket that binds to the port in that moment. UNSUBSCRIBE before the socket is closed
+ * rules that out.
  *
  * SAMPLES_GET dumps what is still in the ring, from JETWATT_A_SAMPLES_SEQ on,
  * in the same message shape; if the ring no longer holds that sequence
