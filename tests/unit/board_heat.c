@@ -144,4 +144,46 @@ TEST_F(heat, nothing_is_saved_while_hot)
 	EXPECT_EQ(jetwatt_board_apply(self->b, &low, &self->err), 0);
 }
 
+/* A file that an earlier boot has left, after a power cut, is not this boot's way back. */
+TEST_F(heat, nor_is_an_earlier_boots_state_used)
+{
+	static const char boot[] = "boot aaaa2c1e-0000-4000-8000-000000000002\n";
+	struct jetwatt_board_roots roots = tree_roots(&self->t);
+	char path[600], text[1024] = "";
+	FILE *f;
+
+	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
+	jetwatt_board_close(self->b);
+	tree_put(&self->t, "proc/sys/kernel/random/boot_id", "%s", boot + 5);
+	/* The new boot has another range than the file. */
+	get_hot(self, FULL);
+	self->min = 318750000;
+	self->max = 1032750000;
+	roots.write = put;
+	roots.arg = self;
+	get_hot(self, HOT);
+	ASSERT_EQ(jetwatt_board_open(&self->b, &roots, &self->err), 0);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), -EAGAIN);
+	/* With the lease, too, there is nothing to restore. */
+	EXPECT_EQ(jetwatt_board_save(self->b, &self->err), -EAGAIN);
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -ENOENT);
+	EXPECT_EQ(self->max, 1032750000);
+
+	get_hot(self, FULL);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), 0) TH_LOG("%s", self->err.what);
+	snprintf(path, sizeof(path), "%s/saved", self->t.state);
+	f = fopen(path, "r");
+	ASSERT_NE(f, NULL);
+	ASSERT_GT(fread(text, 1, sizeof(text) - 1, f), 0);
+	fclose(f);
+	EXPECT_NE(strstr(text, boot), NULL) TH_LOG("%s", text);
+	EXPECT_NE(strstr(text, " 318750000 1032750000\n"), NULL) TH_LOG("%s", text);
+	/* What a guardian, or jetwatt restore, does for a process that was killed. */
+	jetwatt_board_close(self->b);
+	ASSERT_EQ(jetwatt_board_open(&self->b, &roots, &self->err), 0);
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(self->min, 318750000);
+	EXPECT_EQ(self->max, 1032750000);
+}
+
 TEST_HARNESS_MAIN

@@ -210,6 +210,14 @@ int jetwatt_board_forget(struct jetwatt_board *b)
 	return rc;
 }
 
+static int nothing(const struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	jetwatt_board_error_set(err, -ENOENT, "nothing to restore");
+	jetwatt_error_why(err, "no saved state of this boot in %s: no mode was applied, or it was restored",
+			  b->state);
+	return -ENOENT;
+}
+
 int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *err)
 {
 	bool had_lease = b->lease >= 0;
@@ -218,24 +226,17 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *e
 	if (b->by_remote)
 		return jetwatt_remote_do(b, "restore", NULL, err);
 	/* Asked first: who has nothing to restore needs no right to write. */
-	if (!had_lease && !jetwatt_board_saved(b, &owner)) {
-		jetwatt_board_error_set(err, -ENOENT, "nothing to restore");
-		jetwatt_error_why(err, "no saved state of this boot in %s: no mode was applied, or it was restored",
-				  b->state);
-		return -ENOENT;
-	}
+	if (!had_lease && !jetwatt_board_saved(b, &owner))
+		return nothing(b, err);
 	rc = jetwatt_lease_take(b, err);
 	if (rc)
 		return rc;
 	/* From the file, not from memory: it is what counts after a crash too. */
 	rc = jetwatt_saved_load(b, err);
-	if (rc < 0) {
-		if (rc == -ENOENT) {
-			jetwatt_error_why(err, "no mode was applied, or it was restored");
-			jetwatt_error_fix(err, "nothing to do");
-		}
+	if (rc == 1 || rc == -ENOENT)
+		rc = nothing(b, err);
+	if (rc)
 		goto out;
-	}
 	first = jetwatt_switch_to(b, &b->saved, NULL, true, err);
 	rc = jetwatt_state_check(b, &b->saved, first ? NULL : err);
 	if (!rc)

@@ -109,7 +109,7 @@ struct jetwatt_board {
 	char held[JETWATT_BOARD_HELD][JETWATT_BOARD_CGROUP];	/* freezer.c: on disk */
 	int nr_held;
 	pid_t self;				/* who has opened it, for its guardian too */
-	bool have_saved;			/* @saved is what the file holds */
+	bool have_saved;			/* @saved is what the file holds, of this boot */
 	struct jetwatt_board_state saved;
 };
 

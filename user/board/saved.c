@@ -165,8 +165,9 @@ int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_board_error *err)
 		wrong = take(b, text);
 	if (wrong)
 		return damaged(b, err, wrong);
-	b->have_saved = true;
-	return !jetwatt_sealed_now(b, boot);
+	/* What an earlier boot has left is no way back: its knobs went with the power. */
+	b->have_saved = jetwatt_sealed_now(b, boot);
+	return !b->have_saved;
 }
 
 /* Is the file of an earlier boot? Then nothing of ours is applied: knobs do
