@@ -51,7 +51,7 @@ rule "only board writes to sysfs" < <(
 		search '/sys/.*(O_WRONLY|O_RDWR|"[wa]e?")|(O_WRONLY|O_RDWR).*/sys/')
 
 rule "jetwatt-knobs knows the board, root's policy and nothing else" < <(
-	sources user/knobs | search "$include\"" | grep -vE '"(knobs|board)/|"daemon/(notify|policy)\.h"|"cmd/error\.h"')
+	sources user/knobs | search "$include\"" | grep -vE '"(knobs|board)/|"daemon/(listen|notify|policy)\.h"|"cmd/error\.h"')
 
 rule "the guest gives jetwattd the capabilities of its unit" < <(
 	diff <(sed -n 's/^AmbientCapabilities=//p' user/daemon/jetwattd.service | tr ' ' '\n' | sort) \

@@ -13,11 +13,14 @@
 #include "../../user/cmd/watch_seen.c"
 #define run control_run
 #include "../../user/daemon/control.c"
+#include "../../user/daemon/listen.c"
 #define own metrics_own
 #include "../../user/daemon/metrics.c"
 #include "../../user/daemon/switch.c"
 
 #include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "kselftest_harness.h"
 
@@ -155,6 +158,109 @@ TEST_F(control, lines_that_are_none)
 	EXPECT_EQ(0, strncmp(ASK(""), "refused", 7));
 	EXPECT_EQ(0, self->d.told_w);
 	EXPECT_EQ(0, self->d.pause);
+}
+
+/* A second daemon does not take the socket of one that runs. */
+TEST_F(control, a_second_daemon)
+{
+	struct jetwattd two = { .policy = &self->policy, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct jetwattd_control *c;
+
+	strcpy(self->d.why, "the first");
+	EXPECT_EQ(JETWATT_EXIT_FAILED, jetwattd_control_start(&two, &c));
+	EXPECT_NE(NULL, strstr(ASK("status"), "the first"));
+	jetwattd_control_stop(c);
+	EXPECT_NE(NULL, strstr(ASK("status"), "the first"));
+}
+
+/* What one that was killed has left is replaced; a file that is no socket is not; and at its
+ * end a daemon deletes only its own. */
+TEST_F(control, what_is_there)
+{
+	char aside[64], *path = self->policy.control;
+	struct jetwattd_control *c;
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct stat st, now;
+	int fd;
+
+	snprintf(aside, sizeof(aside), "%s/aside", self->dir);
+	ASSERT_EQ(0, rename(path, aside));
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	strcpy(at.sun_path, path);
+	ASSERT_EQ(0, bind(fd, (struct sockaddr *)&at, sizeof(at)));
+	close(fd);
+	ASSERT_EQ(0, jetwattd_control_start(&self->d, &c));
+	EXPECT_NE(NULL, strstr(ASK("status"), "idle"));
+	ASSERT_EQ(0, stat(path, &st));
+	/* The first one ends: the file is the second one's. */
+	jetwattd_control_stop(self->c);
+	EXPECT_TRUE(!stat(path, &now) && now.st_ino == st.st_ino);
+	jetwattd_control_stop(c);
+	EXPECT_EQ(-1, stat(path, &now));
+	unlink(aside);
+
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	EXPECT_EQ(JETWATT_EXIT_FAILED, jetwattd_control_start(&self->d, &c));
+	jetwattd_control_stop(c);
+	EXPECT_EQ(0, unlink(path));
+	ASSERT_EQ(0, jetwattd_control_start(&self->d, &self->c));
+}
+
+#define OTHER	990
+#define STARTS	200
+
+/* As fast as it can: where there is a socket, a link to @secret. */
+static void __attribute__((noreturn)) lure(const char *dir, const char *secret)
+{
+	struct stat st;
+
+	if (setgid(OTHER) || setuid(OTHER) || chdir(dir))
+		_exit(1);
+	for (;;) {
+		unlink("l");
+		if (symlink(secret, "l"))
+			continue;
+		while (lstat("control", &st) || !S_ISSOCK(st.st_mode))
+			;
+		rename("l", "control");
+	}
+}
+
+/* The directory is another user's: root's daemon changes no file of root's there. */
+TEST_F(control, a_link_in_its_place)
+{
+	char secret[64], link[64];
+	struct jetwattd_control *c;
+	struct stat st, now;
+	pid_t pid;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	strcpy(self->policy.readers, "nogroup");
+	strcpy(self->policy.writers, "adm");
+	jetwattd_control_stop(self->c);
+	snprintf(secret, sizeof(secret), "/tmp/jetwatt-secret-%d", getpid());
+	snprintf(link, sizeof(link), "%s/l", self->dir);
+	close(open(secret, O_CREAT | O_EXCL | O_WRONLY, 0600));
+	ASSERT_EQ(0, stat(secret, &st));
+	ASSERT_EQ(0, chown(self->dir, OTHER, OTHER));
+	pid = fork();
+	if (!pid)
+		lure(self->dir, secret);
+	for (int i = 0; i < STARTS; i++) {
+		jetwattd_control_start(&self->d, &c);
+		jetwattd_control_stop(c);
+		unlink(self->policy.control);
+		ASSERT_EQ(0, stat(secret, &now));
+		ASSERT_TRUE(now.st_mode == st.st_mode && now.st_gid == st.st_gid) TH_LOG("start %d", i);
+		usleep(1000);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	unlink(secret);
+	unlink(link);
+	unlink(self->policy.control);
+	ASSERT_EQ(0, jetwattd_control_start(&self->d, &self->c));
 }
 
 /* Requests with bytes changed, cut and doubled, from a seed. */

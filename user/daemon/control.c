@@ -6,6 +6,7 @@
 #include "jetwattd.h"
 
 #include "ask.h"
+#include "listen.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +39,8 @@ struct client {
 struct jetwattd_control {
 	struct jetwattd *d;
 	pthread_t thread;
-	int listen, end, started;
+	struct jetwattd_listener listen;
+	int end, started;
 	struct client client[CLIENTS];
 	gid_t readers, writers;
 	char text[JETWATTD_ASK_TEXT];
@@ -164,7 +166,7 @@ static void hear(struct jetwattd_control *c, struct client *k)
 
 static void welcome(struct jetwattd_control *c)
 {
-	int fd = accept4(c->listen, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(c->listen.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct client *oldest = NULL;
 
 	for (int i = 0; fd >= 0 && i < CLIENTS; i++) {
@@ -188,7 +190,7 @@ static void *run(void *arg)
 
 	for (;;) {
 		p[0] = (struct pollfd){ c->end, POLLIN, 0 };
-		p[1] = (struct pollfd){ c->listen, POLLIN, 0 };
+		p[1] = (struct pollfd){ c->listen.fd, POLLIN, 0 };
 		for (int i = 0; i < CLIENTS; i++)
 			p[i + 2] = (struct pollfd){ c->client[i].fd, POLLIN, 0 };
 		if (poll(p, CLIENTS + 2, 1000) < 0 && errno != EINTR)
@@ -235,24 +237,13 @@ static void make_dir(const char *path)
 
 static int open_socket(struct jetwattd_control *c)
 {
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	const char *path = c->d->policy->control;
 	gid_t owner = c->readers != (gid_t)-1 ? c->readers : c->writers;
-	int two = c->readers != c->writers && c->writers != (gid_t)-1, given;
+	/* Two groups may knock: who it is, is asked when they do. */
+	int two = c->readers != c->writers && c->writers != (gid_t)-1;
 
-	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
 	make_dir(path);
-	c->listen = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* We hold the board's lease: whoever left it there has gone. */
-	unlink(path);
-	if (c->listen < 0 || bind(c->listen, (struct sockaddr *)&at, sizeof(at)))
-		return -errno;
-	/* Two groups may knock, or one that we are not in and cannot give it to; who it is is
-	 * asked when they do. */
-	given = owner == (gid_t)-1 || !chown(path, (uid_t)-1, owner);
-	if ((!given && errno != EPERM) || chmod(path, two || !given ? 0666 : 0660))
-		return -errno;
-	return listen(c->listen, CLIENTS) ? -errno : 0;
+	return jetwattd_listen(&c->listen, path, SOCK_STREAM, owner, two, CLIENTS);
 }
 
 int jetwattd_control_start(struct jetwattd *d, struct jetwattd_control **out)
@@ -264,7 +255,7 @@ int jetwattd_control_start(struct jetwattd *d, struct jetwattd_control **out)
 	if (!c)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
 	c->d = d;
-	c->listen = -1;
+	c->listen.fd = -1;
 	c->end = eventfd(0, EFD_CLOEXEC);
 	for (int i = 0; i < CLIENTS; i++)
 		c->client[i].fd = -1;
@@ -276,8 +267,13 @@ int jetwattd_control_start(struct jetwattd *d, struct jetwattd_control **out)
 	err = open_socket(c);
 	if (!err)
 		err = -pthread_create(&c->thread, NULL, run, c);
+	if (err == -EADDRINUSE)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "another jetwattd answers there",
+					 "end that one (systemctl stop jetwattd), or control = PATH in "
+					 JETWATTD_CONF, "cannot listen on %s", d->policy->control);
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 err == -EEXIST ? "a file that is no socket is there" : strerror(-err),
 					 "control = PATH in " JETWATTD_CONF, "cannot listen on %s",
 					 d->policy->control);
 	c->started = 1;
@@ -291,13 +287,11 @@ void jetwattd_control_stop(struct jetwattd_control *c)
 	if (c->started) {
 		eventfd_write(c->end, 1);
 		pthread_join(c->thread, NULL);
-		unlink(c->d->policy->control);
 	}
 	for (int i = 0; i < CLIENTS; i++)
 		if (c->client[i].fd >= 0)
 			let_go(&c->client[i]);
-	if (c->listen >= 0)
-		close(c->listen);
+	jetwattd_listen_end(&c->listen, c->d->policy->control);
 	close(c->end);
 	free(c);
 }

@@ -19,11 +19,11 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "board/remote.h"
 #include "cmd/error.h"
+#include "daemon/listen.h"
 #include "daemon/notify.h"
 #include "daemon/policy.h"
 #include "knobs/serve.h"
@@ -113,25 +113,12 @@ static int open_board(const char *root, struct jetwatt_board **b)
 
 /* For the user's group, which is ours in the unit; by hand root gives it away. Who of
  * them it is the kernel tells, at the door. */
-static int open_socket(const struct options *o, const struct passwd *user)
+static int open_socket(const struct options *o, const struct passwd *user,
+		       struct jetwattd_listener *l)
 {
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), bad;
-	mode_t was = umask(0117);
+	gid_t group = geteuid() == user->pw_uid ? (gid_t)-1 : user->pw_gid;
 
-	if (strlen(o->socket) >= sizeof(at.sun_path))
-		return -ENAMETOOLONG;
-	strcpy(at.sun_path, o->socket);
-	if (unlink(o->socket) && errno != ENOENT)
-		return -errno;
-	bad = fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at));
-	umask(was);
-	if (bad ||
-	    (getegid() != user->pw_gid && geteuid() != user->pw_uid &&
-	     chown(o->socket, (uid_t)-1, user->pw_gid)) ||
-	    listen(fd, JETWATT_KNOBS_CLIENTS))
-		return -errno;
-	return fd;
+	return jetwattd_listen(l, o->socket, SOCK_SEQPACKET, group, 0, JETWATT_KNOBS_CLIENTS);
 }
 
 static int open_signals(void)
@@ -183,7 +170,8 @@ int main(int argc, char **argv)
 	struct jetwatt_board_error e = { "", "", "" };
 	struct jetwatt_knobs k = { .owed = 0 };
 	const struct passwd *user;
-	int listen, signals, err;
+	struct jetwattd_listener l;
+	int listening, signals, err;
 
 	for (int i = 0; i < JETWATT_KNOBS_CLIENTS; i++)
 		k.client[i].fd = -1;
@@ -207,14 +195,16 @@ int main(int argc, char **argv)
 	/* Before it has anything that a guardian should not have. */
 	if (jetwatt_board_guardian(k.board, &e))
 		return fail(e.what, e.why, e.fix);
-	listen = open_socket(&o, user);
-	if (listen < 0 || signals < 0)
-		return fail("cannot listen", listen < 0 ? strerror(-listen) : strerror(errno),
+	listening = open_socket(&o, user, &l);
+	if (listening == -EADDRINUSE)
+		return fail("cannot listen", "another jetwatt-knobs answers there", o.socket);
+	if (listening < 0 || signals < 0)
+		return fail("cannot listen", listening < 0 ? strerror(-listening) : strerror(errno),
 			    o.socket);
 	jetwattd_notify("READY=1");
-	err = serve(&k, listen, signals);
+	err = serve(&k, l.fd, signals);
 	jetwattd_notify("STOPPING=1");
-	unlink(o.socket);
+	jetwattd_listen_end(&l, o.socket);
 	jetwatt_board_thaw(k.board);
 	if ((k.holder || k.owed) && jetwatt_knobs_put_back(&k))
 		err = 1;

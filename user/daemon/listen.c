@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "listen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Another process that starts as well has the lock for microseconds. */
+#define LOCK_TRIES	50
+
+/* Does a process listen there? */
+static int taken(const struct sockaddr_un *at, int type)
+{
+	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int refused, gone = 0;
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	if (fd < 0)
+		return 0;
+	refused = connect(fd, (const struct sockaddr *)at, sizeof(*at)) ? errno : 0;
+	/* A child of a process that was killed may still have its socket. */
+	if (!refused && !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
+		gone = who.pid > 0 && kill(who.pid, 0) && errno == ESRCH;
+	close(fd);
+	/* EAGAIN: its backlog is full. */
+	return (!refused && !gone) || refused == EAGAIN;
+}
+
+/* One process at a time looks and binds. Who may read the directory could hold the lock, so
+ * it is not waited for. Return: descriptor, -1: without a lock. */
+static int lock_dir(const char *path)
+{
+	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct timespec nap = { 0, 1000000 };
+	char *slash;
+	int fd;
+
+	snprintf(dir, sizeof(dir), "%s", path);
+	slash = strrchr(dir, '/');
+	if (slash)
+		slash[slash == dir] = '\0';
+	fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && i < LOCK_TRIES; i++)
+		nanosleep(&nap, NULL);
+	return fd;
+}
+
+static int make_room(const struct sockaddr_un *at, int type)
+{
+	struct stat st;
+
+	if (lstat(at->sun_path, &st))
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(st.st_mode))
+		return -EEXIST;
+	if (taken(at, type))
+		return -EADDRINUSE;
+	return unlink(at->sun_path) && errno != ENOENT ? -errno : 0;
+}
+
+/* The file is ours, whatever has happened to its name since. */
+static int give(struct jetwattd_listener *l, const char *path, gid_t group, int all)
+{
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc = 0, given;
+	char name[48];
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid()) {
+		close(fd);
+		return -EEXIST;
+	}
+	l->dev = st.st_dev;
+	l->ino = st.st_ino;
+	given = group == (gid_t)-1 || group == st.st_gid ||
+		!fchownat(fd, "", (uid_t)-1, group, AT_EMPTY_PATH);
+	if (!given && errno != EPERM)
+		rc = -errno;
+	/* A group that it cannot be given to: who it is, is asked at the door. */
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	if (!rc && (all || !given) && chmod(name, 0666))
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+int jetwattd_listen(struct jetwattd_listener *l, const char *path, int type, gid_t group, int all,
+		    int backlog)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int lock, rc;
+	mode_t was;
+
+	*l = (struct jetwattd_listener){ .fd = -1 };
+	if (strlen(path) >= sizeof(at.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(at.sun_path, path);
+	lock = lock_dir(path);
+	rc = make_room(&at, type);
+	if (!rc) {
+		l->fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		was = umask(0117);
+		rc = l->fd < 0 || bind(l->fd, (struct sockaddr *)&at, sizeof(at)) ? -errno : 0;
+		umask(was);
+	}
+	if (!rc)
+		rc = give(l, path, group, all);
+	if (!rc && listen(l->fd, backlog))
+		rc = -errno;
+	if (lock >= 0)
+		close(lock);
+	if (rc && l->fd >= 0) {
+		close(l->fd);
+		l->fd = -1;
+	}
+	return rc;
+}
+
+void jetwattd_listen_end(struct jetwattd_listener *l, const char *path)
+{
+	struct stat st;
+
+	if (l->fd < 0)
+		return;
+	if (!lstat(path, &st) && st.st_dev == l->dev && st.st_ino == l->ino && unlink(path))
+		errno = 0;
+	close(l->fd);
+	l->fd = -1;
+}
