@@ -143,7 +143,7 @@ def sealed(answer):
     return answer == "ok" and open(b.state + "/saved").read().startswith("jetwatt-saved 1\n")
 
 
-print("1..15")
+print("1..19")
 b = Board()
 result(b.start() and b.ask("emc") == "ok 204000000 665600000 2133000000 3199000000",
        "it tells what only root can read")
@@ -252,6 +252,57 @@ with open(b.state + "/lease", "w") as lease:
     answer = b.ask("apply " + LOW)
     result(answer.startswith("no 16\n") and "process 4242 holds" in answer and b.as_before(),
            "another jetwatt holds the lease: who, and nothing is written")
+
+# What another process has saved is not forgotten for an asker who has applied nothing.
+lease = os.open(b.state + "/lease", os.O_RDWR)
+fcntl.flock(lease, fcntl.LOCK_EX)
+b.put("var/lib/jetwatt/saved", "what another jetwatt has saved")
+answer = b.ask("forget")
+there = os.path.exists(b.state + "/saved")
+os.unlink(b.state + "/saved")
+os.close(lease)
+result(answer.startswith("no 2\n") and there, "forget, by an asker who has applied nothing: refused, and nothing is deleted")
+
+# --- another of us, and freezers of two --------------------------------------------
+second = subprocess.run([BINARY, "--root", b.root, "--socket", b.socket, "--user",
+                         pwd.getpwuid(os.getuid()).pw_name], capture_output=True, text=True, timeout=60)
+result(second.returncode == 1 and "another jetwatt-knobs answers there" in second.stderr and b.ask("status"),
+       "a second jetwatt-knobs does not take the socket")
+b.end()
+
+
+def freezer(s):
+    s.send(b"freezer /batch.slice")
+    answer, fds, _, _ = socket.recv_fds(s, 100, 1)
+    return fds[0] if answer == b"ok" else -1
+
+
+def frozen():
+    return open(b.sys + "/fs/cgroup/batch.slice/cgroup.freeze").read().strip()
+
+
+for path in "batch.slice", "serve.service":
+    b.put(f"sys/fs/cgroup/{path}/cgroup.freeze", "0")
+b.put("proc/self/cgroup", "0::/system.slice/jetwatt-knobs.service")
+b.put("etc/policy", "turns = /batch.slice /serve.service 100ms")
+b.start("--conf", b.root + "/etc/policy")
+one, two = b.connect(), b.connect()
+fds = freezer(one), freezer(two)
+os.pwrite(fds[1], b"1", 0)
+one.close()
+ok = until(lambda: frozen() == "0") and os.path.exists(b.state + "/held")
+os.pwrite(fds[1], b"1", 0)
+two.close()
+result(ok and until(lambda: frozen() == "0" and not os.path.exists(b.state + "/held")),
+       "one of two who may hold jobs hangs up: let go, and the other's are let go at its end")
+one, two = b.connect(), b.connect()
+fds = freezer(one), freezer(two)
+one.close()
+until(lambda: b.status()["strangers"] >= 0 and frozen() == "0")
+os.pwrite(fds[1], b"1", 0)
+b.end(signal.SIGKILL)
+result(until(lambda: frozen() == "0"), "and at our own, however we end")
+b.start()
 
 # --- who is killed -----------------------------------------------------------------
 holder = b.connect()

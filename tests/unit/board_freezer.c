@@ -97,6 +97,9 @@ TEST_F(board, one_that_lives)
 	EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 	EXPECT_EQ(on_disk(&self->t), 1);
+	/* Nor is its file written over: what it holds would be forgotten. */
+	EXPECT_EQ(jetwatt_board_freezer(self->b, "/system.slice/serve.service", &self->err), -EBUSY);
+	EXPECT_TRUE(*self->err.why && *self->err.fix);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
@@ -104,6 +107,27 @@ TEST_F(board, one_that_lives)
 	EXPECT_EQ(on_disk(&self->t), 0);
 	close(ready[0]);
 	close(ready[1]);
+}
+
+/* Of two clients of one process one has gone. */
+TEST_F(board, one_of_two)
+{
+	struct jetwatt_board *next = another(&self->t);
+
+	ASSERT_NE(next, NULL);
+	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
+	ASSERT_EQ(hold(self->b, "/system.slice/serve.service"), 0);
+	EXPECT_EQ(jetwatt_board_let_go(self->b, "/batch.slice", 1), 0);
+	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
+	EXPECT_EQ(jetwatt_board_let_go(self->b, "/system.slice/serve.service", 0), 0);
+	EXPECT_EQ(tree_get(&self->t, SERVE), 0);
+	/* The one that may be held again is still on disk. */
+	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
+	EXPECT_EQ(on_disk(&self->t), 1);
+	EXPECT_EQ(jetwatt_board_let_go(self->b, "/batch.slice", 0), 0);
+	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
+	EXPECT_EQ(on_disk(&self->t), 0);
+	jetwatt_board_close(next);
 }
 
 TEST_F(board, damaged)

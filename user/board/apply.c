@@ -205,6 +205,9 @@ int jetwatt_board_forget(struct jetwatt_board *b)
 
 	if (b->by_remote)
 		return jetwatt_remote_do(b, "forget", NULL, NULL);
+	/* Without the lease what is saved is another process's way back. */
+	if (b->lease < 0)
+		return -ENOENT;
 	rc = jetwatt_saved_delete(b, NULL);
 	jetwatt_lease_release(b);
 	return rc;

@@ -165,7 +165,8 @@ int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mod
 int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *err);
 
 /* Somebody else has taken over: what was saved is not to come back over what he does.
- * Forget it and end the lease. Return: 0, negative errno. */
+ * Forget it and end the lease. Return: 0; -ENOENT: this process does not hold the lease, so
+ * nothing of it is saved; other negative errno. */
 int jetwatt_board_forget(struct jetwatt_board *b);
 
 /**
@@ -207,6 +208,10 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
  * one that lives may. Where jetwatt-knobs
  * has opened the freezers it does so when we hang up. Return: 0, negative errno. */
 int jetwatt_board_thaw(struct jetwatt_board *b);
+
+/* Let go of the jobs of one cgroup. @keep: they may be held again, so that stays on disk.
+ * Return: 0, negative errno. */
+int jetwatt_board_let_go(struct jetwatt_board *b, const char *cgroup, int keep);
 
 /* Is there a saved state of this boot? Return: 1 (@owner: the process that holds the lease,
  * 0: none), 0 or a negative errno. */

@@ -85,6 +85,31 @@ static int store(struct jetwatt_board *b, struct jetwatt_board_error *err)
 			 jetwatt_sealed_store(b, LEAF, text, len, err);
 }
 
+/* Of the same boot: is it another's, who lives? For a guardian its own is the one it guards. */
+static int anothers(const struct jetwatt_board *b, const char *text)
+{
+	const char *line = strstr(text, "\nowner ");
+	int pid;
+
+	return line && sscanf(line, "\nowner %d", &pid) == 1 && pid != b->self &&
+	       (!kill(pid, 0) || errno == EPERM);
+}
+
+/* The file has one owner: two that write it would forget each other's cgroups. */
+static int others_file(const struct jetwatt_board *b, struct jetwatt_board_error *err)
+{
+	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
+	ssize_t len = jetwatt_sealed_load(b, LEAF, path, text);
+
+	if (len < 0 || jetwatt_sealed_intact(KIND, text, (size_t)len, boot) ||
+	    !jetwatt_sealed_now(b, boot) || !anothers(b, text))
+		return 0;
+	jetwatt_board_error_set(err, -EBUSY, "another jetwatt holds jobs");
+	jetwatt_error_why(err, "%s names a process that lives", path);
+	jetwatt_error_fix(err, "wait until it ends, or end it");
+	return -EBUSY;
+}
+
 /* Return: 0; negative errno: it is not written down, so it must not be held. */
 static int note(struct jetwatt_board *b, const char *cgroup, struct jetwatt_board_error *err)
 {
@@ -95,10 +120,13 @@ static int note(struct jetwatt_board *b, const char *cgroup, struct jetwatt_boar
 			return 0;
 	if (b->nr_held == JETWATT_BOARD_HELD)
 		return jetwatt_board_error_set(err, -ENOSPC, "more than %d jobs to be held", JETWATT_BOARD_HELD);
-	strcpy(b->held[b->nr_held++], cgroup);
-	rc = jetwatt_lease_dir(b, err);
+	rc = others_file(b, err);
 	if (!rc)
-		rc = store(b, err);
+		rc = jetwatt_lease_dir(b, err);
+	if (rc)
+		return rc;
+	strcpy(b->held[b->nr_held++], cgroup);
+	rc = store(b, err);
 	b->nr_held -= rc < 0;
 	return rc;
 }
@@ -136,34 +164,42 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 	return rc;
 }
 
+static void let_go_of(const struct jetwatt_board *b, const char *cgroup)
+{
+	int fd = open_freezer(b, cgroup);
+
+	if (fd < 0)
+		return;
+	/* One that is gone holds nobody. */
+	if (pwrite(fd, "0", 1, 0) < 0)
+		errno = 0;
+	close(fd);
+}
+
+int jetwatt_board_let_go(struct jetwatt_board *b, const char *cgroup, int keep)
+{
+	int i;
+
+	let_go_of(b, cgroup);
+	for (i = 0; i < b->nr_held && strcmp(b->held[i], cgroup); i++)
+		;
+	if (keep || i == b->nr_held)
+		return 0;
+	if (i != --b->nr_held)
+		strcpy(b->held[i], b->held[b->nr_held]);
+	return b->nr_held ? store(b, NULL) : jetwatt_sealed_delete(b, LEAF, NULL);
+}
+
 /* Lines of an intact file. */
 static void let_go(const struct jetwatt_board *b, const char *text)
 {
 	char cgroup[JETWATT_BOARD_CGROUP];
-	int fd;
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (sscanf(line, "cgroup %223s", cgroup) != 1 || !is_cgroup(cgroup))
-			continue;
-		fd = open_freezer(b, cgroup);
-		if (fd < 0)
-			continue;
-		/* One that is gone holds nobody. */
-		if (pwrite(fd, "0", 1, 0) < 0)
-			errno = 0;
-		close(fd);
+		if (sscanf(line, "cgroup %223s", cgroup) == 1 && is_cgroup(cgroup))
+			let_go_of(b, cgroup);
 	}
-}
-
-/* Of the same boot: is it another's, who lives? For a guardian its own is the one it guards. */
-static int anothers(const struct jetwatt_board *b, const char *text)
-{
-	const char *line = strstr(text, "\nowner ");
-	int pid;
-
-	return line && sscanf(line, "\nowner %d", &pid) == 1 && pid != b->self &&
-	       (!kill(pid, 0) || errno == EPERM);
 }
 
 int jetwatt_board_thaw(struct jetwatt_board *b)

@@ -30,12 +30,23 @@ int jetwatt_knobs_put_back(struct jetwatt_knobs *k)
 	return rc;
 }
 
+/* Does a client that is there have it? */
+static int has_freezer(const struct jetwatt_knobs *k, const char *cgroup)
+{
+	for (const struct jetwatt_knobs_client *c = k->client; c < k->client + JETWATT_KNOBS_CLIENTS; c++)
+		for (int i = 0; c->fd >= 0 && i < c->freezers; i++)
+			if (!strcmp(c->freezer[i], cgroup))
+				return 1;
+	return 0;
+}
+
 static void let_go(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 {
 	close(c->fd);
 	c->fd = -1;
-	if (c->freezes)
-		jetwatt_board_thaw(k->board);
+	for (int i = 0; i < c->freezers; i++)
+		jetwatt_board_let_go(k->board, c->freezer[i], has_freezer(k, c->freezer[i]));
+	c->freezers = 0;
 	if (k->holder != c)
 		return;
 	fprintf(stderr, "jetwatt-knobs: process %d has gone: the board as it was\n", c->pid);
@@ -98,6 +109,18 @@ static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetw
 	return -EACCES;
 }
 
+/* Return: 1; 0: it has too many. */
+static int keep_freezer(struct jetwatt_knobs_client *c, const char *cgroup)
+{
+	for (int i = 0; i < c->freezers; i++)
+		if (!strcmp(c->freezer[i], cgroup))
+			return 1;
+	if (c->freezers == JETWATT_BOARD_HELD)
+		return 0;
+	strcpy(c->freezer[c->freezers++], cgroup);
+	return 1;
+}
+
 static void freezer(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, const char *cgroup)
 {
 	struct jetwatt_board_error e = { "", "", "" };
@@ -114,7 +137,12 @@ static void freezer(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, con
 		refuse(k, c, fd, &e);
 		return;
 	}
-	c->freezes = 1;
+	if (!keep_freezer(c, cgroup)) {
+		close(fd);
+		snprintf(e.what, sizeof(e.what), "more than %d cgroups to be held", JETWATT_BOARD_HELD);
+		refuse(k, c, -ENOSPC, &e);
+		return;
+	}
 	memcpy(CMSG_DATA(&with.head), &fd, sizeof(fd));
 	gone = sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0;
 	close(fd);
@@ -135,6 +163,12 @@ static int turn(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 		return -EBUSY;
 	}
 	if (r->verb == JETWATT_KNOBS_FORGET) {
+		/* What an asker that is gone has left is not this one's to forget. */
+		if (!k->holder) {
+			snprintf(e->what, sizeof(e->what), "nothing to forget");
+			snprintf(e->why, sizeof(e->why), "this process has applied no mode");
+			return -ENOENT;
+		}
 		k->holder = NULL;
 		return jetwatt_board_forget(k->board);
 	}

@@ -11,7 +11,8 @@
 struct jetwatt_knobs_client {
 	int fd; /* -1: none */
 	pid_t pid;
-	int freezes; /* it has a freezer */
+	char freezer[JETWATT_BOARD_HELD][JETWATT_BOARD_CGROUP]; /* cgroups whose freezer it has */
+	int freezers;
 };
 
 /**
