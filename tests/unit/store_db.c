@@ -2,6 +2,7 @@
 /* The profile database: rows in and out, its age, and everything that may happen to it. */
 #include "store/db.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -423,6 +424,122 @@ TEST_F(db, directory_that_may_only_be_read)
 	}
 	EXPECT_EQ(status_of(pid), 0);
 	chmod(sub, 0755);
+}
+
+/* The super-journal @victim named by a hot journal beside the database, as proofs of
+ * SQLite's file format (fileformat.html, 3) make one; by the user @uid. */
+static void hot_journal(const char *db, const char *victim, uid_t uid)
+{
+	static const unsigned char magic[8] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+	unsigned char head[512] = { 0 }, tail[12];
+	uint32_t word[5] = { 0, 1, 0, 512, 4096 }, sum = 0, page = 0x40000000 / 4096 + 1;
+	char path[128];
+	struct stat st;
+	FILE *f;
+
+	if (stat(db, &st))
+		abort();
+	word[2] = (uint32_t)(st.st_size / 4096);
+	for (int i = 0; i < 5; i++)
+		word[i] = htobe32(word[i]);
+	memcpy(head, magic, 8);
+	memcpy(head + 8, word, sizeof(word));
+	for (const char *p = victim; *p; p++)
+		sum += (unsigned char)*p;
+	snprintf(path, sizeof(path), "%s-journal", db);
+	f = fopen(path, "w");
+	page = htobe32(page);
+	word[0] = htobe32((uint32_t)strlen(victim));
+	word[1] = htobe32(sum);
+	memcpy(tail, word, 8);
+	if (!f || fwrite(head, sizeof(head), 1, f) != 1 || fwrite(&page, 4, 1, f) != 1 ||
+	    fputs(victim, f) < 0 || fwrite(tail, 8, 1, f) != 1 || fwrite(magic, 8, 1, f) != 1 || fclose(f))
+		abort();
+	if (chown(path, uid, uid))
+		abort();
+}
+
+#define OTHER	990
+
+/* A user who may write the directory has root delete no file with SQLite's help. */
+TEST_F(db, root_keeps_its_files)
+{
+	struct jetwatt_db_row row = made(1);
+	char victim[128], sub[128], journal[128];
+	struct stat st;
+	int64_t id;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	snprintf(victim, sizeof(victim), "%s/roots", self->dir);
+	snprintf(sub, sizeof(sub), "%s/sub", self->dir);
+	snprintf(journal, sizeof(journal), "%s-journal", self->path);
+	ASSERT_EQ(chmod(self->dir, 0755), 0);
+	ASSERT_EQ(close(open(victim, O_CREAT | O_WRONLY, 0600)), 0);
+	jetwatt_db_close(self->db);
+	self->db = NULL;
+	sql(self->path, "PRAGMA journal_mode = DELETE");
+	ASSERT_EQ(chown(sub, OTHER, OTHER), 0);
+	ASSERT_EQ(chown(self->path, OTHER, OTHER), 0);
+
+	hot_journal(self->path, victim, OTHER);
+	for (int write = 0; write < 2; write++)
+		if (!jetwatt_db_open(&self->db, self->path, write, &self->err)) {
+			jetwatt_db_close(self->db);
+			self->db = NULL;
+		}
+	EXPECT_EQ(access(victim, F_OK), 0);
+	unlink(journal);
+
+	/* And root's commands work there, as before: what they make is the owner's. */
+	ASSERT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), 0) TH_LOG("%s", self->err.why);
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, &self->err), 0);
+	EXPECT_EQ(jetwatt_db_add(self->db, id, &row, 1, &self->err), 1);
+	snprintf(sub, sizeof(sub), "%s-wal", self->path);
+	EXPECT_TRUE(!stat(sub, &st) && st.st_uid == OTHER && st.st_gid != 0);
+	/* The rights are back: root may do what the owner may not. */
+	EXPECT_EQ(access(victim, R_OK), 0);
+	EXPECT_EQ(close(open(victim, O_WRONLY)), 0);
+	EXPECT_EQ(chown(victim, 1, 1), 0);
+
+	/* The same with a way there that leads through the user's directory, new ones included. */
+	jetwatt_db_close(self->db);
+	snprintf(sub, sizeof(sub), "%s/sub/new/profiles.db", self->dir);
+	ASSERT_EQ(jetwatt_db_open(&self->db, sub, true, &self->err), 0) TH_LOG("%s", self->err.why);
+	EXPECT_TRUE(!stat(sub, &st) && st.st_uid == OTHER);
+	*strrchr(sub, '/') = '\0';
+	EXPECT_TRUE(!stat(sub, &st) && st.st_uid == OTHER);
+}
+
+/* Where several users may write, root does not use a database at all. */
+TEST_F(db, root_refuses_a_shared_directory)
+{
+	static const char *const way[] = { "%s/sub/p.db", "%s/sub/none/../p.db", "%s/link" };
+	static const mode_t mode[] = { 0777, 01777, 0775 };
+	char path[128], sub[96], link[96];
+	struct jetwatt_db *db;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	snprintf(sub, sizeof(sub), "%s/sub", self->dir);
+	snprintf(link, sizeof(link), "%s/link", self->dir);
+	ASSERT_EQ(symlink("sub/p.db", link), 0);
+	snprintf(path, sizeof(path), "%s/sub/none", self->dir);
+	ASSERT_EQ(mkdir(path, 0755), 0);
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(chmod(sub, mode[i]), 0);
+		for (int k = 0; k < 3; k++) {
+			snprintf(path, sizeof(path), way[k], self->dir);
+			EXPECT_EQ(jetwatt_db_open(&db, path, true, &self->err), -EPERM);
+			EXPECT_TRUE(strstr(self->err.why, "other users may write") && *self->err.fix)
+				TH_LOG("%s", self->err.why);
+		}
+	}
+	ASSERT_EQ(chmod(sub, 0755), 0);
+	/* Another user's link is followed with that user's rights, which do not suffice. */
+	ASSERT_EQ(lchown(link, OTHER, OTHER), 0);
+	EXPECT_EQ(jetwatt_db_open(&db, link, true, &self->err), -EPERM);
+	EXPECT_TRUE(strstr(self->err.fix, "root opens it as the user")) TH_LOG("%s", self->err.fix);
 }
 
 TEST_F(db, no_room)

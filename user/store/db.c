@@ -33,7 +33,15 @@ static const struct refusal refusals[] = {
 	{ SQLITE_TOOBIG, -EINVAL, "a text is too long", "" },
 };
 
-static int by_errno(int code, struct jetwatt_db_error *err)
+/* Root has used it with the rights of the directory's owner, and these did not suffice. */
+static void owners_rights(const struct jetwatt_db_owner *o, struct jetwatt_db_error *err)
+{
+	if (o->uid)
+		snprintf(err->fix, sizeof(err->fix), "root opens it as the user %s, who owns a directory on the way: "
+			 "chown -R %s its directory, or name another place with --db", o->name, o->name);
+}
+
+static int by_errno(int code, const struct jetwatt_db_owner *o, struct jetwatt_db_error *err)
 {
 	snprintf(err->why, sizeof(err->why), "%s", strerror(code));
 	if (code == ENOSPC || code == EDQUOT || code == EFBIG)
@@ -42,6 +50,8 @@ static int by_errno(int code, struct jetwatt_db_error *err)
 		snprintf(err->fix, sizeof(err->fix), "run as root, or name another place with --db");
 	else
 		snprintf(err->fix, sizeof(err->fix), "name another place with --db");
+	if (code == EACCES || code == EPERM)
+		owners_rights(o, err);
 	return code == EACCES ? -EPERM : -code;
 }
 
@@ -60,10 +70,12 @@ int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_db_error *e
 		if (refusals[i].sqlite == (rc & 0xff)) {
 			snprintf(err->why, sizeof(err->why), "%s", refusals[i].why);
 			snprintf(err->fix, sizeof(err->fix), "%s", refusals[i].fix);
+			if (refusals[i].rc == -EROFS || refusals[i].rc == -EPERM)
+				owners_rights(&db->owner, err);
 			return refusals[i].rc;
 		}
 	if (((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_IOERR) && code)
-		return by_errno(code, err);
+		return by_errno(code, &db->owner, err);
 	snprintf(err->why, sizeof(err->why), "%s",
 		 db->sql ? sqlite3_errmsg(db->sql) : sqlite3_errstr(rc));
 	snprintf(err->fix, sizeof(err->fix), "is the disk full, or failing? df; dmesg");
@@ -106,15 +118,23 @@ static int settings(struct jetwatt_db *db, bool write)
 	return rc;
 }
 
-/* The directories that lead to a file. */
-static int make_dirs(const char *path)
+/* The directories that lead to a file, each with the rights of the owner of the one above. */
+static int make_dirs(const char *path, struct jetwatt_db_error *err)
 {
+	struct jetwatt_db_rights rights;
+	struct jetwatt_db_owner owner;
 	char dir[256];
 	int bad;
 
 	for (const char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
-		snprintf(dir, sizeof(dir), "%.*s", (int)(p - path), path);
+		snprintf(dir, sizeof(dir), "%.*s/", (int)(p - path), path);
+		bad = jetwatt_db_owner_find(path, &owner, err);
+		if (!bad)
+			bad = jetwatt_db_enter(&owner, &rights);
+		if (bad)
+			return bad;
 		bad = mkdir(dir, 0755) ? errno : 0;
+		jetwatt_db_leave(&rights);
 		if (bad && access(dir, F_OK))
 			return -bad;
 	}
@@ -132,43 +152,13 @@ static void immutable(const char *path, char *uri, size_t len)
 	snprintf(uri + n, len - n, "?immutable=1");
 }
 
-/* The directory is jetwattd's, which is not root: what root makes there is its as well.
- * The files beside it SQLite gives to whom this one belongs to. */
-static void give(const char *path)
-{
-	char dir[256];
-	struct stat st;
-	char *slash;
-
-	snprintf(dir, sizeof(dir), "%s", path);
-	slash = strrchr(dir, '/');
-	if (geteuid() || !slash || slash == dir)
-		return;
-	*slash = '\0';
-	if (!stat(dir, &st) && st.st_uid && lchown(path, st.st_uid, st.st_gid))
-		errno = 0;
-}
-
-/* Where somebody else may write, a link of his leads root to where he may not. */
-static bool lured(const char *path)
-{
-	struct stat st;
-
-	return !geteuid() && !lstat(path, &st) && S_ISLNK(st.st_mode) && st.st_uid;
-}
-
 static int connect(struct jetwatt_db *db, bool write)
 {
 	char uri[3 * sizeof(db->path) + 32], wal[sizeof(db->path) + 8];
-	bool fresh = write && access(db->path, F_OK);
 	int rc;
 
-	if (lured(db->path))
-		return SQLITE_PERM;
 	rc = sqlite3_open_v2(db->path, &db->sql, SQLITE_OPEN_NOMUTEX | (write ?
 			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY), NULL);
-	if (rc == SQLITE_OK && fresh)
-		give(db->path);
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(db->sql, 1);
 		sqlite3_busy_timeout(db->sql, PATIENCE_MS);
@@ -193,6 +183,8 @@ static int connect(struct jetwatt_db *db, bool write)
 int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
 		    struct jetwatt_db_error *err)
 {
+	struct jetwatt_db_rights rights __attribute__((cleanup(jetwatt_db_leave))) = { 0 };
+	struct jetwatt_db_owner owner;
 	struct jetwatt_db_error none;
 	struct jetwatt_db *db;
 	int rc = 0;
@@ -201,25 +193,32 @@ int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
 	*err = (struct jetwatt_db_error){ "", "", "" };
 	path = path ? path : JETWATT_DB_PATH;
 	snprintf(err->what, sizeof(err->what), "cannot open the profiles in %.200s", path);
+	owner = (struct jetwatt_db_owner){ 0 };
 	/* To SQLite no name is a database that is gone at the end. */
 	if (!*path || strlen(path) >= sizeof(db->path))
-		return by_errno(*path ? ENAMETOOLONG : ENOENT, err);
+		return by_errno(*path ? ENAMETOOLONG : ENOENT, &owner, err);
 	if (write)
-		rc = make_dirs(path);
+		rc = make_dirs(path, err);
 	else if (access(path, F_OK))
 		rc = -errno;
+	if (!rc)
+		rc = jetwatt_db_owner_find(path, &owner, err);
+	if (!rc)
+		rc = jetwatt_db_enter(&owner, &rights);
 	if (rc == -ENOENT && !write) {
 		snprintf(err->why, sizeof(err->why), "nothing has been measured here yet");
 		snprintf(err->fix, sizeof(err->fix), "jetwatt profile -p PID, or jetwatt import FILE.csv");
 		return rc;
 	}
+	/* Who may write the directory, is said already. */
 	if (rc)
-		return by_errno(-rc, err);
+		return *err->why ? rc : by_errno(-rc, &owner, err);
 
 	db = calloc(1, sizeof(*db));
 	if (!db)
 		return -ENOMEM;
 	strcpy(db->path, path);
+	db->owner = owner;
 	rc = connect(db, write);
 	if (rc != SQLITE_OK)
 		rc = jetwatt_db_refused(db, rc, err, "cannot open the profiles in %.200s", path);
@@ -237,6 +236,8 @@ void jetwatt_db_close(struct jetwatt_db *db)
 {
 	if (!db)
 		return;
+
+	JETWATT_DB_AS_OWNER(db);
 	sqlite3_close(db->sql);
 	free(db);
 }

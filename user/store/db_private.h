@@ -3,14 +3,52 @@
 #ifndef JETWATT_DB_PRIVATE_H
 #define JETWATT_DB_PRIVATE_H
 
+#include <linux/capability.h>
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include "store/db.h"
+
+#define JETWATT_DB_GROUPS	64
+
+/**
+ * struct jetwatt_db_owner - the user with whose rights root uses a database
+ * @uid: 0: this process's own rights
+ * @gid: the user's group, never 0
+ */
+struct jetwatt_db_owner {
+	uid_t uid;
+	gid_t gid;
+	char name[64];
+};
+
+/* The rights that a thread of root had before. */
+struct jetwatt_db_rights {
+	bool taken;
+	gid_t gid, group[JETWATT_DB_GROUPS];
+	int groups;
+	struct __user_cap_data_struct cap[2];
+};
 
 struct jetwatt_db {
 	sqlite3 *sql;
 	char path[256];
+	struct jetwatt_db_owner owner;
 };
+
+/* db_owner.c: for root, find the user whose rights suffice. Return: 0; -EPERM: several users
+ * may write the directory, @err has why and fix; other negative errno. */
+int jetwatt_db_owner_find(const char *path, struct jetwatt_db_owner *o, struct jetwatt_db_error *err);
+/* Take on these rights until jetwatt_db_leave(). Return: 0; negative errno. */
+int jetwatt_db_enter(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was);
+void jetwatt_db_leave(struct jetwatt_db_rights *was);
+struct jetwatt_db_rights jetwatt_db_again(const struct jetwatt_db *db);
+
+/* In every function that calls SQLite for a caller: until it returns, the thread has the
+ * owner's rights. SQLite opens, makes and deletes files in any of them. */
+#define JETWATT_DB_AS_OWNER(db)							\
+	struct jetwatt_db_rights rights __attribute__((cleanup(jetwatt_db_leave), unused)) =	\
+		jetwatt_db_again(db)
 
 /* SQLite has refused: @err gets what it was about, why and what to do. @rc: its
  * result code. Return: a negative errno. */

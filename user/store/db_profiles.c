@@ -43,6 +43,7 @@ static void read_profile(sqlite3_stmt *s, struct jetwatt_db_profile *p)
 int jetwatt_db_workload(struct jetwatt_db *db, const struct jetwatt_workload *w, int64_t *id,
 			struct jetwatt_db_error *err)
 {
+	JETWATT_DB_AS_OWNER(db);
 	static const char add[] =
 		"INSERT INTO workload(key, command, batch, cgroup, board, release, params)"
 		" VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING";
@@ -78,6 +79,7 @@ int jetwatt_db_workload(struct jetwatt_db *db, const struct jetwatt_workload *w,
 int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_profile *p,
 		    struct jetwatt_db_error *err)
 {
+	JETWATT_DB_AS_OWNER(db);
 	/* Not LIKE: a key is hexadecimal, and what else was typed matches nothing. */
 	static const char sql[] = PROFILES "WHERE substr(w.key, 1, length(?1)) = ?1 GROUP BY w.id";
 	sqlite3_stmt *s = NULL;
@@ -108,6 +110,7 @@ int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_pr
 int jetwatt_db_profiles(struct jetwatt_db *db, struct jetwatt_db_profile **out,
 			struct jetwatt_db_error *err)
 {
+	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] = PROFILES "GROUP BY w.id ORDER BY max(m.when_ms) DESC, w.id DESC";
 	struct jetwatt_db_profile *p = NULL;
 	size_t n = 0, room = 0;
@@ -140,6 +143,7 @@ int jetwatt_db_profiles(struct jetwatt_db *db, struct jetwatt_db_profile **out,
 
 int jetwatt_db_check(struct jetwatt_db *db, struct jetwatt_db_error *err)
 {
+	JETWATT_DB_AS_OWNER(db);
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db->sql, "PRAGMA quick_check(1)", -1, &s, NULL);
 

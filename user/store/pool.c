@@ -20,6 +20,7 @@ static int refused(struct jetwatt_db *db, int rc, struct jetwatt_db_error *err)
 int jetwatt_pool_place(struct jetwatt_db *db, const char *pool, struct jetwatt_pool_place *p,
 		       struct jetwatt_db_error *err)
 {
+	JETWATT_DB_AS_OWNER(db);
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db->sql, "SELECT pushed, seen FROM pool WHERE id = ?", -1, &s, NULL);
 
@@ -39,6 +40,7 @@ int jetwatt_pool_place(struct jetwatt_db *db, const char *pool, struct jetwatt_p
 int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetwatt_pool_place *p,
 		      struct jetwatt_db_error *err)
 {
+	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] = "INSERT OR REPLACE INTO pool(id, pushed, seen) VALUES(?, ?, ?)";
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
@@ -58,6 +60,7 @@ int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetw
 int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetwatt_pool_row **out,
 		     struct jetwatt_db_error *err)
 {
+	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] =
 		"SELECT " JETWATT_DB_ROW ", " WORKLOAD " FROM measurement m"
 		" JOIN workload w ON w.id = m.workload WHERE m.id > ? AND m.device = ''"
@@ -97,6 +100,7 @@ int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetw
 int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row, size_t n,
 		      uint64_t *odd, struct jetwatt_db_error *err)
 {
+	JETWATT_DB_AS_OWNER(db);
 	int rc = jetwatt_db_begin(db), fresh = 0, bad = 0;
 	uint64_t strange = 0;
 
@@ -122,6 +126,7 @@ int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row,
 int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
 		       struct jetwatt_row **out, struct jetwatt_db_error *err)
 {
+	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] =
 		"SELECT " JETWATT_DB_ROW ", dense_rank() OVER (ORDER BY m.device, w.key)"
 		" FROM measurement m JOIN workload w ON w.id = m.workload"

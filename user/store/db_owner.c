@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * With which user's rights root uses a database.
+ *
+ * SQLite trusts the directory of its database: a file named FILE-journal is rolled back when
+ * FILE is opened, and it may name another file to delete. A user who may write the directory
+ * could therefore have root delete any file. So root uses a database with the rights of the
+ * user who owns a directory or a link on the way to it, and refuses one in a directory that
+ * several users may write.
+ *
+ * The rights are those of a thread (setfsuid(2)): other threads go on as root.
+ */
+#include "store/db_private.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LINKS_MAX	40	/* as the kernel follows them */
+#define NO_GROUP	65534
+
+/* A path as it is resolved: the part behind, and the part ahead. */
+struct way {
+	char dir[PATH_MAX], ahead[PATH_MAX];
+	int links;
+};
+
+static int shared(const struct way *w, struct jetwatt_db_error *err)
+{
+	snprintf(err->why, sizeof(err->why), "other users may write the directory %.180s, and could have root "
+		 "delete files", *w->dir ? w->dir : "/");
+	snprintf(err->fix, sizeof(err->fix), "name a place with --db that only one user may write");
+	return -EPERM;
+}
+
+/* The link @name of the directory is followed. Return: 0; negative errno. */
+static int follow(struct way *w, const char *path)
+{
+	char target[PATH_MAX], rest[PATH_MAX];
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	if (++w->links > LINKS_MAX)
+		return -ELOOP;
+	strcpy(rest, w->ahead);
+	if ((size_t)snprintf(w->ahead, sizeof(w->ahead), "%s/%s", target, rest) >= sizeof(w->ahead))
+		return -ENAMETOOLONG;
+	if (*target == '/')
+		w->dir[0] = '\0';
+	return 0;
+}
+
+/* Take the next name off the part ahead. Return: its length, 0: there is none. */
+static size_t next_name(struct way *w, char *name)
+{
+	const char *begin = w->ahead + strspn(w->ahead, "/");
+	size_t n = strcspn(begin, "/");
+
+	if (n > NAME_MAX)
+		n = NAME_MAX;
+	memcpy(name, begin, n);
+	name[n] = '\0';
+	memmove(w->ahead, begin + n, strlen(begin + n) + 1);
+	return n;
+}
+
+/*
+ * One name further. Return: 1: *@st is of the directory that the part behind is now, or of a
+ * link to follow; 0: the way ends; negative errno.
+ */
+static int step(struct way *w, struct stat *st, struct jetwatt_db_error *err)
+{
+	char name[NAME_MAX + 1], path[PATH_MAX + NAME_MAX + 2];
+	struct stat dir;
+	int open_to_all;
+
+	st->st_uid = 0;
+	if (stat(*w->dir ? w->dir : "/", &dir))
+		return -errno;
+	if (!next_name(w, name) || !strcmp(name, "."))
+		return *w->ahead ? 1 : 0;
+	snprintf(path, sizeof(path), "%s/%s", w->dir, name);
+	open_to_all = dir.st_mode & 022;
+	if (lstat(path, st)) {
+		/* Not there yet: the directories are made, and looked at again then. */
+		if (errno != ENOENT)
+			return -errno;
+		return open_to_all && !w->ahead[strspn(w->ahead, "/")] ? shared(w, err) : 0;
+	}
+	/* In a directory like /tmp an entry is its owner's, but the next one anybody's. */
+	if (open_to_all && (!(dir.st_mode & S_ISVTX) || !(S_ISDIR(st->st_mode) || S_ISLNK(st->st_mode))))
+		return shared(w, err);
+	if (S_ISLNK(st->st_mode)) {
+		int rc = st->st_uid ? 0 : follow(w, path);
+
+		return rc ? rc : 1;
+	}
+	if (!S_ISDIR(st->st_mode))
+		return 0;
+	if (strlen(path) >= sizeof(w->dir))
+		return -ENAMETOOLONG;
+	strcpy(w->dir, path);
+	return 1;
+}
+
+int jetwatt_db_owner_find(const char *path, struct jetwatt_db_owner *o, struct jetwatt_db_error *err)
+{
+	const struct passwd *pw;
+	struct stat st = { .st_uid = 0 };
+	struct way *w;
+	int rc = 1;
+
+	*o = (struct jetwatt_db_owner){ 0 };
+	if (geteuid())
+		return 0;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	if (*path != '/' && !getcwd(w->dir, sizeof(w->dir)))
+		rc = -errno;
+	else if ((size_t)snprintf(w->ahead, sizeof(w->ahead), "%s/%s", w->dir, path) >= sizeof(w->ahead))
+		rc = -ENAMETOOLONG;
+	w->dir[0] = '\0';
+	while (rc > 0 && !st.st_uid)
+		rc = step(w, &st, err);
+	free(w);
+	if (rc <= 0)
+		return rc;
+	o->uid = st.st_uid;
+	pw = getpwuid(st.st_uid);
+	o->gid = pw && pw->pw_gid ? pw->pw_gid : st.st_gid ? st.st_gid : NO_GROUP;
+	snprintf(o->name, sizeof(o->name), "%s", pw ? pw->pw_name : "");
+	if (!pw)
+		snprintf(o->name, sizeof(o->name), "%u", st.st_uid);
+	return 0;
+}
+
+static struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+
+int jetwatt_db_enter(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was)
+{
+	struct __user_cap_data_struct none[2];
+
+	*was = (struct jetwatt_db_rights){ 0 };
+	/* A function of ours has called another one. */
+	if (!o->uid || (uid_t)setfsuid((uid_t)-1) == o->uid)
+		return 0;
+	was->groups = getgroups(JETWATT_DB_GROUPS, was->group);
+	if (was->groups < 0 || syscall(SYS_capget, &head, was->cap))
+		return -errno;
+	was->gid = (gid_t)setfsgid((gid_t)-1);
+	memcpy(none, was->cap, sizeof(none));
+	none[0].effective = none[1].effective = 0;
+	was->taken = true;
+	/* Of this thread alone: the wrappers of the C library change all threads. */
+	if (!syscall(SYS_setgroups, 0, NULL)) {
+		setfsgid(o->gid);
+		setfsuid(o->uid);
+		if ((uid_t)setfsuid((uid_t)-1) == o->uid && (gid_t)setfsgid((gid_t)-1) == o->gid &&
+		    !syscall(SYS_capset, &head, none))
+			return 0;
+	}
+	jetwatt_db_leave(was);
+	return -EPERM;
+}
+
+void jetwatt_db_leave(struct jetwatt_db_rights *was)
+{
+	if (!was->taken)
+		return;
+	was->taken = false;
+	syscall(SYS_capset, &head, was->cap);
+	setfsuid(0);
+	setfsgid(was->gid);
+	syscall(SYS_setgroups, was->groups, was->group);
+}
+
+struct jetwatt_db_rights jetwatt_db_again(const struct jetwatt_db *db)
+{
+	struct jetwatt_db_rights was;
+
+	/* It was possible when the database was opened. Going on as root is what must not be. */
+	if (jetwatt_db_enter(&db->owner, &was))
+		abort();
+	return was;
+}
