@@ -75,15 +75,19 @@ struct state {
 	int version, application, tables;
 };
 
+/* In one transaction: between two statements another process may make the schema. */
 static int look(struct jetwatt_db *db, struct state *is)
 {
-	int rc = number(db, "PRAGMA user_version", &is->version);
+	bool ours = sqlite3_get_autocommit(db->sql);
+	int rc = ours ? jetwatt_db_run(db, "BEGIN") : SQLITE_OK;
 
+	if (rc == SQLITE_OK)
+		rc = number(db, "PRAGMA user_version", &is->version);
 	if (rc == SQLITE_OK)
 		rc = number(db, "PRAGMA application_id", &is->application);
 	if (rc == SQLITE_OK)
 		rc = number(db, "SELECT count(*) FROM sqlite_master", &is->tables);
-	return rc;
+	return ours ? jetwatt_db_end(db, rc) : rc;
 }
 
 static int refuse(struct jetwatt_db *db, int rc, const char *fix, struct jetwatt_db_error *err)
