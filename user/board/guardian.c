@@ -20,6 +20,8 @@
 
 /* The lease of who was killed goes with him, but not at the very same instant. */
 #define KNOBS_TRIES	100
+/* A knob that refuses may be late: a CPU takes its time to come back. */
+#define REFUSED_TRIES	5
 
 /* Nothing that anybody waits for may stay open here: pipes, the module's socket. */
 static void close_others(int ours, int lock)
@@ -112,13 +114,14 @@ static int finish(int *fd)
 /* Ours has let go of the lease, or is about to. */
 static int knobs_back(struct jetwatt_board *b, struct jetwatt_board_error *err)
 {
-	int rc = -EBUSY;
+	int rc = -EBUSY, refused = 0;
 
 	jetwatt_board_thaw(b);
-	for (int i = 0; rc == -EBUSY && i < KNOBS_TRIES; i++) {
+	for (int i = 0; (rc == -EBUSY || rc == -EIO) && i < KNOBS_TRIES && refused < REFUSED_TRIES; i++) {
 		if (i)
 			jetwatt_sysfs_nap();
 		rc = jetwatt_board_restore(b, err);
+		refused += rc == -EIO;
 	}
 	return rc == -ENOENT ? 0 : rc;
 }

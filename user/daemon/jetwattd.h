@@ -34,6 +34,7 @@ enum jetwattd_doing {
 	JETWATTD_BACKING_OFF,	/* in a safe one for a while, the cap has stepped down */
 	JETWATTD_YIELDING,	/* somebody else turns the knobs */
 	JETWATTD_PAUSED,	/* was told to */
+	JETWATTD_RESTORING,	/* a knob has refused the state that was found: tried again */
 	JETWATTD_DOINGS
 };
 
@@ -44,10 +45,11 @@ enum jetwattd_doing {
  * @drifts: time or power was not as expected; @others: knobs that somebody else had turned
  * @throttled: clocks were below what the mode asks for
  * @refused: switches that a knob refused; @samples, @lost: of power
+ * @unrestored: times that a knob refused the state that was found
  */
 struct jetwattd_count {
 	uint64_t jobs, known, measured, trips, floors, drifts, throttled, others, refused, samples,
-		 lost;
+		 lost, unrestored;
 };
 
 /**
@@ -98,6 +100,8 @@ struct jetwattd_meter {
  * @policy: of the file @conf, which may change at SIGHUP; @power_w: instead of its budgets
  * @budget_w: that holds now, 0: none; @told_w: by the socket, 0: policy
  * @mode, @applied: the mode that we have put, at @switched_ns; it is in force
+ * @mixed: a switch or a restore of ours has failed half-way, so the knobs are in no state
+ *	that can be compared with @mode
  * @safe, @have_safe: where the cap steps down to; @safe_w: what it draws there
  * @swing: relative standard deviation of the mean over a window, in a mode
  * @measuring_ns: since when nothing but the job is in those means, 0: it may not be so
@@ -121,7 +125,7 @@ struct jetwattd {
 	struct jetwatt_board *board;
 	double budget_w, told_w;
 	struct jetwatt_mode mode, safe, floor, left;
-	int applied, have_safe;
+	int applied, mixed, have_safe;
 	uint64_t switched_ns, measuring_ns, stepped_ns;
 	int owing, tripped;
 	double tripped_w, tripped_sd, safe_w;
@@ -155,8 +159,9 @@ void jetwattd_unguarded(struct jetwattd *d);
 /* switch.c: under the lock, all of them. Return: 0; -EBUSY: the board is not ours now;
  * other negative errno, said. */
 int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode);
-/* Are the knobs as we have put them? */
+/* Are the knobs as we have put them? A restore that failed is tried again. */
 int jetwattd_mind(struct jetwattd *d);
+/* If it fails, jetwattd is restoring until jetwattd_mind() succeeds, or a mode is put. */
 int jetwattd_put_back(struct jetwattd *d);
 
 /* Is the policy one for this board? Under the lock, where there are threads. Return: exit

@@ -18,6 +18,8 @@
 
 /* Is the lease still another jetwatt's? Asked so often. */
 #define BUSY_NS		2000000000ull
+/* Restores of the board at the end, one a second. */
+#define LAST_TRIES	3
 
 static int yields(struct jetwattd_run *r, int *paused)
 {
@@ -67,8 +69,8 @@ static void stand_back(struct jetwattd_run *r)
 	if (paused) {
 		pid = 0;
 		pthread_mutex_lock(&d->lock);
-		jetwattd_put_back(d);
 		d->doing = JETWATTD_PAUSED;
+		jetwattd_put_back(d);
 		pthread_mutex_unlock(&d->lock);
 	}
 	jetwattd_leave(r);
@@ -197,7 +199,7 @@ int jetwattd_loop(struct jetwattd *d)
 	struct jetwattd_run r = { .d = d, .learn = { .silent = 1 }, .hangup = -1 };
 	struct jetwattd_control *control = NULL;
 	struct jetwattd_cap *cap = NULL;
-	int err;
+	int err, back;
 
 	r.learn.args = &r.args;
 	r.learn.keep = &r.keep;
@@ -231,7 +233,12 @@ int jetwattd_loop(struct jetwattd *d)
 	jetwattd_control_stop(control);
 	jetwattd_cap_stop(cap);
 	pthread_mutex_lock(&d->lock);
-	if (d->applied && jetwattd_put_back(d) && !err)
+	back = d->applied ? jetwattd_put_back(d) : 0;
+	for (int i = 0; back == -EIO && i < LAST_TRIES; i++) {
+		sleep(1);
+		back = jetwattd_put_back(d);
+	}
+	if (back && !err)
 		err = JETWATT_EXIT_FAILED;
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_keep_close(&r.keep);

@@ -126,6 +126,8 @@ static void counts(const struct jetwatt_metrics *m, const struct jetwattd_count 
 				"Knobs that somebody else had turned", c->others);
 	jetwatt_metrics_counter(m, "jetwatt_switches_refused", NULL, "Switches that a knob refused",
 				c->refused);
+	jetwatt_metrics_counter(m, "jetwatt_restores_refused", NULL,
+				"Times that a knob refused the state that was found", c->unrestored);
 }
 
 static void turns(const struct jetwatt_metrics *m, const struct jetwattd_taking_turns *t)

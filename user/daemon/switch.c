@@ -38,7 +38,7 @@ static int switch_to(struct jetwattd *d, const struct jetwatt_mode *mode)
 	if (!err) {
 		d->mode = *mode;
 		d->applied = 1;
-		d->busy = 0;
+		d->busy = d->mixed = 0;
 		d->switched_ns = jetwatt_watch_now();
 		return 0;
 	}
@@ -57,15 +57,18 @@ static int switch_to(struct jetwattd *d, const struct jetwatt_mode *mode)
 		return -EBUSY;
 	}
 	d->count.refused++;
+	/* What the knobs are now is our own doing. */
+	d->mixed |= err == -ENOTRECOVERABLE;
 	jetwatt_error_board(err, &e);
 	return err;
 }
 
-int jetwattd_mind(struct jetwattd *d)
+/* The knobs that we have put. */
+static int verify(struct jetwattd *d)
 {
 	struct jetwatt_board_error e;
 
-	if (!d->applied || jetwatt_board_verify(d->board, &d->mode, &e) != -ESTALE)
+	if (!d->applied || d->mixed || jetwatt_board_verify(d->board, &d->mode, &e) != -ESTALE)
 		return 0;
 	d->count.others++;
 	jetwatt_error_note("somebody else has turned a knob: %s", e.what);
@@ -80,10 +83,15 @@ int jetwattd_mind(struct jetwattd *d)
 	return -EBUSY;
 }
 
+int jetwattd_mind(struct jetwattd *d)
+{
+	return d->doing == JETWATTD_RESTORING ? jetwattd_put_back(d) : verify(d);
+}
+
 int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode)
 {
 	/* A switch would take back what somebody else has done, unseen. */
-	int err = jetwattd_mind(d);
+	int err = verify(d);
 
 	return err ? err : switch_to(d, mode);
 }
@@ -96,11 +104,26 @@ int jetwattd_put_back(struct jetwattd *d)
 	/* Of another jetwatt's nothing is ours. */
 	if (err == -EBUSY && !d->applied)
 		return 0;
-	if (err && err != -ENOENT) {
-		jetwatt_error_board(err, &e);
+	/* jetwatt-knobs has gone, and restores the board as it goes. */
+	if (err == -EPIPE) {
+		jetwattd_unguarded(d);
 		return err;
 	}
-	d->applied = 0;
+	if (err && err != -ENOENT) {
+		/* Tried again every second or two: once is enough to say it. */
+		if (d->doing != JETWATTD_RESTORING)
+			jetwatt_error_board(err, &e);
+		d->count.unrestored++;
+		d->mixed = 1;
+		d->doing = JETWATTD_RESTORING;
+		snprintf(d->why, sizeof(d->why), "restoring: %.200s", e.what);
+		return err;
+	}
+	if (d->doing == JETWATTD_RESTORING) {
+		jetwatt_error_note("the board is as it was found");
+		d->doing = d->pause ? JETWATTD_PAUSED : JETWATTD_IDLE;
+	}
+	d->applied = d->mixed = 0;
 	return 0;
 }
 
@@ -133,7 +156,7 @@ void jetwattd_say(struct jetwattd *d, const char *text, ...)
 const char *jetwattd_doing_name(enum jetwattd_doing doing)
 {
 	static const char *const name[JETWATTD_DOINGS] = { "idle", "learning", "holding", "backing off", "yielding",
-					    "paused" };
+					    "paused", "restoring" };
 
 	return name[doing];
 }
@@ -198,7 +221,8 @@ static void text(const struct jetwattd *now, FILE *f)
 		fprintf(f, "turns     not planned yet\n");
 	fprintf(f, "so far    %" PRIu64 " jobs, %" PRIu64 " of them known; %" PRIu64 " modes measured\n"
 		"          %" PRIu64 " steps down, %" PRIu64 " drifts, %" PRIu64 " other writers, %" PRIu64
-		" refusals\n", c->jobs, c->known, c->measured, c->trips, c->drifts, c->others, c->refused);
+		" refusals\n", c->jobs, c->known, c->measured, c->trips, c->drifts, c->others,
+		c->refused + c->unrestored);
 	fprintf(f, "last      %.69s\n", now->why);
 }
 
@@ -246,6 +270,7 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	jetwatt_json_uint(&j, "throttled", now.count.throttled);
 	jetwatt_json_uint(&j, "other_writers", now.count.others);
 	jetwatt_json_uint(&j, "switches_refused", now.count.refused);
+	jetwatt_json_uint(&j, "restores_refused", now.count.unrestored);
 	jetwatt_json_uint(&j, "samples", now.count.samples);
 	jetwatt_json_uint(&j, "samples_lost", now.count.lost);
 	jetwatt_json_end(&j);

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The end of a job while a knob refuses: jetwattd's own failure is not taken for another
+ * process's change, the saved state stays, and the restore is tried again.
+ */
+#define jetwatt_watch_now test_now
+#include "../../user/daemon/switch.c"
+
+#include "board_tree.h"
+#include "kselftest_harness.h"
+
+#include "out/metrics.h"
+
+static int notes, errors;
+
+uint64_t test_now(void)
+{
+	return 1000000000000;
+}
+
+void jetwatt_error_note(const char *text, ...)
+{
+	(void)text;
+	notes++;
+}
+
+int jetwatt_error_board(int err, const struct jetwatt_board_error *e)
+{
+	(void)e;
+	errors++;
+	return err;
+}
+
+int jetwatt_error_say(int code, const char *why, const char *fix, const char *what, ...)
+{
+	(void)why;
+	(void)fix;
+	(void)what;
+	return code;
+}
+
+static const struct jetwatt_mode low = { 4, 729600, 420750000, 665600000 };
+static const struct jetwatt_mode mid = { 6, 1113600, 624750000, 2133000000 };
+
+FIXTURE(restore) {
+	struct tree t;
+	struct jetwattd_policy policy;
+	struct jetwattd d;
+};
+
+FIXTURE_VARIANT(restore) { int reassert; };
+FIXTURE_VARIANT_ADD(restore, yield) { .reassert = 0 };
+FIXTURE_VARIANT_ADD(restore, reassert) { .reassert = 1 };
+
+FIXTURE_SETUP(restore)
+{
+	struct jetwatt_board_error e;
+	struct jetwatt_board_roots roots;
+
+	self->policy.reassert = variant->reassert;
+	self->d.policy = &self->policy;
+	ASSERT_EQ(pthread_mutex_init(&self->d.lock, NULL), 0);
+	tree_orin(&self->t);
+	roots = tree_roots(&self->t);
+	ASSERT_EQ(jetwatt_board_open(&self->d.board, &roots, &e), 0) TH_LOG("%s", e.what);
+	notes = errors = 0;
+	ASSERT_EQ(jetwattd_put(&self->d, &low), 0);
+	self->d.doing = JETWATTD_IDLE;
+}
+
+FIXTURE_TEARDOWN(restore)
+{
+	jetwatt_board_close(self->d.board);
+	pthread_mutex_destroy(&self->d.lock);
+	tree_free(&self->t);
+}
+
+/* Write number @nr from now on, and @n - 1 after it, fail as a CPU's switch does. */
+static void refuse(struct tree *t, int nr, int n)
+{
+	t->fail_at = t->writes + nr;
+	t->fail_for = n;
+	t->fail = EBUSY;
+}
+
+static int as_found(const struct tree *t)
+{
+	return tree_get(t, CPU "cpu4/online") == 1 && tree_get(t, CPU "cpu11/online") == 1 &&
+	       tree_get(t, GPU "min_freq") == 114750000 && tree_get(t, GPU "max_freq") == 1300500000;
+}
+
+/* Each write of the restore in turn is the one that is refused. */
+TEST_F(restore, a_knob_that_refuses_once)
+{
+	struct jetwattd *d = &self->d;
+	int refused = 0;
+
+	for (int nr = 1; nr <= 60; nr++) {
+		self->t.fail_at = 0;
+		ASSERT_EQ(jetwattd_put(d, &low), 0);
+		d->doing = JETWATTD_IDLE;
+		refuse(&self->t, nr, 1);
+		/* A switch writes some knobs twice: then one that is refused once may not matter. */
+		if (!jetwattd_put_back(d))
+			continue;
+		refused++;
+		EXPECT_EQ(d->doing, JETWATTD_RESTORING);
+		EXPECT_EQ(d->count.unrestored, refused);
+		EXPECT_TRUE(tree_saved(&self->t));
+		/* A second or two later. */
+		EXPECT_EQ(jetwattd_mind(d), 0);
+		EXPECT_EQ(d->count.others, 0);
+		EXPECT_EQ(d->doing, JETWATTD_IDLE);
+		EXPECT_FALSE(d->applied);
+		EXPECT_TRUE(as_found(&self->t));
+		EXPECT_FALSE(tree_saved(&self->t));
+	}
+	EXPECT_GT(refused, 5);
+}
+
+TEST_F(restore, a_knob_that_refuses_for_long)
+{
+	struct jetwattd *d = &self->d;
+	char text[4096] = "";
+	FILE *f;
+
+	refuse(&self->t, 1, 1000);
+	for (int i = 0; i < 4; i++)
+		EXPECT_EQ(i ? jetwattd_mind(d) : jetwattd_put_back(d), -EIO);
+	/* It is said once, counted each time, and the state stays on disk. */
+	EXPECT_EQ(errors, 1);
+	EXPECT_EQ(d->count.unrestored, 4);
+	EXPECT_EQ(d->count.others, 0);
+	EXPECT_TRUE(tree_saved(&self->t));
+	f = fmemopen(text, sizeof(text), "w");
+	jetwattd_status(d, 1, f);
+	fclose(f);
+	EXPECT_NE(strstr(text, "\"doing\": \"restoring\""), NULL) TH_LOG("%s", text);
+	EXPECT_NE(strstr(text, "\"restores_refused\": 4"), NULL);
+
+	/* Told to pause meanwhile: that is what it does once it is done. */
+	d->pause = 1;
+	self->t.fail_at = 0;
+	EXPECT_EQ(jetwattd_mind(d), 0);
+	EXPECT_EQ(d->doing, JETWATTD_PAUSED);
+	EXPECT_TRUE(as_found(&self->t));
+}
+
+/* A job that begins meanwhile gets its mode, from whatever the knobs are. */
+TEST_F(restore, a_job_meanwhile)
+{
+	struct jetwattd *d = &self->d;
+	struct jetwatt_board_error e;
+
+	refuse(&self->t, 6, 1);
+	ASSERT_EQ(jetwattd_put_back(d), -EIO);
+	d->doing = JETWATTD_LEARNING;
+	EXPECT_EQ(jetwattd_mind(d), 0);
+	ASSERT_EQ(jetwattd_put(d, &mid), 0);
+	EXPECT_EQ(jetwatt_board_verify(d->board, &mid, &e), 0);
+	EXPECT_EQ(d->count.others, 0);
+	/* From then on another process's change is one. */
+	tree_put(&self->t, GPU "max_freq", "1300500000\n");
+	jetwattd_mind(d);
+	EXPECT_EQ(d->count.others, 1);
+	d->applied = 1;
+	d->doing = JETWATTD_IDLE;
+	jetwattd_put_back(d);
+	EXPECT_TRUE(as_found(&self->t) || !variant->reassert);
+}
+
+/* Nor is a switch that could not be rolled back another process's. */
+TEST_F(restore, a_switch_that_stays_half_way)
+{
+	struct jetwattd *d = &self->d;
+
+	d->doing = JETWATTD_HOLDING;
+	refuse(&self->t, 4, 1000);
+	ASSERT_EQ(jetwattd_put(d, &mid), -ENOTRECOVERABLE);
+	EXPECT_EQ(jetwattd_mind(d), 0);
+	EXPECT_EQ(d->count.others, 0);
+	EXPECT_TRUE(tree_saved(&self->t));
+	self->t.fail_at = 0;
+	d->doing = JETWATTD_IDLE;
+	EXPECT_EQ(jetwattd_put_back(d), 0);
+	EXPECT_TRUE(as_found(&self->t));
+}
+
+TEST_HARNESS_MAIN
