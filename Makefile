@@ -168,8 +168,10 @@ install: all
 	install -D -m644 user/daemon/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/jetwatt.conf
 	install -D -m644 user/daemon/tmpfiles.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/jetwatt.conf
 	install -D -m644 -t $(share)/jetwatt/monitoring user/daemon/monitoring/dashboard.json user/daemon/monitoring/alerts.yml
-	@[ ! -e $(B)/jetwatt-sync ] || { sed "s,/usr/bin,$(PREFIX)/bin," user/sync/jetwatt-sync.service > $(B)/jetwatt-sync.service; \
-		install -D -m644 -t $(DESTDIR)$(UNITDIR) $(B)/jetwatt-sync.service user/sync/jetwatt-sync.timer; }
+	@[ ! -e $(B)/jetwatt-sync ] || { for u in jetwatt-sync.service jetwatt-profiles@.service; do \
+		sed "s,/usr/bin,$(PREFIX)/bin," user/sync/$$u > $(B)/$$u; done; \
+		install -D -m644 -t $(DESTDIR)$(UNITDIR) $(B)/jetwatt-sync.service $(B)/jetwatt-profiles@.service \
+			user/sync/jetwatt-profiles.socket user/sync/jetwatt-sync.timer; }
 	install -D -m644 -t $(share)/doc/jetwatt/examples user/daemon/jetwattd.conf user/daemon/container/Containerfile \
 		user/daemon/container/daemonset.yaml
 	$(foreach f,$(wildcard user/cmd/jetwatt.bash-completion),install -D -m644 $(f) $(share)/bash-completion/completions/jetwatt;)

@@ -34,7 +34,7 @@ fi
 data=$d/run/data
 start() { "${as[@]}" "$pg/pg_ctl" -D "$data" -l "$d/run/log" -w -o "-c listen_addresses= -k $d/run -c fsync=off -c max_connections=20 -c jit=off" start > "$d/run/start" 2>&1; }
 stop() { "${as[@]}" "$pg/pg_ctl" -D "$data" -m fast -w stop > "$d/run/stop" 2>&1; }
-end() { [ ! -e "$data/postmaster.pid" ] || "${as[@]}" "$pg/pg_ctl" -D "$data" -m immediate -w stop > /dev/null 2>&1; rm -rf "$d"; }
+end() { [ -z "$pids" ] || kill $pids; [ ! -e "$data/postmaster.pid" ] || "${as[@]}" "$pg/pg_ctl" -D "$data" -m immediate -w stop > /dev/null 2>&1; rm -rf "$d"; }
 "${as[@]}" "$pg/initdb" -D "$data" -A trust -U fleet -E UTF8 --locale=C > "$d/run/initdb" 2>&1 && start ||
 	{ tail -n 5 "$d"/run/{initdb,start,log} | sed 's/^/# /'; echo "1..1"; echo "not ok 1 PostgreSQL starts"; exit 1; }
 sql() { "$pg/psql" -X -q -A -t -h "$d/run" -U fleet -d postgres -c "$1"; }
@@ -74,7 +74,7 @@ device()	# N: has measured fifteen modes, and shares them
 }
 rows() { sql "SELECT count(*) FROM jetwatt.measurement"; }
 
-echo 1..17
+echo 1..20
 mkdir -p "$d/home"
 run $J sync --db none
 check "without a database there is nothing to share" '[ $status = 2 ] && grep -q fix: "$d/err"'
@@ -155,6 +155,37 @@ ask="$J eval optimize --corpus $d/truth.csv --budgets 12:34:2 --repeats 5 --json
 $ask --samples 15 > "$d/cold" && $ask --samples 1 --verify 3 --pool "$d/prior.csv" > "$d/warm"
 jq -c '[.modes_profiled, .penalty_pct.median, .penalty_pct.mean, .above_limit_pct, .unsolved]' "$d/cold" "$d/warm" | sed 's/^/# measured, penalty (median, mean), over, unsolved: /'
 check "four modes instead of fifteen, and hardly worse" 'jq -es ".[1].modes_profiled <= 4 and .[1].penalty_pct.median <= .[0].penalty_pct.median + 0.5 and .[1].penalty_pct.mean <= .[0].penalty_pct.mean + 1 and .[1].above_limit_pct == 0 and .[1].unsolved == 0" "$d/cold" "$d/warm"'
+
+# As the units run it: who talks to the server may not open the profiles, and asks who may.
+outside=() inside=()
+mkdir "$d/own" "$d/door"
+made 15 1003 > "$d/own.csv"
+if [ "$(id -u)" = 0 ]; then
+	chown 990:990 "$d/own"
+	chmod 700 "$d/own"
+	inside=(setpriv --reuid=990 --regid=990 --clear-groups)
+	outside=(setpriv --reuid=992 --regid=992 --clear-groups)
+fi
+$J import "$d/own.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/own/p.db" -q
+python3 tests/host/sync_door.py "$d/door/s" "${inside[@]}" build/jetwatt-sync --serve --db "$d/own/p.db" 2> "$d/door/err" &
+pids=$!
+for _ in $(seq 300); do [ -S "$d/door/s" ] && break; sleep 0.1; done
+had=$(rows)
+run "${outside[@]}" $J sync --device outside --through "$d/door/s" --json
+listed=$($J list profiles --json --db "$d/own/p.db" | jq -c '[.[] | select(.command == "python3 train.py")][0] | [.rows, .pooled > 2985]')
+check "through a process of another user: own rows go, others come" '[ $status = 0 ] && jq -e ".pushed == 15 and .pulled > 2985" "$d/out" &&
+	[ "$(rows)" = $((had + 15)) ] && [ "$listed" = "[15,true]" ]'
+run "${outside[@]}" $J sync --device outside --through "$d/door/s" --json
+again=$status
+cp "$d/out" "$d/again"
+run "${outside[@]}" $J sync --device outside --db "$d/own/p.db"
+check "a second time nothing is new, and it cannot open the profiles itself" '[ $again = 0 ] && jq -e ".pushed == 0 and .pulled == 0" "$d/again" &&
+	{ [ "$(id -u)" != 0 ] || { [ $status = 4 ] && grep -q fix: "$d/err"; }; }'
+kill $pids
+wait $pids 2> /dev/null
+pids=
+check "noise at its door: hung up, and the profiles are sound" 'python3 tests/host/sync_door.py - build/jetwatt-sync --serve --db "$d/own/p.db" 2> "$d/noise" &&
+	[ "$($J list profiles --json --db "$d/own/p.db" | jq -c "[.[] | select(.command == \"python3 train.py\")][0] | [.rows, .pooled > 2985]")" = "$listed" ]'
 run $J sync --db "$d/7.db" --device "$(printf 'x%.0s' $(seq 80))"
 check "too long a name" '[ $status = 2 ]'
 exit $failed

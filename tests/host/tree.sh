@@ -26,7 +26,7 @@ rule()
 sources() { git ls-files -co --exclude-standard -- "$@" | grep -E '\.([chS]|inc)$'; }
 search() { xargs -r grep -nHE "$@"; }
 include='#[[:space:]]*include[[:space:]]+'
-echo 1..11
+echo 1..12
 
 rule "kernel versions are asked for in compat/ only" < <(
 	sources kmod user bpf include tests | grep -vE '^(kmod|tests/sim)/compat/' |
@@ -56,6 +56,9 @@ rule "jetwatt-knobs knows the board, root's policy and nothing else" < <(
 rule "the guest gives jetwattd the capabilities of its unit" < <(
 	diff <(sed -n 's/^AmbientCapabilities=//p' user/daemon/jetwattd.service | tr ' ' '\n' | sort) \
 		<(sed -n 's/.*{ "\(CAP_[A-Z_]*\)", CAP_.*/\1/p' tests/cmd/as_jetwatt.c | sort))
+
+rule "no unit that reaches a network runs as jetwattd's user" < <(
+	grep -lE '^RestrictAddressFamilies=.*AF_INET' user/*/*.service | xargs grep -lE '^User=jetwatt$')
 
 if command -v systemd-analyze > /dev/null; then
 	rule "no unit is exposed by more than 2.5" < <(

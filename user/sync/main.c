@@ -14,19 +14,20 @@
 #include "cmd/error.h"
 #include "cmd/keep.h"
 #include "cmd/settings.h"
+#include "door.h"
 #include "out/json.h"
 #include "server.h"
 
-#define BOARDS_MAX	8
+#define BOARDS_MAX	JETWATT_DOOR_BOARDS
 
-enum { DEVICE = JETWATT_ARGS_LONG, BOARD, POOL, AGAIN, JSON };
+enum { DEVICE = JETWATT_ARGS_LONG, BOARD, POOL, AGAIN, JSON, THROUGH, SERVE };
 
 struct input {
 	struct jetwatt_args args;
-	const char *db, *pool, *device;
+	const char *db, *pool, *device, *through;
 	const char *board[BOARDS_MAX];
 	size_t boards;
-	int json, again;
+	int json, again, serve;
 };
 
 static const struct argp_option options[] = {
@@ -37,6 +38,8 @@ static const struct argp_option options[] = {
 	{ "device", DEVICE, "NAME", 0, "What to call this device; default: a hash of its machine-id", 0 },
 	{ "again", AGAIN, NULL, 0, "Everything once more, as after the pool was brought back from a backup", 0 },
 	{ "json", JSON, NULL, 0, "The result as JSON", 0 },
+	{ "through", THROUGH, "SOCKET", 0, "Ask the process behind a socket for the profiles, instead of opening them", 0 },
+	{ "serve", SERVE, NULL, 0, "Be that process, on stdin: for systemd", 0 },
 	{ 0 }
 };
 
@@ -64,6 +67,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case JSON:
 		in->json = 1;
 		break;
+	case THROUGH:
+		in->through = arg;
+		break;
+	case SERVE:
+		in->serve = 1;
+		break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected \"%s\"", arg);
 		break;
@@ -74,15 +83,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 struct sync {
-	struct jetwatt_db *db;
+	struct jetwatt_door door;
 	struct jetwatt_server server;
 	uint64_t pushed, pulled, odd;
 };
 
 /* This board; where there is none, those that were measured here. @name: room for their names. */
-static int find_boards(struct input *in, struct jetwatt_db *db, char name[BOARDS_MAX][96])
+static int find_boards(struct input *in, struct jetwatt_door *door, char name[BOARDS_MAX][96])
 {
-	struct jetwatt_db_profile *p = NULL;
 	struct jetwatt_board *board = NULL;
 	struct jetwatt_db_error e;
 	int n;
@@ -96,21 +104,10 @@ static int find_boards(struct input *in, struct jetwatt_db *db, char name[BOARDS
 	jetwatt_board_close(board);
 	if (in->boards)
 		return 0;
-	n = jetwatt_db_profiles(db, &p, &e);
-	if (n < 0)
-		return jetwatt_keep_error(n, &e);
-	for (int i = 0; i < n && in->boards < BOARDS_MAX; i++) {
-		size_t k = 0;
-
-		while (k < in->boards && strcmp(in->board[k], p[i].workload.board))
-			k++;
-		if (k < in->boards || !p[i].rows || !*p[i].workload.board)
-			continue;
-		snprintf(name[k], sizeof(name[k]), "%s", p[i].workload.board);
-		in->board[in->boards++] = name[k];
-	}
-	free(p);
-	return 0;
+	n = jetwatt_door_boards(door, name, &e);
+	for (int i = 0; i < n; i++)
+		in->board[in->boards++] = name[i];
+	return n < 0 ? jetwatt_keep_error(n, &e) : 0;
 }
 
 static int push(struct sync *y, const char *device, struct jetwatt_pool_place *place)
@@ -121,14 +118,14 @@ static int push(struct sync *y, const char *device, struct jetwatt_pool_place *p
 	do {
 		struct jetwatt_pool_row *row = NULL;
 
-		n = jetwatt_pool_own(y->db, place->pushed, JETWATT_SYNC_ROWS, &row, &e);
+		n = jetwatt_door_own(&y->door, place->pushed, &row, &e);
 		if (n < 0)
 			return jetwatt_keep_error(n, &e);
 		if (n)
 			code = jetwatt_server_push(&y->server, device, row, (size_t)n, &y->pushed);
 		if (n && !code) {
 			place->pushed = row[n - 1].id;
-			n = jetwatt_pool_keep(y->db, y->server.id, place, &e) ?: n;
+			n = jetwatt_door_keep(&y->door, y->server.id, place, &e) ?: n;
 		}
 		free(row);
 	} while (!code && n == JETWATT_SYNC_ROWS);
@@ -139,7 +136,7 @@ static int take(const struct jetwatt_pool_row *row, size_t n, void *arg)
 {
 	struct jetwatt_db_error e;
 	struct sync *y = arg;
-	int fresh = jetwatt_pool_take(y->db, row, n, &y->odd, &e);
+	int fresh = jetwatt_door_take(&y->door, row, n, &y->odd, &e);
 
 	if (fresh < 0)
 		return jetwatt_keep_error(fresh, &e);
@@ -156,14 +153,14 @@ static int pull(struct sync *y, const char *device, const char *board, int again
 	int code, err;
 
 	snprintf(pool, sizeof(pool), "%s %s", y->server.id, board);
-	err = jetwatt_pool_place(y->db, pool, &place, &e);
+	err = jetwatt_door_place(&y->door, pool, &place, &e);
 	if (err)
 		return jetwatt_keep_error(err, &e);
 	code = jetwatt_server_pull(&y->server, device, board, again ? "" : place.seen, upto, take, y);
 	if (code)
 		return code;
 	memcpy(place.seen, upto, sizeof(place.seen));
-	err = jetwatt_pool_keep(y->db, pool, &place, &e);
+	err = jetwatt_door_keep(&y->door, pool, &place, &e);
 	return err ? jetwatt_keep_error(err, &e) : 0;
 }
 
@@ -193,14 +190,14 @@ static int sync_all(struct input *in, struct sync *y, const char *device)
 	char board[BOARDS_MAX][96], buf[512];
 	struct jetwatt_pool_place place;
 	struct jetwatt_db_error e;
-	int code = find_boards(in, y->db, board), err;
+	int code = find_boards(in, &y->door, board), err;
 
 	if (!code)
 		code = jetwatt_server_open(&y->server, in->pool ? in->pool :
 					   jetwatt_settings_get("pool", buf, sizeof(buf)));
 	if (code)
 		return code;
-	err = jetwatt_pool_place(y->db, y->server.id, &place, &e);
+	err = jetwatt_door_place(&y->door, y->server.id, &place, &e);
 	if (err)
 		return jetwatt_keep_error(err, &e);
 	if (in->again)
@@ -211,35 +208,58 @@ static int sync_all(struct input *in, struct sync *y, const char *device)
 	return code;
 }
 
+/* The database itself. Return: 0; exit code, said. */
+static int open_db(const struct input *in, struct jetwatt_door *door)
+{
+	char buf[256];
+	const char *path = jetwatt_keep_path(in->db, buf, sizeof(buf));
+	struct jetwatt_db_error e;
+	int err;
+
+	*door = (struct jetwatt_door){ .fd = -1 };
+	if (!strcmp(path, "none"))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--db FILE", "there is no profile database to share");
+	err = jetwatt_db_open(&door->db, path, true, &e);
+	return err ? jetwatt_keep_error(err, &e) : 0;
+}
+
+static int serve(struct jetwatt_door *door)
+{
+	int err = jetwatt_door_serve(0, door->db);
+
+	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, err == -EPROTO ? "it has sent what is no request" :
+				       strerror(-err), "both have to be the same version of jetwatt-sync",
+				       "hung up on the process that shares the profiles") : 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
 		{ &jetwatt_keep_db_argp, offsetof(struct input, db) }, { NULL, 0 },
 	};
 	struct input in = { .db = NULL };
-	char device[JETWATT_WORKLOAD_KEY], buf[256];
-	struct jetwatt_db_error e;
-	struct sync y = { NULL };
-	const char *path;
-	int code, err;
+	char device[JETWATT_WORKLOAD_KEY];
+	struct sync y = { .pushed = 0 };
+	int code;
 
 	jetwatt_args_parse_with("sync", "", "Share measured modes with the fleet: push own ones, pull those of boards like this.\v"
 				"Rows of other devices are no measurements of this one: --reuse begins with "
 				"them as a prior, and measures a few modes to see how far they hold.",
 				options, parse, group, argc, argv, &in);
-	code = jetwatt_device_name(in.device, device);
+	if (in.through && (in.db || in.serve))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave one of them away",
+					 "--through with --%s", in.db ? "db" : "serve");
+	code = in.serve ? 0 : jetwatt_device_name(in.device, device);
 	if (code)
 		return code;
-	path = jetwatt_keep_path(in.db, buf, sizeof(buf));
-	if (!strcmp(path, "none"))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--db FILE", "there is no profile database to share");
-	err = jetwatt_db_open(&y.db, path, true, &e);
-	if (err)
-		return jetwatt_keep_error(err, &e);
-	code = sync_all(&in, &y, device);
-	if (!code)
+	code = in.through ? jetwatt_door_open(&y.door, in.through) : open_db(&in, &y.door);
+	if (!code && in.serve)
+		code = serve(&y.door);
+	else if (!code)
+		code = sync_all(&in, &y, device);
+	if (!code && !in.serve)
 		tell(&in, &y);
 	jetwatt_server_close(&y.server);
-	jetwatt_db_close(y.db);
+	jetwatt_door_close(&y.door);
 	return code;
 }

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "door.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cmd/error.h"
+#include "server.h"
+
+/* Changes with the form of requests, answers and rows. */
+#define FORM	1u
+
+enum verb { PLACE, KEEP, OWN, TAKE, BOARDS, VERBS };
+
+struct door_request {
+	uint32_t form, row, verb, rows;
+	int64_t after;
+	char pool[192];
+	struct jetwatt_pool_place place;
+};
+
+struct door_answer {
+	int32_t rc;
+	uint32_t rows;
+	uint64_t odd;
+	struct jetwatt_pool_place place;
+	char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD];
+	struct jetwatt_db_error err;
+};
+
+/* Return: 1; 0: the end comes first; negative errno. */
+static int get(int fd, void *buf, size_t len)
+{
+	size_t at = 0;
+	ssize_t n;
+
+	while (at < len) {
+		n = recv(fd, (char *)buf + at, len - at, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : at ? -EPROTO : 0;
+		at += (size_t)n;
+	}
+	return 1;
+}
+
+static int put(int fd, const void *buf, size_t len)
+{
+	size_t at = 0;
+	ssize_t n;
+
+	while (at < len) {
+		n = send(fd, (const char *)buf + at, len - at, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+#define END(text)	((text)[sizeof(text) - 1] = '\0')
+
+/* A row may come from anywhere: its texts end, and its flag is one. */
+static void tame(struct jetwatt_pool_row *r)
+{
+	struct jetwatt_workload *w = &r->workload;
+	unsigned char settled;
+
+	END(r->device);
+	END(w->command);
+	END(w->cgroup);
+	END(w->board);
+	END(w->release);
+	END(w->params);
+	END(r->row.key);
+	memcpy(&settled, &r->row.settled, 1);
+	r->row.settled = settled != 0;
+}
+
+static int gone(struct jetwatt_db_error *err, int rc)
+{
+	snprintf(err->what, sizeof(err->what), "cannot reach the profiles");
+	snprintf(err->why, sizeof(err->why), "the socket's other end %s",
+		 rc == -EPROTO || !rc ? "has hung up, or is another version's" : strerror(-rc));
+	snprintf(err->fix, sizeof(err->fix), "systemctl status jetwatt-profiles.socket; journalctl -u 'jetwatt-profiles*'");
+	return -EPROTO;
+}
+
+/* @row: NULL: none go there. Return: the answer's code; -EPROTO. */
+static int ask(struct jetwatt_door *d, struct door_request *q, const struct jetwatt_pool_row *row,
+	       struct door_answer *a, struct jetwatt_db_error *err)
+{
+	int rc;
+
+	q->form = FORM;
+	q->row = sizeof(*row);
+	rc = put(d->fd, q, sizeof(*q));
+	if (!rc && q->rows)
+		rc = put(d->fd, row, q->rows * sizeof(*row));
+	if (!rc)
+		rc = get(d->fd, a, sizeof(*a)) == 1 ? 0 : -EPROTO;
+	if (rc || a->rows > JETWATT_SYNC_ROWS || a->rc > JETWATT_SYNC_ROWS)
+		return gone(err, rc);
+	END(a->err.what);
+	END(a->err.why);
+	END(a->err.fix);
+	END(a->place.seen);
+	*err = a->err;
+	return a->rc;
+}
+
+static void name_pool(struct door_request *q, const char *pool)
+{
+	snprintf(q->pool, sizeof(q->pool), "%s", pool);
+}
+
+int jetwatt_door_place(struct jetwatt_door *d, const char *pool, struct jetwatt_pool_place *p,
+		       struct jetwatt_db_error *err)
+{
+	struct door_request q = { .verb = PLACE };
+	struct door_answer a;
+	int rc;
+
+	if (d->db)
+		return jetwatt_pool_place(d->db, pool, p, err);
+	name_pool(&q, pool);
+	rc = ask(d, &q, NULL, &a, err);
+	if (!rc)
+		*p = a.place;
+	return rc;
+}
+
+int jetwatt_door_keep(struct jetwatt_door *d, const char *pool, const struct jetwatt_pool_place *p,
+		      struct jetwatt_db_error *err)
+{
+	struct door_request q = { .verb = KEEP, .place = *p };
+	struct door_answer a;
+
+	if (d->db)
+		return jetwatt_pool_keep(d->db, pool, p, err);
+	name_pool(&q, pool);
+	return ask(d, &q, NULL, &a, err);
+}
+
+int jetwatt_door_own(struct jetwatt_door *d, int64_t after, struct jetwatt_pool_row **row,
+		     struct jetwatt_db_error *err)
+{
+	struct door_request q = { .verb = OWN, .after = after };
+	struct door_answer a;
+	int rc;
+
+	if (d->db)
+		return jetwatt_pool_own(d->db, after, JETWATT_SYNC_ROWS, row, err);
+	rc = ask(d, &q, NULL, &a, err);
+	if (rc <= 0)
+		return rc;
+	*row = calloc(JETWATT_SYNC_ROWS, sizeof(**row));
+	if (!*row || (uint32_t)rc != a.rows || get(d->fd, *row, a.rows * sizeof(**row)) != 1) {
+		free(*row);
+		*row = NULL;
+		return gone(err, -EPROTO);
+	}
+	for (int i = 0; i < rc; i++)
+		tame(&(*row)[i]);
+	return rc;
+}
+
+int jetwatt_door_take(struct jetwatt_door *d, const struct jetwatt_pool_row *row, size_t n,
+		      uint64_t *odd, struct jetwatt_db_error *err)
+{
+	struct door_request q = { .verb = TAKE, .rows = (uint32_t)n };
+	struct door_answer a;
+	int rc;
+
+	if (d->db)
+		return jetwatt_pool_take(d->db, row, n, odd, err);
+	rc = ask(d, &q, row, &a, err);
+	if (rc >= 0)
+		*odd += a.odd;
+	return rc;
+}
+
+static int boards(struct jetwatt_db *db, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
+		  struct jetwatt_db_error *err)
+{
+	struct jetwatt_db_profile *p = NULL;
+	int n = jetwatt_db_profiles(db, &p, err), nr = 0;
+
+	for (int i = 0; i < n && nr < JETWATT_DOOR_BOARDS; i++) {
+		int k = 0;
+
+		while (k < nr && strcmp(board[k], p[i].workload.board))
+			k++;
+		if (k == nr && p[i].rows && *p[i].workload.board)
+			snprintf(board[nr++], JETWATT_DOOR_BOARD, "%s", p[i].workload.board);
+	}
+	free(p);
+	return n < 0 ? n : nr;
+}
+
+int jetwatt_door_boards(struct jetwatt_door *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
+			struct jetwatt_db_error *err)
+{
+	struct door_request q = { .verb = BOARDS };
+	struct door_answer a;
+	int rc;
+
+	if (d->db)
+		return boards(d->db, board, err);
+	rc = ask(d, &q, NULL, &a, err);
+	if (rc > JETWATT_DOOR_BOARDS)
+		return gone(err, -EPROTO);
+	for (int i = 0; i < rc; i++) {
+		END(a.board[i]);
+		memcpy(board[i], a.board[i], JETWATT_DOOR_BOARD);
+	}
+	return rc;
+}
+
+int jetwatt_door_open(struct jetwatt_door *d, const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int err = ENAMETOOLONG;
+
+	*d = (struct jetwatt_door){ .fd = -1 };
+	if (strlen(path) < sizeof(at.sun_path)) {
+		strcpy(at.sun_path, path);
+		d->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		err = d->fd < 0 || connect(d->fd, (struct sockaddr *)&at, sizeof(at)) ? errno : 0;
+	}
+	return err ? jetwatt_error_say(err == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED, strerror(err),
+				       "systemctl start jetwatt-profiles.socket", "cannot reach the profiles at %s",
+				       path) : 0;
+}
+
+void jetwatt_door_close(struct jetwatt_door *d)
+{
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+	jetwatt_db_close(d->db);
+	d->db = NULL;
+}
+
+/* @row: room for JETWATT_SYNC_ROWS, with those that came. Return: 0; negative errno. */
+static int answer(int fd, struct jetwatt_db *db, struct door_request *q, struct jetwatt_pool_row *row)
+{
+	struct jetwatt_pool_row *own = NULL;
+	struct door_answer a = { .rc = 0 };
+	int rc;
+
+	END(q->pool);
+	END(q->place.seen);
+	switch (q->verb) {
+	case PLACE:
+		a.rc = jetwatt_pool_place(db, q->pool, &a.place, &a.err);
+		break;
+	case KEEP:
+		a.rc = jetwatt_pool_keep(db, q->pool, &q->place, &a.err);
+		break;
+	case OWN:
+		a.rc = jetwatt_pool_own(db, q->after, JETWATT_SYNC_ROWS, &own, &a.err);
+		a.rows = a.rc > 0 ? (uint32_t)a.rc : 0;
+		break;
+	case TAKE:
+		a.rc = jetwatt_pool_take(db, row, q->rows, &a.odd, &a.err);
+		break;
+	default:
+		a.rc = boards(db, a.board, &a.err);
+	}
+	rc = put(fd, &a, sizeof(a));
+	if (!rc && a.rows)
+		rc = put(fd, own, a.rows * sizeof(*own));
+	free(own);
+	return rc;
+}
+
+int jetwatt_door_serve(int fd, struct jetwatt_db *db)
+{
+	struct jetwatt_pool_row *row = calloc(JETWATT_SYNC_ROWS, sizeof(*row));
+	struct door_request q;
+	int rc = row ? 1 : -ENOMEM;
+
+	while (rc == 1) {
+		rc = get(fd, &q, sizeof(q));
+		if (rc != 1)
+			break;
+		if (q.form != FORM || q.row != sizeof(*row) || q.verb >= VERBS ||
+		    q.rows > (q.verb == TAKE ? JETWATT_SYNC_ROWS : 0)) {
+			rc = -EPROTO;
+			break;
+		}
+		rc = q.rows ? get(fd, row, q.rows * sizeof(*row)) : 1;
+		for (uint32_t i = 0; rc == 1 && i < q.rows; i++)
+			tame(&row[i]);
+		if (rc == 1)
+			rc = answer(fd, db, &q, row) ?: 1;
+		else if (!rc)
+			rc = -EPROTO;
+	}
+	free(row);
+	return rc;
+}
