@@ -40,7 +40,7 @@ ro=1
 touch /etc/jetwatt-test 2> /dev/null && ro=0
 # Small enough to be filled at once.
 mkdir -p "$T/db"
-mount -t tmpfs -o size=1m none "$T/db"
+mount -t tmpfs -o size=1m,mode=755 none "$T/db"
 policy > "$T/conf"
 knobs > "$T/before"
 train > /dev/null 2>&1 &

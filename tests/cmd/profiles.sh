@@ -49,7 +49,7 @@ result $? "--descending never raises a clock of CPU or GPU"
 
 # A full disk: who asked for the database fails, who did not is told.
 mkdir "$T/small"
-mount -t tmpfs -o size=40k none "$T/small"
+mount -t tmpfs -o size=40k,mode=755 none "$T/small"
 dd if=/dev/zero of="$T/small/fill" bs=1k count=36 2> /dev/null
 run jetwatt profile -p $train --most 3 --db "$T/small/p.db"
 exits 1 && form && says "no space left" && as_before "$T/before"
