@@ -46,6 +46,7 @@ lib_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/lib/*.c))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(patsubst %,user/daemon/%.c,ask exporter mqtt),$(wildcard user/daemon/*.c)))
 knobs_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/knobs/*.c user/board/*.c) \
 	$(patsubst %,user/%.c,daemon/listen daemon/notify daemon/policy cmd/conf cmd/error cmd/suggest cmd/unit))
+files_objects := $(patsubst %,$(B)/user/%.o,files/main daemon/fence daemon/listen daemon/notify lib/fdname)
 exporter_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/exporter daemon/policy cmd/args cmd/conf cmd/error cmd/suggest cmd/unit)
 mqtt_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/mqtt daemon/policy cmd/args cmd/conf cmd/device cmd/error \
 	cmd/settings cmd/suggest cmd/unit out/json)
@@ -57,7 +58,7 @@ libpq := $(if $(CROSS),,$(shell pkg-config --libs libpq 2>/dev/null))
 # Only who publishes metrics to a broker needs it.
 mosquitto := $(if $(CROSS),,$(shell pkg-config --libs libmosquitto 2>/dev/null))
 
-all: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/jetwatt-exporter $(if $(libpq),$(B)/jetwatt-sync,no-sync) $(if $(mosquitto),$(B)/jetwatt-mqtt,no-mqtt) $(B)/libjetwatt.so modules
+all: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/jetwatt-files $(B)/jetwatt-exporter $(if $(libpq),$(B)/jetwatt-sync,no-sync) $(if $(mosquitto),$(B)/jetwatt-mqtt,no-mqtt) $(B)/libjetwatt.so modules
 
 no-sync:
 	@echo "jetwatt-sync left out: no libpq (package libpq-dev)"
@@ -89,6 +90,10 @@ $(B)/jetwattd: $(daemon_objects) $(filter-out $(B)/user/cmd/jetwatt.o,$(tool_obj
 
 # Runs as root: the board and nothing else.
 $(B)/jetwatt-knobs: $(knobs_objects)
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^
+
+# Has CAP_SYS_PTRACE: one request and nothing else.
+$(B)/jetwatt-files: $(files_objects)
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^
 
 $(B)/jetwatt-exporter: $(exporter_objects)
@@ -145,12 +150,13 @@ include tests/tests.mk
 
 share := $(DESTDIR)$(PREFIX)/share
 lib := $(DESTDIR)$(LIBDIR)
-units := user/daemon/jetwattd.service user/daemon/jetwatt-exporter.service user/knobs/jetwatt-knobs.service $(if $(mosquitto),user/daemon/jetwatt-mqtt.service)
+units := user/daemon/jetwattd.service user/daemon/jetwatt-exporter.service user/knobs/jetwatt-knobs.service user/files/jetwatt-files.service $(if $(mosquitto),user/daemon/jetwatt-mqtt.service)
 dkms := $(DESTDIR)/usr/src/jetwatt-$(VERSION)
 install: all
 	install -D -m755 $(B)/jetwatt $(DESTDIR)$(PREFIX)/bin/jetwatt
 	install -D -m755 $(B)/jetwattd $(DESTDIR)$(PREFIX)/sbin/jetwattd
 	install -D -m755 $(B)/jetwatt-knobs $(DESTDIR)$(PREFIX)/sbin/jetwatt-knobs
+	install -D -m755 $(B)/jetwatt-files $(DESTDIR)$(PREFIX)/sbin/jetwatt-files
 	install -D -m755 $(B)/jetwatt-exporter $(DESTDIR)$(PREFIX)/sbin/jetwatt-exporter
 	@[ ! -e $(B)/jetwatt-mqtt ] || install -D -m755 $(B)/jetwatt-mqtt $(DESTDIR)$(PREFIX)/sbin/jetwatt-mqtt
 	@[ ! -e $(B)/jetwatt-sync ] || install -D -m755 $(B)/jetwatt-sync $(DESTDIR)$(PREFIX)/libexec/jetwatt/jetwatt-sync

@@ -3,8 +3,8 @@
  * Runs a command as systemd runs jetwattd: the user jetwatt, with the capabilities of the
  * unit (tests/host/tree.sh compares) and its LimitRTPRIO, less the one of a first argument
  * "-CAP_...", and none besides that it could ever get; or with "-root", as it runs
- * jetwatt-knobs: root, without any. Without arguments, as the runner calls it, it is a test
- * of itself.
+ * jetwatt-knobs: root, without any; or with "-files", as it runs jetwatt-files. Without
+ * arguments, as the runner calls it, it is a test of itself.
  */
 #include "../../user/lib/fdname.c"
 
@@ -13,17 +13,21 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define JETWATT	990	/* tests/qemu/guest */
+#define FILES	991
 #define NOBODY	65534
 
 static const struct {
@@ -33,8 +37,9 @@ static const struct {
 	{ "CAP_BPF", CAP_BPF },
 	{ "CAP_NET_ADMIN", CAP_NET_ADMIN },
 	{ "CAP_PERFMON", CAP_PERFMON },
-	{ "CAP_SYS_PTRACE", CAP_SYS_PTRACE },
 };
+
+static const uint64_t files_caps = 1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH;
 
 static uint64_t all_but(const char *name)
 {
@@ -90,19 +95,130 @@ static int named(uint64_t mask, pid_t pid, int fd)
 	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 98;
 }
 
+/* jetwatt-files as its unit runs it. Return: its pid, once it listens. */
+static pid_t start_files(void)
+{
+	struct stat st;
+	pid_t pid;
+
+	mkdir("/run", 0755);
+	if (mkdir("/run/jetwatt-files", 0750) && errno != EEXIST)
+		return -1;
+	if (chown("/run/jetwatt-files", FILES, JETWATT) || chmod("/run/jetwatt-files", 0750))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		if (!become(FILES, files_caps))
+			execlp("jetwatt-files", "jetwatt-files", NULL);
+		_exit(99);
+	}
+	for (int i = 0; i < 3000 && stat(JETWATT_FILES_SOCKET, &st); i++)
+		usleep(10000);
+	return pid;
+}
+
+static volatile char word[8] = "root's";
+
+/* Everything with which a process of that user, with those capabilities, could take over one of
+ * root's. Return: 0: nothing works. */
+static int takes_over(uid_t uid, uint64_t mask, pid_t pid, int fd)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		char text[8] = "ours";
+		struct iovec from = { text, sizeof(text) }, to = { (void *)word, sizeof(text) };
+		char path[64];
+		int pidfd;
+
+		if (become(uid, mask))
+			_exit(99);
+		if (process_vm_writev(pid, &from, 1, &to, 1, 0) >= 0)
+			_exit(1);
+		if (process_vm_readv(pid, &from, 1, &to, 1, 0) >= 0)
+			_exit(2);
+		pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+		if (pidfd >= 0 && syscall(SYS_pidfd_getfd, pidfd, fd, 0) >= 0)
+			_exit(3);
+		if (!ptrace(PTRACE_SEIZE, pid, NULL, NULL))
+			_exit(4);
+		snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+		_exit(open(path, O_RDWR) >= 0 ? 5 : 0);
+	}
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 98;
+}
+
+/* What a request gets; -1: hung up. */
+static int asked(const void *request, size_t len)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = JETWATT_FILES_SOCKET };
+	struct timeval patience = { 20, 0 };
+	int s = socket(AF_UNIX, SOCK_SEQPACKET, 0), what = -2;
+
+	setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	if (connect(s, (struct sockaddr *)&at, sizeof(at)) || send(s, request, len, 0) < 0)
+		what = -3;
+	else if (recv(s, &what, sizeof(what), 0) != sizeof(what))
+		what = -1;
+	close(s);
+	return what;
+}
+
 static int self(void)
 {
-	int fd, rc, ok;
+	const struct jetwatt_files_request good = { (uint32_t)getpid(), 0 };
+	int fd, rc, ok, all = 1, before;
+	char noise[4096] = { 1 };
+	pid_t files;
 
-	printf("TAP version 13\n1..3\n");
+	printf("TAP version 13\n1..6\n");
 	/* This process has a node of a GPU open, and is root's. */
 	mkdir("/dev/dri", 0755);
 	fd = open("/dev/dri/renderD999", O_RDWR | O_CREAT, 0600);
-	ok = fd >= 0 && named(all_but(""), getpid(), fd) == JETWATT_FDNAME_RENDER;
-	printf("%s 1 it sees which file root's job waits for\n", ok ? "ok" : "not ok");
-	rc = named(all_but("CAP_SYS_PTRACE"), getpid(), fd);
-	printf("%s 2 and would not without CAP_SYS_PTRACE\n", rc == JETWATT_FDNAME_GONE ? "ok" : "not ok");
-	ok &= rc == JETWATT_FDNAME_GONE;
+	before = named(all_but(""), getpid(), fd);
+	files = start_files();
+	rc = named(all_but(""), getpid(), fd);
+	ok = fd >= 0 && before == JETWATT_FDNAME_GONE && rc == JETWATT_FDNAME_RENDER;
+	printf("%s 1 it sees which file root's job waits for, by jetwatt-files alone\n", ok ? "ok" : "not ok");
+	all &= ok;
+
+	rc = takes_over(JETWATT, all_but(""), getpid(), fd);
+	printf("%s 2 with the unit's capabilities it cannot take over a process of root's\n", rc ? "not ok" : "ok");
+	if (rc)
+		printf("# way %d\n", rc);
+	all &= !rc;
+
+	rc = asked(&good, sizeof(good));
+	ok = rc == JETWATT_FDNAME_OTHER || rc == JETWATT_FDNAME_GONE;
+	ok = ok && asked(noise, sizeof(noise)) == -1 && asked(&good, sizeof(good) - 1) == -1 &&
+	     asked("", 0) == -1 && asked(&(struct jetwatt_files_request){ UINT32_MAX, -1 }, 8) == JETWATT_FDNAME_GONE;
+	ok = ok && asked(&good, sizeof(good)) == rc;
+	printf("%s 3 jetwatt-files hangs up on what is no request, and serves on\n", ok ? "ok" : "not ok");
+	all &= ok;
+
+	/* Its filter, as the kernel has it, and no child that it could start. */
+	rc = 0;
+	if (files > 0) {
+		char line[256], path[64];
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/status", files);
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			rc |= !strcmp(line, "Seccomp:\t2\n") ? 1 : !strcmp(line, "NoNewPrivs:\t1\n") ? 2 : 0;
+		if (f)
+			fclose(f);
+		kill(files, SIGKILL);
+		waitpid(files, NULL, 0);
+	}
+	printf("%s 4 it has given up what it does not need\n", rc == 3 ? "ok" : "not ok");
+	all &= rc == 3;
+	rc = named(all_but(""), getpid(), fd);
+	printf("%s 5 without it, doubt is in favour\n", rc == JETWATT_FDNAME_GONE ? "ok" : "not ok");
+	all &= rc == JETWATT_FDNAME_GONE;
+	unlink(JETWATT_FILES_SOCKET);
+	rmdir("/run/jetwatt-files");
 	unlink("/dev/dri/renderD999");
 	rmdir("/dev/dri");
 
@@ -111,8 +227,8 @@ static int self(void)
 	     !prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN) &&
 	     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_PERFMON, 0, 0) == 1 &&
 	     open("/proc/1/mem", O_RDONLY) < 0 && open("/sys/kernel/debug", O_RDONLY) < 0;
-	printf("%s 3 a user with one capability is no root\n", rc ? "ok" : "not ok");
-	return !ok || !rc;
+	printf("%s 6 a user with one capability is no root\n", rc ? "ok" : "not ok");
+	return !all || !rc;
 }
 
 int main(int argc, char **argv)
@@ -123,7 +239,8 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || !*command)
 		return self();
-	rc = strcmp(less, "root") ? become(JETWATT, all_but(less)) : become(0, 0);
+	rc = !strcmp(less, "root") ? become(0, 0) : !strcmp(less, "files") ? become(FILES, files_caps) :
+	     become(JETWATT, all_but(less));
 	if (rc) {
 		fprintf(stderr, "as_jetwatt: %s\n", strerror(-rc));
 		return 125;

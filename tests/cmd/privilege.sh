@@ -10,8 +10,12 @@ plan 10
 
 as=as_jetwatt
 knobs=
-mkdir -p "$T/db" /run/jetwatt /run/jetwatt-knobs
+mkdir -p "$T/db" /run/jetwatt /run/jetwatt-knobs /run/jetwatt-files
 chown jetwatt "$T/db" /run/jetwatt
+chown 991:990 /run/jetwatt-files
+as_jetwatt -files jetwatt-files 2>> "$T/files.log" &
+files=$!
+within 20 [ -S /run/jetwatt-files/socket ]
 # Few modes to measure: how good the one is that it finds is not asked here.
 printf 'budget = 30W\nmost = 3\ndb = %s\n' "$T/db/profiles.db" > "$T/conf"
 
@@ -78,6 +82,8 @@ result $? "another jetwatt holds the lease: it yields, and goes on behind it"
 end
 exits 0 && within 10 as_before "$T/before"
 result $? "SIGTERM: 0, the board is as it was"
-kill $train $knobs
+kill $train $knobs $files
+wait $files
+rm -r /run/jetwatt-files
 
 finish

@@ -72,7 +72,7 @@ check "systemd takes the units" 'inside sh -c "systemd-analyze verify --man=no /
 check "user, groups and directories are there" \
 	'owner /var/lib/jetwatt && owner /var/lib/jetwatt/profiles && inside id jetwatt && grep "^jetwatt-control:" "$root/etc/group" &&
 	 [ "$(owner /var/lib/jetwatt)" = "root:root 755" ] && [ "$(owner /var/lib/jetwatt/profiles)" = "jetwatt:jetwatt 755" ]'
-check "they start" 'inside jetwatt --version && inside jetwattd --version && inside jetwatt-knobs --version'
+check "they start" 'inside jetwatt --version && inside jetwattd --version && inside jetwatt-knobs --version && inside jetwatt-files --version'
 mkdir -p "$root/etc/jetwatt"
 echo "budget = 30W" > "$root/etc/jetwatt/jetwattd.conf"
 for program in "jetwatt list knobs" jetwattd jetwatt-knobs; do

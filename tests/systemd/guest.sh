@@ -5,7 +5,7 @@
 # systemd-tmpfiles empties /tmp at the boot.
 TMPDIR=/run
 . /tests/common.inc
-plan 21
+plan 22
 
 # until SECONDS COMMAND...: it is so, at last
 until_so()
@@ -64,18 +64,26 @@ systemctl start jetwattd && is active jetwattd && is active jetwatt-knobs && doi
 tell $? "systemctl start: both are active, and the board is as it was"
 
 uid=$(sed -n 's/^jetwatt:[^:]*:\([0-9]*\):.*/\1/p' /etc/passwd)
-# bpf 39, net_admin 12, perfmon 38, sys_ptrace 19
-[ "$(who jetwattd Uid | cut -f 1)" = "$uid" ] && [ "$(who jetwattd CapEff)" = 000000c000081000 ] &&
-	[ "$(who jetwattd CapBnd)" = 000000c000081000 ] && [ "$(who jetwattd NoNewPrivs)" = 1 ] &&
+# bpf 39, net_admin 12, perfmon 38
+[ "$(who jetwattd Uid | cut -f 1)" = "$uid" ] && [ "$(who jetwattd CapEff)" = 000000c000001000 ] &&
+	[ "$(who jetwattd CapBnd)" = 000000c000001000 ] && [ "$(who jetwattd NoNewPrivs)" = 1 ] &&
 	[ "$(who jetwattd Seccomp)" = 2 ] && its jetwattd mountinfo ' / / ro,' &&
 	its jetwattd mountinfo ' /sys ro,' && its jetwattd mountinfo ' /home ro' &&
 	its jetwattd mountinfo ' /var/lib/(private/)?jetwatt/profiles rw,'
-tell $? "jetwattd: the user jetwatt, four capabilities, a filter of calls, a root to read only"
+tell $? "jetwattd: the user jetwatt, three capabilities, a filter of calls, a root to read only"
 [ "$(who jetwatt-knobs Uid | cut -f 1)" = 0 ] && [ "$(who jetwatt-knobs CapEff)" = 0000000000000000 ] &&
 	[ "$(who jetwatt-knobs CapBnd)" = 0000000000000000 ] && [ "$(who jetwatt-knobs Seccomp)" = 2 ] &&
 	its jetwatt-knobs mountinfo ' / / ro,' &&
 	[ "$(readlink "/proc/$(of jetwatt-knobs MainPID)/ns/net")" != "$(readlink /proc/1/ns/net)" ]
 tell $? "jetwatt-knobs: root without a capability, a filter, no network"
+
+# sys_ptrace 19, dac_read_search 2
+files=$(sed -n 's/^jetwatt-files:[^:]*:\([0-9]*\):.*/\1/p' /etc/passwd)
+[ "$(who jetwatt-files Uid | cut -f 1)" = "$files" ] && [ "$(who jetwatt-files CapEff)" = 0000000000080004 ] &&
+	[ "$(who jetwatt-files CapBnd)" = 0000000000080004 ] && [ "$(who jetwatt-files Seccomp)" = 2 ] &&
+	its jetwatt-files mountinfo ' / / ro,' &&
+	[ "$(readlink "/proc/$(of jetwatt-files MainPID)/ns/net")" != "$(readlink /proc/1/ns/net)" ]
+tell $? "jetwatt-files: a user of its own, two capabilities, a filter, no network"
 
 systemd-run -q --unit=job /bin/train
 holding

@@ -93,7 +93,7 @@ static int unit(const char *name, char *load, char *active, char *enabled)
 
 static void check_units(struct jetwatt_doctor *d)
 {
-	static const char *const ours[] = { "jetwattd", "jetwatt-knobs", "jetwatt-exporter",
+	static const char *const ours[] = { "jetwattd", "jetwatt-knobs", "jetwatt-files", "jetwatt-exporter",
 					    "jetwatt-sync", NULL };
 	/* Not nvpmodel, which sets a mode once, at boot: that is what is saved. */
 	static const char *const others[] = { "jetson_clocks", "jtop", "tlp", "tuned",

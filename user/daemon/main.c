@@ -10,6 +10,7 @@
 #include "cmd/args.h"
 #include "cmd/error.h"
 #include "cmd/reach.h"
+#include "fence.h"
 #include "jetwattd.h"
 
 enum { CONF = 'c', BUDGET = 'w', CHECK = JETWATT_ARGS_LONG };
@@ -106,6 +107,12 @@ int main(int argc, char **argv)
 	d.power_w = in.budget_w;
 	jetwattd_policy_override(&policy, d.power_w);
 	d.verbose = in.args.verbose;
+	/* Before there are threads: a taken-over jetwattd is to reach into no other process. */
+	err = jetwattd_fence();
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, strerror(-err),
+					 "a kernel with CONFIG_SECCOMP_FILTER, on arm64 or x86-64",
+					 "cannot give up system calls");
 	err = jetwatt_reach_kernel();
 	if (!err)
 		err = reach_board(&d);

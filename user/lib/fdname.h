@@ -9,8 +9,20 @@
 
 #define JETWATT_FDNAME_SLOTS	256
 
-/* Answers of the last second, one a slot: the newer one stays. */
+/* Where jetwatt-files answers: a request is one packet, the answer another, an int32_t of
+ * enum jetwatt_fdname_what. */
+#define JETWATT_FILES_SOCKET	"/run/jetwatt-files/socket"
+
+struct jetwatt_files_request {
+	uint32_t tgid;
+	int32_t fd;
+};
+
+/* Answers of the last second, one a slot: the newer one stays.
+ * @helper: its descriptor and 1, 0: not connected; @tried_ns: when that was last tried */
 struct jetwatt_fdname {
+	int helper;
+	uint64_t tried_ns;
 	struct {
 		uint64_t when_ns;
 		uint32_t tgid;
@@ -31,6 +43,12 @@ enum jetwatt_fdname_what {
 
 /* Of what /proc/PID/fd/N points to. */
 int jetwatt_fdname_classify(const char *path);
+
+/* By our own rights. Return: a kind; -EACCES. */
+int jetwatt_fdname_local(uint32_t tgid, int fd);
+
+/* No more look-ups. */
+void jetwatt_fdname_close(struct jetwatt_fdname *c);
 
 /* @now_ns: any clock that goes on, e.g. the time of the record. */
 int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t now_ns);

@@ -313,6 +313,7 @@ static void bpf_close(void *state)
 	ring_buffer__free(b->ring);
 	sync__destroy(b->bpf);
 	free(b->cgroup_path);
+	jetwatt_fdname_close(&b->names);
 	free(b);
 }
 

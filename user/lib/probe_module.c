@@ -122,6 +122,7 @@ static void module_close(void *state)
 	/* with the socket goes what it has asked for */
 	if (m->jw)
 		jetwatt_close(m->jw);
+	jetwatt_fdname_close(&m->names);
 	free(m);
 }
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* System calls that jetwattd gives up, and what is left to jetwatt-files: tried as root. Not by
+ * the C library's functions: a sanitizer's own calls around them would be refused as well. */
+#include "../../user/daemon/fence.c"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#define END(status)	syscall(SYS_exit_group, status)
+
+static volatile char word[8] = "ours";
+
+/* In a child with the fence: which call reaches into process @pid, 0: none. */
+static int reaches(int (*fence)(void), pid_t pid, int fd)
+{
+	char text[8] = "theirs";
+	struct iovec from = { text, sizeof(text) }, to = { (void *)word, sizeof(text) };
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fence && fence())
+		return 99;
+	if (syscall(SYS_process_vm_writev, pid, &from, 1, &to, 1, 0) >= 0 || errno != EPERM)
+		return 1;
+	if (syscall(SYS_process_vm_readv, pid, &from, 1, &to, 1, 0) >= 0 || errno != EPERM)
+		return 2;
+	if (syscall(SYS_pidfd_getfd, pidfd, fd, 0) >= 0 || errno != EPERM)
+		return 3;
+	if (!syscall(SYS_ptrace, PTRACE_SEIZE, pid, NULL, NULL) || errno != EPERM)
+		return 4;
+	if (syscall(SYS_kcmp, pid, pid, 0, 0, 0) >= 0 || errno != EPERM)
+		return 5;
+	if (!syscall(SYS_unshare, 0) || errno != EPERM)
+		return 6;
+	return 0;
+}
+
+static int child(int (*fence)(void), pid_t pid, int fd)
+{
+	pid_t c = fork();
+	int status;
+
+	if (!c)
+		END(reaches(fence, pid, fd));
+	return waitpid(c, &status, 0) == c && WIFEXITED(status) ? WEXITSTATUS(status) : 98;
+}
+
+/* A process that waits, to be reached into; not the parent, which a tracer's rules favour. */
+static pid_t victim(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		for (;;)
+			pause();
+	return pid;
+}
+
+TEST(no_other_process)
+{
+	pid_t pid = victim();
+	int fd = open("/dev/null", O_RDONLY);
+
+	/* Without the fence the first of them works: the test sees what it is to see. */
+	EXPECT_EQ(child(NULL, pid, fd), 1);
+	EXPECT_EQ(child(jetwattd_fence, pid, fd), 0);
+	EXPECT_EQ(child(jetwattd_fence_links, pid, fd), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static int go[2];
+
+/* A thread that was there before the fence. */
+static void *before(void *arg)
+{
+	const pid_t *pid = arg;
+	char c, text[8] = "theirs";
+	struct iovec from = { text, sizeof(text) }, to = { (void *)word, sizeof(text) };
+
+	if (read(go[0], &c, 1) != 1)
+		END(2);
+	END(syscall(SYS_process_vm_writev, *pid, &from, 1, &to, 1, 0) < 0 && errno == EPERM ? 0 : 1);
+	return NULL;
+}
+
+TEST(threads_that_are_there)
+{
+	pid_t pid = victim(), c;
+	pthread_t thread;
+	int status;
+
+	ASSERT_EQ(pipe(go), 0);
+	c = fork();
+	if (!c) {
+		if (pthread_create(&thread, NULL, before, &pid) || jetwattd_fence())
+			END(3);
+		if (write(go[1], "x", 1) != 1)
+			END(4);
+		for (;;)
+			pause();
+	}
+	EXPECT_EQ(waitpid(c, &status, 0), c);
+	EXPECT_TRUE(WIFEXITED(status) && !WEXITSTATUS(status)) TH_LOG("%x", status);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* What jetwattd does goes on. */
+TEST(everything_else)
+{
+	pid_t c = fork();
+	int status;
+
+	if (!c) {
+		int fd[2];
+
+		if (jetwattd_fence())
+			END(1);
+		if (pipe(fd) || write(fd[1], "x", 1) != 1 || open("/dev/null", O_RDWR) < 0)
+			END(2);
+		c = fork();
+		if (!c)
+			END(7);
+		END(waitpid(c, &status, 0) == c && WEXITSTATUS(status) == 7 ? 0 : 3);
+	}
+	ASSERT_EQ(waitpid(c, &status, 0), c);
+	EXPECT_TRUE(WIFEXITED(status) && !WEXITSTATUS(status)) TH_LOG("%x", status);
+}
+
+/* jetwatt-files reads links and answers; it opens, makes and starts nothing. */
+TEST(links_alone)
+{
+	pid_t c = fork();
+	int status;
+
+	if (!c) {
+		struct sockaddr none = { .sa_family = AF_UNIX };
+		pid_t parent = getppid();
+		char path[64];
+		int s[2];
+
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, s) || jetwattd_fence_links())
+			END(1);
+		if (syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof(path)) <= 0)
+			END(2);
+		if (syscall(SYS_sendto, s[0], "x", 1, 0, NULL, 0) != 1 ||
+		    syscall(SYS_recvfrom, s[1], path, 1, 0, NULL, NULL) != 1 || syscall(SYS_close, s[0]))
+			END(3);
+		if (syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY) >= 0 || errno != EPERM)
+			END(4);
+		if (syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0) >= 0 ||
+		    !syscall(SYS_connect, s[1], &none, sizeof(none)))
+			END(5);
+		if (syscall(SYS_write, s[1], "x", 1) >= 0 || syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) >= 0 || errno != EPERM)
+			END(6);
+		if (!syscall(SYS_kill, parent, 0) || errno != EPERM)
+			END(7);
+		END(0);
+	}
+	ASSERT_EQ(waitpid(c, &status, 0), c);
+	EXPECT_TRUE(WIFEXITED(status) && !WEXITSTATUS(status)) TH_LOG("%x", status);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * System calls that a process gives up for good (seccomp(2)), whatever starts it: the units'
+ * filters are in force under systemd alone.
+ */
+#ifndef JETWATTD_FENCE_H
+#define JETWATTD_FENCE_H
+
+/* Give up every call that reaches into another process, or changes the system: ptrace(2),
+ * process_vm_writev(2), pidfd_getfd(2), kexec, modules, mounts. Such a call fails with EPERM.
+ * For all threads. Return: 0; -EBUSY: a thread has a filter of its own; other negative errno. */
+int jetwattd_fence(void);
+
+/* Give up every call but those of a server that reads links: wait, accept, receive, send,
+ * close, readlinkat(2), end. Return: 0, negative errno. */
+int jetwattd_fence_links(void);
+
+#endif
