@@ -109,6 +109,48 @@ TEST_F(board, one_that_lives)
 	close(ready[1]);
 }
 
+/* Its number is another process's by now, or it waits for its parent alone. */
+TEST_F(board, one_whose_number_lives)
+{
+	static const char *const now[] = {
+		"%d (a) S (b) S 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4712 9",
+		"%d (a) S (b) Z 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 9",
+	};
+	struct jetwatt_board_roots roots = tree_roots(&self->t);
+	char path[64];
+
+	for (int i = 0; i < 2; i++) {
+		int ready[2], status;
+		pid_t pid;
+		char c;
+
+		ASSERT_EQ(pipe(ready), 0);
+		pid = fork();
+		if (!pid) {
+			struct jetwatt_board *its = NULL;
+
+			tree_put(&self->t, (snprintf(path, sizeof(path), "proc/%d/stat", getpid()), path),
+				 "%d (a) S (b) S 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 9", getpid());
+			if (!jetwatt_board_open(&its, &roots, NULL) && !hold(its, "/batch.slice") &&
+			    write(ready[1], "1", 1) == 1)
+				pause();
+			_exit(1);
+		}
+		ASSERT_EQ(read(ready[0], &c, 1), 1);
+		EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
+		EXPECT_EQ(tree_get(&self->t, BATCH), 1);
+		snprintf(path, sizeof(path), "proc/%d/stat", pid);
+		tree_put(&self->t, path, now[i], pid);
+		EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
+		EXPECT_EQ(tree_get(&self->t, BATCH), 0) TH_LOG("case %d", i);
+		EXPECT_EQ(on_disk(&self->t), 0);
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		close(ready[0]);
+		close(ready[1]);
+	}
+}
+
 /* Of two clients of one process one has gone. */
 TEST_F(board, one_of_two)
 {

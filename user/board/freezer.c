@@ -6,7 +6,7 @@
  *
  *	jetwatt-held 1
  *	boot 6f0d...
- *	owner 812
+ *	owner 812 37130		process, and when it started, in ticks since the boot
  *	cgroup /batch.slice
  *	sum 1c291ca3
  *
@@ -67,6 +67,29 @@ static int open_freezer(const struct jetwatt_board *b, const char *cgroup)
 	return fd;
 }
 
+/* When a process started, in clock ticks since the boot: field 22 of its stat, behind a name that
+ * may hold anything. Return: 0: not known; -1: it has ended and waits for its parent. */
+static long long started(const struct jetwatt_board *b, int pid)
+{
+	char path[PATH_LEN], line[1024], state, *p;
+	long long when = 0;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%d/stat", b->proc, pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[n] = '\0';
+	p = strrchr(line, ')');
+	if (!p || sscanf(p + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lld",
+			 &state, &when) != 2)
+		return 0;
+	return state == 'Z' || state == 'X' ? -1 : when;
+}
+
 /* All that may be held, to disk. */
 static int store(struct jetwatt_board *b, struct jetwatt_board_error *err)
 {
@@ -77,7 +100,7 @@ static int store(struct jetwatt_board *b, struct jetwatt_board_error *err)
 	if (!f)
 		return jetwatt_error_sys(err, -errno, "cannot write down who may be held");
 	jetwatt_sealed_begin(b, KIND, f);
-	fprintf(f, "owner %d\n", b->self);
+	fprintf(f, "owner %d %lld\n", b->self, started(b, b->self));
 	for (int i = 0; i < b->nr_held; i++)
 		fprintf(f, "cgroup %s\n", b->held[i]);
 	len = jetwatt_sealed_end(f, text);
@@ -85,14 +108,19 @@ static int store(struct jetwatt_board *b, struct jetwatt_board_error *err)
 			 jetwatt_sealed_store(b, LEAF, text, len, err);
 }
 
-/* Of the same boot: is it another's, who lives? For a guardian its own is the one it guards. */
+/* Of the same boot: is it another's, who lives? For a guardian its own is the one it guards. Its
+ * number may be another process's by now: then that has started at another time. */
 static int anothers(const struct jetwatt_board *b, const char *text)
 {
 	const char *line = strstr(text, "\nowner ");
+	long long then = 0, now;
 	int pid;
 
-	return line && sscanf(line, "\nowner %d", &pid) == 1 && pid != b->self &&
-	       (!kill(pid, 0) || errno == EPERM);
+	if (!line || sscanf(line, "\nowner %d %lld", &pid, &then) < 1 || pid == b->self ||
+	    (kill(pid, 0) && errno != EPERM))
+		return 0;
+	now = started(b, pid);
+	return now >= 0 && (!now || then <= 0 || now == then);
 }
 
 /* The file has one owner: two that write it would forget each other's cgroups. */
