@@ -51,6 +51,17 @@ TEST(all)
 	EXPECT_EQ(100, p.rate_hz);
 }
 
+TEST(blind)
+{
+	ASSERT_EQ(0, parse(""));
+	EXPECT_EQ(0, p.blind_restore);
+	ASSERT_EQ(0, parse("blind = restore\n"));
+	EXPECT_EQ(1, p.blind_restore);
+	ASSERT_EQ(0, parse("blind = floor\n"));
+	EXPECT_EQ(0, p.blind_restore);
+	EXPECT_EQ(-EINVAL, parse("blind = yes\n"));
+}
+
 TEST(who_gives_way)
 {
 	ASSERT_EQ(0, parse("turns = /batch.slice  /system.slice/serve.service 100ms\n"));

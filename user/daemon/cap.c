@@ -75,21 +75,6 @@ static void keep_pace(struct jetwattd_cap *c)
 		set_age(c, ms);
 }
 
-/* Nobody knows what is drawn: then as little as can be. */
-static void blind(struct jetwattd_cap *c, const char *why)
-{
-	struct jetwattd *d = c->judge.d;
-
-	jetwatt_error_say(JETWATT_EXIT_FAILED, why, "was the module unloaded? jetwatt doctor",
-			  "the samples of power have broken off");
-	pthread_mutex_lock(&d->lock);
-	if (d->budget_w > 0 && !d->pause && d->applied)
-		jetwattd_put(d, &d->floor);
-	atomic_store(&d->cut, 1);
-	atomic_store(&d->stop, JETWATT_EXIT_FAILED);
-	pthread_mutex_unlock(&d->lock);
-}
-
 static void *run(void *arg)
 {
 	struct jetwattd_cap *c = arg;
@@ -103,7 +88,10 @@ static void *run(void *arg)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0 || jetwatt_dispatch(c->jw) < 0) {
-			blind(c, n ? jetwatt_error(c->jw) : "none for a second");
+			jetwatt_error_say(JETWATT_EXIT_FAILED, n ? jetwatt_error(c->jw) : "none for a second",
+					  "was the module unloaded? jetwatt doctor",
+					  "the samples of power have broken off");
+			jetwattd_blind(c->judge.d);
 			return NULL;
 		}
 		if (c->judge.drawn.nr > 1)

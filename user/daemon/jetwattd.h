@@ -35,6 +35,7 @@ enum jetwattd_doing {
 	JETWATTD_YIELDING,	/* somebody else turns the knobs */
 	JETWATTD_PAUSED,	/* was told to */
 	JETWATTD_RESTORING,	/* a knob has refused the state that was found: tried again */
+	JETWATTD_BLIND,		/* no samples of power: holds the lowest mode */
 	JETWATTD_DOINGS
 };
 
@@ -46,10 +47,11 @@ enum jetwattd_doing {
  * @throttled: clocks were below what the mode asks for
  * @refused: switches that a knob refused; @samples, @lost: of power
  * @unrestored: times that a knob refused the state that was found
+ * @blind: how often the samples of power broke off
  */
 struct jetwattd_count {
 	uint64_t jobs, known, measured, trips, floors, drifts, throttled, others, refused, samples,
-		 lost, unrestored;
+		 lost, unrestored, blind;
 };
 
 /**
@@ -108,6 +110,7 @@ struct jetwattd_meter {
  * @floor: lowest mode there is; @stepped_ns: when the cap last stepped down
  * @left: the mode that it left then
  * @cut: what is being measured is void: the loop has to look again
+ * @blind: the samples of power have broken off: only the lowest mode may be applied
  * @owing: since then, until so much less was drawn as had been too much
  * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
  *	@tripped_sd: what that is worth; 0: not known
@@ -119,7 +122,7 @@ struct jetwattd {
 	const char *conf;
 	int conf_must, verbose, by_remote;
 	double power_w;
-	atomic_int cut, stop;
+	atomic_int cut, stop, blind;
 
 	pthread_mutex_t lock;
 	struct jetwatt_board *board;
@@ -163,6 +166,10 @@ int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode);
 int jetwattd_mind(struct jetwattd *d);
 /* If it fails, jetwattd is restoring until jetwattd_mind() succeeds, or a mode is put. */
 int jetwattd_put_back(struct jetwattd *d);
+
+/* blind.c: the samples of power have broken off. Apply the lowest mode, or end, as the policy
+ * says. Any thread, without the lock. */
+void jetwattd_blind(struct jetwattd *d);
 
 /* Is the policy one for this board? Under the lock, where there are threads. Return: exit
  * code, said. */

@@ -37,6 +37,9 @@ static void idle(struct jetwattd_run *r)
 	struct jetwattd *d = r->d;
 	struct jetwatt_mode mode;
 
+	/* The lowest mode stays: jetwattd_blind_hold(). */
+	if (atomic_load(&d->blind))
+		return;
 	jetwattd_ladder_leave(r);
 	pthread_mutex_lock(&d->lock);
 	d->doing = JETWATTD_IDLE;
@@ -95,6 +98,8 @@ static int job(struct jetwattd_run *r, pid_t pid)
 		out = jetwattd_work(r);
 	if (yields(r, &paused))
 		return 1;
+	if (atomic_load(&r->d->blind))
+		return 0;
 	if (out == JETWATTD_NOTHING && r->watch.last_wait_ns + JETWATTD_JOB_NS > jetwatt_watch_now()) {
 		jetwattd_find(r, pid)->opaque = 1;
 		jetwattd_say(r->d, "no minibatches to be told apart in process %d: only the budget is held",
@@ -110,9 +115,10 @@ static void jobs(struct jetwattd_run *r)
 	int paused;
 	pid_t pid;
 
-	idle(r);
 	while (!jetwattd_stopped(r)) {
 		jetwattd_turn(r, INFINITY);
+		if (jetwattd_stopped(r))
+			break;
 		if (jetwattd_ladder(r) || (r->reloaded && !r->ladder.on))
 			idle(r);
 		r->reloaded = 0;
@@ -193,45 +199,116 @@ static int candidates(struct jetwattd_run *r)
 	return 0;
 }
 
+/* The module, the probe, and the threads. Return: exit code, said. */
+static int attach(struct jetwattd_run *r, struct jetwattd_cap **cap, struct jetwattd_control **control)
+{
+	struct jetwattd *d = r->d;
+	/* Signals are blocked from here on, for the threads to come too. */
+	int err = jetwatt_watch_open(&r->watch, d->board, (unsigned int)d->policy->rate_hz);
+
+	if (!err)
+		err = jetwattd_reload_open(r);
+	if (!err)
+		err = meter(r);
+	if (!err)
+		err = probe(r);
+	if (!err)
+		err = jetwattd_cap_start(d, cap);
+	return err ? err : jetwattd_control_start(d, control);
+}
+
+static void detach(struct jetwattd_run *r, struct jetwattd_cap **cap, struct jetwattd_control **control)
+{
+	jetwattd_turns_end(r);
+	jetwattd_control_stop(*control);
+	jetwattd_cap_stop(*cap);
+	*control = NULL;
+	*cap = NULL;
+	jetwatt_watch_close(&r->watch);
+	jetwatt_watch_init(&r->watch);
+	jetwattd_minibatch_free(r->minibatch);
+	r->minibatch = NULL;
+	if (r->hangup >= 0)
+		close(r->hangup);
+	r->hangup = -1;
+}
+
+/* The samples are back: from the lowest mode up, as for work that is no job's, until a job is
+ * seen. */
+static void see_again(struct jetwattd_run *r)
+{
+	struct jetwattd *d = r->d;
+
+	pthread_mutex_lock(&d->lock);
+	atomic_store(&d->blind, 0);
+	d->doing = JETWATTD_IDLE;
+	d->tripped = 1;
+	pthread_mutex_unlock(&d->lock);
+	jetwattd_blind_end(r);
+	jetwattd_say(d, "the samples of power are back");
+}
+
+/* Jobs until jetwattd is to end, or the samples break off. Return: exit code. */
+static int work(struct jetwattd_run *r)
+{
+	int code = 0;
+
+	jobs(r);
+	if (r->watch.failed && !r->watch.stop) {
+		code = jetwatt_watch_why(&r->watch);
+		jetwattd_blind(r->d);
+	}
+	return code;
+}
+
+/* Until jetwattd is to end. Return: exit code. */
+static int serve(struct jetwattd_run *r)
+{
+	struct jetwattd_control *control = NULL;
+	struct jetwattd_cap *cap = NULL;
+	struct jetwattd *d = r->d;
+	int err = attach(r, &cap, &control);
+
+	if (!err) {
+		jetwattd_say(d, "ready");
+		jetwattd_notify("READY=1");
+		idle(r);
+		err = work(r);
+	}
+	while (atomic_load(&d->blind) && !r->watch.stop) {
+		err = JETWATT_EXIT_FAILED;
+		if (!jetwattd_blind_hold(r))
+			break;
+		jetwattd_leave(r);
+		detach(r, &cap, &control);
+		if (attach(r, &cap, &control))
+			continue;
+		see_again(r);
+		err = work(r);
+	}
+	if (r->watch.stop)
+		err = 0;
+	jetwattd_blind_end(r);
+	jetwattd_notify("STOPPING=1");
+	detach(r, &cap, &control);
+	return err ? err : atomic_load(&d->stop);
+}
+
 int jetwattd_loop(struct jetwattd *d)
 {
 	struct jetwatt_keep_args keep = { .path = *d->policy->db ? d->policy->db : NULL };
 	struct jetwattd_run r = { .d = d, .learn = { .silent = 1 }, .hangup = -1 };
-	struct jetwattd_control *control = NULL;
-	struct jetwattd_cap *cap = NULL;
 	int err, back;
 
 	r.learn.args = &r.args;
 	r.learn.keep = &r.keep;
 	r.args.quiet = 1;
+	jetwatt_watch_init(&r.watch);
 	err = candidates(&r);
-	/* Signals are blocked from here on, for the threads to come too. */
-	if (!err)
-		err = jetwatt_watch_open(&r.watch, d->board, (unsigned int)d->policy->rate_hz);
-	else
-		jetwatt_watch_init(&r.watch);
-	if (!err)
-		err = jetwattd_reload_open(&r);
 	if (!err)
 		err = jetwatt_keep_open(&r.keep, &keep);
 	if (!err)
-		err = meter(&r);
-	if (!err)
-		err = probe(&r);
-	if (!err)
-		err = jetwattd_cap_start(d, &cap);
-	if (!err)
-		err = jetwattd_control_start(d, &control);
-	if (!err) {
-		jetwattd_say(d, "ready");
-		jetwattd_notify("READY=1");
-		jobs(&r);
-		err = r.watch.failed ? jetwatt_watch_why(&r.watch) : atomic_load(&d->stop);
-	}
-	jetwattd_notify("STOPPING=1");
-	jetwattd_turns_end(&r);
-	jetwattd_control_stop(control);
-	jetwattd_cap_stop(cap);
+		err = serve(&r);
 	pthread_mutex_lock(&d->lock);
 	back = d->applied ? jetwattd_put_back(d) : 0;
 	for (int i = 0; back == -EIO && i < LAST_TRIES; i++) {
@@ -242,10 +319,6 @@ int jetwattd_loop(struct jetwattd *d)
 		err = JETWATT_EXIT_FAILED;
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_keep_close(&r.keep);
-	jetwatt_watch_close(&r.watch);
-	jetwattd_minibatch_free(r.minibatch);
-	if (r.hangup >= 0)
-		close(r.hangup);
 	jetwatt_learn_free(&r.learn);
 	free(r.out);
 	free(r.late);

@@ -51,6 +51,14 @@ struct jetwattd_ladder {
 	double below_w;
 };
 
+/* Processes that the lowest mode is held for while the samples of power are missing: their pids
+ * and descriptors. */
+#define JETWATTD_HELD	(2 * JETWATTD_SEEN)
+struct jetwattd_held {
+	pid_t pid[JETWATTD_HELD];
+	int fd[JETWATTD_HELD], nr;
+};
+
 struct jetwattd_minibatch;
 struct jetwattd_interleaver;
 
@@ -75,6 +83,7 @@ struct jetwattd_interleaver;
  * @hangup: descriptor that tells of SIGHUP; @reloaded: the policy is another one now
  * @decay: how power settles on this board
  * @learned_j: energy that learning has taken
+ * @held: while blind; @retry_ns: interval of attempts to reach the module while blind; @retried_ns: of the last one
  * @budget_w: that we work for; @learn has what of it a mode may draw in the mean
  */
 struct jetwattd_run {
@@ -94,7 +103,8 @@ struct jetwattd_run {
 	struct jetwattd_interleaver *interleaver;
 	char cgroup[256], beside[JETWATTD_BESIDE];
 	int apart, hangup, reloaded;
-	uint64_t tended_ns, seldom_ns;
+	struct jetwattd_held held;
+	uint64_t tended_ns, seldom_ns, retry_ns, retried_ns;
 	struct jetwatt_batch_decay decay;
 	double learned_j, budget_w;
 };
@@ -144,6 +154,13 @@ int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid);
 /* Somebody who works on the GPU now: a few waits, or one of a workload that is known.
  * Return: its pid, 0: nobody. */
 pid_t jetwattd_working(struct jetwattd_run *r);
+
+/* blind.c: hold the lowest mode as long as a process that works on the GPU lives.
+ * Return: 1: the module answers again; 0: there is nothing to hold any more, or jetwattd was told
+ * to end. */
+int jetwattd_blind_hold(struct jetwattd_run *r);
+/* It no longer is. */
+void jetwattd_blind_end(struct jetwattd_run *r);
 
 /* job.c: a process becomes the job, with what is known of its workload. Return: 0,
  * negative errno. */

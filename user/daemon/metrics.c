@@ -124,6 +124,8 @@ static void counts(const struct jetwatt_metrics *m, const struct jetwattd_count 
 				"Readings in which the clocks were below their mode's", c->throttled);
 	jetwatt_metrics_counter(m, "jetwatt_other_writers", NULL,
 				"Knobs that somebody else had turned", c->others);
+	jetwatt_metrics_counter(m, "jetwatt_blind", NULL,
+				"How often the samples of power broke off", c->blind);
 	jetwatt_metrics_counter(m, "jetwatt_switches_refused", NULL, "Switches that a knob refused",
 				c->refused);
 	jetwatt_metrics_counter(m, "jetwatt_restores_refused", NULL,

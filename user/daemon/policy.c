@@ -11,14 +11,14 @@
 #include "cmd/unit.h"
 
 enum { BUDGET, HOURS, WINDOW, MODES, IDLE, DB, CONTROL, READERS, WRITERS, MOST, SECONDS, ENERGY,
-       OTHERS, METRICS, CGROUP, RATE, TURNS };
+       OTHERS, METRICS, CGROUP, RATE, TURNS, BLIND };
 
 static const char *const names[] = {
 	[BUDGET] = "budget", [HOURS] = "hours", [WINDOW] = "window", [MODES] = "modes",
 	[IDLE] = "idle", [DB] = "db", [CONTROL] = "control", [READERS] = "readers",
 	[WRITERS] = "writers", [MOST] = "most", [SECONDS] = "learn-time", [ENERGY] = "learn-energy",
 	[OTHERS] = "others", [METRICS] = "metrics", [CGROUP] = "cgroup",
-	[RATE] = "rate", [TURNS] = "turns", NULL
+	[RATE] = "rate", [TURNS] = "turns", [BLIND] = "blind", NULL
 };
 
 /* Texts, and how long they may be. */
@@ -170,6 +170,12 @@ static int set(const char *name, const char *value, unsigned int line, void *arg
 		return jetwatt_conf_refuse(e, line, "yield or reassert", "\"%.40s\" is neither", value);
 	if (i == OTHERS) {
 		p->reassert = !strcmp(value, "reassert");
+		return 0;
+	}
+	if (i == BLIND && strcmp(value, "floor") && strcmp(value, "restore"))
+		return jetwatt_conf_refuse(e, line, "floor or restore", "\"%.40s\" is neither", value);
+	if (i == BLIND) {
+		p->blind_restore = !strcmp(value, "restore");
 		return 0;
 	}
 	if (i == MOST)

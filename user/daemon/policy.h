@@ -51,13 +51,15 @@ struct jetwattd_turns {
  * @most: modes to measure of a job at most; @learn_s, @learn_j: time and energy for it;
  *	@learn_s 0: as the job's minibatches ask for
  * @reassert: a knob that somebody else has turned is turned back, else left to him
+ * @blind_restore: restore the board when the samples of power break off; 0: hold the lowest mode
+ *	while a process works on the GPU
  */
 struct jetwattd_policy {
 	double budget_w, window_s, rate_hz, learn_s, learn_j;
 	struct jetwattd_hours hours[JETWATTD_HOURS];
 	struct jetwattd_cgroup cgroups[JETWATTD_CGROUPS];
 	struct jetwattd_turns turns;
-	int nr_hours, nr_cgroups, reassert;
+	int nr_hours, nr_cgroups, reassert, blind_restore;
 	long most;
 	char modes[JETWATT_CONF_TEXT], db[JETWATT_CONF_TEXT], control[108];
 	char idle[96], readers[33], writers[33], metrics[64];

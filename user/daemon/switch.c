@@ -90,9 +90,13 @@ int jetwattd_mind(struct jetwattd *d)
 
 int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode)
 {
-	/* A switch would take back what somebody else has done, unseen. */
-	int err = verify(d);
+	int err;
 
+	/* The loop may be on its way to the mode that it has just chosen. */
+	if (atomic_load(&d->blind) && !jetwatt_mode_same(mode, &d->floor))
+		return -EBUSY;
+	/* A switch would take back what somebody else has done, unseen. */
+	err = verify(d);
 	return err ? err : switch_to(d, mode);
 }
 
@@ -156,7 +160,7 @@ void jetwattd_say(struct jetwattd *d, const char *text, ...)
 const char *jetwattd_doing_name(enum jetwattd_doing doing)
 {
 	static const char *const name[JETWATTD_DOINGS] = { "idle", "learning", "holding", "backing off", "yielding",
-					    "paused", "restoring" };
+					    "paused", "restoring", "blind" };
 
 	return name[doing];
 }
@@ -273,6 +277,7 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	jetwatt_json_uint(&j, "restores_refused", now.count.unrestored);
 	jetwatt_json_uint(&j, "samples", now.count.samples);
 	jetwatt_json_uint(&j, "samples_lost", now.count.lost);
+	jetwatt_json_uint(&j, "samples_broke_off", now.count.blind);
 	jetwatt_json_end(&j);
 	jetwatt_json_end(&j);
 	putc('\n', f);

@@ -35,7 +35,7 @@ void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
 
 int jetwattd_stopped(const struct jetwattd_run *r)
 {
-	return r->watch.stop || r->watch.failed || atomic_load(&r->d->stop);
+	return r->watch.stop || r->watch.failed || atomic_load(&r->d->stop) || atomic_load(&r->d->blind);
 }
 
 /* ------------------------------------------------------------------ */

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# jetwattd without samples of power: the module is unloaded while a job works on the GPU.
+. "${0%/*}/common.inc"
+. "${0%/*}/daemon.inc"
+plan 9
+
+BUDGET=20
+KO=/lib/modules/jetwatt/jetwatt.ko
+printf 'budget = %sW\ndb = none\n' $BUDGET > "$T/conf"
+
+gpu=$(ls -d /sys/class/devfreq/*gpu* | head -n 1)
+lowest=$(tr ' ' '\n' < "$gpu/available_frequencies" | sort -n | sed -n '/./{p;q}')
+is() { [ "$(told "$1")" = "$2" ]; }
+works() { is doing learning || is doing holding; }
+at_lowest() { [ "$(cat "$gpu/max_freq")" = "$lowest" ]; }
+# gone: has jetwattd ended? Then $status is its exit status.
+gone()
+{
+	kill -0 $daemon 2> /dev/null && return 1
+	wait $daemon
+	status=$?
+	cp "$T/log" "$T/err"
+}
+
+knobs > "$T/before"
+start
+train > /dev/null 2>&1 &
+train=$!
+within 20 works
+rmmod jetwatt
+within 10 is doing blind && within 5 at_lowest && grep -q "broken off" "$T/log"
+result $? "the module is unloaded: the lowest mode, and said"
+stays=0
+for i in $(seq 15); do
+	at_lowest && is doing blind && stays=$((stays + 1))
+	sleep 1
+done
+echo "# in $stays of 15 checks the lowest mode"
+[ $stays = 15 ]
+result $? "it stays while the job lives"
+kill $train
+wait $train
+within 20 gone && exits 1 && says "no process works on the GPU"
+result $? "the job ends: so does jetwattd, 1"
+as_before "$T/before"
+result $? "and the board is as it was"
+
+insmod $KO
+start
+train > /dev/null 2>&1 &
+train=$!
+within 20 works
+rmmod jetwatt
+within 10 is doing blind && within 5 at_lowest
+insmod $KO
+begun=$(now_ns)
+within 30 grep -q "samples of power are back" "$T/log" && within 60 works
+result $? "the module is loaded again: the job is learned"
+over=$(breach "$begun" $BUDGET)
+echo "# over $BUDGET W for $over s"
+at_most "$over" 1
+result $? "never over the budget for a second"
+kill $train
+wait $train
+doing idle 20 && within 20 as_before "$T/before"
+result $? "the job ends: the board is as it was"
+end
+
+printf 'budget = %sW\ndb = none\nblind = restore\n' $BUDGET > "$T/conf"
+start
+train > /dev/null 2>&1 &
+train=$!
+within 20 works
+rmmod jetwatt
+within 20 gone && exits 1 && says "broken off"
+result $? "blind = restore: jetwattd ends"
+as_before "$T/before"
+result $? "and the board is as it was, while the job lives"
+kill $train
+wait $train
+insmod $KO
+finish

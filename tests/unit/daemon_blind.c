@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The samples of power break off: the lowest mode stays as long as a process that works on the
+ * GPU lives. Time is virtual; every check of the knobs is a step of the test.
+ */
+#include <signal.h>
+#include <time.h>
+
+#include "board/board.h"
+#include "jetwatt.h"
+
+#define jetwatt_watch_now test_now
+#define jetwatt_open(jw) test_open(jw)
+#define jetwatt_info(jw, info) test_info(jw, info)
+#define jetwatt_close(jw) test_close(jw)
+#define jetwatt_board_guarded(b) 1
+#define sigtimedwait(set, info, t) test_doze(set, info, t)
+uint64_t test_now(void);
+int test_open(struct jetwatt **jw);
+int test_info(struct jetwatt *jw, struct jetwatt_info *info);
+void test_close(struct jetwatt *jw);
+int test_doze(const sigset_t *set, siginfo_t *info, const struct timespec *t);
+
+#include "../../user/cmd/cgroup.c"
+#include "../../user/cmd/child.c"
+#include "../../user/cmd/error.c"
+#include "../../user/cmd/reach.c"
+#include "../../user/cmd/suggest.c"
+#include "../../user/daemon/blind.c"
+#include "../../user/daemon/switch.c"
+
+#include "board_tree.h"
+#include "kselftest_harness.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+static uint64_t clock_ns;
+static int checks, attempts, module, signal_in;
+static void (*on_check)(struct jetwattd_run *r);
+
+uint64_t test_now(void)
+{
+	return clock_ns;
+}
+
+int test_open(struct jetwatt **jw)
+{
+	(void)jw;
+	attempts++;
+	return module ? 0 : -ENOENT;
+}
+
+int test_info(struct jetwatt *jw, struct jetwatt_info *info)
+{
+	(void)jw;
+	(void)info;
+	return 0;
+}
+
+void test_close(struct jetwatt *jw)
+{
+	(void)jw;
+}
+
+int test_doze(const sigset_t *set, siginfo_t *info, const struct timespec *t)
+{
+	(void)set;
+	(void)info;
+	clock_ns += t->tv_nsec;
+	return signal_in && !--signal_in ? SIGTERM : -1;
+}
+
+void jetwattd_notify(const char *text)
+{
+	(void)text;
+}
+
+void jetwattd_turns_end(struct jetwattd_run *r)
+{
+	(void)r;
+}
+
+void jetwattd_forget_waits(struct jetwattd_run *r)
+{
+	(void)r;
+}
+
+void jetwattd_reload(struct jetwattd_run *r)
+{
+	checks++;
+	if (on_check)
+		on_check(r);
+}
+
+static const struct jetwatt_mode low = { 4, 422400, 420750000, 665600000 };
+static const struct jetwatt_mode top = { 12, 2201600, 1300500000, 3199000000 };
+
+FIXTURE(blind) {
+	struct tree t;
+	struct jetwattd d;
+	struct jetwattd_policy policy;
+	struct jetwattd_run run;
+	pid_t job;
+};
+
+static FIXTURE_DATA(blind) *it;
+
+FIXTURE_SETUP(blind)
+{
+	struct jetwatt_board_roots roots;
+
+	it = self;
+	clock_ns = 1000000000000;
+	checks = attempts = module = signal_in = 0;
+	on_check = NULL;
+	tree_orin(&self->t);
+	roots = tree_roots(&self->t);
+	ASSERT_EQ(0, jetwatt_board_open(&self->d.board, &roots, NULL));
+	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
+	self->d.policy = &self->policy;
+	self->d.floor = low;
+	self->d.budget_w = 20;
+	self->d.doing = JETWATTD_HOLDING;
+	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	self->job = fork();
+	if (!self->job) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	ASSERT_LT(0, self->job);
+	self->run.d = &self->d;
+	self->run.watch.pid = self->job;
+	self->run.watch.pidfd = jetwattd_pidfd(self->job);
+	ASSERT_LE(0, self->run.watch.pidfd);
+}
+
+FIXTURE_TEARDOWN(blind)
+{
+	kill(self->job, SIGKILL);
+	waitpid(self->job, NULL, 0);
+	jetwattd_blind_end(&self->run);
+	close(self->run.watch.pidfd);
+	jetwatt_board_restore(self->d.board, NULL);
+	jetwatt_board_close(self->d.board);
+	tree_free(&self->t);
+}
+
+static int at_floor(void)
+{
+	return it->d.applied && jetwatt_mode_same(&it->d.mode, &low) &&
+	       tree_get(&it->t, GPU "max_freq") == 420750000;
+}
+
+/* A zombie works on nothing. */
+static void ends_after_100(struct jetwattd_run *r)
+{
+	(void)r;
+	/* Not by a restore that a later step undoes. */
+	if (!at_floor() || it->d.doing > JETWATTD_BLIND)
+		abort();
+	if (checks == 100) {
+		siginfo_t si;
+
+		kill(it->job, SIGKILL);
+		waitid(P_PID, (id_t)it->job, &si, WEXITED | WNOWAIT);
+	}
+}
+
+TEST_F(blind, the_lowest_mode_stays_as_long_as_the_job_lives)
+{
+	jetwattd_blind(&self->d);
+	EXPECT_TRUE(at_floor());
+	EXPECT_EQ(0, atomic_load(&self->d.stop));
+	EXPECT_EQ(1, atomic_load(&self->d.cut));
+	EXPECT_EQ(1, self->d.count.blind);
+	/* The loop may be about to switch to what it has just chosen. */
+	EXPECT_EQ(-EBUSY, jetwattd_put(&self->d, &top));
+	on_check = ends_after_100;
+	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
+	EXPECT_EQ(100, checks);
+	EXPECT_EQ(JETWATTD_BLIND, self->d.doing);
+	EXPECT_TRUE(at_floor());
+	EXPECT_LT(90, attempts);
+	EXPECT_GE(100, attempts);
+}
+
+static void begins(struct jetwattd_run *r)
+{
+	if (checks == 5) {
+		/* Another process has begun to wait for the GPU; the job ends. */
+		r->seen[4] = (struct jetwattd_seen){ .pid = getppid(), .waits = 5, .last_ns = clock_ns };
+	}
+	if (checks == 6)
+		kill(it->job, SIGKILL);
+	if (checks == 50)
+		module = 1;
+}
+
+TEST_F(blind, another_job_and_the_module_comes_back)
+{
+	jetwattd_blind(&self->d);
+	on_check = begins;
+	EXPECT_EQ(1, jetwattd_blind_hold(&self->run));
+	EXPECT_LE(50, checks);
+	EXPECT_GE(51, checks);
+	/* They break off again at once: the next attempt comes later. */
+	checks = attempts = 0;
+	on_check = NULL;
+	EXPECT_EQ(1, jetwattd_blind_hold(&self->run));
+	EXPECT_EQ(2000000000ull, self->run.retry_ns);
+	EXPECT_EQ(1, attempts);
+}
+
+TEST_F(blind, told_to_end)
+{
+	jetwattd_blind(&self->d);
+	signal_in = 10;
+	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
+	EXPECT_EQ(SIGTERM, self->run.watch.stop);
+}
+
+TEST_F(blind, a_knob_refuses_once)
+{
+	self->t.fail_at = self->t.writes + 1;
+	self->t.fail_for = 1;
+	self->t.fail = EBUSY;
+	jetwattd_blind(&self->d);
+	signal_in = 4 * 10;
+	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
+	EXPECT_TRUE(at_floor());
+}
+
+static void turned(struct jetwattd_run *r)
+{
+	(void)r;
+	if (checks == 5)
+		tree_put(&it->t, GPU "max_freq", "522750000\n");
+}
+
+TEST_F(blind, another_process_takes_the_knobs)
+{
+	jetwattd_blind(&self->d);
+	on_check = turned;
+	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
+	EXPECT_EQ(5, checks);
+	EXPECT_EQ(JETWATTD_YIELDING, self->d.doing);
+	EXPECT_EQ(522750000, tree_get(&self->t, GPU "max_freq"));
+}
+
+TEST_F(blind, the_policy_says_restore)
+{
+	self->policy.blind_restore = 1;
+	jetwattd_blind(&self->d);
+	EXPECT_EQ(0, atomic_load(&self->d.blind));
+	EXPECT_EQ(JETWATT_EXIT_FAILED, atomic_load(&self->d.stop));
+}
+
+TEST_F(blind, no_budget_and_paused)
+{
+	self->d.pause = 1;
+	jetwattd_blind(&self->d);
+	EXPECT_EQ(0, atomic_load(&self->d.blind));
+	EXPECT_EQ(JETWATT_EXIT_FAILED, atomic_load(&self->d.stop));
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+	self->d.pause = 0;
+	self->d.budget_w = 0;
+	atomic_store(&self->d.stop, 0);
+	jetwattd_blind(&self->d);
+	EXPECT_EQ(JETWATT_EXIT_FAILED, atomic_load(&self->d.stop));
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+}
+
+TEST_HARNESS_MAIN
