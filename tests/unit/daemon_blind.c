@@ -227,7 +227,10 @@ TEST_F(blind, a_knob_refuses_once)
 	self->t.fail_for = 1;
 	self->t.fail = EBUSY;
 	jetwattd_blind(&self->d);
-	signal_in = 4 * 10;
+	/* At first with the cores that are online. */
+	EXPECT_FALSE(at_floor());
+	EXPECT_EQ(low.gpu_hz, self->d.mode.gpu_hz);
+	signal_in = 4 * 15;
 	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
 	EXPECT_TRUE(at_floor());
 }

@@ -42,10 +42,25 @@ FIXTURE(cap) {
 	struct jetwattd d;
 	struct jetwattd_policy policy;
 	struct jetwattd_judge *j;
-	double found_w, top_w, drawn_w, err, sum, last[SECOND];
+	double found_w, top_w, floor_w, drawn_w, err, sum, last[SECOND];
 	unsigned int n, age_ms;	/* of a batch */
-	uint64_t since, longest;
+	uint64_t since, longest, over;
+	int core_sticks, emc_sticks, safe_refused;
 };
+
+/* Knobs that refuse: a CPU that does not go off, and the memory's cap. */
+static int stubborn(const char *path, const char *text, void *arg)
+{
+	FIXTURE_DATA(cap) *self = arg;
+
+	if (self->core_sticks && strstr(path, "/online") && atoi(text) == 0) {
+		self->safe_refused++;
+		return -EBUSY;
+	}
+	if (self->emc_sticks && strstr(path, EMC6))
+		return -EINVAL;
+	return tree_write(path, text, &self->t);
+}
 
 FIXTURE_SETUP(cap)
 {
@@ -53,6 +68,8 @@ FIXTURE_SETUP(cap)
 
 	tree_orin(&self->t);
 	roots = tree_roots(&self->t);
+	roots.write = stubborn;
+	roots.arg = self;
 	ASSERT_EQ(0, jetwatt_board_open(&self->d.board, &roots, NULL));
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
 	self->policy.window_s = 1;
@@ -65,11 +82,13 @@ FIXTURE_SETUP(cap)
 	self->j = calloc(1, sizeof(*self->j));
 	self->j->d = &self->d;
 	self->drawn_w = self->found_w = IDLE_W;
+	self->floor_w = FLOOR_W;
 	self->age_ms = JETWATTD_JUDGED_HELD_MS;
 }
 
 FIXTURE_TEARDOWN(cap)
 {
+	self->core_sticks = self->emc_sticks = 0;
 	jetwatt_board_restore(self->d.board, NULL);
 	jetwatt_board_close(self->d.board);
 	free(self->j);
@@ -82,7 +101,7 @@ static double target(FIXTURE_DATA(cap) *self)
 
 	if (!d->applied)
 		return self->found_w;
-	return jetwatt_mode_same(&d->mode, &low) ? FLOOR_W :
+	return d->mode.gpu_hz == low.gpu_hz ? self->floor_w :
 	       jetwatt_mode_same(&d->mode, &mid) ? SAFE_W : self->top_w;
 }
 
@@ -99,6 +118,8 @@ static void passes(FIXTURE_DATA(cap) *self, double seconds, double burst)
 			jetwattd_judge(self->j);
 		self->sum += self->drawn_w - self->last[at];
 		self->last[at] = self->drawn_w;
+		if (self->n >= SECOND && self->sum > self->d.budget_w * SECOND)
+			self->over += TICK_NS;
 		if (self->n < SECOND || self->sum <= self->d.budget_w * SECOND)
 			self->since = 0;
 		else if (!self->since)
@@ -233,6 +254,83 @@ TEST_F(cap, sensors_err)
 	self->d.count.trips = 0;
 	passes(self, 5, 0);
 	EXPECT_EQ(0, self->d.count.trips);
+}
+
+/* A mode that is stepped down to may be one that cannot be had. */
+TEST_F(cap, a_knob_refuses_the_safe_mode)
+{
+	for (int emc = 0; emc < 2; emc++) {
+		put(self, &top);
+		self->d.have_safe = 1;
+		self->core_sticks = 1;
+		self->emc_sticks = emc;
+		self->safe_refused = 0;
+		self->top_w = 1.05 * BUDGET;
+		self->longest = 0;
+		passes(self, 60, 0);
+		/* Cores stay, and with them the memory's clock if it has to: the others go down. */
+		EXPECT_EQ(12, self->d.mode.cores);
+		EXPECT_EQ(low.gpu_hz, self->d.mode.gpu_hz);
+		EXPECT_EQ(low.cpu_khz, self->d.mode.cpu_khz);
+		EXPECT_EQ(emc ? top.emc_hz : low.emc_hz, self->d.mode.emc_hz);
+		EXPECT_EQ(low.gpu_hz, (uint64_t)tree_get(&self->t, GPU "max_freq"));
+		EXPECT_GE(0.9e9, self->longest);
+		/* The safe mode once, and the lowest once. */
+		EXPECT_GE(2, self->safe_refused);
+		EXPECT_FALSE(self->d.have_safe);
+		/* Nothing of it is another writer's doing. */
+		EXPECT_EQ(0, self->d.count.others);
+		self->core_sticks = self->emc_sticks = 0;
+		put(self, &low);
+		passes(self, 3, 0);
+	}
+}
+
+/* What a refused switch has written could not be taken back: no other writer has done that. */
+TEST_F(cap, a_switch_is_torn)
+{
+	put(self, &top);
+	self->t.fail_at = self->t.writes + 3;
+	self->t.fail_for = 1000;
+	self->t.fail = EIO;
+	passes(self, 1, 0);
+	self->top_w = 1.3 * BUDGET;
+	passes(self, 2, 0);
+	EXPECT_TRUE(self->d.torn);
+	EXPECT_EQ(0, self->d.count.others);
+	EXPECT_NE(JETWATTD_YIELDING, self->d.doing);
+	self->t.fail_at = 0;
+	passes(self, 2, 0);
+	EXPECT_FALSE(self->d.torn);
+	EXPECT_FALSE(jetwatt_mode_same(&self->d.mode, &top));
+	EXPECT_EQ(0, self->d.count.others);
+}
+
+/* Where there is nothing lower, and on the way there: what a meter of the mean says. */
+TEST_F(cap, time_over_the_budget)
+{
+	self->floor_w = 1.2 * BUDGET;
+	self->top_w = 1.4 * BUDGET;
+	put(self, &top);
+	passes(self, 60, 0);
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &low));
+	EXPECT_LT(50, self->d.meter.over_s);
+	EXPECT_GT(0.2, fabs(self->over * 1e-9 - self->d.meter.over_s)) TH_LOG("%g s, not %g", self->d.meter.over_s, self->over * 1e-9);
+	/* Once a window. */
+	EXPECT_LT(50, self->d.count.floors);
+	EXPECT_GE(61, self->d.count.floors);
+
+	/* Steps down hide nothing. */
+	self->floor_w = FLOOR_W;
+	passes(self, 3, 0);
+	self->over = self->d.meter.over_s = 0;
+	for (int i = 0; i < 10; i++) {
+		put(self, &top);
+		passes(self, 4, 0);
+	}
+	EXPECT_LT(1, self->over * 1e-9);
+	EXPECT_GT(0.1 * self->over * 1e-9 + 0.5, fabs(self->over * 1e-9 - self->d.meter.over_s))
+		TH_LOG("%g s, not %g", self->d.meter.over_s, self->over * 1e-9);
 }
 
 /* A slow swing counts as a quick one does; a jump is another power, and no swing. */

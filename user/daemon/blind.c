@@ -34,7 +34,7 @@ void jetwattd_blind(struct jetwattd *d)
 		else
 			atomic_store(&d->stop, JETWATT_EXIT_FAILED);
 		if (capped)
-			jetwattd_put(d, &d->floor);
+			jetwattd_put_low(d, &d->floor);
 	}
 	atomic_store(&d->cut, 1);
 	pthread_mutex_unlock(&d->lock);
@@ -91,9 +91,10 @@ static int keeps(struct jetwattd *d)
 	if (!jetwatt_board_guarded(d->board))
 		jetwattd_unguarded(d);
 	keeps = d->budget_w > 0 && !d->pause && !d->policy->blind_restore && !atomic_load(&d->stop);
-	/* A mode that was refused is tried again. */
-	if (keeps && !jetwattd_mind(d) && !(d->applied && jetwatt_mode_same(&d->mode, &d->floor)))
-		jetwattd_put(d, &d->floor);
+	/* A mode that was refused is tried again, but not all the time. */
+	if (keeps && !jetwattd_mind(d) && !(d->applied && jetwatt_mode_same(&d->mode, &d->floor)) &&
+	    (!d->low_ns || jetwatt_watch_now() - d->low_ns > JETWATTD_LOW_NS))
+		jetwattd_put_low(d, &d->floor);
 	/* Another process owns the knobs now. */
 	keeps = keeps && d->doing != JETWATTD_YIELDING;
 	if (keeps)

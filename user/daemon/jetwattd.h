@@ -25,6 +25,8 @@
 
 /* So many workloads have histograms of their own, the rest has one in common. */
 #define JETWATTD_WORKLOADS	8
+/* The most modes that metrics call by name. */
+#define JETWATTD_MODES		16
 
 /* What the loop does. */
 enum jetwattd_doing {
@@ -75,6 +77,7 @@ struct jetwattd_taking_turns {
  * @over_s: for how long the mean over a window has been above the budget
  * @clock, @temp_mc: as sampled last; @temp_mc 0: not known
  * @stats, @energy: of the module; the total's counter first; @rail: by their ids
+ * @mode, @modes: that metrics call by name
  * @waits_lost: of the probe
  * @workload, @workloads: minibatches; one more, for those that have no room
  */
@@ -86,7 +89,8 @@ struct jetwattd_meter {
 	struct jetwatt_energy energy[JETWATT_RAILS_MAX + 1];
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
 	const char *scope;
-	int energies, rails, workloads;
+	struct jetwatt_mode mode[JETWATTD_MODES];
+	int energies, rails, workloads, modes;
 	double rate_hz;
 	uint64_t waits_lost;
 	struct jetwattd_workload {
@@ -109,11 +113,15 @@ struct jetwattd_meter {
  * @measuring_ns: since when nothing but the job is in those means, 0: it may not be so
  * @floor: lowest mode there is; @stepped_ns: when the cap last stepped down
  * @left: the mode that it left then
+ * @low: lowest clocks with the cores that were online, as a knob refused @floor at @low_ns; 0: none
+ *	did
  * @cut: what is being measured is void: the loop has to look again
  * @blind: the samples of power have broken off: only the lowest mode may be applied
  * @owing: since then, until so much less was drawn as had been too much
  * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
  *	@tripped_sd: what that is worth; 0: not known
+ * @ceded: another process turned a knob, and the policy leaves it that: the idle mode is not applied
+ *	until the policy is read again or jetwattd was paused
  * @pause: was asked for; @busy: another jetwatt holds the board's lease
  * @mean_w: over the window; @here_w: since the last switch, 0: not known yet
  */
@@ -127,12 +135,12 @@ struct jetwattd {
 	pthread_mutex_t lock;
 	struct jetwatt_board *board;
 	double budget_w, told_w;
-	struct jetwatt_mode mode, safe, floor, left;
+	struct jetwatt_mode mode, safe, floor, low, left;
 	int applied, mixed, have_safe;
-	uint64_t switched_ns, measuring_ns, stepped_ns;
+	uint64_t switched_ns, measuring_ns, stepped_ns, low_ns;
 	int owing, tripped;
 	double tripped_w, tripped_sd, safe_w;
-	int pause, busy;
+	int pause, busy, ceded;
 	double mean_w, here_w, swing;
 
 	enum jetwattd_doing doing;
@@ -149,6 +157,9 @@ struct jetwattd {
 /* What is left of a switch by then does not matter any more. */
 #define JETWATTD_SETTLED_NS	2500000000ull
 
+/* A refused lowest mode is tried again after this time. */
+#define JETWATTD_LOW_NS		10000000000ull
+
 /* The budget from now on. Under the lock. */
 void jetwattd_budget(struct jetwattd *d, double watts);
 
@@ -162,6 +173,9 @@ void jetwattd_unguarded(struct jetwattd *d);
 /* switch.c: under the lock, all of them. Return: 0; -EBUSY: the board is not ours now;
  * other negative errno, said. */
 int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode);
+/* Step down to @to. Where a knob refuses: to the lowest mode, then to the lowest clocks with the
+ * cores that are online, then to those without the memory's. */
+int jetwattd_put_low(struct jetwattd *d, const struct jetwatt_mode *to);
 /* Are the knobs as we have put them? A restore that failed is tried again. */
 int jetwattd_mind(struct jetwattd *d);
 /* If it fails, jetwattd is restoring until jetwattd_mind() succeeds, or a mode is put. */

@@ -91,6 +91,7 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	w->nr_sync = w->nr_mark = 0;
 	w->begun_ns = jetwatt_watch_now();
 	jetwatt_watch_add(w, fd);
+	jetwattd_ladder_leave(r);
 	look_up(r);
 	pthread_mutex_lock(&d->lock);
 	d->pid = pid;

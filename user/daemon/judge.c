@@ -30,16 +30,39 @@
 #define HALF_NS		500000000.0
 #define HALF_SD		0.02
 
+/* The part of the last @ns that is judged. */
+static uint64_t judged(const struct jetwattd_judge *j, uint64_t ns)
+{
+	uint64_t since = jetwattd_window_now(&j->drawn) - j->from_ns;
+
+	return ns < since ? ns : since;
+}
+
+static double mean(const struct jetwattd_judge *j, uint64_t ns, uint64_t *span)
+{
+	return jetwattd_window_mean(&j->drawn, judged(j, ns), span);
+}
+
+/* Is there no lower mode, or none that the knobs took lately? */
+static int lowest(const struct jetwattd *d)
+{
+	return d->applied && !d->mixed &&
+	       (jetwatt_mode_same(&d->mode, &d->floor) ||
+		(d->low_ns && jetwatt_mode_same(&d->mode, &d->low) &&
+		 jetwatt_watch_now() - d->low_ns < JETWATTD_LOW_NS));
+}
+
 /* Where to: what was measured to be within, also a budget that was just lowered, or the
  * lowest. NULL: it is there. */
 static const struct jetwatt_mode *lower(const struct jetwattd_judge *j, uint64_t window)
 {
 	const struct jetwattd *d = j->d;
 
-	if (d->applied && jetwatt_mode_same(&d->mode, &d->floor))
+	if (lowest(d))
 		return NULL;
 	if (!d->have_safe || d->safe_w > JETWATTD_SAFE * d->budget_w ||
-	    jetwattd_window_above(&j->drawn, d->safe_w, window, d->budget_w) > LONG * window ||
+	    jetwattd_window_above(&j->drawn, d->safe_w, window, judged(j, window), d->budget_w) >
+		    LONG * window ||
 	    (d->applied && jetwatt_mode_same(&d->mode, &d->safe)))
 		return &d->floor;
 	return &d->safe;
@@ -52,7 +75,7 @@ static void step_down(struct jetwattd_judge *j, double over_w, uint64_t over_ns,
 	uint64_t now = jetwattd_window_now(&j->drawn), from = d->switched_ns + LAG_NS, span;
 
 	/* Nothing is lower: that it has come down the rest of the window will show. */
-	if (!to && over_ns < window)
+	if (!to && (over_ns < window || now - j->floored_ns < window))
 		return;
 	d->count.trips++;
 	d->tripped = 1;
@@ -63,15 +86,19 @@ static void step_down(struct jetwattd_judge *j, double over_w, uint64_t over_ns,
 		d->tripped_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
 	}
 	atomic_store(&d->cut, 1);
-	j->debt_j = jetwattd_window_debt(&j->drawn, window, d->budget_w);
+	j->debt_j = jetwattd_window_debt(&j->drawn, judged(j, window), d->budget_w);
+	j->owed_ns = now;
 	d->owing = 1;
 	d->left = d->mode;
-	if (to)
-		jetwattd_put(d, to);
-	else if (!d->count.floors++)
-		jetwatt_error_note("%.2f W in the lowest mode: %g W cannot be held", over_w, d->budget_w);
+	if (!to) {
+		j->floored_ns = now;
+		if (!d->count.floors++)
+			jetwatt_error_note("%.2f W in the lowest mode: %g W cannot be held", over_w, d->budget_w);
+		return;
+	}
+	jetwattd_put_low(d, to);
 	/* What was drawn before the switch says nothing about what comes after it. */
-	j->drawn.nr = 0;
+	j->from_ns = now;
 }
 
 /* One more window in the same mode: how far is it from the one before? */
@@ -91,7 +118,7 @@ static int near(struct jetwattd_judge *j, double w, int whole, uint64_t window)
 	const struct jetwattd *d = j->d;
 	uint64_t now = jetwattd_window_now(&j->drawn);
 
-	if (!whole || w <= ERRS * d->budget_w || (d->applied && jetwatt_mode_same(&d->mode, &d->floor)))
+	if (!whole || w <= ERRS * d->budget_w || lowest(d))
 		j->near_ns = 0;
 	else if (!j->near_ns)
 		j->near_ns = now;
@@ -113,7 +140,7 @@ static int over(struct jetwattd_judge *j, double w, uint64_t span, uint64_t wind
 		return 1;
 	far = d->applied && whole ? FAR_CHOSEN : FAR;
 	if (whole || !d->applied)
-		w = jetwattd_window_mean(&j->drawn, window / 4, &span);
+		w = mean(j, window / 4, &span);
 	return span >= window / 4 && w > far * d->budget_w;
 }
 
@@ -123,15 +150,18 @@ static int repaid(const struct jetwattd_judge *j, uint64_t window)
 	double budget_w = j->d->budget_w, w;
 	uint64_t span;
 
-	w = jetwattd_window_mean(&j->drawn, UINT64_MAX, &span);
+	w = jetwattd_window_mean(&j->drawn, jetwattd_window_now(&j->drawn) - j->owed_ns, &span);
 	return (budget_w - w) * span * 1e-9 > j->debt_j + ROOM * budget_w * window * 1e-9;
 }
 
-/* What has come since the last time. */
-static void tell(struct jetwattd_judge *j, double w, int whole)
+/* What has come since the last time. A step down changes nothing of what was drawn before it: the
+ * mean that is reported is over the whole window. */
+static void tell(struct jetwattd_judge *j, uint64_t window)
 {
 	struct jetwattd *d = j->d;
-	uint64_t now = jetwattd_window_now(&j->drawn), from = d->switched_ns + LAG_NS, span;
+	uint64_t now = jetwattd_window_now(&j->drawn), from = d->switched_ns + LAG_NS, met = now - j->met_ns, span;
+	double w = jetwattd_window_mean(&j->drawn, met < window ? met : window, &span);
+	int whole = span >= window;
 
 	d->mean_w = w;
 	d->here_w = now > from + WORTH_NS ? jetwattd_window_mean(&j->drawn, now - from, &span) : 0;
@@ -155,10 +185,10 @@ void jetwattd_judge(struct jetwattd_judge *j)
 	window = d->policy->window_s * 1e9;
 	/* What was drawn while more was allowed is not held against the mode that is for less. */
 	if (d->budget_w > 0 && d->budget_w < j->budget_w)
-		jetwattd_window_restart(&j->drawn);
+		j->from_ns = j->met_ns = jetwattd_window_now(&j->drawn);
 	j->budget_w = d->budget_w;
-	w = jetwattd_window_mean(&j->drawn, window, &span);
-	tell(j, w, span >= window);
+	tell(j, window);
+	w = mean(j, window, &span);
 	if (span >= window)
 		swing(j, w);
 	if (over(j, w, span, window))

@@ -20,6 +20,9 @@
  * @samples, @lost: since the last judgement; @clock, @temp_mc: of the last one
  * @swing: of the means over a window
  * @budget_w: of the last judgement, which was of the samples up to @judged_ns
+ * @from_ns: samples before are not judged: they were drawn in a mode that was left, or under a
+ *	higher budget; @met_ns: nor counted as time over the budget: under a higher budget
+ * @owed_ns: of the last step down; @floored_ns: when there was no lower mode to step down to
  * @near_ns: since when the mean is so near the budget that sensors may hide that it is
  *	above; 0: it is not
  * @debt_j: that the last step down was for
@@ -32,7 +35,7 @@ struct jetwattd_judge {
 	int32_t temp_mc;
 	struct jetwattd_swing swing;
 	double budget_w, debt_j;
-	uint64_t judged_ns, near_ns;
+	uint64_t judged_ns, near_ns, from_ns, met_ns, owed_ns, floored_ns;
 };
 
 /* Whatever is to follow from the samples that have come. There are two or more. */

@@ -6,6 +6,7 @@
  */
 #include "loop.h"
 
+#include <errno.h>
 #include <math.h>
 
 /* From the lowest mode to the highest; one more is the board as it was found. */
@@ -99,7 +100,8 @@ int jetwattd_ladder(struct jetwattd_run *r)
 		d->safe_w = l->below_w = d->here_w;
 		d->have_safe = 1;
 		found = ++l->rung == FOUND;
-		if (!found && jetwattd_put(d, on_rung(r, l->rung)))
+		/* A rung that a knob refuses is left out. */
+		if (!found && jetwattd_put(d, on_rung(r, l->rung)) == -EBUSY)
 			l->on = 0;
 	}
 	pthread_mutex_unlock(&d->lock);

@@ -77,6 +77,7 @@ static int verify(struct jetwattd *d)
 	/* What was saved is not his: nothing of ours is to come back over it. */
 	jetwatt_board_forget(d->board);
 	d->applied = d->have_safe = 0;
+	d->ceded = 1;
 	d->doing = JETWATTD_YIELDING;
 	snprintf(d->why, sizeof(d->why), "yielding: %.200s", e.what);
 	atomic_store(&d->cut, 1);
@@ -98,6 +99,33 @@ int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode)
 	/* A switch would take back what somebody else has done, unseen. */
 	err = verify(d);
 	return err ? err : switch_to(d, mode);
+}
+
+int jetwattd_put_low(struct jetwattd *d, const struct jetwatt_mode *to)
+{
+	struct jetwatt_mode low[] = { *to, d->floor, d->floor, d->floor }, now;
+	int n = 2, err = jetwattd_mind(d);
+
+	for (int i = 0; i < n && err != -EBUSY; i++) {
+		if (i && jetwatt_mode_same(&low[i], &low[i - 1]))
+			continue;
+		err = switch_to(d, &low[i]);
+		if (!err) {
+			d->low = low[i];
+			d->low_ns = i > 1 ? d->switched_ns : 0;
+			return 0;
+		}
+		/* Not to be tried at the next step down. */
+		if (d->have_safe && jetwatt_mode_same(&low[i], &d->safe))
+			d->have_safe = 0;
+		/* What is online has to be known only now. */
+		if (n == 2 && !jetwatt_board_read(d->board, &now)) {
+			low[2].cores = low[3].cores = now.cores;
+			low[3].emc_hz = now.emc_hz;
+			n = 4;
+		}
+	}
+	return err;
 }
 
 int jetwattd_put_back(struct jetwattd *d)

@@ -139,7 +139,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	/* Over by so little that the cap has let it pass, or too slow for others: not while we think. */
 	pthread_mutex_lock(&d->lock);
 	if (out == JETWATTD_MEASURED && got.m.row.power_w > d->budget_w)
-		jetwattd_put(d, best ? &best->mode : &d->floor);
+		jetwattd_put_low(d, best ? &best->mode : &d->floor);
 	else if (late && best && (out == JETWATTD_MEASURED || out == JETWATTD_LATE))
 		jetwattd_put(d, &best->mode);
 	pthread_mutex_unlock(&d->lock);

@@ -28,12 +28,6 @@ void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, 
 	s->w = w;
 }
 
-void jetwattd_window_restart(struct jetwattd_window *s)
-{
-	s->first = at(s, s->nr - 1);
-	s->nr = 1;
-}
-
 uint64_t jetwattd_window_now(const struct jetwattd_window *s)
 {
 	return s->t[at(s, s->nr - 1)];
@@ -56,7 +50,7 @@ double jetwattd_window_mean(const struct jetwattd_window *s, uint64_t ns, uint64
 }
 
 uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64_t window,
-			       double budget_w)
+			       uint64_t known, double budget_w)
 {
 	size_t last = at(s, s->nr - 1);
 	uint64_t most = 0;
@@ -65,7 +59,7 @@ uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64
 		uint64_t gone = s->t[last] - s->t[at(s, i)], to = window - gone;
 		double uj = s->uj[last] - s->uj[at(s, i)] + w * to * 1e-3;
 
-		if (gone <= window && to > most && uj > budget_w * window * 1e-3)
+		if (gone <= known && to > most && uj > budget_w * window * 1e-3)
 			most = to;
 	}
 	return most;

@@ -24,9 +24,6 @@ struct jetwattd_window {
 /* @gap: what was before is not known to lead here. */
 void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, int gap);
 
-/* Of all only the newest is left. @s has one. */
-void jetwattd_window_restart(struct jetwattd_window *s);
-
 /* When the newest was taken. @s has one. */
 uint64_t jetwattd_window_now(const struct jetwattd_window *s);
 
@@ -34,9 +31,10 @@ uint64_t jetwattd_window_now(const struct jetwattd_window *s);
 double jetwattd_window_mean(const struct jetwattd_window *s, uint64_t ns, uint64_t *span);
 
 /* For how long the mean of @window ns would still be above @budget_w if @w were drawn from
- * now on: where less than that was drawn before, it is the first to leave the window. */
+ * now on: where less than that was drawn before, it is the first to leave the window. Of what was
+ * drawn only the last @known ns count, at most @window. */
 uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64_t window,
-			       double budget_w);
+			       uint64_t known, double budget_w);
 
 /* Joules above the budget that means over up to @window ns still have in them, the worst of
  * them: so much less has to be drawn before the budget may be drawn again. */
