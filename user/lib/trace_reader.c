@@ -6,14 +6,18 @@
  * one begins behind it even if what it holds is damaged; where no header is,
  * every byte may begin one. At the end of what is there, less than a block is a
  * block that is being written, or one that never will be.
+ *
+ * Headers may be made to say anything, also that each of them has a long block that holds all of
+ * the others. So each byte goes into a checksum once, however many blocks it may belong to, and is
+ * moved a bounded number of times.
  */
 #include "trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "crc32c.h"
 #include "trace_reader.h"
 
 #define CHUNK	(64 << 10)
@@ -36,9 +40,24 @@ void jetwatt_trace_reader_free(struct jetwatt_trace_reader *r)
 {
 	if (!r)
 		return;
+	jetwatt_crc_marks_free(&r->marks);
 	free(r->byte);
 	free(r->value);
 	free(r);
+}
+
+/* Bytes that are used up make room, but those that checksums need; only if they are at least as many
+ * as what is moved. */
+static void compact(struct jetwatt_trace_reader *r)
+{
+	size_t gone = r->head > JETWATT_CRC_MARK ? r->head - JETWATT_CRC_MARK : 0;
+
+	if (r->max - r->len >= CHUNK || gone <= r->len / 2)
+		return;
+	memmove(r->byte, r->byte + gone, r->len - gone);
+	r->len -= gone;
+	r->head -= gone;
+	r->offset += gone;
 }
 
 /* More bytes behind those at hand. Return: 1; 0: there are none; negative errno. */
@@ -46,11 +65,7 @@ static int more(struct jetwatt_trace_reader *r)
 {
 	ssize_t n;
 
-	if (r->head) {
-		memmove(r->byte, r->byte + r->head, r->len - r->head);
-		r->len -= r->head;
-		r->head = 0;
-	}
+	compact(r);
 	if (r->max - r->len < CHUNK) {
 		size_t max = 2 * r->max + CHUNK;
 		uint8_t *p = realloc(r->byte, max);
@@ -101,6 +116,7 @@ static int find(struct jetwatt_trace_reader *r, struct jetwatt_trace_block *b)
 {
 	for (;;) {
 		const uint8_t *at;
+		uint32_t crc;
 		int err = fill(r, JETWATT_TRACE_HEADER);
 
 		if (err <= 0)
@@ -116,7 +132,11 @@ static int find(struct jetwatt_trace_reader *r, struct jetwatt_trace_block *b)
 		if (err <= 0)
 			return err;
 		at = r->byte + r->head + JETWATT_TRACE_HEADER;
-		if (jetwatt_crc32c(0, at, b->length) == b->crc)
+		err = jetwatt_crc_marks_of(&r->marks, at, r->offset + r->head + JETWATT_TRACE_HEADER, b->length,
+					   &crc);
+		if (err)
+			return err;
+		if (crc == b->crc)
 			return 1;
 		r->state.damaged++;
 		/* The header may itself be a bad copy: what is behind it is looked at. */

@@ -6,11 +6,14 @@
 #ifndef JETWATT_LIB_TRACE_READER_H
 #define JETWATT_LIB_TRACE_READER_H
 
+#include "crc_marks.h"
 #include "trace.h"
 
 /**
  * struct jetwatt_trace_reader - bytes read and not used up, and where we are
- * @byte, @head, @len, @max: the bytes from @head to @len are at hand
+ * @byte, @head, @len, @max: the bytes from @head to @len are at hand; @offset: of the first of @byte
+ *	in the file
+ * @marks: checksums of what is at hand
  * @number: the next block's, if none is missing
  * @series, @nr_series: of the block's batches
  * @last: the block's last wait
@@ -25,6 +28,8 @@ struct jetwatt_trace_reader {
 	void *arg;
 	uint8_t *byte;
 	size_t head, len, max;
+	uint64_t offset;
+	struct jetwatt_crc_marks marks;
 	uint32_t number;
 	struct jetwatt_trace_state state;
 

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Traces that were made to cost time: each byte goes into checksums a bounded number of times,
+ * whatever headers say. Counted, not timed.
+ */
+#include <stdint.h>
+#include <stddef.h>
+
+#define jetwatt_crc32c counted_crc
+uint32_t counted_crc(uint32_t crc, const void *buf, size_t len);
+#include "../../user/lib/crc_marks.c"
+#include "../../user/lib/trace_reader.c"
+#undef jetwatt_crc32c
+uint32_t jetwatt_crc32c(uint32_t crc, const void *buf, size_t len);
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#define MIB	(1u << 20)
+#define BLOCK	500
+
+static uint64_t counted, most;
+
+uint32_t counted_crc(uint32_t crc, const void *buf, size_t len)
+{
+	counted += len;
+	/* It would not end. */
+	return most && counted > most ? 0 : jetwatt_crc32c(crc, buf, len);
+}
+
+static uint64_t state = 1;
+
+static uint32_t draw(void)
+{
+	state = state * 6364136223846793005ull + 1442695040888963407ull;
+	return state >> 33;
+}
+
+static size_t put(uint8_t *at, uint32_t number, uint32_t length, int whole)
+{
+	struct jetwatt_trace_block b = { JETWATT_TRACE_VERSION, 0, number, length, 0, 0 };
+
+	/* One record of a kind that nobody knows. */
+	if (whole) {
+		at[JETWATT_TRACE_HEADER] = 100;
+		at[JETWATT_TRACE_HEADER + 1] = ((length - 3) & 127) | 128;
+		at[JETWATT_TRACE_HEADER + 2] = (length - 3) >> 7;
+		for (uint32_t i = 3; i < length; i++)
+			at[JETWATT_TRACE_HEADER + i] = draw() & 127;
+		b.crc = jetwatt_crc32c(0, at + JETWATT_TRACE_HEADER, length);
+	} else {
+		b.crc = draw();
+	}
+	jetwatt_trace_block_put(at, &b);
+	return JETWATT_TRACE_HEADER + (whole ? length : 0);
+}
+
+static void read_all(const uint8_t *byte, size_t size, struct jetwatt_trace_state *st)
+{
+	struct jetwatt_trace_calls calls = { .samples = NULL };
+	struct jetwatt_trace_reader *r;
+	int fd = memfd_create("evil", 0);
+
+	if (fd < 0 || write(fd, byte, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET) ||
+	    jetwatt_trace_reader_new(&r, fd, &calls, NULL))
+		abort();
+	while (jetwatt_trace_read(r) > 0)
+		;
+	jetwatt_trace_state(r, st);
+	jetwatt_trace_reader_free(r);
+	close(fd);
+}
+
+TEST(headers_with_a_block_of_4_mib_each)
+{
+	size_t size = JETWATT_TRACE_MAX + MIB, at = 0;
+	uint8_t *byte = malloc(size + JETWATT_TRACE_HEADER);
+	struct jetwatt_trace_state st;
+	uint32_t n = 0;
+
+	while (at < size)
+		at += put(byte + at, n++, JETWATT_TRACE_MAX, 0);
+	counted = 0;
+	most = 16 * size;
+	read_all(byte, size, &st);
+	TH_LOG("%.1f bytes of checksum a byte", 1.0 * counted / size);
+	EXPECT_GT(most, counted);
+	EXPECT_EQ(0, st.blocks);
+	EXPECT_LE(MIB / JETWATT_TRACE_HEADER - 1, st.damaged);
+	most = 0;
+	free(byte);
+}
+
+/* What is whole is found, in whatever it lies. */
+TEST(blocks_among_them)
+{
+	size_t size = 3 * MIB, at = 0;
+	uint8_t *byte = calloc(1, size + JETWATT_TRACE_MAX);
+	struct jetwatt_trace_state st;
+	uint32_t n = 0, bad = 0;
+
+	while (at < size) {
+		if (draw() % 3) {
+			at += put(byte + at, 0, draw() % MIB, 0);
+			bad++;
+		} else if (draw() % 3) {
+			at += put(byte + at, n++, 200 + draw() % BLOCK, 1);
+		} else {
+			at += draw() % 100;
+		}
+	}
+	size = at + MIB;
+	counted = 0;
+	read_all(byte, size, &st);
+	TH_LOG("%u blocks, %u headers without: %.1f bytes of checksum a byte", n, bad, 1.0 * counted / size);
+	EXPECT_EQ(n, st.blocks);
+	EXPECT_EQ(bad, st.damaged);
+	EXPECT_EQ(0, st.missing);
+	EXPECT_GT(16 * size, counted);
+	free(byte);
+}
+
+TEST(parts_of_a_stream)
+{
+	static uint8_t byte[100000];
+	struct jetwatt_crc_marks m = { NULL };
+	uint32_t crc;
+	size_t at = 0;
+
+	for (size_t i = 0; i < sizeof(byte); i++)
+		byte[i] = draw();
+	while (at < sizeof(byte)) {
+		size_t len = draw() % 4 ? draw() % 200 : draw() % sizeof(byte);
+
+		if (len > sizeof(byte) - at)
+			len = sizeof(byte) - at;
+		ASSERT_EQ(0, jetwatt_crc_marks_of(&m, byte + at, at, len, &crc));
+		ASSERT_EQ(jetwatt_crc32c(0, byte + at, len), crc) TH_LOG("%zu bytes at %zu", len, at);
+		at += draw() % 10 ? draw() % 70 : draw() % 3000;
+	}
+	jetwatt_crc_marks_free(&m);
+}
+
+TEST_HARNESS_MAIN
