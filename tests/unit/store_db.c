@@ -117,6 +117,37 @@ TEST_F(db, rows_come_back)
 	EXPECT_EQ(jetwatt_db_check(self->db, &self->err), 0);
 }
 
+/* A board without a battery for its clock begins at the same time after each start. */
+TEST_F(db, the_clock_goes_back)
+{
+	static const int64_t when[] = { 1700000000000, 0, 60000, 1700000001000, 0, 120000, 60001 };
+	static const int order[] = { 1, 4, 0, 2, 3, 5, 6 };
+	struct jetwatt_db_profile *p;
+	struct jetwatt_db_row row, *back;
+	int64_t id, other;
+
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, NULL), 0);
+	for (unsigned int i = 0; i < 7; i++) {
+		row = made(i);
+		row.when_ms = when[i];
+		ASSERT_EQ(jetwatt_db_add(self->db, id, &row, 1, NULL), 1);
+	}
+	/* As they were kept; what came from files without a time first. */
+	ASSERT_EQ(jetwatt_db_rows(self->db, id, &back, NULL), 7);
+	for (unsigned int i = 0; i < 7; i++)
+		EXPECT_EQ(when[order[i]], back[i].when_ms);
+	free(back);
+	/* And the workload that was measured last is the first one. */
+	self->w.batch = 32;
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &other, NULL), 0);
+	row = made(99);
+	row.when_ms = 5;
+	ASSERT_EQ(jetwatt_db_add(self->db, other, &row, 1, NULL), 1);
+	ASSERT_EQ(jetwatt_db_profiles(self->db, &p, NULL), 2);
+	EXPECT_EQ(other, p[0].id);
+	free(p);
+}
+
 TEST_F(db, found_by_key)
 {
 	struct jetwatt_db_profile p;

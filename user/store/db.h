@@ -90,11 +90,13 @@ int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_pr
 int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_row *row, size_t n,
 		   struct jetwatt_db_error *err);
 
-/* All rows of a workload that this device measured, oldest first; caller frees. Return: how many; negative errno. */
+/* All rows of a workload that this device measured, in the order in which they were kept; those
+ * whose time is not known (imported from a file) first. Caller frees. Return: how many; negative
+ * errno. */
 int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **row,
 		    struct jetwatt_db_error *err);
 
-/* All workloads, the one measured last first; caller frees. Return: how many; negative errno. */
+/* All workloads, the one of the row that was kept last first; caller frees. Return: how many; negative errno. */
 int jetwatt_db_profiles(struct jetwatt_db *db, struct jetwatt_db_profile **p,
 			struct jetwatt_db_error *err);
 

@@ -111,7 +111,7 @@ int jetwatt_db_profiles(struct jetwatt_db *db, struct jetwatt_db_profile **out,
 			struct jetwatt_db_error *err)
 {
 	JETWATT_DB_AS_OWNER(db);
-	static const char sql[] = PROFILES "GROUP BY w.id ORDER BY max(m.when_ms) DESC, w.id DESC";
+	static const char sql[] = PROFILES "GROUP BY w.id ORDER BY max(m.id) DESC, w.id DESC";
 	struct jetwatt_db_profile *p = NULL;
 	size_t n = 0, room = 0;
 	sqlite3_stmt *s = NULL;

@@ -183,7 +183,8 @@ int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **o
 	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] =
 		"SELECT " JETWATT_DB_ROW " FROM measurement m"
-		" WHERE workload = ? AND device = '' ORDER BY when_ms, id";
+		/* Ids count up. The clock does not: a board may begin in 1970 at each start. */
+		" WHERE workload = ? AND device = '' ORDER BY when_ms > 0, id";
 	sqlite3_stmt *s = NULL;
 	size_t n = 0;
 	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
