@@ -24,8 +24,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (!(p.window_s > 0) || p.most < 3 || p.nr_hours > JETWATTD_HOURS ||
 	    p.nr_cgroups > JETWATTD_CGROUPS || p.budget_w < 0)
 		abort();
-	for (unsigned int minute = 0; minute < 24 * 60; minute += 7)
+	for (unsigned int minute = 0; minute < 24 * 60; minute++) {
+		int n = 0;
+
 		if (jetwattd_policy_budget(&p, minute, "/a/b") < 0)
 			abort();
+		for (int i = 0; i < p.nr_hours; i++)
+			n += within(&p.hours[i], minute);
+		if (n > 1)
+			abort();
+	}
 	return 0;
 }

@@ -96,6 +96,30 @@ TEST(time_of_day)
 	EXPECT_EQ(30, jetwattd_policy_budget(&p, 6 * 60, ""));
 	EXPECT_EQ(20, jetwattd_policy_budget(&p, 12 * 60 + 30, ""));
 	EXPECT_EQ(30, jetwattd_policy_budget(&p, 13 * 60, ""));
+	/* They may meet, also at midnight. */
+	ASSERT_EQ(0, parse("hours = 22:00-24:00 15W\nhours = 0:00-6:00 10W\nhours = 06:00-22:00 20W\n"));
+	EXPECT_EQ(15, jetwattd_policy_budget(&p, 24 * 60 - 1, ""));
+	EXPECT_EQ(10, jetwattd_policy_budget(&p, 0, ""));
+	EXPECT_EQ(20, jetwattd_policy_budget(&p, 6 * 60, ""));
+	EXPECT_EQ(15, jetwattd_policy_budget(&p, 22 * 60, ""));
+}
+
+/* Each pair shares a minute, in either order. */
+TEST(hours_overlap)
+{
+	static const char *const hours[][2] = {
+		{ "22:00-06:00", "05:59-07:00" }, { "22:00-06:00", "21:00-22:01" }, { "22:00-06:00", "23:00-23:30" },
+		{ "22:00-06:00", "00:00-24:00" }, { "10:00-12:00", "10:00-12:00" }, { "10:00-12:00", "11:00-13:00" },
+		{ "22:00-06:00", "20:00-04:00" }, { "22:00-00:00", "23:59-00:01" }, { "00:00-24:00", "12:00-12:01" },
+	};
+	char text[128];
+
+	for (size_t i = 0; i < sizeof(hours) / sizeof(*hours); i++)
+		for (int k = 0; k < 2; k++) {
+			snprintf(text, sizeof(text), "hours = %s 15W\nhours = %s 20W\n", hours[i][k], hours[i][!k]);
+			EXPECT_EQ(-EINVAL, parse(text)) TH_LOG("%s", text);
+			EXPECT_EQ(2, e.line);
+		}
 }
 
 TEST(cgroups)
@@ -131,6 +155,15 @@ TEST(refused)
 		{ "hours = 22-6 15W\n", 1, "\"22-6 15W\" are no hours with a budget" },
 		{ "hours = 25:00-06:00 15W\n", 1, "\"25:00-06:00 15W\" are no hours with a budget" },
 		{ "hours = 22:00-06:00\n", 1, "\"22:00-06:00\" are no hours with a budget" },
+		{ "hours = 24:59-06:00 15W\n", 1, "\"24:59-06:00 15W\" are no hours with a budget" },
+		{ "hours = 22:00-24:01 15W\n", 1, "\"22:00-24:01 15W\" are no hours with a budget" },
+		{ "hours = -1:00-06:00 15W\n", 1, "\"-1:00-06:00 15W\" are no hours with a budget" },
+		{ "hours = 08:00-08:00 15W\n", 1, "\"08:00-08:00 15W\" hold at no time of the day" },
+		{ "hours = 24:00-06:00 15W\n", 1, "\"24:00-06:00 15W\" hold at no time of the day" },
+		{ "hours = 22:00-06:00 15W 20W\n", 1, "\"22:00-06:00 15W 20W\" are no hours with a budget" },
+		{ "hours = 22:00-06:00 15W # cheap\n", 1, "\"22:00-06:00 15W # cheap\" are no hours with a budget" },
+		{ "budget = 30W\nbudget = 10W\n", 2, "there is another line budget =" },
+		{ "readers = \001\n", 1, "there is a control character in it" },
 		{ "others = fight\n", 1, "\"fight\" is neither" },
 		{ "cgroup = lab 20W\n", 1, "\"lab 20W\" is no cgroup with a budget" },
 		{ "cgroup = /lab\n", 1, "\"/lab\" is no cgroup with a budget" },
@@ -153,7 +186,7 @@ TEST(refused)
 		EXPECT_NE('\0', *e.fix);
 	}
 	for (int i = 0; i <= JETWATTD_HOURS; i++)
-		strcat(many, "hours = 22:00-06:00 15W\n");
+		snprintf(many + strlen(many), sizeof(many) - strlen(many), "hours = %02d:00-%02d:30 15W\n", i, i);
 	EXPECT_EQ(-EINVAL, parse(many));
 	EXPECT_EQ(JETWATTD_HOURS + 1, e.line);
 }

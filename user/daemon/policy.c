@@ -80,24 +80,63 @@ static double *number_of(struct jetwattd_policy *p, int name, const char **unit,
 	}
 }
 
+#define DAY_MIN	1440
+
+static int within(const struct jetwattd_hours *h, unsigned int minute)
+{
+	int after = minute >= h->from_min, before = minute < h->to_min;
+
+	return h->from_min < h->to_min ? after && before : after || before;
+}
+
+/* Do two of them share a minute? Then what holds would hang on their order. */
+static int overlap(const struct jetwattd_hours *a, const struct jetwattd_hours *b)
+{
+	return within(a, b->from_min) || within(b, a->from_min);
+}
+
+/* A time of the day, as one digit or two each. Return: minutes since midnight, -1. */
+static int clock_time(const char *text, const char **end)
+{
+	unsigned int hour, minute;
+	int n = 0;
+
+	if (sscanf(text, "%2u:%2u%n", &hour, &minute, &n) != 2 || !n || minute > 59 ||
+	    60 * hour + minute > DAY_MIN || strcspn(text, "+-") < (size_t)n)
+		return -1;
+	*end = text + n;
+	return (int)(60 * hour + minute);
+}
+
 /* "22:00-06:00 15W" */
 static int hours(struct jetwattd_policy *p, const char *value, unsigned int line,
 		 struct jetwatt_conf_error *e)
 {
 	struct jetwattd_hours *h = &p->hours[p->nr_hours];
-	unsigned int from[2], to[2];
+	const char *at = value;
+	int from, to = -1, n = 0;
 	char watts[32];
 
 	if (p->nr_hours == JETWATTD_HOURS)
 		return jetwatt_conf_refuse(e, line, "fewer of them", "there are more than %d hours",
 					   JETWATTD_HOURS);
-	if (sscanf(value, "%2u:%2u-%2u:%2u %31s", &from[0], &from[1], &to[0], &to[1], watts) != 5 ||
-	    from[0] > 24 || to[0] > 24 || from[1] > 59 || to[1] > 59 ||
+	from = clock_time(at, &at);
+	if (from >= 0 && *at++ == '-')
+		to = clock_time(at, &at);
+	/* Nothing behind the budget: what would it be for? */
+	if (from < 0 || to < 0 || sscanf(at, " %31s%n", watts, &n) != 1 || at[n] ||
 	    jetwatt_unit_parse(watts, "W", &h->budget_w) || h->budget_w < 0.1 || h->budget_w > 1000)
 		return jetwatt_conf_refuse(e, line, "like hours = 22:00-06:00 15W",
 					   "\"%.40s\" are no hours with a budget", value);
-	h->from_min = 60 * from[0] + from[1];
-	h->to_min = 60 * to[0] + to[1];
+	h->from_min = (unsigned int)from;
+	h->to_min = (unsigned int)to;
+	if (from == DAY_MIN || from == to)
+		return jetwatt_conf_refuse(e, line, "for the whole day: budget =; midnight is 24:00 as an end, 00:00 as a beginning",
+					   "\"%.40s\" hold at no time of the day", value);
+	for (int i = 0; i < p->nr_hours; i++)
+		if (overlap(h, &p->hours[i]))
+			return jetwatt_conf_refuse(e, line, "hours that do not overlap",
+						   "some of \"%.40s\" have another budget already", value);
 	p->nr_hours++;
 	return 0;
 }
@@ -160,6 +199,12 @@ static int set(const char *name, const char *value, unsigned int line, void *arg
 
 	if (i < 0)
 		return i;
+	if (i != HOURS && i != CGROUP && i != TURNS && p->given & 1u << i)
+		return jetwatt_conf_refuse(e, line, "one of them", "there is another line %s =", name);
+	p->given |= 1u << i;
+	for (const char *c = value; *c; c++)
+		if ((unsigned char)*c < ' ' && *c != '\t')
+			return jetwatt_conf_refuse(e, line, "a plain text file", "there is a control character in it");
 	if (i == HOURS)
 		return hours(p, value, line, e);
 	if (i == CGROUP)
@@ -252,13 +297,9 @@ int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p)
 
 static double of_day(const struct jetwattd_policy *p, unsigned int minute)
 {
-	for (int i = 0; i < p->nr_hours; i++) {
-		const struct jetwattd_hours *h = &p->hours[i];
-		int after = minute >= h->from_min, before = minute < h->to_min;
-
-		if (h->from_min <= h->to_min ? after && before : after || before)
-			return h->budget_w;
-	}
+	for (int i = 0; i < p->nr_hours; i++)
+		if (within(&p->hours[i], minute))
+			return p->hours[i].budget_w;
 	return p->budget_w;
 }
 

@@ -51,6 +51,7 @@ struct jetwattd_turns {
  * @most: modes to measure of a job at most; @learn_s, @learn_j: time and energy for it;
  *	@learn_s 0: as the job's minibatches ask for
  * @reassert: a knob that somebody else has turned is turned back, else left to him
+ * @given: bits of the settings that the file has
  * @blind_restore: restore the board when the samples of power break off; 0: hold the lowest mode
  *	while a process works on the GPU
  */
@@ -60,6 +61,7 @@ struct jetwattd_policy {
 	struct jetwattd_cgroup cgroups[JETWATTD_CGROUPS];
 	struct jetwattd_turns turns;
 	int nr_hours, nr_cgroups, reassert, blind_restore;
+	unsigned int given;
 	long most;
 	char modes[JETWATT_CONF_TEXT], db[JETWATT_CONF_TEXT], control[108];
 	char idle[96], readers[33], writers[33], metrics[64];
