@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,77 +15,8 @@
 #include "cmd/error.h"
 #include "cmd/offered.h"
 
-/* Is the lease still another jetwatt's? Asked so often. */
-#define BUSY_NS		2000000000ull
 /* Restores of the board at the end, one a second. */
 #define LAST_TRIES	3
-
-static int yields(struct jetwattd_run *r, int *paused)
-{
-	int yields;
-
-	pthread_mutex_lock(&r->d->lock);
-	yields = r->d->doing == JETWATTD_YIELDING;
-	*paused = r->d->pause;
-	pthread_mutex_unlock(&r->d->lock);
-	return yields || *paused;
-}
-
-static void idle(struct jetwattd_run *r)
-{
-	struct jetwattd *d = r->d;
-	struct jetwatt_mode mode;
-
-	/* The lowest mode stays: jetwattd_blind_hold(). */
-	if (atomic_load(&d->blind))
-		return;
-	jetwattd_ladder_leave(r);
-	pthread_mutex_lock(&d->lock);
-	d->doing = JETWATTD_IDLE;
-	d->have_safe = d->tripped = 0;
-	if (!*d->policy->idle || jetwatt_board_mode_parse(d->board, d->policy->idle, &mode) ||
-	    jetwattd_put(d, &mode))
-		jetwattd_put_back(d);
-	pthread_mutex_unlock(&d->lock);
-}
-
-/* That we may not send it a signal says that there is somebody. */
-static int lives(pid_t pid)
-{
-	return pid && (!kill(pid, 0) || errno == EPERM);
-}
-
-/* Nothing of ours, until we are told otherwise or the job of the other one ends; or, if it is
- * another jetwatt that holds the board, for a while. */
-static void stand_back(struct jetwattd_run *r)
-{
-	struct jetwattd *d = r->d;
-	uint64_t since = jetwatt_watch_now();
-	pid_t pid = r->watch.pid;
-	int paused, busy;
-
-	yields(r, &paused);
-	pthread_mutex_lock(&d->lock);
-	busy = d->busy;
-	pthread_mutex_unlock(&d->lock);
-	if (paused) {
-		pid = 0;
-		pthread_mutex_lock(&d->lock);
-		d->doing = JETWATTD_PAUSED;
-		jetwattd_put_back(d);
-		pthread_mutex_unlock(&d->lock);
-	}
-	jetwattd_leave(r);
-	while (!jetwattd_stopped(r)) {
-		jetwattd_turn(r, INFINITY);
-		pthread_mutex_lock(&d->lock);
-		paused = d->pause;
-		pthread_mutex_unlock(&d->lock);
-		if (!paused && (busy ? jetwatt_watch_now() - since > BUSY_NS : !lives(pid)))
-			break;
-	}
-	idle(r);
-}
 
 /* A job from when it is seen to its end. Return: 1: the board is somebody else's. */
 static int job(struct jetwattd_run *r, pid_t pid)
@@ -94,9 +24,9 @@ static int job(struct jetwattd_run *r, pid_t pid)
 	enum jetwattd_outcome out = JETWATTD_CUT;
 	int paused = 0;
 
-	while (out == JETWATTD_CUT && !jetwattd_stopped(r) && !r->watch.ended && !yields(r, &paused))
+	while (out == JETWATTD_CUT && !jetwattd_stopped(r) && !r->watch.ended && !jetwattd_yields(r, &paused))
 		out = jetwattd_work(r);
-	if (yields(r, &paused))
+	if (jetwattd_yields(r, &paused))
 		return 1;
 	if (atomic_load(&r->d->blind))
 		return 0;
@@ -106,7 +36,7 @@ static int job(struct jetwattd_run *r, pid_t pid)
 			     pid);
 	}
 	jetwattd_leave(r);
-	idle(r);
+	jetwattd_idle(r);
 	return 0;
 }
 
@@ -120,12 +50,12 @@ static void jobs(struct jetwattd_run *r)
 		if (jetwattd_stopped(r))
 			break;
 		if (jetwattd_ladder(r) || (r->reloaded && !r->ladder.on))
-			idle(r);
+			jetwattd_idle(r);
 		r->reloaded = 0;
 		pid = jetwattd_working(r);
-		if (yields(r, &paused) ||
+		if (jetwattd_yields(r, &paused) ||
 		    (pid && r->d->budget_w > 0 && !jetwattd_take(r, pid) && job(r, pid)))
-			stand_back(r);
+			jetwattd_stand_back(r);
 	}
 }
 
@@ -272,7 +202,7 @@ static int serve(struct jetwattd_run *r)
 	if (!err) {
 		jetwattd_say(d, "ready");
 		jetwattd_notify("READY=1");
-		idle(r);
+		jetwattd_idle(r);
 		err = work(r);
 	}
 	while (atomic_load(&d->blind) && !r->watch.stop) {

@@ -25,10 +25,10 @@
 /* Somebody who waits for the GPU, @waits times lately, for @waited_ns in all; @turn_ns: the longest
  * lately from the end of one to that of the next; @opaque: and no minibatches can be told apart;
  * @known: his workload is in the database; @serves: he is of the server that jobs give way to;
- * -1: not asked yet. */
+ * -1: not asked yet; @born: when the process started, in ticks: a pid may be used again. */
 struct jetwattd_seen {
 	pid_t pid;
-	uint64_t last_ns, waited_ns, turn_ns;
+	uint64_t last_ns, waited_ns, turn_ns, born;
 	unsigned int waits;
 	int opaque, known, serves;
 };
@@ -154,6 +154,14 @@ int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid);
 /* Somebody who works on the GPU now: a few waits, or one of a workload that is known.
  * Return: its pid, 0: nobody. */
 pid_t jetwattd_working(struct jetwattd_run *r);
+
+/* idle.c: there is no job: the policy's idle mode, or the board as it was found. */
+void jetwattd_idle(struct jetwattd_run *r);
+/* Is the board another process's, or was jetwattd told to pause? */
+int jetwattd_yields(struct jetwattd_run *r, int *paused);
+/* Switch nothing until jetwattd is told otherwise or the job of the other process ends; or, if it
+ * is another jetwatt that holds the board, for a while. */
+void jetwattd_stand_back(struct jetwattd_run *r);
 
 /* blind.c: hold the lowest mode as long as a process that works on the GPU lives.
  * Return: 1: the module answers again; 0: there is nothing to hold any more, or jetwattd was told

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The rest of the world: who is on the GPU, who turns knobs, what time it is. */
+/* The rest of the world: who turns knobs, what time it is. */
 #include "loop.h"
 
 #include <errno.h>
@@ -17,14 +17,8 @@
 #define TEND_NS		1000000000ull
 /* What takes its time, every other time: the module's counts, and all knobs. */
 #define SELDOM_NS	1500000000ull
-/* So many waits are a job, or so long a one: in a low mode a minibatch may take many seconds. */
-#define WAITS		3
-#define WAITED_NS	500000000ull
-/* Of the words of a job so many characters tell it from others. */
-#define WORDS		48
 /* Waits of the job that are kept between two readings. */
 #define WAITS_KEPT	1024
-#define OTHERS_NS	2000000000ull
 
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
 {
@@ -38,87 +32,6 @@ int jetwattd_stopped(const struct jetwattd_run *r)
 	return r->watch.stop || r->watch.failed || atomic_load(&r->d->stop) || atomic_load(&r->d->blind);
 }
 
-/* ------------------------------------------------------------------ */
-/* Who waits for the GPU                                              */
-
-struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid)
-{
-	struct jetwattd_seen *oldest = &r->seen[0];
-
-	for (int i = 0; i < JETWATTD_SEEN; i++) {
-		if (r->seen[i].pid == pid)
-			return &r->seen[i];
-		if (r->seen[i].last_ns < oldest->last_ns)
-			oldest = &r->seen[i];
-	}
-	memset(oldest, 0, sizeof(*oldest));
-	oldest->pid = pid;
-	oldest->known = oldest->serves = -1;
-	return oldest;
-}
-
-/* Processes of one group are one job. */
-int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid)
-{
-	return r->watch.pid && (pid == r->watch.pid || getpgid(pid) == getpgid(r->watch.pid));
-}
-
-static int works(const struct jetwattd_seen *seen)
-{
-	return seen->waits >= WAITS || seen->waited_ns >= WAITED_NS;
-}
-
-void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
-{
-	struct jetwattd_run *r = arg;
-	struct jetwattd_seen *seen = jetwattd_find(r, (pid_t)s->tgid);
-	uint64_t turn_ns = s->exit_ns - seen->last_ns, faded_ns = seen->turn_ns / 8 * 7;
-
-	if (s->enter_ns > seen->last_ns + JETWATTD_JOB_NS)
-		seen->waits = seen->waited_ns = seen->turn_ns = 0;
-	else
-		seen->turn_ns = turn_ns > faded_ns ? turn_ns : faded_ns;
-	seen->waits++;
-	seen->waited_ns += s->exit_ns - s->enter_ns;
-	seen->last_ns = s->exit_ns;
-	if (!jetwattd_of_job(r, seen->pid))
-		return;
-	jetwatt_watch_wait(s, &r->watch);
-	jetwattd_minibatch_wait(r->minibatch, s);
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(a, b);
-}
-
-void jetwattd_company(const struct jetwattd_run *r, char *text, size_t len)
-{
-	char word[JETWATTD_SEEN][WORDS];
-	uint64_t now = jetwatt_watch_now();
-	pid_t group[JETWATTD_SEEN];
-	size_t n = 0, at = 0, k;
-
-	for (int i = 0; i < JETWATTD_SEEN; i++) {
-		const struct jetwattd_seen *seen = &r->seen[i];
-
-		if (!works(seen) || now - seen->last_ns > OTHERS_NS + 2 * seen->turn_ns ||
-		    jetwattd_of_job(r, seen->pid))
-			continue;
-		group[n] = getpgid(seen->pid);
-		for (k = 0; k < n && group[k] != group[n]; k++)
-			;
-		/* Gone, or another process of a job that is counted. */
-		if (group[n] < 0 || k < n)
-			continue;
-		jetwatt_keep_command(seen->pid, word[n++], WORDS);
-	}
-	qsort(word, n, WORDS, by_text);
-	*text = '\0';
-	for (k = 0; k < n && at < len; k++)
-		at += (size_t)snprintf(text + at, len - at, "%s%s", k ? " + " : "", word[k]);
-}
-
 /* For some seconds now those who work beside the job have been others than when it was taken. */
 static int parted(struct jetwattd_run *r)
 {
@@ -128,51 +41,6 @@ static int parted(struct jetwattd_run *r)
 	r->apart = r->watch.pid && strcmp(now, r->beside) ? r->apart + 1 : 0;
 	return r->apart >= JETWATTD_APART;
 }
-
-/* Is it in the database? Asked once. */
-static int known(struct jetwattd_run *r, struct jetwattd_seen *seen)
-{
-	struct jetwatt_keep_args args = { .path = NULL };
-
-	if (seen->known < 0)
-		seen->known = jetwatt_keep_known(&r->keep, &args, r->d->board, r->watch.scope,
-						 seen->pid) >= JETWATTD_KNOWN;
-	return seen->known;
-}
-
-/* Is it of the server that jobs give way to? Asked once. */
-static int serves(struct jetwattd_run *r, struct jetwattd_seen *seen)
-{
-	const char *server = r->d->policy->turns.serve;
-	char cgroup[sizeof(r->cgroup)];
-
-	if (!*server)
-		return 0;
-	if (seen->serves < 0) {
-		jetwatt_cgroup_of(seen->pid, cgroup, sizeof(cgroup));
-		seen->serves = jetwatt_cgroup_below(cgroup, server);
-	}
-	return seen->serves;
-}
-
-pid_t jetwattd_working(struct jetwattd_run *r)
-{
-	uint64_t now = jetwatt_watch_now();
-
-	for (int i = 0; i < JETWATTD_SEEN; i++) {
-		struct jetwattd_seen *seen = &r->seen[i];
-
-		if (!seen->waits || now - seen->last_ns > JETWATTD_JOB_NS || seen->opaque ||
-		    seen->pid == getpid() || serves(r, seen))
-			continue;
-		if (works(seen) || known(r, seen))
-			return seen->pid;
-	}
-	return 0;
-}
-
-/* ------------------------------------------------------------------ */
-/* The rest of the world                                              */
 
 static unsigned int minute(void)
 {

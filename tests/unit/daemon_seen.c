@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is noted of a process that waits for the GPU is not noted of the next one with its pid. */
+#define jetwatt_watch_now test_now
+#include <stdio.h>
+static FILE *test_fopen(const char *path, const char *how);
+#define fopen(path, how) test_fopen(path, how)
+#include "../../user/daemon/seen.c"
+#undef fopen
+
+#include "kselftest_harness.h"
+
+static unsigned long long started;
+
+/* /proc/PID/stat of a process with an odd name. */
+static FILE *test_fopen(const char *path, const char *how)
+{
+	static char line[256];
+
+	if (strcmp(path, "/proc/77/stat"))
+		return NULL;
+	(void)how;
+	snprintf(line, sizeof(line), "77 (a) R (1) S 1 77 77 0 -1 4194560 2 0 0 0 5 6 0 0 20 0 1 0 %llu 99 1\n", started);
+	return fmemopen(line, strlen(line), "r");
+}
+
+uint64_t test_now(void)
+{
+	return 1;
+}
+
+void jetwatt_watch_wait(const struct jetwatt_sync *s, void *w) { (void)s; (void)w; }
+void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_sync *s) { (void)m; (void)s; }
+void jetwatt_keep_command(pid_t pid, char *buf, size_t len) { (void)pid; (void)buf; (void)len; }
+uint64_t jetwatt_keep_known(struct jetwatt_keep *k, const struct jetwatt_keep_args *a, const struct jetwatt_board *b, const char *s, pid_t pid) { (void)k; (void)a; (void)b; (void)s; (void)pid; return 0; }
+int jetwatt_cgroup_of(pid_t pid, char *buf, size_t len) { (void)pid; (void)buf; (void)len; return 0; }
+
+static struct jetwattd_run r;
+
+/* A wait of 10 ms. */
+static struct jetwattd_seen *waits(double at_s)
+{
+	struct jetwatt_sync s = { .tgid = 77, .enter_ns = at_s * 1e9, .exit_ns = at_s * 1e9 + 10000000 };
+
+	jetwattd_on_wait(&s, &r);
+	return jetwattd_find(&r, 77);
+}
+
+TEST(a_pid_is_used_again)
+{
+	struct jetwattd_seen *seen;
+
+	started = 5000;
+	for (int i = 0; i < 10; i++)
+		seen = waits(100 + i);
+	EXPECT_EQ(10, seen->waits);
+	seen->opaque = seen->known = seen->serves = 1;
+	/* The same process after a pause. */
+	seen = waits(120);
+	EXPECT_EQ(1, seen->waits);
+	EXPECT_EQ(1, seen->opaque);
+	EXPECT_EQ(1, seen->serves);
+	/* Another one. */
+	started = 9000;
+	seen = waits(140);
+	EXPECT_EQ(1, seen->waits);
+	EXPECT_EQ(0, seen->opaque);
+	EXPECT_EQ(-1, seen->known);
+	EXPECT_EQ(-1, seen->serves);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Another process turns a knob: jetwattd leaves the board to it until the job has ended, and does
+ * not undo that afterwards. Each turn of the loop is a step of the test.
+ */
+#define jetwatt_watch_now test_now
+#include "../../user/cmd/cgroup.c"
+#include "../../user/cmd/child.c"
+#include "../../user/cmd/error.c"
+#include "../../user/cmd/reach.c"
+#include "../../user/cmd/suggest.c"
+#include "../../user/daemon/idle.c"
+#include "../../user/daemon/switch.c"
+
+#include "board_tree.h"
+#include "kselftest_harness.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#define MOST	100
+
+static int turns;
+static void (*on_turn)(struct jetwattd_run *r);
+
+uint64_t test_now(void)
+{
+	return 1000000000ull + 250000000ull * turns;
+}
+
+void jetwattd_turn(struct jetwattd_run *r, double most_s)
+{
+	(void)most_s;
+	turns++;
+	if (on_turn)
+		on_turn(r);
+}
+
+int jetwattd_stopped(const struct jetwattd_run *r)
+{
+	(void)r;
+	return turns >= MOST;
+}
+
+void jetwattd_leave(struct jetwattd_run *r)
+{
+	close(r->watch.pidfd);
+	r->watch.pidfd = -1;
+	r->watch.pid = 0;
+}
+
+void jetwattd_ladder_leave(struct jetwattd_run *r)
+{
+	(void)r;
+}
+
+static const struct jetwatt_mode top = { 12, 2201600, 1300500000, 3199000000 };
+#define IDLE		"c4-422400-g420750000-e665600000"
+#define IDLE_HZ		420750000
+#define THEIRS_HZ	624750000
+
+FIXTURE(yield) {
+	struct tree t;
+	struct jetwattd d;
+	struct jetwattd_policy policy;
+	struct jetwattd_run run;
+	pid_t job;
+};
+
+static FIXTURE_DATA(yield) *it;
+
+FIXTURE_SETUP(yield)
+{
+	struct jetwatt_board_roots roots;
+
+	it = self;
+	turns = 0;
+	on_turn = NULL;
+	tree_orin(&self->t);
+	roots = tree_roots(&self->t);
+	ASSERT_EQ(0, jetwatt_board_open(&self->d.board, &roots, NULL));
+	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
+	self->d.policy = &self->policy;
+	self->run.d = &self->d;
+	self->job = fork();
+	if (!self->job) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	ASSERT_LT(0, self->job);
+	self->run.watch.pid = self->job;
+	self->run.watch.pidfd = jetwattd_pidfd(self->job);
+	ASSERT_LE(0, self->run.watch.pidfd);
+}
+
+FIXTURE_TEARDOWN(yield)
+{
+	kill(self->job, SIGKILL);
+	waitpid(self->job, NULL, 0);
+	if (self->run.watch.pidfd >= 0)
+		close(self->run.watch.pidfd);
+	jetwatt_board_restore(self->d.board, NULL);
+	jetwatt_board_close(self->d.board);
+	tree_free(&self->t);
+}
+
+static long long gpu(void)
+{
+	return tree_get(&it->t, GPU "max_freq");
+}
+
+static void turned(long long hz)
+{
+	tree_put(&it->t, GPU "min_freq", "114750000\n");
+	tree_put(&it->t, GPU "max_freq", "%lld\n", hz);
+	pthread_mutex_lock(&it->d.lock);
+	jetwattd_mind(&it->d);
+	pthread_mutex_unlock(&it->d.lock);
+}
+
+static void ends(struct jetwattd_run *r)
+{
+	siginfo_t si;
+
+	(void)r;
+	if (turns != 20)
+		return;
+	/* A zombie: its parent has not asked for it. */
+	kill(it->job, SIGKILL);
+	waitid(P_PID, (id_t)it->job, &si, WEXITED | WNOWAIT);
+}
+
+TEST_F(yield, until_the_job_is_a_zombie)
+{
+	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	turned(THEIRS_HZ);
+	EXPECT_EQ(JETWATTD_YIELDING, self->d.doing);
+	on_turn = ends;
+	jetwattd_stand_back(&self->run);
+	EXPECT_EQ(20, turns);
+	EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
+	EXPECT_EQ(THEIRS_HZ, gpu());
+}
+
+TEST_F(yield, the_idle_mode_undoes_nothing)
+{
+	snprintf(self->policy.idle, sizeof(self->policy.idle), "%s", IDLE);
+	jetwattd_idle(&self->run);
+	EXPECT_EQ(IDLE_HZ, gpu());
+	/* There is no job: another process turns a knob of the idle mode. */
+	close(self->run.watch.pidfd);
+	self->run.watch.pidfd = -1;
+	self->run.watch.pid = 0;
+	turned(THEIRS_HZ);
+	EXPECT_EQ(JETWATTD_YIELDING, self->d.doing);
+	jetwattd_stand_back(&self->run);
+	EXPECT_EQ(THEIRS_HZ, gpu());
+	EXPECT_FALSE(self->d.applied);
+	/* Nor does the end of a job that came afterwards. */
+	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	jetwattd_idle(&self->run);
+	EXPECT_EQ(THEIRS_HZ, gpu());
+	/* Until jetwattd is told that the board is its own again. */
+	self->d.pause = 1;
+	turns = MOST - 1;
+	jetwattd_stand_back(&self->run);
+	EXPECT_EQ(IDLE_HZ, gpu());
+}
+
+static void resumes(struct jetwattd_run *r)
+{
+	if (turns == 10)
+		r->d->pause = 0;
+}
+
+TEST_F(yield, paused)
+{
+	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	self->d.pause = 1;
+	on_turn = resumes;
+	jetwattd_stand_back(&self->run);
+	/* Whatever the job does. */
+	EXPECT_EQ(10, turns);
+	EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
+}
+
+TEST_HARNESS_MAIN

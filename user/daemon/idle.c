@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The board without a job of ours: idle, paused, or another process's. */
+#include "loop.h"
+
+#include <fcntl.h>
+#include <math.h>
+
+#include "pidfd.h"
+
+/* Is the lease still another jetwatt's? Asked so often. */
+#define BUSY_NS		2000000000ull
+
+int jetwattd_yields(struct jetwattd_run *r, int *paused)
+{
+	int yields;
+
+	pthread_mutex_lock(&r->d->lock);
+	yields = r->d->doing == JETWATTD_YIELDING;
+	*paused = r->d->pause;
+	pthread_mutex_unlock(&r->d->lock);
+	return yields || *paused;
+}
+
+void jetwattd_idle(struct jetwattd_run *r)
+{
+	struct jetwattd *d = r->d;
+	struct jetwatt_mode mode;
+
+	/* The lowest mode stays: jetwattd_blind_hold(). */
+	if (atomic_load(&d->blind))
+		return;
+	jetwattd_ladder_leave(r);
+	pthread_mutex_lock(&d->lock);
+	d->doing = JETWATTD_IDLE;
+	d->have_safe = d->tripped = 0;
+	/* What another process has set is not to be undone by the policy's idle mode. */
+	if (d->ceded || !*d->policy->idle || jetwatt_board_mode_parse(d->board, d->policy->idle, &mode) ||
+	    jetwattd_put(d, &mode))
+		jetwattd_put_back(d);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void jetwattd_stand_back(struct jetwattd_run *r)
+{
+	struct jetwattd *d = r->d;
+	uint64_t since = jetwatt_watch_now();
+	int paused, busy, job = -1;
+
+	jetwattd_yields(r, &paused);
+	pthread_mutex_lock(&d->lock);
+	busy = d->busy;
+	if (paused) {
+		jetwattd_put_back(d);
+		d->doing = JETWATTD_PAUSED;
+		/* Whoever resumes us gives the board back. */
+		d->ceded = 0;
+	} else if (r->watch.pid) {
+		/* Its pid may soon be another process's. */
+		job = fcntl(r->watch.pidfd, F_DUPFD_CLOEXEC, 0);
+	}
+	pthread_mutex_unlock(&d->lock);
+	jetwattd_leave(r);
+	while (!jetwattd_stopped(r)) {
+		jetwattd_turn(r, INFINITY);
+		pthread_mutex_lock(&d->lock);
+		paused = d->pause;
+		pthread_mutex_unlock(&d->lock);
+		if (!paused && (busy ? jetwatt_watch_now() - since > BUSY_NS : jetwattd_pidfd_ended(job)))
+			break;
+	}
+	if (job >= 0)
+		close(job);
+	jetwattd_idle(r);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Processes that wait for the GPU. */
+#include "loop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* So many waits are a job, or so long a one: in a low mode a minibatch may take many seconds. */
+#define WAITS		3
+#define WAITED_NS	500000000ull
+/* Of the words of a job so many characters tell it from others. */
+#define WORDS		48
+#define OTHERS_NS	2000000000ull
+
+struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid)
+{
+	struct jetwattd_seen *oldest = &r->seen[0];
+
+	for (int i = 0; i < JETWATTD_SEEN; i++) {
+		if (r->seen[i].pid == pid)
+			return &r->seen[i];
+		if (r->seen[i].last_ns < oldest->last_ns)
+			oldest = &r->seen[i];
+	}
+	memset(oldest, 0, sizeof(*oldest));
+	oldest->pid = pid;
+	oldest->known = oldest->serves = -1;
+	return oldest;
+}
+
+/* When a process started, in ticks since the boot; 0: it has ended. */
+static uint64_t born(pid_t pid)
+{
+	unsigned long long ticks = 0;
+	char path[64], line[1024];
+	const char *p;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[n] = '\0';
+	/* A name may have any character; behind it there are state, ppid, ... starttime. */
+	p = strrchr(line, ')');
+	if (p && sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			&ticks) != 1)
+		ticks = 0;
+	return ticks;
+}
+
+/* Is it still the process that this was noted of? Asked where it has been silent for a while. */
+static void check_pid(struct jetwattd_seen *seen)
+{
+	uint64_t now = born(seen->pid);
+
+	if (seen->born && now != seen->born) {
+		*seen = (struct jetwattd_seen){ .pid = seen->pid, .last_ns = seen->last_ns };
+		seen->known = seen->serves = -1;
+	}
+	seen->born = now;
+}
+
+/* Processes of one group are one job. */
+int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid)
+{
+	return r->watch.pid && (pid == r->watch.pid || getpgid(pid) == getpgid(r->watch.pid));
+}
+
+static int works(const struct jetwattd_seen *seen)
+{
+	return seen->waits >= WAITS || seen->waited_ns >= WAITED_NS;
+}
+
+void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
+{
+	struct jetwattd_run *r = arg;
+	struct jetwattd_seen *seen = jetwattd_find(r, (pid_t)s->tgid);
+	uint64_t turn_ns = s->exit_ns - seen->last_ns, faded_ns = seen->turn_ns / 8 * 7;
+
+	if (s->enter_ns > seen->last_ns + JETWATTD_JOB_NS) {
+		check_pid(seen);
+		seen->waits = seen->waited_ns = seen->turn_ns = 0;
+	} else {
+		seen->turn_ns = turn_ns > faded_ns ? turn_ns : faded_ns;
+	}
+	seen->waits++;
+	seen->waited_ns += s->exit_ns - s->enter_ns;
+	seen->last_ns = s->exit_ns;
+	if (!jetwattd_of_job(r, seen->pid))
+		return;
+	jetwatt_watch_wait(s, &r->watch);
+	jetwattd_minibatch_wait(r->minibatch, s);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+void jetwattd_company(const struct jetwattd_run *r, char *text, size_t len)
+{
+	char word[JETWATTD_SEEN][WORDS];
+	uint64_t now = jetwatt_watch_now();
+	pid_t group[JETWATTD_SEEN];
+	size_t n = 0, at = 0, k;
+
+	for (int i = 0; i < JETWATTD_SEEN; i++) {
+		const struct jetwattd_seen *seen = &r->seen[i];
+
+		if (!works(seen) || now - seen->last_ns > OTHERS_NS + 2 * seen->turn_ns ||
+		    jetwattd_of_job(r, seen->pid))
+			continue;
+		group[n] = getpgid(seen->pid);
+		for (k = 0; k < n && group[k] != group[n]; k++)
+			;
+		/* Gone, or another process of a job that is counted. */
+		if (group[n] < 0 || k < n)
+			continue;
+		jetwatt_keep_command(seen->pid, word[n++], WORDS);
+	}
+	qsort(word, n, WORDS, by_text);
+	*text = '\0';
+	for (k = 0; k < n && at < len; k++)
+		at += (size_t)snprintf(text + at, len - at, "%s%s", k ? " + " : "", word[k]);
+}
+
+/* Is it in the database? Asked once. */
+static int known(struct jetwattd_run *r, struct jetwattd_seen *seen)
+{
+	struct jetwatt_keep_args args = { .path = NULL };
+
+	if (seen->known < 0)
+		seen->known = jetwatt_keep_known(&r->keep, &args, r->d->board, r->watch.scope,
+						 seen->pid) >= JETWATTD_KNOWN;
+	return seen->known;
+}
+
+/* Is it of the server that jobs give way to? Asked once. */
+static int serves(struct jetwattd_run *r, struct jetwattd_seen *seen)
+{
+	const char *server = r->d->policy->turns.serve;
+	char cgroup[sizeof(r->cgroup)];
+
+	if (!*server)
+		return 0;
+	if (seen->serves < 0) {
+		jetwatt_cgroup_of(seen->pid, cgroup, sizeof(cgroup));
+		seen->serves = jetwatt_cgroup_below(cgroup, server);
+	}
+	return seen->serves;
+}
+
+pid_t jetwattd_working(struct jetwattd_run *r)
+{
+	uint64_t now = jetwatt_watch_now();
+
+	for (int i = 0; i < JETWATTD_SEEN; i++) {
+		struct jetwattd_seen *seen = &r->seen[i];
+
+		if (!seen->waits || now - seen->last_ns > JETWATTD_JOB_NS || seen->opaque ||
+		    seen->pid == getpid() || serves(r, seen))
+			continue;
+		if (works(seen) || known(r, seen))
+			return seen->pid;
+	}
+	return 0;
+}
