@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Minibatches of one wait each that are late because their process was kept from its CPU. */
+/* Minibatches of one wait each: late ones, because their process was kept from its CPU; and all of
+ * those that are made in one power mode after another, with a data loader that may be slower than
+ * the GPU. */
 #include "batch/batch.h"
 
 #include <stdlib.h>
@@ -82,6 +84,66 @@ TEST(late)
 		EXPECT_EQ(train, 2 * BEFORE + (what->minibatches < 0 ? more : what->minibatches))
 			TH_LOG("%s: %d", what->name, train);
 	}
+}
+
+#define SPEEDS_MOST	2400	/* minibatches */
+#define AHEAD_MOST	8
+
+static double draw(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (double)(*seed >> 33) / (1ull << 31);
+}
+
+/* A job whose loader is up to @ahead minibatches ahead, in modes of 5 to 125 minibatches. */
+static size_t in_speeds(struct jetwatt_sync *sync, uint64_t seed)
+{
+	double now = 5, work = 20 + 60 * draw(&seed), load = 60 + 150 * draw(&seed);
+	double loaded[SPEEDS_MOST], taken[SPEEDS_MOST];
+	size_t n = 0, all = 800 + (size_t)(1600 * draw(&seed)), ahead = 1 + (size_t)(AHEAD_MOST * draw(&seed));
+
+	while (n < all) {
+		double gpu = work / (0.3 + 1.1 * draw(&seed)), host = 0.5 + 3 * draw(&seed);
+		double loader = load / ((0.4 + 1.9 * draw(&seed)) * (1 + (int)(4 * draw(&seed))));
+		size_t to = n + 5 + (size_t)(120 * draw(&seed));
+
+		for (; n < to && n < all; n++) {
+			double begun = n ? loaded[n - 1] : 0, given, done;
+
+			if (n >= ahead && taken[n - ahead] > begun)
+				begun = taken[n - ahead];
+			loaded[n] = begun + loader * (1 + 0.05 * draw(&seed));
+			taken[n] = loaded[n] > now ? loaded[n] : now;
+			given = taken[n] + host * (0.9 + 0.2 * draw(&seed));
+			done = given + gpu * (0.98 + 0.04 * draw(&seed));
+			sync[n] = (struct jetwatt_sync){
+				.enter_ns = (uint64_t)((given + 0.06) * 1e6), .exit_ns = (uint64_t)((done + 0.04) * 1e6),
+				.tgid = 100, .tid = 100, .call = JETWATT_SYNC_POLLFD,
+			};
+			now = done + 0.04;
+		}
+	}
+	return n;
+}
+
+TEST(speeds)
+{
+	static struct jetwatt_batch_bound b[2 * SPEEDS_MOST];
+	static struct jetwatt_sync sync[SPEEDS_MOST];
+	struct jetwatt_batch_info info;
+	size_t missed = 0, all = 0;
+
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		size_t n = in_speeds(sync, seed), train = 0;
+		int got = jetwatt_batch_segment(sync, n, b, &info);
+
+		for (int i = 0; i < got; i++)
+			train += b[i].kind == JETWATT_BATCH_TRAIN;
+		EXPECT_EQ(n, train) TH_LOG("seed %d: %zu of %zu", (int)seed, train, n);
+		missed += n - train;
+		all += n;
+	}
+	TH_LOG("%zu of %zu minibatches missed", missed, all);
 }
 
 TEST_HARNESS_MAIN

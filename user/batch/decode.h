@@ -31,6 +31,8 @@ void jetwatt_remark_aside(struct jetwatt_beat *b, size_t n, int k);
 void jetwatt_remark_parts(struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c);
 /* With one wait per minibatch: those that are late and those that make up for it. */
 void jetwatt_remark_caught_up(struct jetwatt_beat *b, size_t n);
+/* With one wait per minibatch: those that fit at no speed, but are like those around them. */
+void jetwatt_remark_alike(struct jetwatt_beat *b, size_t n);
 /* Beginnings by long gaps. Return: the usual size, 0: there are no two kinds. */
 int jetwatt_remark_long_gaps(struct jetwatt_beat *b, size_t n);
 /* Are they ones that no disturbance makes? Return: @k, 0: no. */

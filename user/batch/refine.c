@@ -228,8 +228,10 @@ static int settle(struct jetwatt_beat *b, size_t n, int k, struct work *w, struc
 		rc = jetwatt_decode(b, n, m, score);
 		if (rc || isinf(*score))
 			break;
-		if (k == 1)
+		if (k == 1) {
 			jetwatt_remark_caught_up(b, n);
+			jetwatt_remark_alike(b, n);
+		}
 		beginnings(b, n);
 		if (pass + 1 == PASSES || fabs(*score - last) < SAME)
 			break;
@@ -420,8 +422,10 @@ int jetwatt_refine_more(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 	rc = jetwatt_decode(b, n, &r->model, &score);
 	if (rc || score < r->score - WORSE || isinf(score))
 		return rc;
-	if (r->k == 1)
+	if (r->k == 1) {
 		jetwatt_remark_caught_up(b, n);
+		jetwatt_remark_alike(b, n);
+	}
 	beginnings(b, n);
 	if (!explains(b, n, r->k, score, r->least))
 		return 0;

@@ -15,6 +15,9 @@
 #define NEAR		4
 #define CATCH_UP	2	/* waits beyond those that are odd */
 #define ALIKE		0.25	/* share by which a cycle may differ from those around */
+#define LIKE		0.2	/* logarithm by which waits of one speed may differ */
+#define LIKE_MIN	3	/* others that are alike */
+#define SHORTER		2.1	/* logarithm by which another speed's waits may be shorter: a copy's are */
 #define LATE		2	/* usual cycles that late minibatches may take each, in the mean */
 
 /* A cycle in which several gaps are as long as the first and others are short is
@@ -164,6 +167,56 @@ void jetwatt_remark_caught_up(struct jetwatt_beat *b, size_t n)
 			b[l].other = false;
 		}
 		j += j == i;
+	}
+}
+
+/* Shortest wait that a minibatch may have among those of [@from, @to[ that are in the cycle. */
+static double shortest_wait(const struct jetwatt_beat *b, size_t from, size_t to)
+{
+	double near[2 * AROUND];
+	size_t m = 0;
+
+	for (size_t i = from; i < to && m < 2 * AROUND; i++)
+		if (!b[i].other)
+			near[m++] = b[i].wait;
+	return m ? jetwatt_peaks_median(near, m) - SHORTER : INFINITY;
+}
+
+/* Is wait @i as long as several of those around it? Their gaps may differ: the loader is ahead for
+ * some minibatches after a change of clocks. */
+static bool is_alike(const struct jetwatt_beat *b, size_t n, size_t i)
+{
+	int alike = 0;
+
+	for (size_t j = i > NEAR ? i - NEAR : 1; j < n && j <= i + NEAR; j++)
+		alike += j != i && b[j].who == b[i].who && fabs(b[j].wait - b[i].wait) < LIKE;
+	return alike >= LIKE_MIN;
+}
+
+/* With one wait per minibatch: after a change of clocks the gaps may be short ones, which
+ * scatter more than the long ones that the cycle was learned from, so that none of them fits.
+ * Such waits are minibatches all the same if they are as long as their neighbours. */
+void jetwatt_remark_alike(struct jetwatt_beat *b, size_t n)
+{
+	for (size_t i = 1, j; i < n; i = j + 1) {
+		size_t alike = 0, from, to;
+		double least;
+
+		for (j = i; j < n && b[j].other && b[j].place == JETWATT_PLACE_NONE && !b[j].missing &&
+		     b[j].who == b[i - 1].who; j++)
+			;
+		if (j == i)
+			continue;
+		from = i > AROUND ? i - AROUND : 1;
+		to = j + AROUND < n ? j + AROUND : n;
+		least = fmin(shortest_wait(b, from, i), shortest_wait(b, j, to));
+		for (size_t l = i; l < j; l++)
+			alike += b[l].wait > least && is_alike(b, n, l);
+		/* The first one may have begun before the change. */
+		for (size_t l = i; l < j && 4 * alike >= 3 * (j - i); l++) {
+			b[l].place = 0;
+			b[l].other = false;
+		}
 	}
 }
 
