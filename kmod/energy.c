@@ -80,7 +80,7 @@ static u64 asleep_ns(void)
 /**
  * jetwatt_energy_frozen() - the sampler's thread was frozen
  *
- * Nobody knows the power while the machine goes to sleep, sleeps, and wakes up: the next
+ * The power is unknown while the machine goes to sleep, sleeps, and wakes up: the next
  * sample is not joined to the last one.
  *
  * Context: the sampler's thread.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "hook.h"
 
+#include <linux/binfmts.h>
 #include <linux/compat.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>

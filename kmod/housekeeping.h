@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* CPUs that the machine's owner has set apart are not for our threads. */
+/* Keep our threads off isolated CPUs. */
 #ifndef JETWATT_HOUSEKEEPING_H
 #define JETWATT_HOUSEKEEPING_H
 

@@ -143,10 +143,10 @@ static const struct genl_ops ops[] = {
  * @skb: the request
  *
  * A fast trace of power is a side channel, and waits tell what a process does, so both
- * need what perf_event_open() needs for the whole machine. CAP_NET_ADMIN alone does not
- * do: containers with the host's network have it for their tunnels. Both the process that
- * opened the socket and the one that sends have to have it, in the initial user
- * namespace: what root of another one may do counts for nothing.
+ * need what perf_event_open() needs for the whole machine. CAP_NET_ADMIN alone is not
+ * enough: containers with the host's network have it for their tunnels. Both the process
+ * that opened the socket and the one that sends need the capabilities, in the initial user
+ * namespace: those of root in another namespace do not count.
  *
  * Context: a handler, or a dump. Return: true if it may.
  */

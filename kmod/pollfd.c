@@ -366,7 +366,7 @@ bool jetwatt_pollfd_end(int fd, bool counted, bool ready, u64 now, u64 *enter_ns
 /**
  * jetwatt_pollfd_owner() - has the current process armed a descriptor or polled an event?
  *
- * Polls and duplicates of other processes are none of ours.
+ * Polls and duplicates of other processes are not kept.
  *
  * Context: sys_enter. Return: true if it has, since it began its program.
  */

@@ -197,7 +197,7 @@ TEST_F(stream, capabilities)
 		pid = fork();
 		if (!pid) {
 			may = observed(cases[i].mask, text, sizeof(text));
-			/* Who is refused is told why, where the module refuses. */
+			/* A refusal by the module says why. */
 			_exit(may == 0x40 && !strstr(text, "CAP_PERFMON") ? 0x80 : may);
 		}
 		EXPECT_EQ(cases[i].may, status_of(pid)) TH_LOG("case %u", i);

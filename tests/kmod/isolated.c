@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount append="isolcpus=1" modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
-/* A CPU that isolcpus= sets apart is left alone, unless somebody asks for it. */
+/* A CPU that isolcpus= sets apart is left alone, unless a client asks for it. */
 #include "family.h"
 
 #include <sched.h>
