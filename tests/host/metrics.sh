@@ -44,7 +44,7 @@ serve()
 	return 1
 }
 
-echo 1..30
+echo 1..31
 build/serve-metrics $d/control &
 board=$!
 pids+=($board)
@@ -69,6 +69,8 @@ check "values are the daemon's" \
 check "workloads beyond the eighth are one" \
 	"[ \"$(value 'jetwatt_minibatch_energy_joules_count{workload="other"}')\" = 8 ] &&
 	 [ \"$(grep -c '^jetwatt_minibatch_energy_joules_count' $d/plain)\" = 9 ]"
+check "the mode in numbers" \
+	"[ \"$(value jetwatt_mode_cores)\" = 8 ] && [ \"$(value jetwatt_mode_gpu_hertz)\" = 624750000 ]"
 check "a rail and what is inside it never share a name" \
 	"[ \"$(grep -c '^jetwatt_rail_energy_joules_total{' $d/plain)\" = 1 ] &&
 	 [ \"$(grep -c '^jetwatt_inner_rail_energy_joules_total{' $d/plain)\" = 2 ]"

@@ -145,14 +145,59 @@ static void turns(const struct jetwatt_metrics *m, const struct jetwattd_taking_
 			      "In which 99 of 100 requests are to be answered, by the plan", t->latency_ms * 1e-3);
 }
 
+/* A label makes a series of each of its values, and there are thousands of modes: only those that
+ * were held have a name, up to a number of them. Under the lock. */
+static void note_mode(struct jetwattd *d)
+{
+	struct jetwattd_meter *t = &d->meter;
+	int i = 0;
+
+	if (!d->applied || d->doing == JETWATTD_LEARNING || d->doing == JETWATTD_BACKING_OFF)
+		return;
+	while (i < t->modes && !jetwatt_mode_same(&t->mode[i], &d->mode))
+		i++;
+	if (i == t->modes && i < JETWATTD_MODES)
+		t->mode[t->modes++] = d->mode;
+}
+
+static void mode_name(const struct jetwattd *now, char *name, size_t len)
+{
+	const struct jetwattd_meter *t = &now->meter;
+	int i = 0;
+
+	while (i < t->modes && !jetwatt_mode_same(&t->mode[i], &now->mode))
+		i++;
+	if (i == t->modes || jetwatt_board_mode_format(&now->mode, name, len))
+		snprintf(name, len, "other");
+}
+
+/* The same in numbers, which need no labels. */
+static void mode_numbers(const struct jetwatt_metrics *m, const struct jetwattd *now)
+{
+	if (!now->applied)
+		return;
+	jetwatt_metrics_gauge(m, "jetwatt_mode_cores", NULL, "Cores of the power mode", now->mode.cores);
+	if (now->mode.cpu_khz > JETWATT_BOARD_NO_CLOCK)
+		jetwatt_metrics_gauge(m, "jetwatt_mode_cpu_hertz", "hertz", "Highest clock of the CPU in it",
+				      now->mode.cpu_khz * 1e3);
+	if (now->mode.gpu_hz > JETWATT_BOARD_NO_CLOCK)
+		jetwatt_metrics_gauge(m, "jetwatt_mode_gpu_hertz", "hertz", "Highest clock of the GPU in it",
+				      now->mode.gpu_hz);
+	if (now->mode.emc_hz > JETWATT_BOARD_NO_CLOCK)
+		jetwatt_metrics_gauge(m, "jetwatt_mode_emc_hertz", "hertz", "Highest clock of the memory in it",
+				      now->mode.emc_hz);
+}
+
 static void state(const struct jetwatt_metrics *m, const struct jetwattd *now)
 {
 	char name[96] = "as found";
 
 	if (now->applied)
-		jetwatt_board_mode_format(&now->mode, name, sizeof(name));
-	jetwatt_metrics_family(m, "jetwatt_mode_info", "gauge", NULL, "The power mode, always 1");
+		mode_name(now, name, sizeof(name));
+	jetwatt_metrics_family(m, "jetwatt_mode_info", "gauge", NULL,
+			       "The power mode, always 1; other: one that is only measured, or of too many");
 	jetwatt_metrics_sample(m, "jetwatt_mode_info", "mode", name, 1);
+	mode_numbers(m, now);
 	jetwatt_metrics_family(m, "jetwatt_doing", "gauge", NULL, "1: what jetwattd does now");
 	for (int i = 0; i < JETWATTD_DOINGS; i++)
 		jetwatt_metrics_sample(m, "jetwatt_doing", "doing", jetwattd_doing_name((enum jetwattd_doing)i),
@@ -221,6 +266,7 @@ void jetwattd_metrics(struct jetwattd *d, int open, FILE *f)
 	struct jetwattd now;
 
 	pthread_mutex_lock(&d->lock);
+	note_mode(d);
 	now = *d;
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_metrics_family(&m, "jetwatt_build_info", "gauge", NULL, "The version, always 1");

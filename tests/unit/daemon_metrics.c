@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What jetwattd's metrics may grow to. */
+#define jetwatt_watch_now test_now
+#include "../../user/cmd/error.c"
+#include "../../user/cmd/suggest.c"
+#include "../../user/daemon/metrics.c"
+#include "../../user/daemon/switch.c"
+
+#include "kselftest_harness.h"
+
+#define MODES	500
+#define LABEL	"jetwatt_mode_info{mode=\""
+
+uint64_t test_now(void)
+{
+	return 1;
+}
+
+static struct jetwattd d = { .lock = PTHREAD_MUTEX_INITIALIZER, .applied = 1, .budget_w = 20 };
+
+/* The mode's label, among those in @name: how many there are now. */
+static int scrape(char name[MODES][96], int nr)
+{
+	static char text[65536];
+	FILE *f = fmemopen(text, sizeof(text), "w");
+	char *at;
+	int i = 0;
+
+	jetwattd_metrics(&d, 0, f);
+	fclose(f);
+	at = strstr(text, LABEL);
+	if (!at || strstr(at + 1, LABEL))
+		return -1;
+	at += strlen(LABEL);
+	*strchr(at, '"') = '\0';
+	while (i < nr && strcmp(name[i], at))
+		i++;
+	snprintf(name[i], 96, "%s", at);
+	return i == nr ? nr + 1 : nr;
+}
+
+TEST(modes)
+{
+	static char name[MODES][96];
+	int nr = 0;
+
+	/* What is only measured has no series of its own. */
+	d.doing = JETWATTD_LEARNING;
+	for (int i = 0; i < MODES; i++) {
+		d.mode = (struct jetwatt_mode){ 1 + i % 12, 729600, 114750000 + 1000000ull * i, 3199000000 };
+		nr = scrape(name, nr);
+	}
+	ASSERT_EQ(1, nr);
+	EXPECT_STREQ("other", name[0]);
+	d.doing = JETWATTD_HOLDING;
+	for (int i = 0; i < MODES; i++) {
+		d.mode.gpu_hz = 114750000 + 1000000ull * i;
+		nr = scrape(name, nr);
+	}
+	EXPECT_EQ(1 + JETWATTD_MODES, nr);
+	/* The first ones keep their names. */
+	d.mode.gpu_hz = 114750000;
+	EXPECT_EQ(nr, scrape(name, nr));
+	d.applied = 0;
+	EXPECT_EQ(nr + 1, scrape(name, nr));
+	EXPECT_STREQ("as found", name[nr]);
+}
+
+TEST_HARNESS_MAIN
