@@ -74,7 +74,7 @@ device()	# N: has measured fifteen modes, and shares them
 }
 rows() { sql "SELECT count(*) FROM jetwatt.measurement"; }
 
-echo 1..20
+echo 1..22
 mkdir -p "$d/home"
 run $J sync --db none
 check "without a database there is nothing to share" '[ $status = 2 ] && grep -q fix: "$d/err"'
@@ -132,6 +132,16 @@ bad="'); DROP TABLE jetwatt.measurement; -- \$1 \\\" %s"
 $J import "$d/1.csv" --command "$bad" --board "$bad" --release "$bad" --db "$d/bad.db" -q
 run $J sync --device "$bad" --db "$d/bad.db" --json
 check "SQL in every text is text" '[ $status = 0 ] && jq -e ".pushed == 15" "$d/out" && [ "$(sql "SELECT count(*) FROM jetwatt.workload WHERE command LIKE '\''%DROP TABLE%'\''")" = 1 ]'
+# A pool with a rule of its own, that two rows of a batch break.
+sql "ALTER TABLE jetwatt.measurement ADD CONSTRAINT cores_check2 CHECK (cores <> 7 OR device <> 'device-20') NOT VALID"
+made 9 1003 | awk -F, -v OFS=, 'NR == 4 || NR == 8 { $1 = 7 } { print }' > "$d/odd.csv"
+$J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/20.db" -q
+run $J sync --device device-20 --db "$d/20.db" --json
+check "rows that the pool refuses keep no others back" '[ $status = 0 ] && jq -e ".pushed == 7 and .refused_by_pool == 2" "$d/out" && grep -q "cores_check2" "$d/err"'
+made 3 1004 > "$d/odd.csv"
+$J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/20.db" -q
+run $J sync --device device-20 --db "$d/20.db" --json
+check "nor those that come later" '[ $status = 0 ] && jq -e ".pushed == 3 and .refused_by_pool == 0" "$d/out"'
 sql "CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA jetwatt TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA jetwatt TO reader"
 made 3 1002 > "$d/more.csv"
 $J import "$d/more.csv" --command x --board "$board" --db "$d/9.db" -q

@@ -85,7 +85,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 struct sync {
 	struct jetwatt_door door;
 	struct jetwatt_server server;
-	uint64_t pushed, pulled, odd;
+	struct jetwatt_server_pushed pushed;
+	uint64_t pulled, odd;
 };
 
 /* This board; where there is none, those that were measured here. @name: room for their names. */
@@ -171,18 +172,22 @@ static void tell(const struct input *in, const struct sync *y)
 	if (in->json) {
 		jetwatt_json_init(&j, stdout, 1);
 		jetwatt_json_object(&j, NULL);
-		jetwatt_json_uint(&j, "pushed", y->pushed);
+		jetwatt_json_uint(&j, "pushed", y->pushed.fresh);
 		jetwatt_json_uint(&j, "pulled", y->pulled);
 		jetwatt_json_uint(&j, "refused", y->odd);
+		jetwatt_json_uint(&j, "refused_by_pool", y->pushed.refused);
 		jetwatt_json_end(&j);
 		putchar('\n');
 	} else if (!in->args.quiet) {
 		printf("%llu rows of this device are new to the pool, %llu of others are new here\n",
-		       (unsigned long long)y->pushed, (unsigned long long)y->pulled);
+		       (unsigned long long)y->pushed.fresh, (unsigned long long)y->pulled);
 	}
 	if (y->odd)
 		jetwatt_error_note("%llu rows of the pool are no measurements: left there",
 				   (unsigned long long)y->odd);
+	if (y->pushed.refused)
+		jetwatt_error_note("the pool refused %llu rows of this device (%s); when it takes them: jetwatt sync --again",
+				   (unsigned long long)y->pushed.refused, y->pushed.why);
 }
 
 static int sync_all(struct input *in, struct sync *y, const char *device)

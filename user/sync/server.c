@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "server.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,8 +206,19 @@ static char *rows_json(const char *device, const struct jetwatt_pool_row *row, s
 #define MEASUREMENT	"key, workload, device, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w, time_sd," \
 			" power_sd, minibatches, span_s, settled, lost, when_ms"
 
-int jetwatt_server_push(struct jetwatt_server *s, const char *device, const struct jetwatt_pool_row *row,
-			size_t n, uint64_t *fresh)
+/* Is it the rows that the server refuses (data exception, constraint, a trigger's own), and not
+ * the connection, the right to write, or the time that it takes? */
+static int refuses_rows(const PGresult *r)
+{
+	const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+
+	return state && (!strncmp(state, "22", 2) || !strncmp(state, "23", 2) ||
+			 !strncmp(state, "44", 2) || !strcmp(state, "P0001"));
+}
+
+/* Return: as jetwatt_server_push(); -EINVAL: the server refuses one of the rows, or several. */
+static int insert(struct jetwatt_server *s, const char *device, const struct jetwatt_pool_row *row,
+		  size_t n, struct jetwatt_server_pushed *pushed)
 {
 	static const char sql[] =
 		"WITH r AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(key text,"
@@ -229,8 +241,26 @@ int jetwatt_server_push(struct jetwatt_server *s, const char *device, const stru
 	r = PQexecParams(s->pg, sql, 1, NULL, value, NULL, NULL, 0);
 	free(text);
 	if (PQresultStatus(r) == PGRES_COMMAND_OK)
-		*fresh += strtoull(PQcmdTuples(r), NULL, 10);
-	return done(s, r, "the pool does not take what was measured here");
+		pushed->fresh += strtoull(PQcmdTuples(r), NULL, 10);
+	if (!refuses_rows(r))
+		return done(s, r, "the pool does not take what was measured here");
+	if (n == 1 && !pushed->refused++)
+		snprintf(pushed->why, sizeof(pushed->why), "%.*s",
+			 (int)strcspn(PQresultErrorMessage(r), "\n"), PQresultErrorMessage(r));
+	PQclear(r);
+	return -EINVAL;
+}
+
+int jetwatt_server_push(struct jetwatt_server *s, const char *device, const struct jetwatt_pool_row *row,
+			size_t n, struct jetwatt_server_pushed *pushed)
+{
+	size_t half = n / 2;
+	int code = insert(s, device, row, n, pushed);
+
+	if (code != -EINVAL || n == 1)
+		return code == -EINVAL ? 0 : code;
+	code = jetwatt_server_push(s, device, row, half, pushed);
+	return code ? code : jetwatt_server_push(s, device, row + half, n - half, pushed);
 }
 
 static void text_of(const PGresult *r, int column, char *buf, size_t len)

@@ -18,15 +18,25 @@ struct jetwatt_server {
 	char id[64];
 };
 
+/**
+ * struct jetwatt_server_pushed - what has become of rows
+ * @fresh: that were new; @refused: that the server does not take, and @why the first of them
+ */
+struct jetwatt_server_pushed {
+	uint64_t fresh, refused;
+	char why[240];
+};
+
 /* Connect to where @conninfo says (NULL: the environment, as psql does) and see that
  * the tables are there. Return: 0; exit code, said. */
 int jetwatt_server_open(struct jetwatt_server *s, const char *conninfo);
 void jetwatt_server_close(struct jetwatt_server *s);
 
-/* Rows that this device measured; those that are there change nothing.
- * @fresh: grows by those that were new. Return: 0; exit code, said. */
+/* Push rows that this device measured; those that are there change nothing. Rows that the
+ * server refuses are looked for by halves, counted and left out: they must not keep the others
+ * back. @pushed: grows. Return: 0; exit code, said. */
 int jetwatt_server_push(struct jetwatt_server *s, const char *device, const struct jetwatt_pool_row *row,
-			size_t n, uint64_t *fresh);
+			size_t n, struct jetwatt_server_pushed *pushed);
 
 /**
  * jetwatt_server_pull() - rows of other devices on one kind of board
