@@ -169,7 +169,7 @@ check "four modes instead of fifteen, and hardly worse" 'jq -es ".[1].modes_prof
 # As the units run it: who talks to the server may not open the profiles, and asks who may.
 outside=() inside=()
 mkdir "$d/own" "$d/door"
-made 15 1003 > "$d/own.csv"
+made 15 1005 > "$d/own.csv"
 if [ "$(id -u)" = 0 ]; then
 	chown 990:990 "$d/own"
 	chmod 700 "$d/own"
