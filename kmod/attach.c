@@ -5,7 +5,6 @@
 #include <linux/i2c.h>
 #include <linux/jetwatt.h>
 #include <linux/kernel.h>
-#include <linux/ktime.h>
 #include <linux/of.h>
 #include <linux/string.h>
 #include "event.h"
@@ -81,7 +80,7 @@ static int read_configs(struct jetwatt_chip *chip)
 
 	for (i = 0; i < chip->model->nr_configs; i++)
 		reg[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = chip->model->side[i].reg };
-	err = jetwatt_bus_read(chip->bus, reg, i, ktime_get_ns());
+	err = jetwatt_bus_read(chip->bus, reg, i);
 	while (!err && i--)
 		jetwatt_chip_configured(chip, i, reg[i].value);
 	return err;

@@ -3,7 +3,9 @@
 
 #include <linux/err.h>
 #include <linux/i2c.h>
+#include <linux/kernel.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/of.h>
@@ -141,17 +143,15 @@ static void measured(struct jetwatt_bus *bus, u64 ns, unsigned int n)
  * @bus: the bus
  * @regs: what to read; the values are there afterwards
  * @n: how many, at most JETWATT_BUS_REGS
- * @begun_ns: the time now, which callers know
  *
  * Context: jetwatt_chip_lock held; sleeps. Return: 0 or a negative errno,
  * then no value is to be used.
  */
-int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n,
-		     u64 begun_ns)
+int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n)
 {
 	int err;
 
-	bus->begun_ns = begun_ns;
+	bus->begun_ns = ktime_get_ns();
 	if (jetwatt_fail(JETWATT_FAIL_TRANSFER))
 		err = -EIO;
 	else if (i2c_check_functionality(bus->adapter, I2C_FUNC_I2C))
@@ -256,6 +256,7 @@ void jetwatt_bus_ask(struct jetwatt_bus *bus)
 	/* Times at another clock tell nothing about this one. */
 	bus->told = hz;
 	jetwatt_bus_measure_again(bus);
+	memset(bus->least_ns, 0, sizeof(bus->least_ns));
 }
 
 /**
@@ -318,4 +319,57 @@ u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus)
 {
 	return jetwatt_bus_is_slow(bus) ? jetwatt_bus_reg_measured_ns(bus) :
 					  wire_ns(jetwatt_bus_hz(bus));
+}
+
+/**
+ * jetwatt_bus_ticked() - note how long the last read took: it was one of the sampler's
+ * @bus: the bus
+ * @n: registers
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_bus_ticked(struct jetwatt_bus *bus, unsigned int n)
+{
+	u64 ns = bus->ended_ns - bus->begun_ns;
+	u32 *least = &bus->least_ns[0][n];
+
+	if (!*least || ns < *least)
+		*least = (u32)min_t(u64, ns, U32_MAX);
+	if (++bus->reads < WINDOW)
+		return;
+	bus->reads_hz = div64_u64(WINDOW * NSEC_PER_SEC, bus->ended_ns - bus->since_ns);
+	bus->reads = 0;
+	bus->since_ns = bus->ended_ns;
+	memcpy(bus->least_ns[1], bus->least_ns[0], sizeof(bus->least_ns[1]));
+	memset(bus->least_ns[0], 0, sizeof(bus->least_ns[0]));
+	bus->least_hz = jetwatt_bus_hz(bus);
+}
+
+/**
+ * jetwatt_bus_took_ns() - how long a read of some registers takes at present
+ * @bus: the bus
+ * @n: registers
+ *
+ * The shortest read of as many registers in the last whole window, or of the nearest
+ * number that there was. It has in it what the CPU takes to start a transfer and to be
+ * woken up at its end, which is the same for any number, and during which no other driver
+ * has the bus either.
+ *
+ * Context: jetwatt_chip_lock held. Return: nanoseconds, 0 if not known at this clock.
+ */
+u64 jetwatt_bus_took_ns(struct jetwatt_bus *bus, unsigned int n)
+{
+	const u32 *least = bus->least_ns[1];
+	s64 more_ns;
+	int i, near = 0;
+
+	if (bus->least_hz != jetwatt_bus_hz(bus))
+		return 0;
+	for (i = 1; i <= JETWATT_BUS_REGS; i++)
+		if (least[i] && (!near || abs(i - (int)n) < abs(near - (int)n)))
+			near = i;
+	if (!near)
+		return 0;
+	more_ns = ((s64)n - near) * jetwatt_bus_reg_ns(bus);
+	return max_t(s64, least[near] + more_ns, 0);
 }

@@ -58,6 +58,12 @@ enum jetwatt_shape {
  * @ended_ns: and when it was over, well or not
  * @best: shortest time for a register, this window and the one before
  * @window: transfers in this window
+ * @least_ns: shortest time of the sampler's reads by their number of registers, in the
+ *	window that is under way and in the last whole one; 0: there was none
+ * @reads: reads in the former
+ * @since_ns: beginning of the former
+ * @reads_hz: reads a second in the latter
+ * @least_hz: clock of the bus at the end of the latter
  * @told: the clock that the adapter last said it has, 0 if it says nothing
  * @busy_permille: share of its time that was taken, over the last seconds
  *
@@ -77,6 +83,11 @@ struct jetwatt_bus {
 	u64 ended_ns;
 	u32 best[2];
 	u32 window;
+	u32 least_ns[2][JETWATT_BUS_REGS + 1];
+	u32 reads;
+	u64 since_ns;
+	u64 reads_hz;
+	u32 least_hz;
 	u32 told;
 	u32 busy_permille;
 };
@@ -96,13 +107,14 @@ static inline struct jetwatt_bus *jetwatt_bus_at(unsigned int i)
 
 struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter);
 void jetwatt_bus_put(struct jetwatt_bus *bus);
-int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n,
-		     u64 begun_ns);
+int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n);
 void jetwatt_bus_measure_again(struct jetwatt_bus *bus);
 void jetwatt_bus_ask(struct jetwatt_bus *bus);
 u32 jetwatt_bus_hz(struct jetwatt_bus *bus);
 bool jetwatt_bus_is_slow(struct jetwatt_bus *bus);
 u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus);
 u32 jetwatt_bus_reg_measured_ns(const struct jetwatt_bus *bus);
+void jetwatt_bus_ticked(struct jetwatt_bus *bus, unsigned int n);
+u64 jetwatt_bus_took_ns(struct jetwatt_bus *bus, unsigned int n);
 
 #endif

@@ -4,7 +4,6 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
-#include <linux/ktime.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include "bus.h"
@@ -39,7 +38,7 @@ static int transfer(struct jetwatt_chip *chip, unsigned int n)
 	for (i = 0; i < n; i++)
 		regs[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = chip->model->side[0].reg };
 	jetwatt_bus_ask(chip->bus);
-	err = jetwatt_bus_read(chip->bus, regs, n, ktime_get_ns());
+	err = jetwatt_bus_read(chip->bus, regs, n);
 	if (!err)
 		jetwatt_chip_configured(chip, 0, regs[0].value);
 	WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(chip->bus));

@@ -12,6 +12,7 @@
 #define SIDE_EVERY_NS	(NSEC_PER_SEC / 4)
 #define LEARN_EVERY_NS	(NSEC_PER_SEC / 20)
 #define LEISURE_NS	(NSEC_PER_SEC / 20)
+#define TOLERANCE	16
 
 /*
  * Every tick reads all shunts, because currents are fast, and one bus voltage
@@ -265,9 +266,27 @@ static u32 most_hz(u32 pct, u64 tick_ns)
 	return max_t(u64, div64_u64(pct * (NSEC_PER_SEC / 100), tick_ns), 1);
 }
 
+/*
+ * The limit is calculated from the time on the wire, which stays the same, unless reads
+ * really take more than a sixteenth longer: a CPU that is slow, or that traces every
+ * function, needs 100 us and more to start a transfer, and the bus would be taken for more
+ * than its share. Only reads at rates from three quarters of the limit on count: at lower
+ * ones the CPU sleeps deeper or has a lower clock.
+ */
+static u64 tick_ns(struct jetwatt_bus *bus, unsigned int registers, u32 share_pct)
+{
+	u64 wire_ns = (u64)registers * jetwatt_bus_reg_ns(bus), took_ns;
+
+	took_ns = jetwatt_bus_took_ns(bus, registers);
+	if (took_ns <= wire_ns + wire_ns / TOLERANCE ||
+	    4 * bus->reads_hz * took_ns < 3 * share_pct * (NSEC_PER_SEC / 100))
+		return wire_ns;
+	return took_ns;
+}
+
 static u32 bus_hz(struct jetwatt_bus *bus, unsigned int registers, u32 share_pct)
 {
-	return most_hz(share_pct, (u64)registers * jetwatt_bus_reg_ns(bus));
+	return most_hz(share_pct, tick_ns(bus, registers, share_pct));
 }
 
 /**

@@ -95,7 +95,7 @@ static void learn(struct jetwatt_chip *chip)
 	}
 }
 
-static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample, u64 now)
+static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
 {
 	unsigned long took_part = 0, had_shunt = 0, had_sum = 0;
 	const struct jetwatt_reg *reg, *end = plan.reg + plan.n;
@@ -104,7 +104,9 @@ static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample, u64
 
 	if (!plan.n)
 		return;
-	err = jetwatt_bus_read(bus, plan.reg, plan.n, now);
+	err = jetwatt_bus_read(bus, plan.reg, plan.n);
+	if (!err)
+		jetwatt_bus_ticked(bus, plan.n);
 	for (reg = plan.reg; reg < end; reg++) {
 		took_part |= BIT(reg->chip);
 		if (err)
@@ -137,10 +139,10 @@ static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, boo
 
 	/* One that fails in the shared read gets its next try in the next tick. */
 	failed = jetwatt_plan_shared(&plan, bus, all, now);
-	transfer(bus, sample, now);
+	transfer(bus, sample);
 	for_each_set_bit(i, &failed, JETWATT_CHIPS_MAX) {
 		jetwatt_plan_alone(&plan, jetwatt_chip_at(i), now);
-		transfer(bus, sample, ktime_get_ns());
+		transfer(bus, sample);
 		/* If the bus is stuck, one try is enough. */
 		if (ktime_get_ns() - now >= JETWATT_STUCK_NS)
 			break;

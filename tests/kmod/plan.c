@@ -17,6 +17,7 @@
 
 #define MASK	0x0f	/* Mask/Enable: what the chip adds up */
 #define OFFSET	"/sys/module/jetwatt_sim/parameters/adc_offset_uv"
+#define START	"/sys/module/jetwatt_sim/parameters/start_us"
 
 /* Behind the driver's back, as firmware might; writing leaves alarms alone. */
 static int write_reg(uint8_t reg, uint16_t value)
@@ -63,6 +64,7 @@ FIXTURE_TEARDOWN(board)
 	set_hwmon("samples", 1);
 	set_hwmon("update_interval", 7);
 	write_number(OFFSET, 800);
+	write_number(START, 0);
 	family_close(&self->f);
 }
 
@@ -181,6 +183,46 @@ TEST_F_TIMEOUT(board, faster_than_all_shunts, 90)
 	if (!slow_kernel())
 		EXPECT_EQ(all, config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ));
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
+}
+
+/*
+ * An adapter that takes 400 us to start a transfer has the bus for as long. The share is
+ * kept, at no lower rate than that takes, and the rate before is back with the adapter before.
+ */
+TEST_F_TIMEOUT(board, slow_to_start, 60)
+{
+	uint32_t before, hz;
+	uint64_t share;
+
+	ASSERT_EQ(0, write_reg(MASK, 0));
+	ASSERT_EQ(0, set_hwmon("update_interval", 1));
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
+	sleep_ms(12000);
+	ASSERT_EQ(UINT32_MAX, sum_of(&self->f));
+	hz = config_of(&self->f, JETWATT_A_CONFIG_RATE_MAX_HZ);
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, hz));
+	sleep_ms(4000);
+	/* Where the CPU itself takes long to start one, it is less already. */
+	before = config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ);
+	ASSERT_EQ(0, write_number(START, 400));
+	sleep_ms(6000);
+	hz = config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ);
+	share = stat_of(&self->f, JETWATT_A_STATS_BUS_PERMILLE);
+	TH_LOG("%u Hz, slow to start %u Hz; share %llu permille", before, hz,
+	       (unsigned long long)share);
+	if (!slow_kernel()) {
+		EXPECT_GE(530, share);
+		EXPECT_LE(470, share);
+		EXPECT_GT(before, hz);
+	}
+	ASSERT_EQ(0, write_number(START, 0));
+	sleep_ms(6000);
+	hz = config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ);
+	if (!slow_kernel()) {
+		/* A change of less than a sixteenth is not made. */
+		EXPECT_LT(before - before / 16, hz);
+		EXPECT_GT(before + before / 16, hz);
+	}
 }
 
 /* Shunts that the chip averages over seconds: the sum beside them is not. */

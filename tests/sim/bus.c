@@ -9,6 +9,7 @@
 #include "bus.h"
 
 #include <linux/atomic.h>
+#include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/i2c.h>
 #include <linux/ktime.h>
@@ -31,6 +32,10 @@ MODULE_PARM_DESC(bus_hz, "clock of the i2c bus: 100000 or 400000 (0: as the devi
 static bool tell_hz = true;
 module_param(tell_hz, bool, 0444);
 MODULE_PARM_DESC(tell_hz, "the kernel tells the clock and sets it: bus_clk_rate, as up to JetPack 5 (default)");
+
+static uint start_us;
+module_param(start_us, uint, 0644);
+MODULE_PARM_DESC(start_us, "what the adapter's driver takes to start a transfer, beside the wire (default 0)");
 
 struct bus {
 	struct i2c_adapter adapter;
@@ -191,9 +196,11 @@ u64 sim_bus_spent_ns(void)
 static int transfer(struct i2c_adapter *adapter, struct i2c_msg *msgs, int n)
 {
 	struct bus *bus = i2c_get_adapdata(adapter);
-	u64 begin = ktime_get_ns(), bits = 0, start;
+	u64 begin, bits = 0, start;
 	int i, acked = n;
 
+	udelay(READ_ONCE(start_us));
+	begin = ktime_get_ns();
 	if (sim_fault(SIM_FAIL_I2C_STUCK)) {
 		sleep_until(begin + STUCK_NS);
 		return -ETIMEDOUT;
