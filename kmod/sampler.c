@@ -222,7 +222,8 @@ u32 jetwatt_sampler_hz(void)
  * @cpu: the CPU, JETWATT_CPU_ANY: on any
  *
  * When a CPU goes offline the scheduler takes the thread elsewhere. So a thread
- * that has a CPU is sent back to it by a call of this once a second.
+ * that has a CPU is sent back to it by a call of this once a second. From 6.2 on the scheduler
+ * remembers what taskset asked for: there JETWATT_CPU_ANY means these CPUs.
  *
  * Context: sleeps. Return: 0, -EINVAL: it is not online.
  */
