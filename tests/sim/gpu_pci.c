@@ -155,13 +155,12 @@ static int scale(struct sim_clk *clk)
 	clk->profile.get_dev_status = get_dev_status;
 	clk->profile.initial_freq = clk->hz;
 	clk->profile.polling_ms = 25;
-	devfreq = devfreq_add_device(&clk->dev, &clk->profile, "performance", NULL);
-	if (IS_ERR(devfreq)) {
-		/* The least that the governor takes: its default of the lower threshold. */
-		clk->always.upthreshold = 5;
+	/* For "simple_ondemand", now or later: the least that it takes, its default of the lower. */
+	clk->always.upthreshold = 5;
+	devfreq = devfreq_add_device(&clk->dev, &clk->profile, "performance", &clk->always);
+	if (IS_ERR(devfreq))
 		devfreq = devfreq_add_device(&clk->dev, &clk->profile, "simple_ondemand",
 					     &clk->always);
-	}
 	if (IS_ERR(devfreq))
 		return PTR_ERR(devfreq);
 	clk->devfreq = devfreq;
