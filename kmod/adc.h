@@ -37,26 +37,29 @@ struct jetwatt_adc {
 	uint32_t fine_step_nv;
 };
 
-/* TI SBOS576B, tables 4 to 6, and "Averaging Function". */
-static const struct jetwatt_adc jetwatt_adc_ina3221 = {
-	.model = "ina3221",
-	.conversion_us = { 140, 204, 332, 588, 1100, 2116, 4156, 8244 },
-	.conversions = { 1, 4, 16, 64, 128, 256, 512, 1024 },
-	.shunt_ct = 3,
-	.averaging = 9,
-	.filter = true,
-	.step_nv = 40000,
-};
+enum { JETWATT_ADC_INA3221, JETWATT_ADC_INA238, JETWATT_ADCS };
 
-/* TI SLYS022, table 7-6 (ADC_CONFIG) and the bit ADCRANGE of CONFIG. */
-static const struct jetwatt_adc jetwatt_adc_ina238 = {
-	.model = "ina238",
-	.conversion_us = { 50, 84, 150, 280, 540, 1052, 2074, 4120 },
-	.conversions = { 1, 4, 16, 64, 128, 256, 512, 1024 },
-	.shunt_ct = 6,
-	.averaging = 0,
-	.step_nv = 5000,
-	.fine_step_nv = 1250,
+static const struct jetwatt_adc jetwatt_adcs[JETWATT_ADCS] = {
+	/* TI SBOS576B, tables 4 to 6, and "Averaging Function". */
+	[JETWATT_ADC_INA3221] = {
+		.model = "ina3221",
+		.conversion_us = { 140, 204, 332, 588, 1100, 2116, 4156, 8244 },
+		.conversions = { 1, 4, 16, 64, 128, 256, 512, 1024 },
+		.shunt_ct = 3,
+		.averaging = 9,
+		.filter = true,
+		.step_nv = 40000,
+	},
+	/* TI SLYS022, table 7-6 (ADC_CONFIG) and the bit ADCRANGE of CONFIG. */
+	[JETWATT_ADC_INA238] = {
+		.model = "ina238",
+		.conversion_us = { 50, 84, 150, 280, 540, 1052, 2074, 4120 },
+		.conversions = { 1, 4, 16, 64, 128, 256, 512, 1024 },
+		.shunt_ct = 6,
+		.averaging = 0,
+		.step_nv = 5000,
+		.fine_step_nv = 1250,
+	},
 };
 
 #ifndef __KERNEL__
@@ -68,9 +71,12 @@ static const struct jetwatt_adc jetwatt_adc_ina238 = {
  */
 static inline const struct jetwatt_adc *jetwatt_adc_find(const char *model)
 {
-	if (!strcmp(model, jetwatt_adc_ina3221.model))
-		return &jetwatt_adc_ina3221;
-	return strcmp(model, jetwatt_adc_ina238.model) ? NULL : &jetwatt_adc_ina238;
+	int i;
+
+	for (i = 0; i < JETWATT_ADCS; i++)
+		if (!strcmp(model, jetwatt_adcs[i].model))
+			return &jetwatt_adcs[i];
+	return NULL;
 }
 #endif
 

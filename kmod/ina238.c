@@ -20,7 +20,7 @@
 
 #define BUS_LSB_UV	3125
 
-static const struct jetwatt_adc *const adc = &jetwatt_adc_ina238;
+static const struct jetwatt_adc *const adc = &jetwatt_adcs[JETWATT_ADC_INA238];
 
 static unsigned int enabled(const u16 *config)
 {

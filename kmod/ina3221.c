@@ -19,7 +19,7 @@
 
 #define BUS_LSB_UV	8000
 
-static const struct jetwatt_adc *const adc = &jetwatt_adc_ina3221;
+static const struct jetwatt_adc *const adc = &jetwatt_adcs[JETWATT_ADC_INA3221];
 
 static unsigned int enabled(const u16 *config)
 {

@@ -21,8 +21,9 @@ static void __maybe_unused name##_group(void *unused, struct task_struct *task,	
 }
 
 #define JETWATT_PROCESS_EXIT(name)							\
-	_Generic(&check_trace_callback_type_sched_process_exit,			\
-		 void (*)(void (*)(void *, struct task_struct *, bool)): name##_group,	\
-		 default: name##_task)
+	__builtin_choose_expr(__builtin_types_compatible_p(				\
+		typeof(&check_trace_callback_type_sched_process_exit),			\
+		void (*)(void (*)(void *, struct task_struct *, bool))),		\
+		name##_group, name##_task)
 
 #endif
