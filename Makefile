@@ -45,7 +45,7 @@ libs := -lnl-genl-3 -lnl-3 -lbpf -lelf -lz -lopenblas -lsqlite3 -lmd -lncursesw 
 lib_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/lib/*.c))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(patsubst %,user/daemon/%.c,ask exporter mqtt),$(wildcard user/daemon/*.c)))
 knobs_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/knobs/*.c user/board/*.c) \
-	$(patsubst %,user/%.c,daemon/listen daemon/notify daemon/policy cmd/conf cmd/error cmd/suggest cmd/unit))
+	$(patsubst %,user/%.c,daemon/fence daemon/listen daemon/notify daemon/policy cmd/conf cmd/error cmd/suggest cmd/unit))
 files_objects := $(patsubst %,$(B)/user/%.o,files/main daemon/fence daemon/listen daemon/notify lib/fdname)
 exporter_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/exporter daemon/policy cmd/args cmd/conf cmd/error cmd/suggest cmd/unit)
 mqtt_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/mqtt daemon/policy cmd/args cmd/conf cmd/device cmd/error \

@@ -143,10 +143,14 @@ def sealed(answer):
     return answer == "ok" and open(b.state + "/saved").read().startswith("jetwatt-saved 1\n")
 
 
-print("1..19")
+print("1..20")
 b = Board()
 result(b.start() and b.ask("emc") == "ok 204000000 665600000 2133000000 3199000000",
        "it tells what only root can read")
+
+filtered = [line for p in (b.child.pid, b.guardian()) for line in open(f"/proc/{p}/status")
+            if line in ("Seccomp:\t2\n", "NoNewPrivs:\t1\n")]
+result(len(filtered) == 4, "it and its guardian have given up the calls that reach into other processes")
 
 holder = b.connect()
 result(sealed(ask(holder, "apply " + LOW)) and ask(holder, "verify " + LOW) == "ok" and

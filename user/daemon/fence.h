@@ -6,10 +6,18 @@
 #ifndef JETWATTD_FENCE_H
 #define JETWATTD_FENCE_H
 
+#include <errno.h>
+
 /* Give up every call that reaches into another process, or changes the system: ptrace(2),
  * process_vm_writev(2), pidfd_getfd(2), kexec, modules, mounts. Such a call fails with EPERM.
  * For all threads. Return: 0; -EBUSY: a thread has a filter of its own; other negative errno. */
 int jetwattd_fence(void);
+
+/* Is a kernel or a machine without seccomp(2) the reason? jetwattd then goes on without. */
+static inline int jetwattd_fence_lacks(int err)
+{
+	return err == -ENOSYS || err == -EINVAL || err == -EOPNOTSUPP;
+}
 
 /* Give up every call but those of a server that reads links: wait, accept, receive, send,
  * close, readlinkat(2), end. Return: 0, negative errno. */

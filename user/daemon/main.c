@@ -109,9 +109,10 @@ int main(int argc, char **argv)
 	d.verbose = in.args.verbose;
 	/* Before there are threads: a taken-over jetwattd is to reach into no other process. */
 	err = jetwattd_fence();
-	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, strerror(-err),
-					 "a kernel with CONFIG_SECCOMP_FILTER, on arm64 or x86-64",
+	if (jetwattd_fence_lacks(err))
+		jetwatt_error_note("this kernel has no CONFIG_SECCOMP_FILTER: no system call is given up");
+	else if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), "allow seccomp(2) where it runs",
 					 "cannot give up system calls");
 	err = jetwatt_reach_kernel();
 	if (!err)

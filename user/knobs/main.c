@@ -23,6 +23,7 @@
 
 #include "board/remote.h"
 #include "cmd/error.h"
+#include "daemon/fence.h"
 #include "daemon/listen.h"
 #include "daemon/notify.h"
 #include "daemon/policy.h"
@@ -191,6 +192,9 @@ int main(int argc, char **argv)
 			    "systemd-sysusers, or --user NAME");
 	k.user = user->pw_uid;
 	k.policy = o.conf;
+	err = jetwattd_fence();
+	if (err && !jetwattd_fence_lacks(err))
+		return fail("cannot give up system calls", strerror(-err), "allow seccomp(2) where it runs");
 	signals = open_signals();
 	/* Before it has anything that a guardian should not have. */
 	if (jetwatt_board_guardian(k.board, &e))
