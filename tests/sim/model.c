@@ -4,11 +4,17 @@
  * source lists all steps they are those, elsewhere what lies between the ends is ours.
  *
  * AGX Orin    all steps as its drivers list them under JetPack 5 (user/board/identity.c)
- * Orin Nano   JetPack 6.2, MAXN_SUPER: CPU to 1728, GPU to 1020, EMC to 3199 MHz
- *             (nvpmodel_p3767_0003_super.conf, L4T 36.4.3); 102 MHz between two GPU steps
+ * Orin Nano   JetPack 6.2, MAXN_SUPER, which caps nothing. EMC to 3199 MHz: the cap of 25W in
+ *             LineageOS/android_device_nvidia_concord, nvpmodel/nvpmodel_p3767_0003_super.conf
+ *             (NVIDIA's, of 2024). CPU to 1728, GPU to 1020 MHz: NVIDIA's developer guide,
+ *             power modes of Orin NX and Nano (unverified). 102 MHz between two GPU steps
+ *             (unverified)
  * Orin NX     CPU to 1984, GPU to 918, EMC to 3199 MHz: before Super
- * Xavier NX   GPU: available_frequencies of 17000000.gv11b under JetPack 4 and 5. CPU to
- *             1907.2, EMC to 1866 MHz (nvpmodel_p3668.conf); EMC's inner steps are ours
+ * Xavier NX   GPU: available_frequencies of 17000000.gv11b under JetPack 4 and 5 (unverified;
+ *             its top step, 1109.25 MHz, CPU to 1907.2 and EMC to 1866 MHz: modes of 20 W in
+ *             LineageOS/android_device_nvidia_galen, nvpmodel/nvpmodel_t194_p3668.conf, which is
+ *             NVIDIA's of 2022); of EMC's inner steps 1600 MHz is the cap of its modes of 10
+ *             and 15 W, the others are ours
  * AGX Xavier  as user/board/identity.c lists them; EMC's inner steps are ours
  * Thor        CPU to 2601, GPC to 1575, EMC 665.6 to 4266 MHz: jetson_clocks --show of a
  *             Developer Kit (L4T 38); everything below those is ours, as evenly spaced as

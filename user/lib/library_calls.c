@@ -2,9 +2,11 @@
 /*
  * Entry points of libcuda and of the CUDA runtime that wait for the GPU or give it work.
  *
- * Names are those that libraries export. For the driver they come from cuda.h and
- * cudaTypedefs.h of CUDA 11.4, 12.x and 13.0 (the suffix of PFN_cuMemcpyDtoH_v7000_ptds is
- * the version), for the runtime from cuda_runtime_api.h of the same releases. Suffixes:
+ * Names are those that libraries export. For the driver, names and versions are those in
+ * cudaTypedefs.h of CUDA 11.6 (the suffix of PFN_cuMemcpyDtoH_v7000_ptds is the version);
+ * that cuLaunchKernelEx has 11060 and cuCtxSynchronize_v2 13000, programs rely on that are
+ * compiled with several releases. For the runtime (cuda_runtime_api.h) both are unverified.
+ * No code depends on a version. Suffixes:
  * _v2 is the current one of several signatures; _ptsz and _ptds are what programs call
  * that are compiled with one default stream a thread (CUDA_API_PER_THREAD_DEFAULT_STREAM),
  * for calls with a stream argument and for those without. cuEvent* have no such variant.

@@ -10,15 +10,17 @@
  *   --times FILE  one line each: when it knew that a minibatch was done, in ns
  *   --linger S    go on for S seconds in all, instead of N minibatches
  *
- * Each sequence cites the source that it was read in.
+ * Each sequence cites the source that it was read in, with the commit where one was looked at;
+ * how many kernels and how much work lie between two calls is ours.
  */
 #include "frameworks.h"
 
 /*
- * pytorch v2.x, aten/src/ATen/native/cuda/CUDAScalar.cu (item), c10/cuda/CUDAFunctions.h
- * (memcpy_and_sync), torch/amp/grad_scaler.py (_maybe_opt_step: found_inf.item() between
- * the backward pass and the optimizer), aten/src/ATen/core/CachingHostAllocator.h
- * (process_events: pinned blocks of the copy before are asked for by cudaEventQuery).
+ * pytorch, aten/src/ATen/native/cuda/CUDAScalar.cu (item), c10/cuda/CUDAFunctions.h
+ * (memcpy_and_sync); with mixed precision torch/amp/grad_scaler.py at 0202916b
+ * (_maybe_opt_step: item() of found_inf between the backward pass and the optimizer, unless
+ * the optimizer does the scaling itself), aten/src/ATen/core/CachingHostAllocator.h at 04456333
+ * (process_events: query_event() of pinned blocks, until one is not ready).
  */
 static void pytorch_eager(long n)
 {
@@ -39,8 +41,8 @@ static void pytorch_eager(long n)
 }
 
 /*
- * torch.compile: triton 3.x, third_party/nvidia/backend/driver.py (launches by
- * cuLaunchKernelEx of libcuda itself), then loss.item().
+ * torch.compile: triton 3, third_party/nvidia/backend/driver.py, in later releases driver.c
+ * (04e0bbd4: cuLaunchKernelEx as dlsym() finds it in libcuda.so.1), then loss.item().
  */
 static void pytorch_compiled(long n)
 {
@@ -54,7 +56,8 @@ static void pytorch_compiled(long n)
 	done();
 }
 
-/* aten/src/ATen/cuda/CUDAGraph.cpp: replay() is cudaGraphLaunch; then loss.item(). */
+/* pytorch, aten/src/ATen/cuda/CUDAGraph.cpp at 00cbb1f8: replay() is cudaGraphLaunch; then
+ * loss.item(). */
 static void pytorch_graphs(long n)
 {
 	struct sim_cuda_work w = piece(1000, 1, 1);
@@ -167,8 +170,10 @@ static void begin_jax(void)
 
 /*
  * openxla, xla/stream_executor/cuda/cuda_stream.cc (launches; BlockHostUntilDone is
- * cuStreamSynchronize), xla/stream_executor/cuda/cuda_command_buffer.cc (cuGraphLaunch).
- * The wait is in a thread of PjRt's pool while Python's sleeps in block_until_ready().
+ * cuStreamSynchronize), xla/stream_executor/cuda/cuda_command_buffer.cc (LaunchGraph is
+ * cuGraphLaunch).
+ * That the wait is in a thread of PjRt's pool while Python's sleeps in block_until_ready() is
+ * unverified.
  */
 static void jax(long n)
 {
