@@ -5,8 +5,10 @@
  *
  *   waits BACKEND COMMAND [ARGUMENT]...      BACKEND: uprobe, tracepoint or module
  *
- * One line: waits seen, bounds found, minibatches in truth, F1. A bound is right if it is
- * within 5 ms of when the program knew that a minibatch was done: it may notice late.
+ * First line: waits seen, bounds found, minibatches in truth, F1. A bound is right if it is
+ * within 5 ms of when the program knew that a minibatch was done: it may notice late. Where
+ * F1 is below 0.995, a line for every wait, bound and minibatch follows, each with its time in
+ * us since the first wait began.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +28,7 @@
  * may lie; the shortest minibatch takes 28 ms. */
 #define NEAR_NS	5000000
 #define MAX	8192
+#define ENOUGH	0.995	/* of F1 */
 
 static struct jetwatt_sync sync_seen[MAX];
 static size_t waits;
@@ -133,6 +136,33 @@ static size_t truth(const char *times, uint64_t *end)
 	return n;
 }
 
+static double us(uint64_t ns)
+{
+	return ((double)ns - (double)sync_seen[0].enter_ns) / 1e3;
+}
+
+/* All that decides about the bounds, in order of time. */
+static void explain(const struct jetwatt_batch_bound *bound, int n, const uint64_t *end, size_t total)
+{
+	size_t at = 0;
+	int b = 0;
+
+	for (size_t i = 0; i < waits; i++) {
+		const struct jetwatt_sync *s = &sync_seen[i];
+
+		for (; at < total && end[at] < s->exit_ns; at++)
+			printf("# minibatch %zu done %.0f\n", at, us(end[at]));
+		printf("# wait %zu from %.0f to %.0f tid %u call %u launches %u first %.0f lost %u\n", i,
+		       us(s->enter_ns), us(s->exit_ns), s->tid, s->call, s->launches,
+		       s->launch_ns ? us(s->launch_ns) : 0, s->lost);
+		for (; b < n && bound[b].end_ns <= s->exit_ns; b++)
+			printf("# bound %d at %.0f kind %d flags %#x syncs %u\n", b, us(bound[b].end_ns),
+			       bound[b].kind, bound[b].flags, bound[b].syncs);
+	}
+	for (; at < total; at++)
+		printf("# minibatch %zu done %.0f\n", at, us(end[at]));
+}
+
 int main(int argc, char **argv)
 {
 	static struct jetwatt_batch_bound bound[2 * MAX];
@@ -141,6 +171,7 @@ int main(int argc, char **argv)
 	size_t total, hit = 0, said = 0, at = 0;
 	uint64_t begin = now();
 	char times[] = "/tmp/waits-times", *command[64];
+	double f1;
 	int n;
 
 	if (argc < 3 || argc > 60)
@@ -166,7 +197,9 @@ int main(int argc, char **argv)
 			at++;
 		}
 	}
-	printf("%zu %zu %zu %.4f\n", waits, said, total,
-	       total + said ? 2.0 * hit / (double)(total + said) : 0);
+	f1 = total + said ? 2.0 * hit / (double)(total + said) : 0;
+	printf("%zu %zu %zu %.4f\n", waits, said, total, f1);
+	if (f1 < ENOUGH && waits)
+		explain(bound, n, end, total);
 	return 0;
 }
