@@ -328,6 +328,13 @@ int jetwatt_probe_open(struct jetwatt_probe **p, const struct jetwatt_probe_opts
 void jetwatt_probe_close(struct jetwatt_probe *p);
 int jetwatt_probe_fd(const struct jetwatt_probe *p);
 int jetwatt_probe_dispatch(struct jetwatt_probe *p);
+/* Report the waits that are held back: of cuda-EvtHandlr, the thread that libcuda starts, in a
+ * process that has not waited itself yet (JETWATT_SYNC_HELPER). jetwatt_probe_dispatch() does
+ * so half a second after they ended. To be called after it when the job has ended. Return:
+ * number of waits. */
+int jetwatt_probe_flush(struct jetwatt_probe *p);
+/* Waits of cuda-EvtHandlr that were not reported because its process waits itself. */
+uint64_t jetwatt_probe_dropped(const struct jetwatt_probe *p);
 /* Waits that were not reported for lack of room, since the probe was opened. */
 uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p);
 void jetwatt_probe_state(const struct jetwatt_probe *p, struct jetwatt_probe_state *st);

@@ -99,6 +99,7 @@ static int run(const char *by, char **argv)
 	while (poll(&p, 1, 300) > 0 && jetwatt_probe_dispatch(probe) > 0)
 		;
 	jetwatt_probe_dispatch(probe);
+	jetwatt_probe_flush(probe);
 	if (jetwatt_probe_lost(probe))
 		fail(by, "waits were lost");
 	jetwatt_probe_close(probe);

@@ -73,6 +73,8 @@ static inline int seen_all(struct seen *s)
 {
 	int n = jetwatt_probe_dispatch(s->probe);
 
+	if (n >= 0)
+		jetwatt_probe_flush(s->probe);
 	return n < 0 ? n : s->nr;
 }
 

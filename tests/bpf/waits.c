@@ -167,6 +167,40 @@ static void *as_helper(void *arg)
 	return NULL;
 }
 
+/* Its waits are not reported where the job waits itself, also if that comes later. */
+TEST_F(gpu, helpers_are_held_back)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, as_helper, &self->node));
+	pthread_join(thread, NULL);
+	if (settle_ns)
+		node_sleep(settle_ns);
+	ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));
+	ASSERT_EQ(0, node_syncpt(self->node.render, 2, 0, 0));
+	ASSERT_EQ(1, seen_by_now(&self->seen));
+	EXPECT_EQ(JETWATT_SYNC_SYNCPT, self->seen.sync[0].call);
+	EXPECT_EQ(1, jetwatt_probe_dropped(self->seen.probe));
+}
+
+/* They are where it does not, with the time that they had, and the reader is woken. */
+TEST_F(gpu, helpers_alone_are_released)
+{
+	struct pollfd p = { jetwatt_probe_fd(self->seen.probe), POLLIN, 0 };
+	uint64_t end = node_now() + 5000000000ull;
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, as_helper, &self->node));
+	pthread_join(thread, NULL);
+	while (!self->seen.nr && node_now() < end)
+		if (poll(&p, 1, 1000) > 0)
+			ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));
+	ASSERT_EQ(1, self->seen.nr);
+	EXPECT_EQ(JETWATT_SYNC_HELPER, self->seen.sync[0].call);
+	EXPECT_LT(self->seen.sync[0].exit_ns + 400000000, node_now());
+	EXPECT_EQ(0, jetwatt_probe_dropped(self->seen.probe));
+}
+
 /* It counts until the job has waited itself. */
 TEST_F(gpu, helpers_are_known_by_name)
 {

@@ -44,6 +44,7 @@ TEST_F(board, helper_beside)
 	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_MODULE };
 	struct jetwatt_probe *p;
 	uint32_t i, own = 0;
+	uint64_t dropped;
 	int go, status;
 
 	opts.tgid = train_with(&go, "syncpt", "1", "50", "1");
@@ -57,14 +58,16 @@ TEST_F(board, helper_beside)
 	ASSERT_EQ(0, status);
 	gather(&self->f, &hook, 200);
 	ASSERT_LE(0, jetwatt_probe_dispatch(p));
+	EXPECT_EQ(0, jetwatt_probe_flush(p));
+	dropped = jetwatt_probe_dropped(p);
 	jetwatt_probe_close(p);
 	EXPECT_LE(95, hook.n);
 	EXPECT_GE(100, hook.n);
 	for (i = 0; i < probe.n; i++)
 		own += probe.r[i].call == JETWATT_SYNC_SYNCPT;
 	EXPECT_EQ(50, own);
-	/* The first may come before it is known that the job waits itself. */
-	EXPECT_GE(51, probe.n);
+	EXPECT_EQ(50, probe.n);
+	EXPECT_EQ(hook.n - 50, dropped);
 }
 
 /* Without BPF there is nothing to compare with. */

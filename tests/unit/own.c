@@ -1,50 +1,146 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whose waits are reported: the job's, or those of libcuda's thread. And what descriptors are. */
+/* Which waits are reported: the job's, or those of libcuda's thread. And what descriptors are. */
 #include <string.h>
 
 #include "kselftest_harness.h"
 #include "lib/fdname.h"
 #include "lib/own.h"
 
-FIXTURE(own) { struct jetwatt_own own; };
-FIXTURE_SETUP(own) { memset(&self->own, 0, sizeof(self->own)); }
+#define MS	1000000ull
+
+FIXTURE(own) {
+	struct jetwatt_own own;
+	struct jetwatt_sync told[1024];
+	size_t nr;
+};
+FIXTURE_SETUP(own) { memset(self, 0, sizeof(*self)); }
 FIXTURE_TEARDOWN(own) { }
 
-static int add(struct jetwatt_own *o, uint32_t tgid, uint32_t call, int n)
+static void tell(const struct jetwatt_sync *s, void *arg)
 {
-	struct jetwatt_sync s = { .tgid = tgid, .tid = tgid + (call == JETWATT_SYNC_HELPER),
-				  .call = call };
-	int counted = 0;
+	FIXTURE_DATA(own) *self = arg;
+
+	self->told[self->nr++ % 1024] = *s;
+}
+
+/* A wait that lasts a millisecond. Return: waits reported by it. */
+static size_t wait_at(FIXTURE_DATA(own) *self, uint32_t tgid, uint32_t call, uint64_t exit_ns)
+{
+	struct jetwatt_sync s = { .enter_ns = exit_ns - MS, .exit_ns = exit_ns, .tgid = tgid,
+				  .tid = tgid + (call == JETWATT_SYNC_HELPER), .call = call };
+	size_t before = self->nr;
+
+	jetwatt_own_add(&self->own, &s, tell, self);
+	return self->nr - before;
+}
+
+static size_t add(FIXTURE_DATA(own) *self, uint32_t tgid, uint32_t call, int n)
+{
+	size_t told = 0;
 
 	while (n--)
-		counted += jetwatt_own_counts(o, &s);
-	return counted;
+		told += wait_at(self, tgid, call, 100 * MS);
+	return told;
+}
+
+/* Return: waits reported. */
+static size_t until(FIXTURE_DATA(own) *self, uint64_t now)
+{
+	size_t before = self->nr;
+
+	jetwatt_own_release(&self->own, now, tell, self);
+	return self->nr - before;
 }
 
 TEST_F(own, helpers_alone_count)
 {
-	EXPECT_EQ(10000, add(&self->own, 7, JETWATT_SYNC_HELPER, 10000));
+	EXPECT_EQ(0, add(self, 7, JETWATT_SYNC_HELPER, 100));
+	EXPECT_EQ(100, until(self, UINT64_MAX));
+	EXPECT_EQ(10000, add(self, 7, JETWATT_SYNC_HELPER, 10000));
+	EXPECT_EQ(0, self->own.dropped);
 }
 
+/* Also if what it wakes up for comes before the first wait of the job. */
 TEST_F(own, own_waits_come_first)
 {
 	int i;
 
+	EXPECT_EQ(0, add(self, 7, JETWATT_SYNC_HELPER, 20));
 	for (i = 0; i < 5000; i++) {
-		EXPECT_EQ(1, add(&self->own, 7, i % 2 ? JETWATT_SYNC_POLLFD : JETWATT_SYNC_STREAM, 1));
-		ASSERT_EQ(0, add(&self->own, 7, JETWATT_SYNC_HELPER, 20));
+		ASSERT_EQ(1, add(self, 7, i % 2 ? JETWATT_SYNC_POLLFD : JETWATT_SYNC_STREAM, 1));
+		ASSERT_EQ(0, add(self, 7, JETWATT_SYNC_HELPER, 20));
 	}
+	EXPECT_EQ(0, until(self, UINT64_MAX));
+	EXPECT_EQ(5001 * 20, self->own.dropped);
 	/* of another process nothing is known yet */
-	EXPECT_EQ(20, add(&self->own, 8, JETWATT_SYNC_HELPER, 20));
+	EXPECT_EQ(0, add(self, 8, JETWATT_SYNC_HELPER, 20));
+	EXPECT_EQ(20, until(self, UINT64_MAX));
 }
 
 /* One wait while it starts is not how it waits later. */
 TEST_F(own, helpers_count_again_where_own_ones_cease)
 {
-	EXPECT_EQ(1, add(&self->own, 7, JETWATT_SYNC_SYNCPT, 1));
-	EXPECT_EQ(0, add(&self->own, 7, JETWATT_SYNC_HELPER, 64));
-	EXPECT_EQ(1000, add(&self->own, 7, JETWATT_SYNC_HELPER, 1000));
-	EXPECT_EQ(1, add(&self->own, 7, JETWATT_SYNC_MARK, 1));
+	EXPECT_EQ(1, add(self, 7, JETWATT_SYNC_SYNCPT, 1));
+	EXPECT_EQ(0, add(self, 7, JETWATT_SYNC_HELPER, 64));
+	EXPECT_EQ(1000, add(self, 7, JETWATT_SYNC_HELPER, 1000));
+	EXPECT_EQ(1, add(self, 7, JETWATT_SYNC_MARK, 1));
+	EXPECT_EQ(64, self->own.dropped);
+}
+
+/* After a time in which the process has not waited itself, in order and as they were. */
+TEST_F(own, held_for_a_time)
+{
+	uint64_t hold = JETWATT_OWN_HOLD_NS, t;
+
+	for (t = 10; t <= 50; t += 10)
+		EXPECT_EQ(0, wait_at(self, 7, JETWATT_SYNC_HELPER, t * MS));
+	EXPECT_EQ(0, wait_at(self, 8, JETWATT_SYNC_HELPER, 60 * MS));
+	EXPECT_EQ(10 * MS + hold, jetwatt_own_release(&self->own, 10 * MS + hold - 1, tell, self));
+	EXPECT_EQ(0, self->nr);
+	/* with the first all others of that process: it is decided */
+	EXPECT_EQ(60 * MS + hold, jetwatt_own_release(&self->own, 10 * MS + hold, tell, self));
+	ASSERT_EQ(5, self->nr);
+	for (t = 0; t < 5; t++) {
+		EXPECT_EQ((t + 1) * 10 * MS, self->told[t].exit_ns);
+		EXPECT_EQ(t * 10 * MS + 9 * MS, self->told[t].enter_ns);
+	}
+	EXPECT_EQ(1, wait_at(self, 7, JETWATT_SYNC_HELPER, 700 * MS));
+	EXPECT_EQ(1, wait_at(self, 8, JETWATT_SYNC_POLLFD, 700 * MS));
+	EXPECT_EQ(0, jetwatt_own_release(&self->own, UINT64_MAX, tell, self));
+	EXPECT_EQ(7, self->nr);
+	EXPECT_EQ(1, self->own.dropped);
+}
+
+/* More than there is room for: the process that has waited for longest is decided. */
+TEST_F(own, room_is_bounded)
+{
+	size_t i;
+
+	EXPECT_EQ(0, wait_at(self, 7, JETWATT_SYNC_HELPER, MS));
+	for (i = 1; i < JETWATT_OWN_HELD; i++)
+		ASSERT_EQ(0, wait_at(self, 8, JETWATT_SYNC_HELPER, (1 + i) * MS));
+	EXPECT_EQ(1, wait_at(self, 8, JETWATT_SYNC_HELPER, 300 * MS));
+	EXPECT_EQ(7, self->told[0].tgid);
+	EXPECT_EQ(JETWATT_OWN_HELD + 1, wait_at(self, 8, JETWATT_SYNC_HELPER, 301 * MS));
+	EXPECT_EQ(301 * MS, self->told[JETWATT_OWN_HELD + 1].exit_ns);
+	EXPECT_EQ(0, until(self, UINT64_MAX));
+	/* at one place of the table */
+	EXPECT_EQ(0, wait_at(self, 7 + JETWATT_OWN_PROCESSES, JETWATT_SYNC_HELPER, 302 * MS));
+	EXPECT_EQ(0, wait_at(self, 7, JETWATT_SYNC_HELPER, 303 * MS));
+	EXPECT_EQ(2, until(self, UINT64_MAX));
+	EXPECT_EQ(0, self->own.dropped);
+}
+
+/* Losses that a wait told of are told by the next one that is reported. */
+TEST_F(own, losses_are_not_dropped)
+{
+	struct jetwatt_sync s = { .tgid = 7, .tid = 8, .call = JETWATT_SYNC_HELPER, .lost = 3 };
+
+	jetwatt_own_add(&self->own, &s, tell, self);
+	EXPECT_EQ(1, add(self, 7, JETWATT_SYNC_SYNCPT, 1));
+	EXPECT_EQ(3, self->told[0].lost);
+	EXPECT_EQ(1, add(self, 7, JETWATT_SYNC_SYNCPT, 1));
+	EXPECT_EQ(0, self->told[1].lost);
 }
 
 TEST(descriptors_by_name)

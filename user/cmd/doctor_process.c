@@ -46,7 +46,7 @@ struct process {
 		uint32_t rung;
 		struct jetwatt_probe *probe;
 		struct jetwatt_probe_state state;
-		uint64_t waits;
+		uint64_t begun_ns, waits;	/* those that ended since then */
 		char why[160];
 	} by[BACKENDS];
 	struct sleep sleep[SLEEPS_MAX];
@@ -55,10 +55,11 @@ struct process {
 	double seconds, calls_s;	/* of waits; of calls, which are counted since @attached_ns */
 };
 
-static void count(const struct jetwatt_sync *s, void *waits)
+static void count(const struct jetwatt_sync *s, void *backend)
 {
-	(void)s;
-	++*(uint64_t *)waits;
+	struct backend *b = backend;
+
+	b->waits += s->exit_ns >= b->begun_ns;
 }
 
 static void attach(struct process *p)
@@ -72,7 +73,7 @@ static void attach(struct process *p)
 						.count = 1 };
 
 		b->rung = rung[i];
-		if (jetwatt_probe_open(&b->probe, &o, count, &b->waits))
+		if (jetwatt_probe_open(&b->probe, &o, count, b))
 			snprintf(b->why, sizeof(b->why), "%s", jetwatt_probe_error());
 		p->attached_ns = i ? p->attached_ns : jetwatt_watch_now();
 	}
@@ -195,11 +196,13 @@ static void measure(struct process *p)
 
 	/* Attaching takes a while: all backends count from here on. */
 	for (int i = 0; i < BACKENDS; i++)
-		if (p->by[i].probe) {
+		if (p->by[i].probe)
 			jetwatt_probe_dispatch(p->by[i].probe);
-			p->by[i].waits = 0;
-		}
 	begin = jetwatt_watch_now();
+	for (int i = 0; i < BACKENDS; i++) {
+		p->by[i].begun_ns = begin;
+		p->by[i].waits = 0;
+	}
 	do {
 		look(p);
 		for (int i = 0; i < BACKENDS; i++)
@@ -211,8 +214,10 @@ static void measure(struct process *p)
 	p->seconds = (double)(end - begin) * 1e-9;
 	p->calls_s = (double)(end - p->attached_ns) * 1e-9;
 	for (int i = 0; i < BACKENDS; i++)
-		if (p->by[i].probe)
+		if (p->by[i].probe) {
+			jetwatt_probe_flush(p->by[i].probe);
 			jetwatt_probe_state(p->by[i].probe, &p->by[i].state);
+		}
 }
 
 static int by_name(const void *a, const void *b)

@@ -147,6 +147,7 @@ static int run_loop(char **argv, struct counts *c)
 	for (int i = 0; i < BACKENDS; i++)
 		if (c[i].probe) {
 			jetwatt_probe_dispatch(c[i].probe);
+			jetwatt_probe_flush(c[i].probe);
 			jetwatt_probe_close(c[i].probe);
 		}
 	return err ? err : jetwatt_child_exit(&child);

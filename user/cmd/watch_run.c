@@ -144,5 +144,7 @@ void jetwatt_watch_settle(struct jetwatt_watch *w)
 		jetwatt_watch_run(w, 50);
 	if (w->probe)
 		jetwatt_probe_dispatch(w->probe);
+	if (w->probe && w->ended)
+		jetwatt_probe_flush(w->probe);
 	jetwatt_join_flush(w->join);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "follow.h"
@@ -21,6 +22,7 @@
 #define LOOK_AGAIN_NS	20000000
 /* So often is it looked whether the job has loaded its library. */
 #define LOOK_NS		200000000
+#define SOON_NS		1000000
 
 static const struct jetwatt_rung_ops *const ladder[] = { &jetwatt_rung_bpf, &jetwatt_rung_module,
 						      &jetwatt_rung_marks };
@@ -72,16 +74,21 @@ int jetwatt_probe_refuse(struct jetwatt_probe *p, uint32_t rungs, int err, const
 	return err;
 }
 
-void jetwatt_probe_deliver(struct jetwatt_probe *p, const struct jetwatt_sync *s)
+static void report(const struct jetwatt_sync *s, void *probe)
 {
-	if (!jetwatt_own_counts(&p->own, s))
-		return;
+	struct jetwatt_probe *p = probe;
+
 	if (s->call < JETWATT_SYNC_CALLS)
 		p->st.seen[s->call]++;
 	p->st.launches += s->launches;
 	p->handled++;
 	if (p->fn)
 		p->fn(s, p->arg);
+}
+
+void jetwatt_probe_deliver(struct jetwatt_probe *p, const struct jetwatt_sync *s)
+{
+	jetwatt_own_add(&p->own, s, report, p);
 }
 
 struct jetwatt_probe_state *jetwatt_probe_of(struct jetwatt_probe *p)
@@ -217,10 +224,24 @@ int jetwatt_probe_fd(const struct jetwatt_probe *p)
 	return p->epfd;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+static int look_again(struct jetwatt_probe *p, uint64_t ns)
+{
+	struct itimerspec again = { .it_value = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) } };
+
+	return timerfd_settime(p->again, 0, &again, NULL) ? -errno : 0;
+}
+
 int jetwatt_probe_dispatch(struct jetwatt_probe *p)
 {
-	struct itimerspec again = { .it_value.tv_nsec = LOOK_AGAIN_NS };
-	uint64_t expired;
+	uint64_t expired, now = now_ns(), due;
 	int look, more = 0, err;
 
 	if (read(p->again, &expired, sizeof(expired)) < 0 && errno != EAGAIN)
@@ -237,10 +258,24 @@ int jetwatt_probe_dispatch(struct jetwatt_probe *p)
 			return err;
 		more |= err;
 	}
+	/* All that had ended at that time has come. */
+	due = jetwatt_own_release(&p->own, now, report, p);
 	/* What comes now may not wake us: see emit() in sync.bpf.c. */
-	if (more && timerfd_settime(p->again, 0, &again, NULL))
-		return -errno;
+	err = more ? look_again(p, LOOK_AGAIN_NS) :
+	      due ? look_again(p, due > now + SOON_NS ? due - now : SOON_NS) : 0;
+	return err ? err : p->handled;
+}
+
+int jetwatt_probe_flush(struct jetwatt_probe *p)
+{
+	p->handled = 0;
+	jetwatt_own_release(&p->own, UINT64_MAX, report, p);
 	return p->handled;
+}
+
+uint64_t jetwatt_probe_dropped(const struct jetwatt_probe *p)
+{
+	return p->own.dropped;
 }
 
 uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p)
