@@ -4,17 +4,8 @@
 # Minibatch bounds of ten programs' calls of CUDA, beside what they say themselves;
 # what stat says where a backend sees none of their waits; and what doctor -p measures.
 . "${0%/*}/common.inc"
+. "${0%/*}/frameworks.inc"
 plan 23
-
-# bounds BACKEND HOW PROGRAM: is every bound right, and none made up? The first may be missing
-# while libraries are still being attached to.
-bounds()
-{
-	run waits "$1" frameworks "$3" --wait "$2" --minibatches 30
-	echo "# waits, bounds, minibatches, F1: $(cat "$T/out")"
-	exits 0 && read -r seen said total f1 < "$T/out" && [ "$said" -ge 29 ] && [ "$said" -le 30 ] &&
-		[ "$total" = 30 ] && awk -v f1="$f1" 'BEGIN { exit f1 < 0.98 }'
-}
 
 for p in pytorch-eager pytorch-compiled pytorch-graphs tensorflow jax onnxruntime tensorrt llama.cpp \
 	vllm plain; do

@@ -43,7 +43,7 @@ static const struct sim_model_board boards[] = {
 		.cpu = { 115200, 76800, 2188800, { 2201600 } },
 		.gpu = { 114750, 102000, 1236750, { 1300500 } },
 		.emc = { .list = { 204000, 665600, 2133000, 3199000 } },
-		.emc_cap = "clk",
+		.emc_cap = "clk", .waits = "jp6",
 		.magnitudes = {
 			.gpu_flop = 4096, .gpu_byte = 192, .emc_byte = 64,
 			.gpu_volts = { { 430000, 600 }, { 624750, 652 }, { 828750, 735 },
@@ -62,7 +62,7 @@ static const struct sim_model_board boards[] = {
 		.cpu = { 115200, 76800, 1958400, { 1984000 } },
 		.gpu = { 306000, 102000, 918000 },
 		.emc = { .list = { 204000, 665600, 2133000, 3199000 } },
-		.emc_cap = "clk",
+		.emc_cap = "clk", .waits = "jp6",
 		.magnitudes = {
 			.gpu_flop = 2048, .gpu_byte = 96, .emc_byte = 32,
 			.gpu_volts = { { 408000, 600 }, { 612000, 652 }, { 714000, 700 },
@@ -81,7 +81,7 @@ static const struct sim_model_board boards[] = {
 		.cpu = { 115200, 76800, 1728000 },
 		.gpu = { 306000, 102000, 1020000 },
 		.emc = { .list = { 204000, 665600, 2133000, 3199000 } },
-		.emc_cap = "clk",
+		.emc_cap = "clk", .waits = "jp6",
 		.magnitudes = {
 			.gpu_flop = 2048, .gpu_byte = 96, .emc_byte = 32,
 			.gpu_volts = { { 408000, 600 }, { 612000, 652 }, { 816000, 735 },
@@ -101,7 +101,7 @@ static const struct sim_model_board boards[] = {
 		.gpu = { .list = { 114750, 204000, 306000, 408000, 510000, 599250, 701250, 752250,
 				   803250, 854250, 905250, 956250, 1007250, 1058250, 1109250 } },
 		.emc = { .list = { 204000, 1065600, 1600000, 1866000 } },
-		.emc_cap = "iso",
+		.emc_cap = "iso", .waits = "jp5",
 		.magnitudes = {
 			.gpu_flop = 768, .gpu_byte = 96, .emc_byte = 32,
 			.gpu_volts = { { 306000, 610 }, { 510000, 655 }, { 701250, 730 },
@@ -121,7 +121,7 @@ static const struct sim_model_board boards[] = {
 		.gpu = { .list = { 114750, 216750, 318750, 420750, 522750, 624750, 675750, 828750,
 				   905250, 1032750, 1198500, 1236750, 1338750, 1377000 } },
 		.emc = { .list = { 204000, 1065600, 1331200, 1600000, 2133000 } },
-		.emc_cap = "iso",
+		.emc_cap = "iso", .waits = "jp5",
 		.magnitudes = {
 			.gpu_flop = 1024, .gpu_byte = 128, .emc_byte = 64,
 			.gpu_volts = { { 420750, 610 }, { 675750, 680 }, { 905250, 790 },
@@ -140,7 +140,7 @@ static const struct sim_model_board boards[] = {
 		.cpu = { 351000, 90000, 2601000 },
 		.gpu = { 315000, 90000, 1575000 },
 		.emc = { .list = { 665600, 2133000, 4266000 } },
-		.emc_cap = "bwmgr",
+		.emc_cap = "bwmgr", .waits = "jp6",
 		.magnitudes = {
 			.gpu_flop = 5120, .gpu_byte = 240, .emc_byte = 64,
 			.gpu_volts = { { 495000, 580 }, { 765000, 630 }, { 1035000, 700 },

@@ -51,12 +51,13 @@ struct sim_model_steps {
  * @name: for the log
  * @cores, @cluster: CPUs, and how many share a clock
  * @emc_cap: how its release caps the memory's clock (the parameter of that name)
+ * @waits: which nodes its release has to wait on (the parameter of that name)
  */
 struct sim_model_board {
 	const char *root[2], *name;
 	u32 cores, cluster;
 	struct sim_model_steps cpu, gpu, emc;
-	char *emc_cap;
+	char *emc_cap, *waits;
 	struct sim_magnitudes magnitudes;
 };
 

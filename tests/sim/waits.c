@@ -6,10 +6,11 @@
 #include <linux/string.h>
 
 #include "board.h"
+#include "model.h"
 
-static char *waits = "jp6";
+static char *waits;
 module_param(waits, charp, 0444);
-MODULE_PARM_DESC(waits, "nodes to wait on: jp5: nvhost-ctrl; jp6: host1x-fence, dri/renderD128 (jp6)");
+MODULE_PARM_DESC(waits, "nodes to wait on: jp5: nvhost-ctrl; jp6: host1x-fence, dri/renderD128 (the board's)");
 
 static bool is_jp5(void)
 {
@@ -20,6 +21,8 @@ int sim_waits_register(void)
 {
 	int err;
 
+	if (!waits)
+		waits = sim_model_board()->waits;
 	if (!is_jp5() && strcmp(waits, "jp6")) {
 		pr_err("jetwatt-sim: no release \"%s\"; there are jp5 and jp6\n", waits);
 		return -EINVAL;

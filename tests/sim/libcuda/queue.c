@@ -10,12 +10,15 @@
  * time has passed that it would take. In the environment:
  *   SIM_CUDA_BATCH_US, SIM_CUDA_LOAD_US   how long that is (10000, 0)
  *   SIM_CUDA_HELPER=1   blocking waits are made by a thread "cuda-EvtHandlr"
+ *   SIM_CUDA_SLEEP=HOW  how a wait sleeps: pollfd (the default), syncpt: one ioctl, or event:
+ *                       that of a channel group; through the nodes of JetPack 5 or 6,
+ *                       whichever there are (jobs/gpu_wait.h). Which of these libcuda
+ *                       chooses when is not published.
  */
 #include "queue.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,11 +29,14 @@
 #include <unistd.h>
 
 #include "gpu_uapi.h"
+#include "jobs/gpu_wait.h"
 
 #define QUEUE	16
 
 static struct {
-	int gpu, fence, pollfd;
+	int gpu;
+	struct gpu_wait waits;
+	enum { POLLFD, SYNCPT, EVENT } sleep;
 	volatile const __u32 *counter;
 	__u32 syncpt, threshold;
 	unsigned int flags;
@@ -44,7 +50,7 @@ static struct {
 	int helper;
 	/* of the clock */
 	uint64_t done_ns, batch_ns, load_ns;
-} sim = { .gpu = -1, .fence = -1, .pollfd = -1, .flags = CU_CTX_SCHED_SPIN,
+} sim = { .gpu = -1, .flags = CU_CTX_SCHED_SPIN,
 	  .lock = PTHREAD_MUTEX_INITIALIZER, .ask = PTHREAD_COND_INITIALIZER,
 	  .answer = PTHREAD_COND_INITIALIZER };
 
@@ -73,14 +79,13 @@ static uint64_t microseconds(const char *name, uint64_t otherwise)
 
 static CUresult open_nodes(void)
 {
-	struct sim_create_pollfd create = { .fd = -1 };
+	const char *how = getenv("SIM_CUDA_SLEEP");
 	void *page;
 
-	sim.fence = open("/dev/host1x-fence", O_RDWR | O_CLOEXEC);
 	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, sim.gpu, 0);
-	if (sim.fence < 0 || page == MAP_FAILED || ioctl(sim.fence, SIM_CREATE_POLLFD, &create))
+	if (page == MAP_FAILED || gpu_wait_open(&sim.waits))
 		return CUDA_ERROR_NO_DEVICE;
-	sim.pollfd = create.fd;
+	sim.sleep = !how || !strcmp(how, "pollfd") ? POLLFD : !strcmp(how, "syncpt") ? SYNCPT : EVENT;
 	sim.counter = page;
 	return CUDA_SUCCESS;
 }
@@ -183,19 +188,17 @@ CUresult sim_query(uint64_t to)
 /* Sleep until the piece that the GPU has is done. */
 static CUresult sleep_piece(void)
 {
-	struct pollfd p = { .fd = sim.pollfd, .events = POLLIN | POLLPRI };
-	struct sim_trigger_pollfd t = { .fd = sim.pollfd };
+	__u32 id, threshold;
+	int err;
 
 	pthread_mutex_lock(&sim.lock);
-	t.id = sim.syncpt;
-	t.threshold = sim.threshold;
+	id = sim.syncpt;
+	threshold = sim.threshold;
 	pthread_mutex_unlock(&sim.lock);
-	if (ioctl(sim.fence, SIM_TRIGGER_POLLFD, &t))
-		return CUDA_ERROR_LAUNCH_FAILED;
-	while (ppoll(&p, 1, NULL, NULL) < 0)
-		if (errno != EINTR)
-			return CUDA_ERROR_LAUNCH_FAILED;
-	return CUDA_SUCCESS;
+	err = sim.sleep == POLLFD ? gpu_wait_pollfd(&sim.waits, id, threshold) :
+	      sim.sleep == SYNCPT ? gpu_wait_syncpt(&sim.waits, id, threshold) :
+				    gpu_wait_event(&sim.waits, sim.counter, threshold);
+	return err ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
 }
 
 /* A thread of that name is seen in every CUDA process on a Jetson. */
