@@ -296,12 +296,12 @@ TEST_F(cap, a_switch_is_torn)
 	passes(self, 1, 0);
 	self->top_w = 1.3 * BUDGET;
 	passes(self, 2, 0);
-	EXPECT_TRUE(self->d.torn);
+	EXPECT_TRUE(self->d.mixed);
 	EXPECT_EQ(0, self->d.count.others);
 	EXPECT_NE(JETWATTD_YIELDING, self->d.doing);
 	self->t.fail_at = 0;
 	passes(self, 2, 0);
-	EXPECT_FALSE(self->d.torn);
+	EXPECT_FALSE(self->d.mixed);
 	EXPECT_FALSE(jetwatt_mode_same(&self->d.mode, &top));
 	EXPECT_EQ(0, self->d.count.others);
 }
