@@ -162,3 +162,15 @@ void jetwatt_hook_detach(void)
 		hooks[i].attached = false;
 	tracepoint_synchronize_unregister();
 }
+
+/**
+ * jetwatt_hook_synchronize() - wait for the handlers that run now
+ *
+ * Handlers that start later see what the caller has written before.
+ *
+ * Context: sleeps for grace periods of RCU.
+ */
+void jetwatt_hook_synchronize(void)
+{
+	tracepoint_synchronize_unregister();
+}

@@ -5,5 +5,6 @@
 
 int jetwatt_hook_attach(void);
 void jetwatt_hook_detach(void);
+void jetwatt_hook_synchronize(void);
 
 #endif

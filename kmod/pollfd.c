@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <linux/hash.h>
 #include <linux/kdev_t.h>
+#include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/magic.h>
@@ -240,6 +241,18 @@ void jetwatt_pollfd_duplicate(int from, int to)
 	raw_spin_unlock(&lock);
 }
 
+static void drop_owner(struct owner *o)
+{
+	struct hlist_node *next;
+	struct armed *a;
+
+	hlist_for_each_entry_safe(a, next, &o->armed, sibling)
+		drop(a);
+	hlist_del(&o->node);
+	hlist_add_head(&o->node, &t->free_owners);
+	WRITE_ONCE(nr_owners, nr_owners - 1);
+}
+
 /**
  * jetwatt_pollfd_closed() - the current process closes a descriptor
  * @fd: its number
@@ -269,21 +282,35 @@ void jetwatt_pollfd_closed(int fd)
  */
 void jetwatt_pollfd_process_gone(u32 tgid)
 {
-	struct hlist_node *next;
-	struct armed *a;
 	struct owner *o;
 
 	if (!READ_ONCE(nr_owners))
 		return;
 	raw_spin_lock(&lock);
 	o = find_owner(tgid);
-	if (o) {
-		hlist_for_each_entry_safe(a, next, &o->armed, sibling)
-			drop(a);
-		hlist_del(&o->node);
-		hlist_add_head(&o->node, &t->free_owners);
-		WRITE_ONCE(nr_owners, nr_owners - 1);
-	}
+	if (o)
+		drop_owner(o);
+	raw_spin_unlock(&lock);
+}
+
+/**
+ * jetwatt_pollfd_unwatched() - forget descriptors of processes that are not watched any more
+ *
+ * What they arm, poll and close from now on is not seen.
+ *
+ * Context: after jetwatt_hook_synchronize().
+ */
+void jetwatt_pollfd_unwatched(void)
+{
+	struct hlist_node *next;
+	struct owner *o;
+	unsigned int i;
+
+	raw_spin_lock(&lock);
+	for (i = 0; i < ARRAY_SIZE(t->owners); i++)
+		hlist_for_each_entry_safe(o, next, &t->owners[i], node)
+			if (!jetwatt_watcher_wants(o->tgid))
+				drop_owner(o);
 	raw_spin_unlock(&lock);
 }
 

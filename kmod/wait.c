@@ -7,6 +7,7 @@
 #include <linux/hash.h>
 #include <linux/jetwatt.h>
 #include <linux/ktime.h>
+#include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
@@ -60,6 +61,7 @@
  * @fence: ioctl: id and threshold; poll: bit i: entry i was armed
  * @tid: the thread
  * @kind: the ioctl's number, or WAIT_POLL, DUPLICATE
+ * @tgid: its process
  * @fd: ioctl: its descriptor; poll: number of entries
  * @unfinished: it has returned and may be taken up again
  */
@@ -70,6 +72,7 @@ struct wait {
 	u64 fence;
 	u32 tid;
 	u32 kind;
+	u32 tgid;
 	int fd;
 	bool unfinished;
 };
@@ -102,7 +105,7 @@ static void drop_wait(struct wait *w)
 	WRITE_ONCE(nr_waits, nr_waits - 1);
 }
 
-/* Replaces what the thread did before. */
+/* Replaces what the current thread did before. */
 static void keep_wait(const struct wait *new)
 {
 	struct wait *w = find_wait(new->tid);
@@ -122,6 +125,7 @@ static void keep_wait(const struct wait *new)
 	*w = *new;
 	w->node = node;
 }
+	w->tgid = current->tgid;
 
 /* What is not in memory is not waited for: this is somebody else's system call. */
 static int peek(void *to, u64 from, size_t size)
@@ -420,6 +424,29 @@ int jetwatt_wait_open(void)
 
 	t = jetwatt_fail_vzalloc(sizeof(*t));
 	if (!t)
+/**
+ * jetwatt_wait_unwatched() - forget what is known of processes that are not watched any more
+ *
+ * Entries and exits of their system calls are skipped from now on. A call whose exit is
+ * skipped would be ended by another one once the process is watched again.
+ *
+ * Context: after jetwatt_hook_synchronize(), so that no handler adds to it.
+ */
+void jetwatt_wait_unwatched(void)
+{
+	struct hlist_node *next;
+	struct wait *w;
+	unsigned int i;
+
+	raw_spin_lock(&lock);
+	for (i = 0; i < ARRAY_SIZE(t->waits); i++)
+		hlist_for_each_entry_safe(w, next, &t->waits[i], node)
+			if (!jetwatt_watcher_wants(w->tgid))
+				drop_wait(w);
+	raw_spin_unlock(&lock);
+	jetwatt_pollfd_unwatched();
+}
+
 		return -ENOMEM;
 	if (jetwatt_pollfd_open()) {
 		vfree(t);

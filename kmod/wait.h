@@ -11,6 +11,7 @@ bool jetwatt_wait_pending(void);
 void jetwatt_wait_enter(struct pt_regs *regs, long nr);
 void jetwatt_wait_exit(struct pt_regs *regs, long ret);
 void jetwatt_wait_thread_gone(u32 tid);
+void jetwatt_wait_unwatched(void);
 int jetwatt_wait_open(void);
 void jetwatt_wait_close(void);
 

@@ -139,6 +139,9 @@ static void forget(struct process *p, u8 whose)
  * jetwatt_watcher_wants() - may somebody watch this process?
  * @tgid: the process
  *
+ * For one process this changes from true to false only in drop(), which then has
+ * forgotten what the handlers know of it.
+ *
  * Context: any; takes no lock. Return: false: nobody does.
  */
 bool jetwatt_watcher_wants(u32 tgid)
@@ -365,6 +368,7 @@ static int slot_of(u32 port)
 /* Under the mutex. */
 static void drop(int slot)
 {
+	bool of_all = everybody & BIT(slot);
 	unsigned int i;
 	u64 at;
 
@@ -382,8 +386,13 @@ static void drop(int slot)
 		bitmap_zero(seen, 1 << SEEN_BITS);
 	raw_spin_unlock(&lock);
 	sock_put(watchers[slot].sk);
-	if (!active)
+	if (!active) {
 		close();
+	} else if (of_all && !everybody) {
+		/* The handlers skip most processes from now on: see jetwatt_watcher_wants(). */
+		jetwatt_hook_synchronize();
+		jetwatt_wait_unwatched();
+	}
 }
 
 /* Under the mutex: drop the sockets that are closed, and @sk's predecessor of this port. */

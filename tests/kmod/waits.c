@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=150
+// guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=180
 /*
  * Waits of JetPack 6: see waits.inc. And who is sent what, and at what cost.
  */
@@ -375,33 +375,137 @@ static int poll_ready(void)
 	return p.fd != NUMBER || poll(&p, 1, -1) != 1;
 }
 
+/* Have the GPU do something; its descriptor stays open. */
+static int submit(struct sim_submit *work)
+{
+	int gpu = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
+
+	*work = (struct sim_submit){ .permille = 1000, .piece = 1, .pieces = 1 };
+	return ioctl(gpu, SIM_SUBMIT, work);
+}
+
+/* Arm a descriptor of that number for a fence that is never reached. */
+static int arm_number(void)
+{
+	int fence = open("/dev/host1x-fence", O_RDWR | O_CLOEXEC);
+	struct sim_create_pollfd create = { .fd = -1 };
+	struct sim_trigger_pollfd t = { .fd = NUMBER };
+	struct sim_submit work;
+
+	if (submit(&work))
+		return -1;
+	t.id = work.syncpt;
+	t.threshold = work.threshold + 1;
+	return ioctl(fence, SIM_CREATE_POLLFD, &create) ||
+	       fcntl(create.fd, F_DUPFD_CLOEXEC, NUMBER) != NUMBER ||
+	       ioctl(fence, SIM_TRIGGER_POLLFD, &t) ? -1 : 0;
+}
+
 /* What was armed before an exec that closes it says nothing of the next program's files. */
 TEST_F(board, another_program)
 {
-	struct sim_create_pollfd create = { .fd = -1 };
-	struct sim_submit work = { .permille = 1000, .piece = 1, .pieces = 1 };
-	struct sim_trigger_pollfd t = { .fd = NUMBER };
-	int status, fence, gpu;
+	int status;
 	pid_t pid;
 
 	ASSERT_EQ(0, watch(&self->f, NULL, 0, 0));
 	pid = fork();
 	if (!pid) {
-		gpu = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
-		fence = open("/dev/host1x-fence", O_RDWR | O_CLOEXEC);
-		if (ioctl(gpu, SIM_SUBMIT, &work))
-			_exit(1);
-		t.id = work.syncpt;
-		t.threshold = work.threshold + 1;
-		if (ioctl(fence, SIM_CREATE_POLLFD, &create) ||
-		    fcntl(create.fd, F_DUPFD_CLOEXEC, NUMBER) != NUMBER ||
-		    ioctl(fence, SIM_TRIGGER_POLLFD, &t))
+		if (arm_number())
 			_exit(2);
 		execl("/proc/self/exe", "waits", "--poll", NULL);
 		_exit(3);
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, status);
+	gather(&self->f, &hook, 200);
+	EXPECT_EQ(0, hook.n);
+}
+
+/*
+ * Another watcher keeps the tables while the one of everybody stops and starts again: what
+ * happened in between was not seen, so nothing of before may be continued.
+ */
+FIXTURE(again) {
+	struct family keep, f;
+	int go;		/* the job reads it before its next step */
+	int go_job;
+};
+
+FIXTURE_SETUP(again)
+{
+	uint32_t own = getpid();
+	int go[2];
+
+	memset(&hook, 0, sizeof(hook));
+	ASSERT_EQ(0, family_open(&self->keep));
+	ASSERT_EQ(0, family_open(&self->f));
+	ASSERT_EQ(0, watch(&self->keep, &own, 1, 0));
+	ASSERT_EQ(0, watch(&self->f, NULL, 0, 0));
+	ASSERT_EQ(0, pipe(go));
+	self->go_job = go[0];
+	self->go = go[1];
+}
+
+FIXTURE_TEARDOWN(again)
+{
+	close(self->go_job);
+	close(self->go);
+	family_close(&self->f);
+	family_close(&self->keep);
+}
+
+TEST_F(again, a_call_under_way)
+{
+	struct sim_syncpoint_wait w = { .timeout_ns = now_ns() + 500000000 };
+	struct sim_submit work;
+	int status, render;
+	pid_t pid;
+	char c;
+
+	ASSERT_EQ(0, submit(&work));
+	pid = fork();
+	if (!pid) {
+		close(self->go);
+		render = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+		w.id = work.syncpt;
+		w.threshold = work.threshold + 1;
+		if (!ioctl(render, SIM_SYNCPOINT_WAIT, &w) || errno != ETIMEDOUT)
+			_exit(1);
+		/* These return 0, as a wait that has ended does. */
+		_exit(read(self->go_job, &c, 1) || close(render) ? 2 : 0);
+	}
+	sleep_ms(200);
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_WAITS_UNWATCH));
+	sleep_ms(700);
+	ASSERT_EQ(0, watch(&self->f, NULL, 0, 0));
+	close(self->go);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	gather(&self->f, &hook, 200);
+	EXPECT_EQ(0, hook.n);
+}
+
+TEST_F(again, a_descriptor)
+{
+	int status;
+	pid_t pid;
+	char c;
+
+	pid = fork();
+	if (!pid) {
+		if (arm_number() || read(self->go_job, &c, 1) != 1 || close(NUMBER) ||
+		    read(self->go_job, &c, 1) != 1)
+			_exit(2);
+		_exit(poll_ready());
+	}
+	sleep_ms(200);
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_WAITS_UNWATCH));
+	ASSERT_EQ(1, write(self->go, "c", 1));
+	sleep_ms(100);
+	ASSERT_EQ(0, watch(&self->f, NULL, 0, 0));
+	ASSERT_EQ(1, write(self->go, "p", 1));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
 	gather(&self->f, &hook, 200);
 	EXPECT_EQ(0, hook.n);
 }
