@@ -15,6 +15,7 @@
  * @JETWATT_FAIL_SEND: handing a batch to a subscriber's socket
  * @JETWATT_FAIL_HOOK: attaching to a tracepoint
  * @JETWATT_FAIL_ASLEEP: no failure: the machine seems to have slept for five seconds
+ * @JETWATT_FAIL_COPY: no failure: copying a batch for a subscriber takes half a second
  * @JETWATT_FAIL_LOOK: no failure: the timer's handler of throttle.c takes long
  */
 enum jetwatt_fail {
@@ -27,6 +28,7 @@ enum jetwatt_fail {
 	JETWATT_FAIL_HOOK,
 	JETWATT_FAIL_LOOK,
 	JETWATT_FAIL_ASLEEP,
+	JETWATT_FAIL_COPY,
 	JETWATT_FAIL_COUNT
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "subscriber.h"
 
+#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/jetwatt.h>
 #include <linux/list.h>
@@ -8,6 +9,8 @@
 #include <linux/netlink.h>
 #include <linux/notifier.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
@@ -17,17 +20,17 @@
 
 /**
  * struct subscriber - one socket that gets the stream
- * @list: in the list
+ * @list: in @subscribers, then in @dropped
  * @sk: the socket, referenced
  * @account: its samples
  *
  * The reference keeps the memory, not the socket: when it is closed, the
- * netlink notifier removes the subscriber. Closing first frees the port, then
+ * netlink notifier has a work item remove the subscriber. Closing first frees the port, then
  * marks the socket dead, then calls the notifier, which gets the port alone.
  * Another socket may bind to that port in between, so the port does not tell
  * them apart:
  * - a dead socket gets no samples, nor does the socket that has its port now;
- * - the notifier removes what is dead, never a new subscriber of that port;
+ * - the work item removes what is dead, never a new subscriber of that port;
  * - a new subscriber of a port replaces the one whose port it was.
  * What is left is the moment between the freeing and the mark: a batch that is
  * sent just then reaches a socket that binds to the port just then. The kernel
@@ -40,16 +43,24 @@ struct subscriber {
 };
 
 /*
- * Protects the list and all accounts. Held while a batch is sent, which waits
- * for memory at most: closing any generic netlink socket takes it (notify()), so
- * no transfer and no firmware call happens under it. The sampler's thread never
- * takes it.
+ * Protects the lists and all accounts. Held while a batch is copied and sent, which may
+ * wait for memory. Neither the sampler's thread nor the netlink notifier takes it.
  */
 static DEFINE_MUTEX(lock);
+/* To change the list takes both locks, to go through it one of them. Never held for long. */
+static DEFINE_SPINLOCK(list_lock);
 static LIST_HEAD(subscribers);
+/* Out of the list; their sockets are put by the work item. */
+static LIST_HEAD(dropped);
 static unsigned int nr;
 static u64 lost_by_all;
 static bool closed;
+
+static void reap_fn(struct work_struct *work);
+static DECLARE_WORK(reap_work, reap_fn);
+
+/* How long JETWATT_FAIL_COPY makes a copy take. */
+#define COPY_MS		500
 
 static struct subscriber *find(u32 port)
 {
@@ -69,12 +80,52 @@ static void changed(int n)
 	jetwatt_config_subscribers(nr);
 }
 
+/*
+ * The last reference may end a dump of the socket, for which many kernels take the lock of
+ * generic netlink. Handlers may hold that when they wait for ours, so the work item puts
+ * the socket, with no lock held.
+ */
 static void drop(struct subscriber *s)
 {
-	list_del(&s->list);
-	sock_put(s->sk);
-	kfree(s);
+	spin_lock(&list_lock);
+	list_move(&s->list, &dropped);
+	spin_unlock(&list_lock);
 	changed(-1);
+	schedule_work(&reap_work);
+}
+
+/* Drop subscribers whose sockets are closed. */
+static void reap(void)
+{
+	struct subscriber *s, *next;
+
+	list_for_each_entry_safe(s, next, &subscribers, list)
+		if (sock_flag(s->sk, SOCK_DEAD))
+			drop(s);
+}
+
+static void put_dropped(void)
+{
+	struct subscriber *s, *next;
+	LIST_HEAD(list);
+
+	mutex_lock(&lock);
+	list_splice_init(&dropped, &list);
+	mutex_unlock(&lock);
+	list_for_each_entry_safe(s, next, &list, list) {
+		sock_put(s->sk);
+		kfree(s);
+	}
+}
+
+static void reap_fn(struct work_struct *work)
+{
+	mutex_lock(&lock);
+	reap();
+	mutex_unlock(&lock);
+	put_dropped();
+	/* By another one: the next sockets need not wait for the sampler. */
+	jetwatt_config_update_soon();
 }
 
 /**
@@ -93,6 +144,8 @@ int jetwatt_subscriber_add(u32 port, struct sock *sk)
 	if (!s)
 		return -ENOMEM;
 	mutex_lock(&lock);
+	/* Those whose notifier has not run yet take no places. */
+	reap();
 	old = find(port);
 	if (old && old->sk != sk) {
 		drop(old);
@@ -110,7 +163,9 @@ int jetwatt_subscriber_add(u32 port, struct sock *sk)
 		sock_hold(sk);
 		s->sk = sk;
 		s->account.port = port;
+		spin_lock(&list_lock);
 		list_add_tail(&s->list, &subscribers);
+		spin_unlock(&list_lock);
 		changed(1);
 	}
 	mutex_unlock(&lock);
@@ -192,6 +247,8 @@ static struct sk_buff *share(const struct subscriber *s, struct jetwatt_parcel *
 {
 	struct sk_buff *skb = parcel->skb;
 
+	if (jetwatt_fail(JETWATT_FAIL_COPY))
+		msleep(COPY_MS);
 	if (!list_is_last(&s->list, &subscribers))
 		return skb_copy(skb, GFP_KERNEL);
 	parcel->skb = NULL;
@@ -238,30 +295,21 @@ static void hand_out(struct jetwatt_parcel *parcel)
 	mutex_unlock(&lock);
 }
 
-static void closed_port(u32 port)
-{
-	struct subscriber *s;
-	bool gone;
-
-	mutex_lock(&lock);
-	s = find(port);
-	gone = s && sock_flag(s->sk, SOCK_DEAD);
-	if (gone)
-		drop(s);
-	mutex_unlock(&lock);
-	/* Not here: the process that closes its socket need not wait for the sampler. */
-	if (gone)
-		jetwatt_config_update_soon();
-}
-
+/* Every generic netlink socket that is closed goes through here, so nothing is waited for. */
 static int notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	const struct netlink_notify *n = data;
+	bool ours;
 
 	/* Ports of other protocols and namespaces have the same numbers. */
-	if (action == NETLINK_URELEASE && n->protocol == NETLINK_GENERIC &&
-	    net_eq(n->net, &init_net))
-		closed_port(n->portid);
+	if (action != NETLINK_URELEASE || n->protocol != NETLINK_GENERIC ||
+	    !net_eq(n->net, &init_net))
+		return NOTIFY_DONE;
+	spin_lock(&list_lock);
+	ours = find(n->portid);
+	spin_unlock(&list_lock);
+	if (ours)
+		schedule_work(&reap_work);
 	return NOTIFY_DONE;
 }
 
@@ -291,7 +339,7 @@ int jetwatt_subscriber_init(void)
  * jetwatt_subscriber_close() - drop all of them
  *
  * Context: the family is gone, so there are no requests any more. Before
- * jetwatt_config_exit(): a socket that is closed asks for an update.
+ * jetwatt_config_exit(): a socket that was closed asks for an update.
  */
 void jetwatt_subscriber_close(void)
 {
@@ -303,6 +351,8 @@ void jetwatt_subscriber_close(void)
 	list_for_each_entry_safe(s, next, &subscribers, list)
 		drop(s);
 	mutex_unlock(&lock);
+	cancel_work_sync(&reap_work);
+	put_dropped();
 }
 
 /**

@@ -158,6 +158,39 @@ TEST_F(two, closing_waits_for_no_transfer)
 	EXPECT_GT(200, i);
 }
 
+/*
+ * The same while a batch is copied for its subscribers, which may wait until the kernel
+ * has found memory.
+ */
+TEST_F(two, closing_waits_for_no_copy)
+{
+	uint64_t took[2], start;
+	int i;
+
+	ASSERT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
+	ASSERT_EQ(0, simple(&self->b, JETWATT_CMD_SUBSCRIBE));
+	for (i = 0; i < 2; i++) {
+		static struct family other;
+
+		ASSERT_EQ(0, family_open(&other));
+		ASSERT_EQ(0, write_number(KNOB("copy"), 1));
+		while (read_number(KNOB("copy")))
+			sleep_ms(5);
+		start = now_ns();
+		/* First a socket of nobody's, then a subscriber. */
+		family_close(i ? &self->b : &other);
+		took[i] = now_ns() - start;
+		sleep_ms(1000);
+		if (!i)
+			continue;
+		family_close(&other);
+	}
+	EXPECT_GT(50000000, took[0]);
+	EXPECT_GT(50000000, took[1]);
+	EXPECT_EQ(UINT64_MAX, subscriber_of(&self->a, self->b.port, JETWATT_A_SUBSCRIBER_SENT));
+	ASSERT_EQ(0, family_open(&self->b));
+}
+
 /* One that asked for a rate keeps it running with nobody there. */
 TEST_F(two, pinned_by_a_rate)
 {
