@@ -19,6 +19,7 @@ static const char * const names[JETWATT_FAIL_COUNT] = {
 	[JETWATT_FAIL_LOOK] = "fail_look",
 	[JETWATT_FAIL_ASLEEP] = "fail_asleep",
 	[JETWATT_FAIL_COPY] = "fail_copy",
+	[JETWATT_FAIL_REAP] = "fail_reap",
 };
 
 /* How many of the next ones fail. Written through debugfs by root. */

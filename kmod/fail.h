@@ -16,6 +16,7 @@
  * @JETWATT_FAIL_HOOK: attaching to a tracepoint
  * @JETWATT_FAIL_ASLEEP: no failure: the machine seems to have slept for five seconds
  * @JETWATT_FAIL_COPY: no failure: copying a batch for a subscriber takes half a second
+ * @JETWATT_FAIL_REAP: no failure: the work item that drops watchers that have gone is late
  * @JETWATT_FAIL_LOOK: no failure: the timer's handler of throttle.c takes long
  */
 enum jetwatt_fail {
@@ -29,6 +30,7 @@ enum jetwatt_fail {
 	JETWATT_FAIL_LOOK,
 	JETWATT_FAIL_ASLEEP,
 	JETWATT_FAIL_COPY,
+	JETWATT_FAIL_REAP,
 	JETWATT_FAIL_COUNT
 };
 

@@ -3,6 +3,7 @@
 
 #include <linux/bitops.h>
 #include <linux/cgroup.h>
+#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/hash.h>
 #include <linux/jetwatt.h>
@@ -11,6 +12,7 @@
 #include <linux/mutex.h>
 #include <linux/netlink.h>
 #include <linux/notifier.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
@@ -77,10 +79,30 @@ static unsigned long seen[BITS_TO_LONGS(1 << SEEN_BITS)];
  * removed is a socket that is dead, never a new one with its port.
  */
 static DEFINE_MUTEX(mutex);
-static struct {
+
+/**
+ * struct watcher - a socket that is told of waits
+ * @list: in @dropped, once it is not in @watchers any more
+ * @sk: the socket, referenced
+ * @port: its port
+ */
+struct watcher {
+	struct list_head list;
 	struct sock *sk;
 	u32 port;
-} watchers[JETWATT_WATCHERS_MAX];
+};
+
+static struct watcher *watchers[JETWATT_WATCHERS_MAX];	/* valid where @active says so */
+
+/*
+ * Their sockets are put by the work item, with no lock held: the last reference may end a
+ * dump of the socket, for which many kernels take the lock of generic netlink. Handlers
+ * may hold that when they wait for the mutex. Under the mutex.
+ */
+static LIST_HEAD(dropped);
+
+/* How much later JETWATT_FAIL_REAP makes the work item. */
+#define REAP_LATE_MS	100
 
 static void reap_fn(struct work_struct *work);
 static DECLARE_WORK(reap_work, reap_fn);
@@ -280,9 +302,9 @@ static void send(unsigned int i, unsigned int n)
 	unsigned int k;
 	bool sent;
 
-	sent = skb && !sock_flag(watchers[i].sk, SOCK_DEAD);
+	sent = skb && !sock_flag(watchers[i]->sk, SOCK_DEAD);
 	if (sent)
-		sent = !genlmsg_unicast(&init_net, skb, watchers[i].port);
+		sent = !genlmsg_unicast(&init_net, skb, watchers[i]->port);
 	else
 		nlmsg_free(skb);
 	raw_spin_lock(&lock);
@@ -360,7 +382,7 @@ static int slot_of(u32 port)
 	int i;
 
 	for (i = 0; i < JETWATT_WATCHERS_MAX; i++)
-		if (active & BIT(i) && watchers[i].port == port)
+		if (active & BIT(i) && watchers[i]->port == port)
 			return i;
 	return -ENOENT;
 }
@@ -385,7 +407,8 @@ static void drop(int slot)
 	if (!active)
 		bitmap_zero(seen, 1 << SEEN_BITS);
 	raw_spin_unlock(&lock);
-	sock_put(watchers[slot].sk);
+	list_add(&watchers[slot]->list, &dropped);
+	schedule_work(&reap_work);
 	if (!active) {
 		close();
 	} else if (of_all && !everybody) {
@@ -402,16 +425,33 @@ static void reap(u32 port, const struct sock *sk)
 
 	for (slot = 0; slot < JETWATT_WATCHERS_MAX; slot++)
 		if (active & BIT(slot) &&
-		    (sock_flag(watchers[slot].sk, SOCK_DEAD) ||
-		     (sk && watchers[slot].port == port && watchers[slot].sk != sk)))
+		    (sock_flag(watchers[slot]->sk, SOCK_DEAD) ||
+		     (sk && watchers[slot]->port == port && watchers[slot]->sk != sk)))
 			drop(slot);
+}
+
+static void put_dropped(void)
+{
+	struct watcher *w, *next;
+	LIST_HEAD(list);
+
+	mutex_lock(&mutex);
+	list_splice_init(&dropped, &list);
+	mutex_unlock(&mutex);
+	list_for_each_entry_safe(w, next, &list, list) {
+		sock_put(w->sk);
+		kfree(w);
+	}
 }
 
 static void reap_fn(struct work_struct *work)
 {
+	if (jetwatt_fail(JETWATT_FAIL_REAP))
+		msleep(REAP_LATE_MS);
 	mutex_lock(&mutex);
 	reap(0, NULL);
 	mutex_unlock(&mutex);
+	put_dropped();
 }
 
 /**
@@ -428,9 +468,15 @@ static void reap_fn(struct work_struct *work)
 int jetwatt_watcher_add(u32 port, struct sock *sk, const u32 *tgids, unsigned int n,
 			bool with_children)
 {
+	struct watcher *w;
 	unsigned int i;
 	int err = 0, slot;
 
+	w = kzalloc(sizeof(*w), GFP_KERNEL);
+	if (!w)
+		return -ENOMEM;
+	w->sk = sk;
+	w->port = port;
 	mutex_lock(&mutex);
 	reap(port, sk);
 	slot = ffz(active);
@@ -444,8 +490,7 @@ int jetwatt_watcher_add(u32 port, struct sock *sk, const u32 *tgids, unsigned in
 		goto unlock;
 	sock_hold(sk);
 	raw_spin_lock(&lock);
-	watchers[slot].sk = sk;
-	watchers[slot].port = port;
+	watchers[slot] = w;
 	lost[slot] = 0;
 	active |= BIT(slot);
 	if (!n)
@@ -455,8 +500,10 @@ int jetwatt_watcher_add(u32 port, struct sock *sk, const u32 *tgids, unsigned in
 	for (i = 0; i < n; i++)
 		follow(tgids[i], BIT(slot));
 	raw_spin_unlock(&lock);
+	w = NULL;
 unlock:
 	mutex_unlock(&mutex);
+	kfree(w);
 	return err;
 }
 
@@ -473,7 +520,7 @@ int jetwatt_watcher_remove(u32 port, const struct sock *sk)
 
 	mutex_lock(&mutex);
 	slot = slot_of(port);
-	if (slot >= 0 && watchers[slot].sk != sk)
+	if (slot >= 0 && watchers[slot]->sk != sk)
 		slot = -ENOENT;
 	if (slot >= 0)
 		drop(slot);
@@ -522,11 +569,12 @@ void jetwatt_watcher_exit(void)
 	int slot;
 
 	netlink_unregister_notifier(&notifier);
-	cancel_work_sync(&reap_work);
 	mutex_lock(&mutex);
 	for (slot = 0; slot < JETWATT_WATCHERS_MAX; slot++)
 		if (active & BIT(slot))
 			drop(slot);
 	mutex_unlock(&mutex);
 	cancel_delayed_work_sync(&send_work);
+	cancel_work_sync(&reap_work);
+	put_dropped();
 }

@@ -510,6 +510,38 @@ TEST_F(again, a_descriptor)
 	EXPECT_EQ(0, hook.n);
 }
 
+/*
+ * The last reference to a socket with a dump that was not read ends the dump, for which
+ * kernels before 6.13 take the lock of generic netlink: it must not be dropped under a lock
+ * that a handler waits for.
+ */
+TEST_F(board, gone_with_an_unread_dump)
+{
+	static struct family gone, slow;
+	int size = 4096, i;
+
+	ASSERT_EQ(0, family_open(&slow));
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	sleep_ms(3000);
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, family_open(&gone));
+		ASSERT_EQ(0, setsockopt(gone.fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)));
+		ASSERT_EQ(0, watch(&gone, NULL, 0, 0));
+		ASSERT_EQ(0, write_number(KNOB("reap"), 1));
+		ASSERT_EQ(0, send_request(&gone, request(&gone, JETWATT_CMD_SAMPLES_GET),
+					  NLM_F_DUMP));
+		family_close(&gone);
+		sleep_ms(20);
+		/* It finds the dead socket before the work item does. */
+		EXPECT_EQ(0, watch(&slow, NULL, 0, 0));
+		sleep_ms(200);
+		EXPECT_EQ(0, read_number(KNOB("reap")));
+		EXPECT_EQ(0, simple(&slow, JETWATT_CMD_WAITS_UNWATCH));
+	}
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
+	family_close(&slow);
+}
+
 /* One that does not read: what does not fit into its socket is counted. */
 TEST_F(board, never_reads)
 {
