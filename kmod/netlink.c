@@ -4,6 +4,7 @@
 #include <linux/errno.h>
 #include <linux/jetwatt.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/of.h>
 #include <net/genetlink.h>
 #include "chip.h"
@@ -158,6 +159,9 @@ static void refuse_rate(struct netlink_ext_ack *extack, const struct jetwatt_lim
 	}
 }
 
+/* From reading the configuration to setting the changed one: taken before its own lock. */
+static DEFINE_MUTEX(set_lock);
+
 /**
  * jetwatt_netlink_config_set() - JETWATT_CMD_CONFIG_SET
  * @skb: the request
@@ -167,11 +171,13 @@ static void refuse_rate(struct netlink_ext_ack *extack, const struct jetwatt_lim
  */
 int jetwatt_netlink_config_set(struct sk_buff *skb, struct genl_info *info)
 {
-	struct jetwatt_config config = jetwatt_config_get();
+	struct jetwatt_config config;
 	struct jetwatt_limit limit;
 	bool rate_given = false;
 	int err;
 
+	mutex_lock(&set_lock);
+	config = jetwatt_config_get();
 	if (info->attrs[JETWATT_A_CONFIG_RATE_HZ]) {
 		config.rate_hz = nla_get_u32(info->attrs[JETWATT_A_CONFIG_RATE_HZ]);
 		rate_given = true;
@@ -187,8 +193,8 @@ int jetwatt_netlink_config_set(struct sk_buff *skb, struct genl_info *info)
 	if (info->attrs[JETWATT_A_CONFIG_CPU])
 		config.cpu = nla_get_u32(info->attrs[JETWATT_A_CONFIG_CPU]);
 
-	/* Only this handler sets it, and handlers run one at a time. */
 	err = jetwatt_config_set(&config, rate_given, &limit);
+	mutex_unlock(&set_lock);
 	if (err == -EINVAL)
 		NL_SET_ERR_MSG_FMT(info->extack, "CPU %u is not online", config.cpu);
 	else if (err == -ENODEV)

@@ -178,13 +178,16 @@ static const struct genl_multicast_group groups[] = {
 };
 
 /*
- * Not for other network namespaces (netnsok is not set), and handlers run one
- * at a time (parallel_ops is not set).
+ * Not for other network namespaces (netnsok is not set). Handlers and dumps run beside each
+ * other (parallel_ops): otherwise they hold the lock of all generic netlink, and requests
+ * to other families would wait for the transfers and firmware calls that ours make.
+ * Whatever they share is behind locks of its own.
  */
 struct genl_family jetwatt_netlink_family = {
 	.name = JETWATT_GENL_NAME,
 	.version = JETWATT_GENL_VERSION,
 	.module = THIS_MODULE,
+	.parallel_ops = true,
 	.ops = ops,
 	.n_ops = ARRAY_SIZE(ops),
 	.mcgrps = groups,

@@ -121,6 +121,39 @@ TEST_F(two, parks)
 	ASSERT_EQ(0, family_open(&self->a));
 }
 
+/* One that waits for the sampler's buses does not hold up requests to other families. */
+TEST_F(two, other_families_wait_for_no_transfer)
+{
+	uint64_t start, took;
+	struct nl_msg *msg;
+	int status, i, err;
+	pid_t pid;
+
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_stuck"), 1000));
+	pid = fork();
+	if (!pid) {
+		start = now_ns();
+		simple(&self->a, JETWATT_CMD_SUBSCRIBE);
+		_exit(now_ns() - start < 300000000);
+	}
+	sleep_ms(100);
+	start = now_ns();
+	msg = request_to(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1);
+	nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, "nlctrl");
+	err = call(&self->b, msg, NULL, NULL);
+	took = now_ns() - start;
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_stuck"), 0));
+	EXPECT_EQ(0, err);
+	EXPECT_EQ(0, status);
+	EXPECT_GT(50000000, took);
+	EXPECT_EQ(0, simple(&self->a, JETWATT_CMD_UNSUBSCRIBE));
+	for (i = 0; i < 200 && (chip_of(&self->b, 0, JETWATT_A_CHIP_LOST) ||
+				chip_of(&self->b, 1, JETWATT_A_CHIP_LOST)); i++)
+		sleep_ms(100);
+	EXPECT_GT(200, i);
+}
+
 /*
  * A subscriber waits for transfers on a bus that is stuck. Meanwhile any other
  * program closes its generic netlink socket without waiting.

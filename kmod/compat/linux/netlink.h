@@ -8,8 +8,8 @@
 
 /*
  * Before 6.2 a text must outlive the handler, which has returned when it is
- * copied. The handlers of a family run one at a time and only the privileged
- * get these texts, so a few places are enough.
+ * copied. Only the privileged get these texts, and few of them at a time, so a
+ * few places are enough.
  */
 #ifndef NL_SET_ERR_MSG_FMT
 #define NL_SET_ERR_MSG_FMT(extack, fmt, args...) do {				\
