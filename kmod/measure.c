@@ -86,6 +86,17 @@ static void measure_fn(struct kthread_work *unused)
 
 static DEFINE_KTHREAD_WORK(work, measure_fn);
 
+/* The first work item. */
+static void place_fn(struct kthread_work *unused)
+{
+	static struct cpumask cpus;
+
+	jetwatt_housekeeping(&cpus);
+	sched_set_fifo(current);
+}
+
+static DEFINE_KTHREAD_WORK(place_work, place_fn);
+
 /**
  * jetwatt_measure() - find out how fast each bus is now
  *
@@ -108,7 +119,6 @@ void jetwatt_measure(void)
  */
 int jetwatt_measure_init(void)
 {
-	static struct cpumask cpus;
 	int err;
 
 	err = jetwatt_fail_step();
@@ -117,8 +127,8 @@ int jetwatt_measure_init(void)
 	worker = kthread_run_worker(0, "jetwatt-measure");
 	if (IS_ERR(worker))
 		return PTR_ERR(worker);
-	jetwatt_housekeeping(worker->task, &cpus);
-	sched_set_fifo(worker->task);
+	kthread_queue_work(worker, &place_work);
+	kthread_flush_work(&place_work);
 	return 0;
 }
 

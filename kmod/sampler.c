@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sampler.h"
 
+#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -38,8 +39,9 @@ module_param(idle_hz, uint, 0444);
 MODULE_PARM_DESC(idle_hz, "looks a second at the rails while nobody listens, for the energy counters; 0: none (default 10, at most 50)");
 
 static struct task_struct *thread;
-/* CPUs that the thread may use unless a CPU or taskset says otherwise. */
+/* CPUs that the thread may use unless a CPU or taskset says otherwise: set once it runs. */
 static struct cpumask unpinned;
+static DECLARE_COMPLETION(placed);
 static void (*on_sample)(u64 seq);
 
 /* Wakes the thread. One for all deadlines: to make one for each costs more than to arm it. */
@@ -172,6 +174,8 @@ static int thread_fn(void *unused)
 {
 	u32 hz, before = 0;
 
+	jetwatt_housekeeping(&unpinned);
+	complete(&placed);
 	sched_set_fifo(current);
 	set_freezable();
 	while (!kthread_should_stop()) {
@@ -260,8 +264,8 @@ int jetwatt_sampler_init(void (*taken)(u64 seq))
 	thread = kthread_create(thread_fn, NULL, "jetwatt");
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
-	jetwatt_housekeeping(thread, &unpinned);
 	wake_up_process(thread);
+	wait_for_completion(&placed);
 	return 0;
 }
 

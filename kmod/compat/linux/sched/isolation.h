@@ -8,6 +8,7 @@
 /* Before 5.18 a kind of housekeeping is named by a flag. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 18, 0)
 #define HK_TYPE_DOMAIN	HK_FLAG_DOMAIN
+#define HK_TYPE_KTHREAD	HK_FLAG_KTHREAD
 #endif
 
 #endif
