@@ -86,7 +86,10 @@ static const struct attribute_group format_group = { .name = "format", .attrs = 
 
 static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	return sysfs_emit(page, "%u\n", READ_ONCE(owner));
+	unsigned int cpu = READ_ONCE(owner);
+
+	/* The PMU is registered a moment before it has a CPU. */
+	return cpu < nr_cpu_ids ? sysfs_emit(page, "%u\n", cpu) : -ENODEV;
 }
 
 static DEVICE_ATTR_RO(cpumask);

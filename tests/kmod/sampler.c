@@ -239,4 +239,63 @@ TEST_F(board, throttling)
 	EXPECT_EQ(before, stat_of(&self->f, JETWATT_A_STATS_THROTTLED));
 }
 
+/* As in linux/sched/types.h, which the C library's header does not go with. */
+struct deadline {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+/* Takes three quarters of a CPU, 60 ms at a time. */
+static pid_t deadline_hog(void)
+{
+	struct deadline d = { .size = sizeof(d), .policy = SCHED_DEADLINE, .runtime = 60000000,
+			      .deadline = 80000000, .period = 80000000 };
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || syscall(SYS_sched_setattr, 0, &d, 0))
+		_exit(1);
+	for (;;)
+		;
+}
+
+/* A task with a deadline comes first by right: that is lateness, and no throttling. */
+TEST_F(board, deadline_task)
+{
+	uint64_t before, late;
+	int status, i;
+	pid_t pid[2];
+
+	/* One for each CPU: such a task can't be bound to one. */
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, 1));
+	sleep_ms(500);
+	before = stat_of(&self->f, JETWATT_A_STATS_THROTTLED);
+	for (i = 0; i < 2; i++)
+		pid[i] = deadline_hog();
+	sleep_ms(4000);
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(0, waitpid(pid[i], &status, WNOHANG));
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	late = stat_of(&self->f, JETWATT_A_STATS_LATE_MAX_NS);
+	TH_LOG("late by up to %llu us", (unsigned long long)late / 1000);
+	/* They did keep it from running. */
+	EXPECT_LT(20000000, late);
+	EXPECT_EQ(before, stat_of(&self->f, JETWATT_A_STATS_THROTTLED));
+	/*
+	 * For a minute such ticks would lower the highest rate, for the next tests too: what a
+	 * tick takes is forgotten when the sampler starts again.
+	 */
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	sleep_ms(500);
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
+	EXPECT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
+}
+
 TEST_HARNESS_MAIN
