@@ -24,6 +24,9 @@
  * struct counter - of one rail
  * @uj: whole microjoules
  * @blind_ns: see struct jetwatt_energy
+ * @blind_in_total_ns: the part of it in which the rail belonged to the total, since that
+ *	has been made of its present rails
+ * @in_total: it belonged to the total at its last sample
  * @time_ns: of the last sample, 0: none yet
  * @asleep_ns: what asleep_ns() said then
  * @freeze: value of @freezes then
@@ -37,15 +40,17 @@
  *	negative for days: a load of n steps is counted after DEBT_NS / n at
  *	the latest.
  *
- * Written by the sampler's thread only; all but @rest_fj, @asleep_ns and @freeze are read
- * by others, each for itself.
+ * Written by the sampler's thread only, which alone reads @rest_fj, @asleep_ns, @freeze,
+ * @in_total and @blind_in_total_ns. The others are read elsewhere too, each for itself.
  */
 struct counter {
 	u64 uj;
 	u64 blind_ns;
+	u64 blind_in_total_ns;
 	u64 time_ns;
 	u64 asleep_ns;
 	unsigned int freeze;
+	bool in_total;
 	s64 uw;
 	s64 rest_fj;
 	s32 bus_uv;
@@ -56,8 +61,17 @@ static struct counter counters[JETWATT_RAILS_MAX] = {
 	[0 ... JETWATT_RAILS_MAX - 1] = { .bus_uv = JETWATT_VALUE_NONE },
 };
 
-/* A counter of its own, so that it goes on where the rails that make it up change. */
+/*
+ * Counters of their own, so that they go on where the rails that make up the total change.
+ * The blind time is that of the rail that is worst off, added to what it was before the
+ * last such change.
+ */
 static u64 total_uj;
+static u64 total_blind_ns;
+
+/* The rails that make it up, and its blind time when they were others. The thread's own. */
+static unsigned long total_rails;
+static u64 blind_before_ns;
 
 /* How often the sampler's thread was frozen. Its own. */
 static unsigned int freezes;
@@ -142,6 +156,23 @@ static u64 step(struct counter *c, const struct jetwatt_rail *rail, u64 time_ns,
 	return uj;
 }
 
+static void change_total(unsigned long rails)
+{
+	unsigned int i;
+
+	total_rails = rails;
+	blind_before_ns = total_blind_ns;
+	for (i = 0; i < JETWATT_RAILS_MAX; i++)
+		counters[i].blind_in_total_ns = 0;
+}
+
+/* A rail that belonged to the total before and after this time was not seen in it. */
+static void blind_in_total(struct counter *c, u64 ns)
+{
+	c->blind_in_total_ns += ns;
+	WRITE_ONCE(total_blind_ns, max(total_blind_ns, blind_before_ns + c->blind_in_total_ns));
+}
+
 static s32 value(const struct jetwatt_sample *sample, int slot)
 {
 	return slot < sample->nr_series ? sample->value[slot] : JETWATT_VALUE_NONE;
@@ -162,11 +193,14 @@ void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
 {
 	const struct jetwatt_rail *rail;
 	unsigned long total = jetwatt_graph_total(NULL);
-	u64 asleep = asleep_ns(), uj;
+	u64 asleep = asleep_ns(), uj, blind;
 	struct counter *c;
 	unsigned int i;
+	bool in_total;
 	s32 read;
 
+	if (total != total_rails)
+		change_total(total);
 	for (i = 0; i < jetwatt_rail_count(); i++) {
 		rail = jetwatt_rail_at(i);
 		c = &counters[i];
@@ -178,9 +212,14 @@ void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
 		    !rail->shunt_uohm)
 			continue;
 		WRITE_ONCE(c->shunt_uv, read);
+		blind = c->blind_ns;
 		uj = step(c, rail, time_ns, asleep);
-		if (total & BIT(i))
+		in_total = total & BIT(i);
+		if (in_total)
 			WRITE_ONCE(total_uj, total_uj + uj);
+		if (in_total && c->in_total)
+			blind_in_total(c, c->blind_ns - blind);
+		c->in_total = in_total;
 	}
 }
 
@@ -207,7 +246,7 @@ void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy *energy)
 
 /**
  * jetwatt_energy_total() - what the rails of the total have drawn
- * @energy: where to; its times are those of the rail that is worst off
+ * @energy: where to; its time is that of the rail that was read longest ago
  *
  * Context: any.
  */
@@ -218,11 +257,12 @@ void jetwatt_energy_total(struct jetwatt_energy *energy)
 	unsigned int i;
 	bool any = false;
 
-	*energy = (struct jetwatt_energy){ .uj = READ_ONCE(total_uj) };
+	*energy = (struct jetwatt_energy){
+		.uj = READ_ONCE(total_uj), .blind_ns = READ_ONCE(total_blind_ns),
+	};
 	for_each_set_bit(i, &rails, JETWATT_RAILS_MAX) {
 		jetwatt_energy_rail(i, &one);
 		energy->uw += one.uw;
-		energy->blind_ns = max(energy->blind_ns, one.blind_ns);
 		energy->time_ns = any ? min(energy->time_ns, one.time_ns) : one.time_ns;
 		any = true;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=200
+// guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=230
 /*
  * The energy counters against what the plant has drawn, and the three ways to
  * them: netlink, hwmon, perf.
@@ -466,6 +466,44 @@ TEST_F(board, negative_offset)
 	for (i = 0; i <= TOTAL; i++) {
 		TH_LOG("%s: %+.3f %%", truth_names[i], percent[i]);
 		EXPECT_GT(1.0, fabs(percent[i]));
+	}
+}
+
+static int enable_rail(int channel, int on)
+{
+	char path[128];
+
+	if (!hwmon(0x40, path, sizeof(path)))
+		return -ENOENT;
+	snprintf(path + strlen(path), sizeof(path) - strlen(path), "/in%d_enable", channel + 1);
+	return write_number(path, on);
+}
+
+/*
+ * A rail that nobody read for a while has been blind longer than the others. The total's
+ * blind time is a counter: it does not fall when that rail leaves the total again.
+ */
+TEST_F(board, blind_total_never_falls)
+{
+	struct counted c[4];
+	int i;
+
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
+	for (i = 0; i < 4; i++) {
+		sleep_ms(i ? 5000 : 1000);
+		ASSERT_EQ(0, counters(&self->f, &c[i]));
+		EXPECT_EQ(i % 2 ? 0 : 1, rail_of(&self->f, 1, JETWATT_A_RAIL_IN_TOTAL));
+		ASSERT_EQ(0, enable_rail(1, i % 2));
+		TH_LOG("blind: rail %llu ms, total %llu ms",
+		       (unsigned long long)c[i].blind_ns[1] / 1000000,
+		       (unsigned long long)c[i].blind_ns[TOTAL] / 1000000);
+	}
+	/* The rail was away, and the others were not. */
+	EXPECT_LT(2000000000, c[2].blind_ns[1] - c[0].blind_ns[1]);
+	for (i = 1; i < 4; i++) {
+		EXPECT_LE(c[i - 1].blind_ns[TOTAL], c[i].blind_ns[TOTAL]);
+		/* The total was known without it. */
+		EXPECT_GT(500000000, c[i].blind_ns[TOTAL] - c[0].blind_ns[TOTAL]);
 	}
 }
 
