@@ -80,11 +80,16 @@ static void gone(struct task_struct *task)
 
 JETWATT_PROCESS_EXIT_PROBE(on_gone, gone)
 
-/* A new program knows nothing of the descriptors that the old one has armed. */
+/*
+ * A new program knows nothing of the descriptors that the old one has armed, nor of waits
+ * that it might have gone on with. The thread has taken over the id of the process.
+ */
 static void on_exec(void *unused, struct task_struct *task, pid_t old_pid,
 		    struct linux_binprm *bprm)
 {
 	jetwatt_pollfd_process_gone(task->tgid);
+	jetwatt_wait_thread_gone(old_pid);
+	jetwatt_wait_thread_gone(task->pid);
 }
 
 static struct {

@@ -395,10 +395,10 @@ void jetwatt_wait_exit(struct pt_regs *regs, long ret)
 }
 
 /**
- * jetwatt_wait_thread_gone() - a thread ends
+ * jetwatt_wait_thread_gone() - a thread ends, or runs another program
  * @tid: the thread
  *
- * Context: sched_process_exit.
+ * Context: sched_process_exit, sched_process_exec.
  */
 void jetwatt_wait_thread_gone(u32 tid)
 {

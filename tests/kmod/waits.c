@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 
 #include "gpu_uapi.h"
+#include "skip.h"
 
 TEST_F(board, pollfd)
 {
@@ -510,6 +511,66 @@ TEST_F(again, a_descriptor)
 	EXPECT_EQ(0, hook.n);
 }
 
+/* A wait that has timed out, in a thread that is not the first one and runs another program. */
+static void *time_out_and_exec(void *arg)
+{
+	struct sim_syncpoint_wait *w = arg;
+	char tid[16];
+
+	if (!ioctl(w->padding, SIM_SYNCPOINT_WAIT, w) || errno != ETIMEDOUT)
+		_exit(1);
+	snprintf(tid, sizeof(tid), "%d", (int)syscall(SYS_gettid));
+	execl("/proc/self/exe", "waits", "--say", tid, NULL);
+	_exit(2);
+}
+
+/*
+ * An exec gives the thread the id of the process. What was kept under its old id must not
+ * be continued by the next thread of that id, which does the same.
+ */
+TEST_F(board, exec_of_another_thread)
+{
+	int said[2], status, tid, render = open("/dev/dri/renderD128", O_RDWR);
+	struct sim_syncpoint_wait w = { .padding = render };
+	char text[16] = "";
+	struct sim_submit work;
+	pthread_t thread;
+	pid_t pid;
+
+	if (access("/proc/sys/kernel/ns_last_pid", W_OK))
+		SKIP_TEST("this kernel has no CONFIG_CHECKPOINT_RESTORE");
+	ASSERT_EQ(0, pipe(said));
+	ASSERT_EQ(0, watch(&self->f, NULL, 0, 0));
+	ASSERT_EQ(0, submit(&work));
+	w.id = work.syncpt;
+	w.threshold = work.threshold;
+	pid = fork();
+	if (!pid) {
+		dup2(said[1], 1);
+		pthread_create(&thread, NULL, time_out_and_exec, &w);
+		pause();
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	ASSERT_LT(0, read(said[0], text, sizeof(text) - 1));
+	tid = atoi(text);
+	ASSERT_LT(pid, tid);
+	sleep_ms(1000);
+	ASSERT_EQ(0, write_number("/proc/sys/kernel/ns_last_pid", tid - 1));
+	pid = fork();
+	if (!pid)
+		_exit(ioctl(render, SIM_SYNCPOINT_WAIT, &w) ? 1 : 0);
+	ASSERT_EQ(tid, pid);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	gather(&self->f, &hook, 200);
+	ASSERT_EQ(1, hook.n);
+	EXPECT_GT(100000000, hook.r[0].exit_ns - hook.r[0].enter_ns);
+	close(render);
+	close(said[0]);
+	close(said[1]);
+}
+
 /*
  * The last reference to a socket with a dump that was not read ends the dump, for which
  * kernels before 6.13 take the lock of generic netlink: it must not be dropped under a lock
@@ -630,5 +691,7 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "--poll"))
 		return poll_ready();
+	if (argc > 2 && !strcmp(argv[1], "--say"))
+		return puts(argv[2]) < 0;
 	return test_harness_run(argc, argv);
 }
