@@ -38,6 +38,7 @@
 #define NR_EXECVE		221
 #define NR_EXECVEAT		281
 #define NR_CLONE3		435
+#define NR_CLOSE_RANGE		436
 #define NR_FORK			(-1)
 #define NR_VFORK		(-1)
 
@@ -69,6 +70,7 @@
 #define NR_DUP3			292
 #define NR_EXECVEAT		322
 #define NR_CLONE3		435
+#define NR_CLOSE_RANGE		436
 
 #else
 #error "unknown architecture: pass -D__TARGET_ARCH_arm64 or -D__TARGET_ARCH_x86"

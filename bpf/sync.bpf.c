@@ -62,7 +62,7 @@ int sys_enter(struct bpf_raw_tracepoint_args *ctx)
 
 	if (nr != NR_IOCTL && nr != NR_PPOLL && nr != NR_POLL && nr != NR_CLOSE && nr != NR_EXIT &&
 	    nr != NR_EXECVE && nr != NR_EXECVEAT && nr != NR_DUP && nr != NR_DUP2 &&
-	    nr != NR_DUP3 && nr != NR_FCNTL)
+	    nr != NR_DUP3 && nr != NR_FCNTL && nr != NR_CLOSE_RANGE)
 		return 0;
 	id = bpf_get_current_pid_tgid();
 	tgid = id >> 32;
@@ -84,6 +84,8 @@ int sys_enter(struct bpf_raw_tracepoint_args *ctx)
 		enter_ioctl(ctx->args[0], tid, w);
 	else if (nr == NR_CLOSE)
 		enter_close((int)args(ctx->args[0]).v[ARG0], tgid);
+	else if (nr == NR_CLOSE_RANGE)
+		enter_close_range(ctx->args[0], tgid);
 	else if (nr == NR_PPOLL || nr == NR_POLL)
 		enter_poll(ctx->args[0], id, w);
 	else

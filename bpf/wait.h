@@ -243,6 +243,39 @@ static __always_inline void enter_close(int fd, u32 tgid)
 	forget(tgid, fd);
 }
 
+/*
+ * All descriptors from one to another are closed. The map can't be searched here, so each
+ * number is looked up, as far as a program's limit of descriptors usually goes: whoever
+ * closes more at once is about to run another program. What was armed above that stays.
+ */
+#define CLOSED_AT_ONCE		1024
+#define CLOSE_RANGE_UNSHARE	2	/* with any other flag it fails, or closes nothing yet */
+
+static __always_inline void enter_close_range(u64 regs, u32 tgid)
+{
+	u32 *has = bpf_map_lookup_elem(&armers, &tgid);
+	struct fd_key key = { .tgid = tgid };
+	struct args a;
+	u32 first, i, n;
+
+	if (!has)
+		return;
+	a = args(regs);
+	first = (u32)a.v[ARG0];
+	if ((u32)a.v[ARG1] < first || ((u32)a.v[ARG2] & ~CLOSE_RANGE_UNSHARE))
+		return;
+	n = (u32)a.v[ARG1] - first;
+	for (i = 0; i < CLOSED_AT_ONCE; i++) {
+		if (i > n)
+			break;
+		key.fd = (int)(first + i);
+		bpf_map_delete_elem(&armed_fds, &key);
+	}
+	/* User space looks up anew what they all are. */
+	if (*has & NAMED)
+		forget(tgid, -1);
+}
+
 static __always_inline void enter_dup(u64 regs, long nr, u64 id, struct wait *w)
 {
 	u32 tgid = id >> 32, *has = bpf_map_lookup_elem(&armers, &tgid);

@@ -37,6 +37,7 @@ static bool may_wait(long nr)
 	case __NR_poll:
 #endif
 	case __NR_close:
+	case __NR_close_range:
 	case __NR_dup:
 #ifdef __NR_dup2
 	case __NR_dup2:
@@ -87,9 +88,9 @@ JETWATT_PROCESS_EXIT_PROBE(on_gone, gone)
 static void on_exec(void *unused, struct task_struct *task, pid_t old_pid,
 		    struct linux_binprm *bprm)
 {
-	jetwatt_pollfd_process_gone(task->tgid);
 	jetwatt_wait_thread_gone(old_pid);
 	jetwatt_wait_thread_gone(task->pid);
+	jetwatt_pollfd_process_gone(task->tgid);
 }
 
 static struct {

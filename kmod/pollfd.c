@@ -254,21 +254,32 @@ static void drop_owner(struct owner *o)
 }
 
 /**
- * jetwatt_pollfd_closed() - the current process closes a descriptor
- * @fd: its number
+ * jetwatt_pollfd_closed() - the current process closes descriptors
+ * @first: the lowest number
+ * @last: the highest one; nothing is closed if it is lower
  *
  * Context: sys_enter.
  */
-void jetwatt_pollfd_closed(int fd)
+void jetwatt_pollfd_closed(u32 first, u32 last)
 {
+	struct hlist_node *next;
 	struct armed *a;
+	struct owner *o;
 
 	if (!READ_ONCE(nr_owners))
 		return;
 	raw_spin_lock(&lock);
-	a = find(current->tgid, fd);
-	if (a)
-		drop(a);
+	if (first == last) {
+		a = find(current->tgid, first);
+		if (a)
+			drop(a);
+	} else {
+		o = find_owner(current->tgid);
+		if (o)
+			hlist_for_each_entry_safe(a, next, &o->armed, sibling)
+				if ((u32)a->fd >= first && (u32)a->fd <= last)
+					drop(a);
+	}
 	raw_spin_unlock(&lock);
 }
 

@@ -7,7 +7,7 @@
 
 void jetwatt_pollfd_arm(int fd, int ctl_fd);
 void jetwatt_pollfd_duplicate(int from, int to);
-void jetwatt_pollfd_closed(int fd);
+void jetwatt_pollfd_closed(u32 first, u32 last);
 void jetwatt_pollfd_process_gone(u32 tgid);
 void jetwatt_pollfd_unwatched(void);
 bool jetwatt_pollfd_begin(int fd, u64 now);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "wait.h"
 
+#include <linux/close_range.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/hash.h>
 #include <linux/jetwatt.h>
-#include <linux/ktime.h>
 #include <linux/kernel.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
@@ -60,8 +61,8 @@
  * @ptr: its argument in user memory
  * @fence: ioctl: id and threshold; poll: bit i: entry i was armed
  * @tid: the thread
- * @kind: the ioctl's number, or WAIT_POLL, DUPLICATE
  * @tgid: its process
+ * @kind: the ioctl's number, or WAIT_POLL, DUPLICATE
  * @fd: ioctl: its descriptor; poll: number of entries
  * @unfinished: it has returned and may be taken up again
  */
@@ -71,8 +72,8 @@ struct wait {
 	u64 ptr;
 	u64 fence;
 	u32 tid;
-	u32 kind;
 	u32 tgid;
+	u32 kind;
 	int fd;
 	bool unfinished;
 };
@@ -124,8 +125,8 @@ static void keep_wait(const struct wait *new)
 	node = w->node;
 	*w = *new;
 	w->node = node;
-}
 	w->tgid = current->tgid;
+}
 
 /* What is not in memory is not waited for: this is somebody else's system call. */
 static int peek(void *to, u64 from, size_t size)
@@ -274,6 +275,13 @@ static void enter_dup(const unsigned long *args)
 	raw_spin_unlock(&lock);
 }
 
+/* With any other flag it fails, or closes nothing yet. */
+static void enter_close_range(const unsigned long *args)
+{
+	if (!((u32)args[2] & ~CLOSE_RANGE_UNSHARE))
+		jetwatt_pollfd_closed(args[0], args[1]);
+}
+
 /* s32 fd comes first in the arguments of both ioctls. */
 static void exit_trigger(const struct wait *w)
 {
@@ -335,14 +343,17 @@ void jetwatt_wait_enter(struct pt_regs *regs, long nr)
 		enter_ioctl(args);
 		break;
 	case __NR_close:
-		jetwatt_pollfd_closed(args[0]);
+		jetwatt_pollfd_closed(args[0], args[0]);
+		break;
+	case __NR_close_range:
+		enter_close_range(args);
 		break;
 #ifdef __NR_dup2
 	case __NR_dup2:
 #endif
 	case __NR_dup3:
 		if (args[0] != args[1])
-			jetwatt_pollfd_closed(args[1]);
+			jetwatt_pollfd_closed(args[1], args[1]);
 		enter_dup(args);
 		break;
 	case __NR_fcntl:
@@ -414,17 +425,6 @@ void jetwatt_wait_thread_gone(u32 tid)
 }
 
 /**
- * jetwatt_wait_open() - get ready: called before the hooks are attached
- *
- * Return: 0 or -ENOMEM.
- */
-int jetwatt_wait_open(void)
-{
-	unsigned int i;
-
-	t = jetwatt_fail_vzalloc(sizeof(*t));
-	if (!t)
-/**
  * jetwatt_wait_unwatched() - forget what is known of processes that are not watched any more
  *
  * Entries and exits of their system calls are skipped from now on. A call whose exit is
@@ -447,6 +447,17 @@ void jetwatt_wait_unwatched(void)
 	jetwatt_pollfd_unwatched();
 }
 
+/**
+ * jetwatt_wait_open() - get ready: called before the hooks are attached
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int jetwatt_wait_open(void)
+{
+	unsigned int i;
+
+	t = jetwatt_fail_vzalloc(sizeof(*t));
+	if (!t)
 		return -ENOMEM;
 	if (jetwatt_pollfd_open()) {
 		vfree(t);

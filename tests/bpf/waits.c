@@ -104,6 +104,38 @@ TEST_F(gpu, every_syncpoint_wait_once)
 	EXPECT_EQ(0, jetwatt_probe_lost(self->seen.probe));
 }
 
+#define CLOSE_ON_EXEC	4	/* CLOSE_RANGE_CLOEXEC, since 5.11 */
+
+/* The number's next owner is ready, and nothing was armed for it. */
+TEST_F(gpu, closed_in_a_range)
+{
+	/* The descriptors of the probe and of the nodes have lower numbers. */
+	static const unsigned int range[][2] = { { 900, 900 }, { 890, ~0U } };
+	int event = eventfd(1, 0), i;
+
+	ASSERT_LE(0, event);
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(900, dup2(self->timer, 900));
+		ASSERT_EQ(0, node_trigger(self->node.fence, 900));
+		ASSERT_EQ(0, syscall(SYS_close_range, range[i][0], range[i][1], 0));
+		ASSERT_EQ(900, fcntl(event, F_DUPFD, 900));
+		ASSERT_EQ(1, node_poll(900, -1));
+		EXPECT_EQ(0, seen_by_now(&self->seen));
+		close(900);
+	}
+	/* These close nothing. */
+	ASSERT_EQ(900, dup2(self->timer, 900));
+	ASSERT_EQ(0, node_trigger(self->node.fence, 900));
+	syscall(SYS_close_range, 900, 900, CLOSE_ON_EXEC);
+	ASSERT_EQ(-1, syscall(SYS_close_range, 900, 899, 0));
+	ASSERT_EQ(-1, syscall(SYS_close_range, 0, ~0U, 1 << 20));
+	node_signal_in(self->timer, 1000000);
+	ASSERT_EQ(1, node_poll(900, -1));
+	EXPECT_EQ(1, seen_by_now(&self->seen));
+	close(900);
+	close(event);
+}
+
 TEST_F(gpu, mainline_has_a_shorter_argument)
 {
 	struct node_wait w = { 0 };
