@@ -18,7 +18,7 @@
  * all values are taken together, at most ten times a second, whoever asks.
  */
 #define LATCH_NS	(NSEC_PER_SEC / 10)
-#define STALE_NS	(5ULL * NSEC_PER_SEC)
+#define STALE_NS	((s64)5 * NSEC_PER_SEC)
 
 /*
  * energy1 and power1 are the total; a rail has its id + 2 in all its names.
@@ -52,7 +52,8 @@ static void look(unsigned int channel, struct jetwatt_energy *energy)
 	if (!latch.at || now - latch.at >= LATCH_NS)
 		take(now);
 	*energy = latch.energy[channel];
-	if (now - energy->time_ns > STALE_NS)
+	/* Signed: the sampler may have taken another sample since @now was read. */
+	if ((s64)(now - energy->time_ns) > STALE_NS)
 		energy->time_ns = 0;
 	mutex_unlock(&latch.lock);
 }
