@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/module.h>
 
-#include "box.h"
-#include "clock.h"
-#include "config.h"
-#include "deliver.h"
-#include "fail.h"
-#include "hwmon.h"
-#include "measure.h"
-#include "netlink.h"
-#include "pmu.h"
-#include "ring.h"
-#include "sampler.h"
-#include "scan.h"
-#include "subscriber.h"
-#include "watcher.h"
+#include "fault_inject.h"
+#include "interface/batcher.h"
+#include "interface/hwmon.h"
+#include "interface/netlink.h"
+#include "interface/pmu.h"
+#include "interface/subscriber.h"
+#include "interface/wait_subscriber.h"
+#include "sampler/aux_series.h"
+#include "sampler/blackbox.h"
+#include "sampler/bus_speed.h"
+#include "sampler/config.h"
+#include "sampler/ring.h"
+#include "sampler/sampler.h"
+#include "sensors/scan.h"
 
 static int __init jetwatt_init(void)
 {

@@ -14,7 +14,7 @@ import yaml
 
 SPEC = 'include/netlink/specs/jetwatt.yaml'
 HEADER = 'include/uapi/linux/jetwatt.h'
-TABLES = 'kmod/netlink_family.c'
+TABLES = 'kmod/interface/netlink_family.c'
 
 
 def c_name(*words):
@@ -196,7 +196,7 @@ def main():
     t.result('and check it alike', checks)
 
     # Bounds are names in the module: the preprocessor knows what they are.
-    limits = dict(re.findall(r'#define (JETWATT_B\w+)\s+(\d+)', text + open('kmod/config.h').read()))
+    limits = dict(re.findall(r'#define (JETWATT_B\w+)\s+(\d+)', text + open('kmod/sampler/config.h').read()))
     bounds = {c_name('jetwatt', 'a', 'config', a['name']): a['checks']['max']
               for a in sets['config']['attributes'] if 'checks' in a}
     tables = open(TABLES).read()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which board this is, as data: names, rail graphs, steps. */
 #include "board/knobs.h"
-#include "../kmod/rails.h"
+#include "../kmod/sensors/board_rails.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -58,7 +58,7 @@ struct jetwatt_board_kind {
 	const char *compatible;		/* part of an entry of /proc/device-tree/compatible */
 	const char *name;
 	const char *scope;		/* of the total if all its rails are there */
-	const struct jetwatt_node *rails;	/* kmod/rails.h */
+	const struct jetwatt_node *rails;	/* kmod/sensors/board_rails.h */
 	const uint64_t *cpu_khz, *gpu_hz, *emc_hz;	/* 0-terminated, or NULL */
 };
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Cutting the ring into batches, in time. */
+#ifndef JETWATT_BATCHER_H
+#define JETWATT_BATCHER_H
+
+#include <linux/types.h>
+
+struct sk_buff;
+
+/**
+ * struct jetwatt_parcel - a batch for everybody
+ * @skb: the message; NULL if there was no memory for it
+ * @lost: offset of the count of losses in the skb
+ * @samples: how many are in it, or would be
+ * @skipped: how many the ring had overwritten before it
+ */
+struct jetwatt_parcel {
+	struct sk_buff *skb;
+	size_t lost;
+	unsigned int samples;
+	u64 skipped;
+};
+
+void jetwatt_deliver_listeners(unsigned int n);
+void jetwatt_deliver_taken(u64 seq);
+void jetwatt_deliver_address(struct sk_buff *skb, const struct jetwatt_parcel *parcel, u32 port,
+			     u64 lost);
+int jetwatt_deliver_init(void (*out)(struct jetwatt_parcel *parcel));
+void jetwatt_deliver_exit(void);
+
+#endif

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "interface/hwmon.h"
+
+#include <linux/err.h>
+#include <linux/hwmon.h>
+#include <linux/jetwatt.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/mutex.h>
+#include <linux/platform_device.h>
+#include "fault_inject.h"
+#include "sampler/energy.h"
+#include "sensors/chip.h"
+#include "sensors/rail_graph.h"
+
+/*
+ * Everybody may read this, so it is no faster than the side channel may be:
+ * all values are taken together, at most ten times a second, whoever asks.
+ */
+#define LATCH_NS	(NSEC_PER_SEC / 10)
+#define STALE_NS	((s64)5 * NSEC_PER_SEC)
+
+/*
+ * energy1 and power1 are the total; a rail has its id + 2 in all its names.
+ * Voltages are counted from 0 by the hwmon core: in0 and in1 are left out.
+ */
+#define TOTAL		0
+#define CHANNELS	(JETWATT_RAILS_MAX + 1)
+
+static struct {
+	struct mutex lock;	/* protects all of it */
+	u64 at;
+	struct jetwatt_energy energy[CHANNELS];
+} latch = { .lock = __MUTEX_INITIALIZER(latch.lock) };
+
+static void take(u64 now)
+{
+	unsigned int i;
+
+	jetwatt_energy_total(&latch.energy[TOTAL]);
+	for (i = 0; i < jetwatt_rail_count(); i++)
+		jetwatt_energy_rail(i, &latch.energy[i + 1]);
+	latch.at = now;
+}
+
+static void look(unsigned int channel, struct jetwatt_energy *energy)
+{
+	u64 now;
+
+	mutex_lock(&latch.lock);
+	now = ktime_get_ns();
+	if (!latch.at || now - latch.at >= LATCH_NS)
+		take(now);
+	*energy = latch.energy[channel];
+	/* Signed: the sampler may have taken another sample since @now was read. */
+	if ((s64)(now - energy->time_ns) > STALE_NS)
+		energy->time_ns = 0;
+	mutex_unlock(&latch.lock);
+}
+
+static unsigned int channel_of(enum hwmon_sensor_types type, int channel)
+{
+	return type == hwmon_in ? channel - 1 : channel;
+}
+
+static umode_t is_visible(const void *unused, enum hwmon_sensor_types type, u32 attr, int channel)
+{
+	int i = channel_of(type, channel);
+
+	if (i < TOTAL || (i == TOTAL && type != hwmon_energy && type != hwmon_power))
+		return 0;
+	/* No power without a shunt's resistance; its voltage can be told. */
+	if (i != TOTAL && type != hwmon_in && !jetwatt_rail_at(i - 1)->shunt_uohm)
+		return 0;
+	return 0444;
+}
+
+static int read(struct device *dev, enum hwmon_sensor_types type, u32 attr, int channel,
+		long *value)
+{
+	struct jetwatt_energy energy;
+
+	look(channel_of(type, channel), &energy);
+	/* A counter stands as it stands; what is said to be now must be of now. */
+	if (type != hwmon_energy && !energy.time_ns)
+		return -ENODATA;
+	switch (type) {
+	case hwmon_energy:
+		*value = energy.uj;
+		return 0;
+	case hwmon_power:
+		*value = energy.uw;
+		return 0;
+	case hwmon_in:
+		*value = div_s64(energy.bus_uv, 1000);
+		return 0;
+	case hwmon_curr:
+		*value = div_s64(energy.ua, 1000);
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static int read_string(struct device *dev, enum hwmon_sensor_types type, u32 attr, int channel,
+		       const char **text)
+{
+	static const char * const totals[] = {
+		[JETWATT_SCOPE_PARTIAL] = "partial sum",
+		[JETWATT_SCOPE_MODULE] = "module total",
+		[JETWATT_SCOPE_BOARD] = "board total",
+	};
+	unsigned int i = channel_of(type, channel);
+	u32 scope;
+
+	if (i == TOTAL) {
+		jetwatt_graph_total(&scope);
+		*text = totals[scope];
+	} else {
+		*text = jetwatt_rail_at(i - 1)->label;
+	}
+	return 0;
+}
+
+static const struct hwmon_ops ops = {
+	.is_visible = is_visible,
+	.read = read,
+	.read_string = read_string,
+};
+
+/* Filled for as many rails as there are; a zero ends each of them. */
+static u32 energies[CHANNELS + 1], powers[CHANNELS + 1], volts[CHANNELS + 2], amperes[CHANNELS + 1];
+
+static const struct hwmon_channel_info energy_info = { hwmon_energy, energies };
+static const struct hwmon_channel_info power_info = { hwmon_power, powers };
+static const struct hwmon_channel_info in_info = { hwmon_in, volts };
+static const struct hwmon_channel_info curr_info = { hwmon_curr, amperes };
+
+static const struct hwmon_channel_info *infos[] = {
+	&energy_info, &power_info, &in_info, &curr_info, NULL
+};
+
+static const struct hwmon_chip_info chip = { .ops = &ops, .info = infos };
+
+/* Protects all below: whoever finds a rail, and loading and unloading. */
+static DEFINE_MUTEX(lock);
+static struct platform_device *parent;
+static struct device *device;
+static unsigned int shown;
+
+static void hide(void)
+{
+	if (!IS_ERR_OR_NULL(device))
+		hwmon_device_unregister(device);
+	device = NULL;
+	shown = 0;
+}
+
+static int show(unsigned int rails)
+{
+	unsigned int i;
+
+	for (i = 0; i <= rails; i++) {
+		energies[i] = HWMON_E_INPUT | HWMON_E_LABEL;
+		powers[i] = HWMON_P_INPUT | HWMON_P_LABEL;
+		volts[i] = HWMON_I_INPUT | HWMON_I_LABEL;
+		amperes[i] = HWMON_C_INPUT | HWMON_C_LABEL;
+	}
+	volts[rails + 1] = HWMON_I_INPUT | HWMON_I_LABEL;
+	device = hwmon_device_register_with_info(&parent->dev, "jetwatt", NULL, &chip, NULL);
+	if (IS_ERR(device))
+		return PTR_ERR(device);
+	shown = rails;
+	return 0;
+}
+
+/**
+ * jetwatt_hwmon_update() - show the rails that there are now
+ *
+ * The device is taken away and comes back where there are more rails than
+ * before: its list of attributes cannot grow.
+ *
+ * Context: sleeps.
+ */
+void jetwatt_hwmon_update(void)
+{
+	unsigned int rails = jetwatt_rail_count();
+	int err;
+
+	mutex_lock(&lock);
+	if (parent && rails != shown) {
+		hide();
+		err = show(rails);
+		if (err)
+			dev_warn(&parent->dev, "no hwmon device for %u rails: error %d\n", rails,
+				 err);
+	}
+	mutex_unlock(&lock);
+}
+
+/**
+ * jetwatt_hwmon_init() - show the rails
+ *
+ * Return: 0 or a negative errno. No rail at all is no error.
+ */
+int jetwatt_hwmon_init(void)
+{
+	struct platform_device *pdev;
+	int err;
+
+	err = jetwatt_fail_step();
+	if (err)
+		return err;
+	pdev = platform_device_register_simple("jetwatt", PLATFORM_DEVID_NONE, NULL, 0);
+	if (IS_ERR(pdev))
+		return PTR_ERR(pdev);
+	mutex_lock(&lock);
+	parent = pdev;
+	mutex_unlock(&lock);
+	jetwatt_hwmon_update();
+	return 0;
+}
+
+/**
+ * jetwatt_hwmon_exit() - take the device away
+ *
+ * Context: sleeps until nobody reads an attribute any more.
+ */
+void jetwatt_hwmon_exit(void)
+{
+	struct platform_device *pdev;
+
+	mutex_lock(&lock);
+	hide();
+	pdev = parent;
+	parent = NULL;
+	mutex_unlock(&lock);
+	platform_device_unregister(pdev);
+}

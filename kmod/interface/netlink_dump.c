@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "interface/netlink.h"
+
+#include <linux/capability.h>
+#include <linux/errno.h>
+#include <linux/jetwatt.h>
+#include <linux/minmax.h>
+#include <net/genetlink.h>
+#include "interface/subscriber.h"
+#include "sampler/aux_series.h"
+#include "sampler/config.h"
+#include "sampler/energy.h"
+#include "sampler/read_schedule.h"
+#include "sampler/sampler.h"
+#include "sensors/chip.h"
+#include "sensors/rail_graph.h"
+
+/* One message of a dump: put() writes the item of that number. */
+static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, unsigned int count,
+		int (*put)(struct sk_buff *skb, unsigned int i))
+{
+	void *header;
+
+	for (; cb->args[0] < count; cb->args[0]++) {
+		header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				     &jetwatt_netlink_family, NLM_F_MULTI, cmd);
+		if (!header)
+			break;
+		if (put(skb, cb->args[0])) {
+			genlmsg_cancel(skb, header);
+			break;
+		}
+		genlmsg_end(skb, header);
+	}
+	return skb->len;
+}
+
+static int put_chip(struct sk_buff *skb, unsigned int i)
+{
+	const struct jetwatt_chip *chip = jetwatt_chip_at(i);
+	u8 sum = READ_ONCE(chip->sum.channels);
+
+	return nla_put_u32(skb, JETWATT_A_CHIP_ID, chip->id) ?:
+	       nla_put_string(skb, JETWATT_A_CHIP_MODEL, chip->model->name) ?:
+	       nla_put_u32(skb, JETWATT_A_CHIP_BUS, READ_ONCE(chip->bus_nr)) ?:
+	       nla_put_u32(skb, JETWATT_A_CHIP_ADDR, chip->addr) ?:
+	       nla_put_u32(skb, JETWATT_A_CHIP_BUS_HZ, READ_ONCE(chip->bus_hz)) ?:
+	       nla_put_u32(skb, JETWATT_A_CHIP_CONFIG, READ_ONCE(chip->config[0])) ?:
+	       nla_put_u32(skb, JETWATT_A_CHIP_REFRESH_MHZ,
+			   jetwatt_chip_refresh_mhz(chip)) ?:
+	       nla_put_u64_64bit(skb, JETWATT_A_CHIP_ERRORS, READ_ONCE(chip->errors),
+				 JETWATT_A_CHIP_PAD) ?:
+	       nla_put_u32(skb, JETWATT_A_CHIP_LOST, READ_ONCE(chip->lost)) ?:
+	       (sum ? nla_put_u32(skb, JETWATT_A_CHIP_SUM_CHANNELS, sum) : 0);
+}
+
+/**
+ * jetwatt_netlink_chip_dump() - JETWATT_CMD_CHIP_GET
+ * @skb: where to
+ * @cb: the dump
+ *
+ * Return: bytes in @skb.
+ */
+int jetwatt_netlink_chip_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	if (!cb->args[0])
+		jetwatt_chip_look();
+	return dump(skb, cb, JETWATT_CMD_CHIP_GET, jetwatt_chip_count(), put_chip);
+}
+
+static u32 requested_mhz(void)
+{
+	u32 hz = jetwatt_config_get().rate_hz;
+
+	/* Who asks for the highest possible asks for what it is now. */
+	return (hz ?: jetwatt_sampler_hz()) * 1000;
+}
+
+/* What is constant, or follows from the configuration. */
+static int put_rail(struct sk_buff *skb, unsigned int i)
+{
+	const struct jetwatt_rail *rail = jetwatt_rail_at(i);
+	const struct jetwatt_chip *chip = jetwatt_chip_at(rail->chip);
+	bool enabled = jetwatt_chip_channels(chip) & BIT(rail->channel);
+	u32 read = enabled ? READ_ONCE(chip->read_mhz) : 0;
+	u32 fresh = jetwatt_chip_refresh_mhz(chip);
+	u32 parent = jetwatt_graph_parent(i);
+
+	return nla_put_u32(skb, JETWATT_A_RAIL_ID, rail->id) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_CHIP, rail->chip) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_CHANNEL, rail->channel) ?:
+	       nla_put_string(skb, JETWATT_A_RAIL_LABEL, rail->label) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_SHUNT_UOHM, rail->shunt_uohm) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_ENABLED, enabled) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_REQUESTED_MHZ, requested_mhz()) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_READ_MHZ, read) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_FRESH_MHZ, min(read, fresh)) ?:
+	       (parent == JETWATT_GRAPH_NO_PARENT ? 0 :
+		nla_put_u32(skb, JETWATT_A_RAIL_PARENT, parent)) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_IN_TOTAL,
+			   !!(jetwatt_graph_total(NULL) & BIT(i))) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_SKEW_NS, jetwatt_plan_skew_ns(i));
+}
+
+/* The step follows the bus voltage: asked for often, it is as good as a stream of that. */
+static int put_rail_and_step(struct sk_buff *skb, unsigned int i)
+{
+	return put_rail(skb, i) ?:
+	       nla_put_u32(skb, JETWATT_A_RAIL_STEP_UW,
+			   jetwatt_energy_step_uw(jetwatt_rail_at(i)));
+}
+
+/**
+ * jetwatt_netlink_rail_dump() - JETWATT_CMD_RAIL_GET
+ * @skb: where to
+ * @cb: the dump
+ *
+ * Return: bytes in @skb.
+ */
+int jetwatt_netlink_rail_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, JETWATT_CMD_RAIL_GET, jetwatt_rail_count(),
+		    jetwatt_netlink_observer(cb->skb) ? put_rail_and_step : put_rail);
+}
+
+static int put_clock(struct sk_buff *skb, unsigned int i)
+{
+	const struct jetwatt_clock *clock = jetwatt_clock_at(i);
+
+	return nla_put_u32(skb, JETWATT_A_CLOCK_KIND, clock->kind) ?:
+	       nla_put_u32(skb, JETWATT_A_CLOCK_INDEX, clock->index) ?:
+	       nla_put_string(skb, JETWATT_A_CLOCK_LABEL, clock->label) ?:
+	       nla_put_s32(skb, JETWATT_A_CLOCK_VALUE, jetwatt_clock_recent(clock));
+}
+
+/**
+ * jetwatt_netlink_clock_dump() - JETWATT_CMD_CLOCK_GET
+ * @skb: where to
+ * @cb: the dump
+ *
+ * Return: bytes in @skb.
+ */
+int jetwatt_netlink_clock_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	/* Calls to the firmware are not for anybody to cause. */
+	if (!cb->args[0] && netlink_capable(cb->skb, CAP_NET_ADMIN))
+		jetwatt_clock_refresh();
+	return dump(skb, cb, JETWATT_CMD_CLOCK_GET, jetwatt_clock_count(), put_clock);
+}
+
+static int put_energy(struct sk_buff *skb, unsigned int i)
+{
+	struct jetwatt_energy energy;
+
+	if (!i)
+		jetwatt_energy_total(&energy);
+	else
+		jetwatt_energy_rail(i - 1, &energy);
+	if (i && nla_put_u32(skb, JETWATT_A_ENERGY_RAIL, i - 1))
+		return -EMSGSIZE;
+	return nla_put_u64_64bit(skb, JETWATT_A_ENERGY_UJ, energy.uj, JETWATT_A_ENERGY_PAD) ?:
+	       nla_put_s32(skb, JETWATT_A_ENERGY_UW, clamp_t(s64, energy.uw, S32_MIN, S32_MAX)) ?:
+	       nla_put_u64_64bit(skb, JETWATT_A_ENERGY_TIME_NS, energy.time_ns,
+				 JETWATT_A_ENERGY_PAD) ?:
+	       nla_put_u64_64bit(skb, JETWATT_A_ENERGY_BLIND_NS, energy.blind_ns,
+				 JETWATT_A_ENERGY_PAD);
+}
+
+/**
+ * jetwatt_netlink_energy_dump() - JETWATT_CMD_ENERGY_GET
+ * @skb: where to
+ * @cb: the dump
+ *
+ * Asked for often, the counters are as good as a stream.
+ *
+ * Return: bytes in @skb, -EPERM.
+ */
+int jetwatt_netlink_energy_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	int err = cb->args[0] ? 0 : jetwatt_netlink_observe(cb->skb, cb->extack);
+
+	if (err)
+		return err;
+	return dump(skb, cb, JETWATT_CMD_ENERGY_GET, 1 + jetwatt_rail_count(), put_energy);
+}
+
+static int put_subscriber(struct sk_buff *skb, unsigned int i)
+{
+	struct jetwatt_account account;
+
+	/* It may have gone since they were counted: an item less. */
+	if (!jetwatt_subscriber_account(i, &account))
+		return -ENOENT;
+	return nla_put_u32(skb, JETWATT_A_SUBSCRIBER_PORT, account.port) ?:
+	       nla_put_u64_64bit(skb, JETWATT_A_SUBSCRIBER_SENT, account.sent,
+				 JETWATT_A_SUBSCRIBER_PAD) ?:
+	       nla_put_u64_64bit(skb, JETWATT_A_SUBSCRIBER_LOST, account.lost,
+				 JETWATT_A_SUBSCRIBER_PAD);
+}
+
+/**
+ * jetwatt_netlink_subscriber_dump() - JETWATT_CMD_SUBSCRIBER_GET
+ * @skb: where to
+ * @cb: the dump
+ *
+ * Return: bytes in @skb.
+ */
+int jetwatt_netlink_subscriber_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct jetwatt_account account;
+	unsigned int count = 0;
+
+	while (jetwatt_subscriber_account(count, &account))
+		count++;
+	return dump(skb, cb, JETWATT_CMD_SUBSCRIBER_GET, count, put_subscriber);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "interface/pmu.h"
+
+#include <linux/capability.h>
+#include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
+#include <linux/ctype.h>
+#include <linux/device.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/sysfs.h>
+#include "fault_inject.h"
+#include "sampler/config.h"
+#include "sampler/energy.h"
+#include "sensors/chip.h"
+
+/*
+ * perf stat -e jetwatt/energy_vdd_gpu_soc/ -a
+ *
+ * One counter for the whole machine: it belongs to one CPU, which the file
+ * "cpumask" names, and moves on when that one goes offline. Counters are as
+ * fine as the sampler's rate, which an open event keeps up; that is a side
+ * channel, so whoever may not watch the whole machine gets none.
+ *
+ * config 1 is the total, config 2 + id a rail.
+ */
+#define CONFIG_TOTAL	1
+#define CONFIG_RAIL	2
+#define EVENTS		(JETWATT_RAILS_MAX + 1)
+#define NAME_LEN	(sizeof("energy_.scale") + JETWATT_LABEL_LEN + 3)
+
+/**
+ * struct event_file - one attribute of the directory "events"
+ * @attr: with @name as its name
+ * @name: "energy_LABEL", and the same with ".unit" and ".scale"
+ */
+struct event_file {
+	struct device_attribute attr;
+	char name[NAME_LEN];
+};
+
+/* A row is complete before @named covers it; the first @named are visible. */
+static struct event_file event_files[EVENTS], unit_files[EVENTS], scale_files[EVENTS];
+static struct attribute *event_attrs[3 * EVENTS + 1];
+static unsigned int named;
+
+/* Protects the naming and the registration. */
+static DEFINE_MUTEX(lock);
+static bool registered;
+static int hotplug_state;
+/* The CPU, at least nr_cpu_ids for none; written by the hot-plug callbacks only. */
+static unsigned int owner = UINT_MAX;
+
+static ssize_t config_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	const struct event_file *file = container_of(attr, struct event_file, attr);
+
+	return sysfs_emit(page, "event=0x%02x\n", (unsigned int)(file - event_files) + CONFIG_TOTAL);
+}
+
+static ssize_t unit_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "Joules\n");
+}
+
+static ssize_t scale_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "1e-6\n");
+}
+
+static umode_t event_visible(struct kobject *kobj, struct attribute *attr, int n)
+{
+	return n / 3 < named ? attr->mode : 0;
+}
+
+static const struct attribute_group events_group = {
+	.name = "events",
+	.attrs = event_attrs,
+	.is_visible = event_visible,
+};
+
+PMU_FORMAT_ATTR(event, "config:0-7");
+static struct attribute *format_attrs[] = { &format_attr_event.attr, NULL };
+static const struct attribute_group format_group = { .name = "format", .attrs = format_attrs };
+
+static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	unsigned int cpu = READ_ONCE(owner);
+
+	/* The PMU is registered a moment before it has a CPU. */
+	return cpu < nr_cpu_ids ? sysfs_emit(page, "%u\n", cpu) : -ENODEV;
+}
+
+static DEVICE_ATTR_RO(cpumask);
+static struct attribute *cpumask_attrs[] = { &dev_attr_cpumask.attr, NULL };
+static const struct attribute_group cpumask_group = { .attrs = cpumask_attrs };
+
+static const struct attribute_group *groups[] = {
+	&events_group, &format_group, &cpumask_group, NULL
+};
+
+static u64 counter(const struct perf_event *event)
+{
+	struct jetwatt_energy energy;
+
+	if (event->attr.config == CONFIG_TOTAL)
+		jetwatt_energy_total(&energy);
+	else
+		jetwatt_energy_rail(event->attr.config - CONFIG_RAIL, &energy);
+	return energy.uj;
+}
+
+static void update(struct perf_event *event)
+{
+	u64 before, now;
+
+	/* Beside an update from an interrupt: whoever is first counts the difference. */
+	do {
+		before = local64_read(&event->hw.prev_count);
+		now = counter(event);
+	} while (local64_cmpxchg(&event->hw.prev_count, before, now) != before);
+	local64_add(now - before, &event->count);
+}
+
+static void start(struct perf_event *event, int flags)
+{
+	local64_set(&event->hw.prev_count, counter(event));
+	event->hw.state = 0;
+}
+
+static void stop(struct perf_event *event, int flags)
+{
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+	update(event);
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+}
+
+static int add(struct perf_event *event, int flags)
+{
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (flags & PERF_EF_START)
+		start(event, flags);
+	return 0;
+}
+
+static void del(struct perf_event *event, int flags)
+{
+	stop(event, PERF_EF_UPDATE);
+}
+
+static void destroy(struct perf_event *event)
+{
+	jetwatt_config_counters(-1);
+}
+
+static int event_init(struct perf_event *event)
+{
+	unsigned int cpu = READ_ONCE(owner);
+
+	if (event->attr.type != event->pmu->type)
+		return -ENOENT;
+	if (is_sampling_event(event) || event->attach_state & PERF_ATTACH_TASK)
+		return -EOPNOTSUPP;
+	if (event->cpu < 0 || event->attr.config < CONFIG_TOTAL ||
+	    event->attr.config >= CONFIG_RAIL + jetwatt_rail_count())
+		return -EINVAL;
+	if (!perfmon_capable())
+		return -EACCES;
+	/* The PMU is registered a moment before it has a CPU. */
+	if (cpu >= nr_cpu_ids)
+		return -ENODEV;
+	event->cpu = cpu;
+	event->destroy = destroy;
+	jetwatt_config_counters(1);
+	return 0;
+}
+
+static struct pmu pmu = {
+	.module = THIS_MODULE,
+	.task_ctx_nr = perf_invalid_context,
+	.capabilities = PERF_PMU_CAP_NO_INTERRUPT | PERF_PMU_CAP_NO_EXCLUDE,
+	.attr_groups = groups,
+	.event_init = event_init,
+	.add = add,
+	.del = del,
+	.start = start,
+	.stop = stop,
+	.read = update,
+};
+
+static int online(unsigned int cpu)
+{
+	if (owner >= nr_cpu_ids)
+		WRITE_ONCE(owner, cpu);
+	return 0;
+}
+
+static int offline(unsigned int cpu)
+{
+	unsigned int other;
+
+	if (cpu != owner)
+		return 0;
+	other = cpumask_any_but(cpu_online_mask, cpu);
+	/* First, so that no event is opened on the CPU that goes once the others have moved. */
+	WRITE_ONCE(owner, other);
+	if (other < nr_cpu_ids)
+		perf_pmu_migrate_context(&pmu, cpu, other);
+	return 0;
+}
+
+/* Only what perf's parser takes for part of a name, and no name twice. */
+static void name(unsigned int row, const char *label)
+{
+	char *at = event_files[row].name;
+	unsigned int i;
+
+	snprintf(at, NAME_LEN, "energy_%s", label);
+	for (; *at; at++)
+		*at = isalnum(*at) && isascii(*at) ? tolower(*at) : '_';
+	for (i = 0; i < row; i++)
+		if (!strcmp(event_files[i].name, event_files[row].name))
+			break;
+	if (i < row)
+		snprintf(at, NAME_LEN - (at - event_files[row].name), "_%u", row);
+	snprintf(unit_files[row].name, NAME_LEN, "%s.unit", event_files[row].name);
+	snprintf(scale_files[row].name, NAME_LEN, "%s.scale", event_files[row].name);
+}
+
+static void name_rails(void)
+{
+	unsigned int rails = jetwatt_rail_count();
+
+	for (; named <= rails; named++)
+		name(named, named ? jetwatt_rail_at(named - 1)->label : "total");
+}
+
+static void prepare(struct event_file *file, unsigned int at,
+		    ssize_t (*show)(struct device *, struct device_attribute *, char *))
+{
+	sysfs_attr_init(&file->attr.attr);
+	file->attr.attr.name = file->name;
+	file->attr.attr.mode = 0444;
+	file->attr.show = show;
+	event_attrs[at] = &file->attr.attr;
+}
+
+/**
+ * jetwatt_pmu_update() - offer events for the rails that there are now
+ *
+ * Context: sleeps.
+ */
+void jetwatt_pmu_update(void)
+{
+	mutex_lock(&lock);
+	if (registered && jetwatt_rail_count() >= named) {
+		name_rails();
+		if (sysfs_update_group(&pmu.dev->kobj, &events_group))
+			dev_warn(pmu.dev, "events of new rails are not shown\n");
+	}
+	mutex_unlock(&lock);
+}
+
+/**
+ * jetwatt_pmu_init() - offer the events
+ *
+ * Return: 0 or a negative errno.
+ */
+int jetwatt_pmu_init(void)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < EVENTS; i++) {
+		prepare(&event_files[i], 3 * i, config_show);
+		prepare(&unit_files[i], 3 * i + 1, unit_show);
+		prepare(&scale_files[i], 3 * i + 2, scale_show);
+	}
+	name_rails();
+	err = jetwatt_fail_step();
+	if (!err)
+		err = perf_pmu_register(&pmu, "jetwatt", -1);
+	if (err)
+		return err;
+	/* After the PMU, whose contexts it moves; the first CPU becomes the owner here. */
+	err = jetwatt_fail_step();
+	if (!err)
+		err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/jetwatt:online", online, offline);
+	if (err < 0) {
+		perf_pmu_unregister(&pmu);
+		return err;
+	}
+	hotplug_state = err;
+	mutex_lock(&lock);
+	registered = true;
+	mutex_unlock(&lock);
+	/* Rails that have come since they were named. */
+	jetwatt_pmu_update();
+	return 0;
+}
+
+/**
+ * jetwatt_pmu_exit() - take them away
+ *
+ * Context: no event is open: each holds a reference on the module.
+ */
+void jetwatt_pmu_exit(void)
+{
+	mutex_lock(&lock);
+	registered = false;
+	mutex_unlock(&lock);
+	cpuhp_remove_state_nocalls(hotplug_state);
+	perf_pmu_unregister(&pmu);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Who is told of finished waits, and of whose. */
+#ifndef JETWATT_WAIT_SUBSCRIBER_H
+#define JETWATT_WAIT_SUBSCRIBER_H
+
+#include <linux/types.h>
+
+struct jetwatt_wait_record;
+struct sock;
+
+#define JETWATT_WATCHERS_MAX	8
+
+bool jetwatt_watcher_wants(u32 tgid);
+void jetwatt_watcher_forked(u32 parent, u32 child);
+void jetwatt_watcher_exited(u32 tgid);
+void jetwatt_watcher_record(const struct jetwatt_wait_record *record);
+void jetwatt_watcher_lost(void);
+
+int jetwatt_watcher_add(u32 port, struct sock *sk, const u32 *tgids, unsigned int n,
+			bool children);
+int jetwatt_watcher_remove(u32 port, const struct sock *sk);
+int jetwatt_watcher_init(void);
+void jetwatt_watcher_exit(void);
+
+#endif

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampler/aux_series.h"
+
+#include <linux/devfreq.h>
+#include <linux/err.h>
+#include <linux/jetwatt.h>
+#include <linux/minmax.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/of.h>
+#include <linux/of_platform.h>
+#include <linux/pci.h>
+#include <linux/platform_device.h>
+#include <linux/pm_runtime.h>
+#include <linux/reboot.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+#include "fault_inject.h"
+
+static const struct of_device_id gpus[] = {
+	{ .compatible = "nvidia,ga10b" },	/* Orin */
+	{ .compatible = "nvidia,gv11b" },	/* Xavier */
+	{ .compatible = "nvidia,gp10b" },	/* TX2 */
+	{ .compatible = "nvidia,gm20b" },	/* Nano */
+	{ }
+};
+
+/*
+ * From Thor on the GPU is a PCI device. Its driver (nvidia.ko) gives it children
+ * without bus, driver or device-tree node, and the devfreq devices hang off those.
+ * There is one for the shaders, "gpu-gpc-N" with N the NUMA node, whatever the
+ * number of GPCs: the driver makes the clocks of the other GPCs follow it. The
+ * other one, "gpu-nvd-N", is video. (NVIDIA/open-gpu-kernel-modules 595.45.04,
+ * kernel-open/nvidia/nv-pci.c)
+ */
+#define GPC		"gpu-gpc-"
+
+/*
+ * @gpu: the devfreq device, with a reference
+ * @owner: the device whose driver made @gpu, with a reference
+ * @pci: @owner is a PCI device
+ * @closed: the machine goes down
+ *
+ * The release of a devfreq device calls into its driver, so the reference must be
+ * dropped before the driver is gone. The owner's bus announces each unbinding. At
+ * shutdown drivers take their devices down without being unbound, so a reboot
+ * notifier comes before that. The spinlock keeps readers out while the reference
+ * is dropped.
+ */
+static DEFINE_SPINLOCK(lock);
+static struct devfreq *gpu;
+static struct device *owner;
+static bool pci, closed;
+
+/**
+ * jetwatt_gpu_khz() - clock of the GPU
+ *
+ * The clock that devfreq has set last: no call to the firmware. A PCI GPU that is
+ * runtime-suspended has no clock: nvidia.ko's own cur_freq reads 0 then.
+ *
+ * Context: process. Return: kHz, 0 while the GPU is asleep, JETWATT_VALUE_NONE if
+ * there is no GPU.
+ */
+s32 jetwatt_gpu_khz(void)
+{
+	s32 khz = JETWATT_VALUE_NONE;
+
+	spin_lock(&lock);
+	if (gpu && device_is_registered(&gpu->dev))
+		khz = pci && pm_runtime_suspended(owner) ? 0 :
+							   READ_ONCE(gpu->previous_freq) / 1000;
+	spin_unlock(&lock);
+	return khz;
+}
+
+/*
+ * A governor that polls arms devfreq's monitor, one that does not leaves last_status at
+ * its last value for ever. Without an interval devfreq polls at changes only.
+ */
+static bool polled(struct devfreq *devfreq)
+{
+	return !devfreq->profile->polling_ms || work_busy(&devfreq->work.work);
+}
+
+/**
+ * jetwatt_gpu_load() - share of the time that the GPU was busy
+ * @permille: gets it; 0 while the GPU is asleep; JETWATT_VALUE_NONE if there is no
+ *	GPU or its governor does not poll its load ("performance", "userspace")
+ *
+ * The value that the governor polled last. The driver itself is not polled: it counts
+ * from one poll to the next, and an additional poll would shorten the governor's
+ * window.
+ *
+ * Context: process. Return: 0; -EBUSY: the governor is polling now.
+ */
+int jetwatt_gpu_load(s32 *permille)
+{
+	const struct devfreq_dev_status *status;
+	int err = 0;
+
+	*permille = JETWATT_VALUE_NONE;
+	spin_lock(&lock);
+	if (gpu && device_is_registered(&gpu->dev)) {
+		status = &gpu->last_status;
+		/* Written under this lock; to wait for it, the spinlock would have to be let go. */
+		if (!mutex_trylock(&gpu->lock)) {
+			err = -EBUSY;
+		} else {
+			if (pm_runtime_suspended(owner))
+				*permille = 0;
+			else if (status->total_time && polled(gpu))
+				*permille = min(status->busy_time, status->total_time) * 1000 /
+					    status->total_time;
+			mutex_unlock(&gpu->lock);
+		}
+	}
+	spin_unlock(&lock);
+	return err;
+}
+
+static void drop(const struct device *of)
+{
+	struct device *old_owner = NULL;
+	struct devfreq *old = NULL;
+
+	spin_lock(&lock);
+	if (gpu && (!of || owner == of)) {
+		old = gpu;
+		old_owner = owner;
+		gpu = NULL;
+		owner = NULL;
+	}
+	spin_unlock(&lock);
+	if (!old)
+		return;
+	put_device(&old->dev);
+	put_device(old_owner);
+}
+
+/* Called with @from locked and bound: see look(). */
+static void take(struct devfreq *new, struct device *from)
+{
+	if (!jetwatt_clock_add(JETWATT_SERIES_GPU_KHZ, 0, dev_name(&new->dev)))
+		return;
+	if (new->profile->get_dev_status)
+		jetwatt_clock_add(JETWATT_SERIES_GPU_LOAD_PERMILLE, 0, dev_name(&new->dev));
+	spin_lock(&lock);
+	if (!closed) {
+		get_device(&new->dev);
+		get_device(from);
+		gpu = new;
+		owner = from;
+		pci = dev_is_pci(from);
+	}
+	spin_unlock(&lock);
+}
+
+static bool taken(void)
+{
+	bool any;
+
+	spin_lock(&lock);
+	any = gpu;
+	spin_unlock(&lock);
+	return any;
+}
+
+/* A child of a GPC's device: its devfreq device, if it has one by now. */
+static int devfreq_of(struct device *dev, void *found)
+{
+	if (!dev->class || strcmp(dev->class->name, "devfreq"))
+		return 0;
+	*(struct devfreq **)found = container_of(dev, struct devfreq, dev);
+	return 1;
+}
+
+static int gpc_of(struct device *dev, void *found)
+{
+	if (strncmp(dev_name(dev), GPC, strlen(GPC)))
+		return 0;
+	return device_for_each_child(dev, found, devfreq_of);
+}
+
+/*
+ * A driver makes and removes its devfreq device while its own device is locked. So
+ * while it is locked and has a driver, what is found there is complete and stays.
+ */
+static void look(struct device *dev, struct device_node *np)
+{
+	struct devfreq *found = NULL;
+
+	/* A probe that takes long must not keep the other slow clocks: the next turn tries again. */
+	if (!device_trylock(dev))
+		return;
+	if (dev->driver) {
+		if (np)
+			found = devfreq_get_devfreq_by_node(np);
+		else
+			device_for_each_child(dev, &found, gpc_of);
+		if (!IS_ERR_OR_NULL(found) && device_is_registered(&found->dev))
+			take(found, dev);
+	}
+	device_unlock(dev);
+}
+
+static void look_on_platform(void)
+{
+	struct platform_device *pdev;
+	struct device_node *np;
+
+	for_each_matching_node(np, gpus) {
+		/* There is one column: the first of several is it. */
+		if (taken() || !of_device_is_available(np))
+			continue;
+		pdev = of_find_device_by_node(np);
+		if (!pdev)
+			continue;
+		look(&pdev->dev, np);
+		put_device(&pdev->dev);
+	}
+}
+
+/* By vendor: the names of the children tell Tegra's GPUs from cards in a slot. */
+static void look_on_pci(void)
+{
+	struct pci_dev *pdev = NULL;
+
+	while ((pdev = pci_get_device(PCI_VENDOR_ID_NVIDIA, PCI_ANY_ID, pdev)))
+		if (!taken())
+			look(&pdev->dev, NULL);
+}
+
+/**
+ * jetwatt_gpu_look() - take hold of the GPU's devfreq device if it is there
+ *
+ * Context: one caller at a time; sleeps.
+ */
+void jetwatt_gpu_look(void)
+{
+	struct devfreq *old;
+	bool stale;
+
+	/* A driver may also take its devfreq device down without being unbound. */
+	spin_lock(&lock);
+	old = gpu;
+	stale = old && !device_is_registered(&old->dev);
+	spin_unlock(&lock);
+	if (stale)
+		drop(NULL);
+	else if (old)
+		return;
+	look_on_platform();
+	if (!taken())
+		look_on_pci();
+}
+
+static int notify(struct notifier_block *nb, unsigned long action, void *data)
+{
+	if (action == BUS_NOTIFY_UNBIND_DRIVER)
+		drop(data);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block platform_notifier = { .notifier_call = notify };
+
+#ifdef CONFIG_PCI
+static struct notifier_block pci_notifier = { .notifier_call = notify };
+
+static int watch_pci(void)
+{
+	return bus_register_notifier(&pci_bus_type, &pci_notifier);
+}
+
+static void unwatch_pci(void)
+{
+	bus_unregister_notifier(&pci_bus_type, &pci_notifier);
+}
+#else
+static int watch_pci(void)
+{
+	return 0;
+}
+
+static void unwatch_pci(void)
+{
+}
+#endif
+
+static int going_down(struct notifier_block *nb, unsigned long action, void *data)
+{
+	spin_lock(&lock);
+	closed = true;
+	spin_unlock(&lock);
+	drop(NULL);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block reboot_notifier = { .notifier_call = going_down };
+
+/**
+ * jetwatt_gpu_init() - get ready to take hold of a GPU
+ *
+ * Return: 0 or a negative errno.
+ */
+int jetwatt_gpu_init(void)
+{
+	int err;
+
+	err = jetwatt_fail_step();
+	if (err)
+		return err;
+	err = bus_register_notifier(&platform_bus_type, &platform_notifier);
+	if (err)
+		return err;
+	err = watch_pci();
+	if (err)
+		goto err_platform;
+	err = register_reboot_notifier(&reboot_notifier);
+	if (!err)
+		return 0;
+	unwatch_pci();
+err_platform:
+	bus_unregister_notifier(&platform_bus_type, &platform_notifier);
+	return err;
+}
+
+/**
+ * jetwatt_gpu_exit() - release the GPU's devfreq device
+ */
+void jetwatt_gpu_exit(void)
+{
+	unregister_reboot_notifier(&reboot_notifier);
+	unwatch_pci();
+	bus_unregister_notifier(&platform_bus_type, &platform_notifier);
+	drop(NULL);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How fast the buses are, before the sampler knows it from its own ticks. */
+#ifndef JETWATT_BUS_SPEED_H
+#define JETWATT_BUS_SPEED_H
+
+void jetwatt_measure(void);
+int jetwatt_measure_init(void);
+void jetwatt_measure_exit(void);
+
+#endif

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampler/sampler.h"
+
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/freezer.h>
+#include <linux/hrtimer.h>
+#include <linux/jetwatt.h>
+#include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/moduleparam.h>
+#include <linux/sched.h>
+#include "event.h"
+#include "fault_inject.h"
+#include "sampler/aux_series.h"
+#include "sampler/energy.h"
+#include "sampler/housekeeping.h"
+#include "sampler/overhead.h"
+#include "sampler/ring.h"
+#include "sampler/rt_throttle.h"
+#include "sampler/stats.h"
+#include "sampler/transfer.h"
+#include "sensors/chip.h"
+
+/*
+ * Ticks a second, 0: parked. Written by config.c, read by the thread,
+ * which is woken after each change.
+ */
+static u32 rate;
+
+#define IDLE_MAX_HZ	50
+
+static unsigned int idle_hz = 10;
+module_param(idle_hz, uint, 0444);
+MODULE_PARM_DESC(idle_hz, "looks a second at the rails while nobody listens, for the energy counters; 0: none (default 10, at most 50)");
+
+static struct task_struct *thread;
+/* CPUs that the thread may use unless a CPU or taskset says otherwise: set once it runs. */
+static struct cpumask unpinned;
+static DECLARE_COMPLETION(placed);
+static void (*on_sample)(u64 seq);
+
+/* Wakes the thread. One for all deadlines: to make one for each costs more than to arm it. */
+static struct hrtimer timer;
+
+/* The thread's own: ticks skipped that no event has told of yet. */
+static u64 untold;
+static u64 told_at;
+
+/* Return: how long its transfers took. */
+static u64 sample(bool first)
+{
+	struct jetwatt_sample *sample = jetwatt_ring_begin(jetwatt_series_count());
+	u64 time_ns, length_ns;
+
+	time_ns = jetwatt_read_rails(sample, first, &length_ns);
+	jetwatt_clock_read(sample, first);
+	jetwatt_read_mark(time_ns);
+	jetwatt_energy_sample(sample, time_ns);
+	jetwatt_stats_tick(length_ns);
+	jetwatt_stats_cpu(current->se.sum_exec_runtime);
+	on_sample(jetwatt_ring_commit(time_ns));
+	return length_ns;
+}
+
+/* For the counters alone: this sample goes nowhere. */
+static void glance(void)
+{
+	struct jetwatt_sample *sample = jetwatt_ring_begin(jetwatt_series_count());
+	u64 time_ns, length_ns;
+
+	time_ns = jetwatt_read_rails(sample, true, &length_ns);
+	jetwatt_energy_sample(sample, time_ns);
+}
+
+static void missed(u64 ticks, u64 now)
+{
+	jetwatt_stats_missed(ticks);
+	untold += ticks;
+	if (now - told_at < NSEC_PER_SEC)
+		return;
+	jetwatt_event_post(JETWATT_EVENT_OVERRUN, JETWATT_EVENT_NO_CHIP, untold);
+	untold = 0;
+	told_at = now;
+}
+
+static enum hrtimer_restart wake(struct hrtimer *unused)
+{
+	wake_up_process(thread);
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * Interruptible, because that is how the freezer reaches a kernel thread
+ * before the i2c adapters are suspended; no signal ever arrives. @now is the
+ * time, before and after.
+ *
+ * Return: true if it slept until @deadline at @hz, false if it is to look anew
+ * at what it has to do.
+ */
+static bool sleep_until(u64 deadline, u32 hz, u64 *now)
+{
+	if (hz)
+		jetwatt_throttle_expect(deadline);
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (kthread_should_stop() || READ_ONCE(rate) != hz || freezing(current)) {
+			__set_current_state(TASK_RUNNING);
+			return false;
+		}
+		if (*now >= deadline) {
+			__set_current_state(TASK_RUNNING);
+			return true;
+		}
+		/* On this CPU, like the timer of rt_throttle.c: one interrupt for both. */
+		hrtimer_start(&timer, ns_to_ktime(deadline), HRTIMER_MODE_ABS_PINNED_HARD);
+		schedule();
+		*now = ktime_get_ns();
+	}
+}
+
+/*
+ * Deadlines lie on a grid that starts one period after the first sample. One
+ * that has passed while the tick before was still being taken is skipped.
+ */
+static void run(u32 hz)
+{
+	u64 period = div_u64(NSEC_PER_SEC, hz), deadline, now, skip, read_ns;
+
+	jetwatt_throttle_start(period);
+	sample(true);
+	now = ktime_get_ns();
+	deadline = now + period;
+	while (sleep_until(deadline, hz, &now)) {
+		jetwatt_stats_late(now - deadline);
+		jetwatt_throttle_tell();
+		read_ns = sample(false);
+		now = ktime_get_ns();
+		jetwatt_overhead_tick(now - deadline, read_ns, period, now);
+		deadline += period;
+		if (now >= deadline) {
+			skip = div64_u64(now - deadline, period) + 1;
+			deadline += skip * period;
+			missed(skip, now);
+		}
+	}
+	jetwatt_throttle_stop();
+}
+
+/* Slow enough that a deadline that is missed needs no care. */
+static void idle(void)
+{
+	u64 period, now;
+
+	if (!idle_hz) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!READ_ONCE(rate) && !kthread_should_stop() && !freezing(current))
+			schedule();
+		__set_current_state(TASK_RUNNING);
+		return;
+	}
+	period = div_u64(NSEC_PER_SEC, min_t(u32, idle_hz, IDLE_MAX_HZ));
+	do {
+		glance();
+		now = ktime_get_ns();
+	} while (sleep_until(now + period, 0, &now));
+}
+
+static int thread_fn(void *unused)
+{
+	u32 hz, before = 0;
+
+	jetwatt_housekeeping(&unpinned);
+	complete(&placed);
+	sched_set_fifo(current);
+	set_freezable();
+	while (!kthread_should_stop()) {
+		if (try_to_freeze())
+			jetwatt_energy_frozen();
+		hz = READ_ONCE(rate);
+		if (hz && !before)
+			jetwatt_read_restart();
+		if (!hz && before)
+			jetwatt_chip_parked();
+		before = hz;
+		if (hz)
+			run(hz);
+		else
+			idle();
+	}
+	hrtimer_cancel(&timer);
+	return 0;
+}
+
+/**
+ * jetwatt_sampler_rate() - run at another rate
+ * @hz: ticks a second, 0 to park
+ *
+ * Context: any; callers exclude each other. Does not wait for the tick under
+ * way.
+ */
+void jetwatt_sampler_rate(u32 hz)
+{
+	if (hz == rate)
+		return;
+	WRITE_ONCE(rate, hz);
+	wake_up_process(thread);
+}
+
+/**
+ * jetwatt_sampler_hz() - the rate in use
+ *
+ * Context: any. Return: ticks a second, 0 while parked.
+ */
+u32 jetwatt_sampler_hz(void)
+{
+	return READ_ONCE(rate);
+}
+
+/**
+ * jetwatt_sampler_cpu() - run on this CPU
+ * @cpu: the CPU, JETWATT_CPU_ANY: on any
+ *
+ * When a CPU goes offline the scheduler takes the thread elsewhere. So a thread
+ * that has a CPU is sent back to it by a call of this once a second. From 6.2 on the scheduler
+ * remembers what taskset asked for: there JETWATT_CPU_ANY means these CPUs.
+ *
+ * Context: sleeps. Return: 0, -EINVAL: it is not online.
+ */
+int jetwatt_sampler_cpu(u32 cpu)
+{
+	const struct cpumask *mask = cpu == JETWATT_CPU_ANY ? &unpinned : NULL;
+	int err = -EINVAL;
+
+	cpus_read_lock();
+	if (!mask && cpu < nr_cpu_ids && cpu_online(cpu))
+		mask = cpumask_of(cpu);
+	if (mask)
+		err = cpumask_equal(thread->cpus_ptr, mask) ? 0 : set_cpus_allowed_ptr(thread, mask);
+	cpus_read_unlock();
+	return err;
+}
+
+/**
+ * jetwatt_sampler_init() - start the thread, parked
+ * @taken: called from the thread with each new sample's sequence number; must
+ *	be short and not sleep
+ *
+ * Return: 0 or a negative errno.
+ */
+int jetwatt_sampler_init(void (*taken)(u64 seq))
+{
+	int err;
+
+	err = jetwatt_fail_step();
+	if (err)
+		return err;
+	on_sample = taken;
+	hrtimer_setup(&timer, wake, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
+	thread = kthread_create(thread_fn, NULL, "jetwatt");
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	wake_up_process(thread);
+	wait_for_completion(&placed);
+	return 0;
+}
+
+/**
+ * jetwatt_sampler_exit() - stop the thread
+ *
+ * Context: sleeps until the tick under way is over.
+ */
+void jetwatt_sampler_exit(void)
+{
+	WRITE_ONCE(rate, 0);
+	kthread_stop(thread);
+}

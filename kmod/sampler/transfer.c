@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampler/transfer.h"
+
+#include <linux/bitops.h>
+#include <linux/jetwatt.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include "event.h"
+#include "sampler/alarm.h"
+#include "sampler/overhead.h"
+#include "sampler/read_schedule.h"
+#include "sampler/ring.h"
+#include "sensors/chip.h"
+#include "sensors/series.h"
+
+#define MARK_EVERY_NS	(NSEC_PER_SEC / 4)
+
+/* All of it belongs to the sampler's thread, under jetwatt_chip_lock. */
+static struct jetwatt_plan plan;
+static u64 mark_due;
+static u64 busy_since, busy_then[JETWATT_BUSES_MAX];
+
+static void put(struct jetwatt_sample *sample, int slot, s32 value)
+{
+	/* A chip may have come while this sample was already open. */
+	if (slot >= 0 && slot < sample->nr_series)
+		sample->value[slot] = value;
+}
+
+static void store(struct jetwatt_sample *sample, const struct jetwatt_reg *reg)
+{
+	struct jetwatt_chip *chip = jetwatt_chip_at(reg->chip);
+	const struct jetwatt_rail *rail = NULL;
+	s32 uv;
+
+	if (reg->what != JETWATT_CONFIG && reg->what != JETWATT_SUM) {
+		if (chip->rail[reg->n] == JETWATT_NO_RAIL)
+			return;
+		rail = jetwatt_rail_at(chip->rail[reg->n]);
+	}
+	switch (reg->what) {
+	case JETWATT_SHUNT:
+		uv = jetwatt_rail_shunt_uv(rail, reg->value);
+		put(sample, rail->shunt_slot, uv);
+		jetwatt_alarm_shunt(rail->id, uv);
+		break;
+	case JETWATT_BUS:
+		put(sample, rail->bus_slot, chip->model->bus_uv(reg->value));
+		break;
+	case JETWATT_SUM:
+		if (chip->sum.channels)
+			put(sample, chip->sum_slot, chip->model->sum_uv(reg->value));
+		break;
+	case JETWATT_CONFIG:
+		jetwatt_chip_configured(chip, reg->n, reg->value);
+		break;
+	case JETWATT_WARNING:
+	case JETWATT_CRITICAL:
+		/* Packed as a shunt voltage is. */
+		jetwatt_alarm_limit(rail->id, reg->what == JETWATT_CRITICAL,
+				    jetwatt_rail_shunt_uv(rail, reg->value));
+		break;
+	}
+}
+
+/* Shunts and sum of a chip in one transfer: see what the sum is made of. */
+static void learn(struct jetwatt_chip *chip)
+{
+	s32 uv[JETWATT_CHANNELS_MAX] = {}, sum_uv = 0;
+	unsigned int i, have = 0;
+	bool have_sum = false;
+
+	for (i = 0; i < plan.n; i++) {
+		if (plan.reg[i].chip != chip->id)
+			continue;
+		if (plan.reg[i].what == JETWATT_SHUNT) {
+			/* As the chip adds them up: without the board's correction. */
+			uv[plan.reg[i].n] = chip->model->shunt_uv(chip->config, plan.reg[i].value);
+			have |= BIT(plan.reg[i].n);
+		} else if (plan.reg[i].what == JETWATT_SUM) {
+			sum_uv = chip->model->sum_uv(plan.reg[i].value);
+			have_sum = true;
+		}
+	}
+	if (!have_sum || have != jetwatt_chip_channels(chip))
+		return;
+	if (!jetwatt_sum_observe(&chip->sum, have, uv, sum_uv,
+				 chip->model->step_nv(chip->config) / 1000))
+		return;
+	chip->bus->planned = false;
+	if (chip->sum.channels && chip->sum_slot < 0) {
+		chip->sum_slot = jetwatt_series_slot(JETWATT_SERIES_SUM_UV, chip->id);
+		jetwatt_event_post(JETWATT_EVENT_CONFIG_CHANGED, JETWATT_EVENT_NO_CHIP, 0);
+	}
+}
+
+static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
+{
+	unsigned long took_part = 0, had_shunt = 0, had_sum = 0;
+	const struct jetwatt_reg *reg, *end = plan.reg + plan.n;
+	unsigned int i;
+	int err;
+
+	if (!plan.n)
+		return;
+	err = jetwatt_bus_read(bus, plan.reg, plan.n);
+	if (!err)
+		jetwatt_bus_ticked(bus, plan.n);
+	for (reg = plan.reg; reg < end; reg++) {
+		took_part |= BIT(reg->chip);
+		if (err)
+			continue;
+		store(sample, reg);
+		if (reg->first)
+			had_shunt |= BIT(reg->chip);
+		else if (reg->what == JETWATT_SUM)
+			had_sum |= BIT(reg->chip);
+	}
+	for_each_set_bit(i, &took_part, JETWATT_CHIPS_MAX) {
+		struct jetwatt_chip *chip = jetwatt_chip_at(i);
+
+		if (err) {
+			jetwatt_chip_failed(chip, bus->ended_ns, bus->ended_ns - bus->begun_ns);
+			continue;
+		}
+		jetwatt_chip_answered(chip);
+		if (had_sum & BIT(i))
+			learn(chip);
+		if (had_shunt & BIT(i))
+			WRITE_ONCE(chip->reads, chip->reads + 1);
+	}
+}
+
+static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, bool all, u64 now)
+{
+	unsigned long failed;
+	unsigned int i;
+
+	/* One that fails in the shared read gets its next try in the next tick. */
+	failed = jetwatt_plan_shared(&plan, bus, all, now);
+	transfer(bus, sample);
+	for_each_set_bit(i, &failed, JETWATT_CHIPS_MAX) {
+		jetwatt_plan_alone(&plan, jetwatt_chip_at(i), now);
+		transfer(bus, sample);
+		/* If the bus is stuck, one try is enough. */
+		if (ktime_get_ns() - now >= JETWATT_STUCK_NS)
+			break;
+	}
+}
+
+/**
+ * jetwatt_read_rails() - read all chips once
+ * @sample: where to; what cannot be read stays as it is
+ * @all: all bus voltages instead of the next one
+ * @length_ns: gets the time from the first transfer to the end of the last
+ *
+ * Context: the sampler's thread; takes jetwatt_chip_lock; sleeps.
+ * Return: CLOCK_MONOTONIC in the middle of the transfers.
+ */
+u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
+{
+	struct jetwatt_bus *bus;
+	u64 start, end;
+	unsigned int i;
+
+	rt_mutex_lock(&jetwatt_chip_lock);
+	start = ktime_get_ns();
+	end = start;
+	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
+		bus = jetwatt_bus_at(i);
+		if (!bus->adapter)
+			continue;
+		read_bus(bus, sample, all, end);
+		/* Of long ago if there was nothing to read. */
+		end = max(end, bus->ended_ns);
+	}
+	rt_mutex_unlock(&jetwatt_chip_lock);
+	*length_ns = end - start;
+	return start + (end - start) / 2;
+}
+
+static void mark_buses(u64 now)
+{
+	struct jetwatt_bus *bus;
+	unsigned int i;
+	u64 busy;
+
+	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
+		bus = jetwatt_bus_at(i);
+		if (!bus->adapter)
+			continue;
+		busy = bus->busy_ns;
+		/* A bus that came in between started from zero. */
+		if (busy_since && busy >= busy_then[i])
+			WRITE_ONCE(bus->busy_permille,
+				   (u32)div64_u64((busy - busy_then[i]) * 1000, now - busy_since));
+		busy_then[i] = busy;
+	}
+	busy_since = now;
+}
+
+/**
+ * jetwatt_read_mark() - reckon rates and shares of the last seconds
+ * @now: CLOCK_MONOTONIC
+ *
+ * After each tick; most of the time there is nothing to do.
+ *
+ * Context: the sampler's thread; takes jetwatt_chip_lock.
+ */
+void jetwatt_read_mark(u64 now)
+{
+	if (now < mark_due)
+		return;
+	mark_due = now + MARK_EVERY_NS;
+	rt_mutex_lock(&jetwatt_chip_lock);
+	jetwatt_chip_mark(now);
+	if (!busy_since || now - busy_since >= NSEC_PER_SEC)
+		mark_buses(now);
+	rt_mutex_unlock(&jetwatt_chip_lock);
+}
+
+/**
+ * jetwatt_read_busy_permille() - share of the busiest bus that reading takes
+ *
+ * Context: any. Return: permille, measured over the last second or two.
+ */
+u32 jetwatt_read_busy_permille(void)
+{
+	u32 most = 0;
+	unsigned int i;
+
+	for (i = 0; i < JETWATT_BUSES_MAX; i++)
+		most = max(most, READ_ONCE(jetwatt_bus_at(i)->busy_permille));
+	return most;
+}
+
+/**
+ * jetwatt_read_restart() - the sampler starts: nothing has been measured yet
+ *
+ * Context: the sampler's thread.
+ */
+void jetwatt_read_restart(void)
+{
+	unsigned int i;
+
+	rt_mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < JETWATT_BUSES_MAX; i++)
+		WRITE_ONCE(jetwatt_bus_at(i)->busy_permille, 0);
+	mark_due = 0;
+	busy_since = 0;
+	jetwatt_overhead_forget();
+	rt_mutex_unlock(&jetwatt_chip_lock);
+	jetwatt_chip_parked();
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sensors/chip.h"
+
+#include <linux/errno.h>
+#include <linux/i2c.h>
+#include <linux/jetwatt.h>
+#include <linux/kernel.h>
+#include <linux/of.h>
+#include <linux/string.h>
+#include "event.h"
+#include "fault_inject.h"
+#include "sensors/rail.h"
+#include "sensors/rail_graph.h"
+
+static const struct jetwatt_model * const models[] = { &jetwatt_ina3221, &jetwatt_ina238 };
+
+/**
+ * jetwatt_chip_model() - is this a sensor of ours?
+ * @client: an i2c device
+ *
+ * With a device tree its word counts, driver or not. Without one only a driver
+ * that has bound to the chip can know what it is.
+ *
+ * Return: what it is, NULL: something else.
+ */
+const struct jetwatt_model *jetwatt_chip_model(const struct i2c_client *client)
+{
+	const struct device_node *np = client->dev.of_node;
+	char compatible[16];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(models); i++) {
+		snprintf(compatible, sizeof(compatible), "ti,%s", models[i]->name);
+		if (np ? of_device_is_compatible(np, compatible) :
+			 client->dev.driver && !strcmp(client->name, models[i]->name))
+			return models[i];
+	}
+	return NULL;
+}
+
+/**
+ * jetwatt_chip_attached() - how many chips can be reached now
+ *
+ * Context: takes jetwatt_chip_lock. Return: the number.
+ */
+unsigned int jetwatt_chip_attached(void)
+{
+	unsigned int i, n = 0;
+
+	rt_mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < jetwatt_chip_count(); i++)
+		n += !!jetwatt_chip_at(i)->client;
+	rt_mutex_unlock(&jetwatt_chip_lock);
+	return n;
+}
+
+/**
+ * jetwatt_chip_has() - is this client attached?
+ * @client: the client
+ *
+ * Context: takes jetwatt_chip_lock. Return: true if a chip uses it.
+ */
+bool jetwatt_chip_has(const struct i2c_client *client)
+{
+	bool has = false;
+	unsigned int i;
+
+	rt_mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < jetwatt_chip_count(); i++)
+		has |= jetwatt_chip_at(i)->client == client;
+	rt_mutex_unlock(&jetwatt_chip_lock);
+	return has;
+}
+
+static int read_configs(struct jetwatt_chip *chip)
+{
+	struct jetwatt_reg reg[JETWATT_CONFIGS_MAX];
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < chip->model->nr_configs; i++)
+		reg[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = chip->model->side[i].reg };
+	err = jetwatt_bus_read(chip->bus, reg, i);
+	while (!err && i--)
+		jetwatt_chip_configured(chip, i, reg[i].value);
+	return err;
+}
+
+/* A node of the device tree is the same chip always, else place and address are. */
+static struct jetwatt_chip *known(const struct i2c_client *client)
+{
+	struct device_node *np = client->dev.of_node;
+	struct jetwatt_chip *chip;
+	unsigned int i;
+
+	for (i = 0; i < jetwatt_chip_count(); i++) {
+		chip = jetwatt_chip_at(i);
+		if (chip->client || chip->node != np)
+			continue;
+		if (np || (chip->addr == client->addr &&
+			   chip->bus_nr == i2c_adapter_id(client->adapter)))
+			return chip;
+	}
+	return NULL;
+}
+
+static struct jetwatt_chip *describe(const struct i2c_client *client)
+{
+	struct jetwatt_chip *chip = jetwatt_chip_next();
+
+	if (!chip)
+		return NULL;
+	chip->id = jetwatt_chip_count();
+	chip->addr = client->addr;
+	chip->bus_nr = i2c_adapter_id(client->adapter);
+	chip->model = jetwatt_chip_model(client);
+	chip->sum_slot = -1;
+	chip->node = of_node_get(client->dev.of_node);
+	if (jetwatt_rail_describe(chip)) {
+		of_node_put(chip->node);
+		chip->node = NULL;
+		return NULL;
+	}
+	return chip;
+}
+
+/**
+ * jetwatt_chip_attach() - take hold of a chip
+ * @client: its i2c device. On success the chip has taken over the caller's
+ *	references to the client's device and to its adapter's device.
+ *
+ * The reference to the adapter's device is what keeps the adapter usable:
+ * i2c_del_adapter() waits for it, and its driver cannot go away before. The
+ * driver's module is not pinned, so that it can be unloaded: then the client
+ * is deleted first, and the bus notifier (scan.c) detaches the chip.
+ *
+ * Context: one caller at a time; takes jetwatt_chip_lock; sleeps.
+ * Return: 0, -ENOSPC if there are too many, -ENOMEM.
+ */
+int jetwatt_chip_attach(struct i2c_client *client)
+{
+	struct jetwatt_chip *chip;
+	struct jetwatt_bus *bus;
+	int err = -ENOSPC;
+	bool again;
+
+	if (jetwatt_fail(JETWATT_FAIL_ATTACH))
+		return -ENOMEM;
+	rt_mutex_lock(&jetwatt_chip_lock);
+	bus = jetwatt_bus_get(client->adapter);
+	if (!bus)
+		goto unlock;
+	chip = known(client);
+	again = chip;
+	if (!chip)
+		chip = describe(client);
+	if (!chip) {
+		jetwatt_bus_put(bus);
+		goto unlock;
+	}
+	chip->client = client;
+	chip->bus = bus;
+	chip->row = 0;
+	chip->side_due = 0;
+	chip->learn_due = 0;
+	jetwatt_sum_forget(&chip->sum);
+	WRITE_ONCE(chip->bus_nr, bus->nr);
+	jetwatt_bus_ask(bus);
+	WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(bus));
+	err = read_configs(chip);
+	if (err) {
+		WRITE_ONCE(chip->errors, chip->errors + 1);
+		chip->row = JETWATT_ROW_LOST;
+		chip->retry_due = 0;
+	}
+	WRITE_ONCE(chip->lost, err);
+	jetwatt_chip_publish(chip);
+	jetwatt_graph_update();
+	if (again && !err)
+		jetwatt_event_post(JETWATT_EVENT_CHIP_BACK, chip->id, 0);
+	else if (!again)
+		jetwatt_event_post(JETWATT_EVENT_CONFIG_CHANGED, JETWATT_EVENT_NO_CHIP, 0);
+	err = 0;
+unlock:
+	rt_mutex_unlock(&jetwatt_chip_lock);
+	return err;
+}
+
+/* Leaves the references to the caller, who must not put them under the lock. */
+static struct i2c_client *release(struct jetwatt_chip *chip)
+{
+	struct i2c_client *client = chip->client;
+
+	chip->client = NULL;
+	jetwatt_bus_put(chip->bus);
+	chip->bus = NULL;
+	WRITE_ONCE(chip->lost, true);
+	WRITE_ONCE(chip->read_mhz, 0);
+	return client;
+}
+
+static void put(struct i2c_client *client)
+{
+	put_device(&client->adapter->dev);
+	put_device(&client->dev);
+}
+
+/**
+ * jetwatt_chip_detach() - let go of a chip whose i2c device goes away
+ * @dev: the i2c device, of a chip or not
+ *
+ * Context: takes jetwatt_chip_lock: waits for the tick under way.
+ */
+void jetwatt_chip_detach(const struct device *dev)
+{
+	struct i2c_client *client = NULL;
+	struct jetwatt_chip *chip;
+	unsigned int i;
+
+	rt_mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < jetwatt_chip_count() && !client; i++) {
+		chip = jetwatt_chip_at(i);
+		if (!chip->client || &chip->client->dev != dev)
+			continue;
+		if (!chip->lost)
+			jetwatt_event_post(JETWATT_EVENT_CHIP_LOST, i, 0);
+		client = release(chip);
+	}
+	rt_mutex_unlock(&jetwatt_chip_lock);
+	if (client)
+		put(client);
+}
+
+/**
+ * jetwatt_chip_exit() - let go of all chips
+ *
+ * Context: module exit; nobody attaches or reads any more.
+ */
+void jetwatt_chip_exit(void)
+{
+	struct i2c_client *client;
+	struct jetwatt_chip *chip;
+	unsigned int i;
+
+	for (i = 0; i < jetwatt_chip_count(); i++) {
+		chip = jetwatt_chip_at(i);
+		rt_mutex_lock(&jetwatt_chip_lock);
+		client = chip->client ? release(chip) : NULL;
+		rt_mutex_unlock(&jetwatt_chip_lock);
+		if (client)
+			put(client);
+		of_node_put(chip->node);
+	}
+}

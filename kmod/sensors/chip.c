@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sensors/chip.h"
+
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/jetwatt.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include "event.h"
+#include "sensors/rail_graph.h"
+
+/* See chip.h. */
+DEFINE_RT_MUTEX(jetwatt_chip_lock);
+
+/* Only appended to, under the lock; complete before the count covers it. */
+struct jetwatt_chip jetwatt_chips[JETWATT_CHIPS_MAX];
+unsigned int jetwatt_chips_nr;
+
+/**
+ * jetwatt_chip_next() - the chip that would be the next one
+ *
+ * Context: jetwatt_chip_lock held. Return: a chip that nobody can find yet,
+ * NULL if there is no room.
+ */
+struct jetwatt_chip *jetwatt_chip_next(void)
+{
+	return jetwatt_chips_nr < JETWATT_CHIPS_MAX ? &jetwatt_chips[jetwatt_chips_nr] : NULL;
+}
+
+/**
+ * jetwatt_chip_publish() - let it be found
+ * @chip: what jetwatt_chip_next() returned, complete, or a chip that can be
+ *	found already
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_chip_publish(const struct jetwatt_chip *chip)
+{
+	if (chip != jetwatt_chip_next())
+		return;
+	/* Pairs with jetwatt_chip_count(). */
+	smp_store_release(&jetwatt_chips_nr, jetwatt_chips_nr + 1);
+}
+
+/**
+ * jetwatt_chip_configured() - note the value of a configuration register
+ * @chip: the chip
+ * @n: index of the register
+ * @value: what was read from it
+ *
+ * Every reader of such a register calls this, because the value is compared with
+ * the one noted last. If it differs, a channel may have been switched on or off:
+ * what the chip's sum is made of, and the graph of the rails, are worked out again.
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 value)
+{
+	unsigned int channel, mask;
+
+	if (value == chip->config[n])
+		return;
+	WRITE_ONCE(chip->config[n], value);
+	mask = chip->model->enabled(chip->config);
+	for (channel = 0; channel < JETWATT_CHANNELS_MAX; channel++)
+		if (chip->rail[channel] == JETWATT_NO_RAIL)
+			mask &= ~BIT(channel);
+	WRITE_ONCE(chip->channels, mask);
+	chip->bus->planned = false;
+	jetwatt_sum_forget(&chip->sum);
+	jetwatt_graph_update();
+}
+
+/**
+ * jetwatt_chip_refresh_mhz() - how often a channel has a new value
+ * @chip: the chip
+ *
+ * Context: any. Return: millihertz, 0 if the chip does not convert by itself.
+ */
+u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip)
+{
+	u32 us = chip->model->cycle_us(chip->config);
+
+	return us ? (u32)div_u64(1000000000ULL, us) : 0;
+}
+
+/**
+ * jetwatt_rail_shunt_uv() - decode a shunt voltage
+ * @rail: the rail
+ * @reg: the register
+ *
+ * Return: microvolts, corrected where the board needs that, as L4T's hwmon driver does:
+ * the offset is taken from the magnitude.
+ */
+s32 jetwatt_rail_shunt_uv(const struct jetwatt_rail *rail, u16 reg)
+{
+	const struct jetwatt_chip *chip = &jetwatt_chips[rail->chip];
+	s32 uv = chip->model->shunt_uv(chip->config, reg), offset = rail->offset.uv;
+	unsigned int i;
+
+	for (i = 0; i < rail->offset.nr; i++)
+		if (uv >= rail->offset.range[i].start && uv <= rail->offset.range[i].end) {
+			offset = rail->offset.range[i].uv;
+			break;
+		}
+	return uv < 0 ? uv + offset : uv - offset;
+}
+
+/**
+ * jetwatt_chip_failed() - a transfer in which the chip took part has failed
+ * @chip: the chip
+ * @now: CLOCK_MONOTONIC
+ * @took_ns: so long did it take
+ *
+ * One that does not answer is given several ticks' time. A bus that somebody
+ * holds is another matter: each try costs all other chips a time-out, so they
+ * take a tenth of the time at most.
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns)
+{
+	bool stuck = took_ns >= JETWATT_STUCK_NS;
+
+	chip->bus->planned = false;
+	WRITE_ONCE(chip->errors, chip->errors + 1);
+	chip->retry_due = now + max_t(u64, NSEC_PER_SEC, stuck ? 10 * took_ns : 0);
+	if (stuck)
+		chip->row = JETWATT_ROW_LOST;
+	if (chip->lost || (!stuck && ++chip->row < JETWATT_ROW_LOST))
+		return;
+	WRITE_ONCE(chip->lost, true);
+	jetwatt_event_post(JETWATT_EVENT_CHIP_LOST, chip->id, 0);
+}
+
+/**
+ * jetwatt_chip_answered() - a transfer in which the chip took part went well
+ * @chip: the chip
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_chip_answered(struct jetwatt_chip *chip)
+{
+	if (!chip->row && !chip->lost)
+		return;
+	chip->bus->planned = false;
+	chip->row = 0;
+	if (!chip->lost)
+		return;
+	WRITE_ONCE(chip->lost, false);
+	jetwatt_event_post(JETWATT_EVENT_CHIP_BACK, chip->id, 0);
+}
+
+/**
+ * jetwatt_chip_look() - note the clocks of the buses as they are known now
+ *
+ * Nothing is transferred: anybody may ask for this.
+ *
+ * Context: takes jetwatt_chip_lock.
+ */
+void jetwatt_chip_look(void)
+{
+	unsigned int i;
+
+	rt_mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < jetwatt_chips_nr; i++)
+		if (jetwatt_chips[i].client) {
+			jetwatt_bus_ask(jetwatt_chips[i].bus);
+			WRITE_ONCE(jetwatt_chips[i].bus_hz, jetwatt_bus_hz(jetwatt_chips[i].bus));
+		}
+	rt_mutex_unlock(&jetwatt_chip_lock);
+}
+
+static u32 rate_mhz(u64 n, u64 ns)
+{
+	return ns ? (u32)div64_u64(n * 1000 * NSEC_PER_SEC, ns) : 0;
+}
+
+/**
+ * jetwatt_chip_mark() - reckon the rates of the last two seconds
+ * @now: CLOCK_MONOTONIC
+ *
+ * Called four times a second. Eight marks back is where the rate is counted
+ * from.
+ *
+ * Context: jetwatt_chip_lock held.
+ */
+void jetwatt_chip_mark(u64 now)
+{
+	struct jetwatt_chip *chip;
+	unsigned int i, slot;
+
+	for (i = 0; i < jetwatt_chips_nr; i++) {
+		chip = &jetwatt_chips[i];
+		slot = chip->mark % ARRAY_SIZE(chip->mark_time);
+		if (chip->mark >= ARRAY_SIZE(chip->mark_time))
+			WRITE_ONCE(chip->read_mhz, rate_mhz(chip->reads - chip->mark_reads[slot],
+							    now - chip->mark_time[slot]));
+		else if (chip->mark)
+			WRITE_ONCE(chip->read_mhz, rate_mhz(chip->reads - chip->mark_reads[0],
+							    now - chip->mark_time[0]));
+		chip->mark_time[slot] = now;
+		chip->mark_reads[slot] = chip->reads;
+		chip->mark++;
+		if (chip->client)
+			WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(chip->bus));
+	}
+}
+
+/**
+ * jetwatt_chip_parked() - the sampler has stopped
+ *
+ * Context: takes jetwatt_chip_lock.
+ */
+void jetwatt_chip_parked(void)
+{
+	unsigned int i;
+
+	rt_mutex_lock(&jetwatt_chip_lock);
+	for (i = 0; i < jetwatt_chips_nr; i++) {
+		jetwatt_chips[i].mark = 0;
+		WRITE_ONCE(jetwatt_chips[i].read_mhz, 0);
+	}
+	rt_mutex_unlock(&jetwatt_chip_lock);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/* INA3221: three channels, TI SBOS576. */
+#include "sensors/adc.h"
+#include "sensors/chip_ops.h"
+
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+
+#define CHANNELS		3
+
+#define CONFIG_CHANNEL(channel)	BIT(14 - (channel))
+#define CONFIG_AVG		GENMASK(11, 9)
+#define CONFIG_VBUS_CT		GENMASK(8, 6)
+#define CONFIG_VSH_CT		GENMASK(5, 3)
+#define CONFIG_CONTINUOUS	BIT(2)
+#define CONFIG_BUS		BIT(1)
+#define CONFIG_SHUNT		BIT(0)
+
+#define BUS_LSB_UV	8000
+
+static const struct jetwatt_adc *const adc = &jetwatt_adcs[JETWATT_ADC_INA3221];
+
+static unsigned int enabled(const u16 *config)
+{
+	unsigned int channel, mask = 0;
+
+	if (!(*config & (CONFIG_BUS | CONFIG_SHUNT)))
+		return 0;
+	for (channel = 0; channel < CHANNELS; channel++)
+		if (*config & CONFIG_CHANNEL(channel))
+			mask |= BIT(channel);
+	return mask;
+}
+
+/*
+ * Averaging is no part of it: it is a recursive filter whose output is
+ * refreshed by each conversion, so it slows the answer, not the refresh.
+ */
+static u32 cycle_us(const u16 *config)
+{
+	u32 us = 0;
+
+	if (!(*config & CONFIG_CONTINUOUS))
+		return 0;
+	if (*config & CONFIG_SHUNT)
+		us += adc->conversion_us[FIELD_GET(CONFIG_VSH_CT, *config)];
+	if (*config & CONFIG_BUS)
+		us += adc->conversion_us[FIELD_GET(CONFIG_VBUS_CT, *config)];
+	return us * hweight32(enabled(config));
+}
+
+static unsigned int averages(const u16 *config)
+{
+	return adc->conversions[FIELD_GET(CONFIG_AVG, *config)];
+}
+
+/* 13 bits of two's complement in 15:3; limits are packed alike. */
+static s32 shunt_uv(const u16 *config, u16 reg)
+{
+	return sign_extend32(reg >> 3, 12) * (s32)(adc->step_nv / 1000);
+}
+
+static s32 bus_uv(u16 reg)
+{
+	return sign_extend32(reg >> 3, 12) * BUS_LSB_UV;
+}
+
+/* 15 bits in 15:1, of conversions without averaging. */
+static s32 sum_uv(u16 reg)
+{
+	return sign_extend32(reg >> 1, 14) * (s32)(adc->step_nv / 1000);
+}
+
+static u32 step_nv(const u16 *config)
+{
+	return adc->step_nv;
+}
+
+/*
+ * Register map, table 3. Register 0x0F (Mask/Enable) is not here on purpose:
+ * reading it clears the alert flags that the hwmon driver shows as alarms.
+ * Nothing in this module reads it.
+ */
+static const struct jetwatt_side side[] = {
+	{ 0x00, JETWATT_CONFIG, 0 },
+	{ 0x07, JETWATT_CRITICAL, 0 }, { 0x08, JETWATT_WARNING, 0 },
+	{ 0x09, JETWATT_CRITICAL, 1 }, { 0x0a, JETWATT_WARNING, 1 },
+	{ 0x0b, JETWATT_CRITICAL, 2 }, { 0x0c, JETWATT_WARNING, 2 },
+};
+
+const struct jetwatt_model jetwatt_ina3221 = {
+	.name = "ina3221",
+	.channels = CHANNELS,
+	.shunt = { 0x01, 0x03, 0x05 },
+	.bus = { 0x02, 0x04, 0x06 },
+	.sum = 0x0d,
+	.side = side,
+	.nr_configs = 1,
+	.nr_side = ARRAY_SIZE(side),
+	.enabled = enabled,
+	.cycle_us = cycle_us,
+	.averages = averages,
+	.shunt_uv = shunt_uv,
+	.bus_uv = bus_uv,
+	.sum_uv = sum_uv,
+	.step_nv = step_nv,
+};

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sensors/chip.h"
+
+#include <linux/errno.h>
+#include <linux/jetwatt.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/moduleparam.h>
+#include <linux/of.h>
+#include <linux/string.h>
+#include "sensors/rail.h"
+#include "sensors/rail_graph.h"
+#include "sensors/series.h"
+
+/*
+ * Rails are only added, by the one thread at a time that attaches a chip
+ * (jetwatt_chip_lock), and a rail is complete before the count covers it.
+ */
+struct jetwatt_rail jetwatt_rails[JETWATT_RAILS_MAX];
+unsigned int jetwatt_rails_nr;
+
+/*
+ * Overrides the device tree, and stands in for it where it doesn't tell a shunt's
+ * resistance: hwmon drivers then assume 10 mOhm, which is right only by chance.
+ */
+static char *shunt[JETWATT_RAILS_MAX];
+static unsigned int shunts;
+module_param_array(shunt, charp, &shunts, 0444);
+MODULE_PARM_DESC(shunt, "shunts in micro-ohms: LABEL=N or BUS-ADDR:CHANNEL=N (1-0041:0=5000), separated by commas");
+
+/*
+ * A chip of one channel is described by its own node. Of other chips every child
+ * with a "reg" is a channel: NVIDIA's trees call them channel@N, mainline's input@N,
+ * and the hwmon driver ignores the name.
+ */
+static struct device_node *channel_node(const struct jetwatt_chip *chip, u32 channel)
+{
+	struct device_node *np = chip->node, *child;
+	u32 reg;
+
+	if (chip->model->channels == 1)
+		return of_node_get(np);
+
+	for_each_child_of_node(np, child)
+		if (!of_property_read_u32(child, "reg", &reg) && reg == channel)
+			return child;
+	return NULL;
+}
+
+/* JetPack 5 leaves channels without a load enabled and labels them "NC": not connected. */
+static bool connected(const struct device_node *np)
+{
+	const char *label;
+
+	if (!np)
+		return true;
+	return of_device_is_available(np) &&
+	       (of_property_read_string(np, "label", &label) || strcasecmp(label, "NC"));
+}
+
+/* What L4T's hwmon driver makes of "shunt-volt-offset-uv": kernel-5.10/drivers/hwmon/ina3221.c. */
+static void read_offset(const struct device_node *np, struct jetwatt_offset *offset)
+{
+	struct device_node *node = np ? of_parse_phandle(np, "shunt-volt-offset-uv", 0) : NULL;
+	struct jetwatt_offset_range range;
+	struct device_node *child;
+
+	*offset = (struct jetwatt_offset){};
+	if (!node) {
+		/* The chips' offset is there with a tree that doesn't mention it, too. */
+		if (jetwatt_graph_shunt_offset())
+			*offset = (struct jetwatt_offset){ 0, 1, { { -40, -40, 40 } } };
+		return;
+	}
+	of_property_read_s32(node, "offset", &offset->uv);
+	for_each_child_of_node(node, child)
+		if (offset->nr < ARRAY_SIZE(offset->range) &&
+		    !of_property_read_s32(child, "start", &range.start) &&
+		    !of_property_read_s32(child, "end", &range.end) &&
+		    !of_property_read_s32(child, "offset", &range.uv))
+			offset->range[offset->nr++] = range;
+	of_node_put(node);
+}
+
+static bool names(const char *entry, size_t len, const char *name)
+{
+	return strlen(name) == len && !strncmp(entry, name, len);
+}
+
+/* Return: micro-ohms that the parameter gives, else those of the tree, else 0. */
+static u32 shunt_of(const struct jetwatt_chip *chip, const struct jetwatt_rail *rail,
+		    const struct device_node *np)
+{
+	char place[24];
+	const char *is;
+	unsigned int i;
+	u32 uohm = 0;
+
+	snprintf(place, sizeof(place), "%u-%04x:%u", chip->bus_nr, chip->addr,
+		 rail->channel);
+	for (i = 0; i < shunts; i++) {
+		is = strrchr(shunt[i], '=');
+		if (is && (names(shunt[i], is - shunt[i], rail->label) ||
+			   names(shunt[i], is - shunt[i], place)) &&
+		    !kstrtou32(is + 1, 0, &uohm))
+			return uohm;
+	}
+	/* The INA2xx's binding calls it "shunt-resistor", and counts in micro-ohms too. */
+	if (np && of_property_read_u32(np, "shunt-resistor-micro-ohms", &uohm))
+		of_property_read_u32(np, "shunt-resistor", &uohm);
+	return uohm <= INT_MAX ? uohm : 0;
+}
+
+static int add(const struct jetwatt_chip *chip, u32 channel, const struct device_node *np)
+{
+	struct jetwatt_rail *rail = &jetwatt_rails[jetwatt_rails_nr];
+	const char *label = NULL;
+	int slot;
+
+	if (jetwatt_rails_nr == JETWATT_RAILS_MAX)
+		return -ENOSPC;
+	rail->id = jetwatt_rails_nr;
+	rail->chip = chip->id;
+	rail->channel = channel;
+	if (np)
+		of_property_read_string(np, "label", &label);
+	if (!label || strscpy(rail->label, label, sizeof(rail->label)) <= 0)
+		snprintf(rail->label, sizeof(rail->label), "in%u", channel + 1);
+	rail->shunt_uohm = shunt_of(chip, rail, np);
+	read_offset(np, &rail->offset);
+
+	slot = jetwatt_series_slot(JETWATT_SERIES_SHUNT_UV, rail->id);
+	if (slot < 0)
+		return slot;
+	rail->shunt_slot = slot;
+	slot = jetwatt_series_slot(JETWATT_SERIES_BUS_UV, rail->id);
+	if (slot < 0)
+		return slot;
+	rail->bus_slot = slot;
+	/* Pairs with jetwatt_rail_count(). */
+	smp_store_release(&jetwatt_rails_nr, jetwatt_rails_nr + 1);
+	return rail->id;
+}
+
+/**
+ * jetwatt_rail_describe() - find out what a new chip's channels are wired to
+ * @chip: the chip, with id, place, model and node; gets its rails
+ *
+ * A channel whose node says "disabled", or is labelled "NC", has nothing behind it and
+ * is no rail.
+ *
+ * Context: jetwatt_chip_lock held. Return: 0 or -ENOSPC.
+ */
+int jetwatt_rail_describe(struct jetwatt_chip *chip)
+{
+	struct device_node *np;
+	u32 channel;
+	int id;
+
+	for (channel = 0; channel < JETWATT_CHANNELS_MAX; channel++)
+		chip->rail[channel] = JETWATT_NO_RAIL;
+	for (channel = 0; channel < chip->model->channels; channel++) {
+		np = chip->node ? channel_node(chip, channel) : NULL;
+		id = connected(np) ? add(chip, channel, np) : JETWATT_NO_RAIL;
+		of_node_put(np);
+		if (id < 0)
+			return id;
+		chip->rail[channel] = id;
+	}
+	return 0;
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "waits/wait.h"
+
+#include <linux/close_range.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/hash.h>
+#include <linux/jetwatt.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include <asm/syscall.h>
+#include <asm/unistd.h>
+#include "fault_inject.h"
+#include "interface/wait_subscriber.h"
+#include "waits/pollfd.h"
+
+/*
+ * CUDA on a Jetson sleeps in one of three ways:
+ *
+ *  - in one ioctl, which returns 0 when the fence has passed; one that was interrupted or
+ *    timed out is taken up again: SYNCPOINT_WAIT of tegra-drm (JetPack 6; mainline),
+ *    SYNCPT_WAIT, _WAITEX, _WAITMEX of nvhost-ctrl (JetPack 5);
+ *  - an ioctl arms a descriptor for a fence, and a poll() that sees it ready, maybe after
+ *    some that time out, ends the wait: TRIGGER_POLLFD of host1x-fence (JetPack 6),
+ *    POLL_FD_TRIGGER_EVENT of nvhost-ctrl (JetPack 5);
+ *  - poll() of an event, which needs no arming (both; Thor): see pollfd.c.
+ *
+ * A number alone proves nothing, so the descriptors are in the record: whoever
+ * reads it looks up what they are. doc/hardware.md says where the numbers are from.
+ */
+#define SYNCPOINT_WAIT_NVIDIA	0xc0206462	/* _IOWR('d', 0x62, 32 bytes) */
+#define SYNCPOINT_WAIT_MAINLINE	0xc0186462	/* 24 bytes: no time in the reply */
+#define TRIGGER_POLLFD		0xc0105811	/* _IOWR('X', 0x11, 16 bytes) */
+#define NVHOST_SYNCPT_WAIT	0x400c4803	/* _IOW('H', 3, 12 bytes) */
+#define NVHOST_SYNCPT_WAITEX	0xc0104806	/* _IOWR('H', 6, 16 bytes) */
+#define NVHOST_SYNCPT_WAITMEX	0xc0204809	/* _IOWR('H', 9, 32 bytes) */
+#define NVHOST_TRIGGER_EVENT	0x40104811	/* _IOW('H', 17, 16 bytes) */
+
+#define WAIT_POLL	1
+#define DUPLICATE	2	/* no wait, but remembered as they are */
+#define POLLFDS		16	/* entries of a poll() looked at */
+#define BUCKETS_BITS	8
+#define WAITS		1024
+
+/* The thread that libcuda starts to wait for others. */
+#define HELPER		"cuda-EvtHandlr"
+
+/**
+ * struct wait - a call under way, from its entry to its exit and, if it was interrupted
+ *	or timed out, to the one that takes it up again
+ * @node: in its bucket, or in the list of free ones
+ * @enter_ns: when it began
+ * @ptr: its argument in user memory
+ * @fence: ioctl: id and threshold; poll: bit i: entry i was armed
+ * @tid: the thread
+ * @tgid: its process
+ * @kind: the ioctl's number, or WAIT_POLL, DUPLICATE
+ * @fd: ioctl: its descriptor; poll: number of entries
+ * @unfinished: it has returned and may be taken up again
+ */
+struct wait {
+	struct hlist_node node;
+	u64 enter_ns;
+	u64 ptr;
+	u64 fence;
+	u32 tid;
+	u32 tgid;
+	u32 kind;
+	int fd;
+	bool unfinished;
+};
+
+struct tables {
+	struct hlist_head waits[1 << BUCKETS_BITS];
+	struct hlist_head free;
+	struct wait wait[WAITS];
+};
+
+/* Protects the table. The count is also read without. */
+static DEFINE_RAW_SPINLOCK(lock);
+static struct tables *t;
+static unsigned int nr_waits;
+
+static struct wait *find_wait(u32 tid)
+{
+	struct wait *w;
+
+	hlist_for_each_entry(w, &t->waits[hash_32(tid, BUCKETS_BITS)], node)
+		if (w->tid == tid)
+			return w;
+	return NULL;
+}
+
+static void drop_wait(struct wait *w)
+{
+	hlist_del(&w->node);
+	hlist_add_head(&w->node, &t->free);
+	WRITE_ONCE(nr_waits, nr_waits - 1);
+}
+
+/* Replaces what the current thread did before. */
+static void keep_wait(const struct wait *new)
+{
+	struct wait *w = find_wait(new->tid);
+	struct hlist_node node;
+
+	if (!w) {
+		if (hlist_empty(&t->free)) {
+			jetwatt_watcher_lost();
+			return;
+		}
+		w = hlist_entry(t->free.first, struct wait, node);
+		hlist_del(&w->node);
+		hlist_add_head(&w->node, &t->waits[hash_32(new->tid, BUCKETS_BITS)]);
+		WRITE_ONCE(nr_waits, nr_waits + 1);
+	}
+	node = w->node;
+	*w = *new;
+	w->node = node;
+	w->tgid = current->tgid;
+}
+
+/* What is not in memory is not waited for: this is somebody else's system call. */
+static int peek(void *to, u64 from, size_t size)
+{
+	const void __user *src = (const void __user *)(unsigned long)from;
+	unsigned long left = size;
+
+	if (!access_ok(src, size))
+		return -EFAULT;
+	pagefault_disable();
+	left = __copy_from_user_inatomic(to, src, size);
+	pagefault_enable();
+	return left ? -EFAULT : 0;
+}
+
+static bool is_syncpoint_wait(u32 cmd)
+{
+	return cmd == SYNCPOINT_WAIT_NVIDIA || cmd == SYNCPOINT_WAIT_MAINLINE ||
+	       cmd == NVHOST_SYNCPT_WAITMEX || cmd == NVHOST_SYNCPT_WAITEX ||
+	       cmd == NVHOST_SYNCPT_WAIT;
+}
+
+static bool is_trigger(u32 cmd)
+{
+	return cmd == TRIGGER_POLLFD || cmd == NVHOST_TRIGGER_EVENT;
+}
+
+/*
+ * u32 id, threshold: behind the s64 timeout of tegra-drm's struct, at the beginning of
+ * nvhost-ctrl's three.
+ */
+static u64 fence_of(const struct wait *w)
+{
+	bool drm = w->kind == SYNCPOINT_WAIT_NVIDIA || w->kind == SYNCPOINT_WAIT_MAINLINE;
+	u64 fence;
+
+	return peek(&fence, w->ptr + (drm ? 8 : 0), sizeof(fence)) ? w->ptr : fence;
+}
+
+static void emit(u64 enter_ns, u64 exit_ns, u32 call, int ret, int fd, int ctl_fd)
+{
+	struct jetwatt_wait_record record = {
+		.enter_ns = enter_ns, .exit_ns = exit_ns, .tgid = current->tgid,
+		.tid = current->pid, .call = call, .ret = ret, .fd = fd, .ctl_fd = ctl_fd,
+	};
+
+	/* A thread names itself: no lock makes this more certain. */
+	if (!strncmp(current->comm, HELPER, TASK_COMM_LEN))
+		record.call |= JETWATT_WAIT_HELPER;
+	jetwatt_watcher_record(&record);
+}
+
+static void enter_ioctl(const unsigned long *args)
+{
+	struct wait w = {
+		.tid = current->pid, .kind = args[1], .ptr = args[2], .fd = args[0],
+	};
+	struct wait *old;
+
+	if (!is_trigger(w.kind)) {
+		if (!is_syncpoint_wait(w.kind))
+			return;
+		w.fence = fence_of(&w);
+	}
+	w.enter_ns = ktime_get_ns();
+	raw_spin_lock(&lock);
+	old = find_wait(w.tid);
+	/* Interrupted or timed out before: the wait goes on. */
+	if (old && old->unfinished && old->kind == w.kind && old->fd == w.fd &&
+	    old->fence == w.fence)
+		old->unfinished = false;
+	else
+		keep_wait(&w);
+	raw_spin_unlock(&lock);
+}
+
+/* An entry of poll(): descriptor, wanted and returned events. */
+struct entry {
+	int fd;
+	s16 events;
+	s16 revents;
+};
+
+static unsigned int peek_entries(struct entry *entry, u64 ptr, unsigned long n)
+{
+	n = min_t(unsigned long, n, POLLFDS);
+	return peek(entry, ptr, n * sizeof(*entry)) ? 0 : n;
+}
+
+static void exit_poll(const struct wait *w, long ret)
+{
+	struct entry entry[POLLFDS];
+	unsigned int i, n = peek_entries(entry, w->ptr, w->fd);
+	u64 now = ktime_get_ns(), enter_ns;
+	int ctl_fd;
+
+	for (i = 0; i < n; i++)
+		if (jetwatt_pollfd_end(entry[i].fd, w->fence & BIT(i), ret > 0 && entry[i].revents,
+				       now, &enter_ns, &ctl_fd))
+			emit(enter_ns, now, JETWATT_WAIT_POLLFD, ret, entry[i].fd, ctl_fd);
+}
+
+static void enter_poll(const unsigned long *args)
+{
+	struct wait w = {
+		.tid = current->pid, .kind = WAIT_POLL, .ptr = args[0], .fd = args[1],
+		.enter_ns = ktime_get_ns(),
+	};
+	struct entry entry[POLLFDS];
+	struct wait *old, before;
+	unsigned int i, n;
+
+	raw_spin_lock(&lock);
+	old = find_wait(w.tid);
+	before.kind = 0;
+	if (old)
+		before = *old;
+	raw_spin_unlock(&lock);
+	/* A signal handler ran where restart_syscall() was expected. */
+	if (before.kind == WAIT_POLL)
+		exit_poll(&before, -EINTR);
+	n = peek_entries(entry, w.ptr, args[1]);
+	for (i = 0; i < n; i++)
+		if (jetwatt_pollfd_begin(entry[i].fd, w.enter_ns))
+			w.fence |= BIT(i);
+	/*
+	 * In a process that has armed one before, another thread may arm while this one
+	 * sleeps. Sleepers of all other processes must not fill the table.
+	 */
+	if (!w.fence && !jetwatt_pollfd_owner())
+		return;
+	raw_spin_lock(&lock);
+	keep_wait(&w);
+	raw_spin_unlock(&lock);
+}
+
+/* Only of what is armed: an event's duplicate is known by its file. */
+static void enter_dup(const unsigned long *args)
+{
+	struct wait w = { .tid = current->pid, .kind = DUPLICATE, .fd = args[0] };
+
+	if (!jetwatt_pollfd_owner())
+		return;
+	raw_spin_lock(&lock);
+	keep_wait(&w);
+	raw_spin_unlock(&lock);
+}
+
+/* With any other flag it fails, or closes nothing yet. */
+static void enter_close_range(const unsigned long *args)
+{
+	if (!((u32)args[2] & ~CLOSE_RANGE_UNSHARE))
+		jetwatt_pollfd_closed(args[0], args[1]);
+}
+
+/* s32 fd comes first in the arguments of both ioctls. */
+static void exit_trigger(const struct wait *w)
+{
+	int fd;
+
+	if (peek(&fd, w->ptr, sizeof(fd))) {
+		jetwatt_watcher_lost();
+		return;
+	}
+	jetwatt_pollfd_arm(fd, w->fd);
+}
+
+/* Will the same wait be taken up again? */
+static bool unfinished(long ret)
+{
+	return ret == -EINTR || ret == -EAGAIN || ret == -ETIMEDOUT ||
+	       (ret <= -ERESTARTSYS && ret >= -ERESTART_RESTARTBLOCK);
+}
+
+/*
+ * What the call that returns means for @w: a thread makes one call at a time, so it is the
+ * one that has begun or, after a stop, restart_syscall(), which goes on with a poll. @w is
+ * gone if it has ended. Return: has it?
+ */
+static bool ends(struct wait *w, struct pt_regs *regs, long ret)
+{
+	if (w->unfinished && (w->kind != WAIT_POLL ||
+			      syscall_get_nr(current, regs) != __NR_restart_syscall))
+		return false;
+	w->unfinished = w->kind == WAIT_POLL ? ret == -ERESTART_RESTARTBLOCK :
+			is_syncpoint_wait(w->kind) && unfinished(ret);
+	return !w->unfinished;
+}
+
+/**
+ * jetwatt_wait_pending() - is any thread in a call that may be a wait?
+ *
+ * Context: any. Return: false: no system call that returns now can be one.
+ */
+bool jetwatt_wait_pending(void)
+{
+	return READ_ONCE(nr_waits);
+}
+
+/**
+ * jetwatt_wait_enter() - the current thread enters a system call
+ * @regs: its registers
+ * @nr: the call
+ *
+ * Context: sys_enter.
+ */
+void jetwatt_wait_enter(struct pt_regs *regs, long nr)
+{
+	unsigned long args[6];
+
+	syscall_get_arguments(current, regs, args);
+	switch (nr) {
+	case __NR_ioctl:
+		enter_ioctl(args);
+		break;
+	case __NR_close:
+		jetwatt_pollfd_closed(args[0], args[0]);
+		break;
+	case __NR_close_range:
+		enter_close_range(args);
+		break;
+#ifdef __NR_dup2
+	case __NR_dup2:
+#endif
+	case __NR_dup3:
+		if (args[0] != args[1])
+			jetwatt_pollfd_closed(args[1], args[1]);
+		enter_dup(args);
+		break;
+	case __NR_fcntl:
+		if (args[1] != F_DUPFD && args[1] != F_DUPFD_CLOEXEC)
+			break;
+		fallthrough;
+	case __NR_dup:
+		enter_dup(args);
+		break;
+	case __NR_restart_syscall:
+		break;
+	default:
+		enter_poll(args);
+		break;
+	}
+}
+
+/**
+ * jetwatt_wait_exit() - the current thread leaves a system call
+ * @regs: its registers
+ * @ret: what it returns
+ *
+ * Context: sys_exit.
+ */
+void jetwatt_wait_exit(struct pt_regs *regs, long ret)
+{
+	struct wait *found, w;
+
+	raw_spin_lock(&lock);
+	found = find_wait(current->pid);
+	if (found && ends(found, regs, ret)) {
+		w = *found;
+		drop_wait(found);
+	} else {
+		found = NULL;
+	}
+	raw_spin_unlock(&lock);
+	if (!found)
+		return;
+	if (w.kind == WAIT_POLL)
+		exit_poll(&w, ret);
+	else if (w.kind == DUPLICATE && ret >= 0)
+		jetwatt_pollfd_duplicate(w.fd, ret);
+	else if (ret)
+		return;
+	else if (is_trigger(w.kind))
+		exit_trigger(&w);
+	else
+		emit(w.enter_ns, ktime_get_ns(), JETWATT_WAIT_SYNCPT, ret, w.fd, -1);
+}
+
+/**
+ * jetwatt_wait_thread_gone() - a thread ends, or runs another program
+ * @tid: the thread
+ *
+ * Context: sched_process_exit, sched_process_exec.
+ */
+void jetwatt_wait_thread_gone(u32 tid)
+{
+	struct wait *w;
+
+	if (!READ_ONCE(nr_waits))
+		return;
+	raw_spin_lock(&lock);
+	w = find_wait(tid);
+	if (w)
+		drop_wait(w);
+	raw_spin_unlock(&lock);
+}
+
+/**
+ * jetwatt_wait_unwatched() - forget what is known of processes that are not watched any more
+ *
+ * Entries and exits of their system calls are skipped from now on. A call whose exit is
+ * skipped would be ended by another one once the process is watched again.
+ *
+ * Context: after jetwatt_hook_synchronize(), so that no handler adds to it.
+ */
+void jetwatt_wait_unwatched(void)
+{
+	struct hlist_node *next;
+	struct wait *w;
+	unsigned int i;
+
+	raw_spin_lock(&lock);
+	for (i = 0; i < ARRAY_SIZE(t->waits); i++)
+		hlist_for_each_entry_safe(w, next, &t->waits[i], node)
+			if (!jetwatt_watcher_wants(w->tgid))
+				drop_wait(w);
+	raw_spin_unlock(&lock);
+	jetwatt_pollfd_unwatched();
+}
+
+/**
+ * jetwatt_wait_open() - get ready: called before the hooks are attached
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int jetwatt_wait_open(void)
+{
+	unsigned int i;
+
+	t = jetwatt_fail_vzalloc(sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	if (jetwatt_pollfd_open()) {
+		vfree(t);
+		return -ENOMEM;
+	}
+	for (i = 0; i < WAITS; i++)
+		hlist_add_head(&t->wait[i].node, &t->free);
+	nr_waits = 0;
+	return 0;
+}
+
+/**
+ * jetwatt_wait_close() - forget everything: called after they were detached
+ */
+void jetwatt_wait_close(void)
+{
+	jetwatt_pollfd_close();
+	vfree(t);
+	t = NULL;
+}
