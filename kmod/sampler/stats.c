@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sampler/stats.h"
 
-#include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include "sensors/bus.h"
 
 #define BUCKETS	40	/* the last one: everything from 2^38 ns = 275 s on */
 
 /*
- * All but the error counter have one writer, the sampler's thread: plain
- * read-modify-write is enough, and readers may see counters of two
- * neighbouring ticks. Errors can also come from a probe of the bus.
+ * The sampler's thread is the only writer: plain read-modify-write is enough, and readers
+ * may see counters of two neighbouring ticks.
  */
 static u64 late[BUCKETS];
 static u64 late_max, ticks, missed, length, throttled, cpu;
-static atomic64_t i2c_errors;
 
 static void add(u64 *counter, u64 n)
 {
@@ -59,16 +57,6 @@ void jetwatt_stats_tick(u64 length_ns)
 void jetwatt_stats_missed(u64 n)
 {
 	add(&missed, n);
-}
-
-/**
- * jetwatt_stats_i2c_error() - a transfer failed
- *
- * Context: any.
- */
-void jetwatt_stats_i2c_error(void)
-{
-	atomic64_inc(&i2c_errors);
 }
 
 /**
@@ -126,7 +114,7 @@ void jetwatt_stats_get(struct jetwatt_stats *stats)
 	}
 	stats->ticks = READ_ONCE(ticks);
 	stats->missed = READ_ONCE(missed);
-	stats->i2c_errors = atomic64_read(&i2c_errors);
+	stats->i2c_errors = jetwatt_bus_errors();
 	stats->throttled = READ_ONCE(throttled);
 	stats->cpu_ns = READ_ONCE(cpu);
 	stats->late_max_ns = READ_ONCE(late_max);

@@ -28,7 +28,6 @@ struct jetwatt_stats {
 void jetwatt_stats_late(u64 late_ns);
 void jetwatt_stats_tick(u64 length_ns);
 void jetwatt_stats_missed(u64 ticks);
-void jetwatt_stats_i2c_error(void);
 void jetwatt_stats_throttled(u64 n);
 void jetwatt_stats_cpu(u64 cpu_ns);
 void jetwatt_stats_get(struct jetwatt_stats *stats);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sensors/bus.h"
 
+#include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/i2c.h>
 #include <linux/kernel.h>
@@ -10,7 +11,6 @@
 #include <linux/module.h>
 #include <linux/of.h>
 #include "fault_inject.h"
-#include "sampler/stats.h"
 
 /*
  * A register costs: start, address, register number, repeated start,
@@ -28,6 +28,9 @@ struct jetwatt_bus jetwatt_buses[JETWATT_BUSES_MAX];
 /* Of one read at a time: jetwatt_chip_lock is held. Too big for a stack. */
 static struct i2c_msg msgs[2 * JETWATT_BUS_REGS];
 static __be16 words[JETWATT_BUS_REGS];
+
+/* Failed transfers since the module was loaded. */
+static atomic64_t errors;
 
 /**
  * jetwatt_bus_get() - the bus of an adapter
@@ -160,10 +163,20 @@ int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned
 		err = read_words(bus->adapter, regs, n);
 	bus->ended_ns = ktime_get_ns();
 	if (err)
-		jetwatt_stats_i2c_error();
+		atomic64_inc(&errors);
 	else
 		measured(bus, bus->ended_ns - bus->begun_ns, n);
 	return err;
+}
+
+/**
+ * jetwatt_bus_errors() - count the failed transfers of all buses
+ *
+ * Context: any. Return: the number since the module was loaded.
+ */
+u64 jetwatt_bus_errors(void)
+{
+	return atomic64_read(&errors);
 }
 
 /**

@@ -108,6 +108,7 @@ static inline struct jetwatt_bus *jetwatt_bus_at(unsigned int i)
 struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter);
 void jetwatt_bus_put(struct jetwatt_bus *bus);
 int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n);
+u64 jetwatt_bus_errors(void);
 void jetwatt_bus_measure_again(struct jetwatt_bus *bus);
 void jetwatt_bus_ask(struct jetwatt_bus *bus);
 u32 jetwatt_bus_hz(struct jetwatt_bus *bus);
