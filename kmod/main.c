@@ -16,6 +16,13 @@
 #include "sampler/sampler.h"
 #include "sensors/scan.h"
 
+/* Without effect while hwmon and perf are not registered. */
+static void scanned(void)
+{
+	jetwatt_hwmon_update();
+	jetwatt_pmu_update();
+}
+
 static int __init jetwatt_init(void)
 {
 	int err;
@@ -29,7 +36,7 @@ static int __init jetwatt_init(void)
 	err = jetwatt_clock_init();
 	if (err)
 		goto ring;
-	err = jetwatt_scan_init();
+	err = jetwatt_scan_init(scanned);
 	if (err)
 		goto clock;
 	err = jetwatt_measure_init();

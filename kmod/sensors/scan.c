@@ -8,9 +8,9 @@
 #include <linux/sort.h>
 #include <linux/workqueue.h>
 #include "fault_inject.h"
-#include "interface/hwmon.h"
-#include "interface/pmu.h"
 #include "sensors/chip.h"
+
+static void (*on_scan)(void);
 
 /**
  * struct found - clients that look like ours, each with two references held:
@@ -97,8 +97,7 @@ static void scan(void)
 		put(still.client[i]);
 	for (i = 0; i < found.n; i++)
 		put(found.client[i]);
-	jetwatt_hwmon_update();
-	jetwatt_pmu_update();
+	on_scan();
 }
 
 static void work_fn(struct work_struct *work)
@@ -129,16 +128,18 @@ static struct notifier_block notifier = { .notifier_call = notify };
 
 /**
  * jetwatt_scan_init() - attach all chips there are, and those to come
+ * @scanned: called by a work item after each scan; may sleep
  *
  * Return: 0 or a negative errno. No chip at all is no error.
  */
-int jetwatt_scan_init(void)
+int jetwatt_scan_init(void (*scanned)(void))
 {
 	int err;
 
 	err = jetwatt_fail_step();
 	if (err)
 		return err;
+	on_scan = scanned;
 	err = bus_register_notifier(&i2c_bus_type, &notifier);
 	if (err)
 		return err;

@@ -3,7 +3,7 @@
 #ifndef JETWATT_SCAN_H
 #define JETWATT_SCAN_H
 
-int jetwatt_scan_init(void);
+int jetwatt_scan_init(void (*scanned)(void));
 void jetwatt_scan_exit(void);
 
 #endif
