@@ -5,16 +5,7 @@
 
 #include <linux/types.h>
 
-struct jetwatt_wait_record;
 struct sock;
-
-#define JETWATT_WATCHERS_MAX	8
-
-bool jetwatt_watcher_wants(u32 tgid);
-void jetwatt_watcher_forked(u32 parent, u32 child);
-void jetwatt_watcher_exited(u32 tgid);
-void jetwatt_watcher_record(const struct jetwatt_wait_record *record);
-void jetwatt_watcher_lost(void);
 
 int jetwatt_watcher_add(u32 port, struct sock *sk, const u32 *tgids, unsigned int n,
 			bool children);

@@ -15,7 +15,7 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 #include "fault_inject.h"
-#include "interface/wait_subscriber.h"
+#include "waits/watch.h"
 
 /*
  * Two kinds of descriptors end a wait for the GPU:

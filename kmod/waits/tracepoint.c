@@ -12,9 +12,9 @@
 #include <trace/events/sched.h>
 #include <trace/events/syscalls.h>
 #include "fault_inject.h"
-#include "interface/wait_subscriber.h"
 #include "waits/pollfd.h"
 #include "waits/wait.h"
+#include "waits/watch.h"
 
 /*
  * For kernels that cannot trace with BPF (stock JetPack 5: no BPF_EVENTS). The

@@ -19,8 +19,8 @@
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 #include "fault_inject.h"
-#include "interface/wait_subscriber.h"
 #include "waits/pollfd.h"
+#include "waits/watch.h"
 
 /*
  * CUDA on a Jetson sleeps in one of three ways:

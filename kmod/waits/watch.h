@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The watched processes, and the records of their waits until they are sent. */
+#ifndef JETWATT_WATCH_H
+#define JETWATT_WATCH_H
+
+#include <linux/jetwatt.h>
+#include <linux/types.h>
+
+#define JETWATT_WATCHERS_MAX	8
+
+/**
+ * struct jetwatt_watch_record - one finished wait
+ * @record: the wait
+ * @watchers: mask of the watchers that get it
+ */
+struct jetwatt_watch_record {
+	struct jetwatt_wait_record record;
+	u8 watchers;
+};
+
+bool jetwatt_watcher_wants(u32 tgid);
+void jetwatt_watcher_forked(u32 parent, u32 child);
+void jetwatt_watcher_exited(u32 tgid);
+void jetwatt_watcher_record(const struct jetwatt_wait_record *record);
+void jetwatt_watcher_lost(void);
+
+/* For the subscribers: a watcher is a number below JETWATT_WATCHERS_MAX. */
+void jetwatt_watch_add(unsigned int watcher, const u32 *tgids, unsigned int n,
+		       bool with_children);
+bool jetwatt_watch_remove(unsigned int watcher);
+const struct jetwatt_watch_record *jetwatt_watch_take(unsigned int *n, u8 *watchers);
+void jetwatt_watch_lose(unsigned int watcher, unsigned int n);
+u64 jetwatt_watch_lost(unsigned int watcher);
+int jetwatt_watch_open(void);
+void jetwatt_watch_close(void);
+
+#endif
