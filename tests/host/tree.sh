@@ -26,7 +26,7 @@ rule()
 sources() { git ls-files -co --exclude-standard -- "$@" | grep -E '\.([chS]|inc)$'; }
 search() { xargs -r grep -nHE "$@"; }
 include='#[[:space:]]*include[[:space:]]+'
-echo 1..14
+echo 1..15
 
 rule "kernel versions are asked for in compat/ only" < <(
 	sources kmod user bpf include tests | grep -vE '^(kmod|tests/sim)/compat/' |
@@ -86,4 +86,18 @@ rule "nothing is left open" < <(
 
 rule "no floating point in the module" < <(
 	sources kmod | search '^[^*/"]*\b(float|double)\b[^"]*[;=(]')
+
+# kmod_only DIR ALLOWED: includes of kmod/DIR that do not begin with ALLOWED
+kmod_dirs='sensors|sampler|waits|interface'
+kmod_top='(event|fault_inject)\.h"'
+kmod_only() { sources "kmod/$1" | search "$include(\"|<($kmod_dirs)/)" | grep -vE "include[[:space:]]+\"($2)"; }
+rule "kmod includes point one way, from kmod/ on, and its files have at most 450 lines" < <(
+	kmod_only sensors "sensors/|$kmod_top"
+	kmod_only sampler "(sensors|sampler)/|$kmod_top"
+	kmod_only waits "waits/|$kmod_top"
+	kmod_only interface "($kmod_dirs)/|$kmod_top"
+	kmod_only compat none
+	for f in event fault_inject; do kmod_only $f.c "$kmod_top"; kmod_only $f.h "$kmod_top"; done
+	sources kmod | grep -vE "^kmod/(($kmod_dirs|compat)/|(main\.c|event\.[ch]|fault_inject\.[ch])\$)"
+	sources kmod | xargs awk 'FNR == 451 { print FILENAME ": more than 450 lines" }')
 exit $failed
