@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "answer.h"
+#include "cmd/answer.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "error.h"
-#include "infer.h"
+#include "cmd/error.h"
+#include "cmd/infer.h"
 #include "out/json.h"
 #include "store/csv.h"
 

@@ -6,9 +6,9 @@
 #ifndef JETWATT_CMD_ANSWER_H
 #define JETWATT_CMD_ANSWER_H
 
-#include "baseline.h"
-#include "explain.h"
-#include "learn.h"
+#include "cmd/baseline.h"
+#include "cmd/explain.h"
+#include "cmd/learn.h"
 
 /**
  * struct jetwatt_answer - the outcome

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
-#include "error.h"
-#include "guard.h"
+#include "cmd/args.h"
+#include "cmd/error.h"
+#include "cmd/guard.h"
+#include "cmd/reach.h"
+#include "cmd/screen.h"
+#include "cmd/verbs.h"
 #include "out/json.h"
-#include "reach.h"
-#include "screen.h"
-#include "verbs.h"
 
 enum { JSON = JETWATT_ARGS_LONG, DRY_RUN };
 

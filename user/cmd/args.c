@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "args.h"
+#include "cmd/args.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "cmd/error.h"
+#include "cmd/suggest.h"
+#include "cmd/unit.h"
 #include "jetwatt.h"
-#include "suggest.h"
-#include "unit.h"
 
 #ifndef JETWATT_VERSION
 #define JETWATT_VERSION "unknown"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "baseline.h"
+#include "cmd/baseline.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "cmd/error.h"
+#include "cmd/presets.h"
+#include "cmd/screen.h"
 #include "plan/plan.h"
-#include "presets.h"
-#include "screen.h"
 
 /* Where a mode is among the candidates, which it joins if it is new. */
 static int join(struct jetwatt_learn *l, const struct jetwatt_mode *mode, size_t *index)

@@ -6,7 +6,7 @@
 #define JETWATT_CMD_BASELINE_H
 
 #include "board/preset.h"
-#include "learn.h"
+#include "cmd/learn.h"
 #include "out/json.h"
 
 /**

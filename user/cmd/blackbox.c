@@ -4,7 +4,7 @@
  * and only waits for the GPU are kept here. What comes after is dumped from the
  * ring in turns, so that every sample is in the trace once.
  */
-#include "blackbox.h"
+#include "cmd/blackbox.h"
 
 #include <errno.h>
 #include <linux/jetwatt.h>
@@ -13,8 +13,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "error.h"
-#include "reach.h"
+#include "cmd/error.h"
+#include "cmd/reach.h"
 
 #define TURN_MS	200
 /* Samples that are younger may have waits which are still on their way. */

@@ -6,7 +6,7 @@
 #ifndef JETWATT_CMD_BLACKBOX_H
 #define JETWATT_CMD_BLACKBOX_H
 
-#include "watch.h"
+#include "cmd/watch.h"
 
 /* What is waited for. */
 enum jetwatt_blackbox_trigger {

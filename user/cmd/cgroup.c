@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cgroup.h"
+#include "cmd/cgroup.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "child.h"
+#include "cmd/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "choose.h"
+#include "cmd/choose.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "screen.h"
+#include "cmd/error.h"
+#include "cmd/screen.h"
 
 /* An unmeasured mode has to promise so much over the best measured one. */
 #define WORTH_IT	0.99

@@ -6,7 +6,7 @@
 #ifndef JETWATT_CMD_CHOOSE_H
 #define JETWATT_CMD_CHOOSE_H
 
-#include "learn.h"
+#include "cmd/learn.h"
 
 #define JETWATT_CHOOSE_MAX	16
 

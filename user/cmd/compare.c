@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "effect.h"
-#include "error.h"
+#include "cmd/effect.h"
+#include "cmd/error.h"
+#include "cmd/screen.h"
+#include "cmd/trace_rows.h"
+#include "cmd/verbs.h"
 #include "out/json.h"
-#include "screen.h"
-#include "trace_rows.h"
-#include "verbs.h"
 
 enum { JSON = JETWATT_ARGS_LONG };
 

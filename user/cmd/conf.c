@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "conf.h"
+#include "cmd/conf.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "error.h"
-#include "suggest.h"
+#include "cmd/error.h"
+#include "cmd/suggest.h"
 
 #define FILE_MAX	65536
 

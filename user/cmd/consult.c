@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "consult.h"
+#include "cmd/consult.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "screen.h"
+#include "cmd/error.h"
+#include "cmd/screen.h"
 
 #define SHOWN	5
 

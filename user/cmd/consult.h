@@ -5,7 +5,7 @@
 #ifndef JETWATT_CMD_CONSULT_H
 #define JETWATT_CMD_CONSULT_H
 
-#include "answer.h"
+#include "cmd/answer.h"
 
 /**
  * jetwatt_consult() - rank the modes for a question and show the best ones

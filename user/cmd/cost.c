@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cost.h"
+#include "cmd/cost.h"
 
 #include <stdlib.h>
 #include <sys/syscall.h>

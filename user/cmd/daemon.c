@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "args.h"
-#include "ask.h"
-#include "error.h"
-#include "verbs.h"
+#include "cmd/args.h"
+#include "cmd/ask.h"
+#include "cmd/error.h"
+#include "cmd/verbs.h"
 
 enum { SOCKET = JETWATT_ARGS_LONG };
 

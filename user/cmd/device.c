@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "device.h"
+#include "cmd/device.h"
 
 #include <sha256.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 /* machine-id(5): not to be shown to others as it is. */
 int jetwatt_device_name(const char *given, char name[JETWATT_WORKLOAD_KEY])

@@ -7,16 +7,16 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "args.h"
-#include "cost.h"
-#include "doctor.h"
-#include "doctor_report.h"
-#include "error.h"
-#include "keep.h"
-#include "own.h"
-#include "reach.h"
-#include "screen.h"
-#include "sign.h"
+#include "cmd/args.h"
+#include "cmd/cost.h"
+#include "cmd/doctor.h"
+#include "cmd/doctor_report.h"
+#include "cmd/error.h"
+#include "cmd/keep.h"
+#include "cmd/own.h"
+#include "cmd/reach.h"
+#include "cmd/screen.h"
+#include "cmd/sign.h"
 
 static const char *const level_name[] = { "ok", "warn", "fail" };
 

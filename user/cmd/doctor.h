@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-#include "args.h"
 #include "board/board.h"
+#include "cmd/args.h"
 #include "jetwatt.h"
 #include "out/json.h"
 

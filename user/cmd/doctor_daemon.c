@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Those who turn knobs: jetwattd and what belongs to it, and everybody else. */
-#include "doctor.h"
+#include "cmd/doctor.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ask.h"
 #include "board/remote.h"
+#include "cmd/ask.h"
 
 #define say	jetwatt_doctor_say
 #define POLICY	"/etc/jetwatt/jetwattd.conf"

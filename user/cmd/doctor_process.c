@@ -19,10 +19,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "args.h"
-#include "doctor.h"
-#include "error.h"
-#include "watch.h"
+#include "cmd/args.h"
+#include "cmd/doctor.h"
+#include "cmd/error.h"
+#include "cmd/watch.h"
 
 #define MEASURE_NS	2000000000ull
 #define LOOK_MS		10

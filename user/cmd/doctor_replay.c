@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A board from a report: its files in a directory of their own, opened as any board is. */
-#include "doctor_report.h"
+#include "cmd/doctor_report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "board/preset.h"
-#include "error.h"
-#include "reach.h"
+#include "cmd/error.h"
+#include "cmd/reach.h"
 #include "store/report.h"
 
 #define DIR_LEN	150

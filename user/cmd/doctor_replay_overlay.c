@@ -4,7 +4,7 @@
  * tests/sim/boards): each bus with the simulation's adapter on it, the chips and their
  * channels with all their properties as reported, but for references to other nodes.
  */
-#include "doctor_report.h"
+#include "cmd/doctor_report.h"
 
 #include <errno.h>
 #include <inttypes.h>

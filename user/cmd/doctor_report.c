@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "doctor_report.h"
+#include "cmd/doctor_report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "cmd/error.h"
 #include "store/report.h"
 
 #ifndef JETWATT_VERSION

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "doctor.h"
+#include "cmd/doctor.h"
 
 #define JETWATT_PRIVATE_WORDS	64
 

@@ -3,7 +3,7 @@
  * CUDA as it is on the board: which of its calls the libraries have, and which backend of the
  * probe sees the waits of a small loop.
  */
-#include "doctor_report.h"
+#include "cmd/doctor_report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
-#include "watch.h"
+#include "cmd/child.h"
+#include "cmd/watch.h"
 
 #define BACKENDS	3
 #define LOOP_MS		15000

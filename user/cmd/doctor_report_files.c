@@ -3,7 +3,7 @@
  * Files of a board, as they are. The list names what is read; of what is not in it nothing is.
  * Alarms are not: to read one clears it.
  */
-#include "doctor_report.h"
+#include "cmd/doctor_report.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * a list of what is needed, none of which has such a thing in it by design; this is for what
  * gets in all the same: a path below /home, a serial number in a message.
  */
-#include "doctor_report.h"
+#include "cmd/doctor_report.h"
 
 #include <ctype.h>
 #include <pwd.h>

@@ -3,7 +3,7 @@
  * What the module makes of the board: its chips, rates and rails, each rail beside what the
  * hwmon driver says of it at the same time. The rate is left as it is configured.
  */
-#include "doctor_report.h"
+#include "cmd/doctor_report.h"
 
 #include <dirent.h>
 #include <linux/jetwatt.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "watch.h"
+#include "cmd/watch.h"
 
 #define CHIPS_MAX	16
 /* Long enough to tell 19.8 fresh values a second from 20. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The kernel with the options that decide what works, and the releases of the board's packages. */
-#include "doctor_report.h"
+#include "cmd/doctor_report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Nodes of the device tree: the power sensors with all that is above them, the clocks of GPU
  * and memory, heat. Sensors are found by what they are compatible with, wherever they are.
  */
-#include "doctor_report.h"
+#include "cmd/doctor_report.h"
 
 #include <dirent.h>
 #include <stdlib.h>

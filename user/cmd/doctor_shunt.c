@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Rails whose shunt the device tree leaves out: what the hwmon driver takes, and how to say it. */
-#include "doctor.h"
+#include "cmd/doctor.h"
 
 #include <glob.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The verb: its options, and the verdict under the findings. */
-#include "doctor.h"
+#include "cmd/doctor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "doctor_report.h"
-#include "error.h"
-#include "verbs.h"
+#include "cmd/doctor_report.h"
+#include "cmd/error.h"
+#include "cmd/verbs.h"
 
 static void verdict(struct jetwatt_doctor *d)
 {

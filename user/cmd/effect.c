@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "effect.h"
+#include "cmd/effect.h"
 
 #include <errno.h>
 #include <math.h>

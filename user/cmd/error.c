@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "error.h"
+#include "cmd/error.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "eval.h"
+#include "cmd/eval.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "eval_stream.h"
-#include "picture.h"
-#include "suggest.h"
-#include "verbs.h"
+#include "cmd/error.h"
+#include "cmd/eval_stream.h"
+#include "cmd/picture.h"
+#include "cmd/suggest.h"
+#include "cmd/verbs.h"
 
 /* Times are compared with other programs' on one core. */
 void openblas_set_num_threads(int n);

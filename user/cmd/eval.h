@@ -6,9 +6,9 @@
 #ifndef JETWATT_CMD_EVAL_H
 #define JETWATT_CMD_EVAL_H
 
-#include "args.h"
+#include "cmd/args.h"
+#include "cmd/references.h"
 #include "model/method.h"
-#include "references.h"
 
 #define JETWATT_EVAL_CURVE	16
 

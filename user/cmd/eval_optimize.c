@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "board/preset.h"
-#include "error.h"
-#include "eval.h"
+#include "cmd/error.h"
+#include "cmd/eval.h"
 #include "model/dirty.h"
 #include "out/json.h"
 #include "plan/plan.h"

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "eval.h"
+#include "cmd/error.h"
+#include "cmd/eval.h"
+#include "cmd/picture.h"
 #include "out/json.h"
-#include "picture.h"
 
 /* Two-sided 95 % of a normal variable. */
 #define Z95	1.959964

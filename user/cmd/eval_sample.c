@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What every evaluation does: draw, fit, predict, sum up. */
-#include "eval.h"
+#include "cmd/eval.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "error.h"
+#include "cmd/error.h"
 #include "model/linreg.h"
 #include "model/order.h"
 #include "model/random.h"

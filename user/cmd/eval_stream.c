@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Options of eval search and eval schedule. */
-#include "eval_stream.h"
+#include "cmd/eval_stream.h"
 
 #include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 /* Times are of one core. */
 enum { CORPUS = JETWATT_ARGS_LONG, TRAIN, INFER, REFERENCE, STRATEGY, MODES, BUDGETS, LATENCY,

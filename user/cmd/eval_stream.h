@@ -7,7 +7,7 @@
 #ifndef JETWATT_CMD_EVAL_STREAM_H
 #define JETWATT_CMD_EVAL_STREAM_H
 
-#include "args.h"
+#include "cmd/args.h"
 #include "plan/strategy.h"
 
 #define JETWATT_STREAM_REFERENCES	16

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The files of eval search and eval schedule, on the modes that all of them have. */
-#include "eval_stream.h"
+#include "cmd/eval_stream.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "cmd/error.h"
+#include "cmd/references.h"
 #include "model/dirty.h"
-#include "references.h"
 #include "store/csv.h"
 
 struct file {

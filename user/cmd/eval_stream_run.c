@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "eval.h"
-#include "eval_stream.h"
+#include "cmd/error.h"
+#include "cmd/eval.h"
+#include "cmd/eval_stream.h"
 #include "model/random.h"
 #include "out/json.h"
 

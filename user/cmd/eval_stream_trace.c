@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "eval.h"
-#include "eval_stream.h"
+#include "cmd/error.h"
+#include "cmd/eval.h"
+#include "cmd/eval_stream.h"
 #include "out/json.h"
 
 #define WINDOWS_MAX	100000

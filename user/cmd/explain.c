@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "explain.h"
+#include "cmd/explain.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "screen.h"
+#include "cmd/screen.h"
 
 /* A step that changes less than this changes nothing. */
 #define TIME_NONE	0.001

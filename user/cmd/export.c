@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "export.h"
+#include "cmd/export.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "keep.h"
+#include "cmd/error.h"
+#include "cmd/keep.h"
+#include "cmd/replay.h"
+#include "cmd/suggest.h"
+#include "cmd/verbs.h"
 #include "out/export.h"
-#include "replay.h"
-#include "suggest.h"
-#include "verbs.h"
 
 enum { MINIBATCHES = JETWATT_ARGS_LONG, RATE, ERRORS, POOLED, PRESETS, ID, NAME };
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "args.h"
+#include "cmd/args.h"
 
 #define JETWATT_EXPORT_MAX	64
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Power modes as blocks of an nvpmodel.conf. */
-#include "export.h"
+#include "cmd/export.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "board/preset.h"
-#include "error.h"
-#include "reach.h"
+#include "cmd/error.h"
+#include "cmd/reach.h"
 
 /* The preset that names all cores and gates nothing: the board as it can be. */
 static const struct jetwatt_preset *fullest(const struct jetwatt_presets *all)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Profiles of the database as CSV. */
-#include "export.h"
+#include "cmd/export.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "keep.h"
-#include "profiles.h"
+#include "cmd/error.h"
+#include "cmd/keep.h"
+#include "cmd/profiles.h"
 #include "store/csv.h"
 #include "store/pool.h"
 

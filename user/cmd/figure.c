@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "figure.h"
+#include "cmd/figure.h"
 
 #include <errno.h>
 #include <math.h>

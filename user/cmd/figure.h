@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-#include "summary.h"
-#include "usage.h"
+#include "cmd/summary.h"
+#include "cmd/usage.h"
 
 #define JETWATT_FIGURES	32
 

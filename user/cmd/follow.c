@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "follow.h"
+#include "cmd/follow.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 #define TURN_MS 200
 #define BEHIND	10	/* a ninth of the job's share, where both want one CPU */

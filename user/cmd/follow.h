@@ -5,7 +5,7 @@
 #ifndef JETWATT_CMD_FOLLOW_H
 #define JETWATT_CMD_FOLLOW_H
 
-#include "watch.h"
+#include "cmd/watch.h"
 
 /**
  * jetwatt_follow() - watch until the job ends or somebody asks us to

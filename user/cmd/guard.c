@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "guard.h"
+#include "cmd/guard.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 int jetwatt_guard_open(struct jetwatt_guard *g, struct jetwatt_board *board)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "hold.h"
+#include "cmd/hold.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cgroup.h"
+#include "cmd/cgroup.h"
 
 #define JETWATT_HOLD_JOBS	4
 

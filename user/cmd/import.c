@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
-#include "error.h"
-#include "keep.h"
+#include "cmd/args.h"
+#include "cmd/error.h"
+#include "cmd/keep.h"
+#include "cmd/profiles.h"
+#include "cmd/references.h"
+#include "cmd/verbs.h"
 #include "out/json.h"
-#include "profiles.h"
-#include "references.h"
 #include "store/csv.h"
-#include "verbs.h"
 
 enum { COMMAND = JETWATT_ARGS_LONG, BOARD, RELEASE, BATCH, INTO, JSON };
 

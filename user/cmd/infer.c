@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "infer.h"
+#include "cmd/infer.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consult.h"
-#include "error.h"
+#include "cmd/consult.h"
+#include "cmd/error.h"
+#include "cmd/screen.h"
 #include "out/json.h"
-#include "screen.h"
 
 /* More than any server is granted, any module draws. */
 #define NO_LIMIT	1e9

@@ -7,8 +7,8 @@
 #ifndef JETWATT_CMD_INFER_H
 #define JETWATT_CMD_INFER_H
 
-#include "answer.h"
-#include "seek.h"
+#include "cmd/answer.h"
+#include "cmd/seek.h"
 
 /**
  * struct jetwatt_infer - question and answer

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "follow.h"
-#include "infer.h"
-#include "screen.h"
+#include "cmd/error.h"
+#include "cmd/follow.h"
+#include "cmd/infer.h"
+#include "cmd/screen.h"
 
 /* Answers that do not hold when measured for longer, until we give up. */
 #define PROOFS	5

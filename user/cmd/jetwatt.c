@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "suggest.h"
-#include "verbs.h"
+#include "cmd/error.h"
+#include "cmd/suggest.h"
+#include "cmd/verbs.h"
 
 #ifndef JETWATT_VERSION
 #define JETWATT_VERSION "unknown"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "keep.h"
+#include "cmd/keep.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "error.h"
-#include "settings.h"
+#include "cmd/error.h"
+#include "cmd/settings.h"
 #include "store/pool.h"
 
 enum { DB = JETWATT_ARGS_COMMON + 0x20, REUSE, BATCH };

@@ -6,8 +6,8 @@
 #ifndef JETWATT_CMD_KEEP_H
 #define JETWATT_CMD_KEEP_H
 
-#include "args.h"
-#include "measure.h"
+#include "cmd/args.h"
+#include "cmd/measure.h"
 #include "plan/slice.h"
 #include "store/db.h"
 

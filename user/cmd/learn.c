@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "learn.h"
+#include "cmd/learn.h"
 
 #include <cblas.h>
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
-#include "references.h"
-#include "screen.h"
+#include "cmd/error.h"
+#include "cmd/references.h"
+#include "cmd/screen.h"
 #include "store/csv.h"
 
 /* The tool shares the machine that it measures. */

@@ -6,12 +6,12 @@
 #ifndef JETWATT_CMD_LEARN_H
 #define JETWATT_CMD_LEARN_H
 
-#include "args.h"
-#include "guard.h"
-#include "keep.h"
-#include "measure.h"
+#include "cmd/args.h"
+#include "cmd/guard.h"
+#include "cmd/keep.h"
+#include "cmd/measure.h"
+#include "cmd/watch.h"
 #include "plan/plan.h"
-#include "watch.h"
 
 #define JETWATT_LEARN_SEED	1
 #define JETWATT_LEARN_MOST	20

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
-#include "error.h"
-#include "keep.h"
+#include "cmd/args.h"
+#include "cmd/error.h"
+#include "cmd/keep.h"
+#include "cmd/presets.h"
+#include "cmd/profiles.h"
+#include "cmd/rails.h"
+#include "cmd/reach.h"
+#include "cmd/suggest.h"
+#include "cmd/verbs.h"
 #include "out/json.h"
-#include "presets.h"
-#include "profiles.h"
-#include "rails.h"
-#include "reach.h"
-#include "suggest.h"
-#include "verbs.h"
 
 #define CHIPS_MAX	16
 

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "args.h"
-#include "error.h"
+#include "cmd/args.h"
+#include "cmd/error.h"
+#include "cmd/verbs.h"
 #include "jetwatt.h"
-#include "verbs.h"
 
 struct input {
 	struct jetwatt_args args;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "meter.h"
+#include "cmd/meter.h"
 
 static int is_eval(const char *name)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "mean.h"
+#include "cmd/mean.h"
 
 #include <math.h>
 

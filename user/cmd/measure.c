@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "measure.h"
+#include "cmd/measure.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "batch/batch.h"
-#include "error.h"
-#include "mean.h"
+#include "cmd/error.h"
+#include "cmd/mean.h"
+#include "cmd/step.h"
 #include "model/order.h"
-#include "step.h"
 
 /* Waits that are looked at to find minibatches: the pattern is known from the
  * modes before, so that a slow mode needs no fresh learning. */

@@ -9,8 +9,8 @@
 #include <stdatomic.h>
 
 #include "batch/batch.h"
+#include "cmd/watch.h"
 #include "model/model.h"
-#include "watch.h"
 
 /**
  * struct jetwatt_measure_limits - when it is enough

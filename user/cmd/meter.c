@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "meter.h"
+#include "cmd/meter.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #define JETWATT_CMD_METER_H
 
 #include "batch/batch.h"
-#include "quality.h"
-#include "watch.h"
+#include "cmd/quality.h"
+#include "cmd/watch.h"
 
 /**
  * struct jetwatt_meter - sums

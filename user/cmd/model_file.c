@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "model_file.h"
+#include "cmd/model_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

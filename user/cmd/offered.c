@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "offered.h"
+#include "cmd/offered.h"
 
-#include "error.h"
+#include "cmd/error.h"
 
 int jetwatt_offered(const struct jetwatt_board *b, struct jetwatt_mode *mode, size_t *n,
 		    const char *path)

@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "choose.h"
-#include "consult.h"
-#include "error.h"
-#include "follow.h"
-#include "offered.h"
-#include "optimize.h"
-#include "picture.h"
-#include "reach.h"
-#include "screen.h"
-#include "verbs.h"
+#include "cmd/choose.h"
+#include "cmd/consult.h"
+#include "cmd/error.h"
+#include "cmd/follow.h"
+#include "cmd/offered.h"
+#include "cmd/optimize.h"
+#include "cmd/picture.h"
+#include "cmd/reach.h"
+#include "cmd/screen.h"
+#include "cmd/verbs.h"
 
 /* Modes kept back for candidates that only the prediction speaks for. */
 #define RESERVE		2

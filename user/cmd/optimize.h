@@ -3,9 +3,9 @@
 #ifndef JETWATT_CMD_OPTIMIZE_H
 #define JETWATT_CMD_OPTIMIZE_H
 
-#include "answer.h"
-#include "infer.h"
-#include "references.h"
+#include "cmd/answer.h"
+#include "cmd/infer.h"
+#include "cmd/references.h"
 
 /**
  * struct jetwatt_optimize - the command line

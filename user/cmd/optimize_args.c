@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "optimize.h"
+#include "cmd/optimize.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "picture.h"
+#include "cmd/error.h"
+#include "cmd/picture.h"
 
 enum { PROFILE = JETWATT_ARGS_LONG, MODES, MOST, JSON, PREDICTIONS, APPLY, DRY_RUN, WAIT,
        TIME, LEAST, RISK, MINIBATCHES, FRONT, PRESETS, PLOT, EXPLAIN, LATENCY, ARRIVAL,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "own.h"
+#include "cmd/own.h"
 
 #include <errno.h>
 #include <grp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "page.h"
+#include "cmd/page.h"
 
 #include <errno.h>
 #include <linux/jetwatt.h>

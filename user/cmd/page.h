@@ -6,9 +6,9 @@
 #ifndef JETWATT_CMD_PAGE_H
 #define JETWATT_CMD_PAGE_H
 
+#include "cmd/replay.h"
+#include "cmd/summary.h"
 #include "out/run_page.h"
-#include "replay.h"
-#include "summary.h"
 
 #define JETWATT_PAGE_COLUMNS	1240
 

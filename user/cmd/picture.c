@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "picture.h"
+#include "cmd/picture.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 static int ends(const char *path, const char *end)
 {

@@ -5,7 +5,7 @@
 #ifndef JETWATT_CMD_PICTURE_H
 #define JETWATT_CMD_PICTURE_H
 
-#include "baseline.h"
+#include "cmd/baseline.h"
 #include "out/report.h"
 
 /* For parsers: is the end of @path one that we can write? Else status 2. */

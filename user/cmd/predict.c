@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
-#include "error.h"
-#include "learn.h"
-#include "model_file.h"
+#include "cmd/answer.h"
+#include "cmd/error.h"
+#include "cmd/learn.h"
+#include "cmd/model_file.h"
+#include "cmd/picture.h"
+#include "cmd/reach.h"
+#include "cmd/references.h"
+#include "cmd/screen.h"
+#include "cmd/verbs.h"
 #include "out/json.h"
-#include "picture.h"
-#include "reach.h"
-#include "references.h"
-#include "screen.h"
-#include "verbs.h"
 
 #define FRONT_LINES	20
 /* More are no series of sizes any more. */

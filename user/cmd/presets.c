@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "presets.h"
+#include "cmd/presets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "cmd/error.h"
+#include "cmd/screen.h"
 #include "out/json.h"
-#include "screen.h"
 
 static void word(char *buf, size_t len, const char *name, double from, double to)
 {

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
-#include "error.h"
-#include "learn.h"
-#include "offered.h"
-#include "reach.h"
-#include "references.h"
-#include "screen.h"
-#include "seek.h"
-#include "verbs.h"
+#include "cmd/answer.h"
+#include "cmd/error.h"
+#include "cmd/learn.h"
+#include "cmd/offered.h"
+#include "cmd/reach.h"
+#include "cmd/references.h"
+#include "cmd/screen.h"
+#include "cmd/seek.h"
+#include "cmd/verbs.h"
 
 enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING, STRATEGY };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "profiles.h"
+#include "cmd/profiles.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "error.h"
-#include "keep.h"
+#include "cmd/error.h"
+#include "cmd/keep.h"
 #include "out/json.h"
 
 /* A line of the table is this long with the command. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "quality.h"
+#include "cmd/quality.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #define JETWATT_CMD_QUALITY_H
 
 #include "batch/batch.h"
-#include "watch.h"
+#include "cmd/watch.h"
 
 #define JETWATT_QUALITY_MARKS	8192	/* ends of waits, the last ones: 11 MB */
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "rails.h"
+#include "cmd/rails.h"
 
 #include <errno.h>
 #include <linux/jetwatt.h>
 #include <poll.h>
 #include <stdio.h>
 
-#include "error.h"
+#include "cmd/error.h"
+#include "cmd/reach.h"
+#include "cmd/watch.h"
 #include "out/json.h"
-#include "reach.h"
-#include "watch.h"
 
 #define CHIPS_MAX	16
 /* How long rails are looked at for a reading of now. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "reach.h"
+#include "cmd/reach.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 int jetwatt_reach_release(const char *release, char *why, size_t len)
 {

@@ -8,14 +8,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "blackbox.h"
-#include "error.h"
-#include "follow.h"
-#include "reach.h"
-#include "replay.h"
-#include "sensors.h"
-#include "summary.h"
-#include "verbs.h"
+#include "cmd/blackbox.h"
+#include "cmd/error.h"
+#include "cmd/follow.h"
+#include "cmd/reach.h"
+#include "cmd/replay.h"
+#include "cmd/sensors.h"
+#include "cmd/summary.h"
+#include "cmd/verbs.h"
 
 #ifndef JETWATT_VERSION
 #define JETWATT_VERSION "unknown"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "references.h"
+#include "cmd/references.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
-#include "error.h"
+#include "cmd/args.h"
+#include "cmd/error.h"
 #include "store/csv.h"
 
 enum { REFERENCE = JETWATT_ARGS_COMMON + 0x40 };

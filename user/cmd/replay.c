@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "replay.h"
+#include "cmd/replay.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 /* As when it was recorded. */
 #define HOLD_MS	1000

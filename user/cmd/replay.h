@@ -5,8 +5,8 @@
 #ifndef JETWATT_CMD_REPLAY_H
 #define JETWATT_CMD_REPLAY_H
 
-#include "meter.h"
-#include "watch.h"
+#include "cmd/meter.h"
+#include "cmd/watch.h"
 
 #define JETWATT_REPLAY_EVENTS	1024
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "page.h"
-#include "verbs.h"
+#include "cmd/error.h"
+#include "cmd/page.h"
+#include "cmd/verbs.h"
 
 enum { JSON = JETWATT_ARGS_LONG, HTML };
 

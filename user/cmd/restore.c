@@ -2,12 +2,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "args.h"
-#include "error.h"
+#include "cmd/args.h"
+#include "cmd/error.h"
+#include "cmd/reach.h"
+#include "cmd/screen.h"
+#include "cmd/verbs.h"
 #include "out/json.h"
-#include "reach.h"
-#include "screen.h"
-#include "verbs.h"
 
 struct input {
 	struct jetwatt_args args;

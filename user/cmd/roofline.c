@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "picture.h"
-#include "roofline.h"
-#include "verbs.h"
+#include "cmd/error.h"
+#include "cmd/picture.h"
+#include "cmd/roofline.h"
+#include "cmd/verbs.h"
 
 enum { TRAIN = JETWATT_ARGS_LONG, BATCH, DIM, LAYERS, JSON, KERNEL, SLOWER, PLOT, CALIBRATE, CORPUS,
        PROGRAM, MODES, TUNE, WORK };

@@ -3,8 +3,8 @@
 #ifndef JETWATT_CMD_ROOFLINE_H
 #define JETWATT_CMD_ROOFLINE_H
 
-#include "args.h"
-#include "learn.h"
+#include "cmd/args.h"
+#include "cmd/learn.h"
 #include "out/json.h"
 #include "plan/roofs.h"
 #include "store/onnx.h"

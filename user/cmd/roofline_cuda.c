@@ -3,7 +3,7 @@
  * The program that runs kernels of known work: one's own, or the CUDA one below, which
  * nvcc makes here, for the GPU that is there.
  */
-#include "roofline.h"
+#include "cmd/roofline.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 /*
  * Every float of a buffer is read, goes through some multiplications and additions, and is

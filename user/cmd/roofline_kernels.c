@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* roofline --kernel: the roofs of each power mode, and a network below them. */
-#include "roofline.h"
+#include "cmd/roofline.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "cmd/error.h"
+#include "cmd/picture.h"
+#include "cmd/references.h"
+#include "cmd/screen.h"
 #include "out/json.h"
-#include "picture.h"
-#include "references.h"
-#include "screen.h"
 
 /* What one kernel was measured in. */
 struct measured {

@@ -4,7 +4,7 @@
  * to such that arithmetic does, each measured in the same modes as any other job. A
  * directory keeps what each has taken, so that it is measured once.
  */
-#include "roofline.h"
+#include "cmd/roofline.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "error.h"
-#include "offered.h"
-#include "reach.h"
-#include "screen.h"
+#include "cmd/error.h"
+#include "cmd/offered.h"
+#include "cmd/reach.h"
+#include "cmd/screen.h"
 
 /* Operations for a byte. The roofs of Orin's modes meet between 3 and 700: where they do,
  * what each kind of work takes can be told from what is drawn all along. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What roofline prints. */
-#include "roofline.h"
+#include "cmd/roofline.h"
 
 #include <math.h>
 #include <stdio.h>

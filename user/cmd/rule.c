@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "rule.h"
+#include "cmd/rule.h"
 
 #include <ctype.h>
 #include <errno.h>

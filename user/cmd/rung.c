@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "rung.h"
+#include "cmd/rung.h"
 
-#include "args.h"
+#include "cmd/args.h"
 
 static const struct {
 	const char *name;

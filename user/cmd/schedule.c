@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "schedule.h"
+#include "cmd/schedule.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "cmd/error.h"
+#include "cmd/reach.h"
+#include "cmd/verbs.h"
 #include "out/json.h"
-#include "reach.h"
-#include "verbs.h"
 
 enum { JSON = JETWATT_ARGS_LONG };
 

@@ -7,11 +7,11 @@
 #define JETWATT_CMD_SCHEDULE_H
 
 #include "batch/batch.h"
+#include "cmd/schedule_conf.h"
+#include "cmd/schedule_mode.h"
+#include "cmd/tenant.h"
+#include "cmd/watch.h"
 #include "plan/interleave.h"
-#include "schedule_conf.h"
-#include "schedule_mode.h"
-#include "tenant.h"
-#include "watch.h"
 
 enum jetwatt_schedule_who {
 	JETWATT_SCHEDULE_TRAIN,

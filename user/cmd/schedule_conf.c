@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "schedule_conf.h"
+#include "cmd/schedule_conf.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "unit.h"
+#include "cmd/unit.h"
 
 /* A name with its value, both with a NUL at their end. */
 static int set(const char *name, const char *value, unsigned int line, void *arg,

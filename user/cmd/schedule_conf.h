@@ -3,7 +3,7 @@
 #ifndef JETWATT_CMD_SCHEDULE_CONF_H
 #define JETWATT_CMD_SCHEDULE_CONF_H
 
-#include "conf.h"
+#include "cmd/conf.h"
 
 #define JETWATT_SCHEDULE_TEXT	JETWATT_CONF_TEXT
 

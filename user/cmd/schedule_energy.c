@@ -2,7 +2,7 @@
 /* Energy by turns: what the board draws in a program's turn is that program's. */
 #include <stdlib.h>
 
-#include "schedule.h"
+#include "cmd/schedule.h"
 
 void jetwatt_schedule_spent(struct jetwatt_schedule *s, uint64_t from_ns, uint64_t to_ns,
 			    enum jetwatt_schedule_who who)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "schedule_mode.h"
+#include "cmd/schedule_mode.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "eval_stream.h"
+#include "cmd/error.h"
+#include "cmd/eval_stream.h"
 
 /* Switching disturbs both programs: less is gained than that, and it is not done. */
 #define GAIN	1.05

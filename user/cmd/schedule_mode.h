@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
-#include "guard.h"
+#include "cmd/guard.h"
+#include "cmd/schedule_conf.h"
 #include "out/json.h"
 #include "plan/slice.h"
-#include "schedule_conf.h"
 
 struct jetwatt_stream;
 

@@ -8,8 +8,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "error.h"
-#include "schedule.h"
+#include "cmd/error.h"
+#include "cmd/schedule.h"
 
 #define ENOUGH		20	/* requests, to tell a rate */
 #define WINDOWS		8	/* until the next plan */

@@ -7,7 +7,7 @@
  * evaluates, or writes a checkpoint) it is held wherever it is, and that is
  * counted. The server has its turn until it sleeps and waits for nothing.
  */
-#include "schedule.h"
+#include "cmd/schedule.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,7 +19,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 #define MS		1000000ull
 #define LOOK_NS		(MS / 4)	/* between two looks at whether the server is done */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "screen.h"
+#include "cmd/screen.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef JETWATT_CMD_SCREEN_H
 #define JETWATT_CMD_SCREEN_H
 
-#include "args.h"
+#include "cmd/args.h"
 #include "model/model.h"
 #include "plan/plan.h"
 

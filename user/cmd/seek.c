@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "seek.h"
+#include "cmd/seek.h"
 
 #include <cblas.h>
 #include <errno.h>
 #include <string.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 /* The tool shares the machine that it measures. */
 static int failed(const struct jetwatt_seek *s, int err)

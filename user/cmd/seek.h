@@ -6,7 +6,7 @@
 #ifndef JETWATT_CMD_SEEK_H
 #define JETWATT_CMD_SEEK_H
 
-#include "learn.h"
+#include "cmd/learn.h"
 #include "plan/strategy.h"
 
 /**

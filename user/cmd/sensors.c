@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "sensors.h"
+#include "cmd/sensors.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 enum { AVERAGES = JETWATT_ARGS_COMMON + 0x30, REFRESH, BUS };
 

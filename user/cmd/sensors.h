@@ -3,8 +3,8 @@
 #ifndef JETWATT_CMD_SENSORS_H
 #define JETWATT_CMD_SENSORS_H
 
-#include "args.h"
 #include "board/board.h"
+#include "cmd/args.h"
 
 /* --averages, --refresh-ms, --bus-khz; its input is struct jetwatt_sensors_args. */
 extern const struct argp jetwatt_sensors_argp;

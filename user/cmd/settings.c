@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "settings.h"
+#include "cmd/settings.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 #define SYSTEM_FILE	"/etc/jetwatt/jetwatt.conf"
 #define FILE_MAX	65536

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "sign.h"
+#include "cmd/sign.h"
 
 #include <stdio.h>
 #include <string.h>

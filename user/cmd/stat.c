@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "figure.h"
-#include "follow.h"
-#include "measure.h"
-#include "meter.h"
-#include "reach.h"
-#include "rule.h"
-#include "sensors.h"
-#include "summary.h"
-#include "usage.h"
-#include "verbs.h"
+#include "cmd/error.h"
+#include "cmd/figure.h"
+#include "cmd/follow.h"
+#include "cmd/measure.h"
+#include "cmd/meter.h"
+#include "cmd/reach.h"
+#include "cmd/rule.h"
+#include "cmd/sensors.h"
+#include "cmd/summary.h"
+#include "cmd/usage.h"
+#include "cmd/verbs.h"
 
 enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, FAIL_IF, PROBE, CGROUP };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "step.h"
+#include "cmd/step.h"
 
 #include <errno.h>
 #include <math.h>

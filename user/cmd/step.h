@@ -5,7 +5,7 @@
 #ifndef JETWATT_CMD_STEP_H
 #define JETWATT_CMD_STEP_H
 
-#include "measure.h"
+#include "cmd/measure.h"
 
 /* Samples since the switch at @since_ns: their times, and power in W. */
 struct jetwatt_step {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "suggest.h"
+#include "cmd/suggest.h"
 
 #include <limits.h>
 #include <stddef.h>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "summary.h"
+#include "cmd/summary.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mean.h"
+#include "cmd/mean.h"
+#include "cmd/rung.h"
+#include "cmd/screen.h"
 #include "model/order.h"
 #include "out/json.h"
-#include "rung.h"
-#include "screen.h"
 
 #define WARM_UP_MAX	10
 #define BLOCK_NS	50e6

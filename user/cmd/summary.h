@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "meter.h"
+#include "cmd/meter.h"
 #include "model/model.h"
 #include "out/json.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "tenant.h"
+#include "cmd/tenant.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "error.h"
-#include "watch.h"
+#include "cmd/error.h"
+#include "cmd/watch.h"
 
 void jetwatt_tenant_init(struct jetwatt_tenant *t, const char *name, const char *command)
 {

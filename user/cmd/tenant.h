@@ -6,9 +6,9 @@
 #ifndef JETWATT_CMD_TENANT_H
 #define JETWATT_CMD_TENANT_H
 
-#include "cgroup.h"
-#include "child.h"
-#include "hold.h"
+#include "cmd/cgroup.h"
+#include "cmd/child.h"
+#include "cmd/hold.h"
 #include "jetwatt.h"
 
 /* Threads whose files stay open between two looks. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "top.h"
+#include "cmd/top.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
-#include "reach.h"
-#include "replay.h"
-#include "verbs.h"
+#include "cmd/error.h"
+#include "cmd/reach.h"
+#include "cmd/replay.h"
+#include "cmd/verbs.h"
 
 #define TURN_MS		100
 #define WINDOW_S	4

@@ -6,7 +6,7 @@
 #ifndef JETWATT_CMD_TOP_H
 #define JETWATT_CMD_TOP_H
 
-#include "watch.h"
+#include "cmd/watch.h"
 
 #define JETWATT_TOP_JOBS	16
 #define JETWATT_TOP_COLUMNS	240

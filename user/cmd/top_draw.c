@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "top.h"
+#include "cmd/top.h"
 
 #include <math.h>
 #include <ncurses.h>
 #include <string.h>
 
-#include "screen.h"
+#include "cmd/screen.h"
 
 #define CHART_MOST	10
 #define CHART_LEAST	3

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "top.h"
+#include "cmd/top.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "trace_rows.h"
+#include "cmd/trace_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 #define WARM_UP_MAX	10
 #define CLOCKS		4

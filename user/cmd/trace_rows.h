@@ -3,7 +3,7 @@
 #ifndef JETWATT_CMD_TRACE_ROWS_H
 #define JETWATT_CMD_TRACE_ROWS_H
 
-#include "replay.h"
+#include "cmd/replay.h"
 
 /* Columns; behind them come the rails of the total. */
 enum {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "unit.h"
+#include "cmd/unit.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "usage.h"
+#include "cmd/usage.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "child.h"
+#include "cmd/child.h"
 #include "out/json.h"
 
 #define JETWATT_USAGE_PROCESSES	512

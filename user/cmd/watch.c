@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "watch.h"
+#include "cmd/watch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "error.h"
-#include "reach.h"
+#include "cmd/error.h"
+#include "cmd/reach.h"
 
 /* A stream that is silent for so long is not waited for: longer than a busy
  * board keeps us from running. */

@@ -6,10 +6,10 @@
 #ifndef JETWATT_CMD_WATCH_H
 #define JETWATT_CMD_WATCH_H
 
-#include "args.h"
 #include "board/board.h"
-#include "cgroup.h"
-#include "child.h"
+#include "cmd/args.h"
+#include "cmd/cgroup.h"
+#include "cmd/child.h"
 #include "jetwatt.h"
 
 /**

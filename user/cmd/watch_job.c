@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Whom to watch: a running job, or a command that is started for it. */
-#include "watch.h"
+#include "cmd/watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "cmd/error.h"
 
 static int open_pid(struct jetwatt_watch *w)
 {

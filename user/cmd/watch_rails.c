@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which rails count. */
-#include "watch.h"
+#include "cmd/watch.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "error.h"
-#include "suggest.h"
+#include "cmd/error.h"
+#include "cmd/suggest.h"
 
 int jetwatt_watch_choose(struct jetwatt_watch *w, const char *list)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The event loop of what watches: signals, ends, and both streams. */
-#include "watch.h"
+#include "cmd/watch.h"
 
 #include <errno.h>
 #include <signal.h>

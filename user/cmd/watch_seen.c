@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What has been seen, in other words. */
-#include "watch.h"
+#include "cmd/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

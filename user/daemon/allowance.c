@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What learning may take, of a workload and for a budget, in all of its runs. */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * size at any time, also while it is learned: readings of before and of after are of two
  * jobs then, and a search that takes them for one finds nothing.
  */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ask.h"
+#include "daemon/ask.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * mode is applied. It stays as long as a process that works on the GPU lives: to restore the
  * board would lift the cap from a job that runs.
  */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "cmd/error.h"
-#include "pidfd.h"
+#include "daemon/pidfd.h"
 
 #define TURN_NS		250000000
 /* Interval of checks of the knobs. */

@@ -3,7 +3,7 @@
  * The cap: every sample of the module's power, as it comes, and what judge.c makes of it.
  * Nobody else may keep it waiting, but for a switch that is under way.
  */
-#include "jetwattd.h"
+#include "daemon/jetwattd.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 #include "cmd/error.h"
 #include "cmd/learn.h"
 #include "cmd/reach.h"
-#include "judge.h"
+#include "daemon/judge.h"
 
 /* Without a sample for so long nobody knows what is drawn. */
 #define BLIND_MS	1000

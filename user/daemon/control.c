@@ -3,10 +3,10 @@
  * The control socket: one line of a request, one answer, good-bye. Who may ask and who
  * may change things is told by the groups that the kernel says the other end has.
  */
-#include "jetwattd.h"
+#include "daemon/jetwattd.h"
 
-#include "ask.h"
-#include "listen.h"
+#include "daemon/ask.h"
+#include "daemon/listen.h"
 
 #include <errno.h>
 #include <fcntl.h>

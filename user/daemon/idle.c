@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The board without a job of ours: idle, paused, or another process's. */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <fcntl.h>
 #include <math.h>
 
-#include "pidfd.h"
+#include "daemon/pidfd.h"
 
 /* Is the lease still another jetwatt's? Asked so often. */
 #define BUSY_NS		2000000000ull

@@ -18,10 +18,10 @@
 #include <stdio.h>
 
 #include "board/board.h"
+#include "daemon/notify.h"
+#include "daemon/policy.h"
 #include "jetwatt.h"
-#include "notify.h"
 #include "out/metrics.h"
-#include "policy.h"
 
 /* So many workloads have histograms of their own, the rest has one in common. */
 #define JETWATTD_WORKLOADS	8

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* One job: into the best mode that is known, and there as long as it does what was expected. */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <errno.h>
 #include <math.h>

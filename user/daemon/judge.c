@@ -5,7 +5,7 @@
  * that was measured to be within, and from there to the lowest one; climbing back is the
  * loop's.
  */
-#include "judge.h"
+#include "daemon/judge.h"
 
 #include <math.h>
 

@@ -5,9 +5,9 @@
 #ifndef JETWATTD_JUDGE_H
 #define JETWATTD_JUDGE_H
 
-#include "jetwattd.h"
-#include "swing.h"
-#include "window.h"
+#include "daemon/jetwattd.h"
+#include "daemon/swing.h"
+#include "daemon/window.h"
 
 /* So often: where nothing is known; and in a mode that was measured, where each batch of samples
  * wakes the cap for nothing. */

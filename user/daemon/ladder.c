@@ -4,7 +4,7 @@
  * has stepped down for it, and all that is known is power. From the lowest mode
  * up, with all knobs alike, as far as the budget has room.
  */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  * windows that are longer than the latency, for who asks at the beginning of one is answered at
  * its end.
  */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "listen.h"
+#include "daemon/listen.h"
 
 #include <errno.h>
 #include <fcntl.h>

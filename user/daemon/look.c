@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The mode that the board is in: what the job does in it. */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <errno.h>
 #include <string.h>

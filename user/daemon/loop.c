@@ -4,7 +4,7 @@
  * What was measured of a workload is in the database, so its next start is in its
  * best mode at once.
  */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef JETWATTD_LOOP_H
 #define JETWATTD_LOOP_H
 
-#include "jetwattd.h"
+#include "daemon/jetwattd.h"
 
 #include "cmd/learn.h"
 

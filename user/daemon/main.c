@@ -10,8 +10,8 @@
 #include "cmd/args.h"
 #include "cmd/error.h"
 #include "cmd/reach.h"
-#include "fence.h"
-#include "jetwattd.h"
+#include "daemon/fence.h"
+#include "daemon/jetwattd.h"
 
 enum { CONF = 'c', BUDGET = 'w', CHECK = JETWATT_ARGS_LONG };
 

@@ -3,7 +3,7 @@
  * What jetwattd does, as metrics. Energy is the module's own counter, so a scrape that
  * is missed loses nothing of it; histograms say what a minibatch takes.
  */
-#include "jetwattd.h"
+#include "daemon/jetwattd.h"
 
 #include <dirent.h>
 #include <string.h>

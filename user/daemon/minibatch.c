@@ -5,7 +5,7 @@
  * waits as they do is one too; what a reading of a mode rests on is measured apart. But
  * it shows whether there is something to measure.
  */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <stdlib.h>
 #include <string.h>

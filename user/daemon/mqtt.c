@@ -19,14 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ask.h"
 #include "cmd/args.h"
 #include "cmd/device.h"
 #include "cmd/error.h"
 #include "cmd/settings.h"
 #include "cmd/unit.h"
+#include "daemon/ask.h"
+#include "daemon/policy.h"
 #include "out/json.h"
-#include "policy.h"
 
 /* A quarter of an hour at one a second, some 3 MiB. */
 #define KEEP		900

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* SIGHUP: the policy anew. One that cannot be used changes nothing. */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <errno.h>
 #include <signal.h>

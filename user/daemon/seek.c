@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What to learn of a job, within what the policy allows for it. */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <cblas.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Processes that wait for the GPU. */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "swing.h"
+#include "daemon/swing.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Switching, and saying what has become of it. */
-#include "jetwattd.h"
+#include "daemon/jetwattd.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* One mode: switched to, measured, and what follows from that for the others. */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  * whatever mode the board is. The loop learns modes as without it: a minibatch's time has
  * the server's turns in it then, and modes in which the server is too late are not chosen.
  */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The rest of the world: who turns knobs, what time it is. */
-#include "loop.h"
+#include "daemon/loop.h"
 
 #include <errno.h>
 #include <math.h>

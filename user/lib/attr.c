@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "attr.h"
+#include "lib/attr.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * A trace is some kilobytes a second: half a byte at a time is fast enough, and
  * needs a table of sixteen words.
  */
-#include "crc32c.h"
+#include "lib/crc32c.h"
 
 #define POLYNOMIAL	0x82f63b78u	/* 0x1edc6f41, reflected */
 

@@ -5,13 +5,13 @@
  * as many zero bits as the part has, which is a multiplication by a power of x modulo the
  * polynomial.
  */
-#include "crc_marks.h"
+#include "lib/crc_marks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "crc32c.h"
+#include "lib/crc32c.h"
 
 #define POLYNOMIAL	0x82f63b78u	/* as in crc32c.c: the highest power is bit 0 */
 #define ONE		(1u << 31)

@@ -2,7 +2,7 @@
 /*
  * The last error in words: what, why, and what to do about it.
  */
-#include "lib.h"
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <stdarg.h>

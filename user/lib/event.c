@@ -3,7 +3,7 @@
  * Events: a multicast group of their own, so that a reader that is behind
  * with samples still hears of a lost chip.
  */
-#include "lib.h"
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <linux/jetwatt.h>

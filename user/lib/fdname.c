@@ -5,7 +5,7 @@
  * can, at the price of a look-up that is good for a second: a descriptor's
  * number may be used again for another file.
  */
-#include "fdname.h"
+#include "lib/fdname.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "follow.h"
+#include "lib/follow.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -2,7 +2,7 @@
 /*
  * What there is, how it is set, how it went.
  */
-#include "lib.h"
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <linux/jetwatt.h>

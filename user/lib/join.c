@@ -11,7 +11,7 @@
  * to hold. What is older than both marks is delivered. Time is taken from the
  * records only: the same input gives the same output.
  */
-#include "join.h"
+#include "lib/join.h"
 
 #include <errno.h>
 #include <stdlib.h>

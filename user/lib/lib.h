@@ -9,7 +9,7 @@
 #include <netlink/netlink.h>
 #include <stdint.h>
 #include "jetwatt.h"
-#include "parse.h"
+#include "lib/parse.h"
 
 #define JETWATT_ERROR_LEN	256
 

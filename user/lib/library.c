@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "library.h"
+#include "lib/library.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -20,7 +20,7 @@
  * - cuLaunchHostFunc and cuStreamAddCallback: no thread of the program waits in them;
  * - cuMemFree, cuModuleUnload and others that synchronise as a side effect.
  */
-#include "library.h"
+#include "lib/library.h"
 
 #include <string.h>
 

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "jetwatt.h"
-#include "marks.h"
+#include "lib/marks.h"
 
 static int64_t offset_ns;
 static pid_t behalf;

@@ -3,7 +3,7 @@
  * The lowest rung: what the program says of itself. A begin and its end make
  * one event, a point is one by itself; who sent them the kernel vouches for.
  */
-#include "marks.h"
+#include "lib/marks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "probe.h"
+#include "lib/probe.h"
 
 struct begun {
 	uint32_t tgid, tid;

@@ -2,7 +2,7 @@
 /*
  * Finding the module and connecting to it.
  */
-#include "lib.h"
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <linux/jetwatt.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "own.h"
+#include "lib/own.h"
 
 /* This many waits of the helper without one of the job's: it does not wait itself any more. */
 #define ALONE	64

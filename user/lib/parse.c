@@ -3,13 +3,13 @@
  * The samples of a batch. Every length is checked against the one before:
  * attribute against message, values against count.
  */
-#include "parse.h"
+#include "lib/parse.h"
 
 #include <errno.h>
 #include <linux/jetwatt.h>
 #include <string.h>
 
-#include "attr.h"
+#include "lib/attr.h"
 
 static int series(struct jetwatt_parse *p, const struct nlattr *nest)
 {

@@ -6,7 +6,7 @@
  * voltage that is a few ticks old: it moves by millivolts in volts where the
  * current moves by amperes.
  */
-#include "join.h"
+#include "lib/join.h"
 
 #include <linux/jetwatt.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The probe: a ladder of ways to see waits for the GPU. Which of them this
  * kernel has is found by trying, never by its version.
  */
-#include "probe.h"
+#include "lib/probe.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "follow.h"
-#include "own.h"
+#include "lib/follow.h"
+#include "lib/own.h"
 
 /* Twice the time for which sync.bpf.c doesn't wake the reader again. */
 #define LOOK_AGAIN_NS	20000000

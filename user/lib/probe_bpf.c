@@ -18,12 +18,12 @@
 #define LIBBPF_MINOR_VERSION	5
 #endif
 
-#include "../../bpf/place.h"
-#include "../../bpf/sync.h"
-#include "fdname.h"
-#include "follow.h"
-#include "probe.h"
-#include "probe_uprobe.h"
+#include "../bpf/place.h"
+#include "../bpf/sync.h"
+#include "lib/fdname.h"
+#include "lib/follow.h"
+#include "lib/probe.h"
+#include "lib/probe_uprobe.h"
 #include "sync.skel.h"
 
 #define BOTH (JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT)

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attr.h"
-#include "fdname.h"
-#include "follow.h"
-#include "lib.h"
-#include "probe.h"
+#include "lib/attr.h"
+#include "lib/fdname.h"
+#include "lib/follow.h"
+#include "lib/lib.h"
+#include "lib/probe.h"
 
 struct module {
 	struct jetwatt_probe *probe;

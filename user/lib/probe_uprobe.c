@@ -6,7 +6,7 @@
  * any other one when it is seen in the maps of somebody we watch. The program
  * itself tells whom it was called by.
  */
-#include "probe_uprobe.h"
+#include "lib/probe_uprobe.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../bpf/place.h"
-#include "follow.h"
-#include "library.h"
+#include "../bpf/place.h"
+#include "lib/follow.h"
+#include "lib/library.h"
 #include "sync.skel.h"
 
 #define FILES_MAX	16	/* libraries attached to */

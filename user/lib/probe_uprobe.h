@@ -5,7 +5,7 @@
 #ifndef JETWATT_LIB_PROBE_UPROBE_H
 #define JETWATT_LIB_PROBE_UPROBE_H
 
-#include "probe.h"
+#include "lib/probe.h"
 
 struct jetwatt_uprobes;
 struct sync;

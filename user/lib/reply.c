@@ -3,14 +3,14 @@
  * Replies and events, one function a message. A field whose attribute is
  * absent keeps zero, save those without which the rest means nothing.
  */
-#include "parse.h"
+#include "lib/parse.h"
 
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/jetwatt.h>
 #include <string.h>
 
-#include "attr.h"
+#include "lib/attr.h"
 
 int jetwatt_parse_event(struct jetwatt_event *e, const struct nlattr *attr, int len)
 {

@@ -4,7 +4,7 @@
  *
  * libnl's receive loop drops the text of extended acks, hence our own.
  */
-#include "lib.h"
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <linux/jetwatt.h>

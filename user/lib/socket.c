@@ -3,7 +3,7 @@
  * Netlink sockets as the library wants them: extended acks on, a receive
  * buffer for seconds of samples.
  */
-#include "lib.h"
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <fcntl.h>

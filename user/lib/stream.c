@@ -7,7 +7,7 @@
  * subscriber has missed in all. An overrun of the socket (ENOBUFS) says
  * nothing that these two don't.
  */
-#include "lib.h"
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <linux/jetwatt.h>

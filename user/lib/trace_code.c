@@ -4,12 +4,12 @@
  * is seven bits a byte, least first; a signed one is folded, so that small ones
  * of either sign are short.
  */
-#include "trace.h"
+#include "lib/trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "crc32c.h"
+#include "lib/crc32c.h"
 
 void jetwatt_trace_put(struct jetwatt_trace_buf *b, const void *bytes, size_t len)
 {

@@ -5,7 +5,7 @@
  * A shunt's values are multiples of the chip's step and move by few of them from
  * tick to tick; bus voltages are read in rotation; clocks mostly stand still.
  */
-#include "trace.h"
+#include "lib/trace.h"
 
 #include <linux/jetwatt.h>
 #include <stdlib.h>

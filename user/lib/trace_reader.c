@@ -11,14 +11,14 @@
  * the others. So each byte goes into a checksum once, however many blocks it may belong to, and is
  * moved a bounded number of times.
  */
-#include "trace.h"
+#include "lib/trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "trace_reader.h"
+#include "lib/trace_reader.h"
 
 #define CHUNK	(64 << 10)
 

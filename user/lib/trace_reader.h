@@ -6,8 +6,8 @@
 #ifndef JETWATT_LIB_TRACE_READER_H
 #define JETWATT_LIB_TRACE_READER_H
 
-#include "crc_marks.h"
-#include "trace.h"
+#include "lib/crc_marks.h"
+#include "lib/trace.h"
 
 /**
  * struct jetwatt_trace_reader - bytes read and not used up, and where we are

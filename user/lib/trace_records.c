@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* What is in a block: a sum that fits does not mean that a record makes sense. */
-#include "trace_reader.h"
+#include "lib/trace_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Writing a trace: one function a kind of record. */
-#include "trace_writer.h"
+#include "lib/trace_writer.h"
 
 #include <errno.h>
 

@@ -5,14 +5,14 @@
  * Memory is one block and the description, however long the run is. Nothing is
  * retried: a disk that is full now would only be full of holes later.
  */
-#include "trace_writer.h"
+#include "lib/trace_writer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "crc32c.h"
+#include "lib/crc32c.h"
 
 #define HEAD_AGAIN_NS	60000000000ull
 #define CLOCKS_AGAIN_NS	10000000000ull

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "trace.h"
+#include "lib/trace.h"
 
 #define JETWATT_TRACE_KEPT	(2 * JETWATT_RAILS_MAX + JETWATT_MARKS_MAX + 32)
 

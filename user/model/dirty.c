@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "dirty.h"
+#include "model/dirty.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "fit.h"
+#include "model/fit.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "refit.h"
-#include "twin.h"
+#include "model/refit.h"
+#include "model/twin.h"
 
 static int by_row(const void *a, const void *b)
 {

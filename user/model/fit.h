@@ -5,7 +5,7 @@
 #ifndef JETWATT_FIT_H
 #define JETWATT_FIT_H
 
-#include "surface.h"
+#include "model/surface.h"
 
 /* More rows than this say nothing new about a surface in four knobs that
  * would be worth the cube of their number. */

@@ -6,7 +6,7 @@
 #ifndef JETWATT_FORM_H
 #define JETWATT_FORM_H
 
-#include "model.h"
+#include "model/model.h"
 
 #define JETWATT_DIMS		4
 /* The knobs and the batch size. */

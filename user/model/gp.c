@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "gp.h"
+#include "model/gp.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #ifndef JETWATT_GP_H
 #define JETWATT_GP_H
 
-#include "form.h"
+#include "model/form.h"
 
 /**
  * struct jetwatt_gp - hyper-parameters, all in units of log time or log power

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Arrays of a graph, its texts and its names. */
-#include "graph.h"
+#include "model/graph.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * The few numbers of a network that are sizes of other tensors: exporters work
  * them out with operators, Shape, Gather, Concat and the like.
  */
-#include "graph_op.h"
+#include "model/graph_op.h"
 
 #include <errno.h>
 #include <math.h>

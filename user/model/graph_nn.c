@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Sizes of what computing operators make. */
-#include "graph_op.h"
+#include "model/graph_op.h"
 
 #include <math.h>
 #include <string.h>

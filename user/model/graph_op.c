@@ -5,7 +5,7 @@
  * else 1. What it does not have is put together from these: GELU is an erf and four
  * more; a layer normalisation is two passes of sums, a root and a scale.
  */
-#include "graph_op.h"
+#include "model/graph_op.h"
 
 #include <stdlib.h>
 #include <string.h>

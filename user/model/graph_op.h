@@ -5,7 +5,7 @@
 #ifndef JETWATT_GRAPH_OP_H
 #define JETWATT_GRAPH_OP_H
 
-#include "graph.h"
+#include "model/graph.h"
 
 struct jetwatt_graph_rule {
 	struct jetwatt_graph *g;

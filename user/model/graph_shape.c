@@ -4,7 +4,7 @@
  * order of the file, which ONNX wants to be one in which they can run. Graphs
  * within If, Loop and Scan are looked at once.
  */
-#include "graph_op.h"
+#include "model/graph_op.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * Operations and bytes of each layer (Pagoda, arXiv 2509.20189): a multiplication
  * and an addition are two; what is read and what is made goes through memory once.
  */
-#include "graph_op.h"
+#include "model/graph_op.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "linalg.h"
+#include "model/linalg.h"
 
 #include <errno.h>
 #include <math.h>

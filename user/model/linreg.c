@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "linreg.h"
+#include "model/linreg.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "linalg.h"
+#include "model/linalg.h"
 
 #define KNOBS	4
 #define TERMS	JETWATT_LINREG_TERMS

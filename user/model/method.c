@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "method.h"
+#include "model/method.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "linreg.h"
-#include "powertrain.h"
+#include "model/linreg.h"
+#include "model/powertrain.h"
 
 /* --- auto: jetwatt_model -------------------------------------------------- */
 static int auto_prior(void **prior, const struct jetwatt_corpus *c, size_t n, uint64_t seed)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "net.h"
+#include "model/net.h"
 
 #include <errno.h>
 #include <math.h>

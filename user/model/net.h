@@ -7,7 +7,7 @@
 #define JETWATT_NET_H
 
 #include "model/model.h"
-#include "nn.h"
+#include "model/nn.h"
 
 /* cores, cpu_khz, gpu_hz, emc_hz; and the logarithm of the batch size. */
 #define JETWATT_NET_INPUTS_MAX	5

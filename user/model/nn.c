@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "nn.h"
+#include "model/nn.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cblas.h>
 
-#include "random.h"
+#include "model/random.h"
 
 #define LAST	JETWATT_NN_LAYERS
 

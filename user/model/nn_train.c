@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Adam (Kingma and Ba, ICLR 2015, algorithm 1) over shuffled batches. */
-#include "nn.h"
+#include "model/nn.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "random.h"
+#include "model/random.h"
 
 #define BETA1	0.9f
 #define BETA2	0.999f

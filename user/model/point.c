@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "form.h"
+#include "model/form.h"
 
 #include <errno.h>
 #include <math.h>

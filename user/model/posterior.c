@@ -3,14 +3,14 @@
  * What a fitted surface says elsewhere (Rasmussen and Williams 2.7: a process
  * with explicit basis functions, here the form linearised at its optimum).
  */
-#include "surface.h"
+#include "model/surface.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <cblas.h>
 
-#include "linalg.h"
+#include "model/linalg.h"
 
 #define CHUNK	1024
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "powertrain.h"
+#include "model/powertrain.h"
 
 #include <errno.h>
 #include <math.h>

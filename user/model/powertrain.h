@@ -14,8 +14,8 @@
 #ifndef JETWATT_POWERTRAIN_H
 #define JETWATT_POWERTRAIN_H
 
-#include "method.h"
-#include "net.h"
+#include "model/method.h"
+#include "model/net.h"
 
 /**
  * struct jetwatt_powertrain - a pair of networks

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "fit.h"
+#include "model/fit.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "twin.h"
+#include "model/twin.h"
 
 /* Modes are independent: a chunk keeps the memory small and in the cache. */
 #define CHUNK	1024

@@ -3,14 +3,14 @@
  * What other workloads say about a new one: the parameters of their forms, not
  * their figures, so that they may come from other boards with other steps.
  */
-#include "fit.h"
+#include "model/fit.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "twin.h"
+#include "model/twin.h"
 
 /* More rows teach nothing more about a few parameters. */
 #define ROWS_MAX	160

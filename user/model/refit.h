@@ -5,7 +5,7 @@
 #ifndef JETWATT_REFIT_H
 #define JETWATT_REFIT_H
 
-#include "fit.h"
+#include "model/fit.h"
 
 /**
  * jetwatt_refit() - the same surfaces through other rows

@@ -20,7 +20,7 @@
  * A norm with a finite power is a maximum with its corner rounded: kernels of
  * both kinds follow each other in a minibatch, and pipelines overlap in part.
  */
-#include "form.h"
+#include "model/form.h"
 
 #include <math.h>
 #include <string.h>

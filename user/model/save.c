@@ -12,7 +12,7 @@
  * so a file cannot hold ones that contradict each other. What a model has heard of
  * other boards (twin.h) stays with its prior.
  */
-#include "fit.h"
+#include "model/fit.h"
 
 #include <errno.h>
 #include <math.h>

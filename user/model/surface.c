@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "surface.h"
+#include "model/surface.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cblas.h>
 
-#include "linalg.h"
+#include "model/linalg.h"
 
 #define NP_MAX	JETWATT_PARAMS_MAX
 /* Damping of a first step. */

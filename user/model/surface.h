@@ -6,8 +6,8 @@
 #ifndef JETWATT_SURFACE_H
 #define JETWATT_SURFACE_H
 
-#include "form.h"
-#include "gp.h"
+#include "model/form.h"
+#include "model/gp.h"
 
 /**
  * struct jetwatt_belief - what is thought of a surface before it is measured

@@ -2,7 +2,7 @@
 /*
  * The hyper-parameters of a surface, its heavy tails and its honesty.
  */
-#include "surface.h"
+#include "model/surface.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <cblas.h>
 
-#include "linalg.h"
-#include "order.h"
+#include "model/linalg.h"
+#include "model/order.h"
 
 /* Where the hyper-parameters are expected, and begin. */
 #define AMP	0.03

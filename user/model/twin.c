@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "twin.h"
+#include "model/twin.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit.h"
+#include "model/fit.h"
 
 /* They say what the surface looks like; more of them cost more than they tell. */
 #define ROWS_MAX	128

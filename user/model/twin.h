@@ -6,7 +6,7 @@
 #ifndef JETWATT_TWIN_H
 #define JETWATT_TWIN_H
 
-#include "model.h"
+#include "model/model.h"
 
 /**
  * struct jetwatt_twin - the workload elsewhere

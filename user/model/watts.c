@@ -6,7 +6,7 @@
  * has it, by its size), times the rate of minibatches: a board that waits for
  * its memory draws less than one that computes at the same clocks.
  */
-#include "form.h"
+#include "model/form.h"
 
 #include <math.h>
 

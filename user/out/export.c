@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "export.h"
+#include "out/export.h"
 
 #include <string.h>
 

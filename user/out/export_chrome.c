@@ -3,11 +3,11 @@
  * Chrome's trace events, the JSON array format: counters and complete events.
  * Old, long, and opened by everything; hence means of 10 ms by default.
  */
-#include "export.h"
+#include "out/export.h"
 
 #include <inttypes.h>
 
-#include "json.h"
+#include "out/json.h"
 
 /* Opens an event: everything but its end. Microseconds, as the format wants. */
 static void open_event(struct jetwatt_json *j, struct jetwatt_export *e, const char *name,

@@ -3,7 +3,7 @@
  * CSV with units in the names, as integers. Empty: not known. The wall clock is
  * a column for people; t_ns is what other files of the same boot have.
  */
-#include "export.h"
+#include "out/export.h"
 
 #include <inttypes.h>
 #include <time.h>

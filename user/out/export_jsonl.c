@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* JSON, one object a line; every object says by "type" what it is. */
-#include "export.h"
+#include "out/export.h"
 
 #include <inttypes.h>
 
-#include "json.h"
+#include "out/json.h"
 
 static void begin_line(struct jetwatt_json *j, FILE *f, const char *type)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The run's sums as metrics, for a push gateway or node_exporter's textfile directory. */
-#include "export.h"
+#include "out/export.h"
 
 #include <stdlib.h>
 
-#include "metrics.h"
+#include "out/metrics.h"
 
 struct state {
 	struct jetwatt_metrics m;

@@ -7,7 +7,7 @@
  * track_event/{track_descriptor,track_event,counter_descriptor,
  * process_descriptor,debug_annotation}.proto.
  */
-#include "export.h"
+#include "out/export.h"
 
 #include <stdlib.h>
 #include <string.h>

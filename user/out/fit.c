@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How good a prediction is: mode by mode, and by what it has cost. */
-#include "plot.h"
+#include "out/plot.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The report page around the plots. */
-#include "report.h"
+#include "out/report.h"
 
 #include <errno.h>
 
-#include "plot.h"
+#include "out/plot.h"
 
 static const char style[] =
 ":root{--back:#fff;--text:#1b1f24;--soft:#5d6673;--line:#e3e6ea;--cloud:#c3c9d1;--front:#2463b5;"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "json.h"
+#include "out/json.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "metrics.h"
+#include "out/metrics.h"
 
 #include <inttypes.h>
 

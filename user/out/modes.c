@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Time against power of all modes. */
-#include "plot.h"
+#include "out/plot.h"
 
 #include <errno.h>
 #include <math.h>

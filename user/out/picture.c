@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Running gnuplot. */
-#include "report.h"
+#include "out/report.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Both roofs of some modes with a network's layers below them, as a gnuplot program. */
-#include "plot.h"
+#include "out/plot.h"
 
 #include <errno.h>
 #include <math.h>

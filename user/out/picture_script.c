@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Pictures as gnuplot programs, with their data in them. */
-#include "report.h"
+#include "out/report.h"
 
 #include <errno.h>
 #include <math.h>

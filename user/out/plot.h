@@ -6,7 +6,7 @@
 #ifndef JETWATT_PLOT_H
 #define JETWATT_PLOT_H
 
-#include "report.h"
+#include "out/report.h"
 
 /**
  * struct jetwatt_plot - a frame with two axes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The roofs of a few modes: what limits a kernel of so many operations for each byte. */
-#include "plot.h"
+#include "out/plot.h"
 
 #include <math.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The page around the plots of a run. */
-#include "run_page.h"
+#include "out/run_page.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "plot.h"
+#include "out/plot.h"
 
 /* Less than that have no distribution. */
 #define FEW	8

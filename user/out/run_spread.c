@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "model/order.h"
-#include "plot.h"
-#include "run_page.h"
+#include "out/plot.h"
+#include "out/run_page.h"
 
 #define BINS_MAX	60
 #define STEPS_MAX	600

@@ -2,8 +2,8 @@
 /* Power of the rails, stacked, over time; clocks in lanes below. */
 #include <math.h>
 
-#include "plot.h"
-#include "run_page.h"
+#include "out/plot.h"
+#include "out/run_page.h"
 
 #define LANE		26.0
 #define LANE_GAP	8.0

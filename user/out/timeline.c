@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Power over time. */
-#include "plot.h"
+#include "out/plot.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
  * that the networks see, spread over its range of power; the networks learn again
  * after each round. Nothing in it depends on a query: what was sampled serves all.
  */
-#include "strategy.h"
+#include "plan/strategy.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 
 #include "model/powertrain.h"
 #include "model/random.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 /* A fifth of all at random, then four rounds. */
 #define ROUNDS	5

@@ -5,7 +5,7 @@
  * stair from top to bottom, a step of one clock and then of the other, with
  * cores and memory changed on the way as evenly as can be.
  */
-#include "search.h"
+#include "plan/search.h"
 
 #include <errno.h>
 #include <math.h>

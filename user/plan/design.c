@@ -3,7 +3,7 @@
  * The opening: few modes, spread so that every knob has moved at least once
  * against the others, none far over the budget as far as one can know.
  */
-#include "search.h"
+#include "plan/search.h"
 
 #include <errno.h>
 #include <math.h>

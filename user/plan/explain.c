@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "explain.h"
+#include "plan/explain.h"
 
 static uint64_t knob(const struct jetwatt_mode *m, enum jetwatt_knob k)
 {

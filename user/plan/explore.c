@@ -4,7 +4,7 @@
  * of the variance over a sample of them. (The mode of the greatest variance
  * sits in a corner and teaches about corners.)
  */
-#include "search.h"
+#include "plan/search.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "plan.h"
+#include "plan/plan.h"
 
 #include <math.h>
 #include <stdlib.h>

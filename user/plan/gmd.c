@@ -15,7 +15,7 @@
  * What the paper leaves open: the middle of an even number of steps is the upper
  * one; of a grid with holes the mode nearest in steps is taken.
  */
-#include "strategy.h"
+#include "plan/strategy.h"
 
 #include <errno.h>
 #include <math.h>

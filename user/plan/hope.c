@@ -3,7 +3,7 @@
  * Expected improvement (Jones, Schonlau and Welch 1998) under limits, for each kind
  * of plan. Times and powers are log-normal and independent of each other.
  */
-#include "scout.h"
+#include "plan/scout.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "interleave.h"
+#include "plan/interleave.h"
 
 #include <math.h>
 #include <string.h>

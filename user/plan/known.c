@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "known.h"
+#include "plan/known.h"
 
 #include <errno.h>
 #include <math.h>

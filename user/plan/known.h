@@ -7,7 +7,7 @@
 #define JETWATT_KNOWN_H
 
 #include "model/model.h"
-#include "slice.h"
+#include "plan/slice.h"
 
 /* Two workloads share a board at most. */
 #define JETWATT_KNOWN_WORKS	2

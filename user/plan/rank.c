@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "search.h"
+#include "plan/search.h"
 
 #include <errno.h>
 #include <math.h>

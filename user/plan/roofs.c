@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "roofs.h"
+#include "plan/roofs.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "roofs_energy.h"
+#include "plan/roofs_energy.h"
 
 /* A kernel so far from the balance point lies under one roof alone; near it both
  * kinds of work get in each other's way. */

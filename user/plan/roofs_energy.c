@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "roofs.h"
-#include "roofs_energy.h"
+#include "plan/roofs.h"
+#include "plan/roofs_energy.h"
 
 /* What is known of a byte from other modes holds that well; and so many turns find it. */
 #define LEAN	0.05

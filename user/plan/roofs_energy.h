@@ -3,7 +3,7 @@
 #ifndef JETWATT_ROOFS_ENERGY_H
 #define JETWATT_ROOFS_ENERGY_H
 
-#include "roofs.h"
+#include "plan/roofs.h"
 
 /* @eps_flop, @eps_mem and @pi0 of each mode, whose peaks are known. Return: 0; -ENODATA;
  * -ENOMEM. */

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scout.h"
-#include "search.h"
+#include "plan/scout.h"
+#include "plan/search.h"
 
 /* With a plan at hand: nothing worth a measurement, as a share of it, once so many
  * modes are. */

@@ -5,8 +5,8 @@
 #ifndef JETWATT_SCOUT_H
 #define JETWATT_SCOUT_H
 
-#include "strategy.h"
-#include "view.h"
+#include "plan/strategy.h"
+#include "plan/view.h"
 
 /**
  * struct jetwatt_hope - where a plan in a mode could lead

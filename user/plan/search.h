@@ -5,7 +5,7 @@
 #ifndef JETWATT_SEARCH_H
 #define JETWATT_SEARCH_H
 
-#include "plan.h"
+#include "plan/plan.h"
 
 /* The first modes are laid out by hand, more or less; then the model leads. */
 #define JETWATT_DESIGN	4

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "slice.h"
+#include "plan/slice.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "strategy.h"
+#include "plan/strategy.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef JETWATT_STRATEGY_H
 #define JETWATT_STRATEGY_H
 
-#include "known.h"
+#include "plan/known.h"
 
 /**
  * struct jetwatt_strategy - one of them

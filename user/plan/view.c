@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "view.h"
+#include "plan/view.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #ifndef JETWATT_VIEW_H
 #define JETWATT_VIEW_H
 
-#include "known.h"
+#include "plan/known.h"
 
 /**
  * struct jetwatt_view - the model of one workload

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "onnx.h"
+#include "store/onnx.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "onnx_read.h"
+#include "store/onnx_read.h"
 
 /* Structure, without weights: the largest networks have some megabytes of it. */
 #define LOOK_MAX	(256ull << 20)

@@ -3,7 +3,7 @@
  * Functions of a file's own: read again, node by node, wherever one is called, with the
  * caller's names for what goes in and out.
  */
-#include "onnx_read.h"
+#include "store/onnx_read.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef JETWATT_ONNX_READ_H
 #define JETWATT_ONNX_READ_H
 
-#include "onnx.h"
-#include "wire.h"
+#include "store/onnx.h"
+#include "store/wire.h"
 
 /* Functions of a file, and what one reads and makes. */
 #define JETWATT_ONNX_FUNCTIONS	4096

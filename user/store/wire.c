@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The encoding: protobuf.dev/programming-guides/encoding. */
-#include "wire.h"
+#include "store/wire.h"
 
 #include <errno.h>
 #include <string.h>

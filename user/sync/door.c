@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "door.h"
+#include "sync/door.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/error.h"
-#include "server.h"
+#include "sync/server.h"
 
 /* Changes with the form of requests, answers and rows. */
 #define FORM	1u

@@ -14,9 +14,9 @@
 #include "cmd/error.h"
 #include "cmd/keep.h"
 #include "cmd/settings.h"
-#include "door.h"
 #include "out/json.h"
-#include "server.h"
+#include "sync/door.h"
+#include "sync/server.h"
 
 #define BOARDS_MAX	JETWATT_DOOR_BOARDS
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "server.h"
+#include "sync/server.h"
 
 #include <errno.h>
 #include <stdio.h>
