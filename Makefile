@@ -150,7 +150,7 @@ include tests/tests.mk
 
 share := $(DESTDIR)$(PREFIX)/share
 lib := $(DESTDIR)$(LIBDIR)
-units := user/daemon/jetwattd.service user/daemon/jetwatt-exporter.service user/knobs/jetwatt-knobs.service user/files/jetwatt-files.service $(if $(mosquitto),user/daemon/jetwatt-mqtt.service)
+units := user/dist/jetwattd.service user/dist/jetwatt-exporter.service user/dist/jetwatt-knobs.service user/dist/jetwatt-files.service $(if $(mosquitto),user/dist/jetwatt-mqtt.service)
 dkms := $(DESTDIR)/usr/src/jetwatt-$(VERSION)
 install: all
 	install -D -m755 $(B)/jetwatt $(DESTDIR)$(PREFIX)/bin/jetwatt
@@ -171,15 +171,15 @@ install: all
 	$(foreach page,$(wildcard man/*.[1-8]),install -D -m644 -t $(share)/man/man$(subst .,,$(suffix $(page))) $(page);)
 	$(foreach unit,$(units),sed "s,/usr/sbin,$(PREFIX)/sbin,;s,/usr/bin,$(PREFIX)/bin," $(unit) > $(B)/$(notdir $(unit));)
 	install -D -m644 -t $(DESTDIR)$(UNITDIR) $(addprefix $(B)/,$(notdir $(units)))
-	install -D -m644 user/daemon/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/jetwatt.conf
-	install -D -m644 user/daemon/tmpfiles.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/jetwatt.conf
-	install -D -m644 -t $(share)/jetwatt/monitoring user/daemon/monitoring/dashboard.json user/daemon/monitoring/alerts.yml
+	install -D -m644 user/dist/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/jetwatt.conf
+	install -D -m644 user/dist/tmpfiles.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/jetwatt.conf
+	install -D -m644 -t $(share)/jetwatt/monitoring user/dist/monitoring/dashboard.json user/dist/monitoring/alerts.yml
 	@[ ! -e $(B)/jetwatt-sync ] || { for u in jetwatt-sync.service jetwatt-profiles@.service; do \
-		sed "s,/usr/bin,$(PREFIX)/bin," user/sync/$$u > $(B)/$$u; done; \
+		sed "s,/usr/bin,$(PREFIX)/bin," user/dist/$$u > $(B)/$$u; done; \
 		install -D -m644 -t $(DESTDIR)$(UNITDIR) $(B)/jetwatt-sync.service $(B)/jetwatt-profiles@.service \
-			user/sync/jetwatt-profiles.socket user/sync/jetwatt-sync.timer; }
-	install -D -m644 -t $(share)/doc/jetwatt/examples user/daemon/jetwattd.conf user/daemon/container/Containerfile \
-		user/daemon/container/daemonset.yaml
+			user/dist/jetwatt-profiles.socket user/dist/jetwatt-sync.timer; }
+	install -D -m644 -t $(share)/doc/jetwatt/examples user/dist/jetwattd.conf user/dist/container/Containerfile \
+		user/dist/container/daemonset.yaml
 	$(foreach f,$(wildcard user/cmd/jetwatt.bash-completion),install -D -m644 $(f) $(share)/bash-completion/completions/jetwatt;)
 	mkdir -p $(dkms)
 	cp -r Kbuild dkms.conf kmod LICENSES $(dkms)/

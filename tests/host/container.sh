@@ -5,7 +5,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-container
 . tests/host/check.inc
-at=user/daemon/container
+at=user/dist/container
 echo 1..4
 # manifest EXPRESSION: of Python, with m the documents and pod, c what the DaemonSet runs
 manifest() { /usr/bin/python3 -c "
@@ -15,7 +15,7 @@ pod = next(x for x in m if x['kind'] == 'DaemonSet')['spec']['template']['spec']
 c = {x['name']: x for x in pod['containers']}
 read = lambda f: open(f).read()
 sys.exit(not ($1))"; }
-check "the manifest gives what the units may have" "manifest '{x[4:] for f in __import__(\"glob\").glob(\"user/daemon/jetwattd*.service\")
+check "the manifest gives what the units may have" "manifest '{x[4:] for f in __import__(\"glob\").glob(\"user/dist/jetwattd*.service\")
 	for x in re.findall(\"CAP_\\w+\", \" \".join(re.findall(\"^CapabilityBoundingSet=(.*)\", read(f), re.M)))} <=
 	set(c[\"jetwattd\"][\"securityContext\"][\"capabilities\"][\"add\"])'"
 check "nothing is privileged, whoever serves the network has nothing" \

@@ -9,7 +9,7 @@ d=build/check-metrics
 rm -rf $d
 . tests/host/check.inc
 http=tests/metrics/client.py
-monitoring=user/daemon/monitoring
+monitoring=user/dist/monitoring
 pids=()
 trap 'kill "${pids[@]}" 2> /dev/null' EXIT
 
