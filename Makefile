@@ -50,7 +50,7 @@ files_objects := $(patsubst %,$(B)/user/%.o,files/main daemon/fence daemon/liste
 exporter_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/exporter daemon/policy cmd/args cmd/conf cmd/error cmd/suggest cmd/unit)
 mqtt_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/mqtt daemon/policy cmd/args cmd/conf cmd/device cmd/error \
 	cmd/settings cmd/suggest cmd/unit out/json)
-tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,batch board model plan store out cmd,$(wildcard user/$(room)/*.c)))
+tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,minibatch energy board model plan store out cmd,$(wildcard user/$(room)/*.c)))
 
 sync_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/sync/*.c))
 # Only who shares profiles with a fleet needs it.

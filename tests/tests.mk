@@ -52,7 +52,7 @@ $(cuda): tests/sim/libcuda/cuda.h
 	$(call quiet,LD)$(CC) $(cflags) -Itests/sim -shared -Wl,-soname,$(@F) -MF $(B)/tests/$(@F).d -o $@ $(filter %.c,$^)
 
 # Minibatch bounds by one backend of the probe, beside the plant's truth.
-$(B)/waits: tests/bench/waits.c $(patsubst %.c,$(B)/%.o,$(wildcard user/batch/*.c)) $(B)/libjetwatt.so
+$(B)/waits: tests/bench/waits.c $(patsubst %.c,$(B)/%.o,$(wildcard user/minibatch/*.c user/energy/*.c)) $(B)/libjetwatt.so
 	@mkdir -p $(B)/tests
 	$(call quiet,CC)$(CC) $(cflags) -MF $(B)/tests/waits.d -o $@ $(filter %.c %.o,$^) $(ldflags) -ljetwatt $(libs)
 
@@ -172,11 +172,11 @@ bench-probe: build/bench/probe
 	$< -o build/bench/probe.json
 
 # How well minibatches and their energy are found; SEED= draws others.
-build/bench/batch: tests/bench/batch.c $(wildcard tests/unit/*.h) $(patsubst %.c,build/%.o,$(wildcard user/batch/*.c))
+build/bench/batch: tests/bench/batch.c $(wildcard tests/unit/*.h) $(patsubst %.c,build/%.o,$(wildcard user/minibatch/*.c user/energy/*.c))
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -Itests -Itests/unit -MF build/tests/bench-batch.d -o $@ $(filter %.c %.o,$^) $(ldflags) -lm
 
-build/bench/batch-trace: tests/bench/batch_trace.c $(patsubst %.c,build/%.o,$(wildcard user/batch/*.c)) build/libjetwatt.so
+build/bench/batch-trace: tests/bench/batch_trace.c $(patsubst %.c,build/%.o,$(wildcard user/minibatch/*.c user/energy/*.c)) build/libjetwatt.so
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-batch-trace.d -o $@ $(filter %.c %.o,$^) $(ldflags) \
 		-Wl,-rpath,'$$ORIGIN/..' -ljetwatt -lm

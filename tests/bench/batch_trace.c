@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "batch/batch.h"
+#include "energy/energy.h"
 
 
 #define CHIPS_MAX	16

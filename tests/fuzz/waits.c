@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/batch.h"
+#include "energy/energy.h"
 
 #define WAITS_MAX	6000
 

@@ -36,15 +36,15 @@ rule "the simulated board shares no header with the module" < <(
 	sources tests/sim | grep -v '/test_' | search "${include}[\"<].*(kmod/|linux/jetwatt\.h)")
 
 system='(unistd|fcntl|poll|dirent|pthread|signal|time|sys/.*|netlink/.*|bpf/.*|linux/.*)\.h'
-rule "model, plan and batch reach for nothing of the system" < <(
-	sources user/model user/plan user/batch | search "$include<$system>")
+rule "model, plan, minibatch and energy reach for nothing of the system" < <(
+	sources user/model user/plan user/minibatch user/energy | search "$include<$system>")
 
 # below ROOM FORBIDDEN: cmd, daemon / plan / model board batch store out / lib
 below() { sources "user/$1" | search "$include\"(\.\./)*($2)/"; }
 rule "imports point down only" < <(
-	below lib 'cmd|daemon|plan|model|board|batch|store|out'
-	for room in model board batch store out; do below $room 'cmd|daemon|plan'; done
-	below plan 'cmd|daemon|board|batch|store|out')
+	below lib 'cmd|daemon|plan|model|board|minibatch|energy|store|out'
+	for room in model board minibatch energy store out; do below $room 'cmd|daemon|plan'; done
+	below plan 'cmd|daemon|board|minibatch|energy|store|out')
 
 rule "only board writes to sysfs" < <(
 	sources user | grep -v '^user/board/' |

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Energy per minibatch against a plant's truth, its stated error, grades, and
  * how jobs share. SEED= draws other plants. */
-#include "batch/batch.h"
+#include "energy/energy.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Energy between bounds, and when power has settled. SEED= draws other signals. */
-#include "batch/batch.h"
+#include "energy/energy.h"
 
 #include <errno.h>
 #include <math.h>

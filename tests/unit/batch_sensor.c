@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What readings of each chip are worth, against figures from the data sheets. */
-#include "batch/batch.h"
+#include "energy/energy.h"
 
 #include <math.h>
 

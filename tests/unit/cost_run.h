@@ -3,7 +3,7 @@
 #ifndef JETWATT_TESTS_COST_RUN_H
 #define JETWATT_TESTS_COST_RUN_H
 
-#include "batch/batch.h"
+#include "energy/energy.h"
 #include "plant.h"
 
 static const struct plant_shape cost_shapes[] = {

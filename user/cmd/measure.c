@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/batch.h"
 #include "cmd/error.h"
 #include "cmd/mean.h"
 #include "cmd/step.h"
+#include "energy/energy.h"
 #include "model/order.h"
 
 /* Waits that are looked at to find minibatches: the pattern is known from the

@@ -8,8 +8,8 @@
 
 #include <stdatomic.h>
 
-#include "batch/batch.h"
 #include "cmd/watch.h"
+#include "energy/energy.h"
 #include "model/model.h"
 
 /**

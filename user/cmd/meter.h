@@ -5,9 +5,9 @@
 #ifndef JETWATT_CMD_METER_H
 #define JETWATT_CMD_METER_H
 
-#include "batch/batch.h"
 #include "cmd/quality.h"
 #include "cmd/watch.h"
+#include "energy/energy.h"
 
 /**
  * struct jetwatt_meter - sums

@@ -5,8 +5,8 @@
 #ifndef JETWATT_CMD_QUALITY_H
 #define JETWATT_CMD_QUALITY_H
 
-#include "batch/batch.h"
 #include "cmd/watch.h"
+#include "energy/energy.h"
 
 #define JETWATT_QUALITY_MARKS	8192	/* ends of waits, the last ones: 11 MB */
 

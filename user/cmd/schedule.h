@@ -6,11 +6,11 @@
 #ifndef JETWATT_CMD_SCHEDULE_H
 #define JETWATT_CMD_SCHEDULE_H
 
-#include "batch/batch.h"
 #include "cmd/schedule_conf.h"
 #include "cmd/schedule_mode.h"
 #include "cmd/tenant.h"
 #include "cmd/watch.h"
+#include "energy/energy.h"
 #include "plan/interleave.h"
 
 enum jetwatt_schedule_who {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/batch.h"
+#include "energy/energy.h"
 
 /* Waits before the window that tell the rhythm of those in it. */
 #define WAITS_KEPT	4096

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/batch.h"
 #include "cmd/mean.h"
+#include "energy/energy.h"
 
 /* Ends whose energy is not known yet: samples come later than waits, and both in one go after
  * a quarter of a second. */

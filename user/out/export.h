@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "batch/batch.h"
+#include "energy/energy.h"
 #include "jetwatt.h"
 
 /**

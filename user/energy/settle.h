@@ -3,8 +3,8 @@
  * Means of power over windows of whole minibatches, and a constant plus a decaying
  * exponential that is fitted to them.
  */
-#ifndef JETWATT_BATCH_SETTLE_H
-#define JETWATT_BATCH_SETTLE_H
+#ifndef JETWATT_ENERGY_SETTLE_H
+#define JETWATT_ENERGY_SETTLE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * The rhythm of one job's waits: which of them is the first of a minibatch.
  */
-#ifndef JETWATT_BATCH_RHYTHM_H
-#define JETWATT_BATCH_RHYTHM_H
+#ifndef JETWATT_MINIBATCH_PERIOD_H
+#define JETWATT_MINIBATCH_PERIOD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ struct jetwatt_beat {
 struct jetwatt_place {
 	double gap, wait;		/* means */
 	double gap_sd, wait_sd;
-	double gap_norm, wait_norm;	/* of their densities: decode.c's */
+	double gap_norm, wait_norm;	/* of their densities: viterbi.c's */
 	uint32_t who;			/* 0: not always the same */
 };
 
@@ -124,7 +124,7 @@ struct jetwatt_step jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, siz
 int jetwatt_fold_find(const struct jetwatt_beat *b, size_t n, double *room);
 void jetwatt_fold_smooth(double *v, size_t n, int k, double *room);
 
-/* weight.c */
+/* beat_reject.c */
 bool jetwatt_weight_differs(const struct jetwatt_beat *b, size_t n, size_t from, size_t to, int k,
 			    double *room);
 bool jetwatt_weight_usual(const struct jetwatt_beat *b, const size_t *at, size_t peaks, int k,
@@ -139,7 +139,7 @@ int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
  * 0: it does not, find it anew; -ENOMEM. */
 int jetwatt_refine_more(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
 
-/* rhythm.c */
+/* period.c */
 enum jetwatt_rhythm_by { JETWATT_RHYTHM_BY_ANY, JETWATT_RHYTHM_BY_PEAKS };
 int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_by by,
 			 struct jetwatt_rhythm *r);

@@ -10,7 +10,7 @@
  * costs nothing. Waits may also stay outside of all groups, at a price: that
  * is how an evaluation is found, whose waits are of another rhythm.
  */
-#include "batch/rhythm.h"
+#include "minibatch/period.h"
 
 #include <errno.h>
 #include <math.h>

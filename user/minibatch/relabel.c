@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Other ways to mark the waits of a job: what a first look at them takes for one thing
  * may be another. */
-#include "batch/decode.h"
+#include "minibatch/viterbi.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
  * not, all explanations do, until one is ahead of the others by BEAM. So the
  * cost is that of a comparison for each wait, and of all walks for few.
  */
-#include "batch/decode.h"
+#include "minibatch/viterbi.h"
 
 #include <errno.h>
 #include <math.h>

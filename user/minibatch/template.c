@@ -6,7 +6,7 @@
  * between a place and itself one minibatch later: what is odd has no weight,
  * and a job whose speed changes differs from itself only where it does.
  */
-#include "batch/decode.h"
+#include "minibatch/viterbi.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From the waits of all jobs to minibatches: one job at a time. */
-#include "batch/batch.h"
-#include "batch/rhythm.h"
+#include "energy/energy.h"
+#include "minibatch/period.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,7 +9,7 @@
  * A mean over few windows is known only so well: until its error is small
  * enough the answer is "not yet", however flat the signal looks.
  */
-#include "batch/settle.h"
+#include "energy/settle.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/batch.h"
+#include "energy/energy.h"
 
 #define HOPS		JETWATT_BATCH_HOPS
 #define WINDOW_NS	100000000.0	/* at least; in it dozens of samples */

@@ -3,8 +3,8 @@
  * Minibatch bounds from the sequence of synchronisation calls, and energy
  * between bounds. Pure: arrays in, arrays out; no descriptors, no clocks.
  */
-#ifndef JETWATT_BATCH_H
-#define JETWATT_BATCH_H
+#ifndef JETWATT_ENERGY_ENERGY_H
+#define JETWATT_ENERGY_ENERGY_H
 
 #include <stddef.h>
 #include <stdint.h>

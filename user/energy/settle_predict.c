@@ -13,8 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "batch/batch.h"
-#include "batch/settle.h"
+#include "energy/energy.h"
+#include "energy/settle.h"
 
 #define TAUS		JETWATT_BATCH_TAUS
 #define TAU_NS		50000000.0	/* the first, and the others STEP times the one before: */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Peaks in a series, and whether they keep step. */
-#include "batch/rhythm.h"
+#include "minibatch/period.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a minibatch has drawn, how well that is known, and how good that is. */
-#include "batch/batch.h"
+#include "energy/energy.h"
 
 #include <errno.h>
 #include <math.h>

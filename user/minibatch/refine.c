@@ -4,7 +4,7 @@
  * guess says of the job is learned, the walk that fits it best is sought, and
  * once more with what that one says.
  */
-#include "batch/decode.h"
+#include "minibatch/viterbi.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Energy between two times: trapezoids clipped to them. */
-#include "batch/batch.h"
+#include "energy/energy.h"
 
 #include <errno.h>
 #include <math.h>

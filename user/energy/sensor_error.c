@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a rail's readings are worth, from what the module says of its chip. */
-#include "batch/batch.h"
 #include "../kmod/sensors/adc.h"
+#include "energy/energy.h"
 
 /* Power of one step of the shunt's reading in uW, 0 without a shunt's resistance. */
 static double quantum_uw(const struct jetwatt_rail *rail, const struct jetwatt_adc *adc,

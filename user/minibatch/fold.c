@@ -8,7 +8,7 @@
  * however long one looks, because a program does not lose count; that of a
  * beat, or of chance, is at any position. So windows of a few minibatches vote.
  */
-#include "batch/rhythm.h"
+#include "minibatch/period.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 /*
  * Waits of a job as the most probable walk through its minibatches.
  */
-#ifndef JETWATT_BATCH_DECODE_H
-#define JETWATT_BATCH_DECODE_H
+#ifndef JETWATT_MINIBATCH_VITERBI_H
+#define JETWATT_MINIBATCH_VITERBI_H
 
-#include "batch/rhythm.h"
+#include "minibatch/period.h"
 
 /* template.c. @room: for @n values. */
 
@@ -22,7 +22,7 @@ void jetwatt_template_extra(const struct jetwatt_beat *b, size_t n, struct jetwa
 /* Share of first gaps that are outliers. */
 double jetwatt_template_stalls(const struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c);
 
-/* remark.c. The usual cycle, or the other phase's, may be several minibatches.
+/* relabel.c. The usual cycle, or the other phase's, may be several minibatches.
  * Return: their usual size, 0: it is one. */
 int jetwatt_remark_several(struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c, bool other);
 /* Several minibatches in a row of another size than @k are another phase. */
@@ -38,7 +38,7 @@ int jetwatt_remark_long_gaps(struct jetwatt_beat *b, size_t n);
 /* Are they ones that no disturbance makes? Return: @k, 0: no. */
 int jetwatt_remark_heavy(const struct jetwatt_beat *b, size_t n, int k, double *room);
 
-/* decode.c: sets @other, @place, @missing and @fits of every beat. @score: mean
+/* viterbi.c: sets @other, @place, @missing and @fits of every beat. @score: mean
  * logarithm of the probability of a wait; -INFINITY: given up, nothing is set.
  * Return: 0, -ENOMEM. */
 int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model *m, double *score);

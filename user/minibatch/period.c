@@ -8,9 +8,9 @@
  * minibatch peaks stand k apart. Every comparison is between neighbours: a
  * change of clocks scales all of them, and moves no peak. With one wait per
  * minibatch there are no peaks but those of chance, which do not keep step, or of
- * something that beats against the job (weight.c); then every wait is a minibatch.
+ * something that beats against the job (beat_reject.c); then every wait is a minibatch.
  */
-#include "batch/rhythm.h"
+#include "minibatch/period.h"
 
 #include <errno.h>
 #include <math.h>

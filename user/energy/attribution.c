@@ -6,7 +6,7 @@
  * outside: both wait. So dynamic power of that moment is split in equal parts,
  * and the result says how much of a job's time was like that.
  */
-#include "batch/batch.h"
+#include "energy/energy.h"
 
 #include <errno.h>
 #include <stdlib.h>

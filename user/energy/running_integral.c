@@ -12,7 +12,7 @@
  * shorter than the sampling (two steps and a turn for each that is seen) 1.1 of
  * theirs. Draws alone are rare: where power is noisy, noise is small.
  */
-#include "batch/batch.h"
+#include "energy/energy.h"
 
 #include <errno.h>
 #include <math.h>

@@ -13,7 +13,7 @@
  * with a detuning of which nothing is known but that it is below a tenth, the
  * chance that none shows falls as ten over the number of waits.
  */
-#include "batch/rhythm.h"
+#include "minibatch/period.h"
 
 #include <math.h>
 
