@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 
 #define CHIPS_MAX	16

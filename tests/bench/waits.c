@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 #define TRUTH	"/sys/kernel/debug/jetwatt-sim/truth/minibatches"
 /* Between the end of a wait and the program's look at its clock a time slice of another thread

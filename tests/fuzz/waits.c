@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 #define WAITS_MAX	6000
 

@@ -2,6 +2,7 @@
 /* Energy per minibatch against a plant's truth, its stated error, grades, and
  * how jobs share. SEED= draws other plants. */
 #include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* Minibatches of one wait each: late ones, because their process was kept from its CPU; and all of
  * those that are made in one power mode after another, with a data loader that may be slower than
  * the GPU. */
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 #include <stdlib.h>
 

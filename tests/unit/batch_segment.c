@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Minibatch bounds over a matrix of job shapes, and at the edges. SEED= draws others. */
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 #include <errno.h>
 #include <time.h>

@@ -3,7 +3,7 @@
  * Minibatch bounds of jobs whose shapes are drawn: F1 over a matrix of them, and
  * how far bounds are off. SEED= draws another matrix, SHAPES= a larger one.
  */
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 #include "jobs.h"
 #include "score.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Bounds as they come: jobs that are held still at them, for as long as half a minute. */
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 #include "jobs.h"
 #include "kselftest_harness.h"

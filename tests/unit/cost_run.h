@@ -4,6 +4,7 @@
 #define JETWATT_TESTS_COST_RUN_H
 
 #include "energy/energy.h"
+#include "minibatch/minibatch.h"
 #include "plant.h"
 
 static const struct plant_shape cost_shapes[] = {

@@ -3,7 +3,7 @@
 #ifndef JETWATT_TESTS_SCORE_H
 #define JETWATT_TESTS_SCORE_H
 
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 #include "jobs.h"
 
 /* A bound is hit if it is so near; one whose own event was lost, if it is within

@@ -11,6 +11,7 @@
 #include "cmd/mean.h"
 #include "cmd/step.h"
 #include "energy/energy.h"
+#include "minibatch/minibatch.h"
 #include "model/order.h"
 
 /* Waits that are looked at to find minibatches: the pattern is known from the

@@ -7,7 +7,7 @@
 
 #include "cmd/quality.h"
 #include "cmd/watch.h"
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 /**
  * struct jetwatt_meter - sums

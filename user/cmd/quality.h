@@ -7,6 +7,7 @@
 
 #include "cmd/watch.h"
 #include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 #define JETWATT_QUALITY_MARKS	8192	/* ends of waits, the last ones: 11 MB */
 

@@ -10,7 +10,7 @@
 #include "cmd/schedule_mode.h"
 #include "cmd/tenant.h"
 #include "cmd/watch.h"
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 #include "plan/interleave.h"
 
 enum jetwatt_schedule_who {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cmd/schedule.h"
+#include "energy/energy.h"
 
 void jetwatt_schedule_spent(struct jetwatt_schedule *s, uint64_t from_ns, uint64_t to_ns,
 			    enum jetwatt_schedule_who who)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 /* Waits before the window that tell the rhythm of those in it. */
 #define WAITS_KEPT	4096

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 /* Samples, or waits, for which room is kept. */
 #define LEAST	128

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cmd/mean.h"
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 /* Ends whose energy is not known yet: samples come later than waits, and both in one go after
  * a quarter of a second. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a minibatch has drawn, how well that is known, and how good that is. */
 #include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 
 #define KEEP	256	/* waits that are looked at */
 #define LEAST	24	/* so many tell at the earliest */

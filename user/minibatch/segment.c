@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From the waits of all jobs to minibatches: one job at a time. */
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 #include "minibatch/period.h"
 
 #include <errno.h>

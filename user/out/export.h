@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "energy/energy.h"
+#include "minibatch/minibatch.h"
 #include "jetwatt.h"
 
 /**
