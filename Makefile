@@ -45,12 +45,12 @@ libs := -lnl-genl-3 -lnl-3 -lbpf -lelf -lz -lopenblas -lsqlite3 -lmd -lncursesw 
 lib_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/lib/*.c))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(patsubst %,user/daemon/%.c,ask exporter mqtt),$(wildcard user/daemon/*.c)))
 knobs_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/knobs/*.c user/board/*.c) \
-	$(patsubst %,user/%.c,daemon/fence daemon/listen daemon/notify daemon/policy cmd/conf cmd/error cmd/suggest cmd/unit))
+	$(patsubst %,user/%.c,daemon/fence daemon/listen daemon/notify daemon/policy util/conf util/error util/suggest util/units))
 files_objects := $(patsubst %,$(B)/user/%.o,files/main daemon/fence daemon/listen daemon/notify lib/fdname)
-exporter_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/exporter daemon/policy cmd/args cmd/conf cmd/error cmd/suggest cmd/unit)
-mqtt_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/mqtt daemon/policy cmd/args cmd/conf cmd/device cmd/error \
-	cmd/settings cmd/suggest cmd/unit out/json)
-tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,minibatch energy board model plan store out cmd,$(wildcard user/$(room)/*.c)))
+exporter_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/exporter daemon/policy util/args util/conf util/error util/suggest util/units)
+mqtt_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/mqtt daemon/policy util/args util/conf util/device_id util/error \
+	util/settings util/suggest util/units out/json)
+tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,minibatch energy board model plan store out util job measure tune timeshare cmd cmd/*,$(wildcard user/$(room)/*.c)))
 
 sync_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/sync/*.c))
 # Only who shares profiles with a fleet needs it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount timeout=200
 /* A job that is held runs on whatever becomes of its holder. */
-#include "../../user/cmd/cgroup.c"
-#include "../../user/cmd/hold.c"
+#include "../../user/job/cgroup.c"
+#include "../../user/job/freezer.c"
 
 #include <sys/mman.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
  */
 #include <stdint.h>
 
-#include "../../user/cmd/rule.c"
+#include "../../user/cmd/stat/threshold.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* libFuzzer target: make fuzz FUZZ=schedule */
-#include "../../user/cmd/conf.c"
-#include "../../user/cmd/error.c"
-#include "../../user/cmd/schedule_conf.c"
-#include "../../user/cmd/suggest.c"
-#include "../../user/cmd/unit.c"
+#include "../../user/util/conf.c"
+#include "../../user/util/error.c"
+#include "../../user/timeshare/conf.c"
+#include "../../user/util/suggest.c"
+#include "../../user/util/units.c"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* libFuzzer target: make fuzz FUZZ=settings */
-#include "../../user/cmd/error.c"
-#include "../../user/cmd/settings.c"
+#include "../../user/util/error.c"
+#include "../../user/util/settings.c"
 
 #include <stdint.h>
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/watch.h"
+#include "measure/session.h"
 #include "daemon/jetwattd.h"
 
 static volatile sig_atomic_t ended;

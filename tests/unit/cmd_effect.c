@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../../user/cmd/effect.c"
+#include "../../user/cmd/compare/effect_size.c"
 #include "kselftest_harness.h"
 
 static double normal(void)

@@ -3,9 +3,9 @@
 #include "board_tree.h"
 #include "kselftest_harness.h"
 
-#include "../../user/cmd/doctor_report_private.c"
-#include "../../user/cmd/doctor_report_files.c"
-#include "../../user/cmd/doctor_report_tree.c"
+#include "../../user/cmd/doctor/report_private.c"
+#include "../../user/cmd/doctor/report_files.c"
+#include "../../user/cmd/doctor/report_tree.c"
 #include "store/report.h"
 
 #define DT	"proc/device-tree/"

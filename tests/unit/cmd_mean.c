@@ -4,7 +4,7 @@
 
 #include "kselftest_harness.h"
 
-#include "../../user/cmd/mean.c"
+#include "../../user/measure/block_mean.c"
 
 #define N 512
 

@@ -2,7 +2,7 @@
 /* The overlay that is made of a report's sensors. */
 #include "kselftest_harness.h"
 
-#include "../../user/cmd/doctor_replay_overlay.c"
+#include "../../user/cmd/doctor/replay_overlay.c"
 
 /* In text, as a string: the device tree's directory of a report. */
 #define DT	"proc/device-tree/"

@@ -3,7 +3,7 @@
 #include "board_tree.h"
 #include "kselftest_harness.h"
 
-#include "../../user/cmd/doctor_report_private.c"
+#include "../../user/cmd/doctor/report_private.c"
 
 FIXTURE(board) {
 	struct tree t;

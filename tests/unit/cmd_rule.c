@@ -4,7 +4,7 @@
 
 #include "kselftest_harness.h"
 
-#include "../../user/cmd/rule.c"
+#include "../../user/cmd/stat/threshold.c"
 
 static int figure(const char *name, size_t len, double *v, void *arg)
 {

@@ -21,11 +21,11 @@ int test_info(struct jetwatt *jw, struct jetwatt_info *info);
 void test_close(struct jetwatt *jw);
 int test_doze(const sigset_t *set, siginfo_t *info, const struct timespec *t);
 
-#include "../../user/cmd/cgroup.c"
-#include "../../user/cmd/child.c"
-#include "../../user/cmd/error.c"
-#include "../../user/cmd/reach.c"
-#include "../../user/cmd/suggest.c"
+#include "../../user/job/cgroup.c"
+#include "../../user/job/child.c"
+#include "../../user/util/error.c"
+#include "../../user/measure/connect.c"
+#include "../../user/util/suggest.c"
 #include "../../user/daemon/blind.c"
 #include "../../user/daemon/switch.c"
 

@@ -4,10 +4,10 @@
  * of lengths that a board would have, the plan's word, and what is barred then.
  */
 #define jetwatt_watch_now test_now
-#include "../../user/cmd/child.c"
-#include "../../user/cmd/error.c"
-#include "../../user/cmd/reach.c"
-#include "../../user/cmd/suggest.c"
+#include "../../user/job/child.c"
+#include "../../user/util/error.c"
+#include "../../user/measure/connect.c"
+#include "../../user/util/suggest.c"
 #include "../../user/daemon/late.c"
 #include "../../user/daemon/switch.c"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What jetwattd's metrics may grow to. */
 #define jetwatt_watch_now test_now
-#include "../../user/cmd/error.c"
-#include "../../user/cmd/suggest.c"
+#include "../../user/util/error.c"
+#include "../../user/util/suggest.c"
 #include "../../user/daemon/metrics.c"
 #include "../../user/daemon/switch.c"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What jetwattd's policy file may say. */
-#include "../../user/cmd/conf.c"
-#include "../../user/cmd/error.c"
-#include "../../user/cmd/suggest.c"
-#include "../../user/cmd/unit.c"
+#include "../../user/util/conf.c"
+#include "../../user/util/error.c"
+#include "../../user/util/suggest.c"
+#include "../../user/util/units.c"
 #include "../../user/daemon/policy.c"
 
 #include "kselftest_harness.h"

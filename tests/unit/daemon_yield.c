@@ -4,11 +4,11 @@
  * not undo that afterwards. Each turn of the loop is a step of the test.
  */
 #define jetwatt_watch_now test_now
-#include "../../user/cmd/cgroup.c"
-#include "../../user/cmd/child.c"
-#include "../../user/cmd/error.c"
-#include "../../user/cmd/reach.c"
-#include "../../user/cmd/suggest.c"
+#include "../../user/job/cgroup.c"
+#include "../../user/job/child.c"
+#include "../../user/util/error.c"
+#include "../../user/measure/connect.c"
+#include "../../user/util/suggest.c"
 #include "../../user/daemon/idle.c"
 #include "../../user/daemon/switch.c"
 

@@ -2,8 +2,8 @@
 /* Quantities and suggestions on the command line. */
 #include "kselftest_harness.h"
 
-#include "../../user/cmd/suggest.c"
-#include "../../user/cmd/unit.c"
+#include "../../user/util/suggest.c"
+#include "../../user/util/units.c"
 
 static int near(double a, double b)
 {

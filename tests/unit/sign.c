@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmd/sign.c"
+#include "cmd/doctor/module_signature.c"
 
 #include "kselftest_harness.h"
 

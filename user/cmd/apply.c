@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/args.h"
-#include "cmd/error.h"
-#include "cmd/guard.h"
-#include "cmd/reach.h"
-#include "cmd/screen.h"
 #include "cmd/verbs.h"
+#include "measure/connect.h"
 #include "out/json.h"
+#include "out/terminal.h"
+#include "tune/mode_guard.h"
+#include "util/args.h"
+#include "util/error.h"
 
 enum { JSON = JETWATT_ARGS_LONG, DRY_RUN };
 

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "cmd/args.h"
-#include "cmd/ask.h"
-#include "cmd/error.h"
 #include "cmd/verbs.h"
+#include "util/args.h"
+#include "util/error.h"
+#include "util/unix_request.h"
 
 enum { SOCKET = JETWATT_ARGS_LONG };
 

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/args.h"
-#include "cmd/error.h"
-#include "cmd/keep.h"
-#include "cmd/profiles.h"
-#include "cmd/references.h"
 #include "cmd/verbs.h"
 #include "out/json.h"
 #include "store/csv.h"
+#include "tune/corpus.h"
+#include "tune/profile_query.h"
+#include "tune/profile_store.h"
+#include "util/args.h"
+#include "util/error.h"
 
 enum { COMMAND = JETWATT_ARGS_LONG, BOARD, RELEASE, BATCH, INTO, JSON };
 

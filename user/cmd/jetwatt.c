@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/error.h"
-#include "cmd/suggest.h"
 #include "cmd/verbs.h"
+#include "util/error.h"
+#include "util/suggest.h"
 
 #ifndef JETWATT_VERSION
 #define JETWATT_VERSION "unknown"

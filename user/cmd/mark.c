@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/args.h"
-#include "cmd/error.h"
 #include "cmd/verbs.h"
 #include "jetwatt.h"
+#include "util/args.h"
+#include "util/error.h"
 
 struct input {
 	struct jetwatt_args args;

@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/answer.h"
-#include "cmd/error.h"
-#include "cmd/learn.h"
-#include "cmd/model_file.h"
-#include "cmd/picture.h"
-#include "cmd/reach.h"
-#include "cmd/references.h"
-#include "cmd/screen.h"
+#include "tune/result.h"
 #include "cmd/verbs.h"
+#include "measure/connect.h"
 #include "out/json.h"
+#include "out/terminal.h"
+#include "tune/corpus.h"
+#include "tune/model_file.h"
+#include "tune/plot_file.h"
+#include "tune/tuner.h"
+#include "util/error.h"
 
 #define FRONT_LINES	20
 /* More are no series of sizes any more. */

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/answer.h"
-#include "cmd/error.h"
-#include "cmd/learn.h"
-#include "cmd/offered.h"
-#include "cmd/reach.h"
-#include "cmd/references.h"
-#include "cmd/screen.h"
-#include "cmd/seek.h"
+#include "tune/result.h"
 #include "cmd/verbs.h"
+#include "measure/connect.h"
+#include "out/terminal.h"
+#include "tune/corpus.h"
+#include "tune/mode_filter.h"
+#include "tune/strategy_search.h"
+#include "tune/tuner.h"
+#include "util/error.h"
 
 enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING, STRATEGY };
 

@@ -8,14 +8,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "cmd/blackbox.h"
-#include "cmd/error.h"
-#include "cmd/follow.h"
-#include "cmd/reach.h"
-#include "cmd/replay.h"
-#include "cmd/sensors.h"
-#include "cmd/summary.h"
 #include "cmd/verbs.h"
+#include "measure/blackbox.h"
+#include "measure/connect.h"
+#include "measure/replay.h"
+#include "measure/sensor_options.h"
+#include "measure/summary.h"
+#include "measure/wait_job.h"
+#include "util/error.h"
 
 #ifndef JETWATT_VERSION
 #define JETWATT_VERSION "unknown"

@@ -2,12 +2,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "cmd/args.h"
-#include "cmd/error.h"
-#include "cmd/reach.h"
-#include "cmd/screen.h"
 #include "cmd/verbs.h"
+#include "measure/connect.h"
 #include "out/json.h"
+#include "out/terminal.h"
+#include "util/args.h"
+#include "util/error.h"
 
 struct input {
 	struct jetwatt_args args;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd/schedule.h"
+#include "timeshare/timeshare.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/error.h"
-#include "cmd/reach.h"
 #include "cmd/verbs.h"
+#include "measure/connect.h"
 #include "out/json.h"
+#include "util/error.h"
 
 enum { JSON = JETWATT_ARGS_LONG };
 

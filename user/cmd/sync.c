@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/error.h"
 #include "cmd/verbs.h"
+#include "util/error.h"
 
 /* It is a program of its own, because it alone needs libpq: beside this one as built,
  * in libexec as installed. */

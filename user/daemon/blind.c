@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "cmd/error.h"
 #include "daemon/pidfd.h"
+#include "util/error.h"
 
 #define TURN_NS		250000000
 /* Interval of checks of the knobs. */

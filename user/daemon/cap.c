@@ -12,10 +12,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "cmd/error.h"
-#include "cmd/learn.h"
-#include "cmd/reach.h"
 #include "daemon/judge.h"
+#include "measure/connect.h"
+#include "tune/tuner.h"
+#include "util/error.h"
 
 /* Without a sample for so long nobody knows what is drawn. */
 #define BLIND_MS	1000

@@ -20,9 +20,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cmd/error.h"
-#include "cmd/unit.h"
-#include "cmd/watch.h"
+#include "measure/session.h"
+#include "util/error.h"
+#include "util/units.h"
 
 #define CLIENTS		16
 #define LINE		256

@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/args.h"
-#include "cmd/error.h"
 #include "daemon/ask.h"
 #include "daemon/policy.h"
+#include "util/args.h"
+#include "util/error.h"
 
 /* At once; one more, and the oldest of them has to go, which takes a moment. */
 #define CONNECTIONS	32

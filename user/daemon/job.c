@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cmd/error.h"
+#include "util/error.h"
 
 /* Backing off from a mode that the cap has left, doubled each time up to JETWATTD_CALM_S. */
 #define BACK_OFF_S	2.0

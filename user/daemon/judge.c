@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-#include "cmd/error.h"
-#include "cmd/watch.h"
+#include "measure/session.h"
+#include "util/error.h"
 
 /* After a switch the chip still averages what was before; then so much of the new
  * mode is worth something. */

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/error.h"
-#include "cmd/offered.h"
+#include "tune/mode_filter.h"
+#include "util/error.h"
 
 /* Restores of the board at the end, one a second. */
 #define LAST_TRIES	3

@@ -5,7 +5,7 @@
 
 #include "daemon/jetwattd.h"
 
-#include "cmd/learn.h"
+#include "tune/tuner.h"
 
 #define JETWATTD_SEEN	16
 /* So many looks, a second apart, until company counts as another one. */

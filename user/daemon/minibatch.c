@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/mean.h"
+#include "measure/block_mean.h"
 #include "minibatch/minibatch.h"
 
 /* Ends whose energy is not known yet: samples come later than waits, and both in one go after

@@ -19,14 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/args.h"
-#include "cmd/device.h"
-#include "cmd/error.h"
-#include "cmd/settings.h"
-#include "cmd/unit.h"
 #include "daemon/ask.h"
 #include "daemon/policy.h"
 #include "out/json.h"
+#include "util/args.h"
+#include "util/device_id.h"
+#include "util/error.h"
+#include "util/settings.h"
+#include "util/units.h"
 
 /* A quarter of an hour at one a second, some 3 MiB. */
 #define KEEP		900

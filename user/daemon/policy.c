@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/unit.h"
+#include "util/units.h"
 
 enum { BUDGET, HOURS, WINDOW, MODES, IDLE, DB, CONTROL, READERS, WRITERS, MOST, SECONDS, ENERGY,
        OTHERS, METRICS, CGROUP, RATE, TURNS, BLIND };

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "board/board.h"
-#include "cmd/conf.h"
+#include "util/conf.h"
 
 #define JETWATTD_CONF		"/etc/jetwatt/jetwattd.conf"
 #define JETWATTD_HOURS		8

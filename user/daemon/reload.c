@@ -8,7 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "cmd/error.h"
+#include "util/error.h"
 
 int jetwattd_reload_open(struct jetwattd_run *r)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/error.h"
+#include "util/error.h"
 
 const struct jetwatt_measure_limits jetwattd_quick = {
 	.batches = 4, .seconds = 0.6, .target = 0.02, .most_s = 2.5, .idle_s = 30, .few = 1,

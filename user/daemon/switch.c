@@ -7,9 +7,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "cmd/error.h"
-#include "cmd/watch.h"
+#include "measure/session.h"
 #include "out/json.h"
+#include "util/error.h"
 
 /* Knobs that were turned back more often than that are somebody's. */
 #define FIGHTS		3

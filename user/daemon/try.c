@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "cmd/error.h"
-#include "cmd/step.h"
+#include "measure/power_settle.h"
+#include "util/error.h"
 
 /* A minibatch, where nothing at all is known. */
 #define TIME_MS		100

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Training that gives way to a server: while there is somebody in both of the cgroups that
- * the policy's line "turns" names, a thread has them take turns (cmd/schedule_run.c), in
+ * the policy's line "turns" names, a thread has them take turns (timeshare/run.c), in
  * whatever mode the board is. The loop learns modes as without it: a minibatch's time has
  * the server's turns in it then, and modes in which the server is too late are not chosen.
  */
@@ -14,9 +14,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "cmd/cgroup.h"
-#include "cmd/error.h"
-#include "cmd/schedule.h"
+#include "job/cgroup.h"
+#include "timeshare/timeshare.h"
+#include "util/error.h"
 
 /* After it has failed. */
 #define AGAIN_NS	60000000000ull

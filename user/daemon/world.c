@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/error.h"
+#include "util/error.h"
 
 /* Who only watches looks so often: the cap has a thread of its own. */
 #define TURN_MS		250

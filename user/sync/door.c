@@ -9,8 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cmd/error.h"
 #include "sync/server.h"
+#include "util/error.h"
 
 /* Changes with the form of requests, answers and rows. */
 #define FORM	1u

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/args.h"
-#include "cmd/device.h"
-#include "cmd/error.h"
-#include "cmd/keep.h"
-#include "cmd/settings.h"
 #include "out/json.h"
 #include "sync/door.h"
 #include "sync/server.h"
+#include "tune/profile_store.h"
+#include "util/args.h"
+#include "util/device_id.h"
+#include "util/error.h"
+#include "util/settings.h"
 
 #define BOARDS_MAX	JETWATT_DOOR_BOARDS
 

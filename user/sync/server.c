@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/error.h"
 #include "out/json.h"
+#include "util/error.h"
 
 #define VERSION		1
 /* Whoever makes the tables holds this advisory lock meanwhile ("JWTT"). */

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/compare/effect_size.h"
+#include "cmd/compare/minibatch_table.h"
+#include "cmd/verbs.h"
+#include "out/json.h"
+#include "out/terminal.h"
+#include "util/error.h"
+
+enum { JSON = JETWATT_ARGS_LONG };
+
+#define LINES_MAX	(JETWATT_ROWS_MAX + 2)
+
+struct input {
+	struct jetwatt_args args;
+	const char *trace[2];
+	int json;
+};
+
+/* One quantity in both runs. @part: a rail of the energy. */
+struct line {
+	char name[JETWATT_LABEL_LEN + 8];
+	const char *unit;
+	int part;
+	struct jetwatt_effect e;
+};
+
+static const struct argp_option options[] = {
+	{ "json", JSON, NULL, 0, "As JSON", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case JSON:
+		in->json = 1;
+		break;
+	case ARGP_KEY_ARG:
+		if (state->arg_num > 1)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "compare two at a time",
+					       "more than two traces"));
+		in->trace[state->arg_num] = arg;
+		break;
+	case ARGP_KEY_END:
+		if (!in->trace[1])
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					       "give two files of jetwatt record: before, after",
+					       "nothing to compare"));
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct {
+	const char *name, *unit;
+} quantity[JETWATT_ROWS_RAILS] = {
+	[JETWATT_ROWS_TIME] = { "time", "ms" }, [JETWATT_ROWS_FETCH] = { "fetch stall", "ms" },
+	[JETWATT_ROWS_GPU] = { "GPU at work", "ms" }, [JETWATT_ROWS_ENERGY] = { "energy", "J" },
+	[JETWATT_ROWS_POWER] = { "power", "W" }, [JETWATT_ROWS_CORES] = { "cores", "" },
+	[JETWATT_ROWS_CPU] = { "CPU clock", "MHz" }, [JETWATT_ROWS_GPU_CLOCK] = { "GPU clock", "MHz" },
+	[JETWATT_ROWS_EMC] = { "EMC clock", "MHz" },
+};
+
+/* Rails by name: two boards may have others, or in another order. */
+static int rail_of(const struct jetwatt_rows *rows, const char *label)
+{
+	for (int r = 0; r < rows->nr_rails; r++)
+		if (!strcmp(rows->rail[r], label))
+			return r;
+	return -1;
+}
+
+static int add(struct line *line, int *n, const char *name, const char *unit, int part,
+	       const double *a, size_t na, const double *b, size_t nb)
+{
+	struct line *l = &line[(*n)++];
+
+	snprintf(l->name, sizeof(l->name), "%s", name);
+	l->unit = unit;
+	l->part = part;
+	return jetwatt_effect(a, na, b, nb, &l->e);
+}
+
+/* Return: number of lines, -ENOMEM. */
+static int compare(const struct jetwatt_rows *a, const struct jetwatt_rows *b, struct line *line)
+{
+	int n = 0, err = 0;
+
+	for (int k = 0; k < JETWATT_ROWS_RAILS && !err; k++) {
+		err = add(line, &n, quantity[k].name, quantity[k].unit, 0, a->column[k], a->nr,
+			  b->column[k], b->nr);
+		for (int r = 0; r < a->nr_rails && k == JETWATT_ROWS_ENERGY && !err; r++) {
+			int other = rail_of(b, a->rail[r]);
+
+			if (other >= 0)
+				err = add(line, &n, a->rail[r], "J", 1, a->column[JETWATT_ROWS_RAILS + r],
+					  a->nr, b->column[JETWATT_ROWS_RAILS + other], b->nr);
+		}
+	}
+	if (!err && a->nr_eval && b->nr_eval)
+		err = add(line, &n, "evaluation", "ms", 0, a->eval_ms, a->nr_eval, b->eval_ms, b->nr_eval);
+	if (!err && a->nr_eval && b->nr_eval)
+		err = add(line, &n, "evaluation", "J", 0, a->eval_j, a->nr_eval, b->eval_j, b->nr_eval);
+	return err ? err : n;
+}
+
+/* The rail that has most of the change in energy, and how much of it. */
+static const struct line *culprit(const struct line *line, int n, double *share)
+{
+	const struct line *most = NULL, *energy = NULL;
+
+	for (int i = 0; i < n; i++) {
+		if (!line[i].part && !strcmp(line[i].name, "energy"))
+			energy = &line[i];
+		if (line[i].part && (!most || fabs(line[i].e.mean[1] - line[i].e.mean[0]) >
+				     fabs(most->e.mean[1] - most->e.mean[0])))
+			most = &line[i];
+	}
+	if (!most || !energy || !jetwatt_effect_moved(&energy->e) || !jetwatt_effect_moved(&most->e))
+		return NULL;
+	*share = (most->e.mean[1] - most->e.mean[0]) / (energy->e.mean[1] - energy->e.mean[0]);
+	return most;
+}
+
+static void confidence_text(const struct jetwatt_effect *e, char *buf, size_t len)
+{
+	if (e->confidence < 0)
+		snprintf(buf, len, "too few");
+	else if (e->change == 0 && e->lo == e->hi)
+		snprintf(buf, len, "same");
+	else if (e->confidence > 0.999)
+		snprintf(buf, len, ">99.9 %%");
+	else
+		snprintf(buf, len, "%.1f %%", 100 * e->confidence);
+}
+
+/* What is too small or large for its column loses digits, not its place. */
+static void value_text(double v, char *buf, size_t len)
+{
+	for (int digits = 4; digits > 1 && snprintf(buf, len, "%.*g", digits, v) > 7; digits--)
+		;
+}
+
+/* In percent, or, where it is ten times as much and more, as a factor. */
+static void change_text(double change, int factor, char *buf, size_t len)
+{
+	if (factor)
+		snprintf(buf, len, "x%.3g", 1 + change);
+	else
+		snprintf(buf, len, "%+.1f", 100 * change);
+}
+
+static void print(const struct input *in, const struct jetwatt_rows *rows, const struct line *line,
+		  int n)
+{
+	const struct line *most;
+	double share;
+	char conf[16], mean[2][16], change[16], lo[16], hi[16];
+
+	for (int k = 0; k < 2; k++)
+		printf(" %c  %s: %s%s%zu minibatches\n", 'a' + k, in->trace[k], rows[k].command,
+		       *rows[k].command ? ", " : "", rows[k].nr);
+	if (strcmp(rows[0].board, rows[1].board))
+		jetwatt_error_note("two boards: %s and %s", rows[0].board, rows[1].board);
+	printf("\n per minibatch            a        b       change  95 %% of it in   effect   sure\n");
+	for (int i = 0; i < n; i++) {
+		const struct jetwatt_effect *e = &line[i].e;
+		int moved = jetwatt_effect_moved(e), factor = e->change >= 9;
+
+		confidence_text(e, conf, sizeof(conf));
+		for (int k = 0; k < 2; k++)
+			value_text(e->mean[k], mean[k], sizeof(mean[k]));
+		change_text(e->change, factor, change, sizeof(change));
+		change_text(e->lo, factor, lo, sizeof(lo));
+		change_text(e->hi, factor, hi, sizeof(hi));
+		printf("%s%c%s%-*.*s %7s %8s %-3s %s%6s %c%s %6s .. %-6s %-6s%8s\n",
+		       moved ? jetwatt_screen_paint(&in->args, 'b') : "", moved ? '*' : ' ',
+		       line[i].part ? "  " : "", line[i].part ? 15 : 17,
+		       line[i].part ? 15 : 17, line[i].name, mean[0], mean[1], line[i].unit,
+		       moved ? jetwatt_screen_paint(&in->args, e->change > 0 ? 'r' : 'g') : "",
+		       change, factor ? ' ' : '%', moved ? jetwatt_screen_plain(&in->args) : "", lo,
+		       hi, jetwatt_effect_size(e), conf);
+	}
+	most = culprit(line, n, &share);
+	if (most)
+		printf("\n %.0f %% of the change in energy is on %s\n", 100 * share, most->name);
+	else
+		printf("\n energy has not moved so that it could be told from chance\n");
+}
+
+static void json(const struct input *in, const struct jetwatt_rows *rows, const struct line *line,
+		 int n)
+{
+	const struct line *most;
+	struct jetwatt_json j;
+	double share;
+
+	jetwatt_json_init(&j, stdout, 1);
+	jetwatt_json_object(&j, NULL);
+	for (int k = 0; k < 2; k++) {
+		jetwatt_json_object(&j, k ? "b" : "a");
+		jetwatt_json_string(&j, "trace", in->trace[k]);
+		jetwatt_json_string(&j, "board", rows[k].board);
+		jetwatt_json_string(&j, "command", rows[k].command);
+		jetwatt_json_uint(&j, "minibatches_used", rows[k].nr);
+		jetwatt_json_end(&j);
+	}
+	jetwatt_json_array(&j, "quantities");
+	for (int i = 0; i < n; i++) {
+		const struct jetwatt_effect *e = &line[i].e;
+
+		jetwatt_json_object(&j, NULL);
+		jetwatt_json_string(&j, "name", line[i].name);
+		jetwatt_json_string(&j, "unit", line[i].unit);
+		jetwatt_json_bool(&j, "rail", line[i].part);
+		jetwatt_json_real(&j, "a", e->mean[0], 7);
+		jetwatt_json_real(&j, "b", e->mean[1], 7);
+		jetwatt_json_real(&j, "change", e->change, 5);
+		jetwatt_json_real(&j, "change_lo", e->lo, 5);
+		jetwatt_json_real(&j, "change_hi", e->hi, 5);
+		jetwatt_json_real(&j, "cliffs_delta", e->delta, 4);
+		jetwatt_json_string(&j, "effect", jetwatt_effect_size(e));
+		jetwatt_json_real(&j, "confidence", e->confidence < 0 ? NAN : e->confidence, 5);
+		jetwatt_json_bool(&j, "moved", jetwatt_effect_moved(e));
+		jetwatt_json_end(&j);
+	}
+	jetwatt_json_end(&j);
+	most = culprit(line, n, &share);
+	jetwatt_json_string(&j, "most_of_energy", most ? most->name : NULL);
+	jetwatt_json_real(&j, "share_of_energy", most ? share : NAN, 4);
+	jetwatt_json_end(&j);
+}
+
+int jetwatt_cmd_compare(int argc, char **argv)
+{
+	static struct jetwatt_rows rows[2];
+	static struct line line[LINES_MAX];
+	struct input in = { 0 };
+	int err, n;
+
+	jetwatt_args_parse("compare", "TRACE TRACE",
+			   "What has moved between two recorded runs: rail, phase, clock.\v"
+			   "A change is marked where it is no chance (99 % of resamples go the same "
+			   "way) and no trifle (Cliff's delta).", options, parse, argc, argv, &in);
+	err = jetwatt_rows_read(&rows[0], in.trace[0]);
+	if (!err)
+		err = jetwatt_rows_read(&rows[1], in.trace[1]);
+	n = err ? 0 : compare(&rows[0], &rows[1], line);
+	if (n < 0)
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL, "cannot compare");
+	else if (!err && in.json)
+		json(&in, rows, line, n);
+	else if (!err)
+		print(&in, rows, line, n);
+	jetwatt_rows_free(&rows[0]);
+	jetwatt_rows_free(&rows[1]);
+	return err;
+}

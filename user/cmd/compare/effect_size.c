@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/compare/effect_size.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/order.h"
+
+#define STRETCHES	20	/* of a series, at most: long ones, that know little of each other */
+#define STRETCHES_MIN	6
+#define RESAMPLES	4000
+
+/* Means of equal stretches. Return: how many. */
+static int stretches(const double *v, size_t n, double *mean)
+{
+	int k = n < STRETCHES ? n : STRETCHES;
+
+	for (int i = 0; i < k; i++) {
+		size_t from = n * i / k, to = n * (i + 1) / k;
+
+		mean[i] = 0;
+		for (size_t j = from; j < to; j++)
+			mean[i] += v[j];
+		mean[i] /= to - from;
+	}
+	return k;
+}
+
+/* Any will do that is the same everywhere: xorshift64*. */
+static uint64_t next(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * 2685821657736338717ull;
+}
+
+/* Resamples of few values spread too little, by this factor. */
+static double resample(const double *mean, int k, uint64_t *state)
+{
+	double sum = 0, all = 0;
+
+	for (int i = 0; i < k; i++) {
+		sum += mean[(next(state) >> 33) % k];
+		all += mean[i];
+	}
+	return (all + (sum - all) * sqrt(k / (k - 1.))) / k;
+}
+
+/* Both sorted. */
+static double cliff(const double *a, size_t na, const double *b, size_t nb)
+{
+	size_t below = 0, upto = 0;
+	double sum = 0;
+
+	for (size_t j = 0; j < nb; j++) {
+		while (below < na && a[below] < b[j])
+			below++;
+		while (upto < na && a[upto] <= b[j])
+			upto++;
+		sum += (double)below - (double)(na - upto);
+	}
+	return sum / ((double)na * nb);
+}
+
+static double average(const double *v, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += v[i];
+	return n ? sum / n : 0;
+}
+
+static void confidence(const double *a, size_t na, const double *b, size_t nb, double *change,
+		       struct jetwatt_effect *e)
+{
+	double in_a[STRETCHES], in_b[STRETCHES];
+	int ka = stretches(a, na, in_a), kb = stretches(b, nb, in_b), up = 0, down = 0;
+	uint64_t state = 88172645463325252ull;
+
+	e->confidence = -1;
+	if (ka < STRETCHES_MIN || kb < STRETCHES_MIN)
+		return;
+	for (int i = 0; i < RESAMPLES; i++) {
+		change[i] = (resample(in_b, kb, &state) - resample(in_a, ka, &state)) / fabs(e->mean[0]);
+		up += change[i] > 0;
+		down += change[i] < 0;
+	}
+	qsort(change, RESAMPLES, sizeof(*change), jetwatt_order_doubles);
+	e->lo = change[RESAMPLES * 25 / 1000];
+	e->hi = change[RESAMPLES * 975 / 1000];
+	e->confidence = (double)abs(up - down) / RESAMPLES;
+}
+
+int jetwatt_effect(const double *a, size_t na, const double *b, size_t nb, struct jetwatt_effect *e)
+{
+	double *sorted = malloc((na + nb + 1) * sizeof(*sorted));
+	double *change = malloc(RESAMPLES * sizeof(*change));
+	int err = -ENOMEM;
+
+	memset(e, 0, sizeof(*e));
+	e->confidence = -1;
+	if (!sorted || !change)
+		goto out;
+	err = 0;
+	e->mean[0] = average(a, na);
+	e->mean[1] = average(b, nb);
+	if (!na || !nb || e->mean[0] == 0)
+		goto out;
+	e->change = e->lo = e->hi = (e->mean[1] - e->mean[0]) / fabs(e->mean[0]);
+	memcpy(sorted, a, na * sizeof(*a));
+	memcpy(sorted + na, b, nb * sizeof(*b));
+	qsort(sorted, na, sizeof(*a), jetwatt_order_doubles);
+	qsort(sorted + na, nb, sizeof(*b), jetwatt_order_doubles);
+	/* Rounding is no change. */
+	if (fmax(sorted[na - 1], sorted[na + nb - 1]) - fmin(sorted[0], sorted[na]) <
+	    1e-9 * fabs(e->mean[0])) {
+		e->change = e->lo = e->hi = 0;
+		e->confidence = 0;
+		goto out;
+	}
+	e->delta = cliff(sorted, na, sorted + na, nb);
+	confidence(a, na, b, nb, change, e);
+out:
+	free(sorted);
+	free(change);
+	return err;
+}
+
+const char *jetwatt_effect_size(const struct jetwatt_effect *e)
+{
+	double d = fabs(e->delta);
+
+	return d < 0.147 ? "none" : d < 0.33 ? "small" : d < 0.474 ? "medium" : "large";
+}
+
+int jetwatt_effect_moved(const struct jetwatt_effect *e)
+{
+	return e->confidence >= 0.99 && fabs(e->delta) >= 0.147;
+}

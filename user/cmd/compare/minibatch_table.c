@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/compare/minibatch_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+#define WARM_UP_MAX	10
+#define CLOCKS		4
+
+/* What has been drawn, and what clocks have run, up to the end of a bound. */
+struct edge {
+	uint64_t t_ns;
+	double uj[JETWATT_RAILS_MAX], ticks[CLOCKS];
+};
+
+/**
+ * struct sums - the second reading: integrals at the edges of bounds
+ * @at: all integrals up to @last
+ */
+struct sums {
+	const struct jetwatt_watch *watch;
+	struct edge *edge, at;
+	size_t nr, next;
+	struct jetwatt_power last;
+	int any;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	uint64_t x = ((const struct edge *)a)->t_ns, y = ((const struct edge *)b)->t_ns;
+
+	return (x > y) - (x < y);
+}
+
+/* Bring the integrals from the last sample to @t_ns, which is not behind @p. */
+static void advance(const struct sums *s, const struct jetwatt_power *p, uint64_t t_ns,
+		    struct edge *to)
+{
+	const struct jetwatt_power pair[2] = { s->last, *p };
+	double dt = (t_ns - s->last.time_ns) * 1e-9, uj;
+	const struct jetwatt_mode *c = &s->last.clock;
+	const double rate[CLOCKS] = { c->cores, c->cpu_khz * 1e-3, c->gpu_hz * 1e-6, c->emc_hz * 1e-6 };
+
+	*to = s->at;
+	to->t_ns = t_ns;
+	for (int i = 0; i < s->watch->nr_total; i++)
+		if (!jetwatt_batch_energy(pair, 2, &s->watch->total[i], 1, s->last.time_ns, t_ns, &uj, NULL))
+			to->uj[i] += uj;
+	for (int k = 0; k < CLOCKS; k++)
+		to->ticks[k] += rate[k] * dt;
+}
+
+static void on_power(const struct jetwatt_power *p, void *arg)
+{
+	struct sums *s = arg;
+	struct edge at;
+
+	for (; s->any && s->next < s->nr && s->edge[s->next].t_ns <= p->time_ns; s->next++)
+		if (s->edge[s->next].t_ns >= s->last.time_ns)
+			advance(s, p, s->edge[s->next].t_ns, &s->edge[s->next]);
+	if (s->any) {
+		advance(s, p, p->time_ns, &at);
+		s->at = at;
+	}
+	s->last = *p;
+	s->any = 1;
+}
+
+static int second_reading(struct sums *s, const char *path)
+{
+	struct jetwatt_replay r;
+	int err = jetwatt_replay_open(&r, path), n = 0;
+
+	s->watch = &r.watch;
+	r.watch.on_power = on_power;
+	r.watch.arg = s;
+	while (!err && (n = jetwatt_replay_step(&r)) > 0) {
+		/* Only what goes by is of interest. */
+		jetwatt_watch_drop(&r.watch, r.watch.power_ns);
+		r.watch.nr_sync = 0;
+	}
+	if (!err && n < 0)
+		err = -n;
+	if (!err && r.watch.join)
+		jetwatt_join_flush(r.watch.join);
+	jetwatt_replay_close(&r);
+	return err;
+}
+
+static const struct edge *edge_at(const struct sums *s, uint64_t t_ns)
+{
+	struct edge key = { .t_ns = t_ns };
+
+	return bsearch(&key, s->edge, s->nr, sizeof(key), by_time);
+}
+
+static void fill(struct jetwatt_rows *rows, const struct jetwatt_batch_bound *b,
+		 const struct edge *from, const struct edge *to)
+{
+	double s = (b->end_ns - b->start_ns) * 1e-9, joule = 0;
+	size_t i = rows->nr;
+
+	for (int r = 0; r < rows->nr_rails; r++) {
+		rows->column[JETWATT_ROWS_RAILS + r][i] = (to->uj[r] - from->uj[r]) * 1e-6;
+		joule += rows->column[JETWATT_ROWS_RAILS + r][i];
+	}
+	if (b->kind == JETWATT_BATCH_EVAL) {
+		rows->eval_ms[rows->nr_eval] = s * 1e3;
+		rows->eval_j[rows->nr_eval++] = joule;
+		return;
+	}
+	rows->column[JETWATT_ROWS_TIME][i] = s * 1e3;
+	rows->column[JETWATT_ROWS_FETCH][i] = b->fetch_ns * 1e-6;
+	rows->column[JETWATT_ROWS_GPU][i] = b->gpu_ns * 1e-6;
+	rows->column[JETWATT_ROWS_ENERGY][i] = joule;
+	rows->column[JETWATT_ROWS_POWER][i] = joule / s;
+	for (int k = 0; k < CLOCKS; k++)
+		rows->column[JETWATT_ROWS_CORES + k][i] = (to->ticks[k] - from->ticks[k]) / s;
+	rows->nr++;
+}
+
+static int room(struct jetwatt_rows *rows, size_t n)
+{
+	int failed;
+
+	for (int k = 0; k < JETWATT_ROWS_RAILS + rows->nr_rails; k++) {
+		rows->column[k] = calloc(n + 1, sizeof(double));
+		if (!rows->column[k])
+			return -ENOMEM;
+	}
+	rows->eval_ms = calloc(n + 1, sizeof(double));
+	rows->eval_j = calloc(n + 1, sizeof(double));
+	failed = !rows->eval_ms || !rows->eval_j;
+	return failed ? -ENOMEM : 0;
+}
+
+static int gather(struct jetwatt_rows *rows, const struct jetwatt_meter *m, const char *path)
+{
+	struct sums s = { .edge = calloc(2 * m->bounds + 1, sizeof(*s.edge)) };
+	size_t skip = jetwatt_meter_minibatches(m) / 10, seen = 0;
+	int err = s.edge ? room(rows, m->bounds) : -ENOMEM;
+
+	if (err) {
+		free(s.edge);
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 jetwatt_error_advice(err), "cannot read %s", path);
+	}
+	for (int i = 0; i < m->bounds; i++) {
+		s.edge[s.nr++].t_ns = m->bound[i].start_ns;
+		s.edge[s.nr++].t_ns = m->bound[i].end_ns;
+	}
+	qsort(s.edge, s.nr, sizeof(*s.edge), by_time);
+	err = second_reading(&s, path);
+	skip = skip < WARM_UP_MAX ? skip : WARM_UP_MAX;
+	for (int i = 0; i < m->bounds && !err; i++) {
+		const struct jetwatt_batch_bound *b = &m->bound[i];
+
+		if (b->kind == JETWATT_BATCH_OTHER || b->end_ns <= b->start_ns ||
+		    jetwatt_meter_bound(m, b) < 0 || (b->kind == JETWATT_BATCH_TRAIN && seen++ < skip))
+			continue;
+		fill(rows, b, edge_at(&s, b->start_ns), edge_at(&s, b->end_ns));
+	}
+	free(s.edge);
+	return err;
+}
+
+int jetwatt_rows_read(struct jetwatt_rows *rows, const char *path)
+{
+	struct jetwatt_meter m = { 0 };
+	struct jetwatt_replay r;
+	int err = jetwatt_replay_open(&r, path);
+
+	memset(rows, 0, sizeof(*rows));
+	if (!err)
+		err = jetwatt_replay_run(&r, &m);
+	rows->nr_rails = err ? 0 : r.watch.nr_total;
+	for (int i = 0; i < rows->nr_rails; i++)
+		memcpy(rows->rail[i], r.watch.rail[r.watch.total[i]].label, sizeof(rows->rail[i]));
+	if (!err) {
+		memcpy(rows->board, r.board, sizeof(rows->board));
+		snprintf(rows->command, sizeof(rows->command), "%.250s", r.command);
+		err = gather(rows, &m, path);
+	}
+	if (!err && !rows->nr)
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED, "no minibatch can be told apart in it",
+					"jetwatt report says what is known of it", "cannot compare %s", path);
+	jetwatt_meter_free(&m);
+	jetwatt_replay_close(&r);
+	return err;
+}
+
+void jetwatt_rows_free(struct jetwatt_rows *rows)
+{
+	for (int k = 0; k < JETWATT_ROWS_MAX; k++)
+		free(rows->column[k]);
+	free(rows->eval_ms);
+	free(rows->eval_j);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Those who turn knobs: jetwattd and what belongs to it, and everybody else. */
+#include "cmd/doctor/doctor.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "board/remote.h"
+#include "util/unix_request.h"
+
+#define say	jetwatt_doctor_say
+#define POLICY	"/etc/jetwatt/jetwattd.conf"
+
+/* Return: 1: it answers. */
+static int check_daemon(struct jetwatt_doctor *d)
+{
+	static char answer[65536];
+	int err = jetwatt_ask(JETWATT_ASK_CONTROL, SOCK_STREAM, "status\n", answer, sizeof(answer));
+	int wanted = !access(POLICY, F_OK);
+
+	answer[strcspn(answer, "\n")] = '\0';
+	if (!err)
+		say(d, OK, 0, "daemon", NULL, "jetwattd runs: %.120s", answer);
+	else if (err == -EACCES || err == -EPERM)
+		say(d, WARN, 0, "daemon", "sudo jetwatt doctor",
+		    "not checked: who may ask is in the group jetwatt");
+	else if (err != -ENOENT && err != -ECONNREFUSED)
+		say(d, WARN, 0, "daemon", "systemctl status jetwattd",
+		    "jetwattd does not answer: %s", strerror(-err));
+	else if (wanted)
+		say(d, WARN, 0, "daemon",
+		    "systemctl status jetwattd; systemctl enable --now jetwattd",
+		    "jetwattd does not run, but there is a policy, " POLICY);
+	else
+		say(d, OK, 0, "daemon", NULL,
+		    "jetwattd does not run, and there is no policy for it");
+	return !err;
+}
+
+static void check_knobs(struct jetwatt_doctor *d, int daemon)
+{
+	char answer[JETWATT_REMOTE_ANSWER];
+	unsigned long refused = 0, strangers = 0;
+	int err = jetwatt_ask(JETWATT_REMOTE_SOCKET, SOCK_SEQPACKET, "status", answer,
+			      sizeof(answer));
+	int holder = 0;
+
+	if (err == -EACCES || err == -EPERM) {
+		say(d, WARN, 0, "helper", "sudo jetwatt doctor", "not checked: needs root");
+	} else if (err == -ENOENT || err == -ECONNREFUSED) {
+		say(d, OK, 0, "helper", NULL,
+		    daemon ? "jetwatt-knobs does not run: jetwattd is root"
+			   : "jetwatt-knobs does not run, nor is it needed");
+	} else if (err ||
+		   sscanf(answer, "ok holder %d applied %*u restored %*u refused %lu strangers %lu",
+			  &holder, &refused, &strangers) != 3) {
+		say(d, WARN, 0, "helper", "systemctl status jetwatt-knobs",
+		    "jetwatt-knobs does not answer: %s", err ? strerror(-err) : "turned away");
+	} else if (strangers) {
+		say(d, WARN, 0, "helper",
+		    "who may ask is the user jetwatt: journalctl -u jetwatt-knobs",
+		    "jetwatt-knobs has turned away %lu strangers", strangers);
+	} else {
+		say(d, OK, 0, "helper", NULL, "jetwatt-knobs runs, %s; %lu requests refused",
+		    holder ? "a mode is applied" : "no mode is applied", refused);
+	}
+}
+
+/* What systemd says of a unit: "LOAD ACTIVE ENABLED", of which any may be empty. */
+static int unit(const char *name, char *load, char *active, char *enabled)
+{
+	char command[160], line[64];
+	FILE *f;
+
+	*load = *active = *enabled = '\0';
+	snprintf(command, sizeof(command),
+		 "systemctl show -p LoadState -p ActiveState -p UnitFileState %s 2>/dev/null",
+		 name);
+	f = popen(command, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "LoadState=%31s", load);
+		sscanf(line, "ActiveState=%31s", active);
+		sscanf(line, "UnitFileState=%31s", enabled);
+	}
+	return f && !pclose(f) && *load;
+}
+
+static void check_units(struct jetwatt_doctor *d)
+{
+	static const char *const ours[] = { "jetwattd", "jetwatt-knobs", "jetwatt-files", "jetwatt-exporter",
+					    "jetwatt-sync", NULL };
+	/* Not nvpmodel, which sets a mode once, at boot: that is what is saved. */
+	static const char *const others[] = { "jetson_clocks", "jtop", "tlp", "tuned",
+					      "power-profiles-daemon", NULL };
+	char load[32], active[32], enabled[32], failed[160] = "", turn[200] = "";
+	int there = 0;
+
+	if (access("/run/systemd/system", F_OK)) {
+		say(d, OK, 0, "units", NULL, "no systemd here");
+		return;
+	}
+	for (int i = 0; ours[i]; i++)
+		if (unit(ours[i], load, active, enabled)) {
+			there += !strcmp(load, "loaded");
+			if (!strcmp(active, "failed"))
+				snprintf(failed + strlen(failed), sizeof(failed) - strlen(failed),
+					 " %s", ours[i]);
+		}
+	for (int i = 0; others[i]; i++)
+		if (unit(others[i], load, active, enabled) && !strcmp(active, "active"))
+			snprintf(turn + strlen(turn), sizeof(turn) - strlen(turn), " %s",
+				 others[i]);
+	if (*failed)
+		say(d, WARN, 0, "units", "systemctl status UNIT; journalctl -u UNIT", "failed:%s",
+		    failed);
+	else
+		say(d, OK, 0, "units", NULL, "%d of jetwatt's units known to systemd, none failed",
+		    there);
+	if (*turn)
+		say(d, WARN, 0, "units", "systemctl disable --now UNIT, or let it have the board",
+		    "active, and they turn knobs too:%s", turn);
+}
+
+/* Programs that also switch clocks, or read the same registers. */
+static void check_writers(struct jetwatt_doctor *d)
+{
+	static const char *const name[] = { "nvpmodel", "jetson_clocks", "nvpower", "jtop",
+					    "power-profiles-daemon", "tuned", NULL };
+	char found[160] = "", path[300], comm[32];
+	struct dirent *e;
+	DIR *dir = opendir("/proc");
+
+	while (dir && (e = readdir(dir))) {
+		FILE *f;
+
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		if (fgets(comm, sizeof(comm), f)) {
+			comm[strcspn(comm, "\n")] = '\0';
+			for (int i = 0; name[i]; i++)
+				if (!strncmp(comm, name[i], 15) &&
+				    strlen(found) + 40 < sizeof(found))
+					snprintf(found + strlen(found),
+						 sizeof(found) - strlen(found), "%s%.15s (%.10s)",
+						 *found ? ", " : "", comm, e->d_name);
+		}
+		fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+	if (*found)
+		say(d, WARN, 0, "others", "stop what switches clocks while jetwatt measures",
+		    "also at work: %s", found);
+	else
+		say(d, OK, 0, "others", NULL, "nobody else seen who switches clocks");
+}
+
+void jetwatt_doctor_daemon(struct jetwatt_doctor *d)
+{
+	check_knobs(d, check_daemon(d));
+	check_units(d);
+	check_writers(d);
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "cmd/doctor/doctor.h"
+#include "cmd/doctor/module_signature.h"
+#include "cmd/doctor/probe_overhead.h"
+#include "cmd/doctor/report.h"
+#include "cmd/doctor/sampler_overhead.h"
+#include "measure/connect.h"
+#include "out/terminal.h"
+#include "tune/profile_store.h"
+#include "util/args.h"
+#include "util/error.h"
+
+static const char *const level_name[] = { "ok", "warn", "fail" };
+
+void jetwatt_doctor_say(struct jetwatt_doctor *d, enum jetwatt_doctor_level level, int code,
+			const char *name, const char *fix, const char *text, ...)
+{
+	static const char color[] = { 'g', 'y', 'r' };
+	char line[320];
+	va_list ap;
+
+	va_start(ap, text);
+	vsnprintf(line, sizeof(line), text, ap);
+	va_end(ap);
+	d->warnings += level == WARN;
+	if (level == FAIL) {
+		d->failures++;
+		d->code = d->code ? d->code : code;
+	}
+	if (level == OK)
+		fix = NULL;
+	if (d->want_json) {
+		jetwatt_json_object(&d->json, NULL);
+		jetwatt_json_string(&d->json, "check", name);
+		jetwatt_json_string(&d->json, "level", level_name[level]);
+		if (d->hide) {
+			char *clean = jetwatt_private_hide(d->hide, line, true);
+
+			jetwatt_json_string(&d->json, "text", clean);
+			free(clean);
+		} else {
+			jetwatt_json_string(&d->json, "text", line);
+		}
+		if (fix)
+			jetwatt_json_string(&d->json, "fix", fix);
+		jetwatt_json_end(&d->json);
+		return;
+	}
+	if (level == OK && d->args.quiet)
+		return;
+	printf(" %s%-4s%s %-8s %s\n", jetwatt_screen_paint(&d->args, color[level]),
+	       level_name[level], jetwatt_screen_plain(&d->args), name, line);
+	if (fix)
+		printf("      %-8s fix: %s\n", "", fix);
+}
+
+#define say jetwatt_doctor_say
+
+static int check_kernel(struct jetwatt_doctor *d)
+{
+	struct utsname u;
+	char why[160];
+
+	uname(&u);
+	if (jetwatt_reach_release(u.release, why, sizeof(why))) {
+		say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "kernel",
+		    "update the board to JetPack 5, 6 or 7", "%s", why);
+		return -1;
+	}
+	say(d, OK, 0, "kernel", NULL, "%s, %s", u.release, u.machine);
+	return 0;
+}
+
+static void check_board(struct jetwatt_doctor *d)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	const uint32_t *cores, *cpu;
+	const uint64_t *gpu, *emc;
+	int nr_cores, nr_cpu, nr_gpu, nr_emc, err = jetwatt_board_open(&d->board, NULL, &e);
+
+	if (err) {
+		say(d, FAIL, jetwatt_error_code(err), "board", *e.fix ? e.fix : NULL, "%s%s%s",
+		    e.what, *e.why ? ": " : "", e.why);
+		return;
+	}
+	say(d, OK, 0, "board", NULL, "%s", jetwatt_board_name(d->board));
+	nr_cores = jetwatt_board_cores(d->board, &cores);
+	nr_cpu = jetwatt_board_cpu_khz(d->board, &cpu);
+	nr_gpu = jetwatt_board_gpu_hz(d->board, &gpu);
+	nr_emc = jetwatt_board_emc_hz(d->board, &emc);
+	say(d, OK, 0, "knobs", NULL, "%d core counts x %d CPU x %d GPU x %d EMC clocks = %d modes",
+	    nr_cores, nr_cpu, nr_gpu, nr_emc, nr_cores * nr_cpu * nr_gpu * nr_emc);
+	for (int k = 0; k < JETWATT_BOARD_KNOBS; k++) {
+		const struct jetwatt_board_error *lack =
+			jetwatt_board_lacks(d->board, (enum jetwatt_board_knob)k);
+
+		if (lack)
+			say(d, WARN, 0, "knobs", lack->fix, "%s: %s", lack->what, lack->why);
+	}
+}
+
+/* Three cases: signatures are not enforced; it is signed; it is rejected. */
+static void check_signature(struct jetwatt_doctor *d, int loaded)
+{
+	struct utsname u;
+
+	uname(&u);
+	switch (jetwatt_sign_look("", u.release, loaded)) {
+	case JETWATT_SIGN_FREE:
+		say(d, OK, 0, "signing", NULL, "this kernel does not enforce module signatures");
+		break;
+	case JETWATT_SIGN_GOOD:
+		say(d, OK, 0, "signing", NULL, "enforced, and the module is signed");
+		break;
+	case JETWATT_SIGN_UNSIGNED:
+		say(d, FAIL, JETWATT_EXIT_FAILED, "signing",
+		    "sign it with the platform's key: README.Debian of jetwatt-dkms",
+		    "enforced: a module without a signature is rejected");
+		break;
+	case JETWATT_SIGN_UNTRUSTED:
+		say(d, FAIL, JETWATT_EXIT_FAILED, "signing",
+		    "modprobe jetwatt; if it is rejected, sign it with the platform's key",
+		    "enforced: the module is signed, perhaps with a key unknown here");
+		break;
+	case JETWATT_SIGN_ABSENT:
+		say(d, WARN, 0, "signing", "have DKMS sign what it builds: README.Debian of jetwatt-dkms",
+		    "enforced: the module will have to be signed");
+		break;
+	}
+}
+
+static void check_module(struct jetwatt_doctor *d)
+{
+	struct jetwatt_info info;
+	int err = jetwatt_open(&d->jw);
+
+	check_signature(d, err != -ENOENT);
+	if (err == -ENOENT) {
+		say(d, FAIL, JETWATT_EXIT_FAILED, "module",
+		    "sudo modprobe jetwatt; not installed: sudo make install, or dkms",
+		    "jetwatt is not loaded");
+		return;
+	}
+	if (err) {
+		say(d, FAIL, JETWATT_EXIT_FAILED, "module",
+		    "install module and command from one version", "%s", jetwatt_error(NULL));
+		return;
+	}
+	if (jetwatt_info(d->jw, &info))
+		say(d, FAIL, JETWATT_EXIT_FAILED, "module", "dmesg | grep jetwatt", "%s",
+		    jetwatt_error(d->jw));
+	else
+		say(d, OK, 0, "module", NULL, "jetwatt %s, ring of %u samples%s", info.version,
+		    info.ring, info.running ? ", sampling" : "");
+}
+
+static void check_chips(struct jetwatt_doctor *d)
+{
+	struct jetwatt_chip chip[16];
+	int n = jetwatt_chips(d->jw, chip, 16);
+
+	if (n <= 0) {
+		say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "chips",
+		    "is the INA3221 in the device tree, and its i2c bus up? i2cdetect -l; dmesg",
+		    n < 0 ? "cannot list them" : "no power sensor found");
+		return;
+	}
+	for (int i = 0; i < n && i < 16; i++) {
+		const struct jetwatt_chip *c = &chip[i];
+
+		if (c->lost)
+			say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "chip",
+			    "dmesg; is the bus stuck? a reboot brings it back",
+			    "%s at %u-%04x does not answer (%llu errors)", c->model, c->bus, c->addr,
+			    (unsigned long long)c->errors);
+		else
+			say(d, c->errors ? WARN : OK, 0, "chip",
+			    "some errors pass; many: dmesg",
+			    "%s at %u-%04x, bus %u kHz, refreshes at %.1f Hz%s", c->model, c->bus,
+			    c->addr, c->bus_hz / 1000, c->refresh_mhz * 1e-3,
+			    c->errors ? ", had errors" : "");
+	}
+}
+
+static void check_rails(struct jetwatt_doctor *d)
+{
+	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
+	struct jetwatt_config config;
+	int total[JETWATT_RAILS_MAX], on = 0, sum, n;
+	const char *scope = "";
+	char names[200] = "";
+	size_t at = 0;
+	uint32_t fresh = UINT32_MAX;
+
+	n = jetwatt_rails(d->jw, rail, JETWATT_RAILS_MAX);
+	for (int i = 0; i < n; i++)
+		on += rail[i].enabled != 0;
+	sum = n > 0 && d->board ? jetwatt_board_total(d->board, rail, n, total, &scope) : 0;
+	for (int i = 0; i < sum; i++) {
+		at += snprintf(names + at, at < sizeof(names) ? sizeof(names) - at : 0, "%s%s",
+			       i ? " + " : "", rail[total[i]].label);
+		at = at < sizeof(names) ? at : sizeof(names) - 1;
+		fresh = rail[total[i]].fresh_mhz < fresh ? rail[total[i]].fresh_mhz : fresh;
+	}
+	if (!d->board) {
+		say(d, WARN, 0, "rails", "see board", "%d of %d enabled; their sum is not known", on,
+		    n < 0 ? 0 : n);
+	} else if (sum <= 0) {
+		say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "rails", "jetwatt list rails",
+		    "%d of %d enabled, none that makes up a total", on, n < 0 ? 0 : n);
+	} else {
+		say(d, strcmp(scope, "partial sum") ? OK : WARN, 0, "rails",
+		    "rails are disabled in the device tree or by in*_enable of hwmon",
+		    "%d of %d enabled; %s = %s", on, n, scope, names);
+	}
+	if (jetwatt_config_get(d->jw, &config))
+		return;
+	if (config.rate_hz && config.rate_hz < config.rate_max_hz)
+		say(d, WARN, 0, "rate", "somebody has set it; jetwatt stat --rate asks for more",
+		    "%u Hz asked for, %u Hz possible", config.rate_hz, config.rate_max_hz);
+	else
+		say(d, OK, 0, "rate", NULL, "%u Hz, the highest possible", config.rate_max_hz);
+}
+
+/* A fast power trace tells what was computed: is it kept from others? */
+static void check_access(struct jetwatt_doctor *d)
+{
+	int leaks = jetwatt_own_leaks();
+
+	if (leaks == 1)
+		say(d, FAIL, JETWATT_EXIT_FAILED, "access", "sudo modprobe -r jetwatt, and tell its authors",
+		    "a process without privileges gets power samples");
+	else if (leaks == -EPERM || leaks == -EACCES)
+		say(d, WARN, 0, "access", "sudo jetwatt doctor", "not checked: needs root");
+	else if (leaks)
+		say(d, WARN, 0, "access", "dmesg | grep jetwatt", "not checked: %s", strerror(-leaks));
+	else
+		say(d, OK, 0, "access", NULL,
+		    "kept from nobody, and from root of a user namespace (tried)");
+}
+
+static void check_own(struct jetwatt_doctor *d)
+{
+	struct jetwatt_own o;
+
+	if (jetwatt_own_cost(&o))
+		return;
+	if (o.core_w > 2 * o.error_w)
+		say(d, OK, 0, "own cost", NULL,
+		    "%.2f %% of a core, some %.1f mW (estimate; a core: %.2f +- %.2f W)",
+		    100 * o.share, 1e3 * o.share * o.core_w, o.core_w, o.error_w);
+	else
+		say(d, OK, 0, "own cost", NULL,
+		    "%.2f %% of a core; what that is in W cannot be told here",
+		    100 * o.share);
+}
+
+static void ignore(const struct jetwatt_sync *s, void *arg)
+{
+	(void)s;
+	(void)arg;
+}
+
+/* The ladder, rung by rung: the best one that works is what stat will use. */
+static int check_rung(struct jetwatt_doctor *d, uint32_t rung, const char *sees, const char *fix,
+		      int needed)
+{
+	struct jetwatt_probe_opts opts = { .tgid = getpid(), .rungs = rung };
+	const char *name = jetwatt_args_rung_name(rung);
+	struct jetwatt_probe_state st;
+	struct jetwatt_probe *p = NULL;
+	int err = jetwatt_probe_open(&p, &opts, ignore, NULL);
+
+	if (err) {
+		say(d, needed ? WARN : OK, 0, "probe", err == -EPERM && geteuid() ? "sudo jetwatt doctor" : fix,
+		    "%s: %s%s", name, needed ? "" : "not there, nor needed: ",
+		    err == -EPERM && geteuid() ? "not checked: needs root" : jetwatt_probe_error());
+		return err;
+	}
+	jetwatt_probe_state(p, &st);
+	if (st.attached & rung && *st.library)
+		say(d, OK, 0, "probe", NULL, "%s: sees %s, in %s", name, sees, st.library);
+	else
+		say(d, OK, 0, "probe", NULL, "%s: sees %s%s", name, sees, st.attached & rung ? "" :
+		    "; no libcuda in the system's directories, so once a job has one");
+	jetwatt_probe_close(p);
+	return 0;
+}
+
+static void check_cost(struct jetwatt_doctor *d, uint32_t rung)
+{
+	double plain, extra;
+
+	if (!jetwatt_cost_measure(rung, &plain, &extra))
+		say(d, OK, 0, "cost", NULL,
+		    "system calls of others: +%.0f ns by %s (%.0f without)",
+		    extra > 0 ? extra : 0, jetwatt_args_rung_name(rung), plain);
+}
+
+static void check_probe(struct jetwatt_doctor *d)
+{
+	static const struct {
+		uint32_t rung;
+		const char *sees, *fix;
+	} rung[] = {
+		{ JETWATT_RUNG_UPROBE, "libcuda's calls, spinning ones and launches too",
+		  "kernel option UPROBE_EVENTS; JetPack 5 lacks it" },
+		{ JETWATT_RUNG_TRACEPOINT, "system calls that wait for the GPU",
+		  "kernel options BPF_SYSCALL, BPF_EVENTS; JetPack 5 lacks them" },
+		{ JETWATT_RUNG_MODULE, "the same, where BPF cannot trace", "sudo modprobe jetwatt" },
+	};
+	int best = -1, err = 0, e;
+
+	for (int i = 0; i < 3; i++) {
+		e = check_rung(d, rung[i].rung, rung[i].sees, rung[i].fix, best < 0);
+		err = err ? err : e;
+		if (!e && best < 0)
+			best = i;
+		if (!e)
+			check_cost(d, rung[i].rung);
+	}
+	if (best >= 0)
+		say(d, OK, 0, best < 2 ? "bpf" : "probe", NULL,
+		    "the probe loads and attaches; minibatches will be seen");
+	else if (err == -EPERM && geteuid())
+		say(d, WARN, 0, "bpf", "sudo jetwatt doctor", "not checked: needs root");
+	else
+		say(d, FAIL, jetwatt_error_code(err), "bpf",
+		    "what is left are marks in the program: jetwatt mark --help",
+		    "no minibatch of an unmodified program can be seen");
+}
+
+static void check_saved(struct jetwatt_doctor *d)
+{
+	int owner = 0, saved = jetwatt_board_saved(d->board, &owner);
+
+	if (saved < 0)
+		say(d, WARN, 0, "state", "sudo jetwatt doctor", "not checked: %s", strerror(-saved));
+	else if (!saved)
+		say(d, OK, 0, "state", NULL, "nothing saved: no mode of ours is applied");
+	else if (owner)
+		say(d, OK, 0, "state", NULL, "process %d holds the board", owner);
+	else
+		say(d, WARN, 0, "state", "sudo jetwatt restore",
+		    "a mode is applied, or a jetwatt was killed; what was before is saved");
+}
+
+/* Is what was measured readable, and can the next measurement be kept? */
+static void check_profiles(struct jetwatt_doctor *d)
+{
+	struct jetwatt_db_profile *p = NULL;
+	struct jetwatt_db_error e;
+	struct jetwatt_db *db = NULL;
+	char buf[256];
+	int err = jetwatt_db_open(&db, jetwatt_keep_path(NULL, buf, sizeof(buf)), false, &e), n = 0;
+
+	if (err == -ENOENT) {
+		say(d, OK, 0, "profiles", NULL, "none yet");
+		return;
+	}
+	if (!err)
+		err = jetwatt_db_check(db, &e);
+	if (!err) {
+		n = jetwatt_db_profiles(db, &p, &e);
+		err = n < 0 ? n : 0;
+	}
+	if (err)
+		say(d, WARN, 0, "profiles", *e.fix ? e.fix : NULL, "%s: %s", e.what, e.why);
+	else
+		say(d, OK, 0, "profiles", NULL, "%d of what ran: jetwatt list profiles", n);
+	free(p);
+	jetwatt_db_close(db);
+}
+
+void jetwatt_doctor_checks(struct jetwatt_doctor *d)
+{
+	if (check_kernel(d))
+		return;
+	check_board(d);
+	check_module(d);
+	if (d->jw) {
+		check_chips(d);
+		check_rails(d);
+		jetwatt_doctor_shunts(d);
+		check_access(d);
+		check_own(d);
+	}
+	check_probe(d);
+	if (d->board)
+		check_saved(d);
+	check_profiles(d);
+	jetwatt_doctor_daemon(d);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/doctor/probe_overhead.h"
+
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jetwatt.h"
+#include "model/order.h"
+
+#define ROUNDS	5
+/* Enough to tell tens of nanoseconds; doctor is not to keep anybody waiting. */
+#define CALLS	3000
+
+static double round_ns(void)
+{
+	struct timespec a, b;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+	for (int i = 0; i < CALLS; i++)
+		syscall(SYS_getppid);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+	return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / CALLS;
+}
+
+int jetwatt_cost_measure(uint32_t rungs, double *plain_ns, double *extra_ns)
+{
+	/* somebody else: we are one of the many */
+	struct jetwatt_probe_opts opts = { .tgid = 1, .rungs = rungs };
+	double with[ROUNDS], without[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		struct jetwatt_probe *p;
+		int err = jetwatt_probe_open(&p, &opts, NULL, NULL);
+
+		if (err)
+			return err;
+		with[i] = round_ns();
+		jetwatt_probe_close(p);
+		without[i] = round_ns();
+	}
+	qsort(with, ROUNDS, sizeof(*with), jetwatt_order_doubles);
+	qsort(without, ROUNDS, sizeof(*without), jetwatt_order_doubles);
+	*plain_ns = without[ROUNDS / 2];
+	*extra_ns = with[ROUNDS / 2] - without[ROUNDS / 2];
+	return 0;
+}

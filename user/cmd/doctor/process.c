@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt doctor -p PID: which calls of CUDA and which system calls a running program makes
+ * for two seconds, and which backend of the probe sees its waits for the GPU.
+ *
+ * Three sources that do not depend on each other: each backend on its own, calls counted by
+ * entry point, and /proc/PID/task/TID/syscall, which names the system call that a thread
+ * sleeps in, whatever the backends know of it.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cmd/doctor/doctor.h"
+#include "measure/session.h"
+#include "util/args.h"
+#include "util/error.h"
+
+#define MEASURE_NS	2000000000ull
+#define LOOK_MS		10
+#define BACKENDS	3
+#define ENTRIES_MAX	64
+#define SLEEPS_MAX	32
+#define POLLFDS_MAX	8
+/* A backend that sees a smaller share of the waits gives wrong minibatches. */
+#define SHARE		0.9
+
+/* A thread of this name sleeps in this call; @looks: how often it was found there. */
+struct sleep {
+	char thread[20], call[100];
+	unsigned int looks;
+};
+
+struct process {
+	struct jetwatt_doctor *d;
+	pid_t pid;
+	struct backend {
+		uint32_t rung;
+		struct jetwatt_probe *probe;
+		struct jetwatt_probe_state state;
+		uint64_t begun_ns, waits;	/* those that ended since then */
+		char why[160];
+	} by[BACKENDS];
+	struct sleep sleep[SLEEPS_MAX];
+	unsigned int sleeps, looks;
+	uint64_t attached_ns;
+	double seconds, calls_s;	/* of waits; of calls, which are counted since @attached_ns */
+};
+
+static void count(const struct jetwatt_sync *s, void *backend)
+{
+	struct backend *b = backend;
+
+	b->waits += s->exit_ns >= b->begun_ns;
+}
+
+static void attach(struct process *p)
+{
+	static const uint32_t rung[BACKENDS] = { JETWATT_RUNG_UPROBE, JETWATT_RUNG_TRACEPOINT,
+						 JETWATT_RUNG_MODULE };
+
+	for (int i = 0; i < BACKENDS; i++) {
+		struct backend *b = &p->by[i];
+		struct jetwatt_probe_opts o = { .tgid = p->pid, .children = 1, .rungs = rung[i],
+						.count = 1 };
+
+		b->rung = rung[i];
+		if (jetwatt_probe_open(&b->probe, &o, count, b))
+			snprintf(b->why, sizeof(b->why), "%s", jetwatt_probe_error());
+		p->attached_ns = i ? p->attached_ns : jetwatt_watch_now();
+	}
+}
+
+static int is_gpu(const char *path)
+{
+	static const char *const part[] = { "host1x", "nvhost", "nvgpu", "/dev/nvidia", "/dev/dri/" };
+
+	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++)
+		if (strstr(path, part[i]))
+			return 1;
+	return 0;
+}
+
+/* Return: whether @fd of the process is one of a GPU driver. */
+static int descriptor(const struct process *p, int fd, char *path, size_t len)
+{
+	char link[48];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", p->pid, fd);
+	n = readlink(link, path, len - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return is_gpu(path);
+}
+
+/* A thread sleeps in poll() on the entries at @at of the process's memory. */
+static int polled(const struct process *p, unsigned long long at, unsigned long long n, char *path,
+		  size_t len)
+{
+	struct pollfd entry[POLLFDS_MAX];
+	char name[32];
+	ssize_t got;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/mem", p->pid);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = n < POLLFDS_MAX ? n : POLLFDS_MAX;
+	got = pread(fd, entry, n * sizeof(entry[0]), (off_t)at);
+	close(fd);
+	for (ssize_t i = 0; i < got / (ssize_t)sizeof(entry[0]); i++)
+		if (descriptor(p, entry[i].fd, path, len))
+			return 1;
+	return 0;
+}
+
+static void found(struct process *p, const char *task, const char *call)
+{
+	char path[300], thread[20] = "";
+	unsigned int i;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/comm", task);
+	f = fopen(path, "re");
+	if (f && fgets(thread, sizeof(thread), f))
+		thread[strcspn(thread, "\n")] = '\0';
+	if (f)
+		fclose(f);
+	for (i = 0; i < p->sleeps; i++)
+		if (!strcmp(p->sleep[i].thread, thread) && !strcmp(p->sleep[i].call, call))
+			break;
+	if (i == SLEEPS_MAX)
+		return;
+	if (i == p->sleeps) {
+		p->sleeps++;
+		snprintf(p->sleep[i].thread, sizeof(p->sleep[i].thread), "%s", thread);
+		snprintf(p->sleep[i].call, sizeof(p->sleep[i].call), "%s", call);
+	}
+	p->sleep[i].looks++;
+}
+
+static void look_at_thread(struct process *p, const char *task)
+{
+	char path[300], line[256] = "", name[64], call[100];
+	unsigned long long a, b;
+	long nr;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/syscall", task);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	/* "running", or its number and arguments */
+	if (!fgets(line, sizeof(line), f) || sscanf(line, "%ld %llx %llx", &nr, &a, &b) != 3)
+		nr = -1;
+	fclose(f);
+	if (nr == SYS_ioctl && descriptor(p, (int)a, name, sizeof(name)))
+		snprintf(call, sizeof(call), "ioctl 0x%llx of %s", b, name);
+	else if (nr == SYS_ppoll && polled(p, a, b, name, sizeof(name)))
+		snprintf(call, sizeof(call), "poll of %s", name);
+	else
+		return;
+	found(p, task, call);
+}
+
+static void look(struct process *p)
+{
+	char path[32], task[290];
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", p->pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir)))
+		if (isdigit((unsigned char)e->d_name[0])) {
+			snprintf(task, sizeof(task), "%s/%s", path, e->d_name);
+			look_at_thread(p, task);
+		}
+	if (dir)
+		closedir(dir);
+	p->looks++;
+}
+
+static void measure(struct process *p)
+{
+	uint64_t begin, end;
+
+	/* Attaching takes a while: all backends count from here on. */
+	for (int i = 0; i < BACKENDS; i++)
+		if (p->by[i].probe)
+			jetwatt_probe_dispatch(p->by[i].probe);
+	begin = jetwatt_watch_now();
+	for (int i = 0; i < BACKENDS; i++) {
+		p->by[i].begun_ns = begin;
+		p->by[i].waits = 0;
+	}
+	do {
+		look(p);
+		for (int i = 0; i < BACKENDS; i++)
+			if (p->by[i].probe)
+				jetwatt_probe_dispatch(p->by[i].probe);
+		poll(NULL, 0, LOOK_MS);
+		end = jetwatt_watch_now();
+	} while (end - begin < MEASURE_NS && !kill(p->pid, 0));
+	p->seconds = (double)(end - begin) * 1e-9;
+	p->calls_s = (double)(end - p->attached_ns) * 1e-9;
+	for (int i = 0; i < BACKENDS; i++)
+		if (p->by[i].probe) {
+			jetwatt_probe_flush(p->by[i].probe);
+			jetwatt_probe_state(p->by[i].probe, &p->by[i].state);
+		}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct jetwatt_probe_entry *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* Calls by entry point; those of children are added. */
+static void say_calls(struct process *p)
+{
+	struct jetwatt_probe_entry e[ENTRIES_MAX];
+	int n = p->by[0].probe ? jetwatt_probe_entries(p->by[0].probe, e, ENTRIES_MAX) : 0;
+	uint64_t sum = 0;
+
+	if (n > 0)
+		qsort(e, n, sizeof(e[0]), by_name);
+	for (int i = 0; i < n; i++) {
+		sum += e[i].calls;
+		if (i + 1 < n && !strcmp(e[i].name, e[i + 1].name))
+			continue;
+		jetwatt_doctor_say(p->d, OK, 0, "call", NULL, "%s: %.1f a second", e[i].name,
+				   (double)sum / p->calls_s);
+		sum = 0;
+	}
+}
+
+static void say_sleeps(struct process *p)
+{
+	for (unsigned int i = 0; i < p->sleeps; i++)
+		jetwatt_doctor_say(p->d, OK, 0, "sleep", NULL, "thread %s: %.0f %% of the time in %s",
+				   p->sleep[i].thread, 100.0 * p->sleep[i].looks / p->looks,
+				   p->sleep[i].call);
+}
+
+/* Return: whether minibatches can be told from what it has seen. */
+static int say_backend(struct process *p, struct backend *b, uint64_t most)
+{
+	const char *name = jetwatt_args_rung_name(b->rung);
+	unsigned long long waits = b->waits;
+
+	if (!b->probe)
+		jetwatt_doctor_say(p->d, WARN, 0, "backend", geteuid() ? "sudo jetwatt doctor -p PID" :
+				   "jetwatt doctor", "%s: cannot be used here: %s", name, b->why);
+	else if (!waits && b->rung == JETWATT_RUNG_UPROBE)
+		jetwatt_doctor_say(p->d, WARN, 0, "backend", *b->state.library ?
+				   "its runtime may be stripped, or reach the driver by addresses that libcuda does not export" :
+				   "does it use CUDA? grep libcuda /proc/PID/maps",
+				   "%s: sees no wait; %s", name, *b->state.library ? b->state.library :
+				   "the program has no libcuda");
+	else if (!waits)
+		jetwatt_doctor_say(p->d, WARN, 0, "backend", most ? "jetwatt stat --probe uprobe" :
+				   "does it use the GPU now?",
+				   "%s: sees no wait: they spin, query or sleep in other calls", name);
+	else if ((double)waits < SHARE * (double)most)
+		jetwatt_doctor_say(p->d, WARN, 0, "backend", "do not use --probe with it here",
+				   "%s: sees %llu of %llu waits, so its minibatches would be wrong", name,
+				   waits, (unsigned long long)most);
+	else
+		jetwatt_doctor_say(p->d, OK, 0, "backend", NULL, "%s: sees minibatches, by %.1f waits a second",
+				   name, (double)waits / p->seconds);
+	return waits && (double)waits >= SHARE * (double)most;
+}
+
+static void say_all(struct process *p)
+{
+	int good = 0;
+
+	say_calls(p);
+	say_sleeps(p);
+	/* libcuda's own calls are all there are, if any was seen */
+	for (int i = 0; i < BACKENDS; i++)
+		good += say_backend(p, &p->by[i], p->by[0].waits);
+	if (good)
+		jetwatt_doctor_say(p->d, OK, 0, "verdict", NULL, "jetwatt stat -p %d will see its minibatches",
+				   p->pid);
+	else
+		jetwatt_doctor_say(p->d, FAIL, JETWATT_EXIT_UNSUPPORTED, "verdict",
+				   "run it while the program computes; what is left are marks: jetwatt mark --help",
+				   "no backend sees minibatches of process %d", p->pid);
+}
+
+int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid)
+{
+	struct process p = { .d = d, .pid = pid };
+
+	if (kill(pid, 0) && errno == ESRCH)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "no such process",
+					 "jetwatt needs the id of a running job: pgrep python", "-p %d", pid);
+	if (d->want_json) {
+		jetwatt_json_init(&d->json, stdout, 1);
+		jetwatt_json_object(&d->json, NULL);
+		jetwatt_json_int(&d->json, "pid", pid);
+		jetwatt_json_array(&d->json, "checks");
+	}
+	attach(&p);
+	measure(&p);
+	say_all(&p);
+	for (int i = 0; i < BACKENDS; i++)
+		jetwatt_probe_close(p.by[i].probe);
+	if (d->want_json) {
+		jetwatt_json_end(&d->json);
+		jetwatt_json_real(&d->json, "seconds", p.seconds, 4);
+		jetwatt_json_object(&d->json, "waits");
+		for (int i = 0; i < BACKENDS; i++)
+			jetwatt_json_uint(&d->json, jetwatt_args_rung_name(p.by[i].rung), p.by[i].waits);
+		jetwatt_json_end(&d->json);
+		jetwatt_json_end(&d->json);
+	}
+	return d->code;
+}

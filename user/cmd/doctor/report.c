@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/doctor/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/report.h"
+#include "util/error.h"
+
+#ifndef JETWATT_VERSION
+#define JETWATT_VERSION "unknown"
+#endif
+
+/* Findings of doctor, as an array of the report. */
+static void findings(struct jetwatt_gather *g, struct jetwatt_doctor *d)
+{
+	d->want_json = 1;
+	d->json = g->j;
+	d->hide = &g->hide;
+	jetwatt_json_array(&d->json, "checks");
+	jetwatt_doctor_checks(d);
+	jetwatt_json_end(&d->json);
+	g->j = d->json;
+	fprintf(g->text, "doctor   %d failure%s, %d warning%s\n", d->failures,
+		d->failures == 1 ? "" : "s", d->warnings, d->warnings == 1 ? "" : "s");
+}
+
+static void board(struct jetwatt_gather *g, const struct jetwatt_board *b)
+{
+	const uint32_t *cores, *cpu;
+	const uint64_t *gpu, *emc;
+	char text[160];
+
+	if (!b) {
+		jetwatt_json_null(&g->j, "board");
+		fprintf(g->text, "board    its knobs are not known: see checks\n");
+		return;
+	}
+	jetwatt_json_object(&g->j, "board");
+	jetwatt_json_string(&g->j, "name", jetwatt_board_name(b));
+	jetwatt_board_release(b, text, sizeof(text));
+	jetwatt_json_string(&g->j, "release", text);
+	fprintf(g->text, "board    %s, %s\n", jetwatt_board_name(b), text);
+	jetwatt_board_params(b, text, sizeof(text));
+	jetwatt_json_string(&g->j, "params", text);
+	jetwatt_json_end(&g->j);
+	fprintf(g->text, "knobs    %d core counts x %d CPU x %d GPU x %d EMC clocks\n",
+		jetwatt_board_cores(b, &cores), jetwatt_board_cpu_khz(b, &cpu),
+		jetwatt_board_gpu_hz(b, &gpu), jetwatt_board_emc_hz(b, &emc));
+}
+
+static void left_out(struct jetwatt_gather *g, const struct jetwatt_doctor *d)
+{
+	char why[96];
+
+	jetwatt_json_array(&g->j, "left_out");
+	if (!d->jw)
+		jetwatt_gather_left_out(g, "rails, chips, clocks and rates",
+					"the module is not loaded", "sudo modprobe jetwatt");
+	if (geteuid()) {
+		jetwatt_gather_left_out(g, "readings of the rails; waits of a CUDA loop", "not root",
+					"sudo jetwatt doctor --report FILE");
+		snprintf(why, sizeof(why), "not root: %u files could not be read", g->denied);
+		jetwatt_gather_left_out(g, "what only root may read, as below /sys/kernel/debug",
+					why, "sudo jetwatt doctor --report FILE");
+		fprintf(g->text, "left out readings, the CUDA loop and %u files: not root\n", g->denied);
+	}
+	jetwatt_json_end(&g->j);
+}
+
+static void gather(struct jetwatt_gather *g, struct jetwatt_doctor *d, const char *loop)
+{
+	jetwatt_json_object(&g->j, NULL);
+	jetwatt_json_string(&g->j, "schema", JETWATT_REPORT_SCHEMA);
+	jetwatt_json_string(&g->j, "jetwatt", JETWATT_VERSION);
+	jetwatt_json_bool(&g->j, "root", !geteuid());
+	jetwatt_gather_system(g);
+	findings(g, d);
+	board(g, d->board);
+	if (d->jw)
+		jetwatt_gather_module(g, d->jw, d->board);
+	jetwatt_gather_cuda(g, loop);
+	jetwatt_json_array(&g->j, "files");
+	jetwatt_gather_files(g);
+	jetwatt_gather_tree(g);
+	jetwatt_json_end(&g->j);
+	left_out(g, d);
+	jetwatt_json_end(&g->j);
+	fprintf(g->text, "files    %zu\n", g->nr_seen);
+}
+
+static int store(const char *path, const char *text)
+{
+	size_t len = strlen(text);
+	FILE *f = fopen(path, "we");
+	int rc = 0;
+
+	if (!f)
+		return -errno;
+	if (fwrite(text, 1, len, f) != len)
+		rc = -EIO;
+	if (fclose(f) && !rc)
+		rc = -errno;
+	return rc;
+}
+
+int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char *loop)
+{
+	struct jetwatt_gather g = { .root = "" };
+	char *json = NULL, *text = NULL, *clean = NULL, *shown = NULL;
+	int rc = -ENOMEM, as_json = d->want_json;
+	size_t len, lines;
+	FILE *f = open_memstream(&json, &len);
+
+	g.text = open_memstream(&text, &lines);
+	if (f && g.text) {
+		jetwatt_private_find(&g.hide, g.root);
+		jetwatt_json_init(&g.j, f, 1);
+		gather(&g, d, loop);
+	}
+	/* Once more over all of it: for what is in a file that should not be there. */
+	if (f && !fclose(f) && json)
+		clean = jetwatt_private_hide(&g.hide, json, false);
+	if (g.text && !fclose(g.text) && text)
+		shown = jetwatt_private_hide(&g.hide, text, true);
+	if (clean && shown) {
+		fputs(as_json ? clean : shown, stdout);
+		rc = store(path, clean);
+	}
+	for (size_t i = 0; i < g.nr_seen; i++)
+		free(g.seen[i]);
+	free(g.seen);
+	free(json);
+	free(text);
+	free(clean);
+	free(shown);
+	jetwatt_close(d->jw);
+	jetwatt_board_close(d->board);
+	if (rc)
+		return jetwatt_error_say(jetwatt_error_code(rc), strerror(-rc),
+					 jetwatt_error_advice(rc), "cannot write the report to %s", path);
+	if (!as_json && !d->args.quiet)
+		printf("report   %s: read it before you pass it on\n", path);
+	return 0;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The verb: its options, and the verdict under the findings. */
+#include "cmd/doctor/doctor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/doctor/report.h"
+#include "cmd/verbs.h"
+#include "util/error.h"
+
+static void verdict(struct jetwatt_doctor *d)
+{
+	if (d->want_json) {
+		jetwatt_json_end(&d->json);
+		jetwatt_json_bool(&d->json, "usable", !d->failures);
+		jetwatt_json_int(&d->json, "warnings", d->warnings);
+		jetwatt_json_int(&d->json, "failures", d->failures);
+		jetwatt_json_end(&d->json);
+		return;
+	}
+	if (d->failures)
+		printf(" not usable: %d of the above must be fixed\n", d->failures);
+	else if (!d->args.quiet)
+		printf(" usable, %d warning%s%s\n", d->warnings, d->warnings == 1 ? "" : "s",
+		       geteuid() ? "; measuring and switching need root" : "");
+}
+
+enum { REPORT = JETWATT_ARGS_LONG, REPLAY, INTO, LOOP };
+
+struct input {
+	struct jetwatt_doctor d;
+	const char *report, *replay, *into, *loop;
+};
+
+static const struct argp_option options[] = {
+	{ "pid", 'p', "PID", 0, "Measure for 2 s how this running program waits for the GPU", 0 },
+	{ "report", REPORT, "FILE", 0, "Write what decides about this board to FILE (read-only; no names, no serial numbers)", 0 },
+	{ "loop", LOOP, "COMMAND", 0, "With --report: a GPU job instead of the CUDA loop", 0 },
+	{ "replay", REPLAY, "FILE", 0, "Rails, knobs and modes of the board that FILE reports", 0 },
+	{ "into", INTO, "DIR", 0, "With --replay: keep that board's files in the new directory DIR", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case 'p':
+		in->d.pid = jetwatt_args_pid(arg);
+		break;
+	case REPORT:
+		in->report = arg;
+		break;
+	case REPLAY:
+		in->replay = arg;
+		break;
+	case INTO:
+		in->into = arg;
+		break;
+	case LOOP:
+		in->loop = arg;
+		break;
+	case ARGP_KEY_END:
+		if ((in->report && in->replay) || (in->into && !in->replay) ||
+		    (in->loop && !in->report) || (in->d.pid && (in->report || in->replay)))
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					       "-p PID, or --report FILE [--loop COMMAND], or --replay FILE [--into DIR]",
+					       "these options do not go together"));
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+int jetwatt_cmd_doctor(int argc, char **argv)
+{
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_args_json_argp, offsetof(struct input, d.want_json) }, { NULL, 0 },
+	};
+	struct input in = { 0 };
+	struct jetwatt_doctor *d = &in.d;
+
+	jetwatt_args_parse_with("doctor", NULL, "Is everything in place? If not, how to fix it.",
+				options, parse, group, argc, argv, &in);
+	if (d->pid)
+		return jetwatt_doctor_process(d, d->pid);
+	if (in.report)
+		return jetwatt_doctor_report(d, in.report, in.loop);
+	if (in.replay)
+		return jetwatt_doctor_replay(d, in.replay, in.into);
+	if (d->want_json) {
+		jetwatt_json_init(&d->json, stdout, 1);
+		jetwatt_json_object(&d->json, NULL);
+		jetwatt_json_array(&d->json, "checks");
+	}
+	jetwatt_doctor_checks(d);
+	verdict(d);
+	jetwatt_close(d->jw);
+	jetwatt_board_close(d->board);
+	return d->code;
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/eval/eval.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/eval/query_sweep.h"
+#include "cmd/verbs.h"
+#include "tune/plot_file.h"
+#include "util/error.h"
+#include "util/suggest.h"
+
+/* Times are compared with other programs' on one core. */
+void openblas_set_num_threads(int n);
+
+enum { CORPUS = JETWATT_ARGS_LONG, METHOD, SAMPLES, REPEATS, SAMPLING, SEED, JSON,
+       BUDGETS, VERIFY, RISK, PLOT, PRESETS, POOL };
+
+#define COMMON								\
+	{ "corpus", CORPUS, "FILE.csv", 0, "Every mode of a workload, measured", 0 },	\
+	{ "method", METHOD, "NAME", 0,					\
+	  "auto, powertrain, nn, linreg, rnd or maxn; default: auto", 0 },	\
+	{ "repeats", REPEATS, "N", 0, "How often, with other modes; default: 10", 0 },	\
+	{ "sampling", SAMPLING, "HOW", 0,				\
+	  "random, or designed: chosen as profile does; default: what suits the method", 0 },	\
+	{ "seed", SEED, "N", 0, "Of all random choices; default: 1", 0 },	\
+	{ "pool", POOL, "FILE.csv", 0, "The same workload on other devices (auto)", 0 },	\
+	{ "json", JSON, NULL, 0, "The result as JSON", 0 }
+
+static const struct argp_option predict_options[] = {
+	COMMON,
+	{ "samples", SAMPLES, "N[,N...]", 0, "Modes that it gets to see (20); several: one after the other", 0 },
+	{ "plot", PLOT, "FILE", 0, "Draw predicted against measured, or of several samples the "
+	  "learning curve: FILE.svg, FILE.png or FILE.html", 0 },
+	{ 0 }
+};
+static const struct argp_option optimize_options[] = {
+	COMMON,
+	{ "samples", SAMPLES, "N", 0, "Modes that it gets to see; default: 20", 0 },
+	{ "budgets", BUDGETS, "LO:HI:STEP", 0, "Budgets in W; default: 17:50:1", 0 },
+	{ "verify", VERIFY, "K", 0, "Measure up to K candidates per budget; default: 0", 0 },
+	{ "presets", PRESETS, "FILE", 0, "Compare with the presets of an nvpmodel.conf", 0 },
+	{ "risk", RISK, "P", 0, "Accepted probability of being over; default: 0.05", 0 },
+	{ 0 }
+};
+
+static int usage(const char *fix, const char *what, const char *text)
+{
+	return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, what, text);
+}
+
+static const struct jetwatt_method *method(const char *name)
+{
+	const struct jetwatt_method *m = jetwatt_method_find(name), *all;
+	const char *word[16] = { NULL }, *near;
+	char fix[96];
+	size_t n;
+
+	if (m)
+		return m;
+	all = jetwatt_methods(&n);
+	for (size_t i = 0; i < n && i < 15; i++)
+		word[i] = all[i].name;
+	near = jetwatt_suggest(name, word);
+	snprintf(fix, sizeof(fix), near ? "did you mean %s?" :
+		 "auto, powertrain, nn, linreg, rnd or maxn", near);
+	exit(usage(fix, "no such method: %s", name));
+}
+
+static void budgets(struct jetwatt_eval *e, const char *text)
+{
+	char rest;
+	int n = sscanf(text, "%lf:%lf:%lf%c", &e->lo, &e->hi, &e->step, &rest);
+
+	if (n == 1 && !strchr(text, ':')) {
+		e->hi = e->lo;
+		e->step = 1;
+		n = 3;
+	}
+	if (n != 3 || !(e->lo > 0 && e->hi >= e->lo && e->step > 0 && e->hi <= 1000) ||
+	    (e->hi - e->lo) / e->step > 10000)
+		exit(usage("LO:HI:STEP in W, as 17:50:1", "--budgets: cannot use \"%s\"", text));
+}
+
+/* 5,10,20: ascending, the last one in @samples. */
+static void samples(struct jetwatt_eval *e, char *text)
+{
+	char *save, *word;
+
+	e->nr_curve = 0;
+	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		size_t n = jetwatt_args_count("--samples", word, 1, 1000000);
+
+		if (e->nr_curve == JETWATT_EVAL_CURVE || (e->nr_curve && n <= e->samples))
+			exit(usage("as 5,10,20,50", "--samples: not ascending, or more than 16: %s",
+				   word));
+		e->curve[e->nr_curve++] = e->samples = n;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct jetwatt_eval *e = state->input;
+
+	switch (key) {
+	case CORPUS:
+		e->path = arg;
+		break;
+	case METHOD:
+		e->method = method(arg);
+		break;
+	case SAMPLES:
+		samples(e, arg);
+		break;
+	case PRESETS:
+		e->presets = arg;
+		break;
+	case POOL:
+		e->pool = arg;
+		break;
+	case PLOT:
+		e->plot = jetwatt_picture_path("--plot", arg);
+		break;
+	case REPEATS:
+		e->repeats = jetwatt_args_count("--repeats", arg, 1, 100000);
+		break;
+	case SAMPLING:
+		e->designed = !strcmp(arg, "designed");
+		if (!e->designed && strcmp(arg, "random"))
+			exit(usage("random or designed", "--sampling: there is no \"%s\"", arg));
+		break;
+	case SEED:
+		e->seed = jetwatt_args_count("--seed", arg, 0, 2147483647);
+		break;
+	case JSON:
+		e->json = 1;
+		break;
+	case BUDGETS:
+		budgets(e, arg);
+		break;
+	case VERIFY:
+		e->verify = jetwatt_args_count("--verify", arg, 0, 1000);
+		break;
+	case RISK:
+		e->risk = jetwatt_args_quantity("--risk", arg, "", 1e-6, 0.5);
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected \"%s\"", arg);
+		break;
+	case ARGP_KEY_END:
+		if (!e->path)
+			exit(usage("--corpus FILE.csv", "nothing to evaluate on%s", ""));
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_eval *e))
+{
+	const struct jetwatt_method *m = e->method;
+	long n = jetwatt_references_read(e->path, &e->row, &e->batch);
+
+	if (n < 0)
+		return -n;
+	e->n = n;
+	if (e->batch && !(m->kind & JETWATT_METHOD_BATCH))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
+					 "use --method auto, nn or powertrain, or a file of one batch size",
+					 "method %s cannot use %s", m->name, e->path);
+	if (e->batch && e->designed)
+		return usage("--sampling random", "no design for several batch sizes: %s", e->path);
+	if (e->batch && run == jetwatt_eval_optimize)
+		return usage("a file of one batch size", "no optimum over several batch sizes: %s",
+			     e->path);
+	if (e->nr_curve > 1 && run == jetwatt_eval_optimize)
+		return usage("one number", "--samples: a list is for eval predict%s", "");
+	if (e->samples >= e->n)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "fewer --samples",
+					 "%s has %zu rows, none is left to judge by", e->path, e->n);
+	e->mode = malloc(e->n * sizeof(*e->mode));
+	if (!e->mode)
+		return jetwatt_eval_failed(e, -ENOMEM);
+	for (size_t i = 0; i < e->n; i++)
+		e->mode[i] = e->row[i].mode;
+	e->most = jetwatt_method_most(e->row, e->n);
+	return 0;
+}
+
+static int read_references(struct jetwatt_eval *e)
+{
+	const struct jetwatt_method *m = e->method;
+	struct jetwatt_row *row[JETWATT_REFERENCES_MAX] = { NULL };
+	uint32_t *batch[JETWATT_REFERENCES_MAX] = { NULL };
+	struct jetwatt_corpus c[JETWATT_REFERENCES_MAX];
+	int code = 0, err;
+
+	if (!m->prior && !e->reference.n)
+		return 0;
+	if (!m->prior)
+		return usage("leave --reference out, or use --method auto or powertrain",
+			     "method %s learns nothing from references", m->name);
+	if (!e->reference.n && !(m->kind & JETWATT_METHOD_REFERENCE))
+		return 0;
+	if (!e->reference.n)
+		return usage("--reference FILE.csv, every mode of another workload",
+			     "method %s needs a reference", m->name);
+	for (size_t i = 0; i < e->reference.n && !code; i++) {
+		long n = jetwatt_references_read(e->reference.path[i], &row[i],
+						  &batch[i]);
+
+		c[i] = (struct jetwatt_corpus){ row[i], batch[i], n < 0 ? 0 : n };
+		if (n < 0)
+			code = -n;
+		else if (!batch[i] != !e->batch)
+			code = usage("files that both have a batch column, or both have none",
+				     "%s does not fit the corpus", e->reference.path[i]);
+	}
+	if (!code) {
+		err = m->prior(&e->prior, c, e->reference.n, e->seed);
+		code = err ? jetwatt_eval_failed(e, err) : 0;
+	}
+	for (size_t i = 0; i < e->reference.n; i++) {
+		free(row[i]);
+		free(batch[i]);
+	}
+	return code;
+}
+
+static int read_pool(struct jetwatt_eval *e)
+{
+	struct jetwatt_prior *prior = e->prior;
+	struct jetwatt_row *row = NULL;
+	uint32_t *batch = NULL;
+	long n;
+	int err;
+
+	if (!e->pool)
+		return 0;
+	if (!(e->method->kind & JETWATT_METHOD_INTERVAL))
+		return usage("leave --pool out, or use --method auto", "method %s knows of no pool", e->method->name);
+	n = jetwatt_references_read(e->pool, &row, &batch);
+	if (n < 0)
+		return (int)-n;
+	err = batch || e->batch ? usage("files of one batch size", "%s: --pool is of one batch size", e->pool) : 0;
+	if (!err) {
+		err = jetwatt_prior_twin(&prior, row, (size_t)n, e->seed);
+		err = err ? jetwatt_eval_failed(e, err) : 0;
+		e->prior = prior;
+	}
+	free(row);
+	free(batch);
+	return err;
+}
+
+static int evaluate(const char *verb, const char *doc, const struct argp_option *options,
+		    int (*run)(struct jetwatt_eval *e), int argc, char **argv)
+{
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_references_argp, offsetof(struct jetwatt_eval, reference) }, { NULL, 0 },
+	};
+	struct jetwatt_eval e = { .samples = 20, .repeats = 10, .designed = -1, .seed = 1,
+				  .lo = 17, .hi = 50, .step = 1, .risk = 0.05,
+				  .method = jetwatt_method_find("auto") };
+	int code;
+
+	jetwatt_args_parse_with(verb, "--corpus FILE.csv", doc, options, parse, group, argc, argv,
+				&e);
+	openblas_set_num_threads(1);
+	if (e.designed < 0)
+		e.designed = e.method->kind & (JETWATT_METHOD_INTERVAL | JETWATT_METHOD_OWN_MODES);
+	if (e.method->kind & JETWATT_METHOD_FIXED)
+		e.samples = e.designed = 0;
+	if (e.designed && e.method->kind & JETWATT_METHOD_OWN_MODES)
+		e.samples = 4;
+	code = read_corpus(&e, run);
+	if (!code)
+		code = read_references(&e);
+	if (!code)
+		code = read_pool(&e);
+	if (!code)
+		code = run(&e);
+	if (e.prior)
+		e.method->prior_free(e.prior);
+	free(e.row);
+	free(e.batch);
+	free(e.mode);
+	return code;
+}
+
+int jetwatt_cmd_eval(int argc, char **argv)
+{
+	static const char *const words[] = { "predict", "optimize", "search", "schedule", NULL };
+	const char *near, *fix = "jetwatt eval predict, optimize, search or schedule";
+	char mean[64];
+
+	jetwatt_error_name("jetwatt eval");
+	if (argc > 1 && !strcmp(argv[1], "predict"))
+		return evaluate("eval predict", "How well a method predicts all modes from a few.",
+				predict_options, jetwatt_eval_predict, argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "optimize"))
+		return evaluate("eval optimize", "How good its choices under power budgets are.",
+				optimize_options, jetwatt_eval_optimize, argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "search"))
+		return jetwatt_eval_search(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "schedule"))
+		return jetwatt_eval_schedule(argc - 1, argv + 1);
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?"))) {
+		printf("Usage: jetwatt eval predict|optimize|search|schedule [OPTION...]\n"
+		       "Judge a method by files of measured modes. --help behind each says more.\n");
+		return JETWATT_EXIT_OK;
+	}
+	if (argc < 2)
+		return usage(fix, "evaluate what?%s", "");
+	near = jetwatt_suggest(argv[1], words);
+	if (near) {
+		snprintf(mean, sizeof(mean), "did you mean \"jetwatt eval %s\"?", near);
+		fix = mean;
+	}
+	return usage(fix, "cannot evaluate %s", argv[1]);
+}

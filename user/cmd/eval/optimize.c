@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a method would have chosen under each budget, against the best mode of
+ * the corpus. Designed sampling is designed for the question: each budget is a
+ * search of its own, by the plan that the command optimize follows, and counts
+ * its own modes. Random modes are drawn once a repeat and serve all budgets.
+ * Definitions after PowerTrain (arXiv 2407.13944), section 5:
+ * penalty: time over the optimum's, of answers within the limit, not below 0;
+ * area: mean excess over the budget of all answers, in W.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/preset.h"
+#include "cmd/eval/eval.h"
+#include "model/dirty.h"
+#include "out/json.h"
+#include "plan/plan.h"
+#include "util/error.h"
+
+/**
+ * struct query - one repeat's state
+ * @at: the rows seen, @seen of them; those that are measured to verify an
+ *	answer come behind and are forgotten for the next budget
+ * @all: predictions of all rows from the first @seen, @now: with the others
+ * @known: the rows of @at, as measured, @rows of them: some twice
+ */
+struct query {
+	size_t *at, seen, more, rows;
+	struct jetwatt_prediction *all, *now;
+	struct jetwatt_row *known;
+	struct jetwatt_plan_choice *choice;
+};
+
+/* Over all repeats and budgets. */
+struct tally {
+	double *penalty, *clean;
+	size_t penalties, cleans, answers, over, over_1w, unsolved, queries;
+	double area, profiled;
+};
+
+static int was_measured(const struct query *q, size_t row)
+{
+	for (size_t i = 0; i < q->seen + q->more; i++)
+		if (q->at[i] == row)
+			return 1;
+	return 0;
+}
+
+/* The fastest row measured within the budget, -1: none. */
+static long best_seen(const struct jetwatt_eval *e, const struct query *q, double budget)
+{
+	long best = -1;
+
+	for (size_t i = 0; i < q->seen + q->more; i++) {
+		const struct jetwatt_row *r = &e->row[q->at[i]];
+
+		if (r->power_w <= budget && (best < 0 || r->time_ms < e->row[best].time_ms))
+			best = q->at[i];
+	}
+	return best;
+}
+
+static long best_row(const struct jetwatt_eval *e, const unsigned char *dirty, double budget)
+{
+	long best = -1;
+
+	for (size_t i = 0; i < e->n; i++)
+		if (e->row[i].power_w <= budget && !(dirty && dirty[i]) &&
+		    (best < 0 || e->row[i].time_ms < e->row[best].time_ms))
+			best = i;
+	return best;
+}
+
+static long highest(const struct jetwatt_eval *e)
+{
+	double most = -1;
+	long best = -1;
+
+	for (size_t i = 0; i < e->n; i++) {
+		const struct jetwatt_mode *m = &e->mode[i];
+		double d = (double)m->cores / e->most.cores +
+			   (double)m->cpu_khz / e->most.cpu_khz +
+			   (double)m->gpu_hz / e->most.gpu_hz + (double)m->emc_hz / e->most.emc_hz;
+
+		if (d > most) {
+			most = d;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static int rank(const struct jetwatt_eval *e, struct query *q,
+		const struct jetwatt_prediction *p, double budget)
+{
+	return jetwatt_plan_rank(e->mode, p, e->n, q->known, q->rows, budget, e->risk, q->choice,
+				 e->n);
+}
+
+/* Is each budget a search of its own? */
+static int focused(const struct jetwatt_eval *e)
+{
+	return e->designed && !(e->method->kind & JETWATT_METHOD_OWN_MODES);
+}
+
+/* No candidate is left: what the search would look at next, as optimize does with
+ * what it has kept back. -1: nothing. */
+static long further(const struct jetwatt_eval *e, size_t r, const struct query *q, double budget)
+{
+	struct jetwatt_plan_next next;
+
+	if (!focused(e) || jetwatt_plan_next(e->mode, e->n, q->known, q->rows, jetwatt_eval_prior(e),
+					     budget, q->seen + q->more + 1, e->seed + r, &next))
+		return -1;
+	return was_measured(q, next.index) ? -1 : (long)next.index;
+}
+
+/* Measure up to K modes that may be better than the best measured one, with a
+ * new fit after each, and answer with what was measured. */
+static int verified(const struct jetwatt_eval *e, size_t r, struct query *q, double budget,
+		    long *answer)
+{
+	const struct jetwatt_prediction *p = q->all;
+
+	for (int k = 0; k < e->verify && q->seen + q->more < e->n; k++) {
+		void *model = NULL;
+		long best = best_seen(e, q, budget), next = -1;
+		int found = rank(e, q, p, budget), err;
+
+		if (found < 0)
+			return found;
+		/* None is thought feasible: the one nearest to it may be. */
+		for (int i = 0; i < (found ? found : 1) && next < 0; i++) {
+			size_t c = q->choice[i].index;
+
+			if (!was_measured(q, c) &&
+			    (best < 0 || q->choice[i].p.time_ms < e->row[best].time_ms))
+				next = c;
+		}
+		if (next < 0)
+			next = further(e, r, q, budget);
+		if (next < 0)
+			break;
+		q->known[q->rows++] = e->row[next];
+		q->at[q->seen + q->more++] = next;
+		if (k + 1 == e->verify)
+			break;
+		err = jetwatt_eval_fit(e, r, q->at, q->seen + q->more, &model, NULL);
+		if (!err)
+			err = jetwatt_eval_all(e, model, q->now, NULL);
+		if (model)
+			e->method->free(model);
+		if (err)
+			return err;
+		p = q->now;
+	}
+	*answer = best_seen(e, q, budget);
+	return 0;
+}
+
+static int ask(const struct jetwatt_eval *e, size_t r, struct query *q, double budget,
+	       long *answer)
+{
+	int found;
+
+	*answer = -1;
+	if (e->method->kind & JETWATT_METHOD_FIXED) {
+		*answer = highest(e);
+		return 0;
+	}
+	if (e->method->kind & JETWATT_METHOD_OBSERVED) {
+		*answer = best_seen(e, q, budget);
+		return 0;
+	}
+	if (e->verify)
+		return verified(e, r, q, budget, answer);
+	found = rank(e, q, q->all, budget);
+	if (found > 0)
+		*answer = q->choice[0].index;
+	return found < 0 ? found : 0;
+}
+
+static void add(const struct jetwatt_eval *e, const struct query *q, long answer, double budget,
+		const unsigned char *dirty, struct tally *t)
+{
+	long raw = best_row(e, NULL, budget), clean = best_row(e, dirty, budget);
+	const struct jetwatt_row *a = &e->row[answer < 0 ? 0 : answer];
+
+	t->queries++;
+	t->profiled += q->seen + q->more;
+	if (answer < 0) {
+		t->unsolved++;
+		return;
+	}
+	t->answers++;
+	if (a->power_w > budget) {
+		t->over++;
+		t->over_1w += a->power_w > budget + 1;
+		t->area += a->power_w - budget;
+		return;
+	}
+	t->penalty[t->penalties++] = 100 * fmax(a->time_ms / e->row[raw].time_ms - 1, 0);
+	if (clean >= 0)
+		t->clean[t->cleans++] = 100 * fmax(a->time_ms / e->row[clean].time_ms - 1, 0);
+}
+
+/* The modes that optimize would have measured for this budget, to where it would
+ * be content. Here a mode that is measured again reads the same. */
+static int search(const struct jetwatt_eval *e, size_t r, struct query *q, double budget)
+{
+	int err = 0;
+
+	q->seen = q->rows = 0;
+	while (!err && q->rows < 2 * e->samples) {
+		struct jetwatt_plan_next next;
+
+		err = jetwatt_plan_next(e->mode, e->n, q->known, q->rows, jetwatt_eval_prior(e),
+					budget, e->samples, e->seed + r, &next);
+		if (err)
+			break;
+		if (!was_measured(q, next.index))
+			q->at[q->seen++] = next.index;
+		q->known[q->rows++] = e->row[next.index];
+	}
+	return err < 0 ? err : 0;
+}
+
+/* Back to what was drawn for all budgets. */
+static void recall(const struct jetwatt_eval *e, struct query *q)
+{
+	q->seen = q->rows = e->samples;
+	for (size_t i = 0; i < q->seen; i++)
+		q->known[i] = e->row[q->at[i]];
+}
+
+static int learn(const struct jetwatt_eval *e, size_t r, struct query *q)
+{
+	void *model = NULL;
+	int err;
+
+	if (!e->method->fit)
+		return 0;
+	err = jetwatt_eval_fit(e, r, q->at, q->seen, &model, NULL);
+	if (!err)
+		err = jetwatt_eval_all(e, model, q->all, NULL);
+	if (model)
+		e->method->free(model);
+	return err;
+}
+
+static int once(const struct jetwatt_eval *e, size_t r, size_t budgets, struct query *q,
+		const unsigned char *dirty, struct tally *t)
+{
+	int each = focused(e);
+	long answer;
+	int err = 0;
+
+	q->seen = e->samples;
+	if (!each && !(e->method->kind & JETWATT_METHOD_FIXED))
+		err = jetwatt_eval_sample(e, r, q->at);
+	if (!each && !err)
+		err = learn(e, r, q);
+	for (size_t b = 0; b < budgets && !err; b++) {
+		double budget = e->lo + b * e->step;
+
+		/* What nothing in the corpus meets is no question. */
+		if (best_row(e, NULL, budget) < 0)
+			continue;
+		q->more = 0;
+		if (each)
+			err = search(e, r, q, budget);
+		else
+			recall(e, q);
+		if (each && !err)
+			err = learn(e, r, q);
+		if (!err)
+			err = ask(e, r, q, budget, &answer);
+		if (!err)
+			add(e, q, answer, budget, dirty, t);
+	}
+	return err;
+}
+
+/* What who may only take one of the vendor's modes would take: the fastest of
+ * them that was measured within the budget. Return: 0; exit code. */
+static int with_presets(const struct jetwatt_eval *e, size_t budgets, struct query *q,
+			const unsigned char *dirty, struct tally *t)
+{
+	struct jetwatt_board_error err = { "", "", "" };
+	struct jetwatt_presets *all;
+
+	if (jetwatt_presets_read(&all, NULL, e->presets, &err))
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, err.why, err.fix, "%s", err.what);
+	q->seen = q->more = 0;
+	for (size_t i = 0; i < all->nr && q->seen < e->n; i++) {
+		struct jetwatt_mode m;
+
+		jetwatt_preset_mode_of(e->mode, e->n, &all->preset[i], &m);
+		/* Of a smaller GPU the corpus knows nothing. */
+		for (size_t k = 0; k < e->n && !all->preset[i].mask; k++)
+			if (!memcmp(&e->mode[k], &m, sizeof(m))) {
+				q->at[q->seen++] = k;
+				break;
+			}
+	}
+	jetwatt_presets_free(all);
+	if (!q->seen)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "none of them is a mode of the corpus, or all gate GPU parts",
+					 "leave --presets out", "nothing to compare with in %s",
+					 e->presets);
+	for (size_t b = 0; b < budgets; b++) {
+		double budget = e->lo + b * e->step;
+
+		if (best_row(e, NULL, budget) >= 0)
+			add(e, q, best_seen(e, q, budget), budget, dirty, t);
+	}
+	return 0;
+}
+
+static double mean(const double *v, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += v[i];
+	return n ? sum / n : NAN;
+}
+
+static double share(size_t part, size_t of)
+{
+	return of ? 100.0 * part / of : NAN;
+}
+
+static void penalty(struct jetwatt_json *j, const char *key, double *v, size_t n)
+{
+	jetwatt_json_object(j, key);
+	jetwatt_json_real(j, "median", jetwatt_eval_quantile(v, n, 0.5), 5);
+	jetwatt_json_real(j, "mean", mean(v, n), 5);
+	jetwatt_json_end(j);
+}
+
+static void json(const struct jetwatt_eval *e, struct tally *t, struct tally *presets)
+{
+	struct jetwatt_json j;
+
+	jetwatt_json_init(&j, stdout, 0);
+	jetwatt_json_object(&j, NULL);
+	jetwatt_json_string(&j, "method", e->method->name);
+	jetwatt_json_string(&j, "sampling", jetwatt_eval_sampling(e));
+	jetwatt_json_uint(&j, "samples", e->samples);
+	jetwatt_json_int(&j, "verify", e->verify);
+	jetwatt_json_real(&j, "risk", e->risk, 6);
+	jetwatt_json_uint(&j, "seed", e->seed);
+	penalty(&j, "penalty_pct", t->penalty, t->penalties);
+	penalty(&j, "penalty_clean_pct", t->clean, t->cleans);
+	jetwatt_json_real(&j, "area_w", t->answers ? t->area / t->answers : NAN, 5);
+	jetwatt_json_real(&j, "above_limit_pct", share(t->over, t->answers), 5);
+	jetwatt_json_real(&j, "above_limit_1w_pct", share(t->over_1w, t->answers), 5);
+	jetwatt_json_uint(&j, "unsolved", t->unsolved);
+	jetwatt_json_real(&j, "modes_profiled", t->profiled / t->queries, 5);
+	if (presets->queries) {
+		jetwatt_json_object(&j, "presets");
+		penalty(&j, "penalty_pct", presets->penalty, presets->penalties);
+		penalty(&j, "penalty_clean_pct", presets->clean, presets->cleans);
+		jetwatt_json_uint(&j, "unsolved", presets->unsolved);
+		jetwatt_json_end(&j);
+	}
+	jetwatt_json_end(&j);
+}
+
+static void text(const struct jetwatt_eval *e, struct tally *t, struct tally *presets)
+{
+	printf("%s: %zu of %zu modes seen (%s), %zu times; %zu questions, %g to %g W\n",
+	       e->method->name, e->samples, e->n, jetwatt_eval_sampling(e), e->repeats, t->queries,
+	       e->lo, e->hi);
+	printf("slower than the optimum        median %6.2f %%, mean %6.2f %%\n",
+	       jetwatt_eval_quantile(t->penalty, t->penalties, 0.5), mean(t->penalty, t->penalties));
+	printf("slower than the clean optimum  median %6.2f %%, mean %6.2f %%\n",
+	       jetwatt_eval_quantile(t->clean, t->cleans, 0.5), mean(t->clean, t->cleans));
+	printf("over the budget                %.1f %%, by more than 1 W %.1f %%, %.3f W on average\n",
+	       share(t->over, t->answers), share(t->over_1w, t->answers),
+	       t->answers ? t->area / t->answers : 0);
+	printf("without an answer              %zu\n", t->unsolved);
+	printf("modes measured per question    %.1f\n", t->profiled / t->queries);
+	if (presets->queries)
+		printf("the best preset instead        median %6.2f %%, mean %6.2f %%, none within %zu of %zu\n",
+		       jetwatt_eval_quantile(presets->penalty, presets->penalties, 0.5),
+		       mean(presets->penalty, presets->penalties), presets->unsolved,
+		       presets->queries);
+}
+
+int jetwatt_eval_optimize(struct jetwatt_eval *e)
+{
+	size_t budgets = (e->hi - e->lo) / e->step + 1.5, n = e->n, all = budgets * e->repeats;
+	struct query q = { .at = malloc(n * sizeof(*q.at)), .all = malloc(n * sizeof(*q.all)),
+			   .now = malloc(n * sizeof(*q.now)),
+			   .known = malloc(3 * n * sizeof(*q.known)),
+			   .choice = malloc(n * sizeof(*q.choice)) };
+	struct tally t = { .penalty = malloc(all * sizeof(double)),
+			   .clean = malloc(all * sizeof(double)) };
+	struct tally presets = { .penalty = malloc(budgets * sizeof(double)),
+				 .clean = malloc(budgets * sizeof(double)) };
+	unsigned char *dirty = malloc(n);
+	int err = -ENOMEM, code = 0;
+
+	if (!q.at || !q.all || !q.now || !q.known || !q.choice || !t.penalty || !t.clean || !dirty ||
+	    !presets.penalty || !presets.clean)
+		goto out;
+	if (jetwatt_dirty_mark(e->row, n, dirty) < 0)
+		goto out;
+	/* Nothing in such a search is left to chance: once is as good as often. */
+	if (focused(e) && e->method->kind & JETWATT_METHOD_INTERVAL)
+		e->repeats = 1;
+	err = 0;
+	for (size_t r = 0; r < e->repeats && !err; r++) {
+		jetwatt_eval_progress(e, r);
+		err = once(e, r, budgets, &q, dirty, &t);
+	}
+	jetwatt_eval_progress(e, e->repeats);
+	if (!err && e->presets)
+		code = with_presets(e, budgets, &q, dirty, &presets);
+out:
+	if (code)
+		;	/* has been said */
+	else if (err)
+		code = jetwatt_eval_failed(e, err);
+	else if (!t.queries)
+		code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "its least power is above all of them",
+					 "higher --budgets", "no mode of %s meets a budget", e->path);
+	else if (e->json)
+		json(e, &t, &presets);
+	else
+		text(e, &t, &presets);
+	free(q.at);
+	free(q.all);
+	free(q.now);
+	free(q.known);
+	free(q.choice);
+	free(t.penalty);
+	free(t.clean);
+	free(presets.penalty);
+	free(presets.clean);
+	free(dirty);
+	return code;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Options of eval search and eval schedule. */
+#include "cmd/eval/query_sweep.h"
+
+#include <cblas.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+/* Times are of one core. */
+enum { CORPUS = JETWATT_ARGS_LONG, TRAIN, INFER, REFERENCE, STRATEGY, MODES, BUDGETS, LATENCY,
+       ARRIVAL, QUERIES, REPEATS, SEED, REUSE, JSON, TRACE, MEASURING };
+
+#define COMMON								\
+	{ "reference", REFERENCE, "FILE.csv", 0,			\
+	  "Another workload to learn from; may be given several times", 0 },	\
+	{ "strategy", STRATEGY, "NAME", 0, "auto, gmd or als; default: auto", 0 },	\
+	{ "modes", MODES, "N", 0, "Modes to be measured for a query; default: 15, als 50", 0 },	\
+	{ "budgets", BUDGETS, "LO:HI:STEP", 0, "Budgets in W; default: 10:50:1", 0 },	\
+	{ "queries", QUERIES, "N", 0,					\
+	  "As many of all, evenly drawn; 0: all; default: 300", 0 },	\
+	{ "repeats", REPEATS, "N", 0, "How often, with other seeds; default: 1", 0 },	\
+	{ "seed", SEED, "N", 0, "Of all random choices; default: 1", 0 },	\
+	{ "reuse", REUSE, NULL, 0,					\
+	  "Queries in random order, and what is measured stays known", 0 },	\
+	{ "json", JSON, NULL, 0, "The result as JSON", 0 }
+
+static const struct argp_option search_options[] = {
+	{ "corpus", CORPUS, "FILE.csv", 0, "Every mode of a training workload, measured", 0 },
+	{ "infer", INFER, "FILE.csv", 0, "Or of an inference workload", 0 },
+	COMMON,
+	{ "latency", LATENCY, "LO:HI:STEP", 0, "Limits of latency in ms; default: 50:150:10", 0 },
+	{ "arrival", ARRIVAL, "LO:HI:STEP", 0, "Requests per second; default: 30:90:5", 0 },
+	{ 0 }
+};
+static const struct argp_option schedule_options[] = {
+	{ "train", TRAIN, "FILE.csv", 0, "Every mode of a training workload, measured", 0 },
+	{ "infer", INFER, "FILE.csv", 0,
+	  "And of an inference workload; twice without --train: of two", 0 },
+	COMMON,
+	{ "latency", LATENCY, "LO:HI:STEP", 0, "Limits of latency in ms; default: 500:2000:100", 0 },
+	{ "arrival", ARRIVAL, "LO:HI:STEP", 0, "Requests per second; default: 30:120:10", 0 },
+	{ "trace", TRACE, "FILE", 0, "Instead: arrivals that change, lines of SECONDS REQUESTS_PER_S", 0 },
+	{ "measuring", MEASURING, "SECONDS", 0, "With --trace: what a measurement takes; default: 0", 0 },
+	{ 0 }
+};
+
+static int usage(const char *fix, const char *what, const char *text)
+{
+	return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, what, text);
+}
+
+static void range(const char *option, const char *text, struct jetwatt_stream_range *r)
+{
+	char rest, what[64];
+	int n = sscanf(text, "%lf:%lf:%lf%c", &r->lo, &r->hi, &r->step, &rest);
+
+	if (n == 1 && !strchr(text, ':')) {
+		r->hi = r->lo;
+		r->step = 1;
+		n = 3;
+	}
+	if (n == 3 && r->lo > 0 && r->hi >= r->lo && r->step > 0 && r->hi <= 1e6 &&
+	    (r->hi - r->lo) / r->step <= 10000)
+		return;
+	snprintf(what, sizeof(what), "%s: cannot use \"%%s\"", option);
+	exit(usage("LO:HI:STEP, as 10:50:1, or one number", what, text));
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct jetwatt_stream *s = state->input;
+
+	switch (key) {
+	case CORPUS:
+	case TRAIN:
+		s->train = arg;
+		break;
+	case INFER:
+		if (s->infers == JETWATT_KNOWN_WORKS)
+			exit(usage("--infer twice at most", "too many workloads: %s", arg));
+		s->infer[s->infers++] = arg;
+		break;
+	case REFERENCE:
+		if (s->references == JETWATT_STREAM_REFERENCES)
+			exit(usage("16 references are enough", "too many: %s", arg));
+		s->reference[s->references++] = arg;
+		break;
+	case STRATEGY:
+		s->strategy = jetwatt_strategy_find(arg);
+		if (!s->strategy)
+			exit(usage("auto, gmd or als", "no such strategy: %s", arg));
+		break;
+	case MODES:
+		s->modes = jetwatt_args_count("--modes", arg, 1, 100000);
+		break;
+	case BUDGETS:
+		range("--budgets", arg, &s->budget);
+		break;
+	case LATENCY:
+		range("--latency", arg, &s->latency);
+		break;
+	case ARRIVAL:
+		range("--arrival", arg, &s->arrival);
+		break;
+	case QUERIES:
+		s->queries = jetwatt_args_count("--queries", arg, 0, 10000000);
+		break;
+	case REPEATS:
+		s->repeats = jetwatt_args_count("--repeats", arg, 1, 100000);
+		break;
+	case SEED:
+		s->seed = jetwatt_args_count("--seed", arg, 0, 2147483647);
+		break;
+	case REUSE:
+		s->reuse = 1;
+		break;
+	case MEASURING:
+		s->measuring = jetwatt_args_quantity("--measuring", arg, "s", 0, 3600);
+		break;
+	case TRACE:
+		s->trace = arg;
+		break;
+	case JSON:
+		s->json = 1;
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected \"%s\"", arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int evaluate(struct jetwatt_stream *s)
+{
+	int code;
+
+	openblas_set_num_threads(1);
+	if (!s->modes)
+		s->modes = s->strategy->modes;
+	code = jetwatt_stream_load(s);
+	if (!code)
+		code = s->trace ? jetwatt_stream_follow(s) : jetwatt_stream_run(s);
+	jetwatt_stream_free(s);
+	return code;
+}
+
+int jetwatt_eval_search(int argc, char **argv)
+{
+	struct jetwatt_stream s = {
+		.strategy = &jetwatt_strategy_auto, .queries = 300, .repeats = 1, .seed = 1,
+		.budget = { 10, 50, 1 }, .latency = { 50, 150, 10 }, .arrival = { 30, 90, 5 },
+	};
+
+	jetwatt_args_parse("eval search", "--corpus FILE.csv | --infer FILE.csv",
+			   "How good a mode a strategy finds with few measurements.",
+			   search_options, parse, argc, argv, &s);
+	if (!s.train + !s.infers != 1 || s.infers > 1)
+		return usage("--corpus FILE.csv, or --infer FILE.csv",
+			     "one workload is needed%s", "");
+	s.kind = s.train ? JETWATT_SLICE_TRAIN : JETWATT_SLICE_INFER;
+	return evaluate(&s);
+}
+
+int jetwatt_eval_schedule(int argc, char **argv)
+{
+	struct jetwatt_stream s = {
+		.strategy = &jetwatt_strategy_auto, .queries = 300, .repeats = 1, .seed = 1,
+		.budget = { 10, 50, 1 }, .latency = { 500, 2000, 100 }, .arrival = { 30, 120, 10 },
+	};
+
+	jetwatt_args_parse("eval schedule", "--train FILE.csv --infer FILE.csv",
+			   "How good a plan for two workloads a strategy finds with few measurements.",
+			   schedule_options, parse, argc, argv, &s);
+	if (!!s.train + s.infers != 2)
+		return usage("--train FILE.csv --infer FILE.csv, or --infer twice",
+			     "two workloads are needed%s", "");
+	if (s.trace && (s.budget.hi > s.budget.lo || s.latency.hi > s.latency.lo))
+		return usage("--budgets 30 --latency 1000, one number each",
+			     "with --trace there is one budget and one limit of latency%s", "");
+	s.kind = s.train ? JETWATT_SLICE_BESIDE : JETWATT_SLICE_PAIR;
+	return evaluate(&s);
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * eval schedule --trace: requests whose rate changes. The plan was made for the
+ * rate before; that it has changed shows when a minibatch is full sooner or later
+ * than it should be, so what arrives until then is served by the old plan. Then
+ * there is a new one, from all that was measured so far and a little more.
+ * Measuring takes as long as --measuring says. Meanwhile the board is in this mode and
+ * that one: whoever asks then is counted as too late.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/eval/eval.h"
+#include "cmd/eval/query_sweep.h"
+#include "out/json.h"
+#include "util/error.h"
+
+#define WINDOWS_MAX	100000
+/* A rate that is off by less asks for no new plan. */
+#define SAME		0.01
+
+struct window {
+	double s, hz;
+};
+
+/**
+ * struct tally - of all windows
+ * @feasible: some plan is within the limits; @inside: the one in force is, after
+ *	the change was noticed; @replans: that were made
+ * @asked: requests; @missed: too late, or never, as the queue grew
+ * @energy_j: of what was computed; @idle_s: nothing was; @measuring_s: something was
+ *	measured, @owed_s: and has still to be
+ */
+struct tally {
+	size_t windows, feasible, inside, replans, modes, measured, ratios;
+	double seconds, asked, missed, energy_j, idle_s, measuring_s, owed_s, ratio, ms, longest;
+};
+
+static int bad(const char *path, unsigned int line, const char *why)
+{
+	return jetwatt_error_say(JETWATT_EXIT_USAGE, why, "lines of SECONDS REQUESTS_PER_S, as \"60 45\"",
+				 "cannot use line %u of %s", line, path);
+}
+
+/* Return: 0, exit code. Caller frees. */
+static int read_trace(const char *path, struct window **out, size_t *n)
+{
+	FILE *f = fopen(path, "re");
+	struct window *w = NULL;
+	unsigned int line = 0;
+	char text[256];
+	int code = 0;
+
+	*n = 0;
+	*out = NULL;
+	if (!f)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+					 jetwatt_error_advice(errno), "cannot read %s", path);
+	w = malloc(WINDOWS_MAX * sizeof(*w));
+	while (w && !code && fgets(text, sizeof(text), f)) {
+		char rest;
+		struct window v;
+
+		line++;
+		if (text[strspn(text, " \t\r\n")] == '\0' || text[0] == '#')
+			continue;
+		if (sscanf(text, "%lf%*[ ,\t]%lf %c", &v.s, &v.hz, &rest) != 2)
+			code = bad(path, line, "two numbers are needed");
+		else if (!(v.s > 0 && v.s <= 1e7 && v.hz > 0 && v.hz <= 1e6))
+			code = bad(path, line, "both must be more than nothing, and within reason");
+		else if (*n == WINDOWS_MAX)
+			code = bad(path, line, "there are 100000 lines before it");
+		else
+			w[(*n)++] = v;
+	}
+	fclose(f);
+	if (!w)
+		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+					 "cannot read %s", path);
+	else if (!code && !*n)
+		code = bad(path, line, "nothing is in the file");
+	*out = w;
+	return code;
+}
+
+/* What a workload takes in a plan, as it truly is. */
+static double truth(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p, size_t w,
+		    int power)
+{
+	return (power ? s->work[w].power_w : s->work[w].time_ms)[p->size[w] * s->n + p->mode];
+}
+
+/* Slowest answer of a plan at a rate that it may not have been made for; INFINITY: the
+ * queue grows. */
+static double late_ms(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p, double hz)
+{
+	size_t first = jetwatt_slice_trains(s->kind), works = jetwatt_slice_works(s->kind);
+	double busy = 0, slow = 0, quick = INFINITY;
+
+	for (size_t w = first; w < works; w++) {
+		double fill = 1e3 * s->work[w].size[p->size[w]] / hz;
+
+		busy += truth(s, p, w, 0);
+		slow = fmax(slow, fill);
+		quick = fmin(quick, fill);
+	}
+	return busy > quick ? INFINITY : slow + busy;
+}
+
+static int inside(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
+		  const struct jetwatt_slice_query *q)
+{
+	for (size_t w = 0; w < jetwatt_slice_works(s->kind); w++)
+		if (truth(s, p, w, 1) > q->power_w)
+			return 0;
+	return late_ms(s, p, q->arrival_hz) <= q->latency_ms;
+}
+
+/* @s seconds of a plan at a rate. */
+static void spend(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
+		  const struct jetwatt_slice_query *q, double seconds, struct tally *t)
+{
+	size_t first = jetwatt_slice_trains(s->kind), works = jetwatt_slice_works(s->kind);
+	double busy = 0, asked = seconds * q->arrival_hz * (works - first);
+
+	for (size_t w = first; w < works; w++) {
+		double share = fmin(truth(s, p, w, 0) * q->arrival_hz / s->work[w].size[p->size[w]] * 1e-3, 1);
+
+		busy += share;
+		t->energy_j += seconds * share * truth(s, p, w, 1);
+	}
+	if (first && busy < 1) {
+		double fill = 1e3 * s->work[1].size[p->size[1]] / q->arrival_hz;
+		double tau = jetwatt_slice_tau(fill, truth(s, p, 1, 0), truth(s, p, 0, 0));
+		double share = tau * truth(s, p, 0, 0) / fill;
+
+		busy += share;
+		t->energy_j += seconds * share * truth(s, p, 0, 1);
+	}
+	t->idle_s += seconds * fmax(1 - busy, 0);
+	t->asked += asked;
+	if (late_ms(s, p, q->arrival_hz) > q->latency_ms)
+		t->missed += asked;
+}
+
+/* What was measured for a plan from row @from of each workload on is owed its time. */
+static void owe(const struct jetwatt_stream *s, const struct jetwatt_known *k, const size_t *from,
+		struct tally *t)
+{
+	for (size_t w = 0; w < k->works; w++)
+		for (size_t i = from[w]; i < k->work[w].rows; i++) {
+			t->owed_s += s->measuring;
+			t->energy_j += s->measuring * k->work[w].row[i].power_w;
+		}
+}
+
+/* Of @left seconds those in which it is measured. Return: what is left. */
+static double measure(const struct jetwatt_stream *s, const struct jetwatt_slice_query *q, double left,
+		      struct tally *t)
+{
+	size_t servers = jetwatt_slice_works(s->kind) - jetwatt_slice_trains(s->kind);
+	double spent = fmin(t->owed_s, left);
+
+	t->owed_s -= spent;
+	t->measuring_s += spent;
+	t->asked += spent * q->arrival_hz * servers;
+	t->missed += spent * q->arrival_hz * servers;
+	return left - spent;
+}
+
+static int follow(const struct jetwatt_stream *s, const struct window *w, size_t n, struct tally *t)
+{
+	const uint32_t *size[] = { s->work[0].size, s->work[1].size };
+	const size_t sizes[] = { s->work[0].sizes, s->work[1].sizes };
+	struct jetwatt_slice_query q = { s->budget.lo, s->latency.lo, 0 };
+	struct jetwatt_slice_plan plan = { .mode = 0 };
+	struct jetwatt_known k;
+	void *state = NULL;
+	double planned = 0;
+	int err = jetwatt_known_init(&k, s->kind, s->mode, s->n, size, sizes), have = 0;
+
+	for (size_t i = 0; i < k.works; i++)
+		k.work[i].prior = s->work[i].prior;
+	if (!err && s->strategy->new)
+		err = s->strategy->new(&state, &k, s->seed);
+	for (size_t i = 0; i < n && !err; i++) {
+		size_t rows[] = { k.work[0].rows, k.work[1].rows };
+		struct jetwatt_stream_verdict v;
+		double left = w[i].s;
+
+		q.arrival_hz = w[i].hz;
+		t->windows++;
+		t->seconds += w[i].s;
+		if (have && fabs(w[i].hz / planned - 1) <= SAME) {
+			struct jetwatt_slice_plan any;
+			int ok = jetwatt_stream_best(s, 0, &q, &any);
+			double left = measure(s, &q, w[i].s, t);
+
+			t->feasible += ok;
+			t->inside += ok && !(t->owed_s > 0) && inside(s, &plan, &q);
+			spend(s, &plan, &q, left, t);
+			continue;
+		}
+		if (have) {
+			size_t last = jetwatt_slice_works(s->kind) - 1;
+
+			left -= fmin(s->work[last].size[plan.size[last]] / w[i].hz, w[i].s);
+			spend(s, &plan, &q, w[i].s - left, t);
+		}
+		jetwatt_known_query(&k, 0);
+		err = jetwatt_stream_ask(s, &k, state, &q, &v);
+		t->feasible += v.feasible;
+		t->replans++;
+		t->modes += v.modes;
+		t->measured += v.measured;
+		t->ms += v.ms;
+		t->longest = fmax(t->longest, v.longest);
+		owe(s, &k, rows, t);
+		left = measure(s, &q, left, t);
+		if (v.solved) {
+			plan = v.plan;
+			planned = w[i].hz;
+			have = 1;
+			t->inside += !(t->owed_s > 0) && inside(s, &plan, &q);
+		}
+		if (v.feasible && !isnan(v.ratio)) {
+			t->ratio += v.ratio;
+			t->ratios++;
+		}
+		if (have) {
+			spend(s, &plan, &q, left, t);
+		} else {
+			/* Nobody serves before there is a plan. */
+			t->asked += left * w[i].hz;
+			t->missed += left * w[i].hz;
+			t->idle_s += left;
+		}
+	}
+	if (s->strategy->free)
+		s->strategy->free(state);
+	jetwatt_known_free(&k);
+	return err;
+}
+
+static double pct(double a, double b)
+{
+	return b > 0 ? 100 * a / b : NAN;
+}
+
+static void show(const struct jetwatt_stream *s, const struct tally *t)
+{
+	struct jetwatt_json j;
+
+	if (!s->json) {
+		printf("%zu windows, %.0f s: %s, %zu of them feasible, inside the limits %.1f %% of these\n",
+		       t->windows, t->seconds, s->strategy->name, t->feasible, pct(t->inside, t->feasible));
+		printf("requests too late              %.2f %% of %.0f\n", pct(t->missed, t->asked), t->asked);
+		printf("energy of what was computed    %.4g kJ; idle %.0f s\n", t->energy_j * 1e-3, t->idle_s);
+		printf("new plans                      %zu, from %zu measurements in %.0f s\n", t->replans,
+		       t->measured, t->measuring_s);
+		if (t->ratios)
+			printf("throughput of the optimum's    mean %6.3f\n", t->ratio / t->ratios);
+		return;
+	}
+	jetwatt_json_init(&j, stdout, 0);
+	jetwatt_json_object(&j, NULL);
+	jetwatt_json_string(&j, "strategy", s->strategy->name);
+	jetwatt_json_string(&j, "trace", s->trace);
+	jetwatt_json_uint(&j, "windows", t->windows);
+	jetwatt_json_uint(&j, "feasible", t->feasible);
+	jetwatt_json_uint(&j, "inside", t->inside);
+	jetwatt_json_real(&j, "inside_pct", pct(t->inside, t->feasible), 5);
+	jetwatt_json_real(&j, "seconds", t->seconds, 8);
+	jetwatt_json_real(&j, "requests", t->asked, 8);
+	jetwatt_json_real(&j, "slo_missed_pct", pct(t->missed, t->asked), 5);
+	jetwatt_json_real(&j, "energy_j", t->energy_j, 7);
+	jetwatt_json_real(&j, "idle_s", t->idle_s, 6);
+	jetwatt_json_uint(&j, "replans", t->replans);
+	jetwatt_json_uint(&j, "measurements", t->measured);
+	jetwatt_json_real(&j, "measuring_s", t->measuring_s, 6);
+	jetwatt_json_real(&j, "throughput_ratio", t->ratios ? t->ratio / t->ratios : NAN, 5);
+	jetwatt_json_real(&j, "compute_max_ms", t->longest, 4);
+	jetwatt_json_end(&j);
+}
+
+int jetwatt_stream_follow(const struct jetwatt_stream *s)
+{
+	struct tally t = { .windows = 0 };
+	struct window *w;
+	size_t n;
+	int code = read_trace(s->trace, &w, &n), err;
+
+	if (!code) {
+		err = follow(s, w, n, &t);
+		if (err)
+			code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+						 "strategy %s failed on %s", s->strategy->name,
+						 s->work[0].path);
+		else if (!t.feasible)
+			code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE,
+						 "no mode is within any of the limits",
+						 "higher --budgets, or --latency",
+						 "nothing to be found in %s", s->work[0].path);
+		else
+			show(s, &t);
+	}
+	free(w);
+	return code;
+}

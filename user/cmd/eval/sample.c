@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What every evaluation does: draw, fit, predict, sum up. */
+#include "cmd/eval/eval.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "model/linreg.h"
+#include "model/order.h"
+#include "model/random.h"
+#include "plan/plan.h"
+#include "util/error.h"
+
+double jetwatt_eval_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
+}
+
+/* A stream for each repeat. */
+static uint64_t stream(const struct jetwatt_eval *e, size_t r)
+{
+	uint64_t s = e->seed * 0x100000001b3ull + r;
+
+	return jetwatt_random(&s);
+}
+
+/* Bring row @row to place @k of @at, unless it is before. Return: was it not? */
+static int bring(size_t *at, size_t n, size_t k, size_t row)
+{
+	for (size_t i = 0; i < n; i++)
+		if (at[i] == row) {
+			at[i] = at[k];
+			at[k] = row;
+			return 1;
+		}
+	return 0;
+}
+
+static int is_before(const size_t *at, size_t k, size_t row)
+{
+	for (size_t i = 0; i < k; i++)
+		if (at[i] == row)
+			return 1;
+	return 0;
+}
+
+const struct jetwatt_prior *jetwatt_eval_prior(const struct jetwatt_eval *e)
+{
+	return e->method->kind & JETWATT_METHOD_INTERVAL ? e->prior : NULL;
+}
+
+/* As profile does without a budget; where the plan knows enough, chance takes
+ * over. Here a mode that is measured again reads the same. */
+static int design(const struct jetwatt_eval *e, uint64_t seed, size_t *at)
+{
+	struct jetwatt_row *seen = malloc(2 * e->samples * sizeof(*seen));
+	size_t k = 0, rows = 0;
+	int err = seen ? 0 : -ENOMEM;
+
+	while (!err && rows < 2 * e->samples) {
+		struct jetwatt_plan_next next;
+
+		err = jetwatt_plan_next(e->mode, e->n, seen, rows, jetwatt_eval_prior(e), 0,
+					e->samples, seed, &next);
+		if (err)
+			break;
+		seen[rows++] = e->row[next.index];
+		if (!is_before(at, k, next.index))
+			bring(at, e->n, k++, next.index);
+	}
+	free(seen);
+	if (err < 0)
+		return err;
+	jetwatt_random_draw(&seed, at + k, e->n - k, e->samples - k);
+	return 0;
+}
+
+int jetwatt_eval_sample(const struct jetwatt_eval *e, size_t r, size_t *at)
+{
+	uint64_t seed = stream(e, r);
+
+	for (size_t i = 0; i < e->n; i++)
+		at[i] = i;
+	if (!e->designed) {
+		jetwatt_random_draw(&seed, at, e->n, e->samples);
+		return 0;
+	}
+	if (e->method->kind & JETWATT_METHOD_OWN_MODES) {
+		size_t own[JETWATT_LINREG_MODES];
+		int n = jetwatt_linreg_modes(e->mode, e->n, own);
+
+		for (int k = 0; k < n; k++)
+			bring(at, e->n, k, own[k]);
+		return 0;
+	}
+	return design(e, seed, at);
+}
+
+int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, size_t k,
+		     void **model, double *ms)
+{
+	struct jetwatt_row *row = malloc((k ? k : 1) * sizeof(*row));
+	uint32_t *batch = malloc((k ? k : 1) * sizeof(*batch));
+	struct jetwatt_method_input in = { { row, e->batch ? batch : NULL, k }, e->most, e->prior,
+					   stream(e, r) };
+	double begun;
+	int err = -ENOMEM;
+
+	*model = NULL;
+	if (row && batch) {
+		for (size_t i = 0; i < k; i++) {
+			row[i] = e->row[at[i]];
+			batch[i] = e->batch ? e->batch[at[i]] : 0;
+		}
+		begun = jetwatt_eval_now_ms();
+		err = e->method->fit(model, &in);
+		if (ms)
+			*ms = jetwatt_eval_now_ms() - begun;
+	}
+	free(row);
+	free(batch);
+	return err;
+}
+
+int jetwatt_eval_all(const struct jetwatt_eval *e, const void *model,
+		     struct jetwatt_prediction *out, double *ms)
+{
+	double begun = jetwatt_eval_now_ms();
+	int err = e->method->predict(model, e->mode, e->batch, e->n, out);
+
+	if (ms)
+		*ms = jetwatt_eval_now_ms() - begun;
+	return err;
+}
+
+const char *jetwatt_eval_sampling(const struct jetwatt_eval *e)
+{
+	return e->designed ? "designed" : "random";
+}
+
+void jetwatt_eval_progress(const struct jetwatt_eval *e, size_t r)
+{
+	if (!e->args.progress)
+		return;
+	if (r < e->repeats)
+		fprintf(stderr, e->args.lines ? "repeat %zu of %zu\n" : "\rrepeat %zu of %zu ",
+			r + 1, e->repeats);
+	else if (!e->args.lines)
+		fprintf(stderr, "\r\033[K");
+}
+
+double jetwatt_eval_quantile(double *v, size_t n, double q)
+{
+	double at = q * (n - 1);
+	size_t i;
+
+	if (!n)
+		return NAN;
+	qsort(v, n, sizeof(*v), jetwatt_order_doubles);
+	i = at;
+	return i + 1 < n ? v[i] + (at - i) * (v[i + 1] - v[i]) : v[n - 1];
+}
+
+int jetwatt_eval_failed(const struct jetwatt_eval *e, int err)
+{
+	const char *fix = NULL;
+
+	if (err == -ENODATA)
+		fix = "more --samples";
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), fix, "method %s failed on %s",
+				 e->method->name, e->path);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/export/export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/verbs.h"
+#include "measure/replay.h"
+#include "out/export.h"
+#include "tune/profile_store.h"
+#include "util/error.h"
+#include "util/suggest.h"
+
+enum { MINIBATCHES = JETWATT_ARGS_LONG, RATE, ERRORS, POOLED, PRESETS, ID, NAME };
+
+static int from_trace(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
+
+/* Formats, and who writes them; what is in the second column is for the third. */
+static const struct row {
+	const char *name;
+	const struct jetwatt_export_format *format;
+	int (*write)(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
+	const char *does;
+} rows[] = {
+	{ "csv", &jetwatt_export_csv, from_trace, "samples, or minibatches, for pandas and the like" },
+	{ "jsonl", &jetwatt_export_jsonl, from_trace, "everything, one JSON object a line" },
+	{ "perfetto", &jetwatt_export_perfetto, from_trace, "for ui.perfetto.dev: protobuf" },
+	{ "chrome", &jetwatt_export_chrome, from_trace, "for chrome://tracing and others: JSON, 100 rows/s" },
+	{ "openmetrics", &jetwatt_export_openmetrics, from_trace, "the run's sums as metrics, OpenMetrics 1.0" },
+	{ "prometheus", &jetwatt_export_prometheus, from_trace, "the same, Prometheus text format 0.0.4" },
+	{ "profile", NULL, jetwatt_export_profile, "PROFILE...: measured modes as CSV" },
+	{ "nvpmodel", NULL, jetwatt_export_nvpmodel, "MODE...: presets for an nvpmodel.conf" },
+};
+
+#define NR (sizeof(rows) / sizeof(rows[0]))
+
+static const struct argp_option options[] = {
+	{ "format", 'f', "FORMAT", 0, "What to write, see below", 0 },
+	{ "output", 'o', "FILE", 0, "Write there, not to standard output", 0 },
+	{ "rate", RATE, "HZ", 0, "Means over 1/HZ instead of samples; 0: all samples", 0 },
+	{ "minibatches", MINIBATCHES, NULL, 0, "csv, jsonl: minibatches, no samples", 0 },
+	{ "errors", ERRORS, NULL, 0, "profile: with the columns time_sd and power_sd", 0 },
+	{ "pooled", POOLED, NULL, 0, "profile: what is known of it from elsewhere, a median for each mode", 0 },
+	{ "presets", PRESETS, "FILE", 0, "nvpmodel: like this file (/etc/nvpmodel.conf)", 0 },
+	{ "id", ID, "N", 0, "nvpmodel: the ID of the first one; default: a free one", 0 },
+	{ "name", NAME, "NAME", 0, "nvpmodel: of the first one; default: from its clocks", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct jetwatt_export_order *o = state->input;
+
+	switch (key) {
+	case 'f':
+		o->format = arg;
+		break;
+	case 'o':
+		o->out = arg;
+		break;
+	case RATE:
+		o->hz = jetwatt_args_quantity("--rate", arg, "Hz", 0, 1e6);
+		break;
+	case MINIBATCHES:
+		o->minibatches = 1;
+		break;
+	case POOLED:
+		o->pooled = 1;
+		break;
+	case ERRORS:
+		o->errors = 1;
+		break;
+	case PRESETS:
+		o->presets = arg;
+		break;
+	case ID:
+		o->id = jetwatt_args_count("--id", arg, 0, 1000000);
+		break;
+	case NAME:
+		o->name = arg;
+		break;
+	case ARGP_KEY_ARG:
+		if (o->nr_what == JETWATT_EXPORT_MAX)
+			argp_error(state, "more than %d at once", JETWATT_EXPORT_MAX);
+		o->what[o->nr_what++] = arg;
+		o->from = o->what[0];
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* A run on its way into a format: samples are put together to means of @every_ns. */
+struct flow {
+	struct jetwatt_export e;
+	const struct jetwatt_export_format *format;
+	uint64_t every_ns, due_ns, seq, lost;
+	struct jetwatt_power sum;
+	unsigned int nr[JETWATT_RAILS_MAX];
+	int open;
+	const struct jetwatt_replay *replay;
+	struct jetwatt_export_run run;
+};
+
+/* The job is named behind the first samples. */
+static void name_job(struct flow *flow)
+{
+	if (flow->run.pid || !flow->replay->job)
+		return;
+	flow->run.pid = flow->replay->watch.pid;
+	flow->run.begun_ns = flow->replay->watch.begun_ns;
+	if (flow->format->job)
+		flow->format->job(&flow->e);
+}
+
+static void emit(struct flow *flow)
+{
+	struct jetwatt_power *p = &flow->sum;
+
+	for (uint32_t r = 0; r < p->nr; r++)
+		if (flow->nr[r])
+			p->uw[r] /= flow->nr[r];
+	if (flow->format->power)
+		flow->format->power(&flow->e, p, flow->lost);
+	flow->open = 0;
+	flow->lost = 0;
+}
+
+static void on_power(const struct jetwatt_power *p, void *arg)
+{
+	struct flow *flow = arg;
+	struct jetwatt_power *sum = &flow->sum;
+
+	name_job(flow);
+	if (flow->open && p->time_ns >= flow->due_ns)
+		emit(flow);
+	if (p->gap && flow->seq)
+		flow->lost += p->seq - flow->seq - 1;
+	flow->seq = p->seq;
+	if (!flow->open) {
+		*sum = *p;
+		for (uint32_t r = 0; r < p->nr; r++)
+			flow->nr[r] = 1;
+		flow->due_ns = p->time_ns + flow->every_ns;
+		flow->open = 1;
+		return;
+	}
+	sum->gap |= p->gap;
+	sum->clock = p->clock;
+	sum->temp_mc = p->temp_mc;
+	/* A rail that was not read keeps its last value: no news. */
+	for (uint32_t r = 0; r < p->nr; r++) {
+		if (!(p->valid & 1u << r))
+			continue;
+		sum->uw[r] = (sum->valid & 1u << r ? sum->uw[r] : 0) + p->uw[r];
+		flow->nr[r] = (sum->valid & 1u << r ? flow->nr[r] : 0) + 1;
+	}
+	sum->valid |= p->valid;
+}
+
+static void describe(const struct jetwatt_replay *r, struct jetwatt_export_run *run)
+{
+	const struct jetwatt_watch *w = &r->watch;
+
+	*run = (struct jetwatt_export_run){
+		.board = r->board, .kernel = r->kernel, .version = r->version,
+		.command = r->command, .scope = r->scope, .rail = w->rail, .nr_rails = w->nr_rails,
+		.total = w->total, .nr_total = w->nr_total, .clocks = r->clocks,
+	};
+}
+
+static void rest(struct flow *flow, const struct jetwatt_meter *m)
+{
+	const struct jetwatt_watch *w = m->watch;
+	struct jetwatt_export_sums sums = {
+		m->begun_ns, m->at_ns, m->covered_ns, jetwatt_meter_minibatches(m), w->waits,
+		jetwatt_watch_waits_lost(w), w->samples, w->lost, m->uj, m->rail_uj,
+	};
+
+	if (flow->open)
+		emit(flow);
+	name_job(flow);
+	for (int i = 0; i < m->bounds && flow->format->minibatch; i++) {
+		struct jetwatt_export_cost cost = { jetwatt_meter_bound(m, &m->bound[i]), -1, '-' };
+		struct jetwatt_batch_cost c;
+
+		if (!jetwatt_quality_of(&m->quality, &m->bound[i], &c)) {
+			cost.sd_uj = c.total_sd_uj;
+			cost.grade = c.grade;
+		}
+		flow->format->minibatch(&flow->e, &m->bound[i], &cost);
+	}
+	if (flow->format->end)
+		flow->format->end(&flow->e, &sums);
+}
+
+static int from_trace(struct jetwatt_export_order *o, const struct jetwatt_export_format *format)
+{
+	struct flow flow = { .format = format };
+	struct jetwatt_replay replay;
+	struct jetwatt_meter m = { 0 };
+	double hz = o->hz >= 0 ? o->hz : format->hz;
+	int err = jetwatt_replay_open(&replay, o->from);
+
+	if (!err) {
+		describe(&replay, &flow.run);
+		flow.e.f = o->f;
+		flow.e.run = &flow.run;
+		flow.e.minibatches = o->minibatches;
+		flow.every_ns = hz > 0 ? 1e9 / hz : 0;
+		replay.watch.on_power = on_power;
+		replay.watch.arg = &flow;
+		if (format->begin && format->begin(&flow.e))
+			err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+						"cannot export %s", o->from);
+	}
+	if (!err) {
+		flow.replay = &replay;
+		err = jetwatt_replay_run(&replay, &m);
+	}
+	if (!err)
+		rest(&flow, &m);
+	free(flow.e.state);
+	jetwatt_meter_free(&m);
+	jetwatt_replay_close(&replay);
+	return err;
+}
+
+static const struct row *find(const char *name)
+{
+	const char *word[NR + 1] = { NULL };
+	char fix[96] = "--help lists them";
+
+	for (size_t i = 0; i < NR; i++) {
+		word[i] = rows[i].name;
+		if (name && !strcmp(name, rows[i].name))
+			return &rows[i];
+	}
+	if (!name)
+		jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "--format says what to write");
+	else {
+		if (jetwatt_suggest(name, word))
+			snprintf(fix, sizeof(fix), "did you mean %s?", jetwatt_suggest(name, word));
+		jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "no such format: %s", name);
+	}
+	return NULL;
+}
+
+static int unwritable(const struct jetwatt_export_order *o)
+{
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+				 "-o names a file that can be written; is the disk full?",
+				 "cannot write %s", o->out);
+}
+
+/* What is short is written whole or not at all. */
+static int whole(struct jetwatt_export_order *o, const struct row *row)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *to = stdout;
+	int err;
+
+	o->f = open_memstream(&text, &len);
+	if (!o->f)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+					 jetwatt_error_advice(errno), "cannot export");
+	err = row->write(o, NULL);
+	fclose(o->f);
+	if (!err && o->out && strcmp(o->out, "-"))
+		to = fopen(o->out, "we");
+	if (!err && (!to || fwrite(text, 1, len, to) != len || fflush(to)))
+		err = unwritable(o);
+	if (to && to != stdout)
+		fclose(to);
+	free(text);
+	return err;
+}
+
+int jetwatt_cmd_export(int argc, char **argv)
+{
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_keep_db_argp, offsetof(struct jetwatt_export_order, db) }, { NULL, 0 },
+	};
+	struct jetwatt_export_order o = { .hz = -1, .f = stdout, .id = -1 };
+	char doc[1024] = "A recorded run, profiles or modes in another program's format.\vFormats:\n";
+	const struct row *row;
+	int err;
+
+	for (size_t i = 0; i < NR; i++)
+		snprintf(doc + strlen(doc), sizeof(doc) - strlen(doc), "  %-12s %s\n", rows[i].name,
+			 rows[i].does);
+	jetwatt_args_parse_with("export", "--format FORMAT TRACE\n--format profile [PROFILE...]\n"
+				"--format nvpmodel MODE...", doc, options, parse, group, argc, argv, &o);
+	row = find(o.format);
+	if (!row)
+		return JETWATT_EXIT_USAGE;
+	if (!row->format)
+		return whole(&o, row);
+	if (o.nr_what > 1)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "export them one by one",
+					 "more than one file");
+	if (!o.from)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "give a file of jetwatt record, -: standard input",
+					 "no trace to export");
+	if (o.out && strcmp(o.out, "-")) {
+		o.f = fopen(o.out, "we");
+		if (!o.f)
+			return unwritable(&o);
+	}
+	err = row->write(&o, row->format);
+	/* What fails on standard output is for main() to say. */
+	if (o.f != stdout) {
+		int failed = fflush(o.f) || ferror(o.f);
+
+		if (failed && !err)
+			err = unwritable(&o);
+		fclose(o.f);
+	}
+	return err;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Power modes as blocks of an nvpmodel.conf. */
+#include "cmd/export/export.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "board/preset.h"
+#include "measure/connect.h"
+#include "util/error.h"
+
+/* The preset that names all cores and gates nothing: the board as it can be. */
+static const struct jetwatt_preset *fullest(const struct jetwatt_presets *all)
+{
+	const struct jetwatt_preset *best = &all->preset[0];
+
+	for (size_t i = 1; i < all->nr; i++) {
+		const struct jetwatt_preset *p = &all->preset[i];
+
+		if ((!p->mask && best->mask) || (!p->mask == !best->mask && p->cores > best->cores))
+			best = p;
+	}
+	return best;
+}
+
+static int print(const struct jetwatt_export_order *o, const struct jetwatt_board *board,
+		 const struct jetwatt_presets *all, long *id, int i)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_mode mode;
+	const uint64_t *emc;
+	char name[64];
+	int n = jetwatt_board_emc_hz(board, &emc), rc;
+
+	if (jetwatt_board_mode_parse(board, o->what[i], &mode))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+					 "a mode is cCORES-CPU_KHZ-gGPU_HZ-eEMC_HZ, or MAXN",
+					 "jetwatt list modes", "not a mode: %s", o->what[i]);
+	/* nvpmodel would round it in silence. */
+	rc = jetwatt_board_has(board, &mode, &e);
+	if (rc)
+		return jetwatt_error_board(rc, &e);
+	for (size_t k = 0; k < all->nr; k++)
+		if (all->preset[k].id == *id) {
+			if (o->id >= 0 && !i)
+				return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave --id away",
+							 "--id: %ld is %s already", *id,
+							 all->preset[k].name);
+			++*id;
+			k = (size_t)-1;
+		}
+	snprintf(name, sizeof(name), "JETWATT_C%u_%.0f_%.0f_%.0f", mode.cores, mode.cpu_khz * 1e-3,
+		 mode.gpu_hz * 1e-6, mode.emc_hz * 1e-6);
+	rc = jetwatt_preset_print(o->f, fullest(all), (int)*id, o->name && !i ? o->name : name, &mode,
+				  emc[n - 1]);
+	++*id;
+	return rc == -EINVAL ? jetwatt_error_say(JETWATT_EXIT_FAILED,
+			"its presets lack a knob of this mode, or the name is not one word",
+			"--presets FILE: the board's own nvpmodel.conf; --name: letters, digits, _ and -",
+			"no preset can be made of %s", o->what[i]) :
+	       rc ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-rc),
+				      jetwatt_error_advice(-rc), "cannot write") : 0;
+}
+
+/* A block is added to the presets; writing it over them would lose the board's modes. */
+static int overwrites(const struct jetwatt_export_order *o)
+{
+	struct stat a, b;
+
+	return o->out && !stat(o->out, &a) && !stat(o->presets ? o->presets : "/etc/nvpmodel.conf", &b) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int jetwatt_export_nvpmodel(struct jetwatt_export_order *o, const struct jetwatt_export_format *format)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_presets *all = NULL;
+	struct jetwatt_board *board = NULL;
+	long id = o->id < 0 ? 0 : o->id;
+	int err, rc;
+
+	(void)format;
+	if (!o->nr_what)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					 "jetwatt export -f nvpmodel c8-1728000-g624750000-e3199000000",
+					 "which mode?");
+	if (overwrites(o))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "its presets would be gone",
+					 "append: jetwatt export -f nvpmodel MODE | sudo tee -a FILE",
+					 "-o: %s is what the block is made from", o->out);
+	err = jetwatt_reach_board(&board);
+	if (err)
+		return err;
+	rc = jetwatt_presets_read(&all, board, o->presets, &e);
+	if (rc)
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED, e.why, e.fix, "%s", e.what);
+	for (int i = 0; i < o->nr_what && !err; i++)
+		err = print(o, board, all, &id, i);
+	jetwatt_presets_free(all);
+	jetwatt_board_close(board);
+	return err;
+}

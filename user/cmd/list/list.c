@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/jetwatt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/list/rails.h"
+#include "cmd/verbs.h"
+#include "measure/connect.h"
+#include "out/json.h"
+#include "tune/preset_print.h"
+#include "tune/profile_query.h"
+#include "tune/profile_store.h"
+#include "util/args.h"
+#include "util/error.h"
+#include "util/suggest.h"
+
+#define CHIPS_MAX	16
+
+enum { JSON = JETWATT_ARGS_LONG, PRESETS };
+
+enum what { RAILS, CHIPS, CLOCKS, KNOBS, MODES, PRESET_MODES, PROFILES };
+
+struct input {
+	struct jetwatt_args args;
+	const char *db, *presets;
+	enum what what;
+	int json;
+};
+
+static const char *const whats[] = {
+	"rails", "chips", "clocks", "knobs", "modes", "presets", "profiles", NULL
+};
+
+static const struct argp_option options[] = {
+	{ "json", JSON, NULL, 0, "As JSON", 0 },
+	{ "presets", PRESETS, "FILE", 0, "The vendor's modes (/etc/nvpmodel.conf)", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+	char fix[80] = "rails, chips, clocks, knobs, modes, presets or profiles";
+	const char *near;
+	int i;
+
+	switch (key) {
+	case JSON:
+		in->json = 1;
+		break;
+	case PRESETS:
+		in->presets = arg;
+		break;
+	case ARGP_KEY_ARG:
+		for (i = 0; whats[i] && strcmp(arg, whats[i]); i++)
+			;
+		in->what = (enum what)i;
+		near = jetwatt_suggest(arg, whats);
+		if (near)
+			snprintf(fix, sizeof(fix), "did you mean \"%s\"?", near);
+		if (!whats[i])
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "cannot list \"%s\"",
+					       arg));
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int list_chips(struct jetwatt *jw, const struct input *in)
+{
+	struct jetwatt_chip chip[CHIPS_MAX];
+	struct jetwatt_json j;
+	int n = jetwatt_chips(jw, chip, CHIPS_MAX);
+
+	if (n < 0)
+		return jetwatt_reach_failed(jw, n, "cannot list the chips");
+	jetwatt_json_init(&j, stdout, 1);
+	if (in->json)
+		jetwatt_json_array(&j, NULL);
+	else
+		printf("CHIP     AT      BUS kHz  CONFIG  REFRESH Hz  ERRORS\n");
+	for (int i = 0; i < n && i < CHIPS_MAX; i++) {
+		const struct jetwatt_chip *c = &chip[i];
+
+		if (!in->json) {
+			printf("%-8s %u-%04x %8u  0x%04x %11.1f %7llu%s\n", c->model, c->bus, c->addr,
+			       c->bus_hz / 1000, c->config, c->refresh_mhz * 1e-3,
+			       (unsigned long long)c->errors, c->lost ? "  does not answer" : "");
+			continue;
+		}
+		jetwatt_json_object(&j, NULL);
+		jetwatt_json_uint(&j, "id", c->id);
+		jetwatt_json_string(&j, "model", c->model);
+		jetwatt_json_uint(&j, "bus", c->bus);
+		jetwatt_json_uint(&j, "addr", c->addr);
+		jetwatt_json_uint(&j, "bus_hz", c->bus_hz);
+		jetwatt_json_uint(&j, "config", c->config);
+		jetwatt_json_real(&j, "refresh_hz", c->refresh_mhz * 1e-3, 6);
+		jetwatt_json_uint(&j, "errors", c->errors);
+		jetwatt_json_bool(&j, "lost", c->lost);
+		jetwatt_json_end(&j);
+	}
+	if (in->json)
+		jetwatt_json_end(&j);
+	return 0;
+}
+
+static void clock_line(const struct jetwatt_clock *c, const char *unit)
+{
+	if (c->value != JETWATT_VALUE_NONE)
+		printf("%-18s %9d %s\n", c->label, c->value, unit);
+	else
+		printf("%-18s %9s %s\n", c->label, "unknown",
+		       c->kind != JETWATT_SERIES_GPU_LOAD_PERMILLE ? unit :
+		       "(not measured by the GPU's governor)");
+}
+
+static int list_clocks(struct jetwatt *jw, const struct input *in)
+{
+	struct jetwatt_clock clock[JETWATT_CLOCKS_MAX];
+	struct jetwatt_json j;
+	int n = jetwatt_clocks(jw, clock, JETWATT_CLOCKS_MAX);
+
+	if (n < 0)
+		return jetwatt_reach_failed(jw, n, "cannot list the clocks");
+	jetwatt_json_init(&j, stdout, 1);
+	if (in->json)
+		jetwatt_json_array(&j, NULL);
+	else
+		printf("CLOCK                    NOW\n");
+	for (int i = 0; i < n && i < JETWATT_CLOCKS_MAX; i++) {
+		const struct jetwatt_clock *c = &clock[i];
+		const char *unit = c->kind == JETWATT_SERIES_CORES ? "cores" :
+				   c->kind == JETWATT_SERIES_TEMP_MC ? "mC" :
+				   c->kind == JETWATT_SERIES_GPU_LOAD_PERMILLE ? "permille" : "kHz";
+
+		if (!in->json) {
+			clock_line(c, unit);
+			continue;
+		}
+		jetwatt_json_object(&j, NULL);
+		jetwatt_json_string(&j, "label", c->label);
+		if (c->value == JETWATT_VALUE_NONE)
+			jetwatt_json_null(&j, "value");
+		else
+			jetwatt_json_int(&j, "value", c->value);
+		jetwatt_json_string(&j, "unit", unit);
+		jetwatt_json_end(&j);
+	}
+	if (in->json)
+		jetwatt_json_end(&j);
+	return 0;
+}
+
+/* @lack: why the board has no such knob, NULL: it has it. */
+static void steps(struct jetwatt_json *j, const char *name, const char *unit, int n,
+		  const uint32_t *v32, const uint64_t *v64, double scale,
+		  const struct jetwatt_board_error *lack)
+{
+	int at = printf(j ? "" : "%-6s", name);
+
+	if (lack && !j) {
+		printf(" missing: %s\n%6s fix: %s\n", lack->why, "", lack->fix);
+		return;
+	}
+	if (j)
+		jetwatt_json_array(j, name);
+	for (int i = 0; i < n; i++) {
+		uint64_t v = v32 ? v32[i] : v64[i];
+
+		if (j) {
+			jetwatt_json_uint(j, NULL, v);
+			continue;
+		}
+		if (at > 70)
+			at = printf("\n%6s", "") - 1;
+		at += printf(" %.0f", floor(v * scale + 0.5));
+	}
+	if (j)
+		jetwatt_json_end(j);
+	else
+		printf(" %s\n", unit);
+}
+
+/* Knobs that the board lacks; their arrays have one step, which is never written. */
+static void missing(struct jetwatt_json *j, const struct jetwatt_board *board)
+{
+	static const char *const name[JETWATT_BOARD_KNOBS] = { "cores", "cpu", "gpu", "emc" };
+
+	jetwatt_json_array(j, "missing");
+	for (int k = 0; k < JETWATT_BOARD_KNOBS; k++) {
+		const struct jetwatt_board_error *lack =
+			jetwatt_board_lacks(board, (enum jetwatt_board_knob)k);
+
+		if (!lack)
+			continue;
+		jetwatt_json_object(j, NULL);
+		jetwatt_json_string(j, "knob", name[k]);
+		jetwatt_json_string(j, "what", lack->what);
+		jetwatt_json_string(j, "why", lack->why);
+		jetwatt_json_string(j, "fix", lack->fix);
+		jetwatt_json_end(j);
+	}
+	jetwatt_json_end(j);
+}
+
+static int list_knobs(struct jetwatt_board *board, const struct input *in)
+{
+	const uint32_t *cores, *cpu;
+	const uint64_t *gpu, *emc;
+	struct jetwatt_mode now;
+	struct jetwatt_json doc, *j = in->json ? &doc : NULL;
+	char name[96] = "";
+	int n;
+
+	jetwatt_json_init(&doc, stdout, 1);
+	if (j)
+		jetwatt_json_object(j, NULL);
+	n = jetwatt_board_cores(board, &cores);
+	steps(j, "cores", "online", n, cores, NULL, 1, NULL);
+	n = jetwatt_board_cpu_khz(board, &cpu);
+	steps(j, j ? "cpu_khz" : "cpu", "MHz", n, cpu, NULL, 1e-3,
+	      jetwatt_board_lacks(board, JETWATT_BOARD_CPU));
+	n = jetwatt_board_gpu_hz(board, &gpu);
+	steps(j, j ? "gpu_hz" : "gpu", "MHz", n, NULL, gpu, 1e-6,
+	      jetwatt_board_lacks(board, JETWATT_BOARD_GPU));
+	n = jetwatt_board_emc_hz(board, &emc);
+	steps(j, j ? "emc_hz" : "emc", "MHz", n, NULL, emc, 1e-6,
+	      jetwatt_board_lacks(board, JETWATT_BOARD_EMC));
+	if (!jetwatt_board_read(board, &now))
+		jetwatt_board_mode_format(&now, name, sizeof(name));
+	if (j) {
+		missing(j, board);
+		jetwatt_json_string(j, "now", name);
+		jetwatt_json_end(j);
+	} else {
+		printf("now    %s\n", name);
+	}
+	return 0;
+}
+
+static int list_modes(struct jetwatt_board *board, const struct input *in)
+{
+	struct jetwatt_mode *mode = NULL;
+	struct jetwatt_json j;
+	int n = jetwatt_board_modes(board, &mode);
+	char name[96];
+
+	if (n < 0)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n),
+					 jetwatt_error_advice(-n), "cannot list the modes");
+	jetwatt_json_init(&j, stdout, 1);
+	if (in->json)
+		jetwatt_json_array(&j, NULL);
+	for (int i = 0; i < n; i++) {
+		if (jetwatt_board_mode_format(&mode[i], name, sizeof(name)))
+			continue;
+		if (in->json)
+			jetwatt_json_string(&j, NULL, name);
+		else
+			printf("%s\n", name);
+	}
+	if (in->json)
+		jetwatt_json_end(&j);
+	free(mode);
+	return 0;
+}
+
+int jetwatt_cmd_list(int argc, char **argv)
+{
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_keep_db_argp, offsetof(struct input, db) }, { NULL, 0 },
+	};
+	struct input in = { .what = RAILS };
+	struct jetwatt_board *board = NULL;
+	struct jetwatt_info info;
+	struct jetwatt *jw = NULL;
+	int err = 0;
+
+	jetwatt_args_parse_with("list", "[rails|chips|clocks|knobs|modes|presets|profiles]",
+				"What there is to measure and to switch (rails), and what has been "
+				"measured (profiles).", options, parse, group, argc, argv, &in);
+	if (in.what == PROFILES)
+		return jetwatt_profiles_list(in.db, in.json, in.args.verbose);
+	if (in.what != CHIPS && in.what != CLOCKS)
+		err = jetwatt_reach_board(&board);
+	if (!err && in.what <= CLOCKS)
+		err = jetwatt_reach_module(&jw, &info);
+	if (!err) {
+		switch (in.what) {
+		case CHIPS: err = list_chips(jw, &in); break;
+		case CLOCKS: err = list_clocks(jw, &in); break;
+		case KNOBS: err = list_knobs(board, &in); break;
+		case MODES: err = list_modes(board, &in); break;
+		case PRESET_MODES: err = jetwatt_presets_list(board, in.presets, in.json); break;
+		default: err = jetwatt_rails_list(jw, board, in.json); break;
+		}
+	}
+	jetwatt_close(jw);
+	jetwatt_board_close(board);
+	return err;
+}

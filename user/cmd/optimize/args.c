@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/optimize/optimize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/plot_file.h"
+#include "util/error.h"
+
+enum { PROFILE = JETWATT_ARGS_LONG, MODES, MOST, JSON, PREDICTIONS, APPLY, DRY_RUN, WAIT,
+       TIME, LEAST, RISK, MINIBATCHES, FRONT, PRESETS, PLOT, EXPLAIN, LATENCY, ARRIVAL,
+       STRATEGY, VERIFY };
+
+static const struct argp_option options[] = {
+	{ "power", 'w', "WATTS", 0, "The budget: mean power of the module", 0 },
+	{ "time-ms", TIME, "MS", 0, "From a profile: most time for a minibatch", 0 },
+	{ "least", LEAST, "WHAT", 0,
+	  "From a profile: time, power or energy; default: time, with --time-ms alone power", 0 },
+	{ "risk", RISK, "P", 0, "Accepted probability of breaking a limit (0.05)", 0 },
+	{ "minibatches", MINIBATCHES, "N", 0, "Of an epoch or a job: their time and energy too", 0 },
+	{ "latency", LATENCY, "MS", 0,
+	  "Of an inference server: most time until the slowest answer; with --arrival, --batch", 0 },
+	{ "arrival", ARRIVAL, "HZ", 0, "Requests a second", 0 },
+	{ "strategy", STRATEGY, "NAME", 0, "With --latency: auto, gmd or als", 0 },
+	{ "front", FRONT, NULL, 0, "From a profile: all modes that no other one beats", 0 },
+	{ "explain", EXPLAIN, NULL, 0, "Say what binds there and what a step of each knob would change", 0 },
+	{ "pid", 'p', "PID", 0, "The running job", 0 },
+	{ "profile", PROFILE, "FILE.csv", 0, "What was measured before", 0 },
+	{ "modes", MODES, "FILE.csv", 0, "Choose among these modes; default: all of this board", 0 },
+	{ "most", MOST, "N", 0, "Modes to measure at most (20)", 0 },
+	{ "verify", VERIFY, "K", 0,
+	  "Of these, at most K candidates of the prediction; default: 2, or what is left", 0 },
+	{ "presets", PRESETS, "FILE", 0, "Compare with these (/etc/nvpmodel.conf)", 0 },
+	{ "output", 'o', "FILE.csv", 0, "Write after every mode; go on with what is there", 0 },
+	{ "json", JSON, "FILE", 0, "All that was found, as JSON (-: standard output)", 0 },
+	{ "predictions", PREDICTIONS, "FILE.csv", 0, "Write the predictions of all modes", 0 },
+	{ "plot", PLOT, "FILE", 0, "Draw it: FILE.svg, FILE.png or FILE.html", 0 },
+	{ "apply", APPLY, NULL, 0, "Without a job: switch to the answer, unproven", 0 },
+	{ "dry-run", DRY_RUN, NULL, 0, "With a job: bring the board back at the end", 0 },
+	{ "wait", WAIT, "SECONDS", 0, "Patience with a job that does nothing on the GPU (30s)", 0 },
+	{ 0 }
+};
+
+static int least(const char *what)
+{
+	static const char *const word[] = { "time", "power", "energy", NULL };
+
+	for (int i = 0; word[i]; i++)
+		if (!strcmp(what, word[i]))
+			return i;
+	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "time, power or energy",
+			       "--least: there is no \"%s\"", what));
+}
+
+static int names_batch(char **argv)
+{
+	int n = 0;
+
+	for (; argv && *argv; argv++)
+		n += strstr(*argv, "{batch}") != NULL;
+	return n;
+}
+
+/* A question about an inference server. */
+static void server(struct jetwatt_optimize *in)
+{
+	struct jetwatt_infer *f = &in->infer;
+	int job = in->job.pid || in->job.argv;
+
+	if (!(f->q.latency_ms > 0 && f->q.arrival_hz > 0 && in->ask.power_w > 0))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--power 30W --latency 100ms --arrival 60Hz",
+				       "a server needs a budget, a latency and a rate of requests"));
+	if (in->ask.time_ms > 0 || in->least > 0 || in->front || in->explain || in->plot ||
+	    in->predictions || in->minibatches || in->presets)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--json FILE has all of the answer",
+				       "with --latency there are only the limits, --batch, --strategy and --most"));
+	if (job && !in->keep.sizes)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--batch 1,4,16,32",
+				       "which minibatch sizes?"));
+	if (in->job.pid && in->keep.sizes > 1)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "a running server has one minibatch size",
+				       "--batch N, or a command: -- server --batch {batch}",
+				       "-p: several sizes"));
+	if (in->job.argv && in->keep.sizes > 1 && !names_batch(in->job.argv))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "-- server --batch {batch}",
+				       "nothing tells the command its minibatch size"));
+	memcpy(f->size, in->keep.size, sizeof(f->size));
+	f->sizes = in->keep.sizes;
+	f->q.power_w = in->ask.power_w;
+	f->risk = in->ask.risk;
+	f->strategy = f->strategy ? f->strategy : &jetwatt_strategy_auto;
+	f->most = in->most ? (size_t)in->most : f->strategy->modes;
+}
+
+static void finish(struct jetwatt_optimize *in)
+{
+	struct jetwatt_plan_question *q = &in->ask;
+	int job = in->job.pid || in->job.argv;
+
+	jetwatt_args_one_job(&in->job, 0);
+	if (in->infer.q.latency_ms > 0 || in->infer.q.arrival_hz > 0 || in->infer.strategy)
+		server(in);
+	else if (in->keep.sizes > 1)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--latency 100ms --arrival 60Hz",
+				       "--batch: several sizes are for a server"));
+	if (!(q->power_w > 0 || q->time_ms > 0))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--power 30W",
+				       "no power budget"));
+	if (!job && !in->profile)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				       "-p PID or -- COMMAND to measure a job, --profile FILE.csv to answer from what was measured",
+				       "neither a job nor a profile"));
+	/* A running job is searched for one thing only: to be fast in a budget. */
+	if (job && (q->time_ms > 0 || in->least > 0 || in->front))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+				       "a job is only made as fast as a budget lets it be",
+				       "jetwatt profile -o FILE.csv for the job, then --profile FILE.csv without it",
+				       "--time-ms, --least and --front need a profile"));
+	in->most = in->most ? in->most : JETWATT_LEARN_MOST;
+	q->least = in->least >= 0 ? in->least :
+		   q->power_w > 0 ? JETWATT_LEAST_TIME : JETWATT_LEAST_POWER;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct jetwatt_optimize *in = state->input;
+
+	switch (key) {
+	case 'w':
+		in->ask.power_w = jetwatt_args_quantity("--power", arg, "W", 0.1, 1000);
+		break;
+	case 'p':
+		in->job.pid = jetwatt_args_pid(arg);
+		break;
+	case PROFILE:
+		in->profile = arg;
+		break;
+	case MODES:
+		in->modes = arg;
+		break;
+	case MOST:
+		in->most = jetwatt_args_count("--most", arg, 3, 10000);
+		break;
+	case VERIFY:
+		in->verify = jetwatt_args_count("--verify", arg, 0, 10000);
+		break;
+	case 'o':
+		in->out = arg;
+		break;
+	case JSON:
+		in->json = arg;
+		break;
+	case PREDICTIONS:
+		in->predictions = arg;
+		break;
+	case PRESETS:
+		in->presets = arg;
+		break;
+	case PLOT:
+		in->plot = jetwatt_picture_path("--plot", arg);
+		break;
+	case TIME:
+		in->ask.time_ms = jetwatt_args_quantity("--time-ms", arg, "ms", 1e-3, 1e7);
+		break;
+	case LEAST:
+		in->least = least(arg);
+		break;
+	case RISK:
+		in->ask.risk = jetwatt_args_quantity("--risk", arg, "", 1e-6, 0.5);
+		break;
+	case MINIBATCHES:
+		in->minibatches = jetwatt_args_count("--minibatches", arg, 1, 1000000000000);
+		break;
+	case LATENCY:
+		in->infer.q.latency_ms = jetwatt_args_quantity("--latency", arg, "ms", 1e-3, 1e7);
+		break;
+	case ARRIVAL:
+		in->infer.q.arrival_hz = jetwatt_args_quantity("--arrival", arg, "Hz", 1e-3, 1e6);
+		break;
+	case STRATEGY:
+		in->infer.strategy = jetwatt_strategy_find(arg);
+		if (!in->infer.strategy)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "auto, gmd or als",
+					       "--strategy: there is no \"%s\"", arg));
+		break;
+	case FRONT:
+		in->front = 1;
+		break;
+	case EXPLAIN:
+		in->explain = 1;
+		break;
+	case APPLY:
+		in->apply = 1;
+		break;
+	case DRY_RUN:
+		in->dry_run = 1;
+		break;
+	case WAIT:
+		in->wait_s = jetwatt_args_quantity("--wait", arg, "s", 1, 86400);
+		break;
+	case ARGP_KEY_ARG:
+		jetwatt_args_command(&in->job, state);
+		break;
+	case ARGP_KEY_END:
+		finish(in);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+void jetwatt_optimize_parse(int argc, char **argv, struct jetwatt_optimize *in)
+{
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_keep_argp, offsetof(struct jetwatt_optimize, keep) },
+		{ &jetwatt_references_argp, offsetof(struct jetwatt_optimize, reference) }, { NULL, 0 },
+	};
+
+	*in = (struct jetwatt_optimize){ .verify = -1, .wait_s = 30, .least = -1,
+					 .ask.risk = JETWATT_LEARN_RISK };
+	jetwatt_args_parse_with("optimize",
+				"--power WATTS -p PID\n--power WATTS -- COMMAND [ARGUMENT...]\n"
+				"--power WATTS --profile FILE.csv\n--time-ms MS --profile FILE.csv\n"
+				"--power WATTS --latency MS --arrival HZ [--batch N,N...] --profile FILE.csv\n"
+				"--power WATTS --latency MS --arrival HZ --batch N,N... -- SERVER... {batch}",
+				"Find the fastest power mode within a budget.\v"
+				"With a job: measures a few modes, predicts the others, switches to the "
+				"best one and proves by measuring that the budget holds; the mode stays, "
+				"jetwatt restore takes it back. Without a job: answers from a profile.",
+				options, parse, group, argc, argv, in);
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/optimize/optimize.h"
+#include "cmd/verbs.h"
+#include "measure/connect.h"
+#include "measure/wait_job.h"
+#include "out/terminal.h"
+#include "tune/mode_filter.h"
+#include "tune/offline.h"
+#include "tune/plot_file.h"
+#include "tune/verify.h"
+#include "util/error.h"
+
+/* Modes kept back for candidates that only the prediction speaks for. */
+#define RESERVE		2
+
+static void say(const struct jetwatt_learn *l, const struct jetwatt_answer *a,
+		const struct jetwatt_choose *c, int kept)
+{
+	const struct jetwatt_row *r = &c->proof;
+	const char *on = jetwatt_screen_paint(l->args, 'g'), *off = jetwatt_screen_plain(l->args);
+	char name[96] = "", mode[64];
+
+	jetwatt_board_mode_format(&r->mode, name, sizeof(name));
+	printf("\n%s%s%s  %s\n", on, name, off,
+	       jetwatt_screen_mode(&r->mode, mode, sizeof(mode)));
+	printf("  measured   %10.2f ms/minibatch +- %.1f %%   %6.2f W +- %.1f %%   budget %g W\n",
+	       r->time_ms, 100 * r->time_sd, r->power_w, 100 * r->power_sd, l->budget_w);
+	printf("  predicted  %10.2f ms/minibatch +- %.1f %%   %6.2f W +- %.1f %%\n",
+	       c->predicted.time_ms, 100 * c->predicted.time_sd, c->predicted.power_w,
+	       100 * c->predicted.power_sd);
+	/* What counts against the budget is not what the module draws. */
+	if (!strcmp(l->watch->scope, "partial sum"))
+		printf("  these W are a partial sum, the module draws more: jetwatt list rails\n");
+	jetwatt_baseline_print(a->baseline, l, r->time_ms);
+	printf("%u of %zu modes measured in %.0f s; ", l->measured, l->nr_modes,
+	       (l->ended_ns - l->begun_ns) * 1e-9);
+	printf(kept ? "the board stays in this mode\nwhat was before: jetwatt restore\n" :
+	       "the board is as before\n");
+	fflush(stdout);
+}
+
+static int with_job(struct jetwatt_learn *l, const struct jetwatt_optimize *in, struct jetwatt_answer *a,
+		    struct jetwatt_choose *c)
+{
+	size_t most = in->most, keep = in->verify < 0 ? RESERVE : in->verify, left;
+	int err;
+
+	l->most = most;
+	l->begun_ns = jetwatt_watch_now();
+	if (!l->silent)
+		jetwatt_screen_head();
+	err = jetwatt_learn_run(l, most > 3 + keep ? most - keep : most);
+	left = most > l->measured ? most - l->measured : 0;
+	if (in->verify >= 0 && left > keep)
+		left = keep;
+	if (!err)
+		err = jetwatt_choose_prove(l, left, c);
+	if (err)
+		return err;
+	a->chosen = &l->mode[c->index];
+	a->predicted = &c->predicted;
+	a->measured = &c->proof;
+	return 0;
+}
+
+static int draw(const struct jetwatt_optimize *in, const struct jetwatt_answer *a)
+{
+	struct jetwatt_row chosen = { .time_ms = 0 };
+
+	if (a->measured)
+		chosen = *a->measured;
+	else if (a->chosen)
+		chosen = (struct jetwatt_row){ .mode = *a->chosen, .time_ms = a->predicted->time_ms,
+					       .power_w = a->predicted->power_w };
+	return jetwatt_picture_front(in->plot, a->learn, a->baseline, a->board,
+				     a->chosen ? &chosen : NULL);
+}
+
+static int explain(struct jetwatt_optimize *in, struct jetwatt_answer *a)
+{
+	const struct jetwatt_learn *l = a->learn;
+	int err;
+
+	if (!in->explain || !a->chosen || !l->prediction)
+		return 0;
+	err = jetwatt_explain(l->model, l->mode, l->prediction, l->nr_modes, a->chosen - l->mode,
+			      &in->why);
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 jetwatt_error_advice(err), "cannot explain the answer");
+	a->explain = &in->why;
+	if (!l->silent)
+		jetwatt_explain_print(a->explain, l->mode, l->prediction, l->budget_w);
+	return 0;
+}
+
+static int written(const struct jetwatt_optimize *in, const struct jetwatt_answer *a)
+{
+	int err = in->json ? jetwatt_answer_json(a, in->json) : 0;
+
+	if (in->predictions && a->learn->prediction)
+		err = jetwatt_answer_predictions(a->learn, in->predictions) ?: err;
+	return in->plot ? draw(in, a) ?: err : err;
+}
+
+static int watched(struct jetwatt_learn *l, struct jetwatt_optimize *in, struct jetwatt_board *board,
+		   struct jetwatt_answer *a, struct jetwatt_choose *c)
+{
+	struct jetwatt_keep keep = { .db = NULL };
+	struct jetwatt_guard guard;
+	struct jetwatt_watch w;
+	int err, back = 0;
+
+	err = jetwatt_watch_open(&w, board, 0);
+	if (!err)
+		err = jetwatt_keep_open(&keep, &in->keep);
+	if (!err)
+		err = jetwatt_guard_hold(&guard, board);
+	if (err)
+		goto out;
+	l->watch = &w;
+	l->guard = &guard;
+	l->keep = &keep;
+	err = jetwatt_watch_job(&w, &in->job);
+	if (!err)
+		err = jetwatt_keep_workload(&keep, &in->keep, board, &w, &in->job);
+	if (!err && in->keep.reuse)
+		err = jetwatt_learn_reuse(l);
+	if (!err)
+		err = with_job(l, in, a, c);
+	jetwatt_screen_clear(&in->args);
+	if (err || in->dry_run)
+		back = jetwatt_guard_back(&guard);
+	else
+		jetwatt_guard_keep(&guard);
+	err = err ? err : back;
+	if (!err && !l->silent) {
+		say(l, a, c, !in->dry_run);
+		jetwatt_answer_totals(a);
+	}
+	if (!err)
+		err = explain(in, a);
+	if (!err || err == JETWATT_EXIT_INFEASIBLE)
+		err = written(in, a) ?: err;
+	/* The command goes on in the mode that was chosen; its status is ours. */
+	if (!err && in->job.argv)
+		err = jetwatt_follow(&w, 0, jetwatt_follow_forget, &w) ?: jetwatt_follow_exit(&w);
+	jetwatt_child_stop(&w.child);
+out:
+	jetwatt_keep_close(&keep);
+	jetwatt_watch_close(&w);
+	return err;
+}
+
+/* Go on with what an interrupted run has written: its modes are ours. */
+static int resume(struct jetwatt_learn *l, const struct jetwatt_optimize *in)
+{
+	size_t before = jetwatt_learn_known(l);
+	int err;
+
+	if (!in->out || (in->profile && !strcmp(in->out, in->profile)))
+		return 0;
+	err = jetwatt_learn_read(l, in->out, 0);
+	if (err)
+		return err;
+	l->measured = jetwatt_learn_known(l) - before;
+	if (l->measured)
+		jetwatt_error_note("%u modes are in %s already", l->measured, in->out);
+	return 0;
+}
+
+int jetwatt_cmd_optimize(int argc, char **argv)
+{
+	struct jetwatt_optimize in;
+	struct jetwatt_learn l = { .args = &in.args };
+	struct jetwatt_choose c = { 0 };
+	struct jetwatt_baseline baseline = { .presets = NULL };
+	struct jetwatt_answer a = { .learn = &l, .baseline = &baseline };
+	struct jetwatt_board *board = NULL;
+	int err, job;
+
+	jetwatt_optimize_parse(argc, argv, &in);
+	job = in.job.pid || in.job.argv;
+	l.budget_w = in.ask.power_w;
+	l.risk = in.ask.risk;
+	a.minibatches = in.minibatches;
+	l.wait_s = in.wait_s;
+	l.out = in.out;
+	l.silent = in.args.quiet || (in.json && !strcmp(in.json, "-"));
+	/* From a profile and a list of modes alone, no board is needed. */
+	err = job || in.apply || !in.modes ? jetwatt_reach_knobs(&board) : 0;
+	if (err)
+		return err;
+	a.board = board ? jetwatt_board_name(board) : "";
+	err = jetwatt_learn_modes(&l, board, in.modes);
+	if (!err && board && in.modes)
+		err = jetwatt_offered(board, l.mode, &l.nr_modes, in.modes);
+	if (!err && !in.infer.strategy)
+		err = jetwatt_baseline_open(&baseline, &l, board, in.presets);
+	if (!err)
+		err = jetwatt_references_learn(&in.reference, &l.prior, JETWATT_LEARN_SEED);
+	l.sizes = in.infer.strategy != NULL;
+	if (l.sizes)
+		a.baseline = NULL;
+	if (!err && in.profile)
+		err = jetwatt_learn_read(&l, in.profile, 1);
+	if (!err && job)
+		err = resume(&l, &in);
+	if (!err && job && in.infer.strategy)
+		err = jetwatt_infer_live(&in.infer, &l, &in.job, &in.keep, board, !in.dry_run, &a);
+	else if (!err && job)
+		err = watched(&l, &in, board, &a, &c);
+	else if (!err && in.infer.strategy)
+		err = jetwatt_infer_consult(&in.infer, &l, in.apply ? board : NULL, &a);
+	else if (!err)
+		err = jetwatt_consult(&l, &in.ask, in.front, in.apply ? board : NULL, &a);
+	if (!err && !job && !l.silent && !in.infer.strategy)
+		jetwatt_baseline_print(&baseline, &l, a.predicted ? a.predicted->time_ms : 0);
+	if (!err && !job)
+		err = explain(&in, &a);
+	if ((!job || in.infer.strategy) && (!err || err == JETWATT_EXIT_INFEASIBLE))
+		err = written(&in, &a) ?: err;
+	jetwatt_baseline_close(&baseline);
+	jetwatt_learn_free(&l);
+	jetwatt_board_close(board);
+	return err;
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/report/page.h"
+
+#include <errno.h>
+#include <linux/jetwatt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FIRST_WIDTH_NS	1000000ull
+#define FIGURES_MAX	(64 + JETWATT_RAILS_MAX)
+#define ALARM_S		0.5	/* an alarm is a moment: wide enough to be seen */
+
+/* Columns hold sums while they are gathered. */
+static void merge(struct jetwatt_page_column *to, const struct jetwatt_page_column *from)
+{
+	for (int r = 0; r < JETWATT_PAGE_RAILS; r++)
+		to->w[r] += from->w[r];
+	for (int k = 0; k < JETWATT_PAGE_CLOCKS; k++)
+		to->hz[k] += from->hz[k];
+	to->hi = fmax(to->hi, from->hi);
+	to->n += from->n;
+	to->gap |= from->gap;
+}
+
+static void widen(struct jetwatt_page_data *d)
+{
+	for (size_t i = 0; i < JETWATT_PAGE_COLUMNS / 2; i++) {
+		struct jetwatt_page_column c = d->column[2 * i];
+
+		merge(&c, &d->column[2 * i + 1]);
+		d->column[i] = c;
+	}
+	memset(d->column + JETWATT_PAGE_COLUMNS / 2, 0, sizeof(d->column) / 2);
+	d->nr = JETWATT_PAGE_COLUMNS / 2;
+	d->width_ns *= 2;
+}
+
+static void on_power(const struct jetwatt_power *p, void *arg)
+{
+	struct jetwatt_page_data *d = arg;
+	const struct jetwatt_watch *w = d->watch;
+	struct jetwatt_page_column c = { .n = 1, .gap = p->gap };
+	uint64_t at;
+
+	if (!w->begun_ns || p->time_ns < w->begun_ns)
+		return;
+	while ((at = (p->time_ns - w->begun_ns) / d->width_ns) >= JETWATT_PAGE_COLUMNS)
+		widen(d);
+	c.hi = jetwatt_watch_total(w, p);
+	for (int i = 0; i < w->nr_total; i++)
+		c.w[i < JETWATT_PAGE_RAILS ? i : JETWATT_PAGE_RAILS - 1] += p->uw[w->total[i]] * 1e-6;
+	c.hz[0] = p->clock.cpu_khz * 1e3;
+	c.hz[1] = p->clock.gpu_hz;
+	c.hz[2] = p->clock.emc_hz;
+	/* Columns without a sample since the last one that has some lie in the gap. */
+	for (size_t i = d->nr; p->gap && i < at; i++)
+		d->column[i].gap = 1;
+	merge(&d->column[at], &c);
+	if (at >= d->nr)
+		d->nr = at + 1;
+}
+
+void jetwatt_page_gather(struct jetwatt_page_data *d, struct jetwatt_replay *r)
+{
+	memset(d, 0, sizeof(*d));
+	d->width_ns = FIRST_WIDTH_NS;
+	d->watch = &r->watch;
+	r->watch.on_power = on_power;
+	r->watch.arg = d;
+}
+
+/* Sums to means; as few samples as there are need as few columns. */
+static void means(const struct jetwatt_page_data *d, struct jetwatt_page_column *c, size_t *nr,
+		  uint64_t *width_ns, uint64_t samples)
+{
+	size_t each = 1;
+
+	while (d->nr / each > 300 && samples * each < d->nr)
+		each *= 2;
+	*nr = (d->nr + each - 1) / each;
+	*width_ns = d->width_ns * each;
+	memset(c, 0, JETWATT_PAGE_COLUMNS * sizeof(*c));
+	for (size_t i = 0; i < d->nr; i++)
+		merge(&c[i / each], &d->column[i]);
+	for (size_t i = 0; i < *nr; i++) {
+		for (int r = 0; r < JETWATT_PAGE_RAILS && c[i].n; r++)
+			c[i].w[r] /= c[i].n;
+		for (int k = 0; k < JETWATT_PAGE_CLOCKS && c[i].n; k++)
+			c[i].hz[k] /= c[i].n;
+		/* No sample fell into it, and none is missing: as before. */
+		if (i && !c[i].n && !c[i].gap)
+			c[i] = c[i - 1];
+	}
+}
+
+/* --- figures ------------------------------------------------------------------ */
+
+struct figures {
+	struct jetwatt_page_figure at[FIGURES_MAX];
+	size_t nr;
+};
+
+/* @digits as in the JSON report: whoever reads the page finds the same number. */
+static void put(struct figures *g, const char *key, double v, int digits, const char *name,
+		const char *shown, ...) __attribute__((format(printf, 6, 7)));
+static void put(struct figures *g, const char *key, double v, int digits, const char *name,
+		const char *shown, ...)
+{
+	struct jetwatt_page_figure *f = &g->at[g->nr];
+	va_list ap;
+
+	if (g->nr == FIGURES_MAX || !isfinite(v))
+		return;
+	g->nr++;
+	snprintf(f->key, sizeof(f->key), "%s", key);
+	snprintf(f->value, sizeof(f->value), "%.*g", digits, v);
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	va_start(ap, shown);
+	vsnprintf(f->shown, sizeof(f->shown), shown, ap);
+	va_end(ap);
+}
+
+/* A word, which is itself. */
+static void put_word(struct figures *g, const char *key, const char *word, const char *name)
+{
+	put(g, key, 0, 1, name, "%s", word);
+	if (g->nr)
+		snprintf(g->at[g->nr - 1].value, sizeof(g->at[0].value), "%s", word);
+}
+
+static void quality_figures(struct figures *g, const struct jetwatt_quality_figures *q)
+{
+	char key[] = "quality.A", name[] = "minibatches with grade A", grade[2] = { q->grade, '\0' };
+
+	put_word(g, "quality.grade", grade, "grade of one minibatch's energy");
+	put(g, "quality.energy_error_pct", q->error_pct, 4, "which is known to, in 9 of 10",
+	    "+- %.2g %%", q->error_pct);
+	put(g, "quality.fresh_samples", q->samples, 4, "from as many fresh samples", "%.0f", q->samples);
+	for (int i = 0; i < 4; i++) {
+		key[sizeof(key) - 2] = name[sizeof(name) - 2] = 'A' + i;
+		put(g, key, q->grades[i], 17, name, "%zu", q->grades[i]);
+	}
+}
+
+static void spread(struct figures *g, const char *key, const struct jetwatt_summary_spread *s,
+		   const char *what, const char *unit)
+{
+	const struct {
+		const char *name;
+		double v;
+	} part[] = { { "p50", s->p50 }, { "p95", s->p95 }, { "max", s->max } };
+	char k[64], name[64];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(k, sizeof(k), "%s.%s", key, part[i].name);
+		snprintf(name, sizeof(name), "%s per minibatch, %s", what, part[i].name);
+		put(g, k, part[i].v, 7, name, "%.4g %s", part[i].v, unit);
+	}
+}
+
+static void batch_figures(struct figures *g, const struct jetwatt_summary *s)
+{
+	put(g, "minibatches", s->minibatches, 17, "minibatches", "%zu", s->minibatches);
+	put(g, "minibatches_used", s->used, 17, "of these counted", "%zu", s->used);
+	if (!s->used)
+		return;
+	put(g, "energy_j", s->energy_j, 7, "per minibatch", "%.4g J", s->energy_j);
+	put(g, "time_ms", s->row.time_ms, 7, "per minibatch", "%.4g ms", s->row.time_ms);
+	put(g, "power_w", s->row.power_w, 7, "while training", "%.2f W", s->row.power_w);
+	put(g, "time_sd", s->row.time_sd, 4, "standard error of the time", "%.2g %%",
+	    100 * s->row.time_sd);
+	put(g, "power_sd", s->row.power_sd, 4, "standard error of the power", "%.2g %%",
+	    100 * s->row.power_sd);
+	spread(g, "energy_j_spread", &s->energy, "energy", "J");
+	spread(g, "time_ms_spread", &s->time, "time", "ms");
+	put(g, "gpu_wait_share", s->wait_share, 5, "waits for the GPU", "%.0f %% of the time",
+	    100 * s->wait_share);
+	put(g, "stall_share", s->stall_share, 5, "without work for the GPU", "%.0f %% of the time%s",
+	    100 * s->stall_share, s->launched ? "" : " at most");
+	put(g, "gpu_work_share", s->gpu_share, 5, "with work for the GPU", "%.0f %% of the time%s",
+	    100 * s->gpu_share, s->launched ? "" : " at least");
+	put(g, "waits_per_minibatch", s->meter->info.period_syncs, 6, "waits per minibatch", "%.3g",
+	    s->meter->info.period_syncs);
+	put(g, "confidence", s->meter->info.confidence, 4, "confidence in the minibatches", "%.0f %%",
+	    100 * s->meter->info.confidence);
+	if (s->quality.n)
+		quality_figures(g, &s->quality);
+}
+
+static void run_figures(struct figures *g, const struct jetwatt_summary *s)
+{
+	const struct jetwatt_meter *m = s->meter;
+	const struct jetwatt_watch *w = m->watch;
+	char key[64];
+
+	put(g, "elapsed_s", s->elapsed_s, 9, "elapsed", "%.2f s", s->elapsed_s);
+	put(g, "total_j", s->total_j, 9, "in all", "%.5g J", s->total_j);
+	for (int r = 0; r < w->nr_rails; r++) {
+		if (!w->rail[r].enabled)
+			continue;
+		snprintf(key, sizeof(key), "rails_j.%s", w->rail[r].label);
+		put(g, key, m->rail_uj[r] * 1e-6, 9, w->rail[r].label, "%.5g J, %.2f W",
+		    m->rail_uj[r] * 1e-6, s->elapsed_s > 0 ? m->rail_uj[r] * 1e-6 / s->elapsed_s : 0);
+	}
+	put(g, "sampler.requested_hz", s->requested_hz, 6, "rate requested", "%.0f Hz", s->requested_hz);
+	put(g, "sampler.read_hz", s->read_hz, 6, "rate read", "%.0f Hz", s->read_hz);
+	put(g, "sampler.fresh_hz", s->fresh_hz, 6, "rate of new values", "%.0f Hz", s->fresh_hz);
+	put(g, "sampler.samples", w->samples, 17, "samples", "%llu", (unsigned long long)w->samples);
+	put(g, "sampler.lost", w->lost, 17, "samples lost", "%llu", (unsigned long long)w->lost);
+	put(g, "waits", w->waits, 17, "waits for the GPU", "%llu", (unsigned long long)w->waits);
+	put(g, "waits_lost", s->waits_lost, 17, "waits lost", "%llu", (unsigned long long)s->waits_lost);
+}
+
+/* --- the rest ------------------------------------------------------------------- */
+
+static size_t bands(const struct jetwatt_replay *r, struct jetwatt_page_band *band)
+{
+	static const char *const cause[] = { "asked for", "over-current", "heat" };
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->nr_events && i < JETWATT_REPLAY_EVENTS; i++) {
+		const struct jetwatt_event *e = &r->event[i];
+		double at = ((double)e->time_ns - (double)r->watch.begun_ns) * 1e-9;
+
+		if (at < 0)
+			continue;
+		if (e->kind == JETWATT_EVENT_BOX_FROZEN)
+			band[n++] = (struct jetwatt_page_band){ at, at + ALARM_S,
+				cause[e->value < 3 ? e->value : 0] };
+		else if (e->kind == JETWATT_EVENT_CHIP_LOST)
+			band[n++] = (struct jetwatt_page_band){ at, at + ALARM_S, "chip lost" };
+	}
+	return n;
+}
+
+static void when(const struct jetwatt_replay *r, char *buf, size_t len)
+{
+	uint64_t real = r->clocks.realtime_ns + (r->watch.begun_ns - r->clocks.monotonic_ns);
+	time_t s = real / 1000000000;
+	struct tm tm;
+
+	buf[0] = '\0';
+	if (r->clocks.realtime_ns && gmtime_r(&s, &tm))
+		strftime(buf, len, "%Y-%m-%d %H:%M:%S UTC", &tm);
+}
+
+int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct jetwatt_replay *r,
+		      const struct jetwatt_summary *s)
+{
+	struct jetwatt_page_column *column = calloc(JETWATT_PAGE_COLUMNS, sizeof(*column));
+	const struct jetwatt_meter *m = s->meter;
+	struct jetwatt_page_minibatch *batch = calloc(m->bounds + 1, sizeof(*batch));
+	double *bound = calloc(m->bounds + 1, sizeof(*bound));
+	struct jetwatt_page_band *band = calloc(JETWATT_REPLAY_EVENTS, sizeof(*band));
+	struct figures *g = calloc(1, sizeof(*g));
+	struct jetwatt_page p = { .board = r->board, .kernel = r->kernel, .command = r->command,
+				  .column = column, .minibatch = batch, .bound_s = bound, .band = band };
+	char date[40], note[160] = "";
+	uint64_t width_ns;
+	int err = -ENOMEM;
+
+	if (!column || !batch || !bound || !band || !g)
+		goto out;
+	for (int i = 0; i < m->bounds; i++)
+		if (m->bound[i].kind == JETWATT_BATCH_TRAIN)
+			bound[p.nr_bounds++] = (m->bound[i].end_ns - m->begun_ns) * 1e-9;
+	for (int i = 0; i < m->bounds; i++) {
+		double uj = jetwatt_meter_bound(m, &m->bound[i]);
+
+		if (m->bound[i].kind == JETWATT_BATCH_TRAIN && uj >= 0)
+			batch[p.nr_minibatches++] = (struct jetwatt_page_minibatch){
+				(m->bound[i].end_ns - m->begun_ns) * 1e-9, uj * 1e-6,
+				(m->bound[i].end_ns - m->bound[i].start_ns) * 1e-6,
+				m->bound[i].fetch_ns * 1e-6, m->bound[i].gpu_ns * 1e-6 };
+	}
+	/* The first ones are warm-up, which the figures leave out. */
+	p.minibatch = batch + (p.nr_minibatches - s->used);
+	p.nr_minibatches = s->used;
+	p.launched = s->launched;
+	means(d, column, &p.nr_columns, &width_ns, r->watch.samples);
+	p.column_s = width_ns * 1e-9;
+	for (int i = 0; i < r->watch.nr_total && i < JETWATT_PAGE_RAILS; i++, p.nr_rails++)
+		p.rail[i] = r->watch.rail[r->watch.total[i]].label;
+	p.nr_bands = bands(r, band);
+	batch_figures(g, s);
+	run_figures(g, s);
+	p.figure = g->at;
+	p.nr_figures = g->nr;
+	when(r, date, sizeof(date));
+	p.when = date;
+	if (!r->state.ended || r->state.damaged || r->state.missing)
+		snprintf(note, sizeof(note), "The trace is not whole: it %s.",
+			 r->state.ended ? "is damaged, and parts of it are missing" :
+			 "ends before the run did");
+	p.note = note;
+	err = jetwatt_page_write(f, &p);
+out:
+	free(column);
+	free(batch);
+	free(bound);
+	free(band);
+	free(g);
+	return err;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/report/page.h"
+#include "cmd/verbs.h"
+#include "util/error.h"
+
+enum { JSON = JETWATT_ARGS_LONG, HTML };
+
+struct input {
+	struct jetwatt_args args;
+	const char *trace, *html;
+	int json;
+};
+
+static const struct argp_option options[] = {
+	{ "json", JSON, NULL, 0, "As JSON", 0 },
+	{ "html", HTML, "FILE", 0, "A page with plots as well; -: to standard output, alone", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case JSON:
+		in->json = 1;
+		break;
+	case HTML:
+		in->html = arg;
+		break;
+	case ARGP_KEY_ARG:
+		if (in->trace)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					       "jetwatt compare takes two", "more than one trace"));
+		in->trace = arg;
+		break;
+	case ARGP_KEY_END:
+		if (!in->trace)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					       "give a file of jetwatt record, -: standard input",
+					       "no trace to report on"));
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static void heading(const struct jetwatt_replay *r)
+{
+	printf(" %s, kernel %s, jetwatt %s\n", *r->board ? r->board : "unknown board", r->kernel,
+	       r->version);
+	if (*r->command)
+		printf(" %s\n", r->command);
+}
+
+static int page(const struct input *in, const struct jetwatt_page_data *d,
+		const struct jetwatt_replay *r, const struct jetwatt_summary *s)
+{
+	FILE *f = strcmp(in->html, "-") ? fopen(in->html, "we") : stdout;
+	int err = f ? jetwatt_page_make(f, d, r, s) : -errno;
+
+	if (f && f != stdout && fclose(f) && !err)
+		err = -errno;
+	/* What fails on standard output is for main() to say. */
+	return !err || f == stdout ? 0 :
+	       jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+				 "--html names a file that can be written; is the disk full?",
+				 "cannot write %s", in->html);
+}
+
+static int show(const struct input *in, const struct jetwatt_page_data *d,
+		const struct jetwatt_replay *r, const struct jetwatt_meter *m)
+{
+	struct jetwatt_summary s;
+	int err;
+
+	if (jetwatt_summary_make(&s, m))
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+					 "cannot add up %s", in->trace);
+	err = in->html ? page(in, d, r, &s) : 0;
+	if (err || (in->html && !strcmp(in->html, "-")))
+		return err;
+	if (in->json) {
+		jetwatt_summary_json(&s, stdout);
+		return 0;
+	}
+	heading(r);
+	jetwatt_summary_print(&s, stdout, &in->args);
+	return 0;
+}
+
+int jetwatt_cmd_report(int argc, char **argv)
+{
+	struct jetwatt_meter m = { 0 };
+	struct input in = { 0 };
+	static struct jetwatt_page_data data;
+	struct jetwatt_replay r;
+	int err;
+
+	jetwatt_args_parse("report", "TRACE", "What a recorded run took: the figures of jetwatt stat.",
+			   options, parse, argc, argv, &in);
+	err = jetwatt_replay_open(&r, in.trace);
+	if (in.html)
+		jetwatt_page_gather(&data, &r);
+	if (!err)
+		err = jetwatt_replay_run(&r, &m);
+	if (!err)
+		err = show(&in, &data, &r, &m);
+	jetwatt_meter_free(&m);
+	jetwatt_replay_close(&r);
+	return err;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The program that runs kernels of known work: one's own, or the CUDA one below, which
+ * nvcc makes here, for the GPU that is there.
+ */
+#include "cmd/roofline/roofline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/error.h"
+
+/*
+ * Every float of a buffer is read, goes through some multiplications and additions, and is
+ * written: 8 bytes and 2 operations for each. Four chains a thread hide the latency of
+ * arithmetic; a buffer beyond every cache is gone through as often as it takes. What one
+ * wait is for takes FLOP operations and BYTES bytes, as near as whole rounds can.
+ */
+static const char source[] =
+"#include <cmath>\n"
+"#include <csignal>\n"
+"#include <cstdlib>\n"
+"static volatile sig_atomic_t stop;\n"
+"static void on_signal(int) { stop = 1; }\n"
+"__global__ void work(float4 *x, size_t n, long rounds)\n"
+"{\n"
+"	size_t step = (size_t)gridDim.x * blockDim.x;\n"
+"	for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += step) {\n"
+"		float4 v = x[i];\n"
+"		#pragma unroll 16\n"
+"		for (long k = 0; k < rounds; k++) {\n"
+"			v.x = fmaf(v.x, 0.9999f, 1e-7f);\n"
+"			v.y = fmaf(v.y, 0.9998f, 2e-7f);\n"
+"			v.z = fmaf(v.z, 0.9997f, 3e-7f);\n"
+"			v.w = fmaf(v.w, 0.9996f, 4e-7f);\n"
+"		}\n"
+"		x[i] = v;\n"
+"	}\n"
+"}\n"
+"int main(int argc, char **argv)\n"
+"{\n"
+"	double flop = argc == 3 ? atof(argv[1]) : 0, bytes = argc == 3 ? atof(argv[2]) : 0;\n"
+"	size_t n = bytes / 32, most = (size_t)1 << 23, passes = (n + most - 1) / most;\n"
+"	cudaDeviceProp gpu;\n"
+"	float4 *x;\n"
+"	long rounds;\n"
+"	if (!(flop > 0) || !n)\n"
+"		return 2;\n"
+"	n /= passes;\n"
+"	rounds = lround(flop / (8.0 * n * passes));\n"
+"	signal(SIGTERM, on_signal);\n"
+"	signal(SIGINT, on_signal);\n"
+"	cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync);\n"
+"	if (cudaGetDeviceProperties(&gpu, 0) || cudaMalloc(&x, n * sizeof(*x)) ||\n"
+"	    cudaMemset(x, 0, n * sizeof(*x)))\n"
+"		return 1;\n"
+"	while (!stop) {\n"
+"		for (size_t i = 0; i < passes; i++)\n"
+"			work<<<gpu.multiProcessorCount * 16, 256>>>(x, n, rounds);\n"
+"		if (cudaDeviceSynchronize())\n"
+"			return 1;\n"
+"	}\n"
+"	return 0;\n"
+"}\n";
+
+static const char *const nvcc[] = { "nvcc", "/usr/local/cuda/bin/nvcc" };
+
+static int compile(const char *with, const char *from, const char *to)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		execlp(with, with, "-O3", "-o", to, from, (char *)NULL);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int no_program(const char *why)
+{
+	return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, why,
+				 "install the CUDA toolkit, or name a program that runs kernels: --program FILE",
+				 "cannot make a program that runs kernels");
+}
+
+int jetwatt_roofline_cuda(struct jetwatt_roofline_program *p)
+{
+	char from[sizeof(p->dir) + 16];
+	int status = 127;
+	FILE *f;
+
+	snprintf(p->dir, sizeof(p->dir), "%s/jetwatt-XXXXXX", getenv("TMPDIR") ? : "/tmp");
+	if (!mkdtemp(p->dir)) {
+		*p->dir = '\0';
+		return no_program(strerror(errno));
+	}
+	snprintf(from, sizeof(from), "%s/kernels.cu", p->dir);
+	snprintf(p->path, sizeof(p->path), "%s/kernels", p->dir);
+	f = fopen(from, "we");
+	if (!f || fputs(source, f) < 0 || fclose(f))
+		return no_program(strerror(errno));
+	for (size_t i = 0; i < sizeof(nvcc) / sizeof(nvcc[0]) && status == 127; i++)
+		status = compile(nvcc[i], from, p->path);
+	unlink(from);
+	return status ? no_program(status == 127 ? "there is no nvcc" : "nvcc could not compile it") : 0;
+}
+
+void jetwatt_roofline_cuda_end(struct jetwatt_roofline_program *p)
+{
+	if (!*p->dir)
+		return;
+	unlink(p->path);
+	rmdir(p->dir);
+}

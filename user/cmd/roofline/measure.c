@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * roofline --calibrate: kernels of known work, from such that memory binds in every mode
+ * to such that arithmetic does, each measured in the same modes as any other job. A
+ * directory keeps what each has taken, so that it is measured once.
+ */
+#include "cmd/roofline/roofline.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "measure/connect.h"
+#include "out/terminal.h"
+#include "tune/mode_filter.h"
+#include "util/error.h"
+
+/* Operations for a byte. The roofs of Orin's modes meet between 3 and 700: where they do,
+ * what each kind of work takes can be told from what is drawn all along. */
+static const double intensity[] = { 0.25, 1, 3, 6, 12, 24, 48, 96, 192, 384, 1024, 4096 };
+#define KERNELS		(sizeof(intensity) / sizeof(intensity[0]))
+/* Of one wait: some 20 ms at the highest clocks of the larger boards. */
+#define FLOP_MOST	8e10
+#define BYTES_MOST	2e9
+/* Where nobody names modes: so many clocks of the GPU, all of the memory. */
+#define GPU_STEPS	5
+#define STEPS_MAX	64
+
+/* Longer than a profile's: coefficients are differences between kernels, and power drifts
+ * by tenths of a per cent over seconds. */
+static const struct jetwatt_measure_limits limits = {
+	.batches = 20, .seconds = 8, .target = 0.004, .most_s = 30, .idle_s = 30,
+	.few = 3,
+};
+
+enum knob { CORES, CPU, GPU };
+
+static uint64_t knob(const struct jetwatt_mode *m, enum knob k)
+{
+	return k == CORES ? m->cores : k == CPU ? m->cpu_khz : m->gpu_hz;
+}
+
+/* Its steps, ascending. */
+static size_t steps(const struct jetwatt_learn *l, enum knob k, uint64_t *step)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->nr_modes; i++) {
+		uint64_t v = knob(&l->mode[i], k);
+		size_t at = 0;
+
+		while (at < n && step[at] < v)
+			at++;
+		if (n == STEPS_MAX || (at < n && step[at] == v))
+			continue;
+		memmove(step + at + 1, step + at, (n++ - at) * sizeof(*step));
+		step[at] = v;
+	}
+	return n;
+}
+
+/* The GPU's clocks from end to end, each beside every clock of the memory; with all of
+ * the CPU, and with half of it. */
+static void thin(struct jetwatt_learn *l)
+{
+	uint64_t cores[STEPS_MAX], cpu[STEPS_MAX], gpu[STEPS_MAX];
+	size_t nc = steps(l, CORES, cores), np = steps(l, CPU, cpu), ng = steps(l, GPU, gpu), n = 0;
+	size_t some = ng < GPU_STEPS ? ng : GPU_STEPS;
+
+	for (size_t i = 0; i < l->nr_modes; i++) {
+		const struct jetwatt_mode *m = &l->mode[i];
+		int all = m->cores == cores[nc - 1] && m->cpu_khz == cpu[np - 1];
+		int half = m->cores == cores[(nc - 1) / 2] && m->cpu_khz == cpu[(np - 1) / 2];
+
+		for (size_t k = 0; k < some && (all || half); k++)
+			if (m->gpu_hz == gpu[some > 1 ? (k * (ng - 1) + (some - 1) / 2) / (some - 1) : 0]) {
+				l->mode[n++] = *m;
+				break;
+			}
+	}
+	l->nr_modes = n;
+}
+
+/* One kernel in all modes that its file lacks; the rows end there. */
+static int one(struct jetwatt_roofline *r, struct jetwatt_board *board, struct jetwatt_learn *l,
+	       struct jetwatt_roofline_kernel *k)
+{
+	char flop[32], bytes[32], *argv[] = { r->run.path, flop, bytes, NULL };
+	const struct jetwatt_args_job job = { .argv = argv };
+	struct jetwatt_watch w;
+	int err;
+
+	snprintf(flop, sizeof(flop), "%.0f", k->flop);
+	snprintf(bytes, sizeof(bytes), "%.0f", k->bytes);
+	l->nr_rows = l->measured = 0;
+	l->out = k->path;
+	err = jetwatt_learn_read(l, k->path, 0);
+	if (err || jetwatt_learn_known(l) == l->nr_modes)
+		return err;
+	l->most = l->nr_modes - jetwatt_learn_known(l);
+	err = jetwatt_watch_open(&w, board, 0);
+	if (!err) {
+		l->watch = &w;
+		err = jetwatt_watch_job(&w, &job);
+	}
+	for (size_t i = 0; i < l->nr_modes && !err; i++)
+		if (!jetwatt_learn_row(l, &l->mode[i]))
+			err = jetwatt_learn_measure(l, i, "", &limits);
+	jetwatt_screen_clear(&r->args);
+	jetwatt_child_stop(&w.child);
+	jetwatt_watch_close(&w);
+	return err;
+}
+
+static int all(struct jetwatt_roofline *r, struct jetwatt_board *board)
+{
+	struct jetwatt_guard guard;
+	struct jetwatt_learn l = { .args = &r->args, .guard = &guard, .wait_s = limits.idle_s,
+				   .silent = 1 };
+	int err = jetwatt_learn_modes(&l, board, r->modes), back;
+
+	if (!err && r->modes)
+		err = jetwatt_offered(board, l.mode, &l.nr_modes, r->modes);
+	if (!err && !r->modes)
+		thin(&l);
+	if (!err)
+		err = jetwatt_guard_hold(&guard, board);
+	if (err)
+		goto out;
+	l.begun_ns = jetwatt_watch_now();
+	for (size_t i = 0; i < r->kernels && !err; i++) {
+		if (!r->args.quiet)
+			jetwatt_error_note("kernel %zu of %zu: %g operations a byte, %zu modes", i + 1,
+					   r->kernels, r->kernel[i].flop / r->kernel[i].bytes, l.nr_modes);
+		err = one(r, board, &l, &r->kernel[i]);
+	}
+	back = jetwatt_guard_back(&guard);
+	err = err ? err : back;
+out:
+	jetwatt_learn_free(&l);
+	return err;
+}
+
+static int cannot(const char *path)
+{
+	return jetwatt_error_say(errno == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
+				 strerror(errno), jetwatt_error_advice(errno), "--corpus %s", path);
+}
+
+static int add(struct jetwatt_roofline *r, double flop, double bytes)
+{
+	struct jetwatt_roofline_kernel *k = &r->kernel[r->kernels];
+	char *path;
+
+	if (r->kernels == JETWATT_ROOFLINE_KERNELS)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL, "more than %d kernels",
+					 JETWATT_ROOFLINE_KERNELS);
+	if (asprintf(&path, "%s/%.0f-%.0f.csv", r->corpus, flop, bytes) < 0) {
+		errno = ENOMEM;
+		return cannot(r->corpus);
+	}
+	*k = (struct jetwatt_roofline_kernel){ flop, bytes, path };
+	r->kernels++;
+	return 0;
+}
+
+/* A roofline is a line over the GPU's clock. */
+static int gpu_clock(const struct jetwatt_board *board)
+{
+	const struct jetwatt_board_error *lack = jetwatt_board_lacks(board, JETWATT_BOARD_GPU);
+
+	return lack ? jetwatt_error_board(-ENODEV, lack) : 0;
+}
+
+int jetwatt_roofline_measure(struct jetwatt_roofline *r)
+{
+	struct jetwatt_board *board = NULL;
+	int err = 0;
+
+	if (mkdir(r->corpus, 0777) && errno != EEXIST)
+		return cannot(r->corpus);
+	for (size_t i = 0; i < KERNELS && !err; i++) {
+		double bytes = BYTES_MOST * intensity[i] > FLOP_MOST ? FLOP_MOST / intensity[i] : BYTES_MOST;
+
+		err = add(r, bytes * intensity[i], bytes);
+	}
+	if (!err)
+		err = jetwatt_reach_knobs(&board);
+	if (!err)
+		err = gpu_clock(board);
+	if (!err && r->program)
+		snprintf(r->run.path, sizeof(r->run.path), "%s", r->program);
+	else if (!err)
+		err = jetwatt_roofline_cuda(&r->run);
+	if (!err)
+		err = all(r, board);
+	jetwatt_roofline_cuda_end(&r->run);
+	jetwatt_board_close(board);
+	return err;
+}
+
+int jetwatt_roofline_corpus(struct jetwatt_roofline *r)
+{
+	struct dirent **found = NULL;
+	int n = scandir(r->corpus, &found, NULL, alphasort), err = n < 0 ? cannot(r->corpus) : 0;
+
+	for (int i = 0; i < n; i++) {
+		unsigned long long flop, bytes;
+		int at = 0;
+
+		if (!err && sscanf(found[i]->d_name, "%llu-%llu.csv%n", &flop, &bytes, &at) == 2 && at &&
+		    !found[i]->d_name[at] && bytes)
+			err = add(r, flop, bytes);
+		free(found[i]);
+	}
+	free(found);
+	if (!err && !r->kernels)
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
+					"jetwatt roofline --calibrate --corpus DIR measures them",
+					"%s has no kernels, as FLOP-BYTES.csv", r->corpus);
+	return err;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/roofline/roofline.h"
+#include "cmd/verbs.h"
+#include "tune/plot_file.h"
+#include "util/error.h"
+
+enum { TRAIN = JETWATT_ARGS_LONG, BATCH, DIM, LAYERS, JSON, KERNEL, SLOWER, PLOT, CALIBRATE, CORPUS,
+       PROGRAM, MODES, TUNE, WORK };
+
+static const struct argp_option options[] = {
+	{ "train", TRAIN, NULL, 0, "A step of training instead of a forward pass: three times as much", 0 },
+	{ "batch", BATCH, "N", 0, "Items of a minibatch; default: as the file has it", 0 },
+	{ "dim", DIM, "NAME=N", 0,
+	  "A size that the file leaves open, by its name or as INPUT.AXIS; default: 1", 0 },
+	{ "work", WORK, "FLOP:BYTES", 0, "Of a minibatch, in place of a network: as a profiler counts it", 0 },
+	{ "layers", LAYERS, NULL, 0, "Every layer, not only sums by operator", 0 },
+	{ "kernel", KERNEL, "FLOP:BYTES:FILE.csv", 0,
+	  "A kernel's work, and its profile: roofs from four or more", 0 },
+	{ "corpus", CORPUS, "DIR", 0, "Kernels that --calibrate has measured", 0 },
+	{ "calibrate", CALIBRATE, NULL, 0, "Measure what DIR lacks of them; the board comes back", 0 },
+	{ "program", PROGRAM, "FILE", 0,
+	  "Runs kernels as FILE FLOP BYTES, until SIGTERM; default: one that nvcc makes", 0 },
+	{ "modes", MODES, "FILE.csv", 0, "Calibrate these modes; default: 40 of the board's", 0 },
+	{ "tune", TUNE, NULL, 0, "Only the mode that just covers the network, and what it saves", 0 },
+	{ "slower", SLOWER, "PERCENT", 0, "That a mode may be which takes less energy; default: 3", 0 },
+	{ "plot", PLOT, "FILE", 0, "Draw both roofs and the layers: FILE.svg, FILE.png or FILE.html", 0 },
+	{ "json", JSON, NULL, 0, "All of it as JSON", 0 },
+	{ 0 }
+};
+
+static void dim(struct jetwatt_roofline *r, char *arg)
+{
+	char *value = strrchr(arg, '=');
+
+	if (!value || value == arg)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "as height=224, or as input.2=224",
+				       "--dim: cannot use \"%s\"", arg));
+	if (r->dims == JETWATT_ROOFLINE_DIMS)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL, "--dim: more than %d of them",
+				       JETWATT_ROOFLINE_DIMS));
+	*value = '\0';
+	r->dim[r->dims++] = (struct jetwatt_graph_size){
+		arg, jetwatt_args_count("--dim", value + 1, 1, 1000000000),
+	};
+}
+
+static int no_memory(int err)
+{
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(err),
+				 "cannot look at the network");
+}
+
+const char *jetwatt_roofline_flop_bytes(const char *arg, double *flop, double *bytes)
+{
+	int at = 0;
+
+	if (sscanf(arg, "%lf:%lf%n", flop, bytes, &at) != 2 || !at ||
+	    !(*flop >= 0 && *flop < 1e18 && *bytes > 0 && *bytes < 1e18))
+		return NULL;
+	return arg + at;
+}
+
+static void work(struct jetwatt_roofline *r, const char *arg)
+{
+	double flop, bytes;
+	const char *rest = jetwatt_roofline_flop_bytes(arg, &flop, &bytes);
+
+	if (!rest || *rest)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "FLOP:BYTES, as 8e10:2e9",
+				       "--work: cannot use \"%s\"", arg));
+	free(r->work);
+	r->work = calloc(1, sizeof(*r->work));
+	if (!r->work)
+		exit(no_memory(-ENOMEM));
+	*r->work = (struct jetwatt_work){ .flop = flop, .bytes = bytes, .times = 1 };
+	r->n = 1;
+}
+
+static void finish(const struct jetwatt_roofline *r)
+{
+	int roofs = r->kernels || r->corpus;
+
+	if (r->calibrate && (!r->corpus || r->kernels))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--corpus DIR, and no --kernel",
+				       "--calibrate needs a place for what it measures"));
+	if (r->path && r->n)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave one of the two out",
+				       "--work is for jobs without a network"));
+	if (r->n && !roofs)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--corpus DIR", "--work needs roofs"));
+	if (!r->path && !roofs)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt roofline MODEL.onnx",
+				       "no network and no kernels"));
+	if (!r->calibrate && (r->program || r->modes))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--calibrate",
+				       "--program and --modes are for measuring kernels"));
+	if (r->tune && !(roofs && (r->path || r->n)))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				       "jetwatt roofline MODEL.onnx --corpus DIR --tune",
+				       "--tune needs a network, or --work, and roofs"));
+	if (r->plot && !roofs)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				       "--corpus DIR, or --kernel four times or more",
+				       "--plot draws roofs"));
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct jetwatt_roofline *r = state->input;
+
+	switch (key) {
+	case TRAIN:
+		r->train = 1;
+		break;
+	case BATCH:
+		r->batch = jetwatt_args_count("--batch", arg, 1, 1 << 24);
+		break;
+	case DIM:
+		dim(r, arg);
+		break;
+	case LAYERS:
+		r->layers = 1;
+		break;
+	case KERNEL:
+		jetwatt_roofline_kernel(r, arg);
+		break;
+	case WORK:
+		work(r, arg);
+		break;
+	case CORPUS:
+		r->corpus = arg;
+		break;
+	case CALIBRATE:
+		r->calibrate = 1;
+		break;
+	case PROGRAM:
+		r->program = arg;
+		break;
+	case MODES:
+		r->modes = arg;
+		break;
+	case TUNE:
+		r->tune = 1;
+		break;
+	case SLOWER:
+		r->slower = jetwatt_args_quantity("--slower", arg, "%", 0, 1000) / 100;
+		break;
+	case PLOT:
+		r->plot = jetwatt_picture_path("--plot", arg);
+		break;
+	case JSON:
+		r->json = 1;
+		break;
+	case ARGP_KEY_ARG:
+		if (r->path)
+			argp_error(state, "unexpected \"%s\"", arg);
+		r->path = arg;
+		break;
+	case ARGP_KEY_END:
+		finish(r);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int infer(struct jetwatt_roofline *r)
+{
+	struct jetwatt_graph *g = &r->graph;
+	const struct jetwatt_graph_node *n;
+	uint32_t bad;
+	int err = jetwatt_graph_infer(g, &bad);
+
+	if (err != -ELOOP)
+		return err ? no_memory(err) : 0;
+	n = jetwatt_graph_node_at(g, bad);
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, "it reads what only it or a later layer makes",
+				 "onnx.checker says more; export it again",
+				 "%s goes round in a circle at layer %u, %s %s", r->path, bad,
+				 jetwatt_graph_text(g, n->op), jetwatt_graph_text(g, n->name));
+}
+
+int jetwatt_roofline_load(struct jetwatt_roofline *r)
+{
+	struct jetwatt_onnx_error e;
+	int err;
+
+	r->graph.size = r->dim;
+	err = jetwatt_onnx_read(&r->graph, r->path, &e);
+	if (err)
+		return jetwatt_error_say(err == -EACCES || err == -EPERM ? JETWATT_EXIT_PERMISSION :
+					 JETWATT_EXIT_FAILED, e.text,
+					 err == -EINVAL || err == -ENODATA ?
+					 "export it again, or copy it again" : jetwatt_error_advice(err),
+					 e.at ? "cannot read %s at byte %llu" : "cannot read %s", r->path,
+					 (unsigned long long)e.at);
+	err = infer(r);
+	if (err)
+		return err;
+	err = jetwatt_graph_work(&r->graph, &r->work, &r->n);
+	if (err)
+		return no_memory(err);
+	r->own_batch = jetwatt_graph_batch(&r->graph);
+	if (!r->batch)
+		r->batch = (long)r->own_batch;
+	jetwatt_graph_scale(r->work, r->n, (double)r->batch / r->own_batch, r->train);
+	for (size_t i = 0; i < r->n; i++) {
+		r->flop += r->work[i].flop;
+		r->bytes += r->work[i].bytes + r->work[i].param_bytes;
+	}
+	return 0;
+}
+
+int jetwatt_cmd_roofline(int argc, char **argv)
+{
+	struct jetwatt_roofline r = { .path = NULL, .slower = 0.03 };
+	int err;
+
+	jetwatt_args_parse("roofline", "MODEL.onnx\n[MODEL.onnx] --kernel FLOP:BYTES:FILE.csv...\n"
+			   "[MODEL.onnx] --corpus DIR [--calibrate]",
+			   "What a network asks of a board: operations, bytes, and how many of the ones "
+			   "for each of the others.\v"
+			   "From the ONNX graph alone; weights are not read, nothing is run.",
+			   options, parse, argc, argv, &r);
+	jetwatt_graph_init(&r.graph);
+	r.graph.sizes = r.dims;
+	err = r.path ? jetwatt_roofline_load(&r) : 0;
+	if (!err && r.corpus)
+		err = r.calibrate ? jetwatt_roofline_measure(&r) : jetwatt_roofline_corpus(&r);
+	if (!err && r.kernels)
+		err = jetwatt_roofline_fit(&r);
+	if (!err && r.kernels && r.n)
+		err = jetwatt_roofline_tune(&r);
+	if (!err && r.json)
+		jetwatt_roofline_json(&r);
+	else if (!err && r.tune)
+		jetwatt_roofline_tuned(&r);
+	else if (!err)
+		jetwatt_roofline_print(&r);
+	if (!err && r.plot)
+		err = jetwatt_roofline_draw(&r);
+	for (size_t i = 0; i < r.kernels; i++)
+		free(r.kernel[i].path);
+	free(r.roof);
+	free(r.cost);
+	free(r.work);
+	jetwatt_graph_free(&r.graph);
+	return err;
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/stat/metrics.h"
+#include "cmd/stat/threshold.h"
+#include "cmd/verbs.h"
+#include "job/resource_usage.h"
+#include "measure/connect.h"
+#include "measure/mode.h"
+#include "measure/run_energy.h"
+#include "measure/sensor_options.h"
+#include "measure/summary.h"
+#include "measure/wait_job.h"
+#include "util/error.h"
+
+enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, FAIL_IF, PROBE, CGROUP };
+
+#define REPEAT_MAX 1000
+
+struct input {
+	struct jetwatt_args args;
+	struct jetwatt_sensors_args sensors;
+	struct jetwatt_args_job job;
+	const char *out, *rails, *fail_if;
+	double for_s, rate_hz;
+	int json, repeat;
+};
+
+/**
+ * struct stat - what is being done
+ * @figures: of the @runs so far
+ * @interrupted: somebody wants no more of them
+ */
+struct stat_verb {
+	const struct input *in;
+	struct jetwatt_board *board;
+	FILE *f;
+	struct jetwatt_json json;
+	struct jetwatt_figures *figures;
+	int runs, interrupted;
+};
+
+static const struct argp_option options[] = {
+	{ "pid", 'p', "PID", 0, "The running job, until it ends or SIGINT", 0 },
+	{ "cgroup", CGROUP, "PATH", 0, "All in this cgroup (v2), until it is empty or SIGINT", 0 },
+	{ "for", FOR, "SECONDS", 0, "With -p, --cgroup: no longer than that", 0 },
+	{ "repeat", 'r', "N", 0, "Run the command N times: means, and how far they scatter", 0 },
+	{ "rails", 'e', "RAIL,...", 0, "Count these rails, not those of the whole module", 0 },
+	{ "fail-if", FAIL_IF, "RULE", 0, "Exit status 1 if it holds: 'J/minibatch.p95 > 1.4'", 0 },
+	{ "probe", PROBE, "HOW", 0, "See waits by uprobe, tracepoint, module or marker only", 0 },
+	{ "rate", RATE, "HZ", 0, "Samples a second; default: the highest possible rate", 0 },
+	{ "output", 'o', "FILE", 0, "Write there, not to standard output", 0 },
+	{ "json", JSON, NULL, 0, "As JSON", 0 },
+	{ 0 }
+};
+
+/* Before the job: a run of hours is not judged by a rule that makes no sense. */
+static void check_rule(const char *rule)
+{
+	char names[400] = "one of";
+	size_t at = 0;
+	int err = jetwatt_rule_judge(rule, jetwatt_figure_find, NULL, &at);
+
+	if (err >= 0)
+		return;
+	for (int i = 0; i < jetwatt_figure_count() && err == -ENOENT; i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s",
+			 jetwatt_figure_name(i));
+	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, err == -E2BIG ? "too long or too deep" : NULL,
+			       err == -ENOENT ? names :
+			       "like 'J/minibatch.p95 > 1.4 || ms/minibatch > 80'",
+			       err == -ENOENT ? "--fail-if: no such figure: %.40s" :
+			       "--fail-if: cannot read from here on: \"%.40s\"",
+			       at < strlen(rule) ? rule + at : ""));
+}
+
+static void check(const struct input *in)
+{
+	jetwatt_args_one_job(&in->job, 1);
+	if (in->for_s > 0 && in->job.argv)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				       "stat -- COMMAND measures it to its end",
+				       "--for is for a running job"));
+	if (in->repeat && !in->job.argv)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "stat -r N -- COMMAND",
+				       "-r is for a command"));
+	if (in->job.rungs == JETWATT_RUNG_MARKER && !in->job.argv)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "stat --probe marker -- COMMAND",
+				       "marks come from a command that was started for them"));
+	if (in->fail_if)
+		check_rule(in->fail_if);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case 'p':
+		in->job.pid = jetwatt_args_pid(arg);
+		break;
+	case CGROUP:
+		in->job.cgroup = arg;
+		break;
+	case FOR:
+		in->for_s = jetwatt_args_quantity("--for", arg, "s", 0.1, 1e7);
+		break;
+	case 'r':
+		in->repeat = jetwatt_args_count("-r", arg, 1, REPEAT_MAX);
+		break;
+	case 'e':
+		in->rails = arg;
+		break;
+	case FAIL_IF:
+		in->fail_if = arg;
+		break;
+	case PROBE:
+		in->job.rungs = jetwatt_args_rungs(arg);
+		break;
+	case RATE:
+		in->rate_hz = jetwatt_args_quantity("--rate", arg, "Hz", 1, 1e6);
+		break;
+	case 'o':
+		in->out = arg;
+		break;
+	case JSON:
+		in->json = 1;
+		break;
+	case ARGP_KEY_ARG:
+		jetwatt_args_command(&in->job, state);
+		break;
+	case ARGP_KEY_END:
+		check(in);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int unwritable(const struct input *in)
+{
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+				 "-o names a file that can be written; is the disk full?",
+				 "cannot write %s", in->out);
+}
+
+static int show(struct stat_verb *v, struct jetwatt_meter *m,
+		const struct jetwatt_usage_figures *u)
+{
+	struct jetwatt_summary s;
+	int err = jetwatt_summary_make(&s, m);
+
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					 "cannot add up the run");
+	jetwatt_figure_take(&v->figures[v->runs++], &s, u);
+	if (v->in->json) {
+		jetwatt_json_object(&v->json, NULL);
+		jetwatt_summary_fields(&s, &v->json);
+		jetwatt_usage_json(u, &v->json);
+		/* a single run is the whole document */
+		if (v->in->repeat > 1)
+			jetwatt_json_end(&v->json);
+	} else if (v->in->repeat <= 1) {
+		jetwatt_summary_print(&s, v->f, &v->in->args);
+		jetwatt_usage_print(u, s.elapsed_s, v->f);
+	} else if (!v->in->args.quiet) {
+		jetwatt_error_note("run %d of %d: %.4g J, %.3g s, %zu minibatches", v->runs,
+				   v->in->repeat, s.total_j, s.elapsed_s, s.minibatches);
+	}
+	/* What fails on standard output is for main() to say. */
+	return v->f != stdout && (fflush(v->f) || ferror(v->f)) ? unwritable(v->in) : 0;
+}
+
+struct run {
+	struct jetwatt_meter meter;
+	struct jetwatt_usage usage;
+};
+
+static void each(void *arg)
+{
+	struct run *r = arg;
+
+	jetwatt_meter_run(&r->meter);
+	jetwatt_usage_look(&r->usage);
+}
+
+static int measure(struct stat_verb *v, struct jetwatt_watch *w, struct run *r)
+{
+	struct jetwatt_usage_figures u;
+	int err = jetwatt_watch_job(w, &v->in->job);
+	uint64_t end;
+
+	if (err)
+		return err;
+	jetwatt_meter_begin(&r->meter, w);
+	jetwatt_usage_begin(&r->usage, w->pid, w->cgroup.path);
+	err = jetwatt_follow(w, v->in->for_s, each, r);
+	v->interrupted = w->interrupted;
+	end = w->ended ? w->ended_ns : jetwatt_watch_now();
+	jetwatt_usage_end(&r->usage, &w->child, (end - w->begun_ns) * 1e-9, &u);
+	if (!err) {
+		jetwatt_watch_settle(w);
+		err = w->failed ? jetwatt_watch_why(w) : jetwatt_meter_end(&r->meter, end) ?
+		      jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL, "cannot add up the run") :
+		      show(v, &r->meter, &u);
+	}
+	jetwatt_meter_free(&r->meter);
+	return err ? err : jetwatt_follow_exit(w);
+}
+
+static int once(struct stat_verb *v)
+{
+	struct run *r = calloc(1, sizeof(*r));
+	struct jetwatt_watch w;
+	int err = jetwatt_watch_open(&w, v->board, v->in->rate_hz);
+
+	if (!err && !r)
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+					"cannot measure");
+	if (!err && v->in->rails)
+		err = jetwatt_watch_choose(&w, v->in->rails);
+	if (!err)
+		err = measure(v, &w, r);
+	jetwatt_child_stop(&w.child);
+	jetwatt_watch_close(&w);
+	free(r);
+	return err;
+}
+
+static void show_means(const struct stat_verb *v)
+{
+	double mean, pct;
+
+	fprintf(v->f, "\n mean of %d runs\n\n", v->runs);
+	for (int i = 0; i < jetwatt_figure_count(); i++) {
+		mean = jetwatt_figure_mean(v->figures, v->runs, i, &pct);
+		if (isnan(mean) || !jetwatt_figure_main(i))
+			continue;
+		fprintf(v->f, " %10.4g %-18s", mean, jetwatt_figure_name(i));
+		if (!isnan(pct))
+			fprintf(v->f, " +- %.2f %%", pct);
+		fprintf(v->f, "\n");
+	}
+}
+
+static void means_json(struct stat_verb *v)
+{
+	double mean, pct;
+
+	jetwatt_json_object(&v->json, "mean");
+	for (int i = 0; i < jetwatt_figure_count(); i++) {
+		mean = jetwatt_figure_mean(v->figures, v->runs, i, &pct);
+		if (isnan(mean))
+			continue;
+		jetwatt_json_object(&v->json, jetwatt_figure_name(i));
+		jetwatt_json_real(&v->json, "mean", mean, 9);
+		jetwatt_json_real(&v->json, "error_pct", pct, 5);
+		jetwatt_json_end(&v->json);
+	}
+	jetwatt_json_end(&v->json);
+}
+
+/* Judged by means where there are several runs. Return: exit code. */
+static int judge(const struct stat_verb *v)
+{
+	struct jetwatt_figures mean;
+	double pct;
+	size_t at;
+	int yes;
+
+	for (int i = 0; i < jetwatt_figure_count(); i++)
+		mean.v[i] = jetwatt_figure_mean(v->figures, v->runs, i, &pct);
+	yes = jetwatt_rule_judge(v->in->fail_if, jetwatt_figure_find, &mean, &at);
+	if (!yes)
+		return 0;
+	return jetwatt_error_say(JETWATT_EXIT_FAILED,
+				 yes == -ENODATA ? "a figure in it could not be measured" : NULL, NULL,
+				 yes == 1 ? "--fail-if holds: %s" : "--fail-if cannot be judged: %s",
+				 v->in->fail_if);
+}
+
+static int all(struct stat_verb *v)
+{
+	int n = v->in->repeat > 1 ? v->in->repeat : 1, err = 0, status;
+
+	if (v->in->json) {
+		jetwatt_json_init(&v->json, v->f, 1);
+		if (n > 1) {
+			jetwatt_json_object(&v->json, NULL);
+			jetwatt_json_array(&v->json, "runs");
+		}
+	}
+	/* A command that fails is measured all the same; what we can't, ends it. */
+	for (int i = 0; i < n && v->runs == i && !v->interrupted; i++) {
+		status = once(v);
+		err = err ? err : status;
+	}
+	if (v->in->json && n > 1) {
+		jetwatt_json_end(&v->json);
+		means_json(v);
+	}
+	if (v->in->json && (n > 1 || v->runs))
+		jetwatt_json_end(&v->json);
+	else if (n > 1 && v->runs)
+		show_means(v);
+	if (fflush(v->f) && v->f != stdout)
+		return unwritable(v->in);
+	return err || !v->in->fail_if || !v->runs ? err : judge(v);
+}
+
+int jetwatt_cmd_stat(int argc, char **argv)
+{
+	static const struct jetwatt_args_group group[] = {
+		{ &jetwatt_sensors_argp, offsetof(struct input, sensors) }, { NULL, 0 },
+	};
+	struct input in = { 0 };
+	struct stat_verb v = { .in = &in, .f = stdout };
+	int err, late;
+
+	jetwatt_args_parse_with("stat", "-p PID\n--cgroup PATH\n-- COMMAND [ARGUMENT...]",
+				"Time, power and energy per minibatch of an unmodified training job.\v"
+				"With a command, its exit status is that of stat.", options, parse,
+				group, argc, argv, &in);
+	err = jetwatt_reach_board(&v.board);
+	if (err)
+		return err;
+	v.figures = calloc(in.repeat ? in.repeat : 1, sizeof(*v.figures));
+	/* Before the job: a run of hours is not measured for nothing. */
+	if (in.out && strcmp(in.out, "-")) {
+		v.f = fopen(in.out, "we");
+		in.args.color = 0;
+	}
+	if (!v.figures)
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+					"cannot measure");
+	else if (!v.f)
+		err = unwritable(&in);
+	else
+		err = jetwatt_sensors_begin(&in.sensors, v.board);
+	if (!err) {
+		err = all(&v);
+		late = jetwatt_sensors_end(&in.sensors, v.board);
+		err = err ? err : late;
+	}
+	if (v.f && v.f != stdout)
+		fclose(v.f);
+	free(v.figures);
+	jetwatt_board_close(v.board);
+	return err;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/top/top.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "energy/energy.h"
+#include "minibatch/minibatch.h"
+
+/* Waits before the window that tell the rhythm of those in it. */
+#define WAITS_KEPT	4096
+
+static void forget(struct jetwatt_watch *w, uint64_t from_ns)
+{
+	size_t old = 0;
+
+	jetwatt_watch_drop(w, from_ns);
+	while (old < w->nr_sync && w->sync[old].exit_ns < from_ns && w->nr_sync - old > WAITS_KEPT)
+		old++;
+	memmove(w->sync, w->sync + old, (w->nr_sync - old) * sizeof(*w->sync));
+	w->nr_sync -= old;
+}
+
+static void power(struct jetwatt_top *t, const struct jetwatt_watch *w, uint64_t from_ns)
+{
+	const struct jetwatt_power *last = &w->power[w->nr_power - 1];
+	uint64_t begin = w->power[0].time_ns > from_ns ? w->power[0].time_ns : from_ns;
+	double span = (t->now_ns - begin) * 1e-9, uj;
+	int n[JETWATT_TOP_COLUMNS] = { 0 };
+
+	for (int r = 0; r < w->nr_rails; r++)
+		if (span > 0 && !jetwatt_batch_energy(w->power, w->nr_power, &r, 1, begin, t->now_ns, &uj, NULL))
+			t->rail_w[r] = uj * 1e-6 / span;
+	for (int i = 0; i < w->nr_total; i++)
+		t->total_w += span > 0 ? t->rail_w[w->total[i]] : last->uw[w->total[i]] * 1e-6;
+	for (size_t i = 0; i < w->nr_power; i++) {
+		double v = jetwatt_watch_total(w, &w->power[i]);
+		int k = ((double)w->power[i].time_ns - from_ns) / (t->window_s * 1e9) * t->nr_columns;
+
+		if (w->power[i].time_ns < from_ns)
+			continue;
+		k = k < t->nr_columns ? k : t->nr_columns - 1;
+		t->column[k] = (t->column[k] * n[k] + v) / (n[k] + 1);
+		n[k]++;
+		t->peak_w = fmax(t->peak_w, v);
+	}
+	for (int k = 0; k < t->nr_columns; k++)
+		if (!n[k])
+			t->column[k] = -1;
+	t->hz = span > 0 ? w->nr_power / span : 0;
+	t->clock = last->clock;
+	t->temp_mc = last->temp_mc;
+}
+
+static struct jetwatt_top_job *job_of(struct jetwatt_top *t, uint32_t pid)
+{
+	for (int i = 0; i < t->nr_jobs; i++)
+		if (t->job[i].pid == pid)
+			return &t->job[i];
+	return NULL;
+}
+
+/* Minibatches of one process that ended in the window. */
+static int minibatches(struct jetwatt_top *t, const struct jetwatt_watch *w, struct jetwatt_top_job *job,
+		       uint64_t from_ns, struct jetwatt_sync *sync, struct jetwatt_batch_bound *bound)
+{
+	struct jetwatt_batch_info info;
+	double joule = 0, ns = 0, uj;
+	size_t n = 0, known = 0, seen = 0;
+	int bounds;
+
+	for (size_t i = 0; i < w->nr_sync; i++)
+		if (w->sync[i].tgid == job->pid)
+			sync[n++] = w->sync[i];
+	bounds = jetwatt_batch_segment(sync, n, bound, &info);
+	for (int i = 0; i < bounds; i++) {
+		const struct jetwatt_batch_bound *b = &bound[i];
+		int k = ((double)b->end_ns - from_ns) / (t->window_s * 1e9) * t->nr_columns;
+
+		if (b->kind != JETWATT_BATCH_TRAIN || b->end_ns < from_ns)
+			continue;
+		t->tick[k < t->nr_columns ? k : t->nr_columns - 1]++;
+		ns += b->end_ns - b->start_ns;
+		seen++;
+		if (jetwatt_batch_energy(w->power, w->nr_power, w->total, w->nr_total, b->start_ns,
+					 b->end_ns, &uj, NULL))
+			continue;
+		joule += uj * 1e-6;
+		known++;
+	}
+	job->ms = seen ? ns * 1e-6 / seen : 0;
+	job->joule = known ? joule / known : 0;
+	return bounds == -ENOMEM ? -ENOMEM : 0;
+}
+
+static int by_watts(const void *a, const void *b)
+{
+	double x = ((const struct jetwatt_top_job *)a)->watt, y = ((const struct jetwatt_top_job *)b)->watt;
+
+	return (x < y) - (x > y);
+}
+
+/* Who had the GPU, and what of the total is theirs. */
+static void split(struct jetwatt_top *t, const struct jetwatt_watch *w, uint64_t from_ns)
+{
+	struct jetwatt_batch_share share[JETWATT_TOP_JOBS];
+	size_t first = 0;
+	double rest = 0, span = (t->now_ns - w->power[0].time_ns) * 1e-9;
+	int n;
+
+	while (first < w->nr_sync && (w->sync[first].enter_ns < from_ns ||
+				      w->sync[first].enter_ns < w->power[0].time_ns))
+		first++;
+	n = jetwatt_batch_split(w->sync + first, w->nr_sync - first, JETWATT_BATCH_BY_TGID, w->power,
+				w->nr_power, w->total, w->nr_total, 0, share, JETWATT_TOP_JOBS, &rest);
+	for (int i = 0; i < n && span > 0; i++) {
+		struct jetwatt_top_job *job = job_of(t, share[i].key);
+
+		if (!job)
+			continue;
+		job->watt = (share[i].dynamic_uj + share[i].idle_uj) * 1e-6 / span;
+		job->shared = share[i].shared > 0;
+	}
+	t->rest_w = t->total_w;
+	for (int i = 0; i < t->nr_jobs; i++)
+		t->rest_w -= t->job[i].watt;
+	qsort(t->job, t->nr_jobs, sizeof(t->job[0]), by_watts);
+}
+
+int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_watch *w, double window_s, int columns,
+		       void (*name)(uint32_t pid, char *buf, size_t len, void *arg), void *arg)
+{
+	struct jetwatt_batch_bound *bound;
+	struct jetwatt_sync *sync;
+	uint64_t from_ns, span = window_s * 1e9;
+	int err = 0;
+
+	memset(t, 0, sizeof(*t));
+	if (!w->nr_power)
+		return -ENODATA;
+	t->now_ns = w->power[w->nr_power - 1].time_ns;
+	t->window_s = window_s;
+	t->nr_columns = columns < 1 ? 1 : columns > JETWATT_TOP_COLUMNS ? JETWATT_TOP_COLUMNS : columns;
+	from_ns = t->now_ns > span ? t->now_ns - span : 0;
+	forget(w, from_ns);
+	sync = calloc(w->nr_sync + 1, sizeof(*sync));
+	bound = calloc(2 * w->nr_sync + 1, sizeof(*bound));
+	if (!sync || !bound) {
+		err = -ENOMEM;
+		goto out;
+	}
+	power(t, w, from_ns);
+	for (size_t i = 0; i < w->nr_sync; i++) {
+		struct jetwatt_top_job *job;
+
+		if (w->sync[i].exit_ns < from_ns || job_of(t, w->sync[i].tgid) ||
+		    t->nr_jobs == JETWATT_TOP_JOBS)
+			continue;
+		job = &t->job[t->nr_jobs++];
+		job->pid = w->sync[i].tgid;
+		snprintf(job->name, sizeof(job->name), "?");
+		if (name)
+			name(job->pid, job->name, sizeof(job->name), arg);
+	}
+	for (int i = 0; i < t->nr_jobs && !err; i++)
+		err = minibatches(t, w, &t->job[i], from_ns, sync, bound);
+	split(t, w, from_ns);
+out:
+	free(sync);
+	free(bound);
+	return err;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/top/top.h"
+
+#include <math.h>
+#include <ncurses.h>
+#include <string.h>
+
+#include "out/terminal.h"
+
+#define CHART_MOST	10
+#define CHART_LEAST	3
+#define BAR		30
+
+enum { OVER = 1, TICK, BARS };
+
+static void paint(const struct jetwatt_top_look *look, int pair, int on)
+{
+	if (!look->color)
+		return;
+	if (on)
+		attron(COLOR_PAIR(pair));
+	else
+		attroff(COLOR_PAIR(pair));
+}
+
+/* A bar that is full at @full. */
+static void bar(const struct jetwatt_top_look *look, double v, double full, int width, int pair)
+{
+	int n = full > 0 ? lround(fmin(v / full, 1) * width) : 0;
+
+	addch('[');
+	paint(look, pair, 1);
+	for (int i = 0; i < width; i++)
+		addch(i < n ? '=' : ' ');
+	paint(look, pair, 0);
+	addch(']');
+}
+
+static void heading(const struct jetwatt_top *t, const struct jetwatt_watch *w,
+		    const struct jetwatt_top_look *look)
+{
+	int over = look->budget_w > 0 && t->total_w > look->budget_w;
+	char cpu[16], gpu[16], emc[16];
+
+	attron(A_BOLD);
+	mvprintw(0, 0, "%s %.2f W", w->scope && *w->scope ? w->scope : "total", t->total_w);
+	attroff(A_BOLD);
+	if (look->budget_w > 0) {
+		addch(' ');
+		bar(look, t->total_w, look->budget_w, BAR, over ? OVER : BARS);
+		printw(" of %g W%s", look->budget_w, over ? ", over budget" : "");
+	} else {
+		printw("   peak %.2f W", t->peak_w);
+	}
+	mvprintw(1, 0, "GPU %s   CPU %u on %s   EMC %s", jetwatt_screen_clock(t->clock.gpu_hz, gpu),
+		 t->clock.cores, jetwatt_screen_clock(t->clock.cpu_khz * 1000ull, cpu),
+		 jetwatt_screen_clock(t->clock.emc_hz, emc));
+	if (t->temp_mc)
+		printw("   %.0f C", t->temp_mc * 1e-3);
+	printw("   %.0f Hz%s", t->hz, w->lost ? ", samples lost" : "");
+}
+
+static int in_total(const struct jetwatt_watch *w, int r)
+{
+	for (int i = 0; i < w->nr_total; i++)
+		if (w->total[i] == r)
+			return 1;
+	return 0;
+}
+
+static int rails(const struct jetwatt_top *t, const struct jetwatt_watch *w,
+		 const struct jetwatt_top_look *look, int y, int last)
+{
+	for (int r = 0; r < w->nr_rails && y <= last; r++) {
+		if (!w->rail[r].enabled)
+			continue;
+		mvprintw(y++, 0, "%c%-17.17s %7.2f W ", in_total(w, r) ? ' ' : '(', w->rail[r].label,
+			 t->rail_w[r]);
+		bar(look, t->rail_w[r], t->total_w, BAR, BARS);
+		if (in_total(w, r))
+			printw(" %3.0f %%", t->total_w > 0 ? 100 * t->rail_w[r] / t->total_w : 0);
+		else
+			printw(" inside another)");
+	}
+	return y;
+}
+
+/* Power along the window, in rows of eighths of what fits; ticks below. */
+static int chart(const struct jetwatt_top *t, const struct jetwatt_top_look *look, int y, int rows)
+{
+	static const char level[] = { ' ', '.', ':', '|' };
+	double full = 0;
+
+	for (int k = 0; k < t->nr_columns; k++)
+		full = fmax(full, t->column[k]);
+	full = fmax(full, 1e-3);
+	for (int row = 0; row < rows; row++) {
+		mvprintw(y + row, 0, "%6.1f W ", full * (rows - row) / rows);
+		paint(look, BARS, 1);
+		for (int k = 0; k < t->nr_columns; k++) {
+			double part = t->column[k] / full * rows - (rows - 1 - row);
+
+			addch(t->column[k] < 0 ? ' ' : level[part <= 0 ? 0 : part >= 1 ? 3 : (int)(part * 3)]);
+		}
+		paint(look, BARS, 0);
+	}
+	mvprintw(y + rows, 0, "%5.0f s  ", t->window_s);
+	paint(look, TICK, 1);
+	for (int k = 0; k < t->nr_columns; k++)
+		addch(t->tick[k] > 1 ? '+' : t->tick[k] ? '|' : ' ');
+	paint(look, TICK, 0);
+	return y + rows + 1;
+}
+
+static void jobs(const struct jetwatt_top *t, int y, int last)
+{
+	if (y > last)
+		return;
+	attron(A_REVERSE);
+	mvprintw(y++, 0, "%-8s %-22s %9s %9s %8s %14s", "PID", "JOB", "J/batch", "ms/batch", "batch/s",
+		 "W");
+	attroff(A_REVERSE);
+	for (int i = 0; i < t->nr_jobs && y <= last; i++) {
+		const struct jetwatt_top_job *j = &t->job[i];
+
+		mvprintw(y, 0, "%-8u %-22.22s ", j->pid, j->name);
+		if (j->ms > 0)
+			mvprintw(y, 32, "%9.4g %9.4g %8.3g", j->joule, j->ms, 1e3 / j->ms);
+		mvprintw(y++, 60, " %s%7.2f %3.0f %%", j->shared ? "~" : " ", j->watt,
+			 t->total_w > 0 ? 100 * j->watt / t->total_w : 0);
+	}
+	if (y <= last)
+		mvprintw(y, 0, "%-8s %-22s %29s %7.2f %3.0f %%", "-", "nobody on the GPU", "", fmax(t->rest_w, 0),
+			 t->total_w > 0 ? 100 * fmax(t->rest_w, 0) / t->total_w : 0);
+}
+
+void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_watch *w,
+		      const struct jetwatt_top_look *look)
+{
+	int rows = LINES - 8 - w->nr_rails - (t->nr_jobs > 2 ? t->nr_jobs : 2), y;
+
+	rows = rows > CHART_MOST ? CHART_MOST : rows;
+	erase();
+	heading(t, w, look);
+	y = rails(t, w, look, 3, LINES - 2);
+	if (rows >= CHART_LEAST)
+		y = chart(t, look, y + 1, rows);
+	jobs(t, y + (rows >= CHART_LEAST), LINES - 2);
+	mvprintw(LINES - 1, 0, "q quit  +/- window%s%s", *look->title ? "  space pause  " : "", look->title);
+	if (look->over || look->paused)
+		printw("  (%s)", look->over ? "end" : "paused");
+	refresh();
+}

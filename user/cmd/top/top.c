@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/top/top.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ncurses.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/verbs.h"
+#include "measure/connect.h"
+#include "measure/replay.h"
+#include "util/error.h"
+
+#define TURN_MS		100
+#define WINDOW_S	4
+#define LABEL_COLUMNS	10
+
+enum { BUDGET = JETWATT_ARGS_LONG, RATE, REPLAY, SPEED };
+
+struct input {
+	struct jetwatt_args args;
+	const char *replay;
+	double budget_w, rate_hz, speed;
+};
+
+static const struct argp_option options[] = {
+	{ "budget", BUDGET, "WATT", 0, "Show power as a part of it", 0 },
+	{ "rate", RATE, "HZ", 0, "Samples a second; default: the highest possible rate", 0 },
+	{ "replay", REPLAY, "TRACE", 0, "A recorded run instead of this board", 0 },
+	{ "speed", SPEED, "FACTOR", 0, "Of the replay (1)", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case BUDGET:
+		in->budget_w = jetwatt_args_quantity("--budget", arg, "W", 0.1, 1e4);
+		break;
+	case RATE:
+		in->rate_hz = jetwatt_args_quantity("--rate", arg, "Hz", 1, 1e6);
+		break;
+	case REPLAY:
+		in->replay = arg;
+		break;
+	case SPEED:
+		in->speed = jetwatt_args_quantity("--speed", arg, "", 0.01, 1e6);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* What is looked at: a board, or a trace. */
+struct source {
+	struct jetwatt_watch live, *watch;
+	struct jetwatt_replay replay;
+	struct jetwatt_board *board;
+	double speed, behind_s;
+	int over;
+};
+
+/* A trace may be of another machine: its pids mean nothing here. */
+static void live_name(uint32_t pid, char *buf, size_t len, void *arg)
+{
+	char path[32];
+	FILE *f;
+
+	(void)arg;
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	f = fopen(path, "re");
+	if (f && fgets(buf, len, f))
+		buf[strcspn(buf, "\n")] = '\0';
+	if (f)
+		fclose(f);
+}
+
+static void traced_name(uint32_t pid, char *buf, size_t len, void *arg)
+{
+	const struct jetwatt_replay *r = arg;
+
+	if ((pid_t)pid == r->watch.pid)
+		snprintf(buf, len, "%s", r->command);
+}
+
+static int open_live(struct source *s, const struct input *in)
+{
+	struct jetwatt_probe_opts everybody = { 0 };
+	int err = jetwatt_reach_board(&s->board);
+
+	if (!err)
+		err = jetwatt_watch_open(&s->live, s->board, in->rate_hz);
+	if (err)
+		return err;
+	s->watch = &s->live;
+	err = jetwatt_probe_open(&s->live.probe, &everybody, jetwatt_watch_wait, &s->live);
+	/* Rails are worth a look without jobs. */
+	if (err)
+		jetwatt_error_note("no jobs to be seen: %s", jetwatt_probe_error());
+	else if (jetwatt_watch_add(&s->live, jetwatt_probe_fd(s->live.probe)))
+		return JETWATT_EXIT_FAILED;
+	s->live.begun_ns = jetwatt_watch_now();
+	return 0;
+}
+
+/* As much of the trace as time has passed. Return: exit code. */
+static int step_trace(struct source *s, int ms)
+{
+	struct jetwatt_watch *w = s->watch;
+	uint64_t was = w->power_ns;
+	int n = 1;
+
+	s->behind_s += s->speed * ms * 1e-3;
+	while (s->behind_s > 0 && !s->over && n > 0) {
+		n = jetwatt_replay_step(&s->replay);
+		if (n < 0)
+			return -n;
+		if (!n) {
+			s->over = s->replay.state.ended || !ms;
+			break;
+		}
+		/* A block is what there is at once: a second of it. */
+		s->behind_s -= was && w->power_ns > was ? (w->power_ns - was) * 1e-9 : 0;
+		was = w->power_ns;
+	}
+	if (s->over && w->join)
+		jetwatt_join_flush(w->join);
+	return 0;
+}
+
+static int begin_screen(int *color)
+{
+	SCREEN *screen = newterm(NULL, stdout, stdin);
+
+	if (!screen)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "TERM names no terminal that is known here",
+					 "export TERM=xterm, or use jetwatt stat", "cannot draw");
+	set_term(screen);
+	cbreak();
+	noecho();
+	curs_set(0);
+	keypad(stdscr, TRUE);
+	*color = *color && has_colors();
+	if (!*color)
+		return 0;
+	start_color();
+	use_default_colors();
+	init_pair(1, COLOR_RED, -1);
+	init_pair(2, COLOR_YELLOW, -1);
+	init_pair(3, COLOR_GREEN, -1);
+	return 0;
+}
+
+/* Return: 1: to be left. */
+static int key(int c, double *window_s, int *paused)
+{
+	switch (c) {
+	case 'q':
+		return 1;
+	case '+':
+		*window_s = *window_s < 60 ? 2 * *window_s : *window_s;
+		break;
+	case '-':
+		*window_s = *window_s > 1 ? *window_s / 2 : *window_s;
+		break;
+	case ' ':
+		*paused = !*paused;
+		break;
+	}
+	return 0;
+}
+
+static int loop(struct source *s, const struct input *in)
+{
+	struct jetwatt_top_look look = { in->budget_w, in->args.color, 0, 0, in->replay ? in->replay : "" };
+	struct jetwatt_watch *w = s->watch;
+	static struct jetwatt_top top;
+	double window_s = WINDOW_S;
+	int err = begin_screen(&look.color), c = 0;
+
+	if (err)
+		return err;
+	while (!err) {
+		/* A key is waited for where time passes by itself. */
+		timeout(in->replay ? TURN_MS : 0);
+		do {
+			c = getch();
+		} while (c != ERR && !key(c, &window_s, &look.paused));
+		if (c != ERR)
+			break;
+		if (!in->replay && jetwatt_watch_run(w, TURN_MS) && (w->failed || w->stop))
+			break;
+		if (in->replay && !look.paused)
+			err = step_trace(s, TURN_MS);
+		look.over = s->over;
+		if (!jetwatt_top_gather(&top, w, window_s, COLS - LABEL_COLUMNS,
+					in->replay ? traced_name : live_name, &s->replay))
+			jetwatt_top_draw(&top, w, &look);
+	}
+	endwin();
+	if (c != ERR || err)
+		return err;
+	return jetwatt_watch_why(w);
+}
+
+int jetwatt_cmd_top(int argc, char **argv)
+{
+	static struct source s;
+	struct input in = { .speed = 1 };
+	int err;
+
+	jetwatt_args_parse("top", "", "Rails, clocks and jobs of this board, now.\v"
+			   "Keys: q quits, + and - change the window, space stops a replay.", options,
+			   parse, argc, argv, &in);
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "standard input and output must be a terminal",
+					 "ssh -t, or jetwatt stat for a script", "top needs a terminal");
+	jetwatt_watch_init(&s.live);
+	s.replay.fd = -1;
+	s.speed = in.speed;
+	if (in.replay) {
+		err = jetwatt_replay_open(&s.replay, in.replay);
+		s.watch = &s.replay.watch;
+	} else {
+		err = open_live(&s, &in);
+	}
+	if (!err)
+		err = loop(&s, &in);
+	if (in.replay)
+		jetwatt_replay_close(&s.replay);
+	jetwatt_watch_close(&s.live);
+	jetwatt_board_close(s.board);
+	return err;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "job/freezer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int jetwatt_hold_open(struct jetwatt_hold *h, const struct jetwatt_cgroup *cgroup, pid_t group)
+{
+	*h = (struct jetwatt_hold){ .freeze = -1, .events = -1, .group = group };
+	if (!*cgroup->path)
+		return 0;
+	h->freeze = jetwatt_cgroup_file(cgroup, "cgroup.freeze", O_WRONLY);
+	h->events = jetwatt_cgroup_file(cgroup, "cgroup.events", O_RDONLY);
+	/* No v2 freezer before 5.2: signals do. */
+	if (h->freeze < 0 || h->events < 0)
+		jetwatt_hold_close(h);
+	return 0;
+}
+
+void jetwatt_hold_close(struct jetwatt_hold *h)
+{
+	if (h->freeze >= 0)
+		close(h->freeze);
+	if (h->events >= 0)
+		close(h->events);
+	h->freeze = h->events = -1;
+}
+
+/* Also for the guard, so nothing here may depend on what we remember. */
+static int set(const struct jetwatt_hold *h, int still)
+{
+	if (h->freeze < 0)
+		return kill(-h->group, still ? SIGSTOP : SIGCONT) ? -errno : 0;
+	return pwrite(h->freeze, still ? "1" : "0", 1, 0) == 1 ? 0 : -errno;
+}
+
+/* It is no more: nothing of it moves, and nothing is held. */
+static int but_gone(int err)
+{
+	return err == -ESRCH || err == -ENODEV ? 0 : err;
+}
+
+int jetwatt_hold_still(struct jetwatt_hold *h, uint64_t now_ns)
+{
+	int err;
+
+	if (h->held)
+		return 0;
+	h->held = 1;
+	h->since_ns = now_ns;
+	err = set(h, 1);
+	if (err)
+		h->held = 0;
+	return but_gone(err);
+}
+
+int jetwatt_hold_let_go(struct jetwatt_hold *h, uint64_t now_ns)
+{
+	int err;
+
+	if (!h->held)
+		return 0;
+	err = set(h, 0);
+	h->held = 0;
+	h->ns += now_ns - h->since_ns;
+	return but_gone(err);
+}
+
+uint64_t jetwatt_hold_ns(const struct jetwatt_hold *h, uint64_t now_ns)
+{
+	return h->ns + (h->held && now_ns > h->since_ns ? now_ns - h->since_ns : 0);
+}
+
+int jetwatt_hold_wait(const struct jetwatt_hold *h, int ms)
+{
+	struct timespec nap = { 0, 50000 };
+	char text[128];
+	ssize_t n;
+
+	/* A signal stops whoever runs before he runs on. */
+	if (h->events < 0)
+		return 0;
+	for (long us = 0; us <= ms * 1000l; us += nap.tv_nsec / 1000) {
+		n = pread(h->events, text, sizeof(text) - 1, 0);
+		if (n < 0)
+			return errno == ENODEV ? 0 : -errno;
+		text[n] = '\0';
+		if (strstr(text, "frozen 1") || strstr(text, "populated 0"))
+			return 0;
+		/* The kernel tells of it, but not twice within ten milliseconds. */
+		nanosleep(&nap, NULL);
+		if (nap.tv_nsec < 1000000)
+			nap.tv_nsec += nap.tv_nsec / 2;
+	}
+	return -ETIMEDOUT;
+}
+
+static int among(int fd, const struct jetwatt_hold *h, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (fd == h[i].freeze)
+			return 1;
+	return 0;
+}
+
+/* Nothing that anybody waits for may stay open here. */
+static void close_others(int ours, const struct jetwatt_hold *h, int n)
+{
+	long max = sysconf(_SC_OPEN_MAX);
+	int null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	for (int fd = 3; fd < (max > 0 && max < 65536 ? max : 65536); fd++)
+		if (fd != ours && !among(fd, h, n))
+			close(fd);
+}
+
+static void __attribute__((noreturn)) guard(int ours, const struct jetwatt_hold *h, int n)
+{
+	struct pollfd p = { .fd = ours, .events = POLLIN };
+	char word[64];
+	ssize_t got;
+
+	setsid();
+	prctl(PR_SET_NAME, "jetwatt-guard");
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	close_others(ours, h, n);
+	if (chdir("/"))
+		errno = 0;
+	do {
+		p.revents = 0;
+		/* Who is stopped himself would hold them as well. */
+		if (!poll(&p, 1, JETWATT_HOLD_SILENT_MS))
+			for (int i = 0; i < n; i++)
+				set(&h[i], 0);
+		got = p.revents ? read(ours, word, sizeof(word)) : 1;
+	} while (got > 0 || (got < 0 && errno == EINTR));
+	for (int i = 0; i < n; i++)
+		set(&h[i], 0);
+	_exit(0);
+}
+
+int jetwatt_hold_guard(const struct jetwatt_hold *h, int n)
+{
+	int pair[2], status = 0;
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
+		return -errno;
+	pid = fork();
+	if (!pid) {
+		close(pair[0]);
+		/* Nobody's child, so that nobody has to wait for it. */
+		pid = fork();
+		if (!pid)
+			guard(pair[1], h, n);
+		_exit(pid < 0);
+	}
+	close(pair[1]);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid > 0 && !status)
+		return pair[0];
+	close(pair[0]);
+	return -EAGAIN;
+}
+
+int jetwatt_hold_tell(int guard)
+{
+	if (send(guard, "h", 1, MSG_NOSIGNAL) == 1 || errno == EAGAIN || errno == EINTR)
+		return 0;
+	return -errno;
+}

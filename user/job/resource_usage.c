@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "job/resource_usage.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef __NR_cachestat
+#define __NR_cachestat 451
+#endif
+
+/* One process's counters. Return: 0; -ESRCH: it is gone. */
+static int count(pid_t pid, pid_t *parent, uint64_t *start, uint64_t *rss,
+		 struct jetwatt_usage_count *c)
+{
+	unsigned long long minor, major, user, system, since, pages, v;
+	char path[64], line[1024], *p;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -ESRCH;
+	n = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[n] = '\0';
+	p = strrchr(line, ')');
+	/* state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime
+	 * cutime cstime priority nice threads itrealvalue starttime vsize rss */
+	if (!p || sscanf(p + 1, " %*c %d %*d %*d %*d %*d %*u %llu %*u %llu %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu %*u %llu",
+			 parent, &minor, &major, &user, &system, &since, &pages) != 7)
+		return -ESRCH;
+	*start = since;
+	*rss = pages * sysconf(_SC_PAGESIZE);
+	*c = (struct jetwatt_usage_count){ .cpu_ticks = user + system, .minor = minor,
+					   .major = major };
+	snprintf(path, sizeof(path), "/proc/%d/io", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "read_bytes: %llu", &v) == 1)
+			c->read_bytes = v;
+		else if (sscanf(line, "syscr: %llu", &v) == 1)
+			c->read_calls = v;
+	}
+	if (f)
+		fclose(f);
+	return 0;
+}
+
+static void add(struct jetwatt_usage_count *sum, const struct jetwatt_usage_count *last,
+		const struct jetwatt_usage_count *first)
+{
+	sum->cpu_ticks += last->cpu_ticks - first->cpu_ticks;
+	sum->minor += last->minor - first->minor;
+	sum->major += last->major - first->major;
+	sum->read_bytes += last->read_bytes - first->read_bytes;
+	sum->read_calls += last->read_calls - first->read_calls;
+}
+
+/* A regular file of a file system, kept open so that it can be asked at the end. */
+static void keep(struct jetwatt_usage *u, const char *link)
+{
+	struct stat st;
+	int i, fd;
+
+	if (stat(link, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return;
+	for (i = 0; i < u->nr_file; i++)
+		if (u->file[i].dev == st.st_dev && u->file[i].ino == st.st_ino)
+			return;
+	if (u->nr_file == JETWATT_USAGE_FILES) {
+		u->missed++;
+		return;
+	}
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return;
+	u->file[u->nr_file].dev = st.st_dev;
+	u->file[u->nr_file].ino = st.st_ino;
+	u->file[u->nr_file++].fd = fd;
+}
+
+/* Files that it reads: what it writes, logs and checkpoints, is no data set. */
+static void files(struct jetwatt_usage *u, pid_t pid)
+{
+	char path[64], link[340], to[32];
+	struct dirent *e;
+	struct stat st;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		snprintf(link, sizeof(link), "%s/%s", path, e->d_name);
+		if (!lstat(link, &st) && st.st_mode & S_IRUSR && !(st.st_mode & S_IWUSR) &&
+		    readlink(link, to, sizeof(to)) > 0 && to[0] == '/')
+			keep(u, link);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void look_at(struct jetwatt_usage *u, pid_t pid, uint64_t *rss)
+{
+	struct jetwatt_usage_count c;
+	uint64_t start, mine;
+	pid_t parent;
+	int i;
+
+	if (count(pid, &parent, &start, &mine, &c))
+		return;
+	*rss += mine;
+	for (i = 0; i < u->nr_process; i++)
+		if (u->process[i].pid == pid && u->process[i].start == start)
+			break;
+	if (i == JETWATT_USAGE_PROCESSES) {
+		u->missed++;
+		return;
+	}
+	if (i == u->nr_process) {
+		u->nr_process++;
+		memset(&u->process[i], 0, sizeof(u->process[i]));
+		u->process[i].pid = pid;
+		u->process[i].start = start;
+		/* who was there before us has a past that is none of ours */
+		if (!u->begun)
+			u->process[i].first = c;
+	}
+	u->process[i].last = c;
+	u->process[i].seen = u->looks;
+	files(u, pid);
+}
+
+static void look_cgroup(struct jetwatt_usage *u, uint64_t *rss)
+{
+	char path[4200];
+	FILE *f;
+	int pid;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", u->cgroup);
+	f = fopen(path, "re");
+	while (f && fscanf(f, "%d", &pid) == 1)
+		look_at(u, pid, rss);
+	if (f)
+		fclose(f);
+}
+
+/* Those whose parent is one of them. A child's number is mostly above its
+ * parent's; where it isn't, it is found in the next look. */
+static void look_tree(struct jetwatt_usage *u, uint64_t *rss)
+{
+	DIR *proc = opendir("/proc");
+	struct jetwatt_usage_count c;
+	uint64_t start, mine;
+	struct dirent *e;
+	pid_t pid, parent;
+
+	look_at(u, u->pid, rss);
+	while (proc && (e = readdir(proc))) {
+		pid = atoi(e->d_name);
+		if (pid <= 0 || pid == u->pid || count(pid, &parent, &start, &mine, &c))
+			continue;
+		for (int i = 0; i < u->nr_process; i++)
+			if (u->process[i].pid == parent && u->process[i].seen == (int)u->looks) {
+				look_at(u, pid, rss);
+				break;
+			}
+	}
+	if (proc)
+		closedir(proc);
+}
+
+static void memory_and_gpu(struct jetwatt_usage *u)
+{
+	unsigned long long v, total = 0, available = 0;
+	char line[128];
+	FILE *f = fopen("/proc/meminfo", "re");
+	double load;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "MemTotal: %llu", &v) == 1)
+			total = v;
+		else if (sscanf(line, "MemAvailable: %llu", &v) == 1)
+			available = v;
+	}
+	if (f)
+		fclose(f);
+	u->memory += total ? 1 - (double)available / total : 0;
+	f = *u->gpu_load ? fopen(u->gpu_load, "re") : NULL;
+	if (f && fscanf(f, "%lf", &load) == 1)
+		u->gpu += load / 1000;
+	if (f)
+		fclose(f);
+}
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+void jetwatt_usage_look(struct jetwatt_usage *u)
+{
+	uint64_t rss = 0, t = now();
+	int i;
+
+	/* A tree is found by reading all of /proc, which costs. */
+	if (t - u->looked_ns < (u->cgroup ? 200000000 : 1000000000))
+		return;
+	u->looked_ns = t;
+	u->looks++;
+	if (u->cgroup)
+		look_cgroup(u, &rss);
+	else
+		look_tree(u, &rss);
+	if (rss > u->rss_max)
+		u->rss_max = rss;
+	for (i = 0; i < u->nr_process; i++) {
+		if (u->process[i].seen == (int)u->looks)
+			continue;
+		add(&u->sum, &u->process[i].last, &u->process[i].first);
+		u->process[i--] = u->process[--u->nr_process];
+	}
+	memory_and_gpu(u);
+}
+
+/* Processor time of the machine in ticks; reads of its disks. */
+static void machine(uint64_t *busy, uint64_t *idle, uint64_t *reads, uint64_t *sectors)
+{
+	unsigned long long t[8] = { 0 }, r, s;
+	char line[256], name[64], path[128];
+	FILE *f = fopen("/proc/stat", "re");
+
+	*busy = *idle = *reads = *sectors = 0;
+	if (f && fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2],
+			&t[3], &t[4], &t[5], &t[6], &t[7]) >= 4) {
+		*idle = t[3] + t[4];
+		*busy = t[0] + t[1] + t[2] + t[5] + t[6] + t[7];
+	}
+	if (f)
+		fclose(f);
+	f = fopen("/proc/diskstats", "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*u %*u %63s %llu %*u %llu", name, &r, &s) != 3)
+			continue;
+		/* what stands on hardware, once: no partition, no mapping, no memory */
+		snprintf(path, sizeof(path), "/sys/block/%s/device", name);
+		if (access(path, F_OK))
+			continue;
+		*reads += r;
+		*sectors += s;
+	}
+	if (f)
+		fclose(f);
+}
+
+/* Parts per thousand, of NVIDIA's driver. */
+static void find_gpu(struct jetwatt_usage *u)
+{
+	glob_t g;
+
+	if (!glob("/sys/devices/platform/*gpu*/load", 0, NULL, &g) ||
+	    !glob("/sys/devices/platform/*/*gpu*/load", 0, NULL, &g))
+		snprintf(u->gpu_load, sizeof(u->gpu_load), "%s", g.gl_pathv[0]);
+	globfree(&g);
+}
+
+void jetwatt_usage_begin(struct jetwatt_usage *u, pid_t pid, const char *cgroup)
+{
+	memset(u, 0, sizeof(*u));
+	u->pid = pid;
+	u->cgroup = cgroup && *cgroup ? cgroup : NULL;
+	find_gpu(u);
+	machine(&u->busy0, &u->idle0, &u->reads0, &u->sectors0);
+	jetwatt_usage_look(u);
+	u->begun = 1;
+}
+
+/* Return: pages of it that are in the cache, of @pages. */
+static uint64_t cached(int fd, uint64_t size, uint64_t *pages)
+{
+	const uint64_t page = sysconf(_SC_PAGESIZE), most = 1ull << 30;
+	struct { uint64_t off, len; } range = { 0, size };
+	struct { uint64_t cache, rest[4]; } stat = { 0 };
+	unsigned char *in;
+	uint64_t n = 0;
+	void *at;
+
+	*pages = (size + page - 1) / page;
+	if (!syscall(__NR_cachestat, fd, &range, &stat, 0))
+		return stat.cache < *pages ? stat.cache : *pages;
+	/* before 6.5; of a large file the begin stands for all */
+	size = size < most ? size : most;
+	*pages = (size + page - 1) / page;
+	in = malloc(*pages);
+	at = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	if (in && at != MAP_FAILED && !mincore(at, size, in))
+		for (uint64_t i = 0; i < *pages; i++)
+			n += in[i] & 1;
+	else
+		*pages = 0;
+	if (at != MAP_FAILED)
+		munmap(at, size);
+	free(in);
+	return n;
+}
+
+static double cached_share(const struct jetwatt_usage *u)
+{
+	double in = 0, size = 0;
+
+	for (int i = 0; i < u->nr_file; i++) {
+		uint64_t pages, n;
+		struct stat st;
+
+		if (fstat(u->file[i].fd, &st) || !st.st_size)
+			continue;
+		n = cached(u->file[i].fd, st.st_size, &pages);
+		if (!pages)
+			continue;
+		in += (double)n / pages * st.st_size;
+		size += st.st_size;
+	}
+	return size > 0 ? in / size : -1;
+}
+
+void jetwatt_usage_end(struct jetwatt_usage *u, const struct jetwatt_child *child,
+		       double elapsed_s, struct jetwatt_usage_figures *f)
+{
+	const double tick = 1.0 / sysconf(_SC_CLK_TCK);
+	uint64_t busy, idle, reads, sectors;
+
+	memset(f, 0, sizeof(*f));
+	for (int i = 0; i < u->nr_process; i++)
+		add(&u->sum, &u->process[i].last, &u->process[i].first);
+	f->cpu_s = u->sum.cpu_ticks * tick;
+	f->minor = u->sum.minor;
+	f->major = u->sum.major;
+	f->rss_max = u->rss_max;
+	/* Those who ended between two looks are in here. */
+	if (child && child->pid && child->gone) {
+		const struct rusage *r = &child->used;
+		double s = r->ru_utime.tv_sec + r->ru_stime.tv_sec +
+			   (r->ru_utime.tv_usec + r->ru_stime.tv_usec) * 1e-6;
+
+		f->cpu_s = s > f->cpu_s ? s : f->cpu_s;
+		f->minor = (uint64_t)r->ru_minflt > f->minor ? (uint64_t)r->ru_minflt : f->minor;
+		f->major = (uint64_t)r->ru_majflt > f->major ? (uint64_t)r->ru_majflt : f->major;
+		f->rss_max = r->ru_maxrss * 1024ull > f->rss_max ? r->ru_maxrss * 1024ull :
+								    f->rss_max;
+	}
+	f->cores = elapsed_s > 0 ? f->cpu_s / elapsed_s : 0;
+	f->job_read_bytes = u->sum.read_bytes;
+	f->read_calls = u->sum.read_calls;
+	machine(&busy, &idle, &reads, &sectors);
+	busy -= u->busy0;
+	idle -= u->idle0;
+	f->machine = busy + idle ? (double)busy / (busy + idle) : 0;
+	f->reads = reads - u->reads0;
+	f->read_bytes = (sectors - u->sectors0) * 512;
+	f->memory = u->looks ? u->memory / u->looks : 0;
+	f->gpu = *u->gpu_load && u->looks ? u->gpu / u->looks : -1;
+	f->cached = cached_share(u);
+	f->files = u->nr_file;
+	f->missed = u->missed;
+	while (u->nr_file)
+		close(u->file[--u->nr_file].fd);
+}
+
+void jetwatt_usage_print(const struct jetwatt_usage_figures *u, double elapsed_s, FILE *f)
+{
+	double s = elapsed_s > 0 ? elapsed_s : 1;
+
+	fprintf(f, "\n %10.2f     cores in use, %.0f %% of the machine busy", u->cores,
+		100 * u->machine);
+	if (u->gpu >= 0)
+		fprintf(f, ", GPU %.0f %%", 100 * u->gpu);
+	fprintf(f, "\n %10.0f MB  at most; %.0f %% of the machine's memory in use\n",
+		u->rss_max * 1e-6, 100 * u->memory);
+	fprintf(f, " %10llu     page faults, %llu of them major\n",
+		(unsigned long long)(u->minor + u->major), (unsigned long long)u->major);
+	fprintf(f, " %10.2f MB/s read from storage; all disks: %.0f reads/s, %.2f MB/s\n",
+		u->job_read_bytes * 1e-6 / s, u->reads / s, u->read_bytes * 1e-6 / s);
+	if (u->cached >= 0)
+		fprintf(f, " %10.0f %%   of its %d file%s in the page cache\n", 100 * u->cached,
+			u->files, u->files == 1 ? "" : "s");
+	if (u->missed)
+		fprintf(f, " hint: more processes or files than could be looked at: %u left out\n",
+			u->missed);
+}
+
+void jetwatt_usage_json(const struct jetwatt_usage_figures *u, struct jetwatt_json *j)
+{
+	jetwatt_json_object(j, "usage");
+	jetwatt_json_real(j, "cpu_s", u->cpu_s, 6);
+	jetwatt_json_real(j, "cores", u->cores, 5);
+	jetwatt_json_real(j, "machine_cpu_share", u->machine, 5);
+	if (u->gpu >= 0)
+		jetwatt_json_real(j, "gpu_share", u->gpu, 5);
+	jetwatt_json_uint(j, "rss_max_bytes", u->rss_max);
+	jetwatt_json_real(j, "memory_share", u->memory, 5);
+	jetwatt_json_uint(j, "minor_faults", u->minor);
+	jetwatt_json_uint(j, "major_faults", u->major);
+	jetwatt_json_uint(j, "read_bytes", u->job_read_bytes);
+	jetwatt_json_uint(j, "read_calls", u->read_calls);
+	jetwatt_json_uint(j, "disk_reads", u->reads);
+	jetwatt_json_uint(j, "disk_read_bytes", u->read_bytes);
+	if (u->cached >= 0)
+		jetwatt_json_real(j, "page_cache_share", u->cached, 5);
+	jetwatt_json_int(j, "files", u->files);
+	jetwatt_json_uint(j, "left_out", u->missed);
+	jetwatt_json_end(j);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure/connect.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "util/error.h"
+
+int jetwatt_reach_release(const char *release, char *why, size_t len)
+{
+	int major = 0, minor = 0;
+
+	if (sscanf(release, "%d.%d", &major, &minor) == 2 && major * 1000 + minor >= 5010)
+		return 0;
+	snprintf(why, len, major == 4 && minor == 9 ?
+		 "kernel %s (JetPack 4); jetwatt needs 5.10 or newer" :
+		 "kernel %s; jetwatt needs 5.10 (JetPack 5) or newer", release);
+	return -EOPNOTSUPP;
+}
+
+int jetwatt_reach_kernel(void)
+{
+	struct utsname u;
+	char why[160];
+
+	uname(&u);
+	if (!jetwatt_reach_release(u.release, why, sizeof(why)))
+		return 0;
+	return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, why,
+				 "update the board to JetPack 5, 6 or 7", "kernel too old");
+}
+
+int jetwatt_reach_module(struct jetwatt **jw, struct jetwatt_info *info)
+{
+	int err = jetwatt_reach_kernel();
+
+	if (err)
+		return err;
+	err = jetwatt_open(jw);
+	if (err == -ENOENT)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "the module jetwatt is not loaded (no netlink family of that name)",
+					 "sudo modprobe jetwatt; not installed: sudo make install, or dkms",
+					 "cannot reach the power sensors");
+	if (err == -EPROTO)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(NULL),
+					 "install module and command from one version, then: sudo modprobe -r jetwatt; sudo modprobe jetwatt",
+					 "module and command do not fit together");
+	if (err)
+		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_error(NULL), NULL,
+					 "cannot reach the module");
+	err = jetwatt_info(*jw, info);
+	return err ? jetwatt_reach_failed(*jw, err, "the module does not answer") : 0;
+}
+
+const struct jetwatt_board_roots *jetwatt_reach_roots(const char *dir, struct jetwatt_reach_roots *at)
+{
+	if (!dir || !*dir)
+		return NULL;
+	snprintf(at->sys, sizeof(at->sys), "%.160s/sys", dir);
+	snprintf(at->proc, sizeof(at->proc), "%.160s/proc", dir);
+	snprintf(at->state, sizeof(at->state), "%.160s/var/lib/jetwatt", dir);
+	snprintf(at->etc, sizeof(at->etc), "%.160s/etc", dir);
+	at->roots = (struct jetwatt_board_roots){ .sys = at->sys, .proc = at->proc,
+						  .state = at->state, .etc = at->etc };
+	return &at->roots;
+}
+
+int jetwatt_reach_board(struct jetwatt_board **b)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_reach_roots at;
+	int err = jetwatt_reach_kernel();
+
+	if (err)
+		return err;
+	err = jetwatt_board_open(b, jetwatt_reach_roots(getenv("JETWATT_ROOT"), &at), &e);
+	return err ? jetwatt_error_board(err, &e) : 0;
+}
+
+int jetwatt_reach_knobs(struct jetwatt_board **b)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int err = jetwatt_reach_board(b);
+
+	if (err)
+		return err;
+	err = jetwatt_board_switchable(*b, &e);
+	if (err) {
+		jetwatt_board_close(*b);
+		*b = NULL;
+		return jetwatt_error_board(err, &e);
+	}
+	for (int k = JETWATT_BOARD_CPU; k < JETWATT_BOARD_KNOBS; k++) {
+		const struct jetwatt_board_error *lack =
+			jetwatt_board_lacks(*b, (enum jetwatt_board_knob)k);
+
+		if (lack)
+			jetwatt_error_note("%s: %s; fix: %s", lack->what, lack->why, lack->fix);
+	}
+	return 0;
+}
+
+void jetwatt_reach_undisturbed(sigset_t *set)
+{
+	struct sigaction hup;
+
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGQUIT);
+	sigaddset(set, SIGTERM);
+	/* Under nohup it is ignored and must stay so; blocked, it would be kept for us. */
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
+		sigaddset(set, SIGHUP);
+	sigprocmask(SIG_BLOCK, set, NULL);
+	/* A reader that has had enough (| head) must not leave a board half-way
+	 * either: main() says that the output could not be written. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int jetwatt_reach_failed(struct jetwatt *jw, int err, const char *what)
+{
+	char why[256];
+
+	snprintf(why, sizeof(why), "%s", jetwatt_error(jw));
+	if (err == -EPERM || err == -EACCES)
+		return jetwatt_error_say(JETWATT_EXIT_PERMISSION, why,
+					 "run as root: a fast power trace gives secrets away, so it is privileged",
+					 "%s", what);
+	return jetwatt_error_say(jetwatt_error_code(err) == JETWATT_EXIT_USAGE ?
+				 JETWATT_EXIT_FAILED : jetwatt_error_code(err),
+				 *why ? why : strerror(-err), "jetwatt doctor", "%s", what);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure/energy_error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/order.h"
+
+#define CHIPS_MAX	16
+
+void jetwatt_quality_begin(struct jetwatt_quality *q, struct jetwatt_watch *w)
+{
+	struct jetwatt_chip chip[CHIPS_MAX];
+	/* a trace that is read again has no module behind it */
+	int n = w->jw ? jetwatt_chips(w->jw, chip, CHIPS_MAX) : 0;
+
+	memset(q, 0, sizeof(*q));
+	for (int r = 0; r < w->nr_rails; r++) {
+		const struct jetwatt_chip *c = NULL;
+
+		for (int i = 0; i < n && i < CHIPS_MAX; i++)
+			if (chip[i].id == w->rail[r].chip)
+				c = &chip[i];
+		q->sensor[r] = jetwatt_batch_sensor(&w->rail[r], c, w->bus_uv[r]);
+		q->sensor[r].idle_uw = -1;
+	}
+	for (int i = 0; i < w->nr_total; i++)
+		q->sensor[w->total[i]].counts = 1;
+	q->sum = jetwatt_batch_sum_new(q->sensor, w->nr_rails);
+	q->mark = calloc(JETWATT_QUALITY_MARKS, sizeof(*q->mark));
+	if (!q->sum || !q->mark)
+		jetwatt_quality_free(q);
+}
+
+/* The first sample that is not in the sums. */
+static size_t first(const struct jetwatt_quality *q, const struct jetwatt_watch *w)
+{
+	size_t lo = 0, hi = w->nr_power;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (w->power[mid].time_ns <= q->added_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void add(struct jetwatt_quality *q, const struct jetwatt_power *p)
+{
+	jetwatt_batch_sum_add(q->sum, p);
+	q->added_ns = p->time_ns;
+}
+
+void jetwatt_quality_note(struct jetwatt_quality *q, const struct jetwatt_watch *w, uint64_t ns)
+{
+	struct jetwatt_batch_mark *m;
+	size_t i;
+
+	if (!q->sum)
+		return;
+	m = &q->mark[q->nr % JETWATT_QUALITY_MARKS];
+	/* Samples are added as they are needed: the sums look back a little only. */
+	for (i = first(q, w); i < w->nr_power && w->power[i].time_ns <= ns; i++)
+		add(q, &w->power[i]);
+	while (jetwatt_batch_sum_at(q->sum, ns, m) == -EAGAIN && i < w->nr_power)
+		add(q, &w->power[i++]);
+	if (!jetwatt_batch_sum_at(q->sum, ns, m))
+		q->nr++;
+}
+
+void jetwatt_quality_add(struct jetwatt_quality *q, const struct jetwatt_watch *w, uint64_t ns)
+{
+	for (size_t i = q->sum ? first(q, w) : w->nr_power;
+	     i < w->nr_power && w->power[i].time_ns <= ns; i++)
+		add(q, &w->power[i]);
+}
+
+static const struct jetwatt_batch_mark *at(const struct jetwatt_quality *q, uint64_t ns)
+{
+	size_t lo = q->nr > JETWATT_QUALITY_MARKS ? q->nr - JETWATT_QUALITY_MARKS : 0, hi = q->nr;
+	const struct jetwatt_batch_mark *m;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (q->mark[mid % JETWATT_QUALITY_MARKS].time_ns < ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	m = &q->mark[lo % JETWATT_QUALITY_MARKS];
+	return lo < q->nr && m->time_ns == ns ? m : NULL;
+}
+
+int jetwatt_quality_of(const struct jetwatt_quality *q, const struct jetwatt_batch_bound *b,
+		       struct jetwatt_batch_cost *c)
+{
+	const struct jetwatt_batch_mark *from, *to;
+
+	if (!q->sum || b->kind == JETWATT_BATCH_OTHER)
+		return -ENODATA;
+	from = at(q, b->start_ns);
+	to = at(q, b->end_ns);
+	if (!from || !to)
+		return -ENODATA;
+	jetwatt_batch_cost_between(from, to, q->sensor, b, c);
+	return c->grade >= 'A' && c->grade <= 'D' && c->total_uj > 0 ? 0 : -ENODATA;
+}
+
+void jetwatt_quality_end(const struct jetwatt_quality *q, const struct jetwatt_batch_bound *b,
+			 int n, struct jetwatt_quality_figures *f)
+{
+	double *error = calloc(n + 1, sizeof(*error)), *samples = calloc(n + 1, sizeof(*samples));
+	size_t seen = 0;
+
+	memset(f, 0, sizeof(*f));
+	f->grade = '-';
+	for (int i = 0; i < n && error && samples; i++) {
+		struct jetwatt_batch_cost c;
+
+		if (b[i].kind != JETWATT_BATCH_TRAIN || jetwatt_quality_of(q, &b[i], &c))
+			continue;
+		f->grades[c.grade - 'A']++;
+		samples[f->n] = c.samples;
+		error[f->n++] = 100 * JETWATT_BATCH_COVER * c.total_sd_uj / c.total_uj;
+	}
+	if (f->n) {
+		qsort(error, f->n, sizeof(*error), jetwatt_order_doubles);
+		qsort(samples, f->n, sizeof(*samples), jetwatt_order_doubles);
+		f->error_pct = error[f->n / 2];
+		f->samples = samples[f->n / 2];
+		for (int g = 0; g < 4 && f->grade == '-'; g++) {
+			seen += f->grades[g];
+			if (2 * seen >= f->n)
+				f->grade = 'A' + g;
+		}
+	}
+	free(error);
+	free(samples);
+}
+
+void jetwatt_quality_free(struct jetwatt_quality *q)
+{
+	if (q->sum)
+		jetwatt_batch_sum_free(q->sum);
+	free(q->mark);
+	q->sum = NULL;
+	q->mark = NULL;
+}

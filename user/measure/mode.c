@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure/mode.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "energy/energy.h"
+#include "measure/block_mean.h"
+#include "measure/power_settle.h"
+#include "minibatch/minibatch.h"
+#include "model/order.h"
+#include "util/error.h"
+
+/* Waits that are looked at to find minibatches: the pattern is known from the
+ * modes before, so that a slow mode needs no fresh learning. */
+#define WAITS_BEFORE	1024
+/* A switch of clocks makes the first minibatch a mixture, and autotuning may
+ * make the second one slow; callers may want fewer left out that are as long as LONG_NS. */
+#define BATCHES_DROPPED	2
+#define LONG_NS		300000000ull
+#define BLOCK_NS	50e6
+#define BLOCKS_MIN	6
+#define TURN_MS		50
+/* Relative error of power that has not settled; of the time of fewer minibatches than show their
+ * own, which are enough to show that a mode is slow; one, if it is so many times slower than need
+ * be told. */
+#define UNSETTLED	0.05
+#define FEW_SD		0.01
+#define SLOW_FEW	3
+#define FAR_SLOWER	2
+/* What decides whether a mode is chosen is read for so many times as long, if need be. */
+#define CLOSE		2
+/* Finding minibatches is not free and we share the machine with the job. */
+#define LOOK_NS		250000000ull
+
+const struct jetwatt_measure_limits jetwatt_measure_profile = {
+	.batches = 8, .seconds = 1.5, .target = 0.01, .most_s = 20, .idle_s = 30, .few = 3,
+};
+const struct jetwatt_measure_limits jetwatt_measure_verify = {
+	.batches = 20, .seconds = 5, .target = 0.006, .most_s = 40, .idle_s = 30, .few = 3,
+};
+
+/* Arrays of one look, kept from look to look. */
+struct work {
+	struct jetwatt_batch_bound *bound;
+	double *w, *time, *uj;
+	uint64_t *t, from_ns;
+	size_t waits, samples;
+};
+
+static int room(struct work *k, size_t waits, size_t samples)
+{
+	if (waits > k->waits) {
+		k->waits = waits * 2;
+		k->bound = reallocarray(k->bound, k->waits, sizeof(*k->bound));
+		k->time = reallocarray(k->time, k->waits, sizeof(*k->time));
+		k->uj = reallocarray(k->uj, k->waits, sizeof(*k->uj));
+	}
+	if (samples > k->samples) {
+		k->samples = samples * 2;
+		k->w = reallocarray(k->w, k->samples, sizeof(*k->w));
+		k->t = reallocarray(k->t, k->samples, sizeof(*k->t));
+	}
+	return (waits && (!k->bound || !k->time || !k->uj)) || (samples && (!k->w || !k->t)) ?
+	       -ENOMEM : 0;
+}
+
+static void empty(struct work *k)
+{
+	free(k->bound);
+	free(k->time);
+	free(k->uj);
+	free(k->w);
+	free(k->t);
+}
+
+/* Median length of the minibatches since the switch, 0: none yet. */
+static uint64_t length(struct work *k, int bounds, uint64_t since_ns)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < bounds; i++)
+		if (k->bound[i].start_ns >= since_ns && k->bound[i].kind == JETWATT_BATCH_TRAIN)
+			k->time[n++] = k->bound[i].end_ns - k->bound[i].start_ns;
+	qsort(k->time, n, sizeof(*k->time), jetwatt_order_doubles);
+	return n ? k->time[n / 2] : 0;
+}
+
+/* Times and energies of whole minibatches after @from_ns, but for the first after the switch:
+ * of long ones for @drop. What is left begins at k->from_ns. */
+static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, uint64_t since_ns,
+		    uint64_t from_ns, int drop)
+{
+	size_t n = 0, lo = 0, hi = 0;
+	int after = 0;
+
+	for (int i = 0; i < bounds; i++) {
+		const struct jetwatt_batch_bound *b = &k->bound[i];
+		uint64_t covered, span = b->end_ns - b->start_ns;
+		double uj;
+
+		if (b->start_ns < since_ns || b->kind != JETWATT_BATCH_TRAIN ||
+		    b->flags & JETWATT_BATCH_INFERRED)
+			continue;
+		if (after++ < (span < LONG_NS ? BATCHES_DROPPED : drop) || b->start_ns < from_ns ||
+		    b->end_ns > w->power_ns)
+			continue;
+		while (lo + 1 < w->nr_power && w->power[lo + 1].time_ns <= b->start_ns)
+			lo++;
+		for (hi = hi < lo ? lo : hi; hi < w->nr_power && w->power[hi].time_ns < b->end_ns;)
+			hi++;
+		hi = hi < w->nr_power ? hi + 1 : hi;
+		if (jetwatt_batch_energy(w->power + lo, hi - lo, w->total, w->nr_total, b->start_ns,
+					 b->end_ns, &uj, &covered))
+			continue;
+		/* Nothing that is bridged over a gap enters a mean. */
+		if (covered < span - span / 100)
+			continue;
+		k->from_ns = n ? k->from_ns : b->start_ns;
+		k->time[n] = span;
+		k->uj[n++] = uj;
+	}
+	return n;
+}
+
+/* Slower than is of interest, for certain? */
+static int slow(const struct jetwatt_watch *w, struct work *k, int bounds, uint64_t since_ns,
+		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
+{
+	struct jetwatt_row row = { 0 };
+	size_t n = clean(w, k, bounds, since_ns, since_ns, BATCHES_DROPPED);
+
+	/* The first one of all, if there is no other yet, is long for certain. */
+	n = n ? n : clean(w, k, bounds, since_ns, since_ns, 0);
+	jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &row);
+	if (n < SLOW_FEW && row.time_ms < FAR_SLOWER * limits->slow_ms)
+		return 0;
+	if (row.time_ms * (1 - 3 * row.time_sd) < limits->slow_ms)
+		return 0;
+	row.mode = m->row.mode;
+	row.time_sd = n < SLOW_FEW ? fmax(row.time_sd, UNSETTLED) : row.time_sd;
+	row.power_sd = fmax(row.power_sd, UNSETTLED);
+	m->row = row;
+	m->batches = n;
+	m->span_s = n * row.time_ms * 1e-3;
+	return 1;
+}
+
+static int drops(const struct jetwatt_measure_limits *limits)
+{
+	return limits->drop ? (int)limits->drop : BATCHES_DROPPED;
+}
+
+/* The mean of the @n that are clean. Return: are they enough, for all but the errors of the mean? */
+static int gathered(struct work *k, size_t n, const struct jetwatt_measure_limits *limits,
+		    struct jetwatt_measure *m)
+{
+	struct jetwatt_mode mode = m->row.mode;
+	unsigned int blocks = jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
+
+	m->row.mode = mode;
+	m->batches = n;
+	m->span_s = n * m->row.time_ms * 1e-3;
+	return n >= limits->batches && m->span_s >= limits->seconds && blocks >= BLOCKS_MIN;
+}
+
+/* Is the level of power known before it is reached, and are there minibatches enough? */
+static int foretold(const struct jetwatt_watch *w, struct work *k, int bounds,
+		    const struct jetwatt_step *step, uint64_t length_ns,
+		    const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
+{
+	size_t n = clean(w, k, bounds, step->since_ns, step->since_ns, drops(limits));
+
+	if (!gathered(k, n, limits, m) || m->row.time_sd > limits->target ||
+	    jetwatt_step_level(step, k->from_ns, length_ns, limits, &m->row))
+		return 0;
+	m->settle_s = m->dwell_s;
+	return 1;
+}
+
+/* Return: 1: enough; 0: not yet. */
+static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t since_ns,
+		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
+		double *part)
+{
+	struct jetwatt_batch_info info;
+	struct jetwatt_step step;
+	uint64_t from, length_ns;
+	int bounds, close, done;
+	size_t n;
+
+	bounds = jetwatt_batch_segment(w->sync + first, w->nr_sync - first, k->bound, &info);
+	if (bounds < 0)
+		return 0;
+	length_ns = length(k, bounds, since_ns);
+	step = jetwatt_step_of(w, since_ns, k->t, k->w);
+	from = jetwatt_step_settled(&step, length_ns, limits, &m->settled);
+	if (!from)
+		return foretold(w, k, bounds, &step, length_ns, limits, m) ||
+		       (limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m));
+	m->settle_s = (from - since_ns) * 1e-9;
+	n = clean(w, k, bounds, since_ns, from, drops(limits));
+	done = gathered(k, n, limits, m);
+	close = jetwatt_step_close(m->row.time_ms, m->row.power_w, m->row.power_sd * m->row.power_w, limits);
+	done &= m->row.time_sd <= limits->target &&
+		m->row.power_sd <= (close ? fmin(JETWATT_STEP_GOOD, limits->target) : limits->target);
+	if (n < SLOW_FEW) {
+		m->row.time_sd = fmax(m->row.time_sd, FEW_SD);
+		m->row.power_sd = fmax(m->row.power_sd, FEW_SD / 2);
+	}
+	if (!n && limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m))
+		return 1;
+	*part = fmin(fmin((double)n / limits->batches, m->span_s / limits->seconds), 1);
+	done |= n >= limits->few && m->dwell_s >= (close ? CLOSE : 1) * limits->most_s;
+	if (done)
+		jetwatt_step_seen(&step, length_ns, limits);
+	return done;
+}
+
+/* Nothing to wait for any more? */
+static int hopeless(const struct jetwatt_watch *w, uint64_t since_ns,
+		    const struct jetwatt_measure_limits *limits, const struct jetwatt_measure *m)
+{
+	uint64_t last = w->last_wait_ns > since_ns ? w->last_wait_ns : since_ns;
+	uint64_t now = jetwatt_watch_now();
+
+	if (now > last && (now - last) * 1e-9 > limits->idle_s)
+		return -ENODATA;
+	return m->dwell_s > fmax(4 * limits->most_s, limits->idle_s) ? -ETIMEDOUT : 0;
+}
+
+int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
+			 const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
+			 jetwatt_measure_fn progress, void *arg)
+{
+	struct jetwatt_mode mode = m->row.mode;
+	uint64_t looked = 0, look_ns = limits->look_s > 0 ? limits->look_s * 1e9 : LOOK_NS;
+	struct work k = { 0 };
+	size_t first;
+	double part = 0;
+	int ret = 0;
+
+	memset(m, 0, sizeof(*m));
+	m->row.mode = mode;
+	jetwatt_watch_drop(w, since_ns);
+	first = w->nr_sync > WAITS_BEFORE ? w->nr_sync - WAITS_BEFORE : 0;
+	while (!ret) {
+		if (jetwatt_watch_run(w, TURN_MS)) {
+			ret = 1;
+			break;
+		}
+		if (limits->cut && atomic_load(limits->cut)) {
+			ret = -ECANCELED;
+			break;
+		}
+		m->dwell_s = (jetwatt_watch_now() - since_ns) * 1e-9;
+		if (jetwatt_watch_now() - looked < look_ns)
+			continue;
+		looked = jetwatt_watch_now();
+		ret = room(&k, 2 * (w->nr_sync - first) + 1, w->nr_power + 1);
+		if (ret)
+			break;
+		if (look(w, &k, first, since_ns, limits, m, &part))
+			break;
+		if (progress)
+			progress(m, part, arg);
+		ret = hopeless(w, since_ns, limits, m);
+	}
+	empty(&k);
+	return ret;
+}
+
+int jetwatt_measure_why(const struct jetwatt_watch *w, int err,
+			const struct jetwatt_measure_limits *limits)
+{
+	if (err == -ENOMEM)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+					 "cannot keep the samples");
+	if (err == -ENODATA)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, w->waits ?
+					 "it stopped waiting for the GPU: is it stuck, or done?" :
+					 "it never waited for the GPU; a job that spins on the GPU's memory cannot be seen either",
+					 "is this the process that trains? longer patience: --wait 120s",
+					 "no GPU work of process %d in %.0f s", w->pid, limits->idle_s);
+	if (err == -ETIMEDOUT)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "its waits for the GPU do not repeat, or a minibatch takes longer than 20 s",
+					 "jetwatt stat -p PID says what is seen",
+					 "no minibatches to be told apart in process %d", w->pid);
+	if (w->ended && !w->stop && !w->failed)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "process is gone, its measurement is not complete",
+					 "use a job that runs longer; a profile with -o FILE goes on where it stopped",
+					 "the job has ended (process %d)", w->pid);
+	return jetwatt_watch_why(w);
+}

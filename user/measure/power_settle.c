@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure/power_settle.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define SETTLE_MAX_S	6
+/* What is left of a step is less than the step: one of so much of the power is nothing to wait
+ * for, once the chip's own mean, STEP_NS long, has it, and it was looked at for STEP_SEEN_NS. */
+#define STEP		0.03
+#define STEP_NS		200000000ull
+#define STEP_SEEN_NS	1000000000ull
+/* Relative error of a power that is foretold; and of one that is so many errors from the limit that
+ * it need not be known better to tell on which side it is. */
+#define FORETOLD	0.012
+#define FORETOLD_FAR	0.025
+#define FAR		3
+
+struct jetwatt_step jetwatt_step_of(const struct jetwatt_watch *watch, uint64_t since_ns, uint64_t *t,
+				    double *w)
+{
+	struct jetwatt_step s = { t, w, 0, since_ns };
+
+	for (size_t i = 0; i < watch->nr_power; i++) {
+		if (watch->power[i].time_ns < since_ns)
+			continue;
+		t[s.n] = watch->power[i].time_ns;
+		w[s.n++] = jetwatt_watch_total(watch, &watch->power[i]);
+	}
+	return s;
+}
+
+/* Was there hardly a step? */
+static int level(const struct jetwatt_step *s, double before_w)
+{
+	double sum = 0, some = 0;
+
+	if (!(before_w > 0) || !s->n || s->t[s->n - 1] - s->since_ns < STEP_NS + STEP_SEEN_NS)
+		return 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->t[i] - s->since_ns >= STEP_NS) {
+			sum += s->w[i];
+			some++;
+		}
+	return fabs(sum / some / before_w - 1) < STEP;
+}
+
+uint64_t jetwatt_step_settled(const struct jetwatt_step *s, uint64_t minibatch_ns,
+			      const struct jetwatt_measure_limits *limits, int *settled)
+{
+	uint64_t most_ns = (limits->settle_s > 0 ? limits->settle_s : SETTLE_MAX_S) * 1e9;
+	long at = s->n ? jetwatt_batch_settled_over(s->t, s->w, s->n, minibatch_ns) : -ENODATA;
+
+	*settled = at >= 0;
+	if (at >= 0)
+		return s->t[at];
+	*settled = level(s, limits->before_w);
+	if (*settled)
+		return s->since_ns + STEP_NS;
+	/* It may never settle to the signal's own noise: go on and let the errors show it. */
+	return s->n && s->t[s->n - 1] - s->since_ns > most_ns ? s->since_ns + most_ns / 2 : 0;
+}
+
+static int fit(const struct jetwatt_step *s, uint64_t from_ns, uint64_t minibatch_ns,
+	       const struct jetwatt_measure_limits *limits, struct jetwatt_batch_level *l)
+{
+	size_t i = 0;
+
+	if (!limits->decay)
+		return -ENODATA;
+	from_ns = from_ns > s->since_ns + STEP_NS ? from_ns : s->since_ns + STEP_NS;
+	while (i < s->n && s->t[i] < from_ns)
+		i++;
+	return jetwatt_batch_level(s->t + i, s->w + i, s->n - i, minibatch_ns, limits->decay, l);
+}
+
+int jetwatt_step_close(double time_ms, double w, double sd, const struct jetwatt_measure_limits *limits)
+{
+	return time_ms < limits->good_ms && fabs(w - limits->limit_w) < FAR * sd;
+}
+
+/* Is it known well enough? */
+static int sure(const struct jetwatt_batch_level *l, double time_ms,
+		const struct jetwatt_measure_limits *limits)
+{
+	if (jetwatt_step_close(time_ms, l->w, l->sd, limits))
+		return l->sd < fmin(JETWATT_STEP_GOOD, limits->target) * l->w;
+	if (limits->limit_w > 0 && fabs(l->w - limits->limit_w) > FAR * l->sd)
+		return l->sd < FORETOLD_FAR * l->w;
+	return l->sd < fmin(FORETOLD, limits->target) * l->w;
+}
+
+int jetwatt_step_level(const struct jetwatt_step *s, uint64_t from_ns, uint64_t minibatch_ns,
+		       const struct jetwatt_measure_limits *limits, struct jetwatt_row *row)
+{
+	struct jetwatt_batch_level l;
+
+	if (fit(s, from_ns, minibatch_ns, limits, &l) || !sure(&l, row->time_ms, limits))
+		return -ENODATA;
+	jetwatt_batch_decay_add(limits->decay, &l.decay);
+	row->power_w = l.w;
+	row->power_sd = l.sd / l.w;
+	return 0;
+}
+
+void jetwatt_step_seen(const struct jetwatt_step *s, uint64_t minibatch_ns,
+		       const struct jetwatt_measure_limits *limits)
+{
+	struct jetwatt_batch_level l;
+
+	if (!fit(s, s->since_ns, minibatch_ns, limits, &l))
+		jetwatt_batch_decay_add(limits->decay, &l.decay);
+}

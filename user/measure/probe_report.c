@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure/probe_report.h"
+
+#include "util/args.h"
+
+static const struct {
+	const char *name;
+	uint32_t rung;
+} calls[JETWATT_SYNC_CALLS] = {
+	[JETWATT_SYNC_POLLFD] = { "pollfd", JETWATT_RUNG_TRACEPOINT },
+	[JETWATT_SYNC_SYNCPT] = { "syncpoint", JETWATT_RUNG_TRACEPOINT },
+	[JETWATT_SYNC_STREAM] = { "stream", JETWATT_RUNG_UPROBE },
+	[JETWATT_SYNC_EVENT] = { "event", JETWATT_RUNG_UPROBE },
+	[JETWATT_SYNC_CONTEXT] = { "context", JETWATT_RUNG_UPROBE },
+	[JETWATT_SYNC_MARK] = { "mark", JETWATT_RUNG_MARKER },
+	[JETWATT_SYNC_MARK_BEGIN] = { "mark_begin", JETWATT_RUNG_MARKER },
+	[JETWATT_SYNC_HELPER] = { "helper", JETWATT_RUNG_TRACEPOINT },
+	[JETWATT_SYNC_COPY] = { "copy", JETWATT_RUNG_UPROBE },
+	[JETWATT_SYNC_QUERY] = { "query", JETWATT_RUNG_UPROBE },
+};
+
+uint32_t jetwatt_rung_used(const struct jetwatt_probe_state *st)
+{
+	uint32_t rung = 0;
+	uint64_t most = 0;
+
+	for (int i = 0; i < JETWATT_SYNC_CALLS; i++)
+		if (st->seen[i] > most && (calls[i].rung != JETWATT_RUNG_MARKER || !rung)) {
+			most = st->seen[i];
+			rung = calls[i].rung;
+		}
+	/* The module sees the same calls. */
+	if (rung == JETWATT_RUNG_TRACEPOINT && !(st->attached & rung))
+		rung = JETWATT_RUNG_MODULE;
+	for (int i = 0; i < JETWATT_RUNGS && !rung; i++)
+		rung = st->attached & 1u << i;
+	return rung;
+}
+
+/* Are the waits those of libcuda's own thread? It may also wake up for what ends no minibatch. */
+static int helper_only(const struct jetwatt_probe_state *st)
+{
+	uint64_t most = st->seen[JETWATT_SYNC_HELPER];
+
+	if (st->seen[JETWATT_SYNC_MARK])
+		return 0;
+	for (int i = 0; i < JETWATT_SYNC_CALLS; i++)
+		if (i != JETWATT_SYNC_HELPER && st->seen[i] >= most)
+			return 0;
+	return most > 0;
+}
+
+/* System calls show a wait only if the thread sleeps in one. */
+static const char *blind_to(uint32_t used)
+{
+	return used & (JETWATT_RUNG_TRACEPOINT | JETWATT_RUNG_MODULE) ?
+	       "waits that spin or query" : NULL;
+}
+
+void jetwatt_rung_print(const struct jetwatt_probe_state *st, FILE *f)
+{
+	uint32_t used = jetwatt_rung_used(st);
+
+	fprintf(f, " waits seen by %s", jetwatt_args_rung_name(used));
+	if (used == JETWATT_RUNG_UPROBE && *st->library)
+		fprintf(f, " (%.40s), %llu launches", st->library,
+			(unsigned long long)st->launches);
+	if (blind_to(used))
+		fprintf(f, ", which does not see %s", blind_to(used));
+	if (st->seen[JETWATT_SYNC_MARK] && used != JETWATT_RUNG_MARKER)
+		fprintf(f, ", and %llu marks", (unsigned long long)st->seen[JETWATT_SYNC_MARK]);
+	fprintf(f, "\n");
+	if (helper_only(st))
+		fprintf(f, " warning: minibatches may be wrong: nearly all waits seen are those of CUDA's own thread cuda-EvtHandlr; use marks (jetwatt-mark(1))\n");
+}
+
+void jetwatt_rung_json(const struct jetwatt_probe_state *st, struct jetwatt_json *j)
+{
+	jetwatt_json_object(j, "probe");
+	jetwatt_json_string(j, "rung", jetwatt_args_rung_name(jetwatt_rung_used(st)));
+	jetwatt_json_array(j, "attached");
+	for (int i = 0; i < JETWATT_RUNGS; i++)
+		if (st->attached & 1u << i)
+			jetwatt_json_string(j, NULL, jetwatt_args_rung_name(1u << i));
+	jetwatt_json_end(j);
+	jetwatt_json_object(j, "missing");
+	for (int i = 0; i < JETWATT_RUNGS; i++)
+		if (st->why[i][0] && !(st->attached & 1u << i))
+			jetwatt_json_string(j, jetwatt_args_rung_name(1u << i), st->why[i]);
+	jetwatt_json_end(j);
+	if (blind_to(jetwatt_rung_used(st)))
+		jetwatt_json_string(j, "blind_to", blind_to(jetwatt_rung_used(st)));
+	if (*st->library)
+		jetwatt_json_string(j, "library", st->library);
+	jetwatt_json_object(j, "seen");
+	for (int i = 0; i < JETWATT_SYNC_CALLS; i++)
+		if (st->seen[i])
+			jetwatt_json_uint(j, calls[i].name, st->seen[i]);
+	jetwatt_json_end(j);
+	jetwatt_json_uint(j, "launches", st->launches);
+	jetwatt_json_end(j);
+}

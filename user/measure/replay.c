@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure/replay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/error.h"
+
+/* As when it was recorded. */
+#define HOLD_MS	1000
+
+static void told_mark(struct jetwatt_probe_state *told, const char *nr, const char *name)
+{
+	unsigned long i = strtoul(nr, NULL, 10);
+
+	if (i >= JETWATT_MARKS_MAX)
+		return;
+	snprintf(told->mark[i], sizeof(told->mark[i]), "%s", name);
+	if (told->marks <= i)
+		told->marks = i + 1;
+}
+
+static void on_text(const char *key, const char *text, void *arg)
+{
+	struct jetwatt_replay *r = arg;
+	const struct {
+		const char *key;
+		char *to;
+		size_t size;
+	} known[] = {
+		{ "board", r->board, sizeof(r->board) },
+		{ "kernel", r->kernel, sizeof(r->kernel) },
+		{ "version", r->version, sizeof(r->version) },
+		{ "scope", r->scope, sizeof(r->scope) },
+		{ "command", r->command, sizeof(r->command) },
+		{ "library", r->watch.told.library, sizeof(r->watch.told.library) },
+	};
+
+	if (!strcmp(key, "rungs"))
+		r->watch.told.attached = strtoul(text, NULL, 10);
+	else if (!strncmp(key, "mark.", 5))
+		told_mark(&r->watch.told, key + 5, text);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(key, known[i].key))
+			snprintf(known[i].to, known[i].size, "%s", text);
+}
+
+static int find(const struct jetwatt_watch *w, uint32_t id)
+{
+	int i = 0;
+
+	while (i < w->nr_rails && w->rail[i].id != id)
+		i++;
+	return i;
+}
+
+/* A rail that comes again brings new rates; which one it is stays. */
+static void on_rail(const struct jetwatt_rail *rail, void *arg)
+{
+	struct jetwatt_replay *r = arg;
+	struct jetwatt_watch *w = &r->watch;
+	int i = find(w, rail->id);
+
+	if (i == w->nr_rails) {
+		if (i == JETWATT_RAILS_MAX || w->join)
+			return;
+		w->nr_rails++;
+		if (rail->in_total)
+			w->total[w->nr_total++] = i;
+	}
+	w->rail[i] = *rail;
+}
+
+static void on_clocks(const struct jetwatt_trace_clocks *clocks, void *arg)
+{
+	struct jetwatt_replay *r = arg;
+
+	if (!r->clocks.monotonic_ns)
+		r->clocks = *clocks;
+}
+
+static void on_job(const struct jetwatt_trace_job *job, void *arg)
+{
+	struct jetwatt_replay *r = arg;
+	struct jetwatt_watch *w = &r->watch;
+
+	w->pid = job->pid;
+	if (r->job)
+		return;
+	r->job = 1;
+	w->begun_ns = job->begun_ns;
+	/* What came before is none of the job's. */
+	w->samples = w->lost = 0;
+}
+
+static void on_samples(const struct jetwatt_samples *s, void *arg)
+{
+	struct jetwatt_replay *r = arg;
+	struct jetwatt_watch *w = &r->watch;
+
+	if (!w->join) {
+		if (!w->nr_total || jetwatt_join_new_rails(&w->join, w->rail, w->nr_rails, HOLD_MS))
+			return;
+		jetwatt_watch_join(w);
+	}
+	jetwatt_watch_samples(s, w);
+}
+
+static void on_sync(const struct jetwatt_sync *s, void *arg)
+{
+	struct jetwatt_replay *r = arg;
+
+	if (s->call < JETWATT_SYNC_CALLS)
+		r->watch.told.seen[s->call]++;
+	r->watch.told.launches += s->launches;
+	if (r->watch.join)
+		jetwatt_watch_wait(s, &r->watch);
+}
+
+static void on_event(const struct jetwatt_event *e, void *arg)
+{
+	struct jetwatt_replay *r = arg;
+
+	if (r->nr_events < JETWATT_REPLAY_EVENTS)
+		r->event[r->nr_events] = *e;
+	r->nr_events++;
+}
+
+static void on_end(const struct jetwatt_trace_end *end, void *arg)
+{
+	struct jetwatt_replay *r = arg;
+	struct jetwatt_watch *w = &r->watch;
+
+	r->end = *end;
+	w->ended = 1;
+	w->ended_ns = end->ended_ns;
+	w->missed = end->missed;
+}
+
+static const struct jetwatt_trace_calls calls = {
+	.samples = on_samples, .sync = on_sync, .event = on_event, .text = on_text,
+	.rail = on_rail, .clocks = on_clocks, .job = on_job, .end = on_end,
+};
+
+static int unreadable(const struct jetwatt_replay *r, int err)
+{
+	if (err == -EPROTO)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "it was written by a newer version",
+					 "update jetwatt", "cannot read %s", r->path);
+	return jetwatt_error_say(err == -EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
+				 strerror(-err), err == -EACCES ?
+				 "a trace belongs to who recorded it: run as root, or chown it" : NULL,
+				 "cannot read %s", r->path);
+}
+
+int jetwatt_replay_step(struct jetwatt_replay *r)
+{
+	int n = jetwatt_trace_read(r->reader);
+
+	jetwatt_trace_state(r->reader, &r->state);
+	r->watch.waits_lost = r->state.waits_lost + r->state.waits_missing;
+	if (n < 0)
+		return -unreadable(r, n);
+	if (r->watch.out_of_memory)
+		return -jetwatt_watch_why(&r->watch);
+	return n;
+}
+
+int jetwatt_replay_open(struct jetwatt_replay *r, const char *path)
+{
+	struct jetwatt_watch *w = &r->watch;
+	int n;
+
+	memset(r, 0, sizeof(*r));
+	jetwatt_watch_init(w);
+	w->scope = r->scope;
+	r->end.status = -1;
+	r->path = strcmp(path, "-") ? path : "standard input";
+	r->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	if (r->fd < 0)
+		return unreadable(r, -errno);
+	if (jetwatt_trace_reader_new(&r->reader, r->fd, &calls, r))
+		return unreadable(r, -ENOMEM);
+	do
+		n = jetwatt_replay_step(r);
+	while (n > 0 && !w->nr_total);
+	if (n < 0)
+		return -n;
+	if (!r->state.blocks)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, r->state.skipped + r->state.tail ?
+					 "it holds no block of a trace" : "it is empty",
+					 "jetwatt record -o FILE writes traces", "%s is no trace", r->path);
+	if (!w->nr_total)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "its description is lost",
+					 "record it again", "cannot tell %s's rails", r->path);
+	return 0;
+}
+
+void jetwatt_replay_finish(struct jetwatt_replay *r)
+{
+	struct jetwatt_watch *w = &r->watch;
+	const struct jetwatt_trace_state *s = &r->state;
+
+	if (w->join)
+		jetwatt_join_flush(w->join);
+	if (s->damaged || s->missing || s->skipped)
+		jetwatt_error_note("%s: %" PRIu64 " blocks are damaged, %" PRIu64 " missing, %" PRIu64
+				   " bytes were left out", r->path, s->damaged, s->missing, s->skipped);
+	if (!s->ended)
+		jetwatt_error_note("%s was not closed: it ends with its last whole block%s", r->path,
+				   s->tail ? ", the rest of it was cut off" : "");
+	if (w->dead >= 0)
+		jetwatt_error_note("%s: rail %s stopped answering", r->path, w->rail[w->dead].label);
+	if (!w->ended) {
+		w->ended = 1;
+		w->ended_ns = w->power_ns;
+	}
+}
+
+int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_meter *m)
+{
+	struct jetwatt_watch *w = &r->watch;
+	int begun = 0, n;
+
+	memset(m, 0, sizeof(*m));
+	do {
+		if (!begun && r->job && w->nr_power) {
+			/* Its first samples may be lost, or not have told of every rail. */
+			if (w->power[0].time_ns > w->begun_ns)
+				w->begun_ns = w->power[0].time_ns;
+			jetwatt_meter_begin(m, w);
+			begun = 1;
+		}
+		if (begun)
+			jetwatt_meter_run(m);
+		n = jetwatt_replay_step(r);
+	} while (n > 0);
+	if (n < 0)
+		return -n;
+	jetwatt_replay_finish(r);
+	if (!w->nr_power)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "it holds no sample", NULL,
+					 "nothing to add up in %s", r->path);
+	if (!r->job)
+		w->begun_ns = w->power[0].time_ns;
+	if (!begun)
+		jetwatt_meter_begin(m, w);
+	n = jetwatt_meter_end(m, w->ended_ns);
+	return !n ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL,
+					  "cannot add up %s", r->path);
+}
+
+void jetwatt_replay_close(struct jetwatt_replay *r)
+{
+	jetwatt_trace_reader_free(r->reader);
+	jetwatt_watch_close(&r->watch);
+	if (r->fd > STDERR_FILENO)
+		close(r->fd);
+}

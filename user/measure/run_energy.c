@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure/run_energy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void jetwatt_meter_begin(struct jetwatt_meter *m, struct jetwatt_watch *w)
+{
+	memset(m, 0, sizeof(*m));
+	m->watch = w;
+	m->begun_ns = m->at_ns = w->begun_ns;
+	/* Waits of before have no energy of ours. */
+	while (m->waits < w->nr_sync && w->sync[m->waits].exit_ns <= m->begun_ns)
+		m->waits++;
+	m->at_wait = calloc(m->waits + 1, sizeof(*m->at_wait));
+	m->max = m->at_wait ? m->waits + 1 : 0;
+	m->failed = !m->at_wait;
+	jetwatt_quality_begin(&m->quality, w);
+}
+
+/* Integrate the total up to @to_ns. */
+static void advance(struct jetwatt_meter *m, uint64_t to_ns)
+{
+	const struct jetwatt_watch *w = m->watch;
+	uint64_t covered = 0;
+	double uj = 0;
+
+	if (to_ns <= m->at_ns || jetwatt_batch_energy(w->power, w->nr_power, w->total, w->nr_total,
+						      m->at_ns, to_ns, &uj, &covered))
+		return;
+	m->uj += uj;
+	m->covered_ns += covered;
+	m->at_ns = to_ns;
+}
+
+static void rails(struct jetwatt_meter *m, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct jetwatt_watch *w = m->watch;
+	double uj;
+
+	for (int r = 0; r < w->nr_rails && to_ns > from_ns; r++)
+		if (!jetwatt_batch_energy(w->power, w->nr_power, &r, 1, from_ns, to_ns, &uj, NULL))
+			m->rail_uj[r] += uj;
+}
+
+static int keep(struct jetwatt_meter *m, double **at, size_t *n, size_t *max)
+{
+	if (*n == *max) {
+		size_t more = *max ? 2 * *max : 64;
+		double *p = reallocarray(*at, more, sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		*at = p;
+		*max = more;
+	}
+	(*at)[(*n)++] = m->uj;
+	return 0;
+}
+
+static uint64_t next(const struct jetwatt_sync *s, size_t i, size_t n)
+{
+	return i < n ? s[i].exit_ns : UINT64_MAX;
+}
+
+/* Waits and marks up to @until_ns, in their common order. */
+static void note(struct jetwatt_meter *m, uint64_t until_ns)
+{
+	struct jetwatt_watch *w = m->watch;
+
+	while (!m->failed) {
+		uint64_t wait = next(w->sync, m->waits, w->nr_sync);
+		uint64_t mark = next(w->mark, m->marks, w->nr_mark);
+
+		if ((wait < mark ? wait : mark) > until_ns ||
+		    (m->waits == w->nr_sync && m->marks == w->nr_mark))
+			break;
+		advance(m, wait < mark ? wait : mark);
+		jetwatt_quality_note(&m->quality, w, wait < mark ? wait : mark);
+		m->failed = wait < mark ? keep(m, &m->at_wait, &m->waits, &m->max) :
+					  keep(m, &m->at_mark, &m->marks, &m->max_marks);
+	}
+}
+
+static void gather(struct jetwatt_meter *m, uint64_t until_ns)
+{
+	uint64_t from = m->at_ns;
+
+	note(m, until_ns);
+	/* No wait that comes later ended before this sample: the join's order. */
+	advance(m, until_ns);
+	jetwatt_quality_add(&m->quality, m->watch, m->at_ns);
+	rails(m, from, m->at_ns);
+}
+
+void jetwatt_meter_run(void *meter)
+{
+	struct jetwatt_meter *m = meter;
+
+	gather(m, m->watch->power_ns);
+	jetwatt_watch_drop(m->watch, m->at_ns);
+}
+
+int jetwatt_meter_end(struct jetwatt_meter *m, uint64_t end_ns)
+{
+	struct jetwatt_watch *w = m->watch;
+
+	gather(m, end_ns < w->power_ns ? end_ns : w->power_ns);
+	/* What was waited for in the last instant has no later energy. */
+	while (!m->failed && m->waits < w->nr_sync)
+		m->failed = keep(m, &m->at_wait, &m->waits, &m->max) != 0;
+	while (!m->failed && m->marks < w->nr_mark)
+		m->failed = keep(m, &m->at_mark, &m->marks, &m->max_marks) != 0;
+	m->bound = calloc(2 * w->nr_sync + w->nr_mark + 1, sizeof(*m->bound));
+	if (m->failed || !m->bound)
+		return -ENOMEM;
+	m->bounds = jetwatt_marks_bounds(m);
+	if (m->bounds)
+		return m->bounds < 0 ? m->bounds : 0;
+	m->bounds = jetwatt_batch_segment(w->sync, w->nr_sync, m->bound, &m->info);
+	if (m->bounds == -ENODATA)
+		m->bounds = 0;
+	return m->bounds < 0 ? m->bounds : 0;
+}
+
+static long at(const struct jetwatt_sync *s, size_t n, uint64_t exit_ns)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s[mid].exit_ns < exit_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < n && s[lo].exit_ns == exit_ns ? (long)lo : -1;
+}
+
+double jetwatt_meter_bound(const struct jetwatt_meter *m, const struct jetwatt_batch_bound *b)
+{
+	const struct jetwatt_watch *w = m->watch;
+	const struct jetwatt_sync *s = m->marked ? w->mark : w->sync;
+	const double *uj = m->marked ? m->at_mark : m->at_wait;
+	size_t n = m->marked ? w->nr_mark : w->nr_sync;
+	long from = at(s, n, b->start_ns), to = at(s, n, b->end_ns);
+
+	if (from < 0 || to < 0 || b->start_ns < m->begun_ns || b->end_ns > m->at_ns)
+		return -1;
+	return uj[to] - uj[from];
+}
+
+size_t jetwatt_meter_minibatches(const struct jetwatt_meter *m)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < m->bounds; i++)
+		n += m->bound[i].kind == JETWATT_BATCH_TRAIN;
+	return n;
+}
+
+void jetwatt_meter_free(struct jetwatt_meter *m)
+{
+	jetwatt_quality_free(&m->quality);
+	free(m->at_wait);
+	free(m->at_mark);
+	free(m->bound);
+}

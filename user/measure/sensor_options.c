@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure/sensor_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+enum { AVERAGES = JETWATT_ARGS_COMMON + 0x30, REFRESH, BUS };
+
+static const struct argp_option options[] = {
+	{ "averages", AVERAGES, "N", 0, "Have the sensors average N conversions meanwhile (1, 4, 16, 64, ... 1024)", 2 },
+	{ "refresh-ms", REFRESH, "MS", 0, "Have them convert all channels every MS ms meanwhile; 0: as fast as they can", 2 },
+	{ "bus-khz", BUS, "KHZ", 0, "Run their bus at 100 or 400 kHz meanwhile, where the kernel can", 2 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct jetwatt_sensors_args *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		a->want.refresh_ms = -1;
+		break;
+	case AVERAGES:
+		a->want.averages = jetwatt_args_count("--averages", arg, 1, 1024);
+		a->any = 1;
+		break;
+	case REFRESH:
+		a->want.refresh_ms = jetwatt_args_count("--refresh-ms", arg, 0, 100);
+		a->any = 1;
+		break;
+	case BUS:
+		a->want.bus_khz = jetwatt_args_count("--bus-khz", arg, 100, 400);
+		if (a->want.bus_khz != 100 && a->want.bus_khz != 400)
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					       "100 or 400: above that, sensors need another protocol",
+					       "--bus-khz: not %s", arg));
+		a->any = 1;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+const struct argp jetwatt_sensors_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+int jetwatt_sensors_begin(const struct jetwatt_sensors_args *a, struct jetwatt_board *board)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int err = a->any ? jetwatt_board_sensors_set(board, &a->want, &e) : 0;
+
+	return err ? jetwatt_error_board(err, &e) : 0;
+}
+
+int jetwatt_sensors_end(const struct jetwatt_sensors_args *a, struct jetwatt_board *board)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int err = a->any ? jetwatt_board_sensors_back(board, &e) : 0;
+
+	return err ? jetwatt_error_board(err, &e) : 0;
+}

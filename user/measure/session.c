@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/jetwatt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "measure/connect.h"
+#include "util/error.h"
+
+/* A stream that is silent for so long is not waited for: longer than a busy
+ * board keeps us from running. */
+#define HOLD_MS		1000
+/* A rail of the total that was not read for so long is dead. */
+#define DEAD_NS		2000000000ull
+
+uint64_t jetwatt_watch_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* One more entry at the end of a growing array, NULL: no memory. */
+static void *append(void **array, size_t *n, size_t *max, size_t size)
+{
+	if (*n == *max) {
+		size_t more = *max ? *max * 2 : 1024;
+		void *p = reallocarray(*array, more, size);
+
+		if (!p)
+			return NULL;
+		*array = p;
+		*max = more;
+	}
+	return (char *)*array + size * (*n)++;
+}
+
+static void on_power(const struct jetwatt_power *p, void *arg)
+{
+	struct jetwatt_watch *w = arg;
+	struct jetwatt_power *at = append((void **)&w->power, &w->nr_power, &w->max_power,
+					  sizeof(*at));
+
+	if (!at) {
+		w->out_of_memory = w->failed = 1;
+		return;
+	}
+	*at = *p;
+	w->power_ns = p->time_ns;
+	for (int i = 0; i < w->nr_total; i++) {
+		int r = w->total[i];
+
+		if (p->valid & 1u << r || !w->alive_ns[r])
+			w->alive_ns[r] = p->time_ns;
+		else if (p->time_ns - w->alive_ns[r] > DEAD_NS) {
+			w->dead = r;
+			w->failed = 1;
+		}
+	}
+	if (w->on_power)
+		w->on_power(p, w->arg);
+}
+
+static void on_sync(const struct jetwatt_sync *s, void *arg)
+{
+	struct jetwatt_watch *w = arg;
+	int mark = s->call == JETWATT_SYNC_MARK || s->call == JETWATT_SYNC_MARK_BEGIN;
+	struct jetwatt_sync *at = mark ?
+		append((void **)&w->mark, &w->nr_mark, &w->max_mark, sizeof(*at)) :
+		append((void **)&w->sync, &w->nr_sync, &w->max_sync, sizeof(*at));
+
+	if (!at) {
+		w->out_of_memory = w->failed = 1;
+		return;
+	}
+	*at = *s;
+	if (mark)
+		return;
+	w->waits++;
+	w->last_wait_ns = s->exit_ns;
+}
+
+void jetwatt_watch_wait(const struct jetwatt_sync *s, void *watch)
+{
+	struct jetwatt_watch *w = watch;
+
+	if (w->tee)
+		jetwatt_trace_write_sync(s, w->tee);
+	jetwatt_join_sync(s, w->join);
+}
+
+void jetwatt_watch_join(struct jetwatt_watch *w)
+{
+	jetwatt_join_set(w->join, on_power, on_sync, w);
+}
+
+static void note_bus(struct jetwatt_watch *w, const struct jetwatt_samples *s)
+{
+	for (uint32_t i = 0; i < s->nr_series; i++) {
+		const struct jetwatt_series_view *v = &s->series[i];
+
+		for (int r = 0; r < w->nr_rails && v->kind == JETWATT_SERIES_BUS_UV; r++)
+			if (w->rail[r].id == v->index && v->value[s->count - 1] != JETWATT_VALUE_NONE)
+				w->bus_uv[r] = v->value[s->count - 1];
+	}
+}
+
+void jetwatt_watch_samples(const struct jetwatt_samples *s, void *watch)
+{
+	struct jetwatt_watch *w = watch;
+
+	w->running = 1;
+	w->heard_ns = jetwatt_watch_now();
+	note_bus(w, s);
+	if (w->tee)
+		jetwatt_trace_write_samples(s, w->tee);
+	if (!w->join)
+		return;
+	w->samples += s->count;
+	w->lost += s->gap;
+	jetwatt_join_samples(s, w->join);
+}
+
+int jetwatt_watch_add(struct jetwatt_watch *w, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+
+	return fd < 0 || epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+static int open_loop(struct jetwatt_watch *w)
+{
+	sigset_t set;
+
+	jetwatt_reach_undisturbed(&set);
+	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	w->epoll = epoll_create1(EPOLL_CLOEXEC);
+	return w->epoll < 0 || jetwatt_watch_add(w, w->signals) ||
+	       jetwatt_watch_add(w, jetwatt_fd(w->jw)) ? -errno : 0;
+}
+
+/* Rails whose sum counts; a sum with a hole in it is called what it is. */
+static int find_total(struct jetwatt_watch *w, const struct jetwatt_board *board)
+{
+	char rails[256];
+
+	w->nr_rails = jetwatt_rails(w->jw, w->rail, JETWATT_RAILS_MAX);
+	if (w->nr_rails < 0)
+		return jetwatt_reach_failed(w->jw, w->nr_rails, "cannot list the rails");
+	w->nr_total = jetwatt_board_total(board, w->rail, w->nr_rails, w->total, &w->scope);
+	if (w->nr_total <= 0)
+		return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED,
+					 w->nr_rails ? "no rail that belongs to the total is enabled" :
+					 "the module found no sensor chip that answers",
+					 "jetwatt doctor; jetwatt list rails", "no power to measure");
+	if (!strcmp(w->scope, "partial sum"))
+		jetwatt_error_note("total is a partial sum: only %s (others are disabled or missing: jetwatt list rails)",
+				   jetwatt_watch_scope(w, rails, sizeof(rails)));
+	return 0;
+}
+
+static int set_rate(struct jetwatt_watch *w, unsigned int rate_hz)
+{
+	struct jetwatt_config set = { rate_hz, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0 };
+	int err = jetwatt_config_get(w->jw, &w->config);
+
+	if (err)
+		return jetwatt_reach_failed(w->jw, err, "cannot read the sampler's settings");
+	if (!rate_hz)
+		return 0;
+	/* The rate is one for all. */
+	if (w->info.running && rate_hz < w->config.active_hz)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "somebody else is measuring, and the module has one rate for all",
+					 "leave --rate out, or wait until they have finished",
+					 "not lowering the rate from %u to %u Hz",
+					 w->config.active_hz, rate_hz);
+	err = jetwatt_config_set(w->jw, &set);
+	if (err == -ERANGE)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
+					 "ask for less, or leave --rate out for the highest possible rate",
+					 "%u Hz is out of reach", rate_hz);
+	if (err)
+		return jetwatt_reach_failed(w->jw, err, "cannot set the rate");
+	w->rate_set = rate_hz;
+	return 0;
+}
+
+/* Which channels a chip converts is read when the sampler starts: what the
+ * module says of its rails before may be old. */
+static int begin(struct jetwatt_watch *w)
+{
+	int err = jetwatt_subscribe(w->jw, jetwatt_watch_samples, w);
+
+	if (err)
+		return jetwatt_reach_failed(w->jw, err, "cannot read samples");
+	for (int i = 0; i < JETWATT_WATCH_TURNS && !w->running && !w->stop && !w->failed; i++)
+		jetwatt_watch_run(w, JETWATT_WATCH_TURN_MS);
+	return 0;
+}
+
+void jetwatt_watch_init(struct jetwatt_watch *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->epoll = w->signals = w->pidfd = w->mark_fd = w->cgroup.events = w->dead = -1;
+}
+
+int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *board,
+		       unsigned int rate_hz)
+{
+	struct jetwatt_stats stats;
+	int err;
+
+	jetwatt_watch_init(w);
+	err = jetwatt_reach_module(&w->jw, &w->info);
+	if (err)
+		return err;
+	err = open_loop(w);
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					 "cannot set up the event loop");
+	err = set_rate(w, rate_hz);
+	if (!err)
+		err = begin(w);
+	if (!err)
+		err = find_total(w, board);
+	if (err)
+		return err;
+	err = jetwatt_join_new(&w->join, w->jw, HOLD_MS);
+	if (err)
+		return jetwatt_reach_failed(w->jw, err, "cannot join the streams");
+	jetwatt_watch_join(w);
+	if (!jetwatt_stats(w->jw, &stats))
+		w->missed0 = stats.missed;
+	return 0;
+}
+
+int jetwatt_watch_why(const struct jetwatt_watch *w)
+{
+	if (w->why)
+		return w->why;
+	if (w->stop)
+		return 128 + w->stop;
+	if (w->dead >= 0)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "its chip did not answer for 2 s: what is left is no total",
+					 "jetwatt doctor; dmesg", "rail %s is gone",
+					 w->rail[w->dead].label);
+	if (w->out_of_memory)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+					 "cannot keep the samples");
+	if (w->silent)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "the module sends no samples any more",
+					 "was it unloaded? jetwatt doctor", "the stream broke off");
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
+				 "was the module unloaded? jetwatt doctor", "the stream broke off");
+}
+
+uint64_t jetwatt_watch_missed(struct jetwatt_watch *w)
+{
+	struct jetwatt_stats s;
+
+	if (!w->jw)
+		return w->missed;
+	return jetwatt_stats(w->jw, &s) ? 0 : s.missed - w->missed0;
+}
+
+/* As it was, unless somebody has set another one since. */
+static void restore_rate(struct jetwatt_watch *w)
+{
+	struct jetwatt_config old = { w->config.rate_hz, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0 };
+	struct jetwatt_config now;
+
+	if (!jetwatt_config_get(w->jw, &now) && now.rate_hz == w->rate_set)
+		jetwatt_config_set(w->jw, &old);
+}
+
+void jetwatt_watch_close(struct jetwatt_watch *w)
+{
+	if (w->probe)
+		jetwatt_probe_close(w->probe);
+	if (w->running && w->jw)
+		jetwatt_unsubscribe(w->jw);
+	if (w->rate_set)
+		restore_rate(w);
+	jetwatt_join_free(w->join);
+	if (w->jw)
+		jetwatt_close(w->jw);
+	if (w->child.pid && !w->child.gone && w->probe == NULL)
+		jetwatt_child_stop(&w->child);
+	jetwatt_cgroup_close(&w->cgroup);
+	if (w->mark_fd >= 0)
+		close(w->mark_fd);
+	if (w->pidfd >= 0)
+		close(w->pidfd);
+	if (w->signals >= 0)
+		close(w->signals);
+	if (w->epoll >= 0)
+		close(w->epoll);
+	free(w->power);
+	free(w->sync);
+	free(w->mark);
+}

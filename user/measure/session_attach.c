@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Whom to watch: a running job, or a command that is started for it. */
+#include "measure/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util/error.h"
+
+static int open_pid(struct jetwatt_watch *w)
+{
+	char fix[64];
+
+	w->pidfd = syscall(SYS_pidfd_open, w->pid, 0);
+	if (w->pidfd >= 0 && !jetwatt_watch_add(w, w->pidfd))
+		return 0;
+	if (errno != ESRCH)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL,
+					 "cannot follow process %d", w->pid);
+	snprintf(fix, sizeof(fix), "jetwatt needs the id of a running job: pgrep python");
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, "no such process", fix, "-p %d", w->pid);
+}
+
+/* Where there is no v2 hierarchy for us, its process and what that forks is followed. */
+static void enclose(struct jetwatt_watch *w)
+{
+	if (jetwatt_cgroup_make(&w->cgroup))
+		return;
+	if (jetwatt_cgroup_put(&w->cgroup, w->pid))
+		jetwatt_cgroup_close(&w->cgroup);
+}
+
+static int start(struct jetwatt_watch *w, char **argv)
+{
+	int mark[2] = { -1, -1 }, err = jetwatt_mark_pair(mark);
+
+	if (!err) {
+		w->mark_fd = mark[0];
+		err = jetwatt_child_start(&w->child, argv, mark[1]);
+		close(mark[1]);
+	}
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					 "cannot start %s", argv[0]);
+	w->pid = w->child.pid;
+	enclose(w);
+	return 0;
+}
+
+static int open_cgroup(struct jetwatt_watch *w, const char *path)
+{
+	struct epoll_event e = { .events = EPOLLPRI };
+	int err = jetwatt_cgroup_open(&w->cgroup, path);
+
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 "a directory below the mount of the v2 hierarchy: systemd-cgls",
+					 "--cgroup %s", path);
+	if (jetwatt_cgroup_empty(&w->cgroup))
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "no process is in it", NULL,
+					 "--cgroup %s", path);
+	e.data.fd = w->cgroup.events;
+	if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->cgroup.events, &e))
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL,
+					 "cannot follow cgroup %s", path);
+	return 0;
+}
+
+static int find(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
+{
+	int err;
+
+	if (job->cgroup)
+		return open_cgroup(w, job->cgroup);
+	w->pid = job->pid;
+	err = job->argv ? start(w, job->argv) : 0;
+	return err ? err : open_pid(w);
+}
+
+static int open_probe(struct jetwatt_watch *w, uint32_t rungs)
+{
+	struct jetwatt_probe_opts opts = { .rungs = rungs };
+	int err;
+
+	if (*w->cgroup.path) {
+		opts.cgroup_path = w->cgroup.path;
+	} else {
+		opts.tgid = w->pid;
+		opts.children = 1;
+	}
+	/* What a program says of itself is heard besides what is seen of it. */
+	if (w->mark_fd >= 0) {
+		opts.mark_fd = w->mark_fd;
+		if (rungs)
+			opts.rungs |= JETWATT_RUNG_MARKER;
+	}
+	err = jetwatt_probe_open(&w->probe, &opts, jetwatt_watch_wait, w);
+	if (err)
+		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
+					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
+					 "jetwatt doctor says what this kernel lacks",
+					 "cannot watch the job's waits for the GPU");
+	return jetwatt_watch_add(w, jetwatt_probe_fd(w->probe)) ? JETWATT_EXIT_FAILED : 0;
+}
+
+/* The first sample must lie before the job's first instruction. */
+static int first_sample(struct jetwatt_watch *w)
+{
+	for (int i = 0; i < JETWATT_WATCH_TURNS && !w->nr_power && !w->failed && !w->stop; i++) {
+		jetwatt_watch_run(w, JETWATT_WATCH_TURN_MS);
+		/* A command that stands still has no waits to hold samples back for. */
+		if (w->child.pid)
+			jetwatt_join_flush(w->join);
+	}
+	if (w->nr_power)
+		return 0;
+	if (w->stop || w->failed)
+		return jetwatt_watch_why(w);
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, "5 s without a sample from the module",
+				 "dmesg | grep jetwatt; jetwatt doctor", "no power to measure");
+}
+
+int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
+{
+	int err = find(w, job);
+
+	if (!err)
+		err = open_probe(w, job->rungs);
+	if (err)
+		return err;
+	err = first_sample(w);
+	w->begun_ns = jetwatt_watch_now();
+	/* What came while we were getting ready is none of the job's. */
+	w->samples = w->lost = 0;
+	w->missed0 += jetwatt_watch_missed(w);
+	if (err || !job->argv)
+		return err;
+	err = jetwatt_child_go(&w->child);
+	if (!err)
+		return 0;
+	return jetwatt_error_say(err == -ENOENT ? JETWATT_EXIT_NOTFOUND : JETWATT_EXIT_NOEXEC,
+				 strerror(-err), NULL, "cannot run %s", job->argv[0]);
+}

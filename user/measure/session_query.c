@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What has been seen, in other words. */
+#include "measure/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "minibatch/minibatch.h"
+
+/* Samples, or waits, for which room is kept. */
+#define LEAST	128
+
+/* What one long look took. */
+static void give_back(void **array, size_t *max, size_t n, size_t size)
+{
+	size_t less = *max / 2;
+	void *p;
+
+	if (less < LEAST || n > less / 2)
+		return;
+	p = reallocarray(*array, less, size);
+	if (!p)
+		return;
+	*array = p;
+	*max = less;
+}
+
+void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
+{
+	size_t n = 0;
+
+	while (n < w->nr_power && w->power[n].time_ns < before_ns)
+		n++;
+	n -= n > 0;
+	memmove(w->power, w->power + n, (w->nr_power - n) * sizeof(*w->power));
+	w->nr_power -= n;
+	give_back((void **)&w->power, &w->max_power, w->nr_power, sizeof(*w->power));
+	give_back((void **)&w->sync, &w->max_sync, w->nr_sync, sizeof(*w->sync));
+}
+
+uint64_t jetwatt_watch_waits_lost(const struct jetwatt_watch *w)
+{
+	return (w->probe ? jetwatt_probe_lost(w->probe) : w->waits_lost) +
+	       jetwatt_join_late(w->join);
+}
+
+size_t jetwatt_watch_minibatches(const struct jetwatt_watch *w)
+{
+	struct jetwatt_batch_bound *b = calloc(2 * w->nr_sync + 1, sizeof(*b));
+	struct jetwatt_batch_info info;
+	int n = b ? jetwatt_batch_segment(w->sync, w->nr_sync, b, &info) : 0;
+	size_t count = 0;
+
+	for (int i = 0; i < n; i++)
+		count += b[i].kind == JETWATT_BATCH_TRAIN;
+	free(b);
+	return count;
+}
+
+double jetwatt_watch_total(const struct jetwatt_watch *w, const struct jetwatt_power *p)
+{
+	int64_t uw = 0;
+
+	for (int i = 0; i < w->nr_total; i++)
+		uw += p->uw[w->total[i]];
+	return uw * 1e-6;
+}
+
+const char *jetwatt_watch_scope(const struct jetwatt_watch *w, char *buf, size_t len)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (int i = 0; i < w->nr_total && at < len; i++)
+		at += snprintf(buf + at, len - at, "%s%s", i ? " + " : "",
+			       w->rail[w->total[i]].label);
+	return buf;
+}
+
+void jetwatt_watch_seen(const struct jetwatt_watch *w, struct jetwatt_probe_state *st)
+{
+	if (w->probe)
+		jetwatt_probe_state(w->probe, st);
+	else
+		*st = w->told;
+}

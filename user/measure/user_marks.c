@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bounds from marks: of pairs each is one, of points each ends one. The name
+ * that is used most often is the minibatch; what is called eval, val or test is
+ * evaluation.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/run_energy.h"
+
+static int is_eval(const char *name)
+{
+	return !strncmp(name, "eval", 4) || !strncmp(name, "val", 3) || !strncmp(name, "test", 4);
+}
+
+/* A point, whose bound begins where the one before of its kind and process was. */
+static uint64_t begin(const struct jetwatt_watch *w, size_t i)
+{
+	const struct jetwatt_sync *s = &w->mark[i];
+
+	if (s->enter_ns < s->exit_ns)
+		return s->enter_ns;
+	while (i-- > 0)
+		if (w->mark[i].call == JETWATT_SYNC_MARK && w->mark[i].ret == s->ret &&
+		    w->mark[i].tgid == s->tgid && w->mark[i].enter_ns == w->mark[i].exit_ns)
+			return w->mark[i].exit_ns;
+	return 0;
+}
+
+/* What the probe has seen of its waits. */
+static void fill(const struct jetwatt_watch *w, struct jetwatt_batch_bound *b, size_t *from)
+{
+	/* marks of one name come in order, but pairs may nest */
+	while (*from > 0 && w->sync[*from - 1].exit_ns > b->start_ns)
+		--*from;
+	while (*from < w->nr_sync && w->sync[*from].exit_ns <= b->start_ns)
+		++*from;
+	for (size_t i = *from; i < w->nr_sync && w->sync[i].exit_ns <= b->end_ns; i++) {
+		const struct jetwatt_sync *s = &w->sync[i];
+		uint64_t enter = s->enter_ns > b->start_ns ? s->enter_ns : b->start_ns;
+		uint64_t launch = s->launch_ns > b->start_ns && s->launch_ns < enter ? s->launch_ns :
+										       enter;
+
+		if (s->tgid != b->tgid)
+			continue;
+		b->wait_ns += s->exit_ns - enter;
+		b->gpu_ns += s->exit_ns - launch;
+		if (!b->syncs++)
+			b->fetch_ns = launch - b->start_ns;
+		b->flags |= s->launch_ns ? JETWATT_BATCH_LAUNCHED : 0;
+		b->cgroup = s->cgroup;
+	}
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct jetwatt_batch_bound *x = a, *y = b;
+
+	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+int jetwatt_marks_bounds(struct jetwatt_meter *m)
+{
+	const struct jetwatt_watch *w = m->watch;
+	size_t used[JETWATT_MARKS_MAX] = { 0 }, from = 0, syncs = 0, minibatches = 0;
+	struct jetwatt_probe_state *st;
+	int most = 0, n = 0;
+
+	if (!w->nr_mark)
+		return 0;
+	st = malloc(sizeof(*st));
+	if (!st)
+		return -ENOMEM;
+	jetwatt_watch_seen(w, st);
+	for (size_t i = 0; i < w->nr_mark; i++)
+		if (w->mark[i].call == JETWATT_SYNC_MARK)
+			used[w->mark[i].ret]++;
+	for (int i = 1; i < JETWATT_MARKS_MAX; i++)
+		if (used[i] > used[most] && !is_eval(st->mark[i]))
+			most = i;
+	for (size_t i = 0; i < w->nr_mark; i++) {
+		struct jetwatt_batch_bound *b = &m->bound[n];
+		int name = w->mark[i].ret;
+		uint64_t start = begin(w, i);
+
+		if (w->mark[i].call != JETWATT_SYNC_MARK || !start ||
+		    (name != most && !is_eval(st->mark[name])))
+			continue;
+		*b = (struct jetwatt_batch_bound){
+			.start_ns = start,
+			.end_ns = w->mark[i].exit_ns,
+			.tgid = w->mark[i].tgid,
+			.kind = name == most ? JETWATT_BATCH_TRAIN : JETWATT_BATCH_EVAL,
+			.confidence = 1,
+		};
+		fill(w, b, &from);
+		if (name == most && !minibatches++)
+			b->flags |= JETWATT_BATCH_FIRST;
+		if (name == most)
+			syncs += b->syncs;
+		n++;
+	}
+	qsort(m->bound, n, sizeof(*m->bound), by_end);
+	free(st);
+	m->marked = n > 0;
+	m->info.confidence = 1;
+	m->info.period_syncs = minibatches ? (double)syncs / minibatches : 0;
+	return n;
+}

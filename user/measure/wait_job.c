@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure/wait_job.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "util/error.h"
+
+#define TURN_MS 200
+#define BEHIND	10	/* a ninth of the job's share, where both want one CPU */
+
+/* From the terminal a command of ours has got the signal as well. */
+static void pass_on(struct jetwatt_watch *w)
+{
+	if (!w->stop_by_tty && !w->child.gone)
+		kill(w->pid, w->stop);
+	w->stop = 0;
+}
+
+/* The measurement has failed; that is no reason to end somebody's training. */
+static void stay(struct jetwatt_watch *w)
+{
+	struct pollfd p[] = { { w->pidfd, POLLIN, 0 }, { w->signals, POLLIN, 0 } };
+	struct signalfd_siginfo si;
+
+	if (!w->child.pid || w->child.gone || w->ended)
+		return;
+	jetwatt_error_note("the command goes on, unmeasured");
+	while (!jetwatt_child_reap(&w->child)) {
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return;
+		if (read(w->signals, &si, sizeof(si)) == sizeof(si) && si.ssi_code != SI_KERNEL)
+			kill(w->pid, si.ssi_signo);
+	}
+}
+
+/* What we do can wait: on a full board a job that wakes up goes first, instead of after
+ * the millisecond that a batch of samples takes. Who could not come back, as a user
+ * without CAP_SYS_NICE, would hand it on to the next command. Return: as we were. */
+static int give_way(void)
+{
+	int was = getpriority(PRIO_PROCESS, 0);
+
+	if (!setpriority(PRIO_PROCESS, 0, was + 1) && !setpriority(PRIO_PROCESS, 0, was))
+		setpriority(PRIO_PROCESS, 0, was + BEHIND);
+	return was;
+}
+
+int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg), void *arg)
+{
+	uint64_t begun = jetwatt_watch_now();
+	int was = give_way(), err;
+
+	while (!w->ended && !w->failed) {
+		jetwatt_watch_run(w, TURN_MS);
+		if (each)
+			each(arg);
+		if (w->stop && !w->child.pid)
+			break;
+		if (w->stop)
+			pass_on(w);
+		if (for_s > 0 && (jetwatt_watch_now() - begun) * 1e-9 >= for_s)
+			break;
+	}
+	setpriority(PRIO_PROCESS, 0, was);
+	if (!w->failed)
+		return 0;
+	err = jetwatt_watch_why(w);
+	stay(w);
+	return err;
+}
+
+void jetwatt_follow_forget(void *watch)
+{
+	struct jetwatt_watch *w = watch;
+
+	jetwatt_watch_drop(w, w->power_ns);
+	w->nr_sync = 0;
+}
+
+int jetwatt_follow_exit(const struct jetwatt_watch *w)
+{
+	return w->child.gone ? jetwatt_child_exit(&w->child) : 0;
+}

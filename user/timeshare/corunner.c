@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "timeshare/corunner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "measure/session.h"
+#include "util/error.h"
+
+void jetwatt_tenant_init(struct jetwatt_tenant *t, const char *name, const char *command)
+{
+	memset(t, 0, sizeof(*t));
+	t->name = name;
+	t->command = command;
+	t->pidfd = t->mark_fd = t->cgroup.events = t->hold.freeze = t->hold.events = t->threads = -1;
+	for (size_t i = 0; i < JETWATT_TENANT_THREADS; i++)
+		t->status[i] = -1;
+}
+
+/* The shell becomes the command, so that signals reach it, unless it is more than one. */
+static int start(struct jetwatt_tenant *t)
+{
+	char *argv[] = { "/bin/sh", "-c", (char *)t->command, NULL };
+	int mark[2] = { -1, -1 }, err = jetwatt_mark_pair(mark);
+
+	if (err)
+		return err;
+	t->mark_fd = mark[0];
+	err = jetwatt_child_start(&t->child, argv, mark[1]);
+	close(mark[1]);
+	if (err)
+		return err;
+	t->pidfd = syscall(SYS_pidfd_open, t->child.pid, 0);
+	/* Of its own, so that signals hold all of it where there is no freezer. */
+	if (t->pidfd < 0 || setpgid(t->child.pid, t->child.pid))
+		return -errno;
+	if (!jetwatt_cgroup_make(&t->cgroup) && jetwatt_cgroup_put(&t->cgroup, t->child.pid))
+		jetwatt_cgroup_close(&t->cgroup);
+	if (*t->cgroup.path)
+		t->threads = jetwatt_cgroup_file(&t->cgroup, "cgroup.threads", O_RDONLY);
+	return jetwatt_hold_open(&t->hold, &t->cgroup, t->child.pid);
+}
+
+int jetwatt_tenant_start(struct jetwatt_tenant *t)
+{
+	int err = start(t);
+
+	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+				       "cannot start %s = %s", t->name, t->command) : 0;
+}
+
+int jetwatt_tenant_adopt(struct jetwatt_tenant *t, const char *path, int freeze)
+{
+	int err = jetwatt_cgroup_open(&t->cgroup, path);
+
+	t->hold.freeze = freeze;
+	if (err)
+		return err;
+	t->threads = jetwatt_cgroup_file(&t->cgroup, "cgroup.threads", O_RDONLY);
+	t->hold.events = jetwatt_cgroup_file(&t->cgroup, "cgroup.events", O_RDONLY);
+	return t->threads < 0 ? t->threads : t->hold.events < 0 ? t->hold.events : 0;
+}
+
+int jetwatt_tenant_watch(struct jetwatt_tenant *t, jetwatt_sync_fn fn, void *arg)
+{
+	struct jetwatt_probe_opts o = {
+		.rungs = JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT | JETWATT_RUNG_MARKER,
+		.mark_fd = t->mark_fd,
+		.prompt = 1,
+	};
+	int err;
+
+	if (*t->cgroup.path) {
+		o.cgroup_path = t->cgroup.path;
+	} else {
+		o.tgid = t->child.pid;
+		o.children = 1;
+	}
+	err = jetwatt_probe_open(&t->probe, &o, fn, arg);
+	return err ? jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
+				       err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
+				       "jetwatt doctor says what this kernel lacks",
+				       "cannot see the waits of %s as they end", t->name) : 0;
+}
+
+int jetwatt_tenant_go(struct jetwatt_tenant *t)
+{
+	int err = t->command ? jetwatt_child_go(&t->child) : 0;
+
+	return err ? jetwatt_error_say(JETWATT_EXIT_NOTFOUND, strerror(-err), NULL,
+				       "cannot run /bin/sh for %s", t->name) : 0;
+}
+
+/* The @i-th thread's status, by a descriptor that stays. Return: length; 0: it has ended. */
+static ssize_t status(struct jetwatt_tenant *t, size_t i, unsigned int tid, char *text, size_t max)
+{
+	size_t at = i < JETWATT_TENANT_THREADS ? i : JETWATT_TENANT_THREADS - 1;
+	char path[64];
+	ssize_t n;
+
+	if (t->status[at] >= 0 && t->tid[at] != tid) {
+		close(t->status[at]);
+		t->status[at] = -1;
+	}
+	if (t->status[at] < 0) {
+		snprintf(path, sizeof(path), "/proc/%u/status", tid);
+		t->status[at] = open(path, O_RDONLY | O_CLOEXEC);
+		t->tid[at] = tid;
+	}
+	n = t->status[at] < 0 ? 0 : pread(t->status[at], text, max - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? n : 0;
+}
+
+/* Return: 1: it sleeps; 0: it does not. @runs: how often it has run so far. */
+static int asleep(struct jetwatt_tenant *t, size_t i, unsigned int tid, uint64_t *runs)
+{
+	uint64_t own = 0, forced = 0;
+	char text[4096], *at;
+
+	if (!status(t, i, tid, text, sizeof(text)))
+		return 1;
+	at = strstr(text, "\nState:\t");
+	if (!at || !strchr("STtZXI", at[8]))
+		return 0;
+	at = strstr(at, "\nvoluntary_ctxt_switches:");
+	if (at)
+		sscanf(at, "\nvoluntary_ctxt_switches:%" SCNu64 "\nnonvoluntary_ctxt_switches:%" SCNu64,
+		       &own, &forced);
+	*runs += own + forced;
+	return 1;
+}
+
+/* Its threads, as many as fit. Return: how many. */
+static size_t threads(const struct jetwatt_tenant *t, unsigned int *tid, size_t max)
+{
+	char text[16384], *at = text, *end;
+	ssize_t len = t->threads < 0 ? -1 : pread(t->threads, text, sizeof(text) - 1, 0);
+	size_t n = 0;
+
+	tid[0] = t->child.pid;
+	if (len < 0)
+		return 1;
+	for (text[len] = '\0'; n < max; n++, at = end) {
+		tid[n] = strtoul(at, &end, 10);
+		if (end == at)
+			break;
+	}
+	return n;
+}
+
+int jetwatt_tenant_idle(struct jetwatt_tenant *t, uint64_t *stamp)
+{
+	uint64_t runs = 1, before = *stamp;
+	unsigned int tid[2048];
+	size_t n = threads(t, tid, sizeof(tid) / sizeof(tid[0]));
+
+	*stamp = 0;
+	/* Cheaper than to ask whether it sleeps. */
+	for (size_t i = 0; i < n; i++)
+		if (jetwatt_probe_waiting(t->probe, tid[i]) == 1)
+			return -EBUSY;
+	for (size_t i = 0; i < n; i++)
+		if (!asleep(t, i, tid[i], &runs))
+			return 0;
+	/* One that began to wait while we looked at others. */
+	for (size_t i = 0; i < n; i++)
+		if (jetwatt_probe_waiting(t->probe, tid[i]) == 1)
+			return -EBUSY;
+	*stamp = runs;
+	return runs == before;
+}
+
+int jetwatt_tenant_stop(struct jetwatt_tenant *t)
+{
+	jetwatt_hold_let_go(&t->hold, jetwatt_watch_now());
+	/* A shell that waits for its command would keep the signal to itself. */
+	if (t->child.pid && !t->child.gone)
+		kill(-t->child.pid, SIGTERM);
+	jetwatt_child_stop(&t->child);
+	jetwatt_probe_close(t->probe);
+	jetwatt_hold_close(&t->hold);
+	jetwatt_cgroup_close(&t->cgroup);
+	if (t->pidfd >= 0)
+		close(t->pidfd);
+	if (t->mark_fd >= 0)
+		close(t->mark_fd);
+	if (t->threads >= 0)
+		close(t->threads);
+	for (size_t i = 0; i < JETWATT_TENANT_THREADS; i++)
+		if (t->status[i] >= 0)
+			close(t->status[i]);
+	t->probe = NULL;
+	t->pidfd = t->mark_fd = t->threads = -1;
+	return t->child.gone ? jetwatt_child_exit(&t->child) : 0;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Energy by turns: what the board draws in a program's turn is that program's. */
+#include <stdlib.h>
+
+#include "energy/energy.h"
+#include "timeshare/timeshare.h"
+
+void jetwatt_schedule_spent(struct jetwatt_schedule *s, uint64_t from_ns, uint64_t to_ns,
+			    enum jetwatt_schedule_who who)
+{
+	struct jetwatt_schedule_span *more;
+
+	s->ns[who] += to_ns - from_ns;
+	if (!s->watch.jw)
+		return;
+	if (s->spans == s->max_spans) {
+		more = reallocarray(s->span, s->max_spans ? 2 * s->max_spans : 256, sizeof(*more));
+		if (!more) {
+			s->watch.out_of_memory = s->watch.failed = 1;
+			return;
+		}
+		s->span = more;
+		s->max_spans = s->max_spans ? 2 * s->max_spans : 256;
+	}
+	s->span[s->spans++] = (struct jetwatt_schedule_span){ from_ns, to_ns, who };
+}
+
+void jetwatt_schedule_count(struct jetwatt_schedule *s)
+{
+	const struct jetwatt_watch *w = &s->watch;
+	size_t n = 0;
+	double uj;
+
+	for (; n < s->spans && s->span[n].to_ns <= w->power_ns; n++)
+		if (!jetwatt_batch_energy(w->power, w->nr_power, w->total, w->nr_total, s->span[n].from_ns,
+					  s->span[n].to_ns, &uj, NULL))
+			s->uj[s->span[n].who] += uj;
+	if (!n)
+		return;
+	jetwatt_watch_drop(&s->watch, s->span[n - 1].to_ns);
+	for (size_t i = n; i < s->spans; i++)
+		s->span[i - n] = s->span[i];
+	s->spans -= n;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "timeshare/mode.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/eval/query_sweep.h"
+#include "util/error.h"
+
+/* Switching disturbs both programs: less is gained than that, and it is not done. */
+#define GAIN	1.05
+/* So much more or fewer requests are a reason to look again. */
+#define MOVED	0.1
+
+static int find(const struct jetwatt_schedule_mode *m, const struct jetwatt_schedule_conf *conf,
+		double arrival_hz, size_t from, size_t n, struct jetwatt_slice_plan *plan)
+{
+	const struct jetwatt_slice_query q = { conf->power_w, conf->latency_ms, arrival_hz };
+	struct jetwatt_slice_work work[JETWATT_KNOWN_WORKS];
+	double time[JETWATT_SLICE_SIZES], power[JETWATT_SLICE_SIZES];
+	int one = n == 1;
+
+	for (size_t w = 0; w < 2; w++) {
+		const struct jetwatt_stream_work *f = &m->files->work[w];
+
+		work[w] = (struct jetwatt_slice_work){ f->size, f->sizes, f->time_ms, f->power_w };
+	}
+	/* Of one mode all sizes, as an array of their own. */
+	for (size_t z = 0; one && z < work[1].sizes; z++) {
+		time[z] = work[1].time_ms[z * m->files->n + from];
+		power[z] = work[1].power_w[z * m->files->n + from];
+	}
+	if (one) {
+		work[0].time_ms += from;
+		work[0].power_w += from;
+		work[1].time_ms = time;
+		work[1].power_w = power;
+	}
+	return jetwatt_slice_find(JETWATT_SLICE_BESIDE, work, n, &q, plan);
+}
+
+/* What the board cannot be switched to is never chosen. */
+static void leave_out(struct jetwatt_schedule_mode *m, const struct jetwatt_board *board)
+{
+	struct jetwatt_board_error e;
+
+	for (size_t i = 0; i < m->files->n; i++)
+		if (jetwatt_board_has(board, &m->files->mode[i], &e))
+			m->files->work[0].time_ms[i] = NAN;
+}
+
+static int apply(struct jetwatt_schedule_mode *m, const struct jetwatt_slice_plan *plan,
+		 double arrival_hz)
+{
+	int err = jetwatt_guard_apply(&m->guard, &m->files->mode[plan->mode]);
+
+	if (err)
+		return err;
+	m->plan = *plan;
+	m->arrival_hz = arrival_hz;
+	m->switches++;
+	return 0;
+}
+
+int jetwatt_schedule_mode_open(struct jetwatt_schedule_mode *m, struct jetwatt_board *board,
+			       const struct jetwatt_schedule_conf *conf)
+{
+	struct jetwatt_slice_plan plan;
+	int err;
+
+	if (!(conf->power_w > 0))
+		return 0;
+	m->files = calloc(1, sizeof(*m->files));
+	if (!m->files)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot plan a mode");
+	m->files->kind = JETWATT_SLICE_BESIDE;
+	m->files->train = conf->train_modes;
+	m->files->infer[0] = conf->infer_modes;
+	m->files->infers = 1;
+	err = jetwatt_stream_load(m->files);
+	if (err)
+		return err;
+	leave_out(m, board);
+	if (!find(m, conf, conf->arrival_hz, 0, m->files->n, &plan))
+		return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "no mode that both were measured in does",
+					 "more power, a longer latency, or more modes in both files",
+					 "cannot keep %g W and %g ms with %g requests a second",
+					 conf->power_w, conf->latency_ms, conf->arrival_hz);
+	err = jetwatt_guard_hold(&m->guard, board);
+	m->held = !err;
+	return err ? err : apply(m, &plan, conf->arrival_hz);
+}
+
+int jetwatt_schedule_mode_follow(struct jetwatt_schedule_mode *m,
+				 const struct jetwatt_schedule_conf *conf, double arrival_hz)
+{
+	struct jetwatt_slice_plan plan, here;
+	int same;
+
+	if (!m->held || fabs(arrival_hz / m->arrival_hz - 1) < MOVED)
+		return 0;
+	/* Where nothing keeps the limits the mode at hand is as good as any. */
+	if (!find(m, conf, arrival_hz, 0, m->files->n, &plan))
+		return 0;
+	same = find(m, conf, arrival_hz, m->plan.mode, 1, &here) &&
+	       plan.throughput_hz <= GAIN * here.throughput_hz;
+	if (same || plan.mode == m->plan.mode) {
+		m->arrival_hz = arrival_hz;
+		return 0;
+	}
+	return apply(m, &plan, arrival_hz) ? -EIO : 1;
+}
+
+void jetwatt_schedule_mode_json(const struct jetwatt_schedule_mode *m, struct jetwatt_json *j)
+{
+	char name[96];
+
+	jetwatt_board_mode_format(&m->files->mode[m->plan.mode], name, sizeof(name));
+	jetwatt_json_object(j, "mode");
+	jetwatt_json_string(j, "last", name);
+	jetwatt_json_uint(j, "switches", m->switches);
+	jetwatt_json_real(j, "arrival_hz", m->arrival_hz, 6);
+	jetwatt_json_uint(j, "batch", m->files->work[1].size[m->plan.size[1]]);
+	jetwatt_json_uint(j, "minibatches", m->plan.tau);
+	jetwatt_json_real(j, "latency_ms", m->plan.latency_ms, 6);
+	jetwatt_json_real(j, "power_w", m->plan.power_w, 6);
+	jetwatt_json_real(j, "throughput_hz", m->plan.throughput_hz, 6);
+	jetwatt_json_end(j);
+}
+
+void jetwatt_schedule_mode_show(const struct jetwatt_schedule_mode *m, FILE *f)
+{
+	char name[96];
+
+	jetwatt_board_mode_format(&m->files->mode[m->plan.mode], name, sizeof(name));
+	fprintf(f, " mode %s, the last of %u: %.3g W and %.3g minibatches a second in the files\n",
+		name, m->switches, m->plan.power_w, m->plan.throughput_hz);
+}
+
+int jetwatt_schedule_mode_close(struct jetwatt_schedule_mode *m)
+{
+	int err = m->held ? jetwatt_guard_back(&m->guard) : 0;
+
+	m->held = 0;
+	if (m->files)
+		jetwatt_stream_free(m->files);
+	free(m->files);
+	m->files = NULL;
+	return err;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/corpus.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/csv.h"
+#include "util/args.h"
+#include "util/error.h"
+
+enum { REFERENCE = JETWATT_ARGS_COMMON + 0x40 };
+
+/* The tool shares the machine that it measures. */
+void openblas_set_num_threads(int n);
+
+static const struct argp_option options[] = {
+	{ "reference", REFERENCE, "FILE.csv", 0,
+	  "Another workload to learn from; may be given several times", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct jetwatt_references *r = state->input;
+
+	if (key != REFERENCE)
+		return ARGP_ERR_UNKNOWN;
+	if (r->n == JETWATT_REFERENCES_MAX)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "16 references are enough",
+				       "too many: %s", arg));
+	r->path[r->n++] = arg;
+	return 0;
+}
+
+const struct argp jetwatt_references_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+int jetwatt_references_unreadable(const char *path, int err, const struct jetwatt_csv_error *e)
+{
+	char why[224];
+
+	if (err != -EINVAL)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 jetwatt_error_advice(-err), "cannot read %s", path);
+	snprintf(why, sizeof(why), "line %u: %s", e->line, e->text);
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, why,
+				 "columns: cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w",
+				 "%s is no file of power modes", path);
+}
+
+long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_t **batch)
+{
+	struct jetwatt_csv_error e = { 0 };
+	uint32_t *size = NULL;
+	int several = 0;
+	long n = jetwatt_csv_read(path, row, &size, &e);
+
+	if (n < 0)
+		return -jetwatt_references_unreadable(path, n, &e);
+	for (long i = 0; i < n; i++) {
+		if (!(isfinite((*row)[i].time_ms) && (*row)[i].time_ms > 0) ||
+		    !(isfinite((*row)[i].power_w) && (*row)[i].power_w > 0)) {
+			free(size);
+			return -jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
+						  "every row needs time_ms and power_w",
+						  "%s: mode %ld was not measured", path, i + 1);
+		}
+		several |= size[i] != size[0];
+	}
+	for (long i = 0; i < n && several; i++)
+		(*row)[i].batch = size[i];
+	if (batch)
+		*batch = several ? size : NULL;
+	if (!batch || !several)
+		free(size);
+	return n;
+}
+
+int jetwatt_references_learn(const struct jetwatt_references *r, struct jetwatt_prior **prior,
+			     uint64_t seed)
+{
+	struct jetwatt_reference ref[JETWATT_REFERENCES_MAX] = { { NULL, 0 } };
+	struct jetwatt_row *row[JETWATT_REFERENCES_MAX] = { NULL };
+	int code = 0, err;
+
+	openblas_set_num_threads(1);
+	for (size_t i = 0; i < r->n && !code; i++) {
+		long n = jetwatt_references_read(r->path[i], &row[i], NULL);
+
+		ref[i] = (struct jetwatt_reference){ row[i], n < 0 ? 0 : n };
+		code = n < 0 ? -n : 0;
+	}
+	if (!code && r->n) {
+		err = jetwatt_prior_learn(prior, ref, r->n, seed);
+		if (err)
+			code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+						 "files with time_ms and power_w in every row",
+						 "cannot learn from the references");
+	}
+	for (size_t i = 0; i < r->n; i++)
+		free(row[i]);
+	return code;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/explain_print.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "out/terminal.h"
+
+/* A step that changes less than this changes nothing. */
+#define TIME_NONE	0.001
+#define POWER_NONE	0.05
+
+static const char *const share_name[] = {
+	[JETWATT_SHARE_GPU] = "the GPU's clock", [JETWATT_SHARE_EMC] = "the memory's clock",
+	[JETWATT_SHARE_LAUNCH] = "launches by the CPU", [JETWATT_SHARE_LOADER] = "the loader",
+	[JETWATT_SHARE_FIXED] = "nothing that can be set",
+};
+static const char *const share_key[] = {
+	[JETWATT_SHARE_GPU] = "gpu", [JETWATT_SHARE_EMC] = "emc", [JETWATT_SHARE_LAUNCH] = "launch",
+	[JETWATT_SHARE_LOADER] = "loader", [JETWATT_SHARE_FIXED] = "fixed",
+};
+static const char *const knob_name[] = {
+	[JETWATT_KNOB_CORES] = "cores", [JETWATT_KNOB_CPU] = "CPU", [JETWATT_KNOB_GPU] = "GPU",
+	[JETWATT_KNOB_EMC] = "EMC",
+};
+static const char *const knob_key[] = {
+	[JETWATT_KNOB_CORES] = "cores", [JETWATT_KNOB_CPU] = "cpu", [JETWATT_KNOB_GPU] = "gpu",
+	[JETWATT_KNOB_EMC] = "emc",
+};
+
+/* "GPU 1236 MHz", "5 cores" */
+static void setting(const struct jetwatt_mode *m, enum jetwatt_knob k)
+{
+	if (k == JETWATT_KNOB_CORES)
+		printf("%u cores", m->cores);
+	else
+		printf("%s %u MHz", knob_name[k],
+		       jetwatt_screen_mhz(k == JETWATT_KNOB_CPU ? m->cpu_khz * 1000ull :
+					  k == JETWATT_KNOB_GPU ? m->gpu_hz : m->emc_hz));
+}
+
+static int nothing(const struct jetwatt_explain_step *s)
+{
+	return fabs(s->time) < TIME_NONE && fabs(s->power_w) < POWER_NONE;
+}
+
+static void one(const struct jetwatt_explain_step *s, const struct jetwatt_mode *mode,
+		const struct jetwatt_prediction *p, double budget_w)
+{
+	setting(&mode[s->index], s->knob);
+	if (nothing(s)) {
+		printf(" changes nothing");
+		return;
+	}
+	printf(" %+.1f %% time, %+.2f W", 100 * s->time, s->power_w);
+	if (fabs(s->power_w) >= POWER_NONE && s->time * s->power_w < 0)
+		printf(" (%.1f %% a watt)", 100 * fabs(s->time / s->power_w));
+	if (budget_w > 0 && s->up && p[s->index].power_w > budget_w)
+		printf(", over the budget");
+}
+
+static int steps(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,
+		 const struct jetwatt_prediction *p, double budget_w, int up, const char *lead)
+{
+	int n = 0;
+
+	for (int i = 0; i < e->steps; i++) {
+		if (e->step[i].up != up)
+			continue;
+		printf("%s", n++ ? "; " : lead);
+		one(&e->step[i], mode, p, budget_w);
+	}
+	return n;
+}
+
+void jetwatt_explain_print(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,
+			   const struct jetwatt_prediction *p, double budget_w)
+{
+	int n;
+
+	printf("why: %.0f %% of the time hangs on %s", 100 * e->share[e->binds], share_name[e->binds]);
+	for (enum jetwatt_share s = JETWATT_SHARE_GPU; s < JETWATT_SHARES; s++)
+		if (s != e->binds && e->share[s] >= 0.005)
+			printf(", %.0f %% on %s", 100 * e->share[s], share_name[s]);
+	printf(".\n");
+	n = steps(e, mode, p, budget_w, 1, "A step up: ");
+	n += steps(e, mode, p, budget_w, 0, n ? ". A step down: " : "A step down: ");
+	printf(n ? ".\n" : "No mode that differs in one knob is offered.\n");
+}
+
+void jetwatt_explain_json(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,
+			  struct jetwatt_json *j)
+{
+	jetwatt_json_object(j, "explain");
+	jetwatt_json_string(j, "binds", share_key[e->binds]);
+	jetwatt_json_object(j, "share");
+	for (enum jetwatt_share s = JETWATT_SHARE_GPU; s < JETWATT_SHARES; s++)
+		jetwatt_json_real(j, share_key[s], e->share[s], 4);
+	jetwatt_json_end(j);
+	jetwatt_json_array(j, "steps");
+	for (int i = 0; i < e->steps; i++) {
+		const struct jetwatt_explain_step *s = &e->step[i];
+		const struct jetwatt_mode *m = &mode[s->index];
+
+		jetwatt_json_object(j, NULL);
+		jetwatt_json_string(j, "knob", knob_key[s->knob]);
+		jetwatt_json_bool(j, "up", s->up);
+		jetwatt_json_uint(j, "cores", m->cores);
+		jetwatt_json_uint(j, "cpu_khz", m->cpu_khz);
+		jetwatt_json_uint(j, "gpu_hz", m->gpu_hz);
+		jetwatt_json_uint(j, "emc_hz", m->emc_hz);
+		jetwatt_json_real(j, "time_pct", 100 * s->time, 4);
+		jetwatt_json_real(j, "power_w", s->power_w, 4);
+		/* What a watt buys, where more power is less time. */
+		jetwatt_json_real(j, "time_pct_per_w", fabs(s->power_w) >= POWER_NONE ?
+				  100 * s->time / s->power_w : NAN, 4);
+		jetwatt_json_end(j);
+	}
+	jetwatt_json_end(j);
+	jetwatt_json_end(j);
+}

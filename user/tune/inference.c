@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/inference.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out/json.h"
+#include "out/terminal.h"
+#include "tune/offline.h"
+#include "util/error.h"
+
+/* More than any server is granted, any module draws. */
+#define NO_LIMIT	1e9
+
+const char *jetwatt_infer_limits(const struct jetwatt_slice_query *q, char *buf, size_t len)
+{
+	int n = 0;
+
+	if (q->power_w < NO_LIMIT)
+		n = snprintf(buf, len, "%g W and ", q->power_w);
+	snprintf(buf + n, len - n, "%g ms at %g requests a second", q->latency_ms, q->arrival_hz);
+	return buf;
+}
+
+static int best(const struct jetwatt_infer *f, size_t modes, size_t from, size_t sizes, const double *t,
+		const double *w, const struct jetwatt_slice_query *q, struct jetwatt_slice_plan *plan)
+{
+	const struct jetwatt_slice_work work = { f->size + from, sizes, t + from * modes, w + from * modes };
+	int found = jetwatt_slice_find(JETWATT_SLICE_INFER, &work, modes, q, plan);
+
+	plan->size[0] += from;
+	return found;
+}
+
+int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt_learn *l,
+			     const double *t, const double *w)
+{
+	struct jetwatt_slice_query late = f->q, hungry = f->q;
+	struct jetwatt_slice_plan near;
+	char what[192], fix[96] = "", limits[96], name[96] = "";
+	int n = 0;
+
+	late.latency_ms = NO_LIMIT;
+	hungry.power_w = NO_LIMIT;
+	*what = '\0';
+	if (best(f, l->nr_modes, 0, f->sizes, t, w, &late, &near)) {
+		jetwatt_board_mode_format(&l->mode[near.mode], name, sizeof(name));
+		snprintf(what, sizeof(what), "closest: %s with minibatches of %u: %.4g ms, %.2f W", name,
+			 f->size[near.size[0]], near.latency_ms, near.power_w);
+		n = snprintf(fix, sizeof(fix), "--latency %.0fms", ceil(near.latency_ms));
+	}
+	if (best(f, l->nr_modes, 0, f->sizes, t, w, &hungry, &near))
+		snprintf(fix + n, sizeof(fix) - n, "%s--power %.0fW", n ? ", or " : "", ceil(near.power_w));
+	/* The smallest one: no mode can change that. */
+	if (!*what && f->sizes && 1e3 * f->size[0] / f->q.arrival_hz >= f->q.latency_ms) {
+		snprintf(what, sizeof(what), "it takes %.4g ms until a minibatch of %u is full",
+			 1e3 * f->size[0] / f->q.arrival_hz, f->size[0]);
+		snprintf(fix, sizeof(fix), "%s a longer --latency",
+			 f->size[0] > 1 ? "smaller minibatches, or" : "give");
+	}
+	return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE,
+				 *what ? what : "no minibatch size is done before the next one is full",
+				 *fix ? fix : "larger ones: --batch 16,32,64; or fewer requests",
+				 "no mode and minibatch size meet %s",
+				 jetwatt_infer_limits(&f->q, limits, sizeof(limits)));
+}
+
+double jetwatt_infer_ms(const struct jetwatt_infer *f, const struct jetwatt_slice_plan *p)
+{
+	return p->latency_ms - 1e3 * f->size[p->size[0]] / f->q.arrival_hz;
+}
+
+void jetwatt_infer_line(const struct jetwatt_infer *f, const struct jetwatt_learn *l, char mark,
+			const struct jetwatt_slice_plan *p, const char *note)
+{
+	char mode[64];
+
+	printf("%c %-22s %5u %10.2f %10.2f %8.2f  %s\n", mark,
+	       jetwatt_screen_mode(&l->mode[p->mode], mode, sizeof(mode)), f->size[p->size[0]],
+	       jetwatt_infer_ms(f, p), p->latency_ms, p->power_w, note);
+}
+
+/* The sizes of a profile's rows. Return: 0, exit code. */
+static int sizes_of(struct jetwatt_infer *f, const struct jetwatt_learn *l)
+{
+	for (size_t i = 0; i < l->nr_rows; i++) {
+		uint32_t size = l->row[i].batch ? l->row[i].batch : l->size;
+
+		if (size && jetwatt_slice_size(f->size, &f->sizes, size))
+			return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--batch 1,4,16",
+						 "more than %d minibatch sizes", JETWATT_SLICE_SIZES);
+	}
+	return f->sizes ? 0 : jetwatt_error_say(JETWATT_EXIT_USAGE, "the profile has no column batch",
+						"--batch N, the size that it was measured with",
+						"no minibatch size");
+}
+
+/**
+ * struct table - of all modes, size by size
+ * @t, @w: what is to be reckoned with: means of what was measured, else so much above the
+ *	median that limits are kept; @seen: it was measured
+ */
+struct table {
+	double *t, *w;
+	unsigned char *seen;
+};
+
+static int fill(const struct jetwatt_infer *f, struct jetwatt_learn *l, struct table *table)
+{
+	struct jetwatt_prediction *p = malloc(l->nr_modes * sizeof(*p));
+	uint32_t *batch = malloc(l->nr_modes * sizeof(*batch));
+	double z = jetwatt_plan_quantile(f->risk / 2);
+	int feature = l->nr_rows && l->row[0].batch, err = p && batch ? 0 : -ENOMEM;
+
+	for (size_t k = 0; k < f->sizes && !err; k++) {
+		for (size_t i = 0; i < l->nr_modes; i++)
+			batch[i] = f->size[k];
+		err = jetwatt_model_predict_batch(l->model, l->mode, feature ? batch : NULL, l->nr_modes, p);
+		for (size_t i = 0; i < l->nr_modes && !err; i++) {
+			table->t[k * l->nr_modes + i] = p[i].time_ms * exp(z * p[i].time_sd);
+			table->w[k * l->nr_modes + i] = p[i].power_w * exp(z * p[i].power_sd);
+		}
+	}
+	for (size_t r = 0; r < l->nr_rows && !err; r++)
+		for (size_t at = 0; at < f->sizes * l->nr_modes; at++) {
+			size_t i = at % l->nr_modes;
+
+			if ((feature && l->row[r].batch != f->size[at / l->nr_modes]) ||
+			    !jetwatt_mode_same(&l->mode[i], &l->row[r].mode))
+				continue;
+			/* Of several readings the worse one. */
+			table->t[at] = table->seen[at] ? fmax(table->t[at], l->row[r].time_ms) : l->row[r].time_ms;
+			table->w[at] = table->seen[at] ? fmax(table->w[at], l->row[r].power_w) : l->row[r].power_w;
+			table->seen[at] = 1;
+		}
+	free(p);
+	free(batch);
+	return err;
+}
+
+static void show(const struct jetwatt_infer *f, const struct jetwatt_learn *l, const struct table *table)
+{
+	char limits[96];
+
+	printf("least latency within %s (risk %g %%), from %zu rows\n",
+	       jetwatt_infer_limits(&f->q, limits, sizeof(limits)), 100 * f->risk, l->nr_rows);
+	printf("%-24s %5s %10s %10s %8s\n", "  cores CPU/GPU/EMC MHz", "batch", "ms", "latency ms", "W");
+	for (size_t k = 0; k < f->sizes; k++) {
+		struct jetwatt_slice_plan p;
+
+		if (best(f, l->nr_modes, k, 1, table->t, table->w, &f->q, &p))
+			jetwatt_infer_line(f, l, k == f->plan.size[0] ? '*' : ' ', &p,
+					   table->seen[k * l->nr_modes + p.mode] ? "measured" : "predicted");
+		else
+			printf("  %-22s %5u  %s\n", "-", f->size[k], "beyond the limits");
+	}
+}
+
+int jetwatt_infer_consult(struct jetwatt_infer *f, struct jetwatt_learn *l,
+			  struct jetwatt_board *apply, struct jetwatt_answer *a)
+{
+	struct table table = { NULL };
+	int code = f->sizes ? 0 : sizes_of(f, l), err = 0;
+	size_t n;
+
+	if (!code && l->nr_rows && !l->row[0].batch && f->sizes > 1)
+		code = jetwatt_error_say(JETWATT_EXIT_USAGE,
+					 "what was measured is of one minibatch size: it says nothing of others",
+					 "a profile with a column batch and several sizes in it", "--batch: several sizes");
+	if (!code)
+		code = jetwatt_learn_fit(l);
+	if (code)
+		return code;
+	n = f->sizes * l->nr_modes;
+	table.t = malloc(2 * n * sizeof(*table.t));
+	table.seen = calloc(n, 1);
+	table.w = table.t + n;
+	err = table.t && table.seen ? fill(f, l, &table) : -ENOMEM;
+	if (err)
+		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
+					 "cannot predict");
+	else if (!best(f, l->nr_modes, 0, f->sizes, table.t, table.w, &f->q, &f->plan))
+		code = jetwatt_infer_infeasible(f, l, table.t, table.w);
+	if (!code) {
+		f->measured = table.seen[f->plan.size[0] * l->nr_modes + f->plan.mode];
+		a->infer = f;
+		a->chosen = &l->mode[f->plan.mode];
+		if (!l->silent)
+			show(f, l, &table);
+		code = jetwatt_consult_apply(l, apply, a->chosen);
+	}
+	free(table.t);
+	free(table.seen);
+	return code;
+}
+
+void jetwatt_infer_json(const struct jetwatt_infer *f, struct jetwatt_json *j)
+{
+	jetwatt_json_object(j, "inference");
+	jetwatt_json_real(j, "latency_limit_ms", f->q.latency_ms, 7);
+	jetwatt_json_real(j, "arrival_hz", f->q.arrival_hz, 7);
+	jetwatt_json_uint(j, "batch", f->size[f->plan.size[0]]);
+	jetwatt_json_real(j, "queueing_ms", f->plan.latency_ms - jetwatt_infer_ms(f, &f->plan), 7);
+	jetwatt_json_real(j, "time_ms", jetwatt_infer_ms(f, &f->plan), 7);
+	jetwatt_json_real(j, "latency_ms", f->plan.latency_ms, 7);
+	jetwatt_json_real(j, "power_w", f->plan.power_w, 7);
+	jetwatt_json_bool(j, "measured", f->measured);
+	jetwatt_json_end(j);
+}

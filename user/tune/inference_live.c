@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* optimize --latency with a job: cell by cell, as the strategy asks for them. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/wait_job.h"
+#include "out/terminal.h"
+#include "tune/inference.h"
+#include "util/error.h"
+
+/* Answers that do not hold when measured for longer, until we give up. */
+#define PROOFS	5
+
+/**
+ * struct live
+ * @runs: of minibatches of that size; 0: nothing does
+ * @argv: the command, with that size in it
+ */
+struct live {
+	struct jetwatt_infer *f;
+	struct jetwatt_learn *l;
+	const struct jetwatt_args_job *job;
+	const struct jetwatt_keep_args *keep_args;
+	struct jetwatt_board *board;
+	struct jetwatt_watch w;
+	struct jetwatt_guard guard;
+	struct jetwatt_keep keep;
+	struct jetwatt_seek seek;
+	uint32_t runs;
+	char **argv;
+};
+
+/* @word with @size for every {batch}. */
+static char *filled(const char *word, uint32_t size)
+{
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+	const char *at;
+
+	while (f && (at = strstr(word, "{batch}"))) {
+		fprintf(f, "%.*s%u", (int)(at - word), word, size);
+		word = at + strlen("{batch}");
+	}
+	if (f) {
+		fputs(word, f);
+		fclose(f);
+	}
+	return out;
+}
+
+static void forget_words(struct live *v)
+{
+	for (size_t i = 0; v->argv && v->argv[i]; i++)
+		free(v->argv[i]);
+	free(v->argv);
+	v->argv = NULL;
+}
+
+static int words(struct live *v, uint32_t size)
+{
+	size_t n = 0;
+
+	forget_words(v);
+	while (v->job->argv[n])
+		n++;
+	v->argv = calloc(n + 1, sizeof(*v->argv));
+	for (size_t i = 0; i < n && v->argv; i++) {
+		v->argv[i] = filled(v->job->argv[i], size);
+		if (!v->argv[i])
+			return -ENOMEM;
+	}
+	return v->argv ? 0 : -ENOMEM;
+}
+
+static void end(struct live *v)
+{
+	jetwatt_child_stop(&v->w.child);
+	jetwatt_watch_close(&v->w);
+	jetwatt_watch_init(&v->w);
+	v->runs = 0;
+}
+
+/* The job with minibatches of @size. Return: 0, exit code. */
+static int start(struct live *v, uint32_t size)
+{
+	struct jetwatt_args_job job = *v->job;
+	struct jetwatt_keep_args keep = *v->keep_args;
+	int err;
+
+	if (v->runs == size)
+		return 0;
+	end(v);
+	if (job.argv && words(v, size))
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start the job");
+	job.argv = job.argv ? v->argv : NULL;
+	err = jetwatt_watch_open(&v->w, v->board, 0);
+	if (!err)
+		err = jetwatt_watch_job(&v->w, &job);
+	keep.batch = size;
+	if (!err)
+		err = jetwatt_keep_workload(&v->keep, &keep, v->board, &v->w, &job);
+	v->runs = size;
+	v->l->size = size;
+	return err;
+}
+
+static int measure(struct live *v, const struct jetwatt_cell *c, const char *why,
+		   const struct jetwatt_measure_limits *limits)
+{
+	char note[48];
+	int err = start(v, v->f->size[c->size]);
+
+	snprintf(note, sizeof(note), "%u: %s", v->f->size[c->size], why);
+	if (!err)
+		err = jetwatt_learn_measure(v->l, c->mode, note, limits);
+	return err ? err : jetwatt_seek_took(&v->seek, c);
+}
+
+/* The best of what was measured, measured for longer, until one holds. */
+static int prove(struct live *v)
+{
+	struct jetwatt_tenant *t = &v->seek.known.work[0];
+	struct jetwatt_infer *f = v->f;
+
+	for (int i = 0; i < PROOFS; i++) {
+		struct jetwatt_cell c = { .work = 0 };
+		const struct jetwatt_row *row;
+		size_t at;
+		int err;
+
+		if (!jetwatt_known_answer(&v->seek.known, &f->q, &f->plan))
+			break;
+		c.mode = f->plan.mode;
+		c.size = f->plan.size[0];
+		err = measure(v, &c, "proof", &jetwatt_measure_verify);
+		if (err)
+			return err;
+		row = &v->l->row[v->l->nr_rows - 1];
+		at = jetwatt_known_at(&v->seek.known, &c);
+		if (jetwatt_known_answer(&v->seek.known, &f->q, &f->plan) && f->plan.mode == c.mode &&
+		    f->plan.size[0] == c.size && row->power_w <= f->q.power_w &&
+		    f->plan.latency_ms - jetwatt_infer_ms(f, &f->plan) + row->time_ms <= f->q.latency_ms)
+			return 0;
+		/* Another one is better now, or this one is beyond a limit. */
+		if (row->power_w > f->q.power_w || t->power_w[at] > f->q.power_w ||
+		    1e3 * f->size[c.size] / f->q.arrival_hz + row->time_ms > f->q.latency_ms)
+			t->time_ms[at] = t->power_w[at] = NAN;
+	}
+	if (jetwatt_known_answer(&v->seek.known, &f->q, &f->plan))
+		return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "what is measured for longer differs each time",
+					 "is something else at work? jetwatt top", "no answer could be proven");
+	return jetwatt_infer_infeasible(f, v->l, t->time_ms, t->power_w);
+}
+
+static int search(struct live *v)
+{
+	struct jetwatt_infer *f = v->f;
+	struct jetwatt_cell c;
+	int err;
+
+	v->seek = (struct jetwatt_seek){ .learn = v->l, .strategy = f->strategy, .q = f->q, .most = f->most };
+	err = jetwatt_seek_open(&v->seek, JETWATT_SLICE_INFER, f->size, f->sizes);
+	v->l->most = f->most;
+	v->l->begun_ns = jetwatt_watch_now();
+	if (!err && !v->l->silent)
+		jetwatt_screen_head();
+	while (!err) {
+		err = jetwatt_seek_next(&v->seek, &c);
+		if (!err)
+			err = measure(v, &c, f->strategy->name, NULL);
+	}
+	return err == -ENODATA ? prove(v) : err;
+}
+
+static void say(const struct live *v, int stay)
+{
+	const struct jetwatt_infer *f = v->f;
+	const struct jetwatt_slice_plan *p = &f->plan;
+	char name[96] = "", limits[96];
+
+	jetwatt_board_mode_format(&v->l->mode[p->mode], name, sizeof(name));
+	printf("\n%s  minibatches of %u\n", name, f->size[p->size[0]]);
+	printf("  measured   %8.2f ms, with queueing %.2f ms   %6.2f W\n", jetwatt_infer_ms(f, p),
+	       p->latency_ms, p->power_w);
+	printf("  limits     %s\n", jetwatt_infer_limits(&f->q, limits, sizeof(limits)));
+	printf("%u modes and %zu measurements in %.0f s; ", v->l->measured, v->l->nr_rows - v->l->from_file,
+	       (v->l->ended_ns - v->l->begun_ns) * 1e-9);
+	printf(stay ? "the board stays in this mode\nwhat was before: jetwatt restore\n" :
+	       "the board is as before\n");
+	fflush(stdout);
+}
+
+int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_learn *l,
+		       const struct jetwatt_args_job *job, const struct jetwatt_keep_args *keep,
+		       struct jetwatt_board *board, int stay, struct jetwatt_answer *a)
+{
+	struct live v = { .f = f, .l = l, .job = job, .keep_args = keep, .board = board };
+	int err = jetwatt_keep_open(&v.keep, keep), back = 0, held = 0;
+
+	jetwatt_watch_init(&v.w);
+	l->watch = &v.w;
+	l->guard = &v.guard;
+	l->keep = &v.keep;
+	l->sizes = f->sizes > 1;
+	if (!err) {
+		err = jetwatt_guard_hold(&v.guard, board);
+		held = !err;
+	}
+	if (!err)
+		err = search(&v);
+	jetwatt_screen_clear(l->args);
+	if (held && (err || !stay))
+		back = jetwatt_guard_back(&v.guard);
+	else if (held)
+		jetwatt_guard_keep(&v.guard);
+	err = err ? err : back;
+	if (!err) {
+		f->measured = 1;
+		a->infer = f;
+		a->chosen = &l->mode[f->plan.mode];
+		if (!l->silent)
+			say(&v, stay);
+	}
+	if (!err && stay && job->argv)
+		err = jetwatt_follow(&v.w, 0, jetwatt_follow_forget, &v.w) ?: jetwatt_follow_exit(&v.w);
+	end(&v);
+	l->watch = NULL;
+	forget_words(&v);
+	jetwatt_seek_close(&v.seek);
+	jetwatt_keep_close(&v.keep);
+	return err;
+}

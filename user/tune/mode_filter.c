@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/mode_filter.h"
+
+#include "util/error.h"
+
+int jetwatt_offered(const struct jetwatt_board *b, struct jetwatt_mode *mode, size_t *n,
+		    const char *path)
+{
+	struct jetwatt_board_error first = { "", "", "" }, e;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *n; i++)
+		if (!jetwatt_board_has(b, &mode[i], &e))
+			mode[kept++] = mode[i];
+		else if (!*first.what)
+			first = e;
+	if (!kept)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, first.what, "jetwatt list modes",
+					 "%s names no mode of this board", path);
+	if (kept < *n)
+		jetwatt_error_note("%zu of %zu modes in %s are none of this board (%s): left out",
+				   *n - kept, *n, path, first.what);
+	*n = kept;
+	return 0;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/mode_guard.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "util/error.h"
+
+int jetwatt_guard_open(struct jetwatt_guard *g, struct jetwatt_board *board)
+{
+	int owner = 0, err;
+
+	memset(g, 0, sizeof(*g));
+	g->board = board;
+	g->held = jetwatt_board_saved(board, &owner) == 1;
+	err = jetwatt_board_read(board, &g->before);
+	if (err)
+		return jetwatt_error_say(jetwatt_error_code(err), strerror(-err), "jetwatt doctor",
+					 "cannot read the board's knobs");
+	return 0;
+}
+
+int jetwatt_guard_hold(struct jetwatt_guard *g, struct jetwatt_board *board)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int err = jetwatt_guard_open(g, board);
+
+	if (err)
+		return err;
+	err = jetwatt_board_save(board, &e);
+	if (err)
+		return jetwatt_error_board(err, &e);
+	g->changed = !g->held;
+	/* The way back is then a mode: a knob that is not of one would not come back. */
+	if (g->held && jetwatt_board_verify(board, &g->before, &e))
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, e.what, "jetwatt restore, then again",
+					 "a mode was applied before, and a knob was changed since");
+	if (g->held)
+		jetwatt_error_note("a mode was applied before: it is what comes back at the end");
+	return 0;
+}
+
+int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int err = jetwatt_board_apply(g->board, mode, &e);
+
+	/* What was refused has been rolled back, unless it got stuck half-way. */
+	if (!err || err == -ENOTRECOVERABLE)
+		g->changed = 1;
+	return err ? jetwatt_error_board(err, &e) : 0;
+}
+
+int jetwatt_guard_check(struct jetwatt_guard *g, const struct jetwatt_mode *mode)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int err = jetwatt_board_verify(g->board, mode, &e);
+
+	return err ? jetwatt_error_board(err, &e) : 0;
+}
+
+int jetwatt_guard_back(struct jetwatt_guard *g)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	int err;
+
+	if (!g->changed)
+		return 0;
+	g->changed = 0;
+	err = g->held ? jetwatt_board_apply(g->board, &g->before, &e) :
+	      jetwatt_board_restore(g->board, &e);
+	/* A switch that was refused before it saved anything leaves nothing to undo. */
+	if (err == -ENOENT)
+		return 0;
+	return err ? jetwatt_error_board(err, &e) : 0;
+}
+
+void jetwatt_guard_keep(struct jetwatt_guard *g)
+{
+	g->changed = 0;
+}

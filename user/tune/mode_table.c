@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The files of eval search and eval schedule, on the modes that all of them have. */
+#include "cmd/eval/query_sweep.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/dirty.h"
+#include "store/csv.h"
+#include "tune/corpus.h"
+#include "util/error.h"
+
+struct file {
+	const char *path;
+	struct jetwatt_row *row;
+	uint32_t *batch;
+	size_t n;
+};
+
+/* Return: 0, or an exit code after saying why. */
+static int file_read(struct file *f, const char *path)
+{
+	struct jetwatt_csv_error e = { 0 };
+	long n = jetwatt_csv_read(path, &f->row, &f->batch, &e);
+
+	f->path = path;
+	if (n < 0)
+		return jetwatt_references_unreadable(path, n, &e);
+	if (!n)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
+					 "jetwatt profile writes one that has", "%s has no rows", path);
+	f->n = n;
+	for (long i = 0; i < n; i++)
+		if (!(f->row[i].time_ms > 0 && f->row[i].time_ms < INFINITY &&
+		      f->row[i].power_w > 0 && f->row[i].power_w < INFINITY))
+			return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
+						 "every row needs time_ms and power_w",
+						 "%s: mode %ld was not measured", path, i + 1);
+	return 0;
+}
+
+/* Ascending, each once. Return: 0, or an exit code after saying why. */
+static int file_sizes(const struct file *f, struct jetwatt_stream_work *w)
+{
+	w->sizes = 0;
+	for (size_t i = 0; i < f->n; i++)
+		if (jetwatt_slice_size(w->size, &w->sizes, f->batch[i]))
+			return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "16 are enough",
+						 "%s has too many batch sizes", f->path);
+	return 0;
+}
+
+/* By the knobs, as qsort and bsearch want it. */
+static int by_mode(const void *a, const void *b)
+{
+	const struct jetwatt_row *x = a, *y = b;
+
+	return jetwatt_mode_order(&x->mode, &y->mode);
+}
+
+/* Its rows of one batch size, sorted, each mode once. Return: how many, -ENOMEM. */
+static long column(const struct file *f, uint32_t size, struct jetwatt_row **out)
+{
+	struct jetwatt_row *r = malloc(f->n * sizeof(*r));
+	size_t n = 0, k = 0;
+
+	if (!r)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->n; i++)
+		if (f->batch[i] == size)
+			r[n++] = f->row[i];
+	qsort(r, n, sizeof(*r), by_mode);
+	for (size_t i = 0; i < n; i++)
+		if (!k || by_mode(&r[k - 1], &r[i]))
+			r[k++] = r[i];
+	*out = r;
+	return k;
+}
+
+/* Keeps the modes that this column has too. Return: 0, -ENOMEM. */
+static int narrow(struct jetwatt_stream *s, const struct jetwatt_row *r, size_t n)
+{
+	size_t k = 0;
+
+	if (!s->mode) {
+		s->mode = malloc((n ? n : 1) * sizeof(*s->mode));
+		if (!s->mode)
+			return -ENOMEM;
+		for (size_t i = 0; i < n; i++)
+			s->mode[i] = r[i].mode;
+		s->n = n;
+		return 0;
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		struct jetwatt_row key = { .mode = s->mode[i] };
+
+		if (bsearch(&key, r, n, sizeof(*r), by_mode))
+			s->mode[k++] = s->mode[i];
+	}
+	s->n = k;
+	return 0;
+}
+
+/* Of what is left: times, powers, and what is dirty among its neighbours. */
+static int fill(struct jetwatt_stream *s, struct jetwatt_stream_work *w, size_t size,
+		const struct jetwatt_row *r, size_t n)
+{
+	struct jetwatt_row *mine = malloc(s->n * sizeof(*mine));
+	unsigned char *dirty = malloc(s->n);
+	size_t at = size * s->n;
+	int err = mine && dirty ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < s->n && !err; i++) {
+		struct jetwatt_row key = { .mode = s->mode[i] };
+
+		mine[i] = *(struct jetwatt_row *)bsearch(&key, r, n, sizeof(*r), by_mode);
+	}
+	if (!err && jetwatt_dirty_mark(mine, s->n, dirty) < 0)
+		err = -ENOMEM;
+	for (size_t i = 0; i < s->n && !err; i++) {
+		w->time_ms[at + i] = mine[i].time_ms;
+		w->power_w[at + i] = mine[i].power_w;
+		w->clean_w[at + i] = dirty[i] ? NAN : mine[i].power_w;
+	}
+	free(mine);
+	free(dirty);
+	return err;
+}
+
+static int each_column(struct jetwatt_stream *s, const struct file *f, int filling)
+{
+	int err = 0;
+
+	for (size_t w = 0; w < jetwatt_slice_works(s->kind) && !err; w++) {
+		struct jetwatt_stream_work *work = &s->work[w];
+
+		if (filling) {
+			work->time_ms = malloc(3 * work->sizes * s->n * sizeof(*work->time_ms));
+			if (!work->time_ms)
+				return -ENOMEM;
+			work->power_w = work->time_ms + work->sizes * s->n;
+			work->clean_w = work->power_w + work->sizes * s->n;
+		}
+		for (size_t z = 0; z < work->sizes && !err; z++) {
+			struct jetwatt_row *r = NULL;
+			long n = column(&f[w], work->size[z], &r);
+
+			err = n < 0 ? n : filling ? fill(s, work, z, r, n) : narrow(s, r, n);
+			free(r);
+		}
+	}
+	return err;
+}
+
+/* References with several batch sizes are of inference, the others of training. */
+static int learn(struct jetwatt_stream *s)
+{
+	struct jetwatt_reference ref[2][JETWATT_STREAM_REFERENCES];
+	struct file f[JETWATT_STREAM_REFERENCES] = { 0 };
+	struct jetwatt_prior *prior[2] = { NULL };
+	size_t n[2] = { 0 };
+	int code = 0, err = 0;
+
+	for (size_t i = 0; i < s->references && !code; i++) {
+		int serves = 0;
+
+		code = file_read(&f[i], s->reference[i]);
+		for (size_t k = 0; k < f[i].n && !code; k++)
+			serves |= f[i].batch[k] != f[i].batch[0];
+		for (size_t k = 0; k < f[i].n && serves && !code; k++)
+			f[i].row[k].batch = f[i].batch[k];
+		ref[serves][n[serves]++] = (struct jetwatt_reference){ f[i].row, f[i].n };
+	}
+	for (int serves = 0; serves < 2 && !code && !err; serves++)
+		if (n[serves])
+			err = jetwatt_prior_learn(&prior[serves], ref[serves], n[serves], s->seed);
+	if (err)
+		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					 "cannot learn from the references");
+	for (size_t w = 0; w < jetwatt_slice_works(s->kind); w++)
+		s->work[w].prior = prior[w || !jetwatt_slice_trains(s->kind)];
+	/* What no workload here is like. */
+	for (int serves = 0; serves < 2; serves++)
+		if (prior[serves] != s->work[0].prior && prior[serves] != s->work[1].prior)
+			jetwatt_prior_free(prior[serves]);
+	for (size_t i = 0; i < s->references; i++) {
+		free(f[i].row);
+		free(f[i].batch);
+	}
+	return code;
+}
+
+int jetwatt_stream_load(struct jetwatt_stream *s)
+{
+	struct file f[JETWATT_KNOWN_WORKS] = { 0 };
+	size_t works = jetwatt_slice_works(s->kind);
+	int trains = jetwatt_slice_trains(s->kind), code = 0, err = 0;
+
+	for (size_t w = 0; w < works && !code; w++) {
+		s->work[w].path = trains && !w ? s->train : s->infer[w - trains];
+		code = file_read(&f[w], s->work[w].path);
+		if (!code)
+			code = file_sizes(&f[w], &s->work[w]);
+		if (!code && trains && !w && s->work[w].sizes > 1)
+			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
+						 "--infer, if it is of inference",
+						 "%s is no file of training", s->train);
+		if (!code && !(trains && !w) && !s->work[w].size[0])
+			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has no column batch",
+						 NULL, "%s is no file of inference",
+						 s->work[w].path);
+	}
+	if (!code)
+		err = each_column(s, f, 0);
+	if (!code && !err && !s->n)
+		code = jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL,
+					 "the files have no mode in common");
+	if (!code && !err)
+		err = each_column(s, f, 1);
+	if (err)
+		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					 "cannot keep %s", s->work[0].path);
+	for (size_t w = 0; w < works; w++) {
+		free(f[w].row);
+		free(f[w].batch);
+	}
+	return code ? code : learn(s);
+}
+
+void jetwatt_stream_free(struct jetwatt_stream *s)
+{
+	for (size_t w = 0; w < JETWATT_KNOWN_WORKS; w++) {
+		free(s->work[w].time_ms);
+		if (!w || s->work[w].prior != s->work[0].prior)
+			jetwatt_prior_free(s->work[w].prior);
+	}
+	free(s->mode);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/model_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The largest model there is takes a twentieth of that. */
+#define FILE_MAX	(1 << 20)
+
+int jetwatt_model_file_read(const char *path, struct jetwatt_model **m)
+{
+	unsigned char *bytes = malloc(FILE_MAX + 1);
+	FILE *f = bytes ? fopen(path, "re") : NULL;
+	int err = bytes ? f ? 0 : -errno : -ENOMEM;
+	size_t len = 0;
+
+	*m = NULL;
+	if (f) {
+		len = fread(bytes, 1, FILE_MAX + 1, f);
+		err = ferror(f) ? -EIO : len > FILE_MAX ? -EFBIG : 0;
+		fclose(f);
+	}
+	if (!err)
+		err = jetwatt_model_load(m, bytes, len);
+	free(bytes);
+	return err;
+}
+
+static int put(const char *temp, int fd, const unsigned char *bytes, size_t len)
+{
+	mode_t mask = umask(0);
+	FILE *f = fdopen(fd, "w");
+	int err = 0;
+
+	umask(mask);
+	if (!f) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	if (fwrite(bytes, 1, len, f) != len || fflush(f) || fchmod(fd, 0666 & ~mask) || fsync(fd))
+		err = -errno;
+	if (fclose(f) && !err)
+		err = -errno;
+	if (err)
+		unlink(temp);
+	return err;
+}
+
+int jetwatt_model_file_write(const char *path, const struct jetwatt_model *m)
+{
+	unsigned char *bytes = NULL;
+	char temp[PATH_MAX];
+	size_t len;
+	int err, fd;
+
+	if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp))
+		return -ENAMETOOLONG;
+	err = jetwatt_model_save(m, &bytes, &len);
+	if (err)
+		return err;
+	fd = mkostemp(temp, O_CLOEXEC);
+	err = fd < 0 ? -errno : put(temp, fd, bytes, len);
+	free(bytes);
+	if (!err && rename(temp, path)) {
+		err = -errno;
+		unlink(temp);
+	}
+	return err;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/offline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out/terminal.h"
+#include "util/error.h"
+
+#define SHOWN	5
+
+const char *jetwatt_consult_limits(const struct jetwatt_plan_question *q, char *buf, size_t len)
+{
+	if (q->power_w > 0 && q->time_ms > 0)
+		snprintf(buf, len, "%g W and %g ms", q->power_w, q->time_ms);
+	else if (q->time_ms > 0)
+		snprintf(buf, len, "%g ms", q->time_ms);
+	else
+		snprintf(buf, len, "%g W", q->power_w);
+	return buf;
+}
+
+/* Upwards, so that the hint holds: no error bar is known to the last digit. */
+static double rounded(double v)
+{
+	double step = v < 10 ? 0.1 : 1;
+
+	return ceil(v / step) * step;
+}
+
+static int infeasible(const struct jetwatt_learn *l, const struct jetwatt_plan_question *q,
+		      const struct jetwatt_plan_choice *near)
+{
+	const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[near->index]);
+	double w = row ? row->power_w : near->p.power_w, ms = row ? row->time_ms : near->p.time_ms;
+	char what[224], fix[128] = "", limits[64], name[96] = "";
+	double power, time;
+	int n;
+
+	jetwatt_board_mode_format(&l->mode[near->index], name, sizeof(name));
+	n = snprintf(what, sizeof(what), "closest: %s at %.2f W and %.4g ms (%s)", name, w, ms,
+		     row ? "measured" : "predicted");
+	if (q->power_w > 0 && w > q->power_w && n < (int)sizeof(what))
+		n += snprintf(what + n, sizeof(what) - n, ", %.2f W over", w - q->power_w);
+	if (q->time_ms > 0 && ms > q->time_ms && n < (int)sizeof(what))
+		snprintf(what + n, sizeof(what) - n, ", %.4g ms over", ms - q->time_ms);
+	jetwatt_plan_need(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, q, &power, &time);
+	n = 0;
+	if (q->power_w > 0 && isfinite(power))
+		n = snprintf(fix, sizeof(fix), "--power %gW", rounded(power));
+	if (q->time_ms > 0 && isfinite(time))
+		snprintf(fix + n, sizeof(fix) - n, "%s--time-ms %g", n ? ", or " : "", rounded(time));
+	return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, what, *fix ? fix : NULL,
+				 "no mode meets %s", jetwatt_consult_limits(q, limits, sizeof(limits)));
+}
+
+/* What is known of a mode, where it was measured. */
+static struct jetwatt_prediction known(const struct jetwatt_learn *l, size_t i, int *measured)
+{
+	struct jetwatt_prediction p = l->prediction[i];
+	struct jetwatt_row mean;
+
+	*measured = jetwatt_plan_reading(&l->mode[i], l->row, l->nr_rows, &mean) > 0;
+	if (*measured) {
+		p.time_ms = mean.time_ms;
+		p.power_w = mean.power_w;
+		p.time_sd = mean.time_sd;
+		p.power_sd = mean.power_sd;
+	}
+	return p;
+}
+
+static void line(const struct jetwatt_learn *l, char mark, size_t i)
+{
+	int measured;
+	struct jetwatt_prediction p = known(l, i, &measured);
+	char note[48];
+
+	snprintf(note, sizeof(note), "%.4g J %s", p.time_ms * p.power_w * 1e-3,
+		 measured ? "measured" : "predicted");
+	jetwatt_screen_front(mark, &l->mode[i], &p, note);
+}
+
+/* Less time and less power than which there is not, with their errors. */
+static int show_front(const struct jetwatt_learn *l)
+{
+	double *time = calloc(2 * l->nr_modes, sizeof(*time)), *power = time + l->nr_modes;
+	size_t *at = calloc(l->nr_modes, sizeof(*at));
+	int n = 0, err = time && at ? 0 : 1, measured;
+
+	for (size_t i = 0; i < l->nr_modes && !err; i++) {
+		struct jetwatt_prediction p = known(l, i, &measured);
+
+		time[i] = p.time_ms;
+		power[i] = p.power_w;
+	}
+	if (!err)
+		n = jetwatt_plan_front(time, power, l->nr_modes, at);
+	if (n)
+		printf("the front, %d of %zu modes\n", n, l->nr_modes);
+	for (int i = 0; i < n; i++)
+		line(l, ' ', at[i]);
+	free(time);
+	free(at);
+	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "no front") : 0;
+}
+
+static void show(const struct jetwatt_learn *l, const struct jetwatt_plan_question *q,
+		 const struct jetwatt_plan_choice *at, int n)
+{
+	static const char *const what[] = { "least time", "least power", "least energy" };
+	char limits[64];
+
+	printf("%s within %s (risk %g %%), from %zu measured modes\n", what[q->least],
+	       jetwatt_consult_limits(q, limits, sizeof(limits)), 100 * q->risk,
+	       jetwatt_learn_known(l));
+	jetwatt_screen_front_head();
+	for (int i = 0; i < n && i < SHOWN; i++)
+		line(l, i ? ' ' : '*', at[i].index);
+}
+
+int jetwatt_consult_apply(const struct jetwatt_learn *l, struct jetwatt_board *board,
+			  const struct jetwatt_mode *m)
+{
+	struct jetwatt_board_error e = { "", "", "" };
+	char name[96] = "";
+	int err = board ? jetwatt_board_apply(board, m, &e) : 0;
+
+	if (err)
+		return jetwatt_error_board(err, &e);
+	jetwatt_board_mode_format(m, name, sizeof(name));
+	if (!l->silent)
+		printf(board ? "applied %s, not proven: no job to measure\nwhat was before: jetwatt restore\n" :
+		       "next: jetwatt apply %s\n", name);
+	return 0;
+}
+
+int jetwatt_consult(struct jetwatt_learn *l, const struct jetwatt_plan_question *q, int front,
+		    struct jetwatt_board *apply, struct jetwatt_answer *a)
+{
+	struct jetwatt_plan_choice at[SHOWN];
+	int n, err = jetwatt_learn_predict(l);
+
+	if (err)
+		return err;
+	n = jetwatt_plan_ask(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, q, at, SHOWN);
+	if (n < 0)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL,
+					 "cannot rank the modes");
+	if (!n)
+		return infeasible(l, q, &at[0]);
+	if (!l->silent)
+		show(l, q, at, n);
+	if (front && !l->silent)
+		err = show_front(l);
+	if (err)
+		return err;
+	a->chosen = &l->mode[at[0].index];
+	a->predicted = &l->prediction[at[0].index];
+	a->measured = jetwatt_learn_row(l, a->chosen);
+	if (!l->silent)
+		jetwatt_answer_totals(a);
+	return jetwatt_consult_apply(l, apply, a->chosen);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/plot_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "util/error.h"
+
+static int ends(const char *path, const char *end)
+{
+	size_t n = strlen(path), m = strlen(end);
+
+	return n > m && !strcmp(path + n - m, end);
+}
+
+const char *jetwatt_picture_path(const char *option, const char *path)
+{
+	if (!ends(path, ".svg") && !ends(path, ".png") && !ends(path, ".html"))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "the name says what it becomes",
+				       "end it in .svg, .png or .html", "%s: what is %s to be?", option,
+				       path));
+	return path;
+}
+
+static int page(const char *path, const struct jetwatt_report *r)
+{
+	FILE *f = fopen(path, "we");
+	int err = f ? jetwatt_report_html(f, r) : -errno;
+
+	if (f && fclose(f) && !err)
+		err = -errno;
+	return err;
+}
+
+int jetwatt_picture_write(const char *path, const struct jetwatt_report *r,
+			  enum jetwatt_picture what)
+{
+	char why[256] = "";
+	int err = ends(path, ".html") ? page(path, r) :
+		  jetwatt_picture(path, r, what, why, sizeof(why));
+
+	switch (err) {
+	case 0:
+		return 0;
+	case -ENOEXEC:
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "it is drawn by gnuplot, which is not installed",
+					 "sudo apt install gnuplot-nox; or end the name in .html, which needs none",
+					 "cannot draw %s", path);
+	case -EPROTO:
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, *why ? why : "gnuplot has failed",
+					 "end the name in .html, which needs no gnuplot", "cannot draw %s",
+					 path);
+	case -ENODATA:
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "there is nothing to show", NULL,
+					 "cannot draw %s", path);
+	default:
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 "name another file with --plot", "cannot draw %s", path);
+	}
+}
+
+int jetwatt_picture_front(const char *path, const struct jetwatt_learn *l,
+			  const struct jetwatt_baseline *b, const char *board,
+			  const struct jetwatt_row *chosen)
+{
+	struct jetwatt_report_preset *preset = NULL;
+	struct jetwatt_report r = {
+		.title = l->budget_w > 0 ? "The fastest mode under a budget" : "Power modes",
+		.board = board, .budget_w = l->budget_w, .predicted = l->prediction,
+		.nr_predicted = l->prediction ? l->nr_modes : 0, .measured = l->row,
+		.nr_measured = l->nr_rows, .chosen = chosen,
+	};
+	struct utsname u;
+	int err;
+
+	if (l->watch && !uname(&u))
+		r.kernel = u.release;
+	if (b && b->presets && l->prediction) {
+		preset = calloc(b->presets->nr, sizeof(*preset));
+		if (!preset)
+			return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM),
+						 jetwatt_error_advice(ENOMEM), "cannot draw %s", path);
+		for (size_t i = 0; i < b->presets->nr; i++) {
+			struct jetwatt_prediction is;
+
+			/* Of a GPU with other parts gated nothing is known. */
+			if (b->reboot[i])
+				continue;
+			jetwatt_baseline_reading(b, l, i, &is);
+			preset[r.nr_presets++] = (struct jetwatt_report_preset){
+				b->presets->preset[i].name, is.time_ms, is.power_w,
+			};
+		}
+		r.preset = preset;
+	}
+	err = jetwatt_picture_write(path, &r, JETWATT_PICTURE_FRONT);
+	free(preset);
+	return err;
+}

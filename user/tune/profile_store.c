@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/profile_store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/pool.h"
+#include "util/error.h"
+#include "util/settings.h"
+
+enum { DB = JETWATT_ARGS_COMMON + 0x20, REUSE, BATCH };
+
+#define DB_OPTION	{ "db", DB, "FILE", 0, "The profile database; none: keep nothing", 1 }
+
+static const struct argp_option options[] = {
+	DB_OPTION,
+	{ "reuse", REUSE, NULL, 0, "Begin with what is known of the same workload", 1 },
+	{ "batch", BATCH, "N[,N...]", 0,
+	  "Samples in a minibatch; default: as the command line says. With --latency: to choose from", 1 },
+	{ 0 }
+};
+
+static const struct argp_option db_options[] = { DB_OPTION, { 0 } };
+
+/* One number, or several to choose from. */
+static void batch(struct jetwatt_keep_args *a, char *text)
+{
+	char *save, *word;
+
+	a->sizes = 0;
+	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		uint32_t size = jetwatt_args_count("--batch", word, 1, 1 << 24);
+
+		if (jetwatt_slice_size(a->size, &a->sizes, size))
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL,
+					       "--batch: more than %d sizes", JETWATT_SLICE_SIZES));
+	}
+	if (!a->sizes)
+		jetwatt_args_count("--batch", "", 1, 1 << 24);
+	a->batch = a->sizes == 1 ? a->size[0] : 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct jetwatt_keep_args *a = state->input;
+
+	switch (key) {
+	case DB:
+		a->path = arg;
+		break;
+	case REUSE:
+		a->reuse = 1;
+		break;
+	case BATCH:
+		batch(a, arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static error_t parse_db(int key, char *arg, struct argp_state *state)
+{
+	const char **path = state->input;
+
+	if (key != DB)
+		return ARGP_ERR_UNKNOWN;
+	*path = arg;
+	return 0;
+}
+
+const struct argp jetwatt_keep_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp jetwatt_keep_db_argp = { db_options, parse_db, NULL, NULL, NULL, NULL, NULL };
+
+const char *jetwatt_keep_path(const char *option, char *buf, size_t len)
+{
+	const char *path = option ? option : jetwatt_settings_get("db", buf, len);
+
+	return path ? path : JETWATT_DB_PATH;
+}
+
+int jetwatt_keep_error(int err, const struct jetwatt_db_error *e)
+{
+	int code = err == -ENOENT || err == -ENOTUNIQ ? JETWATT_EXIT_USAGE :
+		   err == -EROFS ? JETWATT_EXIT_PERMISSION :
+		   err == -EPERM ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED;
+
+	return jetwatt_error_say(code, e->why, *e->fix ? e->fix : NULL, "%s", e->what);
+}
+
+/* Who did not ask for the database still wants the measurement. */
+static int refused(struct jetwatt_keep *k, int err, const struct jetwatt_db_error *e)
+{
+	int code = 0;
+
+	if (k->must)
+		code = jetwatt_keep_error(err, e);
+	else
+		jetwatt_error_note("%s: %s; what is measured is not kept there. %s", e->what, e->why,
+				   e->fix);
+	jetwatt_keep_close(k);
+	return code;
+}
+
+int jetwatt_keep_open(struct jetwatt_keep *k, const struct jetwatt_keep_args *args)
+{
+	struct jetwatt_db_error e;
+	char buf[256];
+	const char *path = jetwatt_keep_path(args->path, buf, sizeof(buf));
+	int err;
+
+	*k = (struct jetwatt_keep){ .must = args->path || args->reuse };
+	if (!strcmp(path, "none"))
+		return args->reuse ? jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave one of them away",
+						       "both --reuse and no database") : 0;
+	err = jetwatt_db_open(&k->db, path, true, &e);
+	return err ? refused(k, err, &e) : 0;
+}
+
+static size_t slurp(pid_t pid, const char *leaf, char *buf, size_t len)
+{
+	char path[64];
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, leaf);
+	f = fopen(path, "re");
+	if (f) {
+		n = fread(buf, 1, len - 1, f);
+		fclose(f);
+	}
+	buf[n] = '\0';
+	return n;
+}
+
+static void command(struct jetwatt_workload *w, char **arg, int n)
+{
+	const char *const *words = (const char *const *)arg;
+
+	jetwatt_workload_command(words, n, w->command, sizeof(w->command));
+	w->batch = jetwatt_workload_batch(words, n);
+}
+
+/* A running job's words, as the kernel has them. */
+static void command_of(struct jetwatt_workload *w, pid_t pid)
+{
+	static char text[65536];
+	char *arg[1024];
+	size_t len = slurp(pid, "cmdline", text, sizeof(text)), at = 0;
+	int n = 0;
+
+	while (at < len && n < 1024) {
+		arg[n++] = text + at;
+		at += strlen(text + at) + 1;
+	}
+	command(w, arg, n);
+}
+
+void jetwatt_keep_command(pid_t pid, char *buf, size_t len)
+{
+	struct jetwatt_workload w = { .batch = 0 };
+
+	command_of(&w, pid);
+	snprintf(buf, len, "%s", w.command);
+}
+
+static void describe(struct jetwatt_workload *what, const struct jetwatt_keep_args *args,
+		     const struct jetwatt_board *board, const char *scope, pid_t pid, char **argv)
+{
+	char line[4096];
+	size_t at;
+	int n = 0;
+
+	memset(what, 0, sizeof(*what));
+	if (argv) {
+		while (argv[n])
+			n++;
+		command(what, argv, n);
+	} else {
+		command_of(what, pid);
+	}
+	if (args->batch)
+		what->batch = (uint32_t)args->batch;
+	slurp(pid, "cgroup", line, sizeof(line));
+	jetwatt_workload_cgroup(line, what->cgroup, sizeof(what->cgroup));
+	snprintf(what->board, sizeof(what->board), "%s", jetwatt_board_name(board));
+	jetwatt_board_release(board, what->release, sizeof(what->release));
+	jetwatt_board_params(board, what->params, sizeof(what->params));
+	/* Watts of fewer rails are other watts. */
+	at = strlen(what->params);
+	if (strcmp(scope, "module"))
+		snprintf(what->params + at, sizeof(what->params) - at, "%spower=%s", at ? " " : "",
+			 strcmp(scope, "board") ? "partial" : "board");
+	at = strlen(what->params);
+	if (args->beside && *args->beside)
+		snprintf(what->params + at, sizeof(what->params) - at, "%sbeside=%s", at ? " " : "",
+			 args->beside);
+}
+
+uint64_t jetwatt_keep_known(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,
+			    const struct jetwatt_board *board, const char *scope, pid_t pid)
+{
+	char key[JETWATT_WORKLOAD_KEY];
+	struct jetwatt_db_profile p;
+	struct jetwatt_workload what;
+	struct jetwatt_db_error e;
+
+	describe(&what, args, board, scope, pid, NULL);
+	jetwatt_workload_key(&what, key);
+	return k->db && !jetwatt_db_find(k->db, key, &p, &e) ? p.modes : 0;
+}
+
+int jetwatt_keep_workload(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,
+			  const struct jetwatt_board *board, const struct jetwatt_watch *w,
+			  const struct jetwatt_args_job *job)
+{
+	struct jetwatt_db_error e;
+	int err;
+
+	if (!k->db)
+		return 0;
+	describe(&k->workload, args, board, w->scope, w->pid, job->argv);
+	jetwatt_workload_key(&k->workload, k->key);
+	err = jetwatt_db_workload(k->db, &k->workload, &k->id, &e);
+	return err ? refused(k, err, &e) : 0;
+}
+
+int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row)
+{
+	struct jetwatt_db_error e;
+	int n = jetwatt_db_rows(k->db, k->id, row, &e);
+
+	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
+}
+
+int jetwatt_keep_prior(struct jetwatt_keep *k, struct jetwatt_row **row)
+{
+	struct jetwatt_db_error e;
+	int n = jetwatt_pool_prior(k->db, &k->workload, row, &e);
+
+	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
+}
+
+int jetwatt_keep_add(struct jetwatt_keep *k, const struct jetwatt_measure *m, uint64_t lost)
+{
+	struct jetwatt_db_error e = { "cannot keep this mode", "it is not finite and positive", "" };
+	struct jetwatt_db_row row = {
+		.row = m->row, .minibatches = m->batches, .span_s = m->span_s,
+		.settled = m->settled, .lost = lost,
+	};
+	struct timespec now;
+	int n;
+
+	if (!k->db)
+		return 0;
+	clock_gettime(CLOCK_REALTIME, &now);
+	row.when_ms = now.tv_sec * 1000ll + now.tv_nsec / 1000000;
+	n = jetwatt_db_add(k->db, k->id, &row, 1, &e);
+	return n < 0 ? refused(k, n, &e) : 0;
+}
+
+void jetwatt_keep_close(struct jetwatt_keep *k)
+{
+	jetwatt_db_close(k->db);
+	k->db = NULL;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/strategy_search.h"
+
+#include <cblas.h>
+#include <errno.h>
+#include <string.h>
+
+#include "util/error.h"
+
+/* The tool shares the machine that it measures. */
+static int failed(const struct jetwatt_seek *s, int err)
+{
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
+				 "strategy %s cannot go on", s->strategy->name);
+}
+
+/* Which of the modes and sizes a row is of. Return: 0: none of them. */
+static int cell_of(const struct jetwatt_seek *s, const struct jetwatt_row *row, struct jetwatt_cell *c)
+{
+	const struct jetwatt_tenant *t = &s->known.work[0];
+
+	*c = (struct jetwatt_cell){ .work = 0 };
+	while (c->mode < s->known.n && !jetwatt_mode_same(&s->known.mode[c->mode], &row->mode))
+		c->mode++;
+	while (t->sizes > 1 && c->size < t->sizes && t->size[c->size] != row->batch)
+		c->size++;
+	return c->mode < s->known.n && c->size < t->sizes;
+}
+
+int jetwatt_seek_open(struct jetwatt_seek *s, enum jetwatt_slice_kind kind, const uint32_t *size,
+		      size_t sizes)
+{
+	const struct jetwatt_learn *l = s->learn;
+	int err = jetwatt_known_init(&s->known, kind, l->mode, l->nr_modes, &size, &sizes);
+
+	openblas_set_num_threads(1);
+	s->known.work[0].prior = l->prior;
+	for (size_t i = 0; i < l->nr_rows && !err; i++) {
+		struct jetwatt_cell c;
+
+		if (cell_of(s, &l->row[i], &c))
+			err = jetwatt_known_add(&s->known, &c, l->row[i].time_ms, l->row[i].power_w);
+	}
+	if (!err && s->strategy->new)
+		err = s->strategy->new(&s->state, &s->known, JETWATT_LEARN_SEED);
+	return err ? failed(s, err) : 0;
+}
+
+int jetwatt_seek_next(struct jetwatt_seek *s, struct jetwatt_cell *c)
+{
+	int err = s->strategy->next(s->state, &s->known, &s->q, s->most, c);
+
+	return err == 1 ? -ENODATA : err ? failed(s, err) : 0;
+}
+
+int jetwatt_seek_took(struct jetwatt_seek *s, const struct jetwatt_cell *c)
+{
+	const struct jetwatt_row *row = &s->learn->row[s->learn->nr_rows - 1];
+	int err = jetwatt_known_add(&s->known, c, row->time_ms, row->power_w);
+
+	return err ? failed(s, err) : 0;
+}
+
+void jetwatt_seek_close(struct jetwatt_seek *s)
+{
+	if (s->strategy && s->strategy->free)
+		s->strategy->free(s->state);
+	jetwatt_known_free(&s->known);
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/tuner.h"
+
+#include <cblas.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "out/terminal.h"
+#include "store/csv.h"
+#include "tune/corpus.h"
+#include "util/error.h"
+
+/* The tool shares the machine that it measures. */
+static int no_memory(void)
+{
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM),
+				 jetwatt_error_advice(ENOMEM), "cannot go on");
+}
+
+static size_t hash(const struct jetwatt_mode *m)
+{
+	uint64_t h = m->cores;
+
+	h = h * 0x9e3779b97f4a7c15ull + m->cpu_khz;
+	h = h * 0x9e3779b97f4a7c15ull + m->gpu_hz;
+	h = h * 0x9e3779b97f4a7c15ull + m->emc_hz;
+	return (h * 0x9e3779b97f4a7c15ull) >> 32;
+}
+
+/* The modes of @n rows in their order, each once: a mode may stand there for
+ * every batch size. Return: 0, -ENOMEM. */
+static int different(struct jetwatt_learn *l, const struct jetwatt_row *row, int n)
+{
+	size_t room = 2;
+	size_t *slot;
+
+	while (room < 2 * (size_t)n)
+		room *= 2;
+	slot = calloc(room, sizeof(*slot));
+	if (!slot)
+		return -ENOMEM;
+	for (int i = 0; i < n; i++) {
+		size_t at = hash(&row[i].mode) & (room - 1);
+
+		while (slot[at] && !jetwatt_mode_same(&l->mode[slot[at] - 1], &row[i].mode))
+			at = (at + 1) & (room - 1);
+		if (slot[at])
+			continue;
+		l->mode[l->nr_modes++] = row[i].mode;
+		slot[at] = l->nr_modes;
+	}
+	free(slot);
+	return 0;
+}
+
+int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *board,
+			const char *path)
+{
+	struct jetwatt_csv_error e = { 0 };
+	struct jetwatt_row *row = NULL;
+	int n;
+
+	if (!path) {
+		n = jetwatt_board_modes(board, &l->mode);
+		if (n <= 0)
+			return n == -ENOMEM ? no_memory() :
+			       jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, NULL, "jetwatt list knobs",
+						 "this board has no power modes");
+		l->nr_modes = n;
+		return 0;
+	}
+	n = jetwatt_csv_read(path, &row, NULL, &e);
+	if (n < 0)
+		return jetwatt_references_unreadable(path, n, &e);
+	l->mode = calloc(n + 1, sizeof(*l->mode));
+	if (!l->mode) {
+		free(row);
+		return no_memory();
+	}
+	if (different(l, row, n)) {
+		free(row);
+		return no_memory();
+	}
+	free(row);
+	return l->nr_modes ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL,
+						   "%s has no modes", path);
+}
+
+int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row)
+{
+	if (l->nr_rows == l->max_rows) {
+		size_t max = l->max_rows ? 2 * l->max_rows : 32;
+		struct jetwatt_row *r = reallocarray(l->row, max, sizeof(*r));
+
+		if (!r)
+			return no_memory();
+		l->row = r;
+		l->max_rows = max;
+	}
+	l->row[l->nr_rows++] = *row;
+	return 0;
+}
+
+int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
+{
+	struct jetwatt_csv_error e = { 0 };
+	struct jetwatt_row *row = NULL;
+	uint32_t *batch = NULL;
+	int err = 0, several = 0, n;
+
+	if (!must && access(path, F_OK))
+		return 0;
+	n = jetwatt_csv_read(path, &row, &batch, &e);
+	if (n < 0)
+		return jetwatt_references_unreadable(path, n, &e);
+	for (int i = 1; i < n; i++)
+		several |= batch[i] != batch[0];
+	/* One job's time is no other's: where the size is no feature, rows of
+	 * another one would only mislead. */
+	if (several && !l->sizes)
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED,
+					"its rows are of several batch sizes: they are several jobs",
+					"keep the rows of one batch size",
+					"%s is not the profile of one job", path);
+	if (n && !several)
+		l->size = batch[0];
+	for (int i = 0; i < n && !err; i++) {
+		row[i].batch = several ? batch[i] : 0;
+		if (isfinite(row[i].time_ms) && isfinite(row[i].power_w))
+			err = jetwatt_learn_add(l, &row[i]);
+	}
+	free(batch);
+	free(row);
+	l->from_file = l->nr_rows;
+	return err;
+}
+
+/* The very same measurement, which a file and the database may both have. */
+static int known(const struct jetwatt_learn *l, const struct jetwatt_row *row)
+{
+	for (size_t i = 0; i < l->nr_rows; i++)
+		if (jetwatt_mode_same(&l->row[i].mode, &row->mode) &&
+		    l->row[i].time_ms == row->time_ms && l->row[i].power_w == row->power_w)
+			return 1;
+	return 0;
+}
+
+static int failed(int err)
+{
+	if (err == -ENODATA)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "fewer than 3 modes have been measured",
+					 "jetwatt profile -o FILE.csv -p PID", "cannot predict");
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
+				 "cannot predict");
+}
+
+/* Fewer teach nothing about the form. */
+#define POOL_LEAST	3
+
+int jetwatt_learn_others(struct jetwatt_learn *l)
+{
+	struct jetwatt_row *row = NULL;
+	int n = jetwatt_keep_prior(l->keep, &row), err = 0;
+
+	if (n < 0)
+		return -1 - n;
+	openblas_set_num_threads(1);
+	if (n >= POOL_LEAST)
+		err = jetwatt_prior_twin(&l->prior, row, (size_t)n, JETWATT_LEARN_SEED);
+	free(row);
+	if (err)
+		return failed(err);
+	if (n >= POOL_LEAST && !l->silent)
+		jetwatt_error_note("%d modes of this workload are known from elsewhere", n);
+	return 0;
+}
+
+int jetwatt_learn_reuse(struct jetwatt_learn *l)
+{
+	struct jetwatt_db_row *row = NULL;
+	int n = jetwatt_keep_rows(l->keep, &row), err = 0;
+
+	if (n < 0)
+		return -1 - n;
+	for (int i = 0; i < n && !err; i++)
+		if (!known(l, &row[i].row))
+			err = jetwatt_learn_add(l, &row[i].row);
+	free(row);
+	l->from_file = l->nr_rows;
+	if (!err)
+		jetwatt_error_note("%d measurements of this workload are in the database already", n);
+	return err ? err : jetwatt_learn_others(l);
+}
+
+const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
+					    const struct jetwatt_mode *mode)
+{
+	for (size_t i = l->nr_rows; i > 0; i--)
+		if (jetwatt_mode_same(&l->row[i - 1].mode, mode))
+			return &l->row[i - 1];
+	return NULL;
+}
+
+static void progress(const struct jetwatt_measure *m, double part, void *arg)
+{
+	const struct jetwatt_learn *l = arg;
+	char what[96], mode[48];
+
+	jetwatt_screen_mode(&m->row.mode, mode, sizeof(mode));
+	if (m->batches)
+		snprintf(what, sizeof(what), "%s %.1f ms %.2f W", mode, m->row.time_ms,
+			 m->row.power_w);
+	else
+		snprintf(what, sizeof(what), "%s settling", mode);
+	jetwatt_screen_bar(l->args, l->measured + 1, l->most, fmin(part, 0.99), what);
+}
+
+static int store(struct jetwatt_learn *l)
+{
+	uint32_t *batch = NULL;
+	int err = 0;
+
+	if (!l->out)
+		return 0;
+	if (l->sizes) {
+		batch = calloc(l->nr_rows, sizeof(*batch));
+		err = batch ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; i < l->nr_rows && batch; i++)
+		batch[i] = l->row[i].batch;
+	if (!err)
+		err = jetwatt_csv_write(l->out, l->row, batch, l->nr_rows);
+	free(batch);
+	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+				       jetwatt_error_advice(-err), "cannot write %s", l->out) : 0;
+}
+
+int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why,
+			  const struct jetwatt_measure_limits *given)
+{
+	struct jetwatt_measure_limits limits = given ? *given : jetwatt_measure_profile;
+	struct jetwatt_measure m = { .row = { .mode = l->mode[index] } };
+	int fresh = !jetwatt_learn_row(l, &l->mode[index]), err;
+	uint64_t since, lost = l->watch->lost;
+	char what[96];
+
+	limits.idle_s = l->wait_s;
+	err = jetwatt_guard_apply(l->guard, &l->mode[index]);
+	if (err)
+		return err;
+	since = jetwatt_watch_now();
+	err = jetwatt_measure_mode(l->watch, since, &limits, &m, progress, l);
+	jetwatt_screen_clear(l->args);
+	if (err)
+		return jetwatt_measure_why(l->watch, err, &limits);
+	m.row.batch = l->sizes ? l->size : 0;
+	/* What somebody else has switched meanwhile is not what we measured. */
+	err = jetwatt_guard_check(l->guard, &l->mode[index]);
+	if (err)
+		return err;
+	if (!l->silent)
+		jetwatt_screen_row(l->nr_rows + 1, &m.row, why);
+	if (l->args->verbose)
+		jetwatt_error_note("%u minibatches in %.1f s, %s after %.1f s, %.1f s in all",
+				   m.batches, m.span_s, m.settled ? "settled" : "not settled",
+				   m.settle_s, m.dwell_s);
+	l->measured += fresh;
+	snprintf(what, sizeof(what), "modes, %.0f s", (jetwatt_watch_now() - l->begun_ns) * 1e-9);
+	jetwatt_screen_bar(l->args, l->measured, l->most, 1, what);
+	l->ended_ns = jetwatt_watch_now();
+	err = jetwatt_learn_add(l, &m.row);
+	if (!err && l->keep)
+		err = jetwatt_keep_add(l->keep, &m, l->watch->lost - lost);
+	return err ? err : store(l);
+}
+
+size_t jetwatt_learn_known(const struct jetwatt_learn *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->nr_modes; i++)
+		n += jetwatt_learn_row(l, &l->mode[i]) != NULL;
+	return n;
+}
+
+int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes)
+{
+	struct jetwatt_plan_next next;
+	int err;
+
+	openblas_set_num_threads(1);
+	if (l->down)
+		err = jetwatt_plan_down(l->mode, l->nr_modes, l->row, l->nr_rows, modes, &next);
+	else
+		err = jetwatt_plan_next(l->mode, l->nr_modes, l->row, l->nr_rows, l->prior,
+					l->budget_w, modes, JETWATT_LEARN_SEED, &next);
+	if (err == 1)
+		return -ENODATA;
+	if (err)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 jetwatt_error_advice(-err), "cannot plan the next mode");
+	return jetwatt_learn_measure(l, next.index, next.why, NULL);
+}
+
+int jetwatt_learn_run(struct jetwatt_learn *l, size_t modes)
+{
+	int err = 0;
+
+	while (!err)
+		err = jetwatt_learn_one(l, modes);
+	return err == -ENODATA ? 0 : err;
+}
+
+int jetwatt_learn_fit(struct jetwatt_learn *l)
+{
+	int err;
+
+	openblas_set_num_threads(1);
+	if (l->given)
+		return 0;
+	jetwatt_model_free(l->model);
+	err = jetwatt_model_fit_prior(&l->model, l->row, l->nr_rows, l->prior, JETWATT_LEARN_SEED);
+	return err ? failed(err) : 0;
+}
+
+int jetwatt_learn_predict(struct jetwatt_learn *l)
+{
+	int err = jetwatt_learn_fit(l);
+
+	if (err)
+		return err;
+	if (!l->prediction)
+		l->prediction = calloc(l->nr_modes, sizeof(*l->prediction));
+	if (!l->prediction)
+		return no_memory();
+	err = jetwatt_model_predict_batch(l->model, l->mode, l->batch, l->nr_modes, l->prediction);
+	return err ? failed(err) : 0;
+}
+
+void jetwatt_learn_free(struct jetwatt_learn *l)
+{
+	free(l->mode);
+	free(l->batch);
+	free(l->row);
+	free(l->prediction);
+	jetwatt_prior_free(l->prior);
+	jetwatt_model_free(l->model);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/verify.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out/terminal.h"
+#include "util/error.h"
+
+/* An unmeasured mode has to promise so much over the best measured one. */
+#define WORTH_IT	0.99
+/* Times nearer than that are one time: no reason to switch again. */
+#define TELL_APART	0.998
+#define ROUNDS_MAX	24
+
+int jetwatt_choose_rank(struct jetwatt_learn *l, struct jetwatt_plan_choice *out)
+{
+	int n;
+
+	if (jetwatt_learn_predict(l))
+		return -1;
+	n = jetwatt_plan_rank(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, l->budget_w,
+			      l->risk, out, JETWATT_CHOOSE_MAX);
+	if (n >= 0)
+		return n;
+	jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL, "cannot rank the modes");
+	return -1;
+}
+
+int jetwatt_choose_infeasible(const struct jetwatt_learn *l, const struct jetwatt_plan_choice *near)
+{
+	const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[near->index]);
+	double w = row ? row->power_w : near->p.power_w;
+	double sd = row ? row->power_sd : near->p.power_sd;
+	char what[160], fix[96], name[96] = "";
+
+	jetwatt_board_mode_format(&l->mode[near->index], name, sizeof(name));
+	snprintf(what, sizeof(what), "closest: %s at %.2f +- %.2f W (%s)", name, w, w * sd,
+		 row ? "measured" : "predicted");
+	snprintf(fix, sizeof(fix), "--power %.0fW, or a job that draws less",
+		 (double)(long)(w * (1 + 2 * sd)) + 1);
+	return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, what, fix, "no mode meets %g W",
+				 l->budget_w);
+}
+
+/* Modes whose proof has failed: a hair over the budget when measured for longer
+ * is over, even where all readings together are not. */
+struct failed {
+	size_t index[ROUNDS_MAX];
+	int n;
+};
+
+static int has_failed(const struct failed *f, size_t index)
+{
+	for (int i = 0; i < f->n; i++)
+		if (f->index[i] == index)
+			return 1;
+	return 0;
+}
+
+/* The candidate to go for: the best one if it is measured or worth measuring,
+ * else the best measured one. NULL: none may be tried. */
+static const struct jetwatt_plan_choice *pick(const struct jetwatt_learn *l,
+					      const struct jetwatt_plan_choice *at, int n,
+					      unsigned int more, const struct failed *f)
+{
+	const struct jetwatt_plan_choice *known = NULL;
+
+	for (int i = 0; i < n && !known; i++)
+		if (!has_failed(f, at[i].index) && jetwatt_learn_row(l, &l->mode[at[i].index]))
+			known = &at[i];
+	for (int i = 0; more && i < n && &at[i] != known; i++)
+		if (!has_failed(f, at[i].index) &&
+		    (!known || at[i].p.time_ms < WORTH_IT * known->p.time_ms))
+			return &at[i];
+	return known;
+}
+
+/* Best measured mode within the budget, for when the list above has none. */
+static int measured(const struct jetwatt_learn *l, const struct failed *f,
+		    struct jetwatt_plan_choice *c)
+{
+	double best = INFINITY;
+	struct jetwatt_row mean;
+
+	for (size_t i = 0; i < l->nr_modes; i++) {
+		if (!jetwatt_plan_reading(&l->mode[i], l->row, l->nr_rows, &mean) ||
+		    mean.power_w > l->budget_w || mean.time_ms >= best || has_failed(f, i))
+			continue;
+		best = mean.time_ms;
+		c->index = i;
+		c->measured = 1;
+		c->p = l->prediction[i];
+	}
+	return isfinite(best);
+}
+
+/* Apply and measure for longer. Return: 0, 1: over budget, or minus exit code. */
+static int prove(struct jetwatt_learn *l, const struct jetwatt_plan_choice *at,
+		 struct jetwatt_choose *c)
+{
+	int err;
+
+	c->index = at->index;
+	c->predicted = l->prediction[at->index];
+	err = jetwatt_learn_measure(l, at->index, "proof", &jetwatt_measure_verify);
+	if (err)
+		return -err;
+	c->proof = l->row[l->nr_rows - 1];
+	c->proven = c->proof.power_w <= l->budget_w;
+	if (!c->proven && !l->silent)
+		printf("    over %g W when measured for longer: next candidate\n", l->budget_w);
+	return !c->proven;
+}
+
+/* Is @next no better than what is proven already? */
+static int no_better(const struct jetwatt_learn *l, const struct jetwatt_plan_choice *next,
+		     const struct jetwatt_choose *c)
+{
+	const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[next->index]);
+	double time = row ? row->time_ms : next->p.time_ms;
+
+	return next->index == c->index || time > TELL_APART * c->proof.time_ms;
+}
+
+int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetwatt_choose *c)
+{
+	struct jetwatt_plan_choice at[JETWATT_CHOOSE_MAX], fallback;
+	const struct jetwatt_plan_choice *next;
+	struct failed failed = { .n = 0 };
+	struct jetwatt_choose try;
+	int ret, n;
+
+	memset(c, 0, sizeof(*c));
+	for (int round = 0; round < ROUNDS_MAX; round++) {
+		unsigned int had = l->measured;
+
+		n = jetwatt_choose_rank(l, at);
+		if (n < 0)
+			return JETWATT_EXIT_FAILED;
+		next = pick(l, at, n, more, &failed);
+		if (!next && measured(l, &failed, &fallback))
+			next = &fallback;
+		/* The closest one has only been predicted: it may be better than that. */
+		if (!next && more && !jetwatt_learn_row(l, &l->mode[at[0].index]))
+			next = &at[0];
+		if (!next || (c->proven && no_better(l, next, c))) {
+			ret = more ? jetwatt_learn_one(l, jetwatt_learn_known(l) + more) : -ENODATA;
+			if (ret > 0)
+				return ret;
+			if (ret && !c->proven)
+				return jetwatt_choose_infeasible(l, &at[0]);
+			if (ret)
+				break;
+			/* A mode that is measured again is no new one. */
+			more -= l->measured > had;
+			continue;
+		}
+		memset(&try, 0, sizeof(try));
+		ret = prove(l, next, &try);
+		if (ret < 0)
+			return -ret;
+		if (ret)
+			failed.index[failed.n++] = next->index;
+		/* What promised to be faster may turn out not to be. */
+		if (!ret && (!c->proven || try.proof.time_ms < c->proof.time_ms))
+			*c = try;
+		more -= more && l->measured > had;
+	}
+	if (c->proven)
+		return jetwatt_guard_apply(l->guard, &l->mode[c->index]);
+	return jetwatt_error_say(JETWATT_EXIT_FAILED,
+				 "power keeps moving across the budget: the job is not steady",
+				 "a lower --power, or a steadier job", "no mode could be proven");
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "util/conf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/error.h"
+#include "util/suggest.h"
+
+#define FILE_MAX	65536
+
+int jetwatt_conf_refuse(struct jetwatt_conf_error *e, unsigned int line, const char *fix,
+			const char *why, ...)
+{
+	va_list ap;
+
+	e->line = line;
+	va_start(ap, why);
+	vsnprintf(e->why, sizeof(e->why), why, ap);
+	va_end(ap);
+	snprintf(e->fix, sizeof(e->fix), "%s", fix);
+	return -EINVAL;
+}
+
+int jetwatt_conf_name(const char *name, const char *const *names, unsigned int line,
+		      struct jetwatt_conf_error *e)
+{
+	char all[sizeof(e->fix)] = "";
+	const char *near;
+	size_t at = 0;
+
+	for (int i = 0; names[i]; i++) {
+		if (!strcmp(name, names[i]))
+			return i;
+		if (at < sizeof(all))
+			at += snprintf(all + at, sizeof(all) - at, "%s%s", i ? ", " : "", names[i]);
+	}
+	near = jetwatt_suggest(name, names);
+	return jetwatt_conf_refuse(e, line, near ? near : all, "there is no setting \"%.40s\"", name);
+}
+
+/* A copy without the blanks around it. Return: its length. */
+static size_t trim(char *to, const char *from, const char *end)
+{
+	while (from < end && isspace((unsigned char)*from))
+		from++;
+	while (from < end && isspace((unsigned char)end[-1]))
+		end--;
+	memcpy(to, from, (size_t)(end - from));
+	to[end - from] = '\0';
+	return (size_t)(end - from);
+}
+
+static int parse_line(const char *text, const char *stop, unsigned int line, jetwatt_conf_fn fn,
+		      void *arg, struct jetwatt_conf_error *e)
+{
+	char name[JETWATT_CONF_TEXT], value[JETWATT_CONF_TEXT];
+	const char *equal = memchr(text, '=', (size_t)(stop - text));
+
+	if ((size_t)(stop - text) >= sizeof(name))
+		return jetwatt_conf_refuse(e, line, "put long commands into a script",
+					   "the line is too long");
+	if (memchr(text, '\0', (size_t)(stop - text)))
+		return jetwatt_conf_refuse(e, line, "a plain text file", "there is a NUL in it");
+	if (!trim(name, text, stop) || *name == '#')
+		return 0;
+	if (!equal)
+		return jetwatt_conf_refuse(e, line, "NAME = VALUE", "there is no =");
+	trim(name, text, equal);
+	if (!trim(value, equal + 1, stop))
+		return jetwatt_conf_refuse(e, line, "write it behind the =, or leave the line away",
+					   "%.40s has no value", name);
+	return fn(name, value, line, arg, e);
+}
+
+int jetwatt_conf_parse(const char *text, size_t size, jetwatt_conf_fn fn, void *arg,
+		       struct jetwatt_conf_error *e)
+{
+	const char *end = text + size;
+	unsigned int line = 0;
+
+	while (text < end) {
+		const char *nl = memchr(text, '\n', (size_t)(end - text)), *stop = nl ? nl : end;
+
+		if (parse_line(text, stop, ++line, fn, arg, e))
+			return -EINVAL;
+		text = nl ? nl + 1 : end;
+	}
+	return 0;
+}
+
+int jetwatt_conf_read(const char *path, const char *manual, const char **out, size_t *size)
+{
+	static char text[FILE_MAX];
+	char fix[64];
+	FILE *f = fopen(path, "re");
+	int bad;
+
+	snprintf(fix, sizeof(fix), "man %s has an example", manual);
+	if (!f)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, strerror(errno), fix, "cannot read %s",
+					 path);
+	*size = fread(text, 1, sizeof(text), f);
+	bad = ferror(f) ? errno : 0;
+	fclose(f);
+	if (bad || *size == sizeof(text))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, bad ? strerror(bad) : "it is too long",
+					 fix, "cannot read %s", path);
+	*out = text;
+	return 0;
+}
+
+int jetwatt_conf_say(const char *path, const struct jetwatt_conf_error *e)
+{
+	char where[32] = "";
+
+	if (e->line)
+		snprintf(where, sizeof(where), ", line %u", e->line);
+	return jetwatt_error_say(JETWATT_EXIT_USAGE, e->why, e->fix, "cannot use %s%s", path, where);
+}

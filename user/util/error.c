@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "util/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *self = "jetwatt";
+static int silent;
+
+void jetwatt_error_name(const char *name)
+{
+	self = name;
+}
+
+void jetwatt_error_quiet(int quiet)
+{
+	silent = quiet;
+}
+
+int jetwatt_error_say(int code, const char *why, const char *fix, const char *what, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	/* jetwattd has several threads: their words do not mix. */
+	flockfile(stderr);
+	fprintf(stderr, "%s: ", self);
+	va_start(ap, what);
+	vfprintf(stderr, what, ap);
+	va_end(ap);
+	putc('\n', stderr);
+	if (why && *why)
+		fprintf(stderr, "  why: %s\n", why);
+	if (fix && *fix)
+		fprintf(stderr, "  fix: %s\n", fix);
+	funlockfile(stderr);
+	return code;
+}
+
+const char *jetwatt_error_advice(int err)
+{
+	switch (err < 0 ? -err : err) {
+	case ENOMEM:
+		return "free some memory: free -h";
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG:
+		return "make room, or name another place: df -h";
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return "run as root, or name another place";
+	case ENOENT:
+	case ENOTDIR:
+	case EISDIR:
+		return "check the path";
+	case EIO:
+		return "is the disk full, or failing? df -h; dmesg";
+	default:
+		return NULL;
+	}
+}
+
+int jetwatt_error_code(int err)
+{
+	switch (err) {
+	case 0:
+		return JETWATT_EXIT_OK;
+	case -EPERM:
+	case -EACCES:
+		return JETWATT_EXIT_PERMISSION;
+	case -ENODEV:
+	case -EOPNOTSUPP:
+		return JETWATT_EXIT_UNSUPPORTED;
+	case -EINVAL:
+		return JETWATT_EXIT_USAGE;
+	default:
+		return JETWATT_EXIT_FAILED;
+	}
+}
+
+int jetwatt_error_board(int err, const struct jetwatt_board_error *e)
+{
+	return jetwatt_error_say(jetwatt_error_code(err), e->why, e->fix, "%s", e->what);
+}
+
+void jetwatt_error_note(const char *text, ...)
+{
+	va_list ap;
+
+	if (silent)
+		return;
+	fflush(stdout);
+	flockfile(stderr);
+	fprintf(stderr, "%s: ", self);
+	va_start(ap, text);
+	vfprintf(stderr, text, ap);
+	va_end(ap);
+	putc('\n', stderr);
+	funlockfile(stderr);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "util/suggest.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+
+#define LONGEST 32
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+int jetwatt_suggest_distance(const char *a, const char *b)
+{
+	int d[LONGEST + 1][LONGEST + 1];
+	int n = strnlen(a, LONGEST), m = strnlen(b, LONGEST);
+
+	for (int i = 0; i <= n; i++)
+		d[i][0] = i;
+	for (int j = 0; j <= m; j++)
+		d[0][j] = j;
+	for (int i = 1; i <= n; i++) {
+		for (int j = 1; j <= m; j++) {
+			d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
+					d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+		}
+	}
+	return d[n][m];
+}
+
+const char *jetwatt_suggest(const char *typed, const char *const *words)
+{
+	const char *near = NULL;
+	int best = INT_MAX;
+
+	for (; *words; words++) {
+		int d = jetwatt_suggest_distance(typed, *words);
+
+		/* A beginning is a good guess too: "opt" for "optimize". */
+		if (strlen(typed) > 2 && !strncmp(typed, *words, strlen(typed)))
+			d = 1;
+		if (d < best) {
+			best = d;
+			near = *words;
+		}
+	}
+	return near && best <= 1 + (int)strlen(typed) / 4 ? near : NULL;
+}

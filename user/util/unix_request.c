@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "util/unix_request.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define PATIENCE_S 5
+
+static int talk(int fd, int type, const char *line, char *answer, size_t room)
+{
+	size_t len = 0;
+	ssize_t got;
+
+	errno = 0;
+	if (send(fd, line, strlen(line), MSG_NOSIGNAL) < 0)
+		return -errno;
+	while (len < room - 1 && (got = recv(fd, answer + len, room - 1 - len, 0)) > 0) {
+		len += (size_t)got;
+		if (type == SOCK_SEQPACKET)
+			break;
+	}
+	answer[len] = '\0';
+	return len ? 0 : errno ? -errno : -EPROTO;
+}
+
+int jetwatt_ask(const char *path, int type, const char *line, char *answer, size_t room)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct timeval patience = { PATIENCE_S, 0 };
+	int fd, err;
+
+	if (strlen(path) >= sizeof(at.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(at.sun_path, path);
+	fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	err = connect(fd, (struct sockaddr *)&at, sizeof(at)) ? -errno
+							      : talk(fd, type, line, answer, room);
+	close(fd);
+	return err;
+}
