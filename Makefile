@@ -43,12 +43,12 @@ ldflags := -L$(B) $(SYSROOT_LDFLAGS) -Wl,--as-needed $(LDFLAGS)
 libs := -lnl-genl-3 -lnl-3 -lbpf -lelf -lz -lopenblas -lsqlite3 -lmd -lncursesw -ltinfo -lm
 
 lib_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/lib/*.c))
-daemon_objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(patsubst %,user/daemon/%.c,ask exporter mqtt),$(wildcard user/daemon/*.c)))
+daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/daemon/*.c user/policy/*.c))
 knobs_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/knobs/*.c user/board/*.c) \
-	$(patsubst %,user/%.c,daemon/fence daemon/listen daemon/notify daemon/policy util/conf util/error util/suggest util/units))
-files_objects := $(patsubst %,$(B)/user/%.o,files/main daemon/fence daemon/listen daemon/notify lib/fdname)
-exporter_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/exporter daemon/policy util/args util/conf util/error util/suggest util/units)
-mqtt_objects := $(patsubst %,$(B)/user/%.o,daemon/ask daemon/mqtt daemon/policy util/args util/conf util/device_id util/error \
+	$(patsubst %,user/%.c,util/fence util/listen util/notify policy/policy util/conf util/error util/suggest util/units))
+files_objects := $(patsubst %,$(B)/user/%.o,files/main util/fence util/listen util/notify lib/fdname)
+exporter_objects := $(patsubst %,$(B)/user/%.o,exporter/client exporter/http policy/policy util/args util/conf util/error util/suggest util/units)
+mqtt_objects := $(patsubst %,$(B)/user/%.o,exporter/client exporter/mqtt policy/policy util/args util/conf util/device_id util/error \
 	util/settings util/suggest util/units out/json)
 tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,minibatch energy board model plan store out util job measure tune timeshare cmd cmd/*,$(wildcard user/$(room)/*.c)))
 

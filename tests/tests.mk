@@ -131,7 +131,7 @@ build/make-trace: tests/trace/make.c build/libjetwatt.so
 	$(call quiet,CC)$(CC) $(test_cflags) -MF build/tests/make-trace.d -o $@ $< $(ldflags) -Wl,-rpath,'$$ORIGIN' -ljetwatt $(libs)
 
 # jetwattd's socket and metrics without a board.
-build/serve-metrics: tests/metrics/serve.c $(patsubst %,build/user/daemon/%.o,control listen metrics switch) \
+build/serve-metrics: tests/metrics/serve.c $(patsubst %,build/user/daemon/%.o,apply control metrics) \
 		$(filter-out build/user/cmd/jetwatt.o,$(tool_objects:$(B)/%=build/%)) build/libjetwatt.so
 	@mkdir -p build/tests
 	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/serve-metrics.d -o $@ $(filter %.c %.o,$^) $(ldflags) \

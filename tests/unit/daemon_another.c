@@ -4,7 +4,7 @@
  * the other one, and what is kept of them. The board answers a look with the time that the mode
  * takes now.
  */
-#include "../../user/daemon/another.c"
+#include "../../user/daemon/drift.c"
 
 #include "kselftest_harness.h"
 

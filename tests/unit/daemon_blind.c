@@ -27,7 +27,7 @@ int test_doze(const sigset_t *set, siginfo_t *info, const struct timespec *t);
 #include "../../user/measure/connect.c"
 #include "../../user/util/suggest.c"
 #include "../../user/daemon/blind.c"
-#include "../../user/daemon/switch.c"
+#include "../../user/daemon/apply.c"
 
 #include "board_tree.h"
 #include "kselftest_harness.h"

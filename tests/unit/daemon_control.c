@@ -13,10 +13,10 @@
 #include "../../user/measure/session_query.c"
 #define run control_run
 #include "../../user/daemon/control.c"
-#include "../../user/daemon/listen.c"
+#include "../../user/util/listen.c"
 #define own metrics_own
 #include "../../user/daemon/metrics.c"
-#include "../../user/daemon/switch.c"
+#include "../../user/daemon/apply.c"
 
 #include <dirent.h>
 #include <signal.h>

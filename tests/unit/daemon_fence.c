@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* System calls that jetwattd gives up, and what is left to jetwatt-files: tried as root. Not by
  * the C library's functions: a sanitizer's own calls around them would be refused as well. */
-#include "../../user/daemon/fence.c"
+#include "../../user/util/fence.c"
 
 #include <fcntl.h>
 #include <poll.h>

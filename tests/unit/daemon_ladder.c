@@ -4,7 +4,7 @@
  * modes' clocks ask for, and with a cap that steps down as the real one does.
  */
 #define jetwatt_watch_now test_now
-#include "../../user/daemon/ladder.c"
+#include "../../user/daemon/unknown_load.c"
 
 #include "kselftest_harness.h"
 

@@ -8,8 +8,8 @@
 #include "../../user/util/error.c"
 #include "../../user/measure/connect.c"
 #include "../../user/util/suggest.c"
-#include "../../user/daemon/late.c"
-#include "../../user/daemon/switch.c"
+#include "../../user/daemon/server_deadline.c"
+#include "../../user/daemon/apply.c"
 
 #include "kselftest_harness.h"
 

@@ -4,7 +4,7 @@
 #include "../../user/util/error.c"
 #include "../../user/util/suggest.c"
 #include "../../user/daemon/metrics.c"
-#include "../../user/daemon/switch.c"
+#include "../../user/daemon/apply.c"
 
 #include "kselftest_harness.h"
 

@@ -4,7 +4,7 @@
 #include "../../user/util/error.c"
 #include "../../user/util/suggest.c"
 #include "../../user/util/units.c"
-#include "../../user/daemon/policy.c"
+#include "../../user/policy/policy.c"
 
 #include "kselftest_harness.h"
 

@@ -4,7 +4,7 @@
  * process's change, the saved state stays, and the restore is tried again.
  */
 #define jetwatt_watch_now test_now
-#include "../../user/daemon/switch.c"
+#include "../../user/daemon/apply.c"
 
 #include "board_tree.h"
 #include "kselftest_harness.h"

@@ -10,7 +10,7 @@
 #include "../../user/measure/connect.c"
 #include "../../user/util/suggest.c"
 #include "../../user/daemon/idle.c"
-#include "../../user/daemon/switch.c"
+#include "../../user/daemon/apply.c"
 
 #include "board_tree.h"
 #include "kselftest_harness.h"

@@ -5,8 +5,8 @@
  */
 #include "daemon/jetwattd.h"
 
-#include "daemon/ask.h"
-#include "daemon/listen.h"
+#include "util/listen.h"
+#include "util/unix_request.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * while it works, holds the budget whatever the model says, and leaves the
  * board as it found it.
  *
- * Three threads. The cap (cap.c) reads every sample of power and steps down; it
+ * Three threads. The cap (cap_thread.c) reads every sample of power and steps down; it
  * waits for nobody but for a switch that is under way. The loop (loop.c) learns,
  * decides and switches. Control (control.c) answers on a socket. They share this
  * one structure, and its lock.
@@ -18,10 +18,10 @@
 #include <stdio.h>
 
 #include "board/board.h"
-#include "daemon/notify.h"
-#include "daemon/policy.h"
 #include "jetwatt.h"
 #include "out/metrics.h"
+#include "policy/policy.h"
+#include "util/notify.h"
 
 /* So many workloads have histograms of their own, the rest has one in common. */
 #define JETWATTD_WORKLOADS	8
@@ -170,7 +170,7 @@ void jetwattd_say(struct jetwattd *d, const char *text, ...) __attribute__((form
  * outlive us. So we end, and say so. */
 void jetwattd_unguarded(struct jetwattd *d);
 
-/* switch.c: under the lock, all of them. Return: 0; -EBUSY: the board is not ours now;
+/* apply.c: under the lock, all of them. Return: 0; -EBUSY: the board is not ours now;
  * other negative errno, said. */
 int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode);
 /* Step down to @to. Where a knob refuses: to the lowest mode, then to the lowest clocks with the
@@ -189,7 +189,7 @@ void jetwattd_blind(struct jetwattd *d);
  * code, said. */
 int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p);
 
-/* cap.c. Return: exit code, said. */
+/* cap_thread.c. Return: exit code, said. */
 struct jetwattd_cap;
 int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap **cap);
 void jetwattd_cap_stop(struct jetwattd_cap *cap);

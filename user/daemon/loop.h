@@ -129,7 +129,7 @@ struct jetwattd_reading {
 	double over_w, over_sd;
 };
 
-/* world.c: look after the rest of the world: knobs, hours, others; at most once a second. */
+/* housekeeping.c: look after the rest of the world: knobs, hours, others; at most once a second. */
 void jetwattd_tend(struct jetwattd_run *r);
 /* Is the budget another one than we work for, or are there orders to do something else? */
 int jetwattd_changed(struct jetwattd_run *r);
@@ -170,14 +170,14 @@ int jetwattd_blind_hold(struct jetwattd_run *r);
 /* It no longer is. */
 void jetwattd_blind_end(struct jetwattd_run *r);
 
-/* job.c: a process becomes the job, with what is known of its workload. Return: 0,
+/* job_hold.c: a process becomes the job, with what is known of its workload. Return: 0,
  * negative errno. */
 int jetwattd_take(struct jetwattd_run *r, pid_t pid);
 void jetwattd_leave(struct jetwattd_run *r);
 /* Learn it and hold it, for the budget that is now. Return: how it ended. */
 enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r);
 
-/* another.c: is a reading another one than it was? */
+/* drift.c: is a reading another one than it was? */
 int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was);
 /* And not for heat? Then what was read before says nothing any more: jetwattd_anew(). */
 int jetwattd_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
@@ -192,7 +192,7 @@ int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_pred
  * another job? Return: 1: so it was, and those that were are no longer known. */
 int jetwattd_was_another(struct jetwattd_run *r);
 
-/* look.c: measure the mode that the board is in. */
+/* measure_current.c: measure the mode that the board is in. */
 enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,
 				    struct jetwattd_reading *got);
@@ -208,7 +208,7 @@ size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limi
 /* Were the clocks below what the mode asks for, by heat or current? Then says so. */
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
 
-/* try.c: switch to a mode and measure it; what it was is kept. */
+/* try_mode.c: switch to a mode and measure it; what it was is kept. */
 enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 				   const struct jetwatt_measure_limits *limits);
 /* The cap has stepped down: up again, to another mode than the one it left, as soon as the
@@ -235,7 +235,7 @@ const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r);
 /* The mode is over the budget, and so is whatever is higher in all knobs. */
 void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got);
 
-/* ladder.c: how high a mode is in all its knobs, from 0 to 1; and in the one in which it is lowest. */
+/* unknown_load.c: how high a mode is in all its knobs, from 0 to 1; and in the one in which it is lowest. */
 double jetwattd_level(const struct jetwattd_run *r, const struct jetwatt_mode *m, double *least);
 /* While there is no job: has the cap stepped down? Then up, as far as the budget has room.
  * Return: 1: it has room for the board as it was found. */
@@ -267,11 +267,11 @@ double jetwattd_minibatch_jumped(const struct jetwattd_minibatch *m);
 /* @row: may be NULL. Return: how many there are. */
 size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row);
 
-/* turns.c: those whom the policy names take turns as long as both are there. */
+/* timeshare.c: those whom the policy names take turns as long as both are there. */
 void jetwattd_turns(struct jetwattd_run *r);
 void jetwattd_turns_end(struct jetwattd_run *r);
 
-/* late.c: is the server too late in the mode that the board is in? Then it is in all below as
+/* server_deadline.c: is the server too late in the mode that the board is in? Then it is in all below as
  * well. Return: 1: yes, and that was not known. */
 int jetwattd_late(struct jetwattd_run *r);
 /* A window has ended; @switched: in it the board was. Under the lock. */
@@ -288,11 +288,11 @@ void jetwattd_late_forget(struct jetwattd_run *r);
 
 /* In a job's own working time: quicker readings than those of a profile. */
 extern const struct jetwatt_measure_limits jetwattd_quick;
-/* seek.c: learn what is worth it, unless that was done for this budget before. Return: how
+/* search.c: learn what is worth it, unless that was done for this budget before. Return: how
  * it ended. */
 enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r);
 
-/* allowance.c: what has been spent on the job's workload for this budget, by runs before too;
+/* learning_budget.c: what has been spent on the job's workload for this budget, by runs before too;
  * what is no workload of the database begins anew each time, and so does what came to nothing. */
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_run *r);
 /* Return: which part of it is left; at 0 or below nothing is. */

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "board/remote.h"
-#include "daemon/fence.h"
 #include "daemon/jetwattd.h"
 #include "measure/connect.h"
 #include "util/args.h"
 #include "util/error.h"
+#include "util/fence.h"
 
 enum { CONF = 'c', BUDGET = 'w', CHECK = JETWATT_ARGS_LONG };
 

@@ -16,10 +16,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/fence.h"
-#include "daemon/listen.h"
-#include "daemon/notify.h"
 #include "lib/fdname.h"
+#include "util/fence.h"
+#include "util/listen.h"
+#include "util/notify.h"
 
 #define USER	"jetwatt"
 #define CLIENTS	4

@@ -22,12 +22,12 @@
 #include <unistd.h>
 
 #include "board/remote.h"
-#include "daemon/fence.h"
-#include "daemon/listen.h"
-#include "daemon/notify.h"
-#include "daemon/policy.h"
 #include "knobs/serve.h"
+#include "policy/policy.h"
 #include "util/error.h"
+#include "util/fence.h"
+#include "util/listen.h"
+#include "util/notify.h"
 
 #define USER		"jetwatt"
 #define TURN_MS		1000

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "board/remote.h"
-#include "daemon/policy.h"
 #include "knobs/request.h"
+#include "policy/policy.h"
 
 int jetwatt_knobs_put_back(struct jetwatt_knobs *k)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/listen.h"
+#include "util/listen.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,12 +2,12 @@
 /*
  * What the cap makes of the samples: is too much drawn, and where to then.
  */
-#ifndef JETWATTD_JUDGE_H
-#define JETWATTD_JUDGE_H
+#ifndef JETWATT_DAEMON_CAP_LIMIT_H
+#define JETWATT_DAEMON_CAP_LIMIT_H
 
 #include "daemon/jetwattd.h"
-#include "daemon/swing.h"
-#include "daemon/window.h"
+#include "daemon/mean_variance.h"
+#include "daemon/moving_mean.h"
 
 /* So often: where nothing is known; and in a mode that was measured, where each batch of samples
  * wakes the cap for nothing. */

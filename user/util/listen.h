@@ -2,8 +2,8 @@
 /*
  * Listening on a socket in a directory that another user may write.
  */
-#ifndef JETWATTD_LISTEN_H
-#define JETWATTD_LISTEN_H
+#ifndef JETWATT_UTIL_LISTEN_H
+#define JETWATT_UTIL_LISTEN_H
 
 #include <sys/types.h>
 

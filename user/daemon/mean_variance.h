@@ -2,8 +2,8 @@
 /*
  * How far the means over a window swing about the mean of all, in one and the same mode.
  */
-#ifndef JETWATTD_SWING_H
-#define JETWATTD_SWING_H
+#ifndef JETWATT_DAEMON_MEAN_VARIANCE_H
+#define JETWATT_DAEMON_MEAN_VARIANCE_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/policy.h"
+#include "policy/policy.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/swing.h"
+#include "daemon/mean_variance.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What jetwattd is to do: /etc/jetwatt/jetwattd.conf, see man 5 jetwattd.conf. */
-#ifndef JETWATTD_POLICY_H
-#define JETWATTD_POLICY_H
+#ifndef JETWATT_POLICY_POLICY_H
+#define JETWATT_POLICY_POLICY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * The last samples of power, and means over them.
  */
-#ifndef JETWATTD_WINDOW_H
-#define JETWATTD_WINDOW_H
+#ifndef JETWATT_DAEMON_MOVING_MEAN_H
+#define JETWATT_DAEMON_MOVING_MEAN_H
 
 #include <stddef.h>
 #include <stdint.h>

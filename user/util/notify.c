@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What systemd is told (sd_notify(3)): that we are ready, and that we live. */
-#include "daemon/notify.h"
+#include "util/notify.h"
 
 #include <errno.h>
 #include <stddef.h>

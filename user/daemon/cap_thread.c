@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cap: every sample of the module's power, as it comes, and what judge.c makes of it.
+ * The cap: every sample of the module's power, as it comes, and what cap_limit.c makes of it.
  * Nobody else may keep it waiting, but for a switch that is under way.
  */
 #include "daemon/jetwattd.h"
@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "daemon/judge.h"
+#include "daemon/cap_limit.h"
 #include "measure/connect.h"
 #include "tune/tuner.h"
 #include "util/error.h"

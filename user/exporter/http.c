@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/ask.h"
-#include "daemon/policy.h"
+#include "exporter/client.h"
+#include "policy/policy.h"
 #include "util/args.h"
 #include "util/error.h"
 

@@ -3,8 +3,8 @@
  * System calls that a process gives up for good (seccomp(2)), whatever starts it: the units'
  * filters are in force under systemd alone.
  */
-#ifndef JETWATTD_FENCE_H
-#define JETWATTD_FENCE_H
+#ifndef JETWATT_UTIL_FENCE_H
+#define JETWATT_UTIL_FENCE_H
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/fence.h"
+#include "util/fence.h"
 
 #include <errno.h>
 #include <linux/audit.h>

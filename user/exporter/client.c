@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/ask.h"
+#include "exporter/client.h"
 
 #include <errno.h>
 #include <stdio.h>

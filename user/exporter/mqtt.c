@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/ask.h"
-#include "daemon/policy.h"
+#include "exporter/client.h"
 #include "out/json.h"
+#include "policy/policy.h"
 #include "util/args.h"
 #include "util/device_id.h"
 #include "util/error.h"

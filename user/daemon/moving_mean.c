@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/window.h"
+#include "daemon/moving_mean.h"
 
 #include <math.h>
 

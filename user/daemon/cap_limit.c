@@ -5,7 +5,7 @@
  * that was measured to be within, and from there to the lowest one; climbing back is the
  * loop's.
  */
-#include "daemon/judge.h"
+#include "daemon/cap_limit.h"
 
 #include <math.h>
 
