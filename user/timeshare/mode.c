@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/eval/query_sweep.h"
+#include "tune/mode_table.h"
 #include "util/error.h"
 
 /* Switching disturbs both programs: less is gained than that, and it is not done. */
@@ -23,7 +23,7 @@ static int find(const struct jetwatt_schedule_mode *m, const struct jetwatt_sche
 	int one = n == 1;
 
 	for (size_t w = 0; w < 2; w++) {
-		const struct jetwatt_stream_work *f = &m->files->work[w];
+		const struct jetwatt_mode_table_work *f = &m->files->work[w];
 
 		work[w] = (struct jetwatt_slice_work){ f->size, f->sizes, f->time_ms, f->power_w };
 	}
@@ -78,8 +78,7 @@ int jetwatt_schedule_mode_open(struct jetwatt_schedule_mode *m, struct jetwatt_b
 	m->files->kind = JETWATT_SLICE_BESIDE;
 	m->files->train = conf->train_modes;
 	m->files->infer[0] = conf->infer_modes;
-	m->files->infers = 1;
-	err = jetwatt_stream_load(m->files);
+	err = jetwatt_mode_table_load(m->files);
 	if (err)
 		return err;
 	leave_out(m, board);
@@ -145,7 +144,7 @@ int jetwatt_schedule_mode_close(struct jetwatt_schedule_mode *m)
 
 	m->held = 0;
 	if (m->files)
-		jetwatt_stream_free(m->files);
+		jetwatt_mode_table_free(m->files);
 	free(m->files);
 	m->files = NULL;
 	return err;

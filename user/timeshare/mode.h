@@ -14,7 +14,7 @@
 #include "timeshare/conf.h"
 #include "tune/mode_guard.h"
 
-struct jetwatt_stream;
+struct jetwatt_mode_table;
 
 /**
  * struct jetwatt_schedule_mode - the mode at hand
@@ -23,7 +23,7 @@ struct jetwatt_stream;
  * @switches: modes that were applied
  */
 struct jetwatt_schedule_mode {
-	struct jetwatt_stream *files;
+	struct jetwatt_mode_table *files;
 	struct jetwatt_guard guard;
 	struct jetwatt_slice_plan plan;
 	double arrival_hz;

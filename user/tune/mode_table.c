@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The files of eval search and eval schedule, on the modes that all of them have. */
-#include "cmd/eval/query_sweep.h"
+#include "tune/mode_table.h"
 
 #include <errno.h>
 #include <math.h>
@@ -43,7 +42,7 @@ static int file_read(struct file *f, const char *path)
 }
 
 /* Ascending, each once. Return: 0, or an exit code after saying why. */
-static int file_sizes(const struct file *f, struct jetwatt_stream_work *w)
+static int file_sizes(const struct file *f, struct jetwatt_mode_table_work *w)
 {
 	w->sizes = 0;
 	for (size_t i = 0; i < f->n; i++)
@@ -81,46 +80,46 @@ static long column(const struct file *f, uint32_t size, struct jetwatt_row **out
 }
 
 /* Keeps the modes that this column has too. Return: 0, -ENOMEM. */
-static int narrow(struct jetwatt_stream *s, const struct jetwatt_row *r, size_t n)
+static int narrow(struct jetwatt_mode_table *t, const struct jetwatt_row *r, size_t n)
 {
 	size_t k = 0;
 
-	if (!s->mode) {
-		s->mode = malloc((n ? n : 1) * sizeof(*s->mode));
-		if (!s->mode)
+	if (!t->mode) {
+		t->mode = malloc((n ? n : 1) * sizeof(*t->mode));
+		if (!t->mode)
 			return -ENOMEM;
 		for (size_t i = 0; i < n; i++)
-			s->mode[i] = r[i].mode;
-		s->n = n;
+			t->mode[i] = r[i].mode;
+		t->n = n;
 		return 0;
 	}
-	for (size_t i = 0; i < s->n; i++) {
-		struct jetwatt_row key = { .mode = s->mode[i] };
+	for (size_t i = 0; i < t->n; i++) {
+		struct jetwatt_row key = { .mode = t->mode[i] };
 
 		if (bsearch(&key, r, n, sizeof(*r), by_mode))
-			s->mode[k++] = s->mode[i];
+			t->mode[k++] = t->mode[i];
 	}
-	s->n = k;
+	t->n = k;
 	return 0;
 }
 
 /* Of what is left: times, powers, and what is dirty among its neighbours. */
-static int fill(struct jetwatt_stream *s, struct jetwatt_stream_work *w, size_t size,
+static int fill(struct jetwatt_mode_table *t, struct jetwatt_mode_table_work *w, size_t size,
 		const struct jetwatt_row *r, size_t n)
 {
-	struct jetwatt_row *mine = malloc(s->n * sizeof(*mine));
-	unsigned char *dirty = malloc(s->n);
-	size_t at = size * s->n;
+	struct jetwatt_row *mine = malloc(t->n * sizeof(*mine));
+	unsigned char *dirty = malloc(t->n);
+	size_t at = size * t->n;
 	int err = mine && dirty ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < s->n && !err; i++) {
-		struct jetwatt_row key = { .mode = s->mode[i] };
+	for (size_t i = 0; i < t->n && !err; i++) {
+		struct jetwatt_row key = { .mode = t->mode[i] };
 
 		mine[i] = *(struct jetwatt_row *)bsearch(&key, r, n, sizeof(*r), by_mode);
 	}
-	if (!err && jetwatt_dirty_mark(mine, s->n, dirty) < 0)
+	if (!err && jetwatt_dirty_mark(mine, t->n, dirty) < 0)
 		err = -ENOMEM;
-	for (size_t i = 0; i < s->n && !err; i++) {
+	for (size_t i = 0; i < t->n && !err; i++) {
 		w->time_ms[at + i] = mine[i].time_ms;
 		w->power_w[at + i] = mine[i].power_w;
 		w->clean_w[at + i] = dirty[i] ? NAN : mine[i].power_w;
@@ -130,25 +129,25 @@ static int fill(struct jetwatt_stream *s, struct jetwatt_stream_work *w, size_t 
 	return err;
 }
 
-static int each_column(struct jetwatt_stream *s, const struct file *f, int filling)
+static int each_column(struct jetwatt_mode_table *t, const struct file *f, int filling)
 {
 	int err = 0;
 
-	for (size_t w = 0; w < jetwatt_slice_works(s->kind) && !err; w++) {
-		struct jetwatt_stream_work *work = &s->work[w];
+	for (size_t w = 0; w < jetwatt_slice_works(t->kind) && !err; w++) {
+		struct jetwatt_mode_table_work *work = &t->work[w];
 
 		if (filling) {
-			work->time_ms = malloc(3 * work->sizes * s->n * sizeof(*work->time_ms));
+			work->time_ms = malloc(3 * work->sizes * t->n * sizeof(*work->time_ms));
 			if (!work->time_ms)
 				return -ENOMEM;
-			work->power_w = work->time_ms + work->sizes * s->n;
-			work->clean_w = work->power_w + work->sizes * s->n;
+			work->power_w = work->time_ms + work->sizes * t->n;
+			work->clean_w = work->power_w + work->sizes * t->n;
 		}
 		for (size_t z = 0; z < work->sizes && !err; z++) {
 			struct jetwatt_row *r = NULL;
 			long n = column(&f[w], work->size[z], &r);
 
-			err = n < 0 ? n : filling ? fill(s, work, z, r, n) : narrow(s, r, n);
+			err = n < 0 ? n : filling ? fill(t, work, z, r, n) : narrow(t, r, n);
 			free(r);
 		}
 	}
@@ -156,18 +155,18 @@ static int each_column(struct jetwatt_stream *s, const struct file *f, int filli
 }
 
 /* References with several batch sizes are of inference, the others of training. */
-static int learn(struct jetwatt_stream *s)
+static int learn(struct jetwatt_mode_table *t)
 {
-	struct jetwatt_reference ref[2][JETWATT_STREAM_REFERENCES];
-	struct file f[JETWATT_STREAM_REFERENCES] = { 0 };
+	struct jetwatt_reference ref[2][JETWATT_MODE_TABLE_REFERENCES];
+	struct file f[JETWATT_MODE_TABLE_REFERENCES] = { 0 };
 	struct jetwatt_prior *prior[2] = { NULL };
 	size_t n[2] = { 0 };
 	int code = 0, err = 0;
 
-	for (size_t i = 0; i < s->references && !code; i++) {
+	for (size_t i = 0; i < t->references && !code; i++) {
 		int serves = 0;
 
-		code = file_read(&f[i], s->reference[i]);
+		code = file_read(&f[i], t->reference[i]);
 		for (size_t k = 0; k < f[i].n && !code; k++)
 			serves |= f[i].batch[k] != f[i].batch[0];
 		for (size_t k = 0; k < f[i].n && serves && !code; k++)
@@ -176,66 +175,66 @@ static int learn(struct jetwatt_stream *s)
 	}
 	for (int serves = 0; serves < 2 && !code && !err; serves++)
 		if (n[serves])
-			err = jetwatt_prior_learn(&prior[serves], ref[serves], n[serves], s->seed);
+			err = jetwatt_prior_learn(&prior[serves], ref[serves], n[serves], t->seed);
 	if (err)
 		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					 "cannot learn from the references");
-	for (size_t w = 0; w < jetwatt_slice_works(s->kind); w++)
-		s->work[w].prior = prior[w || !jetwatt_slice_trains(s->kind)];
+	for (size_t w = 0; w < jetwatt_slice_works(t->kind); w++)
+		t->work[w].prior = prior[w || !jetwatt_slice_trains(t->kind)];
 	/* What no workload here is like. */
 	for (int serves = 0; serves < 2; serves++)
-		if (prior[serves] != s->work[0].prior && prior[serves] != s->work[1].prior)
+		if (prior[serves] != t->work[0].prior && prior[serves] != t->work[1].prior)
 			jetwatt_prior_free(prior[serves]);
-	for (size_t i = 0; i < s->references; i++) {
+	for (size_t i = 0; i < t->references; i++) {
 		free(f[i].row);
 		free(f[i].batch);
 	}
 	return code;
 }
 
-int jetwatt_stream_load(struct jetwatt_stream *s)
+int jetwatt_mode_table_load(struct jetwatt_mode_table *t)
 {
 	struct file f[JETWATT_KNOWN_WORKS] = { 0 };
-	size_t works = jetwatt_slice_works(s->kind);
-	int trains = jetwatt_slice_trains(s->kind), code = 0, err = 0;
+	size_t works = jetwatt_slice_works(t->kind);
+	int trains = jetwatt_slice_trains(t->kind), code = 0, err = 0;
 
 	for (size_t w = 0; w < works && !code; w++) {
-		s->work[w].path = trains && !w ? s->train : s->infer[w - trains];
-		code = file_read(&f[w], s->work[w].path);
+		t->work[w].path = trains && !w ? t->train : t->infer[w - trains];
+		code = file_read(&f[w], t->work[w].path);
 		if (!code)
-			code = file_sizes(&f[w], &s->work[w]);
-		if (!code && trains && !w && s->work[w].sizes > 1)
+			code = file_sizes(&f[w], &t->work[w]);
+		if (!code && trains && !w && t->work[w].sizes > 1)
 			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
 						 "--infer, if it is of inference",
-						 "%s is no file of training", s->train);
-		if (!code && !(trains && !w) && !s->work[w].size[0])
+						 "%s is no file of training", t->train);
+		if (!code && !(trains && !w) && !t->work[w].size[0])
 			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has no column batch",
 						 NULL, "%s is no file of inference",
-						 s->work[w].path);
+						 t->work[w].path);
 	}
 	if (!code)
-		err = each_column(s, f, 0);
-	if (!code && !err && !s->n)
+		err = each_column(t, f, 0);
+	if (!code && !err && !t->n)
 		code = jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL,
 					 "the files have no mode in common");
 	if (!code && !err)
-		err = each_column(s, f, 1);
+		err = each_column(t, f, 1);
 	if (err)
 		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-					 "cannot keep %s", s->work[0].path);
+					 "cannot keep %s", t->work[0].path);
 	for (size_t w = 0; w < works; w++) {
 		free(f[w].row);
 		free(f[w].batch);
 	}
-	return code ? code : learn(s);
+	return code ? code : learn(t);
 }
 
-void jetwatt_stream_free(struct jetwatt_stream *s)
+void jetwatt_mode_table_free(struct jetwatt_mode_table *t)
 {
 	for (size_t w = 0; w < JETWATT_KNOWN_WORKS; w++) {
-		free(s->work[w].time_ms);
-		if (!w || s->work[w].prior != s->work[0].prior)
-			jetwatt_prior_free(s->work[w].prior);
+		free(t->work[w].time_ms);
+		if (!w || t->work[w].prior != t->work[0].prior)
+			jetwatt_prior_free(t->work[w].prior);
 	}
-	free(s->mode);
+	free(t->mode);
 }

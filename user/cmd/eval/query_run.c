@@ -29,7 +29,7 @@ static struct jetwatt_slice_query query(const struct jetwatt_stream *s, size_t a
 {
 	size_t latencies = steps(&s->latency), arrivals = steps(&s->arrival);
 
-	if (s->kind == JETWATT_SLICE_TRAIN)
+	if (s->files.kind == JETWATT_SLICE_TRAIN)
 		return (struct jetwatt_slice_query){ s->budget.lo + at * s->budget.step, 0, 0 };
 	return (struct jetwatt_slice_query){
 		s->budget.lo + at / (latencies * arrivals) * s->budget.step,
@@ -40,7 +40,7 @@ static struct jetwatt_slice_query query(const struct jetwatt_stream *s, size_t a
 
 static size_t sweep(const struct jetwatt_stream *s)
 {
-	if (s->kind == JETWATT_SLICE_TRAIN)
+	if (s->files.kind == JETWATT_SLICE_TRAIN)
 		return steps(&s->budget);
 	return steps(&s->budget) * steps(&s->latency) * steps(&s->arrival);
 }
@@ -50,17 +50,17 @@ int jetwatt_stream_best(const struct jetwatt_stream *s, int clean,
 {
 	struct jetwatt_slice_work work[JETWATT_KNOWN_WORKS];
 
-	for (size_t w = 0; w < jetwatt_slice_works(s->kind); w++)
+	for (size_t w = 0; w < jetwatt_slice_works(s->files.kind); w++)
 		work[w] = (struct jetwatt_slice_work){
-			s->work[w].size, s->work[w].sizes, s->work[w].time_ms,
-			clean ? s->work[w].clean_w : s->work[w].power_w,
+			s->files.work[w].size, s->files.work[w].sizes, s->files.work[w].time_ms,
+			clean ? s->files.work[w].clean_w : s->files.work[w].power_w,
 		};
-	return jetwatt_slice_find(s->kind, work, s->n, q, plan);
+	return jetwatt_slice_find(s->files.kind, work, s->files.n, q, plan);
 }
 
 static double goal(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p)
 {
-	return s->kind == JETWATT_SLICE_TRAIN ? p->time_ms : p->latency_ms;
+	return s->files.kind == JETWATT_SLICE_TRAIN ? p->time_ms : p->latency_ms;
 }
 
 static void judge(const struct jetwatt_stream *s, const struct jetwatt_known *k,
@@ -72,18 +72,19 @@ static void judge(const struct jetwatt_stream *s, const struct jetwatt_known *k,
 	v->excess = NAN;
 	v->ratio = optimum->throughput_hz > 0 ? 0 : NAN;
 	jetwatt_stream_best(s, 1, q, &clean);
-	v->clean = s->kind == JETWATT_SLICE_BESIDE && clean.throughput_hz > 0 ? 0 : NAN;
+	v->clean = s->files.kind == JETWATT_SLICE_BESIDE && clean.throughput_hz > 0 ? 0 : NAN;
 	v->solved = jetwatt_known_answer(k, q, &got);
 	if (!v->solved)
 		return;
 	v->plan = got;
 	for (size_t w = 0; w < k->works; w++)
-		v->violated |= s->work[w].power_w[got.size[w] * s->n + got.mode] > q->power_w;
-	v->violated |= s->kind != JETWATT_SLICE_TRAIN && got.latency_ms > q->latency_ms;
+		v->violated |= s->files.work[w].power_w[got.size[w] * s->files.n + got.mode] >
+			       q->power_w;
+	v->violated |= s->files.kind != JETWATT_SLICE_TRAIN && got.latency_ms > q->latency_ms;
 	v->excess = 100 * fmax(goal(s, &got) / goal(s, optimum) - 1, 0);
-	if (s->kind == JETWATT_SLICE_BESIDE && clean.throughput_hz > 0)
+	if (s->files.kind == JETWATT_SLICE_BESIDE && clean.throughput_hz > 0)
 		v->clean = got.throughput_hz / clean.throughput_hz;
-	else if (s->kind != JETWATT_SLICE_BESIDE && goal(s, &clean) > 0)
+	else if (s->files.kind != JETWATT_SLICE_BESIDE && goal(s, &clean) > 0)
 		v->clean = 100 * fmax(goal(s, &got) / goal(s, &clean) - 1, 0);
 	if (optimum->throughput_hz > 0)
 		v->ratio = got.throughput_hz / optimum->throughput_hz;
@@ -111,8 +112,8 @@ int jetwatt_stream_ask(const struct jetwatt_stream *s, struct jetwatt_known *k, 
 		v->ms += ms;
 		v->longest = fmax(v->longest, ms);
 		if (!err) {
-			const struct jetwatt_stream_work *w = &s->work[c.work];
-			size_t at = c.size * s->n + c.mode;
+			const struct jetwatt_mode_table_work *w = &s->files.work[c.work];
+			size_t at = c.size * s->files.n + c.mode;
 
 			err = jetwatt_known_add(k, &c, w->time_ms[at], w->power_w[at]);
 		}
@@ -126,7 +127,7 @@ int jetwatt_stream_ask(const struct jetwatt_stream *s, struct jetwatt_known *k, 
 /* @at: places in the sweep, one of each of @n even stretches; shuffled for a stream. */
 static void draw(const struct jetwatt_stream *s, size_t r, size_t *at, size_t n)
 {
-	uint64_t rng = (s->seed + r) * 0x9e3779b97f4a7c15ull + 1;
+	uint64_t rng = (s->files.seed + r) * 0x9e3779b97f4a7c15ull + 1;
 	size_t all = sweep(s);
 
 	for (size_t i = 0; i < n; i++) {
@@ -141,16 +142,16 @@ static void draw(const struct jetwatt_stream *s, size_t r, size_t *at, size_t n)
 static int once(const struct jetwatt_stream *s, size_t r, size_t n, struct jetwatt_stream_verdict *v,
 		size_t *profiled)
 {
-	const uint32_t *size[] = { s->work[0].size, s->work[1].size };
-	const size_t sizes[] = { s->work[0].sizes, s->work[1].sizes };
+	const uint32_t *size[] = { s->files.work[0].size, s->files.work[1].size };
+	const size_t sizes[] = { s->files.work[0].sizes, s->files.work[1].sizes };
 	size_t *at = malloc(n * sizeof(*at));
 	struct jetwatt_known k;
 	void *state = NULL;
-	int err = jetwatt_known_init(&k, s->kind, s->mode, s->n, size, sizes), keep;
+	int err = jetwatt_known_init(&k, s->files.kind, s->files.mode, s->files.n, size, sizes), keep;
 
 	keep = s->reuse || s->strategy->shared;
 	for (size_t w = 0; w < k.works; w++)
-		k.work[w].prior = s->work[w].prior;
+		k.work[w].prior = s->files.work[w].prior;
 	if (!at)
 		err = -ENOMEM;
 	if (!err)
@@ -166,7 +167,7 @@ static int once(const struct jetwatt_stream *s, size_t r, size_t n, struct jetwa
 				s->strategy->free(state);
 			state = NULL;
 			if (s->strategy->new)
-				err = s->strategy->new(&state, &k, s->seed + r);
+				err = s->strategy->new(&state, &k, s->files.seed + r);
 		}
 		jetwatt_known_query(&k, !keep);
 		if (!err)
@@ -174,12 +175,12 @@ static int once(const struct jetwatt_stream *s, size_t r, size_t n, struct jetwa
 	}
 	if (s->args.progress && !s->args.lines)
 		fprintf(stderr, "\r\033[K");
-	for (size_t i = 0; i < s->n && !err; i++) {
+	for (size_t i = 0; i < s->files.n && !err; i++) {
 		int some = 0;
 
 		for (size_t w = 0; w < k.works; w++)
 			for (size_t z = 0; z < k.work[w].sizes; z++)
-				some |= !isnan(k.work[w].time_ms[z * s->n + i]);
+				some |= !isnan(k.work[w].time_ms[z * s->files.n + i]);
 		*profiled += some;
 	}
 	if (s->strategy->free)
@@ -265,7 +266,7 @@ static void json(struct jetwatt_json *j, const struct jetwatt_stream *s, const s
 	struct figures f = { .v = room };
 
 	count(&f, v, n);
-	if (s->kind != JETWATT_SLICE_BESIDE) {
+	if (s->files.kind != JETWATT_SLICE_BESIDE) {
 		spread(j, "excess_pct", &f, v, n, offsetof(struct jetwatt_stream_verdict, excess), 1);
 		spread(j, "excess_clean_pct", &f, v, n, offsetof(struct jetwatt_stream_verdict, clean), 0);
 	}
@@ -274,9 +275,9 @@ static void json(struct jetwatt_json *j, const struct jetwatt_stream *s, const s
 	jetwatt_json_real(j, "solved_pct", f.feasible ? 100.0 * f.solved / f.feasible : NAN, 5);
 	jetwatt_json_uint(j, "unsolved", f.feasible - f.solved);
 	jetwatt_json_uint(j, "violations", f.violations);
-	if (s->kind == JETWATT_SLICE_INFER || s->kind == JETWATT_SLICE_PAIR)
+	if (s->files.kind == JETWATT_SLICE_INFER || s->files.kind == JETWATT_SLICE_PAIR)
 		spread(j, "latency_excess_pct", &f, v, n, offsetof(struct jetwatt_stream_verdict, excess), 0);
-	if (s->kind == JETWATT_SLICE_BESIDE) {
+	if (s->files.kind == JETWATT_SLICE_BESIDE) {
 		spread(j, "throughput_ratio", &f, v, n, offsetof(struct jetwatt_stream_verdict, ratio), 0);
 		spread(j, "throughput_ratio_clean", &f, v, n, offsetof(struct jetwatt_stream_verdict, clean), 0);
 	}
@@ -300,16 +301,16 @@ static void print_json(const struct jetwatt_stream *s, const struct jetwatt_stre
 	jetwatt_json_object(&j, NULL);
 	jetwatt_json_string(&j, "strategy", s->strategy->name);
 	jetwatt_json_array(&j, "files");
-	for (size_t w = 0; w < jetwatt_slice_works(s->kind); w++)
-		jetwatt_json_string(&j, NULL, s->work[w].path);
+	for (size_t w = 0; w < jetwatt_slice_works(s->files.kind); w++)
+		jetwatt_json_string(&j, NULL, s->files.work[w].path);
 	jetwatt_json_end(&j);
 	jetwatt_json_array(&j, "references");
-	for (size_t i = 0; i < s->references; i++)
-		jetwatt_json_string(&j, NULL, s->reference[i]);
+	for (size_t i = 0; i < s->files.references; i++)
+		jetwatt_json_string(&j, NULL, s->files.reference[i]);
 	jetwatt_json_end(&j);
 	jetwatt_json_uint(&j, "modes", s->modes);
 	jetwatt_json_uint(&j, "repeats", s->repeats);
-	jetwatt_json_uint(&j, "seed", s->seed);
+	jetwatt_json_uint(&j, "seed", s->files.seed);
 	json(&j, s, v, n, room);
 	if (s->reuse) {
 		jetwatt_json_object(&j, "reuse");
@@ -328,10 +329,10 @@ static void text(const struct jetwatt_stream *s, const char *title, const struct
 
 	count(&f, v, n);
 	printf("%s: %s, at most %zu modes of %zu; %zu queries, %zu of them feasible\n", title,
-	       s->strategy->name, s->modes, s->n, f.queries, f.feasible);
+	       s->strategy->name, s->modes, s->files.n, f.queries, f.feasible);
 	printf("solved %.1f %%, beyond a limit %zu\n",
 	       f.feasible ? 100.0 * f.solved / f.feasible : NAN, f.violations);
-	if (s->kind == JETWATT_SLICE_BESIDE) {
+	if (s->files.kind == JETWATT_SLICE_BESIDE) {
 		k = gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, ratio));
 		printf("throughput of the optimum's    median %6.3f, mean %6.3f\n",
 		       jetwatt_eval_quantile(f.v, k, 0.5), mean(f.v, k));
@@ -341,7 +342,7 @@ static void text(const struct jetwatt_stream *s, const char *title, const struct
 	} else {
 		k = gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, excess));
 		printf("%s than the optimum        median %6.2f %%, mean %6.2f %%\n",
-		       s->kind == JETWATT_SLICE_TRAIN ? "slower" : "later ",
+		       s->files.kind == JETWATT_SLICE_TRAIN ? "slower" : "later ",
 		       jetwatt_eval_quantile(f.v, k, 0.5), mean(f.v, k));
 	}
 	printf("modes measured per query       mean %.1f, most %zu, in %.1f measurements\n",
@@ -353,7 +354,7 @@ static void text(const struct jetwatt_stream *s, const char *title, const struct
 static int failed(const struct jetwatt_stream *s, int err)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-				 "strategy %s failed on %s", s->strategy->name, s->work[0].path);
+				 "strategy %s failed on %s", s->strategy->name, s->files.work[0].path);
 }
 
 int jetwatt_stream_run(const struct jetwatt_stream *s)
@@ -384,7 +385,7 @@ int jetwatt_stream_run(const struct jetwatt_stream *s)
 	} else if (!feasible) {
 		code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "no mode is within any of the limits",
 					 "higher --budgets, or --latency", "nothing to be found in %s",
-					 s->work[0].path);
+					 s->files.work[0].path);
 	} else if (s->json) {
 		print_json(s, v, late, all, lates, (double)profiled / s->repeats, room);
 	} else {

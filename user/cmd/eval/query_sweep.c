@@ -76,17 +76,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case CORPUS:
 	case TRAIN:
-		s->train = arg;
+		s->files.train = arg;
 		break;
 	case INFER:
 		if (s->infers == JETWATT_KNOWN_WORKS)
 			exit(usage("--infer twice at most", "too many workloads: %s", arg));
-		s->infer[s->infers++] = arg;
+		s->files.infer[s->infers++] = arg;
 		break;
 	case REFERENCE:
-		if (s->references == JETWATT_STREAM_REFERENCES)
+		if (s->files.references == JETWATT_MODE_TABLE_REFERENCES)
 			exit(usage("16 references are enough", "too many: %s", arg));
-		s->reference[s->references++] = arg;
+		s->files.reference[s->files.references++] = arg;
 		break;
 	case STRATEGY:
 		s->strategy = jetwatt_strategy_find(arg);
@@ -112,7 +112,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->repeats = jetwatt_args_count("--repeats", arg, 1, 100000);
 		break;
 	case SEED:
-		s->seed = jetwatt_args_count("--seed", arg, 0, 2147483647);
+		s->files.seed = jetwatt_args_count("--seed", arg, 0, 2147483647);
 		break;
 	case REUSE:
 		s->reuse = 1;
@@ -142,46 +142,46 @@ static int evaluate(struct jetwatt_stream *s)
 	openblas_set_num_threads(1);
 	if (!s->modes)
 		s->modes = s->strategy->modes;
-	code = jetwatt_stream_load(s);
+	code = jetwatt_mode_table_load(&s->files);
 	if (!code)
 		code = s->trace ? jetwatt_stream_follow(s) : jetwatt_stream_run(s);
-	jetwatt_stream_free(s);
+	jetwatt_mode_table_free(&s->files);
 	return code;
 }
 
 int jetwatt_eval_search(int argc, char **argv)
 {
 	struct jetwatt_stream s = {
-		.strategy = &jetwatt_strategy_auto, .queries = 300, .repeats = 1, .seed = 1,
+		.strategy = &jetwatt_strategy_auto, .queries = 300, .repeats = 1, .files.seed = 1,
 		.budget = { 10, 50, 1 }, .latency = { 50, 150, 10 }, .arrival = { 30, 90, 5 },
 	};
 
 	jetwatt_args_parse("eval search", "--corpus FILE.csv | --infer FILE.csv",
 			   "How good a mode a strategy finds with few measurements.",
 			   search_options, parse, argc, argv, &s);
-	if (!s.train + !s.infers != 1 || s.infers > 1)
+	if (!s.files.train + !s.infers != 1 || s.infers > 1)
 		return usage("--corpus FILE.csv, or --infer FILE.csv",
 			     "one workload is needed%s", "");
-	s.kind = s.train ? JETWATT_SLICE_TRAIN : JETWATT_SLICE_INFER;
+	s.files.kind = s.files.train ? JETWATT_SLICE_TRAIN : JETWATT_SLICE_INFER;
 	return evaluate(&s);
 }
 
 int jetwatt_eval_schedule(int argc, char **argv)
 {
 	struct jetwatt_stream s = {
-		.strategy = &jetwatt_strategy_auto, .queries = 300, .repeats = 1, .seed = 1,
+		.strategy = &jetwatt_strategy_auto, .queries = 300, .repeats = 1, .files.seed = 1,
 		.budget = { 10, 50, 1 }, .latency = { 500, 2000, 100 }, .arrival = { 30, 120, 10 },
 	};
 
 	jetwatt_args_parse("eval schedule", "--train FILE.csv --infer FILE.csv",
 			   "How good a plan for two workloads a strategy finds with few measurements.",
 			   schedule_options, parse, argc, argv, &s);
-	if (!!s.train + s.infers != 2)
+	if (!!s.files.train + s.infers != 2)
 		return usage("--train FILE.csv --infer FILE.csv, or --infer twice",
 			     "two workloads are needed%s", "");
 	if (s.trace && (s.budget.hi > s.budget.lo || s.latency.hi > s.latency.lo))
 		return usage("--budgets 30 --latency 1000, one number each",
 			     "with --trace there is one budget and one limit of latency%s", "");
-	s.kind = s.train ? JETWATT_SLICE_BESIDE : JETWATT_SLICE_PAIR;
+	s.files.kind = s.files.train ? JETWATT_SLICE_BESIDE : JETWATT_SLICE_PAIR;
 	return evaluate(&s);
 }

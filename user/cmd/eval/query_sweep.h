@@ -8,62 +8,36 @@
 #define JETWATT_CMD_EVAL_QUERY_SWEEP_H
 
 #include "plan/strategy.h"
+#include "tune/mode_table.h"
 #include "util/args.h"
-
-#define JETWATT_STREAM_REFERENCES	16
 
 struct jetwatt_stream_range {
 	double lo, hi, step;
 };
 
 /**
- * struct jetwatt_stream_work - a workload, measured in all modes
- * @size: its @sizes minibatch sizes, ascending; training has one
- * @time_ms, @power_w: size by size, all modes each
- * @clean_w: the same, NAN where the row is dirty
- * @prior: what references say of such workloads
- */
-struct jetwatt_stream_work {
-	const char *path;
-	uint32_t size[JETWATT_SLICE_SIZES];
-	size_t sizes;
-	double *time_ms, *power_w, *clean_w;
-	struct jetwatt_prior *prior;
-};
-
-/**
  * struct jetwatt_stream - one evaluation
- * @train, @infer: files as given; @reference: others to learn from
+ * @files: the workloads, and references to learn from; @infers: files of inference given
  * @modes: that may be measured for a query, 0: as the strategy has it
  * @queries: of the sweep, 0: all
  * @reuse: the queries come in random order, and measurements are kept
  * @trace: file of arrivals that change, NULL: none; @measuring: seconds that a measurement takes
- * @mode: @n modes, which all files have
  */
 struct jetwatt_stream {
 	struct jetwatt_args args;
-	const char *train, *infer[JETWATT_KNOWN_WORKS], *reference[JETWATT_STREAM_REFERENCES];
-	size_t infers, references;
+	struct jetwatt_mode_table files;
+	size_t infers;
 	const struct jetwatt_strategy *strategy;
 	size_t modes, queries, repeats;
 	struct jetwatt_stream_range budget, latency, arrival;
-	uint64_t seed;
 	int reuse, json;
 	const char *trace;
 	double measuring;
-	enum jetwatt_slice_kind kind;
-	struct jetwatt_mode *mode;
-	size_t n;
-	struct jetwatt_stream_work work[JETWATT_KNOWN_WORKS];
 };
 
 /* The two verbs: read their arguments, then all the rest. Return: exit code. */
 int jetwatt_eval_search(int argc, char **argv);
 int jetwatt_eval_schedule(int argc, char **argv);
-
-/* Read the files. Return: 0, or an exit code after saying why. */
-int jetwatt_stream_load(struct jetwatt_stream *s);
-void jetwatt_stream_free(struct jetwatt_stream *s);
 
 /**
  * struct jetwatt_stream_verdict - on one query

@@ -90,18 +90,20 @@ static int read_trace(const char *path, struct window **out, size_t *n)
 static double truth(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p, size_t w,
 		    int power)
 {
-	return (power ? s->work[w].power_w : s->work[w].time_ms)[p->size[w] * s->n + p->mode];
+	const struct jetwatt_mode_table_work *work = &s->files.work[w];
+
+	return (power ? work->power_w : work->time_ms)[p->size[w] * s->files.n + p->mode];
 }
 
 /* Slowest answer of a plan at a rate that it may not have been made for; INFINITY: the
  * queue grows. */
 static double late_ms(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p, double hz)
 {
-	size_t first = jetwatt_slice_trains(s->kind), works = jetwatt_slice_works(s->kind);
+	size_t first = jetwatt_slice_trains(s->files.kind), works = jetwatt_slice_works(s->files.kind);
 	double busy = 0, slow = 0, quick = INFINITY;
 
 	for (size_t w = first; w < works; w++) {
-		double fill = 1e3 * s->work[w].size[p->size[w]] / hz;
+		double fill = 1e3 * s->files.work[w].size[p->size[w]] / hz;
 
 		busy += truth(s, p, w, 0);
 		slow = fmax(slow, fill);
@@ -113,7 +115,7 @@ static double late_ms(const struct jetwatt_stream *s, const struct jetwatt_slice
 static int inside(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
 		  const struct jetwatt_slice_query *q)
 {
-	for (size_t w = 0; w < jetwatt_slice_works(s->kind); w++)
+	for (size_t w = 0; w < jetwatt_slice_works(s->files.kind); w++)
 		if (truth(s, p, w, 1) > q->power_w)
 			return 0;
 	return late_ms(s, p, q->arrival_hz) <= q->latency_ms;
@@ -123,17 +125,18 @@ static int inside(const struct jetwatt_stream *s, const struct jetwatt_slice_pla
 static void spend(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
 		  const struct jetwatt_slice_query *q, double seconds, struct tally *t)
 {
-	size_t first = jetwatt_slice_trains(s->kind), works = jetwatt_slice_works(s->kind);
+	size_t first = jetwatt_slice_trains(s->files.kind), works = jetwatt_slice_works(s->files.kind);
 	double busy = 0, asked = seconds * q->arrival_hz * (works - first);
 
 	for (size_t w = first; w < works; w++) {
-		double share = fmin(truth(s, p, w, 0) * q->arrival_hz / s->work[w].size[p->size[w]] * 1e-3, 1);
+		double share = fmin(truth(s, p, w, 0) * q->arrival_hz /
+				    s->files.work[w].size[p->size[w]] * 1e-3, 1);
 
 		busy += share;
 		t->energy_j += seconds * share * truth(s, p, w, 1);
 	}
 	if (first && busy < 1) {
-		double fill = 1e3 * s->work[1].size[p->size[1]] / q->arrival_hz;
+		double fill = 1e3 * s->files.work[1].size[p->size[1]] / q->arrival_hz;
 		double tau = jetwatt_slice_tau(fill, truth(s, p, 1, 0), truth(s, p, 0, 0));
 		double share = tau * truth(s, p, 0, 0) / fill;
 
@@ -161,7 +164,7 @@ static void owe(const struct jetwatt_stream *s, const struct jetwatt_known *k, c
 static double measure(const struct jetwatt_stream *s, const struct jetwatt_slice_query *q, double left,
 		      struct tally *t)
 {
-	size_t servers = jetwatt_slice_works(s->kind) - jetwatt_slice_trains(s->kind);
+	size_t servers = jetwatt_slice_works(s->files.kind) - jetwatt_slice_trains(s->files.kind);
 	double spent = fmin(t->owed_s, left);
 
 	t->owed_s -= spent;
@@ -173,19 +176,19 @@ static double measure(const struct jetwatt_stream *s, const struct jetwatt_slice
 
 static int follow(const struct jetwatt_stream *s, const struct window *w, size_t n, struct tally *t)
 {
-	const uint32_t *size[] = { s->work[0].size, s->work[1].size };
-	const size_t sizes[] = { s->work[0].sizes, s->work[1].sizes };
+	const uint32_t *size[] = { s->files.work[0].size, s->files.work[1].size };
+	const size_t sizes[] = { s->files.work[0].sizes, s->files.work[1].sizes };
 	struct jetwatt_slice_query q = { s->budget.lo, s->latency.lo, 0 };
 	struct jetwatt_slice_plan plan = { .mode = 0 };
 	struct jetwatt_known k;
 	void *state = NULL;
 	double planned = 0;
-	int err = jetwatt_known_init(&k, s->kind, s->mode, s->n, size, sizes), have = 0;
+	int err = jetwatt_known_init(&k, s->files.kind, s->files.mode, s->files.n, size, sizes), have = 0;
 
 	for (size_t i = 0; i < k.works; i++)
-		k.work[i].prior = s->work[i].prior;
+		k.work[i].prior = s->files.work[i].prior;
 	if (!err && s->strategy->new)
-		err = s->strategy->new(&state, &k, s->seed);
+		err = s->strategy->new(&state, &k, s->files.seed);
 	for (size_t i = 0; i < n && !err; i++) {
 		size_t rows[] = { k.work[0].rows, k.work[1].rows };
 		struct jetwatt_stream_verdict v;
@@ -205,9 +208,9 @@ static int follow(const struct jetwatt_stream *s, const struct window *w, size_t
 			continue;
 		}
 		if (have) {
-			size_t last = jetwatt_slice_works(s->kind) - 1;
+			size_t last = jetwatt_slice_works(s->files.kind) - 1;
 
-			left -= fmin(s->work[last].size[plan.size[last]] / w[i].hz, w[i].s);
+			left -= fmin(s->files.work[last].size[plan.size[last]] / w[i].hz, w[i].s);
 			spend(s, &plan, &q, w[i].s - left, t);
 		}
 		jetwatt_known_query(&k, 0);
@@ -298,12 +301,12 @@ int jetwatt_stream_follow(const struct jetwatt_stream *s)
 		if (err)
 			code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 						 "strategy %s failed on %s", s->strategy->name,
-						 s->work[0].path);
+						 s->files.work[0].path);
 		else if (!t.feasible)
 			code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE,
 						 "no mode is within any of the limits",
 						 "higher --budgets, or --latency",
-						 "nothing to be found in %s", s->work[0].path);
+						 "nothing to be found in %s", s->files.work[0].path);
 		else
 			show(s, &t);
 	}
