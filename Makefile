@@ -47,7 +47,7 @@ daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/daemon/*.c user/policy
 knobs_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/knobs/*.c user/board/*.c) \
 	$(patsubst %,user/%.c,util/fence util/listen util/notify policy/policy util/conf util/error util/suggest util/units))
 files_objects := $(patsubst %,$(B)/user/%.o,files/main util/fence util/listen util/notify lib/fdname)
-exporter_objects := $(patsubst %,$(B)/user/%.o,exporter/client exporter/http policy/policy util/args util/conf util/error util/suggest util/units)
+exporter_objects := $(patsubst %,$(B)/user/%.o,exporter/client exporter/http policy/policy util/args util/clock util/conf util/error util/suggest util/units)
 mqtt_objects := $(patsubst %,$(B)/user/%.o,exporter/client exporter/mqtt policy/policy util/args util/conf util/device_id util/error \
 	util/settings util/suggest util/units out/json)
 tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,minibatch energy board model plan store out util job measure tune timeshare cmd cmd/*,$(wildcard user/$(room)/*.c)))

@@ -9,7 +9,7 @@
 #include "board/board.h"
 #include "jetwatt.h"
 
-#define jetwatt_watch_now test_now
+#define jetwatt_clock_ns test_now
 #define jetwatt_open(jw) test_open(jw)
 #define jetwatt_info(jw, info) test_info(jw, info)
 #define jetwatt_close(jw) test_close(jw)

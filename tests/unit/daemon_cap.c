@@ -3,7 +3,7 @@
  * jetwattd's guard of the budget: what a board draws that follows its mode with a lag, for
  * how long its mean over a second is above the budget. The guard alone: nobody thinks here.
  */
-#define jetwatt_watch_now test_now
+#define jetwatt_clock_ns test_now
 #include "../../user/job/cgroup.c"
 #include "../../user/job/child.c"
 #include "../../user/util/error.c"

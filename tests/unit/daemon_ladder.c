@@ -3,7 +3,7 @@
  * Work that no job is seen for: how far jetwattd lets it up, on a board that draws what the
  * modes' clocks ask for, and with a cap that steps down as the real one does.
  */
-#define jetwatt_watch_now test_now
+#define jetwatt_clock_ns test_now
 #include "../../user/daemon/unknown_load.c"
 
 #include "kselftest_harness.h"

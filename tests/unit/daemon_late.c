@@ -3,7 +3,7 @@
  * When jetwattd sees that a mode is too slow for a server to which training gives way: windows
  * of lengths that a board would have, the plan's word, and what is barred then.
  */
-#define jetwatt_watch_now test_now
+#define jetwatt_clock_ns test_now
 #include "../../user/job/child.c"
 #include "../../user/util/error.c"
 #include "../../user/measure/connect.c"

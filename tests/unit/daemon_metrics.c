@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What jetwattd's metrics may grow to. */
-#define jetwatt_watch_now test_now
+#define jetwatt_clock_ns test_now
 #include "../../user/util/error.c"
 #include "../../user/util/suggest.c"
 #include "../../user/daemon/metrics.c"

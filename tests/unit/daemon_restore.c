@@ -3,7 +3,7 @@
  * The end of a job while a knob refuses: jetwattd's own failure is not taken for another
  * process's change, the saved state stays, and the restore is tried again.
  */
-#define jetwatt_watch_now test_now
+#define jetwatt_clock_ns test_now
 #include "../../user/daemon/apply.c"
 
 #include "board_tree.h"

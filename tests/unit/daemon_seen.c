@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is noted of a process that waits for the GPU is not noted of the next one with its pid. */
-#define jetwatt_watch_now test_now
+#define jetwatt_clock_ns test_now
 #include <stdio.h>
 static FILE *test_fopen(const char *path, const char *how);
 #define fopen(path, how) test_fopen(path, how)

@@ -3,7 +3,7 @@
  * Another process turns a knob: jetwattd leaves the board to it until the job has ended, and does
  * not undo that afterwards. Each turn of the loop is a step of the test.
  */
-#define jetwatt_watch_now test_now
+#define jetwatt_clock_ns test_now
 #include "../../user/job/cgroup.c"
 #include "../../user/job/child.c"
 #include "../../user/util/error.c"

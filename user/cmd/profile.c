@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/result.h"
 #include "cmd/verbs.h"
 #include "measure/connect.h"
 #include "out/terminal.h"
 #include "tune/corpus.h"
 #include "tune/mode_filter.h"
+#include "tune/result.h"
 #include "tune/strategy_search.h"
 #include "tune/tuner.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING, STRATEGY };
@@ -175,7 +176,7 @@ static int measure(struct jetwatt_learn *l, const struct input *in)
 		return err;
 	known = jetwatt_learn_known(l);
 	l->most = (size_t)in->most > known ? in->most - known : 0;
-	l->begun_ns = jetwatt_watch_now();
+	l->begun_ns = jetwatt_clock_ns();
 	if (!l->silent)
 		jetwatt_screen_head();
 	err = in->strategy ? seek(l, in) : tight(l, in->until, &done);

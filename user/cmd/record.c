@@ -15,6 +15,7 @@
 #include "measure/sensor_options.h"
 #include "measure/summary.h"
 #include "measure/wait_job.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #ifndef JETWATT_VERSION
@@ -213,7 +214,7 @@ static void write_probe(struct record *rec)
 static int close_trace(struct record *rec, const struct jetwatt_board *board)
 {
 	struct jetwatt_watch *w = &rec->watch;
-	struct jetwatt_trace_end end = { w->ended ? w->ended_ns : jetwatt_watch_now(), 0, 0, -1 };
+	struct jetwatt_trace_end end = { w->ended ? w->ended_ns : jetwatt_clock_ns(), 0, 0, -1 };
 	int err;
 
 	if (!w->failed)

@@ -9,6 +9,7 @@
 
 #include "measure/session.h"
 #include "out/json.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* Knobs that were turned back more often than that are somebody's. */
@@ -39,7 +40,7 @@ static int switch_to(struct jetwattd *d, const struct jetwatt_mode *mode)
 		d->mode = *mode;
 		d->applied = 1;
 		d->busy = d->mixed = 0;
-		d->switched_ns = jetwatt_watch_now();
+		d->switched_ns = jetwatt_clock_ns();
 		return 0;
 	}
 	/* The board is not ours for now, which says nothing of the mode. */

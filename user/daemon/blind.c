@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "daemon/pidfd.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #define TURN_NS		250000000
@@ -54,7 +55,7 @@ static void add(struct jetwattd_held *h, pid_t pid, int fd)
 /* Those that have waited for the GPU lately and are not known yet. */
 static void add_seen(struct jetwattd_held *h, const struct jetwattd_run *r)
 {
-	uint64_t now = jetwatt_watch_now();
+	uint64_t now = jetwatt_clock_ns();
 
 	for (int i = 0; i < JETWATTD_SEEN; i++) {
 		const struct jetwattd_seen *seen = &r->seen[i];
@@ -93,7 +94,7 @@ static int keeps(struct jetwattd *d)
 	keeps = d->budget_w > 0 && !d->pause && !d->policy->blind_restore && !atomic_load(&d->stop);
 	/* A mode that was refused is tried again, but not all the time. */
 	if (keeps && !jetwattd_mind(d) && !(d->applied && jetwatt_mode_same(&d->mode, &d->floor)) &&
-	    (!d->low_ns || jetwatt_watch_now() - d->low_ns > JETWATTD_LOW_NS))
+	    (!d->low_ns || jetwatt_clock_ns() - d->low_ns > JETWATTD_LOW_NS))
 		jetwattd_put_low(d, &d->floor);
 	/* Another process owns the knobs now. */
 	keeps = keeps && d->doing != JETWATTD_YIELDING;
@@ -134,7 +135,7 @@ static int doze(void)
 /* More seldom where the samples break off again as soon as they are back. */
 static void set_pace(struct jetwattd_run *r)
 {
-	uint64_t since = jetwatt_watch_now() - r->retried_ns;
+	uint64_t since = jetwatt_clock_ns() - r->retried_ns;
 
 	r->retry_ns = since > RETRY_MOST_NS || !r->retry_ns ? RETRY_NS : 2 * r->retry_ns;
 	if (r->retry_ns > RETRY_MOST_NS)
@@ -143,7 +144,7 @@ static void set_pace(struct jetwattd_run *r)
 
 int jetwattd_blind_hold(struct jetwattd_run *r)
 {
-	uint64_t now = jetwatt_watch_now(), asked = now, checked = 0;
+	uint64_t now = jetwatt_clock_ns(), asked = now, checked = 0;
 	struct jetwattd_held *h = &r->held;
 
 	set_pace(r);
@@ -178,7 +179,7 @@ int jetwattd_blind_hold(struct jetwattd_run *r)
 		r->watch.stop = doze();
 		if (r->watch.stop)
 			return 0;
-		now = jetwatt_watch_now();
+		now = jetwatt_clock_ns();
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "measure/session.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* After a switch the chip still averages what was before; then so much of the new
@@ -49,7 +50,7 @@ static int lowest(const struct jetwattd *d)
 	return d->applied && !d->mixed &&
 	       (jetwatt_mode_same(&d->mode, &d->floor) ||
 		(d->low_ns && jetwatt_mode_same(&d->mode, &d->low) &&
-		 jetwatt_watch_now() - d->low_ns < JETWATTD_LOW_NS));
+		 jetwatt_clock_ns() - d->low_ns < JETWATTD_LOW_NS));
 }
 
 /* Where to: what was measured to be within, also a budget that was just lowered, or the
@@ -79,7 +80,7 @@ static void step_down(struct jetwattd_judge *j, double over_w, uint64_t over_ns,
 		return;
 	d->count.trips++;
 	d->tripped = 1;
-	d->stepped_ns = jetwatt_watch_now();
+	d->stepped_ns = jetwatt_clock_ns();
 	d->tripped_w = d->tripped_sd = 0;
 	if (now > from + WORTH_NS) {
 		d->tripped_w = jetwattd_window_mean(&j->drawn, now - from, &span);

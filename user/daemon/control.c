@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "measure/session.h"
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/units.h"
 
@@ -180,7 +181,7 @@ static void welcome(struct jetwattd_control *c)
 	/* Sixteen who say nothing do not keep out a seventeenth. */
 	if (oldest->fd >= 0)
 		let_go(oldest);
-	*oldest = (struct client){ .fd = fd, .since_ns = jetwatt_watch_now() };
+	*oldest = (struct client){ .fd = fd, .since_ns = jetwatt_clock_ns() };
 }
 
 static void *run(void *arg)
@@ -202,7 +203,7 @@ static void *run(void *arg)
 
 			if (k->fd >= 0 && p[i + 2].revents)
 				hear(c, k);
-			else if (k->fd >= 0 && jetwatt_watch_now() - k->since_ns > PATIENCE_NS)
+			else if (k->fd >= 0 && jetwatt_clock_ns() - k->since_ns > PATIENCE_NS)
 				let_go(k);
 		}
 		if (p[1].revents)

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/error.h"
 
 /* Who only watches looks so often: the cap has a thread of its own. */
@@ -75,7 +76,7 @@ static void read_meter(struct jetwattd_run *r)
 void jetwattd_tend(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
-	uint64_t now = jetwatt_watch_now();
+	uint64_t now = jetwatt_clock_ns();
 	double budget;
 	int seldom;
 
@@ -135,9 +136,9 @@ void jetwattd_turn(struct jetwattd_run *r, double most_s)
 /* Wait, and look after things. Return: 1: there is something else to do. */
 int jetwattd_nap(struct jetwattd_run *r, double seconds)
 {
-	uint64_t now, until = jetwatt_watch_now() + seconds * 1e9;
+	uint64_t now, until = jetwatt_clock_ns() + seconds * 1e9;
 
-	while (!jetwattd_changed(r) && (now = jetwatt_watch_now()) < until)
+	while (!jetwattd_changed(r) && (now = jetwatt_clock_ns()) < until)
 		jetwattd_turn(r, (until - now) * 1e-9);
 	return jetwattd_changed(r);
 }

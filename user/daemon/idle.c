@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "daemon/pidfd.h"
+#include "util/clock.h"
 
 /* Is the lease still another jetwatt's? Asked so often. */
 #define BUSY_NS		2000000000ull
@@ -43,7 +44,7 @@ void jetwattd_idle(struct jetwattd_run *r)
 void jetwattd_stand_back(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
-	uint64_t since = jetwatt_watch_now();
+	uint64_t since = jetwatt_clock_ns();
 	int paused, busy, job = -1;
 
 	jetwattd_yields(r, &paused);
@@ -65,7 +66,7 @@ void jetwattd_stand_back(struct jetwattd_run *r)
 		pthread_mutex_lock(&d->lock);
 		paused = d->pause;
 		pthread_mutex_unlock(&d->lock);
-		if (!paused && (busy ? jetwatt_watch_now() - since > BUSY_NS : jetwattd_pidfd_ended(job)))
+		if (!paused && (busy ? jetwatt_clock_ns() - since > BUSY_NS : jetwattd_pidfd_ended(job)))
 			break;
 	}
 	if (job >= 0)

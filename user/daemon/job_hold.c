@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/error.h"
 
 /* Backing off from a mode that the cap has left, doubled each time up to JETWATTD_CALM_S. */
@@ -89,7 +90,7 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	w->pidfd = fd;
 	w->ended = 0;
 	w->nr_sync = w->nr_mark = 0;
-	w->begun_ns = jetwatt_watch_now();
+	w->begun_ns = jetwatt_clock_ns();
 	jetwatt_watch_add(w, fd);
 	jetwattd_ladder_leave(r);
 	look_up(r);
@@ -170,7 +171,7 @@ static const struct jetwatt_row *settle(struct jetwattd_run *r)
  * something else to do. */
 static int wait_out(struct jetwattd_run *r, double seconds)
 {
-	uint64_t until = jetwatt_watch_now() + seconds * 1e9;
+	uint64_t until = jetwatt_clock_ns() + seconds * 1e9;
 	int tripped = 1;
 
 	do {
@@ -182,7 +183,7 @@ static int wait_out(struct jetwattd_run *r, double seconds)
 		pthread_mutex_unlock(&r->d->lock);
 		if (jetwattd_nap(r, TURN_S))
 			return 1;
-	} while (jetwatt_watch_now() < until);
+	} while (jetwatt_clock_ns() < until);
 	return 0;
 }
 
@@ -190,7 +191,7 @@ static int wait_out(struct jetwattd_run *r, double seconds)
  * else's doing. Return: 1: there is something else to do. */
 static int back_off(struct jetwattd_run *r, struct backing *b, const struct jetwattd_reading *got)
 {
-	uint64_t now = jetwatt_watch_now();
+	uint64_t now = jetwatt_clock_ns();
 
 	if (now - b->last_ns > CALM_NS)
 		*b = (struct backing){ .seconds = BACK_OFF_S };

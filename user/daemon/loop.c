@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tune/mode_filter.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* Restores of the board at the end, one a second. */
@@ -30,7 +31,7 @@ static int job(struct jetwattd_run *r, pid_t pid)
 		return 1;
 	if (atomic_load(&r->d->blind))
 		return 0;
-	if (out == JETWATTD_NOTHING && r->watch.last_wait_ns + JETWATTD_JOB_NS > jetwatt_watch_now()) {
+	if (out == JETWATTD_NOTHING && r->watch.last_wait_ns + JETWATTD_JOB_NS > jetwatt_clock_ns()) {
 		jetwattd_find(r, pid)->opaque = 1;
 		jetwattd_say(r->d, "no minibatches to be told apart in process %d: only the budget is held",
 			     pid);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The mode that the board is in: what the job does in it. */
 #include "daemon/loop.h"
+#include "util/clock.h"
 
 #include <errno.h>
 #include <string.h>
@@ -61,8 +62,8 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 	jetwattd_forget_waits(r);
 	until.cut = &r->d->cut;
 	got->m.row.mode = *mode;
-	measuring(r->d, jetwatt_watch_now());
-	err = jetwatt_measure_mode(&r->watch, jetwatt_watch_now(), &until, &got->m, tend, r);
+	measuring(r->d, jetwatt_clock_ns());
+	err = jetwatt_measure_mode(&r->watch, jetwatt_clock_ns(), &until, &got->m, tend, r);
 	got->m.row.mode = *mode;
 	got->lost = r->watch.lost - lost;
 	if (tripped(r->d, got))
@@ -101,7 +102,7 @@ enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct j
 size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
 		       struct jetwatt_row *row)
 {
-	uint64_t begun = jetwatt_watch_now();
+	uint64_t begun = jetwatt_clock_ns();
 	double span_s;
 	size_t n;
 	int cut;
@@ -113,7 +114,7 @@ size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limi
 		cut = atomic_load(&r->d->cut) || jetwattd_changed(r) ||
 		      jetwattd_minibatch_strange(r->minibatch);
 		n = jetwattd_minibatch_mean(r->minibatch, NULL);
-		span_s = (jetwatt_watch_now() - begun) * 1e-9;
+		span_s = (jetwatt_clock_ns() - begun) * 1e-9;
 	} while (!cut && (span_s < limits->seconds ||
 			  (n && n < limits->batches && span_s < limits->most_s)));
 	measuring(r->d, 0);

@@ -12,6 +12,7 @@
 
 #include "measure/block_mean.h"
 #include "minibatch/minibatch.h"
+#include "util/clock.h"
 
 /* Ends whose energy is not known yet: samples come later than waits, and both in one go after
  * a quarter of a second. */
@@ -149,7 +150,7 @@ void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_
 
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m)
 {
-	uint64_t now = jetwatt_watch_now();
+	uint64_t now = jetwatt_clock_ns();
 	size_t period;
 
 	if (!m->r->watch.pid || (m->usual_ns && !m->odd && now - m->learned_ns < LEARN_NS))

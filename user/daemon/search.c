@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/clock.h"
 #include "util/error.h"
 
 const struct jetwatt_measure_limits jetwattd_quick = {
@@ -214,7 +215,7 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c,
 	double least, before_j, left;
 	long i, again;
 
-	while (begun = jetwatt_watch_now(), (left = jetwattd_allowance_left(r, a)) > 0) {
+	while (begun = jetwatt_clock_ns(), (left = jetwattd_allowance_left(r, a)) > 0) {
 		again = left < LAST && !foretold(r) ? jetwattd_unsure(r) : -1;
 		i = again < 0 ? next(r, c, a->most) : again;
 		if (i < 0 && !foretold(r))
@@ -229,7 +230,7 @@ static enum jetwattd_outcome seek(struct jetwattd_run *r, struct choice *c,
 		*has_turned = out == JETWATTD_MEASURED &&
 			      (jetwattd_another(r, (size_t)i, c->foretold ? &r->learn.prediction[i] : NULL) ||
 			       (!foretold(r) && whole(&r->learn) == SURE && jetwattd_was_another(r)));
-		a->seconds += (jetwatt_watch_now() - begun) * 1e-9;
+		a->seconds += (jetwatt_clock_ns() - begun) * 1e-9;
 		a->joules += r->learned_j - before_j;
 		if (*has_turned)
 			return out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Processes that wait for the GPU. */
 #include "daemon/loop.h"
+#include "util/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +107,7 @@ static int by_text(const void *a, const void *b)
 void jetwattd_company(const struct jetwattd_run *r, char *text, size_t len)
 {
 	char word[JETWATTD_SEEN][WORDS];
-	uint64_t now = jetwatt_watch_now();
+	uint64_t now = jetwatt_clock_ns();
 	pid_t group[JETWATTD_SEEN];
 	size_t n = 0, at = 0, k;
 
@@ -158,7 +159,7 @@ static int serves(struct jetwattd_run *r, struct jetwattd_seen *seen)
 
 pid_t jetwattd_working(struct jetwattd_run *r)
 {
-	uint64_t now = jetwatt_watch_now();
+	uint64_t now = jetwatt_clock_ns();
 
 	for (int i = 0; i < JETWATTD_SEEN; i++) {
 		struct jetwattd_seen *seen = &r->seen[i];

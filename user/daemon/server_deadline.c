@@ -6,6 +6,7 @@
  * its end.
  */
 #include "daemon/loop.h"
+#include "util/clock.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,7 +33,7 @@
 static int overrun(const struct jetwattd *d)
 {
 	const struct jetwattd_taking_turns *t = &d->turns;
-	double ms = 1e-6 * jetwatt_watch_now(), open_ms, limit_ms = t->limit_ms;
+	double ms = 1e-6 * jetwatt_clock_ns(), open_ms, limit_ms = t->limit_ms;
 
 	if (!t->on || !d->applied)
 		return 0;
@@ -57,7 +58,7 @@ void jetwattd_late_window(struct jetwattd *d, int switched)
 {
 	struct jetwattd_taking_turns *t = &d->turns;
 
-	t->ended_ns = jetwatt_watch_now();
+	t->ended_ns = jetwatt_clock_ns();
 	if (switched) {
 		t->first_ns = t->ended_ns;
 		t->windows = t->over = 0;
@@ -101,7 +102,7 @@ int jetwattd_late_row(struct jetwattd_run *r)
 	since = t->first_ns > d->switched_ns ? t->first_ns : d->switched_ns;
 	row.mode = d->mode;
 	/* A minibatch in each window, as few as can be. */
-	row.time_ms = 1e-6 * (jetwatt_watch_now() - since) /
+	row.time_ms = 1e-6 * (jetwatt_clock_ns() - since) /
 		      (t->first_ns > d->switched_ns ? fmax(t->windows, 1) : 1);
 	row.power_w = d->mean_w;
 	pthread_mutex_unlock(&d->lock);
@@ -111,14 +112,14 @@ int jetwattd_late_row(struct jetwattd_run *r)
 void jetwattd_late_catch_up(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
-	uint64_t until = jetwatt_watch_now() + CATCH_UP_NS;
+	uint64_t until = jetwatt_clock_ns() + CATCH_UP_NS;
 	int behind;
 
 	do {
 		pthread_mutex_lock(&d->lock);
 		behind = d->turns.on && d->turns.ended_ns < d->switched_ns;
 		pthread_mutex_unlock(&d->lock);
-	} while (behind && jetwatt_watch_now() < until && !jetwattd_nap(r, TURN_S));
+	} while (behind && jetwatt_clock_ns() < until && !jetwattd_nap(r, TURN_S));
 }
 
 /* Fewer requests than when modes were found too slow for them? */

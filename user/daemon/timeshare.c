@@ -16,6 +16,7 @@
 
 #include "job/cgroup.h"
 #include "timeshare/timeshare.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* After it has failed. */
@@ -147,7 +148,7 @@ static void begin(struct jetwattd_interleaver *i)
 		return;
 	}
 	let_go(i);
-	i->again_ns = jetwatt_watch_now() + AGAIN_NS;
+	i->again_ns = jetwatt_clock_ns() + AGAIN_NS;
 }
 
 static void end(struct jetwattd_interleaver *i, const char *why)
@@ -159,7 +160,7 @@ static void end(struct jetwattd_interleaver *i, const char *why)
 	let_go(i);
 	i->begun = 0;
 	if (atomic_load(&i->ended))
-		i->again_ns = jetwatt_watch_now() + AGAIN_NS;
+		i->again_ns = jetwatt_clock_ns() + AGAIN_NS;
 	jetwattd_say(i->d, "no more turns: %s", why);
 	pthread_mutex_lock(&i->d->lock);
 	/* Turns are counted on. */
@@ -217,7 +218,7 @@ void jetwattd_turns(struct jetwattd_run *r)
 	both = alive(i, &i->train, of->train) & alive(i, &i->serve, of->serve);
 	if (paused || !both || atomic_load(&i->ended))
 		end(i, paused ? "paused" : both ? "it has failed" : "one of the two has ended");
-	else if (!i->begun && jetwatt_watch_now() >= i->again_ns)
+	else if (!i->begun && jetwatt_clock_ns() >= i->again_ns)
 		begin(i);
 	jetwattd_late_tend(r);
 }

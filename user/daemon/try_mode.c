@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "measure/power_settle.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* A minibatch, where nothing at all is known. */
@@ -50,7 +51,7 @@ int jetwattd_climb(struct jetwattd_run *r)
 	do {
 		busy = jetwattd_nap(r, TURN_S);
 		pthread_mutex_lock(&d->lock);
-		owing = d->owing && jetwatt_watch_now() - d->stepped_ns < d->policy->window_s * 1e9;
+		owing = d->owing && jetwatt_clock_ns() - d->stepped_ns < d->policy->window_s * 1e9;
 		best = busy || owing ? NULL : jetwattd_within(r, jetwattd_limit(d), &d->left);
 		if (best)
 			jetwattd_put(d, &best->mode);
@@ -63,7 +64,7 @@ int jetwattd_climb(struct jetwattd_run *r)
  * has left. Return: 1: there is something else to do. */
 static int let_out(struct jetwattd_run *r)
 {
-	uint64_t until, now = jetwatt_watch_now();
+	uint64_t until, now = jetwatt_clock_ns();
 
 	pthread_mutex_lock(&r->d->lock);
 	until = r->d->stepped_ns + r->d->policy->window_s * 1e9;
@@ -102,7 +103,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	pthread_mutex_lock(&d->lock);
 	atomic_store(&d->cut, 0);
 	d->tripped = 0;
-	if (d->applied && jetwatt_watch_now() - d->switched_ns > JETWATTD_SETTLED_NS)
+	if (d->applied && jetwatt_clock_ns() - d->switched_ns > JETWATTD_SETTLED_NS)
 		until.before_w = d->mean_w;
 	err = jetwattd_put(d, mode);
 	until.limit_w = jetwattd_limit(d);

@@ -5,6 +5,7 @@
  * up, with all knobs alike, as far as the budget has room.
  */
 #include "daemon/loop.h"
+#include "util/clock.h"
 
 #include <errno.h>
 #include <math.h>
@@ -84,7 +85,7 @@ int jetwattd_ladder(struct jetwattd_run *r)
 {
 	struct jetwattd_ladder *l = &r->ladder;
 	struct jetwattd *d = r->d;
-	uint64_t now = jetwatt_watch_now();
+	uint64_t now = jetwatt_clock_ns();
 	int found, lasts;
 
 	pthread_mutex_lock(&d->lock);

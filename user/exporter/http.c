@@ -19,6 +19,7 @@
 #include "exporter/client.h"
 #include "policy/policy.h"
 #include "util/args.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* At once; one more, and the oldest of them has to go, which takes a moment. */
@@ -89,14 +90,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 /* ------------------------------------------------------------------ */
 /* HTTP                                                               */
 
@@ -132,10 +125,10 @@ static enum MHD_Result metrics(struct MHD_Connection *c)
 	char why[160];
 	int err = 0;
 
-	if (!a->len || now_ns() - a->at_ns > FRESH_NS) {
+	if (!a->len || jetwatt_clock_ns() - a->at_ns > FRESH_NS) {
 		err = jetwattd_ask(exporter.socket, open ? "metrics openmetrics\n" : "metrics\n",
 				   a->text, &a->len);
-		a->at_ns = now_ns();
+		a->at_ns = jetwatt_clock_ns();
 	}
 	if (!err)
 		return say(c, MHD_HTTP_OK, types[open], a->text, a->len);
@@ -168,7 +161,7 @@ static void cut(struct connection *k)
 /* Who sends a byte now and then is not silent, so how long he is here counts. */
 static void expire(void)
 {
-	uint64_t now = now_ns();
+	uint64_t now = jetwatt_clock_ns();
 
 	for (int i = 0; i < LIMIT; i++) {
 		struct connection *k = &exporter.connection[i];
@@ -206,7 +199,7 @@ static void came_or_went(void *arg, struct MHD_Connection *c, void **at,
 		cut(oldest);
 	*at = place;
 	if (place)
-		*place = (struct connection){ info->connect_fd, 0, now_ns() };
+		*place = (struct connection){ info->connect_fd, 0, jetwatt_clock_ns() };
 }
 
 static int serve(struct MHD_Daemon *http)

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 #ifndef __NR_cachestat
 #define __NR_cachestat 451
 #endif
@@ -205,17 +207,9 @@ static void memory_and_gpu(struct jetwatt_usage *u)
 		fclose(f);
 }
 
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 void jetwatt_usage_look(struct jetwatt_usage *u)
 {
-	uint64_t rss = 0, t = now();
+	uint64_t rss = 0, t = jetwatt_clock_ns();
 	int i;
 
 	/* A tree is found by reading all of /proc, which costs. */

@@ -12,6 +12,7 @@
 #include "measure/power_settle.h"
 #include "minibatch/minibatch.h"
 #include "model/order.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* Waits that are looked at to find minibatches: the pattern is known from the
@@ -225,7 +226,7 @@ static int hopeless(const struct jetwatt_watch *w, uint64_t since_ns,
 		    const struct jetwatt_measure_limits *limits, const struct jetwatt_measure *m)
 {
 	uint64_t last = w->last_wait_ns > since_ns ? w->last_wait_ns : since_ns;
-	uint64_t now = jetwatt_watch_now();
+	uint64_t now = jetwatt_clock_ns();
 
 	if (now > last && (now - last) * 1e-9 > limits->idle_s)
 		return -ENODATA;
@@ -256,10 +257,10 @@ int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 			ret = -ECANCELED;
 			break;
 		}
-		m->dwell_s = (jetwatt_watch_now() - since_ns) * 1e-9;
-		if (jetwatt_watch_now() - looked < look_ns)
+		m->dwell_s = (jetwatt_clock_ns() - since_ns) * 1e-9;
+		if (jetwatt_clock_ns() - looked < look_ns)
 			continue;
-		looked = jetwatt_watch_now();
+		looked = jetwatt_clock_ns();
 		ret = room(&k, 2 * (w->nr_sync - first) + 1, w->nr_power + 1);
 		if (ret)
 			break;

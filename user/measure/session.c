@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "measure/connect.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* A stream that is silent for so long is not waited for: longer than a busy
@@ -20,14 +21,6 @@
 #define HOLD_MS		1000
 /* A rail of the total that was not read for so long is dead. */
 #define DEAD_NS		2000000000ull
-
-uint64_t jetwatt_watch_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 /* One more entry at the end of a growing array, NULL: no memory. */
 static void *append(void **array, size_t *n, size_t *max, size_t size)
@@ -119,7 +112,7 @@ void jetwatt_watch_samples(const struct jetwatt_samples *s, void *watch)
 	struct jetwatt_watch *w = watch;
 
 	w->running = 1;
-	w->heard_ns = jetwatt_watch_now();
+	w->heard_ns = jetwatt_clock_ns();
 	note_bus(w, s);
 	if (w->tee)
 		jetwatt_trace_write_samples(s, w->tee);

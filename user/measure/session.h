@@ -81,8 +81,6 @@ struct jetwatt_watch {
 #define JETWATT_WATCH_TURN_MS	50
 #define JETWATT_WATCH_TURNS	100
 
-uint64_t jetwatt_watch_now(void);
-
 /* Another descriptor for the loop. Return: 0, negative errno. */
 int jetwatt_watch_add(struct jetwatt_watch *w, int fd);
 

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/error.h"
 
 static int open_pid(struct jetwatt_watch *w)
@@ -133,7 +134,7 @@ int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *jo
 	if (err)
 		return err;
 	err = first_sample(w);
-	w->begun_ns = jetwatt_watch_now();
+	w->begun_ns = jetwatt_clock_ns();
 	/* What came while we were getting ready is none of the job's. */
 	w->samples = w->lost = 0;
 	w->missed0 += jetwatt_watch_missed(w);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The event loop of what watches: signals, ends, and both streams. */
 #include "measure/session.h"
+#include "util/clock.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +28,7 @@ static void on_end(struct jetwatt_watch *w)
 	if (w->ended)
 		return;
 	w->ended = 1;
-	w->ended_ns = jetwatt_watch_now();
+	w->ended_ns = jetwatt_clock_ns();
 	jetwatt_child_reap(&w->child);
 	/* Readable for ever from now on. */
 	epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
@@ -39,7 +40,7 @@ static void on_change(struct jetwatt_watch *w)
 	if (w->ended || !jetwatt_cgroup_empty(&w->cgroup))
 		return;
 	w->ended = 1;
-	w->ended_ns = jetwatt_watch_now();
+	w->ended_ns = jetwatt_clock_ns();
 	epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->cgroup.events, NULL);
 }
 
@@ -75,14 +76,14 @@ static uint64_t silence(const struct jetwatt_watch *w)
 
 static void mind_silence(struct jetwatt_watch *w)
 {
-	if (w->heard_ns && jetwatt_watch_now() - w->heard_ns > silence(w))
+	if (w->heard_ns && jetwatt_clock_ns() - w->heard_ns > silence(w))
 		w->silent = w->failed = 1;
 }
 
 /* Return: there was nothing left to read. */
 static int gather(struct jetwatt_watch *w, int ms)
 {
-	uint64_t now = jetwatt_watch_now(), until = now + ms * 1000000ull;
+	uint64_t now = jetwatt_clock_ns(), until = now + ms * 1000000ull;
 	int was = w->stop || w->ended, n = -1;
 	struct epoll_event e[4];
 
@@ -94,7 +95,7 @@ static int gather(struct jetwatt_watch *w, int ms)
 			handle(w, e[i].data.fd);
 		if (!was && (w->stop || w->ended))
 			break;
-		now = jetwatt_watch_now();
+		now = jetwatt_clock_ns();
 	}
 	return !n;
 }
@@ -138,7 +139,7 @@ int jetwatt_watch_rest(struct jetwatt_watch *w, int ms)
 
 void jetwatt_watch_settle(struct jetwatt_watch *w)
 {
-	uint64_t end = w->ended ? w->ended_ns : jetwatt_watch_now();
+	uint64_t end = w->ended ? w->ended_ns : jetwatt_clock_ns();
 
 	for (int i = 0; i < 40 && w->power_ns <= end && !w->failed; i++)
 		jetwatt_watch_run(w, 50);

@@ -8,6 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/error.h"
 
 #define TURN_MS 200
@@ -52,7 +53,7 @@ static int give_way(void)
 
 int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg), void *arg)
 {
-	uint64_t begun = jetwatt_watch_now();
+	uint64_t begun = jetwatt_clock_ns();
 	int was = give_way(), err;
 
 	while (!w->ended && !w->failed) {
@@ -63,7 +64,7 @@ int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg
 			break;
 		if (w->stop)
 			pass_on(w);
-		if (for_s > 0 && (jetwatt_watch_now() - begun) * 1e-9 >= for_s)
+		if (for_s > 0 && (jetwatt_clock_ns() - begun) * 1e-9 >= for_s)
 			break;
 	}
 	setpriority(PRIO_PROCESS, 0, was);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "measure/session.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 void jetwatt_tenant_init(struct jetwatt_tenant *t, const char *name, const char *command)
@@ -180,7 +181,7 @@ int jetwatt_tenant_idle(struct jetwatt_tenant *t, uint64_t *stamp)
 
 int jetwatt_tenant_stop(struct jetwatt_tenant *t)
 {
-	jetwatt_hold_let_go(&t->hold, jetwatt_watch_now());
+	jetwatt_hold_let_go(&t->hold, jetwatt_clock_ns());
 	/* A shell that waits for its command would keep the signal to itself. */
 	if (t->child.pid && !t->child.gone)
 		kill(-t->child.pid, SIGTERM);

@@ -19,6 +19,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/error.h"
 
 #define MS		1000000ull
@@ -42,7 +43,7 @@ static void say_failed(struct jetwatt_schedule *s, const struct jetwatt_tenant *
 
 static void stop(struct jetwatt_schedule *s, struct jetwatt_tenant *t)
 {
-	int err = t->ended ? 0 : jetwatt_hold_still(&t->hold, jetwatt_watch_now());
+	int err = t->ended ? 0 : jetwatt_hold_still(&t->hold, jetwatt_clock_ns());
 
 	if (!err && t->hold.held)
 		err = jetwatt_hold_wait(&t->hold, STILL_MS);
@@ -53,7 +54,7 @@ static void stop(struct jetwatt_schedule *s, struct jetwatt_tenant *t)
 
 static void let_go(struct jetwatt_schedule *s, struct jetwatt_tenant *t)
 {
-	int err = jetwatt_hold_let_go(&t->hold, jetwatt_watch_now());
+	int err = jetwatt_hold_let_go(&t->hold, jetwatt_clock_ns());
 
 	if (err && !t->ended)
 		say_failed(s, t, err);
@@ -62,12 +63,12 @@ static void let_go(struct jetwatt_schedule *s, struct jetwatt_tenant *t)
 static void hand_over(struct jetwatt_schedule *s, enum jetwatt_schedule_who to)
 {
 	struct jetwatt_tenant *from = to == JETWATT_SCHEDULE_TRAIN ? &s->infer : &s->train;
-	uint64_t t0 = jetwatt_watch_now(), t1;
+	uint64_t t0 = jetwatt_clock_ns(), t1;
 
 	jetwatt_schedule_spent(s, s->turn_ns, t0, s->turn);
 	stop(s, from);
 	let_go(s, to == JETWATT_SCHEDULE_TRAIN ? &s->train : &s->infer);
-	t1 = jetwatt_watch_now();
+	t1 = jetwatt_clock_ns();
 	jetwatt_schedule_spent(s, t0, t1, JETWATT_SCHEDULE_SWITCH);
 	s->change_ms += ((t1 - t0) * 1e-6 - s->change_ms) * (s->turns ? WEIGHT : 1);
 	s->turn = to;
@@ -104,7 +105,7 @@ static int is_due(const struct jetwatt_schedule *s, uint64_t now)
 static void on_train(const struct jetwatt_sync *w, void *arg)
 {
 	struct jetwatt_schedule *s = arg;
-	uint64_t now = jetwatt_watch_now();
+	uint64_t now = jetwatt_clock_ns();
 	int bound = jetwatt_batch_track_add(s->track, w, jetwatt_hold_ns(&s->train.hold, now));
 
 	if (bound == 1) {
@@ -131,7 +132,7 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 static void infer_done(struct jetwatt_schedule *s, uint64_t counted)
 {
 	struct jetwatt_interleave_window w = s->window;
-	uint64_t now = jetwatt_watch_now();
+	uint64_t now = jetwatt_clock_ns();
 
 	w.requests = counted - s->counted;
 	s->counted = counted;
@@ -152,7 +153,7 @@ static void on_infer(const struct jetwatt_sync *w, void *arg)
 	(void)w;
 	s->answers++;
 	/* Now it gives the answers: time enough to do so. */
-	s->look_ns = jetwatt_watch_now() + LOOK_NS;
+	s->look_ns = jetwatt_clock_ns() + LOOK_NS;
 }
 
 static void look(struct jetwatt_schedule *s)
@@ -165,13 +166,13 @@ static void look(struct jetwatt_schedule *s)
 	if (idle == 1)
 		infer_done(s, counted);
 	else
-		s->look_ns = jetwatt_watch_now() + (idle < 0 ? BUSY_NS : s->idle_stamp ? AGAIN_NS :
+		s->look_ns = jetwatt_clock_ns() + (idle < 0 ? BUSY_NS : s->idle_stamp ? AGAIN_NS :
 						    LOOK_NS);
 }
 
 static void turns(struct jetwatt_schedule *s)
 {
-	uint64_t now = jetwatt_watch_now();
+	uint64_t now = jetwatt_clock_ns();
 
 	if (s->infer.ended)
 		return;
@@ -262,7 +263,7 @@ static int dispatch(struct jetwatt_schedule *s, const struct pollfd *p)
 /* For so long nothing has to be done that nobody wakes us for. */
 static uint64_t quiet_ns(const struct jetwatt_schedule *s)
 {
-	uint64_t now = jetwatt_watch_now(), until = s->turn == JETWATT_SCHEDULE_INFER ? s->look_ns :
+	uint64_t now = jetwatt_clock_ns(), until = s->turn == JETWATT_SCHEDULE_INFER ? s->look_ns :
 						    deadline(s);
 
 	if (s->infer.ended)
@@ -331,16 +332,16 @@ int jetwatt_schedule_run(struct jetwatt_schedule *s)
 		err = jetwatt_tenant_go(&s->infer);
 	if (!err)
 		err = jetwatt_tenant_go(&s->train);
-	s->begun_ns = s->turn_ns = jetwatt_watch_now();
+	s->begun_ns = s->turn_ns = jetwatt_clock_ns();
 	while (!err && !s->train.ended && !s->watch.stop) {
-		now = jetwatt_watch_now();
+		now = jetwatt_clock_ns();
 		if (now - told >= TELL_NS) {
 			told = now;
 			jetwatt_hold_tell(s->guard);
 		}
 		loop_once(s, &err);
 	}
-	s->ended_ns = jetwatt_watch_now();
+	s->ended_ns = jetwatt_clock_ns();
 	jetwatt_schedule_spent(s, s->turn_ns, s->ended_ns, s->turn);
 	let_go(s, &s->train);
 	let_go(s, &s->infer);

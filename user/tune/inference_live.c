@@ -9,6 +9,7 @@
 #include "measure/wait_job.h"
 #include "out/terminal.h"
 #include "tune/inference.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* Answers that do not hold when measured for longer, until we give up. */
@@ -165,7 +166,7 @@ static int search(struct live *v)
 	v->seek = (struct jetwatt_seek){ .learn = v->l, .strategy = f->strategy, .q = f->q, .most = f->most };
 	err = jetwatt_seek_open(&v->seek, JETWATT_SLICE_INFER, f->size, f->sizes);
 	v->l->most = f->most;
-	v->l->begun_ns = jetwatt_watch_now();
+	v->l->begun_ns = jetwatt_clock_ns();
 	if (!err && !v->l->silent)
 		jetwatt_screen_head();
 	while (!err) {

@@ -12,6 +12,7 @@
 #include "out/terminal.h"
 #include "store/csv.h"
 #include "tune/corpus.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* The tool shares the machine that it measures. */
@@ -252,7 +253,7 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 	err = jetwatt_guard_apply(l->guard, &l->mode[index]);
 	if (err)
 		return err;
-	since = jetwatt_watch_now();
+	since = jetwatt_clock_ns();
 	err = jetwatt_measure_mode(l->watch, since, &limits, &m, progress, l);
 	jetwatt_screen_clear(l->args);
 	if (err)
@@ -269,9 +270,9 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 				   m.batches, m.span_s, m.settled ? "settled" : "not settled",
 				   m.settle_s, m.dwell_s);
 	l->measured += fresh;
-	snprintf(what, sizeof(what), "modes, %.0f s", (jetwatt_watch_now() - l->begun_ns) * 1e-9);
+	snprintf(what, sizeof(what), "modes, %.0f s", (jetwatt_clock_ns() - l->begun_ns) * 1e-9);
 	jetwatt_screen_bar(l->args, l->measured, l->most, 1, what);
-	l->ended_ns = jetwatt_watch_now();
+	l->ended_ns = jetwatt_clock_ns();
 	err = jetwatt_learn_add(l, &m.row);
 	if (!err && l->keep)
 		err = jetwatt_keep_add(l->keep, &m, l->watch->lost - lost);

@@ -22,6 +22,7 @@
 #include "cmd/doctor/doctor.h"
 #include "measure/session.h"
 #include "util/args.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #define MEASURE_NS	2000000000ull
@@ -75,7 +76,7 @@ static void attach(struct process *p)
 		b->rung = rung[i];
 		if (jetwatt_probe_open(&b->probe, &o, count, b))
 			snprintf(b->why, sizeof(b->why), "%s", jetwatt_probe_error());
-		p->attached_ns = i ? p->attached_ns : jetwatt_watch_now();
+		p->attached_ns = i ? p->attached_ns : jetwatt_clock_ns();
 	}
 }
 
@@ -198,7 +199,7 @@ static void measure(struct process *p)
 	for (int i = 0; i < BACKENDS; i++)
 		if (p->by[i].probe)
 			jetwatt_probe_dispatch(p->by[i].probe);
-	begin = jetwatt_watch_now();
+	begin = jetwatt_clock_ns();
 	for (int i = 0; i < BACKENDS; i++) {
 		p->by[i].begun_ns = begin;
 		p->by[i].waits = 0;
@@ -209,7 +210,7 @@ static void measure(struct process *p)
 			if (p->by[i].probe)
 				jetwatt_probe_dispatch(p->by[i].probe);
 		poll(NULL, 0, LOOK_MS);
-		end = jetwatt_watch_now();
+		end = jetwatt_clock_ns();
 	} while (end - begin < MEASURE_NS && !kill(p->pid, 0));
 	p->seconds = (double)(end - begin) * 1e-9;
 	p->calls_s = (double)(end - p->attached_ns) * 1e-9;

@@ -19,6 +19,7 @@
 
 #include "job/child.h"
 #include "measure/session.h"
+#include "util/clock.h"
 
 #define BACKENDS	3
 #define LOOP_MS		15000
@@ -136,8 +137,8 @@ static int run_loop(char **argv, struct counts *c)
 		}
 	}
 	err = jetwatt_child_go(&child);
-	until = jetwatt_watch_now() + LOOP_MS * 1000000ull;
-	while (!err && !jetwatt_child_reap(&child) && jetwatt_watch_now() < until) {
+	until = jetwatt_clock_ns() + LOOP_MS * 1000000ull;
+	while (!err && !jetwatt_child_reap(&child) && jetwatt_clock_ns() < until) {
 		for (int i = 0; i < BACKENDS; i++)
 			if (c[i].probe)
 				jetwatt_probe_dispatch(c[i].probe);

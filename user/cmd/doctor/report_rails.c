@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "measure/session.h"
+#include "util/clock.h"
 
 #define CHIPS_MAX	16
 /* Long enough to tell 19.8 fresh values a second from 20. */
@@ -119,7 +120,7 @@ static void read_hwmon(struct look *l)
 static int measure(struct jetwatt *jw, struct look *l)
 {
 	struct pollfd p = { .fd = jetwatt_fd(jw), .events = POLLIN };
-	uint64_t now = jetwatt_watch_now(), until = now + LOOK_MS * 1000000ull, next = now;
+	uint64_t now = jetwatt_clock_ns(), until = now + LOOK_MS * 1000000ull, next = now;
 	struct jetwatt_join *join;
 	int err = jetwatt_join_new(&join, jw, 500);
 
@@ -130,7 +131,7 @@ static int measure(struct jetwatt *jw, struct look *l)
 	while (!err && now < until) {
 		if (poll(&p, 1, 20) > 0 && jetwatt_dispatch(jw) < 0)
 			break;
-		now = jetwatt_watch_now();
+		now = jetwatt_clock_ns();
 		if (now >= next) {
 			read_hwmon(l);
 			next += HWMON_MS * 1000000ull;

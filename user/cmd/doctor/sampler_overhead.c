@@ -13,17 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 #define PAIRS		3
 #define WINDOW_MS	250
 #define NOBODY		65534
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 static void count(const struct jetwatt_samples *s, void *n)
 {
@@ -33,9 +27,9 @@ static void count(const struct jetwatt_samples *s, void *n)
 static void dispatch(struct jetwatt *jw, unsigned int ms)
 {
 	struct pollfd p = { jetwatt_fd(jw), POLLIN, 0 };
-	uint64_t end = now_ns() + ms * 1000000ull, now;
+	uint64_t end = jetwatt_clock_ns() + ms * 1000000ull, now;
 
-	while ((now = now_ns()) < end)
+	while ((now = jetwatt_clock_ns()) < end)
 		if (poll(&p, 1, (int)((end - now) / 1000000) + 1) > 0 && jetwatt_dispatch(jw) < 0)
 			return;
 }
@@ -118,7 +112,7 @@ int jetwatt_own_cost(struct jetwatt_own *o)
 	err = jetwatt_stats(jw, &before);
 	if (err)
 		goto out;
-	begun = now_ns();
+	begun = jetwatt_clock_ns();
 	if (cpu >= 0) {
 		memcpy(o->rail, rail[cpu].label, sizeof(o->rail));
 		slope(jw, rail[cpu].id, o);
@@ -129,7 +123,7 @@ int jetwatt_own_cost(struct jetwatt_own *o)
 	if (!err && !samples)
 		err = -ENODATA;
 	if (!err)
-		o->share = (double)(after.cpu_ns - before.cpu_ns) / (double)(now_ns() - begun);
+		o->share = (double)(after.cpu_ns - before.cpu_ns) / (double)(jetwatt_clock_ns() - begun);
 out:
 	jetwatt_close(jw);
 	return err;

@@ -9,6 +9,7 @@
 #include "measure/connect.h"
 #include "measure/session.h"
 #include "out/json.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #define CHIPS_MAX	16
@@ -47,12 +48,12 @@ static void on_samples(const struct jetwatt_samples *s, void *arg)
 static int look(struct jetwatt *jw, struct glance *g, struct jetwatt_rail *rail)
 {
 	struct pollfd p = { .fd = jetwatt_fd(jw), .events = POLLIN };
-	uint64_t until = jetwatt_watch_now() + GLANCE_MS * 1000000ull;
+	uint64_t until = jetwatt_clock_ns() + GLANCE_MS * 1000000ull;
 	int err = jetwatt_subscribe(jw, on_samples, g);
 
 	if (err)
 		return err;
-	while (jetwatt_watch_now() < until)
+	while (jetwatt_clock_ns() < until)
 		if (poll(&p, 1, 50) > 0 && jetwatt_dispatch(jw) < 0)
 			break;
 	/* Rates as read are those of a sampler that runs. */

@@ -12,6 +12,7 @@
 #include "tune/offline.h"
 #include "tune/plot_file.h"
 #include "tune/verify.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* Modes kept back for candidates that only the prediction speaks for. */
@@ -50,7 +51,7 @@ static int with_job(struct jetwatt_learn *l, const struct jetwatt_optimize *in, 
 	int err;
 
 	l->most = most;
-	l->begun_ns = jetwatt_watch_now();
+	l->begun_ns = jetwatt_clock_ns();
 	if (!l->silent)
 		jetwatt_screen_head();
 	err = jetwatt_learn_run(l, most > 3 + keep ? most - keep : most);

@@ -16,6 +16,7 @@
 #include "measure/connect.h"
 #include "out/terminal.h"
 #include "tune/mode_filter.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* Operations for a byte. The roofs of Orin's modes meet between 3 and 700: where they do,
@@ -130,7 +131,7 @@ static int all(struct jetwatt_roofline *r, struct jetwatt_board *board)
 		err = jetwatt_guard_hold(&guard, board);
 	if (err)
 		goto out;
-	l.begun_ns = jetwatt_watch_now();
+	l.begun_ns = jetwatt_clock_ns();
 	for (size_t i = 0; i < r->kernels && !err; i++) {
 		if (!r->args.quiet)
 			jetwatt_error_note("kernel %zu of %zu: %g operations a byte, %zu modes", i + 1,

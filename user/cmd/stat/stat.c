@@ -16,6 +16,7 @@
 #include "measure/sensor_options.h"
 #include "measure/summary.h"
 #include "measure/wait_job.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, FAIL_IF, PROBE, CGROUP };
@@ -203,7 +204,7 @@ static int measure(struct stat_verb *v, struct jetwatt_watch *w, struct run *r)
 	jetwatt_usage_begin(&r->usage, w->pid, w->cgroup.path);
 	err = jetwatt_follow(w, v->in->for_s, each, r);
 	v->interrupted = w->interrupted;
-	end = w->ended ? w->ended_ns : jetwatt_watch_now();
+	end = w->ended ? w->ended_ns : jetwatt_clock_ns();
 	jetwatt_usage_end(&r->usage, &w->child, (end - w->begun_ns) * 1e-9, &u);
 	if (!err) {
 		jetwatt_watch_settle(w);

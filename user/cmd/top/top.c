@@ -12,6 +12,7 @@
 #include "cmd/verbs.h"
 #include "measure/connect.h"
 #include "measure/replay.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #define TURN_MS		100
@@ -105,7 +106,7 @@ static int open_live(struct source *s, const struct input *in)
 		jetwatt_error_note("no jobs to be seen: %s", jetwatt_probe_error());
 	else if (jetwatt_watch_add(&s->live, jetwatt_probe_fd(s->live.probe)))
 		return JETWATT_EXIT_FAILED;
-	s->live.begun_ns = jetwatt_watch_now();
+	s->live.begun_ns = jetwatt_clock_ns();
 	return 0;
 }
 
