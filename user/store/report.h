@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "jetwatt.h"
-#include "out/json_read.h"
+#include "util/json_read.h"
 
 /* Changes when a reader of before would misunderstand a report of now. */
 #define JETWATT_REPORT_SCHEMA	"jetwatt-report/1"

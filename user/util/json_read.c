@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "out/json_read.h"
+#include "util/json_read.h"
 
 #include <errno.h>
 #include <stdbool.h>

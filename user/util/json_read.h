@@ -3,8 +3,8 @@
  * A JSON reader (RFC 8259) for files that others may have written: bounded in
  * depth and size, strict, and it names the line of what is wrong.
  */
-#ifndef JETWATT_JSON_READ_H
-#define JETWATT_JSON_READ_H
+#ifndef JETWATT_UTIL_JSON_READ_H
+#define JETWATT_UTIL_JSON_READ_H
 
 #include <stddef.h>
 #include <stdint.h>
