@@ -14,7 +14,7 @@ static const struct jetwatt_mode mixed = { 10, 115200, 1300500000, 204000000 };
 FIXTURE(board) {
 	struct tree t;
 	struct jetwatt_board *b;
-	struct jetwatt_board_error err;
+	struct jetwatt_error_text err;
 	char first[512];
 };
 

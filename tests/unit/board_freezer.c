@@ -12,7 +12,7 @@
 FIXTURE(board) {
 	struct tree t;
 	struct jetwatt_board *b;
-	struct jetwatt_board_error err;
+	struct jetwatt_error_text err;
 };
 
 static struct jetwatt_board *another(struct tree *t)

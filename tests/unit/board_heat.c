@@ -18,7 +18,7 @@ FIXTURE(heat) {
 	struct tree t;
 	long long min, max, limit;	/* as asked for; what heat leaves */
 	struct jetwatt_board *b;
-	struct jetwatt_board_error err;
+	struct jetwatt_error_text err;
 };
 
 static void show(FIXTURE_DATA(heat) *h)

@@ -113,7 +113,7 @@ static int put(const char *path, const char *text, void *arg)
 	return fclose(f) || bad ? -EIO : 0;
 }
 
-static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_board_error *err)
+static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_error_text *err)
 {
 	struct jetwatt_board_roots roots = { .sys = t->sys, .proc = t->proc, .state = t->state,
 					     .etc = t->root, .write = put };
@@ -142,7 +142,7 @@ static const char *total(struct jetwatt_board *b, const struct kind *k, char *su
 TEST(found_and_summed)
 {
 	for (size_t i = 0; i < NR; i++) {
-		struct jetwatt_board_error err = { "", "", "" };
+		struct jetwatt_error_text err = { "", "", "" };
 		struct jetwatt_board *b = NULL;
 		const char *scope = "";
 		const uint32_t *cores;
@@ -173,7 +173,7 @@ TEST(switched_and_back)
 {
 	for (size_t i = 0; i < NR; i++) {
 		const struct kind *k = &kinds[i];
-		struct jetwatt_board_error err = { "", "", "" };
+		struct jetwatt_error_text err = { "", "", "" };
 		struct jetwatt_mode low = { 3, 729600, 318750000, 0 }, is;
 		struct jetwatt_board *b = NULL;
 		const uint64_t *emc;
@@ -208,7 +208,7 @@ TEST(switched_and_back)
 /* What else a mode depends on, and the release, from where each JetPack has them. */
 TEST(params_and_release)
 {
-	struct jetwatt_board_error err;
+	struct jetwatt_error_text err;
 	struct jetwatt_board *b = NULL;
 	char text[256];
 	struct tree t;
@@ -240,7 +240,7 @@ TEST(params_and_release)
 /* Thor's GPU parts are gated by a parameter of OpenRM, which lists it in /proc. */
 TEST(params_of_openrm)
 {
-	struct jetwatt_board_error err;
+	struct jetwatt_error_text err;
 	struct jetwatt_board *b = NULL;
 	char text[256];
 	struct tree t;
@@ -288,7 +288,7 @@ TEST(super_clocks)
 	};
 
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
-		struct jetwatt_board_error err;
+		struct jetwatt_error_text err;
 		struct jetwatt_board *b = NULL;
 		struct jetwatt_mode top;
 		struct tree t;

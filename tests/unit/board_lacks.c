@@ -10,7 +10,7 @@
 FIXTURE(lacks) {
 	struct tree t;
 	struct jetwatt_board *b;
-	struct jetwatt_board_error err;
+	struct jetwatt_error_text err;
 };
 
 FIXTURE_SETUP(lacks) {
@@ -24,7 +24,7 @@ FIXTURE_TEARDOWN(lacks) {
 	tree_free(&self->t);
 }
 
-static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_board_error *err)
+static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_error_text *err)
 {
 	struct jetwatt_board_roots roots = tree_roots(t);
 
@@ -45,7 +45,7 @@ static void drop(const struct tree *t, const char *path)
 static bool only(const struct jetwatt_board *b, enum jetwatt_board_knob knob, const char *what)
 {
 	for (int k = 0; k < JETWATT_BOARD_KNOBS; k++) {
-		const struct jetwatt_board_error *e =
+		const struct jetwatt_error_text *e =
 			jetwatt_board_lacks(b, (enum jetwatt_board_knob)k);
 
 		if (k != (int)knob ? e != NULL : !e || !strstr(e->what, what) || !e->why[0] ||
@@ -57,7 +57,7 @@ static bool only(const struct jetwatt_board *b, enum jetwatt_board_knob knob, co
 
 /* A mode goes onto the board and comes off it again, by way of the file. */
 static bool there_and_back(struct tree *t, struct jetwatt_board **b, const struct jetwatt_mode *m,
-			   struct jetwatt_board_error *err)
+			   struct jetwatt_error_text *err)
 {
 	char before[512], after[512], text[96];
 	struct jetwatt_mode is;

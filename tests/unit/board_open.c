@@ -6,7 +6,7 @@
 FIXTURE(board) {
 	struct tree t;
 	struct jetwatt_board *b;
-	struct jetwatt_board_error err;
+	struct jetwatt_error_text err;
 };
 
 FIXTURE_SETUP(board) {
@@ -20,7 +20,7 @@ FIXTURE_TEARDOWN(board) {
 	tree_free(&self->t);
 }
 
-static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_board_error *err)
+static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_error_text *err)
 {
 	struct jetwatt_board_roots roots = tree_roots(t);
 

@@ -317,7 +317,7 @@ TEST(without_a_knob)
 /* Only another mask than that of now needs a reboot. */
 TEST(presets_that_need_a_reboot)
 {
-	struct jetwatt_board_error err = { "", "", "" };
+	struct jetwatt_error_text err = { "", "", "" };
 	struct jetwatt_board_roots roots;
 	struct jetwatt_presets *p;
 	struct jetwatt_board *b;

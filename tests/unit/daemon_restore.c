@@ -24,7 +24,7 @@ void jetwatt_error_note(const char *text, ...)
 	notes++;
 }
 
-int jetwatt_error_board(int err, const struct jetwatt_board_error *e)
+int jetwatt_error_board(int err, const struct jetwatt_error_text *e)
 {
 	(void)e;
 	errors++;
@@ -54,7 +54,7 @@ FIXTURE_VARIANT_ADD(restore, reassert) { .reassert = 1 };
 
 FIXTURE_SETUP(restore)
 {
-	struct jetwatt_board_error e;
+	struct jetwatt_error_text e;
 	struct jetwatt_board_roots roots;
 
 	self->policy.reassert = variant->reassert;
@@ -150,7 +150,7 @@ TEST_F(restore, a_knob_that_refuses_for_long)
 TEST_F(restore, a_job_meanwhile)
 {
 	struct jetwattd *d = &self->d;
-	struct jetwatt_board_error e;
+	struct jetwatt_error_text e;
 
 	refuse(&self->t, 6, 1);
 	ASSERT_EQ(jetwattd_put_back(d), -EIO);

@@ -21,7 +21,7 @@ FIXTURE(db)
 {
 	char dir[32], path[96];
 	struct jetwatt_db *db;
-	struct jetwatt_db_error err;
+	struct jetwatt_error_text err;
 	struct jetwatt_workload w;
 };
 

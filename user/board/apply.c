@@ -9,14 +9,14 @@
 
 #include "board/remote.h"
 
-static void clear(struct jetwatt_board_error *err)
+static void clear(struct jetwatt_error_text *err)
 {
 	if (err)
 		memset(err, 0, sizeof(*err));
 }
 
 /* @made: was there nothing saved before? */
-static int save(struct jetwatt_board *b, bool *made, struct jetwatt_board_error *err)
+static int save(struct jetwatt_board *b, bool *made, struct jetwatt_error_text *err)
 {
 	int rc;
 
@@ -41,7 +41,7 @@ static int save(struct jetwatt_board *b, bool *made, struct jetwatt_board_error 
 	return rc;
 }
 
-int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	bool had_lease = b->lease >= 0, made;
 	int rc;
@@ -55,7 +55,7 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_board_error *err)
 }
 
 /* The steps around a value that is none. */
-static int no_step(struct jetwatt_board_error *err, const char *knob, const char *unit, uint64_t v,
+static int no_step(struct jetwatt_error_text *err, const char *knob, const char *unit, uint64_t v,
 		   uint64_t below, uint64_t above)
 {
 	jetwatt_board_error_set(err, -EINVAL, "%s has no step of %" PRIu64 "%s", knob, v, unit);
@@ -69,9 +69,9 @@ static int no_step(struct jetwatt_board_error *err, const char *knob, const char
 
 /* A knob that the board lacks has one step. */
 static int no_knob(const struct jetwatt_board *b, enum jetwatt_board_knob knob,
-		   struct jetwatt_board_error *err)
+		   struct jetwatt_error_text *err)
 {
-	const struct jetwatt_board_error *lack = jetwatt_board_lacks(b, knob);
+	const struct jetwatt_error_text *lack = jetwatt_board_lacks(b, knob);
 
 	if (lack && err) {
 		char wanted[128];
@@ -98,7 +98,7 @@ static int no_knob(const struct jetwatt_board *b, enum jetwatt_board_knob knob,
 })
 
 int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *m,
-		      struct jetwatt_board_error *err)
+		      struct jetwatt_error_text *err)
 {
 	if (CHECK_STEP(err, "cores", "", b->cores, b->nr_cores, m->cores))
 		return no_knob(b, JETWATT_BOARD_CORES, err);
@@ -122,9 +122,9 @@ static void keep_sleepers(const struct jetwatt_board *b, struct jetwatt_board_st
 
 /* @err holds why; adds what became of the board. */
 static int roll_back(struct jetwatt_board *b, const struct jetwatt_board_state *before, int rc,
-		     struct jetwatt_board_error *err)
+		     struct jetwatt_error_text *err)
 {
-	struct jetwatt_board_error second = { 0 };
+	struct jetwatt_error_text second = { 0 };
 	size_t len = err ? strlen(err->what) : 0;
 
 	if (jetwatt_switch_to(b, before, NULL, true, &second) |
@@ -142,7 +142,7 @@ static int roll_back(struct jetwatt_board *b, const struct jetwatt_board_state *
 }
 
 int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode,
-			struct jetwatt_board_error *err)
+			struct jetwatt_error_text *err)
 {
 	struct jetwatt_board_state before, target;
 	bool had_lease = b->lease >= 0, made = false;
@@ -182,7 +182,7 @@ out:
 }
 
 int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mode,
-			 struct jetwatt_board_error *err)
+			 struct jetwatt_error_text *err)
 {
 	struct jetwatt_board_state want;
 	int rc;
@@ -213,7 +213,7 @@ int jetwatt_board_forget(struct jetwatt_board *b)
 	return rc;
 }
 
-static int nothing(const struct jetwatt_board *b, struct jetwatt_board_error *err)
+static int nothing(const struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	jetwatt_board_error_set(err, -ENOENT, "nothing to restore");
 	jetwatt_error_why(err, "no saved state of this boot in %s: no mode was applied, or it was restored",
@@ -221,7 +221,7 @@ static int nothing(const struct jetwatt_board *b, struct jetwatt_board_error *er
 	return -ENOENT;
 }
 
-int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	bool had_lease = b->lease >= 0;
 	int rc, first = 0, owner;

@@ -10,7 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
 #include "jetwatt.h"
+#include "util/error.h"
 
 #define JETWATT_BOARD_FREQS_MAX	64
 
@@ -48,11 +50,6 @@ enum jetwatt_board_knob {
  * which profiles, databases and their servers refuse. */
 #define JETWATT_BOARD_NO_CLOCK	1
 
-/* What went wrong, one line each: what, why, how to fix it. */
-struct jetwatt_board_error {
-	char what[256], why[256], fix[256];
-};
-
 /**
  * jetwatt_board_open() - find the board's knobs
  *
@@ -62,7 +59,7 @@ struct jetwatt_board_error {
  * Return: 0; -ENOMEM; -ENOENT: the CPUs cannot be listed; other negative errno.
  */
 int jetwatt_board_open(struct jetwatt_board **b, const struct jetwatt_board_roots *roots,
-		       struct jetwatt_board_error *err);
+		       struct jetwatt_error_text *err);
 void jetwatt_board_close(struct jetwatt_board *b);
 
 /**
@@ -70,15 +67,15 @@ void jetwatt_board_close(struct jetwatt_board *b);
  *
  * Return: NULL if the board has the knob. The text belongs to the board.
  */
-const struct jetwatt_board_error *jetwatt_board_lacks(const struct jetwatt_board *b,
-						      enum jetwatt_board_knob knob);
+const struct jetwatt_error_text *jetwatt_board_lacks(const struct jetwatt_board *b,
+						     enum jetwatt_board_knob knob);
 
 /**
  * jetwatt_board_switchable() - does the board have any clock that can be set?
  *
  * Return: 0; -ENODEV: @err says what the first missing clock lacks.
  */
-int jetwatt_board_switchable(const struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_board_switchable(const struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /**
  * jetwatt_board_present() - is this machine a board at all?
@@ -107,7 +104,7 @@ int jetwatt_board_modes(const struct jetwatt_board *b, struct jetwatt_mode **mod
 
 /* Is it one of them? Return: 0, -EINVAL: @err says which knob lacks the step. */
 int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *m,
-		      struct jetwatt_board_error *err);
+		      struct jetwatt_error_text *err);
 
 /* The rails (labels as in jetwatt_rails()) whose sum is the module's power:
  * never a parent and its child. Fills @rail with indices. *scope becomes
@@ -134,7 +131,7 @@ int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
  * that what it is set to cannot be read; -EBADMSG: a saved state is there and damaged;
  * -EPERM and other negative errno.
  */
-int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /**
  * jetwatt_board_apply() - save, take the lease, write in a safe order, read back
@@ -147,7 +144,7 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_board_error *err)
  * saved state stays, jetwatt_board_restore() may be tried again).
  */
 int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode,
-			struct jetwatt_board_error *err);
+			struct jetwatt_error_text *err);
 
 /* Does the kernel's thermal governor limit a clock now? What a knob was told holds on, and
  * that it shows less is no difference to jetwatt_board_verify(). Return: 1, 0. */
@@ -155,14 +152,14 @@ int jetwatt_board_throttled(const struct jetwatt_board *b);
 
 /* Every knob as in @mode? Return: 0, -ESTALE (err says which is not). */
 int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mode,
-			 struct jetwatt_board_error *err);
+			 struct jetwatt_error_text *err);
 
 /* Bring the saved state back, verify, delete @state/saved, end the lease. Also
  * for what a process that is gone has left.
  * Return: 0; -ENOENT: nothing saved in this boot; -EBUSY: another process holds the lease;
  * -EBADMSG: the saved state is damaged, nothing was written; -EPERM; -EIO: some
  * knob did not come back (the others did; the saved state stays). */
-int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /* Somebody else has taken over: what was saved is not to come back over what he does.
  * Forget it and end the lease. Return: 0; -ENOENT: this process does not hold the lease, so
@@ -176,7 +173,7 @@ int jetwatt_board_forget(struct jetwatt_board *b);
  * By a process of its own, so to be called before there are threads or a lease.
  * Return: 0; negative errno.
  */
-int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /* Is it still there? Return: 1, 0. */
 int jetwatt_board_guarded(const struct jetwatt_board *b);
@@ -202,7 +199,7 @@ static inline int jetwatt_cgroup_below(const char *cgroup, const char *path)
  * 5.2; -EACCES: jetwatt-knobs was not told to; -EPERM; other negative errno.
  */
 int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
-			  struct jetwatt_board_error *err);
+			  struct jetwatt_error_text *err);
 
 /* Let go of all that this process, or one that is gone, may have held; not of what another
  * one that lives may. Where jetwatt-knobs
@@ -241,14 +238,14 @@ struct jetwatt_board_sensors {
  * negative errno. Then all is as before.
  */
 int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_board_sensors *want,
-			      struct jetwatt_board_error *err);
+			      struct jetwatt_error_text *err);
 
 /* As before again. Return: 0; -EIO: something did not come back. */
-int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /* The same for what a process has left whose guardian is gone too. Return: 0;
  * -ENOENT: nothing saved in this boot; -EBUSY: it still lives; -EBADMSG; -EPERM; -EIO. */
-int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /* "c8-1728000-g624750000-e3199000000" both ways: cores, cpu kHz, gpu Hz, emc Hz.
  * parse also takes "MAXN": the highest step of each; that it is a mode of the

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static int differs(struct jetwatt_board_error *err, const char *knob, uint64_t is, uint64_t want)
+static int differs(struct jetwatt_error_text *err, const char *knob, uint64_t is, uint64_t want)
 {
 	jetwatt_board_error_set(err, -ESTALE, "%s is %" PRIu64 ", not %" PRIu64, knob, is, want);
 	jetwatt_error_why(err, "the driver took another value, or another program changed it");
@@ -22,7 +22,7 @@ static bool cut(const struct jetwatt_board *b, const struct jetwatt_range *is,
 	       jetwatt_board_throttled(b);
 }
 
-static int range(const struct jetwatt_board *b, struct jetwatt_board_error *err, const char *knob,
+static int range(const struct jetwatt_board *b, struct jetwatt_error_text *err, const char *knob,
 		 const struct jetwatt_range *is, const struct jetwatt_range *want)
 {
 	char name[80];
@@ -40,7 +40,7 @@ static int range(const struct jetwatt_board *b, struct jetwatt_board_error *err,
 
 /* A cap that reads back well but does not bind. Only upwards: a clock may be
  * gated or idle. The slack is for dividers that miss the nominal step. */
-static int above(const struct jetwatt_board *b, struct jetwatt_board_error *err, const char *path,
+static int above(const struct jetwatt_board *b, struct jetwatt_error_text *err, const char *path,
 		 const char *knob, uint64_t cap)
 {
 	uint64_t rate;
@@ -55,7 +55,7 @@ static int above(const struct jetwatt_board *b, struct jetwatt_board_error *err,
 }
 
 static int caps_bind(const struct jetwatt_board *b, const struct jetwatt_board_state *now,
-		     struct jetwatt_board_error *err)
+		     struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], knob[48];
 	int rc = 0;
@@ -97,7 +97,7 @@ static bool taken(const struct jetwatt_board *b, uint64_t is, uint64_t want)
 }
 
 static int same_caps(struct jetwatt_board *b, const struct jetwatt_board_state *now,
-		     const struct jetwatt_board_state *want, struct jetwatt_board_error *err)
+		     const struct jetwatt_board_state *want, struct jetwatt_error_text *err)
 {
 	for (int i = 0; i < b->nr_caps; i++)
 		if (now->emc[i].known && want->emc[i].known &&
@@ -107,7 +107,7 @@ static int same_caps(struct jetwatt_board *b, const struct jetwatt_board_state *
 }
 
 static int same(struct jetwatt_board *b, const struct jetwatt_board_state *want,
-		struct jetwatt_board_error *err)
+		struct jetwatt_error_text *err)
 {
 	struct jetwatt_board_state now;
 	char knob[48];
@@ -146,7 +146,7 @@ static int same(struct jetwatt_board *b, const struct jetwatt_board_state *want,
  * Return: 0, -ESTALE, or why a knob can't be read.
  */
 int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
-			struct jetwatt_board_error *err)
+			struct jetwatt_error_text *err)
 {
 	int rc = same(b, s, err);
 

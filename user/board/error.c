@@ -27,7 +27,7 @@ static const char *fix_of(int rc)
 	}
 }
 
-int jetwatt_board_error_set(struct jetwatt_board_error *err, int rc, const char *what, ...)
+int jetwatt_board_error_set(struct jetwatt_error_text *err, int rc, const char *what, ...)
 {
 	va_list ap;
 
@@ -40,7 +40,7 @@ int jetwatt_board_error_set(struct jetwatt_board_error *err, int rc, const char 
 	return rc;
 }
 
-void jetwatt_error_why(struct jetwatt_board_error *err, const char *why, ...)
+void jetwatt_error_why(struct jetwatt_error_text *err, const char *why, ...)
 {
 	va_list ap;
 
@@ -51,7 +51,7 @@ void jetwatt_error_why(struct jetwatt_board_error *err, const char *why, ...)
 	va_end(ap);
 }
 
-void jetwatt_error_fix(struct jetwatt_board_error *err, const char *fix, ...)
+void jetwatt_error_fix(struct jetwatt_error_text *err, const char *fix, ...)
 {
 	va_list ap;
 
@@ -62,7 +62,7 @@ void jetwatt_error_fix(struct jetwatt_board_error *err, const char *fix, ...)
 	va_end(ap);
 }
 
-int jetwatt_error_sys(struct jetwatt_board_error *err, int rc, const char *what, ...)
+int jetwatt_error_sys(struct jetwatt_error_text *err, int rc, const char *what, ...)
 {
 	va_list ap;
 

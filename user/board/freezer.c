@@ -91,7 +91,7 @@ static long long started(const struct jetwatt_board *b, int pid)
 }
 
 /* All that may be held, to disk. */
-static int store(struct jetwatt_board *b, struct jetwatt_board_error *err)
+static int store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char text[JETWATT_SEALED_MAX];
 	FILE *f = fmemopen(text, sizeof(text), "w");
@@ -124,7 +124,7 @@ static int anothers(const struct jetwatt_board *b, const char *text)
 }
 
 /* The file has one owner: two that write it would forget each other's cgroups. */
-static int others_file(const struct jetwatt_board *b, struct jetwatt_board_error *err)
+static int others_file(const struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
 	ssize_t len = jetwatt_sealed_load(b, LEAF, path, text);
@@ -139,7 +139,7 @@ static int others_file(const struct jetwatt_board *b, struct jetwatt_board_error
 }
 
 /* Return: 0; negative errno: it is not written down, so it must not be held. */
-static int note(struct jetwatt_board *b, const char *cgroup, struct jetwatt_board_error *err)
+static int note(struct jetwatt_board *b, const char *cgroup, struct jetwatt_error_text *err)
 {
 	int rc;
 
@@ -160,7 +160,7 @@ static int note(struct jetwatt_board *b, const char *cgroup, struct jetwatt_boar
 }
 
 int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
-			  struct jetwatt_board_error *err)
+			  struct jetwatt_error_text *err)
 {
 	int fd, rc;
 

@@ -70,7 +70,7 @@ static void __attribute__((noreturn)) guard(struct jetwatt_board *b, int ours, i
  * Not a child that anybody would have to wait for: it belongs to init.
  */
 int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_fn put_back, int *fd,
-			   struct jetwatt_board_error *err)
+			   struct jetwatt_error_text *err)
 {
 	int pair[2], status;
 	pid_t pid;
@@ -112,7 +112,7 @@ static int finish(int *fd)
 }
 
 /* Ours has let go of the lease, or is about to. */
-static int knobs_back(struct jetwatt_board *b, struct jetwatt_board_error *err)
+static int knobs_back(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	int rc = -EBUSY, refused = 0;
 
@@ -126,7 +126,7 @@ static int knobs_back(struct jetwatt_board *b, struct jetwatt_board_error *err)
 	return rc == -ENOENT ? 0 : rc;
 }
 
-int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	/* It has one of its own. */
 	if (b->by_remote)
@@ -149,7 +149,7 @@ void jetwatt_guardian_end(struct jetwatt_board *b)
 		finish(&b->keeper);
 }
 
-int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	int rc;
 

@@ -94,7 +94,7 @@ struct jetwatt_board {
 	struct jetwatt_emc_cap emc[EMC_CAPS];	/* all are set */
 	int nr_caps;
 	bool emc_rate;				/* bpmp's rate of the memory clock obeys them */
-	struct jetwatt_board_error lack[JETWATT_BOARD_KNOBS];	/* what is empty: not missing */
+	struct jetwatt_error_text lack[JETWATT_BOARD_KNOBS];	/* what is empty: not missing */
 	unsigned int cooling[COOLINGS_MAX];	/* devices that may limit CPU or devfreq clocks */
 	int coolings;
 
@@ -117,14 +117,14 @@ struct jetwatt_board {
 void jetwatt_identity_find(struct jetwatt_board *b);
 
 /* error.c: fills @err (may be NULL) and returns @rc */
-int jetwatt_board_error_set(struct jetwatt_board_error *err, int rc, const char *what, ...)
+int jetwatt_board_error_set(struct jetwatt_error_text *err, int rc, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
-void jetwatt_error_why(struct jetwatt_board_error *err, const char *why, ...)
+void jetwatt_error_why(struct jetwatt_error_text *err, const char *why, ...)
 	__attribute__((format(printf, 2, 3)));
-void jetwatt_error_fix(struct jetwatt_board_error *err, const char *fix, ...)
+void jetwatt_error_fix(struct jetwatt_error_text *err, const char *fix, ...)
 	__attribute__((format(printf, 2, 3)));
 /* ... for a system call that failed with errno -@rc; EACCES becomes EPERM */
-int jetwatt_error_sys(struct jetwatt_board_error *err, int rc, const char *what, ...)
+int jetwatt_error_sys(struct jetwatt_error_text *err, int rc, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* sysfs.c: paths are below the board's sys root */
@@ -137,7 +137,7 @@ void jetwatt_sysfs_nap(void);
 
 /* steps.c: each returns how many, or for the CPU 0 or -ENODEV */
 #define JETWATT_EMC_STEPS	"kernel/debug/bpmp/debug/emc/possible_rates"
-int jetwatt_steps_cpu(struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_steps_cpu(struct jetwatt_board *b, struct jetwatt_error_text *err);
 int jetwatt_steps_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
 			  uint64_t *v);
 int jetwatt_steps_emc(struct jetwatt_board *b, const char *device);
@@ -151,11 +151,11 @@ void jetwatt_cooling_find(struct jetwatt_board *b);
 /* state.c */
 void jetwatt_state_policies(struct jetwatt_board *b);
 int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
-		       struct jetwatt_board_error *err);
+		       struct jetwatt_error_text *err);
 int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,
 			  struct jetwatt_board_state *s);
 int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
-			struct jetwatt_board_error *err);
+			struct jetwatt_error_text *err);
 bool jetwatt_state_uses(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			int policy);
 /* A cap as a clock: an uncapped one is above all. */
@@ -167,14 +167,14 @@ uint64_t jetwatt_state_emc(const struct jetwatt_board *b, const struct jetwatt_b
 /* switch.c */
 int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,
 		      struct jetwatt_board_state *before, bool go_on,
-		      struct jetwatt_board_error *err);
+		      struct jetwatt_error_text *err);
 
 /* lease.c */
 const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, char *buf);
-int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_error_text *err);
 int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *taken,
-		       struct jetwatt_board_error *err);
-int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_board_error *err);
+		       struct jetwatt_error_text *err);
+int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_error_text *err);
 void jetwatt_lease_release(struct jetwatt_board *b);
 
 /* sealed.c: @leaf is a file in the state directory, @kind the first word in it */
@@ -182,27 +182,27 @@ void jetwatt_lease_release(struct jetwatt_board *b);
 void jetwatt_sealed_begin(const struct jetwatt_board *b, const char *kind, FILE *f);
 int jetwatt_sealed_end(FILE *f, const char *buf);
 int jetwatt_sealed_store(struct jetwatt_board *b, const char *leaf, const char *text, int len,
-			 struct jetwatt_board_error *err);
+			 struct jetwatt_error_text *err);
 ssize_t jetwatt_sealed_load(const struct jetwatt_board *b, const char *leaf, char *path,
 			    char *text);
 const char *jetwatt_sealed_intact(const char *kind, char *text, size_t len, char *boot);
 bool jetwatt_sealed_now(const struct jetwatt_board *b, const char *boot);
 int jetwatt_sealed_delete(struct jetwatt_board *b, const char *leaf,
-			  struct jetwatt_board_error *err);
+			  struct jetwatt_error_text *err);
 
 /* sensors.c */
-int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /* guardian.c */
-typedef int (*jetwatt_guardian_fn)(struct jetwatt_board *b, struct jetwatt_board_error *err);
+typedef int (*jetwatt_guardian_fn)(struct jetwatt_board *b, struct jetwatt_error_text *err);
 int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_fn put_back, int *fd,
-			   struct jetwatt_board_error *err);
+			   struct jetwatt_error_text *err);
 void jetwatt_guardian_end(struct jetwatt_board *b);
 
 /* saved.c */
 bool jetwatt_saved_old(const struct jetwatt_board *b);
-int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_board_error *err);
-int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_board_error *err);
-int jetwatt_saved_delete(struct jetwatt_board *b, struct jetwatt_board_error *err);
+int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err);
+int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_error_text *err);
+int jetwatt_saved_delete(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 #endif

@@ -9,8 +9,8 @@ bool jetwatt_lack_not(const struct jetwatt_board *b, enum jetwatt_board_knob kno
 	return !b->lack[knob].what[0];
 }
 
-const struct jetwatt_board_error *jetwatt_board_lacks(const struct jetwatt_board *b,
-						      enum jetwatt_board_knob knob)
+const struct jetwatt_error_text *jetwatt_board_lacks(const struct jetwatt_board *b,
+						     enum jetwatt_board_knob knob)
 {
 	return jetwatt_lack_not(b, knob) ? NULL : &b->lack[knob];
 }
@@ -21,7 +21,7 @@ bool jetwatt_board_present(const struct jetwatt_board *b)
 			    jetwatt_lack_not(b, JETWATT_BOARD_EMC));
 }
 
-int jetwatt_board_switchable(const struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_board_switchable(const struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	for (int k = JETWATT_BOARD_CPU; k < JETWATT_BOARD_KNOBS; k++)
 		if (jetwatt_lack_not(b, (enum jetwatt_board_knob)k))

@@ -22,7 +22,7 @@ const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, 
 	return buf;
 }
 
-int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN];
 
@@ -52,7 +52,7 @@ int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_board_error 
  * Return: a descriptor; -EBUSY: another process has it; -EPERM; other negative errno.
  */
 int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *taken,
-		       struct jetwatt_board_error *err)
+		       struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], pid[16] = "";
 	int fd, rc;
@@ -92,7 +92,7 @@ int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *ta
 }
 
 /* Become the one writer of knobs. */
-int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	int fd;
 

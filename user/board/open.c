@@ -27,7 +27,7 @@ static int by_cluster(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static int find_cpus(struct jetwatt_board *b, struct jetwatt_board_error *err)
+static int find_cpus(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN];
 	struct dirent *d;
@@ -71,7 +71,7 @@ static int find_cpus(struct jetwatt_board *b, struct jetwatt_board_error *err)
 
 static void find_cpu_clock(struct jetwatt_board *b)
 {
-	struct jetwatt_board_error *err = &b->lack[JETWATT_BOARD_CPU];
+	struct jetwatt_error_text *err = &b->lack[JETWATT_BOARD_CPU];
 
 	if (b->policies && !jetwatt_steps_cpu(b, err))
 		return;
@@ -110,7 +110,7 @@ static bool find_devfreq(const struct jetwatt_board *b, const char * const *part
 static void find_gpu(struct jetwatt_board *b)
 {
 	static const char * const parts[] = { "gpu", "ga10b", "gv11b", "gp10b", NULL };
-	struct jetwatt_board_error *err = &b->lack[JETWATT_BOARD_GPU];
+	struct jetwatt_error_text *err = &b->lack[JETWATT_BOARD_GPU];
 
 	if (!find_devfreq(b, parts, b->gpu)) {
 		jetwatt_board_error_set(err, -ENODEV, "no GPU clock to control");
@@ -145,7 +145,7 @@ static void add_cap(struct jetwatt_board *b, const char *path, uint64_t uncapped
 static void find_emc(struct jetwatt_board *b)
 {
 	static const char * const parts[] = { "bwmgr", "emc", NULL };
-	struct jetwatt_board_error *err = &b->lack[JETWATT_BOARD_EMC];
+	struct jetwatt_error_text *err = &b->lack[JETWATT_BOARD_EMC];
 	char device[NAME_LEN], path[NAME_LEN];
 
 	add_cap(b, CLK_CAP, INT64_MAX);
@@ -176,7 +176,7 @@ static void find_emc(struct jetwatt_board *b)
 }
 
 int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_roots *roots,
-		       struct jetwatt_board_error *err)
+		       struct jetwatt_error_text *err)
 {
 	static const struct jetwatt_board_roots usual;
 	struct jetwatt_board *b;

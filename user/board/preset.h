@@ -85,7 +85,7 @@ enum {
  * which line; other negative errno. Caller frees.
  */
 int jetwatt_presets_read(struct jetwatt_presets **p, const struct jetwatt_board *b,
-			 const char *path, struct jetwatt_board_error *err);
+			 const char *path, struct jetwatt_error_text *err);
 
 /* As above from memory: what the fuzzer calls. @line: of what is wrong. */
 int jetwatt_presets_parse(const char *text, size_t len, struct jetwatt_presets **p,

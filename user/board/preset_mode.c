@@ -122,7 +122,7 @@ static int slurp(const char *path, char **text, size_t *len)
 }
 
 int jetwatt_presets_read(struct jetwatt_presets **p, const struct jetwatt_board *b,
-			 const char *path, struct jetwatt_board_error *err)
+			 const char *path, struct jetwatt_error_text *err)
 {
 	char own[PATH_LEN], *text = NULL;
 	const char *why = "";

@@ -17,7 +17,7 @@
 /* Knobs get SETTLE_MS a switch, and a roll-back is a second one; a busy board is slow. */
 #define PATIENCE_S 20
 
-static int gone(struct jetwatt_board *b, struct jetwatt_board_error *err, const char *why)
+static int gone(struct jetwatt_board *b, struct jetwatt_error_text *err, const char *why)
 {
 	jetwatt_remote_close(b);
 	jetwatt_board_error_set(err, -EPIPE, "jetwatt-knobs has gone");
@@ -49,7 +49,7 @@ static ssize_t receive(int from, char *answer, int *fd)
 /* @fd: that came with it, -1: none; NULL: none is asked for.
  * Return: length of the answer, of JETWATT_REMOTE_ANSWER; -EPIPE. */
 static ssize_t ask(struct jetwatt_board *b, const char *request, char *answer, int *fd,
-		   struct jetwatt_board_error *err)
+		   struct jetwatt_error_text *err)
 {
 	size_t len = strlen(request);
 	int with = -1;
@@ -74,7 +74,7 @@ static ssize_t ask(struct jetwatt_board *b, const char *request, char *answer, i
 }
 
 /* "no ERRNO\nWHAT\nWHY\nFIX" */
-static int refusal(struct jetwatt_board *b, char *answer, struct jetwatt_board_error *err)
+static int refusal(struct jetwatt_board *b, char *answer, struct jetwatt_error_text *err)
 {
 	char *line = strsep(&answer, "\n"), *what, *why, *fix;
 	int rc, end = 0;
@@ -90,7 +90,7 @@ static int refusal(struct jetwatt_board *b, char *answer, struct jetwatt_board_e
 	return -rc;
 }
 
-int jetwatt_remote_open(struct jetwatt_board *b, const char *path, struct jetwatt_board_error *err)
+int jetwatt_remote_open(struct jetwatt_board *b, const char *path, struct jetwatt_error_text *err)
 {
 	struct timeval patience = { PATIENCE_S, 0 };
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -127,7 +127,7 @@ int jetwatt_remote_alive(const struct jetwatt_board *b)
 }
 
 int jetwatt_remote_do(struct jetwatt_board *b, const char *verb, const struct jetwatt_mode *mode,
-		      struct jetwatt_board_error *err)
+		      struct jetwatt_error_text *err)
 {
 	char request[JETWATT_REMOTE_REQUEST], answer[JETWATT_REMOTE_ANSWER], name[96] = "";
 	ssize_t len;
@@ -142,7 +142,7 @@ int jetwatt_remote_do(struct jetwatt_board *b, const char *verb, const struct je
 }
 
 int jetwatt_remote_freezer(struct jetwatt_board *b, const char *cgroup,
-			   struct jetwatt_board_error *err)
+			   struct jetwatt_error_text *err)
 {
 	char request[JETWATT_REMOTE_REQUEST], answer[JETWATT_REMOTE_ANSWER];
 	ssize_t len;

@@ -29,7 +29,7 @@
 #define JETWATT_REMOTE_ANSWER  1024
 
 /* Connect. Return: 0; -ENOENT, -ECONNREFUSED: it does not run; other negative errno. */
-int jetwatt_remote_open(struct jetwatt_board *b, const char *path, struct jetwatt_board_error *err);
+int jetwatt_remote_open(struct jetwatt_board *b, const char *path, struct jetwatt_error_text *err);
 void jetwatt_remote_close(struct jetwatt_board *b);
 
 /* Is it still there? Return: 1, 0. */
@@ -38,11 +38,11 @@ int jetwatt_remote_alive(const struct jetwatt_board *b);
 /* @verb with @mode, if it is not NULL. Return: what it returned there; -EPIPE: it has gone,
  * and what was applied with it. */
 int jetwatt_remote_do(struct jetwatt_board *b, const char *verb, const struct jetwatt_mode *mode,
-		      struct jetwatt_board_error *err);
+		      struct jetwatt_error_text *err);
 
 /* Return: descriptor; as jetwatt_board_freezer(). */
 int jetwatt_remote_freezer(struct jetwatt_board *b, const char *cgroup,
-			   struct jetwatt_board_error *err);
+			   struct jetwatt_error_text *err);
 
 /* The steps of the memory's clock, ascending. Return: how many. */
 int jetwatt_remote_emc(struct jetwatt_board *b, uint64_t *v);

@@ -50,7 +50,7 @@ static int compose(const struct jetwatt_board *b, char *buf, size_t len)
 }
 
 /* jetwatt_board::saved to the file. */
-int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char text[JETWATT_SEALED_MAX];
 	int len = compose(b, text, sizeof(text));
@@ -60,7 +60,7 @@ int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_board_error *err
 	return jetwatt_sealed_store(b, "saved", text, len, err);
 }
 
-static int damaged(const struct jetwatt_board *b, struct jetwatt_board_error *err, const char *why)
+static int damaged(const struct jetwatt_board *b, struct jetwatt_error_text *err, const char *why)
 {
 	char path[PATH_LEN];
 
@@ -151,7 +151,7 @@ static const char *take(struct jetwatt_board *b, char *text)
  *
  * Return: 0; 1: and it is of an earlier boot; -ENOENT; -EBADMSG.
  */
-int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
 	ssize_t len = jetwatt_sealed_load(b, "saved", path, text);
@@ -182,7 +182,7 @@ bool jetwatt_saved_old(const struct jetwatt_board *b)
 	return !jetwatt_sealed_now(b, boot);
 }
 
-int jetwatt_saved_delete(struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_saved_delete(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	b->have_saved = false;
 	return jetwatt_sealed_delete(b, "saved", err);

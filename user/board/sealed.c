@@ -71,7 +71,7 @@ int jetwatt_sealed_end(FILE *f, const char *buf)
 
 /* @text to the file @leaf: whole, on disk, or not at all. */
 int jetwatt_sealed_store(struct jetwatt_board *b, const char *leaf, const char *text, int len,
-			 struct jetwatt_board_error *err)
+			 struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], temp[PATH_LEN], fresh[NAME_LEN];
 	int fd, dir = -1, rc;
@@ -156,7 +156,7 @@ bool jetwatt_sealed_now(const struct jetwatt_board *b, const char *boot)
 }
 
 int jetwatt_sealed_delete(struct jetwatt_board *b, const char *leaf,
-			  struct jetwatt_board_error *err)
+			  struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN];
 	int dir;

@@ -120,7 +120,7 @@ static void look(const struct jetwatt_board *b, struct settings *s)
 }
 
 static int store(struct jetwatt_board *b, const struct settings *s,
-		 struct jetwatt_board_error *err)
+		 struct jetwatt_error_text *err)
 {
 	char text[JETWATT_SEALED_MAX];
 	FILE *f = fmemopen(text, sizeof(text), "w");
@@ -159,7 +159,7 @@ static int take_line(const char *line, struct settings *s)
 }
 
 /* Return: 0; -ENOENT: there is none of this boot; -EBADMSG; other negative errno. */
-static int load(struct jetwatt_board *b, struct settings *s, struct jetwatt_board_error *err)
+static int load(struct jetwatt_board *b, struct settings *s, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64], *save, *line;
 	ssize_t len = jetwatt_sealed_load(b, LEAF, path, text);
@@ -259,7 +259,7 @@ static bool same(const struct jetwatt_board *b, const struct settings *s, bool e
 }
 
 /* What was before, from the file; it stays if something does not come back. */
-int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	struct settings s;
 	int rc = load(b, &s, err);
@@ -274,12 +274,12 @@ int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_board_error
 	return jetwatt_sealed_delete(b, LEAF, err);
 }
 
-static int lock(struct jetwatt_board *b, struct jetwatt_board_error *err)
+static int lock(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	return jetwatt_lease_lock(b, "sensors.lease", "another jetwatt has changed the sensors", err);
 }
 
-int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	struct settings s;
 	int rc = load(b, &s, err), fd;
@@ -295,7 +295,7 @@ int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_board_
 	return rc;
 }
 
-static int unsupported(struct jetwatt_board_error *err, const char *what, const char *fix)
+static int unsupported(struct jetwatt_error_text *err, const char *what, const char *fix)
 {
 	jetwatt_board_error_set(err, -EOPNOTSUPP, "%s", what);
 	jetwatt_error_why(err, "this kernel has no attribute for it");
@@ -304,7 +304,7 @@ static int unsupported(struct jetwatt_board_error *err, const char *what, const 
 }
 
 static int plan(const struct jetwatt_board_sensors *want, const struct settings *before,
-		struct settings *after, struct jetwatt_board_error *err)
+		struct settings *after, struct jetwatt_error_text *err)
 {
 	*after = *before;
 	if ((want->averages || want->refresh_ms >= 0) && !before->chips)
@@ -325,7 +325,7 @@ static int plan(const struct jetwatt_board_sensors *want, const struct settings 
 }
 
 int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_board_sensors *want,
-			      struct jetwatt_board_error *err)
+			      struct jetwatt_error_text *err)
 {
 	struct settings before, after;
 	int fd = lock(b, err), rc;

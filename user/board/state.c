@@ -127,7 +127,7 @@ uint64_t jetwatt_state_emc(const struct jetwatt_board *b, const struct jetwatt_b
 }
 
 static int read_gpu(const struct jetwatt_board *b, struct jetwatt_range *gpu,
-		    struct jetwatt_board_error *err)
+		    struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN];
 	int rc;
@@ -147,7 +147,7 @@ static int read_gpu(const struct jetwatt_board *b, struct jetwatt_range *gpu,
 }
 
 int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
-		       struct jetwatt_board_error *err)
+		       struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN];
 	uint64_t v;

@@ -33,7 +33,7 @@ static int common(uint64_t *v, int n, const uint64_t *with, int m)
 	return kept;
 }
 
-int jetwatt_steps_cpu(struct jetwatt_board *b, struct jetwatt_board_error *err)
+int jetwatt_steps_cpu(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	uint64_t v[JETWATT_BOARD_FREQS_MAX], w[JETWATT_BOARD_FREQS_MAX], lo = 0, hi = 0;
 	char path[PATH_LEN];

@@ -26,7 +26,7 @@ struct plan {
 	struct jetwatt_board *b;
 	const struct jetwatt_board_state *target;
 	struct jetwatt_board_state now, *before;
-	struct jetwatt_board_error *err;
+	struct jetwatt_error_text *err;
 	bool go_on, all, gpu_done, policy_done[POLICIES_MAX];
 	int rc;
 };
@@ -212,7 +212,7 @@ static bool raise(struct plan *p)
  */
 int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,
 		      struct jetwatt_board_state *before, bool go_on,
-		      struct jetwatt_board_error *err)
+		      struct jetwatt_error_text *err)
 {
 	struct plan p = { .b = b, .target = target, .before = before, .err = err, .go_on = go_on,
 			  .all = go_on || jetwatt_board_throttled(b) };

@@ -75,7 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* One minibatch size is one workload: those of @batch out of all rows. */
 static int add(struct jetwatt_db *db, int64_t id, const struct jetwatt_row *row,
-	       const uint32_t *size, int n, uint32_t batch, struct jetwatt_db_error *e)
+	       const uint32_t *size, int n, uint32_t batch, struct jetwatt_error_text *e)
 {
 	struct jetwatt_db_row *out = calloc((size_t)n, sizeof(*out));
 	size_t m = 0;
@@ -113,7 +113,7 @@ static void describe(const struct input *in, struct jetwatt_workload *w)
 static int import(const struct input *in, const struct jetwatt_row *row, const uint32_t *size, int n)
 {
 	struct jetwatt_workload w = { .batch = 0 };
-	struct jetwatt_db_error e = { "cannot import", "a row is not finite and positive", "" };
+	struct jetwatt_error_text e = { "cannot import", "a row is not finite and positive", "" };
 	struct jetwatt_db_profile p;
 	struct jetwatt_db *db = NULL;
 	struct jetwatt_json j;

@@ -41,7 +41,7 @@ int jetwatt_cmd_restore(int argc, char **argv)
 	static const struct jetwatt_args_group group[] = {
 		{ &jetwatt_args_json_argp, offsetof(struct input, json) }, { NULL, 0 },
 	};
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_board *board = NULL;
 	sigset_t set;
 	struct input in = { 0 };

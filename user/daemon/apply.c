@@ -33,7 +33,7 @@ void jetwattd_budget(struct jetwattd *d, double watts)
 
 static int switch_to(struct jetwattd *d, const struct jetwatt_mode *mode)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_apply(d->board, mode, &e);
 
 	if (!err) {
@@ -67,7 +67,7 @@ static int switch_to(struct jetwattd *d, const struct jetwatt_mode *mode)
 /* The knobs that we have put. */
 static int verify(struct jetwattd *d)
 {
-	struct jetwatt_board_error e;
+	struct jetwatt_error_text e;
 
 	if (!d->applied || d->mixed || jetwatt_board_verify(d->board, &d->mode, &e) != -ESTALE)
 		return 0;
@@ -131,7 +131,7 @@ int jetwattd_put_low(struct jetwattd *d, const struct jetwatt_mode *to)
 
 int jetwattd_put_back(struct jetwattd *d)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_restore(d->board, &e);
 
 	/* Of another jetwatt's nothing is ours. */
@@ -162,7 +162,7 @@ int jetwattd_put_back(struct jetwattd *d)
 
 int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_mode mode;
 
 	if (!*p->idle || (!jetwatt_board_mode_parse(d->board, p->idle, &mode) &&

@@ -57,7 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
  * is let go. */
 static int leftovers(struct jetwatt_board *b)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_restore(b, &e);
 
 	jetwatt_board_thaw(b);
@@ -71,7 +71,7 @@ static int leftovers(struct jetwatt_board *b)
 static int reach_board(struct jetwattd *d)
 {
 	struct jetwatt_board_roots roots = { .knobs = geteuid() ? JETWATT_REMOTE_SOCKET : NULL };
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_open(&d->board, &roots, &e);
 
 	d->by_remote = roots.knobs != NULL;
@@ -79,7 +79,7 @@ static int reach_board(struct jetwattd *d)
 		return jetwatt_error_board(err, &e);
 	/* Metrics need no knob; a budget is held with those that there are. */
 	for (int k = JETWATT_BOARD_CPU; k < JETWATT_BOARD_KNOBS; k++) {
-		const struct jetwatt_board_error *lack =
+		const struct jetwatt_error_text *lack =
 			jetwatt_board_lacks(d->board, (enum jetwatt_board_knob)k);
 
 		if (lack)
@@ -90,7 +90,7 @@ static int reach_board(struct jetwattd *d)
 
 int main(int argc, char **argv)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	struct input in = { .conf = NULL };
 	struct jetwattd_policy policy;
 	struct jetwattd d = { .policy = &policy, .lock = PTHREAD_MUTEX_INITIALIZER };

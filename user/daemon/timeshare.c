@@ -85,7 +85,7 @@ static void *run(void *arg)
 static int adopt(struct jetwattd_interleaver *i, struct jetwatt_tenant *t, const char *name,
 		 const char *cgroup)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	char path[PATH_MAX + JETWATT_BOARD_CGROUP];
 	int freeze, err;
 

@@ -87,7 +87,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case DEVICE:
 		/* A level of a topic. */
-		if (!*arg || strlen(arg) >= JETWATT_WORKLOAD_KEY || strpbrk(arg, "/+#$"))
+		if (!*arg || strlen(arg) >= JETWATT_DEVICE_NAME || strpbrk(arg, "/+#$"))
 			argp_error(state, "--device: 1 to 64 characters, none of them / + # $");
 		in->device = arg;
 		break;
@@ -381,7 +381,7 @@ static void stop(struct link *l, pthread_t thread)
 
 int main(int argc, char **argv)
 {
-	char host[256], name[JETWATT_WORKLOAD_KEY], buf[256];
+	char host[256], name[JETWATT_DEVICE_NAME], buf[256];
 	struct input in = { .keep = KEEP };
 	struct jetwattd_policy policy;
 	struct link *l = &link_;

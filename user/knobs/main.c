@@ -101,7 +101,7 @@ static int parse(int argc, char **argv, struct options *o)
 
 static int open_board(const char *root, struct jetwatt_board **b)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	char sys[256], proc[256], etc[256], state[256];
 	struct jetwatt_board_roots roots = { .sys = sys, .proc = proc, .etc = etc, .state = state };
 
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 {
 	struct options o = { .socket = JETWATT_REMOTE_SOCKET, .user = USER, .root = "",
 			     .conf = JETWATTD_CONF };
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_knobs k = { .owed = 0 };
 	const struct passwd *user;
 	struct jetwattd_listener l;

@@ -15,7 +15,7 @@
 
 int jetwatt_knobs_put_back(struct jetwatt_knobs *k)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int rc = jetwatt_board_restore(k->board, &e);
 
 	/* Nothing was applied, or what was is another jetwatt's. */
@@ -62,7 +62,7 @@ static void say(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, const c
 }
 
 static void refuse(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, int rc,
-		   const struct jetwatt_board_error *e)
+		   const struct jetwatt_error_text *e)
 {
 	char answer[JETWATT_REMOTE_ANSWER];
 
@@ -96,7 +96,7 @@ static void status(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 
 /* The policy is root's: whose jobs it does not name are not held. Return: descriptor,
  * negative errno. */
-static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetwatt_board_error *e)
+static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetwatt_error_text *e)
 {
 	static struct jetwattd_policy policy;
 
@@ -123,7 +123,7 @@ static int keep_freezer(struct jetwatt_knobs_client *c, const char *cgroup)
 
 static void freezer(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, const char *cgroup)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(int))];
@@ -152,7 +152,7 @@ static void freezer(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, con
 
 /* What changes something. */
 static int turn(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
-		const struct jetwatt_knobs_request *r, struct jetwatt_board_error *e)
+		const struct jetwatt_knobs_request *r, struct jetwatt_error_text *e)
 {
 	int rc;
 
@@ -192,7 +192,7 @@ static int turn(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 static void obey(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 		 const struct jetwatt_knobs_request *r)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int rc;
 
 	if (r->verb == JETWATT_KNOBS_EMC) {
@@ -217,7 +217,7 @@ static void obey(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 
 void jetwatt_knobs_hear(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 {
-	struct jetwatt_board_error e = { "no such request", "", "this socket is jetwattd's" };
+	struct jetwatt_error_text e = { "no such request", "", "this socket is jetwattd's" };
 	char text[JETWATT_REMOTE_REQUEST];
 	struct jetwatt_knobs_request r;
 	const char *why;

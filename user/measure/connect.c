@@ -72,7 +72,7 @@ const struct jetwatt_board_roots *jetwatt_reach_roots(const char *dir, struct je
 
 int jetwatt_reach_board(struct jetwatt_board **b)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_reach_roots at;
 	int err = jetwatt_reach_kernel();
 
@@ -84,7 +84,7 @@ int jetwatt_reach_board(struct jetwatt_board **b)
 
 int jetwatt_reach_knobs(struct jetwatt_board **b)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_reach_board(b);
 
 	if (err)
@@ -96,7 +96,7 @@ int jetwatt_reach_knobs(struct jetwatt_board **b)
 		return jetwatt_error_board(err, &e);
 	}
 	for (int k = JETWATT_BOARD_CPU; k < JETWATT_BOARD_KNOBS; k++) {
-		const struct jetwatt_board_error *lack =
+		const struct jetwatt_error_text *lack =
 			jetwatt_board_lacks(*b, (enum jetwatt_board_knob)k);
 
 		if (lack)

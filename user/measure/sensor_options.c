@@ -49,7 +49,7 @@ const struct argp jetwatt_sensors_argp = { options, parse, NULL, NULL, NULL, NUL
 
 int jetwatt_sensors_begin(const struct jetwatt_sensors_args *a, struct jetwatt_board *board)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int err = a->any ? jetwatt_board_sensors_set(board, &a->want, &e) : 0;
 
 	return err ? jetwatt_error_board(err, &e) : 0;
@@ -57,7 +57,7 @@ int jetwatt_sensors_begin(const struct jetwatt_sensors_args *a, struct jetwatt_b
 
 int jetwatt_sensors_end(const struct jetwatt_sensors_args *a, struct jetwatt_board *board)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int err = a->any ? jetwatt_board_sensors_back(board, &e) : 0;
 
 	return err ? jetwatt_error_board(err, &e) : 0;

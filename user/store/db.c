@@ -34,14 +34,14 @@ static const struct refusal refusals[] = {
 };
 
 /* Root has used it with the rights of the directory's owner, and these did not suffice. */
-static void owners_rights(const struct jetwatt_db_owner *o, struct jetwatt_db_error *err)
+static void owners_rights(const struct jetwatt_db_owner *o, struct jetwatt_error_text *err)
 {
 	if (o->uid)
 		snprintf(err->fix, sizeof(err->fix), "root opens it as the user %s, who owns a directory on the way: "
 			 "chown -R %s its directory, or name another place with --db", o->name, o->name);
 }
 
-static int by_errno(int code, const struct jetwatt_db_owner *o, struct jetwatt_db_error *err)
+static int by_errno(int code, const struct jetwatt_db_owner *o, struct jetwatt_error_text *err)
 {
 	snprintf(err->why, sizeof(err->why), "%s", strerror(code));
 	if (code == ENOSPC || code == EDQUOT || code == EFBIG)
@@ -55,11 +55,11 @@ static int by_errno(int code, const struct jetwatt_db_owner *o, struct jetwatt_d
 	return code == EACCES ? -EPERM : -code;
 }
 
-int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_db_error *err,
+int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text *err,
 		       const char *what, ...)
 {
 	int code = db->sql ? sqlite3_system_errno(db->sql) : 0;
-	struct jetwatt_db_error none;
+	struct jetwatt_error_text none;
 	va_list ap;
 
 	err = err ? err : &none;
@@ -119,7 +119,7 @@ static int settings(struct jetwatt_db *db, bool write)
 }
 
 /* The directories that lead to a file, each with the rights of the owner of the one above. */
-static int make_dirs(const char *path, struct jetwatt_db_error *err)
+static int make_dirs(const char *path, struct jetwatt_error_text *err)
 {
 	struct jetwatt_db_rights rights;
 	struct jetwatt_db_owner owner;
@@ -181,16 +181,16 @@ static int connect(struct jetwatt_db *db, bool write)
 }
 
 int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
-		    struct jetwatt_db_error *err)
+		    struct jetwatt_error_text *err)
 {
 	struct jetwatt_db_rights rights __attribute__((cleanup(jetwatt_db_leave))) = { 0 };
 	struct jetwatt_db_owner owner;
-	struct jetwatt_db_error none;
+	struct jetwatt_error_text none;
 	struct jetwatt_db *db;
 	int rc = 0;
 
 	err = err ? err : &none;
-	*err = (struct jetwatt_db_error){ "", "", "" };
+	*err = (struct jetwatt_error_text){ "", "", "" };
 	path = path ? path : JETWATT_DB_PATH;
 	snprintf(err->what, sizeof(err->what), "cannot open the profiles in %.200s", path);
 	owner = (struct jetwatt_db_owner){ 0 };

@@ -11,18 +11,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include "model/model.h"
 #include "store/workload.h"
+#include "util/error.h"
 
 #define JETWATT_DB_VERSION	3	/* of the schema: PRAGMA user_version */
 #define JETWATT_DB_PATH		"/var/lib/jetwatt/profiles/profiles.db"
 
 struct jetwatt_db;
-
-/* What went wrong, one line each: what, why, how to fix it. */
-struct jetwatt_db_error {
-	char what[320], why[256], fix[256];
-};
 
 /**
  * struct jetwatt_db_row - one measurement of a mode
@@ -72,35 +69,35 @@ struct jetwatt_db_profile {
  * @write; -ENOSPC; -EBUSY; -EROFS; other negative errno. @err has words for all.
  */
 int jetwatt_db_open(struct jetwatt_db **db, const char *path, bool write,
-		    struct jetwatt_db_error *err);
+		    struct jetwatt_error_text *err);
 void jetwatt_db_close(struct jetwatt_db *db);
 
 /* The id of a workload, stored if it is new. Return: 0; as jetwatt_db_open(). */
 int jetwatt_db_workload(struct jetwatt_db *db, const struct jetwatt_workload *w, int64_t *id,
-			struct jetwatt_db_error *err);
+			struct jetwatt_error_text *err);
 
 /* Find a workload by the beginning of its key. Return: 0; -ENOENT: none has
  * such a key; -ENOTUNIQ: several have; as jetwatt_db_open(). */
 int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_profile *p,
-		    struct jetwatt_db_error *err);
+		    struct jetwatt_error_text *err);
 
 /* Add rows, all or none; those that are there already change nothing.
  * Return: how many were new; -EINVAL: a row that is not finite and positive;
  * as jetwatt_db_open(). */
 int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_row *row, size_t n,
-		   struct jetwatt_db_error *err);
+		   struct jetwatt_error_text *err);
 
 /* All rows of a workload that this device measured, in the order in which they were kept; those
  * whose time is not known (imported from a file) first. Caller frees. Return: how many; negative
  * errno. */
 int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **row,
-		    struct jetwatt_db_error *err);
+		    struct jetwatt_error_text *err);
 
 /* All workloads, the one of the row that was kept last first; caller frees. Return: how many; negative errno. */
 int jetwatt_db_profiles(struct jetwatt_db *db, struct jetwatt_db_profile **p,
-			struct jetwatt_db_error *err);
+			struct jetwatt_error_text *err);
 
 /* Is every page of it sound? Return: 0; -EBADMSG; as jetwatt_db_open(). */
-int jetwatt_db_check(struct jetwatt_db *db, struct jetwatt_db_error *err);
+int jetwatt_db_check(struct jetwatt_db *db, struct jetwatt_error_text *err);
 
 #endif

@@ -33,7 +33,7 @@ struct way {
 	int links;
 };
 
-static int shared(const struct way *w, struct jetwatt_db_error *err)
+static int shared(const struct way *w, struct jetwatt_error_text *err)
 {
 	snprintf(err->why, sizeof(err->why), "other users may write the directory %.180s, and could have root "
 		 "delete files", *w->dir ? w->dir : "/");
@@ -78,7 +78,7 @@ static size_t next_name(struct way *w, char *name)
  * One name further. Return: 1: *@st is of the directory that the part behind is now, or of a
  * link to follow; 0: the way ends; negative errno.
  */
-static int step(struct way *w, struct stat *st, struct jetwatt_db_error *err)
+static int step(struct way *w, struct stat *st, struct jetwatt_error_text *err)
 {
 	char name[NAME_MAX + 1], path[PATH_MAX + NAME_MAX + 2];
 	struct stat dir;
@@ -113,7 +113,8 @@ static int step(struct way *w, struct stat *st, struct jetwatt_db_error *err)
 	return 1;
 }
 
-int jetwatt_db_owner_find(const char *path, struct jetwatt_db_owner *o, struct jetwatt_db_error *err)
+int jetwatt_db_owner_find(const char *path, struct jetwatt_db_owner *o,
+			  struct jetwatt_error_text *err)
 {
 	const struct passwd *pw;
 	struct stat st = { .st_uid = 0 };

@@ -38,7 +38,8 @@ struct jetwatt_db {
 
 /* db_owner.c: for root, find the user whose rights suffice. Return: 0; -EPERM: several users
  * may write the directory, @err has why and fix; other negative errno. */
-int jetwatt_db_owner_find(const char *path, struct jetwatt_db_owner *o, struct jetwatt_db_error *err);
+int jetwatt_db_owner_find(const char *path, struct jetwatt_db_owner *o,
+			  struct jetwatt_error_text *err);
 /* Take on these rights until jetwatt_db_leave(). Return: 0; negative errno. */
 int jetwatt_db_enter(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was);
 void jetwatt_db_leave(struct jetwatt_db_rights *was);
@@ -52,7 +53,7 @@ struct jetwatt_db_rights jetwatt_db_again(const struct jetwatt_db *db);
 
 /* SQLite has refused: @err gets what it was about, why and what to do. @rc: its
  * result code. Return: a negative errno. */
-int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_db_error *err,
+int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text *err,
 		       const char *what, ...) __attribute__((format(printf, 4, 5)));
 
 /* Run statements that give no rows. Return: SQLite's result code. */
@@ -84,6 +85,6 @@ void jetwatt_db_text(sqlite3_stmt *s, int column, char *buf, size_t len);
 
 /* db_schema.c: a new database gets its schema, an older one what is missing.
  * @write: else only look. Return: 0, negative errno. */
-int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_db_error *err);
+int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_text *err);
 
 #endif

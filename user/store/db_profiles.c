@@ -41,7 +41,7 @@ static void read_profile(sqlite3_stmt *s, struct jetwatt_db_profile *p)
 }
 
 int jetwatt_db_workload(struct jetwatt_db *db, const struct jetwatt_workload *w, int64_t *id,
-			struct jetwatt_db_error *err)
+			struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	static const char add[] =
@@ -77,7 +77,7 @@ int jetwatt_db_workload(struct jetwatt_db *db, const struct jetwatt_workload *w,
 }
 
 int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_profile *p,
-		    struct jetwatt_db_error *err)
+		    struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	/* Not LIKE: a key is hexadecimal, and what else was typed matches nothing. */
@@ -108,7 +108,7 @@ int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_pr
 }
 
 int jetwatt_db_profiles(struct jetwatt_db *db, struct jetwatt_db_profile **out,
-			struct jetwatt_db_error *err)
+			struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] = PROFILES "GROUP BY w.id ORDER BY max(m.id) DESC, w.id DESC";
@@ -141,7 +141,7 @@ int jetwatt_db_profiles(struct jetwatt_db *db, struct jetwatt_db_profile **out,
 	return (int)n;
 }
 
-int jetwatt_db_check(struct jetwatt_db *db, struct jetwatt_db_error *err)
+int jetwatt_db_check(struct jetwatt_db *db, struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	sqlite3_stmt *s = NULL;

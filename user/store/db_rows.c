@@ -110,7 +110,7 @@ int jetwatt_db_insert(struct jetwatt_db *db, int64_t id, const char *device,
 }
 
 int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_row *row, size_t n,
-		   struct jetwatt_db_error *err)
+		   struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	int fresh = 0, rc;
@@ -178,7 +178,7 @@ int jetwatt_db_gather(sqlite3_stmt *s, struct jetwatt_db_row **out, size_t *n)
 }
 
 int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **out,
-		    struct jetwatt_db_error *err)
+		    struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] =

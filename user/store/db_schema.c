@@ -90,7 +90,7 @@ static int look(struct jetwatt_db *db, struct state *is)
 	return ours ? jetwatt_db_end(db, rc) : rc;
 }
 
-static int refuse(struct jetwatt_db *db, int rc, const char *fix, struct jetwatt_db_error *err)
+static int refuse(struct jetwatt_db *db, int rc, const char *fix, struct jetwatt_error_text *err)
 {
 	snprintf(err->what, sizeof(err->what), "cannot use the profiles in %s", db->path);
 	snprintf(err->fix, sizeof(err->fix), "%s", fix);
@@ -98,7 +98,7 @@ static int refuse(struct jetwatt_db *db, int rc, const char *fix, struct jetwatt
 }
 
 static int judge(struct jetwatt_db *db, const struct state *is, bool write,
-		 struct jetwatt_db_error *err)
+		 struct jetwatt_error_text *err)
 {
 	if (is->application != APPLICATION && (is->application || is->version || is->tables)) {
 		snprintf(err->why, sizeof(err->why), "it is some other program's database");
@@ -118,7 +118,7 @@ static int judge(struct jetwatt_db *db, const struct state *is, bool write,
 	return 0;
 }
 
-int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_db_error *err)
+int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_text *err)
 {
 	struct state is = { 0, 0, 0 };
 	int rc = look(db, &is), bad;

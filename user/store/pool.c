@@ -12,13 +12,13 @@
 #define WORKLOAD	"w.command, w.batch, w.cgroup, w.board, w.release, w.params, m.device, m.id"
 #define WORKLOAD_AT	JETWATT_DB_ROW_COLUMNS
 
-static int refused(struct jetwatt_db *db, int rc, struct jetwatt_db_error *err)
+static int refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text *err)
 {
 	return jetwatt_db_refused(db, rc, err, "cannot share the profiles in %s", db->path);
 }
 
 int jetwatt_pool_place(struct jetwatt_db *db, const char *pool, struct jetwatt_pool_place *p,
-		       struct jetwatt_db_error *err)
+		       struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	sqlite3_stmt *s = NULL;
@@ -38,7 +38,7 @@ int jetwatt_pool_place(struct jetwatt_db *db, const char *pool, struct jetwatt_p
 }
 
 int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetwatt_pool_place *p,
-		      struct jetwatt_db_error *err)
+		      struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] = "INSERT OR REPLACE INTO pool(id, pushed, seen) VALUES(?, ?, ?)";
@@ -58,7 +58,7 @@ int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetw
 }
 
 int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetwatt_pool_row **out,
-		     struct jetwatt_db_error *err)
+		     struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] =
@@ -98,7 +98,7 @@ int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetw
 }
 
 int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row, size_t n,
-		      uint64_t *odd, struct jetwatt_db_error *err)
+		      uint64_t *odd, struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	int rc = jetwatt_db_begin(db), fresh = 0, bad = 0;
@@ -124,7 +124,7 @@ int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row,
 }
 
 int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
-		       struct jetwatt_row **out, struct jetwatt_db_error *err)
+		       struct jetwatt_row **out, struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] =

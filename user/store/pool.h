@@ -34,19 +34,19 @@ struct jetwatt_pool_place {
 /* @pool: the name that the server gives itself. A pool never met: all zero.
  * Return: 0; as jetwatt_db_open(). */
 int jetwatt_pool_place(struct jetwatt_db *db, const char *pool, struct jetwatt_pool_place *p,
-		       struct jetwatt_db_error *err);
+		       struct jetwatt_error_text *err);
 int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetwatt_pool_place *p,
-		      struct jetwatt_db_error *err);
+		      struct jetwatt_error_text *err);
 
 /* Own rows behind id @after, @most of them, by id; caller frees. Return: how many;
  * as jetwatt_db_open(). */
 int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetwatt_pool_row **row,
-		     struct jetwatt_db_error *err);
+		     struct jetwatt_error_text *err);
 
 /* Take rows of others, all or none of those that can be measurements.
  * @odd: grows by those that cannot. Return: how many were new; as jetwatt_db_open(). */
 int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row, size_t n,
-		      uint64_t *odd, struct jetwatt_db_error *err);
+		      uint64_t *odd, struct jetwatt_error_text *err);
 
 /**
  * jetwatt_pool_prior() - what is known of a workload from elsewhere
@@ -57,7 +57,7 @@ int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row,
  * Caller frees @row. Return: how many; as jetwatt_db_open().
  */
 int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
-		       struct jetwatt_row **row, struct jetwatt_db_error *err);
+		       struct jetwatt_row **row, struct jetwatt_error_text *err);
 
 /**
  * jetwatt_pool_merge() - rows of one mode become one

@@ -30,7 +30,7 @@ struct door_answer {
 	uint64_t odd;
 	struct jetwatt_pool_place place;
 	char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD];
-	struct jetwatt_db_error err;
+	struct jetwatt_error_text err;
 };
 
 /* Return: 1; 0: the end comes first; negative errno. */
@@ -85,7 +85,7 @@ static void tame(struct jetwatt_pool_row *r)
 	r->row.settled = settled != 0;
 }
 
-static int gone(struct jetwatt_db_error *err, int rc)
+static int gone(struct jetwatt_error_text *err, int rc)
 {
 	snprintf(err->what, sizeof(err->what), "cannot reach the profiles");
 	snprintf(err->why, sizeof(err->why), "the socket's other end %s",
@@ -96,7 +96,7 @@ static int gone(struct jetwatt_db_error *err, int rc)
 
 /* @row: NULL: none go there. Return: the answer's code; -EPROTO. */
 static int ask(struct jetwatt_door *d, struct door_request *q, const struct jetwatt_pool_row *row,
-	       struct door_answer *a, struct jetwatt_db_error *err)
+	       struct door_answer *a, struct jetwatt_error_text *err)
 {
 	int rc;
 
@@ -123,7 +123,7 @@ static void name_pool(struct door_request *q, const char *pool)
 }
 
 int jetwatt_door_place(struct jetwatt_door *d, const char *pool, struct jetwatt_pool_place *p,
-		       struct jetwatt_db_error *err)
+		       struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = PLACE };
 	struct door_answer a;
@@ -139,7 +139,7 @@ int jetwatt_door_place(struct jetwatt_door *d, const char *pool, struct jetwatt_
 }
 
 int jetwatt_door_keep(struct jetwatt_door *d, const char *pool, const struct jetwatt_pool_place *p,
-		      struct jetwatt_db_error *err)
+		      struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = KEEP, .place = *p };
 	struct door_answer a;
@@ -151,7 +151,7 @@ int jetwatt_door_keep(struct jetwatt_door *d, const char *pool, const struct jet
 }
 
 int jetwatt_door_own(struct jetwatt_door *d, int64_t after, struct jetwatt_pool_row **row,
-		     struct jetwatt_db_error *err)
+		     struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = OWN, .after = after };
 	struct door_answer a;
@@ -174,7 +174,7 @@ int jetwatt_door_own(struct jetwatt_door *d, int64_t after, struct jetwatt_pool_
 }
 
 int jetwatt_door_take(struct jetwatt_door *d, const struct jetwatt_pool_row *row, size_t n,
-		      uint64_t *odd, struct jetwatt_db_error *err)
+		      uint64_t *odd, struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = TAKE, .rows = (uint32_t)n };
 	struct door_answer a;
@@ -189,7 +189,7 @@ int jetwatt_door_take(struct jetwatt_door *d, const struct jetwatt_pool_row *row
 }
 
 static int boards(struct jetwatt_db *db, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
-		  struct jetwatt_db_error *err)
+		  struct jetwatt_error_text *err)
 {
 	struct jetwatt_db_profile *p = NULL;
 	int n = jetwatt_db_profiles(db, &p, err), nr = 0;
@@ -207,7 +207,7 @@ static int boards(struct jetwatt_db *db, char board[JETWATT_DOOR_BOARDS][JETWATT
 }
 
 int jetwatt_door_boards(struct jetwatt_door *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
-			struct jetwatt_db_error *err)
+			struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = BOARDS };
 	struct door_answer a;

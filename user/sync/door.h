@@ -30,16 +30,16 @@ void jetwatt_door_close(struct jetwatt_door *d);
 /* As the functions of jetwatt_pool with these names; -EPROTO: the other end is gone, or is
  * another version of this program. */
 int jetwatt_door_place(struct jetwatt_door *d, const char *pool, struct jetwatt_pool_place *p,
-		       struct jetwatt_db_error *err);
+		       struct jetwatt_error_text *err);
 int jetwatt_door_keep(struct jetwatt_door *d, const char *pool, const struct jetwatt_pool_place *p,
-		      struct jetwatt_db_error *err);
+		      struct jetwatt_error_text *err);
 int jetwatt_door_own(struct jetwatt_door *d, int64_t after, struct jetwatt_pool_row **row,
-		     struct jetwatt_db_error *err);
+		     struct jetwatt_error_text *err);
 int jetwatt_door_take(struct jetwatt_door *d, const struct jetwatt_pool_row *row, size_t n,
-		      uint64_t *odd, struct jetwatt_db_error *err);
+		      uint64_t *odd, struct jetwatt_error_text *err);
 /* Names of boards on which this device has measured. Return: how many; negative errno. */
 int jetwatt_door_boards(struct jetwatt_door *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
-			struct jetwatt_db_error *err);
+			struct jetwatt_error_text *err);
 
 /* Answer requests on @fd for @db, until the other end hangs up, or sends what is none.
  * Return: 0; -EPROTO; other negative errno. */

@@ -52,7 +52,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		in->pool = arg;
 		break;
 	case DEVICE:
-		if (!*arg || strlen(arg) >= JETWATT_WORKLOAD_KEY)
+		if (!*arg || strlen(arg) >= JETWATT_DEVICE_NAME)
 			argp_error(state, "--device: 1 to 64 characters");
 		in->device = arg;
 		break;
@@ -93,7 +93,7 @@ struct sync {
 static int find_boards(struct input *in, struct jetwatt_door *door, char name[BOARDS_MAX][96])
 {
 	struct jetwatt_board *board = NULL;
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	int n;
 
 	if (in->boards)
@@ -113,7 +113,7 @@ static int find_boards(struct input *in, struct jetwatt_door *door, char name[BO
 
 static int push(struct sync *y, const char *device, struct jetwatt_pool_place *place)
 {
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	int code = 0, n;
 
 	do {
@@ -135,7 +135,7 @@ static int push(struct sync *y, const char *device, struct jetwatt_pool_place *p
 
 static int take(const struct jetwatt_pool_row *row, size_t n, void *arg)
 {
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	struct sync *y = arg;
 	int fresh = jetwatt_door_take(&y->door, row, n, &y->odd, &e);
 
@@ -149,7 +149,7 @@ static int take(const struct jetwatt_pool_row *row, size_t n, void *arg)
 static int pull(struct sync *y, const char *device, const char *board, int again)
 {
 	struct jetwatt_pool_place place;
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	char pool[192], upto[32];
 	int code, err;
 
@@ -194,7 +194,7 @@ static int sync_all(struct input *in, struct sync *y, const char *device)
 {
 	char board[BOARDS_MAX][96], buf[512];
 	struct jetwatt_pool_place place;
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	int code = find_boards(in, &y->door, board), err;
 
 	if (!code)
@@ -218,7 +218,7 @@ static int open_db(const struct input *in, struct jetwatt_door *door)
 {
 	char buf[256];
 	const char *path = jetwatt_keep_path(in->db, buf, sizeof(buf));
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	int err;
 
 	*door = (struct jetwatt_door){ .fd = -1 };
@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 		{ &jetwatt_keep_db_argp, offsetof(struct input, db) }, { NULL, 0 },
 	};
 	struct input in = { .db = NULL };
-	char device[JETWATT_WORKLOAD_KEY];
+	char device[JETWATT_DEVICE_NAME];
 	struct sync y = { .pushed = 0 };
 	int code;
 

@@ -44,7 +44,7 @@ static int find(const struct jetwatt_schedule_mode *m, const struct jetwatt_sche
 /* What the board cannot be switched to is never chosen. */
 static void leave_out(struct jetwatt_schedule_mode *m, const struct jetwatt_board *board)
 {
-	struct jetwatt_board_error e;
+	struct jetwatt_error_text e;
 
 	for (size_t i = 0; i < m->files->n; i++)
 		if (jetwatt_board_has(board, &m->files->mode[i], &e))

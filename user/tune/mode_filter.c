@@ -6,7 +6,7 @@
 int jetwatt_offered(const struct jetwatt_board *b, struct jetwatt_mode *mode, size_t *n,
 		    const char *path)
 {
-	struct jetwatt_board_error first = { "", "", "" }, e;
+	struct jetwatt_error_text first = { "", "", "" }, e;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < *n; i++)

@@ -22,7 +22,7 @@ int jetwatt_guard_open(struct jetwatt_guard *g, struct jetwatt_board *board)
 
 int jetwatt_guard_hold(struct jetwatt_guard *g, struct jetwatt_board *board)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_guard_open(g, board);
 
 	if (err)
@@ -42,7 +42,7 @@ int jetwatt_guard_hold(struct jetwatt_guard *g, struct jetwatt_board *board)
 
 int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_apply(g->board, mode, &e);
 
 	/* What was refused has been rolled back, unless it got stuck half-way. */
@@ -53,7 +53,7 @@ int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode
 
 int jetwatt_guard_check(struct jetwatt_guard *g, const struct jetwatt_mode *mode)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_verify(g->board, mode, &e);
 
 	return err ? jetwatt_error_board(err, &e) : 0;
@@ -61,7 +61,7 @@ int jetwatt_guard_check(struct jetwatt_guard *g, const struct jetwatt_mode *mode
 
 int jetwatt_guard_back(struct jetwatt_guard *g)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	int err;
 
 	if (!g->changed)

@@ -124,7 +124,7 @@ static void show(const struct jetwatt_learn *l, const struct jetwatt_plan_questi
 int jetwatt_consult_apply(const struct jetwatt_learn *l, struct jetwatt_board *board,
 			  const struct jetwatt_mode *m)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	char name[96] = "";
 	int err = board ? jetwatt_board_apply(board, m, &e) : 0;
 

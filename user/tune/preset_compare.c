@@ -30,7 +30,7 @@ static int join(struct jetwatt_learn *l, const struct jetwatt_mode *mode, size_t
 int jetwatt_baseline_open(struct jetwatt_baseline *b, struct jetwatt_learn *l,
 			  const struct jetwatt_board *board, const char *path)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	size_t candidates = l->nr_modes;
 	int err;
 

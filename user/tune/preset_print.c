@@ -79,7 +79,7 @@ static void line(const struct jetwatt_board *board, const struct jetwatt_presets
 
 int jetwatt_presets_list(const struct jetwatt_board *board, const char *path, int json)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_presets *all;
 	struct jetwatt_json j;
 	int err = jetwatt_presets_read(&all, board, path, &e);

@@ -16,7 +16,7 @@
 
 static int open_db(const char *path, struct jetwatt_db **db)
 {
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	char buf[256];
 	int err = jetwatt_db_open(db, jetwatt_keep_path(path, buf, sizeof(buf)), false, &e);
 
@@ -96,7 +96,7 @@ int jetwatt_profiles_list(const char *path, int json, int verbose)
 {
 	struct jetwatt_db_profile *p = NULL;
 	struct jetwatt_db *db = NULL;
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	struct jetwatt_json j;
 	int err = open_db(path, &db), n;
 
@@ -128,7 +128,7 @@ out:
 int jetwatt_profiles_find(const char *path, const char *name, struct jetwatt_db **db,
 			  struct jetwatt_db_profile *p)
 {
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	int err = open_db(path, db);
 
 	if (err)

@@ -83,7 +83,7 @@ const char *jetwatt_keep_path(const char *option, char *buf, size_t len)
 	return path ? path : JETWATT_DB_PATH;
 }
 
-int jetwatt_keep_error(int err, const struct jetwatt_db_error *e)
+int jetwatt_keep_error(int err, const struct jetwatt_error_text *e)
 {
 	int code = err == -ENOENT || err == -ENOTUNIQ ? JETWATT_EXIT_USAGE :
 		   err == -EROFS ? JETWATT_EXIT_PERMISSION :
@@ -93,7 +93,7 @@ int jetwatt_keep_error(int err, const struct jetwatt_db_error *e)
 }
 
 /* Who did not ask for the database still wants the measurement. */
-static int refused(struct jetwatt_keep *k, int err, const struct jetwatt_db_error *e)
+static int refused(struct jetwatt_keep *k, int err, const struct jetwatt_error_text *e)
 {
 	int code = 0;
 
@@ -108,7 +108,7 @@ static int refused(struct jetwatt_keep *k, int err, const struct jetwatt_db_erro
 
 int jetwatt_keep_open(struct jetwatt_keep *k, const struct jetwatt_keep_args *args)
 {
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	char buf[256];
 	const char *path = jetwatt_keep_path(args->path, buf, sizeof(buf));
 	int err;
@@ -207,7 +207,7 @@ uint64_t jetwatt_keep_known(struct jetwatt_keep *k, const struct jetwatt_keep_ar
 	char key[JETWATT_WORKLOAD_KEY];
 	struct jetwatt_db_profile p;
 	struct jetwatt_workload what;
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 
 	describe(&what, args, board, scope, pid, NULL);
 	jetwatt_workload_key(&what, key);
@@ -218,7 +218,7 @@ int jetwatt_keep_workload(struct jetwatt_keep *k, const struct jetwatt_keep_args
 			  const struct jetwatt_board *board, const struct jetwatt_watch *w,
 			  const struct jetwatt_args_job *job)
 {
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	int err;
 
 	if (!k->db)
@@ -231,7 +231,7 @@ int jetwatt_keep_workload(struct jetwatt_keep *k, const struct jetwatt_keep_args
 
 int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row)
 {
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	int n = jetwatt_db_rows(k->db, k->id, row, &e);
 
 	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
@@ -239,7 +239,7 @@ int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row)
 
 int jetwatt_keep_prior(struct jetwatt_keep *k, struct jetwatt_row **row)
 {
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	int n = jetwatt_pool_prior(k->db, &k->workload, row, &e);
 
 	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
@@ -247,7 +247,7 @@ int jetwatt_keep_prior(struct jetwatt_keep *k, struct jetwatt_row **row)
 
 int jetwatt_keep_add(struct jetwatt_keep *k, const struct jetwatt_measure *m, uint64_t lost)
 {
-	struct jetwatt_db_error e = { "cannot keep this mode", "it is not finite and positive", "" };
+	struct jetwatt_error_text e = { "cannot keep this mode", "it is not finite and positive", "" };
 	struct jetwatt_db_row row = {
 		.row = m->row, .minibatches = m->batches, .span_s = m->span_s,
 		.settled = m->settled, .lost = lost,

@@ -48,7 +48,7 @@ struct jetwatt_keep {
 const char *jetwatt_keep_path(const char *option, char *buf, size_t len);
 
 /* A refusal of the database, said. @err: what its function returned. Return: exit code. */
-int jetwatt_keep_error(int err, const struct jetwatt_db_error *e);
+int jetwatt_keep_error(int err, const struct jetwatt_error_text *e);
 
 /* Open the database, before a job is started. Return: 0, exit code. */
 int jetwatt_keep_open(struct jetwatt_keep *k, const struct jetwatt_keep_args *args);

@@ -8,7 +8,7 @@
 #include "util/error.h"
 
 /* machine-id(5): not to be shown to others as it is. */
-int jetwatt_device_name(const char *given, char name[JETWATT_WORKLOAD_KEY])
+int jetwatt_device_name(const char *given, char name[JETWATT_DEVICE_NAME])
 {
 	char text[64] = "jetwatt ", digest[SHA256_DIGEST_STRING_LENGTH];
 	FILE *f = given ? NULL : fopen("/etc/machine-id", "re");
@@ -16,7 +16,7 @@ int jetwatt_device_name(const char *given, char name[JETWATT_WORKLOAD_KEY])
 	SHA2_CTX ctx;
 
 	if (given) {
-		snprintf(name, JETWATT_WORKLOAD_KEY, "%s", given);
+		snprintf(name, JETWATT_DEVICE_NAME, "%s", given);
 		return 0;
 	}
 	if (f) {
@@ -30,6 +30,6 @@ int jetwatt_device_name(const char *given, char name[JETWATT_WORKLOAD_KEY])
 	SHA256Init(&ctx);
 	SHA256Update(&ctx, (const uint8_t *)text, at + 32);
 	SHA256End(&ctx, digest);
-	snprintf(name, JETWATT_WORKLOAD_KEY, "%.32s", digest);
+	snprintf(name, JETWATT_DEVICE_NAME, "%.32s", digest);
 	return 0;
 }

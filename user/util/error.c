@@ -80,7 +80,7 @@ int jetwatt_error_code(int err)
 	}
 }
 
-int jetwatt_error_board(int err, const struct jetwatt_board_error *e)
+int jetwatt_error_board(int err, const struct jetwatt_error_text *e)
 {
 	return jetwatt_error_say(jetwatt_error_code(err), e->why, e->fix, "%s", e->what);
 }

@@ -5,8 +5,6 @@
 #ifndef JETWATT_UTIL_ERROR_H
 #define JETWATT_UTIL_ERROR_H
 
-#include "board/board.h"
-
 /* Exit status of every verb; stat and record return their command's own. */
 enum {
 	JETWATT_EXIT_OK,
@@ -20,6 +18,11 @@ enum {
 	JETWATT_EXIT_NOTFOUND = 127,
 };
 
+/* What went wrong, one line each: what, why, how to fix it. */
+struct jetwatt_error_text {
+	char what[320], why[256], fix[256];
+};
+
 /* The name in front of every message: "jetwatt stat". */
 void jetwatt_error_name(const char *name);
 void jetwatt_error_quiet(int quiet);
@@ -30,7 +33,7 @@ int jetwatt_error_say(int code, const char *why, const char *fix, const char *wh
 	__attribute__((format(printf, 4, 5)));
 
 /* The board's own words. @err: what its function returned. Return: exit code. */
-int jetwatt_error_board(int err, const struct jetwatt_board_error *e);
+int jetwatt_error_board(int err, const struct jetwatt_error_text *e);
 
 /* Something worth knowing that does not stop us; silent under -q. */
 void jetwatt_error_note(const char *text, ...) __attribute__((format(printf, 1, 2)));

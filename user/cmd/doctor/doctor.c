@@ -81,7 +81,7 @@ static int check_kernel(struct jetwatt_doctor *d)
 
 static void check_board(struct jetwatt_doctor *d)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	const uint32_t *cores, *cpu;
 	const uint64_t *gpu, *emc;
 	int nr_cores, nr_cpu, nr_gpu, nr_emc, err = jetwatt_board_open(&d->board, NULL, &e);
@@ -99,7 +99,7 @@ static void check_board(struct jetwatt_doctor *d)
 	say(d, OK, 0, "knobs", NULL, "%d core counts x %d CPU x %d GPU x %d EMC clocks = %d modes",
 	    nr_cores, nr_cpu, nr_gpu, nr_emc, nr_cores * nr_cpu * nr_gpu * nr_emc);
 	for (int k = 0; k < JETWATT_BOARD_KNOBS; k++) {
-		const struct jetwatt_board_error *lack =
+		const struct jetwatt_error_text *lack =
 			jetwatt_board_lacks(d->board, (enum jetwatt_board_knob)k);
 
 		if (lack)
@@ -357,7 +357,7 @@ static void check_saved(struct jetwatt_doctor *d)
 static void check_profiles(struct jetwatt_doctor *d)
 {
 	struct jetwatt_db_profile *p = NULL;
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	struct jetwatt_db *db = NULL;
 	char buf[256];
 	int err = jetwatt_db_open(&db, jetwatt_keep_path(NULL, buf, sizeof(buf)), false, &e), n = 0;

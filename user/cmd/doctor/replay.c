@@ -206,7 +206,7 @@ static void rails(struct jetwatt_json *j, const struct jetwatt_report *r, struct
 static void presets(struct jetwatt_json *j, const struct jetwatt_board *b)
 {
 	struct jetwatt_presets *all = NULL;
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 
 	if (b && jetwatt_presets_read(&all, b, NULL, &e))
 		all = NULL;
@@ -227,7 +227,7 @@ static void presets(struct jetwatt_json *j, const struct jetwatt_board *b)
 /* Open the board in @dir and say what it is. A board without knobs still has rails. */
 static void show(struct jetwatt_doctor *d, const struct jetwatt_report *r, const char *dir)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_json doc, *j = d->want_json ? &doc : NULL;
 	struct jetwatt_reach_roots at;
 	struct jetwatt_board *b = NULL;

@@ -290,7 +290,7 @@ static int once(const struct jetwatt_eval *e, size_t r, size_t budgets, struct q
 static int with_presets(const struct jetwatt_eval *e, size_t budgets, struct query *q,
 			const unsigned char *dirty, struct tally *t)
 {
-	struct jetwatt_board_error err = { "", "", "" };
+	struct jetwatt_error_text err = { "", "", "" };
 	struct jetwatt_presets *all;
 
 	if (jetwatt_presets_read(&all, NULL, e->presets, &err))

@@ -27,7 +27,7 @@ static const struct jetwatt_preset *fullest(const struct jetwatt_presets *all)
 static int print(const struct jetwatt_export_order *o, const struct jetwatt_board *board,
 		 const struct jetwatt_presets *all, long *id, int i)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_mode mode;
 	const uint64_t *emc;
 	char name[64];
@@ -74,7 +74,7 @@ static int overwrites(const struct jetwatt_export_order *o)
 
 int jetwatt_export_nvpmodel(struct jetwatt_export_order *o, const struct jetwatt_export_format *format)
 {
-	struct jetwatt_board_error e = { "", "", "" };
+	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_presets *all = NULL;
 	struct jetwatt_board *board = NULL;
 	long id = o->id < 0 ? 0 : o->id;

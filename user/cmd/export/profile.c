@@ -25,7 +25,7 @@ static int rows_of(const struct jetwatt_export_order *o, struct jetwatt_db *db,
 		   const struct jetwatt_db_profile *p, struct jetwatt_row **out)
 {
 	struct jetwatt_db_row *own = NULL;
-	struct jetwatt_db_error e;
+	struct jetwatt_error_text e;
 	int n = o->pooled ? jetwatt_pool_prior(db, &p->workload, out, &e) :
 		jetwatt_db_rows(db, p->id, &own, &e);
 

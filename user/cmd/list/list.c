@@ -159,7 +159,7 @@ static int list_clocks(struct jetwatt *jw, const struct input *in)
 /* @lack: why the board has no such knob, NULL: it has it. */
 static void steps(struct jetwatt_json *j, const char *name, const char *unit, int n,
 		  const uint32_t *v32, const uint64_t *v64, double scale,
-		  const struct jetwatt_board_error *lack)
+		  const struct jetwatt_error_text *lack)
 {
 	int at = printf(j ? "" : "%-6s", name);
 
@@ -193,7 +193,7 @@ static void missing(struct jetwatt_json *j, const struct jetwatt_board *board)
 
 	jetwatt_json_array(j, "missing");
 	for (int k = 0; k < JETWATT_BOARD_KNOBS; k++) {
-		const struct jetwatt_board_error *lack =
+		const struct jetwatt_error_text *lack =
 			jetwatt_board_lacks(board, (enum jetwatt_board_knob)k);
 
 		if (!lack)
