@@ -25,6 +25,7 @@ UNITDIR ?= /lib/systemd/system
 B ?= build
 CROSS ?=
 CC := $(CROSS)gcc
+AR := $(CROSS)ar
 CLANG ?= clang
 # Ubuntu's /usr/sbin/bpftool only looks for the running kernel's, which a Jetson lacks.
 BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools/*/bpftool /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
@@ -40,19 +41,19 @@ cflags := -std=gnu11 $(OPT) $(warn) -fPIC -MMD -MP -D_GNU_SOURCE -DJETWATT_VERSI
 	-Iinclude -Iinclude/uapi -Iuser -I$(B) $(SYSROOT_CFLAGS) \
 	$(if $(SYSROOT_CFLAGS),,-isystem /usr/include/libnl3) $(CFLAGS)
 ldflags := -L$(B) $(SYSROOT_LDFLAGS) -Wl,--as-needed $(LDFLAGS)
-libs := -lnl-genl-3 -lnl-3 -lbpf -lelf -lz -lopenblas -lsqlite3 -lmd -lncursesw -ltinfo -lm
+libs := -lnl-genl-3 -lnl-3 -lbpf -lelf -lz -lopenblas -lsqlite3 -lmd -lm
+curses := -lncursesw -ltinfo
 
-lib_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/lib/*.c))
-daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/daemon/*.c user/policy/*.c))
-knobs_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/knobs/*.c user/board/*.c) \
-	$(patsubst %,user/%.c,util/fence util/listen util/notify policy/policy util/conf util/error util/suggest util/units))
-files_objects := $(patsubst %,$(B)/user/%.o,files/main util/fence util/listen util/notify lib/fdname)
-exporter_objects := $(patsubst %,$(B)/user/%.o,exporter/client exporter/http policy/policy util/args util/clock util/conf util/error util/suggest util/units)
-mqtt_objects := $(patsubst %,$(B)/user/%.o,exporter/client exporter/mqtt policy/policy util/args util/conf util/device_id util/error \
-	util/settings util/suggest util/units out/json)
-tool_objects := $(patsubst %.c,$(B)/%.o,$(foreach room,minibatch energy board model plan store out util job measure tune timeshare cmd cmd/*,$(wildcard user/$(room)/*.c)))
+# --- directories of user/ -------------------------------------------------------
+# One archive each, of all objects but those with a main(). A program links its main() and
+# archives; each of these may need only the ones behind it (tests/host/tree.sh).
+mains := cmd/jetwatt daemon/main knobs/main files/main sync/main exporter/http exporter/mqtt
+shared := timeshare tune measure job plan out store energy minibatch board model util
+archives := cmd daemon knobs sync exporter policy $(shared) lib
+objects = $(patsubst %.c,$(B)/%.o,$(filter-out $(mains:%=user/%.c),$(wildcard user/$(1)/*.c user/$(1)/*/*.c)))
+$(foreach a,$(archives),$(eval $(a)_objects := $(call objects,$(a))))
+main = $(B)/user/$(1).o $(patsubst %,$(B)/%.a,$(2))
 
-sync_objects := $(patsubst %.c,$(B)/%.o,$(wildcard user/sync/*.c))
 # Only who shares profiles with a fleet needs it.
 libpq := $(if $(CROSS),,$(shell pkg-config --libs libpq 2>/dev/null))
 # Only who publishes metrics to a broker needs it.
@@ -73,7 +74,16 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(cflags) -c -o $@ $<
 
-$(B)/libjetwatt.so.1: $(lib_objects) user/lib/libjetwatt.map
+# Its members are listed beside it: a source that has gone makes it anew.
+$(foreach a,$(archives),$(eval $(B)/$(a).a: $($(a)_objects) $(B)/$(a).members))
+$(archives:%=$(B)/%.a):
+	$(call quiet,AR)rm -f $@ && $(AR) qcsD $@ $(filter %.o,$^)
+
+$(archives:%=$(B)/%.members): $(B)/%.members: FORCE
+	@mkdir -p $(@D)
+	@echo "$($*_objects)" | cmp -s - $@ || echo "$($*_objects)" > $@
+
+$(B)/libjetwatt.so.1: $(lib_objects) $(B)/lib.members user/lib/libjetwatt.map
 	$(call quiet,LD)$(CC) -shared -Wl,-soname,libjetwatt.so.1 -Wl,--version-script=user/lib/libjetwatt.map \
 		$(OPT) $(ldflags) -o $@ $(lib_objects) $(libs)
 
@@ -82,28 +92,28 @@ $(B)/libjetwatt.so: $(B)/libjetwatt.so.1
 
 # Finds its library beside itself, as built, and in ../lib, as installed.
 RPATH ?= -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
-$(B)/jetwatt: $(tool_objects) $(B)/libjetwatt.so
-	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(tool_objects) -ljetwatt $(libs)
+$(B)/jetwatt: $(call main,cmd/jetwatt,cmd $(shared)) $(B)/libjetwatt.so
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(filter %.o %.a,$^) -ljetwatt $(libs) $(curses)
 
-$(B)/jetwattd: $(daemon_objects) $(filter-out $(B)/user/cmd/jetwatt.o,$(tool_objects)) $(B)/libjetwatt.so
-	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(filter %.o,$^) -ljetwatt $(libs) -lpthread
+$(B)/jetwattd: $(call main,daemon/main,daemon policy $(shared)) $(B)/libjetwatt.so
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(filter %.o %.a,$^) -ljetwatt $(libs) -lpthread
 
 # Runs as root: the board and nothing else.
-$(B)/jetwatt-knobs: $(knobs_objects)
+$(B)/jetwatt-knobs: $(call main,knobs/main,knobs policy board util)
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^
 
 # Has CAP_SYS_PTRACE: one request and nothing else.
-$(B)/jetwatt-files: $(files_objects)
+$(B)/jetwatt-files: $(call main,files/main,util lib)
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^
 
-$(B)/jetwatt-exporter: $(exporter_objects)
+$(B)/jetwatt-exporter: $(call main,exporter/http,exporter policy util)
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^ -lmicrohttpd -lm
 
-$(sync_objects): cflags += $(shell pkg-config --cflags libpq 2>/dev/null)
-$(B)/jetwatt-sync: $(sync_objects) $(filter-out $(B)/user/cmd/jetwatt.o,$(tool_objects)) $(B)/libjetwatt.so
-	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(if $(RPATH),$(RPATH):'$$ORIGIN/../../lib') -o $@ $(filter %.o,$^) -ljetwatt $(libs) $(libpq)
+$(B)/user/sync/main.o $(sync_objects): cflags += $(shell pkg-config --cflags libpq 2>/dev/null)
+$(B)/jetwatt-sync: $(call main,sync/main,sync $(shared)) $(B)/libjetwatt.so
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(if $(RPATH),$(RPATH):'$$ORIGIN/../../lib') -o $@ $(filter %.o %.a,$^) -ljetwatt $(libs) $(libpq)
 
-$(B)/jetwatt-mqtt: $(mqtt_objects)
+$(B)/jetwatt-mqtt: $(call main,exporter/mqtt,exporter policy out util)
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^ $(mosquitto) -lmd -lm -lpthread
 
 # Long loops over floats, which -O2 leaves scalar, and branches around one

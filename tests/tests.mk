@@ -52,9 +52,9 @@ $(cuda): tests/sim/libcuda/cuda.h
 	$(call quiet,LD)$(CC) $(cflags) -Itests/sim -shared -Wl,-soname,$(@F) -MF $(B)/tests/$(@F).d -o $@ $(filter %.c,$^)
 
 # Minibatch bounds by one backend of the probe, beside the plant's truth.
-$(B)/waits: tests/bench/waits.c $(patsubst %.c,$(B)/%.o,$(wildcard user/minibatch/*.c user/energy/*.c)) $(B)/libjetwatt.so
+$(B)/waits: tests/bench/waits.c $(B)/minibatch.a $(B)/libjetwatt.so
 	@mkdir -p $(B)/tests
-	$(call quiet,CC)$(CC) $(cflags) -MF $(B)/tests/waits.d -o $@ $(filter %.c %.o,$^) $(ldflags) -ljetwatt $(libs)
+	$(call quiet,CC)$(CC) $(cflags) -MF $(B)/tests/waits.d -o $@ $(filter %.c %.a,$^) $(ldflags) -ljetwatt $(libs)
 
 $(guest_tests): $(B)/tests/%: tests/%.c $(B)/libjetwatt.so $(B)/sync.skel.h
 	@mkdir -p $(@D)
@@ -96,25 +96,26 @@ kernel:
 		INSIDE="tests/kernels/inside $(K)" board-modules
 
 # --- unit tests: on the host, with sanitizers -----------------------------------
-# Everything but main() as an archive, of which a test takes what it needs.
+# The directories that programs share as one archive, of which a test takes what it needs.
 units: $(kit)/complete
 	+@$(lock) $(MAKE) --no-print-directory -k B=build/unit units-here \
 		OPT="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 
 unit_tests := $(patsubst tests/unit/%.c,$(B)/%,$(wildcard tests/unit/*.c))
-unit_objects := $(lib_objects) $(filter-out $(B)/user/cmd/%,$(tool_objects))
+unit_objects := $(foreach a,lib $(shared),$($(a)_objects))
 # UNITS= names some of them.
 units-here: $(if $(UNITS),$(UNITS:%=$(B)/%),$(unit_tests))
 
 $(unit_tests): $(B)/%: tests/unit/%.c $(B)/rooms.a
 	$(call quiet,CC)$(CC) $(test_cflags) -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/rooms.a $(ldflags) $(libs) -lpthread
 
-# A room that does not compile is reported and left out; tests of the others still link.
+# What does not compile is reported and left out; tests of the rest still link.
 $(B)/rooms.a: FORCE
 	@mkdir -p $(B)/tests
-	@+$(MAKE) --no-print-directory -k B=$(B) OPT="$(OPT)" $(unit_objects) || echo 'units: some rooms are left out'
-	@for o in $(unit_objects); do [ ! "$$o" -nt $@ ] || { rm -f $@; break; }; done
-	@[ -e $@ ] || ar qcs $@ $$(ls $(unit_objects) 2>/dev/null)
+	@+$(MAKE) --no-print-directory -k B=$(B) OPT="$(OPT)" $(unit_objects) || echo 'units: some objects are left out'
+	@ls $(unit_objects) > $@.new 2>/dev/null; cmp -s $@.new $(B)/rooms.members || mv $@.new $(B)/rooms.members
+	@for o in $(B)/rooms.members $(unit_objects); do [ ! "$$o" -nt $@ ] || { rm -f $@; break; }; done
+	@[ -e $@ ] || $(AR) qcs $@ $$(cat $(B)/rooms.members)
 
 # --- other tests on the host -----------------------------------------------------
 host_tests := $(patsubst tests/host/%.c,build/host/%,$(wildcard tests/host/*.c))
@@ -131,14 +132,13 @@ build/make-trace: tests/trace/make.c build/libjetwatt.so
 	$(call quiet,CC)$(CC) $(test_cflags) -MF build/tests/make-trace.d -o $@ $< $(ldflags) -Wl,-rpath,'$$ORIGIN' -ljetwatt $(libs)
 
 # jetwattd's socket and metrics without a board.
-build/serve-metrics: tests/metrics/serve.c $(patsubst %,build/user/daemon/%.o,apply control metrics) \
-		$(filter-out build/user/cmd/jetwatt.o,$(tool_objects:$(B)/%=build/%)) build/libjetwatt.so
+build/serve-metrics: tests/metrics/serve.c $(patsubst %,build/%.a,daemon policy $(shared)) build/libjetwatt.so
 	@mkdir -p build/tests
-	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/serve-metrics.d -o $@ $(filter %.c %.o,$^) $(ldflags) \
+	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/serve-metrics.d -o $@ $(filter %.c %.a,$^) $(ldflags) \
 		-Wl,-rpath,'$$ORIGIN' -ljetwatt $(libs) -lpthread
 
 # --- the demo's report, on the host ----------------------------------------------
-build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c user/out/*.c user/store/csv*.c))
+build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c)) build/out.a build/store.a
 	$(call quiet,LD)$(CC) $(OPT) -o $@ $^ -ljansson -lm
 
 demo:
@@ -153,9 +153,9 @@ bench-demo:
 	@tests/demo/matrix.sh
 
 # The search alone, on files of measured modes and on random boards; minutes.
-build/bench/search: tests/bench/search.c tests/unit/search_run.h tests/unit/world.h $(patsubst %.c,build/%.o,tests/demo/optimum.c $(wildcard user/model/*.c user/plan/*.c))
+build/bench/search: tests/bench/search.c tests/unit/search_run.h tests/unit/world.h build/tests/demo/optimum.o build/plan.a build/model.a
 	@mkdir -p $(@D) build/tests
-	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-search.d -o $@ $(filter %.c %.o,$^) $(ldflags) -lopenblas -lz -lm
+	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-search.d -o $@ $(filter %.c %.o %.a,$^) $(ldflags) -lopenblas -lz -lm
 
 bench_files := $(wildcard $(or $(JETWATT_SHARED_DATA),../shared/data)/orin-agx-*-train.csv)
 bench_boards := orin:301 dirty-orin:302 xavier:303 dirty-xavier:304 nano:305 dirty-nano:306
@@ -172,13 +172,13 @@ bench-probe: build/bench/probe
 	$< -o build/bench/probe.json
 
 # How well minibatches and their energy are found; SEED= draws others.
-build/bench/batch: tests/bench/batch.c $(wildcard tests/unit/*.h) $(patsubst %.c,build/%.o,$(wildcard user/minibatch/*.c user/energy/*.c))
+build/bench/batch: tests/bench/batch.c $(wildcard tests/unit/*.h) build/energy.a build/minibatch.a
 	@mkdir -p $(@D) build/tests
-	$(call quiet,CC)$(CC) $(cflags) -Itests -Itests/unit -MF build/tests/bench-batch.d -o $@ $(filter %.c %.o,$^) $(ldflags) -lm
+	$(call quiet,CC)$(CC) $(cflags) -Itests -Itests/unit -MF build/tests/bench-batch.d -o $@ $(filter %.c %.a,$^) $(ldflags) -lm
 
-build/bench/batch-trace: tests/bench/batch_trace.c $(patsubst %.c,build/%.o,$(wildcard user/minibatch/*.c user/energy/*.c)) build/libjetwatt.so
+build/bench/batch-trace: tests/bench/batch_trace.c build/energy.a build/minibatch.a build/libjetwatt.so
 	@mkdir -p $(@D) build/tests
-	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-batch-trace.d -o $@ $(filter %.c %.o,$^) $(ldflags) \
+	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-batch-trace.d -o $@ $(filter %.c %.a,$^) $(ldflags) \
 		-Wl,-rpath,'$$ORIGIN/..' -ljetwatt -lm
 
 bench-batch: build/bench/batch build/bench/batch-trace build/bench/probe
@@ -193,9 +193,9 @@ bench-waits:
 	tests/bench/waits.py -o build/bench/waits.json
 
 # Turns against side by side, in a guest; KILLS=0 leaves out the hours of kills.
-build/bench/schedule: tests/bench/schedule.c build/user/out/plot.o build/user/out/json.o
+build/bench/schedule: tests/bench/schedule.c build/out.a
 	@mkdir -p $(@D) build/tests
-	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/bench-schedule.d -o $@ $(filter %.c %.o,$^) $(ldflags) -lm
+	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/bench-schedule.d -o $@ $(filter %.c %.a,$^) $(ldflags) -lm
 
 bench-schedule: build/bench/schedule
 	@tests/setup.sh
