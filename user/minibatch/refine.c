@@ -36,8 +36,6 @@
 #define EXTRAS_MIN	3	/* fewer are chance */
 #define EXTRA_GAP_SD	0.6	/* ... and so are those that differ by more */
 #define EXTRA_WAIT_SD	0.8
-#define STRETCH		6	/* minibatches in a row that fit nowhere, ... */
-#define IN_STEP		0.9	/* ... nearly all of them of the usual number of waits */
 #define EVAL_MIN	12	/* waits of another rhythm */
 #define EVAL_RUN	4	/* ... and so many in a row, in the mean */
 #define EVAL_GAP_SD	0.5	/* a rhythm has less scatter */
@@ -364,51 +362,13 @@ static int try_several(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *
 	return rc;
 }
 
-/* A stretch that is in no cycle, because its times are strange, but in which the job's
- * rhythm is plain to see: another job stretches the waits as it likes. */
-static int regain_stretch(struct jetwatt_beat *b, size_t n, const struct jetwatt_rhythm *r)
-{
-	struct jetwatt_rhythm own = { .shared = r->shared };
-	struct jetwatt_beat *some = malloc(n * sizeof(*some));
-	int rc, at = 0;
-
-	if (!some)
-		return -ENOMEM;
-	memcpy(some, b, n * sizeof(*some));
-	rc = jetwatt_rhythm_guess(some, n, JETWATT_RHYTHM_BY_ANY, &own);
-	for (size_t i = 0; i < n && !rc && own.k == r->k && own.confidence > IN_STEP; i++) {
-		at = some[i].first ? 0 : at + 1;
-		if (some[i].other)
-			continue;
-		b[i].other = false;
-		b[i].place = at < r->k ? (uint8_t)at : JETWATT_PLACE_EXTRA;
-		b[i].first = !at;
-	}
-	free(some);
-	return rc;
-}
-
-static int regain(struct jetwatt_beat *b, size_t n, const struct jetwatt_rhythm *r)
-{
-	int rc = 0;
-
-	for (size_t i = 0, j; i < n && !rc && r->k > 1; i = j) {
-		for (j = i + 1; j < n && b[j].place == JETWATT_PLACE_NONE &&
-		     b[i].place == JETWATT_PLACE_NONE; j++)
-			;
-		if (j - i >= STRETCH * (size_t)r->k)
-			rc = regain_stretch(b + i, j - i, r);
-	}
-	return rc;
-}
-
 /* What was found, of a walk that explains the job. */
 static int found(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 {
 	r->missing = 0;
 	for (size_t i = 0; i < n; i++)
 		r->missing += b[i].missing;
-	return regain(b, n, r);
+	return jetwatt_regain(b, n, r);
 }
 
 int jetwatt_refine_more(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)

@@ -22,61 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATES		(3 * JETWATT_RHYTHM_MAX + 1)
-#define NONE_AT		(2 * JETWATT_RHYTHM_MAX)
-#define EVAL_AT		(NONE_AT + 1)
-#define BEAM		18.0
-#define SURE		3.0	/* standard deviations that are foreseen */
-#define LOST_MAX	8	/* in a row that are looked for */
-#define APART		0.7	/* logarithm by which two speeds of the CPU differ */
-#define GAIN		0.2	/* by which speed follows what is seen */
-
-/* No walk is worth its time that explains so little of so many waits. */
-#define LOOK		512
-#define HOPELESS	(-0.5)
-
-/* Logarithms of probabilities. A value that is no fit is anywhere in e^8. */
-#define ANYWHERE	(-2.1)
-#define ODD		(-5.0)	/* another gap or a wait is */
-#define SAME_AGAIN	(-1.5)	/* ... by as much as the one before: a new speed */
-#define WRONG_CALLER	(-5.0)
-#define NEW_SPEED	(-7.0)	/* clocks or the size of minibatches changed */
-#define ODDLY		(-9.0)	/* a change in the middle of a minibatch */
-#define LEAVE		(-5.0)	/* to what is in no cycle, between minibatches */
-#define STAY		(-0.1)
-#define RETURN		(-2.0)
-#define TO_EVAL		(-4.0)
-#define FROM_EVAL	(-3.0)
-#define EXTRA_GAP	2.0	/* a seventh of a loader's */
-#define EXTRA_GAP_SD	0.7
-#define EXTRA_WAIT_SD	2.5
-#define LEAP_SD		0.03
-#define TOLD		(-0.5)
-#define MORE_LOST	(-0.9)	/* for each but the first */
-
-/* A walk that has come to a state. */
-struct walk {
-	double score;
-	double speed_gap[2], speed_wait;	/* logarithms; of the first gap and of others */
-	double odd_gap[2], odd_wait;		/* by how much the last ones were off; NAN: not */
-	double old_gap[2], old_wait;		/* speeds before the last new ones */
-	uint8_t odd;				/* JETWATT_ODD_... of the last wait */
-};
-
-/* How it came there. */
-struct step {
-	uint8_t from, missing, odd;
-};
-
-struct decoder {
-	struct jetwatt_model m;
-	const struct jetwatt_beat *b;
-	struct walk now[STATES], next[STATES];
-	struct step *step;
-	size_t at;
-	double stall, lost, extra;	/* logarithms of the model's */
-	double gap[JETWATT_RHYTHM_MAX], wait[JETWATT_RHYTHM_MAX];	/* no logarithms */
-};
+#include "minibatch/walk.h"
 
 static double norm_of(double sd)
 {

@@ -43,4 +43,8 @@ int jetwatt_remark_heavy(const struct jetwatt_beat *b, size_t n, int k, double *
  * Return: 0, -ENOMEM. */
 int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model *m, double *score);
 
+/* regain.c: stretches in no cycle in which the job's rhythm is plain to see.
+ * Return: 0, -ENOMEM. */
+int jetwatt_regain(struct jetwatt_beat *b, size_t n, const struct jetwatt_rhythm *r);
+
 #endif

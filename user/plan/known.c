@@ -119,3 +119,52 @@ int jetwatt_known_answer(const struct jetwatt_known *k, const struct jetwatt_sli
 						       k->work[w].time_ms, k->work[w].power_w };
 	return jetwatt_slice_find(k->kind, work, k->n, q, plan);
 }
+
+int jetwatt_known_over(const struct jetwatt_known *k, size_t mode, double budget)
+{
+	for (size_t w = 0; w < k->works; w++)
+		for (size_t z = 0; z < k->work[w].sizes; z++)
+			if (k->work[w].power_w[z * k->n + mode] > budget)
+				return 1;
+	return 0;
+}
+
+size_t jetwatt_known_modes(const struct jetwatt_known *k, unsigned char *seen)
+{
+	size_t modes = 0;
+
+	for (size_t i = 0; i < k->n; i++) {
+		seen[i] = 0;
+		for (size_t w = 0; w < k->works; w++)
+			for (size_t z = 0; z < k->work[w].sizes; z++)
+				seen[i] |= !isnan(k->work[w].time_ms[z * k->n + i]);
+		modes += seen[i];
+	}
+	return modes;
+}
+
+int jetwatt_known_end_of(const struct jetwatt_known *k, size_t mode, const double *range)
+{
+	double at = (log(k->mode[mode].cores) - range[0]) / (range[1] - range[0]);
+
+	return at < 1.0 / 3 ? 1 : at > 2.0 / 3 ? 2 : 0;
+}
+
+int jetwatt_known_ends_missing(const struct jetwatt_known *k, const unsigned char *seen,
+			       double *range)
+{
+	int ends = 0;
+
+	range[0] = INFINITY;
+	range[1] = 0;
+	for (size_t i = 0; i < k->n; i++) {
+		range[0] = fmin(range[0], log(k->mode[i].cores));
+		range[1] = fmax(range[1], log(k->mode[i].cores));
+	}
+	if (!(range[1] > range[0]))
+		return 0;
+	for (size_t i = 0; i < k->n; i++)
+		if (seen[i])
+			ends |= jetwatt_known_end_of(k, i, range);
+	return ~ends & 3;
+}

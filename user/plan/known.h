@@ -84,4 +84,17 @@ static inline int jetwatt_known_has(const struct jetwatt_known *k, const struct 
 int jetwatt_known_answer(const struct jetwatt_known *k, const struct jetwatt_slice_query *q,
 			 struct jetwatt_slice_plan *plan);
 
+/* Has anything that was measured in a mode drawn more than @budget? */
+int jetwatt_known_over(const struct jetwatt_known *k, size_t mode, double budget);
+
+/* Mark modes in which anything was measured. Return: how many. */
+size_t jetwatt_known_modes(const struct jetwatt_known *k, unsigned char *seen);
+
+/* Which end of the range of cores a mode is at: 1: few, 2: many, 0: none; and at which ends none
+ * of those @seen is, which fills @range. More cores are not always faster, nor fewer slower, and
+ * no form foretells it. */
+int jetwatt_known_end_of(const struct jetwatt_known *k, size_t mode, const double *range);
+int jetwatt_known_ends_missing(const struct jetwatt_known *k, const unsigned char *seen,
+			       double *range);
+
 #endif

@@ -239,21 +239,12 @@ static int open_with(struct scout *s, const struct jetwatt_known *k,
 	return s->queued ? 0 : 1;
 }
 
-static int over(const struct jetwatt_known *k, size_t mode, double budget)
-{
-	for (size_t w = 0; w < k->works; w++)
-		for (size_t z = 0; z < k->work[w].sizes; z++)
-			if (k->work[w].power_w[z * k->n + mode] > budget)
-				return 1;
-	return 0;
-}
-
 /* What the last mode entered has shown. */
 static void look_back(struct scout *s, const struct jetwatt_known *k)
 {
 	if (s->entered == SIZE_MAX)
 		return;
-	if (!over(k, s->entered, s->q.power_w))
+	if (!jetwatt_known_over(k, s->entered, s->q.power_w))
 		s->misses = 0;
 	else if (!s->opening)
 		s->misses++;
@@ -363,33 +354,6 @@ static int closest(struct scout *s, const struct jetwatt_known *k,
 	return s->queued ? 0 : 1;
 }
 
-/* Which ends of the range of cores no mode has been at: 1: few, 2: many. More cores
- * are not always faster, nor fewer slower, and no form foretells it. */
-static int end_of(const struct jetwatt_known *k, size_t mode, const double *range)
-{
-	double at = (log(k->mode[mode].cores) - range[0]) / (range[1] - range[0]);
-
-	return at < 1.0 / 3 ? 1 : at > 2.0 / 3 ? 2 : 0;
-}
-
-static int ends_missing(const struct scout *s, const struct jetwatt_known *k, double *range)
-{
-	int seen = 0;
-
-	range[0] = INFINITY;
-	range[1] = 0;
-	for (size_t i = 0; i < k->n; i++) {
-		range[0] = fmin(range[0], log(k->mode[i].cores));
-		range[1] = fmax(range[1], log(k->mode[i].cores));
-	}
-	if (!(range[1] > range[0]))
-		return 0;
-	for (size_t i = 0; i < k->n; i++)
-		if (s->seen[i])
-			seen |= end_of(k, i, range);
-	return ~seen & 3;
-}
-
 static int choose(struct scout *s, const struct jetwatt_known *k,
 		  const struct jetwatt_slice_query *q, size_t most, size_t modes)
 {
@@ -401,13 +365,13 @@ static int choose(struct scout *s, const struct jetwatt_known *k,
 
 	aim(s, k, q, &goal);
 	if (modes >= BOTH_ENDS)
-		missing = ends_missing(s, k, range);
+		missing = jetwatt_known_ends_missing(k, s->seen, range);
 	for (size_t i = 0; i < k->n; i++) {
 		struct jetwatt_hope *best = k->fresh[i] ? &here : &top;
 
 		if (!k->fresh[i] && k->modes >= most)
 			continue;
-		if (missing && !k->fresh[i] && !(end_of(k, i, range) & missing))
+		if (missing && !k->fresh[i] && !(jetwatt_known_end_of(k, i, range) & missing))
 			continue;
 		hope(s, k, &goal, i, &h);
 		ok = fmax(ok, h.ok);
@@ -430,21 +394,6 @@ static int choose(struct scout *s, const struct jetwatt_known *k,
 	return 0;
 }
 
-/* Marks modes in which anything is known. Return: how many. */
-static size_t known_modes(struct scout *s, const struct jetwatt_known *k)
-{
-	size_t modes = 0;
-
-	for (size_t i = 0; i < k->n; i++) {
-		s->seen[i] = 0;
-		for (size_t w = 0; w < k->works; w++)
-			for (size_t z = 0; z < k->work[w].sizes; z++)
-				s->seen[i] |= !isnan(k->work[w].time_ms[z * k->n + i]);
-		modes += s->seen[i];
-	}
-	return modes;
-}
-
 static int scout_next(void *state, const struct jetwatt_known *k,
 		      const struct jetwatt_slice_query *q, size_t most, struct jetwatt_cell *next)
 {
@@ -458,11 +407,11 @@ static int scout_next(void *state, const struct jetwatt_known *k,
 	}
 	s->q = *q;
 	/* A mode that has turned out to be over the budget needs no more sizes. */
-	if (s->queued && !s->opening && over(k, s->entered, q->power_w))
+	if (s->queued && !s->opening && jetwatt_known_over(k, s->entered, q->power_w))
 		s->queued = 0;
 	if (!s->queued) {
 		look_back(s, k);
-		modes = known_modes(s, k);
+		modes = jetwatt_known_modes(k, s->seen);
 		err = learn(s, k, q);
 		if (!err && modes < OPENING)
 			err = k->modes < most ? open_with(s, k, q, modes) : 1;

@@ -14,8 +14,6 @@
 /* Structure, without weights: the largest networks have some megabytes of it. */
 #define LOOK_MAX	(256ull << 20)
 #define NAME_MAX_LEN	4096
-/* A double holds them all, and so does a sum of some. */
-#define DIM_MAX		1000000000000000ull
 
 /* Field numbers of onnx.proto. */
 enum { MODEL_GRAPH = 7, MODEL_FUNCTION = 25 };
@@ -23,14 +21,6 @@ enum { GRAPH_NODE = 1, GRAPH_WEIGHT = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GR
        GRAPH_SPARSE = 15 };
 enum { ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_T = 5, ATTR_G = 6, ATTR_FLOATS = 7,
        ATTR_INTS = 8, ATTR_REF = 21 };
-enum { TENSOR_DIM = 1, TENSOR_TYPE = 2, TENSOR_FLOAT = 4, TENSOR_INT32 = 5, TENSOR_INT64 = 7,
-       TENSOR_NAME = 8, TENSOR_RAW = 9, TENSOR_DOUBLE = 10, TENSOR_UINT64 = 11,
-       TENSOR_EXTERNAL = 13, TENSOR_PLACE = 14 };
-enum { TYPE_FLOAT = 1, TYPE_INT32 = 6, TYPE_INT64 = 7, TYPE_BOOL = 9, TYPE_DOUBLE = 11 };
-
-/* Bits of an element by TensorProto.DataType; what has no size of its own: 0. */
-static const uint8_t bits[] = { 0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16,
-				8, 8, 8, 8, 4, 4, 4 };
 
 int jetwatt_onnx_text(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id)
 {
@@ -46,174 +36,6 @@ int jetwatt_onnx_text(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f
 	return err ? err : jetwatt_graph_intern(o->g, buf, f->end - f->at, id);
 }
 
-static double as_double(uint64_t raw, int type)
-{
-	uint32_t low = (uint32_t)raw;
-	double d;
-	float s;
-
-	switch (type) {
-	case TYPE_FLOAT:
-		memcpy(&s, &low, sizeof(s));
-		return s;
-	case TYPE_DOUBLE:
-		memcpy(&d, &raw, sizeof(d));
-		return d;
-	case TYPE_INT32:
-		return (int32_t)raw;
-	default:
-		return (double)(int64_t)raw;
-	}
-}
-
-/* A number, or many of them packed, to the graph's. */
-static int numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int wire, int type,
-		   uint32_t *nr, uint32_t *count)
-{
-	uint64_t at = f->at, value = f->value;
-	int packed = f->type == JETWATT_WIRE_BYTES, rc = 1;
-
-	o->at = f->at;
-	if (!packed && f->type != wire)
-		return -EBADMSG;
-	do {
-		if (packed)
-			rc = jetwatt_wire_number(&o->wire, &at, f->end, wire, &value);
-		if (rc <= 0)
-			return rc;
-		++*count;
-		if (*nr < JETWATT_GRAPH_KNOWN) {
-			++*nr;
-			rc = jetwatt_graph_add_number(o->g, as_double(value, type));
-			if (rc)
-				return rc;
-		} else if (packed) {
-			return 0;	/* Nobody wants more of them. */
-		}
-	} while (packed);
-	return 0;
-}
-
-static int raw_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int type, uint32_t *nr)
-{
-	uint64_t len = type == TYPE_BOOL ? 1 : bits[type] / 8, at = f->at;
-
-	for (; f->end - at >= len; at += len) {
-		unsigned char b[8];
-		uint64_t v = 0;
-		int err = jetwatt_wire_bytes(&o->wire, at, b, len);
-
-		if (err)
-			return err;
-		for (uint64_t i = len; i; i--)
-			v = v << 8 | b[i - 1];
-		err = jetwatt_graph_add_number(o->g, as_double(v, type));
-		if (err)
-			return err;
-		++*nr;
-	}
-	return 0;
-}
-
-/* Whose numbers mean anything to us. */
-static int plain(int type)
-{
-	return type == TYPE_FLOAT || type == TYPE_INT32 || type == TYPE_INT64 ||
-	       type == TYPE_BOOL || type == TYPE_DOUBLE;
-}
-
-/* Sizes and, of few elements, what they are. @name: NONE: an attribute's. */
-static int tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body, uint32_t *value)
-{
-	uint64_t at = m->at, end = m->end;
-	uint32_t name = JETWATT_GRAPH_NONE, nr = 0, count = 0, known = o->g->number.n;
-	struct jetwatt_wire_field f, raw = { .nr = 0 };
-	struct jetwatt_graph_value t = { .rank = 0 }, *v;
-	int rc, type = 0, elsewhere = 0;
-
-	EACH_FIELD(o, f, at, end, rc) {
-		o->at = f.at;
-		if (f.nr == TENSOR_NAME) {
-			rc = jetwatt_onnx_name(o, &f, &name);
-		} else if (f.nr == TENSOR_DIM) {
-			uint64_t p = f.at, d = f.value;
-
-			do {
-				if (f.type == JETWATT_WIRE_BYTES)
-					rc = jetwatt_wire_number(&o->wire, &p, f.end,
-								 JETWATT_WIRE_VARINT, &d);
-				if (rc > 0 && (t.rank == JETWATT_GRAPH_RANK || d > DIM_MAX))
-					return -E2BIG;
-				if (rc > 0)
-					t.dim[t.rank++] = (int64_t)d;
-			} while (rc > 0 && f.type == JETWATT_WIRE_BYTES);
-		} else if (f.nr == TENSOR_TYPE && f.type == JETWATT_WIRE_VARINT) {
-			type = f.value < sizeof(bits) ? (int)f.value : 0;
-		} else if (f.nr == TENSOR_RAW && f.type == JETWATT_WIRE_BYTES) {
-			raw = f;
-		} else if (f.nr == TENSOR_EXTERNAL || (f.nr == TENSOR_PLACE && f.value == 1)) {
-			elsewhere = 1;
-		} else if (nr < JETWATT_GRAPH_KNOWN) {
-			/* Types come before data, as onnx.proto's numbers do. */
-			if (f.nr == TENSOR_FLOAT)
-				rc = numbers(o, &f, JETWATT_WIRE_32, TYPE_FLOAT, &nr, &count);
-			else if (f.nr == TENSOR_DOUBLE)
-				rc = numbers(o, &f, JETWATT_WIRE_64, TYPE_DOUBLE, &nr, &count);
-			else if (f.nr == TENSOR_INT32)
-				rc = numbers(o, &f, JETWATT_WIRE_VARINT, TYPE_INT32, &nr, &count);
-			else if (f.nr == TENSOR_INT64 || f.nr == TENSOR_UINT64)
-				rc = numbers(o, &f, JETWATT_WIRE_VARINT, TYPE_INT64, &nr, &count);
-		}
-		if (rc < 0)
-			return rc;
-	}
-	if (rc < 0)
-		return rc;
-	t.bits = bits[type];
-	t.flags = JETWATT_GRAPH_WEIGHT | (elsewhere ? JETWATT_GRAPH_EXTERNAL : 0);
-	if (raw.nr && jetwatt_graph_elements(&t) <= JETWATT_GRAPH_KNOWN &&
-	    plain(type) && raw.end - raw.at <= 8 * JETWATT_GRAPH_KNOWN) {
-		known = o->g->number.n;
-		nr = 0;
-		rc = raw_numbers(o, &raw, type, &nr);
-		if (rc)
-			return rc;
-	}
-	rc = jetwatt_graph_add_value(o->g, body, name, value);
-	if (rc)
-		return rc;
-	v = jetwatt_graph_value_at(o->g, *value);
-	t.name = v->name;
-	t.body = v->body;
-	if (!elsewhere && plain(type) && jetwatt_graph_elements(&t) == nr) {
-		t.flags |= JETWATT_GRAPH_NUMBERS_KNOWN;
-		t.known = known;
-		t.nr_known = (uint8_t)nr;
-	}
-	t.flags |= v->flags & JETWATT_GRAPH_INPUT;
-	*v = t;
-	return 0;
-}
-
-/* SparseTensorProto: its values, at the size that it would have in full. */
-static int sparse(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
-{
-	uint64_t at = m->at;
-	uint32_t value = JETWATT_GRAPH_NONE;
-	struct jetwatt_wire_field f;
-	int rc;
-
-	EACH_FIELD(o, f, at, m->end, rc)
-		if (f.nr == 1 && f.type == JETWATT_WIRE_BYTES && value == JETWATT_GRAPH_NONE) {
-			rc = tensor(o, &f, body, &value);
-			if (rc)
-				return rc;
-		}
-	if (!rc && value != JETWATT_GRAPH_NONE)
-		jetwatt_graph_value_at(o->g, value)->flags &= ~JETWATT_GRAPH_NUMBERS_KNOWN;
-	return rc;
-}
-
 /* TensorShapeProto.Dimension */
 static int dimension(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, int64_t *dim)
 {
@@ -224,7 +46,7 @@ static int dimension(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
 
 	*dim = JETWATT_GRAPH_OPEN;
 	EACH_FIELD(o, f, at, m->end, rc) {
-		if (f.nr == 1 && f.type == JETWATT_WIRE_VARINT && f.value <= DIM_MAX) {
+		if (f.nr == 1 && f.type == JETWATT_WIRE_VARINT && f.value <= JETWATT_ONNX_DIM_MAX) {
 			*dim = (int64_t)f.value;
 		} else if (f.nr == 2 && f.end > f.at) {
 			rc = jetwatt_onnx_text(o, &f, &name);
@@ -282,7 +104,7 @@ static int value_info(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 			inner = type.at;
 			EACH_FIELD(o, part, inner, type.end, rc) {
 				if (part.nr == 1 && part.type == JETWATT_WIRE_VARINT)
-					t.bits = part.value < sizeof(bits) ? bits[part.value] : 0;
+					t.bits = jetwatt_onnx_bits(part.value);
 				else if (part.nr == 2 && part.type == JETWATT_WIRE_BYTES)
 					rc = shape(o, &part, &t);
 				if (rc < 0)
@@ -332,13 +154,15 @@ static int read_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_fiel
 		if (f.nr == ATTR_NAME)
 			rc = jetwatt_onnx_text(o, &f, &a->name);
 		else if (f.nr == ATTR_F || f.nr == ATTR_FLOATS)
-			rc = numbers(o, &f, JETWATT_WIRE_32, TYPE_FLOAT, &a->nr, &a->count);
+			rc = jetwatt_onnx_numbers(o, &f, JETWATT_WIRE_32, JETWATT_ONNX_FLOAT,
+						  &a->nr, &a->count);
 		else if (f.nr == ATTR_I || f.nr == ATTR_INTS)
-			rc = numbers(o, &f, JETWATT_WIRE_VARINT, TYPE_INT64, &a->nr, &a->count);
+			rc = jetwatt_onnx_numbers(o, &f, JETWATT_WIRE_VARINT, JETWATT_ONNX_INT64,
+						  &a->nr, &a->count);
 		else if (f.nr == ATTR_S && f.type == JETWATT_WIRE_BYTES && f.end - f.at <= 256)
 			rc = jetwatt_onnx_text(o, &f, &a->text);
 		else if (f.nr == ATTR_T && f.type == JETWATT_WIRE_BYTES)
-			rc = tensor(o, &f, body, &a->value);
+			rc = jetwatt_onnx_tensor(o, &f, body, &a->value);
 		else if (f.nr == ATTR_G && f.type == JETWATT_WIRE_BYTES)
 			rc = graph(o, &f, body, &a->body);
 		else if (f.nr == ATTR_REF)
@@ -440,9 +264,9 @@ static int graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uin
 		if (f.nr == GRAPH_NODE)
 			rc = jetwatt_onnx_node(o, &f, *body);
 		else if (f.nr == GRAPH_WEIGHT)
-			rc = tensor(o, &f, *body, &value);
+			rc = jetwatt_onnx_tensor(o, &f, *body, &value);
 		else if (f.nr == GRAPH_SPARSE)
-			rc = sparse(o, &f, *body);
+			rc = jetwatt_onnx_sparse(o, &f, *body);
 		else if (f.nr == GRAPH_VALUE)
 			rc = value_info(o, &f, *body, 0, &name);
 		if (rc < 0)

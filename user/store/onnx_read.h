@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* For onnx.c and onnx_function.c alone: a file being read. */
+/* For onnx.c, onnx_function.c and onnx_tensor.c alone: a file being read. */
 #ifndef JETWATT_ONNX_READ_H
 #define JETWATT_ONNX_READ_H
 
@@ -47,10 +47,27 @@ struct jetwatt_onnx {
 enum { NODE_IN = 1, NODE_OUT = 2, NODE_NAME = 3, NODE_OP = 4, NODE_ATTR = 5, NODE_DOMAIN = 7 };
 enum { ATTR_NAME = 1 };
 
+/* TensorProto.DataType, as far as numbers of that type are read. */
+enum { JETWATT_ONNX_FLOAT = 1, JETWATT_ONNX_INT32 = 6, JETWATT_ONNX_INT64 = 7,
+       JETWATT_ONNX_BOOL = 9, JETWATT_ONNX_DOUBLE = 11 };
+/* A double holds them all, and so does a sum of some. */
+#define JETWATT_ONNX_DIM_MAX	1000000000000000ull
+
 /* A text; and a name, as the call that is being read has it. Return: 0; negative errno. */
 int jetwatt_onnx_text(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id);
 int jetwatt_onnx_name(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id);
 int jetwatt_onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body);
+
+/* onnx_tensor.c */
+/* Bits of an element; 0: it has no size of its own, or @type is none. */
+int jetwatt_onnx_bits(uint64_t type);
+/* A number, or many of them packed, to the graph's. Return: 0; negative errno. */
+int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int wire,
+			 int type, uint32_t *nr, uint32_t *count);
+/* A tensor, and a sparse one, to the graph's values. Return: 0; negative errno. */
+int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
+			uint32_t *value);
+int jetwatt_onnx_sparse(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body);
 
 /* A function of the file. Return: 0; negative errno. */
 int jetwatt_onnx_function(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m);
