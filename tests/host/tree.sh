@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What may stand where: the rules that a compiler does not check.
-cd "$(dirname "$0")/../.." || exit 1
+# What may stand where: the rules that a compiler does not check. Checks the checkout that it
+# lies in, or the one that is its argument (tree_rules.sh).
+cd "${1:-$(dirname "$0")/../..}" || exit 1
 git ls-files --error-unmatch tests/host/tree.sh > /dev/null 2>&1 ||
 	{ echo "1..0 # SKIP not a git checkout: no list of the sources"; exit 4; }
 n=0 failed=0
@@ -26,7 +27,65 @@ rule()
 sources() { git ls-files -co --exclude-standard -- "$@" | grep -E '\.([chS]|inc)$'; }
 search() { xargs -r grep -nHE "$@"; }
 include='#[[:space:]]*include[[:space:]]+'
-echo 1..15
+
+# What a directory of user/ may include: itself, headers of include/, and these. Each may need
+# only directories that stand above it, so that there is no circle. libjetwatt has another
+# licence than the rest, so lib includes nothing of it.
+data="out store plan energy minibatch board model util lib"
+while read -r directory may; do
+	[ -z "$directory" ] || allowed+="$directory $may"$'\n'
+done << END
+lib
+util
+model
+minibatch
+energy		minibatch
+board		util lib
+plan		model
+store		model util lib
+out		energy minibatch board model util lib
+policy		board util
+job		$data
+measure		job $data
+tune		measure job $data
+timeshare	tune measure job $data
+cmd		timeshare tune measure job policy $data
+daemon		timeshare tune measure job policy $data
+sync		timeshare tune measure job $data
+knobs		policy board util
+exporter	policy out util
+files		util lib
+END
+sources_max=40 lines_max=450
+
+# includes WHAT: includes in user/ that are "unrooted", of "cmd" from outside, or "upward"
+includes()
+{
+	sources user | xargs -r awk -v what="$1" -v allowed="$allowed" '
+	BEGIN {
+		n = split(allowed, line, "\n")
+		for (i = 1; i <= n; i++) {
+			m = split(line[i], word, " ")
+			if (m) known[word[1]]
+			for (j = 2; j <= m; j++) may[word[1], word[j]]
+		}
+		# Public headers, generated ones, and tables shared with the module and the probe.
+		outside = "^(jetwatt\\.h|[a-z]+\\.skel\\.h|\\.\\./(bpf|kmod)/[a-z0-9_/]+\\.h)$"
+	}
+	/^[ \t]*#[ \t]*include[ \t]*"/ {
+		split(FILENAME, part, "/"); from = part[2]
+		path = $0; sub(/^[^"]*"/, "", path); sub(/".*/, "", path)
+		split(path, part, "/"); to = part[1]
+		at = FILENAME ":" FNR ": " path
+		if (path ~ outside)
+			next
+		if (what == "unrooted" && (path ~ /(^|\/)\.\.?\// || !(to in known) || path !~ /\//)) print at
+		if (what == "cmd" && to == "cmd" && from != "cmd") print at
+		if (what == "upward" && to in known && to != "cmd" && to != from && !((from, to) in may)) print at
+	}'
+}
+
+echo 1..20
 
 rule "kernel versions are asked for in compat/ only" < <(
 	sources kmod user bpf include tests | grep -vE '^(kmod|tests/sim)/compat/' |
@@ -36,22 +95,30 @@ rule "the simulated board shares no header with the module" < <(
 	sources tests/sim | grep -v '/test_' | search "${include}[\"<].*(kmod/|linux/jetwatt\.h)")
 
 system='(unistd|fcntl|poll|dirent|pthread|signal|time|sys/.*|netlink/.*|bpf/.*|linux/.*)\.h'
-rule "model, plan, minibatch and energy reach for nothing of the system" < <(
+rule "model, plan, minibatch and energy include no header of the system" < <(
 	sources user/model user/plan user/minibatch user/energy | search "$include<$system>")
 
-# below ROOM FORBIDDEN: cmd, daemon / plan / model board batch store out / lib
-below() { sources "user/$1" | search "$include\"(\.\./)*($2)/"; }
-rule "imports point down only" < <(
-	below lib 'cmd|daemon|plan|model|board|minibatch|energy|store|out'
-	for room in model board minibatch energy store out; do below $room 'cmd|daemon|plan'; done
-	below plan 'cmd|daemon|board|minibatch|energy|store|out')
+rule "includes in user/ name the directory" < <(includes unrooted)
+
+rule "nothing includes cmd/ from outside" < <(includes cmd)
+
+rule "a directory of user/ includes only those below it" < <(includes upward)
+
+rule "every directory of user/ has a line in the table of includes" < <(
+	sources user | cut -d/ -f2 | sort -u | grep -vxF "$(cut -d' ' -f1 <<< "$allowed" | grep .)")
+
+rule "no file of user/ is longer than $lines_max lines" < <(
+	sources user | xargs -r wc -l | awk -v max=$lines_max '$2 != "total" && $1 > max')
+
+rule "no directory of user/ has more than $sources_max sources" < <(
+	sources user | grep '\.c$' | sed 's,/[^/]*$,,' | sort | uniq -c | awk -v max=$sources_max '$1 > max')
 
 rule "only board writes to sysfs" < <(
 	sources user | grep -v '^user/board/' |
 		search '/sys/.*(O_WRONLY|O_RDWR|"[wa]e?")|(O_WRONLY|O_RDWR).*/sys/')
 
 rule "jetwatt-knobs knows the board, root's policy and nothing else" < <(
-	sources user/knobs | search "$include\"" | grep -vE '"(knobs|board|policy|util)/')
+	sources user/knobs | search "$include\"" | grep -vE '"(knobs|board|policy)/|"util/(error|fence|listen|notify)\.h"')
 
 rule "jetwatt-files knows how to listen, to look at one file, and nothing else" < <(
 	sources user/files | search "$include\"" | grep -vE '"util/(fence|listen|notify)\.h"|"lib/fdname\.h"')

@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# tree.sh finds what it forbids: small checkouts, each with one thing that is not allowed.
+cd "$(dirname "$0")/../.." || exit 1
+command -v git > /dev/null || { echo "1..0 # SKIP no git here"; exit 4; }
+d=$PWD/build/host/tree_rules.d
+rm -rf "$d"
+. tests/host/check.inc
+echo 1..13
+
+# tree NAME: a checkout that keeps every rule
+tree()
+{
+	t=$d/$1
+	mkdir -p "$t"/{tests/{host,cmd},user/dist}
+	cp tests/host/tree.sh "$t/tests/host/"
+	cp tests/cmd/as_jetwatt.c "$t/tests/cmd/"
+	cp user/dist/*.service "$t/user/dist/"
+	put cmd/verbs.h ''
+	put cmd/stat/stat.c '#include "cmd/verbs.h"' '#include "tune/tuner.h"' '#include "jetwatt.h"'
+	put tune/tuner.h '#include "model/model.h"' '#include "plan/plan.h"'
+	put daemon/loop.h '#include "tune/tuner.h"'
+	put plan/plan.h '#include "model/model.h"'
+	put model/model.h '#include <math.h>'
+	put energy/sensor_error.c '#include "../kmod/adc.h"'
+	git -C "$t" init -q && git -C "$t" add .
+}
+
+# put FILE LINE...: a source, which git need not know yet
+put()
+{
+	local file=$t/user/$1
+	mkdir -p "${file%/*}"
+	printf '%s\n' '/* SPDX-License-Identifier: GPL-2.0-only */' "${@:2}" > "$file"
+}
+
+# look: tree.sh's status to $status, and to $found the rules that are broken in $t
+look()
+{
+	run tests/host/tree.sh "$t"
+	found=$(sed -n 's/^not ok [0-9]* //p' $d/out)
+}
+
+# refused TEXT RULE WHERE: tree.sh fails, by this rule alone, and says where
+refused()
+{
+	look
+	check "$1" "[ $status = 1 ] && [[ \"\$found\" == *'$2'* ]] && [ $(grep -c . <<< "$found") = 1 ] &&
+		grep -q '^# *$3' $d/out"
+}
+
+tree good
+look
+check "a tree that keeps the rules is taken" "[ $status = 0 ] && [ -z \"\$found\" ]"
+
+tree upward; put model/fit.c '#include "plan/plan.h"'
+refused "model that includes plan" "only those below it" "user/model/fit.c:2: plan/plan.h"
+tree sideways; put exporter/http.c '' '#include "measure/session.h"'
+refused "an exporter that includes measure" "only those below it" "user/exporter/http.c:3: measure/session.h"
+tree spaced; put plan/next.c '  #  include "tune/tuner.h"	/* why */'
+refused "an include with blanks and a comment" "only those below it" "user/plan/next.c:2: tune/tuner.h"
+tree verb; put tune/seek.c '#include "model/model.h"' '#include "cmd/verbs.h"'
+refused "a shared directory that includes a verb" "from outside" "user/tune/seek.c:3: cmd/verbs.h"
+tree daemon; put daemon/main.c '#include "cmd/stat/stat.h"'
+refused "jetwattd that includes a verb" "from outside" "user/daemon/main.c:2: cmd/stat/stat.h"
+tree beside; put tune/tuner.c '#include "tuner.h"'
+refused "an include by the name alone" "name the directory" "user/tune/tuner.c:2: tuner.h"
+tree parent; put tune/tuner.c '#include "../tune/tuner.h"'
+refused "an include by way of .." "name the directory" "user/tune/tuner.c:2: ../tune/tuner.h"
+tree system; put plan/next.c '#include <unistd.h>'
+refused "plan that includes a header of the system" "no header of the system" "user/plan/next.c:2:"
+tree unknown; put gadgets/main.c ''
+refused "a directory that is not in the table" "table of includes" "gadgets"
+tree long; put tune/tuner.c "$(seq -f '/* %g */' 450)"
+refused "a file of 451 lines" "is longer" "451 user/tune/tuner.c"
+tree many; for i in $(seq 41); do put "tune/t$i.c" ''; done
+refused "41 sources in a directory" "sources" "41 user/tune"
+tree fit; put tune/tuner.c "$(seq -f '/* %g */' 449)"; for i in $(seq 39); do put "tune/t$i.c" ''; done
+look
+check "450 lines and 40 sources are allowed" "[ $status = 0 ] && [ -z \"\$found\" ]"
+exit $failed
