@@ -18,7 +18,7 @@ static uint64_t state = 1;
 
 const struct jetwatt_measure_limits jetwattd_quick;
 
-/* As in cmd/learn.c, which needs a board. */
+/* As in tune/tuner.c, which needs a board. */
 int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row)
 {
 	struct jetwatt_row *more = reallocarray(l->row, l->nr_rows + 1, sizeof(*row)), copy = *row;
