@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How the sensor chips convert, as data: for the module and, as it is, for user/batch. */
+/* How the sensor chips convert, as data: for the module and, as it is, for user/energy. */
 #ifndef JETWATT_ADC_H
 #define JETWATT_ADC_H
 

@@ -13,12 +13,12 @@
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
-#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 #include "fault_inject.h"
+#include "waits/ioctls.h"
 #include "waits/pollfd.h"
 #include "waits/watch.h"
 
@@ -33,25 +33,14 @@
  *    POLL_FD_TRIGGER_EVENT of nvhost-ctrl (JetPack 5);
  *  - poll() of an event, which needs no arming (both; Thor): see pollfd.c.
  *
- * A number alone proves nothing, so the descriptors are in the record: whoever
- * reads it looks up what they are. doc/hardware.md says where the numbers are from.
+ * The number of an ioctl alone proves nothing, so the descriptors are in the record: its
+ * reader looks up what they are.
  */
-#define SYNCPOINT_WAIT_NVIDIA	0xc0206462	/* _IOWR('d', 0x62, 32 bytes) */
-#define SYNCPOINT_WAIT_MAINLINE	0xc0186462	/* 24 bytes: no time in the reply */
-#define TRIGGER_POLLFD		0xc0105811	/* _IOWR('X', 0x11, 16 bytes) */
-#define NVHOST_SYNCPT_WAIT	0x400c4803	/* _IOW('H', 3, 12 bytes) */
-#define NVHOST_SYNCPT_WAITEX	0xc0104806	/* _IOWR('H', 6, 16 bytes) */
-#define NVHOST_SYNCPT_WAITMEX	0xc0204809	/* _IOWR('H', 9, 32 bytes) */
-#define NVHOST_TRIGGER_EVENT	0x40104811	/* _IOW('H', 17, 16 bytes) */
-
 #define WAIT_POLL	1
 #define DUPLICATE	2	/* no wait, but remembered as they are */
 #define POLLFDS		16	/* entries of a poll() looked at */
 #define BUCKETS_BITS	8
 #define WAITS		1024
-
-/* The thread that libcuda starts to wait for others. */
-#define HELPER		"cuda-EvtHandlr"
 
 /**
  * struct wait - a call under way, from its entry to its exit and, if it was interrupted
@@ -142,28 +131,11 @@ static int peek(void *to, u64 from, size_t size)
 	return left ? -EFAULT : 0;
 }
 
-static bool is_syncpoint_wait(u32 cmd)
-{
-	return cmd == SYNCPOINT_WAIT_NVIDIA || cmd == SYNCPOINT_WAIT_MAINLINE ||
-	       cmd == NVHOST_SYNCPT_WAITMEX || cmd == NVHOST_SYNCPT_WAITEX ||
-	       cmd == NVHOST_SYNCPT_WAIT;
-}
-
-static bool is_trigger(u32 cmd)
-{
-	return cmd == TRIGGER_POLLFD || cmd == NVHOST_TRIGGER_EVENT;
-}
-
-/*
- * u32 id, threshold: behind the s64 timeout of tegra-drm's struct, at the beginning of
- * nvhost-ctrl's three.
- */
 static u64 fence_of(const struct wait *w)
 {
-	bool drm = w->kind == SYNCPOINT_WAIT_NVIDIA || w->kind == SYNCPOINT_WAIT_MAINLINE;
 	u64 fence;
 
-	return peek(&fence, w->ptr + (drm ? 8 : 0), sizeof(fence)) ? w->ptr : fence;
+	return peek(&fence, w->ptr + fence_offset(w->kind), sizeof(fence)) ? w->ptr : fence;
 }
 
 static void emit(u64 enter_ns, u64 exit_ns, u32 call, int ret, int fd, int ctl_fd)
@@ -173,9 +145,6 @@ static void emit(u64 enter_ns, u64 exit_ns, u32 call, int ret, int fd, int ctl_f
 		.tid = current->pid, .call = call, .ret = ret, .fd = fd, .ctl_fd = ctl_fd,
 	};
 
-	/* A thread names itself: no lock makes this more certain. */
-	if (!strncmp(current->comm, HELPER, TASK_COMM_LEN))
-		record.call |= JETWATT_WAIT_HELPER;
 	jetwatt_watcher_record(&record);
 }
 

@@ -9,6 +9,7 @@
 #include <linux/list.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/vmalloc.h>
 #include "fault_inject.h"
 
@@ -17,6 +18,9 @@
 #define PROCESSES	2048
 #define BUCKETS_BITS	8
 #define SEEN_BITS	10
+
+/* The thread that libcuda starts to wait for others. */
+#define HELPER		"cuda-EvtHandlr"
 
 /**
  * struct process - one that is watched
@@ -163,7 +167,7 @@ static u64 cgroup_of_current(void)
 
 /**
  * jetwatt_watcher_record() - the current thread has waited
- * @record: all but the cgroup
+ * @record: all but the cgroup and JETWATT_WAIT_HELPER
  *
  * Context: sys_exit and sys_enter.
  */
@@ -183,6 +187,9 @@ void jetwatt_watcher_record(const struct jetwatt_wait_record *record)
 		r = &t->record[head++ % RECORDS];
 		r->record = *record;
 		r->record.cgroup = cgroup;
+		/* A thread names itself: no lock makes this more certain. */
+		if (!strncmp(current->comm, HELPER, TASK_COMM_LEN))
+			r->record.call |= JETWATT_WAIT_HELPER;
 		r->watchers = whose;
 	}
 	raw_spin_unlock(&lock);
