@@ -30,8 +30,8 @@ host_packages=(
 	gcc-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 	linux-kbuild-6.1 qemu-system-arm device-tree-compiler python3 python3-yaml python3-pyte
 )
-# For tests alone: host/page, host/export, host/metrics.
-test_packages=(chromium protobuf-compiler python3-pandas python3-prometheus-client)
+# For tests alone: host/page, host/export, host/metrics, unit/out_json.
+test_packages=(chromium protobuf-compiler python3-pandas python3-prometheus-client locales)
 # For the guest: run time and development halves of what jetwatt links with.
 guest_packages=(
 	busybox-static libc6 libgcc-s1 libgfortran5

@@ -23,12 +23,16 @@ FIXTURE_VARIANT(gpu) {
 };
 
 FIXTURE_VARIANT_ADD(gpu, bpf) { JETWATT_RUNG_TRACEPOINT };
+#ifndef WITHOUT_MODULE
 FIXTURE_VARIANT_ADD(gpu, module) { JETWATT_RUNG_MODULE };
-
-/* In the guest a module that is not there is a failure. */
-#ifndef MODULE_MAY_BE_MISSING
-#define MODULE_MAY_BE_MISSING	0
 #endif
+
+/* What only BPF tells: that a descriptor's number has changed hands, and each wait at once. */
+FIXTURE(bpf) {
+	struct node node;
+	struct seen seen;
+	int timer;
+};
 
 /* The module sends what it has seen every 20 ms. */
 static uint64_t settle_ns;
@@ -41,30 +45,43 @@ static int seen_by_now(struct seen *s)
 	return seen_all(s);
 }
 
-FIXTURE_SETUP(gpu)
+static void open_gpu(struct __test_metadata *_metadata, struct node *node, struct seen *seen, int *timer,
+		     uint32_t rung)
 {
-	/* system calls alone: nobody looks for libraries now and then */
-	struct jetwatt_probe_opts o = { .tgid = getpid(), .rungs = variant->rung };
-	int err;
+	/* system calls alone: no look for libraries now and then */
+	struct jetwatt_probe_opts o = { .tgid = getpid(), .rungs = rung };
+	int err = node_open(node);
 
-	if (MODULE_MAY_BE_MISSING && variant->rung == JETWATT_RUNG_MODULE &&
-	    access("/sys/module/jetwatt", F_OK))
-		SKIP_TEST("kernel module jetwatt is not loaded");
-	err = node_open(&self->node);
-	settle_ns = variant->rung == JETWATT_RUNG_MODULE ? 100000000 : 0;
+	settle_ns = rung == JETWATT_RUNG_MODULE ? 100000000 : 0;
 	if (!settle_ns)
 		NEEDS_BPF_EVENTS();
 	if (err == -ENODEV)
 		SKIP_TEST("needs root and /dev/fuse");
 	ASSERT_EQ(0, err);
-	self->timer = timerfd_create(CLOCK_MONOTONIC, 0);
-	ASSERT_LE(0, self->timer);
-	ASSERT_EQ(0, jetwatt_probe_open(&self->seen.probe, &o, seen_add, &self->seen)) {
+	*timer = timerfd_create(CLOCK_MONOTONIC, 0);
+	ASSERT_LE(0, *timer);
+	ASSERT_EQ(0, jetwatt_probe_open(&seen->probe, &o, seen_add, seen)) {
 		TH_LOG("%s", jetwatt_probe_error());
 	}
 }
 
+FIXTURE_SETUP(gpu)
+{
+	open_gpu(_metadata, &self->node, &self->seen, &self->timer, variant->rung);
+}
+
+FIXTURE_SETUP(bpf)
+{
+	open_gpu(_metadata, &self->node, &self->seen, &self->timer, JETWATT_RUNG_TRACEPOINT);
+}
+
 FIXTURE_TEARDOWN(gpu)
+{
+	jetwatt_probe_close(self->seen.probe);
+	node_close(&self->node);
+}
+
+FIXTURE_TEARDOWN(bpf)
 {
 	jetwatt_probe_close(self->seen.probe);
 	node_close(&self->node);
@@ -395,12 +412,10 @@ TEST_F(gpu, duplicated_onto_disarms)
 }
 
 /* A number that was looked up is looked up again once it has changed hands. */
-TEST_F(gpu, a_number_is_used_again)
+TEST_F(bpf, a_number_is_used_again)
 {
 	int fd = open("/dev/dri/renderD128", O_RDWR), i;
 
-	if (variant->rung == JETWATT_RUNG_MODULE)
-		SKIP_TEST("the module does not tell that a descriptor has changed");
 	ASSERT_LE(0, fd);
 	for (i = 1; i <= 20; i++) {
 		ASSERT_EQ(0, node_syncpt(fd, i, 0, 0));
@@ -594,13 +609,11 @@ TEST_F(gpu, a_signal_in_the_middle)
 }
 
 /* The descriptor tells of a single wait, and of those after the wake-up. */
-TEST_F(gpu, fd_wakes)
+TEST_F(bpf, fd_wakes)
 {
 	int fd = jetwatt_probe_fd(self->seen.probe), i;
 	uint64_t quiet, wakes = 0;
 
-	if (variant->rung == JETWATT_RUNG_MODULE)
-		SKIP_TEST("the module wakes its reader every 20 ms, not for every wait");
 	EXPECT_EQ(0, node_poll(fd, 0));
 	for (i = 1; i <= 50; i++) {
 		ASSERT_EQ(0, node_syncpt(self->node.render, i, 0, 0));
@@ -635,13 +648,11 @@ static void *two_waits(void *arg)
 }
 
 /* The second one does not wake a sleeping reader: it looks again by itself. */
-TEST_F(gpu, nothing_is_left_lying)
+TEST_F(bpf, nothing_is_left_lying)
 {
 	int fd = jetwatt_probe_fd(self->seen.probe), i;
 	pthread_t thread;
 
-	if (variant->rung == JETWATT_RUNG_MODULE)
-		SKIP_TEST("the module sends what it has in any case");
 	for (i = 2; i <= 20; i += 2) {
 		node_sleep(30000000);
 		ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));
