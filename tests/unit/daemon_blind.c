@@ -235,6 +235,27 @@ TEST_F(blind, a_knob_refuses_once)
 	EXPECT_TRUE(at_floor());
 }
 
+/* A restore is refused, then samples break off, then so is the lowest mode: the restore that is
+ * due does not lift the cap. */
+TEST_F(blind, a_restore_was_refused)
+{
+	self->t.fail_at = self->t.writes + 1;
+	self->t.fail_for = 1000;
+	self->t.fail = EBUSY;
+	ASSERT_NE(0, jetwattd_put_back(&self->d));
+	jetwattd_blind(&self->d);
+	EXPECT_EQ(JETWATTD_RESTORING, self->d.doing);
+	self->t.fail_at = 0;
+	pthread_mutex_lock(&self->d.lock);
+	EXPECT_EQ(0, jetwattd_mind(&self->d));
+	pthread_mutex_unlock(&self->d.lock);
+	EXPECT_TRUE(self->d.applied);
+	signal_in = 4 * 15;
+	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
+	EXPECT_EQ(JETWATTD_BLIND, self->d.doing);
+	EXPECT_TRUE(at_floor());
+}
+
 static void turned(struct jetwattd_run *r)
 {
 	(void)r;

@@ -42,13 +42,13 @@ FIXTURE(cap) {
 	struct jetwattd d;
 	struct jetwattd_policy policy;
 	struct jetwattd_judge *j;
-	double found_w, top_w, floor_w, drawn_w, err, sum, last[SECOND];
+	double found_w, half_w, top_w, floor_w, drawn_w, err, sum, last[SECOND];
 	unsigned int n, age_ms;	/* of a batch */
 	uint64_t since, longest, over;
-	int core_sticks, emc_sticks, safe_refused;
+	int core_sticks, emc_sticks, safe_refused, found_sticks, found_writes;
 };
 
-/* Knobs that refuse: a CPU that does not go off, and the memory's cap. */
+/* Knobs that refuse: a CPU that does not go off, the memory's cap, the GPU's highest clock. */
 static int stubborn(const char *path, const char *text, void *arg)
 {
 	FIXTURE_DATA(cap) *self = arg;
@@ -59,6 +59,11 @@ static int stubborn(const char *path, const char *text, void *arg)
 	}
 	if (self->emc_sticks && strstr(path, EMC6))
 		return -EINVAL;
+	if (strstr(path, GPU "max_freq") && atoll(text) == 1300500000) {
+		self->found_writes++;
+		if (self->found_sticks)
+			return -EBUSY;
+	}
 	return tree_write(path, text, &self->t);
 }
 
@@ -88,7 +93,7 @@ FIXTURE_SETUP(cap)
 
 FIXTURE_TEARDOWN(cap)
 {
-	self->core_sticks = self->emc_sticks = 0;
+	self->core_sticks = self->emc_sticks = self->found_sticks = 0;
 	jetwatt_board_restore(self->d.board, NULL);
 	jetwatt_board_close(self->d.board);
 	free(self->j);
@@ -101,6 +106,8 @@ static double target(FIXTURE_DATA(cap) *self)
 
 	if (!d->applied)
 		return self->found_w;
+	if (d->mixed && self->half_w > 0)
+		return self->half_w;
 	return d->mode.gpu_hz == low.gpu_hz ? self->floor_w :
 	       jetwatt_mode_same(&d->mode, &mid) ? SAFE_W : self->top_w;
 }
@@ -304,6 +311,36 @@ TEST_F(cap, a_switch_is_torn)
 	EXPECT_FALSE(self->d.mixed);
 	EXPECT_FALSE(jetwatt_mode_same(&self->d.mode, &top));
 	EXPECT_EQ(0, self->d.count.others);
+}
+
+/* A restore is refused half-way, and too much is drawn there: the cap steps down, and the restore
+ * that is due neither comes first nor undoes it. */
+TEST_F(cap, a_restore_is_refused)
+{
+	for (int longer = 0; longer < 2; longer++) {
+		put(self, &mid);
+		passes(self, 3, 0);
+		self->found_sticks = 1;
+		ASSERT_NE(0, jetwattd_put_back(&self->d));
+		ASSERT_EQ(JETWATTD_RESTORING, self->d.doing);
+		self->found_w = self->half_w = 1.3 * BUDGET;
+		self->found_sticks = longer;
+		self->found_writes = 0;
+		self->longest = 0;
+		for (int i = 0; i < 20; i++) {
+			passes(self, 1, 0);
+			pthread_mutex_lock(&self->d.lock);
+			jetwattd_mind(&self->d);
+			pthread_mutex_unlock(&self->d.lock);
+			self->found_sticks = longer && i < 2;
+		}
+		EXPECT_TRUE(self->d.applied);
+		EXPECT_FALSE(self->d.mixed);
+		EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
+		EXPECT_EQ(0, self->found_writes);
+		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g s", self->longest * 1e-9);
+		self->d.have_safe = 0;
+	}
 }
 
 /* Where there is nothing lower, and on the way there: what a meter of the mean says. */

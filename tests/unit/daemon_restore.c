@@ -169,6 +169,24 @@ TEST_F(restore, a_job_meanwhile)
 	EXPECT_TRUE(as_found(&self->t) || !variant->reassert);
 }
 
+/* A mode that is put is not undone by the restore that was refused before. */
+TEST_F(restore, a_mode_is_put_meanwhile)
+{
+	struct jetwattd *d = &self->d;
+	struct jetwatt_board_error e;
+
+	for (int pause = 0; pause < 2; pause++) {
+		refuse(&self->t, 1, 1000);
+		ASSERT_EQ(jetwattd_put_back(d), -EIO);
+		self->t.fail_at = 0;
+		d->pause = pause;
+		EXPECT_EQ(jetwattd_put(d, &mid), 0);
+		EXPECT_EQ(d->doing, pause ? JETWATTD_PAUSED : JETWATTD_IDLE);
+		EXPECT_EQ(jetwattd_mind(d), 0);
+		EXPECT_EQ(jetwatt_board_verify(d->board, &mid, &e), 0) TH_LOG("%s", e.what);
+	}
+}
+
 /* Nor is a switch that could not be rolled back another process's. */
 TEST_F(restore, a_switch_that_stays_half_way)
 {

@@ -41,6 +41,9 @@ static int switch_to(struct jetwattd *d, const struct jetwatt_mode *mode)
 		d->applied = 1;
 		d->busy = d->mixed = 0;
 		d->switched_ns = jetwatt_clock_ns();
+		/* The state that was found is not tried again over this mode. */
+		if (d->doing == JETWATTD_RESTORING)
+			d->doing = d->pause ? JETWATTD_PAUSED : JETWATTD_IDLE;
 		return 0;
 	}
 	/* The board is not ours for now, which says nothing of the mode. */
@@ -87,6 +90,9 @@ static int verify(struct jetwattd *d)
 
 int jetwattd_mind(struct jetwattd *d)
 {
+	/* To restore the board would lift the cap. */
+	if (atomic_load(&d->blind))
+		return verify(d);
 	return d->doing == JETWATTD_RESTORING ? jetwattd_put_back(d) : verify(d);
 }
 
@@ -105,7 +111,8 @@ int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode)
 int jetwattd_put_low(struct jetwattd *d, const struct jetwatt_mode *to)
 {
 	struct jetwatt_mode low[] = { *to, d->floor, d->floor, d->floor }, now;
-	int n = 2, err = jetwattd_mind(d);
+	/* Not jetwattd_mind(): a restore would first write the clocks that were found. */
+	int n = 2, err = verify(d);
 
 	for (int i = 0; i < n && err != -EBUSY; i++) {
 		if (i && jetwatt_mode_same(&low[i], &low[i - 1]))

@@ -176,7 +176,8 @@ int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode);
 /* Step down to @to. Where a knob refuses: to the lowest mode, then to the lowest clocks with the
  * cores that are online, then to those without the memory's. */
 int jetwattd_put_low(struct jetwattd *d, const struct jetwatt_mode *to);
-/* Are the knobs as we have put them? A restore that failed is tried again. */
+/* Are the knobs as we have put them? A restore that failed is tried again, but not while
+ * jetwattd is blind. */
 int jetwattd_mind(struct jetwattd *d);
 /* If it fails, jetwattd is restoring until jetwattd_mind() succeeds, or a mode is put. */
 int jetwattd_put_back(struct jetwattd *d);
