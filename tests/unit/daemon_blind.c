@@ -235,6 +235,23 @@ TEST_F(blind, a_knob_refuses_once)
 	EXPECT_TRUE(at_floor());
 }
 
+/* A switch up is torn, so that the knobs are not in the lowest mode that they were in. */
+TEST_F(blind, a_torn_switch_from_the_lowest_mode)
+{
+	ASSERT_EQ(0, jetwattd_put(&self->d, &low));
+	self->t.fail_at = self->t.writes + 14;
+	self->t.fail_for = 1000;
+	self->t.fail = EBUSY;
+	ASSERT_EQ(-ENOTRECOVERABLE, jetwattd_put(&self->d, &top));
+	jetwattd_blind(&self->d);
+	EXPECT_TRUE(self->d.mixed);
+	self->t.fail_at = 0;
+	signal_in = 4 * 15;
+	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
+	EXPECT_FALSE(self->d.mixed);
+	EXPECT_TRUE(at_floor());
+}
+
 /* A restore is refused, then samples break off, then so is the lowest mode: the restore that is
  * due does not lift the cap. */
 TEST_F(blind, a_restore_was_refused)

@@ -4,6 +4,35 @@
  * process's change, the saved state stays, and the restore is tried again.
  */
 #define jetwatt_clock_ns test_now
+/* What job.c calls beside what is tested. */
+#pragma weak jetwatt_cgroup_of
+#pragma weak jetwatt_keep_command
+#pragma weak jetwatt_keep_open
+#pragma weak jetwatt_keep_rows
+#pragma weak jetwatt_keep_workload
+#pragma weak jetwatt_learn_add
+#pragma weak jetwatt_learn_others
+#pragma weak jetwatt_prior_free
+#pragma weak jetwatt_watch_add
+#pragma weak jetwattd_allowance_more
+#pragma weak jetwattd_anew
+#pragma weak jetwattd_changed
+#pragma weak jetwattd_climb
+#pragma weak jetwattd_company
+#pragma weak jetwattd_differs
+#pragma weak jetwattd_drifted
+#pragma weak jetwattd_forbid
+#pragma weak jetwattd_glance
+#pragma weak jetwattd_keep
+#pragma weak jetwattd_ladder_leave
+#pragma weak jetwattd_late_forget
+#pragma weak jetwattd_look
+#pragma weak jetwattd_minibatch_forget
+#pragma weak jetwattd_minibatch_strange
+#pragma weak jetwattd_nap
+#pragma weak jetwattd_of_job
+#pragma weak jetwattd_tend
+#include "../../user/daemon/job_hold.c"
 #include "../../user/daemon/apply.c"
 
 #include "board_tree.h"
@@ -37,6 +66,30 @@ int jetwatt_error_say(int code, const char *why, const char *fix, const char *wh
 	(void)fix;
 	(void)what;
 	return code;
+}
+
+static const struct jetwatt_row *best;
+
+const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
+{
+	(void)r;
+	return best;
+}
+
+double jetwattd_limit(struct jetwattd *d)
+{
+	return d->budget_w;
+}
+
+void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
+{
+	r->d->doing = doing;
+}
+
+enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
+{
+	(void)r;
+	return JETWATTD_ENDED;
 }
 
 static const struct jetwatt_mode low = { 4, 729600, 420750000, 665600000 };
@@ -167,6 +220,31 @@ TEST_F(restore, a_job_meanwhile)
 	d->doing = JETWATTD_IDLE;
 	jetwattd_put_back(d);
 	EXPECT_TRUE(as_found(&self->t) || !variant->reassert);
+}
+
+/* Or the mode that it was in before the restore: then the knobs have to be put there again. */
+TEST_F(restore, the_same_job_meanwhile)
+{
+	const struct jetwatt_row row = { .mode = low };
+	unsigned char out = 0;
+	struct jetwattd_run r = { .d = &self->d, .out = &out };
+	struct jetwattd *d = &self->d;
+	struct jetwatt_board_error e;
+
+	best = &row;
+	for (int nr = 1; nr <= 12; nr++) {
+		self->t.fail_at = 0;
+		ASSERT_EQ(jetwattd_put(d, &low), 0);
+		refuse(&self->t, nr, 1);
+		if (!jetwattd_put_back(d))
+			continue;
+		EXPECT_EQ(jetwattd_work(&r), JETWATTD_ENDED);
+		EXPECT_EQ(d->doing, JETWATTD_LEARNING);
+		EXPECT_TRUE(jetwattd_in(d, &low));
+		EXPECT_EQ(jetwatt_board_verify(d->board, &low, &e), 0) TH_LOG("write %d: %s", nr, e.what);
+	}
+	EXPECT_LT(0, d->count.unrestored);
+	EXPECT_EQ(d->count.others, 0);
 }
 
 /* A mode that is put is not undone by the restore that was refused before. */

@@ -93,7 +93,7 @@ static int keeps(struct jetwattd *d)
 		jetwattd_unguarded(d);
 	keeps = d->budget_w > 0 && !d->pause && !d->policy->blind_restore && !atomic_load(&d->stop);
 	/* A mode that was refused is tried again, but not all the time. */
-	if (keeps && !jetwattd_mind(d) && !(d->applied && jetwatt_mode_same(&d->mode, &d->floor)) &&
+	if (keeps && !jetwattd_mind(d) && !jetwattd_in(d, &d->floor) &&
 	    (!d->low_ns || jetwatt_clock_ns() - d->low_ns > JETWATTD_LOW_NS))
 		jetwattd_put_low(d, &d->floor);
 	/* Another process owns the knobs now. */

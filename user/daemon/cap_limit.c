@@ -47,10 +47,8 @@ static double mean(const struct jetwattd_judge *j, uint64_t ns, uint64_t *span)
 /* Is there no lower mode, or none that the knobs took lately? */
 static int lowest(const struct jetwattd *d)
 {
-	return d->applied && !d->mixed &&
-	       (jetwatt_mode_same(&d->mode, &d->floor) ||
-		(d->low_ns && jetwatt_mode_same(&d->mode, &d->low) &&
-		 jetwatt_clock_ns() - d->low_ns < JETWATTD_LOW_NS));
+	return jetwattd_in(d, &d->floor) ||
+	       (d->low_ns && jetwattd_in(d, &d->low) && jetwatt_clock_ns() - d->low_ns < JETWATTD_LOW_NS);
 }
 
 /* Where to: what was measured to be within, also a budget that was just lowered, or the
@@ -61,10 +59,10 @@ static const struct jetwatt_mode *lower(const struct jetwattd_judge *j, uint64_t
 
 	if (lowest(d))
 		return NULL;
-	if (!d->have_safe || d->safe_w > JETWATTD_SAFE * d->budget_w ||
+	if (atomic_load(&d->blind) || !d->have_safe || d->safe_w > JETWATTD_SAFE * d->budget_w ||
 	    jetwattd_window_above(&j->drawn, d->safe_w, window, judged(j, window), d->budget_w) >
 		    LONG * window ||
-	    (d->applied && jetwatt_mode_same(&d->mode, &d->safe)))
+	    jetwattd_in(d, &d->safe))
 		return &d->floor;
 	return &d->safe;
 }

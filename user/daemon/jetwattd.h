@@ -152,6 +152,12 @@ struct jetwattd {
 	struct jetwattd_taking_turns turns;
 };
 
+/* Is mode @m in force? After a switch or a restore that has failed half-way none is. */
+static inline int jetwattd_in(const struct jetwattd *d, const struct jetwatt_mode *m)
+{
+	return d->applied && !d->mixed && jetwatt_mode_same(&d->mode, m);
+}
+
 /* What is stepped down to is well below the budget. */
 #define JETWATTD_SAFE	0.9
 /* What is left of a switch by then does not matter any more. */

@@ -150,7 +150,7 @@ static const struct jetwatt_row *settle(struct jetwattd_run *r)
 	d->expect_w = best->power_w;
 	/* What it was for is seen to, or jetwattd_changed() tells. */
 	atomic_store(&d->cut, 0);
-	if (!d->applied || !jetwatt_mode_same(&d->mode, &best->mode)) {
+	if (!jetwattd_in(d, &best->mode)) {
 		int err;
 
 		d->tripped = 0;
