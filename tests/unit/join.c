@@ -2,12 +2,13 @@
 /*
  * The join: arithmetic of power, and the order of two streams.
  */
+#include <inttypes.h>
 #include <linux/jetwatt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kselftest_harness.h"
-#include "lib/join.h"
+#include "../../user/lib/join.c"
 
 #define MS	1000000ull
 #define NONE	JETWATT_VALUE_NONE
@@ -355,6 +356,46 @@ TEST_F(join, at_random)
 	EXPECT_EQ(0, jetwatt_join_late(self->j));
 	for (i = 1; i < self->s->nr; i++)
 		ASSERT_LE(self->s->ms[i - 1], self->s->ms[i]);
+}
+
+static uint64_t last_ns, last_tgid, waits, wrong;
+
+static void in_order(const struct jetwatt_sync *y, void *arg)
+{
+	(void)arg;
+	waits++;
+	wrong += y->exit_ns < last_ns || (y->exit_ns == last_ns && (uint64_t)y->tgid < last_tgid);
+	last_ns = y->exit_ns;
+	last_tgid = (uint64_t)y->tgid;
+}
+
+/* A trace may have been made to cost time: so many waits in any order cost log2 of it each. Those
+ * of one time stay in the order in which they came. */
+TEST_F(join, many_waits_out_of_order)
+{
+	enum { N = 1 << 15, LOG = 15 };
+	uint64_t moved = 0;
+
+	for (int how = 0; how < 3; how++) {
+		struct jetwatt_join *j;
+
+		ASSERT_EQ(0, jetwatt_join_new_rails(&j, rails, 2, 1000));
+		jetwatt_join_set(j, NULL, in_order, NULL);
+		waits = wrong = last_ns = last_tgid = 0;
+		for (int i = 0; i < N; i++) {
+			int back = how == 2 ? rand() % (N / 4) : N - i;
+			struct jetwatt_sync s = { .exit_ns = 5000 * MS + (how ? back : i), .tgid = i };
+
+			jetwatt_join_sync(&s, j);
+		}
+		jetwatt_join_flush(j);
+		EXPECT_EQ(N, waits);
+		EXPECT_EQ(0, wrong);
+		EXPECT_EQ(0, jetwatt_join_late(j));
+		moved = j->sync.moved;
+		EXPECT_GT(3ull * LOG * N, moved) TH_LOG("order %d: %" PRIu64 " moved", how, moved);
+		jetwatt_join_free(j);
+	}
 }
 
 TEST(without_a_module)

@@ -20,11 +20,28 @@
 #define DISORDER_NS	10000000
 #define LEAST		128	/* records that there is room for */
 
-/* Records in order of time, in a ring that grows. */
+/* A place in a queue: @nr counts arrivals, so records of one time keep their order. */
+struct place {
+	uint64_t time_ns, nr;
+	size_t slot;
+};
+
+/**
+ * struct queue - records, of which the earliest can be taken out
+ * @entry: @max slots of @size bytes
+ * @heap: the first @nr places are a binary heap, whose top is the earliest record; the slots of
+ *	the others are free
+ * @arrived: records so far
+ * @moved: places that were moved to keep the heap; for tests
+ *
+ * A heap, because the times are a trace's: waits in descending order would make a sorted array
+ * move all others for each.
+ */
 struct queue {
 	char *entry;
-	size_t size, head, nr, max;
-	uint64_t last_ns;
+	struct place *heap;
+	size_t size, nr, max;
+	uint64_t last_ns, arrived, moved;
 };
 
 struct jetwatt_join {
@@ -36,34 +53,43 @@ struct jetwatt_join {
 	void *arg;
 };
 
-static void *at(const struct queue *q, size_t i)
+static const void *first(const struct queue *q)
 {
-	return q->entry + (q->head + i) % q->max * q->size;
+	return q->entry + q->heap[0].slot * q->size;
 }
 
-/* Of both kinds of record; the offsets differ. */
-static uint64_t power_time(const void *entry)
+static uint64_t first_ns(const struct queue *q)
 {
-	return ((const struct jetwatt_power *)entry)->time_ns;
+	return q->nr ? q->heap[0].time_ns : UINT64_MAX;
 }
 
-static uint64_t sync_time(const void *entry)
+static int before(const struct place *a, const struct place *b)
 {
-	return ((const struct jetwatt_sync *)entry)->exit_ns;
+	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->nr < b->nr;
 }
 
 static int resize(struct queue *q, size_t max)
 {
+	struct place *heap = malloc(max * sizeof(*heap));
 	char *entry = malloc(max * q->size);
 
-	if (!entry)
+	if (!entry || !heap) {
+		free(entry);
+		free(heap);
 		return -ENOMEM;
-	for (size_t i = 0; i < q->nr; i++)
-		memcpy(entry + i * q->size, at(q, i), q->size);
+	}
+	for (size_t i = 0; i < max; i++) {
+		if (i < q->nr) {
+			memcpy(entry + i * q->size, q->entry + q->heap[i].slot * q->size, q->size);
+			heap[i] = q->heap[i];
+		}
+		heap[i].slot = i;
+	}
 	free(q->entry);
+	free(q->heap);
 	q->entry = entry;
+	q->heap = heap;
 	q->max = max;
-	q->head = 0;
 	return 0;
 }
 
@@ -74,27 +100,44 @@ static void give_back(struct queue *q)
 		resize(q, q->max / 2);
 }
 
-/* Most records belong at the end. */
-static int insert(struct queue *q, const void *entry, uint64_t (*time)(const void *))
+/* Most records are the latest: these stay at the end. */
+static int insert(struct queue *q, const void *entry, uint64_t time_ns)
 {
-	uint64_t t = time(entry);
+	struct place new = { .time_ns = time_ns, .nr = q->arrived };
 	size_t i;
 
 	if (q->nr == q->max && resize(q, q->max ? 2 * q->max : LEAST))
 		return -ENOMEM;
-	for (i = q->nr; i > 0 && time(at(q, i - 1)) > t; i--)
-		memcpy(at(q, i), at(q, i - 1), q->size);
-	memcpy(at(q, i), entry, q->size);
-	q->nr++;
-	if (t > q->last_ns)
-		q->last_ns = t;
+	q->arrived++;
+	i = q->nr++;
+	new.slot = q->heap[i].slot;
+	memcpy(q->entry + new.slot * q->size, entry, q->size);
+	for (; i > 0 && before(&new, &q->heap[(i - 1) / 2]); i = (i - 1) / 2) {
+		q->heap[i] = q->heap[(i - 1) / 2];
+		q->moved++;
+	}
+	q->heap[i] = new;
+	if (time_ns > q->last_ns)
+		q->last_ns = time_ns;
 	return 0;
 }
 
+/* The earliest. Its slot is free from then on. */
 static void drop(struct queue *q)
 {
-	q->head = (q->head + 1) % q->max;
-	q->nr--;
+	struct place last = q->heap[--q->nr];
+	size_t slot = q->heap[0].slot, i = 0, k;
+
+	for (; (k = 2 * i + 1) < q->nr; i = k) {
+		if (k + 1 < q->nr && before(&q->heap[k + 1], &q->heap[k]))
+			k++;
+		if (!before(&q->heap[k], &last))
+			break;
+		q->heap[i] = q->heap[k];
+		q->moved++;
+	}
+	q->heap[i] = last;
+	q->heap[q->nr].slot = slot;
 }
 
 static uint64_t less(uint64_t a, uint64_t b)
@@ -113,8 +156,8 @@ static void deliver(struct jetwatt_join *j, uint64_t mark)
 	uint64_t p, s;
 
 	for (;;) {
-		p = j->power.nr ? power_time(at(&j->power, 0)) : UINT64_MAX;
-		s = j->sync.nr ? sync_time(at(&j->sync, 0)) : UINT64_MAX;
+		p = first_ns(&j->power);
+		s = first_ns(&j->sync);
 		if (!j->power.nr && !j->sync.nr)
 			break;
 		if ((p < s ? p : s) > mark)
@@ -122,12 +165,12 @@ static void deliver(struct jetwatt_join *j, uint64_t mark)
 		j->delivered_ns = p < s ? p : s;
 		/* copies: a callback may bring the next record */
 		if (j->power.nr && p <= s) {
-			power = *(struct jetwatt_power *)at(&j->power, 0);
+			power = *(const struct jetwatt_power *)first(&j->power);
 			drop(&j->power);
 			if (j->power_fn)
 				j->power_fn(&power, j->arg);
 		} else {
-			sync = *(struct jetwatt_sync *)at(&j->sync, 0);
+			sync = *(const struct jetwatt_sync *)first(&j->sync);
 			drop(&j->sync);
 			if (j->sync_fn)
 				j->sync_fn(&sync, j->arg);
@@ -151,18 +194,17 @@ static void advance(struct jetwatt_join *j)
 }
 
 /* What would break the order is left out and counted. */
-static void add(struct jetwatt_join *j, struct queue *q, const void *entry,
-		uint64_t (*time)(const void *))
+static void add(struct jetwatt_join *j, struct queue *q, const void *entry, uint64_t time_ns)
 {
-	if (time(entry) < j->delivered_ns) {
+	if (time_ns < j->delivered_ns) {
 		j->late++;
 		return;
 	}
-	if (!insert(q, entry, time))
+	if (!insert(q, entry, time_ns))
 		return;
 	/* No memory: let go of what is held back, early but in order. */
-	deliver(j, time(entry));
-	if (insert(q, entry, time))
+	deliver(j, time_ns);
+	if (insert(q, entry, time_ns))
 		j->late++;
 }
 
@@ -174,7 +216,7 @@ void jetwatt_join_samples(const struct jetwatt_samples *s, void *join)
 
 	for (i = 0; i < s->count; i++)
 		if (jetwatt_power_sample(&j->state, s, i, &p))
-			add(j, &j->power, &p, power_time);
+			add(j, &j->power, &p, p.time_ns);
 	advance(j);
 }
 
@@ -182,7 +224,7 @@ void jetwatt_join_sync(const struct jetwatt_sync *s, void *join)
 {
 	struct jetwatt_join *j = join;
 
-	add(j, &j->sync, s, sync_time);
+	add(j, &j->sync, s, s->exit_ns);
 	advance(j);
 }
 
@@ -237,6 +279,8 @@ void jetwatt_join_free(struct jetwatt_join *j)
 	if (!j)
 		return;
 	free(j->power.entry);
+	free(j->power.heap);
 	free(j->sync.entry);
+	free(j->sync.heap);
 	free(j);
 }
