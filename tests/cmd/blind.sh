@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# guest: smp=4 icount timeout=900 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # jetwattd without samples of power: the module is unloaded while a job works on the GPU.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
-plan 9
+plan 13
 
 BUDGET=20
 KO=/lib/modules/jetwatt/jetwatt.ko
@@ -66,6 +66,35 @@ kill $train
 wait $train
 doing idle 20 && within 20 as_before "$T/before"
 result $? "the job ends: the board is as it was"
+end
+
+# The module stays, but no sensor answers.
+start
+train > /dev/null 2>&1 &
+train=$!
+within 20 works
+echo 1000000000 > $FAULT/fail_i2c_nak
+within 10 is doing blind && within 5 at_lowest && grep -q "has broken off\|is gone" "$T/log"
+result $? "the sensors do not answer: the lowest mode, and said"
+stays=0
+for i in $(seq 30); do
+	at_lowest && stays=$((stays + 1))
+	sleep 1
+done
+echo "# in $stays of 30 checks the lowest mode"
+[ $stays = 30 ] && within 5 is doing blind
+result $? "it stays while they do not answer"
+echo 0 > $FAULT/fail_i2c_nak
+begun=$(now_ns)
+within 60 grep -q "samples of power are back" "$T/log" && within 60 works
+result $? "they answer again: the job is learned"
+over=$(breach "$begun" $BUDGET)
+echo "# over $BUDGET W for $over s"
+at_most "$over" 1
+result $? "never over the budget for a second"
+kill $train
+wait $train
+doing idle 20
 end
 
 printf 'budget = %sW\ndb = none\nblind = restore\n' $BUDGET > "$T/conf"

@@ -9,6 +9,9 @@
 #include "../../user/util/error.c"
 #include "../../user/measure/connect.c"
 #include "../../user/util/suggest.c"
+#define run run_cap
+#include "../../user/daemon/cap_thread.c"
+#undef run
 #include "../../user/daemon/cap_limit.c"
 #include "../../user/daemon/mean_variance.c"
 #include "../../user/daemon/moving_mean.c"
@@ -31,6 +34,11 @@ static uint64_t clock_ns = 1000000000000;
 uint64_t test_now(void)
 {
 	return clock_ns;
+}
+
+void jetwattd_blind(struct jetwattd *d)
+{
+	(void)d;
 }
 
 static const struct jetwatt_mode low = { 4, 422400, 420750000, 665600000 };
@@ -383,6 +391,58 @@ TEST(swing_of_means)
 		EXPECT_LT(0.008, sd) TH_LOG("a period of %g windows: %g", period, sd);
 		EXPECT_GT(0.0125, sd) TH_LOG("a period of %g windows: %g", period, sd);
 	}
+}
+
+/* @ms samples, one a millisecond, with these rails. Return: a rail of the total that is dead. */
+static int hear(struct jetwattd_cap *c, uint64_t *ms, int n, uint32_t valid)
+{
+	struct jetwatt_power p = { .nr = 3, .valid = valid };
+
+	while (n--) {
+		p.time_ns = ++*ms * 1000000;
+		on_power(&p, c);
+	}
+	return c->dead ? (int)((c->dead - c->rail[0].label) / (long)sizeof(c->rail[0])) : -1;
+}
+
+/* Power is known as soon as each rail of the total has been heard for a while, and no longer when
+ * one of them is silent; a chip that has failed once is asked again after a second. */
+TEST(rails_of_the_total)
+{
+	struct jetwattd d = { .rails = 2 };
+	struct jetwattd_cap *c = calloc(1, sizeof(*c));
+	uint64_t ms = 0;
+
+	c->judge.d = &d;
+	c->total[0] = 0;
+	c->total[1] = 2;
+	c->nr_total = 2;
+	/* Nothing, then all but one. */
+	EXPECT_EQ(-1, hear(c, &ms, 500, 0));
+	EXPECT_EQ(-1, hear(c, &ms, 900, 3));
+	EXPECT_EQ(0, atomic_load(&d.seeing));
+	EXPECT_EQ(2, hear(c, &ms, 200, 3));
+	EXPECT_EQ(0, atomic_load(&d.seeing));
+	/* In turn, and one that has failed once. */
+	memset(&c->hearing, 0, sizeof(c->hearing));
+	c->dead = NULL;
+	for (int i = 0; i < 200; i++)
+		EXPECT_EQ(-1, hear(c, &ms, 1, i % 2 ? 1 : 4));
+	EXPECT_EQ(-1, hear(c, &ms, 1050, 1));
+	for (int i = 0; i < 480; i++)
+		EXPECT_EQ(-1, hear(c, &ms, 1, i % 2 ? 1 : 4));
+	EXPECT_EQ(0, atomic_load(&d.seeing));
+	EXPECT_EQ(-1, hear(c, &ms, 100, 5));
+	EXPECT_EQ(1, atomic_load(&d.seeing));
+	EXPECT_EQ(0, hear(c, &ms, 1600, 4));
+	/* With fewer rails than at first. */
+	atomic_store(&d.seeing, 0);
+	memset(&c->hearing, 0, sizeof(c->hearing));
+	c->dead = NULL;
+	c->nr_total = 1;
+	EXPECT_EQ(-1, hear(c, &ms, 2000, 5));
+	EXPECT_EQ(0, atomic_load(&d.seeing));
+	free(c);
 }
 
 TEST_HARNESS_MAIN

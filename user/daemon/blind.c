@@ -37,6 +37,7 @@ void jetwattd_blind(struct jetwattd *d)
 		if (capped)
 			jetwattd_put_low(d, &d->floor);
 	}
+	atomic_store(&d->seeing, 0);
 	atomic_store(&d->cut, 1);
 	pthread_mutex_unlock(&d->lock);
 }

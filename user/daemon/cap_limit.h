@@ -38,6 +38,23 @@ struct jetwattd_judge {
 	uint64_t judged_ns, near_ns, from_ns, met_ns, owed_ns, floored_ns;
 };
 
+/**
+ * struct jetwattd_hearing - do the rails of the total answer?
+ * @heard: bit r: rail r has had a value lately
+ * @silent_ns: time of the first sample in a row in which a rail had no value, 0: it has one
+ * @since_ns: time from which on all rails are heard, 0: they are not
+ * @seeing: for long enough
+ */
+struct jetwattd_hearing {
+	uint32_t heard;
+	uint64_t silent_ns[JETWATT_RAILS_MAX], since_ns;
+	int seeing;
+};
+
+/* cap.c: one more sample. @total: the @nr rails that belong to the total. Return: index in @total
+ * of a rail that no longer answers, -1: none. */
+int jetwattd_hearing(struct jetwattd_hearing *h, const int *total, int nr, const struct jetwatt_power *p);
+
 /* Whatever is to follow from the samples that have come. There are two or more. */
 void jetwattd_judge(struct jetwattd_judge *j);
 

@@ -19,6 +19,12 @@
 
 /* Without a sample for so long nobody knows what is drawn. */
 #define BLIND_MS	1000
+/* The same of one rail of the total. The module asks a chip that has failed once again after 1 s. */
+#define SILENT_NS	1500000000ull
+/* After a gap of this length in its values a rail has to be heard again. */
+#define GAP_NS		250000000ull
+/* Once all rails of the total are heard, for this time, the power is known. */
+#define SEEN_NS		500000000ull
 
 struct jetwattd_cap {
 	struct jetwatt *jw;
@@ -28,14 +34,51 @@ struct jetwattd_cap {
 	pthread_t thread;
 	int started, end;
 	int total[JETWATT_RAILS_MAX], nr_total;
+	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
+	const char *dead;
+	struct jetwattd_hearing hearing;
 	struct jetwattd_judge judge;
 };
+
+int jetwattd_hearing(struct jetwattd_hearing *h, const int *total, int nr, const struct jetwatt_power *p)
+{
+	uint32_t all = 0;
+	int dead = -1;
+
+	for (int i = 0; i < nr; i++) {
+		uint32_t bit = 1u << total[i];
+		uint64_t *since = &h->silent_ns[total[i]];
+
+		all |= bit;
+		if (p->valid & bit) {
+			h->heard |= bit;
+			*since = 0;
+		} else if (!*since) {
+			*since = p->time_ns;
+		} else if (p->time_ns - *since > GAP_NS) {
+			h->heard &= ~bit;
+			if (p->time_ns - *since > SILENT_NS)
+				dead = i;
+		}
+	}
+	if (h->heard != all)
+		h->since_ns = 0;
+	else if (!h->since_ns)
+		h->since_ns = p->time_ns;
+	h->seeing = h->since_ns && p->time_ns - h->since_ns >= SEEN_NS;
+	return dead;
+}
 
 static void on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwattd_cap *c = arg;
+	int dead = jetwattd_hearing(&c->hearing, c->total, c->nr_total, p);
 	double w = 0;
 
+	if (dead >= 0)
+		c->dead = c->rail[c->total[dead]].label;
+	else if (c->hearing.seeing && c->nr_total >= c->judge.d->rails)
+		atomic_store(&c->judge.d->seeing, 1);
 	for (int i = 0; i < c->nr_total; i++)
 		w += p->uw[c->total[i]] * 1e-6;
 	jetwattd_window_add(&c->judge.drawn, p->time_ns, w, p->gap);
@@ -94,6 +137,15 @@ static void *run(void *arg)
 			jetwattd_blind(c->judge.d);
 			return NULL;
 		}
+		if (c->dead) {
+			/* While blind it is said by the loop. */
+			if (!atomic_load(&c->judge.d->blind))
+				jetwatt_error_say(JETWATT_EXIT_FAILED,
+						  "its chip does not answer: what is left is no total",
+						  "jetwatt doctor; dmesg", "rail %s has broken off", c->dead);
+			jetwattd_blind(c->judge.d);
+			return NULL;
+		}
 		if (c->judge.drawn.nr > 1)
 			jetwattd_judge(&c->judge);
 		keep_pace(c);
@@ -102,7 +154,7 @@ static void *run(void *arg)
 
 static int attach(struct jetwattd_cap *c)
 {
-	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
+	struct jetwatt_rail *rail = c->rail;
 	struct jetwatt_info info;
 	const char *scope;
 	int n, err = jetwatt_reach_module(&c->jw, &info);
@@ -114,6 +166,9 @@ static int attach(struct jetwattd_cap *c)
 	if (c->nr_total <= 0)
 		return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, "no rail that belongs to the total",
 					 "jetwatt doctor; jetwatt list rails", "no power to hold");
+	/* With fewer rails than before a sum is too little. */
+	if (!c->judge.d->rails)
+		c->judge.d->rails = c->nr_total;
 	err = jetwatt_config_get(c->jw, &c->before);
 	if (!err)
 		err = set_age(c, JETWATTD_JUDGED_MS);
@@ -137,6 +192,7 @@ int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap **cap)
 	c->judge.d = d;
 	c->end = eventfd(0, EFD_CLOEXEC);
 	d->swing = JETWATTD_SWING;
+	atomic_store(&d->seeing, 0);
 	err = attach(c);
 	if (err)
 		return err;

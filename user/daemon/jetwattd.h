@@ -117,6 +117,8 @@ struct jetwattd_meter {
  *	did
  * @cut: what is being measured is void: the loop has to look again
  * @blind: the samples of power have broken off: only the lowest mode may be applied
+ * @seeing: the cap has heard each rail of the total since it was started; @rails: of the total
+ *	when jetwattd started
  * @owing: since then, until so much less was drawn as had been too much
  * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
  *	@tripped_sd: what that is worth; 0: not known
@@ -130,7 +132,8 @@ struct jetwattd {
 	const char *conf;
 	int conf_must, verbose, by_remote;
 	double power_w;
-	atomic_int cut, stop, blind;
+	atomic_int cut, stop, blind, seeing;
+	int rails;
 
 	pthread_mutex_t lock;
 	struct jetwatt_board *board;
@@ -188,7 +191,7 @@ int jetwattd_mind(struct jetwattd *d);
 /* If it fails, jetwattd is restoring until jetwattd_mind() succeeds, or a mode is put. */
 int jetwattd_put_back(struct jetwattd *d);
 
-/* blind.c: the samples of power have broken off. Apply the lowest mode, or end, as the policy
+/* blind.c: the samples of power have broken off, or one of the total's rails. Apply the lowest mode, or end, as the policy
  * says. Any thread, without the lock. */
 void jetwattd_blind(struct jetwattd *d);
 

@@ -18,6 +18,10 @@
 
 /* Restores of the board at the end, one a second. */
 #define LAST_TRIES	3
+/* For this time after the module has answered again all rails of the total may take to be heard:
+ * a chip that failed is asked again after 1 s. */
+#define SEES_NS		3000000000ull
+#define SEES_MS		100
 
 /* A job from when it is seen to its end. Return: 1: the board is somebody else's. */
 static int job(struct jetwattd_run *r, pid_t pid)
@@ -164,19 +168,43 @@ static void detach(struct jetwattd_run *r, struct jetwattd_cap **cap, struct jet
 	r->hangup = -1;
 }
 
+/* Do all rails of the total answer again? jetwattd is still blind. */
+static int sees(struct jetwattd_run *r)
+{
+	uint64_t begun = jetwatt_watch_now();
+
+	jetwattd_notify("WATCHDOG=1");
+	while (!atomic_load(&r->d->seeing) && !r->watch.stop && !r->watch.failed &&
+	       jetwatt_watch_now() - begun < SEES_NS) {
+		jetwatt_watch_rest(&r->watch, SEES_MS);
+		jetwatt_watch_drop(&r->watch, r->watch.power_ns);
+		jetwattd_forget_waits(r);
+	}
+	if (!atomic_load(&r->d->seeing) && !r->watch.stop)
+		jetwattd_say(r->d, "the module answers, but not all rails of the total do");
+	return atomic_load(&r->d->seeing);
+}
+
 /* The samples are back: from the lowest mode up, as for work that is no job's, until a job is
- * seen. */
-static void see_again(struct jetwattd_run *r)
+ * seen. Return: 0: they have broken off again. */
+static int see_again(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
+	int seeing;
 
 	pthread_mutex_lock(&d->lock);
-	atomic_store(&d->blind, 0);
-	d->doing = JETWATTD_IDLE;
-	d->tripped = 1;
+	seeing = atomic_load(&d->seeing);
+	if (seeing) {
+		atomic_store(&d->blind, 0);
+		d->doing = JETWATTD_IDLE;
+		d->tripped = 1;
+	}
 	pthread_mutex_unlock(&d->lock);
+	if (!seeing)
+		return 0;
 	jetwattd_blind_end(r);
 	jetwattd_say(d, "the samples of power are back");
+	return 1;
 }
 
 /* Jobs until jetwattd is to end, or the samples break off. Return: exit code. */
@@ -212,9 +240,14 @@ static int serve(struct jetwattd_run *r)
 			break;
 		jetwattd_leave(r);
 		detach(r, &cap, &control);
-		if (attach(r, &cap, &control))
+		if (attach(r, &cap, &control)) {
+			/* The status is answered while blind too. */
+			if (!control)
+				jetwattd_control_start(d, &control);
 			continue;
-		see_again(r);
+		}
+		if (!sees(r) || !see_again(r))
+			continue;
 		err = work(r);
 	}
 	if (r->watch.stop)
