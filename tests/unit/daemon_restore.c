@@ -4,6 +4,8 @@
  * process's change, the saved state stays, and the restore is tried again.
  */
 #define jetwatt_clock_ns test_now
+#define sleep test_sleep
+unsigned int test_sleep(unsigned int seconds);
 /* What job.c calls beside what is tested. */
 #pragma weak jetwatt_cgroup_of
 #pragma weak jetwatt_keep_command
@@ -66,6 +68,18 @@ int jetwatt_error_say(int code, const char *why, const char *fix, const char *wh
 	(void)fix;
 	(void)what;
 	return code;
+}
+
+static struct tree *tree;
+static int naps;
+
+/* The knobs refuse no more after so many naps. */
+unsigned int test_sleep(unsigned int seconds)
+{
+	(void)seconds;
+	if (!--naps)
+		tree->fail_at = 0;
+	return 0;
 }
 
 static const struct jetwatt_row *best;
@@ -245,6 +259,28 @@ TEST_F(restore, the_same_job_meanwhile)
 	}
 	EXPECT_LT(0, d->count.unrestored);
 	EXPECT_EQ(d->count.others, 0);
+}
+
+/* The first switch of all stays half-way, and jetwattd ends: at first the restore is refused too. */
+TEST_F(restore, the_end_after_a_torn_switch)
+{
+	struct jetwattd *d = &self->d;
+
+	ASSERT_EQ(jetwattd_put_back(d), 0);
+	for (int times = 1; times < 6; times++) {
+		ASSERT_EQ(d->applied, 0);
+		refuse(&self->t, 4, 1000);
+		ASSERT_EQ(jetwattd_put(d, &low), -ENOTRECOVERABLE);
+		ASSERT_EQ(d->applied, 0);
+		refuse(&self->t, 1, 1000);
+		tree = &self->t;
+		naps = times == 5 ? 99 : times;
+		EXPECT_EQ(jetwattd_put_back_last(d), times < 4 ? 0 : -EIO);
+		self->t.fail_at = 0;
+		EXPECT_EQ(jetwattd_put_back_last(d), 0);
+		EXPECT_TRUE(as_found(&self->t));
+		EXPECT_FALSE(tree_saved(&self->t));
+	}
 }
 
 /* A mode that is put is not undone by the restore that was refused before. */

@@ -3,7 +3,11 @@
  * Another process turns a knob: jetwattd leaves the board to it until the job has ended, and does
  * not undo that afterwards. Each turn of the loop is a step of the test.
  */
+#include <pthread.h>
+
 #define jetwatt_clock_ns test_now
+#define pthread_mutex_lock(lock) test_lock(lock)
+int test_lock(pthread_mutex_t *lock);
 #include "../../user/job/cgroup.c"
 #include "../../user/job/child.c"
 #include "../../user/util/error.c"
@@ -20,8 +24,23 @@
 
 #define MOST	100
 
-static int turns;
+#undef pthread_mutex_lock
+
+static int turns, locks_blind;
+static enum jetwattd_doing did;
 static void (*on_turn)(struct jetwattd_run *r);
+
+static void on_blind(void);
+
+/* The cap's thread may come first. */
+int test_lock(pthread_mutex_t *lock)
+{
+	int err = pthread_mutex_lock(lock);
+
+	if (locks_blind && !--locks_blind)
+		on_blind();
+	return err;
+}
 
 uint64_t test_now(void)
 {
@@ -68,6 +87,11 @@ FIXTURE(yield) {
 };
 
 static FIXTURE_DATA(yield) *it;
+
+static void on_blind(void)
+{
+	atomic_store(&it->d.blind, 1);
+}
 
 FIXTURE_SETUP(yield)
 {
@@ -183,6 +207,67 @@ TEST_F(yield, paused)
 	/* Whatever the job does. */
 	EXPECT_EQ(10, turns);
 	EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
+}
+
+/* A pause while another process has the board: whoever resumes gives it back. */
+static void pauses(struct jetwattd_run *r)
+{
+	if (turns == 5)
+		r->d->pause = 1;
+	if (turns == 10) {
+		did = r->d->doing;
+		r->d->pause = 0;
+	}
+}
+
+TEST_F(yield, paused_while_it_yields)
+{
+	snprintf(self->policy.idle, sizeof(self->policy.idle), "%s", IDLE);
+	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	turned(THEIRS_HZ);
+	EXPECT_EQ(JETWATTD_YIELDING, self->d.doing);
+	EXPECT_EQ(1, self->d.ceded);
+	on_turn = pauses;
+	jetwattd_stand_back(&self->run);
+	EXPECT_EQ(JETWATTD_PAUSED, did);
+	EXPECT_EQ(10, turns);
+	EXPECT_EQ(0, self->d.ceded);
+	EXPECT_EQ(IDLE_HZ, gpu());
+}
+
+static void minds(struct jetwattd_run *r)
+{
+	if (turns == 5)
+		it->t.fail_at = 0;
+	jetwattd_mind(r->d);
+	did = r->d->doing;
+	if (turns == 10)
+		r->d->pause = 0;
+}
+
+/* Paused while a knob refuses what was found: that is tried again. */
+TEST_F(yield, paused_and_refused)
+{
+	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	self->d.pause = 1;
+	self->t.fail_at = self->t.writes + 1;
+	self->t.fail_for = 1000;
+	self->t.fail = EBUSY;
+	on_turn = minds;
+	jetwattd_stand_back(&self->run);
+	EXPECT_EQ(JETWATTD_PAUSED, did);
+	EXPECT_FALSE(self->d.applied);
+}
+
+/* The samples break off just as the board is to be restored: the cap has applied the lowest
+ * mode, which stays. */
+TEST_F(yield, blind_meanwhile)
+{
+	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	locks_blind = 1;
+	jetwattd_idle(&self->run);
+	EXPECT_TRUE(self->d.applied);
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
 }
 
 TEST_HARNESS_MAIN

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "measure/session.h"
 #include "out/json.h"
@@ -14,6 +15,8 @@
 
 /* Knobs that were turned back more often than that are somebody's. */
 #define FIGHTS		3
+/* Further restores of the board at the end, one a second. */
+#define LAST_TRIES	3
 
 void jetwattd_unguarded(struct jetwattd *d)
 {
@@ -165,6 +168,18 @@ int jetwattd_put_back(struct jetwattd *d)
 	}
 	d->applied = d->mixed = 0;
 	return 0;
+}
+
+int jetwattd_put_back_last(struct jetwattd *d)
+{
+	/* The first switch of all may have failed half-way. */
+	int err = d->applied || d->mixed ? jetwattd_put_back(d) : 0;
+
+	for (int i = 0; err == -EIO && i < LAST_TRIES; i++) {
+		sleep(1);
+		err = jetwattd_put_back(d);
+	}
+	return err;
 }
 
 int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p)

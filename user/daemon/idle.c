@@ -27,11 +27,13 @@ void jetwattd_idle(struct jetwattd_run *r)
 	struct jetwattd *d = r->d;
 	struct jetwatt_mode mode;
 
-	/* The lowest mode stays: jetwattd_blind_hold(). */
-	if (atomic_load(&d->blind))
-		return;
-	jetwattd_ladder_leave(r);
 	pthread_mutex_lock(&d->lock);
+	/* The lowest mode stays: jetwattd_blind_hold(). The cap's thread sets this under the lock. */
+	if (atomic_load(&d->blind)) {
+		pthread_mutex_unlock(&d->lock);
+		return;
+	}
+	jetwattd_ladder_leave(r);
 	d->doing = JETWATTD_IDLE;
 	d->have_safe = d->tripped = 0;
 	/* What another process has set is not to be undone by the policy's idle mode. */
@@ -51,8 +53,9 @@ void jetwattd_stand_back(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	busy = d->busy;
 	if (paused) {
-		jetwattd_put_back(d);
+		/* A restore that is refused is tried again. */
 		d->doing = JETWATTD_PAUSED;
+		jetwattd_put_back(d);
 		/* Whoever resumes us gives the board back. */
 		d->ceded = 0;
 	} else if (r->watch.pid) {
@@ -65,6 +68,13 @@ void jetwattd_stand_back(struct jetwattd_run *r)
 		jetwattd_turn(r, INFINITY);
 		pthread_mutex_lock(&d->lock);
 		paused = d->pause;
+		if (paused && d->doing == JETWATTD_YIELDING) {
+			d->doing = JETWATTD_PAUSED;
+			d->ceded = busy = 0;
+			if (job >= 0)
+				close(job);
+			job = -1;
+		}
 		pthread_mutex_unlock(&d->lock);
 		if (!paused && (busy ? jetwatt_clock_ns() - since > BUSY_NS : jetwattd_pidfd_ended(job)))
 			break;

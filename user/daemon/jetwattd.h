@@ -123,7 +123,7 @@ struct jetwattd_meter {
  * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
  *	@tripped_sd: what that is worth; 0: not known
  * @ceded: another process turned a knob, and the policy leaves it that: the idle mode is not applied
- *	until the policy is read again or jetwattd was paused
+ *	until the policy is read again or jetwattd was paused, also while it yields
  * @pause: was asked for; @busy: another jetwatt holds the board's lease
  * @mean_w: over the window; @here_w: since the last switch, 0: not known yet
  */
@@ -190,6 +190,9 @@ int jetwattd_put_low(struct jetwattd *d, const struct jetwatt_mode *to);
 int jetwattd_mind(struct jetwattd *d);
 /* If it fails, jetwattd is restoring until jetwattd_mind() succeeds, or a mode is put. */
 int jetwattd_put_back(struct jetwattd *d);
+/* The same as jetwattd ends, if there is anything to put back: a restore that is refused is tried
+ * again at once. */
+int jetwattd_put_back_last(struct jetwattd *d);
 
 /* blind.c: the samples of power have broken off, or one of the total's rails. Apply the lowest mode, or end, as the policy
  * says. Any thread, without the lock. */

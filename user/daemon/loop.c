@@ -16,8 +16,6 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Restores of the board at the end, one a second. */
-#define LAST_TRIES	3
 /* For this time after the module has answered again all rails of the total may take to be heard:
  * a chip that failed is asked again after 1 s. */
 #define SEES_NS		3000000000ull
@@ -262,7 +260,7 @@ int jetwattd_loop(struct jetwattd *d)
 {
 	struct jetwatt_keep_args keep = { .path = *d->policy->db ? d->policy->db : NULL };
 	struct jetwattd_run r = { .d = d, .learn = { .silent = 1 }, .hangup = -1 };
-	int err, back;
+	int err;
 
 	r.learn.args = &r.args;
 	r.learn.keep = &r.keep;
@@ -274,12 +272,7 @@ int jetwattd_loop(struct jetwattd *d)
 	if (!err)
 		err = serve(&r);
 	pthread_mutex_lock(&d->lock);
-	back = d->applied ? jetwattd_put_back(d) : 0;
-	for (int i = 0; back == -EIO && i < LAST_TRIES; i++) {
-		sleep(1);
-		back = jetwattd_put_back(d);
-	}
-	if (back && !err)
+	if (jetwattd_put_back_last(d) && !err)
 		err = JETWATT_EXIT_FAILED;
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_keep_close(&r.keep);
