@@ -30,8 +30,8 @@ host_packages=(
 	gcc-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 	linux-kbuild-6.1 qemu-system-arm device-tree-compiler python3 python3-yaml python3-pyte
 )
-# For tests alone: host/page, host/export, host/metrics, unit/out_json.
-test_packages=(chromium protobuf-compiler python3-pandas python3-prometheus-client locales)
+# For tests alone: host/page, host/export, host/metrics, host/ynl, unit/out_json.
+test_packages=(chromium protobuf-compiler python3-pandas python3-prometheus-client python3-jsonschema locales)
 # For the guest: run time and development halves of what jetwatt links with.
 guest_packages=(
 	busybox-static libc6 libgcc-s1 libgfortran5
@@ -110,10 +110,12 @@ unpack()
 	say "fetching $what for tests (unpacked into $dir, not installed)"
 	if (cd "$debs" && apt-get download "$@" >"$log" 2>&1); then
 		for f in "$debs"/*.deb; do dpkg-deb -x "$f" "$dir.new"; done
+		mv "$dir.new" "$dir"
 	else
-		say "there is none: its tests will be skipped"
+		# The next run tries again.
+		say "it cannot be fetched: its tests will be skipped"
+		rm -rf "$dir.new"
 	fi
-	mv "$dir.new" "$dir"
 	rm -rf "$debs"
 }
 
@@ -131,11 +133,11 @@ flock 9
 
 need "${host_packages[@]}"
 (need "${test_packages[@]}") || say "without them their tests are skipped"
-[ -d build/postgres ] || ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 ||
+[ -d build/postgres/usr ] || ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 ||
 	unpack build/postgres PostgreSQL postgresql-15 postgresql-client-15
-[ -d build/mosquitto ] || command -v mosquitto > /dev/null ||
+[ -d build/mosquitto/usr ] || command -v mosquitto > /dev/null ||
 	unpack build/mosquitto mosquitto mosquitto mosquitto-clients libcjson1 libdlt2 libwrap0
-[ -d build/prometheus ] || command -v prometheus > /dev/null ||
+[ -d build/prometheus/usr ] || command -v prometheus > /dev/null ||
 	unpack build/prometheus Prometheus prometheus
 if [ "${1-}" = --refresh ] || ! wanted | cmp -s - "$kit/complete"; then
 	build_kit

@@ -15,7 +15,7 @@ for t in "${JETWATT_KERNEL_TREE:-}" build/kernels/ynl/linux-6.12; do
 		[ -n "$tree" ] || [ ! -e "$t/tools/net/ynl/$tool" ] || { tree=$t; gen=$t/tools/net/ynl/$tool; }
 	done
 done
-[ -n "$tree" ] || skip "no kernel tree with tools/net/ynl: JETWATT_KERNEL_TREE, or make check-kernels"
+[ -n "$tree" ] || skip "no kernel tree with tools/net/ynl, and its package (linux-source-6.12) is large: tests/kernels/ynl_source or make check-kernels brings it, or JETWATT_KERNEL_TREE names one"
 $python -c 'import yaml' 2> /dev/null || skip "no python3-yaml"
 
 T=$(mktemp -d)
