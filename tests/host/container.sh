@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 d=build/check-container
 . tests/host/check.inc
 at=user/dist/container
-echo 1..4
+echo 1..5
 # manifest EXPRESSION: of Python, with m the documents and pod, c what the DaemonSet runs
 manifest() { /usr/bin/python3 -c "
 import re, sys, yaml
@@ -18,6 +18,8 @@ sys.exit(not ($1))"; }
 check "the manifest gives what the units may have" "manifest '{x[4:] for f in __import__(\"glob\").glob(\"user/dist/jetwattd*.service\")
 	for x in re.findall(\"CAP_\\w+\", \" \".join(re.findall(\"^CapabilityBoundingSet=(.*)\", read(f), re.M)))} <=
 	set(c[\"jetwattd\"][\"securityContext\"][\"capabilities\"][\"add\"])'"
+check "root may become the user who owns the profiles" \
+	"manifest '{\"SETUID\", \"SETGID\"} <= set(c[\"jetwattd\"][\"securityContext\"][\"capabilities\"][\"add\"])'"
 check "nothing is privileged, whoever serves the network has nothing" \
 	"manifest 'not any(x[\"securityContext\"].get(\"privileged\") for x in c.values()) and \"add\" not in c[\"exporter\"][\"securityContext\"][\"capabilities\"]'"
 check "each volume that is mounted is there" \

@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -540,6 +542,46 @@ TEST_F(db, root_keeps_its_files)
 	EXPECT_TRUE(!stat(sub, &st) && st.st_uid == OTHER);
 	*strrchr(sub, '/') = '\0';
 	EXPECT_TRUE(!stat(sub, &st) && st.st_uid == OTHER);
+}
+
+/* The effective capabilities of this thread, without one, or with it again. */
+static void may(int cap, int on)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &head, data))
+		abort();
+	data[0].effective = on ? data[0].effective | 1u << cap : data[0].effective & ~(1u << cap);
+	if (syscall(SYS_capset, &head, data))
+		abort();
+}
+
+/* In a container root may lack what it takes to become the directory's owner: that is said, and not
+ * taken for a lack of the owner's rights. */
+TEST_F(db, root_may_not_take_on_rights)
+{
+	static const int cap[] = { CAP_SETUID, CAP_SETGID };
+	char sub[128];
+	int rc;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	jetwatt_db_close(self->db);
+	self->db = NULL;
+	snprintf(sub, sizeof(sub), "%s/sub", self->dir);
+	ASSERT_EQ(chmod(self->dir, 0755), 0);
+	ASSERT_EQ(chown(sub, OTHER, OTHER), 0);
+	ASSERT_EQ(chown(self->path, OTHER, OTHER), 0);
+	for (int i = 0; i < 4; i++) {
+		memset(&self->err, 0, sizeof(self->err));
+		may(cap[i / 2], 0);
+		rc = jetwatt_db_open(&self->db, self->path, i % 2, &self->err);
+		may(cap[i / 2], 1);
+		EXPECT_EQ(rc, -EPERM);
+		EXPECT_NE(strstr(self->err.why, "may not take on the rights of the user"), NULL) TH_LOG("%s", self->err.why);
+		EXPECT_NE(strstr(self->err.fix, "CAP_SETGID"), NULL) TH_LOG("%s", self->err.fix);
+	}
 }
 
 /* Where several users may write, root does not use a database at all. */

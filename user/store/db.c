@@ -118,6 +118,20 @@ static int settings(struct jetwatt_db *db, bool write)
 	return rc;
 }
 
+/* With the owner's rights from now on. Return: 0; negative errno: @err has why and fix. */
+static int enter(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was, struct jetwatt_db_error *err)
+{
+	int rc = jetwatt_db_enter(o, was);
+
+	if (rc) {
+		snprintf(err->why, sizeof(err->why), "root may not take on the rights of the user %s (%s)", o->name,
+			 strerror(-rc));
+		snprintf(err->fix, sizeof(err->fix), "grant CAP_SETUID and CAP_SETGID, or run as the user %s, "
+			 "or name another place with --db", o->name);
+	}
+	return rc;
+}
+
 /* The directories that lead to a file, each with the rights of the owner of the one above. */
 static int make_dirs(const char *path, struct jetwatt_error_text *err)
 {
@@ -130,7 +144,7 @@ static int make_dirs(const char *path, struct jetwatt_error_text *err)
 		snprintf(dir, sizeof(dir), "%.*s/", (int)(p - path), path);
 		bad = jetwatt_db_owner_find(path, &owner, err);
 		if (!bad)
-			bad = jetwatt_db_enter(&owner, &rights);
+			bad = enter(&owner, &rights, err);
 		if (bad)
 			return bad;
 		bad = mkdir(dir, 0755) ? errno : 0;
@@ -204,7 +218,7 @@ int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
 	if (!rc)
 		rc = jetwatt_db_owner_find(path, &owner, err);
 	if (!rc)
-		rc = jetwatt_db_enter(&owner, &rights);
+		rc = enter(&owner, &rights, err);
 	if (rc == -ENOENT && !write) {
 		snprintf(err->why, sizeof(err->why), "nothing has been measured here yet");
 		snprintf(err->fix, sizeof(err->fix), "jetwatt profile -p PID, or jetwatt import FILE.csv");
