@@ -68,9 +68,10 @@ int jetwatt_fdname_genuine(struct jetwatt_fdname *c, uint32_t tgid, int syncpt, 
  * @fd: where they go
  * @max: room there
  *
- * Return: how many; 0 also where we may not look.
+ * Another user's process is asked for by jetwatt-files. Return: how many; 0 also where neither
+ * may look.
  */
-int jetwatt_fdname_events(uint32_t tgid, int *fd, int max);
+int jetwatt_fdname_events(struct jetwatt_fdname *c, uint32_t tgid, uint64_t now_ns, int *fd, int max);
 
 /* @fd was closed or made anew; -1: all of the process. */
 void jetwatt_fdname_forget(struct jetwatt_fdname *c, uint32_t tgid, int fd);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #if __has_include(<bpf/libbpf_version.h>)
 #include <bpf/libbpf_version.h>
@@ -224,11 +225,15 @@ static void find_events(struct probe_bpf *b, uint32_t tgid)
 	struct armed fresh = { .pending = 1, .ctl_fd = -1, .event = 1 };
 	struct launched calls;
 	int fd[EVENTS_MAX], nr, i;
+	struct timespec now;
 	uint32_t has = 0;
 
 	if (!bpf_map_lookup_elem(bpf_map__fd(b->bpf->maps.callers), &tgid, &calls))
 		return;
-	nr = jetwatt_fdname_events(tgid, fd, EVENTS_MAX);
+	/* The clock of the records. */
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	nr = jetwatt_fdname_events(&b->names, tgid, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+				   fd, EVENTS_MAX);
 	for (i = 0; i < nr; i++) {
 		struct fd_key key = { .tgid = tgid, .fd = fd[i] };
 
