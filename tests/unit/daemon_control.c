@@ -20,6 +20,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -261,6 +262,37 @@ TEST_F(control, a_link_in_its_place)
 	unlink(link);
 	unlink(self->policy.control);
 	ASSERT_EQ(0, jetwattd_control_start(&self->d, &self->c));
+}
+
+/* A second name of another socket of this user is no socket of this start. */
+TEST_F(control, another_name_of_a_socket)
+{
+	struct jetwattd_listener l = { .fd = -1 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/name", self->dir);
+	ASSERT_EQ(0, give(&l, self->policy.control, (gid_t)-1, 0));
+	ASSERT_EQ(0, link(self->policy.control, path));
+	EXPECT_EQ(-EEXIST, give(&l, path, (gid_t)-1, 0));
+	EXPECT_EQ(0, unlink(path));
+}
+
+/* Without a descriptor to ask with, the socket of a process that listens stays. */
+TEST_F(control, no_descriptor_to_ask_with)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct rlimit was, none = { 0, 0 };
+	struct stat st;
+	int rc;
+
+	strcpy(at.sun_path, self->policy.control);
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &was));
+	none.rlim_max = was.rlim_max;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+	rc = make_room(&at, SOCK_STREAM);
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &was));
+	EXPECT_EQ(-EADDRINUSE, rc);
+	EXPECT_EQ(0, lstat(self->policy.control, &st));
 }
 
 /* Requests with bytes changed, cut and doubled, from a seed. */

@@ -8,9 +8,10 @@
 
 #include <errno.h>
 
-/* Give up every call that reaches into another process, or changes the system: ptrace(2),
+/* Give up the calls that serve to reach into another process, or change the system: ptrace(2),
  * process_vm_writev(2), pidfd_getfd(2), kexec, modules, mounts. Such a call fails with EPERM.
- * For all threads. Return: 0; -EBUSY: a thread has a filter of its own; other negative errno. */
+ * A filter sees no paths, so open(2) of /proc/PID/mem stays possible, as far as the process has
+ * the rights of ptrace(2): these it must lack as well. For all threads. Return: 0; -EBUSY: a thread has a filter of its own; other negative errno. */
 int jetwattd_fence(void);
 
 /* Is a kernel or a machine without seccomp(2) the reason? jetwattd then goes on without. */

@@ -25,8 +25,9 @@ static int taken(const struct sockaddr_un *at, int type)
 	struct ucred who;
 	socklen_t len = sizeof(who);
 
+	/* Not known: then the socket is not taken from a process that may listen there. */
 	if (fd < 0)
-		return 0;
+		return 1;
 	refused = connect(fd, (const struct sockaddr *)at, sizeof(*at)) ? errno : 0;
 	/* A child of a process that was killed may still have its socket. */
 	if (!refused && !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
@@ -77,7 +78,8 @@ static int give(struct jetwattd_listener *l, const char *path, gid_t group, int 
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid()) {
+	/* Another name of it would be that of a socket which another process of ours has made. */
+	if (fstat(fd, &st) || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1) {
 		close(fd);
 		return -EEXIST;
 	}
