@@ -339,6 +339,12 @@ TEST_F(board, one_writer)
 	EXPECT_NE(strstr(self->err.why, "holds the lease"), NULL);
 	EXPECT_EQ(jetwatt_board_restore(b, &self->err), -EBUSY);
 	EXPECT_EQ(jetwatt_board_save(b, &self->err), -EBUSY);
+	/* Nor is the way back of the other process forgotten. */
+	pid = fork();
+	if (!pid)
+		_exit(jetwatt_board_forget(b) != -ENOENT);
+	ASSERT_EQ(waitpid(pid, &st, 0), pid);
+	EXPECT_EQ(st, 0);
 	EXPECT_EQ(jetwatt_board_saved(b, &owner), 1);
 	EXPECT_EQ(owner, getpid());
 	EXPECT_EQ(self->t.writes, 0);
