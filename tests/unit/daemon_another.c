@@ -249,6 +249,7 @@ TEST_F(another, it_changes_in_a_reading)
 	learned(self, ROWS, 2);
 	last = &r->learn.row[ROWS - 1];
 	self->d.mode = last->mode;
+	self->d.applied = 1;
 	before_ms = last->time_ms;
 	last->time_ms *= 0.7;
 	EXPECT_EQ(1, jetwattd_another(r, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
@@ -257,6 +258,7 @@ TEST_F(another, it_changes_in_a_reading)
 	/* In a mode that has been left for what it draws: another one tells. */
 	learned(self, ROWS, 2);
 	self->d.mode = r->learn.row[0].mode;
+	self->d.applied = 1;
 	before_ms = r->learn.row[ROWS - 1].time_ms;
 	r->learn.row[ROWS - 1].time_ms *= 0.7;
 	EXPECT_EQ(1, jetwattd_another(r, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
@@ -267,6 +269,7 @@ TEST_F(another, it_changes_in_a_reading)
 	learned(self, 0, 1);
 	last = &r->learn.row[ROWS - 1];
 	self->d.mode = last->mode;
+	self->d.applied = 1;
 	before_ms = 1.5 * last->time_ms;
 	EXPECT_EQ(0, jetwattd_another(r, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
 	EXPECT_EQ(ROWS, r->learn.nr_rows);

@@ -243,7 +243,7 @@ TEST_F(restore, the_same_job_meanwhile)
 	unsigned char out = 0;
 	struct jetwattd_run r = { .d = &self->d, .out = &out };
 	struct jetwattd *d = &self->d;
-	struct jetwatt_board_error e;
+	struct jetwatt_error_text e;
 
 	best = &row;
 	for (int nr = 1; nr <= 12; nr++) {
@@ -287,7 +287,7 @@ TEST_F(restore, the_end_after_a_torn_switch)
 TEST_F(restore, a_mode_is_put_meanwhile)
 {
 	struct jetwattd *d = &self->d;
-	struct jetwatt_board_error e;
+	struct jetwatt_error_text e;
 
 	for (int pause = 0; pause < 2; pause++) {
 		refuse(&self->t, 1, 1000);

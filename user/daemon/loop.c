@@ -169,11 +169,11 @@ static void detach(struct jetwattd_run *r, struct jetwattd_cap **cap, struct jet
 /* Do all rails of the total answer again? jetwattd is still blind. */
 static int sees(struct jetwattd_run *r)
 {
-	uint64_t begun = jetwatt_watch_now();
+	uint64_t begun = jetwatt_clock_ns();
 
 	jetwattd_notify("WATCHDOG=1");
 	while (!atomic_load(&r->d->seeing) && !r->watch.stop && !r->watch.failed &&
-	       jetwatt_watch_now() - begun < SEES_NS) {
+	       jetwatt_clock_ns() - begun < SEES_NS) {
 		jetwatt_watch_rest(&r->watch, SEES_MS);
 		jetwatt_watch_drop(&r->watch, r->watch.power_ns);
 		jetwattd_forget_waits(r);

@@ -119,7 +119,7 @@ static int settings(struct jetwatt_db *db, bool write)
 }
 
 /* With the owner's rights from now on. Return: 0; negative errno: @err has why and fix. */
-static int enter(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was, struct jetwatt_db_error *err)
+static int enter(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was, struct jetwatt_error_text *err)
 {
 	int rc = jetwatt_db_enter(o, was);
 
