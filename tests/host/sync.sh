@@ -74,7 +74,7 @@ device()	# N: has measured fifteen modes, and shares them
 }
 rows() { sql "SELECT count(*) FROM jetwatt.measurement"; }
 
-echo 1..22
+echo 1..24
 mkdir -p "$d/home"
 run $J sync --db none
 check "without a database there is nothing to share" '[ $status = 2 ] && grep -q fix: "$d/err"'
@@ -142,6 +142,28 @@ made 3 1004 > "$d/odd.csv"
 $J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/20.db" -q
 run $J sync --device device-20 --db "$d/20.db" --json
 check "nor those that come later" '[ $status = 0 ] && jq -e ".pushed == 3 and .refused_by_pool == 0" "$d/out"'
+# The same by a policy for rows, by a trigger with a code of its own, and by a limit of the server.
+sql "CREATE ROLE writer LOGIN; GRANT USAGE ON SCHEMA jetwatt TO writer; GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA jetwatt TO writer; GRANT USAGE ON ALL SEQUENCES IN SCHEMA jetwatt TO writer
+	; ALTER TABLE jetwatt.measurement ENABLE ROW LEVEL SECURITY; CREATE POLICY sees ON jetwatt.measurement FOR SELECT USING (true)
+	; CREATE POLICY few ON jetwatt.measurement FOR INSERT WITH CHECK (cores <> 7)
+	; CREATE FUNCTION own_code() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN
+		IF new.cores = 5 THEN RAISE EXCEPTION 'five cores' USING ERRCODE = 'JW001'; END IF
+		; IF new.cores = 9 THEN RAISE EXCEPTION 'too complex' USING ERRCODE = '54001'; END IF
+		; RETURN new; END \$\$
+	; CREATE TRIGGER own_code BEFORE INSERT ON jetwatt.measurement FOR EACH ROW EXECUTE FUNCTION own_code()"
+made 9 1006 | awk -F, -v OFS=, 'NR == 3 { $1 = 5 } NR == 6 { $1 = 9 } NR == 8 { $1 = 7 } { print }' > "$d/odd.csv"
+$J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/21.db" -q
+JETWATT_POOL="host=$d/run user=writer dbname=postgres" run $J sync --device device-21 --db "$d/21.db" --json
+check "nor rows that a policy, a trigger or a limit refuses" '[ $status = 0 ] && jq -e ".pushed == 6 and .refused_by_pool == 3" "$d/out"'
+# A lack of rights is one of all rows: nothing is left out.
+made 3 1007 > "$d/odd.csv"
+$J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/21.db" -q
+sql "REVOKE INSERT ON jetwatt.measurement FROM writer"
+JETWATT_POOL="host=$d/run user=writer dbname=postgres" run $J sync --device device-21 --db "$d/21.db" --json
+refused=$status
+sql "GRANT INSERT ON jetwatt.measurement TO writer"
+JETWATT_POOL="host=$d/run user=writer dbname=postgres" run $J sync --device device-21 --db "$d/21.db" --json
+check "a right that is missing for a while loses no row" '[ $refused = 4 ] && [ $status = 0 ] && jq -e ".pushed == 3 and .refused_by_pool == 0" "$d/out"'
 sql "CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA jetwatt TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA jetwatt TO reader"
 made 3 1002 > "$d/more.csv"
 $J import "$d/more.csv" --command x --board "$board" --db "$d/9.db" -q
