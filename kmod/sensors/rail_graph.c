@@ -29,6 +29,9 @@ static const struct board boards[] = {
 	{ "p3767", JETWATT_SCOPE_MODULE, false, one_input_rails },	/* Orin NX and Nano */
 	{ "p2888", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },
 	{ "p2972", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },	/* as mainline has it */
+	/* p2888-0008 and, on NVIDIA's e3366 carrier, p2888-0001 and -0006 (L4T 35) */
+	{ "jetson-xavier-industrial", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },
+	{ "nvidia,galen", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },
 	{ "p3668", JETWATT_SCOPE_MODULE, false, one_input_rails },	/* Xavier NX */
 	{ "p3834", JETWATT_SCOPE_MODULE, false, thor_rails },
 	{ "nvidia,tegra264", JETWATT_SCOPE_MODULE, false, thor_rails },

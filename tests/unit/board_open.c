@@ -174,10 +174,11 @@ static int total(struct jetwatt_board *b, const char *labels, char *out, const c
 	memset(r, 0, sizeof(r));
 	snprintf(text, sizeof(text), "%s", labels);
 	for (p = strtok_r(text, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
-		/* "-": off; "?": nothing says what its shunt is */
+		/* "-": off; "?": nothing says what its shunt is; "+": the module has it in its total */
 		r[n].enabled = *p != '-';
 		r[n].shunt_uohm = *p == '?' ? 0 : 2000;
-		snprintf(r[n++].label, sizeof(r[0].label), "%s", p + (*p == '-' || *p == '?'));
+		r[n].in_total = *p == '+';
+		snprintf(r[n++].label, sizeof(r[0].label), "%s", p + !!strchr("-?+", *p));
 	}
 	taken = jetwatt_board_total(b, r, n, rail, scope);
 	out[0] = '\0';
@@ -216,6 +217,12 @@ TEST_F(board, totals)
 		{ "nvidia,p3701-0000", "-VDD_GPU_SOC", "", "partial sum" },
 		{ "nvidia,p3701-0000", "VDD_GPU_SOC ?VDD_CPU_CV VIN_SYS_5V0",
 		  "VDD_GPU_SOC+VIN_SYS_5V0", "partial sum" },
+		{ "nvidia,p2972-0000", "GPU CPU SOC CV VDDRQ SYS5V", "GPU+CPU+SOC+CV+VDDRQ+SYS5V", "module" },
+		{ "nvidia,jetson-xavier-industrial", "GPU CPU SOC CV VDDRQ SYS5V",
+		  "GPU+CPU+SOC+CV+VDDRQ+SYS5V", "module" },
+		{ "nvidia,galen-0006", "GPU CPU SOC CV VDDRQ SYS5V", "GPU+CPU+SOC+CV+VDDRQ+SYS5V", "module" },
+		{ "acme,toaster", "+VDD_GPU +VDD_CPU_SOC_MSS +VIN_SYS_5V0 VIN",
+		  "VDD_GPU+VDD_CPU_SOC_MSS+VIN_SYS_5V0", "partial sum" },
 	};
 
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {

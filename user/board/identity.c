@@ -58,6 +58,11 @@ static const struct jetwatt_board_kind kinds[] = {
 	{ "p3767", "Jetson Orin Nano", "module", one_input_rails, orin_nano_cpu, orin_nano_gpu,
 	  orin_emc },
 	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier_rails, agx_xavier_cpu, agx_xavier_gpu, NULL },
+	{ "p2972", "Jetson AGX Xavier", "module", agx_xavier_rails, agx_xavier_cpu, agx_xavier_gpu, NULL },
+	{ "jetson-xavier-industrial", "Jetson AGX Xavier Industrial", "module", agx_xavier_rails, NULL, NULL,
+	  NULL },
+	{ "nvidia,galen", "Jetson AGX Xavier", "module", agx_xavier_rails, agx_xavier_cpu, agx_xavier_gpu,
+	  NULL },
 	{ "p3668", "Jetson Xavier NX", "module", one_input_rails, NULL, NULL, NULL },
 	{ "tegra264", "Jetson AGX Thor", "module", thor_rails, NULL, NULL, NULL },
 };
@@ -151,6 +156,14 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 	bool listed_only = b->kind != &unknown;
 	int taken = 0;
 
+	/* The module has looked at which labels there are, so it knows boards that are not listed here. */
+	for (int i = 0; i < n && !listed_only; i++)
+		if (rails[i].in_total && find(rails, n, rails[i].label) == i)
+			rail[taken++] = i;
+	if (taken) {
+		*scope = b->kind->scope;
+		return taken;
+	}
 	/* On a board that we do not know, a rail may be inside its input. */
 	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
 		if (jetwatt_node_input(b->kind->rails, r) && find(rails, n, r->label) >= 0)
