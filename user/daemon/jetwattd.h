@@ -194,8 +194,8 @@ int jetwattd_put_back(struct jetwattd *d);
  * again at once. */
 int jetwattd_put_back_last(struct jetwattd *d);
 
-/* blind.c: the samples of power have broken off, or one of the total's rails. Apply the lowest mode, or end, as the policy
- * says. Any thread, without the lock. */
+/* blind.c: the samples of power, or those of one rail of the total, have broken off. Apply the
+ * lowest mode, or end, as the policy says. Any thread, without the lock. */
 void jetwattd_blind(struct jetwattd *d);
 
 /* Is the policy one for this board? Under the lock, where there are threads. Return: exit

@@ -164,8 +164,8 @@ int jetwattd_yields(struct jetwattd_run *r, int *paused);
 void jetwattd_stand_back(struct jetwattd_run *r);
 
 /* blind.c: hold the lowest mode as long as a process that works on the GPU lives.
- * Return: 1: the module answers again, which says nothing of its sensors; 0: there is nothing to hold any more, or jetwattd was told
- * to end. */
+ * Return: 1: the module answers again, which says nothing of its sensors; 0: there is nothing to
+ * hold any more, or jetwattd was told to end. */
 int jetwattd_blind_hold(struct jetwattd_run *r);
 /* It no longer is. */
 void jetwattd_blind_end(struct jetwattd_run *r);
