@@ -244,9 +244,9 @@ static __always_inline void enter_close(int fd, u32 tgid)
 }
 
 /*
- * All descriptors from one to another are closed. The map can't be searched here, so each
- * number is looked up, as far as a program's limit of descriptors usually goes: whoever
- * closes more at once is about to run another program. What was armed above that stays.
+ * All descriptors of a range are closed. The map can't be searched here, so each number is
+ * looked up, up to the usual limit of a process's descriptors (1,024). A program that closes
+ * more at once is about to run another one. Descriptors armed above that stay armed.
  */
 #define CLOSED_AT_ONCE		1024
 #define CLOSE_RANGE_UNSHARE	2	/* with any other flag it fails, or closes nothing yet */

@@ -39,7 +39,7 @@
 static DEFINE_MUTEX(mutex);
 
 /**
- * struct watcher - a socket that is told of waits
+ * struct watcher - a socket that subscribed to waits
  * @list: in @dropped, once it is not in @watchers any more
  * @sk: the socket, referenced
  * @port: its port
@@ -343,7 +343,7 @@ int jetwatt_watcher_init(void)
 /**
  * jetwatt_watcher_exit() - drop all of them
  *
- * Context: the family is gone, so nobody comes any more.
+ * Context: the family is unregistered, so there are no requests any more.
  */
 void jetwatt_watcher_exit(void)
 {

@@ -50,7 +50,10 @@ static u64 head, tail;		/* of the records */
 static u64 lost[JETWATT_WATCHERS_MAX];
 static u8 active, everybody, children;	/* masks of watchers */
 
-/* So that a process of nobody's costs no lock: a bit may be set for too many. */
+/*
+ * A filter by a hash of the process id, read without the lock: a process that has no watcher
+ * costs no lock. A bit that is set may stand for other processes.
+ */
 static unsigned long seen[BITS_TO_LONGS(1 << SEEN_BITS)];
 
 static struct process *find(u32 tgid)
@@ -101,13 +104,13 @@ static void forget(struct process *p, u8 whose)
 }
 
 /**
- * jetwatt_watcher_wants() - may somebody watch this process?
+ * jetwatt_watcher_wants() - may this process have a watcher?
  * @tgid: the process
  *
  * For one process this changes from true to false only when a watcher of all processes is
- * removed; what the handlers know of processes that nobody watches then is forgotten.
+ * removed; what the handlers know of processes without a watcher is forgotten then.
  *
- * Context: any; takes no lock. Return: false: nobody does.
+ * Context: any; takes no lock. Return: false if it has none for certain.
  */
 bool jetwatt_watcher_wants(u32 tgid)
 {
@@ -196,7 +199,7 @@ void jetwatt_watcher_record(const struct jetwatt_wait_record *record)
 }
 
 /**
- * jetwatt_watcher_lost() - a wait was seen that nobody can be told of
+ * jetwatt_watcher_lost() - count a wait that no watcher gets
  *
  * Context: sys_enter and sys_exit, also under the lock of wait.c.
  */

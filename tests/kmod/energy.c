@@ -480,7 +480,7 @@ static int enable_rail(int channel, int on)
 }
 
 /*
- * A rail that nobody read for a while has been blind longer than the others. The total's
+ * A rail that was not read for a while has been blind longer than the others. The total's
  * blind time is a counter: it does not fall when that rail leaves the total again.
  */
 TEST_F(board, blind_total_never_falls)

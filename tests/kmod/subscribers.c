@@ -210,7 +210,7 @@ TEST_F(two, closing_waits_for_no_copy)
 		while (read_number(KNOB("copy")))
 			sleep_ms(5);
 		start = now_ns();
-		/* First a socket of nobody's, then a subscriber. */
+		/* First a socket that has not subscribed, then a subscriber. */
 		family_close(i ? &self->b : &other);
 		took[i] = now_ns() - start;
 		sleep_ms(1000);

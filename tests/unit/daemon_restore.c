@@ -73,7 +73,7 @@ int jetwatt_error_say(int code, const char *why, const char *fix, const char *wh
 static struct tree *tree;
 static int naps;
 
-/* The knobs refuse no more after so many naps. */
+/* Number of sleeps of the loop after which the knobs accept writes again. */
 unsigned int test_sleep(unsigned int seconds)
 {
 	(void)seconds;

@@ -209,7 +209,7 @@ TEST_F(yield, paused)
 	EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
 }
 
-/* A pause while another process has the board: whoever resumes gives it back. */
+/* A pause while another process has the board: jetwattd takes the board again when it is resumed. */
 static void pauses(struct jetwattd_run *r)
 {
 	if (turns == 5)
