@@ -18,8 +18,6 @@ import urllib.request
 
 WINDOW_S = 60
 WITHIN = 0.01
-# The sensors' own error is in what all readers share: as in tests/cmd/stat.sh.
-WITHIN_PLANT = 0.02
 NOW = "/sys/kernel/debug/jetwatt-sim/truth/now"
 PORT = 9100
 
@@ -156,7 +154,7 @@ def main():
     print("1..%d" % len(watts))
     for n, (name, w) in enumerate(watts.items(), 1):
         off, truth = w / middle - 1, w / plant.watts - 1
-        wrong = not abs(off) <= WITHIN or not abs(truth) <= WITHIN_PLANT
+        wrong = not abs(off) <= WITHIN or not abs(truth) <= WITHIN
         failed += wrong
         print("%sok %d %s: %.3f J in %d s, %+.2f %%, %+.2f %% from the board's own" %
               ("not " * wrong, n, name, w * WINDOW_S, WINDOW_S, off * 100, truth * 100))
