@@ -7,7 +7,7 @@ command -v git > /dev/null || { echo "1..0 # SKIP no git here"; exit 4; }
 d=$PWD/build/host/tree_rules.d
 rm -rf "$d"
 . tests/host/check.inc
-echo 1..13
+echo 1..18
 
 # tree NAME: a checkout that keeps every rule
 tree()
@@ -23,11 +23,13 @@ tree()
 	put daemon/loop.h '#include "tune/tuner.h"'
 	put plan/plan.h '#include "model/model.h"'
 	put model/model.h '#include <math.h>'
-	put energy/sensor_error.c '#include "../kmod/adc.h"'
+	put energy/sensor_error.c '#include "../kmod/sensors/adc.h"'
+	put ../kmod/sensors/chip.c '#include "sensors/chip.h"' '#include "fault_inject.h"'
+	put ../kmod/interface/netlink.c '#include "sampler/ring.h"' '#include "waits/wait.h"'
 	git -C "$t" init -q && git -C "$t" add .
 }
 
-# put FILE LINE...: a source, which git need not know yet
+# put FILE LINE...: a source below user/, which git need not know yet
 put()
 {
 	local file=$t/user/$1
@@ -76,6 +78,17 @@ tree long; put tune/tuner.c "$(seq -f '/* %g */' 450)"
 refused "a file of 451 lines" "is longer" "451 user/tune/tuner.c"
 tree many; for i in $(seq 41); do put "tune/t$i.c" ''; done
 refused "41 sources in a directory" "sources" "41 user/tune"
+module='kmod includes point one way'
+tree kmod-upward; put ../kmod/sensors/rail.c '#include "sampler/ring.h"'
+refused "sensors that include the sampler" "$module" "kmod/sensors/rail.c:2:"
+tree kmod-sideways; put ../kmod/waits/wait.c '#include "sensors/chip.h"'
+refused "waits that include sensors" "$module" "kmod/waits/wait.c:2:"
+tree kmod-beside; put ../kmod/sampler/ring.c '#include "ring.h"'
+refused "an include of the module by the name alone" "$module" "kmod/sampler/ring.c:2:"
+tree kmod-stray; put ../kmod/chip.c ''
+refused "a source of the module outside its directories" "$module" "kmod/chip.c"
+tree kmod-long; put ../kmod/sampler/ring.c "$(seq -f '/* %g */' 450)"
+refused "a source of the module of 451 lines" "$module" "kmod/sampler/ring.c: more than 450"
 tree fit; put tune/tuner.c "$(seq -f '/* %g */' 449)"; for i in $(seq 39); do put "tune/t$i.c" ''; done
 look
 check "450 lines and 40 sources are allowed" "[ $status = 0 ] && [ -z \"\$found\" ]"

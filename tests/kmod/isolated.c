@@ -3,31 +3,8 @@
 /* A CPU that isolcpus= sets apart is left alone, unless a client asks for it. */
 #include "family.h"
 
-#include <sched.h>
-
+#include "cpus_of.h"
 #include "kselftest_harness.h"
-
-/* CPUs that a kernel thread may use, as a mask; 0: there is no such thread. */
-static unsigned int cpus_of(const char *comm)
-{
-	char path[300], text[512], name[32];
-	DIR *dir = opendir("/proc");
-	unsigned int mask = 0;
-	struct dirent *e;
-	cpu_set_t set;
-
-	snprintf(name, sizeof(name), "(%s)", comm);
-	while (dir && !mask && (e = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/%s/stat", e->d_name);
-		if (read_file(path, text, sizeof(text)) || !strstr(text, name) ||
-		    sched_getaffinity(atoi(text), sizeof(set), &set))
-			continue;
-		mask = CPU_ISSET(0, &set) | CPU_ISSET(1, &set) << 1;
-	}
-	if (dir)
-		closedir(dir);
-	return mask;
-}
 
 TEST(left_alone)
 {

@@ -369,8 +369,8 @@ static void in_order(const struct jetwatt_sync *y, void *arg)
 	last_tgid = (uint64_t)y->tgid;
 }
 
-/* A trace may have been made to cost time: so many waits in any order cost log2 of it each. Those
- * of one time stay in the order in which they came. */
+/* Each of N waits moves at most log2(N) others, in whatever order a crafted trace has them. Waits
+ * of the same time stay in the order in which they came. */
 TEST_F(join, many_waits_out_of_order)
 {
 	enum { N = 1 << 15, LOG = 15 };

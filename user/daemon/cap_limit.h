@@ -51,7 +51,7 @@ struct jetwattd_hearing {
 	int seeing;
 };
 
-/* cap.c: one more sample. @total: the @nr rails that belong to the total. Return: index in @total
+/* cap_thread.c: one more sample. @total: the @nr rails that belong to the total. Return: index in @total
  * of a rail that no longer answers, -1: none. */
 int jetwattd_hearing(struct jetwattd_hearing *h, const int *total, int nr, const struct jetwatt_power *p);
 

@@ -17,7 +17,7 @@
 #define APART		0.7	/* logarithm by which two speeds of the CPU differ */
 #define GAIN		0.2	/* by which speed follows what is seen */
 
-/* No walk is worth its time that explains so little of so many waits. */
+/* A walk that explains this small a part of this many waits is not taken further. */
 #define LOOK		512
 #define HOPELESS	(-0.5)
 

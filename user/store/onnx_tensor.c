@@ -61,7 +61,7 @@ int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field
 			if (rc)
 				return rc;
 		} else if (packed) {
-			return 0;	/* Nobody wants more of them. */
+			return 0;	/* The graph has taken as many as it uses. */
 		}
 	} while (packed);
 	return 0;
