@@ -28,6 +28,7 @@ int test_doze(const sigset_t *set, siginfo_t *info, const struct timespec *t);
 #include "../../user/util/suggest.c"
 #include "../../user/daemon/blind.c"
 #include "../../user/daemon/apply.c"
+#include "../../user/daemon/state.c"
 
 #include "board_tree.h"
 #include "kselftest_harness.h"

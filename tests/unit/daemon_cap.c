@@ -16,6 +16,7 @@
 #include "../../user/daemon/mean_variance.c"
 #include "../../user/daemon/moving_mean.c"
 #include "../../user/daemon/apply.c"
+#include "../../user/daemon/state.c"
 
 #include "board_tree.h"
 #include "kselftest_harness.h"

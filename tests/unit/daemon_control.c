@@ -17,6 +17,8 @@
 #define own metrics_own
 #include "../../user/daemon/metrics.c"
 #include "../../user/daemon/apply.c"
+#include "../../user/daemon/state.c"
+#include "../../user/daemon/status.c"
 
 #include <dirent.h>
 #include <signal.h>

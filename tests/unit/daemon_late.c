@@ -10,6 +10,7 @@
 #include "../../user/util/suggest.c"
 #include "../../user/daemon/server_deadline.c"
 #include "../../user/daemon/apply.c"
+#include "../../user/daemon/state.c"
 
 #include "kselftest_harness.h"
 

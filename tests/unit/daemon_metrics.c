@@ -5,6 +5,7 @@
 #include "../../user/util/suggest.c"
 #include "../../user/daemon/metrics.c"
 #include "../../user/daemon/apply.c"
+#include "../../user/daemon/state.c"
 
 #include "kselftest_harness.h"
 

@@ -36,6 +36,8 @@ unsigned int test_sleep(unsigned int seconds);
 #pragma weak jetwattd_tend
 #include "../../user/daemon/job_hold.c"
 #include "../../user/daemon/apply.c"
+#include "../../user/daemon/state.c"
+#include "../../user/daemon/status.c"
 
 #include "board_tree.h"
 #include "kselftest_harness.h"

@@ -15,6 +15,7 @@ int test_lock(pthread_mutex_t *lock);
 #include "../../user/util/suggest.c"
 #include "../../user/daemon/idle.c"
 #include "../../user/daemon/apply.c"
+#include "../../user/daemon/state.c"
 
 #include "board_tree.h"
 #include "kselftest_harness.h"

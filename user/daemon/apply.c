@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Switching, and saying what has become of it. */
+/* The only code of jetwattd that switches the board. */
 #include "daemon/jetwattd.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "measure/session.h"
-#include "out/json.h"
+#include "daemon/state.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -46,7 +44,7 @@ static int switch_to(struct jetwattd *d, const struct jetwatt_mode *mode)
 		d->switched_ns = jetwatt_clock_ns();
 		/* The state that was found is not tried again over this mode. */
 		if (d->doing == JETWATTD_RESTORING)
-			d->doing = d->pause ? JETWATTD_PAUSED : JETWATTD_IDLE;
+			jetwattd_enter(d, d->pause ? JETWATTD_PAUSED : JETWATTD_IDLE);
 		return 0;
 	}
 	/* The board is not ours for now, which says nothing of the mode. */
@@ -54,7 +52,7 @@ static int switch_to(struct jetwattd *d, const struct jetwatt_mode *mode)
 		if (!d->busy)
 			jetwatt_error_board(err, &e);
 		d->busy = 1;
-		d->doing = JETWATTD_YIELDING;
+		jetwattd_enter(d, JETWATTD_YIELDING);
 		snprintf(d->why, sizeof(d->why), "yielding: %.200s", e.why);
 		atomic_store(&d->cut, 1);
 		return -EBUSY;
@@ -85,7 +83,7 @@ static int verify(struct jetwattd *d)
 	jetwatt_board_forget(d->board);
 	d->applied = d->have_safe = 0;
 	d->ceded = 1;
-	d->doing = JETWATTD_YIELDING;
+	jetwattd_enter(d, JETWATTD_YIELDING);
 	snprintf(d->why, sizeof(d->why), "yielding: %.200s", e.what);
 	atomic_store(&d->cut, 1);
 	return -EBUSY;
@@ -158,13 +156,13 @@ int jetwattd_put_back(struct jetwattd *d)
 			jetwatt_error_board(err, &e);
 		d->count.unrestored++;
 		d->mixed = 1;
-		d->doing = JETWATTD_RESTORING;
+		jetwattd_enter(d, JETWATTD_RESTORING);
 		snprintf(d->why, sizeof(d->why), "restoring: %.200s", e.what);
 		return err;
 	}
 	if (d->doing == JETWATTD_RESTORING) {
 		jetwatt_error_note("the board is as it was found");
-		d->doing = d->pause ? JETWATTD_PAUSED : JETWATTD_IDLE;
+		jetwattd_enter(d, d->pause ? JETWATTD_PAUSED : JETWATTD_IDLE);
 	}
 	d->applied = d->mixed = 0;
 	return 0;
@@ -206,130 +204,4 @@ void jetwattd_say(struct jetwattd *d, const char *text, ...)
 	pthread_mutex_lock(&d->lock);
 	memcpy(d->why, why, sizeof(why));
 	pthread_mutex_unlock(&d->lock);
-}
-
-const char *jetwattd_doing_name(enum jetwattd_doing doing)
-{
-	static const char *const name[JETWATTD_DOINGS] = { "idle", "learning", "holding", "backing off", "yielding",
-					    "paused", "restoring", "blind" };
-
-	return name[doing];
-}
-
-static void mode(struct jetwatt_json *j, const char *key, const struct jetwatt_mode *m, int known)
-{
-	char name[96] = "";
-
-	if (known)
-		jetwatt_board_mode_format(m, name, sizeof(name));
-	if (known)
-		jetwatt_json_string(j, key, name);
-	else
-		jetwatt_json_null(j, key);
-}
-
-static void real(struct jetwatt_json *j, const char *key, double v)
-{
-	if (v > 0)
-		jetwatt_json_real(j, key, v, 5);
-	else
-		jetwatt_json_null(j, key);
-}
-
-static void turns_json(struct jetwatt_json *j, const struct jetwattd_taking_turns *t)
-{
-	if (!t->on) {
-		jetwatt_json_null(j, "turns");
-		return;
-	}
-	jetwatt_json_object(j, "turns");
-	jetwatt_json_bool(j, "in_time", t->planned && !t->beyond);
-	real(j, "minibatches", t->planned ? t->minibatches : 0);
-	real(j, "requests", t->planned ? t->requests : 0);
-	real(j, "window_ms", t->planned ? t->window_ms : 0);
-	real(j, "latency_ms", t->planned ? t->latency_ms : 0);
-	real(j, "arrival_hz", t->arrival_hz);
-	jetwatt_json_uint(j, "count", t->turns);
-	jetwatt_json_uint(j, "late", t->late);
-	jetwatt_json_end(j);
-}
-
-static void text(const struct jetwattd *now, FILE *f)
-{
-	const struct jetwattd_count *c = &now->count;
-	char name[96] = "as it was found";
-
-	if (now->applied)
-		jetwatt_board_mode_format(&now->mode, name, sizeof(name));
-	fprintf(f, "%-9s %.2f W", jetwattd_doing_name(now->doing), now->mean_w);
-	if (now->budget_w > 0)
-		fprintf(f, " of %g W%s", now->budget_w, now->told_w > 0 ? ", as told" : "");
-	fprintf(f, "\nboard     %s\n", name);
-	if (now->pid)
-		fprintf(f, "job       %d %.60s\n", now->pid, now->command);
-	if (now->pid && now->expect_ms > 0)
-		fprintf(f, "expected  %.2f ms/minibatch, %.2f W\n", now->expect_ms, now->expect_w);
-	if (now->turns.planned)
-		fprintf(f, "turns     %.3g minibatches, then %.3g requests: %.3g ms%s\n", now->turns.minibatches,
-			now->turns.requests, now->turns.latency_ms, now->turns.beyond ? ", too late" : "");
-	else if (now->turns.on)
-		fprintf(f, "turns     not planned yet\n");
-	fprintf(f, "so far    %" PRIu64 " jobs, %" PRIu64 " of them known; %" PRIu64 " modes measured\n"
-		"          %" PRIu64 " steps down, %" PRIu64 " drifts, %" PRIu64 " other writers, %" PRIu64
-		" refusals\n", c->jobs, c->known, c->measured, c->trips, c->drifts, c->others,
-		c->refused + c->unrestored);
-	fprintf(f, "last      %.69s\n", now->why);
-}
-
-void jetwattd_status(struct jetwattd *d, int json, FILE *f)
-{
-	struct jetwatt_json j;
-	struct jetwattd now;
-
-	pthread_mutex_lock(&d->lock);
-	now = *d;
-	pthread_mutex_unlock(&d->lock);
-	if (!json) {
-		text(&now, f);
-		return;
-	}
-	jetwatt_json_init(&j, f, 1);
-	jetwatt_json_object(&j, NULL);
-	jetwatt_json_string(&j, "doing", jetwattd_doing_name(now.doing));
-	real(&j, "budget_w", now.budget_w);
-	jetwatt_json_bool(&j, "budget_told", now.told_w > 0);
-	real(&j, "power_w", now.mean_w);
-	real(&j, "swing_pct", 100 * now.swing);
-	mode(&j, "mode", &now.mode, now.applied);
-	mode(&j, "safe", &now.safe, now.have_safe);
-	if (now.pid) {
-		jetwatt_json_object(&j, "job");
-		jetwatt_json_int(&j, "pid", now.pid);
-		jetwatt_json_string(&j, "command", now.command);
-		jetwatt_json_string(&j, "workload", now.key);
-		real(&j, "time_ms", now.expect_ms);
-		real(&j, "power_w", now.expect_w);
-		jetwatt_json_end(&j);
-	} else {
-		jetwatt_json_null(&j, "job");
-	}
-	turns_json(&j, &now.turns);
-	jetwatt_json_string(&j, "last", now.why);
-	jetwatt_json_object(&j, "count");
-	jetwatt_json_uint(&j, "jobs", now.count.jobs);
-	jetwatt_json_uint(&j, "known", now.count.known);
-	jetwatt_json_uint(&j, "modes_measured", now.count.measured);
-	jetwatt_json_uint(&j, "steps_down", now.count.trips);
-	jetwatt_json_uint(&j, "steps_down_in_vain", now.count.floors);
-	jetwatt_json_uint(&j, "drifts", now.count.drifts);
-	jetwatt_json_uint(&j, "throttled", now.count.throttled);
-	jetwatt_json_uint(&j, "other_writers", now.count.others);
-	jetwatt_json_uint(&j, "switches_refused", now.count.refused);
-	jetwatt_json_uint(&j, "restores_refused", now.count.unrestored);
-	jetwatt_json_uint(&j, "samples", now.count.samples);
-	jetwatt_json_uint(&j, "samples_lost", now.count.lost);
-	jetwatt_json_uint(&j, "samples_broke_off", now.count.blind);
-	jetwatt_json_end(&j);
-	jetwatt_json_end(&j);
-	putc('\n', f);
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "daemon/pidfd.h"
+#include "daemon/state.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -98,9 +99,7 @@ static int keeps(struct jetwattd *d)
 	    (!d->low_ns || jetwatt_clock_ns() - d->low_ns > JETWATTD_LOW_NS))
 		jetwattd_put_low(d, &d->floor);
 	/* Another process owns the knobs now. */
-	keeps = keeps && d->doing != JETWATTD_YIELDING;
-	if (keeps)
-		d->doing = JETWATTD_BLIND;
+	keeps = keeps && !jetwattd_enter(d, JETWATTD_BLIND);
 	pthread_mutex_unlock(&d->lock);
 	return keeps;
 }

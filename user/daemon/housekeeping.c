@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/state.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -24,7 +25,7 @@
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
 {
 	pthread_mutex_lock(&r->d->lock);
-	r->d->doing = doing;
+	jetwattd_enter(r->d, doing);
 	pthread_mutex_unlock(&r->d->lock);
 }
 

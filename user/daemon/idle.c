@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "daemon/pidfd.h"
+#include "daemon/state.h"
 #include "util/clock.h"
 
 /* Is the lease still another jetwatt's? Asked so often. */
@@ -34,7 +35,7 @@ void jetwattd_idle(struct jetwattd_run *r)
 		return;
 	}
 	jetwattd_ladder_leave(r);
-	d->doing = JETWATTD_IDLE;
+	jetwattd_enter(d, JETWATTD_IDLE);
 	d->have_safe = d->tripped = 0;
 	/* What another process has set is not to be undone by the policy's idle mode. */
 	if (d->ceded || !*d->policy->idle || jetwatt_board_mode_parse(d->board, d->policy->idle, &mode) ||
@@ -54,7 +55,7 @@ void jetwattd_stand_back(struct jetwattd_run *r)
 	busy = d->busy;
 	if (paused) {
 		/* A restore that is refused is tried again. */
-		d->doing = JETWATTD_PAUSED;
+		jetwattd_enter(d, JETWATTD_PAUSED);
 		jetwattd_put_back(d);
 		/* Whoever resumes us gives the board back. */
 		d->ceded = 0;
@@ -69,7 +70,7 @@ void jetwattd_stand_back(struct jetwattd_run *r)
 		pthread_mutex_lock(&d->lock);
 		paused = d->pause;
 		if (paused && d->doing == JETWATTD_YIELDING) {
-			d->doing = JETWATTD_PAUSED;
+			jetwattd_enter(d, JETWATTD_PAUSED);
 			d->ceded = busy = 0;
 			if (job >= 0)
 				close(job);

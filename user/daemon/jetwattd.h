@@ -28,7 +28,7 @@
 /* The most modes that metrics call by name. */
 #define JETWATTD_MODES		16
 
-/* What the loop does. */
+/* What the loop does: the table in state.h. Changed by jetwattd_enter() only. */
 enum jetwattd_doing {
 	JETWATTD_IDLE,		/* no job */
 	JETWATTD_LEARNING,	/* measures modes */
@@ -215,9 +215,8 @@ struct jetwattd_control;
 int jetwattd_control_start(struct jetwattd *d, struct jetwattd_control **c);
 void jetwattd_control_stop(struct jetwattd_control *c);
 
-/* All of it, for people or as JSON. */
+/* status.c: all of it, for people or as JSON. */
 void jetwattd_status(struct jetwattd *d, int json, FILE *f);
-const char *jetwattd_doing_name(enum jetwattd_doing doing);
 
 /* metrics.c: the same for machines; @open: OpenMetrics, else Prometheus' text format. */
 void jetwattd_metrics(struct jetwattd *d, int open, FILE *f);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/state.h"
 #include "tune/mode_filter.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -194,7 +195,7 @@ static int see_again(struct jetwattd_run *r)
 	seeing = atomic_load(&d->seeing);
 	if (seeing) {
 		atomic_store(&d->blind, 0);
-		d->doing = JETWATTD_IDLE;
+		jetwattd_enter(d, JETWATTD_IDLE);
 		d->tripped = 1;
 	}
 	pthread_mutex_unlock(&d->lock);

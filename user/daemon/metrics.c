@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "daemon/state.h"
+
 void jetwattd_metrics_minibatch(struct jetwattd *d, const char *key, double second, double joule)
 {
 	struct jetwattd_meter *m = &d->meter;
@@ -200,7 +202,7 @@ static void state(const struct jetwatt_metrics *m, const struct jetwattd *now)
 	mode_numbers(m, now);
 	jetwatt_metrics_family(m, "jetwatt_doing", "gauge", NULL, "1: what jetwattd does now");
 	for (int i = 0; i < JETWATTD_DOINGS; i++)
-		jetwatt_metrics_sample(m, "jetwatt_doing", "doing", jetwattd_doing_name((enum jetwattd_doing)i),
+		jetwatt_metrics_sample(m, "jetwatt_doing", "doing", jetwattd_state[i].name,
 				       now->doing == (enum jetwattd_doing)i);
 	jetwatt_metrics_gauge(m, "jetwatt_module_power_watts", "watts",
 			      "Mean power of the total over the policy's window", now->mean_w);
