@@ -47,8 +47,8 @@ static void board(struct jetwattd *d)
 	t->rate_hz = 150;
 	t->temp_mc = 45500;
 	t->clock = (struct jetwatt_mode){ 8, 1728000, 624750000, 3199000000 };
-	d->mode = t->clock;
-	d->applied = 1;
+	d->act.mode = t->clock;
+	d->act.applied = 1;
 	d->budget_w = 30;
 	d->mean_w = 28.5;
 	d->doing = JETWATTD_HOLDING;

@@ -32,6 +32,7 @@
  * struct tree - the board and what its knobs do
  * @fail_at, @fail_for: write number fail_at (from 1) and the fail_for - 1 after
  *	it fail with @fail
+ * @sticks: writes to this path fail with @fail
  * @lie_at: this write is taken and not done
  * @lied: it was; no rule can hold any more
  * @lazy: cpufreq takes a limit but shows it only at tree_flush(), as its work
@@ -43,6 +44,7 @@
 struct tree {
 	char root[PATH_MAX / 4], sys[PATH_MAX / 2], proc[PATH_MAX / 2], state[PATH_MAX / 2];
 	int fail_at, fail_for, fail, lie_at, writes;
+	const char *sticks;
 	bool lied, lazy;
 	char pending[32][2][PATH_MAX / 2];
 	int nr_pending;
@@ -210,6 +212,8 @@ static int tree_write(const char *path, const char *text, void *arg)
 			_exit(2);
 		return -t->fail;
 	}
+	if (t->sticks && !strcmp(leaf, t->sticks))
+		return -t->fail;
 	if (t->lie_at && n == t->lie_at) {
 		t->lied = true;
 		return 0;

@@ -73,7 +73,7 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 				    struct jetwattd_reading *got)
 {
 	/* Where the board is. */
-	jetwattd_look_again(r, &r->d->mode, limits, got);
+	jetwattd_look_again(r, &r->d->act.mode, limits, got);
 	looked_again--;
 	got->m.row.mode = *mode;
 	return JETWATTD_MEASURED;
@@ -248,8 +248,8 @@ TEST_F(another, it_changes_in_a_reading)
 
 	learned(self, ROWS, 2);
 	last = &r->learn.row[ROWS - 1];
-	self->d.mode = last->mode;
-	self->d.applied = 1;
+	self->d.act.mode = last->mode;
+	self->d.act.applied = 1;
 	before_ms = last->time_ms;
 	last->time_ms *= 0.7;
 	EXPECT_EQ(1, jetwattd_another(r, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
@@ -257,8 +257,8 @@ TEST_F(another, it_changes_in_a_reading)
 	EXPECT_EQ(0, wrong(self));
 	/* In a mode that has been left for what it draws: another one tells. */
 	learned(self, ROWS, 2);
-	self->d.mode = r->learn.row[0].mode;
-	self->d.applied = 1;
+	self->d.act.mode = r->learn.row[0].mode;
+	self->d.act.applied = 1;
 	before_ms = r->learn.row[ROWS - 1].time_ms;
 	r->learn.row[ROWS - 1].time_ms *= 0.7;
 	EXPECT_EQ(1, jetwattd_another(r, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
@@ -268,8 +268,8 @@ TEST_F(another, it_changes_in_a_reading)
 	/* Or one of them was only odd. */
 	learned(self, 0, 1);
 	last = &r->learn.row[ROWS - 1];
-	self->d.mode = last->mode;
-	self->d.applied = 1;
+	self->d.act.mode = last->mode;
+	self->d.act.applied = 1;
 	before_ms = 1.5 * last->time_ms;
 	EXPECT_EQ(0, jetwattd_another(r, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
 	EXPECT_EQ(ROWS, r->learn.nr_rows);

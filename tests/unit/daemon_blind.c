@@ -27,7 +27,8 @@ int test_doze(const sigset_t *set, siginfo_t *info, const struct timespec *t);
 #include "../../user/measure/connect.c"
 #include "../../user/util/suggest.c"
 #include "../../user/daemon/blind.c"
-#include "../../user/daemon/apply.c"
+#include "../../user/daemon/actuator.c"
+#include "../../user/daemon/jetwattd.c"
 #include "../../user/daemon/state.c"
 
 #include "board_tree.h"
@@ -117,13 +118,15 @@ FIXTURE_SETUP(blind)
 	on_check = NULL;
 	tree_orin(&self->t);
 	roots = tree_roots(&self->t);
-	ASSERT_EQ(0, jetwatt_board_open(&self->d.board, &roots, NULL));
+	ASSERT_EQ(0, jetwatt_board_open(&self->d.act.board, &roots, NULL));
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
 	self->d.policy = &self->policy;
-	self->d.floor = low;
+	self->d.act.tell = jetwattd_on_event;
+	self->d.act.to = &self->d;
+	self->d.act.floor = low;
 	self->d.budget_w = 20;
 	self->d.doing = JETWATTD_HOLDING;
-	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	self->job = fork();
 	if (!self->job) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -143,14 +146,14 @@ FIXTURE_TEARDOWN(blind)
 	waitpid(self->job, NULL, 0);
 	jetwattd_blind_end(&self->run);
 	close(self->run.watch.pidfd);
-	jetwatt_board_restore(self->d.board, NULL);
-	jetwatt_board_close(self->d.board);
+	jetwatt_board_restore(self->d.act.board, NULL);
+	jetwatt_board_close(self->d.act.board);
 	tree_free(&self->t);
 }
 
 static int at_floor(void)
 {
-	return it->d.applied && jetwatt_mode_same(&it->d.mode, &low) &&
+	return it->d.act.applied && jetwatt_mode_same(&it->d.act.mode, &low) &&
 	       tree_get(&it->t, GPU "max_freq") == 420750000;
 }
 
@@ -177,7 +180,7 @@ TEST_F(blind, the_lowest_mode_stays_as_long_as_the_job_lives)
 	EXPECT_EQ(1, atomic_load(&self->d.cut));
 	EXPECT_EQ(1, self->d.count.blind);
 	/* The loop may be about to switch to what it has just chosen. */
-	EXPECT_EQ(-EBUSY, jetwattd_put(&self->d, &top));
+	EXPECT_EQ(-EBUSY, jetwattd_put(&self->d.act, &top));
 	on_check = ends_after_100;
 	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
 	EXPECT_EQ(100, checks);
@@ -230,7 +233,7 @@ TEST_F(blind, a_knob_refuses_once)
 	jetwattd_blind(&self->d);
 	/* At first with the cores that are online. */
 	EXPECT_FALSE(at_floor());
-	EXPECT_EQ(low.gpu_hz, self->d.mode.gpu_hz);
+	EXPECT_EQ(low.gpu_hz, self->d.act.mode.gpu_hz);
 	signal_in = 4 * 15;
 	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
 	EXPECT_TRUE(at_floor());
@@ -239,17 +242,17 @@ TEST_F(blind, a_knob_refuses_once)
 /* A switch up is torn, so that the knobs are not in the lowest mode that they were in. */
 TEST_F(blind, a_torn_switch_from_the_lowest_mode)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->d, &low));
+	ASSERT_EQ(0, jetwattd_put(&self->d.act, &low));
 	self->t.fail_at = self->t.writes + 14;
 	self->t.fail_for = 1000;
 	self->t.fail = EBUSY;
-	ASSERT_EQ(-ENOTRECOVERABLE, jetwattd_put(&self->d, &top));
+	ASSERT_EQ(-ENOTRECOVERABLE, jetwattd_put(&self->d.act, &top));
 	jetwattd_blind(&self->d);
-	EXPECT_TRUE(self->d.mixed);
+	EXPECT_TRUE(self->d.act.mixed);
 	self->t.fail_at = 0;
 	signal_in = 4 * 15;
 	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
-	EXPECT_FALSE(self->d.mixed);
+	EXPECT_FALSE(self->d.act.mixed);
 	EXPECT_TRUE(at_floor());
 }
 
@@ -260,14 +263,14 @@ TEST_F(blind, a_restore_was_refused)
 	self->t.fail_at = self->t.writes + 1;
 	self->t.fail_for = 1000;
 	self->t.fail = EBUSY;
-	ASSERT_NE(0, jetwattd_put_back(&self->d));
+	ASSERT_NE(0, jetwattd_put_back(&self->d.act));
 	jetwattd_blind(&self->d);
 	EXPECT_EQ(JETWATTD_RESTORING, self->d.doing);
 	self->t.fail_at = 0;
 	pthread_mutex_lock(&self->d.lock);
-	EXPECT_EQ(0, jetwattd_mind(&self->d));
+	EXPECT_EQ(0, jetwattd_mind(&self->d.act));
 	pthread_mutex_unlock(&self->d.lock);
-	EXPECT_TRUE(self->d.applied);
+	EXPECT_TRUE(self->d.act.applied);
 	signal_in = 4 * 15;
 	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
 	EXPECT_EQ(JETWATTD_BLIND, self->d.doing);
@@ -305,13 +308,13 @@ TEST_F(blind, no_budget_and_paused)
 	jetwattd_blind(&self->d);
 	EXPECT_EQ(0, atomic_load(&self->d.blind));
 	EXPECT_EQ(JETWATT_EXIT_FAILED, atomic_load(&self->d.stop));
-	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
 	self->d.pause = 0;
 	self->d.budget_w = 0;
 	atomic_store(&self->d.stop, 0);
 	jetwattd_blind(&self->d);
 	EXPECT_EQ(JETWATT_EXIT_FAILED, atomic_load(&self->d.stop));
-	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
 }
 
 TEST_HARNESS_MAIN

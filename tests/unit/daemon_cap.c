@@ -15,7 +15,8 @@
 #include "../../user/daemon/cap_limit.c"
 #include "../../user/daemon/mean_variance.c"
 #include "../../user/daemon/moving_mean.c"
-#include "../../user/daemon/apply.c"
+#include "../../user/daemon/actuator.c"
+#include "../../user/daemon/jetwattd.c"
 #include "../../user/daemon/state.c"
 
 #include "board_tree.h"
@@ -84,11 +85,13 @@ FIXTURE_SETUP(cap)
 	roots = tree_roots(&self->t);
 	roots.write = stubborn;
 	roots.arg = self;
-	ASSERT_EQ(0, jetwatt_board_open(&self->d.board, &roots, NULL));
+	ASSERT_EQ(0, jetwatt_board_open(&self->d.act.board, &roots, NULL));
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
 	self->policy.window_s = 1;
 	self->d.policy = &self->policy;
-	self->d.floor = low;
+	self->d.act.tell = jetwattd_on_event;
+	self->d.act.to = &self->d;
+	self->d.act.floor = low;
 	self->d.safe = mid;
 	self->d.safe_w = SAFE_W;
 	self->d.swing = JETWATTD_SWING;
@@ -103,8 +106,8 @@ FIXTURE_SETUP(cap)
 FIXTURE_TEARDOWN(cap)
 {
 	self->core_sticks = self->emc_sticks = self->found_sticks = 0;
-	jetwatt_board_restore(self->d.board, NULL);
-	jetwatt_board_close(self->d.board);
+	jetwatt_board_restore(self->d.act.board, NULL);
+	jetwatt_board_close(self->d.act.board);
 	free(self->j);
 	tree_free(&self->t);
 }
@@ -113,12 +116,12 @@ static double target(FIXTURE_DATA(cap) *self)
 {
 	const struct jetwattd *d = &self->d;
 
-	if (!d->applied)
+	if (!d->act.applied)
 		return self->found_w;
-	if (d->mixed && self->half_w > 0)
+	if (d->act.mixed && self->half_w > 0)
 		return self->half_w;
-	return d->mode.gpu_hz == low.gpu_hz ? self->floor_w :
-	       jetwatt_mode_same(&d->mode, &mid) ? SAFE_W : self->top_w;
+	return d->act.mode.gpu_hz == low.gpu_hz ? self->floor_w :
+	       jetwatt_mode_same(&d->act.mode, &mid) ? SAFE_W : self->top_w;
 }
 
 /* @burst: relative height of what is drawn in every second half second, 0: none. */
@@ -148,7 +151,7 @@ static void passes(FIXTURE_DATA(cap) *self, double seconds, double burst)
 static void put(FIXTURE_DATA(cap) *self, const struct jetwatt_mode *mode)
 {
 	pthread_mutex_lock(&self->d.lock);
-	jetwattd_put(&self->d, mode);
+	jetwattd_put(&self->d.act, mode);
 	pthread_mutex_unlock(&self->d.lock);
 }
 
@@ -159,13 +162,13 @@ TEST_F(cap, a_job_begins_on_a_board_as_it_was_found)
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		self->found_w = IDLE_W;
 		passes(self, 3, 0);
-		ASSERT_FALSE(self->d.applied);
+		ASSERT_FALSE(self->d.act.applied);
 		self->found_w = times[i] * BUDGET;
 		self->longest = 0;
 		passes(self, 5, 0);
-		EXPECT_TRUE(self->d.applied);
+		EXPECT_TRUE(self->d.act.applied);
 		EXPECT_GE(0.7e9, self->longest) TH_LOG("%g budgets", times[i]);
-		ASSERT_EQ(0, jetwattd_put_back(&self->d));
+		ASSERT_EQ(0, jetwattd_put_back(&self->d.act));
 	}
 }
 
@@ -183,7 +186,7 @@ TEST_F(cap, a_mode_draws_too_much)
 			self->longest = 0;
 			put(self, &top);
 			passes(self, 5, 0);
-			EXPECT_FALSE(jetwatt_mode_same(&self->d.mode, &top));
+			EXPECT_FALSE(jetwatt_mode_same(&self->d.act.mode, &top));
 			EXPECT_GE(0.9e9, self->longest) TH_LOG("%g budgets, from %zu", times[i], k);
 		}
 }
@@ -210,7 +213,7 @@ TEST_F(cap, what_was_too_much_is_repaid)
 		self->top_w = 0.985 * BUDGET;
 		put(self, &top);
 		passes(self, 5, 0);
-		EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+		EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
 		EXPECT_EQ(trips + 1, self->d.count.trips) TH_LOG("%g budgets", times[i]);
 		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g budgets", times[i]);
 	}
@@ -224,7 +227,7 @@ TEST_F(cap, the_budget_is_lowered)
 		put(self, &top);
 		self->top_w = 27;
 		passes(self, 3, 0);
-		ASSERT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+		ASSERT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
 		jetwattd_budget(&self->d, to);
 		EXPECT_EQ(1, atomic_exchange(&self->d.cut, 0));
 		self->longest = 0;
@@ -240,11 +243,11 @@ TEST_F(cap, nothing_is_stepped_down_that_is_within)
 	put(self, &top);
 	self->top_w = 0.99 * BUDGET;
 	passes(self, 20, 0);
-	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
 	/* A minibatch of two halves, one of them far above: the mean is what counts. */
 	self->top_w = 0.95 * BUDGET;
 	passes(self, 20, 0.5);
-	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
 	EXPECT_EQ(0, self->d.count.trips);
 	EXPECT_EQ(0, self->longest);
 }
@@ -260,7 +263,7 @@ TEST_F(cap, sensors_err)
 		self->top_w = BUDGET * 1.0005;
 		put(self, &top);
 		passes(self, 5, 0);
-		EXPECT_FALSE(jetwatt_mode_same(&self->d.mode, &top)) TH_LOG("%g low", err);
+		EXPECT_FALSE(jetwatt_mode_same(&self->d.act.mode, &top)) TH_LOG("%g low", err);
 		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g low", err);
 	}
 	/* In the lowest mode there is nowhere to go. */
@@ -285,17 +288,17 @@ TEST_F(cap, a_knob_refuses_the_safe_mode)
 		self->longest = 0;
 		passes(self, 60, 0);
 		/* Cores stay, and with them the memory's clock if it has to: the others go down. */
-		EXPECT_EQ(12, self->d.mode.cores);
-		EXPECT_EQ(low.gpu_hz, self->d.mode.gpu_hz);
-		EXPECT_EQ(low.cpu_khz, self->d.mode.cpu_khz);
-		EXPECT_EQ(emc ? top.emc_hz : low.emc_hz, self->d.mode.emc_hz);
+		EXPECT_EQ(12, self->d.act.mode.cores);
+		EXPECT_EQ(low.gpu_hz, self->d.act.mode.gpu_hz);
+		EXPECT_EQ(low.cpu_khz, self->d.act.mode.cpu_khz);
+		EXPECT_EQ(emc ? top.emc_hz : low.emc_hz, self->d.act.mode.emc_hz);
 		EXPECT_EQ(low.gpu_hz, (uint64_t)tree_get(&self->t, GPU "max_freq"));
 		EXPECT_GE(0.9e9, self->longest);
 		/* The safe mode once, and the lowest once. */
 		EXPECT_GE(2, self->safe_refused);
 		EXPECT_FALSE(self->d.have_safe);
 		/* Nothing of it is another writer's doing. */
-		EXPECT_EQ(0, self->d.count.others);
+		EXPECT_EQ(0, self->d.act.others);
 		self->core_sticks = self->emc_sticks = 0;
 		put(self, &low);
 		passes(self, 3, 0);
@@ -312,14 +315,14 @@ TEST_F(cap, a_switch_is_torn)
 	passes(self, 1, 0);
 	self->top_w = 1.3 * BUDGET;
 	passes(self, 2, 0);
-	EXPECT_TRUE(self->d.mixed);
-	EXPECT_EQ(0, self->d.count.others);
+	EXPECT_TRUE(self->d.act.mixed);
+	EXPECT_EQ(0, self->d.act.others);
 	EXPECT_NE(JETWATTD_YIELDING, self->d.doing);
 	self->t.fail_at = 0;
 	passes(self, 2, 0);
-	EXPECT_FALSE(self->d.mixed);
-	EXPECT_FALSE(jetwatt_mode_same(&self->d.mode, &top));
-	EXPECT_EQ(0, self->d.count.others);
+	EXPECT_FALSE(self->d.act.mixed);
+	EXPECT_FALSE(jetwatt_mode_same(&self->d.act.mode, &top));
+	EXPECT_EQ(0, self->d.act.others);
 }
 
 /* A restore is refused half-way, and too much is drawn there: the cap steps down, and the restore
@@ -330,7 +333,7 @@ TEST_F(cap, a_restore_is_refused)
 		put(self, &mid);
 		passes(self, 3, 0);
 		self->found_sticks = 1;
-		ASSERT_NE(0, jetwattd_put_back(&self->d));
+		ASSERT_NE(0, jetwattd_put_back(&self->d.act));
 		ASSERT_EQ(JETWATTD_RESTORING, self->d.doing);
 		self->found_w = self->half_w = 1.3 * BUDGET;
 		self->found_sticks = longer;
@@ -339,12 +342,12 @@ TEST_F(cap, a_restore_is_refused)
 		for (int i = 0; i < 20; i++) {
 			passes(self, 1, 0);
 			pthread_mutex_lock(&self->d.lock);
-			jetwattd_mind(&self->d);
+			jetwattd_mind(&self->d.act);
 			pthread_mutex_unlock(&self->d.lock);
 			self->found_sticks = longer && i < 2;
 		}
-		EXPECT_TRUE(self->d.applied);
-		EXPECT_FALSE(self->d.mixed);
+		EXPECT_TRUE(self->d.act.applied);
+		EXPECT_FALSE(self->d.act.mixed);
 		EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
 		EXPECT_EQ(0, self->found_writes);
 		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g s", self->longest * 1e-9);
@@ -359,7 +362,7 @@ TEST_F(cap, time_over_the_budget)
 	self->top_w = 1.4 * BUDGET;
 	put(self, &top);
 	passes(self, 60, 0);
-	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &low));
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &low));
 	EXPECT_LT(50, self->d.meter.over_s);
 	EXPECT_GT(0.2, fabs(self->over * 1e-9 - self->d.meter.over_s)) TH_LOG("%g s, not %g", self->d.meter.over_s, self->over * 1e-9);
 	/* Once a window. */

@@ -16,7 +16,8 @@
 #include "../../user/util/listen.c"
 #define own metrics_own
 #include "../../user/daemon/metrics.c"
-#include "../../user/daemon/apply.c"
+#include "../../user/daemon/actuator.c"
+#include "../../user/daemon/jetwattd.c"
 #include "../../user/daemon/state.c"
 #include "../../user/daemon/status.c"
 

@@ -32,11 +32,11 @@ double jetwattd_limit(struct jetwattd *d)
 	return 0.97 * d->budget_w;
 }
 
-int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode)
+int jetwattd_put(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
 {
-	d->mode = *mode;
-	d->applied = 1;
-	d->switched_ns = clock_ns;
+	a->mode = *mode;
+	a->applied = 1;
+	a->switched_ns = clock_ns;
 	switches++;
 	return 0;
 }
@@ -64,7 +64,7 @@ FIXTURE_SETUP(ladder)
 		self->mode[i] = (struct jetwatt_mode){ 2 + i / STEPS * 2, 729600,
 						       200000000 + 200000000ull * (i % STEPS), 2133000000 };
 	self->d.budget_w = BUDGET_W;
-	self->d.floor = self->mode[0];
+	self->d.act.floor = self->mode[0];
 	r->d = &self->d;
 	r->learn.mode = self->mode;
 	r->learn.nr_modes = MODES;
@@ -83,13 +83,13 @@ FIXTURE_TEARDOWN(ladder)
 static void cap(FIXTURE_DATA(ladder) *self)
 {
 	struct jetwattd *d = &self->d;
-	const struct jetwatt_mode *now = d->applied ? &d->mode : &self->mode[MODES - 1];
+	const struct jetwatt_mode *now = d->act.applied ? &d->act.mode : &self->mode[MODES - 1];
 	double w = watts(now);
 
 	d->here_w = w;
-	if (w <= d->budget_w || (d->applied && jetwatt_mode_same(now, &d->floor)))
+	if (w <= d->budget_w || (d->act.applied && jetwatt_mode_same(now, &d->act.floor)))
 		return;
-	jetwattd_put(d, d->have_safe && !jetwatt_mode_same(now, &d->safe) ? &d->safe : &d->floor);
+	jetwattd_put(&d->act, d->have_safe && !jetwatt_mode_same(now, &d->safe) ? &d->safe : &d->act.floor);
 	d->tripped = 1;
 }
 
@@ -102,8 +102,8 @@ static void turns(FIXTURE_DATA(ladder) *self, int n)
 			continue;
 		/* The board as it was found. */
 		self->found++;
-		self->d.applied = self->d.have_safe = 0;
-		self->d.switched_ns = clock_ns;
+		self->d.act.applied = self->d.have_safe = 0;
+		self->d.act.switched_ns = clock_ns;
 		jetwattd_ladder_leave(&self->run);
 	}
 }
@@ -121,15 +121,15 @@ TEST_F(ladder, work_is_let_up_as_far_as_the_budget_has_room)
 	load = 2;
 	turns(self, 40);
 	EXPECT_EQ(1, said);
-	EXPECT_TRUE(self->d.applied);
-	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.mode));
-	EXPECT_GE(BUDGET_W, watts(&self->d.mode));
+	EXPECT_TRUE(self->d.act.applied);
+	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.act.mode));
+	EXPECT_GE(BUDGET_W, watts(&self->d.act.mode));
 	EXPECT_EQ(0, self->found);
 	/* It stays there: now and then it may try again. */
 	switches = 0;
 	turns(self, 4 * 240);
 	EXPECT_GE(12, switches);
-	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.mode));
+	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.act.mode));
 }
 
 TEST_F(ladder, when_it_ends_the_board_is_as_it_was_found)
@@ -141,27 +141,27 @@ TEST_F(ladder, when_it_ends_the_board_is_as_it_was_found)
 	/* The rung above is tried again after JETWATTD_CALM_S only. */
 	turns(self, 4 * (int)JETWATTD_CALM_S + 40);
 	EXPECT_EQ(1, self->found);
-	EXPECT_FALSE(self->d.applied);
+	EXPECT_FALSE(self->d.act.applied);
 }
 
 TEST_F(ladder, nothing_goes_up_while_too_much_is_owed)
 {
 	load = 2;
 	turns(self, 1);
-	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &self->d.floor));
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &self->d.act.floor));
 	self->d.owing = 1;
 	turns(self, 40);
-	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &self->d.floor));
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &self->d.act.floor));
 	self->d.owing = 0;
 	turns(self, 40);
-	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.mode));
+	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.act.mode));
 }
 
 TEST_F(ladder, without_a_budget_the_board_is_as_it_was_found)
 {
 	load = 2;
 	turns(self, 40);
-	EXPECT_TRUE(self->d.applied);
+	EXPECT_TRUE(self->d.act.applied);
 	self->d.budget_w = 0;
 	self->d.here_w = 0;
 	EXPECT_EQ(1, jetwattd_ladder(&self->run));
@@ -173,13 +173,13 @@ TEST_F(ladder, it_falls_to_the_rung_below_which_was_within)
 
 	load = 2;
 	turns(self, 40);
-	was = watts(&self->d.mode);
+	was = watts(&self->d.act.mode);
 	load = 2.0 * (1.02 * BUDGET_W - 8) / (was - 8);
 	turns(self, 1);
-	EXPECT_GT(was, watts(&self->d.mode));
-	EXPECT_FALSE(jetwatt_mode_same(&self->d.mode, &self->d.floor));
+	EXPECT_GT(was, watts(&self->d.act.mode));
+	EXPECT_FALSE(jetwatt_mode_same(&self->d.act.mode, &self->d.act.floor));
 	turns(self, 200);
-	EXPECT_GE(BUDGET_W, watts(&self->d.mode));
+	EXPECT_GE(BUDGET_W, watts(&self->d.act.mode));
 }
 
 TEST_F(ladder, levels_are_from_0_to_1)

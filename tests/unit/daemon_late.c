@@ -9,7 +9,8 @@
 #include "../../user/measure/connect.c"
 #include "../../user/util/suggest.c"
 #include "../../user/daemon/server_deadline.c"
-#include "../../user/daemon/apply.c"
+#include "../../user/daemon/actuator.c"
+#include "../../user/daemon/jetwattd.c"
 #include "../../user/daemon/state.c"
 
 #include "kselftest_harness.h"
@@ -31,7 +32,7 @@ uint64_t test_now(void)
 int jetwattd_nap(struct jetwattd_run *r, double seconds)
 {
 	clock_ns += seconds * 1e9;
-	if (clock_ns - r->d->switched_ns > window_ms * 1e6 && r->d->turns.ended_ns < r->d->switched_ns) {
+	if (clock_ns - r->d->act.switched_ns > window_ms * 1e6 && r->d->turns.ended_ns < r->d->act.switched_ns) {
 		pthread_mutex_lock(&r->d->lock);
 		jetwattd_late_window(r->d, 1);
 		pthread_mutex_unlock(&r->d->lock);
@@ -63,9 +64,9 @@ FIXTURE_SETUP(late)
 	struct jetwattd_run *r = &self->run;
 
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
-	self->d.applied = 1;
+	self->d.act.applied = 1;
 	self->d.mean_w = 14;
-	self->d.mode = offer[1];
+	self->d.act.mode = offer[1];
 	self->d.doing = JETWATTD_LEARNING;
 	self->d.turns.on = self->d.turns.planned = 1;
 	self->d.turns.limit_ms = LIMIT_MS;
@@ -84,7 +85,7 @@ FIXTURE_TEARDOWN(late)
 
 static void switches(FIXTURE_DATA(late) *self)
 {
-	self->d.switched_ns = clock_ns;
+	self->d.act.switched_ns = clock_ns;
 	atomic_store(&self->d.cut, 0);
 }
 
@@ -156,11 +157,11 @@ TEST_F(late, a_server_that_never_gets_done_is_seen_without_a_window)
 	window_ms = 400;
 	switches(self);
 	jetwattd_late_catch_up(&self->run);
-	EXPECT_LE(self->d.switched_ns, self->d.turns.ended_ns);
+	EXPECT_LE(self->d.act.switched_ns, self->d.turns.ended_ns);
 	window_ms = INFINITY;
 	switches(self);
 	jetwattd_late_catch_up(&self->run);
-	EXPECT_GE(2.1e9, clock_ns - self->d.switched_ns);
+	EXPECT_GE(2.1e9, clock_ns - self->d.act.switched_ns);
 }
 
 TEST_F(late, what_holds_is_left_for_a_flood_but_not_for_a_burst)

@@ -4,7 +4,8 @@
 #include "../../user/util/error.c"
 #include "../../user/util/suggest.c"
 #include "../../user/daemon/metrics.c"
-#include "../../user/daemon/apply.c"
+#include "../../user/daemon/actuator.c"
+#include "../../user/daemon/jetwattd.c"
 #include "../../user/daemon/state.c"
 
 #include "kselftest_harness.h"
@@ -17,7 +18,7 @@ uint64_t test_now(void)
 	return 1;
 }
 
-static struct jetwattd d = { .lock = PTHREAD_MUTEX_INITIALIZER, .applied = 1, .budget_w = 20 };
+static struct jetwattd d = { .lock = PTHREAD_MUTEX_INITIALIZER, .act = { .applied = 1 }, .budget_w = 20 };
 
 /* The mode's label, among those in @name: how many there are now. */
 static int scrape(char name[MODES][96], int nr)
@@ -48,21 +49,21 @@ TEST(modes)
 	/* What is only measured has no series of its own. */
 	d.doing = JETWATTD_LEARNING;
 	for (int i = 0; i < MODES; i++) {
-		d.mode = (struct jetwatt_mode){ 1 + i % 12, 729600, 114750000 + 1000000ull * i, 3199000000 };
+		d.act.mode = (struct jetwatt_mode){ 1 + i % 12, 729600, 114750000 + 1000000ull * i, 3199000000 };
 		nr = scrape(name, nr);
 	}
 	ASSERT_EQ(1, nr);
 	EXPECT_STREQ("other", name[0]);
 	d.doing = JETWATTD_HOLDING;
 	for (int i = 0; i < MODES; i++) {
-		d.mode.gpu_hz = 114750000 + 1000000ull * i;
+		d.act.mode.gpu_hz = 114750000 + 1000000ull * i;
 		nr = scrape(name, nr);
 	}
 	EXPECT_EQ(1 + JETWATTD_MODES, nr);
 	/* The first ones keep their names. */
-	d.mode.gpu_hz = 114750000;
+	d.act.mode.gpu_hz = 114750000;
 	EXPECT_EQ(nr, scrape(name, nr));
-	d.applied = 0;
+	d.act.applied = 0;
 	EXPECT_EQ(nr + 1, scrape(name, nr));
 	EXPECT_STREQ("as found", name[nr]);
 }

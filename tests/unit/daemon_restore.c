@@ -35,7 +35,8 @@ unsigned int test_sleep(unsigned int seconds);
 #pragma weak jetwattd_of_job
 #pragma weak jetwattd_tend
 #include "../../user/daemon/job_hold.c"
-#include "../../user/daemon/apply.c"
+#include "../../user/daemon/actuator.c"
+#include "../../user/daemon/jetwattd.c"
 #include "../../user/daemon/state.c"
 #include "../../user/daemon/status.c"
 
@@ -126,20 +127,22 @@ FIXTURE_SETUP(restore)
 	struct jetwatt_error_text e;
 	struct jetwatt_board_roots roots;
 
-	self->policy.reassert = variant->reassert;
+	self->d.act.reassert = variant->reassert;
 	self->d.policy = &self->policy;
+	self->d.act.tell = jetwattd_on_event;
+	self->d.act.to = &self->d;
 	ASSERT_EQ(pthread_mutex_init(&self->d.lock, NULL), 0);
 	tree_orin(&self->t);
 	roots = tree_roots(&self->t);
-	ASSERT_EQ(jetwatt_board_open(&self->d.board, &roots, &e), 0) TH_LOG("%s", e.what);
+	ASSERT_EQ(jetwatt_board_open(&self->d.act.board, &roots, &e), 0) TH_LOG("%s", e.what);
 	notes = errors = 0;
-	ASSERT_EQ(jetwattd_put(&self->d, &low), 0);
+	ASSERT_EQ(jetwattd_put(&self->d.act, &low), 0);
 	self->d.doing = JETWATTD_IDLE;
 }
 
 FIXTURE_TEARDOWN(restore)
 {
-	jetwatt_board_close(self->d.board);
+	jetwatt_board_close(self->d.act.board);
 	pthread_mutex_destroy(&self->d.lock);
 	tree_free(&self->t);
 }
@@ -166,21 +169,21 @@ TEST_F(restore, a_knob_that_refuses_once)
 
 	for (int nr = 1; nr <= 60; nr++) {
 		self->t.fail_at = 0;
-		ASSERT_EQ(jetwattd_put(d, &low), 0);
+		ASSERT_EQ(jetwattd_put(&d->act, &low), 0);
 		d->doing = JETWATTD_IDLE;
 		refuse(&self->t, nr, 1);
 		/* A switch writes some knobs twice: then one that is refused once may not matter. */
-		if (!jetwattd_put_back(d))
+		if (!jetwattd_put_back(&d->act))
 			continue;
 		refused++;
 		EXPECT_EQ(d->doing, JETWATTD_RESTORING);
-		EXPECT_EQ(d->count.unrestored, refused);
+		EXPECT_EQ(d->act.unrestored, refused);
 		EXPECT_TRUE(tree_saved(&self->t));
 		/* A second or two later. */
-		EXPECT_EQ(jetwattd_mind(d), 0);
-		EXPECT_EQ(d->count.others, 0);
+		EXPECT_EQ(jetwattd_mind(&d->act), 0);
+		EXPECT_EQ(d->act.others, 0);
 		EXPECT_EQ(d->doing, JETWATTD_IDLE);
-		EXPECT_FALSE(d->applied);
+		EXPECT_FALSE(d->act.applied);
 		EXPECT_TRUE(as_found(&self->t));
 		EXPECT_FALSE(tree_saved(&self->t));
 	}
@@ -195,11 +198,11 @@ TEST_F(restore, a_knob_that_refuses_for_long)
 
 	refuse(&self->t, 1, 1000);
 	for (int i = 0; i < 4; i++)
-		EXPECT_EQ(i ? jetwattd_mind(d) : jetwattd_put_back(d), -EIO);
+		EXPECT_EQ(i ? jetwattd_mind(&d->act) : jetwattd_put_back(&d->act), -EIO);
 	/* It is said once, counted each time, and the state stays on disk. */
 	EXPECT_EQ(errors, 1);
-	EXPECT_EQ(d->count.unrestored, 4);
-	EXPECT_EQ(d->count.others, 0);
+	EXPECT_EQ(d->act.unrestored, 4);
+	EXPECT_EQ(d->act.others, 0);
 	EXPECT_TRUE(tree_saved(&self->t));
 	f = fmemopen(text, sizeof(text), "w");
 	jetwattd_status(d, 1, f);
@@ -210,7 +213,7 @@ TEST_F(restore, a_knob_that_refuses_for_long)
 	/* Told to pause meanwhile: that is what it does once it is done. */
 	d->pause = 1;
 	self->t.fail_at = 0;
-	EXPECT_EQ(jetwattd_mind(d), 0);
+	EXPECT_EQ(jetwattd_mind(&d->act), 0);
 	EXPECT_EQ(d->doing, JETWATTD_PAUSED);
 	EXPECT_TRUE(as_found(&self->t));
 }
@@ -222,19 +225,19 @@ TEST_F(restore, a_job_meanwhile)
 	struct jetwatt_error_text e;
 
 	refuse(&self->t, 6, 1);
-	ASSERT_EQ(jetwattd_put_back(d), -EIO);
+	ASSERT_EQ(jetwattd_put_back(&d->act), -EIO);
 	d->doing = JETWATTD_LEARNING;
-	EXPECT_EQ(jetwattd_mind(d), 0);
-	ASSERT_EQ(jetwattd_put(d, &mid), 0);
-	EXPECT_EQ(jetwatt_board_verify(d->board, &mid, &e), 0);
-	EXPECT_EQ(d->count.others, 0);
+	EXPECT_EQ(jetwattd_mind(&d->act), 0);
+	ASSERT_EQ(jetwattd_put(&d->act, &mid), 0);
+	EXPECT_EQ(jetwatt_board_verify(d->act.board, &mid, &e), 0);
+	EXPECT_EQ(d->act.others, 0);
 	/* From then on another process's change is one. */
 	tree_put(&self->t, GPU "max_freq", "1300500000\n");
-	jetwattd_mind(d);
-	EXPECT_EQ(d->count.others, 1);
-	d->applied = 1;
+	jetwattd_mind(&d->act);
+	EXPECT_EQ(d->act.others, 1);
+	d->act.applied = 1;
 	d->doing = JETWATTD_IDLE;
-	jetwattd_put_back(d);
+	jetwattd_put_back(&d->act);
 	EXPECT_TRUE(as_found(&self->t) || !variant->reassert);
 }
 
@@ -250,17 +253,17 @@ TEST_F(restore, the_same_job_meanwhile)
 	best = &row;
 	for (int nr = 1; nr <= 12; nr++) {
 		self->t.fail_at = 0;
-		ASSERT_EQ(jetwattd_put(d, &low), 0);
+		ASSERT_EQ(jetwattd_put(&d->act, &low), 0);
 		refuse(&self->t, nr, 1);
-		if (!jetwattd_put_back(d))
+		if (!jetwattd_put_back(&d->act))
 			continue;
 		EXPECT_EQ(jetwattd_work(&r), JETWATTD_ENDED);
 		EXPECT_EQ(d->doing, JETWATTD_LEARNING);
-		EXPECT_TRUE(jetwattd_in(d, &low));
-		EXPECT_EQ(jetwatt_board_verify(d->board, &low, &e), 0) TH_LOG("write %d: %s", nr, e.what);
+		EXPECT_TRUE(jetwattd_in(&d->act, &low));
+		EXPECT_EQ(jetwatt_board_verify(d->act.board, &low, &e), 0) TH_LOG("write %d: %s", nr, e.what);
 	}
-	EXPECT_LT(0, d->count.unrestored);
-	EXPECT_EQ(d->count.others, 0);
+	EXPECT_LT(0, d->act.unrestored);
+	EXPECT_EQ(d->act.others, 0);
 }
 
 /* The first switch of all stays half-way, and jetwattd ends: at first the restore is refused too. */
@@ -268,18 +271,18 @@ TEST_F(restore, the_end_after_a_torn_switch)
 {
 	struct jetwattd *d = &self->d;
 
-	ASSERT_EQ(jetwattd_put_back(d), 0);
+	ASSERT_EQ(jetwattd_put_back(&d->act), 0);
 	for (int times = 1; times < 6; times++) {
-		ASSERT_EQ(d->applied, 0);
+		ASSERT_EQ(d->act.applied, 0);
 		refuse(&self->t, 4, 1000);
-		ASSERT_EQ(jetwattd_put(d, &low), -ENOTRECOVERABLE);
-		ASSERT_EQ(d->applied, 0);
+		ASSERT_EQ(jetwattd_put(&d->act, &low), -ENOTRECOVERABLE);
+		ASSERT_EQ(d->act.applied, 0);
 		refuse(&self->t, 1, 1000);
 		tree = &self->t;
 		naps = times == 5 ? 99 : times;
-		EXPECT_EQ(jetwattd_put_back_last(d), times < 4 ? 0 : -EIO);
+		EXPECT_EQ(jetwattd_put_back_last(&d->act), times < 4 ? 0 : -EIO);
 		self->t.fail_at = 0;
-		EXPECT_EQ(jetwattd_put_back_last(d), 0);
+		EXPECT_EQ(jetwattd_put_back_last(&d->act), 0);
 		EXPECT_TRUE(as_found(&self->t));
 		EXPECT_FALSE(tree_saved(&self->t));
 	}
@@ -293,13 +296,13 @@ TEST_F(restore, a_mode_is_put_meanwhile)
 
 	for (int pause = 0; pause < 2; pause++) {
 		refuse(&self->t, 1, 1000);
-		ASSERT_EQ(jetwattd_put_back(d), -EIO);
+		ASSERT_EQ(jetwattd_put_back(&d->act), -EIO);
 		self->t.fail_at = 0;
 		d->pause = pause;
-		EXPECT_EQ(jetwattd_put(d, &mid), 0);
+		EXPECT_EQ(jetwattd_put(&d->act, &mid), 0);
 		EXPECT_EQ(d->doing, pause ? JETWATTD_PAUSED : JETWATTD_IDLE);
-		EXPECT_EQ(jetwattd_mind(d), 0);
-		EXPECT_EQ(jetwatt_board_verify(d->board, &mid, &e), 0) TH_LOG("%s", e.what);
+		EXPECT_EQ(jetwattd_mind(&d->act), 0);
+		EXPECT_EQ(jetwatt_board_verify(d->act.board, &mid, &e), 0) TH_LOG("%s", e.what);
 	}
 }
 
@@ -310,13 +313,13 @@ TEST_F(restore, a_switch_that_stays_half_way)
 
 	d->doing = JETWATTD_HOLDING;
 	refuse(&self->t, 4, 1000);
-	ASSERT_EQ(jetwattd_put(d, &mid), -ENOTRECOVERABLE);
-	EXPECT_EQ(jetwattd_mind(d), 0);
-	EXPECT_EQ(d->count.others, 0);
+	ASSERT_EQ(jetwattd_put(&d->act, &mid), -ENOTRECOVERABLE);
+	EXPECT_EQ(jetwattd_mind(&d->act), 0);
+	EXPECT_EQ(d->act.others, 0);
 	EXPECT_TRUE(tree_saved(&self->t));
 	self->t.fail_at = 0;
 	d->doing = JETWATTD_IDLE;
-	EXPECT_EQ(jetwattd_put_back(d), 0);
+	EXPECT_EQ(jetwattd_put_back(&d->act), 0);
 	EXPECT_TRUE(as_found(&self->t));
 }
 

@@ -14,7 +14,8 @@ int test_lock(pthread_mutex_t *lock);
 #include "../../user/measure/connect.c"
 #include "../../user/util/suggest.c"
 #include "../../user/daemon/idle.c"
-#include "../../user/daemon/apply.c"
+#include "../../user/daemon/actuator.c"
+#include "../../user/daemon/jetwattd.c"
 #include "../../user/daemon/state.c"
 
 #include "board_tree.h"
@@ -92,6 +93,7 @@ static FIXTURE_DATA(yield) *it;
 static void on_blind(void)
 {
 	atomic_store(&it->d.blind, 1);
+	it->d.act.floor_only = 1;
 }
 
 FIXTURE_SETUP(yield)
@@ -103,9 +105,11 @@ FIXTURE_SETUP(yield)
 	on_turn = NULL;
 	tree_orin(&self->t);
 	roots = tree_roots(&self->t);
-	ASSERT_EQ(0, jetwatt_board_open(&self->d.board, &roots, NULL));
+	ASSERT_EQ(0, jetwatt_board_open(&self->d.act.board, &roots, NULL));
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
 	self->d.policy = &self->policy;
+	self->d.act.tell = jetwattd_on_event;
+	self->d.act.to = &self->d;
 	self->run.d = &self->d;
 	self->job = fork();
 	if (!self->job) {
@@ -125,8 +129,8 @@ FIXTURE_TEARDOWN(yield)
 	waitpid(self->job, NULL, 0);
 	if (self->run.watch.pidfd >= 0)
 		close(self->run.watch.pidfd);
-	jetwatt_board_restore(self->d.board, NULL);
-	jetwatt_board_close(self->d.board);
+	jetwatt_board_restore(self->d.act.board, NULL);
+	jetwatt_board_close(self->d.act.board);
 	tree_free(&self->t);
 }
 
@@ -140,7 +144,7 @@ static void turned(long long hz)
 	tree_put(&it->t, GPU "min_freq", "114750000\n");
 	tree_put(&it->t, GPU "max_freq", "%lld\n", hz);
 	pthread_mutex_lock(&it->d.lock);
-	jetwattd_mind(&it->d);
+	jetwattd_mind(&it->d.act);
 	pthread_mutex_unlock(&it->d.lock);
 }
 
@@ -158,7 +162,7 @@ static void ends(struct jetwattd_run *r)
 
 TEST_F(yield, until_the_job_is_a_zombie)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	turned(THEIRS_HZ);
 	EXPECT_EQ(JETWATTD_YIELDING, self->d.doing);
 	on_turn = ends;
@@ -181,9 +185,9 @@ TEST_F(yield, the_idle_mode_undoes_nothing)
 	EXPECT_EQ(JETWATTD_YIELDING, self->d.doing);
 	jetwattd_stand_back(&self->run);
 	EXPECT_EQ(THEIRS_HZ, gpu());
-	EXPECT_FALSE(self->d.applied);
+	EXPECT_FALSE(self->d.act.applied);
 	/* Nor does the end of a job that came afterwards. */
-	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	jetwattd_idle(&self->run);
 	EXPECT_EQ(THEIRS_HZ, gpu());
 	/* Until jetwattd is told that the board is its own again. */
@@ -201,7 +205,7 @@ static void resumes(struct jetwattd_run *r)
 
 TEST_F(yield, paused)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	self->d.pause = 1;
 	on_turn = resumes;
 	jetwattd_stand_back(&self->run);
@@ -224,15 +228,15 @@ static void pauses(struct jetwattd_run *r)
 TEST_F(yield, paused_while_it_yields)
 {
 	snprintf(self->policy.idle, sizeof(self->policy.idle), "%s", IDLE);
-	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	turned(THEIRS_HZ);
 	EXPECT_EQ(JETWATTD_YIELDING, self->d.doing);
-	EXPECT_EQ(1, self->d.ceded);
+	EXPECT_EQ(1, self->d.act.ceded);
 	on_turn = pauses;
 	jetwattd_stand_back(&self->run);
 	EXPECT_EQ(JETWATTD_PAUSED, did);
 	EXPECT_EQ(10, turns);
-	EXPECT_EQ(0, self->d.ceded);
+	EXPECT_EQ(0, self->d.act.ceded);
 	EXPECT_EQ(IDLE_HZ, gpu());
 }
 
@@ -240,7 +244,7 @@ static void minds(struct jetwattd_run *r)
 {
 	if (turns == 5)
 		it->t.fail_at = 0;
-	jetwattd_mind(r->d);
+	jetwattd_mind(&r->d->act);
 	did = r->d->doing;
 	if (turns == 10)
 		r->d->pause = 0;
@@ -249,7 +253,7 @@ static void minds(struct jetwattd_run *r)
 /* Paused while a knob refuses what was found: that is tried again. */
 TEST_F(yield, paused_and_refused)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	self->d.pause = 1;
 	self->t.fail_at = self->t.writes + 1;
 	self->t.fail_for = 1000;
@@ -257,18 +261,18 @@ TEST_F(yield, paused_and_refused)
 	on_turn = minds;
 	jetwattd_stand_back(&self->run);
 	EXPECT_EQ(JETWATTD_PAUSED, did);
-	EXPECT_FALSE(self->d.applied);
+	EXPECT_FALSE(self->d.act.applied);
 }
 
 /* The samples break off just as the board is to be restored: the cap has applied the lowest
  * mode, which stays. */
 TEST_F(yield, blind_meanwhile)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->d, &top));
+	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	locks_blind = 1;
 	jetwattd_idle(&self->run);
-	EXPECT_TRUE(self->d.applied);
-	EXPECT_TRUE(jetwatt_mode_same(&self->d.mode, &top));
+	EXPECT_TRUE(self->d.act.applied);
+	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
 }
 
 TEST_HARNESS_MAIN

@@ -31,12 +31,14 @@ void jetwattd_blind(struct jetwattd *d)
 	capped = d->budget_w > 0 && !d->pause && d->doing != JETWATTD_YIELDING;
 	if (!atomic_load(&d->blind) && !atomic_load(&d->stop)) {
 		d->count.blind++;
-		if (capped && !d->policy->blind_restore)
+		if (capped && !d->policy->blind_restore) {
 			atomic_store(&d->blind, 1);
-		else
+			d->act.floor_only = 1;
+		} else {
 			atomic_store(&d->stop, JETWATT_EXIT_FAILED);
+		}
 		if (capped)
-			jetwattd_put_low(d, &d->floor);
+			jetwattd_put_low(&d->act, &d->act.floor);
 	}
 	atomic_store(&d->seeing, 0);
 	atomic_store(&d->cut, 1);
@@ -91,13 +93,13 @@ static int keeps(struct jetwattd *d)
 	int keeps;
 
 	pthread_mutex_lock(&d->lock);
-	if (!jetwatt_board_guarded(d->board))
+	if (!jetwatt_board_guarded(d->act.board))
 		jetwattd_unguarded(d);
 	keeps = d->budget_w > 0 && !d->pause && !d->policy->blind_restore && !atomic_load(&d->stop);
 	/* A mode that was refused is tried again, but not all the time. */
-	if (keeps && !jetwattd_mind(d) && !jetwattd_in(d, &d->floor) &&
-	    (!d->low_ns || jetwatt_clock_ns() - d->low_ns > JETWATTD_LOW_NS))
-		jetwattd_put_low(d, &d->floor);
+	if (keeps && !jetwattd_mind(&d->act) && !jetwattd_in(&d->act, &d->act.floor) &&
+	    (!d->act.low_ns || jetwatt_clock_ns() - d->act.low_ns > JETWATTD_LOW_NS))
+		jetwattd_put_low(&d->act, &d->act.floor);
 	/* Another process owns the knobs now. */
 	keeps = keeps && !jetwattd_enter(d, JETWATTD_BLIND);
 	pthread_mutex_unlock(&d->lock);

@@ -45,10 +45,10 @@ static double mean(const struct jetwattd_judge *j, uint64_t ns, uint64_t *span)
 }
 
 /* Is there no lower mode, or none that the knobs took lately? */
-static int lowest(const struct jetwattd *d)
+static int lowest(const struct jetwattd_actuator *a)
 {
-	return jetwattd_in(d, &d->floor) ||
-	       (d->low_ns && jetwattd_in(d, &d->low) && jetwatt_clock_ns() - d->low_ns < JETWATTD_LOW_NS);
+	return jetwattd_in(a, &a->floor) ||
+	       (a->low_ns && jetwattd_in(a, &a->low) && jetwatt_clock_ns() - a->low_ns < JETWATTD_LOW_NS);
 }
 
 /* Where to: what was measured to be within, also a budget that was just lowered, or the
@@ -57,13 +57,13 @@ static const struct jetwatt_mode *lower(const struct jetwattd_judge *j, uint64_t
 {
 	const struct jetwattd *d = j->d;
 
-	if (lowest(d))
+	if (lowest(&d->act))
 		return NULL;
 	if (atomic_load(&d->blind) || !d->have_safe || d->safe_w > JETWATTD_SAFE * d->budget_w ||
 	    jetwattd_window_above(&j->drawn, d->safe_w, window, judged(j, window), d->budget_w) >
 		    LONG * window ||
-	    jetwattd_in(d, &d->safe))
-		return &d->floor;
+	    jetwattd_in(&d->act, &d->safe))
+		return &d->act.floor;
 	return &d->safe;
 }
 
@@ -71,7 +71,7 @@ static void step_down(struct jetwattd_judge *j, double over_w, uint64_t over_ns,
 {
 	struct jetwattd *d = j->d;
 	const struct jetwatt_mode *to = lower(j, window);
-	uint64_t now = jetwattd_window_now(&j->drawn), from = d->switched_ns + LAG_NS, span;
+	uint64_t now = jetwattd_window_now(&j->drawn), from = d->act.switched_ns + LAG_NS, span;
 
 	/* Nothing is lower: that it has come down the rest of the window will show. */
 	if (!to && (over_ns < window || now - j->floored_ns < window))
@@ -88,14 +88,14 @@ static void step_down(struct jetwattd_judge *j, double over_w, uint64_t over_ns,
 	j->debt_j = jetwattd_window_debt(&j->drawn, judged(j, window), d->budget_w);
 	j->owed_ns = now;
 	d->owing = 1;
-	d->left = d->mode;
+	d->left = d->act.mode;
 	if (!to) {
 		j->floored_ns = now;
 		if (!d->count.floors++)
 			jetwatt_error_note("%.2f W in the lowest mode: %g W cannot be held", over_w, d->budget_w);
 		return;
 	}
-	jetwattd_put_low(d, to);
+	jetwattd_put_low(&d->act, to);
 	/* What was drawn before the switch says nothing about what comes after it. */
 	j->from_ns = now;
 }
@@ -104,7 +104,7 @@ static void step_down(struct jetwattd_judge *j, double over_w, uint64_t over_ns,
 static void swing(struct jetwattd_judge *j, double w)
 {
 	struct jetwattd *d = j->d;
-	uint64_t from = d->switched_ns > d->measuring_ns ? d->switched_ns : d->measuring_ns;
+	uint64_t from = d->act.switched_ns > d->measuring_ns ? d->act.switched_ns : d->measuring_ns;
 
 	d->swing = jetwattd_swing(&j->swing, d->measuring_ns ? w : 0, jetwattd_window_now(&j->drawn),
 				  from + JETWATTD_SETTLED_NS, d->policy->window_s * 1e9, d->swing);
@@ -117,7 +117,7 @@ static int near(struct jetwattd_judge *j, double w, int whole, uint64_t window)
 	const struct jetwattd *d = j->d;
 	uint64_t now = jetwattd_window_now(&j->drawn);
 
-	if (!whole || w <= ERRS * d->budget_w || lowest(d))
+	if (!whole || w <= ERRS * d->budget_w || lowest(&d->act))
 		j->near_ns = 0;
 	else if (!j->near_ns)
 		j->near_ns = now;
@@ -137,8 +137,8 @@ static int over(struct jetwattd_judge *j, double w, uint64_t span, uint64_t wind
 		return 0;
 	if (close || (whole && w > d->budget_w))
 		return 1;
-	far = d->applied && whole ? FAR_CHOSEN : FAR;
-	if (whole || !d->applied)
+	far = d->act.applied && whole ? FAR_CHOSEN : FAR;
+	if (whole || !d->act.applied)
 		w = mean(j, window / 4, &span);
 	return span >= window / 4 && w > far * d->budget_w;
 }
@@ -158,7 +158,8 @@ static int repaid(const struct jetwattd_judge *j, uint64_t window)
 static void tell(struct jetwattd_judge *j, uint64_t window)
 {
 	struct jetwattd *d = j->d;
-	uint64_t now = jetwattd_window_now(&j->drawn), from = d->switched_ns + LAG_NS, met = now - j->met_ns, span;
+	uint64_t now = jetwattd_window_now(&j->drawn), from = d->act.switched_ns + LAG_NS;
+	uint64_t met = now - j->met_ns, span;
 	double w = jetwattd_window_mean(&j->drawn, met < window ? met : window, &span);
 	int whole = span >= window;
 

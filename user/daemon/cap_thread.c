@@ -162,7 +162,7 @@ static int attach(struct jetwattd_cap *c)
 	if (err)
 		return err;
 	n = jetwatt_rails(c->jw, rail, JETWATT_RAILS_MAX);
-	c->nr_total = n < 0 ? n : jetwatt_board_total(c->judge.d->board, rail, n, c->total, &scope);
+	c->nr_total = n < 0 ? n : jetwatt_board_total(c->judge.d->act.board, rail, n, c->total, &scope);
 	if (c->nr_total <= 0)
 		return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, "no rail that belongs to the total",
 					 "jetwatt doctor; jetwatt list rails", "no power to hold");

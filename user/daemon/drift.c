@@ -207,7 +207,7 @@ int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_pred
 		return 0;
 	/* What draws too much has been left by now. */
 	pthread_mutex_lock(&r->d->lock);
-	here = jetwattd_in(r->d, &is->mode);
+	here = jetwattd_in(&r->d->act, &is->mode);
 	pthread_mutex_unlock(&r->d->lock);
 	if (before_ms > 0 && here)
 		return jumped(r, is, before_ms);

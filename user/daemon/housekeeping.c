@@ -98,10 +98,10 @@ void jetwattd_tend(struct jetwattd_run *r)
 	budget = jetwattd_policy_budget(d->policy, minute(), r->cgroup);
 	pthread_mutex_lock(&d->lock);
 	jetwattd_budget(d, d->told_w > 0 ? d->told_w : budget);
-	if (!jetwatt_board_guarded(d->board))
+	if (!jetwatt_board_guarded(d->act.board))
 		jetwattd_unguarded(d);
 	if (seldom)
-		jetwattd_mind(d);
+		jetwattd_mind(&d->act);
 	pthread_mutex_unlock(&d->lock);
 }
 

@@ -38,9 +38,9 @@ void jetwattd_idle(struct jetwattd_run *r)
 	jetwattd_enter(d, JETWATTD_IDLE);
 	d->have_safe = d->tripped = 0;
 	/* What another process has set is not to be undone by the policy's idle mode. */
-	if (d->ceded || !*d->policy->idle || jetwatt_board_mode_parse(d->board, d->policy->idle, &mode) ||
-	    jetwattd_put(d, &mode))
-		jetwattd_put_back(d);
+	if (d->act.ceded || !*d->policy->idle ||
+	    jetwatt_board_mode_parse(d->act.board, d->policy->idle, &mode) || jetwattd_put(&d->act, &mode))
+		jetwattd_put_back(&d->act);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -52,13 +52,13 @@ void jetwattd_stand_back(struct jetwattd_run *r)
 
 	jetwattd_yields(r, &paused);
 	pthread_mutex_lock(&d->lock);
-	busy = d->busy;
+	busy = d->act.busy;
 	if (paused) {
 		/* A restore that is refused is tried again. */
 		jetwattd_enter(d, JETWATTD_PAUSED);
-		jetwattd_put_back(d);
+		jetwattd_put_back(&d->act);
 		/* Whoever resumes us gives the board back. */
-		d->ceded = 0;
+		d->act.ceded = 0;
 	} else if (r->watch.pid) {
 		/* Its pid may soon be another process's. */
 		job = fcntl(r->watch.pidfd, F_DUPFD_CLOEXEC, 0);
@@ -71,7 +71,7 @@ void jetwattd_stand_back(struct jetwattd_run *r)
 		paused = d->pause;
 		if (paused && d->doing == JETWATTD_YIELDING) {
 			jetwattd_enter(d, JETWATTD_PAUSED);
-			d->ceded = busy = 0;
+			d->act.ceded = busy = 0;
 			if (job >= 0)
 				close(job);
 			job = -1;

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "board/board.h"
+#include "daemon/actuator.h"
 #include "jetwatt.h"
 #include "out/metrics.h"
 #include "policy/policy.h"
@@ -45,15 +45,13 @@ enum jetwattd_doing {
  * struct jetwattd_count - what has happened since the start
  * @jobs: seen; @known: of those, found in the database
  * @measured: modes; @trips: of the cap; @floors: of those, there was nothing lower
- * @drifts: time or power was not as expected; @others: knobs that somebody else had turned
+ * @drifts: time or power was not as expected
  * @throttled: clocks were below what the mode asks for
- * @refused: switches that a knob refused; @samples, @lost: of power
- * @unrestored: times that a knob refused the state that was found
+ * @samples, @lost: of power
  * @blind: how often the samples of power broke off
  */
 struct jetwattd_count {
-	uint64_t jobs, known, measured, trips, floors, drifts, throttled, others, refused, samples,
-		 lost, unrestored, blind;
+	uint64_t jobs, known, measured, trips, floors, drifts, throttled, samples, lost, blind;
 };
 
 /**
@@ -101,20 +99,16 @@ struct jetwattd_meter {
 
 /**
  * struct jetwattd - what the threads share
- * @lock: of all that is below it, and of the board
+ * @lock: of all that is below it
+ * @act: the board, and what was applied to it
  * @by_remote: jetwatt-knobs writes the knobs
  * @policy: of the file @conf, which may change at SIGHUP; @power_w: instead of its budgets
  * @budget_w: that holds now, 0: none; @told_w: by the socket, 0: policy
- * @mode, @applied: the mode that we have put, at @switched_ns; it is in force
- * @mixed: a switch or a restore of ours has failed half-way, so the knobs are in no state
- *	that can be compared with @mode
  * @safe, @have_safe: where the cap steps down to; @safe_w: what it draws there
  * @swing: relative standard deviation of the mean over a window, in a mode
  * @measuring_ns: since when nothing but the job is in those means, 0: it may not be so
- * @floor: lowest mode there is; @stepped_ns: when the cap last stepped down
+ * @stepped_ns: when the cap last stepped down
  * @left: the mode that it left then
- * @low: lowest clocks with the cores that were online, as a knob refused @floor at @low_ns; 0: none
- *	did
  * @cut: what is being measured is void: the loop has to look again
  * @blind: the samples of power have broken off: only the lowest mode may be applied
  * @seeing: the cap has heard each rail of the total since it was started; @rails: of the total
@@ -122,9 +116,7 @@ struct jetwattd_meter {
  * @owing: since then, until so much less was drawn as had been too much
  * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
  *	@tripped_sd: what that is worth; 0: not known
- * @ceded: another process turned a knob, and the policy leaves it that: the idle mode is not applied
- *	until the policy is read again or jetwattd was paused, also while it yields
- * @pause: was asked for; @busy: another jetwatt holds the board's lease
+ * @pause: was asked for
  * @mean_w: over the window; @here_w: since the last switch, 0: not known yet
  */
 struct jetwattd {
@@ -136,14 +128,14 @@ struct jetwattd {
 	int rails;
 
 	pthread_mutex_t lock;
-	struct jetwatt_board *board;
+	struct jetwattd_actuator act;
 	double budget_w, told_w;
-	struct jetwatt_mode mode, safe, floor, low, left;
-	int applied, mixed, have_safe;
-	uint64_t switched_ns, measuring_ns, stepped_ns, low_ns;
+	struct jetwatt_mode safe, left;
+	int have_safe;
+	uint64_t measuring_ns, stepped_ns;
 	int owing, tripped;
 	double tripped_w, tripped_sd, safe_w;
-	int pause, busy, ceded;
+	int pause;
 	double mean_w, here_w, swing;
 
 	enum jetwattd_doing doing;
@@ -155,19 +147,10 @@ struct jetwattd {
 	struct jetwattd_taking_turns turns;
 };
 
-/* Is mode @m in force? After a switch or a restore that has failed half-way none is. */
-static inline int jetwattd_in(const struct jetwattd *d, const struct jetwatt_mode *m)
-{
-	return d->applied && !d->mixed && jetwatt_mode_same(&d->mode, m);
-}
-
 /* What is stepped down to is well below the budget. */
 #define JETWATTD_SAFE	0.9
 /* What is left of a switch by then does not matter any more. */
 #define JETWATTD_SETTLED_NS	2500000000ull
-
-/* A refused lowest mode is tried again after this time. */
-#define JETWATTD_LOW_NS		10000000000ull
 
 /* The budget from now on. Under the lock. */
 void jetwattd_budget(struct jetwattd *d, double watts);
@@ -179,20 +162,9 @@ void jetwattd_say(struct jetwattd *d, const char *text, ...) __attribute__((form
  * outlive us. So we end, and say so. */
 void jetwattd_unguarded(struct jetwattd *d);
 
-/* apply.c: under the lock, all of them. Return: 0; -EBUSY: the board is not ours now;
- * other negative errno, said. */
-int jetwattd_put(struct jetwattd *d, const struct jetwatt_mode *mode);
-/* Step down to @to. Where a knob refuses: to the lowest mode, then to the lowest clocks with the
- * cores that are online, then to those without the memory's. */
-int jetwattd_put_low(struct jetwattd *d, const struct jetwatt_mode *to);
-/* Are the knobs as we have put them? A restore that failed is tried again, but not while
- * jetwattd is blind. */
-int jetwattd_mind(struct jetwattd *d);
-/* If it fails, jetwattd is restoring until jetwattd_mind() succeeds, or a mode is put. */
-int jetwattd_put_back(struct jetwattd *d);
-/* The same as jetwattd ends, if there is anything to put back: a restore that is refused is tried
- * again at once. */
-int jetwattd_put_back_last(struct jetwattd *d);
+/* What follows from an event of the actuator. @to: struct jetwattd. Under the lock. */
+void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt_mode *mode,
+		       const char *why);
 
 /* blind.c: the samples of power, or those of one rail of the total, have broken off. Apply the
  * lowest mode, or end, as the policy says. Any thread, without the lock. */

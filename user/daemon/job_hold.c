@@ -58,7 +58,7 @@ static void look_up(struct jetwattd_run *r)
 	jetwattd_late_forget(r);
 	if (!r->keep.db)
 		jetwatt_keep_open(&r->keep, &args);
-	if (r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->board, w, &job) && r->keep.db) {
+	if (r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->act.board, w, &job) && r->keep.db) {
 		struct jetwatt_db_row *row = NULL;
 		int n = jetwatt_keep_rows(&r->keep, &row);
 
@@ -150,11 +150,11 @@ static const struct jetwatt_row *settle(struct jetwattd_run *r)
 	d->expect_w = best->power_w;
 	/* What it was for is seen to, or jetwattd_changed() tells. */
 	atomic_store(&d->cut, 0);
-	if (!jetwattd_in(d, &best->mode)) {
+	if (!jetwattd_in(&d->act, &best->mode)) {
 		int err;
 
 		d->tripped = 0;
-		err = jetwattd_put(d, &best->mode);
+		err = jetwattd_put(&d->act, &best->mode);
 		if (err) {
 			pthread_mutex_unlock(&d->lock);
 			if (err == -EBUSY)
@@ -278,6 +278,8 @@ enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r)
 	pthread_mutex_lock(&r->d->lock);
 	r->budget_w = r->d->budget_w;
 	r->learn.budget_w = jetwattd_limit(r->d);
+	/* Modes of the job come over whatever a refused restore has left. */
+	r->d->act.restoring = 0;
 	pthread_mutex_unlock(&r->d->lock);
 	memset(r->out, 0, r->learn.nr_modes);
 	do {

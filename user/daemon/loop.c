@@ -108,10 +108,10 @@ static int candidates(struct jetwattd_run *r)
 {
 	const char *path = *r->d->policy->modes ? r->d->policy->modes : NULL;
 	struct jetwatt_learn *l = &r->learn;
-	int err = jetwatt_learn_modes(l, r->d->board, path);
+	int err = jetwatt_learn_modes(l, r->d->act.board, path);
 
 	if (!err && path)
-		err = jetwatt_offered(r->d->board, l->mode, &l->nr_modes, path);
+		err = jetwatt_offered(r->d->act.board, l->mode, &l->nr_modes, path);
 	if (!err)
 		err = jetwattd_usable(r->d, r->d->policy);
 	if (err)
@@ -120,15 +120,15 @@ static int candidates(struct jetwattd_run *r)
 	r->late = calloc(l->nr_modes, 1);
 	if (!r->out || !r->late)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
-	r->d->floor = r->lowest = r->highest = l->mode[0];
+	r->d->act.floor = r->lowest = r->highest = l->mode[0];
 	for (size_t i = 1; i < l->nr_modes; i++) {
-		const struct jetwatt_mode *a = &l->mode[i], *f = &r->d->floor;
+		const struct jetwatt_mode *a = &l->mode[i], *f = &r->d->act.floor;
 
 		stretch(r, a);
 		if (a->gpu_hz != f->gpu_hz ? a->gpu_hz < f->gpu_hz :
 		    a->cpu_khz != f->cpu_khz ? a->cpu_khz < f->cpu_khz :
 		    a->cores != f->cores ? a->cores < f->cores : a->emc_hz < f->emc_hz)
-			r->d->floor = *a;
+			r->d->act.floor = *a;
 	}
 	return 0;
 }
@@ -138,7 +138,7 @@ static int attach(struct jetwattd_run *r, struct jetwattd_cap **cap, struct jetw
 {
 	struct jetwattd *d = r->d;
 	/* Signals are blocked from here on, for the threads to come too. */
-	int err = jetwatt_watch_open(&r->watch, d->board, (unsigned int)d->policy->rate_hz);
+	int err = jetwatt_watch_open(&r->watch, d->act.board, (unsigned int)d->policy->rate_hz);
 
 	if (!err)
 		err = jetwattd_reload_open(r);
@@ -195,6 +195,7 @@ static int see_again(struct jetwattd_run *r)
 	seeing = atomic_load(&d->seeing);
 	if (seeing) {
 		atomic_store(&d->blind, 0);
+		d->act.floor_only = 0;
 		jetwattd_enter(d, JETWATTD_IDLE);
 		d->tripped = 1;
 	}
@@ -273,7 +274,7 @@ int jetwattd_loop(struct jetwattd *d)
 	if (!err)
 		err = serve(&r);
 	pthread_mutex_lock(&d->lock);
-	if (jetwattd_put_back_last(d) && !err)
+	if (jetwattd_put_back_last(&d->act) && !err)
 		err = JETWATT_EXIT_FAILED;
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_keep_close(&r.keep);

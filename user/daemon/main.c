@@ -72,7 +72,7 @@ static int reach_board(struct jetwattd *d)
 {
 	struct jetwatt_board_roots roots = { .knobs = geteuid() ? JETWATT_REMOTE_SOCKET : NULL };
 	struct jetwatt_error_text e = { "", "", "" };
-	int err = jetwatt_board_open(&d->board, &roots, &e);
+	int err = jetwatt_board_open(&d->act.board, &roots, &e);
 
 	d->by_remote = roots.knobs != NULL;
 	if (err)
@@ -80,7 +80,7 @@ static int reach_board(struct jetwattd *d)
 	/* Metrics need no knob; a budget is held with those that there are. */
 	for (int k = JETWATT_BOARD_CPU; k < JETWATT_BOARD_KNOBS; k++) {
 		const struct jetwatt_error_text *lack =
-			jetwatt_board_lacks(d->board, (enum jetwatt_board_knob)k);
+			jetwatt_board_lacks(d->act.board, (enum jetwatt_board_knob)k);
 
 		if (lack)
 			jetwatt_error_note("%s: %s; fix: %s", lack->what, lack->why, lack->fix);
@@ -93,7 +93,8 @@ int main(int argc, char **argv)
 	struct jetwatt_error_text e = { "", "", "" };
 	struct input in = { .conf = NULL };
 	struct jetwattd_policy policy;
-	struct jetwattd d = { .policy = &policy, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct jetwattd d = { .policy = &policy, .lock = PTHREAD_MUTEX_INITIALIZER,
+			      .act = { .tell = jetwattd_on_event, .to = &d } };
 	int err;
 
 	mallopt(M_MMAP_THRESHOLD, LARGE);
@@ -107,6 +108,7 @@ int main(int argc, char **argv)
 	d.power_w = in.budget_w;
 	jetwattd_policy_override(&policy, d.power_w);
 	d.verbose = in.args.verbose;
+	d.act.reassert = policy.reassert;
 	/* Before there are threads: a taken-over jetwattd is to reach into no other process. */
 	err = jetwattd_fence();
 	if (jetwattd_fence_lacks(err))
@@ -119,11 +121,11 @@ int main(int argc, char **argv)
 		err = reach_board(&d);
 	if (err)
 		return err;
-	err = leftovers(d.board);
-	if (!err && jetwatt_board_guardian(d.board, &e))
+	err = leftovers(d.act.board);
+	if (!err && jetwatt_board_guardian(d.act.board, &e))
 		err = jetwatt_error_board(-EAGAIN, &e);
 	if (!err)
 		err = jetwattd_loop(&d);
-	jetwatt_board_close(d.board);
+	jetwatt_board_close(d.act.board);
 	return err;
 }

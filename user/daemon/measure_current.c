@@ -92,7 +92,7 @@ enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct j
 	/* What it was for has been seen to. */
 	atomic_store(&r->d->cut, 0);
 	r->d->tripped = 0;
-	err = jetwattd_put(r->d, &to);
+	err = jetwattd_put(&r->d->act, &to);
 	pthread_mutex_unlock(&r->d->lock);
 	if (err)
 		return err == -EBUSY ? JETWATTD_CUT : JETWATTD_REFUSED;
@@ -131,7 +131,7 @@ int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
 	for (size_t i = 0; i < w->nr_power; i++) {
 		const struct jetwatt_mode *c = &w->power[i].clock;
 
-		if (w->power[i].time_ns < r->d->switched_ns + TAKEN_NS || (!c->gpu_hz && !c->cpu_khz))
+		if (w->power[i].time_ns < r->d->act.switched_ns + TAKEN_NS || (!c->gpu_hz && !c->cpu_khz))
 			continue;
 		n++;
 		below += (c->gpu_hz && c->gpu_hz < 0.98 * mode->gpu_hz) ||

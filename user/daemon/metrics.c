@@ -109,8 +109,10 @@ static void clocks(const struct jetwatt_metrics *m, const struct jetwattd_meter 
 				      "The hottest part", t->temp_mc * 1e-3);
 }
 
-static void counts(const struct jetwatt_metrics *m, const struct jetwattd_count *c)
+static void counts(const struct jetwatt_metrics *m, const struct jetwattd *now)
 {
+	const struct jetwattd_count *c = &now->count;
+
 	jetwatt_metrics_counter(m, "jetwatt_jobs", NULL, "GPU jobs seen", c->jobs);
 	jetwatt_metrics_counter(m, "jetwatt_known_jobs", NULL, "Of those, known when they started",
 				c->known);
@@ -125,13 +127,13 @@ static void counts(const struct jetwatt_metrics *m, const struct jetwattd_count 
 	jetwatt_metrics_counter(m, "jetwatt_throttled_readings", NULL,
 				"Readings in which the clocks were below their mode's", c->throttled);
 	jetwatt_metrics_counter(m, "jetwatt_other_writers", NULL,
-				"Knobs that somebody else had turned", c->others);
+				"Knobs that somebody else had turned", now->act.others);
 	jetwatt_metrics_counter(m, "jetwatt_blind", NULL,
 				"How often the samples of power broke off", c->blind);
 	jetwatt_metrics_counter(m, "jetwatt_switches_refused", NULL, "Switches that a knob refused",
-				c->refused);
+				now->act.refused);
 	jetwatt_metrics_counter(m, "jetwatt_restores_refused", NULL,
-				"Times that a knob refused the state that was found", c->unrestored);
+				"Times that a knob refused the state that was found", now->act.unrestored);
 }
 
 static void turns(const struct jetwatt_metrics *m, const struct jetwattd_taking_turns *t)
@@ -154,12 +156,12 @@ static void note_mode(struct jetwattd *d)
 	struct jetwattd_meter *t = &d->meter;
 	int i = 0;
 
-	if (!d->applied || d->doing == JETWATTD_LEARNING || d->doing == JETWATTD_BACKING_OFF)
+	if (!d->act.applied || d->doing == JETWATTD_LEARNING || d->doing == JETWATTD_BACKING_OFF)
 		return;
-	while (i < t->modes && !jetwatt_mode_same(&t->mode[i], &d->mode))
+	while (i < t->modes && !jetwatt_mode_same(&t->mode[i], &d->act.mode))
 		i++;
 	if (i == t->modes && i < JETWATTD_MODES)
-		t->mode[t->modes++] = d->mode;
+		t->mode[t->modes++] = d->act.mode;
 }
 
 static void mode_name(const struct jetwattd *now, char *name, size_t len)
@@ -167,34 +169,34 @@ static void mode_name(const struct jetwattd *now, char *name, size_t len)
 	const struct jetwattd_meter *t = &now->meter;
 	int i = 0;
 
-	while (i < t->modes && !jetwatt_mode_same(&t->mode[i], &now->mode))
+	while (i < t->modes && !jetwatt_mode_same(&t->mode[i], &now->act.mode))
 		i++;
-	if (i == t->modes || jetwatt_board_mode_format(&now->mode, name, len))
+	if (i == t->modes || jetwatt_board_mode_format(&now->act.mode, name, len))
 		snprintf(name, len, "other");
 }
 
 /* The same in numbers, which need no labels. */
 static void mode_numbers(const struct jetwatt_metrics *m, const struct jetwattd *now)
 {
-	if (!now->applied)
+	if (!now->act.applied)
 		return;
-	jetwatt_metrics_gauge(m, "jetwatt_mode_cores", NULL, "Cores of the power mode", now->mode.cores);
-	if (now->mode.cpu_khz > JETWATT_BOARD_NO_CLOCK)
+	jetwatt_metrics_gauge(m, "jetwatt_mode_cores", NULL, "Cores of the power mode", now->act.mode.cores);
+	if (now->act.mode.cpu_khz > JETWATT_BOARD_NO_CLOCK)
 		jetwatt_metrics_gauge(m, "jetwatt_mode_cpu_hertz", "hertz", "Highest clock of the CPU in it",
-				      now->mode.cpu_khz * 1e3);
-	if (now->mode.gpu_hz > JETWATT_BOARD_NO_CLOCK)
+				      now->act.mode.cpu_khz * 1e3);
+	if (now->act.mode.gpu_hz > JETWATT_BOARD_NO_CLOCK)
 		jetwatt_metrics_gauge(m, "jetwatt_mode_gpu_hertz", "hertz", "Highest clock of the GPU in it",
-				      now->mode.gpu_hz);
-	if (now->mode.emc_hz > JETWATT_BOARD_NO_CLOCK)
+				      now->act.mode.gpu_hz);
+	if (now->act.mode.emc_hz > JETWATT_BOARD_NO_CLOCK)
 		jetwatt_metrics_gauge(m, "jetwatt_mode_emc_hertz", "hertz", "Highest clock of the memory in it",
-				      now->mode.emc_hz);
+				      now->act.mode.emc_hz);
 }
 
 static void state(const struct jetwatt_metrics *m, const struct jetwattd *now)
 {
 	char name[96] = "as found";
 
-	if (now->applied)
+	if (now->act.applied)
 		mode_name(now, name, sizeof(name));
 	jetwatt_metrics_family(m, "jetwatt_mode_info", "gauge", NULL,
 			       "The power mode, always 1; other: one that is only measured, or of too many");
@@ -277,7 +279,7 @@ void jetwattd_metrics(struct jetwattd *d, int open, FILE *f)
 	energy(&m, &now.meter);
 	clocks(&m, &now.meter);
 	minibatches(&m, &now.meter);
-	counts(&m, &now.count);
+	counts(&m, &now);
 	turns(&m, &now.turns);
 	sampler(&m, &now);
 	own(&m);

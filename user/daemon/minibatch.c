@@ -104,8 +104,8 @@ static void ended(struct jetwattd_minibatch *m, uint64_t end_ns, double uj)
 	if (m->begin_ns && took < PAUSE * m->usual_ns) {
 		keep(m, took, uj - m->begin_uj);
 		pthread_mutex_lock(&d->lock);
-		if (m->begin_ns > d->switched_ns)
-			compare(m, d->switched_ns, took);
+		if (m->begin_ns > d->act.switched_ns)
+			compare(m, d->act.switched_ns, took);
 		jetwattd_metrics_minibatch(d, d->key, took * 1e-9, (uj - m->begin_uj) * 1e-6);
 		pthread_mutex_unlock(&d->lock);
 	}

@@ -67,7 +67,8 @@ void jetwattd_reload(struct jetwattd_run *r)
 	kept = keep_open(&p, d->policy);
 	pthread_mutex_lock(&d->lock);
 	*d->policy = p;
-	d->ceded = 0;
+	d->act.reassert = p.reassert;
+	d->act.ceded = 0;
 	pthread_mutex_unlock(&d->lock);
 	for (int i = 0; i < JETWATTD_SEEN; i++)
 		r->seen[i].serves = -1;

@@ -137,7 +137,7 @@ static int known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 	struct jetwatt_keep_args args = { .path = NULL };
 
 	if (seen->known < 0)
-		seen->known = jetwatt_keep_known(&r->keep, &args, r->d->board, r->watch.scope,
+		seen->known = jetwatt_keep_known(&r->keep, &args, r->d->act.board, r->watch.scope,
 						 seen->pid) >= JETWATTD_KNOWN;
 	return seen->known;
 }

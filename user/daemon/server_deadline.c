@@ -35,12 +35,12 @@ static int overrun(const struct jetwattd *d)
 	const struct jetwattd_taking_turns *t = &d->turns;
 	double ms = 1e-6 * jetwatt_clock_ns(), open_ms, limit_ms = t->limit_ms;
 
-	if (!t->on || !d->applied)
+	if (!t->on || !d->act.applied)
 		return 0;
-	open_ms = ms - 1e-6 * (t->ended_ns > d->switched_ns ? t->ended_ns : d->switched_ns);
+	open_ms = ms - 1e-6 * (t->ended_ns > d->act.switched_ns ? t->ended_ns : d->act.switched_ns);
 	if (d->doing != JETWATTD_LEARNING)
 		return open_ms > fmax(BURST_MS, LEFT * limit_ms);
-	if (t->ended_ns < d->switched_ns || !t->first_ns)
+	if (t->ended_ns < d->act.switched_ns || !t->first_ns)
 		return open_ms > LEFT * limit_ms;
 	return ms - 1e-6 * t->first_ns > (t->windows + GRACE) * limit_ms;
 }
@@ -76,8 +76,8 @@ int jetwattd_late(struct jetwattd_run *r)
 	int late, fresh = 0;
 
 	pthread_mutex_lock(&d->lock);
-	late = d->applied && t->on && ((t->planned && t->beyond >= BEYOND) || t->over || overrun(d));
-	mode = d->mode;
+	late = d->act.applied && t->on && ((t->planned && t->beyond >= BEYOND) || t->over || overrun(d));
+	mode = d->act.mode;
 	if (late)
 		r->late_hz = t->arrival_hz;
 	pthread_mutex_unlock(&d->lock);
@@ -99,11 +99,11 @@ int jetwattd_late_row(struct jetwattd_run *r)
 	uint64_t since;
 
 	pthread_mutex_lock(&d->lock);
-	since = t->first_ns > d->switched_ns ? t->first_ns : d->switched_ns;
-	row.mode = d->mode;
+	since = t->first_ns > d->act.switched_ns ? t->first_ns : d->act.switched_ns;
+	row.mode = d->act.mode;
 	/* A minibatch in each window, as few as can be. */
 	row.time_ms = 1e-6 * (jetwatt_clock_ns() - since) /
-		      (t->first_ns > d->switched_ns ? fmax(t->windows, 1) : 1);
+		      (t->first_ns > d->act.switched_ns ? fmax(t->windows, 1) : 1);
 	row.power_w = d->mean_w;
 	pthread_mutex_unlock(&d->lock);
 	return jetwatt_learn_add(&r->learn, &row);
@@ -117,7 +117,7 @@ void jetwattd_late_catch_up(struct jetwattd_run *r)
 
 	do {
 		pthread_mutex_lock(&d->lock);
-		behind = d->turns.on && d->turns.ended_ns < d->switched_ns;
+		behind = d->turns.on && d->turns.ended_ns < d->act.switched_ns;
 		pthread_mutex_unlock(&d->lock);
 	} while (behind && jetwatt_clock_ns() < until && !jetwattd_nap(r, TURN_S));
 }

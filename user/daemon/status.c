@@ -50,8 +50,8 @@ static void text(const struct jetwattd *now, FILE *f)
 	const struct jetwattd_count *c = &now->count;
 	char name[96] = "as it was found";
 
-	if (now->applied)
-		jetwatt_board_mode_format(&now->mode, name, sizeof(name));
+	if (now->act.applied)
+		jetwatt_board_mode_format(&now->act.mode, name, sizeof(name));
 	fprintf(f, "%-9s %.2f W", jetwattd_state[now->doing].name, now->mean_w);
 	if (now->budget_w > 0)
 		fprintf(f, " of %g W%s", now->budget_w, now->told_w > 0 ? ", as told" : "");
@@ -67,8 +67,8 @@ static void text(const struct jetwattd *now, FILE *f)
 		fprintf(f, "turns     not planned yet\n");
 	fprintf(f, "so far    %" PRIu64 " jobs, %" PRIu64 " of them known; %" PRIu64 " modes measured\n"
 		"          %" PRIu64 " steps down, %" PRIu64 " drifts, %" PRIu64 " other writers, %" PRIu64
-		" refusals\n", c->jobs, c->known, c->measured, c->trips, c->drifts, c->others,
-		c->refused + c->unrestored);
+		" refusals\n", c->jobs, c->known, c->measured, c->trips, c->drifts, now->act.others,
+		now->act.refused + now->act.unrestored);
 	fprintf(f, "last      %.69s\n", now->why);
 }
 
@@ -91,7 +91,7 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	jetwatt_json_bool(&j, "budget_told", now.told_w > 0);
 	real(&j, "power_w", now.mean_w);
 	real(&j, "swing_pct", 100 * now.swing);
-	mode(&j, "mode", &now.mode, now.applied);
+	mode(&j, "mode", &now.act.mode, now.act.applied);
 	mode(&j, "safe", &now.safe, now.have_safe);
 	if (now.pid) {
 		jetwatt_json_object(&j, "job");
@@ -114,9 +114,9 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	jetwatt_json_uint(&j, "steps_down_in_vain", now.count.floors);
 	jetwatt_json_uint(&j, "drifts", now.count.drifts);
 	jetwatt_json_uint(&j, "throttled", now.count.throttled);
-	jetwatt_json_uint(&j, "other_writers", now.count.others);
-	jetwatt_json_uint(&j, "switches_refused", now.count.refused);
-	jetwatt_json_uint(&j, "restores_refused", now.count.unrestored);
+	jetwatt_json_uint(&j, "other_writers", now.act.others);
+	jetwatt_json_uint(&j, "switches_refused", now.act.refused);
+	jetwatt_json_uint(&j, "restores_refused", now.act.unrestored);
 	jetwatt_json_uint(&j, "samples", now.count.samples);
 	jetwatt_json_uint(&j, "samples_lost", now.count.lost);
 	jetwatt_json_uint(&j, "samples_broke_off", now.count.blind);

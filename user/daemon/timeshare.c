@@ -52,8 +52,8 @@ static void on_window(struct jetwatt_schedule *s, void *arg)
 	int switched;
 
 	pthread_mutex_lock(&d->lock);
-	switched = i->switched_ns != d->switched_ns;
-	i->switched_ns = d->switched_ns;
+	switched = i->switched_ns != d->act.switched_ns;
+	i->switched_ns = d->act.switched_ns;
 	if (switched)
 		jetwatt_schedule_forget(s);
 	t->on = 1;
@@ -91,7 +91,7 @@ static int adopt(struct jetwattd_interleaver *i, struct jetwatt_tenant *t, const
 
 	jetwatt_tenant_init(t, name, NULL);
 	pthread_mutex_lock(&i->d->lock);
-	freeze = jetwatt_board_freezer(i->d->board, cgroup, &e);
+	freeze = jetwatt_board_freezer(i->d->act.board, cgroup, &e);
 	pthread_mutex_unlock(&i->d->lock);
 	if (freeze < 0)
 		return jetwatt_error_board(freeze, &e);
@@ -230,7 +230,7 @@ void jetwattd_turns_end(struct jetwattd_run *r)
 	if (!i)
 		return;
 	end(i, "jetwattd ends");
-	jetwatt_board_thaw(r->d->board);
+	jetwatt_board_thaw(r->d->act.board);
 	jetwatt_cgroup_close(&i->train);
 	jetwatt_cgroup_close(&i->serve);
 	free(i);

@@ -54,7 +54,7 @@ int jetwattd_climb(struct jetwattd_run *r)
 		owing = d->owing && jetwatt_clock_ns() - d->stepped_ns < d->policy->window_s * 1e9;
 		best = busy || owing ? NULL : jetwattd_within(r, jetwattd_limit(d), &d->left);
 		if (best)
-			jetwattd_put(d, &best->mode);
+			jetwattd_put(&d->act, &best->mode);
 		pthread_mutex_unlock(&d->lock);
 	} while (!busy && owing);
 	return busy;
@@ -103,9 +103,9 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	pthread_mutex_lock(&d->lock);
 	atomic_store(&d->cut, 0);
 	d->tripped = 0;
-	if (d->applied && jetwatt_clock_ns() - d->switched_ns > JETWATTD_SETTLED_NS)
+	if (d->act.applied && jetwatt_clock_ns() - d->act.switched_ns > JETWATTD_SETTLED_NS)
 		until.before_w = d->mean_w;
-	err = jetwattd_put(d, mode);
+	err = jetwattd_put(&d->act, mode);
 	until.limit_w = jetwattd_limit(d);
 	slow = d->turns.on ? UNEVEN * SLOW : SLOW;
 	pthread_mutex_unlock(&d->lock);
@@ -140,9 +140,9 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	/* Over by so little that the cap has let it pass, or too slow for others: not while we think. */
 	pthread_mutex_lock(&d->lock);
 	if (out == JETWATTD_MEASURED && got.m.row.power_w > d->budget_w)
-		jetwattd_put_low(d, best ? &best->mode : &d->floor);
+		jetwattd_put_low(&d->act, best ? &best->mode : &d->act.floor);
 	else if (late && best && (out == JETWATTD_MEASURED || out == JETWATTD_LATE))
-		jetwattd_put(d, &best->mode);
+		jetwattd_put(&d->act, &best->mode);
 	pthread_mutex_unlock(&d->lock);
 	if (late)
 		jetwattd_late_catch_up(r);

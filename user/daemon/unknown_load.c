@@ -46,7 +46,7 @@ double jetwattd_level(const struct jetwattd_run *r, const struct jetwatt_mode *m
 
 static const struct jetwatt_mode *on_rung(const struct jetwattd_run *r, int rung)
 {
-	const struct jetwatt_mode *nearest = &r->d->floor;
+	const struct jetwatt_mode *nearest = &r->d->act.floor;
 	double p[4], far, least = INFINITY;
 
 	for (size_t i = 0; i < r->learn.nr_modes; i++) {
@@ -66,9 +66,9 @@ static const struct jetwatt_mode *on_rung(const struct jetwattd_run *r, int rung
 static void fallen(struct jetwattd_ladder *l, struct jetwattd *d)
 {
 	l->most = l->rung ? l->rung - 1 : 0;
-	l->rung = jetwatt_mode_same(&d->mode, &d->floor) ? 0 : l->most;
+	l->rung = jetwatt_mode_same(&d->act.mode, &d->act.floor) ? 0 : l->most;
 	l->below_w = 0;
-	l->fell_ns = d->switched_ns;
+	l->fell_ns = d->act.switched_ns;
 	l->since_ns = l->on ? l->since_ns : l->fell_ns;
 	l->on = 1;
 	d->tripped = 0;
@@ -89,20 +89,20 @@ int jetwattd_ladder(struct jetwattd_run *r)
 	int found, lasts;
 
 	pthread_mutex_lock(&d->lock);
-	if (d->tripped && d->applied)
+	if (d->tripped && d->act.applied)
 		fallen(l, d);
 	if (now - l->fell_ns > JETWATTD_CALM_S * 1e9)
 		l->most = FOUND;
 	/* Nothing is to be held any more. */
 	found = l->on && !(d->budget_w > 0);
-	if (l->on && !found && !d->owing && l->rung < l->most && now - d->switched_ns > RUNG_NS &&
+	if (l->on && !found && !d->owing && l->rung < l->most && now - d->act.switched_ns > RUNG_NS &&
 	    has_room(l, d)) {
-		d->safe = d->mode;
+		d->safe = d->act.mode;
 		d->safe_w = l->below_w = d->here_w;
 		d->have_safe = 1;
 		found = ++l->rung == FOUND;
 		/* A rung that a knob refuses is left out. */
-		if (!found && jetwattd_put(d, on_rung(r, l->rung)) == -EBUSY)
+		if (!found && jetwattd_put(&d->act, on_rung(r, l->rung)) == -EBUSY)
 			l->on = 0;
 	}
 	pthread_mutex_unlock(&d->lock);

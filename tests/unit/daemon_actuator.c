@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The actuator alone, on a made-up tree of sysfs: which events it tells. There is no budget, no
+ * job and no jetwattd here.
+ */
+#define jetwatt_clock_ns test_now
+#include "../../user/daemon/actuator.c"
+
+#include "board_tree.h"
+#include "kselftest_harness.h"
+
+uint64_t test_now(void)
+{
+	return 1000000000000;
+}
+
+void jetwatt_error_note(const char *text, ...)
+{
+	(void)text;
+}
+
+int jetwatt_error_board(int err, const struct jetwatt_error_text *e)
+{
+	(void)e;
+	return err;
+}
+
+static const struct jetwatt_mode low = { 4, 729600, 420750000, 665600000 };
+static const struct jetwatt_mode mid = { 6, 1113600, 624750000, 2133000000 };
+static const struct jetwatt_mode lowest = { 1, 115200, 114750000, 204000000 };
+
+#define TOLD_MAX	32
+
+FIXTURE(actuator) {
+	struct tree t;
+	struct jetwattd_actuator a;
+	enum jetwattd_event told[TOLD_MAX];
+	int n;
+};
+
+static void note(void *to, enum jetwattd_event event, const struct jetwatt_mode *mode, const char *why)
+{
+	FIXTURE_DATA(actuator) *self = to;
+
+	(void)mode;
+	(void)why;
+	if (self->n < TOLD_MAX)
+		self->told[self->n++] = event;
+}
+
+FIXTURE_SETUP(actuator)
+{
+	struct jetwatt_error_text e;
+	struct jetwatt_board_roots roots;
+
+	tree_orin(&self->t);
+	roots = tree_roots(&self->t);
+	ASSERT_EQ(0, jetwatt_board_open(&self->a.board, &roots, &e)) TH_LOG("%s", e.what);
+	self->a.floor = lowest;
+	self->a.tell = note;
+	self->a.to = self;
+}
+
+FIXTURE_TEARDOWN(actuator)
+{
+	jetwatt_board_close(self->a.board);
+	tree_free(&self->t);
+}
+
+static void refuse(struct tree *t, int nr, int n)
+{
+	t->fail_at = t->writes + nr;
+	t->fail_for = n;
+	t->fail = EBUSY;
+}
+
+TEST_F(actuator, a_switch_and_back)
+{
+	ASSERT_EQ(0, jetwattd_put(&self->a, &mid));
+	ASSERT_EQ(1, self->n);
+	EXPECT_EQ(JETWATTD_SWITCHED, self->told[0]);
+	EXPECT_TRUE(jetwattd_in(&self->a, &mid));
+	EXPECT_EQ(0, jetwattd_mind(&self->a));
+	/* The board as it was found is nothing to tell of. */
+	EXPECT_EQ(0, jetwattd_put_back(&self->a));
+	EXPECT_EQ(1, self->n);
+	EXPECT_FALSE(self->a.applied);
+}
+
+TEST_F(actuator, another_process_turns_a_knob)
+{
+	ASSERT_EQ(0, jetwattd_put(&self->a, &mid));
+	tree_put(&self->t, GPU "max_freq", "1300500000\n");
+	EXPECT_EQ(-EBUSY, jetwattd_put(&self->a, &low));
+	ASSERT_EQ(2, self->n);
+	EXPECT_EQ(JETWATTD_CEDED, self->told[1]);
+	EXPECT_TRUE(self->a.ceded);
+	EXPECT_FALSE(tree_saved(&self->t));
+	/* What it has set is left as it is. */
+	EXPECT_EQ(1300500000, tree_get(&self->t, GPU "max_freq"));
+}
+
+TEST_F(actuator, the_knob_is_turned_back)
+{
+	int again = 0;
+
+	self->a.reassert = 1;
+	ASSERT_EQ(0, jetwattd_put(&self->a, &mid));
+	/* Three times of four. */
+	for (int i = 0; i < 4; i++) {
+		tree_put(&self->t, GPU "max_freq", "1300500000\n");
+		again += !jetwattd_mind(&self->a);
+	}
+	EXPECT_EQ(3, again);
+	EXPECT_EQ(4, self->a.others);
+	EXPECT_EQ(JETWATTD_CEDED, self->told[self->n - 1]);
+}
+
+TEST_F(actuator, a_refused_restore_is_told_and_tried_again)
+{
+	ASSERT_EQ(0, jetwattd_put(&self->a, &low));
+	refuse(&self->t, 1, 1000);
+	EXPECT_EQ(-EIO, jetwattd_put_back(&self->a));
+	EXPECT_EQ(-EIO, jetwattd_mind(&self->a));
+	EXPECT_EQ(JETWATTD_UNRESTORED, self->told[1]);
+	EXPECT_EQ(2, self->a.unrestored);
+	/* Without samples of power it would lift the cap. */
+	self->a.floor_only = 1;
+	EXPECT_EQ(0, jetwattd_mind(&self->a));
+	EXPECT_EQ(2, self->a.unrestored);
+	self->a.floor_only = 0;
+	self->t.fail_at = 0;
+	EXPECT_EQ(0, jetwattd_mind(&self->a));
+	EXPECT_EQ(JETWATTD_RESTORED, self->told[self->n - 1]);
+	EXPECT_FALSE(self->a.restoring);
+}
+
+TEST_F(actuator, only_the_lowest_mode)
+{
+	self->a.floor_only = 1;
+	EXPECT_EQ(-EBUSY, jetwattd_put(&self->a, &mid));
+	EXPECT_EQ(0, self->n);
+	EXPECT_EQ(0, jetwattd_put(&self->a, &lowest));
+	EXPECT_TRUE(jetwattd_in(&self->a, &lowest));
+}
+
+/* A CPU does not go offline: each mode that was refused is told, and clocks alone are applied. */
+TEST_F(actuator, down_as_far_as_the_knobs_go)
+{
+	struct jetwatt_mode got;
+
+	self->t.sticks = CPU "cpu4/online";
+	self->t.fail = EBUSY;
+	EXPECT_EQ(0, jetwattd_put_low(&self->a, &low));
+	ASSERT_EQ(3, self->n);
+	EXPECT_EQ(JETWATTD_LOW_REFUSED, self->told[0]);
+	EXPECT_EQ(JETWATTD_LOW_REFUSED, self->told[1]);
+	EXPECT_EQ(JETWATTD_SWITCHED, self->told[2]);
+	EXPECT_NE(0, self->a.low_ns);
+	EXPECT_EQ(0, jetwatt_board_read(self->a.board, &got));
+	EXPECT_EQ(12, got.cores);
+	EXPECT_EQ(lowest.gpu_hz, got.gpu_hz);
+}
+
+TEST_HARNESS_MAIN

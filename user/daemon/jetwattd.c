@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the threads share: what follows from the actuator's events, and what was said last. */
+#include "daemon/jetwattd.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "daemon/state.h"
+#include "util/error.h"
+
+static void yield(struct jetwattd *d, const char *why)
+{
+	jetwattd_enter(d, JETWATTD_YIELDING);
+	snprintf(d->why, sizeof(d->why), "yielding: %.200s", why);
+	atomic_store(&d->cut, 1);
+}
+
+void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt_mode *mode,
+		       const char *why)
+{
+	struct jetwattd *d = to;
+
+	switch (event) {
+	case JETWATTD_SWITCHED:
+	case JETWATTD_RESTORED:
+		if (d->doing == JETWATTD_RESTORING)
+			jetwattd_enter(d, d->pause ? JETWATTD_PAUSED : JETWATTD_IDLE);
+		break;
+	case JETWATTD_LOW_REFUSED:
+		/* Not to be tried at the next step down. */
+		if (d->have_safe && jetwatt_mode_same(mode, &d->safe))
+			d->have_safe = 0;
+		break;
+	case JETWATTD_CEDED:
+		d->have_safe = 0;
+		yield(d, why);
+		break;
+	case JETWATTD_LEASED:
+		yield(d, why);
+		break;
+	case JETWATTD_UNRESTORED:
+		jetwattd_enter(d, JETWATTD_RESTORING);
+		snprintf(d->why, sizeof(d->why), "restoring: %.200s", why);
+		break;
+	case JETWATTD_UNGUARDED:
+		jetwattd_unguarded(d);
+		break;
+	}
+}
+
+void jetwattd_unguarded(struct jetwattd *d)
+{
+	if (!atomic_exchange(&d->stop, JETWATT_EXIT_FAILED))
+		jetwatt_error_note("%s has been ended: so do we",
+				   d->by_remote ? "jetwatt-knobs" : "the guardian of the knobs");
+	atomic_store(&d->cut, 1);
+}
+
+void jetwattd_budget(struct jetwattd *d, double watts)
+{
+	if (watts == d->budget_w)
+		return;
+	d->budget_w = watts;
+	atomic_store(&d->cut, 1);
+}
+
+int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p)
+{
+	struct jetwatt_error_text e = { "", "", "" };
+	struct jetwatt_mode mode;
+
+	if (!*p->idle || (!jetwatt_board_mode_parse(d->act.board, p->idle, &mode) &&
+			  !jetwatt_board_has(d->act.board, &mode, &e)))
+		return 0;
+	return jetwatt_error_say(JETWATT_EXIT_USAGE, *e.what ? e.what : NULL, "jetwatt list modes",
+				 "idle = %s is no mode", p->idle);
+}
+
+void jetwattd_say(struct jetwattd *d, const char *text, ...)
+{
+	char why[sizeof(d->why)];
+	va_list ap;
+
+	va_start(ap, text);
+	vsnprintf(why, sizeof(why), text, ap);
+	va_end(ap);
+	jetwatt_error_note("%s", why);
+	pthread_mutex_lock(&d->lock);
+	memcpy(d->why, why, sizeof(why));
+	pthread_mutex_unlock(&d->lock);
+}
