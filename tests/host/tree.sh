@@ -85,7 +85,7 @@ includes()
 	}'
 }
 
-echo 1..20
+echo 1..21
 
 rule "kernel versions are asked for in compat/ only" < <(
 	sources kmod user bpf include tests | grep -vE '^(kmod|tests/sim)/compat/' |
@@ -116,6 +116,10 @@ rule "no directory of user/ has more than $sources_max sources" < <(
 rule "only board writes to sysfs" < <(
 	sources user | grep -v '^user/board/' |
 		search '/sys/.*(O_WRONLY|O_RDWR|"[wa]e?")|(O_WRONLY|O_RDWR).*/sys/')
+
+rule "the actuator and the cap know nothing of jetwattd or of what it learns" < <(
+	sources user/daemon | grep -E '/(actuator|cap_limit|mean_variance|moving_mean)\.[ch]$' |
+		search "$include\"" | grep -vE '"(board|util)/|"daemon/(actuator|cap_limit|mean_variance|moving_mean)\.h"|"jetwatt\.h"')
 
 rule "jetwatt-knobs knows the board, root's policy and nothing else" < <(
 	sources user/knobs | search "$include\"" | grep -vE '"(knobs|board|policy)/|"util/(error|fence|listen|notify)\.h"')

@@ -7,7 +7,7 @@ command -v git > /dev/null || { echo "1..0 # SKIP no git here"; exit 4; }
 d=$PWD/build/host/tree_rules.d
 rm -rf "$d"
 . tests/host/check.inc
-echo 1..18
+echo 1..19
 
 # tree NAME: a checkout that keeps every rule
 tree()
@@ -66,6 +66,8 @@ tree verb; put tune/seek.c '#include "model/model.h"' '#include "cmd/verbs.h"'
 refused "a shared directory that includes a verb" "from outside" "user/tune/seek.c:3: cmd/verbs.h"
 tree daemon; put daemon/main.c '#include "cmd/stat/stat.h"'
 refused "jetwattd that includes a verb" "from outside" "user/daemon/main.c:2: cmd/stat/stat.h"
+tree owner; put daemon/actuator.c '#include "board/board.h"' '#include "daemon/jetwattd.h"'
+refused "an actuator that knows jetwattd" "know nothing of jetwattd" "user/daemon/actuator.c:3:"
 tree beside; put tune/tuner.c '#include "tuner.h"'
 refused "an include by the name alone" "name the directory" "user/tune/tuner.c:2: tuner.h"
 tree parent; put tune/tuner.c '#include "../tune/tuner.h"'

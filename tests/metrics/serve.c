@@ -45,12 +45,12 @@ static void board(struct jetwattd *d)
 	t->energy[0].rail = UINT32_MAX;
 	t->stats.ticks = 1;
 	t->rate_hz = 150;
-	t->temp_mc = 45500;
-	t->clock = (struct jetwatt_mode){ 8, 1728000, 624750000, 3199000000 };
-	d->act.mode = t->clock;
+	d->cap.temp_mc = 45500;
+	d->cap.clock = (struct jetwatt_mode){ 8, 1728000, 624750000, 3199000000 };
+	d->act.mode = d->cap.clock;
 	d->act.applied = 1;
-	d->budget_w = 30;
-	d->mean_w = 28.5;
+	d->cap.budget_w = 30;
+	d->cap.mean_w = 28.5;
 	d->doing = JETWATTD_HOLDING;
 	d->pid = 4711;
 	d->expect_ms = 100;
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 		jetwattd_metrics_minibatch(&d, "0000000000000000", 0.1, 2);
 		for (int i = 0; i < d.meter.energies; i++)
 			d.meter.energy[i].uj += 1425000;
-		d.count.samples += 8;
+		d.cap.samples += 8;
 		pthread_mutex_unlock(&d.lock);
 	}
 	jetwattd_control_stop(control);

@@ -93,7 +93,7 @@ int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
 
 double jetwattd_limit(struct jetwattd *d)
 {
-	return d->budget_w;
+	return d->cap.budget_w;
 }
 
 const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
@@ -139,7 +139,7 @@ FIXTURE_SETUP(another)
 	for (int i = 0; i < MODES; i++)
 		self->mode[i] = (struct jetwatt_mode){ 2 + 2 * (i % 5), 422400 + 300000 * (i / 5 % 4),
 						       300000000 + 300000000ull * (i / 20), 2133000000 };
-	self->d.budget_w = 100;
+	self->d.cap.budget_w = 100;
 	r->d = &self->d;
 	r->out = self->out;
 	r->learn.mode = self->mode;

@@ -124,7 +124,7 @@ FIXTURE_SETUP(blind)
 	self->d.act.tell = jetwattd_on_event;
 	self->d.act.to = &self->d;
 	self->d.act.floor = low;
-	self->d.budget_w = 20;
+	self->d.cap.budget_w = 20;
 	self->d.doing = JETWATTD_HOLDING;
 	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	self->job = fork();
@@ -310,7 +310,7 @@ TEST_F(blind, no_budget_and_paused)
 	EXPECT_EQ(JETWATT_EXIT_FAILED, atomic_load(&self->d.stop));
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
 	self->d.pause = 0;
-	self->d.budget_w = 0;
+	self->d.cap.budget_w = 0;
 	atomic_store(&self->d.stop, 0);
 	jetwattd_blind(&self->d);
 	EXPECT_EQ(JETWATT_EXIT_FAILED, atomic_load(&self->d.stop));

@@ -87,17 +87,19 @@ FIXTURE_SETUP(cap)
 	roots.arg = self;
 	ASSERT_EQ(0, jetwatt_board_open(&self->d.act.board, &roots, NULL));
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
-	self->policy.window_s = 1;
 	self->d.policy = &self->policy;
 	self->d.act.tell = jetwattd_on_event;
 	self->d.act.to = &self->d;
 	self->d.act.floor = low;
-	self->d.safe = mid;
-	self->d.safe_w = SAFE_W;
-	self->d.swing = JETWATTD_SWING;
-	self->d.budget_w = BUDGET;
+	self->d.cap.safe = mid;
+	self->d.cap.safe_w = SAFE_W;
+	self->d.cap.swing = JETWATTD_SWING;
+	self->d.cap.budget_w = BUDGET;
 	self->j = calloc(1, sizeof(*self->j));
-	self->j->d = &self->d;
+	self->j->cap = &self->d.cap;
+	self->j->act = &self->d.act;
+	self->j->cut = &self->d.cut;
+	self->j->window_s = 1;
 	self->drawn_w = self->found_w = IDLE_W;
 	self->floor_w = FLOOR_W;
 	self->age_ms = JETWATTD_JUDGED_HELD_MS;
@@ -137,9 +139,9 @@ static void passes(FIXTURE_DATA(cap) *self, double seconds, double burst)
 			jetwattd_judge(self->j);
 		self->sum += self->drawn_w - self->last[at];
 		self->last[at] = self->drawn_w;
-		if (self->n >= SECOND && self->sum > self->d.budget_w * SECOND)
+		if (self->n >= SECOND && self->sum > self->d.cap.budget_w * SECOND)
 			self->over += TICK_NS;
-		if (self->n < SECOND || self->sum <= self->d.budget_w * SECOND)
+		if (self->n < SECOND || self->sum <= self->d.cap.budget_w * SECOND)
 			self->since = 0;
 		else if (!self->since)
 			self->since = clock_ns;
@@ -177,7 +179,7 @@ TEST_F(cap, a_mode_draws_too_much)
 	static const struct jetwatt_mode *const from[] = { &low, &mid };
 
 	self->age_ms = JETWATTD_JUDGED_MS;
-	self->d.have_safe = 1;
+	self->d.cap.have_safe = 1;
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 			put(self, from[k]);
@@ -195,7 +197,7 @@ TEST_F(cap, a_mode_draws_too_much)
 TEST_F(cap, what_was_too_much_is_repaid)
 {
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		uint64_t trips = self->d.count.trips;
+		uint64_t trips = self->d.cap.trips;
 		int turns = 0;
 
 		self->age_ms = JETWATTD_JUDGED_MS;
@@ -204,17 +206,17 @@ TEST_F(cap, what_was_too_much_is_repaid)
 		self->longest = 0;
 		self->top_w = times[i] * BUDGET;
 		put(self, &top);
-		while (self->d.count.trips == trips)
+		while (self->d.cap.trips == trips)
 			passes(self, 0.02, 0);
-		EXPECT_TRUE(self->d.owing);
-		while (self->d.owing && turns++ < 100)
+		EXPECT_TRUE(self->d.cap.owing);
+		while (self->d.cap.owing && turns++ < 100)
 			passes(self, 0.02, 0);
 		EXPECT_GT(60, turns) TH_LOG("%g budgets: %d ms", times[i], turns * 20);
 		self->top_w = 0.985 * BUDGET;
 		put(self, &top);
 		passes(self, 5, 0);
 		EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
-		EXPECT_EQ(trips + 1, self->d.count.trips) TH_LOG("%g budgets", times[i]);
+		EXPECT_EQ(trips + 1, self->d.cap.trips) TH_LOG("%g budgets", times[i]);
 		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g budgets", times[i]);
 	}
 }
@@ -222,8 +224,8 @@ TEST_F(cap, what_was_too_much_is_repaid)
 TEST_F(cap, the_budget_is_lowered)
 {
 	for (double to = 25; to > 9.5; to -= 1.5) {
-		self->d.have_safe = 1;
-		self->d.budget_w = 30;
+		self->d.cap.have_safe = 1;
+		self->d.cap.budget_w = 30;
 		put(self, &top);
 		self->top_w = 27;
 		passes(self, 3, 0);
@@ -248,7 +250,7 @@ TEST_F(cap, nothing_is_stepped_down_that_is_within)
 	self->top_w = 0.95 * BUDGET;
 	passes(self, 20, 0.5);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
-	EXPECT_EQ(0, self->d.count.trips);
+	EXPECT_EQ(0, self->d.cap.trips);
 	EXPECT_EQ(0, self->longest);
 }
 
@@ -268,11 +270,11 @@ TEST_F(cap, sensors_err)
 	}
 	/* In the lowest mode there is nowhere to go. */
 	put(self, &low);
-	self->d.budget_w = FLOOR_W / 0.997;
+	self->d.cap.budget_w = FLOOR_W / 0.997;
 	passes(self, 3, 0);
-	self->d.count.trips = 0;
+	self->d.cap.trips = 0;
 	passes(self, 5, 0);
-	EXPECT_EQ(0, self->d.count.trips);
+	EXPECT_EQ(0, self->d.cap.trips);
 }
 
 /* A mode that is stepped down to may be one that cannot be had. */
@@ -280,7 +282,7 @@ TEST_F(cap, a_knob_refuses_the_safe_mode)
 {
 	for (int emc = 0; emc < 2; emc++) {
 		put(self, &top);
-		self->d.have_safe = 1;
+		self->d.cap.have_safe = 1;
 		self->core_sticks = 1;
 		self->emc_sticks = emc;
 		self->safe_refused = 0;
@@ -296,7 +298,7 @@ TEST_F(cap, a_knob_refuses_the_safe_mode)
 		EXPECT_GE(0.9e9, self->longest);
 		/* The safe mode once, and the lowest once. */
 		EXPECT_GE(2, self->safe_refused);
-		EXPECT_FALSE(self->d.have_safe);
+		EXPECT_FALSE(self->d.cap.have_safe);
 		/* Nothing of it is another writer's doing. */
 		EXPECT_EQ(0, self->d.act.others);
 		self->core_sticks = self->emc_sticks = 0;
@@ -351,7 +353,7 @@ TEST_F(cap, a_restore_is_refused)
 		EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
 		EXPECT_EQ(0, self->found_writes);
 		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g s", self->longest * 1e-9);
-		self->d.have_safe = 0;
+		self->d.cap.have_safe = 0;
 	}
 }
 
@@ -363,23 +365,23 @@ TEST_F(cap, time_over_the_budget)
 	put(self, &top);
 	passes(self, 60, 0);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &low));
-	EXPECT_LT(50, self->d.meter.over_s);
-	EXPECT_GT(0.2, fabs(self->over * 1e-9 - self->d.meter.over_s)) TH_LOG("%g s, not %g", self->d.meter.over_s, self->over * 1e-9);
+	EXPECT_LT(50, self->d.cap.over_s);
+	EXPECT_GT(0.2, fabs(self->over * 1e-9 - self->d.cap.over_s)) TH_LOG("%g s, not %g", self->d.cap.over_s, self->over * 1e-9);
 	/* Once a window. */
-	EXPECT_LT(50, self->d.count.floors);
-	EXPECT_GE(61, self->d.count.floors);
+	EXPECT_LT(50, self->d.cap.floors);
+	EXPECT_GE(61, self->d.cap.floors);
 
 	/* Steps down hide nothing. */
 	self->floor_w = FLOOR_W;
 	passes(self, 3, 0);
-	self->over = self->d.meter.over_s = 0;
+	self->over = self->d.cap.over_s = 0;
 	for (int i = 0; i < 10; i++) {
 		put(self, &top);
 		passes(self, 4, 0);
 	}
 	EXPECT_LT(1, self->over * 1e-9);
-	EXPECT_GT(0.1 * self->over * 1e-9 + 0.5, fabs(self->over * 1e-9 - self->d.meter.over_s))
-		TH_LOG("%g s, not %g", self->d.meter.over_s, self->over * 1e-9);
+	EXPECT_GT(0.1 * self->over * 1e-9 + 0.5, fabs(self->over * 1e-9 - self->d.cap.over_s))
+		TH_LOG("%g s, not %g", self->d.cap.over_s, self->over * 1e-9);
 }
 
 /* A slow swing counts as a quick one does; a jump is another power, and no swing. */
@@ -398,7 +400,7 @@ TEST(swing_of_means)
 }
 
 /* @ms samples, one a millisecond, with these rails. Return: a rail of the total that is dead. */
-static int hear(struct jetwattd_cap *c, uint64_t *ms, int n, uint32_t valid)
+static int hear(struct jetwattd_cap_thread *c, uint64_t *ms, int n, uint32_t valid)
 {
 	struct jetwatt_power p = { .nr = 3, .valid = valid };
 
@@ -414,10 +416,10 @@ static int hear(struct jetwattd_cap *c, uint64_t *ms, int n, uint32_t valid)
 TEST(rails_of_the_total)
 {
 	struct jetwattd d = { .rails = 2 };
-	struct jetwattd_cap *c = calloc(1, sizeof(*c));
+	struct jetwattd_cap_thread *c = calloc(1, sizeof(*c));
 	uint64_t ms = 0;
 
-	c->judge.d = &d;
+	c->d = &d;
 	c->total[0] = 0;
 	c->total[1] = 2;
 	c->nr_total = 2;

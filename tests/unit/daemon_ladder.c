@@ -29,7 +29,7 @@ static double watts(const struct jetwatt_mode *m)
 
 double jetwattd_limit(struct jetwattd *d)
 {
-	return 0.97 * d->budget_w;
+	return 0.97 * d->cap.budget_w;
 }
 
 int jetwattd_put(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
@@ -63,7 +63,7 @@ FIXTURE_SETUP(ladder)
 	for (int i = 0; i < MODES; i++)
 		self->mode[i] = (struct jetwatt_mode){ 2 + i / STEPS * 2, 729600,
 						       200000000 + 200000000ull * (i % STEPS), 2133000000 };
-	self->d.budget_w = BUDGET_W;
+	self->d.cap.budget_w = BUDGET_W;
 	self->d.act.floor = self->mode[0];
 	r->d = &self->d;
 	r->learn.mode = self->mode;
@@ -86,11 +86,11 @@ static void cap(FIXTURE_DATA(ladder) *self)
 	const struct jetwatt_mode *now = d->act.applied ? &d->act.mode : &self->mode[MODES - 1];
 	double w = watts(now);
 
-	d->here_w = w;
-	if (w <= d->budget_w || (d->act.applied && jetwatt_mode_same(now, &d->act.floor)))
+	d->cap.here_w = w;
+	if (w <= d->cap.budget_w || (d->act.applied && jetwatt_mode_same(now, &d->act.floor)))
 		return;
-	jetwattd_put(&d->act, d->have_safe && !jetwatt_mode_same(now, &d->safe) ? &d->safe : &d->act.floor);
-	d->tripped = 1;
+	jetwattd_put(&d->act, d->cap.have_safe && !jetwatt_mode_same(now, &d->cap.safe) ? &d->cap.safe : &d->act.floor);
+	d->cap.tripped = 1;
 }
 
 static void turns(FIXTURE_DATA(ladder) *self, int n)
@@ -102,7 +102,7 @@ static void turns(FIXTURE_DATA(ladder) *self, int n)
 			continue;
 		/* The board as it was found. */
 		self->found++;
-		self->d.act.applied = self->d.have_safe = 0;
+		self->d.act.applied = self->d.cap.have_safe = 0;
 		self->d.act.switched_ns = clock_ns;
 		jetwattd_ladder_leave(&self->run);
 	}
@@ -149,10 +149,10 @@ TEST_F(ladder, nothing_goes_up_while_too_much_is_owed)
 	load = 2;
 	turns(self, 1);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &self->d.act.floor));
-	self->d.owing = 1;
+	self->d.cap.owing = 1;
 	turns(self, 40);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &self->d.act.floor));
-	self->d.owing = 0;
+	self->d.cap.owing = 0;
 	turns(self, 40);
 	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.act.mode));
 }
@@ -162,8 +162,8 @@ TEST_F(ladder, without_a_budget_the_board_is_as_it_was_found)
 	load = 2;
 	turns(self, 40);
 	EXPECT_TRUE(self->d.act.applied);
-	self->d.budget_w = 0;
-	self->d.here_w = 0;
+	self->d.cap.budget_w = 0;
+	self->d.cap.here_w = 0;
 	EXPECT_EQ(1, jetwattd_ladder(&self->run));
 }
 

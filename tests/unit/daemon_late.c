@@ -65,7 +65,7 @@ FIXTURE_SETUP(late)
 
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
 	self->d.act.applied = 1;
-	self->d.mean_w = 14;
+	self->d.cap.mean_w = 14;
 	self->d.act.mode = offer[1];
 	self->d.doing = JETWATTD_LEARNING;
 	self->d.turns.on = self->d.turns.planned = 1;

@@ -18,7 +18,7 @@ uint64_t test_now(void)
 	return 1;
 }
 
-static struct jetwattd d = { .lock = PTHREAD_MUTEX_INITIALIZER, .act = { .applied = 1 }, .budget_w = 20 };
+static struct jetwattd d = { .lock = PTHREAD_MUTEX_INITIALIZER, .act = { .applied = 1 }, .cap = { .budget_w = 20 } };
 
 /* The mode's label, among those in @name: how many there are now. */
 static int scrape(char name[MODES][96], int nr)

@@ -95,7 +95,7 @@ const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
 
 double jetwattd_limit(struct jetwattd *d)
 {
-	return d->budget_w;
+	return d->cap.budget_w;
 }
 
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)

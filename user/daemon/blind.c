@@ -28,7 +28,7 @@ void jetwattd_blind(struct jetwattd *d)
 	int capped;
 
 	pthread_mutex_lock(&d->lock);
-	capped = d->budget_w > 0 && !d->pause && d->doing != JETWATTD_YIELDING;
+	capped = d->cap.budget_w > 0 && !d->pause && d->doing != JETWATTD_YIELDING;
 	if (!atomic_load(&d->blind) && !atomic_load(&d->stop)) {
 		d->count.blind++;
 		if (capped && !d->policy->blind_restore) {
@@ -95,7 +95,7 @@ static int keeps(struct jetwattd *d)
 	pthread_mutex_lock(&d->lock);
 	if (!jetwatt_board_guarded(d->act.board))
 		jetwattd_unguarded(d);
-	keeps = d->budget_w > 0 && !d->pause && !d->policy->blind_restore && !atomic_load(&d->stop);
+	keeps = d->cap.budget_w > 0 && !d->pause && !d->policy->blind_restore && !atomic_load(&d->stop);
 	/* A mode that was refused is tried again, but not all the time. */
 	if (keeps && !jetwattd_mind(&d->act) && !jetwattd_in(&d->act, &d->act.floor) &&
 	    (!d->act.low_ns || jetwatt_clock_ns() - d->act.low_ns > JETWATTD_LOW_NS))

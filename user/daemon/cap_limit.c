@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-#include "measure/session.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -55,47 +54,47 @@ static int lowest(const struct jetwattd_actuator *a)
  * lowest. NULL: it is there. */
 static const struct jetwatt_mode *lower(const struct jetwattd_judge *j, uint64_t window)
 {
-	const struct jetwattd *d = j->d;
+	const struct jetwattd_cap *c = j->cap;
 
-	if (lowest(&d->act))
+	if (lowest(j->act))
 		return NULL;
-	if (atomic_load(&d->blind) || !d->have_safe || d->safe_w > JETWATTD_SAFE * d->budget_w ||
-	    jetwattd_window_above(&j->drawn, d->safe_w, window, judged(j, window), d->budget_w) >
+	if (j->act->floor_only || !c->have_safe || c->safe_w > JETWATTD_SAFE * c->budget_w ||
+	    jetwattd_window_above(&j->drawn, c->safe_w, window, judged(j, window), c->budget_w) >
 		    LONG * window ||
-	    jetwattd_in(&d->act, &d->safe))
-		return &d->act.floor;
-	return &d->safe;
+	    jetwattd_in(j->act, &c->safe))
+		return &j->act->floor;
+	return &c->safe;
 }
 
 static void step_down(struct jetwattd_judge *j, double over_w, uint64_t over_ns, uint64_t window)
 {
-	struct jetwattd *d = j->d;
+	struct jetwattd_cap *c = j->cap;
 	const struct jetwatt_mode *to = lower(j, window);
-	uint64_t now = jetwattd_window_now(&j->drawn), from = d->act.switched_ns + LAG_NS, span;
+	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + LAG_NS, span;
 
 	/* Nothing is lower: that it has come down the rest of the window will show. */
 	if (!to && (over_ns < window || now - j->floored_ns < window))
 		return;
-	d->count.trips++;
-	d->tripped = 1;
-	d->stepped_ns = jetwatt_clock_ns();
-	d->tripped_w = d->tripped_sd = 0;
+	c->trips++;
+	c->tripped = 1;
+	c->stepped_ns = jetwatt_clock_ns();
+	c->tripped_w = c->tripped_sd = 0;
 	if (now > from + WORTH_NS) {
-		d->tripped_w = jetwattd_window_mean(&j->drawn, now - from, &span);
-		d->tripped_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
+		c->tripped_w = jetwattd_window_mean(&j->drawn, now - from, &span);
+		c->tripped_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
 	}
-	atomic_store(&d->cut, 1);
-	j->debt_j = jetwattd_window_debt(&j->drawn, judged(j, window), d->budget_w);
+	atomic_store(j->cut, 1);
+	j->debt_j = jetwattd_window_debt(&j->drawn, judged(j, window), c->budget_w);
 	j->owed_ns = now;
-	d->owing = 1;
-	d->left = d->act.mode;
+	c->owing = 1;
+	c->left = j->act->mode;
 	if (!to) {
 		j->floored_ns = now;
-		if (!d->count.floors++)
-			jetwatt_error_note("%.2f W in the lowest mode: %g W cannot be held", over_w, d->budget_w);
+		if (!c->floors++)
+			jetwatt_error_note("%.2f W in the lowest mode: %g W cannot be held", over_w, c->budget_w);
 		return;
 	}
-	jetwattd_put_low(&d->act, to);
+	jetwattd_put_low(j->act, to);
 	/* What was drawn before the switch says nothing about what comes after it. */
 	j->from_ns = now;
 }
@@ -103,21 +102,21 @@ static void step_down(struct jetwattd_judge *j, double over_w, uint64_t over_ns,
 /* One more window in the same mode: how far is it from the one before? */
 static void swing(struct jetwattd_judge *j, double w)
 {
-	struct jetwattd *d = j->d;
-	uint64_t from = d->act.switched_ns > d->measuring_ns ? d->act.switched_ns : d->measuring_ns;
+	struct jetwattd_cap *c = j->cap;
+	uint64_t from = j->act->switched_ns > c->measuring_ns ? j->act->switched_ns : c->measuring_ns;
 
-	d->swing = jetwattd_swing(&j->swing, d->measuring_ns ? w : 0, jetwattd_window_now(&j->drawn),
-				  from + JETWATTD_SETTLED_NS, d->policy->window_s * 1e9, d->swing);
+	c->swing = jetwattd_swing(&j->swing, c->measuring_ns ? w : 0, jetwattd_window_now(&j->drawn),
+				  from + JETWATTD_SETTLED_NS, j->window_s * 1e9, c->swing);
 }
 
 /* For half a window the mean has been what may be above the budget but for the sensors' error;
  * but in the lowest mode. */
 static int near(struct jetwattd_judge *j, double w, int whole, uint64_t window)
 {
-	const struct jetwattd *d = j->d;
+	const struct jetwattd_cap *c = j->cap;
 	uint64_t now = jetwattd_window_now(&j->drawn);
 
-	if (!whole || w <= ERRS * d->budget_w || lowest(&d->act))
+	if (!whole || w <= ERRS * c->budget_w || lowest(j->act))
 		j->near_ns = 0;
 	else if (!j->near_ns)
 		j->near_ns = now;
@@ -129,24 +128,24 @@ static int near(struct jetwattd_judge *j, double w, int whole, uint64_t window)
  * window; less so where a job begins on a board as it was found, which nobody has measured. */
 static int over(struct jetwattd_judge *j, double w, uint64_t span, uint64_t window)
 {
-	const struct jetwattd *d = j->d;
+	const struct jetwattd_cap *c = j->cap;
 	int whole = span >= window, close = near(j, w, whole, window);
 	double far;
 
-	if (!(d->budget_w > 0) || d->pause || d->doing == JETWATTD_YIELDING)
+	if (!(c->budget_w > 0) || j->off)
 		return 0;
-	if (close || (whole && w > d->budget_w))
+	if (close || (whole && w > c->budget_w))
 		return 1;
-	far = d->act.applied && whole ? FAR_CHOSEN : FAR;
-	if (whole || !d->act.applied)
+	far = j->act->applied && whole ? FAR_CHOSEN : FAR;
+	if (whole || !j->act->applied)
 		w = mean(j, window / 4, &span);
-	return span >= window / 4 && w > far * d->budget_w;
+	return span >= window / 4 && w > far * c->budget_w;
 }
 
 /* Has so much less than the budget been drawn since the step down as there was too much? */
 static int repaid(const struct jetwattd_judge *j, uint64_t window)
 {
-	double budget_w = j->d->budget_w, w;
+	double budget_w = j->cap->budget_w, w;
 	uint64_t span;
 
 	w = jetwattd_window_mean(&j->drawn, jetwattd_window_now(&j->drawn) - j->owed_ns, &span);
@@ -157,43 +156,41 @@ static int repaid(const struct jetwattd_judge *j, uint64_t window)
  * mean that is reported is over the whole window. */
 static void tell(struct jetwattd_judge *j, uint64_t window)
 {
-	struct jetwattd *d = j->d;
-	uint64_t now = jetwattd_window_now(&j->drawn), from = d->act.switched_ns + LAG_NS;
+	struct jetwattd_cap *c = j->cap;
+	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + LAG_NS;
 	uint64_t met = now - j->met_ns, span;
 	double w = jetwattd_window_mean(&j->drawn, met < window ? met : window, &span);
 	int whole = span >= window;
 
-	d->mean_w = w;
-	d->here_w = now > from + WORTH_NS ? jetwattd_window_mean(&j->drawn, now - from, &span) : 0;
-	d->count.samples += j->samples;
-	d->count.lost += j->lost;
+	c->mean_w = w;
+	c->here_w = now > from + WORTH_NS ? jetwattd_window_mean(&j->drawn, now - from, &span) : 0;
+	c->samples += j->samples;
+	c->lost += j->lost;
 	j->samples = j->lost = 0;
-	d->meter.clock = j->clock;
-	d->meter.temp_mc = j->temp_mc;
-	if (whole && d->budget_w > 0 && w > d->budget_w && j->judged_ns)
-		d->meter.over_s += (now - j->judged_ns) * 1e-9;
+	c->clock = j->clock;
+	c->temp_mc = j->temp_mc;
+	if (whole && c->budget_w > 0 && w > c->budget_w && j->judged_ns)
+		c->over_s += (now - j->judged_ns) * 1e-9;
 	j->judged_ns = now;
 }
 
 void jetwattd_judge(struct jetwattd_judge *j)
 {
-	struct jetwattd *d = j->d;
+	struct jetwattd_cap *c = j->cap;
 	uint64_t window, span;
 	double w;
 
-	pthread_mutex_lock(&d->lock);
-	window = d->policy->window_s * 1e9;
+	window = j->window_s * 1e9;
 	/* What was drawn while more was allowed is not held against the mode that is for less. */
-	if (d->budget_w > 0 && d->budget_w < j->budget_w)
+	if (c->budget_w > 0 && c->budget_w < j->budget_w)
 		j->from_ns = j->met_ns = jetwattd_window_now(&j->drawn);
-	j->budget_w = d->budget_w;
+	j->budget_w = c->budget_w;
 	tell(j, window);
 	w = mean(j, window, &span);
 	if (span >= window)
 		swing(j, w);
 	if (over(j, w, span, window))
 		step_down(j, w, span, window);
-	else if (d->owing && repaid(j, window))
-		d->owing = 0;
-	pthread_mutex_unlock(&d->lock);
+	else if (c->owing && repaid(j, window))
+		c->owing = 0;
 }

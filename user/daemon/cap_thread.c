@@ -12,7 +12,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "daemon/cap_limit.h"
 #include "measure/connect.h"
 #include "tune/tuner.h"
 #include "util/error.h"
@@ -26,7 +25,8 @@
 /* Once all rails of the total are heard, for this time, the power is known. */
 #define SEEN_NS		500000000ull
 
-struct jetwattd_cap {
+struct jetwattd_cap_thread {
+	struct jetwattd *d;
 	struct jetwatt *jw;
 	struct jetwatt_join *join;
 	struct jetwatt_config before;
@@ -71,14 +71,14 @@ int jetwattd_hearing(struct jetwattd_hearing *h, const int *total, int nr, const
 
 static void on_power(const struct jetwatt_power *p, void *arg)
 {
-	struct jetwattd_cap *c = arg;
+	struct jetwattd_cap_thread *c = arg;
 	int dead = jetwattd_hearing(&c->hearing, c->total, c->nr_total, p);
 	double w = 0;
 
 	if (dead >= 0)
 		c->dead = c->rail[c->total[dead]].label;
-	else if (c->hearing.seeing && c->nr_total >= c->judge.d->rails)
-		atomic_store(&c->judge.d->seeing, 1);
+	else if (c->hearing.seeing && c->nr_total >= c->d->rails)
+		atomic_store(&c->d->seeing, 1);
 	for (int i = 0; i < c->nr_total; i++)
 		w += p->uw[c->total[i]] * 1e-6;
 	jetwattd_window_add(&c->judge.drawn, p->time_ns, w, p->gap);
@@ -89,14 +89,14 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 
 static void on_samples(const struct jetwatt_samples *s, void *arg)
 {
-	struct jetwattd_cap *c = arg;
+	struct jetwattd_cap_thread *c = arg;
 
 	c->judge.lost += s->gap;
 	jetwatt_join_samples(s, c->join);
 }
 
 /* Only the age of batches. Return: 0, negative errno. */
-static int set_age(struct jetwattd_cap *c, unsigned int ms)
+static int set_age(struct jetwattd_cap_thread *c, unsigned int ms)
 {
 	struct jetwatt_config set = { UINT32_MAX, UINT32_MAX, ms, UINT32_MAX, 0, 0 };
 
@@ -105,9 +105,9 @@ static int set_age(struct jetwattd_cap *c, unsigned int ms)
 }
 
 /* As often as is needed for what the loop does. */
-static void keep_pace(struct jetwattd_cap *c)
+static void keep_pace(struct jetwattd_cap_thread *c)
 {
-	struct jetwattd *d = c->judge.d;
+	struct jetwattd *d = c->d;
 	unsigned int ms;
 
 	pthread_mutex_lock(&d->lock);
@@ -118,9 +118,20 @@ static void keep_pace(struct jetwattd_cap *c)
 		set_age(c, ms);
 }
 
+static void judge(struct jetwattd_cap_thread *c)
+{
+	struct jetwattd *d = c->d;
+
+	pthread_mutex_lock(&d->lock);
+	c->judge.window_s = d->policy->window_s;
+	c->judge.off = d->pause || d->doing == JETWATTD_YIELDING;
+	jetwattd_judge(&c->judge);
+	pthread_mutex_unlock(&d->lock);
+}
+
 static void *run(void *arg)
 {
-	struct jetwattd_cap *c = arg;
+	struct jetwattd_cap_thread *c = arg;
 	struct pollfd p[] = { { jetwatt_fd(c->jw), POLLIN, 0 }, { c->end, POLLIN, 0 } };
 
 	for (;;) {
@@ -134,25 +145,25 @@ static void *run(void *arg)
 			jetwatt_error_say(JETWATT_EXIT_FAILED, n ? jetwatt_error(c->jw) : "none for a second",
 					  "was the module unloaded? jetwatt doctor",
 					  "the samples of power have broken off");
-			jetwattd_blind(c->judge.d);
+			jetwattd_blind(c->d);
 			return NULL;
 		}
 		if (c->dead) {
 			/* While blind it is said by the loop. */
-			if (!atomic_load(&c->judge.d->blind))
+			if (!atomic_load(&c->d->blind))
 				jetwatt_error_say(JETWATT_EXIT_FAILED,
 						  "its chip does not answer: what is left is no total",
 						  "jetwatt doctor; dmesg", "rail %s has broken off", c->dead);
-			jetwattd_blind(c->judge.d);
+			jetwattd_blind(c->d);
 			return NULL;
 		}
 		if (c->judge.drawn.nr > 1)
-			jetwattd_judge(&c->judge);
+			judge(c);
 		keep_pace(c);
 	}
 }
 
-static int attach(struct jetwattd_cap *c)
+static int attach(struct jetwattd_cap_thread *c)
 {
 	struct jetwatt_rail *rail = c->rail;
 	struct jetwatt_info info;
@@ -162,13 +173,13 @@ static int attach(struct jetwattd_cap *c)
 	if (err)
 		return err;
 	n = jetwatt_rails(c->jw, rail, JETWATT_RAILS_MAX);
-	c->nr_total = n < 0 ? n : jetwatt_board_total(c->judge.d->act.board, rail, n, c->total, &scope);
+	c->nr_total = n < 0 ? n : jetwatt_board_total(c->d->act.board, rail, n, c->total, &scope);
 	if (c->nr_total <= 0)
 		return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, "no rail that belongs to the total",
 					 "jetwatt doctor; jetwatt list rails", "no power to hold");
 	/* With fewer rails than before a sum is too little. */
-	if (!c->judge.d->rails)
-		c->judge.d->rails = c->nr_total;
+	if (!c->d->rails)
+		c->d->rails = c->nr_total;
 	err = jetwatt_config_get(c->jw, &c->before);
 	if (!err)
 		err = set_age(c, JETWATTD_JUDGED_MS);
@@ -181,17 +192,20 @@ static int attach(struct jetwattd_cap *c)
 	return err ? jetwatt_reach_failed(c->jw, err, "cannot read samples") : 0;
 }
 
-int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap **cap)
+int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap_thread **cap)
 {
-	struct jetwattd_cap *c = calloc(1, sizeof(*c));
+	struct jetwattd_cap_thread *c = calloc(1, sizeof(*c));
 	int err;
 
 	*cap = c;
 	if (!c)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
-	c->judge.d = d;
+	c->d = d;
+	c->judge.cap = &d->cap;
+	c->judge.act = &d->act;
+	c->judge.cut = &d->cut;
 	c->end = eventfd(0, EFD_CLOEXEC);
-	d->swing = JETWATTD_SWING;
+	d->cap.swing = JETWATTD_SWING;
 	atomic_store(&d->seeing, 0);
 	err = attach(c);
 	if (err)
@@ -204,7 +218,7 @@ int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap **cap)
 	return 0;
 }
 
-void jetwattd_cap_stop(struct jetwattd_cap *c)
+void jetwattd_cap_stop(struct jetwattd_cap_thread *c)
 {
 	if (!c)
 		return;

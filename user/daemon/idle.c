@@ -36,7 +36,7 @@ void jetwattd_idle(struct jetwattd_run *r)
 	}
 	jetwattd_ladder_leave(r);
 	jetwattd_enter(d, JETWATTD_IDLE);
-	d->have_safe = d->tripped = 0;
+	d->cap.have_safe = d->cap.tripped = 0;
 	/* What another process has set is not to be undone by the policy's idle mode. */
 	if (d->act.ceded || !*d->policy->idle ||
 	    jetwatt_board_mode_parse(d->act.board, d->policy->idle, &mode) || jetwattd_put(&d->act, &mode))

@@ -28,11 +28,11 @@ void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt
 		break;
 	case JETWATTD_LOW_REFUSED:
 		/* Not to be tried at the next step down. */
-		if (d->have_safe && jetwatt_mode_same(mode, &d->safe))
-			d->have_safe = 0;
+		if (d->cap.have_safe && jetwatt_mode_same(mode, &d->cap.safe))
+			d->cap.have_safe = 0;
 		break;
 	case JETWATTD_CEDED:
-		d->have_safe = 0;
+		d->cap.have_safe = 0;
 		yield(d, why);
 		break;
 	case JETWATTD_LEASED:
@@ -58,9 +58,9 @@ void jetwattd_unguarded(struct jetwattd *d)
 
 void jetwattd_budget(struct jetwattd *d, double watts)
 {
-	if (watts == d->budget_w)
+	if (watts == d->cap.budget_w)
 		return;
-	d->budget_w = watts;
+	d->cap.budget_w = watts;
 	atomic_store(&d->cut, 1);
 }
 

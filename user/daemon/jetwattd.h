@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "daemon/actuator.h"
+#include "daemon/cap_limit.h"
 #include "jetwatt.h"
 #include "out/metrics.h"
 #include "policy/policy.h"
@@ -44,14 +45,13 @@ enum jetwattd_doing {
 /**
  * struct jetwattd_count - what has happened since the start
  * @jobs: seen; @known: of those, found in the database
- * @measured: modes; @trips: of the cap; @floors: of those, there was nothing lower
+ * @measured: modes
  * @drifts: time or power was not as expected
  * @throttled: clocks were below what the mode asks for
- * @samples, @lost: of power
  * @blind: how often the samples of power broke off
  */
 struct jetwattd_count {
-	uint64_t jobs, known, measured, trips, floors, drifts, throttled, samples, lost, blind;
+	uint64_t jobs, known, measured, drifts, throttled, blind;
 };
 
 /**
@@ -72,17 +72,12 @@ struct jetwattd_taking_turns {
 
 /**
  * struct jetwattd_meter - what is measured all the time, for those who draw curves
- * @over_s: for how long the mean over a window has been above the budget
- * @clock, @temp_mc: as sampled last; @temp_mc 0: not known
  * @stats, @energy: of the module; the total's counter first; @rail: by their ids
  * @mode, @modes: that metrics call by name
  * @waits_lost: of the probe
  * @workload, @workloads: minibatches; one more, for those that have no room
  */
 struct jetwattd_meter {
-	double over_s;
-	struct jetwatt_mode clock;
-	int32_t temp_mc;
 	struct jetwatt_stats stats;
 	struct jetwatt_energy energy[JETWATT_RAILS_MAX + 1];
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
@@ -103,21 +98,12 @@ struct jetwattd_meter {
  * @act: the board, and what was applied to it
  * @by_remote: jetwatt-knobs writes the knobs
  * @policy: of the file @conf, which may change at SIGHUP; @power_w: instead of its budgets
- * @budget_w: that holds now, 0: none; @told_w: by the socket, 0: policy
- * @safe, @have_safe: where the cap steps down to; @safe_w: what it draws there
- * @swing: relative standard deviation of the mean over a window, in a mode
- * @measuring_ns: since when nothing but the job is in those means, 0: it may not be so
- * @stepped_ns: when the cap last stepped down
- * @left: the mode that it left then
+ * @cap: the budget, and what has become of it; @told_w: by the socket, 0: policy
  * @cut: what is being measured is void: the loop has to look again
  * @blind: the samples of power have broken off: only the lowest mode may be applied
  * @seeing: the cap has heard each rail of the total since it was started; @rails: of the total
  *	when jetwattd started
- * @owing: since then, until so much less was drawn as had been too much
- * @tripped: by the cap, since the loop last looked; @tripped_w: power in that mode, and
- *	@tripped_sd: what that is worth; 0: not known
  * @pause: was asked for
- * @mean_w: over the window; @here_w: since the last switch, 0: not known yet
  */
 struct jetwattd {
 	struct jetwattd_policy *policy;
@@ -129,14 +115,9 @@ struct jetwattd {
 
 	pthread_mutex_t lock;
 	struct jetwattd_actuator act;
-	double budget_w, told_w;
-	struct jetwatt_mode safe, left;
-	int have_safe;
-	uint64_t measuring_ns, stepped_ns;
-	int owing, tripped;
-	double tripped_w, tripped_sd, safe_w;
+	struct jetwattd_cap cap;
+	double told_w;
 	int pause;
-	double mean_w, here_w, swing;
 
 	enum jetwattd_doing doing;
 	pid_t pid;
@@ -146,11 +127,6 @@ struct jetwattd {
 	struct jetwattd_meter meter;
 	struct jetwattd_taking_turns turns;
 };
-
-/* What is stepped down to is well below the budget. */
-#define JETWATTD_SAFE	0.9
-/* What is left of a switch by then does not matter any more. */
-#define JETWATTD_SETTLED_NS	2500000000ull
 
 /* The budget from now on. Under the lock. */
 void jetwattd_budget(struct jetwattd *d, double watts);
@@ -175,9 +151,9 @@ void jetwattd_blind(struct jetwattd *d);
 int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p);
 
 /* cap_thread.c. Return: exit code, said. */
-struct jetwattd_cap;
-int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap **cap);
-void jetwattd_cap_stop(struct jetwattd_cap *cap);
+struct jetwattd_cap_thread;
+int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap_thread **cap);
+void jetwattd_cap_stop(struct jetwattd_cap_thread *cap);
 
 /* loop.c: until somebody ends us. Return: exit code. */
 int jetwattd_loop(struct jetwattd *d);

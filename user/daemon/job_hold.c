@@ -72,7 +72,7 @@ static void look_up(struct jetwattd_run *r)
 				   *r->beside ? " beside " : "", r->beside, r->learn.nr_rows,
 				   r->learn.prior ? ", and it is known elsewhere" : "");
 	pthread_mutex_lock(&d->lock);
-	d->have_safe = 0;
+	d->cap.have_safe = 0;
 	d->expect_ms = d->expect_w = 0;
 	snprintf(d->key, sizeof(d->key), "%.16s", r->keep.key);
 	pthread_mutex_unlock(&d->lock);
@@ -124,7 +124,7 @@ void jetwattd_leave(struct jetwattd_run *r)
 	r->tended_ns = 0;
 	pthread_mutex_lock(&r->d->lock);
 	r->d->pid = 0;
-	r->d->have_safe = 0;
+	r->d->cap.have_safe = 0;
 	pthread_mutex_unlock(&r->d->lock);
 }
 
@@ -153,7 +153,7 @@ static const struct jetwatt_row *settle(struct jetwattd_run *r)
 	if (!jetwattd_in(&d->act, &best->mode)) {
 		int err;
 
-		d->tripped = 0;
+		d->cap.tripped = 0;
 		err = jetwattd_put(&d->act, &best->mode);
 		if (err) {
 			pthread_mutex_unlock(&d->lock);
@@ -178,8 +178,8 @@ static int wait_out(struct jetwattd_run *r, double seconds)
 		if (tripped && jetwattd_climb(r))
 			return 1;
 		pthread_mutex_lock(&r->d->lock);
-		tripped = r->d->tripped;
-		r->d->tripped = 0;
+		tripped = r->d->cap.tripped;
+		r->d->cap.tripped = 0;
 		pthread_mutex_unlock(&r->d->lock);
 		if (jetwattd_nap(r, TURN_S))
 			return 1;
@@ -213,7 +213,7 @@ static int too_much(struct jetwattd_run *r, const struct jetwatt_row *is)
 	int much;
 
 	pthread_mutex_lock(&r->d->lock);
-	much = is->power_w * (1 + TIGHT * r->d->swing) > r->d->budget_w;
+	much = is->power_w * (1 + TIGHT * r->d->cap.swing) > r->d->cap.budget_w;
 	pthread_mutex_unlock(&r->d->lock);
 	return much;
 }
@@ -276,7 +276,7 @@ enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r)
 	if (r->apart >= JETWATTD_APART)
 		look_up(r);
 	pthread_mutex_lock(&r->d->lock);
-	r->budget_w = r->d->budget_w;
+	r->budget_w = r->d->cap.budget_w;
 	r->learn.budget_w = jetwattd_limit(r->d);
 	/* Modes of the job come over whatever a refused restore has left. */
 	r->d->act.restoring = 0;

@@ -58,7 +58,7 @@ static void jobs(struct jetwattd_run *r)
 		r->reloaded = 0;
 		pid = jetwattd_working(r);
 		if (jetwattd_yields(r, &paused) ||
-		    (pid && r->d->budget_w > 0 && !jetwattd_take(r, pid) && job(r, pid)))
+		    (pid && r->d->cap.budget_w > 0 && !jetwattd_take(r, pid) && job(r, pid)))
 			jetwattd_stand_back(r);
 	}
 }
@@ -134,7 +134,7 @@ static int candidates(struct jetwattd_run *r)
 }
 
 /* The module, the probe, and the threads. Return: exit code, said. */
-static int attach(struct jetwattd_run *r, struct jetwattd_cap **cap, struct jetwattd_control **control)
+static int attach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap, struct jetwattd_control **control)
 {
 	struct jetwattd *d = r->d;
 	/* Signals are blocked from here on, for the threads to come too. */
@@ -151,7 +151,7 @@ static int attach(struct jetwattd_run *r, struct jetwattd_cap **cap, struct jetw
 	return err ? err : jetwattd_control_start(d, control);
 }
 
-static void detach(struct jetwattd_run *r, struct jetwattd_cap **cap, struct jetwattd_control **control)
+static void detach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap, struct jetwattd_control **control)
 {
 	jetwattd_turns_end(r);
 	jetwattd_control_stop(*control);
@@ -197,7 +197,7 @@ static int see_again(struct jetwattd_run *r)
 		atomic_store(&d->blind, 0);
 		d->act.floor_only = 0;
 		jetwattd_enter(d, JETWATTD_IDLE);
-		d->tripped = 1;
+		d->cap.tripped = 1;
 	}
 	pthread_mutex_unlock(&d->lock);
 	if (!seeing)
@@ -224,7 +224,7 @@ static int work(struct jetwattd_run *r)
 static int serve(struct jetwattd_run *r)
 {
 	struct jetwattd_control *control = NULL;
-	struct jetwattd_cap *cap = NULL;
+	struct jetwattd_cap_thread *cap = NULL;
 	struct jetwattd *d = r->d;
 	int err = attach(r, &cap, &control);
 

@@ -22,7 +22,7 @@ static void tend(const struct jetwatt_measure *m, double part, void *arg)
 static void measuring(struct jetwattd *d, uint64_t since_ns)
 {
 	pthread_mutex_lock(&d->lock);
-	d->measuring_ns = since_ns;
+	d->cap.measuring_ns = since_ns;
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -32,12 +32,12 @@ static int tripped(struct jetwattd *d, struct jetwattd_reading *got)
 	int was;
 
 	pthread_mutex_lock(&d->lock);
-	was = d->tripped;
+	was = d->cap.tripped;
 	/* What was drawn before the switch is not this mode's doing. */
-	got->over_w = d->tripped_w > jetwattd_limit(d) ? d->tripped_w : 0;
-	got->over_sd = d->tripped_sd;
-	d->tripped = 0;
-	d->measuring_ns = 0;
+	got->over_w = d->cap.tripped_w > jetwattd_limit(d) ? d->cap.tripped_w : 0;
+	got->over_sd = d->cap.tripped_sd;
+	d->cap.tripped = 0;
+	d->cap.measuring_ns = 0;
 	pthread_mutex_unlock(&d->lock);
 	return was;
 }
@@ -91,7 +91,7 @@ enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct j
 	pthread_mutex_lock(&r->d->lock);
 	/* What it was for has been seen to. */
 	atomic_store(&r->d->cut, 0);
-	r->d->tripped = 0;
+	r->d->cap.tripped = 0;
 	err = jetwattd_put(&r->d->act, &to);
 	pthread_mutex_unlock(&r->d->lock);
 	if (err)

@@ -76,9 +76,9 @@ static void sampler(const struct jetwatt_metrics *m, const struct jetwattd *now)
 	const struct jetwatt_stats *s = &now->meter.stats;
 
 	jetwatt_metrics_counter(m, "jetwatt_sampler_samples", NULL, "Samples received",
-				now->count.samples);
+				now->cap.samples);
 	jetwatt_metrics_counter(m, "jetwatt_sampler_dropped_samples", NULL, "Samples that are missing",
-				now->count.lost);
+				now->cap.lost);
 	jetwatt_metrics_counter(m, "jetwatt_waits_lost", NULL, "Waits for the GPU that are missing",
 				now->meter.waits_lost);
 	if (!s->ticks)
@@ -93,7 +93,7 @@ static void sampler(const struct jetwatt_metrics *m, const struct jetwattd *now)
 			      now->meter.rate_hz);
 }
 
-static void clocks(const struct jetwatt_metrics *m, const struct jetwattd_meter *t)
+static void clocks(const struct jetwatt_metrics *m, const struct jetwattd_cap *t)
 {
 	if (t->clock.cpu_khz)
 		jetwatt_metrics_gauge(m, "jetwatt_cpu_frequency_hertz", "hertz", "Clock of the CPU",
@@ -119,9 +119,9 @@ static void counts(const struct jetwatt_metrics *m, const struct jetwattd *now)
 	jetwatt_metrics_counter(m, "jetwatt_modes_measured", NULL, "Readings of power modes",
 				c->measured);
 	jetwatt_metrics_counter(m, "jetwatt_cap_steps", NULL,
-				"How often power was above the budget, and the mode was left", c->trips);
+				"How often power was above the budget, and the mode was left", now->cap.trips);
 	jetwatt_metrics_counter(m, "jetwatt_cap_floors", NULL,
-				"Of those, how often there was no lower mode", c->floors);
+				"Of those, how often there was no lower mode", now->cap.floors);
 	jetwatt_metrics_counter(m, "jetwatt_drifts", NULL,
 				"How often time or power of a job was no longer as measured", c->drifts);
 	jetwatt_metrics_counter(m, "jetwatt_throttled_readings", NULL,
@@ -207,11 +207,11 @@ static void state(const struct jetwatt_metrics *m, const struct jetwattd *now)
 		jetwatt_metrics_sample(m, "jetwatt_doing", "doing", jetwattd_state[i].name,
 				       now->doing == (enum jetwattd_doing)i);
 	jetwatt_metrics_gauge(m, "jetwatt_module_power_watts", "watts",
-			      "Mean power of the total over the policy's window", now->mean_w);
-	if (now->budget_w > 0)
-		jetwatt_metrics_gauge(m, "jetwatt_budget_watts", "watts", "What it may be", now->budget_w);
+			      "Mean power of the total over the policy's window", now->cap.mean_w);
+	if (now->cap.budget_w > 0)
+		jetwatt_metrics_gauge(m, "jetwatt_budget_watts", "watts", "What it may be", now->cap.budget_w);
 	jetwatt_metrics_counter(m, "jetwatt_over_budget_seconds", "seconds",
-				"Time for which it was more", now->meter.over_s);
+				"Time for which it was more", now->cap.over_s);
 	if (!now->pid || !(now->expect_ms > 0))
 		return;
 	jetwatt_metrics_gauge(m, "jetwatt_expected_minibatch_seconds", "seconds",
@@ -277,7 +277,7 @@ void jetwattd_metrics(struct jetwattd *d, int open, FILE *f)
 	jetwatt_metrics_sample(&m, "jetwatt_build_info", "version", JETWATT_VERSION, 1);
 	state(&m, &now);
 	energy(&m, &now.meter);
-	clocks(&m, &now.meter);
+	clocks(&m, &now.cap);
 	minibatches(&m, &now.meter);
 	counts(&m, &now);
 	turns(&m, &now.turns);

@@ -104,7 +104,7 @@ int jetwattd_late_row(struct jetwattd_run *r)
 	/* A minibatch in each window, as few as can be. */
 	row.time_ms = 1e-6 * (jetwatt_clock_ns() - since) /
 		      (t->first_ns > d->act.switched_ns ? fmax(t->windows, 1) : 1);
-	row.power_w = d->mean_w;
+	row.power_w = d->cap.mean_w;
 	pthread_mutex_unlock(&d->lock);
 	return jetwatt_learn_add(&r->learn, &row);
 }

@@ -52,9 +52,9 @@ static void text(const struct jetwattd *now, FILE *f)
 
 	if (now->act.applied)
 		jetwatt_board_mode_format(&now->act.mode, name, sizeof(name));
-	fprintf(f, "%-9s %.2f W", jetwattd_state[now->doing].name, now->mean_w);
-	if (now->budget_w > 0)
-		fprintf(f, " of %g W%s", now->budget_w, now->told_w > 0 ? ", as told" : "");
+	fprintf(f, "%-9s %.2f W", jetwattd_state[now->doing].name, now->cap.mean_w);
+	if (now->cap.budget_w > 0)
+		fprintf(f, " of %g W%s", now->cap.budget_w, now->told_w > 0 ? ", as told" : "");
 	fprintf(f, "\nboard     %s\n", name);
 	if (now->pid)
 		fprintf(f, "job       %d %.60s\n", now->pid, now->command);
@@ -67,7 +67,7 @@ static void text(const struct jetwattd *now, FILE *f)
 		fprintf(f, "turns     not planned yet\n");
 	fprintf(f, "so far    %" PRIu64 " jobs, %" PRIu64 " of them known; %" PRIu64 " modes measured\n"
 		"          %" PRIu64 " steps down, %" PRIu64 " drifts, %" PRIu64 " other writers, %" PRIu64
-		" refusals\n", c->jobs, c->known, c->measured, c->trips, c->drifts, now->act.others,
+		" refusals\n", c->jobs, c->known, c->measured, now->cap.trips, c->drifts, now->act.others,
 		now->act.refused + now->act.unrestored);
 	fprintf(f, "last      %.69s\n", now->why);
 }
@@ -87,12 +87,12 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	jetwatt_json_init(&j, f, 1);
 	jetwatt_json_object(&j, NULL);
 	jetwatt_json_string(&j, "doing", jetwattd_state[now.doing].name);
-	real(&j, "budget_w", now.budget_w);
+	real(&j, "budget_w", now.cap.budget_w);
 	jetwatt_json_bool(&j, "budget_told", now.told_w > 0);
-	real(&j, "power_w", now.mean_w);
-	real(&j, "swing_pct", 100 * now.swing);
+	real(&j, "power_w", now.cap.mean_w);
+	real(&j, "swing_pct", 100 * now.cap.swing);
 	mode(&j, "mode", &now.act.mode, now.act.applied);
-	mode(&j, "safe", &now.safe, now.have_safe);
+	mode(&j, "safe", &now.cap.safe, now.cap.have_safe);
 	if (now.pid) {
 		jetwatt_json_object(&j, "job");
 		jetwatt_json_int(&j, "pid", now.pid);
@@ -110,15 +110,15 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	jetwatt_json_uint(&j, "jobs", now.count.jobs);
 	jetwatt_json_uint(&j, "known", now.count.known);
 	jetwatt_json_uint(&j, "modes_measured", now.count.measured);
-	jetwatt_json_uint(&j, "steps_down", now.count.trips);
-	jetwatt_json_uint(&j, "steps_down_in_vain", now.count.floors);
+	jetwatt_json_uint(&j, "steps_down", now.cap.trips);
+	jetwatt_json_uint(&j, "steps_down_in_vain", now.cap.floors);
 	jetwatt_json_uint(&j, "drifts", now.count.drifts);
 	jetwatt_json_uint(&j, "throttled", now.count.throttled);
 	jetwatt_json_uint(&j, "other_writers", now.act.others);
 	jetwatt_json_uint(&j, "switches_refused", now.act.refused);
 	jetwatt_json_uint(&j, "restores_refused", now.act.unrestored);
-	jetwatt_json_uint(&j, "samples", now.count.samples);
-	jetwatt_json_uint(&j, "samples_lost", now.count.lost);
+	jetwatt_json_uint(&j, "samples", now.cap.samples);
+	jetwatt_json_uint(&j, "samples_lost", now.cap.lost);
 	jetwatt_json_uint(&j, "samples_broke_off", now.count.blind);
 	jetwatt_json_end(&j);
 	jetwatt_json_end(&j);

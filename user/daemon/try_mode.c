@@ -51,8 +51,8 @@ int jetwattd_climb(struct jetwattd_run *r)
 	do {
 		busy = jetwattd_nap(r, TURN_S);
 		pthread_mutex_lock(&d->lock);
-		owing = d->owing && jetwatt_clock_ns() - d->stepped_ns < d->policy->window_s * 1e9;
-		best = busy || owing ? NULL : jetwattd_within(r, jetwattd_limit(d), &d->left);
+		owing = d->cap.owing && jetwatt_clock_ns() - d->cap.stepped_ns < d->policy->window_s * 1e9;
+		best = busy || owing ? NULL : jetwattd_within(r, jetwattd_limit(d), &d->cap.left);
 		if (best)
 			jetwattd_put(&d->act, &best->mode);
 		pthread_mutex_unlock(&d->lock);
@@ -67,7 +67,7 @@ static int let_out(struct jetwattd_run *r)
 	uint64_t until, now = jetwatt_clock_ns();
 
 	pthread_mutex_lock(&r->d->lock);
-	until = r->d->stepped_ns + r->d->policy->window_s * 1e9;
+	until = r->d->cap.stepped_ns + r->d->policy->window_s * 1e9;
 	pthread_mutex_unlock(&r->d->lock);
 	return until > now && jetwattd_nap(r, (until - now) * 1e-9);
 }
@@ -102,9 +102,9 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 		return JETWATTD_CUT;
 	pthread_mutex_lock(&d->lock);
 	atomic_store(&d->cut, 0);
-	d->tripped = 0;
+	d->cap.tripped = 0;
 	if (d->act.applied && jetwatt_clock_ns() - d->act.switched_ns > JETWATTD_SETTLED_NS)
-		until.before_w = d->mean_w;
+		until.before_w = d->cap.mean_w;
 	err = jetwattd_put(&d->act, mode);
 	until.limit_w = jetwattd_limit(d);
 	slow = d->turns.on ? UNEVEN * SLOW : SLOW;
@@ -139,7 +139,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 	best = jetwattd_best(r);
 	/* Over by so little that the cap has let it pass, or too slow for others: not while we think. */
 	pthread_mutex_lock(&d->lock);
-	if (out == JETWATTD_MEASURED && got.m.row.power_w > d->budget_w)
+	if (out == JETWATTD_MEASURED && got.m.row.power_w > d->cap.budget_w)
 		jetwattd_put_low(&d->act, best ? &best->mode : &d->act.floor);
 	else if (late && best && (out == JETWATTD_MEASURED || out == JETWATTD_LATE))
 		jetwattd_put(&d->act, &best->mode);
@@ -154,7 +154,7 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
 /* Means over a window swing about the mean of all: the budget is for each of them. */
 double jetwattd_limit(struct jetwattd *d)
 {
-	return d->budget_w / (1 + SWINGS * d->swing);
+	return d->cap.budget_w / (1 + SWINGS * d->cap.swing);
 }
 
 /* Where it is among those that can be had, -1: nowhere. */
@@ -236,10 +236,10 @@ const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	best = jetwattd_within(r, jetwattd_limit(d), NULL);
 	safe = jetwattd_within(r, JETWATTD_SAFE * jetwattd_limit(d), NULL);
-	d->have_safe = safe != NULL;
+	d->cap.have_safe = safe != NULL;
 	if (safe) {
-		d->safe = safe->mode;
-		d->safe_w = safe->power_w;
+		d->cap.safe = safe->mode;
+		d->cap.safe_w = safe->power_w;
 	}
 	pthread_mutex_unlock(&d->lock);
 	return best;

@@ -71,12 +71,12 @@ static void fallen(struct jetwattd_ladder *l, struct jetwattd *d)
 	l->fell_ns = d->act.switched_ns;
 	l->since_ns = l->on ? l->since_ns : l->fell_ns;
 	l->on = 1;
-	d->tripped = 0;
+	d->cap.tripped = 0;
 }
 
 static int has_room(const struct jetwattd_ladder *l, struct jetwattd *d)
 {
-	double limit = jetwattd_limit(d), w = d->here_w;
+	double limit = jetwattd_limit(d), w = d->cap.here_w;
 
 	return w > 0 && (w < ROOM * limit || (l->below_w > 0 && w * w / l->below_w < limit));
 }
@@ -89,17 +89,17 @@ int jetwattd_ladder(struct jetwattd_run *r)
 	int found, lasts;
 
 	pthread_mutex_lock(&d->lock);
-	if (d->tripped && d->act.applied)
+	if (d->cap.tripped && d->act.applied)
 		fallen(l, d);
 	if (now - l->fell_ns > JETWATTD_CALM_S * 1e9)
 		l->most = FOUND;
 	/* Nothing is to be held any more. */
-	found = l->on && !(d->budget_w > 0);
-	if (l->on && !found && !d->owing && l->rung < l->most && now - d->act.switched_ns > RUNG_NS &&
+	found = l->on && !(d->cap.budget_w > 0);
+	if (l->on && !found && !d->cap.owing && l->rung < l->most && now - d->act.switched_ns > RUNG_NS &&
 	    has_room(l, d)) {
-		d->safe = d->act.mode;
-		d->safe_w = l->below_w = d->here_w;
-		d->have_safe = 1;
+		d->cap.safe = d->act.mode;
+		d->cap.safe_w = l->below_w = d->cap.here_w;
+		d->cap.have_safe = 1;
 		found = ++l->rung == FOUND;
 		/* A rung that a knob refuses is left out. */
 		if (!found && jetwattd_put(&d->act, on_rung(r, l->rung)) == -EBUSY)
