@@ -501,6 +501,7 @@ TEST_F(db, root_keeps_its_files)
 	char victim[128], sub[128], journal[128];
 	struct stat st;
 	int64_t id;
+	int fd;
 
 	if (geteuid())
 		SKIP(return, "needs root");
@@ -508,7 +509,10 @@ TEST_F(db, root_keeps_its_files)
 	snprintf(sub, sizeof(sub), "%s/sub", self->dir);
 	snprintf(journal, sizeof(journal), "%s-journal", self->path);
 	ASSERT_EQ(chmod(self->dir, 0755), 0);
-	ASSERT_EQ(close(open(victim, O_CREAT | O_WRONLY, 0600)), 0);
+	/* SQLite deletes none that is empty. */
+	fd = open(victim, O_CREAT | O_WRONLY, 0600);
+	ASSERT_EQ(write(fd, "root's", 6), 6);
+	ASSERT_EQ(close(fd), 0);
 	jetwatt_db_close(self->db);
 	self->db = NULL;
 	sql(self->path, "PRAGMA journal_mode = DELETE");
