@@ -206,6 +206,10 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
  * has opened the freezers it does so when we hang up. Return: 0, negative errno. */
 int jetwatt_board_thaw(struct jetwatt_board *b);
 
+/* The @i-th cgroup whose freezer this process has opened and that is on disk; NULL: there are no
+ * more. Until the next call for the board's freezers. */
+const char *jetwatt_board_held(const struct jetwatt_board *b, int i);
+
 /* Let go of the jobs of one cgroup. @keep: they may be held again, so that stays on disk.
  * Return: 0, negative errno. */
 int jetwatt_board_let_go(struct jetwatt_board *b, const char *cgroup, int keep);

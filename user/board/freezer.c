@@ -204,6 +204,11 @@ static void let_go_of(const struct jetwatt_board *b, const char *cgroup)
 	close(fd);
 }
 
+const char *jetwatt_board_held(const struct jetwatt_board *b, int i)
+{
+	return i < b->nr_held ? b->held[i] : NULL;
+}
+
 int jetwatt_board_let_go(struct jetwatt_board *b, const char *cgroup, int keep)
 {
 	int i;

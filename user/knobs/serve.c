@@ -40,12 +40,30 @@ static int has_freezer(const struct jetwatt_knobs *k, const char *cgroup)
 	return 0;
 }
 
+/*
+ * Thaw the cgroups whose freezer only clients had that have hung up. A process may have kept the
+ * descriptor, which cannot be taken back: so they stay on disk until we end, if @keep.
+ */
+static void thaw_left(struct jetwatt_knobs *k, int keep)
+{
+	const char *cgroup;
+	int i = 0;
+
+	while ((cgroup = jetwatt_board_held(k->board, i))) {
+		int ours = has_freezer(k, cgroup);
+
+		if (!ours)
+			jetwatt_board_let_go(k->board, cgroup, keep);
+		i += ours || keep;
+	}
+}
+
 static void let_go(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 {
 	close(c->fd);
 	c->fd = -1;
 	for (int i = 0; i < c->freezers; i++)
-		jetwatt_board_let_go(k->board, c->freezer[i], has_freezer(k, c->freezer[i]));
+		jetwatt_board_let_go(k->board, c->freezer[i], 1);
 	c->freezers = 0;
 	if (k->holder != c)
 		return;
@@ -99,10 +117,17 @@ static void status(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetwatt_error_text *e)
 {
 	static struct jetwattd_policy policy;
+	int fd;
 
 	if (!jetwattd_policy_read(k->policy, 0, &policy) &&
-	    (!strcmp(cgroup, policy.turns.train) || !strcmp(cgroup, policy.turns.serve)))
+	    (!strcmp(cgroup, policy.turns.train) || !strcmp(cgroup, policy.turns.serve))) {
+		fd = jetwatt_board_freezer(k->board, cgroup, e);
+		if (fd != -ENOSPC)
+			return fd;
+		/* Those of an earlier policy make room. */
+		thaw_left(k, 0);
 		return jetwatt_board_freezer(k->board, cgroup, e);
+	}
 	snprintf(e->what, sizeof(e->what), "the jobs of %.100s are not to be held", cgroup);
 	snprintf(e->why, sizeof(e->why), "no line turns = in %.100s names it", k->policy);
 	snprintf(e->fix, sizeof(e->fix), "man jetwattd.conf");
@@ -255,5 +280,7 @@ void jetwatt_knobs_welcome(struct jetwatt_knobs *k, int listen)
 		close(fd);
 		return;
 	}
+	/* The one before it may have left a process that held jobs after it had hung up. */
+	thaw_left(k, 1);
 	*c = (struct jetwatt_knobs_client){ .fd = fd, .pid = who.pid };
 }
