@@ -37,4 +37,11 @@ static inline bool slow_kernel(void)
 	return !access("/sys/kernel/debug/kmemleak", F_OK);
 }
 
+/* The lowest rate that passes for one of @hz that the bus allows: there a transfer takes up to an
+ * eighth longer than its bits. */
+static inline unsigned int least_hz(unsigned int hz)
+{
+	return slow_kernel() ? hz - hz / 8 : hz;
+}
+
 #endif

@@ -368,8 +368,8 @@ TEST_F(client, box)
 	ASSERT_EQ(0, jetwatt_box(self->jw, &box));
 	EXPECT_EQ(JETWATT_BOX_CAUSE_REQUEST, box.cause);
 	EXPECT_EQ(1, box.missed);
-	EXPECT_LT(90, box.count);
-	EXPECT_GT(110, box.count);
+	EXPECT_LT(RATE_HZ * 45 / 100, box.count);
+	EXPECT_GT(RATE_HZ * 55 / 100, box.count);
 	EXPECT_EQ((int)box.count, jetwatt_box_samples(self->jw, samples, &h));
 	EXPECT_EQ(box.count, h.samples);
 	EXPECT_EQ(box.seq, h.first);
