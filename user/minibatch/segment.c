@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From the waits of all jobs to minibatches: one job at a time. */
-#include "minibatch/minibatch.h"
+#include "minibatch/bounds.h"
 #include "minibatch/period.h"
 
 #include <errno.h>
@@ -9,18 +9,11 @@
 #include <string.h>
 
 #define WINDOW		4096	/* waits */
-#define ENDS_MAX	12	/* of minibatches between two waits */
 #define BESIDE		20	/* one wait in so many follows one of another job */
-
-/* A wait and where it stood in the input. */
-struct item {
-	const struct jetwatt_sync *sync;
-	size_t at;
-};
 
 static int by_job(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct jetwatt_item *x = a, *y = b;
 
 	if (x->sync->tgid != y->sync->tgid)
 		return x->sync->tgid < y->sync->tgid ? -1 : 1;
@@ -62,7 +55,7 @@ static double span(const struct jetwatt_beat *b, size_t n, size_t i)
 }
 
 /* All but the logarithms. */
-static void times(const struct item *it, size_t n, struct jetwatt_beat *b)
+static void times(const struct jetwatt_item *it, size_t n, struct jetwatt_beat *b)
 {
 	uint64_t free_from = it[0].sync->exit_ns;
 
@@ -82,7 +75,7 @@ static void times(const struct item *it, size_t n, struct jetwatt_beat *b)
 
 /* Logarithms with a floor that follows the job's speed: jitter of a time that
  * is next to nothing is next to nothing too. */
-static void beats(const struct item *it, size_t n, struct jetwatt_beat *b)
+static void beats(const struct jetwatt_item *it, size_t n, struct jetwatt_beat *b)
 {
 	times(it, n, b);
 	for (size_t i = 0; i < n; i++) {
@@ -94,7 +87,7 @@ static void beats(const struct item *it, size_t n, struct jetwatt_beat *b)
 	}
 }
 
-static bool several_threads(const struct item *it, size_t n)
+static bool several_threads(const struct jetwatt_item *it, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
 		if (it[i].sync->tid != it[0].sync->tid)
@@ -104,7 +97,7 @@ static bool several_threads(const struct item *it, size_t n)
 
 /* The waits of one thread of many that do not keep step with each other: the
  * thread with the most. Moves them to the front. Return: how many. */
-static size_t busiest_thread(struct item *it, size_t n)
+static size_t busiest_thread(struct jetwatt_item *it, size_t n)
 {
 	uint32_t best = 0;
 	size_t most = 0, kept = 0;
@@ -132,164 +125,9 @@ static size_t busiest_thread(struct item *it, size_t n)
 	return kept;
 }
 
-/* Where its time went: waits, the time before work was given, GPU. Threads may wait
- * at once: what is counted is the time in which any does. */
-static void parts(struct jetwatt_batch_bound *o, const struct item *it, size_t n)
-{
-	uint64_t waited = o->start_ns, busy = o->start_ns, first = o->end_ns;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct jetwatt_sync *s = it[i].sync;
-		uint64_t launch = s->launch_ns && s->launch_ns < s->enter_ns ? s->launch_ns : s->enter_ns;
-
-		if (s->launch_ns)
-			o->flags |= JETWATT_BATCH_LAUNCHED;
-		first = launch < first ? launch : first;
-		/* In order of their ends: what is counted twice is only what is before. */
-		if (s->exit_ns > waited)
-			o->wait_ns += s->exit_ns - (s->enter_ns > waited ? s->enter_ns : waited);
-		if (s->exit_ns > busy)
-			o->gpu_ns += s->exit_ns - (launch > busy ? launch : busy);
-		waited = s->exit_ns > waited ? s->exit_ns : waited;
-		busy = s->exit_ns > busy ? s->exit_ns : busy;
-		o->cgroup = s->cgroup;
-	}
-	o->fetch_ns = n && first > o->start_ns ? first - o->start_ns : 0;
-}
-
-/* Ends of minibatches between wait @i - 1 and wait @i of a job; times that were not seen
- * are where the cycle puts them. Return: how many, at most ENDS_MAX. */
-static int ends(const struct item *it, const struct jetwatt_beat *b, size_t i,
-		const struct jetwatt_rhythm *r, uint64_t *at)
-{
-	uint64_t from = it[i - 1].sync->exit_ns, to = it[i].sync->enter_ns;
-	int k = r->model.train.k, p = b[i - 1].place & JETWATT_PLACE_EXTRA ? k - 1 : b[i - 1].place;
-	double seen[ENDS_MAX] = { 0 }, sum = 0;
-	int n = 0;
-
-	if (!b[i].missing || b[i].other || b[i - 1].other || !k) {
-		at[0] = from;
-		return b[i].first || b[i].other != b[i - 1].other;
-	}
-	for (int m = 0; m <= b[i].missing; m++) {
-		if (p == k - 1 && n < ENDS_MAX)
-			seen[n++] = sum;
-		p = (p + 1) % k;
-		sum += exp(r->model.train.place[p].gap);
-		if (m < b[i].missing)
-			sum += exp(r->model.train.place[p].wait);
-	}
-	for (int e = 0; e < n; e++)
-		at[e] = from + (to > from ? (uint64_t)((double)(to - from) * seen[e] / sum) : 0);
-	return n;
-}
-
-/* How much of what is in it fits. */
-static float confidence(const struct jetwatt_beat *b, size_t n, double usual)
-{
-	size_t fits = 0;
-
-	for (size_t i = 0; i < n; i++)
-		fits += !b[i].odd;
-	return (float)(n ? usual * (0.5 + 0.5 * (double)fits / (double)n) : 0.5 * usual);
-}
-
-/* One stretch: waits [@from, @to[ of the job, which began at @o->start_ns. */
-static void fill(struct jetwatt_batch_bound *o, const struct item *it, const struct jetwatt_beat *b,
-		 size_t from, size_t to, const struct jetwatt_rhythm *r)
-{
-	size_t last = to > from ? to - 1 : to;
-
-	o->syncs = (uint32_t)(to - from);
-	o->tgid = it[last].sync->tgid;
-	o->kind = !b[last].other || to == from ? JETWATT_BATCH_TRAIN :
-		  b[last].place == JETWATT_PLACE_NONE ? JETWATT_BATCH_OTHER : JETWATT_BATCH_EVAL;
-	/* Begun before we looked. */
-	if (o->flags & JETWATT_BATCH_FIRST && !from && to && b[0].place && !b[0].other)
-		o->kind = JETWATT_BATCH_OTHER;
-	o->confidence = confidence(b + from, to - from, r->confidence);
-	for (size_t i = from; i < to; i++)
-		o->missing += i > from ? b[i].missing : 0;
-	parts(o, it + from, to - from);
-}
-
-/* Is wait @i the last of its minibatch? */
-static bool whole(const struct jetwatt_beat *b, size_t from, size_t i, const struct jetwatt_rhythm *r)
-{
-	if (r->model.train.k)
-		return b[i].place & JETWATT_PLACE_EXTRA || b[i].place + 1 >= r->model.train.k;
-	return i + 1 - from >= (size_t)r->k;
-}
-
-/* From the places of waits to bounds. @o: where the first one starts, and its flags.
- * @enough: no more after that wait; @next: out: the first wait after them.
- * Return: how many; at most 2 @n. */
-static int bounds(const struct item *it, const struct jetwatt_beat *b, size_t n, size_t enough,
-		  const struct jetwatt_rhythm *r, struct jetwatt_batch_bound *out, size_t *next)
-{
-	uint64_t start = out[0].start_ns, at[ENDS_MAX];
-	uint32_t flags = out[0].flags;
-	size_t from = 0, count = 0;
-
-	for (size_t i = 1; i <= n && from < enough; i++) {
-		int nr = 1;
-
-		at[0] = it[i - 1].sync->exit_ns;
-		if (i < n)
-			nr = ends(it, b, i, r, at);
-		else if (!b[n - 1].other && !whole(b, from, n - 1, r))
-			break;	/* may be under way still */
-		/* Room for one and a half in the mean: never so many are missing. */
-		if (nr > 1 && count + (size_t)nr > i + i / 2)
-			nr = 1;
-		for (int e = 0; e < nr; e++) {
-			bool seen = at[e] == it[i - 1].sync->exit_ns;
-
-			flags |= seen ? 0 : JETWATT_BATCH_INFERRED;
-			out[count] = (struct jetwatt_batch_bound){ .start_ns = start, .end_ns = at[e],
-								   .flags = flags };
-			fill(&out[count++], it, b, e ? i : from, i, r);
-			flags = seen ? 0 : JETWATT_BATCH_INFERRED;
-			start = at[e];
-		}
-		from = nr ? i : from;
-	}
-	*next = from;
-	return (int)count;
-}
-
-/* The program says itself what its minibatches are. Return: how many. */
-static int marked(const struct item *it, size_t n, struct jetwatt_rhythm *r,
-		  struct jetwatt_batch_bound *out)
-{
-	uint32_t flags = JETWATT_BATCH_FIRST;
-	size_t from = 0;
-	int count = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct jetwatt_sync *s = it[i].sync;
-		struct jetwatt_batch_bound *o = &out[count];
-
-		if (s->call != JETWATT_SYNC_MARK)
-			continue;
-		while (from < i && it[from].sync->exit_ns <= s->enter_ns)
-			from++;
-		*o = (struct jetwatt_batch_bound){ .start_ns = s->enter_ns, .end_ns = s->exit_ns,
-						   .tgid = s->tgid, .cgroup = s->cgroup, .flags = flags,
-						   .confidence = 1, .syncs = (uint32_t)(i - from) };
-		parts(o, it + from, i - from);
-		r->k = (int)(i - from);
-		flags = 0;
-		from = i + 1;
-		count++;
-	}
-	r->confidence = count > 0;
-	return count;
-}
-
 /* Of one job, as many waits as are looked at at a time; moves those that count to
  * the front if they are of one thread. */
-static int window(struct item *it, size_t *n, struct jetwatt_beat *b, struct jetwatt_rhythm *r)
+static int window(struct jetwatt_item *it, size_t *n, struct jetwatt_beat *b, struct jetwatt_rhythm *r)
 {
 	int rc;
 
@@ -309,7 +147,7 @@ static int window(struct item *it, size_t *n, struct jetwatt_beat *b, struct jet
 }
 
 /* Do other jobs wait in between? */
-static bool shared(const struct item *it, size_t n)
+static bool shared(const struct jetwatt_item *it, size_t n)
 {
 	size_t count = 0;
 
@@ -322,7 +160,7 @@ static bool shared(const struct item *it, size_t n)
  * which begins with the first minibatch that is not complete in it: so memory and
  * time do not depend on how long a job runs, and the job may change its ways.
  * Return: how many, or -ENOMEM. */
-static int job(struct item *it, size_t n, struct jetwatt_batch_bound *out,
+static int job(struct jetwatt_item *it, size_t n, struct jetwatt_batch_bound *out,
 	       struct jetwatt_rhythm *r)
 {
 	size_t room = n < WINDOW ? n : WINDOW, done = 0;
@@ -331,7 +169,7 @@ static int job(struct item *it, size_t n, struct jetwatt_batch_bound *out,
 	int count, rc = 0;
 
 	*r = (struct jetwatt_rhythm){ .k = 1, .shared = shared(it, n) };
-	count = marked(it, n, r, out);
+	count = jetwatt_bounds_marked(it, n, r, out);
 	if (count)
 		return count;
 	b = malloc(room * sizeof(*b));
@@ -347,7 +185,8 @@ static int job(struct item *it, size_t n, struct jetwatt_batch_bound *out,
 		rc = window(it + done, &seen, b, r);
 		if (rc)
 			break;
-		rc = bounds(it + done, b, seen, last ? seen + 1 : seen - seen / 8, r, to, &next);
+		rc = jetwatt_bounds_cut(it + done, b, seen, last ? seen + 1 : seen - seen / 8, r, to,
+					&next);
 		count += rc;
 		if (last || rc < 0)
 			break;
@@ -369,7 +208,7 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 			  struct jetwatt_batch_bound *out, struct jetwatt_batch_info *info)
 {
 	size_t from = 0, jobs = 0, most = 0;
-	struct item *it;
+	struct jetwatt_item *it;
 	int count = 0;
 
 	*info = (struct jetwatt_batch_info){ 0 };
@@ -383,7 +222,7 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 	if (!it)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		it[i] = (struct item){ &sync[i], i };
+		it[i] = (struct jetwatt_item){ &sync[i], i };
 	qsort(it, n, sizeof(*it), by_job);
 
 	for (size_t i = 1; i <= n; i++) {
