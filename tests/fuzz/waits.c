@@ -3,8 +3,10 @@
  * libFuzzer target (make fuzz FUZZ=waits).
  *
  * Any sequence of waits: bounds are in order, cover their waits, are no more than
- * there is room for, and do not change from one call to the next.
+ * there is room for, and do not change from one call to the next. Records of the decisions
+ * say the same.
  */
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,19 +38,42 @@ static size_t waits(const uint8_t *data, size_t size, struct jetwatt_sync *s)
 	return n;
 }
 
+static void records(const struct jetwatt_batch_why *why, size_t n, const struct jetwatt_batch_bound *b,
+		    size_t bounds)
+{
+	size_t ends = 0, inside = 0, syncs = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct jetwatt_batch_why *w = &why[i];
+		int in = w->minibatch != JETWATT_BATCH_NONE;
+
+		if (w->rule >= JETWATT_RULES || !isfinite(w->score) || (in && w->minibatch >= bounds) ||
+		    (w->ends && (!in || w->end_ns != b[w->minibatch].end_ns)))
+			abort();
+		ends += w->ends;
+		inside += (size_t)in && why[i].rule != JETWATT_RULE_MARK;
+	}
+	for (size_t i = 0; i < bounds; i++)
+		syncs += b[i].syncs;
+	if (ends != bounds || inside > syncs)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct jetwatt_sync s[WAITS_MAX];
 	struct jetwatt_batch_bound *a, *b;
+	struct jetwatt_batch_why *why;
 	struct jetwatt_batch_info info;
 	size_t n = waits(data, size, s);
 	int rc;
 
 	a = calloc(2 * n + 1, sizeof(*a));
 	b = calloc(2 * n + 1, sizeof(*b));
-	if (!a || !b)
+	why = malloc((n + 1) * sizeof(*why));
+	if (!a || !b || !why)
 		abort();
 	rc = jetwatt_batch_segment(s, n, a, &info);
 	if (rc > 0 && (size_t)rc > 2 * n)
@@ -57,8 +82,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (a[i].end_ns < a[i].start_ns || (i && a[i].end_ns < a[i - 1].end_ns) ||
 		    !(a[i].confidence >= 0 && a[i].confidence <= 1))
 			abort();
-	if (rc > 0 && (jetwatt_batch_segment(s, n, b, &info) != rc || memcmp(a, b, (size_t)rc * sizeof(*a))))
+	if (rc > 0 && (jetwatt_batch_explain(s, n, b, &info, why) != rc ||
+		       memcmp(a, b, (size_t)rc * sizeof(*a))))
 		abort();
+	if (rc > 0)
+		records(why, n, b, (size_t)rc);
+	free(why);
 	free(a);
 	free(b);
 	return 0;

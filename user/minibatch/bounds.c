@@ -5,6 +5,8 @@
 #include <math.h>
 
 #define ENDS_MAX	12	/* of minibatches between two waits */
+#define SCORE_MOST	1e6	/* of a record: more says nothing more */
+#define GAP_MOST_NS	9e18
 
 /* Where its time went: waits, the time before work was given, GPU. Threads may wait
  * at once: what is counted is the time in which any does. */
@@ -95,10 +97,63 @@ static bool whole(const struct jetwatt_beat *b, size_t from, size_t i, const str
 	return i + 1 - from >= (size_t)r->k;
 }
 
+/* The period of the cycle or phase that a wait is in, and its place there. */
+static void phase(const struct jetwatt_beat *b, const struct jetwatt_rhythm *r,
+		  struct jetwatt_batch_why *w)
+{
+	w->period = (uint32_t)(!b->other ? r->k : b->place == JETWATT_PLACE_NONE ? 0 :
+			       r->model.train.k ? r->model.eval.k : b->period);
+	w->phase = b->place == JETWATT_PLACE_NONE ? 0 :
+		   b->place & JETWATT_PLACE_EXTRA ? w->period : b->place;
+}
+
+static float limited(double score)
+{
+	return (float)fmax(-SCORE_MOST, fmin(SCORE_MOST, score));
+}
+
+/* Record what was decided about the end of wait @i - 1 by what wait @i is; @ends minibatches
+ * end there. */
+static void record(const struct jetwatt_item *it, const struct jetwatt_beat *b, size_t n, size_t i,
+		   const struct jetwatt_rhythm *r, struct jetwatt_batch_why *why, int ends,
+		   uint64_t end_ns)
+{
+	struct jetwatt_batch_why *w = &why[it[i - 1].at];
+
+	phase(&b[i - 1], r, w);
+	w->ends = (uint8_t)ends;
+	w->end_ns = ends ? end_ns : 0;
+	if (i == n) {
+		w->rule = JETWATT_RULE_LAST;
+		w->score = w->period && w->phase < w->period ?
+			   (float)(w->phase + 1) / (float)w->period : 1;
+		w->missing = 0;
+		return;
+	}
+	w->rule = b[i].rule;
+	w->score = limited(b[i].score);
+	w->missing = b[i].missing;
+	why[it[i].at].gap_ns = (uint64_t)fmin(b[i].gap_ns, GAP_MOST_NS);
+}
+
+void jetwatt_bounds_begin(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_why *why)
+{
+	uint64_t free_from = it[0].sync->exit_ns;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct jetwatt_sync *s = it[i].sync;
+		uint64_t gap_ns = i && s->enter_ns > free_from ? s->enter_ns - free_from : 0;
+
+		why[it[i].at] = (struct jetwatt_batch_why){ .gap_ns = gap_ns, .minibatch = JETWATT_BATCH_NONE };
+		free_from = s->exit_ns;
+	}
+}
+
 int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_beat *b, size_t n,
-		       size_t enough, const struct jetwatt_rhythm *r, struct jetwatt_batch_bound *out,
+		       size_t enough, const struct jetwatt_rhythm *r, const struct jetwatt_cut *cut,
 		       size_t *next)
 {
+	struct jetwatt_batch_bound *out = cut->out;
 	uint64_t start = out[0].start_ns, at[ENDS_MAX];
 	uint32_t flags = out[0].flags;
 	size_t from = 0, count = 0;
@@ -110,10 +165,14 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_beat 
 		if (i < n)
 			nr = ends(it, b, i, r, at);
 		else if (!b[n - 1].other && !whole(b, from, n - 1, r))
-			break;	/* may be under way still */
+			nr = 0;	/* may be under way still */
 		/* Room for one and a half in the mean: never so many are missing. */
 		if (nr > 1 && count + (size_t)nr > i + i / 2)
 			nr = 1;
+		if (cut->why)
+			record(it, b, n, i, r, cut->why, nr, at[0]);
+		for (size_t j = from; cut->why && nr && j < i; j++)
+			cut->why[it[j].at].minibatch = cut->base + (uint32_t)count;
 		for (int e = 0; e < nr; e++) {
 			bool seen = at[e] == it[i - 1].sync->exit_ns;
 
@@ -130,9 +189,25 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_beat 
 	return (int)count;
 }
 
-int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwatt_rhythm *r,
-			  struct jetwatt_batch_bound *out)
+/* Waits [@from, @to[, which are in the minibatch that mark @to ends. */
+static void record_marked(const struct jetwatt_item *it, size_t from, size_t to,
+			  struct jetwatt_batch_why *why, uint32_t minibatch)
 {
+	for (size_t i = from; i <= to; i++) {
+		struct jetwatt_batch_why *w = &why[it[i].at];
+
+		w->minibatch = minibatch;
+		w->period = (uint32_t)(to - from);
+		w->phase = (uint32_t)(i - from);
+	}
+	why[it[to].at].ends = 1;
+	why[it[to].at].end_ns = it[to].sync->exit_ns;
+}
+
+int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwatt_rhythm *r,
+			  const struct jetwatt_cut *cut)
+{
+	struct jetwatt_batch_bound *out = cut->out;
 	uint32_t flags = JETWATT_BATCH_FIRST;
 	size_t from = 0;
 	int count = 0;
@@ -149,10 +224,16 @@ int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwat
 						   .tgid = s->tgid, .cgroup = s->cgroup, .flags = flags,
 						   .confidence = 1, .syncs = (uint32_t)(i - from) };
 		parts(o, it + from, i - from);
+		if (cut->why)
+			record_marked(it, from, i, cut->why, cut->base + (uint32_t)count);
 		r->k = (int)(i - from);
 		flags = 0;
 		from = i + 1;
 		count++;
+	}
+	for (size_t i = 0; i < n && count && cut->why; i++) {
+		cut->why[it[i].at].rule = JETWATT_RULE_MARK;
+		cut->why[it[i].at].score = 1;
 	}
 	r->confidence = count > 0;
 	return count;

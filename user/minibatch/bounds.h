@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From the places of one job's waits to bounds.
+ * From the places of one job's waits to bounds, and to the record of each decision.
  */
 #ifndef JETWATT_MINIBATCH_BOUNDS_H
 #define JETWATT_MINIBATCH_BOUNDS_H
@@ -15,19 +15,33 @@ struct jetwatt_item {
 };
 
 /**
+ * struct jetwatt_cut - where bounds and records go
+ * @out: bounds; in: start_ns and flags of the first one
+ * @base: index of @out[0] among all bounds
+ * @why: a record for each wait of the input, NULL: none
+ */
+struct jetwatt_cut {
+	struct jetwatt_batch_bound *out;
+	uint32_t base;
+	struct jetwatt_batch_why *why;
+};
+
+/**
  * jetwatt_bounds_cut() - bounds of waits whose places are known
- * @out: start_ns and flags of the first one are set
  * @enough: no more after that wait
  * @next: out: the first wait after them
  *
  * Return: how many; at most 2 @n.
  */
 int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_beat *b, size_t n,
-		       size_t enough, const struct jetwatt_rhythm *r, struct jetwatt_batch_bound *out,
+		       size_t enough, const struct jetwatt_rhythm *r, const struct jetwatt_cut *cut,
 		       size_t *next);
 
 /* The program says itself what its minibatches are. Return: how many. */
 int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwatt_rhythm *r,
-			  struct jetwatt_batch_bound *out);
+			  const struct jetwatt_cut *cut);
+
+/* No decision yet about any wait of a job. */
+void jetwatt_bounds_begin(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_why *why);
 
 #endif

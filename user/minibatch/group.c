@@ -10,6 +10,7 @@
  * costs nothing. Waits may also stay outside of all groups, at a price: that
  * is how an evaluation is found, whose waits are of another rhythm.
  */
+#include "minibatch/minibatch.h"
 #include "minibatch/period.h"
 
 #include <errno.h>
@@ -22,7 +23,8 @@
 /* How far a prefix of the waits is worth dividing, and how it was reached. */
 struct reach {
 	double in, out;		/* the last wait is in a group, outside of all */
-	uint8_t size;		/* of the last group */
+	float worth;		/* of the last group */
+	uint8_t size;		/* ... and how many waits it has */
 	bool in_after_out;	/* what was before it */
 	bool out_after_out;
 };
@@ -83,7 +85,8 @@ static double worth(const double *v, size_t n, size_t at, int size, int k, doubl
  * @slip: price of losing count, 1 if events may be missing; more if it is known
  *	that hardly any are
  *
- * Sets @first and @other of every beat; @other ones are left undivided.
+ * Sets @first, @other and @score of every beat, and @rule of what is merged; @other ones are left
+ * undivided.
  * Return: 0; 1: call again, more is known to be @inside; -ENOMEM.
  */
 int jetwatt_group_waits(struct jetwatt_beat *b, const double *v, size_t n, int k, double contrast,
@@ -109,6 +112,7 @@ int jetwatt_group_waits(struct jetwatt_beat *b, const double *v, size_t n, int k
 			if (sum > to->in) {
 				to->in = sum;
 				to->size = (uint8_t)size;
+				to->worth = (float)(sum - here);
 				to->in_after_out = best[i].out > best[i].in;
 			}
 		}
@@ -124,6 +128,7 @@ int jetwatt_group_waits(struct jetwatt_beat *b, const double *v, size_t n, int k
 		for (size_t j = i - size; j < i; j++) {
 			b[j].first = !out && j == i - size;
 			b[j].other = out;
+			b[j].score = out ? 0 : best[i].worth;
 		}
 		if (!out && size < (size_t)k && i < n && i > size)
 			r->missing += (size_t)k - size;
@@ -139,6 +144,7 @@ int jetwatt_group_waits(struct jetwatt_beat *b, const double *v, size_t n, int k
 			continue;
 		for (size_t l = i; l < j; l++) {
 			b[l].other = false;
+			b[l].rule = JETWATT_RULE_MERGED;
 			b[l].inside = slip > 1;
 		}
 		again |= slip > 1;

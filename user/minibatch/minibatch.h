@@ -62,6 +62,79 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 			  struct jetwatt_batch_bound *out, struct jetwatt_batch_info *info);
 
 /* ------------------------------------------------------------------ */
+/* Why they are where they are                                        */
+
+/* What decided whether a minibatch ends with a wait. Most rules compare what follows the
+ * wait: the gap behind it and the next wait. */
+enum jetwatt_batch_rule {
+	JETWATT_RULE_LEFT_OUT,		/* the wait was not looked at: of a thread out of step */
+	JETWATT_RULE_MARK,		/* the program marks its minibatches itself */
+	/* Comparisons with neighbours: few waits, or no cycle explains the job. */
+	JETWATT_RULE_SINGLE,		/* each wait is a minibatch: no longer period was found */
+	JETWATT_RULE_GAP,		/* the longest gap of each period */
+	JETWATT_RULE_FOLDED_GAP,	/* ... after a median over five minibatches */
+	JETWATT_RULE_WAIT,		/* waits of a minibatch differ in length */
+	JETWATT_RULE_CALLER,		/* threads and calls come in an order */
+	JETWATT_RULE_PHASE,		/* stretch with a period of its own, or none */
+	JETWATT_RULE_MERGED,		/* one or two waits left over, put to those before */
+	/* The most probable path through a learned cycle (viterbi.c). */
+	JETWATT_RULE_TEMPLATE,		/* the next wait fits its place in the cycle */
+	JETWATT_RULE_SPEED,		/* ... at a new speed: other clocks, another batch size */
+	JETWATT_RULE_MISSING,		/* ... if waits in between were not seen */
+	JETWATT_RULE_RESTART,		/* ... at its beginning, before the cycle was complete */
+	JETWATT_RULE_EXTRA,		/* the next wait is one more after the last of the cycle */
+	JETWATT_RULE_EVALUATION,	/* the next wait fits the second cycle: an evaluation's */
+	JETWATT_RULE_NO_CYCLE,		/* the next wait fits no cycle: a checkpoint's */
+	/* Corrections of that path. */
+	JETWATT_RULE_CAUGHT_UP,		/* relabelled: later waits made up for a delay */
+	JETWATT_RULE_ALIKE,		/* relabelled: fits at no speed, but is like its neighbours */
+	JETWATT_RULE_REGAINED,		/* relabelled: no cycle, but its period is plain to see */
+	JETWATT_RULE_LAST,		/* no wait follows: is its minibatch complete? */
+	JETWATT_RULES
+};
+
+#define JETWATT_BATCH_NONE	UINT32_MAX	/* in no minibatch */
+
+/**
+ * struct jetwatt_batch_why - the decision about one wait
+ * @gap_ns: from the end of the wait before, of those that were looked at together, to
+ *	the begin of this one; 0 if they overlap, or if there is none before
+ * @end_ns: where the minibatch ends: at the end of this wait, or between it and the next one
+ *	if the end was not seen; 0: none ends here
+ * @ends: number of minibatches that end with this wait or before the next one
+ * @minibatch: index of the bound that the wait is in; JETWATT_BATCH_NONE: in none. That
+ *	bound is the first of the @ends
+ * @period: waits per minibatch of the cycle or phase that the wait is in, 0: none. Under
+ *	JETWATT_RULE_MARK, those of this minibatch
+ * @phase: place of the wait in its period, from 0; @period or more: one too many
+ * @missing: waits that are missing between this one and the next
+ * @rule: what decided about @ends: enum jetwatt_batch_rule
+ * @score: how clearly it did; the unit depends on @rule, see jetwatt_batch_rule_score()
+ */
+struct jetwatt_batch_why {
+	uint64_t gap_ns, end_ns;
+	uint32_t minibatch, period, phase;
+	float score;
+	uint8_t rule, ends, missing;
+};
+
+/**
+ * jetwatt_batch_explain() - jetwatt_batch_segment(), with the reasons
+ * @why: @n entries, for each wait of @sync one; NULL: none
+ *
+ * The code that decides writes @why. The bounds do not depend on it.
+ *
+ * Return: as jetwatt_batch_segment(); if negative, @why is undefined.
+ */
+int jetwatt_batch_explain(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
+			  struct jetwatt_batch_info *info, struct jetwatt_batch_why *why);
+
+/* A rule's name, one word; what it says, in a sentence; what its score is. */
+const char *jetwatt_batch_rule_name(int rule);
+const char *jetwatt_batch_rule_says(int rule);
+const char *jetwatt_batch_rule_score(int rule);
+
+/* ------------------------------------------------------------------ */
 /* Bounds as they come                                                */
 
 /* A job's waits one by one: is this one the end of a minibatch? Where bounds fall

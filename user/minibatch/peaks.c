@@ -10,6 +10,18 @@
 #define MANY		8	/* ... if there are so many, */
 #define FEW		3	/* or by JETWATT_PEAKS_VERY_CLEAR if so few */
 
+/* By how much value @i stands above all others that are less than @k away. */
+double jetwatt_peaks_above(const struct jetwatt_peaks *s, size_t i, int k)
+{
+	size_t lo = i >= (size_t)k ? i - (size_t)k + 1 : 1;
+	size_t hi = i + (size_t)k < s->n ? i + (size_t)k : s->n;
+	double most = -INFINITY;
+
+	for (size_t j = lo ? lo : 1; j < hi; j++)
+		most = j != i ? fmax(most, s->v[j]) : most;
+	return s->v[i] - most;
+}
+
 /* The first of a series is no peak and hides none: what was before it is unknown. */
 bool jetwatt_peaks_at(const struct jetwatt_peaks *s, size_t i, int k)
 {

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "minibatch/minibatch.h"
+
 #define MARGIN		0.20	/* a peak stands out by this much (logarithm): 22 % */
 #define WAIT_MARGIN	0.40	/* among waits; an optimizer step alone makes less */
 #define OPTIMIZER	0.6	/* no optimizer takes this much more than a pass: 82 % */
@@ -79,15 +81,19 @@ static void region(struct jetwatt_beat *b, const double *v, size_t n, size_t *at
 	b[0].first = true;
 	for (size_t i = 0; i < n; i++) {
 		b[i].other = true;
+		b[i].rule = JETWATT_RULE_PHASE;
+		b[i].period = (uint8_t)k;
 		if (i && (k == 1 || jetwatt_peaks_at(&s, i, k)))
 			b[i].first = true;
+		if (i && k > 1)
+			b[i].score = b[i].first ? (float)jetwatt_peaks_above(&s, i, k) : b[i - 1].score;
 	}
 }
 
-/* Into groups of the usual rhythm and other phases. A stretch that differs in nothing
+/* Into groups of the usual rhythm, whose beginnings @rule tells, and other phases. A stretch that differs in nothing
  * but in that the rhythm is not to be seen is no phase: then again without it. */
 static int divide(struct jetwatt_beat *b, const struct jetwatt_peaks *s, double *v, size_t *at,
-		  struct jetwatt_rhythm *r, double slip)
+		  struct jetwatt_rhythm *r, double slip, enum jetwatt_batch_rule rule)
 {
 	double contrast = jetwatt_peaks_contrast(s, r->k);
 	size_t n = s->n, hidden = 1;
@@ -95,7 +101,11 @@ static int divide(struct jetwatt_beat *b, const struct jetwatt_peaks *s, double 
 	for (size_t i = 0; i < n; i++)
 		b[i].inside = false;
 	for (int pass = 0; pass < PASSES && hidden; pass++) {
-		int rc = jetwatt_group_waits(b, v, n, r->k, contrast, slip, r);
+		int rc;
+
+		for (size_t i = 0; i < n; i++)
+			b[i].rule = (uint8_t)rule;
+		rc = jetwatt_group_waits(b, v, n, r->k, contrast, slip, r);
 
 		if (rc < 0)
 			return rc;
@@ -124,12 +134,15 @@ static void phase(struct jetwatt_beat *b, const struct jetwatt_peaks *s, const s
 		  int k)
 {
 	size_t begin = at[0], last = at[n - 1], end, out = 0, step = (size_t)k;
+	double clear;
 
 	end = last + step < s->n ? last + step : s->n;
 	for (size_t i = 0; i < n; i++)
 		out += jetwatt_peaks_stand_out(s, at, n, i, k, begin, end);
-	if (n < RUN_MIN || out * 10 < n * 8 ||
-	    jetwatt_peaks_clearness(s, at, n, k) < JETWATT_PEAKS_VERY_CLEAR ||
+	if (n < RUN_MIN || out * 10 < n * 8)
+		return;
+	clear = jetwatt_peaks_clearness(s, at, n, k);
+	if (clear < JETWATT_PEAKS_VERY_CLEAR ||
 	    !jetwatt_weight_phase(b, s->n, at, n, k, s->room))
 		return;
 	/* What was before it may hide its first peak. */
@@ -138,16 +151,22 @@ static void phase(struct jetwatt_beat *b, const struct jetwatt_peaks *s, const s
 	for (size_t i = begin; i < end; i++) {
 		b[i].first = (i - begin) % step == 0;
 		b[i].other = true;
+		b[i].rule = JETWATT_RULE_PHASE;
+		b[i].period = (uint8_t)k;
+		b[i].score = (float)clear;
 	}
 }
 
 /* Every wait is a minibatch, except where for a while peaks keep step. @s: NULL: they may
  * be another job's. */
-static void singles(struct jetwatt_beat *b, const struct jetwatt_peaks *s, size_t n, size_t *at)
+static void singles(struct jetwatt_beat *b, const struct jetwatt_peaks *s, size_t n, size_t *at,
+		    double confidence)
 {
 	for (size_t i = 0; i < n; i++) {
 		b[i].first = true;
 		b[i].other = false;
+		b[i].rule = JETWATT_RULE_SINGLE;
+		b[i].score = (float)confidence;
 	}
 	for (int k = JETWATT_RHYTHM_MAX; s && k >= 2; k--) {
 		size_t peaks = 0, run = 0;
@@ -280,9 +299,10 @@ int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_b
 	struct jetwatt_peaks s = { .n = n, .margin = MARGIN };
 	size_t *at = calloc(n + 1, sizeof(*at));
 	double *v = calloc(2 * (n + 1), sizeof(*v));
+	enum jetwatt_batch_rule rule = JETWATT_RULE_GAP;
 	int calls, fold, rc = 0;
 
-	*r = (struct jetwatt_rhythm){ .k = 1, .shared = r->shared };
+	*r = (struct jetwatt_rhythm){ .k = 1, .shared = r->shared, .why = r->why };
 	if (!at || !v) {
 		free(at);
 		free(v);
@@ -301,6 +321,7 @@ int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_b
 		r->other_k = r->k > 1 && r->k != fold ? r->k : 0;
 		r->k = fold;
 		how.in_step = 1;
+		rule = JETWATT_RULE_FOLDED_GAP;
 		jetwatt_fold_smooth(v, n, fold, s.room);
 	}
 	if (r->k == 1) {
@@ -308,6 +329,7 @@ int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_b
 		for (size_t i = 1; i < n; i++)
 			v[i] = b[i - 1].wait - b[i].wait;
 		s.margin = WAIT_MARGIN;
+		rule = JETWATT_RULE_WAIT;
 		r->k = usual(b, &s, at, &how);
 		if (r->k > 1 && !varied(b, v, n, r->k, at))
 			r->k = 1;
@@ -315,11 +337,12 @@ int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_b
 	if (r->k == 1) {
 		calls = calls_repeat(b, n);
 		s.margin = 0.5;
+		rule = JETWATT_RULE_CALLER;
 		if (calls > 1 && by_calls(b, n, calls, v))
 			r->k = usual(b, &s, at, &how);
 	}
 	if (r->k > 1) {
-		rc = divide(b, &s, v, at, r, r->k == fold ? SLIP : 1);
+		rc = divide(b, &s, v, at, r, r->k == fold ? SLIP : 1, rule);
 		r->confidence = how.in_step * fmin(1, (double)n / (6.0 * r->k));
 		if (r->shared && calls_repeat(b, n) <= 1 && !jetwatt_weight_apart(b, n, s.room))
 			r->k = 1;
@@ -328,8 +351,8 @@ int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_b
 		for (size_t i = 0; i < n; i++)
 			v[i] = b[i].gap;
 		s.margin = MARGIN;
-		singles(b, r->shared ? NULL : &s, n, at);
 		r->confidence = fmin(1, (double)n / 12);
+		singles(b, r->shared ? NULL : &s, n, at, r->confidence);
 	}
 	free(at);
 	free(v);

@@ -26,16 +26,21 @@
  * @place: out: its place in its cycle: JETWATT_PLACE_...
  * @missing: out: waits that are missing just before it
  * @odd: out: what of it is not as the cycle lets expect: JETWATT_ODD_...
+ * @rule, @score: out: what decided whether a minibatch begins with it: enum
+ *	jetwatt_batch_rule, and how clearly
+ * @period: out: waits per minibatch of its phase, if that is another one
  */
 struct jetwatt_beat {
 	double gap, wait;
 	double gap_ns, cycle_ns, around_ns;
 	uint32_t who, lost;
 	bool first, other, inside;
-	uint8_t place, missing, odd;
+	uint8_t place, missing, odd, rule, period;
+	float score;
 };
 #define JETWATT_ODD_GAP		0x1
 #define JETWATT_ODD_WAIT	0x2
+#define JETWATT_ODD_SPEED	0x4	/* a new speed was taken from it */
 #define JETWATT_PLACE_EXTRA	0x40	/* one more after the last */
 #define JETWATT_PLACE_NONE	0x80	/* in no cycle */
 
@@ -64,11 +69,12 @@ struct jetwatt_cycle {
  * @abort: logarithm of the probability that a minibatch begins before the one
  *	before is complete
  * @extra_rate: probability of an extra one
+ * @why: scores of single waits are asked for
  */
 struct jetwatt_model {
 	struct jetwatt_cycle train, eval;
 	struct jetwatt_place extra;
-	bool extras, told, whole;
+	bool extras, told, whole, why;
 	double lost, extra_rate, stall, abort;
 };
 
@@ -77,10 +83,11 @@ struct jetwatt_model {
  * @k: waits per minibatch, the usual number
  * @other_k: another number that was seen as well, 0: none
  * @shared: in: other jobs run beside it
+ * @why: in: records are asked for
  */
 struct jetwatt_rhythm {
 	int k, other_k;
-	bool shared;
+	bool shared, why;
 	double confidence;	/* 0..1 */
 	uint64_t missing;	/* waits that the rhythm says are missing */
 	struct jetwatt_model model;	/* .train.k is 0 if too little was seen, or it explains nothing */
@@ -111,6 +118,7 @@ struct jetwatt_step {
 #define JETWATT_PEAKS_VERY_CLEAR	4.0	/* times their scatter that peaks stand out */
 double jetwatt_peaks_median(double *v, size_t n);
 size_t jetwatt_peaks_list(const struct jetwatt_peaks *s, int k, size_t *at);
+double jetwatt_peaks_above(const struct jetwatt_peaks *s, size_t i, int k);
 bool jetwatt_peaks_at(const struct jetwatt_peaks *s, size_t i, int k);
 bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t end);
 bool jetwatt_peaks_stand_out(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,

@@ -206,7 +206,7 @@ static void learn(struct jetwatt_beat *b, size_t n, int k, struct jetwatt_model 
 struct work {
 	struct jetwatt_beat *some;
 	double *room;
-	bool told, shared;
+	bool told, shared, why;
 };
 
 /* Learns and walks by turns. @b is marked; its score is that of the last walk. */
@@ -216,7 +216,7 @@ static int settle(struct jetwatt_beat *b, size_t n, int k, struct work *w, struc
 	double last = INFINITY;
 	int rc = 0;
 
-	*m = (struct jetwatt_model){ .told = w->told };
+	*m = (struct jetwatt_model){ .told = w->told, .why = w->why };
 	*score = -INFINITY;
 	jetwatt_remark_aside(b, n, k);
 	for (int pass = 0; pass < PASSES && !rc; pass++) {
@@ -396,7 +396,8 @@ int jetwatt_refine_more(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 {
 	struct work w = { .room = malloc((n + 1) * sizeof(*w.room)),
-			  .some = malloc((n + 1) * sizeof(*w.some)), .shared = r->shared };
+			  .some = malloc((n + 1) * sizeof(*w.some)), .shared = r->shared,
+			  .why = r->why };
 	struct jetwatt_beat *guess = malloc(n * sizeof(*guess));
 	struct jetwatt_model m;
 	double score, least;

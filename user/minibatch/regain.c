@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "minibatch/minibatch.h"
+
 #define STRETCH		6	/* minibatches in a row that fit nowhere, ... */
 #define IN_STEP		0.9	/* ... nearly all of them of the usual number of waits */
 
@@ -28,6 +30,8 @@ static int regain_stretch(struct jetwatt_beat *b, size_t n, const struct jetwatt
 		b[i].other = false;
 		b[i].place = at < r->k ? (uint8_t)at : JETWATT_PLACE_EXTRA;
 		b[i].first = !at;
+		b[i].rule = JETWATT_RULE_REGAINED;
+		b[i].score = (float)own.confidence;
 	}
 	free(some);
 	return rc;

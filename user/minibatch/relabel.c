@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "minibatch/minibatch.h"
+
 #define PHASE_MIN	3	/* minibatches of another size in a row */
 #define AROUND		12	/* waits on either side */
 #define LONG		0.7	/* logarithm: twice as long */
@@ -165,6 +167,8 @@ void jetwatt_remark_caught_up(struct jetwatt_beat *b, size_t n)
 		for (size_t l = i; l < j && strange && sum > least && sum < most; l++) {
 			b[l].place = 0;
 			b[l].other = false;
+			b[l].rule = JETWATT_RULE_CAUGHT_UP;
+			b[l].score = (float)log(fmin(sum / least, most / sum));
 		}
 		j += j == i;
 	}
@@ -216,6 +220,8 @@ void jetwatt_remark_alike(struct jetwatt_beat *b, size_t n)
 		for (size_t l = i; l < j && 4 * alike >= 3 * (j - i); l++) {
 			b[l].place = 0;
 			b[l].other = false;
+			b[l].rule = JETWATT_RULE_ALIKE;
+			b[l].score = (float)alike / (float)(j - i);
 		}
 	}
 }

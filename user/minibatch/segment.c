@@ -20,13 +20,21 @@ static int by_job(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
+/* A bound and where it stood before bounds were sorted. */
+struct sorted {
+	struct jetwatt_batch_bound bound;
+	uint32_t was;
+};
+
 static int by_end(const void *a, const void *b)
 {
-	const struct jetwatt_batch_bound *x = a, *y = b;
+	const struct sorted *x = a, *y = b;
 
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	return x->tgid < y->tgid ? -1 : x->tgid > y->tgid;
+	if (x->bound.end_ns != y->bound.end_ns)
+		return x->bound.end_ns < y->bound.end_ns ? -1 : 1;
+	if (x->bound.tgid != y->bound.tgid)
+		return x->bound.tgid < y->bound.tgid ? -1 : 1;
+	return x->was < y->was ? -1 : x->was > y->was;
 }
 
 static uint32_t who(const struct jetwatt_sync *s)
@@ -160,16 +168,19 @@ static bool shared(const struct jetwatt_item *it, size_t n)
  * which begins with the first minibatch that is not complete in it: so memory and
  * time do not depend on how long a job runs, and the job may change its ways.
  * Return: how many, or -ENOMEM. */
-static int job(struct jetwatt_item *it, size_t n, struct jetwatt_batch_bound *out,
+static int job(struct jetwatt_item *it, size_t n, const struct jetwatt_cut *cut,
 	       struct jetwatt_rhythm *r)
 {
+	struct jetwatt_batch_bound *out = cut->out;
 	size_t room = n < WINDOW ? n : WINDOW, done = 0;
 	struct jetwatt_beat *b;
 	uint64_t missing = 0;
 	int count, rc = 0;
 
-	*r = (struct jetwatt_rhythm){ .k = 1, .shared = shared(it, n) };
-	count = jetwatt_bounds_marked(it, n, r, out);
+	*r = (struct jetwatt_rhythm){ .k = 1, .shared = shared(it, n), .why = cut->why != NULL };
+	if (cut->why)
+		jetwatt_bounds_begin(it, n, cut->why);
+	count = jetwatt_bounds_marked(it, n, r, cut);
 	if (count)
 		return count;
 	b = malloc(room * sizeof(*b));
@@ -179,13 +190,14 @@ static int job(struct jetwatt_item *it, size_t n, struct jetwatt_batch_bound *ou
 	out[0].flags = JETWATT_BATCH_FIRST;
 	while (done < n) {
 		struct jetwatt_batch_bound *to = &out[count];
+		struct jetwatt_cut part = { to, cut->base + (uint32_t)count, cut->why };
 		size_t left = n - done, seen = left < WINDOW ? left : WINDOW, all = seen, next;
 		bool last = seen == left;
 
 		rc = window(it + done, &seen, b, r);
 		if (rc)
 			break;
-		rc = jetwatt_bounds_cut(it + done, b, seen, last ? seen + 1 : seen - seen / 8, r, to,
+		rc = jetwatt_bounds_cut(it + done, b, seen, last ? seen + 1 : seen - seen / 8, r, &part,
 					&next);
 		count += rc;
 		if (last || rc < 0)
@@ -204,8 +216,40 @@ static int job(struct jetwatt_item *it, size_t n, struct jetwatt_batch_bound *ou
 	return rc < 0 ? rc : count;
 }
 
+/* Bounds of several jobs in one order, and records that refer to them. Return: @count, -ENOMEM. */
+static int merge(struct jetwatt_batch_bound *out, size_t count, struct jetwatt_batch_why *why, size_t n)
+{
+	struct sorted *s = malloc((count + 1) * sizeof(*s));
+	uint32_t *now = malloc((count + 1) * sizeof(*now));
+	int rc = -ENOMEM;
+
+	if (!s || !now)
+		goto out;
+	for (size_t i = 0; i < count; i++)
+		s[i] = (struct sorted){ out[i], (uint32_t)i };
+	qsort(s, count, sizeof(*s), by_end);
+	for (size_t i = 0; i < count; i++) {
+		out[i] = s[i].bound;
+		now[s[i].was] = (uint32_t)i;
+	}
+	for (size_t i = 0; why && i < n; i++)
+		if (why[i].minibatch != JETWATT_BATCH_NONE)
+			why[i].minibatch = now[why[i].minibatch];
+	rc = (int)count;
+out:
+	free(s);
+	free(now);
+	return rc;
+}
+
 int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 			  struct jetwatt_batch_bound *out, struct jetwatt_batch_info *info)
+{
+	return jetwatt_batch_explain(sync, n, out, info, NULL);
+}
+
+int jetwatt_batch_explain(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
+			  struct jetwatt_batch_info *info, struct jetwatt_batch_why *why)
 {
 	size_t from = 0, jobs = 0, most = 0;
 	struct jetwatt_item *it;
@@ -226,12 +270,13 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 	qsort(it, n, sizeof(*it), by_job);
 
 	for (size_t i = 1; i <= n; i++) {
+		struct jetwatt_cut cut = { out + count, (uint32_t)count, why };
 		struct jetwatt_rhythm r;
 		int got;
 
 		if (i < n && it[i].sync->tgid == it[from].sync->tgid)
 			continue;
-		got = job(it + from, i - from, out + count, &r);
+		got = job(it + from, i - from, &cut, &r);
 		if (got < 0) {
 			free(it);
 			return got;
@@ -248,7 +293,5 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 		jobs++;
 	}
 	free(it);
-	if (jobs > 1)
-		qsort(out, (size_t)count, sizeof(*out), by_end);
-	return count;
+	return jobs > 1 ? merge(out, (size_t)count, why, n) : count;
 }

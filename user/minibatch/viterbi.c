@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "minibatch/minibatch.h"
 #include "minibatch/walk.h"
 
 static double norm_of(double sd)
@@ -118,6 +119,8 @@ static void offer(struct decoder *d, int to, int from, int missing, const struct
 	if (w->score <= d->next[to].score)
 		return;
 	d->next[to] = *w;
+	if (d->gain)
+		d->gain[d->at * STATES + (size_t)to] = (float)(w->score - d->now[from].score);
 	d->step[d->at * STATES + (size_t)to] = (struct step){ (uint8_t)from, (uint8_t)missing, w->odd };
 }
 
@@ -212,7 +215,7 @@ static void go_anew(struct decoder *d, const struct jetwatt_cycle *c, int base, 
 	w.speed_wait = b->wait - at->wait;
 	w.odd_gap[0] = w.odd_gap[1] = w.odd_wait = NAN;
 	w.old_gap[0] = w.old_gap[1] = w.old_wait = NAN;
-	w.odd = JETWATT_ODD_GAP | JETWATT_ODD_WAIT;
+	w.odd = JETWATT_ODD_GAP | JETWATT_ODD_WAIT | JETWATT_ODD_SPEED;
 	offer(d, base + p, from, 0, &w);
 }
 
@@ -272,6 +275,8 @@ static int foreseen(struct decoder *d, int from)
 	w.score += emit(d, &c->place[p], p > 0, &w, NULL, 0);
 	if (w.odd)
 		return -1;
+	if (d->gain)
+		d->gain[d->at * STATES + (size_t)to] = (float)(w.score - d->now[from].score);
 	d->now[from].score = -INFINITY;
 	d->now[to] = w;
 	d->step[d->at * STATES + (size_t)to] = (struct step){ .from = (uint8_t)from };
@@ -365,6 +370,23 @@ static int best(const struct decoder *d)
 	return state;
 }
 
+/* What brought the walk to @state, not its first one. */
+static uint8_t rule_of(const struct decoder *d, int state, const struct step *s)
+{
+	if (state == NONE_AT)
+		return JETWATT_RULE_NO_CYCLE;
+	if (state >= EVAL_AT)
+		return JETWATT_RULE_EVALUATION;
+	if (state >= JETWATT_RHYTHM_MAX)
+		return JETWATT_RULE_EXTRA;
+	if (s->missing)
+		return JETWATT_RULE_MISSING;
+	if (s->odd & JETWATT_ODD_SPEED)
+		return JETWATT_RULE_SPEED;
+	return !state && s->from < NONE_AT && s->from % JETWATT_RHYTHM_MAX != d->m.train.k - 1 ?
+		       JETWATT_RULE_RESTART : JETWATT_RULE_TEMPLATE;
+}
+
 static void mark(struct jetwatt_beat *b, int state, const struct step *s)
 {
 	b->missing = s->missing;
@@ -390,7 +412,9 @@ int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model 
 	*d = (struct decoder){ .m = *m, .b = b, .stall = log(m->stall), .lost = log(m->lost),
 			       .extra = log(m->extra_rate) };
 	d->step = malloc(n * STATES * sizeof(*d->step));
-	if (!d->step) {
+	d->gain = m->why ? malloc(n * STATES * sizeof(*d->gain)) : NULL;
+	if (!d->step || (m->why && !d->gain)) {
+		free(d->step);
 		free(d);
 		return -ENOMEM;
 	}
@@ -415,8 +439,11 @@ int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model 
 		const struct step *s = &d->step[i * STATES + (size_t)state];
 
 		mark(&b[i], state, s);
+		b[i].rule = rule_of(d, state, s);
+		b[i].score = d->gain ? d->gain[i * STATES + (size_t)state] : 0;
 		state = s->from;
 	}
+	free(d->gain);
 	free(d->step);
 	free(d);
 	return 0;

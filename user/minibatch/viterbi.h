@@ -38,7 +38,8 @@ int jetwatt_remark_long_gaps(struct jetwatt_beat *b, size_t n);
 /* Are they ones that no disturbance makes? Return: @k, 0: no. */
 int jetwatt_remark_heavy(const struct jetwatt_beat *b, size_t n, int k, double *room);
 
-/* viterbi.c: sets @other, @place, @missing and @fits of every beat. @score: mean
+/* viterbi.c: sets @other, @place, @missing, @odd and @rule of every beat, and @score if the model
+ * asks why: the logarithm of the probability that the walk gives the beat. @score: mean
  * logarithm of the probability of a wait; -INFINITY: given up, nothing is set.
  * Return: 0, -ENOMEM. */
 int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model *m, double *score);

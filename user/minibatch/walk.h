@@ -59,6 +59,7 @@ struct decoder {
 	const struct jetwatt_beat *b;
 	struct walk now[STATES], next[STATES];
 	struct step *step;
+	float *gain;	/* what each step adds to the score, NULL: not asked for */
 	size_t at;
 	double stall, lost, extra;	/* logarithms of the model's */
 	double gap[JETWATT_RHYTHM_MAX], wait[JETWATT_RHYTHM_MAX];	/* no logarithms */
