@@ -5,7 +5,11 @@
  *
  *   make-trace OUT [ms=80] [n=300] [busy=0.7] [idle_w=9] [gpu_w=10] [cpu_w=3] [jitter=0.02]
  *              [rate=1000] [gap_at=S] [gap=MS] [slow_at=S] [slow=FACTOR] [eval_every=N]
- *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [warm=0]
+ *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [warm=0] [extra_every=N]
+ *              [marks=0]
+ *
+ * extra_every: a value is fetched at the end of each Nth minibatch: one more wait, of 1 ms.
+ * marks: the program marks the end of each minibatch, 1 ms after the last wait.
  *
  * Writes to stdout, as JSON, what was put in: minibatches, seconds, joules.
  */
@@ -24,6 +28,8 @@
 #define SERIES	(2 * RAILS + 5)
 #define BATCH	32
 #define START_NS	100000000000ull
+#define EXTRA_NS	2000000
+#define MARK_NS		1000000
 
 static const struct {
 	const char *label;
@@ -38,7 +44,7 @@ static const struct {
 
 static struct {
 	double ms, n, busy, idle_w, gpu_w, cpu_w, jitter, rate, gap_at, gap, slow_at, slow, eval_every;
-	double syncs, seed, open, drift, noise, warm;
+	double syncs, seed, open, drift, noise, warm, extra_every, marks;
 } opt = { .ms = 80, .n = 300, .busy = .7, .idle_w = 9, .gpu_w = 10, .cpu_w = 3, .jitter = .02,
 	  .rate = 1000, .gap_at = -1, .slow_at = -1, .slow = 1, .syncs = 1, .seed = 1, .noise = .3 };
 
@@ -52,6 +58,7 @@ static const struct {
 	{ "slow_at", &opt.slow_at }, { "slow", &opt.slow }, { "eval_every", &opt.eval_every },
 	{ "syncs", &opt.syncs }, { "seed", &opt.seed }, { "open", &opt.open },
 	{ "drift", &opt.drift }, { "noise", &opt.noise }, { "warm", &opt.warm },
+	{ "extra_every", &opt.extra_every }, { "marks", &opt.marks },
 };
 
 static void parse(const char *arg)
@@ -163,17 +170,28 @@ static void sample(struct jetwatt_trace_writer *w, const struct step *s, uint64_
 		send(w);
 }
 
-static void wait_for(struct jetwatt_trace_writer *w, const struct step *s)
+static void write_wait(struct jetwatt_trace_writer *w, uint64_t enter_ns, uint64_t exit_ns, uint32_t call)
+{
+	struct jetwatt_sync sync = { .enter_ns = enter_ns, .exit_ns = exit_ns, .cgroup = 7, .tgid = 4711,
+				     .tid = 4711, .call = call, .ret = call == JETWATT_SYNC_POLLFD };
+
+	jetwatt_trace_write_sync(&sync, w);
+}
+
+static void wait_for(struct jetwatt_trace_writer *w, const struct step *s, int more)
 {
 	int k = opt.syncs;
+	uint64_t end_ns = s->end_ns - (more ? EXTRA_NS : 0);
 
 	for (int i = 0; i < k; i++) {
-		uint64_t part = (s->end_ns - s->work_ns) / k, from = s->work_ns + i * part;
-		struct jetwatt_sync sync = { .enter_ns = from + part / 10, .exit_ns = from + part,
-			.cgroup = 7, .tgid = 4711, .tid = 4711, .call = JETWATT_SYNC_POLLFD, .ret = 1 };
+		uint64_t part = (end_ns - s->work_ns) / k, from = s->work_ns + i * part;
 
-		jetwatt_trace_write_sync(&sync, w);
+		write_wait(w, from + part / 10, from + part, JETWATT_SYNC_POLLFD);
 	}
+	if (more)
+		write_wait(w, s->end_ns - EXTRA_NS / 2, s->end_ns, JETWATT_SYNC_POLLFD);
+	if (opt.marks)
+		write_wait(w, s->end_ns + MARK_NS, s->end_ns + MARK_NS, JETWATT_SYNC_MARK);
 }
 
 int main(int argc, char **argv)
@@ -217,7 +235,7 @@ int main(int argc, char **argv)
 			joule += (watts(r, &s, s.begin_ns, at_s) * (s.work_ns - s.begin_ns) +
 				  watts(r, &s, s.work_ns, at_s) * (s.end_ns - s.work_ns)) * 1e-9;
 		wait += (s.end_ns - s.work_ns) * 1e-9;
-		wait_for(w, &s);
+		wait_for(w, &s, opt.extra_every && i % (int)opt.extra_every == opt.extra_every - 1);
 		jetwatt_trace_flush(w, 0, i % 12 == 11);
 		s.begin_ns = s.end_ns;
 	}

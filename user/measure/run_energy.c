@@ -113,12 +113,14 @@ int jetwatt_meter_end(struct jetwatt_meter *m, uint64_t end_ns)
 	while (!m->failed && m->marks < w->nr_mark)
 		m->failed = keep(m, &m->at_mark, &m->marks, &m->max_marks) != 0;
 	m->bound = calloc(2 * w->nr_sync + w->nr_mark + 1, sizeof(*m->bound));
-	if (m->failed || !m->bound)
+	if (w->explain)
+		m->why = calloc(w->nr_sync + 1, sizeof(*m->why));
+	if (m->failed || !m->bound || (w->explain && !m->why))
 		return -ENOMEM;
 	m->bounds = jetwatt_marks_bounds(m);
 	if (m->bounds)
 		return m->bounds < 0 ? m->bounds : 0;
-	m->bounds = jetwatt_batch_segment(w->sync, w->nr_sync, m->bound, &m->info);
+	m->bounds = jetwatt_batch_explain(w->sync, w->nr_sync, m->bound, &m->info, m->why);
 	if (m->bounds == -ENODATA)
 		m->bounds = 0;
 	return m->bounds < 0 ? m->bounds : 0;
@@ -167,4 +169,5 @@ void jetwatt_meter_free(struct jetwatt_meter *m)
 	free(m->at_wait);
 	free(m->at_mark);
 	free(m->bound);
+	free(m->why);
 }

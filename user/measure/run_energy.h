@@ -18,6 +18,7 @@
  * @bound, @bounds: minibatches and the rest, after jetwatt_meter_end()
  * @marked: the program has said where they are
  * @info: about them
+ * @why: the decision about each wait of the watch, if it has asked for it; NULL: none
  */
 struct jetwatt_meter {
 	struct jetwatt_watch *watch;
@@ -27,6 +28,7 @@ struct jetwatt_meter {
 	size_t waits, max, marks, max_marks;
 	struct jetwatt_batch_bound *bound;
 	int bounds, failed, marked;
+	struct jetwatt_batch_why *why;
 	struct jetwatt_batch_info info;
 	struct jetwatt_quality quality;
 };

@@ -37,6 +37,7 @@
  * @missed, @waits_lost, @told: what a trace tells, where there are no module and
  *	no probe
  * @why: exit code: the caller has set @failed, and has said why
+ * @explain: keep a record of the decision about each wait
  */
 struct jetwatt_watch {
 	struct jetwatt *jw;
@@ -74,7 +75,7 @@ struct jetwatt_watch {
 	struct jetwatt_trace_writer *tee;
 	uint64_t missed, waits_lost;
 	struct jetwatt_probe_state told;
-	int why;
+	int why, explain;
 };
 
 /* The module has so many turns of so long to send its first samples: 5 s. */

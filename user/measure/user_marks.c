@@ -29,9 +29,27 @@ static uint64_t begin(const struct jetwatt_watch *w, size_t i)
 	return 0;
 }
 
-/* What the probe has seen of its waits. */
-static void fill(const struct jetwatt_watch *w, struct jetwatt_batch_bound *b, size_t *from)
+/* Wait @i is the next one inside bound @at, and its last one so far. */
+static void record(const struct jetwatt_meter *m, int at, size_t i, struct jetwatt_batch_why **last)
 {
+	struct jetwatt_batch_why *w = &m->why[i];
+
+	if (*last)
+		(*last)->ends = (*last)->end_ns = 0;
+	*last = w;
+	w->minibatch = at;
+	w->phase = m->bound[at].syncs - 1;
+	w->end_ns = m->bound[at].end_ns;
+	w->ends = 1;
+}
+
+/* What the probe has seen of the waits of bound @at. */
+static void fill(const struct jetwatt_meter *m, int at, size_t *from)
+{
+	const struct jetwatt_watch *w = m->watch;
+	struct jetwatt_batch_bound *b = &m->bound[at];
+	struct jetwatt_batch_why *last = NULL;
+
 	/* marks of one name come in order, but pairs may nest */
 	while (*from > 0 && w->sync[*from - 1].exit_ns > b->start_ns)
 		--*from;
@@ -51,6 +69,20 @@ static void fill(const struct jetwatt_watch *w, struct jetwatt_batch_bound *b, s
 			b->fetch_ns = launch - b->start_ns;
 		b->flags |= s->launch_ns ? JETWATT_BATCH_LAUNCHED : 0;
 		b->cgroup = s->cgroup;
+		if (m->why)
+			record(m, at, i, &last);
+	}
+}
+
+/* What all records have in common. */
+static void record_rule(const struct jetwatt_meter *m)
+{
+	for (size_t i = 0; i < m->watch->nr_sync; i++) {
+		struct jetwatt_batch_why *w = &m->why[i];
+
+		w->rule = JETWATT_RULE_MARK;
+		w->score = 1;
+		w->period = w->minibatch == JETWATT_BATCH_NONE ? 0 : m->bound[w->minibatch].syncs;
 	}
 }
 
@@ -95,15 +127,20 @@ int jetwatt_marks_bounds(struct jetwatt_meter *m)
 			.kind = name == most ? JETWATT_BATCH_TRAIN : JETWATT_BATCH_EVAL,
 			.confidence = 1,
 		};
-		fill(w, b, &from);
 		if (name == most && !minibatches++)
 			b->flags |= JETWATT_BATCH_FIRST;
-		if (name == most)
-			syncs += b->syncs;
 		n++;
 	}
 	qsort(m->bound, n, sizeof(*m->bound), by_end);
 	free(st);
+	if (m->why && n && jetwatt_batch_undecided(w->sync, w->nr_sync, m->why))
+		return -ENOMEM;
+	for (int i = 0; i < n; i++) {
+		fill(m, i, &from);
+		syncs += m->bound[i].kind == JETWATT_BATCH_TRAIN ? m->bound[i].syncs : 0;
+	}
+	if (m->why && n)
+		record_rule(m);
 	m->marked = n > 0;
 	m->info.confidence = 1;
 	m->info.period_syncs = minibatches ? (double)syncs / minibatches : 0;

@@ -129,6 +129,10 @@ struct jetwatt_batch_why {
 int jetwatt_batch_explain(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 			  struct jetwatt_batch_info *info, struct jetwatt_batch_why *why);
 
+/* Records with gaps and without decisions, for callers that know the bounds from elsewhere.
+ * Return: 0, -ENOMEM. */
+int jetwatt_batch_undecided(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_why *why);
+
 /* A rule's name, one word; what it says, in a sentence; what its score is. */
 const char *jetwatt_batch_rule_name(int rule);
 const char *jetwatt_batch_rule_says(int rule);

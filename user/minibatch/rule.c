@@ -3,7 +3,7 @@
 #include "minibatch/minibatch.h"
 
 #define BY_GROUP	"how far the longest gap stands above the others of its minibatch, at most 1"
-#define BY_PATH		"natural logarithm of the probability of the next wait; usual: above 0"
+#define BY_PATH		"log-likelihood of the next wait"
 
 static const struct {
 	const char *name, *says, *score;

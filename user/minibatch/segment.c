@@ -248,10 +248,46 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 	return jetwatt_batch_explain(sync, n, out, info, NULL);
 }
 
+/* Waits by job, and within each as they came. */
+static struct jetwatt_item *by_jobs(const struct jetwatt_sync *sync, size_t n)
+{
+	struct jetwatt_item *it = malloc((n + 1) * sizeof(*it));
+
+	for (size_t i = 0; i < n && it; i++)
+		it[i] = (struct jetwatt_item){ &sync[i], i };
+	if (it)
+		qsort(it, n, sizeof(*it), by_job);
+	return it;
+}
+
+/* Where the job that begins at @from ends. */
+static size_t job_end(const struct jetwatt_item *it, size_t n, size_t from)
+{
+	size_t i = from;
+
+	while (i < n && it[i].sync->tgid == it[from].sync->tgid)
+		i++;
+	return i;
+}
+
+int jetwatt_batch_undecided(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_why *why)
+{
+	struct jetwatt_item *it = by_jobs(sync, n);
+
+	if (!it)
+		return -ENOMEM;
+	for (size_t from = 0, to; from < n; from = to) {
+		to = job_end(it, n, from);
+		jetwatt_bounds_begin(it + from, to - from, why);
+	}
+	free(it);
+	return 0;
+}
+
 int jetwatt_batch_explain(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 			  struct jetwatt_batch_info *info, struct jetwatt_batch_why *why)
 {
-	size_t from = 0, jobs = 0, most = 0;
+	size_t jobs = 0, most = 0;
 	struct jetwatt_item *it;
 	int count = 0;
 
@@ -262,20 +298,15 @@ int jetwatt_batch_explain(const struct jetwatt_sync *sync, size_t n, struct jetw
 			return -EINVAL;
 	if (!n)
 		return -ENODATA;
-	it = malloc(n * sizeof(*it));
+	it = by_jobs(sync, n);
 	if (!it)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		it[i] = (struct jetwatt_item){ &sync[i], i };
-	qsort(it, n, sizeof(*it), by_job);
-
-	for (size_t i = 1; i <= n; i++) {
+	for (size_t from = 0, i; from < n; from = i) {
 		struct jetwatt_cut cut = { out + count, (uint32_t)count, why };
 		struct jetwatt_rhythm r;
 		int got;
 
-		if (i < n && it[i].sync->tgid == it[from].sync->tgid)
-			continue;
+		i = job_end(it, n, from);
 		got = job(it + from, i - from, &cut, &r);
 		if (got < 0) {
 			free(it);
@@ -289,7 +320,6 @@ int jetwatt_batch_explain(const struct jetwatt_sync *sync, size_t n, struct jetw
 		info->confidence += r.confidence * (double)(i - from) / (double)n;
 		info->lost += r.missing;
 		count += got;
-		from = i;
 		jobs++;
 	}
 	free(it);

@@ -46,14 +46,27 @@ struct jetwatt_export_cost {
 };
 
 /**
+ * struct jetwatt_export_wait - a wait, and why a minibatch ends with it or does not
+ * @index: of all waits, from 0
+ * @kind: of the minibatch that it is in, NULL: it is in none
+ */
+struct jetwatt_export_wait {
+	size_t index;
+	const struct jetwatt_sync *sync;
+	const struct jetwatt_batch_why *why;
+	const char *kind;
+};
+
+/**
  * struct jetwatt_export - an export being written
  * @minibatches: rows are minibatches, not samples, where the format has one kind
+ * @waits: rows are waits
  * @clock: the mode that was written last; @any: something has been written
  */
 struct jetwatt_export {
 	FILE *f;
 	const struct jetwatt_export_run *run;
-	int minibatches;
+	int minibatches, waits;
 	struct jetwatt_mode clock;
 	uint64_t any;
 	void *state;
@@ -66,6 +79,7 @@ struct jetwatt_export {
  *	the caller frees if @end has not
  * @power: @lost samples are missing before this one
  * @job: it is known now: @run's pid and begun_ns
+ * @wait: in place of samples and minibatches, if waits are asked for; NULL: the format has none
  */
 struct jetwatt_export_format {
 	double hz;
@@ -74,6 +88,7 @@ struct jetwatt_export_format {
 	void (*power)(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost);
 	void (*minibatch)(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
 			  const struct jetwatt_export_cost *c);
+	void (*wait)(struct jetwatt_export *e, const struct jetwatt_export_wait *w);
 	void (*end)(struct jetwatt_export *e, const struct jetwatt_export_sums *s);
 };
 

@@ -32,6 +32,11 @@ static void name(FILE *f, const char *label, const char *unit)
 
 static int begin(struct jetwatt_export *e)
 {
+	if (e->waits) {
+		fputs("wait,enter_ns,exit_ns,utc,pid,tid,gap_ns,period,phase,rule,score,boundary,"
+		      "boundary_ns,ends,missing,minibatch,kind\n", e->f);
+		return 0;
+	}
 	if (e->minibatches) {
 		fputs("start_ns,end_ns,utc,kind,pid,waits,wait_ns,energy_uj,confidence,"
 		      "stall_ns,gpu_ns,launches_seen,energy_sd_uj,grade\n", e->f);
@@ -48,7 +53,7 @@ static int begin(struct jetwatt_export *e)
 
 static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
 {
-	if (e->minibatches)
+	if (e->minibatches || e->waits)
 		return;
 	fprintf(e->f, "%" PRIu64 ",", p->time_ns);
 	utc(e->f, &e->run->clocks, p->time_ns);
@@ -81,6 +86,28 @@ static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound
 	putc('\n', e->f);
 }
 
+static void wait(struct jetwatt_export *e, const struct jetwatt_export_wait *w)
+{
+	const struct jetwatt_sync *s = w->sync;
+	const struct jetwatt_batch_why *why = w->why;
+
+	fprintf(e->f, "%zu,%" PRIu64 ",%" PRIu64 ",", w->index, s->enter_ns, s->exit_ns);
+	utc(e->f, &e->run->clocks, s->exit_ns);
+	fprintf(e->f, ",%u,%u,%" PRIu64 ",", s->tgid, s->tid, why->gap_ns);
+	if (why->period)
+		fprintf(e->f, "%u,%u", why->period, why->phase);
+	else
+		putc(',', e->f);
+	fprintf(e->f, ",%s,%.3f,%d,", jetwatt_batch_rule_name(why->rule), why->score, why->ends > 0);
+	if (why->ends)
+		fprintf(e->f, "%" PRIu64, why->end_ns);
+	fprintf(e->f, ",%u,%u,", why->ends, why->missing);
+	if (w->kind)
+		fprintf(e->f, "%u,%s\n", why->minibatch, w->kind);
+	else
+		fputs(",\n", e->f);
+}
+
 const struct jetwatt_export_format jetwatt_export_csv = {
-	.begin = begin, .power = power, .minibatch = minibatch,
+	.begin = begin, .power = power, .minibatch = minibatch, .wait = wait,
 };

@@ -76,7 +76,7 @@ static void mode(FILE *f, const struct jetwatt_power *p)
 /* Hundreds a second: written by hand. A rail that was not read is null. */
 static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
 {
-	if (e->minibatches)
+	if (e->minibatches || e->waits)
 		return;
 	if (p->gap)
 		fprintf(e->f, "{\"type\":\"gap\",\"t_ns\":%" PRIu64 ",\"lost\":%" PRIu64 "}\n",
@@ -116,6 +116,39 @@ static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound
 	jetwatt_json_end(&j);
 }
 
+static void wait(struct jetwatt_export *e, const struct jetwatt_export_wait *w)
+{
+	const struct jetwatt_sync *s = w->sync;
+	const struct jetwatt_batch_why *why = w->why;
+	struct jetwatt_json j;
+
+	begin_line(&j, e->f, "wait");
+	jetwatt_json_uint(&j, "wait", w->index);
+	jetwatt_json_uint(&j, "enter_ns", s->enter_ns);
+	jetwatt_json_uint(&j, "exit_ns", s->exit_ns);
+	jetwatt_json_uint(&j, "pid", s->tgid);
+	jetwatt_json_uint(&j, "tid", s->tid);
+	jetwatt_json_uint(&j, "gap_ns", why->gap_ns);
+	if (why->period) {
+		jetwatt_json_uint(&j, "period", why->period);
+		jetwatt_json_uint(&j, "phase", why->phase);
+	}
+	jetwatt_json_string(&j, "rule", jetwatt_batch_rule_name(why->rule));
+	jetwatt_json_string(&j, "because", jetwatt_batch_rule_says(why->rule));
+	jetwatt_json_real(&j, "score", why->score, 4);
+	jetwatt_json_string(&j, "score_is", jetwatt_batch_rule_score(why->rule));
+	jetwatt_json_bool(&j, "boundary", why->ends > 0);
+	if (why->ends)
+		jetwatt_json_uint(&j, "boundary_ns", why->end_ns);
+	jetwatt_json_uint(&j, "ends", why->ends);
+	jetwatt_json_uint(&j, "missing", why->missing);
+	if (w->kind) {
+		jetwatt_json_uint(&j, "minibatch", why->minibatch);
+		jetwatt_json_string(&j, "kind", w->kind);
+	}
+	jetwatt_json_end(&j);
+}
+
 static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 {
 	struct jetwatt_json j;
@@ -134,5 +167,6 @@ static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 }
 
 const struct jetwatt_export_format jetwatt_export_jsonl = {
-	.begin = begin, .job = job, .power = power, .minibatch = minibatch, .end = end,
+	.begin = begin, .job = job, .power = power, .minibatch = minibatch, .wait = wait,
+	.end = end,
 };

@@ -12,7 +12,7 @@
 #include "util/error.h"
 #include "util/suggest.h"
 
-enum { MINIBATCHES = JETWATT_ARGS_LONG, RATE, ERRORS, POOLED, PRESETS, ID, NAME };
+enum { MINIBATCHES = JETWATT_ARGS_LONG, WAITS, RATE, ERRORS, POOLED, PRESETS, ID, NAME };
 
 static int from_trace(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
 
@@ -40,6 +40,7 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "Write there, not to standard output", 0 },
 	{ "rate", RATE, "HZ", 0, "Means over 1/HZ instead of samples; 0: all samples", 0 },
 	{ "minibatches", MINIBATCHES, NULL, 0, "csv, jsonl: minibatches, no samples", 0 },
+	{ "waits", WAITS, NULL, 0, "csv (default), jsonl: waits, and why a minibatch ends with each or not", 0 },
 	{ "errors", ERRORS, NULL, 0, "profile: with the columns time_sd and power_sd", 0 },
 	{ "pooled", POOLED, NULL, 0, "profile: what is known of it from elsewhere, a median for each mode", 0 },
 	{ "presets", PRESETS, "FILE", 0, "nvpmodel: like this file (/etc/nvpmodel.conf)", 0 },
@@ -64,6 +65,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case MINIBATCHES:
 		o->minibatches = 1;
+		break;
+	case WAITS:
+		o->waits = 1;
 		break;
 	case POOLED:
 		o->pooled = 1;
@@ -171,6 +175,18 @@ static void describe(const struct jetwatt_replay *r, struct jetwatt_export_run *
 	};
 }
 
+static void each_wait(struct flow *flow, const struct jetwatt_meter *m)
+{
+	for (size_t i = 0; i < m->watch->nr_sync; i++) {
+		uint32_t in = m->why[i].minibatch;
+		struct jetwatt_export_wait wait = { i, &m->watch->sync[i], &m->why[i], NULL };
+
+		if (in != JETWATT_BATCH_NONE)
+			wait.kind = jetwatt_export_kind(&m->bound[in]);
+		flow->format->wait(&flow->e, &wait);
+	}
+}
+
 static void rest(struct flow *flow, const struct jetwatt_meter *m)
 {
 	const struct jetwatt_watch *w = m->watch;
@@ -182,7 +198,9 @@ static void rest(struct flow *flow, const struct jetwatt_meter *m)
 	if (flow->open)
 		emit(flow);
 	name_job(flow);
-	for (int i = 0; i < m->bounds && flow->format->minibatch; i++) {
+	if (flow->e.waits)
+		each_wait(flow, m);
+	for (int i = 0; i < m->bounds && flow->format->minibatch && !flow->e.waits; i++) {
 		struct jetwatt_export_cost cost = { jetwatt_meter_bound(m, &m->bound[i]), -1, '-' };
 		struct jetwatt_batch_cost c;
 
@@ -209,6 +227,7 @@ static int from_trace(struct jetwatt_export_order *o, const struct jetwatt_expor
 		flow.e.f = o->f;
 		flow.e.run = &flow.run;
 		flow.e.minibatches = o->minibatches;
+		flow.e.waits = replay.watch.explain = o->waits;
 		flow.every_ns = hz > 0 ? 1e9 / hz : 0;
 		replay.watch.on_power = on_power;
 		replay.watch.arg = &flow;
@@ -246,6 +265,20 @@ static const struct row *find(const char *name)
 		jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "no such format: %s", name);
 	}
 	return NULL;
+}
+
+/* Waits are rows of their own. Return: 0; exit code, after saying what is wrong. */
+static int check_rows(const struct jetwatt_export_order *o, const struct row *row)
+{
+	if (o->waits && o->minibatches)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "a file has one kind of rows",
+					 "export one after the other; column minibatch joins them",
+					 "--waits and --minibatches at once");
+	if (o->waits && (!row->format || !row->format->wait))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "it has no row for a wait",
+					 "--format csv or --format jsonl", "no --waits with --format %s",
+					 row->name);
+	return 0;
 }
 
 static int unwritable(const struct jetwatt_export_order *o)
@@ -292,10 +325,10 @@ int jetwatt_cmd_export(int argc, char **argv)
 	for (size_t i = 0; i < NR; i++)
 		snprintf(doc + strlen(doc), sizeof(doc) - strlen(doc), "  %-12s %s\n", rows[i].name,
 			 rows[i].does);
-	jetwatt_args_parse_with("export", "--format FORMAT TRACE\n--format profile [PROFILE...]\n"
+	jetwatt_args_parse_with("export", "--format FORMAT TRACE\n--waits TRACE\n--format profile [PROFILE...]\n"
 				"--format nvpmodel MODE...", doc, options, parse, group, argc, argv, &o);
-	row = find(o.format);
-	if (!row)
+	row = find(o.waits && !o.format ? rows[0].name : o.format);
+	if (!row || check_rows(&o, row))
 		return JETWATT_EXIT_USAGE;
 	if (!row->format)
 		return whole(&o, row);

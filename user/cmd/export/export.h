@@ -15,7 +15,7 @@
  * @what, @nr_what: all of them: profiles, or modes
  * @f: where it goes
  * @hz: rows a second, 0: the format's own number
- * @minibatches: rows are minibatches
+ * @minibatches: rows are minibatches; @waits: rows are waits, each with its reasons
  * @db: profile database, NULL: as set; @errors: of a profile too; @pooled: not what
  *	was measured here, but what is known of it from elsewhere
  * @presets: nvpmodel.conf to be like, NULL: the board's own; @id: of the first
@@ -27,7 +27,7 @@ struct jetwatt_export_order {
 	int nr_what;
 	FILE *f;
 	double hz;
-	int minibatches, errors, pooled;
+	int minibatches, waits, errors, pooled;
 	const char *db, *presets, *name;
 	long id;
 };
