@@ -14,6 +14,10 @@ struct jetwatt_item {
 	size_t at;
 };
 
+/* beat.c: all but the logarithms; with logarithms for a first guess. */
+void jetwatt_beats_times(const struct jetwatt_item *it, size_t n, struct jetwatt_beat *b);
+void jetwatt_beats_rough(const struct jetwatt_item *it, size_t n, struct jetwatt_beat *b);
+
 /**
  * struct jetwatt_cut - where bounds and records go
  * @out: bounds; in: start_ns and flags of the first one

@@ -141,6 +141,9 @@ bool jetwatt_weight_apart(const struct jetwatt_beat *b, size_t n, double *room);
 bool jetwatt_weight_phase(const struct jetwatt_beat *b, size_t n, const size_t *at, size_t peaks,
 			  int k, double *room);
 
+/* beat.c: logarithms of times, with a floor below which places are not told apart. */
+void jetwatt_beats_sharpen(struct jetwatt_beat *b, size_t n);
+
 /* refine.c: from beginnings to places. Return: 0, -ENOMEM. */
 int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
 /* More of the same job, with what is known of it. Return: 1: it goes on as before;

@@ -15,8 +15,6 @@
 #define SAME		0.02	/* scores: nothing more to be learned */
 #define WORSE		0.3	/* ... and there is something new */
 #define WAITS_MIN	40	/* fewer say too little of what is unusual */
-#define FLOOR_NS	2e4	/* times are known to so much, ... */
-#define FLOOR		1e-4	/* ... and to this much of the time that a few waits take */
 
 /* A walk explains a job: the mean logarithm of a wait's probability (a job with 5 %
  * jitter has 2), and shares of waits that are odd, at no place, or where it breaks off. */
@@ -40,18 +38,6 @@
 #define EVAL_RUN	4	/* ... and so many in a row, in the mean */
 #define EVAL_GAP_SD	0.5	/* a rhythm has less scatter */
 #define EVAL_WAIT_SD	0.3
-
-/* Logarithms anew: places are told apart by less than what a peak must stand out
- * by, and a floor that follows the GPU's speed would bend the CPU's. */
-static void sharpen(struct jetwatt_beat *b, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		double floor_ns = FLOOR_NS + FLOOR * b[i].around_ns;
-
-		b[i].gap = log(b[i].gap_ns + floor_ns);
-		b[i].wait = log(fmax(b[i].cycle_ns - b[i].gap_ns, 0) + floor_ns);
-	}
-}
 
 /* Places of a guess that only has beginnings. */
 static void places(struct jetwatt_beat *b, size_t n)
@@ -321,7 +307,7 @@ static int try_peaks(struct jetwatt_beat *b, struct jetwatt_beat *guess, size_t 
 		goto out;
 	places(own, n);
 	memcpy(own + n, own, n * sizeof(*own));
-	sharpen(own, n);
+	jetwatt_beats_sharpen(own, n);
 	rc = settle(own, n, other.k, w, &model, &own_score);
 	if (!rc && model.train.k && better(own_score, other.k, *score, r->k, n) &&
 	    explains(own, n, other.k, own_score, SCORE_MIN)) {
@@ -378,7 +364,7 @@ int jetwatt_refine_more(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 
 	for (size_t i = 0; i < n; i++)
 		r->model.told |= b[i].lost > 0;
-	sharpen(b, n);
+	jetwatt_beats_sharpen(b, n);
 	rc = jetwatt_decode(b, n, &r->model, &score);
 	if (rc || score < r->score - WORSE || isinf(score))
 		return rc;
@@ -412,7 +398,7 @@ int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 	memcpy(guess, b, n * sizeof(*guess));
 	for (size_t i = 0; i < n; i++)
 		w.told |= b[i].lost > 0;
-	sharpen(b, n);
+	jetwatt_beats_sharpen(b, n);
 	rc = settle(b, n, r->k, &w, &m, &score);
 	if (!rc)
 		rc = try_peaks(b, guess, n, r, &w, &m, &score);

@@ -4,7 +4,6 @@
 #include "minibatch/period.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,64 +34,6 @@ static int by_end(const void *a, const void *b)
 	if (x->bound.tgid != y->bound.tgid)
 		return x->bound.tgid < y->bound.tgid ? -1 : 1;
 	return x->was < y->was ? -1 : x->was > y->was;
-}
-
-static uint32_t who(const struct jetwatt_sync *s)
-{
-	return s->tid * 2654435761u ^ s->call;
-}
-
-/* Time that a few waits around @i take, were none of them an outlier. */
-static double span(const struct jetwatt_beat *b, size_t n, size_t i)
-{
-	size_t lo = i > 3 ? i - 2 : 1, hi = i + 4 < n ? i + 4 : n;
-	double sum = 0, most = 0, next = 0;
-
-	for (size_t j = lo; j < hi; j++) {
-		double c = b[j].cycle_ns;
-
-		sum += c;
-		if (c > most) {
-			next = most;
-			most = c;
-		} else if (c > next) {
-			next = c;
-		}
-	}
-	return sum - most + next;
-}
-
-/* All but the logarithms. */
-static void times(const struct jetwatt_item *it, size_t n, struct jetwatt_beat *b)
-{
-	uint64_t free_from = it[0].sync->exit_ns;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct jetwatt_sync *s = it[i].sync;
-
-		b[i].gap_ns = i && s->enter_ns > free_from ? (double)(s->enter_ns - free_from) : 0;
-		b[i].cycle_ns = s->exit_ns > free_from ? (double)(s->exit_ns - free_from) : 0;
-		b[i].who = who(s);
-		b[i].lost = s->lost;
-		if (s->exit_ns > free_from)
-			free_from = s->exit_ns;
-	}
-	for (size_t i = 0; i < n; i++)
-		b[i].around_ns = span(b, n, i);
-}
-
-/* Logarithms with a floor that follows the job's speed: jitter of a time that
- * is next to nothing is next to nothing too. */
-static void beats(const struct jetwatt_item *it, size_t n, struct jetwatt_beat *b)
-{
-	times(it, n, b);
-	for (size_t i = 0; i < n; i++) {
-		const struct jetwatt_sync *s = it[i].sync;
-		double floor_ns = 3e4 + 2e-3 * b[i].around_ns;
-
-		b[i].gap = log(b[i].gap_ns + floor_ns);
-		b[i].wait = log((double)(s->exit_ns - s->enter_ns) + floor_ns);
-	}
 }
 
 static bool several_threads(const struct jetwatt_item *it, size_t n)
@@ -140,17 +81,17 @@ static int window(struct jetwatt_item *it, size_t *n, struct jetwatt_beat *b, st
 	int rc;
 
 	if (r->model.train.k) {
-		times(it, *n, b);
+		jetwatt_beats_times(it, *n, b);
 		rc = jetwatt_refine_more(b, *n, r);
 		if (rc)
 			return rc < 0 ? rc : 0;
 	}
-	beats(it, *n, b);
+	jetwatt_beats_rough(it, *n, b);
 	rc = jetwatt_rhythm_find(b, *n, r);
 	if (rc || r->model.train.k || !several_threads(it, *n) || jetwatt_rhythm_calls(b, *n))
 		return rc;
 	*n = busiest_thread(it, *n);
-	beats(it, *n, b);
+	jetwatt_beats_rough(it, *n, b);
 	return jetwatt_rhythm_find(b, *n, r);
 }
 

@@ -17,12 +17,9 @@
  */
 #include "minibatch/viterbi.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "minibatch/minibatch.h"
 #include "minibatch/walk.h"
 
 static double norm_of(double sd)
@@ -82,7 +79,7 @@ static double compare(double value, struct expected e, double odd, double *speed
 static double emit(const struct decoder *d, const struct jetwatt_place *p, int inner, struct walk *w,
 		   const double *gap, double gap_sd)
 {
-	const struct jetwatt_beat *b = &d->b[d->at];
+	const struct jetwatt_beat *b = d->b;
 	double s = 0, speed, last, old = NAN, apart;
 
 	w->odd = 0;
@@ -120,8 +117,8 @@ static void offer(struct decoder *d, int to, int from, int missing, const struct
 		return;
 	d->next[to] = *w;
 	if (d->gain)
-		d->gain[d->at * STATES + (size_t)to] = (float)(w->score - d->now[from].score);
-	d->step[d->at * STATES + (size_t)to] = (struct step){ (uint8_t)from, (uint8_t)missing, w->odd };
+		d->gain[to] = (float)(w->score - d->now[from].score);
+	d->step[to] = (struct step){ (uint8_t)from, (uint8_t)missing, w->odd };
 }
 
 /* On to a place of a cycle. */
@@ -137,7 +134,7 @@ static void go(struct decoder *d, const struct jetwatt_cycle *c, int base, int p
 static void leap(struct decoder *d, int from, int p)
 {
 	const struct jetwatt_cycle *c = &d->m.train;
-	const struct jetwatt_beat *b = &d->b[d->at];
+	const struct jetwatt_beat *b = d->b;
 	const struct walk *was = &d->now[from];
 	double first = exp(was->speed_gap[0]), others = exp(was->speed_gap[1]);
 	double gpu = exp(was->speed_wait), ns = 0, sd = LEAP_SD;
@@ -205,7 +202,7 @@ static void go_anew(struct decoder *d, const struct jetwatt_cycle *c, int base, 
 		    double cost)
 {
 	const struct jetwatt_place *at = &c->place[p];
-	const struct jetwatt_beat *b = &d->b[d->at];
+	const struct jetwatt_beat *b = d->b;
 	struct walk w = d->now[from];
 
 	if (at->who && at->who != b->who)
@@ -268,7 +265,7 @@ static int foreseen(struct decoder *d, int from)
 	struct walk w = d->now[from];
 	int p, to;
 
-	if (from == NONE_AT || (d->m.told && d->b[d->at].lost) || d->at < 2)
+	if (from == NONE_AT || (d->m.told && d->b->lost) || d->at < 2)
 		return -1;
 	p = ((eval ? from - EVAL_AT : from % JETWATT_RHYTHM_MAX) + 1) % c->k;
 	to = (eval ? EVAL_AT : 0) + p;
@@ -276,10 +273,10 @@ static int foreseen(struct decoder *d, int from)
 	if (w.odd)
 		return -1;
 	if (d->gain)
-		d->gain[d->at * STATES + (size_t)to] = (float)(w.score - d->now[from].score);
+		d->gain[to] = (float)(w.score - d->now[from].score);
 	d->now[from].score = -INFINITY;
 	d->now[to] = w;
-	d->step[d->at * STATES + (size_t)to] = (struct step){ .from = (uint8_t)from };
+	d->step[to] = (struct step){ .from = (uint8_t)from };
 	return to;
 }
 
@@ -324,18 +321,23 @@ static void set_speed(struct decoder *d)
 
 		if (!isinf(w->odd_gap[0]) || isinf(w->score))
 			continue;
-		w->speed_gap[0] = w->speed_gap[1] = d->b[d->at].gap - c->place[(p + 1) % c->k].gap;
+		w->speed_gap[0] = w->speed_gap[1] = d->b->gap - c->place[(p + 1) % c->k].gap;
 		w->odd_gap[0] = NAN;
 	}
 }
 
-static void advance(struct decoder *d, int *alone)
+void jetwatt_walk_on(struct decoder *d, const struct jetwatt_beat *b, struct step *step, float *gain)
 {
 	double top = -INFINITY;
-	int alive = 0, to = *alone < 0 ? -1 : foreseen(d, *alone);
+	int alive = 0, to;
 
+	d->at++;
+	d->b = b;
+	d->step = step;
+	d->gain = gain;
+	to = d->alone < 0 ? -1 : foreseen(d, d->alone);
 	if (to >= 0) {
-		*alone = to;
+		d->alone = to;
 		return;
 	}
 	clear(d->next);
@@ -346,78 +348,25 @@ static void advance(struct decoder *d, int *alone)
 			branch(d, s);
 	for (int s = 0; s < STATES; s++)
 		top = fmax(top, d->next[s].score);
-	*alone = -1;
+	d->alone = -1;
 	for (int s = 0; s < STATES; s++) {
 		d->now[s] = d->next[s];
 		if (d->now[s].score < top - BEAM)
 			d->now[s].score = -INFINITY;
 		if (isinf(d->now[s].score))
 			continue;
-		*alone = s;
+		d->alone = s;
 		alive++;
 	}
 	if (alive > 1)
-		*alone = -1;
+		d->alone = -1;
 }
 
-static int best(const struct decoder *d)
+void jetwatt_walk_begin(struct decoder *d, const struct jetwatt_model *m, const struct jetwatt_beat *b,
+			struct step *step, float *gain)
 {
-	int state = 0;
-
-	for (int s = 1; s < STATES; s++)
-		if (d->now[s].score > d->now[state].score)
-			state = s;
-	return state;
-}
-
-/* What brought the walk to @state, not its first one. */
-static uint8_t rule_of(const struct decoder *d, int state, const struct step *s)
-{
-	if (state == NONE_AT)
-		return JETWATT_RULE_NO_CYCLE;
-	if (state >= EVAL_AT)
-		return JETWATT_RULE_EVALUATION;
-	if (state >= JETWATT_RHYTHM_MAX)
-		return JETWATT_RULE_EXTRA;
-	if (s->missing)
-		return JETWATT_RULE_MISSING;
-	if (s->odd & JETWATT_ODD_SPEED)
-		return JETWATT_RULE_SPEED;
-	return !state && s->from < NONE_AT && s->from % JETWATT_RHYTHM_MAX != d->m.train.k - 1 ?
-		       JETWATT_RULE_RESTART : JETWATT_RULE_TEMPLATE;
-}
-
-static void mark(struct jetwatt_beat *b, int state, const struct step *s)
-{
-	b->missing = s->missing;
-	b->odd = s->odd;
-	b->other = state >= NONE_AT;
-	if (state == NONE_AT)
-		b->place = JETWATT_PLACE_NONE;
-	else if (state >= EVAL_AT)
-		b->place = (uint8_t)(state - EVAL_AT);
-	else if (state >= JETWATT_RHYTHM_MAX)
-		b->place = JETWATT_PLACE_EXTRA;
-	else
-		b->place = (uint8_t)state;
-}
-
-int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model *m, double *score)
-{
-	struct decoder *d = malloc(sizeof(*d));
-	int state, alone = -1;
-
-	if (!d)
-		return -ENOMEM;
 	*d = (struct decoder){ .m = *m, .b = b, .stall = log(m->stall), .lost = log(m->lost),
-			       .extra = log(m->extra_rate) };
-	d->step = malloc(n * STATES * sizeof(*d->step));
-	d->gain = m->why ? malloc(n * STATES * sizeof(*d->gain)) : NULL;
-	if (!d->step || (m->why && !d->gain)) {
-		free(d->step);
-		free(d);
-		return -ENOMEM;
-	}
+			       .extra = log(m->extra_rate), .step = step, .gain = gain, .alone = -1 };
 	norms(&d->m.extra);
 	for (int p = 0; p < m->eval.k; p++)
 		norms(&d->m.eval.place[p]);
@@ -428,23 +377,4 @@ int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model 
 	}
 	begin(d);
 	memcpy(d->now, d->next, sizeof(d->now));
-	for (d->at = 1; d->at < n; d->at++) {
-		advance(d, &alone);
-		if (d->at % LOOK == 0 && d->now[best(d)].score < HOPELESS * (double)d->at)
-			break;
-	}
-	state = best(d);
-	*score = d->at == n ? d->now[state].score / (double)n : -INFINITY;
-	for (size_t i = d->at == n ? n : 0; i--;) {
-		const struct step *s = &d->step[i * STATES + (size_t)state];
-
-		mark(&b[i], state, s);
-		b[i].rule = rule_of(d, state, s);
-		b[i].score = d->gain ? d->gain[i * STATES + (size_t)state] : 0;
-		state = s->from;
-	}
-	free(d->gain);
-	free(d->step);
-	free(d);
-	return 0;
 }

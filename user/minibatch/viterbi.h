@@ -38,11 +38,20 @@ int jetwatt_remark_long_gaps(struct jetwatt_beat *b, size_t n);
 /* Are they ones that no disturbance makes? Return: @k, 0: no. */
 int jetwatt_remark_heavy(const struct jetwatt_beat *b, size_t n, int k, double *room);
 
-/* viterbi.c: sets @other, @place, @missing, @odd and @rule of every beat, and @score if the model
+/* decode.c: sets @other, @place, @missing, @odd and @rule of every beat, and @score if the model
  * asks why: the logarithm of the probability that the walk gives the beat. @score: mean
  * logarithm of the probability of a wait; -INFINITY: given up, nothing is set.
  * Return: 0, -ENOMEM. */
 int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model *m, double *score);
+
+/* decode.c: the same walk as waits come. What it says of a wait is the most probable at that
+ * moment and is not taken back. */
+struct jetwatt_follower;
+struct jetwatt_follower *jetwatt_follower_new(void);
+/* Begin anew with a model. */
+void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_model *m);
+/* The next wait: sets what jetwatt_decode() sets but for the score. */
+void jetwatt_follower_next(struct jetwatt_follower *f, struct jetwatt_beat *b);
 
 /* regain.c: stretches in no cycle in which the job's rhythm is plain to see.
  * Return: 0, -ENOMEM. */

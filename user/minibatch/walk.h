@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* For viterbi.c alone: a walk through a job's minibatches, and what each of its steps costs. */
+/* For viterbi.c and decode.c alone: a walk through a job's minibatches, and what each of its steps costs. */
 #ifndef JETWATT_MINIBATCH_WALK_H
 #define JETWATT_MINIBATCH_WALK_H
 
@@ -16,10 +16,6 @@
 #define LOST_MAX	8	/* in a row that are looked for */
 #define APART		0.7	/* logarithm by which two speeds of the CPU differ */
 #define GAIN		0.2	/* by which speed follows what is seen */
-
-/* A walk that explains this small a part of this many waits is not taken further. */
-#define LOOK		512
-#define HOPELESS	(-0.5)
 
 /* Logarithms of probabilities. A value that is no fit is anywhere in e^8. */
 #define ANYWHERE	(-2.1)
@@ -54,15 +50,27 @@ struct step {
 	uint8_t from, missing, odd;
 };
 
+/**
+ * struct decoder - all walks that are worth going on with
+ * @b: the wait at hand, which is number @at
+ * @step: how each state was reached; @gain: what that added to the score, NULL: not asked for
+ * @alone: the only state that is left, -1: there are several
+ */
 struct decoder {
 	struct jetwatt_model m;
 	const struct jetwatt_beat *b;
 	struct walk now[STATES], next[STATES];
 	struct step *step;
-	float *gain;	/* what each step adds to the score, NULL: not asked for */
+	float *gain;
 	size_t at;
+	int alone;
 	double stall, lost, extra;	/* logarithms of the model's */
 	double gap[JETWATT_RHYTHM_MAX], wait[JETWATT_RHYTHM_MAX];	/* no logarithms */
 };
+
+/* Begin at a wait, and go on to the next one. @step, @gain: for STATES each. */
+void jetwatt_walk_begin(struct decoder *d, const struct jetwatt_model *m, const struct jetwatt_beat *b,
+			struct step *step, float *gain);
+void jetwatt_walk_on(struct decoder *d, const struct jetwatt_beat *b, struct step *step, float *gain);
 
 #endif
