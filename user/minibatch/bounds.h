@@ -14,6 +14,12 @@ struct jetwatt_item {
 	size_t at;
 };
 
+/* segment.c: jetwatt_batch_explain(), and what was found of the job with the most waits, which
+ * is process @tgid. */
+int jetwatt_batch_find(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
+		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
+		       struct jetwatt_rhythm *most_of, uint32_t *tgid);
+
 /* beat.c: all but the logarithms; with logarithms for a first guess. */
 void jetwatt_beats_times(const struct jetwatt_item *it, size_t n, struct jetwatt_beat *b);
 void jetwatt_beats_rough(const struct jetwatt_item *it, size_t n, struct jetwatt_beat *b);

@@ -141,9 +141,27 @@ const char *jetwatt_batch_rule_score(int rule);
 /* ------------------------------------------------------------------ */
 /* Bounds as they come                                                */
 
-/* A job's waits one by one: is this one the end of a minibatch? Where bounds fall
- * is learned from the last waits with jetwatt_batch_segment(), and counted on
- * from there. What the program marks itself goes before. */
+/**
+ * struct jetwatt_batch_track - a job's waits one by one: is this one the end of a minibatch?
+ *
+ * The cycle is learned from the last 256 waits with jetwatt_batch_segment(), and the same walk
+ * follows it through the waits that come then. What the program marks itself goes before.
+ *
+ * The bounds that it tells are those of jetwatt_batch_segment() over the whole job, with these
+ * exceptions (tests/unit/batch_live.c):
+ *
+ * - The first 24 waits: nothing is told. Up to the 96th the period may be that of too few waits.
+ * - What only the waits that follow show. It is told of each wait at once, and not taken back:
+ *   one more wait after the last of its minibatch (JETWATT_RULE_EXTRA) leaves the bound one wait
+ *   early; a wait that was not seen (_MISSING, _RESTART) has no bound told; an evaluation or a
+ *   checkpoint (_EVALUATION, _NO_CYCLE, _PHASE) and a change of speed (_SPEED) may be noticed one
+ *   period late; nothing is relabelled (_CAUGHT_UP, _ALIKE, _REGAINED, _MERGED).
+ * - What 256 waits show differently than 4096 do: a period that beats against something else,
+ *   events that are rare, a new period until the next look. Over drawn jobs less than 0.5 % of
+ *   the waits; none of a job that nothing disturbs.
+ * - Several processes: only the one with the most waits among the last 256 is followed.
+ * - Marks: from the first one on, waits end nothing. Over the whole job they never do.
+ */
 struct jetwatt_batch_track;
 struct jetwatt_batch_track *jetwatt_batch_track_new(void);
 void jetwatt_batch_track_free(struct jetwatt_batch_track *t);

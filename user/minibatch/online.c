@@ -1,35 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bounds of minibatches while the job runs: a look at its last waits tells how
- * many there are to a minibatch and which of them was the last one's end; from
- * there they are counted, until the next look.
+ * Bounds of minibatches while the job runs: a look at its last waits learns the cycle, and
+ * from there the most probable walk follows it wait by wait, until the next look. It is the
+ * walk that segments a whole job. Where no cycle explains the waits they are counted instead.
+ * What may differ from the bounds of the whole job: minibatch.h.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "minibatch/bounds.h"
 #include "minibatch/minibatch.h"
+#include "minibatch/viterbi.h"
 
 #define KEEP	256	/* waits that are looked at */
 #define LEAST	24	/* so many tell at the earliest */
-#define AGAIN	64	/* new ones until the next look, which is at these: it takes its time */
-#define SPAN	16	/* minibatches that it sees at least */
+#define FEW	96	/* until there are so many the next look comes sooner: a period of 8 shows late */
+#define AGAIN	64	/* new ones until the next look, if they took AGAIN_NS; else KEEP */
+#define AGAIN_NS	1000000000ull	/* a look takes a while: not too many of a fast job */
 #define TIMES	32	/* minibatches whose median is told */
+#define RECENT	4	/* waits of the job that a gap and its floor are made of */
 
 /**
  * struct jetwatt_batch_track - what is known
- * @wait: the last @n, in the job's own time; @fresh of them came after the last look
- * @period: waits to a minibatch, 0: not known; of the process @tgid
- * @left: of those, until the next bound
+ * @wait: the last @n, in the job's own time; @fresh of them came after the last look, which
+ *	was at @look_ns
+ * @period: waits to a minibatch, 0: not known; of the process @tgid, and of its thread @tid
+ *	alone unless that is 0
+ * @model: its cycle, which @follower walks along with its @recent waits; if it has none,
+ *	waits are counted: @left until the next bound
  * @time_ns: of the last minibatches of training
  * @marked: the program has said where they end, last at @mark_ns
  */
 struct jetwatt_batch_track {
 	struct jetwatt_sync wait[KEEP];
 	size_t n, fresh, period, left;
-	uint32_t tgid;
-	uint64_t time_ns[TIMES], mark_ns;
+	uint32_t tgid, tid;
+	struct jetwatt_model model;
+	struct jetwatt_follower *follower;
+	struct jetwatt_sync recent[RECENT];
+	size_t nr_recent;
+	uint64_t time_ns[TIMES], mark_ns, look_ns;
 	size_t times;
 	int marked;
 	struct jetwatt_batch_bound bound[2 * KEEP];
@@ -37,17 +49,30 @@ struct jetwatt_batch_track {
 
 struct jetwatt_batch_track *jetwatt_batch_track_new(void)
 {
-	return calloc(1, sizeof(struct jetwatt_batch_track));
+	struct jetwatt_batch_track *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->follower = jetwatt_follower_new();
+	if (t->follower)
+		return t;
+	free(t);
+	return NULL;
 }
 
 void jetwatt_batch_track_free(struct jetwatt_batch_track *t)
 {
+	if (t)
+		free(t->follower);
 	free(t);
 }
 
 void jetwatt_batch_track_forget(struct jetwatt_batch_track *t)
 {
+	struct jetwatt_follower *follower = t->follower;
+
 	memset(t, 0, sizeof(*t));
+	t->follower = follower;
 }
 
 static void took(struct jetwatt_batch_track *t, uint64_t ns)
@@ -66,6 +91,34 @@ static int marked(struct jetwatt_batch_track *t, uint64_t end_ns)
 	t->mark_ns = end_ns;
 	t->marked = 1;
 	return 1;
+}
+
+static bool is_own(const struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
+{
+	return s->tgid == t->tgid && (!t->tid || s->tid == t->tid);
+}
+
+/* The next wait of the job, along its cycle. Return: a minibatch ends with it. */
+static bool follow(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
+{
+	const struct jetwatt_model *m = &t->model;
+	struct jetwatt_item it[RECENT];
+	struct jetwatt_beat b[RECENT], *last;
+
+	if (t->nr_recent == RECENT)
+		memmove(t->recent, t->recent + 1, sizeof(t->recent) - sizeof(*t->recent));
+	else
+		t->nr_recent++;
+	t->recent[t->nr_recent - 1] = *s;
+	for (size_t i = 0; i < t->nr_recent; i++)
+		it[i] = (struct jetwatt_item){ &t->recent[i], i };
+	jetwatt_beats_times(it, t->nr_recent, b);
+	last = &b[t->nr_recent - 1];
+	jetwatt_beats_sharpen(last, 1);
+	jetwatt_follower_next(t->follower, last);
+	if (last->place & (JETWATT_PLACE_NONE | JETWATT_PLACE_EXTRA))
+		return false;
+	return last->place + 1 >= (last->other ? m->eval.k : m->train.k);
 }
 
 int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_sync *s,
@@ -92,8 +145,10 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 	t->fresh++;
 	if (!t->period)
 		return -EAGAIN;
-	if (s->tgid != t->tgid)
+	if (!is_own(t, s))
 		return 0;
+	if (t->model.train.k)
+		return follow(t, &own);
 	t->left = t->left > 1 ? t->left - 1 : t->period;
 	return t->left == t->period;
 }
@@ -104,39 +159,53 @@ static void count_from(struct jetwatt_batch_track *t, const struct jetwatt_batch
 	size_t since = 0;
 
 	for (size_t i = t->n; i-- > 0 && t->wait[i].exit_ns > last->end_ns;)
-		since += t->wait[i].tgid == last->tgid;
-	t->tgid = last->tgid;
+		since += is_own(t, &t->wait[i]);
 	t->left = t->period - since % t->period;
 }
 
-/* Waits that the next look is at; all, until it is known what a minibatch is. */
-static size_t in_sight(const struct jetwatt_batch_track *t)
+/* Walk along the cycle through the waits that it was learned from. */
+static void follow_from(struct jetwatt_batch_track *t)
 {
-	size_t some = SPAN * t->period > AGAIN ? SPAN * t->period : AGAIN;
+	jetwatt_follower_begin(t->follower, &t->model);
+	t->nr_recent = 0;
+	for (size_t i = 0; i < t->n; i++)
+		if (is_own(t, &t->wait[i]))
+			follow(t, &t->wait[i]);
+}
 
-	return t->period && some < t->n ? some : t->n;
+/* Enough new waits for another look? */
+static bool is_due(const struct jetwatt_batch_track *t)
+{
+	if (t->n < LEAST)
+		return false;
+	if (!t->period || t->n < FEW)
+		return t->fresh >= LEAST / 2;
+	return t->fresh >= KEEP ||
+	       (t->fresh >= AGAIN && t->wait[t->n - 1].exit_ns - t->look_ns >= AGAIN_NS);
 }
 
 int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
 {
 	const struct jetwatt_batch_bound *last = NULL;
 	struct jetwatt_batch_info info;
-	size_t some = in_sight(t);
+	struct jetwatt_rhythm r;
+	uint32_t tgid;
 	int n;
 
 	if (t->marked)
 		return 0;
-	if (t->n < LEAST || t->fresh < (t->period ? AGAIN : LEAST / 2))
+	if (!is_due(t))
 		return t->period ? 0 : -EAGAIN;
 	t->fresh = 0;
-	n = jetwatt_batch_segment(t->wait + t->n - some, some, t->bound, &info);
+	t->look_ns = t->wait[t->n - 1].exit_ns;
+	n = jetwatt_batch_find(t->wait, t->n, t->bound, &info, NULL, &r, &tgid);
 	if (n <= 0 || !(info.period_syncs >= 0.5))
 		return t->period ? 0 : -EAGAIN;
 	t->times = 0;
 	for (int i = 0; i < n; i++) {
 		const struct jetwatt_batch_bound *b = &t->bound[i];
 
-		if (b->kind != JETWATT_BATCH_TRAIN || b->flags & JETWATT_BATCH_INFERRED)
+		if (b->tgid != tgid || b->kind != JETWATT_BATCH_TRAIN || b->flags & JETWATT_BATCH_INFERRED)
 			continue;
 		last = b;
 		if (!(b->flags & JETWATT_BATCH_FIRST))
@@ -145,7 +214,12 @@ int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
 	if (!last)
 		return t->period ? 0 : -EAGAIN;
 	t->period = lround(fmax(info.period_syncs, 1));
+	t->tgid = tgid;
+	t->tid = r.tid;
+	t->model = r.model;
 	count_from(t, last);
+	if (t->model.train.k)
+		follow_from(t);
 	return 0;
 }
 

@@ -90,8 +90,9 @@ static void region(struct jetwatt_beat *b, const double *v, size_t n, size_t *at
 	}
 }
 
-/* Into groups of the usual rhythm, whose beginnings @rule tells, and other phases. A stretch that differs in nothing
- * but in that the rhythm is not to be seen is no phase: then again without it. */
+/* Into groups of the usual rhythm, whose beginnings @rule tells, and other phases. A stretch
+ * that differs in nothing but in that the rhythm is not to be seen is no phase: then again
+ * without it. */
 static int divide(struct jetwatt_beat *b, const struct jetwatt_peaks *s, double *v, size_t *at,
 		  struct jetwatt_rhythm *r, double slip, enum jetwatt_batch_rule rule)
 {

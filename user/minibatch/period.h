@@ -84,10 +84,12 @@ struct jetwatt_model {
  * @other_k: another number that was seen as well, 0: none
  * @shared: in: other jobs run beside it
  * @why: in: records are asked for
+ * @tid: the only thread whose waits count, 0: all do
  */
 struct jetwatt_rhythm {
 	int k, other_k;
 	bool shared, why;
+	uint32_t tid;
 	double confidence;	/* 0..1 */
 	uint64_t missing;	/* waits that the rhythm says are missing */
 	struct jetwatt_model model;	/* .train.k is 0 if too little was seen, or it explains nothing */

@@ -78,6 +78,7 @@ static size_t busiest_thread(struct jetwatt_item *it, size_t n)
  * the front if they are of one thread. */
 static int window(struct jetwatt_item *it, size_t *n, struct jetwatt_beat *b, struct jetwatt_rhythm *r)
 {
+	uint32_t tid;
 	int rc;
 
 	if (r->model.train.k) {
@@ -91,8 +92,11 @@ static int window(struct jetwatt_item *it, size_t *n, struct jetwatt_beat *b, st
 	if (rc || r->model.train.k || !several_threads(it, *n) || jetwatt_rhythm_calls(b, *n))
 		return rc;
 	*n = busiest_thread(it, *n);
+	tid = it[0].sync->tid;
 	jetwatt_beats_rough(it, *n, b);
-	return jetwatt_rhythm_find(b, *n, r);
+	rc = jetwatt_rhythm_find(b, *n, r);
+	r->tid = tid;
+	return rc;
 }
 
 /* Do other jobs wait in between? */
@@ -189,6 +193,15 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 	return jetwatt_batch_explain(sync, n, out, info, NULL);
 }
 
+int jetwatt_batch_explain(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
+			  struct jetwatt_batch_info *info, struct jetwatt_batch_why *why)
+{
+	struct jetwatt_rhythm r;
+	uint32_t tgid;
+
+	return jetwatt_batch_find(sync, n, out, info, why, &r, &tgid);
+}
+
 /* Waits by job, and within each as they came. */
 static struct jetwatt_item *by_jobs(const struct jetwatt_sync *sync, size_t n)
 {
@@ -225,8 +238,9 @@ int jetwatt_batch_undecided(const struct jetwatt_sync *sync, size_t n, struct je
 	return 0;
 }
 
-int jetwatt_batch_explain(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
-			  struct jetwatt_batch_info *info, struct jetwatt_batch_why *why)
+int jetwatt_batch_find(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
+		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
+		       struct jetwatt_rhythm *most_of, uint32_t *tgid)
 {
 	size_t jobs = 0, most = 0;
 	struct jetwatt_item *it;
@@ -257,6 +271,8 @@ int jetwatt_batch_explain(const struct jetwatt_sync *sync, size_t n, struct jetw
 		if (i - from > most) {
 			most = i - from;
 			info->period_syncs = r.k;
+			*most_of = r;
+			*tgid = it[from].sync->tgid;
 		}
 		info->confidence += r.confidence * (double)(i - from) / (double)n;
 		info->lost += r.missing;
