@@ -151,7 +151,7 @@ FIXTURE_SETUP(another)
 
 FIXTURE_TEARDOWN(another)
 {
-	jetwatt_prior_free(self->run.learn.prior);
+	jetwatt_estimator_forget(&self->run.learn.by);
 	free(self->run.learn.row);
 	pthread_mutex_destroy(&self->d.lock);
 }
@@ -162,8 +162,7 @@ static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
 	struct jetwattd_run *r = &self->run;
 
 	r->learn.nr_rows = 0;
-	jetwatt_prior_free(r->learn.prior);
-	r->learn.prior = NULL;
+	jetwatt_estimator_forget(&r->learn.by);
 	for (size_t i = 0; i < ROWS; i++) {
 		struct jetwatt_row row = row_of(&self->mode[(i * 37 + 11) % MODES], i < old ? by : 1);
 
@@ -218,18 +217,19 @@ TEST_F(another, the_first_were_of_another_one)
 TEST_F(another, what_was_known_counts)
 {
 	struct jetwatt_prediction p;
-	struct jetwatt_model *m;
+	struct jetwatt_fitted *m;
 
 	learned(self, ROWS, 2);
 	ASSERT_EQ(1, jetwattd_was_another(&self->run));
-	ASSERT_TRUE(jetwatt_prior_fits(self->run.learn.prior, self->run.learn.row, self->run.learn.nr_rows));
-	ASSERT_EQ(0, jetwatt_model_fit_prior(&m, self->run.learn.row, self->run.learn.nr_rows,
-					     self->run.learn.prior, 1));
+	ASSERT_TRUE(jetwatt_estimator_foretells(&self->run.learn.by, self->run.learn.row,
+						self->run.learn.nr_rows));
+	ASSERT_EQ(0, jetwatt_estimator_fit(&m, &self->run.learn.by, self->run.learn.row,
+					   self->run.learn.nr_rows, 0, 1));
 	for (int i = 0; i < MODES; i++) {
-		ASSERT_EQ(0, jetwatt_model_predict(m, &self->mode[i], 1, &p));
+		ASSERT_EQ(0, jetwatt_fitted_predict(m, &self->mode[i], NULL, 1, &p));
 		EXPECT_GT(0.25, fabs(log(p.time_ms / row_of(&self->mode[i], 1).time_ms))) TH_LOG("mode %d", i);
 	}
-	jetwatt_model_free(m);
+	jetwatt_fitted_free(m);
 }
 
 TEST_F(another, it_is_only_hot)

@@ -8,13 +8,13 @@
 unsigned int test_sleep(unsigned int seconds);
 /* What job.c calls beside what is tested. */
 #pragma weak jetwatt_cgroup_of
+#pragma weak jetwatt_estimator_forget
 #pragma weak jetwatt_keep_command
 #pragma weak jetwatt_keep_open
 #pragma weak jetwatt_keep_rows
 #pragma weak jetwatt_keep_workload
 #pragma weak jetwatt_learn_add
 #pragma weak jetwatt_learn_others
-#pragma weak jetwatt_prior_free
 #pragma weak jetwatt_watch_add
 #pragma weak jetwattd_allowance_more
 #pragma weak jetwattd_anew

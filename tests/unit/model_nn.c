@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kselftest_harness.h"
-#include "model/method.h"
+#include "model/predictor.h"
 #include "model/nn.h"
 #include "model/powertrain.h"
 #include "model/random.h"
@@ -232,9 +232,9 @@ static struct jetwatt_row some_row(uint64_t *s)
 /* Each on its own: they train, and a test has half a minute. */
 FIXTURE(method)
 {
-	const struct jetwatt_method *m;
+	const struct jetwatt_predictor *m;
 	struct jetwatt_row row[12], turned[12];
-	struct jetwatt_method_input in;
+	struct jetwatt_predictor_input in;
 	void *prior;
 };
 
@@ -253,15 +253,17 @@ FIXTURE_SETUP(method)
 	struct jetwatt_corpus c = { self->row, NULL, 12 };
 	uint64_t s = 1;
 
-	self->m = jetwatt_method_find(variant->name);
+	self->m = jetwatt_predictor_find(variant->name);
 	ASSERT_NE(NULL, self->m);
 	for (int i = 0; i < 12; i++)
 		self->row[i] = self->turned[11 - i] = some_row(&s);
 	self->prior = NULL;
 	if (self->m->prior)
 		ASSERT_EQ(0, self->m->prior(&self->prior, &c, 1, 1));
-	self->in = (struct jetwatt_method_input){ c, jetwatt_method_most(self->row, 12),
-						  self->prior, 1 };
+	self->in = (struct jetwatt_predictor_input){
+		.sample = c, .most = jetwatt_predictor_most(self->row, 12), .prior = self->prior,
+		.seed = 1,
+	};
 }
 
 FIXTURE_TEARDOWN(method)
@@ -273,7 +275,7 @@ FIXTURE_TEARDOWN(method)
 /* Two trainings under sanitizers. */
 TEST_F_TIMEOUT(method, knows_no_order, 120)
 {
-	const struct jetwatt_method *m = self->m;
+	const struct jetwatt_predictor *m = self->m;
 	void *a, *b;
 
 	ASSERT_EQ(0, m->fit(&a, &self->in));
@@ -331,15 +333,17 @@ TEST_F(method, one_row)
 
 TEST(every_method_is_tested)
 {
-	size_t n, fit = 0;
-	const struct jetwatt_method *m = jetwatt_methods(&n);
+	const struct jetwatt_predictor *m;
+	size_t fit = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		EXPECT_EQ(&m[i], jetwatt_method_find(m[i].name));
-		fit += m[i].fit != NULL;
+	for (size_t i = 0; (m = jetwatt_predictor_at(i)); i++) {
+		EXPECT_EQ(m, jetwatt_predictor_find(m->name));
+		EXPECT_TRUE(!m->fit == !m->predict && !m->fit == !m->free && !m->prior == !m->prior_free);
+		EXPECT_TRUE(!m->load || (m->save && m->seen));
+		fit += m->fit != NULL;
 	}
 	EXPECT_EQ(4, fit);
-	EXPECT_EQ(NULL, jetwatt_method_find("oracle"));
+	EXPECT_EQ(NULL, jetwatt_predictor_find("oracle"));
 }
 
 TEST_HARNESS_MAIN

@@ -4,7 +4,7 @@
 #include <zlib.h>
 
 #include "kselftest_harness.h"
-#include "model/model.h"
+#include "model/estimator.h"
 #include "search_run.h"
 
 #define ROWS	12
@@ -158,28 +158,50 @@ TEST_F(saved, lies_are_refused_or_predict_numbers)
 	EXPECT_LT(0, taken);
 }
 
+TEST_F(saved, is_found_by_its_format)
+{
+	struct jetwatt_fitted *f;
+
+	ASSERT_EQ(0, jetwatt_fitted_load(&f, self->bytes, self->len));
+	EXPECT_STREQ("auto", f->by->name);
+	EXPECT_EQ(ROWS, f->n);
+	jetwatt_fitted_free(f);
+	self->bytes[8] = 2;
+	EXPECT_EQ(-EPROTONOSUPPORT, jetwatt_fitted_load(&f, self->bytes, self->len));
+	EXPECT_EQ(NULL, f);
+	self->bytes[0] = 'x';
+	EXPECT_EQ(-EINVAL, jetwatt_fitted_load(&f, self->bytes, self->len));
+}
+
 TEST_F(saved, knows_what_it_has_not_seen)
 {
 	struct jetwatt_mode in = { 6, 1200000, 700000000, 2133000000 }, out = in;
+	struct jetwatt_fitted *f;
 
-	EXPECT_FALSE(jetwatt_model_beyond(self->m, &in, 16));
+	ASSERT_EQ(0, jetwatt_fitted_load(&f, self->bytes, self->len));
+	EXPECT_FALSE(jetwatt_fitted_beyond(f, &in, 16));
+	EXPECT_FALSE(jetwatt_fitted_beyond(f, &in, 0));
 	out.gpu_hz = 1400000000;
-	EXPECT_TRUE(jetwatt_model_beyond(self->m, &out, 16));
+	EXPECT_TRUE(jetwatt_fitted_beyond(f, &out, 16));
 	out = in;
 	out.cores = 1;
-	EXPECT_TRUE(jetwatt_model_beyond(self->m, &out, 16));
-	EXPECT_TRUE(jetwatt_model_beyond(self->m, &in, 64));
-	EXPECT_TRUE(jetwatt_model_beyond(self->m, &in, 1));
+	EXPECT_TRUE(jetwatt_fitted_beyond(f, &out, 16));
+	EXPECT_TRUE(jetwatt_fitted_beyond(f, &in, 64));
+	EXPECT_TRUE(jetwatt_fitted_beyond(f, &in, 1));
+	jetwatt_fitted_free(f);
 }
 
 TEST_F(saved, knows_its_batch_sizes)
 {
+	struct jetwatt_fitted *f;
 	uint32_t size[4] = { 0 };
 
-	ASSERT_EQ(2, jetwatt_model_sizes(self->m, size, 4));
+	ASSERT_EQ(0, jetwatt_fitted_load(&f, self->bytes, self->len));
+	ASSERT_EQ(2, jetwatt_fitted_sizes(f, size, 4));
 	EXPECT_EQ(4, size[0]);
 	EXPECT_EQ(16, size[1]);
-	EXPECT_EQ(1, jetwatt_model_sizes(self->m, size, 1));
+	EXPECT_EQ(1, jetwatt_fitted_sizes(f, size, 1));
+	jetwatt_fitted_free(f);
 }
 
 TEST_HARNESS_MAIN

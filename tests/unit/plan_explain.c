@@ -14,8 +14,9 @@ struct job {
 	double gpu, emc, cpu;
 	struct jetwatt_mode mode[MODES];
 	struct jetwatt_prediction p[MODES];
-	struct jetwatt_model *m;
+	struct jetwatt_fitted *m;
 	struct jetwatt_explain e;
+	struct jetwatt_estimator by;
 };
 
 static double time_ms(const struct job *j, const struct jetwatt_mode *m)
@@ -52,12 +53,12 @@ static int explain(struct job *j)
 		if (j->mode[i].cores == 8 && j->mode[i].cpu_khz == 1400000 &&
 		    j->mode[i].gpu_hz == 700000000 && j->mode[i].emc_hz == 3200000000u)
 			at = i;
-	err = jetwatt_model_fit(&j->m, row, seen, 1);
+	err = jetwatt_estimator_fit(&j->m, &j->by, row, seen, 0, 1);
 	if (!err)
-		err = jetwatt_model_predict(j->m, j->mode, n, j->p);
+		err = jetwatt_fitted_predict(j->m, j->mode, NULL, n, j->p);
 	if (!err)
 		err = jetwatt_explain(j->m, j->mode, j->p, n, at, &j->e);
-	jetwatt_model_free(j->m);
+	jetwatt_fitted_free(j->m);
 	return err;
 }
 

@@ -105,7 +105,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* The minibatch sizes to predict. Return: 0, exit code. */
 static int choose_sizes(struct jetwatt_learn *l, const struct input *in, uint32_t *size, size_t *n)
 {
-	*n = jetwatt_model_sizes(l->model, size, SIZES_MAX);
+	*n = jetwatt_fitted_sizes(l->model, size, SIZES_MAX);
 	if (in->batch && !*n)
 		return jetwatt_error_say(JETWATT_EXIT_USAGE,
 					 "what was measured is of one minibatch size: it says nothing of others",
@@ -202,7 +202,7 @@ static size_t beyond(const struct jetwatt_learn *l)
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->nr_modes; i++)
-		n += jetwatt_model_beyond(l->model, &l->mode[i], size_of(l, i));
+		n += jetwatt_fitted_beyond(l->model, &l->mode[i], size_of(l, i));
 	return n;
 }
 
@@ -212,7 +212,7 @@ static void table(const struct jetwatt_learn *l, const size_t *at, size_t n, siz
 	char note[32];
 
 	printf("%zu modes predicted from %zu measured; %zu of them are on the front\n", l->nr_modes,
-	       jetwatt_model_rows(l->model), n);
+	       l->model->n, n);
 	if (far)
 		printf("%zu are beyond the range that was measured: take +- there for a guess\n", far);
 	jetwatt_screen_front_head();
@@ -237,7 +237,7 @@ static void json(const struct jetwatt_learn *l, const size_t *at, size_t n)
 		on[at[k]] = 1;
 	jetwatt_json_init(&j, stdout, 0);
 	jetwatt_json_object(&j, NULL);
-	jetwatt_json_uint(&j, "measured", jetwatt_model_rows(l->model));
+	jetwatt_json_uint(&j, "measured", l->model->n);
 	jetwatt_json_array(&j, "modes");
 	for (size_t i = 0; i < l->nr_modes; i++) {
 		const struct jetwatt_prediction *p = &l->prediction[i];
@@ -252,7 +252,7 @@ static void json(const struct jetwatt_learn *l, const size_t *at, size_t n)
 		jetwatt_json_real(&j, "time_sd", p->time_sd, 4);
 		jetwatt_json_real(&j, "power_sd", p->power_sd, 4);
 		jetwatt_json_bool(&j, "front", on && on[i]);
-		jetwatt_json_bool(&j, "beyond", jetwatt_model_beyond(l->model, &l->mode[i], size_of(l, i)));
+		jetwatt_json_bool(&j, "beyond", jetwatt_fitted_beyond(l->model, &l->mode[i], size_of(l, i)));
 		jetwatt_json_end(&j);
 	}
 	jetwatt_json_end(&j);
@@ -309,7 +309,7 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	if (!err && in.plot)
 		err = jetwatt_baseline_open(&baseline, &l, board, in.presets);
 	if (!err)
-		err = jetwatt_references_learn(&in.reference, &l.prior, JETWATT_LEARN_SEED);
+		err = jetwatt_references_learn(&in.reference, &l.by, JETWATT_LEARN_SEED);
 	if (!err)
 		err = sizes(&l, &in);
 	if (!err)

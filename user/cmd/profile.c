@@ -204,7 +204,7 @@ static int run(struct input *in, struct jetwatt_board *board, struct jetwatt_wat
 		err = jetwatt_offered(board, l.mode, &l.nr_modes, in->modes);
 	/* Before the job starts: it takes a while, and files may be wrong. */
 	if (!err)
-		err = jetwatt_references_learn(&in->reference, &l.prior, JETWATT_LEARN_SEED);
+		err = jetwatt_references_learn(&in->reference, &l.by, JETWATT_LEARN_SEED);
 	if (!err)
 		err = jetwatt_keep_open(&keep, &in->keep);
 	if (!err)

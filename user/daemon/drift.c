@@ -73,10 +73,9 @@ static void remember(struct jetwattd_run *r, size_t rows, const struct jetwatt_r
 		row[n++].power_w *= is->power_w / was->power_w;
 	}
 	/* Of none it is learned as any other job is. */
-	jetwatt_prior_free(l->prior);
-	l->prior = NULL;
+	jetwatt_estimator_forget(&l->by);
 	if (n >= LIKE)
-		jetwatt_prior_twin(&l->prior, row, n, JETWATT_LEARN_SEED);
+		jetwatt_estimator_twin(&l->by, row, n, JETWATT_LEARN_SEED);
 	free(row);
 }
 

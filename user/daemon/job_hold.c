@@ -51,8 +51,7 @@ static void look_up(struct jetwattd_run *r)
 	jetwattd_company(r, r->beside, sizeof(r->beside));
 	r->apart = 0;
 	r->learn.nr_rows = 0;
-	jetwatt_prior_free(r->learn.prior);
-	r->learn.prior = NULL;
+	jetwatt_estimator_forget(&r->learn.by);
 	r->learned_j = 0;
 	jetwattd_minibatch_forget(r->minibatch);
 	jetwattd_late_forget(r);
@@ -70,7 +69,7 @@ static void look_up(struct jetwattd_run *r)
 	if (d->verbose)
 		jetwatt_error_note("process %d%s%s: %zu readings of its workload are known%s", w->pid,
 				   *r->beside ? " beside " : "", r->beside, r->learn.nr_rows,
-				   r->learn.prior ? ", and it is known elsewhere" : "");
+				   r->learn.by.prior ? ", and it is known elsewhere" : "");
 	pthread_mutex_lock(&d->lock);
 	d->cap.have_safe = 0;
 	d->expect_ms = d->expect_w = 0;

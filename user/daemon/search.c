@@ -66,7 +66,7 @@ static int cautious(const struct jetwattd_run *r, const struct jetwatt_mode *m, 
 /* Is the workload known from elsewhere, and is it here as it is there? */
 static int foretold(const struct jetwattd_run *r)
 {
-	return jetwatt_prior_fits(r->learn.prior, r->learn.row, r->learn.nr_rows);
+	return jetwatt_estimator_foretells(&r->learn.by, r->learn.row, r->learn.nr_rows);
 }
 
 /* How many modes are to be known; those of another budget say less of this one. */
@@ -202,7 +202,7 @@ static long next(struct jetwattd_run *r, struct choice *c, size_t most)
 	err = narrow(r, c);
 	if (!err)
 		err = jetwatt_plan_next(c->mode, c->n, r->learn.row, r->learn.nr_rows,
-					r->learn.prior, r->learn.budget_w, most, JETWATT_LEARN_SEED, &n);
+					&r->learn.by, r->learn.budget_w, most, JETWATT_LEARN_SEED, &n);
 	return err ? doubt(r, most) : (long)c->at[n.index];
 }
 

@@ -252,7 +252,8 @@ static double time_of(struct jetwattd_run *r, const struct jetwatt_mode *mode)
 	struct jetwatt_prediction p;
 	double sum = 0;
 
-	if (l->nr_rows >= 3 && !jetwatt_learn_fit(l) && !jetwatt_model_predict(l->model, mode, 1, &p))
+	if (l->nr_rows >= 3 && !jetwatt_learn_fit(l) &&
+	    !jetwatt_fitted_predict(l->model, mode, NULL, 1, &p))
 		return p.time_ms;
 	for (size_t i = 0; i < l->nr_rows; i++)
 		sum += l->row[i].time_ms;

@@ -6,25 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/order.h"
 #include "model/refit.h"
 #include "model/twin.h"
-
-static int by_row(const void *a, const void *b)
-{
-	const struct jetwatt_row *x = a, *y = b;
-	int mode = jetwatt_mode_order(&x->mode, &y->mode);
-
-	if (mode)
-		return mode;
-#define ORDER(f) do { if (x->f != y->f) return x->f < y->f ? -1 : 1; } while (0)
-	ORDER(time_ms);
-	ORDER(power_w);
-	ORDER(time_sd);
-	ORDER(power_sd);
-	ORDER(batch);
-#undef ORDER
-	return 0;
-}
 
 static int valid(const struct jetwatt_row *r)
 {
@@ -44,7 +28,7 @@ static struct jetwatt_row *select_rows(const struct jetwatt_row *row, size_t *n,
 	if (!r)
 		return NULL;
 	memcpy(r, row, *n * sizeof(*r));
-	qsort(r, *n, sizeof(*r), by_row);
+	qsort(r, *n, sizeof(*r), jetwatt_order_rows);
 	for (size_t i = 0; i < keep && keep < *n; i++) {
 		/* One of each stretch of the order, which one differs. */
 		uint64_t h = (seed + i + 1) * 0x9e3779b97f4a7c15ull;

@@ -7,15 +7,6 @@
 
 #include "model/surface.h"
 
-/* More rows than this say nothing new about a surface in four knobs that
- * would be worth the cube of their number. */
-#define JETWATT_FIT_MAX	400
-
-struct jetwatt_seen_mode {
-	struct jetwatt_mode mode;
-	uint32_t batch;
-};
-
 /* Relative error of a figure that comes without one. What of its scatter is the
  * measurement's nobody knows then: it counts as the mode's own, which the
  * process learns and predictions include. */

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "model/linalg.h"
+#include "model/order.h"
+#include "model/predictor.h"
 
 #define KNOBS	4
 #define TERMS	JETWATT_LINREG_TERMS
@@ -120,21 +122,6 @@ static int valid(const struct jetwatt_row *r)
 	       r->mode.cores && r->mode.cpu_khz && r->mode.gpu_hz && r->mode.emc_hz;
 }
 
-static int by_row(const void *a, const void *b)
-{
-	const struct jetwatt_row *x = a, *y = b;
-
-#define ORDER(f) do { if (x->f != y->f) return x->f < y->f ? -1 : 1; } while (0)
-	ORDER(mode.cores);
-	ORDER(mode.cpu_khz);
-	ORDER(mode.gpu_hz);
-	ORDER(mode.emc_hz);
-	ORDER(time_ms);
-	ORDER(power_w);
-#undef ORDER
-	return 0;
-}
-
 /* @row is sorted: sums must not depend on the caller's order. */
 static int fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, size_t n,
 	       double (*x)[TERMS], double *y)
@@ -179,7 +166,7 @@ int jetwatt_linreg_fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, 
 	y = malloc(n * sizeof(*y));
 	if (r && x && y) {
 		memcpy(r, row, n * sizeof(*r));
-		qsort(r, n, sizeof(*r), by_row);
+		qsort(r, n, sizeof(*r), jetwatt_order_rows);
 		err = fit(l, r, n, x, y);
 	}
 	free(r);
@@ -202,3 +189,30 @@ void jetwatt_linreg_predict(const struct jetwatt_linreg *l, const struct jetwatt
 		};
 	}
 }
+
+static int linreg_fit(void **model, const struct jetwatt_predictor_input *in)
+{
+	struct jetwatt_linreg *l = malloc(sizeof(*l));
+	int err = l ? jetwatt_linreg_fit(l, in->sample.row, in->sample.n, &in->most) : -ENOMEM;
+
+	if (err) {
+		free(l);
+		l = NULL;
+	}
+	*model = l;
+	return err;
+}
+
+static int linreg_predict(const void *model, const struct jetwatt_mode *mode,
+			  const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
+{
+	(void)batch;
+	jetwatt_linreg_predict(model, mode, n, out);
+	return 0;
+}
+
+const struct jetwatt_predictor jetwatt_predictor_linreg = {
+	.name = "linreg", .does = "linear regression on four representative modes",
+	.kind = JETWATT_PREDICTOR_OWN_MODES, .least = 1,
+	.fit = linreg_fit, .predict = linreg_predict, .free = free,
+};

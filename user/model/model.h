@@ -33,6 +33,16 @@ struct jetwatt_prediction {
 	double time_sd, power_sd;
 };
 
+/* More rows than this say nothing new about a surface in four knobs that
+ * would be worth the cube of their number. */
+#define JETWATT_FIT_MAX	400
+
+/* A mode in which a model's row was measured; @batch: 0: no feature. */
+struct jetwatt_seen_mode {
+	struct jetwatt_mode mode;
+	uint32_t batch;
+};
+
 struct jetwatt_model;
 
 /**
@@ -138,14 +148,5 @@ int jetwatt_model_shares(const struct jetwatt_model *m, const struct jetwatt_mod
 
 /* Rows that it rests on. */
 size_t jetwatt_model_rows(const struct jetwatt_model *m);
-
-/* Minibatch sizes that it has seen, ascending, at most @max. Return: how many; 0:
- * the size is no feature of it. */
-size_t jetwatt_model_sizes(const struct jetwatt_model *m, uint32_t *size, size_t max);
-
-/* Is a knob of @mode, or @batch (0: no feature), beyond all that the model has seen
- * of it? What it says there rests on its form alone. */
-int jetwatt_model_beyond(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
-			 uint32_t batch);
 
 #endif

@@ -82,16 +82,6 @@ static int table_make(struct table *t, const struct jetwatt_corpus *c)
 	return 0;
 }
 
-static void raise(struct jetwatt_mode *most, const struct jetwatt_mode *m)
-{
-#define RAISE(f) (most->f = m->f > most->f ? m->f : most->f)
-	RAISE(cores);
-	RAISE(cpu_khz);
-	RAISE(gpu_hz);
-	RAISE(emc_hz);
-#undef RAISE
-}
-
 static struct jetwatt_nn_training training(uint64_t seed)
 {
 	return (struct jetwatt_nn_training){
@@ -140,7 +130,7 @@ static int scratch(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c
 	if (err)
 		return err;
 	for (size_t i = 0; i < c->n; i++)
-		raise(&pt->most, &c->row[i].mode);
+		jetwatt_predictor_raise(&pt->most, &c->row[i].mode);
 	how = whole ? training(seed) : plain(t.n, seed);
 	err = jetwatt_net_fit(&pt->time, t.x, t.time, t.n, t.inputs, 1, &how);
 	if (!err)

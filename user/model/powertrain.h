@@ -14,7 +14,7 @@
 #ifndef JETWATT_POWERTRAIN_H
 #define JETWATT_POWERTRAIN_H
 
-#include "model/method.h"
+#include "model/predictor.h"
 #include "model/net.h"
 
 /**

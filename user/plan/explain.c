@@ -30,16 +30,20 @@ static size_t neighbour(const struct jetwatt_mode *mode, size_t n, size_t at, en
 	return found;
 }
 
-int jetwatt_explain(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
+int jetwatt_explain(const struct jetwatt_fitted *f, const struct jetwatt_mode *mode,
 		    const struct jetwatt_prediction *p, size_t n, size_t at,
 		    struct jetwatt_explain *e)
 {
-	int err = jetwatt_model_shares(m, &mode[at], e->share);
+	int err;
 
-	if (err)
-		return err;
+	e->parts = f->by->shares && f->model;
+	if (e->parts) {
+		err = f->by->shares(f->model, &mode[at], e->share);
+		if (err)
+			return err;
+	}
 	e->binds = JETWATT_SHARE_GPU;
-	for (enum jetwatt_share s = JETWATT_SHARE_GPU; s < JETWATT_SHARES; s++)
+	for (enum jetwatt_share s = JETWATT_SHARE_GPU; e->parts && s < JETWATT_SHARES; s++)
 		if (e->share[s] > e->share[e->binds])
 			e->binds = s;
 	e->steps = 0;

@@ -6,7 +6,7 @@
 #ifndef JETWATT_EXPLAIN_H
 #define JETWATT_EXPLAIN_H
 
-#include "model/model.h"
+#include "model/estimator.h"
 
 /* A step up and one down of each of four knobs. */
 #define JETWATT_EXPLAIN_STEPS	8
@@ -27,11 +27,13 @@ struct jetwatt_explain_step {
 
 /**
  * struct jetwatt_explain - the reasons
+ * @parts: the predictor knows what the time hangs on; else @share and @binds are unset
  * @share: of the time, see jetwatt_model_shares()
  * @binds: the largest of them
  * @step: @steps of them, by knob
  */
 struct jetwatt_explain {
+	int parts;
 	double share[JETWATT_SHARES];
 	enum jetwatt_share binds;
 	struct jetwatt_explain_step step[JETWATT_EXPLAIN_STEPS];
@@ -40,11 +42,11 @@ struct jetwatt_explain {
 
 /**
  * jetwatt_explain() - explain mode @at of @n
- * @p: @m's predictions of all of them
+ * @p: @f's predictions of all of them
  *
  * Return: 0; -EINVAL: a knob at zero.
  */
-int jetwatt_explain(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
+int jetwatt_explain(const struct jetwatt_fitted *f, const struct jetwatt_mode *mode,
 		    const struct jetwatt_prediction *p, size_t n, size_t at,
 		    struct jetwatt_explain *e);
 

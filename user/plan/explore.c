@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/fit.h"
+#include "model/form.h"
 
 #define CANDIDATES	96
 #define REFERENCES	192
@@ -32,9 +32,13 @@ static uint64_t hash(uint64_t z)
 /* Of modes that teach as much, up to this share, the one that is soonest reached. */
 #define AS_GOOD		0.9
 
+/* Standard error of a measurement. */
+#define MEASURED	0.01
+
 struct sample {
 	size_t index[REFERENCES];
-	struct jetwatt_point x[REFERENCES];
+	struct jetwatt_mode mode[REFERENCES];
+	double time_ms[REFERENCES];
 	size_t n;
 };
 
@@ -56,12 +60,92 @@ static void draw(const struct jetwatt_search *s, struct sample *k, size_t want, 
 		if (at++ != lo + hash(phase + k->n) % (hi - lo))
 			continue;
 		k->index[k->n] = i;
-		jetwatt_point_of(&k->x[k->n], &s->mode[i]);
-		k->x[k->n].rate = s->p[i].time_ms;
+		k->mode[k->n] = s->mode[i];
+		k->time_ms[k->n] = s->p[i].time_ms;
 		k->n++;
 	}
-	for (size_t i = 0; i < k->n; i++)
-		jetwatt_model_point(s->m, k->x[i].rate, &k->x[i]);
+}
+
+/* Correlation of what is not known of two modes: Matern-5/2 over the logarithms of each knob, of
+ * the length that is expected of a workload's surfaces. */
+#define LENGTH		1.2
+
+static double correlation(const struct jetwatt_point *a, const struct jetwatt_point *b)
+{
+	double all = 1;
+
+	for (int d = 0; d < JETWATT_DIMS; d++) {
+		double h = fabs(a->lg[d] - b->lg[d]) * sqrt(5) / LENGTH;
+
+		all *= (1 + h + h * h / 3) * exp(-h);
+	}
+	return all;
+}
+
+/* What of a variance at @x is left where the nearest of the rows is known. */
+static double left(const struct jetwatt_search *s, const struct jetwatt_point *x)
+{
+	double near = 0;
+	struct jetwatt_point y;
+
+	for (size_t i = 0; i < s->rows; i++)
+		if (!jetwatt_point_of(&y, &s->row[i].mode))
+			near = fmax(near, correlation(x, &y));
+	return 1 - near * near;
+}
+
+/* @var: of log time and log power, of each of the sample. */
+static void places(const struct jetwatt_search *s, const struct sample *k, struct jetwatt_point *x,
+		   double (*var)[2])
+{
+	for (size_t i = 0; i < k->n; i++) {
+		const struct jetwatt_prediction *p = &s->p[k->index[i]];
+		double share;
+
+		jetwatt_point_of(&x[i], &k->mode[i]);
+		share = left(s, &x[i]);
+		var[i][0] = share * p->time_sd * p->time_sd;
+		var[i][1] = share * p->power_sd * p->power_sd;
+	}
+}
+
+/*
+ * For a predictor that does not tell how its predictions hang together: the fall of the
+ * variances over @r if a mode of @c is measured, as of a Gaussian process with the
+ * predictor's variances, less what the nearest row takes of them, and fixed correlations.
+ */
+static int reduce(const struct jetwatt_search *s, const struct sample *c, const struct sample *r,
+		  double sd, double *gain)
+{
+	struct jetwatt_point *x = malloc((c->n + r->n) * sizeof(*x)), *y = x + c->n;
+	double (*var)[2] = malloc((c->n + r->n) * sizeof(*var)), (*far)[2] = var + c->n;
+	int err = x && var ? 0 : -ENOMEM;
+
+	if (!err) {
+		places(s, c, x, var);
+		places(s, r, y, far);
+	}
+	for (size_t i = 0; i < c->n && !err; i++)
+		for (size_t k = 0; k < r->n; k++) {
+			double by = correlation(&x[i], &y[k]);
+
+			for (int w = 0; w < 2; w++)
+				gain[i] += var[i][w] * far[k][w] * by * by / (var[i][w] + sd * sd);
+		}
+	free(x);
+	free(var);
+	return err;
+}
+
+static int gains(const struct jetwatt_search *s, const struct sample *c, const struct sample *r,
+		 double sd, double *gain)
+{
+	const struct jetwatt_predictor_modes of = { c->mode, c->time_ms, c->n };
+	const struct jetwatt_predictor_modes over = { r->mode, r->time_ms, r->n };
+
+	if (s->m->by->reduce && s->m->model)
+		return s->m->by->reduce(s->m->model, &of, &over, sd, gain);
+	return reduce(s, c, r, sd, gain);
 }
 
 /* What a switch takes, in ms: clocks of CPU, GPU and memory 1, 5 and 8 (arXiv
@@ -108,9 +192,7 @@ int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 		err = 1;
 		goto out;
 	}
-	err = jetwatt_surface_reduce(s->m->time, c->x, c->n, r->x, r->n, 0.01, gain);
-	if (!err)
-		err = jetwatt_surface_reduce(s->m->power, c->x, c->n, r->x, r->n, 0.01, gain);
+	err = gains(s, c, r, MEASURED, gain);
 	if (err)
 		goto out;
 	for (size_t i = 0; i < c->n; i++)

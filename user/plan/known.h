@@ -6,7 +6,7 @@
 #ifndef JETWATT_KNOWN_H
 #define JETWATT_KNOWN_H
 
-#include "model/model.h"
+#include "model/estimator.h"
 #include "plan/slice.h"
 
 /* Two workloads share a board at most. */
@@ -19,7 +19,7 @@ struct jetwatt_cell {
 /**
  * struct jetwatt_tenant - one workload
  * @size: its @sizes minibatch sizes; training has one, which may be 0
- * @prior: of other workloads, NULL: nothing
+ * @by: the predictor and what it knows of other workloads, NULL: the default, nothing
  * @time_ms, @power_w: size by size, all modes each: means of what was measured, NAN:
  *	nothing was
  * @row: all measurements, the latest last, @rows of them, of cells @cell
@@ -27,7 +27,7 @@ struct jetwatt_cell {
 struct jetwatt_tenant {
 	const uint32_t *size;
 	size_t sizes;
-	const struct jetwatt_prior *prior;
+	const struct jetwatt_estimator *by;
 	double *time_ms, *power_w;
 	struct jetwatt_row *row;
 	struct jetwatt_cell *cell;

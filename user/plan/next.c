@@ -5,9 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/fit.h"
-
-/* From this many rows on the forms know which modes are out of the question;
+/* From this many rows on an outline tells which modes are out of the question;
  * before, everything is possible, and a small process is cheap anyway. */
 #define SCREEN_ROWS	8
 /* Far beyond what a process with a few per cent of spread can turn around. */
@@ -28,7 +26,7 @@ static size_t mark_seen(struct jetwatt_search *s)
 	return modes;
 }
 
-/* Marks what is out, as seen by the forms alone. Return: how many remain. */
+/* Marks what is out, as seen by the outline. Return: how many remain. */
 static size_t screen(struct jetwatt_search *s, const double *time, const double *power)
 {
 	double best = INFINITY;
@@ -57,7 +55,7 @@ static int predict_some(struct jetwatt_search *s)
 
 	if (!time)
 		goto out;
-	err = jetwatt_model_outline(s->m, s->mode, s->n, time, time + s->n);
+	err = s->m->by->outline(s->m->model, s->mode, s->n, time, time + s->n);
 	if (err)
 		goto out;
 	left = screen(s, time, time + s->n);
@@ -69,7 +67,7 @@ static int predict_some(struct jetwatt_search *s)
 	for (size_t i = 0; i < s->n; i++)
 		if (s->seen[i] != JETWATT_OUT)
 			mode[k++] = s->mode[i];
-	err = jetwatt_model_predict(s->m, mode, k, p);
+	err = jetwatt_fitted_predict(s->m, mode, NULL, k, p);
 	k = 0;
 	for (size_t i = 0; i < s->n && !err; i++)
 		if (s->seen[i] != JETWATT_OUT)
@@ -83,13 +81,14 @@ out:
 
 static int predict(struct jetwatt_search *s, uint64_t seed)
 {
-	int err = jetwatt_fit(&s->m, s->row, s->rows, s->prior, seed);
+	int err = jetwatt_estimator_fit(&s->m, s->by, s->row, s->rows, 0, seed);
 
 	if (err)
 		return err;
-	if ((s->rows >= SCREEN_ROWS || s->foretold) && s->budget_w > 0)
+	if ((s->rows >= SCREEN_ROWS || s->foretold) && s->budget_w > 0 &&
+	    s->m->by->outline && s->m->model)
 		return predict_some(s);
-	return jetwatt_model_predict(s->m, s->mode, s->n, s->p);
+	return jetwatt_fitted_predict(s->m, s->mode, NULL, s->n, s->p);
 }
 
 /* Of more rows than the fit takes, those that it has not seen fit it badly. */
@@ -116,11 +115,11 @@ static int choose(const struct jetwatt_search *s, size_t left, uint64_t seed,
 }
 
 int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
-		      size_t rows, const struct jetwatt_prior *prior, double budget_w, size_t most,
+		      size_t rows, const struct jetwatt_estimator *by, double budget_w, size_t most,
 		      uint64_t seed, struct jetwatt_plan_next *next)
 {
 	struct jetwatt_search s = { .mode = mode, .n = n, .row = row, .rows = rows,
-				    .prior = prior, .budget_w = budget_w };
+				    .by = by, .budget_w = budget_w };
 	size_t modes;
 	int err;
 
@@ -135,13 +134,13 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 	if (err)
 		goto out;
 	modes = mark_seen(&s);
-	s.foretold = jetwatt_prior_fits(prior, row, rows);
+	s.foretold = jetwatt_estimator_foretells(by, row, rows);
 	if (rows || s.foretold)
 		err = predict(&s, seed);
 	if (!err)
 		err = choose(&s, most > modes ? most - modes : 0, seed, next);
 out:
-	jetwatt_model_free(s.m);
+	jetwatt_fitted_free(s.m);
 	free(s.seen);
 	free(s.p);
 	return err;

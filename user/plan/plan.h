@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "model/model.h"
+#include "model/estimator.h"
 
 /* What a screen of 80 columns has left for it. */
 #define JETWATT_PLAN_WHY	22
@@ -33,15 +33,16 @@ struct jetwatt_plan_next {
  * jetwatt_plan_next() - next mode to measure for: min time s.t. power <= budget
  * @mode: the board's modes; @row: what has been measured so far, the latest last
  *	(0 rows at the start; the same mode may appear again: measured again)
- * @prior: what is known of other workloads, NULL: nothing; with what is known of this one
- *	from elsewhere there is no opening
+ * @by: the predictor and what it knows of other workloads, NULL: the default and
+ *	nothing; if it knows this one from elsewhere there is no opening
  * @budget_w: 0: no budget, learn the whole surface
  * @most: different modes that may be measured in total
  *
  * Deterministic from its arguments. Early choices are cautious: a mode likely
  * over budget is measured only when it can teach something. A mode whose one
  * reading all others contradict is asked for a second time, beyond @most too.
- * Return: 0; 1: nothing left that is worth measuring; negative errno. Worth it is
+ * Return: 0; 1: nothing left that is worth measuring; negative errno, see
+ * jetwatt_estimator_fit(). Worth it is
  * none when @most are measured, or all modes; without a budget, when the variances
  * of log time and log power together, mean over the modes not measured (a sample,
  * where they are more than 192), are below JETWATT_PLAN_ENOUGH squared; with one,
@@ -50,7 +51,7 @@ struct jetwatt_plan_next {
  * closest has been measured.
  */
 int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
-		      size_t rows, const struct jetwatt_prior *prior, double budget_w, size_t most,
+		      size_t rows, const struct jetwatt_estimator *by, double budget_w, size_t most,
 		      uint64_t seed, struct jetwatt_plan_next *next);
 
 /**

@@ -16,8 +16,8 @@ enum jetwatt_seen { JETWATT_NEW, JETWATT_SEEN, JETWATT_OUT };
 /**
  * struct jetwatt_search
  * @mode, @n: the board's modes; @row, @rows: what was measured
- * @prior: of other workloads, NULL: nothing
- * @foretold: it knows this one from elsewhere, and @row does not contradict
+ * @by: the predictor, NULL: the default
+ * @foretold: it knows the workload from elsewhere, and @row does not contradict
  * @seen: @n flags of enum jetwatt_seen
  * @m, @p: model of @row and its @n predictions (NULL, zero while @rows is 0;
  *	zero also for JETWATT_OUT)
@@ -27,11 +27,11 @@ struct jetwatt_search {
 	size_t n;
 	const struct jetwatt_row *row;
 	size_t rows;
-	const struct jetwatt_prior *prior;
+	const struct jetwatt_estimator *by;
 	int foretold;
 	double budget_w;
 	unsigned char *seen;
-	struct jetwatt_model *m;
+	struct jetwatt_fitted *m;
 	struct jetwatt_prediction *p;
 };
 

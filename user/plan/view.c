@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/refit.h"
-
 /* Rows up to which every one is worth a whole fit. With more of them its cost, which
  * grows faster than their square, buys little: the surfaces are fitted to WHOLE of them
  * at most, whenever there are so many more, and pass through all that there are, or
@@ -21,7 +19,7 @@
 static void drop(struct jetwatt_view *v)
 {
 	if (v->m != v->base)
-		jetwatt_model_free(v->m);
+		jetwatt_fitted_free(v->m);
 	v->m = NULL;
 	memset(v->good, 0, sizeof(v->good));
 }
@@ -35,7 +33,7 @@ int jetwatt_view_init(struct jetwatt_view *v, const struct jetwatt_tenant *t, si
 void jetwatt_view_free(struct jetwatt_view *v)
 {
 	drop(v);
-	jetwatt_model_free(v->base);
+	jetwatt_fitted_free(v->base);
 	free(v->p);
 }
 
@@ -77,15 +75,16 @@ int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_tenant *t, dou
 		return 0;
 	if (!v->base || t->rows <= EVERY || (*whole && t->rows > GROWTH * v->based)) {
 		*whole = 0;
-		jetwatt_model_free(v->base);
+		jetwatt_fitted_free(v->base);
 		v->base = NULL;
 		v->based = t->rows;
-		err = jetwatt_fit_few(&v->base, t->row, t->rows, WHOLE, t->prior, seed);
+		err = jetwatt_estimator_fit(&v->base, t->by, t->row, t->rows, WHOLE, seed);
 	}
 	if (!err && t->rows == v->based && t->rows <= WHOLE)
 		v->m = v->base;
 	else if (!err)
-		err = jetwatt_refit(&v->m, v->base, near, nearest(t, budget, near));
+		err = jetwatt_estimator_refit(&v->m, t->by, v->base, near,
+					      nearest(t, budget, near), seed);
 	return err;
 }
 
@@ -104,7 +103,7 @@ int jetwatt_view_predict(struct jetwatt_view *v, const struct jetwatt_known *k,
 			batch[i] = t->size[size];
 	}
 	if (!err)
-		err = jetwatt_model_predict_batch(v->m, k->mode, batch, k->n, v->p + size * k->n);
+		err = jetwatt_fitted_predict(v->m, k->mode, batch, k->n, v->p + size * k->n);
 	v->good[size] = !err;
 	free(batch);
 	return err;

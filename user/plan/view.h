@@ -15,7 +15,7 @@
  * @p: its predictions, cell by cell; @good: of these sizes
  */
 struct jetwatt_view {
-	struct jetwatt_model *base, *m;
+	struct jetwatt_fitted *base, *m;
 	size_t based, rows;
 	double budget;
 	struct jetwatt_prediction *p;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/csv.h"
+#include "tune/method.h"
 #include "util/args.h"
 #include "util/error.h"
 
@@ -78,28 +79,48 @@ long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_
 	return n;
 }
 
-int jetwatt_references_learn(const struct jetwatt_references *r, struct jetwatt_prior **prior,
+int jetwatt_references_suit(const struct jetwatt_predictor *by, size_t n)
+{
+	char fix[160];
+
+	if (n && !by->prior) {
+		jetwatt_method_list(fix, sizeof(fix), "leave --reference out, or use --method ",
+				    jetwatt_method_learns);
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix,
+					 "method %s learns nothing from references", by->name);
+	}
+	if (!n && by->kind & JETWATT_PREDICTOR_REFERENCE)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					 "--reference FILE.csv, every mode of another workload",
+					 "method %s needs a reference", by->name);
+	return 0;
+}
+
+int jetwatt_references_learn(const struct jetwatt_references *r, struct jetwatt_estimator *e,
 			     uint64_t seed)
 {
-	struct jetwatt_reference ref[JETWATT_REFERENCES_MAX] = { { NULL, 0 } };
+	struct jetwatt_corpus ref[JETWATT_REFERENCES_MAX] = { { NULL, NULL, 0 } };
 	struct jetwatt_row *row[JETWATT_REFERENCES_MAX] = { NULL };
-	int code = 0, err;
+	uint32_t *batch[JETWATT_REFERENCES_MAX] = { NULL };
+	int code = jetwatt_references_suit(jetwatt_estimator_by(e), r->n), err;
 
 	openblas_set_num_threads(1);
 	for (size_t i = 0; i < r->n && !code; i++) {
-		long n = jetwatt_references_read(r->path[i], &row[i], NULL);
+		long n = jetwatt_references_read(r->path[i], &row[i], &batch[i]);
 
-		ref[i] = (struct jetwatt_reference){ row[i], n < 0 ? 0 : n };
+		ref[i] = (struct jetwatt_corpus){ row[i], batch[i], n < 0 ? 0 : n };
 		code = n < 0 ? -n : 0;
 	}
 	if (!code && r->n) {
-		err = jetwatt_prior_learn(prior, ref, r->n, seed);
+		err = jetwatt_estimator_learn(e, ref, r->n, seed);
 		if (err)
 			code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
 						 "files with time_ms and power_w in every row",
 						 "cannot learn from the references");
 	}
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++) {
 		free(row[i]);
+		free(batch[i]);
+	}
 	return code;
 }

@@ -6,7 +6,7 @@
 #define JETWATT_TUNE_CORPUS_H
 
 #include <argp.h>
-#include "model/model.h"
+#include "model/estimator.h"
 
 /* As many as anybody needs. */
 #define JETWATT_REFERENCES_MAX	16
@@ -41,8 +41,12 @@ int jetwatt_references_unreadable(const char *path, int err, const struct jetwat
  */
 long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_t **batch);
 
-/* What the files teach; *@prior stays as it is if there are none. Return: 0, exit code. */
-int jetwatt_references_learn(const struct jetwatt_references *r, struct jetwatt_prior **prior,
+/* Does the predictor go with @n references? Return: 0, or an exit code after saying why not. */
+int jetwatt_references_suit(const struct jetwatt_predictor *by, size_t n);
+
+/* What the files teach becomes @e's prior, which stays as it is if there are none. Return: 0,
+ * exit code. */
+int jetwatt_references_learn(const struct jetwatt_references *r, struct jetwatt_estimator *e,
 			     uint64_t seed);
 
 #endif

@@ -73,16 +73,25 @@ static int steps(const struct jetwatt_explain *e, const struct jetwatt_mode *mod
 	return n;
 }
 
-void jetwatt_explain_print(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,
-			   const struct jetwatt_prediction *p, double budget_w)
+static void shares(const struct jetwatt_explain *e)
 {
-	int n;
-
+	if (!e->parts) {
+		printf("why: this method does not tell what the time hangs on.\n");
+		return;
+	}
 	printf("why: %.0f %% of the time hangs on %s", 100 * e->share[e->binds], share_name[e->binds]);
 	for (enum jetwatt_share s = JETWATT_SHARE_GPU; s < JETWATT_SHARES; s++)
 		if (s != e->binds && e->share[s] >= 0.005)
 			printf(", %.0f %% on %s", 100 * e->share[s], share_name[s]);
 	printf(".\n");
+}
+
+void jetwatt_explain_print(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,
+			   const struct jetwatt_prediction *p, double budget_w)
+{
+	int n;
+
+	shares(e);
 	n = steps(e, mode, p, budget_w, 1, "A step up: ");
 	n += steps(e, mode, p, budget_w, 0, n ? ". A step down: " : "A step down: ");
 	printf(n ? ".\n" : "No mode that differs in one knob is offered.\n");
@@ -92,11 +101,16 @@ void jetwatt_explain_json(const struct jetwatt_explain *e, const struct jetwatt_
 			  struct jetwatt_json *j)
 {
 	jetwatt_json_object(j, "explain");
-	jetwatt_json_string(j, "binds", share_key[e->binds]);
-	jetwatt_json_object(j, "share");
-	for (enum jetwatt_share s = JETWATT_SHARE_GPU; s < JETWATT_SHARES; s++)
-		jetwatt_json_real(j, share_key[s], e->share[s], 4);
-	jetwatt_json_end(j);
+	if (e->parts) {
+		jetwatt_json_string(j, "binds", share_key[e->binds]);
+		jetwatt_json_object(j, "share");
+		for (enum jetwatt_share s = JETWATT_SHARE_GPU; s < JETWATT_SHARES; s++)
+			jetwatt_json_real(j, share_key[s], e->share[s], 4);
+		jetwatt_json_end(j);
+	} else {
+		jetwatt_json_null(j, "binds");
+		jetwatt_json_null(j, "share");
+	}
 	jetwatt_json_array(j, "steps");
 	for (int i = 0; i < e->steps; i++) {
 		const struct jetwatt_explain_step *s = &e->step[i];

@@ -118,7 +118,7 @@ static int fill(const struct jetwatt_infer *f, struct jetwatt_learn *l, struct t
 	for (size_t k = 0; k < f->sizes && !err; k++) {
 		for (size_t i = 0; i < l->nr_modes; i++)
 			batch[i] = f->size[k];
-		err = jetwatt_model_predict_batch(l->model, l->mode, feature ? batch : NULL, l->nr_modes, p);
+		err = jetwatt_fitted_predict(l->model, l->mode, feature ? batch : NULL, l->nr_modes, p);
 		for (size_t i = 0; i < l->nr_modes && !err; i++) {
 			table->t[k * l->nr_modes + i] = p[i].time_ms * exp(z * p[i].time_sd);
 			table->w[k * l->nr_modes + i] = p[i].power_w * exp(z * p[i].power_sd);

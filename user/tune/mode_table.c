@@ -10,6 +10,7 @@
 #include "model/dirty.h"
 #include "store/csv.h"
 #include "tune/corpus.h"
+#include "tune/method.h"
 #include "util/error.h"
 
 struct file {
@@ -157,12 +158,16 @@ static int each_column(struct jetwatt_mode_table *t, const struct file *f, int f
 /* References with several batch sizes are of inference, the others of training. */
 static int learn(struct jetwatt_mode_table *t)
 {
-	struct jetwatt_reference ref[2][JETWATT_MODE_TABLE_REFERENCES];
+	struct jetwatt_corpus ref[2][JETWATT_MODE_TABLE_REFERENCES];
 	struct file f[JETWATT_MODE_TABLE_REFERENCES] = { 0 };
-	struct jetwatt_prior *prior[2] = { NULL };
 	size_t n[2] = { 0 };
-	int code = 0, err = 0;
+	int code = t->method ? jetwatt_references_suit(t->method, t->references) : 0, err = 0;
 
+	for (int serves = 0; serves < 2; serves++) {
+		t->by[serves].by = t->method;
+		for (size_t i = 0; i < t->n; i++)
+			jetwatt_predictor_raise(&t->by[serves].most, &t->mode[i]);
+	}
 	for (size_t i = 0; i < t->references && !code; i++) {
 		int serves = 0;
 
@@ -171,20 +176,16 @@ static int learn(struct jetwatt_mode_table *t)
 			serves |= f[i].batch[k] != f[i].batch[0];
 		for (size_t k = 0; k < f[i].n && serves && !code; k++)
 			f[i].row[k].batch = f[i].batch[k];
-		ref[serves][n[serves]++] = (struct jetwatt_reference){ f[i].row, f[i].n };
+		ref[serves][n[serves]++] = (struct jetwatt_corpus){ f[i].row, serves ? f[i].batch : NULL, f[i].n };
 	}
 	for (int serves = 0; serves < 2 && !code && !err; serves++)
 		if (n[serves])
-			err = jetwatt_prior_learn(&prior[serves], ref[serves], n[serves], t->seed);
+			err = jetwatt_estimator_learn(&t->by[serves], ref[serves], n[serves], t->seed);
 	if (err)
 		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					 "cannot learn from the references");
 	for (size_t w = 0; w < jetwatt_slice_works(t->kind); w++)
-		t->work[w].prior = prior[w || !jetwatt_slice_trains(t->kind)];
-	/* What no workload here is like. */
-	for (int serves = 0; serves < 2; serves++)
-		if (prior[serves] != t->work[0].prior && prior[serves] != t->work[1].prior)
-			jetwatt_prior_free(prior[serves]);
+		t->work[w].by = &t->by[w || !jetwatt_slice_trains(t->kind)];
 	for (size_t i = 0; i < t->references; i++) {
 		free(f[i].row);
 		free(f[i].batch);
@@ -197,6 +198,7 @@ int jetwatt_mode_table_load(struct jetwatt_mode_table *t)
 	struct file f[JETWATT_KNOWN_WORKS] = { 0 };
 	size_t works = jetwatt_slice_works(t->kind);
 	int trains = jetwatt_slice_trains(t->kind), code = 0, err = 0;
+	char fix[160];
 
 	for (size_t w = 0; w < works && !code; w++) {
 		t->work[w].path = trains && !w ? t->train : t->infer[w - trains];
@@ -207,6 +209,12 @@ int jetwatt_mode_table_load(struct jetwatt_mode_table *t)
 			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
 						 "--infer, if it is of inference",
 						 "%s is no file of training", t->train);
+		if (!code && t->method && t->work[w].sizes > 1 && !jetwatt_method_sizes(t->method))
+			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
+						 jetwatt_method_list(fix, sizeof(fix), "--method ",
+								     jetwatt_method_sizes),
+						 "method %s cannot use %s", t->method->name,
+						 t->work[w].path);
 		if (!code && !(trains && !w) && !t->work[w].size[0])
 			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has no column batch",
 						 NULL, "%s is no file of inference",
@@ -231,10 +239,9 @@ int jetwatt_mode_table_load(struct jetwatt_mode_table *t)
 
 void jetwatt_mode_table_free(struct jetwatt_mode_table *t)
 {
-	for (size_t w = 0; w < JETWATT_KNOWN_WORKS; w++) {
+	for (size_t w = 0; w < JETWATT_KNOWN_WORKS; w++)
 		free(t->work[w].time_ms);
-		if (!w || t->work[w].prior != t->work[0].prior)
-			jetwatt_prior_free(t->work[w].prior);
-	}
+	for (int serves = 0; serves < 2; serves++)
+		jetwatt_estimator_forget(&t->by[serves]);
 	free(t->mode);
 }

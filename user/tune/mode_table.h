@@ -6,7 +6,7 @@
 #ifndef JETWATT_TUNE_MODE_TABLE_H
 #define JETWATT_TUNE_MODE_TABLE_H
 
-#include "model/model.h"
+#include "model/estimator.h"
 #include "plan/known.h"
 #include "plan/slice.h"
 
@@ -17,14 +17,14 @@
  * @size: its @sizes minibatch sizes, ascending; training has one
  * @time_ms, @power_w: size by size, all modes each
  * @clean_w: the same, NAN where the row is dirty
- * @prior: what references say of such workloads
+ * @by: the predictor, with what references say of such workloads
  */
 struct jetwatt_mode_table_work {
 	const char *path;
 	uint32_t size[JETWATT_SLICE_SIZES];
 	size_t sizes;
 	double *time_ms, *power_w, *clean_w;
-	struct jetwatt_prior *prior;
+	const struct jetwatt_estimator *by;
 };
 
 /**
@@ -32,6 +32,7 @@ struct jetwatt_mode_table_work {
  * @train, @infer: files as given; @reference: @references others to learn from
  * @kind: which workloads there are; @seed: of what is learned from the references
  * @mode: @n modes, which all files have
+ * @method: NULL: the default; @by: it, with what it has learned of training, and of inference
  */
 struct jetwatt_mode_table {
 	const char *train, *infer[JETWATT_KNOWN_WORKS];
@@ -41,6 +42,8 @@ struct jetwatt_mode_table {
 	uint64_t seed;
 	struct jetwatt_mode *mode;
 	size_t n;
+	const struct jetwatt_predictor *method;
+	struct jetwatt_estimator by[2];
 	struct jetwatt_mode_table_work work[JETWATT_KNOWN_WORKS];
 };
 

@@ -12,21 +12,21 @@
 /* The largest model there is takes a twentieth of that. */
 #define FILE_MAX	(1 << 20)
 
-int jetwatt_model_file_read(const char *path, struct jetwatt_model **m)
+int jetwatt_model_file_read(const char *path, struct jetwatt_fitted **f)
 {
 	unsigned char *bytes = malloc(FILE_MAX + 1);
-	FILE *f = bytes ? fopen(path, "re") : NULL;
-	int err = bytes ? f ? 0 : -errno : -ENOMEM;
+	FILE *in = bytes ? fopen(path, "re") : NULL;
+	int err = bytes ? in ? 0 : -errno : -ENOMEM;
 	size_t len = 0;
 
-	*m = NULL;
-	if (f) {
-		len = fread(bytes, 1, FILE_MAX + 1, f);
-		err = ferror(f) ? -EIO : len > FILE_MAX ? -EFBIG : 0;
-		fclose(f);
+	*f = NULL;
+	if (in) {
+		len = fread(bytes, 1, FILE_MAX + 1, in);
+		err = ferror(in) ? -EIO : len > FILE_MAX ? -EFBIG : 0;
+		fclose(in);
 	}
 	if (!err)
-		err = jetwatt_model_load(m, bytes, len);
+		err = jetwatt_fitted_load(f, bytes, len);
 	free(bytes);
 	return err;
 }
@@ -52,7 +52,7 @@ static int put(const char *temp, int fd, const unsigned char *bytes, size_t len)
 	return err;
 }
 
-int jetwatt_model_file_write(const char *path, const struct jetwatt_model *m)
+int jetwatt_model_file_write(const char *path, const struct jetwatt_fitted *f)
 {
 	unsigned char *bytes = NULL;
 	char temp[PATH_MAX];
@@ -61,7 +61,7 @@ int jetwatt_model_file_write(const char *path, const struct jetwatt_model *m)
 
 	if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp))
 		return -ENAMETOOLONG;
-	err = jetwatt_model_save(m, &bytes, &len);
+	err = jetwatt_fitted_save(f, &bytes, &len);
 	if (err)
 		return err;
 	fd = mkostemp(temp, O_CLOEXEC);

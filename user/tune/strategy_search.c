@@ -34,7 +34,7 @@ int jetwatt_seek_open(struct jetwatt_seek *s, enum jetwatt_slice_kind kind, cons
 	int err = jetwatt_known_init(&s->known, kind, l->mode, l->nr_modes, &size, &sizes);
 
 	openblas_set_num_threads(1);
-	s->known.work[0].prior = l->prior;
+	s->known.work[0].by = &l->by;
 	for (size_t i = 0; i < l->nr_rows && !err; i++) {
 		struct jetwatt_cell c;
 

@@ -58,8 +58,7 @@ static int different(struct jetwatt_learn *l, const struct jetwatt_row *row, int
 	return 0;
 }
 
-int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *board,
-			const char *path)
+static int read_modes(struct jetwatt_learn *l, const struct jetwatt_board *board, const char *path)
 {
 	struct jetwatt_csv_error e = { 0 };
 	struct jetwatt_row *row = NULL;
@@ -89,6 +88,16 @@ int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *boa
 	free(row);
 	return l->nr_modes ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL,
 						   "%s has no modes", path);
+}
+
+int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *board,
+			const char *path)
+{
+	int err = read_modes(l, board, path);
+
+	for (size_t i = 0; i < l->nr_modes && !err; i++)
+		jetwatt_predictor_raise(&l->by.most, &l->mode[i]);
+	return err;
 }
 
 int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row)
@@ -150,13 +159,23 @@ static int known(const struct jetwatt_learn *l, const struct jetwatt_row *row)
 	return 0;
 }
 
-static int failed(int err)
+static int failed(const struct jetwatt_learn *l, int err, const char *what)
 {
+	const struct jetwatt_predictor *by = jetwatt_estimator_by(&l->by);
+	char why[48];
+
+	snprintf(why, sizeof(why), "fewer than %zu modes have been measured", by->least);
+	if (err == -ENOTSUP)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+					 "rows of several minibatch sizes, or references that differ in that",
+					 "--method auto, or rows and references of one size",
+					 "method %s cannot use what was measured",
+					 by->name);
 	if (err == -ENODATA)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "fewer than 3 modes have been measured",
-					 "jetwatt profile -o FILE.csv -p PID", "cannot predict");
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, why, "jetwatt profile -o FILE.csv -p PID",
+					 "%s", what);
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
-				 "cannot predict");
+				 "%s", what);
 }
 
 /* Fewer teach nothing about the form. */
@@ -165,17 +184,18 @@ static int failed(int err)
 int jetwatt_learn_others(struct jetwatt_learn *l)
 {
 	struct jetwatt_row *row = NULL;
-	int n = jetwatt_keep_prior(l->keep, &row), err = 0;
+	int n = jetwatt_keep_prior(l->keep, &row), err;
 
 	if (n < 0)
 		return -1 - n;
 	openblas_set_num_threads(1);
-	if (n >= POOL_LEAST)
-		err = jetwatt_prior_twin(&l->prior, row, (size_t)n, JETWATT_LEARN_SEED);
+	err = n < POOL_LEAST ? -ENOTSUP :
+	      jetwatt_estimator_twin(&l->by, row, (size_t)n, JETWATT_LEARN_SEED);
 	free(row);
-	if (err)
-		return failed(err);
-	if (n >= POOL_LEAST && !l->silent)
+	/* A predictor that does not use them does without. */
+	if (err && err != -ENOTSUP)
+		return failed(l, err, "cannot predict");
+	if (!err && !l->silent)
 		jetwatt_error_note("%d modes of this workload are known from elsewhere", n);
 	return 0;
 }
@@ -297,13 +317,12 @@ int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes)
 	if (l->down)
 		err = jetwatt_plan_down(l->mode, l->nr_modes, l->row, l->nr_rows, modes, &next);
 	else
-		err = jetwatt_plan_next(l->mode, l->nr_modes, l->row, l->nr_rows, l->prior,
+		err = jetwatt_plan_next(l->mode, l->nr_modes, l->row, l->nr_rows, &l->by,
 					l->budget_w, modes, JETWATT_LEARN_SEED, &next);
 	if (err == 1)
 		return -ENODATA;
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
-					 jetwatt_error_advice(-err), "cannot plan the next mode");
+		return failed(l, err, "cannot plan the next mode");
 	return jetwatt_learn_measure(l, next.index, next.why, NULL);
 }
 
@@ -323,9 +342,11 @@ int jetwatt_learn_fit(struct jetwatt_learn *l)
 	openblas_set_num_threads(1);
 	if (l->given)
 		return 0;
-	jetwatt_model_free(l->model);
-	err = jetwatt_model_fit_prior(&l->model, l->row, l->nr_rows, l->prior, JETWATT_LEARN_SEED);
-	return err ? failed(err) : 0;
+	jetwatt_fitted_free(l->model);
+	l->model = NULL;
+	err = !jetwatt_estimator_enough(&l->by, l->nr_rows) ? -ENODATA :
+	      jetwatt_estimator_fit(&l->model, &l->by, l->row, l->nr_rows, 0, JETWATT_LEARN_SEED);
+	return err ? failed(l, err, "cannot predict") : 0;
 }
 
 int jetwatt_learn_predict(struct jetwatt_learn *l)
@@ -338,8 +359,8 @@ int jetwatt_learn_predict(struct jetwatt_learn *l)
 		l->prediction = calloc(l->nr_modes, sizeof(*l->prediction));
 	if (!l->prediction)
 		return no_memory();
-	err = jetwatt_model_predict_batch(l->model, l->mode, l->batch, l->nr_modes, l->prediction);
-	return err ? failed(err) : 0;
+	err = jetwatt_fitted_predict(l->model, l->mode, l->batch, l->nr_modes, l->prediction);
+	return err ? failed(l, err, "cannot predict") : 0;
 }
 
 void jetwatt_learn_free(struct jetwatt_learn *l)
@@ -348,6 +369,6 @@ void jetwatt_learn_free(struct jetwatt_learn *l)
 	free(l->batch);
 	free(l->row);
 	free(l->prediction);
-	jetwatt_prior_free(l->prior);
-	jetwatt_model_free(l->model);
+	jetwatt_estimator_forget(&l->by);
+	jetwatt_fitted_free(l->model);
 }

@@ -31,7 +31,8 @@
  * @prediction: of every candidate after jetwatt_learn_predict(), else NULL
  * @model: what the last jetwatt_learn_predict() went by; @given: it is complete,
  *	and stays as it is
- * @prior: of jetwatt_references_learn(), NULL: none
+ * @by: the predictor, and what it has learned of references and other boards; all
+ *	zero: the default one, and nothing
  * @risk: accepted probability that a mode not measured is over the budget
  * @down: clocks must not be raised from one mode to the next
  * @wait_s: how long to wait for GPU work
@@ -51,8 +52,8 @@ struct jetwatt_learn {
 	const char *out;
 	double budget_w, wait_s, risk;
 	struct jetwatt_prediction *prediction;
-	struct jetwatt_prior *prior;
-	struct jetwatt_model *model;
+	struct jetwatt_estimator by;
+	struct jetwatt_fitted *model;
 	int given;
 	uint64_t begun_ns, ended_ns;
 	int silent, down, sizes;

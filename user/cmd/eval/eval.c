@@ -9,6 +9,7 @@
 
 #include "cmd/eval/query_sweep.h"
 #include "cmd/verbs.h"
+#include "tune/method.h"
 #include "tune/plot_file.h"
 #include "util/error.h"
 #include "util/suggest.h"
@@ -22,7 +23,7 @@ enum { CORPUS = JETWATT_ARGS_LONG, METHOD, SAMPLES, REPEATS, SAMPLING, SEED, JSO
 #define COMMON								\
 	{ "corpus", CORPUS, "FILE.csv", 0, "Every mode of a workload, measured", 0 },	\
 	{ "method", METHOD, "NAME", 0,					\
-	  "auto, powertrain, nn, linreg, rnd or maxn; default: auto", 0 },	\
+	  "The method, man jetwatt-eval lists them; default: auto", 0 },	\
 	{ "repeats", REPEATS, "N", 0, "How often, with other modes; default: 10", 0 },	\
 	{ "sampling", SAMPLING, "HOW", 0,				\
 	  "random, or designed: chosen as profile does; default: what suits the method", 0 },	\
@@ -52,22 +53,13 @@ static int usage(const char *fix, const char *what, const char *text)
 	return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, what, text);
 }
 
-static const struct jetwatt_method *method(const char *name)
+static const struct jetwatt_predictor *method(const char *name)
 {
-	const struct jetwatt_method *m = jetwatt_method_find(name), *all;
-	const char *word[16] = { NULL }, *near;
-	char fix[96];
-	size_t n;
+	const struct jetwatt_predictor *m = jetwatt_method_find(name);
 
-	if (m)
-		return m;
-	all = jetwatt_methods(&n);
-	for (size_t i = 0; i < n && i < 15; i++)
-		word[i] = all[i].name;
-	near = jetwatt_suggest(name, word);
-	snprintf(fix, sizeof(fix), near ? "did you mean %s?" :
-		 "auto, powertrain, nn, linreg, rnd or maxn", near);
-	exit(usage(fix, "no such method: %s", name));
+	if (!m)
+		exit(JETWATT_EXIT_USAGE);
+	return m;
 }
 
 static void budgets(struct jetwatt_eval *e, const char *text)
@@ -162,16 +154,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static int read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_eval *e))
 {
-	const struct jetwatt_method *m = e->method;
+	const struct jetwatt_predictor *m = e->method;
 	long n = jetwatt_references_read(e->path, &e->row, &e->batch);
+	char fix[160];
 
 	if (n < 0)
 		return -n;
 	e->n = n;
-	if (e->batch && !(m->kind & JETWATT_METHOD_BATCH))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
-					 "use --method auto, nn or powertrain, or a file of one batch size",
+	if (e->batch && !(m->kind & JETWATT_PREDICTOR_BATCH)) {
+		jetwatt_method_list(fix, sizeof(fix), "a file of one batch size, or --method ",
+				    jetwatt_method_sizes);
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes", fix,
 					 "method %s cannot use %s", m->name, e->path);
+	}
 	if (e->batch && e->designed)
 		return usage("--sampling random", "no design for several batch sizes: %s", e->path);
 	if (e->batch && run == jetwatt_eval_optimize)
@@ -187,28 +182,20 @@ static int read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_eval *e
 		return jetwatt_eval_failed(e, -ENOMEM);
 	for (size_t i = 0; i < e->n; i++)
 		e->mode[i] = e->row[i].mode;
-	e->most = jetwatt_method_most(e->row, e->n);
+	e->most = jetwatt_predictor_most(e->row, e->n);
 	return 0;
 }
 
 static int read_references(struct jetwatt_eval *e)
 {
-	const struct jetwatt_method *m = e->method;
+	const struct jetwatt_predictor *m = e->method;
 	struct jetwatt_row *row[JETWATT_REFERENCES_MAX] = { NULL };
 	uint32_t *batch[JETWATT_REFERENCES_MAX] = { NULL };
 	struct jetwatt_corpus c[JETWATT_REFERENCES_MAX];
-	int code = 0, err;
+	int code = jetwatt_references_suit(m, e->reference.n), err;
 
-	if (!m->prior && !e->reference.n)
-		return 0;
-	if (!m->prior)
-		return usage("leave --reference out, or use --method auto or powertrain",
-			     "method %s learns nothing from references", m->name);
-	if (!e->reference.n && !(m->kind & JETWATT_METHOD_REFERENCE))
-		return 0;
-	if (!e->reference.n)
-		return usage("--reference FILE.csv, every mode of another workload",
-			     "method %s needs a reference", m->name);
+	if (code || !e->reference.n)
+		return code;
 	for (size_t i = 0; i < e->reference.n && !code; i++) {
 		long n = jetwatt_references_read(e->reference.path[i], &row[i],
 						  &batch[i]);
@@ -233,7 +220,6 @@ static int read_references(struct jetwatt_eval *e)
 
 static int read_pool(struct jetwatt_eval *e)
 {
-	struct jetwatt_prior *prior = e->prior;
 	struct jetwatt_row *row = NULL;
 	uint32_t *batch = NULL;
 	long n;
@@ -241,16 +227,15 @@ static int read_pool(struct jetwatt_eval *e)
 
 	if (!e->pool)
 		return 0;
-	if (!(e->method->kind & JETWATT_METHOD_INTERVAL))
+	if (!e->method->twin)
 		return usage("leave --pool out, or use --method auto", "method %s knows of no pool", e->method->name);
 	n = jetwatt_references_read(e->pool, &row, &batch);
 	if (n < 0)
 		return (int)-n;
 	err = batch || e->batch ? usage("files of one batch size", "%s: --pool is of one batch size", e->pool) : 0;
 	if (!err) {
-		err = jetwatt_prior_twin(&prior, row, (size_t)n, e->seed);
+		err = e->method->twin(&e->prior, row, (size_t)n, e->seed);
 		err = err ? jetwatt_eval_failed(e, err) : 0;
-		e->prior = prior;
 	}
 	free(row);
 	free(batch);
@@ -265,23 +250,25 @@ static int evaluate(const char *verb, const char *doc, const struct argp_option 
 	};
 	struct jetwatt_eval e = { .samples = 20, .repeats = 10, .designed = -1, .seed = 1,
 				  .lo = 17, .hi = 50, .step = 1, .risk = 0.05,
-				  .method = jetwatt_method_find("auto") };
+				  .method = jetwatt_predictor_find("auto") };
 	int code;
 
 	jetwatt_args_parse_with(verb, "--corpus FILE.csv", doc, options, parse, group, argc, argv,
 				&e);
 	openblas_set_num_threads(1);
 	if (e.designed < 0)
-		e.designed = e.method->kind & (JETWATT_METHOD_INTERVAL | JETWATT_METHOD_OWN_MODES);
-	if (e.method->kind & JETWATT_METHOD_FIXED)
+		e.designed = e.method->kind & (JETWATT_PREDICTOR_INTERVAL | JETWATT_PREDICTOR_OWN_MODES);
+	if (e.method->kind & JETWATT_PREDICTOR_FIXED)
 		e.samples = e.designed = 0;
-	if (e.designed && e.method->kind & JETWATT_METHOD_OWN_MODES)
+	if (e.designed && e.method->kind & JETWATT_PREDICTOR_OWN_MODES)
 		e.samples = 4;
 	code = read_corpus(&e, run);
 	if (!code)
 		code = read_references(&e);
 	if (!code)
 		code = read_pool(&e);
+	if (e.method->kind & JETWATT_PREDICTOR_INTERVAL)
+		e.guide = (struct jetwatt_estimator){ .by = e.method, .prior = e.prior, .most = e.most };
 	if (!code)
 		code = run(&e);
 	if (e.prior)

@@ -6,7 +6,7 @@
 #ifndef JETWATT_CMD_EVAL_EVAL_H
 #define JETWATT_CMD_EVAL_EVAL_H
 
-#include "model/method.h"
+#include "model/estimator.h"
 #include "tune/corpus.h"
 #include "util/args.h"
 
@@ -23,12 +23,14 @@
  * @presets: file of the vendor's modes to compare with, NULL: none
  * @curve: --samples was a list: a figure for each; @plot: NULL: no picture
  * @prior: what the method made of the references
+ * @guide: what a search goes by: the method with its prior, if it predicts spreads; else
+ *	the default one without
  */
 struct jetwatt_eval {
 	struct jetwatt_args args;
 	const char *path;
 	struct jetwatt_references reference;
-	const struct jetwatt_method *method;
+	const struct jetwatt_predictor *method;
 	size_t samples, repeats, curve[JETWATT_EVAL_CURVE], nr_curve;
 	const char *plot, *presets, *pool;
 	int designed, json;
@@ -40,6 +42,7 @@ struct jetwatt_eval {
 	struct jetwatt_mode *mode, most;
 	size_t n;
 	void *prior;
+	struct jetwatt_estimator guide;
 };
 
 /* Both print their result. Return: 0, or an exit code after saying why. */
@@ -55,9 +58,6 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e);
  * Return: 0, negative errno.
  */
 int jetwatt_eval_sample(const struct jetwatt_eval *e, size_t r, size_t *at);
-
-/* What plan may go by: the prior, if it is that of the default method. */
-const struct jetwatt_prior *jetwatt_eval_prior(const struct jetwatt_eval *e);
 
 /* Fit to the first @k rows of @at. @ms: how long it took. Return: 0, negative errno. */
 int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, size_t k,

@@ -104,7 +104,7 @@ static int rank(const struct jetwatt_eval *e, struct query *q,
 /* Is each budget a search of its own? */
 static int focused(const struct jetwatt_eval *e)
 {
-	return e->designed && !(e->method->kind & JETWATT_METHOD_OWN_MODES);
+	return e->designed && !(e->method->kind & JETWATT_PREDICTOR_OWN_MODES);
 }
 
 /* No candidate is left: what the search would look at next, as optimize does with
@@ -113,7 +113,7 @@ static long further(const struct jetwatt_eval *e, size_t r, const struct query *
 {
 	struct jetwatt_plan_next next;
 
-	if (!focused(e) || jetwatt_plan_next(e->mode, e->n, q->known, q->rows, jetwatt_eval_prior(e),
+	if (!focused(e) || jetwatt_plan_next(e->mode, e->n, q->known, q->rows, &e->guide,
 					     budget, q->seen + q->more + 1, e->seed + r, &next))
 		return -1;
 	return was_measured(q, next.index) ? -1 : (long)next.index;
@@ -168,11 +168,11 @@ static int ask(const struct jetwatt_eval *e, size_t r, struct query *q, double b
 	int found;
 
 	*answer = -1;
-	if (e->method->kind & JETWATT_METHOD_FIXED) {
+	if (e->method->kind & JETWATT_PREDICTOR_FIXED) {
 		*answer = highest(e);
 		return 0;
 	}
-	if (e->method->kind & JETWATT_METHOD_OBSERVED) {
+	if (e->method->kind & JETWATT_PREDICTOR_OBSERVED) {
 		*answer = best_seen(e, q, budget);
 		return 0;
 	}
@@ -218,7 +218,7 @@ static int search(const struct jetwatt_eval *e, size_t r, struct query *q, doubl
 	while (!err && q->rows < 2 * e->samples) {
 		struct jetwatt_plan_next next;
 
-		err = jetwatt_plan_next(e->mode, e->n, q->known, q->rows, jetwatt_eval_prior(e),
+		err = jetwatt_plan_next(e->mode, e->n, q->known, q->rows, &e->guide,
 					budget, e->samples, e->seed + r, &next);
 		if (err)
 			break;
@@ -260,7 +260,7 @@ static int once(const struct jetwatt_eval *e, size_t r, size_t budgets, struct q
 	int err = 0;
 
 	q->seen = e->samples;
-	if (!each && !(e->method->kind & JETWATT_METHOD_FIXED))
+	if (!each && !(e->method->kind & JETWATT_PREDICTOR_FIXED))
 		err = jetwatt_eval_sample(e, r, q->at);
 	if (!each && !err)
 		err = learn(e, r, q);
@@ -413,7 +413,7 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e)
 	if (jetwatt_dirty_mark(e->row, n, dirty) < 0)
 		goto out;
 	/* Nothing in such a search is left to chance: once is as good as often. */
-	if (focused(e) && e->method->kind & JETWATT_METHOD_INTERVAL)
+	if (focused(e) && e->method->kind & JETWATT_PREDICTOR_INTERVAL)
 		e->repeats = 1;
 	err = 0;
 	for (size_t r = 0; r < e->repeats && !err; r++) {

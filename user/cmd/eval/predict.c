@@ -102,7 +102,7 @@ static void spread(struct jetwatt_json *j, const char *key, double *v, size_t n)
 
 static void json(const struct jetwatt_eval *e, struct score *s)
 {
-	int known = e->method->kind & JETWATT_METHOD_INTERVAL;
+	int known = e->method->kind & JETWATT_PREDICTOR_INTERVAL;
 	struct jetwatt_json j;
 
 	jetwatt_json_init(&j, stdout, 0);
@@ -142,7 +142,7 @@ static void text(const struct jetwatt_eval *e, struct score *s)
 		       jetwatt_eval_quantile(s->mape[w], n, 0.5),
 		       jetwatt_eval_quantile(s->mape[w], n, 0.25),
 		       jetwatt_eval_quantile(s->mape[w], n, 0.75));
-		if (e->method->kind & JETWATT_METHOD_INTERVAL)
+		if (e->method->kind & JETWATT_PREDICTOR_INTERVAL)
 			printf(" %12.1f %%\n", mean(s->covered[w], n));
 		else
 			printf(" %14s\n", "-");
@@ -210,7 +210,7 @@ int jetwatt_eval_predict(struct jetwatt_eval *e)
 	struct drawing d = { .fit = NULL };
 	int code = 0;
 
-	if (e->method->kind & (JETWATT_METHOD_OBSERVED | JETWATT_METHOD_FIXED))
+	if (e->method->kind & (JETWATT_PREDICTOR_OBSERVED | JETWATT_PREDICTOR_FIXED))
 		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
 					 "jetwatt eval optimize judges what it chooses",
 					 "method %s predicts nothing", e->method->name);

@@ -151,7 +151,7 @@ static int once(const struct jetwatt_stream *s, size_t r, size_t n, struct jetwa
 
 	keep = s->reuse || s->strategy->shared;
 	for (size_t w = 0; w < k.works; w++)
-		k.work[w].prior = s->files.work[w].prior;
+		k.work[w].by = s->files.work[w].by;
 	if (!at)
 		err = -ENOMEM;
 	if (!err)

@@ -186,7 +186,7 @@ static int follow(const struct jetwatt_stream *s, const struct window *w, size_t
 	int err = jetwatt_known_init(&k, s->files.kind, s->files.mode, s->files.n, size, sizes), have = 0;
 
 	for (size_t i = 0; i < k.works; i++)
-		k.work[i].prior = s->files.work[i].prior;
+		k.work[i].by = s->files.work[i].by;
 	if (!err && s->strategy->new)
 		err = s->strategy->new(&state, &k, s->files.seed);
 	for (size_t i = 0; i < n && !err; i++) {

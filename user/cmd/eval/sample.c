@@ -51,11 +51,6 @@ static int is_before(const size_t *at, size_t k, size_t row)
 	return 0;
 }
 
-const struct jetwatt_prior *jetwatt_eval_prior(const struct jetwatt_eval *e)
-{
-	return e->method->kind & JETWATT_METHOD_INTERVAL ? e->prior : NULL;
-}
-
 /* As profile does without a budget; where the plan knows enough, chance takes
  * over. Here a mode that is measured again reads the same. */
 static int design(const struct jetwatt_eval *e, uint64_t seed, size_t *at)
@@ -67,7 +62,7 @@ static int design(const struct jetwatt_eval *e, uint64_t seed, size_t *at)
 	while (!err && rows < 2 * e->samples) {
 		struct jetwatt_plan_next next;
 
-		err = jetwatt_plan_next(e->mode, e->n, seen, rows, jetwatt_eval_prior(e), 0,
+		err = jetwatt_plan_next(e->mode, e->n, seen, rows, &e->guide, 0,
 					e->samples, seed, &next);
 		if (err)
 			break;
@@ -92,7 +87,7 @@ int jetwatt_eval_sample(const struct jetwatt_eval *e, size_t r, size_t *at)
 		jetwatt_random_draw(&seed, at, e->n, e->samples);
 		return 0;
 	}
-	if (e->method->kind & JETWATT_METHOD_OWN_MODES) {
+	if (e->method->kind & JETWATT_PREDICTOR_OWN_MODES) {
 		size_t own[JETWATT_LINREG_MODES];
 		int n = jetwatt_linreg_modes(e->mode, e->n, own);
 
@@ -108,13 +103,19 @@ int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, s
 {
 	struct jetwatt_row *row = malloc((k ? k : 1) * sizeof(*row));
 	uint32_t *batch = malloc((k ? k : 1) * sizeof(*batch));
-	struct jetwatt_method_input in = { { row, e->batch ? batch : NULL, k }, e->most, e->prior,
-					   stream(e, r) };
+	struct jetwatt_predictor_input in = {
+		.sample = { row, e->batch ? batch : NULL, k }, .most = e->most, .prior = e->prior,
+		.seed = stream(e, r),
+	};
 	double begun;
 	int err = -ENOMEM;
 
 	*model = NULL;
-	if (row && batch) {
+	if (k < e->method->least && !e->prior)
+		err = -ENODATA;
+	else if (row && batch)
+		err = 0;
+	if (!err) {
 		for (size_t i = 0; i < k; i++) {
 			row[i] = e->row[at[i]];
 			batch[i] = e->batch ? e->batch[at[i]] : 0;

@@ -203,7 +203,7 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	if (!err && !in.infer.strategy)
 		err = jetwatt_baseline_open(&baseline, &l, board, in.presets);
 	if (!err)
-		err = jetwatt_references_learn(&in.reference, &l.prior, JETWATT_LEARN_SEED);
+		err = jetwatt_references_learn(&in.reference, &l.by, JETWATT_LEARN_SEED);
 	l.sizes = in.infer.strategy != NULL;
 	if (l.sizes)
 		a.baseline = NULL;

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The default predictor: the physical forms and a Gaussian process on the rest. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "model/fit.h"
+#include "model/predictor.h"
+#include "model/refit.h"
+
+static int auto_prior(void **prior, const struct jetwatt_corpus *c, size_t n, uint64_t seed)
+{
+	struct jetwatt_reference *ref = calloc(n, sizeof(*ref));
+	struct jetwatt_prior *p = NULL;
+	int err = -ENOMEM;
+
+	for (size_t i = 0; ref && i < n; i++)
+		ref[i] = (struct jetwatt_reference){ c[i].row, c[i].n };
+	if (ref)
+		err = jetwatt_prior_learn(&p, ref, n, seed);
+	free(ref);
+	*prior = p;
+	return err;
+}
+
+static void auto_prior_free(void *prior)
+{
+	jetwatt_prior_free(prior);
+}
+
+static int auto_twin(void **prior, const struct jetwatt_row *row, size_t n, uint64_t seed)
+{
+	struct jetwatt_prior *p = *prior;
+	int err = jetwatt_prior_twin(&p, row, n, seed);
+
+	*prior = p;
+	return err;
+}
+
+static int auto_foretells(const void *prior, const struct jetwatt_row *row, size_t n)
+{
+	return jetwatt_prior_fits(prior, row, n);
+}
+
+static int auto_fit(void **model, const struct jetwatt_predictor_input *in)
+{
+	const struct jetwatt_corpus *c = &in->sample;
+	struct jetwatt_model *m = NULL;
+	int err = in->few ? jetwatt_fit_few(&m, c->row, c->n, in->few, in->prior, in->seed) :
+		  jetwatt_fit(&m, c->row, c->n, in->prior, in->seed);
+
+	*model = m;
+	return err;
+}
+
+static int auto_refit(void **model, const void *from, const struct jetwatt_row *row, size_t n)
+{
+	struct jetwatt_model *m = NULL;
+	int err = jetwatt_refit(&m, from, row, n);
+
+	*model = m;
+	return err;
+}
+
+static int auto_predict(const void *model, const struct jetwatt_mode *mode, const uint32_t *batch,
+			size_t n, struct jetwatt_prediction *out)
+{
+	return jetwatt_model_predict_batch(model, mode, batch, n, out);
+}
+
+static int auto_outline(const void *model, const struct jetwatt_mode *mode, size_t n,
+			double *time_ms, double *power_w)
+{
+	return jetwatt_model_outline(model, mode, n, time_ms, power_w);
+}
+
+static struct jetwatt_point *points_of(const struct jetwatt_model *m,
+				       const struct jetwatt_predictor_modes *s, int *err)
+{
+	struct jetwatt_point *x = calloc(s->n ? s->n : 1, sizeof(*x));
+
+	*err = x ? 0 : -ENOMEM;
+	for (size_t i = 0; i < s->n && !*err; i++) {
+		*err = jetwatt_point_of(&x[i], &s->mode[i]);
+		if (!*err)
+			jetwatt_model_point(m, s->time_ms[i], &x[i]);
+	}
+	return x;
+}
+
+static int auto_reduce(const void *model, const struct jetwatt_predictor_modes *c,
+		       const struct jetwatt_predictor_modes *r, double sd, double *gain)
+{
+	const struct jetwatt_model *m = model;
+	struct jetwatt_point *x, *y = NULL;
+	int err;
+
+	x = points_of(m, c, &err);
+	if (!err)
+		y = points_of(m, r, &err);
+	if (!err)
+		err = jetwatt_surface_reduce(m->time, x, c->n, y, r->n, sd, gain);
+	if (!err)
+		err = jetwatt_surface_reduce(m->power, x, c->n, y, r->n, sd, gain);
+	free(x);
+	free(y);
+	return err;
+}
+
+static int auto_shares(const void *model, const struct jetwatt_mode *mode, double *share)
+{
+	return jetwatt_model_shares(model, mode, share);
+}
+
+static size_t auto_seen(const void *model, const struct jetwatt_seen_mode **seen)
+{
+	const struct jetwatt_model *m = model;
+
+	*seen = m->seen;
+	return jetwatt_model_rows(m);
+}
+
+static int auto_save(const void *model, unsigned char **out, size_t *len)
+{
+	return jetwatt_model_save(model, out, len);
+}
+
+static int auto_load(void **model, const unsigned char *in, size_t len)
+{
+	struct jetwatt_model *m = NULL;
+	int err = jetwatt_model_load(&m, in, len);
+
+	*model = m;
+	return err;
+}
+
+static void auto_free(void *model)
+{
+	jetwatt_model_free(model);
+}
+
+const struct jetwatt_predictor jetwatt_predictor_auto = {
+	.name = "auto", .does = "physical form and Gaussian process",
+	.kind = JETWATT_PREDICTOR_INTERVAL | JETWATT_PREDICTOR_BATCH, .least = 3,
+	.prior = auto_prior, .prior_free = auto_prior_free,
+	.twin = auto_twin, .foretells = auto_foretells,
+	.fit = auto_fit, .refit = auto_refit, .predict = auto_predict, .free = auto_free,
+	.outline = auto_outline, .reduce = auto_reduce, .shares = auto_shares,
+	.seen = auto_seen, .save = auto_save, .load = auto_load,
+};

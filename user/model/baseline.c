@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Two answers without a model, to compare with. */
+#include "model/predictor.h"
+
+const struct jetwatt_predictor jetwatt_predictor_rnd = {
+	.name = "rnd", .does = "the best of what was measured",
+	.kind = JETWATT_PREDICTOR_OBSERVED,
+};
+
+const struct jetwatt_predictor jetwatt_predictor_maxn = {
+	.name = "maxn", .does = "always the highest mode",
+	.kind = JETWATT_PREDICTOR_FIXED,
+};

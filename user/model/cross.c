@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "model/cross.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/order.h"
+
+#define FOLDS	5
+/* Modes that are predicted at once. */
+#define CHUNK	1024
+/* What is believed of the errors before any is known, and the number of rows that
+ * this counts as. */
+#define ERROR		0.1
+#define ERROR_ROWS	2
+/* Spread where there are too few modes to leave one out. */
+#define UNKNOWN		0.5
+
+/**
+ * struct jetwatt_cross
+ * @whole, @fold: models of all rows, and of those without each of the @folds
+ * @time_var, @power_var: mean square of the errors' logarithms
+ */
+struct jetwatt_cross {
+	const struct jetwatt_predictor *by;
+	void *whole, *fold[FOLDS];
+	size_t folds;
+	double time_var, power_var;
+};
+
+/* The rows in their order, so that folds do not depend on the caller's; @of: which
+ * fold each is in. Neighbours are in different folds, readings of a mode in one. */
+struct sorted {
+	struct jetwatt_row *row;
+	uint32_t *batch;
+	size_t *of, n, modes;
+};
+
+static int sort(struct sorted *s, const struct jetwatt_corpus *c)
+{
+	*s = (struct sorted){ .row = malloc(c->n * sizeof(*s->row)), .n = c->n,
+			      .batch = malloc(c->n * sizeof(*s->batch)),
+			      .of = malloc(c->n * sizeof(*s->of)) };
+	if (!s->row || !s->batch || !s->of)
+		return -ENOMEM;
+	memcpy(s->row, c->row, c->n * sizeof(*s->row));
+	qsort(s->row, c->n, sizeof(*s->row), jetwatt_order_rows);
+	for (size_t i = 0; i < c->n; i++) {
+		s->batch[i] = s->row[i].batch;
+		s->modes += !i || !jetwatt_mode_same(&s->row[i - 1].mode, &s->row[i].mode);
+		s->of[i] = (s->modes - 1) % FOLDS;
+	}
+	return 0;
+}
+
+static void sorted_free(struct sorted *s)
+{
+	free(s->row);
+	free(s->batch);
+	free(s->of);
+}
+
+/**
+ * struct errors - on the rows left out
+ * @time, @power: sums of squares, of @n rows
+ */
+struct errors {
+	double time, power;
+	size_t n;
+};
+
+/* Fit without fold @k, and predict it. @part: room for a fit's rows. */
+static int leave_out(struct jetwatt_cross *c, const struct sorted *s, size_t k,
+		     const struct jetwatt_predictor_input *in, struct sorted *part,
+		     struct errors *e)
+{
+	struct jetwatt_predictor_input less = *in;
+	const uint32_t *batch = in->sample.batch ? part->batch : NULL;
+	int err;
+
+	part->n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->of[i] != k) {
+			part->row[part->n] = s->row[i];
+			part->batch[part->n++] = s->batch[i];
+		}
+	less.sample = (struct jetwatt_corpus){ part->row, batch, part->n };
+	err = c->by->fit(&c->fold[k], &less);
+	for (size_t i = 0; i < s->n && !err; i++) {
+		struct jetwatt_prediction p;
+
+		if (s->of[i] != k)
+			continue;
+		err = c->by->predict(c->fold[k], &s->row[i].mode,
+				     in->sample.batch ? &s->batch[i] : NULL, 1, &p);
+		if (err)
+			break;
+		e->time += pow(log(s->row[i].time_ms / p.time_ms), 2);
+		e->power += pow(log(s->row[i].power_w / p.power_w), 2);
+		e->n++;
+	}
+	return err;
+}
+
+static double variance(double sum, size_t n)
+{
+	return (ERROR_ROWS * ERROR * ERROR + sum) / (ERROR_ROWS + n);
+}
+
+int jetwatt_cross_fit(struct jetwatt_cross **out, const struct jetwatt_predictor *by,
+		      const struct jetwatt_predictor_input *in)
+{
+	struct jetwatt_cross *c = calloc(1, sizeof(*c));
+	struct sorted s = { .row = NULL }, part = { .row = NULL };
+	struct errors e = { 0, 0, 0 };
+	int err = c ? 0 : -ENOMEM;
+
+	*out = NULL;
+	if (!err) {
+		c->by = by;
+		err = by->fit(&c->whole, in);
+	}
+	if (!err)
+		err = sort(&s, &in->sample);
+	if (!err)
+		err = sort(&part, &in->sample);
+	if (!err && s.modes > 1)
+		c->folds = s.modes < FOLDS ? s.modes : FOLDS;
+	for (size_t k = 0; !err && k < c->folds; k++)
+		err = leave_out(c, &s, k, in, &part, &e);
+	sorted_free(&s);
+	sorted_free(&part);
+	if (err) {
+		jetwatt_cross_free(c);
+		return err;
+	}
+	c->time_var = e.n ? variance(e.time, e.n) : UNKNOWN * UNKNOWN;
+	c->power_var = e.n ? variance(e.power, e.n) : UNKNOWN * UNKNOWN;
+	*out = c;
+	return 0;
+}
+
+/* Welford's running mean and sum of squares, of the logarithms. */
+struct spread {
+	double mean[2], square[2];
+};
+
+static void add(struct spread *s, const struct jetwatt_prediction *p, size_t k)
+{
+	const double v[2] = { log(p->time_ms), log(p->power_w) };
+
+	for (int w = 0; w < 2; w++) {
+		double by = v[w] - s->mean[w];
+
+		s->mean[w] += by / (k + 1);
+		s->square[w] += by * (v[w] - s->mean[w]);
+	}
+}
+
+static int chunk(const struct jetwatt_cross *c, const struct jetwatt_mode *mode,
+		 const uint32_t *batch, size_t n, struct jetwatt_prediction *out,
+		 struct jetwatt_prediction *p, struct spread *s)
+{
+	int err = c->by->predict(c->whole, mode, batch, n, out);
+
+	memset(s, 0, n * sizeof(*s));
+	for (size_t k = 0; k < c->folds && !err; k++) {
+		err = c->by->predict(c->fold[k], mode, batch, n, p);
+		for (size_t i = 0; i < n && !err; i++)
+			add(&s[i], &p[i], k);
+	}
+	for (size_t i = 0; i < n && !err; i++) {
+		out[i].time_sd = sqrt(c->time_var + (c->folds ? s[i].square[0] / c->folds : 0));
+		out[i].power_sd = sqrt(c->power_var + (c->folds ? s[i].square[1] / c->folds : 0));
+	}
+	return err;
+}
+
+int jetwatt_cross_predict(const struct jetwatt_cross *c, const struct jetwatt_mode *mode,
+			  const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
+{
+	struct jetwatt_prediction *p = malloc(CHUNK * sizeof(*p));
+	struct spread *s = malloc(CHUNK * sizeof(*s));
+	int err = p && s ? 0 : -ENOMEM;
+
+	for (size_t at = 0; at < n && !err; at += CHUNK)
+		err = chunk(c, mode + at, batch ? batch + at : NULL,
+			    n - at < CHUNK ? n - at : CHUNK, out + at, p, s);
+	free(p);
+	free(s);
+	return err;
+}
+
+void jetwatt_cross_free(struct jetwatt_cross *c)
+{
+	if (!c)
+		return;
+	if (c->whole)
+		c->by->free(c->whole);
+	for (size_t k = 0; k < FOLDS; k++)
+		if (c->fold[k])
+			c->by->free(c->fold[k]);
+	free(c);
+}

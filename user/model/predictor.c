@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "model/predictor.h"
+
+#include <string.h>
+
+#define ADDRESS(name)	&jetwatt_predictor_##name,
+
+static const struct jetwatt_predictor *const table[] = { JETWATT_PREDICTORS(ADDRESS) };
+
+const struct jetwatt_predictor *jetwatt_predictor_at(size_t i)
+{
+	return i < sizeof(table) / sizeof(*table) ? table[i] : NULL;
+}
+
+const struct jetwatt_predictor *jetwatt_predictor_find(const char *name)
+{
+	const struct jetwatt_predictor *p;
+
+	for (size_t i = 0; (p = jetwatt_predictor_at(i)); i++)
+		if (!strcmp(p->name, name))
+			return p;
+	return NULL;
+}
+
+void jetwatt_predictor_raise(struct jetwatt_mode *most, const struct jetwatt_mode *m)
+{
+#define RAISE(f) (most->f = m->f > most->f ? m->f : most->f)
+	RAISE(cores);
+	RAISE(cpu_khz);
+	RAISE(gpu_hz);
+	RAISE(emc_hz);
+#undef RAISE
+}
+
+struct jetwatt_mode jetwatt_predictor_most(const struct jetwatt_row *row, size_t n)
+{
+	struct jetwatt_mode most = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		jetwatt_predictor_raise(&most, &row[i].mode);
+	return most;
+}
