@@ -18,7 +18,10 @@ made()
 	}'
 }
 
-echo 1..28
+# The methods that predict.
+methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
+
+echo 1..$((38 + 2 * $(wc -w <<< "$methods")))
 made 16 > $d/one.csv
 made "16 32" > $d/two.csv
 cut -d, -f1-4 $d/one.csv > $d/modes.csv
@@ -90,4 +93,28 @@ build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --ex
 check "an answer says why" "[ $? = 0 ] && grep -q '^why: [0-9]* % of the time hangs on' $d/out && grep -q 'A step down: ' $d/out"
 build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain --json - > $d/out 2> $d/err
 check "and does so as JSON" "[ $? = 0 ] && jq -e '([.explain.share[]] | add) as \$all | \$all > 0.999 and \$all < 1.001 and (.explain | .share[.binds] == ([.share[]] | max)) and (.chosen as \$c | all(.explain.steps[]; .gpu_hz == \$c.gpu_hz and (.cores != \$c.cores) != (.emc_hz != \$c.emc_hz)))' $d/out > /dev/null"
+
+# Every method that predicts, by its name, wherever a model is fitted.
+for method in $methods; do
+	with="--method $method"
+	[ $method != powertrain ] || with="$with --reference $d/one.csv"
+	$say --profile $d/few.csv $with > $d/out 2> $d/err
+	check "$method predicts, with an uncertainty of each" "[ $? = 0 ] && jq -e '.method == \"$method\" and (.modes | length == 36 and all(.time_sd > 0 and .power_sd > 0))' $d/out > /dev/null"
+	build/jetwatt optimize --power 16 --risk 0.1 --profile $d/few.csv --modes $d/modes.csv $with --json - > $d/out 2> $d/err
+	check "$method: optimize answers within the budget" "[ $? = 0 ] && w=\$(jq -r '.chosen | [.cores, .cpu_khz, .gpu_hz, .emc_hz] | join(\",\")' $d/out) && grep \"^\$w,\" $d/one.csv | awk -F, '{ exit !(\$7 <= 16) }'"
+done
+ours=$(build/jetwatt predict --profile $d/few.csv --modes $d/modes.csv | md5sum)
+check "auto is the default" "[ '$ours' = \"\$(build/jetwatt predict --method auto --profile $d/few.csv --modes $d/modes.csv | grep -v '^method auto: ' | md5sum)\" ]"
+no() { build/jetwatt "${@:3}" > $d/out 2> $d/err; check "$1" "[ $? = 2 ] && [ ! -s $d/out ] && grep -q '$2' $d/err && grep -q '^  fix: ' $d/err"; }
+one="--profile $d/one.csv --modes $d/modes.csv"
+no "no such method: they are listed" 'why: the methods are auto, .* or maxn' predict $one --method help
+no "one that predicts nothing" 'predicts nothing' optimize --power 14 $one --method maxn
+no "references are needed" 'needs a reference' predict $one --method powertrain
+no "or not used" 'learns nothing from references' predict $one --method linreg --reference $d/one.csv
+no "minibatch sizes are no feature of every method" 'several minibatch sizes' predict --profile $d/two.csv --modes $d/modes.csv --method linreg
+no "nor has every one a file format" 'no file format' predict $one --method nn --save-model $d/none
+no "a model is of the method that made it" 'is of method auto, not nn' predict --model $d/model --modes $d/modes.csv --method nn
+no "gmd goes by no predictions" 'does not go with --strategy gmd' profile --method nn --strategy gmd --power 20 -- true
+build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain --method linreg --json - > $d/out 2> $d/err
+check "steps are known without the parts of the time" "[ $? = 0 ] && jq -e '.explain.binds == null and (.explain.steps | length > 0)' $d/out > /dev/null"
 exit $failed

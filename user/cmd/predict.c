@@ -9,6 +9,7 @@
 #include "out/json.h"
 #include "out/terminal.h"
 #include "tune/corpus.h"
+#include "tune/method.h"
 #include "tune/model_file.h"
 #include "tune/plot_file.h"
 #include "tune/tuner.h"
@@ -24,6 +25,7 @@ struct input {
 	struct jetwatt_args args;
 	const char *profile, *modes, *out, *plot, *presets, *model, *save;
 	struct jetwatt_references reference;
+	const struct jetwatt_predictor *method;
 	double power_w;
 	uint32_t batch;
 	int json, all;
@@ -213,6 +215,8 @@ static void table(const struct jetwatt_learn *l, const size_t *at, size_t n, siz
 
 	printf("%zu modes predicted from %zu measured; %zu of them are on the front\n", l->nr_modes,
 	       l->model->n, n);
+	if (l->by.by)
+		printf("method %s: %s\n", l->by.by->name, l->by.by->does);
 	if (far)
 		printf("%zu are beyond the range that was measured: take +- there for a guess\n", far);
 	jetwatt_screen_front_head();
@@ -238,6 +242,8 @@ static void json(const struct jetwatt_learn *l, const size_t *at, size_t n)
 	jetwatt_json_init(&j, stdout, 0);
 	jetwatt_json_object(&j, NULL);
 	jetwatt_json_uint(&j, "measured", l->model->n);
+	if (l->by.by)
+		jetwatt_json_string(&j, "method", l->by.by->name);
 	jetwatt_json_array(&j, "modes");
 	for (size_t i = 0; i < l->nr_modes; i++) {
 		const struct jetwatt_prediction *p = &l->prediction[i];
@@ -265,6 +271,11 @@ static int read_model(struct jetwatt_learn *l, const char *path)
 	int err = jetwatt_model_file_read(path, &l->model);
 
 	l->given = !err;
+	if (!err && l->by.by && l->by.by != l->model->by)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "a model is not fitted again",
+					 "leave out --method, or --profile FILE.csv instead of --model",
+					 "the model in %s is of method %s, not %s", path,
+					 l->model->by->name, l->by.by->name);
 	if (err == -EINVAL)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, "it is damaged, or something else",
 					 "jetwatt predict --profile FILE.csv --save-model FILE",
@@ -275,6 +286,18 @@ static int read_model(struct jetwatt_learn *l, const char *path)
 					 "cannot use the model in %s", path);
 	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
 				       jetwatt_error_advice(err), "cannot read %s", path) : 0;
+}
+
+/* Before anything is measured or computed for nothing. */
+static int savable(const struct input *in)
+{
+	const struct jetwatt_predictor *by = in->method;
+
+	if (!by || !in->save || by->save)
+		return 0;
+	return jetwatt_error_say(JETWATT_EXIT_USAGE, "its models have no file format",
+				 "leave out --save-model, and keep the profile",
+				 "--save-model does not go with --method %s", by->name);
 }
 
 static int save_model(const struct jetwatt_learn *l, const char *path)
@@ -288,7 +311,8 @@ static int save_model(const struct jetwatt_learn *l, const char *path)
 int jetwatt_cmd_predict(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_references_argp, offsetof(struct input, reference) }, { NULL, 0 },
+		{ &jetwatt_references_argp, offsetof(struct input, reference) },
+		{ &jetwatt_method_argp, offsetof(struct input, method) }, { NULL, 0 },
 	};
 	struct input in = { 0 };
 	struct jetwatt_learn l = { .args = &in.args, .sizes = 1 };
@@ -300,8 +324,11 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	jetwatt_args_parse_with("predict", "--profile FILE.csv\n--model FILE",
 				"Predict time and power of every power mode from a profile.", options,
 				parse, group, argc, argv, &in);
+	l.by.by = in.method;
 	/* With a list of modes no board is needed: predict where you like. */
-	err = in.modes ? 0 : jetwatt_reach_knobs(&board);
+	err = savable(&in);
+	if (!err && !in.modes)
+		err = jetwatt_reach_knobs(&board);
 	if (!err)
 		err = jetwatt_learn_modes(&l, board, in.modes);
 	if (!err)

@@ -8,6 +8,7 @@
 #include "measure/connect.h"
 #include "out/terminal.h"
 #include "tune/corpus.h"
+#include "tune/method.h"
 #include "tune/mode_filter.h"
 #include "tune/result.h"
 #include "tune/strategy_search.h"
@@ -25,6 +26,7 @@ struct input {
 	struct jetwatt_args_job job;
 	struct jetwatt_keep_args keep;
 	struct jetwatt_references reference;
+	const struct jetwatt_predictor *method;
 	const char *modes, *out, *json;
 	double power_w, wait_s, until;
 	long most;
@@ -57,6 +59,9 @@ static void strategy(struct input *in)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "a profile is of a job as it runs",
 				       "--batch N; jetwatt optimize --latency chooses among several",
 				       "--batch: one size only"));
+	if (in->method && in->strategy)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "it does not go by predictions", "--strategy auto",
+				       "--method does not go with --strategy %s", in->strategy->name));
 	if (in->strategy && (in->descending || in->until > 0))
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "only auto knows of them", "--strategy auto",
 				       "--descending and --until do not go with --strategy %s",
@@ -193,7 +198,7 @@ static int run(struct input *in, struct jetwatt_board *board, struct jetwatt_wat
 	struct jetwatt_guard guard;
 	struct jetwatt_keep keep = { .db = NULL };
 	struct jetwatt_learn l = {
-		.args = &in->args, .watch = w, .guard = &guard, .keep = &keep, .out = in->out,
+		.args = &in->args, .by.by = in->method, .watch = w, .guard = &guard, .keep = &keep, .out = in->out,
 		.budget_w = in->power_w, .wait_s = in->wait_s, .down = in->descending,
 		.silent = in->args.quiet || (in->json && !strcmp(in->json, "-")),
 	};
@@ -237,7 +242,8 @@ int jetwatt_cmd_profile(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
 		{ &jetwatt_keep_argp, offsetof(struct input, keep) },
-		{ &jetwatt_references_argp, offsetof(struct input, reference) }, { NULL, 0 },
+		{ &jetwatt_references_argp, offsetof(struct input, reference) },
+		{ &jetwatt_method_argp, offsetof(struct input, method) }, { NULL, 0 },
 	};
 	struct input in = { .wait_s = 30 };
 	struct jetwatt_board *board = NULL;

@@ -103,7 +103,7 @@ const struct jetwatt_predictor *jetwatt_method_to_fit(const char *name)
 		return by;
 	snprintf(why, sizeof(why), "its answer is %s", by->does);
 	jetwatt_error_say(JETWATT_EXIT_USAGE, why,
-			  jetwatt_method_list(fix, sizeof(fix), "", jetwatt_method_predicts),
+			  jetwatt_method_list(fix, sizeof(fix), "--method ", jetwatt_method_predicts),
 			  "method %s predicts nothing", by->name);
 	return NULL;
 }

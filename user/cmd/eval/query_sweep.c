@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tune/method.h"
 #include "util/error.h"
 
 /* Times are of one core. */
@@ -135,10 +136,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+static const struct jetwatt_args_group group[] = {
+	{ &jetwatt_method_argp, offsetof(struct jetwatt_stream, files.method) }, { NULL, 0 },
+};
+
 static int evaluate(struct jetwatt_stream *s)
 {
 	int code;
 
+	if (s->files.method && s->strategy != &jetwatt_strategy_auto)
+		return usage("--strategy auto", "--method does not go with --strategy %s",
+			     s->strategy->name);
 	openblas_set_num_threads(1);
 	if (!s->modes)
 		s->modes = s->strategy->modes;
@@ -156,9 +164,9 @@ int jetwatt_eval_search(int argc, char **argv)
 		.budget = { 10, 50, 1 }, .latency = { 50, 150, 10 }, .arrival = { 30, 90, 5 },
 	};
 
-	jetwatt_args_parse("eval search", "--corpus FILE.csv | --infer FILE.csv",
+	jetwatt_args_parse_with("eval search", "--corpus FILE.csv | --infer FILE.csv",
 			   "How good a mode a strategy finds with few measurements.",
-			   search_options, parse, argc, argv, &s);
+			   search_options, parse, group, argc, argv, &s);
 	if (!s.files.train + !s.infers != 1 || s.infers > 1)
 		return usage("--corpus FILE.csv, or --infer FILE.csv",
 			     "one workload is needed%s", "");
@@ -173,9 +181,9 @@ int jetwatt_eval_schedule(int argc, char **argv)
 		.budget = { 10, 50, 1 }, .latency = { 500, 2000, 100 }, .arrival = { 30, 120, 10 },
 	};
 
-	jetwatt_args_parse("eval schedule", "--train FILE.csv --infer FILE.csv",
+	jetwatt_args_parse_with("eval schedule", "--train FILE.csv --infer FILE.csv",
 			   "How good a plan for two workloads a strategy finds with few measurements.",
-			   schedule_options, parse, argc, argv, &s);
+			   schedule_options, parse, group, argc, argv, &s);
 	if (!!s.files.train + s.infers != 2)
 		return usage("--train FILE.csv --infer FILE.csv, or --infer twice",
 			     "two workloads are needed%s", "");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tune/plot_file.h"
+#include "tune/method.h"
 #include "util/error.h"
 
 enum { PROFILE = JETWATT_ARGS_LONG, MODES, MOST, JSON, PREDICTIONS, APPLY, DRY_RUN, WAIT,
@@ -98,6 +99,10 @@ static void finish(struct jetwatt_optimize *in)
 	int job = in->job.pid || in->job.argv;
 
 	jetwatt_args_one_job(&in->job, 0);
+	if (in->method && in->infer.strategy && in->infer.strategy != &jetwatt_strategy_auto)
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "it does not go by predictions",
+				       "--strategy auto", "--method does not go with --strategy %s",
+				       in->infer.strategy->name));
 	if (in->infer.q.latency_ms > 0 || in->infer.q.arrival_hz > 0 || in->infer.strategy)
 		server(in);
 	else if (in->keep.sizes > 1)
@@ -214,7 +219,8 @@ void jetwatt_optimize_parse(int argc, char **argv, struct jetwatt_optimize *in)
 {
 	static const struct jetwatt_args_group group[] = {
 		{ &jetwatt_keep_argp, offsetof(struct jetwatt_optimize, keep) },
-		{ &jetwatt_references_argp, offsetof(struct jetwatt_optimize, reference) }, { NULL, 0 },
+		{ &jetwatt_references_argp, offsetof(struct jetwatt_optimize, reference) },
+		{ &jetwatt_method_argp, offsetof(struct jetwatt_optimize, method) }, { NULL, 0 },
 	};
 
 	*in = (struct jetwatt_optimize){ .verify = -1, .wait_s = 30, .least = -1,

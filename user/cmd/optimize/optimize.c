@@ -188,6 +188,7 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	job = in.job.pid || in.job.argv;
 	l.budget_w = in.ask.power_w;
 	l.risk = in.ask.risk;
+	l.by.by = in.method;
 	a.minibatches = in.minibatches;
 	l.wait_s = in.wait_s;
 	l.out = in.out;

@@ -9,6 +9,7 @@
 
 /**
  * struct jetwatt_optimize - the command line
+ * @method: the predictor, NULL: the default
  * @profile, @modes, @out, @json, @predictions, @presets, @plot: files, NULL: none
  * @most: modes to measure at most; @verify: of these, candidates of the prediction, -1: as
  *	it comes
@@ -21,6 +22,7 @@ struct jetwatt_optimize {
 	struct jetwatt_args_job job;
 	struct jetwatt_keep_args keep;
 	struct jetwatt_references reference;
+	const struct jetwatt_predictor *method;
 	const char *profile, *modes, *out, *json, *predictions, *presets, *plot;
 	struct jetwatt_plan_question ask;
 	double wait_s;
