@@ -323,4 +323,23 @@ TEST_F(restore, a_switch_that_stays_half_way)
 	EXPECT_TRUE(as_found(&self->t));
 }
 
+/* The predictor that a policy names, or that it cannot be used. */
+TEST(methods)
+{
+	struct jetwattd_policy p = { .method = "" };
+	const struct jetwatt_predictor *by;
+
+	EXPECT_EQ(jetwattd_method(&p, &by), 0);
+	EXPECT_EQ(by, NULL);
+	strcpy(p.method, "linreg");
+	EXPECT_EQ(jetwattd_method(&p, &by), 0);
+	ASSERT_NE(by, NULL);
+	EXPECT_STREQ(by->name, "linreg");
+	for (const char *const *no = (const char *const[]){ "oracle", "maxn", "powertrain", "nn", NULL };
+	     *no; no++) {
+		strcpy(p.method, *no);
+		EXPECT_EQ(jetwattd_method(&p, &by), JETWATT_EXIT_USAGE) TH_LOG("%s", *no);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -64,18 +64,6 @@ void jetwattd_budget(struct jetwattd *d, double watts)
 	atomic_store(&d->cut, 1);
 }
 
-int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p)
-{
-	struct jetwatt_error_text e = { "", "", "" };
-	struct jetwatt_mode mode;
-
-	if (!*p->idle || (!jetwatt_board_mode_parse(d->act.board, p->idle, &mode) &&
-			  !jetwatt_board_has(d->act.board, &mode, &e)))
-		return 0;
-	return jetwatt_error_say(JETWATT_EXIT_USAGE, *e.what ? e.what : NULL, "jetwatt list modes",
-				 "idle = %s is no mode", p->idle);
-}
-
 void jetwattd_say(struct jetwattd *d, const char *text, ...)
 {
 	char why[sizeof(d->why)];

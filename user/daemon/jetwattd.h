@@ -146,6 +146,10 @@ void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt
  * lowest mode, or end, as the policy says. Any thread, without the lock. */
 void jetwattd_blind(struct jetwattd *d);
 
+/* usable.c: the predictor that the policy names, NULL: the default. Return: exit code, said. */
+struct jetwatt_predictor;
+int jetwattd_method(const struct jetwattd_policy *p, const struct jetwatt_predictor **by);
+
 /* Is the policy one for this board? Under the lock, where there are threads. Return: exit
  * code, said. */
 int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p);

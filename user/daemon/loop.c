@@ -114,6 +114,8 @@ static int candidates(struct jetwattd_run *r)
 		err = jetwatt_offered(r->d->act.board, l->mode, &l->nr_modes, path);
 	if (!err)
 		err = jetwattd_usable(r->d, r->d->policy);
+	if (!err)
+		err = jetwattd_method(r->d->policy, &l->by.by);
 	if (err)
 		return err;
 	r->out = calloc(l->nr_modes, 1);

@@ -39,6 +39,7 @@ static int keep(char *now, const char *was, size_t len)
 static int keep_open(struct jetwattd_policy *p, const struct jetwattd_policy *old)
 {
 	return keep(p->modes, old->modes, sizeof(p->modes)) | keep(p->db, old->db, sizeof(p->db)) |
+	       keep(p->method, old->method, sizeof(p->method)) |
 	       keep(p->control, old->control, sizeof(p->control)) |
 	       keep(p->readers, old->readers, sizeof(p->readers)) |
 	       keep(p->writers, old->writers, sizeof(p->writers));
@@ -73,6 +74,6 @@ void jetwattd_reload(struct jetwattd_run *r)
 	for (int i = 0; i < JETWATTD_SEEN; i++)
 		r->seen[i].serves = -1;
 	r->reloaded = 1;
-	jetwattd_say(d, kept ? "policy read again; modes, db, control, readers, writers at the next start" :
+	jetwattd_say(d, kept ? "policy read again; modes, method, db, control, readers, writers at the next start" :
 		     "policy read again");
 }

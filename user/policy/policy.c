@@ -11,14 +11,15 @@
 #include "util/units.h"
 
 enum { BUDGET, HOURS, WINDOW, MODES, IDLE, DB, CONTROL, READERS, WRITERS, MOST, SECONDS, ENERGY,
-       OTHERS, METRICS, CGROUP, RATE, TURNS, BLIND };
+       OTHERS, METRICS, CGROUP, RATE, TURNS, BLIND, METHOD };
 
 static const char *const names[] = {
 	[BUDGET] = "budget", [HOURS] = "hours", [WINDOW] = "window", [MODES] = "modes",
 	[IDLE] = "idle", [DB] = "db", [CONTROL] = "control", [READERS] = "readers",
 	[WRITERS] = "writers", [MOST] = "most", [SECONDS] = "learn-time", [ENERGY] = "learn-energy",
 	[OTHERS] = "others", [METRICS] = "metrics", [CGROUP] = "cgroup",
-	[RATE] = "rate", [TURNS] = "turns", [BLIND] = "blind", NULL
+	[RATE] = "rate", [TURNS] = "turns", [BLIND] = "blind",
+	[METHOD] = "method", NULL
 };
 
 /* Texts, and how long they may be. */
@@ -46,6 +47,9 @@ static char *text_of(struct jetwattd_policy *p, int name, size_t *room)
 	case WRITERS:
 		*room = sizeof(p->writers);
 		return p->writers;
+	case METHOD:
+		*room = sizeof(p->method);
+		return p->method;
 	default:
 		return NULL;
 	}

@@ -47,6 +47,7 @@ struct jetwattd_turns {
  * @db: the profile database, empty: the usual place
  * @control: the socket; @readers, @writers: groups that may ask, and that may change
  * @metrics: where jetwatt-exporter serves
+ * @method: name of the predictor, empty: the default; the daemon knows the names
  * @rate_hz: of samples; 0: the highest possible
  * @most: modes to measure of a job at most; @learn_s, @learn_j: time and energy for it;
  *	@learn_s 0: as the job's minibatches ask for
@@ -64,7 +65,7 @@ struct jetwattd_policy {
 	unsigned int given;
 	long most;
 	char modes[JETWATT_CONF_TEXT], db[JETWATT_CONF_TEXT], control[108];
-	char idle[96], readers[33], writers[33], metrics[64];
+	char method[32], idle[96], readers[33], writers[33], metrics[64];
 };
 
 /* From the text of a file. Return: 0, -EINVAL. */
