@@ -66,6 +66,7 @@ FIXTURE_VARIANT(any)
 FIXTURE_VARIANT_ADD(any, auto) { .name = "auto" };
 FIXTURE_VARIANT_ADD(any, powertrain) { .name = "powertrain" };
 FIXTURE_VARIANT_ADD(any, linreg) { .name = "linreg" };
+FIXTURE_VARIANT_ADD(any, trees) { .name = "trees" };
 
 FIXTURE_SETUP(any)
 {

@@ -247,6 +247,7 @@ FIXTURE_VARIANT_ADD(method, auto) { .name = "auto" };
 FIXTURE_VARIANT_ADD(method, powertrain) { .name = "powertrain" };
 FIXTURE_VARIANT_ADD(method, nn) { .name = "nn" };
 FIXTURE_VARIANT_ADD(method, linreg) { .name = "linreg" };
+FIXTURE_VARIANT_ADD(method, trees) { .name = "trees" };
 
 FIXTURE_SETUP(method)
 {
@@ -342,7 +343,7 @@ TEST(every_method_is_tested)
 		EXPECT_TRUE(!m->load || (m->save && m->seen));
 		fit += m->fit != NULL;
 	}
-	EXPECT_EQ(4, fit);
+	EXPECT_EQ(5, fit);
 	EXPECT_EQ(NULL, jetwatt_predictor_find("oracle"));
 }
 

@@ -16,6 +16,7 @@
 	row(powertrain)		\
 	row(nn)			\
 	row(linreg)		\
+	row(trees)		\
 	row(rnd)		\
 	row(maxn)
 
