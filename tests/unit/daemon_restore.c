@@ -37,6 +37,7 @@ unsigned int test_sleep(unsigned int seconds);
 #include "../../user/daemon/job_hold.c"
 #include "../../user/daemon/actuator.c"
 #include "../../user/daemon/jetwattd.c"
+#include "../../user/daemon/usable.c"
 #include "../../user/daemon/state.c"
 #include "../../user/daemon/status.c"
 
