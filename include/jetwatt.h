@@ -23,36 +23,135 @@ extern "C" {
 #define JETWATT_CLOCKS_MAX	32
 
 /**
+ * JETWATT_KNOB_ROWS() - the knobs of a power mode, one row each
+ *
+ * ROW(ID, type, member, key, label, tag, hz, optional)
+ *	ID: of enum jetwatt_knob
+ *	type, member: in struct jetwatt_mode; the member's name is also the column in CSV files
+ *		and databases and the key in JSON
+ *	key: lower-case name, in options, lists and JSON
+ *	label: name in messages and tables
+ *	tag: before the value in a mode as text, "c8-1728000-g624750000-e3199000000"
+ *	hz: Hz in a unit of the value; 0: not a clock
+ *	optional: 1: the value 0 means that the mode leaves the knob as it is. A mode as text
+ *		has no part for it then, and a CSV file or a database without the column has
+ *		the value 0. 0: 0 is no value
+ *
+ * Rows are added at the end: older programs read the columns before it.
+ */
+#define JETWATT_KNOB_ROWS(ROW)							\
+	ROW(CORES, uint32_t, cores,	"cores",	"cores", "c",	0,	0)	\
+	ROW(CPU,   uint32_t, cpu_khz,	"cpu",		"CPU",	 "-",	1000,	0)	\
+	ROW(GPU,   uint64_t, gpu_hz,	"gpu",		"GPU",	 "-g",	1,	0)	\
+	ROW(EMC,   uint64_t, emc_hz,	"emc",		"EMC",	 "-e",	1,	0)
+
+enum jetwatt_knob {
+#define JETWATT_KNOB_ID(ID, type, member, key, label, tag, hz, optional) JETWATT_KNOB_##ID,
+	JETWATT_KNOB_ROWS(JETWATT_KNOB_ID)
+#undef JETWATT_KNOB_ID
+	JETWATT_KNOBS
+};
+
+/**
  * struct jetwatt_mode - a power mode: what the board is told to run at
- * @cores: online CPU cores
- * @cpu_khz: clock of all online cores
- * @gpu_hz: clock of the GPU
- * @emc_hz: clock of the external memory controller
+ *
+ * One member for each row of JETWATT_KNOB_ROWS(), in its order: cores (online CPU cores), cpu_khz
+ * (clock of all online cores), gpu_hz, emc_hz (clock of the external memory controller).
  */
 struct jetwatt_mode {
-	uint32_t cores;
-	uint32_t cpu_khz;
-	uint64_t gpu_hz;
-	uint64_t emc_hz;
+#define JETWATT_KNOB_MEMBER(ID, type, member, key, label, tag, hz, optional) type member;
+	JETWATT_KNOB_ROWS(JETWATT_KNOB_MEMBER)
+#undef JETWATT_KNOB_MEMBER
 };
+
+/**
+ * struct jetwatt_knob_row - a row of JETWATT_KNOB_ROWS() for loops
+ * @column: the member's name
+ * @max: the highest value that the member holds, at most INT64_MAX, as databases have signs
+ */
+struct jetwatt_knob_row {
+	const char *column, *key, *label, *tag;
+	uint32_t hz;
+	int optional;
+	uint64_t max;
+};
+
+static inline const struct jetwatt_knob_row *jetwatt_knob_row(enum jetwatt_knob k)
+{
+	static const struct jetwatt_knob_row row[JETWATT_KNOBS] = {
+#define JETWATT_KNOB_ROW(ID, type, member, key, label, tag, hz, optional)	\
+		{ #member, key, label, tag, hz, optional,			\
+		  sizeof(type) < 8 ? (type)-1 : INT64_MAX },
+		JETWATT_KNOB_ROWS(JETWATT_KNOB_ROW)
+#undef JETWATT_KNOB_ROW
+	};
+
+	return &row[k];
+}
+
+/** jetwatt_mode_get() - the value of one knob, in the unit of its member */
+static inline uint64_t jetwatt_mode_get(const struct jetwatt_mode *m, enum jetwatt_knob k)
+{
+	switch (k) {
+#define JETWATT_KNOB_GET(ID, type, member, key, label, tag, hz, optional)	\
+	case JETWATT_KNOB_##ID:							\
+		return m->member;
+	JETWATT_KNOB_ROWS(JETWATT_KNOB_GET)
+#undef JETWATT_KNOB_GET
+	case JETWATT_KNOBS:
+		break;
+	}
+	return 0;
+}
+
+/** jetwatt_mode_set() - set one knob; @v is at most jetwatt_knob_row::max */
+static inline void jetwatt_mode_set(struct jetwatt_mode *m, enum jetwatt_knob k, uint64_t v)
+{
+	switch (k) {
+#define JETWATT_KNOB_SET(ID, type, member, key, label, tag, hz, optional)	\
+	case JETWATT_KNOB_##ID:							\
+		m->member = (type)v;						\
+		break;
+	JETWATT_KNOB_ROWS(JETWATT_KNOB_SET)
+#undef JETWATT_KNOB_SET
+	case JETWATT_KNOBS:
+		break;
+	}
+}
+
+#define JETWATT_KNOB_NEXT(k)	((enum jetwatt_knob)((k) + 1))
+/** jetwatt_each_knob() - a loop over all rows: declares @k */
+#define jetwatt_each_knob(k)							\
+	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k < JETWATT_KNOBS; k = JETWATT_KNOB_NEXT(k))
+
+/** jetwatt_mode_whole() - has every knob that is not optional a value? */
+static inline int jetwatt_mode_whole(const struct jetwatt_mode *m)
+{
+	jetwatt_each_knob(k)
+		if (!jetwatt_knob_row(k)->optional && !jetwatt_mode_get(m, k))
+			return 0;
+	return 1;
+}
 
 /** jetwatt_mode_same() - are they one and the same? */
 static inline int jetwatt_mode_same(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {
-	return a->cores == b->cores && a->cpu_khz == b->cpu_khz && a->gpu_hz == b->gpu_hz &&
-	       a->emc_hz == b->emc_hz;
+	jetwatt_each_knob(k)
+		if (jetwatt_mode_get(a, k) != jetwatt_mode_get(b, k))
+			return 0;
+	return 1;
 }
 
 /** jetwatt_mode_order() - as strcmp(), knob by knob in the order of their members */
 static inline int jetwatt_mode_order(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {
-	if (a->cores != b->cores)
-		return a->cores < b->cores ? -1 : 1;
-	if (a->cpu_khz != b->cpu_khz)
-		return a->cpu_khz < b->cpu_khz ? -1 : 1;
-	if (a->gpu_hz != b->gpu_hz)
-		return a->gpu_hz < b->gpu_hz ? -1 : 1;
-	return (a->emc_hz > b->emc_hz) - (a->emc_hz < b->emc_hz);
+	jetwatt_each_knob(k) {
+		uint64_t x = jetwatt_mode_get(a, k), y = jetwatt_mode_get(b, k);
+
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return 0;
 }
 
 /* ------------------------------------------------------------------ */

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		abort();
 	for (size_t i = 0; i < p->nr; i++)
 		if (p->preset[i].id < 0 || !*p->preset[i].name || p->preset[i].nr_lines > LINES_MAX ||
-		    p->preset[i].cpu_khz < JETWATT_PRESET_MAX)
+		    p->preset[i].cap[JETWATT_KNOB_CPU] < JETWATT_PRESET_UNCAPPED)
 			abort();
 	jetwatt_presets_free(p);
 	return 0;

@@ -145,7 +145,6 @@ TEST(found_and_summed)
 		struct jetwatt_error_text err = { "", "", "" };
 		struct jetwatt_board *b = NULL;
 		const char *scope = "";
-		const uint32_t *cores;
 		const uint64_t *v;
 		char sum[128];
 		struct tree t;
@@ -156,9 +155,9 @@ TEST(found_and_summed)
 			EXPECT_STREQ(jetwatt_board_name(b), kinds[i].name);
 		}
 		EXPECT_NE(*jetwatt_board_name(b), 0);
-		EXPECT_EQ(jetwatt_board_cores(b, &cores), kinds[i].cpus);
-		EXPECT_EQ(jetwatt_board_gpu_hz(b, &v), 3);
-		EXPECT_EQ(jetwatt_board_emc_hz(b, &v), *kinds[i].steps == '2' && i == 0 ? 3 : 2);
+		EXPECT_EQ(jetwatt_board_levels(b, JETWATT_KNOB_CORES, &v), kinds[i].cpus);
+		EXPECT_EQ(jetwatt_board_levels(b, JETWATT_KNOB_GPU, &v), 3);
+		EXPECT_EQ(jetwatt_board_levels(b, JETWATT_KNOB_EMC, &v), *kinds[i].steps == '2' && i == 0 ? 3 : 2);
 		EXPECT_STREQ(total(b, &kinds[i], sum, &scope), kinds[i].sum);
 		/* Who does not know the board does not speak of its module. */
 		EXPECT_TRUE(kinds[i].scope ? !strcmp(scope, kinds[i].scope) : strcmp(scope, "module"))
@@ -182,7 +181,7 @@ TEST(switched_and_back)
 
 		build(&t, k);
 		ASSERT_EQ(look(&t, &b, &err), 0);
-		jetwatt_board_emc_hz(b, &emc);
+		jetwatt_board_levels(b, JETWATT_KNOB_EMC, &emc);
 		low.emc_hz = emc[0];
 		ASSERT_EQ(jetwatt_board_apply(b, &low, &err), 0) TH_LOG("%zu: %s: %s", i, err.what, err.why);
 		ASSERT_EQ(jetwatt_board_read(b, &is), 0);

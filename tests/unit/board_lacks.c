@@ -42,11 +42,11 @@ static void drop(const struct tree *t, const char *path)
 }
 
 /* The knob is said to be missing, with a reason and a way to mend it; no other one is. */
-static bool only(const struct jetwatt_board *b, enum jetwatt_board_knob knob, const char *what)
+static bool only(const struct jetwatt_board *b, enum jetwatt_knob knob, const char *what)
 {
-	for (int k = 0; k < JETWATT_BOARD_KNOBS; k++) {
+	for (int k = 0; k < JETWATT_KNOBS; k++) {
 		const struct jetwatt_error_text *e =
-			jetwatt_board_lacks(b, (enum jetwatt_board_knob)k);
+			jetwatt_board_lacks(b, (enum jetwatt_knob)k);
 
 		if (k != (int)knob ? e != NULL : !e || !strstr(e->what, what) || !e->why[0] ||
 						 !e->fix[0])
@@ -84,9 +84,9 @@ TEST_F(lacks, memory_cap)
 	drop(&self->t, EMC6);
 	tree_put(&self->t, "sys/class/devfreq/bwmgr/cur_freq", "3199000000\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
-	EXPECT_TRUE(only(self->b, JETWATT_BOARD_EMC, "memory clock"));
+	EXPECT_TRUE(only(self->b, JETWATT_KNOB_EMC, "memory clock"));
 	/* Uncapped, the memory runs at its highest clock. */
-	ASSERT_EQ(jetwatt_board_emc_hz(self->b, &emc), 1);
+	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_EMC, &emc), 1);
 	EXPECT_EQ(emc[0], 3199000000);
 	EXPECT_EQ(jetwatt_board_modes(self->b, &all), 12 * 7 * 4);
 	free(all);
@@ -111,7 +111,7 @@ TEST_F(lacks, memory_cap_and_steps)
 	drop(&self->t, BPMP);
 	tree_put(&self->t, "proc/device-tree/compatible", "acme,toaster");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	EXPECT_TRUE(only(self->b, JETWATT_BOARD_EMC, "memory clock"));
+	EXPECT_TRUE(only(self->b, JETWATT_KNOB_EMC, "memory clock"));
 	EXPECT_TRUE(there_and_back(&self->t, &self->b, &m, &self->err)) TH_LOG("%s", self->err.what);
 }
 
@@ -124,7 +124,7 @@ TEST_F(lacks, gpu)
 	drop(&self->t, "sys/class/devfreq");
 	tree_put(&self->t, CPU "cpufreq/policy0/scaling_governor", "schedutil\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	EXPECT_TRUE(only(self->b, JETWATT_BOARD_GPU, "GPU"));
+	EXPECT_TRUE(only(self->b, JETWATT_KNOB_GPU, "GPU"));
 	EXPECT_EQ(jetwatt_board_modes(self->b, &all), 12 * 7 * 4);
 	free(all);
 	EXPECT_TRUE(there_and_back(&self->t, &self->b, &m, &self->err)) TH_LOG("%s", self->err.what);
@@ -141,7 +141,7 @@ TEST_F(lacks, cpu_clock)
 
 	drop(&self->t, CPU "cpufreq");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	EXPECT_TRUE(only(self->b, JETWATT_BOARD_CPU, "CPU clock"));
+	EXPECT_TRUE(only(self->b, JETWATT_KNOB_CPU, "CPU clock"));
 	EXPECT_EQ(jetwatt_board_modes(self->b, &all), 12 * 4 * 4);
 	free(all);
 	EXPECT_TRUE(there_and_back(&self->t, &self->b, &m, &self->err)) TH_LOG("%s", self->err.what);
@@ -158,7 +158,7 @@ TEST_F(lacks, hotplug)
 		drop(&self->t, path);
 	}
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	EXPECT_TRUE(only(self->b, JETWATT_BOARD_CORES, "core"));
+	EXPECT_TRUE(only(self->b, JETWATT_KNOB_CORES, "core"));
 	EXPECT_EQ(jetwatt_board_modes(self->b, &all), 7 * 4 * 4);
 	free(all);
 	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);
@@ -224,7 +224,7 @@ TEST_F(lacks, two_memory_caps)
 		 "204000000 665600000 2133000000 3199000000\n");
 	tree_put(&self->t, bwmgr, "3199000000\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	EXPECT_EQ(jetwatt_board_emc_hz(self->b, &emc), 4);
+	EXPECT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_EMC, &emc), 4);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_EQ(tree_get(&self->t, bwmgr), 665600000);
 	EXPECT_EQ(tree_get(&self->t, EMC6), 665600000);
@@ -245,7 +245,7 @@ TEST_F(lacks, two_memory_caps)
 	drop(&self->t, EMC6);
 	tree_put(&self->t, BPMP "clk/emc/rate", "665600000\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	EXPECT_EQ(jetwatt_board_emc_hz(self->b, &emc), 4);
+	EXPECT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_EMC, &emc), 4);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_EQ(tree_get(&self->t, bwmgr), 665600000);
 	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0);

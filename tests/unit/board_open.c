@@ -45,19 +45,19 @@ static void compatible(const struct tree *t, const char *board)
 TEST_F(board, orin)
 {
 	struct jetwatt_mode *modes, m;
-	const uint32_t *cores, *cpu;
+	const uint64_t *cores, *cpu;
 	const uint64_t *gpu, *emc;
 
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_STREQ(jetwatt_board_name(self->b), "Jetson AGX Orin");
-	ASSERT_EQ(jetwatt_board_cores(self->b, &cores), 12);
+	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_CORES, &cores), 12);
 	EXPECT_EQ(cores[0], 1);
 	EXPECT_EQ(cores[11], 12);
-	ASSERT_EQ(jetwatt_board_cpu_khz(self->b, &cpu), 7);
+	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_CPU, &cpu), 7);
 	EXPECT_EQ(cpu[6], 2201600);
-	ASSERT_EQ(jetwatt_board_gpu_hz(self->b, &gpu), 4);
+	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_GPU, &gpu), 4);
 	EXPECT_EQ(gpu[0], 114750000);
-	ASSERT_EQ(jetwatt_board_emc_hz(self->b, &emc), 4);
+	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_EMC, &emc), 4);
 	EXPECT_EQ(emc[1], 665600000);
 	ASSERT_EQ(jetwatt_board_modes(self->b, &modes), 12 * 7 * 4 * 4);
 	EXPECT_EQ(modes[12 * 7 * 4 * 4 - 1].emc_hz, 3199000000);
@@ -71,7 +71,7 @@ TEST_F(board, orin)
 
 TEST_F(board, steps_from_the_table_where_sysfs_is_silent)
 {
-	const uint32_t *cpu;
+	const uint64_t *cpu;
 	const uint64_t *v;
 
 	drop(&self->t, GPU "available_frequencies");
@@ -83,9 +83,9 @@ TEST_F(board, steps_from_the_table_where_sysfs_is_silent)
 		drop(&self->t, path);
 	}
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
-	EXPECT_EQ(jetwatt_board_cpu_khz(self->b, &cpu), 29);
-	EXPECT_EQ(jetwatt_board_gpu_hz(self->b, &v), 13);
-	EXPECT_EQ(jetwatt_board_emc_hz(self->b, &v), 4);
+	EXPECT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_CPU, &cpu), 29);
+	EXPECT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_GPU, &v), 13);
+	EXPECT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_EMC, &v), 4);
 	EXPECT_EQ(v[3], 3199000000);
 
 	/* A board that nobody knows: what the drivers say are its ends. */
@@ -94,17 +94,17 @@ TEST_F(board, steps_from_the_table_where_sysfs_is_silent)
 	tree_put(&self->t, CPU "cpufreq/policy0/cpuinfo_min_freq", "100000\n");
 	tree_put(&self->t, CPU "cpufreq/policy0/cpuinfo_max_freq", "900000\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	ASSERT_NE(jetwatt_board_lacks(self->b, JETWATT_BOARD_EMC), NULL);
-	EXPECT_NE(strstr(jetwatt_board_lacks(self->b, JETWATT_BOARD_EMC)->what, "memory"), NULL);
-	EXPECT_NE(strstr(jetwatt_board_lacks(self->b, JETWATT_BOARD_EMC)->fix, "debugfs"), NULL);
+	ASSERT_NE(jetwatt_board_lacks(self->b, JETWATT_KNOB_EMC), NULL);
+	EXPECT_NE(strstr(jetwatt_board_lacks(self->b, JETWATT_KNOB_EMC)->what, "memory"), NULL);
+	EXPECT_NE(strstr(jetwatt_board_lacks(self->b, JETWATT_KNOB_EMC)->fix, "debugfs"), NULL);
 	tree_put(&self->t, BPMP "clk/emc/min_rate", "204000000\n");
 	tree_put(&self->t, BPMP "clk/emc/max_rate", "1600000000\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_STREQ(jetwatt_board_name(self->b), "ACME Toaster");
-	EXPECT_EQ(jetwatt_board_cpu_khz(self->b, &cpu), 2);
+	EXPECT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_CPU, &cpu), 2);
 	EXPECT_EQ(cpu[1], 900000);
-	EXPECT_EQ(jetwatt_board_gpu_hz(self->b, &v), 2);
-	EXPECT_EQ(jetwatt_board_emc_hz(self->b, &v), 2);
+	EXPECT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_GPU, &v), 2);
+	EXPECT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_EMC, &v), 2);
 	EXPECT_EQ(v[1], 1600000000);
 }
 
@@ -156,7 +156,7 @@ TEST_F(board, thor)
 	tree_put(&self->t, "sys/class/devfreq/bwmgr/max_freq", "4266000000\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_STREQ(jetwatt_board_name(self->b), "Jetson AGX Thor");
-	ASSERT_EQ(jetwatt_board_gpu_hz(self->b, &v), 2);
+	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_GPU, &v), 2);
 	EXPECT_EQ(v[1], 1575000000);
 	m = (struct jetwatt_mode){ 8, 1113600, 315000000, 665600000 };
 	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);

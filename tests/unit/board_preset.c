@@ -131,6 +131,13 @@ static int parse(const char *text, struct jetwatt_presets **p, unsigned int *lin
 	return rc;
 }
 
+static bool caps(const struct jetwatt_preset *p, long long cores, long long cpu, long long gpu,
+		 long long emc)
+{
+	return p->cap[JETWATT_KNOB_CORES] == cores && p->cap[JETWATT_KNOB_CPU] == cpu &&
+	       p->cap[JETWATT_KNOB_GPU] == gpu && p->cap[JETWATT_KNOB_EMC] == emc;
+}
+
 TEST(dialects)
 {
 	struct jetwatt_presets *p;
@@ -139,32 +146,26 @@ TEST(dialects)
 
 	ASSERT_EQ(parse(nano, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
 	EXPECT_TRUE(p->nr == 2 && p->chosen == 0 && !strcmp(p->preset[1].name, "5W"));
-	EXPECT_TRUE(p->preset[0].cores == 4 && p->preset[0].cpu_khz == -1 &&
-		    p->preset[0].gpu_hz == -1 && p->preset[0].emc_hz == -1);
-	EXPECT_TRUE(p->preset[1].cores == 2 && p->preset[1].cpu_khz == 918000 &&
-		    p->preset[1].gpu_hz == 640000000 && p->preset[1].emc_hz == 1600000000);
+	EXPECT_TRUE(caps(&p->preset[0], 4, -1, -1, -1));
+	EXPECT_TRUE(caps(&p->preset[1], 2, 918000, 640000000, 1600000000));
 	jetwatt_presets_free(p);
 
 	ASSERT_EQ(parse(orin, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
 	EXPECT_TRUE(p->nr == 2 && p->chosen == 1 && p->preset[1].mask == 248 && !p->preset[0].mask);
 	/* The slower cluster counts. */
-	EXPECT_TRUE(p->preset[1].cores == 2 && p->preset[1].cpu_khz == 1036800 &&
-		    p->preset[1].gpu_hz == 408000000 && p->preset[1].emc_hz == 2133000000);
+	EXPECT_TRUE(caps(&p->preset[1], 2, 1036800, 408000000, 2133000000));
 	jetwatt_presets_free(p);
 
 	ASSERT_EQ(parse(super, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
-	EXPECT_TRUE(p->nr == 3 && p->chosen == 4 && p->preset[0].cpu_khz == -1 &&
-		    p->preset[0].gpu_hz == -1 && p->preset[0].emc_hz == -1);
-	EXPECT_TRUE(p->preset[1].id == 4 && p->preset[1].cores == 4 && p->preset[1].cpu_khz == 1497600 &&
-		    p->preset[1].gpu_hz == 1173000000 && p->preset[1].emc_hz == -1);
-	EXPECT_TRUE(p->preset[2].cores == 2 && p->preset[2].gpu_hz == 612000000 &&
-		    p->preset[2].emc_hz == 2133000000 && p->preset[2].mask == (252 | 2));
+	EXPECT_TRUE(p->nr == 3 && p->chosen == 4 && p->preset[1].id == 4);
+	EXPECT_TRUE(caps(&p->preset[0], 4, -1, -1, -1));
+	EXPECT_TRUE(caps(&p->preset[1], 4, 1497600, 1173000000, -1));
+	EXPECT_TRUE(caps(&p->preset[2], 2, 1190400, 612000000, 2133000000) && p->preset[2].mask == (252 | 2));
 	jetwatt_presets_free(p);
 
 	ASSERT_EQ(parse(thor, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
-	EXPECT_TRUE(p->nr == 1 && p->chosen == -1 && p->preset[0].id == 2 && p->preset[0].cores == 4 &&
-		    p->preset[0].cpu_khz == 2601000 && p->preset[0].gpu_hz == 1386000000 &&
-		    p->preset[0].emc_hz == 4266000000);
+	EXPECT_TRUE(p->nr == 1 && p->chosen == -1 && p->preset[0].id == 2);
+	EXPECT_TRUE(caps(&p->preset[0], 4, 2601000, 1386000000, 4266000000));
 	jetwatt_presets_free(p);
 }
 
@@ -204,19 +205,18 @@ static const struct jetwatt_mode grid[] = {
 
 TEST(rounded_as_the_kernel_does)
 {
-	struct jetwatt_preset p = { .cores = 2, .cpu_khz = 1113600, .gpu_hz = 408000000,
-				    .emc_hz = 2133000000 };
+	struct jetwatt_preset p = { .cap = { 2, 1113600, 408000000, 2133000000 } };
 	struct jetwatt_mode m;
 
-	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m), JETWATT_PRESET_ROUNDED_GPU);
+	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m), 1u << JETWATT_KNOB_GPU);
 	EXPECT_TRUE(m.cores == 2 && m.cpu_khz == 1113600 && m.gpu_hz == 420750000 && m.emc_hz == 2133000000);
-	p = (struct jetwatt_preset){ .cores = 9, .cpu_khz = 1100000, .gpu_hz = -1, .emc_hz = 1600000000 };
-	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m), JETWATT_PRESET_ROUNDED_CPU |
-		  JETWATT_PRESET_ROUNDED_EMC | JETWATT_PRESET_FEWER_CORES);
+	p = (struct jetwatt_preset){ .cap = { 9, 1100000, -1, 1600000000 } };
+	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m),
+		  1u << JETWATT_KNOB_CORES | 1u << JETWATT_KNOB_CPU | 1u << JETWATT_KNOB_EMC);
 	EXPECT_TRUE(m.cores == 4 && m.cpu_khz == 1036800 && m.gpu_hz == 1300500000 && m.emc_hz == 665600000);
 	/* Beyond the ends: the end; a cap above the top is none. */
-	p = (struct jetwatt_preset){ .cores = 0, .cpu_khz = 9999999, .gpu_hz = 1, .emc_hz = 1 };
-	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m), JETWATT_PRESET_ROUNDED_GPU | JETWATT_PRESET_ROUNDED_EMC);
+	p = (struct jetwatt_preset){ .cap = { -1, 9999999, 1, 1 } };
+	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m), 1u << JETWATT_KNOB_GPU | 1u << JETWATT_KNOB_EMC);
 	EXPECT_TRUE(m.cores == 4 && m.cpu_khz == 2201600 && m.gpu_hz == 114750000 && m.emc_hz == 204000000);
 }
 
@@ -305,7 +305,7 @@ TEST(without_a_knob)
 		const struct jetwatt_preset_line *l = &p->preset[0].line[i];
 		char same[3 * JETWATT_PRESET_NAME + 4];
 
-		if (l->knob != JETWATT_PRESET_GPU_MIN && l->knob != JETWATT_PRESET_GPU_MAX)
+		if (l->knob != JETWATT_KNOB_GPU)
 			continue;
 		snprintf(same, sizeof(same), "%s %s %s\n", l->param, l->arg, l->value);
 		EXPECT_NE(strstr(text, same), NULL) TH_LOG("%s", same);

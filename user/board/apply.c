@@ -54,21 +54,23 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_error_text *err)
 	return rc;
 }
 
-/* The steps around a value that is none. */
-static int no_step(struct jetwatt_error_text *err, const char *knob, const char *unit, uint64_t v,
-		   uint64_t below, uint64_t above)
+/* The levels around a value that is none. */
+static void no_step(struct jetwatt_error_text *err, const struct jetwatt_knob_row *row, uint64_t v,
+		    uint64_t below, uint64_t above)
 {
-	jetwatt_board_error_set(err, -EINVAL, "%s has no step of %" PRIu64 "%s", knob, v, unit);
+	const char *unit = row->hz == 1 ? " Hz" : row->hz ? " kHz" : "";
+
+	jetwatt_board_error_set(err, -EINVAL, "%s has no step of %" PRIu64 "%s", row->label, v,
+				unit);
 	if (below && above)
 		jetwatt_error_why(err, "the nearest ones are %" PRIu64 " and %" PRIu64, below, above);
 	else
 		jetwatt_error_why(err, "the nearest one is %" PRIu64, below ? below : above);
 	jetwatt_error_fix(err, "jetwatt list modes shows what this board offers");
-	return -EINVAL;
 }
 
 /* A knob that the board lacks has one step. */
-static int no_knob(const struct jetwatt_board *b, enum jetwatt_board_knob knob,
+static int no_knob(const struct jetwatt_board *b, enum jetwatt_knob knob,
 		   struct jetwatt_error_text *err)
 {
 	const struct jetwatt_error_text *lack = jetwatt_board_lacks(b, knob);
@@ -83,31 +85,26 @@ static int no_knob(const struct jetwatt_board *b, enum jetwatt_board_knob knob,
 	return -EINVAL;
 }
 
-#define CHECK_STEP(err, knob, unit, steps, n, v) __extension__ ({		\
-	uint64_t below = 0, above = 0;					\
-	bool there = false;						\
-									\
-	for (int i = 0; i < (n); i++) {					\
-		there |= (steps)[i] == (v);				\
-		if ((steps)[i] < (v))					\
-			below = (steps)[i];				\
-		else if (!above)					\
-			above = (steps)[i];				\
-	}								\
-	there ? 0 : no_step(err, knob, unit, v, below, above);		\
-})
-
 int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *m,
 		      struct jetwatt_error_text *err)
 {
-	if (CHECK_STEP(err, "cores", "", b->cores, b->nr_cores, m->cores))
-		return no_knob(b, JETWATT_BOARD_CORES, err);
-	if (CHECK_STEP(err, "CPU", " kHz", b->cpu_khz, b->nr_cpu, m->cpu_khz))
-		return no_knob(b, JETWATT_BOARD_CPU, err);
-	if (CHECK_STEP(err, "GPU", " Hz", b->gpu_hz, b->nr_gpu, m->gpu_hz))
-		return no_knob(b, JETWATT_BOARD_GPU, err);
-	if (CHECK_STEP(err, "EMC", " Hz", b->emc_hz, b->nr_emc, m->emc_hz))
-		return no_knob(b, JETWATT_BOARD_EMC, err);
+	jetwatt_each_knob(k) {
+		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
+		uint64_t v = jetwatt_mode_get(m, k), below = 0, above = 0;
+		bool there = row->optional && !v;
+
+		for (int i = 0; i < b->nr_levels[k]; i++) {
+			there |= b->level[k][i] == v;
+			if (b->level[k][i] < v)
+				below = b->level[k][i];
+			else if (!above)
+				above = b->level[k][i];
+		}
+		if (there)
+			continue;
+		no_step(err, row, v, below, above);
+		return no_knob(b, k, err);
+	}
 	return 0;
 }
 
@@ -115,7 +112,7 @@ int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *
 static void keep_sleepers(const struct jetwatt_board *b, struct jetwatt_board_state *target)
 {
 	for (int p = 0; p < b->policies; p++)
-		if (!jetwatt_state_uses(b, target, p) && !jetwatt_state_uses(b, &b->saved, p) &&
+		if (!jetwatt_cores_use(b, target, p) && !jetwatt_cores_use(b, &b->saved, p) &&
 		    b->saved.policy[p].known)
 			target->policy[p] = b->saved.policy[p];
 }

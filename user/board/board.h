@@ -40,12 +40,6 @@ struct jetwatt_board_roots {
 
 struct jetwatt_board;
 
-/* The knobs that a mode is made of. */
-enum jetwatt_board_knob {
-	JETWATT_BOARD_CORES, JETWATT_BOARD_CPU, JETWATT_BOARD_GPU, JETWATT_BOARD_EMC,
-	JETWATT_BOARD_KNOBS
-};
-
 /* Clock of a knob that the board lacks, in kHz or Hz, where the clock is not known. Not 0,
  * which profiles, databases and their servers refuse. */
 #define JETWATT_BOARD_NO_CLOCK	1
@@ -68,7 +62,7 @@ void jetwatt_board_close(struct jetwatt_board *b);
  * Return: NULL if the board has the knob. The text belongs to the board.
  */
 const struct jetwatt_error_text *jetwatt_board_lacks(const struct jetwatt_board *b,
-						     enum jetwatt_board_knob knob);
+						     enum jetwatt_knob knob);
 
 /**
  * jetwatt_board_switchable() - does the board have any clock that can be set?
@@ -93,14 +87,19 @@ const char *jetwatt_board_name(const struct jetwatt_board *b);	/* "Jetson AGX Or
 void jetwatt_board_params(const struct jetwatt_board *b, char *buf, size_t len);
 void jetwatt_board_release(const struct jetwatt_board *b, char *buf, size_t len);
 
-/* Steps of each knob, ascending. Return: how many. */
-int jetwatt_board_cores(const struct jetwatt_board *b, const uint32_t **v);
-int jetwatt_board_cpu_khz(const struct jetwatt_board *b, const uint32_t **v);
-int jetwatt_board_gpu_hz(const struct jetwatt_board *b, const uint64_t **v);
-int jetwatt_board_emc_hz(const struct jetwatt_board *b, const uint64_t **v);
+/* Levels of a knob, ascending, in the unit of its row. Return: how many; 0: an optional knob
+ * that the board lacks. */
+int jetwatt_board_levels(const struct jetwatt_board *b, enum jetwatt_knob k, const uint64_t **v);
+
+/* From here on the grid, what is read, and "MAXN" have a value of the optional knob @k. Return: 0;
+ * -ENODEV: jetwatt_board_lacks(). */
+int jetwatt_board_grid(struct jetwatt_board *b, enum jetwatt_knob k);
 
 /* All power modes (the grid). Caller frees *modes. Return: how many. */
 int jetwatt_board_modes(const struct jetwatt_board *b, struct jetwatt_mode **modes);
+
+/* "12 core counts x 29 CPU x 13 GPU x 4 EMC clocks" Return: @buf. */
+const char *jetwatt_board_grid_text(const struct jetwatt_board *b, char *buf, size_t len);
 
 /* Is it one of them? Return: 0, -EINVAL: @err says which knob lacks the step. */
 int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *m,
@@ -117,8 +116,12 @@ const char *jetwatt_board_parent(const struct jetwatt_board *b, const char *labe
 
 /* What the knobs say now. @mode's clocks are the caps that are set; an EMC
  * without a cap reads as its highest step, a cap that the driver has rounded as the
- * nearest step, a missing knob as its only step. Return: 0 or a negative errno. */
+ * nearest step, a missing knob as its only step. Optional knobs are 0 unless
+ * jetwatt_board_grid() was called. Return: 0 or a negative errno. */
 int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
+
+/* The same with all optional knobs; 0: the board lacks it. */
+int jetwatt_board_now(struct jetwatt_board *b, struct jetwatt_mode *mode);
 
 /**
  * jetwatt_board_save() - take the lease and write every knob's value to
@@ -251,7 +254,8 @@ int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_error_tex
  * -ENOENT: nothing saved in this boot; -EBUSY: it still lives; -EBADMSG; -EPERM; -EIO. */
 int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
-/* "c8-1728000-g624750000-e3199000000" both ways: cores, cpu kHz, gpu Hz, emc Hz.
+/* "c8-1728000-g624750000-e3199000000" both ways: the tag and the value of each row of
+ * JETWATT_KNOB_ROWS(), without those of optional knobs that are 0.
  * parse also takes "MAXN": the highest step of each; that it is a mode of the
  * board is for jetwatt_board_apply() to say.
  * Return: 0; -EINVAL: not of this form; -ENOSPC: @buf is too short. */

@@ -48,26 +48,35 @@ static const uint64_t orin_nano_gpu[] = {
 	306000000, 408000000, 510000000, 612000000, 714000000, 816000000, 918000000, 1020000000, 0,
 };
 
+#define CLOCKS(cpu, gpu, emc)	\
+	{ [JETWATT_KNOB_CPU] = cpu, [JETWATT_KNOB_GPU] = gpu, [JETWATT_KNOB_EMC] = emc }
+
 /* The first that matches. */
 static const struct jetwatt_board_kind kinds[] = {
-	{ "p3834", "Jetson AGX Thor", "module", thor_rails, NULL, NULL, NULL },
-	{ "p3740", "IGX Orin", "module", agx_orin_rails, agx_orin_cpu, agx_orin_gpu, orin_emc },
-	{ "p3701", "Jetson AGX Orin", "module", agx_orin_rails, agx_orin_cpu, agx_orin_gpu, orin_emc },
-	{ "p3767-0000", "Jetson Orin NX", "module", one_input_rails, orin_nx_cpu, orin_nx_gpu, orin_emc },
-	{ "p3767-0001", "Jetson Orin NX", "module", one_input_rails, orin_nx_cpu, orin_nx_gpu, orin_emc },
-	{ "p3767", "Jetson Orin Nano", "module", one_input_rails, orin_nano_cpu, orin_nano_gpu,
-	  orin_emc },
-	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier_rails, agx_xavier_cpu, agx_xavier_gpu, NULL },
-	{ "p2972", "Jetson AGX Xavier", "module", agx_xavier_rails, agx_xavier_cpu, agx_xavier_gpu, NULL },
-	{ "jetson-xavier-industrial", "Jetson AGX Xavier Industrial", "module", agx_xavier_rails, NULL, NULL,
-	  NULL },
-	{ "nvidia,galen", "Jetson AGX Xavier", "module", agx_xavier_rails, agx_xavier_cpu, agx_xavier_gpu,
-	  NULL },
-	{ "p3668", "Jetson Xavier NX", "module", one_input_rails, NULL, NULL, NULL },
-	{ "tegra264", "Jetson AGX Thor", "module", thor_rails, NULL, NULL, NULL },
+	{ "p3834", "Jetson AGX Thor", "module", thor_rails, { NULL } },
+	{ "p3740", "IGX Orin", "module", agx_orin_rails,
+	  CLOCKS(agx_orin_cpu, agx_orin_gpu, orin_emc) },
+	{ "p3701", "Jetson AGX Orin", "module", agx_orin_rails,
+	  CLOCKS(agx_orin_cpu, agx_orin_gpu, orin_emc) },
+	{ "p3767-0000", "Jetson Orin NX", "module", one_input_rails,
+	  CLOCKS(orin_nx_cpu, orin_nx_gpu, orin_emc) },
+	{ "p3767-0001", "Jetson Orin NX", "module", one_input_rails,
+	  CLOCKS(orin_nx_cpu, orin_nx_gpu, orin_emc) },
+	{ "p3767", "Jetson Orin Nano", "module", one_input_rails,
+	  CLOCKS(orin_nano_cpu, orin_nano_gpu, orin_emc) },
+	{ "p2888", "Jetson AGX Xavier", "module", agx_xavier_rails,
+	  CLOCKS(agx_xavier_cpu, agx_xavier_gpu, NULL) },
+	{ "p2972", "Jetson AGX Xavier", "module", agx_xavier_rails,
+	  CLOCKS(agx_xavier_cpu, agx_xavier_gpu, NULL) },
+	{ "jetson-xavier-industrial", "Jetson AGX Xavier Industrial", "module", agx_xavier_rails,
+	  { NULL } },
+	{ "nvidia,galen", "Jetson AGX Xavier", "module", agx_xavier_rails,
+	  CLOCKS(agx_xavier_cpu, agx_xavier_gpu, NULL) },
+	{ "p3668", "Jetson Xavier NX", "module", one_input_rails, { NULL } },
+	{ "tegra264", "Jetson AGX Thor", "module", thor_rails, { NULL } },
 };
 static const struct jetwatt_board_kind unknown = {
-	"", "unknown board", "partial sum", anywhere_rails, NULL, NULL, NULL,
+	"", "unknown board", "partial sum", anywhere_rails, { NULL },
 };
 
 static size_t slurp(const struct jetwatt_board *b, const char *path, char *buf, size_t len)

@@ -15,6 +15,7 @@
 #define CPUS_MAX	128
 #define POLICIES_MAX	32
 #define COOLINGS_MAX	64
+#define LEVELS_MAX	CPUS_MAX
 #define PATH_LEN	512
 #define NAME_LEN	96
 
@@ -23,8 +24,8 @@
  * shows a limit after a work item that has to find time on a busy board. */
 #define SETTLE_MS	400
 
-/* Places where a kernel may have a cap of the memory clock. */
-#define EMC_CAPS	3
+/* Places where a kernel may have a cap of one clock. */
+#define CAPS_MAX	4
 
 struct jetwatt_range {
 	bool known;		/* false: the policy has no CPU online, or the knob is missing */
@@ -32,34 +33,35 @@ struct jetwatt_range {
 };
 
 struct jetwatt_cap {
-	bool known;		/* false: the knob is missing */
+	bool known;		/* false: the knob is missing, or the mode leaves it as it is */
 	uint64_t hz;
 };
 
 /**
  * struct jetwatt_board_state - every knob's value, as its file says it
- * @online: by index in jetwatt_board::cpu
+ * @online: by index in jetwatt_board::cpu; @named: by the saved state
  * @policy: by index in jetwatt_board::policy
  * @fresh: for policies that come into being during the switch
- * @emc: by index in jetwatt_board::emc, as in the file: an uncapped one may hold
- *	jetwatt_emc_cap::uncapped
+ * @range: of a knob that is a devfreq device
+ * @cap: of a knob that is a list of caps, by index in jetwatt_board::cap; as in the file: an
+ *	uncapped one may hold jetwatt_knob_cap::uncapped
  */
 struct jetwatt_board_state {
-	bool online[CPUS_MAX];
+	bool online[CPUS_MAX], named[CPUS_MAX];
 	struct jetwatt_range policy[POLICIES_MAX];
-	struct jetwatt_range fresh, gpu;
-	struct jetwatt_cap emc[EMC_CAPS];
+	struct jetwatt_range fresh, range[JETWATT_KNOBS];
+	struct jetwatt_cap cap[JETWATT_KNOBS][CAPS_MAX];
 };
 
 struct jetwatt_node;
 
-/* One board of the table; the steps are for where sysfs does not tell. */
+/* One board of the table; the levels are for where sysfs does not tell. */
 struct jetwatt_board_kind {
 	const char *compatible;		/* part of an entry of /proc/device-tree/compatible */
 	const char *name;
 	const char *scope;		/* of the total if all its rails are there */
 	const struct jetwatt_node *rails;	/* kmod/sensors/board_rails.h */
-	const uint64_t *cpu_khz, *gpu_hz, *emc_hz;	/* 0-terminated, or NULL */
+	const uint64_t *levels[JETWATT_KNOBS];	/* 0-terminated, or NULL */
 };
 
 struct jetwatt_cpu {
@@ -69,11 +71,11 @@ struct jetwatt_cpu {
 };
 
 /**
- * struct jetwatt_emc_cap - a cap of the memory clock, in Hz
+ * struct jetwatt_knob_cap - a cap of a clock, in Hz
  * @path: its file, below the board's sys root
  * @uncapped: what writing means "no cap"
  */
-struct jetwatt_emc_cap {
+struct jetwatt_knob_cap {
 	char path[NAME_LEN];
 	uint64_t uncapped;
 };
@@ -90,17 +92,17 @@ struct jetwatt_board {
 	unsigned int policy[POLICIES_MAX];
 	int policies;
 	bool tegra;				/* the device tree is that of a Tegra */
-	char gpu[NAME_LEN];			/* the devfreq device's name */
-	struct jetwatt_emc_cap emc[EMC_CAPS];	/* all are set */
-	int nr_caps;
+	char device[JETWATT_KNOBS][NAME_LEN];	/* the devfreq device's name */
+	struct jetwatt_knob_cap cap[JETWATT_KNOBS][CAPS_MAX];	/* all are set */
+	int nr_caps[JETWATT_KNOBS];
 	bool emc_rate;				/* bpmp's rate of the memory clock obeys them */
-	struct jetwatt_error_text lack[JETWATT_BOARD_KNOBS];	/* what is empty: not missing */
+	struct jetwatt_error_text lack[JETWATT_KNOBS];	/* what is empty: not missing */
 	unsigned int cooling[COOLINGS_MAX];	/* devices that may limit CPU or devfreq clocks */
 	int coolings;
 
-	uint32_t cores[CPUS_MAX], cpu_khz[JETWATT_BOARD_FREQS_MAX];
-	uint64_t gpu_hz[JETWATT_BOARD_FREQS_MAX], emc_hz[JETWATT_BOARD_FREQS_MAX];
-	int nr_cores, nr_cpu, nr_gpu, nr_emc;
+	uint64_t level[JETWATT_KNOBS][LEVELS_MAX];	/* ascending */
+	int nr_levels[JETWATT_KNOBS];
+	bool in_grid[JETWATT_KNOBS];		/* of an optional knob: modes differ in it */
 
 	int lease;				/* -1: not ours */
 	int guardian, keeper;			/* of the sensors' settings; of the knobs; -1: none */
@@ -135,34 +137,153 @@ int jetwatt_sysfs_write(const struct jetwatt_board *b, const char *path, uint64_
 bool jetwatt_sysfs_exists(const struct jetwatt_board *b, const char *path);
 void jetwatt_sysfs_nap(void);
 
-/* steps.c: each returns how many, or for the CPU 0 or -ENODEV */
-#define JETWATT_EMC_STEPS	"kernel/debug/bpmp/debug/emc/possible_rates"
-int jetwatt_steps_cpu(struct jetwatt_board *b, struct jetwatt_error_text *err);
-int jetwatt_steps_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
-			  uint64_t *v);
-int jetwatt_steps_emc(struct jetwatt_board *b, const char *device);
+/**
+ * struct jetwatt_switch - a switch under way
+ * @before: where the caller rolls back to; gets the values of policies that
+ *	had none before their CPUs came online; may be NULL
+ * @go_on: a refused write is no reason not to try the others
+ * @all: every clock is written, whatever it reads as: cpufreq takes a limit at once
+ *	but shows it only after a work item has run, so one just written may still look
+ *	as before; and one that heat has lowered does not show what it was told
+ * @range_done, @policy_done: written already
+ * @rc: of the first write that was refused
+ */
+struct jetwatt_switch {
+	struct jetwatt_board *b;
+	const struct jetwatt_board_state *target;
+	struct jetwatt_board_state now, *before;
+	struct jetwatt_error_text *err;
+	bool go_on, all, range_done[JETWATT_KNOBS], policy_done[POLICIES_MAX];
+	int rc;
+};
+
+/*
+ * The steps of a switch, in their order: first all that lowers power, then all that raises it, so
+ * that on the way the board never draws more than at one of the two ends. The memory goes down
+ * after the engines that use it and up before them, or they would run into a wall of memory.
+ */
+enum jetwatt_switch_step {
+	JETWATT_LOWER_ENGINES, JETWATT_LOWER_CPU, JETWATT_LOWER_MEMORY, JETWATT_LOWER_CORES,
+	JETWATT_RAISE_CORES, JETWATT_RAISE_MEMORY, JETWATT_RAISE_ENGINES, JETWATT_RAISE_CPU,
+	JETWATT_SWITCH_STEPS
+};
+
+struct jetwatt_preset_line;
+
+/**
+ * struct jetwatt_knob_ops - what a knob is made of; all but @bind and @loaded are there
+ * @lower_at, @raise_at: the steps of a switch in which @lower and @raise are called
+ * @discover: find the files, fill jetwatt_board::level or ::lack. Return: 0, or why the board
+ *	cannot be opened
+ * @read: the files to a state
+ * @want: value @v of a mode to a state; an optional knob's 0 leaves it not known. Return: 0,
+ *	-EINVAL
+ * @current: the value of a mode that a state comes to
+ * @lower, @raise: write what goes down, or up. Return: false: the switch ends here
+ * @same: is @now as @want? Return: 0, -ESTALE: @err says how not
+ * @bind: does the clock obey what is set? Return: 0, -ESTALE
+ * @save: jetwatt_board::saved to lines of text
+ * @load: a line to jetwatt_board::saved; *@mine: it was one of this knob's. Return: NULL, or what
+ *	is wrong with it
+ * @loaded: is all there? Return: NULL, or what is wrong
+ * @preset: is the file @path, of a line of nvpmodel.conf, this knob's? Fills @l->kind and, of a
+ *	core, @l->core. Needs no board
+ */
+struct jetwatt_knob_ops {
+	enum jetwatt_switch_step lower_at, raise_at;
+	int (*discover)(struct jetwatt_board *b, enum jetwatt_knob k,
+			struct jetwatt_error_text *err);
+	int (*read)(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
+		    struct jetwatt_error_text *err);
+	int (*want)(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
+		    struct jetwatt_board_state *s);
+	uint64_t (*current)(const struct jetwatt_board *b, enum jetwatt_knob k,
+			    const struct jetwatt_board_state *s);
+	bool (*lower)(struct jetwatt_switch *p, enum jetwatt_knob k);
+	bool (*raise)(struct jetwatt_switch *p, enum jetwatt_knob k);
+	int (*same)(const struct jetwatt_board *b, enum jetwatt_knob k,
+		    const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
+		    struct jetwatt_error_text *err);
+	int (*bind)(const struct jetwatt_board *b, enum jetwatt_knob k,
+		    const struct jetwatt_board_state *now, struct jetwatt_error_text *err);
+	void (*save)(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f);
+	const char *(*load)(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
+			    bool *mine);
+	const char *(*loaded)(const struct jetwatt_board *b);
+	bool (*preset)(const char *path, struct jetwatt_preset_line *l);
+};
+
+/* knob.c: the table, a file each: cores.c, cpu.c, gpu.c, emc.c */
+const struct jetwatt_knob_ops *jetwatt_knob_ops(enum jetwatt_knob k);
+
+/* levels.c: the levels of a knob. Each returns how many. */
+int jetwatt_levels_table(const uint64_t *from, uint64_t *v);
+int jetwatt_levels_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
+			   uint64_t *v);
+/* ... the knob is missing: @v is its only one */
+void jetwatt_levels_none(struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v);
+uint64_t jetwatt_levels_top(const struct jetwatt_board *b, enum jetwatt_knob k);
+bool jetwatt_devfreq_find(const struct jetwatt_board *b, const char * const *parts, char *name);
+bool jetwatt_path_holds(const char *path, const char * const *part);
+bool jetwatt_path_ends(const char *path, const char *end);
+
+/* switch.c: each returns true if the switch goes on */
+bool jetwatt_switch_put(struct jetwatt_switch *p, const char *path, uint64_t v);
+bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const char *max_path,
+			  const struct jetwatt_range *now, const struct jetwatt_range *want);
+
+/* check.c: each returns 0 or -ESTALE */
+int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint64_t is,
+			  uint64_t want);
+int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text *err,
+			const char *knob, const struct jetwatt_range *is,
+			const struct jetwatt_range *want);
+int jetwatt_check_above(const struct jetwatt_board *b, struct jetwatt_error_text *err,
+			const char *path, const char *knob, uint64_t cap);
+
+/* cap.c: a knob that is a list of caps; the functions are those of struct jetwatt_knob_ops */
+bool jetwatt_cap_add(struct jetwatt_board *b, enum jetwatt_knob k, const char *path,
+		     uint64_t uncapped);
+int jetwatt_cap_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
+		     struct jetwatt_error_text *err);
+int jetwatt_cap_want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
+		     struct jetwatt_board_state *s);
+uint64_t jetwatt_cap_current(const struct jetwatt_board *b, enum jetwatt_knob k,
+			     const struct jetwatt_board_state *s);
+bool jetwatt_cap_lower(struct jetwatt_switch *p, enum jetwatt_knob k);
+bool jetwatt_cap_raise(struct jetwatt_switch *p, enum jetwatt_knob k);
+int jetwatt_cap_same(const struct jetwatt_board *b, enum jetwatt_knob k,
+		     const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
+		     struct jetwatt_error_text *err);
+void jetwatt_cap_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f);
+const char *jetwatt_cap_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
+			     bool *mine);
+/* The lowest of all; UINT64_MAX: uncapped. */
+uint64_t jetwatt_cap_lowest(const struct jetwatt_board *b, enum jetwatt_knob k,
+			    const struct jetwatt_board_state *s);
+
+/* cores.c */
+bool jetwatt_cores_use(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
+		       int policy);
+
+/* cpu.c */
+void jetwatt_cpu_policies(struct jetwatt_board *b);
+/* Called by cores.c when CPUs have come online. Return: true if the switch goes on. */
+bool jetwatt_cpu_woken(struct jetwatt_switch *p);
 
 /* lack.c */
-bool jetwatt_lack_not(const struct jetwatt_board *b, enum jetwatt_board_knob knob);
+bool jetwatt_lack_not(const struct jetwatt_board *b, enum jetwatt_knob knob);
 
 /* cooling.c */
 void jetwatt_cooling_find(struct jetwatt_board *b);
 
 /* state.c */
-void jetwatt_state_policies(struct jetwatt_board *b);
 int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
 		       struct jetwatt_error_text *err);
 int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,
 			  struct jetwatt_board_state *s);
 int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			struct jetwatt_error_text *err);
-bool jetwatt_state_uses(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
-			int policy);
-/* A cap as a clock: an uncapped one is above all. */
-uint64_t jetwatt_state_cap(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
-			   int cap);
-/* The lowest of all caps. */
-uint64_t jetwatt_state_emc(const struct jetwatt_board *b, const struct jetwatt_board_state *s);
 
 /* switch.c */
 int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,

@@ -9,29 +9,76 @@
 #include <string.h>
 #include <strings.h>
 
+/* In how many values of @k the modes of the grid differ. */
+static int differ(const struct jetwatt_board *b, enum jetwatt_knob k)
+{
+	return jetwatt_knob_row(k)->optional && !b->in_grid[k] ? 1 : b->nr_levels[k];
+}
+
 int jetwatt_board_modes(const struct jetwatt_board *b, struct jetwatt_mode **modes)
 {
-	size_t n = (size_t)b->nr_cores * (size_t)b->nr_cpu * (size_t)b->nr_gpu * (size_t)b->nr_emc;
-	struct jetwatt_mode *m = malloc(n * sizeof(*m));
+	size_t n = 1, each;
+	struct jetwatt_mode *m;
 
+	jetwatt_each_knob(k)
+		n *= (size_t)differ(b, k);
+	m = calloc(n, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
 	*modes = m;
-	for (int c = 0; c < b->nr_cores; c++)
-		for (int f = 0; f < b->nr_cpu; f++)
-			for (int g = 0; g < b->nr_gpu; g++)
-				for (int e = 0; e < b->nr_emc; e++)
-					*m++ = (struct jetwatt_mode){ b->cores[c], b->cpu_khz[f],
-								      b->gpu_hz[g], b->emc_hz[e] };
+	for (size_t i = 0; i < n; i++, m++) {
+		each = n;
+		jetwatt_each_knob(k) {
+			each /= (size_t)differ(b, k);
+			if (!jetwatt_knob_row(k)->optional || b->in_grid[k])
+				jetwatt_mode_set(m, k,
+						 b->level[k][i / each % (size_t)differ(b, k)]);
+		}
+	}
 	return (int)n;
+}
+
+int jetwatt_board_grid(struct jetwatt_board *b, enum jetwatt_knob k)
+{
+	if (!jetwatt_lack_not(b, k))
+		return -ENODEV;
+	b->in_grid[k] = jetwatt_knob_row(k)->optional;
+	return 0;
+}
+
+const char *jetwatt_board_grid_text(const struct jetwatt_board *b, char *buf, size_t len)
+{
+	size_t at = 0;
+
+	jetwatt_each_knob(k) {
+		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
+
+		if ((row->optional && !b->in_grid[k]) || at >= len)
+			continue;
+		at += (size_t)snprintf(buf + at, len - at, "%s%d %s", at ? " x " : "",
+				       b->nr_levels[k], row->hz ? row->label : "core counts");
+	}
+	if (at < len)
+		snprintf(buf + at, len - at, " clocks");
+	return buf;
 }
 
 int jetwatt_board_mode_format(const struct jetwatt_mode *m, char *buf, size_t len)
 {
-	int n = snprintf(buf, len, "c%" PRIu32 "-%" PRIu32 "-g%" PRIu64 "-e%" PRIu64, m->cores,
-			 m->cpu_khz, m->gpu_hz, m->emc_hz);
+	size_t at = 0;
 
-	return n < 0 || (size_t)n >= len ? -ENOSPC : 0;
+	jetwatt_each_knob(k) {
+		uint64_t v = jetwatt_mode_get(m, k);
+		int n;
+
+		if (!v && jetwatt_knob_row(k)->optional)
+			continue;
+		n = snprintf(buf + at, len - at, "%s%" PRIu64, jetwatt_knob_row(k)->tag, v);
+		if (n < 0 || (size_t)n >= len - at)
+			return -ENOSPC;
+		at += (size_t)n;
+	}
+	return 0;
 }
 
 /* Digits, not too many for @max, and not zero. NULL: they are not. */
@@ -47,25 +94,31 @@ static const char *digits(const char *s, uint64_t max, uint64_t *v)
 
 int jetwatt_board_mode_parse(const struct jetwatt_board *b, const char *s, struct jetwatt_mode *m)
 {
-	static const char * const before[] = { "c", "-", "-g", "-e" };
-	uint64_t v[4];
+	struct jetwatt_mode mode = { 0 };
 
 	if (b && !strcasecmp(s, "MAXN")) {
-		*m = (struct jetwatt_mode){
-			b->cores[b->nr_cores - 1], b->cpu_khz[b->nr_cpu - 1],
-			b->gpu_hz[b->nr_gpu - 1], b->emc_hz[b->nr_emc - 1],
-		};
+		jetwatt_each_knob(k)
+			if (!jetwatt_knob_row(k)->optional || b->in_grid[k])
+				jetwatt_mode_set(&mode, k, jetwatt_levels_top(b, k));
+		*m = mode;
 		return 0;
 	}
-	for (int i = 0; i < 4; i++) {
-		if (strncmp(s, before[i], strlen(before[i])))
+	jetwatt_each_knob(k) {
+		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
+		uint64_t v;
+
+		if (strncmp(s, row->tag, strlen(row->tag))) {
+			if (row->optional)
+				continue;
 			return -EINVAL;
-		s = digits(s + strlen(before[i]), i < 2 ? UINT32_MAX : INT64_MAX, &v[i]);
+		}
+		s = digits(s + strlen(row->tag), row->max, &v);
 		if (!s)
 			return -EINVAL;
+		jetwatt_mode_set(&mode, k, v);
 	}
 	if (*s)
 		return -EINVAL;
-	*m = (struct jetwatt_mode){ (uint32_t)v[0], (uint32_t)v[1], v[2], v[3] };
+	*m = mode;
 	return 0;
 }

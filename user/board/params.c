@@ -83,7 +83,8 @@ void jetwatt_board_params(const struct jetwatt_board *b, char *buf, size_t len)
 	snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/scaling_governor",
 		 b->policy[0]);
 	add(b, path, "cpu_governor", buf, len);
-	snprintf(path, sizeof(path), "class/devfreq/%s/governor", b->gpu);
+	snprintf(path, sizeof(path), "class/devfreq/%s/governor",
+		 b->device[JETWATT_KNOB_GPU]);
 	add(b, path, "gpu_governor", buf, len);
 	for (int i = 0; i < JETWATT_MASKS; i++) {
 		if (jetwatt_board_gated(b, (enum jetwatt_preset_mask)i, &mask))

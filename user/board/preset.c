@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reading nvpmodel.conf. */
+#include "board/knobs.h"
 #include "board/preset.h"
 
 #include <ctype.h>
@@ -113,8 +114,9 @@ static int new_preset(struct reader *r, int id, struct word name)
 	if (all->nr == PRESETS_MAX)
 		return refuse(r, "more power modes than any board has");
 	p = &all->preset[all->nr];
-	*p = (struct jetwatt_preset){ .id = id, .cpu_khz = JETWATT_PRESET_MAX,
-				      .gpu_hz = JETWATT_PRESET_MAX, .emc_hz = JETWATT_PRESET_MAX };
+	*p = (struct jetwatt_preset){ .id = id };
+	jetwatt_each_knob(k)
+		p->cap[k] = JETWATT_PRESET_UNCAPPED;
 	if (!copy(name, p->name, sizeof(p->name)))
 		return refuse(r, "a POWER_MODEL without a name");
 	for (size_t i = 0; i < all->nr; i++)
@@ -186,20 +188,6 @@ static const char *path_of(const struct reader *r, const struct jetwatt_preset_l
 	return NULL;
 }
 
-static bool ends(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
-static bool holds_any(const char *s, const char * const *part)
-{
-	while (*part && !strstr(s, *part))
-		part++;
-	return *part;
-}
-
 /* Thor's is a parameter of the module nvidia, NVreg_TegraGpuPgMask. */
 static bool is_mask(const char *name, enum jetwatt_preset_mask *which)
 {
@@ -217,30 +205,15 @@ static bool is_mask(const char *name, enum jetwatt_preset_mask *which)
 	return strcasestr(name, "gpu_pg_mask");
 }
 
-static enum jetwatt_preset_knob knob(const char *path, struct jetwatt_preset_line *l)
+static enum jetwatt_preset_kind about(const char *path, struct jetwatt_preset_line *l)
 {
-	static const char * const gpu[] = { "gpu", "ga10b", "gv11b", "gp10b", "gm20b", NULL };
-	static const char * const emc[] = { "emc_iso_cap", "nvpmodel_clk_cap/emc", "bwmgr", NULL };
-	/* Thor's GPU has a second clock, of the video engines. */
-	static const char * const video[] = { "gpu-nvd", NULL };
-	const char *cpu = strstr(path, "/cpu/cpu");
-
-	if (cpu && sscanf(cpu, "/cpu/cpu%u/online", &l->core) == 1 && ends(path, "/online"))
-		return JETWATT_PRESET_CORE;
-	if (ends(path, "/scaling_min_freq"))
-		return JETWATT_PRESET_CPU_MIN;
-	if (ends(path, "/scaling_max_freq"))
-		return JETWATT_PRESET_CPU_MAX;
 	if (is_mask(path, &l->mask) || is_mask(l->arg, &l->mask))
 		return JETWATT_PRESET_MASK;
-	if (holds_any(path, emc) && !ends(path, "/min_freq"))
-		return JETWATT_PRESET_EMC_MAX;
-	if (holds_any(path, video))
-		return JETWATT_PRESET_OTHER;
-	if (holds_any(path, gpu) && ends(path, "/min_freq"))
-		return JETWATT_PRESET_GPU_MIN;
-	if (holds_any(path, gpu) && ends(path, "/max_freq"))
-		return JETWATT_PRESET_GPU_MAX;
+	jetwatt_each_knob(k)
+		if (jetwatt_knob_ops(k)->preset(path, l)) {
+			l->knob = k;
+			return l->kind;
+		}
 	return JETWATT_PRESET_OTHER;
 }
 
@@ -263,7 +236,7 @@ static int model(struct reader *r, struct word rest)
 
 	if (p->nr_lines == LINES_MAX)
 		return refuse(r, "a power mode of too many lines");
-	*l = (struct jetwatt_preset_line){ .knob = JETWATT_PRESET_OTHER };
+	*l = (struct jetwatt_preset_line){ .kind = JETWATT_PRESET_OTHER };
 	if (!copy(next_word(&rest), l->param, sizeof(l->param)) ||
 	    !copy(next_word(&rest), l->arg, sizeof(l->arg)) ||
 	    !copy(next_word(&rest), l->value, sizeof(l->value)))
@@ -271,22 +244,17 @@ static int model(struct reader *r, struct word rest)
 	p->nr_lines++;
 	path = path_of(r, l);
 	if (path)
-		l->knob = knob(path, l);
+		l->kind = about(path, l);
 	number = whole(l->value, &v);
-	if (l->knob != JETWATT_PRESET_OTHER && !number)
+	if (l->kind != JETWATT_PRESET_OTHER && !number)
 		return refuse(r, "a value that is no number");
-	switch (l->knob) {
+	switch (l->kind) {
 	case JETWATT_PRESET_CORE:
-		p->cores += v == 1;
+		if (v == 1)
+			p->cap[l->knob] = p->cap[l->knob] < 0 ? 1 : p->cap[l->knob] + 1;
 		break;
-	case JETWATT_PRESET_CPU_MAX:
-		cap(v, true, &p->cpu_khz);
-		break;
-	case JETWATT_PRESET_GPU_MAX:
-		cap(v, true, &p->gpu_hz);
-		break;
-	case JETWATT_PRESET_EMC_MAX:
-		cap(v, true, &p->emc_hz);
+	case JETWATT_PRESET_MAX:
+		cap(v, true, &p->cap[l->knob]);
 		break;
 	case JETWATT_PRESET_MASK:
 		p->mask |= (unsigned long long)v;

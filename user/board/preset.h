@@ -13,15 +13,13 @@
 #include "board/board.h"
 
 #define JETWATT_PRESET_NAME	64
-#define JETWATT_PRESET_MAX	(-1LL)	/* of a clock: as fast as it goes */
+#define JETWATT_PRESET_UNCAPPED	(-1LL)	/* as fast as it goes, or the block does not say */
 
 /* What a line of a block is about. */
-enum jetwatt_preset_knob {
+enum jetwatt_preset_kind {
 	JETWATT_PRESET_OTHER,		/* nothing of ours: kept as it is */
-	JETWATT_PRESET_CORE,
-	JETWATT_PRESET_CPU_MIN, JETWATT_PRESET_CPU_MAX,
-	JETWATT_PRESET_GPU_MIN, JETWATT_PRESET_GPU_MAX,
-	JETWATT_PRESET_EMC_MAX,
+	JETWATT_PRESET_CORE,		/* is a core online? */
+	JETWATT_PRESET_MIN, JETWATT_PRESET_MAX,	/* floor and cap of a knob */
 	JETWATT_PRESET_MASK,		/* gates parts of the GPU: only a reboot changes it */
 };
 
@@ -35,7 +33,8 @@ enum jetwatt_preset_mask {
 /* One line of a block: PARAM ARG VALUE. */
 struct jetwatt_preset_line {
 	char param[JETWATT_PRESET_NAME], arg[JETWATT_PRESET_NAME], value[JETWATT_PRESET_NAME];
-	enum jetwatt_preset_knob knob;
+	enum jetwatt_preset_kind kind;
+	enum jetwatt_knob knob;		/* of all but OTHER and MASK */
 	unsigned int core;		/* of JETWATT_PRESET_CORE */
 	enum jetwatt_preset_mask mask;	/* of JETWATT_PRESET_MASK */
 };
@@ -43,17 +42,15 @@ struct jetwatt_preset_line {
 /**
  * struct jetwatt_preset - one < POWER_MODEL > block
  * @id, @name: as in the file
- * @cores: online; 0: the block does not say
- * @cpu_khz: the lowest cap of all clusters; @gpu_hz, @emc_hz: JETWATT_PRESET_MAX:
- *	uncapped, or the block does not say
+ * @cap: the lowest cap of each knob, in its unit, or JETWATT_PRESET_UNCAPPED; of cores: how many
+ *	are online
  * @mask: of gated GPU parts, 0: none
  * @line, @nr_lines: all of it, in the file's order
  */
 struct jetwatt_preset {
 	int id;
 	char name[JETWATT_PRESET_NAME];
-	unsigned int cores;
-	long long cpu_khz, gpu_hz, emc_hz;
+	long long cap[JETWATT_KNOBS];
 	unsigned long long mask;
 	struct jetwatt_preset_line *line;
 	size_t nr_lines;
@@ -68,12 +65,6 @@ struct jetwatt_presets {
 	struct jetwatt_preset *preset;
 	size_t nr;
 	int chosen;
-};
-
-/* Bits of jetwatt_preset_mode()'s result. */
-enum {
-	JETWATT_PRESET_ROUNDED_CPU = 1, JETWATT_PRESET_ROUNDED_GPU = 2,
-	JETWATT_PRESET_ROUNDED_EMC = 4, JETWATT_PRESET_FEWER_CORES = 8,
 };
 
 /**
@@ -98,7 +89,7 @@ void jetwatt_presets_free(struct jetwatt_presets *p);
  * Clocks that the board does not have become those that the kernel takes
  * instead: a CPU and a memory clock never go over their cap; the GPU's cap is
  * rounded up to its next step.
- * Return: which of them were rounded.
+ * Return: those that were rounded, the bit 1 << k for the knob k.
  */
 unsigned int jetwatt_preset_mode(const struct jetwatt_board *b, const struct jetwatt_preset *p,
 				 struct jetwatt_mode *mode);

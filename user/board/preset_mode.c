@@ -36,49 +36,49 @@ static uint64_t settle(const struct step *s, long long asked, bool up)
 	return s->below ? s->below : s->bottom;
 }
 
+/* Of a knob whose levels are @s: what the kernel makes of a cap. It rounds the GPU's up. */
+static unsigned int come_to(const struct jetwatt_preset *p, enum jetwatt_knob k,
+			    const struct step *s, struct jetwatt_mode *mode)
+{
+	long long cap = p->cap[k];
+	uint64_t v = settle(s, cap, k == JETWATT_KNOB_GPU);
+
+	jetwatt_mode_set(mode, k, v);
+	/* A cap above the top is no cap; but cores that are not there are missing. */
+	if (cap < 0 || (uint64_t)cap == v || (jetwatt_knob_row(k)->hz && (uint64_t)cap >= s->top))
+		return 0;
+	return 1u << k;
+}
+
 unsigned int jetwatt_preset_mode_of(const struct jetwatt_mode *all, size_t n,
 				    const struct jetwatt_preset *p, struct jetwatt_mode *mode)
 {
-	struct step cores = { 0 }, cpu = { 0 }, gpu = { 0 }, emc = { 0 };
 	unsigned int rounded = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		see(&cores, all[i].cores, p->cores);
-		see(&cpu, all[i].cpu_khz, (uint64_t)p->cpu_khz);
-		see(&gpu, all[i].gpu_hz, (uint64_t)p->gpu_hz);
-		see(&emc, all[i].emc_hz, (uint64_t)p->emc_hz);
+	jetwatt_each_knob(k) {
+		struct step s = { 0 };
+
+		for (size_t i = 0; i < n; i++)
+			see(&s, jetwatt_mode_get(&all[i], k), (uint64_t)p->cap[k]);
+		rounded |= come_to(p, k, &s, mode);
 	}
-	*mode = (struct jetwatt_mode){
-		.cores = (uint32_t)settle(&cores, p->cores ? (long long)p->cores : -1, false),
-		.cpu_khz = (uint32_t)settle(&cpu, p->cpu_khz, false),
-		.gpu_hz = settle(&gpu, p->gpu_hz, true),
-		.emc_hz = settle(&emc, p->emc_hz, false),
-	};
-	/* A cap above the top is no cap. */
-	if (p->cpu_khz >= 0 && (uint64_t)p->cpu_khz < cpu.top && (uint64_t)p->cpu_khz != mode->cpu_khz)
-		rounded |= JETWATT_PRESET_ROUNDED_CPU;
-	if (p->gpu_hz >= 0 && (uint64_t)p->gpu_hz < gpu.top && (uint64_t)p->gpu_hz != mode->gpu_hz)
-		rounded |= JETWATT_PRESET_ROUNDED_GPU;
-	if (p->emc_hz >= 0 && (uint64_t)p->emc_hz < emc.top && (uint64_t)p->emc_hz != mode->emc_hz)
-		rounded |= JETWATT_PRESET_ROUNDED_EMC;
-	if (p->cores && p->cores != mode->cores)
-		rounded |= JETWATT_PRESET_FEWER_CORES;
 	return rounded;
 }
 
 unsigned int jetwatt_preset_mode(const struct jetwatt_board *b, const struct jetwatt_preset *p,
 				 struct jetwatt_mode *mode)
 {
-	struct jetwatt_mode all[CPUS_MAX + 3 * JETWATT_BOARD_FREQS_MAX];
-	size_t n = 0;
+	unsigned int rounded = 0;
 
-	/* One mode for every step of every knob has all the steps. */
-	for (int i = 0; i < b->nr_cores || i < b->nr_cpu || i < b->nr_gpu || i < b->nr_emc; i++)
-		all[n++] = (struct jetwatt_mode){
-			b->cores[i < b->nr_cores ? i : 0], b->cpu_khz[i < b->nr_cpu ? i : 0],
-			b->gpu_hz[i < b->nr_gpu ? i : 0], b->emc_hz[i < b->nr_emc ? i : 0],
-		};
-	return jetwatt_preset_mode_of(all, n, p, mode);
+	jetwatt_each_knob(k) {
+		bool there = !jetwatt_knob_row(k)->optional || b->in_grid[k];
+		struct step s = { 0 };
+
+		for (int i = 0; there && i < b->nr_levels[k]; i++)
+			see(&s, b->level[k][i], (uint64_t)p->cap[k]);
+		rounded |= come_to(p, k, &s, mode);
+	}
+	return rounded;
 }
 
 int jetwatt_preset_reboot(const struct jetwatt_board *b, const struct jetwatt_preset *p)
@@ -87,7 +87,7 @@ int jetwatt_preset_reboot(const struct jetwatt_board *b, const struct jetwatt_pr
 		const struct jetwatt_preset_line *l = &p->line[i];
 		uint64_t now = 0;
 
-		if (l->knob != JETWATT_PRESET_MASK)
+		if (l->kind != JETWATT_PRESET_MASK)
 			continue;
 		if (b && jetwatt_board_gated(b, l->mask, &now))
 			now = 0;
@@ -161,13 +161,14 @@ static bool one_word(const char *s)
 	return n && n < JETWATT_PRESET_NAME && !s[n];
 }
 
-/* How many lines of @p are about @knob; for cores: those that @mode can have online. */
-static unsigned int count(const struct jetwatt_preset *p, enum jetwatt_preset_knob knob)
+/* How many lines of @p are of this kind and knob; for cores: those that a mode can have online. */
+static unsigned int count(const struct jetwatt_preset *p, enum jetwatt_preset_kind kind,
+			  enum jetwatt_knob knob)
 {
 	unsigned int n = 0;
 
 	for (size_t i = 0; i < p->nr_lines; i++)
-		n += p->line[i].knob == knob;
+		n += p->line[i].kind == kind && p->line[i].knob == knob;
 	return n;
 }
 
@@ -177,7 +178,7 @@ static bool online(const struct jetwatt_preset *p, unsigned int core, unsigned i
 	unsigned int before = 0;
 
 	for (size_t i = 0; i < p->nr_lines; i++)
-		before += p->line[i].knob == JETWATT_PRESET_CORE && p->line[i].core < core;
+		before += p->line[i].kind == JETWATT_PRESET_CORE && p->line[i].core < core;
 	return before < n;
 }
 
@@ -191,7 +192,7 @@ static unsigned long long floor_of(const char *value, unsigned long long cap)
 
 /* "No cap" is what @like says: 0 for JetPack 5's emc_iso_cap, -1 for JetPack 6's
  * nvpmodel_clk_cap, which takes 0 for the lowest clock. */
-static void emc_cap(FILE *f, const char *like, uint64_t hz, uint64_t top)
+static void cap_of(FILE *f, const char *like, uint64_t hz, uint64_t top)
 {
 	if (hz >= top && strtoll(like, NULL, 0) <= 0)
 		fprintf(f, "%s\n", like);
@@ -199,47 +200,39 @@ static void emc_cap(FILE *f, const char *like, uint64_t hz, uint64_t top)
 		fprintf(f, "%llu\n", (unsigned long long)hz);
 }
 
+/* Does the mode say something of the knob, that the board has? */
+static bool says(const struct jetwatt_mode *mode, enum jetwatt_knob k)
+{
+	uint64_t v = jetwatt_mode_get(mode, k);
+
+	return v && !(jetwatt_knob_row(k)->hz && v == JETWATT_BOARD_NO_CLOCK);
+}
+
 int jetwatt_preset_print(FILE *f, const struct jetwatt_preset *like, int id, const char *name,
 			 const struct jetwatt_mode *mode, uint64_t top)
 {
-	bool cpu = mode->cpu_khz != JETWATT_BOARD_NO_CLOCK;
-	bool gpu = mode->gpu_hz != JETWATT_BOARD_NO_CLOCK;
-	bool emc = mode->emc_hz != JETWATT_BOARD_NO_CLOCK;
-
-	/* What is said of a knob that the board lacks stays as in @like. */
-	if (!one_word(name) || id < 0 || count(like, JETWATT_PRESET_CORE) < mode->cores ||
-	    (cpu && !count(like, JETWATT_PRESET_CPU_MAX)) ||
-	    (gpu && !count(like, JETWATT_PRESET_GPU_MAX)) ||
-	    (emc && !count(like, JETWATT_PRESET_EMC_MAX)))
+	if (!one_word(name) || id < 0 ||
+	    count(like, JETWATT_PRESET_CORE, JETWATT_KNOB_CORES) < mode->cores)
 		return -EINVAL;
+	jetwatt_each_knob(k)
+		if (jetwatt_knob_row(k)->hz && says(mode, k) && !count(like, JETWATT_PRESET_MAX, k))
+			return -EINVAL;
 	fprintf(f, "< POWER_MODEL ID=%d NAME=%s >\n", id, name);
 	for (size_t i = 0; i < like->nr_lines; i++) {
 		const struct jetwatt_preset_line *l = &like->line[i];
-		enum jetwatt_preset_knob knob = l->knob;
+		uint64_t v = jetwatt_mode_get(mode, l->knob);
 
-		if ((!cpu && (knob == JETWATT_PRESET_CPU_MIN || knob == JETWATT_PRESET_CPU_MAX)) ||
-		    (!gpu && (knob == JETWATT_PRESET_GPU_MIN || knob == JETWATT_PRESET_GPU_MAX)) ||
-		    (!emc && knob == JETWATT_PRESET_EMC_MAX))
-			knob = JETWATT_PRESET_OTHER;
 		fprintf(f, "%s %s ", l->param, l->arg);
-		switch (knob) {
+		/* A knob that the board lacks, or that the mode leaves, stays as in @like. */
+		switch (says(mode, l->knob) ? l->kind : JETWATT_PRESET_OTHER) {
 		case JETWATT_PRESET_CORE:
-			fprintf(f, "%d\n", online(like, l->core, mode->cores));
+			fprintf(f, "%d\n", online(like, l->core, (unsigned int)v));
 			break;
-		case JETWATT_PRESET_CPU_MIN:
-			fprintf(f, "%llu\n", floor_of(l->value, mode->cpu_khz));
+		case JETWATT_PRESET_MIN:
+			fprintf(f, "%llu\n", floor_of(l->value, v));
 			break;
-		case JETWATT_PRESET_CPU_MAX:
-			fprintf(f, "%u\n", mode->cpu_khz);
-			break;
-		case JETWATT_PRESET_GPU_MIN:
-			fprintf(f, "%llu\n", floor_of(l->value, mode->gpu_hz));
-			break;
-		case JETWATT_PRESET_GPU_MAX:
-			fprintf(f, "%llu\n", (unsigned long long)mode->gpu_hz);
-			break;
-		case JETWATT_PRESET_EMC_MAX:
-			emc_cap(f, l->value, mode->emc_hz, top);
+		case JETWATT_PRESET_MAX:
+			cap_of(f, l->value, v, l->knob == JETWATT_KNOB_EMC ? top : UINT64_MAX);
 			break;
 		default:
 			fprintf(f, "%s\n", l->value);

@@ -29,23 +29,13 @@
 
 static int compose(const struct jetwatt_board *b, char *buf, size_t len)
 {
-	const struct jetwatt_board_state *s = &b->saved;
 	FILE *f = fmemopen(buf, len, "w");
 
 	if (!f)
 		return -errno;
 	jetwatt_sealed_begin(b, KIND, f);
-	for (int i = 0; i < b->cpus; i++)
-		fprintf(f, "cpu %u %d\n", b->cpu[i].id, s->online[i]);
-	for (int p = 0; p < b->policies; p++)
-		if (s->policy[p].known)
-			fprintf(f, "policy %u %" PRIu64 " %" PRIu64 "\n", b->policy[p],
-				s->policy[p].min, s->policy[p].max);
-	if (s->gpu.known)
-		fprintf(f, "gpu %s %" PRIu64 " %" PRIu64 "\n", b->gpu, s->gpu.min, s->gpu.max);
-	for (int i = 0; i < b->nr_caps; i++)
-		if (s->emc[i].known)
-			fprintf(f, "emc %s %" PRIu64 "\n", b->emc[i].path, s->emc[i].hz);
+	jetwatt_each_knob(k)
+		jetwatt_knob_ops(k)->save(b, k, f);
 	return jetwatt_sealed_end(f, buf);
 }
 
@@ -71,64 +61,22 @@ static int damaged(const struct jetwatt_board *b, struct jetwatt_error_text *err
 	return -EBADMSG;
 }
 
-static const char *take_cap(struct jetwatt_board *b, const char *name, uint64_t hz)
-{
-	for (int i = 0; i < b->nr_caps; i++) {
-		if (strcmp(name, b->emc[i].path))
-			continue;
-		if (b->saved.emc[i].known)
-			return "it names a memory clock twice";
-		b->saved.emc[i] = (struct jetwatt_cap){ true, hz };
-	}
-	return NULL;
-}
-
 /* One line. NULL, or what is wrong with it. */
-static const char *take_line(struct jetwatt_board *b, const char *line, bool *cpu_seen)
+static const char *take_line(struct jetwatt_board *b, const char *line)
 {
-	struct jetwatt_board_state *s = &b->saved;
-	char name[NAME_LEN], tail;
-	uint64_t min, max;
-	unsigned int id;
-	int i;
+	jetwatt_each_knob(k) {
+		bool mine;
+		const char *wrong = jetwatt_knob_ops(k)->load(b, k, line, &mine);
 
-	if (sscanf(line, "cpu %u %" SCNu64 "%c", &id, &min, &tail) == 2) {
-		for (i = 0; i < b->cpus && b->cpu[i].id != id; i++)
-			;
-		if (i == b->cpus || min > 1 || cpu_seen[i])
-			return "it names a CPU that this board does not have";
-		s->online[i] = min;
-		cpu_seen[i] = true;
-		return NULL;
+		if (mine)
+			return wrong;
 	}
-	if (sscanf(line, "policy %u %" SCNu64 " %" SCNu64 "%c", &id, &min, &max, &tail) == 3) {
-		for (i = 0; i < b->policies && b->policy[i] != id; i++)
-			;
-		/* Its directory may be gone with its CPUs. */
-		if (i == b->policies && i < POLICIES_MAX)
-			b->policy[b->policies++] = id;
-		if (i == POLICIES_MAX || s->policy[i].known || min > max)
-			return "it names a CPU clock that this board does not have";
-		s->policy[i] = (struct jetwatt_range){ true, min, max };
-		return NULL;
-	}
-	if (sscanf(line, "gpu %95s %" SCNu64 " %" SCNu64 "%c", name, &min, &max, &tail) == 3) {
-		if (!jetwatt_lack_not(b, JETWATT_BOARD_GPU))
-			return NULL;
-		if (strcmp(name, b->gpu) || s->gpu.known || min > max)
-			return "it is of another GPU";
-		s->gpu = (struct jetwatt_range){ true, min, max };
-		return NULL;
-	}
-	if (sscanf(line, "emc %95s %" SCNu64 "%c", name, &min, &tail) == 2)
-		return take_cap(b, name, min);
 	return "a line is not of the known form";
 }
 
 /* What jetwatt_sealed_intact() has left of it, to jetwatt_board::saved. */
 static const char *take(struct jetwatt_board *b, char *text)
 {
-	bool cpu_seen[CPUS_MAX] = { false };
 	const char *wrong = NULL;
 	char *save, *line;
 
@@ -136,14 +84,12 @@ static const char *take(struct jetwatt_board *b, char *text)
 	strtok_r(text, "\n", &save);
 	strtok_r(NULL, "\n", &save);
 	while (!wrong && (line = strtok_r(NULL, "\n", &save)))
-		wrong = take_line(b, line, cpu_seen);
-	if (wrong)
-		return wrong;
-	for (int i = 0; i < b->cpus; i++)
-		if (!cpu_seen[i] || (b->cpu[i].fixed && !b->saved.online[i]))
-			return "it does not name every CPU of this board";
+		wrong = take_line(b, line);
 	/* A knob without a line was missing when the state was saved: it was not changed. */
-	return NULL;
+	jetwatt_each_knob(k)
+		if (!wrong && jetwatt_knob_ops(k)->loaded)
+			wrong = jetwatt_knob_ops(k)->loaded(b);
+	return wrong;
 }
 
 /**

@@ -66,14 +66,18 @@ static void line(int missing, const char *what, double from, double to, const ch
 static void show(const struct jetwatt_board *b, const struct jetwatt_mode *from,
 		 const struct jetwatt_mode *to)
 {
-	line(0, "cores", from->cores, to->cores, "online");
-	line(jetwatt_board_lacks(b, JETWATT_BOARD_CPU) != NULL, "cpu",
-	     jetwatt_screen_mhz(from->cpu_khz * 1000ull),
-	     jetwatt_screen_mhz(to->cpu_khz * 1000ull), "MHz");
-	line(jetwatt_board_lacks(b, JETWATT_BOARD_GPU) != NULL, "gpu",
-	     jetwatt_screen_mhz(from->gpu_hz), jetwatt_screen_mhz(to->gpu_hz), "MHz");
-	line(jetwatt_board_lacks(b, JETWATT_BOARD_EMC) != NULL, "emc",
-	     jetwatt_screen_mhz(from->emc_hz), jetwatt_screen_mhz(to->emc_hz), "MHz");
+	jetwatt_each_knob(k) {
+		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
+		uint64_t was = jetwatt_mode_get(from, k), is = jetwatt_mode_get(to, k);
+
+		if (row->optional && !is)
+			continue;
+		if (row->hz)
+			line(jetwatt_board_lacks(b, k) != NULL, row->key,
+			     jetwatt_screen_mhz(was * row->hz), jetwatt_screen_mhz(is * row->hz), "MHz");
+		else
+			line(0, row->key, was, is, "online");
+	}
 }
 
 static void json(const char *before, const char *after, int applied)
@@ -99,6 +103,10 @@ static int apply(struct jetwatt_board *board, const struct input *in)
 		return jetwatt_error_say(JETWATT_EXIT_USAGE,
 					 "a mode is cCORES-CPU_KHZ-gGPU_HZ-eEMC_HZ, or MAXN",
 					 "jetwatt list modes", "not a mode: %s", in->mode);
+	/* What it was before is to be shown of the knobs that the mode sets. */
+	jetwatt_each_knob(k)
+		if (jetwatt_knob_row(k)->optional && jetwatt_mode_get(&to, k))
+			jetwatt_board_grid(board, k);
 	err = jetwatt_guard_open(&guard, board);
 	if (!err && !in->dry_run)
 		err = jetwatt_guard_apply(&guard, &to);

@@ -78,11 +78,10 @@ static int reach_board(struct jetwattd *d)
 	if (err)
 		return jetwatt_error_board(err, &e);
 	/* Metrics need no knob; a budget is held with those that there are. */
-	for (int k = JETWATT_BOARD_CPU; k < JETWATT_BOARD_KNOBS; k++) {
-		const struct jetwatt_error_text *lack =
-			jetwatt_board_lacks(d->act.board, (enum jetwatt_board_knob)k);
+	jetwatt_each_knob(k) {
+		const struct jetwatt_error_text *lack = jetwatt_board_lacks(d->act.board, k);
 
-		if (lack)
+		if (lack && jetwatt_knob_row(k)->hz && !jetwatt_knob_row(k)->optional)
 			jetwatt_error_note("%s: %s; fix: %s", lack->what, lack->why, lack->fix);
 	}
 	return 0;

@@ -95,7 +95,7 @@ static void emc(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 	char answer[JETWATT_REMOTE_ANSWER] = "ok";
 	size_t at = 2;
 	const uint64_t *v;
-	int n = jetwatt_board_emc_hz(k->board, &v);
+	int n = jetwatt_board_levels(k->board, JETWATT_KNOB_EMC, &v);
 
 	for (int i = 0; i < n && at < sizeof(answer); i++)
 		at += (size_t)snprintf(answer + at, sizeof(answer) - at, " %" PRIu64, v[i]);

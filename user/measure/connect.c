@@ -95,11 +95,10 @@ int jetwatt_reach_knobs(struct jetwatt_board **b)
 		*b = NULL;
 		return jetwatt_error_board(err, &e);
 	}
-	for (int k = JETWATT_BOARD_CPU; k < JETWATT_BOARD_KNOBS; k++) {
-		const struct jetwatt_error_text *lack =
-			jetwatt_board_lacks(*b, (enum jetwatt_board_knob)k);
+	jetwatt_each_knob(k) {
+		const struct jetwatt_error_text *lack = jetwatt_board_lacks(*b, k);
 
-		if (lack)
+		if (lack && jetwatt_knob_row(k)->hz && !jetwatt_knob_row(k)->optional)
 			jetwatt_error_note("%s: %s; fix: %s", lack->what, lack->why, lack->fix);
 	}
 	return 0;

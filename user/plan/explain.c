@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "plan/explain.h"
 
-static uint64_t knob(const struct jetwatt_mode *m, enum jetwatt_knob k)
-{
-	return k == JETWATT_KNOB_CORES ? m->cores : k == JETWATT_KNOB_CPU ? m->cpu_khz :
-	       k == JETWATT_KNOB_GPU ? m->gpu_hz : m->emc_hz;
-}
-
 /* The nearest mode that differs in @k alone, and that way. Return: @n: there is none. */
 static size_t neighbour(const struct jetwatt_mode *mode, size_t n, size_t at, enum jetwatt_knob k,
 			int up)
 {
-	uint64_t here = knob(&mode[at], k), best = 0;
+	uint64_t here = jetwatt_mode_get(&mode[at], k), best = 0;
 	size_t found = n;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t there = knob(&mode[i], k);
+		uint64_t there = jetwatt_mode_get(&mode[i], k);
 		int same = 1;
 
-		for (enum jetwatt_knob o = JETWATT_KNOB_CORES; o <= JETWATT_KNOB_EMC; o++)
-			same &= o == k || knob(&mode[i], o) == knob(&mode[at], o);
+		jetwatt_each_knob(o)
+			same &= o == k ||
+				jetwatt_mode_get(&mode[i], o) == jetwatt_mode_get(&mode[at], o);
 		if (!same || (up ? there <= here : there >= here))
 			continue;
 		if (found == n || (up ? there < best : there > best)) {
@@ -47,7 +42,7 @@ int jetwatt_explain(const struct jetwatt_fitted *f, const struct jetwatt_mode *m
 		if (e->share[s] > e->share[e->binds])
 			e->binds = s;
 	e->steps = 0;
-	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k <= JETWATT_KNOB_EMC; k++)
+	jetwatt_each_knob(k)
 		for (int up = 1; up >= 0; up--) {
 			size_t i = neighbour(mode, n, at, k, up);
 

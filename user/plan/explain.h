@@ -8,10 +8,8 @@
 
 #include "model/estimator.h"
 
-/* A step up and one down of each of four knobs. */
-#define JETWATT_EXPLAIN_STEPS	8
-
-enum jetwatt_knob { JETWATT_KNOB_CORES, JETWATT_KNOB_CPU, JETWATT_KNOB_GPU, JETWATT_KNOB_EMC };
+/* A step up and one down of each knob. */
+#define JETWATT_EXPLAIN_STEPS	(2 * JETWATT_KNOBS)
 
 /**
  * struct jetwatt_explain_step - a neighbour: all knobs alike but one

@@ -21,14 +21,13 @@ const char *jetwatt_presets_rounded(const struct jetwatt_preset *p, const struct
 				    unsigned int rounded, char *buf, size_t len)
 {
 	buf[0] = '\0';
-	if (rounded & JETWATT_PRESET_FEWER_CORES)
-		word(buf, len, "cores", p->cores, mode->cores);
-	if (rounded & JETWATT_PRESET_ROUNDED_CPU)
-		word(buf, len, "CPU", p->cpu_khz * 1e-3, mode->cpu_khz * 1e-3);
-	if (rounded & JETWATT_PRESET_ROUNDED_GPU)
-		word(buf, len, "GPU", p->gpu_hz * 1e-6, mode->gpu_hz * 1e-6);
-	if (rounded & JETWATT_PRESET_ROUNDED_EMC)
-		word(buf, len, "EMC", p->emc_hz * 1e-6, mode->emc_hz * 1e-6);
+	jetwatt_each_knob(k) {
+		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
+		double scale = row->hz ? row->hz * 1e-6 : 1;
+
+		if (rounded & 1u << k)
+			word(buf, len, row->label, p->cap[k] * scale, jetwatt_mode_get(mode, k) * scale);
+	}
 	return buf;
 }
 
@@ -53,10 +52,10 @@ static void object(struct jetwatt_json *j, const struct jetwatt_board *board,
 	jetwatt_json_bool(j, "default", p->id == all->chosen);
 	if (!jetwatt_board_mode_format(mode, name, sizeof(name)))
 		jetwatt_json_string(j, "mode", name);
-	asked(j, "cores", p->cores ? (long long)p->cores : -1);
-	asked(j, "cpu_khz", p->cpu_khz);
-	asked(j, "gpu_hz", p->gpu_hz);
-	asked(j, "emc_hz", p->emc_hz);
+	/* One that the block does not name, and a mode need not, is not there. */
+	jetwatt_each_knob(k)
+		if (p->cap[k] >= 0 || !jetwatt_knob_row(k)->optional)
+			asked(j, jetwatt_knob_row(k)->column, p->cap[k]);
 	jetwatt_json_uint(j, "gated", p->mask);
 	jetwatt_json_bool(j, "reboot", jetwatt_preset_reboot(board, p));
 	jetwatt_json_bool(j, "rounded", rounded != 0);

@@ -82,9 +82,9 @@ static int check_kernel(struct jetwatt_doctor *d)
 static void check_board(struct jetwatt_doctor *d)
 {
 	struct jetwatt_error_text e = { "", "", "" };
-	const uint32_t *cores, *cpu;
-	const uint64_t *gpu, *emc;
-	int nr_cores, nr_cpu, nr_gpu, nr_emc, err = jetwatt_board_open(&d->board, NULL, &e);
+	int modes = 1, err = jetwatt_board_open(&d->board, NULL, &e);
+	const uint64_t *v;
+	char text[160];
 
 	if (err) {
 		say(d, FAIL, jetwatt_error_code(err), "board", *e.fix ? e.fix : NULL, "%s%s%s",
@@ -92,17 +92,15 @@ static void check_board(struct jetwatt_doctor *d)
 		return;
 	}
 	say(d, OK, 0, "board", NULL, "%s", jetwatt_board_name(d->board));
-	nr_cores = jetwatt_board_cores(d->board, &cores);
-	nr_cpu = jetwatt_board_cpu_khz(d->board, &cpu);
-	nr_gpu = jetwatt_board_gpu_hz(d->board, &gpu);
-	nr_emc = jetwatt_board_emc_hz(d->board, &emc);
-	say(d, OK, 0, "knobs", NULL, "%d core counts x %d CPU x %d GPU x %d EMC clocks = %d modes",
-	    nr_cores, nr_cpu, nr_gpu, nr_emc, nr_cores * nr_cpu * nr_gpu * nr_emc);
-	for (int k = 0; k < JETWATT_BOARD_KNOBS; k++) {
-		const struct jetwatt_error_text *lack =
-			jetwatt_board_lacks(d->board, (enum jetwatt_board_knob)k);
+	jetwatt_each_knob(k)
+		if (!jetwatt_knob_row(k)->optional)
+			modes *= jetwatt_board_levels(d->board, k, &v);
+	say(d, OK, 0, "knobs", NULL, "%s = %d modes",
+	    jetwatt_board_grid_text(d->board, text, sizeof(text)), modes);
+	jetwatt_each_knob(k) {
+		const struct jetwatt_error_text *lack = jetwatt_board_lacks(d->board, k);
 
-		if (lack)
+		if (lack && !jetwatt_knob_row(k)->optional)
 			say(d, WARN, 0, "knobs", lack->fix, "%s: %s", lack->what, lack->why);
 	}
 }

@@ -113,32 +113,23 @@ static int drop(const char *path, const struct stat *st, int flag, struct FTW *f
 	return remove(path);
 }
 
-static void numbers(struct jetwatt_json *j, const char *key, int n, const uint32_t *v32,
-		    const uint64_t *v64)
-{
-	jetwatt_json_array(j, key);
-	for (int i = 0; i < n; i++)
-		jetwatt_json_uint(j, NULL, v32 ? v32[i] : v64[i]);
-	jetwatt_json_end(j);
-}
-
 static void knobs_json(struct jetwatt_json *j, struct jetwatt_board *b)
 {
-	const uint32_t *cores, *cpu;
-	const uint64_t *gpu, *emc;
 	struct jetwatt_mode now;
+	const uint64_t *v;
 	char name[96];
-	int n;
 
 	jetwatt_json_object(j, "knobs");
-	n = jetwatt_board_cores(b, &cores);
-	numbers(j, "cores", n, cores, NULL);
-	n = jetwatt_board_cpu_khz(b, &cpu);
-	numbers(j, "cpu_khz", n, cpu, NULL);
-	n = jetwatt_board_gpu_hz(b, &gpu);
-	numbers(j, "gpu_hz", n, NULL, gpu);
-	n = jetwatt_board_emc_hz(b, &emc);
-	numbers(j, "emc_hz", n, NULL, emc);
+	jetwatt_each_knob(k) {
+		int n = jetwatt_board_levels(b, k, &v);
+
+		if (!n)
+			continue;
+		jetwatt_json_array(j, jetwatt_knob_row(k)->column);
+		for (int i = 0; i < n; i++)
+			jetwatt_json_uint(j, NULL, v[i]);
+		jetwatt_json_end(j);
+	}
 	if (!jetwatt_board_read(b, &now) && !jetwatt_board_mode_format(&now, name, sizeof(name)))
 		jetwatt_json_string(j, "now", name);
 	jetwatt_json_end(j);
@@ -146,14 +137,10 @@ static void knobs_json(struct jetwatt_json *j, struct jetwatt_board *b)
 
 static void knobs_text(struct jetwatt_board *b)
 {
-	const uint32_t *cores, *cpu;
-	const uint64_t *gpu, *emc;
 	struct jetwatt_mode now;
 	char name[96];
 
-	printf(" knobs    %d core counts x %d CPU x %d GPU x %d EMC clocks\n",
-	       jetwatt_board_cores(b, &cores), jetwatt_board_cpu_khz(b, &cpu),
-	       jetwatt_board_gpu_hz(b, &gpu), jetwatt_board_emc_hz(b, &emc));
+	printf(" knobs    %s\n", jetwatt_board_grid_text(b, name, sizeof(name)));
 	if (!jetwatt_board_read(b, &now) && !jetwatt_board_mode_format(&now, name, sizeof(name)))
 		printf(" now      %s\n", name);
 }

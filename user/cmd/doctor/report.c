@@ -30,8 +30,6 @@ static void findings(struct jetwatt_gather *g, struct jetwatt_doctor *d)
 
 static void board(struct jetwatt_gather *g, const struct jetwatt_board *b)
 {
-	const uint32_t *cores, *cpu;
-	const uint64_t *gpu, *emc;
 	char text[160];
 
 	if (!b) {
@@ -47,9 +45,7 @@ static void board(struct jetwatt_gather *g, const struct jetwatt_board *b)
 	jetwatt_board_params(b, text, sizeof(text));
 	jetwatt_json_string(&g->j, "params", text);
 	jetwatt_json_end(&g->j);
-	fprintf(g->text, "knobs    %d core counts x %d CPU x %d GPU x %d EMC clocks\n",
-		jetwatt_board_cores(b, &cores), jetwatt_board_cpu_khz(b, &cpu),
-		jetwatt_board_gpu_hz(b, &gpu), jetwatt_board_emc_hz(b, &emc));
+	fprintf(g->text, "knobs    %s\n", jetwatt_board_grid_text(b, text, sizeof(text)));
 }
 
 static void left_out(struct jetwatt_gather *g, const struct jetwatt_doctor *d)

@@ -18,7 +18,8 @@ static const struct jetwatt_preset *fullest(const struct jetwatt_presets *all)
 	for (size_t i = 1; i < all->nr; i++) {
 		const struct jetwatt_preset *p = &all->preset[i];
 
-		if ((!p->mask && best->mask) || (!p->mask == !best->mask && p->cores > best->cores))
+		if ((!p->mask && best->mask) || (!p->mask == !best->mask &&
+		     p->cap[JETWATT_KNOB_CORES] > best->cap[JETWATT_KNOB_CORES]))
 			best = p;
 	}
 	return best;
@@ -31,7 +32,7 @@ static int print(const struct jetwatt_export_order *o, const struct jetwatt_boar
 	struct jetwatt_mode mode;
 	const uint64_t *emc;
 	char name[64];
-	int n = jetwatt_board_emc_hz(board, &emc), rc;
+	int n = jetwatt_board_levels(board, JETWATT_KNOB_EMC, &emc), rc;
 
 	if (jetwatt_board_mode_parse(board, o->what[i], &mode))
 		return jetwatt_error_say(JETWATT_EXIT_USAGE,

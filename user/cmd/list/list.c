@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
 #include <linux/jetwatt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "cmd/verbs.h"
 #include "measure/connect.h"
 #include "out/json.h"
+#include "out/terminal.h"
 #include "tune/preset_print.h"
 #include "tune/profile_query.h"
 #include "tune/profile_store.h"
@@ -156,50 +157,47 @@ static int list_clocks(struct jetwatt *jw, const struct input *in)
 	return 0;
 }
 
-/* @lack: why the board has no such knob, NULL: it has it. */
-static void steps(struct jetwatt_json *j, const char *name, const char *unit, int n,
-		  const uint32_t *v32, const uint64_t *v64, double scale,
-		  const struct jetwatt_error_text *lack)
+static void levels(struct jetwatt_json *j, const struct jetwatt_board *board, enum jetwatt_knob k)
 {
-	int at = printf(j ? "" : "%-6s", name);
+	const struct jetwatt_error_text *lack = jetwatt_board_lacks(board, k);
+	const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
+	const uint64_t *v;
+	int n = jetwatt_board_levels(board, k, &v), at;
 
-	if (lack && !j) {
+	if (row->optional && lack)
+		return;
+	if (j) {
+		jetwatt_json_array(j, row->column);
+		for (int i = 0; i < n; i++)
+			jetwatt_json_uint(j, NULL, v[i]);
+		jetwatt_json_end(j);
+		return;
+	}
+	at = printf("%-6s", row->key);
+	/* Of cores there are always some. */
+	if (lack && row->hz) {
 		printf(" missing: %s\n%6s fix: %s\n", lack->why, "", lack->fix);
 		return;
 	}
-	if (j)
-		jetwatt_json_array(j, name);
 	for (int i = 0; i < n; i++) {
-		uint64_t v = v32 ? v32[i] : v64[i];
-
-		if (j) {
-			jetwatt_json_uint(j, NULL, v);
-			continue;
-		}
 		if (at > 70)
 			at = printf("\n%6s", "") - 1;
-		at += printf(" %.0f", floor(v * scale + 0.5));
+		at += printf(" %" PRIu64, row->hz ? jetwatt_screen_mhz(v[i] * row->hz) : v[i]);
 	}
-	if (j)
-		jetwatt_json_end(j);
-	else
-		printf(" %s\n", unit);
+	printf(" %s\n", row->hz ? "MHz" : "online");
 }
 
 /* Knobs that the board lacks; their arrays have one step, which is never written. */
 static void missing(struct jetwatt_json *j, const struct jetwatt_board *board)
 {
-	static const char *const name[JETWATT_BOARD_KNOBS] = { "cores", "cpu", "gpu", "emc" };
-
 	jetwatt_json_array(j, "missing");
-	for (int k = 0; k < JETWATT_BOARD_KNOBS; k++) {
-		const struct jetwatt_error_text *lack =
-			jetwatt_board_lacks(board, (enum jetwatt_board_knob)k);
+	jetwatt_each_knob(k) {
+		const struct jetwatt_error_text *lack = jetwatt_board_lacks(board, k);
 
-		if (!lack)
+		if (!lack || jetwatt_knob_row(k)->optional)
 			continue;
 		jetwatt_json_object(j, NULL);
-		jetwatt_json_string(j, "knob", name[k]);
+		jetwatt_json_string(j, "knob", jetwatt_knob_row(k)->key);
 		jetwatt_json_string(j, "what", lack->what);
 		jetwatt_json_string(j, "why", lack->why);
 		jetwatt_json_string(j, "fix", lack->fix);
@@ -210,28 +208,16 @@ static void missing(struct jetwatt_json *j, const struct jetwatt_board *board)
 
 static int list_knobs(struct jetwatt_board *board, const struct input *in)
 {
-	const uint32_t *cores, *cpu;
-	const uint64_t *gpu, *emc;
 	struct jetwatt_mode now;
 	struct jetwatt_json doc, *j = in->json ? &doc : NULL;
 	char name[96] = "";
-	int n;
 
 	jetwatt_json_init(&doc, stdout, 1);
 	if (j)
 		jetwatt_json_object(j, NULL);
-	n = jetwatt_board_cores(board, &cores);
-	steps(j, "cores", "online", n, cores, NULL, 1, NULL);
-	n = jetwatt_board_cpu_khz(board, &cpu);
-	steps(j, j ? "cpu_khz" : "cpu", "MHz", n, cpu, NULL, 1e-3,
-	      jetwatt_board_lacks(board, JETWATT_BOARD_CPU));
-	n = jetwatt_board_gpu_hz(board, &gpu);
-	steps(j, j ? "gpu_hz" : "gpu", "MHz", n, NULL, gpu, 1e-6,
-	      jetwatt_board_lacks(board, JETWATT_BOARD_GPU));
-	n = jetwatt_board_emc_hz(board, &emc);
-	steps(j, j ? "emc_hz" : "emc", "MHz", n, NULL, emc, 1e-6,
-	      jetwatt_board_lacks(board, JETWATT_BOARD_EMC));
-	if (!jetwatt_board_read(board, &now))
+	jetwatt_each_knob(k)
+		levels(j, board, k);
+	if (!jetwatt_board_now(board, &now))
 		jetwatt_board_mode_format(&now, name, sizeof(name));
 	if (j) {
 		missing(j, board);

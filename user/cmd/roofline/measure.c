@@ -171,7 +171,7 @@ static int add(struct jetwatt_roofline *r, double flop, double bytes)
 /* A roofline is a line over the GPU's clock. */
 static int gpu_clock(const struct jetwatt_board *board)
 {
-	const struct jetwatt_error_text *lack = jetwatt_board_lacks(board, JETWATT_BOARD_GPU);
+	const struct jetwatt_error_text *lack = jetwatt_board_lacks(board, JETWATT_KNOB_GPU);
 
 	return lack ? jetwatt_error_board(-ENODEV, lack) : 0;
 }

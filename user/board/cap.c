@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A knob that is a list of caps of one clock: the lowest of them holds, and all are set. */
+#include "board/knobs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Return: true: there is such a file. */
+bool jetwatt_cap_add(struct jetwatt_board *b, enum jetwatt_knob k, const char *path,
+		     uint64_t uncapped)
+{
+	struct jetwatt_knob_cap *cap = &b->cap[k][b->nr_caps[k]];
+
+	if (b->nr_caps[k] == CAPS_MAX || strlen(path) >= sizeof(cap->path) ||
+	    !jetwatt_sysfs_exists(b, path))
+		return false;
+	strcpy(cap->path, path);
+	cap->uncapped = uncapped;
+	b->nr_caps[k]++;
+	return true;
+}
+
+int jetwatt_cap_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
+		     struct jetwatt_error_text *err)
+{
+	for (int i = 0; i < b->nr_caps[k]; i++) {
+		const char *path = b->cap[k][i].path;
+		int rc = jetwatt_sysfs_u64(b, path, &s->cap[k][i].hz);
+
+		if (rc)
+			return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
+		s->cap[k][i].known = true;
+	}
+	return 0;
+}
+
+int jetwatt_cap_want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
+		     struct jetwatt_board_state *s)
+{
+	for (int i = 0; i < b->nr_caps[k]; i++)
+		s->cap[k][i] = (struct jetwatt_cap){ v != 0, v };
+	return 0;
+}
+
+/* A cap as a clock: an uncapped one is above all. */
+static uint64_t as_clock(const struct jetwatt_board *b, enum jetwatt_knob k,
+			 const struct jetwatt_board_state *s, int i)
+{
+	const struct jetwatt_cap *cap = &s->cap[k][i];
+	bool none = !cap->known || cap->hz == b->cap[k][i].uncapped;
+
+	return none ? UINT64_MAX : cap->hz;
+}
+
+uint64_t jetwatt_cap_lowest(const struct jetwatt_board *b, enum jetwatt_knob k,
+			    const struct jetwatt_board_state *s)
+{
+	uint64_t lowest = UINT64_MAX;
+
+	for (int i = 0; i < b->nr_caps[k]; i++) {
+		uint64_t cap = as_clock(b, k, s, i);
+
+		lowest = cap < lowest ? cap : lowest;
+	}
+	return lowest;
+}
+
+/* The level that is nearest to the lowest cap: the driver may have rounded it
+ * (nvpmodel_clk_cap reads back clk_round_rate()). */
+uint64_t jetwatt_cap_current(const struct jetwatt_board *b, enum jetwatt_knob k,
+			     const struct jetwatt_board_state *s)
+{
+	uint64_t best = jetwatt_levels_top(b, k), cap = jetwatt_cap_lowest(b, k, s);
+
+	for (int i = b->nr_levels[k] - 1; i >= 0 && cap < best; i--) {
+		uint64_t v = b->level[k][i];
+
+		if ((v > cap ? v - cap : cap - v) < best - cap)
+			best = v;
+	}
+	return best;
+}
+
+/* A cap at the highest level is as good as none, and is left alone. */
+static bool put(struct jetwatt_switch *p, enum jetwatt_knob k, int i, bool up)
+{
+	uint64_t top = jetwatt_levels_top(p->b, k);
+	uint64_t is = as_clock(p->b, k, &p->now, i);
+	uint64_t want = as_clock(p->b, k, p->target, i);
+
+	if (!p->now.cap[k][i].known || !p->target->cap[k][i].known)
+		return true;
+	if (is == want && (!p->go_on || !up))
+		return true;
+	if ((is != want && up != (want > is)) || (p->before && is >= top && want >= top))
+		return true;
+	p->now.cap[k][i] = p->target->cap[k][i];
+	return jetwatt_switch_put(p, p->b->cap[k][i].path, p->target->cap[k][i].hz);
+}
+
+static bool put_all(struct jetwatt_switch *p, enum jetwatt_knob k, bool up)
+{
+	for (int i = 0; i < p->b->nr_caps[k]; i++)
+		if (!put(p, k, i, up))
+			return false;
+	return true;
+}
+
+bool jetwatt_cap_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
+{
+	return put_all(p, k, false);
+}
+
+bool jetwatt_cap_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
+{
+	return put_all(p, k, true);
+}
+
+/* A driver rounds a cap to what the clock can do (nvpmodel_clk_cap reads back
+ * clk_round_rate() of it), so any value that is nearer than the next level is the one that
+ * was written. No cap and a cap at the highest level are the same thing. */
+static bool taken(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t is, uint64_t want)
+{
+	uint64_t top = jetwatt_levels_top(b, k), below = 0, above = UINT64_MAX;
+
+	if (is == want || (is >= top && want >= top))
+		return true;
+	want = want < top ? want : top;
+	for (int i = 0; i < b->nr_levels[k]; i++) {
+		uint64_t v = b->level[k][i];
+
+		below = v < want ? v : below;
+		above = v > want && v < above ? v : above;
+	}
+	return is > below && is < above;
+}
+
+int jetwatt_cap_same(const struct jetwatt_board *b, enum jetwatt_knob k,
+		     const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
+		     struct jetwatt_error_text *err)
+{
+	char knob[48];
+
+	for (int i = 0; i < b->nr_caps[k]; i++) {
+		if (!now->cap[k][i].known || !want->cap[k][i].known ||
+		    taken(b, k, as_clock(b, k, now, i), as_clock(b, k, want, i)))
+			continue;
+		snprintf(knob, sizeof(knob), "%s's cap", jetwatt_knob_row(k)->label);
+		return jetwatt_check_differs(err, knob, now->cap[k][i].hz, want->cap[k][i].hz);
+	}
+	return 0;
+}
+
+void jetwatt_cap_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
+{
+	const struct jetwatt_cap *cap = b->saved.cap[k];
+
+	for (int i = 0; i < b->nr_caps[k]; i++)
+		if (cap[i].known)
+			fprintf(f, "%s %s %" PRIu64 "\n", jetwatt_knob_row(k)->key,
+				b->cap[k][i].path, cap[i].hz);
+}
+
+const char *jetwatt_cap_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
+			     bool *mine)
+{
+	char key[NAME_LEN], name[NAME_LEN], tail;
+	uint64_t hz;
+
+	*mine = sscanf(line, "%95s %95s %" SCNu64 "%c", key, name, &hz, &tail) == 3 &&
+		!strcmp(key, jetwatt_knob_row(k)->key);
+	for (int i = 0; *mine && i < b->nr_caps[k]; i++) {
+		if (strcmp(name, b->cap[k][i].path))
+			continue;
+		if (b->saved.cap[k][i].known)
+			return "it names a cap of a clock twice";
+		b->saved.cap[k][i] = (struct jetwatt_cap){ true, hz };
+	}
+	return NULL;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The knob "cores": which CPUs are online. */
+#include "board/knobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/preset.h"
+
+/* In the order in which cores are kept: what can't be switched off first, then
+ * cluster by cluster, so that few cores are in few clusters. */
+static int by_cluster(const void *a, const void *b)
+{
+	const struct jetwatt_cpu *x = a, *y = b;
+
+	if (x->fixed != y->fixed)
+		return x->fixed ? -1 : 1;
+	if (x->policy != y->policy)
+		return x->policy < y->policy ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
+{
+	char path[PATH_LEN];
+	struct dirent *d;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/devices/system/cpu", b->sys);
+	dir = opendir(path);
+	if (!dir)
+		return jetwatt_error_sys(err, -errno, "cannot list the CPUs in %s", path);
+	while ((d = readdir(dir)) && b->cpus < CPUS_MAX) {
+		struct jetwatt_cpu *cpu = &b->cpu[b->cpus];
+		char tail;
+
+		if (sscanf(d->d_name, "cpu%u%c", &cpu->id, &tail) != 1)
+			continue;
+		snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/online", cpu->id);
+		/* CPU 0 may have the file, but can't be switched off (nvpmodel's CORE_0). */
+		cpu->fixed = !cpu->id || !jetwatt_sysfs_exists(b, path);
+		cpu->policy = -1;
+		b->cpus++;
+	}
+	closedir(dir);
+
+	if (!b->cpus)
+		return jetwatt_error_sys(err, -ENOENT, "no CPU is listed in %s/devices/system/cpu",
+					 b->sys);
+	jetwatt_cpu_policies(b);
+	qsort(b->cpu, (size_t)b->cpus, sizeof(b->cpu[0]), by_cluster);
+	for (int i = 0; i < b->cpus; i++)
+		b->fixed += b->cpu[i].fixed;
+	for (int n = b->fixed ? b->fixed : 1; n <= b->cpus; n++)
+		b->level[k][b->nr_levels[k]++] = (uint64_t)n;
+	if (b->fixed == b->cpus) {
+		err = &b->lack[k];
+		jetwatt_board_error_set(err, -ENODEV, "no core can be switched off");
+		jetwatt_error_why(err, "no CPU but the first has the file \"online\"");
+		jetwatt_error_fix(err, "use a kernel with CONFIG_HOTPLUG_CPU");
+	}
+	return 0;
+}
+
+bool jetwatt_cores_use(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
+		       int policy)
+{
+	for (int i = 0; i < b->cpus; i++)
+		if (b->cpu[i].policy == policy && s->online[i])
+			return true;
+	return false;
+}
+
+static int read_online(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
+		       struct jetwatt_error_text *err)
+{
+	char path[PATH_LEN];
+	uint64_t v;
+	int rc;
+
+	(void)k;
+	for (int i = 0; i < b->cpus; i++) {
+		snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/online", b->cpu[i].id);
+		rc = jetwatt_sysfs_u64(b, path, &v);
+		if (rc == -ENOENT && b->cpu[i].fixed)
+			v = 1;
+		else if (rc)
+			return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
+		s->online[i] = v != 0;
+	}
+	return 0;
+}
+
+/* Return: 0; -EINVAL: more cores than there are, or fewer than stay on. */
+static int want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
+		struct jetwatt_board_state *s)
+{
+	(void)k;
+	if ((int)v < b->fixed || (int)v > b->cpus || !v)
+		return -EINVAL;
+	for (int i = 0; i < b->cpus; i++)
+		s->online[i] = i < (int)v;
+	return 0;
+}
+
+static uint64_t current(const struct jetwatt_board *b, enum jetwatt_knob k,
+			const struct jetwatt_board_state *s)
+{
+	uint64_t n = 0;
+
+	(void)k;
+	for (int i = 0; i < b->cpus; i++)
+		n += s->online[i];
+	return n;
+}
+
+static bool put_online(struct jetwatt_switch *p, int cpu)
+{
+	char path[PATH_LEN];
+
+	if (p->now.online[cpu] == p->target->online[cpu] || p->b->cpu[cpu].fixed)
+		return true;
+	snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/online", p->b->cpu[cpu].id);
+	return jetwatt_switch_put(p, path, p->target->online[cpu]);
+}
+
+static bool lower(struct jetwatt_switch *p, enum jetwatt_knob k)
+{
+	(void)k;
+	for (int i = p->b->cpus - 1; i >= 0; i--)
+		if (!p->target->online[i] && !put_online(p, i))
+			return false;
+	return true;
+}
+
+static bool raise(struct jetwatt_switch *p, enum jetwatt_knob k)
+{
+	(void)k;
+	for (int i = 0; i < p->b->cpus; i++)
+		if (p->target->online[i] && !put_online(p, i))
+			return false;
+	return jetwatt_cpu_woken(p);
+}
+
+static int same(const struct jetwatt_board *b, enum jetwatt_knob k,
+		const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
+		struct jetwatt_error_text *err)
+{
+	char knob[48];
+
+	(void)k;
+	for (int i = 0; i < b->cpus; i++)
+		if (now->online[i] != want->online[i]) {
+			snprintf(knob, sizeof(knob), "cpu%u's online", b->cpu[i].id);
+			return jetwatt_check_differs(err, knob, now->online[i], want->online[i]);
+		}
+	return 0;
+}
+
+static void save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
+{
+	(void)k;
+	for (int i = 0; i < b->cpus; i++)
+		fprintf(f, "cpu %u %d\n", b->cpu[i].id, b->saved.online[i]);
+}
+
+static const char *load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line, bool *mine)
+{
+	unsigned int id;
+	uint64_t on;
+	char tail;
+	int i;
+
+	(void)k;
+	*mine = sscanf(line, "cpu %u %" SCNu64 "%c", &id, &on, &tail) == 2;
+	if (!*mine)
+		return NULL;
+	for (i = 0; i < b->cpus && b->cpu[i].id != id; i++)
+		;
+	if (i == b->cpus || on > 1 || b->saved.named[i])
+		return "it names a CPU that this board does not have";
+	b->saved.online[i] = on;
+	b->saved.named[i] = true;
+	return NULL;
+}
+
+static const char *loaded(const struct jetwatt_board *b)
+{
+	for (int i = 0; i < b->cpus; i++)
+		if (!b->saved.named[i] || (b->cpu[i].fixed && !b->saved.online[i]))
+			return "it does not name every CPU of this board";
+	return NULL;
+}
+
+static bool preset(const char *path, struct jetwatt_preset_line *l)
+{
+	const char *cpu = strstr(path, "/cpu/cpu");
+
+	l->kind = JETWATT_PRESET_CORE;
+	return cpu && sscanf(cpu, "/cpu/cpu%u/online", &l->core) == 1 &&
+	       jetwatt_path_ends(path, "/online");
+}
+
+const struct jetwatt_knob_ops jetwatt_knob_CORES = {
+	.lower_at = JETWATT_LOWER_CORES, .raise_at = JETWATT_RAISE_CORES,
+	.discover = discover, .read = read_online, .want = want, .current = current,
+	.lower = lower, .raise = raise, .same = same,
+	.save = save, .load = load, .loaded = loaded, .preset = preset,
+};

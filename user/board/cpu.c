@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The knob "cpu": the clock of all online cores, by cpufreq policy. */
+#include "board/knobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/preset.h"
+
+static int ascending(const void *a, const void *b)
+{
+	unsigned int x = *(const unsigned int *)a, y = *(const unsigned int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void members(struct jetwatt_board *b, int policy)
+{
+	uint64_t v[CPUS_MAX];
+	char path[PATH_LEN];
+	int n;
+
+	/* jetwatt_sysfs_list() drops zeros; CPU 0 is in the policy of its name. */
+	snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/related_cpus",
+		 b->policy[policy]);
+	n = jetwatt_sysfs_list(b, path, v, CPUS_MAX);
+	for (int i = 0; i < b->cpus; i++) {
+		if (b->cpu[i].id == b->policy[policy])
+			b->cpu[i].policy = policy;
+		for (int j = 0; j < n; j++)
+			if (b->cpu[i].id == v[j])
+				b->cpu[i].policy = policy;
+	}
+}
+
+/**
+ * jetwatt_cpu_policies() - look for cpufreq policies not seen before
+ *
+ * A policy may come with its first CPU. Indices of the known ones stay, so at
+ * the first call they are in order of their numbers.
+ */
+void jetwatt_cpu_policies(struct jetwatt_board *b)
+{
+	unsigned int found[POLICIES_MAX], id;
+	char path[PATH_LEN], tail;
+	struct dirent *d;
+	int n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/devices/system/cpu/cpufreq", b->sys);
+	dir = opendir(path);
+	if (!dir)
+		return;
+	while ((d = readdir(dir)) && n < POLICIES_MAX)
+		if (sscanf(d->d_name, "policy%u%c", &id, &tail) == 1)
+			found[n++] = id;
+	closedir(dir);
+	qsort(found, (size_t)n, sizeof(found[0]), ascending);
+	for (int i = 0; i < n; i++) {
+		int p = 0;
+
+		while (p < b->policies && b->policy[p] != found[i])
+			p++;
+		if (p == b->policies && p < POLICIES_MAX)
+			b->policy[b->policies++] = found[i];
+	}
+	for (int p = 0; p < b->policies; p++)
+		members(b, p);
+	/* A policy without a CPU online does not name its CPUs, but is called by
+	 * the first of them. */
+	for (int i = 0; i < b->cpus; i++)
+		for (int p = 0; p < b->policies && b->cpu[i].policy < 0; p++) {
+			bool nearest = b->policy[p] <= b->cpu[i].id;
+
+			for (int q = 0; q < b->policies; q++)
+				if (b->policy[q] <= b->cpu[i].id && b->policy[q] > b->policy[p])
+					nearest = false;
+			if (nearest)
+				b->cpu[i].policy = p;
+		}
+}
+
+static int policy_range(const struct jetwatt_board *b, int p, struct jetwatt_range *r)
+{
+	char path[PATH_LEN];
+	int rc;
+
+	snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/scaling_min_freq",
+		 b->policy[p]);
+	rc = jetwatt_sysfs_u64(b, path, &r->min);
+	if (rc)
+		return rc;
+	snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/scaling_max_freq",
+		 b->policy[p]);
+	return jetwatt_sysfs_u64(b, path, &r->max);
+}
+
+/* Only what every policy can do is a clock of all cores. */
+static int common(uint64_t *v, int n, const uint64_t *with, int m)
+{
+	int kept = 0;
+
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < m; j++)
+			if (v[i] == with[j]) {
+				v[kept++] = v[i];
+				break;
+			}
+	return kept;
+}
+
+/* From sysfs, else from the board's table, else the two ends. Return: 0, -ENODEV. */
+static int levels(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
+{
+	uint64_t v[JETWATT_BOARD_FREQS_MAX], w[JETWATT_BOARD_FREQS_MAX], lo = 0, hi = 0;
+	char path[PATH_LEN];
+	int n = 0, m;
+
+	for (int p = 0; p < b->policies; p++) {
+		snprintf(path, sizeof(path),
+			 "devices/system/cpu/cpufreq/policy%u/scaling_available_frequencies",
+			 b->policy[p]);
+		m = jetwatt_sysfs_list(b, path, w, JETWATT_BOARD_FREQS_MAX);
+		if (m <= 0)
+			continue;	/* no CPU online there, or a driver without a table */
+		if (n)
+			n = common(v, n, w, m);
+		else
+			memcpy(v, w, sizeof(*v) * (size_t)(n = m));
+	}
+	if (!n)
+		n = jetwatt_levels_table(b->kind->levels[k], v);
+	for (int p = 0; p < b->policies && !n; p++) {
+		snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/cpuinfo_min_freq",
+			 b->policy[p]);
+		if (jetwatt_sysfs_u64(b, path, &lo))
+			continue;
+		snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/cpuinfo_max_freq",
+			 b->policy[p]);
+		if (jetwatt_sysfs_u64(b, path, &hi) || !lo || hi < lo)
+			continue;
+		v[n++] = lo;
+		if (hi > lo)
+			v[n++] = hi;
+	}
+	if (!n) {
+		jetwatt_board_error_set(err, -ENODEV, "the CPU's clock steps are not known");
+		jetwatt_error_why(err, "no policy has scaling_available_frequencies or cpuinfo_min_freq");
+		jetwatt_error_fix(err, "use the board's own cpufreq driver");
+		return -ENODEV;
+	}
+	memcpy(b->level[k], v, sizeof(*v) * (size_t)n);
+	b->nr_levels[k] = n;
+	return 0;
+}
+
+static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
+{
+	err = &b->lack[k];
+	if (b->policies && !levels(b, k, err))
+		return 0;
+	if (!b->policies) {
+		jetwatt_board_error_set(err, -ENODEV, "no CPU clock to control");
+		jetwatt_error_why(err, "there is no policy in %s/devices/system/cpu/cpufreq", b->sys);
+		jetwatt_error_fix(err, "load the board's cpufreq driver (tegra194-cpufreq on Xavier and Orin)");
+	}
+	jetwatt_levels_none(b, k, JETWATT_BOARD_NO_CLOCK);
+	return 0;
+}
+
+static int read_policies(struct jetwatt_board *b, enum jetwatt_knob k,
+			 struct jetwatt_board_state *s, struct jetwatt_error_text *err)
+{
+	int rc;
+
+	jetwatt_cpu_policies(b);
+	for (int p = 0; p < b->policies && jetwatt_lack_not(b, k); p++) {
+		rc = policy_range(b, p, &s->policy[p]);
+		s->policy[p].known = !rc;
+		if (rc && jetwatt_cores_use(b, s, p))
+			return jetwatt_error_sys(err, rc, "cannot read the clock of CPU policy %u",
+						 b->policy[p]);
+		/* Left over from when it had a CPU: not in use, can't be written. */
+		if (!jetwatt_cores_use(b, s, p))
+			s->policy[p] = (struct jetwatt_range){ 0 };
+	}
+	return 0;
+}
+
+static int want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
+		struct jetwatt_board_state *s)
+{
+	s->fresh = (struct jetwatt_range){ jetwatt_lack_not(b, k), v, v };
+	for (int p = 0; p < b->policies; p++)
+		s->policy[p] = s->fresh;
+	return 0;
+}
+
+static uint64_t current(const struct jetwatt_board *b, enum jetwatt_knob k,
+			const struct jetwatt_board_state *s)
+{
+	uint64_t khz = 0;
+
+	if (!jetwatt_lack_not(b, k))
+		return b->level[k][0];
+	for (int p = 0; p < b->policies; p++)
+		if (s->policy[p].known && s->policy[p].max > khz)
+			khz = s->policy[p].max;
+	return khz;
+}
+
+static const struct jetwatt_range *wanted(const struct jetwatt_switch *p, int policy)
+{
+	const struct jetwatt_range *r = &p->target->policy[policy];
+
+	return r->known ? r : &p->target->fresh;
+}
+
+static bool put_policy(struct jetwatt_switch *p, int policy)
+{
+	const struct jetwatt_range *want = wanted(p, policy);
+	char min[PATH_LEN], max[PATH_LEN];
+	bool on;
+
+	if (!p->now.policy[policy].known || !want->known || p->policy_done[policy])
+		return true;
+	p->policy_done[policy] = true;
+	snprintf(min, sizeof(min), "devices/system/cpu/cpufreq/policy%u/scaling_min_freq",
+		 p->b->policy[policy]);
+	snprintf(max, sizeof(max), "devices/system/cpu/cpufreq/policy%u/scaling_max_freq",
+		 p->b->policy[policy]);
+	on = jetwatt_switch_range(p, min, max, &p->now.policy[policy], want);
+	p->now.policy[policy] = *want;
+	return on;
+}
+
+static bool lower(struct jetwatt_switch *p, enum jetwatt_knob k)
+{
+	(void)k;
+	for (int i = 0; i < p->b->policies; i++) {
+		/* One that loses its last CPU can't be written afterwards. */
+		bool last = !jetwatt_cores_use(p->b, p->target, i);
+
+		if ((last || wanted(p, i)->max < p->now.policy[i].max) && !put_policy(p, i))
+			return false;
+	}
+	return true;
+}
+
+/* The values that a policy has as its first CPU comes online are what was
+ * there before us: they are remembered before they are written over. */
+static bool learn(struct jetwatt_switch *p)
+{
+	struct jetwatt_board *b = p->b;
+	struct jetwatt_board_state is;
+	bool learned = false;
+	int rc;
+
+	rc = jetwatt_state_read(b, &is, p->rc ? NULL : p->err);
+	for (int i = 0; i < b->policies && !rc; i++) {
+		if (p->now.policy[i].known || !is.policy[i].known)
+			continue;
+		p->now.policy[i] = is.policy[i];
+		if (p->before && !p->before->policy[i].known)
+			p->before->policy[i] = is.policy[i];
+		if (b->have_saved && !b->saved.policy[i].known) {
+			b->saved.policy[i] = is.policy[i];
+			learned = true;
+		}
+	}
+	if (!rc && learned)
+		rc = jetwatt_saved_store(b, p->rc ? NULL : p->err);
+	if (rc && !p->rc)
+		p->rc = rc;
+	return !rc || p->go_on;
+}
+
+bool jetwatt_cpu_woken(struct jetwatt_switch *p)
+{
+	if (!learn(p))
+		return false;
+	/* A policy just back may be at a higher clock than is wanted. */
+	for (int i = 0; i < p->b->policies; i++)
+		if (wanted(p, i)->max < p->now.policy[i].max && !put_policy(p, i))
+			return false;
+	return true;
+}
+
+static bool raise(struct jetwatt_switch *p, enum jetwatt_knob k)
+{
+	(void)k;
+	for (int i = 0; i < p->b->policies; i++)
+		if (jetwatt_cores_use(p->b, p->target, i) && !put_policy(p, i))
+			return false;
+	return true;
+}
+
+static int same(const struct jetwatt_board *b, enum jetwatt_knob k,
+		const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
+		struct jetwatt_error_text *err)
+{
+	char knob[48];
+	int rc = 0;
+
+	(void)k;
+	for (int p = 0; p < b->policies && !rc; p++) {
+		const struct jetwatt_range *r = want->policy[p].known ? &want->policy[p]
+								      : &want->fresh;
+
+		if (!now->policy[p].known || !r->known)
+			continue;
+		snprintf(knob, sizeof(knob), "CPU policy %u", b->policy[p]);
+		rc = jetwatt_check_range(b, err, knob, &now->policy[p], r);
+	}
+	return rc;
+}
+
+static int bind(const struct jetwatt_board *b, enum jetwatt_knob k,
+		const struct jetwatt_board_state *now, struct jetwatt_error_text *err)
+{
+	char path[PATH_LEN], knob[48];
+	int rc = 0;
+
+	(void)k;
+	for (int p = 0; p < b->policies && !rc; p++) {
+		if (!now->policy[p].known)
+			continue;
+		snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/scaling_cur_freq",
+			 b->policy[p]);
+		snprintf(knob, sizeof(knob), "CPU policy %u", b->policy[p]);
+		rc = jetwatt_check_above(b, err, path, knob, now->policy[p].max);
+	}
+	return rc;
+}
+
+static void save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
+{
+	const struct jetwatt_board_state *s = &b->saved;
+
+	(void)k;
+	for (int p = 0; p < b->policies; p++)
+		if (s->policy[p].known)
+			fprintf(f, "policy %u %" PRIu64 " %" PRIu64 "\n", b->policy[p],
+				s->policy[p].min, s->policy[p].max);
+}
+
+static const char *load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line, bool *mine)
+{
+	struct jetwatt_board_state *s = &b->saved;
+	uint64_t min, max;
+	unsigned int id;
+	char tail;
+	int i;
+
+	(void)k;
+	*mine = sscanf(line, "policy %u %" SCNu64 " %" SCNu64 "%c", &id, &min, &max, &tail) == 3;
+	if (!*mine)
+		return NULL;
+	for (i = 0; i < b->policies && b->policy[i] != id; i++)
+		;
+	/* Its directory may be gone with its CPUs. */
+	if (i == b->policies && i < POLICIES_MAX)
+		b->policy[b->policies++] = id;
+	if (i == POLICIES_MAX || s->policy[i].known || min > max)
+		return "it names a CPU clock that this board does not have";
+	s->policy[i] = (struct jetwatt_range){ true, min, max };
+	return NULL;
+}
+
+static bool preset(const char *path, struct jetwatt_preset_line *l)
+{
+	l->kind = jetwatt_path_ends(path, "/scaling_min_freq") ? JETWATT_PRESET_MIN
+							       : JETWATT_PRESET_MAX;
+	return l->kind == JETWATT_PRESET_MIN || jetwatt_path_ends(path, "/scaling_max_freq");
+}
+
+const struct jetwatt_knob_ops jetwatt_knob_CPU = {
+	.lower_at = JETWATT_LOWER_CPU, .raise_at = JETWATT_RAISE_CPU,
+	.discover = discover, .read = read_policies, .want = want, .current = current,
+	.lower = lower, .raise = raise, .same = same, .bind = bind,
+	.save = save, .load = load, .preset = preset,
+};

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The knob "emc": caps of the memory's clock. */
+#include "board/knobs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "board/preset.h"
+#include "board/remote.h"
+
+#define CLK_CAP		"kernel/nvpmodel_clk_cap/emc"
+#define ISO_CAP		"kernel/nvpmodel_emc_cap/emc_iso_cap"
+#define STEPS		"kernel/debug/bpmp/debug/emc/possible_rates"
+#define CLOCK		"kernel/debug/bpmp/debug/clk/emc/"
+
+/* @device: devfreq device of the memory, "": none. Its own steps come first where it is the
+ * only cap. Return: how many. */
+static int levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *device)
+{
+	uint64_t lo, hi, *v = b->level[k];
+	char path[PATH_LEN];
+	int n = 0;
+
+	if (b->by_remote)
+		return jetwatt_remote_emc(b, v);
+	snprintf(path, sizeof(path), "class/devfreq/%s/available_frequencies", device);
+	if (*device && !b->emc_rate)
+		n = jetwatt_sysfs_list(b, path, v, JETWATT_BOARD_FREQS_MAX);
+	if (n > 0)
+		return n;
+	/* In kHz; in Hz where no memory could be that fast in kHz (20 GHz). */
+	n = jetwatt_sysfs_list(b, STEPS, v, JETWATT_BOARD_FREQS_MAX);
+	if (n > 0) {
+		if (v[n - 1] < 20000000)
+			for (int i = 0; i < n; i++)
+				v[i] *= 1000;
+		return n;
+	}
+	if (*device) {
+		n = jetwatt_levels_devfreq(b, device, b->kind->levels[k], v);
+		if (n)
+			return n;
+	}
+	n = jetwatt_levels_table(b->kind->levels[k], v);
+	if (n)
+		return n;
+	if (!jetwatt_sysfs_u64(b, CLOCK "min_rate", &lo) && lo &&
+	    !jetwatt_sysfs_u64(b, CLOCK "max_rate", &hi) && hi >= lo) {
+		v[0] = lo;
+		v[1] = hi;
+		return hi > lo ? 2 : 1;
+	}
+	return 0;
+}
+
+/* A kernel may have several caps, and the lowest one holds: nvpmodel writes nvpmodel_clk_cap
+ * on JetPack 6 and the devfreq device "bwmgr" on JetPack 7, where both may be there. */
+static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
+{
+	static const char * const parts[] = { "bwmgr", "emc", NULL };
+	char device[NAME_LEN], path[NAME_LEN];
+	uint64_t top;
+
+	err = &b->lack[k];
+	b->emc_rate = jetwatt_cap_add(b, k, CLK_CAP, INT64_MAX);
+	b->emc_rate |= jetwatt_cap_add(b, k, ISO_CAP, 0);
+	if (jetwatt_devfreq_find(b, parts, device)) {
+		/* max_freq ends at the top step, so reading never shows "no cap". */
+		snprintf(path, sizeof(path), "class/devfreq/%.47s/max_freq", device);
+		jetwatt_cap_add(b, k, path, INT64_MAX);
+	}
+	b->nr_levels[k] = levels(b, k, device);
+	if (b->nr_caps[k] && b->nr_levels[k])
+		return 0;
+	if (!b->nr_caps[k]) {
+		jetwatt_board_error_set(err, -ENODEV, "no memory clock to control");
+		jetwatt_error_why(err, "none of " CLK_CAP ", " ISO_CAP " and class/devfreq/bwmgr/max_freq is in %s",
+				  b->sys);
+		jetwatt_error_fix(err, "load the module nvpmodel-clk-cap (JetPack 6), or the driver of the devfreq device bwmgr (JetPack 7)");
+	} else {
+		jetwatt_board_error_set(err, -ENODEV, "the memory's clock steps are not known");
+		jetwatt_error_why(err, "cannot read %s/" STEPS, b->sys);
+		jetwatt_error_fix(err, "run it as root, with debugfs mounted on %s/kernel/debug", b->sys);
+	}
+	/* Without a cap the memory runs at its highest clock. */
+	top = jetwatt_levels_top(b, k);
+	jetwatt_levels_none(b, k, top ? top : JETWATT_BOARD_NO_CLOCK);
+	b->nr_caps[k] = 0;
+	return 0;
+}
+
+static int bind(const struct jetwatt_board *b, enum jetwatt_knob k,
+		const struct jetwatt_board_state *now, struct jetwatt_error_text *err)
+{
+	if (!b->nr_caps[k] || !b->emc_rate)
+		return 0;
+	return jetwatt_check_above(b, err, CLOCK "rate", jetwatt_knob_row(k)->label,
+				   jetwatt_cap_lowest(b, k, now));
+}
+
+static bool preset(const char *path, struct jetwatt_preset_line *l)
+{
+	static const char * const parts[] = {
+		"emc_iso_cap", "nvpmodel_clk_cap/emc", "bwmgr", NULL,
+	};
+
+	l->kind = JETWATT_PRESET_MAX;
+	return jetwatt_path_holds(path, parts) && !jetwatt_path_ends(path, "/min_freq");
+}
+
+const struct jetwatt_knob_ops jetwatt_knob_EMC = {
+	.lower_at = JETWATT_LOWER_MEMORY, .raise_at = JETWATT_RAISE_MEMORY,
+	.discover = discover, .read = jetwatt_cap_read, .want = jetwatt_cap_want,
+	.current = jetwatt_cap_current, .lower = jetwatt_cap_lower, .raise = jetwatt_cap_raise,
+	.same = jetwatt_cap_same, .bind = bind,
+	.save = jetwatt_cap_save, .load = jetwatt_cap_load, .preset = preset,
+};

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The knob "gpu": lowest and highest clock of the GPU's devfreq device. */
+#include "board/knobs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "board/preset.h"
+
+static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
+{
+	static const char * const parts[] = { "gpu", "ga10b", "gv11b", "gp10b", NULL };
+	const char *device = b->device[k];
+
+	err = &b->lack[k];
+	if (!jetwatt_devfreq_find(b, parts, b->device[k])) {
+		jetwatt_board_error_set(err, -ENODEV, "no GPU clock to control");
+		jetwatt_error_why(err, "no GPU in %s/class/devfreq", b->sys);
+		jetwatt_error_fix(err, "this is not a Jetson, or its GPU driver (nvgpu; nvidia on Thor) is not loaded");
+	} else {
+		b->nr_levels[k] = jetwatt_levels_devfreq(b, device, b->kind->levels[k],
+							 b->level[k]);
+		if (b->nr_levels[k])
+			return 0;
+		jetwatt_board_error_set(err, -ENODEV, "the GPU's clock steps are not known");
+		jetwatt_error_why(err, "%s/class/devfreq/%s has no available_frequencies", b->sys,
+				  device);
+		jetwatt_error_fix(err, "use the board's own GPU driver");
+	}
+	jetwatt_levels_none(b, k, JETWATT_BOARD_NO_CLOCK);
+	return 0;
+}
+
+static int read_range(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
+		      struct jetwatt_error_text *err)
+{
+	struct jetwatt_range *gpu = &s->range[k];
+	char path[PATH_LEN];
+	int rc;
+
+	if (!jetwatt_lack_not(b, k))
+		return 0;
+	snprintf(path, sizeof(path), "class/devfreq/%s/min_freq", b->device[k]);
+	rc = jetwatt_sysfs_u64(b, path, &gpu->min);
+	if (rc)
+		return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
+	snprintf(path, sizeof(path), "class/devfreq/%s/max_freq", b->device[k]);
+	rc = jetwatt_sysfs_u64(b, path, &gpu->max);
+	if (rc)
+		return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
+	gpu->known = true;
+	return 0;
+}
+
+static int want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
+		struct jetwatt_board_state *s)
+{
+	s->range[k] = (struct jetwatt_range){ jetwatt_lack_not(b, k), v, v };
+	return 0;
+}
+
+static uint64_t current(const struct jetwatt_board *b, enum jetwatt_knob k,
+			const struct jetwatt_board_state *s)
+{
+	return s->range[k].known ? s->range[k].max : b->level[k][0];
+}
+
+static bool raise(struct jetwatt_switch *p, enum jetwatt_knob k)
+{
+	struct jetwatt_range *now = &p->now.range[k];
+	const struct jetwatt_range *want = &p->target->range[k];
+	char min[PATH_LEN], max[PATH_LEN];
+	bool on;
+
+	if (p->range_done[k] || !now->known || !want->known)
+		return true;
+	p->range_done[k] = true;
+	snprintf(min, sizeof(min), "class/devfreq/%s/min_freq", p->b->device[k]);
+	snprintf(max, sizeof(max), "class/devfreq/%s/max_freq", p->b->device[k]);
+	on = jetwatt_switch_range(p, min, max, now, want);
+	*now = *want;
+	return on;
+}
+
+static bool lower(struct jetwatt_switch *p, enum jetwatt_knob k)
+{
+	return p->target->range[k].max >= p->now.range[k].max || raise(p, k);
+}
+
+static int same(const struct jetwatt_board *b, enum jetwatt_knob k,
+		const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
+		struct jetwatt_error_text *err)
+{
+	if (!now->range[k].known || !want->range[k].known)
+		return 0;
+	return jetwatt_check_range(b, err, jetwatt_knob_row(k)->label, &now->range[k],
+				   &want->range[k]);
+}
+
+static int bind(const struct jetwatt_board *b, enum jetwatt_knob k,
+		const struct jetwatt_board_state *now, struct jetwatt_error_text *err)
+{
+	char path[PATH_LEN];
+
+	if (!now->range[k].known)
+		return 0;
+	snprintf(path, sizeof(path), "class/devfreq/%s/cur_freq", b->device[k]);
+	return jetwatt_check_above(b, err, path, jetwatt_knob_row(k)->label, now->range[k].max);
+}
+
+static void save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
+{
+	const struct jetwatt_range *r = &b->saved.range[k];
+
+	if (r->known)
+		fprintf(f, "gpu %s %" PRIu64 " %" PRIu64 "\n", b->device[k], r->min, r->max);
+}
+
+static const char *load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line, bool *mine)
+{
+	struct jetwatt_range *r = &b->saved.range[k];
+	char name[NAME_LEN], tail;
+	uint64_t min, max;
+
+	*mine = sscanf(line, "gpu %95s %" SCNu64 " %" SCNu64 "%c", name, &min, &max, &tail) == 3;
+	if (!*mine || !jetwatt_lack_not(b, k))
+		return NULL;
+	if (strcmp(name, b->device[k]) || r->known || min > max)
+		return "it is of another GPU";
+	*r = (struct jetwatt_range){ true, min, max };
+	return NULL;
+}
+
+static bool preset(const char *path, struct jetwatt_preset_line *l)
+{
+	static const char * const parts[] = { "gpu", "ga10b", "gv11b", "gp10b", "gm20b", NULL };
+	/* Thor's GPU has a second clock, of the video engines. */
+	static const char * const video[] = { "gpu-nvd", NULL };
+
+	l->kind = jetwatt_path_ends(path, "/min_freq") ? JETWATT_PRESET_MIN : JETWATT_PRESET_MAX;
+	return jetwatt_path_holds(path, parts) && !jetwatt_path_holds(path, video) &&
+	       (l->kind == JETWATT_PRESET_MIN || jetwatt_path_ends(path, "/max_freq"));
+}
+
+const struct jetwatt_knob_ops jetwatt_knob_GPU = {
+	.lower_at = JETWATT_LOWER_ENGINES, .raise_at = JETWATT_RAISE_ENGINES,
+	.discover = discover, .read = read_range, .want = want, .current = current,
+	.lower = lower, .raise = raise, .same = same, .bind = bind,
+	.save = save, .load = load, .preset = preset,
+};
