@@ -37,13 +37,18 @@ extern "C" {
  *		has no part for it then, and a CSV file or a database without the column has
  *		the value 0. 0: 0 is no value
  *
- * Rows are added at the end: older programs read the columns before it.
+ * Required rows stay as they are: every program that reads a profile knows them. An optional one
+ * is added at the end of its list.
  */
-#define JETWATT_KNOB_ROWS(ROW)							\
+#define JETWATT_KNOB_ROWS(ROW) JETWATT_KNOB_REQUIRED(ROW) JETWATT_KNOB_OPTIONAL(ROW)
+
+#define JETWATT_KNOB_REQUIRED(ROW)						\
 	ROW(CORES, uint32_t, cores,	"cores",	"cores", "c",	0,	0)	\
 	ROW(CPU,   uint32_t, cpu_khz,	"cpu",		"CPU",	 "-",	1000,	0)	\
 	ROW(GPU,   uint64_t, gpu_hz,	"gpu",		"GPU",	 "-g",	1,	0)	\
 	ROW(EMC,   uint64_t, emc_hz,	"emc",		"EMC",	 "-e",	1,	0)
+
+#define JETWATT_KNOB_OPTIONAL(ROW)
 
 enum jetwatt_knob {
 #define JETWATT_KNOB_ID(ID, type, member, key, label, tag, hz, optional) JETWATT_KNOB_##ID,
@@ -131,6 +136,14 @@ static inline int jetwatt_mode_whole(const struct jetwatt_mode *m)
 		if (!jetwatt_knob_row(k)->optional && !jetwatt_mode_get(m, k))
 			return 0;
 	return 1;
+}
+
+/** jetwatt_mode_raise() - every knob of @most to at least its value in @m */
+static inline void jetwatt_mode_raise(struct jetwatt_mode *most, const struct jetwatt_mode *m)
+{
+	jetwatt_each_knob(k)
+		if (jetwatt_mode_get(m, k) > jetwatt_mode_get(most, k))
+			jetwatt_mode_set(most, k, jetwatt_mode_get(m, k));
 }
 
 /** jetwatt_mode_same() - are they one and the same? */

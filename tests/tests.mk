@@ -7,7 +7,7 @@ kit := build/kit
 selftests := $(kit)/linux-6.1/tools/testing/selftests
 # Two makes at once must not write the same files.
 lock := flock build/.lock
-test_cflags := $(cflags) -I. -Itests -Itests/sim -isystem $(selftests) -Wno-sign-compare
+test_cflags := $(cflags) -I. -Itests -Itests/sim -isystem $(selftests) -Wno-sign-compare -Wno-missing-field-initializers
 
 comma := ,
 

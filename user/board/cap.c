@@ -27,6 +27,9 @@ int jetwatt_cap_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwat
 		const char *path = b->cap[k][i].path;
 		int rc = jetwatt_sysfs_u64(b, path, &s->cap[k][i].hz);
 
+		/* Modes need not set it, so nothing fails for it. */
+		if (rc && jetwatt_knob_row(k)->optional)
+			continue;
 		if (rc)
 			return jetwatt_error_sys(err, rc, "cannot read %s/%s", b->sys, path);
 		s->cap[k][i].known = true;
@@ -90,7 +93,8 @@ static bool put(struct jetwatt_switch *p, enum jetwatt_knob k, int i, bool up)
 
 	if (!p->now.cap[k][i].known || !p->target->cap[k][i].known)
 		return true;
-	if (is == want && (!p->go_on || !up))
+	/* A restore writes all of them again, but for one that no mode need have changed. */
+	if (is == want && (!p->go_on || !up || jetwatt_knob_row(k)->optional))
 		return true;
 	if ((is != want && up != (want > is)) || (p->before && is >= top && want >= top))
 		return true;

@@ -89,19 +89,12 @@ static int probe(struct jetwattd_run *r)
 	return jetwatt_watch_add(&r->watch, jetwatt_probe_fd(r->watch.probe)) ? JETWATT_EXIT_FAILED : 0;
 }
 
-#define LOWER(what)	r->lowest.what = m->what < r->lowest.what ? m->what : r->lowest.what
-#define HIGHER(what)	r->highest.what = m->what > r->highest.what ? m->what : r->highest.what
-
 static void stretch(struct jetwattd_run *r, const struct jetwatt_mode *m)
 {
-	LOWER(cores);
-	LOWER(cpu_khz);
-	LOWER(gpu_hz);
-	LOWER(emc_hz);
-	HIGHER(cores);
-	HIGHER(cpu_khz);
-	HIGHER(gpu_hz);
-	HIGHER(emc_hz);
+	jetwatt_mode_raise(&r->highest, m);
+	jetwatt_each_knob(k)
+		if (jetwatt_mode_get(m, k) < jetwatt_mode_get(&r->lowest, k))
+			jetwatt_mode_set(&r->lowest, k, jetwatt_mode_get(m, k));
 }
 
 static int candidates(struct jetwattd_run *r)

@@ -225,8 +225,10 @@ long jetwattd_unsure(struct jetwattd_run *r);
 /* Is a mode at least as high as another one in all knobs? */
 static inline int jetwattd_reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {
-	return a->cores >= b->cores && a->cpu_khz >= b->cpu_khz && a->gpu_hz >= b->gpu_hz &&
-	       a->emc_hz >= b->emc_hz;
+	jetwatt_each_knob(k)
+		if (jetwatt_mode_get(a, k) < jetwatt_mode_get(b, k))
+			return 0;
+	return 1;
 }
 /* A reading is known from now on. Return: exit code, said. */
 int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got);

@@ -123,6 +123,16 @@ size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limi
 	return jetwattd_minibatch_mean(r->minibatch, row);
 }
 
+/* Does a clock that is seen run below what the mode says? */
+static int slower(const struct jetwatt_mode *seen, const struct jetwatt_mode *mode)
+{
+	jetwatt_each_knob(k)
+		if (jetwatt_knob_row(k)->hz && jetwatt_mode_get(seen, k) &&
+		    jetwatt_mode_get(seen, k) < 0.98 * jetwatt_mode_get(mode, k))
+			return 1;
+	return 0;
+}
+
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
 {
 	const struct jetwatt_watch *w = &r->watch;
@@ -134,9 +144,7 @@ int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
 		if (w->power[i].time_ns < r->d->act.switched_ns + TAKEN_NS || (!c->gpu_hz && !c->cpu_khz))
 			continue;
 		n++;
-		below += (c->gpu_hz && c->gpu_hz < 0.98 * mode->gpu_hz) ||
-			 (c->cpu_khz && c->cpu_khz < 0.98 * mode->cpu_khz) ||
-			 (c->emc_hz && c->emc_hz < 0.98 * mode->emc_hz);
+		below += slower(c, mode);
 	}
 	if (!n || below <= BELOW * n)
 		return 0;

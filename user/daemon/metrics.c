@@ -181,15 +181,18 @@ static void mode_numbers(const struct jetwatt_metrics *m, const struct jetwattd 
 	if (!now->act.applied)
 		return;
 	jetwatt_metrics_gauge(m, "jetwatt_mode_cores", NULL, "Cores of the power mode", now->act.mode.cores);
-	if (now->act.mode.cpu_khz > JETWATT_BOARD_NO_CLOCK)
-		jetwatt_metrics_gauge(m, "jetwatt_mode_cpu_hertz", "hertz", "Highest clock of the CPU in it",
-				      now->act.mode.cpu_khz * 1e3);
-	if (now->act.mode.gpu_hz > JETWATT_BOARD_NO_CLOCK)
-		jetwatt_metrics_gauge(m, "jetwatt_mode_gpu_hertz", "hertz", "Highest clock of the GPU in it",
-				      now->act.mode.gpu_hz);
-	if (now->act.mode.emc_hz > JETWATT_BOARD_NO_CLOCK)
-		jetwatt_metrics_gauge(m, "jetwatt_mode_emc_hertz", "hertz", "Highest clock of the memory in it",
-				      now->act.mode.emc_hz);
+	jetwatt_each_knob(k) {
+		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
+		uint64_t v = jetwatt_mode_get(&now->act.mode, k);
+		char name[64], help[64];
+
+		if (!row->hz || v <= JETWATT_BOARD_NO_CLOCK)
+			continue;
+		snprintf(name, sizeof(name), "jetwatt_mode_%s_hertz", row->key);
+		snprintf(help, sizeof(help), "Highest clock of the %s in it",
+			 k == JETWATT_KNOB_EMC ? "memory" : row->label);
+		jetwatt_metrics_gauge(m, name, "hertz", help, (double)v * row->hz);
+	}
 }
 
 static void state(const struct jetwatt_metrics *m, const struct jetwattd *now)

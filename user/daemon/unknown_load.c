@@ -25,34 +25,41 @@ static double part(double v, double lo, double hi)
 	return hi > lo ? log(v / lo) / log(hi / lo) : 0;
 }
 
-static void parts(const struct jetwattd_run *r, const struct jetwatt_mode *m, double p[4])
+/* Of the knobs that every mode sets. Return: how many. */
+static int parts(const struct jetwattd_run *r, const struct jetwatt_mode *m, double p[JETWATT_KNOBS])
 {
-	const struct jetwatt_mode *lo = &r->lowest, *hi = &r->highest;
+	int n = 0;
 
-	p[0] = part(m->cores, lo->cores, hi->cores);
-	p[1] = part(m->cpu_khz, lo->cpu_khz, hi->cpu_khz);
-	p[2] = part(m->gpu_hz, lo->gpu_hz, hi->gpu_hz);
-	p[3] = part(m->emc_hz, lo->emc_hz, hi->emc_hz);
+	jetwatt_each_knob(k)
+		if (!jetwatt_knob_row(k)->optional)
+			p[n++] = part(jetwatt_mode_get(m, k), jetwatt_mode_get(&r->lowest, k),
+				      jetwatt_mode_get(&r->highest, k));
+	return n;
 }
 
 double jetwattd_level(const struct jetwattd_run *r, const struct jetwatt_mode *m, double *least)
 {
-	double p[4];
+	double p[JETWATT_KNOBS], sum = 0;
+	int n = parts(r, m, p);
 
-	parts(r, m, p);
-	*least = fmin(fmin(p[0], p[1]), fmin(p[2], p[3]));
-	return (p[0] + p[1] + p[2] + p[3]) / 4;
+	*least = INFINITY;
+	for (int i = 0; i < n; i++) {
+		*least = fmin(*least, p[i]);
+		sum += p[i];
+	}
+	return sum / n;
 }
 
 static const struct jetwatt_mode *on_rung(const struct jetwattd_run *r, int rung)
 {
 	const struct jetwatt_mode *nearest = &r->d->act.floor;
-	double p[4], far, least = INFINITY;
+	double p[JETWATT_KNOBS], far, least = INFINITY;
 
 	for (size_t i = 0; i < r->learn.nr_modes; i++) {
-		parts(r, &r->learn.mode[i], p);
+		int n = parts(r, &r->learn.mode[i], p);
+
 		far = 0;
-		for (int k = 0; k < 4; k++)
+		for (int k = 0; k < n; k++)
 			far += (p[k] - (double)rung / RUNGS) * (p[k] - (double)rung / RUNGS);
 		if (far < least) {
 			least = far;

@@ -6,15 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KNOBS	4
+#define KNOBS	JETWATT_KNOBS
 #define SHARE	0.95
-
-static uint64_t knob(const struct jetwatt_mode *m, int k)
-{
-	const uint64_t v[KNOBS] = { m->cores, m->cpu_khz, m->gpu_hz, m->emc_hz };
-
-	return v[k];
-}
 
 /* By every other knob first, by @last last: neighbours of that knob then stand
  * next to each other, and its steps are told by looking at a whole column. */
@@ -63,7 +56,7 @@ static void means(const struct jetwatt_row *row, size_t n, int last, struct line
 	size_t steps = 0, cells = 0;
 
 	for (size_t i = 0; i < n; i++)
-		step[i] = knob(&row[i].mode, last);
+		step[i] = jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)last);
 	qsort(step, n, sizeof(*step), by_value);
 	for (size_t i = 0; i < n; i++)
 		if (!steps || step[i] != step[steps - 1])
@@ -73,8 +66,8 @@ static void means(const struct jetwatt_row *row, size_t n, int last, struct line
 
 		for (int k = 0; k < KNOBS; k++)
 			if (k != last)
-				l[i].key[at++] = knob(&row[i].mode, k);
-		l[i].key[at] = rank_of(step, steps, knob(&row[i].mode, last));
+				l[i].key[at++] = jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)k);
+		l[i].key[at] = rank_of(step, steps, jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)last));
 		l[i].row = i;
 		mean[i] = 0;
 	}

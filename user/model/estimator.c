@@ -58,9 +58,6 @@ static struct jetwatt_fitted *fitted_new(const struct jetwatt_predictor *by)
 	return f;
 }
 
-#define LOWER(what)	f->lo.what = s->what < f->lo.what ? s->what : f->lo.what
-#define HIGHER(what)	f->hi.what = s->what > f->hi.what ? s->what : f->hi.what
-
 /* @f is complete but for what it has seen: the predictor's word, else @row. */
 static int see(struct jetwatt_fitted *f, const struct jetwatt_row *row, size_t n)
 {
@@ -79,16 +76,12 @@ static int see(struct jetwatt_fitted *f, const struct jetwatt_row *row, size_t n
 			f->seen[i] = (struct jetwatt_seen_mode){ row[i].mode, row[i].batch };
 		if (!i)
 			f->lo = f->hi = *s;
-		LOWER(mode.cores);
-		LOWER(mode.cpu_khz);
-		LOWER(mode.gpu_hz);
-		LOWER(mode.emc_hz);
-		LOWER(batch);
-		HIGHER(mode.cores);
-		HIGHER(mode.cpu_khz);
-		HIGHER(mode.gpu_hz);
-		HIGHER(mode.emc_hz);
-		HIGHER(batch);
+		jetwatt_each_knob(k)
+			if (jetwatt_mode_get(&s->mode, k) < jetwatt_mode_get(&f->lo.mode, k))
+				jetwatt_mode_set(&f->lo.mode, k, jetwatt_mode_get(&s->mode, k));
+		jetwatt_mode_raise(&f->hi.mode, &s->mode);
+		f->lo.batch = s->batch < f->lo.batch ? s->batch : f->lo.batch;
+		f->hi.batch = s->batch > f->hi.batch ? s->batch : f->hi.batch;
 	}
 	return 0;
 }
@@ -198,12 +191,11 @@ size_t jetwatt_fitted_sizes(const struct jetwatt_fitted *f, uint32_t *size, size
 int jetwatt_fitted_beyond(const struct jetwatt_fitted *f, const struct jetwatt_mode *mode,
 			  uint32_t batch)
 {
-	const struct jetwatt_mode *lo = &f->lo.mode, *hi = &f->hi.mode;
-
-#define OUTSIDE(what)	(mode->what < lo->what || mode->what > hi->what)
-	return OUTSIDE(cores) || OUTSIDE(cpu_khz) || OUTSIDE(gpu_hz) || OUTSIDE(emc_hz) ||
-	       (batch && (batch < f->lo.batch || batch > f->hi.batch));
-#undef OUTSIDE
+	jetwatt_each_knob(k)
+		if (jetwatt_mode_get(mode, k) < jetwatt_mode_get(&f->lo.mode, k) ||
+		    jetwatt_mode_get(mode, k) > jetwatt_mode_get(&f->hi.mode, k))
+			return 1;
+	return batch && (batch < f->lo.batch || batch > f->hi.batch);
 }
 
 int jetwatt_fitted_save(const struct jetwatt_fitted *f, unsigned char **out, size_t *len)

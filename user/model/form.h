@@ -8,15 +8,16 @@
 
 #include "model/model.h"
 
+/* The knobs that the forms know: all but optional ones. */
 #define JETWATT_DIMS		4
-/* The knobs and the batch size. */
-#define JETWATT_FEATURES	5
+/* All knobs and the batch size. */
+#define JETWATT_FEATURES	(JETWATT_KNOBS + 1)
 #define JETWATT_PARAMS_MAX	18
 
 /**
  * struct jetwatt_point - a mode as the forms see it
  * @lg: logarithms of cores / 8, CPU / 2 GHz, GPU / 1 GHz, EMC / 2 GHz, batch
- *	size / 16 (0 where it is no feature)
+ *	size / 16, optional knobs / 1 GHz (0 where it is no feature)
  * @v: the same, not logarithms
  * @rate: minibatches per second, relative to the workload's at lg = 0
  *	(power only)
@@ -33,6 +34,12 @@ struct jetwatt_point {
 };
 
 enum { JETWATT_CORES, JETWATT_CPU, JETWATT_GPU, JETWATT_EMC, JETWATT_BATCH };
+
+/* Features of knobs in their order, with the batch size before the optional ones. */
+static inline int jetwatt_feature(enum jetwatt_knob k)
+{
+	return (int)k < JETWATT_BATCH ? (int)k : (int)k + 1;
+}
 
 /**
  * struct jetwatt_form - a family of surfaces

@@ -66,9 +66,11 @@ int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, s
 		for (int d = 0; d < JETWATT_FEATURES; d++)
 			f[d] = factors(gp, &c[d], d, b[j].lg[d], a, na);
 		for (size_t i = 0; i < na; i++) {
-			double v = f[0][i] * f[1][i] * f[2][i] * f[3][i] * f[4][i];
+			double v = f[0][i];
 			double s = scale[i] * jetwatt_gp_scale(gp, &b[j]);
 
+			for (int d = 1; d < JETWATT_FEATURES; d++)
+				v *= f[d][i];
 			/* All factors are 1 only where all features are the same. */
 			k[i * nb + j] = s * (v < 1 ? var * v : var + own);
 		}

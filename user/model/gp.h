@@ -9,6 +9,9 @@
 
 #include "model/form.h"
 
+/* Where a length scale is expected, and begins. */
+#define JETWATT_GP_LEN	1.2
+
 /**
  * struct jetwatt_gp - hyper-parameters, all in units of log time or log power
  * @amp: standard deviation of the residual surface

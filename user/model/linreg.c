@@ -27,10 +27,9 @@ static const double representative[JETWATT_LINREG_MODES][KNOBS] = {
 
 static void shares(double x[KNOBS], const struct jetwatt_mode *m, const struct jetwatt_mode *most)
 {
-	x[0] = (double)m->cores / most->cores;
-	x[1] = (double)m->cpu_khz / most->cpu_khz;
-	x[2] = (double)m->gpu_hz / most->gpu_hz;
-	x[3] = (double)m->emc_hz / most->emc_hz;
+	for (int k = 0; k < KNOBS; k++)
+		x[k] = (double)jetwatt_mode_get(m, (enum jetwatt_knob)k) /
+		       jetwatt_mode_get(most, (enum jetwatt_knob)k);
 }
 
 static int is_in(const size_t *at, int n, size_t i)
@@ -44,15 +43,13 @@ static int is_in(const size_t *at, int n, size_t i)
 int jetwatt_linreg_modes(const struct jetwatt_mode *mode, size_t n,
 			 size_t at[JETWATT_LINREG_MODES])
 {
-	struct jetwatt_mode most = { 1, 1, 1, 1 };
+	struct jetwatt_mode most = { .cores = 1 };
 	int k = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		most.cores = mode[i].cores > most.cores ? mode[i].cores : most.cores;
-		most.cpu_khz = mode[i].cpu_khz > most.cpu_khz ? mode[i].cpu_khz : most.cpu_khz;
-		most.gpu_hz = mode[i].gpu_hz > most.gpu_hz ? mode[i].gpu_hz : most.gpu_hz;
-		most.emc_hz = mode[i].emc_hz > most.emc_hz ? mode[i].emc_hz : most.emc_hz;
-	}
+	jetwatt_each_knob(j)
+		jetwatt_mode_set(&most, j, 1);
+	for (size_t i = 0; i < n; i++)
+		jetwatt_mode_raise(&most, &mode[i]);
 	for (int r = 0; r < JETWATT_LINREG_MODES; r++) {
 		double least = INFINITY, x[KNOBS];
 		size_t near = 0;
@@ -119,7 +116,7 @@ static void features(const struct jetwatt_linreg *l, const struct jetwatt_mode *
 static int valid(const struct jetwatt_row *r)
 {
 	return isfinite(r->time_ms) && r->time_ms > 0 && isfinite(r->power_w) && r->power_w > 0 &&
-	       r->mode.cores && r->mode.cpu_khz && r->mode.gpu_hz && r->mode.emc_hz;
+	       jetwatt_mode_whole(&r->mode);
 }
 
 /* @row is sorted: sums must not depend on the caller's order. */
@@ -159,7 +156,7 @@ int jetwatt_linreg_fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, 
 	for (size_t i = 0; i < n; i++)
 		if (!valid(&row[i]))
 			return -EINVAL;
-	if (!most->cores || !most->cpu_khz || !most->gpu_hz || !most->emc_hz)
+	if (!jetwatt_mode_whole(most))
 		return -EINVAL;
 	r = malloc(n * sizeof(*r));
 	x = malloc(n * sizeof(*x));

@@ -12,11 +12,9 @@
 
 void jetwatt_net_point(double x[STRIDE], const struct jetwatt_mode *mode, uint32_t batch)
 {
-	x[0] = mode->cores;
-	x[1] = mode->cpu_khz;
-	x[2] = mode->gpu_hz;
-	x[3] = mode->emc_hz;
-	x[4] = batch ? log(batch) : 0;
+	for (int k = 0; k < STRIDE - 1; k++)
+		x[k] = jetwatt_mode_get(mode, (enum jetwatt_knob)k);
+	x[STRIDE - 1] = batch ? log(batch) : 0;
 }
 
 /* Mean and deviation of a column; one that never changes deviates by 1. */

@@ -9,7 +9,7 @@
 #include "model/model.h"
 #include "model/nn.h"
 
-/* cores, cpu_khz, gpu_hz, emc_hz; and the logarithm of the batch size. */
+/* The papers' inputs: every knob that is not optional, and the logarithm of the batch size. */
 #define JETWATT_NET_INPUTS_MAX	5
 
 /**

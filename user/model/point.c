@@ -5,18 +5,27 @@
 #include <math.h>
 
 /* Round figures in the middle of a Jetson's range: they only centre the
- * priors, every board is measured on its own. */
+ * priors, every board is measured on its own. Of an optional knob: 1 GHz. */
+static double middle(enum jetwatt_knob k)
+{
+	static const double of[JETWATT_DIMS] = { 8, 2e6, 1e9, 2e9 };
+
+	return k < JETWATT_DIMS ? of[k] : 1e9 / jetwatt_knob_row(k)->hz;
+}
+
 int jetwatt_point_of(struct jetwatt_point *x, const struct jetwatt_mode *m)
 {
-	if (!m->cores || !m->cpu_khz || !m->gpu_hz || !m->emc_hz)
+	if (!jetwatt_mode_whole(m))
 		return -EINVAL;
-	x->v[JETWATT_CORES] = m->cores / 8.0;
-	/* A clock of 1 is that of a missing knob: unknown, and the same in every mode. */
-	x->v[JETWATT_CPU] = m->cpu_khz > 1 ? m->cpu_khz / 2e6 : 1;
-	x->v[JETWATT_GPU] = m->gpu_hz > 1 ? m->gpu_hz / 1e9 : 1;
-	x->v[JETWATT_EMC] = m->emc_hz > 1 ? m->emc_hz / 2e9 : 1;
-	for (int d = 0; d < JETWATT_DIMS; d++)
+	jetwatt_each_knob(k) {
+		uint64_t v = jetwatt_mode_get(m, k);
+		int d = jetwatt_feature(k);
+
+		/* A clock of 1 is that of a missing knob: unknown, and the same in every mode. So
+		 * is one of 0, of a knob that the mode leaves. */
+		x->v[d] = v > 1 || !jetwatt_knob_row(k)->hz ? v / middle(k) : 1;
 		x->lg[d] = log(x->v[d]);
+	}
 	jetwatt_point_batch(x, 0);
 	x->rate = 1;
 	x->rough = 0;

@@ -35,7 +35,7 @@ static int by_entry(const void *a, const void *b)
 static int valid(const struct jetwatt_row *r)
 {
 	return isfinite(r->time_ms) && r->time_ms > 0 && isfinite(r->power_w) && r->power_w > 0 &&
-	       r->mode.cores && r->mode.cpu_khz && r->mode.gpu_hz && r->mode.emc_hz;
+	       jetwatt_mode_whole(&r->mode);
 }
 
 static void table_free(struct table *t)
@@ -130,7 +130,7 @@ static int scratch(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c
 	if (err)
 		return err;
 	for (size_t i = 0; i < c->n; i++)
-		jetwatt_predictor_raise(&pt->most, &c->row[i].mode);
+		jetwatt_mode_raise(&pt->most, &c->row[i].mode);
 	how = whole ? training(seed) : plain(t.n, seed);
 	err = jetwatt_net_fit(&pt->time, t.x, t.time, t.n, t.inputs, 1, &how);
 	if (!err)

@@ -22,21 +22,11 @@ const struct jetwatt_predictor *jetwatt_predictor_find(const char *name)
 	return NULL;
 }
 
-void jetwatt_predictor_raise(struct jetwatt_mode *most, const struct jetwatt_mode *m)
-{
-#define RAISE(f) (most->f = m->f > most->f ? m->f : most->f)
-	RAISE(cores);
-	RAISE(cpu_khz);
-	RAISE(gpu_hz);
-	RAISE(emc_hz);
-#undef RAISE
-}
-
 struct jetwatt_mode jetwatt_predictor_most(const struct jetwatt_row *row, size_t n)
 {
 	struct jetwatt_mode most = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		jetwatt_predictor_raise(&most, &row[i].mode);
+		jetwatt_mode_raise(&most, &row[i].mode);
 	return most;
 }

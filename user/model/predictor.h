@@ -139,8 +139,6 @@ const struct jetwatt_predictor *jetwatt_predictor_at(size_t i);
 /* Return: NULL: no such method. */
 const struct jetwatt_predictor *jetwatt_predictor_find(const char *name);
 
-/* Where a knob of @m is higher, @most becomes that. */
-void jetwatt_predictor_raise(struct jetwatt_mode *most, const struct jetwatt_mode *m);
 /* The highest step of each knob. */
 struct jetwatt_mode jetwatt_predictor_most(const struct jetwatt_row *row, size_t n);
 

@@ -8,6 +8,9 @@
  *		lengths; scale; rows: value, its error, heaviness, rough, rate
  *	u32 CRC-32 (as zlib's) of all before
  *
+ * Version 2, of a model with values of optional knobs: u32 number of these behind the rows'
+ * number; u64 of each at the end of a row; more lengths, of their features.
+ *
  * Only what cannot be computed from the rest is in it: matrices are made anew,
  * so a file cannot hold ones that contradict each other. What a model has heard of
  * other boards (twin.h) stays with its prior.
@@ -23,6 +26,8 @@
 #define MAGIC		"jwmodel\n"
 #define MAGIC_LEN	8
 #define VERSION		1
+#define VERSION_OPTIONAL	2
+#define OPTIONAL	(JETWATT_KNOBS - JETWATT_DIMS)
 #define ROW_LEN		28
 /* Parameters are logarithms of shares; none is e^60. */
 #define THETA_MAX	60
@@ -82,7 +87,7 @@ static void real(struct bytes *b, int in, double *v, double lo, double hi)
 		put_real(b, *v);
 }
 
-static void surface(struct bytes *b, int in, struct jetwatt_surface *s)
+static void surface(struct bytes *b, int in, struct jetwatt_surface *s, int optional)
 {
 	int np = s->form->np;
 
@@ -98,7 +103,9 @@ static void surface(struct bytes *b, int in, struct jetwatt_surface *s)
 	real(b, in, &s->gp.amp, 1e-9, 1e3);
 	real(b, in, &s->gp.noise, 1e-9, 1e3);
 	real(b, in, &s->gp.rough, 0, 1e6);
-	for (int d = 0; d < JETWATT_FEATURES; d++)
+	for (int d = 0; in && d < JETWATT_FEATURES; d++)
+		s->gp.len[d] = JETWATT_GP_LEN;
+	for (int d = 0; d <= JETWATT_BATCH + optional; d++)
 		real(b, in, &s->gp.len[d], 1e-6, 1e6);
 	real(b, in, &s->scale, 1e-3, 1e3);
 	for (size_t i = 0; i < s->n && !b->bad; i++) {
@@ -110,55 +117,79 @@ static void surface(struct bytes *b, int in, struct jetwatt_surface *s)
 	}
 }
 
-static size_t surface_len(const struct jetwatt_form *f, size_t n)
+static size_t surface_len(const struct jetwatt_form *f, size_t n, int optional)
 {
-	return 4 + 8 * (3 * f->np + 3 + JETWATT_FEATURES + 1 + 5 * n);
+	return 4 + 8 * (3 * f->np + 3 + JETWATT_BATCH + 1 + optional + 1 + 5 * n);
 }
 
-static size_t model_len(size_t n)
+static size_t model_len(size_t n, int optional)
 {
-	return MAGIC_LEN + 16 + ROW_LEN * n + surface_len(&jetwatt_roof, n) +
-	       surface_len(&jetwatt_watts, n) + 4;
+	return MAGIC_LEN + 16 + (optional ? 4 : 0) + (ROW_LEN + 8 * optional) * n +
+	       surface_len(&jetwatt_roof, n, optional) + surface_len(&jetwatt_watts, n, optional) + 4;
+}
+
+/* How many optional knobs have to be in the file. */
+static int optional_of(const struct jetwatt_model *m)
+{
+	for (size_t i = 0; i < m->time->n; i++)
+		for (enum jetwatt_knob k = JETWATT_DIMS; k < JETWATT_KNOBS; k = JETWATT_KNOB_NEXT(k))
+			if (jetwatt_mode_get(&m->seen[i].mode, k))
+				return OPTIONAL;
+	return 0;
+}
+
+/* A mode: its first two members have 4 bytes. */
+static void put_mode(struct bytes *b, const struct jetwatt_mode *m)
+{
+	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k < JETWATT_DIMS; k = JETWATT_KNOB_NEXT(k))
+		put(b, jetwatt_mode_get(m, k), jetwatt_knob_row(k)->max > UINT32_MAX ? 8 : 4);
+}
+
+static void get_mode(struct bytes *b, struct jetwatt_mode *m)
+{
+	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k < JETWATT_DIMS; k = JETWATT_KNOB_NEXT(k))
+		jetwatt_mode_set(m, k, get(b, jetwatt_knob_row(k)->max > UINT32_MAX ? 8 : 4));
 }
 
 int jetwatt_model_save(const struct jetwatt_model *m, unsigned char **out, size_t *len)
 {
+	int optional = optional_of(m);
 	size_t n = m->time->n;
 	struct bytes b;
 
-	*len = model_len(n);
+	*len = model_len(n, optional);
 	*out = malloc(*len);
 	if (!*out)
 		return -ENOMEM;
 	memcpy(*out, MAGIC, MAGIC_LEN);
 	b = (struct bytes){ *out + MAGIC_LEN, 0, 0 };
-	put(&b, VERSION, 4);
+	put(&b, optional ? VERSION_OPTIONAL : VERSION, 4);
 	put(&b, n, 4);
+	if (optional)
+		put(&b, optional, 4);
 	put_real(&b, m->at_ref);
 	for (size_t i = 0; i < n; i++) {
-		put(&b, m->seen[i].mode.cores, 4);
-		put(&b, m->seen[i].mode.cpu_khz, 4);
-		put(&b, m->seen[i].mode.gpu_hz, 8);
-		put(&b, m->seen[i].mode.emc_hz, 8);
+		put_mode(&b, &m->seen[i].mode);
 		put(&b, m->seen[i].batch, 4);
+		for (int k = 0; k < optional; k++)
+			put(&b, jetwatt_mode_get(&m->seen[i].mode, (enum jetwatt_knob)(JETWATT_DIMS + k)), 8);
 	}
-	surface(&b, 0, m->time);
-	surface(&b, 0, m->power);
+	surface(&b, 0, m->time, optional);
+	surface(&b, 0, m->power, optional);
 	put(&b, crc32(0, *out, b.at - *out), 4);
 	return 0;
 }
 
-static int read_points(struct jetwatt_model *m, struct bytes *b, size_t n)
+static int read_points(struct jetwatt_model *m, struct bytes *b, size_t n, int optional)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct jetwatt_seen_mode *s = &m->seen[i];
 		int err;
 
-		s->mode.cores = get(b, 4);
-		s->mode.cpu_khz = get(b, 4);
-		s->mode.gpu_hz = get(b, 8);
-		s->mode.emc_hz = get(b, 8);
+		get_mode(b, &s->mode);
 		s->batch = get(b, 4);
+		for (int k = 0; k < optional; k++)
+			jetwatt_mode_set(&s->mode, (enum jetwatt_knob)(JETWATT_DIMS + k), get(b, 8));
 		err = jetwatt_point_of(&m->time->x[i], &s->mode);
 		if (err)
 			return err;
@@ -168,7 +199,7 @@ static int read_points(struct jetwatt_model *m, struct bytes *b, size_t n)
 	return 0;
 }
 
-static int read_model(struct jetwatt_model *m, struct bytes *b, size_t n)
+static int read_model(struct jetwatt_model *m, struct bytes *b, size_t n, int optional)
 {
 	int err;
 
@@ -178,11 +209,11 @@ static int read_model(struct jetwatt_model *m, struct bytes *b, size_t n)
 	m->power = jetwatt_surface_new(&jetwatt_watts, n);
 	if (!m->seen || !m->time || !m->power)
 		return -ENOMEM;
-	err = read_points(m, b, n);
+	err = read_points(m, b, n, optional);
 	if (err)
 		return err;
-	surface(b, 1, m->time);
-	surface(b, 1, m->power);
+	surface(b, 1, m->time, optional);
+	surface(b, 1, m->power, optional);
 	if (b->bad)
 		return -EINVAL;
 	err = jetwatt_surface_restore(m->time);
@@ -193,6 +224,7 @@ int jetwatt_model_load(struct jetwatt_model **out, const unsigned char *in, size
 {
 	struct jetwatt_model *m;
 	struct bytes b, sum;
+	uint64_t version, optional = 0;
 	size_t n;
 	int err;
 
@@ -201,16 +233,22 @@ int jetwatt_model_load(struct jetwatt_model **out, const unsigned char *in, size
 		return -EINVAL;
 	b = (struct bytes){ (unsigned char *)in + MAGIC_LEN, len - MAGIC_LEN, 0 };
 	sum = (struct bytes){ (unsigned char *)in + len - 4, 4, 0 };
-	if (get(&b, 4) != VERSION)
+	version = get(&b, 4);
+	if (version != VERSION && version != VERSION_OPTIONAL)
 		return -EPROTONOSUPPORT;
 	n = get(&b, 4);
-	if (!n || n > JETWATT_FIT_MAX || len != model_len(n) ||
+	if (version == VERSION_OPTIONAL)
+		optional = get(&b, 4);
+	/* Of a jetwatt that has more knobs. */
+	if (optional > OPTIONAL)
+		return -EPROTONOSUPPORT;
+	if (!n || n > JETWATT_FIT_MAX || len != model_len(n, (int)optional) ||
 	    get(&sum, 4) != crc32(0, in, len - 4))
 		return -EINVAL;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
-	err = read_model(m, &b, n);
+	err = read_model(m, &b, n, (int)optional);
 	if (err) {
 		jetwatt_model_free(m);
 		return err == -EDOM ? -EINVAL : err;

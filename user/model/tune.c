@@ -16,7 +16,6 @@
 /* Where the hyper-parameters are expected, and begin. */
 #define AMP	0.03
 #define NOISE	0.01
-#define LEN	1.2
 
 /* Student's t with 8 degrees of freedom in the logarithm: few points do not move a
  * hyper-parameter far from where it is expected; many that agree do, as a normal
@@ -40,18 +39,18 @@ static int evidence(struct jetwatt_surface *s, int steps, double best, double *e
 	gp = jetwatt_linalg_logdet(s->l, s->n) + log_t(s->gp.amp, AMP, 0.5) +
 	     log_t(s->gp.noise, NOISE, 0.25) + log_t(s->gp.rough, s->form->unease, 1);
 	for (int d = 0; d < JETWATT_FEATURES; d++)
-		gp += log_t(s->gp.len[d], LEN, 0.7);
+		gp += log_t(s->gp.len[d], JETWATT_GP_LEN, 0.7);
 	err = jetwatt_surface_climb(s, steps, best - gp, e);
 	if (!err)
 		*e += gp + jetwatt_linalg_logdet(s->hess, s->form->np);
 	return err;
 }
 
-/* Are there several batch sizes? */
-static int batches(const struct jetwatt_surface *s)
+/* Do points differ in a feature that most workloads do not have: batch size, optional knob? */
+static int differ(const struct jetwatt_surface *s, int d)
 {
 	for (size_t i = 1; i < s->n; i++)
-		if (s->x[i].lg[JETWATT_BATCH] != s->x[0].lg[JETWATT_BATCH])
+		if (s->x[i].lg[d] != s->x[0].lg[d])
 			return 1;
 	return 0;
 }
@@ -72,12 +71,14 @@ static void level(struct jetwatt_surface *s, const struct jetwatt_gp *was)
 /* Coordinate search over the logarithms of the hyper-parameters. */
 static int search(struct jetwatt_surface *s)
 {
-	double *h[] = { &s->gp.amp, &s->gp.noise, &s->gp.rough, &s->gp.len[0], &s->gp.len[1],
-			&s->gp.len[2], &s->gp.len[3], &s->gp.len[4] };
-	size_t nr = sizeof(h) / sizeof(*h) - !batches(s);
+	double *h[3 + JETWATT_FEATURES] = { &s->gp.amp, &s->gp.noise, &s->gp.rough };
 	double best, e, keep[JETWATT_PARAMS_MAX];
 	int err = evidence(s, 60, INFINITY, &best);
+	size_t nr = 3;
 
+	for (int d = 0; d < JETWATT_FEATURES; d++)
+		if (d < JETWATT_DIMS || differ(s, d))
+			h[nr++] = &s->gp.len[d];
 	if (!err && s->form->rough) {
 		for (size_t i = 0; i < s->n; i++)
 			s->x[i].rough = jetwatt_surface_rough(s, &s->x[i]);
@@ -231,8 +232,9 @@ int jetwatt_surface_tune(struct jetwatt_surface *s)
 
 	if (err)
 		return err;
-	s->gp = (struct jetwatt_gp){ .amp = AMP, .noise = NOISE, .rough = s->form->unease,
-				     .len = { LEN, LEN, LEN, LEN, LEN } };
+	s->gp = (struct jetwatt_gp){ .amp = AMP, .noise = NOISE, .rough = s->form->unease };
+	for (int d = 0; d < JETWATT_FEATURES; d++)
+		s->gp.len[d] = JETWATT_GP_LEN;
 	for (int it = 0; it < 4 && !err; it++) {
 		err = search(s);
 		/* A belief must not look better by doubting more points. */

@@ -66,10 +66,7 @@ static void mode(FILE *f, const struct jetwatt_power *p)
 
 	begin_line(&j, f, "mode");
 	jetwatt_json_uint(&j, "t_ns", p->time_ns);
-	jetwatt_json_uint(&j, "cores", p->clock.cores);
-	jetwatt_json_uint(&j, "cpu_khz", p->clock.cpu_khz);
-	jetwatt_json_uint(&j, "gpu_hz", p->clock.gpu_hz);
-	jetwatt_json_uint(&j, "emc_hz", p->clock.emc_hz);
+	jetwatt_json_mode(&j, &p->clock);
 	jetwatt_json_end(&j);
 }
 

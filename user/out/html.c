@@ -67,6 +67,23 @@ static void head(FILE *f, const struct jetwatt_report *r)
 		tagged(f, "<p>", r->note, "</p>\n");
 }
 
+/* A clock in MHz, or how many. */
+static double shown(const struct jetwatt_mode *m, enum jetwatt_knob k)
+{
+	const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
+
+	return jetwatt_mode_get(m, k) * (row->hz == 1000 ? 1e-3 : row->hz ? row->hz * 1e-6 : 1);
+}
+
+static int has_column(const struct jetwatt_row *row, size_t n, enum jetwatt_knob k)
+{
+	int is = !jetwatt_knob_row(k)->optional;
+
+	for (size_t i = 0; i < n && !is; i++)
+		is = jetwatt_mode_get(&row[i].mode, k) != 0;
+	return is;
+}
+
 static void answer(FILE *f, const struct jetwatt_report *r)
 {
 	const struct jetwatt_row *c = r->chosen;
@@ -78,9 +95,13 @@ static void answer(FILE *f, const struct jetwatt_report *r)
 	fprintf(f, "<div class='big'><span><b>%.2f W</b>measured", c->power_w);
 	if (r->budget_w > 0)
 		fprintf(f, ", budget %g W", r->budget_w);
-	fprintf(f, "</span><span><b>%.2f ms</b>per minibatch</span>"
-		"<span><b>%u cores</b>CPU %.0f, GPU %.0f, EMC %.0f MHz</span></div>\n", c->time_ms,
-		c->mode.cores, c->mode.cpu_khz * 1e-3, c->mode.gpu_hz * 1e-6, c->mode.emc_hz * 1e-6);
+	fprintf(f, "</span><span><b>%.2f ms</b>per minibatch</span><span><b>%u cores</b>", c->time_ms,
+		c->mode.cores);
+	for (enum jetwatt_knob k = JETWATT_KNOB_CPU; k < JETWATT_KNOBS; k = JETWATT_KNOB_NEXT(k))
+		if (has_column(c, 1, k))
+			fprintf(f, "%s%s %.0f", k > JETWATT_KNOB_CPU ? ", " : "",
+				jetwatt_knob_row(k)->label, shown(&c->mode, k));
+	fprintf(f, " MHz</span></div>\n");
 	if (r->promise)
 		fprintf(f, "<p class='soft'>Predicted for this mode: %.2f ms &plusmn; %.1f %%, "
 			"%.2f W &plusmn; %.1f %%.</p>\n", r->promise->time_ms,
@@ -96,18 +117,23 @@ static void rows(FILE *f, const struct jetwatt_report *r)
 {
 	if (!r->nr_measured)
 		return;
-	fprintf(f, "<h2>Measured modes</h2>\n<div class='wide'><table><tr><th>#</th><th>cores</th>"
-		"<th>CPU MHz</th><th>GPU MHz</th><th>EMC MHz</th><th>ms</th><th>&plusmn; %%</th>"
-		"<th>W</th><th>&plusmn; %%</th></tr>\n");
+	fprintf(f, "<h2>Measured modes</h2>\n<div class='wide'><table><tr><th>#</th>");
+	jetwatt_each_knob(k)
+		if (has_column(r->measured, r->nr_measured, k))
+			fprintf(f, "<th>%s%s</th>", jetwatt_knob_row(k)->label,
+				jetwatt_knob_row(k)->hz ? " MHz" : "");
+	fprintf(f, "<th>ms</th><th>&plusmn; %%</th><th>W</th><th>&plusmn; %%</th></tr>\n");
 	for (size_t i = 0; i < r->nr_measured; i++) {
 		const struct jetwatt_row *m = &r->measured[i];
 
-		fprintf(f, "<tr%s><td>%zu</td><td>%u</td><td>%.0f</td><td>%.0f</td><td>%.0f</td>"
-			"<td>%.2f</td><td>%.1f</td><td>%.2f</td><td>%.1f</td></tr>\n",
+		fprintf(f, "<tr%s><td>%zu</td>",
 			r->chosen && jetwatt_mode_same(&r->chosen->mode, &m->mode) ? " class='best'" : "",
-			i + 1, m->mode.cores, m->mode.cpu_khz * 1e-3, m->mode.gpu_hz * 1e-6,
-			m->mode.emc_hz * 1e-6, m->time_ms, 100 * m->time_sd, m->power_w,
-			100 * m->power_sd);
+			i + 1);
+		jetwatt_each_knob(k)
+			if (has_column(r->measured, r->nr_measured, k))
+				fprintf(f, "<td>%.0f</td>", shown(&m->mode, k));
+		fprintf(f, "<td>%.2f</td><td>%.1f</td><td>%.2f</td><td>%.1f</td></tr>\n", m->time_ms,
+			100 * m->time_sd, m->power_w, 100 * m->power_sd);
 	}
 	fprintf(f, "</table></div>\n");
 }

@@ -167,3 +167,10 @@ void jetwatt_json_real(struct jetwatt_json *j, const char *key, double v, int di
 			*c = '.';
 	fputs(buf, j->f);
 }
+
+void jetwatt_json_mode(struct jetwatt_json *j, const struct jetwatt_mode *m)
+{
+	jetwatt_each_knob(k)
+		if (jetwatt_mode_get(m, k) || !jetwatt_knob_row(k)->optional)
+			jetwatt_json_uint(j, jetwatt_knob_row(k)->column, jetwatt_mode_get(m, k));
+}

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "jetwatt.h"
+
 #define JETWATT_JSON_DEPTH	32
 
 /**
@@ -38,5 +40,7 @@ void jetwatt_json_bool(struct jetwatt_json *j, const char *key, int v);
 void jetwatt_json_null(struct jetwatt_json *j, const char *key);
 /* @digits significant ones; a value that is not finite becomes null. */
 void jetwatt_json_real(struct jetwatt_json *j, const char *key, double v, int digits);
+/* A member of each knob, by the name of its column; optional ones that are 0 are left out. */
+void jetwatt_json_mode(struct jetwatt_json *j, const struct jetwatt_mode *m);
 
 #endif

@@ -25,9 +25,45 @@ const char *jetwatt_screen_clock(uint64_t hz, char buf[16])
 
 const char *jetwatt_screen_mode(const struct jetwatt_mode *m, char *buf, size_t len)
 {
-	snprintf(buf, len, "c%u %u/%u/%u MHz", m->cores, jetwatt_screen_mhz(m->cpu_khz * 1000ull),
-		 jetwatt_screen_mhz(m->gpu_hz), jetwatt_screen_mhz(m->emc_hz));
+	size_t at = 0;
+
+	jetwatt_each_knob(k) {
+		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
+		uint64_t v = jetwatt_mode_get(m, k);
+
+		if ((!v && row->optional) || at >= len)
+			continue;
+		at += (size_t)snprintf(buf + at, len - at, "%s%u", !k ? "c" : k == 1 ? " " : "/",
+				       row->hz ? jetwatt_screen_mhz(v * row->hz) : (unsigned int)v);
+	}
+	if (at < len)
+		snprintf(buf + at, len - at, " MHz");
 	return buf;
+}
+
+/* A column for each knob of which the heading has one. */
+void jetwatt_screen_knobs(const struct jetwatt_mode *m)
+{
+	jetwatt_each_knob(k) {
+		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
+		uint64_t v = jetwatt_mode_get(m, k);
+
+		if (!row->optional)
+			printf(row->hz ? " %4u" : "%5u",
+			       row->hz ? jetwatt_screen_mhz(v * row->hz) : (unsigned int)v);
+	}
+}
+
+/* What a mode has of knobs without a column stands at the end of a line. */
+static void others(const struct jetwatt_mode *m)
+{
+	jetwatt_each_knob(k) {
+		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
+
+		if (row->optional && jetwatt_mode_get(m, k))
+			printf("  %s %u MHz", row->label,
+			       jetwatt_screen_mhz(jetwatt_mode_get(m, k) * row->hz));
+	}
 }
 
 void jetwatt_screen_head(void)
@@ -37,12 +73,12 @@ void jetwatt_screen_head(void)
 
 void jetwatt_screen_row(unsigned int nr, const struct jetwatt_row *row, const char *why)
 {
-	const struct jetwatt_mode *m = &row->mode;
-
-	printf("%3u %5u %4u %4u %4u %13.*f %4.1f %7.2f %4.1f  %s\n", nr, m->cores,
-	       jetwatt_screen_mhz(m->cpu_khz * 1000ull), jetwatt_screen_mhz(m->gpu_hz),
-	       jetwatt_screen_mhz(m->emc_hz), row->time_ms < 10 ? 3 : row->time_ms < 100 ? 2 : 1,
+	printf("%3u ", nr);
+	jetwatt_screen_knobs(&row->mode);
+	printf(" %13.*f %4.1f %7.2f %4.1f  %s", row->time_ms < 10 ? 3 : row->time_ms < 100 ? 2 : 1,
 	       row->time_ms, 100 * row->time_sd, row->power_w, 100 * row->power_sd, why);
+	others(&row->mode);
+	printf("\n");
 	fflush(stdout);
 }
 
@@ -54,10 +90,12 @@ void jetwatt_screen_front_head(void)
 void jetwatt_screen_front(char mark, const struct jetwatt_mode *m,
 			  const struct jetwatt_prediction *p, const char *note)
 {
-	printf("%c %5u %4u %4u %4u %13.*f %5.1f %7.2f %5.1f  %s\n", mark, m->cores,
-	       jetwatt_screen_mhz(m->cpu_khz * 1000ull), jetwatt_screen_mhz(m->gpu_hz),
-	       jetwatt_screen_mhz(m->emc_hz), p->time_ms < 10 ? 3 : p->time_ms < 100 ? 2 : 1,
+	printf("%c ", mark);
+	jetwatt_screen_knobs(m);
+	printf(" %13.*f %5.1f %7.2f %5.1f  %s", p->time_ms < 10 ? 3 : p->time_ms < 100 ? 2 : 1,
 	       p->time_ms, 100 * p->time_sd, p->power_w, 100 * p->power_sd, note);
+	others(m);
+	printf("\n");
 }
 
 void jetwatt_screen_bar(const struct jetwatt_args *a, unsigned int nr, unsigned int most,

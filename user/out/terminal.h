@@ -18,6 +18,9 @@ const char *jetwatt_screen_clock(uint64_t hz, char buf[16]);
 /* "c12 2202/1300/3199": cores, CPU, GPU, EMC in MHz. */
 const char *jetwatt_screen_mode(const struct jetwatt_mode *m, char *buf, size_t len);
 
+/* "   12 2202 1300 3199": the columns that the tables below have of a mode. */
+void jetwatt_screen_knobs(const struct jetwatt_mode *m);
+
 /* Heading and line of a table of measured modes. */
 void jetwatt_screen_head(void);
 void jetwatt_screen_row(unsigned int nr, const struct jetwatt_row *row, const char *why);

@@ -16,11 +16,12 @@ struct span {
 	double lo, hi;
 };
 
+/* An optional knob that the mode leaves has no logarithm. */
 static double lg(const struct jetwatt_mode *m, int d)
 {
-	const double v[JETWATT_DIMS] = { m->cores, m->cpu_khz, m->gpu_hz, m->emc_hz };
+	uint64_t v = jetwatt_mode_get(m, (enum jetwatt_knob)d);
 
-	return log(v[d]);
+	return v ? log(v) : 0;
 }
 
 static double share(const struct jetwatt_mode *m, int d, const struct span *s)
@@ -48,14 +49,14 @@ static int below(const struct jetwatt_mode *m, const struct jetwatt_row *row, si
 int jetwatt_plan_down(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
 		      size_t rows, size_t most, struct jetwatt_plan_next *next)
 {
-	struct span s[JETWATT_DIMS];
-	double want[JETWATT_DIMS], best = INFINITY, stairs = most > 1 ? most - 1 : 1;
+	struct span s[JETWATT_KNOBS];
+	double want[JETWATT_KNOBS], best = INFINITY, stairs = most > 1 ? most - 1 : 1;
 
 	if (!n)
 		return -EINVAL;
 	if (rows >= most)
 		return 1;
-	for (int d = 0; d < JETWATT_DIMS; d++) {
+	for (int d = 0; d < JETWATT_KNOBS; d++) {
 		s[d] = (struct span){ INFINITY, -INFINITY };
 		for (size_t i = 0; i < n; i++) {
 			s[d].lo = fmin(s[d].lo, lg(&mode[i], d));
@@ -68,12 +69,14 @@ int jetwatt_plan_down(const struct jetwatt_mode *mode, size_t n, const struct je
 	/* Multiples of two irrational numbers: spread, and never in step. */
 	want[JETWATT_CORES] = fmod(1 + rows * 0.6180339887, 1.0001);
 	want[JETWATT_EMC] = fmod(1 + rows * 0.4142135624, 1.0001);
+	for (int d = JETWATT_DIMS; d < JETWATT_KNOBS; d++)
+		want[d] = s[d].hi > s[d].lo ? fmod(1 + rows * 0.7320508076, 1.0001) : 0;
 	for (size_t i = 0; i < n; i++) {
 		double sum = 0;
 
 		if (!below(&mode[i], row, rows) || measured(&mode[i], row, rows))
 			continue;
-		for (int d = 0; d < JETWATT_DIMS; d++) {
+		for (int d = 0; d < JETWATT_KNOBS; d++) {
 			double off = share(&mode[i], d, &s[d]) - want[d];
 
 			/* A clock that has gone too far does not come back. */

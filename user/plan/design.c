@@ -15,7 +15,7 @@
 #define REACH	2.0
 
 struct range {
-	double lo[JETWATT_DIMS], hi[JETWATT_DIMS];
+	double lo[JETWATT_FEATURES], hi[JETWATT_FEATURES];
 };
 
 static void range_of(const struct jetwatt_search *s, struct range *r)
@@ -24,7 +24,7 @@ static void range_of(const struct jetwatt_search *s, struct range *r)
 
 	for (size_t i = 0; i < s->n; i++) {
 		jetwatt_point_of(&x, &s->mode[i]);
-		for (int d = 0; d < JETWATT_DIMS; d++) {
+		for (int d = 0; d < JETWATT_FEATURES; d++) {
 			r->lo[d] = !i || x.lg[d] < r->lo[d] ? x.lg[d] : r->lo[d];
 			r->hi[d] = !i || x.lg[d] > r->hi[d] ? x.lg[d] : r->hi[d];
 		}
@@ -44,7 +44,7 @@ static int nearest(const struct jetwatt_search *s, const struct range *r, const 
 		if (s->seen[i])
 			continue;
 		jetwatt_point_of(&x, &s->mode[i]);
-		for (int d = 0; d < JETWATT_DIMS; d++) {
+		for (int d = 0; d < JETWATT_FEATURES; d++) {
 			double w = r->hi[d] - r->lo[d];
 
 			w = w > 0 ? (x.lg[d] - r->lo[d]) / w - frac[d] : 0;
@@ -64,16 +64,18 @@ int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next
 	static const double first[JETWATT_DESIGN][JETWATT_DIMS] = {
 		{ .5, .5, .5, .7 }, { .8, .8, .8, 1 }, { .5, .9, .4, 1 }, { .3, .6, .8, .7 },
 	};
+	/* Optional knobs, if modes differ in them: apart from what the others do. */
+	static const double optional[JETWATT_DESIGN] = { .7, .3, 1, .5 };
 	struct range r;
 	int err = 1;
 
 	range_of(s, &r);
 	next->why = "spread";
 	for (double down = 0; down < 0.5; down += 0.1) {
-		double frac[JETWATT_DIMS];
+		double frac[JETWATT_FEATURES];
 
-		for (int d = 0; d < JETWATT_DIMS; d++)
-			frac[d] = fmax(first[s->rows][d] - down, 0);
+		for (int d = 0; d < JETWATT_FEATURES; d++)
+			frac[d] = fmax((d < JETWATT_DIMS ? first[s->rows][d] : optional[s->rows]) - down, 0);
 		err = nearest(s, &r, frac, &next->index);
 		if (err || !s->rows || !(s->budget_w > 0) ||
 		    s->p[next->index].power_w <= REACH * s->budget_w)

@@ -21,7 +21,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define DIMS	4
+#define DIMS	JETWATT_KNOBS
 #define STEPS	64
 /* Less than this is no change of power. */
 #define STILL_W	1.0
@@ -42,18 +42,12 @@ struct walk {
 	struct jetwatt_cell *next;
 };
 
-static uint64_t knob(const struct jetwatt_mode *m, int d)
-{
-	const uint64_t v[DIMS] = { m->cores, m->cpu_khz, m->gpu_hz, m->emc_hz };
-
-	return v[d];
-}
-
 static void axes(struct walk *w)
 {
 	for (size_t i = 0; i < w->k->n; i++)
 		for (int d = 0; d < DIMS; d++) {
-			uint64_t v = knob(&w->k->mode[i], d), *a = w->value[d];
+			uint64_t v = jetwatt_mode_get(&w->k->mode[i], (enum jetwatt_knob)d);
+			uint64_t *a = w->value[d];
 			int at = 0;
 
 			while (at < w->steps[d] && a[at] < v)
@@ -75,7 +69,7 @@ static size_t mode_at(const struct walk *w, const int *step)
 		size_t sum = 0;
 
 		for (int d = 0; d < DIMS; d++) {
-			uint64_t v = knob(&w->k->mode[i], d);
+			uint64_t v = jetwatt_mode_get(&w->k->mode[i], (enum jetwatt_knob)d);
 			int at = 0;
 
 			while (at < w->steps[d] - 1 && w->value[d][at] < v)

@@ -126,7 +126,7 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 	if (!n || !isfinite(budget_w) || budget_w < 0)
 		return -EINVAL;
 	for (size_t i = 0; i < n; i++)
-		if (!mode[i].cores || !mode[i].cpu_khz || !mode[i].gpu_hz || !mode[i].emc_hz)
+		if (!jetwatt_mode_whole(&mode[i]))
 			return -EINVAL;
 	s.seen = calloc(n, 1);
 	s.p = calloc(n, sizeof(*s.p));

@@ -17,13 +17,16 @@
 #define FILE_MAX	(256u << 20)
 #define NUMBER_MAX	63
 
-enum { CORES, CPU_KHZ, GPU_HZ, EMC_HZ, BATCH, TIME_MS, POWER_W, TIME_SD, POWER_SD, COLUMNS };
+/* Knobs come first, in the order of enum jetwatt_knob. */
+enum { BATCH = JETWATT_KNOBS, TIME_MS, POWER_W, TIME_SD, POWER_SD, COLUMNS };
 
+#define KNOB(ID, type, member, key, label, tag, hz, optional) [JETWATT_KNOB_##ID] = #member,
 static const char * const names[COLUMNS] = {
-	[CORES] = "cores", [CPU_KHZ] = "cpu_khz", [GPU_HZ] = "gpu_hz", [EMC_HZ] = "emc_hz",
+	JETWATT_KNOB_ROWS(KNOB)
 	[BATCH] = "batch", [TIME_MS] = "time_ms", [POWER_W] = "power_w",
 	[TIME_SD] = "time_sd", [POWER_SD] = "power_sd",
 };
+#undef KNOB
 
 /* A piece of the text: not terminated, may be empty. */
 struct piece {
@@ -119,9 +122,9 @@ static int header(struct reader *r, struct piece line)
 		}
 	}
 	r->columns = at;
-	for (int c = CORES; c <= EMC_HZ; c++)
-		if (r->where[c] < 0)
-			return refuse(r->err, r->line, "column %s is missing", names[c]);
+	jetwatt_each_knob(k)
+		if (r->where[k] < 0 && !jetwatt_knob_row(k)->optional)
+			return refuse(r->err, r->line, "column %s is missing", names[k]);
 	if ((r->where[TIME_MS] < 0) != (r->where[POWER_W] < 0))
 		return refuse(r->err, r->line, "column %s is missing",
 			      names[r->where[TIME_MS] < 0 ? TIME_MS : POWER_W]);
@@ -175,13 +178,16 @@ static int row(struct reader *r, struct piece line, struct jetwatt_row *row, uin
 	if (at != r->columns)
 		return refuse(r->err, r->line, "%u fields, the header has %u", at, r->columns);
 
-	rc = whole(r, CORES, v[CORES], 1, 4096);
-	if (!rc)
-		rc = whole(r, CPU_KHZ, v[CPU_KHZ], 1, UINT32_MAX);
-	if (!rc)
-		rc = whole(r, GPU_HZ, v[GPU_HZ], 1, 1e15);
-	if (!rc)
-		rc = whole(r, EMC_HZ, v[EMC_HZ], 1, 1e15);
+	*row = (struct jetwatt_row){ 0 };
+	jetwatt_each_knob(k) {
+		const struct jetwatt_knob_row *knob = jetwatt_knob_row(k);
+
+		if (!rc && r->where[k] >= 0)
+			rc = whole(r, (int)k, v[k], knob->optional ? 0 : 1,
+				   knob->hz ? fmin(knob->max, 1e15) : 4096);
+		if (!rc)
+			jetwatt_mode_set(&row->mode, k, (uint64_t)v[k]);
+	}
 	if (!rc && r->where[BATCH] >= 0)
 		rc = whole(r, BATCH, v[BATCH], 1, UINT32_MAX);
 	for (int c = TIME_MS; c <= POWER_W && !rc; c++)
@@ -193,12 +199,10 @@ static int row(struct reader *r, struct piece line, struct jetwatt_row *row, uin
 	if (rc)
 		return rc;
 
-	*row = (struct jetwatt_row){
-		.mode = { (uint32_t)v[CORES], (uint32_t)v[CPU_KHZ], (uint64_t)v[GPU_HZ],
-			  (uint64_t)v[EMC_HZ] },
-		.time_ms = v[TIME_MS], .power_w = v[POWER_W],
-		.time_sd = v[TIME_SD], .power_sd = v[POWER_SD],
-	};
+	row->time_ms = v[TIME_MS];
+	row->power_w = v[POWER_W];
+	row->time_sd = v[TIME_SD];
+	row->power_sd = v[POWER_SD];
 	*batch = (uint32_t)v[BATCH];
 	return 0;
 }

@@ -2,7 +2,9 @@
 /*
  * Profiles as CSV: cores,cpu_khz,gpu_hz,emc_hz[,batch],time_ms,power_w
  * and, in ours, the relative errors time_sd,power_sd behind. Columns are found
- * by name; others are ignored. A file with the first four only is a mode list.
+ * by name; others are ignored. A file with the first four only is a mode list. Optional
+ * knobs (JETWATT_KNOB_OPTIONAL()) have a column behind emc_hz if a row has a value of it; without
+ * the column, and at 0, the mode leaves the knob as it is.
  * CRLF, a byte order mark, blank lines and lines that begin with # are taken;
  * quotes are not. Rows stay in the file's order, repeated modes included.
  */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -33,7 +34,7 @@ static int check(const struct jetwatt_row *row, size_t n, bool *measured)
 	for (size_t i = 0; i < n; i++) {
 		const struct jetwatt_row *r = &row[i];
 
-		if (!r->mode.cores || !r->mode.cpu_khz || !r->mode.gpu_hz || !r->mode.emc_hz)
+		if (!jetwatt_mode_whole(&r->mode))
 			return -EINVAL;
 		if (!*measured && isnan(r->time_ms) && isnan(r->power_w))
 			continue;
@@ -45,21 +46,36 @@ static int check(const struct jetwatt_row *row, size_t n, bool *measured)
 	return 0;
 }
 
+/* A column is there if it says something. */
+static bool has_column(const struct jetwatt_row *row, size_t n, enum jetwatt_knob k)
+{
+	bool is = !jetwatt_knob_row(k)->optional;
+
+	for (size_t i = 0; i < n && !is; i++)
+		is = jetwatt_mode_get(&row[i].mode, k);
+	return is;
+}
+
 int jetwatt_csv_print(FILE *f, const struct jetwatt_row *row, const uint32_t *batch, size_t n,
 		      int errors)
 {
-	bool measured;
+	bool measured, column[JETWATT_KNOBS];
 	int rc = check(row, n, &measured);
 
 	if (rc)
 		return rc;
-	fprintf(f, "cores,cpu_khz,gpu_hz,emc_hz%s%s%s\n", batch ? ",batch" : "",
+	jetwatt_each_knob(k) {
+		column[k] = has_column(row, n, k);
+		if (column[k])
+			fprintf(f, "%s%s", k ? "," : "", jetwatt_knob_row(k)->column);
+	}
+	fprintf(f, "%s%s%s\n", batch ? ",batch" : "",
 		measured ? ",time_ms,power_w" : "", measured && errors ? ",time_sd,power_sd" : "");
 	for (size_t i = 0; i < n; i++) {
-		const struct jetwatt_mode *m = &row[i].mode;
-
-		fprintf(f, "%u,%u,%llu,%llu", m->cores, m->cpu_khz,
-			(unsigned long long)m->gpu_hz, (unsigned long long)m->emc_hz);
+		jetwatt_each_knob(k)
+			if (column[k])
+				fprintf(f, "%s%" PRIu64, k ? "," : "",
+					jetwatt_mode_get(&row[i].mode, k));
 		if (batch)
 			fprintf(f, ",%u", batch[i]);
 		if (measured) {

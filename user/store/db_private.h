@@ -65,11 +65,12 @@ int jetwatt_db_begin(struct jetwatt_db *db);
 int jetwatt_db_end(struct jetwatt_db *db, int rc);
 
 /* db_rows.c: what jetwatt_db_read_row() reads, of a measurement m. */
+#define JETWATT_DB_KNOB(ID, type, member, key, label, tag, hz, optional) " m." #member ","
 #define JETWATT_DB_ROW \
-	"m.cores, m.cpu_khz, m.gpu_hz, m.emc_hz, m.time_ms, m.power_w, m.time_sd, m.power_sd," \
+	JETWATT_KNOB_ROWS(JETWATT_DB_KNOB) " m.time_ms, m.power_w, m.time_sd, m.power_sd," \
 	" m.minibatches, m.span_s, m.settled, m.lost, m.when_ms, m.key"
 void jetwatt_db_read_row(sqlite3_stmt *s, struct jetwatt_db_row *r);
-#define JETWATT_DB_ROW_COLUMNS	14
+#define JETWATT_DB_ROW_COLUMNS	(JETWATT_KNOBS + 10)
 /* All that a statement gives and that can be a measurement, with its source if there is a
  * column behind JETWATT_DB_ROW; caller frees. Return: SQLite's result code. */
 int jetwatt_db_gather(sqlite3_stmt *s, struct jetwatt_db_row **out, size_t *n);

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KNOB(ID, type, member, key, label, tag, hz, optional) #member ", "
+
 /* Workload columns first; what there is of it behind. */
 #define PROFILES \
 	"SELECT w.id, w.key, command, batch, cgroup, board, release, params," \
-	" (SELECT count(*) FROM (SELECT DISTINCT cores, cpu_khz, gpu_hz, emc_hz" \
+	" (SELECT count(*) FROM (SELECT DISTINCT " JETWATT_KNOB_ROWS(KNOB) " workload" \
 	"  FROM measurement WHERE workload = w.id AND device = ''))," \
 	" count(m.id) FILTER (WHERE m.device = ''), count(m.id) FILTER (WHERE m.device != '')," \
 	" ifnull(min(m.when_ms), 0), ifnull(max(m.when_ms), 0)" \

@@ -3,6 +3,7 @@
 #include "store/db_private.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <sha256.h>
 #include <stdio.h>
@@ -13,17 +14,23 @@
 static void content_key(const char *workload, const struct jetwatt_db_row *r,
 			char key[JETWATT_WORKLOAD_KEY])
 {
-	const struct jetwatt_mode *m = &r->row.mode;
-	char text[512];
+	char text[1024];
 	SHA2_CTX ctx;
 	int n;
 
-	n = snprintf(text, sizeof(text),
-		     "%s,%u,%u,%llu,%llu,%.17g,%.17g,%.17g,%.17g,%u,%.17g,%d,%llu,%lld", workload,
-		     m->cores, m->cpu_khz, (unsigned long long)m->gpu_hz,
-		     (unsigned long long)m->emc_hz, r->row.time_ms, r->row.power_w, r->row.time_sd,
-		     r->row.power_sd, r->minibatches, r->span_s, r->settled,
-		     (unsigned long long)r->lost, (long long)r->when_ms);
+	n = snprintf(text, sizeof(text), "%s", workload);
+	jetwatt_each_knob(k)
+		if (!jetwatt_knob_row(k)->optional)
+			n += snprintf(text + n, sizeof(text) - (size_t)n, ",%" PRIu64,
+				      jetwatt_mode_get(&r->row.mode, k));
+	n += snprintf(text + n, sizeof(text) - (size_t)n, ",%.17g,%.17g,%.17g,%.17g,%u,%.17g,%d,%llu,%lld",
+		      r->row.time_ms, r->row.power_w, r->row.time_sd, r->row.power_sd, r->minibatches,
+		      r->span_s, r->settled, (unsigned long long)r->lost, (long long)r->when_ms);
+	/* Named, as others may come. */
+	jetwatt_each_knob(k)
+		if (jetwatt_knob_row(k)->optional && jetwatt_mode_get(&r->row.mode, k))
+			n += snprintf(text + n, sizeof(text) - (size_t)n, ",%s=%" PRIu64,
+				      jetwatt_knob_row(k)->column, jetwatt_mode_get(&r->row.mode, k));
 	SHA256Init(&ctx);
 	SHA256Update(&ctx, (const uint8_t *)text, (size_t)n);
 	SHA256End(&ctx, key);
@@ -34,8 +41,10 @@ bool jetwatt_db_storable(const struct jetwatt_db_row *r)
 {
 	const struct jetwatt_row *v = &r->row;
 
-	return v->mode.cores && v->mode.cpu_khz && v->mode.gpu_hz && v->mode.emc_hz &&
-	       v->mode.gpu_hz <= INT64_MAX && v->mode.emc_hz <= INT64_MAX &&
+	jetwatt_each_knob(k)
+		if (jetwatt_mode_get(&v->mode, k) > INT64_MAX)
+			return false;
+	return jetwatt_mode_whole(&v->mode) &&
 	       r->lost <= INT64_MAX && r->when_ms >= 0 &&
 	       isfinite(v->time_ms) && v->time_ms > 0 && isfinite(v->power_w) && v->power_w > 0 &&
 	       isfinite(v->time_sd) && v->time_sd >= 0 && isfinite(v->power_sd) &&
@@ -60,26 +69,23 @@ static int text_of(struct jetwatt_db *db, const char *sql, int64_t id, char *buf
 static int insert(sqlite3_stmt *s, int64_t id, const char *workload, const char *device,
 		  const struct jetwatt_db_row *r)
 {
-	const struct jetwatt_mode *m = &r->row.mode;
 	const double real[] = { r->row.time_ms, r->row.power_w, r->row.time_sd, r->row.power_sd };
 	char key[JETWATT_WORKLOAD_KEY];
-	int rc = 0;
+	int rc = 0, at = 1;
 
 	content_key(workload, r, key);
-	rc |= sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
-	rc |= sqlite3_bind_int64(s, 2, id);
-	rc |= sqlite3_bind_int64(s, 3, m->cores);
-	rc |= sqlite3_bind_int64(s, 4, m->cpu_khz);
-	rc |= sqlite3_bind_int64(s, 5, (sqlite3_int64)m->gpu_hz);
-	rc |= sqlite3_bind_int64(s, 6, (sqlite3_int64)m->emc_hz);
+	rc |= sqlite3_bind_text(s, at++, key, -1, SQLITE_TRANSIENT);
+	rc |= sqlite3_bind_int64(s, at++, id);
+	jetwatt_each_knob(k)
+		rc |= sqlite3_bind_int64(s, at++, (sqlite3_int64)jetwatt_mode_get(&r->row.mode, k));
 	for (int i = 0; i < 4; i++)
-		rc |= sqlite3_bind_double(s, 7 + i, real[i]);
-	rc |= sqlite3_bind_int64(s, 11, r->minibatches);
-	rc |= sqlite3_bind_double(s, 12, r->span_s);
-	rc |= sqlite3_bind_int(s, 13, r->settled);
-	rc |= sqlite3_bind_int64(s, 14, (sqlite3_int64)r->lost);
-	rc |= sqlite3_bind_int64(s, 15, r->when_ms);
-	rc |= sqlite3_bind_text(s, 16, device, -1, SQLITE_STATIC);
+		rc |= sqlite3_bind_double(s, at++, real[i]);
+	rc |= sqlite3_bind_int64(s, at++, r->minibatches);
+	rc |= sqlite3_bind_double(s, at++, r->span_s);
+	rc |= sqlite3_bind_int(s, at++, r->settled);
+	rc |= sqlite3_bind_int64(s, at++, (sqlite3_int64)r->lost);
+	rc |= sqlite3_bind_int64(s, at++, r->when_ms);
+	rc |= sqlite3_bind_text(s, at++, device, -1, SQLITE_STATIC);
 	if (rc != SQLITE_OK)
 		return SQLITE_NOMEM;
 	rc = sqlite3_step(s);
@@ -90,10 +96,13 @@ static int insert(sqlite3_stmt *s, int64_t id, const char *workload, const char 
 int jetwatt_db_insert(struct jetwatt_db *db, int64_t id, const char *device,
 		      const struct jetwatt_db_row *row, size_t n, int *fresh)
 {
+#define KNOB(ID, type, member, key, label, tag, hz, optional) #member ", "
+#define VALUE(ID, type, member, key, label, tag, hz, optional) "?, "
 	static const char sql[] =
-		"INSERT INTO measurement(key, workload, cores, cpu_khz, gpu_hz, emc_hz, time_ms,"
+		"INSERT INTO measurement(key, workload, " JETWATT_KNOB_ROWS(KNOB) "time_ms,"
 		" power_w, time_sd, power_sd, minibatches, span_s, settled, lost, when_ms, device)"
-		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING";
+		" VALUES(?, ?, " JETWATT_KNOB_ROWS(VALUE) "?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+		" ON CONFLICT(key) DO NOTHING";
 	char workload[JETWATT_WORKLOAD_KEY] = "";
 	sqlite3_stmt *s = NULL;
 	int rc = text_of(db, "SELECT key FROM workload WHERE id = ?", id, workload,
@@ -128,22 +137,24 @@ int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_ro
 
 void jetwatt_db_read_row(sqlite3_stmt *s, struct jetwatt_db_row *r)
 {
+	int at = JETWATT_KNOBS;
+
 	*r = (struct jetwatt_db_row){
 		.row = {
-			.mode = { (uint32_t)sqlite3_column_int64(s, 0),
-				  (uint32_t)sqlite3_column_int64(s, 1),
-				  (uint64_t)sqlite3_column_int64(s, 2),
-				  (uint64_t)sqlite3_column_int64(s, 3) },
-			.time_ms = sqlite3_column_double(s, 4), .power_w = sqlite3_column_double(s, 5),
-			.time_sd = sqlite3_column_double(s, 6), .power_sd = sqlite3_column_double(s, 7),
+			.time_ms = sqlite3_column_double(s, at),
+			.power_w = sqlite3_column_double(s, at + 1),
+			.time_sd = sqlite3_column_double(s, at + 2),
+			.power_sd = sqlite3_column_double(s, at + 3),
 		},
-		.minibatches = (uint32_t)sqlite3_column_int64(s, 8),
-		.span_s = sqlite3_column_double(s, 9),
-		.settled = sqlite3_column_int(s, 10),
-		.lost = (uint64_t)sqlite3_column_int64(s, 11),
-		.when_ms = sqlite3_column_int64(s, 12),
+		.minibatches = (uint32_t)sqlite3_column_int64(s, at + 4),
+		.span_s = sqlite3_column_double(s, at + 5),
+		.settled = sqlite3_column_int(s, at + 6),
+		.lost = (uint64_t)sqlite3_column_int64(s, at + 7),
+		.when_ms = sqlite3_column_int64(s, at + 8),
 	};
-	snprintf(r->key, sizeof(r->key), "%s", (const char *)sqlite3_column_text(s, 13) ?: "");
+	jetwatt_each_knob(k)
+		jetwatt_mode_set(&r->row.mode, k, (uint64_t)sqlite3_column_int64(s, (int)k));
+	snprintf(r->key, sizeof(r->key), "%s", (const char *)sqlite3_column_text(s, at + 9) ?: "");
 }
 
 int jetwatt_db_gather(sqlite3_stmt *s, struct jetwatt_db_row **out, size_t *n)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #define APPLICATION	0x4a575454	/* "JWTT": what file(1) and we know our files by */
 
@@ -118,6 +119,92 @@ static int judge(struct jetwatt_db *db, const struct state *is, bool write,
 	return 0;
 }
 
+/*
+ * A column for each optional knob: 0 where the mode leaves it as it is. Not a step of the schema:
+ * what was there before stays readable for a jetwatt that does not know it, and this one reads a
+ * database that it may not change.
+ */
+static int missing(struct jetwatt_db *db, enum jetwatt_knob k, int *is)
+{
+	char sql[128];
+	int there = 0, rc;
+
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM pragma_table_info('measurement') WHERE name = '%s'",
+		 jetwatt_knob_row(k)->column);
+	rc = number(db, sql, &there);
+	*is = !there;
+	return rc;
+}
+
+#define KNOB(ID, type, member, key, label, tag, hz, optional) ", " #member
+
+static int add_columns(struct jetwatt_db *db)
+{
+	char sql[192];
+	int rc = SQLITE_OK, is, added = 0;
+
+	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k < JETWATT_KNOBS && rc == SQLITE_OK;
+	     k = JETWATT_KNOB_NEXT(k)) {
+		const char *column = jetwatt_knob_row(k)->column;
+
+		rc = missing(db, k, &is);
+		if (rc != SQLITE_OK || !is)
+			continue;
+		snprintf(sql, sizeof(sql), "ALTER TABLE measurement ADD COLUMN %s INTEGER NOT NULL"
+			 " DEFAULT 0 CHECK (%s >= 0)", column, column);
+		rc = jetwatt_db_run(db, sql);
+		added = 1;
+	}
+	if (rc == SQLITE_OK && added)
+		rc = jetwatt_db_run(db, "DROP VIEW profile;"
+			"CREATE VIEW profile AS SELECT w.key AS workload, command, batch, cgroup, board,"
+			" release, params" JETWATT_KNOB_REQUIRED(KNOB) ", time_ms, power_w, time_sd,"
+			" power_sd, minibatches, span_s, settled, lost, when_ms, m.key AS key, device"
+			JETWATT_KNOB_OPTIONAL(KNOB)
+			" FROM measurement m JOIN workload w ON w.id = m.workload;");
+	return rc;
+}
+
+/* The same as a transaction of its own, if there is something to add. */
+static int columns(struct jetwatt_db *db)
+{
+	int rc = SQLITE_OK, is, any = 0;
+
+	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k < JETWATT_KNOBS && rc == SQLITE_OK;
+	     k = JETWATT_KNOB_NEXT(k)) {
+		rc = missing(db, k, &is);
+		any |= rc == SQLITE_OK && is;
+	}
+	if (rc != SQLITE_OK || !any)
+		return rc;
+	rc = jetwatt_db_begin(db);
+	if (rc == SQLITE_OK)
+		rc = add_columns(db);
+	return jetwatt_db_end(db, rc);
+}
+
+/* For one that may not be changed: a view of this connection's in place of the table. */
+static int stand_in(struct jetwatt_db *db)
+{
+	char sql[64 + 32 * JETWATT_KNOBS] = "CREATE TEMP VIEW measurement AS SELECT *";
+	int rc = SQLITE_OK, is, any = 0;
+
+	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k < JETWATT_KNOBS && rc == SQLITE_OK;
+	     k = JETWATT_KNOB_NEXT(k)) {
+		rc = missing(db, k, &is);
+		if (rc == SQLITE_OK && is) {
+			snprintf(sql + strlen(sql), sizeof(sql) - strlen(sql), ", 0 AS %.20s",
+				 jetwatt_knob_row(k)->column);
+			any = 1;
+		}
+	}
+	if (rc != SQLITE_OK || !any)
+		return rc;
+	strcat(sql, " FROM main.measurement");
+	rc = jetwatt_db_run(db, "PRAGMA temp_store = MEMORY");
+	return rc == SQLITE_OK ? jetwatt_db_run(db, sql) : rc;
+}
+
 int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_text *err)
 {
 	struct state is = { 0, 0, 0 };
@@ -127,8 +214,13 @@ int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_te
 	if (rc != SQLITE_OK)
 		return jetwatt_db_refused(db, rc, err, "cannot read the profiles in %s", db->path);
 	bad = judge(db, &is, write, err);
-	if (bad || is.version == JETWATT_DB_VERSION)
+	if (bad)
 		return bad;
+	if (is.version == JETWATT_DB_VERSION) {
+		rc = write ? columns(db) : stand_in(db);
+		return rc == SQLITE_OK ? 0 : jetwatt_db_refused(db, rc, err,
+								"cannot read the profiles in %s", db->path);
+	}
 
 	/* Look again under the lock: another process may have done it meanwhile. */
 	rc = jetwatt_db_begin(db);
@@ -140,6 +232,8 @@ int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_te
 		 APPLICATION, JETWATT_DB_VERSION);
 	if (rc == SQLITE_OK && is.version < JETWATT_DB_VERSION)
 		rc = jetwatt_db_run(db, sql);
+	if (rc == SQLITE_OK)
+		rc = add_columns(db);
 	rc = jetwatt_db_end(db, rc);
 	return rc == SQLITE_OK ? 0 : jetwatt_db_refused(db, rc, err, "cannot set up the profiles in %s",
 							db->path);

@@ -10,6 +10,8 @@
 
 /* Columns of the workload behind those of the row. */
 #define WORKLOAD	"w.command, w.batch, w.cgroup, w.board, w.release, w.params, m.device, m.id"
+#define LEFT(ID, type, member, key, label, tag, hz, optional) " AND m." #member " = 0"
+
 #define WORKLOAD_AT	JETWATT_DB_ROW_COLUMNS
 
 static int refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text *err)
@@ -64,6 +66,8 @@ int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetw
 	static const char sql[] =
 		"SELECT " JETWATT_DB_ROW ", " WORKLOAD " FROM measurement m"
 		" JOIN workload w ON w.id = m.workload WHERE m.id > ? AND m.device = ''"
+		/* The pool has no place for them. */
+		JETWATT_KNOB_OPTIONAL(LEFT)
 		" ORDER BY m.id LIMIT ?";
 	struct jetwatt_pool_row *row = calloc((size_t)most, sizeof(*row));
 	sqlite3_stmt *s = NULL;

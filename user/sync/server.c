@@ -18,6 +18,11 @@
  * what has been seen: they are given out before the commit, so that a lower one can
  * turn up after a higher one was read.
  */
+#define DEFINE(ID, type, member, key, label, tag, hz, optional) \
+	" " #member " bigint NOT NULL CHECK (" #member " > 0),"
+#define NAME(ID, type, member, key, label, tag, hz, optional) ", " #member
+#define TYPE(ID, type, member, key, label, tag, hz, optional) ", " #member " bigint"
+
 static const char tables[] =
 	"BEGIN; SELECT pg_advisory_xact_lock(" LOCK ");"
 	/* Again, now that nobody else can: who makes an index twice is in the way of those
@@ -38,10 +43,7 @@ static const char tables[] =
 	" key text PRIMARY KEY CHECK (length(key) = 64),"
 	" workload text NOT NULL REFERENCES jetwatt.workload,"
 	" device text NOT NULL CHECK (octet_length(device) BETWEEN 1 AND 64),"
-	" cores bigint NOT NULL CHECK (cores > 0),"
-	" cpu_khz bigint NOT NULL CHECK (cpu_khz > 0),"
-	" gpu_hz bigint NOT NULL CHECK (gpu_hz > 0),"
-	" emc_hz bigint NOT NULL CHECK (emc_hz > 0),"
+	JETWATT_KNOB_REQUIRED(DEFINE)
 	" time_ms double precision NOT NULL CHECK (time_ms > 0 AND time_ms < 'infinity'),"
 	" power_w double precision NOT NULL CHECK (power_w > 0 AND power_w < 'infinity'),"
 	" time_sd double precision NOT NULL CHECK (time_sd >= 0 AND time_sd < 'infinity'),"
@@ -55,7 +57,7 @@ static const char tables[] =
 	"CREATE INDEX measurement_workload ON jetwatt.measurement (workload, xact);"
 	"CREATE INDEX workload_board ON jetwatt.workload (board);"
 	"CREATE VIEW jetwatt.profile AS SELECT w.key AS workload, command, batch, cgroup,"
-	" board, release, params, device, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w, time_sd,"
+	" board, release, params, device" JETWATT_KNOB_REQUIRED(NAME) ", time_ms, power_w, time_sd,"
 	" power_sd, minibatches, span_s, settled, lost, to_timestamp(when_ms / 1000.0) AS measured"
 	" FROM jetwatt.measurement m JOIN jetwatt.workload w ON w.key = m.workload;"
 	"INSERT INTO jetwatt.pool(version) VALUES (1);"
@@ -163,10 +165,7 @@ static void row_json(struct jetwatt_json *j, const char *device, const struct je
 	jetwatt_json_string(j, "board", w->board);
 	jetwatt_json_string(j, "release", w->release);
 	jetwatt_json_string(j, "params", w->params);
-	jetwatt_json_uint(j, "cores", v->mode.cores);
-	jetwatt_json_uint(j, "cpu_khz", v->mode.cpu_khz);
-	jetwatt_json_uint(j, "gpu_hz", v->mode.gpu_hz);
-	jetwatt_json_uint(j, "emc_hz", v->mode.emc_hz);
+	jetwatt_json_mode(j, &v->mode);
 	jetwatt_json_real(j, "time_ms", v->time_ms, 17);
 	jetwatt_json_real(j, "power_w", v->power_w, 17);
 	jetwatt_json_real(j, "time_sd", v->time_sd, 17);
@@ -203,8 +202,8 @@ static char *rows_json(const char *device, const struct jetwatt_pool_row *row, s
 
 /* In one order on every device: two that push the same must not wait for each other. */
 #define WORKLOAD	"key, command, batch, cgroup, board, release, params"
-#define MEASUREMENT	"key, workload, device, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w, time_sd," \
-			" power_sd, minibatches, span_s, settled, lost, when_ms"
+#define MEASUREMENT	"key, workload, device" JETWATT_KNOB_REQUIRED(NAME) ", time_ms, power_w," \
+			" time_sd, power_sd, minibatches, span_s, settled, lost, when_ms"
 
 /* May this user insert rows at all? */
 static int may_insert(struct jetwatt_server *s)
@@ -243,7 +242,7 @@ static int insert(struct jetwatt_server *s, const char *device, const struct jet
 	static const char sql[] =
 		"WITH r AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(key text,"
 		" workload text, device text, command text, batch bigint, cgroup text, board text,"
-		" release text, params text, cores bigint, cpu_khz bigint, gpu_hz bigint, emc_hz bigint,"
+		" release text, params text" JETWATT_KNOB_REQUIRED(TYPE) ","
 		" time_ms double precision, power_w double precision, time_sd double precision,"
 		" power_sd double precision, minibatches bigint, span_s double precision,"
 		" settled boolean, lost bigint, when_ms bigint)),"
@@ -292,7 +291,8 @@ static void read_row(const PGresult *r, struct jetwatt_pool_row *p)
 {
 	struct jetwatt_workload *w = &p->workload;
 	double real[5];
-	uint64_t whole[7];
+	uint64_t whole[3];
+	int at = 16;
 
 	memset(p, 0, sizeof(*p));
 	text_of(r, 0, p->device, sizeof(p->device));
@@ -303,18 +303,21 @@ static void read_row(const PGresult *r, struct jetwatt_pool_row *p)
 	text_of(r, 5, w->params, sizeof(w->params));
 	for (int i = 0; i < 5; i++)
 		real[i] = strtod(PQgetvalue(r, 0, 6 + i), NULL);
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 3; i++)
 		whole[i] = strtoull(PQgetvalue(r, 0, 11 + i), NULL, 10);
 	w->batch = (uint32_t)whole[0];
 	p->row = (struct jetwatt_db_row){
 		.row = {
-			.mode = { (uint32_t)whole[1], (uint32_t)whole[2], whole[3], whole[4] },
 			.time_ms = real[0], .power_w = real[1], .time_sd = real[2], .power_sd = real[3],
 		},
-		.span_s = real[4], .minibatches = (uint32_t)whole[5], .lost = whole[6],
-		.settled = *PQgetvalue(r, 0, 18) == 't',
-		.when_ms = strtoll(PQgetvalue(r, 0, 19), NULL, 10),
+		.span_s = real[4], .minibatches = (uint32_t)whole[1], .lost = whole[2],
+		.settled = *PQgetvalue(r, 0, 14) == 't',
+		.when_ms = strtoll(PQgetvalue(r, 0, 15), NULL, 10),
 	};
+	jetwatt_each_knob(k)
+		if (!jetwatt_knob_row(k)->optional)
+			jetwatt_mode_set(&p->row.row.mode, k,
+					 strtoull(PQgetvalue(r, 0, at++), NULL, 10));
 }
 
 /* The rows of a query that has been sent, as they come. */
@@ -351,8 +354,8 @@ int jetwatt_server_pull(struct jetwatt_server *s, const char *device, const char
 {
 	static const char sql[] =
 		"SELECT m.device, command, cgroup, board, release, params, time_ms, power_w, time_sd,"
-		" power_sd, span_s, batch, cores, cpu_khz, gpu_hz, emc_hz, minibatches, lost, settled,"
-		" when_ms FROM jetwatt.measurement m JOIN jetwatt.workload w ON w.key = m.workload"
+		" power_sd, span_s, batch, minibatches, lost, settled, when_ms"
+		JETWATT_KNOB_REQUIRED(NAME) " FROM jetwatt.measurement m JOIN jetwatt.workload w ON w.key = m.workload"
 		" WHERE w.board = $1 AND m.device <> $2 AND m.xact >= $3::xid8 AND m.xact < $4::xid8";
 	const char *value[] = { board, device, "0", upto };
 	int code = ask(s, "SELECT pg_snapshot_xmin(pg_current_snapshot())", upto, 32, "cannot read from the pool");

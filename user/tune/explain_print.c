@@ -19,24 +19,16 @@ static const char *const share_key[] = {
 	[JETWATT_SHARE_GPU] = "gpu", [JETWATT_SHARE_EMC] = "emc", [JETWATT_SHARE_LAUNCH] = "launch",
 	[JETWATT_SHARE_LOADER] = "loader", [JETWATT_SHARE_FIXED] = "fixed",
 };
-static const char *const knob_name[] = {
-	[JETWATT_KNOB_CORES] = "cores", [JETWATT_KNOB_CPU] = "CPU", [JETWATT_KNOB_GPU] = "GPU",
-	[JETWATT_KNOB_EMC] = "EMC",
-};
-static const char *const knob_key[] = {
-	[JETWATT_KNOB_CORES] = "cores", [JETWATT_KNOB_CPU] = "cpu", [JETWATT_KNOB_GPU] = "gpu",
-	[JETWATT_KNOB_EMC] = "emc",
-};
-
 /* "GPU 1236 MHz", "5 cores" */
 static void setting(const struct jetwatt_mode *m, enum jetwatt_knob k)
 {
-	if (k == JETWATT_KNOB_CORES)
-		printf("%u cores", m->cores);
+	const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
+	uint64_t v = jetwatt_mode_get(m, k);
+
+	if (row->hz)
+		printf("%s %u MHz", row->label, jetwatt_screen_mhz(v * row->hz));
 	else
-		printf("%s %u MHz", knob_name[k],
-		       jetwatt_screen_mhz(k == JETWATT_KNOB_CPU ? m->cpu_khz * 1000ull :
-					  k == JETWATT_KNOB_GPU ? m->gpu_hz : m->emc_hz));
+		printf("%u %s", (unsigned int)v, row->label);
 }
 
 static int nothing(const struct jetwatt_explain_step *s)
@@ -117,12 +109,9 @@ void jetwatt_explain_json(const struct jetwatt_explain *e, const struct jetwatt_
 		const struct jetwatt_mode *m = &mode[s->index];
 
 		jetwatt_json_object(j, NULL);
-		jetwatt_json_string(j, "knob", knob_key[s->knob]);
+		jetwatt_json_string(j, "knob", jetwatt_knob_row(s->knob)->key);
 		jetwatt_json_bool(j, "up", s->up);
-		jetwatt_json_uint(j, "cores", m->cores);
-		jetwatt_json_uint(j, "cpu_khz", m->cpu_khz);
-		jetwatt_json_uint(j, "gpu_hz", m->gpu_hz);
-		jetwatt_json_uint(j, "emc_hz", m->emc_hz);
+		jetwatt_json_mode(j, m);
 		jetwatt_json_real(j, "time_pct", 100 * s->time, 4);
 		jetwatt_json_real(j, "power_w", s->power_w, 4);
 		/* What a watt buys, where more power is less time. */

@@ -166,7 +166,7 @@ static int learn(struct jetwatt_mode_table *t)
 	for (int serves = 0; serves < 2; serves++) {
 		t->by[serves].by = t->method;
 		for (size_t i = 0; i < t->n; i++)
-			jetwatt_predictor_raise(&t->by[serves].most, &t->mode[i]);
+			jetwatt_mode_raise(&t->by[serves].most, &t->mode[i]);
 	}
 	for (size_t i = 0; i < t->references && !code; i++) {
 		int serves = 0;

@@ -17,10 +17,7 @@ static void mode(struct jetwatt_json *j, const struct jetwatt_mode *m)
 {
 	char name[96];
 
-	jetwatt_json_uint(j, "cores", m->cores);
-	jetwatt_json_uint(j, "cpu_khz", m->cpu_khz);
-	jetwatt_json_uint(j, "gpu_hz", m->gpu_hz);
-	jetwatt_json_uint(j, "emc_hz", m->emc_hz);
+	jetwatt_json_mode(j, m);
 	if (!jetwatt_board_mode_format(m, name, sizeof(name)))
 		jetwatt_json_string(j, "mode", name);
 }

@@ -24,11 +24,10 @@ static int no_memory(void)
 
 static size_t hash(const struct jetwatt_mode *m)
 {
-	uint64_t h = m->cores;
+	uint64_t h = 0;
 
-	h = h * 0x9e3779b97f4a7c15ull + m->cpu_khz;
-	h = h * 0x9e3779b97f4a7c15ull + m->gpu_hz;
-	h = h * 0x9e3779b97f4a7c15ull + m->emc_hz;
+	jetwatt_each_knob(k)
+		h = h * 0x9e3779b97f4a7c15ull + jetwatt_mode_get(m, k);
 	return (h * 0x9e3779b97f4a7c15ull) >> 32;
 }
 
@@ -96,7 +95,7 @@ int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *boa
 	int err = read_modes(l, board, path);
 
 	for (size_t i = 0; i < l->nr_modes && !err; i++)
-		jetwatt_predictor_raise(&l->by.most, &l->mode[i]);
+		jetwatt_mode_raise(&l->by.most, &l->mode[i]);
 	return err;
 }
 

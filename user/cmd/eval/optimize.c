@@ -82,10 +82,11 @@ static long highest(const struct jetwatt_eval *e)
 
 	for (size_t i = 0; i < e->n; i++) {
 		const struct jetwatt_mode *m = &e->mode[i];
-		double d = (double)m->cores / e->most.cores +
-			   (double)m->cpu_khz / e->most.cpu_khz +
-			   (double)m->gpu_hz / e->most.gpu_hz + (double)m->emc_hz / e->most.emc_hz;
+		double d = 0;
 
+		jetwatt_each_knob(k)
+			if (jetwatt_mode_get(&e->most, k))
+				d += (double)jetwatt_mode_get(m, k) / jetwatt_mode_get(&e->most, k);
 		if (d > most) {
 			most = d;
 			best = i;
