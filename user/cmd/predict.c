@@ -9,6 +9,7 @@
 #include "out/json.h"
 #include "out/terminal.h"
 #include "tune/corpus.h"
+#include "tune/knob_option.h"
 #include "tune/method.h"
 #include "tune/model_file.h"
 #include "tune/plot_file.h"
@@ -26,6 +27,7 @@ struct input {
 	const char *profile, *modes, *out, *plot, *presets, *model, *save;
 	struct jetwatt_references reference;
 	const struct jetwatt_predictor *method;
+	unsigned int knobs;
 	double power_w;
 	uint32_t batch;
 	int json, all;
@@ -312,7 +314,8 @@ int jetwatt_cmd_predict(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
 		{ &jetwatt_references_argp, offsetof(struct input, reference) },
-		{ &jetwatt_method_argp, offsetof(struct input, method) }, { NULL, 0 },
+		{ &jetwatt_method_argp, offsetof(struct input, method) },
+		{ &jetwatt_knob_argp, offsetof(struct input, knobs) }, { NULL, 0 },
 	};
 	struct input in = { 0 };
 	struct jetwatt_learn l = { .args = &in.args, .sizes = 1 };
@@ -329,6 +332,8 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	err = savable(&in);
 	if (!err && !in.modes)
 		err = jetwatt_reach_knobs(&board);
+	if (!err)
+		err = jetwatt_knob_use(board, in.knobs);
 	if (!err)
 		err = jetwatt_learn_modes(&l, board, in.modes);
 	if (!err)

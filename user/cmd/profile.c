@@ -8,6 +8,7 @@
 #include "measure/connect.h"
 #include "out/terminal.h"
 #include "tune/corpus.h"
+#include "tune/knob_option.h"
 #include "tune/method.h"
 #include "tune/mode_filter.h"
 #include "tune/result.h"
@@ -27,6 +28,7 @@ struct input {
 	struct jetwatt_keep_args keep;
 	struct jetwatt_references reference;
 	const struct jetwatt_predictor *method;
+	unsigned int knobs;
 	const char *modes, *out, *json;
 	double power_w, wait_s, until;
 	long most;
@@ -243,7 +245,8 @@ int jetwatt_cmd_profile(int argc, char **argv)
 	static const struct jetwatt_args_group group[] = {
 		{ &jetwatt_keep_argp, offsetof(struct input, keep) },
 		{ &jetwatt_references_argp, offsetof(struct input, reference) },
-		{ &jetwatt_method_argp, offsetof(struct input, method) }, { NULL, 0 },
+		{ &jetwatt_method_argp, offsetof(struct input, method) },
+		{ &jetwatt_knob_argp, offsetof(struct input, knobs) }, { NULL, 0 },
 	};
 	struct input in = { .wait_s = 30 };
 	struct jetwatt_board *board = NULL;
@@ -258,6 +261,11 @@ int jetwatt_cmd_profile(int argc, char **argv)
 	err = jetwatt_reach_knobs(&board);
 	if (err)
 		return err;
+	err = jetwatt_knob_use(board, in.knobs);
+	if (err) {
+		jetwatt_board_close(board);
+		return err;
+	}
 	err = jetwatt_watch_open(&w, board, 0);
 	if (!err)
 		err = run(&in, board, &w);

@@ -10,6 +10,7 @@
 #include "measure/connect.h"
 #include "out/json.h"
 #include "out/terminal.h"
+#include "tune/knob_option.h"
 #include "tune/preset_print.h"
 #include "tune/profile_query.h"
 #include "tune/profile_store.h"
@@ -26,6 +27,7 @@ enum what { RAILS, CHIPS, CLOCKS, KNOBS, MODES, PRESET_MODES, PROFILES };
 struct input {
 	struct jetwatt_args args;
 	const char *db, *presets;
+	unsigned int knobs;
 	enum what what;
 	int json;
 };
@@ -259,7 +261,8 @@ static int list_modes(struct jetwatt_board *board, const struct input *in)
 int jetwatt_cmd_list(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_db_argp, offsetof(struct input, db) }, { NULL, 0 },
+		{ &jetwatt_keep_db_argp, offsetof(struct input, db) },
+		{ &jetwatt_knob_argp, offsetof(struct input, knobs) }, { NULL, 0 },
 	};
 	struct input in = { .what = RAILS };
 	struct jetwatt_board *board = NULL;
@@ -274,6 +277,8 @@ int jetwatt_cmd_list(int argc, char **argv)
 		return jetwatt_profiles_list(in.db, in.json, in.args.verbose);
 	if (in.what != CHIPS && in.what != CLOCKS)
 		err = jetwatt_reach_board(&board);
+	if (!err)
+		err = jetwatt_knob_use(board, in.knobs);
 	if (!err && in.what <= CLOCKS)
 		err = jetwatt_reach_module(&jw, &info);
 	if (!err) {

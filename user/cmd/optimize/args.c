@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/plot_file.h"
+#include "tune/knob_option.h"
 #include "tune/method.h"
+#include "tune/plot_file.h"
 #include "util/error.h"
 
 enum { PROFILE = JETWATT_ARGS_LONG, MODES, MOST, JSON, PREDICTIONS, APPLY, DRY_RUN, WAIT,
@@ -220,7 +221,8 @@ void jetwatt_optimize_parse(int argc, char **argv, struct jetwatt_optimize *in)
 	static const struct jetwatt_args_group group[] = {
 		{ &jetwatt_keep_argp, offsetof(struct jetwatt_optimize, keep) },
 		{ &jetwatt_references_argp, offsetof(struct jetwatt_optimize, reference) },
-		{ &jetwatt_method_argp, offsetof(struct jetwatt_optimize, method) }, { NULL, 0 },
+		{ &jetwatt_method_argp, offsetof(struct jetwatt_optimize, method) },
+		{ &jetwatt_knob_argp, offsetof(struct jetwatt_optimize, knobs) }, { NULL, 0 },
 	};
 
 	*in = (struct jetwatt_optimize){ .verify = -1, .wait_s = 30, .least = -1,

@@ -8,6 +8,7 @@
 #include "measure/connect.h"
 #include "measure/wait_job.h"
 #include "out/terminal.h"
+#include "tune/knob_option.h"
 #include "tune/mode_filter.h"
 #include "tune/offline.h"
 #include "tune/plot_file.h"
@@ -198,7 +199,9 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	if (err)
 		return err;
 	a.board = board ? jetwatt_board_name(board) : "";
-	err = jetwatt_learn_modes(&l, board, in.modes);
+	err = jetwatt_knob_use(board, in.knobs);
+	if (!err)
+		err = jetwatt_learn_modes(&l, board, in.modes);
 	if (!err && board && in.modes)
 		err = jetwatt_offered(board, l.mode, &l.nr_modes, in.modes);
 	if (!err && !in.infer.strategy)

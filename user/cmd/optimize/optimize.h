@@ -11,6 +11,7 @@
  * struct jetwatt_optimize - the command line
  * @method: the predictor, NULL: the default
  * @profile, @modes, @out, @json, @predictions, @presets, @plot: files, NULL: none
+ * @knobs: optional ones of the grid, see tune/knob_option.h
  * @most: modes to measure at most; @verify: of these, candidates of the prediction, -1: as
  *	it comes
  * @least: that was asked for, -1: nothing was; @ask has what it comes to
@@ -23,6 +24,7 @@ struct jetwatt_optimize {
 	struct jetwatt_keep_args keep;
 	struct jetwatt_references reference;
 	const struct jetwatt_predictor *method;
+	unsigned int knobs;
 	const char *profile, *modes, *out, *json, *predictions, *presets, *plot;
 	struct jetwatt_plan_question ask;
 	double wait_s;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/knob_option.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/args.h"
+#include "util/error.h"
+
+enum { KNOB = JETWATT_ARGS_COMMON + 0x60 };
+
+static const struct argp_option options[] = {
+	{ "knob", KNOB, "NAME", 0,
+	  "Modes differ in this optional knob too; may be given several times", 0 },
+	{ 0 }
+};
+
+static int __attribute__((noreturn)) no_such(const char *name)
+{
+	char names[16 * JETWATT_KNOBS] = "";
+
+	jetwatt_each_knob(k)
+		if (jetwatt_knob_row(k)->optional)
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.12s",
+				 *names ? ", " : "", jetwatt_knob_row(k)->key);
+	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "the other knobs are in every mode",
+			       *names ? names : "leave it away",
+			       "--knob: \"%s\" is not an optional knob", name));
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	unsigned int *knobs = state->input;
+
+	if (key != KNOB)
+		return ARGP_ERR_UNKNOWN;
+	jetwatt_each_knob(k)
+		if (jetwatt_knob_row(k)->optional && !strcmp(arg, jetwatt_knob_row(k)->key)) {
+			*knobs |= 1u << k;
+			return 0;
+		}
+	no_such(arg);
+}
+
+const struct argp jetwatt_knob_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+int jetwatt_knob_use(struct jetwatt_board *board, unsigned int knobs)
+{
+	jetwatt_each_knob(k)
+		if (board && knobs & 1u << k && jetwatt_board_grid(board, k))
+			return jetwatt_error_board(-ENODEV, jetwatt_board_lacks(board, k));
+	return 0;
+}
