@@ -120,9 +120,6 @@ const char *jetwatt_board_parent(const struct jetwatt_board *b, const char *labe
  * jetwatt_board_grid() was called. Return: 0 or a negative errno. */
 int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
 
-/* The same with all optional knobs; 0: the board lacks it. */
-int jetwatt_board_now(struct jetwatt_board *b, struct jetwatt_mode *mode);
-
 /**
  * jetwatt_board_save() - take the lease and write every knob's value to
  * @state/saved, unless it is there already (then the older state counts: the

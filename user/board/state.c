@@ -15,7 +15,7 @@ int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
 	return rc;
 }
 
-int jetwatt_board_now(struct jetwatt_board *b, struct jetwatt_mode *m)
+int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *m)
 {
 	struct jetwatt_board_state s;
 	int rc;
@@ -23,19 +23,11 @@ int jetwatt_board_now(struct jetwatt_board *b, struct jetwatt_mode *m)
 	rc = jetwatt_state_read(b, &s, NULL);
 	if (rc)
 		return rc;
+	*m = (struct jetwatt_mode){ 0 };
 	jetwatt_each_knob(k)
-		jetwatt_mode_set(m, k, jetwatt_knob_ops(k)->current(b, k, &s));
+		if (!jetwatt_knob_row(k)->optional || b->in_grid[k])
+			jetwatt_mode_set(m, k, jetwatt_knob_ops(k)->current(b, k, &s));
 	return 0;
-}
-
-int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *m)
-{
-	int rc = jetwatt_board_now(b, m);
-
-	jetwatt_each_knob(k)
-		if (!rc && jetwatt_knob_row(k)->optional && !b->in_grid[k])
-			jetwatt_mode_set(m, k, 0);
-	return rc;
 }
 
 /* Return: 0; -EINVAL: not a mode of this board. */

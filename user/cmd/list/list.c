@@ -219,7 +219,7 @@ static int list_knobs(struct jetwatt_board *board, const struct input *in)
 		jetwatt_json_object(j, NULL);
 	jetwatt_each_knob(k)
 		levels(j, board, k);
-	if (!jetwatt_board_now(board, &now))
+	if (!jetwatt_board_read(board, &now))
 		jetwatt_board_mode_format(&now, name, sizeof(name));
 	if (j) {
 		missing(j, board);
