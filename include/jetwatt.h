@@ -48,7 +48,8 @@ extern "C" {
 	ROW(GPU,   uint64_t, gpu_hz,	"gpu",		"GPU",	 "-g",	1,	0)	\
 	ROW(EMC,   uint64_t, emc_hz,	"emc",		"EMC",	 "-e",	1,	0)
 
-#define JETWATT_KNOB_OPTIONAL(ROW)
+#define JETWATT_KNOB_OPTIONAL(ROW)						\
+	ROW(DLA,   uint64_t, dla_hz,	"dla",		"DLA",	 "-d",	1,	1)
 
 enum jetwatt_knob {
 #define JETWATT_KNOB_ID(ID, type, member, key, label, tag, hz, optional) JETWATT_KNOB_##ID,
@@ -61,7 +62,8 @@ enum jetwatt_knob {
  * struct jetwatt_mode - a power mode: what the board is told to run at
  *
  * One member for each row of JETWATT_KNOB_ROWS(), in its order: cores (online CPU cores), cpu_khz
- * (clock of all online cores), gpu_hz, emc_hz (clock of the external memory controller).
+ * (clock of all online cores), gpu_hz, emc_hz (clock of the external memory controller), dla_hz
+ * (core clock of the deep learning accelerators).
  */
 struct jetwatt_mode {
 #define JETWATT_KNOB_MEMBER(ID, type, member, key, label, tag, hz, optional) type member;

@@ -3,7 +3,7 @@
 # guest: smp=12 icount timeout=300 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # apply and restore: all or nothing, whatever a knob does.
 . "${0%/*}/common.inc"
-plan 20
+plan 27
 
 knobs > "$T/before"
 mode=c6-1574400-g318750000-e2133000000
@@ -80,6 +80,41 @@ run jetwatt apply MAXN
 run jetwatt restore
 exits 0 && as_before "$T/before"
 result $? "restore goes back to the first state"
+
+# The optional knob: modes without it have left it alone so far.
+dla=/sys/bus/platform/devices/15880000.nvdla0/clk_cap
+dla1=/sys/bus/platform/devices/158c0000.nvdla1/clk_cap
+run jetwatt list knobs
+exits 0 && shows "^dla    154 614 909 1229 1370 1600 MHz$" && shows "^now    c12-[0-9]*-g[0-9]*-e[0-9]*$"
+result $? "list knobs: the optional one, which is not part of what is set now"
+
+[ "$(jetwatt list modes --knob dla | wc -l)" = $((6 * $(jetwatt list modes | wc -l))) ] &&
+	! jetwatt list modes | grep -q -- -d
+result $? "--knob: the modes differ in it, else not"
+
+run jetwatt list modes --knob emc
+exits 2 && form && says "dla"
+result $? "--knob: one that is in every mode"
+
+run jetwatt apply "$mode-d614400000"
+exits 0 && shows "dla  *1600 -> 614 MHz" && [ "$(cat $dla/dla0_core)" = 614400000 ] &&
+	[ "$(cat $dla1/dla1_core)" = 614400000 ] &&
+	[ "$(cat $dla/dla0_falcon)" = 1600000000 ]
+result $? "apply: a mode with it caps both accelerators"
+
+run jetwatt apply "$mode"
+exits 0 && [ "$(cat $dla/dla0_core)" = 614400000 ]
+result $? "apply: one without it leaves that"
+
+run jetwatt restore
+exits 0 && as_before "$T/before"
+result $? "restore brings it back too"
+
+echo 1 > $FAULT/fail_dla
+run jetwatt apply "$mode-d614400000"
+echo 0 > $FAULT/fail_dla
+exits 1 && form && as_before "$T/before"
+result $? "fail_dla: refused and rolled back"
 
 run jetwatt aply MAXN
 exits 2 && says 'did you mean "jetwatt apply"'

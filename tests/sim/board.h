@@ -17,6 +17,10 @@ int sim_gpu_pci_register(void);
 void sim_gpu_pci_unregister(void);
 int sim_emc_register(void);
 void sim_emc_unregister(void);
+/* Where the firmware shows its clocks in debugfs. */
+struct dentry *sim_emc_firmware_clocks(void);
+int sim_dla_register(void);
+void sim_dla_unregister(void);
 int sim_bwmgr_register(void);
 void sim_bwmgr_unregister(void);
 int sim_thermal_register(void);

@@ -36,7 +36,7 @@ static DEFINE_MUTEX(lock);	/* caps and the clock that follows them */
 static u64 clk_cap = S64_MAX;	/* Hz; S64_MAX: none */
 static unsigned long iso_cap;	/* as written; 0: none */
 static struct kobject *cap6, *cap5;
-static struct dentry *bpmp;
+static struct dentry *bpmp, *firmware_clocks;
 
 static u64 step_under(u64 hz)
 {
@@ -149,12 +149,18 @@ static void firmware_files(void)
 
 	bpmp = debugfs_create_dir("bpmp", NULL);
 	debug = debugfs_create_dir("debug", bpmp);
-	emc = debugfs_create_dir("emc", debugfs_create_dir("clk", debug));
+	firmware_clocks = debugfs_create_dir("clk", debug);
+	emc = debugfs_create_dir("emc", firmware_clocks);
 	debugfs_create_file_unsafe("rate", 0444, emc, NULL, &rate_fops);
 	debugfs_create_file_unsafe("min_rate", 0444, emc, NULL, &min_rate_fops);
 	debugfs_create_file_unsafe("max_rate", 0444, emc, NULL, &max_rate_fops);
 	debugfs_create_file("possible_rates", 0444, debugfs_create_dir("emc", debug), NULL,
 			    &possible_rates_fops);
+}
+
+struct dentry *sim_emc_firmware_clocks(void)
+{
+	return firmware_clocks;
 }
 
 static unsigned long recalc_rate(struct clk_hw *hw, unsigned long parent)

@@ -14,6 +14,7 @@ static const char *const names[SIM_FAULTS] = {
 	[SIM_FAIL_DEVFREQ] = "fail_devfreq",
 	[SIM_FAIL_EMC] = "fail_emc",
 	[SIM_LIE_EMC] = "lie_emc",
+	[SIM_FAIL_DLA] = "fail_dla",
 	[SIM_FAIL_HOTPLUG] = "fail_hotplug",
 };
 

@@ -15,6 +15,7 @@ enum sim_fault {
 	SIM_FAIL_DEVFREQ,	/* the GPU refuses a clock */
 	SIM_FAIL_EMC,		/* a write of the cap is refused */
 	SIM_LIE_EMC,		/* a write of the cap is accepted and ignored */
+	SIM_FAIL_DLA,		/* a cap of an accelerator's clock is refused */
 	SIM_FAIL_HOTPLUG,	/* a core refuses to come or go */
 	SIM_FAULTS
 };

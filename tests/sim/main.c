@@ -85,9 +85,12 @@ static int __init sim_init(void)
 	err = sim_emc_register();
 	if (err)
 		goto err_gpu;
-	err = sim_thermal_register();
+	err = sim_dla_register();
 	if (err)
 		goto err_emc;
+	err = sim_thermal_register();
+	if (err)
+		goto err_dla;
 	err = sim_waits_register();
 	if (err)
 		goto err_thermal;
@@ -108,6 +111,8 @@ err_waits:
 	sim_waits_unregister();
 err_thermal:
 	sim_thermal_unregister();
+err_dla:
+	sim_dla_unregister();
 err_emc:
 	sim_emc_unregister();
 err_gpu:
@@ -126,6 +131,7 @@ static void __exit sim_exit(void)
 	sim_job_unregister();
 	sim_waits_unregister();
 	sim_thermal_unregister();
+	sim_dla_unregister();
 	sim_emc_unregister();
 	sim_gpu_unregister();
 	sim_cpu_unregister();

@@ -10,6 +10,8 @@
  *             power modes of Orin NX and Nano (unverified). 102 MHz between two GPU steps
  *             (unverified)
  * Orin NX     CPU to 1984, GPU to 918, EMC to 3199 MHz: before Super
+ *             DLA core clock to 614.4 MHz, on AGX Orin to 1600 MHz: data sheets of the modules
+ *             (unverified)
  * Xavier NX   GPU: available_frequencies of 17000000.gv11b under JetPack 4 and 5 (unverified;
  *             its top step, 1109.25 MHz, CPU to 1907.2 and EMC to 1866 MHz: modes of 20 W in
  *             LineageOS/android_device_nvidia_galen, nvpmodel/nvpmodel_t194_p3668.conf, which is
@@ -43,6 +45,7 @@ static const struct sim_model_board boards[] = {
 		.cpu = { 115200, 76800, 2188800, { 2201600 } },
 		.gpu = { 114750, 102000, 1236750, { 1300500 } },
 		.emc = { .list = { 204000, 665600, 2133000, 3199000 } },
+		.dla_khz = 1600000,
 		.emc_cap = "clk", .waits = "jp6",
 		.magnitudes = {
 			.gpu_flop = 4096, .gpu_byte = 192, .emc_byte = 64,
@@ -62,6 +65,7 @@ static const struct sim_model_board boards[] = {
 		.cpu = { 115200, 76800, 1958400, { 1984000 } },
 		.gpu = { 306000, 102000, 918000 },
 		.emc = { .list = { 204000, 665600, 2133000, 3199000 } },
+		.dla_khz = 614400,
 		.emc_cap = "clk", .waits = "jp6",
 		.magnitudes = {
 			.gpu_flop = 2048, .gpu_byte = 96, .emc_byte = 32,

@@ -50,6 +50,7 @@ struct sim_model_steps {
  * @root: parts of names in the root's compatible list; the first board that matches is it
  * @name: for the log
  * @cores, @cluster: CPUs, and how many share a clock
+ * @dla_khz: highest core clock of its accelerators, 0: it has none
  * @emc_cap: how its release caps the memory's clock (the parameter of that name)
  * @waits: which nodes its release has to wait on (the parameter of that name)
  */
@@ -57,6 +58,7 @@ struct sim_model_board {
 	const char *root[2], *name;
 	u32 cores, cluster;
 	struct sim_model_steps cpu, gpu, emc;
+	u32 dla_khz;
 	char *emc_cap, *waits;
 	struct sim_magnitudes magnitudes;
 };

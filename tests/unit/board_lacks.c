@@ -44,12 +44,13 @@ static void drop(const struct tree *t, const char *path)
 /* The knob is said to be missing, with a reason and a way to mend it; no other one is. */
 static bool only(const struct jetwatt_board *b, enum jetwatt_knob knob, const char *what)
 {
-	for (int k = 0; k < JETWATT_KNOBS; k++) {
-		const struct jetwatt_error_text *e =
-			jetwatt_board_lacks(b, (enum jetwatt_knob)k);
+	jetwatt_each_knob(k) {
+		const struct jetwatt_error_text *e = jetwatt_board_lacks(b, k);
 
-		if (k != (int)knob ? e != NULL : !e || !strstr(e->what, what) || !e->why[0] ||
-						 !e->fix[0])
+		/* An optional one need not be there. */
+		if (jetwatt_knob_row(k)->optional)
+			continue;
+		if (k != knob ? e != NULL : !e || !strstr(e->what, what) || !e->why[0] || !e->fix[0])
 			return false;
 	}
 	return true;

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* An optional knob, the DLA's clock: what a mode without it leaves, and what one with it sets. */
+#include "kselftest_harness.h"
+
+#include "board_tree.h"
+
+#include "board/preset.h"
+
+#define CORE0	DLA "15880000.nvdla0/clk_cap/dla0_core"
+#define CORE1	DLA "158c0000.nvdla1/clk_cap/dla1_core"
+#define FALCON0	DLA "15880000.nvdla0/clk_cap/dla0_falcon"
+
+static const struct jetwatt_mode four = { 8, 1728000, 624750000, 2133000000 };
+static const struct jetwatt_mode five = { 8, 1728000, 624750000, 2133000000, 614400000 };
+
+static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_error_text *err)
+{
+	struct jetwatt_board_roots roots = { .sys = t->sys, .proc = t->proc, .state = t->state,
+					     .etc = t->root, .write = tree_write, .arg = t };
+
+	memset(err, 0, sizeof(*err));
+	return jetwatt_board_open(b, &roots, err);
+}
+
+/* Writes to an accelerator so far. */
+static int writes(const struct tree *t)
+{
+	int n = 0;
+
+	for (int i = 0; i < t->writes; i++)
+		n += strstr(t->log[i], "nvdla") != NULL;
+	return n;
+}
+
+static int nth(const struct tree *t, const char *part)
+{
+	for (int i = 0; i < t->writes; i++)
+		if (strstr(t->log[i], part))
+			return i;
+	return -1;
+}
+
+FIXTURE(dla) {
+	struct tree t;
+	struct jetwatt_board *b;
+	struct jetwatt_error_text err;
+};
+
+FIXTURE_SETUP(dla)
+{
+	tree_orin(&self->t);
+	tree_dla(&self->t, false);
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+}
+
+FIXTURE_TEARDOWN(dla)
+{
+	jetwatt_board_close(self->b);
+	tree_free(&self->t);
+}
+
+TEST_F(dla, levels_are_the_vendors_caps_and_the_end)
+{
+	const uint64_t *v;
+
+	EXPECT_EQ(jetwatt_board_lacks(self->b, JETWATT_KNOB_DLA), NULL);
+	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_DLA, &v), 6);
+	EXPECT_TRUE(v[0] == 153600000 && v[1] == 614400000 && v[5] == 1600000000);
+	/* A slower one has no caps above its end. */
+	jetwatt_board_close(self->b);
+	tree_put(&self->t, BPMP "clk/nafll_dla0_core/max_rate", "614400000\n");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_DLA, &v), 2);
+	EXPECT_EQ(v[1], 614400000);
+}
+
+TEST_F(dla, a_mode_without_it_leaves_it)
+{
+	struct jetwatt_mode is, *all;
+	char name[96];
+
+	/* Capped by somebody: stays so. */
+	tree_put(&self->t, CORE0, "908800000\n");
+	ASSERT_EQ(jetwatt_board_apply(self->b, &four, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(jetwatt_board_verify(self->b, &four, &self->err), 0);
+	ASSERT_EQ(jetwatt_board_read(self->b, &is), 0);
+	EXPECT_EQ(is.dla_hz, 0);
+	ASSERT_EQ(jetwatt_board_mode_format(&is, name, sizeof(name)), 0);
+	EXPECT_STREQ(name, "c8-1728000-g624750000-e2133000000");
+	ASSERT_EQ(jetwatt_board_mode_parse(self->b, "MAXN", &is), 0);
+	EXPECT_EQ(is.dla_hz, 0);
+	EXPECT_EQ(jetwatt_board_modes(self->b, &all), 12 * 7 * 4 * 4);
+	for (int i = 0; i < 12 * 7 * 4 * 4; i++)
+		ASSERT_EQ(all[i].dla_hz, 0);
+	free(all);
+	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(writes(&self->t), 0);
+	EXPECT_EQ(tree_get(&self->t, CORE0), 908800000);
+}
+
+TEST_F(dla, a_mode_with_it_caps_both)
+{
+	struct jetwatt_mode mode, *all;
+	char name[96];
+	int n;
+
+	ASSERT_EQ(jetwatt_board_mode_format(&five, name, sizeof(name)), 0);
+	EXPECT_STREQ(name, "c8-1728000-g624750000-e2133000000-d614400000");
+	ASSERT_EQ(jetwatt_board_mode_parse(self->b, name, &mode), 0);
+	EXPECT_TRUE(jetwatt_mode_same(&mode, &five) && !jetwatt_mode_same(&mode, &four));
+	EXPECT_EQ(jetwatt_board_mode_parse(self->b, "c8-1728000-g624750000-e2133000000-d0", &mode), -EINVAL);
+
+	ASSERT_EQ(jetwatt_board_apply(self->b, &five, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, CORE0), 614400000);
+	EXPECT_EQ(tree_get(&self->t, CORE1), 614400000);
+	EXPECT_EQ(tree_get(&self->t, FALCON0), 844800000);
+	EXPECT_EQ(writes(&self->t), 2);
+	/* Down before the memory, up after it. */
+	EXPECT_LT(nth(&self->t, "dla1_core"), nth(&self->t, "nvpmodel_clk_cap/emc"));
+	EXPECT_EQ(jetwatt_board_verify(self->b, &five, &self->err), 0);
+	tree_put(&self->t, CORE1, "1369600000\n");
+	EXPECT_EQ(jetwatt_board_verify(self->b, &five, &self->err), -ESTALE);
+	EXPECT_NE(strstr(self->err.what, "DLA's cap"), NULL);
+	EXPECT_EQ(jetwatt_board_verify(self->b, &four, &self->err), 0);
+
+	/* Asked for, it is in the grid and in what is read. */
+	ASSERT_EQ(jetwatt_board_grid(self->b, JETWATT_KNOB_DLA), 0);
+	n = jetwatt_board_modes(self->b, &all);
+	ASSERT_EQ(n, 12 * 7 * 4 * 4 * 6);
+	EXPECT_TRUE(all[0].dla_hz == 153600000 && all[5].dla_hz == 1600000000 &&
+		    all[5].emc_hz == 204000000 && all[6].emc_hz == 665600000);
+	free(all);
+	ASSERT_EQ(jetwatt_board_read(self->b, &mode), 0);
+	EXPECT_EQ(mode.dla_hz, 614400000);
+
+	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, CORE0), 1600000000);
+	EXPECT_EQ(tree_get(&self->t, CORE1), 1600000000);
+	EXPECT_STREQ(self->t.bad, "");
+}
+
+/* Whichever write is refused, all is as before. */
+TEST_F(dla, refused_and_rolled_back)
+{
+	int n;
+
+	ASSERT_EQ(jetwatt_board_apply(self->b, &five, &self->err), 0);
+	n = self->t.writes;
+	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0);
+	for (int at = 1; at <= n; at++) {
+		self->t.writes = 0;
+		self->t.fail_at = at;
+		self->t.fail_for = 1;
+		self->t.fail = EIO;
+		EXPECT_EQ(jetwatt_board_apply(self->b, &five, &self->err), -EIO) TH_LOG("write %d", at);
+		self->t.fail_at = 0;
+		EXPECT_EQ(tree_get(&self->t, CORE0), 1600000000) TH_LOG("write %d", at);
+		EXPECT_EQ(tree_get(&self->t, CORE1), 1600000000) TH_LOG("write %d", at);
+		EXPECT_EQ(tree_get(&self->t, EMC6), 3199000000) TH_LOG("write %d", at);
+	}
+}
+
+TEST_F(dla, no_such_level)
+{
+	struct jetwatt_mode mode = five;
+
+	mode.dla_hz = 700000000;
+	ASSERT_EQ(jetwatt_board_apply(self->b, &mode, &self->err), -EINVAL);
+	EXPECT_STREQ(self->err.what, "DLA has no step of 700000000 Hz");
+	EXPECT_STREQ(self->err.why, "the nearest ones are 614400000 and 908800000");
+	EXPECT_EQ(self->t.writes, 0);
+}
+
+/* Another process's saved state, of a mode with it, and of a jetwatt that did not know it. */
+TEST_F(dla, saved_states)
+{
+	char path[PATH_MAX], text[4096] = "";
+	FILE *f;
+
+	ASSERT_EQ(jetwatt_board_apply(self->b, &five, &self->err), 0);
+	snprintf(path, sizeof(path), "%s/saved", self->t.state);
+	f = fopen(path, "r");
+	ASSERT_NE(f, NULL);
+	ASSERT_GT(fread(text, 1, sizeof(text) - 1, f), 0);
+	fclose(f);
+	EXPECT_NE(strstr(text, "\ndla bus/platform/devices/15880000.nvdla0/clk_cap/dla0_core 1600000000\n"), NULL);
+	EXPECT_NE(strstr(text, "\ndla bus/platform/devices/158c0000.nvdla1/clk_cap/dla1_core 1600000000\n"), NULL);
+	EXPECT_EQ(strstr(text, "falcon"), NULL);
+	jetwatt_board_close(self->b);
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, CORE1), 1600000000);
+}
+
+TEST_F(dla, where_jetpack_5_has_it)
+{
+	jetwatt_board_close(self->b);
+	tree_free(&self->t);
+	tree_orin(&self->t);
+	tree_dla(&self->t, true);
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &five, &self->err), 0) TH_LOG("%s", self->err.what);
+	EXPECT_EQ(tree_get(&self->t, DLA "158c0000.nvdla1/acm/clk_cap/dla1_core"), 614400000);
+}
+
+/* A board without it is one without a knob that need not be there. */
+TEST_F(dla, lacking)
+{
+	jetwatt_board_close(self->b);
+	tree_free(&self->t);
+	tree_orin(&self->t);
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_NE(jetwatt_board_lacks(self->b, JETWATT_KNOB_DLA), NULL);
+	EXPECT_EQ(jetwatt_board_grid(self->b, JETWATT_KNOB_DLA), -ENODEV);
+	ASSERT_EQ(jetwatt_board_apply(self->b, &five, &self->err), -EINVAL);
+	EXPECT_NE(strstr(self->err.what, "no DLA clock to control"), NULL);
+	EXPECT_EQ(jetwatt_board_apply(self->b, &four, &self->err), 0) TH_LOG("%s", self->err.what);
+}
+
+/* As nvpmodel_p3701_0000.conf has it. */
+TEST_F(dla, presets)
+{
+	static const char conf[] =
+		"< PARAM TYPE=FILE NAME=CPU_ONLINE >\nCORE_0 /sys/devices/system/cpu/cpu0/online\n"
+		"< PARAM TYPE=CLOCK NAME=DLA0_CORE >\n"
+		"MAX_FREQ /sys/devices/platform/13e40000.host1x/15880000.nvdla0/acm/clk_cap/dla0_core\n"
+		"MAX_FREQ_KNEXT /sys/devices/platform/bus@0/13e00000.host1x/15880000.nvdla0/clk_cap/dla0_core\n"
+		"< PARAM TYPE=CLOCK NAME=DLA1_CORE >\n"
+		"MAX_FREQ /sys/devices/platform/13e40000.host1x/158c0000.nvdla1/acm/clk_cap/dla1_core\n"
+		"< PARAM TYPE=CLOCK NAME=DLA0_FALCON >\n"
+		"MAX_FREQ /sys/devices/platform/13e40000.host1x/15880000.nvdla0/acm/clk_cap/dla0_falcon\n"
+		"< POWER_MODEL ID=0 NAME=MAXN >\nCPU_ONLINE CORE_0 1\nDLA0_CORE MAX_FREQ -1\n"
+		"< POWER_MODEL ID=1 NAME=MODE_15W >\nCPU_ONLINE CORE_0 1\nDLA0_CORE MAX_FREQ 614400000\n"
+		"DLA1_CORE MAX_FREQ 908800000\nDLA0_FALCON MAX_FREQ 294400000\n";
+	struct jetwatt_presets *p;
+	struct jetwatt_mode m;
+	unsigned int line;
+	const char *why;
+
+	ASSERT_EQ(jetwatt_presets_parse(conf, sizeof(conf) - 1, &p, &line, &why), 0) TH_LOG("%s", why);
+	EXPECT_EQ(p->preset[0].cap[JETWATT_KNOB_DLA], JETWATT_PRESET_UNCAPPED);
+	EXPECT_EQ(p->preset[1].cap[JETWATT_KNOB_DLA], 614400000);
+	/* Its mode is one of the grid. */
+	jetwatt_preset_mode(self->b, &p->preset[1], &m);
+	EXPECT_EQ(m.dla_hz, 0);
+	ASSERT_EQ(jetwatt_board_grid(self->b, JETWATT_KNOB_DLA), 0);
+	jetwatt_preset_mode(self->b, &p->preset[1], &m);
+	EXPECT_EQ(m.dla_hz, 614400000);
+	jetwatt_preset_mode(self->b, &p->preset[0], &m);
+	EXPECT_EQ(m.dla_hz, 1600000000);
+	jetwatt_presets_free(p);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The knob "dla": caps of the core clocks of the deep learning accelerators, on AGX Orin and
+ * Orin NX two that share a value.
+ *
+ * NVIDIA's driver makes a directory "clk_cap" with a file for each of the device's clocks
+ * (isbozeng/bsp-jp6.2.0, nvidia-oot/drivers/video/tegra/host/nvdla/nvdla.c): a value goes through
+ * clk_round_rate(), and what is read is clk_round_rate() of the highest number, so no cap reads as
+ * the clock's end. The paths are those of nvpmodel.conf (LineageOS/android_device_nvidia_concord,
+ * nvpmodel/nvpmodel_p3701_0000.conf), below "acm" up to JetPack 5. The clock of the accelerator's
+ * controller, dla0_falcon, is nvpmodel's alone.
+ *
+ * Whether the clock obeys is not asked: between jobs the accelerator is off, and its clock is
+ * whatever it was.
+ */
+#include "board/knobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+
+#include "board/preset.h"
+
+#define DEVICES	"bus/platform/devices"
+#define CLOCKS	"kernel/debug/bpmp/debug/clk/nafll_dla0_core/"
+
+/* Caps of NVIDIA's power modes: nvpmodel_p3701_0000.conf, nvpmodel_p3701_0004.conf and
+ * nvpmodel_p3767_0000_super.conf there. The driver lists no steps. */
+static const uint64_t caps[] = {
+	153600000, 614400000, 908800000, 1228800000, 1369600000, 0,
+};
+
+/* "158c0000.nvdla1" is the accelerator 1. */
+static bool accelerator(const char *name, char *nr)
+{
+	const char *at = strstr(name, ".nvdla");
+
+	*nr = at ? at[strlen(".nvdla")] : '\0';
+	return *nr >= '0' && *nr <= '9' && !at[strlen(".nvdla0")];
+}
+
+static void find_caps(struct jetwatt_board *b, enum jetwatt_knob k)
+{
+	static const char * const dirs[] = { "clk_cap", "acm/clk_cap" };
+	char path[PATH_LEN], nr;
+	struct dirent *d;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/" DEVICES, b->sys);
+	dir = opendir(path);
+	if (!dir)
+		return;
+	while ((d = readdir(dir))) {
+		if (!accelerator(d->d_name, &nr) || strlen(d->d_name) > 32)
+			continue;
+		for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+			snprintf(path, sizeof(path), DEVICES "/%.32s/%s/dla%c_core", d->d_name, dirs[i],
+				 nr);
+			if (jetwatt_cap_add(b, k, path, INT64_MAX))
+				break;
+		}
+	}
+	closedir(dir);
+}
+
+/* Ascending: the caps below the clock's end, and that. */
+static void find_levels(struct jetwatt_board *b, enum jetwatt_knob k)
+{
+	uint64_t top = 0, cap, *v = b->level[k];
+	bool end = !jetwatt_sysfs_u64(b, CLOCKS "max_rate", &top) && top;
+	int n = 0;
+
+	/* Without debugfs the caps that are set tell: an accelerator may have another one. */
+	for (int i = 0; i < b->nr_caps[k] && !end; i++)
+		if (!jetwatt_sysfs_u64(b, b->cap[k][i].path, &cap) && cap > top)
+			top = cap;
+	for (; caps[n] && (caps[n] < top || !end); n++)
+		v[n] = caps[n];
+	if (top && (!n || top > v[n - 1]))
+		v[n++] = top;
+	b->nr_levels[k] = n;
+}
+
+static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
+{
+	find_caps(b, k);
+	if (b->nr_caps[k]) {
+		find_levels(b, k);
+		return 0;
+	}
+	err = &b->lack[k];
+	jetwatt_board_error_set(err, -ENODEV, "no DLA clock to control");
+	jetwatt_error_why(err, "no device in %s/" DEVICES " has clk_cap/dla0_core", b->sys);
+	jetwatt_error_fix(err, "AGX Orin and Orin NX have it: load the module nvhost-nvdla");
+	return 0;
+}
+
+static bool preset(const char *path, struct jetwatt_preset_line *l)
+{
+	static const char * const core[] = { "/clk_cap/dla0_core", "/clk_cap/dla1_core", NULL };
+
+	l->kind = JETWATT_PRESET_MAX;
+	return jetwatt_path_holds(path, core);
+}
+
+const struct jetwatt_knob_ops jetwatt_knob_DLA = {
+	.lower_at = JETWATT_LOWER_ENGINES, .raise_at = JETWATT_RAISE_ENGINES,
+	.discover = discover, .read = jetwatt_cap_read, .want = jetwatt_cap_want,
+	.current = jetwatt_cap_current, .lower = jetwatt_cap_lower, .raise = jetwatt_cap_raise,
+	.same = jetwatt_cap_same,
+	.save = jetwatt_cap_save, .load = jetwatt_cap_load, .preset = preset,
+};
