@@ -26,7 +26,8 @@ static double part(double v, double lo, double hi)
 }
 
 /* Of the knobs that every mode sets. Return: how many. */
-static int parts(const struct jetwattd_run *r, const struct jetwatt_mode *m, double p[JETWATT_KNOBS])
+static int parts(const struct jetwattd_run *r, const struct jetwatt_mode *m,
+		 double p[JETWATT_KNOBS])
 {
 	int n = 0;
 

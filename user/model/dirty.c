@@ -66,8 +66,10 @@ static void means(const struct jetwatt_row *row, size_t n, int last, struct line
 
 		for (int k = 0; k < KNOBS; k++)
 			if (k != last)
-				l[i].key[at++] = jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)k);
-		l[i].key[at] = rank_of(step, steps, jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)last));
+				l[i].key[at++] = jetwatt_mode_get(&row[i].mode,
+								  (enum jetwatt_knob)k);
+		l[i].key[at] = rank_of(step, steps,
+				       jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)last));
 		l[i].row = i;
 		mean[i] = 0;
 	}

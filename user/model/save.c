@@ -125,15 +125,21 @@ static size_t surface_len(const struct jetwatt_form *f, size_t n, int optional)
 static size_t model_len(size_t n, int optional)
 {
 	return MAGIC_LEN + 16 + (optional ? 4 : 0) + (ROW_LEN + 8 * optional) * n +
-	       surface_len(&jetwatt_roof, n, optional) + surface_len(&jetwatt_watts, n, optional) + 4;
+	       surface_len(&jetwatt_roof, n, optional) +
+	       surface_len(&jetwatt_watts, n, optional) + 4;
+}
+
+static enum jetwatt_knob optional_knob(int i)
+{
+	return (enum jetwatt_knob)(JETWATT_DIMS + i);
 }
 
 /* How many optional knobs have to be in the file. */
 static int optional_of(const struct jetwatt_model *m)
 {
 	for (size_t i = 0; i < m->time->n; i++)
-		for (enum jetwatt_knob k = JETWATT_DIMS; k < JETWATT_KNOBS; k = JETWATT_KNOB_NEXT(k))
-			if (jetwatt_mode_get(&m->seen[i].mode, k))
+		for (int k = 0; k < OPTIONAL; k++)
+			if (jetwatt_mode_get(&m->seen[i].mode, optional_knob(k)))
 				return OPTIONAL;
 	return 0;
 }
@@ -172,7 +178,7 @@ int jetwatt_model_save(const struct jetwatt_model *m, unsigned char **out, size_
 		put_mode(&b, &m->seen[i].mode);
 		put(&b, m->seen[i].batch, 4);
 		for (int k = 0; k < optional; k++)
-			put(&b, jetwatt_mode_get(&m->seen[i].mode, (enum jetwatt_knob)(JETWATT_DIMS + k)), 8);
+			put(&b, jetwatt_mode_get(&m->seen[i].mode, optional_knob(k)), 8);
 	}
 	surface(&b, 0, m->time, optional);
 	surface(&b, 0, m->power, optional);
@@ -189,7 +195,7 @@ static int read_points(struct jetwatt_model *m, struct bytes *b, size_t n, int o
 		get_mode(b, &s->mode);
 		s->batch = get(b, 4);
 		for (int k = 0; k < optional; k++)
-			jetwatt_mode_set(&s->mode, (enum jetwatt_knob)(JETWATT_DIMS + k), get(b, 8));
+			jetwatt_mode_set(&s->mode, optional_knob(k), get(b, 8));
 		err = jetwatt_point_of(&m->time->x[i], &s->mode);
 		if (err)
 			return err;

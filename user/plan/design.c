@@ -75,7 +75,8 @@ int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next
 		double frac[JETWATT_FEATURES];
 
 		for (int d = 0; d < JETWATT_FEATURES; d++)
-			frac[d] = fmax((d < JETWATT_DIMS ? first[s->rows][d] : optional[s->rows]) - down, 0);
+			frac[d] = fmax((d < JETWATT_DIMS ? first[s->rows][d]
+							 : optional[s->rows]) - down, 0);
 		err = nearest(s, &r, frac, &next->index);
 		if (err || !s->rows || !(s->budget_w > 0) ||
 		    s->p[next->index].power_w <= REACH * s->budget_w)

@@ -23,14 +23,16 @@ static void content_key(const char *workload, const struct jetwatt_db_row *r,
 		if (!jetwatt_knob_row(k)->optional)
 			n += snprintf(text + n, sizeof(text) - (size_t)n, ",%" PRIu64,
 				      jetwatt_mode_get(&r->row.mode, k));
-	n += snprintf(text + n, sizeof(text) - (size_t)n, ",%.17g,%.17g,%.17g,%.17g,%u,%.17g,%d,%llu,%lld",
-		      r->row.time_ms, r->row.power_w, r->row.time_sd, r->row.power_sd, r->minibatches,
-		      r->span_s, r->settled, (unsigned long long)r->lost, (long long)r->when_ms);
+	n += snprintf(text + n, sizeof(text) - (size_t)n,
+		      ",%.17g,%.17g,%.17g,%.17g,%u,%.17g,%d,%llu,%lld", r->row.time_ms,
+		      r->row.power_w, r->row.time_sd, r->row.power_sd, r->minibatches, r->span_s,
+		      r->settled, (unsigned long long)r->lost, (long long)r->when_ms);
 	/* Named, as others may come. */
 	jetwatt_each_knob(k)
 		if (jetwatt_knob_row(k)->optional && jetwatt_mode_get(&r->row.mode, k))
 			n += snprintf(text + n, sizeof(text) - (size_t)n, ",%s=%" PRIu64,
-				      jetwatt_knob_row(k)->column, jetwatt_mode_get(&r->row.mode, k));
+				      jetwatt_knob_row(k)->column,
+				      jetwatt_mode_get(&r->row.mode, k));
 	SHA256Init(&ctx);
 	SHA256Update(&ctx, (const uint8_t *)text, (size_t)n);
 	SHA256End(&ctx, key);

@@ -26,7 +26,8 @@ const char *jetwatt_presets_rounded(const struct jetwatt_preset *p, const struct
 		double scale = row->hz ? row->hz * 1e-6 : 1;
 
 		if (rounded & 1u << k)
-			word(buf, len, row->label, p->cap[k] * scale, jetwatt_mode_get(mode, k) * scale);
+			word(buf, len, row->label, p->cap[k] * scale,
+			     jetwatt_mode_get(mode, k) * scale);
 	}
 	return buf;
 }
