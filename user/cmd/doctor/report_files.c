@@ -20,6 +20,7 @@
 #define CPU	"sys/devices/system/cpu/"
 #define DEVFREQ	"sys/class/devfreq/*/"
 #define BPMP	"sys/kernel/debug/bpmp/debug/"
+#define DLA	"sys/bus/platform/devices/*.nvdla*/"
 #define SENSOR	"sys/bus/i2c/drivers/ina*/*/hwmon/hwmon*/"
 
 static const char *const patterns[] = {
@@ -51,6 +52,8 @@ static const char *const patterns[] = {
 	BPMP "emc/possible_rates", BPMP "clk/emc/rate", BPMP "clk/emc/min_rate",
 	BPMP "clk/emc/max_rate", BPMP "clk/emc/mrq_rate_locked",
 	"sys/kernel/debug/clk/emc/clk_rate",
+	/* the same of the deep learning accelerators */
+	DLA "clk_cap/*", DLA "acm/clk_cap/*", BPMP "clk/nafll_dla0_core/max_rate",
 	/* sensors and their buses */
 	"sys/bus/i2c/devices/i2c-*/name", "sys/bus/i2c/devices/i2c-*/bus_clk_rate",
 	"sys/bus/i2c/devices/*-00[0-9a-f]*/name", "proc/device-tree/aliases/i2c*",
