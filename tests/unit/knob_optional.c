@@ -216,7 +216,8 @@ TEST(models_learn_it)
 	struct jetwatt_mode mode[2];
 	struct jetwatt_prediction p[2], again[2];
 	struct jetwatt_row row[24];
-	struct jetwatt_model *m, *back;
+	struct jetwatt_fitted *f, *back;
+	struct jetwatt_model *m;
 	struct jetwatt_explain why;
 	unsigned char *bytes;
 	int steps = 0;
@@ -224,30 +225,30 @@ TEST(models_learn_it)
 
 	for (int i = 0; i < 24; i++)
 		row[i] = job(i, 1);
-	ASSERT_EQ(jetwatt_model_fit(&m, row, 24, 1), 0);
+	ASSERT_EQ(jetwatt_estimator_fit(&f, NULL, row, 24, 0, 1), 0);
 	mode[0] = mode[1] = row[4].mode;
 	mode[0].dla_hz = DLA_LOW;
 	mode[1].dla_hz = DLA_HIGH;
-	ASSERT_EQ(jetwatt_model_predict(m, mode, 2, p), 0);
+	ASSERT_EQ(jetwatt_fitted_predict(f, mode, NULL, 2, p), 0);
 	/* The rest of the mode is the same: the difference is the knob's. */
 	EXPECT_GT(p[0].time_ms, 1.3 * p[1].time_ms);
 	EXPECT_LT(p[0].power_w, p[1].power_w - 1);
 
-	ASSERT_EQ(jetwatt_explain(m, mode, p, 2, 0, &why), 0);
+	ASSERT_EQ(jetwatt_explain(f, mode, p, 2, 0, &why), 0);
 	for (int i = 0; i < why.steps; i++)
 		steps += why.step[i].knob == JETWATT_KNOB_DLA && why.step[i].up &&
 			 why.step[i].time < -0.2;
 	EXPECT_EQ(steps, 1);
 
-	ASSERT_EQ(jetwatt_model_save(m, &bytes, &len), 0);
+	ASSERT_EQ(jetwatt_fitted_save(f, &bytes, &len), 0);
 	EXPECT_EQ(bytes[8], 2);
-	ASSERT_EQ(jetwatt_model_load(&back, bytes, len), 0);
-	ASSERT_EQ(jetwatt_model_predict(back, mode, 2, again), 0);
+	ASSERT_EQ(jetwatt_fitted_load(&back, bytes, len), 0);
+	ASSERT_EQ(jetwatt_fitted_predict(back, mode, NULL, 2, again), 0);
 	for (int i = 0; i < 2; i++)
 		EXPECT_LT(fabs(again[i].time_ms / p[i].time_ms - 1), 1e-9);
-	jetwatt_model_free(back);
+	jetwatt_fitted_free(back);
 	free(bytes);
-	jetwatt_model_free(m);
+	jetwatt_fitted_free(f);
 
 	/* Without values of it a model is what it was. */
 	for (int i = 0; i < 24; i++)
