@@ -51,7 +51,6 @@ static bool registered;
 static int hotplug_state;
 /* The CPU, at least nr_cpu_ids for none; written by the hot-plug callbacks only. */
 static unsigned int owner = UINT_MAX;
-static atomic_t open_events = ATOMIC_INIT(0);
 
 static ssize_t config_show(struct device *dev, struct device_attribute *attr, char *page)
 {
@@ -154,7 +153,6 @@ static void del(struct perf_event *event, int flags)
 static void destroy(struct perf_event *event)
 {
 	jetwatt_config_counters(-1);
-	atomic_dec(&open_events);
 }
 
 static int event_init(struct perf_event *event)
@@ -175,7 +173,6 @@ static int event_init(struct perf_event *event)
 		return -ENODEV;
 	event->cpu = cpu;
 	event->destroy = destroy;
-	atomic_inc(&open_events);
 	jetwatt_config_counters(1);
 	return 0;
 }
@@ -216,7 +213,7 @@ static int offline(unsigned int cpu)
 	 * Since 6.2 one call moves one group: __perf_pmu_remove() takes an event out of the tree and
 	 * then asks for the one behind it. Further calls cost nothing where there is none left.
 	 */
-	for (n = atomic_read(&open_events); n > 0; n--)
+	for (n = jetwatt_config_counters_open(); n > 0; n--)
 		perf_pmu_migrate_context(&pmu, cpu, other);
 	return 0;
 }

@@ -153,6 +153,16 @@ void jetwatt_config_counters(int n)
 }
 
 /**
+ * jetwatt_config_counters_open() - how many counters of perf are open
+ *
+ * Context: any. Return: the number.
+ */
+int jetwatt_config_counters_open(void)
+{
+	return atomic_read(&counters);
+}
+
+/**
  * jetwatt_config_subscribers() - note the number of subscribers
  * @n: the number
  *

@@ -32,6 +32,7 @@ struct jetwatt_config jetwatt_config_get(void);
 int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 		       struct jetwatt_limit *limit);
 void jetwatt_config_counters(int n);
+int jetwatt_config_counters_open(void);
 void jetwatt_config_subscribers(unsigned int n);
 void jetwatt_config_update(void);
 void jetwatt_config_update_soon(void);

@@ -46,7 +46,7 @@ static void board(struct jetwattd *d)
 	t->stats.ticks = 1;
 	t->rate_hz = 150;
 	d->cap.temp_mc = 45500;
-	d->cap.clock = (struct jetwatt_mode){ 8, 1728000, 624750000, 3199000000 };
+	d->cap.clock = (struct jetwatt_mode){ 8, 1728000, 624750000, 3199000000, 0 };
 	d->act.mode = d->cap.clock;
 	d->act.applied = 1;
 	d->cap.budget_w = 30;
