@@ -9,8 +9,8 @@
 #include <stdatomic.h>
 
 #include "energy/energy.h"
+#include "measure/measured.h"
 #include "measure/session.h"
-#include "model/model.h"
 
 /**
  * struct jetwatt_measure_limits - when it is enough
@@ -39,20 +39,6 @@ struct jetwatt_measure_limits {
 };
 
 extern const struct jetwatt_measure_limits jetwatt_measure_profile, jetwatt_measure_verify;
-
-/**
- * struct jetwatt_measure - what was found
- * @row: with relative standard errors; its mode is the caller's
- * @batches: minibatches that it rests on, @span_s: their time
- * @settle_s: from the switch until power had settled, @dwell_s: in all
- * @settled: 0: power had not settled in time, or was foretold; the errors show it
- */
-struct jetwatt_measure {
-	struct jetwatt_row row;
-	unsigned int batches;
-	double span_s, settle_s, dwell_s;
-	int settled;
-};
 
 /* Called a few times a second; @part runs from 0 to 1. */
 typedef void (*jetwatt_measure_fn)(const struct jetwatt_measure *so_far, double part, void *arg);

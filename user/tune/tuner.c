@@ -15,13 +15,6 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* The tool shares the machine that it measures. */
-static int no_memory(void)
-{
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM),
-				 jetwatt_error_advice(ENOMEM), "cannot go on");
-}
-
 static size_t hash(const struct jetwatt_mode *m)
 {
 	uint64_t h = 0;
@@ -66,7 +59,7 @@ static int read_modes(struct jetwatt_learn *l, const struct jetwatt_board *board
 	if (!path) {
 		n = jetwatt_board_modes(board, &l->mode);
 		if (n <= 0)
-			return n == -ENOMEM ? no_memory() :
+			return n == -ENOMEM ? jetwatt_learn_no_memory() :
 			       jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, NULL, "jetwatt list knobs",
 						 "this board has no power modes");
 		l->nr_modes = n;
@@ -78,11 +71,11 @@ static int read_modes(struct jetwatt_learn *l, const struct jetwatt_board *board
 	l->mode = calloc(n + 1, sizeof(*l->mode));
 	if (!l->mode) {
 		free(row);
-		return no_memory();
+		return jetwatt_learn_no_memory();
 	}
 	if (different(l, row, n)) {
 		free(row);
-		return no_memory();
+		return jetwatt_learn_no_memory();
 	}
 	free(row);
 	return l->nr_modes ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL,
@@ -97,21 +90,6 @@ int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *boa
 	for (size_t i = 0; i < l->nr_modes && !err; i++)
 		jetwatt_mode_raise(&l->by.most, &l->mode[i]);
 	return err;
-}
-
-int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row)
-{
-	if (l->nr_rows == l->max_rows) {
-		size_t max = l->max_rows ? 2 * l->max_rows : 32;
-		struct jetwatt_row *r = reallocarray(l->row, max, sizeof(*r));
-
-		if (!r)
-			return no_memory();
-		l->row = r;
-		l->max_rows = max;
-	}
-	l->row[l->nr_rows++] = *row;
-	return 0;
 }
 
 int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
@@ -158,28 +136,6 @@ static int known(const struct jetwatt_learn *l, const struct jetwatt_row *row)
 	return 0;
 }
 
-static int failed(const struct jetwatt_learn *l, int err, const char *what)
-{
-	const struct jetwatt_predictor *by = jetwatt_estimator_by(&l->by);
-	char why[48];
-
-	snprintf(why, sizeof(why), "fewer than %zu modes have been measured", by->least);
-	if (err == -ENOTSUP)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE,
-					 "rows of several minibatch sizes, or references that differ in that",
-					 "--method auto, or rows and references of one size",
-					 "method %s cannot use what was measured",
-					 by->name);
-	if (err == -ENODATA)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, why, "jetwatt profile -o FILE.csv -p PID",
-					 "%s", what);
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
-				 "%s", what);
-}
-
-/* Fewer teach nothing about the form. */
-#define POOL_LEAST	3
-
 int jetwatt_learn_others(struct jetwatt_learn *l)
 {
 	struct jetwatt_row *row = NULL;
@@ -187,16 +143,12 @@ int jetwatt_learn_others(struct jetwatt_learn *l)
 
 	if (n < 0)
 		return -1 - n;
-	openblas_set_num_threads(1);
-	err = n < POOL_LEAST ? -ENOTSUP :
-	      jetwatt_estimator_twin(&l->by, row, (size_t)n, JETWATT_LEARN_SEED);
+	err = jetwatt_learn_twin(l, row, (size_t)n);
 	free(row);
-	/* A predictor that does not use them does without. */
-	if (err && err != -ENOTSUP)
-		return failed(l, err, "cannot predict");
 	if (!err && !l->silent)
 		jetwatt_error_note("%d modes of this workload are known from elsewhere", n);
-	return 0;
+	/* A predictor that does not use them does without. */
+	return err < 0 ? -err : 0;
 }
 
 int jetwatt_learn_reuse(struct jetwatt_learn *l)
@@ -214,15 +166,6 @@ int jetwatt_learn_reuse(struct jetwatt_learn *l)
 	if (!err)
 		jetwatt_error_note("%d measurements of this workload are in the database already", n);
 	return err ? err : jetwatt_learn_others(l);
-}
-
-const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
-					    const struct jetwatt_mode *mode)
-{
-	for (size_t i = l->nr_rows; i > 0; i--)
-		if (jetwatt_mode_same(&l->row[i - 1].mode, mode))
-			return &l->row[i - 1];
-	return NULL;
 }
 
 static void progress(const struct jetwatt_measure *m, double part, void *arg)
@@ -298,15 +241,6 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 	return err ? err : store(l);
 }
 
-size_t jetwatt_learn_known(const struct jetwatt_learn *l)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->nr_modes; i++)
-		n += jetwatt_learn_row(l, &l->mode[i]) != NULL;
-	return n;
-}
-
 int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes)
 {
 	struct jetwatt_plan_next next;
@@ -321,7 +255,7 @@ int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes)
 	if (err == 1)
 		return -ENODATA;
 	if (err)
-		return failed(l, err, "cannot plan the next mode");
+		return jetwatt_learn_failed(l, err, "cannot plan the next mode");
 	return jetwatt_learn_measure(l, next.index, next.why, NULL);
 }
 
@@ -332,42 +266,4 @@ int jetwatt_learn_run(struct jetwatt_learn *l, size_t modes)
 	while (!err)
 		err = jetwatt_learn_one(l, modes);
 	return err == -ENODATA ? 0 : err;
-}
-
-int jetwatt_learn_fit(struct jetwatt_learn *l)
-{
-	int err;
-
-	openblas_set_num_threads(1);
-	if (l->given)
-		return 0;
-	jetwatt_fitted_free(l->model);
-	l->model = NULL;
-	err = !jetwatt_estimator_enough(&l->by, l->nr_rows) ? -ENODATA :
-	      jetwatt_estimator_fit(&l->model, &l->by, l->row, l->nr_rows, 0, JETWATT_LEARN_SEED);
-	return err ? failed(l, err, "cannot predict") : 0;
-}
-
-int jetwatt_learn_predict(struct jetwatt_learn *l)
-{
-	int err = jetwatt_learn_fit(l);
-
-	if (err)
-		return err;
-	if (!l->prediction)
-		l->prediction = calloc(l->nr_modes, sizeof(*l->prediction));
-	if (!l->prediction)
-		return no_memory();
-	err = jetwatt_fitted_predict(l->model, l->mode, l->batch, l->nr_modes, l->prediction);
-	return err ? failed(l, err, "cannot predict") : 0;
-}
-
-void jetwatt_learn_free(struct jetwatt_learn *l)
-{
-	free(l->mode);
-	free(l->batch);
-	free(l->row);
-	free(l->prediction);
-	jetwatt_estimator_forget(&l->by);
-	jetwatt_fitted_free(l->model);
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tune/learned.h"
+
+#include <cblas.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+/* The tool shares the machine that it measures. */
+int jetwatt_learn_no_memory(void)
+{
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM),
+				 jetwatt_error_advice(ENOMEM), "cannot go on");
+}
+
+int jetwatt_learn_failed(const struct jetwatt_learn *l, int err, const char *what)
+{
+	const struct jetwatt_predictor *by = jetwatt_estimator_by(&l->by);
+	char why[48];
+
+	snprintf(why, sizeof(why), "fewer than %zu modes have been measured", by->least);
+	if (err == -ENOTSUP)
+		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+					 "rows of several minibatch sizes, or references that differ in that",
+					 "--method auto, or rows and references of one size",
+					 "method %s cannot use what was measured",
+					 by->name);
+	if (err == -ENODATA)
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, why, "jetwatt profile -o FILE.csv -p PID",
+					 "%s", what);
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
+				 "%s", what);
+}
+
+int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row)
+{
+	if (l->nr_rows == l->max_rows) {
+		size_t max = l->max_rows ? 2 * l->max_rows : 32;
+		struct jetwatt_row *r = reallocarray(l->row, max, sizeof(*r));
+
+		if (!r)
+			return jetwatt_learn_no_memory();
+		l->row = r;
+		l->max_rows = max;
+	}
+	l->row[l->nr_rows++] = *row;
+	return 0;
+}
+
+/* Fewer teach nothing about the form. */
+#define POOL_LEAST	3
+
+int jetwatt_learn_twin(struct jetwatt_learn *l, const struct jetwatt_row *row, size_t n)
+{
+	int err;
+
+	openblas_set_num_threads(1);
+	err = n < POOL_LEAST ? -ENOTSUP : jetwatt_estimator_twin(&l->by, row, n, JETWATT_LEARN_SEED);
+	if (!err || err == -ENOTSUP)
+		return err != 0;
+	return -jetwatt_learn_failed(l, err, "cannot predict");
+}
+
+const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
+					    const struct jetwatt_mode *mode)
+{
+	for (size_t i = l->nr_rows; i > 0; i--)
+		if (jetwatt_mode_same(&l->row[i - 1].mode, mode))
+			return &l->row[i - 1];
+	return NULL;
+}
+
+size_t jetwatt_learn_known(const struct jetwatt_learn *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->nr_modes; i++)
+		n += jetwatt_learn_row(l, &l->mode[i]) != NULL;
+	return n;
+}
+
+int jetwatt_learn_fit(struct jetwatt_learn *l)
+{
+	int err;
+
+	openblas_set_num_threads(1);
+	if (l->given)
+		return 0;
+	jetwatt_fitted_free(l->model);
+	l->model = NULL;
+	err = !jetwatt_estimator_enough(&l->by, l->nr_rows) ? -ENODATA :
+	      jetwatt_estimator_fit(&l->model, &l->by, l->row, l->nr_rows, 0, JETWATT_LEARN_SEED);
+	return err ? jetwatt_learn_failed(l, err, "cannot predict") : 0;
+}
+
+int jetwatt_learn_predict(struct jetwatt_learn *l)
+{
+	int err = jetwatt_learn_fit(l);
+
+	if (err)
+		return err;
+	if (!l->prediction)
+		l->prediction = calloc(l->nr_modes, sizeof(*l->prediction));
+	if (!l->prediction)
+		return jetwatt_learn_no_memory();
+	err = jetwatt_fitted_predict(l->model, l->mode, l->batch, l->nr_modes, l->prediction);
+	return err ? jetwatt_learn_failed(l, err, "cannot predict") : 0;
+}
+
+void jetwatt_learn_free(struct jetwatt_learn *l)
+{
+	free(l->mode);
+	free(l->batch);
+	free(l->row);
+	free(l->prediction);
+	jetwatt_estimator_forget(&l->by);
+	jetwatt_fitted_free(l->model);
+}
