@@ -103,7 +103,7 @@ units: $(kit)/complete
 		OPT="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 
 unit_tests := $(patsubst tests/unit/%.c,$(B)/%,$(wildcard tests/unit/*.c))
-unit_objects := $(foreach a,lib $(shared),$($(a)_objects))
+unit_objects := $(foreach a,lib daemon policy $(shared),$($(a)_objects))
 # UNITS= names some of them.
 units-here: $(if $(UNITS),$(UNITS:%=$(B)/%),$(unit_tests))
 

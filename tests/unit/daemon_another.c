@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A job that became another one while it was learned: which of the readings before were of
- * the other one, and what is kept of them. The board answers a look with the time that the mode
+ * the other one, and what is kept of them. Each check is answered with the time that the mode
  * takes now.
  */
-#include "../../user/daemon/drift.c"
+#include "daemon/learner_inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "kselftest_harness.h"
 
@@ -13,30 +17,8 @@
 #define NOISE	0.01
 
 static double factor = 1;
-static int looks, looked_again, hot;
+static int looks, looked_again, hot, drifts;
 static uint64_t state = 1;
-
-const struct jetwatt_measure_limits jetwattd_quick;
-
-/* As in tune/tuner.c, which needs a board. */
-int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row)
-{
-	struct jetwatt_row *more = reallocarray(l->row, l->nr_rows + 1, sizeof(*row)), copy = *row;
-
-	if (!more)
-		return 1;
-	l->row = more;
-	l->row[l->nr_rows++] = copy;
-	return 0;
-}
-
-const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l, const struct jetwatt_mode *mode)
-{
-	for (size_t i = l->nr_rows; i-- > 0;)
-		if (jetwatt_mode_same(&l->row[i].mode, mode))
-			return &l->row[i];
-	return NULL;
-}
 
 static double noise(void)
 {
@@ -56,120 +38,92 @@ static struct jetwatt_row row_of(const struct jetwatt_mode *m, double by)
 	};
 }
 
-enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct jetwatt_mode *mode,
-					  const struct jetwatt_measure_limits *limits,
-					  struct jetwattd_reading *got)
-{
-	(void)r;
-	(void)limits;
-	looks++;
-	looked_again++;
-	got->m.row = row_of(mode, factor);
-	return JETWATTD_MEASURED;
-}
-
-enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
-				    const struct jetwatt_measure_limits *limits,
-				    struct jetwattd_reading *got)
-{
-	/* Where the board is. */
-	jetwattd_look_again(r, &r->d->act.mode, limits, got);
-	looked_again--;
-	got->m.row.mode = *mode;
-	return JETWATTD_MEASURED;
-}
-
-int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got)
-{
-	return jetwatt_learn_add(&r->learn, &got->m.row);
-}
-
-int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
-{
-	(void)r;
-	(void)mode;
-	return hot;
-}
-
-double jetwattd_limit(struct jetwattd *d)
-{
-	return d->cap.budget_w;
-}
-
-const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
-					  const struct jetwatt_mode *but)
-{
-	for (size_t i = 0; i < r->learn.nr_rows; i++)
-		if (r->learn.row[i].power_w < watts && !jetwatt_mode_same(&r->learn.row[i].mode, but))
-			return &r->learn.row[i];
-	return NULL;
-}
-
 static double before_ms;
 
-double jetwattd_minibatch_jumped(const struct jetwattd_minibatch *m)
-{
-	(void)m;
-	return before_ms;
-}
-
-void jetwattd_allowance_again(struct jetwattd_run *r)
-{
-	(void)r;
-}
-
-void jetwattd_say(struct jetwattd *d, const char *text, ...)
-{
-	(void)d;
-	(void)text;
-}
-
 FIXTURE(another) {
-	struct jetwattd d;
-	struct jetwattd_run run;
-	struct jetwatt_mode mode[MODES];
-	unsigned char out[MODES];
+	struct jetwattd_learner learner;
+	struct jetwatt_mode *mode, board;
 };
 
 FIXTURE_SETUP(another)
 {
-	struct jetwattd_run *r = &self->run;
+	struct jetwattd_learner *l = &self->learner;
 
-	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
+	self->mode = l->known.mode = calloc(MODES, sizeof(*self->mode));
+	ASSERT_NE(NULL, self->mode);
 	for (int i = 0; i < MODES; i++)
 		self->mode[i] = (struct jetwatt_mode){ 2 + 2 * (i % 5), 422400 + 300000 * (i / 5 % 4),
 						       300000000 + 300000000ull * (i / 20), 2133000000 };
-	self->d.cap.budget_w = 100;
-	r->d = &self->d;
-	r->out = self->out;
-	r->learn.mode = self->mode;
-	r->learn.nr_modes = MODES;
-	looks = looked_again = hot = 0;
+	l->known.nr_modes = MODES;
+	ASSERT_EQ(0, jetwattd_learner_open(l));
+	l->known.prediction = calloc(MODES, sizeof(*l->known.prediction));
+	ASSERT_NE(NULL, l->known.prediction);
+	jetwattd_learner_budget(l, 100, 100);
+	looks = looked_again = hot = drifts = 0;
 	before_ms = 0;
 	factor = 1;
 }
 
 FIXTURE_TEARDOWN(another)
 {
-	jetwatt_estimator_forget(&self->run.learn.by);
-	free(self->run.learn.row);
-	pthread_mutex_destroy(&self->d.lock);
+	jetwattd_learner_close(&self->learner);
+}
+
+/* Answer checks until the learner knows. Return: the job is another one. */
+static int checks(FIXTURE_DATA(another) *self, int asked)
+{
+	struct jetwattd_learner *l = &self->learner;
+	struct jetwattd_news news;
+	int turned = 0;
+
+	while (asked) {
+		struct jetwattd_result result = { .outcome = hot ? JETWATTD_HOT : JETWATTD_MEASURED };
+		int here = l->check.state == JETWATTD_CHECK_JUMP;
+
+		looks++;
+		looked_again += !here;
+		result.reading.m.row = row_of(here ? &self->board : &l->check.mode, factor);
+		result.reading.m.row.mode = l->check.mode;
+		asked = jetwattd_checked(l, &result, &turned);
+		while (jetwattd_learner_news(l, &news))
+			drifts += news.what == JETWATTD_DRIFTED;
+	}
+	return turned;
+}
+
+static int was_another(FIXTURE_DATA(another) *self)
+{
+	return checks(self, jetwattd_suspect_first(&self->learner));
+}
+
+/* Mode @i was just read, and @foretold before. */
+static int another(FIXTURE_DATA(another) *self, size_t i, const struct jetwatt_prediction *foretold)
+{
+	struct jetwattd_result tried = { .jumped_ms = before_ms,
+					 .here = jetwatt_mode_same(&self->board, &self->mode[i]) };
+	struct jetwattd_learner *l = &self->learner;
+
+	l->trying = i;
+	l->foretold = foretold != NULL;
+	if (foretold)
+		l->known.prediction[i] = *foretold;
+	return checks(self, jetwattd_suspect(l, &tried));
 }
 
 /* @old readings of a job that takes @by times as long, and the rest as it is now. */
 static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
 {
-	struct jetwattd_run *r = &self->run;
+	struct jetwatt_learn *k = &self->learner.known;
 
-	r->learn.nr_rows = 0;
-	jetwatt_estimator_forget(&r->learn.by);
+	k->nr_rows = 0;
+	jetwatt_estimator_forget(&k->by);
 	for (size_t i = 0; i < ROWS; i++) {
 		struct jetwatt_row row = row_of(&self->mode[(i * 37 + 11) % MODES], i < old ? by : 1);
 
 		/* Left before it was read. */
 		if (i == 2 || i == 7)
 			row.time_sd = JETWATTD_NO_TIME;
-		jetwatt_learn_add(&r->learn, &row);
+		jetwatt_learn_add(k, &row);
 	}
 	looks = looked_again = 0;
 }
@@ -179,10 +133,10 @@ static int wrong(FIXTURE_DATA(another) *self)
 {
 	int n = 0;
 
-	for (size_t i = 0; i < self->run.learn.nr_rows; i++) {
-		const struct jetwatt_row *row = &self->run.learn.row[i];
+	for (size_t i = 0; i < self->learner.known.nr_rows; i++) {
+		const struct jetwatt_row *row = &self->learner.known.row[i];
 
-		n += whole(row) && fabs(log(row->time_ms / row_of(&row->mode, factor).time_ms)) > 0.05;
+		n += jetwattd_whole(row) && fabs(log(row->time_ms / row_of(&row->mode, factor).time_ms)) > 0.05;
 	}
 	return n;
 }
@@ -190,10 +144,10 @@ static int wrong(FIXTURE_DATA(another) *self)
 TEST_F(another, nothing_has_changed)
 {
 	learned(self, 0, 1);
-	EXPECT_EQ(0, jetwattd_was_another(&self->run));
+	EXPECT_EQ(0, was_another(self));
 	EXPECT_EQ(1, looks);
-	EXPECT_EQ(ROWS, self->run.learn.nr_rows);
-	EXPECT_EQ(0, self->d.count.drifts);
+	EXPECT_EQ(ROWS, self->learner.known.nr_rows);
+	EXPECT_EQ(0, drifts);
 }
 
 TEST_F(another, the_first_were_of_another_one)
@@ -205,11 +159,11 @@ TEST_F(another, the_first_were_of_another_one)
 			double by = times[k];
 
 			learned(self, old, by);
-			EXPECT_EQ(1, jetwattd_was_another(&self->run)) TH_LOG("%zu of them, %g", old, by);
+			EXPECT_EQ(1, was_another(self)) TH_LOG("%zu of them, %g", old, by);
 			EXPECT_EQ(0, wrong(self)) TH_LOG("%zu of them, %g", old, by);
 			EXPECT_GE(6, looks) TH_LOG("%zu of them, %g", old, by);
 			/* Of what is now nothing is lost. */
-			EXPECT_LE(ROWS - old, self->run.learn.nr_rows) TH_LOG("%zu of them, %g", old, by);
+			EXPECT_LE(ROWS - old, self->learner.known.nr_rows) TH_LOG("%zu of them, %g", old, by);
 		}
 }
 
@@ -220,11 +174,11 @@ TEST_F(another, what_was_known_counts)
 	struct jetwatt_fitted *m;
 
 	learned(self, ROWS, 2);
-	ASSERT_EQ(1, jetwattd_was_another(&self->run));
-	ASSERT_TRUE(jetwatt_estimator_foretells(&self->run.learn.by, self->run.learn.row,
-						self->run.learn.nr_rows));
-	ASSERT_EQ(0, jetwatt_estimator_fit(&m, &self->run.learn.by, self->run.learn.row,
-					   self->run.learn.nr_rows, 0, 1));
+	ASSERT_EQ(1, was_another(self));
+	ASSERT_TRUE(jetwatt_estimator_foretells(&self->learner.known.by, self->learner.known.row,
+						self->learner.known.nr_rows));
+	ASSERT_EQ(0, jetwatt_estimator_fit(&m, &self->learner.known.by, self->learner.known.row,
+					   self->learner.known.nr_rows, 0, 1));
 	for (int i = 0; i < MODES; i++) {
 		ASSERT_EQ(0, jetwatt_fitted_predict(m, &self->mode[i], NULL, 1, &p));
 		EXPECT_GT(0.25, fabs(log(p.time_ms / row_of(&self->mode[i], 1).time_ms))) TH_LOG("mode %d", i);
@@ -236,65 +190,63 @@ TEST_F(another, it_is_only_hot)
 {
 	learned(self, ROWS, 0.5);
 	hot = 1;
-	EXPECT_EQ(0, jetwattd_was_another(&self->run));
-	EXPECT_EQ(ROWS, self->run.learn.nr_rows);
+	EXPECT_EQ(0, was_another(self));
+	EXPECT_EQ(ROWS, self->learner.known.nr_rows);
 }
 
 /* Minibatches become others while a mode is read: the reading is of both. */
 TEST_F(another, it_changes_in_a_reading)
 {
-	struct jetwattd_run *r = &self->run;
+	struct jetwatt_learn *k = &self->learner.known;
 	struct jetwatt_row *last;
 
 	learned(self, ROWS, 2);
-	last = &r->learn.row[ROWS - 1];
-	self->d.act.mode = last->mode;
-	self->d.act.applied = 1;
+	last = &k->row[ROWS - 1];
+	self->board = last->mode;
 	before_ms = last->time_ms;
 	last->time_ms *= 0.7;
-	EXPECT_EQ(1, jetwattd_another(r, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
-	EXPECT_EQ(1, r->learn.nr_rows);
+	EXPECT_EQ(1, another(self, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
+	EXPECT_EQ(1, k->nr_rows);
 	EXPECT_EQ(0, wrong(self));
 	/* In a mode that has been left for what it draws: another one tells. */
 	learned(self, ROWS, 2);
-	self->d.act.mode = r->learn.row[0].mode;
-	self->d.act.applied = 1;
-	before_ms = r->learn.row[ROWS - 1].time_ms;
-	r->learn.row[ROWS - 1].time_ms *= 0.7;
-	EXPECT_EQ(1, jetwattd_another(r, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
+	self->board = k->row[0].mode;
+	before_ms = k->row[ROWS - 1].time_ms;
+	k->row[ROWS - 1].time_ms *= 0.7;
+	EXPECT_EQ(1, another(self, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
 	EXPECT_LT(0, looked_again);
 	EXPECT_EQ(looks, looked_again);
 	EXPECT_EQ(0, wrong(self));
 	/* Or one of them was only odd. */
 	learned(self, 0, 1);
-	last = &r->learn.row[ROWS - 1];
-	self->d.act.mode = last->mode;
-	self->d.act.applied = 1;
+	last = &k->row[ROWS - 1];
+	self->board = last->mode;
 	before_ms = 1.5 * last->time_ms;
-	EXPECT_EQ(0, jetwattd_another(r, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
-	EXPECT_EQ(ROWS, r->learn.nr_rows);
+	EXPECT_EQ(0, another(self, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
+	EXPECT_EQ(ROWS, k->nr_rows);
 }
 
 /* A mode that is foretold to take as long as it takes needs no second look. */
 TEST_F(another, only_what_is_strange_is_looked_at_again)
 {
 	struct jetwatt_prediction foretold = { .time_sd = 0.05, .power_sd = 0.05 };
-	struct jetwattd_run *r = &self->run;
+	struct jetwatt_learn *k = &self->learner.known;
 	size_t i = ((ROWS - 1) * 37 + 11) % MODES;
 
 	learned(self, 0, 1);
-	foretold.time_ms = r->learn.row[ROWS - 1].time_ms * 1.1;
-	EXPECT_EQ(0, jetwattd_another(r, i, &foretold));
+	foretold.time_ms = k->row[ROWS - 1].time_ms * 1.1;
+	EXPECT_EQ(0, another(self, i, &foretold));
 	EXPECT_EQ(0, looks);
 	foretold.time_ms *= 2;
-	EXPECT_EQ(0, jetwattd_another(r, i, &foretold));
+	EXPECT_EQ(0, another(self, i, &foretold));
 	EXPECT_EQ(1, looks);
-	EXPECT_EQ(ROWS, r->learn.nr_rows);
+	EXPECT_EQ(ROWS, k->nr_rows);
 	/* But the last, and some before, they were of another one. */
 	for (size_t old = 1; old < ROWS; old++) {
-		learned(self, old, 2);
-		EXPECT_EQ(1, jetwattd_another(r, i, &foretold)) TH_LOG("%zu", old);
-		EXPECT_LE(ROWS - old, r->learn.nr_rows) TH_LOG("%zu", old);
+		/* The fastest mode that is known is one of them. */
+		learned(self, old, 0.02);
+		EXPECT_EQ(1, another(self, i, &foretold)) TH_LOG("%zu", old);
+		EXPECT_LE(ROWS - old, k->nr_rows) TH_LOG("%zu", old);
 		EXPECT_EQ(0, wrong(self)) TH_LOG("%zu", old);
 		EXPECT_GE(6, looks) TH_LOG("%zu", old);
 	}

@@ -3,8 +3,9 @@
  * Work that no job is seen for: how far jetwattd lets it up, on a board that draws what the
  * modes' clocks ask for, and with a cap that steps down as the real one does.
  */
-#define jetwatt_clock_ns test_now
-#include "../../user/daemon/unknown_load.c"
+#include "daemon/loop.h"
+
+#include <stdlib.h>
 
 #include "kselftest_harness.h"
 
@@ -17,7 +18,7 @@ static uint64_t clock_ns = 1000000000000;
 static double load;
 static int switches, said;
 
-uint64_t test_now(void)
+uint64_t jetwatt_clock_ns(void)
 {
 	return clock_ns;
 }
@@ -25,11 +26,6 @@ uint64_t test_now(void)
 static double watts(const struct jetwatt_mode *m)
 {
 	return 8 + load * m->gpu_hz * 1e-9 * m->cores;
-}
-
-double jetwattd_limit(struct jetwattd *d)
-{
-	return 0.97 * d->cap.budget_w;
 }
 
 int jetwattd_put(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
@@ -48,10 +44,29 @@ void jetwattd_say(struct jetwattd *d, const char *text, ...)
 	said++;
 }
 
+/* What recovery with a job takes beside. */
+int jetwattd_nap(struct jetwattd_run *r, double seconds)
+{
+	(void)r;
+	(void)seconds;
+	return 0;
+}
+
+void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
+{
+	r->d->doing = doing;
+}
+
+void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got)
+{
+	(void)r;
+	(void)got;
+}
+
 FIXTURE(ladder) {
 	struct jetwattd d;
 	struct jetwattd_run run;
-	struct jetwatt_mode mode[MODES];
+	struct jetwatt_mode *mode;
 	int found;
 };
 
@@ -60,22 +75,25 @@ FIXTURE_SETUP(ladder)
 	struct jetwattd_run *r = &self->run;
 
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
+	self->mode = r->learner.known.mode = calloc(MODES, sizeof(*self->mode));
+	ASSERT_NE(NULL, self->mode);
 	for (int i = 0; i < MODES; i++)
 		self->mode[i] = (struct jetwatt_mode){ 2 + i / STEPS * 2, 729600,
 						       200000000 + 200000000ull * (i % STEPS), 2133000000 };
 	self->d.cap.budget_w = BUDGET_W;
 	self->d.act.floor = self->mode[0];
 	r->d = &self->d;
-	r->learn.mode = self->mode;
-	r->learn.nr_modes = MODES;
-	r->lowest = self->mode[0];
-	r->highest = self->mode[MODES - 1];
+	/* Means over a window swing by 3 times this part below the budget. */
+	self->d.cap.swing = 0.01;
+	r->learner.known.nr_modes = MODES;
+	ASSERT_EQ(0, jetwattd_learner_open(&r->learner));
 	jetwattd_ladder_leave(r);
 	switches = said = 0;
 }
 
 FIXTURE_TEARDOWN(ladder)
 {
+	jetwattd_learner_close(&self->run.learner);
 	pthread_mutex_destroy(&self->d.lock);
 }
 
@@ -186,11 +204,10 @@ TEST_F(ladder, levels_are_from_0_to_1)
 {
 	double least;
 
-	EXPECT_EQ(0.0, jetwattd_level(&self->run, &self->mode[0], &least));
-	EXPECT_EQ(0.5, jetwattd_level(&self->run, &self->mode[MODES - 1], &least));
+	EXPECT_EQ(0.0, jetwattd_span_level(&self->run.learner.span, &self->mode[0], &least));
+	EXPECT_EQ(0.5, jetwattd_span_level(&self->run.learner.span, &self->mode[MODES - 1], &least));
 	/* Knobs that have one step only are at their lowest. */
 	EXPECT_EQ(0.0, least);
-	EXPECT_TRUE(jetwatt_mode_same(&self->mode[MODES - 1], on_rung(&self->run, RUNGS)));
 }
 
 TEST_HARNESS_MAIN

@@ -8,32 +8,28 @@
 unsigned int test_sleep(unsigned int seconds);
 /* What job.c calls beside what is tested. */
 #pragma weak jetwatt_cgroup_of
-#pragma weak jetwatt_estimator_forget
 #pragma weak jetwatt_keep_command
 #pragma weak jetwatt_keep_open
 #pragma weak jetwatt_keep_rows
 #pragma weak jetwatt_keep_workload
-#pragma weak jetwatt_learn_add
-#pragma weak jetwatt_learn_others
 #pragma weak jetwatt_watch_add
-#pragma weak jetwattd_allowance_more
-#pragma weak jetwattd_anew
+#pragma weak jetwattd_back_off
 #pragma weak jetwattd_changed
-#pragma weak jetwattd_climb
+#pragma weak jetwattd_pass_on
+#pragma weak jetwattd_terms
+#pragma weak jetwatt_keep_prior
 #pragma weak jetwattd_company
 #pragma weak jetwattd_differs
-#pragma weak jetwattd_drifted
-#pragma weak jetwattd_forbid
 #pragma weak jetwattd_glance
 #pragma weak jetwattd_keep
 #pragma weak jetwattd_ladder_leave
-#pragma weak jetwattd_late_forget
 #pragma weak jetwattd_look
 #pragma weak jetwattd_minibatch_forget
 #pragma weak jetwattd_minibatch_strange
 #pragma weak jetwattd_nap
 #pragma weak jetwattd_of_job
 #pragma weak jetwattd_tend
+#pragma weak jetwattd_throttled
 #include "../../user/daemon/job_hold.c"
 #include "../../user/daemon/actuator.c"
 #include "../../user/daemon/jetwattd.c"
@@ -57,6 +53,12 @@ void jetwatt_error_note(const char *text, ...)
 {
 	(void)text;
 	notes++;
+}
+
+const char *jetwatt_error_advice(int err)
+{
+	(void)err;
+	return NULL;
 }
 
 int jetwatt_error_board(int err, const struct jetwatt_error_text *e)
@@ -92,11 +94,6 @@ const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
 {
 	(void)r;
 	return best;
-}
-
-double jetwattd_limit(struct jetwattd *d)
-{
-	return d->cap.budget_w;
 }
 
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
@@ -246,11 +243,14 @@ TEST_F(restore, a_job_meanwhile)
 TEST_F(restore, the_same_job_meanwhile)
 {
 	const struct jetwatt_row row = { .mode = low };
-	unsigned char out = 0;
-	struct jetwattd_run r = { .d = &self->d, .out = &out };
+	struct jetwattd_run r = { .d = &self->d };
 	struct jetwattd *d = &self->d;
 	struct jetwatt_error_text e;
 
+	r.learner.known.mode = calloc(1, sizeof(low));
+	ASSERT_NE(NULL, r.learner.known.mode);
+	r.learner.known.mode[r.learner.known.nr_modes++] = low;
+	ASSERT_EQ(0, jetwattd_learner_open(&r.learner));
 	best = &row;
 	for (int nr = 1; nr <= 12; nr++) {
 		self->t.fail_at = 0;
@@ -263,6 +263,7 @@ TEST_F(restore, the_same_job_meanwhile)
 		EXPECT_TRUE(jetwattd_in(&d->act, &low));
 		EXPECT_EQ(jetwatt_board_verify(d->act.board, &low, &e), 0) TH_LOG("write %d: %s", nr, e.what);
 	}
+	jetwattd_learner_close(&r.learner);
 	EXPECT_LT(0, d->act.unrestored);
 	EXPECT_EQ(d->act.others, 0);
 }

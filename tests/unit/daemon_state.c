@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table of jetwattd's states: which follow which, and that jetwattd(8) has the same one. */
-#include "../../user/daemon/state.c"
+#include "daemon/state.h"
+
+#include <errno.h>
 
 #include <stdlib.h>
 #include <string.h>

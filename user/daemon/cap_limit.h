@@ -61,6 +61,16 @@ struct jetwattd_cap {
 	int32_t temp_mc;
 };
 
+/* This number of standard deviations of a window's mean stay below the budget. */
+#define JETWATTD_SWINGS	3
+
+/* What a mode may draw in the mean, for the budget to hold in every window, in W: the means over a
+ * window swing about it. */
+static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
+{
+	return c->budget_w / (1 + JETWATTD_SWINGS * c->swing);
+}
+
 /**
  * struct jetwattd_judge - what has been drawn
  * @cap: what it is judged by, and told; @act: steps down

@@ -12,23 +12,12 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Backing off from a mode that the cap has left, doubled each time up to JETWATTD_CALM_S. */
-#define BACK_OFF_S	2.0
-#define TURN_S		0.2
-#define TRIPS		2
-#define CALM_NS		600000000000ull
 /* So many readings in a row that are others than before are no chance. */
 #define DRIFTS		2
 /* So many standard deviations of a window's mean below the budget is too near. */
 #define TIGHT		1.5
 /* Where the mode that was found cannot be held, so much slower is a reason to look further. */
 #define WORSE		1.04
-
-struct backing {
-	uint64_t last_ns;
-	double seconds;
-	int trips;
-};
 
 static const struct jetwatt_measure_limits watching = {
 	.batches = 20, .seconds = 3, .target = 0.01, .most_s = 30, .idle_s = 30, .few = 3,
@@ -39,9 +28,32 @@ static const struct jetwatt_measure_limits glancing = {
 	.batches = 20, .seconds = 8, .most_s = 30, .few = 3,
 };
 
+/* What the database has of the job's workload, for the learner. */
+static void begin(struct jetwattd_run *r, int found)
+{
+	struct jetwattd_prior prior = { .key = r->keep.key };
+	struct jetwatt_row *row = NULL, *twin = NULL;
+	struct jetwatt_db_row *db = NULL;
+	int n = found ? jetwatt_keep_rows(&r->keep, &db) : 0;
+	int twins = found ? jetwatt_keep_prior(&r->keep, &twin) : 0;
+
+	row = n > 0 ? malloc((size_t)n * sizeof(*row)) : NULL;
+	for (int i = 0; row && i < n; i++)
+		row[i] = db[i].row;
+	prior.row = row;
+	prior.rows = row ? (size_t)n : 0;
+	prior.twin = twin;
+	prior.twins = twins > 0 ? (size_t)twins : 0;
+	jetwattd_learner_begin(&r->learner, &prior);
+	free(row);
+	free(twin);
+	free(db);
+}
+
 /* What is known of the job's workload, beside those who work on the GPU now. */
 static void look_up(struct jetwattd_run *r)
 {
+	const struct jetwatt_learn *known = &r->learner.known;
 	struct jetwatt_watch *w = &r->watch;
 	struct jetwattd *d = r->d;
 	struct jetwatt_keep_args args = { .path = *d->policy->db ? d->policy->db : NULL,
@@ -50,26 +62,14 @@ static void look_up(struct jetwattd_run *r)
 
 	jetwattd_company(r, r->beside, sizeof(r->beside));
 	r->apart = 0;
-	r->learn.nr_rows = 0;
-	jetwatt_estimator_forget(&r->learn.by);
-	r->learned_j = 0;
 	jetwattd_minibatch_forget(r->minibatch);
-	jetwattd_late_forget(r);
 	if (!r->keep.db)
 		jetwatt_keep_open(&r->keep, &args);
-	if (r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->act.board, w, &job) && r->keep.db) {
-		struct jetwatt_db_row *row = NULL;
-		int n = jetwatt_keep_rows(&r->keep, &row);
-
-		for (int i = 0; i < n; i++)
-			jetwatt_learn_add(&r->learn, &row[i].row);
-		free(row);
-		jetwatt_learn_others(&r->learn);
-	}
+	begin(r, r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->act.board, w, &job) && r->keep.db);
 	if (d->verbose)
 		jetwatt_error_note("process %d%s%s: %zu readings of its workload are known%s", w->pid,
-				   *r->beside ? " beside " : "", r->beside, r->learn.nr_rows,
-				   r->learn.by.prior ? ", and it is known elsewhere" : "");
+				   *r->beside ? " beside " : "", r->beside, known->nr_rows,
+				   known->by.prior ? ", and it is known elsewhere" : "");
 	pthread_mutex_lock(&d->lock);
 	d->cap.have_safe = 0;
 	d->expect_ms = d->expect_w = 0;
@@ -97,7 +97,7 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	d->pid = pid;
 	jetwatt_keep_command(pid, d->command, sizeof(d->command));
 	d->count.jobs++;
-	d->count.known += r->learn.nr_rows >= JETWATTD_KNOWN;
+	d->count.known += r->learner.known.nr_rows >= JETWATTD_KNOWN;
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_cgroup_of(pid, r->cgroup, sizeof(r->cgroup));
 	/* It may have another budget. */
@@ -127,15 +127,6 @@ void jetwattd_leave(struct jetwattd_run *r)
 	pthread_mutex_unlock(&r->d->lock);
 }
 
-static size_t place(const struct jetwattd_run *r, const struct jetwatt_mode *mode)
-{
-	size_t i = 0;
-
-	while (i + 1 < r->learn.nr_modes && !jetwatt_mode_same(&r->learn.mode[i], mode))
-		i++;
-	return i;
-}
-
 /* Into the best mode that is known. Return: its row, NULL: there is none. */
 static const struct jetwatt_row *settle(struct jetwattd_run *r)
 {
@@ -158,51 +149,12 @@ static const struct jetwatt_row *settle(struct jetwattd_run *r)
 			pthread_mutex_unlock(&d->lock);
 			if (err == -EBUSY)
 				return NULL;
-			r->out[place(r, &best->mode)] = JETWATTD_OUT;
+			jetwattd_learner_refused(&r->learner, &best->mode, JETWATTD_REFUSED);
 			return settle(r);
 		}
 	}
 	pthread_mutex_unlock(&d->lock);
 	return best;
-}
-
-/* In another mode, for so long; or in one more, if the cap leaves that too. Return: 1: there is
- * something else to do. */
-static int wait_out(struct jetwattd_run *r, double seconds)
-{
-	uint64_t until = jetwatt_clock_ns() + seconds * 1e9;
-	int tripped = 1;
-
-	do {
-		if (tripped && jetwattd_climb(r))
-			return 1;
-		pthread_mutex_lock(&r->d->lock);
-		tripped = r->d->cap.tripped;
-		r->d->cap.tripped = 0;
-		pthread_mutex_unlock(&r->d->lock);
-		if (jetwattd_nap(r, TURN_S))
-			return 1;
-	} while (jetwatt_clock_ns() < until);
-	return 0;
-}
-
-/* The cap has left a mode that was measured to be within. Once may have been somebody
- * else's doing. Return: 1: there is something else to do. */
-static int back_off(struct jetwattd_run *r, struct backing *b, const struct jetwattd_reading *got)
-{
-	uint64_t now = jetwatt_clock_ns();
-
-	if (now - b->last_ns > CALM_NS)
-		*b = (struct backing){ .seconds = BACK_OFF_S };
-	b->last_ns = now;
-	jetwattd_say(r->d, "over %g W: stepped down for %.0f s", r->budget_w, b->seconds);
-	if (++b->trips >= TRIPS && got->over_w > 0)
-		jetwattd_forbid(r, got);
-	jetwattd_doing(r, JETWATTD_BACKING_OFF);
-	if (wait_out(r, b->seconds))
-		return 1;
-	b->seconds = fmin(2 * b->seconds, JETWATTD_CALM_S);
-	return 0;
 }
 
 /* Of many quick readings at the limit the best one is one that was too low: now and then a
@@ -217,11 +169,26 @@ static int too_much(struct jetwattd_run *r, const struct jetwatt_row *is)
 	return much;
 }
 
+/* What was found cannot be held: may another mode be looked for? */
+static int further(struct jetwattd_run *r)
+{
+	struct jetwattd_terms terms;
+
+	jetwattd_terms(r, &terms);
+	return jetwattd_learner_more(&r->learner, &terms);
+}
+
+/* Is a reading another one than it was, and not for heat? */
+static int drifted(struct jetwattd_run *r, const struct jetwatt_row *is, const struct jetwatt_row *was)
+{
+	return jetwattd_differs(is, was) && !jetwattd_throttled(r, &was->mode);
+}
+
 /* Stay in the mode that was chosen as long as it does what was expected of it.
  * Return: JETWATTD_MEASURED: it has to be learned again. */
 static enum jetwattd_outcome hold(struct jetwattd_run *r)
 {
-	struct backing backing = { .seconds = BACK_OFF_S };
+	struct jetwattd_backing backing = { 0 };
 	struct jetwatt_row was = { .time_ms = INFINITY };
 	int drifts = 0, calm = 0;
 
@@ -238,7 +205,7 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 			return jetwattd_nap(r, JETWATTD_CALM_S) ? JETWATTD_CUT : JETWATTD_MEASURED;
 		}
 		/* Beside the one that was too good to be true others had not been of interest. */
-		if (best->time_ms > WORSE * was.time_ms && jetwattd_allowance_more(r))
+		if (best->time_ms > WORSE * was.time_ms && further(r))
 			return JETWATTD_MEASURED;
 		was = *best;
 		if (calm) {
@@ -252,16 +219,17 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 		out = jetwattd_look(r, &was.mode, &watching, &got);
 		if (out == JETWATTD_ENDED || out == JETWATTD_NOTHING)
 			return out;
-		if (out == JETWATTD_OVER && back_off(r, &backing, &got))
+		if (out == JETWATTD_OVER && jetwattd_back_off(r, &backing, &got))
 			return JETWATTD_CUT;
-		drifts = out == JETWATTD_MEASURED && jetwattd_drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
+		drifts = out == JETWATTD_MEASURED && drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
 		calm = out == JETWATTD_MEASURED && !drifts;
 		if (!drifts && out == JETWATTD_MEASURED && too_much(r, &got.m.row) &&
 		    jetwattd_keep(r, &got))
 			return JETWATTD_ENDED;
 		if (drifts < DRIFTS)
 			continue;
-		jetwattd_anew(r, &got.m.row, &was);
+		jetwattd_learner_forget(&r->learner, &got.m.row, &was);
+		jetwattd_pass_on(r);
 		return JETWATTD_MEASURED;
 	}
 	return JETWATTD_CUT;
@@ -271,16 +239,17 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r)
 {
 	enum jetwattd_outcome out;
+	double limit_w;
 
 	if (r->apart >= JETWATTD_APART)
 		look_up(r);
 	pthread_mutex_lock(&r->d->lock);
 	r->budget_w = r->d->cap.budget_w;
-	r->learn.budget_w = jetwattd_limit(r->d);
+	limit_w = jetwattd_cap_limit(&r->d->cap);
 	/* Modes of the job come over whatever a refused restore has left. */
 	r->d->act.restoring = 0;
 	pthread_mutex_unlock(&r->d->lock);
-	memset(r->out, 0, r->learn.nr_modes);
+	jetwattd_learner_budget(&r->learner, r->budget_w, limit_w);
 	do {
 		jetwattd_doing(r, JETWATTD_LEARNING);
 		settle(r);

@@ -89,18 +89,10 @@ static int probe(struct jetwattd_run *r)
 	return jetwatt_watch_add(&r->watch, jetwatt_probe_fd(r->watch.probe)) ? JETWATT_EXIT_FAILED : 0;
 }
 
-static void stretch(struct jetwattd_run *r, const struct jetwatt_mode *m)
-{
-	jetwatt_mode_raise(&r->highest, m);
-	jetwatt_each_knob(k)
-		if (jetwatt_mode_get(m, k) < jetwatt_mode_get(&r->lowest, k))
-			jetwatt_mode_set(&r->lowest, k, jetwatt_mode_get(m, k));
-}
-
 static int candidates(struct jetwattd_run *r)
 {
 	const char *path = *r->d->policy->modes ? r->d->policy->modes : NULL;
-	struct jetwatt_learn *l = &r->learn;
+	struct jetwatt_learn *l = &r->learner.known;
 	int err = jetwatt_learn_modes(l, r->d->act.board, path);
 
 	if (!err && path)
@@ -109,17 +101,14 @@ static int candidates(struct jetwattd_run *r)
 		err = jetwattd_usable(r->d, r->d->policy);
 	if (!err)
 		err = jetwattd_method(r->d->policy, &l->by.by);
+	if (!err)
+		err = jetwattd_learner_open(&r->learner);
 	if (err)
 		return err;
-	r->out = calloc(l->nr_modes, 1);
-	r->late = calloc(l->nr_modes, 1);
-	if (!r->out || !r->late)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
-	r->d->act.floor = r->lowest = r->highest = l->mode[0];
+	r->d->act.floor = l->mode[0];
 	for (size_t i = 1; i < l->nr_modes; i++) {
 		const struct jetwatt_mode *a = &l->mode[i], *f = &r->d->act.floor;
 
-		stretch(r, a);
 		if (a->gpu_hz != f->gpu_hz ? a->gpu_hz < f->gpu_hz :
 		    a->cpu_khz != f->cpu_khz ? a->cpu_khz < f->cpu_khz :
 		    a->cores != f->cores ? a->cores < f->cores : a->emc_hz < f->emc_hz)
@@ -256,12 +245,9 @@ static int serve(struct jetwattd_run *r)
 int jetwattd_loop(struct jetwattd *d)
 {
 	struct jetwatt_keep_args keep = { .path = *d->policy->db ? d->policy->db : NULL };
-	struct jetwattd_run r = { .d = d, .learn = { .silent = 1 }, .hangup = -1 };
+	struct jetwattd_run r = { .d = d, .hangup = -1 };
 	int err;
 
-	r.learn.args = &r.args;
-	r.learn.keep = &r.keep;
-	r.args.quiet = 1;
 	jetwatt_watch_init(&r.watch);
 	err = candidates(&r);
 	if (!err)
@@ -273,8 +259,6 @@ int jetwattd_loop(struct jetwattd *d)
 		err = JETWATT_EXIT_FAILED;
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_keep_close(&r.keep);
-	jetwatt_learn_free(&r.learn);
-	free(r.out);
-	free(r.late);
+	jetwattd_learner_close(&r.learner);
 	return err;
 }

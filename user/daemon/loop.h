@@ -4,6 +4,7 @@
 #define JETWATTD_LOOP_H
 
 #include "daemon/jetwattd.h"
+#include "daemon/learner.h"
 
 #include "tune/tuner.h"
 
@@ -18,9 +19,6 @@
 #define JETWATTD_JOB_NS	5000000000ull
 /* The longest that is waited after the cap has stepped down. */
 #define JETWATTD_CALM_S	80.0
-#define JETWATTD_OUT	2
-/* Relative error of a time that was not read: the cap had cut the reading short. */
-#define JETWATTD_NO_TIME	1.0
 
 /* Somebody who waits for the GPU, @waits times lately, for @waited_ns in all; @turn_ns: the longest
  * lately from the end of one to that of the next; @opaque: and no minibatches can be told apart;
@@ -31,15 +29,6 @@ struct jetwattd_seen {
 	uint64_t last_ns, waited_ns, turn_ns, born;
 	unsigned int waits;
 	int opaque, known, serves;
-};
-
-/* What learning a workload for a budget has taken so far. @most: modes that are to be known, 0:
- * not thought of yet; @done: there is no more to learn. */
-struct jetwattd_allowance {
-	char key[17];
-	double budget_w, seconds, joules;
-	size_t most;
-	int done;
 };
 
 /* Where work that is no job's has been let go up to: @on a @rung, at most @most since the cap has
@@ -62,18 +51,21 @@ struct jetwattd_held {
 struct jetwattd_minibatch;
 struct jetwattd_interleaver;
 
+/* Backing off from modes that the cap has left: the last time at @last_ns, the next one for @seconds,
+ * @trips times without a long pause between. */
+struct jetwattd_backing {
+	uint64_t last_ns;
+	double seconds;
+	int trips;
+};
+
 /**
  * struct jetwattd_run - what the loop works with
  * @watch: all rails, everybody's waits; those of the job are kept
- * @learn: candidates, and rows of the job
- * @out: of each candidate: JETWATTD_OUT: it cannot be had, or is over the budget; less: how
- *	often the cap stepped down in it for what may have been somebody else's doing
- * @late: in it the server's latency cannot be kept while the job gives way to it, at
- *	@late_hz requests a second
- * @lowest, @highest: step of each knob among the candidates
+ * @learner: what is known of the job, and what to try next
+ * @keep: the profile database
  * @seen: who else there is
  * @ladder: of work that is no job's
- * @allowance, @next_allowance: of workloads before, and of this one; a ring
  * @minibatch: the job's, as they end
  * @interleaver: has it take turns with a server
  * @tended_ns: when we last looked after the rest; @seldom_ns: at what takes its time
@@ -82,23 +74,16 @@ struct jetwattd_interleaver;
  *	part of; @apart: how often in a row it was somebody else
  * @hangup: descriptor that tells of SIGHUP; @reloaded: the policy is another one now
  * @decay: how power settles on this board
- * @learned_j: energy that learning has taken
  * @held: while blind; @retry_ns: interval of attempts to reach the module while blind; @retried_ns: of the last one
- * @budget_w: that we work for; @learn has what of it a mode may draw in the mean
+ * @budget_w: that the job is learned for and held within
  */
 struct jetwattd_run {
 	struct jetwattd *d;
 	struct jetwatt_watch watch;
-	struct jetwatt_args args;
-	struct jetwatt_learn learn;
+	struct jetwattd_learner learner;
 	struct jetwatt_keep keep;
-	unsigned char *out, *late;
-	double late_hz;
-	struct jetwatt_mode lowest, highest;
 	struct jetwattd_seen seen[JETWATTD_SEEN];
 	struct jetwattd_ladder ladder;
-	struct jetwattd_allowance allowance[JETWATTD_SEEN];
-	unsigned int next_allowance;
 	struct jetwattd_minibatch *minibatch;
 	struct jetwattd_interleaver *interleaver;
 	char cgroup[256], beside[JETWATTD_BESIDE];
@@ -106,27 +91,7 @@ struct jetwattd_run {
 	struct jetwattd_held held;
 	uint64_t tended_ns, seldom_ns, retry_ns, retried_ns;
 	struct jetwatt_batch_decay decay;
-	double learned_j, budget_w;
-};
-
-enum jetwattd_outcome {
-	JETWATTD_MEASURED,
-	JETWATTD_OVER,		/* the cap stepped down */
-	JETWATTD_SHARED,	/* beside others than those that it is known with */
-	JETWATTD_CUT,		/* budget, orders, or knobs have changed */
-	JETWATTD_ENDED,		/* the job, or we */
-	JETWATTD_NOTHING,	/* no minibatches to be told apart, or no waits */
-	JETWATTD_REFUSED,	/* the mode */
-	JETWATTD_HOT,		/* the clocks were below the mode's */
-	JETWATTD_LATE,		/* the server could not keep up in it */
-};
-
-/* What was measured; @lost: samples that were missing; @over_w: power over the budget that
- * the cap saw in the mode, 0: that is not known, with its relative error @over_sd. */
-struct jetwattd_reading {
-	struct jetwatt_measure m;
-	uint64_t lost;
-	double over_w, over_sd;
+	double budget_w;
 };
 
 /* housekeeping.c: look after the rest of the world: knobs, hours, others; at most once a second. */
@@ -177,21 +142,6 @@ void jetwattd_leave(struct jetwattd_run *r);
 /* Learn it and hold it, for the budget that is now. Return: how it ended. */
 enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r);
 
-/* drift.c: is a reading another one than it was? */
-int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was);
-/* And not for heat? Then what was read before says nothing any more: jetwattd_anew(). */
-int jetwattd_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
-		     const struct jetwatt_row *was);
-/* Forget what was read, but as what a like job does: @is was read where @was is known. */
-void jetwattd_anew(struct jetwattd_run *r, const struct jetwatt_row *is,
-		   const struct jetwatt_row *was);
-/* Mode @i was just read, and @foretold before, NULL: it was not: has the job become another one
- * since the modes before were read: other data, another minibatch? Then it is known anew. */
-int jetwattd_another(struct jetwattd_run *r, size_t i, const struct jetwatt_prediction *foretold);
-/* Where few are known, a change between two readings is seen in neither: was the first of all of
- * another job? Return: 1: so it was, and those that were are no longer known. */
-int jetwattd_was_another(struct jetwattd_run *r);
-
 /* measure_current.c: measure the mode that the board is in. */
 enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,
@@ -208,37 +158,27 @@ size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limi
 /* Were the clocks below what the mode asks for, by heat or current? Then says so. */
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
 
-/* try_mode.c: switch to a mode and measure it; what it was is kept. */
-enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, size_t i,
+/* try_mode.c: switch to a mode and measure it; the learner and the database get what it was. */
+enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				   const struct jetwatt_measure_limits *limits);
-/* The cap has stepped down: up again, to another mode than the one it left, as soon as the
- * budget has room. Return: 1: there is something else to do. */
-int jetwattd_climb(struct jetwattd_run *r);
-/* What a mode may draw in the mean, for the budget to hold in every window. Under the lock. */
-double jetwattd_limit(struct jetwattd *d);
-/* The fastest mode measured to draw at most so much, but for one; NULL: none. Under the lock. */
-const struct jetwatt_row *jetwattd_within(struct jetwattd_run *r, double watts,
-					  const struct jetwatt_mode *but);
-/* The fastest mode that only the error of its reading keeps from being within, if it is faster
- * than the best and not yet known as well as it can be. Return: its index, -1: none. */
-long jetwattd_unsure(struct jetwattd_run *r);
-/* Is a mode at least as high as another one in all knobs? */
-static inline int jetwattd_reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
-{
-	jetwatt_each_knob(k)
-		if (jetwatt_mode_get(a, k) < jetwatt_mode_get(b, k))
-			return 0;
-	return 1;
-}
-/* A reading is known from now on. Return: exit code, said. */
+/* A reading is known from now on, and stored. Return: exit code, said. */
 int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got);
-/* The fastest mode measured to be within the budget, NULL: none; and let the cap know. */
+/* Pass on what the learner has to tell: to the database, the counts, the journal. */
+void jetwattd_pass_on(struct jetwattd_run *r);
+/* The fastest mode measured to be within the budget, NULL: none. The cap is told where it may step
+ * down to. */
 const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r);
-/* The mode is over the budget, and so is whatever is higher in all knobs. */
+/* The mode is over the budget, and so is every mode that is higher in all knobs. */
 void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got);
 
-/* unknown_load.c: how high a mode is in all its knobs, from 0 to 1; and in the one in which it is lowest. */
-double jetwattd_level(const struct jetwattd_run *r, const struct jetwatt_mode *m, double *least);
+/* cap_recovery.c: what follows a step down of the cap. Up again, to another mode than the one it
+ * left, once the overshoot is repaid. Return: 1: there is something else to do. */
+int jetwattd_climb(struct jetwattd_run *r);
+/* Wait until the overshoot has left the window. Return: 1: there is something else to do. */
+int jetwattd_let_out(struct jetwattd_run *r);
+/* From a mode that was held, in a lower one for a while. Return: 1: there is something else to do. */
+int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backing *b,
+		      const struct jetwattd_reading *got);
 /* While there is no job: has the cap stepped down? Then up, as far as the budget has room.
  * Return: 1: it has room for the board as it was found. */
 int jetwattd_ladder(struct jetwattd_run *r);
@@ -285,27 +225,13 @@ int jetwattd_late_row(struct jetwattd_run *r);
 void jetwattd_late_catch_up(struct jetwattd_run *r);
 /* Look whether it is so now and then; where there are fewer requests it may no longer be. */
 void jetwattd_late_tend(struct jetwattd_run *r);
-/* Which ones those are is not known any more. */
-void jetwattd_late_forget(struct jetwattd_run *r);
 
 /* In a job's own working time: quicker readings than those of a profile. */
 extern const struct jetwatt_measure_limits jetwattd_quick;
 /* search.c: learn what is worth it, unless that was done for this budget before. Return: how
  * it ended. */
 enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r);
-
-/* learning_budget.c: what has been spent on the job's workload for this budget, by runs before too;
- * what is no workload of the database begins anew each time, and so does what came to nothing. */
-struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_run *r);
-/* Return: which part of it is left; at 0 or below nothing is. */
-double jetwattd_allowance_left(struct jetwattd_run *r, const struct jetwattd_allowance *a);
-/* The job has become another one: what was spent before counts half, so that who does so all
- * the time is not learned all the time. */
-struct jetwattd_allowance *jetwattd_allowance_anew(struct jetwattd_run *r,
-						   const struct jetwattd_allowance *was);
-/* What was found cannot be held: look further. Return: 0: that is not allowed. */
-int jetwattd_allowance_more(struct jetwattd_run *r);
-/* The workload is another one now, for all budgets. */
-void jetwattd_allowance_again(struct jetwattd_run *r);
+/* By what the job is learned now. */
+void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms);
 
 #endif

@@ -34,7 +34,7 @@ static int tripped(struct jetwattd *d, struct jetwattd_reading *got)
 	pthread_mutex_lock(&d->lock);
 	was = d->cap.tripped;
 	/* What was drawn before the switch is not this mode's doing. */
-	got->over_w = d->cap.tripped_w > jetwattd_limit(d) ? d->cap.tripped_w : 0;
+	got->over_w = d->cap.tripped_w > jetwattd_cap_limit(&d->cap) ? d->cap.tripped_w : 0;
 	got->over_sd = d->cap.tripped_sd;
 	d->cap.tripped = 0;
 	d->cap.measuring_ns = 0;

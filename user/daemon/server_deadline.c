@@ -73,22 +73,18 @@ int jetwattd_late(struct jetwattd_run *r)
 	struct jetwattd *d = r->d;
 	struct jetwatt_mode mode;
 	const struct jetwattd_taking_turns *t = &d->turns;
-	int late, fresh = 0;
+	double hz;
+	int late;
 
 	pthread_mutex_lock(&d->lock);
 	late = d->act.applied && t->on && ((t->planned && t->beyond >= BEYOND) || t->over || overrun(d));
 	mode = d->act.mode;
-	if (late)
-		r->late_hz = t->arrival_hz;
+	hz = t->arrival_hz;
 	pthread_mutex_unlock(&d->lock);
-	for (size_t i = 0; late && i < r->learn.nr_modes; i++)
-		if (jetwattd_reaches(&mode, &r->learn.mode[i])) {
-			fresh |= !r->late[i];
-			r->late[i] = 1;
-		}
-	if (fresh)
-		jetwattd_say(d, "too slow for the server here: %.3g requests a second", r->late_hz);
-	return fresh;
+	if (!late || !jetwattd_learner_too_slow(&r->learner, &mode, hz))
+		return 0;
+	jetwattd_say(d, "too slow for the server here: %.3g requests a second", hz);
+	return 1;
 }
 
 int jetwattd_late_row(struct jetwattd_run *r)
@@ -106,7 +102,7 @@ int jetwattd_late_row(struct jetwattd_run *r)
 		      (t->first_ns > d->act.switched_ns ? fmax(t->windows, 1) : 1);
 	row.power_w = d->cap.mean_w;
 	pthread_mutex_unlock(&d->lock);
-	return jetwatt_learn_add(&r->learn, &row);
+	return jetwattd_learner_estimate(&r->learner, &row);
 }
 
 void jetwattd_late_catch_up(struct jetwattd_run *r)
@@ -131,9 +127,9 @@ static void eased(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	hz = d->turns.planned ? d->turns.arrival_hz : 0;
 	pthread_mutex_unlock(&d->lock);
-	if (!(r->late_hz > 0) || !(hz > 0) || hz > FEWER * r->late_hz)
+	if (!(r->learner.late_hz > 0) || !(hz > 0) || hz > FEWER * r->learner.late_hz)
 		return;
-	jetwattd_late_forget(r);
+	jetwattd_learner_in_time(&r->learner);
 	atomic_store(&d->cut, 1);
 }
 
@@ -149,10 +145,4 @@ void jetwattd_late_tend(struct jetwattd_run *r)
 	pthread_mutex_unlock(&d->lock);
 	if (holding && jetwattd_late(r))
 		atomic_store(&d->cut, 1);
-}
-
-void jetwattd_late_forget(struct jetwattd_run *r)
-{
-	memset(r->late, 0, r->learn.nr_modes);
-	r->late_hz = 0;
 }

@@ -5,6 +5,9 @@
 
 #include "model/model.h"
 
+/* Relative error of a power on which it hangs whether a mode is chosen. */
+#define JETWATT_STEP_GOOD	0.006
+
 /**
  * struct jetwatt_measure - what was found
  * @row: with relative standard errors; its mode is the caller's

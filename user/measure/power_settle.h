@@ -30,9 +30,7 @@ uint64_t jetwatt_step_settled(const struct jetwatt_step *s, uint64_t minibatch_n
 int jetwatt_step_level(const struct jetwatt_step *s, uint64_t from_ns, uint64_t minibatch_ns,
 		       const struct jetwatt_measure_limits *limits, struct jetwatt_row *row);
 
-/* Relative error of a power on which it hangs whether a mode is chosen. */
-#define JETWATT_STEP_GOOD	0.006
-/* Is it one, with the standard error @sd? */
+/* Does it hang on this power whether a mode is chosen, with the standard error @sd? */
 int jetwatt_step_close(double time_ms, double w, double sd, const struct jetwatt_measure_limits *limits);
 
 /* It has been waited for: put what it says of the decay there, for later ones. */

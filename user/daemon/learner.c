@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The learner's messages, and how a step follows from the one before. */
+#include "daemon/learner_inside.h"
+
+#include <cblas.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* With this number of readings the model knows what to expect. */
+#define SURE	9
+
+int jetwattd_learner_open(struct jetwattd_learner *l)
+{
+	size_t n = l->known.nr_modes;
+
+	openblas_set_num_threads(1);
+	l->known.silent = 1;
+	l->barred = calloc(n, 1);
+	l->late = calloc(n, 1);
+	l->choice = malloc(n * sizeof(*l->choice));
+	l->choice_at = malloc(n * sizeof(*l->choice_at));
+	if (!l->barred || !l->late || !l->choice || !l->choice_at)
+		return jetwatt_learn_no_memory();
+	jetwattd_span_of(&l->span, l->known.mode, n);
+	return 0;
+}
+
+void jetwattd_learner_close(struct jetwattd_learner *l)
+{
+	jetwatt_learn_free(&l->known);
+	free(l->barred);
+	free(l->late);
+	free(l->choice);
+	free(l->choice_at);
+}
+
+/* Those that are candidates. */
+static void first(struct jetwattd_learner *l, const struct jetwattd_prior *prior)
+{
+	l->firsts = 0;
+	for (size_t k = 0; k < prior->firsts && l->firsts < JETWATTD_FIRST; k++)
+		for (size_t i = 0; i < l->known.nr_modes; i++)
+			if (jetwatt_mode_same(&l->known.mode[i], &prior->first[k])) {
+				l->first[l->firsts++] = i;
+				break;
+			}
+}
+
+/* What other workloads teach, and this one elsewhere. Return: exit code, said. */
+static int others(struct jetwattd_learner *l, const struct jetwattd_prior *prior)
+{
+	int err = 0;
+
+	if (prior->others)
+		err = jetwatt_estimator_learn(&l->known.by, prior->other, prior->others, JETWATT_LEARN_SEED);
+	/* A predictor that does not use them does without. */
+	if (err && err != -ENOTSUP)
+		return jetwatt_learn_failed(&l->known, err, "cannot use other workloads");
+	err = prior->twins ? jetwatt_learn_twin(&l->known, prior->twin, prior->twins) : 0;
+	return err < 0 ? -err : 0;
+}
+
+int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_prior *prior)
+{
+	int err = 0;
+
+	snprintf(l->key, sizeof(l->key), "%.16s", prior->key ? prior->key : "");
+	l->known.nr_rows = 0;
+	jetwatt_estimator_forget(&l->known.by);
+	l->learned_j = 0;
+	l->nr_news = 0;
+	l->check.state = JETWATTD_NO_CHECK;
+	jetwattd_learner_in_time(l);
+	first(l, prior);
+	for (size_t i = 0; i < prior->rows && !err; i++)
+		err = jetwatt_learn_add(&l->known, &prior->row[i]);
+	return err ? err : others(l, prior);
+}
+
+void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double limit_w)
+{
+	l->budget_w = budget_w;
+	l->terms.limit_w = l->known.budget_w = limit_w;
+	memset(l->barred, 0, l->known.nr_modes);
+}
+
+void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
+{
+	l->terms = *terms;
+	l->check.state = JETWATTD_NO_CHECK;
+	l->foretold = 0;
+	jetwattd_level_first(l);
+	l->spent = jetwattd_allowance(l);
+	if (!l->spent->most)
+		l->spent->most = jetwattd_enough(l);
+	l->twin = jetwattd_foretold(l);
+}
+
+static int check(const struct jetwattd_learner *l, struct jetwattd_step *step)
+{
+	step->ask = l->check.state == JETWATTD_CHECK_JUMP ? JETWATTD_CHECK_HERE : JETWATTD_CHECK;
+	step->mode = l->check.mode;
+	return 1;
+}
+
+int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
+			  struct jetwattd_step *step)
+{
+	long i = -1;
+	int exact;
+
+	l->terms = *terms;
+	if (l->check.state)
+		return check(l, step);
+	l->begun_ns = terms->now_ns;
+	l->begun_j = l->learned_j;
+	while (l->spent->most && !l->spent->done && (i = jetwattd_pick(l, &exact)) < 0) {
+		if (!l->twin || jetwattd_foretold(l))
+			break;
+		/* It is not what is known from elsewhere, after all. */
+		l->spent->most = jetwattd_enough(l);
+		l->twin = 0;
+	}
+	if (i < 0) {
+		l->spent->done = 1;
+		return 0;
+	}
+	l->trying = (size_t)i;
+	step->ask = exact ? JETWATTD_TRY_EXACT : JETWATTD_TRY;
+	step->mode = l->known.mode[i];
+	return 1;
+}
+
+static void push(struct jetwattd_learner *l, const struct jetwattd_news *news)
+{
+	if (l->nr_news < JETWATTD_NEWS)
+		l->news[l->nr_news++] = *news;
+}
+
+int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news)
+{
+	if (!l->nr_news)
+		return 0;
+	*news = l->news[0];
+	memmove(l->news, l->news + 1, (size_t)--l->nr_news * sizeof(*l->news));
+	return 1;
+}
+
+void jetwattd_learner_drifted(struct jetwattd_learner *l, const struct jetwatt_row *is,
+			      const struct jetwatt_row *was)
+{
+	push(l, &(struct jetwattd_news){ .what = JETWATTD_DRIFTED, .is = *is, .was = *was });
+}
+
+int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got)
+{
+	push(l, &(struct jetwattd_news){ .what = JETWATTD_STORE, .reading = *got });
+	return jetwatt_learn_add(&l->known, &got->m.row);
+}
+
+int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row)
+{
+	return jetwatt_learn_add(&l->known, row);
+}
+
+void jetwattd_learner_spent(struct jetwattd_learner *l, double joules)
+{
+	l->learned_j += joules;
+}
+
+/* The job is another one: it is learned again, in a new pass. */
+static enum jetwattd_follow turned(struct jetwattd_learner *l)
+{
+	l->spent = jetwattd_allowance_half(l, l->spent);
+	jetwattd_level_first(l);
+	l->spent->most = jetwattd_enough(l);
+	l->twin = jetwattd_foretold(l);
+	return JETWATTD_FOLLOW_PLAN;
+}
+
+/* Does the outcome end the learning, until the loop resumes it? */
+static int ends(enum jetwattd_outcome out)
+{
+	return out != JETWATTD_MEASURED && out != JETWATTD_OVER && out != JETWATTD_REFUSED &&
+	       out != JETWATTD_HOT && out != JETWATTD_LATE;
+}
+
+enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
+					   const struct jetwattd_result *result)
+{
+	enum jetwattd_outcome out = result->outcome;
+	int has_turned = 0, tried = !l->check.state || l->check.tried;
+
+	l->terms = *terms;
+	if (l->check.state) {
+		out = JETWATTD_MEASURED;
+		if (jetwattd_checked(l, result, &has_turned))
+			return JETWATTD_FOLLOW_CHECK;
+	} else if (out == JETWATTD_MEASURED && jetwattd_suspect(l, result)) {
+		return JETWATTD_FOLLOW_CHECK;
+	}
+	if (out == JETWATTD_MEASURED && tried && !has_turned && !jetwattd_foretold(l) &&
+	    jetwattd_whole_rows(l) == SURE && jetwattd_suspect_first(l))
+		return JETWATTD_FOLLOW_CHECK;
+	l->spent->seconds += (terms->now_ns - l->begun_ns) * 1e-9;
+	l->spent->joules += l->learned_j - l->begun_j;
+	if (has_turned)
+		return turned(l);
+	/* Or what was too much was drawn before it. */
+	if (out == JETWATTD_OVER && jetwattd_barred(l, l->trying))
+		jetwattd_level_lower(l, l->trying);
+	return ends(out) ? JETWATTD_FOLLOW_STOP : JETWATTD_FOLLOW_PLAN;
+}
+
+int jetwattd_learner_more(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
+{
+	l->terms = *terms;
+	return jetwattd_allowance_more(l);
+}

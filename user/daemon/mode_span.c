@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/mode_span.h"
+
+#include <math.h>
+
+void jetwattd_span_of(struct jetwattd_span *s, const struct jetwatt_mode *mode, size_t n)
+{
+	s->lowest = s->highest = mode[0];
+	for (size_t i = 1; i < n; i++) {
+		jetwatt_mode_raise(&s->highest, &mode[i]);
+		jetwatt_each_knob(k)
+			if (jetwatt_mode_get(&mode[i], k) < jetwatt_mode_get(&s->lowest, k))
+				jetwatt_mode_set(&s->lowest, k, jetwatt_mode_get(&mode[i], k));
+	}
+}
+
+static double part(double v, double lo, double hi)
+{
+	return hi > lo ? log(v / lo) / log(hi / lo) : 0;
+}
+
+int jetwattd_span_parts(const struct jetwattd_span *s, const struct jetwatt_mode *m,
+			double p[JETWATT_KNOBS])
+{
+	int n = 0;
+
+	jetwatt_each_knob(k)
+		if (!jetwatt_knob_row(k)->optional)
+			p[n++] = part(jetwatt_mode_get(m, k), jetwatt_mode_get(&s->lowest, k),
+				      jetwatt_mode_get(&s->highest, k));
+	return n;
+}
+
+double jetwattd_span_level(const struct jetwattd_span *s, const struct jetwatt_mode *m, double *least)
+{
+	double p[JETWATT_KNOBS], sum = 0;
+	int n = jetwattd_span_parts(s, m, p);
+
+	*least = INFINITY;
+	for (int i = 0; i < n; i++) {
+		*least = fmin(*least, p[i]);
+		sum += p[i];
+	}
+	return sum / n;
+}
