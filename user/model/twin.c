@@ -209,7 +209,8 @@ int jetwatt_twin_join(const struct jetwatt_twin *t, const struct jetwatt_row *ro
 	size_t all = n;
 	int err = way_here(t, row, n, &time, &power);
 
-	memcpy(out, row, n * sizeof(*row));
+	if (n)
+		memcpy(out, row, n * sizeof(*row));
 	if (err)
 		return err < 0 ? err : (int)n;
 	for (size_t i = 0; i < t->n; i++)
