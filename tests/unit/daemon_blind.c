@@ -21,15 +21,7 @@ int test_info(struct jetwatt *jw, struct jetwatt_info *info);
 void test_close(struct jetwatt *jw);
 int test_doze(const sigset_t *set, siginfo_t *info, const struct timespec *t);
 
-#include "../../user/job/cgroup.c"
-#include "../../user/job/child.c"
-#include "../../user/util/error.c"
-#include "../../user/measure/connect.c"
-#include "../../user/util/suggest.c"
 #include "../../user/daemon/blind.c"
-#include "../../user/daemon/actuator.c"
-#include "../../user/daemon/jetwattd.c"
-#include "../../user/daemon/state.c"
 
 #include "board_tree.h"
 #include "kselftest_harness.h"

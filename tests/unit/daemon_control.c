@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* jetwattd's control socket among clients who mean no good: the real socket, in a directory. */
-#include "../../user/job/cgroup.c"
-#include "../../user/job/child.c"
-#include "../../user/util/error.c"
-#include "../../user/measure/connect.c"
-#include "../../user/util/suggest.c"
-#include "../../user/util/units.c"
-#include "../../user/measure/session.c"
-#include "../../user/measure/session_attach.c"
-#include "../../user/measure/session_rails.c"
-#include "../../user/measure/session_run.c"
-#include "../../user/measure/session_query.c"
-#define run control_run
-#include "../../user/daemon/control.c"
+
+#include "daemon/jetwattd.h"
 #include "../../user/util/listen.c"
-#define own metrics_own
-#include "../../user/daemon/metrics.c"
-#include "../../user/daemon/actuator.c"
-#include "../../user/daemon/jetwattd.c"
-#include "../../user/daemon/state.c"
-#include "../../user/daemon/status.c"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "kselftest_harness.h"
 

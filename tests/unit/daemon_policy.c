@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What jetwattd's policy file may say. */
-#include "../../user/util/conf.c"
-#include "../../user/util/error.c"
-#include "../../user/util/suggest.c"
-#include "../../user/util/units.c"
-#include "../../user/policy/policy.c"
+
+#include "policy/policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "kselftest_harness.h"
 

@@ -31,11 +31,6 @@ unsigned int test_sleep(unsigned int seconds);
 #pragma weak jetwattd_tend
 #pragma weak jetwattd_throttled
 #include "../../user/daemon/job_hold.c"
-#include "../../user/daemon/actuator.c"
-#include "../../user/daemon/jetwattd.c"
-#include "../../user/daemon/usable.c"
-#include "../../user/daemon/state.c"
-#include "../../user/daemon/status.c"
 
 #include "board_tree.h"
 #include "kselftest_harness.h"

@@ -8,15 +8,7 @@
 #define jetwatt_clock_ns test_now
 #define pthread_mutex_lock(lock) test_lock(lock)
 int test_lock(pthread_mutex_t *lock);
-#include "../../user/job/cgroup.c"
-#include "../../user/job/child.c"
-#include "../../user/util/error.c"
-#include "../../user/measure/connect.c"
-#include "../../user/util/suggest.c"
 #include "../../user/daemon/idle.c"
-#include "../../user/daemon/actuator.c"
-#include "../../user/daemon/jetwattd.c"
-#include "../../user/daemon/state.c"
 
 #include "board_tree.h"
 #include "kselftest_harness.h"
