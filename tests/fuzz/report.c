@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct jetwatt_report *r = NULL;
+	struct jetwatt_board_report *r = NULL;
 	const char *why = NULL;
 	unsigned int line;
 	uint64_t sum = 0;

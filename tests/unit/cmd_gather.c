@@ -17,7 +17,7 @@ FIXTURE(board) {
 	struct jetwatt_gather g;
 	char *json;
 	size_t len;
-	struct jetwatt_report *r;
+	struct jetwatt_board_report *r;
 };
 
 static void bytes(const struct tree *t, const char *path, const void *p, size_t len)

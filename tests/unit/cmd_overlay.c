@@ -13,7 +13,7 @@
 
 static char *overlay_of(const char *json)
 {
-	struct jetwatt_report *r = NULL;
+	struct jetwatt_board_report *r = NULL;
 	unsigned int line;
 	const char *why;
 	char *text = NULL;

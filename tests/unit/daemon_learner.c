@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The learner alone. Cap and actuator are made up: a board in virtual time that draws what the modes'
- * clocks ask for, a cap that ends what draws too much, and knobs of which some refuse. There is no
+ * The learner alone. Cap and actuator are made up: a board in virtual time that draws what the
+ * modes' clocks ask for, a cap that ends what draws too much, and knobs of which some refuse. There is no
  * jetwattd, no sysfs and no clock here.
  */
 #include "daemon/learner.h"
@@ -361,6 +361,8 @@ TEST_F(learner, the_job_becomes_another_one)
 				    fabs(log(row->time_ms / time_ms(&self->p, &row->mode))) < 0.05)
 				TH_LOG("%g: row %zu", then[k], i);
 		}
+		/* What was spent counts half, for this workload and budget. */
+		EXPECT_STREQ(KEY, self->l.spent->key);
 	}
 }
 

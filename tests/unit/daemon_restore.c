@@ -31,6 +31,8 @@ unsigned int test_sleep(unsigned int seconds);
 #pragma weak jetwattd_tend
 #pragma weak jetwattd_throttled
 #include "../../user/daemon/job_hold.c"
+/* With sleep() replaced. */
+#include "../../user/daemon/actuator.c"
 
 #include "board_tree.h"
 #include "kselftest_harness.h"

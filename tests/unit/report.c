@@ -9,7 +9,8 @@
 
 #define HEAD	"{\"schema\": \"" JETWATT_REPORT_SCHEMA "\", "
 
-static int parse(const char *text, struct jetwatt_report **r, unsigned int *line, const char **why)
+static int parse(const char *text, struct jetwatt_board_report **r, unsigned int *line,
+		 const char **why)
 {
 	*r = NULL;
 	return jetwatt_report_parse(text, strlen(text), r, line, why);
@@ -25,7 +26,7 @@ TEST(reads)
 		"\"rails\": [{\"id\": 3, \"label\": \"VDD\", \"chip\": 0, \"channel\": 2, \"shunt_uohm\": 2000,"
 		" \"enabled\": true, \"in_total\": false}]}\n";
 	const struct jetwatt_report_file *f;
-	struct jetwatt_report *r;
+	struct jetwatt_board_report *r;
 	unsigned int line;
 	const char *why;
 
@@ -88,7 +89,7 @@ TEST(refuses)
 		{ HEAD "\"files\": [], \"chips\": 1}", "are lists" },
 		{ HEAD "\"files\": [], \"chips\": [{\"model\": \"m\", \"id\": -1}]}", "lacks a number" },
 	};
-	struct jetwatt_report *r;
+	struct jetwatt_board_report *r;
 	unsigned int line;
 	const char *why;
 
@@ -106,7 +107,7 @@ TEST(refuses)
 TEST(half_of_one)
 {
 	static const char text[] = HEAD "\"files\": [{\"path\": \"sys/b\", \"text\": \"\\u00e9\"}], \"n\": -1.5e3}";
-	struct jetwatt_report *r;
+	struct jetwatt_board_report *r;
 	unsigned int line;
 	const char *why;
 

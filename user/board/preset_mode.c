@@ -13,11 +13,11 @@
 #define FILE_MAX	(1u << 20)
 
 /* Steps seen so far: the highest, the one that a cap comes to from below and from above. */
-struct step {
+struct preset_step {
 	uint64_t top, below, above, bottom;
 };
 
-static void see(struct step *s, uint64_t v, uint64_t cap)
+static void see(struct preset_step *s, uint64_t v, uint64_t cap)
 {
 	s->top = v > s->top ? v : s->top;
 	s->bottom = !s->bottom || v < s->bottom ? v : s->bottom;
@@ -27,7 +27,7 @@ static void see(struct step *s, uint64_t v, uint64_t cap)
 		s->above = v;
 }
 
-static uint64_t settle(const struct step *s, long long asked, bool up)
+static uint64_t settle(const struct preset_step *s, long long asked, bool up)
 {
 	if (asked < 0)
 		return s->top;
@@ -38,7 +38,7 @@ static uint64_t settle(const struct step *s, long long asked, bool up)
 
 /* Of a knob whose levels are @s: what the kernel makes of a cap. It rounds the GPU's up. */
 static unsigned int come_to(const struct jetwatt_preset *p, enum jetwatt_knob k,
-			    const struct step *s, struct jetwatt_mode *mode)
+			    const struct preset_step *s, struct jetwatt_mode *mode)
 {
 	long long cap = p->cap[k];
 	uint64_t v = settle(s, cap, k == JETWATT_KNOB_GPU);
@@ -56,7 +56,7 @@ unsigned int jetwatt_preset_mode_of(const struct jetwatt_mode *all, size_t n,
 	unsigned int rounded = 0;
 
 	jetwatt_each_knob(k) {
-		struct step s = { 0 };
+		struct preset_step s = { 0 };
 
 		for (size_t i = 0; i < n; i++)
 			see(&s, jetwatt_mode_get(&all[i], k), (uint64_t)p->cap[k]);
@@ -72,7 +72,7 @@ unsigned int jetwatt_preset_mode(const struct jetwatt_board *b, const struct jet
 
 	jetwatt_each_knob(k) {
 		bool there = !jetwatt_knob_row(k)->optional || b->in_grid[k];
-		struct step s = { 0 };
+		struct preset_step s = { 0 };
 
 		for (int i = 0; there && i < b->nr_levels[k]; i++)
 			see(&s, b->level[k][i], (uint64_t)p->cap[k]);

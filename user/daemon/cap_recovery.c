@@ -2,12 +2,13 @@
 /*
  * What follows a step down of the cap. jetwattd(8), "Recovery", says the same.
  *
- * With a job: wait until the overshoot is repaid, then up again to the fastest other mode within the
- * budget. While the job is learned a mode that may draw too much is not tried before the overshoot has
- * left the window. From a mode that was held jetwattd backs off, each time for longer.
+ * With a job: wait until the overshoot is repaid, then up again to the fastest other mode within
+ * the budget. While the job is learned a mode that may draw too much is not tried before the
+ * overshoot has left the window. From a mode that was held jetwattd backs off, each time
+ * for longer.
  *
- * Without one, where work is not known yet or its minibatches cannot be told apart, all that is known
- * is power: from the lowest mode up, with all knobs alike, as far as the budget has room.
+ * Without one, where work is not known yet or its minibatches cannot be told apart, all that is
+ * known is power: from the lowest mode up, with all knobs alike, as far as the budget has room.
  */
 #include "daemon/loop.h"
 
@@ -22,7 +23,8 @@
 #define BACK_OFF_S	2.0
 #define TURN_S		0.2
 #define CALM_NS		600000000000ull
-/* One step down from a mode that was held may have been another process's doing; this number is not. */
+/* One step down from a mode that was held may have been another process's doing; this number is
+ * not. */
 #define TRIPS		2
 /* From the lowest mode to the highest; one more is the board as it was found. */
 #define RUNGS		8
@@ -43,9 +45,11 @@ int jetwattd_climb(struct jetwattd_run *r)
 	do {
 		busy = jetwattd_nap(r, REPAID_S);
 		pthread_mutex_lock(&d->lock);
-		owing = d->cap.owing && jetwatt_clock_ns() - d->cap.stepped_ns < d->policy->window_s * 1e9;
+		owing = d->cap.owing &&
+			jetwatt_clock_ns() - d->cap.stepped_ns < d->policy->window_s * 1e9;
 		best = busy || owing ? NULL :
-		       jetwattd_learner_within(&r->learner, jetwattd_cap_limit(&d->cap), &d->cap.left);
+		       jetwattd_learner_within(&r->learner, jetwattd_cap_limit(&d->cap),
+					       &d->cap.left);
 		if (best)
 			jetwattd_put(&d->act, &best->mode);
 		pthread_mutex_unlock(&d->lock);

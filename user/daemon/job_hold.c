@@ -65,7 +65,8 @@ static void look_up(struct jetwattd_run *r)
 	jetwattd_minibatch_forget(r->minibatch);
 	if (!r->keep.db)
 		jetwatt_keep_open(&r->keep, &args);
-	begin(r, r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->act.board, w, &job) && r->keep.db);
+	begin(r, r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->act.board, w, &job) &&
+		 r->keep.db);
 	if (d->verbose)
 		jetwatt_error_note("process %d%s%s: %zu readings of its workload are known%s", w->pid,
 				   *r->beside ? " beside " : "", r->beside, known->nr_rows,
@@ -179,7 +180,8 @@ static int further(struct jetwattd_run *r)
 }
 
 /* Is a reading another one than it was, and not for heat? */
-static int drifted(struct jetwattd_run *r, const struct jetwatt_row *is, const struct jetwatt_row *was)
+static int drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
+		   const struct jetwatt_row *was)
 {
 	return jetwattd_differs(is, was) && !jetwattd_throttled(r, &was->mode);
 }

@@ -54,7 +54,8 @@ static int others(struct jetwattd_learner *l, const struct jetwattd_prior *prior
 	int err = 0;
 
 	if (prior->others)
-		err = jetwatt_estimator_learn(&l->known.by, prior->other, prior->others, JETWATT_LEARN_SEED);
+		err = jetwatt_estimator_learn(&l->known.by, prior->other, prior->others,
+					      JETWATT_LEARN_SEED);
 	/* A predictor that does not use them does without. */
 	if (err && err != -ENOTSUP)
 		return jetwatt_learn_failed(&l->known, err, "cannot use other workloads");
@@ -187,7 +188,8 @@ static int ends(enum jetwattd_outcome out)
 	       out != JETWATTD_HOT && out != JETWATTD_LATE;
 }
 
-enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
+enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
+					   const struct jetwattd_terms *terms,
 					   const struct jetwattd_result *result)
 {
 	enum jetwattd_outcome out = result->outcome;

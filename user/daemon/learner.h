@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The learner: what is known of the running job, and which mode to try next. It gets plain values
- * (a limit in watts, a time, readings, refusals) and returns plain values. It applies nothing, reads
- * no clock and no sensor, and knows neither the cap, nor the actuator, nor the loop, which passes
- * messages between the three:
+ * (a limit in watts, a time, readings, refusals) and returns plain values. It applies nothing,
+ * reads no clock and no sensor, and knows neither the cap, nor the actuator, nor the loop, which
+ * passes messages between the three:
  *
  *	jetwattd_learner_begin()			a job begins, with what was known before
  *	jetwattd_learner_budget()			for another budget
  *	jetwattd_learner_resume()			learn, as far as it is worth it
- *	while (jetwattd_learner_next())			which mode to try, or none: stay in the best one
+ *	while (jetwattd_learner_next())			a mode to try, or none: stay in the best
  *		..._reading(), ..._over(), ..._refused(), ..._too_slow()
  *		jetwattd_learner_done()			the step is over
  *		jetwattd_learner_news()			what is to be stored and reported
@@ -159,7 +159,12 @@ struct jetwattd_allowance {
  * @mid, @mode: the row that is being checked, and its mode
  */
 struct jetwattd_drift_check {
-	enum { JETWATTD_NO_CHECK, JETWATTD_CHECK_JUMP, JETWATTD_CHECK_OLD, JETWATTD_CHECK_PART } state;
+	enum {
+		JETWATTD_NO_CHECK,
+		JETWATTD_CHECK_JUMP,
+		JETWATTD_CHECK_OLD,
+		JETWATTD_CHECK_PART,
+	} state;
 	int tried;
 	double before_ms;
 	size_t old, now, mid;
@@ -177,8 +182,8 @@ struct jetwattd_drift_check {
  * @known: candidates, predictor; then also the rows of the job
  *
  * The learner's own:
- * @barred: of each candidate: JETWATTD_BARRED: it cannot be had, or is over the budget; less: how often
- *	the cap stepped down in it for what may have been another process's doing
+ * @barred: of each candidate: JETWATTD_BARRED: it cannot be had, or is over the budget; less: how
+ *	often the cap stepped down in it for what may have been another process's doing
  * @late: in it a server's latency cannot be kept, at @late_hz requests a second
  * @span: range of the knobs of the candidates
  * @key, @budget_w: of the job; @learned_j: energy that learning it has taken
@@ -221,8 +226,8 @@ struct jetwattd_learner {
 int jetwattd_learner_open(struct jetwattd_learner *l);
 void jetwattd_learner_close(struct jetwattd_learner *l);
 
-/* A job begins; all that was known of the one before is forgotten, but for its allowance. Return: exit
- * code, said; then less is known than there was. */
+/* A job begins; all that was known of the one before is forgotten, but for its allowance. Return:
+ * exit code, said; then less is known than there was. */
 int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_prior *prior);
 /* It is learned for a budget from now on, of which a mode may draw @limit_w in the mean. What was
  * refused may be tried again. */
@@ -241,21 +246,23 @@ int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_r
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row);
 /* The cap stepped down in a mode. Its power is known: neither it nor any mode that is higher in all
  * knobs is tried again. @over_w 0: it is not: it may be tried once more. */
-void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode, double over_w,
-			   double over_sd);
+void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
+			   double over_w, double over_sd);
 /* A mode cannot be had. @why: JETWATTD_HOT: it may be tried once more; else not. */
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      enum jetwattd_outcome why);
 /* A server is too late in a mode, at @hz requests a second, so it is in all below. Return: 1: that
  * was not known of one of them. */
-int jetwattd_learner_too_slow(struct jetwattd_learner *l, const struct jetwatt_mode *mode, double hz);
+int jetwattd_learner_too_slow(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
+			      double hz);
 /* In which modes it is too late is not known any more. */
 void jetwattd_learner_in_time(struct jetwattd_learner *l);
 /* Energy that a step has taken, in J. */
 void jetwattd_learner_spent(struct jetwattd_learner *l, double joules);
 
 /* A step has ended, after the messages about its mode. */
-enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
+enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
+					   const struct jetwattd_terms *terms,
 					   const struct jetwattd_result *result);
 /* Return: 1: @news; 0: there is none. */
 int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news);

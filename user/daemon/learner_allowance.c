@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Time for learning, where the policy does not say; or if that is longer, this number of minibatches in
- * the best mode: a job with such long ones is there for long. */
+/* Time for learning, where the policy does not say; or if that is longer, this number of
+ * minibatches in the best mode: a job with such long ones is there for long. */
 #define LEARN_S		40
 #define LEARN		200
 /* Number of further modes that are worth a try when the best one turns out not to be. */
@@ -29,7 +29,8 @@ struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l)
 	return a;
 }
 
-double jetwattd_allowance_left(const struct jetwattd_learner *l, const struct jetwattd_allowance *a)
+double jetwattd_allowance_left(const struct jetwattd_learner *l,
+			       const struct jetwattd_allowance *a)
 {
 	const struct jetwattd_terms *t = &l->terms;
 	const struct jetwatt_row *best = jetwattd_fastest(l);

@@ -95,9 +95,11 @@ static int absurd(const struct jetwatt_row *is, const struct jetwatt_row *was)
 {
 	double by = log(is->time_ms / was->time_ms);
 
-	if (!jetwattd_whole(was) || fabs(by) < fmax(FAR, FAR_SIGMA * hypot(is->time_sd, was->time_sd)))
+	if (!jetwattd_whole(was) ||
+	    fabs(by) < fmax(FAR, FAR_SIGMA * hypot(is->time_sd, was->time_sd)))
 		return 0;
-	return by > 0 ? jetwattd_reaches(&is->mode, &was->mode) : jetwattd_reaches(&was->mode, &is->mode);
+	return by > 0 ? jetwattd_reaches(&is->mode, &was->mode) :
+			jetwattd_reaches(&was->mode, &is->mode);
 }
 
 static int suspect(const struct jetwattd_learner *l, const struct jetwatt_row *is,
@@ -129,20 +131,23 @@ static int ask(struct jetwattd_learner *l, int state, size_t at)
 /* Row @at, which is to be the first of those that are of the other job. */
 static int ask_old(struct jetwattd_learner *l, size_t at, int tried)
 {
-	l->check = (struct jetwattd_drift_check){ .tried = tried, .old = at, .was = l->known.row[at] };
+	l->check = (struct jetwattd_drift_check){ .tried = tried, .old = at,
+						  .was = l->known.row[at] };
 	return ask(l, JETWATTD_CHECK_OLD, at);
 }
 
 int jetwattd_suspect(struct jetwattd_learner *l, const struct jetwattd_result *result)
 {
-	const struct jetwatt_row *is = jetwatt_learn_row(&l->known, &l->known.mode[l->trying]), *best;
-	const struct jetwatt_prediction *foretold = l->foretold ? &l->known.prediction[l->trying] : NULL;
+	const struct jetwatt_learn *k = &l->known;
+	const struct jetwatt_row *is = jetwatt_learn_row(k, &k->mode[l->trying]), *best;
+	const struct jetwatt_prediction *foretold = l->foretold ? &k->prediction[l->trying] : NULL;
 
 	if (!is)
 		return 0;
 	/* What draws too much has been left by now. */
 	if (result->jumped_ms > 0 && result->here) {
-		l->check = (struct jetwattd_drift_check){ .tried = 1, .before_ms = result->jumped_ms, .was = *is };
+		l->check = (struct jetwattd_drift_check){ .tried = 1, .was = *is,
+							  .before_ms = result->jumped_ms };
 		return ask(l, JETWATTD_CHECK_JUMP, (size_t)(is - l->known.row));
 	}
 	if (!(result->jumped_ms > 0) && !suspect(l, is, foretold))
@@ -185,14 +190,15 @@ static int jumped(struct jetwattd_learner *l, const struct jetwattd_result *resu
 static int halve(struct jetwattd_learner *l)
 {
 	struct jetwattd_drift_check *c = &l->check;
-	size_t mid;
 
 	while (c->now - c->old > 1) {
-		for (mid = c->old + (c->now - c->old) / 2; mid < c->now && !jetwattd_whole(&l->known.row[mid]); mid++)
-			;
+		size_t half = c->old + (c->now - c->old) / 2, mid = half;
+
+		while (mid < c->now && !jetwattd_whole(&l->known.row[mid]))
+			mid++;
 		if (mid < c->now)
 			return ask(l, JETWATTD_CHECK_PART, mid);
-		c->now = c->old + (c->now - c->old) / 2;
+		c->now = half;
 	}
 	return 0;
 }
@@ -212,8 +218,10 @@ static int other(const struct jetwattd_result *result, double was_ms)
 	return result->outcome == JETWATTD_MEASURED ? apart(&result->reading.m.row, was_ms) : -1;
 }
 
-/* The first row of a check was read again. Return: 1: which others are like it takes more readings. */
-static int checked_old(struct jetwattd_learner *l, const struct jetwattd_result *result, int *turned)
+/* The first row of a check was read again. Return: 1: which others are like it takes more
+ * readings. */
+static int checked_old(struct jetwattd_learner *l, const struct jetwattd_result *result,
+		       int *turned)
 {
 	struct jetwattd_drift_check *c = &l->check;
 
@@ -229,7 +237,8 @@ static int checked_old(struct jetwattd_learner *l, const struct jetwattd_result 
 }
 
 /* One of those between was. What is read again on the way is of the job as it is, too. */
-static int checked_part(struct jetwattd_learner *l, const struct jetwattd_result *result, int *turned)
+static int checked_part(struct jetwattd_learner *l, const struct jetwattd_result *result,
+			int *turned)
 {
 	struct jetwattd_drift_check *c = &l->check;
 	int is_other = other(result, l->known.row[c->mid].time_ms);

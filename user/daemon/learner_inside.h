@@ -52,22 +52,24 @@ void jetwattd_level_first(struct jetwattd_learner *l);
 /* A mode was over the budget. */
 void jetwattd_level_lower(struct jetwattd_learner *l, size_t i);
 
-/* learner_drift.c: mode @l->trying was just read: has the job become another one since the modes before
- * were read, that is, other data, another minibatch size? Return: 1: that takes a check; 0: no. */
+/* learner_drift.c: mode @l->trying was just read: has the job become another one since the modes
+ * before were read, that is, other data, another minibatch size? Return: 1: that takes a check; 0:
+ * no. */
 int jetwattd_suspect(struct jetwattd_learner *l, const struct jetwattd_result *result);
 /* Where few are known, a change between two readings is seen in neither: was the first of all of
  * another job? Return: as above. */
 int jetwattd_suspect_first(struct jetwattd_learner *l);
-/* A check has a result. Return: 1: it takes another one; 0: all is known; @turned: the job has become
- * another one, and what was read of the one before is forgotten. */
+/* A check has a result. Return: 1: it takes another one; 0: all is known; @turned: the job has
+ * become another one, and what was read of the one before is forgotten. */
 int jetwattd_checked(struct jetwattd_learner *l, const struct jetwattd_result *result, int *turned);
 
-/* learner_allowance.c: what has been spent on the job's workload for this budget, by runs before too.
- * A workload that is not in the database begins at nothing each time, and so does one of which no mode
- * within the budget is known. */
+/* learner_allowance.c: what has been spent on the job's workload for this budget, by runs before
+ * too. A workload that is not in the database begins at nothing each time, and so does one of which
+ * no mode within the budget is known. */
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l);
 /* Return: the part of it that is left; at 0 or below nothing is. */
-double jetwattd_allowance_left(const struct jetwattd_learner *l, const struct jetwattd_allowance *a);
+double jetwattd_allowance_left(const struct jetwattd_learner *l,
+			       const struct jetwattd_allowance *a);
 /* The job has become another one: what was spent before counts half, so that a job that changes all
  * the time is not learned all the time. */
 struct jetwattd_allowance *jetwattd_allowance_half(struct jetwattd_learner *l,

@@ -55,7 +55,8 @@ const struct jetwatt_row *jetwattd_learner_within(const struct jetwattd_learner 
 
 		if (row->power_w * (1 + READ * row->power_sd) > watts ||
 		    (best && !late && row->time_ms >= best->time_ms) ||
-		    (but && jetwatt_mode_same(but, &row->mode)) || jetwatt_learn_row(k, &row->mode) != row)
+		    (but && jetwatt_mode_same(but, &row->mode)) ||
+		    jetwatt_learn_row(k, &row->mode) != row)
 			continue;
 		at = offered(l, &row->mode);
 		/* One in which the server is too late only where it is so in all. */
@@ -120,8 +121,8 @@ static double time_of(struct jetwattd_learner *l, const struct jetwatt_mode *mod
 	return k->nr_rows ? sum / k->nr_rows : TIME_MS;
 }
 
-void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode, double over_w,
-			   double over_sd)
+void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
+			   double over_w, double over_sd)
 {
 	struct jetwatt_row row = { .mode = *mode, .time_sd = JETWATTD_NO_TIME, .power_w = over_w,
 				   .power_sd = over_sd };
@@ -152,7 +153,8 @@ void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_m
 		l->barred[at] = JETWATTD_BARRED;
 }
 
-int jetwattd_learner_too_slow(struct jetwattd_learner *l, const struct jetwatt_mode *mode, double hz)
+int jetwattd_learner_too_slow(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
+			      double hz)
 {
 	int fresh = 0;
 

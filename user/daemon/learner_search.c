@@ -13,7 +13,8 @@
 #define MORE		6
 /* From so many readings on the model's word counts. */
 #define ROWS		4
-/* The last of the allowance is for those that only their reading's error keeps from being chosen. */
+/* The last of the allowance is for those that only their reading's error keeps from being
+ * chosen. */
 #define LAST		0.25
 /* So many confirm what others know of a workload. */
 #define CONFIRM		4
@@ -106,7 +107,8 @@ static int narrow(struct jetwattd_learner *l)
 	const struct jetwatt_row *best = jetwattd_fastest(l);
 	struct jetwatt_learn *k = &l->known;
 	int twin = jetwattd_foretold(l);
-	int err = !twin && best && jetwattd_whole_rows(l) >= ROWS ? jetwatt_learn_predict(k) : -ENODATA;
+	int modelled = !twin && best && jetwattd_whole_rows(l) >= ROWS;
+	int err = modelled ? jetwatt_learn_predict(k) : -ENODATA;
 	size_t fresh = 0;
 
 	l->foretold = !err;
@@ -119,8 +121,9 @@ static int narrow(struct jetwattd_learner *l)
 			if (jetwattd_barred(l, i))
 				continue;
 			/* A prior that knows the workload weighs all of them itself. */
-			if (!known && !twin && (err ? !asked(l, i, how) :
-							!worth(&k->prediction[i], best->time_ms, k->budget_w)))
+			if (!known && !twin &&
+			    (err ? !asked(l, i, how) :
+				   !worth(&k->prediction[i], best->time_ms, k->budget_w)))
 				continue;
 			l->choice[l->choices] = k->mode[i];
 			l->choice_at[l->choices++] = i;
@@ -142,13 +145,14 @@ static long doubt(struct jetwattd_learner *l, size_t most)
 	double least = DOUBT / sqrt(k->nr_rows + 1.0), top = GAIN;
 	long at = -1;
 
-	if (!best || jetwattd_foretold(l) || jetwatt_learn_known(k) >= most || jetwattd_whole_rows(l) < ROWS ||
-	    jetwatt_learn_predict(k))
+	if (!best || jetwattd_foretold(l) || jetwatt_learn_known(k) >= most ||
+	    jetwattd_whole_rows(l) < ROWS || jetwatt_learn_predict(k))
 		return -1;
 	for (size_t i = 0; i < k->nr_modes; i++) {
 		const struct jetwatt_prediction *p = &k->prediction[i];
 		double t = hypot(p->time_sd, least), w = hypot(p->power_sd, least);
-		double z = log(best->time_ms / p->time_ms) / t, over = log(p->power_w / k->budget_w) / w;
+		double z = log(best->time_ms / p->time_ms) / t;
+		double over = log(p->power_w / k->budget_w) / w;
 		double gain = 0.5 * erfc(over * M_SQRT1_2) * t *
 			      (z * 0.5 * erfc(-z * M_SQRT1_2) + exp(-z * z / 2) / sqrt(2 * M_PI));
 
@@ -168,8 +172,9 @@ static long planned(struct jetwattd_learner *l, size_t most)
 	l->known.budget_w = l->terms.limit_w;
 	err = narrow(l);
 	if (!err)
-		err = jetwatt_plan_next(l->choice, l->choices, l->known.row, l->known.nr_rows, &l->known.by,
-					l->known.budget_w, most, JETWATT_LEARN_SEED, &n);
+		err = jetwatt_plan_next(l->choice, l->choices, l->known.row, l->known.nr_rows,
+					&l->known.by, l->known.budget_w, most,
+					JETWATT_LEARN_SEED, &n);
 	return err ? doubt(l, most) : (long)l->choice_at[n.index];
 }
 

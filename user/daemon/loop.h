@@ -51,8 +51,8 @@ struct jetwattd_held {
 struct jetwattd_minibatch;
 struct jetwattd_interleaver;
 
-/* Backing off from modes that the cap has left: the last time at @last_ns, the next one for @seconds,
- * @trips times without a long pause between. */
+/* Backing off from modes that the cap has left: the last time at @last_ns, the next one for
+ * @seconds, @trips times without a long pause between. */
 struct jetwattd_backing {
 	uint64_t last_ns;
 	double seconds;
@@ -176,7 +176,7 @@ void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got)
 int jetwattd_climb(struct jetwattd_run *r);
 /* Wait until the overshoot has left the window. Return: 1: there is something else to do. */
 int jetwattd_let_out(struct jetwattd_run *r);
-/* From a mode that was held, in a lower one for a while. Return: 1: there is something else to do. */
+/* From a mode that was held, in a lower one for a while. Return: as above. */
 int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backing *b,
 		      const struct jetwattd_reading *got);
 /* While there is no job: has the cap stepped down? Then up, as far as the budget has room.

@@ -31,7 +31,8 @@ int jetwattd_span_parts(const struct jetwattd_span *s, const struct jetwatt_mode
 	return n;
 }
 
-double jetwattd_span_level(const struct jetwattd_span *s, const struct jetwatt_mode *m, double *least)
+double jetwattd_span_level(const struct jetwattd_span *s, const struct jetwatt_mode *m,
+			   double *least)
 {
 	double p[JETWATT_KNOBS], sum = 0;
 	int n = jetwattd_span_parts(s, m, p);

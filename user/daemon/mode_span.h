@@ -18,13 +18,14 @@ struct jetwattd_span {
 /* The range of @n >= 1 modes. */
 void jetwattd_span_of(struct jetwattd_span *s, const struct jetwatt_mode *mode, size_t n);
 
-/* Place of each knob that every mode sets in its range, from 0 to 1, on a logarithmic scale. Return:
- * number of those knobs. */
+/* Place of each knob that every mode sets in its range, from 0 to 1, on a logarithmic scale.
+ * Return: number of those knobs. */
 int jetwattd_span_parts(const struct jetwattd_span *s, const struct jetwatt_mode *m,
 			double p[JETWATT_KNOBS]);
 
 /* Mean of these. @least: the lowest of them. */
-double jetwattd_span_level(const struct jetwattd_span *s, const struct jetwatt_mode *m, double *least);
+double jetwattd_span_level(const struct jetwattd_span *s, const struct jetwatt_mode *m,
+			   double *least);
 
 /* Is a mode at least as high as another one in all knobs? */
 static inline int jetwattd_reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b)

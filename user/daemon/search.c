@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Learn a job: the messages between the three owners. The learner (learner.c) says what to try, within
- * the limit of the cap (cap_limit.c); the actuator (actuator.c) applies it; the learner gets what was
- * measured, and the cap the mode that it may step down to.
+ * Learn a job: the messages between the three owners. The learner (learner.c) says what to try,
+ * within the limit of the cap (cap_limit.c); the actuator (actuator.c) applies it; the learner gets
+ * what was measured, and the cap the mode that it may step down to.
  */
 #include "daemon/loop.h"
 
@@ -33,9 +33,11 @@ void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 }
 
 /* A mode that is not known, or not well enough. */
-static void try(struct jetwattd_run *r, const struct jetwattd_step *step, struct jetwattd_result *result)
+static void try(struct jetwattd_run *r, const struct jetwattd_step *step,
+		struct jetwattd_result *result)
 {
-	result->outcome = jetwattd_try(r, &step->mode, step->ask == JETWATTD_TRY ? &jetwattd_quick : &exact);
+	result->outcome = jetwattd_try(r, &step->mode,
+				       step->ask == JETWATTD_TRY ? &jetwattd_quick : &exact);
 	result->jumped_ms = jetwattd_minibatch_jumped(r->minibatch);
 	pthread_mutex_lock(&r->d->lock);
 	result->here = jetwattd_in(&r->d->act, &step->mode);
@@ -43,7 +45,8 @@ static void try(struct jetwattd_run *r, const struct jetwattd_step *step, struct
 }
 
 /* One that is known: is it still so? */
-static void check(struct jetwattd_run *r, const struct jetwattd_step *step, struct jetwattd_result *result)
+static void check(struct jetwattd_run *r, const struct jetwattd_step *step,
+		  struct jetwattd_result *result)
 {
 	if (step->ask == JETWATTD_CHECK_HERE) {
 		result->outcome = jetwattd_look(r, &step->mode, &jetwattd_quick, &result->reading);

@@ -82,7 +82,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static int adopt(struct jetwattd_interleaver *i, struct jetwatt_tenant *t, const char *name,
+static int adopt(struct jetwattd_interleaver *i, struct jetwatt_corunner *t, const char *name,
 		 const char *cgroup)
 {
 	struct jetwatt_error_text e = { "", "", "" };

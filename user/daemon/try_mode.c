@@ -62,7 +62,8 @@ void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got)
 	char name[96] = "";
 
 	if (r->d->verbose && !jetwatt_board_mode_format(mode, name, sizeof(name)))
-		jetwatt_error_note("%s: over, %.2f W +- %.1f %%", name, got->over_w, 100 * got->over_sd);
+		jetwatt_error_note("%s: over, %.2f W +- %.1f %%", name, got->over_w,
+				   100 * got->over_sd);
 	jetwattd_learner_over(&r->learner, mode, got->over_w, got->over_sd);
 }
 
@@ -73,7 +74,8 @@ const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
 
 	pthread_mutex_lock(&d->lock);
 	best = jetwattd_learner_within(&r->learner, jetwattd_cap_limit(&d->cap), NULL);
-	safe = jetwattd_learner_within(&r->learner, JETWATTD_SAFE * jetwattd_cap_limit(&d->cap), NULL);
+	safe = jetwattd_learner_within(&r->learner, JETWATTD_SAFE * jetwattd_cap_limit(&d->cap),
+				       NULL);
 	d->cap.have_safe = safe != NULL;
 	if (safe) {
 		d->cap.safe = safe->mode;
@@ -130,7 +132,8 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, const struct jetwatt_
 	until.decay = &r->decay;
 	until.slow_ms = best ? slow * best->time_ms : 0;
 	out = jetwattd_look(r, mode, &until, &got);
-	jetwattd_learner_spent(&r->learner, got.m.row.power_w > 0 ? got.m.dwell_s * got.m.row.power_w : 0);
+	jetwattd_learner_spent(&r->learner,
+			       got.m.row.power_w > 0 ? got.m.dwell_s * got.m.row.power_w : 0);
 	if (out == JETWATTD_OVER && got.over_w > 0) {
 		jetwattd_forbid(r, &got);
 	} else if (out == JETWATTD_OVER) {

@@ -21,7 +21,7 @@
 #define LEAST		128	/* records that there is room for */
 
 /* A place in a queue: @nr counts arrivals, so records of one time keep their order. */
-struct place {
+struct join_place {
 	uint64_t time_ns, nr;
 	size_t slot;
 };
@@ -39,7 +39,7 @@ struct place {
  */
 struct queue {
 	char *entry;
-	struct place *heap;
+	struct join_place *heap;
 	size_t size, nr, max;
 	uint64_t last_ns, arrived, moved;
 };
@@ -63,14 +63,14 @@ static uint64_t first_ns(const struct queue *q)
 	return q->nr ? q->heap[0].time_ns : UINT64_MAX;
 }
 
-static int before(const struct place *a, const struct place *b)
+static int before(const struct join_place *a, const struct join_place *b)
 {
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->nr < b->nr;
 }
 
 static int resize(struct queue *q, size_t max)
 {
-	struct place *heap = malloc(max * sizeof(*heap));
+	struct join_place *heap = malloc(max * sizeof(*heap));
 	char *entry = malloc(max * q->size);
 
 	if (!entry || !heap) {
@@ -103,7 +103,7 @@ static void give_back(struct queue *q)
 /* Most records are the latest: these stay at the end. */
 static int insert(struct queue *q, const void *entry, uint64_t time_ns)
 {
-	struct place new = { .time_ns = time_ns, .nr = q->arrived };
+	struct join_place new = { .time_ns = time_ns, .nr = q->arrived };
 	size_t i;
 
 	if (q->nr == q->max && resize(q, q->max ? 2 * q->max : LEAST))
@@ -125,7 +125,7 @@ static int insert(struct queue *q, const void *entry, uint64_t time_ns)
 /* The earliest. Its slot is free from then on. */
 static void drop(struct queue *q)
 {
-	struct place last = q->heap[--q->nr];
+	struct join_place last = q->heap[--q->nr];
 	size_t slot = q->heap[0].slot, i = 0, k;
 
 	for (; (k = 2 * i + 1) < q->nr; i = k) {

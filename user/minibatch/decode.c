@@ -56,7 +56,7 @@ static void mark(struct jetwatt_beat *b, int state, const struct step *s)
 		b->place = (uint8_t)state;
 }
 
-int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model *m, double *score)
+int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_motif *m, double *score)
 {
 	struct decoder *d = malloc(sizeof(*d));
 	struct step *step = malloc(n * STATES * sizeof(*step));
@@ -102,7 +102,7 @@ struct jetwatt_follower *jetwatt_follower_new(void)
 	return calloc(1, sizeof(struct jetwatt_follower));
 }
 
-void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_model *m)
+void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_motif *m)
 {
 	f->d.m = *m;
 	f->begun = false;
@@ -111,7 +111,7 @@ void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_mod
 void jetwatt_follower_next(struct jetwatt_follower *f, struct jetwatt_beat *b)
 {
 	struct decoder *d = &f->d;
-	struct jetwatt_model m = d->m;
+	struct jetwatt_motif m = d->m;
 	int state;
 
 	if (f->begun)

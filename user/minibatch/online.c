@@ -37,7 +37,7 @@ struct jetwatt_batch_track {
 	struct jetwatt_sync wait[KEEP];
 	size_t n, fresh, period, left;
 	uint32_t tgid, tid;
-	struct jetwatt_model model;
+	struct jetwatt_motif model;
 	struct jetwatt_follower *follower;
 	struct jetwatt_sync recent[RECENT];
 	size_t nr_recent;
@@ -101,7 +101,7 @@ static bool is_own(const struct jetwatt_batch_track *t, const struct jetwatt_syn
 /* The next wait of the job, along its cycle. Return: a minibatch ends with it. */
 static bool follow(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 {
-	const struct jetwatt_model *m = &t->model;
+	const struct jetwatt_motif *m = &t->model;
 	struct jetwatt_item it[RECENT];
 	struct jetwatt_beat b[RECENT], *last;
 

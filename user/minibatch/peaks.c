@@ -112,11 +112,11 @@ double jetwatt_peaks_clearness(const struct jetwatt_peaks *s, const size_t *at, 
 }
 
 /* How well k waits per minibatch explain the peaks. @at: room for n. */
-struct jetwatt_step jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at)
+struct jetwatt_stride jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at)
 {
 	size_t peaks, exact = 0, more = 0, out = 0, waits = 0;
 	double next = 0, after = 0, clear, in_step, enough;
-	struct jetwatt_step r = { 0 };
+	struct jetwatt_stride r = { 0 };
 
 	peaks = jetwatt_peaks_list(s, k, at);
 	if (peaks < 3)

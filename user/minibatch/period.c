@@ -41,9 +41,9 @@ static double unlike(const struct jetwatt_beat *b, size_t n, int k)
 
 /* The fewest waits per minibatch that explain all; 1: none does. */
 static int usual(const struct jetwatt_beat *b, const struct jetwatt_peaks *s, size_t *at,
-		 struct jetwatt_step *how)
+		 struct jetwatt_stride *how)
 {
-	struct jetwatt_step fit[JETWATT_RHYTHM_MAX + 1];
+	struct jetwatt_stride fit[JETWATT_RHYTHM_MAX + 1];
 	double best = INFINITY, most = 0;
 	int k, take = 1;
 
@@ -75,7 +75,7 @@ static int usual(const struct jetwatt_beat *b, const struct jetwatt_peaks *s, si
 static void region(struct jetwatt_beat *b, const double *v, size_t n, size_t *at, double *room)
 {
 	struct jetwatt_peaks s = { v, n, MARGIN, room };
-	struct jetwatt_step how;
+	struct jetwatt_stride how;
 	int k = n >= 6 ? usual(b, &s, at, &how) : 1;
 
 	b[0].first = true;
@@ -296,7 +296,7 @@ static bool by_calls(const struct jetwatt_beat *b, size_t n, int k, double *v)
 int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_by by,
 			 struct jetwatt_rhythm *r)
 {
-	struct jetwatt_step how = { .covered = 1 };
+	struct jetwatt_stride how = { .covered = 1 };
 	struct jetwatt_peaks s = { .n = n, .margin = MARGIN };
 	size_t *at = calloc(n + 1, sizeof(*at));
 	double *v = calloc(2 * (n + 1), sizeof(*v));

@@ -59,7 +59,7 @@ struct jetwatt_cycle {
 };
 
 /**
- * struct jetwatt_model - what a job does
+ * struct jetwatt_motif - what a job does
  * @train, @eval: its usual cycle; another one that comes now and then
  * @extra: a wait more after the last of a minibatch; @extras: it is learned
  * @lost: probability that a wait was lost, where the records don't tell
@@ -71,7 +71,7 @@ struct jetwatt_cycle {
  * @extra_rate: probability of an extra one
  * @why: scores of single waits are asked for
  */
-struct jetwatt_model {
+struct jetwatt_motif {
 	struct jetwatt_cycle train, eval;
 	struct jetwatt_place extra;
 	bool extras, told, whole, why;
@@ -92,7 +92,7 @@ struct jetwatt_rhythm {
 	uint32_t tid;
 	double confidence;	/* 0..1 */
 	uint64_t missing;	/* waits that the rhythm says are missing */
-	struct jetwatt_model model;	/* .train.k is 0 if too little was seen, or it explains nothing */
+	struct jetwatt_motif model;	/* .train.k is 0 if too little was seen, or it explains nothing */
 	double score, least;		/* how well it explains, and must */
 };
 
@@ -105,13 +105,13 @@ struct jetwatt_peaks {
 };
 
 /**
- * struct jetwatt_step - how well k waits per minibatch explain the peaks
+ * struct jetwatt_stride - how well k waits per minibatch explain the peaks
  * @fits: they do
  * @in_step: share of groups of k or k + 1 waits
  * @covered: share of waits in those
  * @uneven: how much more peaks differ from the next than from the one after
  */
-struct jetwatt_step {
+struct jetwatt_stride {
 	bool fits;
 	double in_step, covered, uneven;
 };
@@ -128,7 +128,7 @@ bool jetwatt_peaks_stand_out(const struct jetwatt_peaks *s, const size_t *at, si
 double jetwatt_peaks_clearness(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
 			       int k);
 double jetwatt_peaks_contrast(const struct jetwatt_peaks *s, int k);
-struct jetwatt_step jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at);
+struct jetwatt_stride jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at);
 
 /* fold.c */
 int jetwatt_fold_find(const struct jetwatt_beat *b, size_t n, double *room);

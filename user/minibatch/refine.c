@@ -148,7 +148,7 @@ static struct seen look(const struct jetwatt_beat *b, size_t n, int k)
 /* Rates of it; a little is always possible. What nothing but a gap speaks for, a
  * lost minibatch, must be more often than gaps that it does not explain; an extra
  * wait must come after usual ones, or it makes up for one that was too long. */
-static void count(const struct jetwatt_beat *b, size_t n, struct jetwatt_model *m, bool first,
+static void count(const struct jetwatt_beat *b, size_t n, struct jetwatt_motif *m, bool first,
 		  double *room)
 {
 	struct seen s = look(b, n, m->train.k);
@@ -167,7 +167,7 @@ static void count(const struct jetwatt_beat *b, size_t n, struct jetwatt_model *
 		m->extra_rate = 0;
 }
 
-static void learn(struct jetwatt_beat *b, size_t n, int k, struct jetwatt_model *m, bool first,
+static void learn(struct jetwatt_beat *b, size_t n, int k, struct jetwatt_motif *m, bool first,
 		  double *room)
 {
 	int size;
@@ -196,13 +196,13 @@ struct work {
 };
 
 /* Learns and walks by turns. @b is marked; its score is that of the last walk. */
-static int settle(struct jetwatt_beat *b, size_t n, int k, struct work *w, struct jetwatt_model *m,
+static int settle(struct jetwatt_beat *b, size_t n, int k, struct work *w, struct jetwatt_motif *m,
 		  double *score)
 {
 	double last = INFINITY;
 	int rc = 0;
 
-	*m = (struct jetwatt_model){ .told = w->told, .why = w->why };
+	*m = (struct jetwatt_motif){ .told = w->told, .why = w->why };
 	*score = -INFINITY;
 	jetwatt_remark_aside(b, n, k);
 	for (int pass = 0; pass < PASSES && !rc; pass++) {
@@ -236,10 +236,10 @@ static bool better(double score, int k, double than, int other, size_t n)
 
 /* Another guess, if it is better than @b, into @b. */
 static int try_long_gaps(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r, struct work *w,
-			 struct jetwatt_model *m, double *score)
+			 struct jetwatt_motif *m, double *score)
 {
 	struct jetwatt_beat *own = malloc(n * sizeof(*own));
-	struct jetwatt_model other;
+	struct jetwatt_motif other;
 	int k, rc = 0;
 	double own_score;
 
@@ -288,11 +288,11 @@ static bool explains(const struct jetwatt_beat *b, size_t n, int k, double score
 /* Peaks that kept step, but not well enough to be taken at once. @guess: of the waits as
  * they were; the better one of the two, if @b is. */
 static int try_peaks(struct jetwatt_beat *b, struct jetwatt_beat *guess, size_t n,
-		     struct jetwatt_rhythm *r, struct work *w, struct jetwatt_model *m, double *score)
+		     struct jetwatt_rhythm *r, struct work *w, struct jetwatt_motif *m, double *score)
 {
 	struct jetwatt_rhythm other = { .shared = r->shared };
 	struct jetwatt_beat *own;
-	struct jetwatt_model model;
+	struct jetwatt_motif model;
 	double own_score;
 	int rc;
 
@@ -324,10 +324,10 @@ out:
 
 /* The usual cycle may be several minibatches. Return: 0, -ENOMEM. */
 static int try_several(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r, struct work *w,
-		       struct jetwatt_model *m, double *score)
+		       struct jetwatt_motif *m, double *score)
 {
 	struct jetwatt_beat *own = malloc(n * sizeof(*own));
-	struct jetwatt_model other;
+	struct jetwatt_motif other;
 	double own_score;
 	int rc = 0, k;
 
@@ -385,7 +385,7 @@ int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 			  .some = malloc((n + 1) * sizeof(*w.some)), .shared = r->shared,
 			  .why = r->why };
 	struct jetwatt_beat *guess = malloc(n * sizeof(*guess));
-	struct jetwatt_model m;
+	struct jetwatt_motif m;
 	double score, least;
 	int rc = -ENOMEM, k, guessed;
 

@@ -195,7 +195,7 @@ void jetwatt_template_shift(const struct jetwatt_beat *b, size_t n, const struct
 	}
 }
 
-void jetwatt_template_extra(const struct jetwatt_beat *b, size_t n, struct jetwatt_model *m,
+void jetwatt_template_extra(const struct jetwatt_beat *b, size_t n, struct jetwatt_motif *m,
 			    double *room)
 {
 	struct jetwatt_place *x = &m->extra;

@@ -164,7 +164,7 @@ static void leap(struct decoder *d, int from, int p)
 
 static void extra(struct decoder *d, int from, int p)
 {
-	const struct jetwatt_model *m = &d->m;
+	const struct jetwatt_motif *m = &d->m;
 	struct jetwatt_place x = m->extra;
 	struct walk w = d->now[from];
 
@@ -362,7 +362,7 @@ void jetwatt_walk_on(struct decoder *d, const struct jetwatt_beat *b, struct ste
 		d->alone = -1;
 }
 
-void jetwatt_walk_begin(struct decoder *d, const struct jetwatt_model *m, const struct jetwatt_beat *b,
+void jetwatt_walk_begin(struct decoder *d, const struct jetwatt_motif *m, const struct jetwatt_beat *b,
 			struct step *step, float *gain)
 {
 	*d = (struct decoder){ .m = *m, .b = b, .stall = log(m->stall), .lost = log(m->lost),

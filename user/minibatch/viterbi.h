@@ -17,7 +17,7 @@ int jetwatt_template_learn(const struct jetwatt_beat *b, size_t n, int k, bool o
 void jetwatt_template_shift(const struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *train,
 			    struct jetwatt_cycle *eval, double *room);
 /* What extra waits are like. */
-void jetwatt_template_extra(const struct jetwatt_beat *b, size_t n, struct jetwatt_model *m,
+void jetwatt_template_extra(const struct jetwatt_beat *b, size_t n, struct jetwatt_motif *m,
 			    double *room);
 /* Share of first gaps that are outliers. */
 double jetwatt_template_stalls(const struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c);
@@ -42,14 +42,14 @@ int jetwatt_remark_heavy(const struct jetwatt_beat *b, size_t n, int k, double *
  * asks why: the logarithm of the probability that the walk gives the beat. @score: mean
  * logarithm of the probability of a wait; -INFINITY: given up, nothing is set.
  * Return: 0, -ENOMEM. */
-int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_model *m, double *score);
+int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_motif *m, double *score);
 
 /* decode.c: the same walk as waits come. What it says of a wait is the most probable at that
  * moment and is not taken back. */
 struct jetwatt_follower;
 struct jetwatt_follower *jetwatt_follower_new(void);
 /* Begin anew with a model. */
-void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_model *m);
+void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_motif *m);
 /* The next wait: sets what jetwatt_decode() sets but for the score. */
 void jetwatt_follower_next(struct jetwatt_follower *f, struct jetwatt_beat *b);
 

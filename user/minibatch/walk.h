@@ -57,7 +57,7 @@ struct step {
  * @alone: the only state that is left, -1: there are several
  */
 struct decoder {
-	struct jetwatt_model m;
+	struct jetwatt_motif m;
 	const struct jetwatt_beat *b;
 	struct walk now[STATES], next[STATES];
 	struct step *step;
@@ -69,7 +69,7 @@ struct decoder {
 };
 
 /* Begin at a wait, and go on to the next one. @step, @gain: for STATES each. */
-void jetwatt_walk_begin(struct decoder *d, const struct jetwatt_model *m, const struct jetwatt_beat *b,
+void jetwatt_walk_begin(struct decoder *d, const struct jetwatt_motif *m, const struct jetwatt_beat *b,
 			struct step *step, float *gain);
 void jetwatt_walk_on(struct decoder *d, const struct jetwatt_beat *b, struct step *step, float *gain);
 

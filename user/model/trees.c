@@ -200,14 +200,14 @@ static int boost(struct boosted *b, struct table *t)
 	return err;
 }
 
-struct place {
+struct tree_place {
 	double x;
 	size_t row;
 };
 
 static int by_place(const void *a, const void *b)
 {
-	const struct place *p = a, *q = b;
+	const struct tree_place *p = a, *q = b;
 
 	return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->row > q->row) - (p->row < q->row);
 }
@@ -235,7 +235,7 @@ static int features(double *x, const struct jetwatt_mode *mode, uint32_t batch)
 
 static int table_make(struct table *t, const struct jetwatt_row *row, size_t n, int batch)
 {
-	struct place *p = calloc(n, sizeof(*p));
+	struct tree_place *p = calloc(n, sizeof(*p));
 	int err = p ? 0 : -ENOMEM;
 
 	*t = (struct table){ .n = n, .x = calloc(n, sizeof(*t->x)), .y = calloc(n, sizeof(*t->y)),
@@ -251,7 +251,7 @@ static int table_make(struct table *t, const struct jetwatt_row *row, size_t n, 
 			break;
 		}
 		for (size_t i = 0; i < n; i++)
-			p[i] = (struct place){ t->x[i][d], i };
+			p[i] = (struct tree_place){ t->x[i][d], i };
 		qsort(p, n, sizeof(*p), by_place);
 		for (size_t i = 0; i < n; i++)
 			t->order[d][i] = p[i].row;

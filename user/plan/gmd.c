@@ -27,13 +27,13 @@
 #define STILL_W	1.0
 
 /**
- * struct walk - one walk along the path
+ * struct gmd_walk - one walk along the path
  * @value: steps of each knob, ascending, @steps of them
  * @size: index of the minibatch size that inference has
  * @visited: modes so far, @visits of them, at most @most
  * @next: the cell that stopped it
  */
-struct walk {
+struct gmd_walk {
 	const struct jetwatt_known *k;
 	const struct jetwatt_slice_query *q;
 	uint64_t value[DIMS][STEPS];
@@ -42,7 +42,7 @@ struct walk {
 	struct jetwatt_cell *next;
 };
 
-static void axes(struct walk *w)
+static void axes(struct gmd_walk *w)
 {
 	for (size_t i = 0; i < w->k->n; i++)
 		for (int d = 0; d < DIMS; d++) {
@@ -61,7 +61,7 @@ static void axes(struct walk *w)
 }
 
 /* The mode at these steps, or the nearest one. */
-static size_t mode_at(const struct walk *w, const int *step)
+static size_t mode_at(const struct gmd_walk *w, const int *step)
 {
 	size_t best = 0, least = SIZE_MAX;
 
@@ -84,7 +84,7 @@ static size_t mode_at(const struct walk *w, const int *step)
 	return best;
 }
 
-static size_t size_of(const struct walk *w, size_t work, size_t size)
+static size_t size_of(const struct gmd_walk *w, size_t work, size_t size)
 {
 	size_t most = w->k->work[work].sizes - 1;
 
@@ -93,7 +93,7 @@ static size_t size_of(const struct walk *w, size_t work, size_t size)
 
 /* Return: 1: all of the mode is known at this size; 0: stopped, w->next is not;
  * -ENOSPC: that would be one mode too many. */
-static int visit(struct walk *w, size_t mode, size_t size)
+static int visit(struct gmd_walk *w, size_t mode, size_t size)
 {
 	size_t i = 0;
 
@@ -116,13 +116,13 @@ static int visit(struct walk *w, size_t mode, size_t size)
 }
 
 /* Time or power of a workload in a mode that was visited. */
-static double seen(const struct walk *w, const double *of, size_t work, size_t mode)
+static double seen(const struct gmd_walk *w, const double *of, size_t work, size_t mode)
 {
 	return of[size_of(w, work, w->size) * w->k->n + mode];
 }
 
 /* The workload that draws more there. */
-static size_t hungry(const struct walk *w, size_t mode, double *power)
+static size_t hungry(const struct gmd_walk *w, size_t mode, double *power)
 {
 	size_t best = 0;
 
@@ -138,7 +138,7 @@ static size_t hungry(const struct walk *w, size_t mode, double *power)
 	return best;
 }
 
-static double slope(const struct walk *w, size_t a, size_t b)
+static double slope(const struct gmd_walk *w, size_t a, size_t b)
 {
 	double power, dt, dp;
 	size_t work = hungry(w, a, &power);
@@ -150,7 +150,7 @@ static double slope(const struct walk *w, size_t a, size_t b)
 }
 
 /* Return: 1: to its end; 0: stopped at w->next. */
-static int descend(struct walk *w)
+static int descend(struct gmd_walk *w)
 {
 	int at[DIMS], lo[DIMS], hi[DIMS], got;
 	double power, steep[DIMS];
@@ -203,7 +203,7 @@ static int descend(struct walk *w)
 	}
 }
 
-static int answered(const struct walk *w)
+static int answered(const struct gmd_walk *w)
 {
 	struct jetwatt_slice_plan plan;
 
@@ -211,7 +211,7 @@ static int answered(const struct walk *w)
 }
 
 /* The modes visited, at another size. Return: 1: an answer, or nothing; 0: stopped. */
-static int retry(struct walk *w, size_t size)
+static int retry(struct gmd_walk *w, size_t size)
 {
 	for (size_t i = 0; i < w->visits; i++) {
 		if (!visit(w, w->visited[i], size))
@@ -223,7 +223,7 @@ static int retry(struct walk *w, size_t size)
 }
 
 /* The largest size that keeps the latency at the fastest mode. Return: 1, 0: stopped. */
-static int largest(struct walk *w)
+static int largest(struct gmd_walk *w)
 {
 	size_t last = w->k->works - 1;
 	const struct jetwatt_tenant *t = &w->k->work[last];
@@ -255,14 +255,14 @@ static int next(void *state, const struct jetwatt_known *k, const struct jetwatt
 		size_t most, struct jetwatt_cell *cell)
 {
 	int beside = k->kind >= JETWATT_SLICE_BESIDE, done;
-	struct walk *w = calloc(1, sizeof(*w));
+	struct gmd_walk *w = calloc(1, sizeof(*w));
 
 	(void)state;
 	if (!w || !most) {
 		free(w);
 		return w ? 1 : -ENOMEM;
 	}
-	*w = (struct walk){ .k = k, .q = q, .most = most, .next = cell,
+	*w = (struct gmd_walk){ .k = k, .q = q, .most = most, .next = cell,
 			    .visited = malloc(most * sizeof(*w->visited)) };
 	if (!w->visited) {
 		free(w);

@@ -10,7 +10,7 @@
 #define PATH_MAX_LEN	256
 
 struct reader {
-	struct jetwatt_report *out;
+	struct jetwatt_board_report *out;
 	uint8_t *at;
 	unsigned int line;
 	const char *why;
@@ -208,7 +208,7 @@ static int each(struct reader *r, const struct jetwatt_json_value *top, const ch
 	return rc;
 }
 
-int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_report **report,
+int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_board_report **report,
 			 unsigned int *line, const char **why)
 {
 	struct reader r = { .why = "out of memory" };
@@ -249,7 +249,7 @@ out:
 	return rc;
 }
 
-void jetwatt_report_free(struct jetwatt_report *report)
+void jetwatt_report_free(struct jetwatt_board_report *report)
 {
 	if (!report)
 		return;
@@ -259,7 +259,7 @@ void jetwatt_report_free(struct jetwatt_report *report)
 	free(report);
 }
 
-const struct jetwatt_report_file *jetwatt_report_find(const struct jetwatt_report *report,
+const struct jetwatt_report_file *jetwatt_report_find(const struct jetwatt_board_report *report,
 						      const char *path)
 {
 	const struct jetwatt_report_file key = { .path = path }, *f;

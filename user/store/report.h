@@ -29,13 +29,13 @@ struct jetwatt_report_file {
 };
 
 /**
- * struct jetwatt_report - a report that has been read
+ * struct jetwatt_board_report - a report that has been read
  * @top: the document itself, for what is only shown
  * @file, @nr_files: ascending by path, each once
  * @rail, @nr_rails: as the module listed them; 0: it was not loaded
  * @chip, @nr_chips: likewise
  */
-struct jetwatt_report {
+struct jetwatt_board_report {
 	const struct jetwatt_json_value *top;
 	struct jetwatt_report_file *file;
 	size_t nr_files;
@@ -54,12 +54,12 @@ struct jetwatt_report {
  * Return: 0; -EINVAL: no report, or none of this schema; -EFBIG; -ENOMEM. Then @line (0: none
  * in particular) and @why say what is wrong. The caller frees *report.
  */
-int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_report **report,
+int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_board_report **report,
 			 unsigned int *line, const char **why);
-void jetwatt_report_free(struct jetwatt_report *report);
+void jetwatt_report_free(struct jetwatt_board_report *report);
 
 /* The contents of the file @path, which is not zero-terminated; NULL: not reported. */
-const struct jetwatt_report_file *jetwatt_report_find(const struct jetwatt_report *report,
+const struct jetwatt_report_file *jetwatt_report_find(const struct jetwatt_board_report *report,
 						      const char *path);
 
 #endif

@@ -15,7 +15,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-void jetwatt_tenant_init(struct jetwatt_tenant *t, const char *name, const char *command)
+void jetwatt_tenant_init(struct jetwatt_corunner *t, const char *name, const char *command)
 {
 	memset(t, 0, sizeof(*t));
 	t->name = name;
@@ -26,7 +26,7 @@ void jetwatt_tenant_init(struct jetwatt_tenant *t, const char *name, const char 
 }
 
 /* The shell becomes the command, so that signals reach it, unless it is more than one. */
-static int start(struct jetwatt_tenant *t)
+static int start(struct jetwatt_corunner *t)
 {
 	char *argv[] = { "/bin/sh", "-c", (char *)t->command, NULL };
 	int mark[2] = { -1, -1 }, err = jetwatt_mark_pair(mark);
@@ -49,7 +49,7 @@ static int start(struct jetwatt_tenant *t)
 	return jetwatt_hold_open(&t->hold, &t->cgroup, t->child.pid);
 }
 
-int jetwatt_tenant_start(struct jetwatt_tenant *t)
+int jetwatt_tenant_start(struct jetwatt_corunner *t)
 {
 	int err = start(t);
 
@@ -57,7 +57,7 @@ int jetwatt_tenant_start(struct jetwatt_tenant *t)
 				       "cannot start %s = %s", t->name, t->command) : 0;
 }
 
-int jetwatt_tenant_adopt(struct jetwatt_tenant *t, const char *path, int freeze)
+int jetwatt_tenant_adopt(struct jetwatt_corunner *t, const char *path, int freeze)
 {
 	int err = jetwatt_cgroup_open(&t->cgroup, path);
 
@@ -69,7 +69,7 @@ int jetwatt_tenant_adopt(struct jetwatt_tenant *t, const char *path, int freeze)
 	return t->threads < 0 ? t->threads : t->hold.events < 0 ? t->hold.events : 0;
 }
 
-int jetwatt_tenant_watch(struct jetwatt_tenant *t, jetwatt_sync_fn fn, void *arg)
+int jetwatt_tenant_watch(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *arg)
 {
 	struct jetwatt_probe_opts o = {
 		.rungs = JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT | JETWATT_RUNG_MARKER,
@@ -91,7 +91,7 @@ int jetwatt_tenant_watch(struct jetwatt_tenant *t, jetwatt_sync_fn fn, void *arg
 				       "cannot see the waits of %s as they end", t->name) : 0;
 }
 
-int jetwatt_tenant_go(struct jetwatt_tenant *t)
+int jetwatt_tenant_go(struct jetwatt_corunner *t)
 {
 	int err = t->command ? jetwatt_child_go(&t->child) : 0;
 
@@ -100,7 +100,8 @@ int jetwatt_tenant_go(struct jetwatt_tenant *t)
 }
 
 /* The @i-th thread's status, by a descriptor that stays. Return: length; 0: it has ended. */
-static ssize_t status(struct jetwatt_tenant *t, size_t i, unsigned int tid, char *text, size_t max)
+static ssize_t status(struct jetwatt_corunner *t, size_t i, unsigned int tid, char *text,
+		      size_t max)
 {
 	size_t at = i < JETWATT_TENANT_THREADS ? i : JETWATT_TENANT_THREADS - 1;
 	char path[64];
@@ -121,7 +122,7 @@ static ssize_t status(struct jetwatt_tenant *t, size_t i, unsigned int tid, char
 }
 
 /* Return: 1: it sleeps; 0: it does not. @runs: how often it has run so far. */
-static int asleep(struct jetwatt_tenant *t, size_t i, unsigned int tid, uint64_t *runs)
+static int asleep(struct jetwatt_corunner *t, size_t i, unsigned int tid, uint64_t *runs)
 {
 	uint64_t own = 0, forced = 0;
 	char text[4096], *at;
@@ -140,7 +141,7 @@ static int asleep(struct jetwatt_tenant *t, size_t i, unsigned int tid, uint64_t
 }
 
 /* Its threads, as many as fit. Return: how many. */
-static size_t threads(const struct jetwatt_tenant *t, unsigned int *tid, size_t max)
+static size_t threads(const struct jetwatt_corunner *t, unsigned int *tid, size_t max)
 {
 	char text[16384], *at = text, *end;
 	ssize_t len = t->threads < 0 ? -1 : pread(t->threads, text, sizeof(text) - 1, 0);
@@ -157,7 +158,7 @@ static size_t threads(const struct jetwatt_tenant *t, unsigned int *tid, size_t 
 	return n;
 }
 
-int jetwatt_tenant_idle(struct jetwatt_tenant *t, uint64_t *stamp)
+int jetwatt_tenant_idle(struct jetwatt_corunner *t, uint64_t *stamp)
 {
 	uint64_t runs = 1, before = *stamp;
 	unsigned int tid[2048];
@@ -179,7 +180,7 @@ int jetwatt_tenant_idle(struct jetwatt_tenant *t, uint64_t *stamp)
 	return runs == before;
 }
 
-int jetwatt_tenant_stop(struct jetwatt_tenant *t)
+int jetwatt_tenant_stop(struct jetwatt_corunner *t)
 {
 	jetwatt_hold_let_go(&t->hold, jetwatt_clock_ns());
 	/* A shell that waits for its command would keep the signal to itself. */

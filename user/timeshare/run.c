@@ -33,7 +33,7 @@
 /* Weight of one more change in the mean of them. */
 #define WEIGHT		0.1
 
-static void say_failed(struct jetwatt_schedule *s, const struct jetwatt_tenant *t, int err)
+static void say_failed(struct jetwatt_schedule *s, const struct jetwatt_corunner *t, int err)
 {
 	if (!s->failed)
 		jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL, "cannot hold %s still, or let it go",
@@ -41,7 +41,7 @@ static void say_failed(struct jetwatt_schedule *s, const struct jetwatt_tenant *
 	s->failed = 1;
 }
 
-static void stop(struct jetwatt_schedule *s, struct jetwatt_tenant *t)
+static void stop(struct jetwatt_schedule *s, struct jetwatt_corunner *t)
 {
 	int err = t->ended ? 0 : jetwatt_hold_still(&t->hold, jetwatt_clock_ns());
 
@@ -52,7 +52,7 @@ static void stop(struct jetwatt_schedule *s, struct jetwatt_tenant *t)
 		say_failed(s, t, err);
 }
 
-static void let_go(struct jetwatt_schedule *s, struct jetwatt_tenant *t)
+static void let_go(struct jetwatt_schedule *s, struct jetwatt_corunner *t)
 {
 	int err = jetwatt_hold_let_go(&t->hold, jetwatt_clock_ns());
 
@@ -62,7 +62,7 @@ static void let_go(struct jetwatt_schedule *s, struct jetwatt_tenant *t)
 
 static void hand_over(struct jetwatt_schedule *s, enum jetwatt_schedule_who to)
 {
-	struct jetwatt_tenant *from = to == JETWATT_SCHEDULE_TRAIN ? &s->infer : &s->train;
+	struct jetwatt_corunner *from = to == JETWATT_SCHEDULE_TRAIN ? &s->infer : &s->train;
 	uint64_t t0 = jetwatt_clock_ns(), t1;
 
 	jetwatt_schedule_spent(s, s->turn_ns, t0, s->turn);

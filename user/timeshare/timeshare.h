@@ -56,7 +56,7 @@ struct jetwatt_schedule {
 	int end;
 	void (*on_window)(struct jetwatt_schedule *s, void *arg);
 	void *arg;
-	struct jetwatt_tenant train, infer;
+	struct jetwatt_corunner train, infer;
 	struct jetwatt_batch_track *track;
 	struct jetwatt_arrivals *arrivals;
 	uint64_t counted;

@@ -247,7 +247,7 @@ static void check_access(struct jetwatt_doctor *d)
 
 static void check_own(struct jetwatt_doctor *d)
 {
-	struct jetwatt_own o;
+	struct jetwatt_overhead o;
 
 	if (jetwatt_own_cost(&o))
 		return;

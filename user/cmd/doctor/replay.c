@@ -75,7 +75,7 @@ static int put(const char *dir, const struct jetwatt_report_file *f)
 	return rc;
 }
 
-static int put_overlay(const char *dir, const struct jetwatt_report *r)
+static int put_overlay(const char *dir, const struct jetwatt_board_report *r)
 {
 	char path[512];
 	FILE *f;
@@ -96,7 +96,7 @@ static int put_overlay(const char *dir, const struct jetwatt_report *r)
 	return rc;
 }
 
-static int put_all(const char *dir, const struct jetwatt_report *r)
+static int put_all(const char *dir, const struct jetwatt_board_report *r)
 {
 	int rc = 0;
 
@@ -151,7 +151,8 @@ static const char *parent_of(const struct jetwatt_board *b, const char *label)
 }
 
 /* The reported rails, with what this version takes for their total. */
-static void rails(struct jetwatt_json *j, const struct jetwatt_report *r, struct jetwatt_board *b)
+static void rails(struct jetwatt_json *j, const struct jetwatt_board_report *r,
+		  struct jetwatt_board *b)
 {
 	int total[JETWATT_RAILS_MAX], sum = 0;
 	const char *scope = NULL;
@@ -212,7 +213,7 @@ static void presets(struct jetwatt_json *j, const struct jetwatt_board *b)
 }
 
 /* Open the board in @dir and say what it is. A board without knobs still has rails. */
-static void show(struct jetwatt_doctor *d, const struct jetwatt_report *r, const char *dir)
+static void show(struct jetwatt_doctor *d, const struct jetwatt_board_report *r, const char *dir)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_json doc, *j = d->want_json ? &doc : NULL;
@@ -261,7 +262,7 @@ static int new_dir(const char *into, char *dir)
 
 int jetwatt_doctor_replay(struct jetwatt_doctor *d, const char *path, const char *into)
 {
-	struct jetwatt_report *r = NULL;
+	struct jetwatt_board_report *r = NULL;
 	char dir[DIR_LEN], *text = NULL, said[96];
 	const char *why = "";
 	unsigned int line = 0;

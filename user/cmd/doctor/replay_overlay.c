@@ -18,7 +18,7 @@
 #define PATH_LEN	256
 
 struct overlay {
-	const struct jetwatt_report *r;
+	const struct jetwatt_board_report *r;
 	FILE *f;
 	int depth;
 };
@@ -168,7 +168,7 @@ static int number(const struct overlay *o, const char *path)
 	return -1;
 }
 
-int jetwatt_replay_overlay(const struct jetwatt_report *r, FILE *f)
+int jetwatt_replay_overlay(const struct jetwatt_board_report *r, FILE *f)
 {
 	struct overlay o = { .r = r, .f = f, .depth = 1 };
 	const struct jetwatt_report_file *file;

@@ -71,7 +71,7 @@ int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char
 int jetwatt_doctor_replay(struct jetwatt_doctor *d, const char *path, const char *into);
 /* replay_overlay.c: the sensors' nodes as an overlay of the simulated board's tree.
  * Return: 0, negative errno; -ENODATA: the report has none. */
-struct jetwatt_report;
-int jetwatt_replay_overlay(const struct jetwatt_report *r, FILE *f);
+struct jetwatt_board_report;
+int jetwatt_replay_overlay(const struct jetwatt_board_report *r, FILE *f);
 
 #endif

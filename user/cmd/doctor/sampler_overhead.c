@@ -72,7 +72,7 @@ static double mean_w(struct jetwatt *jw, uint32_t rail, int busy)
 	       (double)(b.uj - a.uj) * 1e3 / (double)(b.time_ns - a.time_ns);
 }
 
-static void slope(struct jetwatt *jw, uint32_t rail, struct jetwatt_own *o)
+static void slope(struct jetwatt *jw, uint32_t rail, struct jetwatt_overhead *o)
 {
 	double d[PAIRS], sum = 0, square = 0;
 
@@ -87,7 +87,7 @@ static void slope(struct jetwatt *jw, uint32_t rail, struct jetwatt_own *o)
 	o->error_w = sqrt(square / (PAIRS - 1) / PAIRS);
 }
 
-int jetwatt_own_cost(struct jetwatt_own *o)
+int jetwatt_own_cost(struct jetwatt_overhead *o)
 {
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
 	struct jetwatt_stats before, after;

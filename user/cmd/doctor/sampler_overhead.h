@@ -6,12 +6,12 @@
 #include "jetwatt.h"
 
 /**
- * struct jetwatt_own - what sampling takes
+ * struct jetwatt_overhead - what sampling takes
  * @share: of a core: the sampler's thread's
  * @rail: that the CPUs are on; empty: none is known
  * @core_w: what one more busy core adds to it; @error_w: its standard error
  */
-struct jetwatt_own {
+struct jetwatt_overhead {
 	double share, core_w, error_w;
 	char rail[JETWATT_LABEL_LEN];
 };
@@ -22,7 +22,7 @@ struct jetwatt_own {
  * A core is kept busy for half of the time: a second and a half in all.
  * Return: 0 or a negative errno.
  */
-int jetwatt_own_cost(struct jetwatt_own *o);
+int jetwatt_own_cost(struct jetwatt_overhead *o);
 
 /**
  * jetwatt_own_leaks() - try to get samples without being allowed to

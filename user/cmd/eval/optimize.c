@@ -22,13 +22,13 @@
 #include "util/error.h"
 
 /**
- * struct query - one repeat's state
+ * struct repeat - one repeat's state
  * @at: the rows seen, @seen of them; those that are measured to verify an
  *	answer come behind and are forgotten for the next budget
  * @all: predictions of all rows from the first @seen, @now: with the others
  * @known: the rows of @at, as measured, @rows of them: some twice
  */
-struct query {
+struct repeat {
 	size_t *at, seen, more, rows;
 	struct jetwatt_prediction *all, *now;
 	struct jetwatt_row *known;
@@ -42,7 +42,7 @@ struct tally {
 	double area, profiled;
 };
 
-static int was_measured(const struct query *q, size_t row)
+static int was_measured(const struct repeat *q, size_t row)
 {
 	for (size_t i = 0; i < q->seen + q->more; i++)
 		if (q->at[i] == row)
@@ -51,7 +51,7 @@ static int was_measured(const struct query *q, size_t row)
 }
 
 /* The fastest row measured within the budget, -1: none. */
-static long best_seen(const struct jetwatt_eval *e, const struct query *q, double budget)
+static long best_seen(const struct jetwatt_eval *e, const struct repeat *q, double budget)
 {
 	long best = -1;
 
@@ -95,7 +95,7 @@ static long highest(const struct jetwatt_eval *e)
 	return best;
 }
 
-static int rank(const struct jetwatt_eval *e, struct query *q,
+static int rank(const struct jetwatt_eval *e, struct repeat *q,
 		const struct jetwatt_prediction *p, double budget)
 {
 	return jetwatt_plan_rank(e->mode, p, e->n, q->known, q->rows, budget, e->risk, q->choice,
@@ -110,7 +110,7 @@ static int focused(const struct jetwatt_eval *e)
 
 /* No candidate is left: what the search would look at next, as optimize does with
  * what it has kept back. -1: nothing. */
-static long further(const struct jetwatt_eval *e, size_t r, const struct query *q, double budget)
+static long further(const struct jetwatt_eval *e, size_t r, const struct repeat *q, double budget)
 {
 	struct jetwatt_plan_next next;
 
@@ -122,7 +122,7 @@ static long further(const struct jetwatt_eval *e, size_t r, const struct query *
 
 /* Measure up to K modes that may be better than the best measured one, with a
  * new fit after each, and answer with what was measured. */
-static int verified(const struct jetwatt_eval *e, size_t r, struct query *q, double budget,
+static int verified(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget,
 		    long *answer)
 {
 	const struct jetwatt_prediction *p = q->all;
@@ -163,7 +163,7 @@ static int verified(const struct jetwatt_eval *e, size_t r, struct query *q, dou
 	return 0;
 }
 
-static int ask(const struct jetwatt_eval *e, size_t r, struct query *q, double budget,
+static int ask(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget,
 	       long *answer)
 {
 	int found;
@@ -185,7 +185,7 @@ static int ask(const struct jetwatt_eval *e, size_t r, struct query *q, double b
 	return found < 0 ? found : 0;
 }
 
-static void add(const struct jetwatt_eval *e, const struct query *q, long answer, double budget,
+static void add(const struct jetwatt_eval *e, const struct repeat *q, long answer, double budget,
 		const unsigned char *dirty, struct tally *t)
 {
 	long raw = best_row(e, NULL, budget), clean = best_row(e, dirty, budget);
@@ -211,7 +211,7 @@ static void add(const struct jetwatt_eval *e, const struct query *q, long answer
 
 /* The modes that optimize would have measured for this budget, to where it would
  * be content. Here a mode that is measured again reads the same. */
-static int search(const struct jetwatt_eval *e, size_t r, struct query *q, double budget)
+static int search(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget)
 {
 	int err = 0;
 
@@ -231,14 +231,14 @@ static int search(const struct jetwatt_eval *e, size_t r, struct query *q, doubl
 }
 
 /* Back to what was drawn for all budgets. */
-static void recall(const struct jetwatt_eval *e, struct query *q)
+static void recall(const struct jetwatt_eval *e, struct repeat *q)
 {
 	q->seen = q->rows = e->samples;
 	for (size_t i = 0; i < q->seen; i++)
 		q->known[i] = e->row[q->at[i]];
 }
 
-static int learn(const struct jetwatt_eval *e, size_t r, struct query *q)
+static int learn(const struct jetwatt_eval *e, size_t r, struct repeat *q)
 {
 	void *model = NULL;
 	int err;
@@ -253,7 +253,7 @@ static int learn(const struct jetwatt_eval *e, size_t r, struct query *q)
 	return err;
 }
 
-static int once(const struct jetwatt_eval *e, size_t r, size_t budgets, struct query *q,
+static int once(const struct jetwatt_eval *e, size_t r, size_t budgets, struct repeat *q,
 		const unsigned char *dirty, struct tally *t)
 {
 	int each = focused(e);
@@ -288,7 +288,7 @@ static int once(const struct jetwatt_eval *e, size_t r, size_t budgets, struct q
 
 /* What who may only take one of the vendor's modes would take: the fastest of
  * them that was measured within the budget. Return: 0; exit code. */
-static int with_presets(const struct jetwatt_eval *e, size_t budgets, struct query *q,
+static int with_presets(const struct jetwatt_eval *e, size_t budgets, struct repeat *q,
 			const unsigned char *dirty, struct tally *t)
 {
 	struct jetwatt_error_text err = { "", "", "" };
@@ -397,7 +397,7 @@ static void text(const struct jetwatt_eval *e, struct tally *t, struct tally *pr
 int jetwatt_eval_optimize(struct jetwatt_eval *e)
 {
 	size_t budgets = (e->hi - e->lo) / e->step + 1.5, n = e->n, all = budgets * e->repeats;
-	struct query q = { .at = malloc(n * sizeof(*q.at)), .all = malloc(n * sizeof(*q.all)),
+	struct repeat q = { .at = malloc(n * sizeof(*q.at)), .all = malloc(n * sizeof(*q.all)),
 			   .now = malloc(n * sizeof(*q.now)),
 			   .known = malloc(3 * n * sizeof(*q.known)),
 			   .choice = malloc(n * sizeof(*q.choice)) };
