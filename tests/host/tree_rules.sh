@@ -7,7 +7,7 @@ command -v git > /dev/null || { echo "1..0 # SKIP no git here"; exit 4; }
 d=$PWD/build/host/tree_rules.d
 rm -rf "$d"
 . tests/host/check.inc
-echo 1..19
+echo 1..25
 
 # tree NAME: a checkout that keeps every rule
 tree()
@@ -68,6 +68,20 @@ tree daemon; put daemon/main.c '#include "cmd/stat/stat.h"'
 refused "jetwattd that includes a verb" "from outside" "user/daemon/main.c:2: cmd/stat/stat.h"
 tree owner; put daemon/actuator.c '#include "board/board.h"' '#include "daemon/jetwattd.h"'
 refused "an actuator that knows jetwattd" "know nothing of jetwattd" "user/daemon/actuator.c:3:"
+learner="the learner knows neither"
+tree learner-actuator; put daemon/learner.h '#include "model/model.h"' '#include "daemon/actuator.h"'
+refused "a learner that knows the actuator" "$learner" "user/daemon/learner.h:3:"
+tree learner-loop; put daemon/learner_drift.c '#include "daemon/learner.h"' '#include "daemon/loop.h"'
+refused "a learner that knows the loop" "$learner" "user/daemon/learner_drift.c:3:"
+tree learner-board; put daemon/learner_search.c '#include "board/board.h"'
+refused "a learner that knows what writes the knobs" "$learner" "user/daemon/learner_search.c:2:"
+tree learner-system; put daemon/learner.c '#include <pthread.h>'
+refused "a learner with a thread" "$learner" "user/daemon/learner.c:2:"
+tags="the tag of a struct in a header"
+tree tag; put plan/a.h 'struct step {' '};'; put model/b.c 'struct step {' '};'
+refused "a struct with the tag of another directory's header" "$tags" "struct step:.* user/plan/a.h:2"
+tree tag-kmod; put ../kmod/sensors/a.h 'struct rail {' '};'; put ../kmod/sampler/b.h 'static struct rail {' '};'
+refused "two headers of the module with one tag" "$tags" "struct rail:.* kmod/s"
 tree beside; put tune/tuner.c '#include "tuner.h"'
 refused "an include by the name alone" "name the directory" "user/tune/tuner.c:2: tuner.h"
 tree parent; put tune/tuner.c '#include "../tune/tuner.h"'
