@@ -148,6 +148,14 @@ static inline void jetwatt_mode_raise(struct jetwatt_mode *most, const struct je
 			jetwatt_mode_set(most, k, jetwatt_mode_get(m, k));
 }
 
+/** jetwatt_mode_lower() - every knob of @least to at most its value in @m */
+static inline void jetwatt_mode_lower(struct jetwatt_mode *least, const struct jetwatt_mode *m)
+{
+	jetwatt_each_knob(k)
+		if (jetwatt_mode_get(m, k) < jetwatt_mode_get(least, k))
+			jetwatt_mode_set(least, k, jetwatt_mode_get(m, k));
+}
+
 /** jetwatt_mode_same() - are they one and the same? */
 static inline int jetwatt_mode_same(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {

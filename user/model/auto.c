@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The default predictor: the physical forms and a Gaussian process on the rest. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "model/fit.h"
@@ -39,6 +40,19 @@ static int auto_twin(void **prior, const struct jetwatt_row *row, size_t n, uint
 static int auto_foretells(const void *prior, const struct jetwatt_row *row, size_t n)
 {
 	return jetwatt_prior_fits(prior, row, n);
+}
+
+static int auto_foresees(const void *prior, const struct jetwatt_mode *lo,
+			 const struct jetwatt_mode *hi)
+{
+	return jetwatt_prior_covers(prior, lo, hi);
+}
+
+static double auto_foreseen(const void *model)
+{
+	const struct jetwatt_model *m = model;
+
+	return m->like ? fmin(m->trust[0], m->trust[1]) : 0;
 }
 
 static int auto_fit(void **model, const struct jetwatt_predictor_input *in)
@@ -142,7 +156,8 @@ const struct jetwatt_predictor jetwatt_predictor_auto = {
 	.name = "auto", .does = "physical form and Gaussian process",
 	.kind = JETWATT_PREDICTOR_INTERVAL | JETWATT_PREDICTOR_BATCH, .least = 3,
 	.prior = auto_prior, .prior_free = auto_prior_free,
-	.twin = auto_twin, .foretells = auto_foretells,
+	.twin = auto_twin, .foretells = auto_foretells, .foresees = auto_foresees,
+	.foreseen = auto_foreseen,
 	.fit = auto_fit, .refit = auto_refit, .predict = auto_predict, .free = auto_free,
 	.outline = auto_outline, .reduce = auto_reduce, .shares = auto_shares,
 	.seen = auto_seen, .save = auto_save, .load = auto_load,

@@ -37,6 +37,22 @@ int jetwatt_estimator_foretells(const struct jetwatt_estimator *e, const struct 
 	return e && e->prior && by->foretells && by->foretells(e->prior, row, n);
 }
 
+int jetwatt_estimator_foresees(const struct jetwatt_estimator *e, const struct jetwatt_mode *mode,
+			       size_t n)
+{
+	const struct jetwatt_predictor *by = jetwatt_estimator_by(e);
+	struct jetwatt_mode lo, hi;
+
+	if (!e || !e->prior || !by->foresees || !n)
+		return 0;
+	lo = hi = mode[0];
+	for (size_t i = 1; i < n; i++) {
+		jetwatt_mode_lower(&lo, &mode[i]);
+		jetwatt_mode_raise(&hi, &mode[i]);
+	}
+	return by->foresees(e->prior, &lo, &hi);
+}
+
 void jetwatt_estimator_forget(struct jetwatt_estimator *e)
 {
 	if (e->prior)
@@ -76,9 +92,7 @@ static int see(struct jetwatt_fitted *f, const struct jetwatt_row *row, size_t n
 			f->seen[i] = (struct jetwatt_seen_mode){ row[i].mode, row[i].batch };
 		if (!i)
 			f->lo = f->hi = *s;
-		jetwatt_each_knob(k)
-			if (jetwatt_mode_get(&s->mode, k) < jetwatt_mode_get(&f->lo.mode, k))
-				jetwatt_mode_set(&f->lo.mode, k, jetwatt_mode_get(&s->mode, k));
+		jetwatt_mode_lower(&f->lo.mode, &s->mode);
 		jetwatt_mode_raise(&f->hi.mode, &s->mode);
 		f->lo.batch = s->batch < f->lo.batch ? s->batch : f->lo.batch;
 		f->hi.batch = s->batch > f->hi.batch ? s->batch : f->hi.batch;
@@ -157,6 +171,11 @@ int jetwatt_fitted_predict(const struct jetwatt_fitted *f, const struct jetwatt_
 	if (f->cross)
 		return jetwatt_cross_predict(f->cross, mode, batch, n, out);
 	return f->by->predict(f->model, mode, batch, n, out);
+}
+
+double jetwatt_fitted_foreseen(const struct jetwatt_fitted *f)
+{
+	return f && f->model && f->by->foreseen ? f->by->foreseen(f->model) : 0;
 }
 
 void jetwatt_fitted_free(struct jetwatt_fitted *f)

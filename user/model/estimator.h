@@ -36,6 +36,9 @@ int jetwatt_estimator_twin(struct jetwatt_estimator *e, const struct jetwatt_row
 /* Is the workload known from there, and do @n own rows not contradict? */
 int jetwatt_estimator_foretells(const struct jetwatt_estimator *e, const struct jetwatt_row *row,
 				size_t n);
+/* Do other workloads let expect something of this one in @n modes, before it has rows? */
+int jetwatt_estimator_foresees(const struct jetwatt_estimator *e, const struct jetwatt_mode *mode,
+			       size_t n);
 void jetwatt_estimator_forget(struct jetwatt_estimator *e);
 
 /* Are @n rows enough for an answer? A search fits to fewer. */
@@ -79,6 +82,9 @@ int jetwatt_estimator_refit(struct jetwatt_fitted **f, const struct jetwatt_esti
 int jetwatt_fitted_predict(const struct jetwatt_fitted *f, const struct jetwatt_mode *mode,
 			   const uint32_t *batch, size_t n, struct jetwatt_prediction *out);
 void jetwatt_fitted_free(struct jetwatt_fitted *f);
+
+/* The share of what other workloads say in it, 0 to 1: as far as the rows bear that out. */
+double jetwatt_fitted_foreseen(const struct jetwatt_fitted *f);
 
 /* Minibatch sizes that it has seen, ascending, at most @max. Return: how many; 0:
  * the size is no feature of it. */

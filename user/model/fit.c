@@ -8,6 +8,7 @@
 
 #include "model/order.h"
 #include "model/refit.h"
+#include "model/transfer.h"
 #include "model/twin.h"
 
 static int valid(const struct jetwatt_row *r)
@@ -108,6 +109,26 @@ out:
 	return err;
 }
 
+/* With what other workloads say of it, before there is a row as well. */
+static int fit_like(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, size_t most,
+		    const struct jetwatt_prior *prior, uint64_t seed)
+{
+	struct jetwatt_row none;
+	int err;
+
+	if (!n && !jetwatt_prior_row(prior, &none))
+		err = fit(m, &none, 1, most, prior, seed);
+	else
+		err = fit(m, row, n, most, prior, seed);
+	if (!err)
+		err = jetwatt_prior_tell(prior, row, n, *m);
+	if (err) {
+		jetwatt_model_free(*m);
+		*m = NULL;
+	}
+	return err;
+}
+
 int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		const struct jetwatt_prior *prior, uint64_t seed)
 {
@@ -116,7 +137,7 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 	int err;
 
 	if (!twin)
-		return fit(m, row, n, JETWATT_FIT_MAX, prior, seed);
+		return fit_like(m, row, n, JETWATT_FIT_MAX, prior, seed);
 	*m = NULL;
 	for (size_t i = 0; i < n; i++)
 		if (!valid(&row[i]))
@@ -143,7 +164,7 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, size_t most,
 		    const struct jetwatt_prior *prior, uint64_t seed)
 {
-	return fit(m, row, n, most, prior, seed);
+	return fit_like(m, row, n, most, prior, seed);
 }
 
 int jetwatt_model_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
@@ -168,5 +189,6 @@ void jetwatt_model_free(struct jetwatt_model *m)
 	jetwatt_surface_free(m->power);
 	free(m->seen);
 	free(m->heard);
+	jetwatt_transferred_free(m->like);
 	free(m);
 }

@@ -17,6 +17,7 @@
  * @at_ref: the time form's logarithm where all features are 1
  * @seen: the modes of their points
  * @heard, @nr_heard: of other boards' rows what they would be here, by mode
+ * @like: what other workloads say of this one, NULL: nothing; @trust: its share in time and power
  */
 struct jetwatt_model {
 	struct jetwatt_surface *time, *power;
@@ -24,6 +25,8 @@ struct jetwatt_model {
 	struct jetwatt_seen_mode *seen;
 	struct jetwatt_row *heard;
 	size_t nr_heard;
+	struct jetwatt_transferred *like;
+	double trust[2];
 };
 
 /* As jetwatt_model_fit_prior(), from one row on: beliefs fill in what is missing. */
@@ -47,6 +50,17 @@ int jetwatt_prior_fit(struct jetwatt_surface **s, const struct jetwatt_form *for
 		      const struct jetwatt_prior *prior);
 
 struct jetwatt_twin;
+
+/* What its references have to say of time and power, as far as @m's own rows bear it out.
+ * Return: 0, -EDOM, -ENOMEM. */
+int jetwatt_prior_tell(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
+		       struct jetwatt_model *m);
+/* Were they measured from @lo to @hi of each knob, or nearly so? */
+int jetwatt_prior_covers(const struct jetwatt_prior *p, const struct jetwatt_mode *lo,
+			 const struct jetwatt_mode *hi);
+/* A row that stands for none: in the middle, with the doubt of not having been measured.
+ * Return: 0; -ENODATA: there are no references. */
+int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row);
 
 /* Return: NULL: it knows of no twin. */
 const struct jetwatt_twin *jetwatt_prior_has(const struct jetwatt_prior *p);

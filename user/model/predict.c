@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/transfer.h"
 #include "model/twin.h"
 
 /* Modes are independent: a chunk keeps the memory small and in the cache. */
@@ -24,6 +25,30 @@ static double by_time(const struct jetwatt_form *form, const double *coef, struc
 
 	x.rate *= exp(-time_sd);
 	return form->eval(coef, &x, NULL) - at;
+}
+
+/* The moments of a mixture: a share of @with, the rest of what there is. */
+static void mix(double *v, double *sd, double with, double with_sd, double share)
+{
+	double a = log(*v), b = log(with), by = b - a;
+
+	*v = exp(a + share * by);
+	*sd = sqrt((1 - share) * *sd * *sd + share * with_sd * with_sd + share * (1 - share) * by * by);
+}
+
+/* With what other workloads say, as far as it is to be trusted. */
+static int like(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
+		struct jetwatt_prediction *out)
+{
+	struct jetwatt_prediction *said = malloc(n * sizeof(*said));
+	int err = said ? jetwatt_transferred_predict(m->like, mode, n, said) : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		mix(&out[i].time_ms, &out[i].time_sd, said[i].time_ms, said[i].time_sd, m->trust[0]);
+		mix(&out[i].power_w, &out[i].power_sd, said[i].power_w, said[i].power_sd, m->trust[1]);
+	}
+	free(said);
+	return err;
 }
 
 static int chunk(const struct jetwatt_model *m, struct work *w, const struct jetwatt_mode *mode,
@@ -59,7 +84,7 @@ static int chunk(const struct jetwatt_model *m, struct work *w, const struct jet
 		out[i].power_sd = sqrt(w->var[i] + off * off);
 		jetwatt_twin_heard(m, &mode[i], batch ? batch[i] : 0, &out[i]);
 	}
-	return 0;
+	return m->like ? like(m, mode, n, out) : 0;
 }
 
 int jetwatt_model_predict(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,

@@ -92,6 +92,9 @@ struct jetwatt_predictor_modes {
  *	which may be NULL; else such rows are not used
  * @foretells: does @prior know the workload from there, and do @n own rows not
  *	contradict? else no
+ * @foresees: does @prior say enough of modes from @lo to @hi, knob by knob, for a fit
+ *	to no rows? else no
+ * @foreseen: what other workloads say is such a share of @model, 0 to 1; else 0
  * @refit: @from through other rows, for less than a fit; else a fit
  * @outline: medians of @n modes, roughly, for less than a prediction; else a prediction
  * @reduce: add to @gain (@c->n entries) by how much the sum of the variances over
@@ -119,6 +122,9 @@ struct jetwatt_predictor {
 
 	int (*twin)(void **prior, const struct jetwatt_row *row, size_t n, uint64_t seed);
 	int (*foretells)(const void *prior, const struct jetwatt_row *row, size_t n);
+	int (*foresees)(const void *prior, const struct jetwatt_mode *lo,
+			const struct jetwatt_mode *hi);
+	double (*foreseen)(const void *model);
 	int (*refit)(void **model, const void *from, const struct jetwatt_row *row, size_t n);
 	int (*outline)(const void *model, const struct jetwatt_mode *mode, size_t n,
 		       double *time_ms, double *power_w);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/transfer.h"
 #include "model/twin.h"
 
 /* More rows teach nothing more about a few parameters. */
@@ -19,14 +20,25 @@
 /* Before anything is measured the references together are as likely to be of use as
  * none of them is. */
 #define ODDS		1.0
+/* A reference leaves such a share of its own variance open at most. */
+#define UNTOLD		0.25
 
 struct jetwatt_prior {
 	struct jetwatt_twin twin;
+	struct jetwatt_transfer *transfer;
 	size_t n;
 	struct {
 		double time[JETWATT_PARAMS_MAX], power[JETWATT_PARAMS_MAX];
 	} ref[];
 };
+
+static int one_batch(const struct jetwatt_reference *ref)
+{
+	for (size_t i = 1; i < ref->n; i++)
+		if (ref->row[i].batch != ref->row[0].batch)
+			return 0;
+	return 1;
+}
 
 int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_reference *ref, size_t n,
 			uint64_t seed)
@@ -37,19 +49,30 @@ int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_referen
 	*out = NULL;
 	if (!err && !n)
 		err = -ENODATA;
+	if (!err) {
+		p->transfer = jetwatt_transfer_new(n);
+		err = p->transfer ? 0 : -ENOMEM;
+	}
 	for (size_t i = 0; i < n && !err; i++) {
 		struct jetwatt_model *m = NULL;
 
 		err = jetwatt_fit_few(&m, ref[i].row, ref[i].n, ROWS_MAX, NULL, seed);
 		if (err)
 			break;
-		memcpy(p->ref[i].time, m->time->theta, sizeof(m->time->theta));
-		memcpy(p->ref[i].power, m->power->theta, sizeof(m->power->theta));
-		p->n++;
-		jetwatt_model_free(m);
+		/* Rows that do not even foretell each other foretell nothing else. */
+		if (m->time->untold > UNTOLD || m->power->untold > UNTOLD) {
+			jetwatt_model_free(m);
+			continue;
+		}
+		memcpy(p->ref[p->n].time, m->time->theta, sizeof(m->time->theta));
+		memcpy(p->ref[p->n++].power, m->power->theta, sizeof(m->power->theta));
+		if (one_batch(&ref[i]))
+			jetwatt_transfer_add(p->transfer, m, ref[i].row, ref[i].n);
+		else
+			jetwatt_model_free(m);
 	}
 	if (err) {
-		free(p);
+		jetwatt_prior_free(p);
 		return err;
 	}
 	*out = p;
@@ -86,9 +109,72 @@ int jetwatt_prior_fits(const struct jetwatt_prior *p, const struct jetwatt_row *
 
 void jetwatt_prior_free(struct jetwatt_prior *p)
 {
-	if (p)
+	if (p) {
 		jetwatt_twin_forget(&p->twin);
+		jetwatt_transfer_put(p->transfer);
+	}
 	free(p);
+}
+
+int jetwatt_prior_covers(const struct jetwatt_prior *p, const struct jetwatt_mode *lo,
+			 const struct jetwatt_mode *hi)
+{
+	return p && jetwatt_transfer_count(p->transfer) &&
+	       jetwatt_transfer_covers(p->transfer, lo, hi);
+}
+
+/* The row's own doubts of what the references think of it. */
+#define UNKNOWN_TIME	3.0
+#define UNKNOWN_POWER	0.2
+
+int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row)
+{
+	struct jetwatt_transferred *f;
+	struct jetwatt_prediction said;
+	int err;
+
+	if (!p || !jetwatt_transfer_count(p->transfer))
+		return -ENODATA;
+	err = jetwatt_transfer_fit(&f, p->transfer, NULL, 0);
+	if (err)
+		return err;
+	*row = (struct jetwatt_row){ .mode = jetwatt_transfer_middle(p->transfer),
+				     .time_sd = UNKNOWN_TIME, .power_sd = UNKNOWN_POWER };
+	err = jetwatt_transferred_predict(f, &row->mode, 1, &said);
+	row->time_ms = said.time_ms;
+	row->power_w = said.power_w;
+	jetwatt_transferred_free(f);
+	return err;
+}
+
+/* Before anything is measured, what other workloads say is so many times as likely to foretell
+ * this one as a form that has only beliefs of it. */
+#define LIKE	3.0
+
+/* The share of one whose evidence is so much more than the other's. */
+static double share(double more)
+{
+	return 1 / (1 + exp(-more) / LIKE);
+}
+
+int jetwatt_prior_tell(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
+		       struct jetwatt_model *m)
+{
+	double time, power;
+	int err;
+
+	for (size_t i = 0; i < n; i++)
+		if (row[i].batch)
+			return 0;
+	if (!p || !jetwatt_transfer_count(p->transfer))
+		return 0;
+	err = jetwatt_transfer_fit(&m->like, p->transfer, row, n);
+	if (err)
+		return err;
+	jetwatt_transferred_evidence(m->like, &time, &power);
+	m->trust[0] = n ? share(time - m->time->evidence) : 1;
+	m->trust[1] = n ? share(power - m->power->evidence) : 1;
+	return 0;
 }
 
 static const double *theta_of(const struct jetwatt_prior *p, size_t i,

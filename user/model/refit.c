@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/transfer.h"
+
 /* The parameters are near where they will be. */
 #define STEPS	6
 
@@ -80,6 +82,9 @@ int jetwatt_refit(struct jetwatt_model **out, const struct jetwatt_model *from,
 	}
 	if (!err)
 		err = surface(&m->power, from->power, x, y, sd, n);
+	if (!err && from->like)
+		err = jetwatt_transfer_fit(&m->like, jetwatt_transferred_by(from->like), row, n);
+	memcpy(m->trust, from->trust, sizeof(m->trust));
 	if (err)
 		jetwatt_model_free(m);
 	else

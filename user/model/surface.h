@@ -20,6 +20,7 @@ struct jetwatt_belief {
 /**
  * struct jetwatt_surface - a fitted surface
  * @scale: of the predictive variance, by what leaving points out says of it
+ * @untold: how much of the points' variance is left in them where each is foretold by all others
  * @heavy: factor on each point's noise; 1: not suspicious
  * @evidence: logarithm of the probability of the points under the belief: how
  *	well each is foretold by the ones before it, in any order
@@ -34,7 +35,7 @@ struct jetwatt_surface {
 	const struct jetwatt_form *form;
 	struct jetwatt_gp gp;
 	struct jetwatt_belief belief;
-	double theta[JETWATT_PARAMS_MAX], scale, evidence;
+	double theta[JETWATT_PARAMS_MAX], scale, evidence, untold;
 	size_t n;
 	struct jetwatt_point *x;
 	double *y, *sd, *heavy, *l, *jac, *res, *off, *slope;

@@ -225,6 +225,19 @@ static double calibrate(const struct jetwatt_surface *s, double *e2, const doubl
 	       pow(1 + SHAPED / n, 2);
 }
 
+static double untold(const struct jetwatt_surface *s, const double *e2)
+{
+	double mean = 0, var = 0, left = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		mean += s->y[i] / s->n;
+	for (size_t i = 0; i < s->n; i++) {
+		var += pow(s->y[i] - mean, 2);
+		left += e2[i];
+	}
+	return var > 0 ? left / var : 1;
+}
+
 int jetwatt_surface_tune(struct jetwatt_surface *s)
 {
 	double *e2 = calloc(2 * s->n, sizeof(*e2)), *var = e2 + s->n, first = 0;
@@ -245,6 +258,8 @@ int jetwatt_surface_tune(struct jetwatt_surface *s)
 			break;
 	}
 	s->evidence = first;
+	if (!err)
+		s->untold = untold(s, e2);
 	if (!err)
 		s->scale = calibrate(s, e2, var);
 	free(e2);

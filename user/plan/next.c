@@ -107,7 +107,7 @@ static int choose(const struct jetwatt_search *s, size_t left, uint64_t seed,
 		return 0;
 	if (!left)
 		return 1;
-	if (s->rows < JETWATT_DESIGN && !s->foretold)
+	if (s->rows < JETWATT_DESIGN && !s->foretold && !s->foreseen)
 		return jetwatt_design_next(s, next);
 	if (s->budget_w > 0)
 		return jetwatt_improve_next(s, next);
@@ -135,8 +135,9 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 		goto out;
 	modes = mark_seen(&s);
 	s.foretold = jetwatt_estimator_foretells(by, row, rows);
-	if (rows || s.foretold)
+	if (rows || s.foretold || (budget_w > 0 && jetwatt_estimator_foresees(by, mode, n)))
 		err = predict(&s, seed);
+	s.foreseen = budget_w > 0 && jetwatt_fitted_foreseen(s.m) >= JETWATT_PLAN_FORESEEN;
 	if (!err)
 		err = choose(&s, most > modes ? most - modes : 0, seed, next);
 out:

@@ -107,7 +107,7 @@ static int learn(struct scout *s, const struct jetwatt_known *k,
 
 	/* One at a time: two whole fits in one step would be felt. */
 	for (size_t w = k->works; w-- > 0 && !err;)
-		err = jetwatt_view_fit(&s->view[w], &k->work[w], q->power_w, s->seed, &whole);
+		err = jetwatt_view_fit(&s->view[w], k, &k->work[w], q->power_w, s->seed, &whole);
 	for (size_t w = 0; w < k->works && !err; w++)
 		for (size_t z = 0; z < k->work[w].sizes && !err; z++)
 			if (in_time(k, w, z, q))
@@ -354,6 +354,15 @@ static int closest(struct scout *s, const struct jetwatt_known *k,
 	return s->queued ? 0 : 1;
 }
 
+/* Do other workloads stand in for the first modes of all of these? */
+static int foreseen(const struct scout *s, const struct jetwatt_known *k)
+{
+	for (size_t w = 0; w < k->works; w++)
+		if (jetwatt_fitted_foreseen(s->view[w].m) < JETWATT_PLAN_FORESEEN)
+			return 0;
+	return 1;
+}
+
 static int choose(struct scout *s, const struct jetwatt_known *k,
 		  const struct jetwatt_slice_query *q, size_t most, size_t modes)
 {
@@ -364,7 +373,7 @@ static int choose(struct scout *s, const struct jetwatt_known *k,
 	double ok = 0, range[2] = { 0, 0 };
 
 	aim(s, k, q, &goal);
-	if (modes >= BOTH_ENDS)
+	if (modes >= BOTH_ENDS && !foreseen(s, k))
 		missing = jetwatt_known_ends_missing(k, s->seen, range);
 	for (size_t i = 0; i < k->n; i++) {
 		struct jetwatt_hope *best = k->fresh[i] ? &here : &top;
@@ -413,7 +422,7 @@ static int scout_next(void *state, const struct jetwatt_known *k,
 		look_back(s, k);
 		modes = jetwatt_known_modes(k, s->seen);
 		err = learn(s, k, q);
-		if (!err && modes < OPENING)
+		if (!err && modes < OPENING && !foreseen(s, k))
 			err = k->modes < most ? open_with(s, k, q, modes) : 1;
 		else if (!err)
 			err = choose(s, k, q, most, modes);

@@ -10,6 +10,9 @@
 /* The first modes are laid out by hand, more or less; then the model leads. */
 #define JETWATT_DESIGN	4
 
+/* From such a share of other workloads in a model on, no modes are laid out by hand. */
+#define JETWATT_PLAN_FORESEEN	0.1
+
 /* Measured already; not measured, but too slow or over budget beyond doubt. */
 enum jetwatt_seen { JETWATT_NEW, JETWATT_SEEN, JETWATT_OUT };
 
@@ -18,6 +21,7 @@ enum jetwatt_seen { JETWATT_NEW, JETWATT_SEEN, JETWATT_OUT };
  * @mode, @n: the board's modes; @row, @rows: what was measured
  * @by: the predictor, NULL: the default
  * @foretold: it knows the workload from elsewhere, and @row does not contradict
+ * @foreseen: other workloads are believed to be like it
  * @seen: @n flags of enum jetwatt_seen
  * @m, @p: model of @row and its @n predictions (NULL, zero while @rows is 0;
  *	zero also for JETWATT_OUT)
@@ -28,7 +32,7 @@ struct jetwatt_search {
 	const struct jetwatt_row *row;
 	size_t rows;
 	const struct jetwatt_estimator *by;
-	int foretold;
+	int foretold, foreseen;
 	double budget_w;
 	unsigned char *seen;
 	struct jetwatt_fitted *m;

@@ -60,8 +60,8 @@ static size_t nearest(const struct jetwatt_tenant *t, double budget, struct jetw
 	return n;
 }
 
-int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_tenant *t, double budget,
-		     uint64_t seed, int *whole)
+int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_known *k,
+		     const struct jetwatt_tenant *t, double budget, uint64_t seed, int *whole)
 {
 	struct jetwatt_row near[NEAREST];
 	int err = 0;
@@ -71,7 +71,7 @@ int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_tenant *t, dou
 	drop(v);
 	v->rows = t->rows;
 	v->budget = budget;
-	if (!t->rows)
+	if (!t->rows && !jetwatt_estimator_foresees(t->by, k->mode, k->n))
 		return 0;
 	if (!v->base || t->rows <= EVERY || (*whole && t->rows > GROWTH * v->based)) {
 		*whole = 0;

@@ -40,8 +40,8 @@ void jetwatt_view_free(struct jetwatt_view *v);
  *
  * Without a row there is no model. Return: 0, negative errno.
  */
-int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_tenant *t, double budget,
-		     uint64_t seed, int *whole);
+int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_known *k,
+		     const struct jetwatt_tenant *t, double budget, uint64_t seed, int *whole);
 
 /* All modes at one size, where there is a model. Return: 0, negative errno. */
 int jetwatt_view_predict(struct jetwatt_view *v, const struct jetwatt_known *k,

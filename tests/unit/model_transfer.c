@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Other workloads of the same board as a weighted sum: the first modes, and when not to listen. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "kselftest_harness.h"
+#include "model/estimator.h"
+#include "plan/plan.h"
+#include "world.h"
+
+#define REFS	3
+#define ROWS	60
+#define SEEDS	4
+/* Of the board's thousands of modes, those that are looked at. */
+#define MODES	400
+#define FEW	2
+
+/* Workloads of one board that do other work of the same kinds. */
+static long workload(const struct world *board, int which, uint64_t seed, struct jetwatt_row **row)
+{
+	struct world w = *board;
+
+	for (int k = 0; k < WORLD_KERNELS; k++) {
+		w.flop[k] *= 0.6 + 0.35 * ((k + which) % 4);
+		w.bytes[k] *= 0.7 + 0.3 * ((k * 2 + which) % 3);
+	}
+	return world_rows(&w, row, 0, seed);
+}
+
+/* An even part of @n rows comes first, @most of them. Return: how many. */
+static size_t thin(struct jetwatt_row *row, long n, long most)
+{
+	long step = n / most;
+
+	for (long i = 0; i < most; i++)
+		row[i] = row[i * step + i * 7 % step];
+	return (size_t)most;
+}
+
+/* Times and powers change places: no workload has such. */
+static void shuffle(struct jetwatt_row *row, size_t n)
+{
+	uint64_t rng = 17;
+
+	for (size_t i = n; i-- > 1;) {
+		size_t j = (size_t)(search_uniform(&rng) * (double)(i + 1));
+		struct jetwatt_mode m = row[i].mode;
+
+		row[i].mode = row[j].mode;
+		row[j].mode = m;
+	}
+}
+
+/**
+ * struct job - a board's new workload, and what is known of others
+ */
+struct job {
+	struct jetwatt_row *row, *ref[REFS];
+	struct jetwatt_mode *mode;
+	long n;
+	struct jetwatt_estimator by;
+};
+
+static int job_open(struct job *j, uint64_t seed, int misled)
+{
+	struct jetwatt_corpus c[REFS];
+	struct world w;
+
+	*j = (struct job){ .n = 0 };
+	world_make(&w, seed, WORLD_ORIN);
+	j->n = workload(&w, 7, seed, &j->row);
+	if (j->n < 0)
+		return -1;
+	j->n = (long)thin(j->row, j->n, MODES);
+	for (int i = 0; i < REFS; i++) {
+		long n = workload(&w, i, seed + 1 + (uint64_t)i, &j->ref[i]);
+
+		if (n < 0)
+			return -1;
+		if (misled)
+			shuffle(j->ref[i], (size_t)n);
+		c[i] = (struct jetwatt_corpus){ j->ref[i], NULL, thin(j->ref[i], n, ROWS) };
+	}
+	j->mode = malloc((size_t)j->n * sizeof(*j->mode));
+	for (long i = 0; j->mode && i < j->n; i++)
+		j->mode[i] = j->row[i].mode;
+	return j->mode ? jetwatt_estimator_learn(&j->by, c, REFS, 1) : -1;
+}
+
+static void job_close(struct job *j)
+{
+	jetwatt_estimator_forget(&j->by);
+	for (int i = 0; i < REFS; i++)
+		free(j->ref[i]);
+	free(j->mode);
+	free(j->row);
+}
+
+/* Mean relative error of time, its level aside, and of power; @n rows are known. */
+static int errors(struct job *j, size_t n, double *time, double *power)
+{
+	struct jetwatt_prediction *p = malloc((size_t)j->n * sizeof(*p));
+	struct jetwatt_row few[FEW + 1];
+	struct jetwatt_fitted *f;
+	double level = 0;
+	int err;
+
+	for (size_t i = 0; i < n; i++)
+		few[i] = j->row[(2 * (long)i + 1) * j->n / (2 * FEW) + 3];
+	err = p ? jetwatt_estimator_fit(&f, &j->by, few, n, 0, 1) : -1;
+	if (err)
+		return err;
+	err = jetwatt_fitted_predict(f, j->mode, NULL, (size_t)j->n, p);
+	for (long i = 0; i < j->n; i++)
+		level += log(p[i].time_ms / j->row[i].time_ms) / (double)j->n;
+	for (long i = 0; i < j->n; i++) {
+		*time += fabs(log(p[i].time_ms / j->row[i].time_ms) - level) / (double)j->n;
+		*power += fabs(log(p[i].power_w / j->row[i].power_w)) / (double)j->n;
+	}
+	jetwatt_fitted_free(f);
+	free(p);
+	return err;
+}
+
+TEST(modes_are_foreseen)
+{
+	double time[FEW + 1] = { 0 }, power[FEW + 1] = { 0 }, alone[2] = { 0 };
+
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		struct job j, none;
+
+		ASSERT_EQ(0, job_open(&j, 701 + 10 * seed, 0));
+		EXPECT_TRUE(jetwatt_estimator_foresees(&j.by, j.mode, (size_t)j.n));
+		for (size_t n = 0; n <= FEW; n += FEW)
+			ASSERT_EQ(0, errors(&j, n, &time[n], &power[n]));
+		none = j;
+		none.by = (struct jetwatt_estimator){ NULL };
+		ASSERT_EQ(0, errors(&none, FEW, &alone[0], &alone[1]));
+		job_close(&j);
+	}
+	TH_LOG("time %.1f %% with no row, %.1f %% with %d, alone %.1f %%; power %.1f, %.1f, alone %.1f",
+	       100 * time[0] / SEEDS, 100 * time[FEW] / SEEDS, FEW, 100 * alone[0] / SEEDS,
+	       100 * power[0] / SEEDS, 100 * power[FEW] / SEEDS, 100 * alone[1] / SEEDS);
+	EXPECT_LT(time[0], 0.8 * alone[0]);
+	EXPECT_LT(time[FEW], 0.6 * alone[0]);
+	EXPECT_LT(power[FEW], 0.7 * alone[1]);
+}
+
+/* The fastest within @budget of those that a search of @most modes has measured. */
+static double searched(struct job *j, double budget, size_t most, double *worst)
+{
+	struct jetwatt_row got[16];
+	struct jetwatt_plan_next next;
+	double best = INFINITY, top = INFINITY;
+	size_t n = 0;
+
+	while (n < most && !jetwatt_plan_next(j->mode, (size_t)j->n, got, n, &j->by, budget, most, 1, &next)) {
+		got[n++] = j->row[next.index];
+		*worst = fmax(*worst, j->row[next.index].power_w / budget);
+		if (got[n - 1].power_w <= budget)
+			best = fmin(best, got[n - 1].time_ms);
+	}
+	for (long i = 0; i < j->n; i++)
+		if (j->row[i].power_w <= budget)
+			top = fmin(top, j->row[i].time_ms);
+	return best / top - 1;
+}
+
+TEST(a_search_needs_fewer_modes)
+{
+	double with = 0, alone = 0, worst = 0, other = 0;
+
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		struct job j, none;
+
+		ASSERT_EQ(0, job_open(&j, 701 + 10 * seed, 0));
+		none = j;
+		none.by = (struct jetwatt_estimator){ NULL };
+		for (double budget = 16; budget < 45; budget += 9) {
+			with += fmin(searched(&j, budget, 4, &worst), 1) / (SEEDS * 4);
+			alone += fmin(searched(&none, budget, 6, &other), 1) / (SEEDS * 4);
+		}
+		job_close(&j);
+	}
+	TH_LOG("four modes with references: %.1f %% slower than the best, at most %.2f of the budget; six without: %.1f %%, %.2f",
+	       100 * with, worst, 100 * alone, other);
+	EXPECT_LT(with, alone);
+	EXPECT_LT(with, 0.12);
+	EXPECT_LT(worst, 1.5);
+}
+
+TEST(what_misleads_is_no_reference)
+{
+	struct job j;
+	double time = 0, power = 0, alone[2] = { 0 };
+
+	ASSERT_EQ(0, job_open(&j, 701, 1));
+	EXPECT_FALSE(jetwatt_estimator_foresees(&j.by, j.mode, (size_t)j.n));
+	ASSERT_EQ(0, errors(&j, FEW, &time, &power));
+	jetwatt_estimator_forget(&j.by);
+	ASSERT_EQ(0, errors(&j, FEW, &alone[0], &alone[1]));
+	EXPECT_EQ(alone[0], time);
+	EXPECT_EQ(alone[1], power);
+	job_close(&j);
+}
+
+/* What was measured on a board of another kind, with other ranges, says nothing of the first mode. */
+TEST(another_kind_of_board)
+{
+	struct jetwatt_corpus c;
+	struct jetwatt_row *row;
+	struct world w;
+	struct job j;
+	long n;
+
+	ASSERT_EQ(0, job_open(&j, 701, 0));
+	world_make(&w, 99, WORLD_NANO);
+	n = workload(&w, 5, 99, &row);
+	ASSERT_LT(0, n);
+	c = (struct jetwatt_corpus){ row, NULL, thin(row, n, ROWS) };
+	ASSERT_EQ(0, jetwatt_estimator_learn(&j.by, &c, 1, 1));
+	EXPECT_FALSE(jetwatt_estimator_foresees(&j.by, j.mode, (size_t)j.n));
+	EXPECT_TRUE(jetwatt_estimator_foresees(&j.by, &row[0].mode, 1));
+	free(row);
+	job_close(&j);
+}
+
+TEST_HARNESS_MAIN
