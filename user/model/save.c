@@ -13,7 +13,7 @@
  *
  * Only what cannot be computed from the rest is in it: matrices are made anew,
  * so a file cannot hold ones that contradict each other. What a model has heard of
- * other boards (twin.h) stays with its prior.
+ * other boards (twin.h) and workloads (transfer.h) stays with its prior.
  */
 #include "model/fit.h"
 
