@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sampler/aux_series.h"
 
+#include <linux/build_bug.h>
 #include <linux/cpufreq.h>
 #include <linux/errno.h>
 #include <linux/jetwatt.h>
@@ -25,10 +26,16 @@ static unsigned int nr_clocks;
 /* When the slow ones were last read, in jiffies. */
 static unsigned long slow_last;
 
+/* Series that only the firmware or another driver knows. */
+#define SLOW_BIT(ID, reader, ...) (JETWATT_SERIES_READER_##reader == JETWATT_SERIES_READER_SLOW) \
+	<< JETWATT_SERIES_##ID |
+static const u32 slow_kinds = JETWATT_SERIES_ROWS(SLOW_BIT) 0;
+#undef SLOW_BIT
+static_assert(__JETWATT_SERIES_KINDS <= 32);
+
 static bool slow(const struct jetwatt_clock *clock)
 {
-	return clock->kind == JETWATT_SERIES_EMC_KHZ || clock->kind == JETWATT_SERIES_TEMP_MC ||
-	       clock->kind == JETWATT_SERIES_GPU_LOAD_PERMILLE;
+	return slow_kinds >> clock->kind & 1;
 }
 
 /**

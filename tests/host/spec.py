@@ -81,6 +81,8 @@ def header_names():
     text = re.sub(r'/\*.*?\*/', '', open(HEADER).read(), flags=re.S)
     found = set(re.findall(r'\bJETWATT_(?:A|CMD|SERIES|EVENT|SCOPE|BOX|WAIT)_[A-Z0-9_]+\b', text))
     found |= set(re.findall(r'#define\s+(JETWATT_[A-Z0-9_]+)\s+\d+', text))
+    found = {n for n in found if not re.match('JETWATT_SERIES_(ROWS|ID|READER|TYPE)', n)}
+    found |= {f'JETWATT_SERIES_{row}' for row in re.findall(r'^\tROW\(([A-Z0-9_]+),', text, re.M)}
     return found
 
 

@@ -131,36 +131,95 @@
 #define JETWATT_VALUE_NONE	(-2147483647 - 1)
 
 /**
+ * JETWATT_SERIES_ROWS() - the kinds of series, one row each, in the order of their numbers
+ *
+ * ROW(ID, reader, channels, type, name, title, unit, per, base, metric, label, files, help)
+ *	ID: of enum jetwatt_series
+ *	reader: enum jetwatt_series_reader: who reads it, and how often
+ *	channels: values of one moment that user space keeps of it (struct jetwatt_telemetry of
+ *		<jetwatt.h>), numbered from 1; 0: it is part of a rail's power or of a power
+ *		mode. Of a kind with one channel and several indices, the highest value
+ *	type: GAUGE or COUNTER, which only grows until the machine or its driver restarts
+ *	name: column and key; a '#' is the number of the channel
+ *	title: for people, '#' likewise
+ *	unit: of a value
+ *	per, base: so many units are one of the base unit, which metrics and people are given
+ *	metric: name of the family, without a counter's _total; label: that tells channels apart
+ *	files: of reader SYSFS: "NAME/ATTRIBUTE ..." below /sys/class/hwmon: the name of the
+ *		device and the attribute. A '#' is the number of the channel; without it, each
+ *		device of that name is one. The first that exists is used
+ *	help: of the metric
+ *
+ * A new kind is added at the end, and to the specification. Numbers are part of trace files.
+ */
+#define JETWATT_SERIES_ROWS(ROW)						\
+	ROW(SHUNT_UV, TICK, 0, GAUGE, "shunt_uv", "shunt", "uV", 1000000, "V",	\
+	    "", "", "", "")							\
+	ROW(BUS_UV, TICK, 0, GAUGE, "bus_uv", "bus", "uV", 1000000, "V",	\
+	    "", "", "", "")							\
+	ROW(CPU_KHZ, TICK, 0, GAUGE, "cpu_khz", "CPU", "kHz", 1000, "MHz",	\
+	    "", "", "", "")							\
+	ROW(GPU_KHZ, TICK, 0, GAUGE, "gpu_khz", "GPU", "kHz", 1000, "MHz",	\
+	    "", "", "", "")							\
+	ROW(EMC_KHZ, SLOW, 0, GAUGE, "emc_khz", "EMC", "kHz", 1000, "MHz",	\
+	    "", "", "", "")							\
+	ROW(CORES, TICK, 0, GAUGE, "cores", "cores", "cores", 1, "cores",	\
+	    "", "", "", "")							\
+	ROW(TEMP_MC, SLOW, 1, GAUGE, "temp_mc", "temperature", "mC", 1000, "C",	\
+	    "jetwatt_temperature_celsius", "", "", "The hottest part")		\
+	ROW(SUM_UV, TICK, 0, GAUGE, "sum_uv", "sum", "uV", 1000000, "V",	\
+	    "", "", "", "")							\
+	ROW(GPU_LOAD_PERMILLE, SLOW, 1, GAUGE, "gpu_load_permille", "GPU load", "permille", \
+	    1000, "", "jetwatt_gpu_load_ratio", "", "",				\
+	    "Share of the time that the GPU was busy, as its governor knows it")
+
+/**
+ * enum jetwatt_series_reader - who reads a series
+ * @JETWATT_SERIES_READER_TICK: the module, in every tick or in rotation
+ * @JETWATT_SERIES_READER_SLOW: the module, at most ten times a second: only the firmware or
+ *	another driver knows
+ * @JETWATT_SERIES_READER_SYSFS: libjetwatt, once a second: another driver shows it in a file
+ *	and has no interface for a module. It is in traces, and in no message of the family
+ */
+enum jetwatt_series_reader {
+	JETWATT_SERIES_READER_TICK,
+	JETWATT_SERIES_READER_SLOW,
+	JETWATT_SERIES_READER_SYSFS,
+};
+
+enum jetwatt_series_type {
+	JETWATT_SERIES_TYPE_GAUGE,
+	JETWATT_SERIES_TYPE_COUNTER,
+};
+
+/**
  * enum jetwatt_series - what a series holds (JETWATT_A_SERIES_KIND)
- * @JETWATT_SERIES_SHUNT_UV: voltage over the shunt of a rail, uV, signed
- * @JETWATT_SERIES_BUS_UV: voltage of a rail at the load side, uV
- * @JETWATT_SERIES_CPU_KHZ: clock of a cpufreq policy, kHz, 0 if it has none
- * @JETWATT_SERIES_GPU_KHZ: clock of the GPU, kHz
- * @JETWATT_SERIES_EMC_KHZ: clock of the external memory controller, kHz
- * @JETWATT_SERIES_CORES: number of online CPUs
- * @JETWATT_SERIES_TEMP_MC: temperature of a thermal zone, millidegree Celsius
- * @JETWATT_SERIES_SUM_UV: sum of the shunt voltages of some channels of a chip
+ *
+ * One member for each row of JETWATT_SERIES_ROWS():
+ * JETWATT_SERIES_SHUNT_UV: voltage over the shunt of a rail, uV, signed
+ * JETWATT_SERIES_BUS_UV: voltage of a rail at the load side, uV
+ * JETWATT_SERIES_CPU_KHZ: clock of a cpufreq policy, kHz, 0 if it has none
+ * JETWATT_SERIES_GPU_KHZ: clock of the GPU, kHz
+ * JETWATT_SERIES_EMC_KHZ: clock of the external memory controller, kHz
+ * JETWATT_SERIES_CORES: number of online CPUs
+ * JETWATT_SERIES_TEMP_MC: temperature of a thermal zone, millidegree Celsius
+ * JETWATT_SERIES_SUM_UV: sum of the shunt voltages of some channels of a chip
  *	(JETWATT_A_CHIP_SUM_CHANNELS), without averaging, uV, signed
- * @JETWATT_SERIES_GPU_LOAD_PERMILLE: share of the time that the GPU was busy, as its
+ * JETWATT_SERIES_GPU_LOAD_PERMILLE: share of the time that the GPU was busy, as its
  *	devfreq governor has last been told; the module does not ask its driver
  *	itself. Where the driver tells nobody there is no such series, and under
  *	a governor that does not ask it stays what it was.
  *
  * JETWATT_A_SERIES_INDEX is a rail's id for the first two, the first CPU of
  * the policy for CPU_KHZ, a thermal zone's number for TEMP_MC, a chip's id for
- * SUM_UV, else 0.
+ * SUM_UV, the channel for those that libjetwatt reads, else 0.
  * Power of a rail = bus_uv * shunt_uv / shunt_uohm, in uW.
  */
 enum jetwatt_series {
-	JETWATT_SERIES_SHUNT_UV,
-	JETWATT_SERIES_BUS_UV,
-	JETWATT_SERIES_CPU_KHZ,
-	JETWATT_SERIES_GPU_KHZ,
-	JETWATT_SERIES_EMC_KHZ,
-	JETWATT_SERIES_CORES,
-	JETWATT_SERIES_TEMP_MC,
-	JETWATT_SERIES_SUM_UV,
-	JETWATT_SERIES_GPU_LOAD_PERMILLE,
+#define JETWATT_SERIES_ID(ID, ...) JETWATT_SERIES_##ID,
+	JETWATT_SERIES_ROWS(JETWATT_SERIES_ID)
+#undef JETWATT_SERIES_ID
+	__JETWATT_SERIES_KINDS
 };
 
 /**
