@@ -10,6 +10,7 @@
 #ifndef JETWATT_H
 #define JETWATT_H
 
+#include <linux/jetwatt.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -176,6 +177,80 @@ static inline int jetwatt_mode_order(const struct jetwatt_mode *a, const struct 
 	}
 	return 0;
 }
+
+/* ------------------------------------------------------------------ */
+/* Telemetry: what is neither a rail's power nor part of a power mode */
+
+/* One slot for each channel of each kind: JETWATT_TELEMETRY_TEMP_MC is the first slot of
+ * JETWATT_SERIES_TEMP_MC. Slots are numbered anew when a kind is added: files have kinds. */
+enum jetwatt_telemetry_slot {
+#define JETWATT_TELEMETRY_ID(ID, reader, channels, ...)				\
+	JETWATT_TELEMETRY_##ID,							\
+	JETWATT_TELEMETRY_##ID##_END = JETWATT_TELEMETRY_##ID + (channels) - 1,
+	JETWATT_SERIES_ROWS(JETWATT_TELEMETRY_ID)
+#undef JETWATT_TELEMETRY_ID
+	JETWATT_TELEMETRY_SLOTS
+};
+
+/* Not known: never read, not there, or last read more than three seconds before. */
+#define JETWATT_TELEMETRY_NONE	INT64_MIN
+#define JETWATT_TELEMETRY_NAME_LEN	32
+
+/**
+ * struct jetwatt_telemetry - the values of one moment
+ * @value: by slot, in the unit of its row; JETWATT_TELEMETRY_NONE: not known
+ */
+struct jetwatt_telemetry {
+	int64_t value[JETWATT_TELEMETRY_SLOTS];
+};
+
+/**
+ * struct jetwatt_series_row - a row of JETWATT_SERIES_ROWS() for loops
+ * @first: slot of its first channel
+ */
+struct jetwatt_series_row {
+	uint32_t kind, reader, channels, type, first, per;
+	const char *name, *title, *unit, *base, *metric, *label, *files, *help;
+};
+
+/* Return: the row of a kind, NULL: this version does not know it. */
+const struct jetwatt_series_row *jetwatt_series_row(uint32_t kind);
+/* Return: the row that a slot belongs to; @channel, from 1, may be NULL. */
+const struct jetwatt_series_row *jetwatt_telemetry_row(unsigned int slot, unsigned int *channel);
+/* Return: the slot of a channel; -1: no such kind, or it has fewer. */
+int jetwatt_telemetry_slot(uint32_t kind, uint32_t channel);
+/* The row's name, or its title, with the channel in place of '#'. Return: @buf. */
+const char *jetwatt_telemetry_name(unsigned int slot, char buf[JETWATT_TELEMETRY_NAME_LEN]);
+const char *jetwatt_telemetry_title(unsigned int slot, char buf[JETWATT_TELEMETRY_NAME_LEN]);
+/* All of it not known. */
+void jetwatt_telemetry_clear(struct jetwatt_telemetry *t);
+
+#define JETWATT_SLOT_NEXT(s)	((s) + 1u)
+/** jetwatt_each_slot() - a loop over all slots: declares @s */
+#define jetwatt_each_slot(s)							\
+	for (unsigned int s = 0; s < JETWATT_TELEMETRY_SLOTS; s = JETWATT_SLOT_NEXT(s))
+
+/**
+ * struct jetwatt_reading - series that were read from sysfs
+ * @time_ns: when
+ * @of: their values; those of other readers are JETWATT_TELEMETRY_NONE
+ */
+struct jetwatt_reading {
+	uint64_t time_ns;
+	struct jetwatt_telemetry of;
+};
+
+typedef void (*jetwatt_reading_fn)(const struct jetwatt_reading *r, void *arg);
+
+/* The files of series that no module can read (JETWATT_SERIES_READER_SYSFS). A file may take
+ * its driver milliseconds: once a second is enough. Devices that come later are found within
+ * half a minute, and at once where one has gone.
+ * @sysfs: where it is mounted, NULL: /sys. Return: 0; -ENOMEM. */
+struct jetwatt_sysfs;
+int jetwatt_sysfs_open(struct jetwatt_sysfs **fs, const char *sysfs);
+/* Return: how many values there are. */
+int jetwatt_sysfs_read(struct jetwatt_sysfs *fs, struct jetwatt_reading *r);
+void jetwatt_sysfs_close(struct jetwatt_sysfs *fs);
 
 /* ------------------------------------------------------------------ */
 /* The module: information, configuration, samples, events            */
@@ -523,6 +598,7 @@ int jetwatt_mark_pair(int fd[2]);
  * @valid: bit r is set if @uw[r] rests on a shunt read in this very tick
  * @clock: the mode in use as far as clocks are known (0: not)
  * @temp_mc: the hottest thermal zone, 0 if there is none
+ * @telemetry: as read last, three seconds ago at most
  */
 struct jetwatt_power {
 	uint64_t seq, time_ns;
@@ -531,6 +607,7 @@ struct jetwatt_power {
 	int64_t uw[JETWATT_RAILS_MAX];
 	struct jetwatt_mode clock;
 	int32_t temp_mc;
+	struct jetwatt_telemetry telemetry;
 };
 
 struct jetwatt_join;
@@ -550,6 +627,8 @@ void jetwatt_join_free(struct jetwatt_join *j);
 /* jetwatt_subscribe()/jetwatt_probe_open() take these with the join as @arg. */
 void jetwatt_join_samples(const struct jetwatt_samples *s, void *join);
 void jetwatt_join_sync(const struct jetwatt_sync *s, void *join);
+/* Of samples that come after it. */
+void jetwatt_join_reading(const struct jetwatt_reading *r, void *join);
 void jetwatt_join_set(struct jetwatt_join *j, jetwatt_power_fn power, jetwatt_sync_fn sync,
 		      void *arg);
 /* Deliver all that is held back, in order. */
@@ -614,6 +693,7 @@ int jetwatt_trace_write_job(struct jetwatt_trace_writer *w, const struct jetwatt
 void jetwatt_trace_write_samples(const struct jetwatt_samples *s, void *writer);
 void jetwatt_trace_write_sync(const struct jetwatt_sync *s, void *writer);
 void jetwatt_trace_write_event(const struct jetwatt_event *e, void *writer);
+void jetwatt_trace_write_reading(const struct jetwatt_reading *r, void *writer);
 
 /* Write what is older than a second, or all of it if @all; and note how many
  * waits have been lost so far. To be called a few times a second. Return: 0;
@@ -668,6 +748,8 @@ struct jetwatt_trace_state {
 int jetwatt_trace_reader_new(struct jetwatt_trace_reader **r, int fd,
 			     const struct jetwatt_trace_calls *calls, void *arg);
 void jetwatt_trace_reader_free(struct jetwatt_trace_reader *r);
+/* Readings go to @fn, with the reader's own @arg. */
+void jetwatt_trace_reader_reading(struct jetwatt_trace_reader *r, jetwatt_reading_fn fn);
 
 /**
  * jetwatt_trace_read() - hand on the next whole block

@@ -228,6 +228,13 @@ void jetwatt_join_sync(const struct jetwatt_sync *s, void *join)
 	advance(j);
 }
 
+void jetwatt_join_reading(const struct jetwatt_reading *r, void *join)
+{
+	struct jetwatt_join *j = join;
+
+	jetwatt_power_reading(&j->state, r);
+}
+
 void jetwatt_join_flush(struct jetwatt_join *j)
 {
 	deliver(j, UINT64_MAX);

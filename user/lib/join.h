@@ -13,6 +13,7 @@
  * struct jetwatt_power_state - the last value of everything
  * @rail: rails in the order of jetwatt_rails()
  * @bus_known, @shunt_known: bit r: rail r has been read at least once
+ * @telemetry: by slot: as read last, and when
  * @skipped: samples not handed on because a rail was still unknown
  */
 struct jetwatt_power_state {
@@ -23,6 +24,8 @@ struct jetwatt_power_state {
 	int gap;
 	struct jetwatt_mode clock;
 	int32_t temp_mc;
+	struct jetwatt_telemetry telemetry;
+	uint64_t read_ns[JETWATT_TELEMETRY_SLOTS];
 };
 
 void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rail *rail, int nr);
@@ -34,5 +37,8 @@ void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rai
  */
 int jetwatt_power_sample(struct jetwatt_power_state *st, const struct jetwatt_samples *s,
 			 uint32_t i, struct jetwatt_power *p);
+
+/* What was read from sysfs, for samples that come after it. */
+void jetwatt_power_reading(struct jetwatt_power_state *st, const struct jetwatt_reading *r);
 
 #endif

@@ -13,6 +13,8 @@
 
 /* A chip that never answers must not hold up the others for ever. */
 #define SKIP_MAX	64
+/* Slow series are read once a second: an older value says nothing of now. */
+#define TELEMETRY_NS	3000000000ull
 
 void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rail *rail, int nr)
 {
@@ -20,6 +22,7 @@ void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rai
 	if (nr > JETWATT_RAILS_MAX)
 		nr = JETWATT_RAILS_MAX;
 	memcpy(st->rail, rail, nr * sizeof(*rail));
+	jetwatt_telemetry_clear(&st->telemetry);
 	st->nr_rails = nr;
 }
 
@@ -37,9 +40,19 @@ static int find(const struct jetwatt_power_state *st, uint32_t id)
 struct tick {
 	uint32_t shunts;
 	uint32_t cpu_index, cpu_khz;
-	int cpu, temp;
-	int32_t temp_mc;
+	int cpu;
+	struct jetwatt_telemetry telemetry;
 };
+
+/* Of a kind with more indices than channels the highest one counts: the hottest zone. */
+static void take_telemetry(const struct jetwatt_series_view *v, int32_t value, struct tick *t)
+{
+	const struct jetwatt_series_row *row = jetwatt_series_row(v->kind);
+	int s = row ? jetwatt_telemetry_slot(v->kind, row->channels > 1 ? v->index : 1) : -1;
+
+	if (s >= 0 && value > t->telemetry.value[s])
+		t->telemetry.value[s] = value;
+}
 
 static void take(struct jetwatt_power_state *st, const struct jetwatt_series_view *v,
 		 int32_t value, struct tick *t)
@@ -78,12 +91,31 @@ static void take(struct jetwatt_power_state *st, const struct jetwatt_series_vie
 	case JETWATT_SERIES_CORES:
 		st->clock.cores = value;
 		break;
-	case JETWATT_SERIES_TEMP_MC:
-		/* the hottest zone */
-		if (!t->temp || value > t->temp_mc)
-			t->temp_mc = value;
-		t->temp = 1;
-		break;
+	default:
+		take_telemetry(v, value, t);
+	}
+}
+
+void jetwatt_power_reading(struct jetwatt_power_state *st, const struct jetwatt_reading *r)
+{
+	jetwatt_each_slot(s)
+		if (jetwatt_telemetry_row(s, NULL)->reader == JETWATT_SERIES_READER_SYSFS) {
+			st->telemetry.value[s] = r->of.value[s];
+			st->read_ns[s] = r->time_ns;
+		}
+}
+
+static void telemetry(struct jetwatt_power_state *st, const struct tick *t, struct jetwatt_power *p)
+{
+	jetwatt_each_slot(s) {
+		if (t->telemetry.value[s] != JETWATT_TELEMETRY_NONE) {
+			st->telemetry.value[s] = t->telemetry.value[s];
+			st->read_ns[s] = p->time_ns;
+		}
+		p->telemetry.value[s] = st->telemetry.value[s];
+		/* A batch is older than what was read when it came. */
+		if (p->time_ns > st->read_ns[s] && p->time_ns - st->read_ns[s] > TELEMETRY_NS)
+			p->telemetry.value[s] = JETWATT_TELEMETRY_NONE;
 	}
 }
 
@@ -102,27 +134,31 @@ int jetwatt_power_sample(struct jetwatt_power_state *st, const struct jetwatt_sa
 			 uint32_t i, struct jetwatt_power *p)
 {
 	struct tick t = { 0 };
+	int64_t temp_mc;
 	uint32_t k;
 	int r;
 
+	jetwatt_telemetry_clear(&t.telemetry);
 	for (k = 0; k < s->nr_series; k++)
 		if (s->series[k].value[i] != JETWATT_VALUE_NONE)
 			take(st, &s->series[k], s->series[k].value[i], &t);
 	if (t.cpu)
 		st->clock.cpu_khz = t.cpu_khz;
-	if (t.temp)
-		st->temp_mc = t.temp_mc;
+	temp_mc = t.telemetry.value[JETWATT_TELEMETRY_TEMP_MC];
+	if (temp_mc != JETWATT_TELEMETRY_NONE)
+		st->temp_mc = (int32_t)temp_mc;
 	if (!i && s->gap)
 		st->gap = 1;
+	memset(p, 0, sizeof(*p));
+	p->seq = s->seq + i;
+	p->time_ns = s->time_ns[i];
+	telemetry(st, &t, p);
 	if (st->skipped < SKIP_MAX && !known(st)) {
 		st->skipped++;
 		return 0;
 	}
 	st->skipped = SKIP_MAX;
 
-	memset(p, 0, sizeof(*p));
-	p->seq = s->seq + i;
-	p->time_ns = s->time_ns[i];
 	p->nr = st->nr_rails;
 	p->valid = t.shunts & st->bus_known;
 	p->gap = st->gap;

@@ -144,6 +144,11 @@ static int find(struct jetwatt_trace_reader *r, struct jetwatt_trace_block *b)
 	}
 }
 
+void jetwatt_trace_reader_reading(struct jetwatt_trace_reader *r, jetwatt_reading_fn fn)
+{
+	r->reading = fn;
+}
+
 int jetwatt_trace_read(struct jetwatt_trace_reader *r)
 {
 	struct jetwatt_trace_block b = { 0 };

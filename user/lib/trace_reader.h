@@ -25,6 +25,7 @@
 struct jetwatt_trace_reader {
 	int fd;
 	struct jetwatt_trace_calls calls;
+	jetwatt_reading_fn reading;
 	void *arg;
 	uint8_t *byte;
 	size_t head, len, max;

@@ -205,6 +205,28 @@ static void end(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, ui
 		r->calls.end(&e, r->arg);
 }
 
+/* Kinds and channels that this version does not know are passed over. */
+static void reading(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
+{
+	struct jetwatt_reading one;
+	uint32_t n;
+
+	jetwatt_telemetry_clear(&one.of);
+	one.time_ns = base_ns + jetwatt_trace_get_int(v);
+	v->bad |= one.time_ns > TIME_MAX;
+	n = jetwatt_trace_get_u32(v);
+	for (uint32_t i = 0; i < n && !v->bad; i++) {
+		uint32_t kind = jetwatt_trace_get_u32(v), channel = jetwatt_trace_get_u32(v);
+		int64_t value = jetwatt_trace_get_int(v);
+		int s = jetwatt_telemetry_slot(kind, channel);
+
+		if (s >= 0 && jetwatt_series_row(kind)->reader == JETWATT_SERIES_READER_SYSFS)
+			one.of.value[s] = value;
+	}
+	if (!v->bad && r->reading)
+		r->reading(&one, r->arg);
+}
+
 int jetwatt_trace_records(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
 			  uint64_t time_ns)
 {
@@ -231,6 +253,7 @@ int jetwatt_trace_records(struct jetwatt_trace_reader *r, struct jetwatt_trace_v
 		case JETWATT_TRACE_EVENT: event(r, &p, time_ns); break;
 		case JETWATT_TRACE_LOST: lost(r, &p); break;
 		case JETWATT_TRACE_END: end(r, &p, time_ns); break;
+		case JETWATT_TRACE_READING: reading(r, &p, time_ns); break;
 		default: r->state.unknown++;
 		}
 		v->bad |= p.bad;

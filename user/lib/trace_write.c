@@ -185,3 +185,30 @@ void jetwatt_trace_write_event(const struct jetwatt_event *e, void *writer)
 	jetwatt_trace_put_uint(&w->scratch, e->value);
 	jetwatt_trace_add(w, JETWATT_TRACE_EVENT);
 }
+
+/* A board without any of it has no record of it; where the last one goes, that is told. */
+void jetwatt_trace_write_reading(const struct jetwatt_reading *r, void *writer)
+{
+	struct jetwatt_trace_writer *w = writer;
+	uint32_t n = 0;
+
+	jetwatt_each_slot(s)
+		n += r->of.value[s] != JETWATT_TELEMETRY_NONE;
+	if (w->err || w->finished || (!n && !w->readings))
+		return;
+	w->readings = n;
+	jetwatt_trace_open(w, r->time_ns);
+	jetwatt_trace_put_int(&w->scratch, r->time_ns - w->time_ns);
+	jetwatt_trace_put_uint(&w->scratch, n);
+	jetwatt_each_slot(s) {
+		unsigned int channel;
+		const struct jetwatt_series_row *row = jetwatt_telemetry_row(s, &channel);
+
+		if (r->of.value[s] == JETWATT_TELEMETRY_NONE)
+			continue;
+		jetwatt_trace_put_uint(&w->scratch, row->kind);
+		jetwatt_trace_put_uint(&w->scratch, channel);
+		jetwatt_trace_put_int(&w->scratch, r->of.value[s]);
+	}
+	jetwatt_trace_add(w, JETWATT_TRACE_READING);
+}

@@ -28,6 +28,7 @@ struct jetwatt_trace_kept {
  * @opened_ns: when the block got its first record, by our own clock
  * @head_ns, @clocks_ns: when these were written last, 0: never
  * @waits: written so far; @lost: told last
+ * @readings: values in the last reading
  * @end_of_last: offset in the file behind the last whole block
  */
 struct jetwatt_trace_writer {
@@ -39,6 +40,7 @@ struct jetwatt_trace_writer {
 	uint32_t nr_series;
 	struct jetwatt_sync last;
 	uint64_t waits, lost, written;
+	uint32_t readings;
 	off_t end_of_last;
 	struct jetwatt_trace_kept kept[JETWATT_TRACE_KEPT];
 	int nr_kept;

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Series that another driver shows in hwmon. It has no interface for a module, and a module
+ * does not read files, so they are read here. A row names devices and attributes; what a board
+ * lacks costs that series only.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "jetwatt.h"
+
+#define DEVICES_MAX	64
+#define PATH_LEN	192
+/* Readings between two looks for devices that have come. */
+#define LOOK_EVERY	30
+
+/**
+ * struct jetwatt_sysfs - the files that there are
+ * @path: by slot, "": none
+ * @turn: readings since the last look; 0: look before the next one
+ */
+struct jetwatt_sysfs {
+	char hwmon[128];
+	char path[JETWATT_TELEMETRY_SLOTS][PATH_LEN];
+	unsigned int turn;
+};
+
+/* hwmonN, in order of N, which is that of registration. */
+static int devices(const struct jetwatt_sysfs *fs, unsigned int *nr)
+{
+	DIR *dir = opendir(fs->hwmon);
+	struct dirent *d;
+	int n = 0;
+
+	while (dir && n < DEVICES_MAX && (d = readdir(dir))) {
+		int at = n;
+
+		if (strncmp(d->d_name, "hwmon", 5) || !isdigit((unsigned char)d->d_name[5]))
+			continue;
+		nr[n] = strtoul(d->d_name + 5, NULL, 10);
+		for (; at && nr[at - 1] > nr[at]; at--) {
+			unsigned int higher = nr[at - 1];
+
+			nr[at - 1] = nr[at];
+			nr[at] = higher;
+		}
+		n++;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static int is_named(const char *device, const char *name, size_t len)
+{
+	char path[PATH_LEN], line[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%.160s/name", device);
+	f = fopen(path, "re");
+	if (f && !fgets(line, sizeof(line), f))
+		line[0] = '\0';
+	if (f)
+		fclose(f);
+	line[strcspn(line, "\n")] = '\0';
+	return strlen(line) == len && !memcmp(line, name, len);
+}
+
+/* An unsigned number. */
+static int number(const char *path, int64_t *v)
+{
+	FILE *f = fopen(path, "re");
+	uint32_t value;
+	int err = !f || fscanf(f, "%" SCNu32, &value) != 1;
+
+	if (f)
+		fclose(f);
+	if (!err)
+		*v = value;
+	return err ? -ENOENT : 0;
+}
+
+/* "NAME/ATTRIBUTE", up to a blank. Return: channels found. */
+static unsigned int look_for(struct jetwatt_sysfs *fs, const struct jetwatt_series_row *row,
+			     const char *file, const unsigned int *nr, int devices)
+{
+	const char *attr = strchr(file, '/') + 1;
+	int len = strcspn(attr, " "), hash = strcspn(attr, "# ");
+	unsigned int found = 0, next = 1;
+	char device[PATH_LEN - 40];
+	int64_t v;
+
+	for (int i = 0; i < devices; i++) {
+		snprintf(device, sizeof(device), "%s/hwmon%u", fs->hwmon, nr[i]);
+		if (!is_named(device, file, attr - 1 - file))
+			continue;
+		for (; next <= row->channels; next++) {
+			char *path = fs->path[row->first + next - 1];
+
+			if (hash < len)
+				snprintf(path, PATH_LEN, "%s/%.*s%u%.*s", device, hash, attr, next,
+					 len - hash - 1, attr + hash + 1);
+			else
+				snprintf(path, PATH_LEN, "%s/%.*s", device, len, attr);
+			if (number(path, &v))
+				*path = '\0';
+			else
+				found++;
+			/* A device without a number in its attribute is one channel. */
+			if (hash == len) {
+				next += *path != '\0';
+				break;
+			}
+		}
+	}
+	return found;
+}
+
+static void look(struct jetwatt_sysfs *fs)
+{
+	unsigned int nr[DEVICES_MAX];
+	int n = devices(fs, nr);
+
+	memset(fs->path, 0, sizeof(fs->path));
+	for (uint32_t kind = 0; kind < __JETWATT_SERIES_KINDS; kind++) {
+		const struct jetwatt_series_row *row = jetwatt_series_row(kind);
+		const char *file = row->files;
+
+		while (*file && !look_for(fs, row, file, nr, n)) {
+			file += strcspn(file, " ");
+			file += *file == ' ';
+		}
+	}
+}
+
+int jetwatt_sysfs_open(struct jetwatt_sysfs **out, const char *sysfs)
+{
+	struct jetwatt_sysfs *fs = calloc(1, sizeof(*fs));
+
+	*out = fs;
+	if (!fs)
+		return -ENOMEM;
+	snprintf(fs->hwmon, sizeof(fs->hwmon), "%.100s/class/hwmon", sysfs ? sysfs : "/sys");
+	return 0;
+}
+
+int jetwatt_sysfs_read(struct jetwatt_sysfs *fs, struct jetwatt_reading *r)
+{
+	struct timespec now;
+	int n = 0, gone = 0;
+
+	if (!fs->turn)
+		look(fs);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	r->time_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	jetwatt_telemetry_clear(&r->of);
+	jetwatt_each_slot(s) {
+		if (!fs->path[s][0])
+			continue;
+		if (number(fs->path[s], &r->of.value[s]))
+			gone = 1;
+		else
+			n++;
+	}
+	fs->turn = gone ? 0 : (fs->turn + 1) % LOOK_EVERY;
+	return n;
+}
+
+void jetwatt_sysfs_close(struct jetwatt_sysfs *fs)
+{
+	free(fs);
+}
