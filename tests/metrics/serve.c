@@ -45,7 +45,8 @@ static void board(struct jetwattd *d)
 	t->energy[0].rail = UINT32_MAX;
 	t->stats.ticks = 1;
 	t->rate_hz = 150;
-	d->cap.temp_mc = 45500;
+	jetwatt_telemetry_clear(&t->telemetry);
+	t->telemetry.value[JETWATT_TELEMETRY_TEMP_MC] = 45500;
 	d->cap.clock = (struct jetwatt_mode){ 8, 1728000, 624750000, 3199000000, 0 };
 	d->act.mode = d->cap.clock;
 	d->act.applied = 1;

@@ -68,6 +68,7 @@ static void read_meter(struct jetwattd_run *r)
 	pthread_mutex_lock(&r->d->lock);
 	m->stats = stats;
 	m->rate_hz = config.active_hz;
+	m->telemetry = r->watch.telemetry;
 	m->waits_lost = jetwatt_watch_waits_lost(&r->watch);
 	m->energies = n > 0 ? n : 0;
 	memcpy(m->energy, energy, (size_t)m->energies * sizeof(*energy));

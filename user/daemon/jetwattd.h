@@ -75,6 +75,7 @@ struct jetwattd_taking_turns {
  * @stats, @energy: of the module; the total's counter first; @rail: by their ids
  * @mode, @modes: that metrics call by name
  * @waits_lost: of the probe
+ * @telemetry: as read last
  * @workload, @workloads: minibatches; one more, for those that have no room
  */
 struct jetwattd_meter {
@@ -86,6 +87,7 @@ struct jetwattd_meter {
 	int energies, rails, workloads, modes;
 	double rate_hz;
 	uint64_t waits_lost;
+	struct jetwatt_telemetry telemetry;
 	struct jetwattd_workload {
 		char key[20];
 		struct jetwatt_metrics_histogram joule, second;

@@ -97,6 +97,7 @@ int main(int argc, char **argv)
 	int err;
 
 	mallopt(M_MMAP_THRESHOLD, LARGE);
+	jetwatt_telemetry_clear(&d.meter.telemetry);
 	jetwatt_args_parse("jetwattd", "", "Hold a power budget, and find the best mode of every GPU job within "
 			   "it while it works.", options, parse, argc, argv, &in);
 	err = jetwattd_policy_read(in.conf ? in.conf : JETWATTD_CONF, in.conf != NULL, &policy);

@@ -104,9 +104,6 @@ static void clocks(const struct jetwatt_metrics *m, const struct jetwattd_cap *t
 	if (t->clock.emc_hz)
 		jetwatt_metrics_gauge(m, "jetwatt_emc_frequency_hertz", "hertz", "Clock of the memory",
 				      t->clock.emc_hz);
-	if (t->temp_mc)
-		jetwatt_metrics_gauge(m, "jetwatt_temperature_celsius", "celsius",
-				      "The hottest part", t->temp_mc * 1e-3);
 }
 
 static void counts(const struct jetwatt_metrics *m, const struct jetwattd *now)
@@ -281,6 +278,7 @@ void jetwattd_metrics(struct jetwattd *d, int open, FILE *f)
 	state(&m, &now);
 	energy(&m, &now.meter);
 	clocks(&m, &now.cap);
+	jetwatt_metrics_telemetry(&m, &now.meter.telemetry);
 	minibatches(&m, &now.meter);
 	counts(&m, &now);
 	turns(&m, &now.turns);

@@ -107,8 +107,20 @@ static void on_samples(const struct jetwatt_samples *s, void *arg)
 		if (!w->nr_total || jetwatt_join_new_rails(&w->join, w->rail, w->nr_rails, HOLD_MS))
 			return;
 		jetwatt_watch_join(w);
+		if (r->early.time_ns)
+			jetwatt_watch_reading(&r->early, w);
 	}
 	jetwatt_watch_samples(s, w);
+}
+
+static void on_reading(const struct jetwatt_reading *reading, void *arg)
+{
+	struct jetwatt_replay *r = arg;
+
+	if (!r->watch.join)
+		r->early = *reading;
+	else
+		jetwatt_watch_reading(reading, &r->watch);
 }
 
 static void on_sync(const struct jetwatt_sync *s, void *arg)
@@ -186,6 +198,7 @@ int jetwatt_replay_open(struct jetwatt_replay *r, const char *path)
 		return unreadable(r, -errno);
 	if (jetwatt_trace_reader_new(&r->reader, r->fd, &calls, r))
 		return unreadable(r, -ENOMEM);
+	jetwatt_trace_reader_reading(r->reader, on_reading);
 	do
 		n = jetwatt_replay_step(r);
 	while (n > 0 && !w->nr_total);

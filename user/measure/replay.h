@@ -16,6 +16,7 @@
  * @path: of the trace, for messages
  * @board, @kernel, @version, @command: what the trace says, "" if nothing
  * @clocks: the first triple; @end: as recorded; @job: it has been named
+ * @early: the last reading before the first sample
  * @event, @nr_events: of the module; those that find no room are counted too
  * @state: what was damaged or is missing
  */
@@ -28,6 +29,7 @@ struct jetwatt_replay {
 	struct jetwatt_trace_clocks clocks;
 	struct jetwatt_trace_end end;
 	int job;
+	struct jetwatt_reading early;
 	struct jetwatt_event event[JETWATT_REPLAY_EVENTS];
 	size_t nr_events;
 	struct jetwatt_trace_state state;

@@ -83,6 +83,16 @@ static void note(struct jetwatt_meter *m, uint64_t until_ns)
 	}
 }
 
+/* The sample at the end of one stretch leads up to the next one: it counts once. */
+static void telemetry(struct jetwatt_meter *m, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct jetwatt_watch *w = m->watch;
+
+	for (size_t i = 0; i < w->nr_power; i++)
+		if (w->power[i].time_ns > from_ns && w->power[i].time_ns <= to_ns)
+			jetwatt_telemetry_add(&m->telemetry, &w->power[i].telemetry);
+}
+
 static void gather(struct jetwatt_meter *m, uint64_t until_ns)
 {
 	uint64_t from = m->at_ns;
@@ -92,6 +102,7 @@ static void gather(struct jetwatt_meter *m, uint64_t until_ns)
 	advance(m, until_ns);
 	jetwatt_quality_add(&m->quality, m->watch, m->at_ns);
 	rails(m, from, m->at_ns);
+	telemetry(m, from, m->at_ns);
 }
 
 void jetwatt_meter_run(void *meter)

@@ -7,6 +7,7 @@
 
 #include "measure/energy_error.h"
 #include "measure/session.h"
+#include "measure/telemetry.h"
 #include "minibatch/minibatch.h"
 
 /**
@@ -14,6 +15,7 @@
  * @begun_ns, @at_ns: what they cover
  * @uj: energy of the total; @rail_uj: of every rail
  * @covered_ns: of that time, not in a gap
+ * @telemetry: of its samples
  * @at_wait, @at_mark: @uj at the end of each wait, and of each mark, of the watch
  * @bound, @bounds: minibatches and the rest, after jetwatt_meter_end()
  * @marked: the program has said where they are
@@ -24,6 +26,7 @@ struct jetwatt_meter {
 	struct jetwatt_watch *watch;
 	uint64_t begun_ns, at_ns, covered_ns;
 	double uj, rail_uj[JETWATT_RAILS_MAX];
+	struct jetwatt_telemetry_sums telemetry;
 	double *at_wait, *at_mark;
 	size_t waits, max, marks, max_marks;
 	struct jetwatt_batch_bound *bound;

@@ -20,6 +20,8 @@
 #define HOLD_MS		1000
 /* A rail of the total that was not read for so long is dead. */
 #define DEAD_NS		2000000000ull
+/* Some of their files ask the firmware, which takes milliseconds. */
+#define LOOK_NS		1000000000ull
 
 /* One more entry at the end of a growing array, NULL: no memory. */
 static void *append(void **array, size_t *n, size_t *max, size_t size)
@@ -48,6 +50,7 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 	}
 	*at = *p;
 	w->power_ns = p->time_ns;
+	w->telemetry = p->telemetry;
 	for (int i = 0; i < w->nr_total; i++) {
 		int r = w->total[i];
 
@@ -88,6 +91,28 @@ void jetwatt_watch_wait(const struct jetwatt_sync *s, void *watch)
 	if (w->tee)
 		jetwatt_trace_write_sync(s, w->tee);
 	jetwatt_join_sync(s, w->join);
+}
+
+void jetwatt_watch_reading(const struct jetwatt_reading *r, void *watch)
+{
+	struct jetwatt_watch *w = watch;
+
+	if (w->tee)
+		jetwatt_trace_write_reading(r, w->tee);
+	if (w->join)
+		jetwatt_join_reading(r, w->join);
+}
+
+void jetwatt_watch_look(struct jetwatt_watch *w, int now)
+{
+	uint64_t now_ns = jetwatt_clock_ns();
+	struct jetwatt_reading r;
+
+	if (!w->sysfs || !w->join || (!now && now_ns - w->looked_ns < LOOK_NS))
+		return;
+	w->looked_ns = now_ns;
+	jetwatt_sysfs_read(w->sysfs, &r);
+	jetwatt_watch_reading(&r, w);
 }
 
 void jetwatt_watch_join(struct jetwatt_watch *w)
@@ -203,6 +228,7 @@ static int begin(struct jetwatt_watch *w)
 void jetwatt_watch_init(struct jetwatt_watch *w)
 {
 	memset(w, 0, sizeof(*w));
+	jetwatt_telemetry_clear(&w->telemetry);
 	w->epoll = w->signals = w->pidfd = w->mark_fd = w->cgroup.events = w->dead = -1;
 }
 
@@ -227,7 +253,9 @@ int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *boar
 		err = find_total(w, board);
 	if (err)
 		return err;
-	err = jetwatt_join_new(&w->join, w->jw, HOLD_MS);
+	err = jetwatt_sysfs_open(&w->sysfs, NULL);
+	if (!err)
+		err = jetwatt_join_new(&w->join, w->jw, HOLD_MS);
 	if (err)
 		return jetwatt_reach_failed(w->jw, err, "cannot join the streams");
 	jetwatt_watch_join(w);
@@ -285,6 +313,7 @@ void jetwatt_watch_close(struct jetwatt_watch *w)
 	if (w->rate_set)
 		restore_rate(w);
 	jetwatt_join_free(w->join);
+	jetwatt_sysfs_close(w->sysfs);
 	if (w->jw)
 		jetwatt_close(w->jw);
 	if (w->child.pid && !w->child.gone && w->probe == NULL)

@@ -32,6 +32,8 @@
  * @bus_uv: of each rail, as read last
  * @heard_ns, @silent: when samples came last; it is too long ago
  * @dead: a rail of the total that has stopped answering, -1: none
+ * @sysfs: series that the module does not read; @looked_ns: when it was read last
+ * @telemetry: of the last sample
  * @on_power, @arg: called for every sample in order, may be NULL
  * @tee: gets both streams as they come, may be NULL
  * @missed, @waits_lost, @told: what a trace tells, where there are no module and
@@ -66,6 +68,9 @@ struct jetwatt_watch {
 	uint64_t samples, lost, waits, last_wait_ns, power_ns;
 	uint64_t alive_ns[JETWATT_RAILS_MAX], heard_ns;
 	int32_t bus_uv[JETWATT_RAILS_MAX];
+	struct jetwatt_sysfs *sysfs;
+	uint64_t looked_ns;
+	struct jetwatt_telemetry telemetry;
 
 	int stop, stop_by_tty, interrupted;
 	int ended, out_of_memory, failed, silent, dead;
@@ -111,6 +116,11 @@ int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *jo
 /* Where samples and waits come in. @watch: struct jetwatt_watch. */
 void jetwatt_watch_samples(const struct jetwatt_samples *s, void *watch);
 void jetwatt_watch_wait(const struct jetwatt_sync *s, void *watch);
+
+void jetwatt_watch_reading(const struct jetwatt_reading *r, void *watch);
+
+/* Read the series of sysfs, if that was not done in the last second or @now. */
+void jetwatt_watch_look(struct jetwatt_watch *w, int now);
 
 /* What the join puts in order goes to @w. */
 void jetwatt_watch_join(struct jetwatt_watch *w);

@@ -133,6 +133,8 @@ int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *jo
 		err = open_probe(w, job->rungs);
 	if (err)
 		return err;
+	/* What is counted from the beginning on is known then. */
+	jetwatt_watch_look(w, 1);
 	err = first_sample(w);
 	w->begun_ns = jetwatt_clock_ns();
 	/* What came while we were getting ready is none of the job's. */

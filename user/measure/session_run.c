@@ -50,6 +50,7 @@ static void on_change(struct jetwatt_watch *w)
  */
 static void streams(struct jetwatt_watch *w)
 {
+	jetwatt_watch_look(w, 0);
 	if (w->probe && jetwatt_probe_dispatch(w->probe) < 0)
 		w->failed = 1;
 	if (jetwatt_dispatch(w->jw) < 0)
@@ -141,6 +142,7 @@ void jetwatt_watch_settle(struct jetwatt_watch *w)
 {
 	uint64_t end = w->ended ? w->ended_ns : jetwatt_clock_ns();
 
+	jetwatt_watch_look(w, 1);
 	for (int i = 0; i < 40 && w->power_ns <= end && !w->failed; i++)
 		jetwatt_watch_run(w, 50);
 	if (w->probe)

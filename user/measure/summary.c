@@ -172,6 +172,7 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 			" no waits for the GPU seen\n", (unsigned long long)w->waits);
 	fprintf(f, "\n");
 	rail_lines(s, f);
+	jetwatt_telemetry_print(&m->telemetry, f);
 	fprintf(f, "\n %10.2f s   elapsed   %.5g J in all (%s)   %.2f W on average\n", s->elapsed_s,
 		s->total_j, w->scope, s->elapsed_s > 0 ? s->total_j / s->elapsed_s : 0);
 	if (s->read_hz > 0)
@@ -268,6 +269,7 @@ void jetwatt_summary_fields(const struct jetwatt_summary *s, struct jetwatt_json
 		if (w->rail[r].enabled)
 			jetwatt_json_real(j, w->rail[r].label, m->rail_uj[r] * 1e-6, 9);
 	jetwatt_json_end(j);
+	jetwatt_telemetry_json(&m->telemetry, j);
 	jetwatt_json_object(j, "sampler");
 	jetwatt_json_real(j, "requested_hz", s->requested_hz, 6);
 	jetwatt_json_real(j, "read_hz", s->read_hz, 6);

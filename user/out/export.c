@@ -26,3 +26,11 @@ int jetwatt_export_switched(struct jetwatt_export *e, const struct jetwatt_power
 	e->clock = p->clock;
 	return 1;
 }
+
+int jetwatt_export_moved(struct jetwatt_export *e, const struct jetwatt_power *p, unsigned int slot)
+{
+	if (e->told.value[slot] == p->telemetry.value[slot])
+		return 0;
+	e->told.value[slot] = p->telemetry.value[slot];
+	return 1;
+}

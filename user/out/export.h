@@ -28,11 +28,12 @@ struct jetwatt_export_run {
 	uint32_t pid;
 };
 
-/* Of the whole run. */
+/* Of the whole run. @telemetry: last values; of counters, what they have counted in it. */
 struct jetwatt_export_sums {
 	uint64_t begun_ns, ended_ns, covered_ns, minibatches, waits, waits_lost, samples, lost;
 	double uj;
 	const double *rail_uj;
+	struct jetwatt_telemetry telemetry;
 };
 
 /**
@@ -61,14 +62,16 @@ struct jetwatt_export_wait {
  * struct jetwatt_export - an export being written
  * @minibatches: rows are minibatches, not samples, where the format has one kind
  * @waits: rows are waits
- * @clock: the mode that was written last; @any: something has been written
+ * @clock: the mode that was written last; @told: the telemetry that was; @any: something has been written
+ * @tracks: bit s: slot s has a track
  */
 struct jetwatt_export {
 	FILE *f;
 	const struct jetwatt_export_run *run;
 	int minibatches, waits;
 	struct jetwatt_mode clock;
-	uint64_t any;
+	struct jetwatt_telemetry told;
+	uint64_t any, tracks;
 	void *state;
 };
 
@@ -101,5 +104,7 @@ extern const struct jetwatt_export_format jetwatt_export_csv, jetwatt_export_jso
 int64_t jetwatt_export_total(const struct jetwatt_export *e, const struct jetwatt_power *p);
 const char *jetwatt_export_kind(const struct jetwatt_batch_bound *b);
 int jetwatt_export_switched(struct jetwatt_export *e, const struct jetwatt_power *p);
+/* Is a slot of telemetry another than it was when this was asked last? */
+int jetwatt_export_moved(struct jetwatt_export *e, const struct jetwatt_power *p, unsigned int slot);
 
 #endif

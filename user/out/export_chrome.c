@@ -39,6 +39,25 @@ static void job(struct jetwatt_export *e)
 	jetwatt_json_end(&j);
 }
 
+static void telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
+{
+	char title[JETWATT_TELEMETRY_NAME_LEN];
+	struct jetwatt_json j;
+
+	jetwatt_each_slot(s) {
+		const struct jetwatt_series_row *row = jetwatt_telemetry_row(s, NULL);
+		int64_t v = p->telemetry.value[s];
+
+		if (!jetwatt_export_moved(e, p, s) || v == JETWATT_TELEMETRY_NONE)
+			continue;
+		open_event(&j, e, jetwatt_telemetry_title(s, title), "C", p->time_ns);
+		jetwatt_json_object(&j, "args");
+		jetwatt_json_real(&j, *row->base ? row->base : "value", (double)v / row->per, 8);
+		jetwatt_json_end(&j);
+		jetwatt_json_end(&j);
+	}
+}
+
 static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
 {
 	struct jetwatt_json j;
@@ -52,6 +71,7 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 				  p->uw[e->run->total[i]] * 1e-6, 6);
 	jetwatt_json_end(&j);
 	jetwatt_json_end(&j);
+	telemetry(e, p);
 	if (!jetwatt_export_switched(e, p))
 		return;
 	open_event(&j, e, "clocks (MHz)", "C", p->time_ns);

@@ -30,8 +30,11 @@ static void name(FILE *f, const char *label, const char *unit)
 	fputs(unit, f);
 }
 
+/* The temperature has had its column since before the others. */
 static int begin(struct jetwatt_export *e)
 {
+	char column[JETWATT_TELEMETRY_NAME_LEN];
+
 	if (e->waits) {
 		fputs("wait,enter_ns,exit_ns,utc,pid,tid,gap_ns,period,phase,rule,score,boundary,"
 		      "boundary_ns,ends,missing,minibatch,kind\n", e->f);
@@ -47,7 +50,11 @@ static int begin(struct jetwatt_export *e)
 		putc(',', e->f);
 		name(e->f, e->run->rail[r].label, "_uw");
 	}
-	fputs(",total_uw,cores,cpu_khz,gpu_hz,emc_hz,temp_mc\n", e->f);
+	fputs(",total_uw,cores,cpu_khz,gpu_hz,emc_hz,temp_mc", e->f);
+	jetwatt_each_slot(s)
+		if (s != JETWATT_TELEMETRY_TEMP_MC)
+			fprintf(e->f, ",%s", jetwatt_telemetry_name(s, column));
+	putc('\n', e->f);
 	return 0;
 }
 
@@ -63,8 +70,16 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 			fprintf(e->f, ",%" PRId64, p->uw[r]);
 		else
 			putc(',', e->f);
-	fprintf(e->f, ",%" PRId64 ",%u,%u,%" PRIu64 ",%" PRIu64 ",%d\n", jetwatt_export_total(e, p),
+	fprintf(e->f, ",%" PRId64 ",%u,%u,%" PRIu64 ",%" PRIu64 ",%d", jetwatt_export_total(e, p),
 		p->clock.cores, p->clock.cpu_khz, p->clock.gpu_hz, p->clock.emc_hz, p->temp_mc);
+	jetwatt_each_slot(s) {
+		if (s == JETWATT_TELEMETRY_TEMP_MC)
+			continue;
+		putc(',', e->f);
+		if (p->telemetry.value[s] != JETWATT_TELEMETRY_NONE)
+			fprintf(e->f, "%" PRId64, p->telemetry.value[s]);
+	}
+	putc('\n', e->f);
 }
 
 static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,

@@ -70,6 +70,31 @@ static void mode(FILE *f, const struct jetwatt_power *p)
 	jetwatt_json_end(&j);
 }
 
+/* What is another than before; null: not known any more. */
+static void telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
+{
+	char name[JETWATT_TELEMETRY_NAME_LEN];
+	struct jetwatt_json j;
+	int any = 0;
+
+	jetwatt_each_slot(s) {
+		int64_t v = p->telemetry.value[s];
+
+		if (!jetwatt_export_moved(e, p, s))
+			continue;
+		if (!any++) {
+			begin_line(&j, e->f, "telemetry");
+			jetwatt_json_uint(&j, "t_ns", p->time_ns);
+		}
+		if (v == JETWATT_TELEMETRY_NONE)
+			jetwatt_json_null(&j, jetwatt_telemetry_name(s, name));
+		else
+			jetwatt_json_int(&j, jetwatt_telemetry_name(s, name), v);
+	}
+	if (any)
+		jetwatt_json_end(&j);
+}
+
 /* Hundreds a second: written by hand. A rail that was not read is null. */
 static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
 {
@@ -80,6 +105,7 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 			p->time_ns, lost);
 	if (jetwatt_export_switched(e, p))
 		mode(e->f, p);
+	telemetry(e, p);
 	fprintf(e->f, "{\"type\":\"power\",\"seq\":%" PRIu64 ",\"t_ns\":%" PRIu64 ",\"uw\":[", p->seq,
 		p->time_ns);
 	for (int r = 0; r < e->run->nr_rails; r++)

@@ -119,6 +119,7 @@ static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 				s->lost);
 	jetwatt_metrics_counter(m, "jetwatt_waits_lost", NULL, "Waits for the GPU that are missing",
 				s->waits_lost);
+	jetwatt_metrics_telemetry(m, &s->telemetry);
 	minibatches(st);
 	jetwatt_metrics_end(m);
 	free(st);

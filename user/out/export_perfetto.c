@@ -26,7 +26,7 @@ enum { ANNOTATION_DOUBLE = 5, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 
 /* Our tracks. A counter's name may be as long as a label. */
 enum { TRACK_OF_JOB = 1, TRACK_OF_BATCHES, TRACK_OF_TOTAL, TRACK_OF_CPU, TRACK_OF_GPU, TRACK_OF_EMC,
-       TRACK_OF_CORES, TRACK_OF_TEMP, TRACK_OF_RAILS };
+       TRACK_OF_CORES, TRACK_OF_RAILS, TRACK_OF_TELEMETRY = TRACK_OF_RAILS + JETWATT_RAILS_MAX };
 
 #define ROOM	2048
 
@@ -144,7 +144,6 @@ static int begin(struct jetwatt_export *e)
 	counter_track(e, TRACK_OF_GPU, "GPU clock", "MHz");
 	counter_track(e, TRACK_OF_EMC, "EMC clock", "MHz");
 	counter_track(e, TRACK_OF_CORES, "CPU cores online", "cores");
-	counter_track(e, TRACK_OF_TEMP, "temperature", "C");
 	return 0;
 }
 
@@ -179,9 +178,28 @@ static void count(struct jetwatt_export *e, uint64_t t_ns, uint64_t uuid, double
 	event(e, t_ns, &ev);
 }
 
+/* A track for each slot that is ever known. */
+static void telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
+{
+	char title[JETWATT_TELEMETRY_NAME_LEN];
+
+	jetwatt_each_slot(s) {
+		const struct jetwatt_series_row *row = jetwatt_telemetry_row(s, NULL);
+		int64_t v = p->telemetry.value[s];
+
+		if (!jetwatt_export_moved(e, p, s) || v == JETWATT_TELEMETRY_NONE)
+			continue;
+		if (!(e->tracks & 1ull << s))
+			counter_track(e, TRACK_OF_TELEMETRY + s, jetwatt_telemetry_title(s, title), row->base);
+		e->tracks |= 1ull << s;
+		count(e, p->time_ns, TRACK_OF_TELEMETRY + s, (double)v / row->per);
+	}
+}
+
 static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
 {
 	(void)lost;
+	telemetry(e, p);
 	count(e, p->time_ns, TRACK_OF_TOTAL, jetwatt_export_total(e, p) * 1e-6);
 	for (int r = 0; r < e->run->nr_rails; r++)
 		if (p->valid & 1u << r)
@@ -192,8 +210,6 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 	count(e, p->time_ns, TRACK_OF_GPU, p->clock.gpu_hz * 1e-6);
 	count(e, p->time_ns, TRACK_OF_EMC, p->clock.emc_hz * 1e-6);
 	count(e, p->time_ns, TRACK_OF_CORES, p->clock.cores);
-	if (p->temp_mc)
-		count(e, p->time_ns, TRACK_OF_TEMP, p->temp_mc * 1e-3);
 }
 
 static void note(struct message *ev, const char *name, double v, const char *text)

@@ -2,6 +2,7 @@
 #include "out/metrics.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 const double jetwatt_metrics_joules[JETWATT_METRICS_BUCKETS] = {
 	.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000
@@ -96,6 +97,34 @@ void jetwatt_metrics_gauge(const struct jetwatt_metrics *m, const char *name, co
 {
 	jetwatt_metrics_family(m, name, "gauge", unit, help);
 	jetwatt_metrics_sample(m, name, NULL, NULL, v);
+}
+
+/* OpenMetrics wants a family's unit to be the end of its name. */
+static void series(const struct jetwatt_metrics *m, const struct jetwatt_series_row *row,
+		   const struct jetwatt_telemetry *t)
+{
+	int counter = row->type == JETWATT_SERIES_TYPE_COUNTER, any = 0;
+	char name[128], channel[12];
+
+	snprintf(name, sizeof(name), "%s%s", row->metric, counter ? "_total" : "");
+	for (uint32_t c = 0; c < row->channels; c++) {
+		int64_t v = t->value[row->first + c];
+
+		if (v == JETWATT_TELEMETRY_NONE)
+			continue;
+		if (!any++)
+			jetwatt_metrics_family(m, row->metric, counter ? "counter" : "gauge",
+					       strrchr(row->metric, '_') + 1, row->help);
+		snprintf(channel, sizeof(channel), "%u", c + 1);
+		jetwatt_metrics_sample(m, name, *row->label ? row->label : NULL, channel,
+				       (double)v / row->per);
+	}
+}
+
+void jetwatt_metrics_telemetry(const struct jetwatt_metrics *m, const struct jetwatt_telemetry *t)
+{
+	for (uint32_t kind = 0; kind < __JETWATT_SERIES_KINDS; kind++)
+		series(m, jetwatt_series_row(kind), t);
 }
 
 void jetwatt_metrics_end(const struct jetwatt_metrics *m)

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "jetwatt.h"
+
 #define JETWATT_METRICS_BUCKETS	16
 
 /* Upper bounds of buckets, 1, 2, 5 by powers of ten: of J, and of s. */
@@ -49,6 +51,9 @@ void jetwatt_metrics_counter(const struct jetwatt_metrics *m, const char *name, 
 			     const char *help, double v);
 void jetwatt_metrics_gauge(const struct jetwatt_metrics *m, const char *name, const char *unit,
 			   const char *help, double v);
+
+/* A family for each row of the table of series of which something is known. */
+void jetwatt_metrics_telemetry(const struct jetwatt_metrics *m, const struct jetwatt_telemetry *t);
 
 /* The last line. */
 void jetwatt_metrics_end(const struct jetwatt_metrics *m);

@@ -154,6 +154,7 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 	sum->gap |= p->gap;
 	sum->clock = p->clock;
 	sum->temp_mc = p->temp_mc;
+	sum->telemetry = p->telemetry;
 	/* A rail that was not read keeps its last value: no news. */
 	for (uint32_t r = 0; r < p->nr; r++) {
 		if (!(p->valid & 1u << r))
@@ -193,7 +194,13 @@ static void rest(struct flow *flow, const struct jetwatt_meter *m)
 	struct jetwatt_export_sums sums = {
 		m->begun_ns, m->at_ns, m->covered_ns, jetwatt_meter_minibatches(m), w->waits,
 		jetwatt_watch_waits_lost(w), w->samples, w->lost, m->uj, m->rail_uj,
+		.telemetry = w->telemetry,
 	};
+
+	jetwatt_each_slot(s)
+		if (m->telemetry.slot[s].n &&
+		    jetwatt_telemetry_row(s, NULL)->type == JETWATT_SERIES_TYPE_COUNTER)
+			sums.telemetry.value[s] = m->telemetry.slot[s].counted;
 
 	if (flow->open)
 		emit(flow);
@@ -226,6 +233,7 @@ static int from_trace(struct jetwatt_export_order *o, const struct jetwatt_expor
 		describe(&replay, &flow.run);
 		flow.e.f = o->f;
 		flow.e.run = &flow.run;
+		jetwatt_telemetry_clear(&flow.e.told);
 		flow.e.minibatches = o->minibatches;
 		flow.e.waits = replay.watch.explain = o->waits;
 		flow.every_ns = hz > 0 ? 1e9 / hz : 0;

@@ -122,6 +122,35 @@ static void clock_line(const struct jetwatt_clock *c, const char *unit)
 		       "(not measured by the GPU's governor)");
 }
 
+/* Series that the module does not read. */
+static void list_sysfs(struct jetwatt_json *j, int json)
+{
+	char name[JETWATT_TELEMETRY_NAME_LEN];
+	struct jetwatt_reading r;
+	struct jetwatt_sysfs *fs;
+
+	if (jetwatt_sysfs_open(&fs, NULL))
+		return;
+	jetwatt_sysfs_read(fs, &r);
+	jetwatt_sysfs_close(fs);
+	jetwatt_each_slot(s) {
+		const char *unit = jetwatt_telemetry_row(s, NULL)->unit;
+
+		if (r.of.value[s] == JETWATT_TELEMETRY_NONE)
+			continue;
+		jetwatt_telemetry_name(s, name);
+		if (!json) {
+			printf("%-18s %9" PRId64 " %s\n", name, r.of.value[s], unit);
+			continue;
+		}
+		jetwatt_json_object(j, NULL);
+		jetwatt_json_string(j, "label", name);
+		jetwatt_json_int(j, "value", r.of.value[s]);
+		jetwatt_json_string(j, "unit", unit);
+		jetwatt_json_end(j);
+	}
+}
+
 static int list_clocks(struct jetwatt *jw, const struct input *in)
 {
 	struct jetwatt_clock clock[JETWATT_CLOCKS_MAX];
@@ -137,9 +166,8 @@ static int list_clocks(struct jetwatt *jw, const struct input *in)
 		printf("CLOCK                    NOW\n");
 	for (int i = 0; i < n && i < JETWATT_CLOCKS_MAX; i++) {
 		const struct jetwatt_clock *c = &clock[i];
-		const char *unit = c->kind == JETWATT_SERIES_CORES ? "cores" :
-				   c->kind == JETWATT_SERIES_TEMP_MC ? "mC" :
-				   c->kind == JETWATT_SERIES_GPU_LOAD_PERMILLE ? "permille" : "kHz";
+		const struct jetwatt_series_row *row = jetwatt_series_row(c->kind);
+		const char *unit = row ? row->unit : "";
 
 		if (!in->json) {
 			clock_line(c, unit);
@@ -154,6 +182,7 @@ static int list_clocks(struct jetwatt *jw, const struct input *in)
 		jetwatt_json_string(&j, "unit", unit);
 		jetwatt_json_end(&j);
 	}
+	list_sysfs(&j, in->json);
 	if (in->json)
 		jetwatt_json_end(&j);
 	return 0;

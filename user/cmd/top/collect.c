@@ -52,7 +52,7 @@ static void power(struct jetwatt_top *t, const struct jetwatt_watch *w, uint64_t
 			t->column[k] = -1;
 	t->hz = span > 0 ? w->nr_power / span : 0;
 	t->clock = last->clock;
-	t->temp_mc = last->temp_mc;
+	t->telemetry = last->telemetry;
 }
 
 static struct jetwatt_top_job *job_of(struct jetwatt_top *t, uint32_t pid)

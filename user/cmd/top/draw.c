@@ -36,6 +36,27 @@ static void bar(const struct jetwatt_top_look *look, double v, double full, int 
 	addch(']');
 }
 
+/* One line; what does not fit is left out. */
+static void telemetry(const struct jetwatt_top *t, int y)
+{
+	char title[JETWATT_TELEMETRY_NAME_LEN], text[80];
+	int x = 0;
+
+	jetwatt_each_slot(s) {
+		const struct jetwatt_series_row *row = jetwatt_telemetry_row(s, NULL);
+		int64_t v = t->telemetry.value[s];
+
+		if (v == JETWATT_TELEMETRY_NONE)
+			continue;
+		snprintf(text, sizeof(text), "%s %.4g%s%s", jetwatt_telemetry_title(s, title),
+			 (double)v / row->per, *row->base ? " " : "", row->base);
+		if (x + (int)strlen(text) > COLS)
+			break;
+		mvprintw(y, x, "%s", text);
+		x += (int)strlen(text) + 3;
+	}
+}
+
 static void heading(const struct jetwatt_top *t, const struct jetwatt_watch *w,
 		    const struct jetwatt_top_look *look)
 {
@@ -55,9 +76,8 @@ static void heading(const struct jetwatt_top *t, const struct jetwatt_watch *w,
 	mvprintw(1, 0, "GPU %s   CPU %u on %s   EMC %s", jetwatt_screen_clock(t->clock.gpu_hz, gpu),
 		 t->clock.cores, jetwatt_screen_clock(t->clock.cpu_khz * 1000ull, cpu),
 		 jetwatt_screen_clock(t->clock.emc_hz, emc));
-	if (t->temp_mc)
-		printw("   %.0f C", t->temp_mc * 1e-3);
 	printw("   %.0f Hz%s", t->hz, w->lost ? ", samples lost" : "");
+	telemetry(t, 2);
 }
 
 static int in_total(const struct jetwatt_watch *w, int r)

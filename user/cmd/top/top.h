@@ -28,7 +28,7 @@ struct jetwatt_top_job {
  * struct jetwatt_top - a moment
  * @now_ns: the last sample's time; @window_s: means are over so much before it
  * @total_w: mean; @peak_w: highest sample; @rail_w: means of all rails
- * @clock, @temp_mc: as last read; @hz: samples a second
+ * @clock, @telemetry: as last read; @hz: samples a second
  * @column, @nr_columns: mean total power along the window, negative: no sample;
  *	@tick: minibatches that ended in that column
  * @job, @nr_jobs: by watts; @rest_w: while nobody had the GPU
@@ -37,7 +37,7 @@ struct jetwatt_top {
 	uint64_t now_ns;
 	double window_s, total_w, peak_w, rail_w[JETWATT_RAILS_MAX], hz, rest_w;
 	struct jetwatt_mode clock;
-	int32_t temp_mc;
+	struct jetwatt_telemetry telemetry;
 	double column[JETWATT_TOP_COLUMNS];
 	int tick[JETWATT_TOP_COLUMNS], nr_columns;
 	struct jetwatt_top_job job[JETWATT_TOP_JOBS];
