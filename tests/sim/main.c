@@ -91,9 +91,12 @@ static int __init sim_init(void)
 	err = sim_thermal_register();
 	if (err)
 		goto err_dla;
-	err = sim_waits_register();
+	err = sim_fan_register();
 	if (err)
 		goto err_thermal;
+	err = sim_waits_register();
+	if (err)
+		goto err_fan;
 	err = sim_job_register();
 	if (err)
 		goto err_waits;
@@ -109,6 +112,8 @@ err_job:
 	sim_job_unregister();
 err_waits:
 	sim_waits_unregister();
+err_fan:
+	sim_fan_unregister();
 err_thermal:
 	sim_thermal_unregister();
 err_dla:
@@ -130,6 +135,7 @@ static void __exit sim_exit(void)
 	sim_bus_unregister();
 	sim_job_unregister();
 	sim_waits_unregister();
+	sim_fan_unregister();
 	sim_thermal_unregister();
 	sim_dla_unregister();
 	sim_emc_unregister();

@@ -51,6 +51,7 @@ struct sim_model_steps {
  * @name: for the log
  * @cores, @cluster: CPUs, and how many share a clock
  * @dla_khz: highest core clock of its accelerators, 0: it has none
+ * @fan: it has a fan with a tachometer, as far as a source says
  * @emc_cap: how its release caps the memory's clock (the parameter of that name)
  * @waits: which nodes its release has to wait on (the parameter of that name)
  */
@@ -59,6 +60,7 @@ struct sim_model_board {
 	u32 cores, cluster;
 	struct sim_model_steps cpu, gpu, emc;
 	u32 dla_khz;
+	bool fan;
 	char *emc_cap, *waits;
 	struct sim_magnitudes magnitudes;
 };

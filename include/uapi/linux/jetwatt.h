@@ -171,7 +171,10 @@
 	    "", "", "", "")							\
 	ROW(GPU_LOAD_PERMILLE, SLOW, 1, GAUGE, "gpu_load_permille", "GPU load", "permille", \
 	    1000, "", "jetwatt_gpu_load_ratio", "", "",				\
-	    "Share of the time that the GPU was busy, as its governor knows it")
+	    "Share of the time that the GPU was busy, as its governor knows it")	\
+	ROW(FAN_RPM, SYSFS, 2, GAUGE, "fan#_rpm", "fan #", "rpm", 1, "rpm",	\
+	    "jetwatt_fan_speed_rpm", "fan", "pwm_tach/rpm pwmfan/fan1_input",	\
+	    "Speed of a fan by its tachometer")
 
 /**
  * enum jetwatt_series_reader - who reads a series
@@ -209,6 +212,8 @@ enum jetwatt_series_type {
  *	devfreq governor has last been told; the module does not ask its driver
  *	itself. Where the driver tells nobody there is no such series, and under
  *	a governor that does not ask it stays what it was.
+ * JETWATT_SERIES_FAN_RPM: speed of a fan by its tachometer, rpm. NVIDIA's driver shows 0
+ *	where it cannot measure it, too
  *
  * JETWATT_A_SERIES_INDEX is a rail's id for the first two, the first CPU of
  * the policy for CPU_KHZ, a thermal zone's number for TEMP_MC, a chip's id for
