@@ -27,6 +27,8 @@ int sim_thermal_register(void);
 void sim_thermal_unregister(void);
 int sim_fan_register(void);
 void sim_fan_unregister(void);
+int sim_overcurrent_register(void);
+void sim_overcurrent_unregister(void);
 int sim_host1x_register(void);
 void sim_host1x_unregister(void);
 int sim_nvhost_register(void);

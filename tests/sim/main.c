@@ -94,9 +94,12 @@ static int __init sim_init(void)
 	err = sim_fan_register();
 	if (err)
 		goto err_thermal;
-	err = sim_waits_register();
+	err = sim_overcurrent_register();
 	if (err)
 		goto err_fan;
+	err = sim_waits_register();
+	if (err)
+		goto err_overcurrent;
 	err = sim_job_register();
 	if (err)
 		goto err_waits;
@@ -112,6 +115,8 @@ err_job:
 	sim_job_unregister();
 err_waits:
 	sim_waits_unregister();
+err_overcurrent:
+	sim_overcurrent_unregister();
 err_fan:
 	sim_fan_unregister();
 err_thermal:
@@ -135,6 +140,7 @@ static void __exit sim_exit(void)
 	sim_bus_unregister();
 	sim_job_unregister();
 	sim_waits_unregister();
+	sim_overcurrent_unregister();
 	sim_fan_unregister();
 	sim_thermal_unregister();
 	sim_dla_unregister();

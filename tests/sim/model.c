@@ -46,7 +46,7 @@ static const struct sim_model_board boards[] = {
 		.gpu = { 114750, 102000, 1236750, { 1300500 } },
 		.emc = { .list = { 204000, 665600, 2133000, 3199000 } },
 		.dla_khz = 1600000,
-		.fan = true,
+		.fan = true, .oc_inputs = 3,
 		.emc_cap = "clk", .waits = "jp6",
 		.magnitudes = {
 			.gpu_flop = 4096, .gpu_byte = 192, .emc_byte = 64,
@@ -67,7 +67,7 @@ static const struct sim_model_board boards[] = {
 		.gpu = { 306000, 102000, 918000 },
 		.emc = { .list = { 204000, 665600, 2133000, 3199000 } },
 		.dla_khz = 614400,
-		.fan = true,
+		.fan = true, .oc_inputs = 3,
 		.emc_cap = "clk", .waits = "jp6",
 		.magnitudes = {
 			.gpu_flop = 2048, .gpu_byte = 96, .emc_byte = 32,
@@ -87,7 +87,7 @@ static const struct sim_model_board boards[] = {
 		.cpu = { 115200, 76800, 1728000 },
 		.gpu = { 306000, 102000, 1020000 },
 		.emc = { .list = { 204000, 665600, 2133000, 3199000 } },
-		.fan = true,
+		.fan = true, .oc_inputs = 3,
 		.emc_cap = "clk", .waits = "jp6",
 		.magnitudes = {
 			.gpu_flop = 2048, .gpu_byte = 96, .emc_byte = 32,
@@ -108,7 +108,7 @@ static const struct sim_model_board boards[] = {
 		.gpu = { .list = { 114750, 204000, 306000, 408000, 510000, 599250, 701250, 752250,
 				   803250, 854250, 905250, 956250, 1007250, 1058250, 1109250 } },
 		.emc = { .list = { 204000, 1065600, 1600000, 1866000 } },
-		.fan = true,
+		.fan = true, .oc_inputs = 6,
 		.emc_cap = "iso", .waits = "jp5",
 		.magnitudes = {
 			.gpu_flop = 768, .gpu_byte = 96, .emc_byte = 32,
@@ -129,7 +129,7 @@ static const struct sim_model_board boards[] = {
 		.gpu = { .list = { 114750, 216750, 318750, 420750, 522750, 624750, 675750, 828750,
 				   905250, 1032750, 1198500, 1236750, 1338750, 1377000 } },
 		.emc = { .list = { 204000, 1065600, 1331200, 1600000, 2133000 } },
-		.fan = true,
+		.fan = true, .oc_inputs = 6,
 		.emc_cap = "iso", .waits = "jp5",
 		.magnitudes = {
 			.gpu_flop = 1024, .gpu_byte = 128, .emc_byte = 64,

@@ -52,6 +52,7 @@ struct sim_model_steps {
  * @cores, @cluster: CPUs, and how many share a clock
  * @dla_khz: highest core clock of its accelerators, 0: it has none
  * @fan: it has a fan with a tachometer, as far as a source says
+ * @oc_inputs: over-current inputs whose events its driver counts, 0: no driver
  * @emc_cap: how its release caps the memory's clock (the parameter of that name)
  * @waits: which nodes its release has to wait on (the parameter of that name)
  */
@@ -61,6 +62,7 @@ struct sim_model_board {
 	struct sim_model_steps cpu, gpu, emc;
 	u32 dla_khz;
 	bool fan;
+	u32 oc_inputs;
 	char *emc_cap, *waits;
 	struct sim_magnitudes magnitudes;
 };

@@ -174,7 +174,11 @@
 	    "Share of the time that the GPU was busy, as its governor knows it")	\
 	ROW(FAN_RPM, SYSFS, 2, GAUGE, "fan#_rpm", "fan #", "rpm", 1, "rpm",	\
 	    "jetwatt_fan_speed_rpm", "fan", "pwm_tach/rpm pwmfan/fan1_input",	\
-	    "Speed of a fan by its tachometer")
+	    "Speed of a fan by its tachometer")					\
+	ROW(OC_EVENTS, SYSFS, 6, COUNTER, "oc#_events", "over-current #", "events", 1, "events", \
+	    "jetwatt_overcurrent_events", "input",				\
+	    "soctherm_oc/oc#_event_cnt soctherm_oc/oc#_irq_cnt",		\
+	    "Over-current and under-voltage events of an input of the SoC")
 
 /**
  * enum jetwatt_series_reader - who reads a series
@@ -214,6 +218,8 @@ enum jetwatt_series_type {
  *	a governor that does not ask it stays what it was.
  * JETWATT_SERIES_FAN_RPM: speed of a fan by its tachometer, rpm. NVIDIA's driver shows 0
  *	where it cannot measure it, too
+ * JETWATT_SERIES_OC_EVENTS: events of an over-current input of the SoC since it was started:
+ *	the supply's voltage was too low, or its current too high, and clocks were throttled
  *
  * JETWATT_A_SERIES_INDEX is a rail's id for the first two, the first CPU of
  * the policy for CPU_KHZ, a thermal zone's number for TEMP_MC, a chip's id for

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counts of over-current and under-voltage events: the hwmon device "soctherm_oc" on the platform
+ * device soctherm-oc-event. Attributes:
+ *
+ * Orin    oc1_event_cnt, oc1_throt_en, to oc3: drivers/thermal/tegra23x_oc_event.c of L4T 35.3.1
+ *         (Seeed-Studio/Linux_for_Tegra, source/kernel/nvidia); tegra234-oc-event.c of JetPack 6
+ *         (jnohlgard/nvidia-linux-nv-oot). A request that the firmware refuses: -EINVAL
+ * Xavier  oc1_irq_cnt to oc6_irq_cnt: tegra19x_oc_event.c there; the others of its attributes,
+ *         which say how deep it throttles, are left out
+ * Thor    no source found
+ */
+#include <linux/err.h>
+#include <linux/hwmon.h>
+#include <linux/hwmon-sysfs.h>
+#include <linux/module.h>
+#include <linux/platform_device.h>
+#include <linux/sysfs.h>
+
+#include "board.h"
+#include "model.h"
+
+#define ORIN_INPUTS	3
+#define INPUTS		6
+
+static int oc_events[INPUTS];
+module_param_array(oc_events, int, NULL, 0644);
+MODULE_PARM_DESC(oc_events, "events of each over-current input (0); negative: the firmware refuses");
+
+static struct platform_device *pdev;
+static struct device *hwmon;
+
+static ssize_t count_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	int n = READ_ONCE(oc_events[to_sensor_dev_attr(attr)->index]);
+
+	return n < 0 ? -EINVAL : sysfs_emit(buf, "%d\n", n);
+}
+
+static ssize_t throt_en_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "1\n");
+}
+
+static SENSOR_DEVICE_ATTR_RO(oc1_event_cnt, count, 0);
+static SENSOR_DEVICE_ATTR_RO(oc1_throt_en, throt_en, 0);
+static SENSOR_DEVICE_ATTR_RO(oc2_event_cnt, count, 1);
+static SENSOR_DEVICE_ATTR_RO(oc2_throt_en, throt_en, 1);
+static SENSOR_DEVICE_ATTR_RO(oc3_event_cnt, count, 2);
+static SENSOR_DEVICE_ATTR_RO(oc3_throt_en, throt_en, 2);
+static SENSOR_DEVICE_ATTR_RO(oc1_irq_cnt, count, 0);
+static SENSOR_DEVICE_ATTR_RO(oc2_irq_cnt, count, 1);
+static SENSOR_DEVICE_ATTR_RO(oc3_irq_cnt, count, 2);
+static SENSOR_DEVICE_ATTR_RO(oc4_irq_cnt, count, 3);
+static SENSOR_DEVICE_ATTR_RO(oc5_irq_cnt, count, 4);
+static SENSOR_DEVICE_ATTR_RO(oc6_irq_cnt, count, 5);
+
+static struct attribute *orin_attrs[] = {
+	&sensor_dev_attr_oc1_event_cnt.dev_attr.attr, &sensor_dev_attr_oc1_throt_en.dev_attr.attr,
+	&sensor_dev_attr_oc2_event_cnt.dev_attr.attr, &sensor_dev_attr_oc2_throt_en.dev_attr.attr,
+	&sensor_dev_attr_oc3_event_cnt.dev_attr.attr, &sensor_dev_attr_oc3_throt_en.dev_attr.attr,
+	NULL
+};
+ATTRIBUTE_GROUPS(orin);
+
+static struct attribute *xavier_attrs[] = {
+	&sensor_dev_attr_oc1_irq_cnt.dev_attr.attr, &sensor_dev_attr_oc2_irq_cnt.dev_attr.attr,
+	&sensor_dev_attr_oc3_irq_cnt.dev_attr.attr, &sensor_dev_attr_oc4_irq_cnt.dev_attr.attr,
+	&sensor_dev_attr_oc5_irq_cnt.dev_attr.attr, &sensor_dev_attr_oc6_irq_cnt.dev_attr.attr,
+	NULL
+};
+ATTRIBUTE_GROUPS(xavier);
+
+int sim_overcurrent_register(void)
+{
+	u32 inputs = sim_model_board()->oc_inputs;
+
+	if (!inputs)
+		return 0;
+	pdev = platform_device_register_simple("soctherm-oc-event", PLATFORM_DEVID_NONE, NULL, 0);
+	if (IS_ERR(pdev))
+		return PTR_ERR(pdev);
+	hwmon = hwmon_device_register_with_groups(&pdev->dev, "soctherm_oc", NULL,
+						  inputs == ORIN_INPUTS ? orin_groups : xavier_groups);
+	if (!IS_ERR(hwmon))
+		return 0;
+	platform_device_unregister(pdev);
+	return PTR_ERR(hwmon);
+}
+
+void sim_overcurrent_unregister(void)
+{
+	if (!sim_model_board()->oc_inputs)
+		return;
+	hwmon_device_unregister(hwmon);
+	platform_device_unregister(pdev);
+}
