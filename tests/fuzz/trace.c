@@ -60,6 +60,16 @@ static void fuzz_rail_call(const struct jetwatt_rail *r, void *join)
 		abort();
 }
 
+/* Slots are what this version knows, whatever the bytes say. */
+static void fuzz_reading_call(const struct jetwatt_reading *r, void *join)
+{
+	jetwatt_each_slot(s)
+		if (r->of.value[s] != JETWATT_TELEMETRY_NONE &&
+		    jetwatt_telemetry_row(s, NULL)->reader != JETWATT_SERIES_READER_SYSFS)
+			abort();
+	jetwatt_join_reading(r, join);
+}
+
 static void fuzz_read(int fd)
 {
 	static const struct jetwatt_trace_calls calls = {
@@ -78,6 +88,7 @@ static void fuzz_read(int fd)
 	if (jetwatt_join_new_rails(&j, rail, 2, 1000))
 		return;
 	if (!jetwatt_trace_reader_new(&r, fd, &calls, j)) {
+		jetwatt_trace_reader_reading(r, fuzz_reading_call);
 		while (jetwatt_trace_read(r) > 0)
 			blocks++;
 		jetwatt_trace_state(r, &st);

@@ -119,6 +119,182 @@ TEST(held_and_let_go)
 	EXPECT_EQ(-5000, p.telemetry.value[JETWATT_TELEMETRY_TEMP_MC]);
 }
 
+/* --- files ---------------------------------------------------------------- */
+
+static void put(const char *root, const char *file, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/class/hwmon/%s", root, file);
+	for (char *c = path + 1; (c = strchr(c, '/')); *c++ = '/') {
+		*c = '\0';
+		mkdir(path, 0755);
+	}
+	f = fopen(path, "w");
+	if (!f || fputs(text, f) < 0 || fclose(f))
+		abort();
+}
+
+static void drop(const char *root, const char *file)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/class/hwmon/%s", root, file);
+	if (unlink(path))
+		abort();
+}
+
+#define FAN(n)	(JETWATT_TELEMETRY_FAN_RPM + (n) - 1)
+#define OC(n)	(JETWATT_TELEMETRY_OC_EVENTS + (n) - 1)
+
+TEST(files)
+{
+	char root[] = "/tmp/series.XXXXXX", rm[64];
+	struct jetwatt_sysfs *fs;
+	struct jetwatt_reading r;
+
+	ASSERT_TRUE(mkdtemp(root) != NULL);
+	ASSERT_EQ(0, jetwatt_sysfs_open(&fs, root));
+	EXPECT_EQ(0, jetwatt_sysfs_read(fs, &r));	/* not even the directory */
+	jetwatt_sysfs_close(fs);
+
+	/* Devices in order of their numbers; NVIDIA's tachometer before mainline's of the same fan. */
+	put(root, "hwmon10/name", "pwm_tach\n");
+	put(root, "hwmon10/rpm", "2000\n");
+	put(root, "hwmon2/name", "pwm_tach\n");
+	put(root, "hwmon2/rpm", "1000\n");
+	put(root, "hwmon3/name", "pwmfan\n");
+	put(root, "hwmon3/fan1_input", "1\n");
+	put(root, "hwmon4/name", "soctherm_oc\n");
+	put(root, "hwmon4/oc1_event_cnt", "4294967295\n");
+	put(root, "hwmon4/oc3_event_cnt", "37\n");
+	put(root, "hwmon4/oc4_event_cnt", "refused\n");
+	put(root, "hwmon5/name", "soctherm_ocean\n");
+	put(root, "hwmon5/oc2_event_cnt", "2\n");
+	ASSERT_EQ(0, jetwatt_sysfs_open(&fs, root));
+	EXPECT_EQ(4, jetwatt_sysfs_read(fs, &r));
+	EXPECT_EQ(1000, r.of.value[FAN(1)]);
+	EXPECT_EQ(2000, r.of.value[FAN(2)]);
+	EXPECT_EQ(4294967295, r.of.value[OC(1)]);
+	EXPECT_EQ(NONE, r.of.value[OC(2)]);
+	EXPECT_EQ(37, r.of.value[OC(3)]);
+	EXPECT_EQ(NONE, r.of.value[OC(4)]);
+	EXPECT_EQ(NONE, r.of.value[JETWATT_TELEMETRY_TEMP_MC]);
+	EXPECT_GT(r.time_ns, 0);
+
+	/* One that goes costs itself, and is found again. */
+	drop(root, "hwmon4/oc3_event_cnt");
+	EXPECT_EQ(3, jetwatt_sysfs_read(fs, &r));
+	EXPECT_EQ(NONE, r.of.value[OC(3)]);
+	EXPECT_EQ(1000, r.of.value[FAN(1)]);
+	put(root, "hwmon4/oc3_event_cnt", "38\n");
+	EXPECT_EQ(4, jetwatt_sysfs_read(fs, &r));
+	EXPECT_EQ(38, r.of.value[OC(3)]);
+
+	/* Xavier's names; mainline's tachometer where there is no other. */
+	drop(root, "hwmon4/oc1_event_cnt");
+	drop(root, "hwmon4/oc3_event_cnt");
+	drop(root, "hwmon2/name");
+	drop(root, "hwmon10/name");
+	put(root, "hwmon4/oc6_irq_cnt", "6\n");
+	jetwatt_sysfs_read(fs, &r);
+	EXPECT_EQ(2, jetwatt_sysfs_read(fs, &r));
+	EXPECT_EQ(1, r.of.value[FAN(1)]);
+	EXPECT_EQ(6, r.of.value[OC(6)]);
+	jetwatt_sysfs_close(fs);
+	snprintf(rm, sizeof(rm), "rm -rf %s", root);
+	EXPECT_EQ(0, system(rm));
+}
+
+/* --- traces --------------------------------------------------------------- */
+
+struct back {
+	struct jetwatt_reading r[8];
+	int n;
+};
+
+static void on_reading(const struct jetwatt_reading *r, void *arg)
+{
+	struct back *b = arg;
+
+	b->r[b->n++ % 8] = *r;
+}
+
+static void write_reading(struct jetwatt_trace_writer *w, uint64_t t, int64_t fan, int64_t oc)
+{
+	struct jetwatt_reading r = { .time_ns = t };
+
+	jetwatt_telemetry_clear(&r.of);
+	r.of.value[FAN(1)] = fan;
+	r.of.value[OC(3)] = oc;
+	jetwatt_trace_write_reading(&r, w);
+}
+
+TEST(trace)
+{
+	static const struct jetwatt_trace_calls none;
+	struct jetwatt_trace_writer *w;
+	struct jetwatt_trace_reader *r;
+	struct jetwatt_trace_state st;
+	struct back b = { .n = 0 };
+	int fd = memfd_create("jwt", MFD_CLOEXEC);
+
+	ASSERT_EQ(0, jetwatt_trace_writer_new(&w, fd));
+	write_reading(w, 100 * S, NONE, NONE);	/* a board without any: not written */
+	write_reading(w, 101 * S, 1500, 3000000000);
+	write_reading(w, 102 * S, 0, NONE);
+	write_reading(w, 103 * S, NONE, NONE);
+	write_reading(w, 104 * S, NONE, NONE);
+	ASSERT_EQ(0, jetwatt_trace_finish(w, &(struct jetwatt_trace_end){ .ended_ns = 105 * S }));
+	jetwatt_trace_writer_free(w);
+	lseek(fd, 0, SEEK_SET);
+	ASSERT_EQ(0, jetwatt_trace_reader_new(&r, fd, &none, &b));
+	jetwatt_trace_reader_reading(r, on_reading);
+	while (jetwatt_trace_read(r) > 0)
+		;
+	jetwatt_trace_state(r, &st);
+	EXPECT_EQ(0, st.damaged + st.unknown);
+	ASSERT_EQ(3, b.n);
+	EXPECT_EQ(101 * S, b.r[0].time_ns);
+	EXPECT_EQ(1500, b.r[0].of.value[FAN(1)]);
+	EXPECT_EQ(3000000000, b.r[0].of.value[OC(3)]);
+	EXPECT_EQ(NONE, b.r[0].of.value[OC(1)]);
+	EXPECT_EQ(0, b.r[1].of.value[FAN(1)]);
+	EXPECT_EQ(NONE, b.r[1].of.value[OC(3)]);
+	EXPECT_EQ(103 * S, b.r[2].time_ns);
+	EXPECT_EQ(NONE, b.r[2].of.value[FAN(1)]);
+	jetwatt_trace_reader_free(r);
+	close(fd);
+}
+
+/* What a reading says holds for the samples after it, and for three seconds. */
+TEST(reading_to_samples)
+{
+	struct jetwatt_reading r = { .time_ns = 10 * S };
+	struct jetwatt_power_state st;
+	struct jetwatt_power p;
+
+	jetwatt_power_init(&st, rails, 1);
+	sample(&st, 9 * S, 45000, 0, &p);
+	EXPECT_EQ(NONE, p.telemetry.value[OC(1)]);
+	jetwatt_telemetry_clear(&r.of);
+	r.of.value[OC(1)] = 7;
+	jetwatt_power_reading(&st, &r);
+	sample(&st, 10 * S - 1, 45000, 0, &p);
+	EXPECT_EQ(7, p.telemetry.value[OC(1)]);
+	EXPECT_EQ(45000, p.telemetry.value[JETWATT_TELEMETRY_TEMP_MC]);
+	sample(&st, 13 * S, 45000, 0, &p);
+	EXPECT_EQ(7, p.telemetry.value[OC(1)]);
+	sample(&st, 13 * S + 1, 45000, 0, &p);
+	EXPECT_EQ(NONE, p.telemetry.value[OC(1)]);
+	r.time_ns = 14 * S;
+	r.of.value[OC(1)] = NONE;
+	jetwatt_power_reading(&st, &r);
+	sample(&st, 14 * S, 45000, 0, &p);
+	EXPECT_EQ(NONE, p.telemetry.value[OC(1)]);
+}
+
 /* A counter that begins anew counts on; what is not known counts as nothing. */
 TEST(sums)
 {

@@ -182,6 +182,12 @@ static void write_some(struct jetwatt_trace_writer *w, uint32_t from, uint32_t t
 	struct jetwatt_sync s;
 
 	for (uint32_t nr = from; nr < to; nr++) {
+		struct jetwatt_reading r = { .time_ns = 5000000000ull + nr * 32000000ull };
+
+		/* Readers that want none pass over them; damage meets them too. */
+		jetwatt_each_slot(slot)
+			r.of.value[slot] = slot % 2 ? JETWATT_TELEMETRY_NONE : 100 + slot;
+		jetwatt_trace_write_reading(&r, w);
 		write_batch(w, nr);
 		wait_of(&s, nr);
 		jetwatt_trace_write_sync(&s, w);

@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=2 icount timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# Series that another driver shows in sysfs: from the board's files to stat, traces, exports and
+# metrics. What is missing costs its own series only.
+. "${0%/*}/common.inc"
+. "${0%/*}/daemon.inc"
+plan 14
+
+fan=/sys/module/jetwatt_sim/parameters/fan_rpm
+events=/sys/module/jetwatt_sim/parameters/oc_events
+
+# of SERIES KEY FILE: a value of one series in the JSON of stat
+of() { sed -n "/\"$1\": {/,/}/s/.*\"$2\": *\\([-0-9.]*\\).*/\\1/p" "$3"; }
+
+# column NAME FILE: its different values in a CSV file, in order
+column()
+{
+	awk -F, -v n="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == n) c = i; next }
+		c && $c != last { printf "%s%s", any++ ? " " : "", $c == "" ? "-" : $c; last = $c }' "$2"
+}
+
+echo 5,0,2,0,0,0 > $events
+grep -qx pwm_tach /sys/class/hwmon/hwmon*/name && grep -qx soctherm_oc /sys/class/hwmon/hwmon*/name
+result $? "the board has NVIDIA's devices"
+
+run jetwatt list clocks --json
+exits 0 && [ "$(grep -A 2 '"fan1_rpm"' "$T/out" | number value /dev/stdin)" = 1500 ] &&
+	[ "$(grep -A 2 '"oc1_events"' "$T/out" | number value /dev/stdin)" = 5 ] && shows oc3_events &&
+	! grep -Eq 'fan2_rpm|oc4_events' "$T/out"
+result $? "list clocks: what there is, and no more"
+run jetwatt list clocks
+exits 0 && shows 'fan1_rpm *1500 rpm' 'oc3_events *2 events'
+result $? "list clocks, for people"
+
+# Two events of one input and five of another while the job runs, and another speed.
+cat > "$T/job" << END
+sleep 3
+echo 2140 > $fan
+echo 7,0,7,0,0,0 > $events
+sleep 3
+END
+run jetwatt record -o "$T/run.jwt" --json -- sh "$T/job"
+exits 0 && [ "$(of oc1_events counted "$T/out")" = 2 ] && [ "$(of oc2_events counted "$T/out")" = 0 ] &&
+	[ "$(of oc3_events counted "$T/out")" = 5 ] && [ "$(of oc3_events last "$T/out")" = 7 ]
+result $? "record: events in the run, not those before"
+[ "$(of fan1_rpm last "$T/out")" = 2140 ] && [ "$(of fan1_rpm max "$T/out")" = 2140 ] &&
+	awk -v v="$(of fan1_rpm mean "$T/out")" 'BEGIN { exit !(v > 1550 && v < 2090) }' &&
+	[ -n "$(of temp_mc mean "$T/out")" ] && ! grep -Eq 'fan2_rpm|oc4_events' "$T/out"
+result $? "record: speed, temperature, nothing that is not there"
+run jetwatt report --json "$T/run.jwt"
+exits 0 && [ "$(of oc3_events counted "$T/out")" = 5 ]
+result $? "the trace says the same"
+
+run jetwatt export -f csv -o "$T/csv" "$T/run.jwt"
+exits 0 && echo "# fan $(column fan1_rpm "$T/csv"), oc3 $(column oc3_events "$T/csv")" &&
+	[ "$(column fan1_rpm "$T/csv")" = "1500 2140" ] && [ "$(column oc3_events "$T/csv")" = "2 7" ] &&
+	[ "$(column oc2_events "$T/csv")" = 0 ] && [ "$(column fan2_rpm "$T/csv")" = - ]
+result $? "csv: a column a channel"
+run jetwatt export -f jsonl -o "$T/jsonl" "$T/run.jwt"
+exits 0 && grep '"type":"telemetry"' "$T/jsonl" | grep '"fan1_rpm":2140' | grep -q '"oc1_events":7'
+result $? "jsonl: what has changed"
+run jetwatt export -f openmetrics "$T/run.jwt"
+exits 0 && shows '^jetwatt_fan_speed_rpm{fan="1"} 2140$' '^# TYPE jetwatt_overcurrent_events counter$' \
+	'^jetwatt_overcurrent_events_total{input="3"} 5$' && ! grep -q 'input="4"' "$T/out"
+result $? "openmetrics: a counter is a counter, of this run"
+
+# The firmware refuses one: it is not known any more, and the others are.
+cat > "$T/job" << END
+sleep 3
+echo -1,0,7,0,0,0 > $events
+sleep 5
+END
+run jetwatt record -o "$T/gap.jwt" -q -- sh "$T/job"
+exits 0 && jetwatt export -f csv -o "$T/csv" "$T/gap.jwt" &&
+	echo "# oc1 $(column oc1_events "$T/csv")" && [ "$(column oc1_events "$T/csv")" = "7 -" ] &&
+	[ "$(column oc3_events "$T/csv")" = 7 ] && [ "$(column fan1_rpm "$T/csv")" = 2140 ]
+result $? "one that cannot be read: empty from then on"
+jetwatt export -f jsonl "$T/gap.jwt" 2> "$T/err" | grep '"type":"telemetry"' > "$T/out"
+grep -q '"oc1_events":null' "$T/out"
+result $? "jsonl: null from then on"
+
+run jetwatt stat -- sleep 2
+exits 0 && shows '2140 rpm fan 1 ' 'over-current 3 .* 7 events before' && ! grep -q 'over-current 1' "$T/out" &&
+	narrow
+result $? "stat, for people"
+
+echo 11,0,7,0,0,0 > $events
+printf 'budget = 30W\ndb = %s\n' "$T/profiles.db" > "$T/conf"
+there() { jetwatt daemon metrics > "$T/out" 2> "$T/err" && grep -q '^jetwatt_overcurrent_events_total{input="1"} 11$' "$T/out"; }
+start && within 20 there && shows '^# TYPE jetwatt_overcurrent_events_total counter$' \
+	'^jetwatt_fan_speed_rpm{fan="1"} 2140$' '^jetwatt_temperature_celsius [1-9]'
+result $? "jetwattd's metrics, since the machine was started"
+end
+exits 0
+result $? "jetwattd ends"
+finish
