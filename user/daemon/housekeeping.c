@@ -19,6 +19,8 @@
 #define TEND_NS		1000000000ull
 /* What takes its time, every other time: the module's counts, and all knobs. */
 #define SELDOM_NS	1500000000ull
+/* The last sample is older than batches and the join ever are. */
+#define STALE_NS	5000000000ull
 /* Waits of the job that are kept between two readings. */
 #define WAITS_KEPT	1024
 
@@ -53,6 +55,18 @@ static unsigned int minute(void)
 	return 60 * tm.tm_hour + tm.tm_min;
 }
 
+/* Without samples nothing is known of now. */
+static void note_telemetry(struct jetwattd_run *r, uint64_t now_ns)
+{
+	struct jetwattd_meter *m = &r->d->meter;
+
+	pthread_mutex_lock(&r->d->lock);
+	m->telemetry = r->watch.telemetry;
+	if (now_ns > r->watch.power_ns && now_ns - r->watch.power_ns > STALE_NS)
+		jetwatt_telemetry_clear(&m->telemetry);
+	pthread_mutex_unlock(&r->d->lock);
+}
+
 /* What the module counts. */
 static void read_meter(struct jetwattd_run *r)
 {
@@ -68,7 +82,6 @@ static void read_meter(struct jetwattd_run *r)
 	pthread_mutex_lock(&r->d->lock);
 	m->stats = stats;
 	m->rate_hz = config.active_hz;
-	m->telemetry = r->watch.telemetry;
 	m->waits_lost = jetwatt_watch_waits_lost(&r->watch);
 	m->energies = n > 0 ? n : 0;
 	memcpy(m->energy, energy, (size_t)m->energies * sizeof(*energy));
@@ -89,6 +102,7 @@ void jetwattd_tend(struct jetwattd_run *r)
 	if (seldom)
 		r->seldom_ns = now;
 	jetwattd_notify("WATCHDOG=1");
+	note_telemetry(r, now);
 	if (seldom)
 		read_meter(r);
 	jetwattd_minibatch_learn(r->minibatch);
