@@ -12,7 +12,8 @@ failed=0
 block c > "$T/watch.c"
 [ "$(wc -l < "$T/watch.c")" -gt 20 ] && [ "$(wc -l < "$T/watch.c")" -le 45 ]
 result $? "1 the C example is about forty lines"
-gcc -Wall -Wextra -Werror -Wno-unused-parameter -Iinclude -o "$T/watch" "$T/watch.c" -Lbuild -ljetwatt \
+gcc -Wall -Wextra -Werror -Wno-unused-parameter -Iinclude -Iinclude/uapi \
+	-o "$T/watch" "$T/watch.c" -Lbuild -ljetwatt \
 	-Wl,-rpath-link,build > "$T/log" 2>&1
 result $? "2 and compiles"
 block python > "$T/energy.py"

@@ -25,7 +25,7 @@
 
 static int oc_events[INPUTS];
 module_param_array(oc_events, int, NULL, 0644);
-MODULE_PARM_DESC(oc_events, "events of each over-current input (0); negative: the firmware refuses");
+MODULE_PARM_DESC(oc_events, "events of each over-current input (0); negative: refused");
 
 static struct platform_device *pdev;
 static struct device *hwmon;
@@ -74,14 +74,14 @@ ATTRIBUTE_GROUPS(xavier);
 int sim_overcurrent_register(void)
 {
 	u32 inputs = sim_model_board()->oc_inputs;
+	const struct attribute_group **groups = inputs == ORIN_INPUTS ? orin_groups : xavier_groups;
 
 	if (!inputs)
 		return 0;
 	pdev = platform_device_register_simple("soctherm-oc-event", PLATFORM_DEVID_NONE, NULL, 0);
 	if (IS_ERR(pdev))
 		return PTR_ERR(pdev);
-	hwmon = hwmon_device_register_with_groups(&pdev->dev, "soctherm_oc", NULL,
-						  inputs == ORIN_INPUTS ? orin_groups : xavier_groups);
+	hwmon = hwmon_device_register_with_groups(&pdev->dev, "soctherm_oc", NULL, groups);
 	if (!IS_ERR(hwmon))
 		return 0;
 	platform_device_unregister(pdev);

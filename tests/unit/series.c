@@ -67,7 +67,8 @@ TEST(metric_names)
 			continue;
 		EXPECT_EQ(0, strncmp(row->metric, "jetwatt_", 8));
 		for (const char *c = row->metric; *c; c++)
-			EXPECT_TRUE(islower(*c) || isdigit(*c) || *c == '_') TH_LOG("%s", row->metric);
+			EXPECT_TRUE(islower(*c) || isdigit(*c) || *c == '_')
+				TH_LOG("%s", row->metric);
 		for (const char *c = row->label; *c; c++)
 			EXPECT_TRUE(islower(*c)) TH_LOG("%s", row->label);
 		for (uint32_t other = 0; other < k; other++)
@@ -83,7 +84,8 @@ static const struct jetwatt_rail rails[] = {
 static void sample(struct jetwatt_power_state *st, uint64_t t_ns, int32_t temp, int32_t load,
 		   struct jetwatt_power *p)
 {
-	int32_t value[5] = { 2000, 5000000, temp, temp == JETWATT_VALUE_NONE ? temp : temp - 1, load };
+	int32_t cooler = temp == JETWATT_VALUE_NONE ? temp : temp - 1;
+	int32_t value[5] = { 2000, 5000000, temp, cooler, load };
 	struct jetwatt_series_view view[5] = {
 		{ JETWATT_SERIES_SHUNT_UV, 1, &value[0] }, { JETWATT_SERIES_BUS_UV, 1, &value[1] },
 		{ JETWATT_SERIES_TEMP_MC, 0, &value[2] }, { JETWATT_SERIES_TEMP_MC, 1, &value[3] },
@@ -159,7 +161,7 @@ TEST(files)
 	EXPECT_EQ(0, jetwatt_sysfs_read(fs, &r));	/* not even the directory */
 	jetwatt_sysfs_close(fs);
 
-	/* Devices in order of their numbers; NVIDIA's tachometer before mainline's of the same fan. */
+	/* Devices in order of their numbers; of one fan, NVIDIA's tachometer before mainline's. */
 	put(root, "hwmon10/name", "pwm_tach\n");
 	put(root, "hwmon10/rpm", "2000\n");
 	put(root, "hwmon2/name", "pwm_tach\n");

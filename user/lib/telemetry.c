@@ -5,9 +5,10 @@
 #include "jetwatt.h"
 
 static const struct jetwatt_series_row rows[] = {
-#define ROW(ID, reader, channels, type, name, title, unit, per, base, metric, label, files, help)	\
-	{ JETWATT_SERIES_##ID, JETWATT_SERIES_READER_##reader, channels, JETWATT_SERIES_TYPE_##type,	\
-	  JETWATT_TELEMETRY_##ID, per, name, title, unit, base, metric, label, files, help },
+#define ROW(ID, reader, channels, type, name, title, unit, per, base, metric, label, files, help) \
+	{ JETWATT_SERIES_##ID, JETWATT_SERIES_READER_##reader, channels,		\
+	  JETWATT_SERIES_TYPE_##type, JETWATT_TELEMETRY_##ID, per, name, title, unit, base,	\
+	  metric, label, files, help },
 	JETWATT_SERIES_ROWS(ROW)
 #undef ROW
 };
@@ -42,8 +43,8 @@ static const char *numbered(const char *text, unsigned int channel, char *buf)
 	while (*at && *at != '#')
 		at++;
 	if (*at)
-		snprintf(buf, JETWATT_TELEMETRY_NAME_LEN, "%.*s%u%s", (int)(at - text), text, channel,
-			 at + 1);
+		snprintf(buf, JETWATT_TELEMETRY_NAME_LEN, "%.*s%u%s", (int)(at - text), text,
+			 channel, at + 1);
 	else
 		snprintf(buf, JETWATT_TELEMETRY_NAME_LEN, "%s", text);
 	return buf;

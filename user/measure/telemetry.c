@@ -26,17 +26,17 @@ void jetwatt_telemetry_print(const struct jetwatt_telemetry_sums *t, FILE *f)
 
 	jetwatt_each_slot(s) {
 		const struct jetwatt_series_row *row = jetwatt_telemetry_row(s, NULL);
-		double per = row->per;
+		double n = t->slot[s].n, per = row->per;
 
 		if (!t->slot[s].n)
 			continue;
 		jetwatt_telemetry_title(s, title);
 		if (row->type == JETWATT_SERIES_TYPE_COUNTER)
-			fprintf(f, " %10" PRId64 "     %-18s %" PRId64 " %s before\n", t->slot[s].counted,
-				title, t->slot[s].last - t->slot[s].counted, row->base);
+			fprintf(f, " %10" PRId64 "     %-18s %" PRId64 " %s at the end\n",
+				t->slot[s].counted, title, t->slot[s].last, row->base);
 		else
-			fprintf(f, " %10.4g %-3s %-18s max %.4g\n", t->slot[s].sum / t->slot[s].n / per,
-				row->base, title, t->slot[s].max / per);
+			fprintf(f, " %10.4g %-3s %-18s max %.4g\n",
+				t->slot[s].sum / n / per, row->base, title, t->slot[s].max / per);
 	}
 }
 

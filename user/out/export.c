@@ -27,7 +27,8 @@ int jetwatt_export_switched(struct jetwatt_export *e, const struct jetwatt_power
 	return 1;
 }
 
-int jetwatt_export_moved(struct jetwatt_export *e, const struct jetwatt_power *p, unsigned int slot)
+int jetwatt_export_moved(struct jetwatt_export *e, const struct jetwatt_power *p,
+			 unsigned int slot)
 {
 	if (e->told.value[slot] == p->telemetry.value[slot])
 		return 0;

@@ -62,7 +62,8 @@ struct jetwatt_export_wait {
  * struct jetwatt_export - an export being written
  * @minibatches: rows are minibatches, not samples, where the format has one kind
  * @waits: rows are waits
- * @clock: the mode that was written last; @told: the telemetry that was; @any: something has been written
+ * @clock: the mode that was written last; @told: the telemetry that was
+ * @any: something has been written
  * @tracks: bit s: slot s has a track
  */
 struct jetwatt_export {
@@ -105,6 +106,7 @@ int64_t jetwatt_export_total(const struct jetwatt_export *e, const struct jetwat
 const char *jetwatt_export_kind(const struct jetwatt_batch_bound *b);
 int jetwatt_export_switched(struct jetwatt_export *e, const struct jetwatt_power *p);
 /* Is a slot of telemetry another than it was when this was asked last? */
-int jetwatt_export_moved(struct jetwatt_export *e, const struct jetwatt_power *p, unsigned int slot);
+int jetwatt_export_moved(struct jetwatt_export *e, const struct jetwatt_power *p,
+			 unsigned int slot);
 
 #endif

@@ -190,7 +190,8 @@ static void telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
 		if (!jetwatt_export_moved(e, p, s) || v == JETWATT_TELEMETRY_NONE)
 			continue;
 		if (!(e->tracks & 1ull << s))
-			counter_track(e, TRACK_OF_TELEMETRY + s, jetwatt_telemetry_title(s, title), row->base);
+			counter_track(e, TRACK_OF_TELEMETRY + s,
+				      jetwatt_telemetry_title(s, title), row->base);
 		e->tracks |= 1ull << s;
 		count(e, p->time_ns, TRACK_OF_TELEMETRY + s, (double)v / row->per);
 	}
