@@ -62,6 +62,8 @@ static const char *const patterns[] = {
 	SENSOR "curr*_crit", SENSOR "power*_input", SENSOR "shunt*_resistor",
 	"sys/class/hwmon/hwmon*/name", "sys/class/hwmon/hwmon*/oc*_event_cnt",
 	"sys/class/hwmon/hwmon*/oc*_throt_en",
+	"sys/class/hwmon/hwmon*/oc*_irq_cnt", "sys/class/hwmon/hwmon*/rpm",
+	"sys/class/hwmon/hwmon*/fan*_input",
 	/* heat */
 	"sys/class/thermal/thermal_zone*/type", "sys/class/thermal/thermal_zone*/temp",
 	"sys/class/thermal/thermal_zone*/mode", "sys/class/thermal/thermal_zone*/policy",
