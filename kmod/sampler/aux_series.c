@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sampler/aux_series.h"
 
-#include <linux/build_bug.h>
 #include <linux/cpufreq.h>
 #include <linux/errno.h>
 #include <linux/jetwatt.h>
@@ -26,16 +25,17 @@ static unsigned int nr_clocks;
 /* When the slow ones were last read, in jiffies. */
 static unsigned long slow_last;
 
-/* Series that only the firmware or another driver knows. */
-#define SLOW_BIT(ID, reader, ...) (JETWATT_SERIES_READER_##reader == JETWATT_SERIES_READER_SLOW) \
-	<< JETWATT_SERIES_##ID |
-static const u32 slow_kinds = JETWATT_SERIES_ROWS(SLOW_BIT) 0;
-#undef SLOW_BIT
-static_assert(__JETWATT_SERIES_KINDS <= 32);
+static const u8 reader_of[] = {
+#define READER(ID, reader, ...) \
+	[JETWATT_SERIES_##ID] = JETWATT_SERIES_READER_##reader,
+	JETWATT_SERIES_ROWS(READER)
+#undef READER
+};
 
+/* Only the firmware or another driver knows it. */
 static bool slow(const struct jetwatt_clock *clock)
 {
-	return slow_kinds >> clock->kind & 1;
+	return reader_of[clock->kind] == JETWATT_SERIES_READER_SLOW;
 }
 
 /**
