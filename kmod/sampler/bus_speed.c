@@ -36,7 +36,7 @@ static int transfer(struct jetwatt_chip *chip, unsigned int n)
 	int err;
 
 	for (i = 0; i < n; i++)
-		regs[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = chip->model->side[0].reg };
+		regs[i] = jetwatt_chip_config_reg(chip, 0);
 	jetwatt_bus_ask(chip->bus);
 	err = jetwatt_bus_read(chip->bus, regs, n);
 	if (!err)

@@ -32,7 +32,8 @@
  * @freeze: value of @freezes then
  * @uw: power of the last sample
  * @bus_uv: voltage as last read, JETWATT_VALUE_NONE: never
- * @shunt_uv: as last read
+ * @read_nv: shunt voltage as last read, nanovolts: finer than the samples'
+ * @shunt_nv: shunt voltage of the last sample
  * @rest_fj: energy that is not yet a whole microjoule. Negative readings, which
  *	noise around zero current causes, make it a debt, which is repaid before
  *	the counter goes on: so noise causes no bias and the counter never runs
@@ -41,7 +42,7 @@
  *	the latest.
  *
  * Written by the sampler's thread only, which alone reads @rest_fj, @asleep_ns, @freeze,
- * @in_total and @blind_in_total_ns. The others are read elsewhere too, each for itself.
+ * @in_total, @read_nv and @blind_in_total_ns. The others are read elsewhere too, each for itself.
  */
 struct counter {
 	u64 uj;
@@ -54,7 +55,8 @@ struct counter {
 	s64 uw;
 	s64 rest_fj;
 	s32 bus_uv;
-	s32 shunt_uv;
+	s32 read_nv;
+	s32 shunt_nv;
 };
 
 static struct counter counters[JETWATT_RAILS_MAX] = {
@@ -134,13 +136,14 @@ u32 jetwatt_energy_step_uw(const struct jetwatt_rail *rail)
 
 	if (!rail->shunt_uohm || bus_uv == JETWATT_VALUE_NONE || bus_uv <= 0)
 		return 0;
-	/* nV x uV / uOhm = nW */
-	return div64_u64((u64)bus_uv * chip->model->step_nv(chip->config), rail->shunt_uohm * 1000ULL);
+	/* pV x uV / uOhm = pW, and at most 40 uV x 128 V */
+	return div64_u64((u64)bus_uv * jetwatt_chip_range(chip)->shunt.lsb_pv,
+			 rail->shunt_uohm * 1000000ULL);
 }
 
 static u64 step(struct counter *c, const struct jetwatt_rail *rail, u64 time_ns, u64 asleep_ns)
 {
-	s64 uw = div_s64((s64)c->bus_uv * c->shunt_uv, rail->shunt_uohm);
+	s64 uw = div_s64(jetwatt_nw_of(c->bus_uv, c->shunt_nv, rail->shunt_uohm), 1000);
 	u64 ns = time_ns - c->time_ns + asleep_ns - c->asleep_ns, uj = 0;
 
 	uw = clamp(uw, -POWER_MAX_UW, POWER_MAX_UW);
@@ -179,6 +182,18 @@ static s32 value(const struct jetwatt_sample *sample, int slot)
 }
 
 /**
+ * jetwatt_energy_shunt() - a shunt voltage was read, which the next sample has in it
+ * @rail: the rail
+ * @nv: the voltage in nanovolts; a sample has whole microvolts
+ *
+ * Context: the sampler's thread.
+ */
+void jetwatt_energy_shunt(const struct jetwatt_rail *rail, s32 nv)
+{
+	counters[rail->id].read_nv = nv;
+}
+
+/**
  * jetwatt_energy_sample() - count what was drawn up to a sample
  * @sample: the sample
  * @time_ns: its time
@@ -211,7 +226,7 @@ void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
 		if (read == JETWATT_VALUE_NONE || c->bus_uv == JETWATT_VALUE_NONE ||
 		    !rail->shunt_uohm)
 			continue;
-		WRITE_ONCE(c->shunt_uv, read);
+		WRITE_ONCE(c->shunt_nv, c->read_nv);
 		blind = c->blind_ns;
 		uj = step(c, rail, time_ns, asleep);
 		in_total = total & BIT(i);
@@ -241,7 +256,7 @@ void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy *energy)
 	energy->time_ns = READ_ONCE(c->time_ns);
 	energy->uw = READ_ONCE(c->uw);
 	energy->bus_uv = bus_uv == JETWATT_VALUE_NONE ? 0 : bus_uv;
-	energy->ua = uohm ? div_s64((s64)READ_ONCE(c->shunt_uv) * 1000000, uohm) : 0;
+	energy->ua = uohm ? div_s64((s64)READ_ONCE(c->shunt_nv) * 1000, uohm) : 0;
 }
 
 /**

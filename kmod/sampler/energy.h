@@ -28,6 +28,7 @@ struct jetwatt_energy {
 };
 
 u32 jetwatt_energy_step_uw(const struct jetwatt_rail *rail);
+void jetwatt_energy_shunt(const struct jetwatt_rail *rail, s32 nv);
 void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns);
 void jetwatt_energy_frozen(void);
 void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy *energy);

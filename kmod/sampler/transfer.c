@@ -8,6 +8,7 @@
 #include <linux/minmax.h>
 #include "event.h"
 #include "sampler/alarm.h"
+#include "sampler/energy.h"
 #include "sampler/overhead.h"
 #include "sampler/read_schedule.h"
 #include "sampler/ring.h"
@@ -28,11 +29,26 @@ static void put(struct jetwatt_sample *sample, int slot, s32 value)
 		sample->value[slot] = value;
 }
 
+static s32 microvolts(const struct jetwatt_field *field, u64 reg)
+{
+	return (s32)jetwatt_pv_to(jetwatt_field_pv(field, reg), JETWATT_PV_PER_UV);
+}
+
+/* In microvolts for the stream and the alarm; energy is counted in what the chip resolves. */
+static void store_shunt(struct jetwatt_sample *sample, const struct jetwatt_rail *rail, u64 reg)
+{
+	s64 pv = jetwatt_rail_shunt_pv(rail, reg);
+	s32 uv = (s32)jetwatt_pv_to(pv, JETWATT_PV_PER_UV);
+
+	put(sample, rail->shunt_slot, uv);
+	jetwatt_alarm_shunt(rail->id, uv);
+	jetwatt_energy_shunt(rail, (s32)jetwatt_pv_to(pv, JETWATT_PV_PER_NV));
+}
+
 static void store(struct jetwatt_sample *sample, const struct jetwatt_reg *reg)
 {
 	struct jetwatt_chip *chip = jetwatt_chip_at(reg->chip);
 	const struct jetwatt_rail *rail = NULL;
-	s32 uv;
 
 	if (reg->what != JETWATT_CONFIG && reg->what != JETWATT_SUM) {
 		if (chip->rail[reg->n] == JETWATT_NO_RAIL)
@@ -41,25 +57,23 @@ static void store(struct jetwatt_sample *sample, const struct jetwatt_reg *reg)
 	}
 	switch (reg->what) {
 	case JETWATT_SHUNT:
-		uv = jetwatt_rail_shunt_uv(rail, reg->value);
-		put(sample, rail->shunt_slot, uv);
-		jetwatt_alarm_shunt(rail->id, uv);
+		store_shunt(sample, rail, reg->value);
 		break;
 	case JETWATT_BUS:
-		put(sample, rail->bus_slot, chip->model->bus_uv(reg->value));
+		put(sample, rail->bus_slot, microvolts(&chip->model->bus_field, reg->value));
 		break;
 	case JETWATT_SUM:
 		if (chip->sum.channels)
-			put(sample, chip->sum_slot, chip->model->sum_uv(reg->value));
+			put(sample, chip->sum_slot,
+			    microvolts(&chip->model->sum_field, reg->value));
 		break;
 	case JETWATT_CONFIG:
 		jetwatt_chip_configured(chip, reg->n, reg->value);
 		break;
 	case JETWATT_WARNING:
 	case JETWATT_CRITICAL:
-		/* Packed as a shunt voltage is. */
 		jetwatt_alarm_limit(rail->id, reg->what == JETWATT_CRITICAL,
-				    jetwatt_rail_shunt_uv(rail, reg->value));
+				    jetwatt_rail_limit_uv(rail, reg->value));
 		break;
 	}
 }
@@ -67,6 +81,7 @@ static void store(struct jetwatt_sample *sample, const struct jetwatt_reg *reg)
 /* Shunts and sum of a chip in one transfer: see what the sum is made of. */
 static void learn(struct jetwatt_chip *chip)
 {
+	const struct jetwatt_field *shunt = &jetwatt_chip_range(chip)->shunt;
 	s32 uv[JETWATT_CHANNELS_MAX] = {}, sum_uv = 0;
 	unsigned int i, have = 0;
 	bool have_sum = false;
@@ -76,17 +91,17 @@ static void learn(struct jetwatt_chip *chip)
 			continue;
 		if (plan.reg[i].what == JETWATT_SHUNT) {
 			/* As the chip adds them up: without the board's correction. */
-			uv[plan.reg[i].n] = chip->model->shunt_uv(chip->config, plan.reg[i].value);
+			uv[plan.reg[i].n] = microvolts(shunt, plan.reg[i].value);
 			have |= BIT(plan.reg[i].n);
 		} else if (plan.reg[i].what == JETWATT_SUM) {
-			sum_uv = chip->model->sum_uv(plan.reg[i].value);
+			sum_uv = microvolts(&chip->model->sum_field, plan.reg[i].value);
 			have_sum = true;
 		}
 	}
 	if (!have_sum || have != jetwatt_chip_channels(chip))
 		return;
 	if (!jetwatt_sum_observe(&chip->sum, have, uv, sum_uv,
-				 chip->model->step_nv(chip->config) / 1000))
+				 (s32)jetwatt_pv_to(shunt->lsb_pv, JETWATT_PV_PER_UV)))
 		return;
 	chip->bus->planned = false;
 	if (chip->sum.channels && chip->sum_slot < 0) {

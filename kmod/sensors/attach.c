@@ -79,7 +79,7 @@ static int read_configs(struct jetwatt_chip *chip)
 	int err;
 
 	for (i = 0; i < chip->model->nr_configs; i++)
-		reg[i] = (struct jetwatt_reg){ .addr = chip->addr, .reg = chip->model->side[i].reg };
+		reg[i] = jetwatt_chip_config_reg(chip, i);
 	err = jetwatt_bus_read(chip->bus, reg, i);
 	while (!err && i--)
 		jetwatt_chip_configured(chip, i, reg[i].value);

@@ -12,11 +12,7 @@
 #include <linux/of.h>
 #include "fault_inject.h"
 
-/*
- * A register costs: start, address, register number, repeated start,
- * address, two bytes, each byte with its acknowledge bit, stop.
- */
-#define BITS_PER_REG	48
+#define BITS_PER_REG	JETWATT_REG_BITS(2)
 
 #define DEFAULT_HZ	100000
 #define WINDOW		64
@@ -27,7 +23,7 @@ struct jetwatt_bus jetwatt_buses[JETWATT_BUSES_MAX];
 
 /* Of one read at a time: jetwatt_chip_lock is held. Too big for a stack. */
 static struct i2c_msg msgs[2 * JETWATT_BUS_REGS];
-static __be16 words[JETWATT_BUS_REGS];
+static u8 bytes[JETWATT_BUS_REGS][JETWATT_REG_BYTES];
 
 /* Failed transfers since the module was loaded. */
 static atomic64_t errors;
@@ -76,21 +72,53 @@ void jetwatt_bus_put(struct jetwatt_bus *bus)
 	WRITE_ONCE(bus->busy_permille, 0);
 }
 
-static int read_words(struct i2c_adapter *adapter, struct jetwatt_reg *regs, unsigned int n)
+static u64 big_endian(const u8 *from, unsigned int n)
+{
+	u64 value = 0;
+
+	while (n--)
+		value = value << 8 | *from++;
+	return value;
+}
+
+static int read_wide(struct i2c_adapter *adapter, struct jetwatt_reg *reg)
 {
 	union i2c_smbus_data data;
-	unsigned int i;
 	int err;
 
-	for (i = 0; i < n; i++) {
-		err = i2c_smbus_xfer(adapter, regs[i].addr, 0, I2C_SMBUS_READ, regs[i].reg,
-				     I2C_SMBUS_WORD_DATA, &data);
-		if (err)
-			return err;
-		/* SMBus puts the low byte first, the chip the high one. */
-		regs[i].value = swab16(data.word);
-	}
+	data.block[0] = reg->bytes;
+	err = i2c_smbus_xfer(adapter, reg->addr, 0, I2C_SMBUS_READ, reg->reg,
+			     I2C_SMBUS_I2C_BLOCK_DATA, &data);
+	if (err)
+		return err;
+	if (data.block[0] != reg->bytes)
+		return -EIO;
+	reg->value = big_endian(data.block + 1, reg->bytes);
 	return 0;
+}
+
+static int read_word(struct i2c_adapter *adapter, struct jetwatt_reg *reg)
+{
+	union i2c_smbus_data data;
+	int err;
+
+	err = i2c_smbus_xfer(adapter, reg->addr, 0, I2C_SMBUS_READ, reg->reg,
+			     I2C_SMBUS_WORD_DATA, &data);
+	/* SMBus puts the low byte first, the chip the high one. */
+	if (!err)
+		reg->value = swab16(data.word);
+	return err;
+}
+
+static int read_one_by_one(struct i2c_adapter *adapter, struct jetwatt_reg *regs, unsigned int n)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++)
+		err = regs[i].bytes == 2 ? read_word(adapter, &regs[i]) :
+					   read_wide(adapter, &regs[i]);
+	return err;
 }
 
 static int read_batch(struct i2c_adapter *adapter, struct jetwatt_reg *regs, unsigned int n)
@@ -108,7 +136,8 @@ static int read_batch(struct i2c_adapter *adapter, struct jetwatt_reg *regs, uns
 			.addr = regs[i].addr, .len = 1, .buf = &regs[i].reg,
 		};
 		msgs[2 * i + 1] = (struct i2c_msg){
-			.addr = regs[i].addr, .flags = I2C_M_RD, .len = 2, .buf = (u8 *)&words[i],
+			.addr = regs[i].addr, .flags = I2C_M_RD, .len = regs[i].bytes,
+			.buf = bytes[i],
 		};
 	}
 	for (i = 0; i < 2 * n; i += len) {
@@ -120,13 +149,19 @@ static int read_batch(struct i2c_adapter *adapter, struct jetwatt_reg *regs, uns
 			return -EIO;
 	}
 	for (i = 0; i < n; i++)
-		regs[i].value = be16_to_cpu(words[i]);
+		regs[i].value = big_endian(bytes[i], regs[i].bytes);
 	return 0;
 }
 
-static void measured(struct jetwatt_bus *bus, u64 ns, unsigned int n)
+static void measured(struct jetwatt_bus *bus, u64 ns, const struct jetwatt_reg *regs,
+		     unsigned int n)
 {
-	u32 each = (u32)min_t(u64, div_u64(ns, n), U32_MAX);
+	u32 bits = 0, each;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		bits += JETWATT_REG_BITS(regs[i].bytes);
+	each = (u32)min_t(u64, div_u64(ns * BITS_PER_REG, bits), U32_MAX);
 
 	bus->busy_ns += ns;
 	/* The cost of starting a transfer belongs to no register: spread it. */
@@ -160,12 +195,12 @@ int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned
 	else if (i2c_check_functionality(bus->adapter, I2C_FUNC_I2C))
 		err = read_batch(bus->adapter, regs, n);
 	else
-		err = read_words(bus->adapter, regs, n);
+		err = read_one_by_one(bus->adapter, regs, n);
 	bus->ended_ns = ktime_get_ns();
 	if (err)
 		atomic64_inc(&errors);
 	else
-		measured(bus, bus->ended_ns - bus->begun_ns, n);
+		measured(bus, bus->ended_ns - bus->begun_ns, regs, n);
 	return err;
 }
 
@@ -332,6 +367,18 @@ u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus)
 {
 	return jetwatt_bus_is_slow(bus) ? jetwatt_bus_reg_measured_ns(bus) :
 					  wire_ns(jetwatt_bus_hz(bus));
+}
+
+/**
+ * jetwatt_bus_bits_ns() - how long to reckon with for registers of any width
+ * @bus: the bus
+ * @bits: sum of their JETWATT_REG_BITS()
+ *
+ * Context: jetwatt_chip_lock held. Return: nanoseconds.
+ */
+u64 jetwatt_bus_bits_ns(struct jetwatt_bus *bus, unsigned int bits)
+{
+	return div_u64((u64)bits * jetwatt_bus_reg_ns(bus), BITS_PER_REG);
 }
 
 /**

@@ -12,6 +12,15 @@ struct i2c_adapter;
 /* All chips on one bus: three shunts, three bus voltages, the sum, one of the rest. */
 #define JETWATT_BUS_REGS	(JETWATT_CHIPS_MAX * 8)
 
+#define JETWATT_REG_BYTES	5	/* of the widest register */
+
+/*
+ * Bits that reading a register takes on the wire: start, address, register number, repeated
+ * start, address, its bytes, each byte with its acknowledge bit, stop. Most have two bytes,
+ * and times "a register" are those of such a one.
+ */
+#define JETWATT_REG_BITS(bytes)	(30 + 9 * (bytes))
+
 /**
  * struct jetwatt_reg - one register to read
  * @addr: 7-bit address of the chip
@@ -20,6 +29,7 @@ struct i2c_adapter;
  * @what: enum jetwatt_what, for whoever asked
  * @n: channel or number of it, for whoever asked
  * @first: it is the chip's first shunt, for whoever asked
+ * @bytes: its width, 2 to JETWATT_REG_BYTES
  * @value: what was read, in host byte order
  */
 struct jetwatt_reg {
@@ -29,7 +39,8 @@ struct jetwatt_reg {
 	u8 what;
 	u8 n;
 	bool first;
-	u16 value;
+	u8 bytes;
+	u64 value;
 };
 
 /**
@@ -115,6 +126,7 @@ u32 jetwatt_bus_hz(struct jetwatt_bus *bus);
 bool jetwatt_bus_is_slow(struct jetwatt_bus *bus);
 u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus);
 u32 jetwatt_bus_reg_measured_ns(const struct jetwatt_bus *bus);
+u64 jetwatt_bus_bits_ns(struct jetwatt_bus *bus, unsigned int bits);
 void jetwatt_bus_ticked(struct jetwatt_bus *bus, unsigned int n);
 u64 jetwatt_bus_took_ns(struct jetwatt_bus *bus, unsigned int n);
 

@@ -62,7 +62,7 @@ void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 valu
 	if (value == chip->config[n])
 		return;
 	WRITE_ONCE(chip->config[n], value);
-	mask = chip->model->enabled(chip->config);
+	mask = jetwatt_chip_conversion(chip).channels;
 	for (channel = 0; channel < JETWATT_CHANNELS_MAX; channel++)
 		if (chip->rail[channel] == JETWATT_NO_RAIL)
 			mask &= ~BIT(channel);
@@ -73,6 +73,20 @@ void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 valu
 }
 
 /**
+ * jetwatt_chip_conversion() - how a chip converts, by its configuration as last read
+ * @chip: the chip
+ *
+ * Context: any. Return: the description.
+ */
+struct jetwatt_conversion jetwatt_chip_conversion(const struct jetwatt_chip *chip)
+{
+	struct jetwatt_conversion is = {};
+
+	chip->model->conversion(chip->config, &is);
+	return is;
+}
+
+/**
  * jetwatt_chip_refresh_mhz() - how often a channel has a new value
  * @chip: the chip
  *
@@ -80,23 +94,15 @@ void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 valu
  */
 u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip)
 {
-	u32 us = chip->model->cycle_us(chip->config);
+	u32 us = jetwatt_chip_conversion(chip).refresh_us;
 
 	return us ? (u32)div_u64(1000000000ULL, us) : 0;
 }
 
-/**
- * jetwatt_rail_shunt_uv() - decode a shunt voltage
- * @rail: the rail
- * @reg: the register
- *
- * Return: microvolts, corrected where the board needs that, as L4T's hwmon driver does:
- * the offset is taken from the magnitude.
- */
-s32 jetwatt_rail_shunt_uv(const struct jetwatt_rail *rail, u16 reg)
+/* As L4T's hwmon driver does: the offset is taken from the magnitude. */
+static s64 corrected_pv(const struct jetwatt_rail *rail, s64 pv)
 {
-	const struct jetwatt_chip *chip = &jetwatt_chips[rail->chip];
-	s32 uv = chip->model->shunt_uv(chip->config, reg), offset = rail->offset.uv;
+	s64 uv = jetwatt_pv_to(pv, JETWATT_PV_PER_UV), offset = rail->offset.uv;
 	unsigned int i;
 
 	for (i = 0; i < rail->offset.nr; i++)
@@ -104,7 +110,42 @@ s32 jetwatt_rail_shunt_uv(const struct jetwatt_rail *rail, u16 reg)
 			offset = rail->offset.range[i].uv;
 			break;
 		}
-	return uv < 0 ? uv + offset : uv - offset;
+	offset *= JETWATT_PV_PER_UV;
+	return pv < 0 ? pv + offset : pv - offset;
+}
+
+/**
+ * jetwatt_rail_shunt_pv() - decode a shunt voltage, and count it if it is clipped
+ * @rail: the rail
+ * @reg: the register
+ *
+ * Context: jetwatt_chip_lock held.
+ * Return: picovolts, corrected where the board needs that.
+ */
+s64 jetwatt_rail_shunt_pv(const struct jetwatt_rail *rail, u64 reg)
+{
+	struct jetwatt_chip *chip = &jetwatt_chips[rail->chip];
+	const struct jetwatt_range *range = jetwatt_chip_range(chip);
+	s64 raw = jetwatt_field_raw(&range->shunt, reg);
+
+	if (raw >= range->most || raw <= -range->most)
+		WRITE_ONCE(chip->clipped, chip->clipped + 1);
+	return corrected_pv(rail, jetwatt_field_pv(&range->shunt, reg));
+}
+
+/**
+ * jetwatt_rail_limit_uv() - decode a limit of a shunt voltage
+ * @rail: the rail
+ * @reg: the register
+ *
+ * Return: microvolts, corrected as the voltage itself is.
+ */
+s32 jetwatt_rail_limit_uv(const struct jetwatt_rail *rail, u64 reg)
+{
+	const struct jetwatt_range *range = jetwatt_chip_range(&jetwatt_chips[rail->chip]);
+	s64 pv = corrected_pv(rail, jetwatt_field_pv(&range->limit, reg));
+
+	return (s32)jetwatt_pv_to(pv, JETWATT_PV_PER_UV);
 }
 
 /**

@@ -87,6 +87,7 @@ struct jetwatt_rail {
  * @errors: failed transfers in which it took part
  * @reads: ticks in which its shunts were read
  * @read_mhz: rate of that over the last seconds
+ * @clipped: shunt voltages that were at an end of the chip's range
  *
  * A chip is never forgotten: if its client goes away the chip is lost, and
  * when it comes back it is the same chip. So pointers to chips and rails are
@@ -124,6 +125,7 @@ struct jetwatt_chip {
 	u64 errors;
 	u64 reads;
 	u32 read_mhz;
+	u64 clipped;
 };
 
 /*
@@ -179,6 +181,32 @@ static inline unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip
 }
 
 /**
+ * jetwatt_chip_range() - range of its shunt voltages, by its configuration as last read
+ * @chip: the chip
+ *
+ * Context: any. Return: the range.
+ */
+static inline const struct jetwatt_range *jetwatt_chip_range(const struct jetwatt_chip *chip)
+{
+	return jetwatt_model_range(chip->model, chip->config);
+}
+
+/**
+ * jetwatt_chip_config_reg() - one of its configuration registers, to be read
+ * @chip: the chip
+ * @n: less than its model's nr_configs
+ *
+ * Return: what jetwatt_bus_read() takes.
+ */
+static inline struct jetwatt_reg jetwatt_chip_config_reg(const struct jetwatt_chip *chip,
+							 unsigned int n)
+{
+	return (struct jetwatt_reg){
+		.addr = chip->addr, .reg = chip->model->side[n].reg, .bytes = 2,
+	};
+}
+
+/**
  * jetwatt_rail_count() - how many rails there are
  *
  * Context: any. Return: the number; it only grows.
@@ -203,8 +231,10 @@ static inline struct jetwatt_rail *jetwatt_rail_at(unsigned int i)
 struct jetwatt_chip *jetwatt_chip_next(void);
 void jetwatt_chip_publish(const struct jetwatt_chip *chip);
 void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 value);
+struct jetwatt_conversion jetwatt_chip_conversion(const struct jetwatt_chip *chip);
 u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip);
-s32 jetwatt_rail_shunt_uv(const struct jetwatt_rail *rail, u16 reg);
+s64 jetwatt_rail_shunt_pv(const struct jetwatt_rail *rail, u64 reg);
+s32 jetwatt_rail_limit_uv(const struct jetwatt_rail *rail, u64 reg);
 void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns);
 void jetwatt_chip_answered(struct jetwatt_chip *chip);
 void jetwatt_chip_look(void);

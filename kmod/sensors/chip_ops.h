@@ -4,6 +4,7 @@
 #define JETWATT_CHIP_OPS_H
 
 #include <linux/types.h>
+#include "sensors/field.h"
 
 #define JETWATT_CHANNELS_MAX	3
 #define JETWATT_CONFIGS_MAX	2
@@ -39,23 +40,56 @@ struct jetwatt_side {
 };
 
 /**
+ * struct jetwatt_range - one of a chip's ranges of shunt voltages
+ * @shunt: how shunt voltages lie in their registers
+ * @limit: how limits of shunt voltages do
+ * @most: largest value of @shunt in steps; one that is that large, or as far below zero, is
+ *	clipped: the voltage is beyond the range
+ * @offset_nv: largest offset of a shunt voltage by the data sheet, nanovolts
+ */
+struct jetwatt_range {
+	struct jetwatt_field shunt;
+	struct jetwatt_field limit;
+	s32 most;
+	u32 offset_nv;
+};
+
+/**
+ * struct jetwatt_conversion - how a chip converts at present
+ * @channels: which channels it converts; a mask, 0 in power-down
+ * @refresh_us: time between two new values of a channel; 0 if the chip does not convert by
+ *	itself (power-down or single shot, where whoever triggers it decides)
+ * @shunt_us: length of one conversion of a shunt voltage
+ * @averages: conversions that a shunt voltage is the mean of
+ * @filter: that mean is a recursive filter, out += (new - out) / @averages, with a new value
+ *	after each conversion; otherwise @averages conversions make one value
+ */
+struct jetwatt_conversion {
+	u32 channels;
+	u32 refresh_us;
+	u32 shunt_us;
+	u32 averages;
+	bool filter;
+};
+
+/**
  * struct jetwatt_model - a kind of chip
  * @name: as in its compatible string behind "ti,", and of its i2c device
  * @channels: how many
  * @shunt: registers of the shunt voltages
  * @bus: registers of the bus voltages
  * @sum: register of the sum of shunt voltages, 0 if it has none
+ * @ranges: its ranges of shunt voltages
+ * @bus_field: how bus voltages lie in their registers
+ * @sum_field: how the sum does
+ * @gain_ppm: largest gain error of a shunt voltage by the data sheet, at 25 degrees
+ * @bus_gain_ppm: and of a bus voltage
+ * @bus_offset_uv: largest offset of a bus voltage, microvolts
  * @side: its other registers of interest; the configuration's come first
  * @nr_configs: how many those are
  * @nr_side: how many there are together
- * @enabled: which channels it converts; a mask, 0 in power-down
- * @cycle_us: how long it takes for all its channels; 0 if it does not convert
- *	by itself (power-down or single shot, where whoever triggers it decides)
- * @averages: conversions that a shunt voltage is the mean of
- * @shunt_uv: microvolts of a shunt voltage's register
- * @bus_uv: microvolts of a bus voltage's register
- * @sum_uv: microvolts of the sum's register
- * @step_nv: nanovolts of a step of the shunt voltages
+ * @range: which of @ranges is in use, NULL: there is one only
+ * @conversion: how the chip converts
  *
  * Registers are in host byte order, configurations as they stand in @side.
  */
@@ -65,18 +99,53 @@ struct jetwatt_model {
 	u8 shunt[JETWATT_CHANNELS_MAX];
 	u8 bus[JETWATT_CHANNELS_MAX];
 	u8 sum;
+	const struct jetwatt_range *ranges;
+	struct jetwatt_field bus_field;
+	struct jetwatt_field sum_field;
+	u32 gain_ppm;
+	u32 bus_gain_ppm;
+	u32 bus_offset_uv;
 	const struct jetwatt_side *side;
 	unsigned int nr_configs;
 	unsigned int nr_side;
-	unsigned int (*enabled)(const u16 *config);
-	u32 (*cycle_us)(const u16 *config);
-	unsigned int (*averages)(const u16 *config);
-	s32 (*shunt_uv)(const u16 *config, u16 reg);
-	s32 (*bus_uv)(u16 reg);
-	s32 (*sum_uv)(u16 reg);
-	u32 (*step_nv)(const u16 *config);
+	unsigned int (*range)(const u16 *config);
+	void (*conversion)(const u16 *config, struct jetwatt_conversion *is);
 };
 
+/**
+ * jetwatt_model_range() - the range of shunt voltages in use
+ * @model: the chip's model
+ * @config: its configuration registers
+ *
+ * Return: the range.
+ */
+static inline const struct jetwatt_range *jetwatt_model_range(const struct jetwatt_model *model,
+							      const u16 *config)
+{
+	return &model->ranges[model->range ? model->range(config) : 0];
+}
+
+/**
+ * jetwatt_model_bytes() - width of a register
+ * @model: the chip's model
+ * @what: enum jetwatt_what
+ *
+ * Return: bytes.
+ */
+static inline unsigned int jetwatt_model_bytes(const struct jetwatt_model *model,
+					       enum jetwatt_what what)
+{
+	switch (what) {
+	case JETWATT_SHUNT:
+		return model->ranges[0].shunt.bytes;
+	case JETWATT_BUS:
+		return model->bus_field.bytes;
+	default:
+		return 2;
+	}
+}
+
+/* Each in its own file; attach.c has the table. */
 extern const struct jetwatt_model jetwatt_ina3221;
 extern const struct jetwatt_model jetwatt_ina238;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* INA238: one channel up to 85 V, TI SLYS022. */
+/* INA238: one channel up to 85 V, TI SLYS025. */
 #include "sensors/adc.h"
 #include "sensors/chip_ops.h"
 
@@ -18,51 +18,37 @@
 #define ADC_VT_CT	GENMASK(5, 3)
 #define ADC_AVG		GENMASK(2, 0)
 
-#define BUS_LSB_UV	3125
-
 static const struct jetwatt_adc *const adc = &jetwatt_adcs[JETWATT_ADC_INA238];
 
-static unsigned int enabled(const u16 *config)
-{
-	return config[0] & ADC_SHUNT && config[0] & ADC_BUS ? BIT(0) : 0;
-}
-
-static unsigned int averages(const u16 *config)
-{
-	return adc->conversions[FIELD_GET(ADC_AVG, config[0])];
-}
-
 /* Here, unlike in the INA3221, a new mean comes only when all of its conversions are done. */
-static u32 cycle_us(const u16 *config)
+static void conversion(const u16 *config, struct jetwatt_conversion *is)
 {
 	u32 us = 0;
 
-	if (!(config[0] & ADC_CONTINUOUS))
-		return 0;
+	is->channels = config[0] & ADC_SHUNT && config[0] & ADC_BUS ? BIT(0) : 0;
+	is->shunt_us = adc->conversion_us[FIELD_GET(ADC_VSH_CT, config[0])];
+	is->averages = adc->conversions[FIELD_GET(ADC_AVG, config[0])];
+	is->filter = adc->filter;
 	if (config[0] & ADC_BUS)
 		us += adc->conversion_us[FIELD_GET(ADC_VBUS_CT, config[0])];
 	if (config[0] & ADC_SHUNT)
-		us += adc->conversion_us[FIELD_GET(ADC_VSH_CT, config[0])];
+		us += is->shunt_us;
 	if (config[0] & ADC_TEMP)
 		us += adc->conversion_us[FIELD_GET(ADC_VT_CT, config[0])];
-	return us * averages(config);
+	is->refresh_us = config[0] & ADC_CONTINUOUS ? us * is->averages : 0;
 }
 
-static u32 step_nv(const u16 *config)
+static unsigned int range(const u16 *config)
 {
-	return config[1] & CONFIG_ADCRANGE ? adc->fine_step_nv : adc->step_nv;
+	return config[1] & CONFIG_ADCRANGE ? 1 : 0;
 }
 
-static s32 shunt_uv(const u16 *config, u16 reg)
-{
-	return (s16)reg * (s32)step_nv(config) / 1000;
-}
+#define SHUNT_FIELD(pv)	{ .bytes = 2, .bits = 16, .sign = true, .lsb_pv = (pv) }
 
-/* Never negative: bit 15 is always 0. */
-static s32 bus_uv(u16 reg)
-{
-	return (s16)reg * BUS_LSB_UV;
-}
+static const struct jetwatt_range ranges[] = {
+	{ SHUNT_FIELD(5000000), SHUNT_FIELD(5000000), .most = 32767, .offset_nv = 5000 },
+	{ SHUNT_FIELD(1250000), SHUNT_FIELD(1250000), .most = 32767, .offset_nv = 5000 },
+};
 
 /*
  * Register map, table 7-3. DIAG_ALRT (0x0b) is not here on purpose: reading it
@@ -79,13 +65,16 @@ const struct jetwatt_model jetwatt_ina238 = {
 	.channels = 1,
 	.shunt = { 0x04 },
 	.bus = { 0x05 },
+	.ranges = ranges,
+	/* Never negative: bit 15 is always 0. */
+	.bus_field = { .bytes = 2, .bits = 16, .sign = true, .lsb_pv = 3125000000 },
+	/* Errors: "Electrical Characteristics", maxima at 25 degrees. */
+	.gain_ppm = 1000,
+	.bus_gain_ppm = 1000,
+	.bus_offset_uv = 5000,
 	.side = side,
 	.nr_configs = 2,
 	.nr_side = ARRAY_SIZE(side),
-	.enabled = enabled,
-	.cycle_us = cycle_us,
-	.averages = averages,
-	.shunt_uv = shunt_uv,
-	.bus_uv = bus_uv,
-	.step_nv = step_nv,
+	.range = range,
+	.conversion = conversion,
 };

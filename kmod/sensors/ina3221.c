@@ -17,8 +17,6 @@
 #define CONFIG_BUS		BIT(1)
 #define CONFIG_SHUNT		BIT(0)
 
-#define BUS_LSB_UV	8000
-
 static const struct jetwatt_adc *const adc = &jetwatt_adcs[JETWATT_ADC_INA3221];
 
 static unsigned int enabled(const u16 *config)
@@ -34,48 +32,33 @@ static unsigned int enabled(const u16 *config)
 }
 
 /*
- * Averaging is no part of it: it is a recursive filter whose output is
+ * Averaging is no part of the refresh: it is a recursive filter whose output is
  * refreshed by each conversion, so it slows the answer, not the refresh.
  */
-static u32 cycle_us(const u16 *config)
+static void conversion(const u16 *config, struct jetwatt_conversion *is)
 {
 	u32 us = 0;
 
-	if (!(*config & CONFIG_CONTINUOUS))
-		return 0;
+	is->channels = enabled(config);
+	is->shunt_us = adc->conversion_us[FIELD_GET(CONFIG_VSH_CT, *config)];
+	is->averages = adc->conversions[FIELD_GET(CONFIG_AVG, *config)];
+	is->filter = adc->filter;
 	if (*config & CONFIG_SHUNT)
-		us += adc->conversion_us[FIELD_GET(CONFIG_VSH_CT, *config)];
+		us += is->shunt_us;
 	if (*config & CONFIG_BUS)
 		us += adc->conversion_us[FIELD_GET(CONFIG_VBUS_CT, *config)];
-	return us * hweight32(enabled(config));
-}
-
-static unsigned int averages(const u16 *config)
-{
-	return adc->conversions[FIELD_GET(CONFIG_AVG, *config)];
+	is->refresh_us = *config & CONFIG_CONTINUOUS ? us * hweight32(is->channels) : 0;
 }
 
 /* 13 bits of two's complement in 15:3; limits are packed alike. */
-static s32 shunt_uv(const u16 *config, u16 reg)
-{
-	return sign_extend32(reg >> 3, 12) * (s32)(adc->step_nv / 1000);
-}
+#define SHUNT_FIELD	{ .bytes = 2, .shift = 3, .bits = 13, .sign = true, .lsb_pv = 40000000 }
 
-static s32 bus_uv(u16 reg)
-{
-	return sign_extend32(reg >> 3, 12) * BUS_LSB_UV;
-}
-
-/* 15 bits in 15:1, of conversions without averaging. */
-static s32 sum_uv(u16 reg)
-{
-	return sign_extend32(reg >> 1, 14) * (s32)(adc->step_nv / 1000);
-}
-
-static u32 step_nv(const u16 *config)
-{
-	return adc->step_nv;
-}
+static const struct jetwatt_range range = {
+	.shunt = SHUNT_FIELD,
+	.limit = SHUNT_FIELD,
+	.most = 4095,
+	.offset_nv = 80000,
+};
 
 /*
  * Register map, table 3. Register 0x0F (Mask/Enable) is not here on purpose:
@@ -95,14 +78,16 @@ const struct jetwatt_model jetwatt_ina3221 = {
 	.shunt = { 0x01, 0x03, 0x05 },
 	.bus = { 0x02, 0x04, 0x06 },
 	.sum = 0x0d,
+	.ranges = &range,
+	.bus_field = { .bytes = 2, .shift = 3, .bits = 13, .sign = true, .lsb_pv = 8000000000 },
+	/* 15 bits in 15:1, of conversions without averaging. */
+	.sum_field = { .bytes = 2, .shift = 1, .bits = 15, .sign = true, .lsb_pv = 40000000 },
+	/* Errors: section 7.5, "Electrical Characteristics", maxima at 25 degrees. */
+	.gain_ppm = 2500,
+	.bus_gain_ppm = 2500,
+	.bus_offset_uv = 16000,
 	.side = side,
 	.nr_configs = 1,
 	.nr_side = ARRAY_SIZE(side),
-	.enabled = enabled,
-	.cycle_us = cycle_us,
-	.averages = averages,
-	.shunt_uv = shunt_uv,
-	.bus_uv = bus_uv,
-	.sum_uv = sum_uv,
-	.step_nv = step_nv,
+	.conversion = conversion,
 };

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Values in registers, and their units: for the module and, as it is, for its unit test. */
+#ifndef JETWATT_FIELD_H
+#define JETWATT_FIELD_H
+
+#ifdef __KERNEL__
+#include <linux/math64.h>
+#include <linux/types.h>
+#else
+#include <stdbool.h>
+#include <stdint.h>
+#endif
+
+#define JETWATT_PV_PER_NV	1000LL
+#define JETWATT_PV_PER_UV	1000000LL
+
+/**
+ * struct jetwatt_field - how a voltage lies in a register
+ * @bytes: width of the register, big endian on the bus
+ * @shift: bits below the value
+ * @bits: bits of the value, at most 20
+ * @sign: two's complement
+ * @lsb_pv: voltage of the value's lowest bit, in picovolts: the finest unit, in which the
+ *	steps of all chips are whole numbers
+ */
+struct jetwatt_field {
+	uint8_t bytes;
+	uint8_t shift;
+	uint8_t bits;
+	bool sign;
+	uint64_t lsb_pv;
+};
+
+/**
+ * jetwatt_field_raw() - the value in a register, in steps
+ * @field: where it is
+ * @reg: the register, in host byte order
+ *
+ * Bits above and below the value (flags, zeros) do not count.
+ *
+ * Return: the value.
+ */
+static inline int64_t jetwatt_field_raw(const struct jetwatt_field *field, uint64_t reg)
+{
+	uint64_t top = 1ULL << (field->bits - 1), value;
+
+	value = reg >> field->shift & (2 * top - 1);
+	return field->sign && value & top ? (int64_t)value - (int64_t)(2 * top) : (int64_t)value;
+}
+
+/**
+ * jetwatt_field_pv() - the voltage in a register
+ * @field: where it is
+ * @reg: the register, in host byte order
+ *
+ * No overflow: a register of 20 bits or less does not reach more than 128 V (1.3e14 pV).
+ *
+ * Return: picovolts.
+ */
+static inline int64_t jetwatt_field_pv(const struct jetwatt_field *field, uint64_t reg)
+{
+	return jetwatt_field_raw(field, reg) * (int64_t)field->lsb_pv;
+}
+
+/**
+ * jetwatt_pv_to() - a voltage in a coarser unit
+ * @pv: picovolts
+ * @unit: picovolts of the unit
+ *
+ * Rounded to the nearest, so that a mean over many readings has no bias; halves away from
+ * zero, so that a reversed current reads the same.
+ *
+ * Return: the voltage in that unit.
+ */
+static inline int64_t jetwatt_pv_to(int64_t pv, int64_t unit)
+{
+	int64_t more = pv < 0 ? -unit / 2 : unit / 2;
+
+#ifdef __KERNEL__
+	return div64_s64(pv + more, unit);
+#else
+	return (pv + more) / unit;
+#endif
+}
+
+/**
+ * jetwatt_nw_of() - power from a bus and a shunt voltage
+ * @bus_uv: bus voltage in microvolts, at most 128 V
+ * @shunt_nv: shunt voltage in nanovolts, at most 0.33 V
+ * @shunt_uohm: the shunt's resistance in micro-ohms, not 0
+ *
+ * The product is at most 4.3e16.
+ *
+ * Return: nanowatts, rounded towards zero.
+ */
+static inline int64_t jetwatt_nw_of(int64_t bus_uv, int64_t shunt_nv, uint32_t shunt_uohm)
+{
+#ifdef __KERNEL__
+	return div64_s64(bus_uv * shunt_nv, shunt_uohm);
+#else
+	return bus_uv * shunt_nv / (int64_t)shunt_uohm;
+#endif
+}
+
+#endif
