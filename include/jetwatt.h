@@ -264,11 +264,29 @@ struct jetwatt_info {
 	uint32_t total_scope;	/* enum jetwatt_scope of <linux/jetwatt.h> */
 };
 
+/**
+ * struct jetwatt_chip - a sensor chip, as the module describes it
+ * @config: register that says how it converts, as last read
+ * @sum_channels: mask: what its sum of shunts is made of, 0: not known
+ * @shunt_us: length of one conversion of a shunt voltage
+ * @averages: conversions that a shunt voltage is the mean of, 0: the module, or the trace,
+ *	is older than this member and the following ones, which are 0 then
+ * @filter: 1: that mean is a recursive filter, out += (new - out) / @averages; 0: the mean of
+ *	a block, after which a new value comes
+ * @step_pv, @bus_step_pv: a step of a shunt voltage (in the range in use), of a bus voltage
+ * @offset_nv, @gain_ppm: largest errors of a shunt voltage by the data sheet at 25 degrees, 0:
+ *	it gives none
+ * @bus_offset_uv, @bus_gain_ppm: and of a bus voltage
+ * @clipped: shunt voltages that were at an end of the chip's range: the current was beyond it
+ */
 struct jetwatt_chip {
 	uint32_t id, bus, addr, bus_hz, config, refresh_mhz, lost;
-	uint32_t sum_channels;	/* mask: what its sum of shunts is made of, 0: not known */
+	uint32_t sum_channels;
 	uint64_t errors;
 	char model[16];
+	uint32_t shunt_us, averages, filter, step_pv;
+	uint32_t offset_nv, gain_ppm, bus_offset_uv, bus_gain_ppm;
+	uint64_t bus_step_pv, clipped;
 };
 
 struct jetwatt_rail {

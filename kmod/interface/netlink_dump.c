@@ -35,6 +35,33 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, unsign
 	return skb->len;
 }
 
+/* An error that no data sheet gives is not 0. */
+static int put_error(struct sk_buff *skb, int type, u32 most)
+{
+	return most ? nla_put_u32(skb, type, most) : 0;
+}
+
+/* What a client needs to know to judge the chip's values, so that it needs no table of chips. */
+static int put_model(struct sk_buff *skb, const struct jetwatt_chip *chip)
+{
+	const struct jetwatt_conversion is = jetwatt_chip_conversion(chip);
+	const struct jetwatt_range *range = jetwatt_chip_range(chip);
+	const struct jetwatt_model *model = chip->model;
+
+	return nla_put_u32(skb, JETWATT_A_CHIP_SHUNT_US, is.shunt_us) ?:
+	       nla_put_u32(skb, JETWATT_A_CHIP_AVERAGES, is.averages) ?:
+	       nla_put_u32(skb, JETWATT_A_CHIP_FILTER, is.filter) ?:
+	       nla_put_u32(skb, JETWATT_A_CHIP_STEP_PV, range->shunt.lsb_pv) ?:
+	       nla_put_u64_64bit(skb, JETWATT_A_CHIP_BUS_STEP_PV, model->bus_field.lsb_pv,
+				 JETWATT_A_CHIP_PAD) ?:
+	       put_error(skb, JETWATT_A_CHIP_OFFSET_NV, range->offset_nv) ?:
+	       put_error(skb, JETWATT_A_CHIP_GAIN_PPM, model->gain_ppm) ?:
+	       put_error(skb, JETWATT_A_CHIP_BUS_OFFSET_UV, model->bus_offset_uv) ?:
+	       put_error(skb, JETWATT_A_CHIP_BUS_GAIN_PPM, model->bus_gain_ppm) ?:
+	       nla_put_u64_64bit(skb, JETWATT_A_CHIP_CLIPPED, READ_ONCE(chip->clipped),
+				 JETWATT_A_CHIP_PAD);
+}
+
 static int put_chip(struct sk_buff *skb, unsigned int i)
 {
 	const struct jetwatt_chip *chip = jetwatt_chip_at(i);
@@ -51,7 +78,8 @@ static int put_chip(struct sk_buff *skb, unsigned int i)
 	       nla_put_u64_64bit(skb, JETWATT_A_CHIP_ERRORS, READ_ONCE(chip->errors),
 				 JETWATT_A_CHIP_PAD) ?:
 	       nla_put_u32(skb, JETWATT_A_CHIP_LOST, READ_ONCE(chip->lost)) ?:
-	       (sum ? nla_put_u32(skb, JETWATT_A_CHIP_SUM_CHANNELS, sum) : 0);
+	       (sum ? nla_put_u32(skb, JETWATT_A_CHIP_SUM_CHANNELS, sum) : 0) ?:
+	       put_model(skb, chip);
 }
 
 /**

@@ -161,7 +161,11 @@ static void head(struct jetwatt_trace_writer *w)
 {
 	struct jetwatt_trace_job job = { 5000000001ull, 4711 };
 	struct jetwatt_chip chip = { .id = 1, .bus = 1, .addr = 0x40, .bus_hz = 400000,
-				     .config = 0x7127, .model = "ina3221" };
+				     .config = 0x7127, .model = "ina3221",
+				     .shunt_us = 332, .averages = 16, .filter = 1,
+				     .step_pv = 40000000, .bus_step_pv = 8000000000,
+				     .offset_nv = 80000, .gain_ppm = 2500,
+				     .bus_offset_uv = 16000, .bus_gain_ppm = 2501, .clipped = 7 };
 
 	jetwatt_trace_write_text(w, "board", "Jetson AGX Orin");
 	jetwatt_trace_write_chip(w, &chip);
@@ -255,6 +259,10 @@ static void got_chip(const struct jetwatt_chip *c, void *arg)
 	struct got *g = arg;
 
 	g->wrong += c->addr != 0x40 || strcmp(c->model, "ina3221") || c->config != 0x7127;
+	g->wrong += c->shunt_us != 332 || c->averages != 16 || c->filter != 1 ||
+		    c->step_pv != 40000000 || c->bus_step_pv != 8000000000 ||
+		    c->offset_nv != 80000 || c->gain_ppm != 2500 || c->bus_offset_uv != 16000 ||
+		    c->bus_gain_ppm != 2501 || c->clipped != 7;
 	g->chips++;
 }
 

@@ -54,6 +54,16 @@ int jetwatt_parse_chip(struct jetwatt_chip *chip, const struct nlattr *attr, int
 	jetwatt_attr_u64(tb[JETWATT_A_CHIP_ERRORS], &chip->errors);
 	jetwatt_attr_u32(tb[JETWATT_A_CHIP_LOST], &chip->lost);
 	jetwatt_attr_u32(tb[JETWATT_A_CHIP_SUM_CHANNELS], &chip->sum_channels);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_SHUNT_US], &chip->shunt_us);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_AVERAGES], &chip->averages);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_FILTER], &chip->filter);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_STEP_PV], &chip->step_pv);
+	jetwatt_attr_u64(tb[JETWATT_A_CHIP_BUS_STEP_PV], &chip->bus_step_pv);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_OFFSET_NV], &chip->offset_nv);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_GAIN_PPM], &chip->gain_ppm);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_BUS_OFFSET_UV], &chip->bus_offset_uv);
+	jetwatt_attr_u32(tb[JETWATT_A_CHIP_BUS_GAIN_PPM], &chip->bus_gain_ppm);
+	jetwatt_attr_u64(tb[JETWATT_A_CHIP_CLIPPED], &chip->clipped);
 	return jetwatt_attr_u32(tb[JETWATT_A_CHIP_ID], &chip->id);
 }
 

@@ -31,6 +31,19 @@ static void chip(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 	c.refresh_mhz = jetwatt_trace_get_u32(v);
 	c.errors = jetwatt_trace_get_uint(v);
 	c.lost = jetwatt_trace_get_u32(v);
+	/* The writer of the version before ends here. */
+	if (!v->bad && v->at < v->end) {
+		c.shunt_us = jetwatt_trace_get_u32(v);
+		c.averages = jetwatt_trace_get_u32(v);
+		c.filter = jetwatt_trace_get_u32(v);
+		c.step_pv = jetwatt_trace_get_u32(v);
+		c.bus_step_pv = jetwatt_trace_get_uint(v);
+		c.offset_nv = jetwatt_trace_get_u32(v);
+		c.gain_ppm = jetwatt_trace_get_u32(v);
+		c.bus_offset_uv = jetwatt_trace_get_u32(v);
+		c.bus_gain_ppm = jetwatt_trace_get_u32(v);
+		c.clipped = jetwatt_trace_get_uint(v);
+	}
 	if (!v->bad && r->calls.chip)
 		r->calls.chip(&c, r->arg);
 }

@@ -62,6 +62,16 @@ int jetwatt_trace_write_chip(struct jetwatt_trace_writer *w, const struct jetwat
 	jetwatt_trace_put_uint(b, c->refresh_mhz);
 	jetwatt_trace_put_uint(b, c->errors);
 	jetwatt_trace_put_uint(b, c->lost);
+	jetwatt_trace_put_uint(b, c->shunt_us);
+	jetwatt_trace_put_uint(b, c->averages);
+	jetwatt_trace_put_uint(b, c->filter);
+	jetwatt_trace_put_uint(b, c->step_pv);
+	jetwatt_trace_put_uint(b, c->bus_step_pv);
+	jetwatt_trace_put_uint(b, c->offset_nv);
+	jetwatt_trace_put_uint(b, c->gain_ppm);
+	jetwatt_trace_put_uint(b, c->bus_offset_uv);
+	jetwatt_trace_put_uint(b, c->bus_gain_ppm);
+	jetwatt_trace_put_uint(b, c->clipped);
 	return keep_id(w, JETWATT_TRACE_CHIP, c->id);
 }
 

@@ -295,16 +295,27 @@ enum {
 /* CHIP_GET reply, one message a chip */
 enum {
 	JETWATT_A_CHIP_ID = 1,		/* u32 */
-	JETWATT_A_CHIP_MODEL,		/* string: "ina3221", "ina238" */
+	JETWATT_A_CHIP_MODEL,		/* string: "ina3221" and the like; what it means is below */
 	JETWATT_A_CHIP_BUS,		/* u32: number of the i2c adapter */
 	JETWATT_A_CHIP_ADDR,		/* u32: 7-bit address */
 	JETWATT_A_CHIP_BUS_HZ,		/* u32: clock of the bus */
-	JETWATT_A_CHIP_CONFIG,		/* u32: INA3221: register 0x00; INA238: 0x01; as last read */
+	JETWATT_A_CHIP_CONFIG,		/* u32: register that says how it converts, as last read */
 	JETWATT_A_CHIP_REFRESH_MHZ,	/* u32: fresh values of a channel, millihertz */
 	JETWATT_A_CHIP_ERRORS,		/* u64: transfers that failed */
 	JETWATT_A_CHIP_LOST,		/* u32: 1 while it does not answer */
 	JETWATT_A_CHIP_PAD,
 	JETWATT_A_CHIP_SUM_CHANNELS,	/* u32: mask: what its sum is made of, absent if not known */
+	JETWATT_A_CHIP_SHUNT_US,	/* u32: length of a conversion of a shunt voltage */
+	JETWATT_A_CHIP_AVERAGES,	/* u32: conversions that a shunt voltage is the mean of */
+	JETWATT_A_CHIP_FILTER,		/* u32: 1: that mean is a recursive filter, 0: of a block */
+	JETWATT_A_CHIP_STEP_PV,		/* u32: a step of a shunt voltage in the range in use, pV */
+	JETWATT_A_CHIP_BUS_STEP_PV,	/* u64: a step of a bus voltage, pV */
+	/* Largest errors by the data sheet at 25 degrees, absent where it gives none: */
+	JETWATT_A_CHIP_OFFSET_NV,	/* u32: offset of a shunt voltage */
+	JETWATT_A_CHIP_GAIN_PPM,	/* u32: gain error of a shunt voltage */
+	JETWATT_A_CHIP_BUS_OFFSET_UV,	/* u32: offset of a bus voltage */
+	JETWATT_A_CHIP_BUS_GAIN_PPM,	/* u32: gain error of a bus voltage */
+	JETWATT_A_CHIP_CLIPPED,		/* u64: shunt voltages at an end of the chip's range */
 	__JETWATT_A_CHIP_MAX,
 	JETWATT_A_CHIP_MAX = (__JETWATT_A_CHIP_MAX - 1)
 };
