@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How the sensor chips convert, as data: for the module and, as it is, for user/energy. */
+/*
+ * How the INA3221 and the INA238 convert, as data: for the module, and for user/energy where
+ * a module or trace of the version before does not tell. Other chips have theirs in their
+ * own file: JETWATT_CMD_CHIP_GET tells.
+ */
 #ifndef JETWATT_ADC_H
 #define JETWATT_ADC_H
 
@@ -50,7 +54,7 @@ static const struct jetwatt_adc jetwatt_adcs[JETWATT_ADCS] = {
 		.filter = true,
 		.step_nv = 40000,
 	},
-	/* TI SLYS022, table 7-6 (ADC_CONFIG) and the bit ADCRANGE of CONFIG. */
+	/* TI SLYS025, table 7-6 (ADC_CONFIG) and the bit ADCRANGE of CONFIG. */
 	[JETWATT_ADC_INA238] = {
 		.model = "ina238",
 		.conversion_us = { 50, 84, 150, 280, 540, 1052, 2074, 4120 },

@@ -49,6 +49,35 @@ TEST(ina238)
 	EXPECT_LT(fabs(s.quantum_uw - 50000), 1);
 }
 
+/* What the module tells counts, whatever the model is called: an INA228 at 20 V over 2 mOhm. */
+TEST(told)
+{
+	const struct jetwatt_rail rail = { .shunt_uohm = 2000, .fresh_mhz = 19803 };
+	struct jetwatt_chip chip = { .model = "ina228", .config = 0xffff, .refresh_mhz = 19803,
+				     .shunt_us = 1052, .averages = 16, .step_pv = 5000000 };
+	struct jetwatt_batch_sensor s = jetwatt_batch_sensor(&rail, &chip, 20e6);
+
+	EXPECT_LT(fabs(s.quantum_uw - 50000), 1);
+	EXPECT_LT(fabs(s.age_ns - (25248 + 526 + 23670) * US), 10 * US);
+	EXPECT_EQ(s.lag_ns, 0);
+	/* A sample has whole microvolts, so a step of less is one of those. */
+	chip.step_pv = 312500;
+	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
+	EXPECT_LT(fabs(s.quantum_uw - 10000), 1);
+	chip.filter = 1;
+	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
+	EXPECT_LT(fabs(s.lag_ns - 15 * 50497 * US), 15 * US);
+	EXPECT_LT(fabs(s.age_ns - (25248 + 526) * US), 10 * US);
+
+	/* Also of a model that an old module can have. */
+	snprintf(chip.model, sizeof(chip.model), "ina3221");
+	chip.filter = 0;
+	chip.averages = 1;
+	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
+	EXPECT_LT(fabs(s.quantum_uw - 10000), 1);
+	EXPECT_EQ(s.lag_ns, 0);
+}
+
 /* Nothing is claimed of a chip that is not in the table, nor without a resistance. */
 TEST(unknown)
 {
