@@ -22,7 +22,6 @@
 #include "fault.h"
 
 #define BUS_CHIPS	4
-#define SHUNT_UOHM	10000	/* of a channel whose shunt the device tree leaves out */
 #define STUCK_NS	NSEC_PER_SEC	/* until the adapter gives up, as i2c-tegra does */
 
 static uint bus_hz;
@@ -40,61 +39,54 @@ MODULE_PARM_DESC(start_us, "what the adapter's driver takes to start a transfer,
 struct bus {
 	struct i2c_adapter adapter;
 	struct sim_bus_clock clock;
-	struct sim_chip chips[BUS_CHIPS];	/* guarded by the adapter's lock */
+	struct chip {			/* guarded by the adapter's lock */
+		const struct sim_part *part;
+		void *state;
+		u16 addr;
+		u8 pointer;
+	} chips[BUS_CHIPS];
 	u32 nr_chips;
-	struct sim_ina238 ina238;		/* one at most, as on Thor */
-	u16 ina238_addr;			/* 0: none */
-	u8 ina238_pointer;
 };
+
+static const struct sim_part *const parts[] = { &sim_part_ina3221, &sim_part_ina238 };
 
 static u64 seed;
 
-static void wire_channel(struct sim_chip *chip, struct device_node *input)
+static int add_chip(struct bus *bus, struct device_node *node, u32 addr,
+		    const struct sim_part *part)
 {
-	const char *label;
-	u32 reg, uohm;
+	struct device *dev = bus->adapter.dev.parent;
+	struct chip *chip = &bus->chips[bus->nr_chips];
 
-	if (of_property_read_u32(input, "reg", &reg) || reg >= SIM_CHANNELS ||
-	    of_property_read_string(input, "label", &label))
-		return;
-	/* What is soldered there doesn't depend on the tree's telling it. */
-	if (of_property_read_u32(input, "shunt-resistor-micro-ohms", &uohm))
-		uohm = SHUNT_UOHM;
-	chip->channel[reg].wire = sim_wire_find(label);
-	chip->channel[reg].shunt_uohm = uohm;
+	if (bus->nr_chips == BUS_CHIPS)
+		return 0;
+	chip->state = devm_kzalloc(dev, part->size, GFP_KERNEL);
+	if (!chip->state)
+		return -ENOMEM;
+	chip->part = part;
+	chip->addr = addr;
+	part->init(chip->state, node, addr, ktime_get_ns(), seed + addr);
+	bus->nr_chips++;
+	return 0;
 }
 
-static void find_ina238(struct bus *bus, struct device_node *node, u32 addr)
+static int find_chips(struct bus *bus, struct device_node *node)
 {
-	const char *label;
-
-	sim_ina238_init(&bus->ina238, ktime_get_ns(), seed + addr);
-	bus->ina238_addr = addr;
-	of_property_read_u32(node, "shunt-resistor", &bus->ina238.shunt_uohm);
-	if (!of_property_read_string(node, "label", &label))
-		bus->ina238.wire = sim_wire_find(label);
-}
-
-static void find_chips(struct bus *bus, struct device_node *node)
-{
-	struct device_node *child, *input;
-	u32 addr;
+	struct device_node *child;
+	int err = 0;
+	u32 addr, i;
 
 	for_each_available_child_of_node(node, child) {
 		if (of_property_read_u32(child, "reg", &addr))
 			continue;
-		if (of_device_is_compatible(child, "ti,ina238"))
-			find_ina238(bus, child, addr);
-		if (!of_device_is_compatible(child, "ti,ina3221") || bus->nr_chips == BUS_CHIPS)
-			continue;
-		sim_chip_init(&bus->chips[bus->nr_chips], addr, ktime_get_ns(), seed + addr);
-		for_each_available_child_of_node(child, input)
-			wire_channel(&bus->chips[bus->nr_chips], input);
-		bus->nr_chips++;
+		for (i = 0; i < ARRAY_SIZE(parts) && !err; i++)
+			if (of_device_is_compatible(child, parts[i]->compatible))
+				err = add_chip(bus, child, addr, parts[i]);
 	}
+	return err;
 }
 
-static struct sim_chip *find(struct bus *bus, u16 addr)
+static struct chip *find(struct bus *bus, u16 addr)
 {
 	u32 i;
 
@@ -122,58 +114,27 @@ static void sleep_until(u64 t)
 	}
 }
 
-static bool present(struct bus *bus, u16 addr)
-{
-	return find(bus, addr) || (bus->ina238_addr && addr == bus->ina238_addr);
-}
-
-static u16 read_word(struct bus *bus, u16 addr, u64 t)
-{
-	struct sim_chip *chip = find(bus, addr);
-
-	if (chip)
-		return sim_chip_read(chip, chip->pointer, t);
-	return sim_ina238_read(&bus->ina238, bus->ina238_pointer, t);
-}
-
-static void point(struct bus *bus, u16 addr, u8 reg)
-{
-	struct sim_chip *chip = find(bus, addr);
-
-	if (chip)
-		chip->pointer = reg;
-	else
-		bus->ina238_pointer = reg;
-}
-
-static void write_word(struct bus *bus, u16 addr, u8 reg, u16 value, u64 t)
-{
-	struct sim_chip *chip = find(bus, addr);
-
-	if (chip)
-		sim_chip_write(chip, reg, value, t);
-	else
-		sim_ina238_write(&bus->ina238, reg, value, t);
-}
-
 /* The chips have no auto-increment: a long read repeats the register. */
 static void pass_bytes(struct bus *bus, struct i2c_msg *msg, u64 t)
 {
-	u16 value = 0;
-	u32 i;
+	struct chip *chip = find(bus, msg->addr);
+	u32 i, bytes = 0, left = 0;
+	u64 value = 0;
 
 	if (msg->flags & I2C_M_RD) {
 		for (i = 0; i < msg->len; i++) {
-			if (!(i & 1))
-				value = read_word(bus, msg->addr, t);
-			msg->buf[i] = i & 1 ? value & 0xff : value >> 8;
+			if (!left) {
+				value = chip->part->read(chip->state, chip->pointer, t, &bytes);
+				left = bytes;
+			}
+			msg->buf[i] = value >> 8 * --left & 0xff;
 		}
 		return;
 	}
 	if (msg->len)
-		point(bus, msg->addr, msg->buf[0]);
+		chip->pointer = msg->buf[0];
 	if (msg->len >= 3)
-		write_word(bus, msg->addr, msg->buf[0], msg->buf[1] << 8 | msg->buf[2], t);
+		chip->part->write(chip->state, msg->buf[0], msg->buf[1] << 8 | msg->buf[2], t);
 }
 
 static bool refused(int i)
@@ -210,7 +171,7 @@ static int transfer(struct i2c_adapter *adapter, struct i2c_msg *msgs, int n)
 	 */
 	for (i = 0; i < n; i++) {
 		bits += 1 + 9;
-		if (!present(bus, msgs[i].addr) || refused(i)) {
+		if (!find(bus, msgs[i].addr) || refused(i)) {
 			acked = i;
 			break;
 		}
@@ -247,6 +208,7 @@ static int probe(struct platform_device *pdev)
 {
 	struct bus *bus = devm_kzalloc(&pdev->dev, sizeof(*bus), GFP_KERNEL);
 	struct i2c_adapter *adapter;
+	int err;
 
 	if (!bus)
 		return -ENOMEM;
@@ -258,11 +220,13 @@ static int probe(struct platform_device *pdev)
 		dev_err(&pdev->dev, "%u Hz: the bus runs at 100000 or 400000\n", bus->clock.hz);
 		return -EINVAL;
 	}
-	find_chips(bus, pdev->dev.of_node);
+	bus->adapter.dev.parent = &pdev->dev;
+	err = find_chips(bus, pdev->dev.of_node);
+	if (err)
+		return err;
 	adapter = &bus->adapter;
 	adapter->owner = THIS_MODULE;
 	adapter->algo = &algorithm;
-	adapter->dev.parent = &pdev->dev;
 	adapter->dev.of_node = pdev->dev.of_node;
 	adapter->algo_data = &bus->clock;
 	strscpy(adapter->name, "jetwatt-sim", sizeof(adapter->name));

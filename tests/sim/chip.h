@@ -8,8 +8,12 @@
 #ifndef SIM_CHIP_H
 #define SIM_CHIP_H
 
+#include <linux/types.h>
+
 #include "noise.h"
 #include "plant.h"
+
+struct device_node;
 
 #define SIM_CHANNELS	3
 
@@ -49,7 +53,6 @@ struct sim_channel {
 
 struct sim_chip {
 	u16 addr;
-	u8 pointer;
 	u16 reg[REG_PLAIN];
 	struct sim_channel channel[SIM_CHANNELS];
 	struct sim_noise noise;
@@ -73,7 +76,7 @@ struct sim_chip {
 #define MASK_WRITABLE	0x7c00
 #define MASK_CLEARED	(0x03f8 | MASK_CVRF)	/* by reading it */
 
-/* ina238.c: an INA238 (TI SLYS022): one channel, means over whole cycles. */
+/* ina238.c: an INA238 (TI SLYS025): one channel, means over whole cycles. */
 struct sim_ina238 {
 	u16 reg[0x12];
 	const struct sim_wire *wire;
@@ -83,9 +86,30 @@ struct sim_ina238 {
 	u64 cycle;			/* the last one that has been carried out */
 };
 
-void sim_ina238_init(struct sim_ina238 *chip, u64 t, u64 seed);
-u16 sim_ina238_read(struct sim_ina238 *chip, u8 reg, u64 t);
-void sim_ina238_write(struct sim_ina238 *chip, u8 reg, u16 value, u64 t);
+/* Shunt voltage in pV and bus voltage in uV of the parameters instead of the plant's. */
+bool sim_forced(s64 *shunt_pv, s64 *bus_uv);
+
+/**
+ * struct sim_part - a kind of chip on the bus
+ * @compatible: as the device tree names it
+ * @size: bytes of its state
+ * @init: at power-on, with what its driver writes; @node is the chip's
+ * @read: a register; @bytes gets its width
+ * @write: a register of 16 bits
+ */
+struct sim_part {
+	const char *compatible;
+	size_t size;
+	void (*init)(void *chip, struct device_node *node, u16 addr, u64 t, u64 seed);
+	u64 (*read)(void *chip, u8 reg, u64 t, u32 *bytes);
+	void (*write)(void *chip, u8 reg, u16 value, u64 t);
+};
+
+extern const struct sim_part sim_part_ina3221;
+extern const struct sim_part sim_part_ina238;
+
+/* parts.c: label and "shunt-resistor" of a chip of one channel. */
+void sim_part_wire(struct device_node *node, const struct sim_wire **wire, u32 *shunt_uohm);
 
 void sim_chip_init(struct sim_chip *chip, u16 addr, u64 t, u64 seed);
 u16 sim_chip_read(struct sim_chip *chip, u8 reg, u64 t);

@@ -5,6 +5,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
+#include <linux/of.h>
 #include <linux/string.h>
 
 #include "chip.h"
@@ -42,10 +43,12 @@ static void reset(struct sim_ina238 *chip, u64 t)
  * INA238_CALIBRATION_VALUE): 1052 us of each conversion, 16 of them to a value. The kernels of
  * the guest come without that driver.
  */
-void sim_ina238_init(struct sim_ina238 *chip, u64 t, u64 seed)
+static void init(void *state, struct device_node *node, u16 addr, u64 t, u64 seed)
 {
-	memset(chip, 0, sizeof(*chip));
+	struct sim_ina238 *chip = state;
+
 	sim_noise_seed(&chip->noise, seed);
+	sim_part_wire(node, &chip->wire, &chip->shunt_uohm);
 	reset(chip, t);
 	chip->reg[ADC_CONFIG] = 0xfb6a;
 	chip->reg[SHUNT_CAL] = 0x4000;
@@ -66,37 +69,49 @@ static u64 cycle_ns(const struct sim_ina238 *chip)
 	return sum * n[adc & 7] * 1000;
 }
 
-static u16 digitise(struct sim_ina238 *chip, s64 value, s64 step)
+static u16 digitise(struct sim_ina238 *chip, s64 pv, s64 step, bool exact)
 {
-	s64 noise = ((s64)sim_noise_gauss(&chip->noise) * step) >> 17;
+	s64 noise = exact ? 0 : ((s64)sim_noise_gauss(&chip->noise) * step) >> 17;
+	s64 half = pv + noise < 0 ? -step / 2 : step / 2;
 
-	return clamp_t(s64, div64_s64(value + noise + step / 2, step), -32768, 32767);
+	return clamp_t(s64, div64_s64(pv + noise + half, step), -32768, 32767);
 }
 
 static void convert(struct sim_ina238 *chip, u64 t)
 {
 	u64 ns = cycle_ns(chip), cycle, from[SIM_RAILS], to[SIM_RAILS], ua = 0;
+	s64 shunt_pv, bus_uv;
+	bool exact;
 	u32 mv = 0;
 
 	cycle = ns ? div64_u64(t - chip->start, ns) : 0;
 	if (cycle == chip->cycle)
 		return;
 	chip->cycle = cycle;
-	sim_plant_energy(chip->start + (cycle - 1) * ns, from);
-	sim_plant_energy(chip->start + cycle * ns, to);
-	if (chip->wire)
-		sim_wire_electric(chip->wire, sim_wire_uw(chip->wire, from, to, ns), &mv, &ua);
-	/* uA x uOhm = pV; 5 uV a step, or a quarter of it */
-	chip->reg[VSHUNT] = digitise(chip, ua * chip->shunt_uohm,
-				     chip->reg[CONFIG] & ADCRANGE ? 1250000 : 5000000);
-	chip->reg[VBUS] = digitise(chip, (s64)mv * 1000000, 3125000);
+	exact = sim_forced(&shunt_pv, &bus_uv);
+	if (!exact) {
+		sim_plant_energy(chip->start + (cycle - 1) * ns, from);
+		sim_plant_energy(chip->start + cycle * ns, to);
+		if (chip->wire)
+			sim_wire_electric(chip->wire, sim_wire_uw(chip->wire, from, to, ns), &mv,
+					  &ua);
+		/* uA x uOhm = pV */
+		shunt_pv = ua * chip->shunt_uohm;
+		bus_uv = (s64)mv * 1000;
+	}
+	/* 5 uV a step, or a quarter of it */
+	chip->reg[VSHUNT] = digitise(chip, shunt_pv,
+				     chip->reg[CONFIG] & ADCRANGE ? 1250000 : 5000000, exact);
+	chip->reg[VBUS] = digitise(chip, bus_uv * 1000000, 3125000000, exact);
 	chip->reg[DIAG] |= DIAG_CNVRF;
 }
 
-u16 sim_ina238_read(struct sim_ina238 *chip, u8 reg, u64 t)
+static u64 read(void *state, u8 reg, u64 t, u32 *bytes)
 {
+	struct sim_ina238 *chip = state;
 	u16 value;
 
+	*bytes = 2;
 	if (reg == MANUFACTURER)
 		return 0x5449;
 	if (reg == DEVICE)
@@ -110,8 +125,10 @@ u16 sim_ina238_read(struct sim_ina238 *chip, u8 reg, u64 t)
 	return value;
 }
 
-void sim_ina238_write(struct sim_ina238 *chip, u8 reg, u16 value, u64 t)
+static void write(void *state, u8 reg, u16 value, u64 t)
 {
+	struct sim_ina238 *chip = state;
+
 	convert(chip, t);
 	if (reg == CONFIG && value & RESET) {
 		reset(chip, t);
@@ -122,3 +139,11 @@ void sim_ina238_write(struct sim_ina238 *chip, u8 reg, u16 value, u64 t)
 		chip->reg[reg] = value;
 	}
 }
+
+const struct sim_part sim_part_ina238 = {
+	.compatible = "ti,ina238",
+	.size = sizeof(struct sim_ina238),
+	.init = init,
+	.read = read,
+	.write = write,
+};
