@@ -12,7 +12,9 @@
 #include "sensors/rail.h"
 #include "sensors/rail_graph.h"
 
-static const struct jetwatt_model * const models[] = { &jetwatt_ina3221, &jetwatt_ina238 };
+static const struct jetwatt_model * const models[] = {
+	&jetwatt_ina3221, &jetwatt_ina238, &jetwatt_ina228,
+};
 
 /**
  * jetwatt_chip_model() - is this a sensor of ours?

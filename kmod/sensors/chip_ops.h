@@ -148,5 +148,6 @@ static inline unsigned int jetwatt_model_bytes(const struct jetwatt_model *model
 /* Each in its own file; attach.c has the table. */
 extern const struct jetwatt_model jetwatt_ina3221;
 extern const struct jetwatt_model jetwatt_ina238;
+extern const struct jetwatt_model jetwatt_ina228;
 
 #endif

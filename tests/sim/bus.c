@@ -48,7 +48,9 @@ struct bus {
 	u32 nr_chips;
 };
 
-static const struct sim_part *const parts[] = { &sim_part_ina3221, &sim_part_ina238 };
+static const struct sim_part *const parts[] = {
+	&sim_part_ina3221, &sim_part_ina238, &sim_part_ina228,
+};
 
 static u64 seed;
 

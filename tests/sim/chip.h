@@ -76,8 +76,10 @@ struct sim_chip {
 #define MASK_WRITABLE	0x7c00
 #define MASK_CLEARED	(0x03f8 | MASK_CVRF)	/* by reading it */
 
-/* ina238.c: an INA238 (TI SLYS025): one channel, means over whole cycles. */
+/* ina238.c: an INA238 (TI SLYS025): one channel, means over whole cycles; or an INA228. */
 struct sim_ina238 {
+	bool wide;			/* it is an INA228: 20 bits */
+	s32 shunt, bus;			/* the last means, in steps */
 	u16 reg[0x12];
 	const struct sim_wire *wire;
 	u32 shunt_uohm;
@@ -107,6 +109,7 @@ struct sim_part {
 
 extern const struct sim_part sim_part_ina3221;
 extern const struct sim_part sim_part_ina238;
+extern const struct sim_part sim_part_ina228;
 
 /* parts.c: label and "shunt-resistor" of a chip of one channel. */
 void sim_part_wire(struct device_node *node, const struct sim_wire **wire, u32 *shunt_uohm);

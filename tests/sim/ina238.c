@@ -2,6 +2,10 @@
 /*
  * An INA238 as it is read: its values are means over the last whole cycle (all
  * conversions, as often as it averages), rounded after noise of half a step.
+ *
+ * And an INA228 (TI SLYS021A, tables 7-3 and 8-1), which has the same registers, but the shunt's
+ * and the bus voltage in 23:4 of 24 bits, with steps a sixteenth as large, and counters
+ * of 40 bits.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -10,7 +14,7 @@
 
 #include "chip.h"
 
-enum { CONFIG, ADC_CONFIG, SHUNT_CAL, VSHUNT = 4, VBUS, DIAG = 0x0b, SOVL, SUVL, BOVL, BUVL,
+enum { CONFIG, ADC_CONFIG, SHUNT_CAL, VSHUNT = 4, VBUS, CURRENT = 7, POWER, ENERGY, CHARGE, DIAG, SOVL, SUVL, BOVL, BUVL,
        TEMP_LIMIT, PWR_LIMIT, MANUFACTURER = 0x3e, DEVICE };
 
 #define RESET		0x8000
@@ -27,6 +31,8 @@ static void restart(struct sim_ina238 *chip, u64 t)
 static void reset(struct sim_ina238 *chip, u64 t)
 {
 	memset(chip->reg, 0, sizeof(chip->reg));
+	chip->shunt = 0;
+	chip->bus = 0;
 	chip->reg[ADC_CONFIG] = 0xfb68;
 	chip->reg[SHUNT_CAL] = 0x1000;
 	chip->reg[DIAG] = DIAG_MEMSTAT;
@@ -69,12 +75,17 @@ static u64 cycle_ns(const struct sim_ina238 *chip)
 	return sum * n[adc & 7] * 1000;
 }
 
-static u16 digitise(struct sim_ina238 *chip, s64 pv, s64 step, bool exact)
+static s32 digitise(struct sim_ina238 *chip, s64 pv, s64 step, bool exact)
 {
-	s64 noise = exact ? 0 : ((s64)sim_noise_gauss(&chip->noise) * step) >> 17;
-	s64 half = pv + noise < 0 ? -step / 2 : step / 2;
+	s64 noise, half, most = 32767;
 
-	return clamp_t(s64, div64_s64(pv + noise + half, step), -32768, 32767);
+	if (chip->wide) {
+		step /= 16;
+		most = 524287;
+	}
+	noise = exact ? 0 : ((s64)sim_noise_gauss(&chip->noise) * step) >> 17;
+	half = pv + noise < 0 ? -step / 2 : step / 2;
+	return clamp_t(s64, div64_s64(pv + noise + half, step), -most - 1, most);
 }
 
 static void convert(struct sim_ina238 *chip, u64 t)
@@ -100,10 +111,24 @@ static void convert(struct sim_ina238 *chip, u64 t)
 		bus_uv = (s64)mv * 1000;
 	}
 	/* 5 uV a step, or a quarter of it */
-	chip->reg[VSHUNT] = digitise(chip, shunt_pv,
-				     chip->reg[CONFIG] & ADCRANGE ? 1250000 : 5000000, exact);
-	chip->reg[VBUS] = digitise(chip, bus_uv * 1000000, 3125000000, exact);
+	chip->shunt = digitise(chip, shunt_pv, chip->reg[CONFIG] & ADCRANGE ? 1250000 : 5000000,
+			       exact);
+	chip->bus = digitise(chip, bus_uv * 1000000, 3125000000, exact);
 	chip->reg[DIAG] |= DIAG_CNVRF;
+}
+
+static u32 width(const struct sim_ina238 *chip, u8 reg)
+{
+	if (chip->wide && (reg == ENERGY || reg == CHARGE))
+		return 5;
+	if (reg == POWER || (chip->wide && (reg == VSHUNT || reg == VBUS || reg == CURRENT)))
+		return 3;
+	return 2;
+}
+
+static u64 voltage(const struct sim_ina238 *chip, s32 value)
+{
+	return chip->wide ? (value & 0xfffff) << 4 : value & 0xffff;
 }
 
 static u64 read(void *state, u8 reg, u64 t, u32 *bytes)
@@ -111,14 +136,18 @@ static u64 read(void *state, u8 reg, u64 t, u32 *bytes)
 	struct sim_ina238 *chip = state;
 	u16 value;
 
-	*bytes = 2;
+	*bytes = width(chip, reg);
 	if (reg == MANUFACTURER)
 		return 0x5449;
 	if (reg == DEVICE)
-		return 0x2381;
+		return chip->wide ? 0x2281 : 0x2381;
 	if (reg >= ARRAY_SIZE(chip->reg))
 		return 0;
 	convert(chip, t);
+	if (reg == VSHUNT)
+		return voltage(chip, chip->shunt);
+	if (reg == VBUS)
+		return voltage(chip, chip->bus);
 	value = chip->reg[reg];
 	if (reg == DIAG)
 		chip->reg[DIAG] &= ~DIAG_CNVRF;
@@ -144,6 +173,20 @@ const struct sim_part sim_part_ina238 = {
 	.compatible = "ti,ina238",
 	.size = sizeof(struct sim_ina238),
 	.init = init,
+	.read = read,
+	.write = write,
+};
+
+static void init_wide(void *state, struct device_node *node, u16 addr, u64 t, u64 seed)
+{
+	((struct sim_ina238 *)state)->wide = true;
+	init(state, node, addr, t, seed);
+}
+
+const struct sim_part sim_part_ina228 = {
+	.compatible = "ti,ina228",
+	.size = sizeof(struct sim_ina238),
+	.init = init_wide,
 	.read = read,
 	.write = write,
 };

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// guest: smp=1 icount overlay=tests/sim/boards/ina228.dtso modules="jetwatt-sim;ina3221;i2c-dev;jetwatt" timeout=120
+/* An INA228 (SLYS021A): 20 bits in registers of 24, steps of 312.5 or 78.125 nV. */
+#define MODEL		"ina228"
+#define ADDR		0x41
+#define BUS_NR		1
+#define SHUNT_UOHM	2000
+#define STEP_PV		312500
+#define MOST		524287
+#define SETTLE_MS	300
+#include "chip.inc"
+
+enum { CONFIG, ADC_CONFIG, VSHUNT = 4, VBUS, DIAG_ALRT = 0x0b };
+
+#define ADCRANGE	0x0010
+#define MEMSTAT		0x0001
+#define CNVRF		0x0002
+
+/* Three conversions of 1052 us, 16 of them to a mean: what its driver sets. */
+TEST_F(chip, told)
+{
+	EXPECT_EQ(1052, chip_says(JETWATT_A_CHIP_SHUNT_US));
+	EXPECT_EQ(16, chip_says(JETWATT_A_CHIP_AVERAGES));
+	EXPECT_EQ(0, chip_says(JETWATT_A_CHIP_FILTER));
+	EXPECT_EQ(19803, chip_says(JETWATT_A_CHIP_REFRESH_MHZ));
+	EXPECT_EQ(STEP_PV, chip_says(JETWATT_A_CHIP_STEP_PV));
+	EXPECT_EQ(195312500, chip_says(JETWATT_A_CHIP_BUS_STEP_PV));
+	EXPECT_EQ(1000, chip_says(JETWATT_A_CHIP_OFFSET_NV));
+	EXPECT_EQ(500, chip_says(JETWATT_A_CHIP_GAIN_PPM));
+	/* What its data sheet does not say on the page that was read is not made up. */
+	EXPECT_EQ(UINT64_MAX, chip_says(JETWATT_A_CHIP_BUS_GAIN_PPM));
+	EXPECT_EQ(2000, rail_of(&self->f, self->is.rail, JETWATT_A_RAIL_SHUNT_UOHM));
+}
+
+TEST_F(chip, steps)
+{
+	check_steps(_metadata, &self->f, self->is.rail, STEP_PV, MOST);
+}
+
+TEST_F(chip, clipped)
+{
+	check_clipped(_metadata, &self->f, &self->is, STEP_PV, MOST);
+}
+
+/* A quarter of the range: the module follows within a second or two. */
+TEST_F(chip, fine_range)
+{
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	ASSERT_EQ(0, write_reg(CONFIG, ADCRANGE));
+	sleep_ms(3000);
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
+	EXPECT_EQ(STEP_PV / 4, chip_says(JETWATT_A_CHIP_STEP_PV));
+	check_steps(_metadata, &self->f, self->is.rail, STEP_PV / 4., MOST);
+	check_clipped(_metadata, &self->f, &self->is, STEP_PV / 4., MOST);
+	ASSERT_EQ(0, write_reg(CONFIG, 0));
+	sleep_ms(3000);
+	EXPECT_EQ(STEP_PV, chip_says(JETWATT_A_CHIP_STEP_PV));
+}
+
+/* The chip itself: the value in 23:4, and its flags, which nobody but their owner reads. */
+TEST_F(chip, registers)
+{
+	int64_t diag;
+
+	ASSERT_EQ(0, force(-312500, BUS_UV));
+	sleep_ms(SETTLE_MS);
+	EXPECT_EQ(0xfffff0, read_reg(VSHUNT, 3));
+	EXPECT_EQ((BUS_UV * 16LL / 3125) << 4, read_reg(VBUS, 3));
+	diag = read_reg(DIAG_ALRT, 2);
+	EXPECT_EQ(MEMSTAT, diag & ~CNVRF);
+	sleep_ms(SETTLE_MS);
+	EXPECT_EQ(MEMSTAT | CNVRF, read_reg(DIAG_ALRT, 2));
+}
+
+TEST_HARNESS_MAIN
