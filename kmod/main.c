@@ -116,7 +116,7 @@ MODULE_AUTHOR("The jetwatt developers");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(JETWATT_VERSION);
 /* The driver that sets the chips up should be there before they are read. */
-MODULE_SOFTDEP("pre: ina3221 ina238");
+MODULE_SOFTDEP("pre: ina3221 ina238 ina2xx");
 /*
  * No MODULE_ALIAS_GENL_FAMILY: with it, anybody who asks for the family by
  * its name would load the module. Whoever runs the machine decides that.

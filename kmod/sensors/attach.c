@@ -13,7 +13,7 @@
 #include "sensors/rail_graph.h"
 
 static const struct jetwatt_model * const models[] = {
-	&jetwatt_ina3221, &jetwatt_ina238, &jetwatt_ina228,
+	&jetwatt_ina3221, &jetwatt_ina238, &jetwatt_ina228, &jetwatt_ina219,
 };
 
 /**

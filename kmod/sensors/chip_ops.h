@@ -149,5 +149,6 @@ static inline unsigned int jetwatt_model_bytes(const struct jetwatt_model *model
 extern const struct jetwatt_model jetwatt_ina3221;
 extern const struct jetwatt_model jetwatt_ina238;
 extern const struct jetwatt_model jetwatt_ina228;
+extern const struct jetwatt_model jetwatt_ina219;
 
 #endif

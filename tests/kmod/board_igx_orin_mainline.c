@@ -10,5 +10,6 @@
 	{ "VDDQ_VDD2_1V8AO", "ina3221", 2000, 2, DDR, OF_ONE, BUS_HZ },			\
 	{ "CVB_ATX_12V", "ina3221", 2000, -2, GPU | CPU | SYS, OF_THREE, 400000 },	\
 	{ "CVB_ATX_3V3", "ina3221", 2000, -2, 0, OF_THREE, 400000 },			\
-	{ "CVB_ATX_5V", "ina3221", 2000, -2, 0, OF_THREE, 400000 },
+	{ "CVB_ATX_5V", "ina3221", 2000, -2, 0, OF_THREE, 400000 },			\
+	{ "in1", "ina219", 2000, -2, 0, OF_INA219, 400000 },
 #include "board.inc"

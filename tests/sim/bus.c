@@ -49,7 +49,7 @@ struct bus {
 };
 
 static const struct sim_part *const parts[] = {
-	&sim_part_ina3221, &sim_part_ina238, &sim_part_ina228,
+	&sim_part_ina3221, &sim_part_ina238, &sim_part_ina228, &sim_part_ina219,
 };
 
 static u64 seed;

@@ -110,6 +110,7 @@ struct sim_part {
 extern const struct sim_part sim_part_ina3221;
 extern const struct sim_part sim_part_ina238;
 extern const struct sim_part sim_part_ina228;
+extern const struct sim_part sim_part_ina219;
 
 /* parts.c: label and "shunt-resistor" of a chip of one channel. */
 void sim_part_wire(struct device_node *node, const struct sim_wire **wire, u32 *shunt_uohm);

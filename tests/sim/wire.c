@@ -32,10 +32,11 @@ static const struct sim_wire wires[] = {
 	{ "CV", 0, 19080, 38 },
 	{ "VDDRQ", DDR, 5040, 11 },
 	{ "SYS5V", SYS, 5040, 11 },
-	/* IGX Orin's carrier board: the supply of all, and two that nothing runs on here */
+	/* IGX Orin's carrier board: the supply of all, and three that nothing runs on here */
 	{ "CVB_ATX_12V", GPU | CPU | SYS, 12100, 12 },
 	{ "CVB_ATX_3V3", 0, 3300, 12 },
 	{ "CVB_ATX_5V", 0, 5040, 12 },
+	{ "CVB_ATX_12V_8P", 0, 12100, 12 },
 	/* Thor */
 	{ "VIN", GPU | CPU | SYS, 19080, 25 },
 	{ "VDD_GPU", GPU, 12010, 9 },

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An INA219 by its data sheet (TI SBOS448G): first the shunt voltage, then the bus voltage, each
+ * the mean over its own samples; rounded after noise of half a step.
+ */
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/of.h>
+
+#include "chip.h"
+
+enum { CONFIG, SHUNT, BUS, POWER, CURRENT, CAL, REGISTERS };
+
+#define RESET		0x8000
+#define BRNG		0x2000
+#define CONTINUOUS	0x0004
+#define MODE_BUS	0x0002
+#define MODE_SHUNT	0x0001
+
+/* Below the bus voltage. */
+#define CNVR		0x0002
+#define OVF		0x0001
+
+struct ina219 {
+	u16 reg[REGISTERS];
+	const struct sim_wire *wire;
+	u32 shunt_uohm;
+	struct sim_noise noise;
+	u64 start;			/* of the first cycle */
+	u64 cycle;			/* the last one that has been carried out */
+};
+
+static void reset(struct ina219 *chip, u64 t)
+{
+	memset(chip->reg, 0, sizeof(chip->reg));
+	chip->reg[CONFIG] = 0x399f;
+	chip->start = t;
+	chip->cycle = 0;
+}
+
+/* As drivers/hwmon/ina2xx.c leaves it: the same configuration, calibration_value 4096. */
+static void init(void *state, struct device_node *node, u16 addr, u64 t, u64 seed)
+{
+	struct ina219 *chip = state;
+
+	sim_noise_seed(&chip->noise, seed);
+	sim_part_wire(node, &chip->wire, &chip->shunt_uohm);
+	reset(chip, t);
+	chip->reg[CAL] = 4096;
+}
+
+/* Table 5, "ADC Settings". */
+static u64 conversion_ns(u32 code)
+{
+	static const u32 us[] = { 84, 148, 276, 532, 84, 148, 276, 532,
+				  532, 1060, 2130, 4260, 8510, 17020, 34050, 68100 };
+
+	return us[code & 15] * 1000ULL;
+}
+
+static s32 digitise(struct ina219 *chip, s64 pv, s64 step, bool exact)
+{
+	s64 noise = exact ? 0 : ((s64)sim_noise_gauss(&chip->noise) * step) >> 17;
+	s64 half = pv + noise < 0 ? -step / 2 : step / 2;
+
+	return div64_s64(pv + noise + half, step);
+}
+
+/* Section 8.5.2: current = shunt x calibration / 4096, power = current x bus / 5000. */
+static void calculate(struct ina219 *chip, s32 shunt, s32 bus)
+{
+	s32 current_steps = shunt * chip->reg[CAL] / 4096;
+	s64 power = div_s64((s64)abs(current_steps) * bus, 5000);
+
+	chip->reg[CURRENT] = current_steps;
+	chip->reg[POWER] = power;
+	chip->reg[BUS] = bus << 3 | CNVR;
+	if (current_steps != (s16)current_steps || power > U16_MAX)
+		chip->reg[BUS] |= OVF;
+}
+
+static void convert(struct ina219 *chip, u64 t)
+{
+	u16 config = chip->reg[CONFIG];
+	s32 most = 4000 << (config >> 11 & 3), shunt;
+	u64 shunt_ns = conversion_ns(config >> 3), ns = 0, cycle, start, ua = 0;
+	u64 from[SIM_RAILS], to[SIM_RAILS];
+	s64 shunt_pv, bus_uv;
+	bool exact;
+	u32 mv = 0;
+
+	if (config & CONTINUOUS && config & MODE_SHUNT)
+		ns += shunt_ns;
+	if (config & CONTINUOUS && config & MODE_BUS)
+		ns += conversion_ns(config >> 7);
+	cycle = ns ? div64_u64(t - chip->start, ns) : 0;
+	if (cycle == chip->cycle)
+		return;
+	chip->cycle = cycle;
+	start = chip->start + (cycle - 1) * ns;
+	exact = sim_forced(&shunt_pv, &bus_uv);
+	if (!exact) {
+		sim_plant_energy(start, from);
+		sim_plant_energy(start + shunt_ns, to);
+		if (chip->wire)
+			sim_wire_electric(chip->wire, sim_wire_uw(chip->wire, from, to, shunt_ns),
+					  &mv, &ua);
+		/* uA x uOhm = pV */
+		shunt_pv = ua * chip->shunt_uohm;
+		bus_uv = (s64)mv * 1000;
+	}
+	shunt = clamp(digitise(chip, shunt_pv, 10000000, exact), -most, most);
+	chip->reg[SHUNT] = shunt;
+	calculate(chip, shunt, clamp(digitise(chip, bus_uv * 1000000, 4000000000, exact), 0,
+				     config & BRNG ? 8000 : 4000));
+}
+
+static u64 read(void *state, u8 reg, u64 t, u32 *bytes)
+{
+	struct ina219 *chip = state;
+
+	*bytes = 2;
+	if (reg >= REGISTERS)
+		return 0;
+	convert(chip, t);
+	if (reg == POWER)
+		chip->reg[BUS] &= ~CNVR;
+	return chip->reg[reg];
+}
+
+static void write(void *state, u8 reg, u16 value, u64 t)
+{
+	struct ina219 *chip = state;
+
+	convert(chip, t);
+	if (reg == CONFIG && value & RESET) {
+		reset(chip, t);
+	} else if (reg == CONFIG) {
+		chip->reg[CONFIG] = value;
+		chip->reg[BUS] &= ~CNVR;
+		chip->start = t;
+		chip->cycle = 0;
+	} else if (reg == CAL) {
+		/* Its lowest bit is always 0. */
+		chip->reg[CAL] = value & ~1;
+	}
+}
+
+const struct sim_part sim_part_ina219 = {
+	.compatible = "ti,ina219",
+	.size = sizeof(struct ina219),
+	.init = init,
+	.read = read,
+	.write = write,
+};
