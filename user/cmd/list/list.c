@@ -105,6 +105,13 @@ static int list_chips(struct jetwatt *jw, const struct input *in)
 		jetwatt_json_real(&j, "refresh_hz", c->refresh_mhz * 1e-3, 6);
 		jetwatt_json_uint(&j, "errors", c->errors);
 		jetwatt_json_bool(&j, "lost", c->lost);
+		/* A module of the version before does not tell these. */
+		if (c->averages) {
+			jetwatt_json_uint(&j, "conversion_us", c->shunt_us);
+			jetwatt_json_uint(&j, "averages", c->averages);
+			jetwatt_json_real(&j, "shunt_step_nv", c->step_pv * 1e-3, 7);
+			jetwatt_json_uint(&j, "clipped", c->clipped);
+		}
 		jetwatt_json_end(&j);
 	}
 	if (in->json)
