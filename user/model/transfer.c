@@ -10,6 +10,7 @@
 
 #include "model/fit.h"
 #include "model/linalg.h"
+#include "model/order.h"
 
 /*
  * Round figures, of logarithms: how far the references' weights are from equal ones, all of
@@ -59,26 +60,15 @@ struct jetwatt_transfer *jetwatt_transfer_new(size_t n)
 	return t;
 }
 
-static int by_height(const void *a, const void *b)
+/* The mode of the most ordinary power, which is somewhere in the middle of the knobs too. */
+static struct jetwatt_mode middle_of(const struct jetwatt_row *row, size_t n, double power)
 {
-	const struct jetwatt_row *x = a, *y = b;
+	size_t at = 0;
 
-	return (x->power_w > y->power_w) - (x->power_w < y->power_w);
-}
-
-/* Of modes in order of power the middle one: somewhere in the middle of the knobs too. */
-static struct jetwatt_mode middle_of(const struct jetwatt_row *row, size_t n)
-{
-	struct jetwatt_row *r = malloc(n * sizeof(*r));
-	struct jetwatt_mode m = row[n / 2].mode;
-
-	if (!r)
-		return m;
-	memcpy(r, row, n * sizeof(*r));
-	qsort(r, n, sizeof(*r), by_height);
-	m = r[n / 2].mode;
-	free(r);
-	return m;
+	for (size_t i = 1; i < n; i++)
+		if (fabs(log(row[i].power_w) - power) < fabs(log(row[at].power_w) - power))
+			at = i;
+	return row[at].mode;
 }
 
 void jetwatt_transfer_add(struct jetwatt_transfer *t, struct jetwatt_model *m,
@@ -96,7 +86,7 @@ void jetwatt_transfer_add(struct jetwatt_transfer *t, struct jetwatt_model *m,
 		jetwatt_mode_lower(&t->ref[t->n].lo, &row[i].mode);
 		jetwatt_mode_raise(&t->ref[t->n].hi, &row[i].mode);
 	}
-	t->ref[t->n].middle = middle_of(row, n);
+	t->ref[t->n].middle = middle_of(row, n, mean[POWER]);
 	memcpy(t->ref[t->n++].mean, mean, sizeof(mean));
 }
 
@@ -221,28 +211,23 @@ struct jetwatt_transferred {
 	struct side side[SIDES];
 };
 
-/* Covariance of two places. */
-static double cov(size_t refs, size_t features, const struct range *r, double by, const double *a,
-		  const double *b)
+/* Of two places, the rest @by times as much. */
+static double covariance(const struct jetwatt_transferred *f, int s, double by, const double *a,
+			 const double *b)
 {
+	const struct range *r = &range_of[s];
 	double same = 0, slope = 0, far = 0;
 
-	for (size_t i = 0; i < refs; i++)
+	for (size_t i = 0; i < f->t->n; i++)
 		same += a[i] * b[i];
-	for (size_t i = refs; i < features; i++) {
+	for (size_t i = f->t->n; i < f->at.features; i++) {
 		double d = (a[i] - b[i]) / LEN;
 
 		slope += a[i] * b[i];
 		far += d * d;
 	}
-	return r->weight * r->weight / refs * same + r->level * r->level +
+	return r->weight * r->weight / f->t->n * same + r->level * r->level +
 	       by * by * (r->slope * r->slope * slope + r->own * r->own * exp(-far / 2));
-}
-
-static double covariance(const struct jetwatt_transferred *f, int s, double by,
-			 const double *a, const double *b)
-{
-	return cov(f->t->n, f->at.features, &range_of[s], by, a, b);
 }
 
 /* l and alpha. Return: 0, -EDOM. */
@@ -350,19 +335,26 @@ int jetwatt_transfer_fit(struct jetwatt_transferred **out, struct jetwatt_transf
 			 const struct jetwatt_row *row, size_t n)
 {
 	struct jetwatt_mode *mode = malloc((n + 1) * sizeof(*mode));
+	struct jetwatt_row *r = malloc((n + 1) * sizeof(*r));
 	struct jetwatt_transferred *f = calloc(1, sizeof(*f));
 	double *v = calloc(SIDES * (4 * n + n * n) + 1, sizeof(*v));
-	int err = mode && f && v ? 0 : -ENOMEM;
+	int err = mode && r && f && v ? 0 : -ENOMEM;
 
 	*out = NULL;
+	/* In an order of their own: the result must not depend on the caller's. */
 	for (size_t i = 0; i < n && !err; i++)
-		mode[i] = row[i].mode;
+		r[i] = row[i];
+	if (!err)
+		qsort(r, n, sizeof(*r), jetwatt_order_rows);
+	for (size_t i = 0; i < n && !err; i++)
+		mode[i] = r[i].mode;
 	if (!err)
 		err = places_of(t, mode, n, &f->at);
 	free(mode);
 	if (err) {
 		free(f);
 		free(v);
+		free(r);
 		return err;
 	}
 	f->t = jetwatt_transfer_get(t);
@@ -375,13 +367,14 @@ int jetwatt_transfer_fit(struct jetwatt_transferred **out, struct jetwatt_transf
 		d->alpha = d->heavy + n;
 		d->l = d->alpha + n;
 		for (size_t i = 0; i < n; i++) {
-			double sd = s == TIME ? row[i].time_sd : row[i].power_sd;
+			double sd = s == TIME ? r[i].time_sd : r[i].power_sd;
 
-			d->y[i] = log(s == TIME ? row[i].time_ms : row[i].power_w);
+			d->y[i] = log(s == TIME ? r[i].time_ms : r[i].power_w);
 			d->noise[i] = sd * sd + NOISE * NOISE + f->at.var[s][i];
 			d->heavy[i] = 1;
 		}
 	}
+	free(r);
 	for (int s = 0; s < SIDES && !err; s++)
 		err = fit_side(f, s, &f->side[s]);
 	if (err)
