@@ -82,9 +82,10 @@ int jetwatt_refit(struct jetwatt_model **out, const struct jetwatt_model *from,
 	}
 	if (!err)
 		err = surface(&m->power, from->power, x, y, sd, n);
-	if (!err && from->like)
+	if (!err && from->like) {
 		err = jetwatt_transfer_fit(&m->like, jetwatt_transferred_by(from->like), row, n);
-	memcpy(m->trust, from->trust, sizeof(m->trust));
+		memcpy(m->trust, from->trust, sizeof(m->trust));
+	}
 	if (err)
 		jetwatt_model_free(m);
 	else

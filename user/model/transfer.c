@@ -260,7 +260,6 @@ static double evidence_of(const struct side *d, size_t n, double by)
 static int choose(const struct jetwatt_transferred *f, int s, struct side *d)
 {
 	double best = -INFINITY;
-	int err = 0;
 
 	for (size_t i = 0; i < sizeof(scale) / sizeof(*scale); i++) {
 		double e;
@@ -273,9 +272,8 @@ static int choose(const struct jetwatt_transferred *f, int s, struct side *d)
 			d->by = scale[i];
 		}
 	}
-	err = d->by > 0 ? factor(f, s, d->by, d) : -EDOM;
 	d->evidence = best;
-	return err;
+	return d->by > 0 ? factor(f, s, d->by, d) : -EDOM;
 }
 
 /* As in tune.c: a row that the others contradict has a heavier tail. Return: 1: one has now;
