@@ -135,12 +135,14 @@ TEST_F(sampler, keeps_its_time)
 /* How often the chips convert, through the hwmon driver's own attributes. */
 static bool swap_intervals(long *ms)
 {
-	char path[64];
+	char dir[96], path[128];
 	long old;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "/sys/class/hwmon/hwmon%d/update_interval", i);
+		if (!hwmon(0x40 + i, dir, sizeof(dir)))
+			return false;
+		snprintf(path, sizeof(path), "%s/update_interval", dir);
 		old = read_number(path);
 		if (old < 0 || write_number(path, ms[i]))
 			return false;
