@@ -31,7 +31,7 @@ def walk(v, name):
     for key, x in v.items():
         if isinstance(x, dict): walk(x, name + key + ".")
         elif isinstance(x, str) and key != "scope" and name != "probe.": print(name + key, x)
-walk(json.load(open(sys.argv[1]), parse_float=str, parse_int=str), "")' "$1" | grep -vE '^(sampler.missed_deadlines|probe\..*|telemetry\..*) ' | sort
+walk(json.load(open(sys.argv[1]), parse_float=str, parse_int=str), "")' "$1" | grep -vE '^(sampler.missed_deadlines|probe\..*) ' | sort
 }
 
 echo 1..12

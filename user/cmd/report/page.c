@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define FIRST_WIDTH_NS	1000000ull
-#define FIGURES_MAX	(64 + JETWATT_RAILS_MAX)
+#define FIGURES_MAX	(64 + JETWATT_RAILS_MAX + 3 * JETWATT_TELEMETRY_SLOTS)
 #define ALARM_S		0.5	/* an alarm is a moment: wide enough to be seen */
 
 /* Columns hold sums while they are gathered. */
@@ -214,6 +214,37 @@ static void run_figures(struct figures *g, const struct jetwatt_summary *s)
 	put(g, "waits_lost", s->waits_lost, 17, "waits lost", "%llu", (unsigned long long)s->waits_lost);
 }
 
+static void telemetry_figures(struct figures *g, const struct jetwatt_telemetry_sums *t)
+{
+	char slot[JETWATT_TELEMETRY_NAME_LEN], title[JETWATT_TELEMETRY_NAME_LEN], key[64], name[64];
+
+	jetwatt_each_slot(s) {
+		const struct jetwatt_series_row *row = jetwatt_telemetry_row(s, NULL);
+		int counts = row->type == JETWATT_SERIES_TYPE_COUNTER;
+		const struct {
+			const char *key;
+			double v;
+			int digits;
+		} part[] = {
+			{ counts ? "counted" : "mean", counts ? (double)t->slot[s].counted :
+			  t->slot[s].sum / (double)t->slot[s].n, counts ? 17 : 7 },
+			{ counts ? NULL : "max", (double)t->slot[s].max, 17 },
+			{ "last", (double)t->slot[s].last, 17 },
+		};
+
+		jetwatt_telemetry_title(s, title);
+		jetwatt_telemetry_name(s, slot);
+		for (int i = 0; i < 3 && t->slot[s].n; i++) {
+			if (!part[i].key)
+				continue;
+			snprintf(key, sizeof(key), "telemetry.%s.%s", slot, part[i].key);
+			snprintf(name, sizeof(name), "%s, %s", title, part[i].key);
+			put(g, key, part[i].v, part[i].digits, name, "%.4g %s", part[i].v / row->per,
+			    row->base);
+		}
+	}
+}
+
 /* --- the rest ------------------------------------------------------------------- */
 
 static size_t bands(const struct jetwatt_replay *r, struct jetwatt_page_band *band)
@@ -287,6 +318,7 @@ int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct j
 	p.nr_bands = bands(r, band);
 	batch_figures(g, s);
 	run_figures(g, s);
+	telemetry_figures(g, &m->telemetry);
 	p.figure = g->at;
 	p.nr_figures = g->nr;
 	when(r, date, sizeof(date));
