@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* INA238: one channel up to 85 V, TI SLYS025. */
+/* INA238: one channel up to 85 V, TI SLYS025. The INA228 has its configuration. */
 #include "sensors/adc.h"
-#include "sensors/chip_ops.h"
+#include "sensors/ina238.h"
 
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
@@ -21,7 +21,7 @@
 static const struct jetwatt_adc *const adc = &jetwatt_adcs[JETWATT_ADC_INA238];
 
 /* Here, unlike in the INA3221, a new mean comes only when all of its conversions are done. */
-static void conversion(const u16 *config, struct jetwatt_conversion *is)
+void jetwatt_ina238_conversion(const u16 *config, struct jetwatt_conversion *is)
 {
 	u32 us = 0;
 
@@ -38,7 +38,7 @@ static void conversion(const u16 *config, struct jetwatt_conversion *is)
 	is->refresh_us = config[0] & ADC_CONTINUOUS ? us * is->averages : 0;
 }
 
-static unsigned int range(const u16 *config)
+unsigned int jetwatt_ina238_range(const u16 *config)
 {
 	return config[1] & CONFIG_ADCRANGE ? 1 : 0;
 }
@@ -54,7 +54,7 @@ static const struct jetwatt_range ranges[] = {
  * Register map, table 7-3. DIAG_ALRT (0x0b) is not here on purpose: reading it
  * clears alerts that are latched. The limit is the chip's shunt over-voltage.
  */
-static const struct jetwatt_side side[] = {
+const struct jetwatt_side jetwatt_ina238_side[JETWATT_INA238_SIDE] = {
 	{ 0x01, JETWATT_CONFIG, 0 },
 	{ 0x00, JETWATT_CONFIG, 1 },
 	{ 0x0c, JETWATT_CRITICAL, 0 },
@@ -72,9 +72,9 @@ const struct jetwatt_model jetwatt_ina238 = {
 	.gain_ppm = 1000,
 	.bus_gain_ppm = 1000,
 	.bus_offset_uv = 5000,
-	.side = side,
+	.side = jetwatt_ina238_side,
 	.nr_configs = 2,
-	.nr_side = ARRAY_SIZE(side),
-	.range = range,
-	.conversion = conversion,
+	.nr_side = JETWATT_INA238_SIDE,
+	.range = jetwatt_ina238_range,
+	.conversion = jetwatt_ina238_conversion,
 };
