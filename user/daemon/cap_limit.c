@@ -168,7 +168,6 @@ static void tell(struct jetwattd_judge *j, uint64_t window)
 	c->lost += j->lost;
 	j->samples = j->lost = 0;
 	c->clock = j->clock;
-	c->temp_mc = j->temp_mc;
 	if (whole && c->budget_w > 0 && w > c->budget_w && j->judged_ns)
 		c->over_s += (now - j->judged_ns) * 1e-9;
 	j->judged_ns = now;

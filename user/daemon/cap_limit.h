@@ -42,7 +42,7 @@
  * @swing: relative standard deviation of the mean over a window, in a mode
  * @over_s: for how long the mean over a window has been above the budget
  * @trips: steps down; @floors: of those, there was nothing lower; @samples, @lost: of power
- * @clock, @temp_mc: as sampled last; @temp_mc 0: not known
+ * @clock: as sampled last
  */
 struct jetwattd_cap {
 	double budget_w;
@@ -58,7 +58,6 @@ struct jetwattd_cap {
 	double mean_w, here_w, swing, over_s;
 	uint64_t trips, floors, samples, lost;
 	struct jetwatt_mode clock;
-	int32_t temp_mc;
 };
 
 /* This number of standard deviations of a window's mean stay below the budget. */
@@ -77,7 +76,7 @@ static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
  * @cut: set as it steps down: what is being measured is void
  * @window_s: of the policy; @off: the board is not jetwattd's to switch
  * @drawn: of all rails that belong to the total; who gathers samples adds them
- * @samples, @lost: since the last judgement; @clock, @temp_mc: of the last one
+ * @samples, @lost: since the last judgement; @clock: of the last one
  * @swing: of the means over a window
  * @budget_w: of the last judgement, which was of the samples up to @judged_ns
  * @from_ns: samples before are not judged: they were drawn in a mode that was left, or under a
@@ -96,7 +95,6 @@ struct jetwattd_judge {
 	struct jetwattd_window drawn;
 	uint64_t samples, lost;
 	struct jetwatt_mode clock;
-	int32_t temp_mc;
 	struct jetwattd_swing swing;
 	double budget_w, debt_j;
 	uint64_t judged_ns, near_ns, from_ns, met_ns, owed_ns, floored_ns;

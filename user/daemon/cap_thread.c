@@ -83,7 +83,6 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 		w += p->uw[c->total[i]] * 1e-6;
 	jetwattd_window_add(&c->judge.drawn, p->time_ns, w, p->gap);
 	c->judge.clock = p->clock;
-	c->judge.temp_mc = p->temp_mc;
 	c->judge.samples++;
 }
 

@@ -31,7 +31,6 @@
 #define SLOWER		2.0
 #define OVER		0.5
 
-
 void jetwattd_level_first(struct jetwattd_learner *l)
 {
 	l->level = LEVEL;

@@ -8,9 +8,7 @@ void jetwattd_span_of(struct jetwattd_span *s, const struct jetwatt_mode *mode, 
 	s->lowest = s->highest = mode[0];
 	for (size_t i = 1; i < n; i++) {
 		jetwatt_mode_raise(&s->highest, &mode[i]);
-		jetwatt_each_knob(k)
-			if (jetwatt_mode_get(&mode[i], k) < jetwatt_mode_get(&s->lowest, k))
-				jetwatt_mode_set(&s->lowest, k, jetwatt_mode_get(&mode[i], k));
+		jetwatt_mode_lower(&s->lowest, &mode[i]);
 	}
 }
 
