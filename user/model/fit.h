@@ -29,6 +29,15 @@ struct jetwatt_model {
 	double trust[2];
 };
 
+/* Are all rows of one batch size? */
+static inline int jetwatt_one_batch(const struct jetwatt_row *row, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (row[i].batch != row[0].batch)
+			return 0;
+	return 1;
+}
+
 /* As jetwatt_model_fit_prior(), from one row on: beliefs fill in what is missing. */
 int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		const struct jetwatt_prior *prior, uint64_t seed);

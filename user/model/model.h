@@ -96,7 +96,7 @@ void jetwatt_prior_free(struct jetwatt_prior *p);
  *	reference.
  *
  * Return: as jetwatt_model_fit(), but with @prior one row is enough, and none with
- *	one that knows the workload from elsewhere.
+ *	one that knows the workload from elsewhere or has references.
  */
 int jetwatt_model_fit_prior(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 			    const struct jetwatt_prior *prior, uint64_t seed);

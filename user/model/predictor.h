@@ -82,7 +82,7 @@ struct jetwatt_predictor_modes {
  * @kind: enum jetwatt_predictor_kind
  * @least: rows that an answer needs where there is no prior
  * @prior: from @n >= 1 references; NULL: it learns nothing from them
- * @fit: to one row or more; NULL with JETWATT_PREDICTOR_OBSERVED and _FIXED, as are
+ * @fit: to one row or more, or to none where @foresees or @foretells says yes; NULL with JETWATT_PREDICTOR_OBSERVED and _FIXED, as are
  *	the next two
  * @predict: @batch may be NULL; @out: @n entries, spreads 0 without
  *	JETWATT_PREDICTOR_INTERVAL

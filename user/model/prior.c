@@ -22,6 +22,12 @@
 #define ODDS		1.0
 /* A reference leaves such a share of its own variance open at most. */
 #define UNTOLD		0.25
+/* Before anything is measured, the weighted sum of other workloads is this many times as likely to
+ * foretell this one as a form that has only beliefs of it. */
+#define LIKE		3.0
+/* Standard deviations of the row that stands for none, as logarithms. */
+#define UNKNOWN_TIME	3.0
+#define UNKNOWN_POWER	0.2
 
 struct jetwatt_prior {
 	struct jetwatt_twin twin;
@@ -31,14 +37,6 @@ struct jetwatt_prior {
 		double time[JETWATT_PARAMS_MAX], power[JETWATT_PARAMS_MAX];
 	} ref[];
 };
-
-static int one_batch(const struct jetwatt_reference *ref)
-{
-	for (size_t i = 1; i < ref->n; i++)
-		if (ref->row[i].batch != ref->row[0].batch)
-			return 0;
-	return 1;
-}
 
 int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_reference *ref, size_t n,
 			uint64_t seed)
@@ -66,7 +64,7 @@ int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_referen
 		}
 		memcpy(p->ref[p->n].time, m->time->theta, sizeof(m->time->theta));
 		memcpy(p->ref[p->n++].power, m->power->theta, sizeof(m->power->theta));
-		if (one_batch(&ref[i]))
+		if (jetwatt_one_batch(ref[i].row, ref[i].n))
 			jetwatt_transfer_add(p->transfer, m, ref[i].row, ref[i].n);
 		else
 			jetwatt_model_free(m);
@@ -123,10 +121,6 @@ int jetwatt_prior_covers(const struct jetwatt_prior *p, const struct jetwatt_mod
 	       jetwatt_transfer_covers(p->transfer, lo, hi);
 }
 
-/* The row's own doubts of what the references think of it. */
-#define UNKNOWN_TIME	3.0
-#define UNKNOWN_POWER	0.2
-
 int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row)
 {
 	struct jetwatt_transferred *f;
@@ -141,15 +135,13 @@ int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row)
 	*row = (struct jetwatt_row){ .mode = jetwatt_transfer_middle(p->transfer),
 				     .time_sd = UNKNOWN_TIME, .power_sd = UNKNOWN_POWER };
 	err = jetwatt_transferred_predict(f, &row->mode, 1, &said);
+	jetwatt_transferred_free(f);
+	if (err)
+		return err;
 	row->time_ms = said.time_ms;
 	row->power_w = said.power_w;
-	jetwatt_transferred_free(f);
-	return err;
+	return 0;
 }
-
-/* Before anything is measured, what other workloads say is so many times as likely to foretell
- * this one as a form that has only beliefs of it. */
-#define LIKE	3.0
 
 /* The share of one whose evidence is so much more than the other's. */
 static double share(double more)

@@ -33,10 +33,8 @@ static const double scale[] = { 0.5, 1, 2, 4 };
 #define DOUBT_ROWS	4
 #define DOUBT_ROUNDS	3
 
-/* A reference leaves such a share of its own variance open at most. */
-#define UNTOLD		0.25
-
-/* And was measured near the ends of the ranges of a board of its kind. */
+/* References are measured near the ends of the ranges of a board of their kind, if no further than
+ * this factor from them. */
 #define NEARLY		1.5
 
 enum { TIME, POWER, SIDES };

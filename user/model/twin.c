@@ -33,15 +33,6 @@ static int by_mode(const void *a, const void *b)
 	return jetwatt_mode_order(x, y);
 }
 
-/* Are all of one batch size? */
-static int one_batch(const struct jetwatt_row *row, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		if (row[i].batch != row[0].batch)
-			return 0;
-	return 1;
-}
-
 /* The rows by mode, each mode once: the mean of what there is of it. Return: how many. */
 static size_t each_once(struct jetwatt_row *row, size_t n)
 {
@@ -91,7 +82,7 @@ int jetwatt_twin_learn(struct jetwatt_twin *t, const struct jetwatt_row *row, si
 	}
 	t->n = keep;
 	memcpy(t->m->heard, row, n * sizeof(*row));
-	t->m->nr_heard = one_batch(row, n) ? each_once(t->m->heard, n) : 0;
+	t->m->nr_heard = jetwatt_one_batch(row, n) ? each_once(t->m->heard, n) : 0;
 	if (err)
 		jetwatt_twin_forget(t);
 	return err;
@@ -199,7 +190,7 @@ static struct jetwatt_row shifted(struct jetwatt_row r, const struct shift *time
 static int way_here(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
 		    struct shift *time, struct shift *power)
 {
-	return t->m && one_batch(row, n) ? shifts(t, row, n, time, power) : 1;
+	return t->m && jetwatt_one_batch(row, n) ? shifts(t, row, n, time, power) : 1;
 }
 
 int jetwatt_twin_join(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,

@@ -38,7 +38,7 @@ void jetwatt_view_free(struct jetwatt_view *v);
  * jetwatt_view_fit() - to what was measured by now, best near @budget
  * @whole: there is time for a whole fit that can wait; 0 when it was taken
  *
- * Without a row there is no model. Return: 0, negative errno.
+ * Without a row there is a model only where other workloads foresee these modes. Return: 0, negative errno.
  */
 int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_known *k,
 		     const struct jetwatt_tenant *t, double budget, uint64_t seed, int *whole);
