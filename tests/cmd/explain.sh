@@ -28,7 +28,7 @@ slope()
 }
 
 run jetwatt optimize --power 24W -p $train --explain --dry-run --most 12 --json "$T/json"
-exits 0 && narrow=$(awk '/^why: /' "$T/out") && echo "# $narrow" && slope | tee "$T/slope" &&
+exits 0 && narrow=$(awk '/^why: /' "$T/out") && echo "# $narrow" && slope > "$T/slope" && cat "$T/slope" &&
 	grep -q '"binds": "gpu"' "$T/json" && shows "hangs on the GPU's clock" "A step up: "
 result $? "a convolutional net under 24 W: the GPU's clock binds"
 awk -v t="$(tr -d ' ",\n' < "$T/json" | sed 's/.*knob:gpuup:false.*time_pct:\([-0-9.e]*\)power_w.*/\1/')" \
@@ -39,7 +39,7 @@ result $? "and a step of it costs what the plant says"
 echo loader > /sys/module/jetwatt_sim/parameters/workload
 sleep 2
 run jetwatt optimize --power 24W -p $train --explain --dry-run --most 12 --json "$T/json"
-exits 0 && narrow=$(awk '/^why: /' "$T/out") && echo "# $narrow" && slope | tee "$T/slope" &&
+exits 0 && narrow=$(awk '/^why: /' "$T/out") && echo "# $narrow" && slope > "$T/slope" && cat "$T/slope" &&
 	grep -q '"binds": "loader"' "$T/json"
 result $? "a small net with heavy augmentation: the loader binds"
 echo resnet > /sys/module/jetwatt_sim/parameters/workload
