@@ -9,20 +9,6 @@ plan 14
 CG=$T/cg
 mkdir -p "$CG"
 mount -t cgroup2 cgroup2 "$CG"
-# clean: no program, no cgroup, no process of ours; freeing takes a moment
-clean()
-{
-	for i in $(seq 50); do
-		[ "$(programs)" = "$before" ] && break
-		sleep 0.1
-	done
-	[ "$(programs)" = "$before" ] || { echo "# $(programs) BPF programs, were $before"; return 1; }
-	[ -z "$(ls -d "$CG"/jetwatt-* 2> /dev/null)" ] || { echo "# a cgroup is left"; return 1; }
-	# the module's thread has that name too
-	for i in $(pidof jetwatt); do
-		[ -z "$(readlink "/proc/$i/exe")" ] || { echo "# jetwatt is still there"; return 1; }
-	done
-}
 # watch PID: stat of a running job in the background, until it has seen some
 watch()
 {

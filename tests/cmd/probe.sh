@@ -27,7 +27,7 @@ exits 3 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number pollfd "$T/json")
 	[ "$(number minibatches "$T/json")" = 40 ]
 result $? "what a shell has started, in a session of its own"
 
-[ -z "$(ls -d "$CG"/jetwatt-* 2> /dev/null)" ] && [ "$(programs)" = "$before" ]
+clean
 result $? "the cgroup is gone afterwards, and the probe"
 
 # A job whose loader is seen: two waits of equal length are told apart by nothing else.
@@ -136,7 +136,7 @@ pid=$(pidof train)
 kill -TERM "$pid"
 while kill -0 "$pid" 2> /dev/null; do sleep 0.1; done
 run jetwatt stat -- true
-[ -z "$(ls -d "$CG"/jetwatt-* 2> /dev/null)" ] && [ "$status" = 0 ] && [ "$(programs)" = "$before" ]
+exits 0 && clean
 result $? "killed with SIGKILL: the next one sweeps its cgroup"
 
 umount "$CG"
