@@ -413,30 +413,66 @@ TEST_F(learner, what_was_known_before)
 	EXPECT_EQ(0, self->p.drifts);
 }
 
-/* Of other workloads: the default predictor has a prior then. */
+/* Three workloads that the board has run before, each in some of its modes. */
+#define OTHER_ROWS	20
+
+static void others(FIXTURE_DATA(learner) *self, struct jetwatt_row row[3][OTHER_ROWS],
+		   struct jetwatt_corpus *other)
+{
+	static const double gpu[] = { 2, 0.5, 0.8 }, cpu[] = { 0.5, 1.5, 0.2 };
+
+	for (int w = 0; w < 3; w++) {
+		struct plant job = self->p;
+
+		job.gpu *= gpu[w];
+		job.cpu *= cpu[w];
+		job.base_w += w - 1;
+		for (int i = 0; i < OTHER_ROWS; i++) {
+			const struct jetwatt_mode *m = &self->l.known.mode[(i * 37 + w) % MODES];
+
+			row[w][i] = (struct jetwatt_row){
+				.mode = *m, .time_ms = noise(&job) * time_ms(&job, m),
+				.power_w = noise(&job) * watts(&job, m), .time_sd = NOISE, .power_sd = NOISE };
+		}
+		other[w] = (struct jetwatt_corpus){ .row = row[w], .n = OTHER_ROWS };
+	}
+}
+
+/* Of other workloads: fewer modes are tried, hardly any of them is over, and what is found after
+ * few is good. */
 TEST_F(learner, other_workloads)
 {
-	struct jetwatt_row row[MODES];
-	struct jetwatt_corpus other = { .row = row, .n = MODES };
-	struct jetwattd_prior prior = { .key = KEY, .other = &other, .others = 1 };
-	struct plant job = self->p;
+	struct jetwatt_row row[3][OTHER_ROWS];
+	struct jetwatt_corpus other[3];
+	struct jetwattd_prior prior = { .key = KEY, .other = other, .others = 3 };
+	double least = watts(&self->p, &self->l.known.mode[0]), few = 0, few_alone = 0;
+	int overs = 0, alone = 0, budgets = 0;
 
-	job.gpu *= 2;
-	job.cpu *= 0.5;
-	for (int i = 0; i < MODES; i++) {
-		const struct jetwatt_mode *m = &self->l.known.mode[i];
+	others(self, row, other);
+	for (double budget = 1.25 * least; budget < 3 * least; budget *= 1.3) {
+		self->p.budget_w = budget;
+		for (int with = 1; with >= 0; with--) {
+			int n = 0;
 
-		row[i] = (struct jetwatt_row){ .mode = *m, .time_ms = time_ms(&job, m),
-					       .power_w = watts(&job, m), .time_sd = NOISE, .power_sd = NOISE };
+			memset(self->l.allowance, 0, sizeof(self->l.allowance));
+			self->p.tries = self->p.overs = 0;
+			begin(self, with ? &prior : &unknown);
+			EXPECT_EQ(with, self->l.known.by.prior != NULL);
+			while (self->p.tries < 5 && n++ < STEPS && step(self) > 0)
+				;
+			*(with ? &few : &few_alone) += fmin(loss(self), 2);
+			*(with ? &overs : &alone) += self->p.overs;
+			while (n++ < STEPS && step(self) > 0)
+				;
+			EXPECT_GT(0.1, loss(self)) TH_LOG("%g W: %g", budget, loss(self));
+		}
+		budgets++;
 	}
-	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
-	EXPECT_NE(NULL, self->l.known.by.prior);
-	learn(self, &prior);
-	ASSERT_NE(NULL, best(self));
-	EXPECT_GT(0.1, loss(self)) TH_LOG("%g", loss(self));
-	/* The next job knows nothing of it. */
-	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &unknown));
-	EXPECT_EQ(NULL, self->l.known.by.prior);
+	TH_LOG("after five modes %.1f %% slower than the best, %d over; alone %.1f %%, %d",
+	       100 * few / budgets, overs, 100 * few_alone / budgets, alone);
+	EXPECT_GT(0.08, few / budgets);
+	EXPECT_LT(2 * few, few_alone);
+	EXPECT_GE(budgets, overs);
 }
 
 TEST_F(learner, first_candidates_come_first)

@@ -8,6 +8,7 @@
 unsigned int test_sleep(unsigned int seconds);
 /* What job.c calls beside what is tested. */
 #pragma weak jetwatt_cgroup_of
+#pragma weak jetwatt_estimator_foretells
 #pragma weak jetwatt_keep_command
 #pragma weak jetwatt_keep_open
 #pragma weak jetwatt_keep_rows
@@ -17,6 +18,7 @@ unsigned int test_sleep(unsigned int seconds);
 #pragma weak jetwattd_changed
 #pragma weak jetwattd_pass_on
 #pragma weak jetwattd_terms
+#pragma weak jetwatt_keep_others
 #pragma weak jetwatt_keep_prior
 #pragma weak jetwattd_company
 #pragma weak jetwattd_differs

@@ -28,14 +28,20 @@ static const struct jetwatt_measure_limits glancing = {
 	.batches = 20, .seconds = 8, .most_s = 30, .few = 3,
 };
 
-/* What the database has of the job's workload, for the learner. */
+/* Workloads that a new one is compared with: more of them only cost time. */
+#define OTHERS		4
+
+/* What the database has of the job's workload, and as long as that is little, of others. */
 static void begin(struct jetwattd_run *r, int found)
 {
 	struct jetwattd_prior prior = { .key = r->keep.key };
+	struct jetwatt_corpus other[OTHERS];
 	struct jetwatt_row *row = NULL, *twin = NULL;
 	struct jetwatt_db_row *db = NULL;
 	int n = found ? jetwatt_keep_rows(&r->keep, &db) : 0;
 	int twins = found ? jetwatt_keep_prior(&r->keep, &twin) : 0;
+	int others = found && n < JETWATTD_KNOWN && twins <= 0 ?
+		     jetwatt_keep_others(&r->keep, other, OTHERS) : 0;
 
 	row = n > 0 ? malloc((size_t)n * sizeof(*row)) : NULL;
 	for (int i = 0; row && i < n; i++)
@@ -44,10 +50,21 @@ static void begin(struct jetwattd_run *r, int found)
 	prior.rows = row ? (size_t)n : 0;
 	prior.twin = twin;
 	prior.twins = twins > 0 ? (size_t)twins : 0;
+	prior.other = other;
+	prior.others = others > 0 ? (size_t)others : 0;
 	jetwattd_learner_begin(&r->learner, &prior);
+	for (int i = 0; i < others; i++)
+		free((void *)other[i].row);
 	free(row);
 	free(twin);
 	free(db);
+}
+
+/* For the log. */
+static const char *elsewhere(const struct jetwatt_estimator *by)
+{
+	return !by->prior ? "" : jetwatt_estimator_foretells(by, NULL, 0) ?
+	       ", and it is known elsewhere" : ", and there are other workloads to compare it with";
 }
 
 /* What is known of the job's workload, beside those who work on the GPU now. */
@@ -69,8 +86,7 @@ static void look_up(struct jetwattd_run *r)
 		 r->keep.db);
 	if (d->verbose)
 		jetwatt_error_note("process %d%s%s: %zu readings of its workload are known%s", w->pid,
-				   *r->beside ? " beside " : "", r->beside, known->nr_rows,
-				   known->by.prior ? ", and it is known elsewhere" : "");
+				   *r->beside ? " beside " : "", r->beside, known->nr_rows, elsewhere(&known->by));
 	pthread_mutex_lock(&d->lock);
 	d->cap.have_safe = 0;
 	d->expect_ms = d->expect_w = 0;

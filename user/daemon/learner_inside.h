@@ -19,6 +19,9 @@ static inline int jetwattd_foretold(const struct jetwattd_learner *l)
 	return jetwatt_estimator_foretells(&l->known.by, l->known.row, l->known.nr_rows);
 }
 
+/* Do other workloads let expect what it does, and does it do so? */
+int jetwattd_foreseen(struct jetwattd_learner *l);
+
 /* Can a candidate not be had, or is it too slow for a server? */
 static inline int jetwattd_barred(const struct jetwattd_learner *l, size_t i)
 {

@@ -65,6 +65,17 @@ size_t jetwattd_enough(const struct jetwattd_learner *l)
 	return known + (known < most || l->learned_j > 0 ? most : MORE);
 }
 
+int jetwattd_foreseen(struct jetwattd_learner *l)
+{
+	struct jetwatt_learn *k = &l->known;
+
+	if (!k->by.prior || jetwattd_foretold(l))
+		return 0;
+	if (!k->nr_rows)
+		return jetwatt_estimator_foresees(&k->by, k->mode, k->nr_modes);
+	return !jetwatt_learn_fit(k) && jetwatt_fitted_foreseen(k->model) >= JETWATT_PLAN_FORESEEN;
+}
+
 /* Is it worth a switch, by the model? */
 static int worth(const struct jetwatt_prediction *p, double best_ms, double limit_w)
 {
@@ -105,7 +116,8 @@ static int narrow(struct jetwattd_learner *l)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
 	struct jetwatt_learn *k = &l->known;
-	int twin = jetwattd_foretold(l);
+	/* A prior that knows the workload, or others like it, weighs all of them itself. */
+	int twin = jetwattd_foretold(l), weighed = twin || jetwattd_foreseen(l);
 	int modelled = !twin && best && jetwattd_whole_rows(l) >= ROWS;
 	int err = modelled ? jetwatt_learn_predict(k) : -ENODATA;
 	size_t fresh = 0;
@@ -119,10 +131,8 @@ static int narrow(struct jetwattd_learner *l)
 
 			if (jetwattd_barred(l, i))
 				continue;
-			/* A prior that knows the workload weighs all of them itself. */
-			if (!known && !twin &&
-			    (err ? !asked(l, i, how) :
-				   !worth(&k->prediction[i], best->time_ms, k->budget_w)))
+			if (!known && (err ? !weighed && !asked(l, i, how) :
+					     !worth(&k->prediction[i], best->time_ms, k->budget_w)))
 				continue;
 			l->choice[l->choices] = k->mode[i];
 			l->choice_at[l->choices++] = i;

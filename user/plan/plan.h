@@ -28,6 +28,8 @@ struct jetwatt_plan_next {
 #define JETWATT_PLAN_GAIN	2e-4
 /* No search for a budget ends for want of promise before so many readings. */
 #define JETWATT_PLAN_LEAST	10
+/* From such a share of other workloads in a model on, no modes are laid out by hand. */
+#define JETWATT_PLAN_FORESEEN	0.1
 
 /**
  * jetwatt_plan_next() - next mode to measure for: min time s.t. power <= budget

@@ -10,9 +10,6 @@
 /* The first modes are laid out by hand, more or less; then the model leads. */
 #define JETWATT_DESIGN	4
 
-/* From such a share of other workloads in a model on, no modes are laid out by hand. */
-#define JETWATT_PLAN_FORESEEN	0.1
-
 /* Measured already; not measured, but too slow or over budget beyond doubt. */
 enum jetwatt_seen { JETWATT_NEW, JETWATT_SEEN, JETWATT_OUT };
 

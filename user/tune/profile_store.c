@@ -245,6 +245,52 @@ int jetwatt_keep_prior(struct jetwatt_keep *k, struct jetwatt_row **row)
 	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
 }
 
+/* Fewer say little of a whole board. */
+#define OTHER_MODES	6
+
+/* Were both measured on the same kind of board, with the same power and the same state of it? */
+static int same_board(const struct jetwatt_workload *a, const struct jetwatt_workload *b)
+{
+	return !strcmp(a->board, b->board) && !strcmp(a->release, b->release) &&
+	       !strcmp(a->params, b->params);
+}
+
+static int rows_of(struct jetwatt_keep *k, int64_t id, struct jetwatt_corpus *c,
+		   struct jetwatt_error_text *e)
+{
+	struct jetwatt_db_row *db = NULL;
+	int n = jetwatt_db_rows(k->db, id, &db, e);
+	struct jetwatt_row *row = n > 0 ? malloc((size_t)n * sizeof(*row)) : NULL;
+
+	for (int i = 0; row && i < n; i++)
+		row[i] = db[i].row;
+	*c = (struct jetwatt_corpus){ row, NULL, row ? (size_t)n : 0 };
+	free(db);
+	return n < 0 ? n : 0;
+}
+
+int jetwatt_keep_others(struct jetwatt_keep *k, struct jetwatt_corpus *c, size_t max)
+{
+	struct jetwatt_db_profile *p = NULL;
+	struct jetwatt_error_text e;
+	int n = jetwatt_db_profiles(k->db, &p, &e), err = n < 0 ? n : 0;
+	size_t found = 0;
+
+	for (int i = 0; i < n && found < max && !err; i++) {
+		if (p[i].modes < OTHER_MODES || !strcmp(p[i].key, k->key) ||
+		    !same_board(&p[i].workload, &k->workload))
+			continue;
+		err = rows_of(k, p[i].id, &c[found], &e);
+		found += !err && c[found].n;
+	}
+	free(p);
+	if (!err)
+		return (int)found;
+	while (found)
+		free((void *)c[--found].row);
+	return -1 - jetwatt_keep_error(err, &e);
+}
+
 int jetwatt_keep_add(struct jetwatt_keep *k, const struct jetwatt_measure *m, uint64_t lost)
 {
 	struct jetwatt_error_text e = { "cannot keep this mode", "it is not finite and positive", "" };

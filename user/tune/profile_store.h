@@ -7,6 +7,7 @@
 #define JETWATT_TUNE_PROFILE_STORE_H
 
 #include "measure/mode.h"
+#include "model/predictor.h"
 #include "plan/slice.h"
 #include "store/db.h"
 #include "util/args.h"
@@ -70,6 +71,15 @@ int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row);
 
 /* What other devices know of it (jetwatt_pool_prior()); caller frees. Return: as above. */
 int jetwatt_keep_prior(struct jetwatt_keep *k, struct jetwatt_row **row);
+
+/**
+ * jetwatt_keep_others() - what this device knows of other workloads on a board like this one
+ * @c: @max entries; caller frees the rows of each
+ *
+ * Those that were measured last, in six modes at least, with the same power in the
+ * same state of the board. Return: how many; exit code as -1 - code.
+ */
+int jetwatt_keep_others(struct jetwatt_keep *k, struct jetwatt_corpus *c, size_t max);
 
 /* One more mode, @lost: samples missing while it was measured. Return: 0, exit code. */
 int jetwatt_keep_add(struct jetwatt_keep *k, const struct jetwatt_measure *m, uint64_t lost);
