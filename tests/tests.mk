@@ -7,7 +7,7 @@ kit := build/kit
 selftests := $(kit)/linux-6.1/tools/testing/selftests
 # Two makes at once must not write the same files.
 lock := flock build/.lock
-test_cflags := $(cflags) -I. -Itests -Itests/sim -isystem $(selftests) -Wno-sign-compare -Wno-missing-field-initializers \
+test_cflags := $(cflags) -I. -Itests -Itests/harness -Itests/sim -isystem $(selftests) -Wno-sign-compare -Wno-missing-field-initializers \
 	-Werror=incompatible-pointer-types
 
 comma := ,
