@@ -163,6 +163,14 @@ bench_boards := orin:301 dirty-orin:302 xavier:303 dirty-xavier:304 nano:305 dir
 bench-search: build/bench/search
 	OPENBLAS_NUM_THREADS=1 $< -s 2 -o build/bench/search.json $(bench_files) $(bench_boards)
 
+# What jetwattd's learner chooses, in virtual time; minutes. JOBS= of each file and length of minibatch.
+build/bench/learner: tests/bench/learner.c tests/unit/search_run.h build/tests/demo/optimum.o $(addprefix build/,daemon.a policy.a $(shared:%=%.a))
+	@mkdir -p $(@D) build/tests
+	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-learner.d -o $@ $(filter %.c %.o %.a,$^) $(ldflags) $(libs)
+
+bench-learner: build/bench/learner
+	OPENBLAS_NUM_THREADS=1 tests/bench/learner.py -j $(or $(JOBS),10) -o build/bench/learner.json $(bench_files)
+
 # What the probe costs a job; on this machine, as root.
 build/bench/probe: tests/bench/probe.c tests/bpf/node.h build/libjetwatt.so
 	@mkdir -p $(@D) build/tests
@@ -326,7 +334,7 @@ check-debug:
 	tests/kernels/debug
 
 .PHONY: check-clients check-flaky check-userlands check-hw check-kernels check-debug check-packages check-systemd install-arm64
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-probe bench-batch bench-waits bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-learner bench-probe bench-batch bench-waits bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
 
 # Power sensors of compiled device trees, as a vendor ships them, behind the simulated
 # adapters: make check-trees DTB="a.dtb b.dtb"

@@ -25,12 +25,12 @@
  * @gpu, @cpu, @base_w: of the job; @by, @by_w: factors of its time and power now
  * @change_ns: from then on the factor is @then
  * @now_ns: virtual time; @budget_w: of the cap
- * @refuse: share of the modes whose knobs refuse; @learn_s, @learn_j: of the policy
+ * @refuse: share of the modes whose knobs refuse; @learn_s, @learn_j, @share: of the policy
  * @tries, @checks: steps; @overs: of those, the cap stepped down; @most_w: power of the highest one
  * @tried: modes, in order; @stored, @drifts: news
  */
 struct plant {
-	double gpu, cpu, base_w, by, by_w, then, budget_w, refuse, learn_s, learn_j, most_w;
+	double gpu, cpu, base_w, by, by_w, then, budget_w, refuse, learn_s, learn_j, share, most_w;
 	uint64_t change_ns, now_ns, state;
 	int tries, checks, overs, refusals, stored, drifts, exacts;
 	struct jetwatt_mode tried[STEPS], board;
@@ -84,8 +84,8 @@ static double watts(const struct plant *p, const struct jetwatt_mode *m)
 
 static struct jetwattd_terms terms(const struct plant *p)
 {
-	return (struct jetwattd_terms){ .limit_w = 0.98 * p->budget_w, .now_ns = p->now_ns, .most = MOST,
-					.learn_s = p->learn_s, .learn_j = p->learn_j };
+	return (struct jetwattd_terms){ .limit_w = 0.98 * p->budget_w, .safe_w = 0.88 * p->budget_w, .now_ns = p->now_ns, .most = MOST,
+					.learn_s = p->learn_s, .learn_j = p->learn_j, .share = p->share };
 }
 
 /* Does a knob refuse the mode? Always the same ones. */
@@ -493,6 +493,92 @@ TEST_F(learner, first_candidates_come_first)
 	EXPECT_TRUE(jetwatt_mode_same(&first[4], &self->p.tried[2]));
 	EXPECT_TRUE(jetwatt_mode_same(&first[5], &self->p.tried[3]));
 	EXPECT_GT(0.1, loss(self)) TH_LOG("%g", loss(self));
+}
+
+/* A job that is held for @seconds, and learned whenever that pays. */
+static void hold_on(FIXTURE_DATA(learner) *self, double seconds)
+{
+	struct plant *p = &self->p;
+	uint64_t until = p->now_ns + seconds * 1e9;
+
+	while (p->now_ns < until) {
+		struct jetwattd_terms t = terms(p);
+		int n = 0;
+
+		if (jetwattd_learner_again(&self->l, &t)) {
+			jetwattd_learner_resume(&self->l, &t);
+			while (n++ < STEPS / 4 && p->tries < STEPS && step(self) > 0)
+				;
+		}
+		p->now_ns += 5000000000ull;
+	}
+}
+
+/* By a share of its time: each step that costs is within what the share grants by then. */
+TEST_F(learner, a_share_of_its_time)
+{
+	for (double budget_w = 16; budget_w < 34; budget_w += 4) {
+		double at_first, lost_s, ran_s = 0;
+		int tries;
+
+		self->p.budget_w = budget_w;
+		self->p.share = 0.05;
+		self->p.learn_s = 0;
+		self->p.learn_j = 1e9;
+		memset(self->l.allowance, 0, sizeof(self->l.allowance));
+		learn(self, &unknown);
+		ASSERT_NE(NULL, best(self)) TH_LOG("%g W", budget_w);
+		at_first = loss(self);
+		tries = self->p.tries;
+		lost_s = self->l.cost.lost_s;
+		hold_on(self, 7200);
+		ran_s = self->l.spent->ran_s;
+		TH_LOG("%g W: %d modes, %.1f %% slower than the best; after two hours %d, %.1f %%, %.2f %% of the time lost",
+		       budget_w, tries, 100 * at_first, self->p.tries, 100 * loss(self),
+		       100 * self->l.spent->lost_s / ran_s);
+		EXPECT_LT(7200, ran_s);
+		EXPECT_GE(0.05 * ran_s, self->l.spent->lost_s);
+		EXPECT_LE(lost_s, self->l.cost.lost_s);
+		EXPECT_GE(budget_w, watts(&self->p, &best(self)->mode));
+		EXPECT_GT(0.03, loss(self)) TH_LOG("%g W: %g", budget_w, loss(self));
+		/* It does not try for ever: what is left to gain is less than what it costs. */
+		EXPECT_GT(STEPS / 2, self->p.tries);
+	}
+}
+
+/* Presets: the highest that its name puts within; the next one down if it is over, up if there is room. */
+TEST_F(learner, presets_come_first)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	const struct jetwatt_mode first[] = { m[0], m[85], m[MODES - 1] };
+	const double w = watts(&self->p, &m[85]);
+	struct jetwattd_prior prior = { .key = KEY, .first = first, .firsts = 3,
+					.first_w = (const double[]){ 0.5 * w, w, 5 * w } };
+
+	self->p.share = 0.05;
+	self->p.budget_w = 1.05 * w;
+	learn(self, &prior);
+	ASSERT_LT(1, self->p.tries);
+	EXPECT_TRUE(jetwatt_mode_same(&first[1], &self->p.tried[0]));
+	/* One of five times the watts is not within a budget that is nearly drawn. */
+	for (int i = 0; i < self->p.tries; i++)
+		EXPECT_FALSE(jetwatt_mode_same(&first[2], &self->p.tried[i]));
+	/* Over, though its name says that it is within. */
+	memset(self->l.allowance, 0, sizeof(self->l.allowance));
+	self->p.budget_w = 0.95 * w;
+	prior.first_w = (const double[]){ 0.2 * w, 0.5 * w, 5 * w };
+	learn(self, &prior);
+	ASSERT_LT(1, self->p.tries);
+	EXPECT_TRUE(jetwatt_mode_same(&first[1], &self->p.tried[0]));
+	EXPECT_TRUE(jetwatt_mode_same(&first[0], &self->p.tried[1]));
+	/* Room for the next one. */
+	memset(self->l.allowance, 0, sizeof(self->l.allowance));
+	self->p.budget_w = 2 * w;
+	prior.first_w = (const double[]){ 0.5 * w, 1.8 * w, 4 * w };
+	learn(self, &prior);
+	ASSERT_LT(1, self->p.tries);
+	EXPECT_TRUE(jetwatt_mode_same(&first[1], &self->p.tried[0]));
+	EXPECT_TRUE(jetwatt_mode_same(&first[2], &self->p.tried[1]));
 }
 
 /* A server is too late in a mode, so in all below: they are chosen only if there is no other. */

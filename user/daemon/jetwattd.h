@@ -49,9 +49,12 @@ enum jetwattd_doing {
  * @drifts: time or power was not as expected
  * @throttled: clocks were below what the mode asks for
  * @blind: how often the samples of power broke off
+ * @learning_s: time of readings; @lost_s: of that, what the best mode known at each moment would
+ *	have saved
  */
 struct jetwattd_count {
 	uint64_t jobs, known, measured, drifts, throttled, blind;
+	double learning_s, lost_s;
 };
 
 /**

@@ -52,6 +52,11 @@ static void begin(struct jetwattd_run *r, int found)
 	prior.twins = twins > 0 ? (size_t)twins : 0;
 	prior.other = other;
 	prior.others = others > 0 ? (size_t)others : 0;
+	if (r->d->policy->learn_share > 0) {
+		prior.first = r->preset;
+		prior.first_w = r->preset_w;
+		prior.firsts = r->presets;
+	}
 	jetwattd_learner_begin(&r->learner, &prior);
 	for (int i = 0; i < others; i++)
 		free((void *)other[i].row);
@@ -186,13 +191,14 @@ static int too_much(struct jetwattd_run *r, const struct jetwatt_row *is)
 	return much;
 }
 
-/* What was found cannot be held: may another mode be looked for? */
-static int further(struct jetwattd_run *r)
+/* May another mode be looked for? By default where what was found cannot be held. */
+static int further(struct jetwattd_run *r, int worse)
 {
 	struct jetwattd_terms terms;
 
 	jetwattd_terms(r, &terms);
-	return jetwattd_learner_more(&r->learner, &terms);
+	return terms.share > 0 ? jetwattd_learner_again(&r->learner, &terms) :
+				 worse && jetwattd_learner_more(&r->learner, &terms);
 }
 
 /* Is a reading another one than it was, and not for heat? */
@@ -204,9 +210,8 @@ static int drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 
 /* Stay in the mode that was chosen as long as it does what was expected of it.
  * Return: JETWATTD_MEASURED: it has to be learned again. */
-static enum jetwattd_outcome hold(struct jetwattd_run *r)
+static enum jetwattd_outcome hold(struct jetwattd_run *r, struct jetwattd_backing *backing)
 {
-	struct jetwattd_backing backing = { 0 };
 	struct jetwatt_row was = { .time_ms = INFINITY };
 	int drifts = 0, calm = 0;
 
@@ -223,7 +228,7 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 			return jetwattd_nap(r, JETWATTD_CALM_S) ? JETWATTD_CUT : JETWATTD_MEASURED;
 		}
 		/* Beside the one that was too good to be true others had not been of interest. */
-		if (best->time_ms > WORSE * was.time_ms && further(r))
+		if (further(r, best->time_ms > WORSE * was.time_ms))
 			return JETWATTD_MEASURED;
 		was = *best;
 		if (calm) {
@@ -237,7 +242,7 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 		out = jetwattd_look(r, &was.mode, &watching, &got);
 		if (out == JETWATTD_ENDED || out == JETWATTD_NOTHING)
 			return out;
-		if (out == JETWATTD_OVER && jetwattd_back_off(r, &backing, &got))
+		if (out == JETWATTD_OVER && jetwattd_back_off(r, backing, &got))
 			return JETWATTD_CUT;
 		drifts = out == JETWATTD_MEASURED && drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
 		calm = out == JETWATTD_MEASURED && !drifts;
@@ -256,6 +261,7 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r)
 /* For the budget that holds now. */
 enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r)
 {
+	struct jetwattd_backing backing = { 0 };
 	enum jetwattd_outcome out;
 	double limit_w;
 
@@ -273,7 +279,7 @@ enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r)
 		settle(r);
 		out = jetwattd_seek(r);
 		if (out == JETWATTD_MEASURED || out == JETWATTD_SHARED)
-			out = hold(r);
+			out = hold(r, &backing);
 	} while (out == JETWATTD_MEASURED && !jetwattd_changed(r));
 	return out;
 }

@@ -43,6 +43,7 @@ static void first(struct jetwattd_learner *l, const struct jetwattd_prior *prior
 	for (size_t k = 0; k < prior->firsts && l->firsts < JETWATTD_FIRST; k++)
 		for (size_t i = 0; i < l->known.nr_modes; i++)
 			if (jetwatt_mode_same(&l->known.mode[i], &prior->first[k])) {
+				l->first_w[l->firsts] = prior->first_w ? prior->first_w[k] : 0;
 				l->first[l->firsts++] = i;
 				break;
 			}
@@ -73,6 +74,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	l->learned_j = 0;
 	l->nr_news = 0;
 	l->check.state = JETWATTD_NO_CHECK;
+	l->run_ns = l->ran_ns = 0;
 	jetwattd_learner_in_time(l);
 	first(l, prior);
 	for (size_t i = 0; i < prior->rows && !err; i++)
@@ -97,6 +99,8 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 	if (!l->spent->most)
 		l->spent->most = jetwattd_enough(l);
 	l->twin = jetwattd_foretold(l);
+	l->run_ns = l->run_ns ? l->run_ns : terms->now_ns;
+	l->again_s = 0;
 }
 
 static int check(const struct jetwattd_learner *l, struct jetwattd_step *step)
@@ -106,28 +110,41 @@ static int check(const struct jetwattd_learner *l, struct jetwattd_step *step)
 	return 1;
 }
 
-int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
-			  struct jetwattd_step *step)
+/* The next mode of those that are to be known. Return: its index, -1: none. */
+static long unknown(struct jetwattd_learner *l, int *exact)
 {
 	long i = -1;
-	int exact;
 
-	l->terms = *terms;
-	if (l->check.state)
-		return check(l, step);
-	l->begun_ns = terms->now_ns;
-	l->begun_j = l->learned_j;
-	while (l->spent->most && !l->spent->done && (i = jetwattd_pick(l, &exact)) < 0) {
+	while (l->spent->most && !l->spent->done && (i = jetwattd_pick(l, exact)) < 0) {
 		if (!l->twin || jetwattd_foretold(l))
 			break;
 		/* It is not what is known from elsewhere, after all. */
 		l->spent->most = jetwattd_enough(l);
 		l->twin = 0;
 	}
-	if (i < 0) {
+	if (i < 0)
 		l->spent->done = 1;
+	return i;
+}
+
+int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
+			  struct jetwattd_step *step)
+{
+	const struct jetwatt_row *best;
+	int exact;
+	long i;
+
+	l->terms = *terms;
+	jetwattd_share_ran(l);
+	if (l->check.state)
+		return check(l, step);
+	best = jetwattd_fastest(l);
+	l->best_ms = best ? best->time_ms : 0;
+	l->begun_ns = terms->now_ns;
+	l->begun_j = l->learned_j;
+	i = terms->share > 0 ? jetwattd_pays(l, &exact) : unknown(l, &exact);
+	if (i < 0)
 		return 0;
-	}
 	l->trying = (size_t)i;
 	step->ask = exact ? JETWATTD_TRY_EXACT : JETWATTD_TRY;
 	step->mode = l->known.mode[i];
@@ -206,6 +223,8 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	if (out == JETWATTD_MEASURED && tried && !has_turned && !jetwattd_foretold(l) &&
 	    jetwattd_whole_rows(l) == SURE && jetwattd_suspect_first(l))
 		return JETWATTD_FOLLOW_CHECK;
+	jetwattd_share_ran(l);
+	jetwattd_share_spend(l, out);
 	l->spent->seconds += (terms->now_ns - l->begun_ns) * 1e-9;
 	l->spent->joules += l->learned_j - l->begun_j;
 	if (has_turned)
@@ -220,4 +239,11 @@ int jetwattd_learner_more(struct jetwattd_learner *l, const struct jetwattd_term
 {
 	l->terms = *terms;
 	return jetwattd_allowance_more(l);
+}
+
+int jetwattd_learner_again(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
+{
+	l->terms = *terms;
+	jetwattd_share_ran(l);
+	return l->spent->ran_s >= l->again_s;
 }

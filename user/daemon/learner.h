@@ -58,16 +58,18 @@ struct jetwattd_reading {
 /**
  * struct jetwattd_terms - by what the job is learned at this time
  * @limit_w: what a mode may draw in the mean, in W, by the cap
+ * @safe_w: what the mode that the cap steps down to draws at most, in W; used with @share
  * @now_ns: CLOCK_MONOTONIC
  * @most: modes to measure at most; @learn_s, @learn_j: time and energy for that, @learn_s 0: as the
- *	job's minibatches ask for; of the policy
+ *	job's minibatches ask for; @share: part of the job's time that learning may cost it, instead of
+ *	@most: whatever pays is measured, for as long as the job runs; 0: not so; of the policy
  * @uneven: a server's turns are in some of the minibatches
  */
 struct jetwattd_terms {
-	double limit_w;
+	double limit_w, safe_w;
 	uint64_t now_ns;
 	size_t most;
-	double learn_s, learn_j;
+	double learn_s, learn_j, share;
 	int uneven;
 };
 
@@ -79,6 +81,8 @@ struct jetwattd_terms {
  * @other, @others: readings of other workloads, one element each; used by predictors with a prior
  * @first, @firsts: modes to try before any that the plan asks for, in this order; those that are no
  *	candidates, known, or refused are left out, as are those after JETWATTD_FIRST
+ * @first_w: what each is named for, in W, with @share: the highest that may be within comes first;
+ *	NULL: in their order
  *
  * Nothing of it is kept by reference.
  */
@@ -89,6 +93,7 @@ struct jetwattd_prior {
 	const struct jetwatt_corpus *other;
 	size_t others;
 	const struct jetwatt_mode *first;
+	const double *first_w;
 	size_t firsts;
 };
 
@@ -138,13 +143,24 @@ struct jetwattd_news {
 };
 
 /**
+ * struct jetwattd_cost - what learning has cost all jobs
+ * @seconds: time of readings; @lost_s: how much less it would have taken in the best mode that was
+ *	known at each moment
+ */
+struct jetwattd_cost {
+	double seconds, lost_s;
+};
+
+/**
  * struct jetwattd_allowance - what learning a workload for a budget has taken so far
  * @most: modes that are to be known, 0: not decided yet
  * @done: there is no more to learn
+ * @ran_s: with a share, for all budgets: time that the workload has run; @lost_s: how much less it would
+ *	have taken in the best mode that was known at each moment
  */
 struct jetwattd_allowance {
 	char key[17];
-	double budget_w, seconds, joules;
+	double budget_w, seconds, joules, ran_s, lost_s;
 	size_t most;
 	int done;
 };
@@ -193,7 +209,11 @@ struct jetwattd_drift_check {
  * @level: modes up to it are tried while no model speaks for any; @lowest: level of the lowest one
  *	that is left; @foretold: a model speaks for them
  * @twin: the workload was known from elsewhere as this pass began
- * @first, @firsts: of the prior, those that were not tried yet; indices
+ * @first, @first_w, @firsts: of the prior, those that were not tried yet; indices
+ * @run_ns: this run is learned since; up to @ran_ns its time is in @spent; @best_ms: of the best mode
+ *	as the step began, 0: there was none
+ * @again_s: with a share, no reading pays before the workload has run for so long
+ * @cost: of all steps
  * @trying: the candidate of the step; @begun_ns, @begun_j: of it
  * @check: whether the job is another one
  * @news, @nr_news: not yet passed on, the oldest first
@@ -214,6 +234,10 @@ struct jetwattd_learner {
 	double level, lowest;
 	int foretold, twin;
 	size_t first[JETWATTD_FIRST], firsts;
+	double first_w[JETWATTD_FIRST];
+	uint64_t run_ns, ran_ns;
+	double best_ms, again_s;
+	struct jetwattd_cost cost;
 	size_t trying;
 	uint64_t begun_ns;
 	double begun_j;
@@ -273,6 +297,8 @@ const struct jetwatt_row *jetwattd_learner_within(const struct jetwattd_learner 
 						  const struct jetwatt_mode *but);
 /* What was found cannot be held: look further. Return: 0: the allowance is used up. */
 int jetwattd_learner_more(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
+/* With a share: the job has gone on. Return: 1: a further reading may pay by now. */
+int jetwattd_learner_again(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
 /* Is a reading another one than it was, in time or power? */
 int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was);

@@ -10,21 +10,25 @@
  * minibatches in the best mode: a job with such long ones is there for long. */
 #define LEARN_S		40
 #define LEARN		200
+/* A job is granted its share of so long from the start. */
+#define SHARE_S		120
 /* Number of further modes that are worth a try when the best one turns out not to be. */
 #define FURTHER		4
 
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l)
 {
+	/* A share is one of the workload's time, under whichever budget. */
+	double budget_w = l->terms.share > 0 ? 0 : l->budget_w;
 	struct jetwattd_allowance *a;
 
 	for (a = l->allowance; a < l->allowance + JETWATTD_ALLOWANCES; a++)
-		if (*l->key && !strcmp(a->key, l->key) && a->budget_w == l->budget_w)
+		if (*l->key && !strcmp(a->key, l->key) && a->budget_w == budget_w)
 			break;
 	if (a == l->allowance + JETWATTD_ALLOWANCES)
 		a = &l->allowance[l->next_allowance++ % JETWATTD_ALLOWANCES];
-	else if (jetwattd_fastest(l))
+	else if (jetwattd_fastest(l) || l->terms.share > 0)
 		return a;
-	*a = (struct jetwattd_allowance){ .budget_w = l->budget_w };
+	*a = (struct jetwattd_allowance){ .budget_w = budget_w };
 	memcpy(a->key, l->key, sizeof(a->key));
 	return a;
 }
@@ -68,4 +72,37 @@ void jetwattd_allowance_forget(struct jetwattd_learner *l)
 	for (int i = 0; i < JETWATTD_ALLOWANCES; i++)
 		if (!strcmp(l->allowance[i].key, l->key))
 			*l->allowance[i].key = '\0';
+}
+
+double jetwattd_share_left(const struct jetwattd_learner *l)
+{
+	return l->terms.share * fmax(l->spent->ran_s, SHARE_S) - l->spent->lost_s;
+}
+
+double jetwattd_share_when(const struct jetwattd_learner *l, double cost_s)
+{
+	double ran_s = (l->spent->lost_s + cost_s) / l->terms.share;
+
+	return ran_s <= SHARE_S ? 0 : ran_s;
+}
+
+void jetwattd_share_ran(struct jetwattd_learner *l)
+{
+	if (l->ran_ns)
+		l->spent->ran_s += (l->terms.now_ns - l->ran_ns) * 1e-9;
+	l->ran_ns = l->terms.now_ns;
+}
+
+/* In its mode, or in the one that the cap has stepped down to, beside the best that was known. */
+void jetwattd_share_spend(struct jetwattd_learner *l, enum jetwattd_outcome out)
+{
+	const struct jetwatt_row *row = out == JETWATTD_MEASURED ?
+			jetwatt_learn_row(&l->known, &l->known.mode[l->trying]) :
+			jetwattd_learner_within(l, l->terms.safe_w, NULL);
+	double s = (l->terms.now_ns - l->begun_ns) * 1e-9;
+	double lost_s = l->best_ms > 0 ? s * (row ? fmax(0, 1 - l->best_ms / row->time_ms) : 1) : 0;
+
+	l->spent->lost_s += lost_s;
+	l->cost.lost_s += lost_s;
+	l->cost.seconds += s;
 }

@@ -54,6 +54,15 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact);
 void jetwattd_level_first(struct jetwattd_learner *l);
 /* A mode was over the budget. */
 void jetwattd_level_lower(struct jetwattd_learner *l, size_t i);
+/* What the plan asks for, of at most so many modes. Return: its index, -1: none. */
+long jetwattd_planned(struct jetwattd_learner *l, size_t most);
+
+/* learner_gain.c: with a share: the reading that pays most for the time that the job is expected to run.
+ * @exact: as above. Return: its index, -1: none does now. */
+long jetwattd_pays(struct jetwattd_learner *l, int *exact);
+/* May a mode that no model speaks for be far slower than the best one? A minibatch takes at most as much
+ * longer as a knob is lower. Return: 1: no, or that matters little. */
+int jetwattd_near(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
 
 /* learner_drift.c: mode @l->trying was just read: has the job become another one since the modes
  * before were read, that is, other data, another minibatch size? Return: 1: that takes a check; 0:
@@ -77,6 +86,14 @@ double jetwattd_allowance_left(const struct jetwattd_learner *l,
  * the time is not learned all the time. */
 struct jetwattd_allowance *jetwattd_allowance_half(struct jetwattd_learner *l,
 						   const struct jetwattd_allowance *was);
+/* With a share: time that learning may still cost now, in s; and for how long the workload has to have
+ * run for it to cost @cost_s more. */
+double jetwattd_share_left(const struct jetwattd_learner *l);
+double jetwattd_share_when(const struct jetwattd_learner *l, double cost_s);
+/* The job has run up to now. */
+void jetwattd_share_ran(struct jetwattd_learner *l);
+/* A step has ended. */
+void jetwattd_share_spend(struct jetwattd_learner *l, enum jetwattd_outcome out);
 /* As jetwattd_learner_more(). */
 int jetwattd_allowance_more(struct jetwattd_learner *l);
 /* The workload is another one now, for all budgets. */

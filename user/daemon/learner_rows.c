@@ -128,6 +128,7 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode
 				   .power_sd = over_sd };
 	long at = place(l, mode);
 
+	l->again_s = 0;
 	if (!(over_w > 0)) {
 		if (at >= 0)
 			l->barred[at]++;

@@ -131,7 +131,7 @@ static int narrow(struct jetwattd_learner *l)
 
 			if (jetwattd_barred(l, i))
 				continue;
-			if (!known && (err ? !weighed && !asked(l, i, how) :
+			if (!known && (err ? !weighed && !(asked(l, i, how) && jetwattd_near(l, i, best)) :
 					     !worth(&k->prediction[i], best->time_ms, k->budget_w)))
 				continue;
 			l->choice[l->choices] = k->mode[i];
@@ -173,7 +173,7 @@ static long doubt(struct jetwattd_learner *l, size_t most)
 	return at;
 }
 
-static long planned(struct jetwattd_learner *l, size_t most)
+long jetwattd_planned(struct jetwattd_learner *l, size_t most)
 {
 	struct jetwatt_plan_next n;
 	int err;
@@ -184,7 +184,14 @@ static long planned(struct jetwattd_learner *l, size_t most)
 		err = jetwatt_plan_next(l->choice, l->choices, l->known.row, l->known.nr_rows,
 					&l->known.by, l->known.budget_w, most,
 					JETWATT_LEARN_SEED, &n);
-	return err ? doubt(l, most) : (long)l->choice_at[n.index];
+	return err ? -1 : (long)l->choice_at[n.index];
+}
+
+static long planned(struct jetwattd_learner *l, size_t most)
+{
+	long i = jetwattd_planned(l, most);
+
+	return i < 0 ? doubt(l, most) : i;
 }
 
 /* The next one of the prior's first candidates. Return: its index, -1: none. */

@@ -105,6 +105,7 @@ static int candidates(struct jetwattd_run *r)
 		err = jetwattd_learner_open(&r->learner);
 	if (err)
 		return err;
+	jetwattd_presets(r);
 	r->d->act.floor = l->mode[0];
 	for (size_t i = 1; i < l->nr_modes; i++) {
 		const struct jetwatt_mode *a = &l->mode[i], *f = &r->d->act.floor;

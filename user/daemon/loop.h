@@ -76,6 +76,7 @@ struct jetwattd_backing {
  * @decay: how power settles on this board
  * @held: while blind; @retry_ns: interval of attempts to reach the module while blind; @retried_ns: of the last one
  * @budget_w: that the job is learned for and held within
+ * @preset, @preset_w, @presets: of the vendor, and what they are named for
  */
 struct jetwattd_run {
 	struct jetwattd *d;
@@ -92,6 +93,9 @@ struct jetwattd_run {
 	uint64_t tended_ns, seldom_ns, retry_ns, retried_ns;
 	struct jetwatt_batch_decay decay;
 	double budget_w;
+	struct jetwatt_mode preset[JETWATTD_FIRST];
+	double preset_w[JETWATTD_FIRST];
+	size_t presets;
 };
 
 /* housekeeping.c: look after the rest of the world: knobs, hours, others; at most once a second. */
@@ -228,6 +232,8 @@ void jetwattd_late_tend(struct jetwattd_run *r);
 
 /* In a job's own working time: quicker readings than those of a profile. */
 extern const struct jetwatt_measure_limits jetwattd_quick;
+/* presets.c: which ones there are, by the board's nvpmodel.conf. */
+void jetwattd_presets(struct jetwattd_run *r);
 /* search.c: learn what is worth it, unless that was done for this budget before. Return: how
  * it ended. */
 enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r);

@@ -115,6 +115,11 @@ static void counts(const struct jetwatt_metrics *m, const struct jetwattd *now)
 				c->known);
 	jetwatt_metrics_counter(m, "jetwatt_modes_measured", NULL, "Readings of power modes",
 				c->measured);
+	jetwatt_metrics_counter(m, "jetwatt_learning_seconds", "seconds", "Time of these readings",
+				c->learning_s);
+	jetwatt_metrics_counter(m, "jetwatt_learning_lost_seconds", "seconds",
+				"Of that, what the best mode known at each moment would have saved",
+				c->lost_s);
 	jetwatt_metrics_counter(m, "jetwatt_cap_steps", NULL,
 				"How often power was above the budget, and the mode was left", now->cap.trips);
 	jetwatt_metrics_counter(m, "jetwatt_cap_floors", NULL,

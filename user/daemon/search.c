@@ -24,10 +24,11 @@ void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 
 	*terms = (struct jetwattd_terms){
 		.now_ns = jetwatt_clock_ns(), .most = (size_t)p->most, .learn_s = p->learn_s,
-		.learn_j = p->learn_j,
+		.learn_j = p->learn_j, .share = p->learn_share / 100,
 	};
 	pthread_mutex_lock(&r->d->lock);
 	terms->limit_w = jetwattd_cap_limit(&r->d->cap);
+	terms->safe_w = JETWATTD_SAFE * terms->limit_w;
 	terms->uneven = r->d->turns.on;
 	pthread_mutex_unlock(&r->d->lock);
 }
@@ -85,6 +86,10 @@ enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 		jetwattd_terms(r, &terms);
 		follow = jetwattd_learner_done(l, &terms, &result);
 		jetwattd_pass_on(r);
+		pthread_mutex_lock(&r->d->lock);
+		r->d->count.learning_s = l->cost.seconds;
+		r->d->count.lost_s = l->cost.lost_s;
+		pthread_mutex_unlock(&r->d->lock);
 	}
 	return result.outcome;
 }

@@ -16,7 +16,7 @@ const struct jetwattd_state jetwattd_state[] = {
 		ANY,
 	},
 	[JETWATTD_LEARNING] = {
-		"learning", "a job begins; its budget or the job itself has changed",
+		"learning", "a job begins; its budget or the job itself has changed; as the policy says, a further reading pays",
 		"no further mode is worth a measurement, or the policy allows none",
 		"the mode that is being measured",
 		ANY & ~STANDS_BACK,

@@ -11,7 +11,7 @@
 #include "util/units.h"
 
 enum { BUDGET, HOURS, WINDOW, MODES, IDLE, DB, CONTROL, READERS, WRITERS, MOST, SECONDS, ENERGY,
-       OTHERS, METRICS, CGROUP, RATE, TURNS, BLIND, METHOD };
+       OTHERS, METRICS, CGROUP, RATE, TURNS, BLIND, METHOD, SHARE };
 
 static const char *const names[] = {
 	[BUDGET] = "budget", [HOURS] = "hours", [WINDOW] = "window", [MODES] = "modes",
@@ -19,7 +19,7 @@ static const char *const names[] = {
 	[WRITERS] = "writers", [MOST] = "most", [SECONDS] = "learn-time", [ENERGY] = "learn-energy",
 	[OTHERS] = "others", [METRICS] = "metrics", [CGROUP] = "cgroup",
 	[RATE] = "rate", [TURNS] = "turns", [BLIND] = "blind",
-	[METHOD] = "method", NULL
+	[METHOD] = "method", [SHARE] = "learn-share", NULL
 };
 
 /* Texts, and how long they may be. */
@@ -77,6 +77,10 @@ static double *number_of(struct jetwattd_policy *p, int name, const char **unit,
 	case SECONDS:
 		*hi = 86400;
 		return &p->learn_s;
+	case SHARE:
+		*unit = "%";
+		*hi = 50;
+		return &p->learn_share;
 	default:
 		*unit = "J";
 		*hi = 1e9;

@@ -50,14 +50,15 @@ struct jetwattd_turns {
  * @method: name of the predictor, empty: the default; the daemon knows the names
  * @rate_hz: of samples; 0: the highest possible
  * @most: modes to measure of a job at most; @learn_s, @learn_j: time and energy for it;
- *	@learn_s 0: as the job's minibatches ask for
+ *	@learn_s 0: as the job's minibatches ask for; @learn_share: part of a job's time that learning may
+ *	cost it, in per cent, instead; 0: not so
  * @reassert: a knob that somebody else has turned is turned back, else left to him
  * @given: bits of the settings that the file has
  * @blind_restore: restore the board when the samples of power break off; 0: hold the lowest mode
  *	while a process works on the GPU
  */
 struct jetwattd_policy {
-	double budget_w, window_s, rate_hz, learn_s, learn_j;
+	double budget_w, window_s, rate_hz, learn_s, learn_j, learn_share;
 	struct jetwattd_hours hours[JETWATTD_HOURS];
 	struct jetwattd_cgroup cgroups[JETWATTD_CGROUPS];
 	struct jetwattd_turns turns;

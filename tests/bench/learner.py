@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What jetwattd's learner chooses, on files of measured modes, in virtual time.
+
+  learner.py [-j JOBS] [-s SEED] [-o build/bench/learner.json] FILE.csv...
+
+For each file: as it is and with minibatches twelve times as long, with and without the other
+files as what the database knows of other workloads, by a fixed number of modes and by a share of 5 %.
+All figures in per cent. "later": from 60 s on, or 15 where three workloads are known, or 60
+minibatches if that is longer.
+"""
+import argparse
+import json
+import re
+import subprocess
+
+LINE = re.compile(r"  (\S.*?)  +mean +(\S+) median +(\S+) p90 +(\S+) max +(\S+) %")
+TIMES = (1, 12)
+LENGTHS = ("60:600", "600:10800")
+
+
+def run(args, files, times, lengths, share):
+    out = subprocess.run(["build/bench/learner", "-j", str(args.jobs), "-s", str(args.seed),
+                          "-t", str(times), "-l", lengths, "-p", str(share)] + files,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    found, part = {}, None
+    for line in out.stdout.splitlines():
+        head = re.match(r"(new|known): (\S+) modes, (\S+) steps down", line)
+        row = LINE.match(line)
+        if head:
+            part = found[head[1]] = {"modes": float(head[2]), "steps_down": float(head[3])}
+        elif row and part is not None:
+            part[row[1]] = dict(zip(("mean", "median", "p90", "max"), map(float, row.groups()[1:])))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-j", "--jobs", type=int, default=10)
+    parser.add_argument("-s", "--seed", type=int, default=1)
+    parser.add_argument("-o", "--out", default="build/bench/learner.json")
+    parser.add_argument("files", nargs="+")
+    args = parser.parse_args()
+    report = []
+    print("%-30s %3s %9s %6s %6s %6s   %s" % ("file", "x", "seconds", "others", "share", "", "whole  later  preset  lost  (means; worst)"))
+    for name in args.files:
+        others = [f for f in args.files if f != name]
+        for times in TIMES:
+            for lengths in LENGTHS:
+                for known in ([], others):
+                    for share in (0, 5):
+                        found = run(args, [name] + known, times, lengths, share)
+                        report.append({"file": name, "times": times, "lengths": lengths,
+                                       "others": len(known), "share": share, **found})
+                        for part, f in found.items():
+                            text = "  ".join("%5.1f;%5.1f" % (f[k]["mean"], f[k]["max"]) if k in f else "     -     "
+                                             for k in ("whole job against oracle", "later against oracle",
+                                                       "from 15 s against preset", "lost by learning"))
+                            print("%-30s %3g %9s %6d %6g %6s %s" % (name.split("/")[-1][:30], times, lengths,
+                                                                   len(known), share, part, text), flush=True)
+    with open(args.out, "w") as f:
+        json.dump(report, f, indent=1)
+
+
+if __name__ == "__main__":
+    main()

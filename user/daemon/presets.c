@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The vendor's presets: where a job is that nobody has learned, and the first to be tried. */
+#include "daemon/loop.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "board/preset.h"
+
+/* What a preset is named for, as "MODE_30W" or "15W"; 0: it is not, as "MAXN". */
+static double named_w(const char *name)
+{
+	double w = 0;
+	int n = 0;
+
+	for (name += strcspn(name, "0123456789"); *name; name += strcspn(name, "0123456789")) {
+		if (sscanf(name, "%lf%n", &w, &n) != 1)
+			break;
+		if (name[n] == 'W')
+			return w;
+		name += n;
+	}
+	return 0;
+}
+
+void jetwattd_presets(struct jetwattd_run *r)
+{
+	const struct jetwatt_learn *k = &r->learner.known;
+	struct jetwatt_presets *all = NULL;
+	struct jetwatt_error_text e;
+
+	r->presets = 0;
+	/* Without them it is done without. */
+	if (jetwatt_presets_read(&all, r->d->act.board, NULL, &e))
+		return;
+	for (size_t i = 0; i < all->nr && r->presets < JETWATTD_FIRST; i++) {
+		double w = named_w(all->preset[i].name);
+
+		if (!(w > 0) || jetwatt_preset_reboot(r->d->act.board, &all->preset[i]))
+			continue;
+		jetwatt_preset_mode_of(k->mode, k->nr_modes, &all->preset[i], &r->preset[r->presets]);
+		r->preset_w[r->presets++] = w;
+	}
+	jetwatt_presets_free(all);
+}
