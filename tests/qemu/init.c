@@ -93,7 +93,9 @@ static void mount_all(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(fs) / sizeof(fs[0]); i++) {
-		mkdir(fs[i].dir, 0755);
+		/* A kernel without bpf(), as JetPack 5's, has no directory for it. */
+		if (mkdir(fs[i].dir, 0755) && errno != EEXIST && !strcmp(fs[i].type, "bpf"))
+			continue;
 		if (mount(fs[i].type, fs[i].dir, fs[i].type, 0, NULL))
 			die(fs[i].dir);
 	}
