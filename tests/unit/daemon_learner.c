@@ -515,7 +515,7 @@ static void hold_on(FIXTURE_DATA(learner) *self, double seconds)
 }
 
 /* By a share of its time: each step that costs is within what the share grants by then. */
-TEST_F(learner, a_share_of_its_time)
+static void shared(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *self, const struct jetwattd_prior *prior)
 {
 	for (double budget_w = 16; budget_w < 34; budget_w += 4) {
 		double at_first, lost_s, ran_s = 0;
@@ -526,7 +526,7 @@ TEST_F(learner, a_share_of_its_time)
 		self->p.learn_s = 0;
 		self->p.learn_j = 1e9;
 		memset(self->l.allowance, 0, sizeof(self->l.allowance));
-		learn(self, &unknown);
+		learn(self, prior);
 		ASSERT_NE(NULL, best(self)) TH_LOG("%g W", budget_w);
 		at_first = loss(self);
 		tries = self->p.tries;
@@ -544,6 +544,46 @@ TEST_F(learner, a_share_of_its_time)
 		/* It does not try for ever: what is left to gain is less than what it costs. */
 		EXPECT_GT(STEPS / 2, self->p.tries);
 	}
+}
+
+TEST_F(learner, a_share_of_its_time)
+{
+	shared(_metadata, self, &unknown);
+}
+
+/* One that has no key begins at nothing when it begins again, but not each time that it is learned. */
+TEST_F(learner, a_share_without_a_key)
+{
+	shared(_metadata, self, &(struct jetwattd_prior){ 0 });
+}
+
+/* Nor one that becomes another one. */
+TEST_F(learner, a_share_of_one_that_changes)
+{
+	double lost_s = 0;
+
+	self->p.share = 0.05;
+	self->p.learn_s = 0;
+	self->p.learn_j = 1e9;
+	learn(self, &unknown);
+	for (int i = 0; i < 20 && best(self); i++) {
+		struct jetwatt_row was = *best(self), is = was;
+		struct jetwattd_news news;
+
+		self->p.by *= i % 2 ? 1 / 1.5 : 1.5;
+		is.time_ms = time_ms(&self->p, &is.mode);
+		jetwattd_learner_forget(&self->l, &is, &was);
+		while (jetwattd_learner_news(&self->l, &news))
+			;
+		self->p.tries = 0;
+		hold_on(self, 60);
+		EXPECT_LE(lost_s, self->l.spent->lost_s);
+		lost_s = self->l.spent->lost_s;
+	}
+	EXPECT_LT(1200, self->l.spent->ran_s);
+	/* But for the step that uses it up. */
+	EXPECT_GE(0.05 * self->l.spent->ran_s + 2 * EXACT_S, lost_s)
+		TH_LOG("%g of %g s", lost_s, self->l.spent->ran_s);
 }
 
 /* Presets: the highest that its name puts within; the next one down if it is over, up if there is room. */

@@ -95,7 +95,9 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 	l->check.state = JETWATTD_NO_CHECK;
 	l->foretold = 0;
 	jetwattd_level_first(l);
-	l->spent = jetwattd_allowance(l);
+	/* A share is granted to a run once, however often it is learned. */
+	if (!l->run_ns || !(terms->share > 0))
+		l->spent = jetwattd_allowance(l);
 	if (!l->spent->most)
 		l->spent->most = jetwattd_enough(l);
 	l->twin = jetwattd_foretold(l);

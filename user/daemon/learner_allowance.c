@@ -47,7 +47,7 @@ struct jetwattd_allowance *jetwattd_allowance_half(struct jetwattd_learner *l,
 						   const struct jetwattd_allowance *was)
 {
 	double seconds = was->seconds / 2, joules = was->joules / 2;
-	struct jetwattd_allowance *a = jetwattd_allowance(l);
+	struct jetwattd_allowance *a = l->terms.share > 0 ? l->spent : jetwattd_allowance(l);
 
 	a->seconds = seconds;
 	a->joules = joules;
@@ -69,7 +69,8 @@ int jetwattd_allowance_more(struct jetwattd_learner *l)
 
 void jetwattd_allowance_forget(struct jetwattd_learner *l)
 {
-	for (int i = 0; i < JETWATTD_ALLOWANCES; i++)
+	/* A share is one of the job's time, whatever it has become. */
+	for (int i = 0; i < JETWATTD_ALLOWANCES && !(l->terms.share > 0); i++)
 		if (!strcmp(l->allowance[i].key, l->key))
 			*l->allowance[i].key = '\0';
 }
