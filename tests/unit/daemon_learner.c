@@ -586,6 +586,25 @@ TEST_F(learner, a_share_of_one_that_changes)
 		TH_LOG("%g of %g s", lost_s, self->l.spent->ran_s);
 }
 
+/* A step that was cut ends the learning; it is not the end of it. */
+TEST_F(learner, a_share_after_a_cut)
+{
+	struct jetwattd_result cut = { .outcome = JETWATTD_CUT };
+	struct jetwattd_terms t;
+	struct jetwattd_step s;
+
+	self->p.share = 0.05;
+	begin(self, &unknown);
+	for (int i = 0; i < 3; i++)
+		ASSERT_EQ(1, step(self));
+	t = terms(&self->p);
+	ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
+	ASSERT_EQ(JETWATTD_FOLLOW_STOP, jetwattd_learner_done(&self->l, &t, &cut));
+	EXPECT_EQ(0, jetwattd_learner_again(&self->l, &t));
+	t.now_ns += 60000000000ull;
+	EXPECT_EQ(1, jetwattd_learner_again(&self->l, &t));
+}
+
 /* Presets: the highest that its name puts within; the next one down if it is over, up if there is room. */
 TEST_F(learner, presets_come_first)
 {

@@ -238,14 +238,11 @@ static int used_up(const struct jetwattd_learner *l)
 	return (t->learn_s > 0 && l->spent->seconds >= t->learn_s) || l->spent->joules >= t->learn_j;
 }
 
-long jetwattd_pays(struct jetwattd_learner *l, int *exact)
+static long pick(struct jetwattd_learner *l, int *exact)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
 	long i;
 
-	*exact = 0;
-	l->foretold = 0;
-	l->again_s = INFINITY;
 	if (used_up(l))
 		return -1;
 	i = preset(l, best);
@@ -255,9 +252,19 @@ long jetwattd_pays(struct jetwattd_learner *l, int *exact)
 		return jetwattd_planned(l, l->terms.most);
 	i = unsure(l, best);
 	*exact = i >= 0;
-	if (i < 0)
-		i = beside(l, best);
-	if (i < 0)
-		l->again_s = fmax(l->again_s, LATER * l->spent->ran_s + LATER_S);
+	return *exact ? i : beside(l, best);
+}
+
+long jetwattd_pays(struct jetwattd_learner *l, int *exact)
+{
+	double later_s = LATER * l->spent->ran_s + LATER_S;
+	long i;
+
+	*exact = 0;
+	l->foretold = 0;
+	l->again_s = INFINITY;
+	i = pick(l, exact);
+	/* After a step that was cut it is asked for again. */
+	l->again_s = i < 0 ? fmax(l->again_s, later_s) : later_s;
 	return i;
 }

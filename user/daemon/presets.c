@@ -2,10 +2,12 @@
 /* The vendor's presets: where a job is that nobody has learned, and the first to be tried. */
 #include "daemon/loop.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "board/preset.h"
+#include "util/error.h"
 
 /* What a preset is named for, as "MODE_30W" or "15W"; 0: it is not, as "MAXN". */
 static double named_w(const char *name)
@@ -28,10 +30,12 @@ void jetwattd_presets(struct jetwattd_run *r)
 	const struct jetwatt_learn *k = &r->learner.known;
 	struct jetwatt_presets *all = NULL;
 	struct jetwatt_error_text e;
+	int err = jetwatt_presets_read(&all, r->d->act.board, NULL, &e);
 
 	r->presets = 0;
-	/* Without them it is done without. */
-	if (jetwatt_presets_read(&all, r->d->act.board, NULL, &e))
+	if (err && err != -ENOENT && r->d->policy->learn_share > 0)
+		jetwatt_error_note("%s: %s; no preset is tried", e.what, e.why);
+	if (err)
 		return;
 	for (size_t i = 0; i < all->nr && r->presets < JETWATTD_FIRST; i++) {
 		double w = named_w(all->preset[i].name);
