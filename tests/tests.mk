@@ -164,7 +164,7 @@ bench-search: build/bench/search
 	OPENBLAS_NUM_THREADS=1 $< -s 2 -o build/bench/search.json $(bench_files) $(bench_boards)
 
 # What jetwattd's learner chooses, in virtual time; minutes. JOBS= of each file and length of minibatch.
-build/bench/learner: tests/bench/learner.c tests/unit/search_run.h build/tests/demo/optimum.o $(addprefix build/,daemon.a policy.a $(shared:%=%.a))
+build/bench/learner: tests/bench/learner.c tests/bench/learner_job.h tests/unit/search_run.h build/tests/demo/optimum.o $(addprefix build/,daemon.a policy.a $(shared:%=%.a))
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-learner.d -o $@ $(filter %.c %.o %.a,$^) $(ldflags) $(libs)
 

@@ -58,12 +58,7 @@ insmod $KO
 begun=$(now_ns)
 within 30 grep -q "samples of power are back" "$T/log" && within 60 works
 result $? "the module is loaded again: the job is learned"
-over=$(breach "$begun" $BUDGET)
-echo "# over $BUDGET W for $over s"
-at_most "$over" 1
-result $? "never over the budget for a second"
-kill $train
-wait $train
+never_over
 doing idle 20 && within 20 as_before "$T/before"
 result $? "the job ends: the board is as it was"
 end
@@ -88,12 +83,7 @@ echo 0 > $FAULT/fail_i2c_nak
 begun=$(now_ns)
 within 60 grep -q "samples of power are back" "$T/log" && within 60 works
 result $? "they answer again: the job is learned"
-over=$(breach "$begun" $BUDGET)
-echo "# over $BUDGET W for $over s"
-at_most "$over" 1
-result $? "never over the budget for a second"
-kill $train
-wait $train
+never_over
 doing idle 20
 end
 

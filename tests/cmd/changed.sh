@@ -69,12 +69,7 @@ sleep 2
 doing holding 100
 its_mode && [ $(($(told modes_measured) - modes)) -le 8 ]
 result $? "what was learned before counts: at most 8 modes more, and the mode is within 10 %"
-over=$(breach "$begun" $BUDGET)
-echo "# over $BUDGET W for $over s"
-at_most "$over" 1
-result $? "never over the budget for a second"
-kill $train
-wait $train
+never_over
 doing idle 20 && as_before "$T/before"
 result $? "it ends: the board is as it was"
 end

@@ -61,12 +61,7 @@ lost=$(metric jetwatt_learning_lost_seconds_total) took=$(metric jetwatt_learnin
 echo "# in $ran s: $took s of readings, $lost s lost"
 at_most 1 "$took" && at_most "$lost" "$(awk -v r="$ran" -v s=$SHARE 'BEGIN { print s / 100 * r + 2 }')"
 result $? "what that has cost is within its share, but for a step"
-over=$(breach "$begun" $BUDGET)
-echo "# over $BUDGET W for $over s"
-at_most "$over" 1
-result $? "never over the budget for a second"
-kill $train
-wait $train
+never_over
 doing idle 20 && as_before "$T/before"
 result $? "it ends: the board is as it was"
 end

@@ -13,17 +13,6 @@ printf 'budget = %sW\ndb = %s\n' $BUDGET "$T/profiles.db" > "$T/conf"
 lowest() { awk -F, 'NR > 1 && (!b || $6 < b) { b = $6 } END { print b }' $TRUTH/modes; }
 is() { [ "$(told "$1")" = "$2" ]; }
 
-# Since it began; then the job is ended.
-never_over()
-{
-	over=$(breach "$begun" $BUDGET)
-	echo "# over $BUDGET W for $over s"
-	at_most "$over" 1
-	result $? "never over the budget for a second"
-	kill $train
-	wait $train
-}
-
 knobs > "$T/before"
 start
 begun=$(now_ns)

@@ -84,8 +84,8 @@ static double watts(const struct plant *p, const struct jetwatt_mode *m)
 
 static struct jetwattd_terms terms(const struct plant *p)
 {
-	return (struct jetwattd_terms){ .limit_w = 0.98 * p->budget_w, .safe_w = 0.88 * p->budget_w, .now_ns = p->now_ns, .most = MOST,
-					.learn_s = p->learn_s, .learn_j = p->learn_j, .share = p->share };
+	return (struct jetwattd_terms){ .limit_w = 0.98 * p->budget_w, .safe_w = 0.88 * p->budget_w,
+					.now_ns = p->now_ns, .most = MOST, .learn_s = p->learn_s, .learn_j = p->learn_j, .share = p->share };
 }
 
 /* Does a knob refuse the mode? Always the same ones. */
@@ -514,7 +514,7 @@ static void hold_on(FIXTURE_DATA(learner) *self, double seconds)
 	}
 }
 
-/* By a share of its time: each step that costs is within what the share grants by then. */
+/* By a share of its time: after two hours it has cost no more, and the mode is good. */
 static void shared(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *self, const struct jetwattd_prior *prior)
 {
 	for (double budget_w = 16; budget_w < 34; budget_w += 4) {

@@ -251,6 +251,8 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r, struct jetwattd_backin
 			return JETWATTD_ENDED;
 		if (drifts < DRIFTS)
 			continue;
+		/* What was backed off from was the other job's. */
+		*backing = (struct jetwattd_backing){ 0 };
 		jetwattd_learner_forget(&r->learner, &got.m.row, &was);
 		jetwattd_pass_on(r);
 		return JETWATTD_MEASURED;

@@ -12,6 +12,7 @@
  *		..._reading(), ..._over(), ..._refused(), ..._too_slow()
  *		jetwattd_learner_done()			the step is over
  *		jetwattd_learner_news()			what is to be stored and reported
+ *	jetwattd_learner_again()			with a share: resume, as the job has gone on?
  *
  * Not thread-safe; one thread calls it.
  */
@@ -212,7 +213,7 @@ struct jetwattd_drift_check {
  * @first, @first_w, @firsts: of the prior, those that were not tried yet; indices
  * @run_ns: this run is learned since; up to @ran_ns its time is in @spent; @best_ms: of the best mode
  *	as the step began, 0: there was none
- * @again_s: with a share, no reading pays before the workload has run for so long
+ * @again_s: with a share, time that the workload has run when the next reading may pay
  * @cost: of all steps
  * @trying: the candidate of the step; @begun_ns, @begun_j: of it
  * @check: whether the job is another one

@@ -10,7 +10,7 @@
  * minibatches in the best mode: a job with such long ones is there for long. */
 #define LEARN_S		40
 #define LEARN		200
-/* A job is granted its share of so long from the start. */
+/* Time whose share a workload is granted from the start. */
 #define SHARE_S		120
 /* Number of further modes that are worth a try when the best one turns out not to be. */
 #define FURTHER		4

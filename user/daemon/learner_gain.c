@@ -13,34 +13,30 @@
 
 #include "plan/plan.h"
 
-/* From this number of readings on, without other workloads, there is a model; with few it is too
- * sure, by DOUBT / sqrt(readings). */
-#define ROWS		4
-#define DOUBT		0.15
-/* A quick reading takes so long, or so many minibatches; a switch; a step down and back. */
+/* Time of a quick reading, or that number of minibatches if it is longer; of a switch; of a step
+ * down and back. */
 #define READING_S	1.6
 #define READING		2.5
 #define SWITCH_S	0.05
 #define OVER_S		2
 /* What is more likely over the budget than not is not tried. */
 #define OVER		0.5
-/* A longer reading of a mode near the limit has to gain so much, and any so great a part. */
+/* Least gain of a longer reading of a mode near the limit, and of any, as a part of the time. */
 #define EXACT_S		0.5
 #define GAIN		1e-5
-/* A job is taken to go on for at least so long. */
+/* Least time for which a job is expected to go on. */
 #define LEAST_S		30
-/* Before the model has seen this number of readings, or other workloads, none may cost more than this
- * part of what is granted, whatever the model says, nor take longer, or longer than so many in the
- * best mode. */
+/* Before the model has seen SURE readings, or other workloads, a reading may cost at most PART of what
+ * is granted, and take LONG_S or LONGER times a reading of the best mode, whatever the model says. */
 #define SURE		9
 #define PART		0.5
 #define LONG_S		4
 #define LONGER		2
 /* Of the vendor's presets one of twice the watts by its name draws at least a fifth more. */
 #define NAMED		0.3
-/* A mode draws at most so much more, as a part, for each step from the lowest to the highest level. */
+/* Slope of power over the level of a mode, at most: from level 0 to 1 it rises by STEEP times itself. */
 #define STEEP		4
-/* To look takes CPU time: not again before the job has run for so much longer. */
+/* A look takes CPU time: the next one is due when the job has run LATER times as long, and LATER_S. */
 #define LATER		1.1
 #define LATER_S		5
 
@@ -72,11 +68,6 @@ int jetwattd_near(const struct jetwattd_learner *l, size_t i, const struct jetwa
 	       cost_s(worst_ms, best->time_ms) <= PART * jetwattd_share_left(l);
 }
 
-static int is_known(const struct jetwattd_learner *l, size_t i)
-{
-	return jetwatt_learn_row(&l->known, &l->known.mode[i]) != NULL;
-}
-
 /* A preset: the highest that by its name is within; then, as long as none is, the next lower one, and
  * else the next higher one that may be by what the best one draws. Return: its index, -1: none. */
 static long preset(const struct jetwattd_learner *l, const struct jetwatt_row *best)
@@ -93,7 +84,7 @@ static long preset(const struct jetwattd_learner *l, const struct jetwatt_row *b
 
 		if (best)
 			w = named > 0 && w > named ? best->power_w * pow(w / named, NAMED) : INFINITY;
-		if (w > l->terms.limit_w || w <= most || jetwattd_barred(l, i) || is_known(l, i))
+		if (w > l->terms.limit_w || w <= most || jetwattd_barred(l, i) || jetwattd_is_known(l, i))
 			continue;
 		most = w;
 		found = (long)i;
@@ -120,7 +111,7 @@ static long upward(const struct jetwattd_learner *l, const struct jetwatt_row *b
 			jetwatt_each_knob(k)
 				only &= (size_t)k == turn % JETWATT_KNOBS ||
 					jetwatt_mode_get(m, k) == jetwatt_mode_get(&best->mode, k);
-			if (only && level > most && !jetwattd_barred(l, i) && !is_known(l, i) &&
+			if (only && level > most && !jetwattd_barred(l, i) && !jetwattd_is_known(l, i) &&
 			    best->power_w * (1 + STEEP * (level - from)) <= l->terms.limit_w) {
 				most = level;
 				found = (long)i;
@@ -144,16 +135,12 @@ static double above(double z)
 	return 0.5 * erfc(z * M_SQRT1_2);
 }
 
-/* Expected gain of a mode, as a part of the time. @least: error of a prediction that the model does not
- * know of; @over: probability of a step down. */
-static double gain(const struct jetwattd_learner *l, const struct jetwatt_prediction *p, double best_ms,
-		   double least, double *over)
+double jetwattd_gain(const struct jetwatt_prediction *p, double best_ms, double limit_w, double least)
 {
 	double t = hypot(p->time_sd, least), w = hypot(p->power_sd, least);
 	double z = log(best_ms / p->time_ms) / t;
 
-	*over = above(log(l->budget_w / p->power_w) / w);
-	return above(log(p->power_w / l->terms.limit_w) / w) * t *
+	return above(log(p->power_w / limit_w) / w) * t *
 	       (z * above(-z) + exp(-z * z / 2) / sqrt(2 * M_PI));
 }
 
@@ -184,18 +171,20 @@ static long modelled(struct jetwattd_learner *l, const struct jetwatt_row *best,
 
 	l->choices = 0;
 	for (size_t i = 0; i < l->known.nr_modes; i++) {
+		const struct jetwatt_prediction *p = &l->known.prediction[i];
 		double over, by, cost, when;
 
 		if (jetwattd_barred(l, i))
 			continue;
-		if (is_known(l, i)) {
+		if (jetwattd_is_known(l, i)) {
 			choose(l, i);
 			continue;
 		}
-		by = gain(l, &l->known.prediction[i], best->time_ms, least, &over);
+		by = jetwattd_gain(p, best->time_ms, l->terms.limit_w, least);
+		over = above(log(l->budget_w / p->power_w) / hypot(p->power_sd, least));
 		if (by < GAIN || over > OVER || (!sure && !jetwattd_near(l, i, best)))
 			continue;
-		cost = cost_s(l->known.prediction[i].time_ms, best->time_ms) + over * over_s;
+		cost = cost_s(p->time_ms, best->time_ms) + over * over_s;
 		if (cost > left || by * expected <= cost) {
 			when = cost > left ? jetwattd_share_when(l, cost) : 0;
 			l->again_s = fmin(l->again_s, fmax(cost / by, when));
@@ -218,9 +207,9 @@ static long beside(struct jetwattd_learner *l, const struct jetwatt_row *best)
 	size_t rows = jetwattd_whole_rows(l);
 	long i;
 
-	if ((known || rows >= ROWS) && !jetwatt_learn_predict(&l->known)) {
+	if ((known || rows >= JETWATTD_ROWS) && !jetwatt_learn_predict(&l->known)) {
 		l->foretold = 1;
-		return modelled(l, best, foretold ? 0 : DOUBT / sqrt(l->known.nr_rows + 1.0), known || rows >= SURE);
+		return modelled(l, best, foretold ? 0 : JETWATTD_DOUBT / sqrt(l->known.nr_rows + 1.0), known || rows >= SURE);
 	}
 	i = upward(l, best);
 	if (i < 0)

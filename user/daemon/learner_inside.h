@@ -6,6 +6,10 @@
 #include "daemon/learner.h"
 
 #define JETWATTD_BARRED	2
+/* From this number of readings on the model's word counts; with few it is too sure, by
+ * JETWATTD_DOUBT / sqrt(readings). */
+#define JETWATTD_ROWS	4
+#define JETWATTD_DOUBT	0.15
 
 /* Was the reading not cut short? */
 static inline int jetwattd_whole(const struct jetwatt_row *row)
@@ -21,6 +25,11 @@ static inline int jetwattd_foretold(const struct jetwattd_learner *l)
 
 /* Do other workloads let expect what it does, and does it do so? */
 int jetwattd_foreseen(struct jetwattd_learner *l);
+
+static inline int jetwattd_is_known(const struct jetwattd_learner *l, size_t i)
+{
+	return jetwatt_learn_row(&l->known, &l->known.mode[i]) != NULL;
+}
 
 /* Can a candidate not be had, or is it too slow for a server? */
 static inline int jetwattd_barred(const struct jetwattd_learner *l, size_t i)
@@ -54,12 +63,15 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact);
 void jetwattd_level_first(struct jetwattd_learner *l);
 /* A mode was over the budget. */
 void jetwattd_level_lower(struct jetwattd_learner *l, size_t i);
-/* What the plan asks for, of at most so many modes. Return: its index, -1: none. */
+/* The mode that the plan asks for, where at most @most are to be measured. Return: its index, -1: none. */
 long jetwattd_planned(struct jetwattd_learner *l, size_t most);
 
 /* learner_gain.c: with a share: the reading that pays most for the time that the job is expected to run.
  * @exact: as above. Return: its index, -1: none does now. */
 long jetwattd_pays(struct jetwattd_learner *l, int *exact);
+/* Expected improvement: by what part of @best_ms a mode is expected to be faster, where it is within
+ * @limit_w. @least: error of a prediction that the model does not know of. */
+double jetwattd_gain(const struct jetwatt_prediction *p, double best_ms, double limit_w, double least);
 /* May a mode that no model speaks for be far slower than the best one? A minibatch takes at most as much
  * longer as a knob is lower. Return: 1: no, or that matters little. */
 int jetwattd_near(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);

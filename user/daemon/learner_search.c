@@ -11,8 +11,6 @@
  * have just learned it for another limit, as many again: what is known lies elsewhere. */
 #define NEAR		0.93
 #define MORE		6
-/* From so many readings on the model's word counts. */
-#define ROWS		4
 /* The last of the allowance is for those that only their reading's error keeps from being
  * chosen. */
 #define LAST		0.25
@@ -23,8 +21,7 @@
 #define LEVEL		0.6
 #define LOWER		0.7
 #define EDGE		0.2
-/* See doubt(); a mean gain that is worth a try. */
-#define DOUBT		0.15
+/* A mean gain that is worth a try. */
 #define GAIN		0.005
 /* What is far slower than a mode that we have costs the job more than it can teach;
  * what is probably over the budget costs a switch there and back. */
@@ -95,18 +92,13 @@ static int asked(const struct jetwattd_learner *l, size_t i, int how)
 	return how == CAUTIOUS ? cautious(l, i, most) : jetwattd_level(l, i, &least) <= most;
 }
 
-static int is_known(const struct jetwattd_learner *l, size_t i)
-{
-	return jetwatt_learn_row(&l->known, &l->known.mode[i]) != NULL;
-}
-
 /* Of those that can be had and are not known. */
 static double lowest(const struct jetwattd_learner *l)
 {
 	double least, low = INFINITY;
 
 	for (size_t i = 0; i < l->known.nr_modes; i++)
-		if (!jetwattd_barred(l, i) && !is_known(l, i))
+		if (!jetwattd_barred(l, i) && !jetwattd_is_known(l, i))
 			low = fmin(low, jetwattd_level(l, i, &least));
 	return low;
 }
@@ -118,7 +110,7 @@ static int narrow(struct jetwattd_learner *l)
 	struct jetwatt_learn *k = &l->known;
 	/* A prior that knows the workload, or others like it, weighs all of them itself. */
 	int twin = jetwattd_foretold(l), weighed = twin || jetwattd_foreseen(l);
-	int modelled = !twin && best && jetwattd_whole_rows(l) >= ROWS;
+	int modelled = !twin && best && jetwattd_whole_rows(l) >= JETWATTD_ROWS;
 	int err = modelled ? jetwatt_learn_predict(k) : -ENODATA;
 	size_t fresh = 0;
 
@@ -127,7 +119,7 @@ static int narrow(struct jetwattd_learner *l)
 	for (int how = CAUTIOUS; !fresh && how < GIVEN_UP; how++) {
 		l->choices = 0;
 		for (size_t i = 0; i < k->nr_modes; i++) {
-			int known = is_known(l, i);
+			int known = jetwattd_is_known(l, i);
 
 			if (jetwattd_barred(l, i))
 				continue;
@@ -145,27 +137,23 @@ static int narrow(struct jetwattd_learner *l)
 }
 
 /* The plan has no more to ask for, by what the model is sure of. With few readings it is too
- * sure: a mode that would be worth it if the model knew DOUBT / sqrt(readings) less is tried
+ * sure: a mode that would be worth it if the model knew JETWATTD_DOUBT / sqrt(readings) less is tried
  * all the same. Return: its index, -1: none. */
 static long doubt(struct jetwattd_learner *l, size_t most)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
 	struct jetwatt_learn *k = &l->known;
-	double least = DOUBT / sqrt(k->nr_rows + 1.0), top = GAIN;
+	double least = JETWATTD_DOUBT / sqrt(k->nr_rows + 1.0), top = GAIN;
 	long at = -1;
 
 	if (!best || jetwattd_foretold(l) || jetwatt_learn_known(k) >= most ||
-	    jetwattd_whole_rows(l) < ROWS || jetwatt_learn_predict(k))
+	    jetwattd_whole_rows(l) < JETWATTD_ROWS || jetwatt_learn_predict(k))
 		return -1;
 	for (size_t i = 0; i < k->nr_modes; i++) {
 		const struct jetwatt_prediction *p = &k->prediction[i];
-		double t = hypot(p->time_sd, least), w = hypot(p->power_sd, least);
-		double z = log(best->time_ms / p->time_ms) / t;
-		double over = log(p->power_w / k->budget_w) / w;
-		double gain = 0.5 * erfc(over * M_SQRT1_2) * t *
-			      (z * 0.5 * erfc(-z * M_SQRT1_2) + exp(-z * z / 2) / sqrt(2 * M_PI));
+		double gain = jetwattd_gain(p, best->time_ms, k->budget_w, least);
 
-		if (!jetwattd_barred(l, i) && gain > top && !is_known(l, i)) {
+		if (!jetwattd_barred(l, i) && gain > top && !jetwattd_is_known(l, i)) {
 			top = gain;
 			at = (long)i;
 		}
@@ -203,7 +191,7 @@ static long first(struct jetwattd_learner *l)
 		l->firsts--;
 		for (size_t k = 0; k < l->firsts; k++)
 			l->first[k] = l->first[k + 1];
-		if (!jetwattd_barred(l, i) && !is_known(l, i))
+		if (!jetwattd_barred(l, i) && !jetwattd_is_known(l, i))
 			return (long)i;
 	}
 	return -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The vendor's presets: where a job is that nobody has learned, and the first to be tried. */
+/* The vendor's presets: with learn-share the first modes to be tried. */
 #include "daemon/loop.h"
 
 #include <errno.h>

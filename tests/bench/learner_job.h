@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A job on a file of measured modes, in virtual time: the learner is jetwattd's; board, cap, actuator
+ * and loop are made up from what they do (user/daemon/search.c, try_mode.c, job_hold.c,
+ * cap_recovery.c), in a few lines.
+ */
+#ifndef JETWATT_LEARNER_JOB_H
+#define JETWATT_LEARNER_JOB_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/learner.h"
+#include "unit/search_run.h"
+
+/* Cost of a step: a quick reading, an exact one, minibatches in each; a switch. */
+#define QUICK_S		1.6
+#define EXACT_S		4.0
+#define QUICK		2.5
+#define EXACT		5
+/* A mode of more than SLOW times the best one's time is left after CUT minibatches. */
+#define SLOW		1.2
+#define CUT		1.5
+/* Errors of a reading of one second. */
+#define TIME_SD		0.006
+#define POWER_SD	0.008
+/* A mean over the window that is far above the budget is seen after, else after a window. */
+#define FAR_S		0.3
+#define WINDOW_S	1.0
+#define FAR		1.15
+/* A held mode is looked at, and its mean of power is well known then. */
+#define HELD_S		10.0
+#define HELD_SD		0.002
+/* A step down from a held mode. */
+#define BACK_OFF_S	2.0
+#define CALM_S		80.0
+#define SAFE		0.9
+/* jetwattd has seen that there is a job. */
+#define SEEN_S		0.5
+#define MOST		25
+#define WORSE		1.04
+#define TIGHT		1.5
+#define KEY		"0123456789abcdef"
+#define REFERENCES	8
+#define PRESETS		3
+#define PARTS		4096
+
+/* A stretch of time in one mode. */
+struct part {
+	double s;
+	size_t mode;
+	int learning;
+};
+
+/**
+ * struct bench - a file, and a job on it
+ * @row, @n: candidates with their true time and power; @other: of the references
+ * @budget_w: of the job; @swing: relative, of its mean over a window; @length_s: how long it runs
+ * @share: of its time that learning may cost, as in the policy; 0: none
+ * @preset, @presets: of nvpmodel; @first, @first_w: their modes, and what they are named for
+ * @now_s: virtual time since the job began; @start: mode that the board is in by then
+ * @part: what it did; @overs: steps down; @stored: readings that the database would keep
+ */
+struct bench {
+	struct jetwatt_row *row;
+	size_t n;
+	struct jetwatt_corpus other[REFERENCES];
+	int others;
+	double budget_w, swing, length_s, share;
+	uint64_t rng;
+	double now_s;
+	size_t start, preset[PRESETS], presets;
+	struct jetwatt_mode first[PRESETS];
+	double first_w[PRESETS];
+	struct part *part;
+	size_t parts, max_parts;
+	int overs, verbose;
+	struct jetwattd_learner l;
+	struct jetwatt_row *stored;
+	size_t nr_stored, max_stored;
+};
+
+static void stay(struct bench *b, double s, size_t mode, int learning)
+{
+	s = fmin(s, b->length_s - b->now_s);
+	if (!(s > 0))
+		return;
+	if (b->parts == b->max_parts) {
+		b->max_parts = b->max_parts ? 2 * b->max_parts : PARTS;
+		b->part = realloc(b->part, b->max_parts * sizeof(*b->part));
+		if (!b->part)
+			exit(1);
+	}
+	b->part[b->parts++] = (struct part){ s, mode, learning };
+	b->now_s += s;
+}
+
+static size_t place(const struct bench *b, const struct jetwatt_mode *mode)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (jetwatt_mode_same(&b->row[i].mode, mode))
+			return i;
+	abort();
+}
+
+/* The lowest mode. */
+static size_t lowest(const struct bench *b)
+{
+	size_t least = 0;
+
+	for (size_t i = 1; i < b->n; i++)
+		if (b->row[i].power_w < b->row[least].power_w)
+			least = i;
+	return least;
+}
+
+static double room(const struct bench *b)
+{
+	return b->budget_w / (1 + 3 * b->swing);
+}
+
+static struct jetwattd_terms terms(const struct bench *b)
+{
+	return (struct jetwattd_terms){
+					.limit_w = room(b), .safe_w = SAFE * room(b),
+					.now_ns = 1e12 + b->now_s * 1e9, .most = MOST,
+					.share = b->share, .learn_j = 1e9 };
+}
+
+/* Where the cap steps down to. */
+static size_t safe(struct bench *b)
+{
+	const struct jetwatt_row *row = jetwattd_learner_within(&b->l, SAFE * room(b), NULL);
+
+	return row ? place(b, &row->mode) : lowest(b);
+}
+
+static struct jetwattd_reading reading(struct bench *b, size_t i, double s, double least_sd)
+{
+	double t = fmax(TIME_SD / sqrt(fmax(s, 0.2)), least_sd), w = fmax(POWER_SD / sqrt(fmax(s, 0.2)), least_sd);
+	struct jetwattd_reading got = { .m.dwell_s = s };
+
+	got.m.row = (struct jetwatt_row){
+		.mode = b->row[i].mode, .time_sd = t, .power_sd = w,
+		.time_ms = b->row[i].time_ms * exp(t * search_normal(&b->rng)),
+		.power_w = b->row[i].power_w * exp(w * search_normal(&b->rng)),
+	};
+	return got;
+}
+
+/* As jetwattd_try(). */
+static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *step)
+{
+	const struct jetwatt_row *best = jetwattd_learner_within(&b->l, room(b), NULL);
+	size_t i = place(b, &step->mode);
+	double t = b->row[i].time_ms * 1e-3, w = b->row[i].power_w;
+	int quick = step->ask != JETWATTD_TRY_EXACT;
+	double s = quick ? fmax(QUICK_S, QUICK * t) : fmax(EXACT_S, EXACT * t);
+	struct jetwattd_reading got;
+	enum jetwattd_outcome out = JETWATTD_MEASURED;
+
+	if (quick && best && t > SLOW * best->time_ms * 1e-3)
+		s = fmax(CUT * t, 0.6);
+	if (w > b->budget_w && (w > FAR * b->budget_w || s > WINDOW_S)) {
+		s = w > FAR * b->budget_w ? FAR_S : WINDOW_S;
+		stay(b, s, i, 1);
+		jetwattd_learner_spent(&b->l, s * w);
+		b->overs++;
+		got = reading(b, i, s, 0.02);
+		jetwattd_learner_over(&b->l, &step->mode, fmax(got.m.row.power_w, 1.0001 * room(b)), 0.02);
+		stay(b, WINDOW_S, safe(b), 1);
+		out = JETWATTD_OVER;
+	} else {
+		stay(b, s, i, 1);
+		got = reading(b, i, s, 0);
+		jetwattd_learner_spent(&b->l, s * w);
+		if (jetwattd_learner_reading(&b->l, &got))
+			exit(1);
+	}
+	if (b->verbose)
+		printf("  %7.1f s %2u-%u-%u-%u %8.2f ms %6.2f W%s%s\n", b->now_s, step->mode.cores, step->mode.cpu_khz / 1000,
+		       (unsigned int)(step->mode.gpu_hz / 1000000), (unsigned int)(step->mode.emc_hz / 1000000),
+		       b->row[i].time_ms, w, out == JETWATTD_OVER ? " over" : "", quick ? "" : " exact");
+	return out;
+}
+
+/* As jetwattd_seek(). */
+static void seek(struct bench *b)
+{
+	struct jetwattd_terms t = terms(b);
+	enum jetwattd_follow follow = JETWATTD_FOLLOW_PLAN;
+	struct jetwattd_news news;
+	struct jetwattd_step step;
+
+	jetwattd_learner_resume(&b->l, &t);
+	while (follow != JETWATTD_FOLLOW_STOP && b->now_s < b->length_s) {
+		struct jetwattd_result result = { 0 };
+
+		t = terms(b);
+		if (!jetwattd_learner_next(&b->l, &t, &step))
+			return;
+		if (step.ask == JETWATTD_TRY || step.ask == JETWATTD_TRY_EXACT) {
+			result.outcome = try(b, &step);
+			result.here = result.outcome == JETWATTD_MEASURED;
+		} else {
+			size_t i = place(b, &step.mode);
+
+			stay(b, fmax(QUICK_S, QUICK * 1e-3 * b->row[i].time_ms), i, 1);
+			result.reading = reading(b, i, QUICK_S, 0);
+		}
+		t = terms(b);
+		follow = jetwattd_learner_done(&b->l, &t, &result);
+		while (jetwattd_learner_news(&b->l, &news))
+			if (news.what == JETWATTD_STORE && b->nr_stored < b->max_stored)
+				b->stored[b->nr_stored++] = news.reading.m.row;
+	}
+}
+
+/* As hold(). */
+static void hold(struct bench *b)
+{
+	const struct jetwatt_row *best;
+	double was_ms = INFINITY, back_off_s = BACK_OFF_S;
+	struct jetwattd_reading got;
+	int trips = 0;
+
+	while (b->now_s < b->length_s) {
+		struct jetwattd_terms t = terms(b);
+		size_t i;
+
+		best = jetwattd_learner_within(&b->l, room(b), NULL);
+		if (!best) {
+			stay(b, CALM_S, lowest(b), 0);
+			return;
+		}
+		if (b->share > 0 ? jetwattd_learner_again(&b->l, &t) :
+				   best->time_ms > WORSE * was_ms && jetwattd_learner_more(&b->l, &t))
+			return;
+		was_ms = best->time_ms;
+		i = place(b, &best->mode);
+		if (b->row[i].power_w > b->budget_w) {
+			stay(b, WINDOW_S, i, 0);
+			b->overs++;
+			got = reading(b, i, WINDOW_S, 0);
+			if (++trips > 1)
+				jetwattd_learner_over(&b->l, &b->row[i].mode, got.m.row.power_w, 0.01);
+			stay(b, back_off_s, safe(b), 0);
+			back_off_s = fmin(2 * back_off_s, CALM_S);
+			continue;
+		}
+		stay(b, HELD_S, i, 0);
+		got = reading(b, i, HELD_S, HELD_SD);
+		if (got.m.row.power_w * (1 + TIGHT * b->swing) > b->budget_w)
+			jetwattd_learner_reading(&b->l, &got);
+	}
+}
+
+static void job(struct bench *b, const struct jetwattd_prior *prior)
+{
+	b->now_s = 0;
+	b->parts = 0;
+	b->overs = 0;
+	if (jetwattd_learner_begin(&b->l, prior))
+		exit(1);
+	jetwattd_learner_budget(&b->l, b->budget_w, room(b));
+	stay(b, SEEN_S, b->start, 0);
+	while (b->now_s < b->length_s) {
+		seek(b);
+		hold(b);
+	}
+}
+
+#endif
