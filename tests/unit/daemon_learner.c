@@ -25,13 +25,14 @@
  * @gpu, @cpu, @base_w: of the job; @by, @by_w: factors of its time and power now
  * @change_ns: from then on the factor is @then
  * @now_ns: virtual time; @budget_w: of the cap
- * @refuse: share of the modes whose knobs refuse; @learn_s, @learn_j, @share: of the policy
+ * @refuse: share of the modes whose knobs refuse; @learn_s, @learn_j, @most, @share: of the policy
  * @tries, @checks: steps; @overs: of those, the cap stepped down; @most_w: power of the highest one
  * @tried: modes, in order; @stored, @drifts: news
  */
 struct plant {
 	double gpu, cpu, base_w, by, by_w, then, budget_w, refuse, learn_s, learn_j, share, most_w;
 	uint64_t change_ns, now_ns, state;
+	size_t most;
 	int tries, checks, overs, refusals, stored, drifts, exacts;
 	struct jetwatt_mode tried[STEPS], board;
 };
@@ -55,7 +56,7 @@ FIXTURE_SETUP(learner)
 	l->known.nr_modes = MODES;
 	ASSERT_EQ(0, jetwattd_learner_open(l));
 	self->p = (struct plant){ .gpu = 60, .cpu = 100, .base_w = 6, .by = 1, .by_w = 1, .then = 1,
-				  .budget_w = 22, .learn_s = 200, .learn_j = 5000, .now_ns = 1000000000000, .state = 1 };
+				  .budget_w = 22, .learn_s = 200, .learn_j = 5000, .most = MOST, .now_ns = 1000000000000, .state = 1 };
 }
 
 FIXTURE_TEARDOWN(learner)
@@ -85,7 +86,7 @@ static double watts(const struct plant *p, const struct jetwatt_mode *m)
 static struct jetwattd_terms terms(const struct plant *p)
 {
 	return (struct jetwattd_terms){ .limit_w = 0.98 * p->budget_w, .safe_w = 0.88 * p->budget_w,
-					.now_ns = p->now_ns, .most = MOST, .learn_s = p->learn_s, .learn_j = p->learn_j, .share = p->share };
+					.now_ns = p->now_ns, .most = p->most, .learn_s = p->learn_s, .learn_j = p->learn_j, .share = p->share };
 }
 
 /* Does a knob refuse the mode? Always the same ones. */
@@ -366,6 +367,31 @@ TEST_F(learner, the_job_becomes_another_one)
 	}
 }
 
+/* With so few readings that the model is never sure: it is asked before the learning ends. */
+TEST_F(learner, it_changes_and_few_are_read)
+{
+	for (double then = 0.5; then < 3; then *= 4) {
+		int was = self->p.drifts;
+
+		self->p.most = 6;
+		self->p.then = then;
+		self->p.change_ns = self->p.now_ns + (uint64_t)(2 * QUICK_S * 1e9) - 1;
+		memset(self->l.allowance, 0, sizeof(self->l.allowance));
+		learn(self, &unknown);
+		EXPECT_LT(was, self->p.drifts) TH_LOG("%g", then);
+		EXPECT_EQ(0, step(self));
+		for (size_t i = 0; i < self->l.known.nr_rows; i++)
+			EXPECT_GT(0.05, fabs(log(self->l.known.row[i].time_ms / time_ms(&self->p, &self->l.known.row[i].mode))));
+	}
+	/* Nothing has changed: one reading more, and that is all. */
+	memset(self->l.allowance, 0, sizeof(self->l.allowance));
+	self->p.change_ns = 0;
+	self->p.drifts = 0;
+	learn(self, &unknown);
+	EXPECT_EQ(1, self->p.checks);
+	EXPECT_EQ(0, self->p.drifts);
+}
+
 /* While it is held: as soon as the loop says so. */
 TEST_F(learner, drift_of_a_job_that_is_held)
 {
@@ -473,6 +499,45 @@ TEST_F(learner, other_workloads)
 	EXPECT_GT(0.08, few / budgets);
 	EXPECT_LT(2 * few, few_alone);
 	EXPECT_GE(budgets, overs);
+}
+
+/* A workload that others are known for changes after a few readings: that is told before the change is taken
+ * for a trait of the workload. */
+TEST_F(learner, a_change_beside_other_workloads)
+{
+	static const double then[] = { 0.5, 0.65, 1.6, 2 };
+	struct jetwatt_row row[3][OTHER_ROWS];
+	struct jetwatt_corpus other[3];
+	struct jetwattd_prior prior = { .key = KEY, .other = other, .others = 3 };
+	double longest = 0, sum = 0;
+	int n = 0;
+
+	others(self, row, other);
+	for (size_t k = 0; k < sizeof(then) / sizeof(then[0]); k++) {
+		for (int after = 2; after <= 6; after++) {
+			double told_s = INFINITY;
+			int drifts = self->p.drifts, steps = 0, result = 1;
+
+			memset(self->l.allowance, 0, sizeof(self->l.allowance));
+			self->p.tries = self->p.checks = self->p.overs = 0;
+			self->p.then = then[k];
+			self->p.change_ns = self->p.now_ns + (uint64_t)(after * QUICK_S * 1e9) - 1;
+			begin(self, &prior);
+			while (steps++ < STEPS && result > 0) {
+				result = step(self);
+				if (self->p.drifts > drifts && told_s == INFINITY)
+					told_s = (self->p.now_ns - self->p.change_ns) * 1e-9;
+			}
+			EXPECT_GT(30, told_s) TH_LOG("times %g after %d: %g s, %d readings", then[k], after, told_s, self->p.tries);
+			EXPECT_GT(0.1, loss(self)) TH_LOG("times %g after %d: %g", then[k], after, loss(self));
+			longest = fmax(longest, fmin(told_s, 99));
+			sum += fmin(told_s, 99);
+			n++;
+		}
+	}
+	TH_LOG("told after %.1f s, at most %.1f s", sum / n, longest);
+	EXPECT_GT(12, longest);
+	EXPECT_GT(6, sum / n);
 }
 
 TEST_F(learner, first_candidates_come_first)

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With this number of readings the model knows what to expect. */
-#define SURE	9
+/* With this number of readings the model knows what to expect; where other workloads are known, with
+ * fewer. */
+#define SURE		9
+#define SURE_WITH	5
 
 int jetwattd_learner_open(struct jetwattd_learner *l)
 {
@@ -74,6 +76,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	l->learned_j = 0;
 	l->nr_news = 0;
 	l->check.state = JETWATTD_NO_CHECK;
+	l->taken = l->looked = 0;
 	l->run_ns = l->ran_ns = 0;
 	jetwattd_learner_in_time(l);
 	first(l, prior);
@@ -129,6 +132,21 @@ static long unknown(struct jetwattd_learner *l, int *exact)
 	return i;
 }
 
+/* Is it time to see whether what was read first still holds? Once in a pass: when the model is sure,
+ * or, if it has taken readings and may take more, before it ends with fewer. */
+static int look_back(struct jetwattd_learner *l, int ending)
+{
+	size_t whole = jetwattd_whole_rows(l), sure = l->known.by.prior ? SURE_WITH : SURE;
+
+	if (l->looked || jetwattd_foretold(l))
+		return 0;
+	if (ending ? whole >= sure || l->taken < 2 || !(jetwattd_allowance_left(l, l->spent) > 0) :
+		     whole != sure)
+		return 0;
+	l->looked = 1;
+	return jetwattd_suspect_first(l);
+}
+
 int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
 			  struct jetwattd_step *step)
 {
@@ -146,7 +164,7 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 	l->begun_j = l->learned_j;
 	i = terms->share > 0 ? jetwattd_pays(l, &exact) : unknown(l, &exact);
 	if (i < 0)
-		return 0;
+		return look_back(l, 1) && check(l, step);
 	l->trying = (size_t)i;
 	step->ask = exact ? JETWATTD_TRY_EXACT : JETWATTD_TRY;
 	step->mode = l->known.mode[i];
@@ -197,6 +215,7 @@ static enum jetwattd_follow turned(struct jetwattd_learner *l)
 	jetwattd_level_first(l);
 	l->spent->most = jetwattd_enough(l);
 	l->twin = jetwattd_foretold(l);
+	l->taken = l->looked = 0;
 	return JETWATTD_FOLLOW_PLAN;
 }
 
@@ -219,11 +238,12 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 		out = JETWATTD_MEASURED;
 		if (jetwattd_checked(l, result, &has_turned))
 			return JETWATTD_FOLLOW_CHECK;
-	} else if (out == JETWATTD_MEASURED && jetwattd_suspect(l, result)) {
-		return JETWATTD_FOLLOW_CHECK;
+	} else if (out == JETWATTD_MEASURED) {
+		l->taken++;
+		if (jetwattd_suspect(l, result))
+			return JETWATTD_FOLLOW_CHECK;
 	}
-	if (out == JETWATTD_MEASURED && tried && !has_turned && !jetwattd_foretold(l) &&
-	    jetwattd_whole_rows(l) == SURE && jetwattd_suspect_first(l))
+	if (out == JETWATTD_MEASURED && tried && !has_turned && look_back(l, 0))
 		return JETWATTD_FOLLOW_CHECK;
 	jetwattd_share_ran(l);
 	jetwattd_share_spend(l, out);

@@ -208,8 +208,9 @@ struct jetwattd_drift_check {
  * @terms: of the last message
  * @choice, @choice_at, @choices: candidates of the next step, and where they are among all
  * @level: modes up to it are tried while no model speaks for any; @lowest: level of the lowest one
- *	that is left; @foretold: a model speaks for them
+ *	that is left; @foretold: there are predictions of them
  * @twin: the workload was known from elsewhere as this pass began
+ * @taken: modes read in this pass; @looked: it was asked whether its first reading still holds
  * @first, @first_w, @firsts: of the prior, those that were not tried yet; indices
  * @run_ns: this run is learned since; up to @ran_ns its time is in @spent; @best_ms: of the best mode
  *	as the step began, 0: there was none
@@ -233,7 +234,7 @@ struct jetwattd_learner {
 	struct jetwatt_mode *choice;
 	size_t *choice_at, choices;
 	double level, lowest;
-	int foretold, twin;
+	int foretold, twin, taken, looked;
 	size_t first[JETWATTD_FIRST], firsts;
 	double first_w[JETWATTD_FIRST];
 	uint64_t run_ns, ran_ns;
