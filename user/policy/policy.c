@@ -4,89 +4,29 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "util/units.h"
 
-enum { BUDGET, HOURS, WINDOW, MODES, IDLE, DB, CONTROL, READERS, WRITERS, MOST, SECONDS, ENERGY,
-       OTHERS, METRICS, CGROUP, RATE, TURNS, BLIND, METHOD, SHARE };
-
-static const char *const names[] = {
-	[BUDGET] = "budget", [HOURS] = "hours", [WINDOW] = "window", [MODES] = "modes",
-	[IDLE] = "idle", [DB] = "db", [CONTROL] = "control", [READERS] = "readers",
-	[WRITERS] = "writers", [MOST] = "most", [SECONDS] = "learn-time", [ENERGY] = "learn-energy",
-	[OTHERS] = "others", [METRICS] = "metrics", [CGROUP] = "cgroup",
-	[RATE] = "rate", [TURNS] = "turns", [BLIND] = "blind",
-	[METHOD] = "method", [SHARE] = "learn-share", NULL
+/**
+ * struct policy_key - one key of the policy file
+ * @set: parses the value and sets the member at offset @at, of @size bytes
+ * @unit, @lo, @hi: of a number; @lo and @hi of a count too
+ * @word: the choices 0 and 1
+ * @repeats: the key may be given more than once
+ */
+struct policy_key {
+	const char *name;
+	int (*set)(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
+		   unsigned int line, struct jetwatt_conf_error *e);
+	size_t at, size;
+	const char *unit, *word[2];
+	double lo, hi;
+	int repeats;
 };
-
-/* Texts, and how long they may be. */
-static char *text_of(struct jetwattd_policy *p, int name, size_t *room)
-{
-	switch (name) {
-	case MODES:
-		*room = sizeof(p->modes);
-		return p->modes;
-	case DB:
-		*room = sizeof(p->db);
-		return p->db;
-	case CONTROL:
-		*room = sizeof(p->control);
-		return p->control;
-	case IDLE:
-		*room = sizeof(p->idle);
-		return p->idle;
-	case METRICS:
-		*room = sizeof(p->metrics);
-		return p->metrics;
-	case READERS:
-		*room = sizeof(p->readers);
-		return p->readers;
-	case WRITERS:
-		*room = sizeof(p->writers);
-		return p->writers;
-	case METHOD:
-		*room = sizeof(p->method);
-		return p->method;
-	default:
-		return NULL;
-	}
-}
-
-/* Quantities: unit, where to, least and most. */
-static double *number_of(struct jetwattd_policy *p, int name, const char **unit, double *lo,
-			 double *hi)
-{
-	*unit = "s";
-	*lo = 0.1;
-	switch (name) {
-	case BUDGET:
-		*unit = "W";
-		*hi = 1000;
-		return &p->budget_w;
-	case WINDOW:
-		*hi = 10;
-		return &p->window_s;
-	case RATE:
-		*unit = "Hz";
-		*lo = 20;
-		*hi = 10000;
-		return &p->rate_hz;
-	case SECONDS:
-		*hi = 86400;
-		return &p->learn_s;
-	case SHARE:
-		*unit = "%";
-		*hi = 50;
-		return &p->learn_share;
-	default:
-		*unit = "J";
-		*hi = 1e9;
-		return &p->learn_j;
-	}
-}
 
 #define DAY_MIN	1440
 
@@ -117,14 +57,15 @@ static int clock_time(const char *text, const char **end)
 }
 
 /* "22:00-06:00 15W" */
-static int hours(struct jetwattd_policy *p, const char *value, unsigned int line,
-		 struct jetwatt_conf_error *e)
+static int set_hours(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
+		     unsigned int line, struct jetwatt_conf_error *e)
 {
 	struct jetwattd_hours *h = &p->hours[p->nr_hours];
 	const char *at = value;
 	int from, to = -1, n = 0;
 	char watts[32];
 
+	(void)k;
 	if (p->nr_hours == JETWATTD_HOURS)
 		return jetwatt_conf_refuse(e, line, "fewer of them", "there are more than %d hours",
 					   JETWATTD_HOURS);
@@ -150,13 +91,14 @@ static int hours(struct jetwattd_policy *p, const char *value, unsigned int line
 }
 
 /* "/user.slice 15W" */
-static int cgroup(struct jetwattd_policy *p, const char *value, unsigned int line,
-		  struct jetwatt_conf_error *e)
+static int set_cgroup(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
+		      unsigned int line, struct jetwatt_conf_error *e)
 {
 	struct jetwattd_cgroup *c = &p->cgroups[p->nr_cgroups];
 	const char *watts = strrchr(value, ' ');
 	size_t len = watts ? (size_t)(watts - value) : 0;
 
+	(void)k;
 	if (p->nr_cgroups == JETWATTD_CGROUPS)
 		return jetwatt_conf_refuse(e, line, "fewer of them", "there are more than %d cgroups",
 					   JETWATTD_CGROUPS);
@@ -173,14 +115,15 @@ static int cgroup(struct jetwattd_policy *p, const char *value, unsigned int lin
 }
 
 /* "/batch.slice /system.slice/serve.service 100ms" */
-static int turns(struct jetwattd_policy *p, const char *value, unsigned int line,
-		 struct jetwatt_conf_error *e)
+static int set_turns(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
+		     unsigned int line, struct jetwatt_conf_error *e)
 {
 	struct jetwattd_turns *t = &p->turns;
 	char latency[32];
 	double s;
 	int end = 0;
 
+	(void)k;
 	if (*t->train)
 		return jetwatt_conf_refuse(e, line, "one of them", "there is another line turns =");
 	if (sscanf(value, "%223s %223s %31s%n", t->train, t->serve, latency, &end) != 3 || value[end] ||
@@ -195,63 +138,112 @@ static int turns(struct jetwattd_policy *p, const char *value, unsigned int line
 	return 0;
 }
 
+static int set_text(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
+		    unsigned int line, struct jetwatt_conf_error *e)
+{
+	if (strlen(value) >= k->size)
+		return jetwatt_conf_refuse(e, line, "a shorter one", "%s is too long", k->name);
+	strcpy((char *)p + k->at, value);
+	return 0;
+}
+
+static int set_address(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
+		       unsigned int line, struct jetwatt_conf_error *e)
+{
+	if (jetwattd_policy_address(value, &(struct sockaddr_storage){ 0 }))
+		return jetwatt_conf_refuse(e, line, "like metrics = 127.0.0.1:9417",
+					   "\"%.40s\" is no address with a port", value);
+	return set_text(p, k, value, line, e);
+}
+
+static int set_number(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
+		      unsigned int line, struct jetwatt_conf_error *e)
+{
+	double v;
+
+	if (jetwatt_unit_parse(value, k->unit, &v) || v < k->lo || v > k->hi)
+		return jetwatt_conf_refuse(e, line, "man jetwattd.conf says what fits",
+					   "\"%.40s\" is no %s from %g to %g%s", value, k->name, k->lo,
+					   k->hi, k->unit);
+	memcpy((char *)p + k->at, &v, sizeof(v));
+	return 0;
+}
+
+static int set_count(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
+		     unsigned int line, struct jetwatt_conf_error *e)
+{
+	char fix[64];
+	long n;
+
+	snprintf(fix, sizeof(fix), "a whole number from %g to %g", k->lo, k->hi);
+	if (jetwatt_unit_count(value, (long)k->lo, (long)k->hi, &n))
+		return jetwatt_conf_refuse(e, line, fix, "\"%.40s\" is no such number", value);
+	memcpy((char *)p + k->at, &n, sizeof(n));
+	return 0;
+}
+
+static int set_choice(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
+		      unsigned int line, struct jetwatt_conf_error *e)
+{
+	int second = !strcmp(value, k->word[1]);
+	char fix[64];
+
+	snprintf(fix, sizeof(fix), "%s or %s", k->word[0], k->word[1]);
+	if (!second && strcmp(value, k->word[0]))
+		return jetwatt_conf_refuse(e, line, fix, "\"%.40s\" is neither", value);
+	memcpy((char *)p + k->at, &second, sizeof(second));
+	return 0;
+}
+
+#define AT(member)	.at = offsetof(struct jetwattd_policy, member), \
+			.size = sizeof(((struct jetwattd_policy *)0)->member)
+#define NUMBER(member, unit_, lo_, hi_)	set_number, AT(member), .unit = unit_, .lo = lo_, .hi = hi_
+#define CHOICE(member, first, second)	set_choice, AT(member), .word = { first, second }
+
+/* The keys of the policy file, in the order in which the manual has them. */
+static const struct policy_key keys[] = {
+	{ "budget", NUMBER(budget_w, "W", 0.1, 1000) },
+	{ "hours", set_hours, .repeats = 1 },
+	{ "cgroup", set_cgroup, .repeats = 1 },
+	{ "turns", set_turns, .repeats = 1 },
+	{ "window", NUMBER(window_s, "s", 0.1, 10) },
+	{ "rate", NUMBER(rate_hz, "Hz", 20, 10000) },
+	{ "modes", set_text, AT(modes) },
+	{ "idle", set_text, AT(idle) },
+	{ "others", CHOICE(reassert, "yield", "reassert") },
+	{ "blind", CHOICE(blind_restore, "floor", "restore") },
+	{ "method", set_text, AT(method) },
+	{ "most", set_count, AT(most), .lo = 3, .hi = 1000 },
+	{ "learn-time", NUMBER(learn_s, "s", 0.1, 86400) },
+	{ "learn-energy", NUMBER(learn_j, "J", 0.1, 1e9) },
+	{ "learn-share", NUMBER(learn_share, "%", 0.1, 50) },
+	{ "db", set_text, AT(db) },
+	{ "control", set_text, AT(control) },
+	{ "metrics", set_address, AT(metrics) },
+	{ "readers", set_text, AT(readers) },
+	{ "writers", set_text, AT(writers) },
+};
+#define KEYS	(sizeof(keys) / sizeof(*keys))
+
 static int set(const char *name, const char *value, unsigned int line, void *arg,
 	       struct jetwatt_conf_error *e)
 {
 	struct jetwattd_policy *p = arg;
-	int i = jetwatt_conf_name(name, names, line, e);
-	double lo, hi, v, *number;
-	const char *unit;
-	char *text;
-	size_t room;
+	const char *names[KEYS + 1] = { NULL };
+	int i;
 
+	for (size_t k = 0; k < KEYS; k++)
+		names[k] = keys[k].name;
+	i = jetwatt_conf_name(name, names, line, e);
 	if (i < 0)
 		return i;
-	if (i != HOURS && i != CGROUP && i != TURNS && p->given & 1u << i)
+	if (!keys[i].repeats && p->given & 1u << i)
 		return jetwatt_conf_refuse(e, line, "one of them", "there is another line %s =", name);
 	p->given |= 1u << i;
 	for (const char *c = value; *c; c++)
 		if ((unsigned char)*c < ' ' && *c != '\t')
 			return jetwatt_conf_refuse(e, line, "a plain text file", "there is a control character in it");
-	if (i == HOURS)
-		return hours(p, value, line, e);
-	if (i == CGROUP)
-		return cgroup(p, value, line, e);
-	if (i == TURNS)
-		return turns(p, value, line, e);
-	if (i == OTHERS && strcmp(value, "yield") && strcmp(value, "reassert"))
-		return jetwatt_conf_refuse(e, line, "yield or reassert", "\"%.40s\" is neither", value);
-	if (i == OTHERS) {
-		p->reassert = !strcmp(value, "reassert");
-		return 0;
-	}
-	if (i == BLIND && strcmp(value, "floor") && strcmp(value, "restore"))
-		return jetwatt_conf_refuse(e, line, "floor or restore", "\"%.40s\" is neither", value);
-	if (i == BLIND) {
-		p->blind_restore = !strcmp(value, "restore");
-		return 0;
-	}
-	if (i == MOST)
-		return jetwatt_unit_count(value, 3, 1000, &p->most) ?
-		       jetwatt_conf_refuse(e, line, "a whole number from 3 to 1000",
-					   "\"%.40s\" is no such number", value) : 0;
-	if (i == METRICS && jetwattd_policy_address(value, &(struct sockaddr_storage){ 0 }))
-		return jetwatt_conf_refuse(e, line, "like metrics = 127.0.0.1:9417",
-					   "\"%.40s\" is no address with a port", value);
-	text = text_of(p, i, &room);
-	if (text && strlen(value) >= room)
-		return jetwatt_conf_refuse(e, line, "a shorter one", "%s is too long", name);
-	if (text) {
-		strcpy(text, value);
-		return 0;
-	}
-	number = number_of(p, i, &unit, &lo, &hi);
-	if (jetwatt_unit_parse(value, unit, &v) || v < lo || v > hi)
-		return jetwatt_conf_refuse(e, line, "man jetwattd.conf says what fits",
-					   "\"%.40s\" is no %s from %g to %g%s", value, name, lo, hi,
-					   unit);
-	*number = v;
-	return 0;
+	return keys[i].set(p, &keys[i], value, line, e);
 }
 
 int jetwattd_policy_address(const char *text, struct sockaddr_storage *at)
