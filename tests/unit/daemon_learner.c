@@ -413,6 +413,38 @@ TEST_F(learner, drift_of_a_job_that_is_held)
 	EXPECT_EQ(1, self->l.known.nr_rows);
 }
 
+/* What was read before the change says, scaled, where the best mode is: a few readings confirm it. Also
+ * when only a few modes were read before. */
+TEST_F(learner, few_readings_after_a_change)
+{
+	for (double budget = 18; budget < 30; budget += 3) {
+		for (double then = 0.5; then < 3; then *= 4) {
+			struct jetwattd_terms t;
+			struct jetwatt_row was, is;
+			int n = 0;
+
+			memset(self->l.allowance, 0, sizeof(self->l.allowance));
+			self->p.by = 1;
+			self->p.most = 8;
+			self->p.budget_w = budget;
+			learn(self, &unknown);
+			ASSERT_NE(NULL, best(self));
+			was = is = *best(self);
+			self->p.by = then;
+			is.time_ms *= then;
+			jetwattd_learner_forget(&self->l, &is, &was);
+			self->p.tries = 0;
+			self->p.most = MOST;
+			t = terms(&self->p);
+			jetwattd_learner_resume(&self->l, &t);
+			while (n++ < STEPS && step(self) > 0)
+				;
+			EXPECT_GE(8, self->p.tries) TH_LOG("%g W, times %g: %d", budget, then, self->p.tries);
+			EXPECT_GT(0.1, loss(self)) TH_LOG("%g W, times %g: %g", budget, then, loss(self));
+		}
+	}
+}
+
 /* Of the same workload elsewhere: four modes will do. And of its own rows none is measured again. */
 TEST_F(learner, what_was_known_before)
 {

@@ -21,7 +21,7 @@
 /* By so much two readings of a mode are not apart but for a change. */
 #define APART		0.1
 /* From so many modes a job's other self can be told. */
-#define LIKE		10
+#define LIKE		6
 
 static int differs(double is, double is_sd, double was, double was_sd)
 {
