@@ -81,7 +81,7 @@ struct armed {
 	bool event;
 };
 
-struct tables {
+struct pollfd_tables {
 	struct hlist_head armed[1 << BUCKETS_BITS];
 	struct hlist_head owners[1 << BUCKETS_BITS];
 	struct hlist_head free_armed;
@@ -92,7 +92,7 @@ struct tables {
 
 /* Protects the tables. The count is also read without. */
 static DEFINE_RAW_SPINLOCK(lock);
-static struct tables *t;
+static struct pollfd_tables *t;
 static unsigned int nr_owners;
 
 static struct hlist_head *bucket(u32 tgid, int fd)

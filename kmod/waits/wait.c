@@ -67,7 +67,7 @@ struct wait {
 	bool unfinished;
 };
 
-struct tables {
+struct wait_tables {
 	struct hlist_head waits[1 << BUCKETS_BITS];
 	struct hlist_head free;
 	struct wait wait[WAITS];
@@ -75,7 +75,7 @@ struct tables {
 
 /* Protects the table. The count is also read without. */
 static DEFINE_RAW_SPINLOCK(lock);
-static struct tables *t;
+static struct wait_tables *t;
 static unsigned int nr_waits;
 
 static struct wait *find_wait(u32 tid)

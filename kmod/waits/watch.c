@@ -34,7 +34,7 @@ struct process {
 	u8 watchers;
 };
 
-struct tables {
+struct watch_tables {
 	struct hlist_head processes[1 << BUCKETS_BITS];
 	struct hlist_head free;
 	struct process process[PROCESSES];
@@ -45,7 +45,7 @@ struct tables {
 
 /* Protects the tables, but for the batch, and the variables below; taken by system calls. */
 static DEFINE_RAW_SPINLOCK(lock);
-static struct tables *t;
+static struct watch_tables *t;
 static u64 head, tail;		/* of the records */
 static u64 lost[JETWATT_WATCHERS_MAX];
 static u8 active, everybody, children;	/* masks of watchers */

@@ -7,7 +7,7 @@ command -v git > /dev/null || { echo "1..0 # SKIP no git here"; exit 4; }
 d=$PWD/build/host/tree_rules.d
 rm -rf "$d"
 . tests/host/check.inc
-echo 1..25
+echo 1..26
 
 # tree NAME: a checkout that keeps every rule
 tree()
@@ -77,9 +77,11 @@ tree learner-board; put daemon/learner_search.c '#include "board/board.h"'
 refused "a learner that knows what writes the knobs" "$learner" "user/daemon/learner_search.c:2:"
 tree learner-system; put daemon/learner.c '#include <pthread.h>'
 refused "a learner with a thread" "$learner" "user/daemon/learner.c:2:"
-tags="the tag of a struct in a header"
+tags="no two structs have the same tag"
 tree tag; put plan/a.h 'struct step {' '};'; put model/b.c 'struct step {' '};'
 refused "a struct with the tag of another directory's header" "$tags" "struct step:.* user/plan/a.h:2"
+tree tag-files; put plan/a.c 'struct step {' '};'; put model/b.c 'static const struct step {' '} table[];'
+refused "two files with one tag" "$tags" "struct step:.* user/plan/a.c:2"
 tree tag-kmod; put ../kmod/sensors/a.h 'struct rail {' '};'; put ../kmod/sampler/b.h 'static struct rail {' '};'
 refused "two headers of the module with one tag" "$tags" "struct rail:.* kmod/s"
 tree beside; put tune/tuner.c '#include "tuner.h"'

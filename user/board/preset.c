@@ -22,7 +22,7 @@ struct param {
 
 enum section { NONE, PARAM, MODEL };
 
-struct reader {
+struct preset_reader {
 	const char *at, *end;
 	unsigned int line;
 	enum section in;
@@ -33,20 +33,20 @@ struct reader {
 	const char *why;
 };
 
-struct word {
+struct preset_word {
 	const char *p;
 	size_t n;
 };
 
-static int refuse(struct reader *r, const char *why)
+static int refuse(struct preset_reader *r, const char *why)
 {
 	r->why = why;
 	return -EINVAL;
 }
 
-static struct word next_word(struct word *rest)
+static struct preset_word next_word(struct preset_word *rest)
 {
-	struct word w;
+	struct preset_word w;
 
 	while (rest->n && isspace((unsigned char)*rest->p)) {
 		rest->p++;
@@ -61,7 +61,7 @@ static struct word next_word(struct word *rest)
 	return w;
 }
 
-static bool copy(struct word w, char *buf, size_t len)
+static bool copy(struct preset_word w, char *buf, size_t len)
 {
 	if (!w.n || w.n >= len)
 		return false;
@@ -70,19 +70,19 @@ static bool copy(struct word w, char *buf, size_t len)
 	return true;
 }
 
-static bool is(struct word w, const char *text)
+static bool is(struct preset_word w, const char *text)
 {
 	return w.n == strlen(text) && !memcmp(w.p, text, w.n);
 }
 
 /* NAME=value; false: it is not called @name. */
-static bool attribute(struct word w, const char *name, struct word *value)
+static bool attribute(struct preset_word w, const char *name, struct preset_word *value)
 {
 	size_t n = strlen(name);
 
 	if (w.n <= n || memcmp(w.p, name, n) || w.p[n] != '=')
 		return false;
-	*value = (struct word){ w.p + n + 1, w.n - n - 1 };
+	*value = (struct preset_word){ w.p + n + 1, w.n - n - 1 };
 	return true;
 }
 
@@ -95,7 +95,7 @@ static bool whole(const char *text, long long *v)
 	return *text && !isspace((unsigned char)*text) && !*end && !errno;
 }
 
-static bool integer(struct word w, int *v)
+static bool integer(struct preset_word w, int *v)
 {
 	char text[16];
 	long long wide;
@@ -106,7 +106,7 @@ static bool integer(struct word w, int *v)
 	return true;
 }
 
-static int new_preset(struct reader *r, int id, struct word name)
+static int new_preset(struct preset_reader *r, int id, struct preset_word name)
 {
 	struct jetwatt_presets *all = r->out;
 	struct jetwatt_preset *p;
@@ -131,9 +131,9 @@ static int new_preset(struct reader *r, int id, struct word name)
 }
 
 /* < KIND NAME=value ... > */
-static int section(struct reader *r, struct word rest)
+static int section(struct preset_reader *r, struct preset_word rest)
 {
-	struct word kind, w, value, name = { NULL, 0 };
+	struct preset_word kind, w, value, name = { NULL, 0 };
 	int id = -1;
 
 	r->in = NONE;
@@ -162,9 +162,9 @@ static int section(struct reader *r, struct word rest)
 	return 0;
 }
 
-static int param(struct reader *r, struct word rest)
+static int param(struct preset_reader *r, struct preset_word rest)
 {
-	struct word arg = next_word(&rest), path = next_word(&rest);
+	struct preset_word arg = next_word(&rest), path = next_word(&rest);
 	struct param *p = &r->param[r->nr_params];
 
 	if (r->nr_params == PARAMS_MAX)
@@ -177,7 +177,7 @@ static int param(struct reader *r, struct word rest)
 }
 
 /* A parameter may have a variant for the next kernel, ARG_KNEXT, instead of ARG or beside it. */
-static const char *path_of(const struct reader *r, const struct jetwatt_preset_line *l)
+static const char *path_of(const struct preset_reader *r, const struct jetwatt_preset_line *l)
 {
 	size_t n = strlen(l->arg);
 
@@ -226,7 +226,7 @@ static void cap(long long v, bool zero_is_none, long long *clock)
 		*clock = v;
 }
 
-static int model(struct reader *r, struct word rest)
+static int model(struct preset_reader *r, struct preset_word rest)
 {
 	struct jetwatt_preset *p = &r->out->preset[r->out->nr - 1];
 	struct jetwatt_preset_line *l = &p->line[p->nr_lines];
@@ -265,13 +265,13 @@ static int model(struct reader *r, struct word rest)
 	return 0;
 }
 
-static int lines(struct reader *r)
+static int lines(struct preset_reader *r)
 {
 	int rc = 0;
 
 	while (!rc && r->at < r->end) {
 		const char *nl = memchr(r->at, '\n', (size_t)(r->end - r->at));
-		struct word l = { r->at, (size_t)((nl ? nl : r->end) - r->at) }, rest = l;
+		struct preset_word l = { r->at, (size_t)((nl ? nl : r->end) - r->at) }, rest = l;
 
 		r->at = nl ? nl + 1 : r->end;
 		r->line++;
@@ -295,7 +295,7 @@ static int lines(struct reader *r)
 int jetwatt_presets_parse(const char *text, size_t len, struct jetwatt_presets **p,
 			  unsigned int *line, const char **why)
 {
-	struct reader r = { .at = text, .end = text + len };
+	struct preset_reader r = { .at = text, .end = text + len };
 	int rc = -ENOMEM;
 
 	r.out = calloc(1, sizeof(*r.out));

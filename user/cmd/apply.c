@@ -13,7 +13,7 @@
 
 enum { JSON = JETWATT_ARGS_LONG, DRY_RUN };
 
-struct input {
+struct apply_input {
 	struct jetwatt_args args;
 	const char *mode;
 	int json, dry_run;
@@ -27,7 +27,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct apply_input *in = state->input;
 
 	switch (key) {
 	case DRY_RUN:
@@ -92,7 +92,7 @@ static void json(const char *before, const char *after, int applied)
 	jetwatt_json_end(&j);
 }
 
-static int apply(struct jetwatt_board *board, const struct input *in)
+static int apply(struct jetwatt_board *board, const struct apply_input *in)
 {
 	struct jetwatt_guard guard;
 	struct jetwatt_mode to;
@@ -129,7 +129,7 @@ static int apply(struct jetwatt_board *board, const struct input *in)
 
 int jetwatt_cmd_apply(int argc, char **argv)
 {
-	struct input in = { 0 };
+	struct apply_input in = { 0 };
 	struct jetwatt_board *board = NULL;
 	sigset_t set;
 	int err;

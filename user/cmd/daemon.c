@@ -12,7 +12,7 @@
 
 enum { SOCKET = JETWATT_ARGS_LONG };
 
-struct input {
+struct daemon_input {
 	struct jetwatt_args args;
 	const char *socket;
 	int json;
@@ -26,7 +26,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct daemon_input *in = state->input;
 	size_t at = strlen(in->line);
 
 	switch (key) {
@@ -55,9 +55,9 @@ static int cannot(const char *path, int err)
 
 int jetwatt_cmd_daemon(int argc, char **argv)
 {
-	struct input in = { .socket = JETWATT_ASK_CONTROL };
+	struct daemon_input in = { .socket = JETWATT_ASK_CONTROL };
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_args_json_argp, offsetof(struct input, json) }, { NULL, 0 },
+		{ &jetwatt_args_json_argp, offsetof(struct daemon_input, json) }, { NULL, 0 },
 	};
 	static char answer[65536];
 	int err;

@@ -16,7 +16,7 @@
 
 enum { COMMAND = JETWATT_ARGS_LONG, BOARD, RELEASE, BATCH, INTO, JSON };
 
-struct input {
+struct import_input {
 	struct jetwatt_args args;
 	const char *db, *file, *command, *board, *release, *into;
 	long batch;
@@ -35,7 +35,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct import_input *in = state->input;
 
 	switch (key) {
 	case COMMAND:
@@ -91,7 +91,7 @@ static int add(struct jetwatt_db *db, int64_t id, const struct jetwatt_row *row,
 	return rc;
 }
 
-static void describe(const struct input *in, struct jetwatt_workload *w)
+static void describe(const struct import_input *in, struct jetwatt_workload *w)
 {
 	const char *base = strrchr(in->file, '/');
 	struct jetwatt_board *board = NULL;
@@ -110,7 +110,8 @@ static void describe(const struct input *in, struct jetwatt_workload *w)
 		snprintf(w->release, sizeof(w->release), "%s", in->release);
 }
 
-static int import(const struct input *in, const struct jetwatt_row *row, const uint32_t *size, int n)
+static int import(const struct import_input *in, const struct jetwatt_row *row,
+		  const uint32_t *size, int n)
 {
 	struct jetwatt_workload w = { .batch = 0 };
 	struct jetwatt_error_text e = { "cannot import", "a row is not finite and positive", "" };
@@ -164,9 +165,9 @@ static int import(const struct input *in, const struct jetwatt_row *row, const u
 int jetwatt_cmd_import(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_db_argp, offsetof(struct input, db) }, { NULL, 0 },
+		{ &jetwatt_keep_db_argp, offsetof(struct import_input, db) }, { NULL, 0 },
 	};
-	struct input in = { .batch = 0 };
+	struct import_input in = { .batch = 0 };
 	struct jetwatt_csv_error e = { 0 };
 	struct jetwatt_row *row = NULL;
 	uint32_t *size = NULL;

@@ -12,7 +12,7 @@
 #define JETWATT_VERSION "unknown"
 #endif
 
-static const struct verb {
+static const struct command_verb {
 	const char *group, *name;
 	int (*run)(int argc, char **argv);
 	const char *does;

@@ -10,7 +10,7 @@
 #include "util/args.h"
 #include "util/error.h"
 
-struct input {
+struct mark_input {
 	struct jetwatt_args args;
 	const char *word[2];
 	int words;
@@ -20,7 +20,7 @@ static const struct argp_option options[] = { { 0 } };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct mark_input *in = state->input;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
@@ -41,7 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 int jetwatt_cmd_mark(int argc, char **argv)
 {
-	struct input in = { 0 };
+	struct mark_input in = { 0 };
 	const char *name;
 	int err;
 

@@ -22,7 +22,7 @@
 
 enum { PROFILE = JETWATT_ARGS_LONG, MODES, JSON, ALL, MODEL, SAVE_MODEL, PLOT, PRESETS, BATCH };
 
-struct input {
+struct predict_input {
 	struct jetwatt_args args;
 	const char *profile, *modes, *out, *plot, *presets, *model, *save;
 	struct jetwatt_references reference;
@@ -52,7 +52,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct predict_input *in = state->input;
 
 	switch (key) {
 	case PROFILE:
@@ -107,7 +107,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* The minibatch sizes to predict. Return: 0, exit code. */
-static int choose_sizes(struct jetwatt_learn *l, const struct input *in, uint32_t *size, size_t *n)
+static int choose_sizes(struct jetwatt_learn *l, const struct predict_input *in, uint32_t *size,
+			size_t *n)
 {
 	*n = jetwatt_fitted_sizes(l->model, size, SIZES_MAX);
 	if (in->batch && !*n)
@@ -154,7 +155,7 @@ static int at_sizes(struct jetwatt_learn *l, const uint32_t *size, size_t n)
 	return 0;
 }
 
-static int sizes(struct jetwatt_learn *l, const struct input *in)
+static int sizes(struct jetwatt_learn *l, const struct predict_input *in)
 {
 	uint32_t size[SIZES_MAX];
 	size_t n;
@@ -291,7 +292,7 @@ static int read_model(struct jetwatt_learn *l, const char *path)
 }
 
 /* Before anything is measured or computed for nothing. */
-static int savable(const struct input *in)
+static int savable(const struct predict_input *in)
 {
 	const struct jetwatt_predictor *by = in->method;
 
@@ -313,11 +314,11 @@ static int save_model(const struct jetwatt_learn *l, const char *path)
 int jetwatt_cmd_predict(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_references_argp, offsetof(struct input, reference) },
-		{ &jetwatt_method_argp, offsetof(struct input, method) },
-		{ &jetwatt_knob_argp, offsetof(struct input, knobs) }, { NULL, 0 },
+		{ &jetwatt_references_argp, offsetof(struct predict_input, reference) },
+		{ &jetwatt_method_argp, offsetof(struct predict_input, method) },
+		{ &jetwatt_knob_argp, offsetof(struct predict_input, knobs) }, { NULL, 0 },
 	};
-	struct input in = { 0 };
+	struct predict_input in = { 0 };
 	struct jetwatt_learn l = { .args = &in.args, .sizes = 1 };
 	struct jetwatt_baseline baseline = { .presets = NULL };
 	struct jetwatt_board *board = NULL;

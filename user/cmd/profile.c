@@ -22,7 +22,7 @@ enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING, STRATEGY 
 /* Fewer rows than this know nothing of their own spread. */
 #define ROWS_FEW	6
 
-struct input {
+struct profile_input {
 	struct jetwatt_args args;
 	struct jetwatt_args_job job;
 	struct jetwatt_keep_args keep;
@@ -53,7 +53,7 @@ static const struct argp_option options[] = {
 };
 
 /* Ours is what is done without one. */
-static void strategy(struct input *in)
+static void strategy(struct profile_input *in)
 {
 	if (in->strategy == &jetwatt_strategy_auto)
 		in->strategy = NULL;
@@ -77,7 +77,7 @@ static void strategy(struct input *in)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct profile_input *in = state->input;
 
 	switch (key) {
 	case 'p':
@@ -150,7 +150,7 @@ static int tight(struct jetwatt_learn *l, double until, int *done)
 }
 
 /* Whatever the strategy asks for. Return: 0, exit code. */
-static int seek(struct jetwatt_learn *l, const struct input *in)
+static int seek(struct jetwatt_learn *l, const struct profile_input *in)
 {
 	static const uint32_t size = 0;
 	struct jetwatt_seek s = { .learn = l, .strategy = in->strategy, .q.power_w = in->power_w,
@@ -169,7 +169,7 @@ static int seek(struct jetwatt_learn *l, const struct input *in)
 	return err;
 }
 
-static int measure(struct jetwatt_learn *l, const struct input *in)
+static int measure(struct jetwatt_learn *l, const struct profile_input *in)
 {
 	int err = jetwatt_learn_read(l, in->out ? in->out : "", 0);
 	size_t known;
@@ -195,7 +195,7 @@ static int measure(struct jetwatt_learn *l, const struct input *in)
 	return err == -ENODATA ? 0 : err;
 }
 
-static int run(struct input *in, struct jetwatt_board *board, struct jetwatt_watch *w)
+static int run(struct profile_input *in, struct jetwatt_board *board, struct jetwatt_watch *w)
 {
 	struct jetwatt_guard guard;
 	struct jetwatt_keep keep = { .db = NULL };
@@ -243,12 +243,12 @@ out:
 int jetwatt_cmd_profile(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_argp, offsetof(struct input, keep) },
-		{ &jetwatt_references_argp, offsetof(struct input, reference) },
-		{ &jetwatt_method_argp, offsetof(struct input, method) },
-		{ &jetwatt_knob_argp, offsetof(struct input, knobs) }, { NULL, 0 },
+		{ &jetwatt_keep_argp, offsetof(struct profile_input, keep) },
+		{ &jetwatt_references_argp, offsetof(struct profile_input, reference) },
+		{ &jetwatt_method_argp, offsetof(struct profile_input, method) },
+		{ &jetwatt_knob_argp, offsetof(struct profile_input, knobs) }, { NULL, 0 },
 	};
-	struct input in = { .wait_s = 30 };
+	struct profile_input in = { .wait_s = 30 };
 	struct jetwatt_board *board = NULL;
 	struct jetwatt_watch w;
 	int err;

@@ -24,7 +24,7 @@
 
 enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, TRIGGER, PRE, POST };
 
-struct input {
+struct record_input {
 	struct jetwatt_args args;
 	struct jetwatt_sensors_args sensors;
 	struct jetwatt_args_job job;
@@ -59,7 +59,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct record_input *in = state->input;
 
 	switch (key) {
 	case 'p':
@@ -144,7 +144,8 @@ static int write_rails(struct record *rec, const struct jetwatt_board *board)
 }
 
 /* What was read of a run must make sense without the board. */
-static int describe(struct record *rec, const struct input *in, const struct jetwatt_board *board)
+static int describe(struct record *rec, const struct record_input *in,
+		    const struct jetwatt_board *board)
 {
 	struct jetwatt_chip chip[JETWATT_RAILS_MAX];
 	char line[JETWATT_TRACE_TEXT_LEN];
@@ -231,7 +232,7 @@ static int close_trace(struct record *rec, const struct jetwatt_board *board)
 }
 
 /* What stat would have said, from the file. */
-static int closing(const struct record *rec, const struct input *in)
+static int closing(const struct record *rec, const struct record_input *in)
 {
 	struct jetwatt_replay replay;
 	struct jetwatt_summary s;
@@ -257,7 +258,7 @@ static int closing(const struct record *rec, const struct input *in)
 }
 
 /* What the module has kept, and what comes after. */
-static int run_box(const struct input *in, struct record *rec)
+static int run_box(const struct record_input *in, struct record *rec)
 {
 	struct jetwatt_watch *w = &rec->watch;
 	struct jetwatt_probe_opts everybody = { 0 };
@@ -272,7 +273,7 @@ static int run_box(const struct input *in, struct record *rec)
 	return err ? err : closing(rec, in);
 }
 
-static int run(const struct input *in, struct record *rec, const struct jetwatt_board *board)
+static int run(const struct record_input *in, struct record *rec, const struct jetwatt_board *board)
 {
 	struct jetwatt_watch *w = &rec->watch;
 	struct jetwatt_trace_job job;
@@ -303,9 +304,9 @@ static int run(const struct input *in, struct record *rec, const struct jetwatt_
 int jetwatt_cmd_record(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_sensors_argp, offsetof(struct input, sensors) }, { NULL, 0 },
+		{ &jetwatt_sensors_argp, offsetof(struct record_input, sensors) }, { NULL, 0 },
 	};
-	struct input in = { .pre_s = 10, .post_s = 10 };
+	struct record_input in = { .pre_s = 10, .post_s = 10 };
 	struct record rec = { .fd = STDOUT_FILENO };
 	struct jetwatt_board *board = NULL;
 	int err, late;

@@ -9,12 +9,12 @@
 #include "util/args.h"
 #include "util/error.h"
 
-struct input {
+struct restore_input {
 	struct jetwatt_args args;
 	int json;
 };
 
-static void say(struct jetwatt_board *board, const struct input *in, int restored)
+static void say(struct jetwatt_board *board, const struct restore_input *in, int restored)
 {
 	struct jetwatt_mode mode;
 	struct jetwatt_json j;
@@ -39,12 +39,12 @@ static void say(struct jetwatt_board *board, const struct input *in, int restore
 int jetwatt_cmd_restore(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_args_json_argp, offsetof(struct input, json) }, { NULL, 0 },
+		{ &jetwatt_args_json_argp, offsetof(struct restore_input, json) }, { NULL, 0 },
 	};
 	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_board *board = NULL;
 	sigset_t set;
-	struct input in = { 0 };
+	struct restore_input in = { 0 };
 	int err, sensors, code = 0;
 
 	jetwatt_args_parse_with("restore", NULL, "Bring back what the board was before the first switch.", NULL,

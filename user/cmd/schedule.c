@@ -13,7 +13,7 @@
 
 enum { JSON = JETWATT_ARGS_LONG };
 
-struct input {
+struct schedule_input {
 	struct jetwatt_args args;
 	const char *config, *out;
 	int json;
@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct schedule_input *in = state->input;
 
 	switch (key) {
 	case 'c':
@@ -155,7 +155,8 @@ static int run(struct jetwatt_schedule *s, struct jetwatt_board *board)
 	return err ? err : jetwatt_schedule_run(s);
 }
 
-static int schedule(const struct input *in, const struct jetwatt_schedule_conf *conf, FILE *f)
+static int schedule(const struct schedule_input *in, const struct jetwatt_schedule_conf *conf,
+		    FILE *f)
 {
 	struct jetwatt_schedule s = { .conf = conf, .guard = -1, .end = -1, .arrival_hz = conf->arrival_hz };
 	struct jetwatt_board *board;
@@ -190,7 +191,7 @@ static int schedule(const struct input *in, const struct jetwatt_schedule_conf *
 int jetwatt_cmd_schedule(int argc, char **argv)
 {
 	static struct jetwatt_schedule_conf conf;
-	struct input in = { 0 };
+	struct schedule_input in = { 0 };
 	FILE *f = stdout;
 	int err;
 

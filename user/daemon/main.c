@@ -19,7 +19,7 @@ enum { CONF = 'c', BUDGET = 'w', CHECK = JETWATT_ARGS_LONG };
  * library keeps more the larger what was freed before. */
 #define LARGE		(64 << 10)
 
-struct input {
+struct jetwattd_input {
 	struct jetwatt_args args;
 	const char *conf;
 	double budget_w;
@@ -35,7 +35,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct jetwattd_input *in = state->input;
 
 	switch (key) {
 	case CONF:
@@ -90,7 +90,7 @@ static int reach_board(struct jetwattd *d)
 int main(int argc, char **argv)
 {
 	struct jetwatt_error_text e = { "", "", "" };
-	struct input in = { .conf = NULL };
+	struct jetwattd_input in = { .conf = NULL };
 	struct jetwattd_policy policy;
 	struct jetwattd d = { .policy = &policy, .lock = PTHREAD_MUTEX_INITIALIZER,
 			      .act = { .tell = jetwattd_on_event, .to = &d } };

@@ -39,7 +39,7 @@ static const char types[2][64] = {
 
 enum { CONF = 'c', LISTEN = 'l', SOCKET = JETWATT_ARGS_LONG };
 
-struct input {
+struct exporter_input {
 	struct jetwatt_args args;
 	const char *conf, *listen, *socket;
 };
@@ -71,7 +71,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct exporter_input *in = state->input;
 
 	switch (key) {
 	case CONF:
@@ -254,7 +254,7 @@ static int start(const char *where)
 
 int main(int argc, char **argv)
 {
-	struct input in = { .conf = NULL };
+	struct exporter_input in = { .conf = NULL };
 	struct jetwattd_policy policy;
 	int err;
 

@@ -44,7 +44,7 @@
 
 enum { BROKER = 'b', CONF = 'c', SOCKET = JETWATT_ARGS_LONG, DEVICE, CA, LOGIN, KEPT };
 
-struct input {
+struct mqtt_input {
 	struct jetwatt_args args;
 	const char *broker, *conf, *socket, *device, *ca, *login;
 	long keep;
@@ -79,7 +79,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct mqtt_input *in = state->input;
 
 	switch (key) {
 	case BROKER:
@@ -332,7 +332,8 @@ static int login(struct mosquitto *m, const char *path)
 	return mosquitto_username_pw_set(m, user, word) ? JETWATT_EXIT_FAILED : 0;
 }
 
-static int start(struct link *l, const struct input *in, const char *host, int port, pthread_t *thread)
+static int start(struct link *l, const struct mqtt_input *in, const char *host, int port,
+		 pthread_t *thread)
 {
 	int err;
 
@@ -382,7 +383,7 @@ static void stop(struct link *l, pthread_t thread)
 int main(int argc, char **argv)
 {
 	char host[256], name[JETWATT_DEVICE_NAME], buf[256];
-	struct input in = { .keep = KEEP };
+	struct mqtt_input in = { .keep = KEEP };
 	struct jetwattd_policy policy;
 	struct link *l = &link_;
 	const char *broker;

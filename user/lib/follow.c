@@ -66,7 +66,7 @@ int jetwatt_follow_cgroup(const char *path, uint64_t *id, uint32_t *level)
 	return 0;
 }
 
-struct process {
+struct follow_process {
 	uint32_t tgid, parent;
 	int in;
 };
@@ -101,9 +101,9 @@ int jetwatt_follow_alive(uint32_t tgid)
 	return !parent_of(tgid, &parent);
 }
 
-static int processes(struct process **list)
+static int processes(struct follow_process **list)
 {
-	struct process *all = NULL, *more;
+	struct follow_process *all = NULL, *more;
 	int nr = 0, max = 0;
 	struct dirent *d;
 	DIR *proc;
@@ -124,7 +124,7 @@ static int processes(struct process **list)
 			}
 			all = more;
 		}
-		all[nr] = (struct process){ .tgid = strtoul(d->d_name, NULL, 10) };
+		all[nr] = (struct follow_process){ .tgid = strtoul(d->d_name, NULL, 10) };
 		if (!parent_of(all[nr].tgid, &all[nr].parent))
 			nr++;
 	}
@@ -133,7 +133,7 @@ static int processes(struct process **list)
 	return nr;
 }
 
-static int is_in(const struct process *all, int nr, uint32_t tgid)
+static int is_in(const struct follow_process *all, int nr, uint32_t tgid)
 {
 	int i;
 
@@ -145,7 +145,7 @@ static int is_in(const struct process *all, int nr, uint32_t tgid)
 
 int jetwatt_follow_tree(uint32_t tgid, uint32_t **tgids)
 {
-	struct process *all = NULL;
+	struct follow_process *all = NULL;
 	int nr = processes(&all), in = 0, i, before;
 	uint32_t *out = NULL;
 

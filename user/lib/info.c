@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Replies into an array of @max entries; @nr counts all. */
-struct list {
+struct info_list {
 	int cmd, nr, max;
 	void *entry;
 };
@@ -27,7 +27,7 @@ static int reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 		struct jetwatt_energy energy;
 		struct jetwatt_box box;
 	} one;
-	struct list *l = arg;
+	struct info_list *l = arg;
 	size_t size;
 	int err;
 
@@ -79,7 +79,7 @@ static int reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 /* Return: the number of replies. */
 static int ask(struct jetwatt *jw, int cmd, int flags, const char *what, void *entry, int max)
 {
-	struct list l = { .cmd = cmd, .entry = entry, .max = max };
+	struct info_list l = { .cmd = cmd, .entry = entry, .max = max };
 	struct nl_msg *msg = jetwatt_request_new(jw, cmd, flags);
 	int err;
 

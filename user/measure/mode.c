@@ -45,14 +45,14 @@ const struct jetwatt_measure_limits jetwatt_measure_verify = {
 };
 
 /* Arrays of one look, kept from look to look. */
-struct work {
+struct mode_work {
 	struct jetwatt_batch_bound *bound;
 	double *w, *time, *uj;
 	uint64_t *t, from_ns;
 	size_t waits, samples;
 };
 
-static int room(struct work *k, size_t waits, size_t samples)
+static int room(struct mode_work *k, size_t waits, size_t samples)
 {
 	if (waits > k->waits) {
 		k->waits = waits * 2;
@@ -69,7 +69,7 @@ static int room(struct work *k, size_t waits, size_t samples)
 	       -ENOMEM : 0;
 }
 
-static void empty(struct work *k)
+static void empty(struct mode_work *k)
 {
 	free(k->bound);
 	free(k->time);
@@ -79,7 +79,7 @@ static void empty(struct work *k)
 }
 
 /* Median length of the minibatches since the switch, 0: none yet. */
-static uint64_t length(struct work *k, int bounds, uint64_t since_ns)
+static uint64_t length(struct mode_work *k, int bounds, uint64_t since_ns)
 {
 	size_t n = 0;
 
@@ -92,8 +92,8 @@ static uint64_t length(struct work *k, int bounds, uint64_t since_ns)
 
 /* Times and energies of whole minibatches after @from_ns, but for the first after the switch:
  * of long ones for @drop. What is left begins at k->from_ns. */
-static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, uint64_t since_ns,
-		    uint64_t from_ns, int drop)
+static size_t clean(const struct jetwatt_watch *w, struct mode_work *k, int bounds,
+		    uint64_t since_ns, uint64_t from_ns, int drop)
 {
 	size_t n = 0, lo = 0, hi = 0;
 	int after = 0;
@@ -128,7 +128,7 @@ static size_t clean(const struct jetwatt_watch *w, struct work *k, int bounds, u
 }
 
 /* Slower than is of interest, for certain? */
-static int slow(const struct jetwatt_watch *w, struct work *k, int bounds, uint64_t since_ns,
+static int slow(const struct jetwatt_watch *w, struct mode_work *k, int bounds, uint64_t since_ns,
 		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
 {
 	struct jetwatt_row row = { 0 };
@@ -156,7 +156,7 @@ static int drops(const struct jetwatt_measure_limits *limits)
 }
 
 /* The mean of the @n that are clean. Return: are they enough, for all but the errors of the mean? */
-static int gathered(struct work *k, size_t n, const struct jetwatt_measure_limits *limits,
+static int gathered(struct mode_work *k, size_t n, const struct jetwatt_measure_limits *limits,
 		    struct jetwatt_measure *m)
 {
 	struct jetwatt_mode mode = m->row.mode;
@@ -169,7 +169,7 @@ static int gathered(struct work *k, size_t n, const struct jetwatt_measure_limit
 }
 
 /* Is the level of power known before it is reached, and are there minibatches enough? */
-static int foretold(const struct jetwatt_watch *w, struct work *k, int bounds,
+static int foretold(const struct jetwatt_watch *w, struct mode_work *k, int bounds,
 		    const struct jetwatt_step *step, uint64_t length_ns,
 		    const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
 {
@@ -183,7 +183,7 @@ static int foretold(const struct jetwatt_watch *w, struct work *k, int bounds,
 }
 
 /* Return: 1: enough; 0: not yet. */
-static int look(struct jetwatt_watch *w, struct work *k, size_t first, uint64_t since_ns,
+static int look(struct jetwatt_watch *w, struct mode_work *k, size_t first, uint64_t since_ns,
 		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
 		double *part)
 {
@@ -239,7 +239,7 @@ int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 {
 	struct jetwatt_mode mode = m->row.mode;
 	uint64_t looked = 0, look_ns = limits->look_s > 0 ? limits->look_s * 1e9 : LOOK_NS;
-	struct work k = { 0 };
+	struct mode_work k = { 0 };
 	size_t first;
 	double part = 0;
 	int ret = 0;

@@ -125,13 +125,13 @@ static int outside(struct jetwatt_beat *b, size_t n, bool shared, struct jetwatt
 }
 
 /* What is unusual, as far as it was seen. */
-struct seen {
+struct refine_seen {
 	size_t missing, whole, odd, extras, after;
 };
 
-static struct seen look(const struct jetwatt_beat *b, size_t n, int k)
+static struct refine_seen look(const struct jetwatt_beat *b, size_t n, int k)
 {
-	struct seen s = { 0 };
+	struct refine_seen s = { 0 };
 
 	for (size_t i = 1; i < n; i++) {
 		s.missing += b[i].missing;
@@ -151,7 +151,7 @@ static struct seen look(const struct jetwatt_beat *b, size_t n, int k)
 static void count(const struct jetwatt_beat *b, size_t n, struct jetwatt_motif *m, bool first,
 		  double *room)
 {
-	struct seen s = look(b, n, m->train.k);
+	struct refine_seen s = look(b, n, m->train.k);
 	double groups = (double)n / m->train.k;
 
 	m->stall = jetwatt_template_stalls(b, n, &m->train);
@@ -189,15 +189,15 @@ static void learn(struct jetwatt_beat *b, size_t n, int k, struct jetwatt_motif 
 	count(b, n, m, first, room);
 }
 
-struct work {
+struct refine_work {
 	struct jetwatt_beat *some;
 	double *room;
 	bool told, shared, why;
 };
 
 /* Learns and walks by turns. @b is marked; its score is that of the last walk. */
-static int settle(struct jetwatt_beat *b, size_t n, int k, struct work *w, struct jetwatt_motif *m,
-		  double *score)
+static int settle(struct jetwatt_beat *b, size_t n, int k, struct refine_work *w,
+		  struct jetwatt_motif *m, double *score)
 {
 	double last = INFINITY;
 	int rc = 0;
@@ -235,8 +235,8 @@ static bool better(double score, int k, double than, int other, size_t n)
 }
 
 /* Another guess, if it is better than @b, into @b. */
-static int try_long_gaps(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r, struct work *w,
-			 struct jetwatt_motif *m, double *score)
+static int try_long_gaps(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r,
+			 struct refine_work *w, struct jetwatt_motif *m, double *score)
 {
 	struct jetwatt_beat *own = malloc(n * sizeof(*own));
 	struct jetwatt_motif other;
@@ -288,7 +288,7 @@ static bool explains(const struct jetwatt_beat *b, size_t n, int k, double score
 /* Peaks that kept step, but not well enough to be taken at once. @guess: of the waits as
  * they were; the better one of the two, if @b is. */
 static int try_peaks(struct jetwatt_beat *b, struct jetwatt_beat *guess, size_t n,
-		     struct jetwatt_rhythm *r, struct work *w, struct jetwatt_motif *m, double *score)
+		     struct jetwatt_rhythm *r, struct refine_work *w, struct jetwatt_motif *m, double *score)
 {
 	struct jetwatt_rhythm other = { .shared = r->shared };
 	struct jetwatt_beat *own;
@@ -323,8 +323,8 @@ out:
 }
 
 /* The usual cycle may be several minibatches. Return: 0, -ENOMEM. */
-static int try_several(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r, struct work *w,
-		       struct jetwatt_motif *m, double *score)
+static int try_several(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r,
+		       struct refine_work *w, struct jetwatt_motif *m, double *score)
 {
 	struct jetwatt_beat *own = malloc(n * sizeof(*own));
 	struct jetwatt_motif other;
@@ -381,7 +381,7 @@ int jetwatt_refine_more(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm 
 
 int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
 {
-	struct work w = { .room = malloc((n + 1) * sizeof(*w.room)),
+	struct refine_work w = { .room = malloc((n + 1) * sizeof(*w.room)),
 			  .some = malloc((n + 1) * sizeof(*w.some)), .shared = r->shared,
 			  .why = r->why };
 	struct jetwatt_beat *guess = malloc(n * sizeof(*guess));

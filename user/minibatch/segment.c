@@ -20,14 +20,14 @@ static int by_job(const void *a, const void *b)
 }
 
 /* A bound and where it stood before bounds were sorted. */
-struct sorted {
+struct segment_sorted {
 	struct jetwatt_batch_bound bound;
 	uint32_t was;
 };
 
 static int by_end(const void *a, const void *b)
 {
-	const struct sorted *x = a, *y = b;
+	const struct segment_sorted *x = a, *y = b;
 
 	if (x->bound.end_ns != y->bound.end_ns)
 		return x->bound.end_ns < y->bound.end_ns ? -1 : 1;
@@ -164,14 +164,14 @@ static int job(struct jetwatt_item *it, size_t n, const struct jetwatt_cut *cut,
 /* Bounds of several jobs in one order, and records that refer to them. Return: @count, -ENOMEM. */
 static int merge(struct jetwatt_batch_bound *out, size_t count, struct jetwatt_batch_why *why, size_t n)
 {
-	struct sorted *s = malloc((count + 1) * sizeof(*s));
+	struct segment_sorted *s = malloc((count + 1) * sizeof(*s));
 	uint32_t *now = malloc((count + 1) * sizeof(*now));
 	int rc = -ENOMEM;
 
 	if (!s || !now)
 		goto out;
 	for (size_t i = 0; i < count; i++)
-		s[i] = (struct sorted){ out[i], (uint32_t)i };
+		s[i] = (struct segment_sorted){ out[i], (uint32_t)i };
 	qsort(s, count, sizeof(*s), by_end);
 	for (size_t i = 0; i < count; i++) {
 		out[i] = s[i].bound;

@@ -32,15 +32,15 @@ struct jetwatt_cross {
 
 /* The rows in their order, so that folds do not depend on the caller's; @of: which
  * fold each is in. Neighbours are in different folds, readings of a mode in one. */
-struct sorted {
+struct cross_sorted {
 	struct jetwatt_row *row;
 	uint32_t *batch;
 	size_t *of, n, modes;
 };
 
-static int sort(struct sorted *s, const struct jetwatt_corpus *c)
+static int sort(struct cross_sorted *s, const struct jetwatt_corpus *c)
 {
-	*s = (struct sorted){ .row = malloc(c->n * sizeof(*s->row)), .n = c->n,
+	*s = (struct cross_sorted){ .row = malloc(c->n * sizeof(*s->row)), .n = c->n,
 			      .batch = malloc(c->n * sizeof(*s->batch)),
 			      .of = malloc(c->n * sizeof(*s->of)) };
 	if (!s->row || !s->batch || !s->of)
@@ -55,7 +55,7 @@ static int sort(struct sorted *s, const struct jetwatt_corpus *c)
 	return 0;
 }
 
-static void sorted_free(struct sorted *s)
+static void sorted_free(struct cross_sorted *s)
 {
 	free(s->row);
 	free(s->batch);
@@ -72,8 +72,8 @@ struct errors {
 };
 
 /* Fit without fold @k, and predict it. @part: room for a fit's rows. */
-static int leave_out(struct jetwatt_cross *c, const struct sorted *s, size_t k,
-		     const struct jetwatt_predictor_input *in, struct sorted *part,
+static int leave_out(struct jetwatt_cross *c, const struct cross_sorted *s, size_t k,
+		     const struct jetwatt_predictor_input *in, struct cross_sorted *part,
 		     struct errors *e)
 {
 	struct jetwatt_predictor_input less = *in;
@@ -113,7 +113,7 @@ int jetwatt_cross_fit(struct jetwatt_cross **out, const struct jetwatt_predictor
 		      const struct jetwatt_predictor_input *in)
 {
 	struct jetwatt_cross *c = calloc(1, sizeof(*c));
-	struct sorted s = { .row = NULL }, part = { .row = NULL };
+	struct cross_sorted s = { .row = NULL }, part = { .row = NULL };
 	struct errors e = { 0, 0, 0 };
 	int err = c ? 0 : -ENOMEM;
 

@@ -11,14 +11,14 @@
 
 /* By every other knob first, by @last last: neighbours of that knob then stand
  * next to each other, and its steps are told by looking at a whole column. */
-struct line {
+struct dirty_line {
 	uint64_t key[KNOBS];
 	size_t row;
 };
 
 static int by_key(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
+	const struct dirty_line *x = a, *y = b;
 
 	for (int k = 0; k < KNOBS; k++)
 		if (x->key[k] != y->key[k])
@@ -41,7 +41,7 @@ static size_t rank_of(const uint64_t *step, size_t n, uint64_t v)
 }
 
 /* Is @b one step above @a, all else the same? */
-static int next_to(const struct line *a, const struct line *b)
+static int next_to(const struct dirty_line *a, const struct dirty_line *b)
 {
 	for (int k = 0; k < KNOBS - 1; k++)
 		if (a->key[k] != b->key[k])
@@ -50,7 +50,7 @@ static int next_to(const struct line *a, const struct line *b)
 }
 
 /* For one knob: the mean of each row's two neighbours into @mean, 0: none. */
-static void means(const struct jetwatt_row *row, size_t n, int last, struct line *l,
+static void means(const struct jetwatt_row *row, size_t n, int last, struct dirty_line *l,
 		  uint64_t *step, double *mean)
 {
 	size_t steps = 0, cells = 0;
@@ -97,7 +97,7 @@ static double median(double v[KNOBS], int n)
 
 long jetwatt_dirty_mark(const struct jetwatt_row *row, size_t n, unsigned char *dirty)
 {
-	struct line *l = malloc((n ? n : 1) * sizeof(*l));
+	struct dirty_line *l = malloc((n ? n : 1) * sizeof(*l));
 	uint64_t *step = malloc((n ? n : 1) * sizeof(*step));
 	double *mean = malloc((n ? n : 1) * KNOBS * sizeof(*mean));
 	long count = -ENOMEM;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct list {
+struct work_list {
 	const struct jetwatt_graph *g;
 	struct jetwatt_work *work;
 	size_t n, room;
@@ -128,7 +128,7 @@ static int bytes(const struct jetwatt_graph_rule *u, const struct jetwatt_graph_
 	return open;
 }
 
-static int add(struct list *l, const struct jetwatt_work *w)
+static int add(struct work_list *l, const struct jetwatt_work *w)
 {
 	if (l->n == l->room) {
 		size_t room = l->room ? 2 * l->room : 256;
@@ -143,9 +143,9 @@ static int add(struct list *l, const struct jetwatt_work *w)
 	return 0;
 }
 
-static int work_body(struct list *l, uint32_t body, double times);
+static int work_body(struct work_list *l, uint32_t body, double times);
 
-static double sum(const struct list *l, size_t from)
+static double sum(const struct work_list *l, size_t from)
 {
 	double s = 0;
 
@@ -156,7 +156,7 @@ static double sum(const struct list *l, size_t from)
 }
 
 /* Of two branches the one that costs more. */
-static int branches(struct list *l, const struct jetwatt_graph_node *n, double times)
+static int branches(struct work_list *l, const struct jetwatt_graph_node *n, double times)
 {
 	const struct jetwatt_graph_attr *a = jetwatt_graph_find_attr(l->g, n, "then_branch");
 	const struct jetwatt_graph_attr *b = jetwatt_graph_find_attr(l->g, n, "else_branch");
@@ -178,7 +178,8 @@ static int branches(struct list *l, const struct jetwatt_graph_node *n, double t
 	return 0;
 }
 
-static int inside(struct list *l, uint32_t node, const struct jetwatt_graph_rule *u, double times)
+static int inside(struct work_list *l, uint32_t node, const struct jetwatt_graph_rule *u,
+		  double times)
 {
 	const struct jetwatt_graph_node *n = u->r.node;
 	const struct jetwatt_graph_attr *a = jetwatt_graph_find_attr(l->g, n, "body");
@@ -212,7 +213,7 @@ static int inside(struct list *l, uint32_t node, const struct jetwatt_graph_rule
 	return a && a->body != JETWATT_GRAPH_NONE ? work_body(l, a->body, times * turns) : 0;
 }
 
-static int work_node(struct list *l, uint32_t node, double times)
+static int work_node(struct work_list *l, uint32_t node, double times)
 {
 	struct jetwatt_work w = { .node = node, .times = times };
 	struct jetwatt_graph_rule u = { .g = (struct jetwatt_graph *)l->g };
@@ -245,7 +246,7 @@ static int work_node(struct list *l, uint32_t node, double times)
 	return add(l, &w);
 }
 
-static int work_body(struct list *l, uint32_t body, double times)
+static int work_body(struct work_list *l, uint32_t body, double times)
 {
 	int err = 0;
 
@@ -257,7 +258,7 @@ static int work_body(struct list *l, uint32_t body, double times)
 
 int jetwatt_graph_work(const struct jetwatt_graph *g, struct jetwatt_work **work, size_t *n)
 {
-	struct list l = { .g = g };
+	struct work_list l = { .g = g };
 	int err = g->body.n ? work_body(&l, 0, 1) : 0;
 
 	if (err) {

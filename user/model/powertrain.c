@@ -12,13 +12,13 @@
 #define ROWS_MAX	60000
 
 /* Rows as the networks take them, in an order of their own. */
-struct table {
+struct powertrain_table {
 	double *x, *time, *power;
 	size_t n, inputs;
 	unsigned int epochs;
 };
 
-struct entry {
+struct powertrain_entry {
 	double x[STRIDE], time, power;
 };
 
@@ -26,7 +26,7 @@ static int by_entry(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
-	for (size_t d = 0; d < sizeof(struct entry) / sizeof(double); d++)
+	for (size_t d = 0; d < sizeof(struct powertrain_entry) / sizeof(double); d++)
 		if (x[d] != y[d])
 			return x[d] < y[d] ? -1 : 1;
 	return 0;
@@ -38,18 +38,18 @@ static int valid(const struct jetwatt_row *r)
 	       jetwatt_mode_whole(&r->mode);
 }
 
-static void table_free(struct table *t)
+static void table_free(struct powertrain_table *t)
 {
 	free(t->x);
-	*t = (struct table){ 0 };
+	*t = (struct powertrain_table){ 0 };
 }
 
 /* Sorted: what comes out must not depend on the order of the rows. */
-static int table_make(struct table *t, const struct jetwatt_corpus *c)
+static int table_make(struct powertrain_table *t, const struct jetwatt_corpus *c)
 {
-	struct entry *e;
+	struct powertrain_entry *e;
 
-	*t = (struct table){ .n = c->n, .inputs = c->batch ? STRIDE : MODE_INPUTS };
+	*t = (struct powertrain_table){ .n = c->n, .inputs = c->batch ? STRIDE : MODE_INPUTS };
 	if (!c->n)
 		return -EINVAL;
 	for (size_t i = 0; i < c->n; i++)
@@ -72,7 +72,7 @@ static int table_make(struct table *t, const struct jetwatt_corpus *c)
 	qsort(e, c->n, sizeof(*e), by_entry);
 	t->n = c->n < ROWS_MAX ? c->n : ROWS_MAX;
 	for (size_t i = 0; i < t->n; i++) {
-		const struct entry *is = &e[i * c->n / t->n];
+		const struct powertrain_entry *is = &e[i * c->n / t->n];
 
 		memcpy(t->x + i * STRIDE, is->x, sizeof(is->x));
 		t->time[i] = is->time;
@@ -123,7 +123,7 @@ static int scratch(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c
 		   uint64_t seed)
 {
 	struct jetwatt_nn_training how;
-	struct table t;
+	struct powertrain_table t;
 	int err = table_make(&t, c);
 
 	*pt = (struct jetwatt_powertrain){ .inputs = t.inputs };
@@ -159,7 +159,7 @@ int jetwatt_powertrain_transfer(struct jetwatt_powertrain *pt,
 				uint64_t seed)
 {
 	struct jetwatt_nn_training how;
-	struct table t;
+	struct powertrain_table t;
 	int err = table_make(&t, c);
 
 	*pt = (struct jetwatt_powertrain){ .inputs = from->inputs, .most = *most };

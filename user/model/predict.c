@@ -11,7 +11,7 @@
 /* Modes are independent: a chunk keeps the memory small and in the cache. */
 #define CHUNK	1024
 
-struct work {
+struct predict_work {
 	struct jetwatt_point x[CHUNK];
 	double mean[CHUNK], var[CHUNK];
 };
@@ -51,7 +51,8 @@ static int like(const struct jetwatt_model *m, const struct jetwatt_mode *mode, 
 	return err;
 }
 
-static int chunk(const struct jetwatt_model *m, struct work *w, const struct jetwatt_mode *mode,
+static int chunk(const struct jetwatt_model *m, struct predict_work *w,
+		 const struct jetwatt_mode *mode,
 		 const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
 {
 	double coef[JETWATT_PARAMS_MAX];
@@ -96,7 +97,7 @@ int jetwatt_model_predict(const struct jetwatt_model *m, const struct jetwatt_mo
 int jetwatt_model_predict_batch(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
 				const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
 {
-	struct work *w = malloc(sizeof(*w));
+	struct predict_work *w = malloc(sizeof(*w));
 	int err = w ? 0 : -ENOMEM;
 
 	for (size_t at = 0; at < n && !err; at += CHUNK)

@@ -17,10 +17,10 @@
  * them together; the level of all modes, which of time nobody else can know; how much more
  * or less each knob does, for a factor e of it; and what is peculiar to modes.
  */
-struct range {
+struct transfer_range {
 	double weight, level, slope, own;
 };
-static const struct range range_of[] = { { 0.7, 3, 0.08, 0.2 }, { 0.7, 0.15, 0.03, 0.08 } };
+static const struct transfer_range range_of[] = { { 0.7, 3, 0.08, 0.2 }, { 0.7, 0.15, 0.03, 0.08 } };
 /* Modes that are alike: a factor of each knob, as a logarithm. */
 #define LEN	1.2
 /* The least error of a reading that says nothing else. */
@@ -213,7 +213,7 @@ struct jetwatt_transferred {
 static double covariance(const struct jetwatt_transferred *f, int s, double by, const double *a,
 			 const double *b)
 {
-	const struct range *r = &range_of[s];
+	const struct transfer_range *r = &range_of[s];
 	double same = 0, slope = 0, far = 0;
 
 	for (size_t i = 0; i < f->t->n; i++)

@@ -57,11 +57,11 @@ struct trees {
 };
 
 /**
- * struct table - rows as they are learned from
+ * struct trees_table - rows as they are learned from
  * @x: features of @n rows; @y: of each what the trees so far leave
  * @order: row numbers by each feature; @node: where each row is in the tree
  */
-struct table {
+struct trees_table {
 	size_t n;
 	double (*x)[DIMS], *y;
 	size_t *order[DIMS], *node;
@@ -88,7 +88,7 @@ static double value(const struct boosted *b, const double *x)
 }
 
 /* Ridge regression; @t->y becomes what it leaves. */
-static int power_laws(struct boosted *b, struct table *t)
+static int power_laws(struct boosted *b, struct trees_table *t)
 {
 	double a[DIMS * DIMS] = { 0 }, v[DIMS] = { 0 };
 	int err;
@@ -134,7 +134,7 @@ static double worth(double sum, size_t n)
 }
 
 /* The best split of every node of a level, from @first on, @wide of them. */
-static void split(const struct table *t, struct tree *tree, size_t first, size_t wide)
+static void split(const struct trees_table *t, struct tree *tree, size_t first, size_t wide)
 {
 	struct part all[LEAVES] = { { 0, 0, 0 } }, left[LEAVES];
 	double best[LEAVES] = { 0 };
@@ -168,7 +168,7 @@ static void split(const struct table *t, struct tree *tree, size_t first, size_t
 	}
 }
 
-static void grow(struct table *t, struct tree *tree)
+static void grow(struct trees_table *t, struct tree *tree)
 {
 	struct part leaf[LEAVES] = { { 0, 0, 0 } };
 
@@ -191,7 +191,7 @@ static void grow(struct table *t, struct tree *tree)
 		t->y[i] -= tree->leaf[t->node[i] - NODES];
 }
 
-static int boost(struct boosted *b, struct table *t)
+static int boost(struct boosted *b, struct trees_table *t)
 {
 	int err = power_laws(b, t);
 
@@ -212,7 +212,7 @@ static int by_place(const void *a, const void *b)
 	return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->row > q->row) - (p->row < q->row);
 }
 
-static void table_free(struct table *t)
+static void table_free(struct trees_table *t)
 {
 	free(t->x);
 	free(t->y);
@@ -233,12 +233,12 @@ static int features(double *x, const struct jetwatt_mode *mode, uint32_t batch)
 	return 0;
 }
 
-static int table_make(struct table *t, const struct jetwatt_row *row, size_t n, int batch)
+static int table_make(struct trees_table *t, const struct jetwatt_row *row, size_t n, int batch)
 {
 	struct tree_place *p = calloc(n, sizeof(*p));
 	int err = p ? 0 : -ENOMEM;
 
-	*t = (struct table){ .n = n, .x = calloc(n, sizeof(*t->x)), .y = calloc(n, sizeof(*t->y)),
+	*t = (struct trees_table){ .n = n, .x = calloc(n, sizeof(*t->x)), .y = calloc(n, sizeof(*t->y)),
 			     .node = calloc(n, sizeof(*t->node)) };
 	if (!t->x || !t->y || !t->node)
 		err = -ENOMEM;
@@ -265,7 +265,7 @@ static int bare_fit(void **model, const struct jetwatt_predictor_input *in)
 {
 	size_t all = in->sample.n, n = all < ROWS_MAX ? all : ROWS_MAX;
 	struct jetwatt_row *row;
-	struct table t = { .n = 0 };
+	struct trees_table t = { .n = 0 };
 	struct trees *m;
 	int err = 0;
 

@@ -16,11 +16,11 @@
  * cooling): how far one is from the others in all modes alike, and in one mode more than
  * in another. Own rows put the first right; they correct both where they are larger.
  */
-struct range {
+struct twin_range {
 	double all, each;
 };
-static const struct range time_apart = { 0.02, 0.01 };
-static const struct range power_apart = { 0.05, 0.015 };
+static const struct twin_range time_apart = { 0.02, 0.01 };
+static const struct twin_range power_apart = { 0.05, 0.015 };
 
 /* So many standard deviations are another workload. */
 #define STRANGE	4
@@ -105,7 +105,7 @@ struct shift {
 
 /* @off: by how much @n own rows are above what the others let expect; @var: of that.
  * Return: 0; 1: they are no rows of the same workload. */
-static int find_shift(const double *off, const double *var, size_t n, const struct range *a,
+static int find_shift(const double *off, const double *var, size_t n, const struct twin_range *a,
 		      struct shift *s)
 {
 	double weight = 1 / (a->all * a->all), sum = 0, over = 0, strange = 0;

@@ -6,7 +6,7 @@
 
 #include "out/metrics.h"
 
-struct state {
+struct metrics_state {
 	struct jetwatt_metrics m;
 	struct jetwatt_metrics_histogram joule, second;
 	double stall_s, gpu_s;
@@ -15,7 +15,7 @@ struct state {
 
 static int begin_as(struct jetwatt_export *e, int open)
 {
-	struct state *st = calloc(1, sizeof(*st));
+	struct metrics_state *st = calloc(1, sizeof(*st));
 
 	if (!st)
 		return -1;
@@ -37,7 +37,7 @@ static int begin_plain(struct jetwatt_export *e)
 static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
 		      const struct jetwatt_export_cost *c)
 {
-	struct state *st = e->state;
+	struct metrics_state *st = e->state;
 
 	if (b->kind != JETWATT_BATCH_TRAIN)
 		return;
@@ -61,7 +61,7 @@ static int is_leaf_sum(const struct jetwatt_export_run *run, int r)
 
 static void rails(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 {
-	const struct jetwatt_metrics *m = &((struct state *)e->state)->m;
+	const struct jetwatt_metrics *m = &((struct metrics_state *)e->state)->m;
 
 	jetwatt_metrics_family(m, "jetwatt_rail_energy_joules", "counter", "joules",
 			       "Energy of a rail that is a part of the total");
@@ -77,7 +77,7 @@ static void rails(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 					       e->run->rail[r].label, s->rail_uj[r] * 1e-6);
 }
 
-static void minibatches(struct state *st)
+static void minibatches(struct metrics_state *st)
 {
 	const struct jetwatt_metrics *m = &st->m;
 
@@ -102,7 +102,7 @@ static void minibatches(struct state *st)
 
 static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 {
-	struct state *st = e->state;
+	struct metrics_state *st = e->state;
 	const struct jetwatt_metrics *m = &st->m;
 
 	jetwatt_metrics_family(m, "jetwatt_module_energy_joules", "counter", "joules",

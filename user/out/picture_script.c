@@ -83,11 +83,11 @@ static int predicted(FILE *f, const struct jetwatt_report *r)
 	return 0;
 }
 
-struct range {
+struct picture_range {
 	double lo[2], hi[2];
 };
 
-static void reach(struct range *g, double time_ms, double power_w)
+static void reach(struct picture_range *g, double time_ms, double power_w)
 {
 	g->lo[0] = fmin(g->lo[0], time_ms);
 	g->hi[0] = fmax(g->hi[0], time_ms);
@@ -98,7 +98,7 @@ static void reach(struct range *g, double time_ms, double power_w)
 /* All points with a margin; gnuplot would go on to the next label. */
 static void ranges(FILE *f, const struct jetwatt_report *r)
 {
-	struct range g = { { INFINITY, INFINITY }, { 0, 0 } };
+	struct picture_range g = { { INFINITY, INFINITY }, { 0, 0 } };
 
 	for (size_t i = 0; i < r->nr_predicted; i++)
 		reach(&g, r->predicted[i].time_ms, r->predicted[i].power_w);

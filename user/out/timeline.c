@@ -10,15 +10,15 @@
 #define TICKS_MAX	400
 #define NAMES_MAX	12
 
-struct column {
+struct timeline_column {
 	double lo, hi, sum;
 	size_t n;
 };
 
-static void gather(const struct jetwatt_report *r, double t0, double t1, struct column *c)
+static void gather(const struct jetwatt_report *r, double t0, double t1, struct timeline_column *c)
 {
 	for (int k = 0; k < COLUMNS; k++)
-		c[k] = (struct column){ INFINITY, -INFINITY, 0, 0 };
+		c[k] = (struct timeline_column){ INFINITY, -INFINITY, 0, 0 };
 	for (size_t i = 0; i < r->nr_samples; i++) {
 		int k = t1 > t0 ? (r->t_s[i] - t0) / (t1 - t0) * (COLUMNS - 1) : 0;
 
@@ -36,7 +36,7 @@ static double middle(double t0, double t1, int k)
 	return t0 + (k + 0.5) * (t1 - t0) / COLUMNS;
 }
 
-static void curves(struct jetwatt_plot *p, const struct column *c, double t0, double t1)
+static void curves(struct jetwatt_plot *p, const struct timeline_column *c, double t0, double t1)
 {
 	const char *op = "M";
 
@@ -99,7 +99,7 @@ static void marks(struct jetwatt_plot *p, const struct jetwatt_report *r)
 int jetwatt_plot_timeline(FILE *f, const struct jetwatt_report *r)
 {
 	struct jetwatt_plot p = { f, { 0, 0 }, { 1, 0 }, 0 };
-	struct column c[COLUMNS];
+	struct timeline_column c[COLUMNS];
 	char budget[48];
 
 	if (r->nr_samples < 2)

@@ -14,11 +14,11 @@
  * moment there, not more. */
 #define REACH	2.0
 
-struct range {
+struct design_range {
 	double lo[JETWATT_FEATURES], hi[JETWATT_FEATURES];
 };
 
-static void range_of(const struct jetwatt_search *s, struct range *r)
+static void range_of(const struct jetwatt_search *s, struct design_range *r)
 {
 	struct jetwatt_point x;
 
@@ -32,7 +32,7 @@ static void range_of(const struct jetwatt_search *s, struct range *r)
 }
 
 /* The unmeasured mode nearest to fractions of the knobs' logarithmic ranges. */
-static int nearest(const struct jetwatt_search *s, const struct range *r, const double *frac,
+static int nearest(const struct jetwatt_search *s, const struct design_range *r, const double *frac,
 		   size_t *at)
 {
 	double best = INFINITY;
@@ -66,7 +66,7 @@ int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next
 	};
 	/* Optional knobs, if modes differ in them: apart from what the others do. */
 	static const double optional[JETWATT_DESIGN] = { .7, .3, 1, .5 };
-	struct range r;
+	struct design_range r;
 	int err = 1;
 
 	range_of(s, &r);

@@ -125,19 +125,19 @@ double jetwatt_interleave_most(const struct jetwatt_interleave *i, double expect
 }
 
 /**
- * struct line - of turns: @base + @each x what is in them, in ms, @sd around it
+ * struct interleave_line - of turns: @base + @each x what is in them, in ms, @sd around it
  * @n: turns that it is drawn through
  */
-struct line {
+struct interleave_line {
 	double n, base, each, sd;
 };
 
 /* As sums: of what is in a turn (k), and of its length (t). */
-struct sums {
+struct interleave_sums {
 	double n, k, kk, t, tt, kt;
 };
 
-static void add(struct sums *s, double k, double t)
+static void add(struct interleave_sums *s, double k, double t)
 {
 	s->n++;
 	s->k += k;
@@ -151,12 +151,12 @@ static void add(struct sums *s, double k, double t)
  * Where all turns had about as much in them it is not known how steep the line is:
  * then @share of a turn is taken to depend on it.
  */
-static struct line draw(const struct sums *s, double share)
+static struct interleave_line draw(const struct interleave_sums *s, double share)
 {
 	double k, t, var, cov, weak, each;
 
 	if (!(s->k > 0))
-		return (struct line){ 0 };
+		return (struct interleave_line){ 0 };
 	k = s->k / s->n;
 	t = s->t / s->n;
 	var = s->kk / s->n - k * k;
@@ -164,13 +164,13 @@ static struct line draw(const struct sums *s, double share)
 	weak = 0.01 * k * k + 1e-9;
 	each = (cov + weak * share * t / k) / (var + weak);
 	each = fmax(0, fmin(each, t / k));
-	return (struct line){ s->n, t - each * k, each,
+	return (struct interleave_line){ s->n, t - each * k, each,
 			      sqrt(fmax(s->tt / s->n - t * t - 2 * each * cov + each * each * var, 0)) };
 }
 
-static struct line of_infer(const struct jetwatt_interleave *i)
+static struct interleave_line of_infer(const struct jetwatt_interleave *i)
 {
-	struct sums s = { 0 };
+	struct interleave_sums s = { 0 };
 
 	for (size_t j = 0; j < i->n; j++)
 		if (i->w[j].infer_ms > 0)
@@ -178,22 +178,22 @@ static struct line of_infer(const struct jetwatt_interleave *i)
 	return draw(&s, 0.5);
 }
 
-static struct line of_train(const struct jetwatt_interleave *i,
-			    const struct jetwatt_interleave_query *q)
+static struct interleave_line of_train(const struct jetwatt_interleave *i,
+				       const struct jetwatt_interleave_query *q)
 {
-	struct sums s = { 0 };
-	struct line l;
+	struct interleave_sums s = { 0 };
+	struct interleave_line l;
 
 	for (size_t j = 0; j < i->n; j++)
 		if (i->w[j].minibatches > 0)
 			add(&s, i->w[j].minibatches, i->w[j].train_ms);
 	l = draw(&s, 1);
-	return l.n ? l : (struct line){ 0, 0, q->train_ms, 0 };
+	return l.n ? l : (struct interleave_line){ 0, 0, q->train_ms, 0 };
 }
 
 double jetwatt_interleave_ms(const struct jetwatt_interleave *i, double requests)
 {
-	struct line s = of_infer(i);
+	struct interleave_line s = of_infer(i);
 
 	return s.n ? s.base + s.each * requests : NAN;
 }
@@ -203,7 +203,7 @@ double jetwatt_interleave_ms(const struct jetwatt_interleave *i, double requests
  * @rate: requests per ms; @high: as many as the counted ones do not rule out
  */
 struct turns {
-	struct line infer, train;
+	struct interleave_line infer, train;
 	double rate, high, scatter, change, even;
 };
 

@@ -9,7 +9,7 @@
 /* Relative error of a reading that comes without one. */
 #define UNKNOWN	0.01
 
-struct entry {
+struct rank_entry {
 	size_t index;
 	int measured, doubtful;
 	double key;
@@ -17,7 +17,7 @@ struct entry {
 
 static int by_key(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct rank_entry *x = a, *y = b;
 
 	if (x->doubtful != y->doubtful)
 		return x->doubtful - y->doubtful;
@@ -126,7 +126,7 @@ int jetwatt_plan_ask(const struct jetwatt_mode *mode, const struct jetwatt_predi
 		     const struct jetwatt_plan_question *q, struct jetwatt_plan_choice *out,
 		     int max)
 {
-	struct entry *e = malloc((n ? n : 1) * sizeof(*e));
+	struct rank_entry *e = malloc((n ? n : 1) * sizeof(*e));
 	double z = level(q), least = INFINITY;
 	size_t k = 0, closest = 0;
 	int closest_measured = 0;

@@ -14,18 +14,18 @@
 enum { FLOP, BYTES, ALONG, TERMS };
 
 /**
- * struct sums - the normal equations of a mode's energy, of relative errors
+ * struct roof_sums - the normal equations of a mode's energy, of relative errors
  * @unit: of each term, so that all are of the size of one
  * @x: joules for an operation and for a byte, watts all along; in these units
  */
-struct sums {
+struct roof_sums {
 	double a[TERMS][TERMS], b[TERMS], n, unit[TERMS], x[TERMS];
 };
 
 static void gather(const struct jetwatt_roofs_kernel *k, size_t n, const struct jetwatt_roofs *r,
-		   struct sums *s)
+		   struct roof_sums *s)
 {
-	*s = (struct sums){ .n = (double)n, .unit = { 1 / r->flop_s, 1 / r->byte_s, 1 } };
+	*s = (struct roof_sums){ .n = (double)n, .unit = { 1 / r->flop_s, 1 / r->byte_s, 1 } };
 	for (size_t i = 0; i < n; i++) {
 		double t = k[i].time_ms * 1e-3, e = k[i].power_w * t;
 		double v[TERMS] = { k[i].flop * s->unit[FLOP] / e, k[i].bytes * s->unit[BYTES] / e,
@@ -41,7 +41,7 @@ static void gather(const struct jetwatt_roofs_kernel *k, size_t n, const struct 
 
 /* The terms in @in, with all others as they are in @x. Return: 0: they cannot be told
  * apart. */
-static int solve(const struct sums *s, unsigned int in, double *x)
+static int solve(const struct roof_sums *s, unsigned int in, double *x)
 {
 	double m[TERMS][TERMS + 1];
 	int at[TERMS], n = 0;
@@ -74,7 +74,7 @@ static int solve(const struct sums *s, unsigned int in, double *x)
 
 /* Least squares, where nothing gives energy back: of all sets of the terms in @open with
  * none negative the one that fits best. Return: 0; -ENODATA: there is none. */
-static int fit(struct sums *s, unsigned int open)
+static int fit(struct roof_sums *s, unsigned int open)
 {
 	double best = INFINITY, x[TERMS], found[TERMS];
 
@@ -105,9 +105,9 @@ static int fit(struct sums *s, unsigned int open)
 }
 
 /* How much a mode's kernels say of term @p, when those in @open are to be found too. */
-static double told(const struct sums *s, unsigned int open, int p)
+static double told(const struct roof_sums *s, unsigned int open, int p)
 {
-	struct sums t = *s;
+	struct roof_sums t = *s;
 	double x[TERMS] = { 0 };
 
 	double left = s->a[p][p];
@@ -154,7 +154,8 @@ static int told_new(struct told *t, const struct jetwatt_mode *mode, size_t n)
 }
 
 /* Means, by how much each says: of an operation over a GPU clock, of a byte over both. */
-static void gather_told(struct told *t, const struct sums *s, size_t n, unsigned int open, int p)
+static void gather_told(struct told *t, const struct roof_sums *s, size_t n, unsigned int open,
+			int p)
 {
 	for (size_t i = 0; i < n; i++) {
 		t->own[i] = s[i].x[p] * s[i].unit[p];
@@ -174,7 +175,7 @@ static void gather_told(struct told *t, const struct sums *s, size_t n, unsigned
 }
 
 /* Variance of relative errors, of all modes together. */
-static double scatter(const struct sums *s, size_t n)
+static double scatter(const struct roof_sums *s, size_t n)
 {
 	double off = 0, free = 0;
 
@@ -229,7 +230,7 @@ static int lean(struct told *t, const struct jetwatt_roofs *r, size_t n, double 
 }
 
 /* Term @p as modes that share clocks have it; the other terms in @open are found anew. */
-static int pool(struct sums *s, const struct jetwatt_mode *mode, const struct jetwatt_roofs *r,
+static int pool(struct roof_sums *s, const struct jetwatt_mode *mode, const struct jetwatt_roofs *r,
 		size_t n, unsigned int open, int p)
 {
 	struct told t = { NULL };
@@ -251,7 +252,7 @@ static int pool(struct sums *s, const struct jetwatt_mode *mode, const struct je
 int jetwatt_roofs_energy(const struct jetwatt_mode *mode, size_t modes,
 			 const struct jetwatt_roofs_kernel *k, size_t n, struct jetwatt_roofs *r)
 {
-	struct sums *s = malloc((modes ? modes : 1) * sizeof(*s));
+	struct roof_sums *s = malloc((modes ? modes : 1) * sizeof(*s));
 	unsigned int all = (1 << TERMS) - 1;
 	int err = s ? 0 : -ENOMEM;
 

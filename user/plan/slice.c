@@ -9,30 +9,31 @@
 #define CHUNK	256
 
 /**
- * struct score - of a chunk of modes
+ * struct slice_score - of a chunk of modes
  * @good: more is better, -INFINITY: beyond a limit; @late, @power: less is better,
  *	where @good is equal
  */
-struct score {
+struct slice_score {
 	double good[CHUNK], late[CHUNK], power[CHUNK];
 };
 
 /* Times and powers of a workload at one minibatch size, from some mode on. */
-struct column {
+struct slice_column {
 	const double *time, *power;
 	double window;
 };
 
-static struct column column(const struct jetwatt_slice_work *w, size_t size, size_t n, size_t from,
-			    const struct jetwatt_slice_query *q)
+static struct slice_column column(const struct jetwatt_slice_work *w, size_t size, size_t n,
+				  size_t from, const struct jetwatt_slice_query *q)
 {
-	return (struct column){ w->time_ms + size * n + from, w->power_w + size * n + from,
+	return (struct slice_column){ w->time_ms + size * n + from, w->power_w + size * n + from,
 				1e3 * w->size[size] / q->arrival_hz };
 }
 
 /* Comparisons with NAN are false: what is not known is beyond all limits. */
 
-static void train(struct score *s, struct column t, size_t n, const struct jetwatt_slice_query *q)
+static void train(struct slice_score *s, struct slice_column t, size_t n,
+		  const struct jetwatt_slice_query *q)
 {
 	for (size_t i = 0; i < n; i++) {
 		s->good[i] = t.power[i] <= q->power_w && t.time[i] < INFINITY ? -t.time[i] :
@@ -42,7 +43,8 @@ static void train(struct score *s, struct column t, size_t n, const struct jetwa
 	}
 }
 
-static void infer(struct score *s, struct column f, size_t n, const struct jetwatt_slice_query *q)
+static void infer(struct slice_score *s, struct slice_column f, size_t n,
+		  const struct jetwatt_slice_query *q)
 {
 	double most = fmin(q->latency_ms - f.window, f.window);
 
@@ -54,7 +56,7 @@ static void infer(struct score *s, struct column f, size_t n, const struct jetwa
 	}
 }
 
-static void beside(struct score *s, struct column t, struct column f, size_t n,
+static void beside(struct slice_score *s, struct slice_column t, struct slice_column f, size_t n,
 		   const struct jetwatt_slice_query *q)
 {
 	double most = fmin(q->latency_ms - f.window, f.window), per_s = 1e3 / f.window;
@@ -70,7 +72,7 @@ static void beside(struct score *s, struct column t, struct column f, size_t n,
 	}
 }
 
-static void pair(struct score *s, struct column a, struct column b, size_t n,
+static void pair(struct slice_score *s, struct slice_column a, struct slice_column b, size_t n,
 		 const struct jetwatt_slice_query *q)
 {
 	double slow = fmax(a.window, b.window);
@@ -91,7 +93,7 @@ struct best {
 	size_t mode, size[2];
 };
 
-static void keep(struct best *b, const struct score *s, size_t n, size_t from, size_t size0,
+static void keep(struct best *b, const struct slice_score *s, size_t n, size_t from, size_t size0,
 		 size_t size1)
 {
 	double top = -INFINITY;
@@ -115,13 +117,13 @@ int jetwatt_slice_find(enum jetwatt_slice_kind kind, const struct jetwatt_slice_
 {
 	const struct jetwatt_slice_work *last = &work[jetwatt_slice_works(kind) - 1];
 	struct best best = { .good = -INFINITY };
-	struct score s;
+	struct slice_score s;
 
 	for (size_t from = 0; from < n; from += CHUNK)
 		for (size_t i = 0; i < work->sizes; i++)
 			for (size_t j = 0; j < (last > work ? last->sizes : 1); j++) {
 				size_t k = n - from < CHUNK ? n - from : CHUNK;
-				struct column a = column(work, i, n, from, q);
+				struct slice_column a = column(work, i, n, from, q);
 
 				if (kind == JETWATT_SLICE_TRAIN)
 					train(&s, a, k, q);

@@ -34,7 +34,7 @@ struct piece {
 	size_t len;
 };
 
-struct reader {
+struct csv_reader {
 	const char *at, *end;
 	unsigned int line, columns;
 	int where[COLUMNS];	/* our column's place in the file, -1: not there */
@@ -67,7 +67,7 @@ static struct piece trim(struct piece s)
 }
 
 /* The next line that holds something, without its end. False: no more. */
-static bool next_line(struct reader *r, struct piece *line)
+static bool next_line(struct csv_reader *r, struct piece *line)
 {
 	while (r->at < r->end) {
 		const char *nl = memchr(r->at, '\n', (size_t)(r->end - r->at));
@@ -105,7 +105,7 @@ static bool next_field(struct piece *line, struct piece *field)
 	return true;
 }
 
-static int header(struct reader *r, struct piece line)
+static int header(struct csv_reader *r, struct piece line)
 {
 	struct piece field;
 	unsigned int at = 0;
@@ -132,7 +132,7 @@ static int header(struct reader *r, struct piece line)
 }
 
 /* strtod() alone would also take "inf", "nan" and hexadecimal. */
-static int number(struct reader *r, int column, struct piece field, double *v)
+static int number(struct csv_reader *r, int column, struct piece field, double *v)
 {
 	char text[NUMBER_MAX + 1], *end;
 
@@ -154,7 +154,7 @@ static int number(struct reader *r, int column, struct piece field, double *v)
 }
 
 /* Whole numbers, also as 1300500000.0 or 1.3005e9: other tools write those. */
-static int whole(struct reader *r, int column, double v, double min, double max)
+static int whole(struct csv_reader *r, int column, double v, double min, double max)
 {
 	if (v != floor(v) || v < min || v > max)
 		return refuse(r->err, r->line, "%s is %.15g, not a whole number from %.0f to %.0f",
@@ -162,7 +162,7 @@ static int whole(struct reader *r, int column, double v, double min, double max)
 	return 0;
 }
 
-static int row(struct reader *r, struct piece line, struct jetwatt_row *row, uint32_t *batch)
+static int row(struct csv_reader *r, struct piece line, struct jetwatt_row *row, uint32_t *batch)
 {
 	double v[COLUMNS] = { [TIME_MS] = NAN, [POWER_W] = NAN };
 	struct piece field;
@@ -210,7 +210,7 @@ static int row(struct reader *r, struct piece line, struct jetwatt_row *row, uin
 int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **rows, uint32_t **batches,
 		      struct jetwatt_csv_error *err)
 {
-	struct reader r = { .at = text, .end = text + len, .err = err };
+	struct csv_reader r = { .at = text, .end = text + len, .err = err };
 	struct jetwatt_row *out = NULL;
 	uint32_t *batch = NULL;
 	size_t n = 0, room = 0;

@@ -72,12 +72,12 @@ static int number(struct jetwatt_db *db, const char *sql, int *v)
 	return rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
-struct state {
+struct schema_state {
 	int version, application, tables;
 };
 
 /* In one transaction: between two statements another process may make the schema. */
-static int look(struct jetwatt_db *db, struct state *is)
+static int look(struct jetwatt_db *db, struct schema_state *is)
 {
 	bool ours = sqlite3_get_autocommit(db->sql);
 	int rc = ours ? jetwatt_db_run(db, "BEGIN") : SQLITE_OK;
@@ -98,7 +98,7 @@ static int refuse(struct jetwatt_db *db, int rc, const char *fix, struct jetwatt
 	return rc;
 }
 
-static int judge(struct jetwatt_db *db, const struct state *is, bool write,
+static int judge(struct jetwatt_db *db, const struct schema_state *is, bool write,
 		 struct jetwatt_error_text *err)
 {
 	if (is->application != APPLICATION && (is->application || is->version || is->tables)) {
@@ -207,7 +207,7 @@ static int stand_in(struct jetwatt_db *db)
 
 int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_text *err)
 {
-	struct state is = { 0, 0, 0 };
+	struct schema_state is = { 0, 0, 0 };
 	int rc = look(db, &is), bad;
 	char sql[96];
 

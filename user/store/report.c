@@ -9,14 +9,14 @@
 #define FILES_MAX	20000
 #define PATH_MAX_LEN	256
 
-struct reader {
+struct report_reader {
 	struct jetwatt_board_report *out;
 	uint8_t *at;
 	unsigned int line;
 	const char *why;
 };
 
-static int refuse(struct reader *r, const struct jetwatt_json_value *v, const char *why)
+static int refuse(struct report_reader *r, const struct jetwatt_json_value *v, const char *why)
 {
 	r->line = v ? v->line : 0;
 	r->why = why;
@@ -52,7 +52,7 @@ static int nibble(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool hex(struct reader *r, const char *text)
+static bool hex(struct report_reader *r, const char *text)
 {
 	for (; *text; text += 2) {
 		int high = nibble(text[0]), low = high < 0 ? -1 : nibble(text[1]);
@@ -64,14 +64,14 @@ static bool hex(struct reader *r, const char *text)
 	return true;
 }
 
-static void bytes(struct reader *r, const char *text, size_t len)
+static void bytes(struct report_reader *r, const char *text, size_t len)
 {
 	memcpy(r->at, text, len);
 	r->at += len;
 }
 
 /* {"path": ..., "text" | "strings" | "hex" | "error": ...} */
-static int take_file(struct reader *r, const struct jetwatt_json_value *v)
+static int take_file(struct report_reader *r, const struct jetwatt_json_value *v)
 {
 	struct jetwatt_report_file *f = &r->out->file[r->out->nr_files];
 	const struct jetwatt_json_value *list = jetwatt_json_get(v, "strings");
@@ -112,7 +112,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static int take_files(struct reader *r, const struct jetwatt_json_value *top)
+static int take_files(struct report_reader *r, const struct jetwatt_json_value *top)
 {
 	const struct jetwatt_json_value *list = jetwatt_json_get(top, "files"), *v;
 	size_t n = 0;
@@ -138,7 +138,7 @@ static int take_files(struct reader *r, const struct jetwatt_json_value *top)
 	return 0;
 }
 
-static int number(struct reader *r, const struct jetwatt_json_value *v, const char *key,
+static int number(struct report_reader *r, const struct jetwatt_json_value *v, const char *key,
 		  uint32_t *to)
 {
 	uint64_t n;
@@ -149,7 +149,7 @@ static int number(struct reader *r, const struct jetwatt_json_value *v, const ch
 	return 0;
 }
 
-static int take_rail(struct reader *r, const struct jetwatt_json_value *v)
+static int take_rail(struct report_reader *r, const struct jetwatt_json_value *v)
 {
 	struct jetwatt_rail *rail = &r->out->rail[r->out->nr_rails];
 	const struct jetwatt_json_value *on = jetwatt_json_get(v, "enabled");
@@ -173,7 +173,7 @@ static int take_rail(struct reader *r, const struct jetwatt_json_value *v)
 	return rc;
 }
 
-static int take_chip(struct reader *r, const struct jetwatt_json_value *v)
+static int take_chip(struct report_reader *r, const struct jetwatt_json_value *v)
 {
 	struct jetwatt_chip *chip = &r->out->chip[r->out->nr_chips];
 	const char *model = jetwatt_json_get_string(v, "model");
@@ -193,8 +193,8 @@ static int take_chip(struct reader *r, const struct jetwatt_json_value *v)
 }
 
 /* A list that is absent is empty: the module was not loaded. */
-static int each(struct reader *r, const struct jetwatt_json_value *top, const char *key,
-		int (*take)(struct reader *r, const struct jetwatt_json_value *v))
+static int each(struct report_reader *r, const struct jetwatt_json_value *top, const char *key,
+		int (*take)(struct report_reader *r, const struct jetwatt_json_value *v))
 {
 	const struct jetwatt_json_value *list = jetwatt_json_get(top, key), *v;
 	int rc = 0;
@@ -211,7 +211,7 @@ static int each(struct reader *r, const struct jetwatt_json_value *top, const ch
 int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_board_report **report,
 			 unsigned int *line, const char **why)
 {
-	struct reader r = { .why = "out of memory" };
+	struct report_reader r = { .why = "out of memory" };
 	const char *schema;
 	int rc;
 

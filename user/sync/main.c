@@ -22,7 +22,7 @@
 
 enum { DEVICE = JETWATT_ARGS_LONG, BOARD, POOL, AGAIN, JSON, THROUGH, SERVE };
 
-struct input {
+struct sync_input {
 	struct jetwatt_args args;
 	const char *db, *pool, *device, *through;
 	const char *board[BOARDS_MAX];
@@ -45,7 +45,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct sync_input *in = state->input;
 
 	switch (key) {
 	case POOL:
@@ -90,7 +90,7 @@ struct sync {
 };
 
 /* This board; where there is none, those that were measured here. @name: room for their names. */
-static int find_boards(struct input *in, struct jetwatt_door *door, char name[BOARDS_MAX][96])
+static int find_boards(struct sync_input *in, struct jetwatt_door *door, char name[BOARDS_MAX][96])
 {
 	struct jetwatt_board *board = NULL;
 	struct jetwatt_error_text e;
@@ -165,7 +165,7 @@ static int pull(struct sync *y, const char *device, const char *board, int again
 	return err ? jetwatt_keep_error(err, &e) : 0;
 }
 
-static void tell(const struct input *in, const struct sync *y)
+static void tell(const struct sync_input *in, const struct sync *y)
 {
 	struct jetwatt_json j;
 
@@ -190,7 +190,7 @@ static void tell(const struct input *in, const struct sync *y)
 				   (unsigned long long)y->pushed.refused, y->pushed.why);
 }
 
-static int sync_all(struct input *in, struct sync *y, const char *device)
+static int sync_all(struct sync_input *in, struct sync *y, const char *device)
 {
 	char board[BOARDS_MAX][96], buf[512];
 	struct jetwatt_pool_place place;
@@ -214,7 +214,7 @@ static int sync_all(struct input *in, struct sync *y, const char *device)
 }
 
 /* The database itself. Return: 0; exit code, said. */
-static int open_db(const struct input *in, struct jetwatt_door *door)
+static int open_db(const struct sync_input *in, struct jetwatt_door *door)
 {
 	char buf[256];
 	const char *path = jetwatt_keep_path(in->db, buf, sizeof(buf));
@@ -240,9 +240,9 @@ static int serve(struct jetwatt_door *door)
 int main(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_db_argp, offsetof(struct input, db) }, { NULL, 0 },
+		{ &jetwatt_keep_db_argp, offsetof(struct sync_input, db) }, { NULL, 0 },
 	};
-	struct input in = { .db = NULL };
+	struct sync_input in = { .db = NULL };
 	char device[JETWATT_DEVICE_NAME];
 	struct sync y = { .pushed = 0 };
 	int code;

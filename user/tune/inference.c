@@ -99,16 +99,17 @@ static int sizes_of(struct jetwatt_infer *f, const struct jetwatt_learn *l)
 }
 
 /**
- * struct table - of all modes, size by size
+ * struct inference_table - of all modes, size by size
  * @t, @w: what is to be reckoned with: means of what was measured, else so much above the
  *	median that limits are kept; @seen: it was measured
  */
-struct table {
+struct inference_table {
 	double *t, *w;
 	unsigned char *seen;
 };
 
-static int fill(const struct jetwatt_infer *f, struct jetwatt_learn *l, struct table *table)
+static int fill(const struct jetwatt_infer *f, struct jetwatt_learn *l,
+		struct inference_table *table)
 {
 	struct jetwatt_prediction *p = malloc(l->nr_modes * sizeof(*p));
 	uint32_t *batch = malloc(l->nr_modes * sizeof(*batch));
@@ -141,7 +142,8 @@ static int fill(const struct jetwatt_infer *f, struct jetwatt_learn *l, struct t
 	return err;
 }
 
-static void show(const struct jetwatt_infer *f, const struct jetwatt_learn *l, const struct table *table)
+static void show(const struct jetwatt_infer *f, const struct jetwatt_learn *l,
+		 const struct inference_table *table)
 {
 	char limits[96];
 
@@ -162,7 +164,7 @@ static void show(const struct jetwatt_infer *f, const struct jetwatt_learn *l, c
 int jetwatt_infer_consult(struct jetwatt_infer *f, struct jetwatt_learn *l,
 			  struct jetwatt_board *apply, struct jetwatt_answer *a)
 {
-	struct table table = { NULL };
+	struct inference_table table = { NULL };
 	int code = f->sizes ? 0 : sizes_of(f, l), err = 0;
 	size_t n;
 

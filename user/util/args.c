@@ -73,7 +73,7 @@ static error_t parse_json(int key, char *arg, struct argp_state *state)
 const struct argp jetwatt_args_json_argp = { json_options, parse_json, NULL, NULL, NULL, NULL, NULL };
 
 /* The verb's own parser, handed to argp between ours and the input. */
-struct verb {
+struct args_verb {
 	argp_parser_t parser;
 	void *input;
 	const struct jetwatt_args_group *group;
@@ -81,7 +81,7 @@ struct verb {
 
 static error_t pass(int key, char *arg, struct argp_state *state)
 {
-	struct verb *v = state->input;
+	struct args_verb *v = state->input;
 	error_t err;
 
 	if (key == ARGP_KEY_INIT) {
@@ -216,7 +216,7 @@ void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char 
 	struct argp_child child[JETWATT_ARGS_GROUPS + 2] = { { &common_argp, 0, NULL, 0 } };
 	static const struct argp_option nothing[] = { { 0 } };
 	struct argp argp = { options ? options : nothing, pass, args_doc, doc, child, NULL, NULL };
-	struct verb v = { parser, input, group };
+	struct args_verb v = { parser, input, group };
 	struct jetwatt_args *a = input;
 	int terminal = isatty(STDOUT_FILENO);
 

@@ -23,7 +23,7 @@ struct jetwatt_json_doc {
 	char *pool;
 };
 
-struct reader {
+struct json_reader {
 	const char *at, *end, *why;
 	unsigned int line, depth;
 	struct jetwatt_json_doc *doc;
@@ -31,9 +31,9 @@ struct reader {
 	int err;
 };
 
-static struct jetwatt_json_value *value(struct reader *r);
+static struct jetwatt_json_value *value(struct json_reader *r);
 
-static void *refuse(struct reader *r, const char *why)
+static void *refuse(struct json_reader *r, const char *why)
 {
 	if (!r->err) {
 		r->err = -EINVAL;
@@ -42,7 +42,7 @@ static void *refuse(struct reader *r, const char *why)
 	return NULL;
 }
 
-static struct jetwatt_json_value *new_value(struct reader *r, enum jetwatt_json_type type)
+static struct jetwatt_json_value *new_value(struct json_reader *r, enum jetwatt_json_type type)
 {
 	struct block *b = r->doc->block;
 	struct jetwatt_json_value *v;
@@ -62,7 +62,7 @@ static struct jetwatt_json_value *new_value(struct reader *r, enum jetwatt_json_
 	return v;
 }
 
-static void space(struct reader *r)
+static void space(struct json_reader *r)
 {
 	while (r->at < r->end && strchr(" \t\r\n", *r->at) && *r->at) {
 		r->line += *r->at == '\n';
@@ -70,7 +70,7 @@ static void space(struct reader *r)
 	}
 }
 
-static int hex4(struct reader *r, unsigned int *c)
+static int hex4(struct json_reader *r, unsigned int *c)
 {
 	*c = 0;
 	if (r->end - r->at < 4)
@@ -87,7 +87,7 @@ static int hex4(struct reader *r, unsigned int *c)
 	return 0;
 }
 
-static void encode(struct reader *r, unsigned int c)
+static void encode(struct json_reader *r, unsigned int c)
 {
 	if (c < 0x80) {
 		*r->pool++ = (char)c;
@@ -107,7 +107,7 @@ static void encode(struct reader *r, unsigned int c)
 }
 
 /* What follows a backslash. */
-static int escape(struct reader *r)
+static int escape(struct json_reader *r)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *p;
@@ -137,7 +137,7 @@ static int escape(struct reader *r)
 	return 0;
 }
 
-static const char *string(struct reader *r)
+static const char *string(struct json_reader *r)
 {
 	char *text = r->pool;
 
@@ -159,7 +159,7 @@ static const char *string(struct reader *r)
 	return text;
 }
 
-static size_t digits(struct reader *r)
+static size_t digits(struct json_reader *r)
 {
 	const char *from = r->at;
 
@@ -168,7 +168,7 @@ static size_t digits(struct reader *r)
 	return (size_t)(r->at - from);
 }
 
-static struct jetwatt_json_value *number(struct reader *r)
+static struct jetwatt_json_value *number(struct json_reader *r)
 {
 	struct jetwatt_json_value *v = new_value(r, JETWATT_JSON_NUMBER);
 	const char *from = r->at, *whole;
@@ -199,7 +199,7 @@ static struct jetwatt_json_value *number(struct reader *r)
 	return v;
 }
 
-static struct jetwatt_json_value *container(struct reader *r, bool object)
+static struct jetwatt_json_value *container(struct json_reader *r, bool object)
 {
 	struct jetwatt_json_value *v = new_value(r, object ? JETWATT_JSON_OBJECT : JETWATT_JSON_ARRAY);
 	struct jetwatt_json_value **tail = v ? &v->first : NULL;
@@ -240,7 +240,7 @@ static struct jetwatt_json_value *container(struct reader *r, bool object)
 	return v;
 }
 
-static struct jetwatt_json_value *word(struct reader *r, const char *name,
+static struct jetwatt_json_value *word(struct json_reader *r, const char *name,
 				       enum jetwatt_json_type type)
 {
 	size_t n = strlen(name);
@@ -251,7 +251,7 @@ static struct jetwatt_json_value *word(struct reader *r, const char *name,
 	return new_value(r, type);
 }
 
-static struct jetwatt_json_value *value(struct reader *r)
+static struct jetwatt_json_value *value(struct json_reader *r)
 {
 	struct jetwatt_json_value *v;
 
@@ -276,7 +276,7 @@ static struct jetwatt_json_value *value(struct reader *r)
 int jetwatt_json_parse(const char *text, size_t len, struct jetwatt_json_doc **doc,
 		       unsigned int *line, const char **why)
 {
-	struct reader r = { .at = text, .end = text + len, .line = 1 };
+	struct json_reader r = { .at = text, .end = text + len, .line = 1 };
 
 	*line = 0;
 	*why = "it is too long";

@@ -14,26 +14,26 @@
 
 static const char * const names[] = { "db", "mqtt", "pool", NULL };
 
-struct word {
+struct settings_word {
 	const char *p;
 	size_t n;
 };
 
-static struct word trim(const char *p, const char *end)
+static struct settings_word trim(const char *p, const char *end)
 {
 	while (p < end && isspace((unsigned char)*p))
 		p++;
 	while (p < end && isspace((unsigned char)end[-1]))
 		end--;
-	return (struct word){ p, (size_t)(end - p) };
+	return (struct settings_word){ p, (size_t)(end - p) };
 }
 
-static bool is(struct word w, const char *name)
+static bool is(struct settings_word w, const char *name)
 {
 	return w.n == strlen(name) && !memcmp(w.p, name, w.n);
 }
 
-static bool known(struct word w)
+static bool known(struct settings_word w)
 {
 	for (int i = 0; names[i]; i++)
 		if (is(w, names[i]))
@@ -51,9 +51,9 @@ const char *jetwatt_settings_find(const char *text, size_t size, const char *nam
 	while (text < end) {
 		const char *nl = memchr(text, '\n', (size_t)(end - text)), *stop = nl ? nl : end;
 		const char *equal = memchr(text, '=', (size_t)(stop - text));
-		struct word all = trim(text, stop);
-		struct word key = trim(text, equal ? equal : stop);
-		struct word value = equal ? trim(equal + 1, stop) : (struct word){ stop, 0 };
+		struct settings_word all = trim(text, stop);
+		struct settings_word key = trim(text, equal ? equal : stop);
+		struct settings_word value = equal ? trim(equal + 1, stop) : (struct settings_word){ stop, 0 };
 
 		line++;
 		text = nl ? nl + 1 : end;

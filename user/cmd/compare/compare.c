@@ -16,14 +16,14 @@ enum { JSON = JETWATT_ARGS_LONG };
 
 #define LINES_MAX	(JETWATT_ROWS_MAX + 2)
 
-struct input {
+struct compare_input {
 	struct jetwatt_args args;
 	const char *trace[2];
 	int json;
 };
 
 /* One quantity in both runs. @part: a rail of the energy. */
-struct line {
+struct compare_line {
 	char name[JETWATT_LABEL_LEN + 8];
 	const char *unit;
 	int part;
@@ -37,7 +37,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct compare_input *in = state->input;
 
 	switch (key) {
 	case JSON:
@@ -80,10 +80,10 @@ static int rail_of(const struct jetwatt_rows *rows, const char *label)
 	return -1;
 }
 
-static int add(struct line *line, int *n, const char *name, const char *unit, int part,
+static int add(struct compare_line *line, int *n, const char *name, const char *unit, int part,
 	       const double *a, size_t na, const double *b, size_t nb)
 {
-	struct line *l = &line[(*n)++];
+	struct compare_line *l = &line[(*n)++];
 
 	snprintf(l->name, sizeof(l->name), "%s", name);
 	l->unit = unit;
@@ -92,7 +92,8 @@ static int add(struct line *line, int *n, const char *name, const char *unit, in
 }
 
 /* Return: number of lines, -ENOMEM. */
-static int compare(const struct jetwatt_rows *a, const struct jetwatt_rows *b, struct line *line)
+static int compare(const struct jetwatt_rows *a, const struct jetwatt_rows *b,
+		   struct compare_line *line)
 {
 	int n = 0, err = 0;
 
@@ -115,9 +116,9 @@ static int compare(const struct jetwatt_rows *a, const struct jetwatt_rows *b, s
 }
 
 /* The rail that has most of the change in energy, and how much of it. */
-static const struct line *culprit(const struct line *line, int n, double *share)
+static const struct compare_line *culprit(const struct compare_line *line, int n, double *share)
 {
-	const struct line *most = NULL, *energy = NULL;
+	const struct compare_line *most = NULL, *energy = NULL;
 
 	for (int i = 0; i < n; i++) {
 		if (!line[i].part && !strcmp(line[i].name, "energy"))
@@ -160,10 +161,10 @@ static void change_text(double change, int factor, char *buf, size_t len)
 		snprintf(buf, len, "%+.1f", 100 * change);
 }
 
-static void print(const struct input *in, const struct jetwatt_rows *rows, const struct line *line,
-		  int n)
+static void print(const struct compare_input *in, const struct jetwatt_rows *rows,
+		  const struct compare_line *line, int n)
 {
-	const struct line *most;
+	const struct compare_line *most;
 	double share;
 	char conf[16], mean[2][16], change[16], lo[16], hi[16];
 
@@ -198,10 +199,10 @@ static void print(const struct input *in, const struct jetwatt_rows *rows, const
 		printf("\n energy has not moved so that it could be told from chance\n");
 }
 
-static void json(const struct input *in, const struct jetwatt_rows *rows, const struct line *line,
-		 int n)
+static void json(const struct compare_input *in, const struct jetwatt_rows *rows,
+		 const struct compare_line *line, int n)
 {
-	const struct line *most;
+	const struct compare_line *most;
 	struct jetwatt_json j;
 	double share;
 
@@ -244,8 +245,8 @@ static void json(const struct input *in, const struct jetwatt_rows *rows, const 
 int jetwatt_cmd_compare(int argc, char **argv)
 {
 	static struct jetwatt_rows rows[2];
-	static struct line line[LINES_MAX];
-	struct input in = { 0 };
+	static struct compare_line line[LINES_MAX];
+	struct compare_input in = { 0 };
 	int err, n;
 
 	jetwatt_args_parse("compare", "TRACE TRACE",

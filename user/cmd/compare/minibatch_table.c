@@ -17,10 +17,10 @@ struct edge {
 };
 
 /**
- * struct sums - the second reading: integrals at the edges of bounds
+ * struct side_sums - the second reading: integrals at the edges of bounds
  * @at: all integrals up to @last
  */
-struct sums {
+struct side_sums {
 	const struct jetwatt_watch *watch;
 	struct edge *edge, at;
 	size_t nr, next;
@@ -36,7 +36,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Bring the integrals from the last sample to @t_ns, which is not behind @p. */
-static void advance(const struct sums *s, const struct jetwatt_power *p, uint64_t t_ns,
+static void advance(const struct side_sums *s, const struct jetwatt_power *p, uint64_t t_ns,
 		    struct edge *to)
 {
 	const struct jetwatt_power pair[2] = { s->last, *p };
@@ -55,7 +55,7 @@ static void advance(const struct sums *s, const struct jetwatt_power *p, uint64_
 
 static void on_power(const struct jetwatt_power *p, void *arg)
 {
-	struct sums *s = arg;
+	struct side_sums *s = arg;
 	struct edge at;
 
 	for (; s->any && s->next < s->nr && s->edge[s->next].t_ns <= p->time_ns; s->next++)
@@ -69,7 +69,7 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 	s->any = 1;
 }
 
-static int second_reading(struct sums *s, const char *path)
+static int second_reading(struct side_sums *s, const char *path)
 {
 	struct jetwatt_replay r;
 	int err = jetwatt_replay_open(&r, path), n = 0;
@@ -90,7 +90,7 @@ static int second_reading(struct sums *s, const char *path)
 	return err;
 }
 
-static const struct edge *edge_at(const struct sums *s, uint64_t t_ns)
+static const struct edge *edge_at(const struct side_sums *s, uint64_t t_ns)
 {
 	struct edge key = { .t_ns = t_ns };
 
@@ -139,7 +139,7 @@ static int room(struct jetwatt_rows *rows, size_t n)
 
 static int gather(struct jetwatt_rows *rows, const struct jetwatt_meter *m, const char *path)
 {
-	struct sums s = { .edge = calloc(2 * m->bounds + 1, sizeof(*s.edge)) };
+	struct side_sums s = { .edge = calloc(2 * m->bounds + 1, sizeof(*s.edge)) };
 	size_t skip = jetwatt_meter_minibatches(m) / 10, seen = 0;
 	int err = s.edge ? room(rows, m->bounds) : -ENOMEM;
 

@@ -40,7 +40,7 @@ struct sleep {
 	unsigned int looks;
 };
 
-struct process {
+struct watched_process {
 	struct jetwatt_doctor *d;
 	pid_t pid;
 	struct backend {
@@ -63,7 +63,7 @@ static void count(const struct jetwatt_sync *s, void *backend)
 	b->waits += s->exit_ns >= b->begun_ns;
 }
 
-static void attach(struct process *p)
+static void attach(struct watched_process *p)
 {
 	static const uint32_t rung[BACKENDS] = { JETWATT_RUNG_UPROBE, JETWATT_RUNG_TRACEPOINT,
 						 JETWATT_RUNG_MODULE };
@@ -91,7 +91,7 @@ static int is_gpu(const char *path)
 }
 
 /* Return: whether @fd of the process is one of a GPU driver. */
-static int descriptor(const struct process *p, int fd, char *path, size_t len)
+static int descriptor(const struct watched_process *p, int fd, char *path, size_t len)
 {
 	char link[48];
 	ssize_t n;
@@ -103,8 +103,8 @@ static int descriptor(const struct process *p, int fd, char *path, size_t len)
 }
 
 /* A thread sleeps in poll() on the entries at @at of the process's memory. */
-static int polled(const struct process *p, unsigned long long at, unsigned long long n, char *path,
-		  size_t len)
+static int polled(const struct watched_process *p, unsigned long long at, unsigned long long n,
+		  char *path, size_t len)
 {
 	struct pollfd entry[POLLFDS_MAX];
 	char name[32];
@@ -124,7 +124,7 @@ static int polled(const struct process *p, unsigned long long at, unsigned long 
 	return 0;
 }
 
-static void found(struct process *p, const char *task, const char *call)
+static void found(struct watched_process *p, const char *task, const char *call)
 {
 	char path[300], thread[20] = "";
 	unsigned int i;
@@ -149,7 +149,7 @@ static void found(struct process *p, const char *task, const char *call)
 	p->sleep[i].looks++;
 }
 
-static void look_at_thread(struct process *p, const char *task)
+static void look_at_thread(struct watched_process *p, const char *task)
 {
 	char path[300], line[256] = "", name[64], call[100];
 	unsigned long long a, b;
@@ -173,7 +173,7 @@ static void look_at_thread(struct process *p, const char *task)
 	found(p, task, call);
 }
 
-static void look(struct process *p)
+static void look(struct watched_process *p)
 {
 	char path[32], task[290];
 	struct dirent *e;
@@ -191,7 +191,7 @@ static void look(struct process *p)
 	p->looks++;
 }
 
-static void measure(struct process *p)
+static void measure(struct watched_process *p)
 {
 	uint64_t begin, end;
 
@@ -229,7 +229,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Calls by entry point; those of children are added. */
-static void say_calls(struct process *p)
+static void say_calls(struct watched_process *p)
 {
 	struct jetwatt_probe_entry e[ENTRIES_MAX];
 	int n = p->by[0].probe ? jetwatt_probe_entries(p->by[0].probe, e, ENTRIES_MAX) : 0;
@@ -247,7 +247,7 @@ static void say_calls(struct process *p)
 	}
 }
 
-static void say_sleeps(struct process *p)
+static void say_sleeps(struct watched_process *p)
 {
 	for (unsigned int i = 0; i < p->sleeps; i++)
 		jetwatt_doctor_say(p->d, OK, 0, "sleep", NULL, "thread %s: %.0f %% of the time in %s",
@@ -256,7 +256,7 @@ static void say_sleeps(struct process *p)
 }
 
 /* Return: whether minibatches can be told from what it has seen. */
-static int say_backend(struct process *p, struct backend *b, uint64_t most)
+static int say_backend(struct watched_process *p, struct backend *b, uint64_t most)
 {
 	const char *name = jetwatt_args_rung_name(b->rung);
 	unsigned long long waits = b->waits;
@@ -284,7 +284,7 @@ static int say_backend(struct process *p, struct backend *b, uint64_t most)
 	return waits && (double)waits >= SHARE * (double)most;
 }
 
-static void say_all(struct process *p)
+static void say_all(struct watched_process *p)
 {
 	int good = 0;
 
@@ -304,7 +304,7 @@ static void say_all(struct process *p)
 
 int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid)
 {
-	struct process p = { .d = d, .pid = pid };
+	struct watched_process p = { .d = d, .pid = pid };
 
 	if (kill(pid, 0) && errno == ESRCH)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, "no such process",

@@ -19,7 +19,7 @@
 #define LOOK_MS		5000
 #define HWMON_MS	100
 
-struct seen {
+struct rail_seen {
 	double ours, theirs;	/* sums, W */
 	unsigned int n, m;
 	char hwmon[160];	/* empty: no driver has the chip */
@@ -28,7 +28,7 @@ struct seen {
 struct look {
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
 	struct jetwatt_chip chip[CHIPS_MAX];
-	struct seen seen[JETWATT_RAILS_MAX];
+	struct rail_seen seen[JETWATT_RAILS_MAX];
 	unsigned long samples;
 	int rails, chips;
 };
@@ -61,7 +61,7 @@ static void find_hwmon(const char *root, struct look *l, int r)
 		closedir(d);
 }
 
-static double attribute(const struct seen *s, const char *kind, unsigned int nr)
+static double attribute(const struct rail_seen *s, const char *kind, unsigned int nr)
 {
 	char path[192];
 	double v = -1;
@@ -169,7 +169,7 @@ static void put_rail(struct jetwatt_gather *g, const struct look *l, int r, bool
 		     const char *parent)
 {
 	const struct jetwatt_rail *rail = &l->rail[r];
-	const struct seen *s = &l->seen[r];
+	const struct rail_seen *s = &l->seen[r];
 	char ours[32] = "-", theirs[32] = "-";
 
 	jetwatt_json_object(&g->j, NULL);

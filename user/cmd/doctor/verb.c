@@ -29,7 +29,7 @@ static void verdict(struct jetwatt_doctor *d)
 
 enum { REPORT = JETWATT_ARGS_LONG, REPLAY, INTO, LOOP };
 
-struct input {
+struct doctor_input {
 	struct jetwatt_doctor d;
 	const char *report, *replay, *into, *loop;
 };
@@ -45,7 +45,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct doctor_input *in = state->input;
 
 	switch (key) {
 	case 'p':
@@ -79,9 +79,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int jetwatt_cmd_doctor(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_args_json_argp, offsetof(struct input, d.want_json) }, { NULL, 0 },
+		{ &jetwatt_args_json_argp, offsetof(struct doctor_input, d.want_json) }, { NULL, 0 },
 	};
-	struct input in = { 0 };
+	struct doctor_input in = { 0 };
 	struct jetwatt_doctor *d = &in.d;
 
 	jetwatt_args_parse_with("doctor", NULL, "Is everything in place? If not, how to fix it.",

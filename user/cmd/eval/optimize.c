@@ -36,7 +36,7 @@ struct repeat {
 };
 
 /* Over all repeats and budgets. */
-struct tally {
+struct answer_tally {
 	double *penalty, *clean;
 	size_t penalties, cleans, answers, over, over_1w, unsolved, queries;
 	double area, profiled;
@@ -186,7 +186,7 @@ static int ask(const struct jetwatt_eval *e, size_t r, struct repeat *q, double 
 }
 
 static void add(const struct jetwatt_eval *e, const struct repeat *q, long answer, double budget,
-		const unsigned char *dirty, struct tally *t)
+		const unsigned char *dirty, struct answer_tally *t)
 {
 	long raw = best_row(e, NULL, budget), clean = best_row(e, dirty, budget);
 	const struct jetwatt_row *a = &e->row[answer < 0 ? 0 : answer];
@@ -254,7 +254,7 @@ static int learn(const struct jetwatt_eval *e, size_t r, struct repeat *q)
 }
 
 static int once(const struct jetwatt_eval *e, size_t r, size_t budgets, struct repeat *q,
-		const unsigned char *dirty, struct tally *t)
+		const unsigned char *dirty, struct answer_tally *t)
 {
 	int each = focused(e);
 	long answer;
@@ -289,7 +289,7 @@ static int once(const struct jetwatt_eval *e, size_t r, size_t budgets, struct r
 /* What who may only take one of the vendor's modes would take: the fastest of
  * them that was measured within the budget. Return: 0; exit code. */
 static int with_presets(const struct jetwatt_eval *e, size_t budgets, struct repeat *q,
-			const unsigned char *dirty, struct tally *t)
+			const unsigned char *dirty, struct answer_tally *t)
 {
 	struct jetwatt_error_text err = { "", "", "" };
 	struct jetwatt_presets *all;
@@ -344,7 +344,7 @@ static void penalty(struct jetwatt_json *j, const char *key, double *v, size_t n
 	jetwatt_json_end(j);
 }
 
-static void json(const struct jetwatt_eval *e, struct tally *t, struct tally *presets)
+static void json(const struct jetwatt_eval *e, struct answer_tally *t, struct answer_tally *presets)
 {
 	struct jetwatt_json j;
 
@@ -373,7 +373,7 @@ static void json(const struct jetwatt_eval *e, struct tally *t, struct tally *pr
 	jetwatt_json_end(&j);
 }
 
-static void text(const struct jetwatt_eval *e, struct tally *t, struct tally *presets)
+static void text(const struct jetwatt_eval *e, struct answer_tally *t, struct answer_tally *presets)
 {
 	printf("%s: %zu of %zu modes seen (%s), %zu times; %zu questions, %g to %g W\n",
 	       e->method->name, e->samples, e->n, jetwatt_eval_sampling(e), e->repeats, t->queries,
@@ -401,9 +401,9 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e)
 			   .now = malloc(n * sizeof(*q.now)),
 			   .known = malloc(3 * n * sizeof(*q.known)),
 			   .choice = malloc(n * sizeof(*q.choice)) };
-	struct tally t = { .penalty = malloc(all * sizeof(double)),
+	struct answer_tally t = { .penalty = malloc(all * sizeof(double)),
 			   .clean = malloc(all * sizeof(double)) };
-	struct tally presets = { .penalty = malloc(budgets * sizeof(double)),
+	struct answer_tally presets = { .penalty = malloc(budgets * sizeof(double)),
 				 .clean = malloc(budgets * sizeof(double)) };
 	unsigned char *dirty = malloc(n);
 	int err = -ENOMEM, code = 0;

@@ -17,10 +17,10 @@
 enum { TIME, POWER, WHAT };
 
 /**
- * struct score - one figure per repeat
+ * struct predict_score - one figure per repeat
  * @mape, @covered: in percent, of time and power
  */
-struct score {
+struct predict_score {
 	double *mape[WHAT], *covered[WHAT], *fit_ms, *predict_ms;
 	double *all;
 };
@@ -42,7 +42,7 @@ static double mean(const double *v, size_t n)
 }
 
 static void judge(const struct jetwatt_eval *e, const size_t *at,
-		  const struct jetwatt_prediction *p, struct score *s, size_t r)
+		  const struct jetwatt_prediction *p, struct predict_score *s, size_t r)
 {
 	size_t n = e->n - e->samples;
 
@@ -73,7 +73,7 @@ static void pairs(const struct jetwatt_eval *e, const size_t *at,
 }
 
 static int once(const struct jetwatt_eval *e, size_t r, size_t *at, struct jetwatt_prediction *p,
-		struct score *s, struct jetwatt_report_fit *fit)
+		struct predict_score *s, struct jetwatt_report_fit *fit)
 {
 	void *model = NULL;
 	int err = jetwatt_eval_sample(e, r, at);
@@ -100,7 +100,7 @@ static void spread(struct jetwatt_json *j, const char *key, double *v, size_t n)
 	jetwatt_json_end(j);
 }
 
-static void json(const struct jetwatt_eval *e, struct score *s)
+static void json(const struct jetwatt_eval *e, struct predict_score *s)
 {
 	int known = e->method->kind & JETWATT_PREDICTOR_INTERVAL;
 	struct jetwatt_json j;
@@ -129,7 +129,7 @@ static void json(const struct jetwatt_eval *e, struct score *s)
 	jetwatt_json_end(&j);
 }
 
-static void text(const struct jetwatt_eval *e, struct score *s)
+static void text(const struct jetwatt_eval *e, struct predict_score *s)
 {
 	static const char *const name[WHAT] = { "time", "power" };
 	size_t n = e->repeats;
@@ -152,7 +152,8 @@ static void text(const struct jetwatt_eval *e, struct score *s)
 	       jetwatt_eval_quantile(s->predict_ms, n, 0.5));
 }
 
-static void point(struct jetwatt_report_curve *c, const struct jetwatt_eval *e, struct score *s)
+static void point(struct jetwatt_report_curve *c, const struct jetwatt_eval *e,
+		  struct predict_score *s)
 {
 	c->samples = e->samples;
 	for (int w = 0; w < WHAT; w++) {
@@ -168,7 +169,7 @@ static int figure(struct jetwatt_eval *e, size_t i, struct drawing *d)
 	size_t *at = malloc(e->n * sizeof(*at)), n = e->repeats;
 	struct jetwatt_prediction *p = malloc(e->n * sizeof(*p));
 	double *v = calloc(n, 6 * sizeof(*v));
-	struct score s = { { v, v + n }, { v + 2 * n, v + 3 * n }, v + 4 * n, v + 5 * n, v };
+	struct predict_score s = { { v, v + n }, { v + 2 * n, v + 3 * n }, v + 4 * n, v + 5 * n, v };
 	int err = at && p && v ? 0 : -ENOMEM;
 
 	for (size_t r = 0; r < n && !err; r++) {

@@ -191,17 +191,18 @@ static int once(const struct jetwatt_stream *s, size_t r, size_t n, struct jetwa
 }
 
 /**
- * struct figures - of many verdicts
+ * struct query_figures - of many verdicts
  * @v: room for one figure of each
  */
-struct figures {
+struct query_figures {
 	size_t queries, feasible, solved, violations, most_modes, n;
 	double modes, measured, ms, longest, exhaust_ms;
 	double *v;
 };
 
 /* @which: the offset of a figure; those that are NAN are left out. */
-static size_t gather(struct figures *f, const struct jetwatt_stream_verdict *v, size_t n, size_t which)
+static size_t gather(struct query_figures *f, const struct jetwatt_stream_verdict *v, size_t n,
+		     size_t which)
 {
 	size_t k = 0;
 
@@ -223,7 +224,7 @@ static double mean(const double *v, size_t n)
 	return n ? sum / n : NAN;
 }
 
-static void count(struct figures *f, const struct jetwatt_stream_verdict *v, size_t n)
+static void count(struct query_figures *f, const struct jetwatt_stream_verdict *v, size_t n)
 {
 	f->queries = n;
 	for (size_t i = 0; i < n; i++) {
@@ -242,7 +243,7 @@ static void count(struct figures *f, const struct jetwatt_stream_verdict *v, siz
 	}
 }
 
-static void spread(struct jetwatt_json *j, const char *key, struct figures *f,
+static void spread(struct jetwatt_json *j, const char *key, struct query_figures *f,
 		   const struct jetwatt_stream_verdict *v, size_t n, size_t which, int p90)
 {
 	size_t k = gather(f, v, n, which);
@@ -255,7 +256,7 @@ static void spread(struct jetwatt_json *j, const char *key, struct figures *f,
 	jetwatt_json_end(j);
 }
 
-static double ms_a_mode(const struct figures *f)
+static double ms_a_mode(const struct query_figures *f)
 {
 	return f->modes > 0 ? f->ms / f->modes : f->feasible ? f->ms / f->feasible : NAN;
 }
@@ -263,7 +264,7 @@ static double ms_a_mode(const struct figures *f)
 static void json(struct jetwatt_json *j, const struct jetwatt_stream *s, const struct jetwatt_stream_verdict *v,
 		 size_t n, double *room)
 {
-	struct figures f = { .v = room };
+	struct query_figures f = { .v = room };
 
 	count(&f, v, n);
 	if (s->files.kind != JETWATT_SLICE_BESIDE) {
@@ -324,7 +325,7 @@ static void print_json(const struct jetwatt_stream *s, const struct jetwatt_stre
 static void text(const struct jetwatt_stream *s, const char *title, const struct jetwatt_stream_verdict *v,
 		 size_t n, double *room)
 {
-	struct figures f = { .v = room };
+	struct query_figures f = { .v = room };
 	size_t k;
 
 	count(&f, v, n);

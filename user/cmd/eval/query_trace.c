@@ -27,14 +27,14 @@ struct window {
 };
 
 /**
- * struct tally - of all windows
+ * struct trace_tally - of all windows
  * @feasible: some plan is within the limits; @inside: the one in force is, after
  *	the change was noticed; @replans: that were made
  * @asked: requests; @missed: too late, or never, as the queue grew
  * @energy_j: of what was computed; @idle_s: nothing was; @measuring_s: something was
  *	measured, @owed_s: and has still to be
  */
-struct tally {
+struct trace_tally {
 	size_t windows, feasible, inside, replans, modes, measured, ratios;
 	double seconds, asked, missed, energy_j, idle_s, measuring_s, owed_s, ratio, ms, longest;
 };
@@ -123,7 +123,7 @@ static int inside(const struct jetwatt_stream *s, const struct jetwatt_slice_pla
 
 /* @s seconds of a plan at a rate. */
 static void spend(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
-		  const struct jetwatt_slice_query *q, double seconds, struct tally *t)
+		  const struct jetwatt_slice_query *q, double seconds, struct trace_tally *t)
 {
 	size_t first = jetwatt_slice_trains(s->files.kind), works = jetwatt_slice_works(s->files.kind);
 	double busy = 0, asked = seconds * q->arrival_hz * (works - first);
@@ -151,7 +151,7 @@ static void spend(const struct jetwatt_stream *s, const struct jetwatt_slice_pla
 
 /* What was measured for a plan from row @from of each workload on is owed its time. */
 static void owe(const struct jetwatt_stream *s, const struct jetwatt_known *k, const size_t *from,
-		struct tally *t)
+		struct trace_tally *t)
 {
 	for (size_t w = 0; w < k->works; w++)
 		for (size_t i = from[w]; i < k->work[w].rows; i++) {
@@ -162,7 +162,7 @@ static void owe(const struct jetwatt_stream *s, const struct jetwatt_known *k, c
 
 /* Of @left seconds those in which it is measured. Return: what is left. */
 static double measure(const struct jetwatt_stream *s, const struct jetwatt_slice_query *q, double left,
-		      struct tally *t)
+		      struct trace_tally *t)
 {
 	size_t servers = jetwatt_slice_works(s->files.kind) - jetwatt_slice_trains(s->files.kind);
 	double spent = fmin(t->owed_s, left);
@@ -174,7 +174,8 @@ static double measure(const struct jetwatt_stream *s, const struct jetwatt_slice
 	return left - spent;
 }
 
-static int follow(const struct jetwatt_stream *s, const struct window *w, size_t n, struct tally *t)
+static int follow(const struct jetwatt_stream *s, const struct window *w, size_t n,
+		  struct trace_tally *t)
 {
 	const uint32_t *size[] = { s->files.work[0].size, s->files.work[1].size };
 	const size_t sizes[] = { s->files.work[0].sizes, s->files.work[1].sizes };
@@ -253,7 +254,7 @@ static double pct(double a, double b)
 	return b > 0 ? 100 * a / b : NAN;
 }
 
-static void show(const struct jetwatt_stream *s, const struct tally *t)
+static void show(const struct jetwatt_stream *s, const struct trace_tally *t)
 {
 	struct jetwatt_json j;
 
@@ -291,7 +292,7 @@ static void show(const struct jetwatt_stream *s, const struct tally *t)
 
 int jetwatt_stream_follow(const struct jetwatt_stream *s)
 {
-	struct tally t = { .windows = 0 };
+	struct trace_tally t = { .windows = 0 };
 	struct window *w;
 	size_t n;
 	int code = read_trace(s->trace, &w, &n), err;

@@ -24,7 +24,7 @@ enum { JSON = JETWATT_ARGS_LONG, PRESETS };
 
 enum what { RAILS, CHIPS, CLOCKS, KNOBS, MODES, PRESET_MODES, PROFILES };
 
-struct input {
+struct list_input {
 	struct jetwatt_args args;
 	const char *db, *presets;
 	unsigned int knobs;
@@ -44,7 +44,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct list_input *in = state->input;
 	char fix[80] = "rails, chips, clocks, knobs, modes, presets or profiles";
 	const char *near;
 	int i;
@@ -73,7 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int list_chips(struct jetwatt *jw, const struct input *in)
+static int list_chips(struct jetwatt *jw, const struct list_input *in)
 {
 	struct jetwatt_chip chip[CHIPS_MAX];
 	struct jetwatt_json j;
@@ -158,7 +158,7 @@ static void list_sysfs(struct jetwatt_json *j, int json)
 	}
 }
 
-static int list_clocks(struct jetwatt *jw, const struct input *in)
+static int list_clocks(struct jetwatt *jw, const struct list_input *in)
 {
 	struct jetwatt_clock clock[JETWATT_CLOCKS_MAX];
 	struct jetwatt_json j;
@@ -244,7 +244,7 @@ static void missing(struct jetwatt_json *j, const struct jetwatt_board *board)
 	jetwatt_json_end(j);
 }
 
-static int list_knobs(struct jetwatt_board *board, const struct input *in)
+static int list_knobs(struct jetwatt_board *board, const struct list_input *in)
 {
 	struct jetwatt_mode now;
 	struct jetwatt_json doc, *j = in->json ? &doc : NULL;
@@ -267,7 +267,7 @@ static int list_knobs(struct jetwatt_board *board, const struct input *in)
 	return 0;
 }
 
-static int list_modes(struct jetwatt_board *board, const struct input *in)
+static int list_modes(struct jetwatt_board *board, const struct list_input *in)
 {
 	struct jetwatt_mode *mode = NULL;
 	struct jetwatt_json j;
@@ -297,10 +297,10 @@ static int list_modes(struct jetwatt_board *board, const struct input *in)
 int jetwatt_cmd_list(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_db_argp, offsetof(struct input, db) },
-		{ &jetwatt_knob_argp, offsetof(struct input, knobs) }, { NULL, 0 },
+		{ &jetwatt_keep_db_argp, offsetof(struct list_input, db) },
+		{ &jetwatt_knob_argp, offsetof(struct list_input, knobs) }, { NULL, 0 },
 	};
-	struct input in = { .what = RAILS };
+	struct list_input in = { .what = RAILS };
 	struct jetwatt_board *board = NULL;
 	struct jetwatt_info info;
 	struct jetwatt *jw = NULL;

@@ -98,15 +98,15 @@ static void means(const struct jetwatt_page_data *d, struct jetwatt_page_column 
 
 /* --- figures ------------------------------------------------------------------ */
 
-struct figures {
+struct page_figures {
 	struct jetwatt_page_figure at[FIGURES_MAX];
 	size_t nr;
 };
 
 /* @digits as in the JSON report: whoever reads the page finds the same number. */
-static void put(struct figures *g, const char *key, double v, int digits, const char *name,
+static void put(struct page_figures *g, const char *key, double v, int digits, const char *name,
 		const char *shown, ...) __attribute__((format(printf, 6, 7)));
-static void put(struct figures *g, const char *key, double v, int digits, const char *name,
+static void put(struct page_figures *g, const char *key, double v, int digits, const char *name,
 		const char *shown, ...)
 {
 	struct jetwatt_page_figure *f = &g->at[g->nr];
@@ -124,14 +124,14 @@ static void put(struct figures *g, const char *key, double v, int digits, const 
 }
 
 /* A word, which is itself. */
-static void put_word(struct figures *g, const char *key, const char *word, const char *name)
+static void put_word(struct page_figures *g, const char *key, const char *word, const char *name)
 {
 	put(g, key, 0, 1, name, "%s", word);
 	if (g->nr)
 		snprintf(g->at[g->nr - 1].value, sizeof(g->at[0].value), "%s", word);
 }
 
-static void quality_figures(struct figures *g, const struct jetwatt_quality_figures *q)
+static void quality_figures(struct page_figures *g, const struct jetwatt_quality_figures *q)
 {
 	char key[] = "quality.A", name[] = "minibatches with grade A", grade[2] = { q->grade, '\0' };
 
@@ -145,7 +145,7 @@ static void quality_figures(struct figures *g, const struct jetwatt_quality_figu
 	}
 }
 
-static void spread(struct figures *g, const char *key, const struct jetwatt_summary_spread *s,
+static void spread(struct page_figures *g, const char *key, const struct jetwatt_summary_spread *s,
 		   const char *what, const char *unit)
 {
 	const struct {
@@ -161,7 +161,7 @@ static void spread(struct figures *g, const char *key, const struct jetwatt_summ
 	}
 }
 
-static void batch_figures(struct figures *g, const struct jetwatt_summary *s)
+static void batch_figures(struct page_figures *g, const struct jetwatt_summary *s)
 {
 	put(g, "minibatches", s->minibatches, 17, "minibatches", "%zu", s->minibatches);
 	put(g, "minibatches_used", s->used, 17, "of these counted", "%zu", s->used);
@@ -190,7 +190,7 @@ static void batch_figures(struct figures *g, const struct jetwatt_summary *s)
 		quality_figures(g, &s->quality);
 }
 
-static void run_figures(struct figures *g, const struct jetwatt_summary *s)
+static void run_figures(struct page_figures *g, const struct jetwatt_summary *s)
 {
 	const struct jetwatt_meter *m = s->meter;
 	const struct jetwatt_watch *w = m->watch;
@@ -214,7 +214,7 @@ static void run_figures(struct figures *g, const struct jetwatt_summary *s)
 	put(g, "waits_lost", s->waits_lost, 17, "waits lost", "%llu", (unsigned long long)s->waits_lost);
 }
 
-static void telemetry_figures(struct figures *g, const struct jetwatt_telemetry_sums *t)
+static void telemetry_figures(struct page_figures *g, const struct jetwatt_telemetry_sums *t)
 {
 	char slot[JETWATT_TELEMETRY_NAME_LEN], title[JETWATT_TELEMETRY_NAME_LEN], key[64], name[64];
 
@@ -286,7 +286,7 @@ int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct j
 	struct jetwatt_page_minibatch *batch = calloc(m->bounds + 1, sizeof(*batch));
 	double *bound = calloc(m->bounds + 1, sizeof(*bound));
 	struct jetwatt_page_band *band = calloc(JETWATT_REPLAY_EVENTS, sizeof(*band));
-	struct figures *g = calloc(1, sizeof(*g));
+	struct page_figures *g = calloc(1, sizeof(*g));
 	struct jetwatt_page p = { .board = r->board, .kernel = r->kernel, .command = r->command,
 				  .column = column, .minibatch = batch, .bound_s = bound, .band = band };
 	char date[40], note[160] = "";

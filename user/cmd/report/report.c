@@ -9,7 +9,7 @@
 
 enum { JSON = JETWATT_ARGS_LONG, HTML };
 
-struct input {
+struct report_input {
 	struct jetwatt_args args;
 	const char *trace, *html;
 	int json;
@@ -23,7 +23,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct report_input *in = state->input;
 
 	switch (key) {
 	case JSON:
@@ -58,7 +58,7 @@ static void heading(const struct jetwatt_replay *r)
 		printf(" %s\n", r->command);
 }
 
-static int page(const struct input *in, const struct jetwatt_page_data *d,
+static int page(const struct report_input *in, const struct jetwatt_page_data *d,
 		const struct jetwatt_replay *r, const struct jetwatt_summary *s)
 {
 	FILE *f = strcmp(in->html, "-") ? fopen(in->html, "we") : stdout;
@@ -73,7 +73,7 @@ static int page(const struct input *in, const struct jetwatt_page_data *d,
 				 "cannot write %s", in->html);
 }
 
-static int show(const struct input *in, const struct jetwatt_page_data *d,
+static int show(const struct report_input *in, const struct jetwatt_page_data *d,
 		const struct jetwatt_replay *r, const struct jetwatt_meter *m)
 {
 	struct jetwatt_summary s;
@@ -97,7 +97,7 @@ static int show(const struct input *in, const struct jetwatt_page_data *d,
 int jetwatt_cmd_report(int argc, char **argv)
 {
 	struct jetwatt_meter m = { 0 };
-	struct input in = { 0 };
+	struct report_input in = { 0 };
 	static struct jetwatt_page_data data;
 	struct jetwatt_replay r;
 	int err;

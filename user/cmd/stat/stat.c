@@ -23,7 +23,7 @@ enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, FAIL_IF, PROBE, CGROUP };
 
 #define REPEAT_MAX 1000
 
-struct input {
+struct stat_input {
 	struct jetwatt_args args;
 	struct jetwatt_sensors_args sensors;
 	struct jetwatt_args_job job;
@@ -38,7 +38,7 @@ struct input {
  * @interrupted: somebody wants no more of them
  */
 struct stat_verb {
-	const struct input *in;
+	const struct stat_input *in;
 	struct jetwatt_board *board;
 	FILE *f;
 	struct jetwatt_json json;
@@ -80,7 +80,7 @@ static void check_rule(const char *rule)
 			       at < strlen(rule) ? rule + at : ""));
 }
 
-static void check(const struct input *in)
+static void check(const struct stat_input *in)
 {
 	jetwatt_args_one_job(&in->job, 1);
 	if (in->for_s > 0 && in->job.argv)
@@ -99,7 +99,7 @@ static void check(const struct input *in)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct stat_input *in = state->input;
 
 	switch (key) {
 	case 'p':
@@ -144,7 +144,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int unwritable(const struct input *in)
+static int unwritable(const struct stat_input *in)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
 				 "-o names a file that can be written; is the disk full?",
@@ -319,9 +319,9 @@ static int all(struct stat_verb *v)
 int jetwatt_cmd_stat(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_sensors_argp, offsetof(struct input, sensors) }, { NULL, 0 },
+		{ &jetwatt_sensors_argp, offsetof(struct stat_input, sensors) }, { NULL, 0 },
 	};
-	struct input in = { 0 };
+	struct stat_input in = { 0 };
 	struct stat_verb v = { .in = &in, .f = stdout };
 	int err, late;
 

@@ -21,7 +21,7 @@
 
 enum { BUDGET = JETWATT_ARGS_LONG, RATE, REPLAY, SPEED };
 
-struct input {
+struct top_input {
 	struct jetwatt_args args;
 	const char *replay;
 	double budget_w, rate_hz, speed;
@@ -37,7 +37,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
+	struct top_input *in = state->input;
 
 	switch (key) {
 	case BUDGET:
@@ -90,7 +90,7 @@ static void traced_name(uint32_t pid, char *buf, size_t len, void *arg)
 		snprintf(buf, len, "%s", r->command);
 }
 
-static int open_live(struct source *s, const struct input *in)
+static int open_live(struct source *s, const struct top_input *in)
 {
 	struct jetwatt_probe_opts everybody = { 0 };
 	int err = jetwatt_reach_board(&s->board);
@@ -177,7 +177,7 @@ static int key(int c, double *window_s, int *paused)
 	return 0;
 }
 
-static int loop(struct source *s, const struct input *in)
+static int loop(struct source *s, const struct top_input *in)
 {
 	struct jetwatt_top_look look = { in->budget_w, in->args.color, 0, 0, in->replay ? in->replay : "" };
 	struct jetwatt_watch *w = s->watch;
@@ -213,7 +213,7 @@ static int loop(struct source *s, const struct input *in)
 int jetwatt_cmd_top(int argc, char **argv)
 {
 	static struct source s;
-	struct input in = { .speed = 1 };
+	struct top_input in = { .speed = 1 };
 	int err;
 
 	jetwatt_args_parse("top", "", "Rails, clocks and jobs of this board, now.\v"
