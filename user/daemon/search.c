@@ -75,14 +75,13 @@ enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 		if (!jetwattd_learner_next(l, &terms, &step))
 			return JETWATTD_MEASURED;
 		result = (struct jetwattd_result){ .outcome = JETWATTD_CUT };
-		if (follow == JETWATTD_FOLLOW_CHECK) {
+		/* Orders and budgets that came while the learner was planning. */
+		if (follow == JETWATTD_FOLLOW_PLAN && jetwattd_changed(r))
+			return JETWATTD_CUT;
+		if (step.ask == JETWATTD_CHECK || step.ask == JETWATTD_CHECK_HERE)
 			check(r, &step, &result);
-		} else {
-			/* Orders and budgets that came while the learner was planning. */
-			if (jetwattd_changed(r))
-				return JETWATTD_CUT;
+		else
 			try(r, &step, &result);
-		}
 		jetwattd_terms(r, &terms);
 		follow = jetwattd_learner_done(l, &terms, &result);
 		jetwattd_pass_on(r);
