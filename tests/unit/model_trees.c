@@ -106,7 +106,7 @@ TEST(leaves)
 	struct jetwatt_row seen[MODES];
 	size_t n = made(2), k = every(seen, n, 2), in_leaf[LEAVES] = { 0 };
 	struct tree tree = { .dim = { 0 } };
-	struct table t;
+	struct trees_table t;
 	double most = 0;
 
 	ASSERT_EQ(0, table_make(&t, seen, k, 0));
