@@ -213,7 +213,7 @@ struct jetwatt_knob_ops {
 	bool (*preset)(const char *path, struct jetwatt_preset_line *l);
 };
 
-/* knob.c: the table, a file each: cores.c, cpu.c, gpu.c, emc.c */
+/* knob.c: the table; one file for each row */
 const struct jetwatt_knob_ops *jetwatt_knob_ops(enum jetwatt_knob k);
 
 /* levels.c: the levels of a knob. Each returns how many. */
