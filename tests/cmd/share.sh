@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # jetwattd with a share of the job's time for learning: the vendor's presets first, then what pays.
-# That it goes on for as long as the job runs is unit/daemon_learner's; here it ends after LEARN seconds.
+# That it goes on for as long as the job runs is unit/daemon_share's; here it ends after LEARN seconds.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 8

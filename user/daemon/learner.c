@@ -95,6 +95,9 @@ void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double
 void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
 {
 	l->terms = *terms;
+	/* A check without a result is asked for again. */
+	if (l->check.state)
+		l->looked = 0;
 	l->check.state = JETWATTD_NO_CHECK;
 	l->foretold = 0;
 	jetwattd_level_first(l);
@@ -132,8 +135,8 @@ static long unknown(struct jetwattd_learner *l, int *exact)
 	return i;
 }
 
-/* Is it time to see whether what was read first still holds? Once in a pass: when the model is sure,
- * or, if it has taken readings and may take more, before it ends with fewer. */
+/* Is it time to read the first mode again? Once in a pass: when the model is sure, or before the pass ends
+ * with fewer readings, if it has taken some and may take more. */
 static int look_back(struct jetwattd_learner *l, int ending)
 {
 	size_t whole = jetwattd_whole_rows(l), sure = l->known.by.prior ? SURE_WITH : SURE;

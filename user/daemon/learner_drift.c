@@ -20,7 +20,7 @@
 #define FAR_SIGMA	2.5
 /* By so much two readings of a mode are not apart but for a change. */
 #define APART		0.1
-/* From so many modes a job's other self can be told. */
+/* Fewer modes from before a change do not predict the job after it. */
 #define LIKE		6
 
 static int differs(double is, double is_sd, double was, double was_sd)

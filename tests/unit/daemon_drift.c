@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The learner and a job that changes, while it is learned and while it is held. */
+#include "learner_plant.h"
+
+/* Other data while it is learned: what was read before is forgotten, and the end is as good. */
+TEST_F(learner, the_job_becomes_another_one)
+{
+	static const double then[] = { 0.4, 0.6, 1.7, 2.5 };
+
+	for (size_t k = 0; k < sizeof(then) / sizeof(then[0]); k++) {
+		int was = self->p.drifts;
+
+		self->p.change_ns = self->p.now_ns + 8000000000ull;
+		self->p.then = then[k];
+		memset(self->l.allowance, 0, sizeof(self->l.allowance));
+		learn(self, &unknown);
+		EXPECT_LT(was, self->p.drifts) TH_LOG("%g", then[k]);
+		EXPECT_LT(0, self->p.checks) TH_LOG("%g", then[k]);
+		ASSERT_NE(NULL, best(self));
+		EXPECT_GT(0.1, loss(self)) TH_LOG("%g: %g", then[k], loss(self));
+		for (size_t i = 0; i < self->l.known.nr_rows; i++) {
+			const struct jetwatt_row *row = &self->l.known.row[i];
+
+			EXPECT_TRUE(row->time_sd >= JETWATTD_NO_TIME ||
+				    fabs(log(row->time_ms / time_ms(&self->p, &row->mode))) < 0.05)
+				TH_LOG("%g: row %zu", then[k], i);
+		}
+		/* What was spent counts half, for this workload and budget. */
+		EXPECT_STREQ(KEY, self->l.spent->key);
+	}
+}
+
+/* A search that ends with fewer readings than the model needs reads the first mode again before it ends. */
+TEST_F(learner, it_changes_and_few_are_read)
+{
+	for (double then = 0.5; then < 3; then *= 4) {
+		int was = self->p.drifts;
+
+		self->p.most = 6;
+		self->p.then = then;
+		self->p.change_ns = self->p.now_ns + (uint64_t)(2 * QUICK_S * 1e9) - 1;
+		memset(self->l.allowance, 0, sizeof(self->l.allowance));
+		learn(self, &unknown);
+		EXPECT_LT(was, self->p.drifts) TH_LOG("%g", then);
+		EXPECT_EQ(0, step(self));
+		for (size_t i = 0; i < self->l.known.nr_rows; i++)
+			EXPECT_GT(0.05, fabs(log(self->l.known.row[i].time_ms / time_ms(&self->p, &self->l.known.row[i].mode))));
+	}
+	/* Nothing has changed: one reading more, and that is all. */
+	memset(self->l.allowance, 0, sizeof(self->l.allowance));
+	self->p.change_ns = 0;
+	self->p.drifts = 0;
+	learn(self, &unknown);
+	EXPECT_EQ(1, self->p.checks);
+	EXPECT_EQ(0, self->p.drifts);
+}
+
+/* A new budget cuts the check at the end: it is made when the learning goes on. */
+TEST_F(learner, a_check_that_is_cut)
+{
+	struct jetwattd_terms t;
+	struct jetwattd_step s;
+	int n = 0;
+
+	self->p.most = 6;
+	begin(self, &unknown);
+	/* Which mode comes next can be asked twice. */
+	do {
+		t = terms(&self->p);
+		ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
+	} while (s.ask != JETWATTD_CHECK && step(self) > 0);
+	ASSERT_EQ(JETWATTD_CHECK, s.ask);
+	EXPECT_LE(6, self->p.tries);
+	self->p.by = 0.5;
+	/* The loop stops without a result for the learner. */
+	jetwattd_learner_resume(&self->l, &t);
+	while (n++ < STEPS && step(self) > 0)
+		;
+	EXPECT_EQ(1, self->p.drifts);
+}
+
+/* While it is held: as soon as the loop says so. */
+TEST_F(learner, drift_of_a_job_that_is_held)
+{
+	struct jetwatt_row was, is;
+	struct jetwattd_news news;
+
+	learn(self, &unknown);
+	ASSERT_NE(NULL, best(self));
+	was = is = *best(self);
+	is.time_ms *= 1.02;
+	EXPECT_FALSE(jetwattd_differs(&is, &was));
+	is.time_ms = 1.5 * was.time_ms;
+	ASSERT_TRUE(jetwattd_differs(&is, &was));
+	jetwattd_learner_forget(&self->l, &is, &was);
+	ASSERT_EQ(1, jetwattd_learner_news(&self->l, &news));
+	EXPECT_EQ(JETWATTD_DRIFTED, news.what);
+	EXPECT_EQ(is.time_ms, news.is.time_ms);
+	EXPECT_EQ(0, jetwattd_learner_news(&self->l, &news));
+	EXPECT_EQ(1, self->l.known.nr_rows);
+}
+
+/* The readings from before a change, scaled, predict the best mode, so a few readings confirm it. Eight are
+ * enough for that. */
+TEST_F(learner, few_readings_after_a_change)
+{
+	for (double budget = 18; budget < 30; budget += 3) {
+		for (double then = 0.5; then < 3; then *= 4) {
+			struct jetwattd_terms t;
+			struct jetwatt_row was, is;
+			int n = 0;
+
+			memset(self->l.allowance, 0, sizeof(self->l.allowance));
+			self->p.by = 1;
+			self->p.most = 8;
+			self->p.budget_w = budget;
+			learn(self, &unknown);
+			ASSERT_NE(NULL, best(self));
+			was = is = *best(self);
+			self->p.by = then;
+			is.time_ms *= then;
+			jetwattd_learner_forget(&self->l, &is, &was);
+			self->p.tries = 0;
+			self->p.most = MOST;
+			t = terms(&self->p);
+			jetwattd_learner_resume(&self->l, &t);
+			while (n++ < STEPS && step(self) > 0)
+				;
+			EXPECT_GE(8, self->p.tries) TH_LOG("%g W, times %g: %d", budget, then, self->p.tries);
+			EXPECT_GT(0.1, loss(self)) TH_LOG("%g W, times %g: %g", budget, then, loss(self));
+		}
+	}
+}
+
+/* With other workloads as prior: a change after a few readings is detected before the model explains it by
+ * the knobs. */
+TEST_F(learner, a_change_beside_other_workloads)
+{
+	static const double then[] = { 0.5, 0.65, 1.6, 2 };
+	struct jetwatt_row row[3][OTHER_ROWS];
+	struct jetwatt_corpus other[3];
+	struct jetwattd_prior prior = { .key = KEY, .other = other, .others = 3 };
+	double longest = 0, sum = 0;
+	int n = 0;
+
+	others(self, row, other);
+	for (size_t k = 0; k < sizeof(then) / sizeof(then[0]); k++) {
+		for (int after = 2; after <= 6; after++) {
+			double told_s = INFINITY;
+			int drifts = self->p.drifts, steps = 0, result = 1;
+
+			memset(self->l.allowance, 0, sizeof(self->l.allowance));
+			self->p.tries = self->p.checks = self->p.overs = 0;
+			self->p.then = then[k];
+			self->p.change_ns = self->p.now_ns + (uint64_t)(after * QUICK_S * 1e9) - 1;
+			begin(self, &prior);
+			while (steps++ < STEPS && result > 0) {
+				result = step(self);
+				if (self->p.drifts > drifts && told_s == INFINITY)
+					told_s = (self->p.now_ns - self->p.change_ns) * 1e-9;
+			}
+			EXPECT_GT(30, told_s) TH_LOG("times %g after %d: %g s, %d readings", then[k], after, told_s, self->p.tries);
+			EXPECT_GT(0.1, loss(self)) TH_LOG("times %g after %d: %g", then[k], after, loss(self));
+			longest = fmax(longest, fmin(told_s, 99));
+			sum += fmin(told_s, 99);
+			n++;
+		}
+	}
+	TH_LOG("told after %.1f s, at most %.1f s", sum / n, longest);
+	EXPECT_GT(12, longest);
+	EXPECT_GT(6, sum / n);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The learner with a share of the time of the job (learn-share). */
+#include "learner_plant.h"
+
+/* A job that is held for @seconds, and learned whenever that pays. */
+static void hold_on(FIXTURE_DATA(learner) *self, double seconds)
+{
+	struct plant *p = &self->p;
+	uint64_t until = p->now_ns + seconds * 1e9;
+
+	while (p->now_ns < until) {
+		struct jetwattd_terms t = terms(p);
+		int n = 0;
+
+		if (jetwattd_learner_again(&self->l, &t)) {
+			jetwattd_learner_resume(&self->l, &t);
+			while (n++ < STEPS / 4 && p->tries < STEPS && step(self) > 0)
+				;
+		}
+		p->now_ns += 5000000000ull;
+	}
+}
+
+/* By a share of its time: after two hours it has cost no more, and the mode is good. */
+static void shared(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *self, const struct jetwattd_prior *prior)
+{
+	for (double budget_w = 16; budget_w < 34; budget_w += 4) {
+		double at_first, lost_s, ran_s = 0;
+		int tries;
+
+		self->p.budget_w = budget_w;
+		self->p.share = 0.05;
+		self->p.learn_s = 0;
+		self->p.learn_j = 1e9;
+		memset(self->l.allowance, 0, sizeof(self->l.allowance));
+		learn(self, prior);
+		ASSERT_NE(NULL, best(self)) TH_LOG("%g W", budget_w);
+		at_first = loss(self);
+		tries = self->p.tries;
+		lost_s = self->l.cost.lost_s;
+		hold_on(self, 7200);
+		ran_s = self->l.spent->ran_s;
+		TH_LOG("%g W: %d modes, %.1f %% slower than the best; after two hours %d, %.1f %%, %.2f %% of the time lost",
+		       budget_w, tries, 100 * at_first, self->p.tries, 100 * loss(self),
+		       100 * self->l.spent->lost_s / ran_s);
+		EXPECT_LT(7200, ran_s);
+		EXPECT_GE(0.05 * ran_s, self->l.spent->lost_s);
+		EXPECT_LE(lost_s, self->l.cost.lost_s);
+		EXPECT_GE(budget_w, watts(&self->p, &best(self)->mode));
+		EXPECT_GT(0.03, loss(self)) TH_LOG("%g W: %g", budget_w, loss(self));
+		/* It does not try for ever: what is left to gain is less than what it costs. */
+		EXPECT_GT(STEPS / 2, self->p.tries);
+	}
+}
+
+TEST_F(learner, a_share_of_its_time)
+{
+	shared(_metadata, self, &unknown);
+}
+
+/* One that has no key begins at nothing when it begins again, but not each time that it is learned. */
+TEST_F(learner, a_share_without_a_key)
+{
+	shared(_metadata, self, &(struct jetwattd_prior){ 0 });
+}
+
+/* Nor one that becomes another one. */
+TEST_F(learner, a_share_of_one_that_changes)
+{
+	double lost_s = 0;
+
+	self->p.share = 0.05;
+	self->p.learn_s = 0;
+	self->p.learn_j = 1e9;
+	learn(self, &unknown);
+	for (int i = 0; i < 20 && best(self); i++) {
+		struct jetwatt_row was = *best(self), is = was;
+		struct jetwattd_news news;
+
+		self->p.by *= i % 2 ? 1 / 1.5 : 1.5;
+		is.time_ms = time_ms(&self->p, &is.mode);
+		jetwattd_learner_forget(&self->l, &is, &was);
+		while (jetwattd_learner_news(&self->l, &news))
+			;
+		self->p.tries = 0;
+		hold_on(self, 60);
+		EXPECT_LE(lost_s, self->l.spent->lost_s);
+		lost_s = self->l.spent->lost_s;
+	}
+	EXPECT_LT(1200, self->l.spent->ran_s);
+	/* But for the step that uses it up. */
+	EXPECT_GE(0.05 * self->l.spent->ran_s + 2 * EXACT_S, lost_s)
+		TH_LOG("%g of %g s", lost_s, self->l.spent->ran_s);
+}
+
+/* A step that was cut ends the learning; it is not the end of it. */
+TEST_F(learner, a_share_after_a_cut)
+{
+	struct jetwattd_result cut = { .outcome = JETWATTD_CUT };
+	struct jetwattd_terms t;
+	struct jetwattd_step s;
+
+	self->p.share = 0.05;
+	begin(self, &unknown);
+	for (int i = 0; i < 3; i++)
+		ASSERT_EQ(1, step(self));
+	t = terms(&self->p);
+	ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
+	ASSERT_EQ(JETWATTD_FOLLOW_STOP, jetwattd_learner_done(&self->l, &t, &cut));
+	EXPECT_EQ(0, jetwattd_learner_again(&self->l, &t));
+	t.now_ns += 60000000000ull;
+	EXPECT_EQ(1, jetwattd_learner_again(&self->l, &t));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The learner alone, for daemon_learner, daemon_drift and daemon_share. Cap and actuator are made up: a
+ * board in virtual time whose power follows from the clocks of its mode, a cap that ends readings over the
+ * budget, and knobs of which some refuse. There is no jetwattd, no sysfs and no clock here.
+ */
+#ifndef TESTS_UNIT_LEARNER_PLANT_H
+#define TESTS_UNIT_LEARNER_PLANT_H
+
+#include "daemon/learner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+
+#define MODES		180
+#define NOISE		0.01
+#define QUICK_S		1.5
+#define EXACT_S		4.0
+#define MOST		20
+#define STEPS		200
+#define KEY		"0123456789abcdef"
+
+/**
+ * struct plant - job, board, cap and actuator
+ * @gpu, @cpu, @base_w: of the job; @by, @by_w: factors of its time and power now
+ * @change_ns: from then on the factor is @then
+ * @now_ns: virtual time; @budget_w: of the cap
+ * @refuse: share of the modes whose knobs refuse; @learn_s, @learn_j, @most, @share: of the policy
+ * @tries, @checks: steps; @overs: of those, the cap stepped down; @most_w: power of the highest one
+ * @tried: modes, in order; @stored, @drifts: news
+ */
+struct plant {
+	double gpu, cpu, base_w, by, by_w, then, budget_w, refuse, learn_s, learn_j, share, most_w;
+	uint64_t change_ns, now_ns, state;
+	size_t most;
+	int tries, checks, overs, refusals, stored, drifts, exacts;
+	struct jetwatt_mode tried[STEPS], board;
+};
+
+FIXTURE(learner) {
+	struct jetwattd_learner l;
+	struct plant p;
+};
+
+FIXTURE_SETUP(learner)
+{
+	struct jetwattd_learner *l = &self->l;
+
+	l->known.mode = calloc(MODES, sizeof(*l->known.mode));
+	ASSERT_NE(NULL, l->known.mode);
+	for (int i = 0; i < MODES; i++)
+		l->known.mode[i] = (struct jetwatt_mode){
+			.cores = 2 + 2 * (i % 5), .cpu_khz = 422400 + 400000 * (i / 5 % 4),
+			.gpu_hz = 300000000 + 300000000ull * (i / 20 % 3),
+			.emc_hz = 665600000 + 1266700000ull * (i / 60) };
+	l->known.nr_modes = MODES;
+	ASSERT_EQ(0, jetwattd_learner_open(l));
+	self->p = (struct plant){ .gpu = 60, .cpu = 100, .base_w = 6, .by = 1, .by_w = 1, .then = 1,
+				  .budget_w = 22, .learn_s = 200, .learn_j = 5000, .most = MOST, .now_ns = 1000000000000, .state = 1 };
+}
+
+FIXTURE_TEARDOWN(learner)
+{
+	jetwattd_learner_close(&self->l);
+}
+
+static inline double noise(struct plant *p)
+{
+	p->state = p->state * 6364136223846793005ull + 1442695040888963407ull;
+	return 1 + NOISE * ((double)(p->state >> 33) / 2147483648.0 - 0.5);
+}
+
+static inline double time_ms(const struct plant *p, const struct jetwatt_mode *m)
+{
+	double gpu = p->gpu * 1e9 / m->gpu_hz, cpu = p->cpu * 1e6 / m->cpu_khz / m->cores;
+	double by = p->by * (p->change_ns && p->now_ns >= p->change_ns ? p->then : 1);
+
+	return by * (fmax(gpu, cpu) + 0.3 * fmin(gpu, cpu) + 10e9 / m->emc_hz);
+}
+
+static inline double watts(const struct plant *p, const struct jetwatt_mode *m)
+{
+	return p->by_w * (p->base_w + 12e-9 * m->gpu_hz + 0.8e-6 * m->cpu_khz * m->cores + 0.8e-9 * m->emc_hz);
+}
+
+static inline struct jetwattd_terms terms(const struct plant *p)
+{
+	return (struct jetwattd_terms){ .limit_w = 0.98 * p->budget_w, .safe_w = 0.88 * p->budget_w,
+					.now_ns = p->now_ns, .most = p->most, .learn_s = p->learn_s, .learn_j = p->learn_j, .share = p->share };
+}
+
+/* Does a knob refuse the mode? Always the same ones. */
+static inline int refuses(const struct plant *p, const struct jetwatt_mode *m)
+{
+	return (m->gpu_hz / 1000 * 31 + m->cpu_khz * 17 + m->cores * 7919) * 2654435761u % 1000 < p->refuse * 1000;
+}
+
+static inline void measure(struct plant *p, const struct jetwatt_mode *m, double seconds, struct jetwattd_reading *got)
+{
+	double sd = seconds < EXACT_S ? NOISE : NOISE / 4;
+
+	p->now_ns += seconds * 1e9;
+	*got = (struct jetwattd_reading){ .m.dwell_s = seconds };
+	got->m.row = (struct jetwatt_row){ .mode = *m, .time_ms = noise(p) * time_ms(p, m),
+					   .power_w = noise(p) * watts(p, m), .time_sd = sd, .power_sd = sd };
+}
+
+/* Switch and measure: what the actuator and the cap would make of it. */
+static inline enum jetwattd_outcome try(FIXTURE_DATA(learner) *self, const struct jetwattd_step *step)
+{
+	struct jetwattd_learner *l = &self->l;
+	struct plant *p = &self->p;
+	struct jetwattd_reading got;
+
+	p->tried[p->tries++] = step->mode;
+	p->exacts += step->ask == JETWATTD_TRY_EXACT;
+	if (refuses(p, &step->mode)) {
+		p->refusals++;
+		jetwattd_learner_refused(l, &step->mode, JETWATTD_REFUSED);
+		return JETWATTD_REFUSED;
+	}
+	measure(p, &step->mode, step->ask == JETWATTD_TRY ? QUICK_S : EXACT_S, &got);
+	jetwattd_learner_spent(l, got.m.dwell_s * got.m.row.power_w);
+	p->most_w = fmax(p->most_w, watts(p, &step->mode));
+	if (watts(p, &step->mode) > p->budget_w) {
+		p->overs++;
+		jetwattd_learner_over(l, &step->mode, got.m.row.power_w, 0.02);
+		return JETWATTD_OVER;
+	}
+	p->board = step->mode;
+	jetwattd_learner_reading(l, &got);
+	return JETWATTD_MEASURED;
+}
+
+/* The loop: one step. Return: 0: there is no more to learn; -1: the learning was ended. */
+static inline int step(FIXTURE_DATA(learner) *self)
+{
+	struct jetwattd_terms t = terms(&self->p);
+	struct jetwattd_result result = { 0 };
+	enum jetwattd_follow follow;
+	struct plant *p = &self->p;
+	struct jetwattd_news news;
+	struct jetwattd_step s;
+
+	if (!jetwattd_learner_next(&self->l, &t, &s))
+		return 0;
+	if (s.ask == JETWATTD_TRY || s.ask == JETWATTD_TRY_EXACT) {
+		result.outcome = try(self, &s);
+		result.here = jetwatt_mode_same(&p->board, &s.mode);
+	} else {
+		p->checks++;
+		measure(p, &s.mode, QUICK_S, &result.reading);
+	}
+	t = terms(p);
+	follow = jetwattd_learner_done(&self->l, &t, &result);
+	while (jetwattd_learner_news(&self->l, &news))
+		*(news.what == JETWATTD_STORE ? &p->stored : &p->drifts) += 1;
+	return follow == JETWATTD_FOLLOW_STOP ? -1 : 1;
+}
+
+static inline void begin(FIXTURE_DATA(learner) *self, const struct jetwattd_prior *prior)
+{
+	struct jetwattd_terms t = terms(&self->p);
+
+	jetwattd_learner_begin(&self->l, prior);
+	jetwattd_learner_budget(&self->l, self->p.budget_w, t.limit_w);
+	jetwattd_learner_resume(&self->l, &t);
+}
+
+static inline void learn(FIXTURE_DATA(learner) *self, const struct jetwattd_prior *prior)
+{
+	int n = 0;
+
+	self->p.tries = self->p.checks = self->p.overs = self->p.stored = 0;
+	begin(self, prior);
+	while (n++ < STEPS && step(self) > 0)
+		;
+}
+
+static const struct jetwatt_row *best(FIXTURE_DATA(learner) *self)
+{
+	return jetwattd_learner_within(&self->l, terms(&self->p).limit_w, NULL);
+}
+
+/* How much slower is the mode that was found than the fastest one that can be had within the limit? */
+static inline double loss(FIXTURE_DATA(learner) *self)
+{
+	const struct jetwatt_row *found = best(self);
+	struct plant *p = &self->p;
+	double least = INFINITY;
+
+	for (int i = 0; i < MODES; i++) {
+		const struct jetwatt_mode *m = &self->l.known.mode[i];
+
+		if (watts(p, m) <= terms(p).limit_w && !refuses(p, m))
+			least = fmin(least, time_ms(p, m));
+	}
+	return found ? time_ms(p, &found->mode) / least - 1 : INFINITY;
+}
+
+static const struct jetwattd_prior unknown = { .key = KEY };
+
+/* Three workloads that the board has run before, each in some of its modes. */
+#define OTHER_ROWS	20
+
+static inline void others(FIXTURE_DATA(learner) *self, struct jetwatt_row row[3][OTHER_ROWS],
+			  struct jetwatt_corpus *other)
+{
+	static const double gpu[] = { 2, 0.5, 0.8 }, cpu[] = { 0.5, 1.5, 0.2 };
+
+	for (int w = 0; w < 3; w++) {
+		struct plant job = self->p;
+
+		job.gpu *= gpu[w];
+		job.cpu *= cpu[w];
+		job.base_w += w - 1;
+		for (int i = 0; i < OTHER_ROWS; i++) {
+			const struct jetwatt_mode *m = &self->l.known.mode[(i * 37 + w) % MODES];
+
+			row[w][i] = (struct jetwatt_row){
+				.mode = *m, .time_ms = noise(&job) * time_ms(&job, m),
+				.power_w = noise(&job) * watts(&job, m), .time_sd = NOISE, .power_sd = NOISE };
+		}
+		other[w] = (struct jetwatt_corpus){ .row = row[w], .n = OTHER_ROWS };
+	}
+}
+
+#endif
