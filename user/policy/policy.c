@@ -224,6 +224,7 @@ static const struct policy_key keys[] = {
 	{ "writers", set_text, AT(writers) },
 };
 #define KEYS	(sizeof(keys) / sizeof(*keys))
+_Static_assert(KEYS <= 8 * sizeof(((struct jetwattd_policy *)0)->given), "a bit of @given for each key");
 
 static int set(const char *name, const char *value, unsigned int line, void *arg,
 	       struct jetwatt_conf_error *e)
