@@ -4,6 +4,7 @@
 #include <linux/atomic.h>
 #include <linux/debugfs.h>
 #include <linux/errno.h>
+#include <linux/fault-inject.h>
 #include <linux/gfp.h>
 #include <linux/moduleparam.h>
 #include <linux/vmalloc.h>
@@ -22,35 +23,68 @@ static const char * const names[JETWATT_FAIL_COUNT] = {
 	[JETWATT_FAIL_REAP] = "fail_reap",
 };
 
-/* How many of the next ones fail. Written through debugfs by root. */
-static atomic_t left[JETWATT_FAIL_COUNT];
+/*
+ * A fault is an attribute of the kernel's fault injection where the kernel has that
+ * (Documentation/fault-injection): a directory with "probability", "times" and so on. Elsewhere,
+ * as on Debian's and NVIDIA's kernels, it is a file that holds the number of the next attempts
+ * that fail. Root writes either through debugfs.
+ */
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+static struct fault_attr faults[JETWATT_FAIL_COUNT] = {
+	[0 ... JETWATT_FAIL_COUNT - 1] = FAULT_ATTR_INITIALIZER,
+};
+
+static void create_fault(enum jetwatt_fail what, struct dentry *dir)
+{
+	fault_create_debugfs_attr(names[what], dir, &faults[what]);
+}
+
+/**
+ * jetwatt_fail() - test whether an attempt is to fail
+ * @what: what is about to be tried
+ *
+ * Context: any. Return: true if it has to fail.
+ */
+bool jetwatt_fail(enum jetwatt_fail what)
+{
+	return should_fail(&faults[what], 1);
+}
+#else
+static atomic_t faults[JETWATT_FAIL_COUNT];
+
+static void create_fault(enum jetwatt_fail what, struct dentry *dir)
+{
+	debugfs_create_atomic_t(names[what], 0600, dir, &faults[what]);
+}
+
+/**
+ * jetwatt_fail() - test whether an attempt is to fail
+ * @what: what is about to be tried
+ *
+ * Context: any. Return: true if it has to fail; the count is then one less.
+ */
+bool jetwatt_fail(enum jetwatt_fail what)
+{
+	return unlikely(atomic_read(&faults[what]) > 0) &&
+	       atomic_dec_if_positive(&faults[what]) >= 0;
+}
+#endif
+
 static struct dentry *dir;
 
 static unsigned int fail_init;
 module_param(fail_init, uint, 0);
-MODULE_PARM_DESC(fail_init, "for tests: the Nth step of loading fails");
+MODULE_PARM_DESC(fail_init, "for tests: step of loading that fails, 0: none (default 0)");
 
-/* Only the single thread that loads the module counts. */
+/* Steps of loading so far; only the thread that loads the module counts them. */
 static unsigned int step;
-
-/**
- * jetwatt_fail() - is this one told to fail?
- * @what: what is about to be tried
- *
- * Context: any. Return: true if it has to fail; the knob is one down then.
- */
-bool jetwatt_fail(enum jetwatt_fail what)
-{
-	return unlikely(atomic_read(&left[what]) > 0) &&
-	       atomic_dec_if_positive(&left[what]) >= 0;
-}
 
 /**
  * jetwatt_fail_vzalloc() - vzalloc() that JETWATT_FAIL_ALLOC makes fail
  * @size: in bytes
  *
- * Whoever asked is told that there is no memory; the log gets no trace of it,
- * which a size that came from outside could fill.
+ * Without a warning in the kernel log, because a client chooses the size and could fill the
+ * log.
  *
  * Context: sleeps. Return: what vfree() takes back, or NULL.
  */
@@ -62,10 +96,10 @@ void *jetwatt_fail_vzalloc(size_t size)
 }
 
 /**
- * jetwatt_fail_step() - one step of loading is about to be taken
+ * jetwatt_fail_step() - count one step of loading
  *
- * Stands before everything that loading the module acquires, so that
- * fail_init=1, 2, ... walks through all unwind paths until loading succeeds.
+ * Called before each resource that loading the module acquires: with fail_init=1, 2, ... a test
+ * takes every unwind path until loading succeeds.
  *
  * Context: module loading only. Return: 0 or -ENOMEM.
  */
@@ -75,10 +109,10 @@ int jetwatt_fail_step(void)
 }
 
 /**
- * jetwatt_fail_init() - offer the knobs in debugfs
+ * jetwatt_fail_init() - create the faults in debugfs
  *
- * Return: 0 or a negative errno. A kernel without debugfs has no knobs, which
- * is no error.
+ * Return: 0 or a negative errno. A kernel without debugfs has no faults to inject, which is not
+ * an error.
  */
 int jetwatt_fail_init(void)
 {
@@ -90,12 +124,12 @@ int jetwatt_fail_init(void)
 		return err;
 	dir = debugfs_create_dir("jetwatt", NULL);
 	for (i = 0; i < JETWATT_FAIL_COUNT; i++)
-		debugfs_create_atomic_t(names[i], 0600, dir, &left[i]);
+		create_fault(i, dir);
 	return 0;
 }
 
 /**
- * jetwatt_fail_exit() - take the knobs away
+ * jetwatt_fail_exit() - remove the faults from debugfs
  */
 void jetwatt_fail_exit(void)
 {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Faults on request, so that a test reaches every error path. */
+/* Injected faults, so that a test reaches every error path. */
 #ifndef JETWATT_FAULT_INJECT_H
 #define JETWATT_FAULT_INJECT_H
 
 #include <linux/types.h>
 
 /**
- * enum jetwatt_fail - what can be told to fail
- * @JETWATT_FAIL_SKB: room for a message
- * @JETWATT_FAIL_ALLOC: memory for a subscriber or a dump
- * @JETWATT_FAIL_ATTACH: taking hold of a chip
- * @JETWATT_FAIL_TRANSFER: a transfer on the bus, before it starts
- * @JETWATT_FAIL_CLOCK: reading a slow clock
- * @JETWATT_FAIL_SEND: handing a batch to a subscriber's socket
+ * enum jetwatt_fail - faults that can be injected
+ * @JETWATT_FAIL_SKB: allocation of a netlink message
+ * @JETWATT_FAIL_ALLOC: allocation of a subscriber or of the state of a dump
+ * @JETWATT_FAIL_ATTACH: attaching a chip
+ * @JETWATT_FAIL_TRANSFER: an i2c transfer, before it starts
+ * @JETWATT_FAIL_CLOCK: reading a clock or temperature from the firmware
+ * @JETWATT_FAIL_SEND: sending a batch to a subscriber's socket
  * @JETWATT_FAIL_HOOK: attaching to a tracepoint
- * @JETWATT_FAIL_ASLEEP: no failure: the machine seems to have slept for five seconds
- * @JETWATT_FAIL_COPY: no failure: copying a batch for a subscriber takes half a second
- * @JETWATT_FAIL_REAP: no failure: the work item that drops watchers that have gone is late
- * @JETWATT_FAIL_LOOK: no failure: the timer's handler of rt_throttle.c takes long
+ * @JETWATT_FAIL_ASLEEP: a delay, not a failure: five seconds of suspend are simulated
+ * @JETWATT_FAIL_COPY: a delay: copying a batch for a subscriber takes half a second
+ * @JETWATT_FAIL_REAP: a delay of the work item that removes closed wait subscribers
+ * @JETWATT_FAIL_LOOK: a delay in the timer handler of rt_throttle.c
  */
 enum jetwatt_fail {
 	JETWATT_FAIL_SKB,

@@ -143,19 +143,15 @@ static bool drain(int fd, uint8_t *buf, size_t size, unsigned long *answers)
 	return true;
 }
 
-/* A knob that makes the module fail somewhere soon; only root's sender can. */
-static void turn_a_knob(void)
+/* Faults in the module, soon and somewhere; only the sender that is root can inject them. */
+static void inject_some(void)
 {
-	DIR *dir = opendir("/sys/kernel/debug/jetwatt");
+	DIR *dir = opendir(FAULTS);
 	struct dirent *e;
-	char path[300];
 
-	while (dir && (e = readdir(dir))) {
-		if (strncmp(e->d_name, "fail_", 5) || below(4))
-			continue;
-		snprintf(path, sizeof(path), "/sys/kernel/debug/jetwatt/%s", e->d_name);
-		write_number(path, below(3));
-	}
+	while (dir && (e = readdir(dir)))
+		if (!strncmp(e->d_name, "fail_", 5) && !below(4))
+			inject(e->d_name, below(3));
 	if (dir)
 		closedir(dir);
 }
@@ -197,7 +193,7 @@ static int send_messages(uint16_t id, unsigned long messages, bool knobs)
 				   &group, sizeof(group));
 		}
 		if (knobs && !below(256))
-			turn_a_knob();
+			inject_some();
 		len = compose(msg, id, i);
 		if (below(2))
 			damage(msg, &len, id);
@@ -247,17 +243,14 @@ FIXTURE_VARIANT_ADD(family, root) { .uid = 0 };
 FIXTURE_VARIANT_ADD(family, nobody) { .uid = NOBODY };
 FIXTURE_VARIANT_ADD(family, root_of_namespaces) { .uid = NOBODY, .namespaces = true };
 
-static void calm(void)
+static void inject_none(void)
 {
-	DIR *dir = opendir("/sys/kernel/debug/jetwatt");
+	DIR *dir = opendir(FAULTS);
 	struct dirent *e;
-	char path[300];
 
-	while (dir && (e = readdir(dir))) {
-		snprintf(path, sizeof(path), "/sys/kernel/debug/jetwatt/%s", e->d_name);
+	while (dir && (e = readdir(dir)))
 		if (!strncmp(e->d_name, "fail_", 5))
-			write_number(path, 0);
-	}
+			inject(e->d_name, 0);
 	if (dir)
 		closedir(dir);
 }
@@ -283,7 +276,7 @@ TEST_F_TIMEOUT(family, survives, 800)
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	calm();
+	inject_none();
 	/* The one that never read is full by now: no answer would reach it. */
 	family_close(&self->f);
 	ASSERT_EQ(0, family_open(&self->f));

@@ -201,7 +201,7 @@ TEST_F(board, heat)
 
 TEST_F(board, no_memory)
 {
-	ASSERT_EQ(0, write_number(KNOB("alloc"), 1));
+	ASSERT_EQ(0, inject("fail_alloc", 1));
 	EXPECT_EQ(-ENOMEM, simple(&self->f, JETWATT_CMD_BOX_FREEZE));
 	EXPECT_STREQ("no memory for the black box", self->f.text);
 	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_GET));

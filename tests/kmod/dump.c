@@ -146,7 +146,7 @@ TEST_F(ring, no_memory)
 {
 	struct seen s;
 
-	ASSERT_EQ(0, write_number(KNOB("alloc"), 1));
+	ASSERT_EQ(0, inject("fail_alloc", 1));
 	EXPECT_EQ(-ENOMEM, since(&self->f, 0, &s));
 	EXPECT_STREQ("no memory for a dump", self->f.text);
 	EXPECT_EQ(0, since(&self->f, 0, &s));

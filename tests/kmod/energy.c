@@ -405,7 +405,7 @@ TEST_F(board, asleep)
 	ASSERT_EQ(0, counters_at_100hz(&self->f, &start));
 	sleep_ms(1000);
 	ASSERT_EQ(0, counters(&self->f, &before));
-	ASSERT_EQ(0, write_number(KNOB("asleep"), 1));
+	ASSERT_EQ(0, inject("fail_asleep", 1));
 	sleep_ms(1000);
 	ASSERT_EQ(0, counters(&self->f, &after));
 	for (i = 0; i <= TOTAL; i++) {

@@ -502,7 +502,40 @@ static inline bool hwmon(unsigned int addr, char *path, size_t size)
 	return found;
 }
 
-#define KNOB(name)	"/sys/kernel/debug/jetwatt/fail_" name
+#define FAULTS	"/sys/kernel/debug/jetwatt/"
+
+/*
+ * inject() - have the next @n attempts fail; @name as in kmod/fault_inject.c, with "fail_".
+ * The kernel's fault injection has a directory for each fault, kernels without it a count.
+ */
+static inline int inject(const char *name, int n)
+{
+	char path[128];
+	int err;
+
+	snprintf(path, sizeof(path), FAULTS "%s/times", name);
+	if (access(path, F_OK)) {
+		snprintf(path, sizeof(path), FAULTS "%s", name);
+		return write_number(path, n);
+	}
+	err = write_number(path, n);
+	snprintf(path, sizeof(path), FAULTS "%s/verbose", name);
+	err = err ?: write_number(path, 0);
+	snprintf(path, sizeof(path), FAULTS "%s/probability", name);
+	return err ?: write_number(path, n ? 100 : 0);
+}
+
+/* injected_left() - how many of them are still to come */
+static inline long injected_left(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), FAULTS "%s/times", name);
+	if (access(path, F_OK))
+		snprintf(path, sizeof(path), FAULTS "%s", name);
+	return read_number(path);
+}
+
 #define SIM_KNOB(name)	"/sys/kernel/debug/jetwatt-sim/fail_" name
 
 #endif

@@ -172,12 +172,12 @@ TEST_F(board, adapter_goes)
 TEST_F(board, no_memory_for_a_chip)
 {
 	ASSERT_EQ(0, write_file(SIM_BUS "unbind", ADAPTER));
-	ASSERT_EQ(0, write_number(KNOB("attach"), MANY));
+	ASSERT_EQ(0, inject("fail_attach", MANY));
 	ASSERT_EQ(0, write_file(SIM_BUS "bind", ADAPTER));
 	sleep_ms(300);
 	/* Both were looked at, once or more. */
-	EXPECT_GE(MANY - 2, read_number(KNOB("attach")));
-	EXPECT_EQ(0, write_number(KNOB("attach"), 0));
+	EXPECT_GE(MANY - 2, injected_left("fail_attach"));
+	EXPECT_EQ(0, inject("fail_attach", 0));
 	EXPECT_EQ(1, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
 	EXPECT_EQ(-ENODEV, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	EXPECT_STREQ("no sensor chip to read", self->f.text);
@@ -293,7 +293,7 @@ TEST_F(board, transfer)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
 
-	ASSERT_EQ(0, write_number(KNOB("transfer"), 1));
+	ASSERT_EQ(0, inject("fail_transfer", 1));
 	sleep_ms(300);
 	EXPECT_EQ(1, holes(&self->f, 2, seq));
 }
@@ -313,11 +313,11 @@ TEST_F(board, clock)
 {
 	struct emc emc = {};
 
-	ASSERT_EQ(0, write_number(KNOB("clock"), 100));
+	ASSERT_EQ(0, inject("fail_clock", 100));
 	sleep_ms(400);
 	ASSERT_EQ(0, dump(&self->f, request(&self->f, JETWATT_CMD_CLOCK_GET), note_emc, &emc));
 	EXPECT_EQ(JETWATT_VALUE_NONE, emc.value);
-	ASSERT_EQ(0, write_number(KNOB("clock"), 0));
+	ASSERT_EQ(0, inject("fail_clock", 0));
 	sleep_ms(400);
 	ASSERT_EQ(0, dump(&self->f, request(&self->f, JETWATT_CMD_CLOCK_GET), note_emc, &emc));
 	EXPECT_LT(100000, emc.value);

@@ -105,11 +105,11 @@ TEST_F(board, moved_under_the_timer)
 	int i;
 
 	for (i = 0; i < 200; i++) {
-		ASSERT_EQ(0, write_number(KNOB("look"), 2));
+		ASSERT_EQ(0, inject("fail_look", 2));
 		ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, i % 2));
 		sleep_ms(23);
 	}
-	write_number(KNOB("look"), 0);
+	inject("fail_look", 0);
 	EXPECT_TRUE(ticks_reach(&self->f, stat_of(&self->f, JETWATT_A_STATS_TICKS) + 50));
 }
 

@@ -207,8 +207,8 @@ TEST_F(two, closing_waits_for_no_copy)
 		static struct family other;
 
 		ASSERT_EQ(0, family_open(&other));
-		ASSERT_EQ(0, write_number(KNOB("copy"), 1));
-		while (read_number(KNOB("copy")))
+		ASSERT_EQ(0, inject("fail_copy", 1));
+		while (injected_left("fail_copy"))
 			sleep_ms(5);
 		start = now_ns();
 		/* First a socket that has not subscribed, then a subscriber. */
@@ -279,10 +279,10 @@ TEST_F(two, faults)
 {
 	struct batch b;
 
-	ASSERT_EQ(0, write_number(KNOB("alloc"), 1));
+	ASSERT_EQ(0, inject("fail_alloc", 1));
 	EXPECT_EQ(-ENOMEM, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
 	EXPECT_STREQ("no memory for a subscriber", self->a.text);
-	ASSERT_EQ(0, write_number(KNOB("skb"), 1));
+	ASSERT_EQ(0, inject("fail_skb", 1));
 	EXPECT_EQ(-ENOMEM, simple(&self->a, JETWATT_CMD_INFO_GET));
 	EXPECT_STREQ("no memory for a reply", self->a.text);
 
@@ -290,8 +290,8 @@ TEST_F(two, faults)
 	ASSERT_EQ(0, simple(&self->b, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_TRUE(next_batch(&self->a, 1000, &b));
 	/* No memory for a batch: lost for all. */
-	ASSERT_EQ(0, write_number(KNOB("skb"), 1));
-	while (read_number(KNOB("skb")))
+	ASSERT_EQ(0, inject("fail_skb", 1));
+	while (injected_left("fail_skb"))
 		sleep_ms(10);
 	while (b.lost == 0)
 		ASSERT_TRUE(next_batch(&self->a, 1000, &b));
@@ -301,8 +301,8 @@ TEST_F(two, faults)
 	EXPECT_EQ(0, simple(&self->b, JETWATT_CMD_UNSUBSCRIBE));
 	/* One that cannot be handed over: lost for that one. */
 	ASSERT_EQ(0, simple(&self->b, JETWATT_CMD_SUBSCRIBE));
-	ASSERT_EQ(0, write_number(KNOB("send"), 1));
-	while (read_number(KNOB("send")))
+	ASSERT_EQ(0, inject("fail_send", 1));
+	while (injected_left("fail_send"))
 		sleep_ms(10);
 	sleep_ms(50);
 	EXPECT_EQ(0, subscriber_of(&self->a, self->b.port, JETWATT_A_SUBSCRIBER_LOST));

@@ -228,10 +228,10 @@ TEST_F(board, refusals)
 	EXPECT_EQ(-EINVAL, call(&self->f, msg, NULL, NULL));
 	EXPECT_STREQ("not a flag", self->f.text);
 	for (i = 0; i < 2; i++) {
-		ASSERT_EQ(0, write_number(KNOB("alloc"), 1));
+		ASSERT_EQ(0, inject("fail_alloc", 1));
 		EXPECT_EQ(-ENOMEM, watch(&self->f, &tgid, 1, 0));
-		ASSERT_EQ(0, write_number(KNOB("alloc"), 0));
-		ASSERT_EQ(0, write_number(KNOB("hook"), 1));
+		ASSERT_EQ(0, inject("fail_alloc", 0));
+		ASSERT_EQ(0, inject("fail_hook", 1));
 		EXPECT_EQ(-ENOMEM, watch(&self->f, &tgid, 1, 0));
 	}
 	for (i = 0; i < 9; i++) {
@@ -588,7 +588,7 @@ TEST_F(board, gone_with_an_unread_dump)
 		ASSERT_EQ(0, family_open(&gone));
 		ASSERT_EQ(0, setsockopt(gone.fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)));
 		ASSERT_EQ(0, watch(&gone, NULL, 0, 0));
-		ASSERT_EQ(0, write_number(KNOB("reap"), 1));
+		ASSERT_EQ(0, inject("fail_reap", 1));
 		ASSERT_EQ(0, send_request(&gone, request(&gone, JETWATT_CMD_SAMPLES_GET),
 					  NLM_F_DUMP));
 		family_close(&gone);
@@ -596,7 +596,7 @@ TEST_F(board, gone_with_an_unread_dump)
 		/* It finds the dead socket before the work item does. */
 		EXPECT_EQ(0, watch(&slow, NULL, 0, 0));
 		sleep_ms(200);
-		EXPECT_EQ(0, read_number(KNOB("reap")));
+		EXPECT_EQ(0, injected_left("fail_reap"));
 		EXPECT_EQ(0, simple(&slow, JETWATT_CMD_WAITS_UNWATCH));
 	}
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
