@@ -13,27 +13,29 @@
  * work item. If nobody takes them away the oldest is dropped: what counts is
  * how things stand, and that can be asked for.
  */
-static DEFINE_SPINLOCK(lock);
-static struct jetwatt_note notes[WAITING];
-static unsigned int first, nr;
-static void (*sender)(const struct jetwatt_note *note);
+static struct {
+	spinlock_t lock;
+	struct jetwatt_posted_event note[WAITING];
+	unsigned int first, nr;
+	void (*send)(const struct jetwatt_posted_event *note);
+} events = { .lock = __SPIN_LOCK_UNLOCKED(events.lock) };
 
-static void work_fn(struct work_struct *work)
+static void send_events(struct work_struct *work)
 {
-	void (*send)(const struct jetwatt_note *note);
-	struct jetwatt_note note;
+	void (*send)(const struct jetwatt_posted_event *note);
+	struct jetwatt_posted_event note;
 	bool any;
 
 	for (;;) {
-		spin_lock(&lock);
-		any = nr;
-		send = sender;
+		spin_lock(&events.lock);
+		any = events.nr;
+		send = events.send;
 		if (any) {
-			note = notes[first];
-			first = (first + 1) % WAITING;
-			nr--;
+			note = events.note[events.first];
+			events.first = (events.first + 1) % WAITING;
+			events.nr--;
 		}
-		spin_unlock(&lock);
+		spin_unlock(&events.lock);
 		if (!any)
 			return;
 		if (send)
@@ -41,7 +43,7 @@ static void work_fn(struct work_struct *work)
 	}
 }
 
-static DECLARE_WORK(work, work_fn);
+static DECLARE_WORK(event_work, send_events);
 
 /**
  * jetwatt_event_post() - note an event
@@ -53,34 +55,34 @@ static DECLARE_WORK(work, work_fn);
  */
 void jetwatt_event_post(u32 kind, u32 chip, u64 value)
 {
-	struct jetwatt_note *note;
+	struct jetwatt_posted_event *note;
 
-	spin_lock(&lock);
+	spin_lock(&events.lock);
 	/* Before the family is there and after it has gone there is nobody to tell. */
-	if (sender) {
-		if (nr == WAITING) {
-			first = (first + 1) % WAITING;
-			nr--;
+	if (events.send) {
+		if (events.nr == WAITING) {
+			events.first = (events.first + 1) % WAITING;
+			events.nr--;
 		}
-		note = &notes[(first + nr++) % WAITING];
+		note = &events.note[(events.first + events.nr++) % WAITING];
 		note->time_ns = ktime_get_ns();
 		note->kind = kind;
 		note->chip = chip;
 		note->value = value;
-		schedule_work(&work);
+		schedule_work(&event_work);
 	}
-	spin_unlock(&lock);
+	spin_unlock(&events.lock);
 }
 
 /**
  * jetwatt_event_open() - from now on events are told
  * @send: called from a work item, may sleep
  */
-void jetwatt_event_open(void (*send)(const struct jetwatt_note *note))
+void jetwatt_event_open(void (*send)(const struct jetwatt_posted_event *note))
 {
-	spin_lock(&lock);
-	sender = send;
-	spin_unlock(&lock);
+	spin_lock(&events.lock);
+	events.send = send;
+	spin_unlock(&events.lock);
 }
 
 /**
@@ -90,9 +92,9 @@ void jetwatt_event_open(void (*send)(const struct jetwatt_note *note))
  */
 void jetwatt_event_close(void)
 {
-	spin_lock(&lock);
-	sender = NULL;
-	nr = 0;
-	spin_unlock(&lock);
-	cancel_work_sync(&work);
+	spin_lock(&events.lock);
+	events.send = NULL;
+	events.nr = 0;
+	spin_unlock(&events.lock);
+	cancel_work_sync(&event_work);
 }

@@ -33,22 +33,22 @@ static int __init jetwatt_init(void)
 	err = jetwatt_ring_init();
 	if (err)
 		goto fail;
-	err = jetwatt_clock_init();
+	err = jetwatt_aux_init();
 	if (err)
 		goto ring;
 	err = jetwatt_scan_init(scanned);
 	if (err)
 		goto clock;
-	err = jetwatt_measure_init();
+	err = jetwatt_bus_speed_init();
 	if (err)
 		goto scan;
-	err = jetwatt_sampler_init(jetwatt_deliver_taken);
+	err = jetwatt_sampler_init(jetwatt_batcher_new_sample);
 	if (err)
 		goto measure;
 	err = jetwatt_subscriber_init();
 	if (err)
 		goto sampler;
-	err = jetwatt_watcher_init();
+	err = jetwatt_wait_subscriber_init();
 	if (err)
 		goto subscriber;
 	err = jetwatt_hwmon_init();
@@ -68,7 +68,7 @@ pmu:
 hwmon:
 	jetwatt_hwmon_exit();
 watcher:
-	jetwatt_watcher_exit();
+	jetwatt_wait_subscriber_exit();
 subscriber:
 	jetwatt_subscriber_close();
 	jetwatt_subscriber_exit();
@@ -76,13 +76,13 @@ sampler:
 	jetwatt_config_exit();
 	jetwatt_sampler_exit();
 measure:
-	jetwatt_measure_exit();
+	jetwatt_bus_speed_exit();
 scan:
 	jetwatt_scan_exit();
 clock:
-	jetwatt_clock_exit();
+	jetwatt_aux_exit();
 ring:
-	jetwatt_box_exit();
+	jetwatt_blackbox_exit();
 	jetwatt_ring_exit();
 fail:
 	jetwatt_fail_exit();
@@ -94,16 +94,16 @@ static void __exit jetwatt_exit(void)
 	jetwatt_netlink_exit();
 	jetwatt_pmu_exit();
 	jetwatt_hwmon_exit();
-	jetwatt_watcher_exit();
+	jetwatt_wait_subscriber_exit();
 	/* Before config, which a socket that is closed would ask for an update. */
 	jetwatt_subscriber_close();
 	jetwatt_config_exit();
 	jetwatt_sampler_exit();
 	jetwatt_subscriber_exit();
-	jetwatt_measure_exit();
+	jetwatt_bus_speed_exit();
 	jetwatt_scan_exit();
-	jetwatt_clock_exit();
-	jetwatt_box_exit();
+	jetwatt_aux_exit();
+	jetwatt_blackbox_exit();
 	jetwatt_ring_exit();
 	jetwatt_fail_exit();
 }

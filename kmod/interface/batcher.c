@@ -17,30 +17,37 @@
 #include "sampler/config.h"
 #include "sampler/ring.h"
 
-static struct workqueue_struct *queue;
-static void (*hand_out)(struct jetwatt_parcel *parcel);
+/**
+ * struct batcher - what turns samples into messages
+ * @queue: runs the work item
+ * @hand_out: called with each message
+ * @listeners: number of subscribers; written by subscriber.c, read by the sampler thread
+ * @start_at: sequence number at which the first of new subscribers starts; the work item
+ *	takes it over
+ * @next: sequence number of the next sample to send; written by the work item, read by the
+ *	sampler thread
+ * @rows: copy of the samples of one message; the work item's own
+ */
+static struct batcher {
+	struct workqueue_struct *queue;
+	void (*hand_out)(struct jetwatt_parcel *parcel);
+	unsigned int listeners;
+	u64 start_at;
+	u64 next;
+	struct jetwatt_sample *rows;
+} batcher;
 
-/* Read by the sampler, written by whoever adds and removes subscribers. */
-static unsigned int listeners;
-/* Where a new round of listeners starts: taken over by the work item. */
-static u64 start_at;
-/* The next sample to deliver: the work item's; the sampler has a look at it. */
-static u64 next;
-
-/* The work item's own. */
-static struct jetwatt_sample *rows;
-
-static struct sk_buff *build(unsigned int n, size_t *lost_offset)
+static struct sk_buff *build_samples(unsigned int n, size_t *lost_offset)
 {
 	struct sk_buff *skb = NULL;
 	void *header, *lost_at;
 
 	if (!jetwatt_fail(JETWATT_FAIL_SKB))
-		skb = genlmsg_new(jetwatt_batch_size(n, rows[0].nr_series), GFP_KERNEL);
+		skb = genlmsg_new(jetwatt_batch_size(n, batcher.rows[0].nr_series), GFP_KERNEL);
 	if (!skb)
 		return NULL;
 	header = genlmsg_put(skb, 0, 0, &jetwatt_netlink_family, 0, JETWATT_CMD_SAMPLES_NTF);
-	if (!header || jetwatt_batch_put(skb, rows, n, 0, &lost_at)) {
+	if (!header || jetwatt_batch_put(skb, batcher.rows, n, 0, &lost_at)) {
 		nlmsg_free(skb);
 		return NULL;
 	}
@@ -50,13 +57,13 @@ static struct sk_buff *build(unsigned int n, size_t *lost_offset)
 }
 
 /**
- * jetwatt_deliver_address() - make a parcel's message one subscriber's
+ * jetwatt_batcher_address() - make a parcel's message one subscriber's
  * @skb: the message or a copy of it
  * @parcel: the parcel
  * @port: the subscriber's port
  * @lost: what it has lost so far
  */
-void jetwatt_deliver_address(struct sk_buff *skb, const struct jetwatt_parcel *parcel, u32 port,
+void jetwatt_batcher_address(struct sk_buff *skb, const struct jetwatt_parcel *parcel, u32 port,
 			     u64 lost)
 {
 	nlmsg_hdr(skb)->nlmsg_pid = port;
@@ -72,109 +79,110 @@ static u64 patience_ns(u64 seq)
 	return age < most ? most - age : 0;
 }
 
-static void deliver_fn(struct work_struct *work)
+static void send_batches(struct work_struct *work)
 {
 	struct jetwatt_parcel parcel;
 	u64 from, patience, pending;
 	unsigned int batch;
 
-	from = xchg(&start_at, 0);
+	from = xchg(&batcher.start_at, 0);
 	/* Never back: a round may have begun while the one before was still delivered. */
-	if (from > next)
-		WRITE_ONCE(next, from);
-	while (READ_ONCE(listeners)) {
-		pending = jetwatt_ring_head() + 1 - next;
+	if (from > batcher.next)
+		WRITE_ONCE(batcher.next, from);
+	while (READ_ONCE(batcher.listeners)) {
+		pending = jetwatt_ring_head() + 1 - batcher.next;
 		batch = jetwatt_config_batch();
 		if (!pending)
 			return;
-		patience = pending < batch ? patience_ns(next) : 0;
+		patience = pending < batch ? patience_ns(batcher.next) : 0;
 		if (patience) {
-			queue_delayed_work(queue, to_delayed_work(work),
+			queue_delayed_work(batcher.queue, to_delayed_work(work),
 					   nsecs_to_jiffies(patience) + 1);
 			return;
 		}
-		from = next;
-		parcel.samples = jetwatt_ring_read(&from, rows, batch);
-		parcel.skipped = from - next;
-		parcel.skb = parcel.samples ? build(parcel.samples, &parcel.lost) : NULL;
-		hand_out(&parcel);
+		from = batcher.next;
+		parcel.samples = jetwatt_ring_read(&from, batcher.rows, batch);
+		parcel.skipped = from - batcher.next;
+		parcel.skb = parcel.samples ? build_samples(parcel.samples, &parcel.lost) : NULL;
+		batcher.hand_out(&parcel);
 		/* Unless a subscriber has got it. */
 		consume_skb(parcel.skb);
-		WRITE_ONCE(next, from + parcel.samples);
+		WRITE_ONCE(batcher.next, from + parcel.samples);
 	}
 }
 
-static DECLARE_DELAYED_WORK(work, deliver_fn);
+static DECLARE_DELAYED_WORK(batch_work, send_batches);
 
 /**
- * jetwatt_deliver_listeners() - so many want batches
+ * jetwatt_batcher_listeners() - so many want batches
  * @n: how many; the first one gets samples that are taken from now on
  *
  * Context: callers exclude each other.
  */
-void jetwatt_deliver_listeners(unsigned int n)
+void jetwatt_batcher_listeners(unsigned int n)
 {
-	if (n && !listeners)
-		xchg(&start_at, jetwatt_ring_head() + 1);
-	WRITE_ONCE(listeners, n);
+	if (n && !batcher.listeners)
+		xchg(&batcher.start_at, jetwatt_ring_head() + 1);
+	WRITE_ONCE(batcher.listeners, n);
 }
 
 /**
- * jetwatt_deliver_taken() - there is a new sample
+ * jetwatt_batcher_new_sample() - there is a new sample
  * @seq: its sequence number
  *
  * Costs nothing while nobody listens.
  *
  * Context: the sampler's thread; does not sleep.
  */
-void jetwatt_deliver_taken(u64 seq)
+void jetwatt_batcher_new_sample(u64 seq)
 {
-	if (!READ_ONCE(listeners))
+	if (!READ_ONCE(batcher.listeners))
 		return;
-	if (seq + 1 - READ_ONCE(next) >= jetwatt_config_batch())
-		mod_delayed_work(queue, &work, 0);
+	if (seq + 1 - READ_ONCE(batcher.next) >= jetwatt_config_batch())
+		mod_delayed_work(batcher.queue, &batch_work, 0);
 	else
-		queue_delayed_work(queue, &work, msecs_to_jiffies(jetwatt_config_age_ms()));
+		queue_delayed_work(batcher.queue, &batch_work, msecs_to_jiffies(jetwatt_config_age_ms()));
 }
 
 /**
- * jetwatt_deliver_init() - get ready
+ * jetwatt_batcher_init() - get ready
  * @out: called with each batch, may sleep; may keep the skb, which is NULL then
  *
  * Return: 0 or a negative errno.
  */
-int jetwatt_deliver_init(void (*out)(struct jetwatt_parcel *parcel))
+int jetwatt_batcher_init(void (*out)(struct jetwatt_parcel *parcel))
 {
 	int err;
 
-	hand_out = out;
+	batcher.hand_out = out;
 	err = jetwatt_fail_step();
 	if (err)
 		return err;
-	rows = __vmalloc(array_size(JETWATT_BATCH_MAX, sizeof(*rows)), GFP_KERNEL | __GFP_NOWARN);
-	if (!rows)
+	batcher.rows = __vmalloc(array_size(JETWATT_BATCH_MAX, sizeof(*batcher.rows)),
+				 GFP_KERNEL | __GFP_NOWARN);
+	if (!batcher.rows)
 		return -ENOMEM;
 	err = jetwatt_fail_step();
 	if (err)
 		goto free;
 	err = -ENOMEM;
-	queue = alloc_ordered_workqueue("jetwatt", WQ_HIGHPRI);
-	if (!queue)
+	batcher.queue = alloc_ordered_workqueue("jetwatt", WQ_HIGHPRI);
+	if (!batcher.queue)
 		goto free;
 	return 0;
 free:
-	vfree(rows);
+	vfree(batcher.rows);
 	return err;
 }
 
 /**
- * jetwatt_deliver_exit() - no batch is built any more
+ * jetwatt_batcher_exit() - no batch is built any more
  *
  * Context: the sampler is parked for good and nobody listens.
  */
-void jetwatt_deliver_exit(void)
+void jetwatt_batcher_exit(void)
 {
-	cancel_delayed_work_sync(&work);
-	destroy_workqueue(queue);
-	vfree(rows);
+	cancel_delayed_work_sync(&batch_work);
+	destroy_workqueue(batcher.queue);
+	vfree(batcher.rows);
 }

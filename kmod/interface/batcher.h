@@ -21,11 +21,11 @@ struct jetwatt_parcel {
 	u64 skipped;
 };
 
-void jetwatt_deliver_listeners(unsigned int n);
-void jetwatt_deliver_taken(u64 seq);
-void jetwatt_deliver_address(struct sk_buff *skb, const struct jetwatt_parcel *parcel, u32 port,
+void jetwatt_batcher_listeners(unsigned int n);
+void jetwatt_batcher_new_sample(u64 seq);
+void jetwatt_batcher_address(struct sk_buff *skb, const struct jetwatt_parcel *parcel, u32 port,
 			     u64 lost);
-int jetwatt_deliver_init(void (*out)(struct jetwatt_parcel *parcel));
-void jetwatt_deliver_exit(void);
+int jetwatt_batcher_init(void (*out)(struct jetwatt_parcel *parcel));
+void jetwatt_batcher_exit(void);
 
 #endif

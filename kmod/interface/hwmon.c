@@ -10,7 +10,7 @@
 #include <linux/platform_device.h>
 #include "fault_inject.h"
 #include "sampler/energy.h"
-#include "sensors/chip.h"
+#include "sensors/board.h"
 #include "sensors/rail_graph.h"
 
 /*
@@ -33,7 +33,7 @@ static struct {
 	struct jetwatt_energy energy[CHANNELS];
 } latch = { .lock = __MUTEX_INITIALIZER(latch.lock) };
 
-static void take(u64 now)
+static void latch_energy(u64 now)
 {
 	unsigned int i;
 
@@ -43,14 +43,14 @@ static void take(u64 now)
 	latch.at = now;
 }
 
-static void look(unsigned int channel, struct jetwatt_energy *energy)
+static void read_latched(unsigned int channel, struct jetwatt_energy *energy)
 {
 	u64 now;
 
 	mutex_lock(&latch.lock);
 	now = ktime_get_ns();
 	if (!latch.at || now - latch.at >= LATCH_NS)
-		take(now);
+		latch_energy(now);
 	*energy = latch.energy[channel];
 	/* Signed: the sampler may have taken another sample since @now was read. */
 	if ((s64)(now - energy->time_ns) > STALE_NS)
@@ -75,12 +75,12 @@ static umode_t is_visible(const void *unused, enum hwmon_sensor_types type, u32 
 	return 0444;
 }
 
-static int read(struct device *dev, enum hwmon_sensor_types type, u32 attr, int channel,
+static int read_channel(struct device *dev, enum hwmon_sensor_types type, u32 attr, int channel,
 		long *value)
 {
 	struct jetwatt_energy energy;
 
-	look(channel_of(type, channel), &energy);
+	read_latched(channel_of(type, channel), &energy);
 	/* A counter stands as it stands; what is said to be now must be of now. */
 	if (type != hwmon_energy && !energy.time_ns)
 		return -ENODATA;
@@ -102,7 +102,7 @@ static int read(struct device *dev, enum hwmon_sensor_types type, u32 attr, int 
 	}
 }
 
-static int read_string(struct device *dev, enum hwmon_sensor_types type, u32 attr, int channel,
+static int read_label(struct device *dev, enum hwmon_sensor_types type, u32 attr, int channel,
 		       const char **text)
 {
 	static const char * const totals[] = {
@@ -122,10 +122,10 @@ static int read_string(struct device *dev, enum hwmon_sensor_types type, u32 att
 	return 0;
 }
 
-static const struct hwmon_ops ops = {
+static const struct hwmon_ops hwmon_ops = {
 	.is_visible = is_visible,
-	.read = read,
-	.read_string = read_string,
+	.read = read_channel,
+	.read_string = read_label,
 };
 
 /* Filled for as many rails as there are; a zero ends each of them. */
@@ -140,23 +140,25 @@ static const struct hwmon_channel_info *infos[] = {
 	&energy_info, &power_info, &in_info, &curr_info, NULL
 };
 
-static const struct hwmon_chip_info chip = { .ops = &ops, .info = infos };
+static const struct hwmon_chip_info chip_info = { .ops = &hwmon_ops, .info = infos };
 
-/* Protects all below: whoever finds a rail, and loading and unloading. */
-static DEFINE_MUTEX(lock);
-static struct platform_device *parent;
-static struct device *device;
-static unsigned int shown;
+/* The lock serialises loading, unloading, and the scan that finds new rails. */
+static struct {
+	struct mutex lock;
+	struct platform_device *parent;
+	struct device *device;
+	unsigned int nr_rails;	/* that @device has attributes for */
+} hwmon = { .lock = __MUTEX_INITIALIZER(hwmon.lock) };
 
-static void hide(void)
+static void unregister_hwmon(void)
 {
-	if (!IS_ERR_OR_NULL(device))
-		hwmon_device_unregister(device);
-	device = NULL;
-	shown = 0;
+	if (!IS_ERR_OR_NULL(hwmon.device))
+		hwmon_device_unregister(hwmon.device);
+	hwmon.device = NULL;
+	hwmon.nr_rails = 0;
 }
 
-static int show(unsigned int rails)
+static int register_hwmon(unsigned int rails)
 {
 	unsigned int i;
 
@@ -167,10 +169,11 @@ static int show(unsigned int rails)
 		amperes[i] = HWMON_C_INPUT | HWMON_C_LABEL;
 	}
 	volts[rails + 1] = HWMON_I_INPUT | HWMON_I_LABEL;
-	device = hwmon_device_register_with_info(&parent->dev, "jetwatt", NULL, &chip, NULL);
-	if (IS_ERR(device))
-		return PTR_ERR(device);
-	shown = rails;
+	hwmon.device = hwmon_device_register_with_info(&hwmon.parent->dev, "jetwatt", NULL, &chip_info,
+						       NULL);
+	if (IS_ERR(hwmon.device))
+		return PTR_ERR(hwmon.device);
+	hwmon.nr_rails = rails;
 	return 0;
 }
 
@@ -187,15 +190,15 @@ void jetwatt_hwmon_update(void)
 	unsigned int rails = jetwatt_rail_count();
 	int err;
 
-	mutex_lock(&lock);
-	if (parent && rails != shown) {
-		hide();
-		err = show(rails);
+	mutex_lock(&hwmon.lock);
+	if (hwmon.parent && rails != hwmon.nr_rails) {
+		unregister_hwmon();
+		err = register_hwmon(rails);
 		if (err)
-			dev_warn(&parent->dev, "no hwmon device for %u rails: error %d\n", rails,
+			dev_warn(&hwmon.parent->dev, "no hwmon device for %u rails: error %d\n", rails,
 				 err);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&hwmon.lock);
 }
 
 /**
@@ -214,9 +217,9 @@ int jetwatt_hwmon_init(void)
 	pdev = platform_device_register_simple("jetwatt", PLATFORM_DEVID_NONE, NULL, 0);
 	if (IS_ERR(pdev))
 		return PTR_ERR(pdev);
-	mutex_lock(&lock);
-	parent = pdev;
-	mutex_unlock(&lock);
+	mutex_lock(&hwmon.lock);
+	hwmon.parent = pdev;
+	mutex_unlock(&hwmon.lock);
 	jetwatt_hwmon_update();
 	return 0;
 }
@@ -230,10 +233,10 @@ void jetwatt_hwmon_exit(void)
 {
 	struct platform_device *pdev;
 
-	mutex_lock(&lock);
-	hide();
-	pdev = parent;
-	parent = NULL;
-	mutex_unlock(&lock);
+	mutex_lock(&hwmon.lock);
+	unregister_hwmon();
+	pdev = hwmon.parent;
+	hwmon.parent = NULL;
+	mutex_unlock(&hwmon.lock);
 	platform_device_unregister(pdev);
 }

@@ -14,7 +14,7 @@
 #include "sampler/sampler.h"
 #include "sampler/stats.h"
 #include "sampler/transfer.h"
-#include "sensors/chip.h"
+#include "sensors/board.h"
 #include "sensors/rail_graph.h"
 
 /**
@@ -137,23 +137,23 @@ int jetwatt_netlink_config_get(struct sk_buff *skb, struct genl_info *info)
 static void refuse_rate(struct netlink_ext_ack *extack, const struct jetwatt_limit *limit,
 			u32 share_pct)
 {
-	switch (limit->why) {
-	case JETWATT_WHY_BUS:
+	switch (limit->reason) {
+	case JETWATT_LIMIT_BUS:
 		NL_SET_ERR_MSG_FMT(extack, "at most %u Hz: %u %% of i2c-%u at %u kHz", limit->hz,
 				   share_pct, limit->bus_nr, limit->bus_hz / 1000);
 		break;
-	case JETWATT_WHY_TIME:
+	case JETWATT_LIMIT_TICK:
 		NL_SET_ERR_MSG_FMT(extack, "at most %u Hz: a tick's transfers take so long",
 				   limit->hz);
 		break;
-	case JETWATT_WHY_CPU:
+	case JETWATT_LIMIT_CPU:
 		NL_SET_ERR_MSG_FMT(extack, "at most %u Hz: the CPU keeps no more of them",
 				   limit->hz);
 		break;
-	case JETWATT_WHY_CHIP:
+	case JETWATT_LIMIT_CHIP:
 		NL_SET_ERR_MSG_FMT(extack, "at most %u Hz: no chip converts faster", limit->hz);
 		break;
-	case JETWATT_WHY_HARD:
+	case JETWATT_LIMIT_HARD:
 		NL_SET_ERR_MSG_FMT(extack, "at most %u Hz: limit of the module", limit->hz);
 		break;
 	}

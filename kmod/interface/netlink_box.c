@@ -7,7 +7,7 @@
 #include <net/genetlink.h>
 #include "sampler/blackbox.h"
 
-static int put_box(struct sk_buff *skb, const struct jetwatt_box *box)
+static int put_box(struct sk_buff *skb, const struct jetwatt_blackbox *box)
 {
 	return nla_put_u32(skb, JETWATT_A_BOX_CAUSE, box->cause) ?:
 	       nla_put_u32(skb, JETWATT_A_BOX_INDEX, box->index) ?:
@@ -34,11 +34,11 @@ static int told(struct genl_info *info, int err)
 int jetwatt_netlink_box_get(struct sk_buff *skb, struct genl_info *info)
 {
 	struct sk_buff *reply;
-	struct jetwatt_box box;
+	struct jetwatt_blackbox box;
 	void *header;
 	int err;
 
-	err = jetwatt_box_get(&box);
+	err = jetwatt_blackbox_get(&box);
 	if (err)
 		return told(info, err);
 	reply = jetwatt_netlink_answer(info, JETWATT_CMD_BOX_GET, &header);
@@ -57,7 +57,7 @@ int jetwatt_netlink_box_get(struct sk_buff *skb, struct genl_info *info)
  */
 int jetwatt_netlink_box_freeze(struct sk_buff *skb, struct genl_info *info)
 {
-	int err = jetwatt_box_freeze(JETWATT_BOX_CAUSE_REQUEST, 0, ktime_get_ns());
+	int err = jetwatt_blackbox_freeze(JETWATT_BOX_CAUSE_REQUEST, 0, ktime_get_ns());
 
 	switch (err) {
 	case -EBUSY:
@@ -82,5 +82,5 @@ int jetwatt_netlink_box_freeze(struct sk_buff *skb, struct genl_info *info)
  */
 int jetwatt_netlink_box_clear(struct sk_buff *skb, struct genl_info *info)
 {
-	return told(info, jetwatt_box_clear());
+	return told(info, jetwatt_blackbox_clear());
 }

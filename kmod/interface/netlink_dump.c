@@ -12,11 +12,11 @@
 #include "sampler/energy.h"
 #include "sampler/read_schedule.h"
 #include "sampler/sampler.h"
-#include "sensors/chip.h"
+#include "sensors/board.h"
 #include "sensors/rail_graph.h"
 
 /* One message of a dump: put() writes the item of that number. */
-static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, unsigned int count,
+static int dump_list(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, unsigned int count,
 		int (*put)(struct sk_buff *skb, unsigned int i))
 {
 	void *header;
@@ -46,18 +46,18 @@ static int put_model(struct sk_buff *skb, const struct jetwatt_chip *chip)
 {
 	const struct jetwatt_conversion is = jetwatt_chip_conversion(chip);
 	const struct jetwatt_range *range = jetwatt_chip_range(chip);
-	const struct jetwatt_model *model = chip->model;
+	const struct jetwatt_chip_ops *ops = chip->ops;
 
 	return nla_put_u32(skb, JETWATT_A_CHIP_SHUNT_US, is.shunt_us) ?:
 	       nla_put_u32(skb, JETWATT_A_CHIP_AVERAGES, is.averages) ?:
 	       nla_put_u32(skb, JETWATT_A_CHIP_FILTER, is.filter) ?:
 	       nla_put_u32(skb, JETWATT_A_CHIP_STEP_PV, range->shunt.lsb_pv) ?:
-	       nla_put_u64_64bit(skb, JETWATT_A_CHIP_BUS_STEP_PV, model->bus_field.lsb_pv,
+	       nla_put_u64_64bit(skb, JETWATT_A_CHIP_BUS_STEP_PV, ops->bus_field.lsb_pv,
 				 JETWATT_A_CHIP_PAD) ?:
 	       put_error(skb, JETWATT_A_CHIP_OFFSET_NV, range->offset_nv) ?:
-	       put_error(skb, JETWATT_A_CHIP_GAIN_PPM, model->gain_ppm) ?:
-	       put_error(skb, JETWATT_A_CHIP_BUS_OFFSET_UV, model->bus_offset_uv) ?:
-	       put_error(skb, JETWATT_A_CHIP_BUS_GAIN_PPM, model->bus_gain_ppm) ?:
+	       put_error(skb, JETWATT_A_CHIP_GAIN_PPM, ops->gain_ppm) ?:
+	       put_error(skb, JETWATT_A_CHIP_BUS_OFFSET_UV, ops->bus_offset_uv) ?:
+	       put_error(skb, JETWATT_A_CHIP_BUS_GAIN_PPM, ops->bus_gain_ppm) ?:
 	       nla_put_u64_64bit(skb, JETWATT_A_CHIP_CLIPPED, READ_ONCE(chip->clipped),
 				 JETWATT_A_CHIP_PAD);
 }
@@ -68,7 +68,7 @@ static int put_chip(struct sk_buff *skb, unsigned int i)
 	u8 sum = READ_ONCE(chip->sum.channels);
 
 	return nla_put_u32(skb, JETWATT_A_CHIP_ID, chip->id) ?:
-	       nla_put_string(skb, JETWATT_A_CHIP_MODEL, chip->model->name) ?:
+	       nla_put_string(skb, JETWATT_A_CHIP_MODEL, chip->ops->name) ?:
 	       nla_put_u32(skb, JETWATT_A_CHIP_BUS, READ_ONCE(chip->bus_nr)) ?:
 	       nla_put_u32(skb, JETWATT_A_CHIP_ADDR, chip->addr) ?:
 	       nla_put_u32(skb, JETWATT_A_CHIP_BUS_HZ, READ_ONCE(chip->bus_hz)) ?:
@@ -92,8 +92,8 @@ static int put_chip(struct sk_buff *skb, unsigned int i)
 int jetwatt_netlink_chip_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	if (!cb->args[0])
-		jetwatt_chip_look();
-	return dump(skb, cb, JETWATT_CMD_CHIP_GET, jetwatt_chip_count(), put_chip);
+		jetwatt_chip_refresh_bus_hz();
+	return dump_list(skb, cb, JETWATT_CMD_CHIP_GET, jetwatt_chip_count(), put_chip);
 }
 
 static u32 requested_mhz(void)
@@ -147,18 +147,18 @@ static int put_rail_and_step(struct sk_buff *skb, unsigned int i)
  */
 int jetwatt_netlink_rail_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, JETWATT_CMD_RAIL_GET, jetwatt_rail_count(),
+	return dump_list(skb, cb, JETWATT_CMD_RAIL_GET, jetwatt_rail_count(),
 		    jetwatt_netlink_observer(cb->skb) ? put_rail_and_step : put_rail);
 }
 
 static int put_clock(struct sk_buff *skb, unsigned int i)
 {
-	const struct jetwatt_clock *clock = jetwatt_clock_at(i);
+	const struct jetwatt_aux *clock = jetwatt_aux_at(i);
 
 	return nla_put_u32(skb, JETWATT_A_CLOCK_KIND, clock->kind) ?:
 	       nla_put_u32(skb, JETWATT_A_CLOCK_INDEX, clock->index) ?:
 	       nla_put_string(skb, JETWATT_A_CLOCK_LABEL, clock->label) ?:
-	       nla_put_s32(skb, JETWATT_A_CLOCK_VALUE, jetwatt_clock_recent(clock));
+	       nla_put_s32(skb, JETWATT_A_CLOCK_VALUE, jetwatt_aux_recent(clock));
 }
 
 /**
@@ -172,8 +172,8 @@ int jetwatt_netlink_clock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	/* Calls to the firmware are not for anybody to cause. */
 	if (!cb->args[0] && netlink_capable(cb->skb, CAP_NET_ADMIN))
-		jetwatt_clock_refresh();
-	return dump(skb, cb, JETWATT_CMD_CLOCK_GET, jetwatt_clock_count(), put_clock);
+		jetwatt_aux_refresh();
+	return dump_list(skb, cb, JETWATT_CMD_CLOCK_GET, jetwatt_aux_count(), put_clock);
 }
 
 static int put_energy(struct sk_buff *skb, unsigned int i)
@@ -209,7 +209,7 @@ int jetwatt_netlink_energy_dump(struct sk_buff *skb, struct netlink_callback *cb
 
 	if (err)
 		return err;
-	return dump(skb, cb, JETWATT_CMD_ENERGY_GET, 1 + jetwatt_rail_count(), put_energy);
+	return dump_list(skb, cb, JETWATT_CMD_ENERGY_GET, 1 + jetwatt_rail_count(), put_energy);
 }
 
 static int put_subscriber(struct sk_buff *skb, unsigned int i)
@@ -240,5 +240,5 @@ int jetwatt_netlink_subscriber_dump(struct sk_buff *skb, struct netlink_callback
 
 	while (jetwatt_subscriber_account(count, &account))
 		count++;
-	return dump(skb, cb, JETWATT_CMD_SUBSCRIBER_GET, count, put_subscriber);
+	return dump_list(skb, cb, JETWATT_CMD_SUBSCRIBER_GET, count, put_subscriber);
 }

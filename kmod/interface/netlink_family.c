@@ -194,7 +194,7 @@ struct genl_family jetwatt_netlink_family = {
 	.n_mcgrps = ARRAY_SIZE(groups),
 };
 
-static int put_event(struct sk_buff *skb, const struct jetwatt_note *note)
+static int put_event(struct sk_buff *skb, const struct jetwatt_posted_event *note)
 {
 	if (nla_put_u32(skb, JETWATT_A_EVENT_KIND, note->kind) ||
 	    nla_put_u64_64bit(skb, JETWATT_A_EVENT_TIME_NS, note->time_ns, JETWATT_A_EVENT_PAD) ||
@@ -205,7 +205,7 @@ static int put_event(struct sk_buff *skb, const struct jetwatt_note *note)
 	return nla_put_u32(skb, JETWATT_A_EVENT_CHIP, note->chip);
 }
 
-static void send_event(const struct jetwatt_note *note)
+static void send_event(const struct jetwatt_posted_event *note)
 {
 	struct sk_buff *skb = NULL;
 	void *header;

@@ -37,14 +37,14 @@ struct cursor {
 static int begin(struct netlink_callback *cb, u8 cmd)
 {
 	struct nlattr *seq = jetwatt_genl_dump_attrs(cb)[JETWATT_A_SAMPLES_SEQ];
-	struct jetwatt_box box;
+	struct jetwatt_blackbox box;
 	struct cursor *cursor;
 	int err;
 
 	err = jetwatt_netlink_observe(cb->skb, cb->extack);
 	if (err)
 		return err;
-	if (cmd == JETWATT_CMD_BOX_SAMPLES_GET && jetwatt_box_get(&box)) {
+	if (cmd == JETWATT_CMD_BOX_SAMPLES_GET && jetwatt_blackbox_get(&box)) {
 		NL_SET_ERR_MSG(cb->extack, "the black box is empty");
 		return -ENOENT;
 	}
@@ -84,11 +84,11 @@ static unsigned int fetch(const struct cursor *cursor, u64 *from, struct jetwatt
 			  unsigned int max)
 {
 	if (cursor->cmd == JETWATT_CMD_BOX_SAMPLES_GET)
-		return jetwatt_box_read(from, rows, max);
+		return jetwatt_blackbox_read(from, rows, max);
 	return jetwatt_ring_read(from, rows, max);
 }
 
-static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+static int dump_samples(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
 	struct cursor *cursor;
 	unsigned int n;
@@ -140,7 +140,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
  */
 int jetwatt_netlink_samples_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, JETWATT_CMD_SAMPLES_GET);
+	return dump_samples(skb, cb, JETWATT_CMD_SAMPLES_GET);
 }
 
 /**
@@ -152,7 +152,7 @@ int jetwatt_netlink_samples_dump(struct sk_buff *skb, struct netlink_callback *c
  */
 int jetwatt_netlink_box_samples_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, JETWATT_CMD_BOX_SAMPLES_GET);
+	return dump_samples(skb, cb, JETWATT_CMD_BOX_SAMPLES_GET);
 }
 
 /**

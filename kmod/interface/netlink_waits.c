@@ -42,7 +42,7 @@ int jetwatt_netlink_waits_watch(struct sk_buff *skb, struct genl_info *info)
 	if (attr)
 		children = !nla_len(attr) || nla_get_u32(attr);
 
-	err = jetwatt_watcher_add(info->snd_portid, NETLINK_CB(skb).sk, tgids, n, children);
+	err = jetwatt_wait_subscriber_add(info->snd_portid, NETLINK_CB(skb).sk, tgids, n, children);
 	switch (err) {
 	case -EALREADY:
 		NL_SET_ERR_MSG(info->extack, "this socket watches already");
@@ -69,7 +69,7 @@ int jetwatt_netlink_waits_watch(struct sk_buff *skb, struct genl_info *info)
  */
 int jetwatt_netlink_waits_unwatch(struct sk_buff *skb, struct genl_info *info)
 {
-	int err = jetwatt_watcher_remove(info->snd_portid, NETLINK_CB(skb).sk);
+	int err = jetwatt_wait_subscriber_remove(info->snd_portid, NETLINK_CB(skb).sk);
 
 	if (err)
 		NL_SET_ERR_MSG(info->extack, "this socket does not watch");

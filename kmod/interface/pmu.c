@@ -13,7 +13,7 @@
 #include "fault_inject.h"
 #include "sampler/config.h"
 #include "sampler/energy.h"
-#include "sensors/chip.h"
+#include "sensors/board.h"
 
 /*
  * perf stat -e jetwatt/energy_vdd_gpu_soc/ -a
@@ -40,17 +40,26 @@ struct event_file {
 	char name[NAME_LEN];
 };
 
-/* A row is complete before @named covers it; the first @named are visible. */
+/* A row is complete before state.named covers it; the first state.named rows are visible. */
 static struct event_file event_files[EVENTS], unit_files[EVENTS], scale_files[EVENTS];
 static struct attribute *event_attrs[3 * EVENTS + 1];
-static unsigned int named;
 
-/* Protects the naming and the registration. */
-static DEFINE_MUTEX(lock);
-static bool registered;
-static int hotplug_state;
-/* The CPU, at least nr_cpu_ids for none; written by the hot-plug callbacks only. */
-static unsigned int owner = UINT_MAX;
+/**
+ * struct pmu_state - names and registration of the PMU
+ * @lock: protects the naming and the registration
+ * @named: number of complete rows in the tables above
+ * @registered: perf knows the PMU
+ * @hotplug_state: of the hot-plug callbacks
+ * @owner: the CPU of all events, at least nr_cpu_ids for none; written by the hot-plug
+ *	callbacks only
+ */
+static struct pmu_state {
+	struct mutex lock;
+	unsigned int named;
+	bool registered;
+	int hotplug_state;
+	unsigned int owner;
+} state = { .lock = __MUTEX_INITIALIZER(state.lock), .owner = UINT_MAX };
 
 static ssize_t config_show(struct device *dev, struct device_attribute *attr, char *page)
 {
@@ -71,7 +80,7 @@ static ssize_t scale_show(struct device *dev, struct device_attribute *attr, cha
 
 static umode_t event_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
-	return n / 3 < named ? attr->mode : 0;
+	return n / 3 < state.named ? attr->mode : 0;
 }
 
 static const struct attribute_group events_group = {
@@ -86,7 +95,7 @@ static const struct attribute_group format_group = { .name = "format", .attrs = 
 
 static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	unsigned int cpu = READ_ONCE(owner);
+	unsigned int cpu = READ_ONCE(state.owner);
 
 	/* The PMU is registered a moment before it has a CPU. */
 	return cpu < nr_cpu_ids ? sysfs_emit(page, "%u\n", cpu) : -ENODEV;
@@ -100,7 +109,7 @@ static const struct attribute_group *groups[] = {
 	&events_group, &format_group, &cpumask_group, NULL
 };
 
-static u64 counter(const struct perf_event *event)
+static u64 read_counter(const struct perf_event *event)
 {
 	struct jetwatt_energy energy;
 
@@ -111,53 +120,53 @@ static u64 counter(const struct perf_event *event)
 	return energy.uj;
 }
 
-static void update(struct perf_event *event)
+static void event_update(struct perf_event *event)
 {
 	u64 before, now;
 
 	/* Beside an update from an interrupt: whoever is first counts the difference. */
 	do {
 		before = local64_read(&event->hw.prev_count);
-		now = counter(event);
+		now = read_counter(event);
 	} while (local64_cmpxchg(&event->hw.prev_count, before, now) != before);
 	local64_add(now - before, &event->count);
 }
 
-static void start(struct perf_event *event, int flags)
+static void event_start(struct perf_event *event, int flags)
 {
-	local64_set(&event->hw.prev_count, counter(event));
+	local64_set(&event->hw.prev_count, read_counter(event));
 	event->hw.state = 0;
 }
 
-static void stop(struct perf_event *event, int flags)
+static void event_stop(struct perf_event *event, int flags)
 {
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
-	update(event);
+	event_update(event);
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
 
-static int add(struct perf_event *event, int flags)
+static int event_add(struct perf_event *event, int flags)
 {
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	if (flags & PERF_EF_START)
-		start(event, flags);
+		event_start(event, flags);
 	return 0;
 }
 
-static void del(struct perf_event *event, int flags)
+static void event_del(struct perf_event *event, int flags)
 {
-	stop(event, PERF_EF_UPDATE);
+	event_stop(event, PERF_EF_UPDATE);
 }
 
-static void destroy(struct perf_event *event)
+static void event_destroy(struct perf_event *event)
 {
 	jetwatt_config_counters(-1);
 }
 
 static int event_init(struct perf_event *event)
 {
-	unsigned int cpu = READ_ONCE(owner);
+	unsigned int cpu = READ_ONCE(state.owner);
 
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
@@ -172,41 +181,41 @@ static int event_init(struct perf_event *event)
 	if (cpu >= nr_cpu_ids)
 		return -ENODEV;
 	event->cpu = cpu;
-	event->destroy = destroy;
+	event->destroy = event_destroy;
 	jetwatt_config_counters(1);
 	return 0;
 }
 
-static struct pmu pmu = {
+static struct pmu energy_pmu = {
 	.module = THIS_MODULE,
 	.task_ctx_nr = perf_invalid_context,
 	.capabilities = PERF_PMU_CAP_NO_INTERRUPT | PERF_PMU_CAP_NO_EXCLUDE,
 	.attr_groups = groups,
 	.event_init = event_init,
-	.add = add,
-	.del = del,
-	.start = start,
-	.stop = stop,
-	.read = update,
+	.add = event_add,
+	.del = event_del,
+	.start = event_start,
+	.stop = event_stop,
+	.read = event_update,
 };
 
-static int online(unsigned int cpu)
+static int cpu_online_cb(unsigned int cpu)
 {
-	if (owner >= nr_cpu_ids)
-		WRITE_ONCE(owner, cpu);
+	if (state.owner >= nr_cpu_ids)
+		WRITE_ONCE(state.owner, cpu);
 	return 0;
 }
 
-static int offline(unsigned int cpu)
+static int cpu_offline_cb(unsigned int cpu)
 {
 	unsigned int other;
 	int n;
 
-	if (cpu != owner)
+	if (cpu != state.owner)
 		return 0;
 	other = cpumask_any_but(cpu_online_mask, cpu);
 	/* First, so that no event is opened on the CPU that goes once the others have moved. */
-	WRITE_ONCE(owner, other);
+	WRITE_ONCE(state.owner, other);
 	if (other >= nr_cpu_ids)
 		return 0;
 	/*
@@ -214,12 +223,12 @@ static int offline(unsigned int cpu)
 	 * then asks for the one behind it. Further calls cost nothing where there is none left.
 	 */
 	for (n = jetwatt_config_counters_open(); n > 0; n--)
-		perf_pmu_migrate_context(&pmu, cpu, other);
+		perf_pmu_migrate_context(&energy_pmu, cpu, other);
 	return 0;
 }
 
 /* Only what perf's parser takes for part of a name, and no name twice. */
-static void name(unsigned int row, const char *label)
+static void name_event(unsigned int row, const char *label)
 {
 	char *at = event_files[row].name;
 	unsigned int i;
@@ -240,11 +249,11 @@ static void name_rails(void)
 {
 	unsigned int rails = jetwatt_rail_count();
 
-	for (; named <= rails; named++)
-		name(named, named ? jetwatt_rail_at(named - 1)->label : "total");
+	for (; state.named <= rails; state.named++)
+		name_event(state.named, state.named ? jetwatt_rail_at(state.named - 1)->label : "total");
 }
 
-static void prepare(struct event_file *file, unsigned int at,
+static void init_event_file(struct event_file *file, unsigned int at,
 		    ssize_t (*show)(struct device *, struct device_attribute *, char *))
 {
 	sysfs_attr_init(&file->attr.attr);
@@ -261,13 +270,13 @@ static void prepare(struct event_file *file, unsigned int at,
  */
 void jetwatt_pmu_update(void)
 {
-	mutex_lock(&lock);
-	if (registered && jetwatt_rail_count() >= named) {
+	mutex_lock(&state.lock);
+	if (state.registered && jetwatt_rail_count() >= state.named) {
 		name_rails();
-		if (sysfs_update_group(&pmu.dev->kobj, &events_group))
-			dev_warn(pmu.dev, "events of new rails are not shown\n");
+		if (sysfs_update_group(&energy_pmu.dev->kobj, &events_group))
+			dev_warn(energy_pmu.dev, "events of new rails are not shown\n");
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&state.lock);
 }
 
 /**
@@ -281,28 +290,29 @@ int jetwatt_pmu_init(void)
 	int err;
 
 	for (i = 0; i < EVENTS; i++) {
-		prepare(&event_files[i], 3 * i, config_show);
-		prepare(&unit_files[i], 3 * i + 1, unit_show);
-		prepare(&scale_files[i], 3 * i + 2, scale_show);
+		init_event_file(&event_files[i], 3 * i, config_show);
+		init_event_file(&unit_files[i], 3 * i + 1, unit_show);
+		init_event_file(&scale_files[i], 3 * i + 2, scale_show);
 	}
 	name_rails();
 	err = jetwatt_fail_step();
 	if (!err)
-		err = perf_pmu_register(&pmu, "jetwatt", -1);
+		err = perf_pmu_register(&energy_pmu, "jetwatt", -1);
 	if (err)
 		return err;
 	/* After the PMU, whose contexts it moves; the first CPU becomes the owner here. */
 	err = jetwatt_fail_step();
 	if (!err)
-		err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/jetwatt:online", online, offline);
+		err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/jetwatt:online", cpu_online_cb,
+					cpu_offline_cb);
 	if (err < 0) {
-		perf_pmu_unregister(&pmu);
+		perf_pmu_unregister(&energy_pmu);
 		return err;
 	}
-	hotplug_state = err;
-	mutex_lock(&lock);
-	registered = true;
-	mutex_unlock(&lock);
+	state.hotplug_state = err;
+	mutex_lock(&state.lock);
+	state.registered = true;
+	mutex_unlock(&state.lock);
 	/* Rails that have come since they were named. */
 	jetwatt_pmu_update();
 	return 0;
@@ -315,9 +325,9 @@ int jetwatt_pmu_init(void)
  */
 void jetwatt_pmu_exit(void)
 {
-	mutex_lock(&lock);
-	registered = false;
-	mutex_unlock(&lock);
-	cpuhp_remove_state_nocalls(hotplug_state);
-	perf_pmu_unregister(&pmu);
+	mutex_lock(&state.lock);
+	state.registered = false;
+	mutex_unlock(&state.lock);
+	cpuhp_remove_state_nocalls(state.hotplug_state);
+	perf_pmu_unregister(&energy_pmu);
 }

@@ -20,7 +20,7 @@
 
 /**
  * struct subscriber - one socket that gets the stream
- * @list: in @subscribers, then in @dropped
+ * @list: in subs.list, then in subs.dropped
  * @sk: the socket, referenced
  * @account: its samples
  *
@@ -46,38 +46,45 @@ struct subscriber {
  * Protects the lists and all accounts. Held while a batch is copied and sent, which may
  * wait for memory. Neither the sampler's thread nor the netlink notifier takes it.
  */
-static DEFINE_MUTEX(lock);
-/* To change the list takes both locks, to go through it one of them. Never held for long. */
-static DEFINE_SPINLOCK(list_lock);
-static LIST_HEAD(subscribers);
-/* Out of the list; their sockets are put by the work item. */
-static LIST_HEAD(dropped);
-static unsigned int nr;
-static u64 lost_by_all;
-static bool closed;
+static struct {
+	struct mutex lock;
+	/* To change the list takes both locks, to walk it either of them. Held for a short time. */
+	spinlock_t list_lock;
+	struct list_head list;
+	/* Out of the list; the work item puts their sockets. */
+	struct list_head dropped;
+	unsigned int nr;
+	u64 lost;
+	bool closed;
+} subs = {
+	.lock = __MUTEX_INITIALIZER(subs.lock),
+	.list_lock = __SPIN_LOCK_UNLOCKED(subs.list_lock),
+	.list = LIST_HEAD_INIT(subs.list),
+	.dropped = LIST_HEAD_INIT(subs.dropped),
+};
 
-static void reap_fn(struct work_struct *work);
-static DECLARE_WORK(reap_work, reap_fn);
+static void reap_subscribers_fn(struct work_struct *work);
+static DECLARE_WORK(subscriber_reap_work, reap_subscribers_fn);
 
 /* How long JETWATT_FAIL_COPY makes a copy take. */
 #define COPY_MS		500
 
-static struct subscriber *find(u32 port)
+static struct subscriber *find_subscriber(u32 port)
 {
 	struct subscriber *s;
 
-	list_for_each_entry(s, &subscribers, list)
+	list_for_each_entry(s, &subs.list, list)
 		if (s->account.port == port)
 			return s;
 	return NULL;
 }
 
 /* The sampler follows with the next jetwatt_config_update(). */
-static void changed(int n)
+static void count_subscribers(int n)
 {
-	nr += n;
-	jetwatt_deliver_listeners(nr);
-	jetwatt_config_subscribers(nr);
+	subs.nr += n;
+	jetwatt_batcher_listeners(subs.nr);
+	jetwatt_config_subscribers(subs.nr);
 }
 
 /*
@@ -85,45 +92,45 @@ static void changed(int n)
  * generic netlink. Handlers may hold that when they wait for ours, so the work item puts
  * the socket, with no lock held.
  */
-static void drop(struct subscriber *s)
+static void drop_subscriber(struct subscriber *s)
 {
-	spin_lock(&list_lock);
-	list_move(&s->list, &dropped);
-	spin_unlock(&list_lock);
-	changed(-1);
-	schedule_work(&reap_work);
+	spin_lock(&subs.list_lock);
+	list_move(&s->list, &subs.dropped);
+	spin_unlock(&subs.list_lock);
+	count_subscribers(-1);
+	schedule_work(&subscriber_reap_work);
 }
 
 /* Drop subscribers whose sockets are closed. */
-static void reap(void)
+static void reap_subscribers(void)
 {
 	struct subscriber *s, *next;
 
-	list_for_each_entry_safe(s, next, &subscribers, list)
+	list_for_each_entry_safe(s, next, &subs.list, list)
 		if (sock_flag(s->sk, SOCK_DEAD))
-			drop(s);
+			drop_subscriber(s);
 }
 
-static void put_dropped(void)
+static void put_dropped_subscribers(void)
 {
 	struct subscriber *s, *next;
 	LIST_HEAD(list);
 
-	mutex_lock(&lock);
-	list_splice_init(&dropped, &list);
-	mutex_unlock(&lock);
+	mutex_lock(&subs.lock);
+	list_splice_init(&subs.dropped, &list);
+	mutex_unlock(&subs.lock);
 	list_for_each_entry_safe(s, next, &list, list) {
 		sock_put(s->sk);
 		kfree(s);
 	}
 }
 
-static void reap_fn(struct work_struct *work)
+static void reap_subscribers_fn(struct work_struct *work)
 {
-	mutex_lock(&lock);
-	reap();
-	mutex_unlock(&lock);
-	put_dropped();
+	mutex_lock(&subs.lock);
+	reap_subscribers();
+	mutex_unlock(&subs.lock);
+	put_dropped_subscribers();
 	/* By another one: the next sockets need not wait for the sampler. */
 	jetwatt_config_update_soon();
 }
@@ -143,19 +150,19 @@ int jetwatt_subscriber_add(u32 port, struct sock *sk)
 	s = jetwatt_fail(JETWATT_FAIL_ALLOC) ? NULL : kzalloc(sizeof(*s), GFP_KERNEL);
 	if (!s)
 		return -ENOMEM;
-	mutex_lock(&lock);
+	mutex_lock(&subs.lock);
 	/* Those whose notifier has not run yet take no places. */
-	reap();
-	old = find(port);
+	reap_subscribers();
+	old = find_subscriber(port);
 	if (old && old->sk != sk) {
-		drop(old);
+		drop_subscriber(old);
 		old = NULL;
 	}
-	if (closed)
+	if (subs.closed)
 		err = -ESHUTDOWN;
 	else if (old)
 		err = -EALREADY;
-	else if (nr == JETWATT_SUBSCRIBERS_MAX)
+	else if (subs.nr == JETWATT_SUBSCRIBERS_MAX)
 		err = -EUSERS;
 	if (err) {
 		kfree(s);
@@ -163,12 +170,12 @@ int jetwatt_subscriber_add(u32 port, struct sock *sk)
 		sock_hold(sk);
 		s->sk = sk;
 		s->account.port = port;
-		spin_lock(&list_lock);
-		list_add_tail(&s->list, &subscribers);
-		spin_unlock(&list_lock);
-		changed(1);
+		spin_lock(&subs.list_lock);
+		list_add_tail(&s->list, &subs.list);
+		spin_unlock(&subs.list_lock);
+		count_subscribers(1);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&subs.lock);
 	if (!err)
 		jetwatt_config_update();
 	return err;
@@ -186,13 +193,13 @@ int jetwatt_subscriber_remove(u32 port, const struct sock *sk)
 	struct subscriber *s;
 	int err = -ENOENT;
 
-	mutex_lock(&lock);
-	s = find(port);
+	mutex_lock(&subs.lock);
+	s = find_subscriber(port);
 	if (s && s->sk == sk) {
-		drop(s);
+		drop_subscriber(s);
 		err = 0;
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&subs.lock);
 	if (!err)
 		jetwatt_config_update();
 	return err;
@@ -210,14 +217,14 @@ bool jetwatt_subscriber_account(unsigned int i, struct jetwatt_account *account)
 	struct subscriber *s;
 	bool found = false;
 
-	mutex_lock(&lock);
-	list_for_each_entry(s, &subscribers, list)
+	mutex_lock(&subs.lock);
+	list_for_each_entry(s, &subs.list, list)
 		if (!i--) {
 			*account = s->account;
 			found = true;
 			break;
 		}
-	mutex_unlock(&lock);
+	mutex_unlock(&subs.lock);
 	return found;
 }
 
@@ -230,38 +237,38 @@ u64 jetwatt_subscriber_lost(void)
 {
 	u64 lost;
 
-	mutex_lock(&lock);
-	lost = lost_by_all;
-	mutex_unlock(&lock);
+	mutex_lock(&subs.lock);
+	lost = subs.lost;
+	mutex_unlock(&subs.lock);
 	return lost;
 }
 
-static void lose(struct subscriber *s, u64 samples)
+static void lose_samples(struct subscriber *s, u64 samples)
 {
 	s->account.lost += samples;
-	lost_by_all += samples;
+	subs.lost += samples;
 }
 
 /* A copy of the batch with its own count of losses; the last one gets the batch itself. */
-static struct sk_buff *share(const struct subscriber *s, struct jetwatt_parcel *parcel)
+static struct sk_buff *share_batch(const struct subscriber *s, struct jetwatt_parcel *parcel)
 {
 	struct sk_buff *skb = parcel->skb;
 
 	if (jetwatt_fail(JETWATT_FAIL_COPY))
 		msleep(COPY_MS);
-	if (!list_is_last(&s->list, &subscribers))
+	if (!list_is_last(&s->list, &subs.list))
 		return skb_copy(skb, GFP_KERNEL);
 	parcel->skb = NULL;
 	return skb;
 }
 
-static int send(struct subscriber *s, struct jetwatt_parcel *parcel)
+static int send_batch(struct subscriber *s, struct jetwatt_parcel *parcel)
 {
 	struct sk_buff *skb;
 
 	if (jetwatt_fail(JETWATT_FAIL_SEND))
 		return -EAGAIN;
-	skb = share(s, parcel);
+	skb = share_batch(s, parcel);
 	if (!skb)
 		return -ENOMEM;
 	/* Last, because memory may have taken its time. */
@@ -269,34 +276,34 @@ static int send(struct subscriber *s, struct jetwatt_parcel *parcel)
 		consume_skb(skb);
 		return -ECONNREFUSED;
 	}
-	jetwatt_deliver_address(skb, parcel, s->account.port, s->account.lost);
+	jetwatt_batcher_address(skb, parcel, s->account.port, s->account.lost);
 	/* Does not wait: a full socket refuses, and the skb is freed. */
 	return genlmsg_unicast(&init_net, skb, s->account.port);
 }
 
-static void hand_out(struct jetwatt_parcel *parcel)
+static void send_to_all(struct jetwatt_parcel *parcel)
 {
 	struct subscriber *s;
 	int err;
 
-	mutex_lock(&lock);
-	list_for_each_entry(s, &subscribers, list) {
+	mutex_lock(&subs.lock);
+	list_for_each_entry(s, &subs.list, list) {
 		if (parcel->skipped)
-			lose(s, parcel->skipped);
+			lose_samples(s, parcel->skipped);
 		if (!parcel->samples)
 			continue;
-		err = parcel->skb ? send(s, parcel) : -ENOMEM;
+		err = parcel->skb ? send_batch(s, parcel) : -ENOMEM;
 		if (!err)
 			s->account.sent += parcel->samples;
 		/* Whoever has just gone loses nothing. */
 		else if (err != -ECONNREFUSED)
-			lose(s, parcel->samples);
+			lose_samples(s, parcel->samples);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&subs.lock);
 }
 
 /* Every generic netlink socket that is closed goes through here, so nothing is waited for. */
-static int notify(struct notifier_block *nb, unsigned long action, void *data)
+static int subscriber_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	const struct netlink_notify *n = data;
 	bool ours;
@@ -305,15 +312,15 @@ static int notify(struct notifier_block *nb, unsigned long action, void *data)
 	if (action != NETLINK_URELEASE || n->protocol != NETLINK_GENERIC ||
 	    !net_eq(n->net, &init_net))
 		return NOTIFY_DONE;
-	spin_lock(&list_lock);
-	ours = find(n->portid);
-	spin_unlock(&list_lock);
+	spin_lock(&subs.list_lock);
+	ours = find_subscriber(n->portid);
+	spin_unlock(&subs.list_lock);
 	if (ours)
-		schedule_work(&reap_work);
+		schedule_work(&subscriber_reap_work);
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block notifier = { .notifier_call = notify };
+static struct notifier_block subscriber_notifier = { .notifier_call = subscriber_notify };
 
 /**
  * jetwatt_subscriber_init() - get ready for subscribers
@@ -324,14 +331,14 @@ int jetwatt_subscriber_init(void)
 {
 	int err;
 
-	err = jetwatt_deliver_init(hand_out);
+	err = jetwatt_batcher_init(send_to_all);
 	if (err)
 		return err;
 	err = jetwatt_fail_step();
 	if (!err)
-		err = netlink_register_notifier(&notifier);
+		err = netlink_register_notifier(&subscriber_notifier);
 	if (err)
-		jetwatt_deliver_exit();
+		jetwatt_batcher_exit();
 	return err;
 }
 
@@ -345,14 +352,14 @@ void jetwatt_subscriber_close(void)
 {
 	struct subscriber *s, *next;
 
-	netlink_unregister_notifier(&notifier);
-	mutex_lock(&lock);
-	closed = true;
-	list_for_each_entry_safe(s, next, &subscribers, list)
-		drop(s);
-	mutex_unlock(&lock);
-	cancel_work_sync(&reap_work);
-	put_dropped();
+	netlink_unregister_notifier(&subscriber_notifier);
+	mutex_lock(&subs.lock);
+	subs.closed = true;
+	list_for_each_entry_safe(s, next, &subs.list, list)
+		drop_subscriber(s);
+	mutex_unlock(&subs.lock);
+	cancel_work_sync(&subscriber_reap_work);
+	put_dropped_subscribers();
 }
 
 /**
@@ -362,5 +369,5 @@ void jetwatt_subscriber_close(void)
  */
 void jetwatt_subscriber_exit(void)
 {
-	jetwatt_deliver_exit();
+	jetwatt_batcher_exit();
 }

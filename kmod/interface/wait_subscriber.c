@@ -29,18 +29,9 @@
  */
 #define EVERY		msecs_to_jiffies(20)
 
-/*
- * Protects the list of sockets, and the hooks: to attach and detach those takes grace
- * periods of RCU. So the notifier, through which every generic netlink socket that is
- * closed goes, does not take it: it looks for the port under @port_lock and leaves the rest to
- * a work item. As in subscriber.c a port alone does not tell sockets apart: what is
- * removed is a socket that is dead, never a new one with its port.
- */
-static DEFINE_MUTEX(mutex);
-
 /**
  * struct watcher - a socket that subscribed to waits
- * @list: in @dropped, once it is not in @watchers any more
+ * @list: in watchers.dropped, once it is out of watchers.slot
  * @sk: the socket, referenced
  * @port: its port
  */
@@ -50,27 +41,38 @@ struct watcher {
 	u32 port;
 };
 
-static struct watcher *watchers[JETWATT_WATCHERS_MAX];
-static u8 active;	/* mask of @watchers that are in use */
-
 /*
- * Their sockets are put by the work item, with no lock held: the last reference may end a
- * dump of the socket, for which many kernels take the lock of generic netlink. Handlers
- * may hold that when they wait for the mutex. Under the mutex.
+ * @lock protects all of it, and the tracepoints: to attach and detach them takes RCU grace
+ * periods. The netlink notifier, which runs for every generic netlink socket that is closed,
+ * must not wait for them: it looks for the port under @port_lock, and a work item does the
+ * rest. As in subscriber.c, a port does not identify a socket: only dead sockets are removed,
+ * never a new socket with the port of a dead one.
+ *
+ * The work item puts the sockets in @dropped without a lock held. The last reference may end a
+ * dump of the socket, for which many kernels take the lock of generic netlink; its request
+ * handlers may hold that lock while they wait for @lock.
  */
-static LIST_HEAD(dropped);
+static struct {
+	struct mutex lock;
+	/* Held with @lock to change the ports and @active; to read them, either is enough. */
+	spinlock_t port_lock;
+	struct watcher *slot[JETWATT_WATCHERS_MAX];
+	u8 active;		/* mask of @slot */
+	struct list_head dropped;
+} watchers = {
+	.lock = __MUTEX_INITIALIZER(watchers.lock),
+	.port_lock = __SPIN_LOCK_UNLOCKED(watchers.port_lock),
+	.dropped = LIST_HEAD_INIT(watchers.dropped),
+};
 
 /* How much later JETWATT_FAIL_REAP makes the work item. */
 #define REAP_LATE_MS	100
 
-/* Held with the mutex to change the ports and @active; to read them, either is enough. */
-static DEFINE_SPINLOCK(port_lock);
+static void reap_watchers_fn(struct work_struct *work);
+static DECLARE_WORK(watcher_reap_work, reap_watchers_fn);
 
-static void reap_fn(struct work_struct *work);
-static DECLARE_WORK(reap_work, reap_fn);
-
-static void send_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(send_work, send_fn);
+static void send_waits_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(waits_work, send_waits_fn);
 
 static unsigned int count_for(unsigned int i, const struct jetwatt_watch_record *batch,
 			      unsigned int n)
@@ -83,7 +85,7 @@ static unsigned int count_for(unsigned int i, const struct jetwatt_watch_record 
 }
 
 /* What one watcher gets of the batch. */
-static struct sk_buff *build(unsigned int i, const struct jetwatt_watch_record *batch,
+static struct sk_buff *build_waits(unsigned int i, const struct jetwatt_watch_record *batch,
 			     unsigned int n)
 {
 	unsigned int k, count = count_for(i, batch, n);
@@ -116,39 +118,39 @@ free:
 	return NULL;
 }
 
-static void send(unsigned int i, const struct jetwatt_watch_record *batch, unsigned int n)
+static void send_waits(unsigned int i, const struct jetwatt_watch_record *batch, unsigned int n)
 {
-	struct sk_buff *skb = build(i, batch, n);
+	struct sk_buff *skb = build_waits(i, batch, n);
 	bool sent;
 
-	sent = skb && !sock_flag(watchers[i]->sk, SOCK_DEAD);
+	sent = skb && !sock_flag(watchers.slot[i]->sk, SOCK_DEAD);
 	if (sent)
-		sent = !genlmsg_unicast(&init_net, skb, watchers[i]->port);
+		sent = !genlmsg_unicast(&init_net, skb, watchers.slot[i]->port);
 	else
 		nlmsg_free(skb);
 	if (!sent)
 		jetwatt_watch_lose(i, count_for(i, batch, n));
 }
 
-static void send_fn(struct work_struct *work)
+static void send_waits_fn(struct work_struct *work)
 {
 	const struct jetwatt_watch_record *batch;
 	unsigned int i, n = 1;
 	u8 whose;
 
-	mutex_lock(&mutex);
-	while (active && n) {
+	mutex_lock(&watchers.lock);
+	while (watchers.active && n) {
 		batch = jetwatt_watch_take(&n, &whose);
 		for (i = 0; i < JETWATT_WATCHERS_MAX; i++)
-			if (whose & active & BIT(i))
-				send(i, batch, n);
+			if (whose & watchers.active & BIT(i))
+				send_waits(i, batch, n);
 	}
-	if (active)
-		schedule_delayed_work(&send_work, EVERY);
-	mutex_unlock(&mutex);
+	if (watchers.active)
+		schedule_delayed_work(&waits_work, EVERY);
+	mutex_unlock(&watchers.lock);
 }
 
-static int open(void)
+static int start_watching(void)
 {
 	int err;
 
@@ -158,10 +160,10 @@ static int open(void)
 	err = jetwatt_wait_open();
 	if (err)
 		goto free;
-	err = jetwatt_hook_attach();
+	err = jetwatt_tracepoints_attach();
 	if (err)
 		goto close;
-	schedule_delayed_work(&send_work, EVERY);
+	schedule_delayed_work(&waits_work, EVERY);
 	return 0;
 close:
 	jetwatt_wait_close();
@@ -170,80 +172,80 @@ free:
 	return err;
 }
 
-static void close(void)
+static void stop_watching(void)
 {
-	jetwatt_hook_detach();
+	jetwatt_tracepoints_detach();
 	jetwatt_wait_close();
 	jetwatt_watch_close();
 }
 
-static int slot_of(u32 port)
+static int watcher_slot(u32 port)
 {
 	int i;
 
 	for (i = 0; i < JETWATT_WATCHERS_MAX; i++)
-		if (active & BIT(i) && watchers[i]->port == port)
+		if (watchers.active & BIT(i) && watchers.slot[i]->port == port)
 			return i;
 	return -ENOENT;
 }
 
 /* Under the mutex. */
-static void drop(int slot)
+static void drop_watcher(int slot)
 {
 	bool of_all = jetwatt_watch_remove(slot);
 
-	spin_lock(&port_lock);
-	active &= ~BIT(slot);
-	spin_unlock(&port_lock);
-	list_add(&watchers[slot]->list, &dropped);
-	schedule_work(&reap_work);
-	if (!active) {
-		close();
+	spin_lock(&watchers.port_lock);
+	watchers.active &= ~BIT(slot);
+	spin_unlock(&watchers.port_lock);
+	list_add(&watchers.slot[slot]->list, &watchers.dropped);
+	schedule_work(&watcher_reap_work);
+	if (!watchers.active) {
+		stop_watching();
 	} else if (of_all) {
-		/* The handlers skip most processes from now on: see jetwatt_watcher_wants(). */
-		jetwatt_hook_synchronize();
+		/* The handlers skip most processes from now on: see jetwatt_watch_may_want(). */
+		jetwatt_tracepoints_synchronize();
 		jetwatt_wait_unwatched();
 	}
 }
 
 /* Under the mutex: drop the sockets that are closed, and @sk's predecessor of this port. */
-static void reap(u32 port, const struct sock *sk)
+static void reap_watchers(u32 port, const struct sock *sk)
 {
 	int slot;
 
 	for (slot = 0; slot < JETWATT_WATCHERS_MAX; slot++)
-		if (active & BIT(slot) &&
-		    (sock_flag(watchers[slot]->sk, SOCK_DEAD) ||
-		     (sk && watchers[slot]->port == port && watchers[slot]->sk != sk)))
-			drop(slot);
+		if (watchers.active & BIT(slot) &&
+		    (sock_flag(watchers.slot[slot]->sk, SOCK_DEAD) ||
+		     (sk && watchers.slot[slot]->port == port && watchers.slot[slot]->sk != sk)))
+			drop_watcher(slot);
 }
 
-static void put_dropped(void)
+static void put_dropped_watchers(void)
 {
 	struct watcher *w, *next;
 	LIST_HEAD(list);
 
-	mutex_lock(&mutex);
-	list_splice_init(&dropped, &list);
-	mutex_unlock(&mutex);
+	mutex_lock(&watchers.lock);
+	list_splice_init(&watchers.dropped, &list);
+	mutex_unlock(&watchers.lock);
 	list_for_each_entry_safe(w, next, &list, list) {
 		sock_put(w->sk);
 		kfree(w);
 	}
 }
 
-static void reap_fn(struct work_struct *work)
+static void reap_watchers_fn(struct work_struct *work)
 {
 	if (jetwatt_fail(JETWATT_FAIL_REAP))
 		msleep(REAP_LATE_MS);
-	mutex_lock(&mutex);
-	reap(0, NULL);
-	mutex_unlock(&mutex);
-	put_dropped();
+	mutex_lock(&watchers.lock);
+	reap_watchers(0, NULL);
+	mutex_unlock(&watchers.lock);
+	put_dropped_watchers();
 }
 
 /**
- * jetwatt_watcher_add() - a socket wants to be told of waits
+ * jetwatt_wait_subscriber_add() - a socket wants to be told of waits
  * @port: its port in the initial network namespace
  * @sk: the socket
  * @tgids: of these processes
@@ -253,7 +255,7 @@ static void reap_fn(struct work_struct *work)
  * Return: 0; -EALREADY; -EUSERS; -ENOMEM; -EOPNOTSUPP: this kernel has not got
  * the tracepoints.
  */
-int jetwatt_watcher_add(u32 port, struct sock *sk, const u32 *tgids, unsigned int n,
+int jetwatt_wait_subscriber_add(u32 port, struct sock *sk, const u32 *tgids, unsigned int n,
 			bool with_children)
 {
 	struct watcher *w;
@@ -264,52 +266,52 @@ int jetwatt_watcher_add(u32 port, struct sock *sk, const u32 *tgids, unsigned in
 		return -ENOMEM;
 	w->sk = sk;
 	w->port = port;
-	mutex_lock(&mutex);
-	reap(port, sk);
-	slot = ffz(active);
-	if (slot_of(port) >= 0)
+	mutex_lock(&watchers.lock);
+	reap_watchers(port, sk);
+	slot = ffz(watchers.active);
+	if (watcher_slot(port) >= 0)
 		err = -EALREADY;
 	else if (slot >= JETWATT_WATCHERS_MAX)
 		err = -EUSERS;
-	else if (!active)
-		err = open();
+	else if (!watchers.active)
+		err = start_watching();
 	if (err)
 		goto unlock;
 	sock_hold(sk);
-	spin_lock(&port_lock);
-	watchers[slot] = w;
-	active |= BIT(slot);
-	spin_unlock(&port_lock);
+	spin_lock(&watchers.port_lock);
+	watchers.slot[slot] = w;
+	watchers.active |= BIT(slot);
+	spin_unlock(&watchers.port_lock);
 	jetwatt_watch_add(slot, tgids, n, with_children);
 	w = NULL;
 unlock:
-	mutex_unlock(&mutex);
+	mutex_unlock(&watchers.lock);
 	kfree(w);
 	return err;
 }
 
 /**
- * jetwatt_watcher_remove() - a socket does not want it any more
+ * jetwatt_wait_subscriber_remove() - a socket does not want it any more
  * @port: its port
  * @sk: the socket
  *
  * Return: 0, -ENOENT.
  */
-int jetwatt_watcher_remove(u32 port, const struct sock *sk)
+int jetwatt_wait_subscriber_remove(u32 port, const struct sock *sk)
 {
 	int slot;
 
-	mutex_lock(&mutex);
-	slot = slot_of(port);
-	if (slot >= 0 && watchers[slot]->sk != sk)
+	mutex_lock(&watchers.lock);
+	slot = watcher_slot(port);
+	if (slot >= 0 && watchers.slot[slot]->sk != sk)
 		slot = -ENOENT;
 	if (slot >= 0)
-		drop(slot);
-	mutex_unlock(&mutex);
+		drop_watcher(slot);
+	mutex_unlock(&watchers.lock);
 	return min(slot, 0);
 }
 
-static int notify(struct notifier_block *nb, unsigned long action, void *data)
+static int watcher_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	const struct netlink_notify *n = data;
 	bool ours;
@@ -318,44 +320,44 @@ static int notify(struct notifier_block *nb, unsigned long action, void *data)
 	if (action != NETLINK_URELEASE || n->protocol != NETLINK_GENERIC ||
 	    !net_eq(n->net, &init_net))
 		return NOTIFY_DONE;
-	spin_lock(&port_lock);
-	ours = slot_of(n->portid) >= 0;
-	spin_unlock(&port_lock);
+	spin_lock(&watchers.port_lock);
+	ours = watcher_slot(n->portid) >= 0;
+	spin_unlock(&watchers.port_lock);
 	if (ours)
-		schedule_work(&reap_work);
+		schedule_work(&watcher_reap_work);
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block notifier = { .notifier_call = notify };
+static struct notifier_block watcher_notifier = { .notifier_call = watcher_notify };
 
 /**
- * jetwatt_watcher_init() - get ready; nothing is hooked yet
+ * jetwatt_wait_subscriber_init() - get ready; nothing is hooked yet
  *
  * Return: 0 or a negative errno.
  */
-int jetwatt_watcher_init(void)
+int jetwatt_wait_subscriber_init(void)
 {
 	int err = jetwatt_fail_step();
 
-	return err ?: netlink_register_notifier(&notifier);
+	return err ?: netlink_register_notifier(&watcher_notifier);
 }
 
 /**
- * jetwatt_watcher_exit() - drop all of them
+ * jetwatt_wait_subscriber_exit() - drop all of them
  *
  * Context: the family is unregistered, so there are no requests any more.
  */
-void jetwatt_watcher_exit(void)
+void jetwatt_wait_subscriber_exit(void)
 {
 	int slot;
 
-	netlink_unregister_notifier(&notifier);
-	mutex_lock(&mutex);
+	netlink_unregister_notifier(&watcher_notifier);
+	mutex_lock(&watchers.lock);
 	for (slot = 0; slot < JETWATT_WATCHERS_MAX; slot++)
-		if (active & BIT(slot))
-			drop(slot);
-	mutex_unlock(&mutex);
-	cancel_delayed_work_sync(&send_work);
-	cancel_work_sync(&reap_work);
-	put_dropped();
+		if (watchers.active & BIT(slot))
+			drop_watcher(slot);
+	mutex_unlock(&watchers.lock);
+	cancel_delayed_work_sync(&waits_work);
+	cancel_work_sync(&watcher_reap_work);
+	put_dropped_watchers();
 }

@@ -7,10 +7,10 @@
 
 struct sock;
 
-int jetwatt_watcher_add(u32 port, struct sock *sk, const u32 *tgids, unsigned int n,
+int jetwatt_wait_subscriber_add(u32 port, struct sock *sk, const u32 *tgids, unsigned int n,
 			bool children);
-int jetwatt_watcher_remove(u32 port, const struct sock *sk);
-int jetwatt_watcher_init(void);
-void jetwatt_watcher_exit(void);
+int jetwatt_wait_subscriber_remove(u32 port, const struct sock *sk);
+int jetwatt_wait_subscriber_init(void);
+void jetwatt_wait_subscriber_exit(void);
 
 #endif

@@ -69,7 +69,7 @@ void jetwatt_alarm_shunt(unsigned int rail, s32 shunt_uv)
 		return;
 	rails[rail].over = over;
 	if (over)
-		jetwatt_box_alarm(JETWATT_BOX_CAUSE_OVERCURRENT, rail);
+		jetwatt_blackbox_alarm(JETWATT_BOX_CAUSE_OVERCURRENT, rail);
 }
 
 /*
@@ -144,12 +144,12 @@ static s32 trip_mc(const struct device_node *zone)
  *
  * Context: the slow path.
  */
-void jetwatt_alarm_temperature(struct jetwatt_clock *clock, const struct device_node *zone,
+void jetwatt_alarm_temperature(struct jetwatt_aux *clock, const struct device_node *zone,
 			       s32 temp_mc)
 {
 	bool hot = temp_mc >= trip_mc(zone);
 
 	if (hot && !clock->hot)
-		jetwatt_box_alarm(JETWATT_BOX_CAUSE_THERMAL, clock->index);
+		jetwatt_blackbox_alarm(JETWATT_BOX_CAUSE_THERMAL, clock->index);
 	clock->hot = hot;
 }

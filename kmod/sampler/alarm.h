@@ -6,11 +6,11 @@
 #include <linux/types.h>
 
 struct device_node;
-struct jetwatt_clock;
+struct jetwatt_aux;
 
 void jetwatt_alarm_limit(unsigned int rail, bool critical, s32 shunt_uv);
 void jetwatt_alarm_shunt(unsigned int rail, s32 shunt_uv);
-void jetwatt_alarm_temperature(struct jetwatt_clock *clock, const struct device_node *zone,
+void jetwatt_alarm_temperature(struct jetwatt_aux *clock, const struct device_node *zone,
 			       s32 temp_mc);
 
 #endif

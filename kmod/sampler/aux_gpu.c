@@ -36,22 +36,25 @@ static const struct of_device_id gpus[] = {
  */
 #define GPC		"gpu-gpc-"
 
-/*
- * @gpu: the devfreq device, with a reference
- * @owner: the device whose driver made @gpu, with a reference
+/**
+ * struct gpu - the GPU's devfreq device
+ * @lock: keeps readers out while the reference to @devfreq is dropped
+ * @devfreq: the devfreq device, with a reference
+ * @owner: the device whose driver made @devfreq, with a reference
  * @pci: @owner is a PCI device
- * @closed: the machine goes down
+ * @closed: the machine is going down
  *
  * The release of a devfreq device calls into its driver, so the reference must be
  * dropped before the driver is gone. The owner's bus announces each unbinding. At
  * shutdown drivers take their devices down without being unbound, so a reboot
- * notifier comes before that. The spinlock keeps readers out while the reference
- * is dropped.
+ * notifier comes before that.
  */
-static DEFINE_SPINLOCK(lock);
-static struct devfreq *gpu;
-static struct device *owner;
-static bool pci, closed;
+static struct gpu {
+	spinlock_t lock;
+	struct devfreq *devfreq;
+	struct device *owner;
+	bool pci, closed;
+} gpu = { .lock = __SPIN_LOCK_UNLOCKED(gpu.lock) };
 
 /**
  * jetwatt_gpu_khz() - clock of the GPU
@@ -66,11 +69,11 @@ s32 jetwatt_gpu_khz(void)
 {
 	s32 khz = JETWATT_VALUE_NONE;
 
-	spin_lock(&lock);
-	if (gpu && device_is_registered(&gpu->dev))
-		khz = pci && pm_runtime_suspended(owner) ? 0 :
-							   READ_ONCE(gpu->previous_freq) / 1000;
-	spin_unlock(&lock);
+	spin_lock(&gpu.lock);
+	if (gpu.devfreq && device_is_registered(&gpu.devfreq->dev))
+		khz = gpu.pci && pm_runtime_suspended(gpu.owner) ? 0 :
+							   READ_ONCE(gpu.devfreq->previous_freq) / 1000;
+	spin_unlock(&gpu.lock);
 	return khz;
 }
 
@@ -100,69 +103,69 @@ int jetwatt_gpu_load(s32 *permille)
 	int err = 0;
 
 	*permille = JETWATT_VALUE_NONE;
-	spin_lock(&lock);
-	if (gpu && device_is_registered(&gpu->dev)) {
-		status = &gpu->last_status;
+	spin_lock(&gpu.lock);
+	if (gpu.devfreq && device_is_registered(&gpu.devfreq->dev)) {
+		status = &gpu.devfreq->last_status;
 		/* Written under this lock; to wait for it, the spinlock would have to be let go. */
-		if (!mutex_trylock(&gpu->lock)) {
+		if (!mutex_trylock(&gpu.devfreq->lock)) {
 			err = -EBUSY;
 		} else {
-			if (pm_runtime_suspended(owner))
+			if (pm_runtime_suspended(gpu.owner))
 				*permille = 0;
-			else if (status->total_time && polled(gpu))
+			else if (status->total_time && polled(gpu.devfreq))
 				*permille = min(status->busy_time, status->total_time) * 1000 /
 					    status->total_time;
-			mutex_unlock(&gpu->lock);
+			mutex_unlock(&gpu.devfreq->lock);
 		}
 	}
-	spin_unlock(&lock);
+	spin_unlock(&gpu.lock);
 	return err;
 }
 
-static void drop(const struct device *of)
+static void drop_gpu(const struct device *of)
 {
 	struct device *old_owner = NULL;
 	struct devfreq *old = NULL;
 
-	spin_lock(&lock);
-	if (gpu && (!of || owner == of)) {
-		old = gpu;
-		old_owner = owner;
-		gpu = NULL;
-		owner = NULL;
+	spin_lock(&gpu.lock);
+	if (gpu.devfreq && (!of || gpu.owner == of)) {
+		old = gpu.devfreq;
+		old_owner = gpu.owner;
+		gpu.devfreq = NULL;
+		gpu.owner = NULL;
 	}
-	spin_unlock(&lock);
+	spin_unlock(&gpu.lock);
 	if (!old)
 		return;
 	put_device(&old->dev);
 	put_device(old_owner);
 }
 
-/* Called with @from locked and bound: see look(). */
-static void take(struct devfreq *new, struct device *from)
+/* Called with @from locked and bound: see discover_in(). */
+static void take_gpu(struct devfreq *new, struct device *from)
 {
-	if (!jetwatt_clock_add(JETWATT_SERIES_GPU_KHZ, 0, dev_name(&new->dev)))
+	if (!jetwatt_aux_add(JETWATT_SERIES_GPU_KHZ, 0, dev_name(&new->dev)))
 		return;
 	if (new->profile->get_dev_status)
-		jetwatt_clock_add(JETWATT_SERIES_GPU_LOAD_PERMILLE, 0, dev_name(&new->dev));
-	spin_lock(&lock);
-	if (!closed) {
+		jetwatt_aux_add(JETWATT_SERIES_GPU_LOAD_PERMILLE, 0, dev_name(&new->dev));
+	spin_lock(&gpu.lock);
+	if (!gpu.closed) {
 		get_device(&new->dev);
 		get_device(from);
-		gpu = new;
-		owner = from;
-		pci = dev_is_pci(from);
+		gpu.devfreq = new;
+		gpu.owner = from;
+		gpu.pci = dev_is_pci(from);
 	}
-	spin_unlock(&lock);
+	spin_unlock(&gpu.lock);
 }
 
-static bool taken(void)
+static bool have_gpu(void)
 {
 	bool any;
 
-	spin_lock(&lock);
-	any = gpu;
-	spin_unlock(&lock);
+	spin_lock(&gpu.lock);
+	any = gpu.devfreq;
+	spin_unlock(&gpu.lock);
 	return any;
 }
 
@@ -186,7 +189,7 @@ static int gpc_of(struct device *dev, void *found)
  * A driver makes and removes its devfreq device while its own device is locked. So
  * while it is locked and has a driver, what is found there is complete and stays.
  */
-static void look(struct device *dev, struct device_node *np)
+static void discover_in(struct device *dev, struct device_node *np)
 {
 	struct devfreq *found = NULL;
 
@@ -199,73 +202,73 @@ static void look(struct device *dev, struct device_node *np)
 		else
 			device_for_each_child(dev, &found, gpc_of);
 		if (!IS_ERR_OR_NULL(found) && device_is_registered(&found->dev))
-			take(found, dev);
+			take_gpu(found, dev);
 	}
 	device_unlock(dev);
 }
 
-static void look_on_platform(void)
+static void discover_on_platform(void)
 {
 	struct platform_device *pdev;
 	struct device_node *np;
 
 	for_each_matching_node(np, gpus) {
 		/* There is one column: the first of several is it. */
-		if (taken() || !of_device_is_available(np))
+		if (have_gpu() || !of_device_is_available(np))
 			continue;
 		pdev = of_find_device_by_node(np);
 		if (!pdev)
 			continue;
-		look(&pdev->dev, np);
+		discover_in(&pdev->dev, np);
 		put_device(&pdev->dev);
 	}
 }
 
 /* By vendor: the names of the children tell Tegra's GPUs from cards in a slot. */
-static void look_on_pci(void)
+static void discover_on_pci(void)
 {
 	struct pci_dev *pdev = NULL;
 
 	while ((pdev = pci_get_device(PCI_VENDOR_ID_NVIDIA, PCI_ANY_ID, pdev)))
-		if (!taken())
-			look(&pdev->dev, NULL);
+		if (!have_gpu())
+			discover_in(&pdev->dev, NULL);
 }
 
 /**
- * jetwatt_gpu_look() - take hold of the GPU's devfreq device if it is there
+ * jetwatt_gpu_discover() - take hold of the GPU's devfreq device if it is there
  *
  * Context: one caller at a time; sleeps.
  */
-void jetwatt_gpu_look(void)
+void jetwatt_gpu_discover(void)
 {
 	struct devfreq *old;
 	bool stale;
 
 	/* A driver may also take its devfreq device down without being unbound. */
-	spin_lock(&lock);
-	old = gpu;
+	spin_lock(&gpu.lock);
+	old = gpu.devfreq;
 	stale = old && !device_is_registered(&old->dev);
-	spin_unlock(&lock);
+	spin_unlock(&gpu.lock);
 	if (stale)
-		drop(NULL);
+		drop_gpu(NULL);
 	else if (old)
 		return;
-	look_on_platform();
-	if (!taken())
-		look_on_pci();
+	discover_on_platform();
+	if (!have_gpu())
+		discover_on_pci();
 }
 
-static int notify(struct notifier_block *nb, unsigned long action, void *data)
+static int gpu_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	if (action == BUS_NOTIFY_UNBIND_DRIVER)
-		drop(data);
+		drop_gpu(data);
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block platform_notifier = { .notifier_call = notify };
+static struct notifier_block platform_notifier = { .notifier_call = gpu_notify };
 
 #ifdef CONFIG_PCI
-static struct notifier_block pci_notifier = { .notifier_call = notify };
+static struct notifier_block pci_notifier = { .notifier_call = gpu_notify };
 
 static int watch_pci(void)
 {
@@ -287,16 +290,16 @@ static void unwatch_pci(void)
 }
 #endif
 
-static int going_down(struct notifier_block *nb, unsigned long action, void *data)
+static int gpu_reboot_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
-	spin_lock(&lock);
-	closed = true;
-	spin_unlock(&lock);
-	drop(NULL);
+	spin_lock(&gpu.lock);
+	gpu.closed = true;
+	spin_unlock(&gpu.lock);
+	drop_gpu(NULL);
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block reboot_notifier = { .notifier_call = going_down };
+static struct notifier_block reboot_notifier = { .notifier_call = gpu_reboot_notify };
 
 /**
  * jetwatt_gpu_init() - get ready to take hold of a GPU
@@ -333,5 +336,5 @@ void jetwatt_gpu_exit(void)
 	unregister_reboot_notifier(&reboot_notifier);
 	unwatch_pci();
 	bus_unregister_notifier(&platform_bus_type, &platform_notifier);
-	drop(NULL);
+	drop_gpu(NULL);
 }

@@ -27,10 +27,10 @@ static const struct of_device_id controllers[] = {
 	{ }
 };
 
-static void store(struct jetwatt_clock *clock, s32 value)
+static void store_slow(struct jetwatt_aux *clock, s32 value)
 {
 	WRITE_ONCE(clock->value, value);
-	/* Pairs with jetwatt_clock_read(). */
+	/* Pairs with jetwatt_aux_read(). */
 	smp_store_release(&clock->turn, clock->turn + 1);
 }
 
@@ -38,8 +38,10 @@ static void store(struct jetwatt_clock *clock, s32 value)
  * The node that the memory's clock hangs at once it was found, with a reference, and which
  * of its clocks it is: a search goes through all nodes and compares names.
  */
-static struct device_node *controller;
-static int emc_index;
+static struct {
+	struct device_node *node;
+	int index;
+} emc;
 
 /*
  * JetPack 5 has no node of the memory controller: there, the clock hangs at nvpmodel (all
@@ -49,15 +51,15 @@ static void find_emc(void)
 {
 	struct device_node *np;
 
-	controller = of_find_matching_node(NULL, controllers);
-	if (controller) {
-		emc_index = max(of_property_match_string(controller, "clock-names", "emc"), 0);
+	emc.node = of_find_matching_node(NULL, controllers);
+	if (emc.node) {
+		emc.index = max(of_property_match_string(emc.node, "clock-names", "emc"), 0);
 		return;
 	}
 	for_each_node_with_property(np, "clock-names") {
-		emc_index = of_property_match_string(np, "clock-names", "emc");
-		if (emc_index >= 0) {
-			controller = np;
+		emc.index = of_property_match_string(np, "clock-names", "emc");
+		if (emc.index >= 0) {
+			emc.node = np;
 			return;
 		}
 	}
@@ -71,11 +73,11 @@ static int emc_khz(s32 *khz)
 {
 	struct clk *clk;
 
-	if (!controller)
+	if (!emc.node)
 		find_emc();
-	if (!controller)
+	if (!emc.node)
 		return -ENODEV;
-	clk = of_clk_get(controller, emc_index);
+	clk = of_clk_get(emc.node, emc.index);
 	if (IS_ERR(clk))
 		return PTR_ERR(clk);
 	*khz = jetwatt_fail(JETWATT_FAIL_CLOCK) ? JETWATT_VALUE_NONE
@@ -89,7 +91,7 @@ static int emc_khz(s32 *khz)
  * to the driver of its sensor, and as long as that one's device is locked and
  * bound it stays.
  */
-static int temperature(struct device_node *zone, int *id, int *temp)
+static int read_temperature(struct device_node *zone, int *id, int *temp)
 {
 	struct device_node *np = of_parse_phandle(zone, "thermal-sensors", 0);
 	struct platform_device *pdev = np ? of_find_device_by_node(np) : NULL;
@@ -114,13 +116,13 @@ static int temperature(struct device_node *zone, int *id, int *temp)
 	return err;
 }
 
-static struct jetwatt_clock *of_zone(const char *name)
+static struct jetwatt_aux *find_zone(const char *name)
 {
-	struct jetwatt_clock *clock;
+	struct jetwatt_aux *clock;
 	unsigned int i;
 
-	for (i = 0; i < jetwatt_clock_count(); i++) {
-		clock = jetwatt_clock_at(i);
+	for (i = 0; i < jetwatt_aux_count(); i++) {
+		clock = jetwatt_aux_at(i);
 		if (clock->kind == JETWATT_SERIES_TEMP_MC && !strcmp(clock->label, name))
 			return clock;
 	}
@@ -129,19 +131,19 @@ static struct jetwatt_clock *of_zone(const char *name)
 
 static void read_zone(struct device_node *zone)
 {
-	struct jetwatt_clock *clock = of_zone(zone->name);
+	struct jetwatt_aux *clock = find_zone(zone->name);
 	int id = 0, temp = 0, err;
 
-	err = temperature(zone, &id, &temp);
+	err = read_temperature(zone, &id, &temp);
 	if (!clock && !err) {
-		clock = jetwatt_clock_add(JETWATT_SERIES_TEMP_MC, id, zone->name);
+		clock = jetwatt_aux_add(JETWATT_SERIES_TEMP_MC, id, zone->name);
 		/* Numbers are given anew when drivers come back; a column is not. */
 		if (clock && strcmp(clock->label, zone->name))
 			clock = NULL;
 	}
 	if (!clock)
 		return;
-	store(clock, err ? JETWATT_VALUE_NONE : temp);
+	store_slow(clock, err ? JETWATT_VALUE_NONE : temp);
 	if (!err)
 		jetwatt_alarm_temperature(clock, zone, temp);
 }
@@ -155,17 +157,17 @@ static void read_zone(struct device_node *zone)
 void jetwatt_slow_read(bool temperatures)
 {
 	struct device_node *zones, *zone;
-	struct jetwatt_clock *clock;
+	struct jetwatt_aux *clock;
 	s32 value;
 	unsigned int i;
 
-	for (i = 0; i < jetwatt_clock_count(); i++) {
-		clock = jetwatt_clock_at(i);
+	for (i = 0; i < jetwatt_aux_count(); i++) {
+		clock = jetwatt_aux_at(i);
 		if (clock->kind == JETWATT_SERIES_EMC_KHZ)
-			store(clock, emc_khz(&value) ? JETWATT_VALUE_NONE : value);
+			store_slow(clock, emc_khz(&value) ? JETWATT_VALUE_NONE : value);
 		else if (clock->kind == JETWATT_SERIES_GPU_LOAD_PERMILLE &&
 			 !jetwatt_gpu_load(&value))
-			store(clock, value);
+			store_slow(clock, value);
 	}
 	if (!temperatures)
 		return;
@@ -176,16 +178,16 @@ void jetwatt_slow_read(bool temperatures)
 }
 
 /**
- * jetwatt_slow_look() - add the memory's clock once it is there
+ * jetwatt_slow_discover() - add the memory's clock once it is there
  *
  * Context: one caller at a time; sleeps.
  */
-void jetwatt_slow_look(void)
+void jetwatt_slow_discover(void)
 {
 	s32 khz;
 
 	if (!emc_khz(&khz))
-		jetwatt_clock_add(JETWATT_SERIES_EMC_KHZ, 0, "emc");
+		jetwatt_aux_add(JETWATT_SERIES_EMC_KHZ, 0, "emc");
 }
 
 /**
@@ -195,5 +197,5 @@ void jetwatt_slow_look(void)
  */
 void jetwatt_slow_exit(void)
 {
-	of_node_put(controller);
+	of_node_put(emc.node);
 }

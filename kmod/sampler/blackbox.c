@@ -19,9 +19,11 @@
  * One box: what happened first is what somebody wants to see, and what follows
  * from it comes later. It stays until it is cleared.
  */
-static DEFINE_MUTEX(lock);	/* protects these two */
-static struct jetwatt_box box;
-static struct jetwatt_sample *rows;	/* NULL: nothing is kept */
+static struct {
+	struct mutex lock;		/* protects the two below */
+	struct jetwatt_blackbox info;
+	struct jetwatt_sample *rows;	/* NULL: nothing is kept */
+} box = { .lock = __MUTEX_INITIALIZER(box.lock) };
 
 /* The newest sample that is older than the window; 0: the ring has none. */
 static u64 before_window(u64 last, u64 from_ns)
@@ -41,7 +43,7 @@ static u64 before_window(u64 last, u64 from_ns)
 	return low;
 }
 
-static int copy(u64 first, u64 last, struct jetwatt_sample *to)
+static int copy_samples(u64 first, u64 last, struct jetwatt_sample *to)
 {
 	unsigned int n, count = 0;
 	u64 seq = first;
@@ -65,23 +67,23 @@ static int copy(u64 first, u64 last, struct jetwatt_sample *to)
 }
 
 /**
- * jetwatt_box_freeze() - keep the last seconds
+ * jetwatt_blackbox_freeze() - keep the last seconds
  * @cause: enum jetwatt_box_cause
- * @index: see struct jetwatt_box
+ * @index: see struct jetwatt_blackbox
  * @time_ns: when it happened
  *
  * Return: 0; -EBUSY: the box is taken; -ENODATA: the ring has nothing of that
  * time; -ENOMEM.
  */
-int jetwatt_box_freeze(u32 cause, u32 index, u64 time_ns)
+int jetwatt_blackbox_freeze(u32 cause, u32 index, u64 time_ns)
 {
 	u64 window = (u64)jetwatt_config_box_ms() * NSEC_PER_MSEC, first, last;
 	struct jetwatt_sample *to;
 	int err = 0, n;
 
-	mutex_lock(&lock);
-	if (rows) {
-		box.missed++;
+	mutex_lock(&box.lock);
+	if (box.rows) {
+		box.info.missed++;
 		err = -EBUSY;
 		goto unlock;
 	}
@@ -96,106 +98,106 @@ int jetwatt_box_freeze(u32 cause, u32 index, u64 time_ns)
 		err = -ENOMEM;
 		goto unlock;
 	}
-	n = copy(first, last, to);
+	n = copy_samples(first, last, to);
 	if (!n) {
 		vfree(to);
 		err = -ENODATA;
 		goto unlock;
 	}
-	rows = to;
-	box = (struct jetwatt_box){
+	box.rows = to;
+	box.info = (struct jetwatt_blackbox){
 		.cause = cause, .index = index, .time_ns = time_ns, .seq = to[0].seq, .count = n,
 	};
 	jetwatt_event_post(JETWATT_EVENT_BOX_FROZEN, JETWATT_EVENT_NO_CHIP, cause);
 unlock:
-	mutex_unlock(&lock);
+	mutex_unlock(&box.lock);
 	return err;
 }
 
 /* An alarm that waits for the work item; a second one meanwhile is the same one. */
-static DEFINE_SPINLOCK(alarm_lock);
 static struct {
-	bool is;
+	spinlock_t lock;
+	bool pending;
 	u32 cause, index;
 	u64 time_ns;
-} alarm;
+} alarm = { .lock = __SPIN_LOCK_UNLOCKED(alarm.lock) };
 
-static void alarm_fn(struct work_struct *work)
+static void freeze_on_alarm(struct work_struct *work)
 {
 	u32 cause, index;
 	u64 time_ns;
 
-	spin_lock(&alarm_lock);
+	spin_lock(&alarm.lock);
 	cause = alarm.cause;
 	index = alarm.index;
 	time_ns = alarm.time_ns;
-	alarm.is = false;
-	spin_unlock(&alarm_lock);
-	jetwatt_box_freeze(cause, index, time_ns);
+	alarm.pending = false;
+	spin_unlock(&alarm.lock);
+	jetwatt_blackbox_freeze(cause, index, time_ns);
 }
 
-static DECLARE_WORK(work, alarm_fn);
+static DECLARE_WORK(alarm_work, freeze_on_alarm);
 
 /**
- * jetwatt_box_alarm() - something has happened: keep the last seconds
+ * jetwatt_blackbox_alarm() - something has happened: keep the last seconds
  * @cause: enum jetwatt_box_cause
- * @index: see struct jetwatt_box
+ * @index: see struct jetwatt_blackbox
  *
  * Without effect while the sampler is parked: there is nothing to keep.
  *
  * Context: process; does not sleep.
  */
-void jetwatt_box_alarm(u32 cause, u32 index)
+void jetwatt_blackbox_alarm(u32 cause, u32 index)
 {
 	if (!jetwatt_config_box_ms() || !jetwatt_sampler_hz())
 		return;
-	spin_lock(&alarm_lock);
-	if (!alarm.is) {
-		alarm.is = true;
+	spin_lock(&alarm.lock);
+	if (!alarm.pending) {
+		alarm.pending = true;
 		alarm.cause = cause;
 		alarm.index = index;
 		alarm.time_ns = ktime_get_ns();
-		schedule_work(&work);
+		schedule_work(&alarm_work);
 	}
-	spin_unlock(&alarm_lock);
+	spin_unlock(&alarm.lock);
 }
 
 /**
- * jetwatt_box_clear() - empty the box, for what happens next
+ * jetwatt_blackbox_clear() - empty the box, for what happens next
  *
  * Return: 0, -ENOENT: it is empty.
  */
-int jetwatt_box_clear(void)
+int jetwatt_blackbox_clear(void)
 {
 	struct jetwatt_sample *old;
 
-	mutex_lock(&lock);
-	old = rows;
-	rows = NULL;
-	mutex_unlock(&lock);
+	mutex_lock(&box.lock);
+	old = box.rows;
+	box.rows = NULL;
+	mutex_unlock(&box.lock);
 	vfree(old);
 	return old ? 0 : -ENOENT;
 }
 
 /**
- * jetwatt_box_get() - what is kept
+ * jetwatt_blackbox_get() - what is kept
  * @is: where to
  *
  * Return: 0, -ENOENT: nothing.
  */
-int jetwatt_box_get(struct jetwatt_box *is)
+int jetwatt_blackbox_get(struct jetwatt_blackbox *is)
 {
 	int err;
 
-	mutex_lock(&lock);
-	err = rows ? 0 : -ENOENT;
-	*is = box;
-	mutex_unlock(&lock);
+	mutex_lock(&box.lock);
+	err = box.rows ? 0 : -ENOENT;
+	*is = box.info;
+	mutex_unlock(&box.lock);
 	return err;
 }
 
 /**
- * jetwatt_box_read() - copy samples out
+ * jetwatt_blackbox_read() - copy samples out
  * @seq: in: the sample to start at; out: the one it did start at
  * @to: room for @max samples
  * @max: at most so many
@@ -203,29 +205,29 @@ int jetwatt_box_get(struct jetwatt_box *is)
  * As jetwatt_ring_read(). Return: the number of rows, 0: nothing is kept from
  * there on.
  */
-unsigned int jetwatt_box_read(u64 *seq, struct jetwatt_sample *to, unsigned int max)
+unsigned int jetwatt_blackbox_read(u64 *seq, struct jetwatt_sample *to, unsigned int max)
 {
 	unsigned int n = 0;
 	u64 at;
 
-	mutex_lock(&lock);
-	*seq = max(*seq, box.seq);
-	for (at = *seq - box.seq; rows && n < max && at + n < box.count; n++) {
-		to[n] = rows[at + n];
+	mutex_lock(&box.lock);
+	*seq = max(*seq, box.info.seq);
+	for (at = *seq - box.info.seq; box.rows && n < max && at + n < box.info.count; n++) {
+		to[n] = box.rows[at + n];
 		if (to[n].nr_series != to[0].nr_series)
 			break;
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&box.lock);
 	return n;
 }
 
 /**
- * jetwatt_box_exit() - give the memory back
+ * jetwatt_blackbox_exit() - give the memory back
  *
  * Context: nobody raises an alarm or reads any more.
  */
-void jetwatt_box_exit(void)
+void jetwatt_blackbox_exit(void)
 {
-	cancel_work_sync(&work);
-	vfree(rows);
+	cancel_work_sync(&alarm_work);
+	vfree(box.rows);
 }

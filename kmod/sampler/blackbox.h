@@ -8,7 +8,7 @@
 struct jetwatt_sample;
 
 /**
- * struct jetwatt_box - what is kept, and why
+ * struct jetwatt_blackbox - what is kept, and why
  * @cause: enum jetwatt_box_cause
  * @index: over-current: id of the rail; thermal: number of the zone
  * @time_ns: when it happened
@@ -16,7 +16,7 @@ struct jetwatt_sample;
  * @count: how many are kept
  * @missed: things that happened later and found the box taken
  */
-struct jetwatt_box {
+struct jetwatt_blackbox {
 	u32 cause;
 	u32 index;
 	u64 time_ns;
@@ -25,11 +25,11 @@ struct jetwatt_box {
 	u32 missed;
 };
 
-void jetwatt_box_alarm(u32 cause, u32 index);
-int jetwatt_box_freeze(u32 cause, u32 index, u64 time_ns);
-int jetwatt_box_clear(void);
-int jetwatt_box_get(struct jetwatt_box *box);
-unsigned int jetwatt_box_read(u64 *seq, struct jetwatt_sample *rows, unsigned int max);
-void jetwatt_box_exit(void);
+void jetwatt_blackbox_alarm(u32 cause, u32 index);
+int jetwatt_blackbox_freeze(u32 cause, u32 index, u64 time_ns);
+int jetwatt_blackbox_clear(void);
+int jetwatt_blackbox_get(struct jetwatt_blackbox *box);
+unsigned int jetwatt_blackbox_read(u64 *seq, struct jetwatt_sample *rows, unsigned int max);
+void jetwatt_blackbox_exit(void);
 
 #endif

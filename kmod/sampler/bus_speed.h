@@ -3,8 +3,8 @@
 #ifndef JETWATT_BUS_SPEED_H
 #define JETWATT_BUS_SPEED_H
 
-void jetwatt_measure(void);
-int jetwatt_measure_init(void);
-void jetwatt_measure_exit(void);
+void jetwatt_bus_speed_measure(void);
+int jetwatt_bus_speed_init(void);
+void jetwatt_bus_speed_exit(void);
 
 #endif

@@ -15,61 +15,66 @@
 
 /*
  * Protects all that is here and is the only place from which the sampler is
- * told what to do. Taken before jetwatt_chip_lock, never by the sampler.
+ * told what to do. Taken before jetwatt_board.lock, never by the sampler.
  */
-static DEFINE_MUTEX(lock);
-static struct jetwatt_config config = {
-	.batch = 32,
-	.batch_age_ms = 100,
-	.bus_share_pct = 50,
-	.box_ms = 10000,
-	.cpu = JETWATT_CPU_ANY,
+static struct {
+	struct mutex lock;
+	struct jetwatt_config set;
+	bool pinned;		/* a rate was asked for: runs without a subscriber too */
+	bool closed;
+	/* Not under the lock, because their writers hold locks of their own. */
+	unsigned int subscribers;
+	atomic_t counters;	/* open perf events */
+} config = {
+	.lock = __MUTEX_INITIALIZER(config.lock),
+	.set = {
+		.batch = 32,
+		.batch_age_ms = 100,
+		.bus_share_pct = 50,
+		.box_ms = 10000,
+		.cpu = JETWATT_CPU_ANY,
+	},
 };
 
-/* Not under the lock: those who count hold locks of their own. */
-static unsigned int subscribers;
-static atomic_t counters = ATOMIC_INIT(0);	/* of perf */
-static bool pinned;	/* runs without a subscriber too */
-static bool closed;
-
-static void follow_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(follow, follow_fn);
+static void follow_buses(struct work_struct *work);
+static DECLARE_DELAYED_WORK(follow_work, follow_buses);
 
 static u32 wanted_hz(const struct jetwatt_limit *limit)
 {
 	/* Whoever asks for the highest rate asks for all shunts in every tick. */
-	return config.rate_hz ? min(config.rate_hz, limit->hz) : limit->all_hz;
+	return config.set.rate_hz ? min(config.set.rate_hz, limit->hz) : limit->all_hz;
 }
 
-static void apply(u32 hz)
+static void apply_rate(u32 hz)
 {
 	u32 before = jetwatt_sampler_hz();
 
 	/* What the buses can do may change at the same rate. */
 	if (hz)
-		jetwatt_plan_choose(hz, config.bus_share_pct);
+		jetwatt_plan_choose(hz, config.set.bus_share_pct);
 	if (hz == before)
 		return;
 	if (hz && !before)
-		jetwatt_clock_start();
+		jetwatt_aux_start();
 	jetwatt_sampler_rate(hz);
 	if (!hz)
-		jetwatt_clock_stop();
+		jetwatt_aux_stop();
 	jetwatt_event_post(JETWATT_EVENT_CONFIG_CHANGED, JETWATT_EVENT_NO_CHIP, hz);
 }
 
 static bool wanted(void)
 {
-	return (READ_ONCE(subscribers) || pinned || atomic_read(&counters)) && !closed;
+	return !config.closed &&
+	       (READ_ONCE(config.subscribers) || config.pinned || atomic_read(&config.counters));
 }
 
-static void update(const struct jetwatt_limit *limit)
+static void update_sampler(const struct jetwatt_limit *limit)
 {
 	bool run = wanted();
 
-	apply(run ? wanted_hz(limit) : 0);
+	apply_rate(run ? wanted_hz(limit) : 0);
 	if (run)
-		queue_delayed_work(system_freezable_wq, &follow, HZ);
+		queue_delayed_work(system_freezable_wq, &follow_work, HZ);
 }
 
 /*
@@ -78,29 +83,29 @@ static void update(const struct jetwatt_limit *limit)
  * than a sixteenth is not worth a new grid of deadlines. With no chip left the
  * rate stays: the chip may come back.
  */
-static void follow_fn(struct work_struct *work)
+static void follow_buses(struct work_struct *work)
 {
 	struct jetwatt_limit limit;
 	u32 hz, now;
 
-	mutex_lock(&lock);
+	mutex_lock(&config.lock);
 	now = jetwatt_sampler_hz();
-	if (now && !closed) {
-		limit = jetwatt_plan_limit(config.bus_share_pct);
+	if (now && !config.closed) {
+		limit = jetwatt_plan_limit(config.set.bus_share_pct);
 		hz = wanted_hz(&limit);
 		if (hz && (hz > now + now / 16 || hz < now - now / 16 ||
-			   hz == config.rate_hz))
-			apply(hz);
+			   hz == config.set.rate_hz))
+			apply_rate(hz);
 		/* It left its CPU when that went offline; without one, taskset may place it. */
-		if (config.cpu != JETWATT_CPU_ANY)
-			jetwatt_sampler_cpu(config.cpu);
-		queue_delayed_work(system_freezable_wq, &follow, HZ);
+		if (config.set.cpu != JETWATT_CPU_ANY)
+			jetwatt_sampler_cpu(config.set.cpu);
+		queue_delayed_work(system_freezable_wq, &follow_work, HZ);
 	} else if (wanted()) {
 		/* The last chip had gone before the sampler could start. */
-		limit = jetwatt_plan_limit(config.bus_share_pct);
-		update(&limit);
+		limit = jetwatt_plan_limit(config.set.bus_share_pct);
+		update_sampler(&limit);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&config.lock);
 }
 
 /**
@@ -112,12 +117,12 @@ void jetwatt_config_update(void)
 {
 	struct jetwatt_limit limit;
 
-	mutex_lock(&lock);
+	mutex_lock(&config.lock);
 	if (!jetwatt_sampler_hz() && wanted())
-		jetwatt_measure();
-	limit = jetwatt_plan_limit(config.bus_share_pct);
-	update(&limit);
-	mutex_unlock(&lock);
+		jetwatt_bus_speed_measure();
+	limit = jetwatt_plan_limit(config.set.bus_share_pct);
+	update_sampler(&limit);
+	mutex_unlock(&config.lock);
 }
 
 static void update_fn(struct work_struct *unused)
@@ -148,7 +153,7 @@ void jetwatt_config_update_soon(void)
  */
 void jetwatt_config_counters(int n)
 {
-	atomic_add(n, &counters);
+	atomic_add(n, &config.counters);
 	jetwatt_config_update_soon();
 }
 
@@ -159,7 +164,7 @@ void jetwatt_config_counters(int n)
  */
 int jetwatt_config_counters_open(void)
 {
-	return atomic_read(&counters);
+	return atomic_read(&config.counters);
 }
 
 /**
@@ -173,7 +178,7 @@ int jetwatt_config_counters_open(void)
  */
 void jetwatt_config_subscribers(unsigned int n)
 {
-	WRITE_ONCE(subscribers, n);
+	WRITE_ONCE(config.subscribers, n);
 }
 
 /**
@@ -185,9 +190,9 @@ struct jetwatt_config jetwatt_config_get(void)
 {
 	struct jetwatt_config copy;
 
-	mutex_lock(&lock);
-	copy = config;
-	mutex_unlock(&lock);
+	mutex_lock(&config.lock);
+	copy = config.set;
+	mutex_unlock(&config.lock);
 	return copy;
 }
 
@@ -207,29 +212,29 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 	bool new_rate = rate_given && new->rate_hz;
 	int err = 0;
 
-	mutex_lock(&lock);
+	mutex_lock(&config.lock);
 	if (new_rate)
-		jetwatt_measure();
+		jetwatt_bus_speed_measure();
 	*limit = jetwatt_plan_limit(new->bus_share_pct);
 	if (new_rate && !limit->hz)
 		err = -ENODEV;
 	else if (new_rate && new->rate_hz > limit->hz)
 		err = -ERANGE;
 	/* Last, because it takes effect at once: what is refused changes nothing. */
-	else if (new->cpu != config.cpu)
+	else if (new->cpu != config.set.cpu)
 		err = jetwatt_sampler_cpu(new->cpu);
 	if (!err) {
-		WRITE_ONCE(config.rate_hz, new->rate_hz);
-		WRITE_ONCE(config.batch, new->batch);
-		WRITE_ONCE(config.batch_age_ms, new->batch_age_ms);
-		WRITE_ONCE(config.bus_share_pct, new->bus_share_pct);
-		WRITE_ONCE(config.box_ms, new->box_ms);
-		WRITE_ONCE(config.cpu, new->cpu);
+		WRITE_ONCE(config.set.rate_hz, new->rate_hz);
+		WRITE_ONCE(config.set.batch, new->batch);
+		WRITE_ONCE(config.set.batch_age_ms, new->batch_age_ms);
+		WRITE_ONCE(config.set.bus_share_pct, new->bus_share_pct);
+		WRITE_ONCE(config.set.box_ms, new->box_ms);
+		WRITE_ONCE(config.set.cpu, new->cpu);
 		if (rate_given)
-			pinned = new->rate_hz;
-		update(limit);
+			config.pinned = new->rate_hz;
+		update_sampler(limit);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&config.lock);
 	return err;
 }
 
@@ -240,7 +245,7 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
  */
 u32 jetwatt_config_batch(void)
 {
-	return READ_ONCE(config.batch);
+	return READ_ONCE(config.set.batch);
 }
 
 /**
@@ -250,7 +255,7 @@ u32 jetwatt_config_batch(void)
  */
 u32 jetwatt_config_age_ms(void)
 {
-	return READ_ONCE(config.batch_age_ms);
+	return READ_ONCE(config.set.batch_age_ms);
 }
 
 /**
@@ -260,7 +265,7 @@ u32 jetwatt_config_age_ms(void)
  */
 u32 jetwatt_config_box_ms(void)
 {
-	return READ_ONCE(config.box_ms);
+	return READ_ONCE(config.set.box_ms);
 }
 
 /**
@@ -270,10 +275,10 @@ void jetwatt_config_exit(void)
 {
 	struct jetwatt_limit none = {};
 
-	mutex_lock(&lock);
-	closed = true;
-	update(&none);
-	mutex_unlock(&lock);
-	cancel_delayed_work_sync(&follow);
+	mutex_lock(&config.lock);
+	config.closed = true;
+	update_sampler(&none);
+	mutex_unlock(&config.lock);
+	cancel_delayed_work_sync(&follow_work);
 	cancel_work_sync(&update_work);
 }

@@ -8,7 +8,7 @@
 #include <linux/minmax.h>
 #include "fault_inject.h"
 #include "sampler/ring.h"
-#include "sensors/chip.h"
+#include "sensors/board.h"
 #include "sensors/rail_graph.h"
 
 #define FJ_PER_UJ	1000000000LL
@@ -63,17 +63,19 @@ static struct counter counters[JETWATT_RAILS_MAX] = {
 	[0 ... JETWATT_RAILS_MAX - 1] = { .bus_uv = JETWATT_VALUE_NONE },
 };
 
-/*
- * Counters of their own, so that they go on where the rails that make up the total change.
- * The blind time is that of the rail that is worst off, added to what it was before the
- * last such change.
+/**
+ * struct total - counters of the total, which go on where its rails change
+ * @uj: whole microjoules
+ * @blind_ns: blind time of the rail with the longest one, added to @blind_before_ns
+ * @rails: mask of the rails that make it up; the thread's own
+ * @blind_before_ns: @blind_ns at the last change of @rails; the thread's own
  */
-static u64 total_uj;
-static u64 total_blind_ns;
-
-/* The rails that make it up, and its blind time when they were others. The thread's own. */
-static unsigned long total_rails;
-static u64 blind_before_ns;
+static struct total {
+	u64 uj;
+	u64 blind_ns;
+	unsigned long rails;
+	u64 blind_before_ns;
+} total;
 
 /* How often the sampler's thread was frozen. Its own. */
 static unsigned int freezes;
@@ -141,7 +143,8 @@ u32 jetwatt_energy_step_uw(const struct jetwatt_rail *rail)
 			 rail->shunt_uohm * 1000000ULL);
 }
 
-static u64 step(struct counter *c, const struct jetwatt_rail *rail, u64 time_ns, u64 asleep_ns)
+static u64 count_step(struct counter *c, const struct jetwatt_rail *rail, u64 time_ns,
+		      u64 asleep_ns)
 {
 	s64 uw = div_s64(jetwatt_nw_of(c->bus_uv, c->shunt_nv, rail->shunt_uohm), 1000);
 	u64 ns = time_ns - c->time_ns + asleep_ns - c->asleep_ns, uj = 0;
@@ -163,8 +166,8 @@ static void change_total(unsigned long rails)
 {
 	unsigned int i;
 
-	total_rails = rails;
-	blind_before_ns = total_blind_ns;
+	total.rails = rails;
+	total.blind_before_ns = total.blind_ns;
 	for (i = 0; i < JETWATT_RAILS_MAX; i++)
 		counters[i].blind_in_total_ns = 0;
 }
@@ -173,10 +176,10 @@ static void change_total(unsigned long rails)
 static void blind_in_total(struct counter *c, u64 ns)
 {
 	c->blind_in_total_ns += ns;
-	WRITE_ONCE(total_blind_ns, max(total_blind_ns, blind_before_ns + c->blind_in_total_ns));
+	WRITE_ONCE(total.blind_ns, max(total.blind_ns, total.blind_before_ns + c->blind_in_total_ns));
 }
 
-static s32 value(const struct jetwatt_sample *sample, int slot)
+static s32 value_at(const struct jetwatt_sample *sample, int slot)
 {
 	return slot < sample->nr_series ? sample->value[slot] : JETWATT_VALUE_NONE;
 }
@@ -207,31 +210,31 @@ void jetwatt_energy_shunt(const struct jetwatt_rail *rail, s32 nv)
 void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
 {
 	const struct jetwatt_rail *rail;
-	unsigned long total = jetwatt_graph_total(NULL);
+	unsigned long rails = jetwatt_graph_total(NULL);
 	u64 asleep = asleep_ns(), uj, blind;
 	struct counter *c;
 	unsigned int i;
 	bool in_total;
 	s32 read;
 
-	if (total != total_rails)
-		change_total(total);
+	if (rails != total.rails)
+		change_total(rails);
 	for (i = 0; i < jetwatt_rail_count(); i++) {
 		rail = jetwatt_rail_at(i);
 		c = &counters[i];
-		read = value(sample, rail->bus_slot);
+		read = value_at(sample, rail->bus_slot);
 		if (read != JETWATT_VALUE_NONE)
 			WRITE_ONCE(c->bus_uv, read);
-		read = value(sample, rail->shunt_slot);
+		read = value_at(sample, rail->shunt_slot);
 		if (read == JETWATT_VALUE_NONE || c->bus_uv == JETWATT_VALUE_NONE ||
 		    !rail->shunt_uohm)
 			continue;
 		WRITE_ONCE(c->shunt_nv, c->read_nv);
 		blind = c->blind_ns;
-		uj = step(c, rail, time_ns, asleep);
-		in_total = total & BIT(i);
+		uj = count_step(c, rail, time_ns, asleep);
+		in_total = rails & BIT(i);
 		if (in_total)
-			WRITE_ONCE(total_uj, total_uj + uj);
+			WRITE_ONCE(total.uj, total.uj + uj);
 		if (in_total && c->in_total)
 			blind_in_total(c, c->blind_ns - blind);
 		c->in_total = in_total;
@@ -273,7 +276,7 @@ void jetwatt_energy_total(struct jetwatt_energy *energy)
 	bool any = false;
 
 	*energy = (struct jetwatt_energy){
-		.uj = READ_ONCE(total_uj), .blind_ns = READ_ONCE(total_blind_ns),
+		.uj = READ_ONCE(total.uj), .blind_ns = READ_ONCE(total.blind_ns),
 	};
 	for_each_set_bit(i, &rails, JETWATT_RAILS_MAX) {
 		jetwatt_energy_rail(i, &one);

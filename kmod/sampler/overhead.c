@@ -17,12 +17,22 @@
 #define WINDOWS		8
 #define GOOD_NS		(60 * NSEC_PER_SEC)
 
-/* The sampler's thread's own: of this second. */
-static u64 least_span, least_ns, until;
-
-/* Written by it. */
-static u64 kept[WINDOWS], kept_at;
-static unsigned int last;
+/**
+ * struct overhead - CPU time of a tick beside its transfers
+ * @least_span: shortest tick of this window (ns)
+ * @least_ns: least overhead of this window (ns)
+ * @until: end of this window (ns)
+ * @kept: overheads of the last windows (ns)
+ * @kept_at: time at which the last of them was stored (ns)
+ * @last: index of the last of them
+ *
+ * Written by the sampler thread; @kept and @kept_at are read elsewhere too.
+ */
+static struct overhead {
+	u64 least_span, least_ns, until;
+	u64 kept[WINDOWS], kept_at;
+	unsigned int last;
+} overhead;
 
 /**
  * jetwatt_overhead_tick() - a tick is over
@@ -35,18 +45,18 @@ static unsigned int last;
  */
 void jetwatt_overhead_tick(u64 span_ns, u64 read_ns, u64 period_ns, u64 now)
 {
-	if (now >= until) {
-		if (2 * least_span > period_ns) {
-			last = (last + 1) % WINDOWS;
-			WRITE_ONCE(kept[last], least_ns);
-			WRITE_ONCE(kept_at, now);
+	if (now >= overhead.until) {
+		if (2 * overhead.least_span > period_ns) {
+			overhead.last = (overhead.last + 1) % WINDOWS;
+			WRITE_ONCE(overhead.kept[overhead.last], overhead.least_ns);
+			WRITE_ONCE(overhead.kept_at, now);
 		}
-		least_span = span_ns;
-		least_ns = span_ns - read_ns;
-		until = now + WINDOW_NS;
+		overhead.least_span = span_ns;
+		overhead.least_ns = span_ns - read_ns;
+		overhead.until = now + WINDOW_NS;
 	}
-	least_span = min(least_span, span_ns);
-	least_ns = min(least_ns, span_ns - read_ns);
+	overhead.least_span = min(overhead.least_span, span_ns);
+	overhead.least_ns = min(overhead.least_ns, span_ns - read_ns);
 }
 
 /**
@@ -59,10 +69,10 @@ u64 jetwatt_overhead_ns(void)
 	unsigned int i;
 	u64 most = 0;
 
-	if (ktime_get_ns() > READ_ONCE(kept_at) + GOOD_NS)
+	if (ktime_get_ns() > READ_ONCE(overhead.kept_at) + GOOD_NS)
 		return 0;
 	for (i = 0; i < WINDOWS; i++)
-		most = max(most, READ_ONCE(kept[i]));
+		most = max(most, READ_ONCE(overhead.kept[i]));
 	return most;
 }
 
@@ -76,7 +86,7 @@ void jetwatt_overhead_forget(void)
 	unsigned int i;
 
 	for (i = 0; i < WINDOWS; i++)
-		WRITE_ONCE(kept[i], 0);
-	least_span = 0;
-	until = 0;
+		WRITE_ONCE(overhead.kept[i], 0);
+	overhead.least_span = 0;
+	overhead.until = 0;
 }

@@ -7,7 +7,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "sampler/overhead.h"
-#include "sensors/chip.h"
+#include "sensors/board.h"
 
 #define TOLERANCE	16
 
@@ -39,8 +39,8 @@ static struct load load_of(const struct jetwatt_bus *bus)
 		if (chip->bus != bus)
 			continue;
 		shunts = hweight32(jetwatt_chip_channels(chip));
-		wider = jetwatt_model_bytes(chip->model, JETWATT_SHUNT) - 2;
-		turn = max(wider, jetwatt_model_bytes(chip->model, JETWATT_BUS) - 2);
+		wider = jetwatt_chip_ops_bytes(chip->ops, JETWATT_REG_SHUNT) - 2;
+		turn = max(wider, jetwatt_chip_ops_bytes(chip->ops, JETWATT_REG_BUS) - 2);
 		load.shunts += shunts;
 		load.wider += shunts * wider;
 		load.turn_wider = max(load.turn_wider, turn);
@@ -51,12 +51,12 @@ static struct load load_of(const struct jetwatt_bus *bus)
 }
 
 /* One more takes turns; a chip without a channel that is on still is asked how it is. */
-static unsigned int registers(const struct load *load, enum jetwatt_shape shape)
+static unsigned int registers(const struct load *load, enum jetwatt_read_mode mode)
 {
-	switch (shape) {
-	case JETWATT_SHAPE_FAST:
+	switch (mode) {
+	case JETWATT_READ_SUMS:
 		return load->sums + 1;
-	case JETWATT_SHAPE_BOTH:
+	case JETWATT_READ_SHUNTS_AND_SUMS:
 		return load->shunts + load->sums + 1;
 	default:
 		return load->shunts + 1;
@@ -64,11 +64,11 @@ static unsigned int registers(const struct load *load, enum jetwatt_shape shape)
 }
 
 /* Bits of a tick on the wire. */
-static unsigned int bits(const struct load *load, enum jetwatt_shape shape)
+static unsigned int bits(const struct load *load, enum jetwatt_read_mode mode)
 {
-	unsigned int wider = load->turn_wider + (shape == JETWATT_SHAPE_FAST ? 0 : load->wider);
+	unsigned int wider = load->turn_wider + (mode == JETWATT_READ_SUMS ? 0 : load->wider);
 
-	return registers(load, shape) * JETWATT_REG_BITS(2) + 9 * wider;
+	return registers(load, mode) * JETWATT_REG_BITS(2) + 9 * wider;
 }
 
 static u32 most_hz(u32 pct, u64 tick_ns)
@@ -83,22 +83,22 @@ static u32 most_hz(u32 pct, u64 tick_ns)
  * than its share. Only reads at rates from three quarters of the limit on count: at lower
  * ones the CPU sleeps deeper or has a lower clock.
  */
-static u64 tick_ns(struct jetwatt_bus *bus, const struct load *load, enum jetwatt_shape shape,
+static u64 tick_ns(struct jetwatt_bus *bus, const struct load *load, enum jetwatt_read_mode mode,
 		   u32 share_pct)
 {
-	u64 wire_ns = jetwatt_bus_bits_ns(bus, bits(load, shape)), took_ns;
+	u64 wire_ns = jetwatt_bus_bits_ns(bus, bits(load, mode)), took_ns;
 
-	took_ns = jetwatt_bus_took_ns(bus, registers(load, shape));
+	took_ns = jetwatt_bus_took_ns(bus, registers(load, mode));
 	if (took_ns <= wire_ns + wire_ns / TOLERANCE ||
 	    4 * bus->reads_hz * took_ns < 3 * share_pct * (NSEC_PER_SEC / 100))
 		return wire_ns;
 	return took_ns;
 }
 
-static u32 bus_hz(struct jetwatt_bus *bus, const struct load *load, enum jetwatt_shape shape,
+static u32 bus_hz(struct jetwatt_bus *bus, const struct load *load, enum jetwatt_read_mode mode,
 		  u32 share_pct)
 {
-	return most_hz(share_pct, tick_ns(bus, load, shape, share_pct));
+	return most_hz(share_pct, tick_ns(bus, load, mode, share_pct));
 }
 
 /**
@@ -106,7 +106,7 @@ static u32 bus_hz(struct jetwatt_bus *bus, const struct load *load, enum jetwatt
  * @hz: ticks a second
  * @share_pct: the most of a bus's time to take
  *
- * Context: takes jetwatt_chip_lock.
+ * Context: takes jetwatt_board.lock.
  */
 void jetwatt_plan_choose(u32 hz, u32 share_pct)
 {
@@ -114,21 +114,21 @@ void jetwatt_plan_choose(u32 hz, u32 share_pct)
 	struct load load;
 	unsigned int i;
 
-	rt_mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_board.lock);
 	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
 		bus = jetwatt_bus_at(i);
 		if (!bus->adapter)
 			continue;
 		load = load_of(bus);
 		bus->planned = false;
-		bus->shape = JETWATT_SHAPE_ALL;
-		if (load.sums && hz > bus_hz(bus, &load, JETWATT_SHAPE_ALL, share_pct))
-			bus->shape = JETWATT_SHAPE_FAST;
+		bus->read_mode = JETWATT_READ_SHUNTS;
+		if (load.sums && hz > bus_hz(bus, &load, JETWATT_READ_SHUNTS, share_pct))
+			bus->read_mode = JETWATT_READ_SUMS;
 		else if (load.averaged &&
-			 hz <= bus_hz(bus, &load, JETWATT_SHAPE_BOTH, share_pct))
-			bus->shape = JETWATT_SHAPE_BOTH;
+			 hz <= bus_hz(bus, &load, JETWATT_READ_SHUNTS_AND_SUMS, share_pct))
+			bus->read_mode = JETWATT_READ_SHUNTS_AND_SUMS;
 	}
-	rt_mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_board.lock);
 }
 
 /* At least that long for the registers of a transfer. */
@@ -143,7 +143,7 @@ static u64 at_least_ns(struct jetwatt_bus *bus, unsigned int bits)
 static u64 shunts_ns(struct jetwatt_bus *bus, const struct jetwatt_chip *chip,
 		     unsigned int channels)
 {
-	unsigned int each = JETWATT_REG_BITS(jetwatt_model_bytes(chip->model, JETWATT_SHUNT));
+	unsigned int each = JETWATT_REG_BITS(jetwatt_chip_ops_bytes(chip->ops, JETWATT_REG_SHUNT));
 
 	return jetwatt_bus_bits_ns(bus, hweight32(jetwatt_chip_channels(chip) & channels) * each);
 }
@@ -154,7 +154,7 @@ static u64 shunts_ns(struct jetwatt_bus *bus, const struct jetwatt_chip *chip,
  *
  * Buses are read one after the other, and shunts in the order of their rails.
  *
- * Context: takes jetwatt_chip_lock. Return: from the first shunt of a tick to
+ * Context: takes jetwatt_board.lock. Return: from the first shunt of a tick to
  * this one's.
  */
 u32 jetwatt_plan_skew_ns(unsigned int rail)
@@ -166,30 +166,30 @@ u32 jetwatt_plan_skew_ns(unsigned int rail)
 	unsigned int i;
 	u64 ns = 0;
 
-	rt_mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_board.lock);
 	for (i = 0; i < JETWATT_BUSES_MAX && chip->bus; i++) {
 		bus = jetwatt_bus_at(i);
 		if (bus == chip->bus)
 			break;
 		load = load_of(bus);
 		if (bus->adapter)
-			ns += jetwatt_bus_bits_ns(bus, bits(&load, bus->shape));
+			ns += jetwatt_bus_bits_ns(bus, bits(&load, bus->read_mode));
 	}
 	for (i = 0; i < is->chip && chip->bus; i++)
 		if (jetwatt_chip_at(i)->bus == chip->bus)
 			ns += shunts_ns(chip->bus, jetwatt_chip_at(i), ~0U);
 	if (chip->bus)
 		ns += shunts_ns(chip->bus, chip, BIT(is->channel) - 1);
-	rt_mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_board.lock);
 	return min_t(u64, ns, U32_MAX);
 }
 
-static void lower(struct jetwatt_limit *limit, u64 hz, enum jetwatt_why why)
+static void lower(struct jetwatt_limit *limit, u64 hz, enum jetwatt_limit_reason reason)
 {
 	if (hz >= limit->hz)
 		return;
 	limit->hz = max_t(u64, hz, 1);
-	limit->why = why;
+	limit->reason = reason;
 }
 
 /* No chip has new values more often than this, 0: nobody knows. */
@@ -216,54 +216,54 @@ static u32 refresh_hz(unsigned int *attached)
  * jetwatt_plan_limit() - the highest rate
  * @share_pct: the most of a bus's time to take
  *
- * Context: takes jetwatt_chip_lock. Return: the limit and its reason.
+ * Context: takes jetwatt_board.lock. Return: the limit and its reason.
  */
 struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 {
 	struct jetwatt_limit limit = {
-		.hz = JETWATT_RATE_HARD_HZ, .all_hz = JETWATT_RATE_HARD_HZ, .why = JETWATT_WHY_HARD,
+		.hz = JETWATT_RATE_HARD_HZ, .all_hz = JETWATT_RATE_HARD_HZ, .reason = JETWATT_LIMIT_HARD,
 	};
 	u64 all_ns = 0, fast_ns = 0, cpu_ns;
-	enum jetwatt_shape fast;
+	enum jetwatt_read_mode fast;
 	unsigned int i, attached;
 	struct jetwatt_bus *bus;
 	struct load load;
 	u32 hz;
 
-	rt_mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_board.lock);
 	hz = refresh_hz(&attached);
 	if (hz)
-		lower(&limit, hz, JETWATT_WHY_CHIP);
+		lower(&limit, hz, JETWATT_LIMIT_CHIP);
 	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
 		bus = jetwatt_bus_at(i);
 		if (!bus->adapter)
 			continue;
-		jetwatt_bus_ask(bus);
+		jetwatt_bus_refresh_hz(bus);
 		load = load_of(bus);
-		all_ns += at_least_ns(bus, bits(&load, JETWATT_SHAPE_ALL));
+		all_ns += at_least_ns(bus, bits(&load, JETWATT_READ_SHUNTS));
 		limit.all_hz = min(limit.all_hz,
-				   bus_hz(bus, &load, JETWATT_SHAPE_ALL, share_pct));
-		fast = load.sums ? JETWATT_SHAPE_FAST : JETWATT_SHAPE_ALL;
+				   bus_hz(bus, &load, JETWATT_READ_SHUNTS, share_pct));
+		fast = load.sums ? JETWATT_READ_SUMS : JETWATT_READ_SHUNTS;
 		fast_ns += at_least_ns(bus, bits(&load, fast));
 		hz = bus_hz(bus, &load, fast, share_pct);
 		if (hz >= limit.hz)
 			continue;
-		lower(&limit, hz, JETWATT_WHY_BUS);
+		lower(&limit, hz, JETWATT_LIMIT_BUS);
 		limit.bus_nr = bus->nr;
 		limit.bus_hz = jetwatt_bus_hz(bus);
 	}
 	/* Buses are read one after the other, and a twentieth is for everything else. */
 	if (fast_ns) {
-		lower(&limit, most_hz(95, fast_ns), JETWATT_WHY_TIME);
+		lower(&limit, most_hz(95, fast_ns), JETWATT_LIMIT_TICK);
 		limit.all_hz = min(limit.all_hz, most_hz(95, all_ns));
 	}
 	/* Once that is known, a tenth is for what comes in between. */
 	cpu_ns = jetwatt_overhead_ns();
 	if (fast_ns && cpu_ns) {
-		lower(&limit, most_hz(90, fast_ns + cpu_ns), JETWATT_WHY_CPU);
+		lower(&limit, most_hz(90, fast_ns + cpu_ns), JETWATT_LIMIT_CPU);
 		limit.all_hz = min(limit.all_hz, most_hz(90, all_ns + cpu_ns));
 	}
-	rt_mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_board.lock);
 	limit.all_hz = min(limit.all_hz, limit.hz);
 	if (!attached)
 		limit.hz = 0;

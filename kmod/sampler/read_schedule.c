@@ -4,7 +4,7 @@
 #include <linux/bitops.h>
 #include <linux/ktime.h>
 #include <linux/string.h>
-#include "sensors/chip.h"
+#include "sensors/board.h"
 
 #define SIDE_EVERY_NS	(NSEC_PER_SEC / 4)
 #define LEARN_EVERY_NS	(NSEC_PER_SEC / 20)
@@ -33,32 +33,33 @@ static void append(struct jetwatt_plan *plan, const struct jetwatt_reg *reg)
 		plan->reg[plan->n++] = *reg;
 }
 
-static void add(struct jetwatt_plan *plan, const struct jetwatt_chip *chip, u8 reg, u8 what, u8 n)
+static void queue_reg(struct jetwatt_plan *plan, const struct jetwatt_chip *chip, u8 reg, u8 kind,
+		      u8 index)
 {
 	struct jetwatt_reg is = {
-		.addr = chip->addr, .chip = chip->id, .reg = reg, .what = what, .n = n,
-		.bytes = jetwatt_model_bytes(chip->model, what),
+		.addr = chip->addr, .chip = chip->id, .reg = reg, .kind = kind, .index = index,
+		.bytes = jetwatt_chip_ops_bytes(chip->ops, kind),
 	};
 
 	/* One shunt stands for all of a chip: they are read equally often. */
-	is.first = what == JETWATT_SHUNT && !(jetwatt_chip_channels(chip) & (BIT(n) - 1));
+	is.first = kind == JETWATT_REG_SHUNT && !(jetwatt_chip_channels(chip) & (BIT(index) - 1));
 	append(plan, &is);
 }
 
 /* Configuration and limits take turns, so that the former is never long unread. */
 static bool add_side(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
 {
-	const struct jetwatt_model *model = chip->model;
-	const struct jetwatt_side *side;
+	const struct jetwatt_chip_ops *ops = chip->ops;
+	const struct jetwatt_aux_reg *aux_reg;
 	unsigned int turn;
 
-	if (now < chip->side_due)
+	if (now < chip->aux_reg_due)
 		return false;
-	chip->side_due = now + SIDE_EVERY_NS;
-	turn = chip->turn++;
-	side = &model->side[turn % 2 ? turn / 2 % model->nr_side :
-				       turn / 2 % model->nr_configs];
-	add(plan, chip, side->reg, side->what, side->n);
+	chip->aux_reg_due = now + SIDE_EVERY_NS;
+	turn = chip->aux_index++;
+	aux_reg = &ops->aux_regs[turn % 2 ? turn / 2 % ops->nr_aux_regs :
+				       turn / 2 % ops->nr_configs];
+	queue_reg(plan, chip, aux_reg->reg, aux_reg->kind, aux_reg->index);
 	return true;
 }
 
@@ -66,23 +67,23 @@ static void add_shunts(struct jetwatt_plan *plan, const struct jetwatt_chip *chi
 {
 	unsigned int channel, channels = jetwatt_chip_channels(chip);
 
-	for (channel = 0; channel < chip->model->channels; channel++)
+	for (channel = 0; channel < chip->ops->channels; channel++)
 		if (channels & BIT(channel))
-			add(plan, chip, chip->model->shunt[channel], JETWATT_SHUNT, channel);
+			queue_reg(plan, chip, chip->ops->shunt[channel], JETWATT_REG_SHUNT, channel);
 }
 
 static void add_voltages(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
 {
 	unsigned int channel, channels = jetwatt_chip_channels(chip);
 
-	for (channel = 0; channel < chip->model->channels; channel++)
+	for (channel = 0; channel < chip->ops->channels; channel++)
 		if (channels & BIT(channel))
-			add(plan, chip, chip->model->bus[channel], JETWATT_BUS, channel);
+			queue_reg(plan, chip, chip->ops->bus[channel], JETWATT_REG_BUS, channel);
 }
 
 static void add_sum(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
 {
-	add(plan, chip, chip->model->sum, JETWATT_SUM, 0);
+	queue_reg(plan, chip, chip->ops->sum, JETWATT_REG_SUM, 0);
 }
 
 /**
@@ -94,7 +95,7 @@ static void add_sum(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
  * @learning: mask of chips whose sum can be compared with their shunts: in a
  *	tick that reads the other one as well
  *
- * Protected by jetwatt_chip_lock; made anew unless jetwatt_bus.planned.
+ * Protected by jetwatt_board.lock; made anew unless jetwatt_bus.planned.
  */
 struct layout {
 	struct jetwatt_plan every;
@@ -109,8 +110,8 @@ static struct layout layouts[JETWATT_BUSES_MAX];
 static void lay_out_chip(struct layout *layout, const struct jetwatt_bus *bus,
 			 const struct jetwatt_chip *chip)
 {
-	bool fast = bus->shape == JETWATT_SHAPE_FAST;
-	bool sum = chip->sum.channels && bus->shape != JETWATT_SHAPE_ALL;
+	bool fast = bus->read_mode == JETWATT_READ_SUMS;
+	bool sum = chip->sum.channels && bus->read_mode != JETWATT_READ_SHUNTS;
 
 	layout->healthy |= BIT(chip->id);
 	add_shunts(fast ? &layout->turns : &layout->every, chip);
@@ -118,13 +119,13 @@ static void lay_out_chip(struct layout *layout, const struct jetwatt_bus *bus,
 		add_sum(&layout->every, chip);
 	add_voltages(&layout->turns, chip);
 	/* Where both are read anyway there is nothing to be compared beside that. */
-	if (chip->model->sum && hweight32(jetwatt_chip_channels(chip)) >= 2 && fast == sum)
+	if (chip->ops->sum && hweight32(jetwatt_chip_channels(chip)) >= 2 && fast == sum)
 		layout->learning |= BIT(chip->id);
 }
 
 static struct layout *layout_of(struct jetwatt_bus *bus)
 {
-	struct layout *layout = &layouts[bus - jetwatt_buses];
+	struct layout *layout = &layouts[bus - jetwatt_board.buses];
 	const struct jetwatt_chip *chip;
 	unsigned int i;
 
@@ -135,7 +136,7 @@ static struct layout *layout_of(struct jetwatt_bus *bus)
 		chip = jetwatt_chip_at(i);
 		if (!chip->client || chip->bus != bus)
 			continue;
-		if (chip->lost || chip->row)
+		if (chip->lost || chip->consecutive_errors)
 			layout->failed |= BIT(i);
 		else
 			lay_out_chip(layout, bus, chip);
@@ -151,7 +152,7 @@ static bool add_other(struct jetwatt_plan *plan, const struct jetwatt_bus *bus,
 	if (now < chip->learn_due)
 		return false;
 	chip->learn_due = now + (chip->sum.channels ? 10 : 1) * LEARN_EVERY_NS;
-	if (bus->shape == JETWATT_SHAPE_FAST)
+	if (bus->read_mode == JETWATT_READ_SUMS)
 		add_shunts(plan, chip);
 	else
 		add_sum(plan, chip);
@@ -165,7 +166,7 @@ static bool add_other(struct jetwatt_plan *plan, const struct jetwatt_bus *bus,
  * @all: all bus voltages instead of the next one: for a first sample
  * @now: CLOCK_MONOTONIC
  *
- * Context: jetwatt_chip_lock held. Return: mask of the chips that have failed.
+ * Context: jetwatt_board.lock held. Return: mask of the chips that have failed.
  */
 unsigned long jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, bool all,
 				  u64 now)
@@ -200,17 +201,17 @@ unsigned long jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus 
  * @chip: the chip
  * @now: CLOCK_MONOTONIC
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_board.lock held.
  */
 void jetwatt_plan_alone(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
 {
-	const struct jetwatt_side *config = &chip->model->side[0];
+	const struct jetwatt_aux_reg *config = &chip->ops->aux_regs[0];
 
 	plan->n = 0;
 	if (!chip->lost) {
 		add_shunts(plan, chip);
 		add_side(plan, chip, now);
 	} else if (now >= chip->retry_due) {
-		add(plan, chip, config->reg, config->what, config->n);
+		queue_reg(plan, chip, config->reg, config->kind, config->index);
 	}
 }

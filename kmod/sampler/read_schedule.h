@@ -20,19 +20,19 @@ struct jetwatt_plan {
 };
 
 /**
- * enum jetwatt_why - what the highest rate is owed to
- * @JETWATT_WHY_BUS: the share of a bus's time
- * @JETWATT_WHY_TIME: all transfers of a tick have to fit into it
- * @JETWATT_WHY_CPU: and what the CPU has to do for them
- * @JETWATT_WHY_CHIP: no chip has new values more often
- * @JETWATT_WHY_HARD: JETWATT_RATE_HARD_HZ
+ * enum jetwatt_limit_reason - what the highest rate is owed to
+ * @JETWATT_LIMIT_BUS: the share of a bus's time
+ * @JETWATT_LIMIT_TICK: all transfers of a tick have to fit into it
+ * @JETWATT_LIMIT_CPU: and what the CPU has to do for them
+ * @JETWATT_LIMIT_CHIP: no chip has new values more often
+ * @JETWATT_LIMIT_HARD: JETWATT_RATE_HARD_HZ
  */
-enum jetwatt_why {
-	JETWATT_WHY_BUS,
-	JETWATT_WHY_TIME,
-	JETWATT_WHY_CPU,
-	JETWATT_WHY_CHIP,
-	JETWATT_WHY_HARD,
+enum jetwatt_limit_reason {
+	JETWATT_LIMIT_BUS,
+	JETWATT_LIMIT_TICK,
+	JETWATT_LIMIT_CPU,
+	JETWATT_LIMIT_CHIP,
+	JETWATT_LIMIT_HARD,
 };
 
 /**
@@ -40,14 +40,14 @@ enum jetwatt_why {
  * @hz: ticks a second, 0 if there is no chip
  * @all_hz: of these, as many as leave all shunts in every tick; above that,
  *	ticks read sums of shunts and the rest in rotation
- * @why: what @hz is owed to
- * @bus_nr: JETWATT_WHY_BUS: this one
- * @bus_hz: JETWATT_WHY_BUS: at this clock
+ * @reason: what @hz is owed to
+ * @bus_nr: JETWATT_LIMIT_BUS: this one
+ * @bus_hz: JETWATT_LIMIT_BUS: at this clock
  */
 struct jetwatt_limit {
 	u32 hz;
 	u32 all_hz;
-	enum jetwatt_why why;
+	enum jetwatt_limit_reason reason;
 	u32 bus_nr;
 	u32 bus_hz;
 };

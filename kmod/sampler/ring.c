@@ -19,8 +19,8 @@
 #define RING_MIN	64
 #define RING_MAX	1048576
 
-static unsigned int ring = 8192;
-module_param(ring, uint, 0444);
+static unsigned int ring_samples = 8192;
+module_param_named(ring, ring_samples, uint, 0444);
 MODULE_PARM_DESC(ring, "samples that the ring holds, rounded up to a power of two (default 8192)");
 
 /*
@@ -29,19 +29,17 @@ MODULE_PARM_DESC(ring, "samples that the ring holds, rounded up to a power of tw
  * wants before and after its copy has a whole sample. The head is published
  * after the slot; it is the last sample that can be read.
  */
-static struct jetwatt_sample *slots;
-static unsigned int mask;
-static u64 head;
+static struct {
+	struct jetwatt_sample *slots;
+	unsigned int mask;
+	u64 head;
+	/* The sample that is being taken. Its slot holds the oldest sample until the commit. */
+	struct jetwatt_sample draft;
+} ring;
 
-/*
- * The sample that is being taken, which lasts: until it is whole, the slot that
- * it goes to keeps the oldest one.
- */
-static struct jetwatt_sample draft;
-
-static struct jetwatt_sample *slot_of(u64 seq)
+static struct jetwatt_sample *slot_at(u64 seq)
 {
-	return &slots[seq & mask];
+	return &ring.slots[seq & ring.mask];
 }
 
 /**
@@ -55,10 +53,10 @@ struct jetwatt_sample *jetwatt_ring_begin(unsigned int nr_series)
 {
 	unsigned int i;
 
-	draft.nr_series = nr_series;
+	ring.draft.nr_series = nr_series;
 	for (i = 0; i < nr_series; i++)
-		draft.value[i] = JETWATT_VALUE_NONE;
-	return &draft;
+		ring.draft.value[i] = JETWATT_VALUE_NONE;
+	return &ring.draft;
 }
 
 /**
@@ -69,19 +67,19 @@ struct jetwatt_sample *jetwatt_ring_begin(unsigned int nr_series)
  */
 u64 jetwatt_ring_commit(u64 time_ns)
 {
-	u64 seq = head + 1;
-	struct jetwatt_sample *sample = slot_of(seq);
+	u64 seq = ring.head + 1;
+	struct jetwatt_sample *sample = slot_at(seq);
 
 	WRITE_ONCE(sample->seq, 0);
 	/* No value may be seen to change while the old number still stands. */
 	smp_wmb();
 	sample->time_ns = time_ns;
-	sample->nr_series = draft.nr_series;
-	memcpy(sample->value, draft.value, draft.nr_series * sizeof(draft.value[0]));
+	sample->nr_series = ring.draft.nr_series;
+	memcpy(sample->value, ring.draft.value, ring.draft.nr_series * sizeof(ring.draft.value[0]));
 	/* The number after the values, the head after the number. */
 	smp_store_release(&sample->seq, seq);
 	/* Pairs with jetwatt_ring_head(). */
-	smp_store_release(&head, seq);
+	smp_store_release(&ring.head, seq);
 	return seq;
 }
 
@@ -93,7 +91,7 @@ u64 jetwatt_ring_commit(u64 time_ns)
 u64 jetwatt_ring_head(void)
 {
 	/* Pairs with jetwatt_ring_commit(). */
-	return smp_load_acquire(&head);
+	return smp_load_acquire(&ring.head);
 }
 
 /**
@@ -103,7 +101,7 @@ u64 jetwatt_ring_head(void)
  */
 unsigned int jetwatt_ring_size(void)
 {
-	return mask + 1;
+	return ring.mask + 1;
 }
 
 /**
@@ -114,7 +112,7 @@ unsigned int jetwatt_ring_size(void)
  */
 u64 jetwatt_ring_time(u64 seq)
 {
-	struct jetwatt_sample *slot = slot_of(seq);
+	struct jetwatt_sample *slot = slot_at(seq);
 	u64 time_ns;
 
 	/* The same steps as in copy(). */
@@ -126,9 +124,9 @@ u64 jetwatt_ring_time(u64 seq)
 	return READ_ONCE(slot->seq) == seq ? time_ns : 0;
 }
 
-static bool copy(u64 seq, struct jetwatt_sample *row)
+static bool copy_slot(u64 seq, struct jetwatt_sample *row)
 {
-	struct jetwatt_sample *slot = slot_of(seq);
+	struct jetwatt_sample *slot = slot_at(seq);
 
 	/* Pairs with jetwatt_ring_commit(): the values are those of the number. */
 	if (smp_load_acquire(&slot->seq) != seq)
@@ -161,7 +159,7 @@ unsigned int jetwatt_ring_read(u64 *seq, struct jetwatt_sample *rows, unsigned i
 
 	for (last = jetwatt_ring_head(); n < max && from + n <= last;
 	     last = jetwatt_ring_head()) {
-		if (copy(from + n, &rows[n])) {
+		if (copy_slot(from + n, &rows[n])) {
 			if (n && rows[n].nr_series != rows[0].nr_series)
 				break;
 			n++;
@@ -170,8 +168,8 @@ unsigned int jetwatt_ring_read(u64 *seq, struct jetwatt_sample *rows, unsigned i
 		if (n)
 			break;
 		/* A sixteenth of head start, or the writer laps us again. */
-		oldest = last > mask ? last - mask : 1;
-		from = max(from + 1, oldest + (mask + 1) / 16);
+		oldest = last > ring.mask ? last - ring.mask : 1;
+		from = max(from + 1, oldest + (ring.mask + 1) / 16);
 		from = min(from, last);
 	}
 	*seq = from;
@@ -187,16 +185,17 @@ int jetwatt_ring_init(void)
 {
 	int err;
 
-	if (ring < RING_MIN || ring > RING_MAX)
+	if (ring_samples < RING_MIN || ring_samples > RING_MAX)
 		return -EINVAL;
 	err = jetwatt_fail_step();
 	if (err)
 		return err;
-	ring = roundup_pow_of_two(ring);
-	slots = __vmalloc(array_size(ring, sizeof(*slots)), GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
-	if (!slots)
+	ring_samples = roundup_pow_of_two(ring_samples);
+	ring.slots = __vmalloc(array_size(ring_samples, sizeof(*ring.slots)),
+			       GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	if (!ring.slots)
 		return -ENOMEM;
-	mask = ring - 1;
+	ring.mask = ring_samples - 1;
 	return 0;
 }
 
@@ -207,5 +206,5 @@ int jetwatt_ring_init(void)
  */
 void jetwatt_ring_exit(void)
 {
-	vfree(slots);
+	vfree(ring.slots);
 }

@@ -27,18 +27,31 @@
 
 #define NEVER		U64_MAX
 
-static struct hrtimer timer;
-static struct task_struct *sampler;
-static u64 period;	/* of its deadlines */
-static u64 expected;	/* when it was to wake up */
-static int armed_on;	/* the timer's CPU; the thread's own */
+/**
+ * struct throttle - what detects RT throttling of the sampler thread
+ * @timer: its handler looks at the thread
+ * @thread: the sampler thread
+ * @period: of the thread's deadlines (ns)
+ * @expected: the deadline that the thread sleeps until, or NEVER
+ * @armed_on: CPU of @timer; the thread's own
+ * @counted: last deadline that was counted, less 1 after the first look; the handler's own
+ * @times: number of deadlines missed by throttling; written by the handler
+ * @reported: value of @times in the last event; the thread's own
+ * @reported_at: time of that event (ns); the thread's own
+ */
+static struct throttle {
+	struct hrtimer timer;
+	struct task_struct *thread;
+	u64 period;
+	u64 expected;
+	int armed_on;
+	u64 counted;
+	u64 times;
+	u64 reported, reported_at;
+} throttle;
 
 /* How long JETWATT_FAIL_LOOK keeps the handler in its interrupt. */
 #define HELD_US		2000
-
-static u64 counted;	/* the handler's own: that deadline was counted already */
-static u64 times;	/* written by the handler */
-static u64 told, told_at;	/* the thread's own */
 
 /*
  * At a deadline, so that one interrupt serves the thread's timer and this one;
@@ -49,19 +62,19 @@ static u64 next_look(u64 now, u64 deadline)
 {
 	if (deadline == NEVER)
 		return now + LOOK_NS;
-	if (counted == deadline - 1)
+	if (throttle.counted == deadline - 1)
 		return now + LATE_NS;
-	if (period > LOOK_NS)
+	if (throttle.period > LOOK_NS)
 		return max(deadline + LATE_NS, now + LOOK_NS);
 	if (now > deadline)
-		deadline += div64_u64(now - deadline, period) * period;
-	return deadline + div64_u64(LOOK_NS, period) * period;
+		deadline += div64_u64(now - deadline, throttle.period) * throttle.period;
+	return deadline + div64_u64(LOOK_NS, throttle.period) * throttle.period;
 }
 
-static enum hrtimer_restart look(struct hrtimer *unused)
+static enum hrtimer_restart check_throttled(struct hrtimer *unused)
 {
-	u64 now = ktime_get_ns(), deadline = READ_ONCE(expected);
-	u64 due = ktime_to_ns(hrtimer_get_expires(&timer));
+	u64 now = ktime_get_ns(), deadline = READ_ONCE(throttle.expected);
+	u64 due = ktime_to_ns(hrtimer_get_expires(&throttle.timer));
 
 	/*
 	 * rt_task() leaves out deadline tasks from 6.12 on, so the priority is compared:
@@ -71,21 +84,22 @@ static enum hrtimer_restart look(struct hrtimer *unused)
 	 * comes late itself, as in a virtual machine that was stopped, proves nothing.
 	 */
 	if (deadline != NEVER && now < due + LATE_NS / 2 && now >= deadline + LATE_NS &&
-	    task_cpu(sampler) == smp_processor_id() && current != sampler && current->prio >= MAX_RT_PRIO &&
-	    task_is_running(sampler) && !need_resched()) {
-		if (counted == deadline - 1) {
-			WRITE_ONCE(times, times + 1);
-			counted = deadline;
-		} else if (counted != deadline) {
-			counted = deadline - 1;
+	    task_cpu(throttle.thread) == smp_processor_id() && current != throttle.thread &&
+	    current->prio >= MAX_RT_PRIO &&
+	    task_is_running(throttle.thread) && !need_resched()) {
+		if (throttle.counted == deadline - 1) {
+			WRITE_ONCE(throttle.times, throttle.times + 1);
+			throttle.counted = deadline;
+		} else if (throttle.counted != deadline) {
+			throttle.counted = deadline - 1;
 		}
 	}
 	if (jetwatt_fail(JETWATT_FAIL_LOOK))
 		udelay(HELD_US);
 	/* To change the time of a timer in a queue would break the queue's order. */
-	if (WARN_ON_ONCE(hrtimer_is_queued(&timer)))
+	if (WARN_ON_ONCE(hrtimer_is_queued(&throttle.timer)))
 		return HRTIMER_NORESTART;
-	hrtimer_set_expires(&timer, ns_to_ktime(next_look(now, deadline)));
+	hrtimer_set_expires(&throttle.timer, ns_to_ktime(next_look(now, deadline)));
 	return HRTIMER_RESTART;
 }
 
@@ -93,11 +107,11 @@ static enum hrtimer_restart look(struct hrtimer *unused)
  * Start the timer on this CPU. The handler may still run on the CPU that the thread
  * has left: hrtimer_cancel() waits for it, because it sets the next time itself.
  */
-static void arm(void)
+static void arm_timer(void)
 {
-	hrtimer_cancel(&timer);
-	armed_on = get_cpu();
-	hrtimer_start(&timer, ns_to_ktime(LOOK_NS), HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_cancel(&throttle.timer);
+	throttle.armed_on = get_cpu();
+	hrtimer_start(&throttle.timer, ns_to_ktime(LOOK_NS), HRTIMER_MODE_REL_PINNED_HARD);
 	put_cpu();
 }
 
@@ -109,11 +123,11 @@ static void arm(void)
  */
 void jetwatt_throttle_start(u64 period_ns)
 {
-	sampler = current;
-	period = period_ns;
-	expected = NEVER;
-	hrtimer_setup(&timer, look, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	arm();
+	throttle.thread = current;
+	throttle.period = period_ns;
+	throttle.expected = NEVER;
+	hrtimer_setup(&throttle.timer, check_throttled, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	arm_timer();
 }
 
 /**
@@ -124,30 +138,30 @@ void jetwatt_throttle_start(u64 period_ns)
  */
 void jetwatt_throttle_expect(u64 deadline)
 {
-	WRITE_ONCE(expected, deadline);
+	WRITE_ONCE(throttle.expected, deadline);
 	/* The timer has to be where the thread is. */
-	if (raw_smp_processor_id() != armed_on)
-		arm();
+	if (raw_smp_processor_id() != throttle.armed_on)
+		arm_timer();
 }
 
 /**
- * jetwatt_throttle_tell() - it has woken up: tell what was noticed meanwhile
+ * jetwatt_throttle_report() - it has woken up: tell what was noticed meanwhile
  *
  * Context: the sampler's thread.
  */
-void jetwatt_throttle_tell(void)
+void jetwatt_throttle_report(void)
 {
-	u64 now, n = READ_ONCE(times);
+	u64 now, n = READ_ONCE(throttle.times);
 
-	if (n == told)
+	if (n == throttle.reported)
 		return;
 	now = ktime_get_ns();
 	jetwatt_stats_throttled(n);
-	if (now - told_at < NSEC_PER_SEC)
+	if (now - throttle.reported_at < NSEC_PER_SEC)
 		return;
 	jetwatt_event_post(JETWATT_EVENT_THROTTLED, JETWATT_EVENT_NO_CHIP, n);
-	told = n;
-	told_at = now;
+	throttle.reported = n;
+	throttle.reported_at = now;
 }
 
 /**
@@ -157,5 +171,5 @@ void jetwatt_throttle_tell(void)
  */
 void jetwatt_throttle_stop(void)
 {
-	hrtimer_cancel(&timer);
+	hrtimer_cancel(&throttle.timer);
 }

@@ -7,7 +7,7 @@
 
 void jetwatt_throttle_start(u64 period_ns);
 void jetwatt_throttle_expect(u64 deadline);
-void jetwatt_throttle_tell(void);
+void jetwatt_throttle_report(void);
 void jetwatt_throttle_stop(void);
 
 #endif

@@ -26,49 +26,54 @@
 #include "sampler/transfer.h"
 #include "sensors/chip.h"
 
-/*
- * Ticks a second, 0: parked. Written by config.c, read by the thread,
- * which is woken after each change.
- */
-static u32 rate;
-
 #define IDLE_MAX_HZ	50
 
 static unsigned int idle_hz = 10;
 module_param(idle_hz, uint, 0444);
 MODULE_PARM_DESC(idle_hz, "looks a second at the rails while nobody listens, for the energy counters; 0: none (default 10, at most 50)");
 
-static struct task_struct *thread;
-/* CPUs that the thread may use unless a CPU or taskset says otherwise: set once it runs. */
-static struct cpumask unpinned;
-static DECLARE_COMPLETION(placed);
-static void (*on_sample)(u64 seq);
-
-/* Wakes the thread. One for all deadlines: to make one for each costs more than to arm it. */
-static struct hrtimer timer;
-
-/* The thread's own: ticks skipped that no event has told of yet. */
-static u64 untold;
-static u64 told_at;
+/**
+ * struct sampler - the thread that reads the chips
+ * @thread: the thread
+ * @rate: ticks a second, 0: parked. Written by config.c, which wakes the thread after each
+ *	change
+ * @unpinned: CPUs that the thread uses unless the configuration or taskset(1) says otherwise
+ * @placed: completed once @unpinned is set
+ * @on_sample: called with the sequence number of each new sample
+ * @timer: wakes the thread at each deadline; it is set up once, because that costs more than
+ *	to start it
+ * @unreported: skipped ticks that no event has reported yet; the thread's own
+ * @reported_at: time of the last such event (ns); the thread's own
+ */
+static struct sampler {
+	struct task_struct *thread;
+	u32 rate;
+	struct cpumask unpinned;
+	struct completion placed;
+	void (*on_sample)(u64 seq);
+	struct hrtimer timer;
+	u64 unreported;
+	u64 reported_at;
+} sampler = { .placed = COMPLETION_INITIALIZER(sampler.placed) };
 
 /* Return: how long its transfers took. */
-static u64 sample(bool first)
+static u64 take_sample(bool first)
 {
 	struct jetwatt_sample *sample = jetwatt_ring_begin(jetwatt_series_count());
 	u64 time_ns, length_ns;
 
 	time_ns = jetwatt_read_rails(sample, first, &length_ns);
-	jetwatt_clock_read(sample, first);
-	jetwatt_read_mark(time_ns);
+	jetwatt_aux_read(sample, first);
+	jetwatt_read_update_rates(time_ns);
 	jetwatt_energy_sample(sample, time_ns);
 	jetwatt_stats_tick(length_ns);
 	jetwatt_stats_cpu(current->se.sum_exec_runtime);
-	on_sample(jetwatt_ring_commit(time_ns));
+	sampler.on_sample(jetwatt_ring_commit(time_ns));
 	return length_ns;
 }
 
 /* For the counters alone: this sample goes nowhere. */
-static void glance(void)
+static void count_energy(void)
 {
 	struct jetwatt_sample *sample = jetwatt_ring_begin(jetwatt_series_count());
 	u64 time_ns, length_ns;
@@ -77,20 +82,20 @@ static void glance(void)
 	jetwatt_energy_sample(sample, time_ns);
 }
 
-static void missed(u64 ticks, u64 now)
+static void report_missed(u64 ticks, u64 now)
 {
 	jetwatt_stats_missed(ticks);
-	untold += ticks;
-	if (now - told_at < NSEC_PER_SEC)
+	sampler.unreported += ticks;
+	if (now - sampler.reported_at < NSEC_PER_SEC)
 		return;
-	jetwatt_event_post(JETWATT_EVENT_OVERRUN, JETWATT_EVENT_NO_CHIP, untold);
-	untold = 0;
-	told_at = now;
+	jetwatt_event_post(JETWATT_EVENT_OVERRUN, JETWATT_EVENT_NO_CHIP, sampler.unreported);
+	sampler.unreported = 0;
+	sampler.reported_at = now;
 }
 
-static enum hrtimer_restart wake(struct hrtimer *unused)
+static enum hrtimer_restart wake_sampler(struct hrtimer *unused)
 {
-	wake_up_process(thread);
+	wake_up_process(sampler.thread);
 	return HRTIMER_NORESTART;
 }
 
@@ -108,7 +113,7 @@ static bool sleep_until(u64 deadline, u32 hz, u64 *now)
 		jetwatt_throttle_expect(deadline);
 	for (;;) {
 		set_current_state(TASK_INTERRUPTIBLE);
-		if (kthread_should_stop() || READ_ONCE(rate) != hz || freezing(current)) {
+		if (kthread_should_stop() || READ_ONCE(sampler.rate) != hz || freezing(current)) {
 			__set_current_state(TASK_RUNNING);
 			return false;
 		}
@@ -117,7 +122,7 @@ static bool sleep_until(u64 deadline, u32 hz, u64 *now)
 			return true;
 		}
 		/* On this CPU, like the timer of rt_throttle.c: one interrupt for both. */
-		hrtimer_start(&timer, ns_to_ktime(deadline), HRTIMER_MODE_ABS_PINNED_HARD);
+		hrtimer_start(&sampler.timer, ns_to_ktime(deadline), HRTIMER_MODE_ABS_PINNED_HARD);
 		schedule();
 		*now = ktime_get_ns();
 	}
@@ -127,72 +132,72 @@ static bool sleep_until(u64 deadline, u32 hz, u64 *now)
  * Deadlines lie on a grid that starts one period after the first sample. One
  * that has passed while the tick before was still being taken is skipped.
  */
-static void run(u32 hz)
+static void run_at(u32 hz)
 {
 	u64 period = div_u64(NSEC_PER_SEC, hz), deadline, now, skip, read_ns;
 
 	jetwatt_throttle_start(period);
-	sample(true);
+	take_sample(true);
 	now = ktime_get_ns();
 	deadline = now + period;
 	while (sleep_until(deadline, hz, &now)) {
 		jetwatt_stats_late(now - deadline);
-		jetwatt_throttle_tell();
-		read_ns = sample(false);
+		jetwatt_throttle_report();
+		read_ns = take_sample(false);
 		now = ktime_get_ns();
 		jetwatt_overhead_tick(now - deadline, read_ns, period, now);
 		deadline += period;
 		if (now >= deadline) {
 			skip = div64_u64(now - deadline, period) + 1;
 			deadline += skip * period;
-			missed(skip, now);
+			report_missed(skip, now);
 		}
 	}
 	jetwatt_throttle_stop();
 }
 
 /* Slow enough that a deadline that is missed needs no care. */
-static void idle(void)
+static void run_idle(void)
 {
 	u64 period, now;
 
 	if (!idle_hz) {
 		set_current_state(TASK_INTERRUPTIBLE);
-		if (!READ_ONCE(rate) && !kthread_should_stop() && !freezing(current))
+		if (!READ_ONCE(sampler.rate) && !kthread_should_stop() && !freezing(current))
 			schedule();
 		__set_current_state(TASK_RUNNING);
 		return;
 	}
 	period = div_u64(NSEC_PER_SEC, min_t(u32, idle_hz, IDLE_MAX_HZ));
 	do {
-		glance();
+		count_energy();
 		now = ktime_get_ns();
 	} while (sleep_until(now + period, 0, &now));
 }
 
-static int thread_fn(void *unused)
+static int sampler_fn(void *unused)
 {
 	u32 hz, before = 0;
 
-	jetwatt_housekeeping(&unpinned);
-	complete(&placed);
+	jetwatt_housekeeping(&sampler.unpinned);
+	complete(&sampler.placed);
 	sched_set_fifo(current);
 	set_freezable();
 	while (!kthread_should_stop()) {
 		if (try_to_freeze())
 			jetwatt_energy_frozen();
-		hz = READ_ONCE(rate);
+		hz = READ_ONCE(sampler.rate);
 		if (hz && !before)
 			jetwatt_read_restart();
 		if (!hz && before)
 			jetwatt_chip_parked();
 		before = hz;
 		if (hz)
-			run(hz);
+			run_at(hz);
 		else
-			idle();
+			run_idle();
 	}
-	hrtimer_cancel(&timer);
+	hrtimer_cancel(&sampler.timer);
 	return 0;
 }
 
@@ -205,10 +210,10 @@ static int thread_fn(void *unused)
  */
 void jetwatt_sampler_rate(u32 hz)
 {
-	if (hz == rate)
+	if (hz == sampler.rate)
 		return;
-	WRITE_ONCE(rate, hz);
-	wake_up_process(thread);
+	WRITE_ONCE(sampler.rate, hz);
+	wake_up_process(sampler.thread);
 }
 
 /**
@@ -218,7 +223,7 @@ void jetwatt_sampler_rate(u32 hz)
  */
 u32 jetwatt_sampler_hz(void)
 {
-	return READ_ONCE(rate);
+	return READ_ONCE(sampler.rate);
 }
 
 /**
@@ -233,14 +238,15 @@ u32 jetwatt_sampler_hz(void)
  */
 int jetwatt_sampler_cpu(u32 cpu)
 {
-	const struct cpumask *mask = cpu == JETWATT_CPU_ANY ? &unpinned : NULL;
+	const struct cpumask *mask = cpu == JETWATT_CPU_ANY ? &sampler.unpinned : NULL;
 	int err = -EINVAL;
 
 	cpus_read_lock();
 	if (!mask && cpu < nr_cpu_ids && cpu_online(cpu))
 		mask = cpumask_of(cpu);
 	if (mask)
-		err = cpumask_equal(thread->cpus_ptr, mask) ? 0 : set_cpus_allowed_ptr(thread, mask);
+		err = cpumask_equal(sampler.thread->cpus_ptr, mask) ?
+			      0 : set_cpus_allowed_ptr(sampler.thread, mask);
 	cpus_read_unlock();
 	return err;
 }
@@ -259,13 +265,13 @@ int jetwatt_sampler_init(void (*taken)(u64 seq))
 	err = jetwatt_fail_step();
 	if (err)
 		return err;
-	on_sample = taken;
-	hrtimer_setup(&timer, wake, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
-	thread = kthread_create(thread_fn, NULL, "jetwatt");
-	if (IS_ERR(thread))
-		return PTR_ERR(thread);
-	wake_up_process(thread);
-	wait_for_completion(&placed);
+	sampler.on_sample = taken;
+	hrtimer_setup(&sampler.timer, wake_sampler, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
+	sampler.thread = kthread_create(sampler_fn, NULL, "jetwatt");
+	if (IS_ERR(sampler.thread))
+		return PTR_ERR(sampler.thread);
+	wake_up_process(sampler.thread);
+	wait_for_completion(&sampler.placed);
 	return 0;
 }
 
@@ -276,6 +282,6 @@ int jetwatt_sampler_init(void (*taken)(u64 seq))
  */
 void jetwatt_sampler_exit(void)
 {
-	WRITE_ONCE(rate, 0);
-	kthread_stop(thread);
+	WRITE_ONCE(sampler.rate, 0);
+	kthread_stop(sampler.thread);
 }

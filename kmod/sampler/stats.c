@@ -14,10 +14,12 @@
  * The sampler's thread is the only writer: plain read-modify-write is enough, and readers
  * may see counters of two neighbouring ticks.
  */
-static u64 late[BUCKETS];
-static u64 late_max, ticks, missed, length, throttled, cpu;
+static struct {
+	u64 late[BUCKETS];
+	u64 late_max, ticks, missed, length, throttled, cpu;
+} counts;
 
-static void add(u64 *counter, u64 n)
+static void add_to(u64 *counter, u64 n)
 {
 	WRITE_ONCE(*counter, *counter + n);
 }
@@ -31,9 +33,9 @@ static void add(u64 *counter, u64 n)
 void jetwatt_stats_late(u64 late_ns)
 {
 	/* Bucket b holds what is below 2^b. */
-	add(&late[min(fls64(late_ns), BUCKETS - 1)], 1);
-	if (late_ns > late_max)
-		WRITE_ONCE(late_max, late_ns);
+	add_to(&counts.late[min(fls64(late_ns), BUCKETS - 1)], 1);
+	if (late_ns > counts.late_max)
+		WRITE_ONCE(counts.late_max, late_ns);
 }
 
 /**
@@ -44,8 +46,8 @@ void jetwatt_stats_late(u64 late_ns)
  */
 void jetwatt_stats_tick(u64 length_ns)
 {
-	add(&length, length_ns);
-	add(&ticks, 1);
+	add_to(&counts.length, length_ns);
+	add_to(&counts.ticks, 1);
 }
 
 /**
@@ -56,7 +58,7 @@ void jetwatt_stats_tick(u64 length_ns)
  */
 void jetwatt_stats_missed(u64 n)
 {
-	add(&missed, n);
+	add_to(&counts.missed, n);
 }
 
 /**
@@ -67,7 +69,7 @@ void jetwatt_stats_missed(u64 n)
  */
 void jetwatt_stats_throttled(u64 n)
 {
-	WRITE_ONCE(throttled, n);
+	WRITE_ONCE(counts.throttled, n);
 }
 
 /**
@@ -78,7 +80,7 @@ void jetwatt_stats_throttled(u64 n)
  */
 void jetwatt_stats_cpu(u64 cpu_ns)
 {
-	WRITE_ONCE(cpu, cpu_ns);
+	WRITE_ONCE(counts.cpu, cpu_ns);
 }
 
 /* The upper bound of the bucket in which the quantile lies. */
@@ -109,16 +111,16 @@ void jetwatt_stats_get(struct jetwatt_stats *stats)
 	unsigned int b;
 
 	for (b = 0; b < BUCKETS; b++) {
-		count[b] = READ_ONCE(late[b]);
+		count[b] = READ_ONCE(counts.late[b]);
 		total += count[b];
 	}
-	stats->ticks = READ_ONCE(ticks);
-	stats->missed = READ_ONCE(missed);
+	stats->ticks = READ_ONCE(counts.ticks);
+	stats->missed = READ_ONCE(counts.missed);
 	stats->i2c_errors = jetwatt_bus_errors();
-	stats->throttled = READ_ONCE(throttled);
-	stats->cpu_ns = READ_ONCE(cpu);
-	stats->late_max_ns = READ_ONCE(late_max);
+	stats->throttled = READ_ONCE(counts.throttled);
+	stats->cpu_ns = READ_ONCE(counts.cpu);
+	stats->late_max_ns = READ_ONCE(counts.late_max);
 	stats->late_p50_ns = min(quantile(count, total, 50), stats->late_max_ns);
 	stats->late_p99_ns = min(quantile(count, total, 99), stats->late_max_ns);
-	stats->tick_ns = stats->ticks ? div64_u64(READ_ONCE(length), stats->ticks) : 0;
+	stats->tick_ns = stats->ticks ? div64_u64(READ_ONCE(counts.length), stats->ticks) : 0;
 }

@@ -12,17 +12,19 @@
 #include "sampler/overhead.h"
 #include "sampler/read_schedule.h"
 #include "sampler/ring.h"
-#include "sensors/chip.h"
+#include "sensors/board.h"
 #include "sensors/series.h"
 
 #define MARK_EVERY_NS	(NSEC_PER_SEC / 4)
 
-/* All of it belongs to the sampler's thread, under jetwatt_chip_lock. */
-static struct jetwatt_plan plan;
-static u64 mark_due;
-static u64 busy_since, busy_then[JETWATT_BUSES_MAX];
+/* All of it belongs to the sampler's thread, under jetwatt_board.lock. */
+static struct {
+	struct jetwatt_plan plan;
+	u64 mark_due;
+	u64 busy_since, busy_then[JETWATT_BUSES_MAX];
+} reading;
 
-static void put(struct jetwatt_sample *sample, int slot, s32 value)
+static void put_value(struct jetwatt_sample *sample, int slot, s32 value)
 {
 	/* A chip may have come while this sample was already open. */
 	if (slot >= 0 && slot < sample->nr_series)
@@ -40,61 +42,61 @@ static void store_shunt(struct jetwatt_sample *sample, const struct jetwatt_rail
 	s64 pv = jetwatt_rail_shunt_pv(rail, reg);
 	s32 uv = (s32)jetwatt_pv_to(pv, JETWATT_PV_PER_UV);
 
-	put(sample, rail->shunt_slot, uv);
+	put_value(sample, rail->shunt_slot, uv);
 	jetwatt_alarm_shunt(rail->id, uv);
 	jetwatt_energy_shunt(rail, (s32)jetwatt_pv_to(pv, JETWATT_PV_PER_NV));
 }
 
-static void store(struct jetwatt_sample *sample, const struct jetwatt_reg *reg)
+static void store_reg(struct jetwatt_sample *sample, const struct jetwatt_reg *reg)
 {
 	struct jetwatt_chip *chip = jetwatt_chip_at(reg->chip);
 	const struct jetwatt_rail *rail = NULL;
 
-	if (reg->what != JETWATT_CONFIG && reg->what != JETWATT_SUM) {
-		if (chip->rail[reg->n] == JETWATT_NO_RAIL)
+	if (reg->kind != JETWATT_REG_CONFIG && reg->kind != JETWATT_REG_SUM) {
+		if (chip->rail[reg->index] == JETWATT_NO_RAIL)
 			return;
-		rail = jetwatt_rail_at(chip->rail[reg->n]);
+		rail = jetwatt_rail_at(chip->rail[reg->index]);
 	}
-	switch (reg->what) {
-	case JETWATT_SHUNT:
+	switch (reg->kind) {
+	case JETWATT_REG_SHUNT:
 		store_shunt(sample, rail, reg->value);
 		break;
-	case JETWATT_BUS:
-		put(sample, rail->bus_slot, microvolts(&chip->model->bus_field, reg->value));
+	case JETWATT_REG_BUS:
+		put_value(sample, rail->bus_slot, microvolts(&chip->ops->bus_field, reg->value));
 		break;
-	case JETWATT_SUM:
+	case JETWATT_REG_SUM:
 		if (chip->sum.channels)
-			put(sample, chip->sum_slot,
-			    microvolts(&chip->model->sum_field, reg->value));
+			put_value(sample, chip->sum_slot,
+			    microvolts(&chip->ops->sum_field, reg->value));
 		break;
-	case JETWATT_CONFIG:
-		jetwatt_chip_configured(chip, reg->n, reg->value);
+	case JETWATT_REG_CONFIG:
+		jetwatt_chip_configured(chip, reg->index, reg->value);
 		break;
-	case JETWATT_WARNING:
-	case JETWATT_CRITICAL:
-		jetwatt_alarm_limit(rail->id, reg->what == JETWATT_CRITICAL,
+	case JETWATT_REG_WARNING:
+	case JETWATT_REG_CRITICAL:
+		jetwatt_alarm_limit(rail->id, reg->kind == JETWATT_REG_CRITICAL,
 				    jetwatt_rail_limit_uv(rail, reg->value));
 		break;
 	}
 }
 
 /* Shunts and sum of a chip in one transfer: see what the sum is made of. */
-static void learn(struct jetwatt_chip *chip)
+static void learn_sum(struct jetwatt_chip *chip)
 {
 	const struct jetwatt_field *shunt = &jetwatt_chip_range(chip)->shunt;
 	s32 uv[JETWATT_CHANNELS_MAX] = {}, sum_uv = 0;
 	unsigned int i, have = 0;
 	bool have_sum = false;
 
-	for (i = 0; i < plan.n; i++) {
-		if (plan.reg[i].chip != chip->id)
+	for (i = 0; i < reading.plan.n; i++) {
+		if (reading.plan.reg[i].chip != chip->id)
 			continue;
-		if (plan.reg[i].what == JETWATT_SHUNT) {
+		if (reading.plan.reg[i].kind == JETWATT_REG_SHUNT) {
 			/* As the chip adds them up: without the board's correction. */
-			uv[plan.reg[i].n] = microvolts(shunt, plan.reg[i].value);
-			have |= BIT(plan.reg[i].n);
-		} else if (plan.reg[i].what == JETWATT_SUM) {
-			sum_uv = microvolts(&chip->model->sum_field, plan.reg[i].value);
+			uv[reading.plan.reg[i].index] = microvolts(shunt, reading.plan.reg[i].value);
+			have |= BIT(reading.plan.reg[i].index);
+		} else if (reading.plan.reg[i].kind == JETWATT_REG_SUM) {
+			sum_uv = microvolts(&chip->ops->sum_field, reading.plan.reg[i].value);
 			have_sum = true;
 		}
 	}
@@ -110,26 +112,26 @@ static void learn(struct jetwatt_chip *chip)
 	}
 }
 
-static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
+static void transfer_plan(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
 {
 	unsigned long took_part = 0, had_shunt = 0, had_sum = 0;
-	const struct jetwatt_reg *reg, *end = plan.reg + plan.n;
+	const struct jetwatt_reg *reg, *end = reading.plan.reg + reading.plan.n;
 	unsigned int i;
 	int err;
 
-	if (!plan.n)
+	if (!reading.plan.n)
 		return;
-	err = jetwatt_bus_read(bus, plan.reg, plan.n);
+	err = jetwatt_bus_read(bus, reading.plan.reg, reading.plan.n);
 	if (!err)
-		jetwatt_bus_ticked(bus, plan.n);
-	for (reg = plan.reg; reg < end; reg++) {
+		jetwatt_bus_ticked(bus, reading.plan.n);
+	for (reg = reading.plan.reg; reg < end; reg++) {
 		took_part |= BIT(reg->chip);
 		if (err)
 			continue;
-		store(sample, reg);
+		store_reg(sample, reg);
 		if (reg->first)
 			had_shunt |= BIT(reg->chip);
-		else if (reg->what == JETWATT_SUM)
+		else if (reg->kind == JETWATT_REG_SUM)
 			had_sum |= BIT(reg->chip);
 	}
 	for_each_set_bit(i, &took_part, JETWATT_CHIPS_MAX) {
@@ -141,7 +143,7 @@ static void transfer(struct jetwatt_bus *bus, struct jetwatt_sample *sample)
 		}
 		jetwatt_chip_answered(chip);
 		if (had_sum & BIT(i))
-			learn(chip);
+			learn_sum(chip);
 		if (had_shunt & BIT(i))
 			WRITE_ONCE(chip->reads, chip->reads + 1);
 	}
@@ -153,11 +155,11 @@ static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, boo
 	unsigned int i;
 
 	/* One that fails in the shared read gets its next try in the next tick. */
-	failed = jetwatt_plan_shared(&plan, bus, all, now);
-	transfer(bus, sample);
+	failed = jetwatt_plan_shared(&reading.plan, bus, all, now);
+	transfer_plan(bus, sample);
 	for_each_set_bit(i, &failed, JETWATT_CHIPS_MAX) {
-		jetwatt_plan_alone(&plan, jetwatt_chip_at(i), now);
-		transfer(bus, sample);
+		jetwatt_plan_alone(&reading.plan, jetwatt_chip_at(i), now);
+		transfer_plan(bus, sample);
 		/* If the bus is stuck, one try is enough. */
 		if (ktime_get_ns() - now >= JETWATT_STUCK_NS)
 			break;
@@ -170,7 +172,7 @@ static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, boo
  * @all: all bus voltages instead of the next one
  * @length_ns: gets the time from the first transfer to the end of the last
  *
- * Context: the sampler's thread; takes jetwatt_chip_lock; sleeps.
+ * Context: the sampler's thread; takes jetwatt_board.lock; sleeps.
  * Return: CLOCK_MONOTONIC in the middle of the transfers.
  */
 u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
@@ -179,7 +181,7 @@ u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
 	u64 start, end;
 	unsigned int i;
 
-	rt_mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_board.lock);
 	start = ktime_get_ns();
 	end = start;
 	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
@@ -190,7 +192,7 @@ u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
 		/* Of long ago if there was nothing to read. */
 		end = max(end, bus->ended_ns);
 	}
-	rt_mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_board.lock);
 	*length_ns = end - start;
 	return start + (end - start) / 2;
 }
@@ -207,32 +209,32 @@ static void mark_buses(u64 now)
 			continue;
 		busy = bus->busy_ns;
 		/* A bus that came in between started from zero. */
-		if (busy_since && busy >= busy_then[i])
+		if (reading.busy_since && busy >= reading.busy_then[i])
 			WRITE_ONCE(bus->busy_permille,
-				   (u32)div64_u64((busy - busy_then[i]) * 1000, now - busy_since));
-		busy_then[i] = busy;
+				   (u32)div64_u64((busy - reading.busy_then[i]) * 1000, now - reading.busy_since));
+		reading.busy_then[i] = busy;
 	}
-	busy_since = now;
+	reading.busy_since = now;
 }
 
 /**
- * jetwatt_read_mark() - reckon rates and shares of the last seconds
+ * jetwatt_read_update_rates() - reckon rates and shares of the last seconds
  * @now: CLOCK_MONOTONIC
  *
  * After each tick; most of the time there is nothing to do.
  *
- * Context: the sampler's thread; takes jetwatt_chip_lock.
+ * Context: the sampler's thread; takes jetwatt_board.lock.
  */
-void jetwatt_read_mark(u64 now)
+void jetwatt_read_update_rates(u64 now)
 {
-	if (now < mark_due)
+	if (now < reading.mark_due)
 		return;
-	mark_due = now + MARK_EVERY_NS;
-	rt_mutex_lock(&jetwatt_chip_lock);
-	jetwatt_chip_mark(now);
-	if (!busy_since || now - busy_since >= NSEC_PER_SEC)
+	reading.mark_due = now + MARK_EVERY_NS;
+	rt_mutex_lock(&jetwatt_board.lock);
+	jetwatt_chip_update_rates(now);
+	if (!reading.busy_since || now - reading.busy_since >= NSEC_PER_SEC)
 		mark_buses(now);
-	rt_mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_board.lock);
 }
 
 /**
@@ -259,12 +261,12 @@ void jetwatt_read_restart(void)
 {
 	unsigned int i;
 
-	rt_mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_board.lock);
 	for (i = 0; i < JETWATT_BUSES_MAX; i++)
 		WRITE_ONCE(jetwatt_bus_at(i)->busy_permille, 0);
-	mark_due = 0;
-	busy_since = 0;
+	reading.mark_due = 0;
+	reading.busy_since = 0;
 	jetwatt_overhead_forget();
-	rt_mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_board.lock);
 	jetwatt_chip_parked();
 }

@@ -9,7 +9,7 @@ struct jetwatt_sample;
 
 u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns);
 u32 jetwatt_read_busy_permille(void);
-void jetwatt_read_mark(u64 now);
+void jetwatt_read_update_rates(u64 now);
 void jetwatt_read_restart(void);
 
 #endif

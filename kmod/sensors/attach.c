@@ -9,15 +9,16 @@
 #include <linux/string.h>
 #include "event.h"
 #include "fault_inject.h"
+#include "sensors/board.h"
 #include "sensors/rail.h"
 #include "sensors/rail_graph.h"
 
-static const struct jetwatt_model * const models[] = {
+static const struct jetwatt_chip_ops * const chip_ops[] = {
 	&jetwatt_ina3221, &jetwatt_ina238, &jetwatt_ina228, &jetwatt_ina219,
 };
 
 /**
- * jetwatt_chip_model() - is this a sensor of ours?
+ * jetwatt_chip_ops_of() - is this a sensor of ours?
  * @client: an i2c device
  *
  * With a device tree its word counts, driver or not. Without one only a driver
@@ -25,17 +26,17 @@ static const struct jetwatt_model * const models[] = {
  *
  * Return: what it is, NULL: something else.
  */
-const struct jetwatt_model *jetwatt_chip_model(const struct i2c_client *client)
+const struct jetwatt_chip_ops *jetwatt_chip_ops_of(const struct i2c_client *client)
 {
 	const struct device_node *np = client->dev.of_node;
 	char compatible[16];
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(models); i++) {
-		snprintf(compatible, sizeof(compatible), "ti,%s", models[i]->name);
+	for (i = 0; i < ARRAY_SIZE(chip_ops); i++) {
+		snprintf(compatible, sizeof(compatible), "ti,%s", chip_ops[i]->name);
 		if (np ? of_device_is_compatible(np, compatible) :
-			 client->dev.driver && !strcmp(client->name, models[i]->name))
-			return models[i];
+			 client->dev.driver && !strcmp(client->name, chip_ops[i]->name))
+			return chip_ops[i];
 	}
 	return NULL;
 }
@@ -43,16 +44,16 @@ const struct jetwatt_model *jetwatt_chip_model(const struct i2c_client *client)
 /**
  * jetwatt_chip_attached() - how many chips can be reached now
  *
- * Context: takes jetwatt_chip_lock. Return: the number.
+ * Context: takes jetwatt_board.lock. Return: the number.
  */
 unsigned int jetwatt_chip_attached(void)
 {
 	unsigned int i, n = 0;
 
-	rt_mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_board.lock);
 	for (i = 0; i < jetwatt_chip_count(); i++)
 		n += !!jetwatt_chip_at(i)->client;
-	rt_mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_board.lock);
 	return n;
 }
 
@@ -60,17 +61,17 @@ unsigned int jetwatt_chip_attached(void)
  * jetwatt_chip_has() - is this client attached?
  * @client: the client
  *
- * Context: takes jetwatt_chip_lock. Return: true if a chip uses it.
+ * Context: takes jetwatt_board.lock. Return: true if a chip uses it.
  */
 bool jetwatt_chip_has(const struct i2c_client *client)
 {
 	bool has = false;
 	unsigned int i;
 
-	rt_mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_board.lock);
 	for (i = 0; i < jetwatt_chip_count(); i++)
 		has |= jetwatt_chip_at(i)->client == client;
-	rt_mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_board.lock);
 	return has;
 }
 
@@ -80,7 +81,7 @@ static int read_configs(struct jetwatt_chip *chip)
 	unsigned int i;
 	int err;
 
-	for (i = 0; i < chip->model->nr_configs; i++)
+	for (i = 0; i < chip->ops->nr_configs; i++)
 		reg[i] = jetwatt_chip_config_reg(chip, i);
 	err = jetwatt_bus_read(chip->bus, reg, i);
 	while (!err && i--)
@@ -89,7 +90,7 @@ static int read_configs(struct jetwatt_chip *chip)
 }
 
 /* A node of the device tree is the same chip always, else place and address are. */
-static struct jetwatt_chip *known(const struct i2c_client *client)
+static struct jetwatt_chip *find_known(const struct i2c_client *client)
 {
 	struct device_node *np = client->dev.of_node;
 	struct jetwatt_chip *chip;
@@ -106,7 +107,7 @@ static struct jetwatt_chip *known(const struct i2c_client *client)
 	return NULL;
 }
 
-static struct jetwatt_chip *describe(const struct i2c_client *client)
+static struct jetwatt_chip *init_chip(const struct i2c_client *client)
 {
 	struct jetwatt_chip *chip = jetwatt_chip_next();
 
@@ -115,10 +116,10 @@ static struct jetwatt_chip *describe(const struct i2c_client *client)
 	chip->id = jetwatt_chip_count();
 	chip->addr = client->addr;
 	chip->bus_nr = i2c_adapter_id(client->adapter);
-	chip->model = jetwatt_chip_model(client);
+	chip->ops = jetwatt_chip_ops_of(client);
 	chip->sum_slot = -1;
 	chip->node = of_node_get(client->dev.of_node);
-	if (jetwatt_rail_describe(chip)) {
+	if (jetwatt_rail_add_all(chip)) {
 		of_node_put(chip->node);
 		chip->node = NULL;
 		return NULL;
@@ -136,7 +137,7 @@ static struct jetwatt_chip *describe(const struct i2c_client *client)
  * driver's module is not pinned, so that it can be unloaded: then the client
  * is deleted first, and the bus notifier (scan.c) detaches the chip.
  *
- * Context: one caller at a time; takes jetwatt_chip_lock; sleeps.
+ * Context: one caller at a time; takes jetwatt_board.lock; sleeps.
  * Return: 0, -ENOSPC if there are too many, -ENOMEM.
  */
 int jetwatt_chip_attach(struct i2c_client *client)
@@ -148,31 +149,31 @@ int jetwatt_chip_attach(struct i2c_client *client)
 
 	if (jetwatt_fail(JETWATT_FAIL_ATTACH))
 		return -ENOMEM;
-	rt_mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_board.lock);
 	bus = jetwatt_bus_get(client->adapter);
 	if (!bus)
 		goto unlock;
-	chip = known(client);
+	chip = find_known(client);
 	again = chip;
 	if (!chip)
-		chip = describe(client);
+		chip = init_chip(client);
 	if (!chip) {
 		jetwatt_bus_put(bus);
 		goto unlock;
 	}
 	chip->client = client;
 	chip->bus = bus;
-	chip->row = 0;
-	chip->side_due = 0;
+	chip->consecutive_errors = 0;
+	chip->aux_reg_due = 0;
 	chip->learn_due = 0;
 	jetwatt_sum_forget(&chip->sum);
 	WRITE_ONCE(chip->bus_nr, bus->nr);
-	jetwatt_bus_ask(bus);
+	jetwatt_bus_refresh_hz(bus);
 	WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(bus));
 	err = read_configs(chip);
 	if (err) {
 		WRITE_ONCE(chip->errors, chip->errors + 1);
-		chip->row = JETWATT_ROW_LOST;
+		chip->consecutive_errors = JETWATT_ERRORS_LOST;
 		chip->retry_due = 0;
 	}
 	WRITE_ONCE(chip->lost, err);
@@ -184,12 +185,12 @@ int jetwatt_chip_attach(struct i2c_client *client)
 		jetwatt_event_post(JETWATT_EVENT_CONFIG_CHANGED, JETWATT_EVENT_NO_CHIP, 0);
 	err = 0;
 unlock:
-	rt_mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_board.lock);
 	return err;
 }
 
 /* Leaves the references to the caller, who must not put them under the lock. */
-static struct i2c_client *release(struct jetwatt_chip *chip)
+static struct i2c_client *release_client(struct jetwatt_chip *chip)
 {
 	struct i2c_client *client = chip->client;
 
@@ -201,7 +202,13 @@ static struct i2c_client *release(struct jetwatt_chip *chip)
 	return client;
 }
 
-static void put(struct i2c_client *client)
+/**
+ * jetwatt_chip_put_client() - drop the references to a client and to its adapter
+ * @client: the client
+ *
+ * Context: sleeps; not under jetwatt_board.lock.
+ */
+void jetwatt_chip_put_client(struct i2c_client *client)
 {
 	put_device(&client->adapter->dev);
 	put_device(&client->dev);
@@ -211,7 +218,7 @@ static void put(struct i2c_client *client)
  * jetwatt_chip_detach() - let go of a chip whose i2c device goes away
  * @dev: the i2c device, of a chip or not
  *
- * Context: takes jetwatt_chip_lock: waits for the tick under way.
+ * Context: takes jetwatt_board.lock: waits for the tick under way.
  */
 void jetwatt_chip_detach(const struct device *dev)
 {
@@ -219,18 +226,18 @@ void jetwatt_chip_detach(const struct device *dev)
 	struct jetwatt_chip *chip;
 	unsigned int i;
 
-	rt_mutex_lock(&jetwatt_chip_lock);
+	rt_mutex_lock(&jetwatt_board.lock);
 	for (i = 0; i < jetwatt_chip_count() && !client; i++) {
 		chip = jetwatt_chip_at(i);
 		if (!chip->client || &chip->client->dev != dev)
 			continue;
 		if (!chip->lost)
 			jetwatt_event_post(JETWATT_EVENT_CHIP_LOST, i, 0);
-		client = release(chip);
+		client = release_client(chip);
 	}
-	rt_mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_board.lock);
 	if (client)
-		put(client);
+		jetwatt_chip_put_client(client);
 }
 
 /**
@@ -246,11 +253,11 @@ void jetwatt_chip_exit(void)
 
 	for (i = 0; i < jetwatt_chip_count(); i++) {
 		chip = jetwatt_chip_at(i);
-		rt_mutex_lock(&jetwatt_chip_lock);
-		client = chip->client ? release(chip) : NULL;
-		rt_mutex_unlock(&jetwatt_chip_lock);
+		rt_mutex_lock(&jetwatt_board.lock);
+		client = chip->client ? release_client(chip) : NULL;
+		rt_mutex_unlock(&jetwatt_board.lock);
 		if (client)
-			put(client);
+			jetwatt_chip_put_client(client);
 		of_node_put(chip->node);
 	}
 }

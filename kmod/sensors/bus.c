@@ -11,6 +11,7 @@
 #include <linux/module.h>
 #include <linux/of.h>
 #include "fault_inject.h"
+#include "sensors/board.h"
 
 #define BITS_PER_REG	JETWATT_REG_BITS(2)
 
@@ -19,27 +20,25 @@
 
 static const u32 standard_hz[] = { 100000, 400000, 1000000, 3400000 };
 
-struct jetwatt_bus jetwatt_buses[JETWATT_BUSES_MAX];
-
-/* Of one read at a time: jetwatt_chip_lock is held. Too big for a stack. */
+/* Of one read at a time: jetwatt_board.lock is held. Too big for a stack. */
 static struct i2c_msg msgs[2 * JETWATT_BUS_REGS];
 static u8 bytes[JETWATT_BUS_REGS][JETWATT_REG_BYTES];
 
 /* Failed transfers since the module was loaded. */
-static atomic64_t errors;
+static atomic64_t bus_errors;
 
 /**
  * jetwatt_bus_get() - the bus of an adapter
  * @adapter: the adapter, with a reference to its device that the caller holds
  *	at least until jetwatt_bus_put()
  *
- * Context: jetwatt_chip_lock held. Return: the bus, NULL if there are too many.
+ * Context: jetwatt_board.lock held. Return: the bus, NULL if there are too many.
  */
 struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter)
 {
 	struct jetwatt_bus *bus, *spare = NULL;
 
-	for (bus = jetwatt_buses; bus < jetwatt_buses + JETWATT_BUSES_MAX; bus++) {
+	for (bus = jetwatt_board.buses; bus < jetwatt_board.buses + JETWATT_BUSES_MAX; bus++) {
 		if (bus->adapter == adapter) {
 			bus->users++;
 			bus->planned = false;
@@ -61,7 +60,7 @@ struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter)
  * jetwatt_bus_put() - a chip lets go of its bus
  * @bus: the bus
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_board.lock held.
  */
 void jetwatt_bus_put(struct jetwatt_bus *bus)
 {
@@ -153,7 +152,7 @@ static int read_batch(struct i2c_adapter *adapter, struct jetwatt_reg *regs, uns
 	return 0;
 }
 
-static void measured(struct jetwatt_bus *bus, u64 ns, const struct jetwatt_reg *regs,
+static void store_best(struct jetwatt_bus *bus, u64 ns, const struct jetwatt_reg *regs,
 		     unsigned int n)
 {
 	u32 bits = 0, each;
@@ -182,7 +181,7 @@ static void measured(struct jetwatt_bus *bus, u64 ns, const struct jetwatt_reg *
  * @regs: what to read; the values are there afterwards
  * @n: how many, at most JETWATT_BUS_REGS
  *
- * Context: jetwatt_chip_lock held; sleeps. Return: 0 or a negative errno,
+ * Context: jetwatt_board.lock held; sleeps. Return: 0 or a negative errno,
  * then no value is to be used.
  */
 int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n)
@@ -198,9 +197,9 @@ int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned
 		err = read_one_by_one(bus->adapter, regs, n);
 	bus->ended_ns = ktime_get_ns();
 	if (err)
-		atomic64_inc(&errors);
+		atomic64_inc(&bus_errors);
 	else
-		measured(bus, bus->ended_ns - bus->begun_ns, regs, n);
+		store_best(bus, bus->ended_ns - bus->begun_ns, regs, n);
 	return err;
 }
 
@@ -211,14 +210,14 @@ int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned
  */
 u64 jetwatt_bus_errors(void)
 {
-	return atomic64_read(&errors);
+	return atomic64_read(&bus_errors);
 }
 
 /**
  * jetwatt_bus_measure_again() - forget how fast the bus was
  * @bus: the bus
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_board.lock held.
  */
 void jetwatt_bus_measure_again(struct jetwatt_bus *bus)
 {
@@ -235,7 +234,7 @@ void jetwatt_bus_measure_again(struct jetwatt_bus *bus)
  * sampler may be kept from running in the middle of a transfer, so that only
  * the shortest one tells about the bus itself.
  *
- * Context: jetwatt_chip_lock held. Return: nanoseconds, 0 if not known yet.
+ * Context: jetwatt_board.lock held. Return: nanoseconds, 0 if not known yet.
  */
 u32 jetwatt_bus_reg_measured_ns(const struct jetwatt_bus *bus)
 {
@@ -288,21 +287,21 @@ static u32 stated_hz(struct i2c_adapter *adapter)
 }
 
 /**
- * jetwatt_bus_ask() - ask the adapter for its clock, if it can tell
+ * jetwatt_bus_refresh_hz() - ask the adapter for its clock, if it can tell
  * @bus: the bus
  *
  * Looking the function up takes longer than a tick's other work: not in ticks.
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_board.lock held.
  */
-void jetwatt_bus_ask(struct jetwatt_bus *bus)
+void jetwatt_bus_refresh_hz(struct jetwatt_bus *bus)
 {
 	u32 hz = told_hz(bus->adapter);
 
-	if (hz == bus->told)
+	if (hz == bus->reported_hz)
 		return;
 	/* Times at another clock tell nothing about this one. */
-	bus->told = hz;
+	bus->reported_hz = hz;
 	jetwatt_bus_measure_again(bus);
 	memset(bus->least_ns, 0, sizeof(bus->least_ns));
 }
@@ -315,11 +314,11 @@ void jetwatt_bus_ask(struct jetwatt_bus *bus)
  * measured time refutes that: a transfer cannot take less time than its bits,
  * and the clock may have been changed behind the device tree's back.
  *
- * Context: jetwatt_chip_lock held. Return: hertz.
+ * Context: jetwatt_board.lock held. Return: hertz.
  */
 u32 jetwatt_bus_hz(struct jetwatt_bus *bus)
 {
-	u32 hz = bus->told, ns;
+	u32 hz = bus->reported_hz, ns;
 	unsigned int i;
 
 	if (hz)
@@ -347,7 +346,7 @@ u32 jetwatt_bus_hz(struct jetwatt_bus *bus)
  * jetwatt_bus_is_slow() - something else than the wire is slow
  * @bus: the bus
  *
- * Context: jetwatt_chip_lock held. Return: whether a register has never taken
+ * Context: jetwatt_board.lock held. Return: whether a register has never taken
  * less than a quarter longer than its bits.
  */
 bool jetwatt_bus_is_slow(struct jetwatt_bus *bus)
@@ -361,7 +360,7 @@ bool jetwatt_bus_is_slow(struct jetwatt_bus *bus)
  *
  * The time on the wire, which stays put; the measured one if the bus is slow.
  *
- * Context: jetwatt_chip_lock held. Return: nanoseconds.
+ * Context: jetwatt_board.lock held. Return: nanoseconds.
  */
 u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus)
 {
@@ -374,7 +373,7 @@ u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus)
  * @bus: the bus
  * @bits: sum of their JETWATT_REG_BITS()
  *
- * Context: jetwatt_chip_lock held. Return: nanoseconds.
+ * Context: jetwatt_board.lock held. Return: nanoseconds.
  */
 u64 jetwatt_bus_bits_ns(struct jetwatt_bus *bus, unsigned int bits)
 {
@@ -386,7 +385,7 @@ u64 jetwatt_bus_bits_ns(struct jetwatt_bus *bus, unsigned int bits)
  * @bus: the bus
  * @n: registers
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_board.lock held.
  */
 void jetwatt_bus_ticked(struct jetwatt_bus *bus, unsigned int n)
 {
@@ -415,7 +414,7 @@ void jetwatt_bus_ticked(struct jetwatt_bus *bus, unsigned int n)
  * woken up at its end, which is the same for any number, and during which no other driver
  * has the bus either.
  *
- * Context: jetwatt_chip_lock held. Return: nanoseconds, 0 if not known at this clock.
+ * Context: jetwatt_board.lock held. Return: nanoseconds, 0 if not known at this clock.
  */
 u64 jetwatt_bus_took_ns(struct jetwatt_bus *bus, unsigned int n)
 {

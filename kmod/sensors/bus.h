@@ -26,8 +26,8 @@ struct i2c_adapter;
  * @addr: 7-bit address of the chip
  * @reg: the register
  * @chip: id of the chip, for whoever asked
- * @what: enum jetwatt_what, for whoever asked
- * @n: channel or number of it, for whoever asked
+ * @kind: enum jetwatt_reg_kind, for whoever asked
+ * @index: channel or number of it, for whoever asked
  * @first: it is the chip's first shunt, for whoever asked
  * @bytes: its width, 2 to JETWATT_REG_BYTES
  * @value: what was read, in host byte order
@@ -36,23 +36,23 @@ struct jetwatt_reg {
 	u16 addr;
 	u8 reg;
 	u8 chip;
-	u8 what;
-	u8 n;
+	u8 kind;
+	u8 index;
 	bool first;
 	u8 bytes;
 	u64 value;
 };
 
 /**
- * enum jetwatt_shape - what the ticks of a bus read, beside what takes turns
- * @JETWATT_SHAPE_ALL: all shunts
- * @JETWATT_SHAPE_BOTH: all shunts and the sums that can be used
- * @JETWATT_SHAPE_FAST: these sums only
+ * enum jetwatt_read_mode - what the ticks of a bus read, beside what takes turns
+ * @JETWATT_READ_SHUNTS: all shunts
+ * @JETWATT_READ_SHUNTS_AND_SUMS: all shunts and the sums that can be used
+ * @JETWATT_READ_SUMS: these sums only
  */
-enum jetwatt_shape {
-	JETWATT_SHAPE_ALL,
-	JETWATT_SHAPE_BOTH,
-	JETWATT_SHAPE_FAST,
+enum jetwatt_read_mode {
+	JETWATT_READ_SHUNTS,
+	JETWATT_READ_SHUNTS_AND_SUMS,
+	JETWATT_READ_SUMS,
 };
 
 /**
@@ -60,7 +60,7 @@ enum jetwatt_shape {
  * @adapter: the adapter, whose device is referenced; NULL: slot is free
  * @nr: its number
  * @users: chips that are attached through it
- * @shape: what its ticks read
+ * @read_mode: what its ticks read
  * @planned: nothing has changed since they were laid out (read_schedule.c)
  * @rotation: which of the registers that take turns is next
  * @last_ns: when it was last planned for
@@ -75,17 +75,17 @@ enum jetwatt_shape {
  * @since_ns: beginning of the former
  * @reads_hz: reads a second in the latter
  * @least_hz: clock of the bus at the end of the latter
- * @told: the clock that the adapter last said it has, 0 if it says nothing
+ * @reported_hz: the clock that the adapter last said it has, 0 if it says nothing
  * @busy_permille: share of its time that was taken, over the last seconds
  *
- * All of it is protected by jetwatt_chip_lock, but @busy_permille may be read
+ * All of it is protected by jetwatt_board.lock, but @busy_permille may be read
  * without.
  */
 struct jetwatt_bus {
 	struct i2c_adapter *adapter;
 	u32 nr;
 	u32 users;
-	enum jetwatt_shape shape;
+	enum jetwatt_read_mode read_mode;
 	bool planned;
 	u32 rotation;
 	u64 last_ns;
@@ -99,29 +99,16 @@ struct jetwatt_bus {
 	u64 since_ns;
 	u64 reads_hz;
 	u32 least_hz;
-	u32 told;
+	u32 reported_hz;
 	u32 busy_permille;
 };
-
-extern struct jetwatt_bus jetwatt_buses[JETWATT_BUSES_MAX];
-
-/**
- * jetwatt_bus_at() - walk through all buses
- * @i: 0 to JETWATT_BUSES_MAX - 1
- *
- * Return: the bus; its adapter is NULL if that slot is free.
- */
-static inline struct jetwatt_bus *jetwatt_bus_at(unsigned int i)
-{
-	return &jetwatt_buses[i];
-}
 
 struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter);
 void jetwatt_bus_put(struct jetwatt_bus *bus);
 int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n);
 u64 jetwatt_bus_errors(void);
 void jetwatt_bus_measure_again(struct jetwatt_bus *bus);
-void jetwatt_bus_ask(struct jetwatt_bus *bus);
+void jetwatt_bus_refresh_hz(struct jetwatt_bus *bus);
 u32 jetwatt_bus_hz(struct jetwatt_bus *bus);
 bool jetwatt_bus_is_slow(struct jetwatt_bus *bus);
 u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus);

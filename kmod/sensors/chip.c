@@ -8,24 +8,24 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "event.h"
+#include "sensors/board.h"
 #include "sensors/rail_graph.h"
 
-/* See chip.h. */
-DEFINE_RT_MUTEX(jetwatt_chip_lock);
-
-/* Only appended to, under the lock; complete before the count covers it. */
-struct jetwatt_chip jetwatt_chips[JETWATT_CHIPS_MAX];
-unsigned int jetwatt_chips_nr;
+struct jetwatt_board jetwatt_board = {
+	.lock = __RT_MUTEX_INITIALIZER(jetwatt_board.lock),
+};
 
 /**
  * jetwatt_chip_next() - the chip that would be the next one
  *
- * Context: jetwatt_chip_lock held. Return: a chip that nobody can find yet,
+ * Context: jetwatt_board.lock held. Return: a chip that nobody can find yet,
  * NULL if there is no room.
  */
 struct jetwatt_chip *jetwatt_chip_next(void)
 {
-	return jetwatt_chips_nr < JETWATT_CHIPS_MAX ? &jetwatt_chips[jetwatt_chips_nr] : NULL;
+	unsigned int n = jetwatt_board.nr_chips;
+
+	return n < JETWATT_CHIPS_MAX ? &jetwatt_board.chips[n] : NULL;
 }
 
 /**
@@ -33,14 +33,14 @@ struct jetwatt_chip *jetwatt_chip_next(void)
  * @chip: what jetwatt_chip_next() returned, complete, or a chip that can be
  *	found already
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_board.lock held.
  */
 void jetwatt_chip_publish(const struct jetwatt_chip *chip)
 {
 	if (chip != jetwatt_chip_next())
 		return;
 	/* Pairs with jetwatt_chip_count(). */
-	smp_store_release(&jetwatt_chips_nr, jetwatt_chips_nr + 1);
+	smp_store_release(&jetwatt_board.nr_chips, jetwatt_board.nr_chips + 1);
 }
 
 /**
@@ -53,7 +53,7 @@ void jetwatt_chip_publish(const struct jetwatt_chip *chip)
  * the one noted last. If it differs, a channel may have been switched on or off:
  * what the chip's sum is made of, and the graph of the rails, are worked out again.
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_board.lock held.
  */
 void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 value)
 {
@@ -82,7 +82,7 @@ struct jetwatt_conversion jetwatt_chip_conversion(const struct jetwatt_chip *chi
 {
 	struct jetwatt_conversion is = {};
 
-	chip->model->conversion(chip->config, &is);
+	chip->ops->conversion(chip->config, &is);
 	return is;
 }
 
@@ -119,12 +119,12 @@ static s64 corrected_pv(const struct jetwatt_rail *rail, s64 pv)
  * @rail: the rail
  * @reg: the register
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_board.lock held.
  * Return: picovolts, corrected where the board needs that.
  */
 s64 jetwatt_rail_shunt_pv(const struct jetwatt_rail *rail, u64 reg)
 {
-	struct jetwatt_chip *chip = &jetwatt_chips[rail->chip];
+	struct jetwatt_chip *chip = &jetwatt_board.chips[rail->chip];
 	const struct jetwatt_range *range = jetwatt_chip_range(chip);
 	s64 raw = jetwatt_field_raw(&range->shunt, reg);
 
@@ -142,7 +142,7 @@ s64 jetwatt_rail_shunt_pv(const struct jetwatt_rail *rail, u64 reg)
  */
 s32 jetwatt_rail_limit_uv(const struct jetwatt_rail *rail, u64 reg)
 {
-	const struct jetwatt_range *range = jetwatt_chip_range(&jetwatt_chips[rail->chip]);
+	const struct jetwatt_range *range = jetwatt_chip_range(&jetwatt_board.chips[rail->chip]);
 	s64 pv = corrected_pv(rail, jetwatt_field_pv(&range->limit, reg));
 
 	return (s32)jetwatt_pv_to(pv, JETWATT_PV_PER_UV);
@@ -158,7 +158,7 @@ s32 jetwatt_rail_limit_uv(const struct jetwatt_rail *rail, u64 reg)
  * holds is another matter: each try costs all other chips a time-out, so they
  * take a tenth of the time at most.
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_board.lock held.
  */
 void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns)
 {
@@ -168,8 +168,8 @@ void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns)
 	WRITE_ONCE(chip->errors, chip->errors + 1);
 	chip->retry_due = now + max_t(u64, NSEC_PER_SEC, stuck ? 10 * took_ns : 0);
 	if (stuck)
-		chip->row = JETWATT_ROW_LOST;
-	if (chip->lost || (!stuck && ++chip->row < JETWATT_ROW_LOST))
+		chip->consecutive_errors = JETWATT_ERRORS_LOST;
+	if (chip->lost || (!stuck && ++chip->consecutive_errors < JETWATT_ERRORS_LOST))
 		return;
 	WRITE_ONCE(chip->lost, true);
 	jetwatt_event_post(JETWATT_EVENT_CHIP_LOST, chip->id, 0);
@@ -179,14 +179,14 @@ void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns)
  * jetwatt_chip_answered() - a transfer in which the chip took part went well
  * @chip: the chip
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_board.lock held.
  */
 void jetwatt_chip_answered(struct jetwatt_chip *chip)
 {
-	if (!chip->row && !chip->lost)
+	if (!chip->consecutive_errors && !chip->lost)
 		return;
 	chip->bus->planned = false;
-	chip->row = 0;
+	chip->consecutive_errors = 0;
 	if (!chip->lost)
 		return;
 	WRITE_ONCE(chip->lost, false);
@@ -194,23 +194,23 @@ void jetwatt_chip_answered(struct jetwatt_chip *chip)
 }
 
 /**
- * jetwatt_chip_look() - note the clocks of the buses as they are known now
+ * jetwatt_chip_refresh_bus_hz() - note the clocks of the buses as they are known now
  *
  * Nothing is transferred: anybody may ask for this.
  *
- * Context: takes jetwatt_chip_lock.
+ * Context: takes jetwatt_board.lock.
  */
-void jetwatt_chip_look(void)
+void jetwatt_chip_refresh_bus_hz(void)
 {
 	unsigned int i;
 
-	rt_mutex_lock(&jetwatt_chip_lock);
-	for (i = 0; i < jetwatt_chips_nr; i++)
-		if (jetwatt_chips[i].client) {
-			jetwatt_bus_ask(jetwatt_chips[i].bus);
-			WRITE_ONCE(jetwatt_chips[i].bus_hz, jetwatt_bus_hz(jetwatt_chips[i].bus));
+	rt_mutex_lock(&jetwatt_board.lock);
+	for (i = 0; i < jetwatt_board.nr_chips; i++)
+		if (jetwatt_board.chips[i].client) {
+			jetwatt_bus_refresh_hz(jetwatt_board.chips[i].bus);
+			WRITE_ONCE(jetwatt_board.chips[i].bus_hz, jetwatt_bus_hz(jetwatt_board.chips[i].bus));
 		}
-	rt_mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_board.lock);
 }
 
 static u32 rate_mhz(u64 n, u64 ns)
@@ -219,31 +219,31 @@ static u32 rate_mhz(u64 n, u64 ns)
 }
 
 /**
- * jetwatt_chip_mark() - reckon the rates of the last two seconds
+ * jetwatt_chip_update_rates() - reckon the rates of the last two seconds
  * @now: CLOCK_MONOTONIC
  *
  * Called four times a second. Eight marks back is where the rate is counted
  * from.
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_board.lock held.
  */
-void jetwatt_chip_mark(u64 now)
+void jetwatt_chip_update_rates(u64 now)
 {
 	struct jetwatt_chip *chip;
 	unsigned int i, slot;
 
-	for (i = 0; i < jetwatt_chips_nr; i++) {
-		chip = &jetwatt_chips[i];
-		slot = chip->mark % ARRAY_SIZE(chip->mark_time);
-		if (chip->mark >= ARRAY_SIZE(chip->mark_time))
-			WRITE_ONCE(chip->read_mhz, rate_mhz(chip->reads - chip->mark_reads[slot],
-							    now - chip->mark_time[slot]));
-		else if (chip->mark)
-			WRITE_ONCE(chip->read_mhz, rate_mhz(chip->reads - chip->mark_reads[0],
-							    now - chip->mark_time[0]));
-		chip->mark_time[slot] = now;
-		chip->mark_reads[slot] = chip->reads;
-		chip->mark++;
+	for (i = 0; i < jetwatt_board.nr_chips; i++) {
+		chip = &jetwatt_board.chips[i];
+		slot = chip->windows % ARRAY_SIZE(chip->window_time);
+		if (chip->windows >= ARRAY_SIZE(chip->window_time))
+			WRITE_ONCE(chip->read_mhz, rate_mhz(chip->reads - chip->window_reads[slot],
+							    now - chip->window_time[slot]));
+		else if (chip->windows)
+			WRITE_ONCE(chip->read_mhz, rate_mhz(chip->reads - chip->window_reads[0],
+							    now - chip->window_time[0]));
+		chip->window_time[slot] = now;
+		chip->window_reads[slot] = chip->reads;
+		chip->windows++;
 		if (chip->client)
 			WRITE_ONCE(chip->bus_hz, jetwatt_bus_hz(chip->bus));
 	}
@@ -252,16 +252,16 @@ void jetwatt_chip_mark(u64 now)
 /**
  * jetwatt_chip_parked() - the sampler has stopped
  *
- * Context: takes jetwatt_chip_lock.
+ * Context: takes jetwatt_board.lock.
  */
 void jetwatt_chip_parked(void)
 {
 	unsigned int i;
 
-	rt_mutex_lock(&jetwatt_chip_lock);
-	for (i = 0; i < jetwatt_chips_nr; i++) {
-		jetwatt_chips[i].mark = 0;
-		WRITE_ONCE(jetwatt_chips[i].read_mhz, 0);
+	rt_mutex_lock(&jetwatt_board.lock);
+	for (i = 0; i < jetwatt_board.nr_chips; i++) {
+		jetwatt_board.chips[i].windows = 0;
+		WRITE_ONCE(jetwatt_board.chips[i].read_mhz, 0);
 	}
-	rt_mutex_unlock(&jetwatt_chip_lock);
+	rt_mutex_unlock(&jetwatt_board.lock);
 }

@@ -3,9 +3,8 @@
 #ifndef JETWATT_CHIP_H
 #define JETWATT_CHIP_H
 
-#include <linux/rtmutex.h>
+#include <linux/compiler.h>
 #include <linux/types.h>
-#include <asm/barrier.h>
 #include "sensors/bus.h"
 #include "sensors/chip_ops.h"
 #include "sensors/sum_channels.h"
@@ -16,7 +15,7 @@ struct i2c_client;
 
 #define JETWATT_RAILS_MAX	(JETWATT_CHIPS_MAX * JETWATT_CHANNELS_MAX)
 #define JETWATT_LABEL_LEN	48
-#define JETWATT_ROW_LOST	10	/* failures in a row until a chip counts as lost */
+#define JETWATT_ERRORS_LOST	10	/* failures in a row until a chip counts as lost */
 #define JETWATT_NO_RAIL		0xff
 #define JETWATT_STUCK_NS	(NSEC_PER_SEC / 10)	/* a transfer that long has timed out */
 
@@ -64,21 +63,21 @@ struct jetwatt_rail {
  * struct jetwatt_chip - one sensor
  * @id: its number, never used for another chip
  * @addr: 7-bit address
- * @model: what it is
+ * @ops: what it is
  * @node: its node in the device tree, referenced, or NULL
  * @rail: ids of its rails by channel, JETWATT_NO_RAIL if nothing is wired there
  * @client: its i2c device, referenced; NULL while there is none
  * @bus: where it is
- * @row: failures in a row
- * @side_due: when one of its side registers is to be read again (ns)
- * @turn: how often that was
+ * @consecutive_errors: failed transfers since the last good one
+ * @aux_reg_due: when one of its side registers is to be read again (ns)
+ * @aux_index: number of auxiliary registers read so far
  * @learn_due: when the sum is to be looked at beside the shunts again (ns)
  * @sum: what its sum of shunts is made of
  * @sum_slot: column of that sum, -1: none yet
  * @retry_due: when a lost chip is tried again (ns)
- * @mark_time: see jetwatt_chip_mark()
- * @mark_reads: see jetwatt_chip_mark()
- * @mark: see jetwatt_chip_mark()
+ * @window_time: see jetwatt_chip_update_rates()
+ * @window_reads: see jetwatt_chip_update_rates()
+ * @windows: see jetwatt_chip_update_rates()
  * @bus_nr: number of its adapter
  * @bus_hz: clock of its bus as last known
  * @config: its configuration registers as last read
@@ -94,28 +93,28 @@ struct jetwatt_rail {
  * good for the life of the module, and need no counting.
  *
  * @id to @rail are constant from the moment that the chip can be found.
- * @client to @mark belong to jetwatt_chip_lock. The rest is written under that
+ * @client to @windows belong to jetwatt_board.lock. The rest is written under that
  * lock and may be read without it, each for itself.
  */
 struct jetwatt_chip {
 	u32 id;
 	u32 addr;
-	const struct jetwatt_model *model;
+	const struct jetwatt_chip_ops *ops;
 	struct device_node *node;
 	u8 rail[JETWATT_CHANNELS_MAX];
 
 	struct i2c_client *client;
 	struct jetwatt_bus *bus;
-	unsigned int row;
-	u64 side_due;
-	unsigned int turn;
+	unsigned int consecutive_errors;
+	u64 aux_reg_due;
+	unsigned int aux_index;
 	u64 learn_due;
 	struct jetwatt_sum sum;
 	int sum_slot;
 	u64 retry_due;
-	u64 mark_time[8];
-	u64 mark_reads[8];
-	unsigned int mark;
+	u64 window_time[8];
+	u64 window_reads[8];
+	unsigned int windows;
 
 	u32 bus_nr;
 	u32 bus_hz;
@@ -127,47 +126,6 @@ struct jetwatt_chip {
 	u32 read_mhz;
 	u64 clipped;
 };
-
-/*
- * Held by the sampler while it reads the chips, and by whoever attaches or
- * detaches one. Detaching waits for the tick under way: afterwards nobody
- * uses the client. With priority inheritance, because anybody may ask for what
- * it protects (CONFIG_GET, CHIP_GET), and the sampler must not wait until the
- * scheduler has time for him.
- */
-extern struct rt_mutex jetwatt_chip_lock;
-
-/*
- * Only appended to, under the lock; complete before the count covers them. By
- * way of the functions below, which are here because every tick calls them
- * for every register.
- */
-extern struct jetwatt_chip jetwatt_chips[JETWATT_CHIPS_MAX];
-extern unsigned int jetwatt_chips_nr;
-extern struct jetwatt_rail jetwatt_rails[JETWATT_RAILS_MAX];
-extern unsigned int jetwatt_rails_nr;
-
-/**
- * jetwatt_chip_count() - how many chips have ever been seen
- *
- * Context: any. Return: the number; it only grows.
- */
-static inline unsigned int jetwatt_chip_count(void)
-{
-	/* Pairs with jetwatt_chip_publish(): what the count covers is complete. */
-	return smp_load_acquire(&jetwatt_chips_nr);
-}
-
-/**
- * jetwatt_chip_at() - a chip by its id
- * @i: less than a count returned before
- *
- * Return: the chip.
- */
-static inline struct jetwatt_chip *jetwatt_chip_at(unsigned int i)
-{
-	return &jetwatt_chips[i];
-}
 
 /**
  * jetwatt_chip_channels() - channels that are converted and wired to a rail
@@ -188,13 +146,13 @@ static inline unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip
  */
 static inline const struct jetwatt_range *jetwatt_chip_range(const struct jetwatt_chip *chip)
 {
-	return jetwatt_model_range(chip->model, chip->config);
+	return jetwatt_chip_ops_range(chip->ops, chip->config);
 }
 
 /**
  * jetwatt_chip_config_reg() - one of its configuration registers, to be read
  * @chip: the chip
- * @n: less than its model's nr_configs
+ * @n: less than the nr_configs of its kind
  *
  * Return: what jetwatt_bus_read() takes.
  */
@@ -202,30 +160,8 @@ static inline struct jetwatt_reg jetwatt_chip_config_reg(const struct jetwatt_ch
 							 unsigned int n)
 {
 	return (struct jetwatt_reg){
-		.addr = chip->addr, .reg = chip->model->side[n].reg, .bytes = 2,
+		.addr = chip->addr, .reg = chip->ops->aux_regs[n].reg, .bytes = 2,
 	};
-}
-
-/**
- * jetwatt_rail_count() - how many rails there are
- *
- * Context: any. Return: the number; it only grows.
- */
-static inline unsigned int jetwatt_rail_count(void)
-{
-	/* Pairs with add(): what the count covers is complete. */
-	return smp_load_acquire(&jetwatt_rails_nr);
-}
-
-/**
- * jetwatt_rail_at() - a rail by its id
- * @i: less than a count returned before
- *
- * Return: the rail.
- */
-static inline struct jetwatt_rail *jetwatt_rail_at(unsigned int i)
-{
-	return &jetwatt_rails[i];
 }
 
 struct jetwatt_chip *jetwatt_chip_next(void);
@@ -237,16 +173,17 @@ s64 jetwatt_rail_shunt_pv(const struct jetwatt_rail *rail, u64 reg);
 s32 jetwatt_rail_limit_uv(const struct jetwatt_rail *rail, u64 reg);
 void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns);
 void jetwatt_chip_answered(struct jetwatt_chip *chip);
-void jetwatt_chip_look(void);
-void jetwatt_chip_mark(u64 now);
+void jetwatt_chip_refresh_bus_hz(void);
+void jetwatt_chip_update_rates(u64 now);
 void jetwatt_chip_parked(void);
 
-/* attach.c: telling sensors, taking hold of chips and letting go of them */
-const struct jetwatt_model *jetwatt_chip_model(const struct i2c_client *client);
+/* attach.c: recognise, attach and detach chips */
+const struct jetwatt_chip_ops *jetwatt_chip_ops_of(const struct i2c_client *client);
 unsigned int jetwatt_chip_attached(void);
 bool jetwatt_chip_has(const struct i2c_client *client);
 int jetwatt_chip_attach(struct i2c_client *client);
 void jetwatt_chip_detach(const struct device *dev);
+void jetwatt_chip_put_client(struct i2c_client *client);
 void jetwatt_chip_exit(void);
 
 #endif

@@ -10,33 +10,33 @@
 #define JETWATT_CONFIGS_MAX	2
 
 /**
- * enum jetwatt_what - what a register holds
- * @JETWATT_SHUNT: shunt voltage of channel n
- * @JETWATT_BUS: bus voltage of channel n
- * @JETWATT_SUM: sum of some channels' shunt voltages
- * @JETWATT_CONFIG: n-th register that says how the chip converts
- * @JETWATT_WARNING: shunt voltage of channel n at which the chip warns
- * @JETWATT_CRITICAL: at which it calls it critical
+ * enum jetwatt_reg_kind - what a register holds
+ * @JETWATT_REG_SHUNT: shunt voltage of channel n
+ * @JETWATT_REG_BUS: bus voltage of channel n
+ * @JETWATT_REG_SUM: sum of some channels' shunt voltages
+ * @JETWATT_REG_CONFIG: n-th register that says how the chip converts
+ * @JETWATT_REG_WARNING: shunt voltage of channel n at which the chip warns
+ * @JETWATT_REG_CRITICAL: at which it calls it critical
  */
-enum jetwatt_what {
-	JETWATT_SHUNT,
-	JETWATT_BUS,
-	JETWATT_SUM,
-	JETWATT_CONFIG,
-	JETWATT_WARNING,
-	JETWATT_CRITICAL,
+enum jetwatt_reg_kind {
+	JETWATT_REG_SHUNT,
+	JETWATT_REG_BUS,
+	JETWATT_REG_SUM,
+	JETWATT_REG_CONFIG,
+	JETWATT_REG_WARNING,
+	JETWATT_REG_CRITICAL,
 };
 
 /**
- * struct jetwatt_side - a register that is read now and then
+ * struct jetwatt_aux_reg - a register that is read now and then
  * @reg: the register
- * @what: enum jetwatt_what
- * @n: which of them
+ * @kind: enum jetwatt_reg_kind
+ * @index: which register of that kind
  */
-struct jetwatt_side {
+struct jetwatt_aux_reg {
 	u8 reg;
-	u8 what;
-	u8 n;
+	u8 kind;
+	u8 index;
 };
 
 /**
@@ -73,7 +73,7 @@ struct jetwatt_conversion {
 };
 
 /**
- * struct jetwatt_model - a kind of chip
+ * struct jetwatt_chip_ops - a kind of chip
  * @name: as in its compatible string behind "ti,", and of its i2c device
  * @channels: how many
  * @shunt: registers of the shunt voltages
@@ -85,15 +85,15 @@ struct jetwatt_conversion {
  * @gain_ppm: largest gain error of a shunt voltage by the data sheet, at 25 degrees
  * @bus_gain_ppm: and of a bus voltage
  * @bus_offset_uv: largest offset of a bus voltage, microvolts
- * @side: its other registers of interest; the configuration's come first
+ * @aux_regs: its other registers of interest; the configuration's come first
  * @nr_configs: how many those are
- * @nr_side: how many there are together
+ * @nr_aux_regs: how many there are together
  * @range: which of @ranges is in use, NULL: there is one only
  * @conversion: how the chip converts
  *
- * Registers are in host byte order, configurations as they stand in @side.
+ * Registers are in host byte order, configurations as they stand in @aux_regs.
  */
-struct jetwatt_model {
+struct jetwatt_chip_ops {
 	const char *name;
 	unsigned int channels;
 	u8 shunt[JETWATT_CHANNELS_MAX];
@@ -105,50 +105,50 @@ struct jetwatt_model {
 	u32 gain_ppm;
 	u32 bus_gain_ppm;
 	u32 bus_offset_uv;
-	const struct jetwatt_side *side;
+	const struct jetwatt_aux_reg *aux_regs;
 	unsigned int nr_configs;
-	unsigned int nr_side;
+	unsigned int nr_aux_regs;
 	unsigned int (*range)(const u16 *config);
 	void (*conversion)(const u16 *config, struct jetwatt_conversion *is);
 };
 
 /**
- * jetwatt_model_range() - the range of shunt voltages in use
- * @model: the chip's model
+ * jetwatt_chip_ops_range() - the range of shunt voltages in use
+ * @ops: the kind of chip
  * @config: its configuration registers
  *
  * Return: the range.
  */
-static inline const struct jetwatt_range *jetwatt_model_range(const struct jetwatt_model *model,
+static inline const struct jetwatt_range *jetwatt_chip_ops_range(const struct jetwatt_chip_ops *ops,
 							      const u16 *config)
 {
-	return &model->ranges[model->range ? model->range(config) : 0];
+	return &ops->ranges[ops->range ? ops->range(config) : 0];
 }
 
 /**
- * jetwatt_model_bytes() - width of a register
- * @model: the chip's model
- * @what: enum jetwatt_what
+ * jetwatt_chip_ops_bytes() - width of a register
+ * @ops: the kind of chip
+ * @kind: enum jetwatt_reg_kind
  *
  * Return: bytes.
  */
-static inline unsigned int jetwatt_model_bytes(const struct jetwatt_model *model,
-					       enum jetwatt_what what)
+static inline unsigned int jetwatt_chip_ops_bytes(const struct jetwatt_chip_ops *ops,
+					       enum jetwatt_reg_kind kind)
 {
-	switch (what) {
-	case JETWATT_SHUNT:
-		return model->ranges[0].shunt.bytes;
-	case JETWATT_BUS:
-		return model->bus_field.bytes;
+	switch (kind) {
+	case JETWATT_REG_SHUNT:
+		return ops->ranges[0].shunt.bytes;
+	case JETWATT_REG_BUS:
+		return ops->bus_field.bytes;
 	default:
 		return 2;
 	}
 }
 
 /* Each in its own file; attach.c has the table. */
-extern const struct jetwatt_model jetwatt_ina3221;
-extern const struct jetwatt_model jetwatt_ina238;
-extern const struct jetwatt_model jetwatt_ina228;
-extern const struct jetwatt_model jetwatt_ina219;
+extern const struct jetwatt_chip_ops jetwatt_ina3221;
+extern const struct jetwatt_chip_ops jetwatt_ina238;
+extern const struct jetwatt_chip_ops jetwatt_ina228;
+extern const struct jetwatt_chip_ops jetwatt_ina219;
 
 #endif

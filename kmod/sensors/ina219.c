@@ -21,7 +21,7 @@ static const u32 conversion_us[] = {
 	84, 148, 276, 532, 84, 148, 276, 532, 532, 1060, 2130, 4260, 8510, 17020, 34050, 68100,
 };
 
-static void conversion(const u16 *config, struct jetwatt_conversion *is)
+static void ina219_conversion(const u16 *config, struct jetwatt_conversion *is)
 {
 	u32 us = 0;
 
@@ -56,11 +56,11 @@ static const struct jetwatt_range ranges[] = {
  * It has no limits. The power register (0x03) is not read: that would clear CNVR for whoever
  * waits for a conversion.
  */
-static const struct jetwatt_side side[] = {
-	{ 0x00, JETWATT_CONFIG, 0 },
+static const struct jetwatt_aux_reg aux_regs[] = {
+	{ 0x00, JETWATT_REG_CONFIG, 0 },
 };
 
-const struct jetwatt_model jetwatt_ina219 = {
+const struct jetwatt_chip_ops jetwatt_ina219 = {
 	.name = "ina219",
 	.channels = 1,
 	.shunt = { 0x01 },
@@ -71,9 +71,9 @@ const struct jetwatt_model jetwatt_ina219 = {
 	/* Section 7.5: "measurement error" of current and bus voltage at 25 degrees, INA219A. */
 	.gain_ppm = 5000,
 	.bus_gain_ppm = 5000,
-	.side = side,
+	.aux_regs = aux_regs,
 	.nr_configs = 1,
-	.nr_side = ARRAY_SIZE(side),
+	.nr_aux_regs = ARRAY_SIZE(aux_regs),
 	.range = range,
-	.conversion = conversion,
+	.conversion = ina219_conversion,
 };

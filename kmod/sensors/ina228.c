@@ -22,7 +22,7 @@ static const struct jetwatt_range ranges[] = { RANGE(312500), RANGE(78125) };
  * no time comes with it, so that it cannot tell how much of it falls into time that the
  * sampler was blind.
  */
-const struct jetwatt_model jetwatt_ina228 = {
+const struct jetwatt_chip_ops jetwatt_ina228 = {
 	.name = "ina228",
 	.channels = 1,
 	.shunt = { 0x04 },
@@ -32,9 +32,9 @@ const struct jetwatt_model jetwatt_ina228 = {
 	.bus_field = { .bytes = 3, .shift = 4, .bits = 20, .sign = true, .lsb_pv = 195312500 },
 	/* Errors: page 1, "Features", of the INA228-Q1's sheet. It has none of the bus voltage. */
 	.gain_ppm = 500,
-	.side = jetwatt_ina238_side,
+	.aux_regs = jetwatt_ina238_aux_regs,
 	.nr_configs = 2,
-	.nr_side = JETWATT_INA238_SIDE,
+	.nr_aux_regs = JETWATT_INA238_SIDE,
 	.range = jetwatt_ina238_range,
 	.conversion = jetwatt_ina238_conversion,
 };

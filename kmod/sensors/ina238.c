@@ -54,13 +54,13 @@ static const struct jetwatt_range ranges[] = {
  * Register map, table 7-3. DIAG_ALRT (0x0b) is not here on purpose: reading it
  * clears alerts that are latched. The limit is the chip's shunt over-voltage.
  */
-const struct jetwatt_side jetwatt_ina238_side[JETWATT_INA238_SIDE] = {
-	{ 0x01, JETWATT_CONFIG, 0 },
-	{ 0x00, JETWATT_CONFIG, 1 },
-	{ 0x0c, JETWATT_CRITICAL, 0 },
+const struct jetwatt_aux_reg jetwatt_ina238_aux_regs[JETWATT_INA238_SIDE] = {
+	{ 0x01, JETWATT_REG_CONFIG, 0 },
+	{ 0x00, JETWATT_REG_CONFIG, 1 },
+	{ 0x0c, JETWATT_REG_CRITICAL, 0 },
 };
 
-const struct jetwatt_model jetwatt_ina238 = {
+const struct jetwatt_chip_ops jetwatt_ina238 = {
 	.name = "ina238",
 	.channels = 1,
 	.shunt = { 0x04 },
@@ -72,9 +72,9 @@ const struct jetwatt_model jetwatt_ina238 = {
 	.gain_ppm = 1000,
 	.bus_gain_ppm = 1000,
 	.bus_offset_uv = 5000,
-	.side = jetwatt_ina238_side,
+	.aux_regs = jetwatt_ina238_aux_regs,
 	.nr_configs = 2,
-	.nr_side = JETWATT_INA238_SIDE,
+	.nr_aux_regs = JETWATT_INA238_SIDE,
 	.range = jetwatt_ina238_range,
 	.conversion = jetwatt_ina238_conversion,
 };

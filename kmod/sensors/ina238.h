@@ -7,7 +7,7 @@
 
 #define JETWATT_INA238_SIDE	3
 
-extern const struct jetwatt_side jetwatt_ina238_side[JETWATT_INA238_SIDE];
+extern const struct jetwatt_aux_reg jetwatt_ina238_aux_regs[JETWATT_INA238_SIDE];
 
 void jetwatt_ina238_conversion(const u16 *config, struct jetwatt_conversion *is);
 unsigned int jetwatt_ina238_range(const u16 *config);

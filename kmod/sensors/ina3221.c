@@ -35,7 +35,7 @@ static unsigned int enabled(const u16 *config)
  * Averaging is no part of the refresh: it is a recursive filter whose output is
  * refreshed by each conversion, so it slows the answer, not the refresh.
  */
-static void conversion(const u16 *config, struct jetwatt_conversion *is)
+static void ina3221_conversion(const u16 *config, struct jetwatt_conversion *is)
 {
 	u32 us = 0;
 
@@ -65,14 +65,14 @@ static const struct jetwatt_range range = {
  * reading it clears the alert flags that the hwmon driver shows as alarms.
  * Nothing in this module reads it.
  */
-static const struct jetwatt_side side[] = {
-	{ 0x00, JETWATT_CONFIG, 0 },
-	{ 0x07, JETWATT_CRITICAL, 0 }, { 0x08, JETWATT_WARNING, 0 },
-	{ 0x09, JETWATT_CRITICAL, 1 }, { 0x0a, JETWATT_WARNING, 1 },
-	{ 0x0b, JETWATT_CRITICAL, 2 }, { 0x0c, JETWATT_WARNING, 2 },
+static const struct jetwatt_aux_reg aux_regs[] = {
+	{ 0x00, JETWATT_REG_CONFIG, 0 },
+	{ 0x07, JETWATT_REG_CRITICAL, 0 }, { 0x08, JETWATT_REG_WARNING, 0 },
+	{ 0x09, JETWATT_REG_CRITICAL, 1 }, { 0x0a, JETWATT_REG_WARNING, 1 },
+	{ 0x0b, JETWATT_REG_CRITICAL, 2 }, { 0x0c, JETWATT_REG_WARNING, 2 },
 };
 
-const struct jetwatt_model jetwatt_ina3221 = {
+const struct jetwatt_chip_ops jetwatt_ina3221 = {
 	.name = "ina3221",
 	.channels = CHANNELS,
 	.shunt = { 0x01, 0x03, 0x05 },
@@ -86,8 +86,8 @@ const struct jetwatt_model jetwatt_ina3221 = {
 	.gain_ppm = 2500,
 	.bus_gain_ppm = 2500,
 	.bus_offset_uv = 16000,
-	.side = side,
+	.aux_regs = aux_regs,
 	.nr_configs = 1,
-	.nr_side = ARRAY_SIZE(side),
-	.conversion = conversion,
+	.nr_aux_regs = ARRAY_SIZE(aux_regs),
+	.conversion = ina3221_conversion,
 };

@@ -8,16 +8,10 @@
 #include <linux/moduleparam.h>
 #include <linux/of.h>
 #include <linux/string.h>
+#include "sensors/board.h"
 #include "sensors/rail.h"
 #include "sensors/rail_graph.h"
 #include "sensors/series.h"
-
-/*
- * Rails are only added, by the one thread at a time that attaches a chip
- * (jetwatt_chip_lock), and a rail is complete before the count covers it.
- */
-struct jetwatt_rail jetwatt_rails[JETWATT_RAILS_MAX];
-unsigned int jetwatt_rails_nr;
 
 /*
  * Overrides the device tree, and stands in for it where it doesn't tell a shunt's
@@ -38,7 +32,7 @@ static struct device_node *channel_node(const struct jetwatt_chip *chip, u32 cha
 	struct device_node *np = chip->node, *child;
 	u32 reg;
 
-	if (chip->model->channels == 1)
+	if (chip->ops->channels == 1)
 		return of_node_get(np);
 
 	for_each_child_of_node(np, child)
@@ -111,15 +105,15 @@ static u32 shunt_of(const struct jetwatt_chip *chip, const struct jetwatt_rail *
 	return uohm <= INT_MAX ? uohm : 0;
 }
 
-static int add(const struct jetwatt_chip *chip, u32 channel, const struct device_node *np)
+static int add_rail(const struct jetwatt_chip *chip, u32 channel, const struct device_node *np)
 {
-	struct jetwatt_rail *rail = &jetwatt_rails[jetwatt_rails_nr];
+	struct jetwatt_rail *rail = &jetwatt_board.rails[jetwatt_board.nr_rails];
 	const char *label = NULL;
 	int slot;
 
-	if (jetwatt_rails_nr == JETWATT_RAILS_MAX)
+	if (jetwatt_board.nr_rails == JETWATT_RAILS_MAX)
 		return -ENOSPC;
-	rail->id = jetwatt_rails_nr;
+	rail->id = jetwatt_board.nr_rails;
 	rail->chip = chip->id;
 	rail->channel = channel;
 	if (np)
@@ -138,20 +132,20 @@ static int add(const struct jetwatt_chip *chip, u32 channel, const struct device
 		return slot;
 	rail->bus_slot = slot;
 	/* Pairs with jetwatt_rail_count(). */
-	smp_store_release(&jetwatt_rails_nr, jetwatt_rails_nr + 1);
+	smp_store_release(&jetwatt_board.nr_rails, jetwatt_board.nr_rails + 1);
 	return rail->id;
 }
 
 /**
- * jetwatt_rail_describe() - find out what a new chip's channels are wired to
+ * jetwatt_rail_add_all() - find out what a new chip's channels are wired to
  * @chip: the chip, with id, place, model and node; gets its rails
  *
  * A channel whose node says "disabled", or is labelled "NC", has nothing behind it and
  * is no rail.
  *
- * Context: jetwatt_chip_lock held. Return: 0 or -ENOSPC.
+ * Context: jetwatt_board.lock held. Return: 0 or -ENOSPC.
  */
-int jetwatt_rail_describe(struct jetwatt_chip *chip)
+int jetwatt_rail_add_all(struct jetwatt_chip *chip)
 {
 	struct device_node *np;
 	u32 channel;
@@ -159,9 +153,9 @@ int jetwatt_rail_describe(struct jetwatt_chip *chip)
 
 	for (channel = 0; channel < JETWATT_CHANNELS_MAX; channel++)
 		chip->rail[channel] = JETWATT_NO_RAIL;
-	for (channel = 0; channel < chip->model->channels; channel++) {
+	for (channel = 0; channel < chip->ops->channels; channel++) {
 		np = chip->node ? channel_node(chip, channel) : NULL;
-		id = connected(np) ? add(chip, channel, np) : JETWATT_NO_RAIL;
+		id = connected(np) ? add_rail(chip, channel, np) : JETWATT_NO_RAIL;
 		of_node_put(np);
 		if (id < 0)
 			return id;

@@ -4,6 +4,6 @@
 
 struct jetwatt_chip;
 
-int jetwatt_rail_describe(struct jetwatt_chip *chip);
+int jetwatt_rail_add_all(struct jetwatt_chip *chip);
 
 #endif

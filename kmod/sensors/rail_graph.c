@@ -7,16 +7,16 @@
 #include <linux/of.h>
 #include <linux/string.h>
 #include "sensors/board_rails.h"
-#include "sensors/chip.h"
+#include "sensors/board.h"
 
 /**
- * struct board - what is known of a board
+ * struct board_desc - a board with a table of rails
  * @compatible: the module's part number: carriers stand before it ("p3737-0000+p3701-0000")
  * @scope: enum jetwatt_scope: what its inputs together are, if all are there
  * @shunt_offset: its chips read a shunt without current as one step below zero
  * @node: its rails
  */
-struct board {
+struct board_desc {
 	const char *compatible;
 	u32 scope;
 	bool shunt_offset;
@@ -24,7 +24,7 @@ struct board {
 };
 
 /* By a part of any of the root's compatible strings; the first one counts. */
-static const struct board boards[] = {
+static const struct board_desc boards[] = {
 	{ "p3701", JETWATT_SCOPE_MODULE, false, agx_orin_rails },	/* AGX and IGX Orin */
 	{ "p3767", JETWATT_SCOPE_MODULE, false, one_input_rails },	/* Orin NX and Nano */
 	{ "p2888", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },
@@ -37,17 +37,19 @@ static const struct board boards[] = {
 	{ "nvidia,tegra264", JETWATT_SCOPE_MODULE, false, thor_rails },
 };
 
-static const struct board unknown = { "", JETWATT_SCOPE_PARTIAL, false, anywhere_rails };
+static const struct board_desc unknown = { "", JETWATT_SCOPE_PARTIAL, false, anywhere_rails };
 
-/* Written by the one thread at a time that attaches chips; each read for itself. */
-static u32 parent[JETWATT_RAILS_MAX];
-static unsigned long total;
-static u32 scope = JETWATT_SCOPE_PARTIAL;
+/* Written under jetwatt_board.lock; each field is read without it, for itself. */
+static struct {
+	u32 parent[JETWATT_RAILS_MAX];
+	unsigned long total;
+	u32 scope;
+} graph = { .scope = JETWATT_SCOPE_PARTIAL };
 
-static const struct board *find_board(void)
+static const struct board_desc *find_board(void)
 {
 	struct device_node *root = of_find_node_by_path("/");
-	const struct board *board = &unknown;
+	const struct board_desc *board = &unknown;
 	struct property *prop;
 	const char *name;
 	unsigned int i;
@@ -71,7 +73,7 @@ static u32 find_rail(const char *label)
 }
 
 /* Is its power known? Not without a shunt's resistance or with its channel off. */
-static bool measured(u32 id)
+static bool is_measured(u32 id)
 {
 	const struct jetwatt_rail *rail = jetwatt_rail_at(id);
 
@@ -90,7 +92,7 @@ static u32 above(const struct jetwatt_node *list, const struct jetwatt_node *nod
 	while (node && node->parent) {
 		id = find_rail(node->parent);
 		node = jetwatt_node_find(list, node->parent);
-		if (id != JETWATT_GRAPH_NO_PARENT && measured(id) &&
+		if (id != JETWATT_GRAPH_NO_PARENT && is_measured(id) &&
 		    !(in_total && node && node->upstream))
 			return id;
 	}
@@ -110,7 +112,7 @@ static unsigned int count_inputs(const struct jetwatt_node *list, unsigned int *
 			continue;
 		n++;
 		id = find_rail(node->label);
-		*found += id != JETWATT_GRAPH_NO_PARENT && measured(id);
+		*found += id != JETWATT_GRAPH_NO_PARENT && is_measured(id);
 	}
 	return n;
 }
@@ -141,11 +143,11 @@ static const struct jetwatt_node *find_labels(void)
  * more. It is called what the board says only if every input of the module is in it. Where
  * none is, the rails that feed the whole board are the total.
  *
- * Context: jetwatt_chip_lock held.
+ * Context: jetwatt_board.lock held.
  */
 void jetwatt_graph_update(void)
 {
-	const struct board *board = find_board();
+	const struct board_desc *board = find_board();
 	const struct jetwatt_node *list = board->node, *node;
 	unsigned long inputs = 0, upstream = 0;
 	unsigned int i, n, found;
@@ -160,8 +162,8 @@ void jetwatt_graph_update(void)
 	}
 	for (i = 0; i < jetwatt_rail_count(); i++) {
 		node = jetwatt_node_find(list, jetwatt_rail_at(i)->label);
-		WRITE_ONCE(parent[i], above(list, node, false));
-		if (!measured(i))
+		WRITE_ONCE(graph.parent[i], above(list, node, false));
+		if (!is_measured(i))
 			continue;
 		if (node && node->upstream)
 			upstream |= BIT(i);
@@ -173,8 +175,8 @@ void jetwatt_graph_update(void)
 		inputs = upstream;
 		is = JETWATT_SCOPE_BOARD;
 	}
-	WRITE_ONCE(total, inputs);
-	WRITE_ONCE(scope, is);
+	WRITE_ONCE(graph.total, inputs);
+	WRITE_ONCE(graph.scope, is);
 }
 
 /**
@@ -186,8 +188,8 @@ void jetwatt_graph_update(void)
 unsigned long jetwatt_graph_total(u32 *is)
 {
 	if (is)
-		*is = READ_ONCE(scope);
-	return READ_ONCE(total);
+		*is = READ_ONCE(graph.scope);
+	return READ_ONCE(graph.total);
 }
 
 /**
@@ -199,7 +201,7 @@ unsigned long jetwatt_graph_total(u32 *is)
  */
 u32 jetwatt_graph_parent(unsigned int rail)
 {
-	return READ_ONCE(parent[rail]);
+	return READ_ONCE(graph.parent[rail]);
 }
 
 /**

@@ -8,17 +8,17 @@
 #include <linux/sort.h>
 #include <linux/workqueue.h>
 #include "fault_inject.h"
-#include "sensors/chip.h"
+#include "sensors/board.h"
 
 static void (*on_scan)(void);
 
 /**
- * struct found - clients that look like ours, each with two references held:
+ * struct scan_result - clients that look like ours, each with two references held:
  *	its own device's and its adapter's
  * @n: how many
  * @client: they
  */
-struct found {
+struct scan_result {
 	unsigned int n;
 	struct i2c_client *client[JETWATT_CHIPS_MAX];
 };
@@ -31,21 +31,15 @@ struct found {
 static int collect(struct device *dev, void *data)
 {
 	struct i2c_client *client = i2c_verify_client(dev);
-	struct found *found = data;
+	struct scan_result *found = data;
 
-	if (!client || found->n == JETWATT_CHIPS_MAX || !jetwatt_chip_model(client))
+	if (!client || found->n == JETWATT_CHIPS_MAX || !jetwatt_chip_ops_of(client))
 		return 0;
 	if (!kobject_get_unless_zero(&client->adapter->dev.kobj))
 		return 0;
 	get_device(dev);
 	found->client[found->n++] = client;
 	return 0;
-}
-
-static void put(struct i2c_client *client)
-{
-	put_device(&client->adapter->dev);
-	put_device(&client->dev);
 }
 
 /* A device tree may list chips in any order: ids are given by place. */
@@ -57,7 +51,7 @@ static int by_place(const void *a, const void *b)
 	return i2c_adapter_id(x->adapter) - i2c_adapter_id(y->adapter) ?: x->addr - y->addr;
 }
 
-static bool among(const struct found *found, const struct i2c_client *client)
+static bool among(const struct scan_result *found, const struct i2c_client *client)
 {
 	unsigned int i;
 
@@ -76,7 +70,7 @@ static bool among(const struct found *found, const struct i2c_client *client)
  */
 static void scan(void)
 {
-	struct found found = {}, still = {};
+	struct scan_result found = {}, still = {};
 	unsigned int i;
 
 	i2c_for_each_dev(&found, collect);
@@ -86,7 +80,7 @@ static void scan(void)
 		get_device(&found.client[i]->adapter->dev);
 		get_device(&found.client[i]->dev);
 		if (jetwatt_chip_has(found.client[i]) || jetwatt_chip_attach(found.client[i]))
-			put(found.client[i]);
+			jetwatt_chip_put_client(found.client[i]);
 	}
 
 	i2c_for_each_dev(&still, collect);
@@ -94,27 +88,27 @@ static void scan(void)
 		if (!among(&still, found.client[i]))
 			jetwatt_chip_detach(&found.client[i]->dev);
 	for (i = 0; i < still.n; i++)
-		put(still.client[i]);
+		jetwatt_chip_put_client(still.client[i]);
 	for (i = 0; i < found.n; i++)
-		put(found.client[i]);
+		jetwatt_chip_put_client(found.client[i]);
 	on_scan();
 }
 
-static void work_fn(struct work_struct *work)
+static void scan_fn(struct work_struct *work)
 {
 	scan();
 }
 
 /* One scan at a time: a work item never runs beside itself. */
-static DECLARE_DELAYED_WORK(work, work_fn);
+static DECLARE_DELAYED_WORK(scan_work, scan_fn);
 
-static int notify(struct notifier_block *nb, unsigned long action, void *data)
+static int scan_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	switch (action) {
 	case BUS_NOTIFY_ADD_DEVICE:
 	case BUS_NOTIFY_BOUND_DRIVER:
 		/* Chips come in groups: one scan for all of them. */
-		queue_delayed_work(system_freezable_wq, &work, msecs_to_jiffies(20));
+		queue_delayed_work(system_freezable_wq, &scan_work, msecs_to_jiffies(20));
 		break;
 	case BUS_NOTIFY_DEL_DEVICE:
 	case BUS_NOTIFY_REMOVED_DEVICE:
@@ -124,7 +118,7 @@ static int notify(struct notifier_block *nb, unsigned long action, void *data)
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block notifier = { .notifier_call = notify };
+static struct notifier_block scan_notifier = { .notifier_call = scan_notify };
 
 /**
  * jetwatt_scan_init() - attach all chips there are, and those to come
@@ -140,11 +134,11 @@ int jetwatt_scan_init(void (*scanned)(void))
 	if (err)
 		return err;
 	on_scan = scanned;
-	err = bus_register_notifier(&i2c_bus_type, &notifier);
+	err = bus_register_notifier(&i2c_bus_type, &scan_notifier);
 	if (err)
 		return err;
-	queue_delayed_work(system_freezable_wq, &work, 0);
-	flush_delayed_work(&work);
+	queue_delayed_work(system_freezable_wq, &scan_work, 0);
+	flush_delayed_work(&scan_work);
 	return 0;
 }
 
@@ -153,7 +147,7 @@ int jetwatt_scan_init(void (*scanned)(void))
  */
 void jetwatt_scan_exit(void)
 {
-	bus_unregister_notifier(&i2c_bus_type, &notifier);
-	cancel_delayed_work_sync(&work);
+	bus_unregister_notifier(&i2c_bus_type, &scan_notifier);
+	cancel_delayed_work_sync(&scan_work);
 	jetwatt_chip_exit();
 }

@@ -13,9 +13,11 @@
  * A slot is written before the count that covers it is published (release),
  * so readers need no lock (acquire). The mutex is for those who append.
  */
-static DEFINE_MUTEX(append_lock);
-static struct jetwatt_series_desc slots[JETWATT_SERIES_SLOTS];
-static unsigned int count;
+static struct {
+	struct mutex lock;
+	struct jetwatt_series_desc slot[JETWATT_SERIES_SLOTS];
+	unsigned int count;
+} series = { .lock = __MUTEX_INITIALIZER(series.lock) };
 
 /**
  * jetwatt_series_slot() - the column of a quantity, a new one if need be
@@ -29,20 +31,20 @@ int jetwatt_series_slot(u32 kind, u32 index)
 	unsigned int i;
 	int ret = -ENOSPC;
 
-	mutex_lock(&append_lock);
-	for (i = 0; i < count; i++)
-		if (slots[i].kind == kind && slots[i].index == index)
+	mutex_lock(&series.lock);
+	for (i = 0; i < series.count; i++)
+		if (series.slot[i].kind == kind && series.slot[i].index == index)
 			break;
 	if (i < JETWATT_SERIES_SLOTS) {
-		if (i == count) {
-			slots[i].kind = kind;
-			slots[i].index = index;
+		if (i == series.count) {
+			series.slot[i].kind = kind;
+			series.slot[i].index = index;
 			/* Pairs with jetwatt_series_count(). */
-			smp_store_release(&count, i + 1);
+			smp_store_release(&series.count, i + 1);
 		}
 		ret = i;
 	}
-	mutex_unlock(&append_lock);
+	mutex_unlock(&series.lock);
 	return ret;
 }
 
@@ -55,7 +57,7 @@ int jetwatt_series_slot(u32 kind, u32 index)
 unsigned int jetwatt_series_count(void)
 {
 	/* Pairs with jetwatt_series_slot(): what the count covers is complete. */
-	return smp_load_acquire(&count);
+	return smp_load_acquire(&series.count);
 }
 
 /**
@@ -66,5 +68,5 @@ unsigned int jetwatt_series_count(void)
  */
 struct jetwatt_series_desc jetwatt_series_at(unsigned int slot)
 {
-	return slots[slot];
+	return series.slot[slot];
 }

@@ -17,7 +17,7 @@
  * @last_uv: shunt voltages of the observation before
  * @error_uv: by mask: sum less those channels, added up over the window
  *
- * Belongs to the sampler's thread, under jetwatt_chip_lock; @channels may be
+ * Belongs to the sampler's thread, under jetwatt_board.lock; @channels may be
  * read without.
  */
 struct jetwatt_sum {

@@ -91,16 +91,18 @@ struct pollfd_tables {
 };
 
 /* Protects the tables. The count is also read without. */
-static DEFINE_RAW_SPINLOCK(lock);
-static struct pollfd_tables *t;
-static unsigned int nr_owners;
+static struct {
+	raw_spinlock_t lock;
+	struct pollfd_tables *tables;
+	unsigned int nr_owners;
+} pollfds = { .lock = __RAW_SPIN_LOCK_UNLOCKED(pollfds.lock) };
 
 static struct hlist_head *bucket(u32 tgid, int fd)
 {
-	return &t->armed[hash_32(tgid ^ (u32)fd << 16, BUCKETS_BITS)];
+	return &pollfds.tables->armed[hash_32(tgid ^ (u32)fd << 16, BUCKETS_BITS)];
 }
 
-static struct armed *find(u32 tgid, int fd)
+static struct armed *find_armed(u32 tgid, int fd)
 {
 	struct armed *a;
 
@@ -114,7 +116,7 @@ static struct owner *find_owner(u32 tgid)
 {
 	struct owner *o;
 
-	hlist_for_each_entry(o, &t->owners[hash_32(tgid, BUCKETS_BITS)], node)
+	hlist_for_each_entry(o, &pollfds.tables->owners[hash_32(tgid, BUCKETS_BITS)], node)
 		if (o->tgid == tgid)
 			return o;
 	return NULL;
@@ -124,34 +126,34 @@ static struct owner *add_owner(u32 tgid)
 {
 	struct owner *o;
 
-	if (hlist_empty(&t->free_owners))
+	if (hlist_empty(&pollfds.tables->free_owners))
 		return NULL;
-	o = hlist_entry(t->free_owners.first, struct owner, node);
+	o = hlist_entry(pollfds.tables->free_owners.first, struct owner, node);
 	hlist_del(&o->node);
-	hlist_add_head(&o->node, &t->owners[hash_32(tgid, BUCKETS_BITS)]);
+	hlist_add_head(&o->node, &pollfds.tables->owners[hash_32(tgid, BUCKETS_BITS)]);
 	INIT_HLIST_HEAD(&o->armed);
 	o->tgid = tgid;
-	WRITE_ONCE(nr_owners, nr_owners + 1);
+	WRITE_ONCE(pollfds.nr_owners, pollfds.nr_owners + 1);
 	return o;
 }
 
-static void drop(struct armed *a)
+static void drop_armed(struct armed *a)
 {
 	hlist_del(&a->node);
 	hlist_del(&a->sibling);
-	hlist_add_head(&a->node, &t->free_armed);
+	hlist_add_head(&a->node, &pollfds.tables->free_armed);
 }
 
-static struct armed *add(u32 tgid, int fd)
+static struct armed *add_armed(u32 tgid, int fd)
 {
 	struct owner *o = find_owner(tgid) ?: add_owner(tgid);
 	struct armed *a;
 
-	if (!o || hlist_empty(&t->free_armed)) {
-		jetwatt_watcher_lost();
+	if (!o || hlist_empty(&pollfds.tables->free_armed)) {
+		jetwatt_watch_lose_for_all();
 		return NULL;
 	}
-	a = hlist_entry(t->free_armed.first, struct armed, node);
+	a = hlist_entry(pollfds.tables->free_armed.first, struct armed, node);
 	hlist_del(&a->node);
 	hlist_add_head(&a->node, bucket(tgid, fd));
 	hlist_add_head(&a->sibling, &o->armed);
@@ -197,8 +199,8 @@ void jetwatt_pollfd_arm(int fd, int ctl_fd)
 {
 	struct armed *a;
 
-	raw_spin_lock(&lock);
-	a = find(current->tgid, fd) ?: add(current->tgid, fd);
+	raw_spin_lock(&pollfds.lock);
+	a = find_armed(current->tgid, fd) ?: add_armed(current->tgid, fd);
 	if (a) {
 		/*
 		 * A poll consumes all fences that have passed, so the count may be
@@ -212,7 +214,7 @@ void jetwatt_pollfd_arm(int fd, int ctl_fd)
 		a->armed_ns = ktime_get_ns();
 		a->ctl_fd = ctl_fd;
 	}
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&pollfds.lock);
 }
 
 /**
@@ -226,11 +228,11 @@ void jetwatt_pollfd_duplicate(int from, int to)
 {
 	struct armed *a, *copy;
 
-	if (!READ_ONCE(nr_owners) || from == to)
+	if (!READ_ONCE(pollfds.nr_owners) || from == to)
 		return;
-	raw_spin_lock(&lock);
-	a = find(current->tgid, from);
-	copy = a && !a->event ? find(current->tgid, to) ?: add(current->tgid, to) : NULL;
+	raw_spin_lock(&pollfds.lock);
+	a = find_armed(current->tgid, from);
+	copy = a && !a->event ? find_armed(current->tgid, to) ?: add_armed(current->tgid, to) : NULL;
 	if (copy) {
 		copy->armed_ns = a->armed_ns;
 		copy->enter_ns = a->enter_ns;
@@ -238,7 +240,7 @@ void jetwatt_pollfd_duplicate(int from, int to)
 		copy->pending = a->pending;
 		copy->event = false;
 	}
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&pollfds.lock);
 }
 
 static void drop_owner(struct owner *o)
@@ -247,10 +249,10 @@ static void drop_owner(struct owner *o)
 	struct armed *a;
 
 	hlist_for_each_entry_safe(a, next, &o->armed, sibling)
-		drop(a);
+		drop_armed(a);
 	hlist_del(&o->node);
-	hlist_add_head(&o->node, &t->free_owners);
-	WRITE_ONCE(nr_owners, nr_owners - 1);
+	hlist_add_head(&o->node, &pollfds.tables->free_owners);
+	WRITE_ONCE(pollfds.nr_owners, pollfds.nr_owners - 1);
 }
 
 /**
@@ -266,21 +268,21 @@ void jetwatt_pollfd_closed(u32 first, u32 last)
 	struct armed *a;
 	struct owner *o;
 
-	if (!READ_ONCE(nr_owners))
+	if (!READ_ONCE(pollfds.nr_owners))
 		return;
-	raw_spin_lock(&lock);
+	raw_spin_lock(&pollfds.lock);
 	if (first == last) {
-		a = find(current->tgid, first);
+		a = find_armed(current->tgid, first);
 		if (a)
-			drop(a);
+			drop_armed(a);
 	} else {
 		o = find_owner(current->tgid);
 		if (o)
 			hlist_for_each_entry_safe(a, next, &o->armed, sibling)
 				if ((u32)a->fd >= first && (u32)a->fd <= last)
-					drop(a);
+					drop_armed(a);
 	}
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&pollfds.lock);
 }
 
 /**
@@ -295,13 +297,13 @@ void jetwatt_pollfd_process_gone(u32 tgid)
 {
 	struct owner *o;
 
-	if (!READ_ONCE(nr_owners))
+	if (!READ_ONCE(pollfds.nr_owners))
 		return;
-	raw_spin_lock(&lock);
+	raw_spin_lock(&pollfds.lock);
 	o = find_owner(tgid);
 	if (o)
 		drop_owner(o);
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&pollfds.lock);
 }
 
 /**
@@ -309,7 +311,7 @@ void jetwatt_pollfd_process_gone(u32 tgid)
  *
  * What they arm, poll and close from now on is not seen.
  *
- * Context: after jetwatt_hook_synchronize().
+ * Context: after jetwatt_tracepoints_synchronize().
  */
 void jetwatt_pollfd_unwatched(void)
 {
@@ -317,12 +319,12 @@ void jetwatt_pollfd_unwatched(void)
 	struct owner *o;
 	unsigned int i;
 
-	raw_spin_lock(&lock);
-	for (i = 0; i < ARRAY_SIZE(t->owners); i++)
-		hlist_for_each_entry_safe(o, next, &t->owners[i], node)
-			if (!jetwatt_watcher_wants(o->tgid))
+	raw_spin_lock(&pollfds.lock);
+	for (i = 0; i < ARRAY_SIZE(pollfds.tables->owners); i++)
+		hlist_for_each_entry_safe(o, next, &pollfds.tables->owners[i], node)
+			if (!jetwatt_watch_may_want(o->tgid))
 				drop_owner(o);
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&pollfds.lock);
 }
 
 /**
@@ -338,21 +340,21 @@ bool jetwatt_pollfd_begin(int fd, u64 now)
 	struct armed *a;
 	bool event;
 
-	raw_spin_lock(&lock);
-	a = find(current->tgid, fd);
+	raw_spin_lock(&pollfds.lock);
+	a = find_armed(current->tgid, fd);
 	event = !a || a->event;
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&pollfds.lock);
 	event = event && is_event(fd);
 
-	raw_spin_lock(&lock);
-	a = find(current->tgid, fd);
+	raw_spin_lock(&pollfds.lock);
+	a = find_armed(current->tgid, fd);
 	/* dup2() may have put another file where it was. */
 	if (a && a->event && !event) {
-		drop(a);
+		drop_armed(a);
 		a = NULL;
 	}
 	if (!a && event) {
-		a = add(current->tgid, fd);
+		a = add_armed(current->tgid, fd);
 		if (a)
 			a->event = true;
 	}
@@ -363,7 +365,7 @@ bool jetwatt_pollfd_begin(int fd, u64 now)
 			a->enter_ns = now;
 		a->pollers++;
 	}
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&pollfds.lock);
 	return a;
 }
 
@@ -383,8 +385,8 @@ bool jetwatt_pollfd_end(int fd, bool counted, bool ready, u64 now, u64 *enter_ns
 	struct armed *a;
 	bool ended;
 
-	raw_spin_lock(&lock);
-	a = find(current->tgid, fd);
+	raw_spin_lock(&pollfds.lock);
+	a = find_armed(current->tgid, fd);
 	if (a && a->pollers && counted)
 		a->pollers--;
 	ended = a && ready;
@@ -393,11 +395,11 @@ bool jetwatt_pollfd_end(int fd, bool counted, bool ready, u64 now, u64 *enter_ns
 		*ctl_fd = a->ctl_fd;
 		a->enter_ns = 0;
 		if (!a->event && !--a->pending)
-			drop(a);
+			drop_armed(a);
 	} else if (a && a->event) {
 		a->armed_ns = now;
 	}
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&pollfds.lock);
 	return ended;
 }
 
@@ -412,11 +414,11 @@ bool jetwatt_pollfd_owner(void)
 {
 	bool owner;
 
-	if (!READ_ONCE(nr_owners))
+	if (!READ_ONCE(pollfds.nr_owners))
 		return false;
-	raw_spin_lock(&lock);
+	raw_spin_lock(&pollfds.lock);
 	owner = find_owner(current->tgid);
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&pollfds.lock);
 	return owner;
 }
 
@@ -429,14 +431,14 @@ int jetwatt_pollfd_open(void)
 {
 	unsigned int i;
 
-	t = jetwatt_fail_vzalloc(sizeof(*t));
-	if (!t)
+	pollfds.tables = jetwatt_fail_vzalloc(sizeof(*pollfds.tables));
+	if (!pollfds.tables)
 		return -ENOMEM;
 	for (i = 0; i < ARMED; i++)
-		hlist_add_head(&t->arm[i].node, &t->free_armed);
+		hlist_add_head(&pollfds.tables->arm[i].node, &pollfds.tables->free_armed);
 	for (i = 0; i < OWNERS; i++)
-		hlist_add_head(&t->own[i].node, &t->free_owners);
-	nr_owners = 0;
+		hlist_add_head(&pollfds.tables->own[i].node, &pollfds.tables->free_owners);
+	pollfds.nr_owners = 0;
 	return 0;
 }
 
@@ -445,6 +447,6 @@ int jetwatt_pollfd_open(void)
  */
 void jetwatt_pollfd_close(void)
 {
-	vfree(t);
-	t = NULL;
+	vfree(pollfds.tables);
+	pollfds.tables = NULL;
 }

@@ -53,20 +53,20 @@ static bool may_wait(long nr)
 
 static void on_enter(void *unused, struct pt_regs *regs, long nr)
 {
-	if (may_wait(nr) && jetwatt_watcher_wants(current->tgid))
+	if (may_wait(nr) && jetwatt_watch_may_want(current->tgid))
 		jetwatt_wait_enter(regs, nr);
 }
 
 static void on_exit(void *unused, struct pt_regs *regs, long ret)
 {
-	if (jetwatt_wait_pending() && jetwatt_watcher_wants(current->tgid))
+	if (jetwatt_wait_pending() && jetwatt_watch_may_want(current->tgid))
 		jetwatt_wait_exit(regs, ret);
 }
 
 static void on_fork(void *unused, struct task_struct *parent, struct task_struct *child)
 {
 	if (child->tgid != parent->tgid)
-		jetwatt_watcher_forked(parent->tgid, child->tgid);
+		jetwatt_watch_forked(parent->tgid, child->tgid);
 }
 
 static void gone(struct task_struct *task)
@@ -76,7 +76,7 @@ static void gone(struct task_struct *task)
 	if (atomic_read(&task->signal->live) > 0)
 		return;
 	jetwatt_pollfd_process_gone(task->tgid);
-	jetwatt_watcher_exited(task->tgid);
+	jetwatt_watch_exited(task->tgid);
 }
 
 JETWATT_PROCESS_EXIT_PROBE(on_gone, gone)
@@ -126,12 +126,12 @@ static void note(struct tracepoint *point, void *unused)
 }
 
 /**
- * jetwatt_hook_attach() - have system calls looked at
+ * jetwatt_tracepoints_attach() - have system calls looked at
  *
  * Context: sleeps; callers exclude each other. Return: 0; -EOPNOTSUPP: this
  * kernel has not got the tracepoints; -ENOMEM.
  */
-int jetwatt_hook_attach(void)
+int jetwatt_tracepoints_attach(void)
 {
 	unsigned int i;
 	int err = 0;
@@ -147,17 +147,17 @@ int jetwatt_hook_attach(void)
 		hooks[i].attached = !err;
 	}
 	if (err)
-		jetwatt_hook_detach();
+		jetwatt_tracepoints_detach();
 	return err;
 }
 
 /**
- * jetwatt_hook_detach() - leave them alone again
+ * jetwatt_tracepoints_detach() - leave them alone again
  *
  * Context: sleeps until no handler is running any more; callers exclude each
  * other.
  */
-void jetwatt_hook_detach(void)
+void jetwatt_tracepoints_detach(void)
 {
 	unsigned int i;
 
@@ -170,13 +170,13 @@ void jetwatt_hook_detach(void)
 }
 
 /**
- * jetwatt_hook_synchronize() - wait for the handlers that run now
+ * jetwatt_tracepoints_synchronize() - wait for the handlers that run now
  *
  * Handlers that start later see what the caller has written before.
  *
  * Context: sleeps for grace periods of RCU.
  */
-void jetwatt_hook_synchronize(void)
+void jetwatt_tracepoints_synchronize(void)
 {
 	tracepoint_synchronize_unregister();
 }

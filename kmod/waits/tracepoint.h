@@ -3,8 +3,8 @@
 #ifndef JETWATT_TRACEPOINT_H
 #define JETWATT_TRACEPOINT_H
 
-int jetwatt_hook_attach(void);
-void jetwatt_hook_detach(void);
-void jetwatt_hook_synchronize(void);
+int jetwatt_tracepoints_attach(void);
+void jetwatt_tracepoints_detach(void);
+void jetwatt_tracepoints_synchronize(void);
 
 #endif

@@ -74,15 +74,17 @@ struct wait_tables {
 };
 
 /* Protects the table. The count is also read without. */
-static DEFINE_RAW_SPINLOCK(lock);
-static struct wait_tables *t;
-static unsigned int nr_waits;
+static struct {
+	raw_spinlock_t lock;
+	struct wait_tables *tables;
+	unsigned int nr;
+} waits = { .lock = __RAW_SPIN_LOCK_UNLOCKED(waits.lock) };
 
 static struct wait *find_wait(u32 tid)
 {
 	struct wait *w;
 
-	hlist_for_each_entry(w, &t->waits[hash_32(tid, BUCKETS_BITS)], node)
+	hlist_for_each_entry(w, &waits.tables->waits[hash_32(tid, BUCKETS_BITS)], node)
 		if (w->tid == tid)
 			return w;
 	return NULL;
@@ -91,8 +93,8 @@ static struct wait *find_wait(u32 tid)
 static void drop_wait(struct wait *w)
 {
 	hlist_del(&w->node);
-	hlist_add_head(&w->node, &t->free);
-	WRITE_ONCE(nr_waits, nr_waits - 1);
+	hlist_add_head(&w->node, &waits.tables->free);
+	WRITE_ONCE(waits.nr, waits.nr - 1);
 }
 
 /* Replaces what the current thread did before. */
@@ -102,14 +104,14 @@ static void keep_wait(const struct wait *new)
 	struct hlist_node node;
 
 	if (!w) {
-		if (hlist_empty(&t->free)) {
-			jetwatt_watcher_lost();
+		if (hlist_empty(&waits.tables->free)) {
+			jetwatt_watch_lose_for_all();
 			return;
 		}
-		w = hlist_entry(t->free.first, struct wait, node);
+		w = hlist_entry(waits.tables->free.first, struct wait, node);
 		hlist_del(&w->node);
-		hlist_add_head(&w->node, &t->waits[hash_32(new->tid, BUCKETS_BITS)]);
-		WRITE_ONCE(nr_waits, nr_waits + 1);
+		hlist_add_head(&w->node, &waits.tables->waits[hash_32(new->tid, BUCKETS_BITS)]);
+		WRITE_ONCE(waits.nr, waits.nr + 1);
 	}
 	node = w->node;
 	*w = *new;
@@ -145,7 +147,7 @@ static void emit(u64 enter_ns, u64 exit_ns, u32 call, int ret, int fd, int ctl_f
 		.tid = current->pid, .call = call, .ret = ret, .fd = fd, .ctl_fd = ctl_fd,
 	};
 
-	jetwatt_watcher_record(&record);
+	jetwatt_watch_store(&record);
 }
 
 static void enter_ioctl(const unsigned long *args)
@@ -161,7 +163,7 @@ static void enter_ioctl(const unsigned long *args)
 		w.fence = fence_of(&w);
 	}
 	w.enter_ns = ktime_get_ns();
-	raw_spin_lock(&lock);
+	raw_spin_lock(&waits.lock);
 	old = find_wait(w.tid);
 	/* Interrupted or timed out before: the wait goes on. */
 	if (old && old->unfinished && old->kind == w.kind && old->fd == w.fd &&
@@ -169,7 +171,7 @@ static void enter_ioctl(const unsigned long *args)
 		old->unfinished = false;
 	else
 		keep_wait(&w);
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&waits.lock);
 }
 
 /* An entry of poll(): descriptor, wanted and returned events. */
@@ -208,12 +210,12 @@ static void enter_poll(const unsigned long *args)
 	struct wait *old, before;
 	unsigned int i, n;
 
-	raw_spin_lock(&lock);
+	raw_spin_lock(&waits.lock);
 	old = find_wait(w.tid);
 	before.kind = 0;
 	if (old)
 		before = *old;
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&waits.lock);
 	/* A signal handler ran where restart_syscall() was expected. */
 	if (before.kind == WAIT_POLL)
 		exit_poll(&before, -EINTR);
@@ -227,9 +229,9 @@ static void enter_poll(const unsigned long *args)
 	 */
 	if (!w.fence && !jetwatt_pollfd_owner())
 		return;
-	raw_spin_lock(&lock);
+	raw_spin_lock(&waits.lock);
 	keep_wait(&w);
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&waits.lock);
 }
 
 /* Only of what is armed: an event's duplicate is known by its file. */
@@ -239,9 +241,9 @@ static void enter_dup(const unsigned long *args)
 
 	if (!jetwatt_pollfd_owner())
 		return;
-	raw_spin_lock(&lock);
+	raw_spin_lock(&waits.lock);
 	keep_wait(&w);
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&waits.lock);
 }
 
 /* With any other flag it fails, or closes nothing yet. */
@@ -257,7 +259,7 @@ static void exit_trigger(const struct wait *w)
 	int fd;
 
 	if (peek(&fd, w->ptr, sizeof(fd))) {
-		jetwatt_watcher_lost();
+		jetwatt_watch_lose_for_all();
 		return;
 	}
 	jetwatt_pollfd_arm(fd, w->fd);
@@ -292,7 +294,7 @@ static bool ends(struct wait *w, struct pt_regs *regs, long ret)
  */
 bool jetwatt_wait_pending(void)
 {
-	return READ_ONCE(nr_waits);
+	return READ_ONCE(waits.nr);
 }
 
 /**
@@ -351,7 +353,7 @@ void jetwatt_wait_exit(struct pt_regs *regs, long ret)
 {
 	struct wait *found, w;
 
-	raw_spin_lock(&lock);
+	raw_spin_lock(&waits.lock);
 	found = find_wait(current->pid);
 	if (found && ends(found, regs, ret)) {
 		w = *found;
@@ -359,7 +361,7 @@ void jetwatt_wait_exit(struct pt_regs *regs, long ret)
 	} else {
 		found = NULL;
 	}
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&waits.lock);
 	if (!found)
 		return;
 	if (w.kind == WAIT_POLL)
@@ -384,13 +386,13 @@ void jetwatt_wait_thread_gone(u32 tid)
 {
 	struct wait *w;
 
-	if (!READ_ONCE(nr_waits))
+	if (!READ_ONCE(waits.nr))
 		return;
-	raw_spin_lock(&lock);
+	raw_spin_lock(&waits.lock);
 	w = find_wait(tid);
 	if (w)
 		drop_wait(w);
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&waits.lock);
 }
 
 /**
@@ -399,7 +401,7 @@ void jetwatt_wait_thread_gone(u32 tid)
  * Entries and exits of their system calls are skipped from now on. A call whose exit is
  * skipped would be ended by another one once the process is watched again.
  *
- * Context: after jetwatt_hook_synchronize(), so that no handler adds to it.
+ * Context: after jetwatt_tracepoints_synchronize(), so that no handler adds to it.
  */
 void jetwatt_wait_unwatched(void)
 {
@@ -407,12 +409,12 @@ void jetwatt_wait_unwatched(void)
 	struct wait *w;
 	unsigned int i;
 
-	raw_spin_lock(&lock);
-	for (i = 0; i < ARRAY_SIZE(t->waits); i++)
-		hlist_for_each_entry_safe(w, next, &t->waits[i], node)
-			if (!jetwatt_watcher_wants(w->tgid))
+	raw_spin_lock(&waits.lock);
+	for (i = 0; i < ARRAY_SIZE(waits.tables->waits); i++)
+		hlist_for_each_entry_safe(w, next, &waits.tables->waits[i], node)
+			if (!jetwatt_watch_may_want(w->tgid))
 				drop_wait(w);
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&waits.lock);
 	jetwatt_pollfd_unwatched();
 }
 
@@ -425,16 +427,16 @@ int jetwatt_wait_open(void)
 {
 	unsigned int i;
 
-	t = jetwatt_fail_vzalloc(sizeof(*t));
-	if (!t)
+	waits.tables = jetwatt_fail_vzalloc(sizeof(*waits.tables));
+	if (!waits.tables)
 		return -ENOMEM;
 	if (jetwatt_pollfd_open()) {
-		vfree(t);
+		vfree(waits.tables);
 		return -ENOMEM;
 	}
 	for (i = 0; i < WAITS; i++)
-		hlist_add_head(&t->wait[i].node, &t->free);
-	nr_waits = 0;
+		hlist_add_head(&waits.tables->wait[i].node, &waits.tables->free);
+	waits.nr = 0;
 	return 0;
 }
 
@@ -444,6 +446,6 @@ int jetwatt_wait_open(void)
 void jetwatt_wait_close(void)
 {
 	jetwatt_pollfd_close();
-	vfree(t);
-	t = NULL;
+	vfree(waits.tables);
+	waits.tables = NULL;
 }

@@ -43,68 +43,77 @@ struct watch_tables {
 	struct jetwatt_watch_record batch[IN_A_MESSAGE];
 };
 
-/* Protects the tables, but for the batch, and the variables below; taken by system calls. */
-static DEFINE_RAW_SPINLOCK(lock);
-static struct watch_tables *t;
-static u64 head, tail;		/* of the records */
-static u64 lost[JETWATT_WATCHERS_MAX];
-static u8 active, everybody, children;	/* masks of watchers */
-
-/*
- * A filter by a hash of the process id, read without the lock: a process that has no watcher
- * costs no lock. A bit that is set may stand for other processes.
+/**
+ * struct watch - the watched processes and their records
+ * @lock: protects all of it but tables->batch; taken in system calls
+ * @tables: allocated while there is a watcher
+ * @head: number of records ever stored
+ * @tail: number of records ever taken
+ * @lost: number of records that each watcher did not get
+ * @active: mask of watchers
+ * @everybody: mask of the watchers of all processes
+ * @children: mask of the watchers that also get the children of their processes
+ * @seen: filter by a hash of the process id, read without @lock, so that a process without a
+ *	watcher takes no lock; a set bit may stand for another process
  */
-static unsigned long seen[BITS_TO_LONGS(1 << SEEN_BITS)];
+static struct watch {
+	raw_spinlock_t lock;
+	struct watch_tables *tables;
+	u64 head, tail;
+	u64 lost[JETWATT_WATCHERS_MAX];
+	u8 active, everybody, children;
+	unsigned long seen[BITS_TO_LONGS(1 << SEEN_BITS)];
+} watch = { .lock = __RAW_SPIN_LOCK_UNLOCKED(watch.lock) };
 
-static struct process *find(u32 tgid)
+static struct process *find_process(u32 tgid)
 {
 	struct process *p;
 
-	hlist_for_each_entry(p, &t->processes[hash_32(tgid, BUCKETS_BITS)], node)
+	hlist_for_each_entry(p, &watch.tables->processes[hash_32(tgid, BUCKETS_BITS)], node)
 		if (p->tgid == tgid)
 			return p;
 	return NULL;
 }
 
-static void lose(u8 whose, unsigned int n)
+static void lose_records(u8 whose, unsigned int n)
 {
 	unsigned int i;
 
 	for (i = 0; i < JETWATT_WATCHERS_MAX; i++)
 		if (whose & BIT(i))
-			lost[i] += n;
+			watch.lost[i] += n;
 }
 
-static void follow(u32 tgid, u8 whose)
+static void add_watcher(u32 tgid, u8 whose)
 {
-	struct process *p = find(tgid);
+	struct process *p = find_process(tgid);
 
 	if (!p) {
-		if (hlist_empty(&t->free)) {
-			lose(whose, 1);
+		if (hlist_empty(&watch.tables->free)) {
+			lose_records(whose, 1);
 			return;
 		}
-		p = hlist_entry(t->free.first, struct process, node);
+		p = hlist_entry(watch.tables->free.first, struct process, node);
 		hlist_del(&p->node);
 		p->tgid = tgid;
 		p->watchers = 0;
-		hlist_add_head(&p->node, &t->processes[hash_32(tgid, BUCKETS_BITS)]);
-		set_bit(hash_32(tgid, SEEN_BITS), seen);
+		hlist_add_head(&p->node, &watch.tables->processes[hash_32(tgid, BUCKETS_BITS)]);
+		set_bit(hash_32(tgid, SEEN_BITS), watch.seen);
 	}
 	p->watchers |= whose;
 }
 
-static void forget(struct process *p, u8 whose)
+static void remove_watcher(struct process *p, u8 whose)
 {
 	p->watchers &= ~whose;
 	if (p->watchers)
 		return;
 	hlist_del(&p->node);
-	hlist_add_head(&p->node, &t->free);
+	hlist_add_head(&p->node, &watch.tables->free);
 }
 
 /**
- * jetwatt_watcher_wants() - may this process have a watcher?
+ * jetwatt_watch_may_want() - may this process have a watcher?
  * @tgid: the process
  *
  * For one process this changes from true to false only when a watcher of all processes is
@@ -112,48 +121,48 @@ static void forget(struct process *p, u8 whose)
  *
  * Context: any; takes no lock. Return: false if it has none for certain.
  */
-bool jetwatt_watcher_wants(u32 tgid)
+bool jetwatt_watch_may_want(u32 tgid)
 {
-	return READ_ONCE(everybody) || test_bit(hash_32(tgid, SEEN_BITS), seen);
+	return READ_ONCE(watch.everybody) || test_bit(hash_32(tgid, SEEN_BITS), watch.seen);
 }
 
 /**
- * jetwatt_watcher_forked() - a process has a child
+ * jetwatt_watch_forked() - a process has a child
  * @parent: the process
  * @child: its child, which has not run yet
  *
  * Context: sched_process_fork.
  */
-void jetwatt_watcher_forked(u32 parent, u32 child)
+void jetwatt_watch_forked(u32 parent, u32 child)
 {
 	struct process *p;
 
-	if (!jetwatt_watcher_wants(parent))
+	if (!jetwatt_watch_may_want(parent))
 		return;
-	raw_spin_lock(&lock);
-	p = find(parent);
-	if (p && p->watchers & children)
-		follow(child, p->watchers & children);
-	raw_spin_unlock(&lock);
+	raw_spin_lock(&watch.lock);
+	p = find_process(parent);
+	if (p && p->watchers & watch.children)
+		add_watcher(child, p->watchers & watch.children);
+	raw_spin_unlock(&watch.lock);
 }
 
 /**
- * jetwatt_watcher_exited() - a process has ended
+ * jetwatt_watch_exited() - a process has ended
  * @tgid: the process
  *
  * Context: sched_process_exit.
  */
-void jetwatt_watcher_exited(u32 tgid)
+void jetwatt_watch_exited(u32 tgid)
 {
 	struct process *p;
 
-	if (!jetwatt_watcher_wants(tgid))
+	if (!jetwatt_watch_may_want(tgid))
 		return;
-	raw_spin_lock(&lock);
-	p = find(tgid);
+	raw_spin_lock(&watch.lock);
+	p = find_process(tgid);
 	if (p)
-		forget(p, 0xff);
-	raw_spin_unlock(&lock);
+		remove_watcher(p, 0xff);
+	raw_spin_unlock(&watch.lock);
 }
 
 static u64 cgroup_of_current(void)
@@ -169,25 +178,25 @@ static u64 cgroup_of_current(void)
 }
 
 /**
- * jetwatt_watcher_record() - the current thread has waited
+ * jetwatt_watch_store() - the current thread has waited
  * @record: all but the cgroup and JETWATT_WAIT_HELPER
  *
  * Context: sys_exit and sys_enter.
  */
-void jetwatt_watcher_record(const struct jetwatt_wait_record *record)
+void jetwatt_watch_store(const struct jetwatt_wait_record *record)
 {
 	u64 cgroup = cgroup_of_current();
 	struct process *p;
 	struct jetwatt_watch_record *r;
 	u8 whose;
 
-	raw_spin_lock(&lock);
-	p = find(record->tgid);
-	whose = everybody | (p ? p->watchers : 0);
-	if (whose && head - tail == RECORDS) {
-		lose(whose, 1);
+	raw_spin_lock(&watch.lock);
+	p = find_process(record->tgid);
+	whose = watch.everybody | (p ? p->watchers : 0);
+	if (whose && watch.head - watch.tail == RECORDS) {
+		lose_records(whose, 1);
 	} else if (whose) {
-		r = &t->record[head++ % RECORDS];
+		r = &watch.tables->record[watch.head++ % RECORDS];
 		r->record = *record;
 		r->record.cgroup = cgroup;
 		/* A thread names itself: no lock makes this more certain. */
@@ -195,19 +204,19 @@ void jetwatt_watcher_record(const struct jetwatt_wait_record *record)
 			r->record.call |= JETWATT_WAIT_HELPER;
 		r->watchers = whose;
 	}
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&watch.lock);
 }
 
 /**
- * jetwatt_watcher_lost() - count a wait that no watcher gets
+ * jetwatt_watch_lose_for_all() - count a wait that no watcher gets
  *
  * Context: sys_enter and sys_exit, also under the lock of wait.c.
  */
-void jetwatt_watcher_lost(void)
+void jetwatt_watch_lose_for_all(void)
 {
-	raw_spin_lock(&lock);
-	lose(active, 1);
-	raw_spin_unlock(&lock);
+	raw_spin_lock(&watch.lock);
+	lose_records(watch.active, 1);
+	raw_spin_unlock(&watch.lock);
 }
 
 /**
@@ -221,13 +230,13 @@ const struct jetwatt_watch_record *jetwatt_watch_take(unsigned int *n, u8 *watch
 {
 	*n = 0;
 	*watchers = 0;
-	raw_spin_lock(&lock);
-	for (; *n < IN_A_MESSAGE && tail < head; (*n)++) {
-		t->batch[*n] = t->record[tail++ % RECORDS];
-		*watchers |= t->batch[*n].watchers;
+	raw_spin_lock(&watch.lock);
+	for (; *n < IN_A_MESSAGE && watch.tail < watch.head; (*n)++) {
+		watch.tables->batch[*n] = watch.tables->record[watch.tail++ % RECORDS];
+		*watchers |= watch.tables->batch[*n].watchers;
 	}
-	raw_spin_unlock(&lock);
-	return t->batch;
+	raw_spin_unlock(&watch.lock);
+	return watch.tables->batch;
 }
 
 /**
@@ -239,9 +248,9 @@ const struct jetwatt_watch_record *jetwatt_watch_take(unsigned int *n, u8 *watch
  */
 void jetwatt_watch_lose(unsigned int watcher, unsigned int n)
 {
-	raw_spin_lock(&lock);
-	lose(BIT(watcher), n);
-	raw_spin_unlock(&lock);
+	raw_spin_lock(&watch.lock);
+	lose_records(BIT(watcher), n);
+	raw_spin_unlock(&watch.lock);
 }
 
 /**
@@ -252,7 +261,7 @@ void jetwatt_watch_lose(unsigned int watcher, unsigned int n)
  */
 u64 jetwatt_watch_lost(unsigned int watcher)
 {
-	return READ_ONCE(lost[watcher]);
+	return READ_ONCE(watch.lost[watcher]);
 }
 
 /**
@@ -268,16 +277,16 @@ void jetwatt_watch_add(unsigned int watcher, const u32 *tgids, unsigned int n, b
 {
 	unsigned int i;
 
-	raw_spin_lock(&lock);
-	lost[watcher] = 0;
-	active |= BIT(watcher);
+	raw_spin_lock(&watch.lock);
+	watch.lost[watcher] = 0;
+	watch.active |= BIT(watcher);
 	if (!n)
-		WRITE_ONCE(everybody, everybody | BIT(watcher));
+		WRITE_ONCE(watch.everybody, watch.everybody | BIT(watcher));
 	if (with_children)
-		children |= BIT(watcher);
+		watch.children |= BIT(watcher);
 	for (i = 0; i < n; i++)
-		follow(tgids[i], BIT(watcher));
-	raw_spin_unlock(&lock);
+		add_watcher(tgids[i], BIT(watcher));
+	raw_spin_unlock(&watch.lock);
 }
 
 /**
@@ -290,22 +299,22 @@ void jetwatt_watch_add(unsigned int watcher, const u32 *tgids, unsigned int n, b
  */
 bool jetwatt_watch_remove(unsigned int watcher)
 {
-	bool of_all = everybody == BIT(watcher);
+	bool of_all = watch.everybody == BIT(watcher);
 	unsigned int i;
 	u64 at;
 
-	raw_spin_lock(&lock);
-	for (at = tail; at < head; at++)
-		t->record[at % RECORDS].watchers &= ~BIT(watcher);
-	active &= ~BIT(watcher);
-	WRITE_ONCE(everybody, everybody & ~BIT(watcher));
-	children &= ~BIT(watcher);
+	raw_spin_lock(&watch.lock);
+	for (at = watch.tail; at < watch.head; at++)
+		watch.tables->record[at % RECORDS].watchers &= ~BIT(watcher);
+	watch.active &= ~BIT(watcher);
+	WRITE_ONCE(watch.everybody, watch.everybody & ~BIT(watcher));
+	watch.children &= ~BIT(watcher);
 	for (i = 0; i < PROCESSES; i++)
-		if (t->process[i].watchers & BIT(watcher))
-			forget(&t->process[i], BIT(watcher));
-	if (!active)
-		bitmap_zero(seen, 1 << SEEN_BITS);
-	raw_spin_unlock(&lock);
+		if (watch.tables->process[i].watchers & BIT(watcher))
+			remove_watcher(&watch.tables->process[i], BIT(watcher));
+	if (!watch.active)
+		bitmap_zero(watch.seen, 1 << SEEN_BITS);
+	raw_spin_unlock(&watch.lock);
 	return of_all;
 }
 
@@ -318,13 +327,13 @@ int jetwatt_watch_open(void)
 {
 	unsigned int i;
 
-	t = jetwatt_fail_vzalloc(sizeof(*t));
-	if (!t)
+	watch.tables = jetwatt_fail_vzalloc(sizeof(*watch.tables));
+	if (!watch.tables)
 		return -ENOMEM;
 	for (i = 0; i < PROCESSES; i++)
-		hlist_add_head(&t->process[i].node, &t->free);
-	head = 0;
-	tail = 0;
+		hlist_add_head(&watch.tables->process[i].node, &watch.tables->free);
+	watch.head = 0;
+	watch.tail = 0;
 	return 0;
 }
 
@@ -333,6 +342,6 @@ int jetwatt_watch_open(void)
  */
 void jetwatt_watch_close(void)
 {
-	vfree(t);
-	t = NULL;
+	vfree(watch.tables);
+	watch.tables = NULL;
 }

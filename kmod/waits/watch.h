@@ -18,11 +18,11 @@ struct jetwatt_watch_record {
 	u8 watchers;
 };
 
-bool jetwatt_watcher_wants(u32 tgid);
-void jetwatt_watcher_forked(u32 parent, u32 child);
-void jetwatt_watcher_exited(u32 tgid);
-void jetwatt_watcher_record(const struct jetwatt_wait_record *record);
-void jetwatt_watcher_lost(void);
+bool jetwatt_watch_may_want(u32 tgid);
+void jetwatt_watch_forked(u32 parent, u32 child);
+void jetwatt_watch_exited(u32 tgid);
+void jetwatt_watch_store(const struct jetwatt_wait_record *record);
+void jetwatt_watch_lose_for_all(void);
 
 /* For the subscribers: a watcher is a number below JETWATT_WATCHERS_MAX. */
 void jetwatt_watch_add(unsigned int watcher, const u32 *tgids, unsigned int n,

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What was found on this machine: buses, chips and rails. */
+#ifndef JETWATT_BOARD_H
+#define JETWATT_BOARD_H
+
+#include <linux/rtmutex.h>
+#include <linux/types.h>
+#include <asm/barrier.h>
+#include "sensors/bus.h"
+#include "sensors/chip.h"
+
+/**
+ * struct jetwatt_board - buses, chips and rails of the machine
+ * @lock: held by the sampler thread while it reads the chips, and to attach or detach a
+ *	chip. Detaching therefore waits for the tick under way, after which the sampler does not
+ *	use the i2c client. Priority inheritance keeps an unprivileged reader (CONFIG_GET,
+ *	CHIP_GET) from blocking the sampler.
+ * @buses: adapters with chips; a slot whose adapter is NULL is free
+ * @chips: every chip that has been seen since the module was loaded
+ * @nr_chips: number of @chips; published after the chip is complete
+ * @rails: every rail of these chips
+ * @nr_rails: number of @rails; published after the rail is complete
+ *
+ * There is one: a Jetson has one set of sensors, and the netlink family, the hwmon device and
+ * the PMU describe all of it. State that belongs to a single source file is a static structure
+ * of that file, with its lock.
+ *
+ * @chips and @rails only grow, and their entries stay where they are, so a pointer to a chip or
+ * rail is valid for the life of the module. Readers without @lock go by the counts.
+ */
+struct jetwatt_board {
+	struct rt_mutex lock;
+	struct jetwatt_bus buses[JETWATT_BUSES_MAX];
+	struct jetwatt_chip chips[JETWATT_CHIPS_MAX];
+	unsigned int nr_chips;
+	struct jetwatt_rail rails[JETWATT_RAILS_MAX];
+	unsigned int nr_rails;
+};
+
+extern struct jetwatt_board jetwatt_board;
+
+/**
+ * jetwatt_bus_at() - return a bus slot
+ * @i: 0 to JETWATT_BUSES_MAX - 1
+ *
+ * Return: the bus; its adapter is NULL if the slot is free.
+ */
+static inline struct jetwatt_bus *jetwatt_bus_at(unsigned int i)
+{
+	return &jetwatt_board.buses[i];
+}
+
+/**
+ * jetwatt_chip_count() - return the number of chips seen since the module was loaded
+ *
+ * Context: any. Return: the number; it only grows.
+ */
+static inline unsigned int jetwatt_chip_count(void)
+{
+	/* Pairs with jetwatt_chip_publish(): chips below the count are complete. */
+	return smp_load_acquire(&jetwatt_board.nr_chips);
+}
+
+/**
+ * jetwatt_chip_at() - return a chip by its id
+ * @i: less than a value that jetwatt_chip_count() returned
+ *
+ * Context: any. Return: the chip.
+ */
+static inline struct jetwatt_chip *jetwatt_chip_at(unsigned int i)
+{
+	return &jetwatt_board.chips[i];
+}
+
+/**
+ * jetwatt_rail_count() - return the number of rails
+ *
+ * Context: any. Return: the number; it only grows.
+ */
+static inline unsigned int jetwatt_rail_count(void)
+{
+	/* Pairs with add_rail(): rails below the count are complete. */
+	return smp_load_acquire(&jetwatt_board.nr_rails);
+}
+
+/**
+ * jetwatt_rail_at() - return a rail by its id
+ * @i: less than a value that jetwatt_rail_count() returned
+ *
+ * Context: any. Return: the rail.
+ */
+static inline struct jetwatt_rail *jetwatt_rail_at(unsigned int i)
+{
+	return &jetwatt_board.rails[i];
+}
+
+#endif
