@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Draw sentences from comments, man pages, documentation and messages, for a reader.
+
+    tests/host/sentences.py [-n N] [-s SEED] [DIRECTORY|FILE]...
+
+Each line of output is FILE:LINE: SENTENCE. The same seed draws the same sentences of the same
+tree. A reader who knows only the sentence and its file says what it means; a sentence that the
+reader gets wrong is rewritten. Without N, all sentences are printed in the order of the tree.
+"""
+import argparse
+import random
+import re
+import subprocess
+import sys
+
+TREE = ["kmod", "bpf", "include", "user", "tests", "man", "doc", "README.md"]
+SOURCE = re.compile(r"\.(c|h|inc)$")
+# A comment, or a string literal: a "/*" inside a string begins no comment.
+TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+SHORT = 5		# words; shorter ones are labels and units
+
+
+def sentences(text, line):
+    """Split a text whose lines are kept; yield (line, sentence)."""
+    for paragraph in re.split(r"\n[ \t]*\n", text):
+        start = line + text[:text.index(paragraph)].count("\n")
+        at = 0
+        for end in re.finditer(r"[.:;?!](?=\s+[A-Z@\"(]|\s*$)", paragraph):
+            yield from one(paragraph[at:end.end()], start + paragraph[:at].count("\n"))
+            at = end.end()
+        yield from one(paragraph[at:], start + paragraph[:at].count("\n"))
+
+
+def one(sentence, line):
+    line += sentence[:len(sentence) - len(sentence.lstrip())].count("\n")
+    sentence = " ".join(sentence.split())
+    if len(re.findall(r"\b[A-Z]?[a-z]{2,}\b", sentence)) >= SHORT:
+        yield line, sentence
+
+
+def comment(token):
+    """The text of a comment, with as many lines as it has."""
+    if token.startswith("//"):
+        token = token[2:]
+        return "" if "SPDX" in token else token
+    token = re.sub(r"^/\*+|\*/$", "", token)
+    token = re.sub(r"(?m)^[ \t]*\*[ \t]?", "", token)
+    # A line of kernel-doc that describes a parameter is a paragraph of its own.
+    token = re.sub(r"(?m)^(@\w+:|Return:|Context:)", r"\n\1", token) if "\n" in token else token
+    return "" if "SPDX" in token else token
+
+
+def from_source(text):
+    for m in TOKEN.finditer(text):
+        line = text.count("\n", 0, m.start()) + 1
+        token = m.group(0)
+        if token.startswith("/"):
+            yield from sentences(comment(token), line)
+        elif token.startswith('"'):
+            message = re.sub(r"\\[nt]|%%", " ", token[1:-1])
+            # Not data and not markup.
+            if not re.search(r"[{}<>=;\\]|/\w+/", message):
+                yield from one(message, line)
+
+
+def from_script(text):
+    for m in re.finditer(r"(?m)(?:^[ \t]*#(?!!).*\n)+", text):
+        body = re.sub(r"(?m)^[ \t]*# ?", "", m.group(0))
+        if "SPDX" not in body or "\n" in body.strip():
+            body = re.sub(r"SPDX.*", "", body)
+            yield from sentences(body, text.count("\n", 0, m.start()) + 1)
+
+
+def from_man(text):
+    body = []
+    literal = False
+    for row in text.split("\n"):
+        if re.match(r"\.(nf|EX)", row):
+            literal = True
+        elif re.match(r"\.(fi|EE)", row):
+            literal = False
+        if literal or row.startswith(".\\\"") or re.match(r"\.(SH|SS|TH|TP|PP|IP|RS|RE|br|nf|fi|EX|EE)", row):
+            row = ""
+        row = re.sub(r"^\.(BR|RB|BI|IB|IR|RI|B|I) ", "", row)
+        row = re.sub(r"\\f.|\\&", "", row).replace("\\-", "-").replace("\\(em", "-")
+        body.append(row.replace('"', ""))
+    yield from sentences("\n".join(body), 1)
+
+
+def from_markdown(text):
+    text = re.sub(r"(?ms)^```.*?^```", lambda m: "\n" * m.group(0).count("\n"), text)
+    text = re.sub(r"(?m)^(    |\|[-|: ]+\|$|#).*", "", text)
+    text = re.sub(r"[*`]|\]\([^)]*\)|\[", "", text)
+    for m in re.finditer(r"(?m)^\|(.*)\|$", text):
+        for cell in m.group(1).split("|"):
+            yield from sentences(cell, text.count("\n", 0, m.start()) + 1)
+    text = re.sub(r"(?m)^(\|.*)$", "", text)
+    # An item of a list is a paragraph of its own.
+    items = re.split(r"(?m)^(?=(?:[-+]|\d+\.) )", text)
+    line = 1
+    for item in items:
+        yield from sentences(item, line)
+        line += item.count("\n")
+
+
+def of_file(path, text):
+    if SOURCE.search(path):
+        return from_source(text)
+    if re.search(r"\.[1-8]$", path):
+        return from_man(text)
+    if path.endswith(".md"):
+        return from_markdown(text)
+    return from_script(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("-n", type=int, help="number of sentences (default: all)")
+    parser.add_argument("-s", "--seed", type=int, default=1)
+    parser.add_argument("path", nargs="*", default=TREE)
+    args = parser.parse_args()
+    files = subprocess.run(["git", "ls-files", "--", *args.path], capture_output=True, text=True,
+                           check=True).stdout.split("\n")
+    found = []
+    for path in filter(None, files):
+        try:
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+        except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
+            continue
+        found += [(path, line, s) for line, s in of_file(path, text)]
+    if args.n is not None:
+        found = random.Random(args.seed).sample(found, min(args.n, len(found)))
+    for path, line, sentence in found:
+        print("%s:%d: %s" % (path, line, sentence))
+    return 0 if found else 1
+
+
+sys.exit(main())
