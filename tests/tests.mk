@@ -35,7 +35,7 @@ jobs := $(patsubst tests/sim/jobs/%.c,$(B)/jobs/%,$(wildcard tests/sim/jobs/*.c)
 guest_rooms := kmod lib bpf cmd loop
 guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/sim/test_*.c tests/fuzz/netlink*.c tests/bench/kmod*.c tests/kernels/*.c tests/trees/*.c $(guest_rooms:%=tests/%/*.c)))
 board: board-programs board-modules
-board-programs: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/jetwatt-files $(B)/libjetwatt.so $(jobs) $(cuda) $(guest_tests) $(B)/hw-measure $(B)/readme-watch $(B)/waits
+board-programs: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/jetwatt-files $(B)/libjetwatt.so $(jobs) $(cuda) $(guest_tests) $(B)/hw-measure $(B)/library-watch $(B)/waits
 board-modules: $(B)/ina3221.ko $(if $(wildcard Kbuild),$(B)/jetwatt.ko) $(if $(wildcard tests/sim/Kbuild),$(B)/jetwatt-sim.ko)
 
 $(B)/jobs/%: tests/sim/jobs/%.c
@@ -74,8 +74,8 @@ $(B)/ina3221.ko: $(INA3221)
 	+@$(call kbuild,/ina3221)
 	@cp $(B)/mod/ina3221/ina3221.ko $@
 
-# The C example as the README prints it.
-$(B)/readme-watch: README.md $(B)/libjetwatt.so
+# The C example as doc/library.md prints it.
+$(B)/library-watch: doc/library.md $(B)/libjetwatt.so
 	@awk '$$0 == "```c" { on = 1; next } /^```$$/ { on = 0 } on' $< > $@.c
 	$(call quiet,CC)$(CC) $(filter-out -MMD -MP,$(cflags)) -Wno-unused-parameter -o $@ $@.c $(ldflags) -ljetwatt
 

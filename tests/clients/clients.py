@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """In the guest: the total's energy over a minute, as each client reads it.
 
-The counters (hwmon by the README's example, sensors, node exporter, YNL) are read at both
+The counters (hwmon by doc/library.md's example, sensors, node exporter, YNL) are read at both
 ends of the window; perf and jetwatt measure a command that sleeps. A client's joules are
 taken to the length of the window by its own clock readings, so that the time that it needs
 to start is not an error of its own. They are compared with each other, and all of them with
@@ -22,7 +22,7 @@ NOW = "/sys/kernel/debug/jetwatt-sim/truth/now"
 PORT = 9100
 
 
-def readme():
+def library_example():
     """The example's function, without what it does when it is run."""
     with open("/energy.py") as f:
         text = f.read()
@@ -127,8 +127,8 @@ def main():
         ["prometheus-node-exporter", "--web.listen-address=127.0.0.1:%d" % PORT,
          "--collector.disable-defaults", "--collector.hwmon"], stderr=subprocess.DEVNULL)
     until_served()
-    joules = readme()
-    readers = [Reader("README's Python", lambda: hwmon_total(joules)), Reader("sensors", sensors),
+    joules = library_example()
+    readers = [Reader("doc/library.md's Python", lambda: hwmon_total(joules)), Reader("sensors", sensors),
                Reader("node exporter", node_exporter), Reader("YNL", ynl())]
     plant = Plant()
     for taker in readers + [plant]:

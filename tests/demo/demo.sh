@@ -6,7 +6,7 @@
 #   BOARD=agx-orin       or orin-nx, orin-nano, agx-xavier, xavier-nx, thor
 #   BUDGET_W=30          the power budget; other boards: half to two thirds of their power
 #   WORKLOAD=resnet      what the analytic plant runs: resnet, loader, lstm, tiny
-#   CORPUS=file.csv      replay measured modes instead (header: README.md, Files)
+#   CORPUS=file.csv      replay measured modes instead (header: doc/verbs.md, Profiles)
 #   SEED=1               of the plant's noise
 #   OUT=build/demo       where report.json and report.html go
 #
@@ -48,7 +48,7 @@ if [ -n "$corpus" ]; then
 			"leave BOARD out"
 	[ -f "$corpus" ] && [ -r "$corpus" ] ||
 		die "cannot read CORPUS=$corpus" "no such file, or no permission" \
-			"give a CSV of measured modes (README.md, Files)"
+			"give a CSV of measured modes (doc/verbs.md, Profiles)"
 	for c in cores cpu_khz gpu_hz emc_hz time_ms power_w; do
 		n=$(column $c) || die "$corpus has no column $c" \
 			"a corpus has cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w" \

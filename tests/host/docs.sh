@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Verbs and options against their man pages and the completion: what one has,
-# all have.
+# Verbs and options against their man pages, the completion, README.md and doc/: what one
+# has, all have. README.md stays short, and links lead to a page and a heading.
 cd "$(dirname "$0")/../.." || exit 1
 n=0 failed=0
 page=$(mktemp)
@@ -40,7 +40,10 @@ complete_()
 	printf '%s\n' "${COMPREPLY[@]}"
 }
 
-echo 1..6
+# headings PAGE: as a link names them
+headings() { sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g;s/ /-/g'; }
+
+echo 1..9
 # shellcheck disable=SC1091
 . user/cmd/jetwatt.bash-completion
 PATH=$PWD/build:$PATH
@@ -88,4 +91,21 @@ same "and every option" < <(
 			complete_ jetwatt "$v" "--$o" | grep -qx -- "--$o" || echo "$v: --$o is not completed"
 		done
 	done | grep -v '^--[a-z-]*$')
+same "README.md has at most 200 lines" < <(
+	lines=$(wc -l < README.md)
+	[ "$lines" -le 200 ] || echo "$lines lines")
+same "the tables of README.md and doc/verbs.md have every verb, and no other" < <(
+	for f in README.md doc/verbs.md; do
+		sed -n '/^## \(Verbs\|Look\)/,/^## \(Documentation\|Exit\)/p' $f |
+			sed -n 's/^| `\([a-z]*\)` .*/\1/p' | sort | diff - <(sort <<< "$verbs") | sed "s,^,$f: ,"
+	done)
+same "links of README.md and doc/ lead to a page and a heading" < <(
+	for f in README.md doc/*.md; do
+		grep -oE '\]\([^)]+\)' "$f" | sed 's/^](//;s/)$//' | grep -v '^https\?:' | while IFS='#' read -r to heading; do
+			page=$(dirname "$f")/$to
+			[ -n "$to" ] || page=$f
+			[ -e "$page" ] || echo "$f: no page $to"
+			[ -z "$heading" ] || headings "$page" | grep -qx -- "$heading" || echo "$f: no heading $to#$heading"
+		done
+	done)
 exit $failed
