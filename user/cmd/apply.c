@@ -20,8 +20,8 @@ struct apply_input {
 };
 
 static const struct argp_option options[] = {
-	{ "dry-run", DRY_RUN, NULL, 0, "Say what would be switched, switch nothing", 0 },
-	{ "json", JSON, NULL, 0, "The outcome as JSON", 0 },
+	{ "dry-run", DRY_RUN, NULL, 0, "Print the changes without switching", 0 },
+	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 },
 	{ 0 }
 };
 
@@ -135,8 +135,8 @@ int jetwatt_cmd_apply(int argc, char **argv)
 	int err;
 
 	jetwatt_args_parse("apply", "MODE",
-			   "Switch to a power mode: every knob is saved, written and read back, "
-			   "or none stays switched.", options, parse, argc, argv, &in);
+			   "Switch to a power mode: every knob is saved, written and read back. "
+			   "If one fails, all are rolled back.", options, parse, argc, argv, &in);
 	jetwatt_reach_undisturbed(&set);
 	err = jetwatt_reach_knobs(&board);
 	if (!err)

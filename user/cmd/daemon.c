@@ -20,7 +20,7 @@ struct daemon_input {
 };
 
 static const struct argp_option options[] = {
-	{ "socket", SOCKET, "PATH", 0, "The daemon's socket (" JETWATT_ASK_CONTROL ")", 0 },
+	{ "socket", SOCKET, "PATH", 0, "Control socket of jetwattd; default: " JETWATT_ASK_CONTROL, 0 },
 	{ 0 }
 };
 
@@ -63,9 +63,10 @@ int jetwatt_cmd_daemon(int argc, char **argv)
 	int err;
 
 	jetwatt_args_parse_with("daemon", "[status]\nmetrics [openmetrics]\nbudget WATTS|policy\npause\nresume",
-			   "Ask jetwattd what it does, or tell it to do something else.\v"
-			   "A budget that is told holds until the daemon ends, or \"budget policy\". "
-			   "Paused, it leaves the board as it was found.",
+			   "Query and control jetwattd.\v"
+			   "\"budget WATTS\" is in force until jetwattd ends or \"budget policy\" "
+			   "is sent. \"pause\" restores the knobs, and jetwattd does nothing until "
+			   "\"resume\".",
 			   options, parse, group, argc, argv, &in);
 	if (!*in.line)
 		strcpy(in.line, "status");

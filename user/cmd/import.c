@@ -24,12 +24,12 @@ struct import_input {
 };
 
 static const struct argp_option options[] = {
-	{ "command", COMMAND, "TEXT", 0, "What ran; default: the file's name", 0 },
-	{ "batch", BATCH, "N", 0, "Samples in a minibatch, where the file has no such column", 0 },
-	{ "board", BOARD, "NAME", 0, "Where it was measured; default: this board", 0 },
-	{ "release", RELEASE, "TEXT", 0, "Its software; default: this board's", 0 },
-	{ "into", INTO, "PROFILE", 0, "Into a profile that is there already", 0 },
-	{ "json", JSON, NULL, 0, "How many rows, and how many new ones, as JSON", 0 },
+	{ "command", COMMAND, "TEXT", 0, "Command that was measured; default: the name of the file", 0 },
+	{ "batch", BATCH, "N", 0, "Samples per minibatch, if the file has no column batch", 0 },
+	{ "board", BOARD, "NAME", 0, "Board on which the file was measured; default: this board", 0 },
+	{ "release", RELEASE, "TEXT", 0, "Software release of that board; default: the release of this board", 0 },
+	{ "into", INTO, "PROFILE", 0, "Add the rows to this existing profile", 0 },
+	{ "json", JSON, NULL, 0, "Print the numbers of rows and of new rows as JSON", 0 },
 	{ 0 }
 };
 
@@ -174,9 +174,8 @@ int jetwatt_cmd_import(int argc, char **argv)
 	int err = 0, n;
 
 	jetwatt_args_parse_with("import", "FILE.csv",
-				"Take measured modes from a file into the profile database.\v"
-				"Rows that are there already change nothing: the same file may be "
-				"imported again.", options, parse, group, argc, argv, &in);
+				"Import measured modes from a file into the profile database.\v"
+				"Rows that are in the database already are not added again.", options, parse, group, argc, argv, &in);
 	n = jetwatt_csv_read(in.file, &row, &size, &e);
 	if (n < 0)
 		return jetwatt_references_unreadable(in.file, n, &e);

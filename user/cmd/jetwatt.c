@@ -17,26 +17,26 @@ static const struct command_verb {
 	int (*run)(int argc, char **argv);
 	const char *does;
 } verbs[] = {
-	{ "look", "doctor", jetwatt_cmd_doctor, "Is everything in place? If not, how to fix it" },
-	{ "look", "list", jetwatt_cmd_list, "Rails, clocks, knobs, modes, presets, profiles" },
-	{ "measure", "stat", jetwatt_cmd_stat, "Time, power and energy per minibatch of a job" },
-	{ "measure", "mark", jetwatt_cmd_mark, "Say where a minibatch begins and ends" },
-	{ "measure", "top", jetwatt_cmd_top, "Rails, clocks and jobs, now or from a trace" },
-	{ "measure", "record", jetwatt_cmd_record, "Every sample and wait of a job into a trace" },
-	{ "measure", "report", jetwatt_cmd_report, "What stat says, from a trace; as a page, too" },
-	{ "measure", "compare", jetwatt_cmd_compare, "What has moved between two traces" },
-	{ "learn", "profile", jetwatt_cmd_profile, "Measure a running job in a few power modes" },
-	{ "learn", "predict", jetwatt_cmd_predict, "Predict all other modes from a profile" },
-	{ "learn", "eval", jetwatt_cmd_eval, "How well a method would do on your measured modes" },
-	{ "learn", "roofline", jetwatt_cmd_roofline, "Operations and bytes of a network, layer by layer" },
-	{ "act", "optimize", jetwatt_cmd_optimize, "Find, apply and prove the best mode under a budget" },
-	{ "act", "schedule", jetwatt_cmd_schedule, "Training and inference by turns, within a latency" },
-	{ "act", "apply", jetwatt_cmd_apply, "Switch to a power mode, all or nothing" },
-	{ "act", "restore", jetwatt_cmd_restore, "Bring back what was before the first switch" },
-	{ "act", "daemon", jetwatt_cmd_daemon, "Ask jetwattd what it does, or tell it something" },
-	{ "share", "import", jetwatt_cmd_import, "Measured modes from a file into the database" },
-	{ "share", "sync", jetwatt_cmd_sync, "Measured modes to and from the whole fleet" },
-	{ "share", "export", jetwatt_cmd_export, "A trace, a profile or modes for other programs" },
+	{ "inspect", "doctor", jetwatt_cmd_doctor, "Check board, module and probe; say how to fix problems" },
+	{ "inspect", "list", jetwatt_cmd_list, "List rails, clocks, knobs, modes, presets, profiles" },
+	{ "measure", "stat", jetwatt_cmd_stat, "Measure time, power and energy per minibatch of a job" },
+	{ "measure", "mark", jetwatt_cmd_mark, "Mark the start and the end of a minibatch" },
+	{ "measure", "top", jetwatt_cmd_top, "Show rails, clocks and jobs, live or from a trace" },
+	{ "measure", "record", jetwatt_cmd_record, "Record all samples and waits of a job in a trace" },
+	{ "measure", "report", jetwatt_cmd_report, "Print the statistics of a trace, or write a page" },
+	{ "measure", "compare", jetwatt_cmd_compare, "Show which quantities differ between two traces" },
+	{ "model", "profile", jetwatt_cmd_profile, "Measure a running job in a few power modes" },
+	{ "model", "predict", jetwatt_cmd_predict, "Predict all power modes from a profile" },
+	{ "model", "eval", jetwatt_cmd_eval, "Evaluate a method or strategy on measured modes" },
+	{ "model", "roofline", jetwatt_cmd_roofline, "Count the operations and bytes of a neural network" },
+	{ "control", "optimize", jetwatt_cmd_optimize, "Find, apply and verify the best mode under a budget" },
+	{ "control", "schedule", jetwatt_cmd_schedule, "Run training and a server in alternating time slices" },
+	{ "control", "apply", jetwatt_cmd_apply, "Switch to a power mode; roll back if a knob fails" },
+	{ "control", "restore", jetwatt_cmd_restore, "Restore the knob values from before the first switch" },
+	{ "control", "daemon", jetwatt_cmd_daemon, "Query and control jetwattd" },
+	{ "share", "import", jetwatt_cmd_import, "Import measured modes from a file into the database" },
+	{ "share", "sync", jetwatt_cmd_sync, "Share measured modes with a fleet of devices" },
+	{ "share", "export", jetwatt_cmd_export, "Convert a trace, profile or modes for other programs" },
 };
 
 #define NR (sizeof(verbs) / sizeof(verbs[0]))
@@ -44,13 +44,13 @@ static const struct command_verb {
 static int help(FILE *f, int status)
 {
 	fprintf(f, "Usage: jetwatt VERB [OPTION...]\n"
-		   "Watch a training job's power, learn its power modes, keep it under a budget.\n");
+		   "Measure the power of a training job and choose its power mode.\n");
 	for (size_t i = 0; i < NR; i++) {
 		if (!i || strcmp(verbs[i].group, verbs[i - 1].group))
 			fprintf(f, "\n%s\n", verbs[i].group);
 		fprintf(f, "  %-10s %s\n", verbs[i].name, verbs[i].does);
 	}
-	fprintf(f, "\njetwatt VERB --help says more about a verb. First: jetwatt doctor\n");
+	fprintf(f, "\njetwatt VERB --help prints the options of a verb. Start with: jetwatt doctor\n");
 	return status;
 }
 

@@ -46,8 +46,8 @@ int jetwatt_cmd_mark(int argc, char **argv)
 	int err;
 
 	jetwatt_args_parse("mark", "[begin|end] NAME",
-			   "Tell the jetwatt that measures this program where a minibatch begins and ends.\v"
-			   "With neither begin nor end: one ends here and the next begins.",
+			   "Mark the start and the end of a minibatch, in a program that jetwatt measures.\v"
+			   "Without begin and end: one minibatch ends here and the next starts.",
 			   options, parse, argc, argv, &in);
 	name = in.word[in.words - 1];
 	if (!getenv("JETWATT_MARK_FD"))

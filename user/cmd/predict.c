@@ -34,19 +34,19 @@ struct predict_input {
 };
 
 static const struct argp_option options[] = {
-	{ "profile", PROFILE, "FILE.csv", 0, "What was measured", 0 },
-	{ "model", MODEL, "FILE", 0, "A model that was saved, instead of a profile", 0 },
-	{ "save-model", SAVE_MODEL, "FILE", 0, "Keep the model, for boards and times without the profile",
+	{ "profile", PROFILE, "FILE.csv", 0, "Measured modes", 0 },
+	{ "model", MODEL, "FILE", 0, "Predict with a saved model instead of a profile", 0 },
+	{ "save-model", SAVE_MODEL, "FILE", 0, "Save the fitted model to FILE",
 	  0 },
 	{ "batch", BATCH, "N", 0,
-	  "Of a profile with several minibatch sizes: predict this one; default: all of them", 0 },
-	{ "modes", MODES, "FILE.csv", 0, "Predict these modes; default: all of this board", 0 },
+	  "Minibatch size to predict, for a profile with several sizes; default: all of them", 0 },
+	{ "modes", MODES, "FILE.csv", 0, "Predict the modes in this file; default: all modes of this board", 0 },
 	{ "output", 'o', "FILE.csv", 0, "Write the predictions of all modes", 0 },
-	{ "json", JSON, NULL, 0, "Predictions of all modes as JSON", 0 },
-	{ "plot", PLOT, "FILE", 0, "Draw it: FILE.svg, FILE.png or FILE.html", 0 },
-	{ "power", 'w', "WATTS", 0, "A budget to draw", 0 },
-	{ "presets", PRESETS, "FILE", 0, "Presets to draw (/etc/nvpmodel.conf)", 0 },
-	{ "all", ALL, NULL, 0, "The whole front, not 20 modes of it", 0 },
+	{ "json", JSON, NULL, 0, "Print the predictions of all modes as JSON", 0 },
+	{ "plot", PLOT, "FILE", 0, "Plot the Pareto front: FILE.svg, FILE.png or FILE.html", 0 },
+	{ "power", 'w', "WATTS", 0, "Power budget to plot", 0 },
+	{ "presets", PRESETS, "FILE", 0, "Presets to plot; default: those of /etc/nvpmodel.conf", 0 },
+	{ "all", ALL, NULL, 0, "Print the whole Pareto front; default: at most 20 modes", 0 },
 	{ 0 }
 };
 

@@ -37,18 +37,18 @@ struct profile_input {
 };
 
 static const struct argp_option options[] = {
-	{ "pid", 'p', "PID", 0, "The running job", 0 },
-	{ "power", 'w', "WATTS", 0, "Learn best where this budget is met; default: everywhere", 0 },
-	{ "modes", MODES, "FILE.csv", 0, "Measure only modes of this list", 0 },
-	{ "most", MOST, "N", 0, "Modes to measure at most (20; gmd 15, als 50)", 0 },
+	{ "pid", 'p', "PID", 0, "Measure this running process and its children", 0 },
+	{ "power", 'w', "WATTS", 0, "Measure modes that are informative for this budget; default: for all modes", 0 },
+	{ "modes", MODES, "FILE.csv", 0, "Measure only modes in this file", 0 },
+	{ "most", MOST, "N", 0, "Maximum number of modes; default: 20 (gmd 15, als 50)", 0 },
 	{ "strategy", STRATEGY, "NAME", 0,
-	  "Which modes: auto, ours (default); gmd, for a budget; als, for all budgets", 0 },
-	{ "until", UNTIL, "PCT", 0, "Stop when time and power are known that well (95 %)", 0 },
+	  "Strategy that selects the modes: auto, gmd (for a budget) or als (for all budgets); default: auto", 0 },
+	{ "until", UNTIL, "PCT", 0, "Stop when the 95 % intervals of time and power are within PCT percent on average", 0 },
 	{ "descending", DESCENDING, NULL, 0,
-	  "Never raise a clock of CPU or GPU: for boards that only step down", 0 },
-	{ "output", 'o', "FILE.csv", 0, "Write after every mode; go on with what is there", 0 },
-	{ "json", JSON, "FILE", 0, "All that was found, as JSON (-: standard output)", 0 },
-	{ "wait", WAIT, "SECONDS", 0, "Patience with a job that does nothing on the GPU (30s)", 0 },
+	  "Never raise the CPU or GPU clock, for boards that can only lower them", 0 },
+	{ "output", 'o', "FILE.csv", 0, "Write the profile after each mode; modes in an existing file are kept", 0 },
+	{ "json", JSON, "FILE", 0, "Write the result as JSON; -: standard output", 0 },
+	{ "wait", WAIT, "SECONDS", 0, "Time after which a job without work for the GPU is given up; default: 30s", 0 },
 	{ 0 }
 };
 
@@ -255,8 +255,8 @@ int jetwatt_cmd_profile(int argc, char **argv)
 
 	jetwatt_args_parse_with("profile", "-p PID\n-- COMMAND [ARGUMENT...]",
 				"Measure time and power of a training job in a few power modes.\v"
-				"The board is brought back at the end, whatever happens. A command that "
-				"was started here is ended (SIGTERM) when the profile is complete.",
+				"The knobs are restored at the end, also after an error or a signal. A "
+				"command is ended by SIGTERM when the profile is complete.",
 				options, parse, group, argc, argv, &in);
 	err = jetwatt_reach_knobs(&board);
 	if (err)

@@ -46,14 +46,15 @@ struct record {
 };
 
 static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0, "The trace; -: standard output", 0 },
-	{ "pid", 'p', "PID", 0, "The running job, until it ends or SIGINT", 0 },
-	{ "for", FOR, "SECONDS", 0, "With -p: no longer than that", 0 },
-	{ "rate", RATE, "HZ", 0, "Samples a second; default: the highest possible rate", 0 },
-	{ "trigger", TRIGGER, "WHAT", 0, "Not a job, but what was before and after: oc (over-current), thermal, signal (SIGUSR1)", 0 },
-	{ "pre", PRE, "SECONDS", 0, "With --trigger: before it (10)", 0 },
-	{ "post", POST, "SECONDS", 0, "With --trigger: after it (10)", 0 },
-	{ "json", JSON, NULL, 0, "The closing summary as JSON", 0 },
+	{ "output", 'o', "FILE", 0, "Write the trace to FILE; -: standard output", 0 },
+	{ "pid", 'p', "PID", 0, "Record this running process and its children, until it ends or SIGINT", 0 },
+	{ "for", FOR, "SECONDS", 0, "With -p: stop after this time", 0 },
+	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the highest possible rate", 0 },
+	{ "trigger", TRIGGER, "CAUSE", 0,
+	  "Record the time before and after an event: oc (over-current), thermal or signal (SIGUSR1)", 0 },
+	{ "pre", PRE, "SECONDS", 0, "With --trigger: seconds before the event; default: 10", 0 },
+	{ "post", POST, "SECONDS", 0, "With --trigger: seconds after the event; default: 10", 0 },
+	{ "json", JSON, NULL, 0, "Print the statistics at the end as JSON", 0 },
 	{ 0 }
 };
 
@@ -312,10 +313,10 @@ int jetwatt_cmd_record(int argc, char **argv)
 	int err, late;
 
 	jetwatt_args_parse_with("record",
-				"-o FILE -p PID\n-o FILE -- COMMAND [ARGUMENT...]\n-o FILE --trigger WHAT",
-				"Every sample and every wait of a job, into a trace (.jwt).\v"
-				"With a command, its exit status is that of record. jetwatt report, "
-				"export, compare and top read the trace, also while it is being "
+				"-o FILE -p PID\n-o FILE -- COMMAND [ARGUMENT...]\n-o FILE --trigger CAUSE",
+				"Record all samples and waits of a job in a trace (.jwt).\v"
+				"With a command, record returns the exit status of the command. jetwatt "
+				"report, export, compare and top read the trace, also while it is being "
 				"written.", options, parse, group, argc, argv, &in);
 	err = jetwatt_reach_board(&board);
 	if (err)

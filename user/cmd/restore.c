@@ -47,8 +47,8 @@ int jetwatt_cmd_restore(int argc, char **argv)
 	struct restore_input in = { 0 };
 	int err, sensors, code = 0;
 
-	jetwatt_args_parse_with("restore", NULL, "Bring back what the board was before the first switch.", NULL,
-				NULL, group, argc, argv, &in);
+	jetwatt_args_parse_with("restore", NULL, "Restore the knob values from before the first switch.",
+				NULL, NULL, group, argc, argv, &in);
 	jetwatt_reach_undisturbed(&set);
 	err = jetwatt_reach_board(&board);
 	if (err)

@@ -20,9 +20,9 @@ struct schedule_input {
 };
 
 static const struct argp_option options[] = {
-	{ "config", 'c', "FILE", 0, "What is to run, and how long requests may take", 0 },
-	{ "output", 'o', "FILE", 0, "Write there, not to standard output", 0 },
-	{ "json", JSON, NULL, 0, "As JSON", 0 },
+	{ "config", 'c', "FILE", 0, "Read the commands and the latency limit from this file", 0 },
+	{ "output", 'o', "FILE", 0, "Write the report to FILE instead of standard output", 0 },
+	{ "json", JSON, NULL, 0, "Write the report as JSON", 0 },
 	{ 0 }
 };
 
@@ -196,8 +196,8 @@ int jetwatt_cmd_schedule(int argc, char **argv)
 	int err;
 
 	jetwatt_args_parse("schedule", "-c FILE",
-			   "Training and inference by turns, at bounds of minibatches.\v"
-			   "Neither program knows of it. The exit status is that of training.",
+			   "Run training and an inference server in alternating time slices.\v"
+			   "Neither program is changed. The exit status is that of training.",
 			   options, parse, argc, argv, &in);
 	err = jetwatt_schedule_conf_read(in.config, &conf);
 	if (err)

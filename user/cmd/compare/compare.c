@@ -31,7 +31,7 @@ struct compare_line {
 };
 
 static const struct argp_option options[] = {
-	{ "json", JSON, NULL, 0, "As JSON", 0 },
+	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 },
 	{ 0 }
 };
 
@@ -250,9 +250,9 @@ int jetwatt_cmd_compare(int argc, char **argv)
 	int err, n;
 
 	jetwatt_args_parse("compare", "TRACE TRACE",
-			   "What has moved between two recorded runs: rail, phase, clock.\v"
-			   "A change is marked where it is no chance (99 % of resamples go the same "
-			   "way) and no trifle (Cliff's delta).", options, parse, argc, argv, &in);
+			   "Show which quantities differ between two recorded runs.\v"
+			   "* marks a change with a confidence of at least 99 % (bootstrap) and an "
+			   "effect that is at least small (Cliff's delta).", options, parse, argc, argv, &in);
 	err = jetwatt_rows_read(&rows[0], in.trace[0]);
 	if (!err)
 		err = jetwatt_rows_read(&rows[1], in.trace[1]);

@@ -35,11 +35,14 @@ struct doctor_input {
 };
 
 static const struct argp_option options[] = {
-	{ "pid", 'p', "PID", 0, "Measure for 2 s how this running program waits for the GPU", 0 },
-	{ "report", REPORT, "FILE", 0, "Write what decides about this board to FILE (read-only; no names, no serial numbers)", 0 },
-	{ "loop", LOOP, "COMMAND", 0, "With --report: a GPU job instead of the CUDA loop", 0 },
-	{ "replay", REPLAY, "FILE", 0, "Rails, knobs and modes of the board that FILE reports", 0 },
-	{ "into", INTO, "DIR", 0, "With --replay: keep that board's files in the new directory DIR", 0 },
+	{ "pid", 'p', "PID", 0,
+	  "Measure for 2 s which backends see the waits of this running program for the GPU", 0 },
+	{ "report", REPORT, "FILE", 0,
+	  "Write a report on this board to FILE; nothing is changed, and names and serial numbers "
+	  "are left out", 0 },
+	{ "loop", LOOP, "COMMAND", 0, "With --report: run this GPU job instead of the built-in CUDA loop", 0 },
+	{ "replay", REPLAY, "FILE", 0, "Show the rails, knobs and presets of the board that the report FILE describes", 0 },
+	{ "into", INTO, "DIR", 0, "With --replay: keep the files of that board in the new directory DIR", 0 },
 	{ 0 }
 };
 
@@ -84,7 +87,7 @@ int jetwatt_cmd_doctor(int argc, char **argv)
 	struct doctor_input in = { 0 };
 	struct jetwatt_doctor *d = &in.d;
 
-	jetwatt_args_parse_with("doctor", NULL, "Is everything in place? If not, how to fix it.",
+	jetwatt_args_parse_with("doctor", NULL, "Check the board, the module and the probe, and say how to fix problems.",
 				options, parse, group, argc, argv, &in);
 	if (d->pid)
 		return jetwatt_doctor_process(d, d->pid);

@@ -21,30 +21,32 @@ enum { CORPUS = JETWATT_ARGS_LONG, METHOD, SAMPLES, REPEATS, SAMPLING, SEED, JSO
        BUDGETS, VERIFY, RISK, PLOT, PRESETS, POOL };
 
 #define COMMON								\
-	{ "corpus", CORPUS, "FILE.csv", 0, "Every mode of a workload, measured", 0 },	\
+	{ "corpus", CORPUS, "FILE.csv", 0, "All modes of a workload, measured", 0 },	\
 	{ "method", METHOD, "NAME", 0,					\
-	  "The method, man jetwatt-eval lists them; default: auto", 0 },	\
-	{ "repeats", REPEATS, "N", 0, "How often, with other modes; default: 10", 0 },	\
+	  "Prediction method, listed in man jetwatt-eval; default: auto", 0 },	\
+	{ "repeats", REPEATS, "N", 0, "Number of repeats, each with other modes; default: 10", 0 },	\
 	{ "sampling", SAMPLING, "HOW", 0,				\
-	  "random, or designed: chosen as profile does; default: what suits the method", 0 },	\
-	{ "seed", SEED, "N", 0, "Of all random choices; default: 1", 0 },	\
-	{ "pool", POOL, "FILE.csv", 0, "The same workload on other devices (auto)", 0 },	\
-	{ "json", JSON, NULL, 0, "The result as JSON", 0 }
+	  "How the seen modes are selected: random, or designed (as profile does); default: by method", 0 },	\
+	{ "seed", SEED, "N", 0, "Seed of all random choices; default: 1", 0 },	\
+	{ "pool", POOL, "FILE.csv", 0, "Same workload on other devices, a prior for auto", 0 },	\
+	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 }
 
 static const struct argp_option predict_options[] = {
 	COMMON,
-	{ "samples", SAMPLES, "N[,N...]", 0, "Modes that it gets to see (20); several: one after the other", 0 },
-	{ "plot", PLOT, "FILE", 0, "Draw predicted against measured, or of several samples the "
-	  "learning curve: FILE.svg, FILE.png or FILE.html", 0 },
+	{ "samples", SAMPLES, "N[,N...]", 0,
+	  "Number of modes that the method sees; default: 20. Several numbers are evaluated one after "
+	  "the other", 0 },
+	{ "plot", PLOT, "FILE", 0, "Plot predicted against measured values, or with several samples "
+	  "the learning curve: FILE.svg, FILE.png or FILE.html", 0 },
 	{ 0 }
 };
 static const struct argp_option optimize_options[] = {
 	COMMON,
-	{ "samples", SAMPLES, "N", 0, "Modes that it gets to see; default: 20", 0 },
-	{ "budgets", BUDGETS, "LO:HI:STEP", 0, "Budgets in W; default: 17:50:1", 0 },
-	{ "verify", VERIFY, "K", 0, "Measure up to K candidates per budget; default: 0", 0 },
+	{ "samples", SAMPLES, "N", 0, "Number of modes that the method sees; default: 20", 0 },
+	{ "budgets", BUDGETS, "LO:HI:STEP", 0, "Power budgets in W; default: 17:50:1", 0 },
+	{ "verify", VERIFY, "K", 0, "Measure (look up) up to K candidates per budget; default: 0", 0 },
 	{ "presets", PRESETS, "FILE", 0, "Compare with the presets of an nvpmodel.conf", 0 },
-	{ "risk", RISK, "P", 0, "Accepted probability of being over; default: 0.05", 0 },
+	{ "risk", RISK, "P", 0, "Accepted probability that the budget is exceeded; default: 0.05", 0 },
 	{ 0 }
 };
 
@@ -287,10 +289,10 @@ int jetwatt_cmd_eval(int argc, char **argv)
 
 	jetwatt_error_name("jetwatt eval");
 	if (argc > 1 && !strcmp(argv[1], "predict"))
-		return evaluate("eval predict", "How well a method predicts all modes from a few.",
+		return evaluate("eval predict", "Evaluate how well a method predicts all modes from a few.",
 				predict_options, jetwatt_eval_predict, argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "optimize"))
-		return evaluate("eval optimize", "How good its choices under power budgets are.",
+		return evaluate("eval optimize", "Evaluate the modes that a method chooses under power budgets.",
 				optimize_options, jetwatt_eval_optimize, argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "search"))
 		return jetwatt_eval_search(argc - 1, argv + 1);
@@ -298,7 +300,8 @@ int jetwatt_cmd_eval(int argc, char **argv)
 		return jetwatt_eval_schedule(argc - 1, argv + 1);
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?"))) {
 		printf("Usage: jetwatt eval predict|optimize|search|schedule [OPTION...]\n"
-		       "Judge a method by files of measured modes. --help behind each says more.\n");
+		       "Evaluate a method or strategy on files of measured modes.\n"
+		       "jetwatt eval predict --help and so on print the options.\n");
 		return JETWATT_EXIT_OK;
 	}
 	if (argc < 2)

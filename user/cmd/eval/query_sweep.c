@@ -17,34 +17,34 @@ enum { CORPUS = JETWATT_ARGS_LONG, TRAIN, INFER, REFERENCE, STRATEGY, MODES, BUD
 #define COMMON								\
 	{ "reference", REFERENCE, "FILE.csv", 0,			\
 	  "Another workload to learn from; may be given several times", 0 },	\
-	{ "strategy", STRATEGY, "NAME", 0, "auto, gmd or als; default: auto", 0 },	\
-	{ "modes", MODES, "N", 0, "Modes to be measured for a query; default: 15, als 50", 0 },	\
-	{ "budgets", BUDGETS, "LO:HI:STEP", 0, "Budgets in W; default: 10:50:1", 0 },	\
+	{ "strategy", STRATEGY, "NAME", 0, "Strategy: auto, gmd or als; default: auto", 0 },	\
+	{ "modes", MODES, "N", 0, "Modes that can be measured for a query; default: 15, als 50", 0 },	\
+	{ "budgets", BUDGETS, "LO:HI:STEP", 0, "Power budgets in W; default: 10:50:1", 0 },	\
 	{ "queries", QUERIES, "N", 0,					\
-	  "As many of all, evenly drawn; 0: all; default: 300", 0 },	\
-	{ "repeats", REPEATS, "N", 0, "How often, with other seeds; default: 1", 0 },	\
-	{ "seed", SEED, "N", 0, "Of all random choices; default: 1", 0 },	\
+	  "Number of queries, drawn evenly from all combinations; 0: all; default: 300", 0 },	\
+	{ "repeats", REPEATS, "N", 0, "Number of repeats, each with another seed; default: 1", 0 },	\
+	{ "seed", SEED, "N", 0, "Seed of all random choices; default: 1", 0 },	\
 	{ "reuse", REUSE, NULL, 0,					\
-	  "Queries in random order, and what is measured stays known", 0 },	\
-	{ "json", JSON, NULL, 0, "The result as JSON", 0 }
+	  "Ask queries in random order, and keep measurements for later queries", 0 },	\
+	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 }
 
 static const struct argp_option search_options[] = {
-	{ "corpus", CORPUS, "FILE.csv", 0, "Every mode of a training workload, measured", 0 },
-	{ "infer", INFER, "FILE.csv", 0, "Or of an inference workload", 0 },
+	{ "corpus", CORPUS, "FILE.csv", 0, "All modes of a training workload, measured", 0 },
+	{ "infer", INFER, "FILE.csv", 0, "All modes of an inference workload, measured, instead of --corpus", 0 },
 	COMMON,
-	{ "latency", LATENCY, "LO:HI:STEP", 0, "Limits of latency in ms; default: 50:150:10", 0 },
-	{ "arrival", ARRIVAL, "LO:HI:STEP", 0, "Requests per second; default: 30:90:5", 0 },
+	{ "latency", LATENCY, "LO:HI:STEP", 0, "Latency limits in ms; default: 50:150:10", 0 },
+	{ "arrival", ARRIVAL, "LO:HI:STEP", 0, "Arrival rates in requests per second; default: 30:90:5", 0 },
 	{ 0 }
 };
 static const struct argp_option schedule_options[] = {
-	{ "train", TRAIN, "FILE.csv", 0, "Every mode of a training workload, measured", 0 },
+	{ "train", TRAIN, "FILE.csv", 0, "All modes of a training workload, measured", 0 },
 	{ "infer", INFER, "FILE.csv", 0,
-	  "And of an inference workload; twice without --train: of two", 0 },
+	  "All modes of an inference workload, measured; without --train: twice", 0 },
 	COMMON,
-	{ "latency", LATENCY, "LO:HI:STEP", 0, "Limits of latency in ms; default: 500:2000:100", 0 },
-	{ "arrival", ARRIVAL, "LO:HI:STEP", 0, "Requests per second; default: 30:120:10", 0 },
-	{ "trace", TRACE, "FILE", 0, "Instead: arrivals that change, lines of SECONDS REQUESTS_PER_S", 0 },
-	{ "measuring", MEASURING, "SECONDS", 0, "With --trace: what a measurement takes; default: 0", 0 },
+	{ "latency", LATENCY, "LO:HI:STEP", 0, "Latency limits in ms; default: 500:2000:100", 0 },
+	{ "arrival", ARRIVAL, "LO:HI:STEP", 0, "Arrival rates in requests per second; default: 30:120:10", 0 },
+	{ "trace", TRACE, "FILE", 0, "Simulate an arrival rate that changes: lines of SECONDS REQUESTS_PER_S", 0 },
+	{ "measuring", MEASURING, "SECONDS", 0, "With --trace: time that one measurement takes; default: 0", 0 },
 	{ 0 }
 };
 
@@ -165,7 +165,7 @@ int jetwatt_eval_search(int argc, char **argv)
 	};
 
 	jetwatt_args_parse_with("eval search", "--corpus FILE.csv | --infer FILE.csv",
-			   "How good a mode a strategy finds with few measurements.",
+			   "Evaluate the modes that a strategy finds with few measurements.",
 			   search_options, parse, group, argc, argv, &s);
 	if (!s.files.train + !s.infers != 1 || s.infers > 1)
 		return usage("--corpus FILE.csv, or --infer FILE.csv",
@@ -182,7 +182,7 @@ int jetwatt_eval_schedule(int argc, char **argv)
 	};
 
 	jetwatt_args_parse_with("eval schedule", "--train FILE.csv --infer FILE.csv",
-			   "How good a plan for two workloads a strategy finds with few measurements.",
+			   "Evaluate the plans for two workloads that a strategy finds with few measurements.",
 			   schedule_options, parse, group, argc, argv, &s);
 	if (!!s.files.train + s.infers != 2)
 		return usage("--train FILE.csv --infer FILE.csv, or --infer twice",

@@ -23,29 +23,29 @@ static const struct row {
 	int (*write)(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
 	const char *does;
 } rows[] = {
-	{ "csv", &jetwatt_export_csv, from_trace, "samples, or minibatches, for pandas and the like" },
-	{ "jsonl", &jetwatt_export_jsonl, from_trace, "everything, one JSON object a line" },
+	{ "csv", &jetwatt_export_csv, from_trace, "samples or minibatches, for spreadsheets and pandas" },
+	{ "jsonl", &jetwatt_export_jsonl, from_trace, "samples and minibatches, one JSON object per line" },
 	{ "perfetto", &jetwatt_export_perfetto, from_trace, "for ui.perfetto.dev: protobuf" },
-	{ "chrome", &jetwatt_export_chrome, from_trace, "for chrome://tracing and others: JSON, 100 rows/s" },
-	{ "openmetrics", &jetwatt_export_openmetrics, from_trace, "the run's sums as metrics, OpenMetrics 1.0" },
-	{ "prometheus", &jetwatt_export_prometheus, from_trace, "the same, Prometheus text format 0.0.4" },
-	{ "profile", NULL, jetwatt_export_profile, "PROFILE...: measured modes as CSV" },
-	{ "nvpmodel", NULL, jetwatt_export_nvpmodel, "MODE...: presets for an nvpmodel.conf" },
+	{ "chrome", &jetwatt_export_chrome, from_trace, "for chrome://tracing and others: JSON, means of 10 ms" },
+	{ "openmetrics", &jetwatt_export_openmetrics, from_trace, "sums over the run as metrics, OpenMetrics 1.0" },
+	{ "prometheus", &jetwatt_export_prometheus, from_trace, "the same in the Prometheus text format 0.0.4" },
+	{ "profile", NULL, jetwatt_export_profile, "measured modes of PROFILE... as CSV" },
+	{ "nvpmodel", NULL, jetwatt_export_nvpmodel, "MODE... as presets for an nvpmodel.conf" },
 };
 
 #define NR (sizeof(rows) / sizeof(rows[0]))
 
 static const struct argp_option options[] = {
-	{ "format", 'f', "FORMAT", 0, "What to write, see below", 0 },
-	{ "output", 'o', "FILE", 0, "Write there, not to standard output", 0 },
-	{ "rate", RATE, "HZ", 0, "Means over 1/HZ instead of samples; 0: all samples", 0 },
-	{ "minibatches", MINIBATCHES, NULL, 0, "csv, jsonl: minibatches, no samples", 0 },
-	{ "waits", WAITS, NULL, 0, "csv (default), jsonl: waits, and why a minibatch ends with each or not", 0 },
-	{ "errors", ERRORS, NULL, 0, "profile: with the columns time_sd and power_sd", 0 },
-	{ "pooled", POOLED, NULL, 0, "profile: what is known of it from elsewhere, a median for each mode", 0 },
-	{ "presets", PRESETS, "FILE", 0, "nvpmodel: like this file (/etc/nvpmodel.conf)", 0 },
-	{ "id", ID, "N", 0, "nvpmodel: the ID of the first one; default: a free one", 0 },
-	{ "name", NAME, "NAME", 0, "nvpmodel: of the first one; default: from its clocks", 0 },
+	{ "format", 'f', "FORMAT", 0, "Output format, see below", 0 },
+	{ "output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0 },
+	{ "rate", RATE, "HZ", 0, "Write means over 1/HZ seconds instead of samples; 0: all samples", 0 },
+	{ "minibatches", MINIBATCHES, NULL, 0, "csv, jsonl: write minibatches and no samples", 0 },
+	{ "waits", WAITS, NULL, 0, "csv (default), jsonl: write waits, and why a minibatch ends with each or not", 0 },
+	{ "errors", ERRORS, NULL, 0, "profile: add the columns time_sd and power_sd (relative standard errors)", 0 },
+	{ "pooled", POOLED, NULL, 0, "profile: write the measurements of other devices or releases, one median per mode", 0 },
+	{ "presets", PRESETS, "FILE", 0, "nvpmodel: take the parameters from FILE; default: /etc/nvpmodel.conf", 0 },
+	{ "id", ID, "N", 0, "nvpmodel: ID of the first block; default: the lowest free ID", 0 },
+	{ "name", NAME, "NAME", 0, "nvpmodel: name of the first block; default: made from cores and clocks", 0 },
 	{ 0 }
 };
 
@@ -326,7 +326,7 @@ int jetwatt_cmd_export(int argc, char **argv)
 		{ &jetwatt_keep_db_argp, offsetof(struct jetwatt_export_order, db) }, { NULL, 0 },
 	};
 	struct jetwatt_export_order o = { .hz = -1, .f = stdout, .id = -1 };
-	char doc[1024] = "A recorded run, profiles or modes in another program's format.\vFormats:\n";
+	char doc[1024] = "Convert a trace, profiles or modes into the format of another program.\vFormats:\n";
 	const struct row *row;
 	int err;
 

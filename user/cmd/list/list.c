@@ -37,8 +37,8 @@ static const char *const whats[] = {
 };
 
 static const struct argp_option options[] = {
-	{ "json", JSON, NULL, 0, "As JSON", 0 },
-	{ "presets", PRESETS, "FILE", 0, "The vendor's modes (/etc/nvpmodel.conf)", 0 },
+	{ "json", JSON, NULL, 0, "Print the list as JSON", 0 },
+	{ "presets", PRESETS, "FILE", 0, "Read the presets from FILE; default: /etc/nvpmodel.conf", 0 },
 	{ 0 }
 };
 
@@ -307,8 +307,8 @@ int jetwatt_cmd_list(int argc, char **argv)
 	int err = 0;
 
 	jetwatt_args_parse_with("list", "[rails|chips|clocks|knobs|modes|presets|profiles]",
-				"What there is to measure and to switch (rails), and what has been "
-				"measured (profiles).", options, parse, group, argc, argv, &in);
+				"List rails (default), sensor chips, clocks, knobs, power modes, presets "
+				"or profiles.", options, parse, group, argc, argv, &in);
 	if (in.what == PROFILES)
 		return jetwatt_profiles_list(in.db, in.json, in.args.verbose);
 	if (in.what != CHIPS && in.what != CLOCKS)

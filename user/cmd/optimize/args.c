@@ -14,32 +14,32 @@ enum { PROFILE = JETWATT_ARGS_LONG, MODES, MOST, JSON, PREDICTIONS, APPLY, DRY_R
        STRATEGY, VERIFY };
 
 static const struct argp_option options[] = {
-	{ "power", 'w', "WATTS", 0, "The budget: mean power of the module", 0 },
-	{ "time-ms", TIME, "MS", 0, "From a profile: most time for a minibatch", 0 },
+	{ "power", 'w', "WATTS", 0, "Power budget: limit for the mean power of the module", 0 },
+	{ "time-ms", TIME, "MS", 0, "From a profile: limit for the time of a minibatch", 0 },
 	{ "least", LEAST, "WHAT", 0,
-	  "From a profile: time, power or energy; default: time, with --time-ms alone power", 0 },
-	{ "risk", RISK, "P", 0, "Accepted probability of breaking a limit (0.05)", 0 },
-	{ "minibatches", MINIBATCHES, "N", 0, "Of an epoch or a job: their time and energy too", 0 },
+	  "From a profile: minimise time, power or energy; default: time (with --time-ms alone: power)", 0 },
+	{ "risk", RISK, "P", 0, "Accepted probability that a limit is exceeded; default: 0.05", 0 },
+	{ "minibatches", MINIBATCHES, "N", 0, "Print the time and energy of N minibatches too", 0 },
 	{ "latency", LATENCY, "MS", 0,
-	  "Of an inference server: most time until the slowest answer; with --arrival, --batch", 0 },
-	{ "arrival", ARRIVAL, "HZ", 0, "Requests a second", 0 },
-	{ "strategy", STRATEGY, "NAME", 0, "With --latency: auto, gmd or als", 0 },
-	{ "front", FRONT, NULL, 0, "From a profile: all modes that no other one beats", 0 },
-	{ "explain", EXPLAIN, NULL, 0, "Say what binds there and what a step of each knob would change", 0 },
-	{ "pid", 'p', "PID", 0, "The running job", 0 },
-	{ "profile", PROFILE, "FILE.csv", 0, "What was measured before", 0 },
-	{ "modes", MODES, "FILE.csv", 0, "Choose among these modes; default: all of this board", 0 },
-	{ "most", MOST, "N", 0, "Modes to measure at most (20)", 0 },
+	  "Latency limit of an inference server; with --arrival and --batch", 0 },
+	{ "arrival", ARRIVAL, "HZ", 0, "Arrival rate: requests per second", 0 },
+	{ "strategy", STRATEGY, "NAME", 0, "With --latency and a job: auto, gmd or als; default: auto", 0 },
+	{ "front", FRONT, NULL, 0, "From a profile: print the Pareto front of time and power", 0 },
+	{ "explain", EXPLAIN, NULL, 0, "Print what limits the chosen mode, and the effect of the next level of each knob", 0 },
+	{ "pid", 'p', "PID", 0, "Measure this running process and its children", 0 },
+	{ "profile", PROFILE, "FILE.csv", 0, "Use these earlier measurements", 0 },
+	{ "modes", MODES, "FILE.csv", 0, "Choose among the modes in this file; default: all modes of the board", 0 },
+	{ "most", MOST, "N", 0, "Maximum number of modes to measure; default: 20 (with --latency 15, als 50)", 0 },
 	{ "verify", VERIFY, "K", 0,
-	  "Of these, at most K candidates of the prediction; default: 2, or what is left", 0 },
-	{ "presets", PRESETS, "FILE", 0, "Compare with these (/etc/nvpmodel.conf)", 0 },
-	{ "output", 'o', "FILE.csv", 0, "Write after every mode; go on with what is there", 0 },
-	{ "json", JSON, "FILE", 0, "All that was found, as JSON (-: standard output)", 0 },
+	  "Of these, at most K for candidates that are only predicted; default: 2, plus those that the search did not use", 0 },
+	{ "presets", PRESETS, "FILE", 0, "Compare with the presets in FILE; default: /etc/nvpmodel.conf", 0 },
+	{ "output", 'o', "FILE.csv", 0, "Write the measurements after each mode; modes in an existing file are kept", 0 },
+	{ "json", JSON, "FILE", 0, "Write the result as JSON; -: standard output", 0 },
 	{ "predictions", PREDICTIONS, "FILE.csv", 0, "Write the predictions of all modes", 0 },
-	{ "plot", PLOT, "FILE", 0, "Draw it: FILE.svg, FILE.png or FILE.html", 0 },
-	{ "apply", APPLY, NULL, 0, "Without a job: switch to the answer, unproven", 0 },
-	{ "dry-run", DRY_RUN, NULL, 0, "With a job: bring the board back at the end", 0 },
-	{ "wait", WAIT, "SECONDS", 0, "Patience with a job that does nothing on the GPU (30s)", 0 },
+	{ "plot", PLOT, "FILE", 0, "Plot modes, Pareto front and budget: FILE.svg, FILE.png or FILE.html", 0 },
+	{ "apply", APPLY, NULL, 0, "Without a job: switch to the chosen mode, without verification", 0 },
+	{ "dry-run", DRY_RUN, NULL, 0, "With a job: restore the knobs at the end", 0 },
+	{ "wait", WAIT, "SECONDS", 0, "Time after which a job without work for the GPU is given up; default: 30s", 0 },
 	{ 0 }
 };
 
@@ -232,9 +232,10 @@ void jetwatt_optimize_parse(int argc, char **argv, struct jetwatt_optimize *in)
 				"--power WATTS --profile FILE.csv\n--time-ms MS --profile FILE.csv\n"
 				"--power WATTS --latency MS --arrival HZ [--batch N,N...] --profile FILE.csv\n"
 				"--power WATTS --latency MS --arrival HZ --batch N,N... -- SERVER... {batch}",
-				"Find the fastest power mode within a budget.\v"
+				"Find the fastest power mode within a power budget.\v"
 				"With a job: measures a few modes, predicts the others, switches to the "
-				"best one and proves by measuring that the budget holds; the mode stays, "
-				"jetwatt restore takes it back. Without a job: answers from a profile.",
+				"best mode and measures whether it is within the budget. The mode stays "
+				"applied; jetwatt restore restores the knobs. Without a job: chooses "
+				"from a profile.",
 				options, parse, group, argc, argv, in);
 }

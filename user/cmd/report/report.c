@@ -16,8 +16,8 @@ struct report_input {
 };
 
 static const struct argp_option options[] = {
-	{ "json", JSON, NULL, 0, "As JSON", 0 },
-	{ "html", HTML, "FILE", 0, "A page with plots as well; -: to standard output, alone", 0 },
+	{ "json", JSON, NULL, 0, "Print the statistics as JSON", 0 },
+	{ "html", HTML, "FILE", 0, "Write an HTML page with plots in addition; -: only the page, to standard output", 0 },
 	{ 0 }
 };
 
@@ -102,7 +102,7 @@ int jetwatt_cmd_report(int argc, char **argv)
 	struct jetwatt_replay r;
 	int err;
 
-	jetwatt_args_parse("report", "TRACE", "What a recorded run took: the figures of jetwatt stat.",
+	jetwatt_args_parse("report", "TRACE", "Print the statistics of a recorded run, as jetwatt stat does.",
 			   options, parse, argc, argv, &in);
 	err = jetwatt_replay_open(&r, in.trace);
 	if (in.html)

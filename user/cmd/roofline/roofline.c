@@ -13,23 +13,23 @@ enum { TRAIN = JETWATT_ARGS_LONG, BATCH, DIM, LAYERS, JSON, KERNEL, SLOWER, PLOT
        PROGRAM, MODES, TUNE, WORK };
 
 static const struct argp_option options[] = {
-	{ "train", TRAIN, NULL, 0, "A step of training instead of a forward pass: three times as much", 0 },
-	{ "batch", BATCH, "N", 0, "Items of a minibatch; default: as the file has it", 0 },
+	{ "train", TRAIN, NULL, 0, "Count a training step, which is three times a forward pass", 0 },
+	{ "batch", BATCH, "N", 0, "Minibatch size; default: the size in the file, or 1", 0 },
 	{ "dim", DIM, "NAME=N", 0,
-	  "A size that the file leaves open, by its name or as INPUT.AXIS; default: 1", 0 },
-	{ "work", WORK, "FLOP:BYTES", 0, "Of a minibatch, in place of a network: as a profiler counts it", 0 },
-	{ "layers", LAYERS, NULL, 0, "Every layer, not only sums by operator", 0 },
+	  "Set a size that the file leaves open, by its name or as INPUT.AXIS; default: 1", 0 },
+	{ "work", WORK, "FLOP:BYTES", 0, "Work of a minibatch, instead of a network, for instance from a profiler", 0 },
+	{ "layers", LAYERS, NULL, 0, "List every layer in addition to the sums by operator", 0 },
 	{ "kernel", KERNEL, "FLOP:BYTES:FILE.csv", 0,
-	  "A kernel's work, and its profile: roofs from four or more", 0 },
-	{ "corpus", CORPUS, "DIR", 0, "Kernels that --calibrate has measured", 0 },
-	{ "calibrate", CALIBRATE, NULL, 0, "Measure what DIR lacks of them; the board comes back", 0 },
+	  "Work and profile of a kernel; roofs need at least four kernels", 0 },
+	{ "corpus", CORPUS, "DIR", 0, "Directory of the kernels measured by --calibrate", 0 },
+	{ "calibrate", CALIBRATE, NULL, 0, "Measure the kernels that are not in DIR yet, then restore the knobs", 0 },
 	{ "program", PROGRAM, "FILE", 0,
-	  "Runs kernels as FILE FLOP BYTES, until SIGTERM; default: one that nvcc makes", 0 },
-	{ "modes", MODES, "FILE.csv", 0, "Calibrate these modes; default: 40 of the board's", 0 },
-	{ "tune", TUNE, NULL, 0, "Only the mode that just covers the network, and what it saves", 0 },
-	{ "slower", SLOWER, "PERCENT", 0, "That a mode may be which takes less energy; default: 3", 0 },
-	{ "plot", PLOT, "FILE", 0, "Draw both roofs and the layers: FILE.svg, FILE.png or FILE.html", 0 },
-	{ "json", JSON, NULL, 0, "All of it as JSON", 0 },
+	  "Program that runs kernels, called as FILE FLOP BYTES and ended by SIGTERM; default: compiled by nvcc", 0 },
+	{ "modes", MODES, "FILE.csv", 0, "Power modes for --calibrate; default: five GPU clocks with each memory clock", 0 },
+	{ "tune", TUNE, NULL, 0, "Print only the tuned mode and the energy that it saves", 0 },
+	{ "slower", SLOWER, "PERCENT", 0, "Additional time that is accepted for less energy; default: 3", 0 },
+	{ "plot", PLOT, "FILE", 0, "Plot the roofs and the layers: FILE.svg, FILE.png or FILE.html", 0 },
+	{ "json", JSON, NULL, 0, "Print everything as JSON", 0 },
 	{ 0 }
 };
 
@@ -224,9 +224,8 @@ int jetwatt_cmd_roofline(int argc, char **argv)
 
 	jetwatt_args_parse("roofline", "MODEL.onnx\n[MODEL.onnx] --kernel FLOP:BYTES:FILE.csv...\n"
 			   "[MODEL.onnx] --corpus DIR [--calibrate]",
-			   "What a network asks of a board: operations, bytes, and how many of the ones "
-			   "for each of the others.\v"
-			   "From the ONNX graph alone; weights are not read, nothing is run.",
+			   "Count the operations and bytes of a neural network, layer by layer.\v"
+			   "Only the ONNX graph is read: no weights are read, and nothing is run.",
 			   options, parse, argc, argv, &r);
 	jetwatt_graph_init(&r.graph);
 	r.graph.sizes = r.dims;

@@ -47,16 +47,16 @@ struct stat_verb {
 };
 
 static const struct argp_option options[] = {
-	{ "pid", 'p', "PID", 0, "The running job, until it ends or SIGINT", 0 },
-	{ "cgroup", CGROUP, "PATH", 0, "All in this cgroup (v2), until it is empty or SIGINT", 0 },
-	{ "for", FOR, "SECONDS", 0, "With -p, --cgroup: no longer than that", 0 },
-	{ "repeat", 'r', "N", 0, "Run the command N times: means, and how far they scatter", 0 },
-	{ "rails", 'e', "RAIL,...", 0, "Count these rails, not those of the whole module", 0 },
-	{ "fail-if", FAIL_IF, "RULE", 0, "Exit status 1 if it holds: 'J/minibatch.p95 > 1.4'", 0 },
-	{ "probe", PROBE, "HOW", 0, "See waits by uprobe, tracepoint, module or marker only", 0 },
-	{ "rate", RATE, "HZ", 0, "Samples a second; default: the highest possible rate", 0 },
-	{ "output", 'o', "FILE", 0, "Write there, not to standard output", 0 },
-	{ "json", JSON, NULL, 0, "As JSON", 0 },
+	{ "pid", 'p', "PID", 0, "Measure this running process and its children, until it ends or SIGINT", 0 },
+	{ "cgroup", CGROUP, "PATH", 0, "Measure all processes in this cgroup (v2), until it is empty or SIGINT", 0 },
+	{ "for", FOR, "SECONDS", 0, "With -p or --cgroup: stop after this time", 0 },
+	{ "repeat", 'r', "N", 0, "Run the command N times, and print means with their standard errors", 0 },
+	{ "rails", 'e', "RAIL,...", 0, "Use the sum of these rails as the total", 0 },
+	{ "fail-if", FAIL_IF, "RULE", 0, "Exit with status 1 if RULE is true, as 'J/minibatch.p95 > 1.4'", 0 },
+	{ "probe", PROBE, "BACKEND", 0, "Detect waits by uprobe, tracepoint, module or marker; default: auto", 0 },
+	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the highest possible rate", 0 },
+	{ "output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0 },
+	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 },
 	{ 0 }
 };
 
@@ -326,8 +326,8 @@ int jetwatt_cmd_stat(int argc, char **argv)
 	int err, late;
 
 	jetwatt_args_parse_with("stat", "-p PID\n--cgroup PATH\n-- COMMAND [ARGUMENT...]",
-				"Time, power and energy per minibatch of an unmodified training job.\v"
-				"With a command, its exit status is that of stat.", options, parse,
+				"Measure time, power and energy per minibatch of an unmodified training job.\v"
+				"With a command, stat returns the exit status of the command.", options, parse,
 				group, argc, argv, &in);
 	err = jetwatt_reach_board(&v.board);
 	if (err)

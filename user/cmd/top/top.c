@@ -28,10 +28,10 @@ struct top_input {
 };
 
 static const struct argp_option options[] = {
-	{ "budget", BUDGET, "WATT", 0, "Show power as a part of it", 0 },
-	{ "rate", RATE, "HZ", 0, "Samples a second; default: the highest possible rate", 0 },
-	{ "replay", REPLAY, "TRACE", 0, "A recorded run instead of this board", 0 },
-	{ "speed", SPEED, "FACTOR", 0, "Of the replay (1)", 0 },
+	{ "budget", BUDGET, "WATT", 0, "Show the total power relative to this budget", 0 },
+	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the highest possible rate", 0 },
+	{ "replay", REPLAY, "TRACE", 0, "Show a recorded run instead of this board", 0 },
+	{ "speed", SPEED, "FACTOR", 0, "Speed of the replay relative to the recording; default: 1", 0 },
 	{ 0 }
 };
 
@@ -216,8 +216,8 @@ int jetwatt_cmd_top(int argc, char **argv)
 	struct top_input in = { .speed = 1 };
 	int err;
 
-	jetwatt_args_parse("top", "", "Rails, clocks and jobs of this board, now.\v"
-			   "Keys: q quits, + and - change the window, space stops a replay.", options,
+	jetwatt_args_parse("top", "", "Show rails, clocks and jobs, live or from a trace.\v"
+			   "Keys: q quits, + and - change the window, space pauses a replay.", options,
 			   parse, argc, argv, &in);
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return jetwatt_error_say(JETWATT_EXIT_USAGE, "standard input and output must be a terminal",
