@@ -35,7 +35,7 @@ job=$!
 sleep 1
 run jetwatt doctor -p $job
 exits 0 && shows "cuEventSynchronize: [1-9]" "cudaGraphLaunch: [1-9]" "uprobe: sees minibatches" \
-	"module: sees no wait: they spin"
+	"module: sees no waits; the program spins"
 result $? "doctor -p of a program that spins in its worker: calls, and who sees them"
 
 run jetwatt doctor -p $job --json

@@ -53,7 +53,7 @@ exits 4
 result $? "who is in no group may not even ask"
 
 run jetwatt doctor
-shows "daemon *jetwattd runs: " "helper *jetwatt-knobs runs, a mode is applied"
+shows "daemon *jetwattd is running: " "helper *jetwatt-knobs is running, a mode is applied"
 result $? "doctor sees both"
 
 kill -KILL $daemon

@@ -128,6 +128,6 @@ chmod 777 "$T"
 su nobody -c "jetwatt doctor --report $T/plain" > "$T/out" 2> "$T/err"
 status=$?
 exits 0 && grep -q '"what": "readings of the rails' "$T/plain" && grep -q '"label": "VDD_GPU_SOC"' "$T/plain" &&
-	! grep -q '"power_w"' "$T/plain" && shows "not root"
+	! grep -q '"power_w"' "$T/plain" && shows "not run as root"
 result $? "without root: what there is, and what is left out"
 finish

@@ -6,7 +6,7 @@
 plan 2
 
 run jetwatt doctor
-shows "warn shunts" "VDD_CPU_CV (hwmon takes 10 mOhm)" "in3 (hwmon takes 10 mOhm)"
+shows "warn shunts" "VDD_CPU_CV (hwmon uses 10 mOhm)" "in3 (hwmon uses 10 mOhm)"
 result $? "doctor names the rails and what hwmon takes"
 
 shows "options jetwatt shunt=1-0040:1=10000,1-0040:2=10000 "

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Those who turn knobs: jetwattd and what belongs to it, and everybody else. */
+/*
+ * Checks of jetwattd, jetwatt-knobs and their systemd units, and of other programs that set clocks.
+ */
 #include "cmd/doctor/doctor.h"
 
 #include <ctype.h>
@@ -17,7 +19,7 @@
 #define say	jetwatt_doctor_say
 #define POLICY	"/etc/jetwatt/jetwattd.conf"
 
-/* Return: 1: it answers. */
+/* Return: 1 if jetwattd answers on its control socket, else 0. */
 static int check_daemon(struct jetwatt_doctor *d)
 {
 	static char answer[65536];
@@ -26,20 +28,20 @@ static int check_daemon(struct jetwatt_doctor *d)
 
 	answer[strcspn(answer, "\n")] = '\0';
 	if (!err)
-		say(d, OK, 0, "daemon", NULL, "jetwattd runs: %.120s", answer);
+		say(d, OK, 0, "daemon", NULL, "jetwattd is running: %.120s", answer);
 	else if (err == -EACCES || err == -EPERM)
 		say(d, WARN, 0, "daemon", "sudo jetwatt doctor",
-		    "not checked: who may ask is in the group jetwatt");
+		    "not checked: only root and members of the group that may query jetwattd (default: jetwatt) can");
 	else if (err != -ENOENT && err != -ECONNREFUSED)
 		say(d, WARN, 0, "daemon", "systemctl status jetwattd",
 		    "jetwattd does not answer: %s", strerror(-err));
 	else if (wanted)
 		say(d, WARN, 0, "daemon",
 		    "systemctl status jetwattd; systemctl enable --now jetwattd",
-		    "jetwattd does not run, but there is a policy, " POLICY);
+		    "jetwattd is not running, but a policy exists: " POLICY);
 	else
 		say(d, OK, 0, "daemon", NULL,
-		    "jetwattd does not run, and there is no policy for it");
+		    "jetwattd is not running, and no policy asks for it");
 	return !err;
 }
 
@@ -55,25 +57,28 @@ static void check_knobs(struct jetwatt_doctor *d, int daemon)
 		say(d, WARN, 0, "helper", "sudo jetwatt doctor", "not checked: needs root");
 	} else if (err == -ENOENT || err == -ECONNREFUSED) {
 		say(d, OK, 0, "helper", NULL,
-		    daemon ? "jetwatt-knobs does not run: jetwattd is root"
-			   : "jetwatt-knobs does not run, nor is it needed");
+		    daemon ?
+		    "jetwatt-knobs is not running: jetwattd runs as root and does not need it"
+			   : "jetwatt-knobs is not running, and it is not needed");
 	} else if (err ||
 		   sscanf(answer, "ok holder %d applied %*u restored %*u refused %lu strangers %lu",
 			  &holder, &refused, &strangers) != 3) {
 		say(d, WARN, 0, "helper", "systemctl status jetwatt-knobs",
-		    "jetwatt-knobs does not answer: %s", err ? strerror(-err) : "turned away");
+		    "jetwatt-knobs does not answer: %s", err ? strerror(-err) :
+		    "it refused the request");
 	} else if (strangers) {
 		say(d, WARN, 0, "helper",
-		    "who may ask is the user jetwatt: journalctl -u jetwatt-knobs",
-		    "jetwatt-knobs has turned away %lu strangers", strangers);
+		    "only the user jetwatt may send requests; find the sender: journalctl -u jetwatt-knobs",
+		    "jetwatt-knobs refused %lu requests from unauthorized users", strangers);
 	} else {
-		say(d, OK, 0, "helper", NULL, "jetwatt-knobs runs, %s; %lu requests refused",
+		say(d, OK, 0, "helper", NULL, "jetwatt-knobs is running, %s; %lu requests refused",
 		    holder ? "a mode is applied" : "no mode is applied", refused);
 	}
 }
 
-/* What systemd says of a unit: "LOAD ACTIVE ENABLED", of which any may be empty. */
-static int unit(const char *name, char *load, char *active, char *enabled)
+/* Read the state of a systemd unit. @load, @active, @enabled: LoadState, ActiveState,
+ * UnitFileState, at least 32 bytes each, empty if unknown. Return: 1, 0 if systemctl failed. */
+static int query_unit(const char *name, char *load, char *active, char *enabled)
 {
 	char command[160], line[64];
 	FILE *f;
@@ -95,39 +100,41 @@ static void check_units(struct jetwatt_doctor *d)
 {
 	static const char *const ours[] = { "jetwattd", "jetwatt-knobs", "jetwatt-files", "jetwatt-exporter",
 					    "jetwatt-sync", NULL };
-	/* Not nvpmodel, which sets a mode once, at boot: that is what is saved. */
+	/* nvpmodel is not in this list: it sets a mode only once, at boot, before the state is
+	 * saved. */
 	static const char *const others[] = { "jetson_clocks", "jtop", "tlp", "tuned",
 					      "power-profiles-daemon", NULL };
 	char load[32], active[32], enabled[32], failed[160] = "", turn[200] = "";
 	int there = 0;
 
 	if (access("/run/systemd/system", F_OK)) {
-		say(d, OK, 0, "units", NULL, "no systemd here");
+		say(d, OK, 0, "units", NULL, "systemd is not running here");
 		return;
 	}
 	for (int i = 0; ours[i]; i++)
-		if (unit(ours[i], load, active, enabled)) {
+		if (query_unit(ours[i], load, active, enabled)) {
 			there += !strcmp(load, "loaded");
 			if (!strcmp(active, "failed"))
 				snprintf(failed + strlen(failed), sizeof(failed) - strlen(failed),
 					 " %s", ours[i]);
 		}
 	for (int i = 0; others[i]; i++)
-		if (unit(others[i], load, active, enabled) && !strcmp(active, "active"))
+		if (query_unit(others[i], load, active, enabled) && !strcmp(active, "active"))
 			snprintf(turn + strlen(turn), sizeof(turn) - strlen(turn), " %s",
 				 others[i]);
 	if (*failed)
 		say(d, WARN, 0, "units", "systemctl status UNIT; journalctl -u UNIT", "failed:%s",
 		    failed);
 	else
-		say(d, OK, 0, "units", NULL, "%d of jetwatt's units known to systemd, none failed",
+		say(d, OK, 0, "units", NULL, "%d of jetwatt's units are installed, none failed",
 		    there);
 	if (*turn)
-		say(d, WARN, 0, "units", "systemctl disable --now UNIT, or let it have the board",
-		    "active, and they turn knobs too:%s", turn);
+		say(d, WARN, 0, "units",
+		    "systemctl disable --now UNIT, or stop jetwattd and leave the knobs to it",
+		    "active units that also set clocks:%s", turn);
 }
 
-/* Programs that also switch clocks, or read the same registers. */
+/* Look for running programs that also set clocks or read the sensors' registers. */
 static void check_writers(struct jetwatt_doctor *d)
 {
 	static const char *const name[] = { "nvpmodel", "jetson_clocks", "nvpower", "jtop",
@@ -159,10 +166,10 @@ static void check_writers(struct jetwatt_doctor *d)
 	if (dir)
 		closedir(dir);
 	if (*found)
-		say(d, WARN, 0, "others", "stop what switches clocks while jetwatt measures",
-		    "also at work: %s", found);
+		say(d, WARN, 0, "others", "stop programs that set clocks while jetwatt measures",
+		    "running programs that may set clocks or read the sensors: %s", found);
 	else
-		say(d, OK, 0, "others", NULL, "nobody else seen who switches clocks");
+		say(d, OK, 0, "others", NULL, "no other program that sets clocks was found");
 }
 
 void jetwatt_doctor_daemon(struct jetwatt_doctor *d)

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The checks of jetwatt doctor on this board: kernel, board, module, chips, rails, access,
+ * overhead, probe backends, saved state, profiles. Each check_*() function reports one finding or
+ * several with jetwatt_doctor_say().
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -105,7 +110,7 @@ static void check_board(struct jetwatt_doctor *d)
 	}
 }
 
-/* Three cases: signatures are not enforced; it is signed; it is rejected. */
+/* Report whether the kernel enforces module signatures and whether the module has one. */
 static void check_signature(struct jetwatt_doctor *d, int loaded)
 {
 	struct utsname u;
@@ -116,21 +121,22 @@ static void check_signature(struct jetwatt_doctor *d, int loaded)
 		say(d, OK, 0, "signing", NULL, "this kernel does not enforce module signatures");
 		break;
 	case JETWATT_SIGN_GOOD:
-		say(d, OK, 0, "signing", NULL, "enforced, and the module is signed");
+		say(d, OK, 0, "signing", NULL, "enforced; the module is signed with a trusted key");
 		break;
 	case JETWATT_SIGN_UNSIGNED:
 		say(d, FAIL, JETWATT_EXIT_FAILED, "signing",
 		    "sign it with the platform's key: README.Debian of jetwatt-dkms",
-		    "enforced: a module without a signature is rejected");
+		    "enforced; the installed module has no signature, so the kernel rejects it");
 		break;
 	case JETWATT_SIGN_UNTRUSTED:
 		say(d, FAIL, JETWATT_EXIT_FAILED, "signing",
 		    "modprobe jetwatt; if it is rejected, sign it with the platform's key",
-		    "enforced: the module is signed, perhaps with a key unknown here");
+		    "enforced; the installed module is signed, but it is not known whether this kernel trusts the key");
 		break;
 	case JETWATT_SIGN_ABSENT:
-		say(d, WARN, 0, "signing", "have DKMS sign what it builds: README.Debian of jetwatt-dkms",
-		    "enforced: the module will have to be signed");
+		say(d, WARN, 0, "signing",
+		    "configure DKMS to sign modules: README.Debian of jetwatt-dkms",
+		    "enforced; no installed module was found, and it must be signed");
 		break;
 	}
 }
@@ -143,13 +149,14 @@ static void check_module(struct jetwatt_doctor *d)
 	check_signature(d, err != -ENOENT);
 	if (err == -ENOENT) {
 		say(d, FAIL, JETWATT_EXIT_FAILED, "module",
-		    "sudo modprobe jetwatt; not installed: sudo make install, or dkms",
-		    "jetwatt is not loaded");
+		    "sudo modprobe jetwatt; if it is not installed: sudo make install, or install jetwatt-dkms",
+		    "the module jetwatt is not loaded");
 		return;
 	}
 	if (err) {
 		say(d, FAIL, JETWATT_EXIT_FAILED, "module",
-		    "install module and command from one version", "%s", jetwatt_error(NULL));
+		    "install the module and the command from the same version", "%s",
+		    jetwatt_error(NULL));
 		return;
 	}
 	if (jetwatt_info(d->jw, &info))
@@ -167,8 +174,8 @@ static void check_chips(struct jetwatt_doctor *d)
 
 	if (n <= 0) {
 		say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "chips",
-		    "is the INA3221 in the device tree, and its i2c bus up? i2cdetect -l; dmesg",
-		    n < 0 ? "cannot list them" : "no power sensor found");
+		    "check that the device tree has the INA3221 and that its i2c bus is up: i2cdetect -l; dmesg",
+		    n < 0 ? "cannot list the power sensor chips" : "no power sensor chip found");
 		return;
 	}
 	for (int i = 0; i < n && i < 16; i++) {
@@ -176,13 +183,13 @@ static void check_chips(struct jetwatt_doctor *d)
 
 		if (c->lost)
 			say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "chip",
-			    "dmesg; is the bus stuck? a reboot brings it back",
+			    "check dmesg for a stuck i2c bus; a reboot resets the bus",
 			    "%s at %u-%04x does not answer (%llu errors)", c->model, c->bus, c->addr,
 			    (unsigned long long)c->errors);
 		else
 			say(d, c->errors ? WARN : OK, 0, "chip",
-			    "some errors pass; many: dmesg",
-			    "%s at %u-%04x, bus %u kHz, refreshes at %.1f Hz%s", c->model, c->bus,
+			    "single errors are harmless; if the number grows, check dmesg",
+			    "%s at %u-%04x, bus %u kHz, new values at %.1f Hz%s", c->model, c->bus,
 			    c->addr, c->bus_hz / 1000, c->refresh_mhz * 1e-3,
 			    c->errors ? ", had errors" : "");
 	}
@@ -209,43 +216,48 @@ static void check_rails(struct jetwatt_doctor *d)
 		fresh = rail[total[i]].fresh_mhz < fresh ? rail[total[i]].fresh_mhz : fresh;
 	}
 	if (!d->board) {
-		say(d, WARN, 0, "rails", "see board", "%d of %d enabled; their sum is not known", on,
+		say(d, WARN, 0, "rails", "fix the finding \"board\" first",
+		    "%d of %d enabled; the total is unknown, because the board is unknown", on,
 		    n < 0 ? 0 : n);
 	} else if (sum <= 0) {
 		say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "rails", "jetwatt list rails",
-		    "%d of %d enabled, none that makes up a total", on, n < 0 ? 0 : n);
+		    "%d of %d enabled, but none of them belongs to the board's total", on, n < 0 ?
+		    0 : n);
 	} else {
 		say(d, strcmp(scope, "partial sum") ? OK : WARN, 0, "rails",
-		    "rails are disabled in the device tree or by in*_enable of hwmon",
+		    "enable the missing rails in the device tree or by in*_enable of hwmon",
 		    "%d of %d enabled; %s = %s", on, n, scope, names);
 	}
 	if (jetwatt_config_get(d->jw, &config))
 		return;
 	if (config.rate_hz && config.rate_hz < config.rate_max_hz)
-		say(d, WARN, 0, "rate", "somebody has set it; jetwatt stat --rate asks for more",
-		    "%u Hz asked for, %u Hz possible", config.rate_hz, config.rate_max_hz);
+		say(d, WARN, 0, "rate",
+		    "the rate was set by hand; jetwatt stat --rate requests a higher one",
+		    "set to %u Hz, %u Hz are possible", config.rate_hz, config.rate_max_hz);
 	else
-		say(d, OK, 0, "rate", NULL, "%u Hz, the highest possible", config.rate_max_hz);
+		say(d, OK, 0, "rate", NULL, "%u Hz, the highest rate possible", config.rate_max_hz);
 }
 
-/* A fast power trace tells what was computed: is it kept from others? */
+/* A power trace at this rate can reveal what was computed, so unprivileged processes must not get
+ * samples. */
 static void check_access(struct jetwatt_doctor *d)
 {
 	int leaks = jetwatt_own_leaks();
 
 	if (leaks == 1)
-		say(d, FAIL, JETWATT_EXIT_FAILED, "access", "sudo modprobe -r jetwatt, and tell its authors",
-		    "a process without privileges gets power samples");
+		say(d, FAIL, JETWATT_EXIT_FAILED, "access",
+		    "sudo modprobe -r jetwatt, and report this bug",
+		    "an unprivileged process can read power samples");
 	else if (leaks == -EPERM || leaks == -EACCES)
 		say(d, WARN, 0, "access", "sudo jetwatt doctor", "not checked: needs root");
 	else if (leaks)
 		say(d, WARN, 0, "access", "dmesg | grep jetwatt", "not checked: %s", strerror(-leaks));
 	else
 		say(d, OK, 0, "access", NULL,
-		    "kept from nobody, and from root of a user namespace (tried)");
+		    "user nobody and root of a user namespace cannot read power samples (tested)");
 }
 
-static void check_own(struct jetwatt_doctor *d)
+static void check_sampler_overhead(struct jetwatt_doctor *d)
 {
 	struct jetwatt_overhead o;
 
@@ -253,33 +265,34 @@ static void check_own(struct jetwatt_doctor *d)
 		return;
 	if (o.core_w > 2 * o.error_w)
 		say(d, OK, 0, "own cost", NULL,
-		    "%.2f %% of a core, some %.1f mW (estimate; a core: %.2f +- %.2f W)",
+		    "sampling uses %.2f %% of a core, about %.1f mW (estimated; a busy core: %.2f +- %.2f W)",
 		    100 * o.share, 1e3 * o.share * o.core_w, o.core_w, o.error_w);
 	else
 		say(d, OK, 0, "own cost", NULL,
-		    "%.2f %% of a core; what that is in W cannot be told here",
+		    "sampling uses %.2f %% of a core; its power cannot be estimated on this board",
 		    100 * o.share);
 }
 
-static void ignore(const struct jetwatt_sync *s, void *arg)
+static void ignore_wait(const struct jetwatt_sync *s, void *arg)
 {
 	(void)s;
 	(void)arg;
 }
 
-/* The ladder, rung by rung: the best one that works is what stat will use. */
-static int check_rung(struct jetwatt_doctor *d, uint32_t rung, const char *sees, const char *fix,
-		      int needed)
+/* Check one backend of the probe. @needed: no better backend works, so a failure is a warning.
+ * Return: 0, or the negative errno of jetwatt_probe_open(). */
+static int check_backend(struct jetwatt_doctor *d, uint32_t rung, const char *sees, const char *fix,
+			 int needed)
 {
 	struct jetwatt_probe_opts opts = { .tgid = getpid(), .rungs = rung };
 	const char *name = jetwatt_args_rung_name(rung);
 	struct jetwatt_probe_state st;
 	struct jetwatt_probe *p = NULL;
-	int err = jetwatt_probe_open(&p, &opts, ignore, NULL);
+	int err = jetwatt_probe_open(&p, &opts, ignore_wait, NULL);
 
 	if (err) {
 		say(d, needed ? WARN : OK, 0, "probe", err == -EPERM && geteuid() ? "sudo jetwatt doctor" : fix,
-		    "%s: %s%s", name, needed ? "" : "not there, nor needed: ",
+		    "%s: %s%s", name, needed ? "" : "not available, and not needed: ",
 		    err == -EPERM && geteuid() ? "not checked: needs root" : jetwatt_probe_error());
 		return err;
 	}
@@ -288,18 +301,18 @@ static int check_rung(struct jetwatt_doctor *d, uint32_t rung, const char *sees,
 		say(d, OK, 0, "probe", NULL, "%s: sees %s, in %s", name, sees, st.library);
 	else
 		say(d, OK, 0, "probe", NULL, "%s: sees %s%s", name, sees, st.attached & rung ? "" :
-		    "; no libcuda in the system's directories, so once a job has one");
+		    "; no libcuda in the system's directories, so only once a job has loaded one");
 	jetwatt_probe_close(p);
 	return 0;
 }
 
-static void check_cost(struct jetwatt_doctor *d, uint32_t rung)
+static void check_probe_overhead(struct jetwatt_doctor *d, uint32_t rung)
 {
 	double plain, extra;
 
 	if (!jetwatt_cost_measure(rung, &plain, &extra))
 		say(d, OK, 0, "cost", NULL,
-		    "system calls of others: +%.0f ns by %s (%.0f without)",
+		    "system calls of processes that are not measured: +%.0f ns with %s (%.0f ns without)",
 		    extra > 0 ? extra : 0, jetwatt_args_rung_name(rung), plain);
 }
 
@@ -309,31 +322,32 @@ static void check_probe(struct jetwatt_doctor *d)
 		uint32_t rung;
 		const char *sees, *fix;
 	} rung[] = {
-		{ JETWATT_RUNG_UPROBE, "libcuda's calls, spinning ones and launches too",
-		  "kernel option UPROBE_EVENTS; JetPack 5 lacks it" },
+		{ JETWATT_RUNG_UPROBE, "calls of libcuda, including busy waits and kernel launches",
+		  "needs the kernel option UPROBE_EVENTS, which JetPack 5 lacks" },
 		{ JETWATT_RUNG_TRACEPOINT, "system calls that wait for the GPU",
-		  "kernel options BPF_SYSCALL, BPF_EVENTS; JetPack 5 lacks them" },
-		{ JETWATT_RUNG_MODULE, "the same, where BPF cannot trace", "sudo modprobe jetwatt" },
+		  "needs the kernel options BPF_SYSCALL and BPF_EVENTS, which JetPack 5 lacks" },
+		{ JETWATT_RUNG_MODULE, "system calls that wait for the GPU, without BPF",
+		  "sudo modprobe jetwatt" },
 	};
 	int best = -1, err = 0, e;
 
 	for (int i = 0; i < 3; i++) {
-		e = check_rung(d, rung[i].rung, rung[i].sees, rung[i].fix, best < 0);
+		e = check_backend(d, rung[i].rung, rung[i].sees, rung[i].fix, best < 0);
 		err = err ? err : e;
 		if (!e && best < 0)
 			best = i;
 		if (!e)
-			check_cost(d, rung[i].rung);
+			check_probe_overhead(d, rung[i].rung);
 	}
 	if (best >= 0)
 		say(d, OK, 0, best < 2 ? "bpf" : "probe", NULL,
-		    "the probe loads and attaches; minibatches will be seen");
+		    "a backend of the probe works; minibatches can be detected");
 	else if (err == -EPERM && geteuid())
 		say(d, WARN, 0, "bpf", "sudo jetwatt doctor", "not checked: needs root");
 	else
 		say(d, FAIL, jetwatt_error_code(err), "bpf",
-		    "what is left are marks in the program: jetwatt mark --help",
-		    "no minibatch of an unmodified program can be seen");
+		    "mark minibatches in the program itself: jetwatt mark --help",
+		    "no backend works, so minibatches of unmodified programs cannot be detected");
 }
 
 static void check_saved(struct jetwatt_doctor *d)
@@ -343,15 +357,16 @@ static void check_saved(struct jetwatt_doctor *d)
 	if (saved < 0)
 		say(d, WARN, 0, "state", "sudo jetwatt doctor", "not checked: %s", strerror(-saved));
 	else if (!saved)
-		say(d, OK, 0, "state", NULL, "nothing saved: no mode of ours is applied");
+		say(d, OK, 0, "state", NULL,
+		    "no saved state: jetwatt has not changed the power mode");
 	else if (owner)
-		say(d, OK, 0, "state", NULL, "process %d holds the board", owner);
+		say(d, OK, 0, "state", NULL, "process %d holds the lease on the knobs", owner);
 	else
 		say(d, WARN, 0, "state", "sudo jetwatt restore",
-		    "a mode is applied, or a jetwatt was killed; what was before is saved");
+		    "a power mode is applied, or a jetwatt was killed; the previous knobs are saved");
 }
 
-/* Is what was measured readable, and can the next measurement be kept? */
+/* Check that the profile database can be opened and read. */
 static void check_profiles(struct jetwatt_doctor *d)
 {
 	struct jetwatt_db_profile *p = NULL;
@@ -361,7 +376,7 @@ static void check_profiles(struct jetwatt_doctor *d)
 	int err = jetwatt_db_open(&db, jetwatt_keep_path(NULL, buf, sizeof(buf)), false, &e), n = 0;
 
 	if (err == -ENOENT) {
-		say(d, OK, 0, "profiles", NULL, "none yet");
+		say(d, OK, 0, "profiles", NULL, "no profiles yet");
 		return;
 	}
 	if (!err)
@@ -373,7 +388,7 @@ static void check_profiles(struct jetwatt_doctor *d)
 	if (err)
 		say(d, WARN, 0, "profiles", *e.fix ? e.fix : NULL, "%s: %s", e.what, e.why);
 	else
-		say(d, OK, 0, "profiles", NULL, "%d of what ran: jetwatt list profiles", n);
+		say(d, OK, 0, "profiles", NULL, "%d profiles: jetwatt list profiles", n);
 	free(p);
 	jetwatt_db_close(db);
 }
@@ -389,7 +404,7 @@ void jetwatt_doctor_checks(struct jetwatt_doctor *d)
 		check_rails(d);
 		jetwatt_doctor_shunts(d);
 		check_access(d);
-		check_own(d);
+		check_sampler_overhead(d);
 	}
 	check_probe(d);
 	if (d->board)

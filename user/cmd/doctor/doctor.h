@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * jetwatt doctor: shared state and entry points of the checks. Findings are printed one per line,
+ * or collected as the JSON array "checks". A failure sets the exit status; a warning does not.
+ */
 #ifndef JETWATT_CMD_DOCTOR_DOCTOR_H
 #define JETWATT_CMD_DOCTOR_DOCTOR_H
 
@@ -12,11 +16,17 @@
 enum jetwatt_doctor_level { OK, WARN, FAIL };
 
 /**
- * struct jetwatt_doctor - what has been found
- * @warnings, @failures: how many
- * @code: exit status: that of the first failure
- * @hide: what findings must not name, as they go into a report; NULL: they do not
- * @pid: the program to look at, 0: the board
+ * struct jetwatt_doctor - options and results of one run
+ * @args: global options
+ * @want_json: write findings to @json instead of standard output
+ * @json: the JSON writer, used if @want_json is set
+ * @warnings, @failures: number of findings of these levels so far
+ * @code: exit status: that of the first failure, 0 if there was none
+ * @pid: process to examine (doctor -p), 0: examine the board
+ * @board: the board's knobs, NULL if the board could not be opened
+ * @jw: connection to the kernel module, NULL if the module could not be opened
+ * @hide: identifiers to remove from JSON findings, because they become part of a report; NULL:
+ *	remove nothing
  */
 struct jetwatt_private;
 struct jetwatt_doctor {
@@ -30,20 +40,30 @@ struct jetwatt_doctor {
 	const struct jetwatt_private *hide;
 };
 
-/* One finding. @code: exit status if it is a failure. */
+/**
+ * jetwatt_doctor_say() - print or store one finding
+ * @level: OK, WARN or FAIL
+ * @code: exit status if @level is FAIL
+ * @name: name of the check, at most 8 characters fit the column
+ * @fix: what the user should do, NULL: nothing; not shown for OK
+ * @text: printf format of the finding, at most 319 characters
+ */
 void jetwatt_doctor_say(struct jetwatt_doctor *d, enum jetwatt_doctor_level level, int code,
 			const char *name, const char *fix, const char *text, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/* doctor.c: all findings, in order; opens @d's board and module, if they are there. */
+/* doctor.c: run all checks of the board in order. Opens @d->board and @d->jw where possible; the
+ * caller closes them. */
 void jetwatt_doctor_checks(struct jetwatt_doctor *d);
-/* process.c: how does this program wait for the GPU? Return: exit status. */
+/* process.c: measure for two seconds how process @pid waits for the GPU. Return: exit status. */
 int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid);
 
-/* daemon_checks.c: jetwattd, jetwatt-knobs, their units, and others who turn knobs. */
+/* daemon_checks.c: check jetwattd, jetwatt-knobs, their systemd units, and other programs that set
+ * clocks. */
 void jetwatt_doctor_daemon(struct jetwatt_doctor *d);
 
-/* shunts.c: rails without a known shunt, and how to tell the module. */
+/* shunts.c: warn about rails whose shunt resistance is unknown, with the module parameter that sets
+ * it. */
 void jetwatt_doctor_shunts(struct jetwatt_doctor *d);
 
 #endif

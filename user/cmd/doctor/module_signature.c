@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds out whether the kernel enforces module signatures and whether the installed module has one,
+ * from files in /sys and /lib/modules.
+ */
 #include "cmd/doctor/module_signature.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What the kernel's sign-file ends a signed module with. */
+/* The kernel's scripts/sign-file appends this text to a signed module. */
 #define MARK	"~Module signature appended~\n"
 
-/* The first line of a file into @text. Return: false if there is none. */
+/* Read the first line of the file @root/@path into @text. Return: false if that failed. */
 static bool first_line(const char *root, const char *path, char *text, int size)
 {
 	char full[512];
@@ -23,7 +27,8 @@ static bool first_line(const char *root, const char *path, char *text, int size)
 	return found;
 }
 
-/* module.sig_enforce= or MODULE_SIG_FORCE; and lockdown, which asks for it too. */
+/* Return: whether signatures are enforced, by the parameter module.sig_enforce, by
+ * MODULE_SIG_FORCE, or by the lockdown LSM. */
 static bool enforced(const char *root)
 {
 	char text[128];
@@ -45,7 +50,7 @@ static bool has_mark(FILE *f)
 
 enum jetwatt_sign jetwatt_sign_look(const char *root, const char *release, bool loaded)
 {
-	/* make install; DKMS on Ubuntu and Debian; DKMS elsewhere. */
+	/* Directories of make install, of DKMS on Ubuntu and Debian, and of DKMS elsewhere. */
 	static const char *const places[] = { "updates", "updates/dkms", "extra", "kernel/drivers/misc" };
 	static const char *const packed[] = { "", ".xz", ".zst", ".gz" };
 	enum jetwatt_sign state = JETWATT_SIGN_ABSENT;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Measures the overhead of the probe on system calls of other processes: getppid() in a loop, with
+ * and without the probe.
+ */
 #include "cmd/doctor/probe_overhead.h"
 
 #include <stdlib.h>
@@ -10,7 +14,7 @@
 #include "model/order.h"
 
 #define ROUNDS	5
-/* Enough to tell tens of nanoseconds; doctor is not to keep anybody waiting. */
+/* Enough calls to resolve tens of nanoseconds, few enough to keep doctor fast. */
 #define CALLS	3000
 
 static double round_ns(void)
@@ -26,7 +30,7 @@ static double round_ns(void)
 
 int jetwatt_cost_measure(uint32_t rungs, double *plain_ns, double *extra_ns)
 {
-	/* somebody else: we are one of the many */
+	/* The probe watches process 1, so this process is one of those that are not watched. */
 	struct jetwatt_probe_opts opts = { .tgid = 1, .rungs = rungs };
 	double with[ROUNDS], without[ROUNDS];
 

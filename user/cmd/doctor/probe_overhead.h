@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the probe costs those whom it does not watch.
- */
+/* Overhead of the probe on processes that it does not watch, for jetwatt doctor. */
 #ifndef JETWATT_CMD_DOCTOR_PROBE_OVERHEAD_H
 #define JETWATT_CMD_DOCTOR_PROBE_OVERHEAD_H
 
 #include <stdint.h>
 
 /**
- * jetwatt_cost_measure() - of one system call of a process that is not watched
- * @rungs: of the probe
- * @plain_ns: without the probe
- * @extra_ns: how much longer it takes with it
+ * jetwatt_cost_measure() - measure the overhead per system call
+ * @rungs: backends of the probe to measure, JETWATT_RUNG_*
+ * @plain_ns: CPU time of one system call without the probe, in ns
+ * @extra_ns: additional CPU time of one system call with the probe, in ns; may be negative by noise
  *
- * Processor time, medians of rounds by turns; half a second. Return: 0; what the probe said.
+ * Medians of five rounds that alternate with and without the probe; takes about half a second.
+ * Return: 0, or the negative errno of jetwatt_probe_open().
  */
 int jetwatt_cost_measure(uint32_t rungs, double *plain_ns, double *extra_ns);
 

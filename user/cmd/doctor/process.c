@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt doctor -p PID: which calls of CUDA and which system calls a running program makes
- * for two seconds, and which backend of the probe sees its waits for the GPU.
+ * jetwatt doctor -p PID: which CUDA calls and which system calls a running program makes in two
+ * seconds, and which backend of the probe sees its waits for the GPU.
  *
- * Three sources that do not depend on each other: each backend on its own, calls counted by
- * entry point, and /proc/PID/task/TID/syscall, which names the system call that a thread
- * sleeps in, whatever the backends know of it.
+ * There are three independent sources: each backend on its own; calls counted per entry point of
+ * libcuda; and /proc/PID/task/TID/syscall, which names the system call that a thread sleeps in,
+ * whether a backend knows it or not.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -31,10 +31,11 @@
 #define ENTRIES_MAX	64
 #define SLEEPS_MAX	32
 #define POLLFDS_MAX	8
-/* A backend that sees a smaller share of the waits gives wrong minibatches. */
+/* Minimum share of the waits that a backend must see; below it, its minibatches would be wrong. */
 #define SHARE		0.9
 
-/* A thread of this name sleeps in this call; @looks: how often it was found there. */
+/* System call that threads named @thread were found sleeping in; @looks: number of polls that found
+ * one. */
 struct sleep {
 	char thread[20], call[100];
 	unsigned int looks;
@@ -47,23 +48,23 @@ struct watched_process {
 		uint32_t rung;
 		struct jetwatt_probe *probe;
 		struct jetwatt_probe_state state;
-		uint64_t begun_ns, waits;	/* those that ended since then */
+		uint64_t begun_ns, waits;	/* waits that ended since begun_ns */
 		char why[160];
 	} by[BACKENDS];
 	struct sleep sleep[SLEEPS_MAX];
 	unsigned int sleeps, looks;
 	uint64_t attached_ns;
-	double seconds, calls_s;	/* of waits; of calls, which are counted since @attached_ns */
+	double seconds, calls_s;	/* of waits; calls are counted since attached_ns */
 };
 
-static void count(const struct jetwatt_sync *s, void *backend)
+static void process_count_wait(const struct jetwatt_sync *s, void *backend)
 {
 	struct backend *b = backend;
 
 	b->waits += s->exit_ns >= b->begun_ns;
 }
 
-static void attach(struct watched_process *p)
+static void process_attach(struct watched_process *p)
 {
 	static const uint32_t rung[BACKENDS] = { JETWATT_RUNG_UPROBE, JETWATT_RUNG_TRACEPOINT,
 						 JETWATT_RUNG_MODULE };
@@ -74,7 +75,7 @@ static void attach(struct watched_process *p)
 						.count = 1 };
 
 		b->rung = rung[i];
-		if (jetwatt_probe_open(&b->probe, &o, count, b))
+		if (jetwatt_probe_open(&b->probe, &o, process_count_wait, b))
 			snprintf(b->why, sizeof(b->why), "%s", jetwatt_probe_error());
 		p->attached_ns = i ? p->attached_ns : jetwatt_clock_ns();
 	}
@@ -90,8 +91,9 @@ static int is_gpu(const char *path)
 	return 0;
 }
 
-/* Return: whether @fd of the process is one of a GPU driver. */
-static int descriptor(const struct watched_process *p, int fd, char *path, size_t len)
+/* Read the path of the descriptor @fd of the process into @path. Return: 1 if it is a device file
+ * of a GPU driver. */
+static int is_gpu_descriptor(const struct watched_process *p, int fd, char *path, size_t len)
 {
 	char link[48];
 	ssize_t n;
@@ -102,9 +104,10 @@ static int descriptor(const struct watched_process *p, int fd, char *path, size_
 	return is_gpu(path);
 }
 
-/* A thread sleeps in poll() on the entries at @at of the process's memory. */
-static int polled(const struct watched_process *p, unsigned long long at, unsigned long long n,
-		  char *path, size_t len)
+/* Check the struct pollfd array of @n entries at the address @at of the process, which sleeps in
+ * poll(). Return: 1 if one entry is a GPU device file; its path is in @path. */
+static int polls_gpu(const struct watched_process *p, unsigned long long at, unsigned long long n,
+		     char *path, size_t len)
 {
 	struct pollfd entry[POLLFDS_MAX];
 	char name[32];
@@ -119,12 +122,12 @@ static int polled(const struct watched_process *p, unsigned long long at, unsign
 	got = pread(fd, entry, n * sizeof(entry[0]), (off_t)at);
 	close(fd);
 	for (ssize_t i = 0; i < got / (ssize_t)sizeof(entry[0]); i++)
-		if (descriptor(p, entry[i].fd, path, len))
+		if (is_gpu_descriptor(p, entry[i].fd, path, len))
 			return 1;
 	return 0;
 }
 
-static void found(struct watched_process *p, const char *task, const char *call)
+static void add_sleep(struct watched_process *p, const char *task, const char *call)
 {
 	char path[300], thread[20] = "";
 	unsigned int i;
@@ -149,7 +152,7 @@ static void found(struct watched_process *p, const char *task, const char *call)
 	p->sleep[i].looks++;
 }
 
-static void look_at_thread(struct watched_process *p, const char *task)
+static void poll_thread(struct watched_process *p, const char *task)
 {
 	char path[300], line[256] = "", name[64], call[100];
 	unsigned long long a, b;
@@ -160,20 +163,20 @@ static void look_at_thread(struct watched_process *p, const char *task)
 	f = fopen(path, "re");
 	if (!f)
 		return;
-	/* "running", or its number and arguments */
+	/* the file contains "running", or the number and arguments of the system call */
 	if (!fgets(line, sizeof(line), f) || sscanf(line, "%ld %llx %llx", &nr, &a, &b) != 3)
 		nr = -1;
 	fclose(f);
-	if (nr == SYS_ioctl && descriptor(p, (int)a, name, sizeof(name)))
+	if (nr == SYS_ioctl && is_gpu_descriptor(p, (int)a, name, sizeof(name)))
 		snprintf(call, sizeof(call), "ioctl 0x%llx of %s", b, name);
-	else if (nr == SYS_ppoll && polled(p, a, b, name, sizeof(name)))
+	else if (nr == SYS_ppoll && polls_gpu(p, a, b, name, sizeof(name)))
 		snprintf(call, sizeof(call), "poll of %s", name);
 	else
 		return;
-	found(p, task, call);
+	add_sleep(p, task, call);
 }
 
-static void look(struct watched_process *p)
+static void process_poll(struct watched_process *p)
 {
 	char path[32], task[290];
 	struct dirent *e;
@@ -184,18 +187,18 @@ static void look(struct watched_process *p)
 	while (dir && (e = readdir(dir)))
 		if (isdigit((unsigned char)e->d_name[0])) {
 			snprintf(task, sizeof(task), "%s/%s", path, e->d_name);
-			look_at_thread(p, task);
+			poll_thread(p, task);
 		}
 	if (dir)
 		closedir(dir);
 	p->looks++;
 }
 
-static void measure(struct watched_process *p)
+static void process_measure(struct watched_process *p)
 {
 	uint64_t begin, end;
 
-	/* Attaching takes a while: all backends count from here on. */
+	/* Attaching takes time, one backend after the other: start all counters now. */
 	for (int i = 0; i < BACKENDS; i++)
 		if (p->by[i].probe)
 			jetwatt_probe_dispatch(p->by[i].probe);
@@ -205,7 +208,7 @@ static void measure(struct watched_process *p)
 		p->by[i].waits = 0;
 	}
 	do {
-		look(p);
+		process_poll(p);
 		for (int i = 0; i < BACKENDS; i++)
 			if (p->by[i].probe)
 				jetwatt_probe_dispatch(p->by[i].probe);
@@ -221,84 +224,91 @@ static void measure(struct watched_process *p)
 		}
 }
 
-static int by_name(const void *a, const void *b)
+static int entry_by_name(const void *a, const void *b)
 {
 	const struct jetwatt_probe_entry *x = a, *y = b;
 
 	return strcmp(x->name, y->name);
 }
 
-/* Calls by entry point; those of children are added. */
-static void say_calls(struct watched_process *p)
+/* Report the rate of calls per entry point, summed over the process and its children. */
+static void print_calls(struct watched_process *p)
 {
 	struct jetwatt_probe_entry e[ENTRIES_MAX];
 	int n = p->by[0].probe ? jetwatt_probe_entries(p->by[0].probe, e, ENTRIES_MAX) : 0;
 	uint64_t sum = 0;
 
 	if (n > 0)
-		qsort(e, n, sizeof(e[0]), by_name);
+		qsort(e, n, sizeof(e[0]), entry_by_name);
 	for (int i = 0; i < n; i++) {
 		sum += e[i].calls;
 		if (i + 1 < n && !strcmp(e[i].name, e[i + 1].name))
 			continue;
-		jetwatt_doctor_say(p->d, OK, 0, "call", NULL, "%s: %.1f a second", e[i].name,
-				   (double)sum / p->calls_s);
+		jetwatt_doctor_say(p->d, OK, 0, "call", NULL, "%s: %.1f calls per second",
+				   e[i].name, (double)sum / p->calls_s);
 		sum = 0;
 	}
 }
 
-static void say_sleeps(struct watched_process *p)
+static void print_sleeps(struct watched_process *p)
 {
 	for (unsigned int i = 0; i < p->sleeps; i++)
-		jetwatt_doctor_say(p->d, OK, 0, "sleep", NULL, "thread %s: %.0f %% of the time in %s",
+		jetwatt_doctor_say(p->d, OK, 0, "sleep", NULL,
+				   "thread %s: %.0f %% of the time asleep in %s",
 				   p->sleep[i].thread, 100.0 * p->sleep[i].looks / p->looks,
 				   p->sleep[i].call);
 }
 
-/* Return: whether minibatches can be told from what it has seen. */
-static int say_backend(struct watched_process *p, struct backend *b, uint64_t most)
+/* @most: number of waits that the uprobe backend saw. Return: 1 if this backend sees enough of the
+ * waits to find minibatches. */
+static int print_backend(struct watched_process *p, struct backend *b, uint64_t most)
 {
 	const char *name = jetwatt_args_rung_name(b->rung);
 	unsigned long long waits = b->waits;
 
 	if (!b->probe)
 		jetwatt_doctor_say(p->d, WARN, 0, "backend", geteuid() ? "sudo jetwatt doctor -p PID" :
-				   "jetwatt doctor", "%s: cannot be used here: %s", name, b->why);
+				   "jetwatt doctor", "%s: not usable here: %s", name, b->why);
 	else if (!waits && b->rung == JETWATT_RUNG_UPROBE)
 		jetwatt_doctor_say(p->d, WARN, 0, "backend", *b->state.library ?
-				   "its runtime may be stripped, or reach the driver by addresses that libcuda does not export" :
-				   "does it use CUDA? grep libcuda /proc/PID/maps",
-				   "%s: sees no wait; %s", name, *b->state.library ? b->state.library :
-				   "the program has no libcuda");
+				   "the CUDA runtime may be stripped, or it calls the driver by addresses that libcuda does not export" :
+				   "check that the program uses CUDA: grep libcuda /proc/PID/maps",
+				   "%s: sees no waits; %s", name, *b->state.library ?
+				   b->state.library :
+				   "the program has not loaded libcuda");
 	else if (!waits)
 		jetwatt_doctor_say(p->d, WARN, 0, "backend", most ? "jetwatt stat --probe uprobe" :
-				   "does it use the GPU now?",
-				   "%s: sees no wait: they spin, query or sleep in other calls", name);
+				   "check that the program uses the GPU now",
+				   "%s: sees no waits; the program spins, queries, or sleeps in other system calls", name);
 	else if ((double)waits < SHARE * (double)most)
-		jetwatt_doctor_say(p->d, WARN, 0, "backend", "do not use --probe with it here",
-				   "%s: sees %llu of %llu waits, so its minibatches would be wrong", name,
+		jetwatt_doctor_say(p->d, WARN, 0, "backend",
+				   "do not select this backend with --probe",
+				   "%s: sees only %llu of %llu waits, so its minibatches would be wrong", name,
 				   waits, (unsigned long long)most);
 	else
-		jetwatt_doctor_say(p->d, OK, 0, "backend", NULL, "%s: sees minibatches, by %.1f waits a second",
+		jetwatt_doctor_say(p->d, OK, 0, "backend", NULL,
+				   "%s: sees minibatches; %.1f waits per second",
 				   name, (double)waits / p->seconds);
 	return waits && (double)waits >= SHARE * (double)most;
 }
 
-static void say_all(struct watched_process *p)
+static void print_all(struct watched_process *p)
 {
 	int good = 0;
 
-	say_calls(p);
-	say_sleeps(p);
-	/* libcuda's own calls are all there are, if any was seen */
+	print_calls(p);
+	print_sleeps(p);
+	/* The uprobe backend sees all calls of libcuda, so its count is the reference if it is not
+	 * 0. */
 	for (int i = 0; i < BACKENDS; i++)
-		good += say_backend(p, &p->by[i], p->by[0].waits);
+		good += print_backend(p, &p->by[i], p->by[0].waits);
 	if (good)
-		jetwatt_doctor_say(p->d, OK, 0, "verdict", NULL, "jetwatt stat -p %d will see its minibatches",
+		jetwatt_doctor_say(p->d, OK, 0, "verdict", NULL,
+				   "jetwatt stat -p %d can measure its minibatches",
 				   p->pid);
 	else
 		jetwatt_doctor_say(p->d, FAIL, JETWATT_EXIT_UNSUPPORTED, "verdict",
-				   "run it while the program computes; what is left are marks: jetwatt mark --help",
+				   "repeat while the program computes, or mark minibatches in the program: jetwatt mark --help",
 				   "no backend sees minibatches of process %d", p->pid);
 }
 
@@ -307,17 +317,18 @@ int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid)
 	struct watched_process p = { .d = d, .pid = pid };
 
 	if (kill(pid, 0) && errno == ESRCH)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "no such process",
-					 "jetwatt needs the id of a running job: pgrep python", "-p %d", pid);
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "there is no such process",
+					 "give the pid of a running job: pgrep python", "-p %d",
+					 pid);
 	if (d->want_json) {
 		jetwatt_json_init(&d->json, stdout, 1);
 		jetwatt_json_object(&d->json, NULL);
 		jetwatt_json_int(&d->json, "pid", pid);
 		jetwatt_json_array(&d->json, "checks");
 	}
-	attach(&p);
-	measure(&p);
-	say_all(&p);
+	process_attach(&p);
+	process_measure(&p);
+	print_all(&p);
 	for (int i = 0; i < BACKENDS; i++)
 		jetwatt_probe_close(p.by[i].probe);
 	if (d->want_json) {

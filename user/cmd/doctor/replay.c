@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A board from a report: its files in a directory of their own, opened as any board is. */
+/*
+ * jetwatt doctor --replay: unpacks the board files of a report into a directory, and shows the
+ * rails, knobs and modes that this version finds there.
+ */
 #include "cmd/doctor/report.h"
 
 #include <errno.h>
@@ -17,7 +20,7 @@
 
 #define DIR_LEN	150
 
-static int slurp(const char *path, char **text, size_t *len)
+static int read_report(const char *path, char **text, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
 	ssize_t got = 1;
@@ -39,8 +42,9 @@ static int slurp(const char *path, char **text, size_t *len)
 	return rc ? rc : *len > JETWATT_JSON_READ_MAX ? -EFBIG : 0;
 }
 
-/* The directories above @path, below @dir. They are ours: nothing else is in @dir. */
-static int make_above(const char *path, size_t below)
+/* Create the parent directories of @path. @below: offset in @path where the part below the report's
+ * own directory begins. */
+static int make_parent_dirs(const char *path, size_t below)
 {
 	char at[512];
 
@@ -54,7 +58,7 @@ static int make_above(const char *path, size_t below)
 	return 0;
 }
 
-static int put(const char *dir, const struct jetwatt_report_file *f)
+static int write_file(const char *dir, const struct jetwatt_report_file *f)
 {
 	char path[512];
 	int fd, rc;
@@ -62,7 +66,7 @@ static int put(const char *dir, const struct jetwatt_report_file *f)
 	if (!f->data)
 		return 0;
 	snprintf(path, sizeof(path), "%s/%s", dir, f->path);
-	rc = make_above(path, strlen(dir) + 1);
+	rc = make_parent_dirs(path, strlen(dir) + 1);
 	if (rc)
 		return rc;
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -75,7 +79,9 @@ static int put(const char *dir, const struct jetwatt_report_file *f)
 	return rc;
 }
 
-static int put_overlay(const char *dir, const struct jetwatt_board_report *r)
+/* Write the overlay sensors.dtso. A report without power sensors is no error. Return: 0 or a
+ * negative errno. */
+static int write_overlay(const char *dir, const struct jetwatt_board_report *r)
 {
 	char path[512];
 	FILE *f;
@@ -90,22 +96,22 @@ static int put_overlay(const char *dir, const struct jetwatt_board_report *r)
 		rc = -errno;
 	if (rc == -ENODATA) {
 		unlink(path);
-		jetwatt_error_note("the report has no power sensor's node: no sensors.dtso");
+		jetwatt_error_note("the report has no device tree node of a power sensor, so sensors.dtso is not written");
 		rc = 0;
 	}
 	return rc;
 }
 
-static int put_all(const char *dir, const struct jetwatt_board_report *r)
+static int write_files(const char *dir, const struct jetwatt_board_report *r)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < r->nr_files && !rc; i++)
-		rc = put(dir, &r->file[i]);
-	return rc ? rc : put_overlay(dir, r);
+		rc = write_file(dir, &r->file[i]);
+	return rc ? rc : write_overlay(dir, r);
 }
 
-static int drop(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 {
 	(void)st;
 	(void)flag;
@@ -145,14 +151,14 @@ static void knobs_text(struct jetwatt_board *b)
 		printf(" now      %s\n", name);
 }
 
-static const char *parent_of(const struct jetwatt_board *b, const char *label)
+static const char *replay_rail_parent(const struct jetwatt_board *b, const char *label)
 {
 	return b ? jetwatt_board_parent(b, label) : NULL;
 }
 
-/* The reported rails, with what this version takes for their total. */
-static void rails(struct jetwatt_json *j, const struct jetwatt_board_report *r,
-		  struct jetwatt_board *b)
+/* Print the reported rails, and mark those that this version counts in the total. */
+static void print_rails(struct jetwatt_json *j, const struct jetwatt_board_report *r,
+			struct jetwatt_board *b)
 {
 	int total[JETWATT_RAILS_MAX], sum = 0;
 	const char *scope = NULL;
@@ -179,7 +185,7 @@ static void rails(struct jetwatt_json *j, const struct jetwatt_board_report *r,
 		jetwatt_json_uint(j, "shunt_uohm", rail->shunt_uohm);
 		jetwatt_json_bool(j, "enabled", rail->enabled);
 		jetwatt_json_bool(j, "in_total", counted);
-		jetwatt_json_string(j, "part_of", parent_of(b, rail->label));
+		jetwatt_json_string(j, "part_of", replay_rail_parent(b, rail->label));
 		jetwatt_json_end(j);
 	}
 	if (!j) {
@@ -191,7 +197,7 @@ static void rails(struct jetwatt_json *j, const struct jetwatt_board_report *r,
 	jetwatt_json_string(j, "scope", sum > 0 ? scope : NULL);
 }
 
-static void presets(struct jetwatt_json *j, const struct jetwatt_board *b)
+static void print_presets(struct jetwatt_json *j, const struct jetwatt_board *b)
 {
 	struct jetwatt_presets *all = NULL;
 	struct jetwatt_error_text e = { "", "", "" };
@@ -212,8 +218,10 @@ static void presets(struct jetwatt_json *j, const struct jetwatt_board *b)
 	jetwatt_presets_free(all);
 }
 
-/* Open the board in @dir and say what it is. A board without knobs still has rails. */
-static void show(struct jetwatt_doctor *d, const struct jetwatt_board_report *r, const char *dir)
+/* Open the board in @dir and print what was found. If the board cannot be opened, only its rails
+ * are printed. */
+static void replay_print(struct jetwatt_doctor *d, const struct jetwatt_board_report *r,
+			 const char *dir)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_json doc, *j = d->want_json ? &doc : NULL;
@@ -231,21 +239,24 @@ static void show(struct jetwatt_doctor *d, const struct jetwatt_board_report *r,
 		if (!b)
 			jetwatt_json_string(j, "why", e.what);
 	} else if (b) {
-		printf(" board    %s, kernel %s\n", jetwatt_board_name(b), release ? release : "not said");
+		printf(" board    %s, kernel %s\n", jetwatt_board_name(b), release ? release :
+		       "unknown");
 	} else {
-		printf(" board    its knobs cannot be found: %s: %s\n", e.what, e.why);
+		printf(" board    cannot be opened: %s: %s\n", e.what, e.why);
 	}
-	rails(j, r, b);
+	print_rails(j, r, b);
 	if (b && j)
 		knobs_json(j, b);
 	else if (b)
 		knobs_text(b);
-	presets(j, b);
+	print_presets(j, b);
 	if (j)
 		jetwatt_json_end(j);
 	jetwatt_board_close(b);
 }
 
+/* Create the directory for the board's files: @into, or a temporary one. @dir: DIR_LEN bytes.
+ * Return: 0 or a negative errno. */
 static int new_dir(const char *into, char *dir)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -267,12 +278,12 @@ int jetwatt_doctor_replay(struct jetwatt_doctor *d, const char *path, const char
 	const char *why = "";
 	unsigned int line = 0;
 	size_t len = 0;
-	int rc = slurp(path, &text, &len);
+	int rc = read_report(path, &text, &len);
 
 	if (rc) {
 		free(text);
 		return jetwatt_error_say(jetwatt_error_code(rc), strerror(-rc),
-					 "name a file that jetwatt doctor --report has written",
+					 "give a file that jetwatt doctor --report has written",
 					 "cannot read the report %s", path);
 	}
 	rc = jetwatt_report_parse(text, len, &r, &line, &why);
@@ -283,24 +294,24 @@ int jetwatt_doctor_replay(struct jetwatt_doctor *d, const char *path, const char
 		else
 			snprintf(said, sizeof(said), "%s", why);
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, said,
-					 "name a file that jetwatt doctor --report of this version has written, unchanged",
-					 "%s is no report of a board", path);
+					 "give an unmodified file from jetwatt doctor --report of this version",
+					 "%s is not a report of a board", path);
 	}
 	rc = new_dir(into, dir);
 	if (rc) {
 		jetwatt_report_free(r);
 		return jetwatt_error_say(jetwatt_error_code(rc), strerror(-rc),
-					 "--into names a directory that does not exist yet",
-					 "cannot make a directory for the board's files");
+					 "--into must name a directory that does not exist yet",
+					 "cannot create the directory for the board's files");
 	}
-	rc = put_all(dir, r);
+	rc = write_files(dir, r);
 	if (rc)
 		jetwatt_error_say(jetwatt_error_code(rc), strerror(-rc), jetwatt_error_advice(rc),
 				  "cannot write the board's files to %s", dir);
 	else
-		show(d, r, dir);
+		replay_print(d, r, dir);
 	if (!into)
-		nftw(dir, drop, 16, FTW_DEPTH | FTW_PHYS);
+		nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	jetwatt_report_free(r);
 	return rc ? jetwatt_error_code(rc) : 0;
 }

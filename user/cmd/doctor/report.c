@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt doctor --report: collects all parts of the report as JSON and as text, removes private
+ * data, and writes the file.
+ */
 #include "cmd/doctor/report.h"
 
 #include <errno.h>
@@ -14,8 +18,8 @@
 #define JETWATT_VERSION "unknown"
 #endif
 
-/* Findings of doctor, as an array of the report. */
-static void findings(struct jetwatt_gather *g, struct jetwatt_doctor *d)
+/* Run all checks of doctor and add their findings as the array "checks". */
+static void report_checks(struct jetwatt_gather *g, struct jetwatt_doctor *d)
 {
 	d->want_json = 1;
 	d->json = g->j;
@@ -28,13 +32,13 @@ static void findings(struct jetwatt_gather *g, struct jetwatt_doctor *d)
 		d->failures == 1 ? "" : "s", d->warnings, d->warnings == 1 ? "" : "s");
 }
 
-static void board(struct jetwatt_gather *g, const struct jetwatt_board *b)
+static void report_board(struct jetwatt_gather *g, const struct jetwatt_board *b)
 {
 	char text[160];
 
 	if (!b) {
 		jetwatt_json_null(&g->j, "board");
-		fprintf(g->text, "board    its knobs are not known: see checks\n");
+		fprintf(g->text, "board    knobs unknown: see the checks in the report\n");
 		return;
 	}
 	jetwatt_json_object(&g->j, "board");
@@ -48,7 +52,7 @@ static void board(struct jetwatt_gather *g, const struct jetwatt_board *b)
 	fprintf(g->text, "knobs    %s\n", jetwatt_board_grid_text(b, text, sizeof(text)));
 }
 
-static void left_out(struct jetwatt_gather *g, const struct jetwatt_doctor *d)
+static void report_left_out(struct jetwatt_gather *g, const struct jetwatt_doctor *d)
 {
 	char why[96];
 
@@ -57,25 +61,29 @@ static void left_out(struct jetwatt_gather *g, const struct jetwatt_doctor *d)
 		jetwatt_gather_left_out(g, "rails, chips, clocks and rates",
 					"the module is not loaded", "sudo modprobe jetwatt");
 	if (geteuid()) {
-		jetwatt_gather_left_out(g, "readings of the rails; waits of a CUDA loop", "not root",
+		jetwatt_gather_left_out(g, "readings of the rails, and waits of a CUDA loop",
+					"not run as root",
 					"sudo jetwatt doctor --report FILE");
-		snprintf(why, sizeof(why), "not root: %u files could not be read", g->denied);
-		jetwatt_gather_left_out(g, "what only root may read, as below /sys/kernel/debug",
+		snprintf(why, sizeof(why), "not run as root: %u files could not be read",
+			 g->denied);
+		jetwatt_gather_left_out(g,
+					"files that only root may read, such as those below /sys/kernel/debug",
 					why, "sudo jetwatt doctor --report FILE");
-		fprintf(g->text, "left out readings, the CUDA loop and %u files: not root\n", g->denied);
+		fprintf(g->text, "left out readings, the CUDA loop and %u files: not run as root\n",
+			g->denied);
 	}
 	jetwatt_json_end(&g->j);
 }
 
-static void gather(struct jetwatt_gather *g, struct jetwatt_doctor *d, const char *loop)
+static void report_gather(struct jetwatt_gather *g, struct jetwatt_doctor *d, const char *loop)
 {
 	jetwatt_json_object(&g->j, NULL);
 	jetwatt_json_string(&g->j, "schema", JETWATT_REPORT_SCHEMA);
 	jetwatt_json_string(&g->j, "jetwatt", JETWATT_VERSION);
 	jetwatt_json_bool(&g->j, "root", !geteuid());
 	jetwatt_gather_system(g);
-	findings(g, d);
-	board(g, d->board);
+	report_checks(g, d);
+	report_board(g, d->board);
 	if (d->jw)
 		jetwatt_gather_module(g, d->jw, d->board);
 	jetwatt_gather_cuda(g, loop);
@@ -83,12 +91,12 @@ static void gather(struct jetwatt_gather *g, struct jetwatt_doctor *d, const cha
 	jetwatt_gather_files(g);
 	jetwatt_gather_tree(g);
 	jetwatt_json_end(&g->j);
-	left_out(g, d);
+	report_left_out(g, d);
 	jetwatt_json_end(&g->j);
 	fprintf(g->text, "files    %zu\n", g->nr_seen);
 }
 
-static int store(const char *path, const char *text)
+static int report_save(const char *path, const char *text)
 {
 	size_t len = strlen(text);
 	FILE *f = fopen(path, "we");
@@ -115,16 +123,17 @@ int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char
 	if (f && g.text) {
 		jetwatt_private_find(&g.hide, g.root);
 		jetwatt_json_init(&g.j, f, 1);
-		gather(&g, d, loop);
+		report_gather(&g, d, loop);
 	}
-	/* Once more over all of it: for what is in a file that should not be there. */
+	/* Remove private data once more from the whole document, in case a file contains some
+	 * unexpectedly. */
 	if (f && !fclose(f) && json)
 		clean = jetwatt_private_hide(&g.hide, json, false);
 	if (g.text && !fclose(g.text) && text)
 		shown = jetwatt_private_hide(&g.hide, text, true);
 	if (clean && shown) {
 		fputs(as_json ? clean : shown, stdout);
-		rc = store(path, clean);
+		rc = report_save(path, clean);
 	}
 	for (size_t i = 0; i < g.nr_seen; i++)
 		free(g.seen[i]);
@@ -139,6 +148,6 @@ int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char
 		return jetwatt_error_say(jetwatt_error_code(rc), strerror(-rc),
 					 jetwatt_error_advice(rc), "cannot write the report to %s", path);
 	if (!as_json && !d->args.quiet)
-		printf("report   %s: read it before you pass it on\n", path);
+		printf("report   %s: read it before you share it\n", path);
 	return 0;
 }

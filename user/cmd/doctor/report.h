@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * doctor --report: what decides on a board whether jetwatt is right about it, without what
- * identifies the board, its users or its network. Read-only.
+ * jetwatt doctor --report: writes the facts of a board that decide whether jetwatt measures it
+ * correctly, without data that identify the board, its users or its network. It only reads.
  */
 #ifndef JETWATT_CMD_DOCTOR_REPORT_H
 #define JETWATT_CMD_DOCTOR_REPORT_H
@@ -15,9 +15,9 @@
 #define JETWATT_PRIVATE_WORDS	64
 
 /**
- * struct jetwatt_private - what must not be in a report
- * @id, @nr_ids: serial numbers and the machine's id: removed wherever they are
- * @name, @nr_names: of the host and of its users: removed as words of free text
+ * struct jetwatt_private - data that must not appear in a report
+ * @id, @nr_ids: serial numbers and the machine id: removed everywhere
+ * @name, @nr_names: names of the host and of its users: removed from free text, as whole words
  */
 struct jetwatt_private {
 	char id[JETWATT_PRIVATE_WORDS][80], name[JETWATT_PRIVATE_WORDS][80];
@@ -26,10 +26,12 @@ struct jetwatt_private {
 
 /**
  * struct jetwatt_gather - a report that is being written
- * @root: in front of every path: "" on the board itself
- * @j, @text: the report for programs and for people
- * @seen, @nr_seen: paths of the files that are in it already
- * @denied: files that are there and that only root may read
+ * @root: prefix of every path: "" on the board itself
+ * @j: JSON document, the report file
+ * @text: summary for people, printed on standard output
+ * @hide: data to remove
+ * @seen, @nr_seen: paths that are in the report already
+ * @denied: number of files that could not be read for lack of permission
  */
 struct jetwatt_gather {
 	const char *root;
@@ -41,36 +43,41 @@ struct jetwatt_gather {
 	unsigned int denied;
 };
 
-/* report_private.c */
+/* report_private.c: collect identifiers and names from @root and from the environment. */
 void jetwatt_private_find(struct jetwatt_private *p, const char *root);
-/* A copy of @text without identifiers, hardware addresses and homes, and where @names is set
- * without names. The caller frees it; NULL: no memory. */
+/* Return: a copy of @text without ids, hardware addresses and home directories; if @names is set,
+ * also without names. The caller frees it. NULL: out of memory. */
 char *jetwatt_private_hide(const struct jetwatt_private *p, const char *text, bool names);
-/* A member of a report that is free text. */
+/* Add a member whose value is free text, with private data removed. @key: NULL in an array. */
 void jetwatt_gather_string(struct jetwatt_gather *g, const char *key, const char *text);
-/* One thing that is not in the report. */
+/* Add an entry to the array "left_out": what is missing in the report, why, and how to get it. */
 void jetwatt_gather_left_out(struct jetwatt_gather *g, const char *what, const char *why,
 			     const char *fix);
 
-/* report_files.c: one file or the array "files"; @path is below the root */
+/* report_files.c: add one file, or the whole array "files". @path is below the root, without a
+ * leading slash. */
 void jetwatt_gather_file(struct jetwatt_gather *g, const char *path);
 void jetwatt_gather_files(struct jetwatt_gather *g);
-/* report_tree.c: nodes of the device tree, as files */
+/* report_tree.c: add device tree nodes of sensors, clocks and thermal zones, as files. */
 void jetwatt_gather_tree(struct jetwatt_gather *g);
-/* report_system.c: kernel, its options, releases of packages */
+/* report_system.c: add the kernel, its options and command line, and package versions. */
 void jetwatt_gather_system(struct jetwatt_gather *g);
-/* report_rails.c: what the module makes of the board, beside the hwmon driver */
+/* report_rails.c: add chips, rails, clocks and sampler as the module reports them, with hwmon
+ * readings for comparison. */
 void jetwatt_gather_module(struct jetwatt_gather *g, struct jetwatt *jw,
 			   const struct jetwatt_board *board);
-/* report_cuda.c: libraries and their calls; a loop, seen by each backend */
+/* report_cuda.c: add CUDA libraries and their functions, and the waits of a CUDA loop per backend.
+ * @loop: command to run, NULL: find one. */
 void jetwatt_gather_cuda(struct jetwatt_gather *g, const char *loop);
 
-/* Write the report to @path and its text to standard output. Return: exit status. */
+/* report.c: write the report to @path and the summary to standard output. @loop: as above. Closes
+ * @d's board and module. Return: exit status. */
 int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char *loop);
-/* replay.c: a board from a report. Return: exit status. */
+/* replay.c: show the board that the report @path describes. @into: directory for its files, NULL: a
+ * temporary one. Return: exit status. */
 int jetwatt_doctor_replay(struct jetwatt_doctor *d, const char *path, const char *into);
-/* replay_overlay.c: the sensors' nodes as an overlay of the simulated board's tree.
- * Return: 0, negative errno; -ENODATA: the report has none. */
+/* replay_overlay.c: write the sensor nodes as an overlay for the simulated board to @f. Return: 0
+ * or a negative errno; -ENODATA: the report has no sensor. */
 struct jetwatt_board_report;
 int jetwatt_replay_overlay(const struct jetwatt_board_report *r, FILE *f);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CUDA as it is on the board: which of its calls the libraries have, and which backend of the
- * probe sees the waits of a small loop.
+ * The CUDA part of a report: which functions of interest the CUDA libraries export, and which
+ * backend of the probe sees the waits of a small CUDA loop.
  */
 #include "cmd/doctor/report.h"
 
@@ -31,13 +31,13 @@ static const char *const libraries[] = {
 	"usr/lib/aarch64-linux-gnu/libcudart.so.*", "usr/lib/libcudart.so.*", "lib/libcudart.so.*", NULL
 };
 
-/* Calls that wait, ask, launch or copy, in the driver's library and the runtime's. */
+/* Patterns of functions of the driver library and the runtime that wait, query, launch or copy. */
 static const char *const calls[] = {
 	"cu*Synchronize*", "cu*Query*", "cuLaunch*", "cudaLaunch*", "cuGraphLaunch*",
 	"cudaGraphLaunch*", "cuMemcpy*", "cudaMemcpy*", "cuStreamWait*", "cuGetProcAddress*", NULL
 };
 
-static bool matches(const char *name)
+static bool is_listed_call(const char *name)
 {
 	for (int i = 0; calls[i]; i++)
 		if (!fnmatch(calls[i], name, 0))
@@ -45,7 +45,7 @@ static bool matches(const char *name)
 	return false;
 }
 
-static int symbols(struct jetwatt_gather *g, Elf *elf)
+static int report_symbols(struct jetwatt_gather *g, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
@@ -65,7 +65,7 @@ static int symbols(struct jetwatt_gather *g, Elf *elf)
 			    GELF_ST_TYPE(sym.st_info) != STT_FUNC)
 				continue;
 			name = elf_strptr(elf, sh.sh_link, sym.st_name);
-			if (name && matches(name)) {
+			if (name && is_listed_call(name)) {
 				jetwatt_json_string(&g->j, NULL, name);
 				n++;
 			}
@@ -74,7 +74,7 @@ static int symbols(struct jetwatt_gather *g, Elf *elf)
 	return n;
 }
 
-static void library(struct jetwatt_gather *g, const char *path)
+static void report_library(struct jetwatt_gather *g, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), n;
 	char real[4096];
@@ -91,24 +91,25 @@ static void library(struct jetwatt_gather *g, const char *path)
 		if (realpath(path, real))
 			jetwatt_gather_string(g, "file", strrchr(real, '/') + 1);
 		jetwatt_json_array(&g->j, "calls");
-		n = symbols(g, elf);
+		n = report_symbols(g, elf);
 		jetwatt_json_end(&g->j);
 		jetwatt_json_end(&g->j);
-		fprintf(g->text, "library  %s: %d calls that wait, ask, launch or copy\n",
+		fprintf(g->text, "library  %s: %d functions that wait, query, launch or copy\n",
 			path + strlen(g->root), n);
 	}
 	elf_end(elf);
 	close(fd);
 }
 
-/* struct counts - waits of a loop that one backend has seen, by enum jetwatt_sync_call */
+/* Waits that one backend has seen, indexed by enum jetwatt_sync_call. @why: why it could not
+ * attach. */
 struct counts {
 	struct jetwatt_probe *probe;
 	char why[192];
 	uint64_t waits[JETWATT_SYNC_CALLS], launches;
 };
 
-static void on_wait(const struct jetwatt_sync *s, void *arg)
+static void loop_on_wait(const struct jetwatt_sync *s, void *arg)
 {
 	struct counts *c = arg;
 
@@ -131,7 +132,7 @@ static int run_loop(char **argv, struct counts *c)
 		struct jetwatt_probe_opts opts = { .tgid = (uint32_t)child.pid, .children = 1,
 						   .rungs = rung[i] };
 
-		if (jetwatt_probe_open(&c[i].probe, &opts, on_wait, &c[i])) {
+		if (jetwatt_probe_open(&c[i].probe, &opts, loop_on_wait, &c[i])) {
 			c[i].probe = NULL;
 			snprintf(c[i].why, sizeof(c[i].why), "%s", jetwatt_probe_error());
 		}
@@ -154,7 +155,7 @@ static int run_loop(char **argv, struct counts *c)
 	return err ? err : jetwatt_child_exit(&child);
 }
 
-static void put_counts(struct jetwatt_gather *g, const char *name, const struct counts *c)
+static void report_backend(struct jetwatt_gather *g, const char *name, const struct counts *c)
 {
 	static const char *const call[] = { "pollfd", "syncpt", "stream", "event", "context" };
 	uint64_t sum = 0;
@@ -176,7 +177,7 @@ static void put_counts(struct jetwatt_gather *g, const char *name, const struct 
 		*c->why ? "; not attached: " : "", c->why);
 }
 
-/* What is there to run: torch, or nvcc, as tests/hw has them in files. */
+/* Source of the loop: a PyTorch script, or a CUDA program if only nvcc is there. */
 #define TORCH	"import torch\na = torch.randn(1024, 1024, device='cuda')\n" \
 		"for _ in range(200):\n    for _ in range(8):\n        a = torch.tanh(a @ a)\n" \
 		"    torch.cuda.synchronize()\n"
@@ -187,20 +188,21 @@ static void put_counts(struct jetwatt_gather *g, const char *name, const struct 
 		"for (int i = 0; i < 200; i++) { work<<<64, 256>>>(x, 200000);\n" \
 		"if (cudaDeviceSynchronize() != cudaSuccess) return 1; } return 0; }\n"
 
-static int quiet(const char *command)
+static int shell_status(const char *command)
 {
 	int status = system(command);
 
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* A shell's words that run a loop; NULL: nothing is here that could. @dir is for what it builds. */
+/* Find a way to run a CUDA loop and build it in @dir. @command: the shell command to run. Return:
+ * "torch" or "nvcc"; NULL if neither works. */
 static const char *find_loop(const char *dir, char *command, size_t len)
 {
 	char path[256];
 	FILE *f;
 
-	if (!quiet("timeout 10 python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' > /dev/null 2>&1")) {
+	if (!shell_status("timeout 10 python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' > /dev/null 2>&1")) {
 		snprintf(command, len, "exec python3 %s/loop.py", dir);
 		snprintf(path, sizeof(path), "%s/loop.py", dir);
 		f = fopen(path, "wex");
@@ -217,13 +219,13 @@ static const char *find_loop(const char *dir, char *command, size_t len)
 		return NULL;
 	snprintf(command, len, "cd %s && PATH=$PATH:/usr/local/cuda/bin timeout 15 nvcc -o loop loop.cu > /dev/null 2>&1",
 		 dir);
-	if (quiet(command))
+	if (shell_status(command))
 		return NULL;
 	snprintf(command, len, "exec %s/loop", dir);
 	return "nvcc";
 }
 
-static void loop_in(struct jetwatt_gather *g, const char *dir, const char *own)
+static void report_loop(struct jetwatt_gather *g, const char *dir, const char *own)
 {
 	static const char *const name[BACKENDS] = { "uprobe", "tracepoint", "module" };
 	char command[512], *argv[] = { (char *)"sh", (char *)"-c", command, NULL };
@@ -245,15 +247,16 @@ static void loop_in(struct jetwatt_gather *g, const char *dir, const char *own)
 			fprintf(g->text, "loop     ended with status %d\n", status);
 		jetwatt_json_array(&g->j, "seen");
 		for (int i = 0; i < BACKENDS; i++)
-			put_counts(g, name[i], &c[i]);
+			report_backend(g, name[i], &c[i]);
 		jetwatt_json_end(&g->j);
 	} else {
-		fprintf(g->text, "loop     left out: neither torch with CUDA nor nvcc is here\n");
+		fprintf(g->text,
+			"loop     left out: neither PyTorch with CUDA nor nvcc was found\n");
 	}
 	jetwatt_json_end(&g->j);
 }
 
-static void clean(const char *dir)
+static void remove_loop_dir(const char *dir)
 {
 	static const char *const leaf[] = { "loop.py", "loop.cu", "loop" };
 	char path[300];
@@ -277,16 +280,16 @@ void jetwatt_gather_cuda(struct jetwatt_gather *g, const char *loop)
 		if (glob(name, 0, NULL, &found))
 			continue;
 		for (size_t k = 0; k < found.gl_pathc; k++)
-			library(g, found.gl_pathv[k]);
+			report_library(g, found.gl_pathv[k]);
 		globfree(&found);
 	}
 	jetwatt_json_end(&g->j);
-	/* No backend attaches for others than root; "left_out" says so. */
+	/* Backends can attach only for root; the array "left_out" reports this. */
 	if (geteuid())
 		return;
 	snprintf(dir, sizeof(dir), "%.150s/jetwatt-XXXXXX", getenv("TMPDIR") ? : "/tmp");
 	if (!mkdtemp(dir))
 		return;
-	loop_in(g, dir, loop);
-	clean(dir);
+	report_loop(g, dir, loop);
+	remove_loop_dir(dir);
 }

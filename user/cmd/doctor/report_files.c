@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files of a board, as they are. The list names what is read; of what is not in it nothing is.
- * Alarms are not: to read one clears it.
+ * Copies files of the board into a report. Only files that match the patterns below are read. Alarm
+ * files are excluded, because reading an alarm clears it.
  */
 #include "cmd/doctor/report.h"
 
@@ -24,7 +24,7 @@
 #define SENSOR	"sys/bus/i2c/drivers/ina*/*/hwmon/hwmon*/"
 
 static const char *const patterns[] = {
-	/* the release of the board's software, its modes */
+	/* release of the board's software, and its power modes */
 	"etc/nv_tegra_release", "etc/nvpmodel.conf", "var/lib/nvpmodel/status",
 	"var/lib/nvpmodel/conf_file_path",
 	"sys/devices/soc0/family", "sys/devices/soc0/machine", "sys/devices/soc0/soc_id",
@@ -37,7 +37,7 @@ static const char *const patterns[] = {
 	CPU "cpufreq/policy*/scaling_available_*", CPU "cpufreq/policy*/scaling_m??_freq",
 	CPU "cpufreq/policy*/scaling_cur_freq", CPU "cpufreq/policy*/scaling_driver",
 	CPU "cpufreq/policy*/scaling_governor",
-	/* the GPU and other devfreq devices */
+	/* GPU and other devfreq devices */
 	DEVFREQ "name", DEVFREQ "governor", DEVFREQ "available_governors",
 	DEVFREQ "available_frequencies", DEVFREQ "min_freq", DEVFREQ "max_freq", DEVFREQ "cur_freq",
 	DEVFREQ "target_freq", DEVFREQ "polling_interval", DEVFREQ "device/load",
@@ -47,14 +47,14 @@ static const char *const patterns[] = {
 	"sys/devices/platform/gpu.0/*_pg_mask", "sys/devices/gpu.0/*_pg_mask",
 	"sys/devices/platform/gpu.0/load", "sys/devices/gpu.0/load",
 	"proc/driver/nvidia/version", "proc/driver/nvidia/params",
-	/* the memory's clock and its caps */
+	/* memory clock and its caps */
 	"sys/kernel/nvpmodel_clk_cap/*", "sys/kernel/nvpmodel_emc_cap/*",
 	BPMP "emc/possible_rates", BPMP "clk/emc/rate", BPMP "clk/emc/min_rate",
 	BPMP "clk/emc/max_rate", BPMP "clk/emc/mrq_rate_locked",
 	"sys/kernel/debug/clk/emc/clk_rate",
-	/* the same of the deep learning accelerators */
+	/* clocks of the deep learning accelerators */
 	DLA "clk_cap/*", DLA "acm/clk_cap/*", BPMP "clk/nafll_dla0_core/max_rate",
-	/* sensors and their buses */
+	/* power sensors and their buses */
 	"sys/bus/i2c/devices/i2c-*/name", "sys/bus/i2c/devices/i2c-*/bus_clk_rate",
 	"sys/bus/i2c/devices/*-00[0-9a-f]*/name", "proc/device-tree/aliases/i2c*",
 	SENSOR "name", SENSOR "samples", SENSOR "update_interval", SENSOR "in*_label",
@@ -64,7 +64,7 @@ static const char *const patterns[] = {
 	"sys/class/hwmon/hwmon*/oc*_throt_en",
 	"sys/class/hwmon/hwmon*/oc*_irq_cnt", "sys/class/hwmon/hwmon*/rpm",
 	"sys/class/hwmon/hwmon*/fan*_input",
-	/* heat */
+	/* thermal zones and cooling devices */
 	"sys/class/thermal/thermal_zone*/type", "sys/class/thermal/thermal_zone*/temp",
 	"sys/class/thermal/thermal_zone*/mode", "sys/class/thermal/thermal_zone*/policy",
 	"sys/class/thermal/thermal_zone*/trip_point_*_temp",
@@ -74,7 +74,7 @@ static const char *const patterns[] = {
 	"sys/class/thermal/thermal_zone*/cdev*/type",
 	"sys/class/thermal/cooling_device*/type", "sys/class/thermal/cooling_device*/cur_state",
 	"sys/class/thermal/cooling_device*/max_state",
-	/* what tracing and real-time work hang on */
+	/* settings that tracing and real-time scheduling depend on */
 	"proc/sys/kernel/perf_event_paranoid", "proc/sys/kernel/unprivileged_bpf_disabled",
 	"proc/sys/kernel/kptr_restrict", "proc/sys/kernel/sched_rt_runtime_us",
 	"proc/sys/kernel/sched_rt_period_us", "proc/sys/kernel/osrelease",
@@ -92,8 +92,8 @@ static bool printable(const char *buf, size_t len, bool lines)
 	return true;
 }
 
-/* Strings of the device tree: each ends with a zero byte and none is empty. */
-static bool strings(const char *buf, size_t len)
+/* Return: whether the data are device tree strings: all zero-terminated, and none empty. */
+static bool is_dt_strings(const char *buf, size_t len)
 {
 	if (!len || buf[len - 1])
 		return false;
@@ -103,13 +103,13 @@ static bool strings(const char *buf, size_t len)
 	return true;
 }
 
-static void contents(struct jetwatt_gather *g, const char *buf, size_t len)
+static void report_contents(struct jetwatt_gather *g, const char *buf, size_t len)
 {
 	char *hex;
 
 	if (printable(buf, len, true)) {
 		jetwatt_json_string(&g->j, "text", buf);
-	} else if (strings(buf, len)) {
+	} else if (is_dt_strings(buf, len)) {
 		jetwatt_json_array(&g->j, "strings");
 		for (size_t at = 0; at < len; at += strlen(buf + at) + 1)
 			jetwatt_json_string(&g->j, NULL, buf + at);
@@ -122,9 +122,9 @@ static void contents(struct jetwatt_gather *g, const char *buf, size_t len)
 	}
 }
 
-static int slurp(const char *name, char *buf, size_t *len)
+static int read_board_file(const char *name, char *buf, size_t *len)
 {
-	/* Some debugfs files wait for what never comes. */
+	/* O_NONBLOCK, because reading some debugfs files blocks forever. */
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
 	ssize_t got = 1;
 
@@ -143,7 +143,9 @@ static int slurp(const char *name, char *buf, size_t *len)
 	return rc ? rc : *len == FILE_MAX ? -EFBIG : 0;
 }
 
-static bool seen(struct jetwatt_gather *g, const char *path)
+/* Add @path to the list of reported files. Return: true if it was there already, or the list is
+ * full. */
+static bool mark_reported(struct jetwatt_gather *g, const char *path)
 {
 	for (size_t i = 0; i < g->nr_seen; i++)
 		if (!strcmp(g->seen[i], path))
@@ -167,19 +169,20 @@ void jetwatt_gather_file(struct jetwatt_gather *g, const char *path)
 	leaf = leaf ? leaf + 1 : path;
 	if (strcasestr(leaf, "serial") || strstr(leaf, "mac-address") || strstr(leaf, "alarm") ||
 	    snprintf(name, sizeof(name), "%s/%s", g->root, path) >= (int)sizeof(name) ||
-	    stat(name, &st) || !S_ISREG(st.st_mode) || !(st.st_mode & 0444) || seen(g, path))
+	    stat(name, &st) || !S_ISREG(st.st_mode) || !(st.st_mode & 0444) ||
+	    mark_reported(g, path))
 		return;
 	buf = malloc(FILE_MAX + 1);
 	if (!buf)
 		return;
-	rc = slurp(name, buf, &len);
+	rc = read_board_file(name, buf, &len);
 	jetwatt_json_object(&g->j, NULL);
 	jetwatt_json_string(&g->j, "path", path);
 	if (rc) {
 		jetwatt_json_string(&g->j, "error", strerror(-rc));
 		g->denied += rc == -EACCES || rc == -EPERM;
 	} else {
-		contents(g, buf, len);
+		report_contents(g, buf, len);
 	}
 	jetwatt_json_end(&g->j);
 	free(buf);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What identifies a board, its users and its network stays on the board. Files are read from
- * a list of what is needed, none of which has such a thing in it by design; this is for what
- * gets in all the same: a path below /home, a serial number in a message.
+ * Removes data that identify a board, its users or its network from a report. The files in a report
+ * are chosen so that they contain no such data; this code is a second safeguard, for example for a
+ * path below /home or a serial number in a message.
  */
 #include "cmd/doctor/report.h"
 
@@ -13,17 +13,18 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Shorter ones would be found in half of all numbers. */
+/* Minimum length of an id in characters; a shorter one would match parts of unrelated numbers. */
 #define ID_LEAST	6
 
-/* Names of hosts and users as JetPack's images ship them: they identify nothing, and drivers
- * and kernels are called so too. */
+/* Default names of hosts and users in JetPack images. They identify nobody, and drivers and kernels
+ * have the same names, so they are not removed. */
 static const char *const common[] = {
 	"agx", "debian", "jetson", "linux", "localhost", "nano", "nvidia", "orin", "root",
 	"tegra", "tegra-ubuntu", "thor", "ubuntu", "xavier", NULL
 };
 
-static void keep(char list[][80], int *nr, const char *word, size_t len, size_t least)
+/* Add a word of @len characters to @list, unless it is shorter than @least or a default name. */
+static void private_add(char list[][80], int *nr, const char *word, size_t len, size_t least)
 {
 	if (len < least || len >= sizeof(list[0]) || *nr == JETWATT_PRIVATE_WORDS)
 		return;
@@ -34,13 +35,13 @@ static void keep(char list[][80], int *nr, const char *word, size_t len, size_t 
 	list[(*nr)++][len] = '\0';
 }
 
-static void keep_name(struct jetwatt_private *p, const char *name)
+static void private_add_name(struct jetwatt_private *p, const char *name)
 {
 	if (name)
-		keep(p->name, &p->nr_names, name, strlen(name), 2);
+		private_add(p->name, &p->nr_names, name, strlen(name), 2);
 }
 
-static void keep_ids(struct jetwatt_private *p, const char *root, const char *path)
+static void private_add_ids(struct jetwatt_private *p, const char *root, const char *path)
 {
 	char name[512], text[4096], *save, *word;
 	size_t n;
@@ -56,20 +57,20 @@ static void keep_ids(struct jetwatt_private *p, const char *root, const char *pa
 	if (!strstr(path, "cmdline")) {
 		word = strtok_r(text, " \t\r\n", &save);
 		if (word)
-			keep(p->id, &p->nr_ids, word, strlen(word), ID_LEAST);
+			private_add(p->id, &p->nr_ids, word, strlen(word), ID_LEAST);
 		return;
 	}
-	/* androidboot.serialno=1423..., nvmac=...: whatever is called so. */
+	/* Parameters such as androidboot.serialno=1423...: the word contains "serial" or "uuid". */
 	for (word = strtok_r(text, " \t\r\n", &save); word; word = strtok_r(NULL, " \t\r\n", &save)) {
-		const char *value = strrchr(word, '=');	/* root=PARTUUID=... */
+		const char *value = strrchr(word, '=');	/* the last "=": root=PARTUUID=... */
 
 		if (value && (strcasestr(word, "serial") || strcasestr(word, "uuid")))
-			keep(p->id, &p->nr_ids, value + 1, strlen(value + 1), ID_LEAST);
+			private_add(p->id, &p->nr_ids, value + 1, strlen(value + 1), ID_LEAST);
 	}
 }
 
-/* NAME:password:uid:..., as they are on the board that @root is. */
-static void keep_users(struct jetwatt_private *p, const char *root)
+/* Add the names of regular users (uid 1000 to 60000) of the board at @root, from /etc/passwd. */
+static void private_add_users(struct jetwatt_private *p, const char *root)
 {
 	char name[512], line[512];
 	FILE *f;
@@ -82,7 +83,7 @@ static void keep_users(struct jetwatt_private *p, const char *root)
 		if (sscanf(line, "%*[^:]:%*[^:]:%u:", &uid) != 1 || uid < 1000 || uid > 60000)
 			continue;
 		line[strcspn(line, ":")] = '\0';
-		keep_name(p, line);
+		private_add_name(p, line);
 	}
 	if (f)
 		fclose(f);
@@ -94,29 +95,30 @@ void jetwatt_private_find(struct jetwatt_private *p, const char *root)
 	const struct passwd *pw = getpwuid(getuid());
 
 	memset(p, 0, sizeof(*p));
-	keep_ids(p, root, "proc/device-tree/serial-number");
-	keep_ids(p, root, "sys/devices/soc0/serial_number");
-	keep_ids(p, root, "etc/machine-id");
-	keep_ids(p, root, "proc/sys/kernel/random/boot_id");
-	keep_ids(p, root, "proc/cmdline");
+	private_add_ids(p, root, "proc/device-tree/serial-number");
+	private_add_ids(p, root, "sys/devices/soc0/serial_number");
+	private_add_ids(p, root, "etc/machine-id");
+	private_add_ids(p, root, "proc/sys/kernel/random/boot_id");
+	private_add_ids(p, root, "proc/cmdline");
 	if (!gethostname(host, sizeof(host) - 1))
-		keep_name(p, host);
+		private_add_name(p, host);
 	host[strcspn(host, ".")] = '\0';
-	keep_name(p, host);
-	keep_name(p, getenv("SUDO_USER"));
-	keep_name(p, getenv("LOGNAME"));
+	private_add_name(p, host);
+	private_add_name(p, getenv("SUDO_USER"));
+	private_add_name(p, getenv("LOGNAME"));
 	if (pw)
-		keep_name(p, pw->pw_name);
-	keep_users(p, root);
+		private_add_name(p, pw->pw_name);
+	private_add_users(p, root);
 }
 
-static bool in_word(char c)
+static bool is_word_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Length of a hardware address at @s ("48:b0:2d:..."), 0: there is none. */
-static size_t address(const char *text, const char *s)
+/* Return: length of the hardware address at @s ("48:b0:2d:..."), 0 if there is none. @text: begin
+ * of the whole text. */
+static size_t mac_length(const char *text, const char *s)
 {
 	size_t i;
 
@@ -128,11 +130,11 @@ static size_t address(const char *text, const char *s)
 	return isxdigit((unsigned char)s[17]) || s[17] == ':' ? 0 : 17;
 }
 
-/* Length of what must go at @s, and what is put there. */
-static size_t hidden(const struct jetwatt_private *p, const char *text, const char *s, bool names,
-		     const char **by)
+/* Return: number of characters to remove at @s, 0 if none; @by: the text to put in their place. */
+static size_t match_private(const struct jetwatt_private *p, const char *text, const char *s,
+			    bool names, const char **by)
 {
-	size_t n = address(text, s);
+	size_t n = mac_length(text, s);
 
 	*by = "[address]";
 	if (n)
@@ -145,11 +147,11 @@ static size_t hidden(const struct jetwatt_private *p, const char *text, const ch
 	if (!strncmp(s, "/home/", 6))
 		return 6 + strcspn(s + 6, "/ \t\n\"'\\:,;");
 	*by = "[name]";
-	if (!names || (s > text && in_word(s[-1])))
+	if (!names || (s > text && is_word_char(s[-1])))
 		return 0;
 	for (int i = 0; i < p->nr_names; i++) {
 		n = strlen(p->name[i]);
-		if (!strncasecmp(s, p->name[i], n) && !in_word(s[n]))
+		if (!strncasecmp(s, p->name[i], n) && !is_word_char(s[n]))
 			return n;
 	}
 	return 0;
@@ -165,7 +167,7 @@ char *jetwatt_private_hide(const struct jetwatt_private *p, const char *text, bo
 	if (!f)
 		return NULL;
 	for (const char *s = text; *s;) {
-		n = hidden(p, text, s, names, &by);
+		n = match_private(p, text, s, names, &by);
 		if (n)
 			fputs(by, f);
 		else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the module makes of the board: its chips, rates and rails, each rail beside what the
- * hwmon driver says of it at the same time. The rate is left as it is configured.
+ * The module's part of a report: chips, rates and rails, and for each rail the power that the hwmon
+ * driver reports at the same time. The sampling rate is not changed.
  */
 #include "cmd/doctor/report.h"
 
@@ -15,14 +15,14 @@
 #include "util/clock.h"
 
 #define CHIPS_MAX	16
-/* Long enough to tell 19.8 fresh values a second from 20. */
+/* Length of the measurement in ms: enough to tell a rate of 19.8 new values per second from 20. */
 #define LOOK_MS		5000
 #define HWMON_MS	100
 
 struct rail_seen {
-	double ours, theirs;	/* sums, W */
+	double ours, theirs;	/* sums of power readings by the module and by hwmon, in W */
 	unsigned int n, m;
-	char hwmon[160];	/* empty: no driver has the chip */
+	char hwmon[160];	/* directory, empty if no hwmon driver is bound */
 };
 
 struct look {
@@ -33,7 +33,7 @@ struct look {
 	int rails, chips;
 };
 
-static const struct jetwatt_chip *chip_of(const struct look *l, int r)
+static const struct jetwatt_chip *report_chip_of(const struct look *l, int r)
 {
 	for (int i = 0; i < l->chips; i++)
 		if (l->chip[i].id == l->rail[r].chip)
@@ -43,7 +43,7 @@ static const struct jetwatt_chip *chip_of(const struct look *l, int r)
 
 static void find_hwmon(const char *root, struct look *l, int r)
 {
-	const struct jetwatt_chip *chip = chip_of(l, r);
+	const struct jetwatt_chip *chip = report_chip_of(l, r);
 	char dir[128];
 	struct dirent *e;
 	DIR *d;
@@ -61,7 +61,7 @@ static void find_hwmon(const char *root, struct look *l, int r)
 		closedir(d);
 }
 
-static double attribute(const struct rail_seen *s, const char *kind, unsigned int nr)
+static double read_hwmon_input(const struct rail_seen *s, const char *kind, unsigned int nr)
 {
 	char path[192];
 	double v = -1;
@@ -76,7 +76,7 @@ static double attribute(const struct rail_seen *s, const char *kind, unsigned in
 	return v;
 }
 
-static void on_power(const struct jetwatt_power *p, void *arg)
+static void rails_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct look *l = arg;
 
@@ -88,20 +88,20 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 		}
 }
 
-/* The INA3221 has in1 and curr1 for its first channel and no power; the other chips have
- * power1 (drivers/hwmon/ina3221.c, ina238.c, ina2xx.c). */
+/* The INA3221 has in1 and curr1 for its first channel, and no power attribute; the other chips have
+ * power1 (drivers/hwmon/ina3221.c, ina238.c, ina2xx.c). Return: power in W, -1 if unknown. */
 static double hwmon_power(const struct look *l, int r)
 {
-	const struct jetwatt_chip *chip = chip_of(l, r);
+	const struct jetwatt_chip *chip = report_chip_of(l, r);
 	unsigned int nr = l->rail[r].channel + 1;
 	double mv, ma, uw;
 
 	if (chip && strcmp(chip->model, "ina3221")) {
-		uw = attribute(&l->seen[r], "power", 1);
+		uw = read_hwmon_input(&l->seen[r], "power", 1);
 		return uw < 0 ? -1 : uw * 1e-6;
 	}
-	mv = attribute(&l->seen[r], "in", nr);
-	ma = attribute(&l->seen[r], "curr", nr);
+	mv = read_hwmon_input(&l->seen[r], "in", nr);
+	ma = read_hwmon_input(&l->seen[r], "curr", nr);
 	return mv < 0 || ma < 0 ? -1 : mv * ma * 1e-6;
 }
 
@@ -117,7 +117,7 @@ static void read_hwmon(struct look *l)
 	}
 }
 
-static int measure(struct jetwatt *jw, struct look *l)
+static int measure_rails(struct jetwatt *jw, struct look *l)
 {
 	struct pollfd p = { .fd = jetwatt_fd(jw), .events = POLLIN };
 	uint64_t now = jetwatt_clock_ns(), until = now + LOOK_MS * 1000000ull, next = now;
@@ -126,7 +126,7 @@ static int measure(struct jetwatt *jw, struct look *l)
 
 	if (err)
 		return err;
-	jetwatt_join_set(join, on_power, NULL, l);
+	jetwatt_join_set(join, rails_on_power, NULL, l);
 	err = jetwatt_subscribe(jw, jetwatt_join_samples, join);
 	while (!err && now < until) {
 		if (poll(&p, 1, 20) > 0 && jetwatt_dispatch(jw) < 0)
@@ -138,7 +138,7 @@ static int measure(struct jetwatt *jw, struct look *l)
 		}
 	}
 	jetwatt_join_flush(join);
-	/* Rates are those of a sampler that runs. */
+	/* Read the rates while the sampler runs. */
 	if (!err) {
 		jetwatt_rails(jw, l->rail, JETWATT_RAILS_MAX);
 		jetwatt_unsubscribe(jw);
@@ -147,7 +147,7 @@ static int measure(struct jetwatt *jw, struct look *l)
 	return err;
 }
 
-static void put_chip(struct jetwatt_gather *g, const struct jetwatt_chip *c)
+static void report_chip(struct jetwatt_gather *g, const struct jetwatt_chip *c)
 {
 	jetwatt_json_object(&g->j, NULL);
 	jetwatt_json_uint(&g->j, "id", c->id);
@@ -165,8 +165,8 @@ static void put_chip(struct jetwatt_gather *g, const struct jetwatt_chip *c)
 		c->addr, c->bus_hz / 1000, c->refresh_mhz * 1e-3);
 }
 
-static void put_rail(struct jetwatt_gather *g, const struct look *l, int r, bool counted,
-		     const char *parent)
+static void report_rail(struct jetwatt_gather *g, const struct look *l, int r, bool counted,
+			const char *parent)
 {
 	const struct jetwatt_rail *rail = &l->rail[r];
 	const struct rail_seen *s = &l->seen[r];
@@ -197,7 +197,7 @@ static void put_rail(struct jetwatt_gather *g, const struct look *l, int r, bool
 		counted ? "  in total" : "");
 }
 
-static void put_clocks(struct jetwatt_gather *g, struct jetwatt *jw)
+static void report_clocks(struct jetwatt_gather *g, struct jetwatt *jw)
 {
 	struct jetwatt_clock clock[JETWATT_CLOCKS_MAX];
 	int n = jetwatt_clocks(jw, clock, JETWATT_CLOCKS_MAX);
@@ -216,7 +216,7 @@ static void put_clocks(struct jetwatt_gather *g, struct jetwatt *jw)
 	jetwatt_json_end(&g->j);
 }
 
-static void put_sampler(struct jetwatt_gather *g, struct jetwatt *jw, const struct look *l)
+static void report_sampler(struct jetwatt_gather *g, struct jetwatt *jw, const struct look *l)
 {
 	struct jetwatt_config config;
 	struct jetwatt_stats s;
@@ -257,13 +257,13 @@ void jetwatt_gather_module(struct jetwatt_gather *g, struct jetwatt *jw,
 	l->chips = l->chips < 0 ? 0 : l->chips > CHIPS_MAX ? CHIPS_MAX : l->chips;
 	for (int i = 0; i < l->rails; i++)
 		find_hwmon(g->root, l, i);
-	/* Who may not read samples gets rails without readings. */
-	measure(jw, l);
+	/* Without permission to read samples, the rails are reported without readings. */
+	measure_rails(jw, l);
 	if (board)
 		sum = jetwatt_board_total(board, l->rail, l->rails, total, &scope);
 	jetwatt_json_array(&g->j, "chips");
 	for (int i = 0; i < l->chips; i++)
-		put_chip(g, &l->chip[i]);
+		report_chip(g, &l->chip[i]);
 	jetwatt_json_end(&g->j);
 	jetwatt_json_array(&g->j, "rails");
 	for (int r = 0; r < l->rails; r++) {
@@ -271,11 +271,12 @@ void jetwatt_gather_module(struct jetwatt_gather *g, struct jetwatt *jw,
 
 		for (int i = 0; i < sum; i++)
 			counted |= total[i] == r;
-		put_rail(g, l, r, counted, board ? jetwatt_board_parent(board, l->rail[r].label) : NULL);
+		report_rail(g, l, r, counted, board ?
+			    jetwatt_board_parent(board, l->rail[r].label) : NULL);
 	}
 	jetwatt_json_end(&g->j);
 	jetwatt_json_string(&g->j, "scope", scope);
-	put_clocks(g, jw);
-	put_sampler(g, jw, l);
+	report_clocks(g, jw);
+	report_sampler(g, jw, l);
 	free(l);
 }

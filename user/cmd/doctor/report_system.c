@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The kernel with the options that decide what works, and the releases of the board's packages. */
+/*
+ * The system's part of a report: kernel, its options and command line, and versions of the board's
+ * packages.
+ */
 #include "cmd/doctor/report.h"
 
 #include <stdlib.h>
@@ -7,7 +10,8 @@
 #include <sys/utsname.h>
 #include <zlib.h>
 
-/* Sensors and clocks, tracing, real time, what a module may do, what cgroups there are. */
+/* Kernel options that decide what works: sensors and clocks, tracing, real-time scheduling, module
+ * loading, cgroups. */
 static const char *const options[] = {
 	"ARM64_4K_PAGES", "ARM64_64K_PAGES", "BPF", "BPF_EVENTS", "BPF_JIT", "BPF_JIT_ALWAYS_ON",
 	"BPF_SYSCALL", "BPF_UNPRIV_DEFAULT_OFF", "CGROUPS", "CGROUP_BPF", "CGROUP_FREEZER",
@@ -22,8 +26,9 @@ static const char *const options[] = {
 	"UPROBES", "UPROBE_EVENTS", "USER_NS", "VHOST", NULL
 };
 
-/* "CONFIG_HZ=250", "# CONFIG_KPROBES is not set" */
-static bool option(const char *line, char *name, size_t len, const char **value)
+/* Parse "CONFIG_HZ=250" or "# CONFIG_KPROBES is not set". @value: text after "=", or "n". Return:
+ * false if the line is neither. */
+static bool parse_config_line(const char *line, char *name, size_t len, const char **value)
 {
 	size_t n;
 
@@ -45,8 +50,8 @@ static bool option(const char *line, char *name, size_t len, const char **value)
 	return true;
 }
 
-/* zlib reads what is not compressed as it is: /boot/config-RELEASE. */
-static bool config(struct jetwatt_gather *g, const char *path)
+/* gzgets() also reads an uncompressed file such as /boot/config-RELEASE. */
+static bool report_kernel_config(struct jetwatt_gather *g, const char *path)
 {
 	char name[600], line[512], key[80];
 	const char *value;
@@ -59,7 +64,7 @@ static bool config(struct jetwatt_gather *g, const char *path)
 	jetwatt_json_object(&g->j, "options");
 	while (gzgets(f, line, sizeof(line))) {
 		line[strcspn(line, "\n")] = '\0';
-		if (!option(line, key, sizeof(key), &value))
+		if (!parse_config_line(line, key, sizeof(key), &value))
 			continue;
 		for (int i = 0; options[i]; i++)
 			if (!strcmp(options[i], key))
@@ -70,8 +75,8 @@ static bool config(struct jetwatt_gather *g, const char *path)
 	return true;
 }
 
-/* Words of the command line that change how we measure; no other word of it is taken. */
-static void command_line(struct jetwatt_gather *g)
+/* Add the words of the kernel command line that affect measurements, and no others. */
+static void report_command_line(struct jetwatt_gather *g)
 {
 	static const char *const words[] = {
 		"isolcpus=", "nohz_full=", "rcu_nocbs=", "irqaffinity=", "lockdown=", "lsm=",
@@ -97,8 +102,8 @@ static void command_line(struct jetwatt_gather *g)
 	jetwatt_json_end(&g->j);
 }
 
-/* Versions of what a board's software consists of, as dpkg has them. */
-static void packages(struct jetwatt_gather *g)
+/* Add the versions of the board's software packages, from dpkg's status file. */
+static void report_packages(struct jetwatt_gather *g)
 {
 	static const char *const part[] = {
 		"nvidia-l4t-core", "nvidia-l4t-kernel", "nvidia-l4t-cuda", "nvidia-l4t-nvpmodel",
@@ -141,11 +146,11 @@ void jetwatt_gather_system(struct jetwatt_gather *g)
 	jetwatt_gather_string(g, "release", u.release);
 	jetwatt_gather_string(g, "version", u.version);
 	jetwatt_json_string(&g->j, "machine", u.machine);
-	command_line(g);
+	report_command_line(g);
 	snprintf(path, sizeof(path), "boot/config-%.65s", u.release);
-	if (!config(g, "proc/config.gz") && !config(g, path))
+	if (!report_kernel_config(g, "proc/config.gz") && !report_kernel_config(g, path))
 		jetwatt_json_null(&g->j, "options");
 	jetwatt_json_end(&g->j);
 	fprintf(g->text, "kernel   %s, %s\n", u.release, u.machine);
-	packages(g);
+	report_packages(g);
 }

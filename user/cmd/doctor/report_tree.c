@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes of the device tree: the power sensors with all that is above them, the clocks of GPU
- * and memory, heat. Sensors are found by what they are compatible with, wherever they are.
+ * The device tree's part of a report: power sensors and all their parent nodes, clocks of GPU and
+ * memory, thermal zones. Sensors are found by their "compatible" property, wherever they are.
  */
 #include "cmd/doctor/report.h"
 
@@ -16,13 +16,13 @@
 
 enum extent { NOTHING, NODE, SUBTREE };
 
-static bool begins(const char *s, const char *with)
+static bool tree_has_prefix(const char *s, const char *with)
 {
 	return !strncmp(s, with, strlen(with));
 }
 
-/* How much of a node is needed. */
-static enum extent wanted(const char *name, const char *compatible, size_t len)
+/* Return: how much of a node to add: nothing, some of its properties, or its whole subtree. */
+static enum extent node_extent(const char *name, const char *compatible, size_t len)
 {
 	static const char *const nodes[] = { "nvpmodel", "bwmgr", "icc", "emc", NULL };
 
@@ -31,9 +31,9 @@ static enum extent wanted(const char *name, const char *compatible, size_t len)
 	for (size_t at = 0; at < len; at += strlen(compatible + at) + 1) {
 		const char *c = compatible + at;
 
-		if (begins(c, "ti,ina"))
+		if (tree_has_prefix(c, "ti,ina"))
 			return SUBTREE;
-		if (begins(c, "nvidia,") &&
+		if (tree_has_prefix(c, "nvidia,") &&
 		    (strstr(c, "-emc") || strstr(c, "ga10b") || strstr(c, "gv11b") ||
 		     strstr(c, "gpu") || strstr(c, "host1x")))
 			return NODE;
@@ -44,7 +44,7 @@ static enum extent wanted(const char *name, const char *compatible, size_t len)
 	return NOTHING;
 }
 
-static size_t compatible_of(struct jetwatt_gather *g, const char *path, char *buf, size_t size)
+static size_t read_compatible(struct jetwatt_gather *g, const char *path, char *buf, size_t size)
 {
 	char name[PATH_LEN + 128];
 	size_t len = 0;
@@ -60,8 +60,9 @@ static size_t compatible_of(struct jetwatt_gather *g, const char *path, char *bu
 	return len;
 }
 
-/* The bus that a sensor is on, and what that bus is behind. */
-static void above(struct jetwatt_gather *g, const char *path)
+/* Add the main properties of all parents of a node, so that the sensor's bus and what it is
+ * connected to are known. */
+static void report_parent_nodes(struct jetwatt_gather *g, const char *path)
 {
 	static const char *const leaf[] = {
 		"compatible", "reg", "status", "clock-frequency", "#address-cells", "#size-cells", NULL
@@ -78,7 +79,7 @@ static void above(struct jetwatt_gather *g, const char *path)
 	}
 }
 
-static void walk(struct jetwatt_gather *g, const char *path, int depth, bool all)
+static void walk_tree(struct jetwatt_gather *g, const char *path, int depth, bool all)
 {
 	char name[PATH_LEN + 128], below[PATH_LEN], compatible[512];
 	struct dirent *e;
@@ -101,11 +102,11 @@ static void walk(struct jetwatt_gather *g, const char *path, int depth, bool all
 			jetwatt_gather_file(g, below);
 		if (!S_ISDIR(st.st_mode))
 			continue;
-		take = wanted(e->d_name, compatible,
-			      compatible_of(g, below, compatible, sizeof(compatible)));
+		take = node_extent(e->d_name, compatible,
+				   read_compatible(g, below, compatible, sizeof(compatible)));
 		if (take == SUBTREE && strcmp(e->d_name, "thermal-zones"))
-			above(g, below);
-		walk(g, below, depth + 1, all || take == SUBTREE);
+			report_parent_nodes(g, below);
+		walk_tree(g, below, depth + 1, all || take == SUBTREE);
 		if (take == NODE && !all) {
 			static const char *const leaf[] = { "compatible", "reg", "status",
 							    "clock-names", "clocks", NULL };
@@ -126,5 +127,5 @@ void jetwatt_gather_tree(struct jetwatt_gather *g)
 	jetwatt_gather_file(g, TREE "/nvidia,dtsfilename");
 	jetwatt_gather_file(g, TREE "/#address-cells");
 	jetwatt_gather_file(g, TREE "/#size-cells");
-	walk(g, TREE, 0, false);
+	walk_tree(g, TREE, 0, false);
 }

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Measures the CPU time of the sampler thread and the power of a busy core, and tests that
+ * unprivileged processes get no samples.
+ */
 #include "cmd/doctor/sampler_overhead.h"
 
 #include <errno.h>
@@ -18,12 +22,12 @@
 #define WINDOW_MS	250
 #define NOBODY		65534
 
-static void count(const struct jetwatt_samples *s, void *n)
+static void count_samples(const struct jetwatt_samples *s, void *n)
 {
 	*(uint64_t *)n += s->count;
 }
 
-static void dispatch(struct jetwatt *jw, unsigned int ms)
+static void dispatch_for(struct jetwatt *jw, unsigned int ms)
 {
 	struct pollfd p = { jetwatt_fd(jw), POLLIN, 0 };
 	uint64_t end = jetwatt_clock_ns() + ms * 1000000ull, now;
@@ -33,7 +37,7 @@ static void dispatch(struct jetwatt *jw, unsigned int ms)
 			return;
 }
 
-static int counter(struct jetwatt *jw, uint32_t rail, struct jetwatt_energy *e)
+static int read_rail_energy(struct jetwatt *jw, uint32_t rail, struct jetwatt_energy *e)
 {
 	struct jetwatt_energy all[JETWATT_RAILS_MAX + 1];
 	int n = jetwatt_energies(jw, all, JETWATT_RAILS_MAX + 1);
@@ -46,8 +50,9 @@ static int counter(struct jetwatt *jw, uint32_t rail, struct jetwatt_energy *e)
 	return n < 0 ? n : -ENOENT;
 }
 
-/* Mean power of a rail in W, with one core kept busy or not; NAN: not known. */
-static double mean_w(struct jetwatt *jw, uint32_t rail, int busy)
+/* Return: mean power of a rail in W over WINDOW_MS, with one more core kept busy if @busy is set;
+ * NAN if unknown. */
+static double rail_mean_w(struct jetwatt *jw, uint32_t rail, int busy)
 {
 	struct jetwatt_energy a, b;
 	pid_t pid = 0;
@@ -59,11 +64,11 @@ static double mean_w(struct jetwatt *jw, uint32_t rail, int busy)
 			for (;;)
 				;
 	}
-	/* The averaging of the chip takes its time. */
-	dispatch(jw, WINDOW_MS / 5);
-	err = counter(jw, rail, &a);
-	dispatch(jw, WINDOW_MS);
-	err = err ? err : counter(jw, rail, &b);
+	/* Let the chip's averaging settle at the new load. */
+	dispatch_for(jw, WINDOW_MS / 5);
+	err = read_rail_energy(jw, rail, &a);
+	dispatch_for(jw, WINDOW_MS);
+	err = err ? err : read_rail_energy(jw, rail, &b);
 	if (pid > 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
@@ -72,13 +77,13 @@ static double mean_w(struct jetwatt *jw, uint32_t rail, int busy)
 	       (double)(b.uj - a.uj) * 1e3 / (double)(b.time_ns - a.time_ns);
 }
 
-static void slope(struct jetwatt *jw, uint32_t rail, struct jetwatt_overhead *o)
+static void measure_core_power(struct jetwatt *jw, uint32_t rail, struct jetwatt_overhead *o)
 {
 	double d[PAIRS], sum = 0, square = 0;
 
 	for (int i = 0; i < PAIRS; i++) {
-		d[i] = -mean_w(jw, rail, 0);
-		d[i] += mean_w(jw, rail, 1);
+		d[i] = -rail_mean_w(jw, rail, 0);
+		d[i] += rail_mean_w(jw, rail, 1);
 		sum += d[i];
 	}
 	o->core_w = sum / PAIRS;
@@ -103,20 +108,21 @@ int jetwatt_own_cost(struct jetwatt_overhead *o)
 	for (int i = 0; i < n && i < JETWATT_RAILS_MAX && cpu < 0; i++)
 		if (rail[i].enabled && strstr(rail[i].label, "CPU"))
 			cpu = i;
-	err = jetwatt_subscribe(jw, count, &samples);
+	err = jetwatt_subscribe(jw, count_samples, &samples);
 	if (err)
 		goto out;
-	/* What its thread took before counts with the first sample. */
-	dispatch(jw, WINDOW_MS);
+	/* cpu_ns is updated with samples, so the first window excludes CPU time from before the
+	 * subscription. */
+	dispatch_for(jw, WINDOW_MS);
 	err = jetwatt_stats(jw, &before);
 	if (err)
 		goto out;
 	begun = jetwatt_clock_ns();
 	if (cpu >= 0) {
 		memcpy(o->rail, rail[cpu].label, sizeof(o->rail));
-		slope(jw, rail[cpu].id, o);
+		measure_core_power(jw, rail[cpu].id, o);
 	} else {
-		dispatch(jw, 2 * WINDOW_MS);
+		dispatch_for(jw, 2 * WINDOW_MS);
 	}
 	err = jetwatt_stats(jw, &after);
 	if (!err && !samples)
@@ -128,8 +134,10 @@ out:
 	return err;
 }
 
-/* Status: 1 got some, 0 did not, 2 could not try. */
-static void __attribute__((noreturn)) try(int namespace)
+/* Child process: drop privileges and try to read samples. @namespace: become root of a new user
+ * namespace; else become the user nobody. Exit status: 1: got samples; 0: got none; 2: could not
+ * drop privileges. */
+static void __attribute__((noreturn)) access_test(int namespace)
 {
 	struct jetwatt *jw = NULL;
 	uint64_t samples = 0;
@@ -140,22 +148,22 @@ static void __attribute__((noreturn)) try(int namespace)
 		_exit(2);
 	if (jetwatt_open(&jw))
 		_exit(0);
-	if (!jetwatt_subscribe(jw, count, &samples))
-		dispatch(jw, 2 * WINDOW_MS);
-	jetwatt_samples_since(jw, 0, count, &samples);
+	if (!jetwatt_subscribe(jw, count_samples, &samples))
+		dispatch_for(jw, 2 * WINDOW_MS);
+	jetwatt_samples_since(jw, 0, count_samples, &samples);
 	_exit(samples != 0);
 }
 
-/* Return: the status of such a process, 2 if there was none. */
-static int tried(struct jetwatt *jw, int namespace)
+/* Fork the test and wait for it. Return: its exit status; 2 if it could not be started. */
+static int run_access_test(struct jetwatt *jw, int namespace)
 {
 	pid_t pid = fork();
 	int status;
 
 	if (!pid)
-		try(namespace);
+		access_test(namespace);
 	while (pid > 0 && waitpid(pid, &status, WNOHANG) == 0)
-		dispatch(jw, 20);
+		dispatch_for(jw, 20);
 	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 2;
 }
 
@@ -168,13 +176,13 @@ int jetwatt_own_leaks(void)
 	err = jetwatt_open(&jw);
 	if (err)
 		return err;
-	err = jetwatt_subscribe(jw, count, &samples);
+	err = jetwatt_subscribe(jw, count_samples, &samples);
 	if (err)
 		goto out;
-	nobody = tried(jw, 0);
-	/* Where there are no user namespaces, there is nobody to get any. */
-	namespace = tried(jw, 1);
-	dispatch(jw, WINDOW_MS);
+	nobody = run_access_test(jw, 0);
+	/* A kernel without user namespaces passes this test: nobody can become root of one. */
+	namespace = run_access_test(jw, 1);
+	dispatch_for(jw, WINDOW_MS);
 	err = nobody == 1 || namespace == 1 ? 1 : nobody == 2 ? -EPERM : samples ? 0 : -ENODATA;
 out:
 	jetwatt_close(jw);

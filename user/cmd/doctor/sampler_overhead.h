@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What measuring takes itself, and to whom it is given. */
+/* CPU time and power of sampling, and a test of who can read samples; for jetwatt doctor. */
 #ifndef JETWATT_CMD_DOCTOR_SAMPLER_OVERHEAD_H
 #define JETWATT_CMD_DOCTOR_SAMPLER_OVERHEAD_H
 
 #include "jetwatt.h"
 
 /**
- * struct jetwatt_overhead - what sampling takes
- * @share: of a core: the sampler's thread's
- * @rail: that the CPUs are on; empty: none is known
- * @core_w: what one more busy core adds to it; @error_w: its standard error
+ * struct jetwatt_overhead - cost of sampling
+ * @share: CPU time of the sampler thread, as a share of one core
+ * @core_w: additional power of @rail with one more busy core, in W
+ * @error_w: standard error of @core_w, in W
+ * @rail: label of the rail that supplies the CPUs; empty if unknown, then @core_w is 0
  */
 struct jetwatt_overhead {
 	double share, core_w, error_w;
@@ -17,19 +18,21 @@ struct jetwatt_overhead {
 };
 
 /**
- * jetwatt_own_cost() - measure it, at the rate that is configured
+ * jetwatt_own_cost() - measure the cost of sampling at the configured rate
  *
- * A core is kept busy for half of the time: a second and a half in all.
- * Return: 0 or a negative errno.
+ * If the CPU rail is known, one core is kept busy for half of the time, to measure its power. Takes
+ * about two seconds.
+ * Return: 0 or a negative errno; -ENODATA: no samples arrived.
  */
 int jetwatt_own_cost(struct jetwatt_overhead *o);
 
 /**
- * jetwatt_own_leaks() - try to get samples without being allowed to
+ * jetwatt_own_leaks() - test that unprivileged processes cannot read samples
  *
- * As nobody, and as root of a user namespace with a network of its own, while
- * the sampler runs.
- * Return: 1: somebody got some; 0: nobody; negative errno: it cannot be told.
+ * Tries as user nobody and as root of a new user and network namespace, while the sampler runs for
+ * this process.
+ * Return: 1: one of them got samples; 0: none did; negative errno: not tested (-EPERM: this process
+ * could not become nobody; -ENODATA: this process got no samples itself).
  */
 int jetwatt_own_leaks(void);
 

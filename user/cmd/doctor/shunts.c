@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rails whose shunt the device tree leaves out: what the hwmon driver takes, and how to say it. */
+/*
+ * Warns about rails whose shunt resistance is missing in the device tree, and prints the module
+ * parameter that sets it, with the values of the hwmon driver as a start.
+ */
 #include "cmd/doctor/doctor.h"
 
 #include <glob.h>
@@ -8,8 +11,8 @@
 
 #define CHIPS_MAX	16
 
-/* Return: micro-ohms that the driver of the chip reckons with, 0 if there is none. */
-static unsigned int driver_uohm(const struct jetwatt_chip *c, const struct jetwatt_rail *r)
+/* Return: shunt resistance that the hwmon driver of the chip uses, in micro-ohms; 0 if unknown. */
+static unsigned int hwmon_shunt_uohm(const struct jetwatt_chip *c, const struct jetwatt_rail *r)
 {
 	unsigned int uohm = 0;
 	char pattern[128];
@@ -47,19 +50,18 @@ void jetwatt_doctor_shunts(struct jetwatt_doctor *d)
 				c = &chip[k];
 		if (rail[i].shunt_uohm || !c || at >= sizeof(names) || to >= sizeof(values))
 			continue;
-		uohm = driver_uohm(c, &rail[i]);
+		uohm = hwmon_shunt_uohm(c, &rail[i]);
 		at += snprintf(names + at, sizeof(names) - at, "%s%s", at ? ", " : "", rail[i].label);
 		if (uohm && at < sizeof(names))
-			at += snprintf(names + at, sizeof(names) - at, " (hwmon takes %g mOhm)",
+			at += snprintf(names + at, sizeof(names) - at, " (hwmon uses %g mOhm)",
 				       uohm * 1e-3);
 		to += snprintf(values + to, sizeof(values) - to, "%s%u-%04x:%u=%u", to ? "," : "",
 			       c->bus, c->addr, rail[i].channel, uohm ? uohm : 10000);
 	}
 	if (!at)
 		return;
-	snprintf(fix, sizeof(fix), "look the resistors up in the board's schematics, then, in micro-ohms: "
-		 "echo options jetwatt shunt=%s | sudo tee /etc/modprobe.d/jetwatt-shunt.conf; "
-		 "sudo modprobe -r jetwatt; sudo modprobe jetwatt", values);
+	snprintf(fix, sizeof(fix),
+		 "find the resistances in the board's schematics, then set them in micro-ohms: echo options jetwatt shunt=%s | sudo tee /etc/modprobe.d/jetwatt-shunt.conf; sudo modprobe -r jetwatt; sudo modprobe jetwatt", values);
 	jetwatt_doctor_say(d, WARN, 0, "shunts", fix,
-			   "the device tree does not tell the shunt of %s: volts only, in no total", names);
+			   "the device tree has no shunt resistance for %s: only the voltage is measured, and they are in no total", names);
 }

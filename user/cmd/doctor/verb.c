@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The verb: its options, and the verdict under the findings. */
+/*
+ * The verb jetwatt doctor: parses its options, runs the checks, the report or the replay, and
+ * prints the verdict.
+ */
 #include "cmd/doctor/doctor.h"
 
 #include <stdio.h>
@@ -10,7 +13,7 @@
 #include "cmd/verbs.h"
 #include "util/error.h"
 
-static void verdict(struct jetwatt_doctor *d)
+static void doctor_print_verdict(struct jetwatt_doctor *d)
 {
 	if (d->want_json) {
 		jetwatt_json_end(&d->json);
@@ -21,10 +24,10 @@ static void verdict(struct jetwatt_doctor *d)
 		return;
 	}
 	if (d->failures)
-		printf(" not usable: %d of the above must be fixed\n", d->failures);
+		printf(" not usable: %d of the checks above failed\n", d->failures);
 	else if (!d->args.quiet)
 		printf(" usable, %d warning%s%s\n", d->warnings, d->warnings == 1 ? "" : "s",
-		       geteuid() ? "; measuring and switching need root" : "");
+		       geteuid() ? "; measuring and switching modes need root" : "");
 }
 
 enum { REPORT = JETWATT_ARGS_LONG, REPLAY, INTO, LOOP };
@@ -46,7 +49,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t doctor_parse(int key, char *arg, struct argp_state *state)
 {
 	struct doctor_input *in = state->input;
 
@@ -71,7 +74,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		    (in->loop && !in->report) || (in->d.pid && (in->report || in->replay)))
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
 					       "-p PID, or --report FILE [--loop COMMAND], or --replay FILE [--into DIR]",
-					       "these options do not go together"));
+					       "these options cannot be combined"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -88,7 +91,7 @@ int jetwatt_cmd_doctor(int argc, char **argv)
 	struct jetwatt_doctor *d = &in.d;
 
 	jetwatt_args_parse_with("doctor", NULL, "Check the board, the module and the probe, and say how to fix problems.",
-				options, parse, group, argc, argv, &in);
+				options, doctor_parse, group, argc, argv, &in);
 	if (d->pid)
 		return jetwatt_doctor_process(d, d->pid);
 	if (in.report)
@@ -101,7 +104,7 @@ int jetwatt_cmd_doctor(int argc, char **argv)
 		jetwatt_json_array(&d->json, "checks");
 	}
 	jetwatt_doctor_checks(d);
-	verdict(d);
+	doctor_print_verdict(d);
 	jetwatt_close(d->jw);
 	jetwatt_board_close(d->board);
 	return d->code;
