@@ -87,8 +87,8 @@ done
 jq -es '.[1].time_mape_pct.median < 6 and .[1].power_mape_pct.median < 4 and .[2].coverage95_pct.time > 30' $d/auto.{alike,doubled,torn} > /dev/null
 result "auto: doubled rows do no harm, intervals of contradictory ones are wide" $?
 head -n 2 $d/one.csv > $d/single.csv
-refused "a single row" 'none is left' $predict --corpus $d/single.csv
-refused "more samples than rows" 'none is left' $predict --corpus $d/one.csv --samples 500
+refused "a single row" 'no row is left' $predict --corpus $d/single.csv
+refused "more samples than rows" 'no row is left' $predict --corpus $d/one.csv --samples 500
 refused "a method that is none" 'did you mean auto' $predict --corpus $d/one.csv --method auot
 refused "powertrain without a reference" 'needs a reference' $predict --corpus $d/one.csv --method powertrain
 twice "search is the same twice" $search --corpus $d/one.csv
@@ -133,5 +133,5 @@ printf '60 40\n60 forty\n' > $d/bad
 refused "a trace that is none" 'line 2' $follow --budgets 24 --trace $d/bad
 refused "a trace of negative time" 'line 1' $follow --budgets 24 --trace <(echo -1 40)
 refused "no trace" 'No such file' $follow --budgets 24 --trace $d/none
-refused "a trace and a range of budgets" 'one budget' $follow --trace $d/trace
+refused "a trace and a range of budgets" 'a single budget' $follow --trace $d/trace
 exit $failed

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt compare: compare two recorded runs quantity by quantity, and name the rail that accounts
+ * for most of the change in energy. minibatch_table.h reads the traces, effect_size.h tests whether
+ * a difference is significant.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +27,7 @@ struct compare_input {
 	int json;
 };
 
-/* One quantity in both runs. @part: a rail of the energy. */
+/* One quantity of both runs. @part: it is the energy of one rail. */
 struct compare_line {
 	char name[JETWATT_LABEL_LEN + 8];
 	const char *unit;
@@ -35,7 +40,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t compare_parse(int key, char *arg, struct argp_state *state)
 {
 	struct compare_input *in = state->input;
 
@@ -45,7 +50,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 1)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "compare two at a time",
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "give exactly two traces",
 					       "more than two traces"));
 		in->trace[state->arg_num] = arg;
 		break;
@@ -53,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!in->trace[1])
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
 					       "give two files of jetwatt record: before, after",
-					       "nothing to compare"));
+					       "two traces are needed"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -65,14 +70,15 @@ static const struct {
 	const char *name, *unit;
 } quantity[JETWATT_ROWS_RAILS] = {
 	[JETWATT_ROWS_TIME] = { "time", "ms" }, [JETWATT_ROWS_FETCH] = { "fetch stall", "ms" },
-	[JETWATT_ROWS_GPU] = { "GPU at work", "ms" }, [JETWATT_ROWS_ENERGY] = { "energy", "J" },
+	[JETWATT_ROWS_GPU] = { "GPU busy", "ms" }, [JETWATT_ROWS_ENERGY] = { "energy", "J" },
 	[JETWATT_ROWS_POWER] = { "power", "W" }, [JETWATT_ROWS_CORES] = { "cores", "" },
 	[JETWATT_ROWS_CPU] = { "CPU clock", "MHz" }, [JETWATT_ROWS_GPU_CLOCK] = { "GPU clock", "MHz" },
 	[JETWATT_ROWS_EMC] = { "EMC clock", "MHz" },
 };
 
-/* Rails by name: two boards may have others, or in another order. */
-static int rail_of(const struct jetwatt_rows *rows, const char *label)
+/* Rails are matched by label, because two boards may have different rails, or list them in a
+ * different order. Return: index, -1: none. */
+static int compare_find_rail(const struct jetwatt_rows *rows, const char *label)
 {
 	for (int r = 0; r < rows->nr_rails; r++)
 		if (!strcmp(rows->rail[r], label))
@@ -80,8 +86,8 @@ static int rail_of(const struct jetwatt_rows *rows, const char *label)
 	return -1;
 }
 
-static int add(struct compare_line *line, int *n, const char *name, const char *unit, int part,
-	       const double *a, size_t na, const double *b, size_t nb)
+static int compare_add_line(struct compare_line *line, int *n, const char *name, const char *unit,
+			    int part, const double *a, size_t na, const double *b, size_t nb)
 {
 	struct compare_line *l = &line[(*n)++];
 
@@ -91,32 +97,38 @@ static int add(struct compare_line *line, int *n, const char *name, const char *
 	return jetwatt_effect(a, na, b, nb, &l->e);
 }
 
-/* Return: number of lines, -ENOMEM. */
-static int compare(const struct jetwatt_rows *a, const struct jetwatt_rows *b,
-		   struct compare_line *line)
+/* Compare all quantities. @line: LINES_MAX entries. Return: number of lines, -ENOMEM. */
+static int compare_rows(const struct jetwatt_rows *a, const struct jetwatt_rows *b,
+			struct compare_line *line)
 {
 	int n = 0, err = 0;
 
 	for (int k = 0; k < JETWATT_ROWS_RAILS && !err; k++) {
-		err = add(line, &n, quantity[k].name, quantity[k].unit, 0, a->column[k], a->nr,
-			  b->column[k], b->nr);
+		err = compare_add_line(line, &n, quantity[k].name, quantity[k].unit, 0,
+				       a->column[k], a->nr, b->column[k], b->nr);
 		for (int r = 0; r < a->nr_rails && k == JETWATT_ROWS_ENERGY && !err; r++) {
-			int other = rail_of(b, a->rail[r]);
+			int other = compare_find_rail(b, a->rail[r]);
 
 			if (other >= 0)
-				err = add(line, &n, a->rail[r], "J", 1, a->column[JETWATT_ROWS_RAILS + r],
-					  a->nr, b->column[JETWATT_ROWS_RAILS + other], b->nr);
+				err = compare_add_line(line, &n, a->rail[r], "J", 1,
+						       a->column[JETWATT_ROWS_RAILS + r],
+						       a->nr, b->column[JETWATT_ROWS_RAILS + other],
+						       b->nr);
 		}
 	}
 	if (!err && a->nr_eval && b->nr_eval)
-		err = add(line, &n, "evaluation", "ms", 0, a->eval_ms, a->nr_eval, b->eval_ms, b->nr_eval);
+		err = compare_add_line(line, &n, "evaluation", "ms", 0, a->eval_ms, a->nr_eval,
+				       b->eval_ms, b->nr_eval);
 	if (!err && a->nr_eval && b->nr_eval)
-		err = add(line, &n, "evaluation", "J", 0, a->eval_j, a->nr_eval, b->eval_j, b->nr_eval);
+		err = compare_add_line(line, &n, "evaluation", "J", 0, a->eval_j, a->nr_eval,
+				       b->eval_j, b->nr_eval);
 	return err ? err : n;
 }
 
-/* The rail that has most of the change in energy, and how much of it. */
-static const struct compare_line *culprit(const struct compare_line *line, int n, double *share)
+/* Return: the rail whose energy changed most, NULL if its change or that of the whole energy is not
+ * significant. @share: its part of the change in energy, 0 to 1. */
+static const struct compare_line *largest_rail_change(const struct compare_line *line, int n,
+						      double *share)
 {
 	const struct compare_line *most = NULL, *energy = NULL;
 
@@ -145,14 +157,14 @@ static void confidence_text(const struct jetwatt_effect *e, char *buf, size_t le
 		snprintf(buf, len, "%.1f %%", 100 * e->confidence);
 }
 
-/* What is too small or large for its column loses digits, not its place. */
+/* Reduce the number of digits until the value fits the 7 characters of its column. */
 static void value_text(double v, char *buf, size_t len)
 {
 	for (int digits = 4; digits > 1 && snprintf(buf, len, "%.*g", digits, v) > 7; digits--)
 		;
 }
 
-/* In percent, or, where it is ten times as much and more, as a factor. */
+/* Format a relative change in percent, or as a factor if @factor is set. */
 static void change_text(double change, int factor, char *buf, size_t len)
 {
 	if (factor)
@@ -161,8 +173,8 @@ static void change_text(double change, int factor, char *buf, size_t len)
 		snprintf(buf, len, "%+.1f", 100 * change);
 }
 
-static void print(const struct compare_input *in, const struct jetwatt_rows *rows,
-		  const struct compare_line *line, int n)
+static void compare_print(const struct compare_input *in, const struct jetwatt_rows *rows,
+			  const struct compare_line *line, int n)
 {
 	const struct compare_line *most;
 	double share;
@@ -172,8 +184,9 @@ static void print(const struct compare_input *in, const struct jetwatt_rows *row
 		printf(" %c  %s: %s%s%zu minibatches\n", 'a' + k, in->trace[k], rows[k].command,
 		       *rows[k].command ? ", " : "", rows[k].nr);
 	if (strcmp(rows[0].board, rows[1].board))
-		jetwatt_error_note("two boards: %s and %s", rows[0].board, rows[1].board);
-	printf("\n per minibatch            a        b       change  95 %% of it in   effect   sure\n");
+		jetwatt_error_note("the traces are from different boards: %s and %s", rows[0].board,
+				   rows[1].board);
+	printf("\n per minibatch            a        b       change  95 %% interval  effect   sure\n");
 	for (int i = 0; i < n; i++) {
 		const struct jetwatt_effect *e = &line[i].e;
 		int moved = jetwatt_effect_moved(e), factor = e->change >= 9;
@@ -192,15 +205,15 @@ static void print(const struct compare_input *in, const struct jetwatt_rows *row
 		       change, factor ? ' ' : '%', moved ? jetwatt_screen_plain(&in->args) : "", lo,
 		       hi, jetwatt_effect_size(e), conf);
 	}
-	most = culprit(line, n, &share);
+	most = largest_rail_change(line, n, &share);
 	if (most)
 		printf("\n %.0f %% of the change in energy is on %s\n", 100 * share, most->name);
 	else
-		printf("\n energy has not moved so that it could be told from chance\n");
+		printf("\n the energy has not changed significantly\n");
 }
 
-static void json(const struct compare_input *in, const struct jetwatt_rows *rows,
-		 const struct compare_line *line, int n)
+static void compare_print_json(const struct compare_input *in, const struct jetwatt_rows *rows,
+			       const struct compare_line *line, int n)
 {
 	const struct compare_line *most;
 	struct jetwatt_json j;
@@ -236,7 +249,7 @@ static void json(const struct compare_input *in, const struct jetwatt_rows *rows
 		jetwatt_json_end(&j);
 	}
 	jetwatt_json_end(&j);
-	most = culprit(line, n, &share);
+	most = largest_rail_change(line, n, &share);
 	jetwatt_json_string(&j, "most_of_energy", most ? most->name : NULL);
 	jetwatt_json_real(&j, "share_of_energy", most ? share : NAN, 4);
 	jetwatt_json_end(&j);
@@ -252,17 +265,18 @@ int jetwatt_cmd_compare(int argc, char **argv)
 	jetwatt_args_parse("compare", "TRACE TRACE",
 			   "Show which quantities differ between two recorded runs.\v"
 			   "* marks a change with a confidence of at least 99 % (bootstrap) and an "
-			   "effect that is at least small (Cliff's delta).", options, parse, argc, argv, &in);
+			   "effect that is at least small (Cliff's delta).", options, compare_parse, argc, argv, &in);
 	err = jetwatt_rows_read(&rows[0], in.trace[0]);
 	if (!err)
 		err = jetwatt_rows_read(&rows[1], in.trace[1]);
-	n = err ? 0 : compare(&rows[0], &rows[1], line);
+	n = err ? 0 : compare_rows(&rows[0], &rows[1], line);
 	if (n < 0)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL, "cannot compare");
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL,
+					"cannot compare the traces");
 	else if (!err && in.json)
-		json(&in, rows, line, n);
+		compare_print_json(&in, rows, line, n);
 	else if (!err)
-		print(&in, rows, line, n);
+		compare_print(&in, rows, line, n);
 	jetwatt_rows_free(&rows[0]);
 	jetwatt_rows_free(&rows[1]);
 	return err;

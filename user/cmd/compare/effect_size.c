@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compares two autocorrelated series: relative change of the mean with a 95 % interval by a
+ * bootstrap over block means, and Cliff's delta.
+ */
 #include "cmd/compare/effect_size.h"
 
 #include <errno.h>
@@ -9,14 +13,15 @@
 
 #include "model/order.h"
 
-#define STRETCHES	20	/* of a series, at most: long ones, that know little of each other */
-#define STRETCHES_MIN	6
+/* Number of blocks per series; the means of long blocks are nearly independent. */
+#define BLOCKS_MAX	20
+#define BLOCKS_MIN	6
 #define RESAMPLES	4000
 
-/* Means of equal stretches. Return: how many. */
-static int stretches(const double *v, size_t n, double *mean)
+/* Split the series into equal blocks and store their means. Return: number of blocks. */
+static int block_means(const double *v, size_t n, double *mean)
 {
-	int k = n < STRETCHES ? n : STRETCHES;
+	int k = n < BLOCKS_MAX ? n : BLOCKS_MAX;
 
 	for (int i = 0; i < k; i++) {
 		size_t from = n * i / k, to = n * (i + 1) / k;
@@ -29,8 +34,9 @@ static int stretches(const double *v, size_t n, double *mean)
 	return k;
 }
 
-/* Any will do that is the same everywhere: xorshift64*. */
-static uint64_t next(uint64_t *state)
+/* Random numbers by xorshift64*, with a fixed seed: the same series give the same result
+ * everywhere. */
+static uint64_t xorshift_next(uint64_t *state)
 {
 	*state ^= *state >> 12;
 	*state ^= *state << 25;
@@ -38,20 +44,22 @@ static uint64_t next(uint64_t *state)
 	return *state * 2685821657736338717ull;
 }
 
-/* Resamples of few values spread too little, by this factor. */
-static double resample(const double *mean, int k, uint64_t *state)
+/* Return: the mean of @k block means drawn with replacement. A bootstrap of k values underestimates
+ * the spread, so the deviation is scaled by sqrt(k / (k - 1)). */
+static double resampled_mean(const double *mean, int k, uint64_t *state)
 {
 	double sum = 0, all = 0;
 
 	for (int i = 0; i < k; i++) {
-		sum += mean[(next(state) >> 33) % k];
+		sum += mean[(xorshift_next(state) >> 33) % k];
 		all += mean[i];
 	}
 	return (all + (sum - all) * sqrt(k / (k - 1.))) / k;
 }
 
-/* Both sorted. */
-static double cliff(const double *a, size_t na, const double *b, size_t nb)
+/* Cliff's delta of two sorted series: the probability that a value of @b is above one of @a, minus
+ * the probability that it is below. */
+static double cliffs_delta(const double *a, size_t na, const double *b, size_t nb)
 {
 	size_t below = 0, upto = 0;
 	double sum = 0;
@@ -66,7 +74,7 @@ static double cliff(const double *a, size_t na, const double *b, size_t nb)
 	return sum / ((double)na * nb);
 }
 
-static double average(const double *v, size_t n)
+static double effect_mean(const double *v, size_t n)
 {
 	double sum = 0;
 
@@ -75,18 +83,19 @@ static double average(const double *v, size_t n)
 	return n ? sum / n : 0;
 }
 
-static void confidence(const double *a, size_t na, const double *b, size_t nb, double *change,
-		       struct jetwatt_effect *e)
+static void bootstrap_change(const double *a, size_t na, const double *b, size_t nb, double *change,
+			     struct jetwatt_effect *e)
 {
-	double in_a[STRETCHES], in_b[STRETCHES];
-	int ka = stretches(a, na, in_a), kb = stretches(b, nb, in_b), up = 0, down = 0;
+	double in_a[BLOCKS_MAX], in_b[BLOCKS_MAX];
+	int ka = block_means(a, na, in_a), kb = block_means(b, nb, in_b), up = 0, down = 0;
 	uint64_t state = 88172645463325252ull;
 
 	e->confidence = -1;
-	if (ka < STRETCHES_MIN || kb < STRETCHES_MIN)
+	if (ka < BLOCKS_MIN || kb < BLOCKS_MIN)
 		return;
 	for (int i = 0; i < RESAMPLES; i++) {
-		change[i] = (resample(in_b, kb, &state) - resample(in_a, ka, &state)) / fabs(e->mean[0]);
+		change[i] = (resampled_mean(in_b, kb, &state) - resampled_mean(in_a, ka,
+									       &state)) / fabs(e->mean[0]);
 		up += change[i] > 0;
 		down += change[i] < 0;
 	}
@@ -107,8 +116,8 @@ int jetwatt_effect(const double *a, size_t na, const double *b, size_t nb, struc
 	if (!sorted || !change)
 		goto out;
 	err = 0;
-	e->mean[0] = average(a, na);
-	e->mean[1] = average(b, nb);
+	e->mean[0] = effect_mean(a, na);
+	e->mean[1] = effect_mean(b, nb);
 	if (!na || !nb || e->mean[0] == 0)
 		goto out;
 	e->change = e->lo = e->hi = (e->mean[1] - e->mean[0]) / fabs(e->mean[0]);
@@ -116,15 +125,15 @@ int jetwatt_effect(const double *a, size_t na, const double *b, size_t nb, struc
 	memcpy(sorted + na, b, nb * sizeof(*b));
 	qsort(sorted, na, sizeof(*a), jetwatt_order_doubles);
 	qsort(sorted + na, nb, sizeof(*b), jetwatt_order_doubles);
-	/* Rounding is no change. */
+	/* Differences of the size of rounding errors are no change. */
 	if (fmax(sorted[na - 1], sorted[na + nb - 1]) - fmin(sorted[0], sorted[na]) <
 	    1e-9 * fabs(e->mean[0])) {
 		e->change = e->lo = e->hi = 0;
 		e->confidence = 0;
 		goto out;
 	}
-	e->delta = cliff(sorted, na, sorted + na, nb);
-	confidence(a, na, b, nb, change, e);
+	e->delta = cliffs_delta(sorted, na, sorted + na, nb);
+	bootstrap_change(a, na, b, nb, change, e);
 out:
 	free(sorted);
 	free(change);

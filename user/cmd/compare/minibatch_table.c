@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads a trace twice: the first pass finds the minibatches, the second one integrates power and
+ * clocks at their boundaries.
+ */
 #include "cmd/compare/minibatch_table.h"
 
 #include <errno.h>
@@ -10,15 +14,18 @@
 #define WARM_UP_MAX	10
 #define CLOCKS		4
 
-/* What has been drawn, and what clocks have run, up to the end of a bound. */
+/* Energy of the rails in uJ and integrals of the clocks, from the begin of the trace to t_ns. */
 struct edge {
 	uint64_t t_ns;
 	double uj[JETWATT_RAILS_MAX], ticks[CLOCKS];
 };
 
 /**
- * struct side_sums - the second reading: integrals at the edges of bounds
- * @at: all integrals up to @last
+ * struct side_sums - state of the second pass
+ * @watch: the replayed session
+ * @edge, @nr: all minibatch boundaries in order of time; @next: the next one to reach
+ * @at: the integrals up to @last
+ * @last: the last sample; @any: there was one
  */
 struct side_sums {
 	const struct jetwatt_watch *watch;
@@ -28,16 +35,16 @@ struct side_sums {
 	int any;
 };
 
-static int by_time(const void *a, const void *b)
+static int edge_by_time(const void *a, const void *b)
 {
 	uint64_t x = ((const struct edge *)a)->t_ns, y = ((const struct edge *)b)->t_ns;
 
 	return (x > y) - (x < y);
 }
 
-/* Bring the integrals from the last sample to @t_ns, which is not behind @p. */
-static void advance(const struct side_sums *s, const struct jetwatt_power *p, uint64_t t_ns,
-		    struct edge *to)
+/* Extend the integrals from the last sample to @t_ns, which is at or before the time of @p. */
+static void integrate_to(const struct side_sums *s, const struct jetwatt_power *p, uint64_t t_ns,
+			 struct edge *to)
 {
 	const struct jetwatt_power pair[2] = { s->last, *p };
 	double dt = (t_ns - s->last.time_ns) * 1e-9, uj;
@@ -53,32 +60,32 @@ static void advance(const struct side_sums *s, const struct jetwatt_power *p, ui
 		to->ticks[k] += rate[k] * dt;
 }
 
-static void on_power(const struct jetwatt_power *p, void *arg)
+static void table_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct side_sums *s = arg;
 	struct edge at;
 
 	for (; s->any && s->next < s->nr && s->edge[s->next].t_ns <= p->time_ns; s->next++)
 		if (s->edge[s->next].t_ns >= s->last.time_ns)
-			advance(s, p, s->edge[s->next].t_ns, &s->edge[s->next]);
+			integrate_to(s, p, s->edge[s->next].t_ns, &s->edge[s->next]);
 	if (s->any) {
-		advance(s, p, p->time_ns, &at);
+		integrate_to(s, p, p->time_ns, &at);
 		s->at = at;
 	}
 	s->last = *p;
 	s->any = 1;
 }
 
-static int second_reading(struct side_sums *s, const char *path)
+static int integrate_trace(struct side_sums *s, const char *path)
 {
 	struct jetwatt_replay r;
 	int err = jetwatt_replay_open(&r, path), n = 0;
 
 	s->watch = &r.watch;
-	r.watch.on_power = on_power;
+	r.watch.on_power = table_on_power;
 	r.watch.arg = s;
 	while (!err && (n = jetwatt_replay_step(&r)) > 0) {
-		/* Only what goes by is of interest. */
+		/* Only the callback needs the samples and waits, so they are dropped at once. */
 		jetwatt_watch_drop(&r.watch, r.watch.power_ns);
 		r.watch.nr_sync = 0;
 	}
@@ -94,11 +101,11 @@ static const struct edge *edge_at(const struct side_sums *s, uint64_t t_ns)
 {
 	struct edge key = { .t_ns = t_ns };
 
-	return bsearch(&key, s->edge, s->nr, sizeof(key), by_time);
+	return bsearch(&key, s->edge, s->nr, sizeof(key), edge_by_time);
 }
 
-static void fill(struct jetwatt_rows *rows, const struct jetwatt_batch_bound *b,
-		 const struct edge *from, const struct edge *to)
+static void table_add_minibatch(struct jetwatt_rows *rows, const struct jetwatt_batch_bound *b,
+				const struct edge *from, const struct edge *to)
 {
 	double s = (b->end_ns - b->start_ns) * 1e-9, joule = 0;
 	size_t i = rows->nr;
@@ -122,7 +129,7 @@ static void fill(struct jetwatt_rows *rows, const struct jetwatt_batch_bound *b,
 	rows->nr++;
 }
 
-static int room(struct jetwatt_rows *rows, size_t n)
+static int table_alloc(struct jetwatt_rows *rows, size_t n)
 {
 	int failed;
 
@@ -137,11 +144,11 @@ static int room(struct jetwatt_rows *rows, size_t n)
 	return failed ? -ENOMEM : 0;
 }
 
-static int gather(struct jetwatt_rows *rows, const struct jetwatt_meter *m, const char *path)
+static int table_gather(struct jetwatt_rows *rows, const struct jetwatt_meter *m, const char *path)
 {
 	struct side_sums s = { .edge = calloc(2 * m->bounds + 1, sizeof(*s.edge)) };
 	size_t skip = jetwatt_meter_minibatches(m) / 10, seen = 0;
-	int err = s.edge ? room(rows, m->bounds) : -ENOMEM;
+	int err = s.edge ? table_alloc(rows, m->bounds) : -ENOMEM;
 
 	if (err) {
 		free(s.edge);
@@ -152,8 +159,8 @@ static int gather(struct jetwatt_rows *rows, const struct jetwatt_meter *m, cons
 		s.edge[s.nr++].t_ns = m->bound[i].start_ns;
 		s.edge[s.nr++].t_ns = m->bound[i].end_ns;
 	}
-	qsort(s.edge, s.nr, sizeof(*s.edge), by_time);
-	err = second_reading(&s, path);
+	qsort(s.edge, s.nr, sizeof(*s.edge), edge_by_time);
+	err = integrate_trace(&s, path);
 	skip = skip < WARM_UP_MAX ? skip : WARM_UP_MAX;
 	for (int i = 0; i < m->bounds && !err; i++) {
 		const struct jetwatt_batch_bound *b = &m->bound[i];
@@ -161,7 +168,7 @@ static int gather(struct jetwatt_rows *rows, const struct jetwatt_meter *m, cons
 		if (b->kind == JETWATT_BATCH_OTHER || b->end_ns <= b->start_ns ||
 		    jetwatt_meter_bound(m, b) < 0 || (b->kind == JETWATT_BATCH_TRAIN && seen++ < skip))
 			continue;
-		fill(rows, b, edge_at(&s, b->start_ns), edge_at(&s, b->end_ns));
+		table_add_minibatch(rows, b, edge_at(&s, b->start_ns), edge_at(&s, b->end_ns));
 	}
 	free(s.edge);
 	return err;
@@ -182,11 +189,13 @@ int jetwatt_rows_read(struct jetwatt_rows *rows, const char *path)
 	if (!err) {
 		memcpy(rows->board, r.board, sizeof(rows->board));
 		snprintf(rows->command, sizeof(rows->command), "%.250s", r.command);
-		err = gather(rows, &m, path);
+		err = table_gather(rows, &m, path);
 	}
 	if (!err && !rows->nr)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, "no minibatch can be told apart in it",
-					"jetwatt report says what is known of it", "cannot compare %s", path);
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED,
+					"no minibatches were found in the trace",
+					"jetwatt report shows what the trace contains",
+					"cannot compare %s", path);
 	jetwatt_meter_free(&m);
 	jetwatt_replay_close(&r);
 	return err;

@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A trace as one row a minibatch: what each took, by rail, phase and clock. */
+/*
+ * A trace as a table with one row per minibatch: time, energy, power and clocks; for jetwatt
+ * compare.
+ */
 #ifndef JETWATT_CMD_COMPARE_MINIBATCH_TABLE_H
 #define JETWATT_CMD_COMPARE_MINIBATCH_TABLE_H
 
 #include "measure/replay.h"
 
-/* Columns; behind them come the rails of the total. */
+/* Columns of the table; the energies of the rails of the total follow at JETWATT_ROWS_RAILS. */
 enum {
 	JETWATT_ROWS_TIME,	/* ms */
-	JETWATT_ROWS_FETCH,	/* ms until the GPU got work */
-	JETWATT_ROWS_GPU,	/* ms in which it had work */
+	JETWATT_ROWS_FETCH,	/* ms until the GPU gets work */
+	JETWATT_ROWS_GPU,	/* ms in which the GPU has work */
 	JETWATT_ROWS_ENERGY,	/* J */
 	JETWATT_ROWS_POWER,	/* W */
 	JETWATT_ROWS_CORES,
-	JETWATT_ROWS_CPU,	/* MHz, means over the minibatch, as the next two */
+	JETWATT_ROWS_CPU,	/* means over the minibatch: cores online, then clocks in MHz */
 	JETWATT_ROWS_GPU_CLOCK,
 	JETWATT_ROWS_EMC,
-	JETWATT_ROWS_RAILS,	/* J of each */
+	JETWATT_ROWS_RAILS,	/* J, one column per rail */
 	JETWATT_ROWS_MAX = JETWATT_ROWS_RAILS + JETWATT_RAILS_MAX
 };
 
 /**
- * struct jetwatt_rows - columns of equal length
- * @nr: minibatches of training, warm-up left out; @eval: of evaluation: time and
- *	energy only
- * @rail: labels of the total's rails
+ * struct jetwatt_rows - one run; all columns have the same length
+ * @column: the columns, JETWATT_ROWS_*, @nr values each
+ * @nr: number of training minibatches, without the first ones (warm-up)
+ * @eval_ms, @eval_j, @nr_eval: time and energy of evaluation minibatches, and their number
+ * @rail, @nr_rails: labels of the rails of the total
+ * @board, @command: from the trace
  */
 struct jetwatt_rows {
 	double *column[JETWATT_ROWS_MAX];
@@ -35,7 +40,8 @@ struct jetwatt_rows {
 	int nr_rails;
 };
 
-/* Reads @path twice: a file, no pipe. Says what is wrong. Return: exit code. */
+/* Read the trace @path. It is read twice, so it must be a file, not a pipe. Return: 0, or an exit
+ * code after printing the error. Either way, the caller frees @rows. */
 int jetwatt_rows_read(struct jetwatt_rows *rows, const char *path);
 void jetwatt_rows_free(struct jetwatt_rows *rows);
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt eval: dispatch to predict, optimize, search and schedule, and parse the arguments of the
+ * first two.
+ */
 #include "cmd/eval/eval.h"
 
 #include <errno.h>
@@ -14,7 +18,8 @@
 #include "util/error.h"
 #include "util/suggest.h"
 
-/* Times are compared with other programs' on one core. */
+/* OpenBLAS is limited to one thread, because compute times are compared with those of other
+ * programs on one core. */
 void openblas_set_num_threads(int n);
 
 enum { CORPUS = JETWATT_ARGS_LONG, METHOD, SAMPLES, REPEATS, SAMPLING, SEED, JSON,
@@ -50,12 +55,12 @@ static const struct argp_option optimize_options[] = {
 	{ 0 }
 };
 
-static int usage(const char *fix, const char *what, const char *text)
+static int eval_usage(const char *fix, const char *what, const char *text)
 {
 	return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, what, text);
 }
 
-static const struct jetwatt_predictor *method(const char *name)
+static const struct jetwatt_predictor *eval_find_method(const char *name)
 {
 	const struct jetwatt_predictor *m = jetwatt_method_find(name);
 
@@ -64,7 +69,7 @@ static const struct jetwatt_predictor *method(const char *name)
 	return m;
 }
 
-static void budgets(struct jetwatt_eval *e, const char *text)
+static void eval_parse_budgets(struct jetwatt_eval *e, const char *text)
 {
 	char rest;
 	int n = sscanf(text, "%lf:%lf:%lf%c", &e->lo, &e->hi, &e->step, &rest);
@@ -76,11 +81,13 @@ static void budgets(struct jetwatt_eval *e, const char *text)
 	}
 	if (n != 3 || !(e->lo > 0 && e->hi >= e->lo && e->step > 0 && e->hi <= 1000) ||
 	    (e->hi - e->lo) / e->step > 10000)
-		exit(usage("LO:HI:STEP in W, as 17:50:1", "--budgets: cannot use \"%s\"", text));
+		exit(eval_usage("LO:HI:STEP in W, for example 17:50:1",
+				"--budgets: cannot use \"%s\"",
+				text));
 }
 
-/* 5,10,20: ascending, the last one in @samples. */
-static void samples(struct jetwatt_eval *e, char *text)
+/* Parse a list such as "5,10,20". It must be ascending; its last number becomes e->samples. */
+static void eval_parse_samples(struct jetwatt_eval *e, char *text)
 {
 	char *save, *word;
 
@@ -89,13 +96,14 @@ static void samples(struct jetwatt_eval *e, char *text)
 		size_t n = jetwatt_args_count("--samples", word, 1, 1000000);
 
 		if (e->nr_curve == JETWATT_EVAL_CURVE || (e->nr_curve && n <= e->samples))
-			exit(usage("as 5,10,20,50", "--samples: not ascending, or more than 16: %s",
-				   word));
+			exit(eval_usage("for example 5,10,20,50",
+					"--samples: the list must be ascending, with at most 16 numbers: %s",
+					word));
 		e->curve[e->nr_curve++] = e->samples = n;
 	}
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t eval_parse(int key, char *arg, struct argp_state *state)
 {
 	struct jetwatt_eval *e = state->input;
 
@@ -104,10 +112,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		e->path = arg;
 		break;
 	case METHOD:
-		e->method = method(arg);
+		e->method = eval_find_method(arg);
 		break;
 	case SAMPLES:
-		samples(e, arg);
+		eval_parse_samples(e, arg);
 		break;
 	case PRESETS:
 		e->presets = arg;
@@ -124,7 +132,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case SAMPLING:
 		e->designed = !strcmp(arg, "designed");
 		if (!e->designed && strcmp(arg, "random"))
-			exit(usage("random or designed", "--sampling: there is no \"%s\"", arg));
+			exit(eval_usage("random or designed", "--sampling: unknown value \"%s\"",
+					arg));
 		break;
 	case SEED:
 		e->seed = jetwatt_args_count("--seed", arg, 0, 2147483647);
@@ -133,7 +142,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		e->json = 1;
 		break;
 	case BUDGETS:
-		budgets(e, arg);
+		eval_parse_budgets(e, arg);
 		break;
 	case VERIFY:
 		e->verify = jetwatt_args_count("--verify", arg, 0, 1000);
@@ -146,7 +155,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!e->path)
-			exit(usage("--corpus FILE.csv", "nothing to evaluate on%s", ""));
+			exit(eval_usage("--corpus FILE.csv", "no corpus is given%s", ""));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -154,7 +163,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_eval *e))
+static int eval_read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_eval *e))
 {
 	const struct jetwatt_predictor *m = e->method;
 	long n = jetwatt_references_read(e->path, &e->row, &e->batch);
@@ -166,19 +175,25 @@ static int read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_eval *e
 	if (e->batch && !(m->kind & JETWATT_PREDICTOR_BATCH)) {
 		jetwatt_method_list(fix, sizeof(fix), "a file of one batch size, or --method ",
 				    jetwatt_method_sizes);
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes", fix,
+		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+					 "the file has rows of several minibatch sizes", fix,
 					 "method %s cannot use %s", m->name, e->path);
 	}
 	if (e->batch && e->designed)
-		return usage("--sampling random", "no design for several batch sizes: %s", e->path);
+		return eval_usage("--sampling random",
+				  "designed sampling is not possible with several minibatch sizes: %s",
+				  e->path);
 	if (e->batch && run == jetwatt_eval_optimize)
-		return usage("a file of one batch size", "no optimum over several batch sizes: %s",
-			     e->path);
+		return eval_usage("use a file of one minibatch size",
+				  "eval optimize needs a file of one minibatch size: %s",
+				  e->path);
 	if (e->nr_curve > 1 && run == jetwatt_eval_optimize)
-		return usage("one number", "--samples: a list is for eval predict%s", "");
+		return eval_usage("give one number",
+				  "--samples: only eval predict accepts a list%s", "");
 	if (e->samples >= e->n)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "fewer --samples",
-					 "%s has %zu rows, none is left to judge by", e->path, e->n);
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "give fewer --samples",
+					 "%s has %zu rows, so no row is left for evaluation",
+					 e->path, e->n);
 	e->mode = malloc(e->n * sizeof(*e->mode));
 	if (!e->mode)
 		return jetwatt_eval_failed(e, -ENOMEM);
@@ -188,7 +203,7 @@ static int read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_eval *e
 	return 0;
 }
 
-static int read_references(struct jetwatt_eval *e)
+static int eval_read_references(struct jetwatt_eval *e)
 {
 	const struct jetwatt_predictor *m = e->method;
 	struct jetwatt_row *row[JETWATT_REFERENCES_MAX] = { NULL };
@@ -206,8 +221,8 @@ static int read_references(struct jetwatt_eval *e)
 		if (n < 0)
 			code = -n;
 		else if (!batch[i] != !e->batch)
-			code = usage("files that both have a batch column, or both have none",
-				     "%s does not fit the corpus", e->reference.path[i]);
+			code = eval_usage("use files that all have a column batch, or none",
+					  "%s does not fit the corpus", e->reference.path[i]);
 	}
 	if (!code) {
 		err = m->prior(&e->prior, c, e->reference.n, e->seed);
@@ -220,7 +235,7 @@ static int read_references(struct jetwatt_eval *e)
 	return code;
 }
 
-static int read_pool(struct jetwatt_eval *e)
+static int eval_read_pool(struct jetwatt_eval *e)
 {
 	struct jetwatt_row *row = NULL;
 	uint32_t *batch = NULL;
@@ -230,11 +245,13 @@ static int read_pool(struct jetwatt_eval *e)
 	if (!e->pool)
 		return 0;
 	if (!e->method->twin)
-		return usage("leave --pool out, or use --method auto", "method %s knows of no pool", e->method->name);
+		return eval_usage("leave --pool out, or use --method auto",
+				  "method %s cannot use --pool", e->method->name);
 	n = jetwatt_references_read(e->pool, &row, &batch);
 	if (n < 0)
 		return (int)-n;
-	err = batch || e->batch ? usage("files of one batch size", "%s: --pool is of one batch size", e->pool) : 0;
+	err = batch || e->batch ?
+	eval_usage("use files of one minibatch size", "%s: --pool needs files of one minibatch size", e->pool) : 0;
 	if (!err) {
 		err = e->method->twin(&e->prior, row, (size_t)n, e->seed);
 		err = err ? jetwatt_eval_failed(e, err) : 0;
@@ -244,7 +261,7 @@ static int read_pool(struct jetwatt_eval *e)
 	return err;
 }
 
-static int evaluate(const char *verb, const char *doc, const struct argp_option *options,
+static int eval_run(const char *verb, const char *doc, const struct argp_option *options,
 		    int (*run)(struct jetwatt_eval *e), int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
@@ -255,8 +272,8 @@ static int evaluate(const char *verb, const char *doc, const struct argp_option 
 				  .method = jetwatt_predictor_find("auto") };
 	int code;
 
-	jetwatt_args_parse_with(verb, "--corpus FILE.csv", doc, options, parse, group, argc, argv,
-				&e);
+	jetwatt_args_parse_with(verb, "--corpus FILE.csv", doc, options, eval_parse, group, argc,
+				argv, &e);
 	openblas_set_num_threads(1);
 	if (e.designed < 0)
 		e.designed = e.method->kind & (JETWATT_PREDICTOR_INTERVAL | JETWATT_PREDICTOR_OWN_MODES);
@@ -264,11 +281,11 @@ static int evaluate(const char *verb, const char *doc, const struct argp_option 
 		e.samples = e.designed = 0;
 	if (e.designed && e.method->kind & JETWATT_PREDICTOR_OWN_MODES)
 		e.samples = 4;
-	code = read_corpus(&e, run);
+	code = eval_read_corpus(&e, run);
 	if (!code)
-		code = read_references(&e);
+		code = eval_read_references(&e);
 	if (!code)
-		code = read_pool(&e);
+		code = eval_read_pool(&e);
 	if (e.method->kind & JETWATT_PREDICTOR_INTERVAL)
 		e.guide = (struct jetwatt_estimator){ .by = e.method, .prior = e.prior, .most = e.most };
 	if (!code)
@@ -284,7 +301,7 @@ static int evaluate(const char *verb, const char *doc, const struct argp_option 
 int jetwatt_cmd_eval(int argc, char **argv)
 {
 	static const char *const words[] = { "predict", "optimize", "search", "schedule", NULL };
-	const char *near, *fix = "jetwatt eval predict, optimize, search or schedule";
+	const char *near, *fix = "give one of: jetwatt eval predict, optimize, search or schedule";
 	char mean[64];
 
 	jetwatt_error_name("jetwatt eval");
@@ -305,11 +322,11 @@ int jetwatt_cmd_eval(int argc, char **argv)
 		return JETWATT_EXIT_OK;
 	}
 	if (argc < 2)
-		return usage(fix, "evaluate what?%s", "");
+		return eval_usage(fix, "the kind of evaluation is missing%s", "");
 	near = jetwatt_suggest(argv[1], words);
 	if (near) {
 		snprintf(mean, sizeof(mean), "did you mean \"jetwatt eval %s\"?", near);
 		fix = mean;
 	}
-	return usage(fix, "cannot evaluate %s", argv[1]);
+	return eval_usage(fix, "unknown kind of evaluation: %s", argv[1]);
 }

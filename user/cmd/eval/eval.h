@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How well would this do on my corpus? A file in which every mode was measured,
- * of which a method sees a few rows; it is judged by the others.
+ * Evaluate a prediction method on a corpus, a file in which every mode of a workload was measured.
+ * The method sees some rows; the others show its error.
  */
 #ifndef JETWATT_CMD_EVAL_EVAL_H
 #define JETWATT_CMD_EVAL_EVAL_H
@@ -14,17 +14,27 @@
 
 /**
  * struct jetwatt_eval - one evaluation
- * @path, @reference: files as given
- * @designed: the modes are chosen by plan, else drawn; -1: not said
- * @lo, @hi, @step: budgets in W; @verify: candidates measured per budget;
- *	@risk: accepted probability of being over it (all three: optimize)
- * @row, @batch, @mode: the corpus, @n rows; @batch is NULL where it is no feature
- * @most: the highest step of each of its knobs
- * @presets: file of the vendor's modes to compare with, NULL: none
- * @curve: --samples was a list: a figure for each; @plot: NULL: no picture
- * @prior: what the method made of the references
- * @guide: what a search goes by: the method with its prior, if it predicts spreads; else
- *	the default one without
+ * @args: global options
+ * @path: file of the corpus
+ * @reference: files of other workloads to learn from
+ * @method: the predictor
+ * @samples: number of rows that the method sees
+ * @repeats: number of repeats with different rows
+ * @curve, @nr_curve: numbers of rows, if --samples is a list; each is evaluated
+ * @plot: file to draw, NULL: none
+ * @presets: nvpmodel.conf to compare with, NULL: none
+ * @pool: measurements of the same workload by other devices, NULL: none
+ * @designed: 1: rows are chosen by the plan; 0: drawn at random; -1: not given
+ * @json: print JSON
+ * @seed: seed of all random choices
+ * @lo, @hi, @step: budgets in W (optimize)
+ * @risk: accepted probability of exceeding the budget (optimize)
+ * @verify: maximum number of candidates to measure per budget (optimize)
+ * @row, @batch, @mode, @n: the corpus; @batch is NULL if the minibatch size is no feature
+ * @most: highest level of each knob in the corpus
+ * @prior: what the method learned from the references and the pool, NULL: nothing
+ * @guide: predictor that guides a search: @method and @prior if it predicts standard deviations,
+ *	else the default one
  */
 struct jetwatt_eval {
 	struct jetwatt_args args;
@@ -45,36 +55,39 @@ struct jetwatt_eval {
 	struct jetwatt_estimator guide;
 };
 
-/* Both print their result. Return: 0, or an exit code after saying why. */
+/* Run the evaluation and print the result. Return: 0, or an exit code after printing the error. */
 int jetwatt_eval_predict(struct jetwatt_eval *e);
 int jetwatt_eval_optimize(struct jetwatt_eval *e);
 
 /**
- * jetwatt_eval_sample() - which rows the method gets to see
- * @r: the repeat: other modes each time
- * @at: e->n entries; the first e->samples of them become indices of rows, all
- *	different, the others follow
+ * jetwatt_eval_sample() - choose the rows that the method sees
+ * @r: number of the repeat; each repeat gets different rows
+ * @at: e->n entries, a permutation of all rows: those that the method sees are the first e->samples
  *
  * Return: 0, negative errno.
  */
 int jetwatt_eval_sample(const struct jetwatt_eval *e, size_t r, size_t *at);
 
-/* Fit to the first @k rows of @at. @ms: how long it took. Return: 0, negative errno. */
+/* Fit the method to the first @k rows of @at. @r: number of the repeat, for the seed. @model: the
+ * caller frees it. @ms: CPU time in ms, may be NULL. Return: 0, negative errno; -ENODATA: too few
+ * rows. */
 int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, size_t k,
 		     void **model, double *ms);
-/* @out: of all e->n rows. */
+/* Predict all e->n rows. @ms: CPU time in ms, may be NULL. Return: 0, negative errno. */
 int jetwatt_eval_all(const struct jetwatt_eval *e, const void *model,
 		     struct jetwatt_prediction *out, double *ms);
 
+/* Return: "designed" or "random". */
 const char *jetwatt_eval_sampling(const struct jetwatt_eval *e);
-/* "repeat 3 of 10", where progress is wanted; @r = e->repeats ends it. */
-/* CPU time so far: of computing, not of waiting, for the machine may have other work. */
+/* Return: CPU time of the process in ms. It excludes waiting, because the machine may run other
+ * jobs. */
 double jetwatt_eval_now_ms(void);
 
+/* Print "repeat 3 of 10" on standard error, if progress is enabled; @r = e->repeats clears it. */
 void jetwatt_eval_progress(const struct jetwatt_eval *e, size_t r);
-/* Sorts @v. @q: 0 to 1, between two values by their distance. NAN of none. */
+/* Return: quantile @q (0 to 1) of @v, interpolated linearly; NAN if @n is 0. Sorts @v. */
 double jetwatt_eval_quantile(double *v, size_t n, double q);
-/* Say what went wrong. Return: exit code. */
+/* Print that the method failed with @err. Return: exit code. */
 int jetwatt_eval_failed(const struct jetwatt_eval *e, int err);
 
 #endif

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a method would have chosen under each budget, against the best mode of
- * the corpus. Designed sampling is designed for the question: each budget is a
- * search of its own, by the plan that the command optimize follows, and counts
- * its own modes. Random modes are drawn once a repeat and serve all budgets.
- * Definitions after PowerTrain (arXiv 2407.13944), section 5:
- * penalty: time over the optimum's, of answers within the limit, not below 0;
- * area: mean excess over the budget of all answers, in W.
+ * jetwatt eval optimize: compare the mode that a method chooses under each budget with the best
+ * mode of the corpus. With designed sampling, each budget is a search of its own by the plan of
+ * jetwatt optimize and counts its own modes; random modes are drawn once per repeat for all
+ * budgets. Terms of PowerTrain (arXiv 2407.13944), section 5: "penalty" is the time in excess of
+ * the optimum's, for answers within the budget, at least 0; "area" is the mean excess over the
+ * budget of all answers, in W.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,11 +21,10 @@
 #include "util/error.h"
 
 /**
- * struct repeat - one repeat's state
- * @at: the rows seen, @seen of them; those that are measured to verify an
- *	answer come behind and are forgotten for the next budget
- * @all: predictions of all rows from the first @seen, @now: with the others
- * @known: the rows of @at, as measured, @rows of them: some twice
+ * struct repeat - state of one repeat
+ * @at: @seen rows, then @more rows measured to verify an answer, dropped before the next budget
+ * @all: predictions of all rows from the first @seen; @now: with the verified rows too
+ * @known: the rows of @at as measured, @rows of them; some appear twice
  */
 struct repeat {
 	size_t *at, seen, more, rows;
@@ -35,7 +33,7 @@ struct repeat {
 	struct jetwatt_plan_choice *choice;
 };
 
-/* Over all repeats and budgets. */
+/* Sums over all repeats and budgets. */
 struct answer_tally {
 	double *penalty, *clean;
 	size_t penalties, cleans, answers, over, over_1w, unsolved, queries;
@@ -50,8 +48,8 @@ static int was_measured(const struct repeat *q, size_t row)
 	return 0;
 }
 
-/* The fastest row measured within the budget, -1: none. */
-static long best_seen(const struct jetwatt_eval *e, const struct repeat *q, double budget)
+/* Return: the fastest measured row within the budget, -1: none. */
+static long best_measured(const struct jetwatt_eval *e, const struct repeat *q, double budget)
 {
 	long best = -1;
 
@@ -64,7 +62,7 @@ static long best_seen(const struct jetwatt_eval *e, const struct repeat *q, doub
 	return best;
 }
 
-static long best_row(const struct jetwatt_eval *e, const unsigned char *dirty, double budget)
+static long best_of_all(const struct jetwatt_eval *e, const unsigned char *dirty, double budget)
 {
 	long best = -1;
 
@@ -75,7 +73,7 @@ static long best_row(const struct jetwatt_eval *e, const unsigned char *dirty, d
 	return best;
 }
 
-static long highest(const struct jetwatt_eval *e)
+static long highest_mode(const struct jetwatt_eval *e)
 {
 	double most = -1;
 	long best = -1;
@@ -95,46 +93,46 @@ static long highest(const struct jetwatt_eval *e)
 	return best;
 }
 
-static int rank(const struct jetwatt_eval *e, struct repeat *q,
-		const struct jetwatt_prediction *p, double budget)
+static int rank_candidates(const struct jetwatt_eval *e, struct repeat *q,
+			   const struct jetwatt_prediction *p, double budget)
 {
 	return jetwatt_plan_rank(e->mode, p, e->n, q->known, q->rows, budget, e->risk, q->choice,
 				 e->n);
 }
 
-/* Is each budget a search of its own? */
-static int focused(const struct jetwatt_eval *e)
+/* Return: whether each budget is a search of its own. */
+static int searches_per_budget(const struct jetwatt_eval *e)
 {
 	return e->designed && !(e->method->kind & JETWATT_PREDICTOR_OWN_MODES);
 }
 
-/* No candidate is left: what the search would look at next, as optimize does with
- * what it has kept back. -1: nothing. */
-static long further(const struct jetwatt_eval *e, size_t r, const struct repeat *q, double budget)
+/* Return: the row that the search would measure next if no candidate is left, -1: none. */
+static long next_unmeasured(const struct jetwatt_eval *e, size_t r, const struct repeat *q,
+			    double budget)
 {
 	struct jetwatt_plan_next next;
 
-	if (!focused(e) || jetwatt_plan_next(e->mode, e->n, q->known, q->rows, &e->guide,
-					     budget, q->seen + q->more + 1, e->seed + r, &next))
+	if (!searches_per_budget(e) ||
+	    jetwatt_plan_next(e->mode, e->n, q->known, q->rows, &e->guide, budget,
+			      q->seen + q->more + 1, e->seed + r, &next))
 		return -1;
 	return was_measured(q, next.index) ? -1 : (long)next.index;
 }
 
-/* Measure up to K modes that may be better than the best measured one, with a
- * new fit after each, and answer with what was measured. */
-static int verified(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget,
-		    long *answer)
+/* Measure up to e->verify candidates, with a new fit after each. @answer: the best measured row. */
+static int choose_verified(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget,
+			   long *answer)
 {
 	const struct jetwatt_prediction *p = q->all;
 
 	for (int k = 0; k < e->verify && q->seen + q->more < e->n; k++) {
 		void *model = NULL;
-		long best = best_seen(e, q, budget), next = -1;
-		int found = rank(e, q, p, budget), err;
+		long best = best_measured(e, q, budget), next = -1;
+		int found = rank_candidates(e, q, p, budget), err;
 
 		if (found < 0)
 			return found;
-		/* None is thought feasible: the one nearest to it may be. */
+		/* If no mode is predicted feasible, try the one nearest to feasible. */
 		for (int i = 0; i < (found ? found : 1) && next < 0; i++) {
 			size_t c = q->choice[i].index;
 
@@ -143,7 +141,7 @@ static int verified(const struct jetwatt_eval *e, size_t r, struct repeat *q, do
 				next = c;
 		}
 		if (next < 0)
-			next = further(e, r, q, budget);
+			next = next_unmeasured(e, r, q, budget);
 		if (next < 0)
 			break;
 		q->known[q->rows++] = e->row[next];
@@ -159,36 +157,36 @@ static int verified(const struct jetwatt_eval *e, size_t r, struct repeat *q, do
 			return err;
 		p = q->now;
 	}
-	*answer = best_seen(e, q, budget);
+	*answer = best_measured(e, q, budget);
 	return 0;
 }
 
-static int ask(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget,
-	       long *answer)
+static int choose_for_budget(const struct jetwatt_eval *e, size_t r, struct repeat *q,
+			     double budget, long *answer)
 {
 	int found;
 
 	*answer = -1;
 	if (e->method->kind & JETWATT_PREDICTOR_FIXED) {
-		*answer = highest(e);
+		*answer = highest_mode(e);
 		return 0;
 	}
 	if (e->method->kind & JETWATT_PREDICTOR_OBSERVED) {
-		*answer = best_seen(e, q, budget);
+		*answer = best_measured(e, q, budget);
 		return 0;
 	}
 	if (e->verify)
-		return verified(e, r, q, budget, answer);
-	found = rank(e, q, q->all, budget);
+		return choose_verified(e, r, q, budget, answer);
+	found = rank_candidates(e, q, q->all, budget);
 	if (found > 0)
 		*answer = q->choice[0].index;
 	return found < 0 ? found : 0;
 }
 
-static void add(const struct jetwatt_eval *e, const struct repeat *q, long answer, double budget,
-		const unsigned char *dirty, struct answer_tally *t)
+static void tally_add(const struct jetwatt_eval *e, const struct repeat *q, long answer,
+		      double budget, const unsigned char *dirty, struct answer_tally *t)
 {
-	long raw = best_row(e, NULL, budget), clean = best_row(e, dirty, budget);
+	long raw = best_of_all(e, NULL, budget), clean = best_of_all(e, dirty, budget);
 	const struct jetwatt_row *a = &e->row[answer < 0 ? 0 : answer];
 
 	t->queries++;
@@ -209,9 +207,9 @@ static void add(const struct jetwatt_eval *e, const struct repeat *q, long answe
 		t->clean[t->cleans++] = 100 * fmax(a->time_ms / e->row[clean].time_ms - 1, 0);
 }
 
-/* The modes that optimize would have measured for this budget, to where it would
- * be content. Here a mode that is measured again reads the same. */
-static int search(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget)
+/* Measure the modes that jetwatt optimize would measure for this budget, until its stop criterion
+ * holds. A repeated measurement returns the same value here. */
+static int search_budget(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget)
 {
 	int err = 0;
 
@@ -230,15 +228,15 @@ static int search(const struct jetwatt_eval *e, size_t r, struct repeat *q, doub
 	return err < 0 ? err : 0;
 }
 
-/* Back to what was drawn for all budgets. */
-static void recall(const struct jetwatt_eval *e, struct repeat *q)
+/* Drop the verified rows, back to those drawn for all budgets. */
+static void reset_samples(const struct jetwatt_eval *e, struct repeat *q)
 {
 	q->seen = q->rows = e->samples;
 	for (size_t i = 0; i < q->seen; i++)
 		q->known[i] = e->row[q->at[i]];
 }
 
-static int learn(const struct jetwatt_eval *e, size_t r, struct repeat *q)
+static int fit_repeat(const struct jetwatt_eval *e, size_t r, struct repeat *q)
 {
 	void *model = NULL;
 	int err;
@@ -253,10 +251,10 @@ static int learn(const struct jetwatt_eval *e, size_t r, struct repeat *q)
 	return err;
 }
 
-static int once(const struct jetwatt_eval *e, size_t r, size_t budgets, struct repeat *q,
-		const unsigned char *dirty, struct answer_tally *t)
+static int optimize_repeat(const struct jetwatt_eval *e, size_t r, size_t budgets, struct repeat *q,
+			   const unsigned char *dirty, struct answer_tally *t)
 {
-	int each = focused(e);
+	int each = searches_per_budget(e);
 	long answer;
 	int err = 0;
 
@@ -264,32 +262,32 @@ static int once(const struct jetwatt_eval *e, size_t r, size_t budgets, struct r
 	if (!each && !(e->method->kind & JETWATT_PREDICTOR_FIXED))
 		err = jetwatt_eval_sample(e, r, q->at);
 	if (!each && !err)
-		err = learn(e, r, q);
+		err = fit_repeat(e, r, q);
 	for (size_t b = 0; b < budgets && !err; b++) {
 		double budget = e->lo + b * e->step;
 
-		/* What nothing in the corpus meets is no question. */
-		if (best_row(e, NULL, budget) < 0)
+		/* Skip budgets that no mode of the corpus meets. */
+		if (best_of_all(e, NULL, budget) < 0)
 			continue;
 		q->more = 0;
 		if (each)
-			err = search(e, r, q, budget);
+			err = search_budget(e, r, q, budget);
 		else
-			recall(e, q);
+			reset_samples(e, q);
 		if (each && !err)
-			err = learn(e, r, q);
+			err = fit_repeat(e, r, q);
 		if (!err)
-			err = ask(e, r, q, budget, &answer);
+			err = choose_for_budget(e, r, q, budget, &answer);
 		if (!err)
-			add(e, q, answer, budget, dirty, t);
+			tally_add(e, q, answer, budget, dirty, t);
 	}
 	return err;
 }
 
-/* What who may only take one of the vendor's modes would take: the fastest of
- * them that was measured within the budget. Return: 0; exit code. */
-static int with_presets(const struct jetwatt_eval *e, size_t budgets, struct repeat *q,
-			const unsigned char *dirty, struct answer_tally *t)
+/* Evaluate the vendor's presets instead of a method: choose the fastest preset measured within the
+ * budget. Return: 0; exit code. */
+static int tally_presets(const struct jetwatt_eval *e, size_t budgets, struct repeat *q,
+			 const unsigned char *dirty, struct answer_tally *t)
 {
 	struct jetwatt_error_text err = { "", "", "" };
 	struct jetwatt_presets *all;
@@ -301,7 +299,7 @@ static int with_presets(const struct jetwatt_eval *e, size_t budgets, struct rep
 		struct jetwatt_mode m;
 
 		jetwatt_preset_mode_of(e->mode, e->n, &all->preset[i], &m);
-		/* Of a smaller GPU the corpus knows nothing. */
+		/* Skip presets with a power-gated GPU (mask): the corpus has no such modes. */
 		for (size_t k = 0; k < e->n && !all->preset[i].mask; k++)
 			if (!memcmp(&e->mode[k], &m, sizeof(m))) {
 				q->at[q->seen++] = k;
@@ -310,19 +308,19 @@ static int with_presets(const struct jetwatt_eval *e, size_t budgets, struct rep
 	}
 	jetwatt_presets_free(all);
 	if (!q->seen)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "none of them is a mode of the corpus, or all gate GPU parts",
-					 "leave --presets out", "nothing to compare with in %s",
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "no preset is a mode of the corpus, or all presets power-gate parts of the GPU",
+					 "leave --presets out", "no preset of %s can be compared",
 					 e->presets);
 	for (size_t b = 0; b < budgets; b++) {
 		double budget = e->lo + b * e->step;
 
-		if (best_row(e, NULL, budget) >= 0)
-			add(e, q, best_seen(e, q, budget), budget, dirty, t);
+		if (best_of_all(e, NULL, budget) >= 0)
+			tally_add(e, q, best_measured(e, q, budget), budget, dirty, t);
 	}
 	return 0;
 }
 
-static double mean(const double *v, size_t n)
+static double tally_mean(const double *v, size_t n)
 {
 	double sum = 0;
 
@@ -331,20 +329,21 @@ static double mean(const double *v, size_t n)
 	return n ? sum / n : NAN;
 }
 
-static double share(size_t part, size_t of)
+static double percent_of(size_t part, size_t of)
 {
 	return of ? 100.0 * part / of : NAN;
 }
 
-static void penalty(struct jetwatt_json *j, const char *key, double *v, size_t n)
+static void penalty_json(struct jetwatt_json *j, const char *key, double *v, size_t n)
 {
 	jetwatt_json_object(j, key);
 	jetwatt_json_real(j, "median", jetwatt_eval_quantile(v, n, 0.5), 5);
-	jetwatt_json_real(j, "mean", mean(v, n), 5);
+	jetwatt_json_real(j, "mean", tally_mean(v, n), 5);
 	jetwatt_json_end(j);
 }
 
-static void json(const struct jetwatt_eval *e, struct answer_tally *t, struct answer_tally *presets)
+static void optimize_print_json(const struct jetwatt_eval *e, struct answer_tally *t,
+				struct answer_tally *presets)
 {
 	struct jetwatt_json j;
 
@@ -356,41 +355,42 @@ static void json(const struct jetwatt_eval *e, struct answer_tally *t, struct an
 	jetwatt_json_int(&j, "verify", e->verify);
 	jetwatt_json_real(&j, "risk", e->risk, 6);
 	jetwatt_json_uint(&j, "seed", e->seed);
-	penalty(&j, "penalty_pct", t->penalty, t->penalties);
-	penalty(&j, "penalty_clean_pct", t->clean, t->cleans);
+	penalty_json(&j, "penalty_pct", t->penalty, t->penalties);
+	penalty_json(&j, "penalty_clean_pct", t->clean, t->cleans);
 	jetwatt_json_real(&j, "area_w", t->answers ? t->area / t->answers : NAN, 5);
-	jetwatt_json_real(&j, "above_limit_pct", share(t->over, t->answers), 5);
-	jetwatt_json_real(&j, "above_limit_1w_pct", share(t->over_1w, t->answers), 5);
+	jetwatt_json_real(&j, "above_limit_pct", percent_of(t->over, t->answers), 5);
+	jetwatt_json_real(&j, "above_limit_1w_pct", percent_of(t->over_1w, t->answers), 5);
 	jetwatt_json_uint(&j, "unsolved", t->unsolved);
 	jetwatt_json_real(&j, "modes_profiled", t->profiled / t->queries, 5);
 	if (presets->queries) {
 		jetwatt_json_object(&j, "presets");
-		penalty(&j, "penalty_pct", presets->penalty, presets->penalties);
-		penalty(&j, "penalty_clean_pct", presets->clean, presets->cleans);
+		penalty_json(&j, "penalty_pct", presets->penalty, presets->penalties);
+		penalty_json(&j, "penalty_clean_pct", presets->clean, presets->cleans);
 		jetwatt_json_uint(&j, "unsolved", presets->unsolved);
 		jetwatt_json_end(&j);
 	}
 	jetwatt_json_end(&j);
 }
 
-static void text(const struct jetwatt_eval *e, struct answer_tally *t, struct answer_tally *presets)
+static void optimize_print(const struct jetwatt_eval *e, struct answer_tally *t,
+			   struct answer_tally *presets)
 {
-	printf("%s: %zu of %zu modes seen (%s), %zu times; %zu questions, %g to %g W\n",
+	printf("%s: %zu of %zu modes seen (%s), %zu repeats; %zu queries, %g to %g W\n",
 	       e->method->name, e->samples, e->n, jetwatt_eval_sampling(e), e->repeats, t->queries,
 	       e->lo, e->hi);
 	printf("slower than the optimum        median %6.2f %%, mean %6.2f %%\n",
-	       jetwatt_eval_quantile(t->penalty, t->penalties, 0.5), mean(t->penalty, t->penalties));
-	printf("slower than the clean optimum  median %6.2f %%, mean %6.2f %%\n",
-	       jetwatt_eval_quantile(t->clean, t->cleans, 0.5), mean(t->clean, t->cleans));
+	       jetwatt_eval_quantile(t->penalty, t->penalties, 0.5), tally_mean(t->penalty, t->penalties));
+	printf("slower, outliers excluded      median %6.2f %%, mean %6.2f %%\n",
+	       jetwatt_eval_quantile(t->clean, t->cleans, 0.5), tally_mean(t->clean, t->cleans));
 	printf("over the budget                %.1f %%, by more than 1 W %.1f %%, %.3f W on average\n",
-	       share(t->over, t->answers), share(t->over_1w, t->answers),
+	       percent_of(t->over, t->answers), percent_of(t->over_1w, t->answers),
 	       t->answers ? t->area / t->answers : 0);
-	printf("without an answer              %zu\n", t->unsolved);
-	printf("modes measured per question    %.1f\n", t->profiled / t->queries);
+	printf("queries without an answer      %zu\n", t->unsolved);
+	printf("modes measured per query       %.1f\n", t->profiled / t->queries);
 	if (presets->queries)
 		printf("the best preset instead        median %6.2f %%, mean %6.2f %%, none within %zu of %zu\n",
 		       jetwatt_eval_quantile(presets->penalty, presets->penalties, 0.5),
-		       mean(presets->penalty, presets->penalties), presets->unsolved,
+		       tally_mean(presets->penalty, presets->penalties), presets->unsolved,
 		       presets->queries);
 }
 
@@ -413,29 +413,29 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e)
 		goto out;
 	if (jetwatt_dirty_mark(e->row, n, dirty) < 0)
 		goto out;
-	/* Nothing in such a search is left to chance: once is as good as often. */
-	if (focused(e) && e->method->kind & JETWATT_PREDICTOR_INTERVAL)
+	/* This search is deterministic, so one repeat is enough. */
+	if (searches_per_budget(e) && e->method->kind & JETWATT_PREDICTOR_INTERVAL)
 		e->repeats = 1;
 	err = 0;
 	for (size_t r = 0; r < e->repeats && !err; r++) {
 		jetwatt_eval_progress(e, r);
-		err = once(e, r, budgets, &q, dirty, &t);
+		err = optimize_repeat(e, r, budgets, &q, dirty, &t);
 	}
 	jetwatt_eval_progress(e, e->repeats);
 	if (!err && e->presets)
-		code = with_presets(e, budgets, &q, dirty, &presets);
+		code = tally_presets(e, budgets, &q, dirty, &presets);
 out:
 	if (code)
-		;	/* has been said */
+		;	/* the error was printed */
 	else if (err)
 		code = jetwatt_eval_failed(e, err);
 	else if (!t.queries)
-		code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "its least power is above all of them",
-					 "higher --budgets", "no mode of %s meets a budget", e->path);
+		code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "the lowest power in the file is above all budgets",
+					 "give higher --budgets", "no mode of %s meets a budget", e->path);
 	else if (e->json)
-		json(e, &t, &presets);
+		optimize_print_json(e, &t, &presets);
 	else
-		text(e, &t, &presets);
+		optimize_print(e, &t, &presets);
 	free(q.at);
 	free(q.all);
 	free(q.now);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Relative errors of the modes that were not seen, over all repeats. */
+/*
+ * jetwatt eval predict: relative errors of a method on the modes that it has not seen, over all
+ * repeats.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,28 +14,31 @@
 #include "tune/plot_file.h"
 #include "util/error.h"
 
-/* Two-sided 95 % of a normal variable. */
+/* 0.975 quantile of the normal distribution, for two-sided 95 % intervals. */
 #define Z95	1.959964
 
 enum { TIME, POWER, WHAT };
 
 /**
- * struct predict_score - one figure per repeat
- * @mape, @covered: in percent, of time and power
+ * struct predict_score - one value per repeat
+ * @mape: mean absolute error of time and power, in percent
+ * @covered: share of modes whose time and power are within the predicted 95 % interval, in percent
+ * @fit_ms, @predict_ms: CPU times in ms
+ * @all: the block of memory behind all arrays
  */
 struct predict_score {
 	double *mape[WHAT], *covered[WHAT], *fit_ms, *predict_ms;
 	double *all;
 };
 
-/* What there is to draw: a figure for each number of samples, and the first
- * repeat's modes one by one. */
+/* Data of the plots: errors per number of samples, and measured and predicted values of the first
+ * repeat. */
 struct drawing {
 	struct jetwatt_report_curve curve[JETWATT_EVAL_CURVE];
 	struct jetwatt_report_fit *fit;
 };
 
-static double mean(const double *v, size_t n)
+static double score_mean(const double *v, size_t n)
 {
 	double sum = 0;
 
@@ -41,8 +47,8 @@ static double mean(const double *v, size_t n)
 	return sum;
 }
 
-static void judge(const struct jetwatt_eval *e, const size_t *at,
-		  const struct jetwatt_prediction *p, struct predict_score *s, size_t r)
+static void score_repeat(const struct jetwatt_eval *e, const size_t *at,
+			 const struct jetwatt_prediction *p, struct predict_score *s, size_t r)
 {
 	size_t n = e->n - e->samples;
 
@@ -62,8 +68,8 @@ static void judge(const struct jetwatt_eval *e, const size_t *at,
 	}
 }
 
-static void pairs(const struct jetwatt_eval *e, const size_t *at,
-		  const struct jetwatt_prediction *p, struct jetwatt_report_fit *fit)
+static void collect_pairs(const struct jetwatt_eval *e, const size_t *at,
+			  const struct jetwatt_prediction *p, struct jetwatt_report_fit *fit)
 {
 	for (size_t i = e->samples; i < e->n; i++)
 		fit[i - e->samples] = (struct jetwatt_report_fit){
@@ -72,8 +78,9 @@ static void pairs(const struct jetwatt_eval *e, const size_t *at,
 		};
 }
 
-static int once(const struct jetwatt_eval *e, size_t r, size_t *at, struct jetwatt_prediction *p,
-		struct predict_score *s, struct jetwatt_report_fit *fit)
+static int predict_repeat(const struct jetwatt_eval *e, size_t r, size_t *at,
+			  struct jetwatt_prediction *p,
+			  struct predict_score *s, struct jetwatt_report_fit *fit)
 {
 	void *model = NULL;
 	int err = jetwatt_eval_sample(e, r, at);
@@ -83,15 +90,15 @@ static int once(const struct jetwatt_eval *e, size_t r, size_t *at, struct jetwa
 	if (!err)
 		err = jetwatt_eval_all(e, model, p, &s->predict_ms[r]);
 	if (!err)
-		judge(e, at, p, s, r);
+		score_repeat(e, at, p, s, r);
 	if (!err && !r && fit)
-		pairs(e, at, p, fit);
+		collect_pairs(e, at, p, fit);
 	if (model)
 		e->method->free(model);
 	return err;
 }
 
-static void spread(struct jetwatt_json *j, const char *key, double *v, size_t n)
+static void quartiles_json(struct jetwatt_json *j, const char *key, double *v, size_t n)
 {
 	jetwatt_json_object(j, key);
 	jetwatt_json_real(j, "median", jetwatt_eval_quantile(v, n, 0.5), 5);
@@ -100,7 +107,7 @@ static void spread(struct jetwatt_json *j, const char *key, double *v, size_t n)
 	jetwatt_json_end(j);
 }
 
-static void json(const struct jetwatt_eval *e, struct predict_score *s)
+static void score_print_json(const struct jetwatt_eval *e, struct predict_score *s)
 {
 	int known = e->method->kind & JETWATT_PREDICTOR_INTERVAL;
 	struct jetwatt_json j;
@@ -117,11 +124,11 @@ static void json(const struct jetwatt_eval *e, struct predict_score *s)
 	jetwatt_json_uint(&j, "samples", e->samples);
 	jetwatt_json_uint(&j, "repeats", e->repeats);
 	jetwatt_json_uint(&j, "seed", e->seed);
-	spread(&j, "time_mape_pct", s->mape[TIME], e->repeats);
-	spread(&j, "power_mape_pct", s->mape[POWER], e->repeats);
+	quartiles_json(&j, "time_mape_pct", s->mape[TIME], e->repeats);
+	quartiles_json(&j, "power_mape_pct", s->mape[POWER], e->repeats);
 	jetwatt_json_object(&j, "coverage95_pct");
-	jetwatt_json_real(&j, "time", known ? mean(s->covered[TIME], e->repeats) : NAN, 4);
-	jetwatt_json_real(&j, "power", known ? mean(s->covered[POWER], e->repeats) : NAN, 4);
+	jetwatt_json_real(&j, "time", known ? score_mean(s->covered[TIME], e->repeats) : NAN, 4);
+	jetwatt_json_real(&j, "power", known ? score_mean(s->covered[POWER], e->repeats) : NAN, 4);
 	jetwatt_json_end(&j);
 	jetwatt_json_real(&j, "fit_ms", jetwatt_eval_quantile(s->fit_ms, e->repeats, 0.5), 4);
 	jetwatt_json_real(&j, "predict_ms", jetwatt_eval_quantile(s->predict_ms, e->repeats, 0.5),
@@ -129,12 +136,12 @@ static void json(const struct jetwatt_eval *e, struct predict_score *s)
 	jetwatt_json_end(&j);
 }
 
-static void text(const struct jetwatt_eval *e, struct predict_score *s)
+static void score_print(const struct jetwatt_eval *e, struct predict_score *s)
 {
 	static const char *const name[WHAT] = { "time", "power" };
 	size_t n = e->repeats;
 
-	printf("%s: %zu of %zu modes seen (%s), %zu times\n", e->method->name, e->samples, e->n,
+	printf("%s: %zu of %zu modes seen (%s), %zu repeats\n", e->method->name, e->samples, e->n,
 	       jetwatt_eval_sampling(e), n);
 	printf("%-7s %8s %8s %8s %14s\n", "error %", "median", "q1", "q3", "in 95 % range");
 	for (int w = 0; w < WHAT; w++) {
@@ -143,7 +150,7 @@ static void text(const struct jetwatt_eval *e, struct predict_score *s)
 		       jetwatt_eval_quantile(s->mape[w], n, 0.25),
 		       jetwatt_eval_quantile(s->mape[w], n, 0.75));
 		if (e->method->kind & JETWATT_PREDICTOR_INTERVAL)
-			printf(" %12.1f %%\n", mean(s->covered[w], n));
+			printf(" %12.1f %%\n", score_mean(s->covered[w], n));
 		else
 			printf(" %14s\n", "-");
 	}
@@ -152,8 +159,8 @@ static void text(const struct jetwatt_eval *e, struct predict_score *s)
 	       jetwatt_eval_quantile(s->predict_ms, n, 0.5));
 }
 
-static void point(struct jetwatt_report_curve *c, const struct jetwatt_eval *e,
-		  struct predict_score *s)
+static void curve_point(struct jetwatt_report_curve *c, const struct jetwatt_eval *e,
+			struct predict_score *s)
 {
 	c->samples = e->samples;
 	for (int w = 0; w < WHAT; w++) {
@@ -163,8 +170,8 @@ static void point(struct jetwatt_report_curve *c, const struct jetwatt_eval *e,
 	}
 }
 
-/* One number of samples. */
-static int figure(struct jetwatt_eval *e, size_t i, struct drawing *d)
+/* Evaluate one number of samples, e->samples; @i: its index in e->curve. Return: 0, exit code. */
+static int predict_evaluate(struct jetwatt_eval *e, size_t i, struct drawing *d)
 {
 	size_t *at = malloc(e->n * sizeof(*at)), n = e->repeats;
 	struct jetwatt_prediction *p = malloc(e->n * sizeof(*p));
@@ -174,15 +181,15 @@ static int figure(struct jetwatt_eval *e, size_t i, struct drawing *d)
 
 	for (size_t r = 0; r < n && !err; r++) {
 		jetwatt_eval_progress(e, r);
-		err = once(e, r, at, p, &s, d->fit);
+		err = predict_repeat(e, r, at, p, &s, d->fit);
 	}
 	jetwatt_eval_progress(e, n);
 	if (!err) {
-		point(&d->curve[i], e, &s);
+		curve_point(&d->curve[i], e, &s);
 		if (e->json)
-			json(e, &s);
+			score_print_json(e, &s);
 		else
-			text(e, &s);
+			score_print(e, &s);
 	}
 	free(at);
 	free(p);
@@ -190,7 +197,7 @@ static int figure(struct jetwatt_eval *e, size_t i, struct drawing *d)
 	return err ? jetwatt_eval_failed(e, err) : 0;
 }
 
-static int draw(const struct jetwatt_eval *e, const struct drawing *d)
+static int predict_draw(const struct jetwatt_eval *e, const struct drawing *d)
 {
 	int several = e->nr_curve > 1;
 	char title[96];
@@ -213,8 +220,8 @@ int jetwatt_eval_predict(struct jetwatt_eval *e)
 
 	if (e->method->kind & (JETWATT_PREDICTOR_OBSERVED | JETWATT_PREDICTOR_FIXED))
 		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-					 "jetwatt eval optimize judges what it chooses",
-					 "method %s predicts nothing", e->method->name);
+					 "jetwatt eval optimize evaluates such methods",
+					 "method %s makes no predictions", e->method->name);
 	if (e->plot) {
 		d.fit = calloc(e->n, sizeof(*d.fit));
 		if (!d.fit)
@@ -224,10 +231,10 @@ int jetwatt_eval_predict(struct jetwatt_eval *e)
 		e->curve[0] = e->samples;
 	for (size_t i = 0; i < (e->nr_curve ? e->nr_curve : 1) && !code; i++) {
 		e->samples = e->curve[i];
-		code = figure(e, i, &d);
+		code = predict_evaluate(e, i, &d);
 	}
 	if (!code && e->plot)
-		code = draw(e, &d);
+		code = predict_draw(e, &d);
 	free(d.fit);
 	return code;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One query after the other: the strategy asks for cells until it has enough, its
- * answer is the best plan of what it has seen, and is judged by the best plan of
- * all, found by exhaustion.
+ * jetwatt eval search and schedule: run one query after the other. The strategy measures cells (a
+ * workload at a minibatch size in a mode) until it stops; its answer is the best plan of the
+ * measured cells, and is compared with the best plan of all cells, found by exhaustive search.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,18 +16,18 @@
 #include "out/json.h"
 #include "util/error.h"
 
-/* A stream has settled after so many queries. */
+/* With --reuse, the feasible queries after the first four are also reported separately. */
 #define SETTLED	4
 
-static size_t steps(const struct jetwatt_stream_range *r)
+static size_t range_steps(const struct jetwatt_stream_range *r)
 {
 	return (r->hi - r->lo) / r->step + 1 + 1e-9;
 }
 
-/* The query at a place of the whole sweep. */
-static struct jetwatt_slice_query query(const struct jetwatt_stream *s, size_t at)
+/* Return: the query at index @at of the sweep. */
+static struct jetwatt_slice_query sweep_query(const struct jetwatt_stream *s, size_t at)
 {
-	size_t latencies = steps(&s->latency), arrivals = steps(&s->arrival);
+	size_t latencies = range_steps(&s->latency), arrivals = range_steps(&s->arrival);
 
 	if (s->files.kind == JETWATT_SLICE_TRAIN)
 		return (struct jetwatt_slice_query){ s->budget.lo + at * s->budget.step, 0, 0 };
@@ -38,11 +38,11 @@ static struct jetwatt_slice_query query(const struct jetwatt_stream *s, size_t a
 	};
 }
 
-static size_t sweep(const struct jetwatt_stream *s)
+static size_t sweep_size(const struct jetwatt_stream *s)
 {
 	if (s->files.kind == JETWATT_SLICE_TRAIN)
-		return steps(&s->budget);
-	return steps(&s->budget) * steps(&s->latency) * steps(&s->arrival);
+		return range_steps(&s->budget);
+	return range_steps(&s->budget) * range_steps(&s->latency) * range_steps(&s->arrival);
 }
 
 int jetwatt_stream_best(const struct jetwatt_stream *s, int clean,
@@ -58,14 +58,15 @@ int jetwatt_stream_best(const struct jetwatt_stream *s, int clean,
 	return jetwatt_slice_find(s->files.kind, work, s->files.n, q, plan);
 }
 
-static double goal(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p)
+static double plan_objective(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p)
 {
 	return s->files.kind == JETWATT_SLICE_TRAIN ? p->time_ms : p->latency_ms;
 }
 
-static void judge(const struct jetwatt_stream *s, const struct jetwatt_known *k,
-		  const struct jetwatt_slice_query *q, const struct jetwatt_slice_plan *optimum,
-		  struct jetwatt_stream_verdict *v)
+static void judge_answer(const struct jetwatt_stream *s, const struct jetwatt_known *k,
+			 const struct jetwatt_slice_query *q,
+			 const struct jetwatt_slice_plan *optimum,
+			 struct jetwatt_stream_verdict *v)
 {
 	struct jetwatt_slice_plan got, clean = { 0 };
 
@@ -81,11 +82,11 @@ static void judge(const struct jetwatt_stream *s, const struct jetwatt_known *k,
 		v->violated |= s->files.work[w].power_w[got.size[w] * s->files.n + got.mode] >
 			       q->power_w;
 	v->violated |= s->files.kind != JETWATT_SLICE_TRAIN && got.latency_ms > q->latency_ms;
-	v->excess = 100 * fmax(goal(s, &got) / goal(s, optimum) - 1, 0);
+	v->excess = 100 * fmax(plan_objective(s, &got) / plan_objective(s, optimum) - 1, 0);
 	if (s->files.kind == JETWATT_SLICE_BESIDE && clean.throughput_hz > 0)
 		v->clean = got.throughput_hz / clean.throughput_hz;
-	else if (s->files.kind != JETWATT_SLICE_BESIDE && goal(s, &clean) > 0)
-		v->clean = 100 * fmax(goal(s, &got) / goal(s, &clean) - 1, 0);
+	else if (s->files.kind != JETWATT_SLICE_BESIDE && plan_objective(s, &clean) > 0)
+		v->clean = 100 * fmax(plan_objective(s, &got) / plan_objective(s, &clean) - 1, 0);
 	if (optimum->throughput_hz > 0)
 		v->ratio = got.throughput_hz / optimum->throughput_hz;
 }
@@ -99,7 +100,7 @@ int jetwatt_stream_ask(const struct jetwatt_stream *s, struct jetwatt_known *k, 
 
 	*v = (struct jetwatt_stream_verdict){ .feasible = jetwatt_stream_best(s, 0, q, &optimum) };
 	v->exhaust_ms = jetwatt_eval_now_ms() - begun;
-	/* What nothing meets is no question. */
+	/* A query that no plan meets is not counted. */
 	if (!v->feasible)
 		return 0;
 	while (!err) {
@@ -120,15 +121,16 @@ int jetwatt_stream_ask(const struct jetwatt_stream *s, struct jetwatt_known *k, 
 	}
 	v->modes = k->modes;
 	v->measured = k->measured;
-	judge(s, k, q, &optimum, v);
+	judge_answer(s, k, q, &optimum, v);
 	return err < 0 ? err : 0;
 }
 
-/* @at: places in the sweep, one of each of @n even stretches; shuffled for a stream. */
-static void draw(const struct jetwatt_stream *s, size_t r, size_t *at, size_t n)
+/* Choose @n indices of the sweep, one from each of @n equal intervals; with --reuse, in random
+ * order. @r: number of the repeat. */
+static void draw_queries(const struct jetwatt_stream *s, size_t r, size_t *at, size_t n)
 {
 	uint64_t rng = (s->files.seed + r) * 0x9e3779b97f4a7c15ull + 1;
-	size_t all = sweep(s);
+	size_t all = sweep_size(s);
 
 	for (size_t i = 0; i < n; i++) {
 		size_t lo = i * all / n, hi = (i + 1) * all / n;
@@ -139,8 +141,8 @@ static void draw(const struct jetwatt_stream *s, size_t r, size_t *at, size_t n)
 		jetwatt_random_draw(&rng, at, n, n);
 }
 
-static int once(const struct jetwatt_stream *s, size_t r, size_t n, struct jetwatt_stream_verdict *v,
-		size_t *profiled)
+static int sweep_repeat(const struct jetwatt_stream *s, size_t r, size_t n,
+			struct jetwatt_stream_verdict *v, size_t *profiled)
 {
 	const uint32_t *size[] = { s->files.work[0].size, s->files.work[1].size };
 	const size_t sizes[] = { s->files.work[0].sizes, s->files.work[1].sizes };
@@ -155,9 +157,9 @@ static int once(const struct jetwatt_stream *s, size_t r, size_t n, struct jetwa
 	if (!at)
 		err = -ENOMEM;
 	if (!err)
-		draw(s, r, at, n);
+		draw_queries(s, r, at, n);
 	for (size_t i = 0; i < n && !err; i++) {
-		struct jetwatt_slice_query q = query(s, at[i]);
+		struct jetwatt_slice_query q = sweep_query(s, at[i]);
 
 		if (s->args.progress)
 			fprintf(stderr, s->args.lines ? "query %zu of %zu\n" : "\rquery %zu of %zu ",
@@ -191,8 +193,8 @@ static int once(const struct jetwatt_stream *s, size_t r, size_t n, struct jetwa
 }
 
 /**
- * struct query_figures - of many verdicts
- * @v: room for one figure of each
+ * struct query_figures - summary of many queries
+ * @v: scratch array with one entry per query
  */
 struct query_figures {
 	size_t queries, feasible, solved, violations, most_modes, n;
@@ -200,9 +202,10 @@ struct query_figures {
 	double *v;
 };
 
-/* @which: the offset of a figure; those that are NAN are left out. */
-static size_t gather(struct query_figures *f, const struct jetwatt_stream_verdict *v, size_t n,
-		     size_t which)
+/* Copy a figure of all feasible queries into f->v, without NAN values. @which: offset of the figure
+ * in the struct. Return: number of values. */
+static size_t figures_gather(struct query_figures *f, const struct jetwatt_stream_verdict *v,
+			     size_t n, size_t which)
 {
 	size_t k = 0;
 
@@ -215,7 +218,7 @@ static size_t gather(struct query_figures *f, const struct jetwatt_stream_verdic
 	return k;
 }
 
-static double mean(const double *v, size_t n)
+static double figures_mean(const double *v, size_t n)
 {
 	double sum = 0;
 
@@ -224,7 +227,7 @@ static double mean(const double *v, size_t n)
 	return n ? sum / n : NAN;
 }
 
-static void count(struct query_figures *f, const struct jetwatt_stream_verdict *v, size_t n)
+static void figures_count(struct query_figures *f, const struct jetwatt_stream_verdict *v, size_t n)
 {
 	f->queries = n;
 	for (size_t i = 0; i < n; i++) {
@@ -243,33 +246,35 @@ static void count(struct query_figures *f, const struct jetwatt_stream_verdict *
 	}
 }
 
-static void spread(struct jetwatt_json *j, const char *key, struct query_figures *f,
-		   const struct jetwatt_stream_verdict *v, size_t n, size_t which, int p90)
+static void figure_json(struct jetwatt_json *j, const char *key, struct query_figures *f,
+			const struct jetwatt_stream_verdict *v, size_t n, size_t which, int p90)
 {
-	size_t k = gather(f, v, n, which);
+	size_t k = figures_gather(f, v, n, which);
 
 	jetwatt_json_object(j, key);
 	jetwatt_json_real(j, "median", jetwatt_eval_quantile(f->v, k, 0.5), 5);
-	jetwatt_json_real(j, "mean", mean(f->v, k), 5);
+	jetwatt_json_real(j, "mean", figures_mean(f->v, k), 5);
 	if (p90)
 		jetwatt_json_real(j, "p90", jetwatt_eval_quantile(f->v, k, 0.9), 5);
 	jetwatt_json_end(j);
 }
 
-static double ms_a_mode(const struct query_figures *f)
+static double compute_ms_per_mode(const struct query_figures *f)
 {
 	return f->modes > 0 ? f->ms / f->modes : f->feasible ? f->ms / f->feasible : NAN;
 }
 
-static void json(struct jetwatt_json *j, const struct jetwatt_stream *s, const struct jetwatt_stream_verdict *v,
-		 size_t n, double *room)
+static void figures_json(struct jetwatt_json *j, const struct jetwatt_stream *s,
+			 const struct jetwatt_stream_verdict *v, size_t n, double *room)
 {
 	struct query_figures f = { .v = room };
 
-	count(&f, v, n);
+	figures_count(&f, v, n);
 	if (s->files.kind != JETWATT_SLICE_BESIDE) {
-		spread(j, "excess_pct", &f, v, n, offsetof(struct jetwatt_stream_verdict, excess), 1);
-		spread(j, "excess_clean_pct", &f, v, n, offsetof(struct jetwatt_stream_verdict, clean), 0);
+		figure_json(j, "excess_pct", &f, v, n,
+			    offsetof(struct jetwatt_stream_verdict, excess), 1);
+		figure_json(j, "excess_clean_pct", &f, v, n,
+			    offsetof(struct jetwatt_stream_verdict, clean), 0);
 	}
 	jetwatt_json_uint(j, "queries", f.queries);
 	jetwatt_json_uint(j, "feasible", f.feasible);
@@ -277,24 +282,27 @@ static void json(struct jetwatt_json *j, const struct jetwatt_stream *s, const s
 	jetwatt_json_uint(j, "unsolved", f.feasible - f.solved);
 	jetwatt_json_uint(j, "violations", f.violations);
 	if (s->files.kind == JETWATT_SLICE_INFER || s->files.kind == JETWATT_SLICE_PAIR)
-		spread(j, "latency_excess_pct", &f, v, n, offsetof(struct jetwatt_stream_verdict, excess), 0);
+		figure_json(j, "latency_excess_pct", &f, v, n,
+			    offsetof(struct jetwatt_stream_verdict, excess), 0);
 	if (s->files.kind == JETWATT_SLICE_BESIDE) {
-		spread(j, "throughput_ratio", &f, v, n, offsetof(struct jetwatt_stream_verdict, ratio), 0);
-		spread(j, "throughput_ratio_clean", &f, v, n, offsetof(struct jetwatt_stream_verdict, clean), 0);
+		figure_json(j, "throughput_ratio", &f, v, n,
+			    offsetof(struct jetwatt_stream_verdict, ratio), 0);
+		figure_json(j, "throughput_ratio_clean", &f, v, n,
+			    offsetof(struct jetwatt_stream_verdict, clean), 0);
 	}
 	jetwatt_json_object(j, "modes_profiled");
 	jetwatt_json_real(j, "mean", f.feasible ? f.modes / f.feasible : NAN, 5);
 	jetwatt_json_uint(j, "max", f.most_modes);
 	jetwatt_json_end(j);
 	jetwatt_json_real(j, "measurements", f.feasible ? f.measured / f.feasible : NAN, 5);
-	jetwatt_json_real(j, "compute_ms", ms_a_mode(&f), 4);
+	jetwatt_json_real(j, "compute_ms", compute_ms_per_mode(&f), 4);
 	jetwatt_json_real(j, "compute_max_ms", f.longest, 4);
 	jetwatt_json_real(j, "exhaust_ms", f.exhaust_ms, 4);
 }
 
-static void print_json(const struct jetwatt_stream *s, const struct jetwatt_stream_verdict *v,
-		       const struct jetwatt_stream_verdict *late, size_t n, size_t lates, double profiled,
-		       double *room)
+static void sweep_print_json(const struct jetwatt_stream *s, const struct jetwatt_stream_verdict *v,
+			     const struct jetwatt_stream_verdict *late, size_t n, size_t lates,
+			     double profiled, double *room)
 {
 	struct jetwatt_json j;
 
@@ -312,47 +320,48 @@ static void print_json(const struct jetwatt_stream *s, const struct jetwatt_stre
 	jetwatt_json_uint(&j, "modes", s->modes);
 	jetwatt_json_uint(&j, "repeats", s->repeats);
 	jetwatt_json_uint(&j, "seed", s->files.seed);
-	json(&j, s, v, n, room);
+	figures_json(&j, s, v, n, room);
 	if (s->reuse) {
 		jetwatt_json_object(&j, "reuse");
-		json(&j, s, late, lates, room);
+		figures_json(&j, s, late, lates, room);
 		jetwatt_json_real(&j, "modes_total", profiled, 5);
 		jetwatt_json_end(&j);
 	}
 	jetwatt_json_end(&j);
 }
 
-static void text(const struct jetwatt_stream *s, const char *title, const struct jetwatt_stream_verdict *v,
-		 size_t n, double *room)
+static void sweep_print(const struct jetwatt_stream *s, const char *title,
+			const struct jetwatt_stream_verdict *v, size_t n, double *room)
 {
 	struct query_figures f = { .v = room };
 	size_t k;
 
-	count(&f, v, n);
+	figures_count(&f, v, n);
 	printf("%s: %s, at most %zu modes of %zu; %zu queries, %zu of them feasible\n", title,
 	       s->strategy->name, s->modes, s->files.n, f.queries, f.feasible);
-	printf("solved %.1f %%, beyond a limit %zu\n",
+	printf("solved %.1f %%, answers that violate a limit %zu\n",
 	       f.feasible ? 100.0 * f.solved / f.feasible : NAN, f.violations);
 	if (s->files.kind == JETWATT_SLICE_BESIDE) {
-		k = gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, ratio));
-		printf("throughput of the optimum's    median %6.3f, mean %6.3f\n",
-		       jetwatt_eval_quantile(f.v, k, 0.5), mean(f.v, k));
-		k = gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, clean));
-		printf("of that of rows not dirty      median %6.3f, mean %6.3f\n",
-		       jetwatt_eval_quantile(f.v, k, 0.5), mean(f.v, k));
+		k = figures_gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, ratio));
+		printf("throughput / optimum            median %6.3f, mean %6.3f\n",
+		       jetwatt_eval_quantile(f.v, k, 0.5), figures_mean(f.v, k));
+		k = figures_gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, clean));
+		printf("the same, outliers excluded     median %6.3f, mean %6.3f\n",
+		       jetwatt_eval_quantile(f.v, k, 0.5), figures_mean(f.v, k));
 	} else {
-		k = gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, excess));
+		k = figures_gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, excess));
 		printf("%s than the optimum        median %6.2f %%, mean %6.2f %%\n",
 		       s->files.kind == JETWATT_SLICE_TRAIN ? "slower" : "later ",
-		       jetwatt_eval_quantile(f.v, k, 0.5), mean(f.v, k));
+		       jetwatt_eval_quantile(f.v, k, 0.5), figures_mean(f.v, k));
 	}
-	printf("modes measured per query       mean %.1f, most %zu, in %.1f measurements\n",
+	printf("modes measured per query       mean %.1f, max %zu, in %.1f measurements\n",
 	       f.modes / f.feasible, f.most_modes, f.measured / f.feasible);
-	printf("computing                      %.1f ms a mode, %.1f ms at most\n", ms_a_mode(&f),
+	printf("CPU time                       %.1f ms per mode, %.1f ms at most\n",
+	       compute_ms_per_mode(&f),
 	       f.longest);
 }
 
-static int failed(const struct jetwatt_stream *s, int err)
+static int strategy_failed(const struct jetwatt_stream *s, int err)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 				 "strategy %s failed on %s", s->strategy->name, s->files.work[0].path);
@@ -360,7 +369,7 @@ static int failed(const struct jetwatt_stream *s, int err)
 
 int jetwatt_stream_run(const struct jetwatt_stream *s)
 {
-	size_t all = sweep(s), n, lates = 0, profiled = 0, feasible = 0;
+	size_t all = sweep_size(s), n, lates = 0, profiled = 0, feasible = 0;
 	struct jetwatt_stream_verdict *v, *late;
 	double *room;
 	int err = 0, code = 0;
@@ -373,7 +382,7 @@ int jetwatt_stream_run(const struct jetwatt_stream *s)
 	if (!v || !late || !room)
 		err = -ENOMEM;
 	for (size_t r = 0; r < s->repeats && !err; r++) {
-		err = once(s, r, n, v + r * n, &profiled);
+		err = sweep_repeat(s, r, n, v + r * n, &profiled);
 		for (size_t i = 0, seen = 0; i < n && !err; i++) {
 			feasible += v[r * n + i].feasible;
 			seen += v[r * n + i].feasible;
@@ -382,17 +391,19 @@ int jetwatt_stream_run(const struct jetwatt_stream *s)
 		}
 	}
 	if (err) {
-		code = failed(s, err);
+		code = strategy_failed(s, err);
 	} else if (!feasible) {
-		code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "no mode is within any of the limits",
-					 "higher --budgets, or --latency", "nothing to be found in %s",
+		code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE,
+					 "no plan meets the limits of any query",
+					 "give higher --budgets or a higher --latency",
+					 "no query can be met in %s",
 					 s->files.work[0].path);
 	} else if (s->json) {
-		print_json(s, v, late, all, lates, (double)profiled / s->repeats, room);
+		sweep_print_json(s, v, late, all, lates, (double)profiled / s->repeats, room);
 	} else {
-		text(s, "all queries", v, all, room);
+		sweep_print(s, "all queries", v, all, room);
 		if (s->reuse)
-			text(s, "from the fifth on", late, lates, room);
+			sweep_print(s, "queries from the fifth on", late, lates, room);
 	}
 	free(v);
 	free(late);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Options of eval search and eval schedule. */
+/*
+ * jetwatt eval search and eval schedule: parses the options of both verbs and starts the
+ * evaluation.
+ */
 #include "cmd/eval/query_sweep.h"
 
 #include <cblas.h>
@@ -48,12 +51,12 @@ static const struct argp_option schedule_options[] = {
 	{ 0 }
 };
 
-static int usage(const char *fix, const char *what, const char *text)
+static int sweep_usage(const char *fix, const char *what, const char *text)
 {
 	return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, what, text);
 }
 
-static void range(const char *option, const char *text, struct jetwatt_stream_range *r)
+static void sweep_parse_range(const char *option, const char *text, struct jetwatt_stream_range *r)
 {
 	char rest, what[64];
 	int n = sscanf(text, "%lf:%lf:%lf%c", &r->lo, &r->hi, &r->step, &rest);
@@ -67,10 +70,10 @@ static void range(const char *option, const char *text, struct jetwatt_stream_ra
 	    (r->hi - r->lo) / r->step <= 10000)
 		return;
 	snprintf(what, sizeof(what), "%s: cannot use \"%%s\"", option);
-	exit(usage("LO:HI:STEP, as 10:50:1, or one number", what, text));
+	exit(sweep_usage("LO:HI:STEP, for example 10:50:1, or one number", what, text));
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t sweep_parse(int key, char *arg, struct argp_state *state)
 {
 	struct jetwatt_stream *s = state->input;
 
@@ -81,30 +84,32 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case INFER:
 		if (s->infers == JETWATT_KNOWN_WORKS)
-			exit(usage("--infer twice at most", "too many workloads: %s", arg));
+			exit(sweep_usage("give --infer at most twice", "too many workloads: %s",
+					 arg));
 		s->files.infer[s->infers++] = arg;
 		break;
 	case REFERENCE:
 		if (s->files.references == JETWATT_MODE_TABLE_REFERENCES)
-			exit(usage("16 references are enough", "too many: %s", arg));
+			exit(sweep_usage("give at most 16 references", "too many references: %s",
+					 arg));
 		s->files.reference[s->files.references++] = arg;
 		break;
 	case STRATEGY:
 		s->strategy = jetwatt_strategy_find(arg);
 		if (!s->strategy)
-			exit(usage("auto, gmd or als", "no such strategy: %s", arg));
+			exit(sweep_usage("auto, gmd or als", "unknown strategy: %s", arg));
 		break;
 	case MODES:
 		s->modes = jetwatt_args_count("--modes", arg, 1, 100000);
 		break;
 	case BUDGETS:
-		range("--budgets", arg, &s->budget);
+		sweep_parse_range("--budgets", arg, &s->budget);
 		break;
 	case LATENCY:
-		range("--latency", arg, &s->latency);
+		sweep_parse_range("--latency", arg, &s->latency);
 		break;
 	case ARRIVAL:
-		range("--arrival", arg, &s->arrival);
+		sweep_parse_range("--arrival", arg, &s->arrival);
 		break;
 	case QUERIES:
 		s->queries = jetwatt_args_count("--queries", arg, 0, 10000000);
@@ -140,13 +145,14 @@ static const struct jetwatt_args_group group[] = {
 	{ &jetwatt_method_argp, offsetof(struct jetwatt_stream, files.method) }, { NULL, 0 },
 };
 
-static int evaluate(struct jetwatt_stream *s)
+static int sweep_evaluate(struct jetwatt_stream *s)
 {
 	int code;
 
 	if (s->files.method && s->strategy != &jetwatt_strategy_auto)
-		return usage("--strategy auto", "--method does not go with --strategy %s",
-			     s->strategy->name);
+		return sweep_usage("--strategy auto",
+				   "--method cannot be combined with --strategy %s",
+				   s->strategy->name);
 	openblas_set_num_threads(1);
 	if (!s->modes)
 		s->modes = s->strategy->modes;
@@ -166,12 +172,12 @@ int jetwatt_eval_search(int argc, char **argv)
 
 	jetwatt_args_parse_with("eval search", "--corpus FILE.csv | --infer FILE.csv",
 			   "Evaluate the modes that a strategy finds with few measurements.",
-			   search_options, parse, group, argc, argv, &s);
+			   search_options, sweep_parse, group, argc, argv, &s);
 	if (!s.files.train + !s.infers != 1 || s.infers > 1)
-		return usage("--corpus FILE.csv, or --infer FILE.csv",
-			     "one workload is needed%s", "");
+		return sweep_usage("--corpus FILE.csv, or --infer FILE.csv",
+				   "exactly one workload is needed%s", "");
 	s.files.kind = s.files.train ? JETWATT_SLICE_TRAIN : JETWATT_SLICE_INFER;
-	return evaluate(&s);
+	return sweep_evaluate(&s);
 }
 
 int jetwatt_eval_schedule(int argc, char **argv)
@@ -183,13 +189,14 @@ int jetwatt_eval_schedule(int argc, char **argv)
 
 	jetwatt_args_parse_with("eval schedule", "--train FILE.csv --infer FILE.csv",
 			   "Evaluate the plans for two workloads that a strategy finds with few measurements.",
-			   schedule_options, parse, group, argc, argv, &s);
+			   schedule_options, sweep_parse, group, argc, argv, &s);
 	if (!!s.files.train + s.infers != 2)
-		return usage("--train FILE.csv --infer FILE.csv, or --infer twice",
-			     "two workloads are needed%s", "");
+		return sweep_usage("--train FILE.csv --infer FILE.csv, or --infer twice",
+				   "exactly two workloads are needed%s", "");
 	if (s.trace && (s.budget.hi > s.budget.lo || s.latency.hi > s.latency.lo))
-		return usage("--budgets 30 --latency 1000, one number each",
-			     "with --trace there is one budget and one limit of latency%s", "");
+		return sweep_usage("give one number each, for example --budgets 30 --latency 1000",
+				   "--trace needs a single budget and a single latency limit%s",
+				   "");
 	s.files.kind = s.files.train ? JETWATT_SLICE_BESIDE : JETWATT_SLICE_PAIR;
-	return evaluate(&s);
+	return sweep_evaluate(&s);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * eval search and eval schedule: queries by the hundred against files in which
- * every mode was measured. A strategy sees what it asks for; it is judged by the
- * best plan of all.
+ * jetwatt eval search and eval schedule: answer many queries from files in which every mode was
+ * measured. A strategy sees only the cells that it asks for; its answer is compared with the best
+ * plan of all cells.
  */
 #ifndef JETWATT_CMD_EVAL_QUERY_SWEEP_H
 #define JETWATT_CMD_EVAL_QUERY_SWEEP_H
@@ -17,11 +17,18 @@ struct jetwatt_stream_range {
 
 /**
  * struct jetwatt_stream - one evaluation
- * @files: the workloads, and references to learn from; @infers: files of inference given
- * @modes: that may be measured for a query, 0: as the strategy has it
- * @queries: of the sweep, 0: all
- * @reuse: the queries come in random order, and measurements are kept
- * @trace: file of arrivals that change, NULL: none; @measuring: seconds that a measurement takes
+ * @args: global options
+ * @files: the workloads, and references to learn from
+ * @infers: number of files of inference workloads given
+ * @strategy: the search strategy
+ * @modes: maximum number of modes to measure per query, 0: the strategy's own number
+ * @queries: number of queries of the sweep, 0: all
+ * @repeats: number of repeats with different seeds
+ * @budget, @latency, @arrival: ranges of the sweep, in W, ms and requests per second
+ * @reuse: queries come in random order, and measurements are kept from query to query
+ * @json: print JSON
+ * @trace: file of request rates that change with time, NULL: none
+ * @measuring: duration of one measurement in seconds, with @trace
  */
 struct jetwatt_stream {
 	struct jetwatt_args args;
@@ -35,19 +42,22 @@ struct jetwatt_stream {
 	double measuring;
 };
 
-/* The two verbs: read their arguments, then all the rest. Return: exit code. */
+/* The verbs eval search and eval schedule: parse the arguments, run, print. Return: exit code. */
 int jetwatt_eval_search(int argc, char **argv);
 int jetwatt_eval_schedule(int argc, char **argv);
 
 /**
- * struct jetwatt_stream_verdict - on one query
- * @feasible: some plan is within the limits; @solved: so is one that was found;
- *	@violated: the answer is not
- * @excess: of time or latency over the optimum, in percent, NAN: none
- * @ratio: of throughput to the optimum's, NAN: there is none to be had
- * @clean: the one or the other against the optimum of rows that are not dirty
- * @modes, @measured: for this query; @ms: of computing, @longest: at once;
- *	@exhaust_ms: of looking at every plan there is
+ * struct jetwatt_stream_verdict - result of one query
+ * @feasible: some plan of all cells meets the limits
+ * @solved: some plan of the measured cells meets them
+ * @violated: the answer does not meet them
+ * @excess: time or latency in excess of the optimum's, in percent; NAN: no answer
+ * @clean: as @excess, against the optimum of rows that are not outliers; with training and
+ *	inference together: as @ratio, likewise
+ * @ratio: throughput of the answer relative to the optimum's; NAN: the optimum's is 0
+ * @ms: CPU time of the strategy in ms; @longest: of its longest step
+ * @exhaust_ms: CPU time of the exhaustive search in ms
+ * @modes, @measured: modes and cells measured for this query
  * @plan: the answer
  */
 struct jetwatt_stream_verdict {
@@ -57,18 +67,22 @@ struct jetwatt_stream_verdict {
 	struct jetwatt_slice_plan plan;
 };
 
-/* One query: measure as the strategy has it, answer, judge. Return: 0, negative errno. */
+/* Answer one query: measure what the strategy asks for, and judge the answer. @k, @state: the
+ * measured cells, and the state of the strategy. Return: 0, negative errno. */
 int jetwatt_stream_ask(const struct jetwatt_stream *s, struct jetwatt_known *k, void *state,
 		       const struct jetwatt_slice_query *q, struct jetwatt_stream_verdict *v);
 
-/* The best plan of all. @clean: by rows that are not dirty. Return: 1, 0: none. */
+/* Find the best plan of all cells. @clean: without outlier rows. Return: 1; 0: no plan meets the
+ * limits. */
 int jetwatt_stream_best(const struct jetwatt_stream *s, int clean,
 			const struct jetwatt_slice_query *q, struct jetwatt_slice_plan *plan);
 
-/* The same for arrivals that change, from @trace (query_trace.c). */
+/* query_trace.c: evaluate request rates that change with time, from @trace. Return: 0, or an exit
+ * code after printing the error. */
 int jetwatt_stream_follow(const struct jetwatt_stream *s);
 
-/* Ask, judge, print. Return: 0, or an exit code after saying why. */
+/* query_run.c: run the sweep and print the result. Return: 0, or an exit code after printing the
+ * error. */
 int jetwatt_stream_run(const struct jetwatt_stream *s);
 
 #endif

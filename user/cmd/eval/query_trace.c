@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * eval schedule --trace: requests whose rate changes. The plan was made for the
- * rate before; that it has changed shows when a minibatch is full sooner or later
- * than it should be, so what arrives until then is served by the old plan. Then
- * there is a new one, from all that was measured so far and a little more.
- * Measuring takes as long as --measuring says. Meanwhile the board is in this mode and
- * that one: whoever asks then is counted as too late.
+ * jetwatt eval schedule --trace: the request rate changes from window to window. A plan is made for
+ * one rate. That the rate has changed is detected when a minibatch of requests fills sooner or
+ * later than planned, so requests until then are served by the old plan. Then a new plan is made
+ * from all measurements so far and some new ones. Each measurement takes --measuring seconds, in
+ * which the board switches between modes: all requests in this time count as late.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,7 +18,7 @@
 #include "util/error.h"
 
 #define WINDOWS_MAX	100000
-/* A rate that is off by less asks for no new plan. */
+/* Relative change of the request rate up to which the plan is kept. */
 #define SAME		0.01
 
 struct window {
@@ -27,25 +26,32 @@ struct window {
 };
 
 /**
- * struct trace_tally - of all windows
- * @feasible: some plan is within the limits; @inside: the one in force is, after
- *	the change was noticed; @replans: that were made
- * @asked: requests; @missed: too late, or never, as the queue grew
- * @energy_j: of what was computed; @idle_s: nothing was; @measuring_s: something was
- *	measured, @owed_s: and has still to be
+ * struct trace_tally - sums over all windows
+ * @windows: number of windows; @seconds: their duration
+ * @feasible: windows in which some plan meets the limits
+ * @inside: of these, windows in which the plan in force meets them after the change was detected
+ * @replans: number of plans made
+ * @modes, @measured: modes and cells measured
+ * @asked: number of requests; @missed: of these, answered too late or never
+ * @energy_j: energy of computing, in J
+ * @idle_s: time without computing; @measuring_s: time spent on measuring
+ * @owed_s: measuring time that is not spent yet
+ * @ratio, @ratios: sum and number of throughput ratios to the optimum
+ * @ms, @longest: CPU time of the strategy, and of its longest step, in ms
  */
 struct trace_tally {
 	size_t windows, feasible, inside, replans, modes, measured, ratios;
 	double seconds, asked, missed, energy_j, idle_s, measuring_s, owed_s, ratio, ms, longest;
 };
 
-static int bad(const char *path, unsigned int line, const char *why)
+static int bad_trace_line(const char *path, unsigned int line, const char *why)
 {
-	return jetwatt_error_say(JETWATT_EXIT_USAGE, why, "lines of SECONDS REQUESTS_PER_S, as \"60 45\"",
+	return jetwatt_error_say(JETWATT_EXIT_USAGE, why,
+				 "write lines of SECONDS REQUESTS_PER_S, for example \"60 45\"",
 				 "cannot use line %u of %s", line, path);
 }
 
-/* Return: 0, exit code. Caller frees. */
+/* Read the file of request rates. The caller frees @out, even after an error. Return: exit code. */
 static int read_trace(const char *path, struct window **out, size_t *n)
 {
 	FILE *f = fopen(path, "re");
@@ -68,11 +74,12 @@ static int read_trace(const char *path, struct window **out, size_t *n)
 		if (text[strspn(text, " \t\r\n")] == '\0' || text[0] == '#')
 			continue;
 		if (sscanf(text, "%lf%*[ ,\t]%lf %c", &v.s, &v.hz, &rest) != 2)
-			code = bad(path, line, "two numbers are needed");
+			code = bad_trace_line(path, line, "two numbers are needed");
 		else if (!(v.s > 0 && v.s <= 1e7 && v.hz > 0 && v.hz <= 1e6))
-			code = bad(path, line, "both must be more than nothing, and within reason");
+			code = bad_trace_line(path, line,
+					      "both must be positive, at most 1e7 seconds and 1e6 requests per second");
 		else if (*n == WINDOWS_MAX)
-			code = bad(path, line, "there are 100000 lines before it");
+			code = bad_trace_line(path, line, "a file can have at most 100000 lines");
 		else
 			w[(*n)++] = v;
 	}
@@ -81,23 +88,24 @@ static int read_trace(const char *path, struct window **out, size_t *n)
 		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					 "cannot read %s", path);
 	else if (!code && !*n)
-		code = bad(path, line, "nothing is in the file");
+		code = bad_trace_line(path, line, "the file is empty");
 	*out = w;
 	return code;
 }
 
-/* What a workload takes in a plan, as it truly is. */
-static double truth(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p, size_t w,
-		    int power)
+/* Return: measured time in ms of workload @w in a plan, or its power in W if @power is set. */
+static double measured_cost(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
+			    size_t w, int power)
 {
 	const struct jetwatt_mode_table_work *work = &s->files.work[w];
 
 	return (power ? work->power_w : work->time_ms)[p->size[w] * s->files.n + p->mode];
 }
 
-/* Slowest answer of a plan at a rate that it may not have been made for; INFINITY: the
- * queue grows. */
-static double late_ms(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p, double hz)
+/* Return: longest latency of a plan at the request rate @hz, in ms; INFINITY: the queue grows
+ * without limit. */
+static double worst_latency_ms(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
+			       double hz)
 {
 	size_t first = jetwatt_slice_trains(s->files.kind), works = jetwatt_slice_works(s->files.kind);
 	double busy = 0, slow = 0, quick = INFINITY;
@@ -105,53 +113,55 @@ static double late_ms(const struct jetwatt_stream *s, const struct jetwatt_slice
 	for (size_t w = first; w < works; w++) {
 		double fill = 1e3 * s->files.work[w].size[p->size[w]] / hz;
 
-		busy += truth(s, p, w, 0);
+		busy += measured_cost(s, p, w, 0);
 		slow = fmax(slow, fill);
 		quick = fmin(quick, fill);
 	}
 	return busy > quick ? INFINITY : slow + busy;
 }
 
-static int inside(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
-		  const struct jetwatt_slice_query *q)
+static int plan_meets_limits(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
+			     const struct jetwatt_slice_query *q)
 {
 	for (size_t w = 0; w < jetwatt_slice_works(s->files.kind); w++)
-		if (truth(s, p, w, 1) > q->power_w)
+		if (measured_cost(s, p, w, 1) > q->power_w)
 			return 0;
-	return late_ms(s, p, q->arrival_hz) <= q->latency_ms;
+	return worst_latency_ms(s, p, q->arrival_hz) <= q->latency_ms;
 }
 
-/* @s seconds of a plan at a rate. */
-static void spend(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
-		  const struct jetwatt_slice_query *q, double seconds, struct trace_tally *t)
+/* Add @seconds of a plan at the query's request rate to the sums. */
+static void account_plan(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
+			 const struct jetwatt_slice_query *q, double seconds, struct trace_tally *t)
 {
 	size_t first = jetwatt_slice_trains(s->files.kind), works = jetwatt_slice_works(s->files.kind);
 	double busy = 0, asked = seconds * q->arrival_hz * (works - first);
 
 	for (size_t w = first; w < works; w++) {
-		double share = fmin(truth(s, p, w, 0) * q->arrival_hz /
+		double share = fmin(measured_cost(s, p, w, 0) * q->arrival_hz /
 				    s->files.work[w].size[p->size[w]] * 1e-3, 1);
 
 		busy += share;
-		t->energy_j += seconds * share * truth(s, p, w, 1);
+		t->energy_j += seconds * share * measured_cost(s, p, w, 1);
 	}
 	if (first && busy < 1) {
 		double fill = 1e3 * s->files.work[1].size[p->size[1]] / q->arrival_hz;
-		double tau = jetwatt_slice_tau(fill, truth(s, p, 1, 0), truth(s, p, 0, 0));
-		double share = tau * truth(s, p, 0, 0) / fill;
+		double tau = jetwatt_slice_tau(fill, measured_cost(s, p, 1, 0),
+					       measured_cost(s, p, 0, 0));
+		double share = tau * measured_cost(s, p, 0, 0) / fill;
 
 		busy += share;
-		t->energy_j += seconds * share * truth(s, p, 0, 1);
+		t->energy_j += seconds * share * measured_cost(s, p, 0, 1);
 	}
 	t->idle_s += seconds * fmax(1 - busy, 0);
 	t->asked += asked;
-	if (late_ms(s, p, q->arrival_hz) > q->latency_ms)
+	if (worst_latency_ms(s, p, q->arrival_hz) > q->latency_ms)
 		t->missed += asked;
 }
 
-/* What was measured for a plan from row @from of each workload on is owed its time. */
-static void owe(const struct jetwatt_stream *s, const struct jetwatt_known *k, const size_t *from,
-		struct trace_tally *t)
+/* Add the time and energy of the measurements from row @from[w] on. The time is spent later, by
+ * spend_on_measuring(). */
+static void add_measuring_debt(const struct jetwatt_stream *s, const struct jetwatt_known *k,
+			       const size_t *from, struct trace_tally *t)
 {
 	for (size_t w = 0; w < k->works; w++)
 		for (size_t i = from[w]; i < k->work[w].rows; i++) {
@@ -160,9 +170,10 @@ static void owe(const struct jetwatt_stream *s, const struct jetwatt_known *k, c
 		}
 }
 
-/* Of @left seconds those in which it is measured. Return: what is left. */
-static double measure(const struct jetwatt_stream *s, const struct jetwatt_slice_query *q, double left,
-		      struct trace_tally *t)
+/* Spend up to @left seconds on measuring. Return: seconds left. */
+static double spend_on_measuring(const struct jetwatt_stream *s,
+				 const struct jetwatt_slice_query *q, double left,
+				 struct trace_tally *t)
 {
 	size_t servers = jetwatt_slice_works(s->files.kind) - jetwatt_slice_trains(s->files.kind);
 	double spent = fmin(t->owed_s, left);
@@ -174,8 +185,8 @@ static double measure(const struct jetwatt_stream *s, const struct jetwatt_slice
 	return left - spent;
 }
 
-static int follow(const struct jetwatt_stream *s, const struct window *w, size_t n,
-		  struct trace_tally *t)
+static int trace_run(const struct jetwatt_stream *s, const struct window *w, size_t n,
+		     struct trace_tally *t)
 {
 	const uint32_t *size[] = { s->files.work[0].size, s->files.work[1].size };
 	const size_t sizes[] = { s->files.work[0].sizes, s->files.work[1].sizes };
@@ -201,18 +212,18 @@ static int follow(const struct jetwatt_stream *s, const struct window *w, size_t
 		if (have && fabs(w[i].hz / planned - 1) <= SAME) {
 			struct jetwatt_slice_plan any;
 			int ok = jetwatt_stream_best(s, 0, &q, &any);
-			double left = measure(s, &q, w[i].s, t);
+			double left = spend_on_measuring(s, &q, w[i].s, t);
 
 			t->feasible += ok;
-			t->inside += ok && !(t->owed_s > 0) && inside(s, &plan, &q);
-			spend(s, &plan, &q, left, t);
+			t->inside += ok && !(t->owed_s > 0) && plan_meets_limits(s, &plan, &q);
+			account_plan(s, &plan, &q, left, t);
 			continue;
 		}
 		if (have) {
 			size_t last = jetwatt_slice_works(s->files.kind) - 1;
 
 			left -= fmin(s->files.work[last].size[plan.size[last]] / w[i].hz, w[i].s);
-			spend(s, &plan, &q, w[i].s - left, t);
+			account_plan(s, &plan, &q, w[i].s - left, t);
 		}
 		jetwatt_known_query(&k, 0);
 		err = jetwatt_stream_ask(s, &k, state, &q, &v);
@@ -222,22 +233,22 @@ static int follow(const struct jetwatt_stream *s, const struct window *w, size_t
 		t->measured += v.measured;
 		t->ms += v.ms;
 		t->longest = fmax(t->longest, v.longest);
-		owe(s, &k, rows, t);
-		left = measure(s, &q, left, t);
+		add_measuring_debt(s, &k, rows, t);
+		left = spend_on_measuring(s, &q, left, t);
 		if (v.solved) {
 			plan = v.plan;
 			planned = w[i].hz;
 			have = 1;
-			t->inside += !(t->owed_s > 0) && inside(s, &plan, &q);
+			t->inside += !(t->owed_s > 0) && plan_meets_limits(s, &plan, &q);
 		}
 		if (v.feasible && !isnan(v.ratio)) {
 			t->ratio += v.ratio;
 			t->ratios++;
 		}
 		if (have) {
-			spend(s, &plan, &q, left, t);
+			account_plan(s, &plan, &q, left, t);
 		} else {
-			/* Nobody serves before there is a plan. */
+			/* Without a plan, no request is served. */
 			t->asked += left * w[i].hz;
 			t->missed += left * w[i].hz;
 			t->idle_s += left;
@@ -249,24 +260,27 @@ static int follow(const struct jetwatt_stream *s, const struct window *w, size_t
 	return err;
 }
 
-static double pct(double a, double b)
+static double trace_percent(double a, double b)
 {
 	return b > 0 ? 100 * a / b : NAN;
 }
 
-static void show(const struct jetwatt_stream *s, const struct trace_tally *t)
+static void trace_print(const struct jetwatt_stream *s, const struct trace_tally *t)
 {
 	struct jetwatt_json j;
 
 	if (!s->json) {
-		printf("%zu windows, %.0f s: %s, %zu of them feasible, inside the limits %.1f %% of these\n",
-		       t->windows, t->seconds, s->strategy->name, t->feasible, pct(t->inside, t->feasible));
-		printf("requests too late              %.2f %% of %.0f\n", pct(t->missed, t->asked), t->asked);
-		printf("energy of what was computed    %.4g kJ; idle %.0f s\n", t->energy_j * 1e-3, t->idle_s);
+		printf("%zu windows, %.0f s: %s, %zu of them feasible; the plan met the limits in %.1f %% of these\n",
+		       t->windows, t->seconds, s->strategy->name, t->feasible,
+		       trace_percent(t->inside, t->feasible));
+		printf("requests answered too late     %.2f %% of %.0f\n",
+		       trace_percent(t->missed, t->asked), t->asked);
+		printf("energy of computing            %.4g kJ; idle %.0f s\n", t->energy_j * 1e-3,
+		       t->idle_s);
 		printf("new plans                      %zu, from %zu measurements in %.0f s\n", t->replans,
 		       t->measured, t->measuring_s);
 		if (t->ratios)
-			printf("throughput of the optimum's    mean %6.3f\n", t->ratio / t->ratios);
+			printf("throughput / optimum           mean %6.3f\n", t->ratio / t->ratios);
 		return;
 	}
 	jetwatt_json_init(&j, stdout, 0);
@@ -276,10 +290,10 @@ static void show(const struct jetwatt_stream *s, const struct trace_tally *t)
 	jetwatt_json_uint(&j, "windows", t->windows);
 	jetwatt_json_uint(&j, "feasible", t->feasible);
 	jetwatt_json_uint(&j, "inside", t->inside);
-	jetwatt_json_real(&j, "inside_pct", pct(t->inside, t->feasible), 5);
+	jetwatt_json_real(&j, "inside_pct", trace_percent(t->inside, t->feasible), 5);
 	jetwatt_json_real(&j, "seconds", t->seconds, 8);
 	jetwatt_json_real(&j, "requests", t->asked, 8);
-	jetwatt_json_real(&j, "slo_missed_pct", pct(t->missed, t->asked), 5);
+	jetwatt_json_real(&j, "slo_missed_pct", trace_percent(t->missed, t->asked), 5);
 	jetwatt_json_real(&j, "energy_j", t->energy_j, 7);
 	jetwatt_json_real(&j, "idle_s", t->idle_s, 6);
 	jetwatt_json_uint(&j, "replans", t->replans);
@@ -298,18 +312,19 @@ int jetwatt_stream_follow(const struct jetwatt_stream *s)
 	int code = read_trace(s->trace, &w, &n), err;
 
 	if (!code) {
-		err = follow(s, w, n, &t);
+		err = trace_run(s, w, n, &t);
 		if (err)
 			code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 						 "strategy %s failed on %s", s->strategy->name,
 						 s->files.work[0].path);
 		else if (!t.feasible)
 			code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE,
-						 "no mode is within any of the limits",
-						 "higher --budgets, or --latency",
-						 "nothing to be found in %s", s->files.work[0].path);
+						 "no plan meets the limits in any window",
+						 "give higher --budgets or a higher --latency",
+						 "no window can be served in %s",
+						 s->files.work[0].path);
 		else
-			show(s, &t);
+			trace_print(s, &t);
 	}
 	free(w);
 	return code;

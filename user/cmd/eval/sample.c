@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What every evaluation does: draw, fit, predict, sum up. */
+/* Common steps of all evaluations: choose rows, fit, predict, and compute quantiles. */
 #include "cmd/eval/eval.h"
 
 #include <errno.h>
@@ -23,16 +23,16 @@ double jetwatt_eval_now_ms(void)
 	return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
 }
 
-/* A stream for each repeat. */
-static uint64_t stream(const struct jetwatt_eval *e, size_t r)
+/* Return: the seed of repeat @r. */
+static uint64_t repeat_seed(const struct jetwatt_eval *e, size_t r)
 {
 	uint64_t s = e->seed * 0x100000001b3ull + r;
 
 	return jetwatt_random(&s);
 }
 
-/* Bring row @row to place @k of @at, unless it is before. Return: was it not? */
-static int bring(size_t *at, size_t n, size_t k, size_t row)
+/* Move row @row to index @k of @at. Return: 1; 0: it is not in @at. */
+static int move_row_to(size_t *at, size_t n, size_t k, size_t row)
 {
 	for (size_t i = 0; i < n; i++)
 		if (at[i] == row) {
@@ -43,7 +43,7 @@ static int bring(size_t *at, size_t n, size_t k, size_t row)
 	return 0;
 }
 
-static int is_before(const size_t *at, size_t k, size_t row)
+static int is_sampled(const size_t *at, size_t k, size_t row)
 {
 	for (size_t i = 0; i < k; i++)
 		if (at[i] == row)
@@ -51,9 +51,9 @@ static int is_before(const size_t *at, size_t k, size_t row)
 	return 0;
 }
 
-/* As profile does without a budget; where the plan knows enough, chance takes
- * over. Here a mode that is measured again reads the same. */
-static int design(const struct jetwatt_eval *e, uint64_t seed, size_t *at)
+/* Choose rows as jetwatt profile does without a budget. If the plan stops early, the rest is drawn
+ * at random. A repeated measurement returns the same value here. */
+static int sample_designed(const struct jetwatt_eval *e, uint64_t seed, size_t *at)
 {
 	struct jetwatt_row *seen = malloc(2 * e->samples * sizeof(*seen));
 	size_t k = 0, rows = 0;
@@ -67,8 +67,8 @@ static int design(const struct jetwatt_eval *e, uint64_t seed, size_t *at)
 		if (err)
 			break;
 		seen[rows++] = e->row[next.index];
-		if (!is_before(at, k, next.index))
-			bring(at, e->n, k++, next.index);
+		if (!is_sampled(at, k, next.index))
+			move_row_to(at, e->n, k++, next.index);
 	}
 	free(seen);
 	if (err < 0)
@@ -79,7 +79,7 @@ static int design(const struct jetwatt_eval *e, uint64_t seed, size_t *at)
 
 int jetwatt_eval_sample(const struct jetwatt_eval *e, size_t r, size_t *at)
 {
-	uint64_t seed = stream(e, r);
+	uint64_t seed = repeat_seed(e, r);
 
 	for (size_t i = 0; i < e->n; i++)
 		at[i] = i;
@@ -92,10 +92,10 @@ int jetwatt_eval_sample(const struct jetwatt_eval *e, size_t r, size_t *at)
 		int n = jetwatt_linreg_modes(e->mode, e->n, own);
 
 		for (int k = 0; k < n; k++)
-			bring(at, e->n, k, own[k]);
+			move_row_to(at, e->n, k, own[k]);
 		return 0;
 	}
-	return design(e, seed, at);
+	return sample_designed(e, seed, at);
 }
 
 int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, size_t k,
@@ -105,7 +105,7 @@ int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, s
 	uint32_t *batch = malloc((k ? k : 1) * sizeof(*batch));
 	struct jetwatt_predictor_input in = {
 		.sample = { row, e->batch ? batch : NULL, k }, .most = e->most, .prior = e->prior,
-		.seed = stream(e, r),
+		.seed = repeat_seed(e, r),
 	};
 	double begun;
 	int err = -ENOMEM;
@@ -174,7 +174,7 @@ int jetwatt_eval_failed(const struct jetwatt_eval *e, int err)
 	const char *fix = NULL;
 
 	if (err == -ENODATA)
-		fix = "more --samples";
+		fix = "give more --samples";
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), fix, "method %s failed on %s",
 				 e->method->name, e->path);
 }
