@@ -65,8 +65,8 @@ build/jetwatt roofline --json --train $d/net.onnx | jq -e --slurpfile one $d/one
 	'.flop == 3 * $one[0].flop and .bytes == 3 * $one[0].bytes' > /dev/null
 result "training takes three times as much" $?
 build/jetwatt roofline --layers $d/net.onnx > $d/out &&
-	grep -q '^Swirl' $d/out && grep -q '^\* Swirl (1) is not known' $d/out &&
-	grep -q '^\* 1 weights are in other files' $d/out && grep -q 'x.0=N' $d/out
+	grep -q '^Swirl' $d/out && grep -q '^\* Swirl (1) is unknown' $d/out &&
+	grep -q '^\* 1 weights are stored in other files' $d/out && grep -q 'x.0=N' $d/out
 result "what is not known is said" $?
 refused "no file" 2 'no network'
 refused "a file that is not there" 1 'No such file' $d/none.onnx
@@ -122,12 +122,12 @@ result "much work on few bytes: the memory's clock may be low" $?
 run build/jetwatt roofline --corpus $d/corpus --work 1e7:1e8 --tune
 [ $status = 0 ] && grep -q '^c4-1000000-g500000000-e2400000000$' $d/out && grep -q '^tuned .* memory binds 100 %' $d/out
 result "little work on many bytes: the GPU's may be" $?
-refused "work and a network" 2 'work is for jobs without' $d/net.onnx --work 1e7:1e8 --corpus $d/corpus
+refused "work and a network" 2 'work cannot be combined' $d/net.onnx --work 1e7:1e8 --corpus $d/corpus
 refused "work that is none" 2 'cannot use' --work 1e7 --corpus $d/corpus
-refused "no place for what is measured" 2 'needs a place' --calibrate
-refused "an empty directory" 1 'has no kernels' --corpus tests/host
+refused "no place for what is measured" 2 'needs a directory' --calibrate
+refused "an empty directory" 1 'contains no kernel measurements' --corpus tests/host
 refused "nothing to be tuned for" 2 'needs a network' --corpus $d/corpus --tune
-refused "a picture of no roofs" 2 'draws roofs' $d/net.onnx --plot $d/roofs.svg
+refused "a picture of no roofs" 2 'plot needs measured kernels' $d/net.onnx --plot $d/roofs.svg
 if command -v gnuplot > /dev/null; then
 	run build/jetwatt roofline $d/net.onnx "$@" --plot $d/roofs.svg
 	[ $status = 0 ] && python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' $d/roofs.svg &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The program that runs kernels of known work: one's own, or the CUDA one below, which
- * nvcc makes here, for the GPU that is there.
+ * Compiles the CUDA program that runs kernels of known work, with nvcc, for the GPU of this board.
+ * --program replaces it.
  */
 #include "cmd/roofline/roofline.h"
 
@@ -15,10 +15,11 @@
 #include "util/error.h"
 
 /*
- * Every float of a buffer is read, goes through some multiplications and additions, and is
- * written: 8 bytes and 2 operations for each. Four chains a thread hide the latency of
- * arithmetic; a buffer beyond every cache is gone through as often as it takes. What one
- * wait is for takes FLOP operations and BYTES bytes, as near as whole rounds can.
+ * The kernel reads every float of a buffer, applies multiply-adds to it, "rounds" in number, and
+ * writes it back: 8 bytes per float, and 2 operations per float and round. Each thread has four
+ * independent chains, which hide the latency of arithmetic. The buffer is larger than every cache;
+ * for more bytes it is traversed several times. Between two waits the program does FLOP operations
+ * and moves BYTES bytes, as exactly as whole rounds allow.
  */
 static const char source[] =
 "#include <cmath>\n"
@@ -69,7 +70,7 @@ static const char source[] =
 
 static const char *const nvcc[] = { "nvcc", "/usr/local/cuda/bin/nvcc" };
 
-static int compile(const char *with, const char *from, const char *to)
+static int run_nvcc(const char *with, const char *from, const char *to)
 {
 	pid_t pid = fork();
 	int status;
@@ -84,11 +85,11 @@ static int compile(const char *with, const char *from, const char *to)
 	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static int no_program(const char *why)
+static int program_failed(const char *why)
 {
 	return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, why,
 				 "install the CUDA toolkit, or name a program that runs kernels: --program FILE",
-				 "cannot make a program that runs kernels");
+				 "cannot compile a program that runs kernels");
 }
 
 int jetwatt_roofline_cuda(struct jetwatt_roofline_program *p)
@@ -100,17 +101,18 @@ int jetwatt_roofline_cuda(struct jetwatt_roofline_program *p)
 	snprintf(p->dir, sizeof(p->dir), "%s/jetwatt-XXXXXX", getenv("TMPDIR") ? : "/tmp");
 	if (!mkdtemp(p->dir)) {
 		*p->dir = '\0';
-		return no_program(strerror(errno));
+		return program_failed(strerror(errno));
 	}
 	snprintf(from, sizeof(from), "%s/kernels.cu", p->dir);
 	snprintf(p->path, sizeof(p->path), "%s/kernels", p->dir);
 	f = fopen(from, "we");
 	if (!f || fputs(source, f) < 0 || fclose(f))
-		return no_program(strerror(errno));
+		return program_failed(strerror(errno));
 	for (size_t i = 0; i < sizeof(nvcc) / sizeof(nvcc[0]) && status == 127; i++)
-		status = compile(nvcc[i], from, p->path);
+		status = run_nvcc(nvcc[i], from, p->path);
 	unlink(from);
-	return status ? no_program(status == 127 ? "there is no nvcc" : "nvcc could not compile it") : 0;
+	return status ?
+	program_failed(status == 127 ? "nvcc was not found" : "nvcc could not compile the program") : 0;
 }
 
 void jetwatt_roofline_cuda_end(struct jetwatt_roofline_program *p)

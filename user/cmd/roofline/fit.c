@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* roofline --kernel: the roofs of each power mode, and a network below them. */
+/*
+ * jetwatt roofline --kernel: fits the roofs of each power mode to measured kernels, and prints them
+ * with the cost of a network in each mode.
+ */
 #include "cmd/roofline/roofline.h"
 
 #include <errno.h>
@@ -14,7 +17,7 @@
 #include "tune/plot_file.h"
 #include "util/error.h"
 
-/* What one kernel was measured in. */
+/* The measurements of one kernel, one row per mode. */
 struct measured {
 	struct jetwatt_row *row;
 	long n;
@@ -26,11 +29,13 @@ void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg)
 	const char *rest;
 
 	if (r->kernels == JETWATT_ROOFLINE_KERNELS)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL, "--kernel: more than %d of them",
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL,
+				       "--kernel can be given at most %d times",
 				       JETWATT_ROOFLINE_KERNELS));
 	rest = jetwatt_roofline_flop_bytes(arg, &k->flop, &k->bytes);
 	if (!rest || *rest != ':' || !rest[1])
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "FLOP:BYTES:FILE.csv, as 2e9:4e6:k1.csv",
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				       "FLOP:BYTES:FILE.csv, for example 2e9:4e6:k1.csv",
 				       "--kernel: cannot use \"%s\"", arg));
 	k->path = strdup(rest + 1);
 	if (!k->path)
@@ -38,7 +43,8 @@ void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg)
 	r->kernels++;
 }
 
-static const struct jetwatt_row *find(const struct measured *m, const struct jetwatt_mode *mode)
+static const struct jetwatt_row *find_measured(const struct measured *m,
+					       const struct jetwatt_mode *mode)
 {
 	for (long i = m->n; i > 0; i--)
 		if (jetwatt_mode_same(&m->row[i - 1].mode, mode))
@@ -46,9 +52,10 @@ static const struct jetwatt_row *find(const struct measured *m, const struct jet
 	return NULL;
 }
 
-/* The modes in which all kernels were measured, each once, and what they took there. */
-static size_t together(const struct jetwatt_roofline *r, const struct measured *m,
-		       struct jetwatt_mode *mode, struct jetwatt_roofs_kernel *k)
+/* Collect the modes in which all kernels were measured. @k: for each mode, one entry per kernel.
+ * Return: number of modes. */
+static size_t common_modes(const struct jetwatt_roofline *r, const struct measured *m,
+			   struct jetwatt_mode *mode, struct jetwatt_roofs_kernel *k)
 {
 	size_t n = 0, i, seen;
 
@@ -56,7 +63,7 @@ static size_t together(const struct jetwatt_roofline *r, const struct measured *
 		for (seen = 0; seen < n && !jetwatt_mode_same(&mode[seen], &m[0].row[at].mode); seen++)
 			;
 		for (i = 0; i < r->kernels && seen == n; i++) {
-			const struct jetwatt_row *row = find(&m[i], &m[0].row[at].mode);
+			const struct jetwatt_row *row = find_measured(&m[i], &m[0].row[at].mode);
 
 			if (!row)
 				break;
@@ -70,7 +77,7 @@ static size_t together(const struct jetwatt_roofline *r, const struct measured *
 	return n;
 }
 
-static int fit(struct jetwatt_roofline *r, const struct measured *m)
+static int fit_roofs(struct jetwatt_roofline *r, const struct measured *m)
 {
 	size_t most = m[0].n > 0 ? (size_t)m[0].n : 1;
 	struct jetwatt_roofs_kernel *k = calloc(most * r->kernels, sizeof(*k));
@@ -79,7 +86,7 @@ static int fit(struct jetwatt_roofline *r, const struct measured *m)
 
 	r->roof = calloc(most, sizeof(*r->roof));
 	if (k && mode && r->roof) {
-		r->roofs = together(r, m, mode, k);
+		r->roofs = common_modes(r, m, mode, k);
 		err = jetwatt_roofs_fit(mode, r->roofs, k, r->kernels, r->roof);
 	}
 	free(k);
@@ -87,10 +94,10 @@ static int fit(struct jetwatt_roofline *r, const struct measured *m)
 	if (!err && r->roofs)
 		return 0;
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, err == -ENOMEM ? strerror(ENOMEM) : err ?
-				 "at least four kernels are needed, in each mode some that arithmetic clearly binds and some that memory does" :
+				 "at least four kernels are needed, in each mode some that are clearly compute-bound and some that are clearly memory-bound" :
 				 "no mode is in all of the files",
 				 "jetwatt roofline --calibrate; or jetwatt profile --modes FILE.csv of each kernel, in the same modes",
-				 "no roofs from %zu kernels", r->kernels);
+				 "cannot fit roofs to %zu kernels", r->kernels);
 }
 
 int jetwatt_roofline_fit(struct jetwatt_roofline *r)
@@ -103,7 +110,7 @@ int jetwatt_roofline_fit(struct jetwatt_roofline *r)
 		code = m[i].n < 0 ? -m[i].n : 0;
 	}
 	if (!code)
-		code = fit(r, m);
+		code = fit_roofs(r, m);
 	for (size_t i = 0; i < r->kernels; i++)
 		free(m[i].row);
 	return code;
@@ -113,14 +120,15 @@ int jetwatt_roofline_tune(struct jetwatt_roofline *r)
 {
 	r->cost = calloc(r->roofs, sizeof(*r->cost));
 	if (!r->cost)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot tune");
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+					 "cannot choose a mode");
 	for (size_t i = 0; i < r->roofs; i++)
 		jetwatt_roofs_cost(&r->roof[i], r->work, r->n, &r->cost[i]);
 	jetwatt_roofs_tune(r->cost, r->roofs, r->slower, &r->answer);
 	return 0;
 }
 
-static void roof_line(char mark, const struct jetwatt_roofs *f)
+static void print_roof(char mark, const struct jetwatt_roofs *f)
 {
 	char mode[64];
 
@@ -130,7 +138,7 @@ static void roof_line(char mark, const struct jetwatt_roofs *f)
 	       f->eps_mem * 1e12, f->pi0, 100 * f->time_off, 100 * f->energy_off);
 }
 
-static void cost_line(const char *what, const struct jetwatt_roofline *r, size_t i)
+static void print_cost(const char *what, const struct jetwatt_roofline *r, size_t i)
 {
 	const struct jetwatt_roofs_cost *c = &r->cost[i], *f = &r->cost[r->answer.fastest];
 	char mode[64];
@@ -144,7 +152,7 @@ static void cost_line(const char *what, const struct jetwatt_roofline *r, size_t
 
 int jetwatt_roofline_draw(const struct jetwatt_roofline *r)
 {
-	/* Without a network the last mode, which is the highest of most lists. */
+	/* Without a network, draw the last mode: in most lists it has the highest clocks. */
 	size_t at[3] = { r->roofs - 1, r->roofs - 1, r->roofs - 1 };
 	static const char *const what[] = { "fastest", "tuned", "frugal" };
 	struct jetwatt_report_roof roof[3];
@@ -193,8 +201,8 @@ void jetwatt_roofline_tuned(const struct jetwatt_roofline *r)
 
 	jetwatt_board_mode_format(&r->roof[r->answer.tuned].mode, name, sizeof(name));
 	printf("%s\n", name);
-	cost_line("fastest", r, r->answer.fastest);
-	cost_line("tuned", r, r->answer.tuned);
+	print_cost("fastest", r, r->answer.fastest);
+	print_cost("tuned", r, r->answer.tuned);
 }
 
 void jetwatt_roofline_roofs(const struct jetwatt_roofline *r)
@@ -202,13 +210,13 @@ void jetwatt_roofline_roofs(const struct jetwatt_roofline *r)
 	printf("%-24s %8s %8s %7s %7s %8s %8s %7s %11s\n", "  cores CPU/GPU/EMC MHz", "GFLOP/s", "GB/s",
 	       "balance", "energy", "pJ/FLOP", "pJ/byte", "W", "off %: t, e");
 	for (size_t i = 0; i < r->roofs; i++)
-		roof_line(r->cost && i == r->answer.tuned ? '*' : ' ', &r->roof[i]);
+		print_roof(r->cost && i == r->answer.tuned ? '*' : ' ', &r->roof[i]);
 	if (!r->cost)
 		return;
 	printf("\n");
-	cost_line("fastest", r, r->answer.fastest);
-	cost_line("frugal", r, r->answer.frugal);
-	cost_line("tuned", r, r->answer.tuned);
+	print_cost("fastest", r, r->answer.fastest);
+	print_cost("frugal", r, r->answer.frugal);
+	print_cost("tuned", r, r->answer.tuned);
 	printf("least energy with at most %.3g %% more time; racing to halt %s\n", 100 * r->slower,
 	       r->answer.frugal == r->answer.fastest ? "pays" : "costs more than it saves");
 }

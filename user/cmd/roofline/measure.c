@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * roofline --calibrate: kernels of known work, from such that memory binds in every mode
- * to such that arithmetic does, each measured in the same modes as any other job. A
- * directory keeps what each has taken, so that it is measured once.
+ * jetwatt roofline --calibrate: measures kernels of known work, from memory-bound in every mode to
+ * compute-bound in every mode, each in the same modes as any other job. A directory stores the
+ * measurements, so each kernel is measured only once.
  */
 #include "cmd/roofline/roofline.h"
 
@@ -19,19 +19,20 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Operations for a byte. The roofs of Orin's modes meet between 3 and 700: where they do,
- * what each kind of work takes can be told from what is drawn all along. */
+/* Arithmetic intensities in FLOP per byte. The time roofs of Orin's modes intersect between 3 and
+ * 700: intensities in this range separate the energy per operation, the energy per byte and the
+ * constant power. */
 static const double intensity[] = { 0.25, 1, 3, 6, 12, 24, 48, 96, 192, 384, 1024, 4096 };
 #define KERNELS		(sizeof(intensity) / sizeof(intensity[0]))
-/* Of one wait: some 20 ms at the highest clocks of the larger boards. */
+/* Work of one wait: takes about 20 ms at the highest clocks of the larger boards. */
 #define FLOP_MOST	8e10
 #define BYTES_MOST	2e9
-/* Where nobody names modes: so many clocks of the GPU, all of the memory. */
+/* Number of GPU clocks to measure, with all EMC clocks, if --modes is not given. */
 #define GPU_STEPS	5
 #define STEPS_MAX	64
 
-/* Longer than a profile's: coefficients are differences between kernels, and power drifts
- * by tenths of a per cent over seconds. */
+/* Longer than for a profile, because coefficients are differences between kernels, and power drifts
+ * by tenths of a percent over seconds. */
 static const struct jetwatt_measure_limits limits = {
 	.batches = 20, .seconds = 8, .target = 0.004, .most_s = 30, .idle_s = 30,
 	.few = 3,
@@ -39,18 +40,18 @@ static const struct jetwatt_measure_limits limits = {
 
 enum knob { CORES, CPU, GPU };
 
-static uint64_t knob(const struct jetwatt_mode *m, enum knob k)
+static uint64_t knob_value(const struct jetwatt_mode *m, enum knob k)
 {
 	return k == CORES ? m->cores : k == CPU ? m->cpu_khz : m->gpu_hz;
 }
 
-/* Its steps, ascending. */
-static size_t steps(const struct jetwatt_learn *l, enum knob k, uint64_t *step)
+/* Collect the levels of a knob in the list of modes, ascending. Return: number of levels. */
+static size_t knob_levels(const struct jetwatt_learn *l, enum knob k, uint64_t *step)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->nr_modes; i++) {
-		uint64_t v = knob(&l->mode[i], k);
+		uint64_t v = knob_value(&l->mode[i], k);
 		size_t at = 0;
 
 		while (at < n && step[at] < v)
@@ -63,12 +64,13 @@ static size_t steps(const struct jetwatt_learn *l, enum knob k, uint64_t *step)
 	return n;
 }
 
-/* The GPU's clocks from end to end, each beside every clock of the memory; with all of
- * the CPU, and with half of it. */
-static void thin(struct jetwatt_learn *l)
+/* Reduce the list of modes to GPU_STEPS GPU clocks over the whole range, each with all EMC clocks,
+ * and with the highest and with a medium level of cores and CPU clock. */
+static void thin_modes(struct jetwatt_learn *l)
 {
 	uint64_t cores[STEPS_MAX], cpu[STEPS_MAX], gpu[STEPS_MAX];
-	size_t nc = steps(l, CORES, cores), np = steps(l, CPU, cpu), ng = steps(l, GPU, gpu), n = 0;
+	size_t nc = knob_levels(l, CORES, cores), np = knob_levels(l, CPU, cpu),
+	       ng = knob_levels(l, GPU, gpu), n = 0;
 	size_t some = ng < GPU_STEPS ? ng : GPU_STEPS;
 
 	for (size_t i = 0; i < l->nr_modes; i++) {
@@ -85,9 +87,10 @@ static void thin(struct jetwatt_learn *l)
 	l->nr_modes = n;
 }
 
-/* One kernel in all modes that its file lacks; the rows end there. */
-static int one(struct jetwatt_roofline *r, struct jetwatt_board *board, struct jetwatt_learn *l,
-	       struct jetwatt_roofline_kernel *k)
+/* Measure one kernel in all modes that its file lacks, and append the rows to the file. Return: 0,
+ * exit code. */
+static int calibrate_kernel(struct jetwatt_roofline *r, struct jetwatt_board *board,
+			    struct jetwatt_learn *l, struct jetwatt_roofline_kernel *k)
 {
 	char flop[32], bytes[32], *argv[] = { r->run.path, flop, bytes, NULL };
 	const struct jetwatt_args_job job = { .argv = argv };
@@ -116,7 +119,7 @@ static int one(struct jetwatt_roofline *r, struct jetwatt_board *board, struct j
 	return err;
 }
 
-static int all(struct jetwatt_roofline *r, struct jetwatt_board *board)
+static int calibrate_all(struct jetwatt_roofline *r, struct jetwatt_board *board)
 {
 	struct jetwatt_guard guard;
 	struct jetwatt_learn l = { .args = &r->args, .guard = &guard, .wait_s = limits.idle_s,
@@ -126,7 +129,7 @@ static int all(struct jetwatt_roofline *r, struct jetwatt_board *board)
 	if (!err && r->modes)
 		err = jetwatt_offered(board, l.mode, &l.nr_modes, r->modes);
 	if (!err && !r->modes)
-		thin(&l);
+		thin_modes(&l);
 	if (!err)
 		err = jetwatt_guard_hold(&guard, board);
 	if (err)
@@ -134,9 +137,9 @@ static int all(struct jetwatt_roofline *r, struct jetwatt_board *board)
 	l.begun_ns = jetwatt_clock_ns();
 	for (size_t i = 0; i < r->kernels && !err; i++) {
 		if (!r->args.quiet)
-			jetwatt_error_note("kernel %zu of %zu: %g operations a byte, %zu modes", i + 1,
+			jetwatt_error_note("kernel %zu of %zu: %g FLOP per byte, %zu modes", i + 1,
 					   r->kernels, r->kernel[i].flop / r->kernel[i].bytes, l.nr_modes);
-		err = one(r, board, &l, &r->kernel[i]);
+		err = calibrate_kernel(r, board, &l, &r->kernel[i]);
 	}
 	back = jetwatt_guard_back(&guard);
 	err = err ? err : back;
@@ -145,31 +148,34 @@ out:
 	return err;
 }
 
-static int cannot(const char *path)
+static int corpus_failed(const char *path)
 {
 	return jetwatt_error_say(errno == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
-				 strerror(errno), jetwatt_error_advice(errno), "--corpus %s", path);
+				 strerror(errno), jetwatt_error_advice(errno),
+				 "cannot use the directory --corpus %s", path);
 }
 
-static int add(struct jetwatt_roofline *r, double flop, double bytes)
+static int add_kernel(struct jetwatt_roofline *r, double flop, double bytes)
 {
 	struct jetwatt_roofline_kernel *k = &r->kernel[r->kernels];
 	char *path;
 
 	if (r->kernels == JETWATT_ROOFLINE_KERNELS)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL, "more than %d kernels",
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL,
+					 "a corpus can have at most %d kernels",
 					 JETWATT_ROOFLINE_KERNELS);
 	if (asprintf(&path, "%s/%.0f-%.0f.csv", r->corpus, flop, bytes) < 0) {
 		errno = ENOMEM;
-		return cannot(r->corpus);
+		return corpus_failed(r->corpus);
 	}
 	*k = (struct jetwatt_roofline_kernel){ flop, bytes, path };
 	r->kernels++;
 	return 0;
 }
 
-/* A roofline is a line over the GPU's clock. */
-static int gpu_clock(const struct jetwatt_board *board)
+/* The roofs are fitted over GPU clocks, so the board must be able to set the GPU clock. Return: 0,
+ * exit code. */
+static int check_gpu_clock(const struct jetwatt_board *board)
 {
 	const struct jetwatt_error_text *lack = jetwatt_board_lacks(board, JETWATT_KNOB_GPU);
 
@@ -182,22 +188,22 @@ int jetwatt_roofline_measure(struct jetwatt_roofline *r)
 	int err = 0;
 
 	if (mkdir(r->corpus, 0777) && errno != EEXIST)
-		return cannot(r->corpus);
+		return corpus_failed(r->corpus);
 	for (size_t i = 0; i < KERNELS && !err; i++) {
 		double bytes = BYTES_MOST * intensity[i] > FLOP_MOST ? FLOP_MOST / intensity[i] : BYTES_MOST;
 
-		err = add(r, bytes * intensity[i], bytes);
+		err = add_kernel(r, bytes * intensity[i], bytes);
 	}
 	if (!err)
 		err = jetwatt_reach_knobs(&board);
 	if (!err)
-		err = gpu_clock(board);
+		err = check_gpu_clock(board);
 	if (!err && r->program)
 		snprintf(r->run.path, sizeof(r->run.path), "%s", r->program);
 	else if (!err)
 		err = jetwatt_roofline_cuda(&r->run);
 	if (!err)
-		err = all(r, board);
+		err = calibrate_all(r, board);
 	jetwatt_roofline_cuda_end(&r->run);
 	jetwatt_board_close(board);
 	return err;
@@ -206,7 +212,8 @@ int jetwatt_roofline_measure(struct jetwatt_roofline *r)
 int jetwatt_roofline_corpus(struct jetwatt_roofline *r)
 {
 	struct dirent **found = NULL;
-	int n = scandir(r->corpus, &found, NULL, alphasort), err = n < 0 ? cannot(r->corpus) : 0;
+	int n = scandir(r->corpus, &found, NULL, alphasort);
+	int err = n < 0 ? corpus_failed(r->corpus) : 0;
 
 	for (int i = 0; i < n; i++) {
 		unsigned long long flop, bytes;
@@ -214,13 +221,14 @@ int jetwatt_roofline_corpus(struct jetwatt_roofline *r)
 
 		if (!err && sscanf(found[i]->d_name, "%llu-%llu.csv%n", &flop, &bytes, &at) == 2 && at &&
 		    !found[i]->d_name[at] && bytes)
-			err = add(r, flop, bytes);
+			err = add_kernel(r, flop, bytes);
 		free(found[i]);
 	}
 	free(found);
 	if (!err && !r->kernels)
 		err = jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
-					"jetwatt roofline --calibrate --corpus DIR measures them",
-					"%s has no kernels, as FLOP-BYTES.csv", r->corpus);
+					"jetwatt roofline --calibrate --corpus DIR measures kernels",
+					"%s contains no kernel measurements (FLOP-BYTES.csv)",
+					r->corpus);
 	return err;
 }

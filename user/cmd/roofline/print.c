@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What roofline prints. */
+/*
+ * Prints the work of the network per operator and per layer, as tables or JSON, and the reasons why
+ * some of it may be wrong.
+ */
 #include "cmd/roofline/roofline.h"
 
 #include <math.h>
@@ -9,7 +12,7 @@
 
 #include "out/json.h"
 
-/* Operators that are listed by name; the rest is one line. */
+/* Maximum number of operators listed by name; the others are summed in the last line. */
 #define KINDS_MAX	256
 
 struct kind {
@@ -19,19 +22,19 @@ struct kind {
 };
 
 static const char *const doubt[] = {
-	[JETWATT_GRAPH_UNKNOWN_OP] = "is not known: its bytes count, its operations do not",
-	[JETWATT_GRAPH_UNKNOWN_SIZE] = "has sizes that the file does not tell: not counted",
-	[JETWATT_GRAPH_ONCE] = "turns as often as its data say: counted once",
-	[JETWATT_GRAPH_BRANCH] = "has two branches: the one that costs more counts",
-	[JETWATT_GRAPH_DECLARED] = "is counted by the sizes that the file vouches for",
+	[JETWATT_GRAPH_UNKNOWN_OP] = "is unknown: its bytes are counted, its operations are not",
+	[JETWATT_GRAPH_UNKNOWN_SIZE] = "has sizes that the file does not contain: not counted",
+	[JETWATT_GRAPH_ONCE] = "repeats a number of times that depends on its data: counted once",
+	[JETWATT_GRAPH_BRANCH] = "has two branches: the more expensive one is counted",
+	[JETWATT_GRAPH_DECLARED] = "is counted with the sizes that the file declares",
 };
 
-static const char *op(const struct jetwatt_roofline *r, const struct jetwatt_work *w)
+static const char *operator_name(const struct jetwatt_roofline *r, const struct jetwatt_work *w)
 {
 	return jetwatt_graph_text(&r->graph, jetwatt_graph_node_at(&r->graph, w->node)->op);
 }
 
-static int heavier(const void *a, const void *b)
+static int by_work(const void *a, const void *b)
 {
 	const struct kind *x = a, *y = b;
 
@@ -40,8 +43,9 @@ static int heavier(const void *a, const void *b)
 	return (x->bytes < y->bytes) - (x->bytes > y->bytes);
 }
 
-/* By operator, the heaviest first. */
-static size_t kinds(const struct jetwatt_roofline *r, struct kind *k)
+/* Sum the work per operator, sorted by FLOP, then by bytes, descending. Return: number of
+ * operators. */
+static size_t count_operators(const struct jetwatt_roofline *r, struct kind *k)
 {
 	size_t n = 0, at;
 
@@ -59,11 +63,11 @@ static size_t kinds(const struct jetwatt_roofline *r, struct kind *k)
 		k[at].flop += w->flop;
 		k[at].bytes += w->bytes + w->param_bytes;
 	}
-	qsort(k, n, sizeof(*k), heavier);
+	qsort(k, n, sizeof(*k), by_work);
 	return n;
 }
 
-static void line(const char *name, double layers, double flop, double bytes)
+static void print_work(const char *name, double layers, double flop, double bytes)
 {
 	printf("%-24.40s ", name);
 	if (layers > 0)
@@ -73,8 +77,8 @@ static void line(const char *name, double layers, double flop, double bytes)
 	printf(" %11.4f %11.3f %9.3g\n", flop * 1e-9, bytes * 1e-6, bytes > 0 ? flop / bytes : 0);
 }
 
-/* Returned in @buf: "1x64x112x112". */
-static const char *size(const struct jetwatt_graph_value *v, char *buf, size_t len)
+/* Format the size of a tensor in @buf, such as "1x64x112x112". Return: @buf. */
+static const char *format_dims(const struct jetwatt_graph_value *v, char *buf, size_t len)
 {
 	size_t at = 0;
 
@@ -85,7 +89,7 @@ static const char *size(const struct jetwatt_graph_value *v, char *buf, size_t l
 	return buf;
 }
 
-static void layers(const struct jetwatt_roofline *r)
+static void print_layers(const struct jetwatt_roofline *r)
 {
 	printf("%-5s %-18s %-24s %10s %10s %9s  made\n", "layer", "operator", "name", "MFLOP", "MB",
 	       "FLOP/byte");
@@ -97,16 +101,17 @@ static void layers(const struct jetwatt_roofline *r)
 		char buf[96];
 
 		jetwatt_graph_refer(&r->graph, n, &ref);
-		printf("%5zu %-18.18s %-24.24s %10.3f %10.4f %9.3g  %s%s\n", i, op(r, w),
+		printf("%5zu %-18.18s %-24.24s %10.3f %10.4f %9.3g  %s%s\n", i, operator_name(r, w),
 		       jetwatt_graph_text(&r->graph, n->name), w->flop * 1e-6, bytes * 1e-6,
-		       bytes > 0 ? w->flop / bytes : 0, size(ref.outs ? ref.out[0] : NULL, buf, sizeof(buf)),
+		       bytes > 0 ? w->flop / bytes : 0,
+		       format_dims(ref.outs ? ref.out[0] : NULL, buf, sizeof(buf)),
 		       w->doubt ? "  *" : "");
 	}
 	printf("\n");
 }
 
-/* What was not known, each kind once. */
-static void doubts(const struct jetwatt_roofline *r)
+/* Print what could not be counted exactly, each combination of operator and reason once. */
+static void print_doubts(const struct jetwatt_roofline *r)
 {
 	struct kind seen[KINDS_MAX];
 	size_t n = 0, at;
@@ -132,46 +137,48 @@ static void doubts(const struct jetwatt_roofline *r)
 		const char *input = jetwatt_graph_text(&r->graph, jetwatt_graph_value_at(&r->graph, o->value)->name);
 
 		if (!o->said)
-			printf("* axis %d of input %s%s%s is open, taken as 1; --dim %.40s.%d=N says otherwise\n",
+			printf("* axis %d of input %s%s%s is open and taken as 1; set it with --dim %.40s.%d=N\n",
 			       o->axis, input, o->name == JETWATT_GRAPH_NONE ? "" : ", ",
 			       jetwatt_graph_text(&r->graph, o->name), input, o->axis);
 	}
 	for (uint32_t i = 0; i < r->graph.value.n; i++)
 		external += (jetwatt_graph_value_at(&r->graph, i)->flags & JETWATT_GRAPH_EXTERNAL) != 0;
 	if (external)
-		printf("* %u weights are in other files, which were not needed\n", external);
+		printf("* %u weights are stored in other files; their data are not needed\n",
+		       external);
 }
 
-static void network(const struct jetwatt_roofline *r)
+static void print_network(const struct jetwatt_roofline *r)
 {
 	const char *name = strrchr(r->path, '/');
 	struct kind k[KINDS_MAX + 1];
-	size_t n = kinds(r, k);
+	size_t n = count_operators(r, k);
 
 	printf("%s: %s, minibatch of %ld\n\n", name ? name + 1 : r->path,
-	       r->train ? "a step of training" : "a forward pass", r->batch);
+	       r->train ? "a training step" : "a forward pass", r->batch);
 	if (r->layers)
-		layers(r);
+		print_layers(r);
 	printf("%-24s %7s %11s %11s %9s\n", "operator", "layers", "GFLOP", "MB", "FLOP/byte");
 	for (size_t i = 0; i < n; i++)
-		line(k[i].op == JETWATT_GRAPH_NONE ? "others" : jetwatt_graph_text(&r->graph, k[i].op),
-		     (double)k[i].layers, k[i].flop, k[i].bytes);
-	line("total", (double)r->n, r->flop, r->bytes);
+		print_work(k[i].op == JETWATT_GRAPH_NONE ? "others" :
+			   jetwatt_graph_text(&r->graph, k[i].op),
+			   (double)k[i].layers, k[i].flop, k[i].bytes);
+	print_work("total", (double)r->n, r->flop, r->bytes);
 	printf("weights: %.3f MB\n", jetwatt_graph_params(&r->graph) * 1e-6);
-	doubts(r);
+	print_doubts(r);
 }
 
 void jetwatt_roofline_print(const struct jetwatt_roofline *r)
 {
 	if (r->path)
-		network(r);
+		print_network(r);
 	if (r->path && r->roofs)
 		printf("\n");
 	if (r->roofs)
 		jetwatt_roofline_roofs(r);
 }
 
-static const char *word(enum jetwatt_graph_doubt d)
+static const char *doubt_key(enum jetwatt_graph_doubt d)
 {
 	static const char *const name[] = { NULL, "unknown_op", "unknown_size", "counted_once",
 					    "heavier_branch", "declared_size" };
@@ -179,7 +186,7 @@ static const char *word(enum jetwatt_graph_doubt d)
 	return name[d];
 }
 
-static void network_json(const struct jetwatt_roofline *r, struct jetwatt_json *j)
+static void print_network_json(const struct jetwatt_roofline *r, struct jetwatt_json *j)
 {
 	jetwatt_json_string(j, "model", r->path);
 	jetwatt_json_bool(j, "train", r->train);
@@ -211,14 +218,14 @@ static void network_json(const struct jetwatt_roofline *r, struct jetwatt_json *
 
 		jetwatt_graph_refer(&r->graph, n, &ref);
 		jetwatt_json_object(j, NULL);
-		jetwatt_json_string(j, "op", op(r, w));
+		jetwatt_json_string(j, "op", operator_name(r, w));
 		jetwatt_json_string(j, "name", jetwatt_graph_text(&r->graph, n->name));
 		jetwatt_json_real(j, "times", w->times, 9);
 		jetwatt_json_real(j, "flop", w->flop, 12);
 		jetwatt_json_real(j, "bytes", w->bytes, 12);
 		jetwatt_json_real(j, "param_bytes", w->param_bytes, 12);
 		if (w->doubt)
-			jetwatt_json_string(j, "doubt", word(w->doubt));
+			jetwatt_json_string(j, "doubt", doubt_key(w->doubt));
 		jetwatt_json_string(j, "makes", ref.outs && ref.out[0] ?
 				    jetwatt_graph_text(&r->graph, ref.out[0]->name) : "");
 		jetwatt_json_array(j, "size");
@@ -237,7 +244,7 @@ void jetwatt_roofline_json(const struct jetwatt_roofline *r)
 	jetwatt_json_init(&j, stdout, 1);
 	jetwatt_json_object(&j, NULL);
 	if (r->path)
-		network_json(r, &j);
+		print_network_json(r, &j);
 	if (r->roofs)
 		jetwatt_roofline_roofs_json(r, &j);
 	jetwatt_json_end(&j);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* jetwatt roofline: parse the command line, read the network, and call the steps of roofline.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,15 +34,17 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static void dim(struct jetwatt_roofline *r, char *arg)
+static void parse_dim(struct jetwatt_roofline *r, char *arg)
 {
 	char *value = strrchr(arg, '=');
 
 	if (!value || value == arg)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "as height=224, or as input.2=224",
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				       "for example height=224, or input.2=224",
 				       "--dim: cannot use \"%s\"", arg));
 	if (r->dims == JETWATT_ROOFLINE_DIMS)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL, "--dim: more than %d of them",
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL,
+				       "--dim can be given at most %d times",
 				       JETWATT_ROOFLINE_DIMS));
 	*value = '\0';
 	r->dim[r->dims++] = (struct jetwatt_graph_size){
@@ -49,10 +52,10 @@ static void dim(struct jetwatt_roofline *r, char *arg)
 	};
 }
 
-static int no_memory(int err)
+static int roofline_failed(int err)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(err),
-				 "cannot look at the network");
+				 "cannot analyse the network");
 }
 
 const char *jetwatt_roofline_flop_bytes(const char *arg, double *flop, double *bytes)
@@ -65,51 +68,53 @@ const char *jetwatt_roofline_flop_bytes(const char *arg, double *flop, double *b
 	return arg + at;
 }
 
-static void work(struct jetwatt_roofline *r, const char *arg)
+static void parse_work(struct jetwatt_roofline *r, const char *arg)
 {
 	double flop, bytes;
 	const char *rest = jetwatt_roofline_flop_bytes(arg, &flop, &bytes);
 
 	if (!rest || *rest)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "FLOP:BYTES, as 8e10:2e9",
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "FLOP:BYTES, for example 8e10:2e9",
 				       "--work: cannot use \"%s\"", arg));
 	free(r->work);
 	r->work = calloc(1, sizeof(*r->work));
 	if (!r->work)
-		exit(no_memory(-ENOMEM));
+		exit(roofline_failed(-ENOMEM));
 	*r->work = (struct jetwatt_work){ .flop = flop, .bytes = bytes, .times = 1 };
 	r->n = 1;
 }
 
-static void finish(const struct jetwatt_roofline *r)
+static void roofline_check_args(const struct jetwatt_roofline *r)
 {
 	int roofs = r->kernels || r->corpus;
 
 	if (r->calibrate && (!r->corpus || r->kernels))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--corpus DIR, and no --kernel",
-				       "--calibrate needs a place for what it measures"));
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				       "give --corpus DIR, and no --kernel",
+				       "--calibrate needs a directory for its measurements"));
 	if (r->path && r->n)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave one of the two out",
-				       "--work is for jobs without a network"));
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave out one of the two",
+				       "--work cannot be combined with a network"));
 	if (r->n && !roofs)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--corpus DIR", "--work needs roofs"));
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--corpus DIR",
+				       "--work needs measured kernels"));
 	if (!r->path && !roofs)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt roofline MODEL.onnx",
-				       "no network and no kernels"));
+				       "no network and no kernels are given"));
 	if (!r->calibrate && (r->program || r->modes))
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--calibrate",
-				       "--program and --modes are for measuring kernels"));
+				       "--program and --modes are used only with --calibrate"));
 	if (r->tune && !(roofs && (r->path || r->n)))
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
 				       "jetwatt roofline MODEL.onnx --corpus DIR --tune",
-				       "--tune needs a network, or --work, and roofs"));
+				       "--tune needs a network or --work, and measured kernels"));
 	if (r->plot && !roofs)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-				       "--corpus DIR, or --kernel four times or more",
-				       "--plot draws roofs"));
+				       "--corpus DIR, or at least four --kernel",
+				       "--plot needs measured kernels"));
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t roofline_parse(int key, char *arg, struct argp_state *state)
 {
 	struct jetwatt_roofline *r = state->input;
 
@@ -121,7 +126,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->batch = jetwatt_args_count("--batch", arg, 1, 1 << 24);
 		break;
 	case DIM:
-		dim(r, arg);
+		parse_dim(r, arg);
 		break;
 	case LAYERS:
 		r->layers = 1;
@@ -130,7 +135,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		jetwatt_roofline_kernel(r, arg);
 		break;
 	case WORK:
-		work(r, arg);
+		parse_work(r, arg);
 		break;
 	case CORPUS:
 		r->corpus = arg;
@@ -162,7 +167,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->path = arg;
 		break;
 	case ARGP_KEY_END:
-		finish(r);
+		roofline_check_args(r);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -170,7 +175,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int infer(struct jetwatt_roofline *r)
+static int infer_sizes(struct jetwatt_roofline *r)
 {
 	struct jetwatt_graph *g = &r->graph;
 	const struct jetwatt_graph_node *n;
@@ -178,11 +183,12 @@ static int infer(struct jetwatt_roofline *r)
 	int err = jetwatt_graph_infer(g, &bad);
 
 	if (err != -ELOOP)
-		return err ? no_memory(err) : 0;
+		return err ? roofline_failed(err) : 0;
 	n = jetwatt_graph_node_at(g, bad);
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, "it reads what only it or a later layer makes",
-				 "onnx.checker says more; export it again",
-				 "%s goes round in a circle at layer %u, %s %s", r->path, bad,
+	return jetwatt_error_say(JETWATT_EXIT_FAILED,
+				 "a layer needs its own output, or that of a later layer",
+				 "check the file with onnx.checker, and export it again",
+				 "%s has a cycle at layer %u, %s %s", r->path, bad,
 				 jetwatt_graph_text(g, n->op), jetwatt_graph_text(g, n->name));
 }
 
@@ -197,15 +203,16 @@ int jetwatt_roofline_load(struct jetwatt_roofline *r)
 		return jetwatt_error_say(err == -EACCES || err == -EPERM ? JETWATT_EXIT_PERMISSION :
 					 JETWATT_EXIT_FAILED, e.text,
 					 err == -EINVAL || err == -ENODATA ?
-					 "export it again, or copy it again" : jetwatt_error_advice(err),
+					 "export or copy the file again" :
+					 jetwatt_error_advice(err),
 					 e.at ? "cannot read %s at byte %llu" : "cannot read %s", r->path,
 					 (unsigned long long)e.at);
-	err = infer(r);
+	err = infer_sizes(r);
 	if (err)
 		return err;
 	err = jetwatt_graph_work(&r->graph, &r->work, &r->n);
 	if (err)
-		return no_memory(err);
+		return roofline_failed(err);
 	r->own_batch = jetwatt_graph_batch(&r->graph);
 	if (!r->batch)
 		r->batch = (long)r->own_batch;
@@ -226,7 +233,7 @@ int jetwatt_cmd_roofline(int argc, char **argv)
 			   "[MODEL.onnx] --corpus DIR [--calibrate]",
 			   "Count the operations and bytes of a neural network, layer by layer.\v"
 			   "Only the ONNX graph is read: no weights are read, and nothing is run.",
-			   options, parse, argc, argv, &r);
+			   options, roofline_parse, argc, argv, &r);
 	jetwatt_graph_init(&r.graph);
 	r.graph.sizes = r.dims;
 	err = r.path ? jetwatt_roofline_load(&r) : 0;

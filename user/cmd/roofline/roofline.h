@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A network's operations and bytes: read, summed, shown. */
+/*
+ * jetwatt roofline: FLOP and bytes of a network, roofs of each power mode from measured kernels,
+ * and the mode to use. The model is plan/roofs.h; networks are read by store/onnx.h.
+ */
 #ifndef JETWATT_CMD_ROOFLINE_ROOFLINE_H
 #define JETWATT_CMD_ROOFLINE_ROOFLINE_H
 
@@ -12,27 +15,42 @@
 #define JETWATT_ROOFLINE_DIMS	16
 #define JETWATT_ROOFLINE_KERNELS	32
 
-/* A kernel of known work, and the file of the modes in which it was measured. */
+/* A kernel with a known number of operations and bytes, and the CSV file of its measurements in
+ * several modes. */
 struct jetwatt_roofline_kernel {
 	double flop, bytes;
 	char *path;
 };
 
-/* What runs kernels: PATH FLOP BYTES, until SIGTERM; @dir: it is ours, "": it is not. */
+/* The program that runs kernels: @path FLOP BYTES, until SIGTERM. @dir: temporary directory that it
+ * was compiled in, "" if it was given by --program. */
 struct jetwatt_roofline_program {
 	char dir[128], path[256];
 };
 
 /**
- * struct jetwatt_roofline - what was asked, and the answer
- * @batch: items of a minibatch; @own_batch: in the file
- * @work: @n layers, as often as they run and as large as was asked
- * @flop, @bytes: of all of them
- * @roof: of @roofs modes, from @kernels; @cost: of the network in each, NULL: there is
- *	no network
- * @slower: that a mode may be which takes less energy
- * @calibrate: measure kernels first, run by @program (NULL: CUDA's), in @modes (NULL: some of
- *	the board's), into @corpus, a directory; @tune: say nothing but the mode to take
+ * struct jetwatt_roofline - arguments and results
+ * @args: global options
+ * @path: ONNX file of the network, NULL: none
+ * @plot: file to draw, NULL: none
+ * @corpus: directory of kernel measurements, NULL: none
+ * @program: program that runs kernels, NULL: compile one with nvcc
+ * @modes: file of the modes to calibrate, NULL: some of the board's
+ * @dim, @dims: sizes of open axes, given by --dim
+ * @batch: minibatch size asked for, 0: that of the file; @own_batch: that of the file
+ * @train: count a training step instead of a forward pass
+ * @layers: print every layer; @json: print JSON
+ * @calibrate: measure the kernels that @corpus lacks, first
+ * @tune: print only the recommended mode
+ * @run: the program in use
+ * @graph: the network
+ * @flop, @bytes: sums over all layers
+ * @work, @n: work of each layer, scaled to @batch; or one entry from --work
+ * @kernel, @kernels: the measured kernels
+ * @roof, @roofs: one per mode, fitted to @kernel
+ * @cost: cost of the network in each mode, NULL: no network
+ * @answer: fastest, most frugal and recommended mode
+ * @slower: accepted increase in time over the fastest mode, relative
  */
 struct jetwatt_roofline {
 	struct jetwatt_args args;
@@ -54,29 +72,31 @@ struct jetwatt_roofline {
 	double slower;
 };
 
-/* Return: 0, or an exit code after saying why. */
+/* Read the network and compute its work. Return: 0, or an exit code after printing the error. */
 int jetwatt_roofline_load(struct jetwatt_roofline *r);
 
-/* FLOP:BYTES at the begin of @arg. Return: what stands behind them; NULL: they are none. */
+/* Parse FLOP:BYTES at the start of @arg. Return: the text after it; NULL: invalid. */
 const char *jetwatt_roofline_flop_bytes(const char *arg, double *flop, double *bytes);
-/* --kernel FLOP:BYTES:FILE.csv, or the end with status 2. */
+/* Parse --kernel FLOP:BYTES:FILE.csv. Exits the program with a usage error if it is invalid. */
 void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg);
-/* A program for the GPU that is there. Return: 0, or an exit code after saying why; either
- * way it is to be ended. */
+/* Compile the CUDA program for the GPU of this board. Return: 0, or an exit code after printing the
+ * error. Call jetwatt_roofline_cuda_end() in both cases. */
 int jetwatt_roofline_cuda(struct jetwatt_roofline_program *p);
 void jetwatt_roofline_cuda_end(struct jetwatt_roofline_program *p);
-/* Measure kernels into the corpus; those that are there. Return: 0, or an exit code after
- * saying why. */
+/* jetwatt_roofline_measure(): measure all kernels into the corpus. jetwatt_roofline_corpus(): list
+ * the kernels that are in it. Return: 0, or an exit code after printing the error. */
 int jetwatt_roofline_measure(struct jetwatt_roofline *r);
 int jetwatt_roofline_corpus(struct jetwatt_roofline *r);
-/* Roofs from the kernels; the network's cost under them. Return: 0, or an exit code after
- * saying why. */
+/* jetwatt_roofline_fit(): fit the roofs of each mode to the kernels. jetwatt_roofline_tune():
+ * compute the network's cost in each mode and choose one. Return: 0, or an exit code after printing
+ * the error. */
 int jetwatt_roofline_fit(struct jetwatt_roofline *r);
 int jetwatt_roofline_tune(struct jetwatt_roofline *r);
-/* The roofs of the modes that are named, or of the last one. Return: 0, exit code. */
+/* Draw the roofs of the fastest, recommended and most frugal mode; without a network, of the last
+ * mode. Return: 0, exit code. */
 int jetwatt_roofline_draw(const struct jetwatt_roofline *r);
 void jetwatt_roofline_roofs(const struct jetwatt_roofline *r);
-/* The mode to take, and what it saves. */
+/* Print the recommended mode and what it saves. */
 void jetwatt_roofline_tuned(const struct jetwatt_roofline *r);
 void jetwatt_roofline_roofs_json(const struct jetwatt_roofline *r, struct jetwatt_json *j);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The figures of a run by name: for --fail-if, and for means over runs.
- */
+/* The metrics of a run by name, for --fail-if and for means over several runs; for jetwatt stat. */
 #ifndef JETWATT_CMD_STAT_METRICS_H
 #define JETWATT_CMD_STAT_METRICS_H
 
@@ -12,28 +10,31 @@
 
 #define JETWATT_FIGURES	32
 
-/* One run, as numbers: the meter behind it may be gone. NAN: not known. */
+/* Metrics of one run; they stay valid after its meter is freed. NAN: unknown. */
 struct jetwatt_figures {
 	double v[JETWATT_FIGURES];
 };
 
 int jetwatt_figure_count(void);
 const char *jetwatt_figure_name(int i);
-/* Those worth a line when runs are compared. */
+/* Return: 1 if the metric is printed in the summary of several runs, else 0. */
 int jetwatt_figure_main(int i);
 
 void jetwatt_figure_take(struct jetwatt_figures *f, const struct jetwatt_summary *s,
 			 const struct jetwatt_usage_figures *u);
 
-/* For rules: value by name. @figures: struct jetwatt_figures, NULL: any name
- * that exists is worth 1. */
+/* Callback for threshold expressions: look up a metric of @len characters. @figures: struct
+ * jetwatt_figures, or NULL: every existing name has the value 1. Return: 0; -ENOENT: unknown name;
+ * -ENODATA: unknown value. */
 int jetwatt_figure_find(const char *name, size_t len, double *value, void *figures);
 
 /**
- * jetwatt_figure_mean() - over runs
- * @pct: standard error of the mean in percent of it; NAN with less than two
+ * jetwatt_figure_mean() - mean of a metric over several runs
+ * @f, @n: the runs
+ * @i: index of the metric
+ * @pct: standard error of the mean, in percent of the mean; NAN with fewer than two runs
  *
- * Return: mean over the runs that know it, NAN: none does.
+ * Return: mean over the runs in which the metric is known; NAN: in none.
  */
 double jetwatt_figure_mean(const struct jetwatt_figures *f, int n, int i, double *pct);
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt stat: run or attach to a job, and print time, power and energy per minibatch. A run is a
+ * session of measure/session.h with an energy meter (measure/run_energy.h); -r repeats it and
+ * prints means.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -33,9 +38,13 @@ struct stat_input {
 };
 
 /**
- * struct stat - what is being done
- * @figures: of the @runs so far
- * @interrupted: somebody wants no more of them
+ * struct stat_verb - state of the verb
+ * @in: the command line
+ * @board: the board
+ * @f: the output
+ * @json: JSON writer on @f
+ * @figures: metrics of each run so far, @runs of them
+ * @interrupted: a signal asked to stop; no further runs are started
  */
 struct stat_verb {
 	const struct stat_input *in;
@@ -60,8 +69,9 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-/* Before the job: a run of hours is not judged by a rule that makes no sense. */
-static void check_rule(const char *rule)
+/* Check the expression of --fail-if before the job starts, so that a typing error is not found
+ * hours later. */
+static void check_fail_if(const char *rule)
 {
 	char names[400] = "one of";
 	size_t at = 0;
@@ -72,32 +82,34 @@ static void check_rule(const char *rule)
 	for (int i = 0; i < jetwatt_figure_count() && err == -ENOENT; i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s",
 			 jetwatt_figure_name(i));
-	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, err == -E2BIG ? "too long or too deep" : NULL,
+	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, err == -E2BIG ?
+			       "the expression is too long or too deeply nested" : NULL,
 			       err == -ENOENT ? names :
-			       "like 'J/minibatch.p95 > 1.4 || ms/minibatch > 80'",
-			       err == -ENOENT ? "--fail-if: no such figure: %.40s" :
-			       "--fail-if: cannot read from here on: \"%.40s\"",
+			       "for example 'J/minibatch.p95 > 1.4 || ms/minibatch > 80'",
+			       err == -ENOENT ? "--fail-if: unknown metric: %.40s" :
+			       "--fail-if: syntax error at \"%.40s\"",
 			       at < strlen(rule) ? rule + at : ""));
 }
 
-static void check(const struct stat_input *in)
+static void stat_check_args(const struct stat_input *in)
 {
 	jetwatt_args_one_job(&in->job, 1);
 	if (in->for_s > 0 && in->job.argv)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-				       "stat -- COMMAND measures it to its end",
-				       "--for is for a running job"));
+				       "jetwatt stat -- COMMAND measures until the command ends",
+				       "--for needs a running job (-p or --cgroup)"));
 	if (in->repeat && !in->job.argv)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "stat -r N -- COMMAND",
-				       "-r is for a command"));
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt stat -r N -- COMMAND",
+				       "-r needs a command"));
 	if (in->job.rungs == JETWATT_RUNG_MARKER && !in->job.argv)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "stat --probe marker -- COMMAND",
-				       "marks come from a command that was started for them"));
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				       "jetwatt stat --probe marker -- COMMAND",
+				       "--probe marker needs a command: only a command started here can write marks"));
 	if (in->fail_if)
-		check_rule(in->fail_if);
+		check_fail_if(in->fail_if);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t stat_parse(int key, char *arg, struct argp_state *state)
 {
 	struct stat_input *in = state->input;
 
@@ -136,7 +148,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		jetwatt_args_command(&in->job, state);
 		break;
 	case ARGP_KEY_END:
-		check(in);
+		stat_check_args(in);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -144,28 +156,29 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int unwritable(const struct stat_input *in)
+static int stat_unwritable(const struct stat_input *in)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
-				 "-o names a file that can be written; is the disk full?",
+				 "name a file that can be written with -o; check that the disk is not full",
 				 "cannot write %s", in->out);
 }
 
-static int show(struct stat_verb *v, struct jetwatt_meter *m,
-		const struct jetwatt_usage_figures *u)
+static int stat_print(struct stat_verb *v, struct jetwatt_meter *m,
+		      const struct jetwatt_usage_figures *u)
 {
 	struct jetwatt_summary s;
 	int err = jetwatt_summary_make(&s, m);
 
 	if (err)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-					 "cannot add up the run");
+					 "cannot compute the summary of the run");
 	jetwatt_figure_take(&v->figures[v->runs++], &s, u);
 	if (v->in->json) {
 		jetwatt_json_object(&v->json, NULL);
 		jetwatt_summary_fields(&s, &v->json);
 		jetwatt_usage_json(u, &v->json);
-		/* a single run is the whole document */
+		/* with a single run, this object is the whole document and is closed by
+		 * stat_runs() */
 		if (v->in->repeat > 1)
 			jetwatt_json_end(&v->json);
 	} else if (v->in->repeat <= 1) {
@@ -175,8 +188,8 @@ static int show(struct stat_verb *v, struct jetwatt_meter *m,
 		jetwatt_error_note("run %d of %d: %.4g J, %.3g s, %zu minibatches", v->runs,
 				   v->in->repeat, s.total_j, s.elapsed_s, s.minibatches);
 	}
-	/* What fails on standard output is for main() to say. */
-	return v->f != stdout && (fflush(v->f) || ferror(v->f)) ? unwritable(v->in) : 0;
+	/* main() reports failed writes to standard output. */
+	return v->f != stdout && (fflush(v->f) || ferror(v->f)) ? stat_unwritable(v->in) : 0;
 }
 
 struct run {
@@ -184,7 +197,7 @@ struct run {
 	struct jetwatt_usage usage;
 };
 
-static void each(void *arg)
+static void stat_poll(void *arg)
 {
 	struct run *r = arg;
 
@@ -192,7 +205,7 @@ static void each(void *arg)
 	jetwatt_usage_look(&r->usage);
 }
 
-static int measure(struct stat_verb *v, struct jetwatt_watch *w, struct run *r)
+static int stat_measure(struct stat_verb *v, struct jetwatt_watch *w, struct run *r)
 {
 	struct jetwatt_usage_figures u;
 	int err = jetwatt_watch_job(w, &v->in->job);
@@ -202,21 +215,22 @@ static int measure(struct stat_verb *v, struct jetwatt_watch *w, struct run *r)
 		return err;
 	jetwatt_meter_begin(&r->meter, w);
 	jetwatt_usage_begin(&r->usage, w->pid, w->cgroup.path);
-	err = jetwatt_follow(w, v->in->for_s, each, r);
+	err = jetwatt_follow(w, v->in->for_s, stat_poll, r);
 	v->interrupted = w->interrupted;
 	end = w->ended ? w->ended_ns : jetwatt_clock_ns();
 	jetwatt_usage_end(&r->usage, &w->child, (end - w->begun_ns) * 1e-9, &u);
 	if (!err) {
 		jetwatt_watch_settle(w);
 		err = w->failed ? jetwatt_watch_why(w) : jetwatt_meter_end(&r->meter, end) ?
-		      jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL, "cannot add up the run") :
-		      show(v, &r->meter, &u);
+		      jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL,
+					"cannot compute the summary of the run") :
+		      stat_print(v, &r->meter, &u);
 	}
 	jetwatt_meter_free(&r->meter);
 	return err ? err : jetwatt_follow_exit(w);
 }
 
-static int once(struct stat_verb *v)
+static int stat_run(struct stat_verb *v)
 {
 	struct run *r = calloc(1, sizeof(*r));
 	struct jetwatt_watch w;
@@ -224,18 +238,18 @@ static int once(struct stat_verb *v)
 
 	if (!err && !r)
 		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
-					"cannot measure");
+					"cannot start the measurement");
 	if (!err && v->in->rails)
 		err = jetwatt_watch_choose(&w, v->in->rails);
 	if (!err)
-		err = measure(v, &w, r);
+		err = stat_measure(v, &w, r);
 	jetwatt_child_stop(&w.child);
 	jetwatt_watch_close(&w);
 	free(r);
 	return err;
 }
 
-static void show_means(const struct stat_verb *v)
+static void print_means(const struct stat_verb *v)
 {
 	double mean, pct;
 
@@ -251,7 +265,7 @@ static void show_means(const struct stat_verb *v)
 	}
 }
 
-static void means_json(struct stat_verb *v)
+static void print_means_json(struct stat_verb *v)
 {
 	double mean, pct;
 
@@ -268,8 +282,8 @@ static void means_json(struct stat_verb *v)
 	jetwatt_json_end(&v->json);
 }
 
-/* Judged by means where there are several runs. Return: exit code. */
-static int judge(const struct stat_verb *v)
+/* Evaluate --fail-if on the means over all runs. Return: exit code. */
+static int check_threshold(const struct stat_verb *v)
 {
 	struct jetwatt_figures mean;
 	double pct;
@@ -282,12 +296,14 @@ static int judge(const struct stat_verb *v)
 	if (!yes)
 		return 0;
 	return jetwatt_error_say(JETWATT_EXIT_FAILED,
-				 yes == -ENODATA ? "a figure in it could not be measured" : NULL, NULL,
-				 yes == 1 ? "--fail-if holds: %s" : "--fail-if cannot be judged: %s",
+				 yes == -ENODATA ?
+				 "a metric in the expression is unknown for this run" : NULL, NULL,
+				 yes == 1 ? "--fail-if holds: %s" :
+				 "--fail-if cannot be evaluated: %s",
 				 v->in->fail_if);
 }
 
-static int all(struct stat_verb *v)
+static int stat_runs(struct stat_verb *v)
 {
 	int n = v->in->repeat > 1 ? v->in->repeat : 1, err = 0, status;
 
@@ -298,22 +314,23 @@ static int all(struct stat_verb *v)
 			jetwatt_json_array(&v->json, "runs");
 		}
 	}
-	/* A command that fails is measured all the same; what we can't, ends it. */
+	/* A run whose command fails is counted. If the measurement itself fails, no further run is
+	 * started. */
 	for (int i = 0; i < n && v->runs == i && !v->interrupted; i++) {
-		status = once(v);
+		status = stat_run(v);
 		err = err ? err : status;
 	}
 	if (v->in->json && n > 1) {
 		jetwatt_json_end(&v->json);
-		means_json(v);
+		print_means_json(v);
 	}
 	if (v->in->json && (n > 1 || v->runs))
 		jetwatt_json_end(&v->json);
 	else if (n > 1 && v->runs)
-		show_means(v);
+		print_means(v);
 	if (fflush(v->f) && v->f != stdout)
-		return unwritable(v->in);
-	return err || !v->in->fail_if || !v->runs ? err : judge(v);
+		return stat_unwritable(v->in);
+	return err || !v->in->fail_if || !v->runs ? err : check_threshold(v);
 }
 
 int jetwatt_cmd_stat(int argc, char **argv)
@@ -327,26 +344,27 @@ int jetwatt_cmd_stat(int argc, char **argv)
 
 	jetwatt_args_parse_with("stat", "-p PID\n--cgroup PATH\n-- COMMAND [ARGUMENT...]",
 				"Measure time, power and energy per minibatch of an unmodified training job.\v"
-				"With a command, stat returns the exit status of the command.", options, parse,
+				"With a command, stat returns the exit status of the command.", options, stat_parse,
 				group, argc, argv, &in);
 	err = jetwatt_reach_board(&v.board);
 	if (err)
 		return err;
 	v.figures = calloc(in.repeat ? in.repeat : 1, sizeof(*v.figures));
-	/* Before the job: a run of hours is not measured for nothing. */
+	/* Open the output before the job starts, so that an unwritable file is not found hours
+	 * later. */
 	if (in.out && strcmp(in.out, "-")) {
 		v.f = fopen(in.out, "we");
 		in.args.color = 0;
 	}
 	if (!v.figures)
 		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
-					"cannot measure");
+					"cannot start the measurement");
 	else if (!v.f)
-		err = unwritable(&in);
+		err = stat_unwritable(&in);
 	else
 		err = jetwatt_sensors_begin(&in.sensors, v.board);
 	if (!err) {
-		err = all(&v);
+		err = stat_runs(&v);
 		late = jetwatt_sensors_end(&in.sensors, v.board);
 		err = err ? err : late;
 	}

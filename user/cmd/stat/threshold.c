@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Recursive descent parser and evaluator of threshold expressions, with three-valued logic. */
 #include "cmd/stat/threshold.h"
 
 #include <ctype.h>
@@ -7,8 +8,11 @@
 #include <string.h>
 
 /**
- * struct rule - where we are
- * @err: what was wrong first; from then on nothing is read
+ * struct rule - state of the parser
+ * @p: next character
+ * @fn, @arg: callback that looks up metrics
+ * @depth: depth of open parentheses
+ * @err: the first error, 0: none; after an error no more text is accepted
  */
 struct rule {
 	const char *p;
@@ -17,79 +21,80 @@ struct rule {
 	int depth, err;
 };
 
-/* What is not known makes neither true nor false, unless the rest decides. */
+/* A comparison with an unknown metric is UNKNOWN. && and || are UNKNOWN only if the other operand
+ * does not decide. */
 enum { NO, YES, UNKNOWN };
 
-static int any(struct rule *r);
+static int parse_or(struct rule *r);
 
-static void wrong(struct rule *r, int err)
+static void set_error(struct rule *r, int err)
 {
 	if (!r->err)
 		r->err = err;
 }
 
-static void blanks(struct rule *r)
+static void skip_blanks(struct rule *r)
 {
 	while (isspace((unsigned char)*r->p))
 		r->p++;
 }
 
-static int take(struct rule *r, const char *word)
+static int accept(struct rule *r, const char *word)
 {
-	blanks(r);
+	skip_blanks(r);
 	if (r->err || strncmp(r->p, word, strlen(word)))
 		return 0;
 	r->p += strlen(word);
 	return 1;
 }
 
-static int in_name(char c)
+static int is_name_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '/' || c == '.';
 }
 
-/* Return: 1: known, 0: not. */
-static int value(struct rule *r, double *v)
+/* Parse a number or a metric. Return: 1: known, 0: unknown or an error. */
+static int parse_value(struct rule *r, double *v)
 {
 	const char *begin;
 	char *end;
 	int err;
 
 	*v = 0;
-	blanks(r);
+	skip_blanks(r);
 	begin = r->p;
 	if (r->err)
 		return 0;
 	if (isdigit((unsigned char)*begin) || strchr("+-.", *begin)) {
 		*v = *begin ? strtod(begin, &end) : 0;
 		if (!*begin || end == begin) {
-			wrong(r, -EINVAL);
+			set_error(r, -EINVAL);
 			return 0;
 		}
 		r->p = end;
 		return 1;
 	}
-	while (in_name(*r->p))
+	while (is_name_char(*r->p))
 		r->p++;
 	err = r->p == begin ? -EINVAL : r->fn(begin, r->p - begin, v, r->arg);
 	if (err && err != -ENODATA) {
 		r->p = begin;
-		wrong(r, err);
+		set_error(r, err);
 	}
 	return !err;
 }
 
-static int compare(struct rule *r)
+static int parse_comparison(struct rule *r)
 {
 	static const char *const op[] = { "<=", ">=", "==", "!=", "<", ">" };
 	double a, b;
-	int known = value(r, &a), i;
+	int known = parse_value(r, &a), i;
 
-	for (i = 0; i < 6 && !take(r, op[i]); i++)
+	for (i = 0; i < 6 && !accept(r, op[i]); i++)
 		;
 	if (i == 6)
-		wrong(r, -EINVAL);
-	known &= value(r, &b);
+		set_error(r, -EINVAL);
+	known &= parse_value(r, &b);
 	if (!known)
 		return UNKNOWN;
 	switch (i) {
@@ -108,40 +113,40 @@ static int compare(struct rule *r)
 	}
 }
 
-static int one(struct rule *r)
+static int parse_term(struct rule *r)
 {
 	int yes;
 
-	if (!take(r, "("))
-		return compare(r);
+	if (!accept(r, "("))
+		return parse_comparison(r);
 	if (++r->depth > JETWATT_RULE_DEPTH) {
-		wrong(r, -E2BIG);
+		set_error(r, -E2BIG);
 		return NO;
 	}
-	yes = any(r);
+	yes = parse_or(r);
 	r->depth--;
-	if (!take(r, ")"))
-		wrong(r, -EINVAL);
+	if (!accept(r, ")"))
+		set_error(r, -EINVAL);
 	return yes;
 }
 
-static int all(struct rule *r)
+static int parse_and(struct rule *r)
 {
-	int yes = one(r), next;
+	int yes = parse_term(r), next;
 
-	while (take(r, "&&")) {
-		next = one(r);
+	while (accept(r, "&&")) {
+		next = parse_term(r);
 		yes = yes == NO || next == NO ? NO : yes == YES && next == YES ? YES : UNKNOWN;
 	}
 	return yes;
 }
 
-static int any(struct rule *r)
+static int parse_or(struct rule *r)
 {
-	int yes = all(r), next;
+	int yes = parse_and(r), next;
 
-	while (take(r, "||")) {
-		next = all(r);
+	while (accept(r, "||")) {
+		next = parse_and(r);
 		yes = yes == YES || next == YES ? YES : yes == NO && next == NO ? NO : UNKNOWN;
 	}
 	return yes;
@@ -155,10 +160,10 @@ int jetwatt_rule_judge(const char *text, jetwatt_rule_fn fn, void *arg, size_t *
 	*at = 0;
 	if (strlen(text) > JETWATT_RULE_LEN)
 		return -E2BIG;
-	yes = any(&r);
-	blanks(&r);
+	yes = parse_or(&r);
+	skip_blanks(&r);
 	if (*r.p)
-		wrong(&r, -EINVAL);
+		set_error(&r, -EINVAL);
 	*at = r.p - text;
 	return r.err ? r.err : yes == UNKNOWN ? -ENODATA : yes;
 }

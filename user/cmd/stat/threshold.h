@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * --fail-if: when is a result not good enough?
+ * Threshold expressions of --fail-if:
  *
  *	rule  = all { "||" all }
  *	all   = one { "&&" one }
  *	one   = "(" rule ")" | value ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) value
- *	value = number | figure
+ *	value = number | metric
  */
 #ifndef JETWATT_CMD_STAT_THRESHOLD_H
 #define JETWATT_CMD_STAT_THRESHOLD_H
@@ -15,16 +15,19 @@
 #define JETWATT_RULE_LEN	512
 #define JETWATT_RULE_DEPTH	16
 
-/* Value of a figure of @len characters. Return: 0; -ENOENT: there is no such
- * figure; -ENODATA: it is not known. */
+/* Return the value of the metric @name of @len characters in @value. Return: 0; -ENOENT: unknown
+ * name; -ENODATA: unknown value. */
 typedef int (*jetwatt_rule_fn)(const char *name, size_t len, double *value, void *arg);
 
 /**
- * jetwatt_rule_judge() - is it true?
- * @at: where the text makes no sense, if so
+ * jetwatt_rule_judge() - evaluate an expression
+ * @text: the expression
+ * @fn, @arg: callback that looks up metrics
+ * @at: offset in @text at which parsing stopped
  *
- * Return: 0, 1; -EINVAL, -ENOENT: see @at; -ENODATA: it hangs on a figure that
- * is not known; -E2BIG: too long or too deep.
+ * Return: 0: false; 1: true; -EINVAL: syntax error at @at; -ENOENT: unknown metric at @at;
+ * -ENODATA: the result depends on a metric whose value is unknown; -E2BIG: too long or too deeply
+ * nested.
  */
 int jetwatt_rule_judge(const char *text, jetwatt_rule_fn fn, void *arg, size_t *at);
 

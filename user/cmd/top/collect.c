@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Computes what jetwatt top shows: mean powers, the chart, and the share and minibatches of each
+ * process.
+ */
 #include "cmd/top/top.h"
 
 #include <errno.h>
@@ -10,10 +14,11 @@
 #include "energy/energy.h"
 #include "minibatch/minibatch.h"
 
-/* Waits before the window that tell the rhythm of those in it. */
+/* Number of waits before the window that are kept, so that the period of the waits in it is
+ * found. */
 #define WAITS_KEPT	4096
 
-static void forget(struct jetwatt_watch *w, uint64_t from_ns)
+static void drop_old(struct jetwatt_watch *w, uint64_t from_ns)
 {
 	size_t old = 0;
 
@@ -24,7 +29,7 @@ static void forget(struct jetwatt_watch *w, uint64_t from_ns)
 	w->nr_sync -= old;
 }
 
-static void power(struct jetwatt_top *t, const struct jetwatt_watch *w, uint64_t from_ns)
+static void top_power(struct jetwatt_top *t, const struct jetwatt_watch *w, uint64_t from_ns)
 {
 	const struct jetwatt_power *last = &w->power[w->nr_power - 1];
 	uint64_t begin = w->power[0].time_ns > from_ns ? w->power[0].time_ns : from_ns;
@@ -55,7 +60,7 @@ static void power(struct jetwatt_top *t, const struct jetwatt_watch *w, uint64_t
 	t->telemetry = last->telemetry;
 }
 
-static struct jetwatt_top_job *job_of(struct jetwatt_top *t, uint32_t pid)
+static struct jetwatt_top_job *find_job(struct jetwatt_top *t, uint32_t pid)
 {
 	for (int i = 0; i < t->nr_jobs; i++)
 		if (t->job[i].pid == pid)
@@ -63,9 +68,10 @@ static struct jetwatt_top_job *job_of(struct jetwatt_top *t, uint32_t pid)
 	return NULL;
 }
 
-/* Minibatches of one process that ended in the window. */
-static int minibatches(struct jetwatt_top *t, const struct jetwatt_watch *w, struct jetwatt_top_job *job,
-		       uint64_t from_ns, struct jetwatt_sync *sync, struct jetwatt_batch_bound *bound)
+/* Find the minibatches of one process that ended in the window. Return: 0, -ENOMEM. */
+static int job_minibatches(struct jetwatt_top *t, const struct jetwatt_watch *w,
+			   struct jetwatt_top_job *job, uint64_t from_ns, struct jetwatt_sync *sync,
+			   struct jetwatt_batch_bound *bound)
 {
 	struct jetwatt_batch_info info;
 	double joule = 0, ns = 0, uj;
@@ -96,15 +102,15 @@ static int minibatches(struct jetwatt_top *t, const struct jetwatt_watch *w, str
 	return bounds == -ENOMEM ? -ENOMEM : 0;
 }
 
-static int by_watts(const void *a, const void *b)
+static int job_by_watts(const void *a, const void *b)
 {
 	double x = ((const struct jetwatt_top_job *)a)->watt, y = ((const struct jetwatt_top_job *)b)->watt;
 
 	return (x < y) - (x > y);
 }
 
-/* Who had the GPU, and what of the total is theirs. */
-static void split(struct jetwatt_top *t, const struct jetwatt_watch *w, uint64_t from_ns)
+/* Split the total power among the processes by their GPU time. */
+static void split_power(struct jetwatt_top *t, const struct jetwatt_watch *w, uint64_t from_ns)
 {
 	struct jetwatt_batch_share share[JETWATT_TOP_JOBS];
 	size_t first = 0;
@@ -117,7 +123,7 @@ static void split(struct jetwatt_top *t, const struct jetwatt_watch *w, uint64_t
 	n = jetwatt_batch_split(w->sync + first, w->nr_sync - first, JETWATT_BATCH_BY_TGID, w->power,
 				w->nr_power, w->total, w->nr_total, 0, share, JETWATT_TOP_JOBS, &rest);
 	for (int i = 0; i < n && span > 0; i++) {
-		struct jetwatt_top_job *job = job_of(t, share[i].key);
+		struct jetwatt_top_job *job = find_job(t, share[i].key);
 
 		if (!job)
 			continue;
@@ -127,7 +133,7 @@ static void split(struct jetwatt_top *t, const struct jetwatt_watch *w, uint64_t
 	t->rest_w = t->total_w;
 	for (int i = 0; i < t->nr_jobs; i++)
 		t->rest_w -= t->job[i].watt;
-	qsort(t->job, t->nr_jobs, sizeof(t->job[0]), by_watts);
+	qsort(t->job, t->nr_jobs, sizeof(t->job[0]), job_by_watts);
 }
 
 int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_watch *w, double window_s, int columns,
@@ -145,18 +151,18 @@ int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_watch *w, double wi
 	t->window_s = window_s;
 	t->nr_columns = columns < 1 ? 1 : columns > JETWATT_TOP_COLUMNS ? JETWATT_TOP_COLUMNS : columns;
 	from_ns = t->now_ns > span ? t->now_ns - span : 0;
-	forget(w, from_ns);
+	drop_old(w, from_ns);
 	sync = calloc(w->nr_sync + 1, sizeof(*sync));
 	bound = calloc(2 * w->nr_sync + 1, sizeof(*bound));
 	if (!sync || !bound) {
 		err = -ENOMEM;
 		goto out;
 	}
-	power(t, w, from_ns);
+	top_power(t, w, from_ns);
 	for (size_t i = 0; i < w->nr_sync; i++) {
 		struct jetwatt_top_job *job;
 
-		if (w->sync[i].exit_ns < from_ns || job_of(t, w->sync[i].tgid) ||
+		if (w->sync[i].exit_ns < from_ns || find_job(t, w->sync[i].tgid) ||
 		    t->nr_jobs == JETWATT_TOP_JOBS)
 			continue;
 		job = &t->job[t->nr_jobs++];
@@ -166,8 +172,8 @@ int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_watch *w, double wi
 			name(job->pid, job->name, sizeof(job->name), arg);
 	}
 	for (int i = 0; i < t->nr_jobs && !err; i++)
-		err = minibatches(t, w, &t->job[i], from_ns, sync, bound);
-	split(t, w, from_ns);
+		err = job_minibatches(t, w, &t->job[i], from_ns, sync, bound);
+	split_power(t, w, from_ns);
 out:
 	free(sync);
 	free(bound);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Draws the screen of jetwatt top with ncurses. */
 #include "cmd/top/top.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 
 enum { OVER = 1, TICK, BARS };
 
-static void paint(const struct jetwatt_top_look *look, int pair, int on)
+static void set_color(const struct jetwatt_top_look *look, int pair, int on)
 {
 	if (!look->color)
 		return;
@@ -23,21 +24,22 @@ static void paint(const struct jetwatt_top_look *look, int pair, int on)
 		attroff(COLOR_PAIR(pair));
 }
 
-/* A bar that is full at @full. */
-static void bar(const struct jetwatt_top_look *look, double v, double full, int width, int pair)
+/* Draw a bar of @width characters that is full at the value @full. */
+static void draw_bar(const struct jetwatt_top_look *look, double v, double full, int width,
+		     int pair)
 {
 	int n = full > 0 ? lround(fmin(v / full, 1) * width) : 0;
 
 	addch('[');
-	paint(look, pair, 1);
+	set_color(look, pair, 1);
 	for (int i = 0; i < width; i++)
 		addch(i < n ? '=' : ' ');
-	paint(look, pair, 0);
+	set_color(look, pair, 0);
 	addch(']');
 }
 
-/* One line; what does not fit is left out. */
-static void telemetry(const struct jetwatt_top *t, int y)
+/* Print telemetry on one line; series that do not fit are left out. */
+static void draw_telemetry(const struct jetwatt_top *t, int y)
 {
 	char title[JETWATT_TELEMETRY_NAME_LEN], text[80];
 	int x = 0;
@@ -57,8 +59,8 @@ static void telemetry(const struct jetwatt_top *t, int y)
 	}
 }
 
-static void heading(const struct jetwatt_top *t, const struct jetwatt_watch *w,
-		    const struct jetwatt_top_look *look)
+static void draw_heading(const struct jetwatt_top *t, const struct jetwatt_watch *w,
+			 const struct jetwatt_top_look *look)
 {
 	int over = look->budget_w > 0 && t->total_w > look->budget_w;
 	char cpu[16], gpu[16], emc[16];
@@ -68,7 +70,7 @@ static void heading(const struct jetwatt_top *t, const struct jetwatt_watch *w,
 	attroff(A_BOLD);
 	if (look->budget_w > 0) {
 		addch(' ');
-		bar(look, t->total_w, look->budget_w, BAR, over ? OVER : BARS);
+		draw_bar(look, t->total_w, look->budget_w, BAR, over ? OVER : BARS);
 		printw(" of %g W%s", look->budget_w, over ? ", over budget" : "");
 	} else {
 		printw("   peak %.2f W", t->peak_w);
@@ -77,10 +79,10 @@ static void heading(const struct jetwatt_top *t, const struct jetwatt_watch *w,
 		 t->clock.cores, jetwatt_screen_clock(t->clock.cpu_khz * 1000ull, cpu),
 		 jetwatt_screen_clock(t->clock.emc_hz, emc));
 	printw("   %.0f Hz%s", t->hz, w->lost ? ", samples lost" : "");
-	telemetry(t, 2);
+	draw_telemetry(t, 2);
 }
 
-static int in_total(const struct jetwatt_watch *w, int r)
+static int is_in_total(const struct jetwatt_watch *w, int r)
 {
 	for (int i = 0; i < w->nr_total; i++)
 		if (w->total[i] == r)
@@ -88,25 +90,27 @@ static int in_total(const struct jetwatt_watch *w, int r)
 	return 0;
 }
 
-static int rails(const struct jetwatt_top *t, const struct jetwatt_watch *w,
-		 const struct jetwatt_top_look *look, int y, int last)
+static int draw_rails(const struct jetwatt_top *t, const struct jetwatt_watch *w,
+		      const struct jetwatt_top_look *look, int y, int last)
 {
 	for (int r = 0; r < w->nr_rails && y <= last; r++) {
 		if (!w->rail[r].enabled)
 			continue;
-		mvprintw(y++, 0, "%c%-17.17s %7.2f W ", in_total(w, r) ? ' ' : '(', w->rail[r].label,
-			 t->rail_w[r]);
-		bar(look, t->rail_w[r], t->total_w, BAR, BARS);
-		if (in_total(w, r))
+		mvprintw(y++, 0, "%c%-17.17s %7.2f W ", is_in_total(w, r) ? ' ' : '(',
+			 w->rail[r].label, t->rail_w[r]);
+		draw_bar(look, t->rail_w[r], t->total_w, BAR, BARS);
+		if (is_in_total(w, r))
 			printw(" %3.0f %%", t->total_w > 0 ? 100 * t->rail_w[r] / t->total_w : 0);
 		else
-			printw(" inside another)");
+			printw(" part of another rail)");
 	}
 	return y;
 }
 
-/* Power along the window, in rows of eighths of what fits; ticks below. */
-static int chart(const struct jetwatt_top *t, const struct jetwatt_top_look *look, int y, int rows)
+/* Draw the total power over the window as columns, and a tick for each minibatch below. @rows:
+ * height. Return: the next free line. */
+static int draw_chart(const struct jetwatt_top *t, const struct jetwatt_top_look *look, int y,
+		      int rows)
 {
 	static const char level[] = { ' ', '.', ':', '|' };
 	double full = 0;
@@ -116,23 +120,23 @@ static int chart(const struct jetwatt_top *t, const struct jetwatt_top_look *loo
 	full = fmax(full, 1e-3);
 	for (int row = 0; row < rows; row++) {
 		mvprintw(y + row, 0, "%6.1f W ", full * (rows - row) / rows);
-		paint(look, BARS, 1);
+		set_color(look, BARS, 1);
 		for (int k = 0; k < t->nr_columns; k++) {
 			double part = t->column[k] / full * rows - (rows - 1 - row);
 
 			addch(t->column[k] < 0 ? ' ' : level[part <= 0 ? 0 : part >= 1 ? 3 : (int)(part * 3)]);
 		}
-		paint(look, BARS, 0);
+		set_color(look, BARS, 0);
 	}
 	mvprintw(y + rows, 0, "%5.0f s  ", t->window_s);
-	paint(look, TICK, 1);
+	set_color(look, TICK, 1);
 	for (int k = 0; k < t->nr_columns; k++)
 		addch(t->tick[k] > 1 ? '+' : t->tick[k] ? '|' : ' ');
-	paint(look, TICK, 0);
+	set_color(look, TICK, 0);
 	return y + rows + 1;
 }
 
-static void jobs(const struct jetwatt_top *t, int y, int last)
+static void draw_jobs(const struct jetwatt_top *t, int y, int last)
 {
 	if (y > last)
 		return;
@@ -150,7 +154,8 @@ static void jobs(const struct jetwatt_top *t, int y, int last)
 			 t->total_w > 0 ? 100 * j->watt / t->total_w : 0);
 	}
 	if (y <= last)
-		mvprintw(y, 0, "%-8s %-22s %29s %7.2f %3.0f %%", "-", "nobody on the GPU", "", fmax(t->rest_w, 0),
+		mvprintw(y, 0, "%-8s %-22s %29s %7.2f %3.0f %%", "-", "no process on the GPU", "",
+			 fmax(t->rest_w, 0),
 			 t->total_w > 0 ? 100 * fmax(t->rest_w, 0) / t->total_w : 0);
 }
 
@@ -161,11 +166,11 @@ void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_watch *w
 
 	rows = rows > CHART_MOST ? CHART_MOST : rows;
 	erase();
-	heading(t, w, look);
-	y = rails(t, w, look, 3, LINES - 2);
+	draw_heading(t, w, look);
+	y = draw_rails(t, w, look, 3, LINES - 2);
 	if (rows >= CHART_LEAST)
-		y = chart(t, look, y + 1, rows);
-	jobs(t, y + (rows >= CHART_LEAST), LINES - 2);
+		y = draw_chart(t, look, y + 1, rows);
+	draw_jobs(t, y + (rows >= CHART_LEAST), LINES - 2);
 	mvprintw(LINES - 1, 0, "q quit  +/- window%s%s", *look->title ? "  space pause  " : "", look->title);
 	if (look->over || look->paused)
 		printw("  (%s)", look->over ? "end" : "paused");

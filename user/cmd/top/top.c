@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt top: the main loop. Reads a board or replays a trace, handles keys, and redraws ten times
+ * per second.
+ */
 #include "cmd/top/top.h"
 
 #include <errno.h>
@@ -35,7 +39,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t top_parse(int key, char *arg, struct argp_state *state)
 {
 	struct top_input *in = state->input;
 
@@ -58,7 +62,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* What is looked at: a board, or a trace. */
+/* Where the data come from: a board, or a trace. */
 struct source {
 	struct jetwatt_watch live, *watch;
 	struct jetwatt_replay replay;
@@ -67,7 +71,8 @@ struct source {
 	int over;
 };
 
-/* A trace may be of another machine: its pids mean nothing here. */
+/* Names of processes: from /proc for the board; for a trace only the job's name is known, because
+ * the trace may come from another machine. */
 static void live_name(uint32_t pid, char *buf, size_t len, void *arg)
 {
 	char path[32];
@@ -101,17 +106,18 @@ static int open_live(struct source *s, const struct top_input *in)
 		return err;
 	s->watch = &s->live;
 	err = jetwatt_probe_open(&s->live.probe, &everybody, jetwatt_watch_wait, &s->live);
-	/* Rails are worth a look without jobs. */
+	/* Without a probe, show the rails only. */
 	if (err)
-		jetwatt_error_note("no jobs to be seen: %s", jetwatt_probe_error());
+		jetwatt_error_note("jobs are not shown: %s", jetwatt_probe_error());
 	else if (jetwatt_watch_add(&s->live, jetwatt_probe_fd(s->live.probe)))
 		return JETWATT_EXIT_FAILED;
 	s->live.begun_ns = jetwatt_clock_ns();
 	return 0;
 }
 
-/* As much of the trace as time has passed. Return: exit code. */
-static int step_trace(struct source *s, int ms)
+/* Replay as much of the trace as @ms of real time correspond to at the given speed. Return: 0, exit
+ * code. */
+static int replay_for(struct source *s, int ms)
 {
 	struct jetwatt_watch *w = s->watch;
 	uint64_t was = w->power_ns;
@@ -126,7 +132,8 @@ static int step_trace(struct source *s, int ms)
 			s->over = s->replay.state.ended || !ms;
 			break;
 		}
-		/* A block is what there is at once: a second of it. */
+		/* A step replays a whole block, for example one second, so behind_s may become
+		 * negative. */
 		s->behind_s -= was && w->power_ns > was ? (w->power_ns - was) * 1e-9 : 0;
 		was = w->power_ns;
 	}
@@ -140,8 +147,10 @@ static int begin_screen(int *color)
 	SCREEN *screen = newterm(NULL, stdout, stdin);
 
 	if (!screen)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "TERM names no terminal that is known here",
-					 "export TERM=xterm, or use jetwatt stat", "cannot draw");
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "the terminal type in TERM is unknown here",
+					 "export TERM=xterm, or use jetwatt stat",
+					 "cannot draw on this terminal");
 	set_term(screen);
 	cbreak();
 	noecho();
@@ -158,8 +167,8 @@ static int begin_screen(int *color)
 	return 0;
 }
 
-/* Return: 1: to be left. */
-static int key(int c, double *window_s, int *paused)
+/* Return: 1: quit. */
+static int handle_key(int c, double *window_s, int *paused)
 {
 	switch (c) {
 	case 'q':
@@ -177,7 +186,7 @@ static int key(int c, double *window_s, int *paused)
 	return 0;
 }
 
-static int loop(struct source *s, const struct top_input *in)
+static int top_loop(struct source *s, const struct top_input *in)
 {
 	struct jetwatt_top_look look = { in->budget_w, in->args.color, 0, 0, in->replay ? in->replay : "" };
 	struct jetwatt_watch *w = s->watch;
@@ -188,17 +197,17 @@ static int loop(struct source *s, const struct top_input *in)
 	if (err)
 		return err;
 	while (!err) {
-		/* A key is waited for where time passes by itself. */
+		/* For a trace, wait for a key here; for a board, jetwatt_watch_run() waits. */
 		timeout(in->replay ? TURN_MS : 0);
 		do {
 			c = getch();
-		} while (c != ERR && !key(c, &window_s, &look.paused));
+		} while (c != ERR && !handle_key(c, &window_s, &look.paused));
 		if (c != ERR)
 			break;
 		if (!in->replay && jetwatt_watch_run(w, TURN_MS) && (w->failed || w->stop))
 			break;
 		if (in->replay && !look.paused)
-			err = step_trace(s, TURN_MS);
+			err = replay_for(s, TURN_MS);
 		look.over = s->over;
 		if (!jetwatt_top_gather(&top, w, window_s, COLS - LABEL_COLUMNS,
 					in->replay ? traced_name : live_name, &s->replay))
@@ -218,10 +227,12 @@ int jetwatt_cmd_top(int argc, char **argv)
 
 	jetwatt_args_parse("top", "", "Show rails, clocks and jobs, live or from a trace.\v"
 			   "Keys: q quits, + and - change the window, space pauses a replay.", options,
-			   parse, argc, argv, &in);
+			   jetwatt_args_parse, argc, argv, &in);
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "standard input and output must be a terminal",
-					 "ssh -t, or jetwatt stat for a script", "top needs a terminal");
+		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+					 "standard input and output are not both a terminal",
+					 "use ssh -t, or in a script jetwatt stat",
+					 "top needs a terminal");
 	jetwatt_watch_init(&s.live);
 	s.replay.fd = -1;
 	s.speed = in.speed;
@@ -232,7 +243,7 @@ int jetwatt_cmd_top(int argc, char **argv)
 		err = open_live(&s, &in);
 	}
 	if (!err)
-		err = loop(&s, &in);
+		err = top_loop(&s, &in);
 	if (in.replay)
 		jetwatt_replay_close(&s.replay);
 	jetwatt_watch_close(&s.live);

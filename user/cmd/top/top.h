@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The last seconds of a board in figures: what top shows. Gathered from a watch,
- * be it of a board or of a trace.
+ * jetwatt top: power, clocks and jobs of the last seconds, computed from a session of a board or of
+ * a replayed trace, and drawn with ncurses.
  */
 #ifndef JETWATT_CMD_TOP_TOP_H
 #define JETWATT_CMD_TOP_TOP_H
@@ -13,9 +13,10 @@
 
 /**
  * struct jetwatt_top_job - a process that waits for the GPU
- * @joule, @ms: per minibatch, means over the window; 0: no minibatch in it
- * @watt: its share of the total, by the GPU's time that it has; @shared: it is an
- *	estimate, because others had the GPU too
+ * @pid, @name: the process
+ * @joule, @ms: energy and time per minibatch, means over the window; 0: no minibatch ended in it
+ * @watt: its share of the total power, by its share of GPU time
+ * @shared: other processes used the GPU at the same time, so @watt is an estimate
  */
 struct jetwatt_top_job {
 	uint32_t pid;
@@ -25,13 +26,17 @@ struct jetwatt_top_job {
 };
 
 /**
- * struct jetwatt_top - a moment
- * @now_ns: the last sample's time; @window_s: means are over so much before it
- * @total_w: mean; @peak_w: highest sample; @rail_w: means of all rails
- * @clock, @telemetry: as last read; @hz: samples a second
- * @column, @nr_columns: mean total power along the window, negative: no sample;
- *	@tick: minibatches that ended in that column
- * @job, @nr_jobs: by watts; @rest_w: while nobody had the GPU
+ * struct jetwatt_top - contents of the screen
+ * @now_ns: time of the last sample
+ * @window_s: length of the window before it, over which means are taken, in seconds
+ * @total_w: mean of the total; @peak_w: highest sample of the total
+ * @rail_w: means of all rails
+ * @hz: power samples per second
+ * @rest_w: total power that is attributed to no process
+ * @clock, @telemetry: values of the last sample
+ * @column, @nr_columns: mean total power in each column of the chart, negative: no sample
+ * @tick: number of minibatches that ended in each column
+ * @job, @nr_jobs: the processes, sorted by power, descending
  */
 struct jetwatt_top {
 	uint64_t now_ns;
@@ -44,16 +49,26 @@ struct jetwatt_top {
 	int nr_jobs;
 };
 
-/* Fill @t from what @w has of the last @window_s; drops what is older. @columns:
- * of the time line. @name: of a process, may leave @buf as it is. Return: 0;
- * -ENODATA: no sample yet; -ENOMEM. */
+/**
+ * jetwatt_top_gather() - compute the contents of the screen
+ * @t: the result
+ * @w: the session; its samples and waits from before the window are dropped
+ * @window_s: length of the window in seconds
+ * @columns: number of columns of the chart
+ * @name: writes the name of a process to @buf, or leaves it unchanged; may be NULL
+ * @arg: passed to @name
+ *
+ * Return: 0; -ENODATA: there is no sample yet; -ENOMEM.
+ */
 int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_watch *w, double window_s, int columns,
 		       void (*name)(uint32_t pid, char *buf, size_t len, void *arg), void *arg);
 
 /**
- * struct jetwatt_top_look - how it is shown
- * @budget_w: 0: none; @color: may be used; @title: of a trace, "" live
- * @paused, @over: the trace stands still; it is at its end
+ * struct jetwatt_top_look - how the screen is drawn
+ * @budget_w: power budget in W, 0: none
+ * @color: use colours
+ * @paused: the replay is paused; @over: it is at its end
+ * @title: name of the trace, "" for a board
  */
 struct jetwatt_top_look {
 	double budget_w;
@@ -61,7 +76,7 @@ struct jetwatt_top_look {
 	const char *title;
 };
 
-/* Draw on the ncurses screen, whatever its size. */
+/* Draw on the ncurses screen, at its present size. */
 void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_watch *w,
 		      const struct jetwatt_top_look *look);
 
