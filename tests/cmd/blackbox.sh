@@ -41,7 +41,7 @@ arm signal 4
 kill -USR1 $record
 whole
 result $? "signal: two seconds before and one after, nothing lost"
-band "asked for"
+band "on request"
 result $? "and the trace says that it was asked for"
 
 # A limit that the rail's current is above: the driver's own, in the chip.
@@ -62,7 +62,7 @@ echo 99500 > $heat
 whole
 result $? "thermal: a zone reaches its trip"
 echo 0 > $heat
-band heat
+band thermal
 result $? "and the trace says so"
 
 # Another trigger than the one that is waited for: the box is emptied, and waits on.

@@ -44,7 +44,7 @@ exits 0 && [ "$(wc -l < "$T/q.csv")" = 5 ] && as_before "$T/before"
 result $? "profile: four rows, board as before"
 
 run jetwatt profile -p $train --most 5 -o "$T/q.csv"
-exits 0 && [ "$(wc -l < "$T/q.csv")" = 6 ] && says "4 modes are in"
+exits 0 && [ "$(wc -l < "$T/q.csv")" = 6 ] && says "4 modes are already in"
 result $? "profile goes on where it stopped"
 
 run jetwatt optimize --power 30W -p $train --profile "$T/q.csv" --most 5 --verify 1 --json "$T/v.json" --dry-run

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt list: print rails, chips, clocks, knobs, modes, presets or profiles, as a table or as
+ * JSON.
+ */
 #include <inttypes.h>
 #include <linux/jetwatt.h>
 #include <stdio.h>
@@ -42,10 +46,10 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t list_parse(int key, char *arg, struct argp_state *state)
 {
 	struct list_input *in = state->input;
-	char fix[80] = "rails, chips, clocks, knobs, modes, presets or profiles";
+	char fix[80] = "give one of: rails, chips, clocks, knobs, modes, presets, profiles";
 	const char *near;
 	int i;
 
@@ -64,7 +68,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (near)
 			snprintf(fix, sizeof(fix), "did you mean \"%s\"?", near);
 		if (!whats[i])
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "cannot list \"%s\"",
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix,
+					       "cannot list \"%s\": no such list",
 					       arg));
 		break;
 	default:
@@ -80,7 +85,7 @@ static int list_chips(struct jetwatt *jw, const struct list_input *in)
 	int n = jetwatt_chips(jw, chip, CHIPS_MAX);
 
 	if (n < 0)
-		return jetwatt_reach_failed(jw, n, "cannot list the chips");
+		return jetwatt_reach_failed(jw, n, "cannot list the power sensor chips");
 	jetwatt_json_init(&j, stdout, 1);
 	if (in->json)
 		jetwatt_json_array(&j, NULL);
@@ -105,7 +110,7 @@ static int list_chips(struct jetwatt *jw, const struct list_input *in)
 		jetwatt_json_real(&j, "refresh_hz", c->refresh_mhz * 1e-3, 6);
 		jetwatt_json_uint(&j, "errors", c->errors);
 		jetwatt_json_bool(&j, "lost", c->lost);
-		/* A module of the version before does not tell these. */
+		/* Modules of the previous version do not report these fields. */
 		if (c->averages) {
 			jetwatt_json_uint(&j, "conversion_us", c->shunt_us);
 			jetwatt_json_uint(&j, "averages", c->averages);
@@ -119,7 +124,7 @@ static int list_chips(struct jetwatt *jw, const struct list_input *in)
 	return 0;
 }
 
-static void clock_line(const struct jetwatt_clock *c, const char *unit)
+static void print_clock(const struct jetwatt_clock *c, const char *unit)
 {
 	if (c->value != JETWATT_VALUE_NONE)
 		printf("%-18s %9d %s\n", c->label, c->value, unit);
@@ -129,7 +134,7 @@ static void clock_line(const struct jetwatt_clock *c, const char *unit)
 		       "(not measured by the GPU's governor)");
 }
 
-/* Series that the module does not read. */
+/* Print the telemetry series that are read from sysfs instead of the module. */
 static void list_sysfs(struct jetwatt_json *j, int json)
 {
 	char name[JETWATT_TELEMETRY_NAME_LEN];
@@ -177,7 +182,7 @@ static int list_clocks(struct jetwatt *jw, const struct list_input *in)
 		const char *unit = row ? row->unit : "";
 
 		if (!in->json) {
-			clock_line(c, unit);
+			print_clock(c, unit);
 			continue;
 		}
 		jetwatt_json_object(&j, NULL);
@@ -195,7 +200,8 @@ static int list_clocks(struct jetwatt *jw, const struct list_input *in)
 	return 0;
 }
 
-static void levels(struct jetwatt_json *j, const struct jetwatt_board *board, enum jetwatt_knob k)
+static void list_levels(struct jetwatt_json *j, const struct jetwatt_board *board,
+			enum jetwatt_knob k)
 {
 	const struct jetwatt_error_text *lack = jetwatt_board_lacks(board, k);
 	const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
@@ -212,7 +218,7 @@ static void levels(struct jetwatt_json *j, const struct jetwatt_board *board, en
 		return;
 	}
 	at = printf("%-6s", row->key);
-	/* Of cores there are always some. */
+	/* The number of online cores is always available, so only clocks can be missing. */
 	if (lack && row->hz) {
 		printf(" missing: %s\n%6s fix: %s\n", lack->why, "", lack->fix);
 		return;
@@ -225,8 +231,9 @@ static void levels(struct jetwatt_json *j, const struct jetwatt_board *board, en
 	printf(" %s\n", row->hz ? "MHz" : "online");
 }
 
-/* Knobs that the board lacks; their arrays have one step, which is never written. */
-static void missing(struct jetwatt_json *j, const struct jetwatt_board *board)
+/* Print the knobs that the board lacks. In the array of its levels such a knob has one entry, which
+ * is never written. */
+static void list_missing(struct jetwatt_json *j, const struct jetwatt_board *board)
 {
 	jetwatt_json_array(j, "missing");
 	jetwatt_each_knob(k) {
@@ -254,11 +261,11 @@ static int list_knobs(struct jetwatt_board *board, const struct list_input *in)
 	if (j)
 		jetwatt_json_object(j, NULL);
 	jetwatt_each_knob(k)
-		levels(j, board, k);
+		list_levels(j, board, k);
 	if (!jetwatt_board_read(board, &now))
 		jetwatt_board_mode_format(&now, name, sizeof(name));
 	if (j) {
-		missing(j, board);
+		list_missing(j, board);
 		jetwatt_json_string(j, "now", name);
 		jetwatt_json_end(j);
 	} else {
@@ -308,7 +315,7 @@ int jetwatt_cmd_list(int argc, char **argv)
 
 	jetwatt_args_parse_with("list", "[rails|chips|clocks|knobs|modes|presets|profiles]",
 				"List rails (default), sensor chips, clocks, knobs, power modes, presets "
-				"or profiles.", options, parse, group, argc, argv, &in);
+				"or profiles.", options, list_parse, group, argc, argv, &in);
 	if (in.what == PROFILES)
 		return jetwatt_profiles_list(in.db, in.json, in.args.verbose);
 	if (in.what != CHIPS && in.what != CLOCKS)

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt list rails: prints each rail with its chip, shunt, current readings and rates, and what
+ * it is part of.
+ */
 #include "cmd/list/rails.h"
 
 #include <errno.h>
@@ -13,20 +17,21 @@
 #include "util/error.h"
 
 #define CHIPS_MAX	16
-/* How long rails are looked at for a reading of now. */
-#define GLANCE_MS	400
+/* Time in ms over which the readings are averaged. */
+#define READING_MS	400
 
-/* What the rails draw now: means over a glance, for who may look. */
-struct glance {
+/* Sums and numbers of the readings of each rail, in uV. Empty if the caller may not read
+ * samples. */
+struct rail_readings {
 	int64_t shunt_uv[JETWATT_RAILS_MAX], bus_uv[JETWATT_RAILS_MAX];
 	unsigned int shunts[JETWATT_RAILS_MAX], buses[JETWATT_RAILS_MAX];
 	const struct jetwatt_rail *rail;
 	int nr;
 };
 
-static void on_samples(const struct jetwatt_samples *s, void *arg)
+static void rails_on_samples(const struct jetwatt_samples *s, void *arg)
 {
-	struct glance *g = arg;
+	struct rail_readings *g = arg;
 
 	for (uint32_t k = 0; k < s->nr_series; k++) {
 		const struct jetwatt_series_view *v = &s->series[k];
@@ -45,23 +50,23 @@ static void on_samples(const struct jetwatt_samples *s, void *arg)
 	}
 }
 
-static int look(struct jetwatt *jw, struct glance *g, struct jetwatt_rail *rail)
+static int sample_rails(struct jetwatt *jw, struct rail_readings *g, struct jetwatt_rail *rail)
 {
 	struct pollfd p = { .fd = jetwatt_fd(jw), .events = POLLIN };
-	uint64_t until = jetwatt_clock_ns() + GLANCE_MS * 1000000ull;
-	int err = jetwatt_subscribe(jw, on_samples, g);
+	uint64_t until = jetwatt_clock_ns() + READING_MS * 1000000ull;
+	int err = jetwatt_subscribe(jw, rails_on_samples, g);
 
 	if (err)
 		return err;
 	while (jetwatt_clock_ns() < until)
 		if (poll(&p, 1, 50) > 0 && jetwatt_dispatch(jw) < 0)
 			break;
-	/* Rates as read are those of a sampler that runs. */
+	/* Read the rates while the sampler runs. */
 	g->nr = jetwatt_rails(jw, rail, JETWATT_RAILS_MAX);
 	return jetwatt_unsubscribe(jw);
 }
 
-static int live(const struct glance *g, int r, double *v, double *a)
+static int rail_reading(const struct rail_readings *g, int r, double *v, double *a)
 {
 	if (!g->shunts[r] || !g->buses[r] || !g->rail[r].shunt_uohm)
 		return 0;
@@ -70,8 +75,8 @@ static int live(const struct glance *g, int r, double *v, double *a)
 	return 1;
 }
 
-static void rail_line(const struct glance *g, int r, const struct jetwatt_chip *chip, int in_total,
-		      const char *parent)
+static void print_rail(const struct rail_readings *g, int r, const struct jetwatt_chip *chip,
+		       int in_total, const char *parent)
 {
 	const struct jetwatt_rail *rail = &g->rail[r];
 	char at[16] = "?", power[48] = "     -      -       -";
@@ -79,7 +84,7 @@ static void rail_line(const struct glance *g, int r, const struct jetwatt_chip *
 
 	if (chip)
 		snprintf(at, sizeof(at), "%u-%02x.%u", chip->bus, chip->addr, rail->channel + 1);
-	if (live(g, r, &v, &a))
+	if (rail_reading(g, r, &v, &a))
 		snprintf(power, sizeof(power), "%6.2f %6.2f %7.2f", v, a, v * a);
 	else if (!rail->shunt_uohm && g->buses[r])
 		snprintf(power, sizeof(power), "%6.2f      -       -", g->bus_uv[r] * 1e-6 / g->buses[r]);
@@ -90,8 +95,8 @@ static void rail_line(const struct glance *g, int r, const struct jetwatt_chip *
 	       rail->enabled && rail->shunt_uohm && !in_total && parent ? parent : "");
 }
 
-static void rail_json(struct jetwatt_json *j, const struct glance *g, int r, int in_total,
-		      const char *parent)
+static void print_rail_json(struct jetwatt_json *j, const struct rail_readings *g, int r,
+			    int in_total, const char *parent)
 {
 	const struct jetwatt_rail *rail = &g->rail[r];
 	double v, a;
@@ -108,7 +113,7 @@ static void rail_json(struct jetwatt_json *j, const struct glance *g, int r, int
 	jetwatt_json_real(j, "requested_hz", rail->requested_mhz * 1e-3, 6);
 	jetwatt_json_real(j, "read_hz", rail->read_mhz * 1e-3, 6);
 	jetwatt_json_real(j, "fresh_hz", rail->fresh_mhz * 1e-3, 6);
-	if (live(g, r, &v, &a)) {
+	if (rail_reading(g, r, &v, &a)) {
 		jetwatt_json_real(j, "voltage_v", v, 6);
 		jetwatt_json_real(j, "current_a", a, 6);
 		jetwatt_json_real(j, "power_w", v * a, 6);
@@ -116,7 +121,8 @@ static void rail_json(struct jetwatt_json *j, const struct glance *g, int r, int
 	jetwatt_json_end(j);
 }
 
-static const struct jetwatt_chip *chip_of(const struct jetwatt_chip *chip, int n, uint32_t id)
+static const struct jetwatt_chip *find_rail_chip(const struct jetwatt_chip *chip, int n,
+						 uint32_t id)
 {
 	for (int i = 0; i < n && i < CHIPS_MAX; i++)
 		if (chip[i].id == id)
@@ -128,7 +134,7 @@ int jetwatt_rails_list(struct jetwatt *jw, const struct jetwatt_board *board, in
 {
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
 	struct jetwatt_chip chip[CHIPS_MAX];
-	struct glance g = { .rail = rail };
+	struct rail_readings g = { .rail = rail };
 	int total[JETWATT_RAILS_MAX], sum, chips, err;
 	const char *scope = "";
 	struct jetwatt_json j;
@@ -138,7 +144,7 @@ int jetwatt_rails_list(struct jetwatt *jw, const struct jetwatt_board *board, in
 	if (g.nr < 0)
 		return jetwatt_reach_failed(jw, g.nr, "cannot list the rails");
 	chips = jetwatt_chips(jw, chip, CHIPS_MAX);
-	err = look(jw, &g, rail);
+	err = sample_rails(jw, &g, rail);
 	sum = jetwatt_board_total(board, rail, g.nr, total, &scope);
 	jetwatt_json_init(&j, stdout, 1);
 	if (as_json)
@@ -151,18 +157,19 @@ int jetwatt_rails_list(struct jetwatt *jw, const struct jetwatt_board *board, in
 
 		for (int i = 0; i < sum; i++)
 			counted |= total[i] == r;
-		if (counted && live(&g, r, &v, &a))
+		if (counted && rail_reading(&g, r, &v, &a))
 			w += v * a;
 		if (as_json)
-			rail_json(&j, &g, r, counted, parent);
+			print_rail_json(&j, &g, r, counted, parent);
 		else
-			rail_line(&g, r, chip_of(chip, chips, rail[r].chip), counted, parent);
+			print_rail(&g, r, find_rail_chip(chip, chips, rail[r].chip), counted,
+				   parent);
 	}
 	if (as_json)
 		jetwatt_json_end(&j);
 	else if (!err)
 		printf("%-17s %-25s %7.2f\n", scope, sum > 0 ? "(sum)" : "(no rail)", w);
 	if (err == -EPERM)
-		jetwatt_error_note("readings of now need root");
+		jetwatt_error_note("live readings need root");
 	return 0;
 }

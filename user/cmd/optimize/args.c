@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* jetwatt optimize: parse and check the command line. */
 #include "cmd/optimize/optimize.h"
 
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static int least(const char *what)
+static int parse_least(const char *what)
 {
 	static const char *const word[] = { "time", "power", "energy", NULL };
 
@@ -51,10 +52,10 @@ static int least(const char *what)
 		if (!strcmp(what, word[i]))
 			return i;
 	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "time, power or energy",
-			       "--least: there is no \"%s\"", what));
+			       "--least: unknown value \"%s\"", what));
 }
 
-static int names_batch(char **argv)
+static int count_batch_placeholders(char **argv)
 {
 	int n = 0;
 
@@ -63,29 +64,32 @@ static int names_batch(char **argv)
 	return n;
 }
 
-/* A question about an inference server. */
-static void server(struct jetwatt_optimize *in)
+/* Check the options of a query about an inference server (--latency, --arrival, --strategy), and
+ * copy them to in->infer. */
+static void optimize_check_server(struct jetwatt_optimize *in)
 {
 	struct jetwatt_infer *f = &in->infer;
 	int job = in->job.pid || in->job.argv;
 
 	if (!(f->q.latency_ms > 0 && f->q.arrival_hz > 0 && in->ask.power_w > 0))
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--power 30W --latency 100ms --arrival 60Hz",
-				       "a server needs a budget, a latency and a rate of requests"));
+				       "a server needs a power budget, a latency limit and a request rate"));
 	if (in->ask.time_ms > 0 || in->least > 0 || in->front || in->explain || in->plot ||
 	    in->predictions || in->minibatches || in->presets)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--json FILE has all of the answer",
-				       "with --latency there are only the limits, --batch, --strategy and --most"));
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				       "--json FILE contains the complete result",
+				       "--latency can be combined only with the limits, --batch, --strategy, --most and --json"));
 	if (job && !in->keep.sizes)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--batch 1,4,16,32",
-				       "which minibatch sizes?"));
+				       "the minibatch sizes to try are not given"));
 	if (in->job.pid && in->keep.sizes > 1)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "a running server has one minibatch size",
-				       "--batch N, or a command: -- server --batch {batch}",
-				       "-p: several sizes"));
-	if (in->job.argv && in->keep.sizes > 1 && !names_batch(in->job.argv))
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+				       "a running server has only one minibatch size",
+				       "give one size with --batch N, or a command that takes a size: -- server --batch {batch}",
+				       "-p cannot be combined with several minibatch sizes"));
+	if (in->job.argv && in->keep.sizes > 1 && !count_batch_placeholders(in->job.argv))
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "-- server --batch {batch}",
-				       "nothing tells the command its minibatch size"));
+				       "the command does not contain {batch}, so it cannot get the minibatch size"));
 	memcpy(f->size, in->keep.size, sizeof(f->size));
 	f->sizes = in->keep.sizes;
 	f->q.power_w = in->ask.power_w;
@@ -94,40 +98,42 @@ static void server(struct jetwatt_optimize *in)
 	f->most = in->most ? (size_t)in->most : f->strategy->modes;
 }
 
-static void finish(struct jetwatt_optimize *in)
+static void optimize_check_args(struct jetwatt_optimize *in)
 {
 	struct jetwatt_plan_question *q = &in->ask;
 	int job = in->job.pid || in->job.argv;
 
 	jetwatt_args_one_job(&in->job, 0);
 	if (in->method && in->infer.strategy && in->infer.strategy != &jetwatt_strategy_auto)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "it does not go by predictions",
-				       "--strategy auto", "--method does not go with --strategy %s",
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+				       "this strategy does not use a prediction method",
+				       "--strategy auto",
+				       "--method cannot be combined with --strategy %s",
 				       in->infer.strategy->name));
 	if (in->infer.q.latency_ms > 0 || in->infer.q.arrival_hz > 0 || in->infer.strategy)
-		server(in);
+		optimize_check_server(in);
 	else if (in->keep.sizes > 1)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--latency 100ms --arrival 60Hz",
-				       "--batch: several sizes are for a server"));
+				       "--batch: several sizes are possible only for a server"));
 	if (!(q->power_w > 0 || q->time_ms > 0))
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--power 30W",
-				       "no power budget"));
+				       "no power budget is given"));
 	if (!job && !in->profile)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-				       "-p PID or -- COMMAND to measure a job, --profile FILE.csv to answer from what was measured",
-				       "neither a job nor a profile"));
-	/* A running job is searched for one thing only: to be fast in a budget. */
+				       "-p PID or -- COMMAND to measure a job, --profile FILE.csv to use earlier measurements",
+				       "no job and no profile is given"));
+	/* On a running job, the search has one objective: minimum time under a power budget. */
 	if (job && (q->time_ms > 0 || in->least > 0 || in->front))
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
-				       "a job is only made as fast as a budget lets it be",
-				       "jetwatt profile -o FILE.csv for the job, then --profile FILE.csv without it",
-				       "--time-ms, --least and --front need a profile"));
+				       "with a running job, only minimum time under a power budget is supported",
+				       "run jetwatt profile -o FILE.csv on the job, then jetwatt optimize --profile FILE.csv",
+				       "--time-ms, --least and --front cannot be used with a job"));
 	in->most = in->most ? in->most : JETWATT_LEARN_MOST;
 	q->least = in->least >= 0 ? in->least :
 		   q->power_w > 0 ? JETWATT_LEAST_TIME : JETWATT_LEAST_POWER;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t optimize_parse(int key, char *arg, struct argp_state *state)
 {
 	struct jetwatt_optimize *in = state->input;
 
@@ -169,7 +175,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		in->ask.time_ms = jetwatt_args_quantity("--time-ms", arg, "ms", 1e-3, 1e7);
 		break;
 	case LEAST:
-		in->least = least(arg);
+		in->least = parse_least(arg);
 		break;
 	case RISK:
 		in->ask.risk = jetwatt_args_quantity("--risk", arg, "", 1e-6, 0.5);
@@ -187,7 +193,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		in->infer.strategy = jetwatt_strategy_find(arg);
 		if (!in->infer.strategy)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "auto, gmd or als",
-					       "--strategy: there is no \"%s\"", arg));
+					       "--strategy: unknown strategy \"%s\"", arg));
 		break;
 	case FRONT:
 		in->front = 1;
@@ -208,7 +214,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		jetwatt_args_command(&in->job, state);
 		break;
 	case ARGP_KEY_END:
-		finish(in);
+		optimize_check_args(in);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -237,5 +243,5 @@ void jetwatt_optimize_parse(int argc, char **argv, struct jetwatt_optimize *in)
 				"best mode and measures whether it is within the budget. The mode stays "
 				"applied; jetwatt restore restores the knobs. Without a job: chooses "
 				"from a profile.",
-				options, parse, group, argc, argv, in);
+				options, optimize_parse, group, argc, argv, in);
 }

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt optimize: find, apply and verify the fastest power mode within a budget, on a running
+ * job, or answer from a profile. The search is in tune/ (tuner.h, verify.h, offline.h,
+ * inference.h); this file connects it to the board, the job and the output.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +21,11 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Modes kept back for candidates that only the prediction speaks for. */
+/* Default number of modes, of --most, that are reserved for verifying predicted candidates. */
 #define RESERVE		2
 
-static void say(const struct jetwatt_learn *l, const struct jetwatt_answer *a,
-		const struct jetwatt_choose *c, int kept)
+static void optimize_print_result(const struct jetwatt_learn *l, const struct jetwatt_answer *a,
+				  const struct jetwatt_choose *c, int kept)
 {
 	const struct jetwatt_row *r = &c->proof;
 	const char *on = jetwatt_screen_paint(l->args, 'g'), *off = jetwatt_screen_plain(l->args);
@@ -34,19 +39,19 @@ static void say(const struct jetwatt_learn *l, const struct jetwatt_answer *a,
 	printf("  predicted  %10.2f ms/minibatch +- %.1f %%   %6.2f W +- %.1f %%\n",
 	       c->predicted.time_ms, 100 * c->predicted.time_sd, c->predicted.power_w,
 	       100 * c->predicted.power_sd);
-	/* What counts against the budget is not what the module draws. */
+	/* With a partial sum, the budget is compared with less than the module's power. */
 	if (!strcmp(l->watch->scope, "partial sum"))
-		printf("  these W are a partial sum, the module draws more: jetwatt list rails\n");
+		printf("  these W are a partial sum, the module uses more: jetwatt list rails\n");
 	jetwatt_baseline_print(a->baseline, l, r->time_ms);
 	printf("%u of %zu modes measured in %.0f s; ", l->measured, l->nr_modes,
 	       (l->ended_ns - l->begun_ns) * 1e-9);
-	printf(kept ? "the board stays in this mode\nwhat was before: jetwatt restore\n" :
-	       "the board is as before\n");
+	printf(kept ? "the board stays in this mode\nto undo: jetwatt restore\n" :
+	       "the board is back in its previous mode\n");
 	fflush(stdout);
 }
 
-static int with_job(struct jetwatt_learn *l, const struct jetwatt_optimize *in, struct jetwatt_answer *a,
-		    struct jetwatt_choose *c)
+static int search_and_verify(struct jetwatt_learn *l, const struct jetwatt_optimize *in,
+			     struct jetwatt_answer *a, struct jetwatt_choose *c)
 {
 	size_t most = in->most, keep = in->verify < 0 ? RESERVE : in->verify, left;
 	int err;
@@ -69,7 +74,7 @@ static int with_job(struct jetwatt_learn *l, const struct jetwatt_optimize *in, 
 	return 0;
 }
 
-static int draw(const struct jetwatt_optimize *in, const struct jetwatt_answer *a)
+static int optimize_draw(const struct jetwatt_optimize *in, const struct jetwatt_answer *a)
 {
 	struct jetwatt_row chosen = { .time_ms = 0 };
 
@@ -82,7 +87,7 @@ static int draw(const struct jetwatt_optimize *in, const struct jetwatt_answer *
 				     a->chosen ? &chosen : NULL);
 }
 
-static int explain(struct jetwatt_optimize *in, struct jetwatt_answer *a)
+static int optimize_explain(struct jetwatt_optimize *in, struct jetwatt_answer *a)
 {
 	const struct jetwatt_learn *l = a->learn;
 	int err;
@@ -93,24 +98,26 @@ static int explain(struct jetwatt_optimize *in, struct jetwatt_answer *a)
 			      &in->why);
 	if (err)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
-					 jetwatt_error_advice(err), "cannot explain the answer");
+					 jetwatt_error_advice(err),
+					 "cannot explain the chosen mode");
 	a->explain = &in->why;
 	if (!l->silent)
 		jetwatt_explain_print(a->explain, l->mode, l->prediction, l->budget_w);
 	return 0;
 }
 
-static int written(const struct jetwatt_optimize *in, const struct jetwatt_answer *a)
+static int optimize_write_files(const struct jetwatt_optimize *in, const struct jetwatt_answer *a)
 {
 	int err = in->json ? jetwatt_answer_json(a, in->json) : 0;
 
 	if (in->predictions && a->learn->prediction)
 		err = jetwatt_answer_predictions(a->learn, in->predictions) ?: err;
-	return in->plot ? draw(in, a) ?: err : err;
+	return in->plot ? optimize_draw(in, a) ?: err : err;
 }
 
-static int watched(struct jetwatt_learn *l, struct jetwatt_optimize *in, struct jetwatt_board *board,
-		   struct jetwatt_answer *a, struct jetwatt_choose *c)
+static int optimize_job(struct jetwatt_learn *l, struct jetwatt_optimize *in,
+			struct jetwatt_board *board,
+			struct jetwatt_answer *a, struct jetwatt_choose *c)
 {
 	struct jetwatt_keep keep = { .db = NULL };
 	struct jetwatt_guard guard;
@@ -133,7 +140,7 @@ static int watched(struct jetwatt_learn *l, struct jetwatt_optimize *in, struct 
 	if (!err && in->keep.reuse)
 		err = jetwatt_learn_reuse(l);
 	if (!err)
-		err = with_job(l, in, a, c);
+		err = search_and_verify(l, in, a, c);
 	jetwatt_screen_clear(&in->args);
 	if (err || in->dry_run)
 		back = jetwatt_guard_back(&guard);
@@ -141,14 +148,15 @@ static int watched(struct jetwatt_learn *l, struct jetwatt_optimize *in, struct 
 		jetwatt_guard_keep(&guard);
 	err = err ? err : back;
 	if (!err && !l->silent) {
-		say(l, a, c, !in->dry_run);
+		optimize_print_result(l, a, c, !in->dry_run);
 		jetwatt_answer_totals(a);
 	}
 	if (!err)
-		err = explain(in, a);
+		err = optimize_explain(in, a);
 	if (!err || err == JETWATT_EXIT_INFEASIBLE)
-		err = written(in, a) ?: err;
-	/* The command goes on in the mode that was chosen; its status is ours. */
+		err = optimize_write_files(in, a) ?: err;
+	/* The command continues in the chosen mode; its exit status becomes that of this
+	 * program. */
 	if (!err && in->job.argv)
 		err = jetwatt_follow(&w, 0, jetwatt_follow_forget, &w) ?: jetwatt_follow_exit(&w);
 	jetwatt_child_stop(&w.child);
@@ -158,8 +166,8 @@ out:
 	return err;
 }
 
-/* Go on with what an interrupted run has written: its modes are ours. */
-static int resume(struct jetwatt_learn *l, const struct jetwatt_optimize *in)
+/* Continue from the file of an interrupted run. Its modes count as measured by this run. */
+static int resume_from_file(struct jetwatt_learn *l, const struct jetwatt_optimize *in)
 {
 	size_t before = jetwatt_learn_known(l);
 	int err;
@@ -171,7 +179,7 @@ static int resume(struct jetwatt_learn *l, const struct jetwatt_optimize *in)
 		return err;
 	l->measured = jetwatt_learn_known(l) - before;
 	if (l->measured)
-		jetwatt_error_note("%u modes are in %s already", l->measured, in->out);
+		jetwatt_error_note("%u modes are already in %s", l->measured, in->out);
 	return 0;
 }
 
@@ -194,7 +202,7 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	l.wait_s = in.wait_s;
 	l.out = in.out;
 	l.silent = in.args.quiet || (in.json && !strcmp(in.json, "-"));
-	/* From a profile and a list of modes alone, no board is needed. */
+	/* With a profile and a list of modes, no board is needed. */
 	err = job || in.apply || !in.modes ? jetwatt_reach_knobs(&board) : 0;
 	if (err)
 		return err;
@@ -214,11 +222,11 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	if (!err && in.profile)
 		err = jetwatt_learn_read(&l, in.profile, 1);
 	if (!err && job)
-		err = resume(&l, &in);
+		err = resume_from_file(&l, &in);
 	if (!err && job && in.infer.strategy)
 		err = jetwatt_infer_live(&in.infer, &l, &in.job, &in.keep, board, !in.dry_run, &a);
 	else if (!err && job)
-		err = watched(&l, &in, board, &a, &c);
+		err = optimize_job(&l, &in, board, &a, &c);
 	else if (!err && in.infer.strategy)
 		err = jetwatt_infer_consult(&in.infer, &l, in.apply ? board : NULL, &a);
 	else if (!err)
@@ -226,9 +234,9 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	if (!err && !job && !l.silent && !in.infer.strategy)
 		jetwatt_baseline_print(&baseline, &l, a.predicted ? a.predicted->time_ms : 0);
 	if (!err && !job)
-		err = explain(&in, &a);
+		err = optimize_explain(&in, &a);
 	if ((!job || in.infer.strategy) && (!err || err == JETWATT_EXIT_INFEASIBLE))
-		err = written(&in, &a) ?: err;
+		err = optimize_write_files(&in, &a) ?: err;
 	jetwatt_baseline_close(&baseline);
 	jetwatt_learn_free(&l);
 	jetwatt_board_close(board);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What jetwatt optimize was asked. */
+/* The command line of jetwatt optimize. */
 #ifndef JETWATT_CMD_OPTIMIZE_OPTIMIZE_H
 #define JETWATT_CMD_OPTIMIZE_OPTIMIZE_H
 
@@ -8,15 +8,23 @@
 #include "tune/inference.h"
 
 /**
- * struct jetwatt_optimize - the command line
+ * struct jetwatt_optimize - arguments of jetwatt optimize
+ * @args: global options
+ * @job: the job to measure, or none
+ * @keep: options of the profile database
+ * @reference: profiles of other workloads to learn from
  * @method: the predictor, NULL: the default
+ * @knobs: optional knobs to include in the grid, see tune/knob_option.h
  * @profile, @modes, @out, @json, @predictions, @presets, @plot: files, NULL: none
- * @knobs: optional ones of the grid, see tune/knob_option.h
- * @most: modes to measure at most; @verify: of these, candidates of the prediction, -1: as
- *	it comes
- * @least: that was asked for, -1: nothing was; @ask has what it comes to
- * @why: room for what --explain finds
- * @infer: has a strategy where it is about a server
+ * @ask: objective and limits
+ * @wait_s: timeout for a job without GPU activity, in seconds
+ * @most: maximum number of modes to measure
+ * @verify: of these, maximum number of predicted candidates; -1: the default
+ * @minibatches: number of minibatches to compute the total time and energy of, 0: none
+ * @least: --least as given, -1: not given; @ask has the resulting objective
+ * @front, @apply, @dry_run, @explain: options that were given
+ * @why: result of --explain
+ * @infer: query about an inference server; its strategy is NULL if there is none
  */
 struct jetwatt_optimize {
 	struct jetwatt_args args;
@@ -34,7 +42,8 @@ struct jetwatt_optimize {
 	struct jetwatt_infer infer;
 };
 
-/* @in: whatever it was. Ends the program where the command line makes no sense. */
+/* Parse the command line into @in, which need not be initialized. Exits the program with a usage
+ * error if the options are invalid. */
 void jetwatt_optimize_parse(int argc, char **argv, struct jetwatt_optimize *in);
 
 #endif

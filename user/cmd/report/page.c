@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Prepares the data of the HTML page of jetwatt report: columns over time, minibatches, alarms, and
+ * the table of figures. The page itself is written by out/run_page.h.
+ */
 #include "cmd/report/page.h"
 
 #include <errno.h>
@@ -11,10 +15,11 @@
 
 #define FIRST_WIDTH_NS	1000000ull
 #define FIGURES_MAX	(64 + JETWATT_RAILS_MAX + 3 * JETWATT_TELEMETRY_SLOTS)
-#define ALARM_S		0.5	/* an alarm is a moment: wide enough to be seen */
+/* Width in seconds at which an alarm, which has no duration, is drawn. */
+#define ALARM_S		0.5
 
-/* Columns hold sums while they are gathered. */
-static void merge(struct jetwatt_page_column *to, const struct jetwatt_page_column *from)
+/* Columns contain sums while data are collected. */
+static void merge_columns(struct jetwatt_page_column *to, const struct jetwatt_page_column *from)
 {
 	for (int r = 0; r < JETWATT_PAGE_RAILS; r++)
 		to->w[r] += from->w[r];
@@ -25,12 +30,12 @@ static void merge(struct jetwatt_page_column *to, const struct jetwatt_page_colu
 	to->gap |= from->gap;
 }
 
-static void widen(struct jetwatt_page_data *d)
+static void widen_columns(struct jetwatt_page_data *d)
 {
 	for (size_t i = 0; i < JETWATT_PAGE_COLUMNS / 2; i++) {
 		struct jetwatt_page_column c = d->column[2 * i];
 
-		merge(&c, &d->column[2 * i + 1]);
+		merge_columns(&c, &d->column[2 * i + 1]);
 		d->column[i] = c;
 	}
 	memset(d->column + JETWATT_PAGE_COLUMNS / 2, 0, sizeof(d->column) / 2);
@@ -38,7 +43,7 @@ static void widen(struct jetwatt_page_data *d)
 	d->width_ns *= 2;
 }
 
-static void on_power(const struct jetwatt_power *p, void *arg)
+static void page_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwatt_page_data *d = arg;
 	const struct jetwatt_watch *w = d->watch;
@@ -48,17 +53,17 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 	if (!w->begun_ns || p->time_ns < w->begun_ns)
 		return;
 	while ((at = (p->time_ns - w->begun_ns) / d->width_ns) >= JETWATT_PAGE_COLUMNS)
-		widen(d);
+		widen_columns(d);
 	c.hi = jetwatt_watch_total(w, p);
 	for (int i = 0; i < w->nr_total; i++)
 		c.w[i < JETWATT_PAGE_RAILS ? i : JETWATT_PAGE_RAILS - 1] += p->uw[w->total[i]] * 1e-6;
 	c.hz[0] = p->clock.cpu_khz * 1e3;
 	c.hz[1] = p->clock.gpu_hz;
 	c.hz[2] = p->clock.emc_hz;
-	/* Columns without a sample since the last one that has some lie in the gap. */
+	/* Empty columns between the last sample and this one belong to the gap. */
 	for (size_t i = d->nr; p->gap && i < at; i++)
 		d->column[i].gap = 1;
-	merge(&d->column[at], &c);
+	merge_columns(&d->column[at], &c);
 	if (at >= d->nr)
 		d->nr = at + 1;
 }
@@ -68,13 +73,13 @@ void jetwatt_page_gather(struct jetwatt_page_data *d, struct jetwatt_replay *r)
 	memset(d, 0, sizeof(*d));
 	d->width_ns = FIRST_WIDTH_NS;
 	d->watch = &r->watch;
-	r->watch.on_power = on_power;
+	r->watch.on_power = page_on_power;
 	r->watch.arg = d;
 }
 
-/* Sums to means; as few samples as there are need as few columns. */
-static void means(const struct jetwatt_page_data *d, struct jetwatt_page_column *c, size_t *nr,
-		  uint64_t *width_ns, uint64_t samples)
+/* Convert sums to means, and merge columns if there are fewer samples than columns. */
+static void columns_to_means(const struct jetwatt_page_data *d, struct jetwatt_page_column *c,
+			     size_t *nr, uint64_t *width_ns, uint64_t samples)
 {
 	size_t each = 1;
 
@@ -84,30 +89,32 @@ static void means(const struct jetwatt_page_data *d, struct jetwatt_page_column 
 	*width_ns = d->width_ns * each;
 	memset(c, 0, JETWATT_PAGE_COLUMNS * sizeof(*c));
 	for (size_t i = 0; i < d->nr; i++)
-		merge(&c[i / each], &d->column[i]);
+		merge_columns(&c[i / each], &d->column[i]);
 	for (size_t i = 0; i < *nr; i++) {
 		for (int r = 0; r < JETWATT_PAGE_RAILS && c[i].n; r++)
 			c[i].w[r] /= c[i].n;
 		for (int k = 0; k < JETWATT_PAGE_CLOCKS && c[i].n; k++)
 			c[i].hz[k] /= c[i].n;
-		/* No sample fell into it, and none is missing: as before. */
+		/* A column without a sample and without a gap keeps the values of the previous
+		 * column. */
 		if (i && !c[i].n && !c[i].gap)
 			c[i] = c[i - 1];
 	}
 }
 
-/* --- figures ------------------------------------------------------------------ */
+/* --- table of figures --------------------------------------------------------- */
 
 struct page_figures {
 	struct jetwatt_page_figure at[FIGURES_MAX];
 	size_t nr;
 };
 
-/* @digits as in the JSON report: whoever reads the page finds the same number. */
-static void put(struct page_figures *g, const char *key, double v, int digits, const char *name,
-		const char *shown, ...) __attribute__((format(printf, 6, 7)));
-static void put(struct page_figures *g, const char *key, double v, int digits, const char *name,
-		const char *shown, ...)
+/* Add a figure. @key, @digits: as in the JSON report, so that both show the same number. */
+static void add_figure(struct page_figures *g, const char *key, double v, int digits,
+		       const char *name,
+		       const char *shown, ...) __attribute__((format(printf, 6, 7)));
+static void add_figure(struct page_figures *g, const char *key, double v, int digits,
+		       const char *name, const char *shown, ...)
 {
 	struct jetwatt_page_figure *f = &g->at[g->nr];
 	va_list ap;
@@ -123,30 +130,35 @@ static void put(struct page_figures *g, const char *key, double v, int digits, c
 	va_end(ap);
 }
 
-/* A word, which is itself. */
-static void put_word(struct page_figures *g, const char *key, const char *word, const char *name)
+/* Add a figure whose value is a word. */
+static void add_word_figure(struct page_figures *g, const char *key, const char *word,
+			    const char *name)
 {
-	put(g, key, 0, 1, name, "%s", word);
+	add_figure(g, key, 0, 1, name, "%s", word);
 	if (g->nr)
 		snprintf(g->at[g->nr - 1].value, sizeof(g->at[0].value), "%s", word);
 }
 
-static void quality_figures(struct page_figures *g, const struct jetwatt_quality_figures *q)
+static void add_quality_figures(struct page_figures *g, const struct jetwatt_quality_figures *q)
 {
 	char key[] = "quality.A", name[] = "minibatches with grade A", grade[2] = { q->grade, '\0' };
 
-	put_word(g, "quality.grade", grade, "grade of one minibatch's energy");
-	put(g, "quality.energy_error_pct", q->error_pct, 4, "which is known to, in 9 of 10",
-	    "+- %.2g %%", q->error_pct);
-	put(g, "quality.fresh_samples", q->samples, 4, "from as many fresh samples", "%.0f", q->samples);
+	add_word_figure(g, "quality.grade", grade,
+			"grade of the energy per minibatch (A best, D worst)");
+	add_figure(g, "quality.energy_error_pct", q->error_pct, 4,
+		   "error of the energy per minibatch, in 9 of 10",
+		   "+- %.2g %%", q->error_pct);
+	add_figure(g, "quality.fresh_samples", q->samples, 4, "new sensor values per minibatch",
+		   "%.0f", q->samples);
 	for (int i = 0; i < 4; i++) {
 		key[sizeof(key) - 2] = name[sizeof(name) - 2] = 'A' + i;
-		put(g, key, q->grades[i], 17, name, "%zu", q->grades[i]);
+		add_figure(g, key, q->grades[i], 17, name, "%zu", q->grades[i]);
 	}
 }
 
-static void spread(struct page_figures *g, const char *key, const struct jetwatt_summary_spread *s,
-		   const char *what, const char *unit)
+static void add_spread_figures(struct page_figures *g, const char *key,
+			       const struct jetwatt_summary_spread *s,
+			       const char *what, const char *unit)
 {
 	const struct {
 		const char *name;
@@ -157,64 +169,80 @@ static void spread(struct page_figures *g, const char *key, const struct jetwatt
 	for (int i = 0; i < 3; i++) {
 		snprintf(k, sizeof(k), "%s.%s", key, part[i].name);
 		snprintf(name, sizeof(name), "%s per minibatch, %s", what, part[i].name);
-		put(g, k, part[i].v, 7, name, "%.4g %s", part[i].v, unit);
+		add_figure(g, k, part[i].v, 7, name, "%.4g %s", part[i].v, unit);
 	}
 }
 
-static void batch_figures(struct page_figures *g, const struct jetwatt_summary *s)
+static void add_batch_figures(struct page_figures *g, const struct jetwatt_summary *s)
 {
-	put(g, "minibatches", s->minibatches, 17, "minibatches", "%zu", s->minibatches);
-	put(g, "minibatches_used", s->used, 17, "of these counted", "%zu", s->used);
+	add_figure(g, "minibatches", s->minibatches, 17, "minibatches", "%zu", s->minibatches);
+	add_figure(g, "minibatches_used", s->used, 17, "minibatches used for the figures", "%zu",
+		   s->used);
 	if (!s->used)
 		return;
-	put(g, "energy_j", s->energy_j, 7, "per minibatch", "%.4g J", s->energy_j);
-	put(g, "time_ms", s->row.time_ms, 7, "per minibatch", "%.4g ms", s->row.time_ms);
-	put(g, "power_w", s->row.power_w, 7, "while training", "%.2f W", s->row.power_w);
-	put(g, "time_sd", s->row.time_sd, 4, "standard error of the time", "%.2g %%",
-	    100 * s->row.time_sd);
-	put(g, "power_sd", s->row.power_sd, 4, "standard error of the power", "%.2g %%",
-	    100 * s->row.power_sd);
-	spread(g, "energy_j_spread", &s->energy, "energy", "J");
-	spread(g, "time_ms_spread", &s->time, "time", "ms");
-	put(g, "gpu_wait_share", s->wait_share, 5, "waits for the GPU", "%.0f %% of the time",
-	    100 * s->wait_share);
-	put(g, "stall_share", s->stall_share, 5, "without work for the GPU", "%.0f %% of the time%s",
-	    100 * s->stall_share, s->launched ? "" : " at most");
-	put(g, "gpu_work_share", s->gpu_share, 5, "with work for the GPU", "%.0f %% of the time%s",
-	    100 * s->gpu_share, s->launched ? "" : " at least");
-	put(g, "waits_per_minibatch", s->meter->info.period_syncs, 6, "waits per minibatch", "%.3g",
-	    s->meter->info.period_syncs);
-	put(g, "confidence", s->meter->info.confidence, 4, "confidence in the minibatches", "%.0f %%",
-	    100 * s->meter->info.confidence);
+	add_figure(g, "energy_j", s->energy_j, 7, "energy per minibatch", "%.4g J", s->energy_j);
+	add_figure(g, "time_ms", s->row.time_ms, 7, "time per minibatch", "%.4g ms",
+		   s->row.time_ms);
+	add_figure(g, "power_w", s->row.power_w, 7, "power while training", "%.2f W",
+		   s->row.power_w);
+	add_figure(g, "time_sd", s->row.time_sd, 4, "standard error of the time", "%.2g %%",
+		   100 * s->row.time_sd);
+	add_figure(g, "power_sd", s->row.power_sd, 4, "standard error of the power", "%.2g %%",
+		   100 * s->row.power_sd);
+	add_spread_figures(g, "energy_j_spread", &s->energy, "energy", "J");
+	add_spread_figures(g, "time_ms_spread", &s->time, "time", "ms");
+	add_figure(g, "gpu_wait_share", s->wait_share, 5, "time spent waiting for the GPU",
+		   "%.0f %% of the time",
+		   100 * s->wait_share);
+	add_figure(g, "stall_share", s->stall_share, 5, "time in which the GPU has no work",
+		   "%.0f %% of the time%s",
+		   100 * s->stall_share, s->launched ? "" : " at most");
+	add_figure(g, "gpu_work_share", s->gpu_share, 5, "time in which the GPU has work",
+		   "%.0f %% of the time%s",
+		   100 * s->gpu_share, s->launched ? "" : " at least");
+	add_figure(g, "waits_per_minibatch", s->meter->info.period_syncs, 6, "waits per minibatch",
+		   "%.3g",
+		   s->meter->info.period_syncs);
+	add_figure(g, "confidence", s->meter->info.confidence, 4,
+		   "confidence in the minibatch boundaries", "%.0f %%",
+		   100 * s->meter->info.confidence);
 	if (s->quality.n)
-		quality_figures(g, &s->quality);
+		add_quality_figures(g, &s->quality);
 }
 
-static void run_figures(struct page_figures *g, const struct jetwatt_summary *s)
+static void add_run_figures(struct page_figures *g, const struct jetwatt_summary *s)
 {
 	const struct jetwatt_meter *m = s->meter;
 	const struct jetwatt_watch *w = m->watch;
 	char key[64];
 
-	put(g, "elapsed_s", s->elapsed_s, 9, "elapsed", "%.2f s", s->elapsed_s);
-	put(g, "total_j", s->total_j, 9, "in all", "%.5g J", s->total_j);
+	add_figure(g, "elapsed_s", s->elapsed_s, 9, "elapsed", "%.2f s", s->elapsed_s);
+	add_figure(g, "total_j", s->total_j, 9, "total energy", "%.5g J", s->total_j);
 	for (int r = 0; r < w->nr_rails; r++) {
 		if (!w->rail[r].enabled)
 			continue;
 		snprintf(key, sizeof(key), "rails_j.%s", w->rail[r].label);
-		put(g, key, m->rail_uj[r] * 1e-6, 9, w->rail[r].label, "%.5g J, %.2f W",
-		    m->rail_uj[r] * 1e-6, s->elapsed_s > 0 ? m->rail_uj[r] * 1e-6 / s->elapsed_s : 0);
+		add_figure(g, key, m->rail_uj[r] * 1e-6, 9, w->rail[r].label, "%.5g J, %.2f W",
+			   m->rail_uj[r] * 1e-6, s->elapsed_s > 0 ?
+			   m->rail_uj[r] * 1e-6 / s->elapsed_s : 0);
 	}
-	put(g, "sampler.requested_hz", s->requested_hz, 6, "rate requested", "%.0f Hz", s->requested_hz);
-	put(g, "sampler.read_hz", s->read_hz, 6, "rate read", "%.0f Hz", s->read_hz);
-	put(g, "sampler.fresh_hz", s->fresh_hz, 6, "rate of new values", "%.0f Hz", s->fresh_hz);
-	put(g, "sampler.samples", w->samples, 17, "samples", "%llu", (unsigned long long)w->samples);
-	put(g, "sampler.lost", w->lost, 17, "samples lost", "%llu", (unsigned long long)w->lost);
-	put(g, "waits", w->waits, 17, "waits for the GPU", "%llu", (unsigned long long)w->waits);
-	put(g, "waits_lost", s->waits_lost, 17, "waits lost", "%llu", (unsigned long long)s->waits_lost);
+	add_figure(g, "sampler.requested_hz", s->requested_hz, 6, "sampling rate requested",
+		   "%.0f Hz", s->requested_hz);
+	add_figure(g, "sampler.read_hz", s->read_hz, 6, "sampling rate reached", "%.0f Hz",
+		   s->read_hz);
+	add_figure(g, "sampler.fresh_hz", s->fresh_hz, 6, "rate of new sensor values", "%.0f Hz",
+		   s->fresh_hz);
+	add_figure(g, "sampler.samples", w->samples, 17, "samples", "%llu",
+		   (unsigned long long)w->samples);
+	add_figure(g, "sampler.lost", w->lost, 17, "samples lost", "%llu",
+		   (unsigned long long)w->lost);
+	add_figure(g, "waits", w->waits, 17, "waits for the GPU", "%llu",
+		   (unsigned long long)w->waits);
+	add_figure(g, "waits_lost", s->waits_lost, 17, "waits lost", "%llu",
+		   (unsigned long long)s->waits_lost);
 }
 
-static void telemetry_figures(struct page_figures *g, const struct jetwatt_telemetry_sums *t)
+static void add_telemetry_figures(struct page_figures *g, const struct jetwatt_telemetry_sums *t)
 {
 	char slot[JETWATT_TELEMETRY_NAME_LEN], title[JETWATT_TELEMETRY_NAME_LEN], key[64], name[64];
 
@@ -239,17 +267,17 @@ static void telemetry_figures(struct page_figures *g, const struct jetwatt_telem
 				continue;
 			snprintf(key, sizeof(key), "telemetry.%s.%s", slot, part[i].key);
 			snprintf(name, sizeof(name), "%s, %s", title, part[i].key);
-			put(g, key, part[i].v, part[i].digits, name, "%.4g %s", part[i].v / row->per,
-			    row->base);
+			add_figure(g, key, part[i].v, part[i].digits, name, "%.4g %s",
+				   part[i].v / row->per, row->base);
 		}
 	}
 }
 
-/* --- the rest ------------------------------------------------------------------- */
+/* --- page --------------------------------------------------------------------- */
 
-static size_t bands(const struct jetwatt_replay *r, struct jetwatt_page_band *band)
+static size_t alarm_bands(const struct jetwatt_replay *r, struct jetwatt_page_band *band)
 {
-	static const char *const cause[] = { "asked for", "over-current", "heat" };
+	static const char *const cause[] = { "on request", "over-current", "thermal" };
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->nr_events && i < JETWATT_REPLAY_EVENTS; i++) {
@@ -267,7 +295,7 @@ static size_t bands(const struct jetwatt_replay *r, struct jetwatt_page_band *ba
 	return n;
 }
 
-static void when(const struct jetwatt_replay *r, char *buf, size_t len)
+static void format_start_time(const struct jetwatt_replay *r, char *buf, size_t len)
 {
 	uint64_t real = r->clocks.realtime_ns + (r->watch.begun_ns - r->clocks.monotonic_ns);
 	time_t s = real / 1000000000;
@@ -307,26 +335,26 @@ int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct j
 				(m->bound[i].end_ns - m->bound[i].start_ns) * 1e-6,
 				m->bound[i].fetch_ns * 1e-6, m->bound[i].gpu_ns * 1e-6 };
 	}
-	/* The first ones are warm-up, which the figures leave out. */
+	/* The first minibatches are warm-up; the figures exclude them. */
 	p.minibatch = batch + (p.nr_minibatches - s->used);
 	p.nr_minibatches = s->used;
 	p.launched = s->launched;
-	means(d, column, &p.nr_columns, &width_ns, r->watch.samples);
+	columns_to_means(d, column, &p.nr_columns, &width_ns, r->watch.samples);
 	p.column_s = width_ns * 1e-9;
 	for (int i = 0; i < r->watch.nr_total && i < JETWATT_PAGE_RAILS; i++, p.nr_rails++)
 		p.rail[i] = r->watch.rail[r->watch.total[i]].label;
-	p.nr_bands = bands(r, band);
-	batch_figures(g, s);
-	run_figures(g, s);
-	telemetry_figures(g, &m->telemetry);
+	p.nr_bands = alarm_bands(r, band);
+	add_batch_figures(g, s);
+	add_run_figures(g, s);
+	add_telemetry_figures(g, &m->telemetry);
 	p.figure = g->at;
 	p.nr_figures = g->nr;
-	when(r, date, sizeof(date));
+	format_start_time(r, date, sizeof(date));
 	p.when = date;
 	if (!r->state.ended || r->state.damaged || r->state.missing)
-		snprintf(note, sizeof(note), "The trace is not whole: it %s.",
-			 r->state.ended ? "is damaged, and parts of it are missing" :
-			 "ends before the run did");
+		snprintf(note, sizeof(note), "The trace is incomplete: it %s.",
+			 r->state.ended ? "is damaged and parts of it are missing" :
+			 "ends before the run ended");
 	p.note = note;
 	err = jetwatt_page_write(f, &p);
 out:

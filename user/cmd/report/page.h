@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the page of a run needs, gathered while the run goes by: its memory does
- * not grow with the run's length, but for what each minibatch took.
+ * Collects the data of the HTML page while a trace is replayed. Its memory does not grow with the
+ * length of the run, except by what is kept per minibatch.
  */
 #ifndef JETWATT_CMD_REPORT_PAGE_H
 #define JETWATT_CMD_REPORT_PAGE_H
@@ -13,8 +13,11 @@
 #define JETWATT_PAGE_COLUMNS	1240
 
 /**
- * struct jetwatt_page_data - columns that get wider as they run out
- * @width_ns: of a column; @nr: so many are in use
+ * struct jetwatt_page_data - power and clocks over time, in columns of equal width
+ * @watch: the replayed session
+ * @column: sums of the samples in each column
+ * @width_ns: width of a column; it is doubled when the array is full
+ * @nr: number of columns in use
  */
 struct jetwatt_page_data {
 	const struct jetwatt_watch *watch;
@@ -23,10 +26,11 @@ struct jetwatt_page_data {
 	size_t nr;
 };
 
-/* Gather from @r's watch from here on. */
+/* Start collecting: installs a callback for power samples in @r. Call it before the trace is
+ * replayed. */
 void jetwatt_page_gather(struct jetwatt_page_data *d, struct jetwatt_replay *r);
 
-/* Write the page to @f. Return: 0, -EIO, -ENOMEM. */
+/* Write the page to @f. Return: 0; -EIO: a write failed; -ENOMEM. */
 int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct jetwatt_replay *r,
 		      const struct jetwatt_summary *s);
 

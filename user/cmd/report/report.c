@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt report: print the summary of a recorded run as text or JSON, and optionally write an HTML
+ * page.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +25,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t report_parse(int key, char *arg, struct argp_state *state)
 {
 	struct report_input *in = state->input;
 
@@ -35,14 +39,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (in->trace)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-					       "jetwatt compare takes two", "more than one trace"));
+					       "jetwatt compare TRACE TRACE compares two traces",
+					       "only one trace can be reported at a time"));
 		in->trace = arg;
 		break;
 	case ARGP_KEY_END:
 		if (!in->trace)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-					       "give a file of jetwatt record, -: standard input",
-					       "no trace to report on"));
+					       "give a file of jetwatt record, or - for standard input",
+					       "no trace is given"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -50,7 +55,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static void heading(const struct jetwatt_replay *r)
+static void report_print_heading(const struct jetwatt_replay *r)
 {
 	printf(" %s, kernel %s, jetwatt %s\n", *r->board ? r->board : "unknown board", r->kernel,
 	       r->version);
@@ -58,38 +63,38 @@ static void heading(const struct jetwatt_replay *r)
 		printf(" %s\n", r->command);
 }
 
-static int page(const struct report_input *in, const struct jetwatt_page_data *d,
-		const struct jetwatt_replay *r, const struct jetwatt_summary *s)
+static int report_write_page(const struct report_input *in, const struct jetwatt_page_data *d,
+			     const struct jetwatt_replay *r, const struct jetwatt_summary *s)
 {
 	FILE *f = strcmp(in->html, "-") ? fopen(in->html, "we") : stdout;
 	int err = f ? jetwatt_page_make(f, d, r, s) : -errno;
 
 	if (f && f != stdout && fclose(f) && !err)
 		err = -errno;
-	/* What fails on standard output is for main() to say. */
+	/* main() reports failed writes to standard output. */
 	return !err || f == stdout ? 0 :
 	       jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
-				 "--html names a file that can be written; is the disk full?",
+				 "name a file that can be written with --html; check that the disk is not full",
 				 "cannot write %s", in->html);
 }
 
-static int show(const struct report_input *in, const struct jetwatt_page_data *d,
-		const struct jetwatt_replay *r, const struct jetwatt_meter *m)
+static int report_print(const struct report_input *in, const struct jetwatt_page_data *d,
+			const struct jetwatt_replay *r, const struct jetwatt_meter *m)
 {
 	struct jetwatt_summary s;
 	int err;
 
 	if (jetwatt_summary_make(&s, m))
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
-					 "cannot add up %s", in->trace);
-	err = in->html ? page(in, d, r, &s) : 0;
+					 "cannot compute the summary of %s", in->trace);
+	err = in->html ? report_write_page(in, d, r, &s) : 0;
 	if (err || (in->html && !strcmp(in->html, "-")))
 		return err;
 	if (in->json) {
 		jetwatt_summary_json(&s, stdout);
 		return 0;
 	}
-	heading(r);
+	report_print_heading(r);
 	jetwatt_summary_print(&s, stdout, &in->args);
 	return 0;
 }
@@ -103,14 +108,14 @@ int jetwatt_cmd_report(int argc, char **argv)
 	int err;
 
 	jetwatt_args_parse("report", "TRACE", "Print the statistics of a recorded run, as jetwatt stat does.",
-			   options, parse, argc, argv, &in);
+			   options, jetwatt_args_parse, argc, argv, &in);
 	err = jetwatt_replay_open(&r, in.trace);
 	if (in.html)
 		jetwatt_page_gather(&data, &r);
 	if (!err)
 		err = jetwatt_replay_run(&r, &m);
 	if (!err)
-		err = show(&in, &data, &r, &m);
+		err = report_print(&in, &data, &r, &m);
 	jetwatt_meter_free(&m);
 	jetwatt_replay_close(&r);
 	return err;
