@@ -181,7 +181,7 @@ run $J export -f profile --pooled "$new" --db "$d/new.db" -o "$d/prior.csv"
 echo "# $(($(wc -l < "$d/prior.csv") - 1)) modes are known from elsewhere"
 check "a new device has it all, one row a mode" '[ $status = 0 ] && [ "$(wc -l < "$d/prior.csv")" -gt 200 ] && [ "$($J list profiles --json --db "$d/new.db" | jq "map(.rows) | add")" = 0 ]'
 run $J export -f profile "$new" --db "$d/new.db"
-check "and none of it as its own" '[ $status = 1 ] && grep -q "no rows in this profile" "$d/err"'
+check "and none of it as its own" '[ $status = 1 ] && grep -q "the profile has no rows" "$d/err"'
 made 0 0 > "$d/truth.csv"
 ask="$J eval optimize --corpus $d/truth.csv --budgets 12:34:2 --repeats 5 --json"
 $ask --samples 15 > "$d/cold" && $ask --samples 1 --verify 3 --pool "$d/prior.csv" > "$d/warm"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Helpers that the export formats share. */
 #include "out/export.h"
 
 #include <string.h>
@@ -30,8 +31,8 @@ int jetwatt_export_switched(struct jetwatt_export *e, const struct jetwatt_power
 int jetwatt_export_moved(struct jetwatt_export *e, const struct jetwatt_power *p,
 			 unsigned int slot)
 {
-	if (e->told.value[slot] == p->telemetry.value[slot])
+	if (e->last_telemetry.value[slot] == p->telemetry.value[slot])
 		return 0;
-	e->told.value[slot] = p->telemetry.value[slot];
+	e->last_telemetry.value[slot] = p->telemetry.value[slot];
 	return 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A run in other programs' formats. Rows come in order of time, minibatches
- * after all of them, because they are found when all waits are known.
+ * Export formats for traces, used by jetwatt export. Rows are written in order of time; minibatches
+ * follow at the end, because they are found only when all waits are known.
  */
 #ifndef JETWATT_OUT_EXPORT_H
 #define JETWATT_OUT_EXPORT_H
@@ -12,10 +12,13 @@
 #include "jetwatt.h"
 
 /**
- * struct jetwatt_export_run - what is exported
- * @total, @nr_total: indices of the rails whose sum counts; @scope: what it covers
- * @clocks: the same moment by three clocks
- * @begun_ns, @pid: the job; 0: not known yet
+ * struct jetwatt_export_run - the exported run
+ * @board, @kernel, @version, @command: from the trace
+ * @scope: what the total covers
+ * @rail, @nr_rails: all rails
+ * @total, @nr_total: indices of the rails whose sum is the total
+ * @clocks: one moment in CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_REALTIME, in ns
+ * @begun_ns, @pid: start and process of the job; 0: not known yet
  */
 struct jetwatt_export_run {
 	const char *board, *kernel, *version, *command, *scope;
@@ -28,7 +31,8 @@ struct jetwatt_export_run {
 	uint32_t pid;
 };
 
-/* Of the whole run. @telemetry: last values; of counters, what they have counted in it. */
+/* Sums of the whole run. Energies in uJ. @telemetry: last values; of counters, the increase during
+ * the run. */
 struct jetwatt_export_sums {
 	uint64_t begun_ns, ended_ns, covered_ns, minibatches, waits, waits_lost, samples, lost;
 	double uj;
@@ -37,9 +41,10 @@ struct jetwatt_export_sums {
 };
 
 /**
- * struct jetwatt_export_cost - what a minibatch has drawn
- * @uj: negative: not known
- * @sd_uj: one standard error of it; @grade: 'A' to 'D'; negative and '-': not known
+ * struct jetwatt_export_cost - energy of a minibatch
+ * @uj: energy in uJ, negative: unknown
+ * @sd_uj: its standard error in uJ, negative: unknown
+ * @grade: 'A' to 'D' by the standard error, '-': unknown
  */
 struct jetwatt_export_cost {
 	double uj, sd_uj;
@@ -47,9 +52,11 @@ struct jetwatt_export_cost {
 };
 
 /**
- * struct jetwatt_export_wait - a wait, and why a minibatch ends with it or does not
- * @index: of all waits, from 0
- * @kind: of the minibatch that it is in, NULL: it is in none
+ * struct jetwatt_export_wait - a wait, and why it is the end of a minibatch or not
+ * @index: index among all waits, from 0
+ * @sync: the wait
+ * @why: the decision about it
+ * @kind: kind of the minibatch that contains it ("train", ...), NULL: none
  */
 struct jetwatt_export_wait {
 	size_t index;
@@ -59,31 +66,37 @@ struct jetwatt_export_wait {
 };
 
 /**
- * struct jetwatt_export - an export being written
- * @minibatches: rows are minibatches, not samples, where the format has one kind
- * @waits: rows are waits
- * @clock: the mode that was written last; @told: the telemetry that was
- * @any: something has been written
- * @tracks: bit s: slot s has a track
+ * struct jetwatt_export - an export in progress
+ * @f: the output
+ * @run: the exported run
+ * @minibatches: write rows of minibatches instead of samples, in formats with one kind of rows
+ * @waits: write rows of waits instead
+ * @clock: the clocks written last
+ * @last_telemetry: the telemetry written last
+ * @any: number of events written (Chrome), of minibatches written (Perfetto)
+ * @tracks: bit s is set if slot s has a track
+ * @state: private to the format
  */
 struct jetwatt_export {
 	FILE *f;
 	const struct jetwatt_export_run *run;
 	int minibatches, waits;
 	struct jetwatt_mode clock;
-	struct jetwatt_telemetry told;
+	struct jetwatt_telemetry last_telemetry;
 	uint64_t any, tracks;
 	void *state;
 };
 
 /**
  * struct jetwatt_export_format - one format; every function may be NULL
- * @hz: rows a second unless somebody asks for another number, 0: all there are
- * @begin: 0, or not 0: no memory. It may put a block of malloc() at @state, which
- *	the caller frees if @end has not
- * @power: @lost samples are missing before this one
- * @job: it is known now: @run's pid and begun_ns
- * @wait: in place of samples and minibatches, if waits are asked for; NULL: the format has none
+ * @hz: default number of rows per second, 0: all samples
+ * @begin: write the header. Return: 0; not 0: out of memory. @state may be set to memory from
+ *	malloc(), which the caller frees unless @end did
+ * @job: called once the pid and begun_ns of @run are known
+ * @power: write a row of samples; @lost samples are missing before it
+ * @minibatch: write a minibatch
+ * @wait: write a wait, if @waits is set; NULL: the format has no such rows
+ * @end: write the sums and the trailer
  */
 struct jetwatt_export_format {
 	double hz;
@@ -100,12 +113,13 @@ extern const struct jetwatt_export_format jetwatt_export_csv, jetwatt_export_jso
 	jetwatt_export_perfetto, jetwatt_export_chrome, jetwatt_export_openmetrics,
 	jetwatt_export_prometheus;
 
-/* Shared by formats: power of the total; "train", "eval" or "other"; has the mode
- * changed since it was asked last? */
+/* Shared by the formats. jetwatt_export_total(): power of the total in uW. jetwatt_export_kind():
+ * "train", "eval" or "other". jetwatt_export_switched(): have the clocks changed since the last
+ * call? */
 int64_t jetwatt_export_total(const struct jetwatt_export *e, const struct jetwatt_power *p);
 const char *jetwatt_export_kind(const struct jetwatt_batch_bound *b);
 int jetwatt_export_switched(struct jetwatt_export *e, const struct jetwatt_power *p);
-/* Is a slot of telemetry another than it was when this was asked last? */
+/* Has the telemetry slot changed since the last call for it? Return: 1, 0. */
 int jetwatt_export_moved(struct jetwatt_export *e, const struct jetwatt_power *p,
 			 unsigned int slot);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Chrome's trace events, the JSON array format: counters and complete events.
- * Old, long, and opened by everything; hence means of 10 ms by default.
+ * Trace events of Chrome, JSON array format: counters and complete events. Many viewers read it,
+ * but it is verbose, so the default is means of 10 ms.
  */
 #include "out/export.h"
 
@@ -9,7 +9,7 @@
 
 #include "out/json.h"
 
-/* Opens an event: everything but its end. Microseconds, as the format wants. */
+/* Write an event without its closing brace. The unit of "ts" is the microsecond. */
 static void open_event(struct jetwatt_json *j, struct jetwatt_export *e, const char *name,
 		       const char *ph, uint64_t t_ns)
 {
@@ -22,13 +22,13 @@ static void open_event(struct jetwatt_json *j, struct jetwatt_export *e, const c
 	jetwatt_json_uint(j, "pid", e->run->pid);
 }
 
-static int begin(struct jetwatt_export *e)
+static int chrome_begin(struct jetwatt_export *e)
 {
 	fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", e->f);
 	return 0;
 }
 
-static void job(struct jetwatt_export *e)
+static void chrome_job(struct jetwatt_export *e)
 {
 	struct jetwatt_json j;
 
@@ -39,7 +39,7 @@ static void job(struct jetwatt_export *e)
 	jetwatt_json_end(&j);
 }
 
-static void telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
+static void chrome_telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
 {
 	char title[JETWATT_TELEMETRY_NAME_LEN];
 	struct jetwatt_json j;
@@ -58,12 +58,13 @@ static void telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
 	}
 }
 
-static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
+static void chrome_power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
 {
 	struct jetwatt_json j;
 
 	(void)lost;
-	/* Rows of the total are stacked: they add up. */
+	/* Viewers stack the series of one counter, so it has only rails that add up to the
+	 * total. */
 	open_event(&j, e, "power (W)", "C", p->time_ns);
 	jetwatt_json_object(&j, "args");
 	for (int i = 0; i < e->run->nr_total; i++)
@@ -71,7 +72,7 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 				  p->uw[e->run->total[i]] * 1e-6, 6);
 	jetwatt_json_end(&j);
 	jetwatt_json_end(&j);
-	telemetry(e, p);
+	chrome_telemetry(e, p);
 	if (!jetwatt_export_switched(e, p))
 		return;
 	open_event(&j, e, "clocks (MHz)", "C", p->time_ns);
@@ -83,8 +84,8 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 	jetwatt_json_end(&j);
 }
 
-static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
-		      const struct jetwatt_export_cost *c)
+static void chrome_minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
+			     const struct jetwatt_export_cost *c)
 {
 	struct jetwatt_json j;
 
@@ -102,7 +103,7 @@ static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound
 	jetwatt_json_end(&j);
 }
 
-static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
+static void chrome_end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 {
 	struct jetwatt_json j;
 
@@ -118,5 +119,6 @@ static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 }
 
 const struct jetwatt_export_format jetwatt_export_chrome = {
-	.hz = 100, .begin = begin, .job = job, .power = power, .minibatch = minibatch, .end = end,
+	.hz = 100, .begin = chrome_begin, .job = chrome_job, .power = chrome_power,
+	.minibatch = chrome_minibatch, .end = chrome_end,
 };

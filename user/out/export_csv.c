@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CSV with units in the names, as integers. Empty: not known. The wall clock is
- * a column for people; t_ns is what other files of the same boot have.
+ * CSV of integers, with the unit in each column's name. An empty cell is unknown. Column utc is for
+ * people; t_ns (CLOCK_MONOTONIC) is comparable with other files of the same boot.
  */
 #include "out/export.h"
 
 #include <inttypes.h>
 #include <time.h>
 
-/* ISO 8601, UTC, to the microsecond. */
-static void utc(FILE *f, const struct jetwatt_trace_clocks *c, uint64_t t_ns)
+/* Write the time in UTC as ISO 8601 with microseconds, or nothing if the trace has no real time. */
+static void csv_utc(FILE *f, const struct jetwatt_trace_clocks *c, uint64_t t_ns)
 {
 	uint64_t real = c->realtime_ns + (t_ns - c->monotonic_ns);
 	time_t s = real / 1000000000;
@@ -22,16 +22,17 @@ static void utc(FILE *f, const struct jetwatt_trace_clocks *c, uint64_t t_ns)
 	fprintf(f, "%s.%06uZ", text, (unsigned int)(real % 1000000000 / 1000));
 }
 
-/* A label is the device tree's: it may hold what CSV reserves. */
-static void name(FILE *f, const char *label, const char *unit)
+/* Write a column name. A label comes from the device tree, so characters that CSV reserves are
+ * replaced. */
+static void csv_column_name(FILE *f, const char *label, const char *unit)
 {
 	for (; *label; label++)
 		putc(*label == ',' || *label == '"' || (unsigned char)*label <= ' ' ? '_' : *label, f);
 	fputs(unit, f);
 }
 
-/* The temperature has had its column since before the others. */
-static int begin(struct jetwatt_export *e)
+/* temp_mc is older than the other telemetry, and keeps its place among the fixed columns. */
+static int csv_begin(struct jetwatt_export *e)
 {
 	char column[JETWATT_TELEMETRY_NAME_LEN];
 
@@ -48,7 +49,7 @@ static int begin(struct jetwatt_export *e)
 	fputs("t_ns,utc,seq,lost", e->f);
 	for (int r = 0; r < e->run->nr_rails; r++) {
 		putc(',', e->f);
-		name(e->f, e->run->rail[r].label, "_uw");
+		csv_column_name(e->f, e->run->rail[r].label, "_uw");
 	}
 	fputs(",total_uw,cores,cpu_khz,gpu_hz,emc_hz,temp_mc", e->f);
 	jetwatt_each_slot(s)
@@ -58,12 +59,12 @@ static int begin(struct jetwatt_export *e)
 	return 0;
 }
 
-static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
+static void csv_power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
 {
 	if (e->minibatches || e->waits)
 		return;
 	fprintf(e->f, "%" PRIu64 ",", p->time_ns);
-	utc(e->f, &e->run->clocks, p->time_ns);
+	csv_utc(e->f, &e->run->clocks, p->time_ns);
 	fprintf(e->f, ",%" PRIu64 ",%" PRIu64, p->seq, lost);
 	for (int r = 0; r < e->run->nr_rails; r++)
 		if (p->valid & 1u << r)
@@ -82,13 +83,13 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 	putc('\n', e->f);
 }
 
-static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
-		      const struct jetwatt_export_cost *c)
+static void csv_minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
+			  const struct jetwatt_export_cost *c)
 {
 	if (!e->minibatches)
 		return;
 	fprintf(e->f, "%" PRIu64 ",%" PRIu64 ",", b->start_ns, b->end_ns);
-	utc(e->f, &e->run->clocks, b->start_ns);
+	csv_utc(e->f, &e->run->clocks, b->start_ns);
 	fprintf(e->f, ",%s,%u,%u,%" PRIu64 ",", jetwatt_export_kind(b), b->tgid, b->syncs, b->wait_ns);
 	if (c->uj >= 0)
 		fprintf(e->f, "%.0f", c->uj);
@@ -101,13 +102,13 @@ static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound
 	putc('\n', e->f);
 }
 
-static void wait(struct jetwatt_export *e, const struct jetwatt_export_wait *w)
+static void csv_wait(struct jetwatt_export *e, const struct jetwatt_export_wait *w)
 {
 	const struct jetwatt_sync *s = w->sync;
 	const struct jetwatt_batch_why *why = w->why;
 
 	fprintf(e->f, "%zu,%" PRIu64 ",%" PRIu64 ",", w->index, s->enter_ns, s->exit_ns);
-	utc(e->f, &e->run->clocks, s->exit_ns);
+	csv_utc(e->f, &e->run->clocks, s->exit_ns);
 	fprintf(e->f, ",%u,%u,%" PRIu64 ",", s->tgid, s->tid, why->gap_ns);
 	if (why->period)
 		fprintf(e->f, "%u,%u", why->period, why->phase);
@@ -124,5 +125,5 @@ static void wait(struct jetwatt_export *e, const struct jetwatt_export_wait *w)
 }
 
 const struct jetwatt_export_format jetwatt_export_csv = {
-	.begin = begin, .power = power, .minibatch = minibatch, .wait = wait,
+	.begin = csv_begin, .power = csv_power, .minibatch = csv_minibatch, .wait = csv_wait,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* JSON, one object a line; every object says by "type" what it is. */
+/* JSON with one object per line; the member "type" says what each object is. */
 #include "out/export.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ static void begin_line(struct jetwatt_json *j, FILE *f, const char *type)
 	jetwatt_json_string(j, "type", type);
 }
 
-static int in_total(const struct jetwatt_export_run *run, int r)
+static int jsonl_in_total(const struct jetwatt_export_run *run, int r)
 {
 	int in = 0;
 
@@ -22,7 +22,7 @@ static int in_total(const struct jetwatt_export_run *run, int r)
 	return in;
 }
 
-static int begin(struct jetwatt_export *e)
+static int jsonl_begin(struct jetwatt_export *e)
 {
 	const struct jetwatt_export_run *run = e->run;
 	struct jetwatt_json j;
@@ -42,7 +42,7 @@ static int begin(struct jetwatt_export *e)
 		jetwatt_json_string(&j, "label", run->rail[r].label);
 		jetwatt_json_uint(&j, "shunt_uohm", run->rail[r].shunt_uohm);
 		jetwatt_json_bool(&j, "enabled", run->rail[r].enabled);
-		jetwatt_json_bool(&j, "in_total", in_total(run, r));
+		jetwatt_json_bool(&j, "in_total", jsonl_in_total(run, r));
 		jetwatt_json_end(&j);
 	}
 	jetwatt_json_end(&j);
@@ -50,7 +50,7 @@ static int begin(struct jetwatt_export *e)
 	return 0;
 }
 
-static void job(struct jetwatt_export *e)
+static void jsonl_job(struct jetwatt_export *e)
 {
 	struct jetwatt_json j;
 
@@ -60,7 +60,7 @@ static void job(struct jetwatt_export *e)
 	jetwatt_json_end(&j);
 }
 
-static void mode(FILE *f, const struct jetwatt_power *p)
+static void jsonl_mode(FILE *f, const struct jetwatt_power *p)
 {
 	struct jetwatt_json j;
 
@@ -70,8 +70,8 @@ static void mode(FILE *f, const struct jetwatt_power *p)
 	jetwatt_json_end(&j);
 }
 
-/* What is another than before; null: not known any more. */
-static void telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
+/* Write the slots that have changed; null: no longer known. */
+static void jsonl_telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
 {
 	char name[JETWATT_TELEMETRY_NAME_LEN];
 	struct jetwatt_json j;
@@ -95,8 +95,9 @@ static void telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
 		jetwatt_json_end(&j);
 }
 
-/* Hundreds a second: written by hand. A rail that was not read is null. */
-static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
+/* There are hundreds of samples per second, so this line is written without the JSON writer. A rail
+ * that was not read is null. */
+static void jsonl_power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
 {
 	if (e->minibatches || e->waits)
 		return;
@@ -104,8 +105,8 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 		fprintf(e->f, "{\"type\":\"gap\",\"t_ns\":%" PRIu64 ",\"lost\":%" PRIu64 "}\n",
 			p->time_ns, lost);
 	if (jetwatt_export_switched(e, p))
-		mode(e->f, p);
-	telemetry(e, p);
+		jsonl_mode(e->f, p);
+	jsonl_telemetry(e, p);
 	fprintf(e->f, "{\"type\":\"power\",\"seq\":%" PRIu64 ",\"t_ns\":%" PRIu64 ",\"uw\":[", p->seq,
 		p->time_ns);
 	for (int r = 0; r < e->run->nr_rails; r++)
@@ -116,8 +117,8 @@ static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint6
 	fputs("]}\n", e->f);
 }
 
-static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
-		      const struct jetwatt_export_cost *c)
+static void jsonl_minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
+			    const struct jetwatt_export_cost *c)
 {
 	struct jetwatt_json j;
 
@@ -139,7 +140,7 @@ static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound
 	jetwatt_json_end(&j);
 }
 
-static void wait(struct jetwatt_export *e, const struct jetwatt_export_wait *w)
+static void jsonl_wait(struct jetwatt_export *e, const struct jetwatt_export_wait *w)
 {
 	const struct jetwatt_sync *s = w->sync;
 	const struct jetwatt_batch_why *why = w->why;
@@ -172,7 +173,7 @@ static void wait(struct jetwatt_export *e, const struct jetwatt_export_wait *w)
 	jetwatt_json_end(&j);
 }
 
-static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
+static void jsonl_end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 {
 	struct jetwatt_json j;
 
@@ -190,6 +191,7 @@ static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 }
 
 const struct jetwatt_export_format jetwatt_export_jsonl = {
-	.begin = begin, .job = job, .power = power, .minibatch = minibatch, .wait = wait,
-	.end = end,
+	.begin = jsonl_begin, .job = jsonl_job, .power = jsonl_power, .minibatch = jsonl_minibatch,
+	.wait = jsonl_wait,
+	.end = jsonl_end,
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The run's sums as metrics, for a push gateway or node_exporter's textfile directory. */
+/*
+ * Sums of the run as metrics in text format, for a push gateway or the textfile collector of
+ * node_exporter.
+ */
 #include "out/export.h"
 
 #include <stdlib.h>
@@ -13,7 +16,7 @@ struct metrics_state {
 	uint64_t grade[4];
 };
 
-static int begin_as(struct jetwatt_export *e, int open)
+static int metrics_begin(struct jetwatt_export *e, int open)
 {
 	struct metrics_state *st = calloc(1, sizeof(*st));
 
@@ -26,16 +29,16 @@ static int begin_as(struct jetwatt_export *e, int open)
 
 static int begin_open(struct jetwatt_export *e)
 {
-	return begin_as(e, 1);
+	return metrics_begin(e, 1);
 }
 
 static int begin_plain(struct jetwatt_export *e)
 {
-	return begin_as(e, 0);
+	return metrics_begin(e, 0);
 }
 
-static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
-		      const struct jetwatt_export_cost *c)
+static void metrics_minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
+			      const struct jetwatt_export_cost *c)
 {
 	struct metrics_state *st = e->state;
 
@@ -50,8 +53,9 @@ static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound
 		st->grade[c->grade - 'A']++;
 }
 
-/* A rail that another one feeds is in that one's sum already. */
-static int is_leaf_sum(const struct jetwatt_export_run *run, int r)
+/* Return: whether the rail is part of the total. A rail that is supplied by another one is part of
+ * that rail's energy already. */
+static int metrics_in_total(const struct jetwatt_export_run *run, int r)
 {
 	for (int i = 0; i < run->nr_total; i++)
 		if (run->total[i] == r)
@@ -59,25 +63,25 @@ static int is_leaf_sum(const struct jetwatt_export_run *run, int r)
 	return 0;
 }
 
-static void rails(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
+static void metrics_rails(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 {
 	const struct jetwatt_metrics *m = &((struct metrics_state *)e->state)->m;
 
 	jetwatt_metrics_family(m, "jetwatt_rail_energy_joules", "counter", "joules",
 			       "Energy of a rail that is a part of the total");
 	for (int r = 0; r < e->run->nr_rails; r++)
-		if (is_leaf_sum(e->run, r))
+		if (metrics_in_total(e->run, r))
 			jetwatt_metrics_sample(m, "jetwatt_rail_energy_joules_total", "rail",
 					       e->run->rail[r].label, s->rail_uj[r] * 1e-6);
 	jetwatt_metrics_family(m, "jetwatt_inner_rail_energy_joules", "counter", "joules",
 			       "Energy of a rail that is inside another one or beside the total");
 	for (int r = 0; r < e->run->nr_rails; r++)
-		if (!is_leaf_sum(e->run, r) && e->run->rail[r].enabled)
+		if (!metrics_in_total(e->run, r) && e->run->rail[r].enabled)
 			jetwatt_metrics_sample(m, "jetwatt_inner_rail_energy_joules_total", "rail",
 					       e->run->rail[r].label, s->rail_uj[r] * 1e-6);
 }
 
-static void minibatches(struct metrics_state *st)
+static void metrics_minibatches(struct metrics_state *st)
 {
 	const struct jetwatt_metrics *m = &st->m;
 
@@ -100,7 +104,7 @@ static void minibatches(struct metrics_state *st)
 				  jetwatt_metrics_seconds, &st->second);
 }
 
-static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
+static void metrics_end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 {
 	struct metrics_state *st = e->state;
 	const struct jetwatt_metrics *m = &st->m;
@@ -109,7 +113,7 @@ static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 			       "Energy of the total");
 	jetwatt_metrics_sample(m, "jetwatt_module_energy_joules_total", "scope", e->run->scope,
 			       s->uj * 1e-6);
-	rails(e, s);
+	metrics_rails(e, s);
 	jetwatt_metrics_gauge(m, "jetwatt_run_seconds", "seconds", "Length of the run",
 			      (s->ended_ns - s->begun_ns) * 1e-9);
 	jetwatt_metrics_gauge(m, "jetwatt_run_covered_seconds", "seconds",
@@ -120,14 +124,14 @@ static void end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 	jetwatt_metrics_counter(m, "jetwatt_waits_lost", NULL, "Waits for the GPU that are missing",
 				s->waits_lost);
 	jetwatt_metrics_telemetry(m, &s->telemetry);
-	minibatches(st);
+	metrics_minibatches(st);
 	jetwatt_metrics_end(m);
 	free(st);
 	e->state = NULL;
 }
 
 const struct jetwatt_export_format jetwatt_export_openmetrics = {
-	.begin = begin_open, .minibatch = minibatch, .end = end,
+	.begin = begin_open, .minibatch = metrics_minibatch, .end = metrics_end,
 }, jetwatt_export_prometheus = {
-	.begin = begin_plain, .minibatch = minibatch, .end = end,
+	.begin = begin_plain, .minibatch = metrics_minibatch, .end = metrics_end,
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Perfetto's protobuf: counters for rails and clocks, a slice a minibatch. Only
- * messages that its documentation calls stable are used: TrackDescriptor,
- * TrackEvent, ClockSnapshot. The numbers below are those of their fields in
- * perfetto/protos/perfetto/trace/{trace_packet,clock_snapshot}.proto and
- * track_event/{track_descriptor,track_event,counter_descriptor,
- * process_descriptor,debug_annotation}.proto.
+ * Protobuf format of Perfetto: counter tracks for rails and clocks, and a slice per minibatch. Only
+ * messages that Perfetto documents as stable are used: TrackDescriptor, TrackEvent, ClockSnapshot.
+ * The numbers below are field numbers of
+ * perfetto/protos/perfetto/trace/{trace_packet,clock_snapshot}.proto and of
+ * track_event/{track_descriptor,track_event,counter_descriptor,process_descriptor,
+ * debug_annotation}.proto.
  */
 #include "out/export.h"
 
@@ -24,14 +24,14 @@ enum { EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_NAME = 23, 
 enum { BEGIN = 1, END = 2, COUNTER = 4 };
 enum { ANNOTATION_DOUBLE = 5, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 
-/* Our tracks. A counter's name may be as long as a label. */
+/* Track ids (uuid) of this file. */
 enum { TRACK_OF_JOB = 1, TRACK_OF_BATCHES, TRACK_OF_TOTAL, TRACK_OF_CPU, TRACK_OF_GPU, TRACK_OF_EMC,
        TRACK_OF_CORES, TRACK_OF_RAILS, TRACK_OF_TELEMETRY = TRACK_OF_RAILS + JETWATT_RAILS_MAX };
 
 #define ROOM	2048
 
-/* A message in the making; what does not fit is left out, and nothing of ours is
- * that long: strings are cut before. */
+/* A protobuf message that is being built. Fields that do not fit are left out; strings are
+ * truncated, so no message of this file is that long. */
 struct message {
 	uint8_t byte[ROOM];
 	size_t len;
@@ -81,7 +81,7 @@ static void put_message(struct message *m, int field, const struct message *inne
 	put_bytes(m, field, inner->byte, inner->len);
 }
 
-static void send(struct jetwatt_export *e, struct message *packet)
+static void send_packet(struct jetwatt_export *e, struct message *packet)
 {
 	struct message head = { .len = 0 };
 
@@ -92,12 +92,12 @@ static void send(struct jetwatt_export *e, struct message *packet)
 	fwrite(packet->byte, 1, packet->len, e->f);
 }
 
-static void track(struct jetwatt_export *e, struct message *t)
+static void send_track(struct jetwatt_export *e, struct message *t)
 {
 	struct message packet = { .len = 0 };
 
 	put_message(&packet, PACKET_TRACK, t);
-	send(e, &packet);
+	send_packet(e, &packet);
 }
 
 static void counter_track(struct jetwatt_export *e, uint64_t uuid, const char *name, const char *unit)
@@ -108,7 +108,7 @@ static void counter_track(struct jetwatt_export *e, uint64_t uuid, const char *n
 	put_text(&t, TRACK_NAME, name);
 	put_text(&counter, COUNTER_UNIT, unit);
 	put_message(&t, TRACK_COUNTER, &counter);
-	track(e, &t);
+	send_track(e, &t);
 }
 
 static void clock_snapshot(struct jetwatt_export *e)
@@ -130,10 +130,10 @@ static void clock_snapshot(struct jetwatt_export *e)
 	}
 	put_uint(&packet, PACKET_TIME, c->boottime_ns);
 	put_message(&packet, PACKET_CLOCKS, &snapshot);
-	send(e, &packet);
+	send_packet(e, &packet);
 }
 
-static int begin(struct jetwatt_export *e)
+static int perfetto_begin(struct jetwatt_export *e)
 {
 	clock_snapshot(e);
 	counter_track(e, TRACK_OF_TOTAL, e->run->scope, "W");
@@ -147,7 +147,7 @@ static int begin(struct jetwatt_export *e)
 	return 0;
 }
 
-static void job(struct jetwatt_export *e)
+static void perfetto_job(struct jetwatt_export *e)
 {
 	struct message t = { .len = 0 }, process = { .len = 0 };
 
@@ -155,31 +155,31 @@ static void job(struct jetwatt_export *e)
 	put_text(&process, PROCESS_NAME, *e->run->command ? e->run->command : "job");
 	put_uint(&t, TRACK_UUID, TRACK_OF_JOB);
 	put_message(&t, TRACK_PROCESS, &process);
-	track(e, &t);
+	send_track(e, &t);
 }
 
-static void event(struct jetwatt_export *e, uint64_t t_ns, const struct message *ev)
+static void perfetto_send_event(struct jetwatt_export *e, uint64_t t_ns, const struct message *ev)
 {
 	struct message packet = { .len = 0 };
 
 	put_uint(&packet, PACKET_TIME, t_ns);
 	put_uint(&packet, PACKET_CLOCK_ID, MONOTONIC);
 	put_message(&packet, PACKET_EVENT, ev);
-	send(e, &packet);
+	send_packet(e, &packet);
 }
 
-static void count(struct jetwatt_export *e, uint64_t t_ns, uint64_t uuid, double v)
+static void counter_event(struct jetwatt_export *e, uint64_t t_ns, uint64_t uuid, double v)
 {
 	struct message ev = { .len = 0 };
 
 	put_uint(&ev, EVENT_TYPE, COUNTER);
 	put_uint(&ev, EVENT_TRACK, uuid);
 	put_double(&ev, EVENT_DOUBLE, v);
-	event(e, t_ns, &ev);
+	perfetto_send_event(e, t_ns, &ev);
 }
 
-/* A track for each slot that is ever known. */
-static void telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
+/* Write the telemetry that has changed. A slot gets its track with its first known value. */
+static void perfetto_telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
 {
 	char title[JETWATT_TELEMETRY_NAME_LEN];
 
@@ -193,27 +193,27 @@ static void telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
 			counter_track(e, TRACK_OF_TELEMETRY + s,
 				      jetwatt_telemetry_title(s, title), row->base);
 		e->tracks |= 1ull << s;
-		count(e, p->time_ns, TRACK_OF_TELEMETRY + s, (double)v / row->per);
+		counter_event(e, p->time_ns, TRACK_OF_TELEMETRY + s, (double)v / row->per);
 	}
 }
 
-static void power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
+static void perfetto_power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
 {
 	(void)lost;
-	telemetry(e, p);
-	count(e, p->time_ns, TRACK_OF_TOTAL, jetwatt_export_total(e, p) * 1e-6);
+	perfetto_telemetry(e, p);
+	counter_event(e, p->time_ns, TRACK_OF_TOTAL, jetwatt_export_total(e, p) * 1e-6);
 	for (int r = 0; r < e->run->nr_rails; r++)
 		if (p->valid & 1u << r)
-			count(e, p->time_ns, TRACK_OF_RAILS + r, p->uw[r] * 1e-6);
+			counter_event(e, p->time_ns, TRACK_OF_RAILS + r, p->uw[r] * 1e-6);
 	if (!jetwatt_export_switched(e, p))
 		return;
-	count(e, p->time_ns, TRACK_OF_CPU, p->clock.cpu_khz * 1e-3);
-	count(e, p->time_ns, TRACK_OF_GPU, p->clock.gpu_hz * 1e-6);
-	count(e, p->time_ns, TRACK_OF_EMC, p->clock.emc_hz * 1e-6);
-	count(e, p->time_ns, TRACK_OF_CORES, p->clock.cores);
+	counter_event(e, p->time_ns, TRACK_OF_CPU, p->clock.cpu_khz * 1e-3);
+	counter_event(e, p->time_ns, TRACK_OF_GPU, p->clock.gpu_hz * 1e-6);
+	counter_event(e, p->time_ns, TRACK_OF_EMC, p->clock.emc_hz * 1e-6);
+	counter_event(e, p->time_ns, TRACK_OF_CORES, p->clock.cores);
 }
 
-static void note(struct message *ev, const char *name, double v, const char *text)
+static void add_annotation(struct message *ev, const char *name, double v, const char *text)
 {
 	struct message m = { .len = 0 };
 
@@ -225,8 +225,8 @@ static void note(struct message *ev, const char *name, double v, const char *tex
 	put_message(ev, EVENT_ANNOTATION, &m);
 }
 
-static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
-		      const struct jetwatt_export_cost *c)
+static void perfetto_minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
+			       const struct jetwatt_export_cost *c)
 {
 	struct message ev = { .len = 0 }, t = { .len = 0 };
 
@@ -234,24 +234,25 @@ static void minibatch(struct jetwatt_export *e, const struct jetwatt_batch_bound
 		put_uint(&t, TRACK_UUID, TRACK_OF_BATCHES);
 		put_uint(&t, TRACK_PARENT, TRACK_OF_JOB);
 		put_text(&t, TRACK_NAME, "minibatches");
-		track(e, &t);
+		send_track(e, &t);
 	}
 	put_uint(&ev, EVENT_TYPE, BEGIN);
 	put_uint(&ev, EVENT_TRACK, TRACK_OF_BATCHES);
 	put_text(&ev, EVENT_NAME, jetwatt_export_kind(b));
 	if (c->uj >= 0)
-		note(&ev, "energy_j", c->uj * 1e-6, NULL);
-	note(&ev, "stall_ms", b->fetch_ns * 1e-6, NULL);
-	note(&ev, "gpu_ms", b->gpu_ns * 1e-6, NULL);
+		add_annotation(&ev, "energy_j", c->uj * 1e-6, NULL);
+	add_annotation(&ev, "stall_ms", b->fetch_ns * 1e-6, NULL);
+	add_annotation(&ev, "gpu_ms", b->gpu_ns * 1e-6, NULL);
 	if (c->sd_uj >= 0)
-		note(&ev, "grade", 0, (const char[2]){ c->grade, '\0' });
-	event(e, b->start_ns, &ev);
+		add_annotation(&ev, "grade", 0, (const char[2]){ c->grade, '\0' });
+	perfetto_send_event(e, b->start_ns, &ev);
 	ev.len = 0;
 	put_uint(&ev, EVENT_TYPE, END);
 	put_uint(&ev, EVENT_TRACK, TRACK_OF_BATCHES);
-	event(e, b->end_ns, &ev);
+	perfetto_send_event(e, b->end_ns, &ev);
 }
 
 const struct jetwatt_export_format jetwatt_export_perfetto = {
-	.begin = begin, .job = job, .power = power, .minibatch = minibatch,
+	.begin = perfetto_begin, .job = perfetto_job, .power = perfetto_power,
+	.minibatch = perfetto_minibatch,
 };

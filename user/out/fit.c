@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How good a prediction is: mode by mode, and by what it has cost. */
+/*
+ * Plots of prediction errors: predicted against measured values, and error against the number of
+ * measured modes.
+ */
 #include "out/plot.h"
 
 #include <math.h>
@@ -10,8 +13,8 @@ int jetwatt_plot_fit(FILE *f, const struct jetwatt_report *r, int what)
 	double lo, hi;
 
 	for (size_t i = 0; i < r->nr_fit; i++) {
-		p.lo[0] = fmin(p.lo[0], fmin(r->fit[i].is[what], r->fit[i].told[what]));
-		p.hi[0] = fmax(p.hi[0], fmax(r->fit[i].is[what], r->fit[i].told[what]));
+		p.lo[0] = fmin(p.lo[0], fmin(r->fit[i].measured[what], r->fit[i].predicted[what]));
+		p.hi[0] = fmax(p.hi[0], fmax(r->fit[i].measured[what], r->fit[i].predicted[what]));
 	}
 	if (!isfinite(p.lo[0]))
 		return 0;
@@ -27,8 +30,8 @@ int jetwatt_plot_fit(FILE *f, const struct jetwatt_report *r, int what)
 		jetwatt_plot_x(&p, lo), jetwatt_plot_y(&p, lo), jetwatt_plot_x(&p, hi),
 		jetwatt_plot_y(&p, hi));
 	for (size_t i = 0; i < r->nr_fit; i++)
-		fprintf(f, "M%.1f %.1fh0", jetwatt_plot_x(&p, r->fit[i].is[what]),
-			jetwatt_plot_y(&p, r->fit[i].told[what]));
+		fprintf(f, "M%.1f %.1fh0", jetwatt_plot_x(&p, r->fit[i].measured[what]),
+			jetwatt_plot_y(&p, r->fit[i].predicted[what]));
 	fprintf(f, "'/>\n");
 	jetwatt_plot_end(&p);
 	return 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The report page around the plots. */
+/*
+ * The HTML report of jetwatt optimize, predict, eval and roofline: text and tables around the plots
+ * of plot.h.
+ */
 #include "out/report.h"
 
 #include <errno.h>
@@ -40,42 +43,42 @@ static const char style[] =
 "white-space:normal}.facts td:first-child{color:var(--soft)}tr.best td{color:var(--chosen);"
 "font-weight:600}\n";
 
-static void tagged(FILE *f, const char *open, const char *text, const char *close)
+static void html_tagged(FILE *f, const char *open, const char *text, const char *close)
 {
 	fputs(open, f);
 	jetwatt_plot_text(f, text);
 	fputs(close, f);
 }
 
-static void head(FILE *f, const struct jetwatt_report *r)
+static void html_head(FILE *f, const struct jetwatt_report *r)
 {
 	const char *title = r->title ? r->title : "jetwatt report";
 
 	fprintf(f, "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'/>\n"
 		"<meta name='viewport' content='width=device-width,initial-scale=1'/>\n");
-	tagged(f, "<title>", title, "</title>\n<style>");
+	html_tagged(f, "<title>", title, "</title>\n<style>");
 	fputs(style, f);
-	tagged(f, "</style></head><body>\n<h1>", title, "</h1>\n<p class='soft'>");
+	html_tagged(f, "</style></head><body>\n<h1>", title, "</h1>\n<p class='soft'>");
 	if (r->board)
 		jetwatt_plot_text(f, r->board);
 	if (r->kernel)
-		tagged(f, " &middot; kernel ", r->kernel, "");
+		html_tagged(f, " &middot; kernel ", r->kernel, "");
 	if (r->workload)
-		tagged(f, " &middot; ", r->workload, "");
+		html_tagged(f, " &middot; ", r->workload, "");
 	fputs("</p>\n", f);
 	if (r->note)
-		tagged(f, "<p>", r->note, "</p>\n");
+		html_tagged(f, "<p>", r->note, "</p>\n");
 }
 
-/* A clock in MHz, or how many. */
-static double shown(const struct jetwatt_mode *m, enum jetwatt_knob k)
+/* Return: a clock in MHz, or a number of cores. */
+static double knob_display_value(const struct jetwatt_mode *m, enum jetwatt_knob k)
 {
 	const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
 
 	return jetwatt_mode_get(m, k) * (row->hz == 1000 ? 1e-3 : row->hz ? row->hz * 1e-6 : 1);
 }
 
-static int has_column(const struct jetwatt_row *row, size_t n, enum jetwatt_knob k)
+static int html_has_knob(const struct jetwatt_row *row, size_t n, enum jetwatt_knob k)
 {
 	int is = !jetwatt_knob_row(k)->optional;
 
@@ -84,7 +87,7 @@ static int has_column(const struct jetwatt_row *row, size_t n, enum jetwatt_knob
 	return is;
 }
 
-static void answer(FILE *f, const struct jetwatt_report *r)
+static void html_chosen(FILE *f, const struct jetwatt_report *r)
 {
 	const struct jetwatt_row *c = r->chosen;
 
@@ -98,9 +101,9 @@ static void answer(FILE *f, const struct jetwatt_report *r)
 	fprintf(f, "</span><span><b>%.2f ms</b>per minibatch</span><span><b>%u cores</b>", c->time_ms,
 		c->mode.cores);
 	for (enum jetwatt_knob k = JETWATT_KNOB_CPU; k < JETWATT_KNOBS; k = JETWATT_KNOB_NEXT(k))
-		if (has_column(c, 1, k))
+		if (html_has_knob(c, 1, k))
 			fprintf(f, "%s%s %.0f", k > JETWATT_KNOB_CPU ? ", " : "",
-				jetwatt_knob_row(k)->label, shown(&c->mode, k));
+				jetwatt_knob_row(k)->label, knob_display_value(&c->mode, k));
 	fprintf(f, " MHz</span></div>\n");
 	if (r->promise)
 		fprintf(f, "<p class='soft'>Predicted for this mode: %.2f ms &plusmn; %.1f %%, "
@@ -108,18 +111,18 @@ static void answer(FILE *f, const struct jetwatt_report *r)
 			100 * r->promise->time_sd, r->promise->power_w, 100 * r->promise->power_sd);
 }
 
-static void key(FILE *f, const char *color, const char *text)
+static void html_legend(FILE *f, const char *color, const char *text)
 {
 	fprintf(f, "<span><i style='background:var(--%s)'></i>%s</span>", color, text);
 }
 
-static void rows(FILE *f, const struct jetwatt_report *r)
+static void html_measured(FILE *f, const struct jetwatt_report *r)
 {
 	if (!r->nr_measured)
 		return;
 	fprintf(f, "<h2>Measured modes</h2>\n<div class='wide'><table><tr><th>#</th>");
 	jetwatt_each_knob(k)
-		if (has_column(r->measured, r->nr_measured, k))
+		if (html_has_knob(r->measured, r->nr_measured, k))
 			fprintf(f, "<th>%s%s</th>", jetwatt_knob_row(k)->label,
 				jetwatt_knob_row(k)->hz ? " MHz" : "");
 	fprintf(f, "<th>ms</th><th>&plusmn; %%</th><th>W</th><th>&plusmn; %%</th></tr>\n");
@@ -130,28 +133,28 @@ static void rows(FILE *f, const struct jetwatt_report *r)
 			r->chosen && jetwatt_mode_same(&r->chosen->mode, &m->mode) ? " class='best'" : "",
 			i + 1);
 		jetwatt_each_knob(k)
-			if (has_column(r->measured, r->nr_measured, k))
-				fprintf(f, "<td>%.0f</td>", shown(&m->mode, k));
+			if (html_has_knob(r->measured, r->nr_measured, k))
+				fprintf(f, "<td>%.0f</td>", knob_display_value(&m->mode, k));
 		fprintf(f, "<td>%.2f</td><td>%.1f</td><td>%.2f</td><td>%.1f</td></tr>\n", m->time_ms,
 			100 * m->time_sd, m->power_w, 100 * m->power_sd);
 	}
 	fprintf(f, "</table></div>\n");
 }
 
-static void facts(FILE *f, const struct jetwatt_report *r)
+static void html_facts(FILE *f, const struct jetwatt_report *r)
 {
 	if (!r->nr_facts)
 		return;
 	fprintf(f, "<h2>Figures</h2>\n<div class='wide'><table class='facts'>\n");
 	for (size_t i = 0; i < r->nr_facts; i++) {
-		tagged(f, "<tr><td>", r->fact[i].name, "</td>");
-		tagged(f, "<td>", r->fact[i].value, "</td></tr>\n");
+		html_tagged(f, "<tr><td>", r->fact[i].name, "</td>");
+		html_tagged(f, "<td>", r->fact[i].value, "</td></tr>\n");
 	}
 	fprintf(f, "</table></div>\n");
 }
 
-/* How good the prediction is. */
-static int judged(FILE *f, const struct jetwatt_report *r)
+/* Plots of prediction errors. */
+static int html_prediction_error(FILE *f, const struct jetwatt_report *r)
 {
 	int err = 0;
 
@@ -159,8 +162,9 @@ static int judged(FILE *f, const struct jetwatt_report *r)
 		fprintf(f, "<h2>Error against measured modes</h2>\n");
 		err = jetwatt_plot_curve(f, r);
 		fprintf(f, "<p class='key'>");
-		key(f, "front", "time");
-		key(f, "measured", "power, median of all repeats; between the quartiles shaded");
+		html_legend(f, "front", "time");
+		html_legend(f, "measured",
+			    "power; lines: median of all repeats, shaded: between the quartiles");
 		fprintf(f, "</p>\n");
 	}
 	for (int what = 0; what < 2 && r->nr_fit && !err; what++) {
@@ -170,8 +174,8 @@ static int judged(FILE *f, const struct jetwatt_report *r)
 	return err;
 }
 
-/* What a network can reach, and at what cost. */
-static int roofs(FILE *f, const struct jetwatt_report *r)
+/* Plots of the time and energy roofs. */
+static int html_roofs(FILE *f, const struct jetwatt_report *r)
 {
 	static const char *const colour[] = { "front", "front", "measured" };
 	int err = 0;
@@ -188,8 +192,9 @@ static int roofs(FILE *f, const struct jetwatt_report *r)
 		fprintf(f, "</span>");
 	}
 	if (r->nr_layers) {
-		key(f, "cloud", "layers, below the first");
-		key(f, "budget", "those with a tenth of the heaviest one's operations");
+		html_legend(f, "cloud", "layers, below the first mode's roof");
+		html_legend(f, "budget",
+			    "layers with more than 10 % of the largest layer's operations");
 	}
 	fprintf(f, "</p>\n");
 	return err;
@@ -199,37 +204,38 @@ int jetwatt_report_html(FILE *f, const struct jetwatt_report *r)
 {
 	int err = 0;
 
-	head(f, r);
+	html_head(f, r);
 	if (r->nr_roofs)
-		err = roofs(f, r);
+		err = html_roofs(f, r);
 	else if (!r->nr_fit && !r->nr_curve)
-		answer(f, r);
+		html_chosen(f, r);
 	if (!err && (r->nr_predicted || r->nr_measured)) {
 		fprintf(f, "<h2>Modes</h2>\n");
 		err = jetwatt_plot_modes(f, r);
 		fprintf(f, "<p class='key'>");
-		key(f, "cloud", "predicted");
-		key(f, "front", "front of the prediction");
-		key(f, "measured", "measured, &plusmn; 2 standard errors");
-		key(f, "chosen", "chosen");
+		html_legend(f, "cloud", "predicted");
+		html_legend(f, "front", "Pareto front of the prediction");
+		html_legend(f, "measured", "measured, &plusmn; 2 standard errors");
+		html_legend(f, "chosen", "chosen");
 		if (r->nr_presets)
-			key(f, "preset", "presets");
+			html_legend(f, "preset", "presets");
 		fprintf(f, "</p>\n");
 	}
 	if (!err && r->nr_samples > 1) {
 		fprintf(f, "<h2>Power over time</h2>\n");
 		err = jetwatt_plot_timeline(f, r);
 		fprintf(f, "<p class='key'>");
-		key(f, "front", "mean");
-		key(f, "cloud", "lowest to highest sample");
-		key(f, "measured", "switch of modes");
-		key(f, "soft", r->nr_bounds > 400 ? "minibatches (some of them)" : "minibatches");
+		html_legend(f, "front", "mean");
+		html_legend(f, "cloud", "lowest to highest sample");
+		html_legend(f, "measured", "mode switch");
+		html_legend(f, "soft", r->nr_bounds > 400 ? "minibatches (not all shown)" :
+			    "minibatches");
 		fprintf(f, "</p>\n");
 	}
 	if (!err)
-		err = judged(f, r);
-	rows(f, r);
-	facts(f, r);
+		err = html_prediction_error(f, r);
+	html_measured(f, r);
+	html_facts(f, r);
 	fprintf(f, "</body></html>\n");
 	if (!err && (fflush(f) || ferror(f)))
 		err = -EIO;

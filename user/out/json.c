@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A streaming JSON writer; see json.h. */
 #include "out/json.h"
 
 #include <inttypes.h>
@@ -12,8 +13,8 @@ void jetwatt_json_init(struct jetwatt_json *j, FILE *f, int indent)
 	j->indent = indent;
 }
 
-/* Length of the valid UTF-8 sequence at @s, 0 if there is none. */
-static int sequence(const unsigned char *s)
+/* Return: length of the valid UTF-8 sequence at @s, 0 if it is invalid. */
+static int utf8_length(const unsigned char *s)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	int n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
@@ -30,13 +31,13 @@ static int sequence(const unsigned char *s)
 	return c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? n : 0;
 }
 
-static void quoted(FILE *f, const char *text)
+static void json_quoted(FILE *f, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
 
 	putc('"', f);
 	while (*s) {
-		int n = sequence(s);
+		int n = utf8_length(s);
 
 		if (*s == '"' || *s == '\\')
 			fprintf(f, "\\%c", *s);
@@ -55,7 +56,7 @@ static void quoted(FILE *f, const char *text)
 	putc('"', f);
 }
 
-static void line(struct jetwatt_json *j)
+static void json_newline(struct jetwatt_json *j)
 {
 	if (!j->indent)
 		return;
@@ -64,43 +65,43 @@ static void line(struct jetwatt_json *j)
 		fputs("  ", j->f);
 }
 
-static void before(struct jetwatt_json *j, const char *key)
+static void json_separator(struct jetwatt_json *j, const char *key)
 {
 	uint32_t bit = 1u << j->depth;
 
 	if (j->depth) {
-		if (j->some & bit)
+		if (j->nonempty & bit)
 			putc(',', j->f);
-		line(j);
+		json_newline(j);
 	}
-	j->some |= bit;
+	j->nonempty |= bit;
 	if (key) {
-		quoted(j->f, key);
+		json_quoted(j->f, key);
 		fputs(j->indent ? ": " : ":", j->f);
 	}
 }
 
-static void open_as(struct jetwatt_json *j, const char *key, int array)
+static void json_open(struct jetwatt_json *j, const char *key, int array)
 {
 	uint32_t bit;
 
-	before(j, key);
+	json_separator(j, key);
 	putc(array ? '[' : '{', j->f);
 	if (j->depth < JETWATT_JSON_DEPTH - 1)
 		j->depth++;
 	bit = 1u << j->depth;
-	j->some &= ~bit;
+	j->nonempty &= ~bit;
 	j->array = array ? j->array | bit : j->array & ~bit;
 }
 
 void jetwatt_json_object(struct jetwatt_json *j, const char *key)
 {
-	open_as(j, key, 0);
+	json_open(j, key, 0);
 }
 
 void jetwatt_json_array(struct jetwatt_json *j, const char *key)
 {
-	open_as(j, key, 1);
+	json_open(j, key, 1);
 }
 
 void jetwatt_json_end(struct jetwatt_json *j)
@@ -110,8 +111,8 @@ void jetwatt_json_end(struct jetwatt_json *j)
 	if (!j->depth)
 		return;
 	j->depth--;
-	if (j->some & bit)
-		line(j);
+	if (j->nonempty & bit)
+		json_newline(j);
 	putc(j->array & bit ? ']' : '}', j->f);
 	if (!j->depth)
 		putc('\n', j->f);
@@ -123,31 +124,31 @@ void jetwatt_json_string(struct jetwatt_json *j, const char *key, const char *s)
 		jetwatt_json_null(j, key);
 		return;
 	}
-	before(j, key);
-	quoted(j->f, s);
+	json_separator(j, key);
+	json_quoted(j->f, s);
 }
 
 void jetwatt_json_int(struct jetwatt_json *j, const char *key, int64_t v)
 {
-	before(j, key);
+	json_separator(j, key);
 	fprintf(j->f, "%" PRId64, v);
 }
 
 void jetwatt_json_uint(struct jetwatt_json *j, const char *key, uint64_t v)
 {
-	before(j, key);
+	json_separator(j, key);
 	fprintf(j->f, "%" PRIu64, v);
 }
 
 void jetwatt_json_bool(struct jetwatt_json *j, const char *key, int v)
 {
-	before(j, key);
+	json_separator(j, key);
 	fputs(v ? "true" : "false", j->f);
 }
 
 void jetwatt_json_null(struct jetwatt_json *j, const char *key)
 {
-	before(j, key);
+	json_separator(j, key);
 	fputs("null", j->f);
 }
 
@@ -159,9 +160,9 @@ void jetwatt_json_real(struct jetwatt_json *j, const char *key, double v, int di
 		jetwatt_json_null(j, key);
 		return;
 	}
-	before(j, key);
+	json_separator(j, key);
 	snprintf(buf, sizeof(buf), "%.*g", digits, v);
-	/* A locale may put something else where JSON wants a point. */
+	/* Some locales print another character instead of the decimal point. */
 	for (char *c = buf; *c; c++)
 		if (!strchr("+-0123456789e", *c))
 			*c = '.';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A streaming JSON writer. Valid output whatever the locale and whatever the
- * bytes of a string: controls and invalid UTF-8 are escaped or replaced.
+ * A streaming JSON writer. The output is valid in every locale and for every string: control
+ * characters are escaped, invalid UTF-8 is replaced.
  */
 #ifndef JETWATT_JSON_H
 #define JETWATT_JSON_H
@@ -16,20 +16,23 @@
 
 /**
  * struct jetwatt_json - a document being written
- * @indent: one value a line; else all on one line
- * @depth: open objects and arrays
- * @some: bit d: the container at depth d has an element already
- * @array: bit d: the container at depth d is an array
+ * @f: the output
+ * @indent: 1: one value per line, indented; 0: everything on one line
+ * @depth: number of open objects and arrays
+ * @nonempty: bit d is set if the container at depth d has an element
+ * @array: bit d is set if the container at depth d is an array
  */
 struct jetwatt_json {
 	FILE *f;
 	int indent, depth;
-	uint32_t some, array;
+	uint32_t nonempty, array;
 };
 
+/* Start a document on @f. */
 void jetwatt_json_init(struct jetwatt_json *j, FILE *f, int indent);
 
-/* @key is NULL inside an array and at the top. */
+/* Begin an object or array, end the innermost one, or write a value. @key: name of the member, NULL
+ * in an array and at the top. A string NULL becomes null. */
 void jetwatt_json_object(struct jetwatt_json *j, const char *key);
 void jetwatt_json_array(struct jetwatt_json *j, const char *key);
 void jetwatt_json_end(struct jetwatt_json *j);
@@ -38,9 +41,9 @@ void jetwatt_json_int(struct jetwatt_json *j, const char *key, int64_t v);
 void jetwatt_json_uint(struct jetwatt_json *j, const char *key, uint64_t v);
 void jetwatt_json_bool(struct jetwatt_json *j, const char *key, int v);
 void jetwatt_json_null(struct jetwatt_json *j, const char *key);
-/* @digits significant ones; a value that is not finite becomes null. */
+/* @digits: number of significant digits; a value that is not finite becomes null. */
 void jetwatt_json_real(struct jetwatt_json *j, const char *key, double v, int digits);
-/* A member of each knob, by the name of its column; optional ones that are 0 are left out. */
+/* Write a member per knob, named by its CSV column; optional knobs that are 0 are left out. */
 void jetwatt_json_mode(struct jetwatt_json *j, const struct jetwatt_mode *m);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Writes metrics as text; see metrics.h. */
 #include "out/metrics.h"
 
 #include <inttypes.h>
@@ -21,7 +22,7 @@ void jetwatt_metrics_observe(struct jetwatt_metrics_histogram *h, const double *
 void jetwatt_metrics_family(const struct jetwatt_metrics *m, const char *name, const char *type,
 			    const char *unit, const char *help)
 {
-	/* OpenMetrics leaves a counter's _total out of its family's name. */
+	/* In OpenMetrics, the family name of a counter has no "_total". */
 	const char *total = *type == 'c' && !m->open ? "_total" : "";
 
 	fprintf(m->f, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, total, help, name, total, type);
@@ -29,13 +30,14 @@ void jetwatt_metrics_family(const struct jetwatt_metrics *m, const char *name, c
 		fprintf(m->f, "# UNIT %s %s\n", name, unit);
 }
 
-static void text_of(FILE *f, const char *text)
+static void print_label_value(FILE *f, const char *text)
 {
 	for (; *text; text++)
 		if (*text == '"' || *text == '\\')
 			fprintf(f, "\\%c", *text);
 		else
-			/* One byte that is no UTF-8 would have all of it refused. */
+			/* A scraper rejects the whole page for one byte that is not UTF-8, so only
+			 * ASCII is written. */
 			putc(*text < ' ' || *text > '~' ? '?' : *text, f);
 }
 
@@ -45,20 +47,20 @@ void jetwatt_metrics_sample(const struct jetwatt_metrics *m, const char *name, c
 	fputs(name, m->f);
 	if (label) {
 		fprintf(m->f, "{%s=\"", label);
-		text_of(m->f, text);
+		print_label_value(m->f, text);
 		fputs("\"}", m->f);
 	}
 	fprintf(m->f, " %.15g\n", v);
 }
 
-/* NAME_bucket{LABEL="TEXT",le=" */
-static void bucket(const struct jetwatt_metrics *m, const char *name, const char *label,
-		   const char *text)
+/* Write NAME_bucket{LABEL="TEXT",le=" */
+static void print_bucket_label(const struct jetwatt_metrics *m, const char *name, const char *label,
+			       const char *text)
 {
 	fprintf(m->f, "%s_bucket{", name);
 	if (label) {
 		fprintf(m->f, "%s=\"", label);
-		text_of(m->f, text);
+		print_label_value(m->f, text);
 		fputs("\",", m->f);
 	}
 	fputs("le=\"", m->f);
@@ -71,10 +73,10 @@ void jetwatt_metrics_histogram(const struct jetwatt_metrics *m, const char *name
 	char part[128];
 
 	for (int i = 0; i < JETWATT_METRICS_BUCKETS; i++) {
-		bucket(m, name, label, text);
+		print_bucket_label(m, name, label, text);
 		fprintf(m->f, "%g\"} %" PRIu64 "\n", bound[i], h->below[i]);
 	}
-	bucket(m, name, label, text);
+	print_bucket_label(m, name, label, text);
 	fprintf(m->f, "+Inf\"} %" PRIu64 "\n", h->n);
 	snprintf(part, sizeof(part), "%s_count", name);
 	jetwatt_metrics_sample(m, part, label, text, h->n);
@@ -99,9 +101,9 @@ void jetwatt_metrics_gauge(const struct jetwatt_metrics *m, const char *name, co
 	jetwatt_metrics_sample(m, name, NULL, NULL, v);
 }
 
-/* OpenMetrics wants a family's unit to be the end of its name. */
-static void series(const struct jetwatt_metrics *m, const struct jetwatt_series_row *row,
-		   const struct jetwatt_telemetry *t)
+/* OpenMetrics requires that a family's name ends with its unit. */
+static void print_series(const struct jetwatt_metrics *m, const struct jetwatt_series_row *row,
+			 const struct jetwatt_telemetry *t)
 {
 	int counter = row->type == JETWATT_SERIES_TYPE_COUNTER, any = 0;
 	char name[128], channel[12];
@@ -124,7 +126,7 @@ static void series(const struct jetwatt_metrics *m, const struct jetwatt_series_
 void jetwatt_metrics_telemetry(const struct jetwatt_metrics *m, const struct jetwatt_telemetry *t)
 {
 	for (uint32_t kind = 0; kind < __JETWATT_SERIES_KINDS; kind++)
-		series(m, jetwatt_series_row(kind), t);
+		print_series(m, jetwatt_series_row(kind), t);
 }
 
 void jetwatt_metrics_end(const struct jetwatt_metrics *m)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Metrics as text: OpenMetrics 1.0, and Prometheus' text format 0.0.4, which names
- * counters' families otherwise. Base units; parents and children never share a
- * name, because the sum over all labels of a metric must mean something.
+ * Writes metrics as text, in OpenMetrics 1.0 or in Prometheus' text format 0.0.4; for the exporter
+ * and jetwatt export. They differ in the names of counters' families. Values are in base units. A
+ * rail and the rails that it supplies have different metric names, so that the sum over all labels
+ * of one name is meaningful.
  */
 #ifndef JETWATT_OUT_METRICS_H
 #define JETWATT_OUT_METRICS_H
@@ -14,10 +15,12 @@
 
 #define JETWATT_METRICS_BUCKETS	16
 
-/* Upper bounds of buckets, 1, 2, 5 by powers of ten: of J, and of s. */
+/* Upper bounds of the histogram buckets, in J and in s: 1, 2, 5 in each decade. */
 extern const double jetwatt_metrics_joules[JETWATT_METRICS_BUCKETS];
 extern const double jetwatt_metrics_seconds[JETWATT_METRICS_BUCKETS];
 
+/* A histogram. @below[i]: number of values up to bucket i's upper bound; @n, @sum: number and sum
+ * of all values. */
 struct jetwatt_metrics_histogram {
 	uint64_t below[JETWATT_METRICS_BUCKETS], n;
 	double sum;
@@ -25,37 +28,40 @@ struct jetwatt_metrics_histogram {
 
 /**
  * struct jetwatt_metrics - an exposition being written
- * @open: OpenMetrics, not 0.0.4
+ * @f: the output
+ * @open: 1: OpenMetrics 1.0; 0: Prometheus text format 0.0.4
  */
 struct jetwatt_metrics {
 	FILE *f;
 	int open;
 };
 
+/* Add a value to a histogram. @bound: the upper bounds of its buckets. */
 void jetwatt_metrics_observe(struct jetwatt_metrics_histogram *h, const double *bound, double v);
 
-/* A family's head, before its samples: @type is "counter", "gauge" or "histogram"; a
- * counter's @name is without its _total; @unit: the end of the name, or NULL. */
+/* Write the header of a family, before its samples. @name: without "_total" for a counter; @type:
+ * "counter", "gauge" or "histogram"; @unit: last part of @name, NULL: none. */
 void jetwatt_metrics_family(const struct jetwatt_metrics *m, const char *name, const char *type,
 			    const char *unit, const char *help);
 
-/* @name as it stands, of a counter with its _total; @label NULL: none. */
+/* Write a sample. @name: complete, with "_total" for a counter; @label: name of the label, NULL:
+ * none; @text: its value. */
 void jetwatt_metrics_sample(const struct jetwatt_metrics *m, const char *name, const char *label,
 			    const char *text, double v);
 void jetwatt_metrics_histogram(const struct jetwatt_metrics *m, const char *name, const char *label,
 			       const char *text, const double *bound,
 			       const struct jetwatt_metrics_histogram *h);
 
-/* A family with one sample and no label. */
+/* Write a family with one sample and no label. */
 void jetwatt_metrics_counter(const struct jetwatt_metrics *m, const char *name, const char *unit,
 			     const char *help, double v);
 void jetwatt_metrics_gauge(const struct jetwatt_metrics *m, const char *name, const char *unit,
 			   const char *help, double v);
 
-/* A family for each row of the table of series of which something is known. */
+/* Write a family for each telemetry series that has a known value. */
 void jetwatt_metrics_telemetry(const struct jetwatt_metrics *m, const struct jetwatt_telemetry *t);
 
-/* The last line. */
+/* Write the last line, which only OpenMetrics has. */
 void jetwatt_metrics_end(const struct jetwatt_metrics *m);
 
 #endif

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time against power of all modes. */
+/* Plot of all modes: time against power. */
 #include "out/plot.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Error bars stand for so many standard errors. */
+/* Length of error bars, in standard errors. */
 #define BARS 2
 
-static void reach(struct jetwatt_plot *p, double time, double power)
+static void extend_axes(struct jetwatt_plot *p, double time, double power)
 {
 	p->lo[0] = fmin(p->lo[0], time);
 	p->hi[0] = fmax(p->hi[0], time);
@@ -17,7 +17,7 @@ static void reach(struct jetwatt_plot *p, double time, double power)
 	p->hi[1] = fmax(p->hi[1], power);
 }
 
-static int by_time(const void *a, const void *b)
+static int prediction_by_time(const void *a, const void *b)
 {
 	const struct jetwatt_prediction *x = a, *y = b;
 
@@ -26,11 +26,11 @@ static int by_time(const void *a, const void *b)
 	return (x->power_w > y->power_w) - (x->power_w < y->power_w);
 }
 
-static void cloud(struct jetwatt_plot *p, const struct jetwatt_report *r)
+static void plot_predicted(struct jetwatt_plot *p, const struct jetwatt_report *r)
 {
 	if (!r->nr_predicted)
 		return;
-	/* One path of zero-length lines with round ends: a dot in a few bytes. */
+	/* One path of zero-length lines with round ends draws each dot with few bytes. */
 	fprintf(p->f, "<path class='cloud' d='");
 	for (size_t i = 0; i < r->nr_predicted; i++)
 		fprintf(p->f, "M%.1f %.1fh0", jetwatt_plot_x(p, r->predicted[i].time_ms),
@@ -38,7 +38,7 @@ static void cloud(struct jetwatt_plot *p, const struct jetwatt_report *r)
 	fprintf(p->f, "'/>\n");
 }
 
-static int front(struct jetwatt_plot *p, const struct jetwatt_report *r)
+static int plot_front(struct jetwatt_plot *p, const struct jetwatt_report *r)
 {
 	struct jetwatt_prediction *sorted = calloc(r->nr_predicted + 1, sizeof(*sorted));
 	double least = INFINITY;
@@ -48,7 +48,7 @@ static int front(struct jetwatt_plot *p, const struct jetwatt_report *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->nr_predicted; i++)
 		sorted[i] = r->predicted[i];
-	qsort(sorted, r->nr_predicted, sizeof(*sorted), by_time);
+	qsort(sorted, r->nr_predicted, sizeof(*sorted), prediction_by_time);
 	fprintf(p->f, "<path class='front' d='");
 	for (size_t i = 0; i < r->nr_predicted; i++) {
 		if (sorted[i].power_w >= least)
@@ -58,13 +58,13 @@ static int front(struct jetwatt_plot *p, const struct jetwatt_report *r)
 			jetwatt_plot_y(p, least));
 		op = "L";
 	}
-	/* An empty path is no error, but d='' is not tidy. */
+	/* Avoid an empty path. */
 	fprintf(p->f, "%s'/>\n", *op == 'M' ? "M0 0" : "");
 	free(sorted);
 	return 0;
 }
 
-static void measured(struct jetwatt_plot *p, const struct jetwatt_row *row, size_t nr)
+static void plot_measured(struct jetwatt_plot *p, const struct jetwatt_row *row, size_t nr)
 {
 	double x = jetwatt_plot_x(p, row->time_ms), y = jetwatt_plot_y(p, row->power_w);
 	double dt = BARS * row->time_sd * row->time_ms, dw = BARS * row->power_sd * row->power_w;
@@ -82,7 +82,7 @@ static void measured(struct jetwatt_plot *p, const struct jetwatt_row *row, size
 		row->time_ms, row->power_w);
 }
 
-static void presets(struct jetwatt_plot *p, const struct jetwatt_report *r)
+static void plot_presets(struct jetwatt_plot *p, const struct jetwatt_report *r)
 {
 	for (size_t i = 0; i < r->nr_presets; i++) {
 		double x = jetwatt_plot_x(p, r->preset[i].time_ms);
@@ -102,13 +102,13 @@ int jetwatt_plot_modes(FILE *f, const struct jetwatt_report *r)
 	int err;
 
 	for (size_t i = 0; i < r->nr_predicted; i++)
-		reach(&p, r->predicted[i].time_ms, r->predicted[i].power_w);
+		extend_axes(&p, r->predicted[i].time_ms, r->predicted[i].power_w);
 	for (size_t i = 0; i < r->nr_measured; i++)
-		reach(&p, r->measured[i].time_ms, r->measured[i].power_w);
+		extend_axes(&p, r->measured[i].time_ms, r->measured[i].power_w);
 	if (r->chosen)
-		reach(&p, r->chosen->time_ms, r->chosen->power_w);
+		extend_axes(&p, r->chosen->time_ms, r->chosen->power_w);
 	for (size_t i = 0; i < r->nr_presets; i++)
-		reach(&p, r->preset[i].time_ms, r->preset[i].power_w);
+		extend_axes(&p, r->preset[i].time_ms, r->preset[i].power_w);
 	if (!isfinite(p.lo[0]))
 		return 0;
 	if (r->budget_w > 0) {
@@ -116,15 +116,15 @@ int jetwatt_plot_modes(FILE *f, const struct jetwatt_report *r)
 		p.hi[1] = fmax(p.hi[1], r->budget_w);
 	}
 	jetwatt_plot_begin(&p, "Time and power of every mode", "ms per minibatch (log)", "W");
-	cloud(&p, r);
-	err = front(&p, r);
+	plot_predicted(&p, r);
+	err = plot_front(&p, r);
 	if (r->budget_w > 0) {
 		snprintf(budget, sizeof(budget), "budget %g W", r->budget_w);
 		jetwatt_plot_level(&p, r->budget_w, budget);
 	}
 	for (size_t i = 0; i < r->nr_measured; i++)
-		measured(&p, &r->measured[i], i + 1);
-	presets(&p, r);
+		plot_measured(&p, &r->measured[i], i + 1);
+	plot_presets(&p, r);
 	if (r->chosen)
 		fprintf(f, "<circle class='chosen' cx='%.1f' cy='%.1f' r='8' />\n",
 			jetwatt_plot_x(&p, r->chosen->time_ms), jetwatt_plot_y(&p, r->chosen->power_w));

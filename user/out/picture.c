@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Running gnuplot. */
+/* Draws SVG and PNG files by running gnuplot as a child process. */
 #include "out/report.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 
 extern char **environ;
 
-/* A file without a name: the child cannot make us wait for it, as a pipe could. */
-static int scratch(int *fd)
+/* Open a file without a name (memfd). Unlike a pipe, it never blocks this process or the child. */
+static int open_scratch(int *fd)
 {
 	*fd = memfd_create("jetwatt-picture", MFD_CLOEXEC);
 	return *fd < 0 ? -errno : 0;
@@ -39,9 +39,9 @@ static int write_script(int fd, const struct jetwatt_report *r, enum jetwatt_pic
 	return err ? err : lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
 }
 
-static int run(int in, int out, int said)
+static int run_gnuplot(int in, int out, int said)
 {
-	/* Without -d the user's settings would be in every picture. */
+	/* -d: ignore the user's gnuplot settings. */
 	char *argv[] = { "gnuplot", "-d", "-", NULL };
 	posix_spawn_file_actions_t a;
 	int err, status;
@@ -63,8 +63,8 @@ static int run(int in, int out, int said)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EPROTO;
 }
 
-/* The first line that it said with letters in it. */
-static void first_words(int fd, char *why, size_t len)
+/* Copy the first line of gnuplot's messages that contains letters to @why. */
+static void first_message(int fd, char *why, size_t len)
 {
 	ssize_t n = pread(fd, why, len - 1, 0);
 	char *line;
@@ -95,17 +95,17 @@ int jetwatt_picture(const char *path, const struct jetwatt_report *r, enum jetwa
 	out = mkostemp(temp, O_CLOEXEC);
 	if (out < 0)
 		return -errno;
-	err = scratch(&in);
+	err = open_scratch(&in);
 	if (!err)
-		err = scratch(&said);
+		err = open_scratch(&said);
 	if (!err)
 		err = write_script(in, r, what, !strcmp(end, ".png"));
 	if (!err)
-		err = run(in, out, said);
+		err = run_gnuplot(in, out, said);
 	if (!err && !fstat(out, &st) && !st.st_size)
 		err = -EPROTO;
 	if (err == -EPROTO)
-		first_words(said, why, len);
+		first_message(said, why, len);
 	mask = umask(0);
 	umask(mask);
 	if (!err && (fchmod(out, 0666 & ~mask) || fsync(out) || rename(temp, path)))

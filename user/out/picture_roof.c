@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Both roofs of some modes with a network's layers below them, as a gnuplot program. */
+/*
+ * The gnuplot program for the time and energy roofs of some modes, with the layers of a network
+ * below them.
+ */
 #include "out/plot.h"
 
 #include <errno.h>
 #include <math.h>
 
-/* More layers than this only make the file large. */
+/* Maximum number of layers drawn, to limit the size of the file. */
 #define DOTS_MAX	5000
 
 static const char *const colour[] = { "#2463b5", "#14794a", "#c2571a" };
 
 #define COLOURS		(sizeof(colour) / sizeof(colour[0]))
 
-static void dots(FILE *f, const struct jetwatt_report *r, double share, const char *name)
+static void write_layers(FILE *f, const struct jetwatt_report *r, double share, const char *name)
 {
 	size_t every = r->nr_layers / DOTS_MAX + 1;
 	double most = 0;
@@ -49,15 +52,15 @@ int jetwatt_picture_roof(FILE *f, const struct jetwatt_report *r)
 		}
 		fprintf(f, "EOD\n");
 	}
-	dots(f, r, 0, "layers");
-	dots(f, r, 0.1, "heavy");
+	write_layers(f, r, 0, "layers");
+	write_layers(f, r, 0.1, "heavy");
 	fprintf(f, "set logscale xy\nset xrange [%g:%g]\nset xlabel 'operations for a byte'\n"
 		"set key bottom right textcolor '#1b1f24' samplen 1.5\n"
 		"set multiplot layout 1,2 margins 0.07,0.98,0.13,0.92 spacing 0.09,0\n", lo, hi);
 	for (int w = 0; w < 2; w++) {
 		double top = 0, bottom = INFINITY;
 
-		/* A flat roof must not lie on the frame. */
+		/* Keep a margin, so that a flat roof is not drawn on the frame. */
 		for (size_t i = 0; i < r->nr_roofs; i++) {
 			top = fmax(top, 1.6e-9 * jetwatt_roof_under(&r->roof[i], hi, w));
 			bottom = fmin(bottom, 0.6e-9 * jetwatt_roof_under(&r->roof[i], lo, w));
@@ -68,9 +71,8 @@ int jetwatt_picture_roof(FILE *f, const struct jetwatt_report *r)
 			fprintf(f, "%s$roof%zu using 1:%d title '%s' with lines linewidth 2 linecolor '%s'",
 				i ? ", " : "", i, 2 + w, r->roof[i].name, colour[i % COLOURS]);
 		if (r->nr_layers)
-			fprintf(f, ", $layers using 1:%d title 'layers' with points pointtype 6 pointsize 0.7 "
-				"linecolor '#9aa3ad', $heavy using 1:%d title 'the heavy ones' with points "
-				"pointtype 7 pointsize 0.7 linecolor '#b3261e'", 2 + w, 2 + w);
+			fprintf(f,
+				", $layers using 1:%d title 'layers' with points pointtype 6 pointsize 0.7 linecolor '#9aa3ad', $heavy using 1:%d title 'layers with over 10 %% of the largest one' with points pointtype 7 pointsize 0.7 linecolor '#b3261e'", 2 + w, 2 + w);
 		fputs("\n", f);
 	}
 	fprintf(f, "unset multiplot\n");

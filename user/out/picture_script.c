@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pictures as gnuplot programs, with their data in them. */
+/* Writes plots as gnuplot programs that contain their data. */
 #include "out/report.h"
 
 #include <errno.h>
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Error bars stand for so many standard errors. */
+/* Length of error bars, in standard errors. */
 #define BARS 2
 
-/* More dots than this only make the file large. */
+/* Maximum number of dots drawn, to limit the size of the file. */
 #define DOTS_MAX 20000
 
 #define GREY	"#9aa3ad"
@@ -21,11 +21,11 @@
 #define RED	"#b3261e"
 #define PURPLE	"#7b3fa0"
 
-/* Labels of a logarithmic axis; gnuplot's own are whole powers of ten. */
+/* Labels of a logarithmic axis; gnuplot's own are only whole powers of ten. */
 #define DECADES(axis) \
 	"set " axis "tics (1,2,5,10,20,50,100,200,500,1000,2000,5000,10000,20000,50000)\n"
 
-static void begin(FILE *f, int png, int width, int height)
+static void script_begin(FILE *f, int png, int width, int height)
 {
 	if (png)
 		fprintf(f, "set terminal pngcairo noenhanced size %d,%d font 'sans,20' linewidth 2 "
@@ -38,8 +38,8 @@ static void begin(FILE *f, int png, int width, int height)
 		"set grid linetype 1 linecolor '#e3e6ea'\n");
 }
 
-/* A name as a word that gnuplot takes for nothing else. */
-static void word(FILE *f, const char *s)
+/* Write a name as a quoted word that gnuplot does not interpret. */
+static void script_word(FILE *f, const char *s)
 {
 	putc('"', f);
 	for (int n = 0; *s && n < 32; s++, n++)
@@ -47,7 +47,7 @@ static void word(FILE *f, const char *s)
 	putc('"', f);
 }
 
-static int by_time(const void *a, const void *b)
+static int point_by_time(const void *a, const void *b)
 {
 	const struct jetwatt_prediction *x = a, *y = b;
 
@@ -56,8 +56,8 @@ static int by_time(const void *a, const void *b)
 	return (x->power_w > y->power_w) - (x->power_w < y->power_w);
 }
 
-/* The cloud, and of it the front. */
-static int predicted(FILE *f, const struct jetwatt_report *r)
+/* Write the predicted modes, and their Pareto front. */
+static int script_predicted(FILE *f, const struct jetwatt_report *r)
 {
 	size_t n = r->nr_predicted, every = n / DOTS_MAX + 1;
 	struct jetwatt_prediction *p = calloc(n + 1, sizeof(*p));
@@ -67,7 +67,7 @@ static int predicted(FILE *f, const struct jetwatt_report *r)
 		return -ENOMEM;
 	if (n)
 		memcpy(p, r->predicted, n * sizeof(*p));
-	qsort(p, n, sizeof(*p), by_time);
+	qsort(p, n, sizeof(*p), point_by_time);
 	fprintf(f, "$cloud << EOD\n");
 	for (size_t i = 0; i < n; i += every)
 		fprintf(f, "%.6g %.6g\n", p[i].time_ms, p[i].power_w);
@@ -87,7 +87,7 @@ struct picture_range {
 	double lo[2], hi[2];
 };
 
-static void reach(struct picture_range *g, double time_ms, double power_w)
+static void extend_range(struct picture_range *g, double time_ms, double power_w)
 {
 	g->lo[0] = fmin(g->lo[0], time_ms);
 	g->hi[0] = fmax(g->hi[0], time_ms);
@@ -95,38 +95,39 @@ static void reach(struct picture_range *g, double time_ms, double power_w)
 	g->hi[1] = fmax(g->hi[1], power_w);
 }
 
-/* All points with a margin; gnuplot would go on to the next label. */
-static void ranges(FILE *f, const struct jetwatt_report *r)
+/* Set the ranges to all points plus a margin; by default gnuplot extends an axis to the next
+ * label. */
+static void script_ranges(FILE *f, const struct jetwatt_report *r)
 {
 	struct picture_range g = { { INFINITY, INFINITY }, { 0, 0 } };
 
 	for (size_t i = 0; i < r->nr_predicted; i++)
-		reach(&g, r->predicted[i].time_ms, r->predicted[i].power_w);
+		extend_range(&g, r->predicted[i].time_ms, r->predicted[i].power_w);
 	for (size_t i = 0; i < r->nr_measured; i++)
-		reach(&g, r->measured[i].time_ms, r->measured[i].power_w);
+		extend_range(&g, r->measured[i].time_ms, r->measured[i].power_w);
 	for (size_t i = 0; i < r->nr_presets; i++)
-		reach(&g, r->preset[i].time_ms, r->preset[i].power_w);
+		extend_range(&g, r->preset[i].time_ms, r->preset[i].power_w);
 	if (r->chosen)
-		reach(&g, r->chosen->time_ms, r->chosen->power_w);
+		extend_range(&g, r->chosen->time_ms, r->chosen->power_w);
 	if (isfinite(g.lo[0]) && r->budget_w > 0)
-		reach(&g, g.lo[0], r->budget_w);
+		extend_range(&g, g.lo[0], r->budget_w);
 	if (isfinite(g.lo[0]))
 		fprintf(f, "set xrange [%g:%g]\nset yrange [%g:%g]\n", 0.8 * g.lo[0], 1.15 * g.hi[0],
 			g.lo[1] - 0.05 * (g.hi[1] - g.lo[1]) - 0.1,
 			g.hi[1] + 0.08 * (g.hi[1] - g.lo[1]) + 0.1);
 }
 
-static int front(FILE *f, const struct jetwatt_report *r, int png)
+static int script_front(FILE *f, const struct jetwatt_report *r, int png)
 {
 	const char *comma = "plot";
 	int err;
 
-	begin(f, png, 860, 540);
+	script_begin(f, png, 860, 540);
 	fprintf(f, "set logscale x\nset xlabel 'ms per minibatch'\nset ylabel 'W'\n"
 		DECADES("x")
 		"set key outside top center horizontal textcolor '#1b1f24' samplen 1.5\n");
-	ranges(f, r);
-	err = predicted(f, r);
+	script_ranges(f, r);
+	err = script_predicted(f, r);
 	fprintf(f, "$measured << EOD\n");
 	for (size_t i = 0; i < r->nr_measured; i++) {
 		const struct jetwatt_row *m = &r->measured[i];
@@ -137,7 +138,7 @@ static int front(FILE *f, const struct jetwatt_report *r, int png)
 	fprintf(f, "EOD\n$presets << EOD\n");
 	for (size_t i = 0; i < r->nr_presets; i++) {
 		fprintf(f, "%.6g %.6g ", r->preset[i].time_ms, r->preset[i].power_w);
-		word(f, r->preset[i].name);
+		script_word(f, r->preset[i].name);
 		putc('\n', f);
 	}
 	fprintf(f, "EOD\n$chosen << EOD\n");
@@ -175,26 +176,26 @@ static int front(FILE *f, const struct jetwatt_report *r, int png)
 	return err ? err : *comma == ',' ? 0 : -ENODATA;
 }
 
-static int fit(FILE *f, const struct jetwatt_report *r, int png)
+static int script_fit(FILE *f, const struct jetwatt_report *r, int png)
 {
 	static const char * const name[] = { "ms per minibatch", "W" };
 
 	if (!r->nr_fit)
 		return -ENODATA;
-	begin(f, png, 960, 500);
+	script_begin(f, png, 960, 500);
 	fprintf(f, "$fit << EOD\n");
 	for (size_t i = 0; i < r->nr_fit; i++)
-		fprintf(f, "%.6g %.6g %.6g %.6g\n", r->fit[i].is[0], r->fit[i].told[0],
-			r->fit[i].is[1], r->fit[i].told[1]);
+		fprintf(f, "%.6g %.6g %.6g %.6g\n", r->fit[i].measured[0], r->fit[i].predicted[0],
+			r->fit[i].measured[1], r->fit[i].predicted[1]);
 	fprintf(f, "EOD\nset key off\nset multiplot layout 1,2 margins 0.08,0.98,0.13,0.92 "
 		"spacing 0.1,0\n");
 	for (int w = 0; w < 2; w++) {
 		double lo = INFINITY, hi = 0, error = 0;
 
 		for (size_t i = 0; i < r->nr_fit; i++) {
-			lo = fmin(lo, fmin(r->fit[i].is[w], r->fit[i].told[w]));
-			hi = fmax(hi, fmax(r->fit[i].is[w], r->fit[i].told[w]));
-			error += 100 * fabs(r->fit[i].told[w] / r->fit[i].is[w] - 1) / r->nr_fit;
+			lo = fmin(lo, fmin(r->fit[i].measured[w], r->fit[i].predicted[w]));
+			hi = fmax(hi, fmax(r->fit[i].measured[w], r->fit[i].predicted[w]));
+			error += 100 * fabs(r->fit[i].predicted[w] / r->fit[i].measured[w] - 1) / r->nr_fit;
 		}
 		lo *= 0.93;
 		hi *= 1.07;
@@ -212,7 +213,7 @@ static int fit(FILE *f, const struct jetwatt_report *r, int png)
 	return 0;
 }
 
-static int learning(FILE *f, const struct jetwatt_report *r, int png)
+static int script_learning(FILE *f, const struct jetwatt_report *r, int png)
 {
 	static const char * const name[] = { "time", "power" };
 	static const char * const colour[] = { BLUE, ORANGE };
@@ -220,7 +221,7 @@ static int learning(FILE *f, const struct jetwatt_report *r, int png)
 
 	if (!r->nr_curve)
 		return -ENODATA;
-	begin(f, png, 760, 480);
+	script_begin(f, png, 760, 480);
 	for (int w = 0; w < 2; w++) {
 		fprintf(f, "$%s << EOD\n", name[w]);
 		for (size_t i = 0; i < r->nr_curve; i++) {
@@ -252,10 +253,10 @@ int jetwatt_picture_script(FILE *f, const struct jetwatt_report *r, enum jetwatt
 	int err;
 
 	if (what == JETWATT_PICTURE_ROOF)
-		begin(f, png, 1100, 500);
+		script_begin(f, png, 1100, 500);
 	err = what == JETWATT_PICTURE_ROOF ? jetwatt_picture_roof(f, r) :
-	      what == JETWATT_PICTURE_FRONT ? front(f, r, png) :
-	      what == JETWATT_PICTURE_FIT ? fit(f, r, png) : learning(f, r, png);
+	      what == JETWATT_PICTURE_FRONT ? script_front(f, r, png) :
+	      what == JETWATT_PICTURE_FIT ? script_fit(f, r, png) : script_learning(f, r, png);
 
 	return err ? err : fflush(f) || ferror(f) ? -EIO : 0;
 }

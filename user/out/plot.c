@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Frame, axes and text of the inline SVG plots. */
 #include "out/plot.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* User units; the page scales them. */
+/* In SVG user units; the page scales them. */
 #define WIDTH	680.0
 #define HEIGHT	360.0
 #define LEFT	48.0
@@ -23,7 +24,7 @@ void jetwatt_plot_text(FILE *f, const char *text)
 		case '"': fputs("&quot;", f); break;
 		case '\'': fputs("&#39;", f); break;
 		default:
-			/* Controls are no characters of HTML. */
+			/* HTML has no control characters. */
 			putc((unsigned char)*text < 0x20 ? ' ' : *text, f);
 		}
 	}
@@ -45,15 +46,15 @@ double jetwatt_plot_y(const struct jetwatt_plot *p, double y)
 	return BOTTOM - part * (BOTTOM - TOP);
 }
 
-/* 1, 2 or 5 times a power of ten, so that about TICKS of them fill @range. */
-static double step_of(double range)
+/* Return: 1, 2 or 5 times a power of ten, so that about TICKS steps fill @range. */
+static double tick_step(double range)
 {
 	double raw = range / TICKS, ten = pow(10, floor(log10(raw))), m = raw / ten;
 
 	return ten * (m < 1.5 ? 1 : m < 3.5 ? 2 : m < 7.5 ? 5 : 10);
 }
 
-static void widen(double *lo, double *hi)
+static void round_range(double *lo, double *hi)
 {
 	double step;
 
@@ -61,12 +62,12 @@ static void widen(double *lo, double *hi)
 		*lo -= 1;
 		*hi += 1;
 	}
-	step = step_of(*hi - *lo);
+	step = tick_step(*hi - *lo);
 	*lo = floor(*lo / step) * step;
 	*hi = ceil(*hi / step) * step;
 }
 
-static void tick(struct jetwatt_plot *p, int axis, double v)
+static void draw_tick(struct jetwatt_plot *p, int axis, double v)
 {
 	double at = axis ? jetwatt_plot_y(p, v) : jetwatt_plot_x(p, v);
 
@@ -80,27 +81,27 @@ static void tick(struct jetwatt_plot *p, int axis, double v)
 			at, BOTTOM + 17, v);
 }
 
-static void axis_of(struct jetwatt_plot *p, int axis, int logarithmic)
+static void draw_axis(struct jetwatt_plot *p, int axis, int logarithmic)
 {
 	static const double mantissa[] = { 1, 2, 5, 1.5, 3, 7 };
 	double lo = p->lo[axis], hi = p->hi[axis], step;
 	int labels = hi < 10 * lo ? 6 : 3;
 
 	if (!logarithmic) {
-		step = step_of(hi - lo);
-		/* Nothing is minus nothing. */
+		step = tick_step(hi - lo);
+		/* Adding 0. turns -0 into 0. */
 		for (double k = ceil(lo / step - 1e-6) + 0.; k * step <= hi + step / 1e6; k++)
-			tick(p, axis, k * step);
+			draw_tick(p, axis, k * step);
 		return;
 	}
 	for (double ten = pow(10, floor(log10(lo))); ten <= hi; ten *= 10)
 		for (int i = 0; i < labels; i++)
 			if (ten * mantissa[i] >= lo && ten * mantissa[i] <= hi)
-				tick(p, axis, ten * mantissa[i]);
+				draw_tick(p, axis, ten * mantissa[i]);
 }
 
-/* A logarithmic axis has no round end: a little margin instead. */
-static void margin(double *lo, double *hi)
+/* Widen a logarithmic range by a small margin; it is not extended to round values. */
+static void add_log_margin(double *lo, double *hi)
 {
 	*lo *= 0.95;
 	*hi = *hi > *lo ? *hi * 1.05 : *lo * 2;
@@ -110,19 +111,19 @@ void jetwatt_plot_begin(struct jetwatt_plot *p, const char *what, const char *x_
 			const char *y_label)
 {
 	if (p->log & 1)
-		margin(&p->lo[0], &p->hi[0]);
+		add_log_margin(&p->lo[0], &p->hi[0]);
 	else if (!(p->hi[0] > p->lo[0]))
 		p->hi[0] = p->lo[0] + 1;
 	if (p->log & 2)
-		margin(&p->lo[1], &p->hi[1]);
+		add_log_margin(&p->lo[1], &p->hi[1]);
 	else
-		widen(&p->lo[1], &p->hi[1]);
+		round_range(&p->lo[1], &p->hi[1]);
 	fprintf(p->f, "<div class='plot'><svg viewBox='0 0 %g %g' role='img' aria-label='", WIDTH,
 		HEIGHT);
 	jetwatt_plot_text(p->f, what);
 	fprintf(p->f, "'>\n");
-	axis_of(p, 0, p->log & 1);
-	axis_of(p, 1, p->log & 2);
+	draw_axis(p, 0, p->log & 1);
+	draw_axis(p, 1, p->log & 2);
 	fprintf(p->f, "<text class='label' x='%.1f' y='%.1f' text-anchor='end'>", RIGHT, HEIGHT - 8);
 	jetwatt_plot_text(p->f, x_label);
 	fprintf(p->f, "</text><text class='label' x='2' y='12'>");

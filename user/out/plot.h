@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Plots as inline SVG. Colours are classes: the page's style sheet has them,
- * once for light and once for dark.
+ * Plots as inline SVG, for the HTML reports. Colours are CSS classes; the page's style sheet
+ * defines them for light and dark mode.
  */
 #ifndef JETWATT_PLOT_H
 #define JETWATT_PLOT_H
@@ -10,8 +10,8 @@
 
 /**
  * struct jetwatt_plot - a frame with two axes
- * @f: where it is written
- * @lo, @hi: range of x and y
+ * @f: the output
+ * @lo, @hi: ranges of x [0] and y [1]
  * @log: 1: x is logarithmic, 2: y is, 3: both
  */
 struct jetwatt_plot {
@@ -20,33 +20,39 @@ struct jetwatt_plot {
 	int log;
 };
 
-/* Text with what HTML and SVG reserve replaced. */
+/* Write text, with characters that HTML and SVG reserve escaped. */
 void jetwatt_plot_text(FILE *f, const char *text);
 
-/* Begin a plot: widens the ranges to round values and draws the axes. */
+/* Begin a plot: extend the y range to round values, or logarithmic ranges by a margin, and draw the
+ * axes. @what: description for screen readers. */
 void jetwatt_plot_begin(struct jetwatt_plot *p, const char *what, const char *x_label,
 			const char *y_label);
 void jetwatt_plot_end(struct jetwatt_plot *p);
+/* Convert a value to an SVG coordinate. */
 double jetwatt_plot_x(const struct jetwatt_plot *p, double x);
 double jetwatt_plot_y(const struct jetwatt_plot *p, double y);
-/* A horizontal line through the frame with a word on it. */
+/* Draw a horizontal line at @y with a label. */
 void jetwatt_plot_level(struct jetwatt_plot *p, double y, const char *text);
 
-/* Time against power of all modes: predicted, front, measured, chosen, budget. */
+/* Time against power of all modes: predicted, front, measured, chosen, budget. Return: 0,
+ * -ENOMEM. */
 int jetwatt_plot_modes(FILE *f, const struct jetwatt_report *r);
-/* Predicted against measured, @what: 0: time, 1: power. */
+/* Predicted against measured values. @what: 0: time, 1: power. Return: 0. */
 int jetwatt_plot_fit(FILE *f, const struct jetwatt_report *r, int what);
-/* Error against the number of modes learned from. */
+/* Error against the number of modes that were learned from. Return: 0. */
 int jetwatt_plot_curve(FILE *f, const struct jetwatt_report *r);
-/* Power over time: envelope and mean, minibatches, switches, budget. */
+/* Power over time: range and mean, minibatches, mode switches, budget. Return: 0. */
 int jetwatt_plot_timeline(FILE *f, const struct jetwatt_report *r);
 
-/* Both roofs of some modes, with a network's layers below the first. */
+/* The roofs of some modes, with a network's layers below the first one. @energy: 0: time roofs, 1:
+ * energy roofs. Return: 0. */
 int jetwatt_plot_roofs(FILE *f, const struct jetwatt_report *r, int energy);
 
-/* What a mode gives at @i operations for a byte: operations per second, or per joule. */
+/* Return: performance that a mode reaches at @i operations per byte: operations per second, or per
+ * joule if @energy is set. */
 double jetwatt_roof_under(const struct jetwatt_report_roof *r, double i, int energy);
-/* Operations for a byte from well below where roofs meet, and layers are, to well above. */
+/* Compute the range of operations per byte that shows the balance points of all roofs, and all
+ * layers. */
 void jetwatt_roof_range(const struct jetwatt_report *r, double *lo, double *hi);
 
 #endif

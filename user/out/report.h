@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The report page: arrays in, one self-contained HTML file out. No network, no
- * script; light and dark; fits a phone.
+ * The HTML report and the plots of jetwatt optimize, predict, eval and roofline: arrays in, one
+ * self-contained HTML file or a picture out. The page needs no network and no script, has light and
+ * dark mode, and fits a phone.
  */
 #ifndef JETWATT_REPORT_H
 #define JETWATT_REPORT_H
@@ -10,63 +11,64 @@
 #include <stdio.h>
 #include "model/model.h"
 
-/* A moment of the time line that has a name: a switch of modes. */
+/* A named moment of the time line, such as a mode switch. */
 struct jetwatt_report_mark {
 	double t_s;
-	const char *text;	/* may be NULL: a line only */
+	const char *text;	/* NULL: a line without text */
 };
 
-/* A line of a table: both are plain text and get escaped. */
+/* A row of the table of figures; both strings are escaped. */
 struct jetwatt_report_fact {
 	const char *name, *value;
 };
 
-/* A mode that the board's vendor offers. */
+/* A power mode of the board's vendor. */
 struct jetwatt_report_preset {
 	const char *name;
 	double time_ms, power_w;
 };
 
-/* One mode that a prediction is judged by: time in ms and power in W. */
+/* One mode of a comparison: time in ms [0] and power in W [1]. */
 struct jetwatt_report_fit {
-	double is[2], told[2];
+	double measured[2], predicted[2];
 };
 
-/* Errors of a prediction from so many modes, in percent: time and power. */
+/* Errors of predictions from @samples measured modes, in percent: time [0] and power [1]. */
 struct jetwatt_report_curve {
 	size_t samples;
 	double median[2], q1[2], q3[2];
 };
 
-/* Peaks and energies of a mode; @name: plain, without quotes. */
+/* Peak performance and energy coefficients of a mode (see plan/roofs.h); @name has no quotes. */
 struct jetwatt_report_roof {
 	char name[64];
 	double flop_s, byte_s, eps_flop, eps_mem, pi0;
 };
 
-/* A layer of a network: operations for a byte, and operations. */
+/* A layer of a network: operations per byte, and number of operations. */
 struct jetwatt_report_layer {
 	double intensity, flop;
 };
 
 /**
- * struct jetwatt_report - what the page shows; every array may be empty
- * @title: of the page
+ * struct jetwatt_report - contents of the page; every array may be empty
+ * @title: title of the page
  * @board, @kernel, @workload: NULL: left out
- * @budget_w: 0: none
- * @predicted, @nr_predicted: all modes as predicted (sd are not shown)
- * @measured, @nr_measured: in the order in which they were measured
- * @chosen: as measured at the end, NULL: none was chosen
- * @promise: what was predicted for it, NULL: unknown
- * @preset, @nr_presets: measured or predicted
- * @fit, @nr_fit: predicted against measured, of modes that were not learned from
- * @curve, @nr_curve: error against the number of modes learned from, ascending
- * @roof, @nr_roofs: of some modes; @layer, @nr_layers: below the first of them
- * @t_s, @w, @nr_samples: total power over time, @t_s ascending
- * @bound_s, @nr_bounds: ends of minibatches on the same axis, ascending
+ * @budget_w: power budget in W, 0: none
+ * @predicted, @nr_predicted: all modes as predicted (standard deviations are not shown)
+ * @measured, @nr_measured: measured modes, in the order of measurement
+ * @chosen: the chosen mode as measured at the end, NULL: none
+ * @promise: the prediction for the chosen mode, NULL: unknown
+ * @preset, @nr_presets: the vendor's modes, measured or predicted
+ * @fit, @nr_fit: predicted and measured values of modes that were not learned from
+ * @curve, @nr_curve: errors by number of modes learned from, ascending
+ * @roof, @nr_roofs: roofs of some modes
+ * @layer, @nr_layers: layers of the network, drawn below the first roof
+ * @t_s, @w, @nr_samples: total power in W over time in s, @t_s ascending
+ * @bound_s, @nr_bounds: ends of minibatches on the same time axis, ascending
  * @mark, @nr_marks: named moments, ascending
- * @fact, @nr_facts: a table below
- * @note: one paragraph under the heading, NULL: none ("simulated board")
+ * @fact, @nr_facts: rows of the table of figures
+ * @note: a paragraph below the heading, such as "simulated board"; NULL: none
  */
 struct jetwatt_report {
 	const char *title, *board, *kernel, *workload;
@@ -98,29 +100,33 @@ struct jetwatt_report {
 	const char *note;
 };
 
-/* Return: 0; -EIO: a write to @f failed; -ENOMEM. */
+/* Write the page. Return: 0; -EIO: a write to @f failed; -ENOMEM. */
 int jetwatt_report_html(FILE *f, const struct jetwatt_report *r);
 
 enum jetwatt_picture {
 	JETWATT_PICTURE_FRONT, JETWATT_PICTURE_FIT, JETWATT_PICTURE_LEARNING, JETWATT_PICTURE_ROOF,
 };
 
-/* The gnuplot program of a picture. @png: else SVG. Return: 0; -EIO; -ENOMEM. */
+/* Write the gnuplot program of a plot. @png: for PNG, else for SVG. Return: 0; -EIO; -ENOMEM;
+ * -ENODATA: nothing to draw. */
 int jetwatt_picture_script(FILE *f, const struct jetwatt_report *r, enum jetwatt_picture what,
 			   int png);
 
-/* What JETWATT_PICTURE_ROOF puts into it. Return: 0; -ENODATA: no roofs. */
+/* picture_roof.c: the body of the program for JETWATT_PICTURE_ROOF. Return: 0; -ENODATA: no
+ * roofs. */
 int jetwatt_picture_roof(FILE *f, const struct jetwatt_report *r);
 
 /**
- * jetwatt_picture() - draw with gnuplot
- * @path: by its end .svg or .png; written whole or not at all
- * @why: what gnuplot has said
+ * jetwatt_picture() - draw a plot with gnuplot
+ * @path: output file, *.svg or *.png; it is written completely or not at all
+ * @r: the data
+ * @what: which plot
+ * @why: gnuplot's message if it failed, @len bytes; else ""
  *
- * gnuplot runs as a child with the program on its standard input: no shell, no
- * settings of the user's.
- * Return: 0; -EINVAL: another end; -ENOEXEC: there is no gnuplot; -EPROTO: it
- * has failed; other negative errno.
+ * gnuplot runs as a child process without a shell and without the user's settings, and reads the
+ * program from its standard input.
+ * Return: 0; -EINVAL: unknown file name extension; -ENOEXEC: gnuplot is not installed; -EPROTO:
+ * gnuplot failed; other negative errno.
  */
 int jetwatt_picture(const char *path, const struct jetwatt_report *r, enum jetwatt_picture what,
 		    char *why, size_t len);

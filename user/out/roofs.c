@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The roofs of a few modes: what limits a kernel of so many operations for each byte. */
+/*
+ * SVG plot of the roofs of a few modes: the performance limit of a kernel by its number of
+ * operations per byte.
+ */
 #include "out/plot.h"
 
 #include <math.h>
 
 #define POINTS	60
-/* Red, of all layers those with more than this share of the heaviest one's operations. */
+/* Layers with more than this share of the largest layer's operations are drawn in red. */
 #define HEAVY	0.1
 
 double jetwatt_roof_under(const struct jetwatt_report_roof *r, double i, int energy)
@@ -31,8 +34,8 @@ void jetwatt_roof_range(const struct jetwatt_report *r, double *lo, double *hi)
 	}
 }
 
-static void layers(struct jetwatt_plot *p, const struct jetwatt_report *r, int energy, double most,
-		   const char *class, double least)
+static void plot_layers(struct jetwatt_plot *p, const struct jetwatt_report *r, int energy,
+			double most, const char *class, double least)
 {
 	fprintf(p->f, "<path class='%s' d='", class);
 	for (size_t i = 0; i < r->nr_layers; i++)
@@ -56,7 +59,8 @@ int jetwatt_plot_roofs(FILE *f, const struct jetwatt_report *r, int energy)
 	}
 	for (size_t i = 0; i < r->nr_layers; i++)
 		most = fmax(most, r->layer[i].flop);
-	jetwatt_plot_begin(&p, energy ? "The energy roof" : "The time roof", "operations for a byte (log)",
+	jetwatt_plot_begin(&p, energy ? "The energy roof" : "The time roof",
+			   "operations per byte (log)",
 			   energy ? "GFLOP/J (log)" : "GFLOP/s (log)");
 	for (size_t i = 0; i < r->nr_roofs; i++) {
 		fprintf(f, "<path class='%s'%s d='", class[i % 3], i % 3 == 1 ? " stroke-dasharray='7 4'" : "");
@@ -68,8 +72,8 @@ int jetwatt_plot_roofs(FILE *f, const struct jetwatt_report *r, int energy)
 		}
 		fprintf(f, "'/>\n");
 	}
-	layers(&p, r, energy, most, "cloud", 0);
-	layers(&p, r, energy, most, "heavy", HEAVY);
+	plot_layers(&p, r, energy, most, "cloud", 0);
+	plot_layers(&p, r, energy, most, "heavy", HEAVY);
 	jetwatt_plot_end(&p);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The page around the plots of a run. */
+/* The HTML page of jetwatt report: text and the table of figures around the plots of one run. */
 #include "out/run_page.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "out/plot.h"
 
-/* Less than that have no distribution. */
+/* Minimum number of minibatches for a histogram. */
 #define FEW	8
 
 static const char style[] =
@@ -40,35 +40,36 @@ static const char style[] =
 ".plot,table,h2{break-inside:avoid}h2{break-after:avoid}"
 "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";
 
-static void tagged(FILE *f, const char *open, const char *text, const char *close)
+static void page_tagged(FILE *f, const char *open, const char *text, const char *close)
 {
 	fputs(open, f);
 	jetwatt_plot_text(f, text);
 	fputs(close, f);
 }
 
-static void head(FILE *f, const struct jetwatt_page *p)
+static void page_head(FILE *f, const struct jetwatt_page *p)
 {
 	const char *title = p->command && *p->command ? p->command : "A recorded run";
 
 	fputs("<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'/>\n"
 	      "<meta name='viewport' content='width=device-width,initial-scale=1'/>\n"
 	      "<link rel='icon' href='data:,'/>\n", f);
-	tagged(f, "<title>", title, " - jetwatt</title>\n<style>");
+	page_tagged(f, "<title>", title, " - jetwatt</title>\n<style>");
 	fputs(style, f);
-	tagged(f, "</style></head><body>\n<h1>", title, "</h1>\n<p class='soft'>");
+	page_tagged(f, "</style></head><body>\n<h1>", title, "</h1>\n<p class='soft'>");
 	if (p->board)
 		jetwatt_plot_text(f, p->board);
 	if (p->kernel && *p->kernel)
-		tagged(f, " &middot; kernel ", p->kernel, "");
+		page_tagged(f, " &middot; kernel ", p->kernel, "");
 	if (p->when && *p->when)
-		tagged(f, " &middot; ", p->when, "");
+		page_tagged(f, " &middot; ", p->when, "");
 	fputs("</p>\n", f);
 	if (p->note && *p->note)
-		tagged(f, "<p><b>", p->note, "</b></p>\n");
+		page_tagged(f, "<p><b>", p->note, "</b></p>\n");
 }
 
-static const struct jetwatt_page_figure *find(const struct jetwatt_page *p, const char *key)
+static const struct jetwatt_page_figure *page_find_figure(const struct jetwatt_page *p,
+							  const char *key)
 {
 	for (size_t i = 0; i < p->nr_figures; i++)
 		if (!strcmp(p->figure[i].key, key))
@@ -76,39 +77,39 @@ static const struct jetwatt_page_figure *find(const struct jetwatt_page *p, cons
 	return NULL;
 }
 
-static void answer(FILE *f, const struct jetwatt_page *p)
+static void page_headline(FILE *f, const struct jetwatt_page *p)
 {
 	static const char *const key[] = { "energy_j", "time_ms", "power_w", "total_j" };
 
 	fputs("<div class='big'>", f);
 	for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
-		const struct jetwatt_page_figure *g = find(p, key[i]);
+		const struct jetwatt_page_figure *g = page_find_figure(p, key[i]);
 
 		if (!g)
 			continue;
-		tagged(f, "<span><b>", g->shown, "</b>");
-		tagged(f, "", g->name, "</span>");
+		page_tagged(f, "<span><b>", g->shown, "</b>");
+		page_tagged(f, "", g->name, "</span>");
 	}
 	fputs("</div>\n", f);
 }
 
-static void key(FILE *f, const char *color, const char *text)
+static void page_legend(FILE *f, const char *color, const char *text)
 {
 	fprintf(f, "<span><i style='background:var(--%s)'></i>", color);
 	jetwatt_plot_text(f, text);
 	fputs("</span>", f);
 }
 
-static void figures(FILE *f, const struct jetwatt_page *p)
+static void page_figures_table(FILE *f, const struct jetwatt_page *p)
 {
 	fputs("<h2>Figures</h2>\n<div class='wide'><table>\n", f);
 	for (size_t i = 0; i < p->nr_figures; i++) {
 		const struct jetwatt_page_figure *g = &p->figure[i];
 
-		tagged(f, "<tr><td>", g->name, "</td><td><data id='");
+		page_tagged(f, "<tr><td>", g->name, "</td><td><data id='");
 		jetwatt_plot_text(f, g->key);
-		tagged(f, "' value='", g->value, "'>");
-		tagged(f, "", g->shown, "</data></td></tr>\n");
+		page_tagged(f, "' value='", g->value, "'>");
+		page_tagged(f, "", g->shown, "</data></td></tr>\n");
 	}
 	fputs("</table></div>\n", f);
 }
@@ -118,21 +119,22 @@ int jetwatt_page_write(FILE *f, const struct jetwatt_page *p)
 	char color[16];
 	int err = 0;
 
-	head(f, p);
-	answer(f, p);
+	page_head(f, p);
+	page_headline(f, p);
 	if (p->nr_columns) {
 		fputs("<h2>Power over time</h2>\n", f);
 		jetwatt_page_timeline(f, p);
 		fputs("<p class='key'>", f);
 		for (int r = p->nr_rails - 1; r >= 0; r--) {
 			snprintf(color, sizeof(color), "r%d", r);
-			key(f, color, p->rail[r]);
+			page_legend(f, color, p->rail[r]);
 		}
-		key(f, "cloud", "up to the highest sample");
-		key(f, "text", p->nr_bounds > 400 ? "ticks: minibatches (some of them)" : "ticks: minibatches");
-		key(f, "soft", "samples missing");
+		page_legend(f, "cloud", "highest sample");
+		page_legend(f, "text", p->nr_bounds > 400 ? "ticks: minibatches (not all shown)" :
+			    "ticks: minibatches");
+		page_legend(f, "soft", "samples lost");
 		if (p->nr_bands)
-			key(f, "alarm", "alarm");
+			page_legend(f, "alarm", "alarm");
 		fputs("</p>\n", f);
 	}
 	if (p->nr_minibatches >= FEW) {
@@ -142,12 +144,14 @@ int jetwatt_page_write(FILE *f, const struct jetwatt_page *p)
 		jetwatt_page_drift(f, p);
 		jetwatt_page_split(f, p);
 		fputs("<p class='key'>", f);
-		key(f, "r2", p->launched ? "the GPU had no work yet" : "the GPU had no work yet, at most");
-		key(f, "r0", p->launched ? "the GPU had work" : "the GPU had work, at least");
-		key(f, "mean", "all of the minibatch");
+		page_legend(f, "r2", p->launched ? "GPU without work" :
+			    "GPU without work, at most");
+		page_legend(f, "r0", p->launched ? "GPU with work" :
+			    "GPU with work, at least");
+		page_legend(f, "mean", "whole minibatch");
 		fputs("</p>\n", f);
 	}
-	figures(f, p);
+	page_figures_table(f, p);
 	fputs("</body></html>\n", f);
 	if (!err && (fflush(f) || ferror(f)))
 		err = -EIO;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The page of one run: arrays in, one self-contained HTML file out. No network,
- * no script; light and dark; prints.
+ * The HTML page of one run, for jetwatt report: arrays in, one self-contained HTML file out. It
+ * needs no network and no script, has light and dark mode, and can be printed.
  */
 #ifndef JETWATT_OUT_RUN_PAGE_H
 #define JETWATT_OUT_RUN_PAGE_H
@@ -14,10 +14,12 @@
 #define JETWATT_PAGE_CLOCKS	3
 
 /**
- * struct jetwatt_page_column - the run is cut into equal pieces
- * @w: mean power of each rail of the total; @hi: most of their sum
- * @hz: mean of each clock: CPU, GPU, EMC
- * @n: samples in it; @gap: samples are missing
+ * struct jetwatt_page_column - one of the equal intervals into which the run is divided
+ * @w: mean power of each rail of the total, in W
+ * @hi: highest sample of the total, in W
+ * @hz: mean clocks in Hz: CPU, GPU, EMC
+ * @n: number of samples
+ * @gap: samples are missing
  */
 struct jetwatt_page_column {
 	double w[JETWATT_PAGE_RAILS], hi, hz[JETWATT_PAGE_CLOCKS];
@@ -25,34 +27,38 @@ struct jetwatt_page_column {
 	int gap;
 };
 
-/* A stretch of time that is shaded and named. */
+/* A shaded time interval with a label. */
 struct jetwatt_page_band {
 	double from_s, to_s;
 	const char *text;
 };
 
-/* A minibatch: when it ended, what it took; of its time, that in which the GPU had
- * no work of it yet, and that in which it had. */
+/* A minibatch: the time when it ended, its energy and duration; of the duration, the time until the
+ * GPU had work (@stall_ms) and the time with work (@gpu_ms). */
 struct jetwatt_page_minibatch {
 	double end_s, joule, ms, stall_ms, gpu_ms;
 };
 
 /**
- * struct jetwatt_page_figure - one figure, as shown and as it is
+ * struct jetwatt_page_figure - a row of the table of figures
  * @key, @value: name and digits of the same figure in the JSON report
- * @name, @shown: for people; @name NULL: one of the big ones' parts
+ * @name, @shown: label and value with its unit, for people
  */
 struct jetwatt_page_figure {
 	char key[64], value[32], name[64], shown[96];
 };
 
 /**
- * struct jetwatt_page - what the page shows; every array may be empty
+ * struct jetwatt_page - contents of the page; every array may be empty
+ * @board, @kernel, @command, @when, @note: text of the heading, NULL or "": left out
  * @rail, @nr_rails: labels of the total's rails
- * @column, @nr_columns: of @column_s each, from 0
- * @minibatch: those that count, in order; @bound_s: the ends of all of them
- * @launched: when work was given to the GPU is known
- * @band: alarms and the like
+ * @column, @nr_columns: power and clocks over time
+ * @column_s: width of a column in s; the first one begins at 0
+ * @minibatch, @nr_minibatches: minibatches that the figures are computed from, in order of time
+ * @launched: 1: kernel launches were observed, so stall and GPU time are exact; 0: they are bounds
+ * @bound_s, @nr_bounds: ends of all minibatches
+ * @band, @nr_bands: alarms
+ * @figure, @nr_figures: table of figures
  */
 struct jetwatt_page {
 	const char *board, *kernel, *command, *when, *note;
@@ -72,10 +78,11 @@ struct jetwatt_page {
 	size_t nr_figures;
 };
 
-/* Return: 0; -EIO: a write to @f failed; -ENOMEM. */
+/* Write the page. Return: 0; -EIO: a write to @f failed; -ENOMEM. */
 int jetwatt_page_write(FILE *f, const struct jetwatt_page *p);
 
-/* The plots. */
+/* The plots of the page: power and clocks over time; distribution of energy; energy along the run;
+ * time along the run. Return: 0, -ENOMEM. */
 void jetwatt_page_timeline(FILE *f, const struct jetwatt_page *p);
 int jetwatt_page_spread(FILE *f, const struct jetwatt_page *p);
 void jetwatt_page_drift(FILE *f, const struct jetwatt_page *p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Minibatches: how their energy spreads, and how energy and time move along the run. */
+/* Plots of minibatches: distribution of their energy, and their energy and time along the run. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #define PIECES		40
 #define SPLITS		200
 
-/* Bins as wide as Freedman and Diaconis say. */
-static int bins_of(const double *v, size_t n, double lo, double hi)
+/* Return: number of bins by the rule of Freedman and Diaconis, at most BINS_MAX. */
+static int histogram_bins(const double *v, size_t n, double lo, double hi)
 {
 	double width = 2 * (v[n * 3 / 4] - v[n / 4]) / cbrt(n);
 	double bins = width > 0 ? ceil((hi - lo) / width) : 1;
@@ -23,10 +23,10 @@ static int bins_of(const double *v, size_t n, double lo, double hi)
 	return bins < 1 ? 1 : bins > BINS_MAX ? BINS_MAX : bins;
 }
 
-static void histogram(FILE *f, const double *v, size_t n, double lo, double hi)
+static void plot_histogram(FILE *f, const double *v, size_t n, double lo, double hi)
 {
 	struct jetwatt_plot p = { f, { lo, 0 }, { hi, 1 }, 0 };
-	int bins = bins_of(v, n, lo, hi), count[BINS_MAX] = { 0 };
+	int bins = histogram_bins(v, n, lo, hi), count[BINS_MAX] = { 0 };
 	double width = (hi - lo) / bins;
 
 	for (size_t i = 0; i < n; i++) {
@@ -48,7 +48,7 @@ static void histogram(FILE *f, const double *v, size_t n, double lo, double hi)
 	jetwatt_plot_end(&p);
 }
 
-static void cumulative(FILE *f, const double *v, size_t n, double lo, double hi)
+static void plot_cumulative(FILE *f, const double *v, size_t n, double lo, double hi)
 {
 	struct jetwatt_plot p = { f, { lo, 0 }, { hi, 100 }, 0 };
 	size_t every = n / STEPS_MAX + 1;
@@ -73,14 +73,14 @@ int jetwatt_page_spread(FILE *f, const struct jetwatt_page *page)
 		v[i] = page->minibatch[i].joule;
 	qsort(v, n, sizeof(*v), jetwatt_order_doubles);
 	lo = v[0];
-	/* A few that are far off must not press the others into one bar. */
+	/* Limit the range, so that a few outliers do not compress all others into one bar. */
 	hi = fmin(v[n - 1], v[n / 2] + 4 * (v[n * 95 / 100] - v[n / 2]));
 	if (!(hi > lo))
 		hi = lo + fmax(fabs(lo) * 1e-3, 1e-9);
 	while (beyond < n && v[n - 1 - beyond] > hi)
 		beyond++;
-	histogram(f, v, n, lo, hi);
-	cumulative(f, v, n, lo, hi);
+	plot_histogram(f, v, n, lo, hi);
+	plot_cumulative(f, v, n, lo, hi);
 	if (beyond)
 		fprintf(f, "<p class='soft'>%zu of %zu took more than is shown here, up to %.4g J.</p>\n",
 			beyond, n, v[n - 1]);
@@ -88,8 +88,8 @@ int jetwatt_page_spread(FILE *f, const struct jetwatt_page *page)
 	return 0;
 }
 
-/* Means of equal pieces of the run. */
-static void pieces(struct jetwatt_plot *p, const struct jetwatt_page *page)
+/* Draw means over equal parts of the run. */
+static void plot_piece_means(struct jetwatt_plot *p, const struct jetwatt_page *page)
 {
 	size_t n = page->nr_minibatches, parts = n < PIECES * 4 ? n / 4 : PIECES;
 
@@ -122,11 +122,11 @@ void jetwatt_page_drift(FILE *f, const struct jetwatt_page *page)
 		fprintf(f, "M%.1f %.1fh.01", jetwatt_plot_x(&p, page->minibatch[i].end_s),
 			jetwatt_plot_y(&p, page->minibatch[i].joule));
 	fputs("'/>\n", f);
-	pieces(&p, page);
+	plot_piece_means(&p, page);
 	jetwatt_plot_end(&p);
 }
 
-/* Stacked, as means of equal pieces: stall below, the GPU's work on it. */
+/* Draw stall time and GPU time stacked, as means over equal parts of the run. */
 void jetwatt_page_split(FILE *f, const struct jetwatt_page *page)
 {
 	size_t n = page->nr_minibatches, parts = n < SPLITS ? n : SPLITS;

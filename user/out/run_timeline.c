@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Power of the rails, stacked, over time; clocks in lanes below. */
+/* Plot of the rails' power over time, stacked, with the clocks in lanes below. */
 #include <math.h>
 
 #include "out/plot.h"
@@ -9,16 +9,16 @@
 #define LANE_GAP	8.0
 #define LEFT		48.0
 #define RIGHT		668.0
-/* More ticks than that would be a solid bar. */
+/* Maximum number of ticks; more would merge into a solid bar. */
 #define BOUNDS_MAX	400
 
-static double end_s(const struct jetwatt_page *p)
+static double columns_end_s(const struct jetwatt_page *p)
 {
 	return p->nr_columns * p->column_s;
 }
 
-/* Sum of the rails up to and with @r. */
-static double level(const struct jetwatt_page_column *c, int r)
+/* Return: sum of the rails 0 to @r, in W. */
+static double stacked_w(const struct jetwatt_page_column *c, int r)
 {
 	double w = 0;
 
@@ -27,8 +27,9 @@ static double level(const struct jetwatt_page_column *c, int r)
 	return w;
 }
 
-/* One rail's area on top of those before it; a hole in the samples stays one. */
-static void area(struct jetwatt_plot *plot, const struct jetwatt_page *p, int r)
+/* Draw one rail's area on top of the rails before it. Columns without samples interrupt the
+ * area. */
+static void plot_rail_area(struct jetwatt_plot *plot, const struct jetwatt_page *p, int r)
 {
 	size_t from = 0;
 
@@ -45,30 +46,30 @@ static void area(struct jetwatt_plot *plot, const struct jetwatt_page *p, int r)
 		for (size_t i = from; i < to; i++)
 			fprintf(plot->f, "%s%.1f %.1f", i == from ? "M" : "L",
 				jetwatt_plot_x(plot, (i + .5) * p->column_s),
-				jetwatt_plot_y(plot, level(&p->column[i], r)));
+				jetwatt_plot_y(plot, stacked_w(&p->column[i], r)));
 		for (size_t i = to; i-- > from;)
 			fprintf(plot->f, "L%.1f %.1f", jetwatt_plot_x(plot, (i + .5) * p->column_s),
-				jetwatt_plot_y(plot, level(&p->column[i], r - 1)));
+				jetwatt_plot_y(plot, stacked_w(&p->column[i], r - 1)));
 		fputs("Z", plot->f);
 		from = to;
 	}
 	fputs("'/>\n", plot->f);
 }
 
-/* How high single samples go above the mean. */
-static void envelope(struct jetwatt_plot *plot, const struct jetwatt_page *p)
+/* Draw the range from the mean to the highest sample of each column. */
+static void plot_envelope(struct jetwatt_plot *plot, const struct jetwatt_page *p)
 {
 	fputs("<path class='envelope' d='M0 0", plot->f);
 	for (size_t i = 0; i < p->nr_columns; i++)
 		if (p->column[i].n)
 			fprintf(plot->f, "M%.1f %.1fV%.1f", jetwatt_plot_x(plot, (i + .5) * p->column_s),
-				jetwatt_plot_y(plot, level(&p->column[i], p->nr_rails - 1)),
+				jetwatt_plot_y(plot, stacked_w(&p->column[i], p->nr_rails - 1)),
 				jetwatt_plot_y(plot, p->column[i].hi));
 	fputs("'/>\n", plot->f);
 }
 
-static void band(struct jetwatt_plot *plot, const char *class, double from, double to,
-		 const char *text)
+static void plot_band(struct jetwatt_plot *plot, const char *class, double from, double to,
+		      const char *text)
 {
 	double x = jetwatt_plot_x(plot, from), top = jetwatt_plot_y(plot, plot->hi[1]);
 
@@ -81,17 +82,17 @@ static void band(struct jetwatt_plot *plot, const char *class, double from, doub
 	fputs("</text>\n", plot->f);
 }
 
-static void gaps(struct jetwatt_plot *plot, const struct jetwatt_page *p)
+static void plot_gaps(struct jetwatt_plot *plot, const struct jetwatt_page *p)
 {
 	for (size_t i = 0, to; i < p->nr_columns; i = to + 1) {
 		for (to = i; to < p->nr_columns && (p->column[to].gap || (!p->column[to].n && to > i)); to++)
 			;
 		if (to > i)
-			band(plot, "gap", i * p->column_s, to * p->column_s, NULL);
+			plot_band(plot, "gap", i * p->column_s, to * p->column_s, NULL);
 	}
 }
 
-static void bounds(struct jetwatt_plot *plot, const struct jetwatt_page *p)
+static void plot_bounds(struct jetwatt_plot *plot, const struct jetwatt_page *p)
 {
 	size_t every = p->nr_bounds / BOUNDS_MAX + 1;
 
@@ -102,7 +103,7 @@ static void bounds(struct jetwatt_plot *plot, const struct jetwatt_page *p)
 	fputs("'/>\n", plot->f);
 }
 
-static double highest(const struct jetwatt_page *p, int k)
+static double highest_hz(const struct jetwatt_page *p, int k)
 {
 	double hz = 0;
 
@@ -112,10 +113,11 @@ static double highest(const struct jetwatt_page *p, int k)
 	return hz;
 }
 
-/* A clock as a step line between 0 and the highest it had. */
-static void lane(FILE *f, const struct jetwatt_page *p, int k, const char *name, double top)
+/* Draw a clock as a step line; the top of its lane is the clock's maximum in this run. */
+static void plot_clock_lane(FILE *f, const struct jetwatt_page *p, int k, const char *name,
+			    double top)
 {
-	double most = highest(p, k), x, y;
+	double most = highest_hz(p, k), x, y;
 	int on = 0;
 
 	fprintf(f, "<path class='grid' d='M%g %gH%g'/><text x='%g' y='%g' text-anchor='end'>%s</text>",
@@ -138,32 +140,32 @@ static void lane(FILE *f, const struct jetwatt_page *p, int k, const char *name,
 	fputs("'/>\n", f);
 }
 
-static void lanes(FILE *f, const struct jetwatt_page *p)
+static void plot_clock_lanes(FILE *f, const struct jetwatt_page *p)
 {
 	static const char *const name[JETWATT_PAGE_CLOCKS] = { "CPU", "GPU", "EMC" };
 
 	fprintf(f, "<div class='plot'><svg viewBox='0 0 680 %g' role='img' aria-label='Clocks over time'>\n",
 		JETWATT_PAGE_CLOCKS * (LANE + LANE_GAP) + 4);
 	for (int k = 0; k < JETWATT_PAGE_CLOCKS; k++)
-		lane(f, p, k, name[k], 8 + k * (LANE + LANE_GAP));
+		plot_clock_lane(f, p, k, name[k], 8 + k * (LANE + LANE_GAP));
 	fputs("</svg></div>\n", f);
 }
 
 void jetwatt_page_timeline(FILE *f, const struct jetwatt_page *p)
 {
-	struct jetwatt_plot plot = { f, { 0, 0 }, { end_s(p), 0 }, 0 };
+	struct jetwatt_plot plot = { f, { 0, 0 }, { columns_end_s(p), 0 }, 0 };
 
 	for (size_t i = 0; i < p->nr_columns; i++)
 		if (p->column[i].n)
 			plot.hi[1] = fmax(plot.hi[1], p->column[i].hi);
 	jetwatt_plot_begin(&plot, "Power of the rails over time, stacked", "s", "W");
 	for (int r = p->nr_rails - 1; r >= 0; r--)
-		area(&plot, p, r);
-	envelope(&plot, p);
-	gaps(&plot, p);
+		plot_rail_area(&plot, p, r);
+	plot_envelope(&plot, p);
+	plot_gaps(&plot, p);
 	for (size_t i = 0; i < p->nr_bands; i++)
-		band(&plot, "alarm", p->band[i].from_s, p->band[i].to_s, p->band[i].text);
-	bounds(&plot, p);
+		plot_band(&plot, "alarm", p->band[i].from_s, p->band[i].to_s, p->band[i].text);
+	plot_bounds(&plot, p);
 	jetwatt_plot_end(&plot);
-	lanes(f, p);
+	plot_clock_lanes(f, p);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Tables, progress bar and colours on the terminal, for all verbs. */
 #include "out/terminal.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ unsigned int jetwatt_screen_mhz(uint64_t hz)
 
 const char *jetwatt_screen_clock(uint64_t hz, char buf[16])
 {
-	/* 1 is that of a knob that the board lacks. */
+	/* JETWATT_BOARD_NO_CLOCK (1) is the value of a knob that the board lacks. */
 	if (hz <= JETWATT_BOARD_NO_CLOCK)
 		return "unknown";
 	snprintf(buf, 16, "%u MHz", jetwatt_screen_mhz(hz));
@@ -41,7 +42,7 @@ const char *jetwatt_screen_mode(const struct jetwatt_mode *m, char *buf, size_t 
 	return buf;
 }
 
-/* A column for each knob of which the heading has one. */
+/* Print the columns of the knobs that have one in the heading. */
 void jetwatt_screen_knobs(const struct jetwatt_mode *m)
 {
 	jetwatt_each_knob(k) {
@@ -54,8 +55,8 @@ void jetwatt_screen_knobs(const struct jetwatt_mode *m)
 	}
 }
 
-/* What a mode has of knobs without a column stands at the end of a line. */
-static void others(const struct jetwatt_mode *m)
+/* Print the optional knobs, which have no column, at the end of the line. */
+static void print_optional_knobs(const struct jetwatt_mode *m)
 {
 	jetwatt_each_knob(k) {
 		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
@@ -77,7 +78,7 @@ void jetwatt_screen_row(unsigned int nr, const struct jetwatt_row *row, const ch
 	jetwatt_screen_knobs(&row->mode);
 	printf(" %13.*f %4.1f %7.2f %4.1f  %s", row->time_ms < 10 ? 3 : row->time_ms < 100 ? 2 : 1,
 	       row->time_ms, 100 * row->time_sd, row->power_w, 100 * row->power_sd, why);
-	others(&row->mode);
+	print_optional_knobs(&row->mode);
 	printf("\n");
 	fflush(stdout);
 }
@@ -94,7 +95,7 @@ void jetwatt_screen_front(char mark, const struct jetwatt_mode *m,
 	jetwatt_screen_knobs(m);
 	printf(" %13.*f %5.1f %7.2f %5.1f  %s", p->time_ms < 10 ? 3 : p->time_ms < 100 ? 2 : 1,
 	       p->time_ms, 100 * p->time_sd, p->power_w, 100 * p->power_sd, note);
-	others(m);
+	print_optional_knobs(m);
 	printf("\n");
 }
 
@@ -110,10 +111,10 @@ void jetwatt_screen_bar(const struct jetwatt_args *a, unsigned int nr, unsigned 
 		bar[i] = i < done * BAR ? '#' : '-';
 	bar[BAR] = '\0';
 	fflush(stdout);
-	/* Not a terminal: whole lines, and only where something has been reached. */
+	/* Without a terminal, print whole lines, and only for completed steps. */
 	if (a->lines && part < 1)
 		return;
-	/* On a terminal what was there before must go. */
+	/* On a terminal, pad the text to overwrite the previous one. */
 	fprintf(stderr, a->lines ? "[%s] %u/%u %.44s\n" : "\r[%s] %u/%u %-44.44s", bar, nr, most,
 		what);
 	fflush(stderr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a person sees while modes are measured: one line a mode in 80 columns,
- * and a bar.
+ * Text output for people: numbers of modes, tables of measured and predicted modes with 80 columns,
+ * a progress bar, and colours.
  */
 #ifndef JETWATT_OUT_TERMINAL_H
 #define JETWATT_OUT_TERMINAL_H
@@ -9,34 +9,37 @@
 #include "model/model.h"
 #include "util/args.h"
 
-/* 2201600 -> "2202"; rounded to whole MHz. */
+/* Return: a clock in whole MHz, rounded. */
 unsigned int jetwatt_screen_mhz(uint64_t hz);
 
-/* "2202 MHz", or "unknown". */
+/* Format a clock: "2202 MHz", or "unknown". Return: @buf or a static string. */
 const char *jetwatt_screen_clock(uint64_t hz, char buf[16]);
 
-/* "c12 2202/1300/3199": cores, CPU, GPU, EMC in MHz. */
+/* Format a mode in @buf: "c12 2202/1300/3199 MHz" (cores, CPU, GPU, EMC). Return: @buf. */
 const char *jetwatt_screen_mode(const struct jetwatt_mode *m, char *buf, size_t len);
 
-/* "   12 2202 1300 3199": the columns that the tables below have of a mode. */
+/* Print the columns of a mode, "   12 2202 1300 3199", that both tables begin with. */
 void jetwatt_screen_knobs(const struct jetwatt_mode *m);
 
-/* Heading and line of a table of measured modes. */
+/* Print the heading, and a row, of the table of measured modes. @why: why the mode was measured. */
 void jetwatt_screen_head(void);
 void jetwatt_screen_row(unsigned int nr, const struct jetwatt_row *row, const char *why);
 
-/* Predicted modes: heading, and one of them; @mark stands in front. */
+/* Print the heading, and a row, of the table of predicted modes. @mark: character in the first
+ * column. */
 void jetwatt_screen_front_head(void);
 void jetwatt_screen_front(char mark, const struct jetwatt_mode *m,
 			  const struct jetwatt_prediction *p, const char *note);
 
-/* A bar on standard error: @part of step @nr of @most, and what is going on. */
+/* Draw a progress bar on standard error. @part: progress within step @nr of @most, 0 to 1; @what:
+ * text behind the bar. */
 void jetwatt_screen_bar(const struct jetwatt_args *a, unsigned int nr, unsigned int most,
 			double part, const char *what);
-/* Takes the bar away before something else is written. */
+/* Remove the progress bar before other output is written. */
 void jetwatt_screen_clear(const struct jetwatt_args *a);
 
-/* Bold, green, yellow or red if colour is on; else the text alone. */
+/* Return: the escape sequence for bold ('b'), green ('g'), yellow ('y') or red ('r'), and the one
+ * that ends it; "" if colours are off. */
 const char *jetwatt_screen_paint(const struct jetwatt_args *a, char color);
 const char *jetwatt_screen_plain(const struct jetwatt_args *a);
 

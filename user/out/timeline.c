@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Power over time. */
+/* Plot of the total power over time. */
 #include "out/plot.h"
 
 #include <math.h>
 
-/* Columns of the envelope: about as many as the frame has points. */
+/* Number of columns; about one per unit of the frame's width. */
 #define COLUMNS		620
-/* More ticks than that would be a solid bar. */
+/* Maximum number of ticks; more would merge into a solid bar. */
 #define TICKS_MAX	400
 #define NAMES_MAX	12
 
@@ -15,7 +15,8 @@ struct timeline_column {
 	size_t n;
 };
 
-static void gather(const struct jetwatt_report *r, double t0, double t1, struct timeline_column *c)
+static void gather_columns(const struct jetwatt_report *r, double t0, double t1,
+			   struct timeline_column *c)
 {
 	for (int k = 0; k < COLUMNS; k++)
 		c[k] = (struct timeline_column){ INFINITY, -INFINITY, 0, 0 };
@@ -31,36 +32,39 @@ static void gather(const struct jetwatt_report *r, double t0, double t1, struct 
 	}
 }
 
-static double middle(double t0, double t1, int k)
+static double column_middle_s(double t0, double t1, int k)
 {
 	return t0 + (k + 0.5) * (t1 - t0) / COLUMNS;
 }
 
-static void curves(struct jetwatt_plot *p, const struct timeline_column *c, double t0, double t1)
+static void plot_power_curves(struct jetwatt_plot *p, const struct timeline_column *c, double t0,
+			      double t1)
 {
 	const char *op = "M";
 
 	fprintf(p->f, "<path class='envelope' d='");
 	for (int k = 0; k < COLUMNS; k++)
 		if (c[k].n)
-			fprintf(p->f, "M%.1f %.1fV%.1f", jetwatt_plot_x(p, middle(t0, t1, k)),
+			fprintf(p->f, "M%.1f %.1fV%.1f",
+				jetwatt_plot_x(p, column_middle_s(t0, t1, k)),
 				jetwatt_plot_y(p, c[k].lo), jetwatt_plot_y(p, c[k].hi) - 0.5);
 	fprintf(p->f, "'/>\n<path class='mean' d='");
 	for (int k = 0; k < COLUMNS; k++) {
 		if (!c[k].n) {
-			/* A hole stays a hole, unless samples are rarer than columns. */
+			/* Interrupt the mean line at a gap, but not where samples are rarer than
+			 * columns. */
 			if (k + 8 < COLUMNS && !c[k + 1].n && !c[k + 2].n && !c[k + 7].n)
 				op = "M";
 			continue;
 		}
-		fprintf(p->f, "%s%.1f %.1f", op, jetwatt_plot_x(p, middle(t0, t1, k)),
+		fprintf(p->f, "%s%.1f %.1f", op, jetwatt_plot_x(p, column_middle_s(t0, t1, k)),
 			jetwatt_plot_y(p, c[k].sum / c[k].n));
 		op = "L";
 	}
 	fprintf(p->f, "'/>\n");
 }
 
-static void bounds(struct jetwatt_plot *p, const struct jetwatt_report *r)
+static void plot_bound_ticks(struct jetwatt_plot *p, const struct jetwatt_report *r)
 {
 	double y = jetwatt_plot_y(p, p->lo[1]);
 	size_t every = r->nr_bounds / TICKS_MAX + 1;
@@ -74,7 +78,7 @@ static void bounds(struct jetwatt_plot *p, const struct jetwatt_report *r)
 	fprintf(p->f, "M0 0'/>\n");
 }
 
-static void marks(struct jetwatt_plot *p, const struct jetwatt_report *r)
+static void plot_marks(struct jetwatt_plot *p, const struct jetwatt_report *r)
 {
 	double top = jetwatt_plot_y(p, p->hi[1]), last = -INFINITY;
 
@@ -86,7 +90,7 @@ static void marks(struct jetwatt_plot *p, const struct jetwatt_report *r)
 		x = jetwatt_plot_x(p, r->mark[i].t_s);
 		fprintf(p->f, "<path class='mark' d='M%.1f %.1fV%.1f'/>", x, top,
 			jetwatt_plot_y(p, p->lo[1]));
-		/* Names that would overlap are left to the tables. */
+		/* Leave out names that would overlap. */
 		if (!r->mark[i].text || x - last < 8 * NAMES_MAX / 4)
 			continue;
 		last = x;
@@ -106,16 +110,16 @@ int jetwatt_plot_timeline(FILE *f, const struct jetwatt_report *r)
 		return 0;
 	p.lo[0] = r->t_s[0];
 	p.hi[0] = r->t_s[r->nr_samples - 1];
-	gather(r, p.lo[0], p.hi[0], c);
+	gather_columns(r, p.lo[0], p.hi[0], c);
 	for (int k = 0; k < COLUMNS; k++)
 		if (c[k].n)
 			p.hi[1] = fmax(p.hi[1], c[k].hi);
 	if (r->budget_w > 0)
 		p.hi[1] = fmax(p.hi[1], r->budget_w * 1.05);
 	jetwatt_plot_begin(&p, "Power over time", "s", "W");
-	marks(&p, r);
-	curves(&p, c, p.lo[0], p.hi[0]);
-	bounds(&p, r);
+	plot_marks(&p, r);
+	plot_power_curves(&p, c, p.lo[0], p.hi[0]);
+	plot_bound_ticks(&p, r);
 	if (r->budget_w > 0) {
 		snprintf(budget, sizeof(budget), "budget %g W", r->budget_w);
 		jetwatt_plot_level(&p, r->budget_w, budget);

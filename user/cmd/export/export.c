@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt export: write a trace, profiles or power modes in a format of another program. The table
+ * below lists the formats; those of traces are in out/export_*.c.
+ */
 #include "cmd/export/export.h"
 
 #include <errno.h>
@@ -14,9 +18,10 @@
 
 enum { MINIBATCHES = JETWATT_ARGS_LONG, WAITS, RATE, ERRORS, POOLED, PRESETS, ID, NAME };
 
-static int from_trace(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
+static int export_trace(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
 
-/* Formats, and who writes them; what is in the second column is for the third. */
+/* The formats. @format is passed to @write; it is NULL for formats that are not made from a
+ * trace. */
 static const struct row {
 	const char *name;
 	const struct jetwatt_export_format *format;
@@ -49,7 +54,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t export_parse(int key, char *arg, struct argp_state *state)
 {
 	struct jetwatt_export_order *o = state->input;
 
@@ -86,7 +91,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (o->nr_what == JETWATT_EXPORT_MAX)
-			argp_error(state, "more than %d at once", JETWATT_EXPORT_MAX);
+			argp_error(state, "at most %d arguments are allowed", JETWATT_EXPORT_MAX);
 		o->what[o->nr_what++] = arg;
 		o->from = o->what[0];
 		break;
@@ -96,7 +101,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* A run on its way into a format: samples are put together to means of @every_ns. */
+/* State of the export of a trace. Samples within @every_ns are merged into one row of means. */
 struct flow {
 	struct jetwatt_export e;
 	const struct jetwatt_export_format *format;
@@ -108,8 +113,9 @@ struct flow {
 	struct jetwatt_export_run run;
 };
 
-/* The job is named behind the first samples. */
-static void name_job(struct flow *flow)
+/* Pass the job to the format as soon as it is known: in a trace it comes after the first
+ * samples. */
+static void export_job(struct flow *flow)
 {
 	if (flow->run.pid || !flow->replay->job)
 		return;
@@ -119,7 +125,7 @@ static void name_job(struct flow *flow)
 		flow->format->job(&flow->e);
 }
 
-static void emit(struct flow *flow)
+static void export_mean(struct flow *flow)
 {
 	struct jetwatt_power *p = &flow->sum;
 
@@ -132,14 +138,14 @@ static void emit(struct flow *flow)
 	flow->lost = 0;
 }
 
-static void on_power(const struct jetwatt_power *p, void *arg)
+static void export_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct flow *flow = arg;
 	struct jetwatt_power *sum = &flow->sum;
 
-	name_job(flow);
+	export_job(flow);
 	if (flow->open && p->time_ns >= flow->due_ns)
-		emit(flow);
+		export_mean(flow);
 	if (p->gap && flow->seq)
 		flow->lost += p->seq - flow->seq - 1;
 	flow->seq = p->seq;
@@ -155,7 +161,8 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 	sum->clock = p->clock;
 	sum->temp_mc = p->temp_mc;
 	sum->telemetry = p->telemetry;
-	/* A rail that was not read keeps its last value: no news. */
+	/* Average only values that were read: a rail that was not read keeps its previous value in
+	 * the sample. */
 	for (uint32_t r = 0; r < p->nr; r++) {
 		if (!(p->valid & 1u << r))
 			continue;
@@ -165,7 +172,7 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 	sum->valid |= p->valid;
 }
 
-static void describe(const struct jetwatt_replay *r, struct jetwatt_export_run *run)
+static void export_describe_run(const struct jetwatt_replay *r, struct jetwatt_export_run *run)
 {
 	const struct jetwatt_watch *w = &r->watch;
 
@@ -176,7 +183,7 @@ static void describe(const struct jetwatt_replay *r, struct jetwatt_export_run *
 	};
 }
 
-static void each_wait(struct flow *flow, const struct jetwatt_meter *m)
+static void export_waits(struct flow *flow, const struct jetwatt_meter *m)
 {
 	for (size_t i = 0; i < m->watch->nr_sync; i++) {
 		uint32_t in = m->why[i].minibatch;
@@ -188,7 +195,7 @@ static void each_wait(struct flow *flow, const struct jetwatt_meter *m)
 	}
 }
 
-static void rest(struct flow *flow, const struct jetwatt_meter *m)
+static void export_rest(struct flow *flow, const struct jetwatt_meter *m)
 {
 	const struct jetwatt_watch *w = m->watch;
 	struct jetwatt_export_sums sums = {
@@ -203,10 +210,10 @@ static void rest(struct flow *flow, const struct jetwatt_meter *m)
 			sums.telemetry.value[s] = m->telemetry.slot[s].counted;
 
 	if (flow->open)
-		emit(flow);
-	name_job(flow);
+		export_mean(flow);
+	export_job(flow);
 	if (flow->e.waits)
-		each_wait(flow, m);
+		export_waits(flow, m);
 	for (int i = 0; i < m->bounds && flow->format->minibatch && !flow->e.waits; i++) {
 		struct jetwatt_export_cost cost = { jetwatt_meter_bound(m, &m->bound[i]), -1, '-' };
 		struct jetwatt_batch_cost c;
@@ -221,7 +228,7 @@ static void rest(struct flow *flow, const struct jetwatt_meter *m)
 		flow->format->end(&flow->e, &sums);
 }
 
-static int from_trace(struct jetwatt_export_order *o, const struct jetwatt_export_format *format)
+static int export_trace(struct jetwatt_export_order *o, const struct jetwatt_export_format *format)
 {
 	struct flow flow = { .format = format };
 	struct jetwatt_replay replay;
@@ -230,14 +237,14 @@ static int from_trace(struct jetwatt_export_order *o, const struct jetwatt_expor
 	int err = jetwatt_replay_open(&replay, o->from);
 
 	if (!err) {
-		describe(&replay, &flow.run);
+		export_describe_run(&replay, &flow.run);
 		flow.e.f = o->f;
 		flow.e.run = &flow.run;
-		jetwatt_telemetry_clear(&flow.e.told);
+		jetwatt_telemetry_clear(&flow.e.last_telemetry);
 		flow.e.minibatches = o->minibatches;
 		flow.e.waits = replay.watch.explain = o->waits;
 		flow.every_ns = hz > 0 ? 1e9 / hz : 0;
-		replay.watch.on_power = on_power;
+		replay.watch.on_power = export_on_power;
 		replay.watch.arg = &flow;
 		if (format->begin && format->begin(&flow.e))
 			err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
@@ -248,17 +255,17 @@ static int from_trace(struct jetwatt_export_order *o, const struct jetwatt_expor
 		err = jetwatt_replay_run(&replay, &m);
 	}
 	if (!err)
-		rest(&flow, &m);
+		export_rest(&flow, &m);
 	free(flow.e.state);
 	jetwatt_meter_free(&m);
 	jetwatt_replay_close(&replay);
 	return err;
 }
 
-static const struct row *find(const char *name)
+static const struct row *find_format(const char *name)
 {
 	const char *word[NR + 1] = { NULL };
-	char fix[96] = "--help lists them";
+	char fix[96] = "jetwatt export --help lists the formats";
 
 	for (size_t i = 0; i < NR; i++) {
 		word[i] = rows[i].name;
@@ -266,38 +273,42 @@ static const struct row *find(const char *name)
 			return &rows[i];
 	}
 	if (!name)
-		jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "--format says what to write");
+		jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "no format is given");
 	else {
 		if (jetwatt_suggest(name, word))
 			snprintf(fix, sizeof(fix), "did you mean %s?", jetwatt_suggest(name, word));
-		jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "no such format: %s", name);
+		jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "unknown format: %s", name);
 	}
 	return NULL;
 }
 
-/* Waits are rows of their own. Return: 0; exit code, after saying what is wrong. */
+/* Check that the format can write waits, and that --waits is not combined with --minibatches.
+ * Return: 0; exit code, after printing the error. */
 static int check_rows(const struct jetwatt_export_order *o, const struct row *row)
 {
 	if (o->waits && o->minibatches)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "a file has one kind of rows",
-					 "export one after the other; column minibatch joins them",
-					 "--waits and --minibatches at once");
+		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+					 "an exported file has rows of one kind",
+					 "export them into two files; the column minibatch joins them",
+					 "--waits and --minibatches cannot be combined");
 	if (o->waits && (!row->format || !row->format->wait))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "it has no row for a wait",
-					 "--format csv or --format jsonl", "no --waits with --format %s",
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "this format has no rows for waits",
+					 "--format csv or --format jsonl",
+					 "--waits cannot be combined with --format %s",
 					 row->name);
 	return 0;
 }
 
-static int unwritable(const struct jetwatt_export_order *o)
+static int export_unwritable(const struct jetwatt_export_order *o)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
-				 "-o names a file that can be written; is the disk full?",
+				 "name a file that can be written with -o; check that the disk is not full",
 				 "cannot write %s", o->out);
 }
 
-/* What is short is written whole or not at all. */
-static int whole(struct jetwatt_export_order *o, const struct row *row)
+/* Write into memory first, so that the file is written completely or not at all. For short
+ * outputs. */
+static int export_buffered(struct jetwatt_export_order *o, const struct row *row)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -313,7 +324,7 @@ static int whole(struct jetwatt_export_order *o, const struct row *row)
 	if (!err && o->out && strcmp(o->out, "-"))
 		to = fopen(o->out, "we");
 	if (!err && (!to || fwrite(text, 1, len, to) != len || fflush(to)))
-		err = unwritable(o);
+		err = export_unwritable(o);
 	if (to && to != stdout)
 		fclose(to);
 	free(text);
@@ -334,30 +345,32 @@ int jetwatt_cmd_export(int argc, char **argv)
 		snprintf(doc + strlen(doc), sizeof(doc) - strlen(doc), "  %-12s %s\n", rows[i].name,
 			 rows[i].does);
 	jetwatt_args_parse_with("export", "--format FORMAT TRACE\n--waits TRACE\n--format profile [PROFILE...]\n"
-				"--format nvpmodel MODE...", doc, options, parse, group, argc, argv, &o);
-	row = find(o.waits && !o.format ? rows[0].name : o.format);
+				"--format nvpmodel MODE...", doc, options, export_parse, group,
+				argc, argv, &o);
+	row = find_format(o.waits && !o.format ? rows[0].name : o.format);
 	if (!row || check_rows(&o, row))
 		return JETWATT_EXIT_USAGE;
 	if (!row->format)
-		return whole(&o, row);
+		return export_buffered(&o, row);
 	if (o.nr_what > 1)
 		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "export them one by one",
-					 "more than one file");
+					 "only one trace can be exported at a time");
 	if (!o.from)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "give a file of jetwatt record, -: standard input",
-					 "no trace to export");
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					 "give a file of jetwatt record, or - for standard input",
+					 "no trace is given");
 	if (o.out && strcmp(o.out, "-")) {
 		o.f = fopen(o.out, "we");
 		if (!o.f)
-			return unwritable(&o);
+			return export_unwritable(&o);
 	}
 	err = row->write(&o, row->format);
-	/* What fails on standard output is for main() to say. */
+	/* main() reports failed writes to standard output. */
 	if (o.f != stdout) {
 		int failed = fflush(o.f) || ferror(o.f);
 
 		if (failed && !err)
-			err = unwritable(&o);
+			err = export_unwritable(&o);
 		fclose(o.f);
 	}
 	return err;

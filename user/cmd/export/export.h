@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What export writes, and from what: a row of its table each. */
+/* Arguments of jetwatt export, and the formats that are not made from a trace. */
 #ifndef JETWATT_CMD_EXPORT_EXPORT_H
 #define JETWATT_CMD_EXPORT_EXPORT_H
 
@@ -10,16 +10,22 @@
 #define JETWATT_EXPORT_MAX	64
 
 /**
- * struct jetwatt_export_order - what was asked for
- * @from: the first argument: a trace, unless the format says otherwise
- * @what, @nr_what: all of them: profiles, or modes
- * @f: where it goes
- * @hz: rows a second, 0: the format's own number
- * @minibatches: rows are minibatches; @waits: rows are waits, each with its reasons
- * @db: profile database, NULL: as set; @errors: of a profile too; @pooled: not what
- *	was measured here, but what is known of it from elsewhere
- * @presets: nvpmodel.conf to be like, NULL: the board's own; @id: of the first
- *	block, -1: a free one; @name: NULL: from its clocks
+ * struct jetwatt_export_order - the command line
+ * @args: global options
+ * @from: the first argument: the trace, for formats that are made from one
+ * @format: name of the format
+ * @out: output file, NULL: standard output
+ * @what, @nr_what: all arguments: profiles, or modes
+ * @f: the open output
+ * @hz: rows per second; 0: all samples; negative: the format's default
+ * @minibatches: rows are minibatches
+ * @waits: rows are waits, with the reason why a minibatch ends there or not
+ * @errors: profile: write standard errors too
+ * @pooled: profile: write what other devices measured, not this one
+ * @db: profile database, NULL: the default
+ * @presets: nvpmodel.conf used as a template, NULL: the board's own
+ * @name: name of the first preset, NULL: made from its clocks
+ * @id: ID of the first preset, -1: a free one
  */
 struct jetwatt_export_order {
 	struct jetwatt_args args;
@@ -34,8 +40,8 @@ struct jetwatt_export_order {
 
 struct jetwatt_export_format;
 
-/* Profiles of the database as CSV; modes as blocks of an nvpmodel.conf; @format is
- * for traces. Return: 0; exit code. */
+/* Write profiles of the database as CSV, and modes as presets of an nvpmodel.conf. @format: unused
+ * here. Return: 0; exit code after printing the error. */
 int jetwatt_export_profile(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
 int jetwatt_export_nvpmodel(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
 

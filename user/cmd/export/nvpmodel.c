@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Power modes as blocks of an nvpmodel.conf. */
+/* jetwatt export -f nvpmodel: writes power modes as presets of an nvpmodel.conf. */
 #include "cmd/export/export.h"
 
 #include <errno.h>
@@ -10,8 +10,9 @@
 #include "measure/connect.h"
 #include "util/error.h"
 
-/* The preset that names all cores and gates nothing: the board as it can be. */
-static const struct jetwatt_preset *fullest(const struct jetwatt_presets *all)
+/* Return: the preset with the most cores that power-gates no part of the GPU; it is the template of
+ * new presets. */
+static const struct jetwatt_preset *highest_preset(const struct jetwatt_presets *all)
 {
 	const struct jetwatt_preset *best = &all->preset[0];
 
@@ -25,8 +26,8 @@ static const struct jetwatt_preset *fullest(const struct jetwatt_presets *all)
 	return best;
 }
 
-static int print(const struct jetwatt_export_order *o, const struct jetwatt_board *board,
-		 const struct jetwatt_presets *all, long *id, int i)
+static int print_preset(const struct jetwatt_export_order *o, const struct jetwatt_board *board,
+			const struct jetwatt_presets *all, long *id, int i)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_mode mode;
@@ -37,35 +38,38 @@ static int print(const struct jetwatt_export_order *o, const struct jetwatt_boar
 	if (jetwatt_board_mode_parse(board, o->what[i], &mode))
 		return jetwatt_error_say(JETWATT_EXIT_USAGE,
 					 "a mode is cCORES-CPU_KHZ-gGPU_HZ-eEMC_HZ, or MAXN",
-					 "jetwatt list modes", "not a mode: %s", o->what[i]);
-	/* nvpmodel would round it in silence. */
+					 "jetwatt list modes prints all modes of this board",
+					 "not a mode: %s", o->what[i]);
+	/* nvpmodel silently rounds a clock that the board does not offer, so refuse such a mode. */
 	rc = jetwatt_board_has(board, &mode, &e);
 	if (rc)
 		return jetwatt_error_board(rc, &e);
 	for (size_t k = 0; k < all->nr; k++)
 		if (all->preset[k].id == *id) {
 			if (o->id >= 0 && !i)
-				return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave --id away",
-							 "--id: %ld is %s already", *id,
+				return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+							 "leave out --id; then a free one is used",
+							 "--id: the ID %ld is used by %s", *id,
 							 all->preset[k].name);
 			++*id;
 			k = (size_t)-1;
 		}
 	snprintf(name, sizeof(name), "JETWATT_C%u_%.0f_%.0f_%.0f", mode.cores, mode.cpu_khz * 1e-3,
 		 mode.gpu_hz * 1e-6, mode.emc_hz * 1e-6);
-	rc = jetwatt_preset_print(o->f, fullest(all), (int)*id, o->name && !i ? o->name : name, &mode,
-				  emc[n - 1]);
+	rc = jetwatt_preset_print(o->f, highest_preset(all), (int)*id, o->name && !i ? o->name :
+				  name, &mode, emc[n - 1]);
 	++*id;
 	return rc == -EINVAL ? jetwatt_error_say(JETWATT_EXIT_FAILED,
-			"its presets lack a knob of this mode, or the name is not one word",
-			"--presets FILE: the board's own nvpmodel.conf; --name: letters, digits, _ and -",
-			"no preset can be made of %s", o->what[i]) :
+			"the presets lack a knob of this mode, or the name is not a single word",
+			"--presets FILE: use the board's own nvpmodel.conf; --name: use letters, digits, _ and - only",
+			"cannot make a preset of %s", o->what[i]) :
 	       rc ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-rc),
-				      jetwatt_error_advice(-rc), "cannot write") : 0;
+				      jetwatt_error_advice(-rc), "cannot write the presets") : 0;
 }
 
-/* A block is added to the presets; writing it over them would lose the board's modes. */
-static int overwrites(const struct jetwatt_export_order *o)
+/* Return: whether -o names the file of the presets. The output is meant to be appended to it;
+ * overwriting it would delete the board's presets. */
+static int output_is_presets(const struct jetwatt_export_order *o)
 {
 	struct stat a, b;
 
@@ -85,11 +89,12 @@ int jetwatt_export_nvpmodel(struct jetwatt_export_order *o, const struct jetwatt
 	if (!o->nr_what)
 		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
 					 "jetwatt export -f nvpmodel c8-1728000-g624750000-e3199000000",
-					 "which mode?");
-	if (overwrites(o))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "its presets would be gone",
-					 "append: jetwatt export -f nvpmodel MODE | sudo tee -a FILE",
-					 "-o: %s is what the block is made from", o->out);
+					 "no mode is given");
+	if (output_is_presets(o))
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "its presets would be overwritten",
+					 "append instead: jetwatt export -f nvpmodel MODE | sudo tee -a FILE",
+					 "-o: %s is the file that the presets are read from",
+					 o->out);
 	err = jetwatt_reach_board(&board);
 	if (err)
 		return err;
@@ -97,7 +102,7 @@ int jetwatt_export_nvpmodel(struct jetwatt_export_order *o, const struct jetwatt
 	if (rc)
 		err = jetwatt_error_say(JETWATT_EXIT_FAILED, e.why, e.fix, "%s", e.what);
 	for (int i = 0; i < o->nr_what && !err; i++)
-		err = print(o, board, all, &id, i);
+		err = print_preset(o, board, all, &id, i);
 	jetwatt_presets_free(all);
 	jetwatt_board_close(board);
 	return err;

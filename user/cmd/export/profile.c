@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Profiles of the database as CSV. */
+/* jetwatt export -f profile: writes profiles of the database as CSV. */
 #include "cmd/export/export.h"
 
 #include <errno.h>
@@ -12,7 +12,8 @@
 #include "tune/profile_store.h"
 #include "util/error.h"
 
-/* Rows of all profiles behind each other, with their minibatch sizes. */
+/* Rows of all given profiles one after the other, and their minibatch sizes. @differ: the sizes are
+ * not all the same. */
 struct rows {
 	struct jetwatt_row *row;
 	uint32_t *batch;
@@ -20,9 +21,10 @@ struct rows {
 	int differ;
 };
 
-/* What was measured here; what others know. Return: how many; exit code as -1 - code. */
-static int rows_of(const struct jetwatt_export_order *o, struct jetwatt_db *db,
-		   const struct jetwatt_db_profile *p, struct jetwatt_row **out)
+/* Read a profile's own rows, or with --pooled those known from other devices. Return: number of
+ * rows; -1 - exit code after printing the error. */
+static int export_read_rows(const struct jetwatt_export_order *o, struct jetwatt_db *db,
+			    const struct jetwatt_db_profile *p, struct jetwatt_row **out)
 {
 	struct jetwatt_db_row *own = NULL;
 	struct jetwatt_error_text e;
@@ -40,7 +42,8 @@ static int rows_of(const struct jetwatt_export_order *o, struct jetwatt_db *db,
 	return n;
 }
 
-static int gather(const struct jetwatt_export_order *o, const char *name, struct rows *all)
+static int export_gather_profile(const struct jetwatt_export_order *o, const char *name,
+				 struct rows *all)
 {
 	struct jetwatt_row *row = NULL, *more;
 	struct jetwatt_db_profile p;
@@ -50,7 +53,7 @@ static int gather(const struct jetwatt_export_order *o, const char *name, struct
 
 	if (err)
 		return err;
-	n = rows_of(o, db, &p, &row);
+	n = export_read_rows(o, db, &p, &row);
 	jetwatt_db_close(db);
 	if (n < 0)
 		return -1 - n;
@@ -77,19 +80,20 @@ int jetwatt_export_profile(struct jetwatt_export_order *o, const struct jetwatt_
 
 	(void)format;
 	for (int i = 0; i < (o->nr_what ? o->nr_what : 1) && !err; i++)
-		err = gather(o, o->nr_what ? o->what[i] : NULL, &all);
+		err = export_gather_profile(o, o->nr_what ? o->what[i] : NULL, &all);
 	for (size_t i = 0; i < all.n && all.differ && !err; i++)
 		if (!all.batch[i])
-			err = jetwatt_error_say(JETWATT_EXIT_FAILED, "of some of them it is not known",
-						"export them one by one",
-						"profiles of different minibatch sizes");
+			err = jetwatt_error_say(JETWATT_EXIT_FAILED,
+						"the minibatch size of some of them is unknown",
+						"export one profile at a time",
+						"cannot write profiles of different minibatch sizes into one file");
 	if (!err && !all.n)
 		err = jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "jetwatt list profiles",
-					"no rows in this profile");
+					"the profile has no rows");
 	rc = err ? 0 : jetwatt_csv_print(o->f, all.row, all.differ ? all.batch : NULL, all.n, o->errors);
 	if (rc)
 		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-rc),
-					jetwatt_error_advice(-rc), "cannot write");
+					jetwatt_error_advice(-rc), "cannot write the profile");
 	free(all.row);
 	free(all.batch);
 	return err;
