@@ -22,7 +22,7 @@ exits 2 && says "line 1" "no setting" "fix: budget"
 result $? "a policy that makes no sense: 2, where and what"
 
 run jetwatt daemon status
-exits 1 && form && says "it does not run"
+exits 1 && form && says "jetwattd is not running"
 result $? "nobody to ask: said"
 
 printf 'budget = %sW\ndb = %s\n' $BUDGET "$DB" > "$T/conf"

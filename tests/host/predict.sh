@@ -75,7 +75,7 @@ $say --profile $d/few.csv --save-model $d/model > $d/out 2> $d/err && $say --mod
 check "a saved model predicts what it did" "[ $? = 0 ] && [ \$(jq '.modes | length' $d/again) = 36 ] && cmp $d/out $d/again && [ \$(wc -c < $d/model) -lt 4096 ]"
 head -c 300 $d/model > $d/short
 $say --model $d/short > $d/out 2> $d/err
-check "half a model is refused" "[ $? = 1 ] && grep -q 'holds no model' $d/err && [ ! -s $d/out ]"
+check "half a model is refused" "[ $? = 1 ] && grep -q 'is not a model file' $d/err && [ ! -s $d/out ]"
 awk -F, 'NR == 1 || $3 < 8e8' $d/one.csv > $d/low.csv
 $say --profile $d/low.csv > $d/out 2> $d/err
 check "what lies beyond the profile is said to" "[ \$(jq '[.modes[] | select(.beyond)] | length' $d/out) = 18 ]"
@@ -112,9 +112,9 @@ no "one that predicts nothing" 'predicts nothing' optimize --power 14 $one --met
 no "references are needed" 'needs a reference' predict $one --method powertrain
 no "or not used" 'learns nothing from references' predict $one --method linreg --reference $d/one.csv
 no "minibatch sizes are no feature of every method" 'several minibatch sizes' predict --profile $d/two.csv --modes $d/modes.csv --method linreg
-no "nor has every one a file format" 'no file format' predict $one --method nn --save-model $d/none
+no "nor has every one a file format" 'cannot be saved to a file' predict $one --method nn --save-model $d/none
 no "a model is of the method that made it" 'is of method auto, not nn' predict --model $d/model --modes $d/modes.csv --method nn
-no "gmd goes by no predictions" 'does not go with --strategy gmd' profile --method nn --strategy gmd --power 20 -- true
+no "gmd goes by no predictions" 'cannot be combined with --strategy gmd' profile --method nn --strategy gmd --power 20 -- true
 build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain --method linreg --json - > $d/out 2> $d/err
 check "steps are known without the parts of the time" "[ $? = 0 ] && jq -e '.explain.binds == null and (.explain.steps | length > 0)' $d/out > /dev/null"
 exit $failed

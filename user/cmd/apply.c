@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt apply: switch the board to one power mode. The work is done by tune/mode_guard.h and
+ * board/; this file parses the arguments and prints the knobs before and after the switch.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +29,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t apply_parse(int key, char *arg, struct argp_state *state)
 {
 	struct apply_input *in = state->input;
 
@@ -38,14 +42,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (in->mode)
-			argp_error(state, "one mode only");
+			argp_error(state, "only one mode can be applied at a time");
 		in->mode = arg;
 		break;
 	case ARGP_KEY_END:
 		if (!in->mode)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-					       "jetwatt apply c8-1728000-g624750000-e3199000000, or MAXN; jetwatt list modes",
-					       "which mode?"));
+					       "jetwatt apply c8-1728000-g624750000-e3199000000, or jetwatt apply MAXN; jetwatt list modes prints all modes",
+					       "no mode is given"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -53,7 +57,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static void line(int missing, const char *what, double from, double to, const char *unit)
+static void apply_print_knob(int missing, const char *what, double from, double to,
+			     const char *unit)
 {
 	if (missing)
 		printf("  %-6s %8s\n", what, "missing");
@@ -63,8 +68,8 @@ static void line(int missing, const char *what, double from, double to, const ch
 		printf("  %-6s %8.0f -> %.0f %s\n", what, from, to, unit);
 }
 
-static void show(const struct jetwatt_board *b, const struct jetwatt_mode *from,
-		 const struct jetwatt_mode *to)
+static void apply_print(const struct jetwatt_board *b, const struct jetwatt_mode *from,
+			const struct jetwatt_mode *to)
 {
 	jetwatt_each_knob(k) {
 		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
@@ -73,14 +78,15 @@ static void show(const struct jetwatt_board *b, const struct jetwatt_mode *from,
 		if (row->optional && !is)
 			continue;
 		if (row->hz)
-			line(jetwatt_board_lacks(b, k) != NULL, row->key,
-			     jetwatt_screen_mhz(was * row->hz), jetwatt_screen_mhz(is * row->hz), "MHz");
+			apply_print_knob(jetwatt_board_lacks(b, k) != NULL, row->key,
+					 jetwatt_screen_mhz(was * row->hz),
+					 jetwatt_screen_mhz(is * row->hz), "MHz");
 		else
-			line(0, row->key, was, is, "online");
+			apply_print_knob(0, row->key, was, is, "online");
 	}
 }
 
-static void json(const char *before, const char *after, int applied)
+static void apply_print_json(const char *before, const char *after, int applied)
 {
 	struct jetwatt_json j;
 
@@ -92,7 +98,7 @@ static void json(const char *before, const char *after, int applied)
 	jetwatt_json_end(&j);
 }
 
-static int apply(struct jetwatt_board *board, const struct apply_input *in)
+static int apply_mode(struct jetwatt_board *board, const struct apply_input *in)
 {
 	struct jetwatt_guard guard;
 	struct jetwatt_mode to;
@@ -102,8 +108,10 @@ static int apply(struct jetwatt_board *board, const struct apply_input *in)
 	if (jetwatt_board_mode_parse(board, in->mode, &to))
 		return jetwatt_error_say(JETWATT_EXIT_USAGE,
 					 "a mode is cCORES-CPU_KHZ-gGPU_HZ-eEMC_HZ, or MAXN",
-					 "jetwatt list modes", "not a mode: %s", in->mode);
-	/* What it was before is to be shown of the knobs that the mode sets. */
+					 "jetwatt list modes prints all modes of this board",
+					 "not a mode: %s", in->mode);
+	/* Add the optional knobs that the mode sets to the grid, so that their present values are
+	 * read and can be printed. */
 	jetwatt_each_knob(k)
 		if (jetwatt_knob_row(k)->optional && jetwatt_mode_get(&to, k))
 			jetwatt_board_grid(board, k);
@@ -111,18 +119,19 @@ static int apply(struct jetwatt_board *board, const struct apply_input *in)
 	if (!err && !in->dry_run)
 		err = jetwatt_guard_apply(&guard, &to);
 	if (err) {
-		/* It was rolled back; if that got stuck, try once more. */
+		/* jetwatt_guard_apply() has rolled the knobs back; if that rollback failed, try
+		 * once more. */
 		jetwatt_guard_back(&guard);
 		return err;
 	}
 	jetwatt_board_mode_format(&guard.before, was, sizeof(was));
 	jetwatt_board_mode_format(&to, is, sizeof(is));
 	if (in->json) {
-		json(was, is, !in->dry_run);
+		apply_print_json(was, is, !in->dry_run);
 	} else if (!in->args.quiet) {
-		show(board, &guard.before, &to);
-		printf(in->dry_run ? "nothing switched (--dry-run)\n" :
-		       "every knob was read back; what was before: jetwatt restore\n");
+		apply_print(board, &guard.before, &to);
+		printf(in->dry_run ? "dry run: no knob was written (--dry-run)\n" :
+		       "all knobs were written and read back; to undo: jetwatt restore\n");
 	}
 	return 0;
 }
@@ -136,11 +145,11 @@ int jetwatt_cmd_apply(int argc, char **argv)
 
 	jetwatt_args_parse("apply", "MODE",
 			   "Switch to a power mode: every knob is saved, written and read back. "
-			   "If one fails, all are rolled back.", options, parse, argc, argv, &in);
+			   "If one fails, all are rolled back.", options, apply_parse, argc, argv, &in);
 	jetwatt_reach_undisturbed(&set);
 	err = jetwatt_reach_knobs(&board);
 	if (!err)
-		err = apply(board, &in);
+		err = apply_mode(board, &in);
 	jetwatt_board_close(board);
 	return err;
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt daemon: send one request line to the control socket of jetwattd and print the response.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -24,7 +27,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t daemon_parse(int key, char *arg, struct argp_state *state)
 {
 	struct daemon_input *in = state->input;
 	size_t at = strlen(in->line);
@@ -35,7 +38,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (strchr(arg, '\n') || at + strlen(arg) + 8 > sizeof(in->line))
-			argp_error(state, "that is no request: %s", arg);
+			argp_error(state, "not a valid request: %s", arg);
 		snprintf(in->line + at, sizeof(in->line) - at, "%s%s", at ? " " : "", arg);
 		break;
 	default:
@@ -44,13 +47,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int cannot(const char *path, int err)
+static int daemon_request_failed(const char *path, int err)
 {
 	return jetwatt_error_say(err == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
-				 err == ENOENT || err == ECONNREFUSED ? "it does not run" : strerror(err),
-				 err == EACCES ? "become a member of the group that may ask, or root" :
-				 "systemctl status jetwattd; another socket: --socket PATH",
-				 "cannot ask jetwattd at %s", path);
+				 err == ENOENT || err == ECONNREFUSED ? "jetwattd is not running" :
+				 strerror(err),
+				 err == EACCES ?
+				 "run as root, or join the group that may query jetwattd (default: jetwatt)" :
+				 "systemctl status jetwattd; if it uses another socket: --socket PATH",
+				 "cannot send a request to jetwattd at %s", path);
 }
 
 int jetwatt_cmd_daemon(int argc, char **argv)
@@ -67,17 +72,18 @@ int jetwatt_cmd_daemon(int argc, char **argv)
 			   "\"budget WATTS\" is in force until jetwattd ends or \"budget policy\" "
 			   "is sent. \"pause\" restores the knobs, and jetwattd does nothing until "
 			   "\"resume\".",
-			   options, parse, group, argc, argv, &in);
+			   options, daemon_parse, group, argc, argv, &in);
 	if (!*in.line)
 		strcpy(in.line, "status");
 	strcat(in.line, in.json && !strcmp(in.line, "status") ? " json\n" : "\n");
 	err = jetwatt_ask(in.socket, SOCK_STREAM, in.line, answer, sizeof(answer));
 	if (err)
-		return cannot(in.socket, -err);
+		return daemon_request_failed(in.socket, -err);
 	if (!strncmp(answer, "refused: ", 9)) {
 		answer[strcspn(answer, "\n")] = '\0';
 		return jetwatt_error_say(strstr(answer, "group") ? JETWATT_EXIT_PERMISSION :
-					 JETWATT_EXIT_USAGE, NULL, answer + 9, "jetwattd refuses");
+					 JETWATT_EXIT_USAGE, NULL, answer + 9,
+					 "jetwattd refused the request");
 	}
 	if (strcmp(answer, "done\n"))
 		fputs(answer, stdout);

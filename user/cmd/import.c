@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt import: read measured modes from a CSV file (store/csv.h) into the profile database
+ * (store/db.h).
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +37,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t import_parse(int key, char *arg, struct argp_state *state)
 {
 	struct import_input *in = state->input;
 
@@ -58,14 +62,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (in->file)
-			argp_error(state, "one file only");
+			argp_error(state, "only one file can be imported at a time");
 		in->file = arg;
 		break;
 	case ARGP_KEY_END:
 		if (!in->file)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
 					       "jetwatt import FILE.csv --command \"python3 train.py\"",
-					       "which file?"));
+					       "no file is given"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -73,9 +77,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* One minibatch size is one workload: those of @batch out of all rows. */
-static int add(struct jetwatt_db *db, int64_t id, const struct jetwatt_row *row,
-	       const uint32_t *size, int n, uint32_t batch, struct jetwatt_error_text *e)
+/* Add the rows whose minibatch size is @batch to the profile @id: one minibatch size is one
+ * workload. Return: number of new rows, or a negative errno with @e filled. */
+static int import_size(struct jetwatt_db *db, int64_t id, const struct jetwatt_row *row,
+		       const uint32_t *size, int n, uint32_t batch, struct jetwatt_error_text *e)
 {
 	struct jetwatt_db_row *out = calloc((size_t)n, sizeof(*out));
 	size_t m = 0;
@@ -91,7 +96,7 @@ static int add(struct jetwatt_db *db, int64_t id, const struct jetwatt_row *row,
 	return rc;
 }
 
-static void describe(const struct import_input *in, struct jetwatt_workload *w)
+static void import_describe(const struct import_input *in, struct jetwatt_workload *w)
 {
 	const char *base = strrchr(in->file, '/');
 	struct jetwatt_board *board = NULL;
@@ -110,11 +115,12 @@ static void describe(const struct import_input *in, struct jetwatt_workload *w)
 		snprintf(w->release, sizeof(w->release), "%s", in->release);
 }
 
-static int import(const struct import_input *in, const struct jetwatt_row *row,
-		  const uint32_t *size, int n)
+static int import_rows(const struct import_input *in, const struct jetwatt_row *row,
+		       const uint32_t *size, int n)
 {
 	struct jetwatt_workload w = { .batch = 0 };
-	struct jetwatt_error_text e = { "cannot import", "a row is not finite and positive", "" };
+	struct jetwatt_error_text e = { "cannot import",
+					"a time or power in it is not a positive finite number", "" };
 	struct jetwatt_db_profile p;
 	struct jetwatt_db *db = NULL;
 	struct jetwatt_json j;
@@ -127,7 +133,7 @@ static int import(const struct import_input *in, const struct jetwatt_row *row,
 		db = NULL;
 		w = p.workload;
 	} else {
-		describe(in, &w);
+		import_describe(in, &w);
 	}
 	if (err)
 		return err;
@@ -144,7 +150,7 @@ static int import(const struct import_input *in, const struct jetwatt_row *row,
 			w.batch = size[i] ? size[i] : (uint32_t)in->batch;
 		rc = jetwatt_db_workload(db, &w, &id, &e);
 		if (!rc)
-			rc = add(db, id, row, size, n, size[i], &e);
+			rc = import_size(db, id, row, size, n, size[i], &e);
 		fresh += rc > 0 ? rc : 0;
 	}
 	jetwatt_db_close(db);
@@ -157,7 +163,8 @@ static int import(const struct import_input *in, const struct jetwatt_row *row,
 		jetwatt_json_int(&j, "new", fresh);
 		jetwatt_json_end(&j);
 	} else if (!in->args.quiet) {
-		printf("%d of %d rows are new\n", fresh, n);
+		printf("%d of %d rows are new; the others were in the database already\n", fresh,
+		       n);
 	}
 	return 0;
 }
@@ -175,17 +182,18 @@ int jetwatt_cmd_import(int argc, char **argv)
 
 	jetwatt_args_parse_with("import", "FILE.csv",
 				"Import measured modes from a file into the profile database.\v"
-				"Rows that are in the database already are not added again.", options, parse, group, argc, argv, &in);
+				"Rows that are in the database already are not added again.", options, import_parse, group, argc, argv, &in);
 	n = jetwatt_csv_read(in.file, &row, &size, &e);
 	if (n < 0)
 		return jetwatt_references_unreadable(in.file, n, &e);
 	for (int i = 0; i < n && !err; i++)
 		if (isnan(row[i].time_ms))
-			err = jetwatt_error_say(JETWATT_EXIT_FAILED, "it has no columns time_ms and power_w",
-						"jetwatt profile measures them",
+			err = jetwatt_error_say(JETWATT_EXIT_FAILED,
+						"its columns time_ms and power_w are missing",
+						"jetwatt profile -o FILE.csv writes such a file",
 						"%s is a list of modes, not a profile", in.file);
 	if (!err)
-		err = import(&in, row, size, n);
+		err = import_rows(&in, row, size, n);
 	free(row);
 	free(size);
 	return err;

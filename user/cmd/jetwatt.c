@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Main program of jetwatt: the table of verbs, the global help, and the check that standard output
+ * was written. Each verb is in its own file or directory under user/cmd.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +45,7 @@ static const struct command_verb {
 
 #define NR (sizeof(verbs) / sizeof(verbs[0]))
 
-static int help(FILE *f, int status)
+static int print_help(FILE *f, int status)
 {
 	fprintf(f, "Usage: jetwatt VERB [OPTION...]\n"
 		   "Measure the power of a training job and choose its power mode.\n");
@@ -54,23 +58,24 @@ static int help(FILE *f, int status)
 	return status;
 }
 
-/* What could not be written was not done. A command's own status goes first. */
-static int finish(int status)
+/* Flush standard output and report a failed write. @status of the verb, if not 0, takes precedence.
+ * Return: exit status. */
+static int flush_output(int status)
 {
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
 	jetwatt_error_say(JETWATT_EXIT_FAILED, errno ? strerror(errno) : NULL,
-			  "is the disk full, or the reader gone? Use -o FILE where there is one",
+			  "check that the disk is not full and that the reader of the pipe still runs; verbs with -o FILE can write to a file",
 			  "cannot write to standard output");
 	return status ? status : JETWATT_EXIT_FAILED;
 }
 
-static int unknown(const char *name)
+static int unknown_verb(const char *name)
 {
 	const char *word[NR + 1] = { NULL };
 	const char *near;
-	char fix[64] = "jetwatt --help lists them";
+	char fix[64] = "jetwatt --help lists the verbs";
 
 	for (size_t i = 0; i < NR; i++)
 		word[i] = verbs[i].name;
@@ -83,15 +88,15 @@ static int unknown(const char *name)
 int main(int argc, char **argv)
 {
 	if (argc < 2)
-		return help(stderr, JETWATT_EXIT_USAGE);
+		return print_help(stderr, JETWATT_EXIT_USAGE);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
-		return help(stdout, JETWATT_EXIT_OK);
+		return print_help(stdout, JETWATT_EXIT_OK);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("jetwatt %s\n", JETWATT_VERSION);
 		return JETWATT_EXIT_OK;
 	}
 	for (size_t i = 0; i < NR; i++)
 		if (!strcmp(argv[1], verbs[i].name))
-			return finish(verbs[i].run(argc - 1, argv + 1));
-	return unknown(argv[1]);
+			return flush_output(verbs[i].run(argc - 1, argv + 1));
+	return unknown_verb(argv[1]);
 }

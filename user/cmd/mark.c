@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt mark: report the begin or end of a minibatch from a script. It writes one mark to the
+ * file descriptor that jetwatt stat or record passes in JETWATT_MARK_FD (jetwatt_mark() of
+ * jetwatt.h).
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +23,7 @@ struct mark_input {
 
 static const struct argp_option options[] = { { 0 } };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t mark_parse(int key, char *arg, struct argp_state *state)
 {
 	struct mark_input *in = state->input;
 
@@ -31,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!in->words)
-			argp_error(state, "no name");
+			argp_error(state, "a mark needs a name");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -48,14 +53,15 @@ int jetwatt_cmd_mark(int argc, char **argv)
 	jetwatt_args_parse("mark", "[begin|end] NAME",
 			   "Mark the start and the end of a minibatch, in a program that jetwatt measures.\v"
 			   "Without begin and end: one minibatch ends here and the next starts.",
-			   options, parse, argc, argv, &in);
+			   options, mark_parse, argc, argv, &in);
 	name = in.word[in.words - 1];
 	if (!getenv("JETWATT_MARK_FD"))
 		return jetwatt_error_say(JETWATT_EXIT_FAILED,
-					 "nobody measures: the environment has no JETWATT_MARK_FD",
-					 "jetwatt stat -- COMMAND, and mark from inside of it",
+					 "this program is not being measured: the environment variable JETWATT_MARK_FD is not set",
+					 "start the program with jetwatt stat -- COMMAND or jetwatt record, and call jetwatt mark from inside it",
 					 "cannot mark %s", name);
-	/* Each of a script's marks is a process; the script is the one that trains. */
+	/* Every mark of a script comes from its own short-lived process, so marks carry the pid of
+	 * the parent, the script. */
 	jetwatt_mark_for(getppid());
 	if (in.words == 1)
 		err = jetwatt_mark(name);
@@ -64,12 +70,13 @@ int jetwatt_cmd_mark(int argc, char **argv)
 	else if (!strcmp(in.word[0], "end"))
 		err = jetwatt_mark_end(name);
 	else
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "begin NAME, end NAME, or NAME",
-					 "neither begin nor end: %s", in.word[0]);
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					 "jetwatt mark begin NAME, jetwatt mark end NAME, or jetwatt mark NAME",
+					 "expected begin or end, not %s", in.word[0]);
 	if (err == -EINVAL)
 		return jetwatt_error_say(JETWATT_EXIT_USAGE,
-					 "a name is 1 to 63 printable characters without space or @",
-					 NULL, "no name of a mark: %s", name);
+					 "a name has 1 to 63 printable characters, without spaces and without @",
+					 NULL, "not a valid name for a mark: %s", name);
 	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 				       "cannot mark %s", name) : JETWATT_EXIT_OK;
 }

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt predict: predict time and power of every power mode from a profile or a saved model,
+ * print the Pareto front, and write CSV, JSON or plots. Models come from model/estimator.h; reading
+ * and fitting is tune/tuner.h.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +22,7 @@
 #include "util/error.h"
 
 #define FRONT_LINES	20
-/* More are no series of sizes any more. */
+/* Maximum number of minibatch sizes of one profile. */
 #define SIZES_MAX	32
 
 enum { PROFILE = JETWATT_ARGS_LONG, MODES, JSON, ALL, MODEL, SAVE_MODEL, PLOT, PRESETS, BATCH };
@@ -50,7 +55,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t predict_parse(int key, char *arg, struct argp_state *state)
 {
 	struct predict_input *in = state->input;
 
@@ -93,12 +98,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (in->profile && in->model)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "one of them",
-					       "both --profile and --model"));
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave out one of them",
+					       "--profile and --model cannot be combined"));
 		if (!in->profile && !in->model)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
 					       "--profile FILE.csv, as written by jetwatt profile -o",
-					       "nothing to predict from"));
+					       "no profile and no model is given"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -106,28 +111,31 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The minibatch sizes to predict. Return: 0, exit code. */
+/* Determine the minibatch sizes to predict. @size: array of SIZES_MAX entries; @n: number of sizes,
+ * 0 if the size is no feature of the model. Return: 0, or an exit code after printing the error. */
 static int choose_sizes(struct jetwatt_learn *l, const struct predict_input *in, uint32_t *size,
 			size_t *n)
 {
 	*n = jetwatt_fitted_sizes(l->model, size, SIZES_MAX);
 	if (in->batch && !*n)
 		return jetwatt_error_say(JETWATT_EXIT_USAGE,
-					 "what was measured is of one minibatch size: it says nothing of others",
-					 "a profile with a column batch and several sizes in it",
+					 "all rows of the profile have the same minibatch size, so other sizes cannot be predicted",
+					 "use a profile that has a column batch with several sizes",
 					 "--batch cannot be used");
 	if (in->batch) {
 		size[0] = in->batch;
 		*n = 1;
 	}
 	if (*n > 1 && in->plot)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "one picture is of one minibatch size",
-					 "--batch N", "--plot: the profile has %zu sizes", *n);
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "a plot shows one minibatch size only",
+					 "--batch N", "--plot: the profile has %zu minibatch sizes",
+					 *n);
 	return 0;
 }
 
-/* Every mode at each of the sizes. Return: 0, exit code. */
-static int at_sizes(struct jetwatt_learn *l, const uint32_t *size, size_t n)
+/* Expand the list of modes to every combination of a mode and one of the @n minibatch sizes.
+ * Return: 0, or an exit code after printing the error. */
+static int expand_sizes(struct jetwatt_learn *l, const uint32_t *size, size_t n)
 {
 	size_t modes = l->nr_modes, kept = 0;
 	struct jetwatt_mode *mode;
@@ -144,7 +152,7 @@ static int at_sizes(struct jetwatt_learn *l, const uint32_t *size, size_t n)
 		l->batch[i] = size[i / modes];
 	}
 	l->nr_modes = modes * n;
-	/* What was measured at other sizes has done its part. */
+	/* Keep only the rows of these sizes. Rows of other sizes were needed for the fit only. */
 	for (size_t i = 0; i < l->nr_rows; i++)
 		for (size_t k = 0; k < n; k++)
 			if (l->row[i].batch == size[k]) {
@@ -155,7 +163,7 @@ static int at_sizes(struct jetwatt_learn *l, const uint32_t *size, size_t n)
 	return 0;
 }
 
-static int sizes(struct jetwatt_learn *l, const struct predict_input *in)
+static int predict_sizes(struct jetwatt_learn *l, const struct predict_input *in)
 {
 	uint32_t size[SIZES_MAX];
 	size_t n;
@@ -164,25 +172,25 @@ static int sizes(struct jetwatt_learn *l, const struct predict_input *in)
 	l->given = 1;
 	if (!err)
 		err = choose_sizes(l, in, size, &n);
-	return err ? err : at_sizes(l, size, n);
+	return err ? err : expand_sizes(l, size, n);
 }
 
-static uint32_t size_of(const struct jetwatt_learn *l, size_t i)
+static uint32_t minibatch_size(const struct jetwatt_learn *l, size_t i)
 {
 	return l->batch ? l->batch[i] : 0;
 }
 
-static int measured(const struct jetwatt_learn *l, size_t i)
+static int is_measured(const struct jetwatt_learn *l, size_t i)
 {
 	for (size_t k = 0; k < l->nr_rows; k++)
-		if (l->row[k].batch == size_of(l, i) &&
+		if (l->row[k].batch == minibatch_size(l, i) &&
 		    jetwatt_mode_same(&l->row[k].mode, &l->mode[i]))
 			return 1;
 	return 0;
 }
 
-/* Of several minibatch sizes the one that serves more samples in a second is the
- * faster one. */
+/* Find the Pareto front of time and power. With several minibatch sizes, the time per sample is
+ * compared, not the time per minibatch. Return: number of entries in @at. */
 static size_t find_front(const struct jetwatt_learn *l, size_t *at)
 {
 	double *time = calloc(l->nr_modes, sizeof(*time));
@@ -201,39 +209,40 @@ static size_t find_front(const struct jetwatt_learn *l, size_t *at)
 	return n > 0 ? n : 0;
 }
 
-/* Modes of which some knob is beyond all that was measured. */
-static size_t beyond(const struct jetwatt_learn *l)
+/* Count the modes that have a knob outside the measured range. */
+static size_t count_beyond(const struct jetwatt_learn *l)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->nr_modes; i++)
-		n += jetwatt_fitted_beyond(l->model, &l->mode[i], size_of(l, i));
+		n += jetwatt_fitted_beyond(l->model, &l->mode[i], minibatch_size(l, i));
 	return n;
 }
 
-static void table(const struct jetwatt_learn *l, const size_t *at, size_t n, size_t lines)
+static void predict_print(const struct jetwatt_learn *l, const size_t *at, size_t n, size_t lines)
 {
-	size_t far = beyond(l);
+	size_t far = count_beyond(l);
 	char note[32];
 
-	printf("%zu modes predicted from %zu measured; %zu of them are on the front\n", l->nr_modes,
-	       l->model->n, n);
+	printf("%zu modes predicted from %zu measured; %zu of them are on the Pareto front\n",
+	       l->nr_modes, l->model->n, n);
 	if (l->by.by)
 		printf("method %s: %s\n", l->by.by->name, l->by.by->does);
 	if (far)
-		printf("%zu are beyond the range that was measured: take +- there for a guess\n", far);
+		printf("%zu modes are outside the measured range: their +- values are unreliable\n",
+		       far);
 	jetwatt_screen_front_head();
 	lines = lines < n ? lines : n;
 	for (size_t k = 0; k < lines; k++) {
 		size_t i = at[lines > 1 ? k * (n - 1) / (lines - 1) : 0];
 		int len = l->batch ? snprintf(note, sizeof(note), "batch %u ", l->batch[i]) : 0;
 
-		snprintf(note + len, sizeof(note) - len, "%s", measured(l, i) ? "measured" : "");
+		snprintf(note + len, sizeof(note) - len, "%s", is_measured(l, i) ? "measured" : "");
 		jetwatt_screen_front(' ', &l->mode[i], &l->prediction[i], note);
 	}
 }
 
-static void json(const struct jetwatt_learn *l, const size_t *at, size_t n)
+static void predict_print_json(const struct jetwatt_learn *l, const size_t *at, size_t n)
 {
 	char name[96];
 	struct jetwatt_json j;
@@ -261,7 +270,8 @@ static void json(const struct jetwatt_learn *l, const size_t *at, size_t n)
 		jetwatt_json_real(&j, "time_sd", p->time_sd, 4);
 		jetwatt_json_real(&j, "power_sd", p->power_sd, 4);
 		jetwatt_json_bool(&j, "front", on && on[i]);
-		jetwatt_json_bool(&j, "beyond", jetwatt_fitted_beyond(l->model, &l->mode[i], size_of(l, i)));
+		jetwatt_json_bool(&j, "beyond",
+				  jetwatt_fitted_beyond(l->model, &l->mode[i], minibatch_size(l, i)));
 		jetwatt_json_end(&j);
 	}
 	jetwatt_json_end(&j);
@@ -269,38 +279,41 @@ static void json(const struct jetwatt_learn *l, const size_t *at, size_t n)
 	free(on);
 }
 
-static int read_model(struct jetwatt_learn *l, const char *path)
+static int predict_read_model(struct jetwatt_learn *l, const char *path)
 {
 	int err = jetwatt_model_file_read(path, &l->model);
 
 	l->given = !err;
 	if (!err && l->by.by && l->by.by != l->model->by)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "a model is not fitted again",
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "a saved model is not fitted again",
 					 "leave out --method, or --profile FILE.csv instead of --model",
 					 "the model in %s is of method %s, not %s", path,
 					 l->model->by->name, l->by.by->name);
 	if (err == -EINVAL)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "it is damaged, or something else",
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "the file is damaged, or is not a model",
 					 "jetwatt predict --profile FILE.csv --save-model FILE",
-					 "%s holds no model", path);
+					 "%s is not a model file", path);
 	if (err == -EPROTONOSUPPORT)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "another version of jetwatt wrote it",
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "it was written by an incompatible version of jetwatt",
 					 "jetwatt predict --profile FILE.csv --save-model FILE",
 					 "cannot use the model in %s", path);
 	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
 				       jetwatt_error_advice(err), "cannot read %s", path) : 0;
 }
 
-/* Before anything is measured or computed for nothing. */
-static int savable(const struct predict_input *in)
+/* Check --save-model before anything is measured or computed. Return: 0, or an exit code. */
+static int check_save_option(const struct predict_input *in)
 {
 	const struct jetwatt_predictor *by = in->method;
 
 	if (!by || !in->save || by->save)
 		return 0;
-	return jetwatt_error_say(JETWATT_EXIT_USAGE, "its models have no file format",
-				 "leave out --save-model, and keep the profile",
-				 "--save-model does not go with --method %s", by->name);
+	return jetwatt_error_say(JETWATT_EXIT_USAGE,
+				 "models of this method cannot be saved to a file",
+				 "leave out --save-model; the profile can be used again instead",
+				 "--save-model cannot be combined with --method %s", by->name);
 }
 
 static int save_model(const struct jetwatt_learn *l, const char *path)
@@ -327,10 +340,10 @@ int jetwatt_cmd_predict(int argc, char **argv)
 
 	jetwatt_args_parse_with("predict", "--profile FILE.csv\n--model FILE",
 				"Predict time and power of every power mode from a profile.", options,
-				parse, group, argc, argv, &in);
+				predict_parse, group, argc, argv, &in);
 	l.by.by = in.method;
-	/* With a list of modes no board is needed: predict where you like. */
-	err = savable(&in);
+	/* With --modes, no board is needed: the prediction can run on any machine. */
+	err = check_save_option(&in);
 	if (!err && !in.modes)
 		err = jetwatt_reach_knobs(&board);
 	if (!err)
@@ -338,13 +351,14 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	if (!err)
 		err = jetwatt_learn_modes(&l, board, in.modes);
 	if (!err)
-		err = in.model ? read_model(&l, in.model) : jetwatt_learn_read(&l, in.profile, 1);
+		err = in.model ? predict_read_model(&l, in.model) :
+		      jetwatt_learn_read(&l, in.profile, 1);
 	if (!err && in.plot)
 		err = jetwatt_baseline_open(&baseline, &l, board, in.presets);
 	if (!err)
 		err = jetwatt_references_learn(&in.reference, &l.by, JETWATT_LEARN_SEED);
 	if (!err)
-		err = sizes(&l, &in);
+		err = predict_sizes(&l, &in);
 	if (!err)
 		err = jetwatt_learn_predict(&l);
 	if (err)
@@ -353,9 +367,9 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	at = calloc(l.nr_modes, sizeof(*at));
 	n = at ? find_front(&l, at) : 0;
 	if (in.json)
-		json(&l, at, n);
+		predict_print_json(&l, at, n);
 	else if (!in.args.quiet)
-		table(&l, at, n, in.all ? n : FRONT_LINES);
+		predict_print(&l, at, n, in.all ? n : FRONT_LINES);
 	if (in.save)
 		err = save_model(&l, in.save);
 	if (in.out && !err)

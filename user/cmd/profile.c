@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt profile: measure a running job in a few power modes and store the rows. Which mode to
+ * measure next is decided by plan/ (default), by a strategy (--strategy) or by jetwatt_plan_down()
+ * (--descending).
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +24,7 @@
 
 enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING, STRATEGY };
 
-/* Fewer rows than this know nothing of their own spread. */
+/* Below this number of rows, the model's standard deviations are too unreliable for --until. */
 #define ROWS_FEW	6
 
 struct profile_input {
@@ -52,30 +57,36 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-/* Ours is what is done without one. */
-static void strategy(struct profile_input *in)
+/* Check the options that depend on --strategy, and set the default of --most. "auto" is stored as
+ * NULL: the plan of jetwatt_learn_one(), without a strategy object. */
+static void check_strategy(struct profile_input *in)
 {
 	if (in->strategy == &jetwatt_strategy_auto)
 		in->strategy = NULL;
 	if (in->keep.sizes > 1)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "a profile is of a job as it runs",
-				       "--batch N; jetwatt optimize --latency chooses among several",
-				       "--batch: one size only"));
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+				       "a profile describes the job as it runs now, with one minibatch size",
+				       "give one size: --batch N; jetwatt optimize --latency can choose among several sizes",
+				       "--batch: only one size is allowed here"));
 	if (in->method && in->strategy)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "it does not go by predictions", "--strategy auto",
-				       "--method does not go with --strategy %s", in->strategy->name));
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+				       "this strategy does not use a prediction method", "--strategy auto",
+				       "--method cannot be combined with --strategy %s",
+				       in->strategy->name));
 	if (in->strategy && (in->descending || in->until > 0))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "only auto knows of them", "--strategy auto",
-				       "--descending and --until do not go with --strategy %s",
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+				       "only the strategy auto has these options", "--strategy auto",
+				       "--descending and --until cannot be combined with --strategy %s",
 				       in->strategy->name));
 	if (in->strategy == &jetwatt_strategy_gmd && !(in->power_w > 0))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "it goes down from a budget", "--power 30W",
-				       "--strategy gmd needs one"));
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+				       "it searches downwards from a power budget", "--power 30W",
+				       "--strategy gmd needs a power budget"));
 	if (!in->most)
 		in->most = in->strategy ? (long)in->strategy->modes : JETWATT_LEARN_MOST;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t profile_parse(int key, char *arg, struct argp_state *state)
 {
 	struct profile_input *in = state->input;
 
@@ -99,7 +110,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		in->strategy = jetwatt_strategy_find(arg);
 		if (!in->strategy)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "auto, gmd or als",
-					       "--strategy: there is no \"%s\"", arg));
+					       "--strategy: unknown strategy \"%s\"", arg));
 		break;
 	case DESCENDING:
 		in->descending = 1;
@@ -118,12 +129,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		jetwatt_args_one_job(&in->job, 1);
-		strategy(in);
+		check_strategy(in);
 		if (in->descending && in->power_w > 0)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
-					       "a search for a budget goes up and down",
-					       "leave one of the two out",
-					       "--descending and --power do not go together"));
+					       "a search under a budget must be able to raise the clocks too",
+					       "leave out one of the two options",
+					       "--descending and --power cannot be combined"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -131,8 +142,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Is the question answered as well as was wished? Return: 0, exit code. */
-static int tight(struct jetwatt_learn *l, double until, int *done)
+/* Check whether the mean half width of the 95 % intervals is at most @until. Sets @done. Return: 0,
+ * or an exit code after printing the error. */
+static int check_until(struct jetwatt_learn *l, double until, int *done)
 {
 	double spread;
 	int err;
@@ -145,12 +157,13 @@ static int tight(struct jetwatt_learn *l, double until, int *done)
 	spread = jetwatt_plan_spread(l->prediction, l->nr_modes, l->budget_w);
 	*done = spread <= until;
 	if (*done)
-		jetwatt_error_note("time and power are known to +- %.1f %%", 100 * spread);
+		jetwatt_error_note("time and power are known to +- %.1f %% (95 %% interval, mean over the modes)", 100 * spread);
 	return 0;
 }
 
-/* Whatever the strategy asks for. Return: 0, exit code. */
-static int seek(struct jetwatt_learn *l, const struct profile_input *in)
+/* Measure the modes that the strategy asks for, until it has enough. Return: 0, exit code,
+ * -ENODATA. */
+static int profile_by_strategy(struct jetwatt_learn *l, const struct profile_input *in)
 {
 	static const uint32_t size = 0;
 	struct jetwatt_seek s = { .learn = l, .strategy = in->strategy, .q.power_w = in->power_w,
@@ -169,14 +182,14 @@ static int seek(struct jetwatt_learn *l, const struct profile_input *in)
 	return err;
 }
 
-static int measure(struct jetwatt_learn *l, const struct profile_input *in)
+static int profile_measure(struct jetwatt_learn *l, const struct profile_input *in)
 {
 	int err = jetwatt_learn_read(l, in->out ? in->out : "", 0);
 	size_t known;
 	int done = 0;
 
 	if (!err && l->from_file)
-		jetwatt_error_note("%zu modes are in %s already", jetwatt_learn_known(l), in->out);
+		jetwatt_error_note("%zu modes are already in %s", jetwatt_learn_known(l), in->out);
 	if (!err && in->keep.reuse)
 		err = jetwatt_learn_reuse(l);
 	if (err)
@@ -186,16 +199,17 @@ static int measure(struct jetwatt_learn *l, const struct profile_input *in)
 	l->begun_ns = jetwatt_clock_ns();
 	if (!l->silent)
 		jetwatt_screen_head();
-	err = in->strategy ? seek(l, in) : tight(l, in->until, &done);
+	err = in->strategy ? profile_by_strategy(l, in) : check_until(l, in->until, &done);
 	while (!err && !done && !in->strategy) {
 		err = jetwatt_learn_one(l, in->most);
 		if (!err)
-			err = tight(l, in->until, &done);
+			err = check_until(l, in->until, &done);
 	}
 	return err == -ENODATA ? 0 : err;
 }
 
-static int run(struct profile_input *in, struct jetwatt_board *board, struct jetwatt_watch *w)
+static int profile_run(struct profile_input *in, struct jetwatt_board *board,
+		       struct jetwatt_watch *w)
 {
 	struct jetwatt_guard guard;
 	struct jetwatt_keep keep = { .db = NULL };
@@ -209,7 +223,8 @@ static int run(struct profile_input *in, struct jetwatt_board *board, struct jet
 
 	if (!err && in->modes)
 		err = jetwatt_offered(board, l.mode, &l.nr_modes, in->modes);
-	/* Before the job starts: it takes a while, and files may be wrong. */
+	/* Read the reference profiles before the job starts: learning from them takes time, and the
+	 * files may be invalid. */
 	if (!err)
 		err = jetwatt_references_learn(&in->reference, &l.by, JETWATT_LEARN_SEED);
 	if (!err)
@@ -222,14 +237,14 @@ static int run(struct profile_input *in, struct jetwatt_board *board, struct jet
 	if (!err)
 		err = jetwatt_keep_workload(&keep, &in->keep, board, w, &in->job);
 	if (!err)
-		err = measure(&l, in);
+		err = profile_measure(&l, in);
 	jetwatt_screen_clear(&in->args);
 	back = jetwatt_guard_back(&guard);
 	err = err ? err : back;
 	if (!err && in->json)
 		err = jetwatt_answer_json(&a, in->json);
 	if (!err && !l.silent)
-		printf("%u new modes in %.0f s; the board is as before%s%s\n", l.measured,
+		printf("%u new modes measured in %.0f s; the board is back in its previous mode%s%s\n", l.measured,
 		       l.ended_ns ? (l.ended_ns - l.begun_ns) * 1e-9 : 0.0,
 		       in->out ? ". Next: jetwatt predict --profile " : "",
 		       in->out ? in->out : "");
@@ -257,7 +272,7 @@ int jetwatt_cmd_profile(int argc, char **argv)
 				"Measure time and power of a training job in a few power modes.\v"
 				"The knobs are restored at the end, also after an error or a signal. A "
 				"command is ended by SIGTERM when the profile is complete.",
-				options, parse, group, argc, argv, &in);
+				options, profile_parse, group, argc, argv, &in);
 	err = jetwatt_reach_knobs(&board);
 	if (err)
 		return err;
@@ -268,7 +283,7 @@ int jetwatt_cmd_profile(int argc, char **argv)
 	}
 	err = jetwatt_watch_open(&w, board, 0);
 	if (!err)
-		err = run(&in, board, &w);
+		err = profile_run(&in, board, &w);
 	jetwatt_watch_close(&w);
 	jetwatt_board_close(board);
 	return err;

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt record: write all power samples and waits of a job into a trace file (.jwt), or the
+ * contents of the module's black box around a trigger event. The measurement is a session of
+ * measure/session.h; the file is written by libjetwatt's trace writer.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -35,8 +40,11 @@ struct record_input {
 };
 
 /**
- * struct record - the file being written
- * @path: its name, NULL: standard output
+ * struct record - a trace being written
+ * @watch: the measurement session
+ * @writer: the trace writer, on @fd
+ * @path: name of the file, NULL: standard output
+ * @fd: the open file
  */
 struct record {
 	struct jetwatt_watch watch;
@@ -58,7 +66,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t record_parse(int key, char *arg, struct argp_state *state)
 {
 	struct record_input *in = state->input;
 
@@ -75,8 +83,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case TRIGGER:
 		in->trigger = jetwatt_blackbox_parse(arg);
 		if (in->trigger == JETWATT_BLACKBOX_NONE)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "there are oc, thermal and signal",
-					       "--trigger: no such thing as %s", arg));
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					       "known triggers are oc, thermal and signal",
+					       "--trigger: unknown trigger %s", arg));
 		break;
 	case PRE:
 		in->pre_s = jetwatt_args_quantity("--pre", arg, "s", 0.1, 3600);
@@ -96,14 +105,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		jetwatt_args_one_job(&in->job, !in->trigger);
 		if (in->trigger && in->job.argv)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "start it, then: --trigger ... -p PID",
-					       "--trigger is not for a command"));
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+					       "start the command first, then run jetwatt record --trigger WHAT -p PID",
+					       "--trigger cannot be combined with a command"));
 		if (!in->out)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "-o FILE", "no file to write"));
+			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "-o FILE",
+					       "no output file is given"));
 		if (in->for_s > 0 && in->job.argv)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-					       "record -- COMMAND records it to its end",
-					       "--for is for a running job"));
+					       "jetwatt record -- COMMAND records until the command ends",
+					       "--for needs a running job (-p)"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -111,8 +122,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The command as one line, cut where it gets long. */
-static void command_line(char **argv, char *buf, size_t len)
+/* Join the arguments into one line of at most @len - 1 characters. */
+static void join_arguments(char **argv, char *buf, size_t len)
 {
 	size_t at = 0;
 
@@ -131,7 +142,8 @@ static int write_rails(struct record *rec, const struct jetwatt_board *board)
 		struct jetwatt_rail rail = r < n ? now[r] : w->rail[r];
 		const char *parent = jetwatt_board_parent(board, w->rail[r].label);
 
-		/* The board's table counts, which the module's may be older than. */
+		/* Recompute in_total and parent from the board's table; the module's table may be
+		 * older. */
 		rail.in_total = 0;
 		rail.parent = UINT32_MAX;
 		for (int i = 0; i < w->nr_total; i++)
@@ -144,9 +156,10 @@ static int write_rails(struct record *rec, const struct jetwatt_board *board)
 	return err;
 }
 
-/* What was read of a run must make sense without the board. */
-static int describe(struct record *rec, const struct record_input *in,
-		    const struct jetwatt_board *board)
+/* Write what is needed to read the trace without this board: board, kernel, version, command, chips
+ * and rails. */
+static int write_description(struct record *rec, const struct record_input *in,
+			     const struct jetwatt_board *board)
 {
 	struct jetwatt_chip chip[JETWATT_RAILS_MAX];
 	char line[JETWATT_TRACE_TEXT_LEN];
@@ -154,7 +167,7 @@ static int describe(struct record *rec, const struct record_input *in,
 	int n, err;
 
 	uname(&u);
-	command_line(in->job.argv, line, sizeof(line));
+	join_arguments(in->job.argv, line, sizeof(line));
 	err = jetwatt_trace_write_text(rec->writer, "board", jetwatt_board_name(board));
 	if (!err)
 		err = jetwatt_trace_write_text(rec->writer, "kernel", u.release);
@@ -170,16 +183,17 @@ static int describe(struct record *rec, const struct record_input *in,
 	return err ? err : write_rails(rec, board);
 }
 
-static int unwritable(const struct record *rec, int err)
+static int record_unwritable(const struct record *rec, int err)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), err == -ENOSPC ?
-				 "make room, or record to another disk; what was written before is good" :
-				 "-o names a file that can be written",
+				 "free some space, or record to another disk; what was written so far can be read" :
+				 "name a file that can be written with -o",
 				 "cannot write %s", rec->path ? rec->path : "standard output");
 }
 
-/* The streams go to the file: what the watch keeps for others is dropped. */
-static void each(void *arg)
+/* Called after each batch of events. The writer has stored the streams, so the session's own copies
+ * are dropped. */
+static void record_poll(void *arg)
 {
 	struct record *rec = arg;
 	struct jetwatt_watch *w = &rec->watch;
@@ -189,11 +203,12 @@ static void each(void *arg)
 	w->nr_sync = w->nr_mark = 0;
 	if (!err || w->why)
 		return;
-	w->why = unwritable(rec, err);
+	w->why = record_unwritable(rec, err);
 	w->failed = 1;
 }
 
-/* How the waits were seen is known when it is over. */
+/* Write which backends were attached, the CUDA library and the names of marks. They are known only
+ * at the end of the run. */
 static void write_probe(struct record *rec)
 {
 	struct jetwatt_probe_state st;
@@ -212,7 +227,8 @@ static void write_probe(struct record *rec)
 	}
 }
 
-/* Whatever ended the run, what there is of it is saved. */
+/* Complete the trace after the run, whether it succeeded or not. Return: 0, or an exit code after
+ * printing the error. */
 static int close_trace(struct record *rec, const struct jetwatt_board *board)
 {
 	struct jetwatt_watch *w = &rec->watch;
@@ -225,15 +241,15 @@ static int close_trace(struct record *rec, const struct jetwatt_board *board)
 	end.missed = jetwatt_watch_missed(w);
 	if (w->child.gone)
 		end.status = w->child.status;
-	/* Rates as read are known now. */
+	/* Write the rails again, now with the rates that were reached. */
 	write_rails(rec, board);
 	write_probe(rec);
 	err = jetwatt_trace_finish(rec->writer, &end);
-	return err && !w->why ? unwritable(rec, err) : 0;
+	return err && !w->why ? record_unwritable(rec, err) : 0;
 }
 
-/* What stat would have said, from the file. */
-static int closing(const struct record *rec, const struct record_input *in)
+/* Print the summary of jetwatt stat from the trace that was just written. */
+static int print_summary(const struct record *rec, const struct record_input *in)
 {
 	struct jetwatt_replay replay;
 	struct jetwatt_summary s;
@@ -248,7 +264,7 @@ static int closing(const struct record *rec, const struct record_input *in)
 		err = jetwatt_replay_run(&replay, &m);
 	if (!err && jetwatt_summary_make(&s, &m))
 		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
-					"cannot add up the run");
+					"cannot compute the summary of the run");
 	if (!err && in->json)
 		jetwatt_summary_json(&s, stdout);
 	else if (!err)
@@ -258,35 +274,37 @@ static int closing(const struct record *rec, const struct record_input *in)
 	return err;
 }
 
-/* What the module has kept, and what comes after. */
-static int run_box(const struct record_input *in, struct record *rec)
+/* Write the samples of the module's black box, and those of in->post_s after the trigger. */
+static int record_blackbox(const struct record_input *in, struct record *rec)
 {
 	struct jetwatt_watch *w = &rec->watch;
 	struct jetwatt_probe_opts everybody = { 0 };
 	int err = in->job.pid ? jetwatt_watch_job(w, &in->job) : 0;
 
 	if (!in->job.pid && jetwatt_probe_open(&w->probe, &everybody, jetwatt_watch_wait, w))
-		jetwatt_error_note("rails only, no jobs: %s", jetwatt_probe_error());
+		jetwatt_error_note("recording power only, no waits of jobs: %s",
+				   jetwatt_probe_error());
 	else if (!in->job.pid && jetwatt_watch_add(w, jetwatt_probe_fd(w->probe)))
 		return JETWATT_EXIT_FAILED;
 	if (!err)
 		err = jetwatt_blackbox_record(w, rec->writer, in->trigger, in->pre_s, in->post_s);
-	return err ? err : closing(rec, in);
+	return err ? err : print_summary(rec, in);
 }
 
-static int run(const struct record_input *in, struct record *rec, const struct jetwatt_board *board)
+static int record_run(const struct record_input *in, struct record *rec,
+		      const struct jetwatt_board *board)
 {
 	struct jetwatt_watch *w = &rec->watch;
 	struct jetwatt_trace_job job;
-	int err = describe(rec, in, board), late;
+	int err = write_description(rec, in, board), late;
 
-	/* A disk that takes nothing is known before the job begins. */
+	/* Find out about a full disk before the job starts. */
 	if (!err)
 		err = jetwatt_trace_flush(rec->writer, 0, 1);
 	if (err)
-		return unwritable(rec, err);
+		return record_unwritable(rec, err);
 	if (in->trigger)
-		return run_box(in, rec);
+		return record_blackbox(in, rec);
 	w->tee = rec->writer;
 	jetwatt_events(w->jw, jetwatt_trace_write_event, rec->writer);
 	err = jetwatt_watch_job(w, &in->job);
@@ -294,11 +312,11 @@ static int run(const struct record_input *in, struct record *rec, const struct j
 		return err;
 	job = (struct jetwatt_trace_job){ w->begun_ns, w->pid };
 	jetwatt_trace_write_job(rec->writer, &job);
-	err = jetwatt_follow(w, in->for_s, each, rec);
+	err = jetwatt_follow(w, in->for_s, record_poll, rec);
 	late = close_trace(rec, board);
 	w->tee = NULL;
 	if (!err)
-		err = late ? late : closing(rec, in);
+		err = late ? late : print_summary(rec, in);
 	return err ? err : jetwatt_follow_exit(w);
 }
 
@@ -317,7 +335,7 @@ int jetwatt_cmd_record(int argc, char **argv)
 				"Record all samples and waits of a job in a trace (.jwt).\v"
 				"With a command, record returns the exit status of the command. jetwatt "
 				"report, export, compare and top read the trace, also while it is being "
-				"written.", options, parse, group, argc, argv, &in);
+				"written.", options, record_parse, group, argc, argv, &in);
 	err = jetwatt_reach_board(&board);
 	if (err)
 		return err;
@@ -327,13 +345,14 @@ int jetwatt_cmd_record(int argc, char **argv)
 		err = jetwatt_watch_open(&rec.watch, board, in.rate_hz);
 	if (err)
 		goto out;
-	/* A fast power trace tells what was computed: it is nobody else's. */
+	/* Mode 0600: a power trace at this rate can reveal what was computed, so other users must
+	 * not read it. */
 	if (strcmp(in.out, "-")) {
 		rec.path = in.out;
 		rec.fd = open(in.out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	}
 	err = rec.fd < 0 ? -errno : jetwatt_trace_writer_new(&rec.writer, rec.fd);
-	err = err ? unwritable(&rec, err) : run(&in, &rec, board);
+	err = err ? record_unwritable(&rec, err) : record_run(&in, &rec, board);
 out:
 	jetwatt_child_stop(&rec.watch.child);
 	jetwatt_watch_close(&rec.watch);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* jetwatt restore: write back the saved knobs, and the saved settings of the power sensors. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -14,7 +15,7 @@ struct restore_input {
 	int json;
 };
 
-static void say(struct jetwatt_board *board, const struct restore_input *in, int restored)
+static void restore_print(struct jetwatt_board *board, const struct restore_input *in, int restored)
 {
 	struct jetwatt_mode mode;
 	struct jetwatt_json j;
@@ -30,8 +31,8 @@ static void say(struct jetwatt_board *board, const struct restore_input *in, int
 		jetwatt_json_string(&j, "mode", name);
 		jetwatt_json_end(&j);
 	} else if (!in->args.quiet) {
-		printf("%s: %s\n", restored ? "every knob is back as it was" :
-		       "nothing to restore: no state is saved",
+		printf("%s: %s\n", restored ? "all knobs were restored" :
+		       "nothing to restore: there is no saved state",
 		       jetwatt_screen_mode(&mode, text, sizeof(text)));
 	}
 }
@@ -54,14 +55,15 @@ int jetwatt_cmd_restore(int argc, char **argv)
 	if (err)
 		return err;
 	sensors = jetwatt_board_sensors_restore(board, &e);
-	/* A process that still uses them will bring them back itself. */
+	/* -EBUSY: another process still uses the changed sensor settings and restores them when it
+	 * ends. */
 	if (sensors && sensors != -ENOENT && sensors != -EBUSY)
 		code = jetwatt_error_board(sensors, &e);
 	err = jetwatt_board_restore(board, &e);
 	if (err && err != -ENOENT)
 		code = jetwatt_error_board(err, &e);
 	else
-		say(board, &in, !err || !sensors);
+		restore_print(board, &in, !err || !sensors);
 	jetwatt_board_close(board);
 	return code;
 }

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt schedule: run a training job and an inference server in turns on one GPU, each in its
+ * time slices. The scheduler is timeshare/timeshare.h; this file parses the arguments and prints
+ * the result.
+ */
 #include "timeshare/timeshare.h"
 
 #include <errno.h>
@@ -26,7 +31,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t schedule_parse(int key, char *arg, struct argp_state *state)
 {
 	struct schedule_input *in = state->input;
 
@@ -46,8 +51,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!in->config)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-					       "schedule -c FILE; man jetwatt-schedule has an example",
-					       "nothing says what is to run"));
+					       "jetwatt schedule -c FILE; man jetwatt-schedule has an example of FILE",
+					       "no configuration file is given"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -55,18 +60,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Minibatches that ended while there was a plan, in percent of what plans have promised. */
-static double kept_pct(const struct jetwatt_schedule *s)
+/* Minibatches completed while a plan was in force, in percent of the number that the plans aimed
+ * at. */
+static double completed_pct(const struct jetwatt_schedule *s)
 {
 	return 100.0 * s->kept / s->promised;
 }
 
-static double seconds(const struct jetwatt_schedule *s)
+static double elapsed_s(const struct jetwatt_schedule *s)
 {
 	return (s->ended_ns - s->begun_ns) * 1e-9;
 }
 
-static void show_json(const struct jetwatt_schedule *s, FILE *f)
+static void schedule_print_json(const struct jetwatt_schedule *s, FILE *f)
 {
 	struct jetwatt_json j;
 
@@ -74,7 +80,7 @@ static void show_json(const struct jetwatt_schedule *s, FILE *f)
 	jetwatt_json_object(&j, NULL);
 	jetwatt_json_uint(&j, "begun_ns", s->begun_ns);
 	jetwatt_json_uint(&j, "ended_ns", s->ended_ns);
-	jetwatt_json_real(&j, "elapsed_s", seconds(s), 9);
+	jetwatt_json_real(&j, "elapsed_s", elapsed_s(s), 9);
 	jetwatt_json_object(&j, "plan");
 	jetwatt_json_bool(&j, "known", s->planned);
 	jetwatt_json_bool(&j, "feasible", s->feasible);
@@ -97,7 +103,7 @@ static void show_json(const struct jetwatt_schedule *s, FILE *f)
 	jetwatt_json_uint(&j, "minibatches", s->minibatches);
 	jetwatt_json_real(&j, "promised", s->promised, 6);
 	jetwatt_json_uint(&j, "kept", s->kept);
-	jetwatt_json_real(&j, "kept_pct", kept_pct(s), 4);
+	jetwatt_json_real(&j, "kept_pct", completed_pct(s), 4);
 	jetwatt_json_uint(&j, "turns", s->turns);
 	jetwatt_json_uint(&j, "late", s->late);
 	jetwatt_json_real(&j, "s", s->ns[JETWATT_SCHEDULE_TRAIN] * 1e-9, 9);
@@ -116,7 +122,7 @@ static void show_json(const struct jetwatt_schedule *s, FILE *f)
 	jetwatt_json_end(&j);
 }
 
-static void show(const struct jetwatt_schedule *s, FILE *f)
+static void schedule_print(const struct jetwatt_schedule *s, FILE *f)
 {
 	static const char *const who[] = { "training", "inference", "changes" };
 	double all = s->ns[0] + s->ns[1] + s->ns[2];
@@ -125,22 +131,23 @@ static void show(const struct jetwatt_schedule *s, FILE *f)
 	for (int i = 0; i < JETWATT_SCHEDULE_WHO; i++)
 		fprintf(f, " %-12s %8.2f s %6.1f %% %10.1f J\n", who[i], s->ns[i] * 1e-9,
 			100 * s->ns[i] / all, s->uj[i] * 1e-6);
-	fprintf(f, "\n %llu minibatches in %llu turns, %llu of which did not end at a bound\n",
+	fprintf(f,
+		"\n %llu minibatches in %llu time slices, %llu of them cut off elsewhere than at a minibatch boundary\n",
 		(unsigned long long)s->minibatches, (unsigned long long)s->turns,
 		(unsigned long long)s->late);
 	if (s->mode.switches)
 		jetwatt_schedule_mode_show(&s->mode, f);
 	if (s->planned)
-		fprintf(f, " last plan: %u minibatches for every %.3g requests, in windows of %.4g ms%s\n"
-			   " %.4g minibatches were promised, %llu made: %.1f %%\n",
+		fprintf(f,
+			" last plan: %u minibatches per %.3g requests, in windows of %.4g ms%s\n %.4g minibatches planned, %llu completed: %.1f %%\n",
 			s->plan.tau, s->plan.requests, s->plan.window_ms,
-			s->feasible ? "" : ", which is beyond the latency", s->promised,
-			(unsigned long long)s->kept, kept_pct(s));
+			s->feasible ? "" : ", which does not meet the latency limit", s->promised,
+			(unsigned long long)s->kept, completed_pct(s));
 	else
-		fprintf(f, " there was no plan: too few minibatches, or no requests\n");
+		fprintf(f, " no plan was made: too few minibatches, or no requests\n");
 }
 
-static int run(struct jetwatt_schedule *s, struct jetwatt_board *board)
+static int schedule_start(struct jetwatt_schedule *s, struct jetwatt_board *board)
 {
 	int err = jetwatt_schedule_mode_open(&s->mode, board, s->conf);
 
@@ -168,16 +175,16 @@ static int schedule(const struct schedule_input *in, const struct jetwatt_schedu
 	jetwatt_tenant_init(&s.train, "train", conf->train);
 	jetwatt_tenant_init(&s.infer, "infer", conf->infer);
 	s.track = jetwatt_batch_track_new();
-	err = run(&s, board);
+	err = schedule_start(&s, board);
 	jetwatt_tenant_stop(&s.infer);
 	status = jetwatt_tenant_stop(&s.train);
 	if (!err) {
 		jetwatt_watch_settle(&s.watch);
 		jetwatt_schedule_count(&s);
 		if (in->json)
-			show_json(&s, f);
+			schedule_print_json(&s, f);
 		else
-			show(&s, f);
+			schedule_print(&s, f);
 	}
 	back = jetwatt_schedule_mode_close(&s.mode);
 	jetwatt_watch_close(&s.watch);
@@ -198,7 +205,7 @@ int jetwatt_cmd_schedule(int argc, char **argv)
 	jetwatt_args_parse("schedule", "-c FILE",
 			   "Run training and an inference server in alternating time slices.\v"
 			   "Neither program is changed. The exit status is that of training.",
-			   options, parse, argc, argv, &in);
+			   options, schedule_parse, argc, argv, &in);
 	err = jetwatt_schedule_conf_read(in.config, &conf);
 	if (err)
 		return err;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt sync: replace this process by jetwatt-sync, which exchanges profiles with the fleet's
+ * database.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +11,8 @@
 #include "cmd/verbs.h"
 #include "util/error.h"
 
-/* It is a program of its own, because it alone needs libpq: beside this one as built,
- * in libexec as installed. */
+/* jetwatt-sync is a separate program, because only it needs libpq. It is in the same directory as
+ * jetwatt in a build tree, and in ../libexec/jetwatt when installed. */
 int jetwatt_cmd_sync(int argc, char **argv)
 {
 	static const char * const place[] = { "jetwatt-sync", "../libexec/jetwatt/jetwatt-sync" };
@@ -26,7 +30,8 @@ int jetwatt_cmd_sync(int argc, char **argv)
 			return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
 						 jetwatt_error_advice(errno), "cannot run %s", path);
 	}
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, "it needs libpq, which not every device has",
-				 "install the package jetwatt-sync; to build it: libpq-dev",
+	return jetwatt_error_say(JETWATT_EXIT_FAILED,
+				 "it is a separate package, because it needs libpq",
+				 "install the package jetwatt-sync; to build it from source, install libpq-dev first",
 				 "jetwatt-sync is not installed");
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One function a verb: argv[0] is the verb, the result is the exit status. */
+/*
+ * Entry points of the verbs, one function per verb; jetwatt.c calls them from its table. argv[0] is
+ * the verb's name. Return: the exit status of the program, JETWATT_EXIT_* of util/error.h.
+ */
 #ifndef JETWATT_CMD_VERBS_H
 #define JETWATT_CMD_VERBS_H
 
