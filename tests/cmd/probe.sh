@@ -98,7 +98,7 @@ exits 0
 result $? "--fail-if that does not hold"
 
 run jetwatt stat --fail-if 'J/minibatch.p95 > 0.0001' -- train --minibatches 30
-exits 1 && says "fail-if holds"
+exits 1 && says "fail-if condition is true"
 result $? "--fail-if that holds"
 
 run jetwatt stat --fail-if 'joules > 1' -- train

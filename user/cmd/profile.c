@@ -25,7 +25,7 @@
 enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING, STRATEGY };
 
 /* Below this number of rows, the model's standard deviations are too unreliable for --until. */
-#define ROWS_FEW	6
+#define ROWS_MIN	6
 
 struct profile_input {
 	struct jetwatt_args args;
@@ -149,7 +149,7 @@ static int check_until(struct jetwatt_learn *l, double until, int *done)
 	double spread;
 	int err;
 
-	if (!(until > 0) || l->nr_rows < ROWS_FEW)
+	if (!(until > 0) || l->nr_rows < ROWS_MIN)
 		return 0;
 	err = jetwatt_learn_predict(l);
 	if (err)

@@ -28,20 +28,20 @@ enum { ANNOTATION_DOUBLE = 5, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 enum { TRACK_OF_JOB = 1, TRACK_OF_BATCHES, TRACK_OF_TOTAL, TRACK_OF_CPU, TRACK_OF_GPU, TRACK_OF_EMC,
        TRACK_OF_CORES, TRACK_OF_RAILS, TRACK_OF_TELEMETRY = TRACK_OF_RAILS + JETWATT_RAILS_MAX };
 
-#define ROOM	2048
+#define MESSAGE_MAX	2048
 
 /* A protobuf message that is being built. Fields that do not fit are left out; strings are
  * truncated, so no message of this file is that long. */
 struct message {
-	uint8_t byte[ROOM];
+	uint8_t byte[MESSAGE_MAX];
 	size_t len;
 };
 
 static void put_varint(struct message *m, uint64_t v)
 {
-	for (; v >= 0x80 && m->len < ROOM; v >>= 7)
+	for (; v >= 0x80 && m->len < MESSAGE_MAX; v >>= 7)
 		m->byte[m->len++] = v | 0x80;
-	if (m->len < ROOM)
+	if (m->len < MESSAGE_MAX)
 		m->byte[m->len++] = v;
 }
 
@@ -57,13 +57,13 @@ static void put_double(struct message *m, int field, double v)
 
 	memcpy(&bits, &v, sizeof(bits));
 	put_varint(m, (uint64_t)field << 3 | 1);
-	for (int i = 0; i < 8 && m->len < ROOM; i++)
+	for (int i = 0; i < 8 && m->len < MESSAGE_MAX; i++)
 		m->byte[m->len++] = bits >> 8 * i;
 }
 
 static void put_bytes(struct message *m, int field, const void *bytes, size_t len)
 {
-	if (m->len + len + 20 > ROOM)
+	if (m->len + len + 20 > MESSAGE_MAX)
 		return;
 	put_varint(m, (uint64_t)field << 3 | 2);
 	put_varint(m, len);

@@ -27,6 +27,7 @@ void jetwatt_plot_text(FILE *f, const char *text);
  * axes. @what: description for screen readers. */
 void jetwatt_plot_begin(struct jetwatt_plot *p, const char *what, const char *x_label,
 			const char *y_label);
+/* End a plot. */
 void jetwatt_plot_end(struct jetwatt_plot *p);
 /* Convert a value to an SVG coordinate. */
 double jetwatt_plot_x(const struct jetwatt_plot *p, double x);

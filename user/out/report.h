@@ -103,6 +103,8 @@ struct jetwatt_report {
 /* Write the page. Return: 0; -EIO: a write to @f failed; -ENOMEM. */
 int jetwatt_report_html(FILE *f, const struct jetwatt_report *r);
 
+/* Plots that gnuplot draws: modes with the Pareto front, predicted against measured values, error
+ * against the number of measured modes, roofs. */
 enum jetwatt_picture {
 	JETWATT_PICTURE_FRONT, JETWATT_PICTURE_FIT, JETWATT_PICTURE_LEARNING, JETWATT_PICTURE_ROOF,
 };

@@ -8,7 +8,7 @@
 #include "out/plot.h"
 
 /* Minimum number of minibatches for a histogram. */
-#define FEW	8
+#define MINIBATCHES_MIN	8
 
 static const char style[] =
 ":root{--back:#fff;--text:#1b1f24;--soft:#5d6673;--line:#e3e6ea;--cloud:#d4d7db;--r0:#2463b5;--r1:#5fa35a;"
@@ -137,7 +137,7 @@ int jetwatt_page_write(FILE *f, const struct jetwatt_page *p)
 			page_legend(f, "alarm", "alarm");
 		fputs("</p>\n", f);
 	}
-	if (p->nr_minibatches >= FEW) {
+	if (p->nr_minibatches >= MINIBATCHES_MIN) {
 		fputs("<h2>Energy per minibatch</h2>\n", f);
 		err = jetwatt_page_spread(f, p);
 		fputs("<h2>Along the run</h2>\n", f);

@@ -186,7 +186,7 @@ static void compare_print(const struct compare_input *in, const struct jetwatt_r
 	if (strcmp(rows[0].board, rows[1].board))
 		jetwatt_error_note("the traces are from different boards: %s and %s", rows[0].board,
 				   rows[1].board);
-	printf("\n per minibatch            a        b       change  95 %% interval  effect   sure\n");
+	printf("\n per minibatch            a        b       change  95 %% interval   effect   sure\n");
 	for (int i = 0; i < n; i++) {
 		const struct jetwatt_effect *e = &line[i].e;
 		int moved = jetwatt_effect_moved(e), factor = e->change >= 9;

@@ -23,7 +23,7 @@ struct edge {
 /**
  * struct side_sums - state of the second pass
  * @watch: the replayed session
- * @edge, @nr: all minibatch boundaries in order of time; @next: the next one to reach
+ * @edge, @nr: all minibatch boundaries in order of time; @next: index of the first one that is not reached yet
  * @at: the integrals up to @last
  * @last: the last sample; @any: there was one
  */

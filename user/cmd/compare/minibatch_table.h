@@ -43,6 +43,7 @@ struct jetwatt_rows {
 /* Read the trace @path. It is read twice, so it must be a file, not a pipe. Return: 0, or an exit
  * code after printing the error. Either way, the caller frees @rows. */
 int jetwatt_rows_read(struct jetwatt_rows *rows, const char *path);
+/* Free the columns of @rows. */
 void jetwatt_rows_free(struct jetwatt_rows *rows);
 
 #endif

@@ -13,6 +13,7 @@
 #include "out/json.h"
 #include "util/args.h"
 
+/* Level of a finding; only FAIL makes the board unusable. */
 enum jetwatt_doctor_level { OK, WARN, FAIL };
 
 /**

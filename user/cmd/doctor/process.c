@@ -26,19 +26,19 @@
 #include "util/error.h"
 
 #define MEASURE_NS	2000000000ull
-#define LOOK_MS		10
+#define POLL_MS		10
 #define BACKENDS	3
 #define ENTRIES_MAX	64
 #define SLEEPS_MAX	32
 #define POLLFDS_MAX	8
 /* Minimum share of the waits that a backend must see; below it, its minibatches would be wrong. */
-#define SHARE		0.9
+#define SHARE_MIN		0.9
 
-/* System call that threads named @thread were found sleeping in; @looks: number of polls that found
+/* System call that threads named @thread were found sleeping in; @polls: number of polls that found
  * one. */
-struct sleep {
+struct sleep_place {
 	char thread[20], call[100];
-	unsigned int looks;
+	unsigned int polls;
 };
 
 struct watched_process {
@@ -51,8 +51,8 @@ struct watched_process {
 		uint64_t begun_ns, waits;	/* waits that ended since begun_ns */
 		char why[160];
 	} by[BACKENDS];
-	struct sleep sleep[SLEEPS_MAX];
-	unsigned int sleeps, looks;
+	struct sleep_place sleep_place[SLEEPS_MAX];
+	unsigned int nr_sleeps, polls;
 	uint64_t attached_ns;
 	double seconds, calls_s;	/* of waits; calls are counted since attached_ns */
 };
@@ -139,17 +139,18 @@ static void add_sleep(struct watched_process *p, const char *task, const char *c
 		thread[strcspn(thread, "\n")] = '\0';
 	if (f)
 		fclose(f);
-	for (i = 0; i < p->sleeps; i++)
-		if (!strcmp(p->sleep[i].thread, thread) && !strcmp(p->sleep[i].call, call))
+	for (i = 0; i < p->nr_sleeps; i++)
+		if (!strcmp(p->sleep_place[i].thread, thread) &&
+		    !strcmp(p->sleep_place[i].call, call))
 			break;
 	if (i == SLEEPS_MAX)
 		return;
-	if (i == p->sleeps) {
-		p->sleeps++;
-		snprintf(p->sleep[i].thread, sizeof(p->sleep[i].thread), "%s", thread);
-		snprintf(p->sleep[i].call, sizeof(p->sleep[i].call), "%s", call);
+	if (i == p->nr_sleeps) {
+		p->nr_sleeps++;
+		snprintf(p->sleep_place[i].thread, sizeof(p->sleep_place[i].thread), "%s", thread);
+		snprintf(p->sleep_place[i].call, sizeof(p->sleep_place[i].call), "%s", call);
 	}
-	p->sleep[i].looks++;
+	p->sleep_place[i].polls++;
 }
 
 static void poll_thread(struct watched_process *p, const char *task)
@@ -191,7 +192,7 @@ static void process_poll(struct watched_process *p)
 		}
 	if (dir)
 		closedir(dir);
-	p->looks++;
+	p->polls++;
 }
 
 static void process_measure(struct watched_process *p)
@@ -212,7 +213,7 @@ static void process_measure(struct watched_process *p)
 		for (int i = 0; i < BACKENDS; i++)
 			if (p->by[i].probe)
 				jetwatt_probe_dispatch(p->by[i].probe);
-		poll(NULL, 0, LOOK_MS);
+		poll(NULL, 0, POLL_MS);
 		end = jetwatt_clock_ns();
 	} while (end - begin < MEASURE_NS && !kill(p->pid, 0));
 	p->seconds = (double)(end - begin) * 1e-9;
@@ -252,11 +253,12 @@ static void print_calls(struct watched_process *p)
 
 static void print_sleeps(struct watched_process *p)
 {
-	for (unsigned int i = 0; i < p->sleeps; i++)
+	for (unsigned int i = 0; i < p->nr_sleeps; i++)
 		jetwatt_doctor_say(p->d, OK, 0, "sleep", NULL,
 				   "thread %s: %.0f %% of the time asleep in %s",
-				   p->sleep[i].thread, 100.0 * p->sleep[i].looks / p->looks,
-				   p->sleep[i].call);
+				   p->sleep_place[i].thread,
+				   100.0 * p->sleep_place[i].polls / p->polls,
+				   p->sleep_place[i].call);
 }
 
 /* @most: number of waits that the uprobe backend saw. Return: 1 if this backend sees enough of the
@@ -280,7 +282,7 @@ static int print_backend(struct watched_process *p, struct backend *b, uint64_t 
 		jetwatt_doctor_say(p->d, WARN, 0, "backend", most ? "jetwatt stat --probe uprobe" :
 				   "check that the program uses the GPU now",
 				   "%s: sees no waits; the program spins, queries, or sleeps in other system calls", name);
-	else if ((double)waits < SHARE * (double)most)
+	else if ((double)waits < SHARE_MIN * (double)most)
 		jetwatt_doctor_say(p->d, WARN, 0, "backend",
 				   "do not select this backend with --probe",
 				   "%s: sees only %llu of %llu waits, so its minibatches would be wrong", name,
@@ -289,7 +291,7 @@ static int print_backend(struct watched_process *p, struct backend *b, uint64_t 
 		jetwatt_doctor_say(p->d, OK, 0, "backend", NULL,
 				   "%s: sees minibatches; %.1f waits per second",
 				   name, (double)waits / p->seconds);
-	return waits && (double)waits >= SHARE * (double)most;
+	return waits && (double)waits >= SHARE_MIN * (double)most;
 }
 
 static void print_all(struct watched_process *p)

@@ -16,16 +16,17 @@
 
 #define CHIPS_MAX	16
 /* Length of the measurement in ms: enough to tell a rate of 19.8 new values per second from 20. */
-#define LOOK_MS		5000
+#define MEASURE_MS		5000
 #define HWMON_MS	100
 
+/* Sums of the power readings of a rail in W: @n readings by the module, @nr_hwmon by hwmon. */
 struct rail_seen {
-	double ours, theirs;	/* sums of power readings by the module and by hwmon, in W */
-	unsigned int n, m;
+	double module_w, hwmon_w;
+	unsigned int n, nr_hwmon;
 	char hwmon[160];	/* directory, empty if no hwmon driver is bound */
 };
 
-struct look {
+struct rails_measured {
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
 	struct jetwatt_chip chip[CHIPS_MAX];
 	struct rail_seen seen[JETWATT_RAILS_MAX];
@@ -33,7 +34,7 @@ struct look {
 	int rails, chips;
 };
 
-static const struct jetwatt_chip *report_chip_of(const struct look *l, int r)
+static const struct jetwatt_chip *report_chip_of(const struct rails_measured *l, int r)
 {
 	for (int i = 0; i < l->chips; i++)
 		if (l->chip[i].id == l->rail[r].chip)
@@ -41,7 +42,7 @@ static const struct jetwatt_chip *report_chip_of(const struct look *l, int r)
 	return NULL;
 }
 
-static void find_hwmon(const char *root, struct look *l, int r)
+static void find_hwmon(const char *root, struct rails_measured *l, int r)
 {
 	const struct jetwatt_chip *chip = report_chip_of(l, r);
 	char dir[128];
@@ -78,19 +79,19 @@ static double read_hwmon_input(const struct rail_seen *s, const char *kind, unsi
 
 static void rails_on_power(const struct jetwatt_power *p, void *arg)
 {
-	struct look *l = arg;
+	struct rails_measured *l = arg;
 
 	l->samples++;
 	for (uint32_t i = 0; i < p->nr && i < (uint32_t)l->rails; i++)
 		if (p->valid & (1u << i)) {
-			l->seen[i].ours += p->uw[i] * 1e-6;
+			l->seen[i].module_w += p->uw[i] * 1e-6;
 			l->seen[i].n++;
 		}
 }
 
 /* The INA3221 has in1 and curr1 for its first channel, and no power attribute; the other chips have
  * power1 (drivers/hwmon/ina3221.c, ina238.c, ina2xx.c). Return: power in W, -1 if unknown. */
-static double hwmon_power(const struct look *l, int r)
+static double hwmon_power(const struct rails_measured *l, int r)
 {
 	const struct jetwatt_chip *chip = report_chip_of(l, r);
 	unsigned int nr = l->rail[r].channel + 1;
@@ -105,22 +106,22 @@ static double hwmon_power(const struct look *l, int r)
 	return mv < 0 || ma < 0 ? -1 : mv * ma * 1e-6;
 }
 
-static void read_hwmon(struct look *l)
+static void read_hwmon(struct rails_measured *l)
 {
 	for (int i = 0; i < l->rails; i++) {
 		double w = hwmon_power(l, i);
 
 		if (w < 0)
 			continue;
-		l->seen[i].theirs += w;
-		l->seen[i].m++;
+		l->seen[i].hwmon_w += w;
+		l->seen[i].nr_hwmon++;
 	}
 }
 
-static int measure_rails(struct jetwatt *jw, struct look *l)
+static int measure_rails(struct jetwatt *jw, struct rails_measured *l)
 {
 	struct pollfd p = { .fd = jetwatt_fd(jw), .events = POLLIN };
-	uint64_t now = jetwatt_clock_ns(), until = now + LOOK_MS * 1000000ull, next = now;
+	uint64_t now = jetwatt_clock_ns(), until = now + MEASURE_MS * 1000000ull, next = now;
 	struct jetwatt_join *join;
 	int err = jetwatt_join_new(&join, jw, 500);
 
@@ -165,12 +166,12 @@ static void report_chip(struct jetwatt_gather *g, const struct jetwatt_chip *c)
 		c->addr, c->bus_hz / 1000, c->refresh_mhz * 1e-3);
 }
 
-static void report_rail(struct jetwatt_gather *g, const struct look *l, int r, bool counted,
-			const char *parent)
+static void report_rail(struct jetwatt_gather *g, const struct rails_measured *l, int r,
+			bool counted, const char *parent)
 {
 	const struct jetwatt_rail *rail = &l->rail[r];
 	const struct rail_seen *s = &l->seen[r];
-	char ours[32] = "-", theirs[32] = "-";
+	char module_w[32] = "-", hwmon_w[32] = "-";
 
 	jetwatt_json_object(&g->j, NULL);
 	jetwatt_json_uint(&g->j, "id", rail->id);
@@ -184,16 +185,16 @@ static void report_rail(struct jetwatt_gather *g, const struct look *l, int r, b
 	jetwatt_json_real(&g->j, "read_hz", rail->read_mhz * 1e-3, 6);
 	jetwatt_json_real(&g->j, "fresh_hz", rail->fresh_mhz * 1e-3, 6);
 	if (s->n) {
-		snprintf(ours, sizeof(ours), "%.3f", s->ours / s->n);
-		jetwatt_json_real(&g->j, "power_w", s->ours / s->n, 6);
+		snprintf(module_w, sizeof(module_w), "%.3f", s->module_w / s->n);
+		jetwatt_json_real(&g->j, "power_w", s->module_w / s->n, 6);
 	}
-	if (s->m) {
-		snprintf(theirs, sizeof(theirs), "%.3f", s->theirs / s->m);
-		jetwatt_json_real(&g->j, "hwmon_w", s->theirs / s->m, 6);
+	if (s->nr_hwmon) {
+		snprintf(hwmon_w, sizeof(hwmon_w), "%.3f", s->hwmon_w / s->nr_hwmon);
+		jetwatt_json_real(&g->j, "hwmon_w", s->hwmon_w / s->nr_hwmon, 6);
 	}
 	jetwatt_json_end(&g->j);
 	fprintf(g->text, "rail     %-17s %6.1f mOhm  %8s W  hwmon %8s W  fresh %.1f Hz%s\n",
-		rail->label, rail->shunt_uohm * 1e-3, ours, theirs, rail->fresh_mhz * 1e-3,
+		rail->label, rail->shunt_uohm * 1e-3, module_w, hwmon_w, rail->fresh_mhz * 1e-3,
 		counted ? "  in total" : "");
 }
 
@@ -216,7 +217,8 @@ static void report_clocks(struct jetwatt_gather *g, struct jetwatt *jw)
 	jetwatt_json_end(&g->j);
 }
 
-static void report_sampler(struct jetwatt_gather *g, struct jetwatt *jw, const struct look *l)
+static void report_sampler(struct jetwatt_gather *g, struct jetwatt *jw,
+			   const struct rails_measured *l)
 {
 	struct jetwatt_config config;
 	struct jetwatt_stats s;
@@ -238,14 +240,14 @@ static void report_sampler(struct jetwatt_gather *g, struct jetwatt *jw, const s
 		jetwatt_json_uint(&g->j, "throttled", s.throttled);
 	}
 	jetwatt_json_uint(&g->j, "samples", l->samples);
-	jetwatt_json_uint(&g->j, "looked_ms", l->samples ? LOOK_MS : 0);
+	jetwatt_json_uint(&g->j, "looked_ms", l->samples ? MEASURE_MS : 0);
 	jetwatt_json_end(&g->j);
 }
 
 void jetwatt_gather_module(struct jetwatt_gather *g, struct jetwatt *jw,
 			   const struct jetwatt_board *board)
 {
-	struct look *l = calloc(1, sizeof(*l));
+	struct rails_measured *l = calloc(1, sizeof(*l));
 	int total[JETWATT_RAILS_MAX], sum = 0;
 	const char *scope = NULL;
 

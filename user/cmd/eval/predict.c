@@ -57,13 +57,13 @@ static void score_repeat(const struct jetwatt_eval *e, const size_t *at,
 	for (size_t i = e->samples; i < e->n; i++) {
 		const struct jetwatt_prediction *q = &p[at[i]];
 		const struct jetwatt_row *row = &e->row[at[i]];
-		const double told[WHAT] = { q->time_ms, q->power_w };
-		const double is[WHAT] = { row->time_ms, row->power_w };
+		const double predicted[WHAT] = { q->time_ms, q->power_w };
+		const double measured[WHAT] = { row->time_ms, row->power_w };
 		const double sd[WHAT] = { q->time_sd, q->power_sd };
 
 		for (int w = 0; w < WHAT; w++) {
-			s->mape[w][r] += 100 * fabs(told[w] / is[w] - 1) / n;
-			s->covered[w][r] += fabs(log(told[w] / is[w])) <= Z95 * sd[w] ? 100.0 / n : 0;
+			s->mape[w][r] += 100 * fabs(predicted[w] / measured[w] - 1) / n;
+			s->covered[w][r] += fabs(log(predicted[w] / measured[w])) <= Z95 * sd[w] ? 100.0 / n : 0;
 		}
 	}
 }

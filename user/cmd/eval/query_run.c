@@ -17,7 +17,7 @@
 #include "util/error.h"
 
 /* With --reuse, the feasible queries after the first four are also reported separately. */
-#define SETTLED	4
+#define SETTLED_AFTER	4
 
 static size_t range_steps(const struct jetwatt_stream_range *r)
 {
@@ -265,9 +265,9 @@ static double compute_ms_per_mode(const struct query_figures *f)
 }
 
 static void figures_json(struct jetwatt_json *j, const struct jetwatt_stream *s,
-			 const struct jetwatt_stream_verdict *v, size_t n, double *room)
+			 const struct jetwatt_stream_verdict *v, size_t n, double *scratch)
 {
-	struct query_figures f = { .v = room };
+	struct query_figures f = { .v = scratch };
 
 	figures_count(&f, v, n);
 	if (s->files.kind != JETWATT_SLICE_BESIDE) {
@@ -301,8 +301,8 @@ static void figures_json(struct jetwatt_json *j, const struct jetwatt_stream *s,
 }
 
 static void sweep_print_json(const struct jetwatt_stream *s, const struct jetwatt_stream_verdict *v,
-			     const struct jetwatt_stream_verdict *late, size_t n, size_t lates,
-			     double profiled, double *room)
+			     const struct jetwatt_stream_verdict *settled, size_t n,
+			     size_t nr_settled, double profiled, double *scratch)
 {
 	struct jetwatt_json j;
 
@@ -320,10 +320,10 @@ static void sweep_print_json(const struct jetwatt_stream *s, const struct jetwat
 	jetwatt_json_uint(&j, "modes", s->modes);
 	jetwatt_json_uint(&j, "repeats", s->repeats);
 	jetwatt_json_uint(&j, "seed", s->files.seed);
-	figures_json(&j, s, v, n, room);
+	figures_json(&j, s, v, n, scratch);
 	if (s->reuse) {
 		jetwatt_json_object(&j, "reuse");
-		figures_json(&j, s, late, lates, room);
+		figures_json(&j, s, settled, nr_settled, scratch);
 		jetwatt_json_real(&j, "modes_total", profiled, 5);
 		jetwatt_json_end(&j);
 	}
@@ -331,9 +331,9 @@ static void sweep_print_json(const struct jetwatt_stream *s, const struct jetwat
 }
 
 static void sweep_print(const struct jetwatt_stream *s, const char *title,
-			const struct jetwatt_stream_verdict *v, size_t n, double *room)
+			const struct jetwatt_stream_verdict *v, size_t n, double *scratch)
 {
-	struct query_figures f = { .v = room };
+	struct query_figures f = { .v = scratch };
 	size_t k;
 
 	figures_count(&f, v, n);
@@ -343,10 +343,10 @@ static void sweep_print(const struct jetwatt_stream *s, const char *title,
 	       f.feasible ? 100.0 * f.solved / f.feasible : NAN, f.violations);
 	if (s->files.kind == JETWATT_SLICE_BESIDE) {
 		k = figures_gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, ratio));
-		printf("throughput / optimum            median %6.3f, mean %6.3f\n",
+		printf("throughput / optimum           median %6.3f, mean %6.3f\n",
 		       jetwatt_eval_quantile(f.v, k, 0.5), figures_mean(f.v, k));
 		k = figures_gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, clean));
-		printf("the same, outliers excluded     median %6.3f, mean %6.3f\n",
+		printf("the same, outliers excluded    median %6.3f, mean %6.3f\n",
 		       jetwatt_eval_quantile(f.v, k, 0.5), figures_mean(f.v, k));
 	} else {
 		k = figures_gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, excess));
@@ -369,25 +369,25 @@ static int strategy_failed(const struct jetwatt_stream *s, int err)
 
 int jetwatt_stream_run(const struct jetwatt_stream *s)
 {
-	size_t all = sweep_size(s), n, lates = 0, profiled = 0, feasible = 0;
-	struct jetwatt_stream_verdict *v, *late;
-	double *room;
+	size_t all = sweep_size(s), n, nr_settled = 0, profiled = 0, feasible = 0;
+	struct jetwatt_stream_verdict *v, *settled;
+	double *scratch;
 	int err = 0, code = 0;
 
 	n = s->queries && s->queries < all ? s->queries : all;
 	all = n * s->repeats;
 	v = calloc(all, sizeof(*v));
-	late = calloc(all, sizeof(*late));
-	room = calloc(all, sizeof(*room));
-	if (!v || !late || !room)
+	settled = calloc(all, sizeof(*settled));
+	scratch = calloc(all, sizeof(*scratch));
+	if (!v || !settled || !scratch)
 		err = -ENOMEM;
 	for (size_t r = 0; r < s->repeats && !err; r++) {
 		err = sweep_repeat(s, r, n, v + r * n, &profiled);
 		for (size_t i = 0, seen = 0; i < n && !err; i++) {
 			feasible += v[r * n + i].feasible;
 			seen += v[r * n + i].feasible;
-			if (seen > SETTLED)
-				late[lates++] = v[r * n + i];
+			if (seen > SETTLED_AFTER)
+				settled[nr_settled++] = v[r * n + i];
 		}
 	}
 	if (err) {
@@ -399,14 +399,15 @@ int jetwatt_stream_run(const struct jetwatt_stream *s)
 					 "no query can be met in %s",
 					 s->files.work[0].path);
 	} else if (s->json) {
-		sweep_print_json(s, v, late, all, lates, (double)profiled / s->repeats, room);
+		sweep_print_json(s, v, settled, all, nr_settled, (double)profiled / s->repeats,
+				 scratch);
 	} else {
-		sweep_print(s, "all queries", v, all, room);
+		sweep_print(s, "all queries", v, all, scratch);
 		if (s->reuse)
-			sweep_print(s, "queries from the fifth on", late, lates, room);
+			sweep_print(s, "queries from the fifth on", settled, nr_settled, scratch);
 	}
 	free(v);
-	free(late);
-	free(room);
+	free(settled);
+	free(scratch);
 	return code;
 }

@@ -11,6 +11,7 @@
 #include "tune/mode_table.h"
 #include "util/args.h"
 
+/* A range of the sweep: @lo, @lo + @step, ... up to @hi. */
 struct jetwatt_stream_range {
 	double lo, hi, step;
 };

@@ -19,7 +19,7 @@
 
 #define WINDOWS_MAX	100000
 /* Relative change of the request rate up to which the plan is kept. */
-#define SAME		0.01
+#define RATE_TOLERANCE		0.01
 
 struct window {
 	double s, hz;
@@ -209,7 +209,7 @@ static int trace_run(const struct jetwatt_stream *s, const struct window *w, siz
 		q.arrival_hz = w[i].hz;
 		t->windows++;
 		t->seconds += w[i].s;
-		if (have && fabs(w[i].hz / planned - 1) <= SAME) {
+		if (have && fabs(w[i].hz / planned - 1) <= RATE_TOLERANCE) {
 			struct jetwatt_slice_plan any;
 			int ok = jetwatt_stream_best(s, 0, &q, &any);
 			double left = spend_on_measuring(s, &q, w[i].s, t);

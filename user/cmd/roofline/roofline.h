@@ -49,7 +49,7 @@ struct jetwatt_roofline_program {
  * @kernel, @kernels: the measured kernels
  * @roof, @roofs: one per mode, fitted to @kernel
  * @cost: cost of the network in each mode, NULL: no network
- * @answer: fastest, most frugal and recommended mode
+ * @answer: indices of the fastest mode, the mode with the least energy, and the recommended mode
  * @slower: accepted increase in time over the fastest mode, relative
  */
 struct jetwatt_roofline {
@@ -92,14 +92,18 @@ int jetwatt_roofline_corpus(struct jetwatt_roofline *r);
  * the error. */
 int jetwatt_roofline_fit(struct jetwatt_roofline *r);
 int jetwatt_roofline_tune(struct jetwatt_roofline *r);
-/* Draw the roofs of the fastest, recommended and most frugal mode; without a network, of the last
+/* Draw the roofs of the fastest, recommended and lowest-energy mode; without a network, of the last
  * mode. Return: 0, exit code. */
 int jetwatt_roofline_draw(const struct jetwatt_roofline *r);
+/* Print the table of roofs, and the cost of the network in the fastest, lowest-energy and recommended
+ * mode. */
 void jetwatt_roofline_roofs(const struct jetwatt_roofline *r);
 /* Print the recommended mode and what it saves. */
 void jetwatt_roofline_tuned(const struct jetwatt_roofline *r);
+/* Write the arrays "roofs" and "answer" into an open JSON object. */
 void jetwatt_roofline_roofs_json(const struct jetwatt_roofline *r, struct jetwatt_json *j);
 
+/* Print the network and the roofs, as tables or as one JSON document. */
 void jetwatt_roofline_print(const struct jetwatt_roofline *r);
 void jetwatt_roofline_json(const struct jetwatt_roofline *r);
 

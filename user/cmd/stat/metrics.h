@@ -15,11 +15,13 @@ struct jetwatt_figures {
 	double v[JETWATT_FIGURES];
 };
 
+/* Number of metrics, and the name of metric @i, 0 to the number - 1. */
 int jetwatt_figure_count(void);
 const char *jetwatt_figure_name(int i);
 /* Return: 1 if the metric is printed in the summary of several runs, else 0. */
 int jetwatt_figure_main(int i);
 
+/* Copy the metrics of a run from its summary @s and its resource usage @u. */
 void jetwatt_figure_take(struct jetwatt_figures *f, const struct jetwatt_summary *s,
 			 const struct jetwatt_usage_figures *u);
 

@@ -298,7 +298,7 @@ static int check_threshold(const struct stat_verb *v)
 	return jetwatt_error_say(JETWATT_EXIT_FAILED,
 				 yes == -ENODATA ?
 				 "a metric in the expression is unknown for this run" : NULL, NULL,
-				 yes == 1 ? "--fail-if holds: %s" :
+				 yes == 1 ? "--fail-if condition is true: %s" :
 				 "--fail-if cannot be evaluated: %s",
 				 v->in->fail_if);
 }

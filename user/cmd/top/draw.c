@@ -14,9 +14,9 @@
 
 enum { OVER = 1, TICK, BARS };
 
-static void set_color(const struct jetwatt_top_look *look, int pair, int on)
+static void set_color(const struct jetwatt_top_view *view, int pair, int on)
 {
-	if (!look->color)
+	if (!view->color)
 		return;
 	if (on)
 		attron(COLOR_PAIR(pair));
@@ -25,16 +25,16 @@ static void set_color(const struct jetwatt_top_look *look, int pair, int on)
 }
 
 /* Draw a bar of @width characters that is full at the value @full. */
-static void draw_bar(const struct jetwatt_top_look *look, double v, double full, int width,
+static void draw_bar(const struct jetwatt_top_view *view, double v, double full, int width,
 		     int pair)
 {
 	int n = full > 0 ? lround(fmin(v / full, 1) * width) : 0;
 
 	addch('[');
-	set_color(look, pair, 1);
+	set_color(view, pair, 1);
 	for (int i = 0; i < width; i++)
 		addch(i < n ? '=' : ' ');
-	set_color(look, pair, 0);
+	set_color(view, pair, 0);
 	addch(']');
 }
 
@@ -60,18 +60,18 @@ static void draw_telemetry(const struct jetwatt_top *t, int y)
 }
 
 static void draw_heading(const struct jetwatt_top *t, const struct jetwatt_watch *w,
-			 const struct jetwatt_top_look *look)
+			 const struct jetwatt_top_view *view)
 {
-	int over = look->budget_w > 0 && t->total_w > look->budget_w;
+	int over = view->budget_w > 0 && t->total_w > view->budget_w;
 	char cpu[16], gpu[16], emc[16];
 
 	attron(A_BOLD);
 	mvprintw(0, 0, "%s %.2f W", w->scope && *w->scope ? w->scope : "total", t->total_w);
 	attroff(A_BOLD);
-	if (look->budget_w > 0) {
+	if (view->budget_w > 0) {
 		addch(' ');
-		draw_bar(look, t->total_w, look->budget_w, BAR, over ? OVER : BARS);
-		printw(" of %g W%s", look->budget_w, over ? ", over budget" : "");
+		draw_bar(view, t->total_w, view->budget_w, BAR, over ? OVER : BARS);
+		printw(" of %g W%s", view->budget_w, over ? ", over budget" : "");
 	} else {
 		printw("   peak %.2f W", t->peak_w);
 	}
@@ -91,14 +91,14 @@ static int is_in_total(const struct jetwatt_watch *w, int r)
 }
 
 static int draw_rails(const struct jetwatt_top *t, const struct jetwatt_watch *w,
-		      const struct jetwatt_top_look *look, int y, int last)
+		      const struct jetwatt_top_view *view, int y, int last)
 {
 	for (int r = 0; r < w->nr_rails && y <= last; r++) {
 		if (!w->rail[r].enabled)
 			continue;
 		mvprintw(y++, 0, "%c%-17.17s %7.2f W ", is_in_total(w, r) ? ' ' : '(',
 			 w->rail[r].label, t->rail_w[r]);
-		draw_bar(look, t->rail_w[r], t->total_w, BAR, BARS);
+		draw_bar(view, t->rail_w[r], t->total_w, BAR, BARS);
 		if (is_in_total(w, r))
 			printw(" %3.0f %%", t->total_w > 0 ? 100 * t->rail_w[r] / t->total_w : 0);
 		else
@@ -109,7 +109,7 @@ static int draw_rails(const struct jetwatt_top *t, const struct jetwatt_watch *w
 
 /* Draw the total power over the window as columns, and a tick for each minibatch below. @rows:
  * height. Return: the next free line. */
-static int draw_chart(const struct jetwatt_top *t, const struct jetwatt_top_look *look, int y,
+static int draw_chart(const struct jetwatt_top *t, const struct jetwatt_top_view *view, int y,
 		      int rows)
 {
 	static const char level[] = { ' ', '.', ':', '|' };
@@ -120,19 +120,19 @@ static int draw_chart(const struct jetwatt_top *t, const struct jetwatt_top_look
 	full = fmax(full, 1e-3);
 	for (int row = 0; row < rows; row++) {
 		mvprintw(y + row, 0, "%6.1f W ", full * (rows - row) / rows);
-		set_color(look, BARS, 1);
+		set_color(view, BARS, 1);
 		for (int k = 0; k < t->nr_columns; k++) {
 			double part = t->column[k] / full * rows - (rows - 1 - row);
 
 			addch(t->column[k] < 0 ? ' ' : level[part <= 0 ? 0 : part >= 1 ? 3 : (int)(part * 3)]);
 		}
-		set_color(look, BARS, 0);
+		set_color(view, BARS, 0);
 	}
 	mvprintw(y + rows, 0, "%5.0f s  ", t->window_s);
-	set_color(look, TICK, 1);
+	set_color(view, TICK, 1);
 	for (int k = 0; k < t->nr_columns; k++)
 		addch(t->tick[k] > 1 ? '+' : t->tick[k] ? '|' : ' ');
-	set_color(look, TICK, 0);
+	set_color(view, TICK, 0);
 	return y + rows + 1;
 }
 
@@ -160,19 +160,19 @@ static void draw_jobs(const struct jetwatt_top *t, int y, int last)
 }
 
 void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_watch *w,
-		      const struct jetwatt_top_look *look)
+		      const struct jetwatt_top_view *view)
 {
 	int rows = LINES - 8 - w->nr_rails - (t->nr_jobs > 2 ? t->nr_jobs : 2), y;
 
 	rows = rows > CHART_MOST ? CHART_MOST : rows;
 	erase();
-	draw_heading(t, w, look);
-	y = draw_rails(t, w, look, 3, LINES - 2);
+	draw_heading(t, w, view);
+	y = draw_rails(t, w, view, 3, LINES - 2);
 	if (rows >= CHART_LEAST)
-		y = draw_chart(t, look, y + 1, rows);
+		y = draw_chart(t, view, y + 1, rows);
 	draw_jobs(t, y + (rows >= CHART_LEAST), LINES - 2);
-	mvprintw(LINES - 1, 0, "q quit  +/- window%s%s", *look->title ? "  space pause  " : "", look->title);
-	if (look->over || look->paused)
-		printw("  (%s)", look->over ? "end" : "paused");
+	mvprintw(LINES - 1, 0, "q quit  +/- window%s%s", *view->title ? "  space pause  " : "", view->title);
+	if (view->over || view->paused)
+		printw("  (%s)", view->over ? "end" : "paused");
 	refresh();
 }

@@ -19,7 +19,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-#define TURN_MS		100
+#define POLL_MS		100
 #define WINDOW_S	4
 #define LABEL_COLUMNS	10
 
@@ -188,30 +188,30 @@ static int handle_key(int c, double *window_s, int *paused)
 
 static int top_loop(struct source *s, const struct top_input *in)
 {
-	struct jetwatt_top_look look = { in->budget_w, in->args.color, 0, 0, in->replay ? in->replay : "" };
+	struct jetwatt_top_view view = { in->budget_w, in->args.color, 0, 0, in->replay ? in->replay : "" };
 	struct jetwatt_watch *w = s->watch;
 	static struct jetwatt_top top;
 	double window_s = WINDOW_S;
-	int err = begin_screen(&look.color), c = 0;
+	int err = begin_screen(&view.color), c = 0;
 
 	if (err)
 		return err;
 	while (!err) {
 		/* For a trace, wait for a key here; for a board, jetwatt_watch_run() waits. */
-		timeout(in->replay ? TURN_MS : 0);
+		timeout(in->replay ? POLL_MS : 0);
 		do {
 			c = getch();
-		} while (c != ERR && !handle_key(c, &window_s, &look.paused));
+		} while (c != ERR && !handle_key(c, &window_s, &view.paused));
 		if (c != ERR)
 			break;
-		if (!in->replay && jetwatt_watch_run(w, TURN_MS) && (w->failed || w->stop))
+		if (!in->replay && jetwatt_watch_run(w, POLL_MS) && (w->failed || w->stop))
 			break;
-		if (in->replay && !look.paused)
-			err = replay_for(s, TURN_MS);
-		look.over = s->over;
+		if (in->replay && !view.paused)
+			err = replay_for(s, POLL_MS);
+		view.over = s->over;
 		if (!jetwatt_top_gather(&top, w, window_s, COLS - LABEL_COLUMNS,
 					in->replay ? traced_name : live_name, &s->replay))
-			jetwatt_top_draw(&top, w, &look);
+			jetwatt_top_draw(&top, w, &view);
 	}
 	endwin();
 	if (c != ERR || err)

@@ -64,13 +64,13 @@ int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_watch *w, double wi
 		       void (*name)(uint32_t pid, char *buf, size_t len, void *arg), void *arg);
 
 /**
- * struct jetwatt_top_look - how the screen is drawn
+ * struct jetwatt_top_view - how the screen is drawn
  * @budget_w: power budget in W, 0: none
  * @color: use colours
  * @paused: the replay is paused; @over: it is at its end
  * @title: name of the trace, "" for a board
  */
-struct jetwatt_top_look {
+struct jetwatt_top_view {
 	double budget_w;
 	int color, paused, over;
 	const char *title;
@@ -78,6 +78,6 @@ struct jetwatt_top_look {
 
 /* Draw on the ncurses screen, at its present size. */
 void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_watch *w,
-		      const struct jetwatt_top_look *look);
+		      const struct jetwatt_top_view *view);
 
 #endif
