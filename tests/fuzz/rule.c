@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	memcpy(text, data, len);
 	text[len] = '\0';
-	yes = jetwatt_rule_judge(text, figure, NULL, &at);
+	yes = jetwatt_threshold_eval(text, figure, NULL, &at);
 	if (yes > 1 || at > strlen(text))
 		abort();
 	free(text);

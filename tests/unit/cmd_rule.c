@@ -44,7 +44,7 @@ TEST(judges)
 	size_t at, i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
-		EXPECT_EQ(t[i].yes, jetwatt_rule_judge(t[i].rule, figure, NULL, &at)) {
+		EXPECT_EQ(t[i].yes, jetwatt_threshold_eval(t[i].rule, figure, NULL, &at)) {
 			TH_LOG("%s", t[i].rule);
 		}
 }
@@ -64,11 +64,11 @@ TEST(refuses)
 		{ "W > ;", -EINVAL, 4 },
 		{ ". > 1", -EINVAL, 0 },
 	};
-	char deep[JETWATT_RULE_LEN + 8];
+	char deep[JETWATT_THRESHOLD_LEN + 8];
 	size_t at, i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		EXPECT_EQ(t[i].err, jetwatt_rule_judge(t[i].rule, figure, NULL, &at)) {
+		EXPECT_EQ(t[i].err, jetwatt_threshold_eval(t[i].rule, figure, NULL, &at)) {
 			TH_LOG("%s", t[i].rule);
 		}
 		EXPECT_EQ(t[i].at, at) {
@@ -77,9 +77,9 @@ TEST(refuses)
 	}
 	memset(deep, '(', sizeof(deep));
 	deep[sizeof(deep) - 1] = '\0';
-	EXPECT_EQ(-E2BIG, jetwatt_rule_judge(deep, figure, NULL, &at));
+	EXPECT_EQ(-E2BIG, jetwatt_threshold_eval(deep, figure, NULL, &at));
 	deep[100] = '\0';
-	EXPECT_EQ(-E2BIG, jetwatt_rule_judge(deep, figure, NULL, &at));
+	EXPECT_EQ(-E2BIG, jetwatt_threshold_eval(deep, figure, NULL, &at));
 }
 
 TEST_HARNESS_MAIN

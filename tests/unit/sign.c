@@ -51,30 +51,39 @@ FIXTURE_TEARDOWN(system)
 
 TEST_F(system, not_enforced)
 {
-	EXPECT_EQ(JETWATT_SIGN_FREE, jetwatt_sign_look(self->root, RELEASE, false));
+	EXPECT_EQ(JETWATT_SIGNATURE_NOT_ENFORCED,
+		  jetwatt_module_signature_check(self->root, RELEASE, false));
 	put(self->root, ENFORCE, "N\n");
 	put(self->root, LOCKDOWN, "[none] integrity confidentiality\n");
-	EXPECT_EQ(JETWATT_SIGN_FREE, jetwatt_sign_look(self->root, RELEASE, true));
+	EXPECT_EQ(JETWATT_SIGNATURE_NOT_ENFORCED,
+		  jetwatt_module_signature_check(self->root, RELEASE, true));
 }
 
 TEST_F(system, lockdown_enforces)
 {
 	put(self->root, LOCKDOWN, "none [integrity] confidentiality\n");
-	EXPECT_EQ(JETWATT_SIGN_ABSENT, jetwatt_sign_look(self->root, RELEASE, false));
-	EXPECT_EQ(JETWATT_SIGN_GOOD, jetwatt_sign_look(self->root, RELEASE, true));
+	EXPECT_EQ(JETWATT_SIGNATURE_NO_MODULE,
+		  jetwatt_module_signature_check(self->root, RELEASE, false));
+	EXPECT_EQ(JETWATT_SIGNATURE_TRUSTED,
+		  jetwatt_module_signature_check(self->root, RELEASE, true));
 }
 
 TEST_F(system, rejected)
 {
 	put(self->root, ENFORCE, "Y\n");
 	put(self->root, INSTALLED, "ELF");
-	EXPECT_EQ(JETWATT_SIGN_UNSIGNED, jetwatt_sign_look(self->root, RELEASE, false));
+	EXPECT_EQ(JETWATT_SIGNATURE_MISSING,
+		  jetwatt_module_signature_check(self->root, RELEASE, false));
 	put(self->root, INSTALLED, "ELF, and what is not quite " MARK "!");
-	EXPECT_EQ(JETWATT_SIGN_UNSIGNED, jetwatt_sign_look(self->root, RELEASE, false));
+	EXPECT_EQ(JETWATT_SIGNATURE_MISSING,
+		  jetwatt_module_signature_check(self->root, RELEASE, false));
 	put(self->root, INSTALLED, "ELF" MARK);
-	EXPECT_EQ(JETWATT_SIGN_UNTRUSTED, jetwatt_sign_look(self->root, RELEASE, false));
-	EXPECT_EQ(JETWATT_SIGN_GOOD, jetwatt_sign_look(self->root, RELEASE, true));
-	EXPECT_EQ(JETWATT_SIGN_ABSENT, jetwatt_sign_look(self->root, "5.10.104-tegra", false));
+	EXPECT_EQ(JETWATT_SIGNATURE_UNVERIFIED,
+		  jetwatt_module_signature_check(self->root, RELEASE, false));
+	EXPECT_EQ(JETWATT_SIGNATURE_TRUSTED,
+		  jetwatt_module_signature_check(self->root, RELEASE, true));
+	EXPECT_EQ(JETWATT_SIGNATURE_NO_MODULE,
+		  jetwatt_module_signature_check(self->root, "5.10.104-tegra", false));
 }
 
 TEST_HARNESS_MAIN

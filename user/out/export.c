@@ -20,7 +20,7 @@ const char *jetwatt_export_kind(const struct jetwatt_batch_bound *b)
 	return kind[b->kind >= 0 && b->kind < 3 ? b->kind : 2];
 }
 
-int jetwatt_export_switched(struct jetwatt_export *e, const struct jetwatt_power *p)
+int jetwatt_export_clocks_changed(struct jetwatt_export *e, const struct jetwatt_power *p)
 {
 	if (!memcmp(&p->clock, &e->clock, sizeof(p->clock)))
 		return 0;
@@ -28,8 +28,8 @@ int jetwatt_export_switched(struct jetwatt_export *e, const struct jetwatt_power
 	return 1;
 }
 
-int jetwatt_export_moved(struct jetwatt_export *e, const struct jetwatt_power *p,
-			 unsigned int slot)
+int jetwatt_export_slot_changed(struct jetwatt_export *e, const struct jetwatt_power *p,
+				unsigned int slot)
 {
 	if (e->last_telemetry.value[slot] == p->telemetry.value[slot])
 		return 0;

@@ -114,13 +114,13 @@ extern const struct jetwatt_export_format jetwatt_export_csv, jetwatt_export_jso
 	jetwatt_export_prometheus;
 
 /* Shared by the formats. jetwatt_export_total(): power of the total in uW. jetwatt_export_kind():
- * "train", "eval" or "other". jetwatt_export_switched(): have the clocks changed since the last
- * call? */
+ * "train", "eval" or "other". jetwatt_export_clocks_changed(): have the clocks changed since the
+ * last call? */
 int64_t jetwatt_export_total(const struct jetwatt_export *e, const struct jetwatt_power *p);
 const char *jetwatt_export_kind(const struct jetwatt_batch_bound *b);
-int jetwatt_export_switched(struct jetwatt_export *e, const struct jetwatt_power *p);
+int jetwatt_export_clocks_changed(struct jetwatt_export *e, const struct jetwatt_power *p);
 /* Has the telemetry slot changed since the last call for it? Return: 1, 0. */
-int jetwatt_export_moved(struct jetwatt_export *e, const struct jetwatt_power *p,
-			 unsigned int slot);
+int jetwatt_export_slot_changed(struct jetwatt_export *e, const struct jetwatt_power *p,
+				unsigned int slot);
 
 #endif

@@ -48,7 +48,7 @@ static void chrome_telemetry(struct jetwatt_export *e, const struct jetwatt_powe
 		const struct jetwatt_series_row *row = jetwatt_telemetry_row(s, NULL);
 		int64_t v = p->telemetry.value[s];
 
-		if (!jetwatt_export_moved(e, p, s) || v == JETWATT_TELEMETRY_NONE)
+		if (!jetwatt_export_slot_changed(e, p, s) || v == JETWATT_TELEMETRY_NONE)
 			continue;
 		open_event(&j, e, jetwatt_telemetry_title(s, title), "C", p->time_ns);
 		jetwatt_json_object(&j, "args");
@@ -73,7 +73,7 @@ static void chrome_power(struct jetwatt_export *e, const struct jetwatt_power *p
 	jetwatt_json_end(&j);
 	jetwatt_json_end(&j);
 	chrome_telemetry(e, p);
-	if (!jetwatt_export_switched(e, p))
+	if (!jetwatt_export_clocks_changed(e, p))
 		return;
 	open_event(&j, e, "clocks (MHz)", "C", p->time_ns);
 	jetwatt_json_object(&j, "args");

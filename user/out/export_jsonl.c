@@ -80,7 +80,7 @@ static void jsonl_telemetry(struct jetwatt_export *e, const struct jetwatt_power
 	jetwatt_each_slot(s) {
 		int64_t v = p->telemetry.value[s];
 
-		if (!jetwatt_export_moved(e, p, s))
+		if (!jetwatt_export_slot_changed(e, p, s))
 			continue;
 		if (!any++) {
 			begin_line(&j, e->f, "telemetry");
@@ -104,7 +104,7 @@ static void jsonl_power(struct jetwatt_export *e, const struct jetwatt_power *p,
 	if (p->gap)
 		fprintf(e->f, "{\"type\":\"gap\",\"t_ns\":%" PRIu64 ",\"lost\":%" PRIu64 "}\n",
 			p->time_ns, lost);
-	if (jetwatt_export_switched(e, p))
+	if (jetwatt_export_clocks_changed(e, p))
 		jsonl_mode(e->f, p);
 	jsonl_telemetry(e, p);
 	fprintf(e->f, "{\"type\":\"power\",\"seq\":%" PRIu64 ",\"t_ns\":%" PRIu64 ",\"uw\":[", p->seq,

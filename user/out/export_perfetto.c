@@ -187,7 +187,7 @@ static void perfetto_telemetry(struct jetwatt_export *e, const struct jetwatt_po
 		const struct jetwatt_series_row *row = jetwatt_telemetry_row(s, NULL);
 		int64_t v = p->telemetry.value[s];
 
-		if (!jetwatt_export_moved(e, p, s) || v == JETWATT_TELEMETRY_NONE)
+		if (!jetwatt_export_slot_changed(e, p, s) || v == JETWATT_TELEMETRY_NONE)
 			continue;
 		if (!(e->tracks & 1ull << s))
 			counter_track(e, TRACK_OF_TELEMETRY + s,
@@ -205,7 +205,7 @@ static void perfetto_power(struct jetwatt_export *e, const struct jetwatt_power 
 	for (int r = 0; r < e->run->nr_rails; r++)
 		if (p->valid & 1u << r)
 			counter_event(e, p->time_ns, TRACK_OF_RAILS + r, p->uw[r] * 1e-6);
-	if (!jetwatt_export_switched(e, p))
+	if (!jetwatt_export_clocks_changed(e, p))
 		return;
 	counter_event(e, p->time_ns, TRACK_OF_CPU, p->clock.cpu_khz * 1e-3);
 	counter_event(e, p->time_ns, TRACK_OF_GPU, p->clock.gpu_hz * 1e-6);

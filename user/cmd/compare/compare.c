@@ -19,7 +19,7 @@
 
 enum { JSON = JETWATT_ARGS_LONG };
 
-#define LINES_MAX	(JETWATT_ROWS_MAX + 2)
+#define LINES_MAX	(JETWATT_TABLE_MAX + 2)
 
 struct compare_input {
 	struct jetwatt_args args;
@@ -68,17 +68,17 @@ static error_t compare_parse(int key, char *arg, struct argp_state *state)
 
 static const struct {
 	const char *name, *unit;
-} quantity[JETWATT_ROWS_RAILS] = {
-	[JETWATT_ROWS_TIME] = { "time", "ms" }, [JETWATT_ROWS_FETCH] = { "fetch stall", "ms" },
-	[JETWATT_ROWS_GPU] = { "GPU busy", "ms" }, [JETWATT_ROWS_ENERGY] = { "energy", "J" },
-	[JETWATT_ROWS_POWER] = { "power", "W" }, [JETWATT_ROWS_CORES] = { "cores", "" },
-	[JETWATT_ROWS_CPU] = { "CPU clock", "MHz" }, [JETWATT_ROWS_GPU_CLOCK] = { "GPU clock", "MHz" },
-	[JETWATT_ROWS_EMC] = { "EMC clock", "MHz" },
+} quantity[JETWATT_TABLE_RAILS] = {
+	[JETWATT_TABLE_TIME] = { "time", "ms" }, [JETWATT_TABLE_FETCH] = { "fetch stall", "ms" },
+	[JETWATT_TABLE_GPU] = { "GPU busy", "ms" }, [JETWATT_TABLE_ENERGY] = { "energy", "J" },
+	[JETWATT_TABLE_POWER] = { "power", "W" }, [JETWATT_TABLE_CORES] = { "cores", "" },
+	[JETWATT_TABLE_CPU] = { "CPU clock", "MHz" }, [JETWATT_TABLE_GPU_CLOCK] = { "GPU clock", "MHz" },
+	[JETWATT_TABLE_EMC] = { "EMC clock", "MHz" },
 };
 
 /* Rails are matched by label, because two boards may have different rails, or list them in a
  * different order. Return: index, -1: none. */
-static int compare_find_rail(const struct jetwatt_rows *rows, const char *label)
+static int compare_find_rail(const struct jetwatt_minibatch_table *rows, const char *label)
 {
 	for (int r = 0; r < rows->nr_rails; r++)
 		if (!strcmp(rows->rail[r], label))
@@ -98,21 +98,22 @@ static int compare_add_line(struct compare_line *line, int *n, const char *name,
 }
 
 /* Compare all quantities. @line: LINES_MAX entries. Return: number of lines, -ENOMEM. */
-static int compare_rows(const struct jetwatt_rows *a, const struct jetwatt_rows *b,
-			struct compare_line *line)
+static int compare_rows(const struct jetwatt_minibatch_table *a,
+			const struct jetwatt_minibatch_table *b, struct compare_line *line)
 {
 	int n = 0, err = 0;
 
-	for (int k = 0; k < JETWATT_ROWS_RAILS && !err; k++) {
+	for (int k = 0; k < JETWATT_TABLE_RAILS && !err; k++) {
 		err = compare_add_line(line, &n, quantity[k].name, quantity[k].unit, 0,
 				       a->column[k], a->nr, b->column[k], b->nr);
-		for (int r = 0; r < a->nr_rails && k == JETWATT_ROWS_ENERGY && !err; r++) {
+		for (int r = 0; r < a->nr_rails && k == JETWATT_TABLE_ENERGY && !err; r++) {
 			int other = compare_find_rail(b, a->rail[r]);
 
 			if (other >= 0)
 				err = compare_add_line(line, &n, a->rail[r], "J", 1,
-						       a->column[JETWATT_ROWS_RAILS + r],
-						       a->nr, b->column[JETWATT_ROWS_RAILS + other],
+						       a->column[JETWATT_TABLE_RAILS + r],
+						       a->nr,
+						       b->column[JETWATT_TABLE_RAILS + other],
 						       b->nr);
 		}
 	}
@@ -173,7 +174,8 @@ static void change_text(double change, int factor, char *buf, size_t len)
 		snprintf(buf, len, "%+.1f", 100 * change);
 }
 
-static void compare_print(const struct compare_input *in, const struct jetwatt_rows *rows,
+static void compare_print(const struct compare_input *in,
+			  const struct jetwatt_minibatch_table *rows,
 			  const struct compare_line *line, int n)
 {
 	const struct compare_line *most;
@@ -212,7 +214,8 @@ static void compare_print(const struct compare_input *in, const struct jetwatt_r
 		printf("\n the energy has not changed significantly\n");
 }
 
-static void compare_print_json(const struct compare_input *in, const struct jetwatt_rows *rows,
+static void compare_print_json(const struct compare_input *in,
+			       const struct jetwatt_minibatch_table *rows,
 			       const struct compare_line *line, int n)
 {
 	const struct compare_line *most;
@@ -257,7 +260,7 @@ static void compare_print_json(const struct compare_input *in, const struct jetw
 
 int jetwatt_cmd_compare(int argc, char **argv)
 {
-	static struct jetwatt_rows rows[2];
+	static struct jetwatt_minibatch_table rows[2];
 	static struct compare_line line[LINES_MAX];
 	struct compare_input in = { 0 };
 	int err, n;
@@ -268,7 +271,7 @@ int jetwatt_cmd_compare(int argc, char **argv)
 			   "effect that is at least small (Cliff's delta).", options, compare_parse, argc, argv, &in);
 	err = jetwatt_rows_read(&rows[0], in.trace[0]);
 	if (!err)
-		err = jetwatt_rows_read(&rows[1], in.trace[1]);
+		err = jetwatt_minibatch_table_read(&rows[1], in.trace[1]);
 	n = err ? 0 : compare_rows(&rows[0], &rows[1], line);
 	if (n < 0)
 		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL,
@@ -277,7 +280,7 @@ int jetwatt_cmd_compare(int argc, char **argv)
 		compare_print_json(&in, rows, line, n);
 	else if (!err)
 		compare_print(&in, rows, line, n);
-	jetwatt_rows_free(&rows[0]);
-	jetwatt_rows_free(&rows[1]);
+	jetwatt_minibatch_table_free(&rows[0]);
+	jetwatt_minibatch_table_free(&rows[1]);
 	return err;
 }

@@ -23,7 +23,8 @@ struct edge {
 /**
  * struct side_sums - state of the second pass
  * @watch: the replayed session
- * @edge, @nr: all minibatch boundaries in order of time; @next: index of the first one that is not reached yet
+ * @edge, @nr: all minibatch boundaries in order of time; @next: index of the first one that is not
+ *	reached yet
  * @at: the integrals up to @last
  * @last: the last sample; @any: there was one
  */
@@ -104,36 +105,37 @@ static const struct edge *edge_at(const struct side_sums *s, uint64_t t_ns)
 	return bsearch(&key, s->edge, s->nr, sizeof(key), edge_by_time);
 }
 
-static void table_add_minibatch(struct jetwatt_rows *rows, const struct jetwatt_batch_bound *b,
+static void table_add_minibatch(struct jetwatt_minibatch_table *rows,
+				const struct jetwatt_batch_bound *b,
 				const struct edge *from, const struct edge *to)
 {
 	double s = (b->end_ns - b->start_ns) * 1e-9, joule = 0;
 	size_t i = rows->nr;
 
 	for (int r = 0; r < rows->nr_rails; r++) {
-		rows->column[JETWATT_ROWS_RAILS + r][i] = (to->uj[r] - from->uj[r]) * 1e-6;
-		joule += rows->column[JETWATT_ROWS_RAILS + r][i];
+		rows->column[JETWATT_TABLE_RAILS + r][i] = (to->uj[r] - from->uj[r]) * 1e-6;
+		joule += rows->column[JETWATT_TABLE_RAILS + r][i];
 	}
 	if (b->kind == JETWATT_BATCH_EVAL) {
 		rows->eval_ms[rows->nr_eval] = s * 1e3;
 		rows->eval_j[rows->nr_eval++] = joule;
 		return;
 	}
-	rows->column[JETWATT_ROWS_TIME][i] = s * 1e3;
-	rows->column[JETWATT_ROWS_FETCH][i] = b->fetch_ns * 1e-6;
-	rows->column[JETWATT_ROWS_GPU][i] = b->gpu_ns * 1e-6;
-	rows->column[JETWATT_ROWS_ENERGY][i] = joule;
-	rows->column[JETWATT_ROWS_POWER][i] = joule / s;
+	rows->column[JETWATT_TABLE_TIME][i] = s * 1e3;
+	rows->column[JETWATT_TABLE_FETCH][i] = b->fetch_ns * 1e-6;
+	rows->column[JETWATT_TABLE_GPU][i] = b->gpu_ns * 1e-6;
+	rows->column[JETWATT_TABLE_ENERGY][i] = joule;
+	rows->column[JETWATT_TABLE_POWER][i] = joule / s;
 	for (int k = 0; k < CLOCKS; k++)
-		rows->column[JETWATT_ROWS_CORES + k][i] = (to->ticks[k] - from->ticks[k]) / s;
+		rows->column[JETWATT_TABLE_CORES + k][i] = (to->ticks[k] - from->ticks[k]) / s;
 	rows->nr++;
 }
 
-static int table_alloc(struct jetwatt_rows *rows, size_t n)
+static int table_alloc(struct jetwatt_minibatch_table *rows, size_t n)
 {
 	int failed;
 
-	for (int k = 0; k < JETWATT_ROWS_RAILS + rows->nr_rails; k++) {
+	for (int k = 0; k < JETWATT_TABLE_RAILS + rows->nr_rails; k++) {
 		rows->column[k] = calloc(n + 1, sizeof(double));
 		if (!rows->column[k])
 			return -ENOMEM;
@@ -144,7 +146,8 @@ static int table_alloc(struct jetwatt_rows *rows, size_t n)
 	return failed ? -ENOMEM : 0;
 }
 
-static int table_gather(struct jetwatt_rows *rows, const struct jetwatt_meter *m, const char *path)
+static int table_gather(struct jetwatt_minibatch_table *rows, const struct jetwatt_meter *m,
+			const char *path)
 {
 	struct side_sums s = { .edge = calloc(2 * m->bounds + 1, sizeof(*s.edge)) };
 	size_t skip = jetwatt_meter_minibatches(m) / 10, seen = 0;
@@ -174,7 +177,7 @@ static int table_gather(struct jetwatt_rows *rows, const struct jetwatt_meter *m
 	return err;
 }
 
-int jetwatt_rows_read(struct jetwatt_rows *rows, const char *path)
+int jetwatt_minibatch_table_read(struct jetwatt_minibatch_table *rows, const char *path)
 {
 	struct jetwatt_meter m = { 0 };
 	struct jetwatt_replay r;
@@ -201,9 +204,9 @@ int jetwatt_rows_read(struct jetwatt_rows *rows, const char *path)
 	return err;
 }
 
-void jetwatt_rows_free(struct jetwatt_rows *rows)
+void jetwatt_minibatch_table_free(struct jetwatt_minibatch_table *rows)
 {
-	for (int k = 0; k < JETWATT_ROWS_MAX; k++)
+	for (int k = 0; k < JETWATT_TABLE_MAX; k++)
 		free(rows->column[k]);
 	free(rows->eval_ms);
 	free(rows->eval_j);

@@ -8,31 +8,31 @@
 
 #include "measure/replay.h"
 
-/* Columns of the table; the energies of the rails of the total follow at JETWATT_ROWS_RAILS. */
+/* Columns of the table; the energies of the rails of the total follow at JETWATT_TABLE_RAILS. */
 enum {
-	JETWATT_ROWS_TIME,	/* ms */
-	JETWATT_ROWS_FETCH,	/* ms until the GPU gets work */
-	JETWATT_ROWS_GPU,	/* ms in which the GPU has work */
-	JETWATT_ROWS_ENERGY,	/* J */
-	JETWATT_ROWS_POWER,	/* W */
-	JETWATT_ROWS_CORES,
-	JETWATT_ROWS_CPU,	/* means over the minibatch: cores online, then clocks in MHz */
-	JETWATT_ROWS_GPU_CLOCK,
-	JETWATT_ROWS_EMC,
-	JETWATT_ROWS_RAILS,	/* J, one column per rail */
-	JETWATT_ROWS_MAX = JETWATT_ROWS_RAILS + JETWATT_RAILS_MAX
+	JETWATT_TABLE_TIME,	/* ms */
+	JETWATT_TABLE_FETCH,	/* ms until the GPU gets work */
+	JETWATT_TABLE_GPU,	/* ms in which the GPU has work */
+	JETWATT_TABLE_ENERGY,	/* J */
+	JETWATT_TABLE_POWER,	/* W */
+	JETWATT_TABLE_CORES,
+	JETWATT_TABLE_CPU,	/* means over the minibatch: cores online, then clocks in MHz */
+	JETWATT_TABLE_GPU_CLOCK,
+	JETWATT_TABLE_EMC,
+	JETWATT_TABLE_RAILS,	/* J, one column per rail */
+	JETWATT_TABLE_MAX = JETWATT_TABLE_RAILS + JETWATT_RAILS_MAX
 };
 
 /**
- * struct jetwatt_rows - one run; all columns have the same length
- * @column: the columns, JETWATT_ROWS_*, @nr values each
+ * struct jetwatt_minibatch_table - one run; all columns have the same length
+ * @column: the columns, JETWATT_TABLE_*, @nr values each
  * @nr: number of training minibatches, without the first ones (warm-up)
  * @eval_ms, @eval_j, @nr_eval: time and energy of evaluation minibatches, and their number
  * @rail, @nr_rails: labels of the rails of the total
  * @board, @command: from the trace
  */
-struct jetwatt_rows {
-	double *column[JETWATT_ROWS_MAX];
+struct jetwatt_minibatch_table {
+	double *column[JETWATT_TABLE_MAX];
 	size_t nr;
 	double *eval_ms, *eval_j;
 	size_t nr_eval;
@@ -42,8 +42,8 @@ struct jetwatt_rows {
 
 /* Read the trace @path. It is read twice, so it must be a file, not a pipe. Return: 0, or an exit
  * code after printing the error. Either way, the caller frees @rows. */
-int jetwatt_rows_read(struct jetwatt_rows *rows, const char *path);
+int jetwatt_minibatch_table_read(struct jetwatt_minibatch_table *rows, const char *path);
 /* Free the columns of @rows. */
-void jetwatt_rows_free(struct jetwatt_rows *rows);
+void jetwatt_minibatch_table_free(struct jetwatt_minibatch_table *rows);
 
 #endif

@@ -16,7 +16,7 @@
 #include "board/remote.h"
 #include "util/unix_request.h"
 
-#define say	jetwatt_doctor_say
+#define say	jetwatt_doctor_finding
 #define POLICY	"/etc/jetwatt/jetwattd.conf"
 
 /* Return: 1 if jetwattd answers on its control socket, else 0. */

@@ -2,7 +2,7 @@
 /*
  * The checks of jetwatt doctor on this board: kernel, board, module, chips, rails, access,
  * overhead, probe backends, saved state, profiles. Each check_*() function reports one finding or
- * several with jetwatt_doctor_say().
+ * several with jetwatt_doctor_finding().
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -25,8 +25,8 @@
 
 static const char *const level_name[] = { "ok", "warn", "fail" };
 
-void jetwatt_doctor_say(struct jetwatt_doctor *d, enum jetwatt_doctor_level level, int code,
-			const char *name, const char *fix, const char *text, ...)
+void jetwatt_doctor_finding(struct jetwatt_doctor *d, enum jetwatt_doctor_level level, int code,
+			    const char *name, const char *fix, const char *text, ...)
 {
 	static const char color[] = { 'g', 'y', 'r' };
 	char line[320];
@@ -67,7 +67,7 @@ void jetwatt_doctor_say(struct jetwatt_doctor *d, enum jetwatt_doctor_level leve
 		printf("      %-8s fix: %s\n", "", fix);
 }
 
-#define say jetwatt_doctor_say
+#define say jetwatt_doctor_finding
 
 static int check_kernel(struct jetwatt_doctor *d)
 {
@@ -116,24 +116,24 @@ static void check_signature(struct jetwatt_doctor *d, int loaded)
 	struct utsname u;
 
 	uname(&u);
-	switch (jetwatt_sign_look("", u.release, loaded)) {
-	case JETWATT_SIGN_FREE:
+	switch (jetwatt_module_signature_check("", u.release, loaded)) {
+	case JETWATT_SIGNATURE_NOT_ENFORCED:
 		say(d, OK, 0, "signing", NULL, "this kernel does not enforce module signatures");
 		break;
-	case JETWATT_SIGN_GOOD:
+	case JETWATT_SIGNATURE_TRUSTED:
 		say(d, OK, 0, "signing", NULL, "enforced; the module is signed with a trusted key");
 		break;
-	case JETWATT_SIGN_UNSIGNED:
+	case JETWATT_SIGNATURE_MISSING:
 		say(d, FAIL, JETWATT_EXIT_FAILED, "signing",
 		    "sign it with the platform's key: README.Debian of jetwatt-dkms",
 		    "enforced; the installed module has no signature, so the kernel rejects it");
 		break;
-	case JETWATT_SIGN_UNTRUSTED:
+	case JETWATT_SIGNATURE_UNVERIFIED:
 		say(d, FAIL, JETWATT_EXIT_FAILED, "signing",
 		    "modprobe jetwatt; if it is rejected, sign it with the platform's key",
 		    "enforced; the installed module is signed, but it is not known whether this kernel trusts the key");
 		break;
-	case JETWATT_SIGN_ABSENT:
+	case JETWATT_SIGNATURE_NO_MODULE:
 		say(d, WARN, 0, "signing",
 		    "configure DKMS to sign modules: README.Debian of jetwatt-dkms",
 		    "enforced; no installed module was found, and it must be signed");
@@ -242,7 +242,7 @@ static void check_rails(struct jetwatt_doctor *d)
  * samples. */
 static void check_access(struct jetwatt_doctor *d)
 {
-	int leaks = jetwatt_own_leaks();
+	int leaks = jetwatt_access_check();
 
 	if (leaks == 1)
 		say(d, FAIL, JETWATT_EXIT_FAILED, "access",
@@ -261,7 +261,7 @@ static void check_sampler_overhead(struct jetwatt_doctor *d)
 {
 	struct jetwatt_overhead o;
 
-	if (jetwatt_own_cost(&o))
+	if (jetwatt_sampler_overhead_measure(&o))
 		return;
 	if (o.core_w > 2 * o.error_w)
 		say(d, OK, 0, "own cost", NULL,
@@ -310,7 +310,7 @@ static void check_probe_overhead(struct jetwatt_doctor *d, uint32_t rung)
 {
 	double plain, extra;
 
-	if (!jetwatt_cost_measure(rung, &plain, &extra))
+	if (!jetwatt_probe_overhead_measure(rung, &plain, &extra))
 		say(d, OK, 0, "cost", NULL,
 		    "system calls of processes that are not measured: +%.0f ns with %s (%.0f ns without)",
 		    extra > 0 ? extra : 0, jetwatt_args_rung_name(rung), plain);

@@ -42,15 +42,15 @@ struct jetwatt_doctor {
 };
 
 /**
- * jetwatt_doctor_say() - print or store one finding
+ * jetwatt_doctor_finding() - print or store one finding
  * @level: OK, WARN or FAIL
  * @code: exit status if @level is FAIL
  * @name: name of the check, at most 8 characters fit the column
  * @fix: what the user should do, NULL: nothing; not shown for OK
  * @text: printf format of the finding, at most 319 characters
  */
-void jetwatt_doctor_say(struct jetwatt_doctor *d, enum jetwatt_doctor_level level, int code,
-			const char *name, const char *fix, const char *text, ...)
+void jetwatt_doctor_finding(struct jetwatt_doctor *d, enum jetwatt_doctor_level level, int code,
+			    const char *name, const char *fix, const char *text, ...)
 	__attribute__((format(printf, 6, 7)));
 
 /* doctor.c: run all checks of the board in order. Opens @d->board and @d->jw where possible; the

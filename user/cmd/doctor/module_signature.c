@@ -48,26 +48,28 @@ static bool has_mark(FILE *f)
 	       fread(end, 1, sizeof(MARK) - 1, f) == sizeof(MARK) - 1 && !strcmp(end, MARK);
 }
 
-enum jetwatt_sign jetwatt_sign_look(const char *root, const char *release, bool loaded)
+enum jetwatt_module_signature jetwatt_module_signature_check(const char *root, const char *release,
+							     bool loaded)
 {
 	/* Directories of make install, of DKMS on Ubuntu and Debian, and of DKMS elsewhere. */
 	static const char *const places[] = { "updates", "updates/dkms", "extra", "kernel/drivers/misc" };
 	static const char *const packed[] = { "", ".xz", ".zst", ".gz" };
-	enum jetwatt_sign state = JETWATT_SIGN_ABSENT;
+	enum jetwatt_module_signature state = JETWATT_SIGNATURE_NO_MODULE;
 	char path[512];
 	FILE *f;
 
 	if (!enforced(root))
-		return JETWATT_SIGN_FREE;
+		return JETWATT_SIGNATURE_NOT_ENFORCED;
 	if (loaded)
-		return JETWATT_SIGN_GOOD;
-	for (unsigned int i = 0; i < 16 && state == JETWATT_SIGN_ABSENT; i++) {
+		return JETWATT_SIGNATURE_TRUSTED;
+	for (unsigned int i = 0; i < 16 && state == JETWATT_SIGNATURE_NO_MODULE; i++) {
 		snprintf(path, sizeof(path), "%s/lib/modules/%s/%s/jetwatt.ko%s", root, release,
 			 places[i / 4], packed[i % 4]);
 		f = fopen(path, "re");
 		if (!f)
 			continue;
-		state = i % 4 || has_mark(f) ? JETWATT_SIGN_UNTRUSTED : JETWATT_SIGN_UNSIGNED;
+		state = i % 4 || has_mark(f) ? JETWATT_SIGNATURE_UNVERIFIED :
+		JETWATT_SIGNATURE_MISSING;
 		fclose(f);
 	}
 	return state;

@@ -9,24 +9,24 @@
 #include <stdbool.h>
 
 /**
- * enum jetwatt_sign - result of the check
- * @JETWATT_SIGN_FREE: signatures are not enforced: the module loads without one
- * @JETWATT_SIGN_GOOD: enforced, and the module is loaded: its key is trusted
- * @JETWATT_SIGN_UNSIGNED: enforced, and the installed module has no signature: it is rejected
- * @JETWATT_SIGN_UNTRUSTED: enforced, and the installed module is signed but not loaded: its key may
- *	be untrusted
- * @JETWATT_SIGN_ABSENT: enforced, and no installed module was found
+ * enum jetwatt_module_signature - result of the check
+ * @JETWATT_SIGNATURE_NOT_ENFORCED: signatures are not enforced: the module loads without one
+ * @JETWATT_SIGNATURE_TRUSTED: enforced, and the module is loaded: its key is trusted
+ * @JETWATT_SIGNATURE_MISSING: enforced, and the installed module has no signature: it is rejected
+ * @JETWATT_SIGNATURE_UNVERIFIED: enforced, and the installed module is signed but not loaded: its
+ *	key may be untrusted
+ * @JETWATT_SIGNATURE_NO_MODULE: enforced, and no installed module was found
  */
-enum jetwatt_sign {
-	JETWATT_SIGN_FREE,
-	JETWATT_SIGN_GOOD,
-	JETWATT_SIGN_UNSIGNED,
-	JETWATT_SIGN_UNTRUSTED,
-	JETWATT_SIGN_ABSENT,
+enum jetwatt_module_signature {
+	JETWATT_SIGNATURE_NOT_ENFORCED,
+	JETWATT_SIGNATURE_TRUSTED,
+	JETWATT_SIGNATURE_MISSING,
+	JETWATT_SIGNATURE_UNVERIFIED,
+	JETWATT_SIGNATURE_NO_MODULE,
 };
 
 /**
- * jetwatt_sign_look() - check signature enforcement and the module's signature
+ * jetwatt_module_signature_check() - check signature enforcement and the module's signature
  * @root: prefix of all paths: "" or the directory of a test tree
  * @release: release of the running kernel (uname -r)
  * @loaded: whether the module is loaded
@@ -34,6 +34,7 @@ enum jetwatt_sign {
  * A compressed module counts as signed, because its signature is inside the compressed data.
  * Return: the result; it never fails.
  */
-enum jetwatt_sign jetwatt_sign_look(const char *root, const char *release, bool loaded);
+enum jetwatt_module_signature jetwatt_module_signature_check(const char *root, const char *release,
+							     bool loaded);
 
 #endif

@@ -28,7 +28,7 @@ static double round_ns(void)
 	return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / CALLS;
 }
 
-int jetwatt_cost_measure(uint32_t rungs, double *plain_ns, double *extra_ns)
+int jetwatt_probe_overhead_measure(uint32_t rungs, double *plain_ns, double *extra_ns)
 {
 	/* The probe watches process 1, so this process is one of those that are not watched. */
 	struct jetwatt_probe_opts opts = { .tgid = 1, .rungs = rungs };

@@ -245,8 +245,8 @@ static void print_calls(struct watched_process *p)
 		sum += e[i].calls;
 		if (i + 1 < n && !strcmp(e[i].name, e[i + 1].name))
 			continue;
-		jetwatt_doctor_say(p->d, OK, 0, "call", NULL, "%s: %.1f calls per second",
-				   e[i].name, (double)sum / p->calls_s);
+		jetwatt_doctor_finding(p->d, OK, 0, "call", NULL, "%s: %.1f calls per second",
+				       e[i].name, (double)sum / p->calls_s);
 		sum = 0;
 	}
 }
@@ -254,11 +254,11 @@ static void print_calls(struct watched_process *p)
 static void print_sleeps(struct watched_process *p)
 {
 	for (unsigned int i = 0; i < p->nr_sleeps; i++)
-		jetwatt_doctor_say(p->d, OK, 0, "sleep", NULL,
-				   "thread %s: %.0f %% of the time asleep in %s",
-				   p->sleep_place[i].thread,
-				   100.0 * p->sleep_place[i].polls / p->polls,
-				   p->sleep_place[i].call);
+		jetwatt_doctor_finding(p->d, OK, 0, "sleep", NULL,
+				       "thread %s: %.0f %% of the time asleep in %s",
+				       p->sleep_place[i].thread,
+				       100.0 * p->sleep_place[i].polls / p->polls,
+				       p->sleep_place[i].call);
 }
 
 /* @most: number of waits that the uprobe backend saw. Return: 1 if this backend sees enough of the
@@ -269,28 +269,29 @@ static int print_backend(struct watched_process *p, struct backend *b, uint64_t 
 	unsigned long long waits = b->waits;
 
 	if (!b->probe)
-		jetwatt_doctor_say(p->d, WARN, 0, "backend", geteuid() ? "sudo jetwatt doctor -p PID" :
-				   "jetwatt doctor", "%s: not usable here: %s", name, b->why);
+		jetwatt_doctor_finding(p->d, WARN, 0, "backend", geteuid() ? "sudo jetwatt doctor -p PID" :
+				       "jetwatt doctor", "%s: not usable here: %s", name, b->why);
 	else if (!waits && b->rung == JETWATT_RUNG_UPROBE)
-		jetwatt_doctor_say(p->d, WARN, 0, "backend", *b->state.library ?
-				   "the CUDA runtime may be stripped, or it calls the driver by addresses that libcuda does not export" :
-				   "check that the program uses CUDA: grep libcuda /proc/PID/maps",
-				   "%s: sees no waits; %s", name, *b->state.library ?
-				   b->state.library :
-				   "the program has not loaded libcuda");
+		jetwatt_doctor_finding(p->d, WARN, 0, "backend", *b->state.library ?
+				       "the CUDA runtime may be stripped, or it calls the driver by addresses that libcuda does not export" :
+				       "check that the program uses CUDA: grep libcuda /proc/PID/maps",
+				       "%s: sees no waits; %s", name, *b->state.library ?
+				       b->state.library :
+				       "the program has not loaded libcuda");
 	else if (!waits)
-		jetwatt_doctor_say(p->d, WARN, 0, "backend", most ? "jetwatt stat --probe uprobe" :
-				   "check that the program uses the GPU now",
-				   "%s: sees no waits; the program spins, queries, or sleeps in other system calls", name);
+		jetwatt_doctor_finding(p->d, WARN, 0, "backend", most ?
+				       "jetwatt stat --probe uprobe" :
+				       "check that the program uses the GPU now",
+				       "%s: sees no waits; the program spins, queries, or sleeps in other system calls", name);
 	else if ((double)waits < SHARE_MIN * (double)most)
-		jetwatt_doctor_say(p->d, WARN, 0, "backend",
-				   "do not select this backend with --probe",
-				   "%s: sees only %llu of %llu waits, so its minibatches would be wrong", name,
-				   waits, (unsigned long long)most);
+		jetwatt_doctor_finding(p->d, WARN, 0, "backend",
+				       "do not select this backend with --probe",
+				       "%s: sees only %llu of %llu waits, so its minibatches would be wrong", name,
+				       waits, (unsigned long long)most);
 	else
-		jetwatt_doctor_say(p->d, OK, 0, "backend", NULL,
-				   "%s: sees minibatches; %.1f waits per second",
-				   name, (double)waits / p->seconds);
+		jetwatt_doctor_finding(p->d, OK, 0, "backend", NULL,
+				       "%s: sees minibatches; %.1f waits per second",
+				       name, (double)waits / p->seconds);
 	return waits && (double)waits >= SHARE_MIN * (double)most;
 }
 
@@ -305,13 +306,13 @@ static void print_all(struct watched_process *p)
 	for (int i = 0; i < BACKENDS; i++)
 		good += print_backend(p, &p->by[i], p->by[0].waits);
 	if (good)
-		jetwatt_doctor_say(p->d, OK, 0, "verdict", NULL,
-				   "jetwatt stat -p %d can measure its minibatches",
-				   p->pid);
+		jetwatt_doctor_finding(p->d, OK, 0, "verdict", NULL,
+				       "jetwatt stat -p %d can measure its minibatches",
+				       p->pid);
 	else
-		jetwatt_doctor_say(p->d, FAIL, JETWATT_EXIT_UNSUPPORTED, "verdict",
-				   "repeat while the program computes, or mark minibatches in the program: jetwatt mark --help",
-				   "no backend sees minibatches of process %d", p->pid);
+		jetwatt_doctor_finding(p->d, FAIL, JETWATT_EXIT_UNSUPPORTED, "verdict",
+				       "repeat while the program computes, or mark minibatches in the program: jetwatt mark --help",
+				       "no backend sees minibatches of process %d", p->pid);
 }
 
 int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid)

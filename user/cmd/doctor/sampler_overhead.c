@@ -92,7 +92,7 @@ static void measure_core_power(struct jetwatt *jw, uint32_t rail, struct jetwatt
 	o->error_w = sqrt(square / (PAIRS - 1) / PAIRS);
 }
 
-int jetwatt_own_cost(struct jetwatt_overhead *o)
+int jetwatt_sampler_overhead_measure(struct jetwatt_overhead *o)
 {
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
 	struct jetwatt_stats before, after;
@@ -167,7 +167,7 @@ static int run_access_test(struct jetwatt *jw, int namespace)
 	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 2;
 }
 
-int jetwatt_own_leaks(void)
+int jetwatt_access_check(void)
 {
 	struct jetwatt *jw = NULL;
 	uint64_t samples = 0;

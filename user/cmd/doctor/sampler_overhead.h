@@ -18,22 +18,22 @@ struct jetwatt_overhead {
 };
 
 /**
- * jetwatt_own_cost() - measure the cost of sampling at the configured rate
+ * jetwatt_sampler_overhead_measure() - measure the cost of sampling at the configured rate
  *
  * If the CPU rail is known, one core is kept busy for half of the time, to measure its power. Takes
  * about two seconds.
  * Return: 0 or a negative errno; -ENODATA: no samples arrived.
  */
-int jetwatt_own_cost(struct jetwatt_overhead *o);
+int jetwatt_sampler_overhead_measure(struct jetwatt_overhead *o);
 
 /**
- * jetwatt_own_leaks() - test that unprivileged processes cannot read samples
+ * jetwatt_access_check() - test that unprivileged processes cannot read samples
  *
  * Tries as user nobody and as root of a new user and network namespace, while the sampler runs for
  * this process.
  * Return: 1: one of them got samples; 0: none did; negative errno: not tested (-EPERM: this process
  * could not become nobody; -ENODATA: this process got no samples itself).
  */
-int jetwatt_own_leaks(void);
+int jetwatt_access_check(void);
 
 #endif

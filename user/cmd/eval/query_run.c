@@ -19,13 +19,13 @@
 /* With --reuse, the feasible queries after the first four are also reported separately. */
 #define SETTLED_AFTER	4
 
-static size_t range_steps(const struct jetwatt_stream_range *r)
+static size_t range_steps(const struct jetwatt_sweep_range *r)
 {
 	return (r->hi - r->lo) / r->step + 1 + 1e-9;
 }
 
 /* Return: the query at index @at of the sweep. */
-static struct jetwatt_slice_query sweep_query(const struct jetwatt_stream *s, size_t at)
+static struct jetwatt_slice_query sweep_query(const struct jetwatt_sweep *s, size_t at)
 {
 	size_t latencies = range_steps(&s->latency), arrivals = range_steps(&s->arrival);
 
@@ -38,15 +38,15 @@ static struct jetwatt_slice_query sweep_query(const struct jetwatt_stream *s, si
 	};
 }
 
-static size_t sweep_size(const struct jetwatt_stream *s)
+static size_t sweep_size(const struct jetwatt_sweep *s)
 {
 	if (s->files.kind == JETWATT_SLICE_TRAIN)
 		return range_steps(&s->budget);
 	return range_steps(&s->budget) * range_steps(&s->latency) * range_steps(&s->arrival);
 }
 
-int jetwatt_stream_best(const struct jetwatt_stream *s, int clean,
-			const struct jetwatt_slice_query *q, struct jetwatt_slice_plan *plan)
+int jetwatt_query_optimum(const struct jetwatt_sweep *s, int clean,
+			  const struct jetwatt_slice_query *q, struct jetwatt_slice_plan *plan)
 {
 	struct jetwatt_slice_work work[JETWATT_KNOWN_WORKS];
 
@@ -58,21 +58,21 @@ int jetwatt_stream_best(const struct jetwatt_stream *s, int clean,
 	return jetwatt_slice_find(s->files.kind, work, s->files.n, q, plan);
 }
 
-static double plan_objective(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p)
+static double plan_objective(const struct jetwatt_sweep *s, const struct jetwatt_slice_plan *p)
 {
 	return s->files.kind == JETWATT_SLICE_TRAIN ? p->time_ms : p->latency_ms;
 }
 
-static void judge_answer(const struct jetwatt_stream *s, const struct jetwatt_known *k,
+static void judge_answer(const struct jetwatt_sweep *s, const struct jetwatt_known *k,
 			 const struct jetwatt_slice_query *q,
 			 const struct jetwatt_slice_plan *optimum,
-			 struct jetwatt_stream_verdict *v)
+			 struct jetwatt_query_score *v)
 {
 	struct jetwatt_slice_plan got, clean = { 0 };
 
 	v->excess = NAN;
 	v->ratio = optimum->throughput_hz > 0 ? 0 : NAN;
-	jetwatt_stream_best(s, 1, q, &clean);
+	jetwatt_query_optimum(s, 1, q, &clean);
 	v->clean = s->files.kind == JETWATT_SLICE_BESIDE && clean.throughput_hz > 0 ? 0 : NAN;
 	v->solved = jetwatt_known_answer(k, q, &got);
 	if (!v->solved)
@@ -91,14 +91,14 @@ static void judge_answer(const struct jetwatt_stream *s, const struct jetwatt_kn
 		v->ratio = got.throughput_hz / optimum->throughput_hz;
 }
 
-int jetwatt_stream_ask(const struct jetwatt_stream *s, struct jetwatt_known *k, void *state,
-		       const struct jetwatt_slice_query *q, struct jetwatt_stream_verdict *v)
+int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_known *k, void *state,
+		      const struct jetwatt_slice_query *q, struct jetwatt_query_score *v)
 {
 	struct jetwatt_slice_plan optimum;
 	double begun = jetwatt_eval_now_ms();
 	int err = 0;
 
-	*v = (struct jetwatt_stream_verdict){ .feasible = jetwatt_stream_best(s, 0, q, &optimum) };
+	*v = (struct jetwatt_query_score){ .feasible = jetwatt_query_optimum(s, 0, q, &optimum) };
 	v->exhaust_ms = jetwatt_eval_now_ms() - begun;
 	/* A query that no plan meets is not counted. */
 	if (!v->feasible)
@@ -127,7 +127,7 @@ int jetwatt_stream_ask(const struct jetwatt_stream *s, struct jetwatt_known *k, 
 
 /* Choose @n indices of the sweep, one from each of @n equal intervals; with --reuse, in random
  * order. @r: number of the repeat. */
-static void draw_queries(const struct jetwatt_stream *s, size_t r, size_t *at, size_t n)
+static void draw_queries(const struct jetwatt_sweep *s, size_t r, size_t *at, size_t n)
 {
 	uint64_t rng = (s->files.seed + r) * 0x9e3779b97f4a7c15ull + 1;
 	size_t all = sweep_size(s);
@@ -141,8 +141,8 @@ static void draw_queries(const struct jetwatt_stream *s, size_t r, size_t *at, s
 		jetwatt_random_draw(&rng, at, n, n);
 }
 
-static int sweep_repeat(const struct jetwatt_stream *s, size_t r, size_t n,
-			struct jetwatt_stream_verdict *v, size_t *profiled)
+static int sweep_repeat(const struct jetwatt_sweep *s, size_t r, size_t n,
+			struct jetwatt_query_score *v, size_t *profiled)
 {
 	const uint32_t *size[] = { s->files.work[0].size, s->files.work[1].size };
 	const size_t sizes[] = { s->files.work[0].sizes, s->files.work[1].sizes };
@@ -173,7 +173,7 @@ static int sweep_repeat(const struct jetwatt_stream *s, size_t r, size_t n,
 		}
 		jetwatt_known_query(&k, !keep);
 		if (!err)
-			err = jetwatt_stream_ask(s, &k, state, &q, &v[i]);
+			err = jetwatt_query_run(s, &k, state, &q, &v[i]);
 	}
 	if (s->args.progress && !s->args.lines)
 		fprintf(stderr, "\r\033[K");
@@ -204,7 +204,7 @@ struct query_figures {
 
 /* Copy a figure of all feasible queries into f->v, without NAN values. @which: offset of the figure
  * in the struct. Return: number of values. */
-static size_t figures_gather(struct query_figures *f, const struct jetwatt_stream_verdict *v,
+static size_t figures_gather(struct query_figures *f, const struct jetwatt_query_score *v,
 			     size_t n, size_t which)
 {
 	size_t k = 0;
@@ -227,7 +227,7 @@ static double figures_mean(const double *v, size_t n)
 	return n ? sum / n : NAN;
 }
 
-static void figures_count(struct query_figures *f, const struct jetwatt_stream_verdict *v, size_t n)
+static void figures_count(struct query_figures *f, const struct jetwatt_query_score *v, size_t n)
 {
 	f->queries = n;
 	for (size_t i = 0; i < n; i++) {
@@ -247,7 +247,7 @@ static void figures_count(struct query_figures *f, const struct jetwatt_stream_v
 }
 
 static void figure_json(struct jetwatt_json *j, const char *key, struct query_figures *f,
-			const struct jetwatt_stream_verdict *v, size_t n, size_t which, int p90)
+			const struct jetwatt_query_score *v, size_t n, size_t which, int p90)
 {
 	size_t k = figures_gather(f, v, n, which);
 
@@ -264,17 +264,17 @@ static double compute_ms_per_mode(const struct query_figures *f)
 	return f->modes > 0 ? f->ms / f->modes : f->feasible ? f->ms / f->feasible : NAN;
 }
 
-static void figures_json(struct jetwatt_json *j, const struct jetwatt_stream *s,
-			 const struct jetwatt_stream_verdict *v, size_t n, double *scratch)
+static void figures_json(struct jetwatt_json *j, const struct jetwatt_sweep *s,
+			 const struct jetwatt_query_score *v, size_t n, double *scratch)
 {
 	struct query_figures f = { .v = scratch };
 
 	figures_count(&f, v, n);
 	if (s->files.kind != JETWATT_SLICE_BESIDE) {
 		figure_json(j, "excess_pct", &f, v, n,
-			    offsetof(struct jetwatt_stream_verdict, excess), 1);
+			    offsetof(struct jetwatt_query_score, excess), 1);
 		figure_json(j, "excess_clean_pct", &f, v, n,
-			    offsetof(struct jetwatt_stream_verdict, clean), 0);
+			    offsetof(struct jetwatt_query_score, clean), 0);
 	}
 	jetwatt_json_uint(j, "queries", f.queries);
 	jetwatt_json_uint(j, "feasible", f.feasible);
@@ -283,12 +283,12 @@ static void figures_json(struct jetwatt_json *j, const struct jetwatt_stream *s,
 	jetwatt_json_uint(j, "violations", f.violations);
 	if (s->files.kind == JETWATT_SLICE_INFER || s->files.kind == JETWATT_SLICE_PAIR)
 		figure_json(j, "latency_excess_pct", &f, v, n,
-			    offsetof(struct jetwatt_stream_verdict, excess), 0);
+			    offsetof(struct jetwatt_query_score, excess), 0);
 	if (s->files.kind == JETWATT_SLICE_BESIDE) {
 		figure_json(j, "throughput_ratio", &f, v, n,
-			    offsetof(struct jetwatt_stream_verdict, ratio), 0);
+			    offsetof(struct jetwatt_query_score, ratio), 0);
 		figure_json(j, "throughput_ratio_clean", &f, v, n,
-			    offsetof(struct jetwatt_stream_verdict, clean), 0);
+			    offsetof(struct jetwatt_query_score, clean), 0);
 	}
 	jetwatt_json_object(j, "modes_profiled");
 	jetwatt_json_real(j, "mean", f.feasible ? f.modes / f.feasible : NAN, 5);
@@ -300,8 +300,8 @@ static void figures_json(struct jetwatt_json *j, const struct jetwatt_stream *s,
 	jetwatt_json_real(j, "exhaust_ms", f.exhaust_ms, 4);
 }
 
-static void sweep_print_json(const struct jetwatt_stream *s, const struct jetwatt_stream_verdict *v,
-			     const struct jetwatt_stream_verdict *settled, size_t n,
+static void sweep_print_json(const struct jetwatt_sweep *s, const struct jetwatt_query_score *v,
+			     const struct jetwatt_query_score *settled, size_t n,
 			     size_t nr_settled, double profiled, double *scratch)
 {
 	struct jetwatt_json j;
@@ -330,8 +330,8 @@ static void sweep_print_json(const struct jetwatt_stream *s, const struct jetwat
 	jetwatt_json_end(&j);
 }
 
-static void sweep_print(const struct jetwatt_stream *s, const char *title,
-			const struct jetwatt_stream_verdict *v, size_t n, double *scratch)
+static void sweep_print(const struct jetwatt_sweep *s, const char *title,
+			const struct jetwatt_query_score *v, size_t n, double *scratch)
 {
 	struct query_figures f = { .v = scratch };
 	size_t k;
@@ -342,14 +342,14 @@ static void sweep_print(const struct jetwatt_stream *s, const char *title,
 	printf("solved %.1f %%, answers that violate a limit %zu\n",
 	       f.feasible ? 100.0 * f.solved / f.feasible : NAN, f.violations);
 	if (s->files.kind == JETWATT_SLICE_BESIDE) {
-		k = figures_gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, ratio));
+		k = figures_gather(&f, v, n, offsetof(struct jetwatt_query_score, ratio));
 		printf("throughput / optimum           median %6.3f, mean %6.3f\n",
 		       jetwatt_eval_quantile(f.v, k, 0.5), figures_mean(f.v, k));
-		k = figures_gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, clean));
+		k = figures_gather(&f, v, n, offsetof(struct jetwatt_query_score, clean));
 		printf("the same, outliers excluded    median %6.3f, mean %6.3f\n",
 		       jetwatt_eval_quantile(f.v, k, 0.5), figures_mean(f.v, k));
 	} else {
-		k = figures_gather(&f, v, n, offsetof(struct jetwatt_stream_verdict, excess));
+		k = figures_gather(&f, v, n, offsetof(struct jetwatt_query_score, excess));
 		printf("%s than the optimum        median %6.2f %%, mean %6.2f %%\n",
 		       s->files.kind == JETWATT_SLICE_TRAIN ? "slower" : "later ",
 		       jetwatt_eval_quantile(f.v, k, 0.5), figures_mean(f.v, k));
@@ -361,16 +361,16 @@ static void sweep_print(const struct jetwatt_stream *s, const char *title,
 	       f.longest);
 }
 
-static int strategy_failed(const struct jetwatt_stream *s, int err)
+static int strategy_failed(const struct jetwatt_sweep *s, int err)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 				 "strategy %s failed on %s", s->strategy->name, s->files.work[0].path);
 }
 
-int jetwatt_stream_run(const struct jetwatt_stream *s)
+int jetwatt_sweep_run(const struct jetwatt_sweep *s)
 {
 	size_t all = sweep_size(s), n, nr_settled = 0, profiled = 0, feasible = 0;
-	struct jetwatt_stream_verdict *v, *settled;
+	struct jetwatt_query_score *v, *settled;
 	double *scratch;
 	int err = 0, code = 0;
 

@@ -56,7 +56,7 @@ static int sweep_usage(const char *fix, const char *what, const char *text)
 	return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, what, text);
 }
 
-static void sweep_parse_range(const char *option, const char *text, struct jetwatt_stream_range *r)
+static void sweep_parse_range(const char *option, const char *text, struct jetwatt_sweep_range *r)
 {
 	char rest, what[64];
 	int n = sscanf(text, "%lf:%lf:%lf%c", &r->lo, &r->hi, &r->step, &rest);
@@ -75,7 +75,7 @@ static void sweep_parse_range(const char *option, const char *text, struct jetwa
 
 static error_t sweep_parse(int key, char *arg, struct argp_state *state)
 {
-	struct jetwatt_stream *s = state->input;
+	struct jetwatt_sweep *s = state->input;
 
 	switch (key) {
 	case CORPUS:
@@ -142,10 +142,10 @@ static error_t sweep_parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct jetwatt_args_group group[] = {
-	{ &jetwatt_method_argp, offsetof(struct jetwatt_stream, files.method) }, { NULL, 0 },
+	{ &jetwatt_method_argp, offsetof(struct jetwatt_sweep, files.method) }, { NULL, 0 },
 };
 
-static int sweep_evaluate(struct jetwatt_stream *s)
+static int sweep_evaluate(struct jetwatt_sweep *s)
 {
 	int code;
 
@@ -158,14 +158,14 @@ static int sweep_evaluate(struct jetwatt_stream *s)
 		s->modes = s->strategy->modes;
 	code = jetwatt_mode_table_load(&s->files);
 	if (!code)
-		code = s->trace ? jetwatt_stream_follow(s) : jetwatt_stream_run(s);
+		code = s->trace ? jetwatt_rate_trace_run(s) : jetwatt_sweep_run(s);
 	jetwatt_mode_table_free(&s->files);
 	return code;
 }
 
 int jetwatt_eval_search(int argc, char **argv)
 {
-	struct jetwatt_stream s = {
+	struct jetwatt_sweep s = {
 		.strategy = &jetwatt_strategy_auto, .queries = 300, .repeats = 1, .files.seed = 1,
 		.budget = { 10, 50, 1 }, .latency = { 50, 150, 10 }, .arrival = { 30, 90, 5 },
 	};
@@ -182,7 +182,7 @@ int jetwatt_eval_search(int argc, char **argv)
 
 int jetwatt_eval_schedule(int argc, char **argv)
 {
-	struct jetwatt_stream s = {
+	struct jetwatt_sweep s = {
 		.strategy = &jetwatt_strategy_auto, .queries = 300, .repeats = 1, .files.seed = 1,
 		.budget = { 10, 50, 1 }, .latency = { 500, 2000, 100 }, .arrival = { 30, 120, 10 },
 	};

@@ -12,12 +12,12 @@
 #include "util/args.h"
 
 /* A range of the sweep: @lo, @lo + @step, ... up to @hi. */
-struct jetwatt_stream_range {
+struct jetwatt_sweep_range {
 	double lo, hi, step;
 };
 
 /**
- * struct jetwatt_stream - one evaluation
+ * struct jetwatt_sweep - one evaluation
  * @args: global options
  * @files: the workloads, and references to learn from
  * @infers: number of files of inference workloads given
@@ -31,13 +31,13 @@ struct jetwatt_stream_range {
  * @trace: file of request rates that change with time, NULL: none
  * @measuring: duration of one measurement in seconds, with @trace
  */
-struct jetwatt_stream {
+struct jetwatt_sweep {
 	struct jetwatt_args args;
 	struct jetwatt_mode_table files;
 	size_t infers;
 	const struct jetwatt_strategy *strategy;
 	size_t modes, queries, repeats;
-	struct jetwatt_stream_range budget, latency, arrival;
+	struct jetwatt_sweep_range budget, latency, arrival;
 	int reuse, json;
 	const char *trace;
 	double measuring;
@@ -48,7 +48,7 @@ int jetwatt_eval_search(int argc, char **argv);
 int jetwatt_eval_schedule(int argc, char **argv);
 
 /**
- * struct jetwatt_stream_verdict - result of one query
+ * struct jetwatt_query_score - result of one query
  * @feasible: some plan of all cells meets the limits
  * @solved: some plan of the measured cells meets them
  * @violated: the answer does not meet them
@@ -61,7 +61,7 @@ int jetwatt_eval_schedule(int argc, char **argv);
  * @modes, @measured: modes and cells measured for this query
  * @plan: the answer
  */
-struct jetwatt_stream_verdict {
+struct jetwatt_query_score {
 	int feasible, solved, violated;
 	double excess, clean, ratio, ms, longest, exhaust_ms;
 	size_t modes, measured;
@@ -70,20 +70,20 @@ struct jetwatt_stream_verdict {
 
 /* Answer one query: measure what the strategy asks for, and judge the answer. @k, @state: the
  * measured cells, and the state of the strategy. Return: 0, negative errno. */
-int jetwatt_stream_ask(const struct jetwatt_stream *s, struct jetwatt_known *k, void *state,
-		       const struct jetwatt_slice_query *q, struct jetwatt_stream_verdict *v);
+int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_known *k, void *state,
+		      const struct jetwatt_slice_query *q, struct jetwatt_query_score *v);
 
 /* Find the best plan of all cells. @clean: without outlier rows. Return: 1; 0: no plan meets the
  * limits. */
-int jetwatt_stream_best(const struct jetwatt_stream *s, int clean,
-			const struct jetwatt_slice_query *q, struct jetwatt_slice_plan *plan);
+int jetwatt_query_optimum(const struct jetwatt_sweep *s, int clean,
+			  const struct jetwatt_slice_query *q, struct jetwatt_slice_plan *plan);
 
 /* query_trace.c: evaluate request rates that change with time, from @trace. Return: 0, or an exit
  * code after printing the error. */
-int jetwatt_stream_follow(const struct jetwatt_stream *s);
+int jetwatt_rate_trace_run(const struct jetwatt_sweep *s);
 
 /* query_run.c: run the sweep and print the result. Return: 0, or an exit code after printing the
  * error. */
-int jetwatt_stream_run(const struct jetwatt_stream *s);
+int jetwatt_sweep_run(const struct jetwatt_sweep *s);
 
 #endif

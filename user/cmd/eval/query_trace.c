@@ -94,7 +94,7 @@ static int read_trace(const char *path, struct window **out, size_t *n)
 }
 
 /* Return: measured time in ms of workload @w in a plan, or its power in W if @power is set. */
-static double measured_cost(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
+static double measured_cost(const struct jetwatt_sweep *s, const struct jetwatt_slice_plan *p,
 			    size_t w, int power)
 {
 	const struct jetwatt_mode_table_work *work = &s->files.work[w];
@@ -104,7 +104,7 @@ static double measured_cost(const struct jetwatt_stream *s, const struct jetwatt
 
 /* Return: longest latency of a plan at the request rate @hz, in ms; INFINITY: the queue grows
  * without limit. */
-static double worst_latency_ms(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
+static double worst_latency_ms(const struct jetwatt_sweep *s, const struct jetwatt_slice_plan *p,
 			       double hz)
 {
 	size_t first = jetwatt_slice_trains(s->files.kind), works = jetwatt_slice_works(s->files.kind);
@@ -120,7 +120,7 @@ static double worst_latency_ms(const struct jetwatt_stream *s, const struct jetw
 	return busy > quick ? INFINITY : slow + busy;
 }
 
-static int plan_meets_limits(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
+static int plan_meets_limits(const struct jetwatt_sweep *s, const struct jetwatt_slice_plan *p,
 			     const struct jetwatt_slice_query *q)
 {
 	for (size_t w = 0; w < jetwatt_slice_works(s->files.kind); w++)
@@ -130,7 +130,7 @@ static int plan_meets_limits(const struct jetwatt_stream *s, const struct jetwat
 }
 
 /* Add @seconds of a plan at the query's request rate to the sums. */
-static void account_plan(const struct jetwatt_stream *s, const struct jetwatt_slice_plan *p,
+static void account_plan(const struct jetwatt_sweep *s, const struct jetwatt_slice_plan *p,
 			 const struct jetwatt_slice_query *q, double seconds, struct trace_tally *t)
 {
 	size_t first = jetwatt_slice_trains(s->files.kind), works = jetwatt_slice_works(s->files.kind);
@@ -160,7 +160,7 @@ static void account_plan(const struct jetwatt_stream *s, const struct jetwatt_sl
 
 /* Add the time and energy of the measurements from row @from[w] on. The time is spent later, by
  * spend_on_measuring(). */
-static void add_measuring_debt(const struct jetwatt_stream *s, const struct jetwatt_known *k,
+static void add_measuring_debt(const struct jetwatt_sweep *s, const struct jetwatt_known *k,
 			       const size_t *from, struct trace_tally *t)
 {
 	for (size_t w = 0; w < k->works; w++)
@@ -171,7 +171,7 @@ static void add_measuring_debt(const struct jetwatt_stream *s, const struct jetw
 }
 
 /* Spend up to @left seconds on measuring. Return: seconds left. */
-static double spend_on_measuring(const struct jetwatt_stream *s,
+static double spend_on_measuring(const struct jetwatt_sweep *s,
 				 const struct jetwatt_slice_query *q, double left,
 				 struct trace_tally *t)
 {
@@ -185,7 +185,7 @@ static double spend_on_measuring(const struct jetwatt_stream *s,
 	return left - spent;
 }
 
-static int trace_run(const struct jetwatt_stream *s, const struct window *w, size_t n,
+static int trace_run(const struct jetwatt_sweep *s, const struct window *w, size_t n,
 		     struct trace_tally *t)
 {
 	const uint32_t *size[] = { s->files.work[0].size, s->files.work[1].size };
@@ -203,7 +203,7 @@ static int trace_run(const struct jetwatt_stream *s, const struct window *w, siz
 		err = s->strategy->new(&state, &k, s->files.seed);
 	for (size_t i = 0; i < n && !err; i++) {
 		size_t rows[] = { k.work[0].rows, k.work[1].rows };
-		struct jetwatt_stream_verdict v;
+		struct jetwatt_query_score v;
 		double left = w[i].s;
 
 		q.arrival_hz = w[i].hz;
@@ -211,7 +211,7 @@ static int trace_run(const struct jetwatt_stream *s, const struct window *w, siz
 		t->seconds += w[i].s;
 		if (have && fabs(w[i].hz / planned - 1) <= RATE_TOLERANCE) {
 			struct jetwatt_slice_plan any;
-			int ok = jetwatt_stream_best(s, 0, &q, &any);
+			int ok = jetwatt_query_optimum(s, 0, &q, &any);
 			double left = spend_on_measuring(s, &q, w[i].s, t);
 
 			t->feasible += ok;
@@ -226,7 +226,7 @@ static int trace_run(const struct jetwatt_stream *s, const struct window *w, siz
 			account_plan(s, &plan, &q, w[i].s - left, t);
 		}
 		jetwatt_known_query(&k, 0);
-		err = jetwatt_stream_ask(s, &k, state, &q, &v);
+		err = jetwatt_query_run(s, &k, state, &q, &v);
 		t->feasible += v.feasible;
 		t->replans++;
 		t->modes += v.modes;
@@ -265,7 +265,7 @@ static double trace_percent(double a, double b)
 	return b > 0 ? 100 * a / b : NAN;
 }
 
-static void trace_print(const struct jetwatt_stream *s, const struct trace_tally *t)
+static void trace_print(const struct jetwatt_sweep *s, const struct trace_tally *t)
 {
 	struct jetwatt_json j;
 
@@ -304,7 +304,7 @@ static void trace_print(const struct jetwatt_stream *s, const struct trace_tally
 	jetwatt_json_end(&j);
 }
 
-int jetwatt_stream_follow(const struct jetwatt_stream *s)
+int jetwatt_rate_trace_run(const struct jetwatt_sweep *s)
 {
 	struct trace_tally t = { .windows = 0 };
 	struct window *w;

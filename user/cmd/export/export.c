@@ -18,14 +18,14 @@
 
 enum { MINIBATCHES = JETWATT_ARGS_LONG, WAITS, RATE, ERRORS, POOLED, PRESETS, ID, NAME };
 
-static int export_trace(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
+static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_export_format *format);
 
 /* The formats. @format is passed to @write; it is NULL for formats that are not made from a
  * trace. */
 static const struct row {
 	const char *name;
 	const struct jetwatt_export_format *format;
-	int (*write)(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
+	int (*write)(struct jetwatt_export_args *o, const struct jetwatt_export_format *format);
 	const char *does;
 } rows[] = {
 	{ "csv", &jetwatt_export_csv, from_trace, "samples or minibatches, for spreadsheets and pandas" },
@@ -56,7 +56,7 @@ static const struct argp_option options[] = {
 
 static error_t export_parse(int key, char *arg, struct argp_state *state)
 {
-	struct jetwatt_export_order *o = state->input;
+	struct jetwatt_export_args *o = state->input;
 
 	switch (key) {
 	case 'f':
@@ -228,7 +228,7 @@ static void export_rest(struct flow *flow, const struct jetwatt_meter *m)
 		flow->format->end(&flow->e, &sums);
 }
 
-static int export_trace(struct jetwatt_export_order *o, const struct jetwatt_export_format *format)
+static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_export_format *format)
 {
 	struct flow flow = { .format = format };
 	struct jetwatt_replay replay;
@@ -284,7 +284,7 @@ static const struct row *find_format(const char *name)
 
 /* Check that the format can write waits, and that --waits is not combined with --minibatches.
  * Return: 0; exit code, after printing the error. */
-static int check_rows(const struct jetwatt_export_order *o, const struct row *row)
+static int check_rows(const struct jetwatt_export_args *o, const struct row *row)
 {
 	if (o->waits && o->minibatches)
 		return jetwatt_error_say(JETWATT_EXIT_USAGE,
@@ -299,7 +299,7 @@ static int check_rows(const struct jetwatt_export_order *o, const struct row *ro
 	return 0;
 }
 
-static int export_unwritable(const struct jetwatt_export_order *o)
+static int export_unwritable(const struct jetwatt_export_args *o)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
 				 "name a file that can be written with -o; check that the disk is not full",
@@ -308,7 +308,7 @@ static int export_unwritable(const struct jetwatt_export_order *o)
 
 /* Write into memory first, so that the file is written completely or not at all. For short
  * outputs. */
-static int export_buffered(struct jetwatt_export_order *o, const struct row *row)
+static int export_buffered(struct jetwatt_export_args *o, const struct row *row)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -334,7 +334,7 @@ static int export_buffered(struct jetwatt_export_order *o, const struct row *row
 int jetwatt_cmd_export(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_db_argp, offsetof(struct jetwatt_export_order, db) }, { NULL, 0 },
+		{ &jetwatt_keep_db_argp, offsetof(struct jetwatt_export_args, db) }, { NULL, 0 },
 	};
 	struct jetwatt_export_order o = { .hz = -1, .f = stdout, .id = -1 };
 	char doc[1024] = "Convert a trace, profiles or modes into the format of another program.\vFormats:\n";

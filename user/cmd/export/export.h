@@ -10,7 +10,7 @@
 #define JETWATT_EXPORT_MAX	64
 
 /**
- * struct jetwatt_export_order - the command line
+ * struct jetwatt_export_args - the command line
  * @args: global options
  * @from: the first argument: the trace, for formats that are made from one
  * @format: name of the format
@@ -27,7 +27,7 @@
  * @name: name of the first preset, NULL: made from its clocks
  * @id: ID of the first preset, -1: a free one
  */
-struct jetwatt_export_order {
+struct jetwatt_export_args {
 	struct jetwatt_args args;
 	const char *from, *format, *out, *what[JETWATT_EXPORT_MAX];
 	int nr_what;
@@ -42,7 +42,7 @@ struct jetwatt_export_format;
 
 /* Write profiles of the database as CSV, and modes as presets of an nvpmodel.conf. @format: unused
  * here. Return: 0; exit code after printing the error. */
-int jetwatt_export_profile(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
-int jetwatt_export_nvpmodel(struct jetwatt_export_order *o, const struct jetwatt_export_format *format);
+int jetwatt_export_profile(struct jetwatt_export_args *o, const struct jetwatt_export_format *format);
+int jetwatt_export_nvpmodel(struct jetwatt_export_args *o, const struct jetwatt_export_format *format);
 
 #endif

@@ -26,7 +26,7 @@ static const struct jetwatt_preset *highest_preset(const struct jetwatt_presets 
 	return best;
 }
 
-static int print_preset(const struct jetwatt_export_order *o, const struct jetwatt_board *board,
+static int print_preset(const struct jetwatt_export_args *o, const struct jetwatt_board *board,
 			const struct jetwatt_presets *all, long *id, int i)
 {
 	struct jetwatt_error_text e = { "", "", "" };
@@ -69,7 +69,7 @@ static int print_preset(const struct jetwatt_export_order *o, const struct jetwa
 
 /* Return: whether -o names the file of the presets. The output is meant to be appended to it;
  * overwriting it would delete the board's presets. */
-static int output_is_presets(const struct jetwatt_export_order *o)
+static int output_is_presets(const struct jetwatt_export_args *o)
 {
 	struct stat a, b;
 
@@ -77,7 +77,7 @@ static int output_is_presets(const struct jetwatt_export_order *o)
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-int jetwatt_export_nvpmodel(struct jetwatt_export_order *o, const struct jetwatt_export_format *format)
+int jetwatt_export_nvpmodel(struct jetwatt_export_args *o, const struct jetwatt_export_format *format)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_presets *all = NULL;

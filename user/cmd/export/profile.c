@@ -23,7 +23,7 @@ struct rows {
 
 /* Read a profile's own rows, or with --pooled those known from other devices. Return: number of
  * rows; -1 - exit code after printing the error. */
-static int export_read_rows(const struct jetwatt_export_order *o, struct jetwatt_db *db,
+static int export_read_rows(const struct jetwatt_export_args *o, struct jetwatt_db *db,
 			    const struct jetwatt_db_profile *p, struct jetwatt_row **out)
 {
 	struct jetwatt_db_row *own = NULL;
@@ -42,7 +42,7 @@ static int export_read_rows(const struct jetwatt_export_order *o, struct jetwatt
 	return n;
 }
 
-static int export_gather_profile(const struct jetwatt_export_order *o, const char *name,
+static int export_gather_profile(const struct jetwatt_export_args *o, const char *name,
 				 struct rows *all)
 {
 	struct jetwatt_row *row = NULL, *more;
@@ -73,7 +73,7 @@ static int export_gather_profile(const struct jetwatt_export_order *o, const cha
 	return err;
 }
 
-int jetwatt_export_profile(struct jetwatt_export_order *o, const struct jetwatt_export_format *format)
+int jetwatt_export_profile(struct jetwatt_export_args *o, const struct jetwatt_export_format *format)
 {
 	struct rows all = { NULL, NULL, 0, 0 };
 	int err = 0, rc;

@@ -48,29 +48,29 @@ static const struct {
 	[ERROR] = { "energy_error_pct", 0 },
 };
 
-_Static_assert(NR <= JETWATT_FIGURES, "room for all figures");
+_Static_assert(NR <= JETWATT_RUN_METRICS_MAX, "room for all figures");
 
-int jetwatt_figure_count(void)
+int jetwatt_metric_count(void)
 {
 	return NR;
 }
 
-const char *jetwatt_figure_name(int i)
+const char *jetwatt_metric_name(int i)
 {
 	return figure[i].name;
 }
 
-int jetwatt_figure_main(int i)
+int jetwatt_metric_in_summary(int i)
 {
 	return figure[i].main;
 }
 
-void jetwatt_figure_take(struct jetwatt_figures *f, const struct jetwatt_summary *s,
-			 const struct jetwatt_usage_figures *u)
+void jetwatt_metric_collect(struct jetwatt_run_metrics *f, const struct jetwatt_summary *s,
+			    const struct jetwatt_usage_figures *u)
 {
 	double t = s->elapsed_s > 0 ? s->elapsed_s : NAN;
 
-	for (int i = 0; i < JETWATT_FIGURES; i++)
+	for (int i = 0; i < JETWATT_RUN_METRICS_MAX; i++)
 		f->v[i] = NAN;
 	if (s->used) {
 		f->v[J] = s->energy_j;
@@ -104,9 +104,9 @@ void jetwatt_figure_take(struct jetwatt_figures *f, const struct jetwatt_summary
 	f->v[CACHED] = u->cached < 0 ? NAN : u->cached;
 }
 
-int jetwatt_figure_find(const char *name, size_t len, double *value, void *figures)
+int jetwatt_metric_find(const char *name, size_t len, double *value, void *figures)
 {
-	const struct jetwatt_figures *f = figures;
+	const struct jetwatt_run_metrics *f = figures;
 
 	for (int i = 0; i < NR; i++) {
 		if (strlen(figure[i].name) != len || memcmp(figure[i].name, name, len))
@@ -117,7 +117,7 @@ int jetwatt_figure_find(const char *name, size_t len, double *value, void *figur
 	return -ENOENT;
 }
 
-double jetwatt_figure_mean(const struct jetwatt_figures *f, int n, int i, double *pct)
+double jetwatt_metric_mean(const struct jetwatt_run_metrics *f, int n, int i, double *pct)
 {
 	double sum = 0, square = 0, mean;
 	int known = 0;

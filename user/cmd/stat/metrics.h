@@ -8,36 +8,36 @@
 #include "job/resource_usage.h"
 #include "measure/summary.h"
 
-#define JETWATT_FIGURES	32
+#define JETWATT_RUN_METRICS_MAX	32
 
 /* Metrics of one run; they stay valid after its meter is freed. NAN: unknown. */
-struct jetwatt_figures {
-	double v[JETWATT_FIGURES];
+struct jetwatt_run_metrics {
+	double v[JETWATT_RUN_METRICS_MAX];
 };
 
 /* Number of metrics, and the name of metric @i, 0 to the number - 1. */
-int jetwatt_figure_count(void);
-const char *jetwatt_figure_name(int i);
+int jetwatt_metric_count(void);
+const char *jetwatt_metric_name(int i);
 /* Return: 1 if the metric is printed in the summary of several runs, else 0. */
-int jetwatt_figure_main(int i);
+int jetwatt_metric_in_summary(int i);
 
 /* Copy the metrics of a run from its summary @s and its resource usage @u. */
-void jetwatt_figure_take(struct jetwatt_figures *f, const struct jetwatt_summary *s,
-			 const struct jetwatt_usage_figures *u);
+void jetwatt_metric_collect(struct jetwatt_run_metrics *f, const struct jetwatt_summary *s,
+			    const struct jetwatt_usage_figures *u);
 
 /* Callback for threshold expressions: look up a metric of @len characters. @figures: struct
- * jetwatt_figures, or NULL: every existing name has the value 1. Return: 0; -ENOENT: unknown name;
- * -ENODATA: unknown value. */
-int jetwatt_figure_find(const char *name, size_t len, double *value, void *figures);
+ * jetwatt_run_metrics, or NULL: every existing name has the value 1. Return: 0; -ENOENT: unknown
+ * name; -ENODATA: unknown value. */
+int jetwatt_metric_find(const char *name, size_t len, double *value, void *figures);
 
 /**
- * jetwatt_figure_mean() - mean of a metric over several runs
+ * jetwatt_metric_mean() - mean of a metric over several runs
  * @f, @n: the runs
  * @i: index of the metric
  * @pct: standard error of the mean, in percent of the mean; NAN with fewer than two runs
  *
  * Return: mean over the runs in which the metric is known; NAN: in none.
  */
-double jetwatt_figure_mean(const struct jetwatt_figures *f, int n, int i, double *pct);
+double jetwatt_metric_mean(const struct jetwatt_run_metrics *f, int n, int i, double *pct);
 
 #endif

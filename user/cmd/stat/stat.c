@@ -51,7 +51,7 @@ struct stat_verb {
 	struct jetwatt_board *board;
 	FILE *f;
 	struct jetwatt_json json;
-	struct jetwatt_figures *figures;
+	struct jetwatt_run_metrics *figures;
 	int runs, interrupted;
 };
 
@@ -75,13 +75,13 @@ static void check_fail_if(const char *rule)
 {
 	char names[400] = "one of";
 	size_t at = 0;
-	int err = jetwatt_rule_judge(rule, jetwatt_figure_find, NULL, &at);
+	int err = jetwatt_threshold_eval(rule, jetwatt_metric_find, NULL, &at);
 
 	if (err >= 0)
 		return;
-	for (int i = 0; i < jetwatt_figure_count() && err == -ENOENT; i++)
+	for (int i = 0; i < jetwatt_metric_count() && err == -ENOENT; i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s",
-			 jetwatt_figure_name(i));
+			 jetwatt_metric_name(i));
 	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, err == -E2BIG ?
 			       "the expression is too long or too deeply nested" : NULL,
 			       err == -ENOENT ? names :
@@ -172,7 +172,7 @@ static int stat_print(struct stat_verb *v, struct jetwatt_meter *m,
 	if (err)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					 "cannot compute the summary of the run");
-	jetwatt_figure_take(&v->figures[v->runs++], &s, u);
+	jetwatt_metric_collect(&v->figures[v->runs++], &s, u);
 	if (v->in->json) {
 		jetwatt_json_object(&v->json, NULL);
 		jetwatt_summary_fields(&s, &v->json);
@@ -254,11 +254,11 @@ static void print_means(const struct stat_verb *v)
 	double mean, pct;
 
 	fprintf(v->f, "\n mean of %d runs\n\n", v->runs);
-	for (int i = 0; i < jetwatt_figure_count(); i++) {
-		mean = jetwatt_figure_mean(v->figures, v->runs, i, &pct);
-		if (isnan(mean) || !jetwatt_figure_main(i))
+	for (int i = 0; i < jetwatt_metric_count(); i++) {
+		mean = jetwatt_metric_mean(v->figures, v->runs, i, &pct);
+		if (isnan(mean) || !jetwatt_metric_in_summary(i))
 			continue;
-		fprintf(v->f, " %10.4g %-18s", mean, jetwatt_figure_name(i));
+		fprintf(v->f, " %10.4g %-18s", mean, jetwatt_metric_name(i));
 		if (!isnan(pct))
 			fprintf(v->f, " +- %.2f %%", pct);
 		fprintf(v->f, "\n");
@@ -270,11 +270,11 @@ static void print_means_json(struct stat_verb *v)
 	double mean, pct;
 
 	jetwatt_json_object(&v->json, "mean");
-	for (int i = 0; i < jetwatt_figure_count(); i++) {
-		mean = jetwatt_figure_mean(v->figures, v->runs, i, &pct);
+	for (int i = 0; i < jetwatt_metric_count(); i++) {
+		mean = jetwatt_metric_mean(v->figures, v->runs, i, &pct);
 		if (isnan(mean))
 			continue;
-		jetwatt_json_object(&v->json, jetwatt_figure_name(i));
+		jetwatt_json_object(&v->json, jetwatt_metric_name(i));
 		jetwatt_json_real(&v->json, "mean", mean, 9);
 		jetwatt_json_real(&v->json, "error_pct", pct, 5);
 		jetwatt_json_end(&v->json);
@@ -285,14 +285,14 @@ static void print_means_json(struct stat_verb *v)
 /* Evaluate --fail-if on the means over all runs. Return: exit code. */
 static int check_threshold(const struct stat_verb *v)
 {
-	struct jetwatt_figures mean;
+	struct jetwatt_run_metrics mean;
 	double pct;
 	size_t at;
 	int yes;
 
-	for (int i = 0; i < jetwatt_figure_count(); i++)
-		mean.v[i] = jetwatt_figure_mean(v->figures, v->runs, i, &pct);
-	yes = jetwatt_rule_judge(v->in->fail_if, jetwatt_figure_find, &mean, &at);
+	for (int i = 0; i < jetwatt_metric_count(); i++)
+		mean.v[i] = jetwatt_metric_mean(v->figures, v->runs, i, &pct);
+	yes = jetwatt_threshold_eval(v->in->fail_if, jetwatt_metric_find, &mean, &at);
 	if (!yes)
 		return 0;
 	return jetwatt_error_say(JETWATT_EXIT_FAILED,

@@ -16,7 +16,7 @@
  */
 struct rule {
 	const char *p;
-	jetwatt_rule_fn fn;
+	jetwatt_threshold_fn fn;
 	void *arg;
 	int depth, err;
 };
@@ -119,7 +119,7 @@ static int parse_term(struct rule *r)
 
 	if (!accept(r, "("))
 		return parse_comparison(r);
-	if (++r->depth > JETWATT_RULE_DEPTH) {
+	if (++r->depth > JETWATT_THRESHOLD_DEPTH) {
 		set_error(r, -E2BIG);
 		return NO;
 	}
@@ -152,13 +152,13 @@ static int parse_or(struct rule *r)
 	return yes;
 }
 
-int jetwatt_rule_judge(const char *text, jetwatt_rule_fn fn, void *arg, size_t *at)
+int jetwatt_threshold_eval(const char *text, jetwatt_threshold_fn fn, void *arg, size_t *at)
 {
 	struct rule r = { .p = text, .fn = fn, .arg = arg };
 	int yes;
 
 	*at = 0;
-	if (strlen(text) > JETWATT_RULE_LEN)
+	if (strlen(text) > JETWATT_THRESHOLD_LEN)
 		return -E2BIG;
 	yes = parse_or(&r);
 	skip_blanks(&r);

@@ -12,15 +12,15 @@
 
 #include <stddef.h>
 
-#define JETWATT_RULE_LEN	512
-#define JETWATT_RULE_DEPTH	16
+#define JETWATT_THRESHOLD_LEN	512
+#define JETWATT_THRESHOLD_DEPTH	16
 
 /* Return the value of the metric @name of @len characters in @value. Return: 0; -ENOENT: unknown
  * name; -ENODATA: unknown value. */
-typedef int (*jetwatt_rule_fn)(const char *name, size_t len, double *value, void *arg);
+typedef int (*jetwatt_threshold_fn)(const char *name, size_t len, double *value, void *arg);
 
 /**
- * jetwatt_rule_judge() - evaluate an expression
+ * jetwatt_threshold_eval() - evaluate an expression
  * @text: the expression
  * @fn, @arg: callback that looks up metrics
  * @at: offset in @text at which parsing stopped
@@ -29,6 +29,6 @@ typedef int (*jetwatt_rule_fn)(const char *name, size_t len, double *value, void
  * -ENODATA: the result depends on a metric whose value is unknown; -E2BIG: too long or too deeply
  * nested.
  */
-int jetwatt_rule_judge(const char *text, jetwatt_rule_fn fn, void *arg, size_t *at);
+int jetwatt_threshold_eval(const char *text, jetwatt_threshold_fn fn, void *arg, size_t *at);
 
 #endif
