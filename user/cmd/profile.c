@@ -157,7 +157,7 @@ static int check_until(struct jetwatt_learn *l, double until, int *done)
 	spread = jetwatt_plan_spread(l->prediction, l->nr_modes, l->budget_w);
 	*done = spread <= until;
 	if (*done)
-		jetwatt_error_note("time and power are known to +- %.1f %% (95 %% interval, mean over the modes)", 100 * spread);
+		jetwatt_error_note("time and power are known to +- %.1f %% (mean half width of the 95 %% intervals)", 100 * spread);
 	return 0;
 }
 

@@ -301,7 +301,7 @@ static int check_backend(struct jetwatt_doctor *d, uint32_t rung, const char *se
 		say(d, OK, 0, "probe", NULL, "%s: sees %s, in %s", name, sees, st.library);
 	else
 		say(d, OK, 0, "probe", NULL, "%s: sees %s%s", name, sees, st.attached & rung ? "" :
-		    "; no libcuda in the system's directories, so only once a job has loaded one");
+		    "; no libcuda is in the system's directories, so it attaches when a job loads one");
 	jetwatt_probe_close(p);
 	return 0;
 }

@@ -16,6 +16,8 @@
 /* Level of a finding; only FAIL makes the board unusable. */
 enum jetwatt_doctor_level { OK, WARN, FAIL };
 
+struct jetwatt_private;
+
 /**
  * struct jetwatt_doctor - options and results of one run
  * @args: global options
@@ -29,7 +31,6 @@ enum jetwatt_doctor_level { OK, WARN, FAIL };
  * @hide: identifiers to remove from JSON findings, because they become part of a report; NULL:
  *	remove nothing
  */
-struct jetwatt_private;
 struct jetwatt_doctor {
 	struct jetwatt_args args;
 	int want_json;

@@ -321,8 +321,7 @@ int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid)
 
 	if (kill(pid, 0) && errno == ESRCH)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, "there is no such process",
-					 "give the pid of a running job: pgrep python", "-p %d",
-					 pid);
+					 "give the pid of a running job: pgrep python", "cannot examine process %d", pid);
 	if (d->want_json) {
 		jetwatt_json_init(&d->json, stdout, 1);
 		jetwatt_json_object(&d->json, NULL);

@@ -95,8 +95,8 @@ int jetwatt_roofline_tune(struct jetwatt_roofline *r);
 /* Draw the roofs of the fastest, recommended and lowest-energy mode; without a network, of the last
  * mode. Return: 0, exit code. */
 int jetwatt_roofline_draw(const struct jetwatt_roofline *r);
-/* Print the table of roofs, and the cost of the network in the fastest, lowest-energy and recommended
- * mode. */
+/* Print the table of roofs, and the cost of the network in the fastest, lowest-energy and
+ * recommended mode. */
 void jetwatt_roofline_roofs(const struct jetwatt_roofline *r);
 /* Print the recommended mode and what it saves. */
 void jetwatt_roofline_tuned(const struct jetwatt_roofline *r);

@@ -230,7 +230,7 @@ int jetwatt_cmd_top(int argc, char **argv)
 			   jetwatt_args_parse, argc, argv, &in);
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return jetwatt_error_say(JETWATT_EXIT_USAGE,
-					 "standard input and output are not both a terminal",
+					 "standard input or output is not a terminal",
 					 "use ssh -t, or in a script jetwatt stat",
 					 "top needs a terminal");
 	jetwatt_watch_init(&s.live);
