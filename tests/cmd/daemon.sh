@@ -118,7 +118,7 @@ result $? "it is the one writer"
 
 jetwatt daemon budget "30W; rm" > "$T/out" 2> "$T/err"
 status=$?
-exits 2 && says "refuses" && [ "$(told budget_w)" = $BUDGET ]
+exits 2 && says "refused" && [ "$(told budget_w)" = $BUDGET ]
 result $? "nonsense on the socket is refused, and it goes on"
 
 # Not in the middle of a switch, in which nobody can tell whose a value is: a command that

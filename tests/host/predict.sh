@@ -40,7 +40,7 @@ check "a model file keeps the feature" "[ $? = 0 ] && cmp $d/out $d/again"
 build/jetwatt predict --profile $d/two.csv --modes $d/modes.csv -o $d/out.csv --quiet 2> $d/err
 check "predictions name the size" "[ $? = 0 ] && [ \"\$(cut -d, -f5 $d/out.csv | sort | uniq -c | tr -s ' \n' ' ')\" = ' 36 16 36 32 1 batch ' ]"
 build/jetwatt predict --profile $d/one.csv --modes $d/modes.csv --batch 32 > $d/out 2> $d/err
-check "of one size nothing is known of others" "[ $? = 2 ] && grep -q 'one minibatch size' $d/err && [ ! -s $d/out ]"
+check "of one size nothing is known of others" "[ $? = 2 ] && grep -q 'the same minibatch size' $d/err && [ ! -s $d/out ]"
 build/jetwatt optimize --power 14 --profile $d/two.csv --modes $d/modes.csv > $d/out 2> $d/err
 check "optimize takes no two jobs for one" "[ $? = 1 ] && grep -q 'several batch sizes' $d/err && [ ! -s $d/out ]"
 build/jetwatt predict --profile $d/modes.csv --modes $d/modes.csv > $d/out 2> $d/err

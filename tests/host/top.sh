@@ -28,7 +28,7 @@ all="--replay $d/run.jwt --speed 100000"
 screen 80x24 2,show,key:q $all --budget 20W
 check "80x24: total, clocks, rails" "[ $status = 0 ] && grep -qE '^module 1[67]\.[0-9]+ W \[=+ *\] of 20 W' $d/out &&
 	grep -q 'GPU 1301 MHz   CPU 12 on 2202 MHz   EMC 3199 MHz' $d/out &&
-	grep -qE 'VDD_GPU_SOC +9\.[0-9]+ W \[=+ *\] +5[67] %' $d/out && grep -q '(VDDQ_VDD2_1V8AO.*part of another rail)' $d/out"
+	grep -qE 'VDD_GPU_SOC +9\.[0-9]+ W \[=+ *\] +5[67] %' $d/out && grep -q '(VDDQ_VDD2_1V8AO.*in another rail)' $d/out"
 check "the job, J and ms per minibatch" "grep -qE '^4711 +train --made .up. +1\.3[0-9]* +(79|80|81)[.0-9]* ' $d/out"
 check "as many ticks as minibatches: 50 in 4 s, some in one column" \
 	"ticks=\$(sed -n 's/^    4 s  //p' $d/out | tr -cd '|' | wc -c); [ \$ticks -ge 44 ] && [ \$ticks -le 52 ]"

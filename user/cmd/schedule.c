@@ -132,7 +132,7 @@ static void schedule_print(const struct jetwatt_schedule *s, FILE *f)
 		fprintf(f, " %-12s %8.2f s %6.1f %% %10.1f J\n", who[i], s->ns[i] * 1e-9,
 			100 * s->ns[i] / all, s->uj[i] * 1e-6);
 	fprintf(f,
-		"\n %llu minibatches in %llu time slices, %llu of them cut off elsewhere than at a minibatch boundary\n",
+		"\n %llu minibatches in %llu time slices, %llu of them ended by timeout\n",
 		(unsigned long long)s->minibatches, (unsigned long long)s->turns,
 		(unsigned long long)s->late);
 	if (s->mode.switches)

@@ -58,7 +58,7 @@ static void check_knobs(struct jetwatt_doctor *d, int daemon)
 	} else if (err == -ENOENT || err == -ECONNREFUSED) {
 		say(d, OK, 0, "helper", NULL,
 		    daemon ?
-		    "jetwatt-knobs is not running: jetwattd runs as root and does not need it"
+		    "jetwatt-knobs is not running: jetwattd runs as root"
 			   : "jetwatt-knobs is not running, and it is not needed");
 	} else if (err ||
 		   sscanf(answer, "ok holder %d applied %*u restored %*u refused %lu strangers %lu",
@@ -167,7 +167,7 @@ static void check_writers(struct jetwatt_doctor *d)
 		closedir(dir);
 	if (*found)
 		say(d, WARN, 0, "others", "stop programs that set clocks while jetwatt measures",
-		    "running programs that may set clocks or read the sensors: %s", found);
+		    "these may set clocks or read the sensors: %s", found);
 	else
 		say(d, OK, 0, "others", NULL, "no other program that sets clocks was found");
 }

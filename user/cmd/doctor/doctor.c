@@ -254,7 +254,7 @@ static void check_access(struct jetwatt_doctor *d)
 		say(d, WARN, 0, "access", "dmesg | grep jetwatt", "not checked: %s", strerror(-leaks));
 	else
 		say(d, OK, 0, "access", NULL,
-		    "user nobody and root of a user namespace cannot read power samples (tested)");
+		    "user nobody and user-namespace root get no samples (tested)");
 }
 
 static void check_sampler_overhead(struct jetwatt_doctor *d)
@@ -265,11 +265,11 @@ static void check_sampler_overhead(struct jetwatt_doctor *d)
 		return;
 	if (o.core_w > 2 * o.error_w)
 		say(d, OK, 0, "own cost", NULL,
-		    "sampling uses %.2f %% of a core, about %.1f mW (estimated; a busy core: %.2f +- %.2f W)",
+		    "%.2f %% of a core, about %.1f mW (one core: %.2f +- %.2f W)",
 		    100 * o.share, 1e3 * o.share * o.core_w, o.core_w, o.error_w);
 	else
 		say(d, OK, 0, "own cost", NULL,
-		    "sampling uses %.2f %% of a core; its power cannot be estimated on this board",
+		    "%.2f %% of a core; its power cannot be estimated here",
 		    100 * o.share);
 }
 
@@ -312,7 +312,7 @@ static void check_probe_overhead(struct jetwatt_doctor *d, uint32_t rung)
 
 	if (!jetwatt_probe_overhead_measure(rung, &plain, &extra))
 		say(d, OK, 0, "cost", NULL,
-		    "system calls of processes that are not measured: +%.0f ns with %s (%.0f ns without)",
+		    "other jobs: +%.0f ns per system call by %s (%.0f without)",
 		    extra > 0 ? extra : 0, jetwatt_args_rung_name(rung), plain);
 }
 
@@ -322,7 +322,7 @@ static void check_probe(struct jetwatt_doctor *d)
 		uint32_t rung;
 		const char *sees, *fix;
 	} rung[] = {
-		{ JETWATT_RUNG_UPROBE, "calls of libcuda, including busy waits and kernel launches",
+		{ JETWATT_RUNG_UPROBE, "libcuda's calls, including busy waits and launches",
 		  "needs the kernel option UPROBE_EVENTS, which JetPack 5 lacks" },
 		{ JETWATT_RUNG_TRACEPOINT, "system calls that wait for the GPU",
 		  "needs the kernel options BPF_SYSCALL and BPF_EVENTS, which JetPack 5 lacks" },
@@ -363,7 +363,7 @@ static void check_saved(struct jetwatt_doctor *d)
 		say(d, OK, 0, "state", NULL, "process %d holds the lease on the knobs", owner);
 	else
 		say(d, WARN, 0, "state", "sudo jetwatt restore",
-		    "a power mode is applied, or a jetwatt was killed; the previous knobs are saved");
+		    "a mode is applied, or a jetwatt was killed; old knobs are saved");
 }
 
 /* Check that the profile database can be opened and read. */

@@ -102,7 +102,7 @@ static int draw_rails(const struct jetwatt_top *t, const struct jetwatt_watch *w
 		if (is_in_total(w, r))
 			printw(" %3.0f %%", t->total_w > 0 ? 100 * t->rail_w[r] / t->total_w : 0);
 		else
-			printw(" part of another rail)");
+			printw(" in another rail)");
 	}
 	return y;
 }
