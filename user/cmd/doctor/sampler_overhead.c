@@ -180,7 +180,7 @@ int jetwatt_access_check(void)
 	if (err)
 		goto out;
 	nobody = run_access_test(jw, 0);
-	/* A kernel without user namespaces passes this test: nobody can become root of one. */
+	/* A kernel without user namespaces passes this test: no process can become root of one. */
 	namespace = run_access_test(jw, 1);
 	dispatch_for(jw, WINDOW_MS);
 	err = nobody == 1 || namespace == 1 ? 1 : nobody == 2 ? -EPERM : samples ? 0 : -ENODATA;

@@ -48,7 +48,7 @@ static const struct {
 	[ERROR] = { "energy_error_pct", 0 },
 };
 
-_Static_assert(NR <= JETWATT_RUN_METRICS_MAX, "room for all figures");
+_Static_assert(NR <= JETWATT_RUN_METRICS_MAX, "enough entries for all metrics");
 
 int jetwatt_metric_count(void)
 {
