@@ -269,7 +269,7 @@ int jetwatt_cmd_compare(int argc, char **argv)
 			   "Show which quantities differ between two recorded runs.\v"
 			   "* marks a change with a confidence of at least 99 % (bootstrap) and an "
 			   "effect that is at least small (Cliff's delta).", options, compare_parse, argc, argv, &in);
-	err = jetwatt_rows_read(&rows[0], in.trace[0]);
+	err = jetwatt_minibatch_table_read(&rows[0], in.trace[0]);
 	if (!err)
 		err = jetwatt_minibatch_table_read(&rows[1], in.trace[1]);
 	n = err ? 0 : compare_rows(&rows[0], &rows[1], line);

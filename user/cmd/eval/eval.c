@@ -306,10 +306,10 @@ int jetwatt_cmd_eval(int argc, char **argv)
 
 	jetwatt_error_name("jetwatt eval");
 	if (argc > 1 && !strcmp(argv[1], "predict"))
-		return evaluate("eval predict", "Evaluate how well a method predicts all modes from a few.",
+		return eval_run("eval predict", "Evaluate how well a method predicts all modes from a few.",
 				predict_options, jetwatt_eval_predict, argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "optimize"))
-		return evaluate("eval optimize", "Evaluate the modes that a method chooses under power budgets.",
+		return eval_run("eval optimize", "Evaluate the modes that a method chooses under power budgets.",
 				optimize_options, jetwatt_eval_optimize, argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "search"))
 		return jetwatt_eval_search(argc - 1, argv + 1);

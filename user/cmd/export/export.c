@@ -28,12 +28,12 @@ static const struct row {
 	int (*write)(struct jetwatt_export_args *o, const struct jetwatt_export_format *format);
 	const char *does;
 } rows[] = {
-	{ "csv", &jetwatt_export_csv, from_trace, "samples or minibatches, for spreadsheets and pandas" },
-	{ "jsonl", &jetwatt_export_jsonl, from_trace, "samples and minibatches, one JSON object per line" },
-	{ "perfetto", &jetwatt_export_perfetto, from_trace, "for ui.perfetto.dev: protobuf" },
-	{ "chrome", &jetwatt_export_chrome, from_trace, "for chrome://tracing and others: JSON, means of 10 ms" },
-	{ "openmetrics", &jetwatt_export_openmetrics, from_trace, "sums over the run as metrics, OpenMetrics 1.0" },
-	{ "prometheus", &jetwatt_export_prometheus, from_trace, "the same in the Prometheus text format 0.0.4" },
+	{ "csv", &jetwatt_export_csv, export_trace, "samples or minibatches, for spreadsheets and pandas" },
+	{ "jsonl", &jetwatt_export_jsonl, export_trace, "samples and minibatches, one JSON object per line" },
+	{ "perfetto", &jetwatt_export_perfetto, export_trace, "for ui.perfetto.dev: protobuf" },
+	{ "chrome", &jetwatt_export_chrome, export_trace, "for chrome://tracing and others: JSON, means of 10 ms" },
+	{ "openmetrics", &jetwatt_export_openmetrics, export_trace, "sums over the run as metrics, OpenMetrics 1.0" },
+	{ "prometheus", &jetwatt_export_prometheus, export_trace, "the same in the Prometheus text format 0.0.4" },
 	{ "profile", NULL, jetwatt_export_profile, "measured modes of PROFILE... as CSV" },
 	{ "nvpmodel", NULL, jetwatt_export_nvpmodel, "MODE... as presets for an nvpmodel.conf" },
 };
@@ -336,7 +336,7 @@ int jetwatt_cmd_export(int argc, char **argv)
 	static const struct jetwatt_args_group group[] = {
 		{ &jetwatt_keep_db_argp, offsetof(struct jetwatt_export_args, db) }, { NULL, 0 },
 	};
-	struct jetwatt_export_order o = { .hz = -1, .f = stdout, .id = -1 };
+	struct jetwatt_export_args o = { .hz = -1, .f = stdout, .id = -1 };
 	char doc[1024] = "Convert a trace, profiles or modes into the format of another program.\vFormats:\n";
 	const struct row *row;
 	int err;

@@ -108,7 +108,7 @@ int jetwatt_cmd_report(int argc, char **argv)
 	int err;
 
 	jetwatt_args_parse("report", "TRACE", "Print the statistics of a recorded run, as jetwatt stat does.",
-			   options, jetwatt_args_parse, argc, argv, &in);
+			   options, report_parse, argc, argv, &in);
 	err = jetwatt_replay_open(&r, in.trace);
 	if (in.html)
 		jetwatt_page_gather(&data, &r);

@@ -227,7 +227,7 @@ int jetwatt_cmd_top(int argc, char **argv)
 
 	jetwatt_args_parse("top", "", "Show rails, clocks and jobs, live or from a trace.\v"
 			   "Keys: q quits, + and - change the window, space pauses a replay.", options,
-			   jetwatt_args_parse, argc, argv, &in);
+			   top_parse, argc, argv, &in);
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return jetwatt_error_say(JETWATT_EXIT_USAGE,
 					 "standard input or output is not a terminal",
