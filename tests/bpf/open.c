@@ -15,6 +15,8 @@ TEST(unprivileged)
 
 	if (getuid())
 		SKIP(return, "needs root to give it up");
+	if (syscall(SYS_bpf, -1, NULL, 0) && errno == ENOSYS)
+		SKIP(return, "this kernel has no bpf()");
 	ASSERT_EQ(0, setgid(65534));
 	ASSERT_EQ(0, setuid(65534));
 	ASSERT_EQ(-EPERM, seen_open(&s, getpid(), 0, 0));

@@ -48,7 +48,10 @@ TEST_F(bus, clock_is_that_of_the_device_tree)
 
 TEST_F(bus, a_transfer_takes_as_long_as_on_the_wire)
 {
-	/* 47 bits a register, one for the stop; the system call and the chip's model add to it. */
+	/*
+	 * 47 bits per register, and one for the stop. The system call and the model of the chip add
+	 * 10 to 22 us of instructions per register, most of them on NVIDIA's 5.10.104.
+	 */
 	static const struct { const char *hz; int n; double us; } want[] = {
 		{ "100000", 1, 480 }, { "100000", 6, 2830 },
 		{ "400000", 1, 120 }, { "400000", 6, 707.5 },
@@ -64,7 +67,7 @@ TEST_F(bus, a_transfer_takes_as_long_as_on_the_wire)
 		us = transfer_us(want[i].n);
 		EXPECT_GE(us, want[i].us);
 		if (!slow_kernel())
-			EXPECT_LE(us, want[i].us + room + 20 * want[i].n) {
+			EXPECT_LE(us, want[i].us + room + 25 * want[i].n) {
 				TH_LOG("%d registers at %s Hz: %.0f us", want[i].n, want[i].hz, us);
 			}
 	}
