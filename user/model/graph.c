@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Arrays of a graph, its texts and its names. */
+/*
+ * Storage of a graph: growing arrays, interned texts, and tensors by name.
+ */
 #include "model/graph.h"
 
 #include <errno.h>
@@ -26,7 +28,8 @@ void jetwatt_graph_free(struct jetwatt_graph *g)
 	jetwatt_graph_init(g);
 }
 
-static int grow(struct jetwatt_graph_array *a, size_t size, uint32_t by, uint32_t most)
+/* Make space for @by more entries, @most in all. Return: 0, -ENOMEM, -E2BIG. */
+static int graph_grow(struct jetwatt_graph_array *a, size_t size, uint32_t by, uint32_t most)
 {
 	uint32_t room = a->room;
 	void *at;
@@ -45,7 +48,8 @@ static int grow(struct jetwatt_graph_array *a, size_t size, uint32_t by, uint32_
 	return 0;
 }
 
-static uint32_t mix(uint64_t h)
+/* Final mix of a hash (MurmurHash3). */
+static uint32_t graph_hash_mix(uint64_t h)
 {
 	h ^= h >> 33;
 	h *= 0xff51afd7ed558ccdull;
@@ -54,30 +58,33 @@ static uint32_t mix(uint64_t h)
 	return h ^ h >> 33;
 }
 
-static uint32_t hash_text(const char *s, size_t len)
+static uint32_t graph_hash_text(const char *s, size_t len)
 {
 	uint64_t h = 1469598103934665603ull;
 
 	for (size_t i = 0; i < len; i++)
 		h = (h ^ (unsigned char)s[i]) * 1099511628211ull;
-	return mix(h);
+	return graph_hash_mix(h);
 }
 
-static uint32_t hash_name(uint32_t body, uint32_t name)
+static uint32_t graph_hash_name(uint32_t body, uint32_t name)
 {
-	return mix((uint64_t)body << 32 | name);
+	return graph_hash_mix((uint64_t)body << 32 | name);
 }
 
-static uint32_t again(const struct jetwatt_graph *g, const uint32_t *old, uint32_t i)
+/* Return: hash of the entry in slot @i of a table. */
+static uint32_t graph_hash_slot(const struct jetwatt_graph *g, const uint32_t *old, uint32_t i)
 {
 	if (old == g->hash)
-		return hash_text(jetwatt_graph_text(g, old[i]), strlen(jetwatt_graph_text(g, old[i])));
-	return hash_name(jetwatt_graph_value_at(g, old[i])->body,
-			 jetwatt_graph_value_at(g, old[i])->name);
+		return graph_hash_text(jetwatt_graph_text(g, old[i]),
+				       strlen(jetwatt_graph_text(g, old[i])));
+	return graph_hash_name(jetwatt_graph_value_at(g, old[i])->body,
+			       jetwatt_graph_value_at(g, old[i])->name);
 }
 
-/* Open addressing, at most half full. */
-static int rehash(const struct jetwatt_graph *g, uint32_t **table, uint32_t *room, uint32_t used)
+/* Double an open-addressing table when it is half full. Return: 0, -ENOMEM. */
+static int graph_rehash(const struct jetwatt_graph *g, uint32_t **table, uint32_t *room,
+			uint32_t used)
 {
 	uint32_t more = *room ? 2 * *room : 1024, *t;
 
@@ -92,7 +99,7 @@ static int rehash(const struct jetwatt_graph *g, uint32_t **table, uint32_t *roo
 
 		if ((*table)[i] == JETWATT_GRAPH_NONE)
 			continue;
-		for (at = again(g, *table, i) & (more - 1); t[at] != JETWATT_GRAPH_NONE;)
+		for (at = graph_hash_slot(g, *table, i) & (more - 1); t[at] != JETWATT_GRAPH_NONE;)
 			at = (at + 1) & (more - 1);
 		t[at] = (*table)[i];
 	}
@@ -104,14 +111,14 @@ static int rehash(const struct jetwatt_graph *g, uint32_t **table, uint32_t *roo
 
 int jetwatt_graph_intern(struct jetwatt_graph *g, const char *s, size_t len, uint32_t *text)
 {
-	int err = rehash(g, &g->hash, &g->hashes, g->texts + 1);
+	int err = graph_rehash(g, &g->hash, &g->hashes, g->texts + 1);
 	uint32_t at;
 	char *new;
 
 	if (err)
 		return err;
 	len = strnlen(s, len);
-	for (at = hash_text(s, len) & (g->hashes - 1); g->hash[at] != JETWATT_GRAPH_NONE;
+	for (at = graph_hash_text(s, len) & (g->hashes - 1); g->hash[at] != JETWATT_GRAPH_NONE;
 	     at = (at + 1) & (g->hashes - 1)) {
 		const char *old = jetwatt_graph_text(g, g->hash[at]);
 
@@ -120,7 +127,7 @@ int jetwatt_graph_intern(struct jetwatt_graph *g, const char *s, size_t len, uin
 			return 0;
 		}
 	}
-	err = grow(&g->text, 1, len + 1, JETWATT_GRAPH_TEXT);
+	err = graph_grow(&g->text, 1, len + 1, JETWATT_GRAPH_TEXT);
 	if (err)
 		return err;
 	new = (char *)g->text.at + g->text.n;
@@ -135,8 +142,10 @@ int jetwatt_graph_intern(struct jetwatt_graph *g, const char *s, size_t len, uin
 int jetwatt_graph_add_body(struct jetwatt_graph *g, uint32_t parent, uint32_t *body)
 {
 	uint32_t depth = parent == JETWATT_GRAPH_NONE ? 0 : jetwatt_graph_body_at(g, parent)->depth + 1;
-	int err = depth >= JETWATT_GRAPH_DEPTH ? -E2BIG :
-		  grow(&g->body, sizeof(struct jetwatt_graph_body), 1, JETWATT_GRAPH_NODES);
+	int err = depth >= JETWATT_GRAPH_DEPTH ?
+			  -E2BIG :
+			  graph_grow(&g->body, sizeof(struct jetwatt_graph_body), 1,
+				     JETWATT_GRAPH_NODES);
 
 	if (err)
 		return err;
@@ -150,7 +159,7 @@ int jetwatt_graph_add_body(struct jetwatt_graph *g, uint32_t parent, uint32_t *b
 
 int jetwatt_graph_add_node(struct jetwatt_graph *g, uint32_t body, uint32_t *node)
 {
-	int err = grow(&g->node, sizeof(struct jetwatt_graph_node), 1, JETWATT_GRAPH_NODES);
+	int err = graph_grow(&g->node, sizeof(struct jetwatt_graph_node), 1, JETWATT_GRAPH_NODES);
 	struct jetwatt_graph_body *b = jetwatt_graph_body_at(g, body);
 
 	if (err)
@@ -170,7 +179,7 @@ int jetwatt_graph_add_node(struct jetwatt_graph *g, uint32_t body, uint32_t *nod
 int jetwatt_graph_add_attr(struct jetwatt_graph *g, uint32_t node, const struct jetwatt_graph_attr *a)
 {
 	struct jetwatt_graph_node *n = jetwatt_graph_node_at(g, node);
-	int err = grow(&g->attr, sizeof(*a), 1, 4 * JETWATT_GRAPH_NODES);
+	int err = graph_grow(&g->attr, sizeof(*a), 1, 4 * JETWATT_GRAPH_NODES);
 
 	if (err)
 		return err;
@@ -182,7 +191,7 @@ int jetwatt_graph_add_attr(struct jetwatt_graph *g, uint32_t node, const struct 
 
 int jetwatt_graph_add_operand(struct jetwatt_graph *g, uint32_t text)
 {
-	int err = grow(&g->operand, sizeof(text), 1, 8 * JETWATT_GRAPH_NODES);
+	int err = graph_grow(&g->operand, sizeof(text), 1, 8 * JETWATT_GRAPH_NODES);
 
 	if (!err)
 		*jetwatt_graph_operand(g, g->operand.n++) = text;
@@ -191,7 +200,7 @@ int jetwatt_graph_add_operand(struct jetwatt_graph *g, uint32_t text)
 
 int jetwatt_graph_add_number(struct jetwatt_graph *g, double v)
 {
-	int err = grow(&g->number, sizeof(v), 1, JETWATT_GRAPH_NUMBERS);
+	int err = graph_grow(&g->number, sizeof(v), 1, JETWATT_GRAPH_NUMBERS);
 
 	if (!err)
 		*jetwatt_graph_number(g, g->number.n++) = v;
@@ -200,16 +209,17 @@ int jetwatt_graph_add_number(struct jetwatt_graph *g, double v)
 
 int jetwatt_graph_add_open(struct jetwatt_graph *g, const struct jetwatt_graph_open *o)
 {
-	int err = grow(&g->open, sizeof(*o), 1, JETWATT_GRAPH_VALUES);
+	int err = graph_grow(&g->open, sizeof(*o), 1, JETWATT_GRAPH_VALUES);
 
 	if (!err)
 		*jetwatt_graph_open_at(g, g->open.n++) = *o;
 	return err;
 }
 
-static uint32_t slot(const struct jetwatt_graph *g, uint32_t body, uint32_t name)
+/* Return: the slot of a tensor by name, or the free slot for it. */
+static uint32_t graph_value_slot(const struct jetwatt_graph *g, uint32_t body, uint32_t name)
 {
-	uint32_t at = hash_name(body, name) & (g->nameds - 1);
+	uint32_t at = graph_hash_name(body, name) & (g->nameds - 1);
 
 	for (; g->named[at] != JETWATT_GRAPH_NONE; at = (at + 1) & (g->nameds - 1)) {
 		const struct jetwatt_graph_value *v = jetwatt_graph_value_at(g, g->named[at]);
@@ -222,23 +232,23 @@ static uint32_t slot(const struct jetwatt_graph *g, uint32_t body, uint32_t name
 
 int jetwatt_graph_add_value(struct jetwatt_graph *g, uint32_t body, uint32_t name, uint32_t *value)
 {
-	int err = rehash(g, &g->named, &g->nameds, g->value.n + 1);
+	int err = graph_rehash(g, &g->named, &g->nameds, g->value.n + 1);
 	uint32_t at;
 
 	if (err)
 		return err;
-	at = slot(g, body, name);
+	at = graph_value_slot(g, body, name);
 	if (name != JETWATT_GRAPH_NONE && g->named[at] != JETWATT_GRAPH_NONE) {
 		*value = g->named[at];
 		return 0;
 	}
-	err = grow(&g->value, sizeof(struct jetwatt_graph_value), 1, JETWATT_GRAPH_VALUES);
+	err = graph_grow(&g->value, sizeof(struct jetwatt_graph_value), 1, JETWATT_GRAPH_VALUES);
 	if (err)
 		return err;
 	*jetwatt_graph_value_at(g, g->value.n) = (struct jetwatt_graph_value){
 		.name = name, .body = body, .rank = -1,
 	};
-	/* Tensors in attributes have no name that a node could mean. */
+	/* Tensors of attributes have no name by which a node could refer to them. */
 	if (name != JETWATT_GRAPH_NONE)
 		g->named[at] = g->value.n;
 	*value = g->value.n++;
@@ -250,7 +260,7 @@ uint32_t jetwatt_graph_find(const struct jetwatt_graph *g, uint32_t body, uint32
 	if (!g->nameds || name == JETWATT_GRAPH_NONE)
 		return JETWATT_GRAPH_NONE;
 	for (; body != JETWATT_GRAPH_NONE; body = jetwatt_graph_body_at(g, body)->parent) {
-		uint32_t at = slot(g, body, name);
+		uint32_t at = graph_value_slot(g, body, name);
 
 		if (g->named[at] != JETWATT_GRAPH_NONE)
 			return g->named[at];
@@ -297,7 +307,7 @@ double jetwatt_graph_bytes(const struct jetwatt_graph_value *v)
 {
 	double n = jetwatt_graph_elements(v);
 
-	/* What has no type is what most networks are made of. */
+	/* A tensor without a type is taken as 32 bits, the usual type of networks. */
 	return n < 0 ? n : n * (v->bits ? v->bits : 32) / 8;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A network as its layers: what each reads and makes, how large that is, and so
- * how many operations and bytes it takes. Nothing of it is ever computed, but for
- * the few numbers that say how large other tensors are.
+ * The graph of a network (read from ONNX by user/store/onnx.c): layers, tensors, their sizes, and
+ * from these the floating-point operations and bytes of each layer. The network is never run; only
+ * the few numbers that determine the sizes of other tensors are computed.
  */
 #ifndef JETWATT_GRAPH_H
 #define JETWATT_GRAPH_H
@@ -10,42 +10,55 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Largest number of axes of a tensor. */
 #define JETWATT_GRAPH_RANK	8
-/* Numbers kept of a tensor: enough for shapes, axes, pads and scales. */
+/* Largest number of elements of a tensor whose values are kept: shapes, axes, pads, scales. */
 #define JETWATT_GRAPH_KNOWN	64
-/* Graphs within graphs. */
+/* Largest nesting depth of graphs (bodies of If, Loop and Scan). */
 #define JETWATT_GRAPH_DEPTH	16
-/* What a graph may hold, so that no file makes us large: the largest networks
- * have some 100,000 layers. */
+/*
+ * Limits of nodes, tensors, numbers and bytes of text, so that no file makes the process use much
+ * memory. The largest networks have about 100,000 layers.
+ */
 #define JETWATT_GRAPH_NODES	(1u << 18)
 #define JETWATT_GRAPH_VALUES	(1u << 19)
 #define JETWATT_GRAPH_NUMBERS	(1u << 22)
 #define JETWATT_GRAPH_TEXT	(32u << 20)
 
+/* Index that means none. */
 #define JETWATT_GRAPH_NONE	UINT32_MAX
 
-/* Sizes that are not known, and those that have a name: -2 - its text. */
+/*
+ * Size of an unknown axis. An unknown axis with a name has the size -2 - its text; see
+ * jetwatt_graph_named().
+ */
 #define JETWATT_GRAPH_OPEN	(-1)
 static inline int64_t jetwatt_graph_named(uint32_t text)
 {
 	return -2 - (int64_t)text;
 }
 
+/* Flags of a tensor. */
 enum {
-	JETWATT_GRAPH_WEIGHT = 1,	/* stored with the network */
-	JETWATT_GRAPH_EXTERNAL = 2,	/* in another file */
-	JETWATT_GRAPH_INPUT = 4,	/* given when it runs */
-	JETWATT_GRAPH_NUMBERS_KNOWN = 8,
-	JETWATT_GRAPH_LIVE = 16,	/* depends on an input */
-	JETWATT_GRAPH_LATER = 32,	/* made by a node that comes later */
-	JETWATT_GRAPH_GUESSED = 64,	/* its size is what the file says, not what follows */
+	JETWATT_GRAPH_WEIGHT = 1,	/* weight: stored with the network */
+	JETWATT_GRAPH_EXTERNAL = 2,	/* weight that is stored in another file */
+	JETWATT_GRAPH_INPUT = 4,	/* input of the network or of a nested graph */
+	JETWATT_GRAPH_NUMBERS_KNOWN = 8,	/* its elements are known */
+	JETWATT_GRAPH_LIVE = 16,	/* depends on an input of the network */
+	JETWATT_GRAPH_LATER = 32,	/* output of a node that has not been reached */
+	JETWATT_GRAPH_GUESSED = 64,	/* size declared by the file, not inferred */
 };
 
 /**
  * struct jetwatt_graph_value - a tensor
- * @name: text; @body: where the name is valid
- * @bits: of an element, 0: not known; @rank: -1: not known
- * @known: of its numbers, the first of @nr_known; see JETWATT_GRAPH_NUMBERS_KNOWN
+ * @name: text of its name; JETWATT_GRAPH_NONE: it has none
+ * @body: graph in which the name is valid
+ * @known: index of the first of its @nr_known elements among the numbers of the graph
+ * @flags: JETWATT_GRAPH_WEIGHT and the other flags above
+ * @bits: bits of an element; 0: unknown
+ * @nr_known: number of known elements, valid with JETWATT_GRAPH_NUMBERS_KNOWN
+ * @rank: number of axes; -1: unknown
+ * @dim: size of each axis; negative: unknown
  */
 struct jetwatt_graph_value {
 	uint32_t name, body, known;
@@ -56,10 +69,15 @@ struct jetwatt_graph_value {
 };
 
 /**
- * struct jetwatt_graph_attr - of a node
- * @number, @nr: its numbers, one for a scalar; @count: how many there were
- * @text: of a string; @value: of a tensor; @body: of a graph; else NONE
- * @next: of the same node
+ * struct jetwatt_graph_attr - an attribute of a node
+ * @name: text of its name
+ * @number: index of the first of its numbers (a scalar has one)
+ * @nr: number of numbers that were kept
+ * @count: number of numbers in the file
+ * @text: value of a string attribute; JETWATT_GRAPH_NONE: it is none
+ * @value: value of a tensor attribute; JETWATT_GRAPH_NONE: it is none
+ * @body: value of a graph attribute; JETWATT_GRAPH_NONE: it is none
+ * @next: next attribute of the node
  */
 struct jetwatt_graph_attr {
 	uint32_t name, number, nr, count, text, value, body, next;
@@ -67,39 +85,55 @@ struct jetwatt_graph_attr {
 
 /**
  * struct jetwatt_graph_node - a layer
- * @op, @name, @domain: texts
- * @operand: the first of @in names of what it reads, and @out of what it makes
- * @attr: its latest attribute
- * @next: in the same body
+ * @op: text of the operator
+ * @name: text of its name
+ * @domain: text of the operator's domain
+ * @operand: index of the first of @in names that it reads; @out names that it writes follow
+ * @in: number of inputs
+ * @out: number of outputs
+ * @attr: its last attribute, the head of the list
+ * @body: graph that it is part of
+ * @next: next node of that graph
  */
 struct jetwatt_graph_node {
 	uint32_t op, name, domain, operand, in, out, attr, body, next;
 };
 
 /**
- * struct jetwatt_graph_body - the network, or a graph within one of its nodes
- * @input, @output: the first of @in and @out names
+ * struct jetwatt_graph_body - the network (index 0), or a graph nested in one of its nodes
+ * @parent: enclosing graph; JETWATT_GRAPH_NONE: none
+ * @first: first node
+ * @last: last node
+ * @input: index of the first of @in names of inputs
+ * @in: number of inputs
+ * @output: index of the first of @out names of outputs
+ * @out: number of outputs
+ * @depth: nesting depth; 0: the network
  */
 struct jetwatt_graph_body {
 	uint32_t parent, first, last, input, in, output, out, depth;
 };
 
-/* An array that grows. */
+/* A growing array: @n entries in use, @room allocated. */
 struct jetwatt_graph_array {
 	void *at;
 	uint32_t n, room;
 };
 
-/* What the user says of sizes that the file leaves open. */
+/* A size given by the user for an axis that the file leaves open; @name: see
+ * jetwatt_graph_infer(). */
 struct jetwatt_graph_size {
 	const char *name;
 	int64_t size;
 };
 
 /**
- * struct jetwatt_graph_open - an input's size that the file leaves open
- * @name: text of its own, NONE: none; @taken: what it was taken for
- * @said: by the user
+ * struct jetwatt_graph_open - an axis of an input whose size the file leaves open
+ * @value: the input
+ * @name: text of the axis's name; JETWATT_GRAPH_NONE: it has none
+ * @axis: number of the axis
+ * @said: 1: the size was given by the user
+ * @taken: the size that is used
  */
 struct jetwatt_graph_open {
 	uint32_t value, name;
@@ -107,20 +141,41 @@ struct jetwatt_graph_open {
 	int64_t taken;
 };
 
+/**
+ * struct jetwatt_graph - a network
+ * @text: bytes of all texts; a text is an offset into it
+ * @value: tensors
+ * @node: layers
+ * @attr: attributes
+ * @body: graphs
+ * @operand: texts of the names that nodes and graphs read and write
+ * @number: elements of small tensors, and numbers of attributes
+ * @open: axes that the file leaves open
+ * @hash: hash table of texts, @hashes slots
+ * @hashes: number of slots
+ * @named: hash table of tensors by graph and name, @nameds slots
+ * @nameds: number of slots
+ * @texts: number of texts
+ * @functions: number of model-local functions of the file
+ * @size: sizes given by the user; owned by the caller
+ * @sizes: number of entries of @size
+ */
 struct jetwatt_graph {
 	struct jetwatt_graph_array text, value, node, attr, body, operand, number, open;
-	uint32_t *hash, hashes;		/* of texts */
-	uint32_t *named, nameds;	/* of values, by body and name */
+	uint32_t *hash, hashes;
+	uint32_t *named, nameds;
 	uint32_t texts, functions;
 	const struct jetwatt_graph_size *size;
 	size_t sizes;
 };
 
+/* Return: the string of text @text, "" for JETWATT_GRAPH_NONE. */
 static inline const char *jetwatt_graph_text(const struct jetwatt_graph *g, uint32_t text)
 {
 	return text == JETWATT_GRAPH_NONE ? "" : (const char *)g->text.at + text;
 }
 
+/* Defines jetwatt_graph_TYPE_at(): the entry with index i; valid until the array grows. */
 #define JETWATT_GRAPH_AT(type)								\
 static inline struct jetwatt_graph_##type *jetwatt_graph_##type##_at(			\
 	const struct jetwatt_graph *g, uint32_t i)					\
@@ -143,11 +198,14 @@ static inline double *jetwatt_graph_number(const struct jetwatt_graph *g, uint32
 	return (double *)g->number.at + i;
 }
 
-/* --- building one (graph.c); all return 0 or more, -ENOMEM, or -E2BIG --- */
+/* --- Building a graph (graph.c). Functions return 0; -ENOMEM; -E2BIG if a limit is exceeded.
+ * --- */
 
+/* Make @g empty. */
 void jetwatt_graph_init(struct jetwatt_graph *g);
+/* Free the contents of @g and make it empty. */
 void jetwatt_graph_free(struct jetwatt_graph *g);
-/* The same text has one number. */
+/* Set @text to the index of the text @s; equal texts have equal indices. */
 int jetwatt_graph_intern(struct jetwatt_graph *g, const char *s, size_t len, uint32_t *text);
 int jetwatt_graph_add_body(struct jetwatt_graph *g, uint32_t parent, uint32_t *body);
 int jetwatt_graph_add_node(struct jetwatt_graph *g, uint32_t body, uint32_t *node);
@@ -156,26 +214,34 @@ int jetwatt_graph_add_attr(struct jetwatt_graph *g, uint32_t node,
 int jetwatt_graph_add_operand(struct jetwatt_graph *g, uint32_t text);
 int jetwatt_graph_add_number(struct jetwatt_graph *g, double v);
 int jetwatt_graph_add_open(struct jetwatt_graph *g, const struct jetwatt_graph_open *o);
-/* A value of that name in that body: the one there is, or a new one of no size. */
+/* Set @value to the tensor named @name of @body; it is created without a size if there is none. */
 int jetwatt_graph_add_value(struct jetwatt_graph *g, uint32_t body, uint32_t name, uint32_t *value);
 
-/* --- looking at one --- */
+/* --- Reading a graph. --- */
 
-/* The value that @name means in @body: there, or in a body around it. */
+/*
+ * Return: the tensor that @name refers to in @body: of this graph or of an enclosing one;
+ * JETWATT_GRAPH_NONE if there is none.
+ */
 uint32_t jetwatt_graph_find(const struct jetwatt_graph *g, uint32_t body, uint32_t name);
+/* Return: the attribute @name of node @n, NULL if it has none. */
 const struct jetwatt_graph_attr *jetwatt_graph_find_attr(const struct jetwatt_graph *g,
 							 const struct jetwatt_graph_node *n,
 							 const char *name);
-/* A scalar attribute, @other: there is none. */
+/* Return: the scalar attribute @name of node @n; @other if it has none. */
 double jetwatt_graph_scalar(const struct jetwatt_graph *g, const struct jetwatt_graph_node *n,
 			    const char *name, double other);
-/* Elements; negative: not known. */
+/* Return: number of elements, and number of bytes, of a tensor; negative: unknown. */
 double jetwatt_graph_elements(const struct jetwatt_graph_value *v);
 double jetwatt_graph_bytes(const struct jetwatt_graph_value *v);
 
 /**
- * struct jetwatt_graph_ref - a node with what it reads and makes
- * @in, @out: values; NULL: there is none
+ * struct jetwatt_graph_ref - a node with its tensors
+ * @node: the node
+ * @in: tensors that it reads; NULL: an optional input that is absent
+ * @out: tensors that it writes; NULL: likewise
+ * @ins: number of entries of @in, at most JETWATT_GRAPH_OPERANDS
+ * @outs: number of entries of @out, at most JETWATT_GRAPH_OPERANDS
  */
 #define JETWATT_GRAPH_OPERANDS	64
 struct jetwatt_graph_ref {
@@ -183,37 +249,45 @@ struct jetwatt_graph_ref {
 	struct jetwatt_graph_value *in[JETWATT_GRAPH_OPERANDS], *out[JETWATT_GRAPH_OPERANDS];
 	uint32_t ins, outs;
 };
+/* Set @r to node @n and its tensors. */
 void jetwatt_graph_refer(const struct jetwatt_graph *g, const struct jetwatt_graph_node *n,
 			 struct jetwatt_graph_ref *r);
 
-/* --- sizes of all tensors (graph_shape.c) --- */
+/* --- Sizes of all tensors (graph_shape.c). --- */
 
 /**
- * jetwatt_graph_infer() - from the inputs' sizes to those of all that is made
- * @bad: the node at fault
+ * jetwatt_graph_infer() - infer the sizes of all tensors from those of the inputs
+ * @g: the graph
+ * @bad: set to the node at fault if an error is returned
  *
- * Sizes that are open are taken as @g's list of sizes has them, else as 1. *
- * Return: 0; -ELOOP: a node reads what only it or a later one makes; -ENOMEM, -E2BIG.
+ * An axis that the file leaves open gets the size that @g->size has for the axis's name or for
+ * "INPUT.AXIS", else 1.
+ *
+ * Return: 0; -ELOOP if a node reads its own output or that of a later node; -ENOMEM; -E2BIG.
  */
 int jetwatt_graph_infer(struct jetwatt_graph *g, uint32_t *bad);
 
-/* --- operations and bytes (graph_work.c) --- */
+/* --- Operations and bytes (graph_work.c). --- */
 
+/* How the operations and bytes of a layer were counted. */
 enum jetwatt_graph_doubt {
-	JETWATT_GRAPH_SURE,
-	JETWATT_GRAPH_UNKNOWN_OP,	/* its bytes are counted, its operations are not */
-	JETWATT_GRAPH_UNKNOWN_SIZE,	/* nothing is counted */
-	JETWATT_GRAPH_ONCE,		/* a loop whose turns nobody knows: counted once */
-	JETWATT_GRAPH_BRANCH,		/* of its branches the heavier one is counted */
-	JETWATT_GRAPH_DECLARED,		/* counted by sizes that only the file vouches for */
+	JETWATT_GRAPH_SURE,		/* exactly */
+	JETWATT_GRAPH_UNKNOWN_OP,	/* unknown operator: only bytes are counted */
+	JETWATT_GRAPH_UNKNOWN_SIZE,	/* unknown size: nothing is counted */
+	JETWATT_GRAPH_ONCE,		/* loop of unknown iterations: counted once */
+	JETWATT_GRAPH_BRANCH,		/* conditional: the branch with more work is counted */
+	JETWATT_GRAPH_DECLARED,		/* counted by sizes that the file declares */
 };
 
 /**
- * struct jetwatt_work - of a layer, at the file's minibatch size
- * @node: index; @times: that it runs (in loops)
- * @flop: floating-point operations
- * @param_bytes: of weights that it reads; @bytes: of all else that it reads and writes
- * @live: depends on an input, so it grows with the minibatch
+ * struct jetwatt_work - work of a layer, at the minibatch size of the file
+ * @node: index of the node
+ * @doubt: how it was counted
+ * @live: 1: depends on an input of the network, so it grows with the minibatch size
+ * @times: number of executions, more than 1 in loops
+ * @flop: floating-point operations of one execution
+ * @param_bytes: bytes of weights that it reads
+ * @bytes: bytes of all other tensors that it reads and writes
  */
 struct jetwatt_work {
 	uint32_t node;
@@ -222,18 +296,23 @@ struct jetwatt_work {
 	double times, flop, param_bytes, bytes;
 };
 
-/* Layers in the order in which they run, without those that move nothing. Return: 0,
- * -ENOMEM. Caller frees. */
+/*
+ * Compute the work of all layers in execution order, without layers that move no data. Return: 0,
+ * -ENOMEM. The caller frees @work.
+ */
 int jetwatt_graph_work(const struct jetwatt_graph *g, struct jetwatt_work **work, size_t *n);
 
-/* The same for minibatches of @batch times the file's size; training is three times
- * the forward pass, in operations and in bytes. */
+/*
+ * Scale @work to minibatches of @batch times the size of the file, including @times. @train:
+ * training takes three times the operations and bytes of the forward pass (Pagoda, arXiv
+ * 2509.20189).
+ */
 void jetwatt_graph_scale(struct jetwatt_work *work, size_t n, double batch, int train);
 
-/* Bytes of all weights, each once. */
+/* Return: bytes of all weights, each counted once. */
 double jetwatt_graph_params(const struct jetwatt_graph *g);
 
-/* Items of a minibatch, as the file has it: 1 where it leaves that open. */
+/* Return: samples in a minibatch of the file; 1 if the file leaves it open. */
 double jetwatt_graph_batch(const struct jetwatt_graph *g);
 
 #endif

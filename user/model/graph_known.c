@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The few numbers of a network that are sizes of other tensors: exporters work
- * them out with operators, Shape, Gather, Concat and the like.
+ * Elements of small tensors that determine the sizes of other tensors: exporters compute shapes by
+ * operators such as Shape, Gather and Concat.
  */
 #include "model/graph_op.h"
 
@@ -9,29 +9,31 @@
 #include <math.h>
 #include <string.h>
 
-/* Element @i of a small tensor, of one element for all. */
-static double element(const struct jetwatt_graph_rule *u, uint32_t in, uint32_t i)
+/* Return: element @i of input @in; a tensor with one element is broadcast. */
+static double known_element(const struct jetwatt_graph_rule *u, uint32_t in, uint32_t i)
 {
 	const struct jetwatt_graph_value *v = jetwatt_graph_in(u, in);
 
 	return *jetwatt_graph_number(u->g, v->known + (v->nr_known == 1 ? 0 : i));
 }
 
-static double cut(double v)
+/* Round towards 0, as integer division and casts do. */
+static double known_truncate(double v)
 {
 	return v < 0 ? ceil(v) : floor(v);
 }
 
-/* Element by element. Return: 0: not an operator of that kind. */
-static int pointwise(const struct jetwatt_graph_rule *u, const char *op, uint32_t i, double *v)
+/* Compute element @i of an element-wise operator. Return: 1; 0 if it is another operator. */
+static int known_pointwise(const struct jetwatt_graph_rule *u, const char *op, uint32_t i,
+			   double *v)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
-	double a = element(u, 0, i), b = u->r.ins > 1 ? element(u, 1, i) : 0;
+	double a = known_element(u, 0, i), b = u->r.ins > 1 ? known_element(u, 1, i) : 0;
 
 	if (!strcmp(op, "Identity"))
 		*v = a;
 	else if (!strcmp(op, "Cast"))
-		*v = u->r.out[0]->bits == 64 ? cut(a) : a;
+		*v = u->r.out[0]->bits == 64 ? known_truncate(a) : a;
 	else if (!strcmp(op, "Add"))
 		*v = a + b;
 	else if (!strcmp(op, "Sub"))
@@ -39,7 +41,7 @@ static int pointwise(const struct jetwatt_graph_rule *u, const char *op, uint32_
 	else if (!strcmp(op, "Mul"))
 		*v = a * b;
 	else if (!strcmp(op, "Div"))
-		*v = b == 0 ? NAN : x->bits == 64 ? cut(a / b) : a / b;
+		*v = b == 0 ? NAN : x->bits == 64 ? known_truncate(a / b) : a / b;
 	else if (!strcmp(op, "Mod"))
 		*v = b == 0 ? NAN : a - b * floor(a / b);
 	else if (!strcmp(op, "Min"))
@@ -63,19 +65,20 @@ static int pointwise(const struct jetwatt_graph_rule *u, const char *op, uint32_
 	else if (!strcmp(op, "Not"))
 		*v = a == 0;
 	else if (!strcmp(op, "Where") && u->r.ins == 3)
-		*v = a != 0 ? b : element(u, 2, i);
+		*v = a != 0 ? b : known_element(u, 2, i);
 	else
 		return 0;
 	return 1;
 }
 
-static double reduce(const struct jetwatt_graph_rule *u, const char *op)
+/* Reduce all elements of input 0 to one. */
+static double known_reduce(const struct jetwatt_graph_rule *u, const char *op)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
 	double v = !strcmp(op, "ReduceProd");
 
 	for (uint32_t i = 0; i < x->nr_known; i++) {
-		double y = element(u, 0, i);
+		double y = known_element(u, 0, i);
 
 		v = !strcmp(op, "ReduceProd") ? v * y : !strcmp(op, "ReduceSum") ? v + y :
 		    !i ? y : !strcmp(op, "ReduceMax") ? fmax(v, y) : fmin(v, y);
@@ -83,11 +86,11 @@ static double reduce(const struct jetwatt_graph_rule *u, const char *op)
 	return v;
 }
 
-/* Rows or elements along the first axis, of something flat. */
-static int pick(const struct jetwatt_graph_rule *u, uint32_t i, double *v)
+/* Gather element @i from a vector. Return: 1; 0 if it is unknown. */
+static int known_gather(const struct jetwatt_graph_rule *u, uint32_t i, double *v)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
-	double at = element(u, 1, i);
+	double at = known_element(u, 1, i);
 
 	if (x->rank != 1)
 		return 0;
@@ -99,7 +102,8 @@ static int pick(const struct jetwatt_graph_rule *u, uint32_t i, double *v)
 	return 1;
 }
 
-static int range(const struct jetwatt_graph_rule *u, uint32_t i, double *v)
+/* Slice element @i from a vector. Return: 1; 0 if it is unknown. */
+static int known_slice(const struct jetwatt_graph_rule *u, uint32_t i, double *v)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
 	int64_t begin, step = 1;
@@ -118,17 +122,17 @@ static int range(const struct jetwatt_graph_rule *u, uint32_t i, double *v)
 	return 1;
 }
 
-/* Element @i of output 0. Return: 1; 0: nobody knows. */
-static int compute(const struct jetwatt_graph_rule *u, const char *op, uint32_t i, double *v)
+/* Compute element @i of output 0. Return: 1; 0 if it is unknown. */
+static int known_compute(const struct jetwatt_graph_rule *u, const char *op, uint32_t i, double *v)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
 
 	if (!strcmp(op, "Gather"))
-		return pick(u, i, v);
+		return known_gather(u, i, v);
 	if (!strcmp(op, "Slice"))
-		return range(u, i, v);
+		return known_slice(u, i, v);
 	if (!strcmp(op, "Range")) {
-		*v = element(u, 0, 0) + i * element(u, 2, 0);
+		*v = known_element(u, 0, 0) + i * known_element(u, 2, 0);
 	} else if (!strcmp(op, "Concat")) {
 		for (uint32_t k = 0; k < u->r.ins; k++) {
 			const struct jetwatt_graph_value *y = jetwatt_graph_in(u, k);
@@ -146,27 +150,28 @@ static int compute(const struct jetwatt_graph_rule *u, const char *op, uint32_t 
 		if (u->r.out[0]->nr_known != 1 || (strcmp(op, "ReduceProd") && strcmp(op, "ReduceSum") &&
 						   strcmp(op, "ReduceMax") && strcmp(op, "ReduceMin")))
 			return 0;
-		*v = reduce(u, op);
+		*v = known_reduce(u, op);
 	} else if (!strcmp(op, "Reshape") || !strcmp(op, "Flatten") || !strcmp(op, "Squeeze") ||
 		   !strcmp(op, "Unsqueeze") || !strcmp(op, "Expand")) {
 		if (x->nr_known != 1 && x->nr_known != u->r.out[0]->nr_known)
 			return 0;
-		*v = element(u, 0, i);
+		*v = known_element(u, 0, i);
 	} else {
-		/* Only where nothing but a single element is spread. */
+		/* Broadcasting is supported for tensors of one element only. */
 		for (uint32_t k = 0; k < u->r.ins; k++) {
 			const struct jetwatt_graph_value *y = jetwatt_graph_in(u, k);
 
 			if (y->nr_known != 1 && y->nr_known != u->r.out[0]->nr_known)
 				return 0;
 		}
-		return pointwise(u, op, i, v);
+		return known_pointwise(u, op, i, v);
 	}
 	return 1;
 }
 
-/* What needs only the size of its input, or nothing at all. */
-static int from_size(const struct jetwatt_graph_rule *u, const char *op, uint32_t i, double *v)
+/* Operators that need only the size of their input, or an attribute. Return: 1; 0 if unknown. */
+static int known_from_size(const struct jetwatt_graph_rule *u, const char *op, uint32_t i,
+			   double *v)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
 	const struct jetwatt_graph_attr *a;
@@ -228,7 +233,8 @@ int jetwatt_graph_compute(struct jetwatt_graph_rule *u)
 			return 0;
 	o->nr_known = (uint8_t)n;
 	for (uint32_t i = 0; i < (uint32_t)n; i++) {
-		if (!(alone ? from_size(u, op, i, &v) : compute(u, op, i, &v)) || !isfinite(v))
+		if (!(alone ? known_from_size(u, op, i, &v) : known_compute(u, op, i, &v)) ||
+		    !isfinite(v))
 			return 0;
 		err = jetwatt_graph_add_number(u->g, v);
 		if (err)

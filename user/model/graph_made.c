@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sizes of what comes from sizes, numbers and attributes alone. */
+/*
+ * Sizes of the outputs of operators that depend on sizes, numbers and attributes only.
+ */
 #include "model/graph_op.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Shape, with its cut from opset 15 on, and Size. */
+/* Shape, with start and end (from opset 15 on), and Size. */
 void jetwatt_shape_shape(struct jetwatt_graph_rule *u)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);

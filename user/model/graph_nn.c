@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sizes of what computing operators make. */
+/*
+ * Sizes of the outputs of operators that compute: convolutions, pools, products, reductions.
+ */
 #include "model/graph_op.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What a window leaves of one axis; see Conv and MaxPool in ONNX's Operators.md. */
-static int64_t window(const char *pad, double in, double kernel, double stride, double dilation,
-		      double pads, int up)
+/* Return: size of an output axis of a convolution or pool; see Conv and MaxPool in ONNX's
+ * Operators.md. @up: round up (ceil_mode). */
+static int64_t nn_window_size(const char *pad, double in, double kernel, double stride,
+			      double dilation, double pads, int up)
 {
 	double reach = (kernel - 1) * dilation + 1, out;
 
@@ -21,14 +24,17 @@ static int64_t window(const char *pad, double in, double kernel, double stride, 
 	return jetwatt_graph_dim(up ? ceil(out) : floor(out));
 }
 
-static void defaults(int64_t *v, int have, int n, int64_t other)
+/* Set the entries of @v that were not given, from @have to @n, to @other. */
+static void nn_defaults(int64_t *v, int have, int n, int64_t other)
 {
 	for (int i = have < 0 ? 0 : have; i < n; i++)
 		v[i] = other;
 }
 
-/* @w: NULL: a pool; else weights, whose first axis is the output's channels. */
-static void slide(struct jetwatt_graph_rule *u, const struct jetwatt_graph_value *w, int bits)
+/* Size of a sliding-window operator. @w: weights, whose first axis is the number of output
+ * channels; NULL: a pool. @bits: bits of an output element; 0: those of the input. */
+static void nn_sliding_window(struct jetwatt_graph_rule *u, const struct jetwatt_graph_value *w,
+			      int bits)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
 	const struct jetwatt_graph_attr *pad = jetwatt_graph_find_attr(u->g, u->r.node, "auto_pad");
@@ -45,15 +51,15 @@ static void slide(struct jetwatt_graph_rule *u, const struct jetwatt_graph_value
 			k[i] = w->dim[2 + i];
 	else if (have != n)
 		return;
-	defaults(s, jetwatt_graph_ints(u, "strides", -1, s, n), n, 1);
-	defaults(d, jetwatt_graph_ints(u, "dilations", -1, d, n), n, 1);
-	defaults(p, jetwatt_graph_ints(u, "pads", -1, p, 2 * n), 2 * n, 0);
+	nn_defaults(s, jetwatt_graph_ints(u, "strides", -1, s, n), n, 1);
+	nn_defaults(d, jetwatt_graph_ints(u, "dilations", -1, d, n), n, 1);
+	nn_defaults(p, jetwatt_graph_ints(u, "pads", -1, p, 2 * n), 2 * n, 0);
 	dim[0] = x->dim[0];
 	dim[1] = w ? w->dim[0] : x->dim[1];
 	for (int i = 0; i < n; i++)
-		dim[2 + i] = window(pad ? jetwatt_graph_text(u->g, pad->text) : "", (double)x->dim[2 + i],
-				    (double)k[i], (double)s[i], (double)d[i],
-				    (double)p[i] + (double)p[n + i], up);
+		dim[2 + i] = nn_window_size(pad ? jetwatt_graph_text(u->g, pad->text) : "",
+					    (double)x->dim[2 + i], (double)k[i], (double)s[i],
+					    (double)d[i], (double)p[i] + (double)p[n + i], up);
 	jetwatt_graph_make(u, 0, bits ? bits : x->bits, x->rank, dim);
 	if (!w)
 		jetwatt_graph_make(u, 1, 64, x->rank, dim);
@@ -62,18 +68,18 @@ static void slide(struct jetwatt_graph_rule *u, const struct jetwatt_graph_value
 void jetwatt_shape_conv(struct jetwatt_graph_rule *u)
 {
 	if (jetwatt_graph_in(u, 1))
-		slide(u, jetwatt_graph_in(u, 1), 0);
+		nn_sliding_window(u, jetwatt_graph_in(u, 1), 0);
 }
 
 void jetwatt_shape_conv_integer(struct jetwatt_graph_rule *u)
 {
 	if (jetwatt_graph_in(u, 1))
-		slide(u, jetwatt_graph_in(u, 1), 32);
+		nn_sliding_window(u, jetwatt_graph_in(u, 1), 32);
 }
 
 void jetwatt_shape_pool(struct jetwatt_graph_rule *u)
 {
-	slide(u, NULL, 0);
+	nn_sliding_window(u, NULL, 0);
 }
 
 void jetwatt_shape_deconv(struct jetwatt_graph_rule *u)
@@ -83,16 +89,16 @@ void jetwatt_shape_deconv(struct jetwatt_graph_rule *u)
 	int64_t s[JETWATT_GRAPH_RANK], d[JETWATT_GRAPH_RANK], p[2 * JETWATT_GRAPH_RANK];
 	int64_t o[JETWATT_GRAPH_RANK], want[JETWATT_GRAPH_RANK], dim[JETWATT_GRAPH_RANK];
 	double groups = jetwatt_graph_scalar(u->g, u->r.node, "group", 1);
-	int n, same = pad && !strncmp(jetwatt_graph_text(u->g, pad->text), "SAME", 4), told;
+	int n, same = pad && !strncmp(jetwatt_graph_text(u->g, pad->text), "SAME", 4), given;
 
 	if (!x || !w || x->rank < 3 || w->rank != x->rank)
 		return;
 	n = x->rank - 2;
-	defaults(s, jetwatt_graph_ints(u, "strides", -1, s, n), n, 1);
-	defaults(d, jetwatt_graph_ints(u, "dilations", -1, d, n), n, 1);
-	defaults(p, jetwatt_graph_ints(u, "pads", -1, p, 2 * n), 2 * n, 0);
-	defaults(o, jetwatt_graph_ints(u, "output_padding", -1, o, n), n, 0);
-	told = jetwatt_graph_ints(u, "output_shape", -1, want, n) == n;
+	nn_defaults(s, jetwatt_graph_ints(u, "strides", -1, s, n), n, 1);
+	nn_defaults(d, jetwatt_graph_ints(u, "dilations", -1, d, n), n, 1);
+	nn_defaults(p, jetwatt_graph_ints(u, "pads", -1, p, 2 * n), 2 * n, 0);
+	nn_defaults(o, jetwatt_graph_ints(u, "output_padding", -1, o, n), n, 0);
+	given = jetwatt_graph_ints(u, "output_shape", -1, want, n) == n;
 	dim[0] = x->dim[0];
 	dim[1] = w->dim[1] < 0 ? JETWATT_GRAPH_OPEN : jetwatt_graph_dim((double)w->dim[1] * groups);
 	for (int i = 0; i < n; i++) {
@@ -102,8 +108,9 @@ void jetwatt_shape_deconv(struct jetwatt_graph_rule *u)
 		      (double)p[i] - (double)p[n + i];
 		if (same)
 			out = in * (double)s[i];
-		dim[2 + i] = told ? want[i] : in < 0 || k < 0 ? JETWATT_GRAPH_OPEN :
-			     jetwatt_graph_dim(out);
+		dim[2 + i] = given	     ? want[i] :
+			     in < 0 || k < 0 ? JETWATT_GRAPH_OPEN :
+					       jetwatt_graph_dim(out);
 	}
 	jetwatt_graph_make(u, 0, x->bits, x->rank, dim);
 }
@@ -130,7 +137,8 @@ void jetwatt_shape_gemm(struct jetwatt_graph_rule *u)
 		jetwatt_graph_make(u, 0, a->bits, 2, (int64_t[]){ a->dim[ta], b->dim[!tb] });
 }
 
-/* As numpy's: a vector is a row or a column, which then falls away. */
+/* As in numpy: a vector is a row or a column matrix, and its extra axis is removed from the
+ * output. */
 void jetwatt_shape_matmul(struct jetwatt_graph_rule *u)
 {
 	const struct jetwatt_graph_value *a = jetwatt_graph_in(u, 0), *b = jetwatt_graph_in(u, 1);
@@ -153,7 +161,7 @@ void jetwatt_shape_matmul(struct jetwatt_graph_rule *u)
 	jetwatt_graph_make(u, 0, u->r.ins > 2 ? 32 : a->bits, rank, dim);
 }
 
-/* X [steps, batch, in], or [batch, steps, in] with layout 1. */
+/* Input: [steps, batch, features], or [batch, steps, features] with layout 1. */
 void jetwatt_shape_rnn(struct jetwatt_graph_rule *u)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0), *r = jetwatt_graph_in(u, 2);
@@ -184,7 +192,7 @@ void jetwatt_shape_reduce(struct jetwatt_graph_rule *u)
 
 	if (!x || x->rank < 0 || (n < 0 && jetwatt_graph_in(u, 1)))
 		return;
-	/* None named: all of them. */
+	/* No axes given: all axes are reduced, unless noop_with_empty_axes is set. */
 	if (n <= 0)
 		gone = jetwatt_graph_scalar(u->g, u->r.node, "noop_with_empty_axes", 0) ? 0 : ~0;
 	for (int i = 0; i < n; i++) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of operators. Operations per element are Pagoda's (arXiv 2509.20189):
- * ReLU 1, sigmoid 4, tanh and swish 5, softmax 7, erf 8, batch normalisation 2, all
- * else 1. What it does not have is put together from these: GELU is an erf and four
- * more; a layer normalisation is two passes of sums, a root and a scale.
+ * The table of operators. Operations per element are those of Pagoda (arXiv 2509.20189): ReLU 1,
+ * sigmoid 4, tanh and swish 5, softmax 7, erf 8, batch normalisation 2, others 1. Operators that
+ * the paper does not list are composed of these: GELU is an erf and four more operations; a layer
+ * normalisation is two reductions, a square root and a scaling.
  */
 #include "model/graph_op.h"
 
@@ -138,7 +138,7 @@ static const struct jetwatt_graph_op op[] = {
 	{ "Xor", BROADCAST, OUT, 1, 0 },
 };
 
-static int by_name(const void *a, const void *b)
+static int graph_op_by_name(const void *a, const void *b)
 {
 	return strcmp(a, ((const struct jetwatt_graph_op *)b)->name);
 }
@@ -148,9 +148,9 @@ const struct jetwatt_graph_op *jetwatt_graph_op_find(const struct jetwatt_graph 
 {
 	const char *domain = jetwatt_graph_text(g, n->domain);
 
-	/* Another domain's operator of the same name is another one. */
+	/* An operator of another domain may have the same name and another meaning. */
 	if (*domain && strcmp(domain, "ai.onnx"))
 		return NULL;
 	return bsearch(jetwatt_graph_text(g, n->op), op, sizeof(op) / sizeof(op[0]), sizeof(op[0]),
-		       by_name);
+		       graph_op_by_name);
 }

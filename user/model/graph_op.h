@@ -1,28 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ONNX operators: how large what they make is, and what they cost.
+ * ONNX operators: rules for the sizes of their outputs, and the kind of their cost. The tensors of
+ * shapes are computed by graph_known.c; graph_work.c counts operations and bytes.
  */
 #ifndef JETWATT_GRAPH_OP_H
 #define JETWATT_GRAPH_OP_H
 
 #include "model/graph.h"
 
+/* The argument of a rule: the graph, and one node with its tensors. */
 struct jetwatt_graph_rule {
 	struct jetwatt_graph *g;
 	struct jetwatt_graph_ref r;
 };
 
 /**
- * enum jetwatt_graph_cost - what an operator costs
- * @FREE: nothing moves: another look at the same bytes
- * @MOVE: bytes; @OUT: and so many operations for each element made; @IN: read
+ * enum jetwatt_graph_cost - kind of the cost of an operator
+ * @JETWATT_COST_FREE: no data moves, the output is another view of the input
+ * @JETWATT_COST_MOVE: reads its inputs, writes its outputs, computes nothing
+ * @JETWATT_COST_OUT: operations proportional to the elements of the output
+ * @JETWATT_COST_IN: operations proportional to the elements of the input
+ * @JETWATT_COST_ROWS: reads as many bytes of its source as it writes, however large the source is
+ * @JETWATT_COST_CONV: convolution
+ * @JETWATT_COST_DECONV: transposed convolution
+ * @JETWATT_COST_POOL: pooling
+ * @JETWATT_COST_GEMM: general matrix product
+ * @JETWATT_COST_MATMUL: matrix product as numpy defines it
+ * @JETWATT_COST_RNN: recurrent layer
+ * @JETWATT_COST_RESIZE: interpolation
+ * @JETWATT_COST_INSIDE: the cost of the graphs nested in it
  */
 enum jetwatt_graph_cost {
 	JETWATT_COST_FREE,
 	JETWATT_COST_MOVE,
 	JETWATT_COST_OUT,
 	JETWATT_COST_IN,
-	JETWATT_COST_ROWS,	/* moves what it makes, however large its source */
+	JETWATT_COST_ROWS,
 	JETWATT_COST_CONV,
 	JETWATT_COST_DECONV,
 	JETWATT_COST_POOL,
@@ -30,14 +43,16 @@ enum jetwatt_graph_cost {
 	JETWATT_COST_MATMUL,
 	JETWATT_COST_RNN,
 	JETWATT_COST_RESIZE,
-	JETWATT_COST_INSIDE,	/* what its graphs cost */
+	JETWATT_COST_INSIDE,
 };
 
 /**
  * struct jetwatt_graph_op - an operator
- * @shape: sets the outputs' sizes, as far as it can
+ * @name: its name
+ * @shape: sets the sizes of the outputs as far as it can; NULL: it has nested graphs
+ * @cost: kind of its cost
  * @each: operations per element, or gates of a recurrent layer
- * @weight: operand that holds the weights of a convolution or product
+ * @weight: index of the input that holds the weights of a convolution or product
  */
 struct jetwatt_graph_op {
 	const char *name;
@@ -47,26 +62,29 @@ struct jetwatt_graph_op {
 	int weight;
 };
 
-/* Return: NULL: not known. */
+/* Return: the operator of node @n, NULL if it is unknown. */
 const struct jetwatt_graph_op *jetwatt_graph_op_find(const struct jetwatt_graph *g,
 						     const struct jetwatt_graph_node *n);
 
-/* --- for rules --- */
+/* --- Helpers of the rules. --- */
 
-/* Whole numbers of an attribute, or else of operand @input (-1: none). Return: how
- * many; -1: they are not known. */
+/*
+ * Read the integers of attribute @attr, or else of input @input (-1: none), into @out, which holds
+ * @most. Return: their number; -1 if they are unknown or too many.
+ */
 int jetwatt_graph_ints(const struct jetwatt_graph_rule *u, const char *attr, int input,
 		       int64_t *out, int most);
-/* A size from a sum or product that may have gone anywhere: open if it is none. */
+/* Return: a size as an integer; JETWATT_GRAPH_OPEN if it is negative, not finite or beyond 1e15. */
 int64_t jetwatt_graph_dim(double v);
-/* An axis from the end counted from the start; -1: there is none such. */
+/* Return: an axis number; negative ones count from the end; -1 if there is no such axis. */
 int jetwatt_graph_axis(double axis, int rank);
+/* Return: input @i, NULL if it is absent. */
 struct jetwatt_graph_value *jetwatt_graph_in(const struct jetwatt_graph_rule *u, uint32_t i);
-/* The size of output @i. @dim: @rank of them */
+/* Set bits per element, rank and the @rank sizes @dim of output @i, if it exists. */
 void jetwatt_graph_make(struct jetwatt_graph_rule *u, uint32_t i, int bits, int rank,
 			const int64_t *dim);
 
-/* Operators that compute (graph_nn.c). */
+/* Shapes of operators that compute (graph_nn.c). */
 void jetwatt_shape_conv(struct jetwatt_graph_rule *u);
 void jetwatt_shape_conv_integer(struct jetwatt_graph_rule *u);
 void jetwatt_shape_deconv(struct jetwatt_graph_rule *u);
@@ -78,7 +96,7 @@ void jetwatt_shape_rnn(struct jetwatt_graph_rule *u);
 void jetwatt_shape_reduce(struct jetwatt_graph_rule *u);
 void jetwatt_shape_arg(struct jetwatt_graph_rule *u);
 
-/* Operators that move (graph_view.c). */
+/* Shapes of operators that move data, or that make it from sizes (graph_view.c, graph_made.c). */
 void jetwatt_shape_same(struct jetwatt_graph_rule *u);
 void jetwatt_shape_broadcast(struct jetwatt_graph_rule *u);
 void jetwatt_shape_reshape(struct jetwatt_graph_rule *u);
@@ -102,8 +120,10 @@ void jetwatt_shape_topk(struct jetwatt_graph_rule *u);
 void jetwatt_shape_blocks(struct jetwatt_graph_rule *u);
 void jetwatt_shape_constant(struct jetwatt_graph_rule *u);
 
-/* The numbers of a small output, where those of all inputs are known
- * (graph_known.c). Return: 0, -ENOMEM, -E2BIG. */
+/*
+ * Compute the elements of output 0 if it is small and all elements that they depend on are known
+ * (graph_known.c). Return: 0, -ENOMEM, -E2BIG.
+ */
 int jetwatt_graph_compute(struct jetwatt_graph_rule *u);
 
 #endif

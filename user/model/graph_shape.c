@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sizes of all tensors, from those of the inputs, operator by operator in the
- * order of the file, which ONNX wants to be one in which they can run. Graphs
- * within If, Loop and Scan are looked at once.
+ * Inference of the sizes of all tensors from those of the inputs, operator by operator in the order
+ * of the file; ONNX requires this order to be executable. Nested graphs of If, Loop and Scan are
+ * visited once.
  */
 #include "model/graph_op.h"
 
@@ -49,7 +49,7 @@ int jetwatt_graph_ints(const struct jetwatt_graph_rule *u, const char *attr, int
 	for (uint32_t i = 0; i < n; i++) {
 		double d = *jetwatt_graph_number(u->g, from + i);
 
-		/* The last of all numbers stands for "to the end". */
+		/* The largest integer stands for "to the end". */
 		out[i] = d >= 9e15 ? (int64_t)9e15 : d <= -9e15 ? (int64_t)-9e15 : (int64_t)d;
 	}
 	return (int)n;
@@ -68,10 +68,11 @@ void jetwatt_graph_make(struct jetwatt_graph_rule *u, uint32_t i, int bits, int 
 		v->dim[d] = dim[d] < 0 ? JETWATT_GRAPH_OPEN : dim[d];
 }
 
-static int infer_body(struct jetwatt_graph *g, uint32_t body, uint32_t *bad);
+static int shape_infer_body(struct jetwatt_graph *g, uint32_t body, uint32_t *bad);
 
-/* Sizes and more of one value for another of another body. */
-static void hand(struct jetwatt_graph_value *to, const struct jetwatt_graph_value *from, int drop)
+/* Copy type, size and flags of a tensor to one of another graph, without the first @drop axes. */
+static void shape_copy(struct jetwatt_graph_value *to, const struct jetwatt_graph_value *from,
+		       int drop)
 {
 	if (!to || !from || from->rank < drop)
 		return;
@@ -81,16 +82,19 @@ static void hand(struct jetwatt_graph_value *to, const struct jetwatt_graph_valu
 	to->flags = (to->flags & ~JETWATT_GRAPH_LIVE) | (from->flags & JETWATT_GRAPH_LIVE);
 }
 
-static struct jetwatt_graph_value *named(const struct jetwatt_graph *g, uint32_t body, uint32_t operand)
+/* Return: the tensor that an operand refers to in @body, NULL if there is none. */
+static struct jetwatt_graph_value *shape_operand(const struct jetwatt_graph *g, uint32_t body,
+						 uint32_t operand)
 {
 	uint32_t v = jetwatt_graph_find(g, body, *jetwatt_graph_operand(g, operand));
 
 	return v == JETWATT_GRAPH_NONE ? NULL : jetwatt_graph_value_at(g, v);
 }
 
-/* What a body's output is, for the node around it: @lead in front, if not NONE. */
-static void result(struct jetwatt_graph_rule *u, uint32_t i, const struct jetwatt_graph_value *v,
-		   int stacked, int64_t lead)
+/* Set output @i of the node around a nested graph from the graph's output @v. @stacked: 1: an axis
+ * of size @lead is added in front, for the outputs of all iterations. */
+static void shape_set_result(struct jetwatt_graph_rule *u, uint32_t i,
+			     const struct jetwatt_graph_value *v, int stacked, int64_t lead)
 {
 	int64_t dim[JETWATT_GRAPH_RANK + 1];
 
@@ -103,7 +107,8 @@ static void result(struct jetwatt_graph_rule *u, uint32_t i, const struct jetwat
 		u->r.out[i]->flags |= v->flags & JETWATT_GRAPH_LIVE;
 }
 
-static int branches(struct jetwatt_graph_rule *u, uint32_t *bad)
+/* Infer both graphs of an If. */
+static int shape_branches(struct jetwatt_graph_rule *u, uint32_t *bad)
 {
 	static const char *const name[] = { "then_branch", "else_branch" };
 	int err = 0;
@@ -114,17 +119,19 @@ static int branches(struct jetwatt_graph_rule *u, uint32_t *bad)
 
 		if (!a || a->body == JETWATT_GRAPH_NONE)
 			continue;
-		err = infer_body(u->g, a->body, bad);
+		err = shape_infer_body(u->g, a->body, bad);
 		b = jetwatt_graph_body_at(u->g, a->body);
 		for (uint32_t i = 0; i < b->out && i < u->r.outs && !err; i++)
 			if (!k || (u->r.out[i] && u->r.out[i]->rank < 0))
-				result(u, i, named(u->g, a->body, b->output + i), 0, 0);
+				shape_set_result(u, i, shape_operand(u->g, a->body, b->output + i),
+						 0, 0);
 	}
 	return err;
 }
 
-/* Loop: turns, condition, carried...; Scan: carried..., @scans to go through. */
-static int turns(struct jetwatt_graph_rule *u, uint32_t *bad)
+/* Infer the graph of a Loop (inputs: number of iterations, condition, carried values) or of a Scan
+ * (inputs: carried values, scanned tensors). */
+static int shape_iterations(struct jetwatt_graph_rule *u, uint32_t *bad)
 {
 	const struct jetwatt_graph_attr *a = jetwatt_graph_find_attr(u->g, u->r.node, "body");
 	int loop = !strcmp(jetwatt_graph_text(u->g, u->r.node->op), "Loop"), err;
@@ -139,20 +146,21 @@ static int turns(struct jetwatt_graph_rule *u, uint32_t *bad)
 	b = jetwatt_graph_body_at(u->g, a->body);
 	carried = ins - begin - (loop ? 0 : (uint32_t)scans);
 	for (uint32_t i = begin; i < u->r.ins && i < b->in; i++)
-		hand(named(u->g, a->body, b->input + i), jetwatt_graph_in(u, i),
-		     i - begin >= carried);
+		shape_copy(shape_operand(u->g, a->body, b->input + i), jetwatt_graph_in(u, i),
+			   i - begin >= carried);
 	if (loop && t && t->flags & JETWATT_GRAPH_NUMBERS_KNOWN && t->nr_known == 1)
 		lead = jetwatt_graph_dim(*jetwatt_graph_number(u->g, t->known));
 	else if (!loop && carried < u->r.ins && u->r.in[carried] && u->r.in[carried]->rank > 0)
 		lead = u->r.in[carried]->dim[0];
-	err = infer_body(u->g, a->body, bad);
+	err = shape_infer_body(u->g, a->body, bad);
 	b = jetwatt_graph_body_at(u->g, a->body);
 	for (uint32_t i = over; i < b->out && !err; i++)
-		result(u, i - over, named(u->g, a->body, b->output + i), i - over >= carried, lead);
+		shape_set_result(u, i - over, shape_operand(u->g, a->body, b->output + i),
+				 i - over >= carried, lead);
 	return err;
 }
 
-static int infer_node(struct jetwatt_graph *g, uint32_t node, uint32_t *bad)
+static int shape_infer_node(struct jetwatt_graph *g, uint32_t node, uint32_t *bad)
 {
 	const struct jetwatt_graph_op *op;
 	struct jetwatt_graph_rule u = { .g = g };
@@ -173,14 +181,14 @@ static int infer_node(struct jetwatt_graph *g, uint32_t node, uint32_t *bad)
 		if (o)
 			o->flags = (o->flags & ~(JETWATT_GRAPH_NUMBERS_KNOWN | JETWATT_GRAPH_LATER)) | live;
 	}
-	/* What the file says of a size counts only where nothing else is known. */
+	/* The size that the file declares counts only if none can be inferred. */
 	said = u.r.outs && u.r.out[0] ? *u.r.out[0] : (struct jetwatt_graph_value){ .rank = -1 };
 	if (u.r.outs && u.r.out[0] && op)
 		u.r.out[0]->rank = -1;
 	if (op && op->shape)
 		op->shape(&u);
 	else if (op)
-		err = op->name[0] == 'I' ? branches(&u, bad) : turns(&u, bad);
+		err = op->name[0] == 'I' ? shape_branches(&u, bad) : shape_iterations(&u, bad);
 	if (!err && u.r.outs && u.r.out[0]) {
 		struct jetwatt_graph_value *o = u.r.out[0];
 
@@ -197,20 +205,20 @@ static int infer_node(struct jetwatt_graph *g, uint32_t node, uint32_t *bad)
 	return err;
 }
 
-static int infer_body(struct jetwatt_graph *g, uint32_t body, uint32_t *bad)
+static int shape_infer_body(struct jetwatt_graph *g, uint32_t body, uint32_t *bad)
 {
 	uint32_t next;
 	int err = 0;
 
 	for (uint32_t i = jetwatt_graph_body_at(g, body)->first; i != JETWATT_GRAPH_NONE && !err; i = next) {
 		next = jetwatt_graph_node_at(g, i)->next;
-		err = infer_node(g, i, bad);
+		err = shape_infer_node(g, i, bad);
 	}
 	return err;
 }
 
-/* The size that an open axis is taken for. */
-static int64_t take(struct jetwatt_graph *g, uint32_t name, const char *own, int *said)
+/* Return: the size of an open axis; @said: set to 1 if the user gave it. */
+static int64_t shape_open_size(struct jetwatt_graph *g, uint32_t name, const char *own, int *said)
 {
 	for (size_t i = 0; i < g->sizes; i++)
 		if (!strcmp(g->size[i].name, own) ||
@@ -222,13 +230,13 @@ static int64_t take(struct jetwatt_graph *g, uint32_t name, const char *own, int
 	return 1;
 }
 
-/* Open axes of the inputs, and those of the same names everywhere. */
-static int close_axes(struct jetwatt_graph *g)
+/* Set the sizes of open axes of the inputs, and of all axes with the same names. */
+static int shape_close_axes(struct jetwatt_graph *g)
 {
 	const struct jetwatt_graph_body *b = jetwatt_graph_body_at(g, 0);
 
 	for (uint32_t i = 0; i < b->in; i++) {
-		struct jetwatt_graph_value *v = named(g, 0, b->input + i);
+		struct jetwatt_graph_value *v = shape_operand(g, 0, b->input + i);
 
 		if (!v || v->flags & JETWATT_GRAPH_WEIGHT)
 			continue;
@@ -243,7 +251,7 @@ static int close_axes(struct jetwatt_graph *g)
 				o.name = (uint32_t)(-2 - v->dim[d]);
 			snprintf(own, sizeof(own), "%s.%d", jetwatt_graph_text(g, v->name), d);
 			o.value = (uint32_t)(v - jetwatt_graph_value_at(g, 0));
-			o.taken = v->dim[d] = take(g, o.name, own, &o.said);
+			o.taken = v->dim[d] = shape_open_size(g, o.name, own, &o.said);
 			err = jetwatt_graph_add_open(g, &o);
 			if (err)
 				return err;
@@ -285,6 +293,6 @@ int jetwatt_graph_infer(struct jetwatt_graph *g, uint32_t *bad)
 		if (v->flags & JETWATT_GRAPH_INPUT && !(v->flags & JETWATT_GRAPH_WEIGHT) && !v->body)
 			v->flags |= JETWATT_GRAPH_LIVE;
 	}
-	err = g->body.n ? close_axes(g) : 0;
-	return err || !g->body.n ? err : infer_body(g, 0, bad);
+	err = g->body.n ? shape_close_axes(g) : 0;
+	return err || !g->body.n ? err : shape_infer_body(g, 0, bad);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sizes of what comes from moving, cutting and joining. */
+/*
+ * Sizes of the outputs of operators that move, cut or join data, or keep the size of their input.
+ */
 #include "model/graph_op.h"
 
 #include <math.h>
@@ -21,12 +23,13 @@ void jetwatt_shape_same(struct jetwatt_graph_rule *u)
 	else if (!strcmp(op, "DequantizeLinear"))
 		b = 32;
 	jetwatt_graph_make(u, 0, b, x->rank, x->dim);
-	/* A dropout's mask; what a normalisation in training makes is not here. */
+	/* The mask of a dropout. Extra outputs of normalisations in training are not supported. */
 	if (!strcmp(op, "Dropout"))
 		jetwatt_graph_make(u, 1, 8, x->rank, x->dim);
 }
 
-static int64_t wider(int64_t a, int64_t b)
+/* Return: size of a broadcast axis. */
+static int64_t view_broadcast_size(int64_t a, int64_t b)
 {
 	return a == 1 ? b : b == 1 ? a : a < 0 ? b : a;
 }
@@ -42,7 +45,7 @@ void jetwatt_shape_broadcast(struct jetwatt_graph_rule *u)
 		if (!x || x->rank < 0)
 			return;
 		rank = x->rank > rank ? x->rank : rank;
-		bits = x->bits;	/* Where: the condition comes first and is not it. */
+		bits = x->bits; /* Where: the condition comes first, values last */
 	}
 	for (int d = 0; d < rank; d++) {
 		dim[d] = 1;
@@ -51,7 +54,7 @@ void jetwatt_shape_broadcast(struct jetwatt_graph_rule *u)
 			int at = d - (rank - x->rank);
 
 			if (at >= 0)
-				dim[d] = wider(dim[d], x->dim[at]);
+				dim[d] = view_broadcast_size(dim[d], x->dim[at]);
 		}
 	}
 	jetwatt_graph_make(u, 0, bits, rank, dim);
@@ -225,7 +228,7 @@ void jetwatt_shape_slice(struct jetwatt_graph_rule *u)
 	ns = jetwatt_graph_ints(u, "steps", 4, step, JETWATT_GRAPH_RANK);
 	memcpy(dim, x->dim, sizeof(dim));
 	if (n < 0 || ne != n || (na >= 0 && na != n) || (ns >= 0 && ns != n)) {
-		/* Some axes are cut, nobody knows which and where. */
+		/* Which axes are cut is unknown, so all sizes become unknown. */
 		for (int i = 0; i < x->rank; i++)
 			dim[i] = JETWATT_GRAPH_OPEN;
 		n = 0;
@@ -288,7 +291,7 @@ void jetwatt_shape_expand(struct jetwatt_graph_rule *u)
 	for (int i = 0; i < rank; i++) {
 		int a = i - (rank - x->rank), b = i - (rank - n);
 
-		dim[i] = wider(a >= 0 ? x->dim[a] : 1, b >= 0 ? want[b] : 1);
+		dim[i] = view_broadcast_size(a >= 0 ? x->dim[a] : 1, b >= 0 ? want[b] : 1);
 	}
 	jetwatt_graph_make(u, 0, x->bits, rank, dim);
 }
@@ -322,7 +325,7 @@ void jetwatt_shape_pad(struct jetwatt_graph_rule *u)
 	jetwatt_graph_make(u, 0, x->bits, x->rank, dim);
 }
 
-/* Upsample, and Resize 10: X, scales; Resize from 11 on: X, roi, scales, sizes. */
+/* Inputs of Upsample and Resize 10: X, scales; of Resize from 11 on: X, roi, scales, sizes. */
 void jetwatt_shape_resize(struct jetwatt_graph_rule *u)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
@@ -367,7 +370,7 @@ void jetwatt_shape_topk(struct jetwatt_graph_rule *u)
 	jetwatt_graph_make(u, 1, 64, x->rank, dim);
 }
 
-/* DepthToSpace, SpaceToDepth */
+/* DepthToSpace and SpaceToDepth. */
 void jetwatt_shape_blocks(struct jetwatt_graph_rule *u)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);

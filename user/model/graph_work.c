@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Operations and bytes of each layer (Pagoda, arXiv 2509.20189): a multiplication
- * and an addition are two; what is read and what is made goes through memory once.
+ * Operations and bytes of each layer (Pagoda, arXiv 2509.20189): a multiplication and an addition
+ * count as two operations; each tensor that a layer reads or writes passes through memory once.
  */
 #include "model/graph_op.h"
 
@@ -10,19 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The layers counted so far. */
 struct work_list {
 	const struct jetwatt_graph *g;
 	struct jetwatt_work *work;
 	size_t n, room;
 };
 
-static double elements(const struct jetwatt_graph_value *v)
+static double work_elements(const struct jetwatt_graph_value *v)
 {
 	return v ? jetwatt_graph_elements(v) : 0;
 }
 
-/* Windows of a convolution or pool, elements of each. */
-static double taps(const struct jetwatt_graph_rule *u, const struct jetwatt_graph_value *w)
+/* Return: elements of the window of a convolution (@w: its weights) or of a pool (@w: NULL). */
+static double work_window(const struct jetwatt_graph_rule *u, const struct jetwatt_graph_value *w)
 {
 	int64_t k[JETWATT_GRAPH_RANK];
 	int n = w ? 0 : jetwatt_graph_ints(u, "kernel_shape", -1, k, JETWATT_GRAPH_RANK);
@@ -35,24 +36,24 @@ static double taps(const struct jetwatt_graph_rule *u, const struct jetwatt_grap
 	return all;
 }
 
-/* Gate work of a recurrent layer, for each of its units and steps: a bias, sigmoids
- * and hyperbolic tangents, and what puts them together. */
-static double gates(double each)
+/* Return: operations of a recurrent layer for each unit and step beyond the products: biases,
+ * sigmoids (4), tanh (5) and the combination. @each: gates: 4 LSTM, 3 GRU, else a plain RNN. */
+static double work_gates(double each)
 {
 	return each == 4 ? 4 * 1 + 3 * 4 + 2 * 5 + 4 :
 	       each == 3 ? 3 * 1 + 2 * 4 + 1 * 5 + 5 : 1 * 1 + 1 * 5;
 }
 
-/* Operations of a layer; negative: its sizes are not known. */
-static double flop(const struct jetwatt_graph_rule *u, const struct jetwatt_graph_op *op)
+/* Return: operations of a layer; negative if a size is unknown. */
+static double work_flop(const struct jetwatt_graph_rule *u, const struct jetwatt_graph_op *op)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0), *w = jetwatt_graph_in(u, 1);
 	const struct jetwatt_graph_value *o = u->r.outs ? u->r.out[0] : NULL;
-	double out = elements(o), in = elements(x), n;
+	double out = work_elements(o), in = work_elements(x), n;
 
 	switch (op->cost) {
 	case JETWATT_COST_OUT:
-		n = 0;	/* A sum of k is k - 1 additions. */
+		n = 0; /* n inputs take n - 1 operations per element. */
 		for (uint32_t i = 1; i < u->r.ins; i++)
 			n += !strcmp(op->name, "Sum") || !strcmp(op->name, "Max") ||
 			     !strcmp(op->name, "Min") || !strcmp(op->name, "Mean");
@@ -60,16 +61,17 @@ static double flop(const struct jetwatt_graph_rule *u, const struct jetwatt_grap
 	case JETWATT_COST_IN:
 		return in < 0 ? -1 : in * op->each;
 	case JETWATT_COST_CONV:
-		if (!w || w->rank < 3 || elements(w) < 0 || out < 0)
+		if (!w || w->rank < 3 || work_elements(w) < 0 || out < 0)
 			return -1;
-		return 2 * out * (double)w->dim[1] * taps(u, w) +
+		return 2 * out * (double)w->dim[1] * work_window(u, w) +
 		       (op->shape == jetwatt_shape_conv && jetwatt_graph_in(u, 2) ? out : 0);
 	case JETWATT_COST_DECONV:
-		if (!w || w->rank < 3 || elements(w) < 0 || in < 0 || out < 0)
+		if (!w || w->rank < 3 || work_elements(w) < 0 || in < 0 || out < 0)
 			return -1;
-		return 2 * in * (double)w->dim[1] * taps(u, w) + (jetwatt_graph_in(u, 2) ? out : 0);
+		return 2 * in * (double)w->dim[1] * work_window(u, w) +
+		       (jetwatt_graph_in(u, 2) ? out : 0);
 	case JETWATT_COST_POOL:
-		return out < 0 ? -1 : out * (taps(u, NULL) + op->each);
+		return out < 0 ? -1 : out * (work_window(u, NULL) + op->each);
 	case JETWATT_COST_GEMM:
 		if (!x || x->rank != 2 || out < 0)
 			return -1;
@@ -83,10 +85,10 @@ static double flop(const struct jetwatt_graph_rule *u, const struct jetwatt_grap
 	case JETWATT_COST_RNN:
 		if (!w || w->rank != 3 || in < 0 || out < 0)
 			return -1;
-		/* W and R are [directions, gates units, in or units]; @out has an element for
-		 * each direction, step, item and unit. */
+		/* W and R are [directions, gates * units, inputs or units]; the output has one
+		 * element for each direction, step, sample and unit. */
 		n = (double)w->dim[2] + (jetwatt_graph_in(u, 2) ? (double)u->r.in[2]->dim[2] : 0);
-		return 2 * op->each * out * n + out * gates(op->each);
+		return 2 * op->each * out * n + out * work_gates(op->each);
 	case JETWATT_COST_RESIZE: {
 		const struct jetwatt_graph_attr *a = jetwatt_graph_find_attr(u->g, u->r.node, "mode");
 		const char *mode = a ? jetwatt_graph_text(u->g, a->text) : "nearest";
@@ -99,9 +101,9 @@ static double flop(const struct jetwatt_graph_rule *u, const struct jetwatt_grap
 	}
 }
 
-/* Return: 0; 1: a size is not known. */
-static int bytes(const struct jetwatt_graph_rule *u, const struct jetwatt_graph_op *op,
-		 struct jetwatt_work *w)
+/* Count the bytes of a layer into @w. Return: 0; 1 if a size is unknown. */
+static int work_bytes(const struct jetwatt_graph_rule *u, const struct jetwatt_graph_op *op,
+		      struct jetwatt_work *w)
 {
 	int open = u->r.node->in > JETWATT_GRAPH_OPERANDS || u->r.node->out > JETWATT_GRAPH_OPERANDS;
 
@@ -112,11 +114,11 @@ static int bytes(const struct jetwatt_graph_rule *u, const struct jetwatt_graph_
 		if (!v)
 			continue;
 		b = jetwatt_graph_bytes(v);
-		/* Of a table only the rows that are asked for. */
+		/* Only the selected rows of a table are read. */
 		if (op && op->cost == JETWATT_COST_ROWS && !i)
 			b = u->r.outs && u->r.out[0] ? jetwatt_graph_bytes(u->r.out[0]) : 0;
 		if (b < 0) {
-			/* Of further outputs, nobody may want to know. */
+			/* Outputs after the first are often unused: an unknown size is accepted. */
 			open |= i <= u->r.ins;
 			continue;
 		}
@@ -128,7 +130,7 @@ static int bytes(const struct jetwatt_graph_rule *u, const struct jetwatt_graph_
 	return open;
 }
 
-static int add(struct work_list *l, const struct jetwatt_work *w)
+static int work_add(struct work_list *l, const struct jetwatt_work *w)
 {
 	if (l->n == l->room) {
 		size_t room = l->room ? 2 * l->room : 256;
@@ -145,7 +147,9 @@ static int add(struct work_list *l, const struct jetwatt_work *w)
 
 static int work_body(struct work_list *l, uint32_t body, double times);
 
-static double sum(const struct work_list *l, size_t from)
+/* Return: work of the layers from @from on, for comparing branches; a kilobyte counts as one
+ * operation. */
+static double work_sum(const struct work_list *l, size_t from)
 {
 	double s = 0;
 
@@ -155,21 +159,21 @@ static double sum(const struct work_list *l, size_t from)
 	return s;
 }
 
-/* Of two branches the one that costs more. */
-static int branches(struct work_list *l, const struct jetwatt_graph_node *n, double times)
+/* Count the branch of an If that has more work. */
+static int work_branches(struct work_list *l, const struct jetwatt_graph_node *n, double times)
 {
 	const struct jetwatt_graph_attr *a = jetwatt_graph_find_attr(l->g, n, "then_branch");
 	const struct jetwatt_graph_attr *b = jetwatt_graph_find_attr(l->g, n, "else_branch");
 	size_t first = l->n, second;
 	int err = a && a->body != JETWATT_GRAPH_NONE ? work_body(l, a->body, times) : 0;
-	double heavy = sum(l, first);
+	double heavy = work_sum(l, first);
 
 	second = l->n;
 	if (!err && b && b->body != JETWATT_GRAPH_NONE)
 		err = work_body(l, b->body, times);
 	if (err || l->n == second)
 		return err;
-	if (sum(l, second) > heavy) {
+	if (work_sum(l, second) > heavy) {
 		memmove(l->work + first, l->work + second, (l->n - second) * sizeof(*l->work));
 		l->n -= second - first;
 	} else {
@@ -178,8 +182,9 @@ static int branches(struct work_list *l, const struct jetwatt_graph_node *n, dou
 	return 0;
 }
 
-static int inside(struct work_list *l, uint32_t node, const struct jetwatt_graph_rule *u,
-		  double times)
+/* Count the nested graphs of an If, Loop or Scan. */
+static int work_nested(struct work_list *l, uint32_t node, const struct jetwatt_graph_rule *u,
+		       double times)
 {
 	const struct jetwatt_graph_node *n = u->r.node;
 	const struct jetwatt_graph_attr *a = jetwatt_graph_find_attr(l->g, n, "body");
@@ -192,8 +197,8 @@ static int inside(struct work_list *l, uint32_t node, const struct jetwatt_graph
 
 	if (!strcmp(op, "If")) {
 		w.doubt = JETWATT_GRAPH_BRANCH;
-		err = add(l, &w);
-		return err ? err : branches(l, n, times);
+		err = work_add(l, &w);
+		return err ? err : work_branches(l, n, times);
 	}
 	at = n->in - (uint32_t)fmin(fmax(jetwatt_graph_scalar(l->g, n, "num_scan_inputs", 0), 0), n->in);
 	if (!strcmp(op, "Loop")) {
@@ -202,11 +207,11 @@ static int inside(struct work_list *l, uint32_t node, const struct jetwatt_graph
 	} else if (at < u->r.ins && u->r.in[at] && u->r.in[at]->rank > 0) {
 		turns = (double)u->r.in[at]->dim[0];
 	}
-	/* "As long as the condition holds" is written as the largest number there is. */
+	/* "Until the condition is false" is exported as the largest integer. */
 	if (!(turns >= 0 && turns < 1e9)) {
 		turns = 1;
 		w.doubt = JETWATT_GRAPH_ONCE;
-		err = add(l, &w);
+		err = work_add(l, &w);
 		if (err)
 			return err;
 	}
@@ -223,7 +228,7 @@ static int work_node(struct work_list *l, uint32_t node, double times)
 	jetwatt_graph_refer(l->g, jetwatt_graph_node_at(l->g, node), &u.r);
 	op = jetwatt_graph_op_find(l->g, u.r.node);
 	if (op && op->cost == JETWATT_COST_INSIDE)
-		return inside(l, node, &u, times);
+		return work_nested(l, node, &u, times);
 	if (op && op->cost == JETWATT_COST_FREE)
 		return 0;
 	for (uint32_t i = 0; i < u.r.outs; i++)
@@ -232,18 +237,18 @@ static int work_node(struct work_list *l, uint32_t node, double times)
 			if (u.r.out[i]->flags & JETWATT_GRAPH_GUESSED)
 				w.doubt = JETWATT_GRAPH_DECLARED;
 		}
-	/* Numbers about sizes are worked out once, by the CPU. */
+	/* The CPU computes shapes once, so they are not counted. */
 	if (op && u.r.outs && u.r.out[0] && u.r.out[0]->flags & JETWATT_GRAPH_NUMBERS_KNOWN)
 		return 0;
-	open = bytes(&u, op, &w);
-	w.flop = op ? flop(&u, op) : 0;
+	open = work_bytes(&u, op, &w);
+	w.flop = op ? work_flop(&u, op) : 0;
 	if (!op)
 		w.doubt = JETWATT_GRAPH_UNKNOWN_OP;
 	if (w.flop < 0 || (op && open)) {
 		w.doubt = JETWATT_GRAPH_UNKNOWN_SIZE;
 		w.flop = w.bytes = w.param_bytes = 0;
 	}
-	return add(l, &w);
+	return work_add(l, &w);
 }
 
 static int work_body(struct work_list *l, uint32_t body, double times)
@@ -290,7 +295,7 @@ double jetwatt_graph_params(const struct jetwatt_graph *g)
 		const struct jetwatt_graph_value *v = jetwatt_graph_value_at(g, i);
 		double b = jetwatt_graph_bytes(v);
 
-		/* Whole numbers of 64 bits are axes and sizes. */
+		/* 64-bit integers are axes and sizes, not weights. */
 		if (v->flags & JETWATT_GRAPH_WEIGHT && v->bits != 64 && b > 0)
 			all += b;
 	}
@@ -303,7 +308,8 @@ double jetwatt_graph_batch(const struct jetwatt_graph *g)
 
 	if (!g->body.n)
 		return 1;
-	/* Recurrent layers have steps first. */
+	/* Recurrent layers have the steps as first axis, so their minibatch axis is found by the
+	 * layer. */
 	for (uint32_t i = 0; i < g->node.n; i++) {
 		const struct jetwatt_graph_node *n = jetwatt_graph_node_at(g, i);
 		const struct jetwatt_graph_op *op = jetwatt_graph_op_find(g, n);
