@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * libFuzzer target (make fuzz FUZZ=model): bytes as they come, and a real model
- * with a few of its bytes changed. The checksum is put right, or no input would
+ * with a few of its bytes changed. The checksum is corrected, or no input would
  * ever get behind it.
  */
 #include "../../user/model/save.c"
@@ -30,7 +30,7 @@ static void seal(unsigned char *bytes, size_t len)
 {
 	struct bytes b = { bytes + len - 4, 0, 0 };
 
-	put(&b, crc32(0, bytes, len - 4), 4);
+	save_put(&b, crc32(0, bytes, len - 4), 4);
 }
 
 static void offer(const unsigned char *bytes, size_t len)

@@ -44,12 +44,12 @@ static double error(const struct jetwatt_row *seen, size_t k, size_t n, size_t n
 		size[i] = seen[i].batch;
 	if (batch)
 		in.sample.batch = size;
-	if (bare_fit(&m, &in))
+	if (trees_bare_fit(&m, &in))
 		return NAN;
 	for (size_t i = 0; i < n; i++) {
 		if (i % nth == 0)
 			continue;
-		if (bare_predict(m, &row[i].mode, batch ? &row[i].batch : NULL, 1, &p))
+		if (trees_bare_predict(m, &row[i].mode, batch ? &row[i].batch : NULL, 1, &p))
 			return NAN;
 		sum += fabs(log(p.time_ms / row[i].time_ms));
 		left++;
@@ -85,13 +85,13 @@ TEST(a_step_is_learned_by_trees)
 	double law = 0, all = error(seen, k, n, 3, 0), x[DIMS];
 	size_t left = 0;
 
-	ASSERT_EQ(0, bare_fit((void **)&m, &in));
+	ASSERT_EQ(0, trees_bare_fit((void **)&m, &in));
 	memset(m->time.tree, 0, sizeof(m->time.tree));
 	for (size_t i = 0; i < n; i++) {
 		if (i % 3 == 0)
 			continue;
-		ASSERT_EQ(0, features(x, &row[i].mode, 0));
-		law += fabs(value(&m->time, x) - log(row[i].time_ms));
+		ASSERT_EQ(0, trees_features(x, &row[i].mode, 0));
+		law += fabs(trees_value(&m->time, x) - log(row[i].time_ms));
 		left++;
 	}
 	free(m);
@@ -109,23 +109,23 @@ TEST(leaves)
 	struct trees_table t;
 	double most = 0;
 
-	ASSERT_EQ(0, table_make(&t, seen, k, 0));
+	ASSERT_EQ(0, trees_table_make(&t, seen, k, 0));
 	for (size_t i = 0; i < k; i++) {
 		t.y[i] = log(seen[i].time_ms) - 4;
 		most = fmax(most, fabs(t.y[i]));
 	}
 	/* The lowest mode alone in a corner would be the best leaf of all. */
 	t.y[0] = most = 100;
-	grow(&t, &tree);
+	trees_grow(&t, &tree);
 	for (size_t i = 0; i < k; i++) {
-		EXPECT_EQ(t.node[i] - NODES, leaf_of(&tree, t.x[i]));
-		in_leaf[leaf_of(&tree, t.x[i])]++;
+		EXPECT_EQ(t.node[i] - NODES, trees_leaf_of(&tree, t.x[i]));
+		in_leaf[trees_leaf_of(&tree, t.x[i])]++;
 	}
 	for (size_t i = 0; i < LEAVES; i++) {
 		EXPECT_TRUE(!in_leaf[i] || in_leaf[i] >= LEAF_ROWS);
 		EXPECT_GE(RATE * most, fabs(tree.leaf[i]));
 	}
-	table_free(&t);
+	trees_table_free(&t);
 }
 
 /* A minibatch of twice the size takes twice as long; powers are those of the mode. */
@@ -154,8 +154,8 @@ TEST(same_rows_same_model)
 
 	for (size_t i = 0; i < k; i++)
 		turned[i] = seen[k - 1 - i];
-	ASSERT_EQ(0, bare_fit(&x, &a));
-	ASSERT_EQ(0, bare_fit(&y, &b));
+	ASSERT_EQ(0, trees_bare_fit(&x, &a));
+	ASSERT_EQ(0, trees_bare_fit(&y, &b));
 	EXPECT_EQ(0, memcmp(x, y, sizeof(struct trees)));
 	free(x);
 	free(y);
@@ -170,17 +170,17 @@ TEST(refusals)
 
 	made(1);
 	row[2].time_ms = NAN;
-	EXPECT_EQ(-EINVAL, bare_fit(&m, &in));
+	EXPECT_EQ(-EINVAL, trees_bare_fit(&m, &in));
 	EXPECT_EQ(NULL, m);
 	row[2].time_ms = 10;
 	row[1].mode.gpu_hz = 0;
-	EXPECT_EQ(-EINVAL, bare_fit(&m, &in));
+	EXPECT_EQ(-EINVAL, trees_bare_fit(&m, &in));
 	row[1].mode.gpu_hz = 500000000;
 	in.sample.n = 0;
-	EXPECT_EQ(-ENODATA, bare_fit(&m, &in));
+	EXPECT_EQ(-ENODATA, trees_bare_fit(&m, &in));
 	in.sample.n = 5;
-	ASSERT_EQ(0, bare_fit(&m, &in));
-	EXPECT_EQ(-EINVAL, bare_predict(m, &none, NULL, 1, &p));
+	ASSERT_EQ(0, trees_bare_fit(&m, &in));
+	EXPECT_EQ(-EINVAL, trees_bare_predict(m, &none, NULL, 1, &p));
 	free(m);
 }
 

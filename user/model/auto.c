@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The default predictor: the physical forms and a Gaussian process on the rest. */
+/*
+ * The predictor "auto", the default: parametric means and Gaussian processes (model.h) behind the
+ * operations of predictor.h.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -87,8 +90,8 @@ static int auto_outline(const void *model, const struct jetwatt_mode *mode, size
 	return jetwatt_model_outline(model, mode, n, time_ms, power_w);
 }
 
-static struct jetwatt_point *points_of(const struct jetwatt_model *m,
-				       const struct jetwatt_predictor_modes *s, int *err)
+static struct jetwatt_point *auto_points(const struct jetwatt_model *m,
+					 const struct jetwatt_predictor_modes *s, int *err)
 {
 	struct jetwatt_point *x = calloc(s->n ? s->n : 1, sizeof(*x));
 
@@ -108,9 +111,9 @@ static int auto_reduce(const void *model, const struct jetwatt_predictor_modes *
 	struct jetwatt_point *x, *y = NULL;
 	int err;
 
-	x = points_of(m, c, &err);
+	x = auto_points(m, c, &err);
 	if (!err)
-		y = points_of(m, r, &err);
+		y = auto_points(m, r, &err);
 	if (!err)
 		err = jetwatt_surface_reduce(m->time, x, c->n, y, r->n, sd, gain);
 	if (!err)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Two answers without a model, to compare with. */
+/*
+ * Two baselines of `jetwatt eval` that use no model.
+ */
 #include "model/predictor.h"
 
 const struct jetwatt_predictor jetwatt_predictor_rnd = {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Cross-validation of a predictor over five folds of modes.
+ */
 #include "model/cross.h"
 
 #include <errno.h>
@@ -8,20 +11,24 @@
 
 #include "model/order.h"
 
+/* Number of folds; fewer if there are fewer modes. */
 #define FOLDS	5
-/* Modes that are predicted at once. */
+/* Modes per block of a prediction. */
 #define CHUNK	1024
-/* What is believed of the errors before any is known, and the number of rows that
- * this counts as. */
+/* Prior relative error of the predictor, and its weight in rows. */
 #define ERROR		0.1
 #define ERROR_ROWS	2
-/* Spread where there are too few modes to leave one out. */
-#define UNKNOWN		0.5
+/* Standard deviation of the logarithm if there is one mode only, so that none can be left out. */
+#define UNKNOWN_SD	0.5
 
 /**
- * struct jetwatt_cross
- * @whole, @fold: models of all rows, and of those without each of the @folds
- * @time_var, @power_var: mean square of the errors' logarithms
+ * struct jetwatt_cross - fits of one predictor
+ * @by: the predictor
+ * @whole: fit to all rows
+ * @fold: fits without each of the @folds
+ * @folds: number of folds, 0: too few modes
+ * @time_var: mean squared error of log time on the rows left out, with the prior error
+ * @power_var: that of log power
  */
 struct jetwatt_cross {
 	const struct jetwatt_predictor *by;
@@ -30,15 +37,22 @@ struct jetwatt_cross {
 	double time_var, power_var;
 };
 
-/* The rows in their order, so that folds do not depend on the caller's; @of: which
- * fold each is in. Neighbours are in different folds, readings of a mode in one. */
+/**
+ * struct cross_sorted - rows in sorted order, so that folds do not depend on the caller's order
+ * @row: the rows
+ * @batch: minibatch size of each row
+ * @of: fold of each row: neighbouring modes are in different folds, repeated measurements of a mode
+ *	in the same one
+ * @n: number of rows
+ * @modes: number of different modes
+ */
 struct cross_sorted {
 	struct jetwatt_row *row;
 	uint32_t *batch;
 	size_t *of, n, modes;
 };
 
-static int sort(struct cross_sorted *s, const struct jetwatt_corpus *c)
+static int cross_sort(struct cross_sorted *s, const struct jetwatt_corpus *c)
 {
 	*s = (struct cross_sorted){ .row = malloc(c->n * sizeof(*s->row)), .n = c->n,
 			      .batch = malloc(c->n * sizeof(*s->batch)),
@@ -55,7 +69,7 @@ static int sort(struct cross_sorted *s, const struct jetwatt_corpus *c)
 	return 0;
 }
 
-static void sorted_free(struct cross_sorted *s)
+static void cross_sorted_free(struct cross_sorted *s)
 {
 	free(s->row);
 	free(s->batch);
@@ -63,18 +77,20 @@ static void sorted_free(struct cross_sorted *s)
 }
 
 /**
- * struct errors - on the rows left out
- * @time, @power: sums of squares, of @n rows
+ * struct cross_errors - squared errors on the rows left out
+ * @time: sum for log time
+ * @power: sum for log power
+ * @n: number of rows
  */
-struct errors {
+struct cross_errors {
 	double time, power;
 	size_t n;
 };
 
-/* Fit without fold @k, and predict it. @part: room for a fit's rows. */
-static int leave_out(struct jetwatt_cross *c, const struct cross_sorted *s, size_t k,
-		     const struct jetwatt_predictor_input *in, struct cross_sorted *part,
-		     struct errors *e)
+/* Fit without fold @k and predict its rows. @part: scratch for the rows of the fit. */
+static int cross_leave_out(struct jetwatt_cross *c, const struct cross_sorted *s, size_t k,
+			   const struct jetwatt_predictor_input *in, struct cross_sorted *part,
+			   struct cross_errors *e)
 {
 	struct jetwatt_predictor_input less = *in;
 	const uint32_t *batch = in->sample.batch ? part->batch : NULL;
@@ -104,7 +120,7 @@ static int leave_out(struct jetwatt_cross *c, const struct cross_sorted *s, size
 	return err;
 }
 
-static double variance(double sum, size_t n)
+static double cross_variance(double sum, size_t n)
 {
 	return (ERROR_ROWS * ERROR * ERROR + sum) / (ERROR_ROWS + n);
 }
@@ -114,7 +130,7 @@ int jetwatt_cross_fit(struct jetwatt_cross **out, const struct jetwatt_predictor
 {
 	struct jetwatt_cross *c = calloc(1, sizeof(*c));
 	struct cross_sorted s = { .row = NULL }, part = { .row = NULL };
-	struct errors e = { 0, 0, 0 };
+	struct cross_errors e = { 0, 0, 0 };
 	int err = c ? 0 : -ENOMEM;
 
 	*out = NULL;
@@ -123,31 +139,31 @@ int jetwatt_cross_fit(struct jetwatt_cross **out, const struct jetwatt_predictor
 		err = by->fit(&c->whole, in);
 	}
 	if (!err)
-		err = sort(&s, &in->sample);
+		err = cross_sort(&s, &in->sample);
 	if (!err)
-		err = sort(&part, &in->sample);
+		err = cross_sort(&part, &in->sample);
 	if (!err && s.modes > 1)
 		c->folds = s.modes < FOLDS ? s.modes : FOLDS;
 	for (size_t k = 0; !err && k < c->folds; k++)
-		err = leave_out(c, &s, k, in, &part, &e);
-	sorted_free(&s);
-	sorted_free(&part);
+		err = cross_leave_out(c, &s, k, in, &part, &e);
+	cross_sorted_free(&s);
+	cross_sorted_free(&part);
 	if (err) {
 		jetwatt_cross_free(c);
 		return err;
 	}
-	c->time_var = e.n ? variance(e.time, e.n) : UNKNOWN * UNKNOWN;
-	c->power_var = e.n ? variance(e.power, e.n) : UNKNOWN * UNKNOWN;
+	c->time_var = e.n ? cross_variance(e.time, e.n) : UNKNOWN_SD * UNKNOWN_SD;
+	c->power_var = e.n ? cross_variance(e.power, e.n) : UNKNOWN_SD * UNKNOWN_SD;
 	*out = c;
 	return 0;
 }
 
-/* Welford's running mean and sum of squares, of the logarithms. */
-struct spread {
+/* Running mean and sum of squared deviations (Welford) of log time and log power. */
+struct cross_moments {
 	double mean[2], square[2];
 };
 
-static void add(struct spread *s, const struct jetwatt_prediction *p, size_t k)
+static void cross_add(struct cross_moments *s, const struct jetwatt_prediction *p, size_t k)
 {
 	const double v[2] = { log(p->time_ms), log(p->power_w) };
 
@@ -159,9 +175,9 @@ static void add(struct spread *s, const struct jetwatt_prediction *p, size_t k)
 	}
 }
 
-static int chunk(const struct jetwatt_cross *c, const struct jetwatt_mode *mode,
-		 const uint32_t *batch, size_t n, struct jetwatt_prediction *out,
-		 struct jetwatt_prediction *p, struct spread *s)
+static int cross_predict_block(const struct jetwatt_cross *c, const struct jetwatt_mode *mode,
+			       const uint32_t *batch, size_t n, struct jetwatt_prediction *out,
+			       struct jetwatt_prediction *p, struct cross_moments *s)
 {
 	int err = c->by->predict(c->whole, mode, batch, n, out);
 
@@ -169,7 +185,7 @@ static int chunk(const struct jetwatt_cross *c, const struct jetwatt_mode *mode,
 	for (size_t k = 0; k < c->folds && !err; k++) {
 		err = c->by->predict(c->fold[k], mode, batch, n, p);
 		for (size_t i = 0; i < n && !err; i++)
-			add(&s[i], &p[i], k);
+			cross_add(&s[i], &p[i], k);
 	}
 	for (size_t i = 0; i < n && !err; i++) {
 		out[i].time_sd = sqrt(c->time_var + (c->folds ? s[i].square[0] / c->folds : 0));
@@ -182,12 +198,12 @@ int jetwatt_cross_predict(const struct jetwatt_cross *c, const struct jetwatt_mo
 			  const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
 {
 	struct jetwatt_prediction *p = malloc(CHUNK * sizeof(*p));
-	struct spread *s = malloc(CHUNK * sizeof(*s));
+	struct cross_moments *s = malloc(CHUNK * sizeof(*s));
 	int err = p && s ? 0 : -ENOMEM;
 
 	for (size_t at = 0; at < n && !err; at += CHUNK)
-		err = chunk(c, mode + at, batch ? batch + at : NULL,
-			    n - at < CHUNK ? n - at : CHUNK, out + at, p, s);
+		err = cross_predict_block(c, mode + at, batch ? batch + at : NULL,
+					  n - at < CHUNK ? n - at : CHUNK, out + at, p, s);
 	free(p);
 	free(s);
 	return err;

@@ -1,31 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Spreads for a predictor that has none of its own, by cross-validation: the rows
- * are split into folds of whole modes, and the predictor is fitted once to all rows
- * and once without each fold. The variance of a prediction is the mean square of
- * the errors on the rows left out, plus the variance of the fits without a fold at
- * the mode in question: that of the CV+ distribution (Barber, Candes, Ramdas and
- * Tibshirani, Predictive inference with the jackknife+, Annals of Statistics 2021,
- * section 3). Near the rows the first term decides, far from them the second.
+ * Uncertainty by cross-validation, for a predictor that gives none of its own. The rows are divided
+ * into folds of whole modes; the predictor is fitted to all rows, and once more without each fold.
+ * The variance of a prediction is the mean squared error on the rows left out, plus the variance of
+ * the leave-one-fold-out predictions for that mode: the variance of the CV+ distribution (Barber,
+ * Candes, Ramdas and Tibshirani, Predictive inference with the jackknife+, Annals of Statistics
+ * 2021, section 3). Near the rows the first term dominates, far from them the second. Used by
+ * estimator.c and trees.c.
  */
 #ifndef JETWATT_CROSS_H
 #define JETWATT_CROSS_H
 
 #include "model/predictor.h"
 
+/* The fits to all rows and without each fold. */
 struct jetwatt_cross;
 
 /**
- * jetwatt_cross_fit() - fit @by to the rows, and once more for each fold
+ * jetwatt_cross_fit() - fit a predictor to all rows and without each fold
+ * @c: set to the fits, or to NULL on error
+ * @by: the predictor; needs @fit, @predict and @free
+ * @in: its input
  *
  * Costs up to six fits.
- * Return: 0; as @by's fit; -ENOMEM.
+ *
+ * Return: 0; else as the @fit of @by; -ENOMEM.
  */
 int jetwatt_cross_fit(struct jetwatt_cross **c, const struct jetwatt_predictor *by,
 		      const struct jetwatt_predictor_input *in);
-/* As struct jetwatt_predictor's predict, with spreads. */
+/* As @predict of struct jetwatt_predictor, with standard deviations. */
 int jetwatt_cross_predict(const struct jetwatt_cross *c, const struct jetwatt_mode *mode,
 			  const uint32_t *batch, size_t n, struct jetwatt_prediction *out);
+/* Free the fits. @c may be NULL. */
 void jetwatt_cross_free(struct jetwatt_cross *c);
 
 #endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Outlier detection in a grid of modes: sorts the rows once for each knob to find neighbours.
+ */
 #include "model/dirty.h"
 
 #include <errno.h>
@@ -7,16 +10,21 @@
 #include <string.h>
 
 #define KNOBS	JETWATT_KNOBS
-#define SHARE	0.95
+/* A row below this share of the expected power is an outlier. */
+#define OUTLIER_SHARE	0.95
 
-/* By every other knob first, by @last last: neighbours of that knob then stand
- * next to each other, and its steps are told by looking at a whole column. */
+/**
+ * struct dirty_line - sort key of a row for one knob
+ * @key: the other knobs, then the index of the level of the examined knob. Sorted by it, neighbours
+ *	in the examined knob are adjacent
+ * @row: index of the row
+ */
 struct dirty_line {
 	uint64_t key[KNOBS];
 	size_t row;
 };
 
-static int by_key(const void *a, const void *b)
+static int outlier_by_key(const void *a, const void *b)
 {
 	const struct dirty_line *x = a, *y = b;
 
@@ -26,22 +34,22 @@ static int by_key(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static int by_value(const void *a, const void *b)
+static int outlier_by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static size_t rank_of(const uint64_t *step, size_t n, uint64_t v)
+static size_t outlier_level_index(const uint64_t *level, size_t n, uint64_t v)
 {
-	const uint64_t *at = bsearch(&v, step, n, sizeof(*step), by_value);
+	const uint64_t *at = bsearch(&v, level, n, sizeof(*level), outlier_by_value);
 
-	return at - step;
+	return at - level;
 }
 
-/* Is @b one step above @a, all else the same? */
-static int next_to(const struct dirty_line *a, const struct dirty_line *b)
+/* Return: 1 if @b is one level above @a in the examined knob and equal in all others. */
+static int outlier_is_next(const struct dirty_line *a, const struct dirty_line *b)
 {
 	for (int k = 0; k < KNOBS - 1; k++)
 		if (a->key[k] != b->key[k])
@@ -49,41 +57,44 @@ static int next_to(const struct dirty_line *a, const struct dirty_line *b)
 	return a->key[KNOBS - 1] + 1 == b->key[KNOBS - 1];
 }
 
-/* For one knob: the mean of each row's two neighbours into @mean, 0: none. */
-static void means(const struct jetwatt_row *row, size_t n, int last, struct dirty_line *l,
-		  uint64_t *step, double *mean)
+/*
+ * Set @mean of each row to the geometric mean of its two neighbours in knob @knob; 0: it lacks one.
+ * @l and @level are scratch arrays of @n entries.
+ */
+static void outlier_neighbour_means(const struct jetwatt_row *row, size_t n, int knob,
+				    struct dirty_line *l, uint64_t *level, double *mean)
 {
-	size_t steps = 0, cells = 0;
+	size_t levels = 0, cells = 0;
 
 	for (size_t i = 0; i < n; i++)
-		step[i] = jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)last);
-	qsort(step, n, sizeof(*step), by_value);
+		level[i] = jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)knob);
+	qsort(level, n, sizeof(*level), outlier_by_value);
 	for (size_t i = 0; i < n; i++)
-		if (!steps || step[i] != step[steps - 1])
-			step[steps++] = step[i];
+		if (!levels || level[i] != level[levels - 1])
+			level[levels++] = level[i];
 	for (size_t i = 0; i < n; i++) {
 		int at = 0;
 
 		for (int k = 0; k < KNOBS; k++)
-			if (k != last)
+			if (k != knob)
 				l[i].key[at++] = jetwatt_mode_get(&row[i].mode,
 								  (enum jetwatt_knob)k);
-		l[i].key[at] = rank_of(step, steps,
-				       jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)last));
+		l[i].key[at] = outlier_level_index(
+			level, levels, jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)knob));
 		l[i].row = i;
 		mean[i] = 0;
 	}
-	qsort(l, n, sizeof(*l), by_key);
-	/* A mode that is there twice is one place. */
+	qsort(l, n, sizeof(*l), outlier_by_key);
+	/* Repeated measurements of a mode count once. */
 	for (size_t i = 0; i < n; i++)
 		if (!cells || memcmp(l[i].key, l[cells - 1].key, sizeof(l[i].key)))
 			l[cells++] = l[i];
 	for (size_t i = 1; i + 1 < cells; i++)
-		if (next_to(&l[i - 1], &l[i]) && next_to(&l[i], &l[i + 1]))
+		if (outlier_is_next(&l[i - 1], &l[i]) && outlier_is_next(&l[i], &l[i + 1]))
 			mean[l[i].row] = sqrt(row[l[i - 1].row].power_w * row[l[i + 1].row].power_w);
 }
 
-static double median(double v[KNOBS], int n)
+static double outlier_median(double v[KNOBS], int n)
 {
 	for (int i = 1; i < n; i++)
 		for (int j = i; j > 0 && v[j] < v[j - 1]; j--) {
@@ -98,14 +109,14 @@ static double median(double v[KNOBS], int n)
 long jetwatt_dirty_mark(const struct jetwatt_row *row, size_t n, unsigned char *dirty)
 {
 	struct dirty_line *l = malloc((n ? n : 1) * sizeof(*l));
-	uint64_t *step = malloc((n ? n : 1) * sizeof(*step));
+	uint64_t *level = malloc((n ? n : 1) * sizeof(*level));
 	double *mean = malloc((n ? n : 1) * KNOBS * sizeof(*mean));
 	long count = -ENOMEM;
 
-	if (!l || !step || !mean)
+	if (!l || !level || !mean)
 		goto out;
 	for (int k = 0; k < KNOBS; k++)
-		means(row, n, k, l, step, mean + k * n);
+		outlier_neighbour_means(row, n, k, l, level, mean + k * n);
 	count = 0;
 	for (size_t i = 0; i < n; i++) {
 		double v[KNOBS];
@@ -114,12 +125,12 @@ long jetwatt_dirty_mark(const struct jetwatt_row *row, size_t n, unsigned char *
 		for (int k = 0; k < KNOBS; k++)
 			if (mean[k * n + i] > 0)
 				v[known++] = mean[k * n + i];
-		dirty[i] = known && row[i].power_w < SHARE * median(v, known);
+		dirty[i] = known && row[i].power_w < OUTLIER_SHARE * outlier_median(v, known);
 		count += dirty[i];
 	}
 out:
 	free(l);
-	free(step);
+	free(level);
 	free(mean);
 	return count;
 }

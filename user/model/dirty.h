@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rows of a whole grid whose power reads far below their neighbours': they make
- * an optimum that no one can reach again.
+ * Outliers in a complete grid of measured modes: rows whose power is far below that of the
+ * neighbouring modes. Such a row looks like an optimum that no second measurement reproduces, so
+ * comparisons with the optimum leave it out (jetwatt eval, jetwatt eval --schedule).
  */
 #ifndef JETWATT_DIRTY_H
 #define JETWATT_DIRTY_H
@@ -9,13 +10,14 @@
 #include "model/model.h"
 
 /**
- * jetwatt_dirty_mark() - mark the rows not to judge an optimum by
- * @row: @n rows; of a mode that is there twice only the first one is looked at
- * @dirty: @n entries: 1 where the power is below 0.95 of the median, over the
- *	knobs in which the row has a neighbour one step below and one above, of
- *	the geometric mean of these two; else 0
+ * jetwatt_dirty_mark() - mark outliers of power in a grid of rows
+ * @row: the rows; of several rows of one mode only the first is examined
+ * @n: number of rows
+ * @dirty: @n flags. 1: an outlier, the power is below 95 % of the expected value, which is the
+ *	geometric mean of the neighbours one level below and one level above in a knob, and of these
+ *	means over all knobs with both neighbours the median. Else 0
  *
- * Return: how many are marked, -ENOMEM.
+ * Return: the number of outliers, -ENOMEM.
  */
 long jetwatt_dirty_mark(const struct jetwatt_row *row, size_t n, unsigned char *dirty);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Dispatches to the operations of the chosen predictor, or to cross-validation around it.
+ */
 #include "model/estimator.h"
 
 #include <errno.h>
@@ -74,8 +77,8 @@ static struct jetwatt_fitted *fitted_new(const struct jetwatt_predictor *by)
 	return f;
 }
 
-/* @f is complete but for what it has seen: the predictor's word, else @row. */
-static int see(struct jetwatt_fitted *f, const struct jetwatt_row *row, size_t n)
+/* Set @seen, @n, @lo and @hi of @f: from the predictor if it knows its rows, else from @row. */
+static int fitted_note_rows(struct jetwatt_fitted *f, const struct jetwatt_row *row, size_t n)
 {
 	const struct jetwatt_seen_mode *own = NULL;
 
@@ -100,7 +103,7 @@ static int see(struct jetwatt_fitted *f, const struct jetwatt_row *row, size_t n
 	return 0;
 }
 
-static int train(struct jetwatt_fitted *f, const struct jetwatt_predictor_input *in)
+static int fitted_train(struct jetwatt_fitted *f, const struct jetwatt_predictor_input *in)
 {
 	if (f->by->kind & JETWATT_PREDICTOR_INTERVAL)
 		return f->by->fit(&f->model, in);
@@ -130,10 +133,10 @@ int jetwatt_estimator_fit(struct jetwatt_fitted **out, const struct jetwatt_esti
 	if (!err) {
 		in.prior = e ? e->prior : NULL;
 		in.most = e && e->most.cores ? e->most : jetwatt_predictor_most(row, n);
-		err = train(f, &in);
+		err = fitted_train(f, &in);
 	}
 	if (!err)
-		err = see(f, row, n);
+		err = fitted_note_rows(f, row, n);
 	free(batch);
 	if (err) {
 		jetwatt_fitted_free(f);
@@ -156,7 +159,7 @@ int jetwatt_estimator_refit(struct jetwatt_fitted **out, const struct jetwatt_es
 	f = fitted_new(from->by);
 	err = f ? f->by->refit(&f->model, from->model, row, n) : -ENOMEM;
 	if (!err)
-		err = see(f, row, n);
+		err = fitted_note_rows(f, row, n);
 	if (err) {
 		jetwatt_fitted_free(f);
 		return err;
@@ -222,7 +225,7 @@ int jetwatt_fitted_save(const struct jetwatt_fitted *f, unsigned char **out, siz
 	return f->by->save && f->model ? f->by->save(f->model, out, len) : -ENOTSUP;
 }
 
-/* The first one whose format it is; they begin with different words. */
+/* Each format begins with another word, so at most one predictor accepts the bytes. */
 int jetwatt_fitted_load(struct jetwatt_fitted **out, const unsigned char *in, size_t len)
 {
 	const struct jetwatt_predictor *by;
@@ -236,7 +239,7 @@ int jetwatt_fitted_load(struct jetwatt_fitted **out, const unsigned char *in, si
 		f = fitted_new(by);
 		err = f ? by->load(&f->model, in, len) : -ENOMEM;
 		if (!err)
-			err = see(f, NULL, 0);
+			err = fitted_note_rows(f, NULL, 0);
 		if (!err)
 			*out = f;
 		else

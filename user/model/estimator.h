@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A predictor that was chosen, with what it has learned from references, and a
- * model that it has fitted: what searches, commands and jetwattd work with, whichever
- * predictor it is. Predictions always have spreads: those of the predictor, or of
- * cross-validation (cross.h) where it has none.
+ * The predictor that a user has chosen, its prior, and models fitted by it: the interface for
+ * searches, commands and jetwattd, equal for all predictors. A prediction always has standard
+ * deviations: those of the predictor, or those of cross-validation (cross.h) if it has none.
  */
 #ifndef JETWATT_ESTIMATOR_H
 #define JETWATT_ESTIMATOR_H
@@ -11,10 +10,10 @@
 #include "model/predictor.h"
 
 /**
- * struct jetwatt_estimator - a predictor that was chosen; all zero: the default one
- * @by: NULL: the default
- * @prior: what it has learned from references and other boards, NULL: nothing
- * @most: the highest step of each knob of the board; zero: that of the rows
+ * struct jetwatt_estimator - a chosen predictor; all zero: the default one without a prior
+ * @by: the predictor; NULL: the default
+ * @prior: what it has learned from references and rows of other devices; NULL: nothing
+ * @most: highest level of each knob of the board; zero: taken from the rows of a fit
  */
 struct jetwatt_estimator {
 	const struct jetwatt_predictor *by;
@@ -22,34 +21,54 @@ struct jetwatt_estimator {
 	struct jetwatt_mode most;
 };
 
-/* The predictor. @e: NULL: the default one, as in all that follows. */
+/*
+ * Return: the predictor of @e. Here and in the following functions, NULL for @e is the default
+ * predictor without a prior.
+ */
 const struct jetwatt_predictor *jetwatt_estimator_by(const struct jetwatt_estimator *e);
 
-/* Learn from @n references; what was learned before is forgotten. Return: 0; as the
- * predictor's prior; -ENOTSUP: it learns nothing from them. */
+/*
+ * Learn the prior from @n references @c; an earlier prior is discarded. Return: 0; -ENOTSUP if the
+ * predictor learns nothing from references; else as @prior of struct jetwatt_predictor.
+ */
 int jetwatt_estimator_learn(struct jetwatt_estimator *e, const struct jetwatt_corpus *c, size_t n,
 			    uint64_t seed);
-/* Rows of the same workload on other boards of this kind. Return: 0; as the predictor's
- * twin; -ENOTSUP: it does not use them. */
+/*
+ * Add @n rows of the same workload on other boards of this kind to the prior. Return: 0; -ENOTSUP
+ * if the predictor does not use such rows; else as @twin of struct jetwatt_predictor.
+ */
 int jetwatt_estimator_twin(struct jetwatt_estimator *e, const struct jetwatt_row *row, size_t n,
 			   uint64_t seed);
-/* Is the workload known from there, and do @n own rows not contradict? */
+/*
+ * Return: 1 if the prior has rows of the same workload from other devices and the @n rows @row of
+ * this board agree with them; else 0.
+ */
 int jetwatt_estimator_foretells(const struct jetwatt_estimator *e, const struct jetwatt_row *row,
 				size_t n);
-/* Do other workloads let expect something of this one in @n modes, before it has rows? */
+/*
+ * Return: 1 if the references of the prior cover the range of the @n modes, so that a fit to no
+ * rows is possible; else 0.
+ */
 int jetwatt_estimator_foresees(const struct jetwatt_estimator *e, const struct jetwatt_mode *mode,
 			       size_t n);
+/* Free the prior of @e. */
 void jetwatt_estimator_forget(struct jetwatt_estimator *e);
 
-/* Are @n rows enough for an answer? A search fits to fewer. */
+/*
+ * Return: 1 if @n rows are enough to answer a query: the predictor's minimum, or any number with a
+ * prior. Searches fit to fewer.
+ */
 int jetwatt_estimator_enough(const struct jetwatt_estimator *e, size_t n);
 
 /**
  * struct jetwatt_fitted - a model
- * @model: what the predictor has made of the rows; NULL: @cross is set
- * @cross: the same with spreads
- * @seen, @n: modes of the rows that it rests on
- * @lo, @hi: lowest and highest step of each knob, and batch size, among them
+ * @by: the predictor that fitted it
+ * @model: the predictor's model; NULL: @cross is set
+ * @cross: fits with cross-validation, of a predictor without uncertainty
+ * @seen: modes of the rows that it was fitted to
+ * @n: number of entries of @seen
+ * @lo: lowest level of each knob, and smallest minibatch size, in @seen
+ * @hi: highest level of each knob, and largest minibatch size, in @seen
  */
 struct jetwatt_fitted {
 	const struct jetwatt_predictor *by;
@@ -61,43 +80,76 @@ struct jetwatt_fitted {
 };
 
 /**
- * jetwatt_estimator_fit() - fit to @n rows
- * @few: rows that are enough, evenly chosen; 0: use all of them
- * @seed: of all random choices: same rows, same seed, same model
+ * jetwatt_estimator_fit() - fit to rows
+ * @f: set to the model, or to NULL on error
+ * @e: predictor and prior
+ * @row: rows to fit to; if any has a minibatch size, the size is a feature
+ * @n: number of rows
+ * @few: largest number of rows to use, an evenly spread selection; 0: no limit
+ * @seed: seed of all random choices; equal rows and an equal seed give an equal model
  *
- * Return: 0; as the predictor's fit; -ENOTSUP: also where rows have a batch size and it
- * is no feature, the predictor does not predict, or it lacks its references.
+ * Return: 0; -ENOTSUP if the predictor does not predict, cannot use a minibatch size, or lacks the
+ * references it needs; else as @fit of struct jetwatt_predictor.
  */
 int jetwatt_estimator_fit(struct jetwatt_fitted **f, const struct jetwatt_estimator *e,
 			  const struct jetwatt_row *row, size_t n, size_t few, uint64_t seed);
 
-/* @from through other rows, for less than the cost of a fit where the predictor can do
- * that. Return: as jetwatt_estimator_fit(). */
+/**
+ * jetwatt_estimator_refit() - fit to other rows, starting from a fitted model
+ * @f: set to the model, or to NULL on error
+ * @e: predictor and prior
+ * @from: the fitted model
+ * @row: all rows that the new model is fitted to
+ * @n: number of rows
+ * @seed: as for jetwatt_estimator_fit()
+ *
+ * A warm-start fit if the predictor supports it, else a whole fit.
+ *
+ * Return: as jetwatt_estimator_fit().
+ */
 int jetwatt_estimator_refit(struct jetwatt_fitted **f, const struct jetwatt_estimator *e,
 			    const struct jetwatt_fitted *from, const struct jetwatt_row *row,
 			    size_t n, uint64_t seed);
 
-/* @batch: n entries, NULL: no feature. @out: n entries. Return: 0, -EINVAL: a mode with a
- * knob at zero, -ENOMEM. */
+/**
+ * jetwatt_fitted_predict() - predict modes
+ * @f: the model
+ * @mode: modes to predict
+ * @batch: samples in a minibatch, @n entries; NULL: the minibatch size is not a feature
+ * @n: number of modes
+ * @out: @n predictions
+ *
+ * Return: 0; -EINVAL if a knob of a mode is 0; -ENOMEM.
+ */
 int jetwatt_fitted_predict(const struct jetwatt_fitted *f, const struct jetwatt_mode *mode,
 			   const uint32_t *batch, size_t n, struct jetwatt_prediction *out);
+/* Free a model. @f may be NULL. */
 void jetwatt_fitted_free(struct jetwatt_fitted *f);
 
-/* The share of what other workloads say in it, 0 to 1: as far as the rows bear that out. */
+/*
+ * Return: weight of the references' prediction in @f, 0 to 1, by how well it predicts the rows. @f
+ * may be NULL.
+ */
 double jetwatt_fitted_foreseen(const struct jetwatt_fitted *f);
 
-/* Minibatch sizes that it has seen, ascending, at most @max. Return: how many; 0:
- * the size is no feature of it. */
+/*
+ * Set @size to the minibatch sizes of the rows of @f, ascending, at most @max of them. Return:
+ * their number; 0 if the minibatch size is not a feature.
+ */
 size_t jetwatt_fitted_sizes(const struct jetwatt_fitted *f, uint32_t *size, size_t max);
-/* Is a knob of @mode, or @batch (0: no feature), beyond all that the model has seen
- * of it? What it says there is extrapolated. */
+/*
+ * Return: 1 if a prediction for @mode and @batch (0: not a feature) is an extrapolation: a knob or
+ * the minibatch size is outside of the range of the rows of @f; else 0.
+ */
 int jetwatt_fitted_beyond(const struct jetwatt_fitted *f, const struct jetwatt_mode *mode,
 			  uint32_t batch);
 
-/* As bytes, the same on every machine; @out: @len bytes, caller frees. Return: 0;
- * -ENOTSUP: models of this predictor cannot be saved; -ENOMEM. */
+/*
+ * Write a model as bytes that are equal on every machine. @out: @len bytes; the caller frees them.
+ * Return: 0; -ENOTSUP if models of this predictor cannot be saved; -ENOMEM.
+ */
 int jetwatt_fitted_save(const struct jetwatt_fitted *f, unsigned char **out, size_t *len);
-/* A model that was saved, of whichever predictor. Return: 0; as jetwatt_model_load(). */
+/* Read a saved model of any predictor. Return: as jetwatt_model_load(). */
 int jetwatt_fitted_load(struct jetwatt_fitted **f, const unsigned char *in, size_t len);
 
 #endif

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fits the default model: chooses the rows, builds feature vectors, fits the surface of log time,
+ * then that of log power, which needs the rate from the times. Adds rows of other devices (twin.h)
+ * and references (transfer.h) if the prior has them.
+ */
 #include "model/fit.h"
 
 #include <errno.h>
@@ -11,33 +16,33 @@
 #include "model/transfer.h"
 #include "model/twin.h"
 
-static int valid(const struct jetwatt_row *r)
+static int fit_row_valid(const struct jetwatt_row *r)
 {
 	return isfinite(r->time_ms) && r->time_ms > 0 && isfinite(r->power_w) && r->power_w > 0 &&
 	       isfinite(r->time_sd) && r->time_sd >= 0 && isfinite(r->power_sd) &&
 	       r->power_sd >= 0;
 }
 
-/* Every row there is, or an even selection, in an order of its own: the result
- * must not depend on the caller's. */
-static struct jetwatt_row *select_rows(const struct jetwatt_row *row, size_t *n, size_t most,
-				       uint64_t seed)
+/* Copy all rows, or an evenly spread selection of at most @max_rows, in sorted order: the result
+ * must not depend on the order of the caller's rows. */
+static struct jetwatt_row *fit_select_rows(const struct jetwatt_row *row, size_t *n,
+					   size_t max_rows, uint64_t seed)
 {
 	struct jetwatt_row *r = malloc(*n * sizeof(*r));
-	size_t keep = *n < most ? *n : most;
+	size_t nr_kept = *n < max_rows ? *n : max_rows;
 
 	if (!r)
 		return NULL;
 	memcpy(r, row, *n * sizeof(*r));
 	qsort(r, *n, sizeof(*r), jetwatt_order_rows);
-	for (size_t i = 0; i < keep && keep < *n; i++) {
-		/* One of each stretch of the order, which one differs. */
+	for (size_t i = 0; i < nr_kept && nr_kept < *n; i++) {
+		/* One pseudo-random row of each of the equal intervals of the sorted rows. */
 		uint64_t h = (seed + i + 1) * 0x9e3779b97f4a7c15ull;
-		size_t lo = i * *n / keep, hi = (i + 1) * *n / keep;
+		size_t lo = i * *n / nr_kept, hi = (i + 1) * *n / nr_kept;
 
 		r[i] = r[lo + (h >> 33) % (hi - lo)];
 	}
-	*n = keep;
+	*n = nr_kept;
 	return r;
 }
 
@@ -52,8 +57,8 @@ void jetwatt_model_point(const struct jetwatt_model *m, double time_ms, struct j
 	x->rough = jetwatt_surface_rough(m->time, x);
 }
 
-static int fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_t n, size_t most,
-	       const struct jetwatt_prior *prior, uint64_t seed)
+static int fit_surfaces(struct jetwatt_model **out, const struct jetwatt_row *row, size_t n,
+			size_t max_rows, const struct jetwatt_prior *prior, uint64_t seed)
 {
 	struct jetwatt_row *r = NULL;
 	struct jetwatt_point *x = NULL, ref = { .rate = 1, .v = { 1, 1, 1, 1, 1 } };
@@ -63,12 +68,12 @@ static int fit(struct jetwatt_model **out, const struct jetwatt_row *row, size_t
 
 	*out = NULL;
 	for (size_t i = 0; i < n; i++)
-		if (!valid(&row[i]))
+		if (!fit_row_valid(&row[i]))
 			return -EINVAL;
 	if (!n)
 		return -ENODATA;
 	err = -ENOMEM;
-	r = select_rows(row, &n, most, seed);
+	r = fit_select_rows(row, &n, max_rows, seed);
 	x = calloc(n, sizeof(*x));
 	y = calloc(2 * n, sizeof(*y));
 	m = calloc(1, sizeof(*m));
@@ -109,17 +114,18 @@ out:
 	return err;
 }
 
-/* With what other workloads say of it, before there is a row as well. */
-static int fit_like(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, size_t most,
-		    const struct jetwatt_prior *prior, uint64_t seed)
+/* Fit, and mix in the prediction from the references. Without any row, a row predicted from the
+ * references takes its place. */
+static int fit_with_references(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
+			       size_t max_rows, const struct jetwatt_prior *prior, uint64_t seed)
 {
 	struct jetwatt_row none;
 	int err;
 
 	if (!n && !jetwatt_prior_row(prior, &none))
-		err = fit(m, &none, 1, most, prior, seed);
+		err = fit_surfaces(m, &none, 1, max_rows, prior, seed);
 	else
-		err = fit(m, row, n, most, prior, seed);
+		err = fit_surfaces(m, row, n, max_rows, prior, seed);
 	if (!err)
 		err = jetwatt_prior_tell(prior, row, n, *m);
 	if (err) {
@@ -137,20 +143,21 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 	int err;
 
 	if (!twin)
-		return fit_like(m, row, n, JETWATT_FIT_MAX, prior, seed);
+		return fit_with_references(m, row, n, JETWATT_FIT_MAX, prior, seed);
 	*m = NULL;
 	for (size_t i = 0; i < n; i++)
-		if (!valid(&row[i]))
+		if (!fit_row_valid(&row[i]))
 			return -EINVAL;
 	all = malloc((n + twin->n) * sizeof(*all));
 	if (!all)
 		return -ENOMEM;
 	err = jetwatt_twin_join(twin, row, n, all);
-	/* What the others say of the surface's character is not asked again for each row. */
+	/* The hyper-parameters come from the fit to the other devices' rows: a warm-start fit keeps
+	 * them. */
 	if (err > (int)n)
 		err = jetwatt_refit(m, twin->m, all, (size_t)err);
 	else if (err >= 0)
-		err = fit(m, all, (size_t)err, JETWATT_FIT_MAX, prior, seed);
+		err = fit_surfaces(m, all, (size_t)err, JETWATT_FIT_MAX, prior, seed);
 	free(all);
 	if (!err)
 		err = jetwatt_twin_tell(twin, row, n, *m);
@@ -161,10 +168,10 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 	return err;
 }
 
-int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, size_t most,
-		    const struct jetwatt_prior *prior, uint64_t seed)
+int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
+		    size_t max_rows, const struct jetwatt_prior *prior, uint64_t seed)
 {
-	return fit_like(m, row, n, most, prior, seed);
+	return fit_with_references(m, row, n, max_rows, prior, seed);
 }
 
 int jetwatt_model_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,

@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A fitted model, as user/plan sees it: any number of rows from one on.
+ * The default model inside of user/model/ and for user/plan/: two response surfaces, transferred
+ * rows, and a mixture with a weighted sum of references. In contrast to model.h, a fit accepts one
+ * row.
  */
 #ifndef JETWATT_FIT_H
 #define JETWATT_FIT_H
 
 #include "model/surface.h"
 
-/* Relative error of a figure that comes without one. What of its scatter is the
- * measurement's nobody knows then: it counts as the mode's own, which the
- * process learns and predictions include. */
+/*
+ * Relative standard error of a measurement that comes without one. It is small on purpose: the
+ * unknown scatter then counts as peculiar to the mode, which the process fits as its nugget and
+ * predictions include.
+ */
 #define JETWATT_SD_UNKNOWN	0.003
 
 /**
- * struct jetwatt_model - both surfaces
- * @at_ref: the time form's logarithm where all features are 1
- * @seen: the modes of their points
- * @heard, @nr_heard: of other boards' rows what they would be here, by mode
- * @like: what other workloads say of this one, NULL: nothing; @trust: its share in time and power
+ * struct jetwatt_model - a fitted model
+ * @time: surface of log time
+ * @power: surface of log power
+ * @at_ref: parametric mean of log time where all features are at their reference values (lg = 0)
+ * @seen: modes of the rows that the model was fitted to, one per point
+ * @heard: transferred rows: measurements of other boards, converted to this board; sorted by mode
+ * @nr_heard: number of transferred rows
+ * @like: prediction by a weighted sum of the references (transfer.h); NULL: no references
+ * @trust: weight of @like in the mixture, 0 to 1, for time and for power
  */
 struct jetwatt_model {
 	struct jetwatt_surface *time, *power;
@@ -29,7 +37,7 @@ struct jetwatt_model {
 	double trust[2];
 };
 
-/* Are all rows of one batch size? */
+/* Return: 1 if all rows have the same minibatch size, else 0. */
 static inline int jetwatt_one_batch(const struct jetwatt_row *row, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
@@ -38,20 +46,33 @@ static inline int jetwatt_one_batch(const struct jetwatt_row *row, size_t n)
 	return 1;
 }
 
-/* As jetwatt_model_fit_prior(), from one row on: beliefs fill in what is missing. */
+/*
+ * As jetwatt_model_fit_prior(), but without a @prior one row is enough: the default priors of the
+ * parametric means supply what the rows do not determine.
+ */
 int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		const struct jetwatt_prior *prior, uint64_t seed);
 
-/* To at most @most of the rows, evenly chosen. */
-int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n, size_t most,
-		    const struct jetwatt_prior *prior, uint64_t seed);
+/*
+ * As jetwatt_fit(), to an evenly spread selection of at most @max_rows rows, and without rows of
+ * other devices.
+ */
+int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
+		    size_t max_rows, const struct jetwatt_prior *prior, uint64_t seed);
 
 /**
- * jetwatt_prior_fit() - fit with what the references let expect
- * @prior: NULL: only that of the form
+ * jetwatt_prior_fit() - fit a surface with the priors of the references
+ * @s: set to the new surface, or to NULL on error
+ * @form: the parametric mean
+ * @x: feature vectors of the measured points
+ * @y: logarithms measured there
+ * @sd: standard errors of @y
+ * @n: number of points
+ * @prior: the references; NULL: only the default prior of @form
  *
- * Each reference is a belief, their mean is one, and so is none of them: each
- * counts as far as it foretells the points.
+ * Candidate priors are the default one, one for each reference, and the mean of all references.
+ * Each is weighted by its evidence, that is by how well it predicts the points.
+ *
  * Return: as jetwatt_surface_fit().
  */
 int jetwatt_prior_fit(struct jetwatt_surface **s, const struct jetwatt_form *form,
@@ -60,29 +81,48 @@ int jetwatt_prior_fit(struct jetwatt_surface **s, const struct jetwatt_form *for
 
 struct jetwatt_twin;
 
-/* What its references have to say of time and power, as far as @m's own rows bear it out.
- * Return: 0, -EDOM, -ENOMEM. */
+/*
+ * Set @like and @trust of @m from the references of @p and the @n rows of this workload. Leaves @m
+ * unchanged if @p has no references or a row has a minibatch size. Return: 0, -EINVAL if a knob is
+ * 0, -EDOM, -ENOMEM.
+ */
 int jetwatt_prior_tell(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
 		       struct jetwatt_model *m);
-/* Were they measured from @lo to @hi of each knob, or nearly so? */
+/*
+ * Return: 1 if the references of @p cover the range of every knob from @lo to @hi, up to a factor
+ * of 1.5; else 0.
+ */
 int jetwatt_prior_covers(const struct jetwatt_prior *p, const struct jetwatt_mode *lo,
 			 const struct jetwatt_mode *hi);
-/* A row that stands for none: in the middle, with the doubt of not having been measured.
- * Return: 0; -ENODATA: there are no references. */
+/*
+ * Set @row to a predicted row that is used if nothing has been measured: a mode in the middle of
+ * the references, with large standard errors. Return: 0; -ENODATA if @p has no references; -EDOM;
+ * -ENOMEM.
+ */
 int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row);
 
-/* Return: NULL: it knows of no twin. */
+/* Return: the rows of other devices in @p, NULL: none. */
 const struct jetwatt_twin *jetwatt_prior_has(const struct jetwatt_prior *p);
 
-/* What the forms alone say: no process, no spread, a fraction of the cost of
- * jetwatt_model_predict(). @time_ms, @power_w: n entries. Return: 0, -EINVAL. */
+/**
+ * jetwatt_model_outline() - predict with the parametric means only
+ * @m: the model
+ * @mode: modes to predict
+ * @n: number of modes
+ * @time_ms: @n times of a minibatch, in milliseconds
+ * @power_w: @n powers, in watts
+ *
+ * Uses no Gaussian process and gives no standard deviation; costs a fraction of
+ * jetwatt_model_predict().
+ *
+ * Return: 0; -EINVAL if a knob of a mode is 0.
+ */
 int jetwatt_model_outline(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
 			  double *time_ms, double *power_w);
 
-/* jetwatt_point's rate for a mode that takes @time_ms. */
+/* Return: @rate of struct jetwatt_point for a mode with a minibatch time of @time_ms. */
 double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms);
-/* What jetwatt_point wants to know beside the knobs: of the time that the mode
- * takes, and of how it comes about. */
+/* Set @rate and @rough of @x. @time_ms: time of a minibatch in this mode. */
 void jetwatt_model_point(const struct jetwatt_model *m, double time_ms, struct jetwatt_point *x);
 
 #endif

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A form: what physics says about the shape of time or power over the modes,
- * with parameters that are logarithms and a broad prior on each.
+ * A parametric mean ("form"): a physical formula for log time or log power over all modes. Its
+ * parameters are logarithms with a broad normal prior each. surface.h fits one together with a
+ * Gaussian process.
  */
 #ifndef JETWATT_FORM_H
 #define JETWATT_FORM_H
 
 #include "model/model.h"
 
-/* The knobs that the forms know: all but optional ones. */
+/* Number of knobs in the parametric means: all knobs that are not optional. */
 #define JETWATT_DIMS		4
-/* All knobs and the batch size. */
+/* Number of features: all knobs and the minibatch size. */
 #define JETWATT_FEATURES	(JETWATT_KNOBS + 1)
+/* Upper bound of the number of parameters of a parametric mean. */
 #define JETWATT_PARAMS_MAX	18
 
 /**
- * struct jetwatt_point - a mode as the forms see it
- * @lg: logarithms of cores / 8, CPU / 2 GHz, GPU / 1 GHz, EMC / 2 GHz, batch
- *	size / 16, optional knobs / 1 GHz (0 where it is no feature)
- * @v: the same, not logarithms
- * @rate: minibatches per second, relative to the workload's at lg = 0
- *	(power only)
- * @serves: inference, which is what has a batch size
- * @rough: how far the time hangs on the CPU's clock, 0: not at all. There other
- *	programs, caches and the scheduler meddle: forms are less exact, and
- *	measurements less repeatable
+ * struct jetwatt_point - feature vector of a mode
+ * @lg: logarithms of cores / 8, CPU / 2 GHz, GPU / 1 GHz, EMC / 2 GHz, minibatch size / 16, and
+ *	optional knobs / 1 GHz; 0 if the quantity is not a feature
+ * @v: the same ratios without the logarithm
+ * @rate: rate of minibatches, as a ratio to the workload's rate at lg = 0; read by the power only
+ * @rough: sensitivity of the time to the CPU clock: the exponent of 1 / CPU clock, 0: the time does
+ *	not depend on it. Other programs, caches and the scheduler disturb the CPU's part of the
+ *	time, so both the parametric mean and measurements are less accurate if @rough is large
+ * @serves: 1: an inference workload, which is one with a minibatch size; 0: training
  */
 struct jetwatt_point {
 	double lg[JETWATT_FEATURES];
@@ -33,22 +34,31 @@ struct jetwatt_point {
 	int serves;
 };
 
+/* Indices of the features. */
 enum { JETWATT_CORES, JETWATT_CPU, JETWATT_GPU, JETWATT_EMC, JETWATT_BATCH };
 
-/* Features of knobs in their order, with the batch size before the optional ones. */
+/*
+ * Return: the feature index of knob @k. Features are in the order of the knobs; the minibatch size
+ * comes before the optional knobs.
+ */
 static inline int jetwatt_feature(enum jetwatt_knob k)
 {
 	return (int)k < JETWATT_BATCH ? (int)k : (int)k + 1;
 }
 
 /**
- * struct jetwatt_form - a family of surfaces
- * @np: parameters; @mu, @sd: their normal prior
- * @prepare: what @eval wants of the parameters, once for many points
- * @eval: logarithm of the surface at @x; @grad (np, or NULL): by parameter
- * @rough: jetwatt_point's; NULL: this form cannot tell
- * @own: the parameter that no other workload can know, -1: none
- * @unease: how many times further off it may be at rough = 1 than at 0
+ * struct jetwatt_form - a parametric mean
+ * @np: number of parameters
+ * @own: index of the parameter that references say nothing about (the scale of the time), -1: none
+ * @mu: means of the normal priors of the parameters
+ * @sd: standard deviations of these priors
+ * @prepare: convert the parameters @theta to the coefficients that @eval reads, once for many
+ *	points
+ * @eval: return the logarithm of time or power at @x; fill @grad (np derivatives with respect to
+ *	the parameters) unless it is NULL
+ * @rough: return @rough of struct jetwatt_point; NULL: this mean does not define it
+ * @unease: expected value of @rough in struct jetwatt_gp: at point sensitivity r, the residuals are
+ *	expected to be 1 + @unease * r times as large as at 0
  */
 struct jetwatt_form {
 	int np, own;
@@ -59,25 +69,28 @@ struct jetwatt_form {
 	double unease;
 };
 
-/* Time: a GPU chain beside a loader pipeline (roof.c). */
+/* Parametric mean of the time: a GPU chain that overlaps with a data loader (roof.c). */
 extern const struct jetwatt_form jetwatt_roof;
-/* jetwatt_model_shares() of that form. */
+/* Fill @share as in jetwatt_model_shares(), from prepared coefficients of jetwatt_roof. */
 void jetwatt_roof_shares(const double *coef, const struct jetwatt_point *x, double *share);
-/* Power: non-negative terms in clocks and rate (watts.c). */
+/* Parametric mean of the power: non-negative terms in clocks and rate (watts.c). */
 extern const struct jetwatt_form jetwatt_watts;
 
-/* Return: 0, -EINVAL: a knob that is zero. */
+/*
+ * Fill the feature vector @x of mode @m, with no minibatch size, @rate 1 and @rough 0. Return: 0;
+ * -EINVAL if a knob is 0.
+ */
 int jetwatt_point_of(struct jetwatt_point *x, const struct jetwatt_mode *m);
-/* @batch: 0: no feature */
+/* Set the minibatch size in @x. @batch: samples in a minibatch; 0: not a feature. */
 void jetwatt_point_batch(struct jetwatt_point *x, uint32_t batch);
 
 /**
- * jetwatt_form_work() - how work grows with the batch size: so much for each
- * minibatch, so much for each item of it
- * @fixed: work that does not grow, in items of 16
- * @slope: derivative by the logarithm of @fixed
+ * jetwatt_form_work() - growth of the work of a minibatch with its size
+ * @fixed: work per minibatch that does not depend on the size, in units of the work of 16 samples
+ * @x: the point, for its minibatch size
+ * @slope: set to the derivative of the result with respect to log @fixed
  *
- * Return: its logarithm, relative to a batch size of 16.
+ * Return: log of the work of a minibatch, relative to that of 16 samples.
  */
 double jetwatt_form_work(double fixed, const struct jetwatt_point *x, double *slope);
 

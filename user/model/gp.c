@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Matern-5/2 covariances, with a cache of the factors of each knob.
+ */
 #include "model/gp.h"
 
 #include <errno.h>
@@ -6,22 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A knob has some 30 steps: one factor per step and point, not one per pair. */
+/* Slots of the cache of a feature. A knob has about 30 frequency levels, so one factor is computed
+ * for each level and point instead of one for each pair of points. */
 #define SLOTS	64
 
-struct cache {
+/**
+ * struct gp_cache - factors of one feature
+ * @at: the feature's value that the slot holds; NAN: the slot is empty
+ * @factor: factors between that value and all points of the first set
+ */
+struct gp_cache {
 	double at[SLOTS];
 	double *factor[SLOTS];
 };
 
-static double matern(double h, double len)
+static double gp_matern(double h, double len)
 {
 	double r = fabs(h) * sqrt(5) / len;
 
 	return (1 + r + r * r / 3) * exp(-r);
 }
 
-static unsigned int slot_of(double v)
+static unsigned int gp_cache_slot(double v)
 {
 	uint64_t bits;
 
@@ -29,15 +38,15 @@ static unsigned int slot_of(double v)
 	return bits * 0x9e3779b97f4a7c15ull >> 58;
 }
 
-/* Factors of one knob between value @v and all points of @a. */
-static const double *factors(const struct jetwatt_gp *gp, struct cache *c, int d, double v,
-			     const struct jetwatt_point *a, size_t na)
+/* Return: the factors of feature @d between the value @v and all @na points of @a. */
+static const double *gp_factors(const struct jetwatt_gp *gp, struct gp_cache *c, int d, double v,
+				const struct jetwatt_point *a, size_t na)
 {
-	unsigned int s = slot_of(v);
+	unsigned int s = gp_cache_slot(v);
 
 	if (c->at[s] != v) {
 		for (size_t i = 0; i < na; i++)
-			c->factor[s][i] = matern(a[i].lg[d] - v, gp->len[d]);
+			c->factor[s][i] = gp_matern(a[i].lg[d] - v, gp->len[d]);
 		c->at[s] = v;
 	}
 	return c->factor[s];
@@ -46,7 +55,7 @@ static const double *factors(const struct jetwatt_gp *gp, struct cache *c, int d
 int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, size_t na,
 		   const struct jetwatt_point *b, size_t nb, double *k)
 {
-	struct cache *c = malloc(JETWATT_FEATURES * sizeof(*c));
+	struct gp_cache *c = malloc(JETWATT_FEATURES * sizeof(*c));
 	double *mem = malloc((JETWATT_FEATURES * SLOTS + 1) * na * sizeof(*mem)), *scale = mem;
 	double var = gp->amp * gp->amp, own = gp->noise * gp->noise;
 	int err = c && mem ? 0 : -ENOMEM;
@@ -64,14 +73,15 @@ int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, s
 		const double *f[JETWATT_FEATURES];
 
 		for (int d = 0; d < JETWATT_FEATURES; d++)
-			f[d] = factors(gp, &c[d], d, b[j].lg[d], a, na);
+			f[d] = gp_factors(gp, &c[d], d, b[j].lg[d], a, na);
 		for (size_t i = 0; i < na; i++) {
 			double v = f[0][i];
 			double s = scale[i] * jetwatt_gp_scale(gp, &b[j]);
 
 			for (int d = 1; d < JETWATT_FEATURES; d++)
 				v *= f[d][i];
-			/* All factors are 1 only where all features are the same. */
+			/* The product is 1 only if all features are equal: then the two points are
+			 * the same mode and share the nugget. */
 			k[i * nb + j] = s * (v < 1 ? var * v : var + own);
 		}
 	}

@@ -1,37 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The covariance of what a form leaves unexplained: a product of Matern-5/2 over
- * the logarithms of the knobs (Rasmussen and Williams, Gaussian Processes for
- * Machine Learning, eq. 4.17 and 4.2.4).
+ * Covariance of the residuals of a parametric mean: a product of Matern-5/2 functions of the
+ * logarithms of the knobs (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006,
+ * equation 4.17 and section 4.2.4), plus a nugget.
  */
 #ifndef JETWATT_GP_H
 #define JETWATT_GP_H
 
 #include "model/form.h"
 
-/* Where a length scale is expected, and begins. */
+/* Prior median and initial value of a length scale, in units of the natural logarithm of a knob. */
 #define JETWATT_GP_LEN	1.2
 
 /**
- * struct jetwatt_gp - hyper-parameters, all in units of log time or log power
+ * struct jetwatt_gp - hyper-parameters, in units of log time or log power
  * @amp: standard deviation of the residual surface
- * @len: length scale of each feature's logarithm
- * @noise: standard deviation of what is a mode's own: no neighbour shares it,
- *	measuring the mode again finds it again
- * @rough: amp and noise are 1 + rough * x->rough times as much at a point
+ * @len: length scale for the logarithm of each feature
+ * @noise: nugget: standard deviation of the part that is peculiar to a mode. Neighbouring modes do
+ *	not share it, but repeated measurements of the mode reproduce it
+ * @rough: at a point x, @amp and @noise are multiplied by 1 + rough * x->rough
  */
 struct jetwatt_gp {
 	double amp, len[JETWATT_FEATURES], noise, rough;
 };
 
-/* What amp and noise are to be multiplied by at a point. */
+/* Return: the factor on @amp and @noise at point @x. */
 static inline double jetwatt_gp_scale(const struct jetwatt_gp *gp, const struct jetwatt_point *x)
 {
 	return 1 + gp->rough * x->rough;
 }
 
-/* @k: na x nb covariances between two sets of points, the noise of measurements
- * not included. Quickest with the shorter set first. Return: 0, -ENOMEM. */
+/**
+ * jetwatt_gp_cov() - covariances between two sets of points
+ * @gp: hyper-parameters
+ * @a: first set; the shorter one, for speed
+ * @na: number of points in @a
+ * @b: second set
+ * @nb: number of points in @b
+ * @k: @na x @nb covariances, row-major; the noise of measurements is not included
+ *
+ * Return: 0, -ENOMEM.
+ */
 int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, size_t na,
 		   const struct jetwatt_point *b, size_t nb, double *k);
 

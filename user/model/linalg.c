@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Cholesky factor from dot products of rows; triangular solves by BLAS.
+ */
 #include "model/linalg.h"
 
 #include <errno.h>
 #include <math.h>
 #include <cblas.h>
 
-/* Left-looking: row i needs only the rows above it, each one dot product. */
+/* Left-looking: row i needs only the rows above it, each with one dot product. */
 int jetwatt_linalg_chol(double *a, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

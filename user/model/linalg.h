@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The little linear algebra that the models need, on OpenBLAS. Row-major.
+ * Linear algebra of the models, on OpenBLAS. Matrices are row-major.
  */
 #ifndef JETWATT_LINALG_H
 #define JETWATT_LINALG_H
@@ -8,18 +8,19 @@
 #include <stddef.h>
 
 /**
- * jetwatt_linalg_chol() - lower Cholesky factor in place
- * @a: n x n, symmetric; its lower triangle becomes L, the upper one zero
+ * jetwatt_linalg_chol() - lower Cholesky factor, in place
+ * @a: @n x @n symmetric matrix; its lower triangle becomes L, its upper one zero
+ * @n: number of rows
  *
- * Return: 0; -EDOM: not positive definite (@a is then undefined).
+ * Return: 0; -EDOM if @a is not positive definite, its contents are then undefined.
  */
 int jetwatt_linalg_chol(double *a, size_t n);
 
-/* @b (n x k) = L^-1 @b and L^-T @b. */
+/* Replace @b (@n x @k) by L^-1 @b; the second function by L^-T @b. */
 void jetwatt_linalg_lower(const double *l, size_t n, double *b, size_t k);
 void jetwatt_linalg_upper(const double *l, size_t n, double *b, size_t k);
 
-/* Logarithm of the determinant of L L'. */
+/* Return: log determinant of L L'. */
 double jetwatt_linalg_logdet(const double *l, size_t n);
 
 #endif

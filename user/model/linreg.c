@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Least squares with a small ridge, and the predictor "linreg".
+ */
 #include "model/linreg.h"
 
 #include <errno.h>
@@ -13,11 +16,11 @@
 #define KNOBS	4
 #define TERMS	JETWATT_LINREG_TERMS
 
-/* Of the greatest diagonal entry: what picks the smallest coefficients where
- * the rows leave a choice, and is lost in their noise where they do not. */
+/* Ridge, as a share of the largest diagonal entry of the normal equations. It selects the smallest
+ * coefficients if the rows do not determine all, and is below the noise of the rows otherwise. */
 #define RIDGE	1e-9
 
-/* The paper's modes as shares of Xavier AGX's highest steps. */
+/* The paper's four modes, as shares of the highest levels of Xavier AGX. */
 static const double representative[JETWATT_LINREG_MODES][KNOBS] = {
 	{ 1.00, 2100.0 / 2265, 900.0 / 1377, 1600.0 / 2133 },
 	{ 0.25, 2100.0 / 2265, 900.0 / 1377, 1600.0 / 2133 },
@@ -25,14 +28,15 @@ static const double representative[JETWATT_LINREG_MODES][KNOBS] = {
 	{ 1.00, 1.0, 1.0, 1600.0 / 2133 },
 };
 
-static void shares(double x[KNOBS], const struct jetwatt_mode *m, const struct jetwatt_mode *most)
+static void linreg_shares(double x[KNOBS], const struct jetwatt_mode *m,
+			  const struct jetwatt_mode *most)
 {
 	for (int k = 0; k < KNOBS; k++)
 		x[k] = (double)jetwatt_mode_get(m, (enum jetwatt_knob)k) /
 		       jetwatt_mode_get(most, (enum jetwatt_knob)k);
 }
 
-static int is_in(const size_t *at, int n, size_t i)
+static int linreg_is_taken(const size_t *at, int n, size_t i)
 {
 	for (int k = 0; k < n; k++)
 		if (at[k] == i)
@@ -57,12 +61,12 @@ int jetwatt_linreg_modes(const struct jetwatt_mode *mode, size_t n,
 		for (size_t i = 0; i < n; i++) {
 			double d = 0;
 
-			shares(x, &mode[i], &most);
+			linreg_shares(x, &mode[i], &most);
 			for (int j = 0; j < KNOBS; j++)
 				d += (x[j] - representative[r][j]) * (x[j] - representative[r][j]);
-			/* Two of them may be nearest to one step of a coarse
-			 * grid: the second then takes the next best. */
-			if (d < least && !is_in(at, k, i)) {
+			/* On a coarse grid two of the four may have the same nearest mode: the
+			 * second one then takes the next nearest. */
+			if (d < least && !linreg_is_taken(at, k, i)) {
 				least = d;
 				near = i;
 			}
@@ -73,9 +77,9 @@ int jetwatt_linreg_modes(const struct jetwatt_mode *mode, size_t n,
 	return k;
 }
 
-/* Least squares of @y on the first @terms columns of @n rows of @x. */
-static int solve(const double (*x)[TERMS], const double *y, size_t n, size_t terms,
-		 double out[TERMS])
+/* Least squares of @y on the first @terms columns of @x. Return: 0; -EINVAL. */
+static int linreg_solve(const double (*x)[TERMS], const double *y, size_t n, size_t terms,
+			double out[TERMS])
 {
 	double a[TERMS * TERMS] = { 0 }, most = 0;
 
@@ -97,7 +101,7 @@ static int solve(const double (*x)[TERMS], const double *y, size_t n, size_t ter
 	return 0;
 }
 
-static double line(const double c[TERMS], const double x[TERMS], int terms)
+static double linreg_sum(const double c[TERMS], const double x[TERMS], int terms)
 {
 	double sum = 0;
 
@@ -106,22 +110,25 @@ static double line(const double c[TERMS], const double x[TERMS], int terms)
 	return sum;
 }
 
-static void features(const struct jetwatt_linreg *l, const struct jetwatt_mode *m, double x[TERMS])
+static void linreg_features(const struct jetwatt_linreg *l, const struct jetwatt_mode *m,
+			    double x[TERMS])
 {
-	shares(x, m, &l->most);
+	linreg_shares(x, m, &l->most);
 	x[4] = 1;
-	x[5] = fmax(line(l->time, x, TERMS - 1), l->time_least) / l->time_ms;
+	x[5] = fmax(linreg_sum(l->time, x, TERMS - 1), l->time_least) / l->time_ms;
 }
 
-static int valid(const struct jetwatt_row *r)
+static int linreg_row_valid(const struct jetwatt_row *r)
 {
 	return isfinite(r->time_ms) && r->time_ms > 0 && isfinite(r->power_w) && r->power_w > 0 &&
 	       jetwatt_mode_whole(&r->mode);
 }
 
-/* @row is sorted: sums must not depend on the caller's order. */
-static int fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, size_t n,
-	       double (*x)[TERMS], double *y)
+/*
+ * @row is sorted, so that sums do not depend on the caller's order.
+ */
+static int linreg_fit_rows(struct jetwatt_linreg *l, const struct jetwatt_row *row, size_t n,
+			   double (*x)[TERMS], double *y)
 {
 	int err;
 
@@ -132,15 +139,15 @@ static int fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, size_t n
 		l->power_least = fmin(l->power_least, row[i].power_w / 2);
 	}
 	for (size_t i = 0; i < n; i++) {
-		features(l, &row[i].mode, x[i]);
+		linreg_features(l, &row[i].mode, x[i]);
 		y[i] = row[i].time_ms;
 	}
-	err = solve(x, y, n, TERMS - 1, l->time);
+	err = linreg_solve(x, y, n, TERMS - 1, l->time);
 	for (size_t i = 0; i < n && !err; i++) {
-		features(l, &row[i].mode, x[i]);
+		linreg_features(l, &row[i].mode, x[i]);
 		y[i] = row[i].time_ms * row[i].power_w;
 	}
-	return err ? err : solve(x, y, n, TERMS, l->energy);
+	return err ? err : linreg_solve(x, y, n, TERMS, l->energy);
 }
 
 int jetwatt_linreg_fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, size_t n,
@@ -154,7 +161,7 @@ int jetwatt_linreg_fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, 
 	if (!n)
 		return -ENODATA;
 	for (size_t i = 0; i < n; i++)
-		if (!valid(&row[i]))
+		if (!linreg_row_valid(&row[i]))
 			return -EINVAL;
 	if (!jetwatt_mode_whole(most))
 		return -EINVAL;
@@ -164,7 +171,7 @@ int jetwatt_linreg_fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, 
 	if (r && x && y) {
 		memcpy(r, row, n * sizeof(*r));
 		qsort(r, n, sizeof(*r), jetwatt_order_rows);
-		err = fit(l, r, n, x, y);
+		err = linreg_fit_rows(l, r, n, x, y);
 	}
 	free(r);
 	free(x);
@@ -178,11 +185,11 @@ void jetwatt_linreg_predict(const struct jetwatt_linreg *l, const struct jetwatt
 	double x[TERMS], time;
 
 	for (size_t i = 0; i < n; i++) {
-		features(l, &mode[i], x);
+		linreg_features(l, &mode[i], x);
 		time = x[TERMS - 1] * l->time_ms;
 		out[i] = (struct jetwatt_prediction){
 			.time_ms = time,
-			.power_w = fmax(line(l->energy, x, TERMS) / time, l->power_least),
+			.power_w = fmax(linreg_sum(l->energy, x, TERMS) / time, l->power_least),
 		};
 	}
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Time and power of every power mode from few measured ones.
- * Pure: arrays in, arrays out; seeded; no globals, files, clocks.
+ * Fitting, prediction and saving of the default model: time and power of every power mode of a
+ * board from a few measured modes. Callers of the predictor table (predictor.h) and the searches in
+ * user/plan/ use it.
+ *
+ * Pure functions: no globals, files or clocks. All random choices come from the seed argument.
+ * Functions block for the length of the computation and may be called from any thread.
  */
 #ifndef JETWATT_MODEL_H
 #define JETWATT_MODEL_H
@@ -12,9 +16,12 @@
 
 /**
  * struct jetwatt_row - one measured mode
- * @time_ms: per minibatch; @power_w: mean of the module
- * @time_sd, @power_sd: relative standard errors of the two (0: unknown)
- * @batch: items of a minibatch, where rows differ in that (0: no feature)
+ * @mode: the power mode
+ * @time_ms: time of a minibatch, in milliseconds
+ * @power_w: mean power of the module, in watts
+ * @time_sd: relative standard error of @time_ms (0: unknown)
+ * @power_sd: relative standard error of @power_w (0: unknown)
+ * @batch: samples in a minibatch, if the minibatch size is a feature of the model; else 0
  */
 struct jetwatt_row {
 	struct jetwatt_mode mode;
@@ -24,20 +31,28 @@ struct jetwatt_row {
 };
 
 /**
- * struct jetwatt_prediction - log-normal predictive distributions
- * @time_ms, @power_w: medians
- * @time_sd, @power_sd: standard deviations of the logarithms
+ * struct jetwatt_prediction - log-normal predictive distributions of a mode
+ * @time_ms: median of the time of a minibatch, in milliseconds
+ * @power_w: median of the module's power, in watts
+ * @time_sd: standard deviation of log time
+ * @power_sd: standard deviation of log power
  */
 struct jetwatt_prediction {
 	double time_ms, power_w;
 	double time_sd, power_sd;
 };
 
-/* More rows than this say nothing new about a surface in four knobs that
- * would be worth the cube of their number. */
+/*
+ * Largest number of rows in a fit. The cost of a fit grows with the cube of the number of rows;
+ * further rows hardly improve two surfaces over four knobs.
+ */
 #define JETWATT_FIT_MAX	400
 
-/* A mode in which a model's row was measured; @batch: 0: no feature. */
+/**
+ * struct jetwatt_seen_mode - the mode of one row that a model was fitted to
+ * @mode: the power mode
+ * @batch: samples in a minibatch; 0: the minibatch size is not a feature
+ */
 struct jetwatt_seen_mode {
 	struct jetwatt_mode mode;
 	uint32_t batch;
@@ -46,22 +61,30 @@ struct jetwatt_seen_mode {
 struct jetwatt_model;
 
 /**
- * jetwatt_model_fit() - fit to @n measured rows
- * @seed: of all random choices: same rows, same seed, same model
+ * jetwatt_model_fit() - fit a model to measured rows
+ * @m: set to the new model, or to NULL on error
+ * @row: rows to fit to
+ * @n: number of rows
+ * @seed: seed of all random choices; equal rows and an equal seed give an equal model
  *
- * Return: 0; -EINVAL: a row that is not finite and positive; -ENODATA: n < 3;
- * -ENOMEM.
+ * If @n exceeds JETWATT_FIT_MAX, an evenly spread selection of the rows is used.
+ *
+ * Return: 0; -EINVAL if a row is not finite and positive or a knob of its mode is 0; -ENODATA if
+ * @n < 3; -EDOM if the numbers admit no fit; -ENOMEM.
  */
 int jetwatt_model_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		      uint64_t seed);
+/* Free a model. @m may be NULL. */
 void jetwatt_model_free(struct jetwatt_model *m);
 
 struct jetwatt_prior;
 
 /**
- * struct jetwatt_reference - another workload, measured in many modes
+ * struct jetwatt_reference - rows of another workload, a source of prior knowledge
+ * @row: rows of one workload, on this board or on another one
+ * @n: number of rows
  *
- * On this board or another one: other steps of the knobs are no matter.
+ * The frequency levels of the knobs may differ from those of this board.
  */
 struct jetwatt_reference {
 	const struct jetwatt_row *row;
@@ -69,84 +92,130 @@ struct jetwatt_reference {
 };
 
 /**
- * jetwatt_prior_learn() - what @n workloads have in common with ones to come
+ * jetwatt_prior_learn() - learn a prior from other workloads
+ * @p: set to the new prior, or to NULL on error
+ * @ref: the reference workloads
+ * @n: number of references
+ * @seed: seed of all random choices
  *
- * Return: 0; -EINVAL: a row that is not finite and positive; -ENODATA: a
- * reference without rows, or none; -ENOMEM.
+ * A reference whose rows do not predict each other in leave-one-out is left out of the prior.
+ *
+ * Return: 0; -EINVAL if a row is not finite and positive or a knob of its mode is 0; -ENODATA if a
+ * reference has no rows or @n is 0; -EDOM if the numbers admit no fit; -ENOMEM.
  */
 int jetwatt_prior_learn(struct jetwatt_prior **p, const struct jetwatt_reference *ref, size_t n,
 			uint64_t seed);
 
 /**
- * jetwatt_prior_twin() - what the same workload did on other boards of this kind
- * @p: gets it too; NULL: there were no references
- * @n: at least 3; one row a mode
+ * jetwatt_prior_twin() - add rows of the same workload from other devices to a prior
+ * @p: the prior; if *@p is NULL, a prior without references is created
+ * @row: rows of the workload on other boards of the same kind, one row per mode
+ * @n: number of rows, at least 3
+ * @seed: seed of all random choices
  *
- * Where rows of a new board fit it, it stands in for those that were not measured.
- * Return: 0; as jetwatt_model_fit().
+ * While the rows of a new board agree with @row, the transferred rows stand in for modes that were
+ * not measured on the new board.
+ *
+ * Return: 0; else as jetwatt_model_fit().
  */
 int jetwatt_prior_twin(struct jetwatt_prior **p, const struct jetwatt_row *row, size_t n, uint64_t seed);
-/* Does it know the workload from elsewhere, and do @n own rows not contradict? */
+/*
+ * Return: 1 if @p holds rows of the workload from other devices and the @n rows @row of this board
+ * agree with them (no rows agree with everything); else 0.
+ */
 int jetwatt_prior_fits(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n);
+/* Free a prior. @p may be NULL. */
 void jetwatt_prior_free(struct jetwatt_prior *p);
 
 /**
- * jetwatt_model_fit_prior() - jetwatt_model_fit() with references
- * @prior: NULL: none. Believed as far as it foretells the rows, against no
- *	reference.
+ * jetwatt_model_fit_prior() - fit a model to measured rows with a prior
+ * @m: set to the new model, or to NULL on error
+ * @row: rows to fit to
+ * @n: number of rows
+ * @prior: prior knowledge, or NULL. Each part of it is weighted by how well it predicts @row,
+ *	compared with the default prior of the parametric means
+ * @seed: seed of all random choices
  *
- * Return: as jetwatt_model_fit(), but with @prior one row is enough, and none with
- *	one that knows the workload from elsewhere or has references.
+ * Return: as jetwatt_model_fit(), except that with a @prior one row is enough. No row is needed if
+ * @prior has references or rows of the same workload from other devices.
  */
 int jetwatt_model_fit_prior(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 			    const struct jetwatt_prior *prior, uint64_t seed);
 
-/* @out: n entries. Return: 0, -EINVAL: a mode with a knob at zero, -ENOMEM. */
+/**
+ * jetwatt_model_predict() - predict time and power of modes
+ * @m: the model
+ * @mode: modes to predict
+ * @n: number of modes
+ * @out: @n predictions
+ *
+ * The minibatch size is not a feature.
+ *
+ * Return: 0; -EINVAL if a knob of a mode is 0; -ENOMEM.
+ */
 int jetwatt_model_predict(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
 			  struct jetwatt_prediction *out);
-/* The same at batch sizes; @batch: n entries, NULL: no feature. */
+/**
+ * jetwatt_model_predict_batch() - predict time and power of modes at minibatch sizes
+ * @m: the model
+ * @mode: modes to predict
+ * @batch: samples in a minibatch, @n entries; NULL: the minibatch size is not a feature
+ * @n: number of modes
+ * @out: @n predictions
+ *
+ * Return: as jetwatt_model_predict().
+ */
 int jetwatt_model_predict_batch(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
 				const uint32_t *batch, size_t n, struct jetwatt_prediction *out);
 
 /**
- * jetwatt_model_save() - a model as bytes, the same on every machine
- * @out: @len bytes, some 100 for each row; caller frees
+ * jetwatt_model_save() - write a model as bytes that are equal on every machine
+ * @m: the model
+ * @out: set to the bytes, about 100 for each row; the caller frees them
+ * @len: set to the number of bytes
  *
  * Return: 0, -ENOMEM.
  */
 int jetwatt_model_save(const struct jetwatt_model *m, unsigned char **out, size_t *len);
 
 /**
- * jetwatt_model_load() - the model that was saved; it predicts to the bit what
- * it did, where the arithmetic is the same
+ * jetwatt_model_load() - read a model that jetwatt_model_save() has written
+ * @m: set to the model, or to NULL on error
+ * @in: the bytes
+ * @len: number of bytes
  *
- * Return: 0; -EINVAL: no model, or a damaged one; -EPROTONOSUPPORT: of another
- * version; -ENOMEM.
+ * With the same floating-point arithmetic, the predictions equal those before saving bit for bit.
+ *
+ * Return: 0; -EINVAL if the bytes are no model or are damaged; -EPROTONOSUPPORT if they have
+ * another format version or more optional knobs; -ENOMEM.
  */
 int jetwatt_model_load(struct jetwatt_model **m, const unsigned char *in, size_t len);
 
-/* What the time of a minibatch hangs on. */
+/* Parts of the time of a minibatch, by what limits them. */
 enum jetwatt_share {
-	JETWATT_SHARE_GPU,	/* arithmetic, with the GPU's clock */
-	JETWATT_SHARE_EMC,	/* the network's traffic to memory */
-	JETWATT_SHARE_LAUNCH,	/* launches, with the CPU's clock */
-	JETWATT_SHARE_LOADER,	/* loading, with the CPU's clock, cores, and memory */
-	JETWATT_SHARE_FIXED,	/* no clock at all */
+	JETWATT_SHARE_GPU,	/* arithmetic: scales with the GPU clock */
+	JETWATT_SHARE_EMC,	/* memory traffic of the network: scales with the EMC clock */
+	JETWATT_SHARE_LAUNCH,	/* kernel launches: scale with the CPU clock */
+	JETWATT_SHARE_LOADER,	/* data loader: scales with CPU clock, cores and EMC clock */
+	JETWATT_SHARE_FIXED,	/* scales with no clock */
 	JETWATT_SHARES,
 };
 
 /**
- * jetwatt_model_shares() - how far the time in a mode hangs on each
- * @share: JETWATT_SHARES entries, which add up to 1: by how many percent the time
- *	grows if that part of the work grows by one
+ * jetwatt_model_shares() - divide the time of a mode among its parts
+ * @m: the model
+ * @mode: the mode
+ * @share: JETWATT_SHARES entries, which add up to 1: the growth of the time, in percent, if the
+ *	work of this part grows by 1 %
  *
- * By the model's form alone: what its process adds has no parts.
- * Return: 0, -EINVAL: a knob at zero.
+ * Only the parametric mean of the time is divided; the Gaussian process on top of it has no parts.
+ *
+ * Return: 0; -EINVAL if a knob of @mode is 0.
  */
 int jetwatt_model_shares(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
 			 double *share);
 
-/* Rows that it rests on. */
+/* Return: the number of rows that @m was fitted to. */
 size_t jetwatt_model_rows(const struct jetwatt_model *m);
 
 #endif

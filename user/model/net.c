@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Standardisation of inputs and target around the dense network.
+ */
 #include "model/net.h"
 
 #include <errno.h>
@@ -7,7 +10,9 @@
 #include <string.h>
 
 #define STRIDE	JETWATT_NET_INPUTS_MAX
+/* Rows per block of a prediction. */
 #define CHUNK	256
+/* Bound of log values, as in nn.c. */
 #define EXPONENT_MAX	30
 
 void jetwatt_net_point(double x[STRIDE], const struct jetwatt_mode *mode, uint32_t batch)
@@ -17,8 +22,8 @@ void jetwatt_net_point(double x[STRIDE], const struct jetwatt_mode *mode, uint32
 	x[STRIDE - 1] = batch ? log(batch) : 0;
 }
 
-/* Mean and deviation of a column; one that never changes deviates by 1. */
-static void moments(const double *v, size_t stride, size_t n, double *mean, double *sd)
+/* Mean and standard deviation of a column; a constant column gets standard deviation 1. */
+static void net_moments(const double *v, size_t stride, size_t n, double *mean, double *sd)
 {
 	double sum = 0, square = 0;
 
@@ -32,7 +37,7 @@ static void moments(const double *v, size_t stride, size_t n, double *mean, doub
 		*sd = 1;
 }
 
-static void standardise(const struct jetwatt_net *net, const double *x, size_t n, float *out)
+static void net_standardise(const struct jetwatt_net *net, const double *x, size_t n, float *out)
 {
 	size_t in = net->nn.width[0];
 
@@ -41,8 +46,8 @@ static void standardise(const struct jetwatt_net *net, const double *x, size_t n
 			out[i * in + d] = (x[i * STRIDE + d] - net->mean[d]) / net->sd[d];
 }
 
-/* Where the target lies. */
-static int centre(struct jetwatt_net *net, const double *value, size_t n)
+/* Set the conversion @scale from the values. Return: 0, -ENOMEM. */
+static int net_set_scale(struct jetwatt_net *net, const double *value, size_t n)
 {
 	double *v = malloc(n * sizeof(*v));
 
@@ -50,19 +55,19 @@ static int centre(struct jetwatt_net *net, const double *value, size_t n)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		v[i] = net->scale.log ? log(value[i]) : value[i];
-	moments(v, 1, n, &net->scale.mean, &net->scale.sd);
+	net_moments(v, 1, n, &net->scale.mean, &net->scale.sd);
 	free(v);
 	return 0;
 }
 
-static int train(struct jetwatt_net *net, const double *x, const double *value, size_t n,
-		 const struct jetwatt_nn_training *how)
+static int net_train(struct jetwatt_net *net, const double *x, const double *value, size_t n,
+		     const struct jetwatt_nn_training *how)
 {
 	float *z = malloc(n * net->nn.width[0] * sizeof(*z));
-	int err = z ? centre(net, value, n) : -ENOMEM;
+	int err = z ? net_set_scale(net, value, n) : -ENOMEM;
 
 	if (!err) {
-		standardise(net, x, n, z);
+		net_standardise(net, x, n, z);
 		err = jetwatt_nn_train(&net->nn, z, value, n, &net->scale, how);
 	}
 	free(z);
@@ -71,7 +76,7 @@ static int train(struct jetwatt_net *net, const double *x, const double *value, 
 	return err;
 }
 
-static int valid(const double *value, size_t n)
+static int net_values_valid(const double *value, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!isfinite(value[i]) || value[i] <= 0)
@@ -82,19 +87,19 @@ static int valid(const double *value, size_t n)
 int jetwatt_net_fit(struct jetwatt_net *net, const double *x, const double *value, size_t n,
 		    size_t inputs, int log, const struct jetwatt_nn_training *how)
 {
-	/* Not the stream that training draws from. */
+	/* A seed other than that of the training. */
 	uint64_t seed = ~how->seed;
 	int err;
 
 	*net = (struct jetwatt_net){ .scale.log = log };
-	if (!valid(value, n) || inputs > STRIDE)
+	if (!net_values_valid(value, n) || inputs > STRIDE)
 		return -EINVAL;
 	err = jetwatt_nn_init(&net->nn, inputs, &seed);
 	if (err)
 		return err;
 	for (size_t d = 0; d < inputs; d++)
-		moments(x + d, STRIDE, n, &net->mean[d], &net->sd[d]);
-	return train(net, x, value, n, how);
+		net_moments(x + d, STRIDE, n, &net->mean[d], &net->sd[d]);
+	return net_train(net, x, value, n, how);
 }
 
 int jetwatt_net_transfer(struct jetwatt_net *net, const struct jetwatt_net *from, const double *x,
@@ -105,13 +110,13 @@ int jetwatt_net_transfer(struct jetwatt_net *net, const struct jetwatt_net *from
 
 	*net = *from;
 	net->nn.p = NULL;
-	if (!valid(value, n))
+	if (!net_values_valid(value, n))
 		return -EINVAL;
 	err = jetwatt_nn_copy(&net->nn, &from->nn);
 	if (err)
 		return err;
 	jetwatt_nn_refresh(&net->nn, JETWATT_NN_LAYERS - 1, &seed);
-	return train(net, x, value, n, how);
+	return net_train(net, x, value, n, how);
 }
 
 int jetwatt_net_predict(const struct jetwatt_net *net, const double *x, size_t n, double *out)
@@ -124,7 +129,7 @@ int jetwatt_net_predict(const struct jetwatt_net *net, const double *x, size_t n
 	for (size_t at = 0; at < n; at += CHUNK) {
 		size_t k = n - at < CHUNK ? n - at : CHUNK;
 
-		standardise(net, x + at * STRIDE, k, w.act[0]);
+		net_standardise(net, x + at * STRIDE, k, w.act[0]);
 		jetwatt_nn_forward(&net->nn, &w, k, 0, NULL);
 		for (size_t i = 0; i < k; i++) {
 			double z = w.act[JETWATT_NN_LAYERS][i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One quantity of a power mode (time or power) by a network: units outside,
- * standardised numbers inside.
+ * One quantity of a power mode (time or power) predicted by a network: values in their own unit
+ * outside, standardised numbers inside. powertrain.h pairs two of them.
  */
 #ifndef JETWATT_NET_H
 #define JETWATT_NET_H
@@ -9,13 +9,15 @@
 #include "model/model.h"
 #include "model/nn.h"
 
-/* The papers' inputs: every knob that is not optional, and the logarithm of the batch size. */
+/* Inputs: the knobs that are not optional, and the logarithm of the minibatch size. */
 #define JETWATT_NET_INPUTS_MAX	5
 
 /**
- * struct jetwatt_net - network and what its numbers mean
- * @mean, @sd: of each input over the rows it was first trained on
- * @scale: of its output
+ * struct jetwatt_net - a network and its units
+ * @nn: the network
+ * @mean: mean of each input over the rows of the first training
+ * @sd: standard deviation of each input over these rows
+ * @scale: conversion of the output to the value
  */
 struct jetwatt_net {
 	struct jetwatt_nn nn;
@@ -23,36 +25,46 @@ struct jetwatt_net {
 	struct jetwatt_nn_scale scale;
 };
 
-/* @batch: 0: the fifth input is zero. */
+/* Set the inputs @x of a mode. @batch: samples in a minibatch; 0: the fifth input is 0. */
 void jetwatt_net_point(double x[JETWATT_NET_INPUTS_MAX], const struct jetwatt_mode *mode,
 		       uint32_t batch);
 
 /**
- * jetwatt_net_fit() - train from scratch
- * @x: @n x JETWATT_NET_INPUTS_MAX, of which the first @inputs are used
- * @value: @n, finite and positive
- * @log: the target is the value's logarithm, else the value; standardised
- *	either way
+ * jetwatt_net_fit() - train a network from random parameters
+ * @net: the network; empty on error
+ * @x: @n x JETWATT_NET_INPUTS_MAX inputs, of which the first @inputs are used
+ * @value: @n values, finite and positive
+ * @n: number of rows
+ * @inputs: number of inputs
+ * @log: 1: the target is the logarithm of the value; 0: the value. It is standardised in both cases
+ * @how: parameters of the training
  *
- * Return: 0; -EINVAL; -EDOM; -ENOMEM. On failure @net holds nothing.
+ * Return: 0; -EINVAL; -EDOM; -ENOMEM.
  */
 int jetwatt_net_fit(struct jetwatt_net *net, const double *x, const double *value, size_t n,
 		    size_t inputs, int log, const struct jetwatt_nn_training *how);
 
 /**
- * jetwatt_net_transfer() - PowerTrain's transfer (section 4.3)
- * @from: trained on the reference workload
+ * jetwatt_net_transfer() - fine-tune a network on another workload (PowerTrain, section 4.3)
+ * @net: the new network; empty on error
+ * @from: network trained on the reference workload
+ * @x: inputs, as for jetwatt_net_fit()
+ * @value: @n values of the other workload
+ * @n: number of rows
+ * @how: parameters of the training
  *
- * The body is @from's, the last layer a fresh one, all of it is fine-tuned
- * unless how->first says otherwise. Inputs keep the reference's standardisation,
- * which the body has learnt; the target gets its own.
+ * The last layer is replaced by a random one; then all layers are trained, unless how->first says
+ * otherwise. Inputs keep the standardisation of the reference, because the hidden layers were
+ * trained with it; the target gets its own.
+ *
  * Return: as jetwatt_net_fit().
  */
 int jetwatt_net_transfer(struct jetwatt_net *net, const struct jetwatt_net *from, const double *x,
 			 const double *value, size_t n, const struct jetwatt_nn_training *how);
 
-/* @out: @n values in their own unit. Return: 0, -ENOMEM. */
+/* Predict @n values @out, in their own unit. Return: 0, -ENOMEM. */
 int jetwatt_net_predict(const struct jetwatt_net *net, const double *x, size_t n, double *out);
+/* Free the network. */
 void jetwatt_net_free(struct jetwatt_net *net);
 
 #endif

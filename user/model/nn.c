@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Forward pass, loss and backward pass of the dense network.
+ */
 #include "model/nn.h"
 
 #include <errno.h>
@@ -9,13 +12,14 @@
 
 #include "model/random.h"
 
+/* Index of the output among the activations. */
 #define LAST	JETWATT_NN_LAYERS
 
-/* No value of ours is near it; what is beyond is a network gone astray. */
+/* Bound of the exponent of a value; a larger one comes from a diverging network. */
 #define EXPONENT_MAX	30
 
-/* Lots that dropout draws at a time; a multiple of four. */
-#define DRAWN		256
+/* Random numbers that dropout draws at a time; a multiple of four. */
+#define DROPOUT_DRAWS	256
 
 size_t jetwatt_nn_offset(const struct jetwatt_nn *nn, int layer)
 {
@@ -30,10 +34,10 @@ void jetwatt_nn_refresh(struct jetwatt_nn *nn, int layer, uint64_t *seed)
 {
 	float *p = nn->p + jetwatt_nn_offset(nn, layer);
 	size_t weights = nn->width[layer] * nn->width[layer + 1];
-	double most = sqrt(6.0 / (nn->width[layer] + nn->width[layer + 1]));
+	double bound = sqrt(6.0 / (nn->width[layer] + nn->width[layer + 1]));
 
 	for (size_t i = 0; i < weights; i++)
-		p[i] = (2 * jetwatt_random_unit(seed) - 1) * most;
+		p[i] = (2 * jetwatt_random_unit(seed) - 1) * bound;
 	memset(p + weights, 0, nn->width[layer + 1] * sizeof(*p));
 }
 
@@ -98,32 +102,32 @@ void jetwatt_nn_work_free(struct jetwatt_nn_work *w)
 	*w = (struct jetwatt_nn_work){ 0 };
 }
 
-/* ReLU, and what dropout leaves of it. Sixteen bits decide on a unit; they are
- * drawn ahead, so that the loop that uses them has no branches. */
-static void rectify(float *a, size_t n, double dropout, uint64_t *seed)
+/* ReLU, then dropout. 16 random bits decide on a unit; they are drawn beforehand, so that the loop
+ * that uses them has no branches. */
+static void nn_relu_dropout(float *a, size_t n, double dropout, uint64_t *seed)
 {
 	float keep = 1 / (1 - dropout);
 	int limit = dropout * 65536;
-	int lot[DRAWN];
+	int draw[DROPOUT_DRAWS];
 
 	if (!limit) {
 		for (size_t i = 0; i < n; i++)
 			a[i] = a[i] > 0 ? a[i] : 0;
 		return;
 	}
-	for (size_t from = 0; from < n; from += DRAWN, a += DRAWN) {
-		size_t k = n - from < DRAWN ? n - from : DRAWN;
+	for (size_t from = 0; from < n; from += DROPOUT_DRAWS, a += DROPOUT_DRAWS) {
+		size_t k = n - from < DROPOUT_DRAWS ? n - from : DROPOUT_DRAWS;
 
 		for (size_t i = 0; i < k; i += 4) {
 			uint64_t bits = jetwatt_random(seed);
 
 			for (int j = 0; j < 4; j++)
-				lot[i + j] = bits >> 16 * j & 0xffff;
+				draw[i + j] = bits >> 16 * j & 0xffff;
 		}
 		for (size_t i = 0; i < k; i++) {
 			float on = a[i] > 0 ? a[i] * keep : 0;
 
-			a[i] = lot[i] >= limit ? on : 0;
+			a[i] = draw[i] >= limit ? on : 0;
 		}
 	}
 }
@@ -141,7 +145,7 @@ void jetwatt_nn_forward(const struct jetwatt_nn *nn, struct jetwatt_nn_work *w, 
 		cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, out, in, 1, w->act[l], in,
 			    weight, out, 1, a, out);
 		if (l < LAST - 1)
-			rectify(a, n * out, l < JETWATT_NN_DROPOUTS ? dropout : 0, seed);
+			nn_relu_dropout(a, n * out, l < JETWATT_NN_DROPOUTS ? dropout : 0, seed);
 	}
 }
 
@@ -161,7 +165,7 @@ double jetwatt_nn_loss(const float *output, const double *value, size_t n,
 			slope = 2 * e;
 			e *= e;
 		} else {
-			/* The value's own slope by the output. */
+			/* Derivative of the value with respect to the output. */
 			slope = scale->sd;
 			if (scale->log) {
 				slope *= v < EXPONENT_MAX ? exp(v) : 0;
@@ -178,9 +182,9 @@ double jetwatt_nn_loss(const float *output, const double *value, size_t n,
 	return sum / n;
 }
 
-/* d loss / d what went into a layer's ReLU and dropout, from that by what came
- * out: a unit that gave nothing, for whichever reason, passes nothing back. */
-static void pass_back(float *delta, const float *act, size_t n, float keep)
+/* Propagate derivatives back through dropout and ReLU: a unit with output 0 passes nothing back,
+ * whether ReLU or dropout made it 0. */
+static void nn_relu_backward(float *delta, const float *act, size_t n, float keep)
 {
 	for (size_t i = 0; i < n; i++)
 		delta[i] = act[i] > 0 ? delta[i] * keep : 0;
@@ -205,8 +209,8 @@ void jetwatt_nn_backward(const struct jetwatt_nn *nn, struct jetwatt_nn_work *w,
 			break;
 		cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, in, out, 1, delta, out,
 			    nn->p + at, out, 0, below, in);
-		pass_back(below, w->act[l], n * in,
-			  l <= JETWATT_NN_DROPOUTS ? 1 / (1 - dropout) : 1);
+		nn_relu_backward(below, w->act[l], n * in,
+				 l <= JETWATT_NN_DROPOUTS ? 1 / (1 - dropout) : 1);
 		t = delta;
 		delta = below;
 		below = t;

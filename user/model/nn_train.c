@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Adam (Kingma and Ba, ICLR 2015, algorithm 1) over shuffled batches. */
+/*
+ * Training by Adam (Kingma and Ba, ICLR 2015, algorithm 1) over shuffled minibatches, with the
+ * checkpoint of the lowest validation loss.
+ */
 #include "model/nn.h"
 
 #include <errno.h>
@@ -12,20 +15,32 @@
 #define BETA1	0.9f
 #define BETA2	0.999f
 #define EPSILON	1e-8f
-/* Keeps the mean of a unit that is dead from fading into denormals, on which
- * processors are a hundred times slower; moves nothing by more than 1e-17. */
+/* Added to the gradient: keeps the running mean of a dead unit out of the denormal numbers, on
+ * which processors are about 100 times slower. Changes no parameter by more than 1e-17. */
 #define TINY	1e-22f
-/* Below it a tenth is no row. */
+/* Fewest rows for a validation split. */
 #define SPLIT_MIN	5
-/* Rows of a pass that only looks: what it needs stays in the cache. */
-#define LOOK	64
+/* Rows per block of the validation pass: the activations stay in the cache. */
+#define VALIDATION_ROWS	64
 
 /**
- * struct trainer - a training under way
- * @at: all rows, shuffled once; the first @train are trained on, the others
- *	validate. The first part is shuffled again for each epoch
- * @grad, @m, @v, @best: of nn.size each, one piece of memory from @grad
- * @value: of the batch
+ * struct trainer - state of a training
+ * @how: parameters of the training
+ * @scale: conversion of outputs to values
+ * @x: inputs of all rows
+ * @all: values of all rows
+ * @nn: the network that is trained, a copy
+ * @work: scratch arrays
+ * @at: indices of all rows, shuffled once: first @train rows for training, shuffled again in each
+ *	epoch, then @held rows for validation
+ * @grad: gradient; @m, @v and @best follow it in the same allocation, @nn.size entries each
+ * @m: running mean of the gradient
+ * @v: running mean of its square
+ * @best: parameters with the lowest validation loss
+ * @value: values of the current batch
+ * @beta1: product of all BETA1 so far, for the bias correction
+ * @beta2: likewise of BETA2
+ * @seed: state of the random numbers
  */
 struct trainer {
 	const struct jetwatt_nn_training *how;
@@ -41,7 +56,8 @@ struct trainer {
 	uint64_t seed;
 };
 
-static void gather(struct trainer *t, const size_t *at, size_t n)
+/* Copy @n rows into the scratch arrays. */
+static void train_gather(struct trainer *t, const size_t *at, size_t n)
 {
 	size_t in = t->nn.width[0];
 
@@ -51,8 +67,8 @@ static void gather(struct trainer *t, const size_t *at, size_t n)
 	}
 }
 
-static void adam(float *restrict p, const float *restrict grad, float *restrict m,
-		 float *restrict v, size_t n, float rate, float unbias)
+static void train_adam(float *restrict p, const float *restrict grad, float *restrict m,
+		       float *restrict v, size_t n, float rate, float unbias)
 {
 	for (size_t i = 0; i < n; i++) {
 		m[i] = BETA1 * m[i] + (1 - BETA1) * (grad[i] + TINY);
@@ -61,32 +77,34 @@ static void adam(float *restrict p, const float *restrict grad, float *restrict 
 	}
 }
 
-static double step(struct trainer *t, const size_t *at, size_t n)
+/* Train on one minibatch. Return: its loss. */
+static double train_step(struct trainer *t, const size_t *at, size_t n)
 {
 	const struct jetwatt_nn_training *how = t->how;
 	size_t from = jetwatt_nn_offset(&t->nn, how->first);
 	double loss;
 
-	gather(t, at, n);
+	train_gather(t, at, n);
 	jetwatt_nn_forward(&t->nn, &t->work, n, how->dropout, &t->seed);
 	loss = jetwatt_nn_loss(t->work.act[JETWATT_NN_LAYERS], t->value, n, how->loss, t->scale,
 			       t->work.delta[0]);
 	jetwatt_nn_backward(&t->nn, &t->work, n, how->dropout, how->first, t->grad);
 	t->beta1 *= BETA1;
 	t->beta2 *= BETA2;
-	adam(t->nn.p + from, t->grad + from, t->m + from, t->v + from, t->nn.size - from,
-	     how->rate / (1 - t->beta1), 1 / sqrt(1 - t->beta2));
+	train_adam(t->nn.p + from, t->grad + from, t->m + from, t->v + from, t->nn.size - from,
+		   how->rate / (1 - t->beta1), 1 / sqrt(1 - t->beta2));
 	return loss;
 }
 
-static double look(struct trainer *t, const size_t *at, size_t n)
+/* Return: the loss of @n rows without dropout. */
+static double train_loss(struct trainer *t, const size_t *at, size_t n)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < n; i += LOOK) {
-		size_t k = n - i < LOOK ? n - i : LOOK;
+	for (size_t i = 0; i < n; i += VALIDATION_ROWS) {
+		size_t k = n - i < VALIDATION_ROWS ? n - i : VALIDATION_ROWS;
 
-		gather(t, at + i, k);
+		train_gather(t, at + i, k);
 		jetwatt_nn_forward(&t->nn, &t->work, k, 0, NULL);
 		sum += k * jetwatt_nn_loss(t->work.act[JETWATT_NN_LAYERS], t->value, k,
 					   t->how->loss, t->scale, NULL);
@@ -94,7 +112,8 @@ static double look(struct trainer *t, const size_t *at, size_t n)
 	return sum / n;
 }
 
-static int run(struct trainer *t)
+/* Train for all epochs. Return: 0, -EDOM. */
+static int train_run(struct trainer *t)
 {
 	size_t batch = t->how->batch;
 	double best = INFINITY;
@@ -104,12 +123,13 @@ static int run(struct trainer *t)
 
 		jetwatt_random_draw(&t->seed, t->at, t->train, t->train);
 		for (size_t i = 0; i < t->train; i += batch)
-			loss += step(t, t->at + i, t->train - i < batch ? t->train - i : batch);
+			loss += train_step(t, t->at + i,
+					   t->train - i < batch ? t->train - i : batch);
 		if (!isfinite(loss))
 			return -EDOM;
 		if (!t->held)
 			continue;
-		loss = look(t, t->at + t->train, t->held);
+		loss = train_loss(t, t->at + t->train, t->held);
 		if (loss < best) {
 			best = loss;
 			memcpy(t->best, t->nn.p, t->nn.size * sizeof(float));
@@ -128,7 +148,7 @@ int jetwatt_nn_train(struct jetwatt_nn *nn, const float *x, const double *value,
 {
 	struct trainer t = { .how = how, .scale = scale, .x = x, .all = value,
 			     .beta1 = 1, .beta2 = 1, .seed = how->seed };
-	size_t rows = how->batch > LOOK ? how->batch : LOOK;
+	size_t rows = how->batch > VALIDATION_ROWS ? how->batch : VALIDATION_ROWS;
 	int err;
 
 	if (!n || !how->batch || how->dropout < 0 || how->dropout >= 1 || how->first < 0 ||
@@ -153,7 +173,7 @@ int jetwatt_nn_train(struct jetwatt_nn *nn, const float *x, const double *value,
 	jetwatt_random_draw(&t.seed, t.at, n, n);
 	t.held = n >= SPLIT_MIN ? (size_t)(how->validation * n + 0.5) : 0;
 	t.train = n - t.held;
-	err = t.train ? run(&t) : -EINVAL;
+	err = t.train ? train_run(&t) : -EINVAL;
 	if (!err)
 		memcpy(nn->p, t.nn.p, nn->size * sizeof(*nn->p));
 out:

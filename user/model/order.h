@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* For qsort() and bsearch(). */
+/*
+ * Comparison functions for qsort() and bsearch().
+ */
 #ifndef JETWATT_ORDER_H
 #define JETWATT_ORDER_H
 
 #include "model/model.h"
 
-/* Doubles, the least first. */
+/* Doubles in ascending order. */
 static inline int jetwatt_order_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -13,7 +15,7 @@ static inline int jetwatt_order_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Rows, by mode first. */
+/* Rows by mode, then by all other members. */
 static inline int jetwatt_order_rows(const void *a, const void *b)
 {
 	const struct jetwatt_row *x = a, *y = b;

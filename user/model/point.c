@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Feature vectors of modes, the input of the parametric means and of the Gaussian process.
+ */
 #include "model/form.h"
 
 #include <errno.h>
 #include <math.h>
 
-/* Round figures in the middle of a Jetson's range: they only centre the
- * priors, every board is measured on its own. Of an optional knob: 1 GHz. */
-static double middle(enum jetwatt_knob k)
+/* Reference value of a knob: round numbers in the middle of a Jetson's range. They only centre the
+ * priors. For an optional knob: 1 GHz. */
+static double knob_reference(enum jetwatt_knob k)
 {
 	static const double of[JETWATT_DIMS] = { 8, 2e6, 1e9, 2e9 };
 
@@ -21,9 +24,10 @@ int jetwatt_point_of(struct jetwatt_point *x, const struct jetwatt_mode *m)
 		uint64_t v = jetwatt_mode_get(m, k);
 		int d = jetwatt_feature(k);
 
-		/* A clock of 1 is that of a missing knob: unknown, and the same in every mode. So
-		 * is one of 0, of a knob that the mode leaves. */
-		x->v[d] = v > 1 || !jetwatt_knob_row(k)->hz ? v / middle(k) : 1;
+		/* A clock of 1 stands for a knob that the board lacks, a clock of 0 for a knob that
+		 * the mode does not set. Both are equal in all modes, so they are no
+		 * information. */
+		x->v[d] = v > 1 || !jetwatt_knob_row(k)->hz ? v / knob_reference(k) : 1;
 		x->lg[d] = log(x->v[d]);
 	}
 	jetwatt_point_batch(x, 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a fitted surface says elsewhere (Rasmussen and Williams 2.7: a process
- * with explicit basis functions, here the form linearised at its optimum).
+ * Predictions of a fitted surface and their variances (Rasmussen and Williams 2006, section 2.7: a
+ * Gaussian process with explicit basis functions; here the basis is the parametric mean linearised
+ * at its optimum).
  */
 #include "model/surface.h"
 
@@ -12,12 +13,15 @@
 
 #include "model/linalg.h"
 
+/* Points per block: bounds the memory of a prediction. */
 #define CHUNK	1024
 
-/* n rows l^-1 k(., x), then np rows: what the parameters leave open there.
- * @mean: the form's, if wanted. */
-static double *project(const struct jetwatt_surface *s, const struct jetwatt_point *x, size_t c,
-		       double *mean)
+/*
+ * Compute for @c points x: n rows l^-1 k(., x), then np rows for the uncertainty of the parameters.
+ * @mean: set to the parametric mean, unless NULL. Return: the rows, NULL if memory is short.
+ */
+static double *posterior_rows(const struct jetwatt_surface *s, const struct jetwatt_point *x,
+			      size_t c, double *mean)
 {
 	size_t n = s->n;
 	int np = s->form->np;
@@ -54,7 +58,7 @@ int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwat
 
 	for (size_t at = 0; at < count; at += CHUNK) {
 		size_t c = count - at < CHUNK ? count - at : CHUNK;
-		double *k = project(s, x + at, c, mean + at);
+		double *k = posterior_rows(s, x + at, c, mean + at);
 
 		if (!k)
 			return -ENOMEM;
@@ -81,7 +85,7 @@ int jetwatt_surface_reduce(const struct jetwatt_surface *s, const struct jetwatt
 			   const struct jetwatt_point *r, size_t nr, double sd, double *gain)
 {
 	size_t n = s->n, np = s->form->np;
-	double *pc = project(s, c, nc, NULL), *pr = project(s, r, nr, NULL);
+	double *pc = posterior_rows(s, c, nc, NULL), *pr = posterior_rows(s, r, nr, NULL);
 	double *cov = malloc(nc * nr * sizeof(*cov));
 	double own = s->gp.amp * s->gp.amp + s->gp.noise * s->gp.noise;
 	int err = pc && pr && cov ? 0 : -ENOMEM;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Training and transfer of the PowerTrain networks: tables of rows, and the parameters of training.
+ */
 #include "model/powertrain.h"
 
 #include <errno.h>
@@ -8,10 +11,10 @@
 
 #define STRIDE	JETWATT_NET_INPUTS_MAX
 #define MODE_INPUTS	4
-/* Twice the modes of the largest board: more rows would only take longer. */
+/* Rows used at most: about twice the modes of the largest board. More only take longer. */
 #define ROWS_MAX	60000
 
-/* Rows as the networks take them, in an order of their own. */
+/* Rows as the networks read them, in sorted order. */
 struct powertrain_table {
 	double *x, *time, *power;
 	size_t n, inputs;
@@ -22,7 +25,7 @@ struct powertrain_entry {
 	double x[STRIDE], time, power;
 };
 
-static int by_entry(const void *a, const void *b)
+static int powertrain_by_entry(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
@@ -32,20 +35,20 @@ static int by_entry(const void *a, const void *b)
 	return 0;
 }
 
-static int valid(const struct jetwatt_row *r)
+static int powertrain_row_valid(const struct jetwatt_row *r)
 {
 	return isfinite(r->time_ms) && r->time_ms > 0 && isfinite(r->power_w) && r->power_w > 0 &&
 	       jetwatt_mode_whole(&r->mode);
 }
 
-static void table_free(struct powertrain_table *t)
+static void powertrain_table_free(struct powertrain_table *t)
 {
 	free(t->x);
 	*t = (struct powertrain_table){ 0 };
 }
 
-/* Sorted: what comes out must not depend on the order of the rows. */
-static int table_make(struct powertrain_table *t, const struct jetwatt_corpus *c)
+/* Sorted: the networks must not depend on the order of the rows. Return: 0, -EINVAL, -ENOMEM. */
+static int powertrain_table_make(struct powertrain_table *t, const struct jetwatt_corpus *c)
 {
 	struct powertrain_entry *e;
 
@@ -53,13 +56,13 @@ static int table_make(struct powertrain_table *t, const struct jetwatt_corpus *c
 	if (!c->n)
 		return -EINVAL;
 	for (size_t i = 0; i < c->n; i++)
-		if (!valid(&c->row[i]))
+		if (!powertrain_row_valid(&c->row[i]))
 			return -EINVAL;
 	e = malloc(c->n * sizeof(*e));
 	t->x = malloc(c->n * (STRIDE + 2) * sizeof(double));
 	if (!e || !t->x) {
 		free(e);
-		table_free(t);
+		powertrain_table_free(t);
 		return -ENOMEM;
 	}
 	t->time = t->x + c->n * STRIDE;
@@ -69,7 +72,7 @@ static int table_make(struct powertrain_table *t, const struct jetwatt_corpus *c
 		e[i].time = c->row[i].time_ms;
 		e[i].power = c->row[i].power_w;
 	}
-	qsort(e, c->n, sizeof(*e), by_entry);
+	qsort(e, c->n, sizeof(*e), powertrain_by_entry);
 	t->n = c->n < ROWS_MAX ? c->n : ROWS_MAX;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct powertrain_entry *is = &e[i * c->n / t->n];
@@ -82,7 +85,7 @@ static int table_make(struct powertrain_table *t, const struct jetwatt_corpus *c
 	return 0;
 }
 
-static struct jetwatt_nn_training training(uint64_t seed)
+static struct jetwatt_nn_training powertrain_training(uint64_t seed)
 {
 	return (struct jetwatt_nn_training){
 		.epochs = 100, .batch = 32, .rate = 1e-3, .dropout = 0.1, .validation = 0.1,
@@ -90,8 +93,8 @@ static struct jetwatt_nn_training training(uint64_t seed)
 	};
 }
 
-/* A hundred epochs of ten rows are no training: as many as it takes for @steps. */
-static void stretch(struct jetwatt_nn_training *how, size_t n, size_t steps)
+/* Raise the number of epochs until they make @steps steps: 100 epochs of ten rows are too few. */
+static void powertrain_min_steps(struct jetwatt_nn_training *how, size_t n, size_t steps)
 {
 	size_t each = (n + how->batch - 1) / how->batch;
 
@@ -99,43 +102,43 @@ static void stretch(struct jetwatt_nn_training *how, size_t n, size_t steps)
 		how->epochs = (steps + each - 1) / each;
 }
 
-static struct jetwatt_nn_training plain(size_t n, uint64_t seed)
+static struct jetwatt_nn_training powertrain_plain_training(size_t n, uint64_t seed)
 {
-	struct jetwatt_nn_training how = training(seed);
+	struct jetwatt_nn_training how = powertrain_training(seed);
 
 	how.batch = 4;
 	how.dropout = 0.35;
 	how.loss = JETWATT_NN_MAPE;
-	stretch(&how, n, 6000);
+	powertrain_min_steps(&how, n, 6000);
 	return how;
 }
 
-static struct jetwatt_nn_training tuning(size_t n, uint64_t seed)
+static struct jetwatt_nn_training powertrain_transfer_training(size_t n, uint64_t seed)
 {
-	struct jetwatt_nn_training how = training(seed);
+	struct jetwatt_nn_training how = powertrain_training(seed);
 
 	how.batch = 16;
-	stretch(&how, n, 600);
+	powertrain_min_steps(&how, n, 600);
 	return how;
 }
 
-static int scratch(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c, int whole,
-		   uint64_t seed)
+static int powertrain_train(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c,
+			    int reference, uint64_t seed)
 {
 	struct jetwatt_nn_training how;
 	struct powertrain_table t;
-	int err = table_make(&t, c);
+	int err = powertrain_table_make(&t, c);
 
 	*pt = (struct jetwatt_powertrain){ .inputs = t.inputs };
 	if (err)
 		return err;
 	for (size_t i = 0; i < c->n; i++)
 		jetwatt_mode_raise(&pt->most, &c->row[i].mode);
-	how = whole ? training(seed) : plain(t.n, seed);
+	how = reference ? powertrain_training(seed) : powertrain_plain_training(t.n, seed);
 	err = jetwatt_net_fit(&pt->time, t.x, t.time, t.n, t.inputs, 1, &how);
 	if (!err)
 		err = jetwatt_net_fit(&pt->power, t.x, t.power, t.n, t.inputs, 1, &how);
-	table_free(&t);
+	powertrain_table_free(&t);
 	if (err)
 		jetwatt_powertrain_free(pt);
 	return err;
@@ -144,13 +147,13 @@ static int scratch(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c
 int jetwatt_powertrain_reference(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c,
 				 uint64_t seed)
 {
-	return scratch(pt, c, 1, seed);
+	return powertrain_train(pt, c, 1, seed);
 }
 
 int jetwatt_powertrain_plain(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c,
 			     uint64_t seed)
 {
-	return scratch(pt, c, 0, seed);
+	return powertrain_train(pt, c, 0, seed);
 }
 
 int jetwatt_powertrain_transfer(struct jetwatt_powertrain *pt,
@@ -160,18 +163,18 @@ int jetwatt_powertrain_transfer(struct jetwatt_powertrain *pt,
 {
 	struct jetwatt_nn_training how;
 	struct powertrain_table t;
-	int err = table_make(&t, c);
+	int err = powertrain_table_make(&t, c);
 
 	*pt = (struct jetwatt_powertrain){ .inputs = from->inputs, .most = *most };
 	if (err)
 		return err;
-	how = tuning(t.n, seed);
+	how = powertrain_transfer_training(t.n, seed);
 	if (memcmp(most, &from->most, sizeof(*most)))
 		how.loss = JETWATT_NN_MAPE;
 	err = jetwatt_net_transfer(&pt->time, &from->time, t.x, t.time, t.n, &how);
 	if (!err)
 		err = jetwatt_net_transfer(&pt->power, &from->power, t.x, t.power, t.n, &how);
-	table_free(&t);
+	powertrain_table_free(&t);
 	if (err)
 		jetwatt_powertrain_free(pt);
 	return err;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The networks of PowerTrain (FGCS 2024, arXiv 2407.13944): one for time, one
- * for power; from scratch, or transferred from a reference workload that was
- * measured in all its modes.
+ * The networks of PowerTrain (FGCS 2024, arXiv 2407.13944): one for time, one for power, trained
+ * from random parameters or transferred from a completely measured reference workload. Used by the
+ * predictors "powertrain" and "nn" and by the strategy "als".
  *
- * What the paper leaves open, and what is taken here. Targets are standardised
- * logarithms everywhere, 10 % of the rows are held out, Adam takes steps of 1e-3:
+ * Choices that the paper leaves open: targets are standardised logarithms, 10 % of the rows are
+ * held out, the learning rate of Adam is 1e-3, and
+ *
  *	reference  batch 32, dropout 0.1, MSE, 100 epochs
- *	transfer   batch 16, dropout 0.1, MSE (MAPE across boards), 100 epochs or
- *		   as many as make 600 steps; no layer is frozen
- *	plain      batch 4, dropout 0.35, MAPE, 100 epochs or 6,000 steps
+ *	transfer   batch 16, dropout 0.1, MSE (MAPE between boards), 100 epochs, or as many as
+ *	           make 600 steps; no layer is frozen
+ *	plain      batch 4, dropout 0.35, MAPE, 100 epochs, or as many as make 6,000 steps
  */
 #ifndef JETWATT_POWERTRAIN_H
 #define JETWATT_POWERTRAIN_H
@@ -19,7 +20,10 @@
 
 /**
  * struct jetwatt_powertrain - a pair of networks
- * @most: the highest step of each knob among the modes that it knows
+ * @time: predicts the time of a minibatch, in milliseconds
+ * @power: predicts power, in watts
+ * @inputs: number of inputs: 4, or 5 with the minibatch size
+ * @most: highest level of each knob of the board
  */
 struct jetwatt_powertrain {
 	struct jetwatt_net time, power;
@@ -27,32 +31,44 @@ struct jetwatt_powertrain {
 	struct jetwatt_mode most;
 };
 
-/* From scratch on a whole reference workload. Return: 0; -EINVAL: a row that is
- * not finite and positive, or none; -EDOM; -ENOMEM. */
+/*
+ * Train on a completely measured reference workload. Return: 0; -EINVAL if a row is not finite and
+ * positive or there is none; -EDOM if training diverges; -ENOMEM.
+ */
 int jetwatt_powertrain_reference(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c,
 				 uint64_t seed);
 
-/* From scratch on few rows: the plain network that the paper compares with. */
+/*
+ * Train on few rows: the plain network that the paper compares with. Return: as
+ * jetwatt_powertrain_reference().
+ */
 int jetwatt_powertrain_plain(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c,
 			     uint64_t seed);
 
 /**
- * jetwatt_powertrain_transfer() - to a new workload
- * @from: the reference; across boards, told by the highest step of any knob, the
- *	loss is MAPE, as in section 4.4, else MSE
- * @c: its few rows, @most: the highest steps of the board they are of
+ * jetwatt_powertrain_transfer() - fine-tune the networks of a reference on a new workload
+ * @pt: set to the new networks
+ * @from: networks of the reference
+ * @c: rows of the new workload
+ * @most: highest levels of the board of @c. If they differ from those of @from, it is another board
+ *	and the loss is MAPE (section 4.4), else MSE
+ * @seed: seed of all random choices
  *
- * Return: as above.
+ * Return: as jetwatt_powertrain_reference().
  */
 int jetwatt_powertrain_transfer(struct jetwatt_powertrain *pt,
 				const struct jetwatt_powertrain *from,
 				const struct jetwatt_corpus *c, const struct jetwatt_mode *most,
 				uint64_t seed);
 
-/* @batch: may be NULL. Spreads are 0: unknown. Return: 0, -ENOMEM. */
+/*
+ * Set @out to @n predictions; standard deviations are 0 (unknown). @batch: minibatch size of each
+ * mode; may be NULL. Return: 0, -ENOMEM.
+ */
 int jetwatt_powertrain_predict(const struct jetwatt_powertrain *pt,
 			       const struct jetwatt_mode *mode, const uint32_t *batch, size_t n,
 			       struct jetwatt_prediction *out);
+/* Free both networks. */
 void jetwatt_powertrain_free(struct jetwatt_powertrain *pt);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The predictors powertrain, with several references, and nn. */
+/*
+ * The predictors "powertrain" (transfer from one of several references) and "nn" (the same networks
+ * trained on the rows alone).
+ */
 #include "model/powertrain.h"
 
 #include <errno.h>
@@ -7,23 +10,24 @@
 
 #include "model/predictor.h"
 
-struct prior {
+/* The networks of @n references. */
+struct powertrain_prior {
 	size_t n;
 	struct jetwatt_powertrain pt[];
 };
 
 static void powertrain_prior_free(void *prior)
 {
-	struct prior *p = prior;
+	struct powertrain_prior *p = prior;
 
 	for (size_t i = 0; p && i < p->n; i++)
 		jetwatt_powertrain_free(&p->pt[i]);
 	free(p);
 }
 
-static int powertrain_prior(void **prior, const struct jetwatt_corpus *c, size_t n, uint64_t seed)
+static int powertrain_learn(void **prior, const struct jetwatt_corpus *c, size_t n, uint64_t seed)
 {
-	struct prior *p = calloc(1, sizeof(*p) + n * sizeof(p->pt[0]));
+	struct powertrain_prior *p = calloc(1, sizeof(*p) + n * sizeof(p->pt[0]));
 	int err = p ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++) {
@@ -45,8 +49,9 @@ static void powertrain_free(void *model)
 	free(model);
 }
 
-/* Mean of both relative errors on the rows that it was tuned on. */
-static int misfit(const struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c, double *sum)
+/* Set @sum to the summed relative errors of time and power on the rows of the transfer. */
+static int powertrain_misfit(const struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c,
+			     double *sum)
 {
 	struct jetwatt_prediction p;
 	int err = 0;
@@ -64,10 +69,11 @@ static int misfit(const struct jetwatt_powertrain *pt, const struct jetwatt_corp
 	return err;
 }
 
-/* The paper has one reference; of several the one that ends nearest is kept. */
+/* Transfer from each reference; keep the result with the smallest error (the paper has one
+ * reference). */
 static int powertrain_fit(void **model, const struct jetwatt_predictor_input *in)
 {
-	const struct prior *p = in->prior;
+	const struct powertrain_prior *p = in->prior;
 	struct jetwatt_powertrain *best = malloc(sizeof(*best)), try;
 	double least = 0, sum = 0;
 	int err = best ? 0 : -ENOMEM, found = 0;
@@ -79,7 +85,7 @@ static int powertrain_fit(void **model, const struct jetwatt_predictor_input *in
 		err = jetwatt_powertrain_transfer(&try, &p->pt[i], &in->sample, &in->most, in->seed);
 		if (err)
 			break;
-		err = p->n > 1 ? misfit(&try, &in->sample, &sum) : 0;
+		err = p->n > 1 ? powertrain_misfit(&try, &in->sample, &sum) : 0;
 		if (!err && (!found || sum < least)) {
 			if (found)
 				jetwatt_powertrain_free(best);
@@ -120,10 +126,15 @@ static int nn_fit(void **model, const struct jetwatt_predictor_input *in)
 }
 
 const struct jetwatt_predictor jetwatt_predictor_powertrain = {
-	.name = "powertrain", .does = "networks transferred from a reference workload",
+	.name = "powertrain",
+	.does = "networks transferred from a reference workload",
 	.kind = JETWATT_PREDICTOR_REFERENCE | JETWATT_PREDICTOR_BATCH | JETWATT_PREDICTOR_SLOW,
-	.least = 1, .prior = powertrain_prior, .prior_free = powertrain_prior_free,
-	.fit = powertrain_fit, .predict = powertrain_predict, .free = powertrain_free,
+	.least = 1,
+	.prior = powertrain_learn,
+	.prior_free = powertrain_prior_free,
+	.fit = powertrain_fit,
+	.predict = powertrain_predict,
+	.free = powertrain_free,
 };
 
 const struct jetwatt_predictor jetwatt_predictor_nn = {

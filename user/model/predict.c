@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Predictions of the default model: the time surface first, then the power surface at the predicted
+ * rate, then transferred rows and references.
+ */
 #include "model/fit.h"
 
 #include <errno.h>
@@ -8,18 +12,19 @@
 #include "model/transfer.h"
 #include "model/twin.h"
 
-/* Modes are independent: a chunk keeps the memory small and in the cache. */
+/* Modes per block: the intermediate arrays fit into the cache. */
 #define CHUNK	1024
 
+/* Scratch arrays of one block. */
 struct predict_work {
 	struct jetwatt_point x[CHUNK];
 	double mean[CHUNK], var[CHUNK];
 };
 
-/* How far power is off where time is off by a standard deviation: it hangs on the
- * rate of minibatches. */
-static double by_time(const struct jetwatt_form *form, const double *coef, struct jetwatt_point x,
-		      double time_sd)
+/* Return: the change of log power if the time is longer by one standard deviation @time_sd; power
+ * depends on the rate of minibatches. */
+static double power_shift_by_time(const struct jetwatt_form *form, const double *coef,
+				  struct jetwatt_point x, double time_sd)
 {
 	double at = form->eval(coef, &x, NULL);
 
@@ -27,8 +32,9 @@ static double by_time(const struct jetwatt_form *form, const double *coef, struc
 	return form->eval(coef, &x, NULL) - at;
 }
 
-/* The moments of a mixture: a share of @with, the rest of what there is. */
-static void mix(double *v, double *sd, double with, double with_sd, double share)
+/* Mix two log-normal distributions, @share of the second: set @v and @sd to the median and the
+ * standard deviation of the mixture, by matching the moments of the logarithms. */
+static void predict_mix(double *v, double *sd, double with, double with_sd, double share)
 {
 	double a = log(*v), b = log(with), by = b - a;
 
@@ -36,24 +42,26 @@ static void mix(double *v, double *sd, double with, double with_sd, double share
 	*sd = sqrt((1 - share) * *sd * *sd + share * with_sd * with_sd + share * (1 - share) * by * by);
 }
 
-/* With what other workloads say, as far as it is to be trusted. */
-static int like(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
-		struct jetwatt_prediction *out)
+/* Mix the prediction from the references into @out, with the weights @trust of @m. */
+static int predict_with_references(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
+				   size_t n, struct jetwatt_prediction *out)
 {
 	struct jetwatt_prediction *said = malloc(n * sizeof(*said));
 	int err = said ? jetwatt_transferred_predict(m->like, mode, n, said) : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		mix(&out[i].time_ms, &out[i].time_sd, said[i].time_ms, said[i].time_sd, m->trust[0]);
-		mix(&out[i].power_w, &out[i].power_sd, said[i].power_w, said[i].power_sd, m->trust[1]);
+		predict_mix(&out[i].time_ms, &out[i].time_sd, said[i].time_ms, said[i].time_sd,
+			    m->trust[0]);
+		predict_mix(&out[i].power_w, &out[i].power_sd, said[i].power_w, said[i].power_sd,
+			    m->trust[1]);
 	}
 	free(said);
 	return err;
 }
 
-static int chunk(const struct jetwatt_model *m, struct predict_work *w,
-		 const struct jetwatt_mode *mode,
-		 const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
+static int predict_block(const struct jetwatt_model *m, struct predict_work *w,
+			 const struct jetwatt_mode *mode, const uint32_t *batch, size_t n,
+			 struct jetwatt_prediction *out)
 {
 	double coef[JETWATT_PARAMS_MAX];
 	int err;
@@ -79,13 +87,13 @@ static int chunk(const struct jetwatt_model *m, struct predict_work *w,
 	if (err)
 		return err;
 	for (size_t i = 0; i < n; i++) {
-		double off = by_time(m->power->form, coef, w->x[i], out[i].time_sd);
+		double off = power_shift_by_time(m->power->form, coef, w->x[i], out[i].time_sd);
 
 		out[i].power_w = exp(w->mean[i]);
 		out[i].power_sd = sqrt(w->var[i] + off * off);
 		jetwatt_twin_heard(m, &mode[i], batch ? batch[i] : 0, &out[i]);
 	}
-	return m->like ? like(m, mode, n, out) : 0;
+	return m->like ? predict_with_references(m, mode, n, out) : 0;
 }
 
 int jetwatt_model_predict(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
@@ -101,8 +109,8 @@ int jetwatt_model_predict_batch(const struct jetwatt_model *m, const struct jetw
 	int err = w ? 0 : -ENOMEM;
 
 	for (size_t at = 0; at < n && !err; at += CHUNK)
-		err = chunk(m, w, mode + at, batch ? batch + at : NULL,
-			    n - at < CHUNK ? n - at : CHUNK, out + at);
+		err = predict_block(m, w, mode + at, batch ? batch + at : NULL,
+				    n - at < CHUNK ? n - at : CHUNK, out + at);
 	free(w);
 	return err;
 }

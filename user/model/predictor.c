@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table of predictors, filled from JETWATT_PREDICTORS of predictor.h.
+ */
 #include "model/predictor.h"
 
 #include <string.h>

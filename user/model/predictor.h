@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of predictors: every method that predicts time and power of all modes
- * from a few measured ones, behind one set of operations. A new method is a file
- * that defines struct jetwatt_predictor jetwatt_predictor_NAME, and a row in
- * JETWATT_PREDICTORS. Callers outside of user/model use estimator.h.
+ * The table of predictors: all methods that predict time and power of all modes from a few measured
+ * ones, with one set of operations. A new method is a file that defines struct jetwatt_predictor
+ * jetwatt_predictor_NAME, and a row in JETWATT_PREDICTORS. Callers outside of user/model use
+ * estimator.h.
  */
 #ifndef JETWATT_PREDICTOR_H
 #define JETWATT_PREDICTOR_H
 
 #include "model/model.h"
 
-/* The table. The default comes first. */
+/* Names of the predictors; the first one is the default. */
 #define JETWATT_PREDICTORS(row)	\
 	row(auto)		\
 	row(powertrain)		\
@@ -22,7 +22,9 @@
 
 /**
  * struct jetwatt_corpus - rows of one workload on one board
- * @batch: of an inference workload, @n entries, as in the rows; NULL: not a feature
+ * @row: the rows
+ * @batch: minibatch size of each row, as in the rows; NULL: the size is not a feature
+ * @n: number of rows
  */
 struct jetwatt_corpus {
 	const struct jetwatt_row *row;
@@ -32,11 +34,12 @@ struct jetwatt_corpus {
 
 /**
  * struct jetwatt_predictor_input - what a fit may use
- * @sample: what was measured of the new workload, in any order
- * @most: the highest step of each knob of its board
- * @prior: what the method made of the references, NULL: nothing
- * @few: rows that are enough, evenly chosen among @sample; 0: use all of them. A
- *	method whose cost grows slowly with the number of rows may ignore it
+ * @sample: measured rows of the new workload, in any order
+ * @most: highest level of each knob of its board
+ * @prior: what the method has learned from references; NULL: nothing
+ * @seed: seed of all random choices
+ * @few: largest number of rows to use, an evenly spread selection of @sample; 0: no limit. A method
+ *	whose cost grows slowly with the number of rows may ignore it
  */
 struct jetwatt_predictor_input {
 	struct jetwatt_corpus sample;
@@ -47,13 +50,13 @@ struct jetwatt_predictor_input {
 };
 
 /**
- * enum jetwatt_predictor_kind - what a method can do
- * @JETWATT_PREDICTOR_REFERENCE: learns from whole other workloads, and must
- * @JETWATT_PREDICTOR_BATCH: takes the batch size as a feature
- * @JETWATT_PREDICTOR_INTERVAL: predicts spreads, which are meant to cover
- * @JETWATT_PREDICTOR_OBSERVED: predicts nothing, knows what was measured
- * @JETWATT_PREDICTOR_FIXED: measures nothing, has one answer
- * @JETWATT_PREDICTOR_OWN_MODES: says itself which modes to measure
+ * enum jetwatt_predictor_kind - properties of a method
+ * @JETWATT_PREDICTOR_REFERENCE: needs references, which are completely measured other workloads
+ * @JETWATT_PREDICTOR_BATCH: can use the minibatch size as a feature
+ * @JETWATT_PREDICTOR_INTERVAL: predicts standard deviations, calibrated for 95 % intervals
+ * @JETWATT_PREDICTOR_OBSERVED: predicts nothing, chooses among measured modes
+ * @JETWATT_PREDICTOR_FIXED: measures nothing, always gives the same answer
+ * @JETWATT_PREDICTOR_OWN_MODES: prescribes which modes to measure
  * @JETWATT_PREDICTOR_SLOW: a fit takes a second of CPU time or more
  */
 enum jetwatt_predictor_kind {
@@ -68,6 +71,9 @@ enum jetwatt_predictor_kind {
 
 /**
  * struct jetwatt_predictor_modes - modes with the times predicted for them
+ * @mode: the modes
+ * @time_ms: predicted time of a minibatch in each mode, in milliseconds
+ * @n: number of modes
  */
 struct jetwatt_predictor_modes {
 	const struct jetwatt_mode *mode;
@@ -77,37 +83,38 @@ struct jetwatt_predictor_modes {
 
 /**
  * struct jetwatt_predictor - one method
- * @name: as on the command line
- * @does: one line about it
- * @kind: enum jetwatt_predictor_kind
- * @least: rows that an answer needs where there is no prior
- * @prior: from @n >= 1 references; NULL: it learns nothing from them
- * @fit: to one row or more, or to none where @foresees or @foretells says yes; NULL with JETWATT_PREDICTOR_OBSERVED and _FIXED, as are
- *	the next two
- * @predict: @batch may be NULL; @out: @n entries, spreads 0 without
+ * @name: name on the command line
+ * @does: description in a few words, lower case
+ * @kind: bits of enum jetwatt_predictor_kind
+ * @least: smallest number of rows for an answer without a prior
+ * @prior: learn from @n >= 1 references; NULL: the method learns nothing from them
+ * @prior_free: free what @prior or @twin has allocated
+ * @fit: fit to one or more rows, or to none if @foresees or @foretells returns 1; NULL for
+ *	JETWATT_PREDICTOR_OBSERVED and JETWATT_PREDICTOR_FIXED, as are @predict and @free
+ * @predict: predict @n modes. @batch may be NULL; standard deviations are 0 without
  *	JETWATT_PREDICTOR_INTERVAL
+ * @free: free a model
+ * @twin: add rows of the same workload from other devices to *@prior, which may be NULL
+ * @foretells: return 1 if @prior has such rows and the @n rows of this board agree with them
+ * @foresees: return 1 if the references in @prior cover the modes from @lo to @hi of every knob, so
+ *	that a fit to no rows is possible
+ * @foreseen: return the weight of the references' prediction in @model, 0 to 1
+ * @refit: warm-start fit to other rows, starting from @from
+ * @outline: predict approximate medians of @n modes, at less cost than @predict
+ * @reduce: add to @gain (@c->n entries) the reduction of the summed variance over @r, if a mode of
+ *	@c is measured with standard error @sd
+ * @shares: as jetwatt_model_shares()
+ * @seen: set @seen to the modes of the rows that @model was fitted to and return their number
+ * @save: as jetwatt_model_save()
+ * @load: as jetwatt_model_load(); needs @seen
  *
- * The others are optional; what is done where they are NULL:
- * @twin: the same workload on other boards of this kind becomes part of *@prior,
- *	which may be NULL; else such rows are not used
- * @foretells: does @prior know the workload from there, and do @n own rows not
- *	contradict? else no
- * @foresees: does @prior say enough of modes from @lo to @hi, knob by knob, for a fit
- *	to no rows? else no
- * @foreseen: what other workloads say is such a share of @model, 0 to 1; else 0
- * @refit: @from through other rows, for less than a fit; else a fit
- * @outline: medians of @n modes, roughly, for less than a prediction; else a prediction
- * @reduce: add to @gain (@c->n entries) by how much the sum of the variances over
- *	@r falls if a mode of @c is measured with the standard error @sd; else a
- *	general estimate, from predictions alone (plan/explore.c)
- * @shares: jetwatt_model_shares(); else the time has no parts
- * @seen: modes of the rows that @model rests on, and how many; else of all rows
- * @save, @load: jetwatt_model_save(), jetwatt_model_load(); else it cannot be saved.
- *	With @load, @seen is needed
+ * @twin and all operations after it may be NULL. Then, in this order: rows of other devices are not
+ * used; 0; 0; 0; a whole fit; @predict; an estimate from the predicted variances (plan/explore.c);
+ * the time has no parts; the modes of all rows; models cannot be saved or loaded.
  *
- * Functions return 0 or: -EINVAL: a row that is not finite and positive;
- * -ENODATA: too few rows; -EDOM: training did not converge; -ENOTSUP: rows of
- * several batch sizes with references of one, or the reverse; -ENOMEM.
+ * Operations return 0 or: -EINVAL for a row that is not finite and positive, -ENODATA for too few
+ * rows, -EDOM if a fit does not converge, -ENOTSUP if either the rows or the references have
+ * several minibatch sizes and the others have one, -ENOMEM.
  */
 struct jetwatt_predictor {
 	const char *name, *does;
@@ -140,12 +147,12 @@ struct jetwatt_predictor {
 	extern const struct jetwatt_predictor jetwatt_predictor_##name;
 JETWATT_PREDICTORS(JETWATT_PREDICTOR_DECLARE)
 
-/* Return: row @i of the table, NULL: there are no more. */
+/* Return: row @i of the table, NULL if @i is past its end. */
 const struct jetwatt_predictor *jetwatt_predictor_at(size_t i);
-/* Return: NULL: no such method. */
+/* Return: the method of this name, NULL if there is none. */
 const struct jetwatt_predictor *jetwatt_predictor_find(const char *name);
 
-/* The highest step of each knob. */
+/* Return: a mode with the highest level of each knob in @n rows. */
 struct jetwatt_mode jetwatt_predictor_most(const struct jetwatt_row *row, size_t n);
 
 #endif

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What other workloads say about a new one: the parameters of their forms, not
- * their figures, so that they may come from other boards with other steps.
+ * Priors from other workloads. A reference contributes the fitted parameters of its parametric
+ * means, not its measurements, so it may come from another board with other frequency levels.
+ * References of this board also contribute a weighted sum of their predictions (transfer.c), and
+ * rows of the same workload from other devices are kept in a struct jetwatt_twin.
  */
 #include "model/fit.h"
 
@@ -13,22 +15,29 @@
 #include "model/transfer.h"
 #include "model/twin.h"
 
-/* More rows teach nothing more about a few parameters. */
+/* Rows used of a reference: more do not improve the estimate of some 30 parameters. */
 #define ROWS_MAX	160
-/* How far a parameter may be from a reference's, in widths of no reference. */
+/* Standard deviation of a parameter around its value in a reference, as a share of its standard
+ * deviation in the default prior. */
 #define NEAR		0.35
-/* Before anything is measured the references together are as likely to be of use as
- * none of them is. */
+/* Prior odds of all references together against the default prior: 1, equally likely. */
 #define ODDS		1.0
-/* A reference leaves such a share of its own variance open at most. */
+/* Largest @untold of a usable reference: the share of its variance that leave-one-out can't
+ * predict. */
 #define UNTOLD		0.25
-/* Before anything is measured, the weighted sum of other workloads is this many times as likely to
- * foretell this one as a form that has only beliefs of it. */
+/* Prior odds of the weighted sum of references against the parametric mean with its process. */
 #define LIKE		3.0
-/* Standard deviations of the row that stands for none, as logarithms. */
+/* Standard deviations of log time and log power of the predicted row that replaces measurements. */
 #define UNKNOWN_TIME	3.0
 #define UNKNOWN_POWER	0.2
 
+/**
+ * struct jetwatt_prior - prior knowledge about a workload
+ * @twin: rows of the same workload from other devices
+ * @transfer: models of the references, for their weighted sum; NULL: no references
+ * @n: number of references in @ref
+ * @ref: fitted parameters of both parametric means, for each reference
+ */
 struct jetwatt_prior {
 	struct jetwatt_twin twin;
 	struct jetwatt_transfer *transfer;
@@ -57,7 +66,7 @@ int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_referen
 		err = jetwatt_fit_few(&m, ref[i].row, ref[i].n, ROWS_MAX, NULL, seed);
 		if (err)
 			break;
-		/* Rows that do not even foretell each other foretell nothing else. */
+		/* Rows that do not predict each other are no help for another workload. */
 		if (m->time->untold > UNTOLD || m->power->untold > UNTOLD) {
 			jetwatt_model_free(m);
 			continue;
@@ -143,10 +152,11 @@ int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row)
 	return 0;
 }
 
-/* The share of one whose evidence is so much more than the other's. */
-static double share(double more)
+/* Return: the posterior weight of the weighted sum. @evidence_gain: its log evidence minus that of
+ * the parametric mean with its process. */
+static double prior_reference_weight(double evidence_gain)
 {
-	return 1 / (1 + exp(-more) / LIKE);
+	return 1 / (1 + exp(-evidence_gain) / LIKE);
 }
 
 int jetwatt_prior_tell(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
@@ -164,30 +174,31 @@ int jetwatt_prior_tell(const struct jetwatt_prior *p, const struct jetwatt_row *
 	if (err)
 		return err;
 	jetwatt_transferred_evidence(m->like, &time, &power);
-	m->trust[0] = n ? share(time - m->time->evidence) : 1;
-	m->trust[1] = n ? share(power - m->power->evidence) : 1;
+	m->trust[0] = n ? prior_reference_weight(time - m->time->evidence) : 1;
+	m->trust[1] = n ? prior_reference_weight(power - m->power->evidence) : 1;
 	return 0;
 }
 
-static const double *theta_of(const struct jetwatt_prior *p, size_t i,
-			      const struct jetwatt_form *form)
+static const double *prior_theta(const struct jetwatt_prior *p, size_t i,
+				 const struct jetwatt_form *form)
 {
 	return form == &jetwatt_roof ? p->ref[i].time : p->ref[i].power;
 }
 
-/* Of @n references from the @first on: their mean, as near as they are to each other. */
-static void believe(struct jetwatt_belief *b, const struct jetwatt_prior *p, size_t first, size_t n,
-		    const struct jetwatt_form *form)
+/* Set @b to the prior by @n references from @first on: their mean, with a variance that includes
+ * their scatter. The standard deviation never exceeds that of the default prior. */
+static void prior_from_references(struct jetwatt_belief *b, const struct jetwatt_prior *p,
+				  size_t first, size_t n, const struct jetwatt_form *form)
 {
 	jetwatt_surface_belief(form, b);
 	for (int k = 0; k < form->np; k++) {
 		double mean = 0, var = 0, near = NEAR * form->sd[k];
 
 		for (size_t i = first; i < first + n; i++)
-			mean += theta_of(p, i, form)[k] / n;
+			mean += prior_theta(p, i, form)[k] / n;
 		for (size_t i = first; i < first + n; i++)
-			var += pow(theta_of(p, i, form)[k] - mean, 2) / n;
-		/* How long a minibatch takes is nobody else's business. */
+			var += pow(prior_theta(p, i, form)[k] - mean, 2) / n;
+		/* The scale of the time differs between workloads: keep the default prior. */
 		if (form->own == k)
 			continue;
 		b->mu[k] = mean;
@@ -195,15 +206,21 @@ static void believe(struct jetwatt_belief *b, const struct jetwatt_prior *p, siz
 	}
 }
 
-/* A belief, and how well it foretells what was measured. */
-struct candidate {
+/**
+ * struct prior_candidate - one of the priors that are averaged
+ * @belief: the prior
+ * @evidence: log evidence of the measured points under it
+ */
+struct prior_candidate {
 	struct jetwatt_belief belief;
 	double evidence;
 };
 
-/* Each of @n as far as its evidence goes; where they differ, none is sure (the
- * moments of their mixture). The first one is no reference. */
-static void mix(struct jetwatt_belief *out, const struct candidate *c, size_t n, int np)
+/* Bayesian model averaging: set @out to the mean and standard deviation of the mixture of @n
+ * candidates, weighted by evidence. If they differ, the standard deviation grows. The first
+ * candidate is the default prior. */
+static void prior_average(struct jetwatt_belief *out, const struct prior_candidate *c, size_t n,
+			  int np)
 {
 	double top = c[0].evidence, sum = 0;
 
@@ -217,7 +234,8 @@ static void mix(struct jetwatt_belief *out, const struct candidate *c, size_t n,
 		for (int k = 0; k < np; k++) {
 			double by = c[i].belief.mu[k] - out->mu[k], sd = c[i].belief.sd[k];
 
-			/* West's running moments; sd is the variance till the end. */
+			/* Weighted running moments (West 1979); sd holds the variance until the
+			 * end. */
 			out->mu[k] += by * w / sum;
 			out->sd[k] += (sd * sd - out->sd[k]) * w / sum +
 				      by * by * w / sum * (1 - w / sum);
@@ -233,7 +251,7 @@ int jetwatt_prior_fit(struct jetwatt_surface **out, const struct jetwatt_form *f
 {
 	size_t refs = prior ? prior->n : 0, nr = 1 + refs + (refs > 1);
 	struct jetwatt_belief mixed;
-	struct candidate *c;
+	struct prior_candidate *c;
 	int err = 0;
 
 	if (!refs)
@@ -242,12 +260,12 @@ int jetwatt_prior_fit(struct jetwatt_surface **out, const struct jetwatt_form *f
 	c = calloc(nr, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
-	/* None, each, and all together if there are several. */
+	/* Candidates: the default prior, each reference, and if there are several their mean. */
 	jetwatt_surface_belief(form, &c[0].belief);
 	for (size_t i = 0; i < refs; i++)
-		believe(&c[1 + i].belief, prior, i, 1, form);
+		prior_from_references(&c[1 + i].belief, prior, i, 1, form);
 	if (refs > 1)
-		believe(&c[1 + refs].belief, prior, 0, refs, form);
+		prior_from_references(&c[1 + refs].belief, prior, 0, refs, form);
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct jetwatt_surface *s;
 
@@ -258,7 +276,7 @@ int jetwatt_prior_fit(struct jetwatt_surface **out, const struct jetwatt_form *f
 		jetwatt_surface_free(s);
 	}
 	if (!err) {
-		mix(&mixed, c, nr, form->np);
+		prior_average(&mixed, c, nr, form->np);
 		err = jetwatt_surface_fit(out, form, x, y, sd, n, &mixed);
 	}
 	free(c);

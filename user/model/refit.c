@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Warm-start fit of the default model: hyper-parameters, priors and outlier weights stay, only the
+ * parameters of the parametric means are fitted again.
+ */
 #include "model/refit.h"
 
 #include <errno.h>
@@ -8,11 +12,12 @@
 
 #include "model/transfer.h"
 
-/* The parameters are near where they will be. */
-#define STEPS	6
+/* Iterations of the optimiser: the starting point is close to the optimum. */
+#define REFIT_STEPS	6
 
-/* @from's doubts of a point that it had; 1: it had not. */
-static double heavy(const struct jetwatt_surface *from, const struct jetwatt_point *x, double y)
+/* Return: the outlier weight of the point in @from; 1 if @from does not have the point. */
+static double refit_outlier_weight(const struct jetwatt_surface *from,
+				   const struct jetwatt_point *x, double y)
 {
 	for (size_t i = 0; i < from->n; i++)
 		if (from->y[i] == y && !memcmp(from->x[i].lg, x->lg, sizeof(x->lg)))
@@ -20,8 +25,8 @@ static double heavy(const struct jetwatt_surface *from, const struct jetwatt_poi
 	return 1;
 }
 
-static int surface(struct jetwatt_surface **out, const struct jetwatt_surface *from,
-		   const struct jetwatt_point *x, const double *y, const double *sd, size_t n)
+static int refit_surface(struct jetwatt_surface **out, const struct jetwatt_surface *from,
+			 const struct jetwatt_point *x, const double *y, const double *sd, size_t n)
 {
 	struct jetwatt_surface *s = jetwatt_surface_new(from->form, n);
 	double cost;
@@ -39,12 +44,12 @@ static int surface(struct jetwatt_surface **out, const struct jetwatt_surface *f
 	memcpy(s->y, y, n * sizeof(*y));
 	memcpy(s->sd, sd, n * sizeof(*sd));
 	for (size_t i = 0; i < n; i++) {
-		s->heavy[i] = heavy(from, &x[i], y[i]);
+		s->heavy[i] = refit_outlier_weight(from, &x[i], y[i]);
 		if (s->form->rough)
 			s->x[i].rough = jetwatt_surface_rough(from, &x[i]);
 	}
 	err = jetwatt_surface_factor(s);
-	return err ? err : jetwatt_surface_climb(s, STEPS, INFINITY, &cost);
+	return err ? err : jetwatt_surface_climb(s, REFIT_STEPS, INFINITY, &cost);
 }
 
 int jetwatt_refit(struct jetwatt_model **out, const struct jetwatt_model *from,
@@ -72,7 +77,7 @@ int jetwatt_refit(struct jetwatt_model **out, const struct jetwatt_model *from,
 		sd[i] = row[i].time_sd > 0 ? row[i].time_sd : JETWATT_SD_UNKNOWN;
 	}
 	if (!err)
-		err = surface(&m->time, from->time, x, y, sd, n);
+		err = refit_surface(&m->time, from->time, x, y, sd, n);
 	if (!err)
 		m->at_ref = jetwatt_surface_form(m->time, &ref);
 	for (size_t i = 0; i < n && !err; i++) {
@@ -81,7 +86,7 @@ int jetwatt_refit(struct jetwatt_model **out, const struct jetwatt_model *from,
 		sd[i] = row[i].power_sd > 0 ? row[i].power_sd : JETWATT_SD_UNKNOWN;
 	}
 	if (!err)
-		err = surface(&m->power, from->power, x, y, sd, n);
+		err = refit_surface(&m->power, from->power, x, y, sd, n);
 	if (!err && from->like) {
 		err = jetwatt_transfer_fit(&m->like, jetwatt_transferred_by(from->like), row, n);
 		memcpy(m->trust, from->trust, sizeof(m->trust));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Further rows for a fitted model, for a fraction of the cost of a fit.
+ * Warm-start fit: a fitted model with further rows, for a fraction of the cost of a fit. Used by
+ * searches that add one row at a time, and for rows of other devices.
  */
 #ifndef JETWATT_REFIT_H
 #define JETWATT_REFIT_H
@@ -8,13 +9,14 @@
 #include "model/fit.h"
 
 /**
- * jetwatt_refit() - the same surfaces through other rows
- * @from: whose hyper-parameters, beliefs and honesty are kept; its forms'
- *	parameters are where this one's begin. A row that it had is as suspicious as
- *	it was there
- * @row: @n of them, all that the new model is to know
+ * jetwatt_refit() - fit a model to other rows, starting from a fitted one
+ * @m: set to the new model, or to NULL on error
+ * @from: the fitted model. Its hyper-parameters, parameter priors and calibration factor are kept;
+ *	its parameters are the starting point. A row that @from has too keeps its outlier weight
+ * @row: all rows that the new model is fitted to
+ * @n: number of rows, at least 1
  *
- * Return: 0; -EINVAL: a mode with a knob at zero, or no row; -EDOM; -ENOMEM.
+ * Return: 0; -EINVAL if a knob of a mode is 0 or @n is 0; -EDOM; -ENOMEM.
  */
 int jetwatt_refit(struct jetwatt_model **m, const struct jetwatt_model *from,
 		  const struct jetwatt_row *row, size_t n);

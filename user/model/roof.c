@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time of a minibatch as a pipelined roof (Pagoda, arXiv 2509.20189, section 3,
- * with the loader of POMACS 2022, doi 10.1145/3570604, section 4 beside it):
+ * Parametric mean of the time of a minibatch: a roofline (Pagoda, arXiv 2509.20189, section 3) of
+ * the GPU, overlapped with a data loader (POMACS 2022, doi 10.1145/3570604, section 4):
  *
  *	gpu    = norm_a(norm_p(g / f_gpu, m / f_emc), l / f_cpu + k)
  *	loader = d / (softmin(cores, w) f_cpu) c^2 + q / f_emc
  *	c      = 1 + o / cores + u / (cores f_cpu)
  *	t      = s norm_r(gpu, loader)
  *
- * c: the thread that launches and the system itself want cores and cycles too;
- * where these are short, the loader pays more than their share: it is squared.
+ * g: arithmetic, m: memory traffic, l: kernel launches, k: constant part, d: CPU work of the
+ * loader, q: its memory traffic, w: its number of workers, s: scale.
  *
- * With the batch size g, m, l and d are so much for each minibatch and so much
- * for each item of it, q is for items alone.
+ * c: the launching thread (o) and the operating system (u) need CPU time too. If cores or cycles
+ * are scarce, the loader slows down by more than their share, so c is squared.
  *
- * a: 1 in training, where each step waits for the one before; inference is
- * launched ahead, and the launches hide behind the kernels.
+ * Each of g, m, l and d is the sum of a fixed part per minibatch and a part that grows with the
+ * minibatch size; q grows with the minibatch size only.
  *
- * A norm with a finite power is a maximum with its corner rounded: kernels of
- * both kinds follow each other in a minibatch, and pipelines overlap in part.
+ * a: 1 for training, where launches and kernels of a step follow each other, so that their times
+ * add up. Inference launches ahead of the GPU, so launches overlap with kernels and a is fitted.
+ *
+ * norm_p(x, y) = (x^p + y^p)^(1/p) is a smooth maximum: kernels limited by arithmetic and kernels
+ * limited by memory alternate within a minibatch, and pipelines overlap partly.
  */
 #include "model/form.h"
 
@@ -27,7 +30,9 @@
 
 enum { S, G, M, L, K, D, Q, W, O, U, P, A, R, FG, FM, FL, FD, NP };
 
-/* Shares of the time at 1 GHz GPU, 2 GHz CPU and EMC, 8 cores. */
+/* Prior medians of the parameters, as natural logarithms: S of milliseconds at the reference point
+ * (1 GHz GPU, 2 GHz CPU and EMC, 8 cores, 16 samples), G to Q of shares of that time. The others
+ * are dimensionless. */
 static const double mu[NP] = {
 	[S] = 5.0, [G] = -0.5, [M] = -1.2, [L] = -2.0, [K] = -3.0,
 	[D] = -2.0, [Q] = -3.0, [W] = -0.7, [O] = -4.7, [U] = -5.3, [P] = 0.7, [A] = 0.7, [R] = 1.0,
@@ -39,8 +44,8 @@ static const double spread[NP] = {
 	[FG] = 1.0, [FM] = 1.0, [FL] = 1.5, [FD] = 2.0,
 };
 
-/* log(exp(a) + exp(b)); @sa: share of a. */
-static double plus(double a, double b, double *sa)
+/* Return: log(exp(a) + exp(b)). @sa: set to the share of exp(a) in the sum. */
+static double roof_log_sum(double a, double b, double *sa)
 {
 	double d = a - b, e = exp(d < 0 ? d : -d), small = e / (1 + e);
 
@@ -48,23 +53,24 @@ static double plus(double a, double b, double *sa)
 	return (d < 0 ? b : a) + log(1 + e);
 }
 
-/* Logarithm of the p-norm of exp(a), exp(b); @dp: by log p. */
-static double norm(double a, double b, double p, double *sa, double *dp)
+/* Return: log of the p-norm of exp(a) and exp(b). @sa: set to the derivative with respect to a;
+ * @dp: to that with respect to log p. */
+static double roof_log_norm(double a, double b, double p, double *sa, double *dp)
 {
-	double v = plus(p * a, p * b, sa) / p;
+	double v = roof_log_sum(p * a, p * b, sa) / p;
 
 	*dp = *sa * a + (1 - *sa) * b - v;
 	return v;
 }
 
-static void prepare(const double *th, double *coef)
+static void roof_prepare(const double *th, double *coef)
 {
 	memcpy(coef, th, NP * sizeof(*coef));
 	for (int i = O; i < NP; i++)
 		coef[i] = exp(th[i]);
 }
 
-static double eval(const double *th, const struct jetwatt_point *x, double *g)
+static double roof_eval(const double *th, const struct jetwatt_point *x, double *g)
 {
 	double lc = x->lg[JETWATT_CPU], sg, dp, sw, dw, sr, dr, sl, sk, sd;
 	double busy = th[O] / x->v[JETWATT_CORES];
@@ -76,13 +82,13 @@ static double eval(const double *th, const struct jetwatt_point *x, double *g)
 	bl = th[L] + jetwatt_form_work(th[FL], x, &sbl);
 	bd = th[D] + jetwatt_form_work(th[FD], x, &sbd);
 	bq = th[Q] + x->lg[JETWATT_BATCH];
-	roof = norm(bg - x->lg[JETWATT_GPU], bm - x->lg[JETWATT_EMC], th[P], &sg, &dp);
-	chain = plus(bl - lc, th[K], &sl);
-	chain = norm(roof, chain, x->serves ? th[A] : 1, &sk, &da);
-	/* 4: as sharp as a pool of workers that share their cores fairly. */
-	cores = -norm(-x->lg[JETWATT_CORES], -th[W], 4, &sw, &dw);
-	loader = plus(bd - cores - lc + 2 * log1p(busy + os), bq - x->lg[JETWATT_EMC], &sd);
-	v = norm(chain, loader, th[R], &sr, &dr) + th[S];
+	roof = roof_log_norm(bg - x->lg[JETWATT_GPU], bm - x->lg[JETWATT_EMC], th[P], &sg, &dp);
+	chain = roof_log_sum(bl - lc, th[K], &sl);
+	chain = roof_log_norm(roof, chain, x->serves ? th[A] : 1, &sk, &da);
+	/* The exponent 4 fits a pool of workers that share the cores fairly. */
+	cores = -roof_log_norm(-x->lg[JETWATT_CORES], -th[W], 4, &sw, &dw);
+	loader = roof_log_sum(bd - cores - lc + 2 * log1p(busy + os), bq - x->lg[JETWATT_EMC], &sd);
+	v = roof_log_norm(chain, loader, th[R], &sr, &dr) + th[S];
 	if (g) {
 		g[S] = 1;
 		g[G] = sr * sk * sg;
@@ -105,21 +111,21 @@ static double eval(const double *th, const struct jetwatt_point *x, double *g)
 	return v;
 }
 
-/* The exponent of 1 / f_cpu at this point. */
-static double rough(const double *coef, const struct jetwatt_point *x)
+/* Return: the exponent of 1 / f_cpu at this point. */
+static double roof_rough(const double *coef, const struct jetwatt_point *x)
 {
 	double g[NP];
 
-	eval(coef, x, g);
+	roof_eval(coef, x, g);
 	return g[L] + g[D] + g[U];
 }
 
-/* All parts are proportional to their parameters: slopes by these add up to one. */
+/* Each part is proportional to its parameter, so the derivatives of log time add up to 1. */
 void jetwatt_roof_shares(const double *coef, const struct jetwatt_point *x, double *share)
 {
 	double g[NP];
 
-	eval(coef, x, g);
+	roof_eval(coef, x, g);
 	share[JETWATT_SHARE_GPU] = g[G];
 	share[JETWATT_SHARE_EMC] = g[M];
 	share[JETWATT_SHARE_LAUNCH] = g[L];
@@ -128,6 +134,12 @@ void jetwatt_roof_shares(const double *coef, const struct jetwatt_point *x, doub
 }
 
 const struct jetwatt_form jetwatt_roof = {
-	.np = NP, .mu = mu, .sd = spread, .prepare = prepare, .eval = eval, .rough = rough,
-	.own = S, .unease = 8,
+	.np = NP,
+	.mu = mu,
+	.sd = spread,
+	.prepare = roof_prepare,
+	.eval = roof_eval,
+	.rough = roof_rough,
+	.own = S,
+	.unease = 8,
 };

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fit of the parameters of a response surface for given hyper-parameters: Levenberg-Marquardt on
+ * residuals whitened by the covariance. tune.c searches the hyper-parameters.
+ */
 #include "model/surface.h"
 
 #include <errno.h>
@@ -10,10 +14,11 @@
 #include "model/linalg.h"
 
 #define NP_MAX	JETWATT_PARAMS_MAX
-/* Damping of a first step. */
+/* Damping of the first step. */
 #define DAMP	1e-2
-/* How many times as much as its linear form a surface may bring, at most: a form far from
- * its optimum bends a lot. */
+/* Bound of the improvement of the cost by a fit, as a multiple of the improvement that the
+ * linearised mean predicts. Far from the optimum a parametric mean is strongly curved, so the bound
+ * is wide. */
 #define BENT	16
 
 int jetwatt_surface_factor(struct jetwatt_surface *s)
@@ -27,15 +32,16 @@ int jetwatt_surface_factor(struct jetwatt_surface *s)
 		double own = s->gp.noise * jetwatt_gp_scale(&s->gp, &s->x[i]);
 		double v = s->sd[i] * s->sd[i];
 
-		/* A heavy tail is the measurement's fault, as far as we know. */
+		/* The weight of an outlier multiplies nugget and measurement variance: the
+		 * deviation is taken to be an error of the measurement. */
 		s->l[i * n + i] += v + (own * own + v) * (s->heavy[i] - 1) + 1e-9;
 	}
 	return jetwatt_linalg_chol(s->l, n);
 }
 
-/* y - form and its gradients at theta. */
-static void evaluate(const struct jetwatt_surface *s, const double *theta, double *off,
-		     double *slope)
+/* Set @off to y - mean and @slope to the gradients of the mean, both at the parameters @theta. */
+static void surface_residuals(const struct jetwatt_surface *s, const double *theta, double *off,
+			      double *slope)
 {
 	double coef[NP_MAX];
 
@@ -44,9 +50,9 @@ static void evaluate(const struct jetwatt_surface *s, const double *theta, doubl
 		off[i] = s->y[i] - s->form->eval(coef, &s->x[i], slope + i * s->form->np);
 }
 
-/* Whitens residuals and gradients, which are those at theta.
- * Return: twice the negative logarithm of likelihood times prior. */
-static double whiten(struct jetwatt_surface *s, const double *theta)
+/* Multiply @res and @jac, which belong to @theta, by l^-1. Return: twice the negative log of
+ * likelihood times prior. */
+static double surface_whiten(struct jetwatt_surface *s, const double *theta)
 {
 	int np = s->form->np;
 	double cost;
@@ -62,29 +68,30 @@ static double whiten(struct jetwatt_surface *s, const double *theta)
 	return cost;
 }
 
-static double at(struct jetwatt_surface *s, const double *theta)
+/* Cost at the parameters @theta; sets @res and @jac. */
+static double surface_cost_at(struct jetwatt_surface *s, const double *theta)
 {
-	evaluate(s, theta, s->res, s->jac);
-	return whiten(s, theta);
+	surface_residuals(s, theta, s->res, s->jac);
+	return surface_whiten(s, theta);
 }
 
-/* The same at the present parameters, where a climb begins or goes on. */
-static double here(struct jetwatt_surface *s)
+/* Cost at the current parameters, from @off and @slope if these are valid for them. */
+static double surface_cost_here(struct jetwatt_surface *s)
 {
 	size_t np = s->form->np;
 
 	if (!s->known || memcmp(s->there, s->theta, np * sizeof(*s->there))) {
-		evaluate(s, s->theta, s->off, s->slope);
+		surface_residuals(s, s->theta, s->off, s->slope);
 		memcpy(s->there, s->theta, np * sizeof(*s->there));
 		s->known = 1;
 	}
 	memcpy(s->res, s->off, s->n * sizeof(*s->res));
 	memcpy(s->jac, s->slope, s->n * np * sizeof(*s->jac));
-	return whiten(s, s->theta);
+	return surface_whiten(s, s->theta);
 }
 
-/* hess = chol(jac' jac + prior + damp * diagonal) */
-static int hessian(struct jetwatt_surface *s, double damp, double *h)
+/* Set @h to chol(jac' jac + inverse prior covariance + damp * diagonal). */
+static int surface_hessian(struct jetwatt_surface *s, double damp, double *h)
 {
 	int np = s->form->np;
 
@@ -100,7 +107,7 @@ static int hessian(struct jetwatt_surface *s, double damp, double *h)
 int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double hopeless, double *cost)
 {
 	int np = s->form->np, err;
-	double damp = DAMP, now = here(s);
+	double damp = DAMP, now = surface_cost_here(s);
 
 	for (int it = 0; it < steps; it++) {
 		double step[NP_MAX], next[NP_MAX], slope[NP_MAX], then;
@@ -111,19 +118,20 @@ int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double hopeless,
 			step[k] -= (s->theta[k] - s->belief.mu[k]) /
 				   (s->belief.sd[k] * s->belief.sd[k]);
 		memcpy(slope, step, np * sizeof(*slope));
-		err = hessian(s, damp, s->hess);
+		err = surface_hessian(s, damp, s->hess);
 		if (err)
 			return err;
 		jetwatt_linalg_lower(s->hess, np, step, 1);
 		jetwatt_linalg_upper(s->hess, np, step, 1);
-		/* Were all linear, a climb would bring as much as slope and step say. */
+		/* If the mean were linear, the cost would fall by the product of slope and step. */
 		if (!it && now + jetwatt_linalg_logdet(s->hess, np) - np * log1p(DAMP) -
 			   BENT * cblas_ddot(np, slope, 1, step, 1) > hopeless)
 			break;
 		for (int k = 0; k < np; k++)
 			next[k] = s->theta[k] + step[k];
-		/* Most steps are taken: then the gradients there are at hand. */
-		then = at(s, next);
+		/* Most steps are accepted, so the gradients at the new parameters are computed at
+		 * once. */
+		then = surface_cost_at(s, next);
 		if (then < now) {
 			int done = now - then < 1e-4;
 
@@ -133,14 +141,14 @@ int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double hopeless,
 			if (done)
 				break;
 		} else {
-			at(s, s->theta);
+			surface_cost_at(s, s->theta);
 			if (damp > 1e6)
 				break;
 			damp *= 8;
 		}
 	}
 	*cost = now;
-	return hessian(s, 0, s->hess);
+	return surface_hessian(s, 0, s->hess);
 }
 
 void jetwatt_surface_belief(const struct jetwatt_form *form, struct jetwatt_belief *b)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One surface (log time or log power) over the modes: a form's parameters and
- * a Gaussian process on the rest, fitted together.
+ * A response surface: log time or log power over the modes as the sum of a parametric mean (form.h)
+ * and a Gaussian process (gp.h) on its residuals, fitted together. fit.h combines two of them into
+ * a model.
  */
 #ifndef JETWATT_SURFACE_H
 #define JETWATT_SURFACE_H
@@ -10,26 +11,38 @@
 #include "model/gp.h"
 
 /**
- * struct jetwatt_belief - what is thought of a surface before it is measured
- * @mu, @sd: normal distributions of the form's parameters
+ * struct jetwatt_belief - prior of the parameters of a parametric mean
+ * @mu: means of the normal distributions, one per parameter
+ * @sd: their standard deviations
  */
 struct jetwatt_belief {
 	double mu[JETWATT_PARAMS_MAX], sd[JETWATT_PARAMS_MAX];
 };
 
 /**
- * struct jetwatt_surface - a fitted surface
- * @scale: of the predictive variance, by what leaving points out says of it
- * @untold: how much of the points' variance is left in them where each is foretold by all others
- * @heavy: factor on each point's noise; 1: not suspicious
- * @evidence: logarithm of the probability of the points under the belief: how
- *	well each is foretold by the ones before it, in any order
- *
- * With theta the parameters, J the form's gradient at the points and C the
- * covariance of process and noise, C = l l':
- *	jac = l^-1 J, res = l^-1 (y - form), hess = chol(jac' jac + prior)
- * @off, @slope: y - form and J at the parameters @there (@known), from where the
- *	hyper-parameters are varied: covariances change, these do not
+ * struct jetwatt_surface - a fitted response surface
+ * @form: the parametric mean
+ * @gp: hyper-parameters of the Gaussian process
+ * @belief: prior of the parameters
+ * @theta: fitted parameters
+ * @scale: calibration factor of the predictive variance, from the leave-one-out errors
+ * @evidence: log probability of the points under the prior (Laplace approximation)
+ * @untold: sum of the squared leave-one-out errors as a share of the sum of squares of @y about its
+ *	mean; 1: the points do not predict each other
+ * @n: number of points
+ * @x: feature vectors of the points
+ * @y: measured logarithms
+ * @sd: their standard errors
+ * @heavy: factor on the noise variance of each point; 1: not an outlier, larger: an outlier
+ * @l: Cholesky factor of C, the covariance of process and noise at the points: C = l l'
+ * @jac: l^-1 J, with J the gradient of the parametric mean at the points
+ * @res: l^-1 (y - mean)
+ * @off: y - mean at the parameters @there
+ * @slope: J at the parameters @there
+ * @there: parameters for which @off and @slope are valid. A search over hyper-parameters changes
+ *	covariances only, so it reuses both
+ * @known: @off and @slope are valid
+ * @hess: Cholesky factor of jac' jac + inverse prior covariance
  */
 struct jetwatt_surface {
 	const struct jetwatt_form *form;
@@ -45,56 +58,84 @@ struct jetwatt_surface {
 };
 
 /**
- * jetwatt_surface_fit() - fit a form plus a Gaussian process
- * @x, @y, @sd: n points, logarithms measured there, their standard errors
- * @n: at least 1; cost grows with its cube
- * @belief: NULL: that of the form
+ * jetwatt_surface_fit() - fit a parametric mean and a Gaussian process
+ * @s: set to the new surface, or to NULL on error
+ * @form: the parametric mean
+ * @x: feature vectors of the measured points
+ * @y: logarithms measured there
+ * @sd: standard errors of @y
+ * @n: number of points, at least 1; the cost grows with its cube
+ * @belief: prior of the parameters; NULL: the default prior of @form
  *
- * Return: 0, -ENOMEM, -EDOM: the values admit no fit.
+ * Return: 0; -EDOM if a covariance matrix is not positive definite; -ENOMEM.
  */
 int jetwatt_surface_fit(struct jetwatt_surface **s, const struct jetwatt_form *form,
 			const struct jetwatt_point *x, const double *y, const double *sd, size_t n,
 			const struct jetwatt_belief *belief);
-/* What is thought without any reference. */
+/* Set @b to the default prior of @form, which uses no reference. */
 void jetwatt_surface_belief(const struct jetwatt_form *form, struct jetwatt_belief *b);
+/* Free a surface. @s may be NULL. */
 void jetwatt_surface_free(struct jetwatt_surface *s);
 
-/* @mean, @var: n entries, of the noise-free logarithm. Return: 0, -ENOMEM. */
+/**
+ * jetwatt_surface_predict() - predict a surface at points
+ * @s: the surface
+ * @x: feature vectors
+ * @n: number of points
+ * @mean: @n predicted logarithms
+ * @var: their variances, without measurement noise, multiplied by the calibration factor
+ *
+ * Return: 0, -ENOMEM.
+ */
 int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwatt_point *x,
 			    size_t n, double *mean, double *var);
 
-/* The form alone at @x: what it says with its fitted parameters. */
+/* Return: the parametric mean at @x with the fitted parameters, without the Gaussian process. */
 double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_point *x);
 
-/* jetwatt_point's, by a form that can tell. */
+/* Return: @rough of struct jetwatt_point at @x. The parametric mean of @s must define it. */
 double jetwatt_surface_rough(const struct jetwatt_surface *s, const struct jetwatt_point *x);
 
 /**
- * jetwatt_surface_reduce() - what a measurement would teach about elsewhere
- * @c, @nc: where one could measure; @r, @nr: where one wants to know
- * @sd: standard error of such a measurement
- * @gain: nc entries, the fall of the sum of variances over @r is added
+ * jetwatt_surface_reduce() - variance reduction by one more measurement
+ * @s: the surface
+ * @c: feature vectors of the candidates
+ * @nc: number of candidates
+ * @r: feature vectors of the points whose variances count
+ * @nr: number of these points
+ * @sd: standard error of a measurement of a candidate
+ * @gain: @nc entries; the reduction of the summed variance over @r, if the candidate is measured,
+ *	is added to each
  *
  * Return: 0, -ENOMEM.
  */
 int jetwatt_surface_reduce(const struct jetwatt_surface *s, const struct jetwatt_point *c, size_t nc,
 			   const struct jetwatt_point *r, size_t nr, double sd, double *gain);
 
-/* Steps of the fit, by the files that share it. */
+/* Steps of the fit, shared by surface.c, tune.c, refit.c and save.c. */
 
-/* Room for @n points, all zero. Return: NULL: no memory. */
+/* Allocate a surface for @n points, all zero. Return: NULL if memory is short. */
 struct jetwatt_surface *jetwatt_surface_new(const struct jetwatt_form *form, size_t n);
-/* l, jac, res and hess from all the rest. Return: 0, -ENOMEM, -EDOM. */
+/* Compute @l, @jac, @res and @hess of @s from its other fields. Return: 0, -ENOMEM, -EDOM. */
 int jetwatt_surface_restore(struct jetwatt_surface *s);
 
-/* l from gp, sd and heavy. Return: 0, -EDOM. */
+/* Compute @l of @s from @gp, @sd and @heavy. Return: 0, -ENOMEM, -EDOM. */
 int jetwatt_surface_factor(struct jetwatt_surface *s);
-/* Levenberg-Marquardt from theta; res, jac and hess are those of the end.
- * @hopeless: ends before its first step if @cost and the logarithm of hess'
- *	determinant are not likely to come below this together
- * @cost: twice the negative logarithm of likelihood times prior there. */
+/**
+ * jetwatt_surface_climb() - find the most probable parameters by Levenberg-Marquardt
+ * @s: the surface, with @l set; starts at @theta, and sets @theta, @res, @jac and @hess
+ * @steps: largest number of iterations
+ * @hopeless: stop before the first step if @cost plus the log determinant of the Hessian is
+ *	unlikely to fall below this value; INFINITY: never
+ * @cost: set to twice the negative log of likelihood times prior at the end
+ *
+ * Return: 0; -EDOM if the Hessian is not positive definite.
+ */
 int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double hopeless, double *cost);
-/* gp, heavy and scale, and with them all the rest. */
+/*
+ * Fit the hyper-parameters, the outlier weights and the calibration factor of @s, and with them all
+ * other computed fields. Return: 0, -ENOMEM, -EDOM.
+ */
 int jetwatt_surface_tune(struct jetwatt_surface *s);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Weighted sum of the references, with a Gaussian process on the residuals. */
 #include "model/transfer.h"
 
 #include <errno.h>
@@ -12,33 +13,30 @@
 #include "model/linalg.h"
 #include "model/order.h"
 
-/*
- * Round figures, of logarithms: how far the references' weights are from equal ones, all of
- * them together; the level of all modes, which of time nobody else can know; how much more
- * or less each knob does, for a factor e of it; and what is peculiar to modes.
- */
+/* Prior standard deviations in log time and log power, round numbers. @weight: of the references'
+ * weights around equal ones, all together; @level: of the offset of all modes, large for time;
+ * @slope: of a residual exponent, for each knob; @own: of the residual peculiar to a mode. */
 struct transfer_range {
 	double weight, level, slope, own;
 };
 static const struct transfer_range range_of[] = { { 0.7, 3, 0.08, 0.2 }, { 0.7, 0.15, 0.03, 0.08 } };
-/* Modes that are alike: a factor of each knob, as a logarithm. */
-#define LEN	1.2
-/* The least error of a reading that says nothing else. */
+/* Length scale of the residual process, in units of the natural logarithm of a knob. */
+#define TRANSFER_LEN	1.2
+/* Standard error that is added to that of each measurement. */
 #define NOISE	0.01
-/* The rest may be so many times as much; with the spread of what is thought of that, as a
- * logarithm. */
+/* Candidates for the scale of the residual terms, and the prior standard deviation of its log. */
 static const double scale[] = { 0.5, 1, 2, 4 };
 #define SCALE_SD	0.7
-/* From so many rows on, one that the others contradict counts less. */
-#define DOUBT_ROWS	4
-#define DOUBT_ROUNDS	3
-
-/* References are measured near the ends of the ranges of a board of their kind, if no further than
- * this factor from them. */
-#define NEARLY		1.5
+/* Rows from which on outliers are weighted down, and the number of passes. */
+#define OUTLIER_ROWS	4
+#define OUTLIER_PASSES	3
+/* The references cover a range of a knob if each end is within this factor. */
+#define COVER_FACTOR	1.5
 
 enum { TIME, POWER, SIDES };
 
+/* @users: atomic counter. @ref: of each reference its model, the lowest and highest level of each
+ * knob, the mode of average power, and the means of log time and log power over its rows. */
 struct jetwatt_transfer {
 	unsigned int users;
 	size_t n;
@@ -58,8 +56,8 @@ struct jetwatt_transfer *jetwatt_transfer_new(size_t n)
 	return t;
 }
 
-/* The mode of the most ordinary power, which is somewhere in the middle of the knobs too. */
-static struct jetwatt_mode middle_of(const struct jetwatt_row *row, size_t n, double power)
+/* Return: the mode whose log power is closest to @power: about the middle of the knobs. */
+static struct jetwatt_mode transfer_middle_of(const struct jetwatt_row *row, size_t n, double power)
 {
 	size_t at = 0;
 
@@ -84,7 +82,7 @@ void jetwatt_transfer_add(struct jetwatt_transfer *t, struct jetwatt_model *m,
 		jetwatt_mode_lower(&t->ref[t->n].lo, &row[i].mode);
 		jetwatt_mode_raise(&t->ref[t->n].hi, &row[i].mode);
 	}
-	t->ref[t->n].middle = middle_of(row, n, mean[POWER]);
+	t->ref[t->n].middle = transfer_middle_of(row, n, mean[POWER]);
 	memcpy(t->ref[t->n++].mean, mean, sizeof(mean));
 }
 
@@ -98,8 +96,8 @@ int jetwatt_transfer_covers(const struct jetwatt_transfer *t, const struct jetwa
 		jetwatt_mode_raise(&high, &t->ref[r].hi);
 	}
 	jetwatt_each_knob(k)
-		if (jetwatt_mode_get(&low, k) > NEARLY * jetwatt_mode_get(lo, k) ||
-		    NEARLY * jetwatt_mode_get(&high, k) < jetwatt_mode_get(hi, k))
+		if (jetwatt_mode_get(&low, k) > COVER_FACTOR * jetwatt_mode_get(lo, k) ||
+		    COVER_FACTOR * jetwatt_mode_get(&high, k) < jetwatt_mode_get(hi, k))
 			return 0;
 	return 1;
 }
@@ -131,29 +129,30 @@ struct jetwatt_mode jetwatt_transfer_middle(const struct jetwatt_transfer *t)
 }
 
 /**
- * struct places - modes as the references see them
- * @f: @n rows of @features: each reference's logarithm over its mean, then the knobs
- * @mean, @var: of the references alike, and their doubt
+ * struct transfer_points - modes as the references predict them, for time and for power
+ * @f: for each of @n modes @features: the predicted log of each reference minus its mean over the
+ *	reference's rows, then the logarithms of the knobs
+ * @mean, @var: equally weighted sum of the references and its variance, for each mode
  */
-struct places {
+struct transfer_points {
 	size_t n, features;
 	double *f[SIDES], *mean[SIDES], *var[SIDES];
 };
 
-static void places_free(struct places *p)
+static void transfer_points_free(struct transfer_points *p)
 {
 	free(p->f[TIME]);
 }
 
-static int places_of(const struct jetwatt_transfer *t, const struct jetwatt_mode *mode, size_t n,
-		     struct places *p)
+static int transfer_points_of(const struct jetwatt_transfer *t, const struct jetwatt_mode *mode,
+			      size_t n, struct transfer_points *p)
 {
 	size_t features = t->n + JETWATT_FEATURES, all = n * (features + 2);
 	struct jetwatt_prediction *said = malloc((n + 1) * sizeof(*said));
 	double *v = calloc(SIDES * all + 1, sizeof(*v)), level[SIDES] = { 0 };
 	int err = said && v ? 0 : -ENOMEM;
 
-	*p = (struct places){ .n = n, .features = features };
+	*p = (struct transfer_points){ .n = n, .features = features };
 	for (int s = 0; s < SIDES && v; s++) {
 		p->f[s] = v + (size_t)s * all;
 		p->mean[s] = p->f[s] + n * features;
@@ -188,30 +187,31 @@ static int places_of(const struct jetwatt_transfer *t, const struct jetwatt_mode
 	}
 	free(said);
 	if (err)
-		places_free(p);
+		transfer_points_free(p);
 	return err;
 }
 
 /**
- * struct side - time or power
- * @noise: of each row, @heavy times as much if the others contradict it
- * @l: Cholesky factor; @alpha: l^-1 (y - mean)
- * @by: how many times as much the rest is
+ * struct transfer_side - the fit of time or of power
+ * @y, @noise, @heavy: for each row the measured log, its noise variance, and the factor on that
+ *	variance (1: not an outlier)
+ * @l, @alpha: Cholesky factor of the covariance; l^-1 (y - mean)
+ * @by, @evidence: scale of the residual terms; log evidence
  */
-struct side {
+struct transfer_side {
 	double *y, *noise, *heavy, *l, *alpha;
 	double by, evidence;
 };
 
 struct jetwatt_transferred {
 	struct jetwatt_transfer *t;
-	struct places at;
-	struct side side[SIDES];
+	struct transfer_points at;
+	struct transfer_side side[SIDES];
 };
 
-/* Of two places, the rest @by times as much. */
-static double covariance(const struct jetwatt_transferred *f, int s, double by, const double *a,
-			 const double *b)
+/* Return: covariance of the feature vectors @a and @b, with the residual terms scaled by @by. */
+static double transfer_covariance(const struct jetwatt_transferred *f, int s, double by,
+				  const double *a, const double *b)
 {
 	const struct transfer_range *r = &range_of[s];
 	double same = 0, slope = 0, far = 0;
@@ -219,7 +219,7 @@ static double covariance(const struct jetwatt_transferred *f, int s, double by, 
 	for (size_t i = 0; i < f->t->n; i++)
 		same += a[i] * b[i];
 	for (size_t i = f->t->n; i < f->at.features; i++) {
-		double d = (a[i] - b[i]) / LEN;
+		double d = (a[i] - b[i]) / TRANSFER_LEN;
 
 		slope += a[i] * b[i];
 		far += d * d;
@@ -228,16 +228,17 @@ static double covariance(const struct jetwatt_transferred *f, int s, double by, 
 	       by * by * (r->slope * r->slope * slope + r->own * r->own * exp(-far / 2));
 }
 
-/* l and alpha. Return: 0, -EDOM. */
-static int factor(const struct jetwatt_transferred *f, int s, double by, struct side *d)
+/* Compute @l and @alpha of @d. Return: 0, -EDOM. */
+static int transfer_factor(const struct jetwatt_transferred *f, int s, double by,
+			   struct transfer_side *d)
 {
 	size_t n = f->at.n, features = f->at.features;
 	int err;
 
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j <= i; j++)
-			d->l[i * n + j] = covariance(f, s, by, f->at.f[s] + i * features,
-						     f->at.f[s] + j * features);
+			d->l[i * n + j] = transfer_covariance(f, s, by, f->at.f[s] + i * features,
+							      f->at.f[s] + j * features);
 		d->l[i * n + i] += d->noise[i] * d->heavy[i];
 		d->alpha[i] = d->y[i] - f->at.mean[s][i];
 	}
@@ -247,36 +248,37 @@ static int factor(const struct jetwatt_transferred *f, int s, double by, struct 
 	return err;
 }
 
-static double evidence_of(const struct side *d, size_t n, double by)
+static double transfer_evidence_of(const struct transfer_side *d, size_t n, double by)
 {
 	double z = log(by) / SCALE_SD;
 
 	return -(cblas_ddot((int)n, d->alpha, 1, d->alpha, 1) + jetwatt_linalg_logdet(d->l, n) + z * z) / 2;
 }
 
-/* The most likely scale of the rest. */
-static int choose(const struct jetwatt_transferred *f, int s, struct side *d)
+/* Set the scale of the residual terms to the one with the largest evidence. Return: 0, -EDOM. */
+static int transfer_choose_scale(const struct jetwatt_transferred *f, int s,
+				 struct transfer_side *d)
 {
 	double best = -INFINITY;
 
 	for (size_t i = 0; i < sizeof(scale) / sizeof(*scale); i++) {
 		double e;
 
-		if (factor(f, s, scale[i], d))
+		if (transfer_factor(f, s, scale[i], d))
 			continue;
-		e = evidence_of(d, f->at.n, scale[i]);
+		e = transfer_evidence_of(d, f->at.n, scale[i]);
 		if (e > best) {
 			best = e;
 			d->by = scale[i];
 		}
 	}
 	d->evidence = best;
-	return d->by > 0 ? factor(f, s, d->by, d) : -EDOM;
+	return d->by > 0 ? transfer_factor(f, s, d->by, d) : -EDOM;
 }
 
-/* As in tune.c: a row that the others contradict has a heavier tail. Return: 1: one has now;
- * 0; -ENOMEM. */
-static int doubt(const struct jetwatt_transferred *f, struct side *d)
+/* Raise the outlier weight of rows that contradict the others, as in tune.c. Return: 1 if a row can
+ * be weighted down further, else 0; -ENOMEM. */
+static int transfer_weigh_outliers(const struct jetwatt_transferred *f, struct transfer_side *d)
 {
 	size_t n = f->at.n;
 	double *inv = calloc(n * n + n, sizeof(*inv)), *al = inv + n * n;
@@ -304,7 +306,7 @@ static int doubt(const struct jetwatt_transferred *f, struct side *d)
 	return any;
 }
 
-static int fit_side(const struct jetwatt_transferred *f, int s, struct side *d)
+static int transfer_fit_side(const struct jetwatt_transferred *f, int s, struct transfer_side *d)
 {
 	double first;
 	int err;
@@ -313,16 +315,16 @@ static int fit_side(const struct jetwatt_transferred *f, int s, struct side *d)
 		d->by = 1;
 		return 0;
 	}
-	err = choose(f, s, d);
+	err = transfer_choose_scale(f, s, d);
 	first = d->evidence;
-	for (int round = 0; !err && f->at.n >= DOUBT_ROWS && round < DOUBT_ROUNDS; round++) {
-		int any = doubt(f, d);
+	for (int round = 0; !err && f->at.n >= OUTLIER_ROWS && round < OUTLIER_PASSES; round++) {
+		int any = transfer_weigh_outliers(f, d);
 
 		if (any <= 0)
 			return any;
-		err = choose(f, s, d);
+		err = transfer_choose_scale(f, s, d);
 	}
-	/* A belief must not look better by doubting more points. */
+	/* Weighting down more outliers must not raise the evidence of a prior. */
 	d->evidence = first;
 	return err;
 }
@@ -337,7 +339,7 @@ int jetwatt_transfer_fit(struct jetwatt_transferred **out, struct jetwatt_transf
 	int err = mode && r && f && v ? 0 : -ENOMEM;
 
 	*out = NULL;
-	/* In an order of their own: the result must not depend on the caller's. */
+	/* Sorted: the result must not depend on the caller's order. */
 	for (size_t i = 0; i < n && !err; i++)
 		r[i] = row[i];
 	if (!err)
@@ -345,7 +347,7 @@ int jetwatt_transfer_fit(struct jetwatt_transferred **out, struct jetwatt_transf
 	for (size_t i = 0; i < n && !err; i++)
 		mode[i] = r[i].mode;
 	if (!err)
-		err = places_of(t, mode, n, &f->at);
+		err = transfer_points_of(t, mode, n, &f->at);
 	free(mode);
 	if (err) {
 		free(f);
@@ -355,7 +357,7 @@ int jetwatt_transfer_fit(struct jetwatt_transferred **out, struct jetwatt_transf
 	}
 	f->t = jetwatt_transfer_get(t);
 	for (int s = 0; s < SIDES; s++) {
-		struct side *d = &f->side[s];
+		struct transfer_side *d = &f->side[s];
 
 		d->y = v + (size_t)s * (4 * n + n * n);
 		d->noise = d->y + n;
@@ -372,7 +374,7 @@ int jetwatt_transfer_fit(struct jetwatt_transferred **out, struct jetwatt_transf
 	}
 	free(r);
 	for (int s = 0; s < SIDES && !err; s++)
-		err = fit_side(f, s, &f->side[s]);
+		err = transfer_fit_side(f, s, &f->side[s]);
 	if (err)
 		jetwatt_transferred_free(f);
 	else
@@ -385,7 +387,7 @@ void jetwatt_transferred_free(struct jetwatt_transferred *f)
 	if (!f)
 		return;
 	jetwatt_transfer_put(f->t);
-	places_free(&f->at);
+	transfer_points_free(&f->at);
 	free(f->side[TIME].y);
 	free(f);
 }
@@ -401,21 +403,22 @@ void jetwatt_transferred_evidence(const struct jetwatt_transferred *f, double *t
 	*power = f->side[POWER].evidence;
 }
 
-/* One side of @n places; @k: room for as many rows of theirs. */
-static void predict(const struct jetwatt_transferred *f, int s, const struct places *p, double *k,
-		    double *mean, double *sd)
+/* Predict time or power (@s) of the modes @p. @k: scratch array of f->at.n x p->n entries. */
+static void transfer_predict_side(const struct jetwatt_transferred *f, int s,
+				  const struct transfer_points *p, double *k, double *mean,
+				  double *sd)
 {
 	size_t n = f->at.n, features = f->at.features;
-	const struct side *d = &f->side[s];
+	const struct transfer_side *d = &f->side[s];
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < p->n; j++)
-			k[i * p->n + j] = covariance(f, s, d->by, f->at.f[s] + i * features,
-						     p->f[s] + j * features);
+			k[i * p->n + j] = transfer_covariance(
+				f, s, d->by, f->at.f[s] + i * features, p->f[s] + j * features);
 	jetwatt_linalg_lower(d->l, n, k, p->n);
 	for (size_t j = 0; j < p->n; j++) {
 		const double *at = p->f[s] + j * features;
-		double var = covariance(f, s, d->by, at, at) + p->var[s][j];
+		double var = transfer_covariance(f, s, d->by, at, at) + p->var[s][j];
 
 		mean[j] = p->mean[s][j];
 		for (size_t i = 0; i < n; i++) {
@@ -430,18 +433,18 @@ int jetwatt_transferred_predict(const struct jetwatt_transferred *f, const struc
 				size_t n, struct jetwatt_prediction *out)
 {
 	double *v = malloc((n * f->at.n + 2 * n + 1) * sizeof(*v)), *k = v + 2 * n;
-	struct places p;
-	int err = v ? places_of(f->t, mode, n, &p) : -ENOMEM;
+	struct transfer_points p;
+	int err = v ? transfer_points_of(f->t, mode, n, &p) : -ENOMEM;
 
 	for (int s = 0; s < SIDES && !err; s++) {
-		predict(f, s, &p, k, v, v + n);
+		transfer_predict_side(f, s, &p, k, v, v + n);
 		for (size_t i = 0; i < n; i++) {
 			*(s == TIME ? &out[i].time_ms : &out[i].power_w) = exp(v[i]);
 			*(s == TIME ? &out[i].time_sd : &out[i].power_sd) = v[n + i];
 		}
 	}
 	if (!err)
-		places_free(&p);
+		transfer_points_free(&p);
 	free(v);
 	return err;
 }

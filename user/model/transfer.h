@@ -1,60 +1,85 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Time and power of a new workload as a weighted sum of those of other workloads, by
- * their models, and a Gaussian process on the rest (Alvarez, Rosasco and Lawrence 2012,
- * doi 10.1561/2200000036, section 4: the linear model of coregionalization, with one
- * output known). What workloads of one board have in common is more than the
- * parameters of a form: where voltages step, what cores cost.
+ * Time and power of a new workload as a weighted sum of the predictions of the references' models,
+ * plus a Gaussian process on the residuals (Alvarez, Rosasco and Lawrence 2012, doi
+ * 10.1561/2200000036, section 4: the linear model of coregionalization with one known output).
+ * Workloads of one board share more than the parameters of a parametric mean: voltage steps and the
+ * cost of a core, for example. prior.c and fit.c combine this prediction with the default model.
  */
 #ifndef JETWATT_TRANSFER_H
 #define JETWATT_TRANSFER_H
 
 #include "model/model.h"
 
-/* The models of the references; used by several at once, and counted. */
+/*
+ * Models of the references. Shared by several priors and models; freed with the last user. The
+ * counter is atomic, the contents are read-only after the last jetwatt_transfer_add().
+ */
 struct jetwatt_transfer;
 
-/* With room for @n references. Return: NULL: no memory. */
+/* Allocate for up to @n references, with one user. Return: NULL if memory is short. */
 struct jetwatt_transfer *jetwatt_transfer_new(size_t n);
-/* @m, fitted to @n rows of one batch size, becomes a reference: it is the transfer's own from here
- * on. */
+/*
+ * Add a reference. @m: model fitted to the @n rows @row of one minibatch size; owned by @t from
+ * here on.
+ */
 void jetwatt_transfer_add(struct jetwatt_transfer *t, struct jetwatt_model *m,
 			  const struct jetwatt_row *row, size_t n);
-/* How many there are. */
+/* Return: the number of references; 0 if @t is NULL. */
 size_t jetwatt_transfer_count(const struct jetwatt_transfer *t);
+/* Add a user. @t may be NULL. Return: @t. */
 struct jetwatt_transfer *jetwatt_transfer_get(struct jetwatt_transfer *t);
+/* Remove a user; the last one frees the references. @t may be NULL. */
 void jetwatt_transfer_put(struct jetwatt_transfer *t);
 
-/* Fitted to rows of the new workload. */
+/* The weighted sum, fitted to rows of the new workload. */
 struct jetwatt_transferred;
 
 /**
- * jetwatt_transfer_fit() - what the references say where @n rows were measured
- * @row: finite and positive, all of one batch size; none is enough
+ * jetwatt_transfer_fit() - fit the weighted sum of the references to measured rows
+ * @f: set to the fitted sum, or to NULL on error
+ * @t: the references; gains a user
+ * @row: rows of the new workload, finite and positive, of one minibatch size
+ * @n: number of rows; 0: equal weights
  *
- * Return: 0, -EINVAL: a mode with a knob at zero, -EDOM, -ENOMEM.
+ * Return: 0; -EINVAL if a knob of a mode is 0; -EDOM if no covariance matrix is positive definite;
+ * -ENOMEM.
  */
 int jetwatt_transfer_fit(struct jetwatt_transferred **f, struct jetwatt_transfer *t,
 			 const struct jetwatt_row *row, size_t n);
+/* Free a fitted sum. @f may be NULL. */
 void jetwatt_transferred_free(struct jetwatt_transferred *f);
 
-/* The references that it was fitted with. */
+/* Return: the references of @f, without adding a user. */
 struct jetwatt_transfer *jetwatt_transferred_by(const struct jetwatt_transferred *f);
 
-/* Logarithm of the probability of the times and of the powers, as struct
- * jetwatt_surface has it. */
+/*
+ * Set @time and @power to the log evidence of the measured times and powers, comparable with
+ * @evidence of struct jetwatt_surface.
+ */
 void jetwatt_transferred_evidence(const struct jetwatt_transferred *f, double *time, double *power);
 
-/* @out: @n entries. Return: 0, -EINVAL: a mode with a knob at zero, -ENOMEM. */
+/**
+ * jetwatt_transferred_predict() - predict modes from the weighted sum
+ * @f: the fitted sum
+ * @mode: modes to predict
+ * @n: number of modes
+ * @out: @n predictions
+ *
+ * Return: 0; -EINVAL if a knob of a mode is 0; -ENOMEM.
+ */
 int jetwatt_transferred_predict(const struct jetwatt_transferred *f, const struct jetwatt_mode *mode,
 				size_t n, struct jetwatt_prediction *out);
 
-/* Were the references measured from @lo to @hi of each knob, or nearly so? Boards of another
- * kind have other ranges. */
+/*
+ * Return: 1 if the references cover the range of every knob from @lo to @hi, up to a factor of 1.5.
+ * Boards of another kind have other ranges.
+ */
 int jetwatt_transfer_covers(const struct jetwatt_transfer *t, const struct jetwatt_mode *lo,
 			    const struct jetwatt_mode *hi);
 
-/* The middle of the modes that the references were measured in. */
+/* Return: the mode of the first reference whose log power is closest to the mean of its log
+ * powers. */
 struct jetwatt_mode jetwatt_transfer_middle(const struct jetwatt_transfer *t);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The predictor trees: gradient boosting of regression trees (Friedman, Greedy function
- * approximation: a gradient boosting machine, Annals of Statistics 2001) on log time and
- * log power. Features are the logarithms of the knobs and of the batch size. A tree is
- * constant beyond the outermost rows, so boosting begins with a log-linear regression:
- * trees learn what a power law of each knob leaves. Spreads by cross-validation (cross.h).
+ * The predictor "trees": gradient boosting of regression trees (Friedman, Greedy function
+ * approximation: a gradient boosting machine, Annals of Statistics 2001) on log time and log power.
+ * Features are the logarithms of the knobs and of the minibatch size. A tree is constant beyond the
+ * outermost rows, so boosting starts from a log-linear regression, and the trees fit its residuals.
+ * Standard deviations come from cross-validation (cross.h).
  *
- * The hyper-parameters are round numbers, not fitted to any measurement. Nothing is random:
- * the same rows, in any order, give the same model whatever the seed.
+ * The hyper-parameters are round numbers that were not fitted to any measurement. Nothing is
+ * random: equal rows, in any order and with any seed, give an equal model.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,15 +19,16 @@
 #include "model/linalg.h"
 #include "model/order.h"
 
+/* Number of trees, learning rate, and depth of a tree. */
 #define ROUNDS		100
 #define RATE		0.1
 #define DEPTH		3
-/* Rows that a leaf needs, and how many rows' worth of belief there is that its value is 0. */
+/* Fewest rows of a leaf, and the weight, in rows, of the prior that the value of a leaf is 0. */
 #define LEAF_ROWS	2
 #define LEAF_PRIOR	1.0
-/* The same for the exponents of the power laws. */
+/* Ridge on the exponents of the log-linear regression. */
 #define SLOPE_PRIOR	0.1
-/* More rows would only take longer. */
+/* Rows used at most; more only take longer. */
 #define ROWS_MAX	4096
 
 #define DIMS		JETWATT_FEATURES
@@ -35,8 +36,10 @@
 #define LEAVES		(1 << DEPTH)
 
 /**
- * struct tree - complete: node k's children are 2k + 1 and 2k + 2
- * @dim, @at: below @at in feature @dim to the left; @at INFINITY: not split
+ * struct tree - a complete binary tree; the children of node k are 2k + 1 and 2k + 2
+ * @dim: feature that the node splits by
+ * @at: rows with a value below @at go to the left; INFINITY: no split
+ * @leaf: values of the leaves
  */
 struct tree {
 	unsigned char dim[NODES];
@@ -44,8 +47,11 @@ struct tree {
 };
 
 /**
- * struct boosted - one surface
- * @mean: of the features; @base, @slope: the log-linear regression about it
+ * struct boosted - model of log time or log power
+ * @mean: means of the features
+ * @base: mean of the target
+ * @slope: exponents of the log-linear regression
+ * @tree: the trees, which fit its residuals
  */
 struct boosted {
 	double mean[DIMS], base, slope[DIMS];
@@ -57,9 +63,12 @@ struct trees {
 };
 
 /**
- * struct trees_table - rows as they are learned from
- * @x: features of @n rows; @y: of each what the trees so far leave
- * @order: row numbers by each feature; @node: where each row is in the tree
+ * struct trees_table - rows during training
+ * @n: number of rows
+ * @x: features of the rows
+ * @y: residuals of the rows: what regression and trees so far leave
+ * @order: row numbers sorted by each feature
+ * @node: node of the current tree that each row is in
  */
 struct trees_table {
 	size_t n;
@@ -67,7 +76,7 @@ struct trees_table {
 	size_t *order[DIMS], *node;
 };
 
-static size_t leaf_of(const struct tree *t, const double *x)
+static size_t trees_leaf_of(const struct tree *t, const double *x)
 {
 	size_t k = 0;
 
@@ -76,19 +85,20 @@ static size_t leaf_of(const struct tree *t, const double *x)
 	return k - NODES;
 }
 
-static double value(const struct boosted *b, const double *x)
+static double trees_value(const struct boosted *b, const double *x)
 {
 	double v = b->base;
 
 	for (int d = 0; d < DIMS; d++)
 		v += b->slope[d] * (x[d] - b->mean[d]);
 	for (int r = 0; r < ROUNDS; r++)
-		v += b->tree[r].leaf[leaf_of(&b->tree[r], x)];
+		v += b->tree[r].leaf[trees_leaf_of(&b->tree[r], x)];
 	return v;
 }
 
-/* Ridge regression; @t->y becomes what it leaves. */
-static int power_laws(struct boosted *b, struct trees_table *t)
+/* Fit the log-linear regression by ridge regression; @t->y becomes its residuals. Return: 0,
+ * -EDOM. */
+static int trees_power_laws(struct boosted *b, struct trees_table *t)
 {
 	double a[DIMS * DIMS] = { 0 }, v[DIMS] = { 0 };
 	int err;
@@ -122,21 +132,23 @@ static int power_laws(struct boosted *b, struct trees_table *t)
 	return 0;
 }
 
-/* Sum and number of the rows of a node, or of those to the left of where a split may be. */
-struct part {
+/* Sum, last feature value and number of the rows of a node, or of the rows to the left of a
+ * possible split. */
+struct trees_part {
 	double sum, last;
 	size_t n;
 };
 
-static double worth(double sum, size_t n)
+/* Reduction of the squared error by a leaf of @n rows with sum @sum. */
+static double trees_gain(double sum, size_t n)
 {
 	return sum * sum / (n + LEAF_PRIOR);
 }
 
-/* The best split of every node of a level, from @first on, @wide of them. */
-static void split(const struct trees_table *t, struct tree *tree, size_t first, size_t wide)
+/* Set the best split of each of the @wide nodes of a level, the first of which is @first. */
+static void trees_split(const struct trees_table *t, struct tree *tree, size_t first, size_t wide)
 {
-	struct part all[LEAVES] = { { 0, 0, 0 } }, left[LEAVES];
+	struct trees_part all[LEAVES] = { { 0, 0, 0 } }, left[LEAVES];
 	double best[LEAVES] = { 0 };
 
 	for (size_t i = 0; i < t->n; i++) {
@@ -149,12 +161,12 @@ static void split(const struct trees_table *t, struct tree *tree, size_t first, 
 		memset(left, 0, sizeof(left));
 		for (size_t i = 0; i < t->n; i++) {
 			size_t row = t->order[d][i], k = t->node[row] - first;
-			struct part *l = &left[k];
+			struct trees_part *l = &left[k];
 			double x = t->x[row][d], gain;
 
 			if (l->n >= LEAF_ROWS && all[k].n - l->n >= LEAF_ROWS && x > l->last) {
-				gain = worth(l->sum, l->n) - worth(all[k].sum, all[k].n) +
-				       worth(all[k].sum - l->sum, all[k].n - l->n);
+				gain = trees_gain(l->sum, l->n) - trees_gain(all[k].sum, all[k].n) +
+				       trees_gain(all[k].sum - l->sum, all[k].n - l->n);
 				if (gain > best[k] + 1e-12) {
 					best[k] = gain;
 					tree->dim[first + k] = d;
@@ -168,13 +180,13 @@ static void split(const struct trees_table *t, struct tree *tree, size_t first, 
 	}
 }
 
-static void grow(struct trees_table *t, struct tree *tree)
+static void trees_grow(struct trees_table *t, struct tree *tree)
 {
-	struct part leaf[LEAVES] = { { 0, 0, 0 } };
+	struct trees_part leaf[LEAVES] = { { 0, 0, 0 } };
 
 	memset(t->node, 0, t->n * sizeof(*t->node));
 	for (int level = 0; level < DEPTH; level++) {
-		split(t, tree, ((size_t)1 << level) - 1, (size_t)1 << level);
+		trees_split(t, tree, ((size_t)1 << level) - 1, (size_t)1 << level);
 		for (size_t i = 0; i < t->n; i++) {
 			size_t k = t->node[i];
 
@@ -191,12 +203,12 @@ static void grow(struct trees_table *t, struct tree *tree)
 		t->y[i] -= tree->leaf[t->node[i] - NODES];
 }
 
-static int boost(struct boosted *b, struct trees_table *t)
+static int trees_boost(struct boosted *b, struct trees_table *t)
 {
-	int err = power_laws(b, t);
+	int err = trees_power_laws(b, t);
 
 	for (int r = 0; r < ROUNDS && !err; r++)
-		grow(t, &b->tree[r]);
+		trees_grow(t, &b->tree[r]);
 	return err;
 }
 
@@ -205,14 +217,14 @@ struct tree_place {
 	size_t row;
 };
 
-static int by_place(const void *a, const void *b)
+static int trees_by_place(const void *a, const void *b)
 {
 	const struct tree_place *p = a, *q = b;
 
 	return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->row > q->row) - (p->row < q->row);
 }
 
-static void table_free(struct trees_table *t)
+static void trees_table_free(struct trees_table *t)
 {
 	free(t->x);
 	free(t->y);
@@ -221,7 +233,7 @@ static void table_free(struct trees_table *t)
 		free(t->order[d]);
 }
 
-static int features(double *x, const struct jetwatt_mode *mode, uint32_t batch)
+static int trees_features(double *x, const struct jetwatt_mode *mode, uint32_t batch)
 {
 	struct jetwatt_point p;
 	int err = jetwatt_point_of(&p, mode);
@@ -233,7 +245,8 @@ static int features(double *x, const struct jetwatt_mode *mode, uint32_t batch)
 	return 0;
 }
 
-static int table_make(struct trees_table *t, const struct jetwatt_row *row, size_t n, int batch)
+static int trees_table_make(struct trees_table *t, const struct jetwatt_row *row, size_t n,
+			    int batch)
 {
 	struct tree_place *p = calloc(n, sizeof(*p));
 	int err = p ? 0 : -ENOMEM;
@@ -243,7 +256,7 @@ static int table_make(struct trees_table *t, const struct jetwatt_row *row, size
 	if (!t->x || !t->y || !t->node)
 		err = -ENOMEM;
 	for (size_t i = 0; i < n && !err; i++)
-		err = features(t->x[i], &row[i].mode, batch ? row[i].batch : 0);
+		err = trees_features(t->x[i], &row[i].mode, batch ? row[i].batch : 0);
 	for (int d = 0; d < DIMS && !err; d++) {
 		t->order[d] = calloc(n, sizeof(*t->order[d]));
 		if (!t->order[d]) {
@@ -252,7 +265,7 @@ static int table_make(struct trees_table *t, const struct jetwatt_row *row, size
 		}
 		for (size_t i = 0; i < n; i++)
 			p[i] = (struct tree_place){ t->x[i][d], i };
-		qsort(p, n, sizeof(*p), by_place);
+		qsort(p, n, sizeof(*p), trees_by_place);
 		for (size_t i = 0; i < n; i++)
 			t->order[d][i] = p[i].row;
 	}
@@ -260,8 +273,9 @@ static int table_make(struct trees_table *t, const struct jetwatt_row *row, size
 	return err;
 }
 
-/* Sorted, so that sums do not depend on the caller's order; an even selection of very many. */
-static int bare_fit(void **model, const struct jetwatt_predictor_input *in)
+/* Sorted, so that sums do not depend on the caller's order. Of more than ROWS_MAX rows, an evenly
+ * spread selection is used. */
+static int trees_bare_fit(void **model, const struct jetwatt_predictor_input *in)
 {
 	size_t all = in->sample.n, n = all < ROWS_MAX ? all : ROWS_MAX;
 	struct jetwatt_row *row;
@@ -286,17 +300,17 @@ static int bare_fit(void **model, const struct jetwatt_predictor_input *in)
 	qsort(row, all, sizeof(*row), jetwatt_order_rows);
 	for (size_t i = 0; i < n; i++)
 		row[i] = row[i * all / n];
-	err = table_make(&t, row, n, in->sample.batch != NULL);
+	err = trees_table_make(&t, row, n, in->sample.batch != NULL);
 	for (size_t i = 0; i < n && !err; i++)
 		t.y[i] = log(row[i].time_ms);
 	if (!err)
-		err = boost(&m->time, &t);
+		err = trees_boost(&m->time, &t);
 	for (size_t i = 0; i < n && !err; i++)
 		t.y[i] = log(row[i].power_w);
 	if (!err)
-		err = boost(&m->power, &t);
+		err = trees_boost(&m->power, &t);
 out:
-	table_free(&t);
+	trees_table_free(&t);
 	free(row);
 	if (err)
 		free(m);
@@ -305,32 +319,37 @@ out:
 	return err;
 }
 
-static int bare_predict(const void *model, const struct jetwatt_mode *mode, const uint32_t *batch,
-			size_t n, struct jetwatt_prediction *out)
+static int trees_bare_predict(const void *model, const struct jetwatt_mode *mode,
+			      const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
 {
 	const struct trees *m = model;
 	double x[DIMS];
 
 	for (size_t i = 0; i < n; i++) {
-		int err = features(x, &mode[i], batch ? batch[i] : 0);
+		int err = trees_features(x, &mode[i], batch ? batch[i] : 0);
 
 		if (err)
 			return err;
 		out[i] = (struct jetwatt_prediction){
-			.time_ms = exp(value(&m->time, x)), .power_w = exp(value(&m->power, x)),
+			.time_ms = exp(trees_value(&m->time, x)),
+			.power_w = exp(trees_value(&m->power, x)),
 		};
 	}
 	return 0;
 }
 
-static const struct jetwatt_predictor bare = {
-	.kind = JETWATT_PREDICTOR_BATCH, .fit = bare_fit, .predict = bare_predict, .free = free,
+/* The trees without standard deviations, for cross-validation. */
+static const struct jetwatt_predictor trees_bare = {
+	.kind = JETWATT_PREDICTOR_BATCH,
+	.fit = trees_bare_fit,
+	.predict = trees_bare_predict,
+	.free = free,
 };
 
 static int trees_fit(void **model, const struct jetwatt_predictor_input *in)
 {
 	struct jetwatt_cross *c = NULL;
-	int err = jetwatt_cross_fit(&c, &bare, in);
+	int err = jetwatt_cross_fit(&c, &trees_bare, in);
 
 	*model = c;
 	return err;

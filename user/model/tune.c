@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hyper-parameters of a surface, its heavy tails and its honesty.
+ * Hyper-parameters of a response surface by maximum marginal likelihood, outlier weights, and the
+ * calibration factor of the predictive variance.
  */
 #include "model/surface.h"
 
@@ -13,41 +14,44 @@
 #include "model/linalg.h"
 #include "model/order.h"
 
-/* Where the hyper-parameters are expected, and begin. */
+/* Prior medians and initial values of the amplitude and the nugget. */
 #define AMP	0.03
 #define NOISE	0.01
 
-/* Student's t with 8 degrees of freedom in the logarithm: few points do not move a
- * hyper-parameter far from where it is expected; many that agree do, as a normal
- * distribution would not let them. */
-static double log_t(double v, double mid, double sd)
+/* Return: -2 log density of a prior on a hyper-parameter @v, up to a constant: Student's t with 8
+ * degrees of freedom in log v. A few points do not move it far from its median @mid; many points
+ * that agree do, which a normal prior would prevent. */
+static double hyper_log_prior(double v, double mid, double sd)
 {
 	double z = (log(v) - log(mid)) / sd;
 
 	return 9 * log1p(z * z / 8);
 }
 
-/* Twice the negative log evidence (Laplace) of gp, form refitted from theta; something
- * above @best if it can't come below that. */
-static int evidence(struct jetwatt_surface *s, int steps, double best, double *e)
+/* Set @e to twice the negative log evidence (Laplace approximation) of the current
+ * hyper-parameters; the parameters are fitted again from theta. If @e cannot fall below @best, the
+ * fit is skipped, and @e then exceeds @best. Return: 0, -ENOMEM, -EDOM. */
+static int tune_evidence(struct jetwatt_surface *s, int steps, double best, double *e)
 {
 	int err = jetwatt_surface_factor(s);
 	double gp;
 
 	if (err)
 		return err;
-	gp = jetwatt_linalg_logdet(s->l, s->n) + log_t(s->gp.amp, AMP, 0.5) +
-	     log_t(s->gp.noise, NOISE, 0.25) + log_t(s->gp.rough, s->form->unease, 1);
+	gp = jetwatt_linalg_logdet(s->l, s->n) + hyper_log_prior(s->gp.amp, AMP, 0.5) +
+	     hyper_log_prior(s->gp.noise, NOISE, 0.25) +
+	     hyper_log_prior(s->gp.rough, s->form->unease, 1);
 	for (int d = 0; d < JETWATT_FEATURES; d++)
-		gp += log_t(s->gp.len[d], JETWATT_GP_LEN, 0.7);
+		gp += hyper_log_prior(s->gp.len[d], JETWATT_GP_LEN, 0.7);
 	err = jetwatt_surface_climb(s, steps, best - gp, e);
 	if (!err)
 		*e += gp + jetwatt_linalg_logdet(s->hess, s->form->np);
 	return err;
 }
 
-/* Do points differ in a feature that most workloads do not have: batch size, optional knob? */
-static int differ(const struct jetwatt_surface *s, int d)
+/* Return: 1 if the points differ in feature @d; minibatch size and optional knobs are often
+ * constant. */
+static int tune_feature_varies(const struct jetwatt_surface *s, int d)
 {
 	for (size_t i = 1; i < s->n; i++)
 		if (s->x[i].lg[d] != s->x[0].lg[d])
@@ -55,9 +59,9 @@ static int differ(const struct jetwatt_surface *s, int d)
 	return 0;
 }
 
-/* The same mean spread over the points as with @was: how it is shared out is one
- * question, how much there is another. */
-static void level(struct jetwatt_surface *s, const struct jetwatt_gp *was)
+/* Scale amplitude and nugget so that their geometric mean over the points stays as with @was: the
+ * search over @rough then changes only how the variance is distributed over the points. */
+static void tune_keep_level(struct jetwatt_surface *s, const struct jetwatt_gp *was)
 {
 	double by = 0;
 
@@ -68,21 +72,22 @@ static void level(struct jetwatt_surface *s, const struct jetwatt_gp *was)
 	s->gp.noise *= by;
 }
 
-/* Coordinate search over the logarithms of the hyper-parameters. */
-static int search(struct jetwatt_surface *s)
+/* Coordinate search over the logarithms of the hyper-parameters: two rounds, steps of a factor of
+ * 1.7, at most three steps in a direction. */
+static int tune_search(struct jetwatt_surface *s)
 {
 	double *h[3 + JETWATT_FEATURES] = { &s->gp.amp, &s->gp.noise, &s->gp.rough };
 	double best, e, keep[JETWATT_PARAMS_MAX];
-	int err = evidence(s, 60, INFINITY, &best);
+	int err = tune_evidence(s, 60, INFINITY, &best);
 	size_t nr = 3;
 
 	for (int d = 0; d < JETWATT_FEATURES; d++)
-		if (d < JETWATT_DIMS || differ(s, d))
+		if (d < JETWATT_DIMS || tune_feature_varies(s, d))
 			h[nr++] = &s->gp.len[d];
 	if (!err && s->form->rough) {
 		for (size_t i = 0; i < s->n; i++)
 			s->x[i].rough = jetwatt_surface_rough(s, &s->x[i]);
-		err = evidence(s, 30, INFINITY, &best);
+		err = tune_evidence(s, 30, INFINITY, &best);
 	}
 	for (int round = 0; round < 2 && !err; round++) {
 		int moved = 0;
@@ -98,8 +103,8 @@ static int search(struct jetwatt_surface *s)
 					memcpy(keep, s->theta, sizeof(keep));
 					*h[k] *= by;
 					if (h[k] == &s->gp.rough)
-						level(s, &was);
-					err = evidence(s, 4, best, &e);
+						tune_keep_level(s, &was);
+					err = tune_evidence(s, 4, best, &e);
 					if (err || e >= best - 1e-3) {
 						s->gp = was;
 						memcpy(s->theta, keep, sizeof(keep));
@@ -116,8 +121,8 @@ static int search(struct jetwatt_surface *s)
 			break;
 	}
 	if (!err)
-		err = evidence(s, 30, INFINITY, &best);
-	/* Constants that all beliefs of a form share are left out. */
+		err = tune_evidence(s, 30, INFINITY, &best);
+	/* Constants that are equal for all priors of a parametric mean are left out. */
 	s->evidence = -best / 2;
 	for (int k = 0; k < s->form->np; k++)
 		s->evidence -= log(s->belief.sd[k]);
@@ -125,11 +130,15 @@ static int search(struct jetwatt_surface *s)
 }
 
 /*
- * Each point foretold by the others (Rasmussen and Williams 5.4.2, the form's
- * parameters linearised and integrated out). @e2: n entries, squared error; @var:
- * what it was expected to be.
+ * Leave-one-out errors: each point predicted from the others (Rasmussen and Williams 2006, section
+ * 5.4.2, with the parameters of the mean linearised and integrated out).
+ *
+ * @e2: set to the n squared errors
+ * @var: set to their expected values
+ *
+ * Return: 0, -ENOMEM.
  */
-static int loo(struct jetwatt_surface *s, double *e2, double *var)
+static int tune_leave_one_out(struct jetwatt_surface *s, double *e2, double *var)
 {
 	size_t n = s->n;
 	int np = s->form->np;
@@ -168,7 +177,7 @@ static int loo(struct jetwatt_surface *s, double *e2, double *var)
 		free(w);
 	}
 	memcpy(al, s->res, n * sizeof(*al));
-	/* At the optimum alpha = C^-1 (y - form) is A^-1 z as well. */
+	/* At the optimum, alpha = C^-1 (y - mean) equals A^-1 z. */
 	jetwatt_linalg_upper(s->l, n, al, 1);
 	for (size_t j = 0; j < n; j++)
 		e2[j] = al[j] * al[j] * var[j] * var[j];
@@ -180,9 +189,9 @@ out:
 	return err;
 }
 
-/* A point that the others contradict gets a heavier tail, as under a Student-t with
- * 4 degrees of freedom. Return: did one? */
-static int doubt(struct jetwatt_surface *s, const double *e2, const double *var)
+/* Raise the outlier weight of points that contradict the others, as a Student-t likelihood with 4
+ * degrees of freedom does. Return: 1 if a weight rose by more than 20 %, else 0. */
+static int tune_weigh_outliers(struct jetwatt_surface *s, const double *e2, const double *var)
 {
 	int any = 0;
 
@@ -197,20 +206,19 @@ static int doubt(struct jetwatt_surface *s, const double *e2, const double *var)
 	return any;
 }
 
-/*
- * How much wider predictions have to be than they think, as conformal prediction
- * has it (Vovk et al., Algorithmic Learning in a Random World, 2005): the error that
- * 95 of 100 points left out stay within, of n known points the 0.95 (n + 1)-th one;
- * against that, BELIEF points' worth of belief that 95 of 100 are within 1.96. A
- * doubted point counts as what it is: the next one measured may be as bad. That all
- * points have shaped the hyper-parameters makes them look better foretold than they
- * are, by some parameters in n.
- */
-#define BELIEF	100
-#define SHAPED	1.5
+/* Calibration factor of the predictive variance, as in conformal prediction (Vovk, Gammerman and
+ * Shafer, Algorithmic Learning in a Random World, 2005): the leave-one-out error that 95 % of the
+ * points stay within, which is the 0.95 (n + 1)-th of n sorted errors, relative to the 1.96
+ * standard deviations that it should be. It is averaged with PRIOR_POINTS points that are
+ * calibrated exactly. An outlier counts with its full error, because the next measurement may be
+ * one too. Since all points have shaped the hyper-parameters, leave-one-out errors are too small by
+ * about FITTED_PARAMS / n. */
+#define PRIOR_POINTS	100
+#define FITTED_PARAMS	1.5
 #define Z2_95	3.841
 
-static double calibrate(const struct jetwatt_surface *s, double *e2, const double *var)
+/* Return: the calibration factor. @e2 is sorted and normalised in place. */
+static double tune_calibrate(const struct jetwatt_surface *s, double *e2, const double *var)
 {
 	size_t n = s->n, at = ceil(0.95 * (n + 1)) - 1;
 
@@ -221,11 +229,12 @@ static double calibrate(const struct jetwatt_surface *s, double *e2, const doubl
 		e2[i] /= fmax(var[i] - doubted, 1e-9);
 	}
 	qsort(e2, n, sizeof(*e2), jetwatt_order_doubles);
-	return (BELIEF + n * fmin(e2[at < n ? at : n - 1] / Z2_95, 6)) / (BELIEF + n) *
-	       pow(1 + SHAPED / n, 2);
+	return (PRIOR_POINTS + n * fmin(e2[at < n ? at : n - 1] / Z2_95, 6)) / (PRIOR_POINTS + n) *
+	       pow(1 + FITTED_PARAMS / n, 2);
 }
 
-static double untold(const struct jetwatt_surface *s, const double *e2)
+/* Return: sum of squared leave-one-out errors over the sum of squares of y about its mean. */
+static double tune_unexplained(const struct jetwatt_surface *s, const double *e2)
 {
 	double mean = 0, var = 0, left = 0;
 
@@ -249,19 +258,19 @@ int jetwatt_surface_tune(struct jetwatt_surface *s)
 	for (int d = 0; d < JETWATT_FEATURES; d++)
 		s->gp.len[d] = JETWATT_GP_LEN;
 	for (int it = 0; it < 4 && !err; it++) {
-		err = search(s);
-		/* A belief must not look better by doubting more points. */
+		err = tune_search(s);
+		/* Weighting down more outliers must not raise the evidence of a prior. */
 		first = it ? first : s->evidence;
 		if (!err)
-			err = loo(s, e2, var);
-		if (err || it == 3 || !doubt(s, e2, var))
+			err = tune_leave_one_out(s, e2, var);
+		if (err || it == 3 || !tune_weigh_outliers(s, e2, var))
 			break;
 	}
 	s->evidence = first;
 	if (!err)
-		s->untold = untold(s, e2);
+		s->untold = tune_unexplained(s, e2);
 	if (!err)
-		s->scale = calibrate(s, e2, var);
+		s->scale = tune_calibrate(s, e2, var);
 	free(e2);
 	return err;
 }

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Transfer of rows of the same workload from other devices: a fit to them, the factors from them to
+ * this board, and the transferred rows.
+ */
 #include "model/twin.h"
 
 #include <errno.h>
@@ -8,13 +12,16 @@
 
 #include "model/fit.h"
 
-/* They say what the surface looks like; more of them cost more than they tell. */
+/* Rows that are appended at most: the cost of a fit grows with the cube of their number. */
 #define ROWS_MAX	128
 
-/*
- * Round figures for boards of one kind (leakage differs from chip to chip, and so does
- * cooling): how far one is from the others in all modes alike, and in one mode more than
- * in another. Own rows put the first right; they correct both where they are larger.
+/**
+ * struct twin_range - prior standard deviations between boards of one kind, as logarithms
+ * @all: of the common factor of all modes
+ * @each: of a mode around the common factor
+ *
+ * Leakage and cooling differ from module to module; the values are round numbers. The rows of this
+ * board determine the common factor; scatter beyond @each is added to the transferred rows' errors.
  */
 struct twin_range {
 	double all, each;
@@ -22,10 +29,10 @@ struct twin_range {
 static const struct twin_range time_apart = { 0.02, 0.01 };
 static const struct twin_range power_apart = { 0.05, 0.015 };
 
-/* So many standard deviations are another workload. */
-#define STRANGE	4
+/* Deviation, in standard deviations, from which on the rows are of another workload. */
+#define OTHER_WORKLOAD_SD	4
 
-static int by_mode(const void *a, const void *b)
+static int twin_by_mode(const void *a, const void *b)
 {
 	const struct jetwatt_mode *x = &((const struct jetwatt_row *)a)->mode;
 	const struct jetwatt_mode *y = &((const struct jetwatt_row *)b)->mode;
@@ -33,12 +40,13 @@ static int by_mode(const void *a, const void *b)
 	return jetwatt_mode_order(x, y);
 }
 
-/* The rows by mode, each mode once: the mean of what there is of it. Return: how many. */
-static size_t each_once(struct jetwatt_row *row, size_t n)
+/* Sort rows by mode and replace the rows of a mode by their geometric mean. Return: the number of
+ * modes. */
+static size_t twin_merge_modes(struct jetwatt_row *row, size_t n)
 {
 	size_t out = 0, end;
 
-	qsort(row, n, sizeof(*row), by_mode);
+	qsort(row, n, sizeof(*row), twin_by_mode);
 	for (size_t i = 0; i < n; i = end) {
 		struct jetwatt_row one = row[i];
 		double time = 0, power = 0;
@@ -56,33 +64,33 @@ static size_t each_once(struct jetwatt_row *row, size_t n)
 
 int jetwatt_twin_learn(struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n, uint64_t seed)
 {
-	size_t keep = n < ROWS_MAX ? n : ROWS_MAX;
+	size_t nr_kept = n < ROWS_MAX ? n : ROWS_MAX;
 	int err;
 
 	*t = (struct jetwatt_twin){ NULL };
 	err = n < 3 ? -ENODATA : jetwatt_fit_few(&t->m, row, n, ROWS_MAX, NULL, seed);
 	if (err)
 		return err;
-	t->row = malloc(keep * sizeof(*t->row));
+	t->row = malloc(nr_kept * sizeof(*t->row));
 	t->m->heard = malloc(n * sizeof(*t->m->heard));
 	if (!t->row || !t->m->heard) {
 		jetwatt_twin_forget(t);
 		return -ENOMEM;
 	}
-	/* What all of them together say there: the noise of one is out of it. */
-	for (size_t i = 0; i < keep && !err; i++) {
+	/* Predictions instead of measurements: free of the noise of single rows. */
+	for (size_t i = 0; i < nr_kept && !err; i++) {
 		struct jetwatt_prediction p;
 
-		t->row[i] = row[i * n / keep];
+		t->row[i] = row[i * n / nr_kept];
 		err = jetwatt_model_predict(t->m, &t->row[i].mode, 1, &p);
 		t->row[i].time_ms = p.time_ms;
 		t->row[i].power_w = p.power_w;
 		t->row[i].time_sd = p.time_sd;
 		t->row[i].power_sd = p.power_sd;
 	}
-	t->n = keep;
+	t->n = nr_kept;
 	memcpy(t->m->heard, row, n * sizeof(*row));
-	t->m->nr_heard = jetwatt_one_batch(row, n) ? each_once(t->m->heard, n) : 0;
+	t->m->nr_heard = jetwatt_one_batch(row, n) ? twin_merge_modes(t->m->heard, n) : 0;
 	if (err)
 		jetwatt_twin_forget(t);
 	return err;
@@ -96,17 +104,18 @@ void jetwatt_twin_forget(struct jetwatt_twin *t)
 }
 
 /**
- * struct shift - from the others to this board, in logarithms
- * @by: in all modes alike; @sd: what is left of a row's doubt
+ * struct twin_shift - conversion of a quantity from the other boards to this one
+ * @by: logarithm of the common factor
+ * @sd: standard deviation that the conversion adds to log time or log power of a row
  */
-struct shift {
+struct twin_shift {
 	double by, sd;
 };
 
-/* @off: by how much @n own rows are above what the others let expect; @var: of that.
- * Return: 0; 1: they are no rows of the same workload. */
-static int find_shift(const double *off, const double *var, size_t n, const struct twin_range *a,
-		      struct shift *s)
+/* Estimate the conversion from @n rows of this board. @off: log of measurement over prediction;
+ * @var: variances of @off. Return: 0; 1 if the rows are not of the same workload. */
+static int twin_find_shift(const double *off, const double *var, size_t n,
+			   const struct twin_range *a, struct twin_shift *s)
 {
 	double weight = 1 / (a->all * a->all), sum = 0, over = 0, strange = 0;
 
@@ -124,10 +133,12 @@ static int find_shift(const double *off, const double *var, size_t n, const stru
 		strange += left * left / v / n;
 	}
 	s->sd = sqrt(a->each * a->each + 1 / weight + fmax(over, 0));
-	return strange > STRANGE * STRANGE || fabs(s->by) > STRANGE * a->all;
+	return strange > OTHER_WORKLOAD_SD * OTHER_WORKLOAD_SD ||
+	       fabs(s->by) > OTHER_WORKLOAD_SD * a->all;
 }
 
-static int here(const struct jetwatt_row *row, size_t n, const struct jetwatt_mode *mode)
+static int twin_measured_here(const struct jetwatt_row *row, size_t n,
+			      const struct jetwatt_mode *mode)
 {
 	for (size_t i = 0; i < n; i++)
 		if (jetwatt_mode_same(&row[i].mode, mode))
@@ -135,15 +146,16 @@ static int here(const struct jetwatt_row *row, size_t n, const struct jetwatt_mo
 	return 0;
 }
 
-static double square(double sd)
+/* Return: the variance of a standard error; 0 stands for an unknown one. */
+static double twin_variance(double sd)
 {
 	sd = sd > 0 ? sd : JETWATT_SD_UNKNOWN;
 	return sd * sd;
 }
 
-/* Both shifts. Return: 0; 1: another workload; negative errno. */
-static int shifts(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
-		  struct shift *time, struct shift *power)
+/* Estimate both conversions. Return: 0; 1 if it is another workload; negative errno. */
+static int twin_find_shifts(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
+			    struct twin_shift *time, struct twin_shift *power)
 {
 	double *v = calloc(4 * n + 1, sizeof(*v));
 	int err = v ? 0 : -ENOMEM;
@@ -155,66 +167,67 @@ static int shifts(const struct jetwatt_twin *t, const struct jetwatt_row *row, s
 		if (err)
 			break;
 		v[i] = log(row[i].time_ms / p.time_ms);
-		v[n + i] = p.time_sd * p.time_sd + square(row[i].time_sd);
+		v[n + i] = p.time_sd * p.time_sd + twin_variance(row[i].time_sd);
 		v[2 * n + i] = log(row[i].power_w / p.power_w);
-		v[3 * n + i] = p.power_sd * p.power_sd + square(row[i].power_sd);
+		v[3 * n + i] = p.power_sd * p.power_sd + twin_variance(row[i].power_sd);
 	}
 	if (!err)
-		err = find_shift(v, v + n, n, &time_apart, time) ||
-		      find_shift(v + 2 * n, v + 3 * n, n, &power_apart, power);
+		err = twin_find_shift(v, v + n, n, &time_apart, time) ||
+		      twin_find_shift(v + 2 * n, v + 3 * n, n, &power_apart, power);
 	free(v);
 	return err;
 }
 
 int jetwatt_twin_fits(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n)
 {
-	struct shift time, power;
+	struct twin_shift time, power;
 
-	return t->m && !shifts(t, row, n, &time, &power);
+	return t->m && !twin_find_shifts(t, row, n, &time, &power);
 }
 
-/* A row of elsewhere as it would be here. */
-static struct jetwatt_row shifted(struct jetwatt_row r, const struct shift *time,
-				  const struct shift *power, uint32_t batch)
+/* Return: a row of another device converted to this board. */
+static struct jetwatt_row twin_convert_row(struct jetwatt_row r, const struct twin_shift *time,
+					   const struct twin_shift *power, uint32_t batch)
 {
 	r.time_ms *= exp(time->by);
 	r.power_w *= exp(power->by);
-	r.time_sd = sqrt(square(r.time_sd) + time->sd * time->sd);
-	r.power_sd = sqrt(square(r.power_sd) + power->sd * power->sd);
+	r.time_sd = sqrt(twin_variance(r.time_sd) + time->sd * time->sd);
+	r.power_sd = sqrt(twin_variance(r.power_sd) + power->sd * power->sd);
 	r.batch = batch;
 	return r;
 }
 
-/* From elsewhere to here, as @n own rows say. Return: 0; 1: they are of another workload, or
- * of several batch sizes; negative errno. */
-static int way_here(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
-		    struct shift *time, struct shift *power)
+/* Conversions by @n rows of this board. Return: 0; 1 if the rows are of another workload or of
+ * several minibatch sizes, or @t is empty; negative errno. */
+static int twin_conversion(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
+			   struct twin_shift *time, struct twin_shift *power)
 {
-	return t->m && jetwatt_one_batch(row, n) ? shifts(t, row, n, time, power) : 1;
+	return t->m && jetwatt_one_batch(row, n) ? twin_find_shifts(t, row, n, time, power) : 1;
 }
 
 int jetwatt_twin_join(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
 		      struct jetwatt_row *out)
 {
-	struct shift time, power;
+	struct twin_shift time, power;
 	size_t all = n;
-	int err = way_here(t, row, n, &time, &power);
+	int err = twin_conversion(t, row, n, &time, &power);
 
 	if (n)
 		memcpy(out, row, n * sizeof(*row));
 	if (err)
 		return err < 0 ? err : (int)n;
 	for (size_t i = 0; i < t->n; i++)
-		if (!here(row, n, &t->row[i].mode))
-			out[all++] = shifted(t->row[i], &time, &power, n ? row[0].batch : 0);
+		if (!twin_measured_here(row, n, &t->row[i].mode))
+			out[all++] =
+				twin_convert_row(t->row[i], &time, &power, n ? row[0].batch : 0);
 	return (int)all;
 }
 
 int jetwatt_twin_tell(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
 		      struct jetwatt_model *m)
 {
-	struct shift time, power;
-	int err = way_here(t, row, n, &time, &power);
+	struct twin_shift time, power;
+	int err = twin_conversion(t, row, n, &time, &power);
 
 	if (err)
 		return err < 0 ? err : 0;
@@ -222,14 +235,14 @@ int jetwatt_twin_tell(const struct jetwatt_twin *t, const struct jetwatt_row *ro
 	if (!m->heard)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->m->nr_heard; i++)
-		if (!here(row, n, &t->m->heard[i].mode))
-			m->heard[m->nr_heard++] = shifted(t->m->heard[i], &time, &power,
-							  n ? row[0].batch : 0);
+		if (!twin_measured_here(row, n, &t->m->heard[i].mode))
+			m->heard[m->nr_heard++] = twin_convert_row(t->m->heard[i], &time, &power,
+								   n ? row[0].batch : 0);
 	return 0;
 }
 
-/* Two words for one figure, each as far as it is sure. */
-static void agree(double *v, double *sd, double other, double other_sd)
+/* Combine two estimates of a quantity, weighted by inverse variances of the logarithms. */
+static void twin_combine(double *v, double *sd, double other, double other_sd)
 {
 	double a = 1 / (*sd * *sd), b = 1 / (other_sd * other_sd);
 
@@ -243,9 +256,9 @@ void jetwatt_twin_heard(const struct jetwatt_model *m, const struct jetwatt_mode
 	struct jetwatt_row key = { .mode = *mode };
 	const struct jetwatt_row *r;
 
-	r = m->nr_heard ? bsearch(&key, m->heard, m->nr_heard, sizeof(key), by_mode) : NULL;
+	r = m->nr_heard ? bsearch(&key, m->heard, m->nr_heard, sizeof(key), twin_by_mode) : NULL;
 	if (!r || r->batch != batch)
 		return;
-	agree(&p->time_ms, &p->time_sd, r->time_ms, sqrt(square(r->time_sd)));
-	agree(&p->power_w, &p->power_sd, r->power_w, sqrt(square(r->power_sd)));
+	twin_combine(&p->time_ms, &p->time_sd, r->time_ms, sqrt(twin_variance(r->time_sd)));
+	twin_combine(&p->power_w, &p->power_sd, r->power_w, sqrt(twin_variance(r->power_sd)));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The same workload on other boards of this kind: rows that count almost like own
- * ones, once it is seen how far this board is from the others.
+ * Cross-device profile: rows of the same workload on other boards of this kind. Once a few rows of
+ * this board have shown how far it is from the others, the transferred rows count almost like its
+ * own rows. prior.c keeps one, fit.c uses it.
  */
 #ifndef JETWATT_TWIN_H
 #define JETWATT_TWIN_H
@@ -9,10 +10,11 @@
 #include "model/model.h"
 
 /**
- * struct jetwatt_twin - the workload elsewhere
- * @m: fitted to all of it, and has heard what was measured there: a surface evens
- *	out what is peculiar to a mode; NULL: there is nothing
- * @row, @n: what the surface says in an even selection of the modes
+ * struct jetwatt_twin - rows of the workload from other devices
+ * @m: model fitted to all of these rows; its transferred rows are the measurements themselves,
+ *	because a surface smooths out what is peculiar to a mode. NULL: there are no rows
+ * @row: predictions of @m in an evenly spread selection of the modes
+ * @n: number of entries of @row
  */
 struct jetwatt_twin {
 	struct jetwatt_model *m;
@@ -20,35 +22,56 @@ struct jetwatt_twin {
 	size_t n;
 };
 
-/* Return: as jetwatt_model_fit(). */
+/*
+ * Set @t from the @n rows @row of other devices, at least 3. Return: as jetwatt_model_fit(); on
+ * error
+ * @t is empty.
+ */
 int jetwatt_twin_learn(struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n, uint64_t seed);
+/* Free the contents of @t and make it empty. */
 void jetwatt_twin_forget(struct jetwatt_twin *t);
 
-/* Can @n rows be of the same workload? None speaks against it. */
+/*
+ * Return: 1 if @t has rows and the @n rows @row of this board are consistent with the same workload
+ * (no rows are consistent with any); else 0.
+ */
 int jetwatt_twin_fits(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n);
 
 /**
- * jetwatt_twin_join() - own rows, and behind them those of elsewhere as they would be here
- * @out: max(1, @n + t->n) entries, of which the first @n become @row
+ * jetwatt_twin_join() - append transferred rows to the rows of this board
+ * @t: rows of other devices
+ * @row: rows of this board
+ * @n: number of rows of this board
+ * @out: max(1, @n + t->n) entries; the first @n become @row
  *
- * Own rows say by which factors this board differs; what they scatter beyond that
- * becomes the others' error. Where they cannot be those of the same workload, there
- * are no others. A mode that was measured here needs nobody else's word.
- * Return: how many in all; -ENOMEM, -EINVAL: a mode that is none.
+ * The rows of this board determine a common factor of time and one of power. The scatter around
+ * these factors is added to the standard errors of the transferred rows. Modes that were measured
+ * on this board are not appended. Nothing is appended if @row contradicts the same workload or has
+ * several minibatch sizes.
+ *
+ * Return: the number of entries in @out; -EINVAL if a knob of a mode is 0; -ENOMEM.
  */
 int jetwatt_twin_join(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
 		      struct jetwatt_row *out);
 
 /**
- * jetwatt_twin_tell() - to a model what was measured elsewhere, as it would be here
+ * jetwatt_twin_tell() - give a model the transferred rows
+ * @t: rows of other devices
+ * @row: rows of this board
+ * @n: number of rows of this board
+ * @m: the model; its @heard and @nr_heard are set
  *
- * But of the modes of @n own rows, and nothing if they cannot be of the same workload.
- * Return: 0; as jetwatt_twin_join().
+ * Modes measured on this board are left out. Nothing is set if @row contradicts the same workload.
+ *
+ * Return: 0; else as jetwatt_twin_join().
  */
 int jetwatt_twin_tell(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
 		      struct jetwatt_model *m);
 
-/* @p of a mode, with what @m has heard of it. */
+/*
+ * Combine the prediction @p of @mode with the transferred row of that mode in @m, if there is one
+ * of minibatch size @batch: the mean of both, weighted by inverse variances.
+ */
 void jetwatt_twin_heard(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
 			uint32_t batch, struct jetwatt_prediction *p);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Power of the module as non-negative terms: what is always drawn, what each
- * clock draws by running (f) and by the voltage that it needs (f^3), and what
- * each minibatch costs (as roof.c
- * has it, by its size), times the rate of minibatches: a board that waits for
- * its memory draws less than one that computes at the same clocks.
+ * Parametric mean of the module's power, a sum of non-negative terms: a constant base, the dynamic
+ * power of each clock (proportional to f, and to f^3 because the voltage grows with f), and the
+ * energy of a minibatch times the rate of minibatches. The rate makes the model see that a board
+ * that waits for memory draws less than one that computes at the same clocks. The energy of a
+ * minibatch depends on its size as the work in roof.c does.
  */
 #include "model/form.h"
 
@@ -12,7 +12,9 @@
 
 enum { S, BASE, CORE, GPU, GPU3, WORK, WORK2, CPU, CPU3, LOAD, EMC, BYTES, FW, FL, FB, NP };
 
-/* Shares of the power at 1 GHz GPU, 2 GHz CPU and EMC, 8 cores. */
+/* Prior medians of the parameters, as natural logarithms: S of watts at the reference point (1 GHz
+ * GPU, 2 GHz CPU and EMC, 8 cores), the others of shares of that power; FW, FL and FB of fixed
+ * work. */
 static const double mu[NP] = {
 	[S] = 3.3, [BASE] = -1.2, [CORE] = -4.0, [GPU] = -3.0, [GPU3] = -3.0, [WORK] = -2.5,
 	[WORK2] = -2.5, [CPU] = -3.0, [CPU3] = -3.0, [LOAD] = -3.0, [EMC] = -3.0, [BYTES] = -2.5,
@@ -24,14 +26,14 @@ static const double sd[NP] = {
 	[FW] = 1.0, [FL] = 1.0, [FB] = 1.0,
 };
 
-static void prepare(const double *th, double *coef)
+static void watts_prepare(const double *th, double *coef)
 {
 	coef[S] = th[S];
 	for (int i = BASE; i < NP; i++)
 		coef[i] = exp(th[i]);
 }
 
-static double eval(const double *coef, const struct jetwatt_point *x, double *g)
+static double watts_eval(const double *coef, const struct jetwatt_point *x, double *g)
 {
 	double c = x->v[JETWATT_CORES], fc = x->v[JETWATT_CPU], fg = x->v[JETWATT_GPU];
 	double fe = x->v[JETWATT_EMC], r = x->rate, t[NP], sum = 0, sw, sl, sb;
@@ -65,5 +67,11 @@ static double eval(const double *coef, const struct jetwatt_point *x, double *g)
 }
 
 const struct jetwatt_form jetwatt_watts = {
-	.np = NP, .mu = mu, .sd = sd, .prepare = prepare, .eval = eval, .own = -1, .unease = 1,
+	.np = NP,
+	.mu = mu,
+	.sd = sd,
+	.prepare = watts_prepare,
+	.eval = watts_eval,
+	.own = -1,
+	.unease = 1,
 };
