@@ -2,7 +2,7 @@
 /*
  * Outliers in a complete grid of measured modes: rows whose power is far below that of the
  * neighbouring modes. Such a row looks like an optimum that no second measurement reproduces, so
- * comparisons with the optimum leave it out (jetwatt eval, jetwatt eval --schedule).
+ * comparisons with the optimum leave it out (jetwatt eval).
  */
 #ifndef JETWATT_DIRTY_H
 #define JETWATT_DIRTY_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fulcrum's sampling by active learning (ALS; arXiv 2509.20205, section 6): modes
- * at random, networks of time and power on them, then in rounds modes of the front
- * that the networks see, spread over its range of power; the networks learn again
- * after each round. Nothing in it depends on a query: what was sampled serves all.
+ * The strategy "als": active-learning sampling of Fulcrum (arXiv 2509.20205, section 6). Random
+ * modes first; then rounds in which networks of time and power predict all modes, and modes of the
+ * predicted front, spread over its range of power, are measured. Independent of a query, so the
+ * measurements serve all queries.
  */
 #include "plan/strategy.h"
 
@@ -16,15 +16,20 @@
 #include "model/random.h"
 #include "plan/plan.h"
 
-/* A fifth of all at random, then four rounds. */
+/* Number of rounds: the first one is random. */
 #define ROUNDS	5
-/* Bins of power of which one mode each is taken. */
+/* Width of a power bin, in watts; one mode is taken from each. */
 #define BIN_W	1.0
 
 /**
- * struct als
- * @mode: modes to be measured in full, @modes of them, @done of them are
- * @want: that many in the end; @cell: the next cell of mode @done
+ * struct als - state of the sampling
+ * @mode: modes to be measured at all sizes
+ * @modes: number of entries of @mode
+ * @done: number of modes that are measured completely
+ * @want: number of modes in the end; 0: not set
+ * @cell: next cell of mode @done, counted over workloads and sizes
+ * @seed: state of the random numbers
+ * @taken: for each mode, 1: part of @mode
  */
 struct als {
 	size_t *mode, modes, done, want, cell;
@@ -60,14 +65,14 @@ static int als_new(void **state, const struct jetwatt_known *k, uint64_t seed)
 	return -ENOMEM;
 }
 
-static void take(struct als *a, size_t mode)
+static void als_add_mode(struct als *a, size_t mode)
 {
 	a->taken[mode] = 1;
 	a->mode[a->modes++] = mode;
 }
 
-/* @most of those that are left. */
-static int at_random(struct als *a, size_t n, size_t most)
+/* Add @most random modes. Return: 0, -ENOMEM. */
+static int als_add_random(struct als *a, size_t n, size_t most)
 {
 	size_t *at = malloc(n * sizeof(*at)), left = 0;
 
@@ -78,14 +83,14 @@ static int at_random(struct als *a, size_t n, size_t most)
 			at[left++] = i;
 	jetwatt_random_draw(&a->seed, at, left, most);
 	for (size_t i = 0; i < left && i < most; i++)
-		take(a, at[i]);
+		als_add_mode(a, at[i]);
 	free(at);
 	return 0;
 }
 
-/* What the networks say of one workload's modes at one size. */
-static int imagine(struct als *a, const struct jetwatt_known *k, size_t work, size_t size,
-		   double *time, double *power)
+/* Train networks on the rows of a workload and predict its modes at one size. */
+static int als_predict(struct als *a, const struct jetwatt_known *k, size_t work, size_t size,
+		       double *time, double *power)
 {
 	const struct jetwatt_tenant *t = &k->work[work];
 	struct jetwatt_prediction *p = malloc(k->n * sizeof(*p));
@@ -115,9 +120,9 @@ static int imagine(struct als *a, const struct jetwatt_known *k, size_t work, si
 	return err;
 }
 
-/* One mode of each bin of the front, bins far from what is known first: those of
- * the least power, then every other one between. */
-static void along(struct als *a, const double *power, const size_t *front, size_t n, size_t most)
+/* Add up to @most modes of the front, at most one of each power bin: first evenly spaced ones. */
+static void als_add_along_front(struct als *a, const double *power, const size_t *front, size_t n,
+				size_t most)
 {
 	for (size_t stride = n / (most ? most : 1) + 1, at = 0; at < n && most; at += stride) {
 		double last = NAN;
@@ -125,33 +130,33 @@ static void along(struct als *a, const double *power, const size_t *front, size_
 		for (size_t i = at; i < n && i < at + stride && most; i++)
 			if (!a->taken[front[i]] && !(fabs(power[front[i]] - last) < BIN_W)) {
 				last = power[front[i]];
-				take(a, front[i]);
+				als_add_mode(a, front[i]);
 				most--;
 				break;
 			}
 	}
 }
 
-/* @most further modes, of the fronts of all workloads in turn. */
-static int round_of(struct als *a, const struct jetwatt_known *k, size_t most)
+/* Add @most modes from the predicted fronts of the workloads in turn. */
+static int als_round(struct als *a, const struct jetwatt_known *k, size_t most)
 {
 	double *time = malloc(2 * k->n * sizeof(*time));
 	size_t *front = malloc(k->n * sizeof(*front)), begun = a->modes;
 	int err = time && front ? 0 : -ENOMEM;
 
 	for (size_t w = 0; w < k->works && !err; w++) {
-		/* Of inference a size in the middle: fronts differ little by it. */
+		/* A medium minibatch size: the front hardly depends on it. */
 		size_t size = k->work[w].sizes / 2, n;
 
-		err = imagine(a, k, w, size, time, time + k->n);
+		err = als_predict(a, k, w, size, time, time + k->n);
 		if (err)
 			break;
 		n = jetwatt_plan_front(time, time + k->n, k->n, front);
-		along(a, time + k->n, front, n, (most + w) / k->works);
+		als_add_along_front(a, time + k->n, front, n, (most + w) / k->works);
 	}
-	/* A short front leaves some to chance. */
+	/* If the fronts are too short, random modes fill up. */
 	if (!err && a->modes < begun + most)
-		err = at_random(a, k->n, begun + most - a->modes);
+		err = als_add_random(a, k->n, begun + most - a->modes);
 	free(time);
 	free(front);
 	return err;
@@ -175,7 +180,7 @@ static int als_next(void *state, const struct jetwatt_known *k,
 
 		if (!more)
 			return 1;
-		err = a->modes ? round_of(a, k, more) : at_random(a, k->n, more);
+		err = a->modes ? als_round(a, k, more) : als_add_random(a, k->n, more);
 		if (err)
 			return err;
 	}
@@ -190,6 +195,6 @@ static int als_next(void *state, const struct jetwatt_known *k,
 }
 
 const struct jetwatt_strategy jetwatt_strategy_als = {
-	.name = "als", .does = "Sampling along the front that networks see, as of Fulcrum",
+	.name = "als", .does = "Sampling along the front predicted by networks (Fulcrum)",
 	.modes = 50, .shared = 1, .new = als_new, .next = als_next, .free = als_free,
 };

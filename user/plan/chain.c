@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Some boards' clocks of CPU and GPU only go down until the next boot (POMACS
- * 2022, doi 10.1145/3570604, section 3): there the modes of a profile are a
- * stair from top to bottom, a step of one clock and then of the other, with
- * cores and memory changed on the way as evenly as can be.
+ * On some boards the CPU and GPU clocks can only be lowered until the next boot (POMACS 2022, doi
+ * 10.1145/3570604, section 3). There a profile descends from the highest mode in a staircase: a step of
+ * one clock, then one of the other, while cores and memory clock vary as evenly as possible.
  */
 #include "plan/search.h"
 
@@ -12,24 +11,26 @@
 
 #include "model/form.h"
 
-struct span {
+/* Range of the logarithm of a knob. */
+struct chain_span {
 	double lo, hi;
 };
 
-/* An optional knob that the mode leaves has no logarithm. */
-static double lg(const struct jetwatt_mode *m, int d)
+/* Return: log of a knob; 0 for an optional knob that the mode does not set. */
+static double chain_log(const struct jetwatt_mode *m, int d)
 {
 	uint64_t v = jetwatt_mode_get(m, (enum jetwatt_knob)d);
 
 	return v ? log(v) : 0;
 }
 
-static double share(const struct jetwatt_mode *m, int d, const struct span *s)
+/* Return: position of a knob in its range, 0 to 1. */
+static double chain_position(const struct jetwatt_mode *m, int d, const struct chain_span *s)
 {
-	return s->hi > s->lo ? (lg(m, d) - s->lo) / (s->hi - s->lo) : 0;
+	return s->hi > s->lo ? (chain_log(m, d) - s->lo) / (s->hi - s->lo) : 0;
 }
 
-static int measured(const struct jetwatt_mode *m, const struct jetwatt_row *row, size_t rows)
+static int chain_measured(const struct jetwatt_mode *m, const struct jetwatt_row *row, size_t rows)
 {
 	for (size_t j = 0; j < rows; j++)
 		if (jetwatt_mode_same(m, &row[j].mode))
@@ -37,8 +38,8 @@ static int measured(const struct jetwatt_mode *m, const struct jetwatt_row *row,
 	return 0;
 }
 
-/* May it still be reached? */
-static int below(const struct jetwatt_mode *m, const struct jetwatt_row *row, size_t rows)
+/* Return: 1 if no clock has to be raised from any measured row to @m, else 0. */
+static int chain_reachable(const struct jetwatt_mode *m, const struct jetwatt_row *row, size_t rows)
 {
 	for (size_t j = 0; j < rows; j++)
 		if (m->cpu_khz > row[j].mode.cpu_khz || m->gpu_hz > row[j].mode.gpu_hz)
@@ -49,7 +50,7 @@ static int below(const struct jetwatt_mode *m, const struct jetwatt_row *row, si
 int jetwatt_plan_down(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
 		      size_t rows, size_t most, struct jetwatt_plan_next *next)
 {
-	struct span s[JETWATT_KNOBS];
+	struct chain_span s[JETWATT_KNOBS];
 	double want[JETWATT_KNOBS], best = INFINITY, stairs = most > 1 ? most - 1 : 1;
 
 	if (!n)
@@ -57,16 +58,16 @@ int jetwatt_plan_down(const struct jetwatt_mode *mode, size_t n, const struct je
 	if (rows >= most)
 		return 1;
 	for (int d = 0; d < JETWATT_KNOBS; d++) {
-		s[d] = (struct span){ INFINITY, -INFINITY };
+		s[d] = (struct chain_span){ INFINITY, -INFINITY };
 		for (size_t i = 0; i < n; i++) {
-			s[d].lo = fmin(s[d].lo, lg(&mode[i], d));
-			s[d].hi = fmax(s[d].hi, lg(&mode[i], d));
+			s[d].lo = fmin(s[d].lo, chain_log(&mode[i], d));
+			s[d].hi = fmax(s[d].hi, chain_log(&mode[i], d));
 		}
 	}
-	/* The GPU goes first, the CPU follows a step behind. */
+	/* The GPU clock is lowered first, the CPU clock follows one row later. */
 	want[JETWATT_GPU] = 1 - (rows + 1) / 2 * 2 / stairs;
 	want[JETWATT_CPU] = 1 - rows / 2 * 2 / stairs;
-	/* Multiples of two irrational numbers: spread, and never in step. */
+	/* Multiples of irrational numbers: evenly spread, and never in step with each other. */
 	want[JETWATT_CORES] = fmod(1 + rows * 0.6180339887, 1.0001);
 	want[JETWATT_EMC] = fmod(1 + rows * 0.4142135624, 1.0001);
 	for (int d = JETWATT_DIMS; d < JETWATT_KNOBS; d++)
@@ -74,12 +75,13 @@ int jetwatt_plan_down(const struct jetwatt_mode *mode, size_t n, const struct je
 	for (size_t i = 0; i < n; i++) {
 		double sum = 0;
 
-		if (!below(&mode[i], row, rows) || measured(&mode[i], row, rows))
+		if (!chain_reachable(&mode[i], row, rows) || chain_measured(&mode[i], row, rows))
 			continue;
 		for (int d = 0; d < JETWATT_KNOBS; d++) {
-			double off = share(&mode[i], d, &s[d]) - want[d];
+			double off = chain_position(&mode[i], d, &s[d]) - want[d];
 
-			/* A clock that has gone too far does not come back. */
+			/* A clock that is too low cannot be raised again, so its deviation counts
+			 * four times. */
 			sum += off * off * (d == JETWATT_CPU || d == JETWATT_GPU ? 4 : 1);
 		}
 		if (sum < best) {
@@ -87,6 +89,6 @@ int jetwatt_plan_down(const struct jetwatt_mode *mode, size_t n, const struct je
 			next->index = i;
 		}
 	}
-	next->why = "a step down";
+	next->why = "next lower clocks";
 	return isfinite(best) ? 0 : 1;
 }

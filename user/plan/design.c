@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The opening: few modes, spread so that every knob has moved at least once
- * against the others, none far over the budget as far as one can know.
+ * The initial design: four modes in which every knob varies against the others, none far above the
+ * budget as far as predictions tell.
  */
 #include "plan/search.h"
 
@@ -10,15 +10,15 @@
 
 #include "model/form.h"
 
-/* How far over the budget the opening may go: what it teaches is worth a
- * moment there, not more. */
+/* Largest predicted power of a mode of the initial design, as a factor of the budget. */
 #define REACH	2.0
 
+/* Ranges of the features. */
 struct design_range {
 	double lo[JETWATT_FEATURES], hi[JETWATT_FEATURES];
 };
 
-static void range_of(const struct jetwatt_search *s, struct design_range *r)
+static void design_range_of(const struct jetwatt_search *s, struct design_range *r)
 {
 	struct jetwatt_point x;
 
@@ -31,9 +31,10 @@ static void range_of(const struct jetwatt_search *s, struct design_range *r)
 	}
 }
 
-/* The unmeasured mode nearest to fractions of the knobs' logarithmic ranges. */
-static int nearest(const struct jetwatt_search *s, const struct design_range *r, const double *frac,
-		   size_t *at)
+/* Set @at to the unmeasured mode nearest to @frac, positions in the ranges of the features. Return:
+ * 0; 1 if all modes are measured. */
+static int design_nearest(const struct jetwatt_search *s, const struct design_range *r,
+			  const double *frac, size_t *at)
 {
 	double best = INFINITY;
 	struct jetwatt_point x;
@@ -60,16 +61,16 @@ static int nearest(const struct jetwatt_search *s, const struct design_range *r,
 
 int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
-	/* Cores, CPU, GPU, EMC: the middle; all up; CPU against GPU; cores against GPU. */
+	/* Cores, CPU, GPU, EMC: the middle; all high; CPU against GPU; cores against GPU. */
 	static const double first[JETWATT_DESIGN][JETWATT_DIMS] = {
 		{ .5, .5, .5, .7 }, { .8, .8, .8, 1 }, { .5, .9, .4, 1 }, { .3, .6, .8, .7 },
 	};
-	/* Optional knobs, if modes differ in them: apart from what the others do. */
+	/* Optional knobs: not in step with the others. */
 	static const double optional[JETWATT_DESIGN] = { .7, .3, 1, .5 };
 	struct design_range r;
 	int err = 1;
 
-	range_of(s, &r);
+	design_range_of(s, &r);
 	next->why = "spread";
 	for (double down = 0; down < 0.5; down += 0.1) {
 		double frac[JETWATT_FEATURES];
@@ -77,7 +78,7 @@ int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next
 		for (int d = 0; d < JETWATT_FEATURES; d++)
 			frac[d] = fmax((d < JETWATT_DIMS ? first[s->rows][d]
 							 : optional[s->rows]) - down, 0);
-		err = nearest(s, &r, frac, &next->index);
+		err = design_nearest(s, &r, frac, &next->index);
 		if (err || !s->rows || !(s->budget_w > 0) ||
 		    s->p[next->index].power_w <= REACH * s->budget_w)
 			break;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds the neighbours of a mode and the changes of time and power towards them.
+ */
 #include "plan/explain.h"
 
-/* The nearest mode that differs in @k alone, and that way. Return: @n: there is none. */
-static size_t neighbour(const struct jetwatt_mode *mode, size_t n, size_t at, enum jetwatt_knob k,
-			int up)
+/* Return: the nearest mode that differs from mode @at in knob @k only, upwards or downwards; @n if
+ * there is none. */
+static size_t explain_neighbour(const struct jetwatt_mode *mode, size_t n, size_t at,
+				enum jetwatt_knob k, int up)
 {
 	uint64_t here = jetwatt_mode_get(&mode[at], k), best = 0;
 	size_t found = n;
@@ -44,7 +48,7 @@ int jetwatt_explain(const struct jetwatt_fitted *f, const struct jetwatt_mode *m
 	e->steps = 0;
 	jetwatt_each_knob(k)
 		for (int up = 1; up >= 0; up--) {
-			size_t i = neighbour(mode, n, at, k, up);
+			size_t i = explain_neighbour(mode, n, at, k, up);
 
 			if (i < n)
 				e->step[e->steps++] = (struct jetwatt_explain_step){

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why a mode is as fast and as frugal as it is: what its time hangs on, and what a
- * step of each knob would change. From a fitted model alone.
+ * Explains a mode from a fitted model: which part of the time dominates, and what one level up or
+ * down of each knob would change. Printed by tune/explain_print.c.
  */
 #ifndef JETWATT_EXPLAIN_H
 #define JETWATT_EXPLAIN_H
 
 #include "model/estimator.h"
 
-/* A step up and one down of each knob. */
+/* Largest number of neighbours: one level up and one down, for each knob. */
 #define JETWATT_EXPLAIN_STEPS	(2 * JETWATT_KNOBS)
 
 /**
- * struct jetwatt_explain_step - a neighbour: all knobs alike but one
- * @index: into the modes
- * @time: change of the time of a minibatch, in parts of it; @power_w: of power
+ * struct jetwatt_explain_step - a neighbour that differs in one knob
+ * @knob: the knob
+ * @up: 1: the next higher level, 0: the next lower one
+ * @index: index into the modes
+ * @time: relative change of the time of a minibatch
+ * @power_w: change of the power, in watts
  */
 struct jetwatt_explain_step {
 	enum jetwatt_knob knob;
@@ -24,11 +27,12 @@ struct jetwatt_explain_step {
 };
 
 /**
- * struct jetwatt_explain - the reasons
- * @parts: the predictor knows what the time hangs on; else @share and @binds are unset
- * @share: of the time, see jetwatt_model_shares()
- * @binds: the largest of them
- * @step: @steps of them, by knob
+ * struct jetwatt_explain - the explanation
+ * @parts: 1: the predictor divides the time; 0: @share and @binds are not set
+ * @share: share of each part of the time, see jetwatt_model_shares()
+ * @binds: the largest part
+ * @step: the neighbours, in the order of the knobs
+ * @steps: number of neighbours
  */
 struct jetwatt_explain {
 	int parts;
@@ -39,10 +43,15 @@ struct jetwatt_explain {
 };
 
 /**
- * jetwatt_explain() - explain mode @at of @n
- * @p: @f's predictions of all of them
+ * jetwatt_explain() - explain a mode
+ * @f: the model
+ * @mode: modes of the board
+ * @p: predictions of @f for all modes
+ * @n: number of modes
+ * @at: index of the mode
+ * @e: set to the explanation
  *
- * Return: 0; -EINVAL: a knob at zero.
+ * Return: 0; -EINVAL if a knob is 0.
  */
 int jetwatt_explain(const struct jetwatt_fitted *f, const struct jetwatt_mode *mode,
 		    const struct jetwatt_prediction *p, size_t n, size_t at,

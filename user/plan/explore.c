@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No budget given: the mode that teaches most about all the others, by the fall
- * of the variance over a sample of them. (The mode of the greatest variance
- * sits in a corner and teaches about corners.)
+ * Search without a budget: the mode whose measurement reduces the summed variance over a sample of
+ * the modes most (integrated-variance design). The mode with the largest variance is a poor choice:
+ * it is at a corner and says little about others.
  */
 #include "plan/search.h"
 
@@ -12,38 +12,41 @@
 
 #include "model/form.h"
 
+/* Sizes of the samples: modes to choose from, and modes whose variances are summed. */
 #define CANDIDATES	96
 #define REFERENCES	192
 
-static uint64_t hash(uint64_t z)
+static uint64_t explore_hash(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
 	return z ^ (z >> 31);
 }
 
-/* A fit goes through its readings of power, but for those that the others
- * contradict; one so far off was likely disturbed (corpora have some 5 to 60 % too
- * low), if the others know better: it is outside of their 95 %. Times may bend so:
- * whole minibatches were counted. */
-#define DIRTY		0.05
+/* A single power reading is taken as an outlier if it deviates from the model by more than
+ * OUTLIER_LOG in the logarithm and is outside of the 95 % interval: known data sets have readings 5
+ * to 60 % too low. A fit otherwise passes through its readings. Times are not tested: one minibatch
+ * more or less in the count has the same effect. */
+#define OUTLIER_LOG	0.05
 #define Z_95		1.96
 
-/* Of modes that teach as much, up to this share, the one that is soonest reached. */
+/* Among modes with at least this share of the largest reduction, the quickest to switch to. */
 #define AS_GOOD		0.9
 
-/* Standard error of a measurement. */
+/* Relative standard error that is assumed for a measurement. */
 #define MEASURED	0.01
 
-struct sample {
+/* A sample of unmeasured modes, with their predicted times. */
+struct explore_sample {
 	size_t index[REFERENCES];
 	struct jetwatt_mode mode[REFERENCES];
 	double time_ms[REFERENCES];
 	size_t n;
 };
 
-/* An even selection with a random phase, unmeasured modes only. */
-static void draw(const struct jetwatt_search *s, struct sample *k, size_t want, uint64_t phase)
+/* Draw @want unmeasured modes, evenly spread with a pseudo-random phase. */
+static void explore_draw(const struct jetwatt_search *s, struct explore_sample *k, size_t want,
+			 uint64_t phase)
 {
 	size_t left = 0, at = 0;
 
@@ -57,7 +60,7 @@ static void draw(const struct jetwatt_search *s, struct sample *k, size_t want, 
 
 		if (s->seen[i])
 			continue;
-		if (at++ != lo + hash(phase + k->n) % (hi - lo))
+		if (at++ != lo + explore_hash(phase + k->n) % (hi - lo))
 			continue;
 		k->index[k->n] = i;
 		k->mode[k->n] = s->mode[i];
@@ -66,11 +69,12 @@ static void draw(const struct jetwatt_search *s, struct sample *k, size_t want, 
 	}
 }
 
-/* Correlation of what is not known of two modes: Matern-5/2 over the logarithms of each knob, of
- * the length that is expected of a workload's surfaces. */
+/* Length scale of the assumed correlation, as in model/gp.h. */
 #define LENGTH		1.2
 
-static double correlation(const struct jetwatt_point *a, const struct jetwatt_point *b)
+/* Return: assumed correlation of the prediction errors of two modes: Matern-5/2 in the logarithm of
+ * each knob. */
+static double explore_correlation(const struct jetwatt_point *a, const struct jetwatt_point *b)
 {
 	double all = 1;
 
@@ -82,52 +86,50 @@ static double correlation(const struct jetwatt_point *a, const struct jetwatt_po
 	return all;
 }
 
-/* What of a variance at @x is left where the nearest of the rows is known. */
-static double left(const struct jetwatt_search *s, const struct jetwatt_point *x)
+/* Return: share of a variance at @x that remains after measuring the nearest row. */
+static double explore_variance_left(const struct jetwatt_search *s, const struct jetwatt_point *x)
 {
 	double near = 0;
 	struct jetwatt_point y;
 
 	for (size_t i = 0; i < s->rows; i++)
 		if (!jetwatt_point_of(&y, &s->row[i].mode))
-			near = fmax(near, correlation(x, &y));
+			near = fmax(near, explore_correlation(x, &y));
 	return 1 - near * near;
 }
 
-/* @var: of log time and log power, of each of the sample. */
-static void places(const struct jetwatt_search *s, const struct sample *k, struct jetwatt_point *x,
-		   double (*var)[2])
+/* Set @x and @var (variances of log time and log power) for each mode of the sample. */
+static void explore_variances(const struct jetwatt_search *s, const struct explore_sample *k,
+			      struct jetwatt_point *x, double (*var)[2])
 {
 	for (size_t i = 0; i < k->n; i++) {
 		const struct jetwatt_prediction *p = &s->p[k->index[i]];
 		double share;
 
 		jetwatt_point_of(&x[i], &k->mode[i]);
-		share = left(s, &x[i]);
+		share = explore_variance_left(s, &x[i]);
 		var[i][0] = share * p->time_sd * p->time_sd;
 		var[i][1] = share * p->power_sd * p->power_sd;
 	}
 }
 
-/*
- * For a predictor that does not tell how its predictions hang together: the fall of the
- * variances over @r if a mode of @c is measured, as of a Gaussian process with the
- * predictor's variances, less what the nearest row takes of them, and fixed correlations.
- */
-static int reduce(const struct jetwatt_search *s, const struct sample *c, const struct sample *r,
-		  double sd, double *gain)
+/* For a predictor without @reduce: the reduction of the variances over @r by measuring a mode of
+ * @c, as of a Gaussian process with the predicted variances, reduced by the nearest row, and fixed
+ * correlations. */
+static int explore_reduce(const struct jetwatt_search *s, const struct explore_sample *c,
+			  const struct explore_sample *r, double sd, double *gain)
 {
 	struct jetwatt_point *x = malloc((c->n + r->n) * sizeof(*x)), *y = x + c->n;
 	double (*var)[2] = malloc((c->n + r->n) * sizeof(*var)), (*far)[2] = var + c->n;
 	int err = x && var ? 0 : -ENOMEM;
 
 	if (!err) {
-		places(s, c, x, var);
-		places(s, r, y, far);
+		explore_variances(s, c, x, var);
+		explore_variances(s, r, y, far);
 	}
 	for (size_t i = 0; i < c->n && !err; i++)
 		for (size_t k = 0; k < r->n; k++) {
-			double by = correlation(&x[i], &y[k]);
+			double by = explore_correlation(&x[i], &y[k]);
 
 			for (int w = 0; w < 2; w++)
 				gain[i] += var[i][w] * far[k][w] * by * by / (var[i][w] + sd * sd);
@@ -137,20 +139,21 @@ static int reduce(const struct jetwatt_search *s, const struct sample *c, const 
 	return err;
 }
 
-static int gains(const struct jetwatt_search *s, const struct sample *c, const struct sample *r,
-		 double sd, double *gain)
+/* Set @gain to the variance reduction of each candidate. Return: 0, negative errno. */
+static int explore_gains(const struct jetwatt_search *s, const struct explore_sample *c,
+			 const struct explore_sample *r, double sd, double *gain)
 {
 	const struct jetwatt_predictor_modes of = { c->mode, c->time_ms, c->n };
 	const struct jetwatt_predictor_modes over = { r->mode, r->time_ms, r->n };
 
 	if (s->m->by->reduce && s->m->model)
 		return s->m->by->reduce(s->m->model, &of, &over, sd, gain);
-	return reduce(s, c, r, sd, gain);
+	return explore_reduce(s, c, r, sd, gain);
 }
 
-/* What a switch takes, in ms: clocks of CPU, GPU and memory 1, 5 and 8 (arXiv
- * 2606.16106), each core some 30 to be plugged. */
-static double switching(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
+/* Return: duration of a switch, in ms: 1, 5 and 8 for the clocks of CPU, GPU and EMC (arXiv
+ * 2606.16106, on an Orin Nano), and about 30 for each core that is taken on- or offline. */
+static double explore_switch_ms(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {
 	return (a->cpu_khz != b->cpu_khz) + 5.0 * (a->gpu_hz != b->gpu_hz) +
 	       8.0 * (a->emc_hz != b->emc_hz) + 30 * fabs((double)a->cores - b->cores);
@@ -158,7 +161,7 @@ static double switching(const struct jetwatt_mode *a, const struct jetwatt_mode 
 
 int jetwatt_explore_again(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
-	double far = DIRTY;
+	double far = OUTLIER_LOG;
 
 	for (size_t i = 0; i < s->n; i++) {
 		struct jetwatt_row mean;
@@ -173,39 +176,39 @@ int jetwatt_explore_again(const struct jetwatt_search *s, struct jetwatt_plan_ne
 			next->index = i;
 		}
 	}
-	next->why = "again: looks odd";
-	return far > DIRTY ? 0 : 1;
+	next->why = "again: likely outlier";
+	return far > OUTLIER_LOG ? 0 : 1;
 }
 
 int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 			 struct jetwatt_plan_next *next)
 {
-	struct sample *c = malloc(sizeof(*c)), *r = malloc(sizeof(*r));
+	struct explore_sample *c = malloc(sizeof(*c)), *r = malloc(sizeof(*r));
 	double gain[CANDIDATES] = { 0 }, open = 0, top = 0, least = INFINITY;
 	int err = c && r ? 0 : -ENOMEM;
 
 	if (err)
 		goto out;
-	draw(s, c, CANDIDATES, hash(seed + 2 * s->rows + 1));
-	draw(s, r, REFERENCES, hash(seed + 2 * s->rows + 2));
+	explore_draw(s, c, CANDIDATES, explore_hash(seed + 2 * s->rows + 1));
+	explore_draw(s, r, REFERENCES, explore_hash(seed + 2 * s->rows + 2));
 	if (!c->n) {
 		err = 1;
 		goto out;
 	}
-	err = gains(s, c, r, MEASURED, gain);
+	err = explore_gains(s, c, r, MEASURED, gain);
 	if (err)
 		goto out;
 	for (size_t i = 0; i < c->n; i++)
 		top = fmax(top, gain[i]);
 	for (size_t i = 0; i < c->n; i++) {
-		double ms = switching(&s->row[s->rows - 1].mode, &s->mode[c->index[i]]);
+		double ms = explore_switch_ms(&s->row[s->rows - 1].mode, &s->mode[c->index[i]]);
 
 		if (gain[i] >= AS_GOOD * top && ms < least) {
 			least = ms;
 			next->index = c->index[i];
 		}
 	}
-	next->why = "teaches most";
+	next->why = "variance reduction";
 	for (size_t i = 0; i < r->n; i++) {
 		const struct jetwatt_prediction *p = &s->p[r->index[i]];
 

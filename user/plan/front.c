@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The Pareto front of time and power, without allocating memory.
+ */
 #include "plan/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/*
- * In the caller's array and without memory of its own: a heap of the indices
- * by (time, power, index), then one sweep that keeps what draws less than
- * everything faster.
- */
-struct order {
+/* Sorts indices in the caller's array by (time, power, index) with a heap, then keeps in one sweep
+ * those that draw less than all faster ones. */
+struct front_order {
 	const double *time, *power;
 };
 
-static int after(const struct order *o, size_t a, size_t b)
+/* Return: 1 if entry @a sorts after entry @b. */
+static int front_after(const struct front_order *o, size_t a, size_t b)
 {
 	if (o->time[a] != o->time[b])
 		return o->time[a] > o->time[b];
@@ -22,14 +23,15 @@ static int after(const struct order *o, size_t a, size_t b)
 	return a > b;
 }
 
-static void sift(const struct order *o, size_t *v, size_t at, size_t n)
+/* Restore the heap below entry @at. */
+static void front_sift(const struct front_order *o, size_t *v, size_t at, size_t n)
 {
 	for (size_t kid; (kid = 2 * at + 1) < n; at = kid) {
 		size_t t = v[at];
 
-		if (kid + 1 < n && after(o, v[kid + 1], v[kid]))
+		if (kid + 1 < n && front_after(o, v[kid + 1], v[kid]))
 			kid++;
-		if (!after(o, v[kid], t))
+		if (!front_after(o, v[kid], t))
 			break;
 		v[at] = v[kid];
 		v[kid] = t;
@@ -38,7 +40,7 @@ static void sift(const struct order *o, size_t *v, size_t at, size_t n)
 
 int jetwatt_plan_front(const double *time, const double *power, size_t n, size_t *out)
 {
-	struct order o = { time, power };
+	struct front_order o = { time, power };
 	size_t k = 0, kept = 0;
 	double least = INFINITY;
 
@@ -46,13 +48,13 @@ int jetwatt_plan_front(const double *time, const double *power, size_t n, size_t
 		if (isfinite(time[i]) && isfinite(power[i]))
 			out[k++] = i;
 	for (size_t i = k / 2; i-- > 0;)
-		sift(&o, out, i, k);
+		front_sift(&o, out, i, k);
 	for (size_t end = k; end > 1;) {
 		size_t t = out[0];
 
 		out[0] = out[--end];
 		out[end] = t;
-		sift(&o, out, 0, end);
+		front_sift(&o, out, 0, end);
 	}
 	for (size_t i = 0; i < k; i++)
 		if (power[out[i]] < least) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fulcrum's gradient descent over the knobs (GMD; arXiv 2509.20205, section 5):
- * the middle of all knobs, then each knob alone at an end, then halving the knob
- * that changes time most per watt, up under the budget and down over it; what is
- * passed on the way is dropped for good.
+ * The strategy "gmd": gradient descent over the knobs of Fulcrum (arXiv 2509.20205, section 5). It
+ * measures the middle of all knobs, then each knob alone at one end. Then it halves the range of
+ * the knob with the largest change of time per watt, upwards if the power is below the budget and
+ * downwards if it is above. Values that were passed are dropped for good.
  *
- * Has no state: each call walks the whole path again through what is known and
- * stops at the first cell that is not.
+ * Without state: each call repeats the path over the known measurements and stops at the first cell
+ * that has not been measured.
  *
- * How steep a knob is says its first probe, once; one that changes power by less than
- * 1 W there is not moved. So read, the method does on measured modes what was published
- * of it; measured anew after each step it does better.
+ * The slope of a knob comes from its first probe and is not updated; a knob that changes the power
+ * by less than 1 W there is not moved. Read this way, the results on measured modes are those of
+ * the paper; slopes that are updated after each step give better results.
  *
- * What the paper leaves open: the middle of an even number of steps is the upper
- * one; of a grid with holes the mode nearest in steps is taken.
+ * Choices that the paper leaves open: the middle of an even number of levels is the upper one; if
+ * the grid lacks a mode, the nearest one in levels is taken.
  */
 #include "plan/strategy.h"
 
@@ -22,16 +22,22 @@
 #include <stdlib.h>
 
 #define DIMS	JETWATT_KNOBS
+/* Largest number of levels of a knob. */
 #define STEPS	64
-/* Less than this is no change of power. */
+/* Changes of power below this, in watts, give a slope of 0. */
 #define STILL_W	1.0
 
 /**
- * struct gmd_walk - one walk along the path
- * @value: steps of each knob, ascending, @steps of them
- * @size: index of the minibatch size that inference has
- * @visited: modes so far, @visits of them, at most @most
- * @next: the cell that stopped it
+ * struct gmd_walk - one pass along the path
+ * @k: measurements
+ * @q: query
+ * @value: levels of each knob, ascending
+ * @steps: number of levels of each knob
+ * @size: index of the minibatch size of inference
+ * @visited: modes on the path
+ * @visits: number of entries of @visited
+ * @most: largest number of modes
+ * @next: set to the cell at which the pass stops
  */
 struct gmd_walk {
 	const struct jetwatt_known *k;
@@ -42,7 +48,8 @@ struct gmd_walk {
 	struct jetwatt_cell *next;
 };
 
-static void axes(struct gmd_walk *w)
+/* Collect the levels of each knob. */
+static void gmd_axes(struct gmd_walk *w)
 {
 	for (size_t i = 0; i < w->k->n; i++)
 		for (int d = 0; d < DIMS; d++) {
@@ -60,8 +67,8 @@ static void axes(struct gmd_walk *w)
 		}
 }
 
-/* The mode at these steps, or the nearest one. */
-static size_t mode_at(const struct gmd_walk *w, const int *step)
+/* Return: index of the mode at these levels, or of the nearest one. */
+static size_t gmd_mode_at(const struct gmd_walk *w, const int *step)
 {
 	size_t best = 0, least = SIZE_MAX;
 
@@ -84,16 +91,17 @@ static size_t mode_at(const struct gmd_walk *w, const int *step)
 	return best;
 }
 
-static size_t size_of(const struct gmd_walk *w, size_t work, size_t size)
+/* Return: index of a minibatch size, at most the last one of the workload. */
+static size_t gmd_size(const struct gmd_walk *w, size_t work, size_t size)
 {
 	size_t most = w->k->work[work].sizes - 1;
 
 	return size < most ? size : most;
 }
 
-/* Return: 1: all of the mode is known at this size; 0: stopped, w->next is not;
- * -ENOSPC: that would be one mode too many. */
-static int visit(struct gmd_walk *w, size_t mode, size_t size)
+/* Add a mode to the path. Return: 1 if it is measured at this size for all workloads; 0 if not,
+ * then w->next is the missing cell; -ENOSPC if the mode would be one too many. */
+static int gmd_visit(struct gmd_walk *w, size_t mode, size_t size)
 {
 	size_t i = 0;
 
@@ -105,7 +113,7 @@ static int visit(struct gmd_walk *w, size_t mode, size_t size)
 		w->visited[w->visits++] = mode;
 	}
 	for (size_t work = 0; work < w->k->works; work++) {
-		struct jetwatt_cell c = { work, size_of(w, work, size), mode };
+		struct jetwatt_cell c = { work, gmd_size(w, work, size), mode };
 
 		if (!jetwatt_known_has(w->k, &c)) {
 			*w->next = c;
@@ -115,20 +123,20 @@ static int visit(struct gmd_walk *w, size_t mode, size_t size)
 	return 1;
 }
 
-/* Time or power of a workload in a mode that was visited. */
-static double seen(const struct gmd_walk *w, const double *of, size_t work, size_t mode)
+/* Return: time or power (@of) of a workload in a measured mode. */
+static double gmd_value(const struct gmd_walk *w, const double *of, size_t work, size_t mode)
 {
-	return of[size_of(w, work, w->size) * w->k->n + mode];
+	return of[gmd_size(w, work, w->size) * w->k->n + mode];
 }
 
-/* The workload that draws more there. */
-static size_t hungry(const struct gmd_walk *w, size_t mode, double *power)
+/* Return: the workload with the higher power in @mode; @power: set to it. */
+static size_t gmd_max_power(const struct gmd_walk *w, size_t mode, double *power)
 {
 	size_t best = 0;
 
 	*power = 0;
 	for (size_t i = 0; i < w->k->works; i++) {
-		double p = seen(w, w->k->work[i].power_w, i, mode);
+		double p = gmd_value(w, w->k->work[i].power_w, i, mode);
 
 		if (p > *power) {
 			*power = p;
@@ -138,19 +146,20 @@ static size_t hungry(const struct gmd_walk *w, size_t mode, double *power)
 	return best;
 }
 
-static double slope(const struct gmd_walk *w, size_t a, size_t b)
+/* Return: change of time per watt between two modes, for the workload with the higher power. */
+static double gmd_slope(const struct gmd_walk *w, size_t a, size_t b)
 {
 	double power, dt, dp;
-	size_t work = hungry(w, a, &power);
+	size_t work = gmd_max_power(w, a, &power);
 	const struct jetwatt_tenant *t = &w->k->work[work];
 
-	dt = seen(w, t->time_ms, work, a) - seen(w, t->time_ms, work, b);
-	dp = seen(w, t->power_w, work, a) - seen(w, t->power_w, work, b);
+	dt = gmd_value(w, t->time_ms, work, a) - gmd_value(w, t->time_ms, work, b);
+	dp = gmd_value(w, t->power_w, work, a) - gmd_value(w, t->power_w, work, b);
 	return fabs(dp) < STILL_W ? 0 : fabs(dt / dp);
 }
 
-/* Return: 1: to its end; 0: stopped at w->next. */
-static int descend(struct gmd_walk *w)
+/* Descend. Return: 1 if the path ends; 0 if it stops at w->next. */
+static int gmd_descend(struct gmd_walk *w)
 {
 	int at[DIMS], lo[DIMS], hi[DIMS], got;
 	double power, steep[DIMS];
@@ -161,29 +170,29 @@ static int descend(struct gmd_walk *w)
 		hi[d] = w->steps[d] - 1;
 		at[d] = w->steps[d] / 2;
 	}
-	now = mode_at(w, at);
-	got = visit(w, now, w->size);
+	now = gmd_mode_at(w, at);
+	got = gmd_visit(w, now, w->size);
 	if (got != 1)
 		return got == -ENOSPC;
-	hungry(w, now, &power);
+	gmd_max_power(w, now, &power);
 	for (int d = 0; d < DIMS; d++) {
 		int was = at[d];
 
 		at[d] = power > w->q->power_w ? lo[d] : hi[d];
-		other = mode_at(w, at);
+		other = gmd_mode_at(w, at);
 		at[d] = was;
 		steep[d] = 0;
 		if (other == now)
 			continue;
-		got = visit(w, other, w->size);
+		got = gmd_visit(w, other, w->size);
 		if (got != 1)
 			return got == -ENOSPC;
-		steep[d] = slope(w, now, other);
+		steep[d] = gmd_slope(w, now, other);
 	}
 	for (;;) {
 		int go = -1, up;
 
-		hungry(w, now, &power);
+		gmd_max_power(w, now, &power);
 		up = power <= w->q->power_w;
 		for (int d = 0; d < DIMS; d++)
 			if ((up ? at[d] < hi[d] : at[d] > lo[d]) &&
@@ -196,34 +205,36 @@ static int descend(struct gmd_walk *w)
 		else
 			hi[go] = at[go] - 1;
 		at[go] = (lo[go] + hi[go] + up) / 2;
-		now = mode_at(w, at);
-		got = visit(w, now, w->size);
+		now = gmd_mode_at(w, at);
+		got = gmd_visit(w, now, w->size);
 		if (got != 1)
 			return got == -ENOSPC;
 	}
 }
 
-static int answered(const struct gmd_walk *w)
+/* Return: 1 if a measured plan meets the limits. */
+static int gmd_answered(const struct gmd_walk *w)
 {
 	struct jetwatt_slice_plan plan;
 
 	return jetwatt_known_answer(w->k, w->q, &plan);
 }
 
-/* The modes visited, at another size. Return: 1: an answer, or nothing; 0: stopped. */
-static int retry(struct gmd_walk *w, size_t size)
+/* Visit the modes of the path at another size. Return: 1 at an answer or the end; 0 if stopped. */
+static int gmd_retry(struct gmd_walk *w, size_t size)
 {
 	for (size_t i = 0; i < w->visits; i++) {
-		if (!visit(w, w->visited[i], size))
+		if (!gmd_visit(w, w->visited[i], size))
 			return 0;
-		if (answered(w))
+		if (gmd_answered(w))
 			return 1;
 	}
 	return 1;
 }
 
-/* The largest size that keeps the latency at the fastest mode. Return: 1, 0: stopped. */
-static int largest(struct gmd_walk *w)
+/* Set w->size to the largest size that meets the latency limit in the highest mode. Return: 1; 0 if
+ * stopped. */
+static int gmd_largest_size(struct gmd_walk *w)
 {
 	size_t last = w->k->works - 1;
 	const struct jetwatt_tenant *t = &w->k->work[last];
@@ -232,27 +243,27 @@ static int largest(struct gmd_walk *w)
 
 	for (int d = 0; d < DIMS; d++)
 		top[d] = w->steps[d] - 1;
-	mode = mode_at(w, top);
+	mode = gmd_mode_at(w, top);
 	for (w->size = t->sizes - 1; w->size; w->size--) {
 		double window = 1e3 * t->size[w->size] / w->q->arrival_hz, busy = 0;
 		int got;
 
 		if (window > w->q->latency_ms)
 			continue;
-		got = visit(w, mode, w->size);
+		got = gmd_visit(w, mode, w->size);
 		if (got != 1)
 			return got == -ENOSPC;
 		for (size_t i = 0; i < w->k->works; i++)
 			if (i == last || !jetwatt_slice_trains(w->k->kind))
-				busy += seen(w, w->k->work[i].time_ms, i, mode);
+				busy += gmd_value(w, w->k->work[i].time_ms, i, mode);
 		if (window + busy <= w->q->latency_ms && busy <= window)
 			break;
 	}
 	return 1;
 }
 
-static int next(void *state, const struct jetwatt_known *k, const struct jetwatt_slice_query *q,
-		size_t most, struct jetwatt_cell *cell)
+static int gmd_next(void *state, const struct jetwatt_known *k, const struct jetwatt_slice_query *q,
+		    size_t most, struct jetwatt_cell *cell)
 {
 	int beside = k->kind >= JETWATT_SLICE_BESIDE, done;
 	struct gmd_walk *w = calloc(1, sizeof(*w));
@@ -268,15 +279,16 @@ static int next(void *state, const struct jetwatt_known *k, const struct jetwatt
 		free(w);
 		return -ENOMEM;
 	}
-	axes(w);
-	done = !beside || largest(w);
+	gmd_axes(w);
+	done = !beside || gmd_largest_size(w);
 	if (done)
-		done = descend(w);
-	/* Larger ones where inference is alone, which began with one; else smaller ones. */
-	while (done && !answered(w) &&
+		done = gmd_descend(w);
+	/* Then larger sizes if inference runs alone, which started with one sample; else smaller
+	 * ones. */
+	while (done && !gmd_answered(w) &&
 	       (beside ? w->size > 0 : w->size + 1 < k->work[k->works - 1].sizes)) {
 		w->size += beside ? -1 : 1;
-		done = retry(w, w->size);
+		done = gmd_retry(w, w->size);
 	}
 	free(w->visited);
 	free(w);
@@ -284,6 +296,6 @@ static int next(void *state, const struct jetwatt_known *k, const struct jetwatt
 }
 
 const struct jetwatt_strategy jetwatt_strategy_gmd = {
-	.name = "gmd", .does = "Gradient descent over the knobs, as of Fulcrum", .modes = 15,
-	.next = next,
+	.name = "gmd", .does = "Gradient descent over the knobs (Fulcrum)", .modes = 15,
+	.next = gmd_next,
 };

@@ -1,81 +1,85 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Expected improvement (Jones, Schonlau and Welch 1998) under limits, for each kind
- * of plan. Times and powers are log-normal and independent of each other.
+ * Constrained expected improvement (Jones, Schonlau and Welch 1998) for each kind of plan. Times
+ * and powers are log-normal and independent of each other.
  */
 #include "plan/scout.h"
 
 #include <math.h>
 
-/* Aim a little under the budget: the sensor has an error too. */
+/* Share of the budget that predictions must stay below: the sensor has an error too. */
 #define MARGIN	0.99
-/* The least doubt of a power and of a time that was not measured: surfaces bend
- * where few rows show it. */
+/* Added in quadrature to the standard deviations of log power and log time of an unmeasured cell:
+ * response surfaces have kinks that few rows show. */
 #define POWER_DOUBT	0.01
 #define TIME_DOUBT	0.04
-/* What a first plan is worth, whatever it brings. */
+/* Value of a first plan that meets the limits, as a share of the scale. */
 #define FIRST	0.05
 
-static double cdf(double z)
+static double hope_cdf(double z)
 {
 	return 0.5 * erfc(-z * M_SQRT1_2);
 }
 
-/* P(v <= limit); a measured one (@sd 0) is what it is. */
-static double below(double v, double sd, double limit)
+/* Return: P(v <= limit); a measured value (@sd 0) is taken as exact. */
+static double hope_below(double v, double sd, double limit)
 {
 	if (!(sd > 0))
 		return v <= limit;
-	return limit > 0 ? cdf(log(limit / v) / sd) : 0;
+	return limit > 0 ? hope_cdf(log(limit / v) / sd) : 0;
 }
 
-/* E[max(0, z)] for z ~ N(mean, sd) */
-static double gain(double mean, double sd)
+/* Return: E[max(0, z)] for z ~ N(mean, sd). */
+static double hope_gain(double mean, double sd)
 {
 	double z = mean / sd;
 
-	return mean * cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
+	return mean * hope_cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
 }
 
-static double doubt(double sd, double least)
+/* Return: standard deviation with the part that is always added; 0 stays 0 (measured). */
+static double hope_sd(double sd, double least)
 {
 	return sd > 0 ? hypot(sd, least) : 0;
 }
 
-static double fits(const struct jetwatt_goal *goal, const struct jetwatt_guess *g)
+/* Return: probability of meeting the power budget. */
+static double hope_feasible(const struct jetwatt_goal *goal, const struct jetwatt_guess *g)
 {
 	if (!(g->power_sd > 0))
 		return g->power_w <= goal->q->power_w;
-	return below(g->power_w, doubt(g->power_sd, POWER_DOUBT), MARGIN * goal->q->power_w);
+	return hope_below(g->power_w, hope_sd(g->power_sd, POWER_DOUBT), MARGIN * goal->q->power_w);
 }
 
-/* A latency of @window + @time, which may be @most at most. */
-static double sooner(const struct jetwatt_goal *goal, double window, double time, double sd,
-		     double most, double *ok)
+/* Return: expected improvement of a latency of @window + @time, in ms, with @time at most @most.
+ * @ok: multiplied by the probability of that. */
+static double hope_latency(const struct jetwatt_goal *goal, double window, double time, double sd,
+			   double most, double *ok)
 {
 	double edge = fmin(most, goal->best - window);
-	double in = below(time, sd, most), s = fmax(time * sd, 1e-9 * time), e;
+	double in = hope_below(time, sd, most), s = fmax(time * sd, 1e-9 * time), e;
 
 	*ok *= in;
 	if (edge <= 0)
 		return goal->none ? FIRST * in : 0;
-	e = gain(edge - time, s);
+	e = hope_gain(edge - time, s);
 	if (edge < goal->best - window)
-		e += (goal->best - window - edge) * below(time, sd, edge);
+		e += (goal->best - window - edge) * hope_below(time, sd, edge);
 	return e / goal->best + (goal->none ? FIRST * in : 0);
 }
 
-/* Throughput of training has steps: by Gauss and Hermite's nodes. */
-static double more(const struct jetwatt_goal *goal, const struct jetwatt_guess *t,
-		   const struct jetwatt_guess *f, double window, double *ok)
+/* Return: expected improvement of training throughput beside inference. It is a step function of
+ * the times, so it is integrated by Gauss-Hermite quadrature. @ok: as in hope_latency(). */
+static double hope_throughput(const struct jetwatt_goal *goal, const struct jetwatt_guess *t,
+			      const struct jetwatt_guess *f, double window, double *ok)
 {
 	static const double at[5] = { 0, -1.355626, 1.355626, -2.856970, 2.856970 };
 	static const double weight[5] = { 0.533333, 0.222076, 0.222076, 0.011257, 0.011257 };
 	double most = fmin(goal->q->latency_ms - window, window), sum = 0, in;
-	double st = doubt(t->time_sd, TIME_DOUBT), sf = doubt(f->time_sd, TIME_DOUBT);
+	double st = hope_sd(t->time_sd, TIME_DOUBT), sf = hope_sd(f->time_sd, TIME_DOUBT);
 	double base = goal->any ? goal->best : 0;
 
-	in = below(f->time_ms, sf, most);
+	in = hope_below(f->time_ms, sf, most);
 	*ok *= in;
 	if (in < 1e-4)
 		return 0;
@@ -103,7 +107,7 @@ double jetwatt_hope_of(const struct jetwatt_goal *goal, const struct jetwatt_gue
 
 	*ok = 1;
 	for (size_t w = 0; w < works; w++) {
-		*ok *= fits(goal, &g[w]);
+		*ok *= hope_feasible(goal, &g[w]);
 		if (goal->kind != JETWATT_SLICE_TRAIN)
 			window[w] = 1e3 * size[w] / goal->q->arrival_hz;
 	}
@@ -113,22 +117,23 @@ double jetwatt_hope_of(const struct jetwatt_goal *goal, const struct jetwatt_gue
 	both = *ok;
 	switch (goal->kind) {
 	case JETWATT_SLICE_TRAIN:
-		e = gain(log(goal->best / g->time_ms), fmax(doubt(g->time_sd, TIME_DOUBT), 1e-9));
+		e = hope_gain(log(goal->best / g->time_ms),
+			      fmax(hope_sd(g->time_sd, TIME_DOUBT), 1e-9));
 		break;
 	case JETWATT_SLICE_INFER:
-		e = sooner(goal, *window, g->time_ms, doubt(g->time_sd, TIME_DOUBT),
-			   fmin(goal->q->latency_ms - *window, *window), ok);
+		e = hope_latency(goal, *window, g->time_ms, hope_sd(g->time_sd, TIME_DOUBT),
+				 fmin(goal->q->latency_ms - *window, *window), ok);
 		break;
 	case JETWATT_SLICE_BESIDE:
-		e = more(goal, &g[0], &g[1], window[1], ok);
+		e = hope_throughput(goal, &g[0], &g[1], window[1], ok);
 		break;
 	case JETWATT_SLICE_PAIR:
 		slow = fmax(window[0], window[1]);
-		sd = hypot(g[0].time_ms * doubt(g[0].time_sd, TIME_DOUBT),
-			   g[1].time_ms * doubt(g[1].time_sd, TIME_DOUBT)) /
+		sd = hypot(g[0].time_ms * hope_sd(g[0].time_sd, TIME_DOUBT),
+			   g[1].time_ms * hope_sd(g[1].time_sd, TIME_DOUBT)) /
 		     (g[0].time_ms + g[1].time_ms);
-		e = sooner(goal, slow, g[0].time_ms + g[1].time_ms, sd,
-			   fmin(goal->q->latency_ms - slow, fmin(window[0], window[1])), ok);
+		e = hope_latency(goal, slow, g[0].time_ms + g[1].time_ms, sd,
+				 fmin(goal->q->latency_ms - slow, fmin(window[0], window[1])), ok);
 		break;
 	}
 	return both * e;

@@ -1,39 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Constrained expected improvement for minimum time within a power budget (see plan.h).
+ */
 #include "plan/search.h"
 
 #include <math.h>
 
-/* Aim a little under the budget: the sensor has an error too. */
+/* Share of the budget that predictions must stay below: the sensor has an error too. */
 #define MARGIN	0.99
-/* Probability of meeting the budget below which a mode is out of the question. */
+/* Below this probability of meeting the budget, the query is taken as infeasible. */
 #define HOPELESS	1e-3
-/* Time bends where few rows show it (a loader's rounds, a step of the memory):
- * no prediction of a mode that was not measured is surer than this. */
+/* Added in quadrature to the standard deviation of log time of an unmeasured mode: the time surface
+ * has kinks that few rows show (rounds of a loader, steps of the memory clock). */
 #define TIME_DOUBT	0.04
-/* Of what is known from elsewhere less; and few tries are meant to last. */
+/* If the prior has rows of the same workload from other devices: a smaller value, and a factor on
+ * the exponent of feasibility, because few measurements should suffice. */
 #define TWIN_DOUBT	0.02
 #define TWIN_CAUTION	2.0
-/* What misses in a row add to the weight of the budget: the promise of much
- * time saved over it had been too loud. */
+/* Growth of the exponent of feasibility for each consecutive measurement over the budget after the
+ * first: a large predicted improvement had outweighed a low probability. */
 #define CAUTION		0.5
 
-static double cdf(double z)
+static double improve_cdf(double z)
 {
 	return 0.5 * erfc(-z * M_SQRT1_2);
 }
 
-/* E[max(0, z)] for z ~ N(mean, sd) */
-static double gain(double mean, double sd)
+/* Return: E[max(0, z)] for z ~ N(mean, sd). */
+static double improve_gain(double mean, double sd)
 {
 	double z = mean / sd;
 
-	return mean * cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
+	return mean * improve_cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
 }
 
-/* Time of the best answer there is, INFINITY: none. @drawn: the least power seen.
- * What reads within a standard error of the budget counts for nothing yet: its
- * proof may fail, and the next best must not be far behind then. */
-static double incumbent(const struct jetwatt_search *s, double *drawn)
+/* Return: time of the incumbent, INFINITY: none. @drawn: lowered to the lowest measured power. A
+ * mode whose power is within a standard error of the budget does not count: its verification may
+ * fail, and then the next best mode should be close. */
+static double improve_incumbent(const struct jetwatt_search *s, double *drawn)
 {
 	double best = INFINITY;
 
@@ -50,9 +54,8 @@ static double incumbent(const struct jetwatt_search *s, double *drawn)
 	return best;
 }
 
-/* The exponent of the probability to be within the budget, from how many of the
- * last measurements were over it. */
-static double caution(const struct jetwatt_search *s)
+/* Return: exponent of feasibility, from the number of last measurements over the budget. */
+static double improve_caution(const struct jetwatt_search *s)
 {
 	size_t over = 0;
 
@@ -82,18 +85,19 @@ int jetwatt_improve_again(const struct jetwatt_search *s, struct jetwatt_plan_ne
 			next->index = i;
 		}
 	}
-	next->why = "again: looks too good";
+	next->why = "again: implausibly low";
 	return doubtful < sure ? 0 : 1;
 }
 
 int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
 	double best, top = -1, slow = 0, least = INFINITY, drawn = INFINITY, hope = 0;
-	double limit = log(s->budget_w * MARGIN), weight = caution(s) * (s->foretold ? TWIN_CAUTION : 1),
+	double limit = log(s->budget_w * MARGIN),
+	       weight = improve_caution(s) * (s->foretold ? TWIN_CAUTION : 1),
 	       doubt = s->foretold ? TWIN_DOUBT : TIME_DOUBT;
 	size_t low = 0;
 
-	best = incumbent(s, &drawn);
+	best = improve_incumbent(s, &drawn);
 	for (size_t i = 0; i < s->n; i++)
 		slow = fmax(slow, s->p[i].time_ms);
 	next->why = isfinite(best) ? "expected improvement" : "likely under budget";
@@ -107,11 +111,11 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 			least = p->power_w;
 			low = i;
 		}
-		ok = cdf((limit - log(p->power_w)) / hypot(p->power_sd, 0.01));
+		ok = improve_cdf((limit - log(p->power_w)) / hypot(p->power_sd, 0.01));
 		hope = fmax(hope, ok);
 		score = pow(ok, weight) *
-			gain(log((isfinite(best) ? best : slow) / p->time_ms),
-			     hypot(p->time_sd, doubt));
+			improve_gain(log((isfinite(best) ? best : slow) / p->time_ms),
+				     hypot(p->time_sd, doubt));
 		if (score > top) {
 			top = score;
 			next->index = i;
@@ -120,7 +124,7 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 	if (top < 0)
 		return 1;
 	if (!isfinite(best) && hope < HOPELESS) {
-		/* No mode will do: know the closest one, then say so. */
+		/* Infeasible: measure the mode with the lowest predicted power, then stop. */
 		next->index = low;
 		next->why = "closest to the budget";
 		return least >= drawn;

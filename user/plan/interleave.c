@@ -1,49 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Arrival statistics, durations of time slices, and the queueing model of the plan.
+ */
 #include "plan/interleave.h"
 
 #include <math.h>
 #include <string.h>
 
-#define TAIL	2.6	/* standard deviations that 99 of 100 stay below; of what is skewed */
-#define LATE	0.01	/* of requests may be */
-/* So many requests are taken to have come as evenly as in a Poisson process. */
+#define TAIL	2.6  /* standard deviations that 99 % stay below, for a skewed distribution */
+#define LATE	0.01 /* share of the requests that may exceed the latency limit */
+/* Weight of the prior that arrivals are a Poisson process, in requests. */
 #define PRIOR	10
-#define FULL	0.95	/* a server that is busier than that is overloaded */
-/* Twice a log likelihood ratio: 1 in 100,000 splits of one rate, at most. */
+#define FULL	0.95 /* utilisation above which the server counts as overloaded */
+/* Threshold of twice the log likelihood ratio: at most 1 in 100,000 splits of a constant rate. */
 #define CHANGED	20.0
-/* Of the throughput, for answers that come sooner. */
+/* Share of the throughput that is given up for a lower latency. */
 #define GIVE	0.1
+/* Number of candidates for the number of minibatches. */
 #define STEPS	48
 
-static double log_likelihood(double requests, double ms)
+static double interleave_log_likelihood(double requests, double ms)
 {
 	return requests > 0 ? requests * log(requests / ms) : 0;
 }
 
-/*
- * Variance of requests in a window over their mean: 1 in a Poisson process. Less is not
- * believed: a window in which more come is longer for that, and looks as even. Each
- * against the one before, so that a rate that changes is not taken for scatter.
- */
-static double scatter(const struct jetwatt_interleave *i)
+/* Return: index of dispersion, the variance of the requests in a window over their mean: 1 for a
+ * Poisson process. Values below 1 are not used, because a window with more requests is longer and
+ * thus looks even. Each window is compared with the one before it, so that a slow change of the
+ * rate does not count. */
+static double interleave_dispersion(const struct jetwatt_interleave *i)
 {
-	double odd = PRIOR, due = PRIOR;
+	double squares = PRIOR, expected = PRIOR;
 
 	for (size_t j = i->since + 1; j < i->n; j++) {
 		const struct jetwatt_interleave_window *a = &i->w[j - 1], *b = &i->w[j];
 		double ratio = b->window_ms / a->window_ms, before = a->requests * ratio;
 
-		odd += (b->requests - before) * (b->requests - before) / (1 + ratio);
-		due += (b->requests + before) / 2;
+		squares += (b->requests - before) * (b->requests - before) / (1 + ratio);
+		expected += (b->requests + before) / 2;
 	}
-	return fmax(odd / due, 1);
+	return fmax(squares / expected, 1);
 }
 
-/*
- * Two rates, or one? The last 1, 2, 3, 4, 6, 8, 12 ... windows against the others
- * since the change before.
- */
-static void look_for_change(struct jetwatt_interleave *i)
+/* Test for a change of the rate: the last 1, 2, 3, 4, 6, 8, 12 ... windows against the others since
+ * the last change. */
+static void interleave_detect_change(struct jetwatt_interleave *i)
 {
 	double k = 0, ms = 0, late = 0, late_ms = 0, top = CHANGED;
 	size_t next = 1, since = i->since;
@@ -52,7 +53,7 @@ static void look_for_change(struct jetwatt_interleave *i)
 		k += i->w[j].requests;
 		ms += i->w[j].window_ms;
 	}
-	top *= scatter(i);
+	top *= interleave_dispersion(i);
 	for (size_t last = 1; last < i->n - i->since; last++) {
 		const struct jetwatt_interleave_window *w = &i->w[i->n - last];
 		double twice;
@@ -62,8 +63,9 @@ static void look_for_change(struct jetwatt_interleave *i)
 		if (last < next)
 			continue;
 		next += next < 3 ? 1 : 1u << ((31 - __builtin_clz((unsigned int)next)) - 1);
-		twice = 2 * (log_likelihood(late, late_ms) + log_likelihood(k - late, ms - late_ms) -
-			     log_likelihood(k, ms));
+		twice = 2 * (interleave_log_likelihood(late, late_ms) +
+			     interleave_log_likelihood(k - late, ms - late_ms) -
+			     interleave_log_likelihood(k, ms));
 		if (twice > top) {
 			top = twice;
 			since = i->n - last;
@@ -85,7 +87,7 @@ void jetwatt_interleave_note(struct jetwatt_interleave *i,
 		i->since = i->since > half ? i->since - half : 0;
 	}
 	i->w[i->n++] = *w;
-	look_for_change(i);
+	interleave_detect_change(i);
 }
 
 void jetwatt_interleave_forget(struct jetwatt_interleave *i)
@@ -121,23 +123,26 @@ double jetwatt_interleave_rate(const struct jetwatt_interleave *i)
 
 double jetwatt_interleave_most(const struct jetwatt_interleave *i, double expected)
 {
-	return expected + TAIL * sqrt(scatter(i) * expected);
+	return expected + TAIL * sqrt(interleave_dispersion(i) * expected);
 }
 
 /**
- * struct interleave_line - of turns: @base + @each x what is in them, in ms, @sd around it
- * @n: turns that it is drawn through
+ * struct interleave_line - duration of a time slice: @base + @each * content, in ms
+ * @n: number of time slices it is fitted to
+ * @base: constant part
+ * @each: part for each request or minibatch
+ * @sd: standard deviation around the line
  */
 struct interleave_line {
 	double n, base, each, sd;
 };
 
-/* As sums: of what is in a turn (k), and of its length (t). */
+/* Sums over time slices, of content (k) and duration (t). */
 struct interleave_sums {
 	double n, k, kk, t, tt, kt;
 };
 
-static void add(struct interleave_sums *s, double k, double t)
+static void interleave_sums_add(struct interleave_sums *s, double k, double t)
 {
 	s->n++;
 	s->k += k;
@@ -147,11 +152,9 @@ static void add(struct interleave_sums *s, double k, double t)
 	s->kt += k * t;
 }
 
-/*
- * Where all turns had about as much in them it is not known how steep the line is:
- * then @share of a turn is taken to depend on it.
- */
-static struct interleave_line draw(const struct interleave_sums *s, double share)
+/* Fit the line by least squares. If all time slices have about the same content, the slope is
+ * undetermined: then @share of the duration is taken to depend on the content. */
+static struct interleave_line interleave_fit_line(const struct interleave_sums *s, double share)
 {
 	double k, t, var, cov, weak, each;
 
@@ -168,70 +171,76 @@ static struct interleave_line draw(const struct interleave_sums *s, double share
 			      sqrt(fmax(s->tt / s->n - t * t - 2 * each * cov + each * each * var, 0)) };
 }
 
-static struct interleave_line of_infer(const struct jetwatt_interleave *i)
+static struct interleave_line interleave_infer_line(const struct jetwatt_interleave *i)
 {
 	struct interleave_sums s = { 0 };
 
 	for (size_t j = 0; j < i->n; j++)
 		if (i->w[j].infer_ms > 0)
-			add(&s, i->w[j].requests, i->w[j].infer_ms);
-	return draw(&s, 0.5);
+			interleave_sums_add(&s, i->w[j].requests, i->w[j].infer_ms);
+	return interleave_fit_line(&s, 0.5);
 }
 
-static struct interleave_line of_train(const struct jetwatt_interleave *i,
-				       const struct jetwatt_interleave_query *q)
+static struct interleave_line interleave_train_line(const struct jetwatt_interleave *i,
+						    const struct jetwatt_interleave_query *q)
 {
 	struct interleave_sums s = { 0 };
 	struct interleave_line l;
 
 	for (size_t j = 0; j < i->n; j++)
 		if (i->w[j].minibatches > 0)
-			add(&s, i->w[j].minibatches, i->w[j].train_ms);
-	l = draw(&s, 1);
+			interleave_sums_add(&s, i->w[j].minibatches, i->w[j].train_ms);
+	l = interleave_fit_line(&s, 1);
 	return l.n ? l : (struct interleave_line){ 0, 0, q->train_ms, 0 };
 }
 
 double jetwatt_interleave_ms(const struct jetwatt_interleave *i, double requests)
 {
-	struct interleave_line s = of_infer(i);
+	struct interleave_line s = interleave_infer_line(i);
 
 	return s.n ? s.base + s.each * requests : NAN;
 }
 
 /**
- * struct turns - what a plan is made of
- * @rate: requests per ms; @high: as many as the counted ones do not rule out
+ * struct interleave_model - what a plan is computed from
+ * @infer: duration of a server time slice
+ * @train: duration of a training time slice
+ * @rate: requests per millisecond
+ * @high: upper bound of @rate, by the number of requests counted
+ * @scatter: index of dispersion
+ * @change: duration of both switches, in milliseconds
+ * @even: see struct jetwatt_interleave_query
  */
-struct turns {
+struct interleave_model {
 	struct interleave_line infer, train;
 	double rate, high, scatter, change, even;
 };
 
-static struct turns learn(const struct jetwatt_interleave *i,
-			  const struct jetwatt_interleave_query *q)
+static struct interleave_model interleave_model_of(const struct jetwatt_interleave *i,
+						   const struct jetwatt_interleave_query *q)
 {
-	struct turns t = { of_infer(i), of_train(i, q), 1e-3 * q->arrival_hz, 0, scatter(i),
-			   q->switch_ms, q->even };
+	struct interleave_model t = { interleave_infer_line(i), interleave_train_line(i, q),
+				      1e-3 * q->arrival_hz, 0, interleave_dispersion(i),
+				      q->switch_ms, q->even };
 
 	t.high = t.rate * (1 + sqrt(t.scatter / (jetwatt_interleave_requests(i) + 1)));
 	return t;
 }
 
-static double training(const struct turns *t, double minibatches)
+static double interleave_train_ms(const struct interleave_model *t, double minibatches)
 {
 	return t->train.base + t->train.each * minibatches;
 }
 
-/*
- * Of 99 in 100 requests; INFINITY: there is none, the server is overloaded. Either the
- * server answers one by one: then its queue is that of a server without holidays (whose
- * tail is exponential), and whoever comes waits for what is left of a holiday besides
- * (Fuhrmann and Cooper, 1985). Or it answers at once all that has come: then who comes
- * first waits for a whole holiday, and for the work of all who come in it.
- */
-static double latency(const struct turns *t, double tau)
+/* Return: latency that 99 % of the requests stay below, in ms; INFINITY if the server is
+ * overloaded. The larger of two cases. One by one: the queue of a server without vacations, with an
+ * exponential tail, plus the rest of a vacation (Fuhrmann and Cooper 1985); a vacation is the time
+ * away from the server. In one minibatch: the first request waits for a whole vacation and for the
+ * work of all requests that arrive in it. */
+static double interleave_latency(const struct interleave_model *t, double tau)
 {
-	double away = training(t, tau) + t->change + t->infer.base, come = t->high * away;
+	double away = interleave_train_ms(t, tau) + t->change + t->infer.base,
+	       come = t->high * away;
 	double busy = t->infer.each * t->high, tail, one, all;
 
 	if (busy > FULL)
@@ -244,37 +253,44 @@ static double latency(const struct turns *t, double tau)
 	return away + fmax(one, all);
 }
 
-/* A bound at which nobody waits is passed over. */
-static double minibatches(const struct turns *t, uint32_t tau, uint32_t most)
+/* Return: mean number of training minibatches in a window: boundaries without a waiting request are
+ * passed over. */
+static double interleave_minibatches(const struct interleave_model *t, uint32_t tau, uint32_t most)
 {
-	double none = exp(-t->rate * (training(t, tau) + t->change));
+	double none = exp(-t->rate * (interleave_train_ms(t, tau) + t->change));
 	double more = none / fmax(1 - exp(-t->rate * t->train.each), 1e-9);
 
 	return t->even ? tau : fmin(tau + more, most);
 }
 
-/* What comes while the server works makes its turn longer still: with a share r of the
- * time for each, a window is 1 / (1 - r) times what it would be. */
-static double window(const struct turns *t, double n, double rate)
+/* Return: mean length of a window. Requests that arrive while the server works lengthen its time
+ * slice: at utilisation r by the factor 1 / (1 - r). */
+static double interleave_window_ms(const struct interleave_model *t, double n, double rate)
 {
 	double left = 1 - t->infer.each * rate;
 
-	return (training(t, n) + t->change + t->infer.base) / fmax(left, 1 - FULL);
+	return (interleave_train_ms(t, n) + t->change + t->infer.base) / fmax(left, 1 - FULL);
 }
 
-static int fill(const struct turns *t, const struct jetwatt_interleave *i,
-		const struct jetwatt_interleave_query *q, uint32_t tau, uint32_t most,
-		struct jetwatt_interleave_plan *plan)
+/* Set @plan for @tau to @most minibatches. Return: 1 if it meets the latency limit. */
+static int interleave_fill(const struct interleave_model *t, const struct jetwatt_interleave *i,
+			   const struct jetwatt_interleave_query *q, uint32_t tau, uint32_t most,
+			   struct jetwatt_interleave_plan *plan)
 {
-	double n = minibatches(t, tau, most), ms = window(t, n, t->rate), late = latency(t, tau);
+	double n = interleave_minibatches(t, tau, most), ms = interleave_window_ms(t, n, t->rate),
+	       late = interleave_latency(t, tau);
 
 	*plan = (struct jetwatt_interleave_plan){
-		.tau = tau, .most = t->even ? tau : most, .minibatches = n, .window_ms = ms,
-		.infer_ms = ms - training(t, n), .requests = ms * t->rate,
+		.tau = tau,
+		.most = t->even ? tau : most,
+		.minibatches = n,
+		.window_ms = ms,
+		.infer_ms = ms - interleave_train_ms(t, n),
+		.requests = ms * t->rate,
 		.requests_most = jetwatt_interleave_most(i, ms * t->rate),
-		.latency_ms = fmin(late, 100 * q->latency_ms), 
-		/* Promised with as many requests as there may be. */
-		.throughput_hz = 1e3 * n / window(t, n, t->high),
+		.latency_ms = fmin(late, 100 * q->latency_ms),
+		/* The planned throughput allows for the highest plausible rate. */
+		.throughput_hz = 1e3 * n / interleave_window_ms(t, n, t->high),
 	};
 	return late <= q->latency_ms;
 }
@@ -283,34 +299,34 @@ int jetwatt_interleave_fixed(const struct jetwatt_interleave *i,
 			     const struct jetwatt_interleave_query *q, uint32_t tau,
 			     struct jetwatt_interleave_plan *plan)
 {
-	struct turns t = learn(i, q);
+	struct interleave_model t = interleave_model_of(i, q);
 
 	t.even = 1;
-	return fill(&t, i, q, tau, tau, plan);
+	return interleave_fill(&t, i, q, tau, tau, plan);
 }
 
 int jetwatt_interleave_plan(const struct jetwatt_interleave *i,
 			    const struct jetwatt_interleave_query *q,
 			    struct jetwatt_interleave_plan *plan)
 {
-	struct turns t = learn(i, q);
+	struct interleave_model t = interleave_model_of(i, q);
 	double ratio = fmax(q->latency_ms / fmax(t.train.each, 1e-3), 1), best;
 	uint32_t most = 1, tau = 1;
 
-	/* From one minibatch to as many as the latency holds, in equal ratios. */
+	/* From one minibatch to the largest number within the limit, in equal ratios. */
 	for (int j = 0; j < STEPS; j++) {
 		uint32_t n = lround(pow(ratio, j / (STEPS - 1.0)));
 
-		if (n > most && latency(&t, n) <= q->latency_ms)
+		if (n > most && interleave_latency(&t, n) <= q->latency_ms)
 			most = n;
 	}
-	best = minibatches(&t, most, most) / window(&t, most, t.rate);
+	best = interleave_minibatches(&t, most, most) / interleave_window_ms(&t, most, t.rate);
 	for (int j = 0; j < STEPS && tau < most; j++) {
-		double n = minibatches(&t, tau, most);
+		double n = interleave_minibatches(&t, tau, most);
 
-		if (n / window(&t, n, t.rate) >= (1 - GIVE) * best)
+		if (n / interleave_window_ms(&t, n, t.rate) >= (1 - GIVE) * best)
 			break;
 		tau = fmin(fmax(tau + 1, lround(pow(ratio, j / (STEPS - 1.0)))), most);
 	}
-	return fill(&t, i, q, tau, most, plan);
+	return interleave_fill(&t, i, q, tau, most, plan);
 }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Training and inference by turns, in the mode that the board is in: how long both
- * take for what, and how many requests come, is learned from the turns as they go
- * by; of that follows how many minibatches of training there should be between two
- * turns of the server.
+ * Online plan for time slicing of training and inference in a fixed mode. Durations of time slices
+ * and the arrival rate are learned from past windows; from them follows the number of training
+ * minibatches between two time slices of the server. Used by user/timeshare/.
  *
- * A window is a turn of training and one of the server, which answers what has come
- * in and what comes meanwhile. Training gives way at the first bound after @tau
- * minibatches at which a request waits, after @most in any case. Each change from one
- * program to the other takes its time.
+ * A window is a time slice of training and one of the server, which answers the requests that have
+ * arrived and those that arrive meanwhile. Training yields at the first minibatch boundary after
+ * @tau minibatches at which a request is waiting, and in any case after @most minibatches. A switch
+ * between the programs takes time as well.
  *
- * Requests do not come at an even rate, nor at one that stays: the latency is kept for
- * 99 of 100 of them, by how windows have scattered, and what was before a change
- * (likelihood ratio of two Poisson rates against one) is forgotten at once.
+ * Requests arrive irregularly and the rate may change. The plan keeps the latency limit for 99 % of
+ * the requests, given the scatter of past windows. After a change of the rate (detected by the
+ * likelihood ratio of two Poisson rates against one), older windows no longer count.
  */
 #ifndef JETWATT_PLAN_INTERLEAVE_H
 #define JETWATT_PLAN_INTERLEAVE_H
@@ -20,15 +19,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Largest number of windows kept. */
 #define JETWATT_INTERLEAVE_KEEP	256
 
 /**
- * struct jetwatt_interleave_window - what one was like
- * @requests: that the server has answered at its end
- * @window_ms: since the end of the one before
- * @infer_ms: of that, from when the server was let go until it had nothing more to do
- * @minibatches, @train_ms: of training, and how long its turn was; 0: it did not end at
- *	a bound
+ * struct jetwatt_interleave_window - measurements of one window
+ * @requests: number of requests answered
+ * @window_ms: time since the end of the previous window, in milliseconds
+ * @infer_ms: part of it from thawing the server until the server was idle, in milliseconds
+ * @minibatches: training minibatches in the window
+ * @train_ms: length of the training time slice, in milliseconds; 0: it did not end at a minibatch
+ *	boundary
  */
 struct jetwatt_interleave_window {
 	double requests, window_ms, infer_ms, minibatches, train_ms;
@@ -36,35 +37,42 @@ struct jetwatt_interleave_window {
 
 /**
  * struct jetwatt_interleave - the last windows
- * @since: the first one after the rate of requests has changed
+ * @w: the windows
+ * @n: number of windows
+ * @since: first window after the last change of the arrival rate
  */
 struct jetwatt_interleave {
 	struct jetwatt_interleave_window w[JETWATT_INTERLEAVE_KEEP];
 	size_t n, since;
 };
 
+/* Add a window; those of no length are ignored. */
 void jetwatt_interleave_note(struct jetwatt_interleave *i,
 			     const struct jetwatt_interleave_window *w);
 
-/* Programs run at another speed from now on: only the rate of requests is still known. */
+/* Discard durations, for example after a change of the mode; keep the arrival rate. */
 void jetwatt_interleave_forget(struct jetwatt_interleave *i);
 
-/* Requests counted since the rate has changed, and their rate per second; NAN: not known. */
+/*
+ * Return: number of requests since the last change of the rate; the second function returns their
+ * rate per second, NAN if unknown.
+ */
 double jetwatt_interleave_requests(const struct jetwatt_interleave *i);
 double jetwatt_interleave_rate(const struct jetwatt_interleave *i);
 
-/* What a turn with @requests takes, in ms; NAN: not known. */
+/* Return: duration of a server time slice with @requests requests, in ms; NAN if unknown. */
 double jetwatt_interleave_ms(const struct jetwatt_interleave *i, double requests);
 
-/* As many requests as come in 99 of 100 windows in which @expected are. */
+/* Return: number of requests that 99 % of the windows with @expected mean requests stay below. */
 double jetwatt_interleave_most(const struct jetwatt_interleave *i, double expected);
 
 /**
- * struct jetwatt_interleave_query - what is asked for
- * @latency_ms: 99 of 100 requests are to be answered in; @arrival_hz: requests per second
- * @train_ms: a minibatch of training, as long as no turn has shown it
- * @switch_ms: from one program to the other and back
- * @even: nobody sees requests come: every turn of training has as many minibatches
+ * struct jetwatt_interleave_query - limits and assumptions of a plan
+ * @latency_ms: latency limit for 99 % of the requests, in milliseconds
+ * @arrival_hz: arrival rate, in requests per second
+ * @train_ms: time of a training minibatch, in milliseconds, used until a window has measured it
+ * @switch_ms: duration of a switch from one program to the other and back, in milliseconds
+ * @even: 1: arrivals are not observable, so each time slice has the same number of minibatches
  */
 struct jetwatt_interleave_query {
 	double latency_ms, arrival_hz, train_ms, switch_ms;
@@ -72,26 +80,35 @@ struct jetwatt_interleave_query {
 };
 
 /**
- * struct jetwatt_interleave_plan - the answer
- * @tau, @most: minibatches of training in each window, at least and at most
- * @minibatches: their mean; @window_ms: its mean length, and @infer_ms of that the
- *	server's turn, with both changes
- * @requests: expected in it; @requests_most: in 99 of 100
- * @latency_ms: that 99 of 100 requests are answered in
- * @throughput_hz: minibatches of training per second
+ * struct jetwatt_interleave_plan - a plan
+ * @tau: fewest training minibatches in a window
+ * @most: largest number of training minibatches in a window
+ * @minibatches: mean number of training minibatches in a window
+ * @window_ms: mean length of a window, in milliseconds
+ * @infer_ms: part of it for the server and both switches, in milliseconds
+ * @requests: expected requests in a window
+ * @requests_most: requests that 99 % of the windows stay below
+ * @latency_ms: latency that 99 % of the requests stay below, in milliseconds
+ * @throughput_hz: training minibatches per second
  */
 struct jetwatt_interleave_plan {
 	uint32_t tau, most;
 	double minibatches, window_ms, infer_ms, requests, requests_most, latency_ms, throughput_hz;
 };
 
-/* Of plans that keep the latency and train about as much as the best, the one that answers
- * soonest. Return: 1; 0: the latency cannot be kept: then one minibatch in each window. */
+/*
+ * Find a plan: of those within the latency limit and within 10 % of the best throughput, the one
+ * with the least latency. Return: 1; 0 if the limit cannot be met, then @plan has one minibatch per
+ * window.
+ */
 int jetwatt_interleave_plan(const struct jetwatt_interleave *i,
 			    const struct jetwatt_interleave_query *q,
 			    struct jetwatt_interleave_plan *plan);
 
-/* The same with @tau minibatches in each window, whatever comes of it. */
+/*
+ * Predict a plan with exactly @tau minibatches in each window. Return: 1 if it meets the latency
+ * limit, else 0.
+ */
 int jetwatt_interleave_fixed(const struct jetwatt_interleave *i,
 			     const struct jetwatt_interleave_query *q, uint32_t tau,
 			     struct jetwatt_interleave_plan *plan);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Measurements of the workloads that share a board: tables of means, and the rows behind them.
+ */
 #include "plan/known.h"
 
 #include <errno.h>
@@ -6,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void forget(struct jetwatt_known *k)
+static void known_discard(struct jetwatt_known *k)
 {
 	for (size_t w = 0; w < k->works; w++) {
 		struct jetwatt_tenant *t = &k->work[w];
@@ -40,7 +43,7 @@ int jetwatt_known_init(struct jetwatt_known *k, enum jetwatt_slice_kind kind,
 			return -ENOMEM;
 		t->power_w = t->time_ms + sizes[w] * n;
 	}
-	forget(k);
+	known_discard(k);
 	return 0;
 }
 
@@ -59,10 +62,10 @@ void jetwatt_known_query(struct jetwatt_known *k, int all)
 	memset(k->fresh, 0, k->n);
 	k->modes = k->measured = 0;
 	if (all)
-		forget(k);
+		known_discard(k);
 }
 
-static int grow(struct jetwatt_tenant *t)
+static int known_grow(struct jetwatt_tenant *t)
 {
 	size_t room = t->room ? 2 * t->room : 32;
 	struct jetwatt_row *row = realloc(t->row, room * sizeof(*row));
@@ -88,7 +91,7 @@ int jetwatt_known_add(struct jetwatt_known *k, const struct jetwatt_cell *c, dou
 
 	if (!(time_ms > 0 && time_ms < INFINITY && power_w > 0 && power_w < INFINITY))
 		return -EINVAL;
-	if (t->rows == t->room && grow(t))
+	if (t->rows == t->room && known_grow(t))
 		return -ENOMEM;
 	t->cell[t->rows] = *c;
 	t->row[t->rows++] = (struct jetwatt_row){

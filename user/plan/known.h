@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What has been measured of the workloads that are to share a board, cell by
- * cell: a cell is a workload at a minibatch size in a mode.
+ * Measurements of the workloads that share a board, cell by cell. A cell is one workload at one
+ * minibatch size in one mode. Strategies read it; the callers of a strategy add the measurements.
  */
 #ifndef JETWATT_KNOWN_H
 #define JETWATT_KNOWN_H
@@ -9,20 +9,30 @@
 #include "model/estimator.h"
 #include "plan/slice.h"
 
-/* Two workloads share a board at most. */
+/* Largest number of workloads that share a board. */
 #define JETWATT_KNOWN_WORKS	2
 
+/**
+ * struct jetwatt_cell - a cell
+ * @work: index of the workload
+ * @size: index of its minibatch size
+ * @mode: index of the mode
+ */
 struct jetwatt_cell {
 	size_t work, size, mode;
 };
 
 /**
- * struct jetwatt_tenant - one workload
- * @size: its @sizes minibatch sizes; training has one, which may be 0
- * @by: the predictor and what it knows of other workloads, NULL: the default, nothing
- * @time_ms, @power_w: size by size, all modes each: means of what was measured, NAN:
- *	nothing was
- * @row: all measurements, the latest last, @rows of them, of cells @cell
+ * struct jetwatt_tenant - measurements of one workload
+ * @size: its minibatch sizes, in samples; training has one, which may be 0
+ * @sizes: number of sizes
+ * @by: predictor and prior; NULL: the default predictor without a prior
+ * @time_ms: mean of the measured times, size by size, all modes each; NAN: not measured
+ * @power_w: mean of the measured powers, likewise
+ * @row: all measurements, the latest last
+ * @cell: cell of each row
+ * @rows: number of rows
+ * @room: number of rows allocated
  */
 struct jetwatt_tenant {
 	const uint32_t *size;
@@ -35,10 +45,15 @@ struct jetwatt_tenant {
 };
 
 /**
- * struct jetwatt_known - workloads on a board
- * @mode: the board's @n modes
- * @fresh: modes in which something was measured for this query, @modes of them
- * @measured: cells measured for this query
+ * struct jetwatt_known - measurements of a board
+ * @kind: kind of the plan
+ * @mode: modes of the board
+ * @n: number of modes
+ * @works: number of workloads
+ * @modes: number of modes measured for this query
+ * @measured: number of cells measured for this query
+ * @work: the workloads
+ * @fresh: for each mode, 1: measured for this query
  */
 struct jetwatt_known {
 	enum jetwatt_slice_kind kind;
@@ -49,30 +64,36 @@ struct jetwatt_known {
 };
 
 /**
- * jetwatt_known_init() - nothing is known yet
- * @mode: @n of them, all different; @size, @sizes: of each workload. Both stay the
- *	caller's
+ * jetwatt_known_init() - start without measurements
+ * @k: the measurements
+ * @kind: kind of the plan
+ * @mode: different modes of the board; owned by the caller
+ * @n: number of modes
+ * @size: minibatch sizes of each workload; owned by the caller
+ * @sizes: number of sizes of each workload
  *
- * Return: 0, -EINVAL, -ENOMEM.
+ * Return: 0, -EINVAL, -ENOMEM; free @k in any case.
  */
 int jetwatt_known_init(struct jetwatt_known *k, enum jetwatt_slice_kind kind,
 		       const struct jetwatt_mode *mode, size_t n, const uint32_t *const *size,
 		       const size_t *sizes);
+/* Free the contents of @k. */
 void jetwatt_known_free(struct jetwatt_known *k);
 
-/* Another query begins; @forget: and nothing is known. */
+/* Start a new query. @forget: 1: discard all measurements; 0: keep those of earlier queries. */
 void jetwatt_known_query(struct jetwatt_known *k, int forget);
 
-/* Return: 0; -EINVAL: not finite and positive; -ENOMEM. */
+/* Add a measurement of a cell. Return: 0; -EINVAL if it is not finite and positive; -ENOMEM. */
 int jetwatt_known_add(struct jetwatt_known *k, const struct jetwatt_cell *c, double time_ms,
 		      double power_w);
 
-/* Where a cell's figures lie in a tenant's arrays. */
+/* Return: index of a cell in @time_ms and @power_w of its workload. */
 static inline size_t jetwatt_known_at(const struct jetwatt_known *k, const struct jetwatt_cell *c)
 {
 	return c->size * k->n + c->mode;
 }
 
+/* Return: 1 if the cell has been measured, else 0. */
 static inline int jetwatt_known_has(const struct jetwatt_known *k, const struct jetwatt_cell *c)
 {
 	double t = k->work[c->work].time_ms[jetwatt_known_at(k, c)];
@@ -80,19 +101,23 @@ static inline int jetwatt_known_has(const struct jetwatt_known *k, const struct 
 	return t == t;
 }
 
-/* The best plan of what was measured. Return: 1, 0: none. */
+/* Set @plan to the best plan of measured cells. Return: 1; 0 if none meets the limits. */
 int jetwatt_known_answer(const struct jetwatt_known *k, const struct jetwatt_slice_query *q,
 			 struct jetwatt_slice_plan *plan);
 
-/* Has anything that was measured in a mode drawn more than @budget? */
+/* Return: 1 if a measurement in the mode is above @budget watts, else 0. */
 int jetwatt_known_over(const struct jetwatt_known *k, size_t mode, double budget);
 
-/* Mark modes in which anything was measured. Return: how many. */
+/* Set @seen to 1 for modes with a measurement, else to 0. Return: number of these modes. */
 size_t jetwatt_known_modes(const struct jetwatt_known *k, unsigned char *seen);
 
-/* Which end of the range of cores a mode is at: 1: few, 2: many, 0: none; and at which ends none
- * of those @seen is, which fills @range. More cores are not always faster, nor fewer slower, and
- * no form foretells it. */
+/*
+ * jetwatt_known_end_of() returns in which third of the range of cores (by logarithm) a mode is: 1:
+ * the lower, 2: the upper, 0: the middle one. jetwatt_known_ends_missing() sets @range (two
+ * entries) to the range, and returns the bits of the ends without a mode in @seen. The effect of
+ * the number of cores is not monotonic and no parametric mean predicts it, so both ends are
+ * measured.
+ */
 int jetwatt_known_end_of(const struct jetwatt_known *k, size_t mode, const double *range);
 int jetwatt_known_ends_missing(const struct jetwatt_known *k, const unsigned char *seen,
 			       double *range);

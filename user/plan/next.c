@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jetwatt_plan_next(): fit, predict, exclude hopeless modes, and dispatch to the choice.
+ */
 #include "plan/search.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* From this many rows on an outline tells which modes are out of the question;
- * before, everything is possible, and a small process is cheap anyway. */
-#define SCREEN_ROWS	8
-/* Far beyond what a process with a few per cent of spread can turn around. */
+/* From this number of rows on, the parametric means decide which modes are excluded. With fewer
+ * rows every mode is possible, and predicting all of them is cheap. */
+#define EXCLUDE_ROWS	8
+/* Exclude modes above these factors of budget and best time: the Gaussian process changes the means
+ * by a few per cent only. */
 #define TOO_MUCH	1.35
 #define TOO_SLOW	1.5
 
-/* Return: how many different modes were measured. */
-static size_t mark_seen(struct jetwatt_search *s)
+/* Mark measured modes. Return: number of different modes. */
+static size_t next_mark_seen(struct jetwatt_search *s)
 {
 	size_t modes = 0;
 
@@ -26,8 +30,8 @@ static size_t mark_seen(struct jetwatt_search *s)
 	return modes;
 }
 
-/* Marks what is out, as seen by the outline. Return: how many remain. */
-static size_t screen(struct jetwatt_search *s, const double *time, const double *power)
+/* Mark modes that the parametric means exclude. Return: number of modes that remain. */
+static size_t next_exclude(struct jetwatt_search *s, const double *time, const double *power)
 {
 	double best = INFINITY;
 	size_t left = 0;
@@ -44,8 +48,8 @@ static size_t screen(struct jetwatt_search *s, const double *time, const double 
 	return left;
 }
 
-/* Predictions of what is not out, into their places. */
-static int predict_some(struct jetwatt_search *s)
+/* Predict the modes that are not excluded. */
+static int next_predict_some(struct jetwatt_search *s)
 {
 	double *time = malloc(2 * s->n * sizeof(*time));
 	struct jetwatt_prediction *p = NULL;
@@ -58,7 +62,7 @@ static int predict_some(struct jetwatt_search *s)
 	err = s->m->by->outline(s->m->model, s->mode, s->n, time, time + s->n);
 	if (err)
 		goto out;
-	left = screen(s, time, time + s->n);
+	left = next_exclude(s, time, time + s->n);
 	err = -ENOMEM;
 	p = malloc((left + 1) * sizeof(*p));
 	mode = malloc((left + 1) * sizeof(*mode));
@@ -79,31 +83,31 @@ out:
 	return err;
 }
 
-static int predict(struct jetwatt_search *s, uint64_t seed)
+static int next_predict(struct jetwatt_search *s, uint64_t seed)
 {
 	int err = jetwatt_estimator_fit(&s->m, s->by, s->row, s->rows, 0, seed);
 
 	if (err)
 		return err;
-	if ((s->rows >= SCREEN_ROWS || s->foretold) && s->budget_w > 0 &&
-	    s->m->by->outline && s->m->model)
-		return predict_some(s);
+	if ((s->rows >= EXCLUDE_ROWS || s->foretold) && s->budget_w > 0 && s->m->by->outline &&
+	    s->m->model)
+		return next_predict_some(s);
 	return jetwatt_fitted_predict(s->m, s->mode, NULL, s->n, s->p);
 }
 
-/* Of more rows than the fit takes, those that it has not seen fit it badly. */
-static int again(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
+/* A fit ignores rows beyond JETWATT_FIT_MAX, so these would look like outliers. */
+static int next_remeasure(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
 	if (s->rows < JETWATT_DESIGN || s->rows > JETWATT_FIT_MAX)
 		return 1;
 	return s->budget_w > 0 ? jetwatt_improve_again(s, next) : jetwatt_explore_again(s, next);
 }
 
-/* @left: modes that may still be measured for the first time. */
-static int choose(const struct jetwatt_search *s, size_t left, uint64_t seed,
-		  struct jetwatt_plan_next *next)
+/* Choose the next mode. @left: number of new modes that may be measured. */
+static int next_choose(const struct jetwatt_search *s, size_t left, uint64_t seed,
+		       struct jetwatt_plan_next *next)
 {
-	if (!again(s, next))
+	if (!next_remeasure(s, next))
 		return 0;
 	if (!left)
 		return 1;
@@ -133,13 +137,13 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 	err = s.seen && s.p ? 0 : -ENOMEM;
 	if (err)
 		goto out;
-	modes = mark_seen(&s);
+	modes = next_mark_seen(&s);
 	s.foretold = jetwatt_estimator_foretells(by, row, rows);
 	if (rows || s.foretold || (budget_w > 0 && jetwatt_estimator_foresees(by, mode, n)))
-		err = predict(&s, seed);
+		err = next_predict(&s, seed);
 	s.foreseen = budget_w > 0 && jetwatt_fitted_foreseen(s.m) >= JETWATT_PLAN_FORESEEN;
 	if (!err)
-		err = choose(&s, most > modes ? most - modes : 0, seed, next);
+		err = next_choose(&s, most > modes ? most - modes : 0, seed, next);
 out:
 	jetwatt_fitted_free(s.m);
 	free(s.seen);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which mode to measure next, which mode is best. Pure: models and arrays.
+ * Bayesian optimisation of power modes: which mode to measure next, and which mode answers a query.
+ * Used by user/tune/, user/cmd/ and user/daemon/.
+ *
+ * Pure functions of models and arrays: no globals, files or clocks. They block for the length of
+ * the computation.
  */
 #ifndef JETWATT_PLAN_H
 #define JETWATT_PLAN_H
@@ -9,77 +13,94 @@
 #include <stdint.h>
 #include "model/estimator.h"
 
-/* What a screen of 80 columns has left for it. */
+/* Largest length of a reason in characters: the rest of a line of 80 columns. */
 #define JETWATT_PLAN_WHY	22
 
 /**
- * struct jetwatt_plan_next - what to measure next
- * @index: into the modes
- * @why: static text of at most JETWATT_PLAN_WHY characters, for the story: "spread",
- *	"expected improvement", ...
+ * struct jetwatt_plan_next - the mode to measure next
+ * @index: index into the modes
+ * @why: reason for the report, a static string of at most JETWATT_PLAN_WHY characters, such as
+ *	"expected improvement"
  */
 struct jetwatt_plan_next {
 	size_t index;
 	const char *why;
 };
 
-/* A surface known to 1 % is known; an improvement of a fiftieth of that is none. */
+/*
+ * Without a budget the search ends if the mean standard deviation is below JETWATT_PLAN_ENOUGH.
+ * With a budget it ends if the expected improvement is below JETWATT_PLAN_GAIN, as a share of the
+ * time.
+ */
 #define JETWATT_PLAN_ENOUGH	0.01
 #define JETWATT_PLAN_GAIN	2e-4
-/* No search for a budget ends for want of promise before so many readings. */
+/* Fewest rows before a search with a budget ends for lack of expected improvement. */
 #define JETWATT_PLAN_LEAST	10
-/* From such a share of other workloads in a model on, no modes are laid out by hand. */
+/* If the weight of the references in the model is at least this, the search skips the initial
+ * design. */
 #define JETWATT_PLAN_FORESEEN	0.1
 
 /**
- * jetwatt_plan_next() - next mode to measure for: min time s.t. power <= budget
- * @mode: the board's modes; @row: what has been measured so far, the latest last
- *	(0 rows at the start; the same mode may appear again: measured again)
- * @by: the predictor and what it knows of other workloads, NULL: the default and
- *	nothing; if it knows this one from elsewhere there is no opening
- * @budget_w: 0: no budget, learn the whole surface
- * @most: different modes that may be measured in total
+ * jetwatt_plan_next() - choose the mode to measure next, for minimum time within a power budget
+ * @mode: modes of the board
+ * @n: number of modes
+ * @row: measured rows, the latest last. A mode may occur more than once
+ * @rows: number of rows; 0 at the start
+ * @by: predictor and prior; NULL: the default predictor without a prior. If the prior has rows of
+ *	the same workload from other devices, the initial design is skipped
+ * @budget_w: power budget, in watts; 0: no budget, learn the whole surface
+ * @most: largest number of different modes to measure in all
+ * @seed: seed of all random choices; equal arguments give an equal choice
+ * @next: set to the choice
  *
- * Deterministic from its arguments. Early choices are cautious: a mode likely
- * over budget is measured only when it can teach something. A mode whose one
- * reading all others contradict is asked for a second time, beyond @most too.
- * Return: 0; 1: nothing left that is worth measuring; negative errno, see
- * jetwatt_estimator_fit(). Worth it is
- * none when @most are measured, or all modes; without a budget, when the variances
- * of log time and log power together, mean over the modes not measured (a sample,
- * where they are more than 192), are below JETWATT_PLAN_ENOUGH squared; with one,
- * from JETWATT_PLAN_LEAST rows on, when no mode is expected to save more than
- * JETWATT_PLAN_GAIN of the time, or when none can be within the budget and the
- * closest has been measured.
+ * Early choices are cautious: a mode that is likely over the budget is chosen only if it is
+ * informative. A mode whose only measurement contradicts the model is chosen a second time, even if
+ * @most modes have been measured.
+ *
+ * Return: 0; 1 if no mode is worth measuring; negative errno as jetwatt_estimator_fit(). No mode is
+ * worth measuring if @most modes, or all, have been measured. Without a budget: if the variances of
+ * log time and log power together, averaged over the unmeasured modes (a sample of 192 if there are
+ * more), are below JETWATT_PLAN_ENOUGH squared. With a budget: from JETWATT_PLAN_LEAST rows on, if
+ * no mode has an expected improvement above JETWATT_PLAN_GAIN; or if no mode can be within the
+ * budget and none is predicted to draw less than those measured.
  */
 int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
 		      size_t rows, const struct jetwatt_estimator *by, double budget_w, size_t most,
 		      uint64_t seed, struct jetwatt_plan_next *next);
 
 /**
- * jetwatt_plan_down() - next mode for a board whose clocks only go down
+ * jetwatt_plan_down() - choose the next mode on a board whose clocks can only be lowered
+ * @mode: modes of the board
+ * @n: number of modes
+ * @row: measured rows
+ * @rows: number of rows
+ * @most: largest number of rows
+ * @next: set to the choice
  *
- * Of CPU and GPU, none of the modes after another is higher in either clock; a
- * profile that is resumed goes on below all that was measured. Knows nothing of
- * what was measured but where.
- * Return: 0; 1: no mode is left, or @most are measured; -EINVAL: no modes.
+ * Neither the CPU clock nor the GPU clock is above that of any measured row, so a resumed profile
+ * continues below its rows. Only the modes of the rows are used, not their times and powers.
+ *
+ * Return: 0; 1 if no mode is left or @rows has reached @most; -EINVAL if @n is 0.
  */
 int jetwatt_plan_down(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
 		      size_t rows, size_t most, struct jetwatt_plan_next *next);
 
 /**
- * jetwatt_plan_spread() - how well is it known?
- * @budget_w: 0: asked of all modes; else of those that could be its answer
+ * jetwatt_plan_spread() - mean uncertainty of predictions
+ * @p: predictions of all modes
+ * @n: number of modes
+ * @budget_w: 0: average over all modes; else over those that could be the answer to this power
+ *	budget, in watts
  *
- * Return: mean half width of the 95 % intervals, relative, of the worse of time
- * and power.
+ * Return: mean relative half width of the 95 % intervals, of time or power, whichever is wider.
  */
 double jetwatt_plan_spread(const struct jetwatt_prediction *p, size_t n, double budget_w);
 
 /**
- * struct jetwatt_plan_choice - an answer of optimize
- * @index: into the modes
- * @measured: it rests on a measurement, else on the prediction alone
+ * struct jetwatt_plan_choice - a candidate for the answer
+ * @index: index into the modes
+ * @measured: 1: the mode has been measured; 0: it is a prediction only
+ * @p: its prediction
  */
 struct jetwatt_plan_choice {
 	size_t index;
@@ -88,20 +109,24 @@ struct jetwatt_plan_choice {
 };
 
 /**
- * jetwatt_plan_reading() - all readings of a mode as one
- * @mean: time and power, weighted by their errors, and the errors of that
+ * jetwatt_plan_reading() - combine all measurements of a mode
+ * @mode: the mode
+ * @row: measured rows
+ * @rows: number of rows
+ * @mean: set to the means of time and power, weighted by inverse variances, and their relative
+ *	standard errors; unchanged if there is no measurement
  *
- * Return: how many there are; 0: none, @mean is not touched.
+ * Return: number of measurements of the mode.
  */
 size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwatt_row *row,
 			    size_t rows, struct jetwatt_row *mean);
 
 /**
- * struct jetwatt_plan_question - what is to be least, within which limits
- * @least: time, power, or energy per minibatch (most throughput is least time)
- * @power_w: limit on the module's mean power; @time_ms: limit on a minibatch;
- *	0: none
- * @risk: accepted probability that the answer breaks a limit (0.05)
+ * struct jetwatt_plan_question - objective and limits of a query
+ * @least: quantity to minimise: time, power, or energy per minibatch
+ * @power_w: limit of the module's mean power, in watts; 0: none
+ * @time_ms: limit of the time of a minibatch, in milliseconds; 0: none
+ * @risk: accepted probability that the answer exceeds a limit, for example 0.05
  */
 struct jetwatt_plan_question {
 	enum { JETWATT_LEAST_TIME, JETWATT_LEAST_POWER, JETWATT_LEAST_ENERGY } least;
@@ -110,40 +135,60 @@ struct jetwatt_plan_question {
 };
 
 /**
- * jetwatt_plan_ask() - candidates for a question, best first
+ * jetwatt_plan_ask() - rank the candidates for a query
+ * @mode: modes of the board
+ * @p: predictions of all modes
+ * @n: number of modes
+ * @row: measured rows
+ * @rows: number of rows
+ * @q: objective and limits
+ * @out: set to the candidates, best first
+ * @max: number of entries of @out
  *
- * A mode whose readings taken together are beyond a limit is never among them. An
- * unmeasured one must beat its own uncertainty to come before a measured one; a
- * measured one whose single reading of power all others contradict comes last
- * until it is measured again. Who has no measurement left takes the first with
- * @measured set.
- * Return: number written (at most @max); 0: no mode is within the limits, then
- * @out[0] is the one that breaks them least; -ENOMEM.
+ * A mode whose combined measurements exceed a limit is left out. To rank above a measured mode, an
+ * unmeasured one must be better by half a standard deviation. A measured mode whose single power
+ * reading is implausibly low ranks last until it is measured again. A caller that cannot measure
+ * takes the first candidate with @measured set.
+ *
+ * Return: number of candidates written; 0 if no mode is within the limits, then @out[0] is the mode
+ * that exceeds them least; -ENOMEM.
  */
 int jetwatt_plan_ask(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
 		     const struct jetwatt_row *row, size_t rows,
 		     const struct jetwatt_plan_question *q, struct jetwatt_plan_choice *out,
 		     int max);
 
-/* The question asked most: least time within a budget of power. */
+/* jetwatt_plan_ask() for minimum time within the power budget @budget_w. */
 int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
 		      const struct jetwatt_row *row, size_t rows, double budget_w, double risk,
 		      struct jetwatt_plan_choice *out, int max);
 
-/* So many standard deviations above the median a limit has to be. */
+/*
+ * Return: the distance of a limit from the median, in standard deviations, that a normal variable
+ * exceeds with probability @risk.
+ */
 double jetwatt_plan_quantile(double risk);
 
 /**
- * jetwatt_plan_need() - what would have to be granted where nothing is within
- * @power_w: least limit of power that some mode within @q's limit of time keeps at
- *	@q's risk; @time_ms: likewise of time; INFINITY: none does
+ * jetwatt_plan_need() - the smallest limits that a mode can meet
+ * @mode: modes of the board
+ * @p: predictions of all modes
+ * @n: number of modes
+ * @row: measured rows
+ * @rows: number of rows
+ * @q: objective and limits
+ * @power_w: set to the smallest power limit, in watts, that a mode within @q's time limit meets at
+ *	@q's risk; INFINITY: no mode is within the time limit
+ * @time_ms: set to the smallest time limit, in milliseconds, likewise
  */
 void jetwatt_plan_need(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
 		       size_t n, const struct jetwatt_row *row, size_t rows,
 		       const struct jetwatt_plan_question *q, double *power_w, double *time_ms);
 
-/* Indices of the non-dominated set (less time, less power), by time ascending.
- * @out: n entries. Return: how many. */
+/*
+ * Set @out (@n entries) to the indices of the Pareto front of less time and less power, by
+ * ascending time. Entries that are not finite are left out. Return: size of the front.
+ */
 int jetwatt_plan_front(const double *time, const double *power, size_t n, size_t *out);
 
 #endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ranks modes for a query by measurements and predictions.
+ */
 #include "plan/search.h"
 
 #include <errno.h>
@@ -6,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative error of a reading that comes without one. */
-#define UNKNOWN	0.01
+/* Relative standard error of a measurement that comes without one. */
+#define UNKNOWN_SD	0.01
 
 struct rank_entry {
 	size_t index;
@@ -15,7 +18,8 @@ struct rank_entry {
 	double key;
 };
 
-static int by_key(const void *a, const void *b)
+/* Order: implausible readings last, then by key, then by index. */
+static int rank_by_key(const void *a, const void *b)
 {
 	const struct rank_entry *x = a, *y = b;
 
@@ -26,9 +30,10 @@ static int by_key(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static void weigh(double v, double sd, double *sum, double *weight)
+/* Add a value to a mean that is weighted by inverse variances. */
+static void rank_add_weighted(double v, double sd, double *sum, double *weight)
 {
-	double w = sd > 0 ? 1 / (sd * sd) : 1 / (UNKNOWN * UNKNOWN);
+	double w = sd > 0 ? 1 / (sd * sd) : 1 / (UNKNOWN_SD * UNKNOWN_SD);
 
 	*sum += w * v;
 	*weight += w;
@@ -43,8 +48,8 @@ size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwat
 	for (size_t j = 0; j < rows; j++) {
 		if (!jetwatt_mode_same(mode, &row[j].mode))
 			continue;
-		weigh(row[j].time_ms, row[j].time_sd, &t, &tw);
-		weigh(row[j].power_w, row[j].power_sd, &p, &pw);
+		rank_add_weighted(row[j].time_ms, row[j].time_sd, &t, &tw);
+		rank_add_weighted(row[j].power_w, row[j].power_sd, &p, &pw);
 		n++;
 	}
 	if (n)
@@ -52,7 +57,7 @@ size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwat
 	return n;
 }
 
-/* The z that a normal variable exceeds with probability risk, by bisection. */
+/* Computed by bisection. */
 double jetwatt_plan_quantile(double risk)
 {
 	double lo = -8, hi = 8;
@@ -68,14 +73,21 @@ double jetwatt_plan_quantile(double risk)
 	return lo;
 }
 
-/* A mode as known: its readings, else its prediction, and how bad it may be. */
-struct known {
+/**
+ * struct rank_known - time and power of a mode, measured or else predicted
+ * @time: time of a minibatch, in milliseconds
+ * @power: power, in watts
+ * @time_most: upper bound of @time at the accepted risk; equal to it if measured
+ * @power_most: likewise
+ * @times: number of measurements
+ */
+struct rank_known {
 	double time, power, time_most, power_most;
 	size_t times;
 };
 
-static void look(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
-		 const struct jetwatt_row *row, size_t rows, double z, struct known *k)
+static void rank_lookup(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
+			const struct jetwatt_row *row, size_t rows, double z, struct rank_known *k)
 {
 	struct jetwatt_row mean;
 
@@ -88,10 +100,10 @@ static void look(const struct jetwatt_mode *mode, const struct jetwatt_predictio
 	}
 }
 
-/* What is to be little, as a logarithm. The best of many predictions is the
- * luckiest one: an unmeasured mode must beat its own uncertainty. */
-static double key(const struct known *k, const struct jetwatt_prediction *p,
-		  const struct jetwatt_plan_question *q)
+/* Return: log of the quantity to minimise. The best of many predictions is likely too optimistic,
+ * so half a standard deviation is added to that of an unmeasured mode. */
+static double rank_key(const struct rank_known *k, const struct jetwatt_prediction *p,
+		       const struct jetwatt_plan_question *q)
 {
 	double v = 0, var = 0;
 
@@ -106,8 +118,8 @@ static double key(const struct known *k, const struct jetwatt_prediction *p,
 	return k->times ? v : v + sqrt(var) / 2;
 }
 
-/* By how much the limits are missed, as a logarithm. */
-static double excess(const struct known *k, const struct jetwatt_plan_question *q)
+/* Return: log of the ratio to the limit that is exceeded most. */
+static double rank_excess(const struct rank_known *k, const struct jetwatt_plan_question *q)
 {
 	double power = q->power_w > 0 ? log(k->power / q->power_w) : -INFINITY;
 	double time = q->time_ms > 0 ? log(k->time / q->time_ms) : -INFINITY;
@@ -115,8 +127,8 @@ static double excess(const struct known *k, const struct jetwatt_plan_question *
 	return fmax(power, time);
 }
 
-/* Two limits share the risk. */
-static double level(const struct jetwatt_plan_question *q)
+/* Return: the quantile for @q's risk; two limits share it. */
+static double rank_quantile(const struct jetwatt_plan_question *q)
 {
 	return jetwatt_plan_quantile(q->power_w > 0 && q->time_ms > 0 ? q->risk / 2 : q->risk);
 }
@@ -127,18 +139,18 @@ int jetwatt_plan_ask(const struct jetwatt_mode *mode, const struct jetwatt_predi
 		     int max)
 {
 	struct rank_entry *e = malloc((n ? n : 1) * sizeof(*e));
-	double z = level(q), least = INFINITY;
+	double z = rank_quantile(q), least = INFINITY;
 	size_t k = 0, closest = 0;
 	int closest_measured = 0;
 
 	if (!e)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		struct known v;
+		struct rank_known v;
 
-		look(&mode[i], &p[i], row, rows, z, &v);
-		if (excess(&v, q) < least) {
-			least = excess(&v, q);
+		rank_lookup(&mode[i], &p[i], row, rows, z, &v);
+		if (rank_excess(&v, q) < least) {
+			least = rank_excess(&v, q);
 			closest = i;
 			closest_measured = v.times > 0;
 		}
@@ -147,11 +159,11 @@ int jetwatt_plan_ask(const struct jetwatt_mode *mode, const struct jetwatt_predi
 			continue;
 		e[k].doubtful = v.times && q->power_w > 0 &&
 				!jetwatt_answer_ok(v.power, v.times, &p[i], q->power_w);
-		e[k].key = key(&v, &p[i], q);
+		e[k].key = rank_key(&v, &p[i], q);
 		e[k].measured = v.times > 0;
 		e[k++].index = i;
 	}
-	qsort(e, k, sizeof(*e), by_key);
+	qsort(e, k, sizeof(*e), rank_by_key);
 	if (!k && n && max > 0)
 		out[0] = (struct jetwatt_plan_choice){ closest, closest_measured, p[closest] };
 	if (max < 0)
@@ -175,13 +187,13 @@ void jetwatt_plan_need(const struct jetwatt_mode *mode, const struct jetwatt_pre
 		       size_t n, const struct jetwatt_row *row, size_t rows,
 		       const struct jetwatt_plan_question *q, double *power_w, double *time_ms)
 {
-	double z = level(q);
+	double z = rank_quantile(q);
 
 	*power_w = *time_ms = INFINITY;
 	for (size_t i = 0; i < n; i++) {
-		struct known v;
+		struct rank_known v;
 
-		look(&mode[i], &p[i], row, rows, z, &v);
+		rank_lookup(&mode[i], &p[i], row, rows, z, &v);
 		if (!(q->time_ms > 0 && v.time_most > q->time_ms))
 			*power_w = fmin(*power_w, v.power_most);
 		if (!(q->power_w > 0 && v.power_most > q->power_w))

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fits the time roofline of each mode, and predicts the cost of a network from the rooflines.
+ */
 #include "plan/roofs.h"
 
 #include <errno.h>
@@ -7,21 +10,22 @@
 
 #include "plan/roofs_energy.h"
 
-/* A kernel so far from the balance point lies under one roof alone; near it both
- * kinds of work get in each other's way. */
+/* A kernel is clearly limited by one resource if its intensity differs from the balance by this
+ * factor; closer to it, arithmetic and memory traffic slow each other down. */
 #define CLEAR	1.5
-/* Rounds until kernels stay on their side. */
+/* Largest number of iterations until the assignment of kernels is stable. */
 #define ROUNDS	20
 
-static double lie(const struct jetwatt_roofs_kernel *k, const struct jetwatt_roofs *r)
+/* Return: time of a kernel on the roofline, in seconds. */
+static double roofs_time(const struct jetwatt_roofs_kernel *k, const struct jetwatt_roofs *r)
 {
 	return fmax(k->flop / r->flop_s, k->bytes / r->byte_s);
 }
 
-/* Mean rate of those that are clearly under a roof: geometric, as errors are relative.
- * Return: 0: there are none. */
-static double rate(const struct jetwatt_roofs_kernel *k, size_t n, const struct jetwatt_roofs *r,
-		   int compute)
+/* Return: geometric mean of the rate of kernels clearly limited by arithmetic (@compute) or by
+ * memory; 0 if there are none. Geometric, since errors are relative. */
+static double roofs_rate(const struct jetwatt_roofs_kernel *k, size_t n,
+			 const struct jetwatt_roofs *r, int compute)
 {
 	double sum = 0, balance = r->flop_s / r->byte_s;
 	size_t some = 0;
@@ -39,7 +43,7 @@ static double rate(const struct jetwatt_roofs_kernel *k, size_t n, const struct 
 	return some ? exp(sum / some) : 0;
 }
 
-static int time_roof(const struct jetwatt_roofs_kernel *k, size_t n, struct jetwatt_roofs *r)
+static int roofs_fit_time(const struct jetwatt_roofs_kernel *k, size_t n, struct jetwatt_roofs *r)
 {
 	r->flop_s = r->byte_s = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -49,7 +53,7 @@ static int time_roof(const struct jetwatt_roofs_kernel *k, size_t n, struct jetw
 	if (!(r->flop_s > 0 && r->byte_s > 0))
 		return -ENODATA;
 	for (int round = 0; round < ROUNDS; round++) {
-		double f = rate(k, n, r, 1), b = rate(k, n, r, 0);
+		double f = roofs_rate(k, n, r, 1), b = roofs_rate(k, n, r, 0);
 
 		if (!(f > 0 && b > 0))
 			return -ENODATA;
@@ -61,13 +65,15 @@ static int time_roof(const struct jetwatt_roofs_kernel *k, size_t n, struct jetw
 	return 0;
 }
 
-static void judge(const struct jetwatt_roofs_kernel *k, size_t n, struct jetwatt_roofs *r)
+/* Set the mean relative errors of the fit. */
+static void roofs_set_errors(const struct jetwatt_roofs_kernel *k, size_t n,
+			     struct jetwatt_roofs *r)
 {
 	r->time_off = r->energy_off = 0;
 	for (size_t i = 0; i < n; i++) {
 		double t = k[i].time_ms * 1e-3, e = k[i].power_w * t;
 
-		r->time_off += fabs(lie(&k[i], r) / t - 1) / n;
+		r->time_off += fabs(roofs_time(&k[i], r) / t - 1) / n;
 		r->energy_off += fabs((r->eps_flop * k[i].flop + r->eps_mem * k[i].bytes + r->pi0 * t) /
 				      e - 1) / n;
 	}
@@ -84,12 +90,12 @@ int jetwatt_roofs_fit(const struct jetwatt_mode *mode, size_t modes,
 			return -EINVAL;
 	for (size_t i = 0; i < modes && !err; i++) {
 		r[i].mode = mode[i];
-		err = time_roof(k + i * n, n, &r[i]);
+		err = roofs_fit_time(k + i * n, n, &r[i]);
 	}
 	if (!err)
 		err = jetwatt_roofs_energy(mode, modes, k, n, r);
 	for (size_t i = 0; i < modes && !err; i++)
-		judge(k + i * n, n, &r[i]);
+		roofs_set_errors(k + i * n, n, &r[i]);
 	return err;
 }
 
@@ -98,7 +104,8 @@ double jetwatt_roofs_time_balance(const struct jetwatt_roofs *r)
 	return r->flop_s / r->byte_s;
 }
 
-/* Where the paper's effective balance B^(I) = eta B_eps + (1 - eta) max(0, beta - I) is I. */
+/* Solves B^(I) = I for the effective balance of the paper, B^(I) = eta B_eps + (1 - eta) max(0,
+ * beta - I). */
 double jetwatt_roofs_energy_balance(const struct jetwatt_roofs *r)
 {
 	double active = r->eps_flop > 0 ? r->eps_flop / (r->eps_flop + r->pi0 / r->flop_s) : 0;
@@ -130,7 +137,7 @@ void jetwatt_roofs_tune(const struct jetwatt_roofs_cost *c, size_t n, double slo
 {
 	*a = (struct jetwatt_roofs_answer){ 0, 0, 0 };
 	for (size_t i = 1; i < n; i++) {
-		/* Where the clock that does not bind is higher, time is the same. */
+		/* Modes that differ only in the clock that does not limit have equal times. */
 		if (c[i].time_s < c[a->fastest].time_s * (1 - 1e-9) ||
 		    (c[i].time_s <= c[a->fastest].time_s && c[i].energy_j > c[a->fastest].energy_j))
 			a->fastest = i;

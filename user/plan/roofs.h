@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The time roof and the energy roof of each power mode (Pagoda, arXiv 2509.20189),
- * from kernels of known work that were measured in it:
+ * Roofline and energy roofline of each power mode (Pagoda, arXiv 2509.20189), fitted to
+ * measurements of kernels with known work in that mode:
  *
  *	t = max(W / F, Q / B)		W operations, Q bytes
  *	e = eps_flop W + eps_mem Q + pi0 t
+ *
+ * Used by jetwatt roofline.
  */
 #ifndef JETWATT_ROOFS_H
 #define JETWATT_ROOFS_H
@@ -12,20 +14,33 @@
 #include "model/graph.h"
 #include "model/model.h"
 
-/* Operations, bytes, time and energy: kernels of both kinds are needed to tell
- * these four apart. */
+/*
+ * Fewest kernels in a mode. Kernels limited by arithmetic and kernels limited by memory are needed
+ * to separate the coefficients.
+ */
 #define JETWATT_ROOFS_KERNELS	4
 
-/* One kernel in one mode. */
+/**
+ * struct jetwatt_roofs_kernel - measurement of one kernel in one mode
+ * @flop: floating-point operations
+ * @bytes: bytes moved to and from memory
+ * @time_ms: duration, in milliseconds
+ * @power_w: mean power, in watts
+ */
 struct jetwatt_roofs_kernel {
 	double flop, bytes, time_ms, power_w;
 };
 
 /**
- * struct jetwatt_roofs - of a mode
- * @flop_s, @byte_s: peaks, F and B
- * @eps_flop, @eps_mem: joules for an operation and for a byte; @pi0: watts all along
- * @time_off, @energy_off: mean error of the fit, relative
+ * struct jetwatt_roofs - rooflines of a mode
+ * @mode: the mode
+ * @flop_s: peak rate F, in operations per second
+ * @byte_s: peak bandwidth B, in bytes per second
+ * @eps_flop: energy of an operation, in joules
+ * @eps_mem: energy of a byte, in joules
+ * @pi0: constant power, in watts
+ * @time_off: mean relative error of the times
+ * @energy_off: mean relative error of the energies
  */
 struct jetwatt_roofs {
 	struct jetwatt_mode mode;
@@ -34,46 +49,59 @@ struct jetwatt_roofs {
 };
 
 /**
- * jetwatt_roofs_fit() - from @n kernels in each of @modes modes
- * @k: mode by mode; @r: one for each mode
+ * jetwatt_roofs_fit() - fit the rooflines of several modes
+ * @mode: the modes
+ * @modes: number of modes
+ * @k: @modes x @n kernels, mode by mode
+ * @n: number of kernels in each mode
+ * @r: set to the rooflines, one for each mode
  *
- * What an operation takes hangs on the GPU's clock, and its voltage, alone; what a byte
- * takes on both clocks, as the GPU's units wait for it with theirs running: modes that
- * share these share that, as far as each can tell.
- * Return: 0; -EINVAL: a figure that is not finite and positive (@flop may be 0);
- * -ENODATA: too few, or in some mode none that is clearly under one of the two roofs;
- * -ENOMEM.
+ * The energy of an operation depends on the GPU clock (and its voltage) only; that of a byte on GPU
+ * and EMC clock, because GPU units wait for it with their clock running. Modes that share these
+ * clocks share the coefficients, weighted by how well each mode's kernels determine them.
+ *
+ * Return: 0; -EINVAL if a measurement is not finite and positive (@flop may be 0); -ENODATA if @n
+ * is too small, or a mode lacks a kernel that is clearly limited by arithmetic or one clearly
+ * limited by memory; -ENOMEM.
  */
 int jetwatt_roofs_fit(const struct jetwatt_mode *mode, size_t modes,
 		      const struct jetwatt_roofs_kernel *k, size_t n, struct jetwatt_roofs *r);
 
-/* Operations for each byte above which arithmetic takes the longer, and above which
- * it takes the more energy, with what is drawn all along. */
+/*
+ * Return: time balance and energy balance, in operations per byte: above it, arithmetic takes more
+ * time (more energy, including constant power) than memory traffic.
+ */
 double jetwatt_roofs_time_balance(const struct jetwatt_roofs *r);
 double jetwatt_roofs_energy_balance(const struct jetwatt_roofs *r);
 
 /**
- * struct jetwatt_roofs_cost - of a network in a mode
- * @compute: share of the time in layers that arithmetic binds
+ * struct jetwatt_roofs_cost - predicted cost of a network in a mode
+ * @time_s: time of a minibatch, in seconds
+ * @energy_j: energy of a minibatch, in joules
+ * @compute: share of the time in layers that are limited by arithmetic
  */
 struct jetwatt_roofs_cost {
 	double time_s, energy_j, compute;
 };
 
-/* Layer by layer: each is bound by what binds it. */
+/* Predict the cost of @n layers @work; each layer is limited by arithmetic or by memory. */
 void jetwatt_roofs_cost(const struct jetwatt_roofs *r, const struct jetwatt_work *work, size_t n,
 			struct jetwatt_roofs_cost *c);
 
 /**
- * struct jetwatt_roofs_answer - indices of modes
- * @fastest; @frugal: least energy of all; @tuned: least energy of those that are at
- *	most @slower slower than the fastest
+ * struct jetwatt_roofs_answer - modes chosen by their predicted cost, as indices
+ * @fastest: least time
+ * @frugal: least energy
+ * @tuned: least energy among the modes that are at most @slower slower than the fastest
  */
 struct jetwatt_roofs_answer {
 	size_t fastest, frugal, tuned;
 };
 
-/* @c: of @n modes, at least one; of equal ones the first. */
+/*
+ * Choose modes. @c: costs of @n modes, at least one; @slower: accepted relative slowdown. Of equal
+ * modes the first is chosen.
+ */
 void jetwatt_roofs_tune(const struct jetwatt_roofs_cost *c, size_t n, double slower,
 			struct jetwatt_roofs_answer *a);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The energy roof: joules for an operation and for a byte, watts all along. */
+/*
+ * Energy roofline: least squares with non-negative coefficients in each mode, then averages over
+ * modes that share a clock.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,23 +10,28 @@
 #include "plan/roofs.h"
 #include "plan/roofs_energy.h"
 
-/* What is known of a byte from other modes holds that well; and so many turns find it. */
-#define LEAN	0.05
-#define TURNS	50
+/* Relative standard deviation of the energy of a byte around the value from other modes, and number
+ * of iterations to find that value. */
+#define BYTE_SD	0.05
+#define BYTE_ITERATIONS	50
 
+/* Terms of the energy: an operation, a byte, constant power. */
 enum { FLOP, BYTES, ALONG, TERMS };
 
 /**
- * struct roof_sums - the normal equations of a mode's energy, of relative errors
- * @unit: of each term, so that all are of the size of one
- * @x: joules for an operation and for a byte, watts all along; in these units
+ * struct roof_sums - normal equations of the relative errors of a mode's energy
+ * @a: matrix
+ * @b: right-hand side
+ * @n: number of kernels
+ * @unit: scale of each term, so that all terms are of order 1
+ * @x: coefficients of the terms, in units of @unit
  */
 struct roof_sums {
 	double a[TERMS][TERMS], b[TERMS], n, unit[TERMS], x[TERMS];
 };
 
-static void gather(const struct jetwatt_roofs_kernel *k, size_t n, const struct jetwatt_roofs *r,
-		   struct roof_sums *s)
+static void roof_normal_equations(const struct jetwatt_roofs_kernel *k, size_t n,
+				  const struct jetwatt_roofs *r, struct roof_sums *s)
 {
 	*s = (struct roof_sums){ .n = (double)n, .unit = { 1 / r->flop_s, 1 / r->byte_s, 1 } };
 	for (size_t i = 0; i < n; i++) {
@@ -39,9 +47,9 @@ static void gather(const struct jetwatt_roofs_kernel *k, size_t n, const struct 
 	}
 }
 
-/* The terms in @in, with all others as they are in @x. Return: 0: they cannot be told
- * apart. */
-static int solve(const struct roof_sums *s, unsigned int in, double *x)
+/* Solve for the terms in @in; the others stay as in @x. Return: 1; 0 if the kernels do not
+ * determine them. */
+static int roof_solve(const struct roof_sums *s, unsigned int in, double *x)
 {
 	double m[TERMS][TERMS + 1];
 	int at[TERMS], n = 0;
@@ -57,7 +65,7 @@ static int solve(const struct roof_sums *s, unsigned int in, double *x)
 			m[i][n] -= in >> k & 1 ? 0 : s->a[at[i]][k] * x[k];
 	}
 	for (int i = 0; i < n; i++) {
-		/* Positive definite: no rows need to change places. */
+		/* Positive definite: no pivoting is needed. */
 		if (!(m[i][i] > 1e-9 * s->a[at[i]][at[i]]))
 			return 0;
 		for (int r = 0; r < n; r++) {
@@ -72,9 +80,9 @@ static int solve(const struct roof_sums *s, unsigned int in, double *x)
 	return 1;
 }
 
-/* Least squares, where nothing gives energy back: of all sets of the terms in @open with
- * none negative the one that fits best. Return: 0; -ENODATA: there is none. */
-static int fit(struct roof_sums *s, unsigned int open)
+/* Non-negative least squares by trying all subsets of the terms in @open: of those without a
+ * negative coefficient, the best fit. Return: 0; -ENODATA if there is none. */
+static int roof_fit_nonnegative(struct roof_sums *s, unsigned int open)
 {
 	double best = INFINITY, x[TERMS], found[TERMS];
 
@@ -85,14 +93,14 @@ static int fit(struct roof_sums *s, unsigned int open)
 			continue;
 		for (int p = 0; p < TERMS; p++)
 			x[p] = open >> p & 1 ? 0 : s->x[p];
-		if (!solve(s, in, x) || x[FLOP] < 0 || x[BYTES] < 0 || x[ALONG] < 0)
+		if (!roof_solve(s, in, x) || x[FLOP] < 0 || x[BYTES] < 0 || x[ALONG] < 0)
 			continue;
 		for (int p = 0; p < TERMS; p++) {
 			off -= 2 * x[p] * s->b[p];
 			for (int q = 0; q < TERMS; q++)
 				off += x[p] * x[q] * s->a[p][q];
 		}
-		/* More terms where they are no worse. */
+		/* Of equal fits the one with more terms. */
 		if (off > best + 1e-12 * s->n)
 			continue;
 		best = off;
@@ -104,18 +112,19 @@ static int fit(struct roof_sums *s, unsigned int open)
 	return isfinite(best) ? 0 : -ENODATA;
 }
 
-/* How much a mode's kernels say of term @p, when those in @open are to be found too. */
-static double told(const struct roof_sums *s, unsigned int open, int p)
+/* Return: information of a mode's kernels about term @p (its curvature), if the other terms in
+ * @open are fitted too. */
+static double roof_information(const struct roof_sums *s, unsigned int open, int p)
 {
 	struct roof_sums t = *s;
 	double x[TERMS] = { 0 };
 
 	double left = s->a[p][p];
 
-	/* What the others cannot make up for. */
+	/* The part that the other terms cannot reproduce. */
 	for (int q = 0; q < TERMS; q++)
 		t.b[q] = s->a[q][p];
-	if (!solve(&t, open & ~(1u << p), x))
+	if (!roof_solve(&t, open & ~(1u << p), x))
 		return 0;
 	for (int q = 0; q < TERMS; q++)
 		left -= x[q] * s->a[p][q];
@@ -123,17 +132,20 @@ static double told(const struct roof_sums *s, unsigned int open, int p)
 }
 
 /**
- * struct told - of one term, mode by mode
- * @own: what the mode's own kernels make of it, and @w: how much they say
- * @value: what all modes with the same clocks make of it, and @weight: how much they say
- * @gpu, @emc: which of the clocks it is that the mode has
+ * struct roof_term - one term in all modes
+ * @own: coefficient from the mode's own kernels
+ * @w: information of these kernels
+ * @value: coefficient from all modes with the same clocks
+ * @weight: information of these modes
+ * @gpu: first mode with the same GPU clock
+ * @emc: first mode with the same EMC clock
  */
-struct told {
+struct roof_term {
 	double *own, *w, *value, *weight;
 	size_t *gpu, *emc;
 };
 
-static int told_new(struct told *t, const struct jetwatt_mode *mode, size_t n)
+static int roof_term_new(struct roof_term *t, const struct jetwatt_mode *mode, size_t n)
 {
 	t->own = calloc(4 * n + 1, sizeof(*t->own));
 	t->gpu = calloc(2 * n + 1, sizeof(*t->gpu));
@@ -143,7 +155,7 @@ static int told_new(struct told *t, const struct jetwatt_mode *mode, size_t n)
 	t->value = t->w + n;
 	t->weight = t->value + n;
 	t->emc = t->gpu + n;
-	/* A clock is named by the first mode that has it. */
+	/* A clock is identified by the first mode that has it. */
 	for (size_t i = 0; i < n; i++) {
 		while (mode[t->gpu[i]].gpu_hz != mode[i].gpu_hz)
 			t->gpu[i]++;
@@ -153,13 +165,14 @@ static int told_new(struct told *t, const struct jetwatt_mode *mode, size_t n)
 	return 0;
 }
 
-/* Means, by how much each says: of an operation over a GPU clock, of a byte over both. */
-static void gather_told(struct told *t, const struct roof_sums *s, size_t n, unsigned int open,
-			int p)
+/* Average a term over modes with the same GPU clock, for a byte also with the same EMC clock,
+ * weighted by information. */
+static void roof_average_term(struct roof_term *t, const struct roof_sums *s, size_t n,
+			      unsigned int open, int p)
 {
 	for (size_t i = 0; i < n; i++) {
 		t->own[i] = s[i].x[p] * s[i].unit[p];
-		t->w[i] = told(&s[i], open, p) / (s[i].unit[p] * s[i].unit[p]);
+		t->w[i] = roof_information(&s[i], open, p) / (s[i].unit[p] * s[i].unit[p]);
 	}
 	for (size_t i = 0; i < n; i++) {
 		double sum = 0, weight = 0;
@@ -174,8 +187,8 @@ static void gather_told(struct told *t, const struct roof_sums *s, size_t n, uns
 	}
 }
 
-/* Variance of relative errors, of all modes together. */
-static double scatter(const struct roof_sums *s, size_t n)
+/* Return: variance of the relative errors of all modes. */
+static double roof_error_variance(const struct roof_sums *s, size_t n)
 {
 	double off = 0, free = 0;
 
@@ -191,19 +204,19 @@ static double scatter(const struct roof_sums *s, size_t n)
 	return fmax(free > 0 ? off / free : 0, 1e-12);
 }
 
-/*
- * A byte takes what the memory's clock says, and, as long as it is on its way, what the
- * GPU's waiting units draw: joules of the one clock, watts of the other. Where a mode's own
- * kernels say little, as at a low memory clock, which moves few bytes, it leans on that.
- */
-static int lean(struct told *t, const struct jetwatt_roofs *r, size_t n, double noise)
+/* Shrink the energy of a byte towards a sum of two parts: joules that depend on the EMC clock, and
+ * watts of waiting GPU units, which depend on the GPU clock, for the time of the transfer. This
+ * matters if a mode's own kernels say little, as at a low EMC clock, where few bytes are moved.
+ * Return: 0, -ENOMEM. */
+static int roof_shrink_bytes(struct roof_term *t, const struct jetwatt_roofs *r, size_t n,
+			     double noise)
 {
 	double *x = calloc(4 * n + 1, sizeof(*x)), *watt = x + n, *sum = watt + n, *weight = sum + n;
 
 	if (!x)
 		return -ENOMEM;
-	for (int turn = 0; turn < 2 * TURNS; turn++) {
-		/* Watts in even turns, joules in odd ones. */
+	for (int turn = 0; turn < 2 * BYTE_ITERATIONS; turn++) {
+		/* Fit watts in even iterations, joules in odd ones. */
 		const size_t *at = turn & 1 ? t->emc : t->gpu;
 
 		for (size_t i = 0; i < n; i++)
@@ -220,7 +233,7 @@ static int lean(struct told *t, const struct jetwatt_roofs *r, size_t n, double 
 	}
 	for (size_t i = 0; i < n; i++) {
 		double all = x[t->emc[i]] + watt[t->gpu[i]] / r[i].byte_s;
-		double ours = t->weight[i] / noise, theirs = 1 / (LEAN * LEAN * all * all);
+		double ours = t->weight[i] / noise, theirs = 1 / (BYTE_SD * BYTE_SD * all * all);
 
 		if (all > 0)
 			t->value[i] = (ours * t->value[i] + theirs * all) / (ours + theirs);
@@ -229,20 +242,21 @@ static int lean(struct told *t, const struct jetwatt_roofs *r, size_t n, double 
 	return 0;
 }
 
-/* Term @p as modes that share clocks have it; the other terms in @open are found anew. */
-static int pool(struct roof_sums *s, const struct jetwatt_mode *mode, const struct jetwatt_roofs *r,
-		size_t n, unsigned int open, int p)
+/* Replace term @p by its average over modes that share clocks, and fit the other terms in @open
+ * again. Return: 0, -ENODATA, -ENOMEM. */
+static int roof_pool_term(struct roof_sums *s, const struct jetwatt_mode *mode,
+			  const struct jetwatt_roofs *r, size_t n, unsigned int open, int p)
 {
-	struct told t = { NULL };
-	int err = told_new(&t, mode, n);
+	struct roof_term t = { NULL };
+	int err = roof_term_new(&t, mode, n);
 
 	if (!err)
-		gather_told(&t, s, n, open, p);
+		roof_average_term(&t, s, n, open, p);
 	if (!err && p == BYTES)
-		err = lean(&t, r, n, scatter(s, n));
+		err = roof_shrink_bytes(&t, r, n, roof_error_variance(s, n));
 	for (size_t i = 0; i < n && !err; i++) {
 		s[i].x[p] = t.value[i] / s[i].unit[p];
-		err = fit(&s[i], open & ~(1u << p));
+		err = roof_fit_nonnegative(&s[i], open & ~(1u << p));
 	}
 	free(t.own);
 	free(t.gpu);
@@ -257,13 +271,13 @@ int jetwatt_roofs_energy(const struct jetwatt_mode *mode, size_t modes,
 	int err = s ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < modes && !err; i++) {
-		gather(k + i * n, n, &r[i], &s[i]);
-		err = fit(&s[i], all);
+		roof_normal_equations(k + i * n, n, &r[i], &s[i]);
+		err = roof_fit_nonnegative(&s[i], all);
 	}
 	if (!err)
-		err = pool(s, mode, r, modes, all, BYTES);
+		err = roof_pool_term(s, mode, r, modes, all, BYTES);
 	if (!err)
-		err = pool(s, mode, r, modes, all & ~(1u << BYTES), FLOP);
+		err = roof_pool_term(s, mode, r, modes, all & ~(1u << BYTES), FLOP);
 	for (size_t i = 0; i < modes && !err; i++) {
 		r[i].eps_flop = s[i].x[FLOP] * s[i].unit[FLOP];
 		r[i].eps_mem = s[i].x[BYTES] * s[i].unit[BYTES];

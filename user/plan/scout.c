@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The strategy auto: a few modes that move every knob, then always the mode that
- * promises most, by a model of each workload that is fitted again after each.
- * Whatever was measured for earlier queries is in the models and in the answer.
+ * The strategy "auto": Bayesian optimisation. After an initial design it always chooses the mode
+ * with the largest constrained expected improvement. A surrogate of each workload is fitted again
+ * after each measurement; measurements of earlier queries are part of it and of the answer.
  *
- * What counts is modes, since switching, settling and disturbing the job is per
- * mode: in one that was entered all sizes that still promise something are
- * measured.
+ * The cost is the number of modes, not of cells, because switching, settling and disturbing the
+ * job cost time per mode: in a new mode all worthwhile minibatch sizes are measured.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,34 +15,35 @@
 #include "plan/scout.h"
 #include "plan/search.h"
 
-/* With a plan at hand: nothing worth a measurement, as a share of it, once so many
- * modes are. */
+/* The search ends below this expected improvement, from ENOUGH_MODES modes on. */
 #define ENOUGH		2e-4
 #define ENOUGH_MODES	8
-/* A size is worth measuring in a mode with this share of the promise of the best
- * one there; a mode that was entered already, with this share of that of all. */
+/* A size is measured if its expected improvement is at least WORTH times that of the best size in
+ * the mode; a mode measured for this query, WORTH_HERE times that of all modes. */
 #define WORTH		0.3
 #define WORTH_HERE	0.1
-/* Modes that are laid out by hand before the models lead. */
+/* Modes of the initial design. */
 #define OPENING		2
-/* From so many on they have been at both ends of the range of cores. */
+/* From this number of modes on, both ends of the range of cores must have been measured. */
 #define BOTH_ENDS	3
-/* Sizes a mode, when it is entered. */
+/* Largest number of minibatch sizes that are queued when a mode is chosen. */
 #define SIZES		3
-/* What misses in a row add to the weight of the budget. */
+/* Growth of the exponent of feasibility per consecutive mode over the budget after the first. */
 #define CAUTION		0.5
-/* No mode will do, as far as one can know. */
+/* Below this probability of meeting the limits, the query is taken as infeasible. */
 #define HOPELESS	1e-3
-/* A reading may be so far below what is predicted. */
+/* A measurement may be as low as this share of its prediction. */
 #define SURPRISE	0.6
-/* So far above the least power measured one that was not may still turn out lower. */
+/* A predicted power up to this factor above the lowest measured power may turn out lower. */
 #define CLOSE		1.1
 
 /**
- * struct scout
- * @queue: cells to come in the mode that was entered, @queued of them
- * @q: the query they are for; @misses: modes over the budget since one that was not
- * @entered: the mode entered last; @opening: it was one of the first few
+ * struct scout - state of a search
+ * @view: surrogate of each workload
+ * @q: query that the @queued cells of @queue, still to be measured in mode @entered, are for
+ * @misses: number of consecutive modes over the budget
+ * @opening: 1: mode @entered is part of the initial design; @entered is SIZE_MAX if there is none
+ * @seen, @worst: scratch, for each mode: it is measured; highest predicted power
  */
 struct scout {
 	struct jetwatt_view view[JETWATT_KNOWN_WORKS];
@@ -91,56 +91,58 @@ static int scout_new(void **state, const struct jetwatt_known *k, uint64_t seed)
 	return err;
 }
 
-/* May a minibatch of this size wait to be full? */
-static int in_time(const struct jetwatt_known *k, size_t work, size_t size,
-		   const struct jetwatt_slice_query *q)
+/* Return: 1 if the queueing delay of this minibatch size is below the latency limit, else 0. */
+static int scout_in_time(const struct jetwatt_known *k, size_t work, size_t size,
+			 const struct jetwatt_slice_query *q)
 {
 	if (!work && jetwatt_slice_trains(k->kind))
 		return 1;
 	return 1e3 * k->work[work].size[size] / q->arrival_hz < q->latency_ms;
 }
 
-static int learn(struct scout *s, const struct jetwatt_known *k,
-		 const struct jetwatt_slice_query *q)
+/* Fit and predict all workloads. */
+static int scout_fit(struct scout *s, const struct jetwatt_known *k,
+		     const struct jetwatt_slice_query *q)
 {
 	int err = 0, whole = 1;
 
-	/* One at a time: two whole fits in one step would be felt. */
+	/* At most one whole fit in a step: two would delay the search noticeably. */
 	for (size_t w = k->works; w-- > 0 && !err;)
 		err = jetwatt_view_fit(&s->view[w], k, &k->work[w], q->power_w, s->seed, &whole);
 	for (size_t w = 0; w < k->works && !err; w++)
 		for (size_t z = 0; z < k->work[w].sizes && !err; z++)
-			if (in_time(k, w, z, q))
+			if (scout_in_time(k, w, z, q))
 				err = jetwatt_view_predict(&s->view[w], k, &k->work[w], z);
 	return err;
 }
 
-static struct jetwatt_guess guess(const struct scout *s, const struct jetwatt_known *k, size_t work,
-				  size_t size, size_t mode)
+static struct jetwatt_guess scout_guess(const struct scout *s, const struct jetwatt_known *k,
+					size_t work, size_t size, size_t mode)
 {
 	return jetwatt_view_guess(&s->view[work], k, &k->work[work], size, mode);
 }
 
-/* Over all sizes of a mode that leave something to be measured. */
-static void hope(const struct scout *s, const struct jetwatt_known *k,
-		 const struct jetwatt_goal *goal, size_t mode, struct jetwatt_hope *best)
+/* Set @best to the largest acquisition value of a mode over its sizes with something to measure. */
+static void scout_acquisition(const struct scout *s, const struct jetwatt_known *k,
+			      const struct jetwatt_goal *goal, size_t mode,
+			      struct jetwatt_hope *best)
 {
 	const struct jetwatt_tenant *a = &k->work[0], *b = &k->work[k->works - 1];
 
 	*best = (struct jetwatt_hope){ .score = -1 };
 	for (size_t i = 0; i < a->sizes; i++) {
-		if (!in_time(k, 0, i, goal->q))
+		if (!scout_in_time(k, 0, i, goal->q))
 			continue;
 		for (size_t j = 0; j < (k->works > 1 ? b->sizes : 1); j++) {
 			struct jetwatt_guess g[JETWATT_KNOWN_WORKS];
 			const uint32_t size[] = { a->size[i], b->size[j] };
 			double ok, score;
 
-			if (k->works > 1 && !in_time(k, 1, j, goal->q))
+			if (k->works > 1 && !scout_in_time(k, 1, j, goal->q))
 				continue;
-			g[0] = guess(s, k, 0, i, mode);
+			g[0] = scout_guess(s, k, 0, i, mode);
 			if (k->works > 1)
-				g[1] = guess(s, k, 1, j, mode);
+				g[1] = scout_guess(s, k, 1, j, mode);
 			if (!(g[0].time_sd > 0) && (k->works == 1 || !(g[1].time_sd > 0)))
 				continue;
 			score = jetwatt_hope_of(goal, g, size, &ok);
@@ -150,8 +152,9 @@ static void hope(const struct scout *s, const struct jetwatt_known *k,
 	}
 }
 
-static void enqueue(struct scout *s, const struct jetwatt_known *k, size_t work, size_t size,
-		    size_t mode)
+/* Queue a cell, unless it is measured or queued. */
+static void scout_enqueue(struct scout *s, const struct jetwatt_known *k, size_t work, size_t size,
+			  size_t mode)
 {
 	struct jetwatt_cell c = { work, size, mode };
 
@@ -163,16 +166,17 @@ static void enqueue(struct scout *s, const struct jetwatt_known *k, size_t work,
 	s->queue[s->queued++] = c;
 }
 
-/* The sizes of a mode that are worth it, best first. */
-static void enter(struct scout *s, const struct jetwatt_known *k, const struct jetwatt_goal *goal,
-		  size_t mode, const struct jetwatt_hope *h)
+/* Choose a mode: queue its best size and up to SIZES - 1 others that are worth it. */
+static void scout_enter_mode(struct scout *s, const struct jetwatt_known *k,
+			     const struct jetwatt_goal *goal, size_t mode,
+			     const struct jetwatt_hope *h)
 {
 	size_t last = k->works - 1;
 	double score[JETWATT_SLICE_SIZES];
 
 	s->entered = mode;
 	for (size_t w = 0; w < k->works; w++)
-		enqueue(s, k, w, h->size[w], mode);
+		scout_enqueue(s, k, w, h->size[w], mode);
 	if (goal->kind == JETWATT_SLICE_TRAIN)
 		return;
 	for (size_t z = 0; z < k->work[last].sizes; z++) {
@@ -180,10 +184,10 @@ static void enter(struct scout *s, const struct jetwatt_known *k, const struct j
 		struct jetwatt_guess g[JETWATT_KNOWN_WORKS];
 		double ok;
 
-		g[0] = guess(s, k, 0, h->size[0], mode);
-		g[last] = guess(s, k, last, z, mode);
-		score[z] = in_time(k, last, z, goal->q) && g[last].time_sd > 0 ?
-			   jetwatt_hope_of(goal, g, last ? size : size + 1, &ok) : -1;
+		g[0] = scout_guess(s, k, 0, h->size[0], mode);
+		g[last] = scout_guess(s, k, last, z, mode);
+		score[z] = scout_in_time(k, last, z, goal->q) && g[last].time_sd > 0 ?
+				   jetwatt_hope_of(goal, g, last ? size : size + 1, &ok) : -1;
 	}
 	for (int more = 1; more < SIZES; more++) {
 		size_t top = h->size[last];
@@ -197,14 +201,14 @@ static void enter(struct scout *s, const struct jetwatt_known *k, const struct j
 		if (top == h->size[last])
 			break;
 		score[top] = -1;
-		enqueue(s, k, last, top, mode);
+		scout_enqueue(s, k, last, top, mode);
 	}
 }
 
-/* One of the first few: training, the largest size that may do, and another one
- * that differs from mode to mode. */
-static int open_with(struct scout *s, const struct jetwatt_known *k,
-		     const struct jetwatt_slice_query *q, size_t modes)
+/* Choose a mode of the initial design: training, the largest size within the latency limit, and one
+ * more size that differs from mode to mode. */
+static int scout_initial_design(struct scout *s, const struct jetwatt_known *k,
+				const struct jetwatt_slice_query *q, size_t modes)
 {
 	struct jetwatt_search d = { .mode = k->mode, .n = k->n, .rows = modes,
 				    .budget_w = q->power_w, .seen = s->seen, .p = s->worst };
@@ -216,8 +220,9 @@ static int open_with(struct scout *s, const struct jetwatt_known *k,
 		for (size_t w = 0; w < k->works && modes; w++)
 			for (size_t z = 0; z < k->work[w].sizes; z++)
 				if (s->view[w].good[z])
-					s->worst[i].power_w = fmax(s->worst[i].power_w,
-								   guess(s, k, w, z, i).power_w);
+					s->worst[i].power_w =
+						fmax(s->worst[i].power_w,
+						     scout_guess(s, k, w, z, i).power_w);
 	}
 	err = jetwatt_design_next(&d, &next);
 	if (err)
@@ -228,19 +233,19 @@ static int open_with(struct scout *s, const struct jetwatt_known *k,
 		size_t fit = 0, z = k->work[w].sizes;
 
 		while (z-- > 0)
-			fit += in_time(k, w, z, q);
+			fit += scout_in_time(k, w, z, q);
 		for (z = 0; z < k->work[w].sizes; z++)
-			if (in_time(k, w, z, q)) {
+			if (scout_in_time(k, w, z, q)) {
 				fit--;
 				if (!fit || fit == (modes + 1) % (fit + z + 1))
-					enqueue(s, k, w, z, next.index);
+					scout_enqueue(s, k, w, z, next.index);
 			}
 	}
 	return s->queued ? 0 : 1;
 }
 
-/* What the last mode entered has shown. */
-static void look_back(struct scout *s, const struct jetwatt_known *k)
+/* Count whether the last mode was over the budget. */
+static void scout_count_miss(struct scout *s, const struct jetwatt_known *k)
 {
 	if (s->entered == SIZE_MAX)
 		return;
@@ -252,8 +257,9 @@ static void look_back(struct scout *s, const struct jetwatt_known *k)
 	s->opening = 0;
 }
 
-static void aim(const struct scout *s, const struct jetwatt_known *k,
-		const struct jetwatt_slice_query *q, struct jetwatt_goal *goal)
+/* Set @goal to the incumbent of the query. */
+static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
+			   const struct jetwatt_slice_query *q, struct jetwatt_goal *goal)
 {
 	struct jetwatt_slice_plan plan;
 	double top = 0;
@@ -265,12 +271,12 @@ static void aim(const struct scout *s, const struct jetwatt_known *k,
 	goal->none = !goal->any;
 	if (k->kind == JETWATT_SLICE_TRAIN) {
 		for (size_t i = 0; i < k->n; i++)
-			top = fmax(top, guess(s, k, 0, 0, i).time_ms);
+			top = fmax(top, scout_guess(s, k, 0, 0, i).time_ms);
 		goal->best = goal->any ? plan.time_ms : top;
 	} else if (k->kind == JETWATT_SLICE_BESIDE) {
 		for (size_t i = 0; i < k->n; i++)
-			top = fmax(top, 1e3 / guess(s, k, 0, 0, i).time_ms);
-		/* A plan that leaves no room for training is one, but no scale. */
+			top = fmax(top, 1e3 / scout_guess(s, k, 0, 0, i).time_ms);
+		/* A plan without any training is an incumbent but no scale for the improvement. */
 		goal->any = goal->any && plan.tau;
 		goal->best = goal->any ? plan.throughput_hz : top;
 	} else {
@@ -278,13 +284,13 @@ static void aim(const struct scout *s, const struct jetwatt_known *k,
 	}
 }
 
-/*
- * No mode may be entered any more, or none is worth it: what is left is sizes of modes that
- * were entered, which cost no switch. Readings err more often than a model's deviations say:
- * the one of them that would better the best plan by most if it took a part less time
- * than predicted and kept the power, which a model denies by less than that, is looked at.
- */
-static int glean(struct scout *s, const struct jetwatt_known *k, const struct jetwatt_goal *goal)
+/* No new mode may be measured or none is worth it: try other sizes in modes measured for this
+ * query, which need no switch. Measurements deviate from predictions more often than the standard
+ * deviations say. Choose the size that improves the incumbent most if its time is SURPRISE times
+ * the predicted one and SURPRISE times its predicted power meets the limit. Return: 0; 1 if there
+ * is none. */
+static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
+				 const struct jetwatt_goal *goal)
 {
 	size_t last = k->works - 1, mode = 0, size = 0;
 	double most = 0;
@@ -296,14 +302,14 @@ static int glean(struct scout *s, const struct jetwatt_known *k, const struct je
 
 		if (!k->fresh[i])
 			continue;
-		t = guess(s, k, 0, 0, i);
+		t = scout_guess(s, k, 0, 0, i);
 		if (t.time_sd > 0 || t.power_w > goal->q->power_w)
 			continue;
 		for (size_t z = 0; z < k->work[last].sizes; z++) {
-			struct jetwatt_guess f = guess(s, k, last, z, i);
+			struct jetwatt_guess f = scout_guess(s, k, last, z, i);
 			double window = 1e3 * k->work[last].size[z] / goal->q->arrival_hz, wait, rate;
 
-			if (!(f.time_sd > 0) || !in_time(k, last, z, goal->q))
+			if (!(f.time_sd > 0) || !scout_in_time(k, last, z, goal->q))
 				continue;
 			wait = f.time_ms * SURPRISE;
 			if (wait > fmin(goal->q->latency_ms - window, window) ||
@@ -320,14 +326,14 @@ static int glean(struct scout *s, const struct jetwatt_known *k, const struct je
 	if (!(most > 0))
 		return 1;
 	s->entered = mode;
-	enqueue(s, k, last, size, mode);
+	scout_enqueue(s, k, last, size, mode);
 	return s->queued ? 0 : 1;
 }
 
-/* Nothing will do as far as one can know: the modes that draw least, while they may
- * draw less than those that were measured. */
-static int closest(struct scout *s, const struct jetwatt_known *k,
-		   const struct jetwatt_slice_query *q, const struct jetwatt_hope *h)
+/* No mode is likely to meet the limits: choose the mode with the lowest predicted power, while that
+ * may be below the lowest measured one. Return: 0; 1 if there is none. */
+static int scout_closest(struct scout *s, const struct jetwatt_known *k,
+			 const struct jetwatt_slice_query *q, const struct jetwatt_hope *h)
 {
 	double least = INFINITY, drawn = INFINITY;
 	size_t mode = 0;
@@ -337,8 +343,8 @@ static int closest(struct scout *s, const struct jetwatt_known *k,
 
 		for (size_t w = 0; w < k->works; w++)
 			for (size_t z = 0; z < k->work[w].sizes; z++)
-				if (s->view[w].good[z] && in_time(k, w, z, q))
-					most = fmax(most, guess(s, k, w, z, i).power_w);
+				if (s->view[w].good[z] && scout_in_time(k, w, z, q))
+					most = fmax(most, scout_guess(s, k, w, z, i).power_w);
 		if (s->seen[i]) {
 			drawn = fmin(drawn, most);
 		} else if (most < least) {
@@ -350,12 +356,12 @@ static int closest(struct scout *s, const struct jetwatt_known *k,
 		return 1;
 	s->entered = mode;
 	for (size_t w = 0; w < k->works; w++)
-		enqueue(s, k, w, h->size[w], mode);
+		scout_enqueue(s, k, w, h->size[w], mode);
 	return s->queued ? 0 : 1;
 }
 
-/* Do other workloads stand in for the first modes of all of these? */
-static int foreseen(const struct scout *s, const struct jetwatt_known *k)
+/* Return: 1 if the references predict all workloads well enough to skip the initial design. */
+static int scout_skip_design(const struct scout *s, const struct jetwatt_known *k)
 {
 	for (size_t w = 0; w < k->works; w++)
 		if (jetwatt_fitted_foreseen(s->view[w].m) < JETWATT_PLAN_FORESEEN)
@@ -363,8 +369,9 @@ static int foreseen(const struct scout *s, const struct jetwatt_known *k)
 	return 1;
 }
 
-static int choose(struct scout *s, const struct jetwatt_known *k,
-		  const struct jetwatt_slice_query *q, size_t most, size_t modes)
+/* Choose the next mode by expected improvement. Return: 0; 1 if none is worth measuring. */
+static int scout_choose(struct scout *s, const struct jetwatt_known *k,
+			const struct jetwatt_slice_query *q, size_t most, size_t modes)
 {
 	struct jetwatt_hope top = { .score = -1 }, here = { .score = -1 }, h;
 	struct jetwatt_goal goal;
@@ -372,8 +379,8 @@ static int choose(struct scout *s, const struct jetwatt_known *k,
 	size_t at = 0, at_here = 0;
 	double ok = 0, range[2] = { 0, 0 };
 
-	aim(s, k, q, &goal);
-	if (modes >= BOTH_ENDS && !foreseen(s, k))
+	scout_set_goal(s, k, q, &goal);
+	if (modes >= BOTH_ENDS && !scout_skip_design(s, k))
 		missing = jetwatt_known_ends_missing(k, s->seen, range);
 	for (size_t i = 0; i < k->n; i++) {
 		struct jetwatt_hope *best = k->fresh[i] ? &here : &top;
@@ -382,7 +389,7 @@ static int choose(struct scout *s, const struct jetwatt_known *k,
 			continue;
 		if (missing && !k->fresh[i] && !(jetwatt_known_end_of(k, i, range) & missing))
 			continue;
-		hope(s, k, &goal, i, &h);
+		scout_acquisition(s, k, &goal, i, &h);
 		ok = fmax(ok, h.ok);
 		if (h.score > best->score) {
 			*best = h;
@@ -390,16 +397,16 @@ static int choose(struct scout *s, const struct jetwatt_known *k,
 		}
 	}
 	if (here.score > ENOUGH && here.score > WORTH_HERE * top.score) {
-		enter(s, k, &goal, at_here, &here);
+		scout_enter_mode(s, k, &goal, at_here, &here);
 		return 0;
 	}
 	if (top.score < 0)
-		return glean(s, k, &goal);
+		return scout_remaining_sizes(s, k, &goal);
 	if (!goal.any && ok < HOPELESS)
-		return closest(s, k, q, &top);
+		return scout_closest(s, k, q, &top);
 	if (!goal.none && top.score < ENOUGH && modes >= ENOUGH_MODES)
-		return glean(s, k, &goal);
-	enter(s, k, &goal, at, &top);
+		return scout_remaining_sizes(s, k, &goal);
+	scout_enter_mode(s, k, &goal, at, &top);
 	return 0;
 }
 
@@ -415,17 +422,17 @@ static int scout_next(void *state, const struct jetwatt_known *k,
 		s->entered = SIZE_MAX;
 	}
 	s->q = *q;
-	/* A mode that has turned out to be over the budget needs no more sizes. */
+	/* A mode over the budget needs no further sizes. */
 	if (s->queued && !s->opening && jetwatt_known_over(k, s->entered, q->power_w))
 		s->queued = 0;
 	if (!s->queued) {
-		look_back(s, k);
+		scout_count_miss(s, k);
 		modes = jetwatt_known_modes(k, s->seen);
-		err = learn(s, k, q);
-		if (!err && modes < OPENING && !foreseen(s, k))
-			err = k->modes < most ? open_with(s, k, q, modes) : 1;
+		err = scout_fit(s, k, q);
+		if (!err && modes < OPENING && !scout_skip_design(s, k))
+			err = k->modes < most ? scout_initial_design(s, k, q, modes) : 1;
 		else if (!err)
-			err = choose(s, k, q, most, modes);
+			err = scout_choose(s, k, q, most, modes);
 		if (!err && !s->queued)
 			err = 1;
 	}
@@ -437,6 +444,6 @@ static int scout_next(void *state, const struct jetwatt_known *k,
 }
 
 const struct jetwatt_strategy jetwatt_strategy_auto = {
-	.name = "auto", .does = "Model-guided, with all that was measured before", .modes = 15,
-	.new = scout_new, .next = scout_next, .free = scout_free,
+	.name = "auto", .does = "Bayesian optimisation, using all earlier measurements",
+	.modes = 15, .new = scout_new, .next = scout_next, .free = scout_free,
 };

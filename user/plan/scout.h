@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the strategy auto hopes from cells that were not measured.
+ * Acquisition function of the strategy "auto": constrained expected improvement for each kind of
+ * plan.
  */
 #ifndef JETWATT_SCOUT_H
 #define JETWATT_SCOUT_H
@@ -9,10 +10,10 @@
 #include "plan/view.h"
 
 /**
- * struct jetwatt_hope - where a plan in a mode could lead
- * @score: expected improvement, as a share of the best plan known
- * @ok: probability of being within all limits
- * @size: minibatch sizes of that plan
+ * struct jetwatt_hope - acquisition value of a mode
+ * @score: expected improvement, as a share of the incumbent
+ * @ok: probability of meeting all limits
+ * @size: index of the minibatch size of each workload that gives this value
  */
 struct jetwatt_hope {
 	double score, ok;
@@ -20,11 +21,14 @@ struct jetwatt_hope {
 };
 
 /**
- * struct jetwatt_goal - what there is to be improved
- * @best: the best plan known: time, latency or throughput, as its kind has it;
- *	@any: there is one; else @best is a scale to measure hopes by
- * @none: nothing is known that keeps the limits, be it inference alone
- * @caution: exponent of the probability of keeping the power limit
+ * struct jetwatt_goal - incumbent and query
+ * @kind: kind of the plan
+ * @q: the limits
+ * @best: objective of the incumbent: time in milliseconds, latency in milliseconds, or minibatches
+ *	per second, by @kind; without an incumbent a scale for the improvement
+ * @caution: exponent of the probability of meeting the limits
+ * @any: 1: there is an incumbent
+ * @none: 1: no measured plan meets the limits, not even inference without training
  */
 struct jetwatt_goal {
 	enum jetwatt_slice_kind kind;
@@ -33,8 +37,11 @@ struct jetwatt_goal {
 	int any, none;
 };
 
-/* @g: of each workload at the sizes in question; @size: items of a minibatch of
- * each. Return: expected improvement; *@ok: see struct jetwatt_hope. */
+/*
+ * Return: the expected improvement of a plan. @g: time and power of each workload at the sizes in
+ * question; @size: samples in a minibatch of each workload; @ok: set to the probability of meeting
+ * all limits.
+ */
 double jetwatt_hope_of(const struct jetwatt_goal *goal, const struct jetwatt_guess *g,
 		       const uint32_t *size, double *ok);
 

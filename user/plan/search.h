@@ -1,27 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One decision of a search: what is asked, what is known, what is predicted.
+ * State of one decision of jetwatt_plan_next(): query, measurements, surrogate, and the functions
+ * that choose a mode from it.
  */
 #ifndef JETWATT_SEARCH_H
 #define JETWATT_SEARCH_H
 
 #include "plan/plan.h"
 
-/* The first modes are laid out by hand, more or less; then the model leads. */
+/* Number of modes in the initial design; then the model chooses. */
 #define JETWATT_DESIGN	4
 
-/* Measured already; not measured, but too slow or over budget beyond doubt. */
+/**
+ * enum jetwatt_seen - state of a mode in the search
+ * @JETWATT_NEW: not measured
+ * @JETWATT_SEEN: measured
+ * @JETWATT_OUT: not measured, and excluded because it is far too slow or far over the budget
+ */
 enum jetwatt_seen { JETWATT_NEW, JETWATT_SEEN, JETWATT_OUT };
 
 /**
- * struct jetwatt_search
- * @mode, @n: the board's modes; @row, @rows: what was measured
- * @by: the predictor, NULL: the default
- * @foretold: it knows the workload from elsewhere, and @row does not contradict
- * @foreseen: other workloads are believed to be like it
- * @seen: @n flags of enum jetwatt_seen
- * @m, @p: model of @row and its @n predictions (NULL, zero while @rows is 0;
- *	zero also for JETWATT_OUT)
+ * struct jetwatt_search - one decision of a search
+ * @mode: modes of the board
+ * @n: number of modes
+ * @row: measured rows
+ * @rows: number of rows
+ * @by: predictor and prior; NULL: the default
+ * @foretold: 1: the prior has rows of the same workload from other devices, and @row agrees with
+ *	them
+ * @foreseen: 1: the references predict this workload well enough to skip the initial design
+ * @budget_w: power budget, in watts; 0: none
+ * @seen: @n entries of enum jetwatt_seen
+ * @m: model fitted to @row; NULL if there is none yet
+ * @p: @n predictions; zero without a model, and for excluded modes if only the others were
+ *	predicted
  */
 struct jetwatt_search {
 	const struct jetwatt_mode *mode;
@@ -36,38 +48,48 @@ struct jetwatt_search {
 	struct jetwatt_prediction *p;
 };
 
-/* The next mode of the opening (@rows < JETWATT_DESIGN). Return: 0, 1: none left. */
+/* Choose the next mode of the initial design (@rows < JETWATT_DESIGN). Return: 0, 1: none left. */
 int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
-/* The mode of the greatest expected improvement. Return: 0, 1: none worth it. */
+/* Choose the mode with the largest expected improvement. Return: 0, 1: none is worth it. */
 int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
-/* The best mode within the budget, if only one reading speaks for it and all
- * others speak against: it is worth another. Return: 0, 1: none such. */
+/*
+ * Choose the fastest mode within the budget for another measurement, if it has one reading only and
+ * the model contradicts that. Return: 0, 1: there is none.
+ */
 int jetwatt_improve_again(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
-/* The mode whose one reading of power fits the others worst, if it hardly does.
- * Return: 0, 1: none such. */
+/*
+ * Choose the mode whose single power reading deviates most from the model for another measurement,
+ * if it is likely an outlier. Return: 0, 1: there is none.
+ */
 int jetwatt_explore_again(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
-/* The mode that teaches most about all others. Return: 0, 1: all is known well
- * enough or measured, -ENOMEM. */
+/*
+ * Choose the mode whose measurement reduces the variance of the others most. Return: 0; 1 if the
+ * variance is small enough or all modes are measured; -ENOMEM.
+ */
 int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 			 struct jetwatt_plan_next *next);
 
 /**
- * jetwatt_answer_ok() - may a measured mode be the answer?
- * @power_w: mean over its measurements; @times: how many
- * @p: what the model makes of it, these measurements included
+ * jetwatt_answer_ok() - test whether a measured mode may be the answer
+ * @power_w: mean of its power readings, in watts
+ * @times: number of readings
+ * @p: its prediction, with these readings among the rows
+ * @budget_w: power budget, in watts
  *
- * One reading at the budget that all neighbours contradict is likely a lucky
- * one: all but a fortieth of what may be true must stay within 2 % over, what
- * a sensor can be wrong by. Read twice, it is as it is.
+ * A single reading just below the budget that the model contradicts is likely too low by chance:
+ * the predicted power plus two standard deviations (97.5 % of the distribution) must stay within
+ * 102 % of the budget, since a sensor may be wrong by 2 %. Two readings are trusted.
+ *
+ * Return: 1 if it may be the answer, else 0.
  */
 static inline int jetwatt_answer_ok(double power_w, size_t times,
 				    const struct jetwatt_prediction *p, double budget_w)
 {
-	/* No worse than a single reading, however badly the model does. */
+	/* At most the error of a single reading, even if the model is poor. */
 	double sd = p->power_sd < 0.01 ? p->power_sd : 0.01;
 
 	return power_w <= budget_w && (times > 1 || p->power_w * (1 + 2 * sd) <= 1.02 * budget_w);

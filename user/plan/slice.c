@@ -1,39 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Exact search over modes and minibatch sizes, in blocks of modes.
+ */
 #include "plan/slice.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-/* Modes at a time: what is computed of them stays in the first cache. */
+/* Modes per block: the scores of a block stay in the first-level cache. */
 #define CHUNK	256
 
 /**
- * struct slice_score - of a chunk of modes
- * @good: more is better, -INFINITY: beyond a limit; @late, @power: less is better,
- *	where @good is equal
+ * struct slice_score - scores of a block of modes
+ * @good: objective, more is better; -INFINITY: a limit is exceeded
+ * @late: latency, less is better if @good is equal
+ * @power: power, less is better if @late is equal too
  */
 struct slice_score {
 	double good[CHUNK], late[CHUNK], power[CHUNK];
 };
 
-/* Times and powers of a workload at one minibatch size, from some mode on. */
+/**
+ * struct slice_column - times and powers of a workload at one size, from the first mode of a block
+ * on
+ * @time: time of a minibatch, in milliseconds
+ * @power: power, in watts
+ * @window: time until a minibatch is full, in milliseconds
+ */
 struct slice_column {
 	const double *time, *power;
 	double window;
 };
 
-static struct slice_column column(const struct jetwatt_slice_work *w, size_t size, size_t n,
-				  size_t from, const struct jetwatt_slice_query *q)
+static struct slice_column slice_column_of(const struct jetwatt_slice_work *w, size_t size,
+					   size_t n, size_t from,
+					   const struct jetwatt_slice_query *q)
 {
 	return (struct slice_column){ w->time_ms + size * n + from, w->power_w + size * n + from,
 				1e3 * w->size[size] / q->arrival_hz };
 }
 
-/* Comparisons with NAN are false: what is not known is beyond all limits. */
+/* Comparisons with NAN are false, so unknown cells exceed all limits. */
 
-static void train(struct slice_score *s, struct slice_column t, size_t n,
-		  const struct jetwatt_slice_query *q)
+static void slice_score_train(struct slice_score *s, struct slice_column t, size_t n,
+			      const struct jetwatt_slice_query *q)
 {
 	for (size_t i = 0; i < n; i++) {
 		s->good[i] = t.power[i] <= q->power_w && t.time[i] < INFINITY ? -t.time[i] :
@@ -43,8 +54,8 @@ static void train(struct slice_score *s, struct slice_column t, size_t n,
 	}
 }
 
-static void infer(struct slice_score *s, struct slice_column f, size_t n,
-		  const struct jetwatt_slice_query *q)
+static void slice_score_infer(struct slice_score *s, struct slice_column f, size_t n,
+			      const struct jetwatt_slice_query *q)
 {
 	double most = fmin(q->latency_ms - f.window, f.window);
 
@@ -56,8 +67,9 @@ static void infer(struct slice_score *s, struct slice_column f, size_t n,
 	}
 }
 
-static void beside(struct slice_score *s, struct slice_column t, struct slice_column f, size_t n,
-		   const struct jetwatt_slice_query *q)
+static void slice_score_train_infer(struct slice_score *s, struct slice_column t,
+				    struct slice_column f, size_t n,
+				    const struct jetwatt_slice_query *q)
 {
 	double most = fmin(q->latency_ms - f.window, f.window), per_s = 1e3 / f.window;
 
@@ -72,8 +84,8 @@ static void beside(struct slice_score *s, struct slice_column t, struct slice_co
 	}
 }
 
-static void pair(struct slice_score *s, struct slice_column a, struct slice_column b, size_t n,
-		 const struct jetwatt_slice_query *q)
+static void slice_score_pair(struct slice_score *s, struct slice_column a, struct slice_column b,
+			     size_t n, const struct jetwatt_slice_query *q)
 {
 	double slow = fmax(a.window, b.window);
 	double most = fmin(q->latency_ms - slow, fmin(a.window, b.window));
@@ -88,13 +100,15 @@ static void pair(struct slice_score *s, struct slice_column a, struct slice_colu
 	}
 }
 
-struct best {
+/* The best plan so far. */
+struct slice_best {
 	double good, late, power;
 	size_t mode, size[2];
 };
 
-static void keep(struct best *b, const struct slice_score *s, size_t n, size_t from, size_t size0,
-		 size_t size1)
+/* Update the best plan with a block of scores. */
+static void slice_update_best(struct slice_best *b, const struct slice_score *s, size_t n,
+			      size_t from, size_t size0, size_t size1)
 {
 	double top = -INFINITY;
 
@@ -107,7 +121,9 @@ static void keep(struct best *b, const struct slice_score *s, size_t n, size_t f
 		    (top == b->good && (s->late[i] > b->late ||
 					(s->late[i] == b->late && s->power[i] >= b->power))))
 			continue;
-		*b = (struct best){ top, s->late[i], s->power[i], from + i, { size0, size1 } };
+		*b = (struct slice_best){
+			top, s->late[i], s->power[i], from + i, { size0, size1 }
+		};
 	}
 }
 
@@ -116,24 +132,26 @@ int jetwatt_slice_find(enum jetwatt_slice_kind kind, const struct jetwatt_slice_
 		       struct jetwatt_slice_plan *plan)
 {
 	const struct jetwatt_slice_work *last = &work[jetwatt_slice_works(kind) - 1];
-	struct best best = { .good = -INFINITY };
+	struct slice_best best = { .good = -INFINITY };
 	struct slice_score s;
 
 	for (size_t from = 0; from < n; from += CHUNK)
 		for (size_t i = 0; i < work->sizes; i++)
 			for (size_t j = 0; j < (last > work ? last->sizes : 1); j++) {
 				size_t k = n - from < CHUNK ? n - from : CHUNK;
-				struct slice_column a = column(work, i, n, from, q);
+				struct slice_column a = slice_column_of(work, i, n, from, q);
 
 				if (kind == JETWATT_SLICE_TRAIN)
-					train(&s, a, k, q);
+					slice_score_train(&s, a, k, q);
 				else if (kind == JETWATT_SLICE_INFER)
-					infer(&s, a, k, q);
+					slice_score_infer(&s, a, k, q);
 				else if (kind == JETWATT_SLICE_BESIDE)
-					beside(&s, a, column(last, j, n, from, q), k, q);
+					slice_score_train_infer(
+						&s, a, slice_column_of(last, j, n, from, q), k, q);
 				else
-					pair(&s, a, column(last, j, n, from, q), k, q);
-				keep(&best, &s, k, from, i, j);
+					slice_score_pair(
+						&s, a, slice_column_of(last, j, n, from, q), k, q);
+				slice_update_best(&best, &s, k, from, i, j);
 			}
 	if (best.good == -INFINITY)
 		return 0;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inner search: with times and powers of all modes at hand, measured or
- * predicted, which mode, which minibatch size and how many minibatches of
- * training between two of inference (Fulcrum, arXiv 2509.20205, section 4).
+ * Exact search for time slicing: given times and powers of all modes (measured or predicted), find
+ * the mode, the minibatch sizes, and the number of training minibatches between two of inference
+ * (Fulcrum, arXiv 2509.20205, section 4). Used by the strategies, jetwatt optimize --latency and
+ * eval.
  *
- * Work is sliced in time: one model runs at a time, another one only from a
- * minibatch's bound on. Requests come at an even rate a; a minibatch of b of them
- * has waited b / a when it is full, so its slowest answer takes b / a + t, and it
- * must be done before the next one is full: t <= b / a. What is left of b / a is
- * room for tau = floor((b / a - t) / t_train) minibatches of training.
+ * One model runs at a time; switches happen at minibatch boundaries only. Requests arrive at an
+ * even rate a. A minibatch of b requests is full after b / a, so its slowest answer takes b / a +
+ * t, and it must be done before the next one is full: t <= b / a. The rest of b / a has room for
+ * tau = floor((b / a - t) / t_train) training minibatches.
  *
- * Two servers with the same a: whoever's minibatch is full waits for at most one
- * of the other's, so answers take b / a + t + t_other; where t + t_other <= b / a
- * for both, neither has two of its own waiting, and that bound holds.
+ * With two servers of equal rate a, a full minibatch waits for at most one minibatch of the other
+ * server, so answers take b / a + t + t_other. If t + t_other <= b / a for both, neither server has
+ * two minibatches waiting, and the bound holds.
  *
- * Exact: every combination is looked at, in loops over arrays.
+ * All combinations are examined, in loops over arrays.
  */
 #ifndef JETWATT_SLICE_H
 #define JETWATT_SLICE_H
@@ -22,16 +22,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Minibatch sizes of an inference workload. */
+/* Largest number of minibatch sizes of an inference workload. */
 #define JETWATT_SLICE_SIZES	16
 
 /**
- * enum jetwatt_slice_kind - who shares the board
+ * enum jetwatt_slice_kind - workloads that share the board, and the objective
  * @JETWATT_SLICE_TRAIN: training alone: least time of a minibatch
  * @JETWATT_SLICE_INFER: inference alone: least latency
- * @JETWATT_SLICE_BESIDE: training beside inference: most minibatches of training
- *	per second, then least latency
- * @JETWATT_SLICE_PAIR: two inferences: least latency of the slower one
+ * @JETWATT_SLICE_BESIDE: training and inference: most training minibatches per second, then least
+ *	latency
+ * @JETWATT_SLICE_PAIR: two inference workloads: least latency of the slower one
  */
 enum jetwatt_slice_kind {
 	JETWATT_SLICE_TRAIN,
@@ -42,9 +42,10 @@ enum jetwatt_slice_kind {
 
 /**
  * struct jetwatt_slice_work - one workload
- * @size: its @sizes minibatch sizes; in training there is one, and it is not used
- * @time_ms, @power_w: of a minibatch, size by size @n modes each; NAN: not known,
- *	and never chosen
+ * @size: its minibatch sizes, in samples; training has one, which is not used
+ * @sizes: number of sizes
+ * @time_ms: time of a minibatch, size by size, all modes each; NAN: unknown, never chosen
+ * @power_w: power, likewise
  */
 struct jetwatt_slice_work {
 	const uint32_t *size;
@@ -53,20 +54,24 @@ struct jetwatt_slice_work {
 };
 
 /**
- * struct jetwatt_slice_query - the limits
- * @power_w: of the more power-hungry of those who share the board
- * @latency_ms: of an answer; @arrival_hz: requests per second, of each server
+ * struct jetwatt_slice_query - limits of a query
+ * @power_w: limit of the power of each workload, in watts
+ * @latency_ms: limit of the latency of an answer, in milliseconds
+ * @arrival_hz: arrival rate of each server, in requests per second
  */
 struct jetwatt_slice_query {
 	double power_w, latency_ms, arrival_hz;
 };
 
 /**
- * struct jetwatt_slice_plan - what to do
- * @mode: index; @size: indices of minibatch sizes, of each workload
- * @tau: minibatches of training between two of inference
- * @time_ms: of a minibatch of training; @latency_ms: of the slowest answer
- * @throughput_hz: minibatches of training per second, tau a / b
+ * struct jetwatt_slice_plan - a plan
+ * @mode: index of the mode
+ * @size: index of the minibatch size of each workload
+ * @tau: training minibatches between two of inference
+ * @time_ms: time of a training minibatch, in milliseconds
+ * @latency_ms: latency of the slowest answer, in milliseconds
+ * @power_w: higher power of the workloads, in watts
+ * @throughput_hz: training minibatches per second, tau a / b
  */
 struct jetwatt_slice_plan {
 	size_t mode, size[2];
@@ -75,40 +80,47 @@ struct jetwatt_slice_plan {
 };
 
 /**
- * jetwatt_slice_size() - one more minibatch size
- * @sizes: @n of them, ascending and all different, as they are afterwards
+ * jetwatt_slice_size() - insert a minibatch size
+ * @sizes: sizes, ascending and different
+ * @n: number of sizes, updated
+ * @size: the new size
  *
- * Return: 0; -ENOSPC: there are JETWATT_SLICE_SIZES others.
+ * Return: 0; -ENOSPC if there are JETWATT_SLICE_SIZES other sizes.
  */
 int jetwatt_slice_size(uint32_t *sizes, size_t *n, uint32_t size);
 
-/* Is training part of it, is inference, and how many workloads are there? */
+/* Return: 1 if the kind includes training. */
 static inline int jetwatt_slice_trains(enum jetwatt_slice_kind kind)
 {
 	return kind == JETWATT_SLICE_TRAIN || kind == JETWATT_SLICE_BESIDE;
 }
 
+/* Return: number of workloads of the kind. */
 static inline size_t jetwatt_slice_works(enum jetwatt_slice_kind kind)
 {
 	return kind >= JETWATT_SLICE_BESIDE ? 2 : 1;
 }
 
-/* Minibatches of training in what inference leaves of @window_ms. */
+/* Return: training minibatches that fit into @window_ms after inference has taken @infer_ms. */
 static inline double jetwatt_slice_tau(double window_ms, double infer_ms, double train_ms)
 {
 	double room = (window_ms - infer_ms) / train_ms;
 
-	/* A cast is a floor of what is not negative, and loops with it are vectors. */
+	/* For non-negative values a cast rounds down, and a loop with it can be vectorised. */
 	return room > 0 ? (double)(int32_t)(room < 2e9 ? room : 2e9) : 0;
 }
 
 /**
- * jetwatt_slice_find() - the best plan
- * @work: one, or two: training comes first
- * @n: modes
+ * jetwatt_slice_find() - find the best plan
+ * @kind: workloads and objective
+ * @work: one or two workloads, training first
+ * @n: number of modes
+ * @q: limits
+ * @plan: set to the best plan
  *
- * Of equal plans the one with less latency, then with less power, then the first.
- * Return: 1; 0: no plan is within the limits.
+ * Of equal plans the one with less latency is chosen, then the one with less power, then the first.
+ *
+ * Return: 1; 0 if no plan is within the limits.
  */
 int jetwatt_slice_find(enum jetwatt_slice_kind kind, const struct jetwatt_slice_work *work,
 		       size_t n, const struct jetwatt_slice_query *q,

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mean uncertainty of predictions, over all modes or near a budget.
+ */
 #include "plan/plan.h"
 
 #include <math.h>
 
+/* Half width of a 95 % interval, in standard deviations. */
 #define Z95	1.96
-/* The neighbourhood of a budget: what could become its answer. */
+/* A mode could be the answer if its power is below NEAR_POWER times the budget and its time below
+ * NEAR_TIME times the predicted optimum. */
 #define NEAR_POWER	1.1
 #define NEAR_TIME	1.2
 

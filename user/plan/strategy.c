@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The list of search strategies.
+ */
 #include "plan/strategy.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which cell to measure next for a query, by several strategies; the answer is
- * always the best plan of what was measured.
+ * Search strategies: which cell (workload, minibatch size, mode) to measure next for a query. The
+ * answer is the best plan of the measured cells, whatever the strategy. Used by jetwatt optimize,
+ * profile and eval.
  */
 #ifndef JETWATT_STRATEGY_H
 #define JETWATT_STRATEGY_H
@@ -9,15 +10,16 @@
 #include "plan/known.h"
 
 /**
- * struct jetwatt_strategy - one of them
- * @name: as on the command line; @does: one line about it
- * @modes: how many modes it wants for a query
- * @shared: measures once, for all queries to come
- * @new: its state, of one query or of a stream of queries
- * @next: the next cell; @most: modes that may be measured for this query
- *
- * @new returns 0, -ENOMEM. @next returns 0; 1: nothing left that it would measure;
- * negative errno. Same arguments and answers, same cells.
+ * struct jetwatt_strategy - a search strategy
+ * @name: name on the command line
+ * @does: description in one line
+ * @modes: usual number of modes to measure for a query
+ * @shared: 1: measures once for all queries; 0: for each query
+ * @new: create the state for one query or a sequence of queries; NULL: no state. Returns 0, -ENOMEM
+ * @next: choose the next cell; @most: largest number of modes to measure for this query. Returns 0;
+ *	1 if no cell is worth measuring; negative errno. Equal arguments and measurements give equal
+ *	cells
+ * @free: free the state; may be NULL
  */
 struct jetwatt_strategy {
 	const char *name, *does;
@@ -29,13 +31,15 @@ struct jetwatt_strategy {
 	void (*free)(void *state);
 };
 
-/* Model-guided; ours, and the default (scout.c). */
+/* Bayesian optimisation with a surrogate for each workload; the default (scout.c). */
 extern const struct jetwatt_strategy jetwatt_strategy_auto;
-/* Fulcrum's (arXiv 2509.20205): gradient descent over the knobs (gmd.c), and
- * sampling for a front by networks (als.c). */
+/*
+ * Strategies of Fulcrum (arXiv 2509.20205): gradient descent over the knobs (gmd.c), and
+ * active-learning sampling of the front by networks (als.c).
+ */
 extern const struct jetwatt_strategy jetwatt_strategy_gmd, jetwatt_strategy_als;
 
-/* Return: NULL: no such strategy. */
+/* Return: the strategy of this name, NULL if there is none. */
 const struct jetwatt_strategy *jetwatt_strategy_find(const char *name);
 
 #endif

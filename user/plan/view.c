@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Surrogate of one workload: whole fits while there are few rows, warm-start fits later.
+ */
 #include "plan/view.h"
 
 #include <errno.h>
@@ -6,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows up to which every one is worth a whole fit. With more of them its cost, which
- * grows faster than their square, buys little: the surfaces are fitted to WHOLE of them
- * at most, whenever there are so many more, and pass through all that there are, or
- * those that lie nearest to the budget. */
+/* Up to EVERY rows, each row causes a whole fit. Beyond, the cost of a whole fit, which grows
+ * faster than the square of the number of rows, brings little: a whole fit to at most WHOLE rows is
+ * done each time the number of rows has grown by the factor GROWTH. In between, warm-start fits use
+ * the NEAREST rows closest in power to the budget, which are all rows if there are fewer. */
 #define EVERY	16
 #define GROWTH	1.15
 #define WHOLE	24
 #define NEAREST	80
 
-/* The model in use, if it is another than the base. */
-static void drop(struct jetwatt_view *v)
+/* Free the model in use unless it is the base, and invalidate the predictions. */
+static void view_drop_model(struct jetwatt_view *v)
 {
 	if (v->m != v->base)
 		jetwatt_fitted_free(v->m);
@@ -32,13 +35,14 @@ int jetwatt_view_init(struct jetwatt_view *v, const struct jetwatt_tenant *t, si
 
 void jetwatt_view_free(struct jetwatt_view *v)
 {
-	drop(v);
+	view_drop_model(v);
 	jetwatt_fitted_free(v->base);
 	free(v->p);
 }
 
-/* Rows of a query's budget: those of the nearest power. @out: NEAREST entries. */
-static size_t nearest(const struct jetwatt_tenant *t, double budget, struct jetwatt_row *out)
+/* Copy the rows with power nearest to @budget into @out, NEAREST entries. Return: their number. */
+static size_t view_nearest_rows(const struct jetwatt_tenant *t, double budget,
+				struct jetwatt_row *out)
 {
 	double far[NEAREST];
 	size_t n = 0;
@@ -68,7 +72,7 @@ int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_known *k,
 
 	if (v->m && v->rows == t->rows && (t->rows <= NEAREST || v->budget == budget))
 		return 0;
-	drop(v);
+	view_drop_model(v);
 	v->rows = t->rows;
 	v->budget = budget;
 	if (!t->rows && !jetwatt_estimator_foresees(t->by, k->mode, k->n))
@@ -84,7 +88,7 @@ int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_known *k,
 		v->m = v->base;
 	else if (!err)
 		err = jetwatt_estimator_refit(&v->m, t->by, v->base, near,
-					      nearest(t, budget, near), seed);
+					      view_nearest_rows(t, budget, near), seed);
 	return err;
 }
 

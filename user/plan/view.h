@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the strategy auto believes of one workload: its measurements, and the
- * predictions of a model that is fitted to them again and again.
+ * The surrogate of one workload for the strategy "auto": a model that is fitted again after each
+ * measurement, and its predictions for all cells.
  */
 #ifndef JETWATT_VIEW_H
 #define JETWATT_VIEW_H
@@ -9,10 +9,14 @@
 #include "plan/known.h"
 
 /**
- * struct jetwatt_view - the model of one workload
- * @base: the last whole fit, to @based rows; @m: the one in use, often the same
- * @rows: that there were; @budget: that it is for, where it has not all of them
- * @p: its predictions, cell by cell; @good: of these sizes
+ * struct jetwatt_view - surrogate of one workload
+ * @base: last whole fit, to the first @based rows
+ * @m: the model in use: @base, or a warm-start fit from it
+ * @based: number of rows of @base
+ * @rows: number of rows when @m was fitted
+ * @budget: power budget in watts that the rows of @m were chosen for, if it does not use all rows
+ * @p: predictions, size by size, all modes each
+ * @good: @p is valid for this minibatch size
  */
 struct jetwatt_view {
 	struct jetwatt_fitted *base, *m;
@@ -23,31 +27,48 @@ struct jetwatt_view {
 };
 
 /**
- * struct jetwatt_guess - of a cell: medians, and standard deviations of the
- * logarithms; 0: it was measured
+ * struct jetwatt_guess - time and power of a cell, measured or predicted
+ * @time_ms: median of the time of a minibatch, in milliseconds
+ * @time_sd: standard deviation of log time; 0: measured
+ * @power_w: median of the power, in watts
+ * @power_sd: standard deviation of log power; 0: measured
  */
 struct jetwatt_guess {
 	double time_ms, time_sd, power_w, power_sd;
 };
 
-/* @n: modes. Return: 0, -ENOMEM. */
+/* Create a surrogate for workload @t and @n modes. Return: 0, -ENOMEM. */
 int jetwatt_view_init(struct jetwatt_view *v, const struct jetwatt_tenant *t, size_t n);
+/* Free the contents of @v. */
 void jetwatt_view_free(struct jetwatt_view *v);
 
 /**
- * jetwatt_view_fit() - to what was measured by now, best near @budget
- * @whole: there is time for a whole fit that can wait; 0 when it was taken
+ * jetwatt_view_fit() - fit the surrogate to the measurements
+ * @v: the surrogate
+ * @k: measurements of the board
+ * @t: the workload
+ * @budget: power budget of the query, in watts: rows near it are preferred
+ * @seed: seed of all random choices
+ * @whole: 1: a whole fit that could be postponed may be done; set to 0 when it was
  *
- * Without a row there is a model only where other workloads foresee these modes. Return: 0, negative errno.
+ * Without a row there is a model only if the references cover the modes.
+ *
+ * Return: 0, negative errno.
  */
 int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_known *k,
 		     const struct jetwatt_tenant *t, double budget, uint64_t seed, int *whole);
 
-/* All modes at one size, where there is a model. Return: 0, negative errno. */
+/*
+ * Predict all modes at minibatch size @size (an index), if there is a model and it has not been
+ * done. Return: 0, negative errno.
+ */
 int jetwatt_view_predict(struct jetwatt_view *v, const struct jetwatt_known *k,
 			 const struct jetwatt_tenant *t, size_t size);
 
-/* Measured, or predicted, which it must have been. */
+/*
+ * Return: time and power of a cell: the mean of its measurements, else the prediction, which must
+ * be valid.
+ */
 struct jetwatt_guess jetwatt_view_guess(const struct jetwatt_view *v,
 					const struct jetwatt_known *k,
 					const struct jetwatt_tenant *t, size_t size, size_t mode);
