@@ -29,8 +29,8 @@ slope()
 
 run jetwatt optimize --power 24W -p $train --explain --dry-run --most 12 --json "$T/json"
 exits 0 && narrow=$(awk '/^why: /' "$T/out") && echo "# $narrow" && slope > "$T/slope" && cat "$T/slope" &&
-	grep -q '"binds": "gpu"' "$T/json" && shows "hangs on the GPU's clock" "A step up: "
-result $? "a convolutional net under 24 W: the GPU's clock binds"
+	grep -q '"binds": "gpu"' "$T/json" && shows "depends on the GPU clock" "One level up: "
+result $? "a convolutional net under 24 W: the GPU clock binds"
 awk -v t="$(tr -d ' ",\n' < "$T/json" | sed 's/.*knob:gpuup:false.*time_pct:\([-0-9.e]*\)power_w.*/\1/')" \
 	-v truth="$(sed 's/.*takes +*\([-0-9.]*\).*/\1/' "$T/slope")" 'BEGIN {
 	print "# said " t " %, in truth " truth " %"; d = t - truth; exit !(truth > 1 && d < 3 && d > -3) }'

@@ -156,7 +156,7 @@ static void auto_free(void *model)
 }
 
 const struct jetwatt_predictor jetwatt_predictor_auto = {
-	.name = "auto", .does = "physical form and Gaussian process",
+	.name = "auto", .does = "parametric mean and Gaussian process",
 	.kind = JETWATT_PREDICTOR_INTERVAL | JETWATT_PREDICTOR_BATCH, .least = 3,
 	.prior = auto_prior, .prior_free = auto_prior_free,
 	.twin = auto_twin, .foretells = auto_foretells, .foresees = auto_foresees,

@@ -5,11 +5,11 @@
 #include "model/predictor.h"
 
 const struct jetwatt_predictor jetwatt_predictor_rnd = {
-	.name = "rnd", .does = "the best of what was measured",
+	.name = "rnd", .does = "the best measured mode",
 	.kind = JETWATT_PREDICTOR_OBSERVED,
 };
 
 const struct jetwatt_predictor jetwatt_predictor_maxn = {
-	.name = "maxn", .does = "always the highest mode",
+	.name = "maxn", .does = "the highest mode",
 	.kind = JETWATT_PREDICTOR_FIXED,
 };

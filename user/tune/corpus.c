@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses --reference, reads the files, and learns the prior from them.
+ */
 #include "tune/corpus.h"
 
 #include <errno.h>
@@ -14,29 +17,30 @@
 
 enum { REFERENCE = JETWATT_ARGS_COMMON + 0x40 };
 
-/* The tool shares the machine that it measures. */
+/* One BLAS thread, because the tool shares the measured machine. */
 void openblas_set_num_threads(int n);
 
 static const struct argp_option options[] = {
 	{ "reference", REFERENCE, "FILE.csv", 0,
-	  "Another workload to learn from; may be given several times", 0 },
+	  "Measured modes of another workload, a reference to learn from; may be repeated", 0 },
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t references_parse(int key, char *arg, struct argp_state *state)
 {
 	struct jetwatt_references *r = state->input;
 
 	if (key != REFERENCE)
 		return ARGP_ERR_UNKNOWN;
 	if (r->n == JETWATT_REFERENCES_MAX)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "16 references are enough",
-				       "too many: %s", arg));
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "give at most 16",
+				       "too many references: %s", arg));
 	r->path[r->n++] = arg;
 	return 0;
 }
 
-const struct argp jetwatt_references_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp jetwatt_references_argp = { options, references_parse, NULL, NULL, NULL, NULL,
+					      NULL };
 
 int jetwatt_references_unreadable(const char *path, int err, const struct jetwatt_csv_error *e)
 {
@@ -48,7 +52,7 @@ int jetwatt_references_unreadable(const char *path, int err, const struct jetwat
 	snprintf(why, sizeof(why), "line %u: %s", e->line, e->text);
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, why,
 				 "columns: cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w",
-				 "%s is no file of power modes", path);
+				 "%s is not a file of power modes", path);
 }
 
 long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_t **batch)
@@ -65,7 +69,7 @@ long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_
 		    !(isfinite((*row)[i].power_w) && (*row)[i].power_w > 0)) {
 			free(size);
 			return -jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
-						  "every row needs time_ms and power_w",
+						  "complete time_ms and power_w in every row",
 						  "%s: mode %ld was not measured", path, i + 1);
 		}
 		several |= size[i] != size[0];
@@ -91,7 +95,7 @@ int jetwatt_references_suit(const struct jetwatt_predictor *by, size_t n)
 	}
 	if (!n && by->kind & JETWATT_PREDICTOR_REFERENCE)
 		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-					 "--reference FILE.csv, every mode of another workload",
+					 "add --reference FILE.csv: every mode of another workload",
 					 "method %s needs a reference", by->name);
 	return 0;
 }
@@ -115,7 +119,7 @@ int jetwatt_references_learn(const struct jetwatt_references *r, struct jetwatt_
 		err = jetwatt_estimator_learn(e, ref, r->n, seed);
 		if (err)
 			code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
-						 "files with time_ms and power_w in every row",
+						 "check that every row has time_ms and power_w",
 						 "cannot learn from the references");
 	}
 	for (size_t i = 0; i < r->n; i++) {

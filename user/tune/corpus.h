@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files of measured modes, and --reference FILE.csv: other workloads to learn from.
+ * The option --reference FILE.csv: measured modes of other workloads, from which the predictor
+ * learns a prior.
  */
 #ifndef JETWATT_TUNE_CORPUS_H
 #define JETWATT_TUNE_CORPUS_H
@@ -8,11 +9,13 @@
 #include <argp.h>
 #include "model/estimator.h"
 
-/* As many as anybody needs. */
+/* Largest number of references. */
 #define JETWATT_REFERENCES_MAX	16
 
 /**
- * struct jetwatt_references - the files, as given
+ * struct jetwatt_references - names of the files
+ * @path: paths, as given on the command line
+ * @n: number of files
  */
 struct jetwatt_references {
 	const char *path[JETWATT_REFERENCES_MAX];
@@ -21,31 +24,39 @@ struct jetwatt_references {
 
 struct jetwatt_csv_error;
 
-/* Its input is a struct jetwatt_references. */
+/* Parser of the option; its input is a struct jetwatt_references. */
 extern const struct argp jetwatt_references_argp;
 
 /**
- * jetwatt_references_unreadable() - say why a file of modes or profiles cannot be read
- * @err: what jetwatt_csv_read() returned, and @e: where
+ * jetwatt_references_unreadable() - print why a file of modes or rows cannot be read
+ * @path: the file
+ * @err: return value of jetwatt_csv_read()
+ * @e: position and cause
  *
  * Return: an exit code.
  */
 int jetwatt_references_unreadable(const char *path, int err, const struct jetwatt_csv_error *e);
 
 /**
- * jetwatt_references_read() - rows of a file, all of them with time and power
- * @batch: of each row, NULL where all are of one size: no feature. May be NULL
+ * jetwatt_references_read() - read a file in which every row has time and power
+ * @path: the file
+ * @row: set to the rows; the caller frees them
+ * @batch: set to the minibatch size of each row, NULL if all are equal; the caller frees it. May be
+ *	NULL
  *
- * Rows have their batch size too where it is a feature. Caller frees both.
- * Return: rows, or the negative of an exit code after saying why.
+ * If the sizes differ, they are a feature and are set in the rows too.
+ *
+ * Return: number of rows; negative exit code, after printing the error.
  */
 long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_t **batch);
 
-/* Does the predictor go with @n references? Return: 0, or an exit code after saying why not. */
+/*
+ * Check that the predictor can use @n references, or needs none. Return: 0; exit code, after
+ * printing the error.
+ */
 int jetwatt_references_suit(const struct jetwatt_predictor *by, size_t n);
 
-/* What the files teach becomes @e's prior, which stays as it is if there are none. Return: 0,
- * exit code. */
+/* Learn the prior of @e from the files; without files @e is unchanged. Return: 0, exit code. */
 int jetwatt_references_learn(const struct jetwatt_references *r, struct jetwatt_estimator *e,
 			     uint64_t seed);
 

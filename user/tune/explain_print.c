@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Words and JSON for the parts of the time and the neighbours of a mode.
+ */
 #include "tune/explain_print.h"
 
 #include <math.h>
@@ -6,21 +9,23 @@
 
 #include "out/terminal.h"
 
-/* A step that changes less than this changes nothing. */
+/* Relative change of time, and change of power in watts, that are printed as no change. */
 #define TIME_NONE	0.001
 #define POWER_NONE	0.05
 
 static const char *const share_name[] = {
-	[JETWATT_SHARE_GPU] = "the GPU's clock", [JETWATT_SHARE_EMC] = "the memory's clock",
-	[JETWATT_SHARE_LAUNCH] = "launches by the CPU", [JETWATT_SHARE_LOADER] = "the loader",
-	[JETWATT_SHARE_FIXED] = "nothing that can be set",
+	[JETWATT_SHARE_GPU] = "the GPU clock",
+	[JETWATT_SHARE_EMC] = "the EMC clock",
+	[JETWATT_SHARE_LAUNCH] = "kernel launches by the CPU",
+	[JETWATT_SHARE_LOADER] = "the data loader",
+	[JETWATT_SHARE_FIXED] = "none of the knobs",
 };
 static const char *const share_key[] = {
 	[JETWATT_SHARE_GPU] = "gpu", [JETWATT_SHARE_EMC] = "emc", [JETWATT_SHARE_LAUNCH] = "launch",
 	[JETWATT_SHARE_LOADER] = "loader", [JETWATT_SHARE_FIXED] = "fixed",
 };
-/* "GPU 1236 MHz", "5 cores" */
-static void setting(const struct jetwatt_mode *m, enum jetwatt_knob k)
+/* Print the setting of a knob: "GPU 1236 MHz", "5 cores". */
+static void explain_print_setting(const struct jetwatt_mode *m, enum jetwatt_knob k)
 {
 	const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
 	uint64_t v = jetwatt_mode_get(m, k);
@@ -31,16 +36,17 @@ static void setting(const struct jetwatt_mode *m, enum jetwatt_knob k)
 		printf("%u %s", (unsigned int)v, row->label);
 }
 
-static int nothing(const struct jetwatt_explain_step *s)
+static int explain_is_no_change(const struct jetwatt_explain_step *s)
 {
 	return fabs(s->time) < TIME_NONE && fabs(s->power_w) < POWER_NONE;
 }
 
-static void one(const struct jetwatt_explain_step *s, const struct jetwatt_mode *mode,
-		const struct jetwatt_prediction *p, double budget_w)
+static void explain_print_step(const struct jetwatt_explain_step *s,
+			       const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
+			       double budget_w)
 {
-	setting(&mode[s->index], s->knob);
-	if (nothing(s)) {
+	explain_print_setting(&mode[s->index], s->knob);
+	if (explain_is_no_change(s)) {
 		printf(" changes nothing");
 		return;
 	}
@@ -51,8 +57,9 @@ static void one(const struct jetwatt_explain_step *s, const struct jetwatt_mode 
 		printf(", over the budget");
 }
 
-static int steps(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,
-		 const struct jetwatt_prediction *p, double budget_w, int up, const char *lead)
+static int explain_print_steps(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,
+			       const struct jetwatt_prediction *p, double budget_w, int up,
+			       const char *lead)
 {
 	int n = 0;
 
@@ -60,18 +67,19 @@ static int steps(const struct jetwatt_explain *e, const struct jetwatt_mode *mod
 		if (e->step[i].up != up)
 			continue;
 		printf("%s", n++ ? "; " : lead);
-		one(&e->step[i], mode, p, budget_w);
+		explain_print_step(&e->step[i], mode, p, budget_w);
 	}
 	return n;
 }
 
-static void shares(const struct jetwatt_explain *e)
+static void explain_print_shares(const struct jetwatt_explain *e)
 {
 	if (!e->parts) {
-		printf("why: this method does not tell what the time hangs on.\n");
+		printf("why: unknown, this method does not divide the time into parts.\n");
 		return;
 	}
-	printf("why: %.0f %% of the time hangs on %s", 100 * e->share[e->binds], share_name[e->binds]);
+	printf("why: %.0f %% of the time depends on %s", 100 * e->share[e->binds],
+	       share_name[e->binds]);
 	for (enum jetwatt_share s = JETWATT_SHARE_GPU; s < JETWATT_SHARES; s++)
 		if (s != e->binds && e->share[s] >= 0.005)
 			printf(", %.0f %% on %s", 100 * e->share[s], share_name[s]);
@@ -83,10 +91,11 @@ void jetwatt_explain_print(const struct jetwatt_explain *e, const struct jetwatt
 {
 	int n;
 
-	shares(e);
-	n = steps(e, mode, p, budget_w, 1, "A step up: ");
-	n += steps(e, mode, p, budget_w, 0, n ? ". A step down: " : "A step down: ");
-	printf(n ? ".\n" : "No mode that differs in one knob is offered.\n");
+	explain_print_shares(e);
+	n = explain_print_steps(e, mode, p, budget_w, 1, "One level up: ");
+	n += explain_print_steps(e, mode, p, budget_w, 0,
+				 n ? ". One level down: " : "One level down: ");
+	printf(n ? ".\n" : "No candidate differs in one knob only.\n");
 }
 
 void jetwatt_explain_json(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,
@@ -114,7 +123,7 @@ void jetwatt_explain_json(const struct jetwatt_explain *e, const struct jetwatt_
 		jetwatt_json_mode(j, m);
 		jetwatt_json_real(j, "time_pct", 100 * s->time, 4);
 		jetwatt_json_real(j, "power_w", s->power_w, 4);
-		/* What a watt buys, where more power is less time. */
+		/* Time saved per watt, where more power means less time. */
 		jetwatt_json_real(j, "time_pct_per_w", fabs(s->power_w) >= POWER_NONE ?
 				  100 * s->time / s->power_w : NAN, 4);
 		jetwatt_json_end(j);

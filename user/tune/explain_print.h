@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* optimize --explain: the reasons in words, and as JSON. */
+/*
+ * optimize --explain: prints the explanation of a mode in words, and as JSON.
+ */
 #ifndef JETWATT_TUNE_EXPLAIN_PRINT_H
 #define JETWATT_TUNE_EXPLAIN_PRINT_H
 
@@ -8,9 +10,11 @@
 #include "out/json.h"
 #include "plan/explain.h"
 
+/* Print an explanation. @mode, @p: all modes and their predictions; @budget_w: in watts, 0:
+ * none. */
 void jetwatt_explain_print(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,
 			   const struct jetwatt_prediction *p, double budget_w);
-/* An object "explain". */
+/* Write the explanation as the JSON object "explain". */
 void jetwatt_explain_json(const struct jetwatt_explain *e, const struct jetwatt_mode *mode,
 			  struct jetwatt_json *j);
 

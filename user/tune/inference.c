@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * optimize --latency from a profile, and the messages of both ways.
+ */
 #include "tune/inference.h"
 
 #include <errno.h>
@@ -12,7 +15,7 @@
 #include "tune/offline.h"
 #include "util/error.h"
 
-/* More than any server is granted, any module draws. */
+/* Stands for an absent limit, in watts and in milliseconds. */
 #define NO_LIMIT	1e9
 
 const char *jetwatt_infer_limits(const struct jetwatt_slice_query *q, char *buf, size_t len)
@@ -25,8 +28,10 @@ const char *jetwatt_infer_limits(const struct jetwatt_slice_query *q, char *buf,
 	return buf;
 }
 
-static int best(const struct jetwatt_infer *f, size_t modes, size_t from, size_t sizes, const double *t,
-		const double *w, const struct jetwatt_slice_query *q, struct jetwatt_slice_plan *plan)
+/* Find the best plan among @sizes sizes from @from on. Return: 1; 0 if none meets the limits. */
+static int infer_best_plan(const struct jetwatt_infer *f, size_t modes, size_t from, size_t sizes,
+			   const double *t, const double *w, const struct jetwatt_slice_query *q,
+			   struct jetwatt_slice_plan *plan)
 {
 	const struct jetwatt_slice_work work = { f->size + from, sizes, t + from * modes, w + from * modes };
 	int found = jetwatt_slice_find(JETWATT_SLICE_INFER, &work, modes, q, plan);
@@ -46,26 +51,27 @@ int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt
 	late.latency_ms = NO_LIMIT;
 	hungry.power_w = NO_LIMIT;
 	*what = '\0';
-	if (best(f, l->nr_modes, 0, f->sizes, t, w, &late, &near)) {
+	if (infer_best_plan(f, l->nr_modes, 0, f->sizes, t, w, &late, &near)) {
 		jetwatt_board_mode_format(&l->mode[near.mode], name, sizeof(name));
 		snprintf(what, sizeof(what), "closest: %s with minibatches of %u: %.4g ms, %.2f W", name,
 			 f->size[near.size[0]], near.latency_ms, near.power_w);
 		n = snprintf(fix, sizeof(fix), "--latency %.0fms", ceil(near.latency_ms));
 	}
-	if (best(f, l->nr_modes, 0, f->sizes, t, w, &hungry, &near))
+	if (infer_best_plan(f, l->nr_modes, 0, f->sizes, t, w, &hungry, &near))
 		snprintf(fix + n, sizeof(fix) - n, "%s--power %.0fW", n ? ", or " : "", ceil(near.power_w));
-	/* The smallest one: no mode can change that. */
+	/* Queueing delay of the smallest size: no mode can shorten it. */
 	if (!*what && f->sizes && 1e3 * f->size[0] / f->q.arrival_hz >= f->q.latency_ms) {
 		snprintf(what, sizeof(what), "it takes %.4g ms until a minibatch of %u is full",
 			 1e3 * f->size[0] / f->q.arrival_hz, f->size[0]);
 		snprintf(fix, sizeof(fix), "%s a longer --latency",
-			 f->size[0] > 1 ? "smaller minibatches, or" : "give");
+			 f->size[0] > 1 ? "use smaller minibatches or" : "use");
 	}
-	return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE,
-				 *what ? what : "no minibatch size is done before the next one is full",
-				 *fix ? fix : "larger ones: --batch 16,32,64; or fewer requests",
-				 "no mode and minibatch size meet %s",
-				 jetwatt_infer_limits(&f->q, limits, sizeof(limits)));
+	return jetwatt_error_say(
+		JETWATT_EXIT_INFEASIBLE,
+		*what ? what : "at every size, the next minibatch is full before one is done",
+		*fix ? fix : "try larger minibatches: --batch 16,32,64; or a lower --arrival",
+		"no mode and minibatch size meet %s",
+		jetwatt_infer_limits(&f->q, limits, sizeof(limits)));
 }
 
 double jetwatt_infer_ms(const struct jetwatt_infer *f, const struct jetwatt_slice_plan *p)
@@ -83,33 +89,36 @@ void jetwatt_infer_line(const struct jetwatt_infer *f, const struct jetwatt_lear
 	       jetwatt_infer_ms(f, p), p->latency_ms, p->power_w, note);
 }
 
-/* The sizes of a profile's rows. Return: 0, exit code. */
-static int sizes_of(struct jetwatt_infer *f, const struct jetwatt_learn *l)
+/* Set the sizes to those of the rows. Return: 0, exit code. */
+static int infer_sizes_of_rows(struct jetwatt_infer *f, const struct jetwatt_learn *l)
 {
 	for (size_t i = 0; i < l->nr_rows; i++) {
 		uint32_t size = l->row[i].batch ? l->row[i].batch : l->size;
 
 		if (size && jetwatt_slice_size(f->size, &f->sizes, size))
-			return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--batch 1,4,16",
-						 "more than %d minibatch sizes", JETWATT_SLICE_SIZES);
+			return jetwatt_error_say(
+				JETWATT_EXIT_USAGE, NULL, "choose some of them: --batch 1,4,16",
+				"more than %d minibatch sizes", JETWATT_SLICE_SIZES);
 	}
-	return f->sizes ? 0 : jetwatt_error_say(JETWATT_EXIT_USAGE, "the profile has no column batch",
-						"--batch N, the size that it was measured with",
-						"no minibatch size");
+	return f->sizes ? 0 :
+			  jetwatt_error_say(JETWATT_EXIT_USAGE, "the profile has no column batch",
+					    "add --batch N, the size that it was measured with",
+					    "the minibatch size is unknown");
 }
 
 /**
- * struct inference_table - of all modes, size by size
- * @t, @w: what is to be reckoned with: means of what was measured, else so much above the
- *	median that limits are kept; @seen: it was measured
+ * struct inference_table - times and powers of all modes, size by size
+ * @t: measured time, else an upper bound at the accepted risk, in milliseconds
+ * @w: power, likewise, in watts
+ * @seen: 1: measured
  */
 struct inference_table {
 	double *t, *w;
 	unsigned char *seen;
 };
 
-static int fill(const struct jetwatt_infer *f, struct jetwatt_learn *l,
-		struct inference_table *table)
+static int infer_fill_table(const struct jetwatt_infer *f, struct jetwatt_learn *l,
+			    struct inference_table *table)
 {
 	struct jetwatt_prediction *p = malloc(l->nr_modes * sizeof(*p));
 	uint32_t *batch = malloc(l->nr_modes * sizeof(*batch));
@@ -132,7 +141,7 @@ static int fill(const struct jetwatt_infer *f, struct jetwatt_learn *l,
 			if ((feature && l->row[r].batch != f->size[at / l->nr_modes]) ||
 			    !jetwatt_mode_same(&l->mode[i], &l->row[r].mode))
 				continue;
-			/* Of several readings the worse one. */
+			/* Of several measurements the highest. */
 			table->t[at] = table->seen[at] ? fmax(table->t[at], l->row[r].time_ms) : l->row[r].time_ms;
 			table->w[at] = table->seen[at] ? fmax(table->w[at], l->row[r].power_w) : l->row[r].power_w;
 			table->seen[at] = 1;
@@ -142,8 +151,8 @@ static int fill(const struct jetwatt_infer *f, struct jetwatt_learn *l,
 	return err;
 }
 
-static void show(const struct jetwatt_infer *f, const struct jetwatt_learn *l,
-		 const struct inference_table *table)
+static void infer_show(const struct jetwatt_infer *f, const struct jetwatt_learn *l,
+		       const struct inference_table *table)
 {
 	char limits[96];
 
@@ -153,11 +162,11 @@ static void show(const struct jetwatt_infer *f, const struct jetwatt_learn *l,
 	for (size_t k = 0; k < f->sizes; k++) {
 		struct jetwatt_slice_plan p;
 
-		if (best(f, l->nr_modes, k, 1, table->t, table->w, &f->q, &p))
+		if (infer_best_plan(f, l->nr_modes, k, 1, table->t, table->w, &f->q, &p))
 			jetwatt_infer_line(f, l, k == f->plan.size[0] ? '*' : ' ', &p,
 					   table->seen[k * l->nr_modes + p.mode] ? "measured" : "predicted");
 		else
-			printf("  %-22s %5u  %s\n", "-", f->size[k], "beyond the limits");
+			printf("  %-22s %5u  %s\n", "-", f->size[k], "exceeds the limits");
 	}
 }
 
@@ -165,13 +174,15 @@ int jetwatt_infer_consult(struct jetwatt_infer *f, struct jetwatt_learn *l,
 			  struct jetwatt_board *apply, struct jetwatt_answer *a)
 {
 	struct inference_table table = { NULL };
-	int code = f->sizes ? 0 : sizes_of(f, l), err = 0;
+	int code = f->sizes ? 0 : infer_sizes_of_rows(f, l), err = 0;
 	size_t n;
 
 	if (!code && l->nr_rows && !l->row[0].batch && f->sizes > 1)
-		code = jetwatt_error_say(JETWATT_EXIT_USAGE,
-					 "what was measured is of one minibatch size: it says nothing of others",
-					 "a profile with a column batch and several sizes in it", "--batch: several sizes");
+		code = jetwatt_error_say(
+			JETWATT_EXIT_USAGE,
+			"all rows have one minibatch size, from which no other can be predicted",
+			"use a profile whose column batch has several sizes",
+			"--batch has several sizes");
 	if (!code)
 		code = jetwatt_learn_fit(l);
 	if (code)
@@ -180,18 +191,18 @@ int jetwatt_infer_consult(struct jetwatt_infer *f, struct jetwatt_learn *l,
 	table.t = malloc(2 * n * sizeof(*table.t));
 	table.seen = calloc(n, 1);
 	table.w = table.t + n;
-	err = table.t && table.seen ? fill(f, l, &table) : -ENOMEM;
+	err = table.t && table.seen ? infer_fill_table(f, l, &table) : -ENOMEM;
 	if (err)
 		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
 					 "cannot predict");
-	else if (!best(f, l->nr_modes, 0, f->sizes, table.t, table.w, &f->q, &f->plan))
+	else if (!infer_best_plan(f, l->nr_modes, 0, f->sizes, table.t, table.w, &f->q, &f->plan))
 		code = jetwatt_infer_infeasible(f, l, table.t, table.w);
 	if (!code) {
 		f->measured = table.seen[f->plan.size[0] * l->nr_modes + f->plan.mode];
 		a->infer = f;
 		a->chosen = &l->mode[f->plan.mode];
 		if (!l->silent)
-			show(f, l, &table);
+			infer_show(f, l, &table);
 		code = jetwatt_consult_apply(l, apply, a->chosen);
 	}
 	free(table.t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * optimize --latency: a power mode and a minibatch size for an inference server, so that
- * the slowest answer of a minibatch (which has waited until it was full) comes soonest
- * within the power budget and the limit of latency.
+ * optimize --latency: the power mode and the minibatch size of an inference server with the lowest
+ * latency within a power budget and a latency limit. The latency is that of the slowest answer of a
+ * minibatch, which has waited until the minibatch was full.
  */
 #ifndef JETWATT_TUNE_INFERENCE_H
 #define JETWATT_TUNE_INFERENCE_H
@@ -11,11 +11,15 @@
 #include "tune/strategy_search.h"
 
 /**
- * struct jetwatt_infer - question and answer
- * @q: the limits; @risk: accepted probability of breaking one of them where nothing was measured
- * @size: minibatch sizes to choose from, @sizes of them
- * @strategy: that asks for what to measure; @most: modes at most
- * @plan: the answer; @measured: it rests on a measurement
+ * struct jetwatt_infer - query and answer
+ * @q: the limits
+ * @risk: accepted probability that an unmeasured answer exceeds a limit
+ * @size: minibatch sizes to choose from
+ * @sizes: number of sizes
+ * @strategy: search strategy
+ * @most: largest number of modes to measure
+ * @plan: the answer
+ * @measured: 1: the answer was measured; 0: it is a prediction
  */
 struct jetwatt_infer {
 	struct jetwatt_slice_query q;
@@ -29,38 +33,48 @@ struct jetwatt_infer {
 };
 
 /**
- * jetwatt_infer_consult() - from a profile alone; the sizes are those of its rows, unless given
- * @apply: the board to switch to the answer, NULL: not
+ * jetwatt_infer_consult() - answer from a profile, without measuring
+ * @f: query and answer; without @size, the sizes of the rows are used
+ * @l: candidates and rows
+ * @apply: board to switch to the answer; NULL: do not switch
+ * @a: set to the result
  *
- * Return: 0, exit code; JETWATT_EXIT_INFEASIBLE has been explained.
+ * Return: 0; exit code. JETWATT_EXIT_INFEASIBLE has been explained.
  */
 int jetwatt_infer_consult(struct jetwatt_infer *f, struct jetwatt_learn *l,
 			  struct jetwatt_board *apply, struct jetwatt_answer *a);
 
 /**
- * jetwatt_infer_live() - measure modes and sizes, prove the answer and stay in it
- * @job: running, of one size; or a command, in which {batch} stands for the size, and which
- *	is started again for another one
- * @board: @l's; @l has neither watch nor guard yet
- * @stay: the mode stays, and a command goes on; else the board is as before
+ * jetwatt_infer_live() - measure modes and sizes, and verify the answer
+ * @f: query and answer
+ * @l: candidates and rows; its session and guard are set here
+ * @job: running job with one minibatch size; or a command, in which {batch} stands for the size,
+ *	and which is restarted for each size
+ * @keep: options of the profile database
+ * @board: the board
+ * @stay: 1: keep the mode, and let the command run on; 0: restore the board
+ * @a: set to the result
  *
- * Return: 0, exit code; the command's status where it went on to its end.
+ * Return: 0; exit code; the exit status of the command if it ran to its end.
  */
 int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_learn *l,
 		       const struct jetwatt_args_job *job, const struct jetwatt_keep_args *keep,
 		       struct jetwatt_board *board, int stay, struct jetwatt_answer *a);
 
-/* "30 W and 100 ms at 60 requests a second" */
+/* Format the limits, such as "30 W and 100 ms at 60 requests a second". Return: @buf. */
 const char *jetwatt_infer_limits(const struct jetwatt_slice_query *q, char *buf, size_t len);
-/* No plan is within the limits: says so, and what would be; @t, @w: times and powers, size by
- * size. Return: exit code. */
+/*
+ * Print that no plan meets the limits, and which limits could be met. @t and @w: times and powers,
+ * size by size. Return: exit code.
+ */
 int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt_learn *l,
 			     const double *t, const double *w);
-/* Of a minibatch, without waiting until it is full. */
+/* Return: time of a minibatch in milliseconds, without the queueing delay. */
 double jetwatt_infer_ms(const struct jetwatt_infer *f, const struct jetwatt_slice_plan *p);
-/* The answer as a line of the screen. */
+/* Print a plan as a line of a table. */
 void jetwatt_infer_line(const struct jetwatt_infer *f, const struct jetwatt_learn *l, char mark,
 			const struct jetwatt_slice_plan *p, const char *note);
+/* Write the answer as the JSON object "inference". */
 void jetwatt_infer_json(const struct jetwatt_infer *f, struct jetwatt_json *j);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* optimize --latency with a job: cell by cell, as the strategy asks for them. */
+/*
+ * optimize --latency with a job: measures the cells that the strategy chooses, then verifies the
+ * answer.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,13 +15,22 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Answers that do not hold when measured for longer, until we give up. */
-#define PROOFS	5
+/* Largest number of answers to verify. */
+#define VERIFY_MAX	5
 
 /**
- * struct live
- * @runs: of minibatches of that size; 0: nothing does
- * @argv: the command, with that size in it
+ * struct live - a search with a running job
+ * @f: query and answer
+ * @l: candidates and rows
+ * @job: the job, as given
+ * @keep_args: options of the profile database
+ * @board: the board
+ * @w: measurement session
+ * @guard: restores the board
+ * @keep: profile database
+ * @seek: the strategy's search
+ * @runs: minibatch size of the running job; 0: no job runs
+ * @argv: the command with that size filled in
  */
 struct live {
 	struct jetwatt_infer *f;
@@ -34,8 +46,8 @@ struct live {
 	char **argv;
 };
 
-/* @word with @size for every {batch}. */
-static char *filled(const char *word, uint32_t size)
+/* Return: a copy of @word with {batch} replaced by @size, NULL if memory is short. */
+static char *live_fill_word(const char *word, uint32_t size)
 {
 	char *out = NULL;
 	size_t len;
@@ -53,7 +65,7 @@ static char *filled(const char *word, uint32_t size)
 	return out;
 }
 
-static void forget_words(struct live *v)
+static void live_free_words(struct live *v)
 {
 	for (size_t i = 0; v->argv && v->argv[i]; i++)
 		free(v->argv[i]);
@@ -61,23 +73,25 @@ static void forget_words(struct live *v)
 	v->argv = NULL;
 }
 
-static int words(struct live *v, uint32_t size)
+/* Fill @size into the command. Return: 0, -ENOMEM. */
+static int live_fill_words(struct live *v, uint32_t size)
 {
 	size_t n = 0;
 
-	forget_words(v);
+	live_free_words(v);
 	while (v->job->argv[n])
 		n++;
 	v->argv = calloc(n + 1, sizeof(*v->argv));
 	for (size_t i = 0; i < n && v->argv; i++) {
-		v->argv[i] = filled(v->job->argv[i], size);
+		v->argv[i] = live_fill_word(v->job->argv[i], size);
 		if (!v->argv[i])
 			return -ENOMEM;
 	}
 	return v->argv ? 0 : -ENOMEM;
 }
 
-static void end(struct live *v)
+/* Stop the job and close the session. */
+static void live_stop(struct live *v)
 {
 	jetwatt_child_stop(&v->w.child);
 	jetwatt_watch_close(&v->w);
@@ -85,8 +99,8 @@ static void end(struct live *v)
 	v->runs = 0;
 }
 
-/* The job with minibatches of @size. Return: 0, exit code. */
-static int start(struct live *v, uint32_t size)
+/* Start the job with minibatches of @size samples, unless it runs already. Return: 0, exit code. */
+static int live_start(struct live *v, uint32_t size)
 {
 	struct jetwatt_args_job job = *v->job;
 	struct jetwatt_keep_args keep = *v->keep_args;
@@ -94,8 +108,8 @@ static int start(struct live *v, uint32_t size)
 
 	if (v->runs == size)
 		return 0;
-	end(v);
-	if (job.argv && words(v, size))
+	live_stop(v);
+	if (job.argv && live_fill_words(v, size))
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start the job");
 	job.argv = job.argv ? v->argv : NULL;
 	err = jetwatt_watch_open(&v->w, v->board, 0);
@@ -109,11 +123,12 @@ static int start(struct live *v, uint32_t size)
 	return err;
 }
 
-static int measure(struct live *v, const struct jetwatt_cell *c, const char *why,
-		   const struct jetwatt_measure_limits *limits)
+/* Measure a cell. Return: 0, exit code. */
+static int live_measure(struct live *v, const struct jetwatt_cell *c, const char *why,
+			const struct jetwatt_measure_limits *limits)
 {
 	char note[48];
-	int err = start(v, v->f->size[c->size]);
+	int err = live_start(v, v->f->size[c->size]);
 
 	snprintf(note, sizeof(note), "%u: %s", v->f->size[c->size], why);
 	if (!err)
@@ -121,13 +136,14 @@ static int measure(struct live *v, const struct jetwatt_cell *c, const char *why
 	return err ? err : jetwatt_seek_took(&v->seek, c);
 }
 
-/* The best of what was measured, measured for longer, until one holds. */
-static int prove(struct live *v)
+/* Measure the best plan for longer; repeat with the next best until one meets the limits. Return:
+ * 0, exit code. */
+static int live_verify(struct live *v)
 {
 	struct jetwatt_tenant *t = &v->seek.known.work[0];
 	struct jetwatt_infer *f = v->f;
 
-	for (int i = 0; i < PROOFS; i++) {
+	for (int i = 0; i < VERIFY_MAX; i++) {
 		struct jetwatt_cell c = { .work = 0 };
 		const struct jetwatt_row *row;
 		size_t at;
@@ -137,7 +153,7 @@ static int prove(struct live *v)
 			break;
 		c.mode = f->plan.mode;
 		c.size = f->plan.size[0];
-		err = measure(v, &c, "proof", &jetwatt_measure_verify);
+		err = live_measure(v, &c, "proof", &jetwatt_measure_verify);
 		if (err)
 			return err;
 		row = &v->l->row[v->l->nr_rows - 1];
@@ -146,18 +162,20 @@ static int prove(struct live *v)
 		    f->plan.size[0] == c.size && row->power_w <= f->q.power_w &&
 		    f->plan.latency_ms - jetwatt_infer_ms(f, &f->plan) + row->time_ms <= f->q.latency_ms)
 			return 0;
-		/* Another one is better now, or this one is beyond a limit. */
+		/* Another plan is better now, or this one exceeds a limit: exclude it then. */
 		if (row->power_w > f->q.power_w || t->power_w[at] > f->q.power_w ||
 		    1e3 * f->size[c.size] / f->q.arrival_hz + row->time_ms > f->q.latency_ms)
 			t->time_ms[at] = t->power_w[at] = NAN;
 	}
 	if (jetwatt_known_answer(&v->seek.known, &f->q, &f->plan))
-		return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "what is measured for longer differs each time",
-					 "is something else at work? jetwatt top", "no answer could be proven");
+		return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE,
+					 "longer measurements give a different result each time",
+					 "check for other load: jetwatt top",
+					 "no answer could be verified");
 	return jetwatt_infer_infeasible(f, v->l, t->time_ms, t->power_w);
 }
 
-static int search(struct live *v)
+static int live_search(struct live *v)
 {
 	struct jetwatt_infer *f = v->f;
 	struct jetwatt_cell c;
@@ -172,12 +190,12 @@ static int search(struct live *v)
 	while (!err) {
 		err = jetwatt_seek_next(&v->seek, &c);
 		if (!err)
-			err = measure(v, &c, f->strategy->name, NULL);
+			err = live_measure(v, &c, f->strategy->name, NULL);
 	}
-	return err == -ENODATA ? prove(v) : err;
+	return err == -ENODATA ? live_verify(v) : err;
 }
 
-static void say(const struct live *v, int stay)
+static void live_report(const struct live *v, int stay)
 {
 	const struct jetwatt_infer *f = v->f;
 	const struct jetwatt_slice_plan *p = &f->plan;
@@ -212,7 +230,7 @@ int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_learn *l,
 		held = !err;
 	}
 	if (!err)
-		err = search(&v);
+		err = live_search(&v);
 	jetwatt_screen_clear(l->args);
 	if (held && (err || !stay))
 		back = jetwatt_guard_back(&v.guard);
@@ -224,13 +242,13 @@ int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_learn *l,
 		a->infer = f;
 		a->chosen = &l->mode[f->plan.mode];
 		if (!l->silent)
-			say(&v, stay);
+			live_report(&v, stay);
 	}
 	if (!err && stay && job->argv)
 		err = jetwatt_follow(&v.w, 0, jetwatt_follow_forget, &v.w) ?: jetwatt_follow_exit(&v.w);
-	end(&v);
+	live_stop(&v);
 	l->watch = NULL;
-	forget_words(&v);
+	live_free_words(&v);
 	jetwatt_seek_close(&v.seek);
 	jetwatt_keep_close(&v.keep);
 	return err;

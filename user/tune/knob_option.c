@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses --knob and adds optional knobs to the grid of the board.
+ */
 #include "tune/knob_option.h"
 
 #include <stdio.h>
@@ -11,12 +14,11 @@
 enum { KNOB = JETWATT_ARGS_COMMON + 0x60 };
 
 static const struct argp_option options[] = {
-	{ "knob", KNOB, "NAME", 0,
-	  "Modes differ in this optional knob too; may be given several times", 0 },
+	{ "knob", KNOB, "NAME", 0, "Vary this optional knob too; may be repeated", 0 },
 	{ 0 }
 };
 
-static int __attribute__((noreturn)) no_such(const char *name)
+static int __attribute__((noreturn)) knob_unknown(const char *name)
 {
 	char names[16 * JETWATT_KNOBS] = "";
 
@@ -24,12 +26,12 @@ static int __attribute__((noreturn)) no_such(const char *name)
 		if (jetwatt_knob_row(k)->optional)
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.12s",
 				 *names ? ", " : "", jetwatt_knob_row(k)->key);
-	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "the other knobs are in every mode",
-			       *names ? names : "leave it away",
+	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "the other knobs are part of every mode",
+			       *names ? names : "leave --knob out",
 			       "--knob: \"%s\" is not an optional knob", name));
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t knob_parse(int key, char *arg, struct argp_state *state)
 {
 	unsigned int *knobs = state->input;
 
@@ -40,10 +42,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			*knobs |= 1u << k;
 			return 0;
 		}
-	no_such(arg);
+	knob_unknown(arg);
 }
 
-const struct argp jetwatt_knob_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp jetwatt_knob_argp = { options, knob_parse, NULL, NULL, NULL, NULL, NULL };
 
 int jetwatt_knob_use(struct jetwatt_board *board, unsigned int knobs)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The option --knob: optional knobs in which the modes of the board differ. */
+/*
+ * The option --knob: optional knobs that vary among the candidates.
+ */
 #ifndef JETWATT_TUNE_KNOB_OPTION_H
 #define JETWATT_TUNE_KNOB_OPTION_H
 
@@ -7,11 +9,13 @@
 
 #include "board/board.h"
 
-/* Its input is an unsigned int, the bit 1 << k for the knob k. */
+/* Parser of the option; its input is an unsigned int with the bit 1 << k for knob k. */
 extern const struct argp jetwatt_knob_argp;
 
-/* Take them into the board's grid. @board: NULL: a list of modes is used in its place. Return: exit
- * code, said. */
+/*
+ * Add the knobs to the board's grid of modes. @board: NULL: a list of modes replaces the grid.
+ * Return: 0; exit code, after printing the error.
+ */
 int jetwatt_knob_use(struct jetwatt_board *board, unsigned int knobs);
 
 #endif

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rows, model and predictions of a search, and the messages of failed fits.
+ */
 #include "tune/learned.h"
 
+/* For openblas_set_num_threads(): one thread, because the tool shares the measured machine. */
 #include <cblas.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,11 +13,10 @@
 
 #include "util/error.h"
 
-/* The tool shares the machine that it measures. */
 int jetwatt_learn_no_memory(void)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM),
-				 jetwatt_error_advice(ENOMEM), "cannot go on");
+				 jetwatt_error_advice(ENOMEM), "cannot continue");
 }
 
 int jetwatt_learn_failed(const struct jetwatt_learn *l, int err, const char *what)
@@ -23,13 +26,14 @@ int jetwatt_learn_failed(const struct jetwatt_learn *l, int err, const char *wha
 
 	snprintf(why, sizeof(why), "fewer than %zu modes have been measured", by->least);
 	if (err == -ENOTSUP)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE,
-					 "rows of several minibatch sizes, or references that differ in that",
-					 "--method auto, or rows and references of one size",
-					 "method %s cannot use what was measured",
-					 by->name);
+		return jetwatt_error_say(
+			JETWATT_EXIT_USAGE,
+			"either the rows or the references have several minibatch sizes",
+			"use --method auto, or rows and references of one minibatch size",
+			"method %s cannot use the measured rows", by->name);
 	if (err == -ENODATA)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, why, "jetwatt profile -o FILE.csv -p PID",
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, why,
+					 "measure more modes: jetwatt profile -o FILE.csv -p PID",
 					 "%s", what);
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
 				 "%s", what);
@@ -50,15 +54,16 @@ int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row)
 	return 0;
 }
 
-/* Fewer teach nothing about the form. */
-#define POOL_LEAST	3
+/* Fewest rows of other devices: fewer do not determine the parametric means. */
+#define TWIN_ROWS_MIN	3
 
 int jetwatt_learn_twin(struct jetwatt_learn *l, const struct jetwatt_row *row, size_t n)
 {
 	int err;
 
 	openblas_set_num_threads(1);
-	err = n < POOL_LEAST ? -ENOTSUP : jetwatt_estimator_twin(&l->by, row, n, JETWATT_LEARN_SEED);
+	err = n < TWIN_ROWS_MIN ? -ENOTSUP :
+				  jetwatt_estimator_twin(&l->by, row, n, JETWATT_LEARN_SEED);
 	if (!err || err == -ENOTSUP)
 		return err != 0;
 	return -jetwatt_learn_failed(l, err, "cannot predict");

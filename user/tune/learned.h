@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is known of a job: its candidates, its measurements, and the model fitted to them. No
- * board, no session and no database; tuner.h has those.
+ * State of the search for a job's best mode: candidates, measured rows and the model fitted to
+ * them. No board, session or database access here; tuner.h has those. Used by the verbs and by
+ * jetwattd.
  */
 #ifndef JETWATT_TUNE_LEARNED_H
 #define JETWATT_TUNE_LEARNED_H
 
 #include "model/estimator.h"
 
+/* Seed of all fits, so that results are reproducible. */
 #define JETWATT_LEARN_SEED	1
 
 struct jetwatt_args;
@@ -16,25 +18,35 @@ struct jetwatt_keep;
 struct jetwatt_watch;
 
 /**
- * struct jetwatt_learn - what is known of a job so far
- * @mode, @nr_modes: candidates; @batch: minibatch size of each, NULL: no feature
- * @sizes: a profile may have several minibatch sizes, they are a feature then
- * @size: of the rows, where they have one only and tell it; with @sizes of what runs
- * @row, @nr_rows: measurements, those of a file first; a mode may be there twice
- * @from_file: rows that were there before
- * @measured: modes measured by us that were new
- * @most: of them in all, for the bar
- * @keep: the profile database, NULL: none
- * @out: written after every row, NULL: not
- * @prediction: of every candidate after jetwatt_learn_predict(), else NULL
- * @model: what the last jetwatt_learn_predict() went by; @given: it is complete,
- *	and stays as it is
- * @by: the predictor, and what it has learned of references and other boards; all
- *	zero: the default one, and nothing
- * @risk: accepted probability that a mode not measured is over the budget
- * @down: clocks must not be raised from one mode to the next
- * @wait_s: how long to wait for GPU work
- * @detected: minibatches seen so far, over all modes
+ * struct jetwatt_learn - state of the search for a job's best mode
+ * @args: common options
+ * @watch: measurement session of the job; NULL: no job runs
+ * @guard: restores the board at the end
+ * @keep: profile database; NULL: none
+ * @mode: candidates
+ * @batch: minibatch size of each candidate; NULL: not a feature
+ * @size: minibatch size of the rows if they have one only, else 0; with @sizes that of the running
+ *	job
+ * @nr_modes: number of candidates
+ * @row: measured rows, those of a file or database first; a mode may occur more than once
+ * @nr_rows: number of rows
+ * @from_file: number of rows from a file or database
+ * @max_rows: number of rows allocated
+ * @measured: number of new modes measured in this run
+ * @most: largest value of @measured, for the progress bar
+ * @out: CSV file that is written after every row; NULL: none
+ * @budget_w: power budget, in watts; 0: none
+ * @wait_s: timeout for GPU work of the job, in seconds
+ * @risk: accepted probability that an unmeasured mode exceeds the budget
+ * @prediction: prediction of every candidate, by jetwatt_learn_predict(); NULL: not yet
+ * @by: predictor and prior; all zero: the default predictor without a prior
+ * @model: model of the last fit; NULL: none
+ * @given: 1: @model was read from a file and is not fitted again
+ * @begun_ns: start of the measurements, CLOCK_MONOTONIC in nanoseconds
+ * @ended_ns: end of the last measurement, likewise; 0: none
+ * @silent: 1: print nothing but warnings and errors
+ * @down: 1: clocks must not be raised from one mode to the next
+ * @sizes: 1: the minibatch size is a feature
  */
 struct jetwatt_learn {
 	const struct jetwatt_args *args;
@@ -57,31 +69,36 @@ struct jetwatt_learn {
 	int silent, down, sizes;
 };
 
-/* One more measurement. Return: 0, exit code. */
+/* Append a row. Return: 0, exit code. */
 int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row);
 
-/* Rows of the same workload from elsewhere become a prior, if they are enough and the predictor
- * uses them. Return: 0: they have; 1: they have not; -code: exit code, said. */
+/*
+ * Add @n rows of the same workload from other devices to the prior. Return: 0; 1 if the predictor
+ * does not use such rows or there are fewer than 3; negative exit code, after printing the error.
+ */
 int jetwatt_learn_twin(struct jetwatt_learn *l, const struct jetwatt_row *row, size_t n);
 
-/* How many of the candidates have been measured, a file's among them. */
+/* Return: number of candidates with a row. */
 size_t jetwatt_learn_known(const struct jetwatt_learn *l);
 
-/* Fit what was measured; a model that is given stays. Return: 0, exit code. */
+/* Fit the model to the rows; a given model stays. Return: 0, exit code. */
 int jetwatt_learn_fit(struct jetwatt_learn *l);
-/* And predict every candidate. Return: 0, exit code. */
+/* Fit, and predict every candidate. Return: 0, exit code. */
 int jetwatt_learn_predict(struct jetwatt_learn *l);
 
-/* Row of a candidate, the newest one, NULL: not measured. */
+/* Return: the latest row of the mode, NULL if it has not been measured. */
 const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
 					    const struct jetwatt_mode *mode);
 
-/* Say why a fit or a prediction has failed. @err: negative errno; @what: the consequence. Return:
- * exit code. */
+/*
+ * Print why a fit or a prediction failed. @err: negative errno; @what: what cannot be done. Return:
+ * exit code.
+ */
 int jetwatt_learn_failed(const struct jetwatt_learn *l, int err, const char *what);
-/* The same for want of memory. */
+/* Print that memory is short. Return: exit code. */
 int jetwatt_learn_no_memory(void);
 
+/* Free the contents of @l. */
 void jetwatt_learn_free(struct jetwatt_learn *l);
 
 #endif

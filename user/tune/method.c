@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parses --method, and lists and finds predictors by name.
+ */
 #include "tune/method.h"
 
 #include <stdio.h>
@@ -10,16 +13,15 @@
 
 enum { METHOD = JETWATT_ARGS_COMMON + 0x60 };
 
-/* More names are not suggested. */
-#define NAMES	64
+/* Largest number of names that a misspelt one is compared with. */
+#define NAMES_MAX	64
 
 static const struct argp_option options[] = {
-	{ "method", METHOD, "NAME", 0,
-	  "How modes are predicted, man jetwatt-eval lists the methods; default: auto", 0 },
+	{ "method", METHOD, "NAME", 0, "Prediction method, see jetwatt-eval(1); default: auto", 0 },
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t method_parse(int key, char *arg, struct argp_state *state)
 {
 	const struct jetwatt_predictor **by = state->input;
 
@@ -31,7 +33,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-const struct argp jetwatt_method_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp jetwatt_method_argp = { options, method_parse, NULL, NULL, NULL, NULL, NULL };
 
 int jetwatt_method_any(const struct jetwatt_predictor *by)
 {
@@ -79,12 +81,12 @@ char *jetwatt_method_list(char *buf, size_t len, const char *lead,
 const struct jetwatt_predictor *jetwatt_method_find(const char *name)
 {
 	const struct jetwatt_predictor *by = jetwatt_predictor_find(name), *other;
-	const char *word[NAMES + 1] = { NULL }, *near;
-	char why[224], fix[64] = "leave it out: auto is the default";
+	const char *word[NAMES_MAX + 1] = { NULL }, *near;
+	char why[224], fix[64] = "leave it out for the default, auto";
 
 	if (by)
 		return by;
-	for (size_t i = 0; i < NAMES && (other = jetwatt_predictor_at(i)); i++)
+	for (size_t i = 0; i < NAMES_MAX && (other = jetwatt_predictor_at(i)); i++)
 		word[i] = other->name;
 	near = jetwatt_suggest(name, word);
 	if (near)
@@ -101,7 +103,7 @@ const struct jetwatt_predictor *jetwatt_method_to_fit(const char *name)
 
 	if (!by || by->fit)
 		return by;
-	snprintf(why, sizeof(why), "its answer is %s", by->does);
+	snprintf(why, sizeof(why), "it always answers with %s", by->does);
 	jetwatt_error_say(JETWATT_EXIT_USAGE, why,
 			  jetwatt_method_list(fix, sizeof(fix), "--method ", jetwatt_method_predicts),
 			  "method %s predicts nothing", by->name);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The predictor that a user asks for, by the name that it has in the table: --method NAME, and
- * method = NAME in jetwattd's policy.
+ * Predictors by name: the option --method NAME, and method = NAME in the policy of jetwattd.
  */
 #ifndef JETWATT_TUNE_METHOD_H
 #define JETWATT_TUNE_METHOD_H
@@ -9,26 +8,32 @@
 #include <argp.h>
 #include "model/predictor.h"
 
-/* --method of a predictor that predicts. Its input is a const struct jetwatt_predictor *, which
- * stays as it is where the option is not given. */
+/*
+ * Parser of --method, for predictors that predict. Its input is a const struct jetwatt_predictor *,
+ * which is unchanged if the option is not given.
+ */
 extern const struct argp jetwatt_method_argp;
 
-/* Properties by which the table is listed. */
+/* Properties of a predictor, for jetwatt_method_list(). Return: 1 if it has the property, else
+ * 0. */
 int jetwatt_method_any(const struct jetwatt_predictor *by);
 int jetwatt_method_predicts(const struct jetwatt_predictor *by);
 int jetwatt_method_learns(const struct jetwatt_predictor *by);
 int jetwatt_method_sizes(const struct jetwatt_predictor *by);
-/* It needs no references, and a fit is quick. */
+/* The predictor needs no references and its fit is fast. */
 int jetwatt_method_light(const struct jetwatt_predictor *by);
 
-/* The names of those with a property, behind @lead: "--method auto, nn or powertrain". Return:
- * @buf. */
+/*
+ * Format the names of the predictors with a property, such as "--method auto, nn or powertrain",
+ * where
+ * @lead is "--method ". Return: @buf.
+ */
 char *jetwatt_method_list(char *buf, size_t len, const char *lead,
 			  int (*with)(const struct jetwatt_predictor *by));
 
-/* Return: the predictor of this name; NULL after saying that there is none. */
+/* Return: the predictor of this name; NULL after printing that there is none. */
 const struct jetwatt_predictor *jetwatt_method_find(const char *name);
-/* The same, and one that predicts: NULL also after saying that it does not. */
+/* As jetwatt_method_find(); NULL also after printing that the predictor does not predict. */
 const struct jetwatt_predictor *jetwatt_method_to_fit(const char *name);
 
 #endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Filters a list of modes and reports what was left out.
+ */
 #include "tune/mode_filter.h"
 
 #include "util/error.h"
@@ -15,10 +18,11 @@ int jetwatt_offered(const struct jetwatt_board *b, struct jetwatt_mode *mode, si
 		else if (!*first.what)
 			first = e;
 	if (!kept)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, first.what, "jetwatt list modes",
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, first.what,
+					 "choose from: jetwatt list modes",
 					 "%s names no mode of this board", path);
 	if (kept < *n)
-		jetwatt_error_note("%zu of %zu modes in %s are none of this board (%s): left out",
+		jetwatt_error_note("%zu of %zu modes in %s left out, the board lacks them: %s",
 				   *n - kept, *n, path, first.what);
 	*n = kept;
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which modes of a list the board can be switched to.
+ * Removes modes from a list that the board does not support.
  */
 #ifndef JETWATT_TUNE_MODE_FILTER_H
 #define JETWATT_TUNE_MODE_FILTER_H
@@ -8,13 +8,16 @@
 #include "board/board.h"
 
 /**
- * jetwatt_offered() - keep what the board offers
- * @mode, @n: the list, shortened in place
- * @path: where it is from, for the message
+ * jetwatt_offered() - keep the modes that the board supports
+ * @b: the board
+ * @mode: list of modes, shortened in place
+ * @n: number of modes, updated
+ * @path: file that the list comes from, for messages
  *
- * A list may be of another board: that is said before a job is started, not
- * by the first of its modes that is refused.
- * Return: 0; exit code: nothing is left.
+ * Called before a job is started, so that a list of another board is reported at once and not when
+ * its first mode is refused.
+ *
+ * Return: 0; exit code if no mode is left.
  */
 int jetwatt_offered(const struct jetwatt_board *b, struct jetwatt_mode *mode, size_t *n,
 		    const char *path);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Save, apply, check and restore for verbs that switch modes.
+ */
 #include "tune/mode_guard.h"
 
 #include <errno.h>
@@ -31,12 +34,13 @@ int jetwatt_guard_hold(struct jetwatt_guard *g, struct jetwatt_board *board)
 	if (err)
 		return jetwatt_error_board(err, &e);
 	g->changed = !g->held;
-	/* The way back is then a mode: a knob that is not of one would not come back. */
+	/* Restoring means applying that mode, which cannot restore a knob that differs from it. */
 	if (g->held && jetwatt_board_verify(board, &g->before, &e))
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, e.what, "jetwatt restore, then again",
 					 "a mode was applied before, and a knob was changed since");
 	if (g->held)
-		jetwatt_error_note("a mode was applied before: it is what comes back at the end");
+		jetwatt_error_note(
+			"a mode had been applied before: it will be restored at the end");
 	return 0;
 }
 
@@ -45,7 +49,8 @@ int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode
 	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_apply(g->board, mode, &e);
 
-	/* What was refused has been rolled back, unless it got stuck half-way. */
+	/* A refused switch has been rolled back; -ENOTRECOVERABLE means that the rollback
+	 * failed. */
 	if (!err || err == -ENOTRECOVERABLE)
 		g->changed = 1;
 	return err ? jetwatt_error_board(err, &e) : 0;
@@ -69,7 +74,8 @@ int jetwatt_guard_back(struct jetwatt_guard *g)
 	g->changed = 0;
 	err = g->held ? jetwatt_board_apply(g->board, &g->before, &e) :
 	      jetwatt_board_restore(g->board, &e);
-	/* A switch that was refused before it saved anything leaves nothing to undo. */
+	/* -ENOENT: the switch was refused before anything was saved, so there is nothing to
+	 * restore. */
 	if (err == -ENOENT)
 		return 0;
 	return err ? jetwatt_error_board(err, &e) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The board as it was: whatever happens between open and back, the knobs
- * return to what they said at open, unless what was applied is kept.
+ * Restores the board when a verb ends: the knobs return to their values at open, unless the applied
+ * mode is kept. One per process; the restore also happens on errors, by the caller.
  */
 #ifndef JETWATT_TUNE_MODE_GUARD_H
 #define JETWATT_TUNE_MODE_GUARD_H
@@ -9,10 +9,11 @@
 #include "board/board.h"
 
 /**
- * struct jetwatt_guard - the way back
- * @before: the mode at open
- * @held: a mode had been applied before us: back to that, not further
- * @changed: there is something to bring back
+ * struct jetwatt_guard - how to restore the board
+ * @board: the board
+ * @before: mode at open
+ * @held: 1: a mode had been applied before; restore that mode, not the values before it
+ * @changed: 1: there is something to restore
  */
 struct jetwatt_guard {
 	struct jetwatt_board *board;
@@ -20,21 +21,24 @@ struct jetwatt_guard {
 	int held, changed;
 };
 
-/* Return: 0, or the exit code after saying what is wrong. */
+/* Read the state of the board. Return: 0; exit code, after printing the error. */
 int jetwatt_guard_open(struct jetwatt_guard *g, struct jetwatt_board *board);
 
-/* As open, and take the lease and save every knob: whatever would forbid to
- * switch is found out before a job is started. Return: 0, exit code. */
+/*
+ * As jetwatt_guard_open(); also take the lease and save every knob, so that anything that prevents
+ * a switch is found before a job is started. Return: 0, exit code.
+ */
 int jetwatt_guard_hold(struct jetwatt_guard *g, struct jetwatt_board *board);
+/* Apply a mode. Return: 0, exit code. */
 int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode);
 
-/* Has somebody else touched a knob since? Return: 0, exit code. */
+/* Check that no other process has changed a knob of the applied mode. Return: 0, exit code. */
 int jetwatt_guard_check(struct jetwatt_guard *g, const struct jetwatt_mode *mode);
 
-/* Bring back. Return: 0, exit code. */
+/* Restore the board. Return: 0, exit code. */
 int jetwatt_guard_back(struct jetwatt_guard *g);
 
-/* The mode that was applied last stays; jetwatt restore is the way back. */
+/* Keep the applied mode; the user can undo it with jetwatt restore. */
 void jetwatt_guard_keep(struct jetwatt_guard *g);
 
 #endif

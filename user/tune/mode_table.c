@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads files of measured modes into tables, marks outliers, and learns priors from references.
+ */
 #include "tune/mode_table.h"
 
 #include <errno.h>
@@ -13,15 +16,16 @@
 #include "tune/method.h"
 #include "util/error.h"
 
-struct file {
+/* A file as it was read. */
+struct table_file {
 	const char *path;
 	struct jetwatt_row *row;
 	uint32_t *batch;
 	size_t n;
 };
 
-/* Return: 0, or an exit code after saying why. */
-static int file_read(struct file *f, const char *path)
+/* Read a file. Return: 0; exit code, after printing the error. */
+static int table_file_read(struct table_file *f, const char *path)
 {
 	struct jetwatt_csv_error e = { 0 };
 	long n = jetwatt_csv_read(path, &f->row, &f->batch, &e);
@@ -31,38 +35,39 @@ static int file_read(struct file *f, const char *path)
 		return jetwatt_references_unreadable(path, n, &e);
 	if (!n)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
-					 "jetwatt profile writes one that has", "%s has no rows", path);
+					 "write one: jetwatt profile -o FILE.csv", "%s has no rows",
+					 path);
 	f->n = n;
 	for (long i = 0; i < n; i++)
 		if (!(f->row[i].time_ms > 0 && f->row[i].time_ms < INFINITY &&
 		      f->row[i].power_w > 0 && f->row[i].power_w < INFINITY))
 			return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
-						 "every row needs time_ms and power_w",
+						 "complete time_ms and power_w in every row",
 						 "%s: mode %ld was not measured", path, i + 1);
 	return 0;
 }
 
-/* Ascending, each once. Return: 0, or an exit code after saying why. */
-static int file_sizes(const struct file *f, struct jetwatt_mode_table_work *w)
+/* Collect the minibatch sizes of a file. Return: 0; exit code, after printing the error. */
+static int table_file_sizes(const struct table_file *f, struct jetwatt_mode_table_work *w)
 {
 	w->sizes = 0;
 	for (size_t i = 0; i < f->n; i++)
 		if (jetwatt_slice_size(w->size, &w->sizes, f->batch[i]))
-			return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "16 are enough",
+			return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "keep at most 16",
 						 "%s has too many batch sizes", f->path);
 	return 0;
 }
 
-/* By the knobs, as qsort and bsearch want it. */
-static int by_mode(const void *a, const void *b)
+/* Order of rows by mode, for qsort() and bsearch(). */
+static int table_by_mode(const void *a, const void *b)
 {
 	const struct jetwatt_row *x = a, *y = b;
 
 	return jetwatt_mode_order(&x->mode, &y->mode);
 }
 
-/* Its rows of one batch size, sorted, each mode once. Return: how many, -ENOMEM. */
-static long column(const struct file *f, uint32_t size, struct jetwatt_row **out)
+/* Copy the rows of one minibatch size, sorted, each mode once. Return: number of rows, -ENOMEM. */
+static long table_column(const struct table_file *f, uint32_t size, struct jetwatt_row **out)
 {
 	struct jetwatt_row *r = malloc(f->n * sizeof(*r));
 	size_t n = 0, k = 0;
@@ -72,16 +77,16 @@ static long column(const struct file *f, uint32_t size, struct jetwatt_row **out
 	for (size_t i = 0; i < f->n; i++)
 		if (f->batch[i] == size)
 			r[n++] = f->row[i];
-	qsort(r, n, sizeof(*r), by_mode);
+	qsort(r, n, sizeof(*r), table_by_mode);
 	for (size_t i = 0; i < n; i++)
-		if (!k || by_mode(&r[k - 1], &r[i]))
+		if (!k || table_by_mode(&r[k - 1], &r[i]))
 			r[k++] = r[i];
 	*out = r;
 	return k;
 }
 
-/* Keeps the modes that this column has too. Return: 0, -ENOMEM. */
-static int narrow(struct jetwatt_mode_table *t, const struct jetwatt_row *r, size_t n)
+/* Remove modes that this column lacks from the table. Return: 0, -ENOMEM. */
+static int table_narrow(struct jetwatt_mode_table *t, const struct jetwatt_row *r, size_t n)
 {
 	size_t k = 0;
 
@@ -97,16 +102,16 @@ static int narrow(struct jetwatt_mode_table *t, const struct jetwatt_row *r, siz
 	for (size_t i = 0; i < t->n; i++) {
 		struct jetwatt_row key = { .mode = t->mode[i] };
 
-		if (bsearch(&key, r, n, sizeof(*r), by_mode))
+		if (bsearch(&key, r, n, sizeof(*r), table_by_mode))
 			t->mode[k++] = t->mode[i];
 	}
 	t->n = k;
 	return 0;
 }
 
-/* Of what is left: times, powers, and what is dirty among its neighbours. */
-static int fill(struct jetwatt_mode_table *t, struct jetwatt_mode_table_work *w, size_t size,
-		const struct jetwatt_row *r, size_t n)
+/* Fill times, powers and powers without outliers of one size. Return: 0, -ENOMEM. */
+static int table_fill(struct jetwatt_mode_table *t, struct jetwatt_mode_table_work *w, size_t size,
+		      const struct jetwatt_row *r, size_t n)
 {
 	struct jetwatt_row *mine = malloc(t->n * sizeof(*mine));
 	unsigned char *dirty = malloc(t->n);
@@ -116,7 +121,7 @@ static int fill(struct jetwatt_mode_table *t, struct jetwatt_mode_table_work *w,
 	for (size_t i = 0; i < t->n && !err; i++) {
 		struct jetwatt_row key = { .mode = t->mode[i] };
 
-		mine[i] = *(struct jetwatt_row *)bsearch(&key, r, n, sizeof(*r), by_mode);
+		mine[i] = *(struct jetwatt_row *)bsearch(&key, r, n, sizeof(*r), table_by_mode);
 	}
 	if (!err && jetwatt_dirty_mark(mine, t->n, dirty) < 0)
 		err = -ENOMEM;
@@ -130,7 +135,8 @@ static int fill(struct jetwatt_mode_table *t, struct jetwatt_mode_table_work *w,
 	return err;
 }
 
-static int each_column(struct jetwatt_mode_table *t, const struct file *f, int filling)
+/* Narrow the modes to each column, or fill the tables (@filling). Return: 0, -ENOMEM. */
+static int table_each_column(struct jetwatt_mode_table *t, const struct table_file *f, int filling)
 {
 	int err = 0;
 
@@ -146,20 +152,23 @@ static int each_column(struct jetwatt_mode_table *t, const struct file *f, int f
 		}
 		for (size_t z = 0; z < work->sizes && !err; z++) {
 			struct jetwatt_row *r = NULL;
-			long n = column(&f[w], work->size[z], &r);
+			long n = table_column(&f[w], work->size[z], &r);
 
-			err = n < 0 ? n : filling ? fill(t, work, z, r, n) : narrow(t, r, n);
+			err = n < 0   ? n :
+			      filling ? table_fill(t, work, z, r, n) :
+					table_narrow(t, r, n);
 			free(r);
 		}
 	}
 	return err;
 }
 
-/* References with several batch sizes are of inference, the others of training. */
-static int learn(struct jetwatt_mode_table *t)
+/* Learn the priors. References with several minibatch sizes are inference workloads, others
+ * training. Return: 0, exit code. */
+static int table_learn(struct jetwatt_mode_table *t)
 {
 	struct jetwatt_corpus ref[2][JETWATT_MODE_TABLE_REFERENCES];
-	struct file f[JETWATT_MODE_TABLE_REFERENCES] = { 0 };
+	struct table_file f[JETWATT_MODE_TABLE_REFERENCES] = { 0 };
 	size_t n[2] = { 0 };
 	int code = t->method ? jetwatt_references_suit(t->method, t->references) : 0, err = 0;
 
@@ -171,7 +180,7 @@ static int learn(struct jetwatt_mode_table *t)
 	for (size_t i = 0; i < t->references && !code; i++) {
 		int serves = 0;
 
-		code = file_read(&f[i], t->reference[i]);
+		code = table_file_read(&f[i], t->reference[i]);
 		for (size_t k = 0; k < f[i].n && !code; k++)
 			serves |= f[i].batch[k] != f[i].batch[0];
 		for (size_t k = 0; k < f[i].n && serves && !code; k++)
@@ -195,20 +204,21 @@ static int learn(struct jetwatt_mode_table *t)
 
 int jetwatt_mode_table_load(struct jetwatt_mode_table *t)
 {
-	struct file f[JETWATT_KNOWN_WORKS] = { 0 };
+	struct table_file f[JETWATT_KNOWN_WORKS] = { 0 };
 	size_t works = jetwatt_slice_works(t->kind);
 	int trains = jetwatt_slice_trains(t->kind), code = 0, err = 0;
 	char fix[160];
 
 	for (size_t w = 0; w < works && !code; w++) {
 		t->work[w].path = trains && !w ? t->train : t->infer[w - trains];
-		code = file_read(&f[w], t->work[w].path);
+		code = table_file_read(&f[w], t->work[w].path);
 		if (!code)
-			code = file_sizes(&f[w], &t->work[w]);
+			code = table_file_sizes(&f[w], &t->work[w]);
 		if (!code && trains && !w && t->work[w].sizes > 1)
-			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
-						 "--infer, if it is of inference",
-						 "%s is no file of training", t->train);
+			code = jetwatt_error_say(
+				JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
+				"give it with --infer if it is an inference workload",
+				"%s is not a training file", t->train);
 		if (!code && t->method && t->work[w].sizes > 1 && !jetwatt_method_sizes(t->method))
 			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
 						 jetwatt_method_list(fix, sizeof(fix), "--method ",
@@ -216,25 +226,24 @@ int jetwatt_mode_table_load(struct jetwatt_mode_table *t)
 						 "method %s cannot use %s", t->method->name,
 						 t->work[w].path);
 		if (!code && !(trains && !w) && !t->work[w].size[0])
-			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has no column batch",
-						 NULL, "%s is no file of inference",
-						 t->work[w].path);
+			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has no column batch", NULL,
+						 "%s is not an inference file", t->work[w].path);
 	}
 	if (!code)
-		err = each_column(t, f, 0);
+		err = table_each_column(t, f, 0);
 	if (!code && !err && !t->n)
 		code = jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL,
 					 "the files have no mode in common");
 	if (!code && !err)
-		err = each_column(t, f, 1);
+		err = table_each_column(t, f, 1);
 	if (err)
 		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-					 "cannot keep %s", t->work[0].path);
+					 "cannot load %s", t->work[0].path);
 	for (size_t w = 0; w < works; w++) {
 		free(f[w].row);
 		free(f[w].batch);
 	}
-	return code ? code : learn(t);
+	return code ? code : table_learn(t);
 }
 
 void jetwatt_mode_table_free(struct jetwatt_mode_table *t)

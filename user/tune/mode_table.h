@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files in which every mode of one or two workloads was measured, on the modes that all of
- * them have.
+ * Completely measured modes of one or two workloads, from files, reduced to the modes that all
+ * files have. Used by jetwatt eval.
  */
 #ifndef JETWATT_TUNE_MODE_TABLE_H
 #define JETWATT_TUNE_MODE_TABLE_H
@@ -10,14 +10,18 @@
 #include "plan/known.h"
 #include "plan/slice.h"
 
+/* Largest number of references. */
 #define JETWATT_MODE_TABLE_REFERENCES	16
 
 /**
  * struct jetwatt_mode_table_work - a workload, measured in all modes
- * @size: its @sizes minibatch sizes, ascending; training has one
- * @time_ms, @power_w: size by size, all modes each
- * @clean_w: the same, NAN where the row is dirty
- * @by: the predictor, with what references say of such workloads
+ * @path: the file
+ * @size: its minibatch sizes, ascending; training has one
+ * @sizes: number of sizes
+ * @time_ms: times of a minibatch, size by size, all modes each
+ * @power_w: powers, likewise
+ * @clean_w: powers, NAN if the row is an outlier
+ * @by: predictor and prior
  */
 struct jetwatt_mode_table_work {
 	const char *path;
@@ -28,11 +32,18 @@ struct jetwatt_mode_table_work {
 };
 
 /**
- * struct jetwatt_mode_table - the workloads of one schedule
- * @train, @infer: files as given; @reference: @references others to learn from
- * @kind: which workloads there are; @seed: of what is learned from the references
- * @mode: @n modes, which all files have
- * @method: NULL: the default; @by: it, with what it has learned of training, and of inference
+ * struct jetwatt_mode_table - the workloads that share a board
+ * @train: file of the training workload; NULL: none
+ * @infer: files of the inference workloads
+ * @reference: files of references
+ * @references: number of references
+ * @kind: which workloads there are
+ * @seed: seed of learning from the references
+ * @mode: modes that all files have
+ * @n: number of modes
+ * @method: predictor; NULL: the default
+ * @by: predictor and prior, for training (0) and for inference (1)
+ * @work: the workloads
  */
 struct jetwatt_mode_table {
 	const char *train, *infer[JETWATT_KNOWN_WORKS];
@@ -47,8 +58,9 @@ struct jetwatt_mode_table {
 	struct jetwatt_mode_table_work work[JETWATT_KNOWN_WORKS];
 };
 
-/* Read the files that @t names. Return: 0, or an exit code after saying why. */
+/* Read the files that @t names. Return: 0; exit code, after printing the error. */
 int jetwatt_mode_table_load(struct jetwatt_mode_table *t);
+/* Free the contents of @t. */
 void jetwatt_mode_table_free(struct jetwatt_mode_table *t);
 
 #endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads and writes model files; a file is replaced as a whole or not at all.
+ */
 #include "tune/model_file.h"
 
 #include <errno.h>
@@ -9,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The largest model there is takes a twentieth of that. */
+/* Largest file that is read, in bytes; the largest model takes a twentieth of it. */
 #define FILE_MAX	(1 << 20)
 
 int jetwatt_model_file_read(const char *path, struct jetwatt_fitted **f)
@@ -31,7 +34,9 @@ int jetwatt_model_file_read(const char *path, struct jetwatt_fitted **f)
 	return err;
 }
 
-static int put(const char *temp, int fd, const unsigned char *bytes, size_t len)
+/* Write the bytes with the usual permissions and close @fd. Return: 0; negative errno, @temp is
+ * removed. */
+static int model_file_put(const char *temp, int fd, const unsigned char *bytes, size_t len)
 {
 	mode_t mask = umask(0);
 	FILE *f = fdopen(fd, "w");
@@ -65,7 +70,7 @@ int jetwatt_model_file_write(const char *path, const struct jetwatt_fitted *f)
 	if (err)
 		return err;
 	fd = mkostemp(temp, O_CLOEXEC);
-	err = fd < 0 ? -errno : put(temp, fd, bytes, len);
+	err = fd < 0 ? -errno : model_file_put(temp, fd, bytes, len);
 	free(bytes);
 	if (!err && rename(temp, path)) {
 		err = -errno;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ranking, Pareto front and messages of answers from a profile.
+ */
 #include "tune/offline.h"
 
 #include <math.h>
@@ -9,6 +12,7 @@
 #include "out/terminal.h"
 #include "util/error.h"
 
+/* Number of candidates that are printed. */
 #define SHOWN	5
 
 const char *jetwatt_consult_limits(const struct jetwatt_plan_question *q, char *buf, size_t len)
@@ -22,16 +26,17 @@ const char *jetwatt_consult_limits(const struct jetwatt_plan_question *q, char *
 	return buf;
 }
 
-/* Upwards, so that the hint holds: no error bar is known to the last digit. */
-static double rounded(double v)
+/* Round up, so that the suggested limit is met. */
+static double offline_round_up(double v)
 {
 	double step = v < 10 ? 0.1 : 1;
 
 	return ceil(v / step) * step;
 }
 
-static int infeasible(const struct jetwatt_learn *l, const struct jetwatt_plan_question *q,
-		      const struct jetwatt_plan_choice *near)
+/* Print the closest mode and the limits that could be met. Return: exit code. */
+static int offline_infeasible(const struct jetwatt_learn *l, const struct jetwatt_plan_question *q,
+			      const struct jetwatt_plan_choice *near)
 {
 	const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[near->index]);
 	double w = row ? row->power_w : near->p.power_w, ms = row ? row->time_ms : near->p.time_ms;
@@ -49,15 +54,18 @@ static int infeasible(const struct jetwatt_learn *l, const struct jetwatt_plan_q
 	jetwatt_plan_need(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, q, &power, &time);
 	n = 0;
 	if (q->power_w > 0 && isfinite(power))
-		n = snprintf(fix, sizeof(fix), "--power %gW", rounded(power));
+		n = snprintf(fix, sizeof(fix), "--power %gW", offline_round_up(power));
 	if (q->time_ms > 0 && isfinite(time))
-		snprintf(fix + n, sizeof(fix) - n, "%s--time-ms %g", n ? ", or " : "", rounded(time));
+		snprintf(fix + n, sizeof(fix) - n, "%s--time-ms %g", n ? ", or " : "",
+			 offline_round_up(time));
 	return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, what, *fix ? fix : NULL,
 				 "no mode meets %s", jetwatt_consult_limits(q, limits, sizeof(limits)));
 }
 
-/* What is known of a mode, where it was measured. */
-static struct jetwatt_prediction known(const struct jetwatt_learn *l, size_t i, int *measured)
+/* Return: the mean of the measurements of candidate @i, else its prediction. @measured: set to 1 or
+ * 0. */
+static struct jetwatt_prediction offline_known(const struct jetwatt_learn *l, size_t i,
+					       int *measured)
 {
 	struct jetwatt_prediction p = l->prediction[i];
 	struct jetwatt_row mean;
@@ -72,10 +80,10 @@ static struct jetwatt_prediction known(const struct jetwatt_learn *l, size_t i, 
 	return p;
 }
 
-static void line(const struct jetwatt_learn *l, char mark, size_t i)
+static void offline_line(const struct jetwatt_learn *l, char mark, size_t i)
 {
 	int measured;
-	struct jetwatt_prediction p = known(l, i, &measured);
+	struct jetwatt_prediction p = offline_known(l, i, &measured);
 	char note[48];
 
 	snprintf(note, sizeof(note), "%.4g J %s", p.time_ms * p.power_w * 1e-3,
@@ -83,15 +91,15 @@ static void line(const struct jetwatt_learn *l, char mark, size_t i)
 	jetwatt_screen_front(mark, &l->mode[i], &p, note);
 }
 
-/* Less time and less power than which there is not, with their errors. */
-static int show_front(const struct jetwatt_learn *l)
+/* Print the Pareto front of time and power. Return: 0, exit code. */
+static int offline_show_front(const struct jetwatt_learn *l)
 {
 	double *time = calloc(2 * l->nr_modes, sizeof(*time)), *power = time + l->nr_modes;
 	size_t *at = calloc(l->nr_modes, sizeof(*at));
 	int n = 0, err = time && at ? 0 : 1, measured;
 
 	for (size_t i = 0; i < l->nr_modes && !err; i++) {
-		struct jetwatt_prediction p = known(l, i, &measured);
+		struct jetwatt_prediction p = offline_known(l, i, &measured);
 
 		time[i] = p.time_ms;
 		power[i] = p.power_w;
@@ -101,14 +109,16 @@ static int show_front(const struct jetwatt_learn *l)
 	if (n)
 		printf("the front, %d of %zu modes\n", n, l->nr_modes);
 	for (int i = 0; i < n; i++)
-		line(l, ' ', at[i]);
+		offline_line(l, ' ', at[i]);
 	free(time);
 	free(at);
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "no front") : 0;
+	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL,
+				       "cannot compute the front") :
+		     0;
 }
 
-static void show(const struct jetwatt_learn *l, const struct jetwatt_plan_question *q,
-		 const struct jetwatt_plan_choice *at, int n)
+static void offline_show(const struct jetwatt_learn *l, const struct jetwatt_plan_question *q,
+			 const struct jetwatt_plan_choice *at, int n)
 {
 	static const char *const what[] = { "least time", "least power", "least energy" };
 	char limits[64];
@@ -118,7 +128,7 @@ static void show(const struct jetwatt_learn *l, const struct jetwatt_plan_questi
 	       jetwatt_learn_known(l));
 	jetwatt_screen_front_head();
 	for (int i = 0; i < n && i < SHOWN; i++)
-		line(l, i ? ' ' : '*', at[i].index);
+		offline_line(l, i ? ' ' : '*', at[i].index);
 }
 
 int jetwatt_consult_apply(const struct jetwatt_learn *l, struct jetwatt_board *board,
@@ -132,7 +142,8 @@ int jetwatt_consult_apply(const struct jetwatt_learn *l, struct jetwatt_board *b
 		return jetwatt_error_board(err, &e);
 	jetwatt_board_mode_format(m, name, sizeof(name));
 	if (!l->silent)
-		printf(board ? "applied %s, not proven: no job to measure\nwhat was before: jetwatt restore\n" :
+		printf(board ?
+		       "applied %s, not verified: no job to measure\nwhat was before: jetwatt restore\n" :
 		       "next: jetwatt apply %s\n", name);
 	return 0;
 }
@@ -150,11 +161,11 @@ int jetwatt_consult(struct jetwatt_learn *l, const struct jetwatt_plan_question 
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL,
 					 "cannot rank the modes");
 	if (!n)
-		return infeasible(l, q, &at[0]);
+		return offline_infeasible(l, q, &at[0]);
 	if (!l->silent)
-		show(l, q, at, n);
+		offline_show(l, q, at, n);
 	if (front && !l->silent)
-		err = show_front(l);
+		err = offline_show_front(l);
 	if (err)
 		return err;
 	a->chosen = &l->mode[at[0].index];

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes plots by gnuplot and pages by the HTML writer.
+ */
 #include "tune/plot_file.h"
 
 #include <errno.h>
@@ -9,7 +12,7 @@
 
 #include "util/error.h"
 
-static int ends(const char *path, const char *end)
+static int plot_has_suffix(const char *path, const char *end)
 {
 	size_t n = strlen(path), m = strlen(end);
 
@@ -18,14 +21,15 @@ static int ends(const char *path, const char *end)
 
 const char *jetwatt_picture_path(const char *option, const char *path)
 {
-	if (!ends(path, ".svg") && !ends(path, ".png") && !ends(path, ".html"))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "the name says what it becomes",
-				       "end it in .svg, .png or .html", "%s: what is %s to be?", option,
-				       path));
+	if (!plot_has_suffix(path, ".svg") && !plot_has_suffix(path, ".png") &&
+	    !plot_has_suffix(path, ".html"))
+		exit(jetwatt_error_say(
+			JETWATT_EXIT_USAGE, "the suffix of the name selects the format",
+			"end it in .svg, .png or .html", "%s: unknown format: %s", option, path));
 	return path;
 }
 
-static int page(const char *path, const struct jetwatt_report *r)
+static int plot_write_page(const char *path, const struct jetwatt_report *r)
 {
 	FILE *f = fopen(path, "we");
 	int err = f ? jetwatt_report_html(f, r) : -errno;
@@ -39,22 +43,23 @@ int jetwatt_picture_write(const char *path, const struct jetwatt_report *r,
 			  enum jetwatt_picture what)
 {
 	char why[256] = "";
-	int err = ends(path, ".html") ? page(path, r) :
-		  jetwatt_picture(path, r, what, why, sizeof(why));
+	int err = plot_has_suffix(path, ".html") ? plot_write_page(path, r) :
+						   jetwatt_picture(path, r, what, why, sizeof(why));
 
 	switch (err) {
 	case 0:
 		return 0;
 	case -ENOEXEC:
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "it is drawn by gnuplot, which is not installed",
-					 "sudo apt install gnuplot-nox; or end the name in .html, which needs none",
-					 "cannot draw %s", path);
+		return jetwatt_error_say(
+			JETWATT_EXIT_FAILED, "gnuplot, which draws it, is not installed",
+			"sudo apt install gnuplot-nox; or end the name in .html, which needs none",
+			"cannot draw %s", path);
 	case -EPROTO:
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, *why ? why : "gnuplot has failed",
-					 "end the name in .html, which needs no gnuplot", "cannot draw %s",
-					 path);
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, *why ? why : "gnuplot failed",
+					 "end the name in .html, which needs no gnuplot",
+					 "cannot draw %s", path);
 	case -ENODATA:
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "there is nothing to show", NULL,
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "there is no data to draw", NULL,
 					 "cannot draw %s", path);
 	default:
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
@@ -86,7 +91,7 @@ int jetwatt_picture_front(const char *path, const struct jetwatt_learn *l,
 		for (size_t i = 0; i < b->presets->nr; i++) {
 			struct jetwatt_prediction is;
 
-			/* Of a GPU with other parts gated nothing is known. */
+			/* A preset that gates other GPU parts cannot be predicted. */
 			if (b->reboot[i])
 				continue;
 			jetwatt_baseline_reading(b, l, i, &is);

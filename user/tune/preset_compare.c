@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads the presets, adds them as candidates, and compares them with the answer.
+ */
 #include "tune/preset_compare.h"
 
 #include <errno.h>
@@ -11,8 +14,9 @@
 #include "tune/preset_print.h"
 #include "util/error.h"
 
-/* Where a mode is among the candidates, which it joins if it is new. */
-static int join(struct jetwatt_learn *l, const struct jetwatt_mode *mode, size_t *index)
+/* Set @index to the candidate with this mode, adding it if it is new. Return: 0, -ENOMEM. */
+static int preset_add_candidate(struct jetwatt_learn *l, const struct jetwatt_mode *mode,
+				size_t *index)
 {
 	struct jetwatt_mode *more;
 
@@ -50,14 +54,17 @@ int jetwatt_baseline_open(struct jetwatt_baseline *b, struct jetwatt_learn *l,
 		struct jetwatt_mode mode;
 
 		b->reboot[i] = jetwatt_preset_reboot(board, &b->presets->preset[i]);
-		/* Against the candidates that were there first: ours has no steps of its own. */
+		/* Rounds to the levels of the original candidates, not to those of added
+		 * presets. */
 		b->rounded[i] = board ? jetwatt_preset_mode(board, &b->presets->preset[i], &mode) :
 				jetwatt_preset_mode_of(l->mode, candidates, &b->presets->preset[i],
 						       &mode);
-		err = join(l, &mode, &b->index[i]);
+		err = preset_add_candidate(l, &mode, &b->index[i]);
 	}
 	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
-				       jetwatt_error_advice(-err), "cannot compare with presets") : 0;
+				       jetwatt_error_advice(-err),
+				       "cannot compare with the presets") :
+		     0;
 }
 
 int jetwatt_baseline_reading(const struct jetwatt_baseline *b, const struct jetwatt_learn *l,
@@ -74,8 +81,8 @@ int jetwatt_baseline_reading(const struct jetwatt_baseline *b, const struct jetw
 	return 0;
 }
 
-static const char *verdict(int reboot, const struct jetwatt_prediction *is,
-			   double budget_w, double time_ms, char *buf, size_t len)
+static const char *preset_verdict(int reboot, const struct jetwatt_prediction *is, double budget_w,
+				  double time_ms, char *buf, size_t len)
 {
 	if (reboot)
 		return "gates other GPU parts: not comparable";
@@ -103,9 +110,9 @@ void jetwatt_baseline_print(const struct jetwatt_baseline *b, const struct jetwa
 		int measured = jetwatt_baseline_reading(b, l, i, &is);
 
 		printf("%c%2d %-18.18s %11.2f %7.2f  %-9s  %s\n",
-		       p->id == b->presets->chosen ? '*' : ' ', p->id, p->name, is.time_ms, is.power_w,
-		       measured ? "measured" : "predicted",
-		       verdict(b->reboot[i], &is, l->budget_w, time_ms, text, sizeof(text)));
+		       p->id == b->presets->chosen ? '*' : ' ', p->id, p->name, is.time_ms,
+		       is.power_w, measured ? "measured" : "predicted",
+		       preset_verdict(b->reboot[i], &is, l->budget_w, time_ms, text, sizeof(text)));
 		if (b->rounded[i])
 			printf("      %s MHz\n",
 			       jetwatt_presets_rounded(p, m, b->rounded[i], text, sizeof(text)));

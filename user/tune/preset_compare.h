@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The vendor's presets as candidates and as what our answer is compared with.
+ * The vendor's presets (nvpmodel modes): candidates, and a baseline for the answer.
  */
 #ifndef JETWATT_TUNE_PRESET_COMPARE_H
 #define JETWATT_TUNE_PRESET_COMPARE_H
@@ -11,10 +11,10 @@
 
 /**
  * struct jetwatt_baseline - the presets of a board
- * @presets: NULL: none
- * @index: of each one's mode among the candidates
- * @rounded: as jetwatt_preset_mode() returned it
- * @reboot: as jetwatt_preset_reboot() returned it
+ * @presets: the presets; NULL: none
+ * @index: candidate of each preset
+ * @rounded: knobs that each preset sets to a level the board lacks, from jetwatt_preset_mode()
+ * @reboot: 1 if a preset gates other GPU parts, from jetwatt_preset_reboot()
  */
 struct jetwatt_baseline {
 	struct jetwatt_presets *presets;
@@ -24,25 +24,32 @@ struct jetwatt_baseline {
 };
 
 /**
- * jetwatt_baseline_open() - read presets and make each one a candidate
- * @board: NULL: their clocks become steps of the candidates
- * @path: NULL: the board's own file, which need not be there
+ * jetwatt_baseline_open() - read the presets and add each as a candidate
+ * @b: set to the presets
+ * @l: candidates
+ * @board: the board; NULL: clocks are rounded to the levels of the candidates
+ * @path: file of presets; NULL: that of the board, which may be absent
  *
  * Return: 0; exit code.
  */
 int jetwatt_baseline_open(struct jetwatt_baseline *b, struct jetwatt_learn *l,
 			  const struct jetwatt_board *board, const char *path);
 
-/* Preset @i: measured where it was, else as predicted. Return: 1: measured. */
+/* Set @p to the measurements of preset @i, else to its prediction. Return: 1: measured, 0:
+ * predicted. */
 int jetwatt_baseline_reading(const struct jetwatt_baseline *b, const struct jetwatt_learn *l,
 			     size_t i, struct jetwatt_prediction *p);
 
-/* Each preset against the mode that was chosen; after jetwatt_learn_predict().
- * @time_ms: of the chosen mode, 0: none was. */
+/*
+ * Print each preset compared with the answer; call jetwatt_learn_predict() before. @time_ms: time
+ * of the answer in milliseconds; 0: there is none.
+ */
 void jetwatt_baseline_print(const struct jetwatt_baseline *b, const struct jetwatt_learn *l,
 			    double time_ms);
+/* Write the presets as the JSON array "presets". */
 void jetwatt_baseline_json(const struct jetwatt_baseline *b, const struct jetwatt_learn *l,
 			   struct jetwatt_json *j);
+/* Free the contents of @b. */
 void jetwatt_baseline_close(struct jetwatt_baseline *b);
 
 #endif

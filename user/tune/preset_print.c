@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Table and JSON of presets.
+ */
 #include "tune/preset_print.h"
 
 #include <stdio.h>
@@ -9,7 +12,8 @@
 #include "out/terminal.h"
 #include "util/error.h"
 
-static void word(char *buf, size_t len, const char *name, double from, double to)
+/* Append one replaced clock. */
+static void preset_append_rounded(char *buf, size_t len, const char *name, double from, double to)
 {
 	size_t n = strlen(buf);
 
@@ -26,13 +30,14 @@ const char *jetwatt_presets_rounded(const struct jetwatt_preset *p, const struct
 		double scale = row->hz ? row->hz * 1e-6 : 1;
 
 		if (rounded & 1u << k)
-			word(buf, len, row->label, p->cap[k] * scale,
-			     jetwatt_mode_get(mode, k) * scale);
+			preset_append_rounded(buf, len, row->label, p->cap[k] * scale,
+					      jetwatt_mode_get(mode, k) * scale);
 	}
 	return buf;
 }
 
-static void asked(struct jetwatt_json *j, const char *name, long long v)
+/* Write a cap of a preset; negative: the preset does not set it. */
+static void preset_json_cap(struct jetwatt_json *j, const char *name, long long v)
 {
 	if (v < 0)
 		jetwatt_json_null(j, name);
@@ -40,9 +45,9 @@ static void asked(struct jetwatt_json *j, const char *name, long long v)
 		jetwatt_json_int(j, name, v);
 }
 
-static void object(struct jetwatt_json *j, const struct jetwatt_board *board,
-		   const struct jetwatt_presets *all, size_t i, const struct jetwatt_mode *mode,
-		   unsigned int rounded)
+static void preset_json(struct jetwatt_json *j, const struct jetwatt_board *board,
+			const struct jetwatt_presets *all, size_t i,
+			const struct jetwatt_mode *mode, unsigned int rounded)
 {
 	const struct jetwatt_preset *p = &all->preset[i];
 	char name[96];
@@ -53,18 +58,18 @@ static void object(struct jetwatt_json *j, const struct jetwatt_board *board,
 	jetwatt_json_bool(j, "default", p->id == all->chosen);
 	if (!jetwatt_board_mode_format(mode, name, sizeof(name)))
 		jetwatt_json_string(j, "mode", name);
-	/* One that the block does not name, and a mode need not, is not there. */
+	/* An optional knob that the preset does not set is left out. */
 	jetwatt_each_knob(k)
 		if (p->cap[k] >= 0 || !jetwatt_knob_row(k)->optional)
-			asked(j, jetwatt_knob_row(k)->column, p->cap[k]);
+			preset_json_cap(j, jetwatt_knob_row(k)->column, p->cap[k]);
 	jetwatt_json_uint(j, "gated", p->mask);
 	jetwatt_json_bool(j, "reboot", jetwatt_preset_reboot(board, p));
 	jetwatt_json_bool(j, "rounded", rounded != 0);
 	jetwatt_json_end(j);
 }
 
-static void line(const struct jetwatt_board *board, const struct jetwatt_presets *all, size_t i,
-		 const struct jetwatt_mode *m, unsigned int rounded)
+static void preset_line(const struct jetwatt_board *board, const struct jetwatt_presets *all,
+			size_t i, const struct jetwatt_mode *m, unsigned int rounded)
 {
 	const struct jetwatt_preset *p = &all->preset[i];
 	char text[128];
@@ -96,9 +101,9 @@ int jetwatt_presets_list(const struct jetwatt_board *board, const char *path, in
 		unsigned int rounded = jetwatt_preset_mode(board, &all->preset[i], &mode);
 
 		if (json)
-			object(&j, board, all, i, &mode, rounded);
+			preset_json(&j, board, all, i, &mode, rounded);
 		else
-			line(board, all, i, &mode, rounded);
+			preset_line(board, all, i, &mode, rounded);
 	}
 	if (json)
 		jetwatt_json_end(&j);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Table and JSON of profiles, and the lookup of one.
+ */
 #include "tune/profile_query.h"
 
 #include <errno.h>
@@ -11,10 +14,10 @@
 #include "tune/profile_store.h"
 #include "util/error.h"
 
-/* A line of the table is this long with the command. */
+/* Columns of the command, so that a line has 80 columns. */
 #define COMMAND_WIDTH	33
 
-static int open_db(const char *path, struct jetwatt_db **db)
+static int profiles_open_db(const char *path, struct jetwatt_db **db)
 {
 	struct jetwatt_error_text e;
 	char buf[256];
@@ -23,7 +26,8 @@ static int open_db(const char *path, struct jetwatt_db **db)
 	return err ? jetwatt_keep_error(err, &e) : 0;
 }
 
-static void when(int64_t ms, char *buf, size_t len)
+/* Format a time in milliseconds since 1970; "-" if it is 0. */
+static void profiles_format_time(int64_t ms, char *buf, size_t len)
 {
 	time_t s = ms / 1000;
 	struct tm tm;
@@ -32,8 +36,8 @@ static void when(int64_t ms, char *buf, size_t len)
 		snprintf(buf, len, "-");
 }
 
-/* A terminal must not be told what to do by the name of a job. */
-static void plain(const char *text, char *buf, size_t len)
+/* Copy text without control characters: the name of a job must not control the terminal. */
+static void profiles_plain_text(const char *text, char *buf, size_t len)
 {
 	size_t n = 0;
 
@@ -44,13 +48,13 @@ static void plain(const char *text, char *buf, size_t len)
 		memcpy(buf + n - 3, "...", 3);
 }
 
-static void line(const struct jetwatt_db_profile *p, int verbose)
+static void profiles_line(const struct jetwatt_db_profile *p, int verbose)
 {
 	const struct jetwatt_workload *w = &p->workload;
 	char last[32], command[JETWATT_WORKLOAD_TEXT], batch[16] = "-";
 
-	when(p->last_ms, last, sizeof(last));
-	plain(w->command, command, verbose ? sizeof(command) : COMMAND_WIDTH + 1);
+	profiles_format_time(p->last_ms, last, sizeof(last));
+	profiles_plain_text(w->command, command, verbose ? sizeof(command) : COMMAND_WIDTH + 1);
 	if (w->batch)
 		snprintf(batch, sizeof(batch), "%u", w->batch);
 	printf("%-*.*s %5llu %5llu  %-16s %5s  %s\n", JETWATT_PROFILES_NAME, JETWATT_PROFILES_NAME,
@@ -58,7 +62,7 @@ static void line(const struct jetwatt_db_profile *p, int verbose)
 	       command);
 	if (!verbose)
 		return;
-	plain(w->cgroup, command, sizeof(command));
+	profiles_plain_text(w->cgroup, command, sizeof(command));
 	printf("         %s, %s\n", *w->board ? w->board : "board not known",
 	       *w->release ? w->release : "release not known");
 	if (*w->params)
@@ -69,7 +73,7 @@ static void line(const struct jetwatt_db_profile *p, int verbose)
 		printf("         %llu measurements of other devices\n", (unsigned long long)p->pooled);
 }
 
-static void object(struct jetwatt_json *j, const struct jetwatt_db_profile *p)
+static void profiles_json(struct jetwatt_json *j, const struct jetwatt_db_profile *p)
 {
 	const struct jetwatt_workload *w = &p->workload;
 
@@ -98,7 +102,7 @@ int jetwatt_profiles_list(const char *path, int json, int verbose)
 	struct jetwatt_db *db = NULL;
 	struct jetwatt_error_text e;
 	struct jetwatt_json j;
-	int err = open_db(path, &db), n;
+	int err = profiles_open_db(path, &db), n;
 
 	if (err)
 		return err;
@@ -114,9 +118,9 @@ int jetwatt_profiles_list(const char *path, int json, int verbose)
 		printf("PROFILE  MODES  ROWS  MEASURED         BATCH  COMMAND\n");
 	for (int i = 0; i < n; i++)
 		if (json)
-			object(&j, &p[i]);
+			profiles_json(&j, &p[i]);
 		else
-			line(&p[i], verbose);
+			profiles_line(&p[i], verbose);
 	if (json)
 		jetwatt_json_end(&j);
 out:
@@ -129,7 +133,7 @@ int jetwatt_profiles_find(const char *path, const char *name, struct jetwatt_db 
 			  struct jetwatt_db_profile *p)
 {
 	struct jetwatt_error_text e;
-	int err = open_db(path, db);
+	int err = profiles_open_db(path, db);
 
 	if (err)
 		return err;
@@ -139,7 +143,8 @@ int jetwatt_profiles_find(const char *path, const char *name, struct jetwatt_db 
 	jetwatt_db_close(*db);
 	*db = NULL;
 	if (err == -ENOTUNIQ && (!name || !*name))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "there are several",
-					 "give a name of: jetwatt list profiles", "which profile?");
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, "the database has several profiles",
+					 "name one of them: jetwatt list profiles",
+					 "no profile was named");
 	return jetwatt_keep_error(err, &e);
 }

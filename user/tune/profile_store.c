@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Identity of workloads, options of the database, and its rows.
+ */
 #include "tune/profile_store.h"
 
 #include <errno.h>
@@ -13,20 +16,20 @@
 
 enum { DB = JETWATT_ARGS_COMMON + 0x20, REUSE, BATCH };
 
-#define DB_OPTION	{ "db", DB, "FILE", 0, "The profile database; none: keep nothing", 1 }
+#define DB_OPTION	{ "db", DB, "FILE", 0, "Profile database; none: store nothing", 1 }
 
 static const struct argp_option options[] = {
 	DB_OPTION,
-	{ "reuse", REUSE, NULL, 0, "Begin with what is known of the same workload", 1 },
+	{ "reuse", REUSE, NULL, 0, "Start from earlier measurements of the same workload", 1 },
 	{ "batch", BATCH, "N[,N...]", 0,
-	  "Samples in a minibatch; default: as the command line says. With --latency: to choose from", 1 },
+	  "Samples in a minibatch; default: from the command line. With --latency: a list of sizes", 1 },
 	{ 0 }
 };
 
 static const struct argp_option db_options[] = { DB_OPTION, { 0 } };
 
-/* One number, or several to choose from. */
-static void batch(struct jetwatt_keep_args *a, char *text)
+/* Parse --batch: one size, or several to choose from. */
+static void store_parse_batch(struct jetwatt_keep_args *a, char *text)
 {
 	char *save, *word;
 
@@ -43,7 +46,7 @@ static void batch(struct jetwatt_keep_args *a, char *text)
 	a->batch = a->sizes == 1 ? a->size[0] : 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t store_parse(int key, char *arg, struct argp_state *state)
 {
 	struct jetwatt_keep_args *a = state->input;
 
@@ -55,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->reuse = 1;
 		break;
 	case BATCH:
-		batch(a, arg);
+		store_parse_batch(a, arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -63,7 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static error_t parse_db(int key, char *arg, struct argp_state *state)
+static error_t store_parse_db(int key, char *arg, struct argp_state *state)
 {
 	const char **path = state->input;
 
@@ -73,8 +76,10 @@ static error_t parse_db(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-const struct argp jetwatt_keep_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
-const struct argp jetwatt_keep_db_argp = { db_options, parse_db, NULL, NULL, NULL, NULL, NULL };
+const struct argp jetwatt_keep_argp = { options, store_parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp jetwatt_keep_db_argp = {
+	db_options, store_parse_db, NULL, NULL, NULL, NULL, NULL
+};
 
 const char *jetwatt_keep_path(const char *option, char *buf, size_t len)
 {
@@ -92,15 +97,15 @@ int jetwatt_keep_error(int err, const struct jetwatt_error_text *e)
 	return jetwatt_error_say(code, e->why, *e->fix ? e->fix : NULL, "%s", e->what);
 }
 
-/* Who did not ask for the database still wants the measurement. */
-static int refused(struct jetwatt_keep *k, int err, const struct jetwatt_error_text *e)
+/* A user who did not ask for the database still gets the measurement. Return: 0, exit code. */
+static int store_refused(struct jetwatt_keep *k, int err, const struct jetwatt_error_text *e)
 {
 	int code = 0;
 
 	if (k->must)
 		code = jetwatt_keep_error(err, e);
 	else
-		jetwatt_error_note("%s: %s; what is measured is not kept there. %s", e->what, e->why,
+		jetwatt_error_note("%s: %s; measurements are not kept. %s", e->what, e->why,
 				   e->fix);
 	jetwatt_keep_close(k);
 	return code;
@@ -115,13 +120,16 @@ int jetwatt_keep_open(struct jetwatt_keep *k, const struct jetwatt_keep_args *ar
 
 	*k = (struct jetwatt_keep){ .must = args->path || args->reuse };
 	if (!strcmp(path, "none"))
-		return args->reuse ? jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave one of them away",
-						       "both --reuse and no database") : 0;
+		return args->reuse ? jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+						       "leave out --reuse or --db none",
+						       "--reuse needs a database") :
+				     0;
 	err = jetwatt_db_open(&k->db, path, true, &e);
-	return err ? refused(k, err, &e) : 0;
+	return err ? store_refused(k, err, &e) : 0;
 }
 
-static size_t slurp(pid_t pid, const char *leaf, char *buf, size_t len)
+/* Read /proc/PID/LEAF. Return: number of bytes; 0 if it cannot be read. */
+static size_t store_read_proc(pid_t pid, const char *leaf, char *buf, size_t len)
 {
 	char path[64];
 	size_t n = 0;
@@ -137,7 +145,7 @@ static size_t slurp(pid_t pid, const char *leaf, char *buf, size_t len)
 	return n;
 }
 
-static void command(struct jetwatt_workload *w, char **arg, int n)
+static void store_set_command(struct jetwatt_workload *w, char **arg, int n)
 {
 	const char *const *words = (const char *const *)arg;
 
@@ -145,31 +153,33 @@ static void command(struct jetwatt_workload *w, char **arg, int n)
 	w->batch = jetwatt_workload_batch(words, n);
 }
 
-/* A running job's words, as the kernel has them. */
-static void command_of(struct jetwatt_workload *w, pid_t pid)
+/* Set command and minibatch size from the command line of a running process. */
+static void store_command_of(struct jetwatt_workload *w, pid_t pid)
 {
 	static char text[65536];
 	char *arg[1024];
-	size_t len = slurp(pid, "cmdline", text, sizeof(text)), at = 0;
+	size_t len = store_read_proc(pid, "cmdline", text, sizeof(text)), at = 0;
 	int n = 0;
 
 	while (at < len && n < 1024) {
 		arg[n++] = text + at;
 		at += strlen(text + at) + 1;
 	}
-	command(w, arg, n);
+	store_set_command(w, arg, n);
 }
 
 void jetwatt_keep_command(pid_t pid, char *buf, size_t len)
 {
 	struct jetwatt_workload w = { .batch = 0 };
 
-	command_of(&w, pid);
+	store_command_of(&w, pid);
 	snprintf(buf, len, "%s", w.command);
 }
 
-static void describe(struct jetwatt_workload *what, const struct jetwatt_keep_args *args,
-		     const struct jetwatt_board *board, const char *scope, pid_t pid, char **argv)
+/* Set the identity of the workload: command, minibatch size, cgroup, board, settings. */
+static void store_describe(struct jetwatt_workload *what, const struct jetwatt_keep_args *args,
+			   const struct jetwatt_board *board, const char *scope, pid_t pid,
+			   char **argv)
 {
 	char line[4096];
 	size_t at;
@@ -179,18 +189,18 @@ static void describe(struct jetwatt_workload *what, const struct jetwatt_keep_ar
 	if (argv) {
 		while (argv[n])
 			n++;
-		command(what, argv, n);
+		store_set_command(what, argv, n);
 	} else {
-		command_of(what, pid);
+		store_command_of(what, pid);
 	}
 	if (args->batch)
 		what->batch = (uint32_t)args->batch;
-	slurp(pid, "cgroup", line, sizeof(line));
+	store_read_proc(pid, "cgroup", line, sizeof(line));
 	jetwatt_workload_cgroup(line, what->cgroup, sizeof(what->cgroup));
 	snprintf(what->board, sizeof(what->board), "%s", jetwatt_board_name(board));
 	jetwatt_board_release(board, what->release, sizeof(what->release));
 	jetwatt_board_params(board, what->params, sizeof(what->params));
-	/* Watts of fewer rails are other watts. */
+	/* Power of other rails is not comparable, so it is part of the identity. */
 	at = strlen(what->params);
 	if (strcmp(scope, "module"))
 		snprintf(what->params + at, sizeof(what->params) - at, "%spower=%s", at ? " " : "",
@@ -209,7 +219,7 @@ uint64_t jetwatt_keep_known(struct jetwatt_keep *k, const struct jetwatt_keep_ar
 	struct jetwatt_workload what;
 	struct jetwatt_error_text e;
 
-	describe(&what, args, board, scope, pid, NULL);
+	store_describe(&what, args, board, scope, pid, NULL);
 	jetwatt_workload_key(&what, key);
 	return k->db && !jetwatt_db_find(k->db, key, &p, &e) ? p.modes : 0;
 }
@@ -223,10 +233,10 @@ int jetwatt_keep_workload(struct jetwatt_keep *k, const struct jetwatt_keep_args
 
 	if (!k->db)
 		return 0;
-	describe(&k->workload, args, board, w->scope, w->pid, job->argv);
+	store_describe(&k->workload, args, board, w->scope, w->pid, job->argv);
 	jetwatt_workload_key(&k->workload, k->key);
 	err = jetwatt_db_workload(k->db, &k->workload, &k->id, &e);
-	return err ? refused(k, err, &e) : 0;
+	return err ? store_refused(k, err, &e) : 0;
 }
 
 int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row)
@@ -245,18 +255,18 @@ int jetwatt_keep_prior(struct jetwatt_keep *k, struct jetwatt_row **row)
 	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
 }
 
-/* Fewer say little of a whole board. */
-#define OTHER_MODES	6
+/* Fewest modes of a reference: fewer do not cover the board. */
+#define REFERENCE_MODES_MIN	6
 
-/* Were both measured on the same kind of board, with the same power and the same state of it? */
-static int same_board(const struct jetwatt_workload *a, const struct jetwatt_workload *b)
+/* Return: 1 if both were measured on the same kind of board, rails and settings, else 0. */
+static int store_same_board(const struct jetwatt_workload *a, const struct jetwatt_workload *b)
 {
 	return !strcmp(a->board, b->board) && !strcmp(a->release, b->release) &&
 	       !strcmp(a->params, b->params);
 }
 
-static int rows_of(struct jetwatt_keep *k, int64_t id, struct jetwatt_corpus *c,
-		   struct jetwatt_error_text *e)
+static int store_rows_of(struct jetwatt_keep *k, int64_t id, struct jetwatt_corpus *c,
+			 struct jetwatt_error_text *e)
 {
 	struct jetwatt_db_row *db = NULL;
 	int n = jetwatt_db_rows(k->db, id, &db, e);
@@ -277,10 +287,10 @@ int jetwatt_keep_others(struct jetwatt_keep *k, struct jetwatt_corpus *c, size_t
 	size_t found = 0;
 
 	for (int i = 0; i < n && found < max && !err; i++) {
-		if (p[i].modes < OTHER_MODES || !strcmp(p[i].key, k->key) ||
-		    !same_board(&p[i].workload, &k->workload))
+		if (p[i].modes < REFERENCE_MODES_MIN || !strcmp(p[i].key, k->key) ||
+		    !store_same_board(&p[i].workload, &k->workload))
 			continue;
-		err = rows_of(k, p[i].id, &c[found], &e);
+		err = store_rows_of(k, p[i].id, &c[found], &e);
 		found += !err && c[found].n;
 	}
 	free(p);
@@ -293,7 +303,8 @@ int jetwatt_keep_others(struct jetwatt_keep *k, struct jetwatt_corpus *c, size_t
 
 int jetwatt_keep_add(struct jetwatt_keep *k, const struct jetwatt_measure *m, uint64_t lost)
 {
-	struct jetwatt_error_text e = { "cannot keep this mode", "it is not finite and positive", "" };
+	struct jetwatt_error_text e = { "cannot store this mode", "it is not finite and positive",
+					"" };
 	struct jetwatt_db_row row = {
 		.row = m->row, .minibatches = m->batches, .span_s = m->span_s,
 		.settled = m->settled, .lost = lost,
@@ -306,7 +317,7 @@ int jetwatt_keep_add(struct jetwatt_keep *k, const struct jetwatt_measure *m, ui
 	clock_gettime(CLOCK_REALTIME, &now);
 	row.when_ms = now.tv_sec * 1000ll + now.tv_nsec / 1000000;
 	n = jetwatt_db_add(k->db, k->id, &row, 1, &e);
-	return n < 0 ? refused(k, n, &e) : 0;
+	return n < 0 ? store_refused(k, n, &e) : 0;
 }
 
 void jetwatt_keep_close(struct jetwatt_keep *k)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keeping what is measured: which workload this is, its rows into the profile
- * database and out of it again.
+ * Stores measured rows in the profile database and reads them back: identifies the workload of the
+ * job, adds rows, and finds rows of the same workload, of other devices, and of other workloads.
  */
 #ifndef JETWATT_TUNE_PROFILE_STORE_H
 #define JETWATT_TUNE_PROFILE_STORE_H
@@ -13,12 +13,13 @@
 #include "util/args.h"
 
 /**
- * struct jetwatt_keep_args - options of all verbs that measure modes
- * @path: --db: NULL: as set elsewhere; "none": keep nothing
- * @reuse: begin with what is known of the same workload
- * @batch: 0: as the command line says
- * @size: all that were given, ascending, @sizes of them
- * @beside: who else works on the GPU, by the words of their jobs; NULL, empty: nobody
+ * struct jetwatt_keep_args - options of the verbs that measure modes
+ * @path: --db; NULL: as configured; "none": store nothing
+ * @beside: commands of other jobs on the GPU, part of the workload's identity; NULL or "": none
+ * @reuse: 1: start from earlier rows of the same workload
+ * @batch: minibatch size; 0: from the job's command line
+ * @size: all sizes that were given, ascending
+ * @sizes: number of sizes
  */
 struct jetwatt_keep_args {
 	const char *path, *beside;
@@ -28,14 +29,18 @@ struct jetwatt_keep_args {
 	size_t sizes;
 };
 
+/* Parser of --db, --reuse and --batch; its input is a struct jetwatt_keep_args. */
 extern const struct argp jetwatt_keep_argp;
-/* --db alone, for verbs that only read or write; its input is a const char *. */
+/* Parser of --db alone; its input is a const char *. */
 extern const struct argp jetwatt_keep_db_argp;
 
 /**
- * struct jetwatt_keep - an open database and the workload that runs
- * @db: NULL: nothing is kept
- * @must: it was asked for by name: not to be able to is a failure, not a note
+ * struct jetwatt_keep - an open database and the workload of the job
+ * @db: the database; NULL: nothing is stored
+ * @must: 1: the user asked for the database, so a failure ends the verb; 0: it is only reported
+ * @id: number of the workload in the database
+ * @workload: the workload
+ * @key: key of the workload
  */
 struct jetwatt_keep {
 	struct jetwatt_db *db;
@@ -45,45 +50,53 @@ struct jetwatt_keep {
 	char key[JETWATT_WORKLOAD_KEY];
 };
 
-/* Where profiles are: the option, else what is set, else the usual place. */
+/* Return: path of the database: the option, else the configured one, else the default. */
 const char *jetwatt_keep_path(const char *option, char *buf, size_t len);
 
-/* A refusal of the database, said. @err: what its function returned. Return: exit code. */
+/* Print an error of the database. @err: what its function returned. Return: exit code. */
 int jetwatt_keep_error(int err, const struct jetwatt_error_text *e);
 
-/* Open the database, before a job is started. Return: 0, exit code. */
+/* Open the database; call before a job is started. Return: 0, exit code. */
 int jetwatt_keep_open(struct jetwatt_keep *k, const struct jetwatt_keep_args *args);
 
-/* Say which workload it is, once it runs. Return: 0, exit code. */
+/* Identify the workload of the running job. Return: 0, exit code. */
 int jetwatt_keep_workload(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,
 			  const struct jetwatt_board *board, const struct jetwatt_watch *w,
 			  const struct jetwatt_args_job *job);
 
-/* How many modes of a running process's workload are known. */
+/* Return: number of stored modes of the workload that process @pid runs; 0 without a database. */
 uint64_t jetwatt_keep_known(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,
 			    const struct jetwatt_board *board, const char *scope, pid_t pid);
 
-/* The words of a running job, as the workload is known by them. */
+/* Format the command of a running job as it identifies the workload. */
 void jetwatt_keep_command(pid_t pid, char *buf, size_t len);
 
-/* All that is known of it; caller frees. Return: how many rows; exit code as -1 - code. */
+/* Read all rows of the workload; the caller frees them. Return: number of rows; -1 - exit code. */
 int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row);
 
-/* What other devices know of it (jetwatt_pool_prior()); caller frees. Return: as above. */
+/*
+ * Read the cross-device medians of the workload (jetwatt_pool_prior()); the caller frees them.
+ * Return: number of rows; -1 - exit code.
+ */
 int jetwatt_keep_prior(struct jetwatt_keep *k, struct jetwatt_row **row);
 
 /**
- * jetwatt_keep_others() - what this device knows of other workloads on a board like this one
- * @c: @max entries; caller frees the rows of each
+ * jetwatt_keep_others() - read rows of other workloads on this kind of board
+ * @k: the database and the current workload
+ * @c: @max entries; the caller frees the rows of each
+ * @max: largest number of workloads
  *
- * Those that were measured last, in six modes at least, with the same power in the
- * same state of the board. Return: how many; exit code as -1 - code.
+ * Selects the latest workloads with at least six modes, measured with the same power rails and
+ * board settings.
+ *
+ * Return: number of workloads; -1 - exit code.
  */
 int jetwatt_keep_others(struct jetwatt_keep *k, struct jetwatt_corpus *c, size_t max);
 
-/* One more mode, @lost: samples missing while it was measured. Return: 0, exit code. */
+/* Store a measured mode. @lost: samples lost during the measurement. Return: 0, exit code. */
 int jetwatt_keep_add(struct jetwatt_keep *k, const struct jetwatt_measure *m, uint64_t lost);
 
+/* Close the database. */
 void jetwatt_keep_close(struct jetwatt_keep *k);
 
 #endif

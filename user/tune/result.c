@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The JSON document of a result, and the CSV of predictions.
+ */
 #include "tune/result.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@
 #include "tune/inference.h"
 #include "util/error.h"
 
-static void mode(struct jetwatt_json *j, const struct jetwatt_mode *m)
+static void result_mode(struct jetwatt_json *j, const struct jetwatt_mode *m)
 {
 	char name[96];
 
@@ -22,13 +25,13 @@ static void mode(struct jetwatt_json *j, const struct jetwatt_mode *m)
 		jetwatt_json_string(j, "mode", name);
 }
 
-static void sampler(struct jetwatt_json *j, struct jetwatt_watch *w)
+static void result_sampler(struct jetwatt_json *j, struct jetwatt_watch *w)
 {
 	struct jetwatt_rail now[JETWATT_RAILS_MAX];
 	uint32_t requested = UINT32_MAX, read = UINT32_MAX, fresh = UINT32_MAX;
 	int n = jetwatt_rails(w->jw, now, JETWATT_RAILS_MAX);
 
-	/* The slowest rail of the total speaks for the sum. */
+	/* Rates of the sum are those of its slowest rail. */
 	for (int i = 0; i < w->nr_total; i++) {
 		const struct jetwatt_rail *r = w->total[i] < n ? &now[w->total[i]] :
 					       &w->rail[w->total[i]];
@@ -52,14 +55,14 @@ static void sampler(struct jetwatt_json *j, struct jetwatt_watch *w)
 	jetwatt_json_end(j);
 }
 
-static void chosen(struct jetwatt_json *j, const struct jetwatt_answer *a)
+static void result_chosen(struct jetwatt_json *j, const struct jetwatt_answer *a)
 {
 	if (!a->chosen) {
 		jetwatt_json_null(j, "chosen");
 		return;
 	}
 	jetwatt_json_object(j, "chosen");
-	mode(j, a->chosen);
+	result_mode(j, a->chosen);
 	if (a->predicted) {
 		jetwatt_json_real(j, "predicted_time_ms", a->predicted->time_ms, 7);
 		jetwatt_json_real(j, "predicted_power_w", a->predicted->power_w, 7);
@@ -75,9 +78,10 @@ static void chosen(struct jetwatt_json *j, const struct jetwatt_answer *a)
 	jetwatt_json_end(j);
 }
 
-/* Measured where it was, else predicted. The errors of time and power are taken
- * to have nothing to do with each other. Return: 0: not asked, or no answer. */
-static int total(const struct jetwatt_answer *a, double *s, double *s_sd, double *j, double *j_sd)
+/* Compute totals from the measurement, else from the prediction. The errors of time and power are
+ * taken as independent. Return: 1; 0 if totals were not requested or there is no answer. */
+static int result_totals(const struct jetwatt_answer *a, double *s, double *s_sd, double *j,
+			 double *j_sd)
 {
 	const struct jetwatt_row *m = a->measured;
 	const struct jetwatt_prediction *p = a->predicted;
@@ -97,17 +101,17 @@ void jetwatt_answer_totals(const struct jetwatt_answer *a)
 {
 	double s, s_sd, j, j_sd;
 
-	if (total(a, &s, &s_sd, &j, &j_sd))
+	if (result_totals(a, &s, &s_sd, &j, &j_sd))
 		printf("%llu minibatches: %.4g s +- %.1f %%, %.4g kJ +- %.1f %% (%.3g Wh)\n",
 		       (unsigned long long)a->minibatches, s, 100 * s_sd, j * 1e-3, 100 * j_sd,
 		       j / 3600);
 }
 
-static void totals(struct jetwatt_json *json, const struct jetwatt_answer *a)
+static void result_totals_json(struct jetwatt_json *json, const struct jetwatt_answer *a)
 {
 	double s, s_sd, j, j_sd;
 
-	if (!total(a, &s, &s_sd, &j, &j_sd))
+	if (!result_totals(a, &s, &s_sd, &j, &j_sd))
 		return;
 	jetwatt_json_object(json, "total");
 	jetwatt_json_uint(json, "minibatches", a->minibatches);
@@ -118,8 +122,8 @@ static void totals(struct jetwatt_json *json, const struct jetwatt_answer *a)
 	jetwatt_json_end(json);
 }
 
-/* Different modes among the rows. */
-static size_t distinct(const struct jetwatt_learn *l)
+/* Return: number of different modes in the rows. */
+static size_t result_count_modes(const struct jetwatt_learn *l)
 {
 	size_t n = 0;
 
@@ -133,12 +137,12 @@ static size_t distinct(const struct jetwatt_learn *l)
 	return n;
 }
 
-static void rows(struct jetwatt_json *j, const struct jetwatt_learn *l)
+static void result_rows(struct jetwatt_json *j, const struct jetwatt_learn *l)
 {
 	jetwatt_json_array(j, "rows");
 	for (size_t i = 0; i < l->nr_rows; i++) {
 		jetwatt_json_object(j, NULL);
-		mode(j, &l->row[i].mode);
+		result_mode(j, &l->row[i].mode);
 		if (l->row[i].batch)
 			jetwatt_json_uint(j, "batch", l->row[i].batch);
 		jetwatt_json_real(j, "time_ms", l->row[i].time_ms, 7);
@@ -169,22 +173,22 @@ int jetwatt_answer_json(const struct jetwatt_answer *a, const char *path)
 	if (l->budget_w > 0)
 		jetwatt_json_real(&j, "budget_w", l->budget_w, 6);
 	jetwatt_json_uint(&j, "modes_total", l->nr_modes);
-	jetwatt_json_uint(&j, "modes_profiled", distinct(l));
+	jetwatt_json_uint(&j, "modes_profiled", result_count_modes(l));
 	if (l->watch) {
 		jetwatt_json_real(&j, "profile_seconds",
 				  l->ended_ns ? (l->ended_ns - l->begun_ns) * 1e-9 : 0, 6);
 		jetwatt_json_string(&j, "scope", l->watch->scope);
-		sampler(&j, l->watch);
+		result_sampler(&j, l->watch);
 	}
-	chosen(&j, a);
-	totals(&j, a);
+	result_chosen(&j, a);
+	result_totals_json(&j, a);
 	if (a->infer)
 		jetwatt_infer_json(a->infer, &j);
 	if (a->explain)
 		jetwatt_explain_json(a->explain, l->mode, &j);
 	if (a->baseline)
 		jetwatt_baseline_json(a->baseline, l, &j);
-	rows(&j, l);
+	result_rows(&j, l);
 	jetwatt_json_end(&j);
 	bad = fflush(f) || ferror(f);
 	bad |= f != stdout && fclose(f);
@@ -192,8 +196,8 @@ int jetwatt_answer_json(const struct jetwatt_answer *a, const char *path)
 				       jetwatt_error_advice(errno), "cannot write %s", path) : 0;
 }
 
-/* To seven digits: what is behind them is no knowledge. */
-static double brief(double v)
+/* Round to seven significant digits; further digits carry no information. */
+static double result_round(double v)
 {
 	double unit = v > 0 ? pow(10, 6 - floor(log10(v))) : 1;
 
@@ -208,10 +212,10 @@ int jetwatt_answer_predictions(const struct jetwatt_learn *l, const char *path)
 	if (row) {
 		for (size_t i = 0; i < l->nr_modes; i++) {
 			row[i].mode = l->mode[i];
-			row[i].time_ms = brief(l->prediction[i].time_ms);
-			row[i].power_w = brief(l->prediction[i].power_w);
-			row[i].time_sd = brief(l->prediction[i].time_sd);
-			row[i].power_sd = brief(l->prediction[i].power_sd);
+			row[i].time_ms = result_round(l->prediction[i].time_ms);
+			row[i].power_w = result_round(l->prediction[i].power_w);
+			row[i].time_sd = result_round(l->prediction[i].time_sd);
+			row[i].power_sd = result_round(l->prediction[i].power_sd);
 		}
 		err = jetwatt_csv_write(path, row, l->batch, l->nr_modes);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What profile and optimize have found, for other programs: one JSON document
- * and a CSV of predictions.
+ * Results of profile, predict and optimize for other programs: a JSON document, and a CSV of
+ * predictions.
  */
 #ifndef JETWATT_TUNE_RESULT_H
 #define JETWATT_TUNE_RESULT_H
@@ -11,16 +11,16 @@
 #include "tune/tuner.h"
 
 /**
- * struct jetwatt_answer - the outcome
- * @board: its name
- * @learn: candidates and measurements
- * @chosen: NULL: none
- * @predicted: what was predicted for it
- * @measured: what was measured in it at the end, NULL: it was not
- * @minibatches: of an epoch or of the whole job, for the totals; 0: not asked
- * @explain: why, NULL: not asked
- * @baseline: presets to compare with, NULL: none
- * @infer: the minibatch size and latency of a server, NULL: none was asked for
+ * struct jetwatt_answer - the result
+ * @board: name of the board
+ * @learn: candidates and rows
+ * @chosen: the answer; NULL: none
+ * @predicted: its prediction; NULL: none
+ * @measured: its last measurement; NULL: not measured
+ * @minibatches: number of minibatches for the totals of time and energy; 0: no totals
+ * @explain: explanation of the answer; NULL: not requested
+ * @baseline: presets to compare with; NULL: none
+ * @infer: minibatch size and latency of an inference server; NULL: not requested
  */
 struct jetwatt_answer {
 	const char *board;
@@ -34,10 +34,11 @@ struct jetwatt_answer {
 	const struct jetwatt_infer *infer;
 };
 
-/* @path: "-": standard output. Return: 0, exit code. */
+/* Write the JSON document. @path: "-": standard output. Return: 0, exit code. */
 int jetwatt_answer_json(const struct jetwatt_answer *a, const char *path);
-/* Time and energy of all minibatches in the chosen mode, a line for the screen. */
+/* Print time and energy of all minibatches in the chosen mode. */
 void jetwatt_answer_totals(const struct jetwatt_answer *a);
+/* Write the predictions of all candidates as CSV. Return: 0, exit code. */
 int jetwatt_answer_predictions(const struct jetwatt_learn *l, const char *path);
 
 #endif

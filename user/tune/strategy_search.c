@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keeps the measurements of a strategy in step with the rows of a job.
+ */
 #include "tune/strategy_search.h"
 
+/* For openblas_set_num_threads(): one thread, because the tool shares the measured machine. */
 #include <cblas.h>
 #include <errno.h>
 #include <string.h>
 
 #include "util/error.h"
 
-/* The tool shares the machine that it measures. */
-static int failed(const struct jetwatt_seek *s, int err)
+static int seek_failed(const struct jetwatt_seek *s, int err)
 {
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
-				 "strategy %s cannot go on", s->strategy->name);
+				 "strategy %s cannot continue", s->strategy->name);
 }
 
-/* Which of the modes and sizes a row is of. Return: 0: none of them. */
-static int cell_of(const struct jetwatt_seek *s, const struct jetwatt_row *row, struct jetwatt_cell *c)
+/* Set @c to the cell of a row. Return: 1; 0 if the row is of no candidate. */
+static int seek_cell_of(const struct jetwatt_seek *s, const struct jetwatt_row *row,
+			struct jetwatt_cell *c)
 {
 	const struct jetwatt_tenant *t = &s->known.work[0];
 
@@ -38,19 +42,19 @@ int jetwatt_seek_open(struct jetwatt_seek *s, enum jetwatt_slice_kind kind, cons
 	for (size_t i = 0; i < l->nr_rows && !err; i++) {
 		struct jetwatt_cell c;
 
-		if (cell_of(s, &l->row[i], &c))
+		if (seek_cell_of(s, &l->row[i], &c))
 			err = jetwatt_known_add(&s->known, &c, l->row[i].time_ms, l->row[i].power_w);
 	}
 	if (!err && s->strategy->new)
 		err = s->strategy->new(&s->state, &s->known, JETWATT_LEARN_SEED);
-	return err ? failed(s, err) : 0;
+	return err ? seek_failed(s, err) : 0;
 }
 
 int jetwatt_seek_next(struct jetwatt_seek *s, struct jetwatt_cell *c)
 {
 	int err = s->strategy->next(s->state, &s->known, &s->q, s->most, c);
 
-	return err == 1 ? -ENODATA : err ? failed(s, err) : 0;
+	return err == 1 ? -ENODATA : err ? seek_failed(s, err) : 0;
 }
 
 int jetwatt_seek_took(struct jetwatt_seek *s, const struct jetwatt_cell *c)
@@ -58,7 +62,7 @@ int jetwatt_seek_took(struct jetwatt_seek *s, const struct jetwatt_cell *c)
 	const struct jetwatt_row *row = &s->learn->row[s->learn->nr_rows - 1];
 	int err = jetwatt_known_add(&s->known, c, row->time_ms, row->power_w);
 
-	return err ? failed(s, err) : 0;
+	return err ? seek_failed(s, err) : 0;
 }
 
 void jetwatt_seek_close(struct jetwatt_seek *s)

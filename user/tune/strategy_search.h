@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A search by a strategy: it asks for a mode at a minibatch size, and is told what was
- * measured there.
+ * Runs a search strategy (plan/strategy.h) on the candidates of a job: the strategy chooses a cell,
+ * the caller measures it and reports that it has.
  */
 #ifndef JETWATT_TUNE_STRATEGY_SEARCH_H
 #define JETWATT_TUNE_STRATEGY_SEARCH_H
@@ -11,9 +11,12 @@
 
 /**
  * struct jetwatt_seek - a search
- * @q: what is asked
- * @most: modes that may be measured, those of earlier rows among them
- * @known: what was measured, @state: the strategy's
+ * @learn: candidates and rows
+ * @strategy: the strategy
+ * @q: the limits
+ * @most: largest number of modes to measure, including those of earlier rows
+ * @known: measurements
+ * @state: state of the strategy
  */
 struct jetwatt_seek {
 	struct jetwatt_learn *learn;
@@ -25,19 +28,23 @@ struct jetwatt_seek {
 };
 
 /**
- * jetwatt_seek_open() - with @learn's modes, and the rows that it has
- * @size: @sizes of them, the caller's
+ * jetwatt_seek_open() - start a search with the rows that @learn has
+ * @s: the search; @learn, @strategy, @q and @most are set
+ * @kind: kind of the plan
+ * @size: minibatch sizes; owned by the caller
+ * @sizes: number of sizes
  *
- * Return: 0, exit code. Either way it is to be closed.
+ * Return: 0, exit code; close the search in both cases.
  */
 int jetwatt_seek_open(struct jetwatt_seek *s, enum jetwatt_slice_kind kind, const uint32_t *size,
 		      size_t sizes);
 
-/* What to measure next. Return: 0, exit code, -ENODATA: nothing more. */
+/* Choose the next cell. Return: 0, exit code, -ENODATA if no cell is worth measuring. */
 int jetwatt_seek_next(struct jetwatt_seek *s, struct jetwatt_cell *c);
-/* It was: the last row. Return: 0, exit code. */
+/* Add the last row of @learn as the measurement of cell @c. Return: 0, exit code. */
 int jetwatt_seek_took(struct jetwatt_seek *s, const struct jetwatt_cell *c);
 
+/* Free the search. */
 void jetwatt_seek_close(struct jetwatt_seek *s);
 
 #endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Candidates, rows from files and database, and the measurement of a mode.
+ */
 #include "tune/tuner.h"
 
 #include <cblas.h>
@@ -15,7 +18,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-static size_t hash(const struct jetwatt_mode *m)
+/* Return: hash of a mode. */
+static size_t tuner_hash(const struct jetwatt_mode *m)
 {
 	uint64_t h = 0;
 
@@ -24,9 +28,9 @@ static size_t hash(const struct jetwatt_mode *m)
 	return (h * 0x9e3779b97f4a7c15ull) >> 32;
 }
 
-/* The modes of @n rows in their order, each once: a mode may stand there for
- * every batch size. Return: 0, -ENOMEM. */
-static int different(struct jetwatt_learn *l, const struct jetwatt_row *row, int n)
+/* Collect the modes of @n rows, each once, in their order: a mode may have a row for each minibatch
+ * size. Return: 0, -ENOMEM. */
+static int tuner_collect_modes(struct jetwatt_learn *l, const struct jetwatt_row *row, int n)
 {
 	size_t room = 2;
 	size_t *slot;
@@ -37,7 +41,7 @@ static int different(struct jetwatt_learn *l, const struct jetwatt_row *row, int
 	if (!slot)
 		return -ENOMEM;
 	for (int i = 0; i < n; i++) {
-		size_t at = hash(&row[i].mode) & (room - 1);
+		size_t at = tuner_hash(&row[i].mode) & (room - 1);
 
 		while (slot[at] && !jetwatt_mode_same(&l->mode[slot[at] - 1], &row[i].mode))
 			at = (at + 1) & (room - 1);
@@ -50,7 +54,8 @@ static int different(struct jetwatt_learn *l, const struct jetwatt_row *row, int
 	return 0;
 }
 
-static int read_modes(struct jetwatt_learn *l, const struct jetwatt_board *board, const char *path)
+static int tuner_read_modes(struct jetwatt_learn *l, const struct jetwatt_board *board,
+			    const char *path)
 {
 	struct jetwatt_csv_error e = { 0 };
 	struct jetwatt_row *row = NULL;
@@ -73,7 +78,7 @@ static int read_modes(struct jetwatt_learn *l, const struct jetwatt_board *board
 		free(row);
 		return jetwatt_learn_no_memory();
 	}
-	if (different(l, row, n)) {
+	if (tuner_collect_modes(l, row, n)) {
 		free(row);
 		return jetwatt_learn_no_memory();
 	}
@@ -85,7 +90,7 @@ static int read_modes(struct jetwatt_learn *l, const struct jetwatt_board *board
 int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *board,
 			const char *path)
 {
-	int err = read_modes(l, board, path);
+	int err = tuner_read_modes(l, board, path);
 
 	for (size_t i = 0; i < l->nr_modes && !err; i++)
 		jetwatt_mode_raise(&l->by.most, &l->mode[i]);
@@ -106,13 +111,14 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
 		return jetwatt_references_unreadable(path, n, &e);
 	for (int i = 1; i < n; i++)
 		several |= batch[i] != batch[0];
-	/* One job's time is no other's: where the size is no feature, rows of
-	 * another one would only mislead. */
+	/* Times at different minibatch sizes are not comparable unless the size is a
+feature. */
 	if (several && !l->sizes)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED,
-					"its rows are of several batch sizes: they are several jobs",
-					"keep the rows of one batch size",
-					"%s is not the profile of one job", path);
+		err = jetwatt_error_say(
+			JETWATT_EXIT_FAILED,
+			"its rows have several batch sizes, so they are of several jobs",
+			"use the rows of one batch size only", "%s is not the profile of one job",
+			path);
 	if (n && !several)
 		l->size = batch[0];
 	for (int i = 0; i < n && !err; i++) {
@@ -126,8 +132,8 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
 	return err;
 }
 
-/* The very same measurement, which a file and the database may both have. */
-static int known(const struct jetwatt_learn *l, const struct jetwatt_row *row)
+/* Return: 1 if the rows contain this measurement: file and database may both have it. */
+static int tuner_has_row(const struct jetwatt_learn *l, const struct jetwatt_row *row)
 {
 	for (size_t i = 0; i < l->nr_rows; i++)
 		if (jetwatt_mode_same(&l->row[i].mode, &row->mode) &&
@@ -146,8 +152,8 @@ int jetwatt_learn_others(struct jetwatt_learn *l)
 	err = jetwatt_learn_twin(l, row, (size_t)n);
 	free(row);
 	if (!err && !l->silent)
-		jetwatt_error_note("%d modes of this workload are known from elsewhere", n);
-	/* A predictor that does not use them does without. */
+		jetwatt_error_note("%d modes of this workload are known from other devices", n);
+	/* 1: the predictor does not use such rows. */
 	return err < 0 ? -err : 0;
 }
 
@@ -159,16 +165,17 @@ int jetwatt_learn_reuse(struct jetwatt_learn *l)
 	if (n < 0)
 		return -1 - n;
 	for (int i = 0; i < n && !err; i++)
-		if (!known(l, &row[i].row))
+		if (!tuner_has_row(l, &row[i].row))
 			err = jetwatt_learn_add(l, &row[i].row);
 	free(row);
 	l->from_file = l->nr_rows;
 	if (!err)
-		jetwatt_error_note("%d measurements of this workload are in the database already", n);
+		jetwatt_error_note("%d measurements of this workload reused from the database", n);
 	return err ? err : jetwatt_learn_others(l);
 }
 
-static void progress(const struct jetwatt_measure *m, double part, void *arg)
+/* Callback of a measurement: update the progress bar. */
+static void tuner_progress(const struct jetwatt_measure *m, double part, void *arg)
 {
 	const struct jetwatt_learn *l = arg;
 	char what[96], mode[48];
@@ -182,7 +189,8 @@ static void progress(const struct jetwatt_measure *m, double part, void *arg)
 	jetwatt_screen_bar(l->args, l->measured + 1, l->most, fmin(part, 0.99), what);
 }
 
-static int store(struct jetwatt_learn *l)
+/* Write all rows to the CSV file. Return: 0, exit code. */
+static int tuner_write_rows(struct jetwatt_learn *l)
 {
 	uint32_t *batch = NULL;
 	int err = 0;
@@ -216,12 +224,12 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 	if (err)
 		return err;
 	since = jetwatt_clock_ns();
-	err = jetwatt_measure_mode(l->watch, since, &limits, &m, progress, l);
+	err = jetwatt_measure_mode(l->watch, since, &limits, &m, tuner_progress, l);
 	jetwatt_screen_clear(l->args);
 	if (err)
 		return jetwatt_measure_why(l->watch, err, &limits);
 	m.row.batch = l->sizes ? l->size : 0;
-	/* What somebody else has switched meanwhile is not what we measured. */
+	/* If another process switched the mode meanwhile, the measurement is invalid. */
 	err = jetwatt_guard_check(l->guard, &l->mode[index]);
 	if (err)
 		return err;
@@ -238,7 +246,7 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 	err = jetwatt_learn_add(l, &m.row);
 	if (!err && l->keep)
 		err = jetwatt_keep_add(l->keep, &m, l->watch->lost - lost);
-	return err ? err : store(l);
+	return err ? err : tuner_write_rows(l);
 }
 
 int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes)
@@ -255,7 +263,7 @@ int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes)
 	if (err == 1)
 		return -ENODATA;
 	if (err)
-		return jetwatt_learn_failed(l, err, "cannot plan the next mode");
+		return jetwatt_learn_failed(l, err, "cannot choose the next mode");
 	return jetwatt_learn_measure(l, next.index, next.why, NULL);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Learning a job's modes: the loop of profile and optimize. What to measure
- * next is the plan's business; here it is switched to and measured.
+ * The fit-and-measure loop of profile and optimize. The plan (plan/plan.h) chooses the next mode;
+ * these functions apply it, measure it, and store the row.
  */
 #ifndef JETWATT_TUNE_TUNER_H
 #define JETWATT_TUNE_TUNER_H
@@ -14,34 +14,43 @@
 #include "tune/profile_store.h"
 #include "util/args.h"
 
+/* Default of the largest number of modes to measure. */
 #define JETWATT_LEARN_MOST	20
+/* Default of the accepted probability of exceeding the budget. */
 #define JETWATT_LEARN_RISK	0.05
 
-/* Candidates from a file, or the board's grid. Return: 0, exit code. */
+/* Set the candidates: from a file, or with @path NULL the grid of the board. Return: 0, exit
+ * code. */
 int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *board,
 			const char *path);
 
-/* Rows of a profile. @must: it has to exist. Return: 0, exit code. */
+/* Read rows from a CSV file. @must: 1: the file must exist. Return: 0, exit code. */
 int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must);
 
-/* Rows of the same workload that are in the database; what is known of it from
- * elsewhere becomes a prior. Return: 0, exit code. */
+/*
+ * Read rows of the same workload from the database, and those of other devices as a prior. Return:
+ * 0, exit code.
+ */
 int jetwatt_learn_reuse(struct jetwatt_learn *l);
 
-/* What is known of it elsewhere alone. */
+/* Read rows of other devices from the database as a prior. Return: 0, exit code. */
 int jetwatt_learn_others(struct jetwatt_learn *l);
 
-/* Switch to a mode and measure it; the row is appended and written.
- * @limits: NULL: those of a profile. Return: 0, exit code. */
+/*
+ * Switch to candidate @index, measure it, and append and store the row. @why: reason, for the
+ * report;
+ * @limits: length of the measurement; NULL: that of a profile. Return: 0, exit code.
+ */
 int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why,
 			  const struct jetwatt_measure_limits *limits);
 
-/* Measure what the plan asks for next, on the way to @modes of them. Return: 0,
- * exit code, -ENODATA: nothing is worth measuring. */
+/*
+ * Measure the mode that the plan chooses. @modes: largest number of different modes. Return: 0,
+ * exit code, -ENODATA if no mode is worth measuring.
+ */
 int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes);
 
-/* Measure what the plan asks for until @modes are known, or it is content.
- * Return: 0, exit code. */
+/* Measure until @modes modes are measured or none is worth measuring. Return: 0, exit code. */
 int jetwatt_learn_run(struct jetwatt_learn *l, size_t modes);
 
 #endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ranks, measures and verifies candidates until one is within the budget.
+ */
 #include "tune/verify.h"
 
 #include <errno.h>
@@ -10,10 +13,11 @@
 #include "out/terminal.h"
 #include "util/error.h"
 
-/* An unmeasured mode has to promise so much over the best measured one. */
+/* Largest time of an unmeasured mode worth measuring, as a share of the best measured time. */
 #define WORTH_IT	0.99
-/* Times nearer than that are one time: no reason to switch again. */
+/* Times closer than this are equal: no reason to switch again. */
 #define TELL_APART	0.998
+/* Largest number of verifications and further measurements. */
 #define ROUNDS_MAX	24
 
 int jetwatt_choose_rank(struct jetwatt_learn *l, struct jetwatt_plan_choice *out)
@@ -40,20 +44,20 @@ int jetwatt_choose_infeasible(const struct jetwatt_learn *l, const struct jetwat
 	jetwatt_board_mode_format(&l->mode[near->index], name, sizeof(name));
 	snprintf(what, sizeof(what), "closest: %s at %.2f +- %.2f W (%s)", name, w, w * sd,
 		 row ? "measured" : "predicted");
-	snprintf(fix, sizeof(fix), "--power %.0fW, or a job that draws less",
+	snprintf(fix, sizeof(fix), "use --power %.0fW, or a job that draws less",
 		 (double)(long)(w * (1 + 2 * sd)) + 1);
 	return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, what, fix, "no mode meets %g W",
 				 l->budget_w);
 }
 
-/* Modes whose proof has failed: a hair over the budget when measured for longer
- * is over, even where all readings together are not. */
-struct failed {
+/* Modes that failed verification: slightly over the budget in the longer measurement counts as
+ * over, even if all measurements together are below. */
+struct verify_failures {
 	size_t index[ROUNDS_MAX];
 	int n;
 };
 
-static int has_failed(const struct failed *f, size_t index)
+static int verify_has_failed(const struct verify_failures *f, size_t index)
 {
 	for (int i = 0; i < f->n; i++)
 		if (f->index[i] == index)
@@ -61,34 +65,36 @@ static int has_failed(const struct failed *f, size_t index)
 	return 0;
 }
 
-/* The candidate to go for: the best one if it is measured or worth measuring,
- * else the best measured one. NULL: none may be tried. */
-static const struct jetwatt_plan_choice *pick(const struct jetwatt_learn *l,
-					      const struct jetwatt_plan_choice *at, int n,
-					      unsigned int more, const struct failed *f)
+/* Return: the best candidate if it is measured or worth measuring, else the best measured one; NULL
+ * if none may be tried. */
+static const struct jetwatt_plan_choice *verify_pick(const struct jetwatt_learn *l,
+						     const struct jetwatt_plan_choice *at, int n,
+						     unsigned int more,
+						     const struct verify_failures *f)
 {
 	const struct jetwatt_plan_choice *known = NULL;
 
 	for (int i = 0; i < n && !known; i++)
-		if (!has_failed(f, at[i].index) && jetwatt_learn_row(l, &l->mode[at[i].index]))
+		if (!verify_has_failed(f, at[i].index) &&
+		    jetwatt_learn_row(l, &l->mode[at[i].index]))
 			known = &at[i];
 	for (int i = 0; more && i < n && &at[i] != known; i++)
-		if (!has_failed(f, at[i].index) &&
+		if (!verify_has_failed(f, at[i].index) &&
 		    (!known || at[i].p.time_ms < WORTH_IT * known->p.time_ms))
 			return &at[i];
 	return known;
 }
 
-/* Best measured mode within the budget, for when the list above has none. */
-static int measured(const struct jetwatt_learn *l, const struct failed *f,
-		    struct jetwatt_plan_choice *c)
+/* Find the best measured mode within the budget that is not in the ranking. Return: 1, 0: none. */
+static int verify_best_measured(const struct jetwatt_learn *l, const struct verify_failures *f,
+				struct jetwatt_plan_choice *c)
 {
 	double best = INFINITY;
 	struct jetwatt_row mean;
 
 	for (size_t i = 0; i < l->nr_modes; i++) {
 		if (!jetwatt_plan_reading(&l->mode[i], l->row, l->nr_rows, &mean) ||
-		    mean.power_w > l->budget_w || mean.time_ms >= best || has_failed(f, i))
+		    mean.power_w > l->budget_w || mean.time_ms >= best || verify_has_failed(f, i))
 			continue;
 		best = mean.time_ms;
 		c->index = i;
@@ -98,9 +104,10 @@ static int measured(const struct jetwatt_learn *l, const struct failed *f,
 	return isfinite(best);
 }
 
-/* Apply and measure for longer. Return: 0, 1: over budget, or minus exit code. */
-static int prove(struct jetwatt_learn *l, const struct jetwatt_plan_choice *at,
-		 struct jetwatt_choose *c)
+/* Apply a candidate and measure it for longer. Return: 0; 1 if over the budget; negative exit
+ * code. */
+static int verify_measure(struct jetwatt_learn *l, const struct jetwatt_plan_choice *at,
+			  struct jetwatt_choose *c)
 {
 	int err;
 
@@ -116,9 +123,10 @@ static int prove(struct jetwatt_learn *l, const struct jetwatt_plan_choice *at,
 	return !c->proven;
 }
 
-/* Is @next no better than what is proven already? */
-static int no_better(const struct jetwatt_learn *l, const struct jetwatt_plan_choice *next,
-		     const struct jetwatt_choose *c)
+/* Return: 1 if @next is not faster than the verified mode, else 0. */
+static int verify_is_no_better(const struct jetwatt_learn *l,
+			       const struct jetwatt_plan_choice *next,
+			       const struct jetwatt_choose *c)
 {
 	const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[next->index]);
 	double time = row ? row->time_ms : next->p.time_ms;
@@ -130,7 +138,7 @@ int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetw
 {
 	struct jetwatt_plan_choice at[JETWATT_CHOOSE_MAX], fallback;
 	const struct jetwatt_plan_choice *next;
-	struct failed failed = { .n = 0 };
+	struct verify_failures verify_failures = { .n = 0 };
 	struct jetwatt_choose try;
 	int ret, n;
 
@@ -141,13 +149,13 @@ int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetw
 		n = jetwatt_choose_rank(l, at);
 		if (n < 0)
 			return JETWATT_EXIT_FAILED;
-		next = pick(l, at, n, more, &failed);
-		if (!next && measured(l, &failed, &fallback))
+		next = verify_pick(l, at, n, more, &verify_failures);
+		if (!next && verify_best_measured(l, &verify_failures, &fallback))
 			next = &fallback;
-		/* The closest one has only been predicted: it may be better than that. */
+		/* The closest mode is only predicted: its measurement may be within the budget. */
 		if (!next && more && !jetwatt_learn_row(l, &l->mode[at[0].index]))
 			next = &at[0];
-		if (!next || (c->proven && no_better(l, next, c))) {
+		if (!next || (c->proven && verify_is_no_better(l, next, c))) {
 			ret = more ? jetwatt_learn_one(l, jetwatt_learn_known(l) + more) : -ENODATA;
 			if (ret > 0)
 				return ret;
@@ -155,24 +163,24 @@ int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetw
 				return jetwatt_choose_infeasible(l, &at[0]);
 			if (ret)
 				break;
-			/* A mode that is measured again is no new one. */
+			/* A repeated measurement does not count as a new mode. */
 			more -= l->measured > had;
 			continue;
 		}
 		memset(&try, 0, sizeof(try));
-		ret = prove(l, next, &try);
+		ret = verify_measure(l, next, &try);
 		if (ret < 0)
 			return -ret;
 		if (ret)
-			failed.index[failed.n++] = next->index;
-		/* What promised to be faster may turn out not to be. */
+			verify_failures.index[verify_failures.n++] = next->index;
+		/* A mode that was predicted to be faster may be slower. */
 		if (!ret && (!c->proven || try.proof.time_ms < c->proof.time_ms))
 			*c = try;
 		more -= more && l->measured > had;
 	}
 	if (c->proven)
 		return jetwatt_guard_apply(l->guard, &l->mode[c->index]);
-	return jetwatt_error_say(JETWATT_EXIT_FAILED,
-				 "power keeps moving across the budget: the job is not steady",
-				 "a lower --power, or a steadier job", "no mode could be proven");
+	return jetwatt_error_say(
+		JETWATT_EXIT_FAILED, "power keeps crossing the budget: the job is not steady",
+		"use a lower --power or a steadier job", "no mode could be verified");
 }

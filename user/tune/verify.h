@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From what has been learned to a mode that is proven: rank, apply, measure,
- * step on if the measurement breaks the budget.
+ * Finds the best mode and verifies it: ranks the candidates, applies and measures the best one for
+ * longer, and continues with the next if the measurement exceeds the budget.
  */
 #ifndef JETWATT_TUNE_VERIFY_H
 #define JETWATT_TUNE_VERIFY_H
 
 #include "tune/tuner.h"
 
+/* Largest number of candidates that are ranked. */
 #define JETWATT_CHOOSE_MAX	16
 
 /**
- * struct jetwatt_choose - the outcome
- * @index: of the chosen candidate
- * @predicted: what was predicted for it before the proof
- * @proof: its last measurement, time and power over seconds
- * @proven: @proof is within the budget
+ * struct jetwatt_choose - the result
+ * @index: the chosen candidate
+ * @predicted: its prediction before the verification
+ * @proof: its last measurement
+ * @proven: 1: @proof is within the budget
  */
 struct jetwatt_choose {
 	size_t index;
@@ -24,20 +25,25 @@ struct jetwatt_choose {
 	int proven;
 };
 
-/* Candidates by prediction, best first. Return: how many; 0: none, then
- * out[0] is the closest one; -1 after saying what is wrong. */
+/*
+ * Fit, and rank the candidates, best first. @out: JETWATT_CHOOSE_MAX entries. Return: number of
+ * candidates; 0 if none meets the budget, then out[0] is the closest one; -1 after printing the
+ * error.
+ */
 int jetwatt_choose_rank(struct jetwatt_learn *l, struct jetwatt_plan_choice *out);
 
 /**
- * jetwatt_choose_prove() - find a mode and prove it
- * @more: so many modes may be measured that were not before
+ * jetwatt_choose_prove() - find the best mode and verify it
+ * @l: candidates and rows
+ * @more: largest number of new modes to measure
+ * @c: set to the result
  *
- * Return: 0: the board is in the chosen mode; exit code. JETWATT_EXIT_INFEASIBLE
- * has been explained.
+ * Return: 0 with the board in the chosen mode; exit code. JETWATT_EXIT_INFEASIBLE has been
+ * explained.
  */
 int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetwatt_choose *c);
 
-/* No mode meets the budget: say so and which is closest. Return: exit code. */
+/* Print that no mode meets the budget, and the closest one. Return: exit code. */
 int jetwatt_choose_infeasible(const struct jetwatt_learn *l, const struct jetwatt_plan_choice *near);
 
 #endif
