@@ -231,7 +231,10 @@ const struct jetwatt_graph_attr *jetwatt_graph_find_attr(const struct jetwatt_gr
 /* Return: the scalar attribute @name of node @n; @other if it has none. */
 double jetwatt_graph_scalar(const struct jetwatt_graph *g, const struct jetwatt_graph_node *n,
 			    const char *name, double other);
-/* Return: number of elements, and number of bytes, of a tensor; negative: unknown. */
+/*
+ * jetwatt_graph_elements() returns the number of elements of a tensor, jetwatt_graph_bytes() the
+ * number of bytes; negative: unknown.
+ */
 double jetwatt_graph_elements(const struct jetwatt_graph_value *v);
 double jetwatt_graph_bytes(const struct jetwatt_graph_value *v);
 

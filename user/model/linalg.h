@@ -16,7 +16,11 @@
  */
 int jetwatt_linalg_chol(double *a, size_t n);
 
-/* Replace @b (@n x @k) by L^-1 @b; the second function by L^-T @b. */
+/*
+ * jetwatt_linalg_lower() replaces @b (@n x @k) by L^-1 @b, jetwatt_linalg_upper() by L^-T @b. @l:
+ * L, @n x
+ * @n.
+ */
 void jetwatt_linalg_lower(const double *l, size_t n, double *b, size_t k);
 void jetwatt_linalg_upper(const double *l, size_t n, double *b, size_t k);
 

@@ -39,7 +39,7 @@
  * @best: parameters with the lowest validation loss
  * @value: values of the current batch
  * @beta1: product of all BETA1 so far, for the bias correction
- * @beta2: likewise of BETA2
+ * @beta2: product of all BETA2 so far
  * @seed: state of the random numbers
  */
 struct trainer {

@@ -30,9 +30,9 @@
 
 enum { S, G, M, L, K, D, Q, W, O, U, P, A, R, FG, FM, FL, FD, NP };
 
-/* Prior medians of the parameters, as natural logarithms: S of milliseconds at the reference point
- * (1 GHz GPU, 2 GHz CPU and EMC, 8 cores, 16 samples), G to Q of shares of that time. The others
- * are dimensionless. */
+/* Prior medians of the parameters, as natural logarithms. exp(S): milliseconds at the reference
+ * point (1 GHz GPU, 2 GHz CPU and EMC, 8 cores, 16 samples). exp(G) to exp(Q): shares of that time.
+ * The exponentials of the others have no unit. */
 static const double mu[NP] = {
 	[S] = 5.0, [G] = -0.5, [M] = -1.2, [L] = -2.0, [K] = -3.0,
 	[D] = -2.0, [Q] = -3.0, [W] = -0.7, [O] = -4.7, [U] = -5.3, [P] = 0.7, [A] = 0.7, [R] = 1.0,

@@ -283,8 +283,8 @@ static int gmd_next(void *state, const struct jetwatt_known *k, const struct jet
 	done = !beside || gmd_largest_size(w);
 	if (done)
 		done = gmd_descend(w);
-	/* Then larger sizes if inference runs alone, which started with one sample; else smaller
-	 * ones. */
+	/* Without an answer, try larger minibatch sizes if inference runs alone (it started with
+	 * the smallest), else smaller ones. */
 	while (done && !gmd_answered(w) &&
 	       (beside ? w->size > 0 : w->size + 1 < k->work[k->works - 1].sizes)) {
 		w->size += beside ? -1 : 1;

@@ -54,8 +54,8 @@ void jetwatt_interleave_note(struct jetwatt_interleave *i,
 void jetwatt_interleave_forget(struct jetwatt_interleave *i);
 
 /*
- * Return: number of requests since the last change of the rate; the second function returns their
- * rate per second, NAN if unknown.
+ * jetwatt_interleave_requests() returns the number of requests since the last change of the rate,
+ * jetwatt_interleave_rate() their rate per second, NAN if it is unknown.
  */
 double jetwatt_interleave_requests(const struct jetwatt_interleave *i);
 double jetwatt_interleave_rate(const struct jetwatt_interleave *i);

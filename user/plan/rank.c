@@ -127,7 +127,7 @@ static double rank_excess(const struct rank_known *k, const struct jetwatt_plan_
 	return fmax(power, time);
 }
 
-/* Return: the quantile for @q's risk; two limits share it. */
+/* Return: the quantile for @q's risk; with two limits each gets half of the risk. */
 static double rank_quantile(const struct jetwatt_plan_question *q)
 {
 	return jetwatt_plan_quantile(q->power_w > 0 && q->time_ms > 0 ? q->risk / 2 : q->risk);

@@ -68,8 +68,9 @@ int jetwatt_roofs_fit(const struct jetwatt_mode *mode, size_t modes,
 		      const struct jetwatt_roofs_kernel *k, size_t n, struct jetwatt_roofs *r);
 
 /*
- * Return: time balance and energy balance, in operations per byte: above it, arithmetic takes more
- * time (more energy, including constant power) than memory traffic.
+ * jetwatt_roofs_time_balance() returns the intensity, in operations per byte, above which
+ * arithmetic takes more time than memory traffic; jetwatt_roofs_energy_balance() that above which
+ * it takes more energy, including the constant power.
  */
 double jetwatt_roofs_time_balance(const struct jetwatt_roofs *r);
 double jetwatt_roofs_energy_balance(const struct jetwatt_roofs *r);

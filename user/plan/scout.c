@@ -43,6 +43,7 @@
  * @q: query that the @queued cells of @queue, still to be measured in mode @entered, are for
  * @misses: number of consecutive modes over the budget
  * @opening: 1: mode @entered is part of the initial design; @entered is SIZE_MAX if there is none
+ * @seed: seed of the fits
  * @seen, @worst: scratch, for each mode: it is measured; highest predicted power
  */
 struct scout {
@@ -286,9 +287,8 @@ static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
 
 /* No new mode may be measured or none is worth it: try other sizes in modes measured for this
  * query, which need no switch. Measurements deviate from predictions more often than the standard
- * deviations say. Choose the size that improves the incumbent most if its time is SURPRISE times
- * the predicted one and SURPRISE times its predicted power meets the limit. Return: 0; 1 if there
- * is none. */
+ * deviations say: choose the size that improves the incumbent most if its time and power are
+ * SURPRISE times the predicted ones. Return: 0; 1 if there is none. */
 static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 				 const struct jetwatt_goal *goal)
 {

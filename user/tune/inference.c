@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * optimize --latency from a profile, and the messages of both ways.
+ * optimize --latency from a profile, and the tables and messages that it shares with
+ * inference_live.c.
  */
 #include "tune/inference.h"
 

@@ -11,8 +11,8 @@
 int jetwatt_presets_list(const struct jetwatt_board *board, const char *path, int json);
 
 /*
- * Format the clocks that the board lacks and their replacements, such as "GPU 408 becomes 421 MHz"
- * without the unit; "" if there are none. @rounded: from jetwatt_preset_mode(). Return: @buf.
+ * Format the clocks that the board lacks and their replacements in MHz, such as "GPU 408 becomes
+ * 421"; "" if there are none. @rounded: from jetwatt_preset_mode(). Return: @buf.
  */
 const char *jetwatt_presets_rounded(const struct jetwatt_preset *p, const struct jetwatt_mode *mode,
 				    unsigned int rounded, char *buf, size_t len);

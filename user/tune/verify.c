@@ -15,7 +15,7 @@
 
 /* Largest time of an unmeasured mode worth measuring, as a share of the best measured time. */
 #define WORTH_IT	0.99
-/* Times closer than this are equal: no reason to switch again. */
+/* A mode is only faster than the verified one if its time is below this share of that time. */
 #define TELL_APART	0.998
 /* Largest number of verifications and further measurements. */
 #define ROUNDS_MAX	24
