@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * On some boards the CPU and GPU clocks can only be lowered until the next boot (POMACS 2022, doi
- * 10.1145/3570604, section 3). There a profile descends from the highest mode in a staircase: a step of
- * one clock, then one of the other, while cores and memory clock vary as evenly as possible.
+ * 10.1145/3570604, section 3). There a profile descends from the highest mode in a staircase: a step
+ * of one clock, then one of the other, while cores and memory clock vary as evenly as possible.
  */
 #include "plan/search.h"
 
