@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * libjetwatt: power samples of the rails and bounds of the GPU's work.
+ * libjetwatt: the C interface to jetwatt.ko, to the probe and to trace files.
  *
- * Conventions: handles are opaque; functions return 0 or a count, or a
- * negative errno; nothing is printed; no signal is touched; a handle belongs
- * to one thread at a time, different handles to different threads. Times are
- * CLOCK_MONOTONIC in nanoseconds. Units stand in the names.
+ * The library gives programs the power samples of a Jetson's rails and the times at which threads
+ * wait for the GPU.
+ *
+ * Conventions:
+ * - Handles are opaque. Only one thread may use a handle at a time; different threads may use
+ *   different handles.
+ * - Functions return 0, a count, or a negative errno.
+ * - The library prints nothing. It installs no signal handler and changes no signal mask.
+ * - Times are CLOCK_MONOTONIC in nanoseconds.
+ * - The suffix of a name is its unit: _ns, _us, _ms, _uv, _ua, _uw, _uj, _hz, _khz, _mhz
+ *   (millihertz), _mc (millidegrees Celsius).
+ * - A pointer in a structure that a callback receives is valid until the callback returns.
  */
 #ifndef JETWATT_H
 #define JETWATT_H
@@ -24,22 +32,23 @@ extern "C" {
 #define JETWATT_CLOCKS_MAX	32
 
 /**
- * JETWATT_KNOB_ROWS() - the knobs of a power mode, one row each
+ * JETWATT_KNOB_ROWS() - list the knobs of a power mode, one row per knob
  *
  * ROW(ID, type, member, key, label, tag, hz, optional)
- *	ID: of enum jetwatt_knob
- *	type, member: in struct jetwatt_mode; the member's name is also the column in CSV files
- *		and databases and the key in JSON
- *	key: lower-case name, in options, lists and JSON
+ *	ID: suffix of the knob's constant in enum jetwatt_knob
+ *	type, member: C type and name of the knob's member in struct jetwatt_mode; the member's
+ *		name is also the column in CSV files and databases, and the key in JSON
+ *	key: lower-case name, used in options, lists and JSON
  *	label: name in messages and tables
- *	tag: before the value in a mode as text, "c8-1728000-g624750000-e3199000000"
- *	hz: Hz in a unit of the value; 0: not a clock
- *	optional: 1: the value 0 means that the mode leaves the knob as it is. A mode as text
- *		has no part for it then, and a CSV file or a database without the column has
- *		the value 0. 0: 0 is no value
+ *	tag: text before the value in the text form of a mode,
+ *		"c8-1728000-g624750000-e3199000000"
+ *	hz: number of hertz in one unit of the value; 0: the knob is not a clock
+ *	optional: 1: the value 0 means that the mode does not set the knob; the text form of
+ *		the mode then omits the knob, and a CSV file or a database without the column
+ *		reads as 0. 0: the knob is required, and 0 is not a valid value
  *
- * Required rows stay as they are: every program that reads a profile knows them. An optional one
- * is added at the end of its list.
+ * The required rows must not change, because every program that reads a profile depends on
+ * them. Add a new knob at the end of the optional rows.
  */
 #define JETWATT_KNOB_ROWS(ROW) JETWATT_KNOB_REQUIRED(ROW) JETWATT_KNOB_OPTIONAL(ROW)
 
@@ -60,11 +69,14 @@ enum jetwatt_knob {
 };
 
 /**
- * struct jetwatt_mode - a power mode: what the board is told to run at
+ * struct jetwatt_mode - a power mode: the settings of all knobs of the board
  *
- * One member for each row of JETWATT_KNOB_ROWS(), in its order: cores (online CPU cores), cpu_khz
- * (clock of all online cores), gpu_hz, emc_hz (clock of the external memory controller), dla_hz
- * (core clock of the deep learning accelerators).
+ * The members are the rows of JETWATT_KNOB_ROWS(), in the same order:
+ * cores: number of online CPU cores
+ * cpu_khz: clock of all online CPU cores, kHz
+ * gpu_hz: clock of the GPU, Hz
+ * emc_hz: clock of the external memory controller, Hz
+ * dla_hz: core clock of the deep learning accelerators, Hz; 0: the mode does not set it
  */
 struct jetwatt_mode {
 #define JETWATT_KNOB_MEMBER(ID, type, member, key, label, tag, hz, optional) type member;
@@ -73,9 +85,15 @@ struct jetwatt_mode {
 };
 
 /**
- * struct jetwatt_knob_row - a row of JETWATT_KNOB_ROWS() for loops
- * @column: the member's name
- * @max: the highest value that the member holds, at most INT64_MAX, as databases have signs
+ * struct jetwatt_knob_row - one row of JETWATT_KNOB_ROWS(), for loops over all knobs
+ * @column: name of the knob's member in struct jetwatt_mode
+ * @key: lower-case name for options, lists and JSON
+ * @label: name in messages and tables
+ * @tag: text before the value in the text form of a mode
+ * @hz: number of hertz in one unit of the value; 0: the knob is not a clock
+ * @optional: 1: a mode may leave the knob unset (value 0); 0: the knob is required
+ * @max: highest value that the member can hold; at most INT64_MAX, because databases store
+ *	signed integers
  */
 struct jetwatt_knob_row {
 	const char *column, *key, *label, *tag;
@@ -84,6 +102,13 @@ struct jetwatt_knob_row {
 	uint64_t max;
 };
 
+/**
+ * jetwatt_knob_row() - return the row of a knob
+ * @k: the knob, less than JETWATT_KNOBS
+ *
+ * Context: any thread; does not block.
+ * Return: the row; it is constant and valid for the lifetime of the program.
+ */
 static inline const struct jetwatt_knob_row *jetwatt_knob_row(enum jetwatt_knob k)
 {
 	static const struct jetwatt_knob_row row[JETWATT_KNOBS] = {
@@ -97,7 +122,13 @@ static inline const struct jetwatt_knob_row *jetwatt_knob_row(enum jetwatt_knob 
 	return &row[k];
 }
 
-/** jetwatt_mode_get() - the value of one knob, in the unit of its member */
+/**
+ * jetwatt_mode_get() - return the value of one knob
+ * @m: the mode
+ * @k: the knob, less than JETWATT_KNOBS
+ *
+ * Return: the value in the unit of its member.
+ */
 static inline uint64_t jetwatt_mode_get(const struct jetwatt_mode *m, enum jetwatt_knob k)
 {
 	switch (k) {
@@ -112,7 +143,12 @@ static inline uint64_t jetwatt_mode_get(const struct jetwatt_mode *m, enum jetwa
 	return 0;
 }
 
-/** jetwatt_mode_set() - set one knob; @v is at most jetwatt_knob_row::max */
+/**
+ * jetwatt_mode_set() - set the value of one knob
+ * @m: the mode to change
+ * @k: the knob, less than JETWATT_KNOBS
+ * @v: the value in the unit of its member, at most jetwatt_knob_row::max
+ */
 static inline void jetwatt_mode_set(struct jetwatt_mode *m, enum jetwatt_knob k, uint64_t v)
 {
 	switch (k) {
@@ -128,11 +164,16 @@ static inline void jetwatt_mode_set(struct jetwatt_mode *m, enum jetwatt_knob k,
 }
 
 #define JETWATT_KNOB_NEXT(k)	((enum jetwatt_knob)((k) + 1))
-/** jetwatt_each_knob() - a loop over all rows: declares @k */
+/** jetwatt_each_knob() - loop over all knobs; declares the loop variable @k */
 #define jetwatt_each_knob(k)							\
 	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k < JETWATT_KNOBS; k = JETWATT_KNOB_NEXT(k))
 
-/** jetwatt_mode_whole() - has every knob that is not optional a value? */
+/**
+ * jetwatt_mode_whole() - check that a mode is complete
+ * @m: the mode
+ *
+ * Return: 1: every required knob has a value other than 0; 0: at least one has none.
+ */
 static inline int jetwatt_mode_whole(const struct jetwatt_mode *m)
 {
 	jetwatt_each_knob(k)
@@ -141,7 +182,11 @@ static inline int jetwatt_mode_whole(const struct jetwatt_mode *m)
 	return 1;
 }
 
-/** jetwatt_mode_raise() - every knob of @most to at least its value in @m */
+/**
+ * jetwatt_mode_raise() - update a running maximum, knob by knob
+ * @most: the maximum; a knob that is below its value in @m gets the value in @m
+ * @m: the mode to include
+ */
 static inline void jetwatt_mode_raise(struct jetwatt_mode *most, const struct jetwatt_mode *m)
 {
 	jetwatt_each_knob(k)
@@ -149,7 +194,11 @@ static inline void jetwatt_mode_raise(struct jetwatt_mode *most, const struct je
 			jetwatt_mode_set(most, k, jetwatt_mode_get(m, k));
 }
 
-/** jetwatt_mode_lower() - every knob of @least to at most its value in @m */
+/**
+ * jetwatt_mode_lower() - update a running minimum, knob by knob
+ * @least: the minimum; a knob that is above its value in @m gets the value in @m
+ * @m: the mode to include
+ */
 static inline void jetwatt_mode_lower(struct jetwatt_mode *least, const struct jetwatt_mode *m)
 {
 	jetwatt_each_knob(k)
@@ -157,7 +206,13 @@ static inline void jetwatt_mode_lower(struct jetwatt_mode *least, const struct j
 			jetwatt_mode_set(least, k, jetwatt_mode_get(m, k));
 }
 
-/** jetwatt_mode_same() - are they one and the same? */
+/**
+ * jetwatt_mode_same() - compare two modes
+ * @a: a mode
+ * @b: another mode
+ *
+ * Return: 1: all knobs have equal values; 0: at least one differs.
+ */
 static inline int jetwatt_mode_same(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {
 	jetwatt_each_knob(k)
@@ -166,7 +221,15 @@ static inline int jetwatt_mode_same(const struct jetwatt_mode *a, const struct j
 	return 1;
 }
 
-/** jetwatt_mode_order() - as strcmp(), knob by knob in the order of their members */
+/**
+ * jetwatt_mode_order() - compare two modes for sorting
+ * @a: a mode
+ * @b: another mode
+ *
+ * The knobs are compared in the order of JETWATT_KNOB_ROWS(); the first that differs decides.
+ *
+ * Return: -1: @a sorts before @b; 0: they are equal; 1: @a sorts after @b.
+ */
 static inline int jetwatt_mode_order(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {
 	jetwatt_each_knob(k) {
@@ -179,10 +242,13 @@ static inline int jetwatt_mode_order(const struct jetwatt_mode *a, const struct 
 }
 
 /* ------------------------------------------------------------------ */
-/* Telemetry: what is neither a rail's power nor part of a power mode */
+/* Telemetry: values other than the power of rails and the knobs      */
 
-/* One slot for each channel of each kind: JETWATT_TELEMETRY_TEMP_MC is the first slot of
- * JETWATT_SERIES_TEMP_MC. Slots are numbered anew when a kind is added: files have kinds. */
+/*
+ * One slot per channel of each series kind. JETWATT_TELEMETRY_TEMP_MC is the first slot of
+ * JETWATT_SERIES_TEMP_MC. Slot numbers change when a kind is added, so files store the kind and
+ * the channel instead of the slot.
+ */
 enum jetwatt_telemetry_slot {
 #define JETWATT_TELEMETRY_ID(ID, reader, channels, ...)				\
 	JETWATT_TELEMETRY_##ID,							\
@@ -192,92 +258,188 @@ enum jetwatt_telemetry_slot {
 	JETWATT_TELEMETRY_SLOTS
 };
 
-/* Not known: never read, not there, or last read more than three seconds before. */
+/*
+ * The value is unknown: it was never read, the board has no such sensor, or the last reading is
+ * more than three seconds old.
+ */
 #define JETWATT_TELEMETRY_NONE	INT64_MIN
+/* Size of the buffer for a name or title, with its terminating 0. */
 #define JETWATT_TELEMETRY_NAME_LEN	32
 
 /**
- * struct jetwatt_telemetry - the values of one moment
- * @value: by slot, in the unit of its row; JETWATT_TELEMETRY_NONE: not known
+ * struct jetwatt_telemetry - the telemetry values at one time
+ * @value: value of each slot, in the unit of its row; JETWATT_TELEMETRY_NONE: unknown
  */
 struct jetwatt_telemetry {
 	int64_t value[JETWATT_TELEMETRY_SLOTS];
 };
 
 /**
- * struct jetwatt_series_row - a row of JETWATT_SERIES_ROWS() for loops
- * @first: slot of its first channel
+ * struct jetwatt_series_row - one row of JETWATT_SERIES_ROWS(), for loops over all series
+ * @kind: enum jetwatt_series
+ * @reader: enum jetwatt_series_reader
+ * @channels: number of telemetry slots of the kind
+ * @type: enum jetwatt_series_type
+ * @first: slot of the first channel
+ * @per: number of units in one base unit
+ * @name: column and key; '#' stands for the channel's number
+ * @title: name for messages and tables; '#' stands for the channel's number
+ * @unit: unit of the value
+ * @base: base unit, for metrics and tables
+ * @metric: name of the metric family, without the suffix _total of a counter
+ * @label: name of the metric label that distinguishes the channels
+ * @files: hwmon files of the series, see JETWATT_SERIES_ROWS()
+ * @help: help text of the metric
  */
 struct jetwatt_series_row {
 	uint32_t kind, reader, channels, type, first, per;
 	const char *name, *title, *unit, *base, *metric, *label, *files, *help;
 };
 
-/* Return: the row of a kind, NULL: this version does not know it. */
+/**
+ * jetwatt_series_row() - return the row of a series kind
+ * @kind: enum jetwatt_series
+ *
+ * Context: any thread; does not block.
+ * Return: the row, valid for the lifetime of the program; NULL: this version of the library does
+ * not know the kind.
+ */
 const struct jetwatt_series_row *jetwatt_series_row(uint32_t kind);
-/* Return: the row that a slot belongs to; @channel, from 1, may be NULL. */
+/**
+ * jetwatt_telemetry_row() - return the row of a telemetry slot
+ * @slot: the slot, less than JETWATT_TELEMETRY_SLOTS
+ * @channel: set to the number of the slot's channel, from 1; may be NULL
+ *
+ * Context: any thread; does not block.
+ * Return: the row, valid for the lifetime of the program.
+ */
 const struct jetwatt_series_row *jetwatt_telemetry_row(unsigned int slot, unsigned int *channel);
-/* Return: the slot of a channel; -1: no such kind, or it has fewer. */
+/**
+ * jetwatt_telemetry_slot() - return the slot of a channel
+ * @kind: enum jetwatt_series
+ * @channel: number of the channel, from 1
+ *
+ * Return: the slot; -1: the kind is unknown or does not have that many channels.
+ */
 int jetwatt_telemetry_slot(uint32_t kind, uint32_t channel);
-/* The row's name, or its title, with the channel in place of '#'. Return: @buf. */
+/**
+ * jetwatt_telemetry_name() - format the name of a slot, with the channel's number for '#'
+ * @slot: the slot, less than JETWATT_TELEMETRY_SLOTS
+ * @buf: receives the name
+ *
+ * Return: @buf.
+ */
 const char *jetwatt_telemetry_name(unsigned int slot, char buf[JETWATT_TELEMETRY_NAME_LEN]);
+/**
+ * jetwatt_telemetry_title() - format the title of a slot, with the channel's number for '#'
+ * @slot: the slot, less than JETWATT_TELEMETRY_SLOTS
+ * @buf: receives the title
+ *
+ * Return: @buf.
+ */
 const char *jetwatt_telemetry_title(unsigned int slot, char buf[JETWATT_TELEMETRY_NAME_LEN]);
-/* All of it not known. */
+/**
+ * jetwatt_telemetry_clear() - set all values to JETWATT_TELEMETRY_NONE
+ * @t: the values to clear
+ */
 void jetwatt_telemetry_clear(struct jetwatt_telemetry *t);
 
 #define JETWATT_SLOT_NEXT(s)	((s) + 1u)
-/** jetwatt_each_slot() - a loop over all slots: declares @s */
+/** jetwatt_each_slot() - loop over all telemetry slots; declares the loop variable @s */
 #define jetwatt_each_slot(s)							\
 	for (unsigned int s = 0; s < JETWATT_TELEMETRY_SLOTS; s = JETWATT_SLOT_NEXT(s))
 
 /**
- * struct jetwatt_reading - series that were read from sysfs
- * @time_ns: when
- * @of: their values; those of other readers are JETWATT_TELEMETRY_NONE
+ * struct jetwatt_reading - one reading of the series in sysfs
+ * @time_ns: time of the reading
+ * @of: values; slots whose series has another reader are JETWATT_TELEMETRY_NONE
  */
 struct jetwatt_reading {
 	uint64_t time_ns;
 	struct jetwatt_telemetry of;
 };
 
+/* Receives a reading; @r is valid until the function returns. */
 typedef void (*jetwatt_reading_fn)(const struct jetwatt_reading *r, void *arg);
 
-/* The files of series that no module can read (JETWATT_SERIES_READER_SYSFS). A file may take
- * its driver milliseconds: once a second is enough. Devices that come later are found within
- * half a minute, and at once where one has gone.
- * @sysfs: where it is mounted, NULL: /sys. Return: 0; -ENOMEM. */
+/* A reader of the series in sysfs (JETWATT_SERIES_READER_SYSFS), which jetwatt.ko cannot read. */
 struct jetwatt_sysfs;
+/**
+ * jetwatt_sysfs_open() - make a reader of the series in sysfs
+ * @fs: set to the reader, or to NULL on error; the caller frees it with jetwatt_sysfs_close()
+ * @sysfs: mount point of sysfs; NULL: /sys
+ *
+ * Return: 0; -ENOMEM.
+ */
 int jetwatt_sysfs_open(struct jetwatt_sysfs **fs, const char *sysfs);
-/* Return: how many values there are. */
+/**
+ * jetwatt_sysfs_read() - read all series in sysfs that the board has
+ * @fs: the reader
+ * @r: receives the values and the time
+ *
+ * The first call and every 30th call after it search for devices; after a file has gone, the next
+ * call searches again.
+ *
+ * Context: blocks while drivers fill in the files, which may take milliseconds per file; one call
+ * per second is enough.
+ * Return: number of values that were read.
+ */
 int jetwatt_sysfs_read(struct jetwatt_sysfs *fs, struct jetwatt_reading *r);
+/**
+ * jetwatt_sysfs_close() - free a reader
+ * @fs: the reader; may be NULL
+ */
 void jetwatt_sysfs_close(struct jetwatt_sysfs *fs);
 
 /* ------------------------------------------------------------------ */
 /* The module: information, configuration, samples, events            */
 
+/* A connection to jetwatt.ko: see jetwatt_open(). */
 struct jetwatt;
 
+/**
+ * struct jetwatt_info - properties of the module and the board
+ * @version: version of the module
+ * @board: first "compatible" string of the device tree's root; "" without a device tree
+ * @chips: number of sensor chips
+ * @rails: number of rails
+ * @ring: capacity of the module's ring, in samples
+ * @running: 1 while the sampler thread runs
+ * @total_scope: enum jetwatt_scope of <linux/jetwatt.h>: what the total power covers
+ */
 struct jetwatt_info {
 	char version[32];
 	char board[64];
 	uint32_t chips, rails, ring, running;
-	uint32_t total_scope;	/* enum jetwatt_scope of <linux/jetwatt.h> */
+	uint32_t total_scope;
 };
 
 /**
  * struct jetwatt_chip - a sensor chip, as the module describes it
- * @config: register that says how it converts, as last read
- * @sum_channels: mask: what its sum of shunts is made of, 0: not known
- * @shunt_us: length of one conversion of a shunt voltage
- * @averages: conversions that a shunt voltage is the mean of, 0: the module, or the trace,
- *	is older than this member and the following ones, which are 0 then
- * @filter: 1: that mean is a recursive filter, out += (new - out) / @averages; 0: the mean of
- *	a block, after which a new value comes
- * @step_pv, @bus_step_pv: a step of a shunt voltage (in the range in use), of a bus voltage
- * @offset_nv, @gain_ppm: largest errors of a shunt voltage by the data sheet at 25 degrees, 0:
- *	it gives none
- * @bus_offset_uv, @bus_gain_ppm: and of a bus voltage
- * @clipped: shunt voltages that were at an end of the chip's range: the current was beyond it
+ * @id: identifier; stays the same when the chip disappears and comes back
+ * @bus: number of the I2C adapter
+ * @addr: 7-bit I2C address
+ * @bus_hz: clock of the I2C bus, Hz
+ * @config: last value read of the chip's configuration register
+ * @refresh_mhz: rate at which a channel has a new value, mHz
+ * @lost: 1 while the chip does not answer
+ * @sum_channels: mask of the channels whose shunt voltages the chip adds up; 0: unknown
+ * @errors: number of failed I2C transfers
+ * @model: name of the chip, "ina3221" for instance
+ * @shunt_us: duration of one conversion of a shunt voltage, us
+ * @averages: number of conversions that are averaged into a shunt voltage; 0: the module or the
+ *	trace is older than this member, and all members below are 0 as well
+ * @filter: 1: the chip averages with a recursive filter, out += (new - out) / @averages, and has
+ *	a new value after each conversion; 0: it averages blocks of @averages conversions
+ * @step_pv: LSB of a shunt voltage in the range in use, pV
+ * @offset_nv: maximum offset of a shunt voltage at 25 degrees Celsius by the data sheet, nV;
+ *	0: the data sheet does not specify it
+ * @gain_ppm: maximum gain error of a shunt voltage at 25 degrees Celsius, ppm; 0 as above
+ * @bus_offset_uv: maximum offset of a bus voltage at 25 degrees Celsius, uV; 0 as above
+ * @bus_gain_ppm: maximum gain error of a bus voltage at 25 degrees Celsius, ppm; 0 as above
+ * @bus_step_pv: LSB of a bus voltage, pV
+ * @clipped: number of shunt voltages that were at a limit of the chip's range, so that the
+ *	current was out of range
  */
 struct jetwatt_chip {
 	uint32_t id, bus, addr, bus_hz, config, refresh_mhz, lost;
@@ -289,42 +451,94 @@ struct jetwatt_chip {
 	uint64_t bus_step_pv, clipped;
 };
 
+/**
+ * struct jetwatt_rail - a power rail, measured by one channel of a sensor chip
+ * @id: identifier; stays the same when the chip disappears and comes back
+ * @chip: jetwatt_chip::id of its chip
+ * @channel: channel of the chip, from 0
+ * @shunt_uohm: shunt resistance, uOhm, from the device tree; 0: unknown
+ * @enabled: 1: the chip converts the channel
+ * @requested_mhz: requested sampling rate, mHz
+ * @read_mhz: measured rate at which the module reads the shunt voltage, mHz
+ * @fresh_mhz: rate of new values, mHz: at most the rate at which the chip converts
+ * @parent: id of the rail that includes this one; UINT32_MAX: none
+ * @in_total: 1: the total power includes this rail
+ * @step_uw: power of one LSB of the shunt voltage at the bus voltage read last, uW; 0 for clients
+ *	that may not subscribe to samples
+ * @skew_ns: delay between the read of the first shunt of a tick and the read of this one, ns
+ * @label: name from the device tree
+ */
 struct jetwatt_rail {
 	uint32_t id, chip, channel, shunt_uohm, enabled;
-	uint32_t requested_mhz, read_mhz, fresh_mhz;	/* millihertz */
-	uint32_t parent;	/* id of the rail that it is inside of, UINT32_MAX if none */
+	uint32_t requested_mhz, read_mhz, fresh_mhz;
+	uint32_t parent;
 	uint32_t in_total;
-	uint32_t step_uw;	/* power of one step of the ADC at the bus voltage read last; 0 for clients that may not subscribe */
-	uint32_t skew_ns;	/* read so much later than the tick's first shunt */
+	uint32_t step_uw;
+	uint32_t skew_ns;
 	char label[JETWATT_LABEL_LEN];
 };
 
+/**
+ * struct jetwatt_clock - the present value of a clock, a temperature or the GPU load
+ * @kind: enum jetwatt_series of <linux/jetwatt.h>; determines the unit of @value
+ * @index: first CPU of a cpufreq policy, number of a thermal zone, or 0
+ * @value: the value; JETWATT_VALUE_NONE: unknown
+ * @label: name, "cpu0" or "emc" for instance
+ */
 struct jetwatt_clock {
-	uint32_t kind, index;	/* enum jetwatt_series; see <linux/jetwatt.h> */
+	uint32_t kind, index;
 	int32_t value;
 	char label[JETWATT_LABEL_LEN];
 };
 
-/* In jetwatt_config_set(), UINT32_MAX leaves a field as it is. */
+/**
+ * struct jetwatt_config - configuration of the sampler
+ * @rate_hz: sampling rate, ticks per second; 0: the highest rate at which every tick reads all
+ *	shunt voltages
+ * @batch: number of samples in a batch, 1 to JETWATT_BATCH_MAX
+ * @batch_age_ms: age of the oldest sample at which an incomplete batch is sent, 1 to 10,000 ms
+ * @bus_share_pct: maximum share of an I2C bus's time that the sampler uses, 1 to 90 %
+ * @rate_max_hz: highest rate that the module accepts; read only
+ * @active_hz: rate in use, 0 while the sampler is stopped; read only
+ *
+ * jetwatt_config_set() leaves a member unchanged whose value is UINT32_MAX.
+ */
 struct jetwatt_config {
 	uint32_t rate_hz, batch, batch_age_ms, bus_share_pct;
-	uint32_t rate_max_hz, active_hz;	/* read only */
+	uint32_t rate_max_hz, active_hz;
 };
 
+/**
+ * struct jetwatt_stats - counters of the sampler since the module was loaded
+ * @ticks: number of samples taken
+ * @missed: number of ticks that were skipped because the tick before took too long
+ * @i2c_errors: number of failed I2C transfers
+ * @late_p50_ns: median wake-up latency of the sampler thread, ns: upper limit of its bin in a
+ *	histogram whose bins double in width
+ * @late_p99_ns: 99th percentile of that latency, ns, from the same histogram
+ * @late_max_ns: maximum of that latency, ns
+ * @tick_ns: mean duration of the I2C transfers of one tick, ns
+ * @lost: number of samples lost by all subscribers together
+ * @bus_permille: share of the busiest I2C bus's time that the sampler uses, in 1/1000
+ * @throttled: number of times that the scheduler's real-time throttling delayed the sampler
+ * @cpu_ns: CPU time of the sampler thread, ns
+ */
 struct jetwatt_stats {
 	uint64_t ticks, missed, i2c_errors;
 	uint64_t late_p50_ns, late_p99_ns, late_max_ns, tick_ns, lost;
 	uint32_t bus_permille;
-	uint64_t throttled;	/* times that real-time throttling held the sampler up */
-	uint64_t cpu_ns;	/* CPU time of the sampler's thread */
+	uint64_t throttled;
+	uint64_t cpu_ns;
 };
 
 /**
- * struct jetwatt_energy - a counter of the module's, since it was loaded
- * @rail: id, UINT32_MAX: the total
- * @uj: microjoules; never runs backwards
- * @time_ns: when it was last brought up to date, 0: never; @uw: power then
- * @blind_ns: time that is not in it, because the rail could not be read or the machine slept
+ * struct jetwatt_energy - an energy counter of the module, counting since it was loaded
+ * @uj: energy, uJ; never decreases
+ * @time_ns: time of the counter's last update; 0: it was never updated
+ * @blind_ns: time that the counter does not cover, in ns of CLOCK_BOOTTIME: the rail could not be
+ *	read, or the machine was suspended
+ * @rail: jetwatt_rail::id; UINT32_MAX: the total
+ * @uw: power at the last update, uW
  */
 struct jetwatt_energy {
 	uint64_t uj, time_ns, blind_ns;
@@ -333,29 +547,39 @@ struct jetwatt_energy {
 };
 
 /**
- * struct jetwatt_box - what the module's black box keeps
+ * struct jetwatt_box - the contents of the module's black box
+ * @time_ns: time of the event that froze the black box
+ * @seq: sequence number of the first sample in the box
  * @cause: enum jetwatt_box_cause of <linux/jetwatt.h>
- * @index: over-current: the rail's id; thermal: the zone's number
- * @time_ns: when it happened
- * @seq: first sample kept, @count: how many
- * @missed: what happened since and found the box taken
+ * @index: over-current: the rail's id; thermal: number of the thermal zone
+ * @count: number of samples in the box
+ * @missed: number of later events that were not recorded because the box was in use
  */
 struct jetwatt_box {
 	uint64_t time_ns, seq;
 	uint32_t cause, index, count, missed;
 };
 
-/* One series of a batch: enum jetwatt_series kind, index, @count values. */
+/**
+ * struct jetwatt_series_view - one series of a batch
+ * @kind: enum jetwatt_series
+ * @index: what the series belongs to: see enum jetwatt_series
+ * @value: jetwatt_samples::count values; JETWATT_VALUE_NONE: not read in that tick
+ */
 struct jetwatt_series_view {
 	uint32_t kind, index;
 	const int32_t *value;
 };
 
 /**
- * struct jetwatt_samples - a batch, valid during the callback only
+ * struct jetwatt_samples - a batch of samples, valid until the callback returns
  * @seq: sequence number of the first sample
- * @gap: samples missing between the batch before and this one
- * @lost: samples that this handle has lost since it subscribed
+ * @gap: number of samples that are missing between the previous batch and this one
+ * @lost: number of samples that this handle has lost since it subscribed
+ * @count: number of samples
+ * @nr_series: number of series
+ * @time_ns: time of each sample: the middle of the tick's I2C transfers
+ * @series: the series, with @count values each
  */
 struct jetwatt_samples {
 	uint64_t seq, gap, lost;
@@ -364,135 +588,353 @@ struct jetwatt_samples {
 	const struct jetwatt_series_view *series;
 };
 
+/**
+ * struct jetwatt_event - an event of the module
+ * @kind: enum jetwatt_event_kind of <linux/jetwatt.h>
+ * @chip: jetwatt_chip::id, if the event concerns a chip
+ * @time_ns: time of the event
+ * @value: number that belongs to the event: see enum jetwatt_event_kind
+ */
 struct jetwatt_event {
-	uint32_t kind, chip;	/* enum jetwatt_event_kind */
+	uint32_t kind, chip;
 	uint64_t time_ns, value;
 };
 
+/* Callbacks of the stream; the structure is valid until the function returns. */
 typedef void (*jetwatt_samples_fn)(const struct jetwatt_samples *s, void *arg);
 typedef void (*jetwatt_event_fn)(const struct jetwatt_event *e, void *arg);
 
 /**
  * jetwatt_open() - connect to the module
+ * @jw: set to the connection, or to NULL on error; the caller frees it with jetwatt_close()
  *
- * Return: 0; -ENOENT: module not loaded; -EPROTO: it speaks another version.
+ * Context: blocks until the kernel answers, at most 10 s.
+ * Return: 0; -ENOENT: the module is not loaded, or the process is not in the initial network
+ * namespace; -EPROTO: the module uses another version of the protocol; -ENOMEM; -ETIMEDOUT; or
+ * the error of a socket call. jetwatt_error(NULL) has the text.
  */
 int jetwatt_open(struct jetwatt **jw);
+/**
+ * jetwatt_close() - end a connection
+ * @jw: the connection; may be NULL
+ *
+ * The kernel ends the connection's subscription.
+ */
 void jetwatt_close(struct jetwatt *jw);
 
-/* What the last failed call on @jw said: the kernel's own words where it gave
- * any (extended ack), else ours. Of NULL: what this thread's last failed
- * jetwatt_open() said. Never NULL; valid until the next call. */
+/**
+ * jetwatt_error() - return the text of the last error
+ * @jw: the connection; NULL: the calling thread's last failed jetwatt_open()
+ *
+ * Return: the kernel's explanation (extended ack) if there is one, else the library's. Never
+ * NULL; valid until the next call on @jw.
+ */
 const char *jetwatt_error(const struct jetwatt *jw);
 
+/*
+ * Requests to the module. Each blocks until the module has answered, at most 10 s.
+ *
+ * Common errors: -EPERM: a capability is missing; -ENOENT: the module has been unloaded;
+ * -ETIMEDOUT: no answer within 10 s; -EBADMSG: malformed answer; -ENOMEM. jetwatt_error() has the
+ * text.
+ */
+/**
+ * jetwatt_info() - read the properties of the module and the board
+ * @jw: the connection
+ * @info: receives them
+ *
+ * Return: 0; or a common error.
+ */
 int jetwatt_info(struct jetwatt *jw, struct jetwatt_info *info);
-/* Return: the number of entries (at most @max are written). */
+/**
+ * jetwatt_chips() - list the sensor chips
+ * @jw: the connection
+ * @chips: receives the first @max chips
+ * @max: number of entries of @chips
+ *
+ * Return: number of chips, which may exceed @max; or a common error.
+ */
 int jetwatt_chips(struct jetwatt *jw, struct jetwatt_chip *chips, int max);
+/**
+ * jetwatt_rails() - list the rails
+ * @jw: the connection
+ * @rails: receives the first @max rails
+ * @max: number of entries of @rails
+ *
+ * Return: number of rails, which may exceed @max; or a common error.
+ */
 int jetwatt_rails(struct jetwatt *jw, struct jetwatt_rail *rails, int max);
+/**
+ * jetwatt_clocks() - list clocks, temperatures and the GPU load with their present values
+ * @jw: the connection
+ * @clocks: receives the first @max entries
+ * @max: number of entries of @clocks
+ *
+ * Return: number of entries, which may exceed @max; or a common error.
+ */
 int jetwatt_clocks(struct jetwatt *jw, struct jetwatt_clock *clocks, int max);
+/**
+ * jetwatt_config_get() - read the configuration of the sampler
+ * @jw: the connection
+ * @config: receives it
+ *
+ * Return: 0; or a common error.
+ */
 int jetwatt_config_get(struct jetwatt *jw, struct jetwatt_config *config);
+/**
+ * jetwatt_config_set() - change the configuration of the sampler
+ * @jw: the connection
+ * @config: new values; UINT32_MAX leaves a member unchanged
+ *
+ * Needs CAP_NET_ADMIN.
+ *
+ * Return: 0; -ERANGE: the rate is too high (the error text names the highest possible rate) or
+ * another value is out of range; -ENODEV: there is no sensor chip; -EINVAL; or a common error.
+ */
 int jetwatt_config_set(struct jetwatt *jw, const struct jetwatt_config *config);
+/**
+ * jetwatt_stats() - read the counters of the sampler
+ * @jw: the connection
+ * @stats: receives them
+ *
+ * Return: 0; or a common error.
+ */
 int jetwatt_stats(struct jetwatt *jw, struct jetwatt_stats *stats);
-/* Where the sampler runs, UINT32_MAX: anywhere. -EINVAL: that CPU is not online. */
+/**
+ * jetwatt_sampler_cpu() - bind the sampler thread to a CPU
+ * @jw: the connection
+ * @cpu: number of the CPU; UINT32_MAX: any CPU
+ *
+ * Needs CAP_NET_ADMIN.
+ *
+ * Return: 0; -EINVAL: the CPU is not online; or a common error.
+ */
 int jetwatt_sampler_cpu(struct jetwatt *jw, uint32_t cpu);
-/* The total's counter first, then one a rail. Needs CAP_NET_ADMIN.
- * Return: the number of entries (at most @max are written). */
+/**
+ * jetwatt_energies() - read the energy counters
+ * @jw: the connection
+ * @energies: receives the first @max counters: the total's, then one per rail
+ * @max: number of entries of @energies
+ *
+ * Needs CAP_NET_ADMIN, and CAP_PERFMON or CAP_SYS_ADMIN.
+ *
+ * Return: number of counters, which may exceed @max; or a common error.
+ */
 int jetwatt_energies(struct jetwatt *jw, struct jetwatt_energy *energies, int max);
 
-/* Batches (after subscribe) and events arrive at @jw's fd. Needs CAP_NET_ADMIN
- * for samples, nothing for events. The first batch may already call @fn before
- * jetwatt_subscribe() returns. No callback may close @jw or call into it. */
+/**
+ * jetwatt_subscribe() - subscribe to samples
+ * @jw: the connection
+ * @fn: called for each batch, from jetwatt_dispatch() or from a request on @jw; it may run before
+ *	jetwatt_subscribe() returns, and must not call a function on @jw or close it
+ * @arg: passed to @fn
+ *
+ * Needs CAP_NET_ADMIN, and CAP_PERFMON or CAP_SYS_ADMIN. Batches arrive at jetwatt_fd().
+ *
+ * Return: 0; -EALREADY: this connection has subscribed already; -ENODEV: there is no sensor
+ * chip; -EUSERS: too many subscribers; or a common error.
+ */
 int jetwatt_subscribe(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg);
+/**
+ * jetwatt_unsubscribe() - end the subscription and discard the batches in the socket
+ * @jw: the connection
+ *
+ * Return: 0; -ENOENT: this connection has not subscribed; or a common error.
+ */
 int jetwatt_unsubscribe(struct jetwatt *jw);
+/**
+ * jetwatt_events() - receive the module's events
+ * @jw: the connection
+ * @fn: called for each event, from jetwatt_dispatch(); it must not call a function on @jw or
+ *	close it. A later call of jetwatt_events() replaces it
+ * @arg: passed to @fn
+ *
+ * Needs no capability. Events arrive at jetwatt_fd().
+ *
+ * Return: 0; -EPROTO: the module has no multicast group for events; or the error of a socket
+ * call.
+ */
 int jetwatt_events(struct jetwatt *jw, jetwatt_event_fn fn, void *arg);
-/* Dump what the ring still has from @seq on. Return: samples delivered. */
+/**
+ * jetwatt_samples_since() - read the samples in the module's ring
+ * @jw: the connection
+ * @seq: sequence number of the first sample to read; if the ring does not hold it any more, the
+ *	first batch's jetwatt_samples::gap is the number of samples that are missing
+ * @fn: called for each batch, before jetwatt_samples_since() returns
+ * @arg: passed to @fn
+ *
+ * Needs CAP_NET_ADMIN, and CAP_PERFMON or CAP_SYS_ADMIN.
+ *
+ * Return: number of samples delivered; or a common error.
+ */
 int jetwatt_samples_since(struct jetwatt *jw, uint64_t seq, jetwatt_samples_fn fn, void *arg);
 
-/* The black box: the last seconds before an over-current, heat or a call of
- * jetwatt_box_freeze() (event JETWATT_EVENT_BOX_FROZEN), kept until cleared.
- * All of it needs CAP_NET_ADMIN.
- * freeze: -EBUSY: it is taken; -ENODATA: no samples; the others: -ENOENT: it
- * is empty. jetwatt_box_samples() returns the number of samples delivered. */
-int jetwatt_box_keep(struct jetwatt *jw, uint32_t ms);	/* how much, 0: nothing on an alarm */
+/*
+ * The black box: a copy of the last samples before an over-current, a thermal trip or a call of
+ * jetwatt_box_freeze(). The module keeps it until jetwatt_box_clear(). The event
+ * JETWATT_EVENT_BOX_FROZEN announces it. All functions need CAP_NET_ADMIN.
+ */
+/**
+ * jetwatt_box_keep() - set the length of the black box
+ * @jw: the connection
+ * @ms: duration of the samples to copy, at most 600,000 ms; 0: over-current and thermal trips do
+ *	not fill the black box
+ *
+ * Return: 0; -ERANGE: @ms is too large; or a common error.
+ */
+int jetwatt_box_keep(struct jetwatt *jw, uint32_t ms);
+/**
+ * jetwatt_box_freeze() - fill the black box with the latest samples
+ * @jw: the connection
+ *
+ * Return: 0; -EBUSY: the box is in use; -ENODATA: there are no samples; or a common error.
+ */
 int jetwatt_box_freeze(struct jetwatt *jw);
+/**
+ * jetwatt_box_clear() - empty the black box so that the next event can fill it
+ * @jw: the connection
+ *
+ * Return: 0; -ENOENT: the box is empty; or a common error.
+ */
 int jetwatt_box_clear(struct jetwatt *jw);
+/**
+ * jetwatt_box() - read what filled the black box
+ * @jw: the connection
+ * @box: receives the description
+ *
+ * Return: 0; -ENOENT: the box is empty; or a common error.
+ */
 int jetwatt_box(struct jetwatt *jw, struct jetwatt_box *box);
+/**
+ * jetwatt_box_samples() - read the samples in the black box
+ * @jw: the connection
+ * @fn: called for each batch, before jetwatt_box_samples() returns
+ * @arg: passed to @fn
+ *
+ * Needs CAP_PERFMON or CAP_SYS_ADMIN as well.
+ *
+ * Return: number of samples delivered; -ENOENT: the box is empty; or a common error.
+ */
 int jetwatt_box_samples(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg);
 
-/* Poll for POLLIN, then call jetwatt_dispatch(), which calls the callbacks for
- * all that is there and returns how many messages it handled. An overrun of
- * the socket is not an error: it shows in @gap and @lost. */
+/**
+ * jetwatt_fd() - return the file descriptor to poll
+ * @jw: the connection
+ *
+ * The descriptor becomes readable (POLLIN) when batches or events have arrived; then call
+ * jetwatt_dispatch(). It belongs to the connection: do not read from it or close it.
+ *
+ * Return: the descriptor.
+ */
 int jetwatt_fd(const struct jetwatt *jw);
+/**
+ * jetwatt_dispatch() - call the callbacks for the batches and events that have arrived
+ * @jw: the connection
+ *
+ * One call handles at most 512 messages per socket. An overrun of the socket is not an error:
+ * jetwatt_samples::gap and jetwatt_samples::lost count the samples that it loses.
+ *
+ * Context: does not block.
+ * Return: number of messages handled; -EBADMSG: malformed message; or the error of a socket call.
+ */
 int jetwatt_dispatch(struct jetwatt *jw);
 
 /* ------------------------------------------------------------------ */
-/* The probe: calls on which CUDA waits                               */
+/* The probe: detects when threads wait for the GPU                   */
 
+/* A probe: see jetwatt_probe_open(). */
 struct jetwatt_probe;
 
-/* The kind of a wait, which says by which rung of the ladder it was seen. */
+/**
+ * enum jetwatt_sync_call - kind of a wait; it also shows which backend detected the wait
+ * @JETWATT_SYNC_POLLFD: poll() or ppoll() of a descriptor that is armed for a fence, or of an
+ *	event of the GPU's driver
+ * @JETWATT_SYNC_SYNCPT: an ioctl that waits for a fence
+ * @JETWATT_SYNC_STREAM: cuStreamSynchronize() or cudaStreamSynchronize()
+ * @JETWATT_SYNC_EVENT: cuEventSynchronize() or cudaEventSynchronize()
+ * @JETWATT_SYNC_CONTEXT: cuCtxSynchronize() or cudaDeviceSynchronize()
+ * @JETWATT_SYNC_MARK: a minibatch that the program marked: see jetwatt_mark_begin()
+ * @JETWATT_SYNC_MARK_BEGIN: begin of a marked minibatch; a JETWATT_SYNC_MARK with both times
+ *	follows at its end
+ * @JETWATT_SYNC_HELPER: a POLLFD or SYNCPT wait of the thread cuda-EvtHandlr, which libcuda
+ *	starts for callbacks and which sometimes waits for other threads; reported only for a
+ *	process whose own waits the probe does not see
+ * @JETWATT_SYNC_COPY: a synchronous copy: cuMemcpyDtoH(), cudaMemcpy() and others
+ * @JETWATT_SYNC_QUERY: a loop of cuEventQuery() or cuStreamQuery() calls, reported as one wait
+ * @JETWATT_SYNC_CALLS: number of kinds
+ */
 enum jetwatt_sync_call {
-	JETWATT_SYNC_POLLFD,	/* poll/ppoll of a descriptor armed for a fence, or of an event */
-	JETWATT_SYNC_SYNCPT,	/* an ioctl that waits for a fence */
-	JETWATT_SYNC_STREAM,	/* cuStreamSynchronize, cudaStreamSynchronize */
-	JETWATT_SYNC_EVENT,	/* cuEventSynchronize, cudaEventSynchronize */
-	JETWATT_SYNC_CONTEXT,	/* cuCtxSynchronize, cudaDeviceSynchronize */
-	JETWATT_SYNC_MARK,	/* what the program itself calls a minibatch: see jetwatt_mark_begin() */
-	JETWATT_SYNC_MARK_BEGIN, /* the begin of one, whose end brings all of it */
-	JETWATT_SYNC_HELPER,	/* either of the first two, by the thread that libcuda starts for
-				 * callbacks and, in part, to wait for others; only of a process
-				 * whose own waits are not seen */
-	JETWATT_SYNC_COPY,	/* synchronous copies: cuMemcpyDtoH, cudaMemcpy, ... */
-	JETWATT_SYNC_QUERY,	/* a loop over cuEventQuery or cuStreamQuery, as one wait */
+	JETWATT_SYNC_POLLFD,
+	JETWATT_SYNC_SYNCPT,
+	JETWATT_SYNC_STREAM,
+	JETWATT_SYNC_EVENT,
+	JETWATT_SYNC_CONTEXT,
+	JETWATT_SYNC_MARK,
+	JETWATT_SYNC_MARK_BEGIN,
+	JETWATT_SYNC_HELPER,
+	JETWATT_SYNC_COPY,
+	JETWATT_SYNC_QUERY,
 	JETWATT_SYNC_CALLS
 };
 
-/* The ladder: ways to see waits, the best one first. */
+/**
+ * enum jetwatt_rung - backends of the probe, a bit mask, the best backend first
+ * @JETWATT_RUNG_UPROBE: BPF uprobes on libcuda's functions; they also detect waits that spin, and
+ *	launches of work
+ * @JETWATT_RUNG_TRACEPOINT: BPF on the system calls below libcuda; detects blocking waits only
+ * @JETWATT_RUNG_MODULE: the same system calls, traced by jetwatt.ko, for kernels that cannot
+ *	trace with BPF
+ * @JETWATT_RUNG_MARKER: marks that the program sends: see jetwatt_mark_begin()
+ */
 enum jetwatt_rung {
-	JETWATT_RUNG_UPROBE = 1,	/* libcuda's calls themselves: sees spinning, and launches */
-	JETWATT_RUNG_TRACEPOINT = 2,	/* system calls below them: blocking waits only */
-	JETWATT_RUNG_MODULE = 4,	/* the same, by jetwatt.ko where BPF cannot trace */
-	JETWATT_RUNG_MARKER = 8,	/* what the program says of itself */
+	JETWATT_RUNG_UPROBE = 1,
+	JETWATT_RUNG_TRACEPOINT = 2,
+	JETWATT_RUNG_MODULE = 4,
+	JETWATT_RUNG_MARKER = 8,
 };
-#define JETWATT_RUNGS	4
-#define JETWATT_MARKS_MAX	32
-#define JETWATT_MARK_LEN	64
+#define JETWATT_RUNGS	4	/* number of backends */
+#define JETWATT_MARKS_MAX	32	/* number of different mark names per probe */
+#define JETWATT_MARK_LEN	64	/* size of a mark's name, with its terminating 0 */
 
 /**
  * struct jetwatt_sync - one finished wait for the GPU
- * @enter_ns: the thread began to wait
- * @exit_ns: it went on: the GPU's work before this point is done
- * @cgroup: id of its v2 cgroup, 0 if unknown
- * @launch_ns: when its process first gave the GPU work after the wait before
- *	this one: until then it stalled; 0: none, or launches are not seen
- * @launches: how often it did
- * @lost: waits known to be lost just before this one, of anybody
+ * @enter_ns: time at which the thread began to wait
+ * @exit_ns: time at which the wait ended: the GPU has finished the work that the thread waited for
+ * @cgroup: id of the thread's v2 cgroup; 0: unknown
+ * @tgid: process id in the initial pid namespace
+ * @tid: thread id in the initial pid namespace
+ * @call: enum jetwatt_sync_call
+ * @ret: return value of the call that waited; JETWATT_SYNC_MARK and JETWATT_SYNC_MARK_BEGIN: index
+ *	of the name in jetwatt_probe_state::mark
+ * @launch_ns: time at which the process first launched GPU work after its previous wait; the
+ *	process was stalled until then. 0: no launch, or launches are not traced
+ * @launches: number of launches since the previous wait of the process
+ * @lost: number of waits, of any process, that are known to be lost since the previous report
  */
 struct jetwatt_sync {
 	uint64_t enter_ns, exit_ns, cgroup;
 	uint32_t tgid, tid;
-	uint32_t call;		/* enum jetwatt_sync_call */
-	int32_t ret;		/* return value of the call */
+	uint32_t call;
+	int32_t ret;
 	uint64_t launch_ns;
 	uint32_t launches, lost;
 };
 
 /**
- * struct jetwatt_probe_opts - whom to watch
- * @tgid: this process and, if @children, all that it has forked and will
- *	fork; 0: everybody. Where tracefs is not mounted, a child is known only
- *	when fork() has returned to its parent.
- * @cgroup: id of a v2 cgroup, 0: any
- * @ring_kib: size of the ring buffer, rounded up to a power of two; 0: 1024
- * @rungs: of enum jetwatt_rung, those to try; 0: the best that there are. With
- *	libcuda's calls and system calls both, a process is seen by the latter
- *	until it first calls the former.
- * @cgroup_path: instead of @cgroup: a directory of the v2 hierarchy; what is
- *	in cgroups below it is seen as well
- * @mark_fd: where marks arrive, from jetwatt_mark_pair(); 0: nowhere
- * @prompt: wake the reader at the end of every wait, for who acts on it: costs a
- *	job with many short waits more; with BPF only
- * @count: count calls of CUDA's entry points for jetwatt_probe_entries()
+ * struct jetwatt_probe_opts - which processes to probe, and how
+ * @tgid: process id in the initial pid namespace; 0: all processes
+ * @children: 1: probe the descendants of @tgid as well, existing and future ones. Without tracefs,
+ *	a child is known only after fork() has returned in its parent
+ * @cgroup: id of a v2 cgroup; 0: any
+ * @ring_kib: size of the ring buffer, KiB, rounded up to a power of two; 0: 1024
+ * @rungs: mask of enum jetwatt_rung: backends to open; 0: the best that are available. If both
+ *	JETWATT_RUNG_UPROBE and JETWATT_RUNG_TRACEPOINT are open, the waits of a process are
+ *	taken from its system calls until it first waits in a function of libcuda
+ * @cgroup_path: directory of a v2 cgroup, instead of @cgroup; cgroups below it are included
+ * @mark_fd: descriptor at which marks arrive, from jetwatt_mark_pair(); 0: no marks
+ * @prompt: 1: wake the reader at the end of every wait, for callers that react to waits. It slows
+ *	down a job with many short waits. BPF backends only
+ * @count: 1: count the calls of CUDA's functions for jetwatt_probe_entries()
  */
 struct jetwatt_probe_opts {
 	uint32_t tgid;
@@ -507,13 +949,15 @@ struct jetwatt_probe_opts {
 };
 
 /**
- * struct jetwatt_probe_state - what became of the ladder
- * @attached: rungs that are watching; uprobes do once a library was found
- * @seen: waits so far, by enum jetwatt_sync_call
- * @launches: of all those
- * @mark, @marks: names of marks; @ret of a JETWATT_SYNC_MARK is an index here
- * @library: the last library that was attached to, as its process calls it
- * @why: for each rung, by its bit, that was asked for and isn't there: why
+ * struct jetwatt_probe_state - state of the probe's backends
+ * @attached: mask of enum jetwatt_rung: backends that are active; JETWATT_RUNG_UPROBE is active
+ *	once a library was found
+ * @seen: number of reported waits of each enum jetwatt_sync_call
+ * @launches: number of launches before the reported waits
+ * @marks: number of entries of @mark
+ * @mark: names of marks; jetwatt_sync::ret is an index into it
+ * @library: path of the library that was attached last, in the mount namespace of its process
+ * @why: for each backend, by the number of its bit: why it is not active; "": no error
  */
 struct jetwatt_probe_state {
 	uint32_t attached;
@@ -525,98 +969,220 @@ struct jetwatt_probe_state {
 	char why[JETWATT_RUNGS][192];
 };
 
+/* Receives a wait; @s is valid until the function returns. */
 typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
 
 /**
- * jetwatt_probe_open() - attach the BPF probe
+ * jetwatt_probe_open() - attach the probe
+ * @p: set to the probe, or to NULL on error; the caller frees it with jetwatt_probe_close()
+ * @opts: which processes to probe; NULL: all of them, with the best backends
+ * @fn: called for each finished wait, from jetwatt_probe_dispatch() and jetwatt_probe_flush(); may
+ *	be NULL
+ * @arg: passed to @fn
  *
- * A wait is reported when it has ended. The reader is woken at most every
- * 10 ms and looks again 20 ms later, so that a job with many short waits is
- * not slowed down by being watched.
+ * To keep the overhead of jobs with many short waits low, the BPF backends wake the reader at most
+ * every 10 ms, and the reader polls once more 20 ms after it was woken.
  *
- * Return: 0; -EPERM: needs CAP_BPF and CAP_PERFMON (or root); -EOPNOTSUPP:
- * this kernel cannot trace with BPF, or @tgid means another process there (we
- * are in a pid namespace); -ESRCH: no process @tgid; else what libbpf said.
+ * Return: 0; -EPERM: CAP_BPF and CAP_PERFMON (or root) are needed; -EOPNOTSUPP: this kernel cannot
+ * trace with BPF, or @opts->tgid is not 0 and the caller is not in the initial pid namespace, or
+ * the caller is in a time namespace whose CLOCK_MONOTONIC has an offset; -ESRCH: there is no
+ * process @opts->tgid; -EINVAL: @opts->rungs contains no backend; else the error of libbpf.
+ * jetwatt_probe_error() has the text.
  */
 int jetwatt_probe_open(struct jetwatt_probe **p, const struct jetwatt_probe_opts *opts,
 		       jetwatt_sync_fn fn, void *arg);
+/**
+ * jetwatt_probe_close() - detach the probe and free it
+ * @p: the probe; may be NULL
+ *
+ * Waits that are held back (see jetwatt_probe_flush()) are discarded.
+ */
 void jetwatt_probe_close(struct jetwatt_probe *p);
+/**
+ * jetwatt_probe_fd() - return the file descriptor to poll
+ * @p: the probe
+ *
+ * The descriptor becomes readable (POLLIN) when jetwatt_probe_dispatch() is to be called. It
+ * belongs to the probe: do not read from it or close it.
+ *
+ * Return: the descriptor.
+ */
 int jetwatt_probe_fd(const struct jetwatt_probe *p);
+/**
+ * jetwatt_probe_dispatch() - report the waits that have ended
+ * @p: the probe
+ *
+ * Context: calls the callback of jetwatt_probe_open(); does not wait for new records.
+ * Return: number of waits reported; or a negative errno.
+ */
 int jetwatt_probe_dispatch(struct jetwatt_probe *p);
-/* Report the waits that are held back: of cuda-EvtHandlr, the thread that libcuda starts, in a
- * process that has not waited itself yet (JETWATT_SYNC_HELPER). jetwatt_probe_dispatch() does
- * so half a second after they ended. To be called after it when the job has ended. Return:
- * number of waits. */
+/**
+ * jetwatt_probe_flush() - report all waits that are held back
+ * @p: the probe
+ *
+ * The probe holds back the waits of the thread cuda-EvtHandlr (JETWATT_SYNC_HELPER) in a process
+ * that has not waited itself yet. jetwatt_probe_dispatch() reports them half a second after they
+ * ended. When the job has ended, call this function after jetwatt_probe_dispatch().
+ *
+ * Return: number of waits reported.
+ */
 int jetwatt_probe_flush(struct jetwatt_probe *p);
-/* Waits of cuda-EvtHandlr that were not reported because its process waits itself. */
+/**
+ * jetwatt_probe_dropped() - count the waits of cuda-EvtHandlr that were not reported
+ * @p: the probe
+ *
+ * Return: number of its waits that were dropped because the process waits itself.
+ */
 uint64_t jetwatt_probe_dropped(const struct jetwatt_probe *p);
-/* Waits that were not reported for lack of room, since the probe was opened. */
+/**
+ * jetwatt_probe_lost() - count lost waits
+ * @p: the probe
+ *
+ * Return: number of waits that were lost since the probe was opened because a buffer was full.
+ */
 uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p);
+/**
+ * jetwatt_probe_state() - read the state of the backends
+ * @p: the probe
+ * @st: receives a copy of the state
+ */
 void jetwatt_probe_state(const struct jetwatt_probe *p, struct jetwatt_probe_state *st);
 /**
- * struct jetwatt_probe_entry - an entry point of CUDA, and how often it was called
- * @name: as exported: "cuStreamSynchronize"; several names of one place: the first
+ * struct jetwatt_probe_entry - calls of one function of CUDA by one process
+ * @name: exported name, "cuStreamSynchronize" for instance; if several names have the same
+ *	address, one of them
+ * @tgid: process id
+ * @pad: unused, 0
+ * @calls: number of calls
  */
 struct jetwatt_probe_entry {
 	char name[56];
 	uint32_t tgid, pad;
 	uint64_t calls;
 };
-/* Entry points called since the probe was opened, with @count. Return: number of entries
- * filled in, at most @max; -EOPNOTSUPP: no backend that counts them. */
+/**
+ * jetwatt_probe_entries() - count the calls of CUDA's functions since the probe was opened
+ * @p: the probe, opened with jetwatt_probe_opts::count
+ * @out: receives the entries
+ * @max: number of entries of @out
+ *
+ * Return: number of entries filled in, at most @max; -EOPNOTSUPP: no active backend counts calls.
+ */
 int jetwatt_probe_entries(const struct jetwatt_probe *p, struct jetwatt_probe_entry *out, int max);
-/* Is the thread @tid waiting for the GPU now? Return: 1, 0; -EOPNOTSUPP: what
- * watches does not know before the wait has ended. */
+/**
+ * jetwatt_probe_waiting() - check whether a thread is waiting for the GPU now
+ * @p: the probe
+ * @tid: thread id in the initial pid namespace
+ *
+ * Return: 1: it is waiting; 0: it is not; -EOPNOTSUPP: no active backend knows of a wait before it
+ * has ended.
+ */
 int jetwatt_probe_waiting(const struct jetwatt_probe *p, uint32_t tid);
-/* Requests that have come to the sockets of a v2 cgroup since: datagrams, and what a
- * client of TCP has written in one piece. Sockets of the Unix domain are not seen. Needs
- * CAP_BPF and CAP_NET_ADMIN. Return: 0, negative errno. */
+
+/* A counter of the requests that arrive at a cgroup: see jetwatt_arrivals_open(). */
 struct jetwatt_arrivals;
+/**
+ * jetwatt_arrivals_open() - count the requests that arrive at the sockets of a v2 cgroup
+ * @a: set to the counter, or to NULL on error; the caller frees it with jetwatt_arrivals_close()
+ * @cgroup_path: directory of the cgroup
+ *
+ * A request is a UDP datagram, or a TCP segment with the flag PSH, which ends one write of a
+ * client. Unix domain sockets are not counted. Needs CAP_BPF and CAP_NET_ADMIN.
+ *
+ * Return: 0; or a negative errno.
+ */
 int jetwatt_arrivals_open(struct jetwatt_arrivals **a, const char *cgroup_path);
+/**
+ * jetwatt_arrivals() - read the counter
+ * @a: the counter
+ *
+ * Return: number of requests since jetwatt_arrivals_open().
+ */
 uint64_t jetwatt_arrivals(const struct jetwatt_arrivals *a);
+/**
+ * jetwatt_arrivals_close() - stop counting and free the counter
+ * @a: the counter; may be NULL
+ */
 void jetwatt_arrivals_close(struct jetwatt_arrivals *a);
-/* What the last failed jetwatt_probe_open() of this thread said. */
+/**
+ * jetwatt_probe_error() - return the text of the calling thread's last failed jetwatt_probe_open()
+ *
+ * Return: the text; never NULL; valid until the thread's next call of jetwatt_probe_open().
+ */
 const char *jetwatt_probe_error(void);
-
 /* ------------------------------------------------------------------ */
-/* Marks: a program that says itself where its minibatches are        */
+/* Marks: a program reports the bounds of its minibatches itself      */
 
-/* Calls for programs under measurement. Where nobody measures, which is when
- * the environment has no JETWATT_MARK_FD, they do nothing. One thread's pairs
- * may nest. They never block: what finds no room is counted and reported.
+/*
+ * Functions for the program that is measured. They do nothing and return 0 unless the environment
+ * variable JETWATT_MARK_FD is set, which jetwatt does when it measures a command. They never
+ * block: a mark that the socket cannot take is counted and reported with the next mark.
  *
- * A program in any language may write "begin NAME\n" and "end NAME\n" to that
- * descriptor itself, or "NAME\n" where one minibatch ends and the next begins.
+ * A program in any language may write the lines "begin NAME\n" and "end NAME\n" to the descriptor
+ * JETWATT_MARK_FD itself, or "NAME\n" where one minibatch ends and the next begins.
  *
- * Return: 0; -EINVAL: a name is 1 to 63 printable characters, no space, no @;
- * -EAGAIN: no room, counted. */
+ * Names are 1 to 63 printable ASCII characters without space and '@'.
+ */
+/**
+ * jetwatt_mark_begin() - mark the begin of a minibatch
+ * @name: name of the mark
+ *
+ * The pairs of begin and end of a thread may nest.
+ *
+ * Context: any thread; does not block.
+ * Return: 0; -EINVAL: invalid name; -EAGAIN: the mark was lost.
+ */
 int jetwatt_mark_begin(const char *name);
+/**
+ * jetwatt_mark_end() - mark the end of a minibatch
+ * @name: name given to jetwatt_mark_begin() by the same thread
+ *
+ * Context: any thread; does not block.
+ * Return: 0; -EINVAL: invalid name; -EAGAIN: the mark was lost.
+ */
 int jetwatt_mark_end(const char *name);
-/* The same in one call, where one ends and the next begins. */
+/**
+ * jetwatt_mark() - mark the time at which one minibatch ends and the next begins
+ * @name: name of the mark
+ *
+ * Context: any thread; does not block.
+ * Return: 0; -EINVAL: invalid name; -EAGAIN: the mark was lost.
+ */
 int jetwatt_mark(const char *name);
 
-/* From here on, this process's marks are those of process @pid: for helpers of a
- * script, each of which is a process of its own. 0: its own. */
+/**
+ * jetwatt_mark_for() - attribute the following marks of this process to another process
+ * @pid: the other process; 0: this process
+ *
+ * For helper programs of a script, each of which is a process of its own.
+ */
 void jetwatt_mark_for(pid_t pid);
 
-/* For the measuring side: @fd[0] is for jetwatt_probe_opts, @fd[1] for the
- * program to inherit. Return: 0, negative errno. */
+/**
+ * jetwatt_mark_pair() - make the socket pair that transports marks, for the measuring program
+ * @fd: fd[0] is for jetwatt_probe_opts::mark_fd; fd[1] is for the measured program to inherit (both
+ *	have FD_CLOEXEC set). The caller closes both
+ *
+ * Return: 0; or a negative errno.
+ */
 int jetwatt_mark_pair(int fd[2]);
 
 /* ------------------------------------------------------------------ */
-/* The join: samples to power, both streams in order of time          */
+/* The join: converts samples to power; orders samples and waits      */
 
 /**
- * struct jetwatt_power - all rails at one time
- * @seq: of the sample; @gap is true where samples are missing before it
- * @nr: rails, in the order of jetwatt_rails()
- * @uw: power of each rail; bus voltages that were not read in this tick are
- *	the last ones read. Samples begin when every enabled rail has been
- *	read, or 64 ticks on: a rail that was never read has 0 and no bit.
- * @valid: bit r is set if @uw[r] rests on a shunt read in this very tick
- * @clock: the mode in use as far as clocks are known (0: not)
- * @temp_mc: the hottest thermal zone, 0 if there is none
- * @telemetry: as read last, three seconds ago at most
+ * struct jetwatt_power - the power of all rails at one time
+ * @seq: sequence number of the sample
+ * @time_ns: time of the sample
+ * @nr: number of rails
+ * @valid: bit r is set if @uw[r] uses a shunt voltage that was read in this tick
+ * @gap: 1: samples are missing before this one
+ * @uw: power of each rail, uW, in the order of jetwatt_rails(). Bus voltages that were not read in
+ *	this tick have their last value. The first sample is delivered when every enabled rail has
+ *	been read, or after 64 ticks; a rail that was never read has 0 and no bit in @valid
+ * @clock: the present power mode, as far as clocks are known; 0: unknown
+ * @temp_mc: temperature of the hottest thermal zone, millidegrees Celsius; 0: there is none
+ * @telemetry: the last values, unless they are more than three seconds old
  */
 struct jetwatt_power {
 	uint64_t seq, time_ns;
@@ -628,54 +1194,119 @@ struct jetwatt_power {
 	struct jetwatt_telemetry telemetry;
 };
 
+/* A join: see jetwatt_join_new(). */
 struct jetwatt_join;
+/* Receives a power sample; @p is valid until the function returns. */
 typedef void (*jetwatt_power_fn)(const struct jetwatt_power *p, void *arg);
 
-/* The join turns batches into power samples and hands both kinds to its
- * callbacks in order of time (samples by @time_ns, waits by @exit_ns), as soon
- * as neither stream can still bring something earlier. A stream that is silent
- * for @hold_ms, by the other's times, is not waited for: take more than the age
- * of a batch (JETWATT_A_CONFIG_BATCH_AGE_MS) and the probe's 20 ms. @jw may be
- * NULL: a join without rails. */
+/**
+ * jetwatt_join_new() - make a join of samples and waits
+ * @j: set to the join, or to NULL on error; the caller frees it with jetwatt_join_free()
+ * @jw: connection from which the rails are read, only in this call; NULL: no rails
+ * @hold_ms: maximum time for which one stream waits for the other, ms of the records' times. It
+ *	must exceed the age of a batch (JETWATT_A_CONFIG_BATCH_AGE_MS) plus the probe's 20 ms
+ *
+ * The join converts batches to power samples and delivers samples and waits in order of time:
+ * samples by @time_ns, waits by @exit_ns. It delivers a record as soon as neither stream can still
+ * bring an earlier one, or when the other stream is @hold_ms behind.
+ *
+ * Return: 0; -ENOMEM; -E2BIG: more than JETWATT_RAILS_MAX rails; or an error of jetwatt_rails().
+ */
 int jetwatt_join_new(struct jetwatt_join **j, struct jetwatt *jw, uint32_t hold_ms);
-/* The same of a trace's rails, without a module. */
+/**
+ * jetwatt_join_new_rails() - make a join for given rails, those of a trace for instance
+ * @j: set to the join, or to NULL on error
+ * @rail: the rails, which are copied
+ * @nr: number of rails; those beyond JETWATT_RAILS_MAX are ignored
+ * @hold_ms: see jetwatt_join_new()
+ *
+ * Return: 0; -ENOMEM.
+ */
 int jetwatt_join_new_rails(struct jetwatt_join **j, const struct jetwatt_rail *rail, int nr,
 			   uint32_t hold_ms);
+/**
+ * jetwatt_join_free() - free a join; records that were not delivered are discarded
+ * @j: the join; may be NULL
+ */
 void jetwatt_join_free(struct jetwatt_join *j);
-/* jetwatt_subscribe()/jetwatt_probe_open() take these with the join as @arg. */
+/**
+ * jetwatt_join_samples() - put a batch into a join; a callback for jetwatt_subscribe()
+ * @s: the batch
+ * @join: the struct jetwatt_join
+ *
+ * Context: may call the callbacks of jetwatt_join_set().
+ */
 void jetwatt_join_samples(const struct jetwatt_samples *s, void *join);
+/**
+ * jetwatt_join_sync() - put a wait into a join; a callback for jetwatt_probe_open()
+ * @s: the wait
+ * @join: the struct jetwatt_join
+ *
+ * Context: may call the callbacks of jetwatt_join_set().
+ */
 void jetwatt_join_sync(const struct jetwatt_sync *s, void *join);
-/* Of samples that come after it. */
+/**
+ * jetwatt_join_reading() - put a reading into a join; it applies to samples that are put in later
+ * @r: the reading
+ * @join: the struct jetwatt_join
+ */
 void jetwatt_join_reading(const struct jetwatt_reading *r, void *join);
+/**
+ * jetwatt_join_set() - set the callbacks of a join
+ * @j: the join
+ * @power: called for each power sample; may be NULL
+ * @sync: called for each wait; may be NULL
+ * @arg: passed to both
+ */
 void jetwatt_join_set(struct jetwatt_join *j, jetwatt_power_fn power, jetwatt_sync_fn sync,
 		      void *arg);
-/* Deliver all that is held back, in order. */
+/**
+ * jetwatt_join_flush() - deliver all records of a join, in order of time
+ * @j: the join
+ */
 void jetwatt_join_flush(struct jetwatt_join *j);
-/* Records left out because later ones had been delivered: @hold_ms too short. */
+/**
+ * jetwatt_join_late() - count the records that arrived too late
+ * @j: the join
+ *
+ * Return: number of records that were discarded because a later one had been delivered, or because
+ * memory was short; a number above 0 usually means that the hold time is too short.
+ */
 uint64_t jetwatt_join_late(const struct jetwatt_join *j);
 
 /* ------------------------------------------------------------------ */
-/* The trace file (.jwt, see man 5 jwt): both streams as they came    */
+/* The trace file (.jwt, see jwt(5)): both streams as they arrived    */
 
+/* Sizes of a text's key and value, with their terminating 0. */
 #define JETWATT_TRACE_KEY_LEN	32
 #define JETWATT_TRACE_TEXT_LEN	1024
 
-/* The same moment by three clocks: from here to wall time. */
+/**
+ * struct jetwatt_trace_clocks - the same moment by three clocks, to convert times to wall time
+ * @monotonic_ns: CLOCK_MONOTONIC
+ * @boottime_ns: CLOCK_BOOTTIME
+ * @realtime_ns: CLOCK_REALTIME
+ */
 struct jetwatt_trace_clocks {
 	uint64_t monotonic_ns, boottime_ns, realtime_ns;
 };
 
-/* @pid is watched from @begun_ns on. */
+/**
+ * struct jetwatt_trace_job - the measured process
+ * @begun_ns: time from which the process is measured
+ * @pid: process id
+ */
 struct jetwatt_trace_job {
 	uint64_t begun_ns;
 	uint32_t pid;
 };
 
 /**
- * struct jetwatt_trace_end - how it ended
- * @ended_ns: what counts as the run's end; @status: of the command, as of
- *	wait(2), -1: not known
- * @waits_lost, @missed: waits and ticks that are missing, in all
+ * struct jetwatt_trace_end - how the run ended
+ * @ended_ns: end of the run
+ * @waits_lost: number of waits that were lost
+ * @missed: number of ticks that the sampler skipped
+ * @status: exit status of the command, in the form of wait(2); -1: unknown
  */
 struct jetwatt_trace_end {
 	uint64_t ended_ns, waits_lost, missed;
@@ -684,51 +1315,144 @@ struct jetwatt_trace_end {
 
 /* --- writing ------------------------------------------------------- */
 
+/* A writer: see jetwatt_trace_writer_new(). */
 struct jetwatt_trace_writer;
 
 /**
- * jetwatt_trace_writer_new() - write a trace to @fd, which stays the caller's
+ * jetwatt_trace_writer_new() - make a trace writer
+ * @w: set to the writer; unchanged on error. The caller frees it with jetwatt_trace_writer_free()
+ * @fd: where to write; it stays open and belongs to the caller
  *
- * What describes the run (texts, chips, rails, the job) is kept, written
- * before the first sample and again every minute. Data goes to @fd in blocks of
- * at most a second, each by one write(2). A write that fails is the last one:
- * what it left of its block is cut off if @fd is a file.
+ * The writer keeps the description of the run (texts, chips, rails, the job). It writes the
+ * description before the first sample and again every minute. It writes data in blocks of at most
+ * one second, each with one write(2). After a write error it writes nothing more, and if @fd is a
+ * file it truncates the incomplete block.
+ *
+ * Return: 0; -ENOMEM.
  */
 int jetwatt_trace_writer_new(struct jetwatt_trace_writer **w, int fd);
-/* Does not write what is held back: see jetwatt_trace_finish(). */
+/**
+ * jetwatt_trace_writer_free() - free a writer
+ * @w: the writer; may be NULL
+ *
+ * Records in memory are discarded: call jetwatt_trace_finish() before.
+ */
 void jetwatt_trace_writer_free(struct jetwatt_trace_writer *w);
 
-/* Keys "board", "kernel", "version", "command", "scope" are known to the
- * commands; of any other length than the limits above allow: -EINVAL. A
- * key, chip or rail that was written before is replaced. */
+/**
+ * jetwatt_trace_write_text() - describe the run with a text
+ * @w: the writer
+ * @key: name of the text, less than JETWATT_TRACE_KEY_LEN bytes; the verbs of jetwatt use "board",
+ *	"kernel", "version", "command" and "scope". A text with the same key is replaced
+ * @text: the text, less than JETWATT_TRACE_TEXT_LEN bytes
+ *
+ * Return: 0; -EINVAL: @key is empty, or @key or @text is too long; -ENOSPC: too many descriptions;
+ * or the writer's first error.
+ */
 int jetwatt_trace_write_text(struct jetwatt_trace_writer *w, const char *key, const char *text);
+/**
+ * jetwatt_trace_write_chip() - describe a sensor chip
+ * @w: the writer
+ * @chip: the chip; a chip with the same id is replaced
+ *
+ * Return: 0; -ENOSPC: too many descriptions; or the writer's first error.
+ */
 int jetwatt_trace_write_chip(struct jetwatt_trace_writer *w, const struct jetwatt_chip *chip);
+/**
+ * jetwatt_trace_write_rail() - describe a rail
+ * @w: the writer
+ * @rail: the rail; a rail with the same id is replaced
+ *
+ * Return: 0; -ENOSPC: too many descriptions; or the writer's first error.
+ */
 int jetwatt_trace_write_rail(struct jetwatt_trace_writer *w, const struct jetwatt_rail *rail);
+/**
+ * jetwatt_trace_write_job() - describe the measured process
+ * @w: the writer
+ * @job: the process; an earlier description is replaced
+ *
+ * Return: 0; -ENOSPC: too many descriptions; or the writer's first error.
+ */
 int jetwatt_trace_write_job(struct jetwatt_trace_writer *w, const struct jetwatt_trace_job *job);
 
-/* With the writer as @writer these are callbacks of jetwatt_subscribe(),
- * jetwatt_events() and jetwatt_probe_open(). */
+/*
+ * Write one record of data. The functions are callbacks of jetwatt_subscribe(),
+ * jetwatt_probe_open() and jetwatt_events(), with the struct jetwatt_trace_writer as @writer. They
+ * may call write(2). jetwatt_trace_flush() returns their errors.
+ */
+/**
+ * jetwatt_trace_write_samples() - write a batch
+ * @s: the batch
+ * @writer: the struct jetwatt_trace_writer
+ */
 void jetwatt_trace_write_samples(const struct jetwatt_samples *s, void *writer);
+/**
+ * jetwatt_trace_write_sync() - write a wait
+ * @s: the wait
+ * @writer: the struct jetwatt_trace_writer
+ */
 void jetwatt_trace_write_sync(const struct jetwatt_sync *s, void *writer);
+/**
+ * jetwatt_trace_write_event() - write an event
+ * @e: the event
+ * @writer: the struct jetwatt_trace_writer
+ */
 void jetwatt_trace_write_event(const struct jetwatt_event *e, void *writer);
+/**
+ * jetwatt_trace_write_reading() - write a reading of sysfs
+ * @r: the reading
+ * @writer: the struct jetwatt_trace_writer
+ */
 void jetwatt_trace_write_reading(const struct jetwatt_reading *r, void *writer);
 
-/* Write what is older than a second, or all of it if @all; and note how many
- * waits have been lost so far. To be called a few times a second. Return: 0;
- * the first error of any call before, from then on. */
+/**
+ * jetwatt_trace_flush() - write the records in memory; to be called several times per second
+ * @w: the writer
+ * @waits_lost: number of waits that were lost so far
+ * @all: 1: write everything; 0: write a block that is at least one second old
+ *
+ * Context: blocks in write(2).
+ * Return: 0; or the first error of any call on @w.
+ */
 int jetwatt_trace_flush(struct jetwatt_trace_writer *w, uint64_t waits_lost, int all);
+/**
+ * jetwatt_trace_finish() - write the end of the run and everything in memory
+ * @w: the writer
+ * @end: how the run ended
+ *
+ * Later records are ignored.
+ *
+ * Context: blocks in write(2).
+ * Return: 0; or the first error of any call on @w.
+ */
 int jetwatt_trace_finish(struct jetwatt_trace_writer *w, const struct jetwatt_trace_end *end);
-uint64_t jetwatt_trace_written(const struct jetwatt_trace_writer *w);	/* bytes */
+/**
+ * jetwatt_trace_written() - return the length of the trace
+ * @w: the writer
+ *
+ * Return: number of bytes in complete blocks that were written to the file.
+ */
+uint64_t jetwatt_trace_written(const struct jetwatt_trace_writer *w);
 
 /* --- reading ------------------------------------------------------- */
 
+/* A reader: see jetwatt_trace_reader_new(). */
 struct jetwatt_trace_reader;
 
 /**
- * struct jetwatt_trace_calls - who gets what; each may be NULL
+ * struct jetwatt_trace_calls - callbacks of a trace reader; each may be NULL
+ * @samples: receives a batch; jetwatt_samples::gap counts the samples that are missing in the
+ *	trace, whether they were lost before or after recording
+ * @sync: receives a wait
+ * @event: receives an event of the module
+ * @text: receives a text that describes the run
+ * @chip: receives a sensor chip
+ * @rail: receives a rail
+ * @clocks: receives one moment by three clocks
+ * @job: receives the measured process
+ * @end: receives the end of the run
  *
- * Descriptions come again and again: the last one counts. Samples' gaps count
- * what is missing in the trace, whether it was lost before or after recording.
+ * A trace repeats its descriptions (texts, chips, rails, the job); the last one is valid.
  */
 struct jetwatt_trace_calls {
 	jetwatt_samples_fn samples;
@@ -743,15 +1467,18 @@ struct jetwatt_trace_calls {
 };
 
 /**
- * struct jetwatt_trace_state - what has been read so far
- * @version: of the format; @blocks: whole ones
- * @damaged: blocks that were there and not whole; @missing: that were not there
- * @skipped: bytes that were no part of a whole block
- * @tail: bytes at the end that may become one
- * @unknown: records of a kind that this version does not know
- * @waits, @waits_lost: as the writer counted them; of @waits, @waits_missing
- *	were in blocks that are gone
- * @ended: the writer has closed the trace
+ * struct jetwatt_trace_state - what a reader has read so far
+ * @version: version of the format
+ * @ended: 1: the writer has closed the trace
+ * @blocks: number of intact blocks
+ * @damaged: number of damaged blocks
+ * @missing: number of blocks that are missing, by their sequence numbers
+ * @skipped: number of bytes that belong to no intact block
+ * @tail: number of bytes at the end that may become a block
+ * @unknown: number of records whose kind this version does not know
+ * @waits: number of waits, as the writer counted them
+ * @waits_lost: number of waits that were lost before recording
+ * @waits_missing: number of @waits that were in missing or damaged blocks
  */
 struct jetwatt_trace_state {
 	uint32_t version, ended;
@@ -760,23 +1487,44 @@ struct jetwatt_trace_state {
 };
 
 /**
- * jetwatt_trace_reader_new() - read a trace from @fd: a file, also one that is
- * being written, or a pipe
+ * jetwatt_trace_reader_new() - make a trace reader
+ * @r: set to the reader; unchanged on error. The caller frees it with jetwatt_trace_reader_free()
+ * @fd: a file, also one that is being written, or a pipe; it stays open and belongs to the caller
+ * @calls: callbacks, which are copied
+ * @arg: passed to the callbacks
+ *
+ * Return: 0; -ENOMEM.
  */
 int jetwatt_trace_reader_new(struct jetwatt_trace_reader **r, int fd,
 			     const struct jetwatt_trace_calls *calls, void *arg);
+/**
+ * jetwatt_trace_reader_free() - free a reader
+ * @r: the reader; may be NULL
+ */
 void jetwatt_trace_reader_free(struct jetwatt_trace_reader *r);
-/* Readings go to @fn, with the reader's own @arg. */
+/**
+ * jetwatt_trace_reader_reading() - set the callback for readings of sysfs
+ * @r: the reader
+ * @fn: called for each reading, with the @arg of jetwatt_trace_reader_new(); may be NULL
+ */
 void jetwatt_trace_reader_reading(struct jetwatt_trace_reader *r, jetwatt_reading_fn fn);
 
 /**
- * jetwatt_trace_read() - hand on the next whole block
+ * jetwatt_trace_read() - read the next intact block and call the callbacks for its records
+ * @r: the reader
  *
- * What is damaged is left out and counted; what is no trace at all ends without
- * a block. Return: 1; 0: there is no more, for now; -EPROTO: it is of a newer
- * format; -ENOMEM; what read(2) said.
+ * Damaged data is skipped and counted. A file that is not a trace has no intact block.
+ *
+ * Context: blocks in read(2).
+ * Return: 1: a block was read; 0: there is no further block at present; -EPROTO: the trace has a
+ * newer format; -ENOMEM; or the error of read(2).
  */
 int jetwatt_trace_read(struct jetwatt_trace_reader *r);
+/**
+ * jetwatt_trace_state() - read what the reader has read so far
+ * @r: the reader
+ * @st: receives a copy of the state
+ */
 void jetwatt_trace_state(const struct jetwatt_trace_reader *r, struct jetwatt_trace_state *st);
 
 #ifdef __cplusplus
