@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Entry to and return from the calls of libcuda and libcudart that wait for
- * the GPU, and launches.
+ * Uprobes on the functions of libcuda and libcudart that wait for the GPU or launch work.
  *
- * This sees what system calls do not: a wait that spins on memory. One call is
- * made of others (cudart's of libcuda's): the outermost counts. Frames tell
- * them apart: what was called from inside has a lower stack pointer. One that
- * never returned (longjmp, a cancelled thread) is known by the same rule.
+ * They also detect waits that spin on memory, which no system call shows.
  *
- * A loop that asks for the state of an event or stream until it is done is one wait.
+ * A function may call another traced one (libcudart calls libcuda). Only the outermost call counts.
+ * The stack pointer distinguishes them: an inner call has a lower one than the outer call. The
+ * same rule detects that a call has ended without a return (longjmp(), a cancelled thread): the
+ * next call of the thread does not have a lower stack pointer.
+ *
+ * A loop that queries an event or a stream until it is done is one wait.
  */
 #ifndef JETWATT_BPF_API_H
 #define JETWATT_BPF_API_H
@@ -16,6 +17,7 @@
 #include "state.h"
 
 struct {
+/* Per thread: the outermost call that waits. */
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, u32);		/* tid */
@@ -23,13 +25,14 @@ struct {
 } calls SEC(".maps");
 
 struct {
+/* Per thread: the loop of queries. */
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, u32);		/* tid */
 	__type(value, struct query);
 } queries SEC(".maps");
 
-/* Calls of each entry point, also those from inside another one. */
+/* Number of calls of each entry point, including inner calls. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -37,22 +40,22 @@ struct {
 	__type(value, u64);
 } entries SEC(".maps");
 
-/* cudaErrorNotReady is the same number since CUDA 10.1. */
+/* The error code of cuda*Query() in libcudart, cudaErrorNotReady, is the same since CUDA 10.1. */
 #define CUDA_ERROR_NOT_READY	600
 
 /*
- * A thread that asks less often than this does something else in between. Caching
- * allocators do that: they ask once whether a block is free again, and go on.
+ * A longer gap between two queries ends the loop: the thread did something else in between.
+ * Caching allocators do that: they query once whether a block is free, and continue.
  */
 #define QUERY_GAP_NS		10000000
 
-static __always_inline u64 saved(void *ctx, int off)
+static __always_inline u64 saved_reg(void *ctx, int off)
 {
 	return *(u64 *)(ctx + off);
 }
 
-/* What the process has launched since its last wait. */
-static __always_inline struct launched *launched(u32 tgid)
+/* Launches of the process since its last wait; the entry is made if there is none. */
+static __always_inline struct launched *launches_of(u32 tgid)
 {
 	struct launched none = { 0 }, *l = bpf_map_lookup_elem(&callers, &tgid);
 
@@ -65,7 +68,7 @@ static __always_inline struct launched *launched(u32 tgid)
 
 static __always_inline void count_entry(void *ctx, u32 tgid)
 {
-	struct entry_key key = { .address = saved(ctx, OFF_PC), .tgid = tgid };
+	struct entry_key key = { .address = saved_reg(ctx, OFF_PC), .tgid = tgid };
 	u64 first = 1, *n;
 
 	if (!counting)
@@ -84,8 +87,8 @@ static __always_inline int waits_in_library(u32 tgid)
 	return l && l->flags & WAITS;
 }
 
-/* The thread does something else: it was not waiting for what it has asked for. */
-static __always_inline void forget_query(u32 tid)
+/* The thread calls something else, so the query before was not part of a wait. */
+static __always_inline void end_query_loop(u32 tid)
 {
 	struct query *q = queries_seen ? bpf_map_lookup_elem(&queries, &tid) : NULL;
 
@@ -93,10 +96,10 @@ static __always_inline void forget_query(u32 tid)
 		q->enter_ns = 0;
 }
 
-/* The launches up to this wait, which ends here. */
-static __always_inline void take_launches(u32 tgid, struct launched *before)
+/* Copy the launches before the wait that ends now to @before, and reset them. */
+static __always_inline void reset_launches(u32 tgid, struct launched *before)
 {
-	struct launched *l = launched(tgid);
+	struct launched *l = launches_of(tgid);
 
 	if (!l)
 		return;
@@ -108,7 +111,7 @@ static __always_inline void take_launches(u32 tgid, struct launched *before)
 static __always_inline int enter_api(void *ctx, u32 call)
 {
 	u64 id = bpf_get_current_pid_tgid();
-	struct call c = { .sp = saved(ctx, OFF_SP), .call = call };
+	struct call c = { .sp = saved_reg(ctx, OFF_SP), .call = call };
 	u32 tid = (u32)id;
 	struct launched *l;
 	struct call *outer;
@@ -119,11 +122,11 @@ static __always_inline int enter_api(void *ctx, u32 call)
 	outer = bpf_map_lookup_elem(&calls, &tid);
 	if (outer && c.sp < outer->sp)
 		return 0;
-	l = launched(id >> 32);
-	/* One with nothing launched before is no wait: see api_return(). */
+	l = launches_of(id >> 32);
+	/* A copy without a launch before it is not a wait: see api_return(). */
 	if (l && (call != JETWATT_SYNC_RECORD_COPY || l->nr))
 		l->flags |= WAITS;
-	forget_query(tid);
+	end_query_loop(tid);
 	c.enter_ns = bpf_ktime_get_ns();
 	if (bpf_map_update_elem(&calls, &tid, &c, BPF_ANY))
 		count_lost();
@@ -163,13 +166,13 @@ int api_return(void *ctx)
 	struct call *c;
 
 	c = bpf_map_lookup_elem(&calls, &tid);
-	if (!c || saved(ctx, OFF_SP) < c->sp)
+	if (!c || saved_reg(ctx, OFF_SP) < c->sp)
 		return 0;
 	now = bpf_ktime_get_ns();
-	take_launches(id >> 32, &before);
-	/* A copy with nothing launched before it waits for itself only. */
+	reset_launches(id >> 32, &before);
+		/* A copy without a launch before it waits only for itself. */
 	if (c->call != JETWATT_SYNC_RECORD_COPY || before.nr)
-		emit(id, c->enter_ns, now, c->call, (int)saved(ctx, OFF_RET), -1, -1, &before);
+		emit(id, c->enter_ns, now, c->call, (int)saved_reg(ctx, OFF_RET), -1, -1, &before);
 	bpf_map_delete_elem(&calls, &tid);
 	return 0;
 }
@@ -177,7 +180,7 @@ int api_return(void *ctx)
 SEC("uprobe")
 int api_query(void *ctx)
 {
-	u64 id = bpf_get_current_pid_tgid(), sp = saved(ctx, OFF_SP);
+	u64 id = bpf_get_current_pid_tgid(), sp = saved_reg(ctx, OFF_SP);
 	struct query none = { 0 }, *q;
 	u32 tid = (u32)id;
 	struct call *outer;
@@ -198,26 +201,26 @@ int api_query(void *ctx)
 	if (!q || (q->sp && sp < q->sp))
 		return 0;
 	q->sp = sp;
-	q->asked = saved(ctx, OFF_ARG0);
+	q->asked = saved_reg(ctx, OFF_ARG0);
 	q->begin_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
 /*
- * The first query that finds the GPU busy begins a wait, the one that finds it done ends
- * it. Queries of other events in between are not looked at. Where a thread that has waited
- * for an event like this finds it done at once, after a launch, that was a short wait: it
- * came late.
+ * The first query that returns "not ready" begins a wait, and the query that returns "ready" ends
+ * it. Queries of other handles in between are ignored. If the thread has waited for the same
+ * handle before, and the first query after a launch returns "ready", that query is a wait as well:
+ * the GPU was done before the loop began.
  */
 SEC("uprobe")
 int api_query_return(void *ctx)
 {
 	u64 id = bpf_get_current_pid_tgid(), now, enter_ns;
-	u32 tid = (u32)id, ret = (u32)saved(ctx, OFF_RET);
+	u32 tid = (u32)id, ret = (u32)saved_reg(ctx, OFF_RET);
 	struct launched before = { 0 }, *l;
 	struct query *q = bpf_map_lookup_elem(&queries, &tid);
 
-	if (!q || !q->sp || saved(ctx, OFF_SP) < q->sp)
+	if (!q || !q->sp || saved_reg(ctx, OFF_SP) < q->sp)
 		return 0;
 	q->sp = 0;
 	if (q->enter_ns && q->begin_ns - q->last_ns > QUERY_GAP_NS)
@@ -232,19 +235,19 @@ int api_query_return(void *ctx)
 		q->handle = q->asked;
 		return 0;
 	}
-	l = launched(id >> 32);
+	l = launches_of(id >> 32);
 	if (!q->enter_ns && !(q->waits && q->handle == q->asked && l && l->nr))
 		return 0;
 	q->enter_ns = 0;
 	q->waits++;
 	if (l)
 		l->flags |= WAITS;
-	take_launches(id >> 32, &before);
+	reset_launches(id >> 32, &before);
 	emit(id, enter_ns, now, JETWATT_SYNC_RECORD_QUERY, (int)ret, -1, -1, &before);
 	return 0;
 }
 
-static __always_inline int launches(void *ctx, u32 from)
+static __always_inline int count_launch(void *ctx, u32 from)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 tgid = id >> 32;
@@ -253,8 +256,8 @@ static __always_inline int launches(void *ctx, u32 from)
 	if (!watched(tgid))
 		return 0;
 	count_entry(ctx, tgid);
-	forget_query((u32)id);
-	l = launched(tgid);
+	end_query_loop((u32)id);
+	l = launches_of(tgid);
 	if (!l || (!from && l->flags & DRIVER))
 		return 0;
 	l->flags |= from;
@@ -267,13 +270,13 @@ static __always_inline int launches(void *ctx, u32 from)
 SEC("uprobe")
 int api_launch(void *ctx)
 {
-	return launches(ctx, DRIVER);
+	return count_launch(ctx, DRIVER);
 }
 
 SEC("uprobe")
 int api_launch_runtime(void *ctx)
 {
-	return launches(ctx, 0);
+	return count_launch(ctx, 0);
 }
 
 #endif

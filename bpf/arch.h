@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Where an architecture keeps a system call's number and arguments, and which
- * numbers the calls have.
+ * Per architecture: offsets of a system call's number and arguments in struct pt_regs, and the
+ * numbers of system calls.
  *
- * The offsets are those of struct pt_regs, whose general registers come first
- * and are user ABI (ptrace, core files): they can't move between kernels, so
- * no relocation against kernel BTF is needed.
+ * The general registers come first in struct pt_regs and are user ABI (ptrace, core files), so the
+ * offsets are the same in all kernels and need no relocation with kernel BTF.
  */
 #ifndef JETWATT_BPF_ARCH_H
 #define JETWATT_BPF_ARCH_H
@@ -13,16 +12,16 @@
 #if defined(__TARGET_ARCH_arm64)
 
 #define REG(n)		((n) * 8)
-#define OFF_NR		REG(8)		/* still the caller's x8 at exit */
-/* Three arguments stand side by side: one read fetches them. */
-#define OFF_ARGS	REG(0)		/* at entry only: the return value at exit */
+#define OFF_NR		REG(8)		/* at exit it is still the caller's x8 */
+/* The three arguments are adjacent, so one read copies them. */
+#define OFF_ARGS	REG(0)		/* valid at entry; at exit x0 is the return value */
 #define ARG0		0
 #define ARG1		1
 #define ARG2		2
 #define OFF_SP		REG(31)
 #define OFF_PC		REG(32)
 #define OFF_RET		REG(0)
-#define OFF_ARG0	REG(0)		/* of a function, at its entry */
+#define OFF_ARG0	REG(0)		/* first argument of a function, at its entry */
 
 #define NR_DUP			23
 #define NR_DUP2			(-1)

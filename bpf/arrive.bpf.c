@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * How many requests have come to the sockets of a cgroup: datagrams, and segments
- * of TCP that end what the other side has written in one piece (PSH).
+ * Counts the requests that arrive at the sockets of a cgroup: UDP datagrams, and TCP segments with
+ * the flag PSH, which ends one write of the sender. user/lib/arrivals.c loads it.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -12,6 +12,7 @@ typedef unsigned char u8;
 #define UDP	17
 #define PSH	0x08
 
+/* Number of requests; read by user space. */
 __u64 arrived;
 
 SEC("cgroup_skb/ingress")
@@ -20,14 +21,14 @@ int arrive(struct __sk_buff *skb)
 	u8 head[20], flags = 0;
 	int at, protocol;
 
-	/* begins with the header of the network's layer */
+	/* The packet begins with its IP header. */
 	if (bpf_skb_load_bytes(skb, 0, head, sizeof(head)))
 		return 1;
 	if (head[0] >> 4 == 4) {
 		at = (head[0] & 15) * 4;
 		protocol = head[9];
 	} else {
-		/* Extensions of IPv6 stand between nobody and a server on his own board. */
+		/* A client does not send IPv6 extension headers to a server on the same board. */
 		at = 40;
 		protocol = head[6];
 	}

@@ -1,70 +1,76 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * What a thread is at, as sync.bpf.c remembers it between calls. The library
- * looks there for who is waiting now. Plain types, so that both sides can include it.
+ * The state of threads and descriptors between calls, shared by sync.bpf.c and the library, which
+ * reads it to find out whether a thread is waiting. It uses plain types, so that both can include
+ * it.
  */
 #ifndef JETWATT_BPF_PLACE_H
 #define JETWATT_BPF_PLACE_H
 
-/* tegra-drm, with and without a time stamp in the reply */
+/* ioctls of tegra-drm, with and without a time stamp in the reply */
 #define SYNCPOINT_WAIT_NVIDIA	0xC0206462
 #define SYNCPOINT_WAIT_MAINLINE	0xC0186462
-/* nvhost-ctrl: of these the fence comes first */
+/* ioctls of nvhost-ctrl; the fence is the first member of their arguments */
 #define NVHOST_SYNCPT_WAIT	0x400C4803
 #define NVHOST_SYNCPT_WAITEX	0xC0104806
 #define NVHOST_SYNCPT_WAITMEX	0xC0204809
 
+/* Values of wait::kind that are not ioctl numbers */
 #define WAIT_POLL		1
-#define DUPLICATE		2	/* no wait, but remembered as they are */
+#define DUPLICATE		2	/* dup(): not a wait, but tracked in the same way */
 
 /*
- * A thread's call, from its entry to its exit and, if it was interrupted, to
- * the next that takes it up again. The entry stays for the thread's next call:
- * adding and deleting would cost more than all the rest.
+ * struct wait - the present call of a thread
+ *
+ * It is valid from the entry of the call to its exit. If the call was interrupted, it stays valid
+ * until the call that resumes the wait. It is then reused for the thread's next call, because
+ * adding and deleting map entries would cost more than everything else.
  */
 enum { IDLE, RUNNING, UNFINISHED };
 struct wait {
 	unsigned long long enter_ns;
-	unsigned long long ptr;		/* its argument in user memory */
-	unsigned long long fence;	/* ioctl: id and threshold; poll: bit i: entry i was armed */
-	unsigned int kind;		/* the ioctl's number, or WAIT_POLL, DUPLICATE */
-	unsigned int state;
+	unsigned long long ptr;		/* address of the argument in user memory */
+	unsigned long long fence;	/* ioctl: id, threshold; poll: bit i: entry i was armed */
+	unsigned int kind;		/* number of the ioctl, or WAIT_POLL, DUPLICATE */
+	unsigned int state;		/* IDLE, RUNNING, or UNFINISHED: interrupted */
 	int fd;				/* ioctl: its descriptor; poll: number of entries */
-	int name[2];			/* descriptors that are in @named as of @names_gen */
-	unsigned int names_gen;
-	unsigned int armer;		/* its process has armed a pollfd */
+	int name[2];			/* descriptors in the map @named, if names_gen is current */
+	unsigned int names_gen;		/* value of the variable names_gen at that time */
+	unsigned int armer;		/* 1: the process has armed a pollfd */
 	unsigned int hits;		/* bit i: entry i of the poll that ends is ready */
 };
 
 /*
- * Every thread has its place in an array, which is found without a look-up. Who
- * finds his taken goes to the hash. Two that claim one place in the same instant
- * may mix up the first of their waits.
+ * An array with one slot per tid modulo PLACES: it costs less than a hash table. A thread whose
+ * slot belongs to another thread uses the hash table @waits. If two threads claim a free slot at
+ * the same instant, the data of their first waits may be mixed up.
  */
 #define PLACES	8192	/* power of two */
 
-/* Free again, but others that found it taken may still be in the hash. */
+/* The slot is free again, but a thread that found it in use may have an entry in @waits. */
 #define LEFT	(~0u)
 
 struct place {
-	unsigned int tid;	/* 0: free, as it ever was; or LEFT */
+	unsigned int tid;	/* 0: never used; LEFT: free again; else the owner */
 	unsigned int pad;
 	struct wait w;
 };
 
-/* A call of libcuda or libcudart that waits. */
+/* A call of a function of libcuda or libcudart that waits; sp: stack pointer at its entry. */
 struct call {
 	unsigned long long enter_ns, sp;
 	unsigned int call, pad;
 };
 
 /*
- * A thread that asks whether the GPU is done, until it is.
- * @enter_ns: begin of the first query that found it busy, 0: the thread isn't waiting
- * @last_ns: end of the last such query
- * @handle: the event or stream of that wait, or of the last one
- * @waits: how many have ended
- * @begin_ns, @sp, @asked: of the query under way; @sp 0: none
+ * struct query - a thread that queries the GPU in a loop
+ * @enter_ns: begin of the first query that returned "not ready"; 0: the thread is not waiting
+ * @last_ns: end of the last query of the wait
+ * @handle: the event or stream of the present or the last wait
+ * @begin_ns: begin of the query in progress
+ * @sp: stack pointer of the query in progress; 0: none
+ * @asked: event or stream of the query in progress
+ * @waits: number of waits that have ended
  */
 struct query {
 	unsigned long long enter_ns, last_ns, handle;
@@ -72,9 +78,11 @@ struct query {
 };
 
 /*
- * Launches of a process since its last wait, by whichever thread.
- * @flags: DRIVER: it launches through the driver's calls, so the runtime's are the same ones;
- *	WAITS: it has waited in a call of a library
+ * struct launched - launches of a process since its last wait, by all its threads
+ * @first_ns: time of the first launch; 0: none
+ * @nr: number of launches
+ * @flags: DRIVER: the process launches through functions of libcuda, so calls of libcudart are
+ *	not counted again; WAITS: a thread has waited in a function of a library
  */
 #define DRIVER		1
 #define WAITS		2
@@ -83,7 +91,7 @@ struct launched {
 	unsigned int nr, flags;
 };
 
-/* An entry point, where process @tgid has it in memory. */
+/* An entry point, at its address in the memory of process @tgid. */
 struct entry_key {
 	unsigned long long address;
 	unsigned int tgid, pad;
@@ -101,16 +109,18 @@ static inline __attribute__((always_inline)) int is_syncpoint_wait(unsigned int 
 }
 
 /*
- * A pollfd that fences are or were pending on. The first poll after the arming begins the
- * wait; a thread may be asleep in poll() before another one arms. An event is always armed:
- * the program sees it made, or the library finds it among a process's descriptors.
+ * struct armed - a descriptor for which a fence is or was pending
+ *
+ * The first poll after the arming begins the wait. A thread may also be in poll() already when
+ * another thread arms the descriptor. A descriptor of a driver event is always armed; the BPF
+ * program sees its creation, or the library finds it among the descriptors of the process.
  */
 struct armed {
-	unsigned long long armed_ns;	/* event: when the last poll of it timed out */
-	unsigned long long enter_ns;
-	unsigned int pending, pollers;
-	int ctl_fd;
-	unsigned int event;
+	unsigned long long armed_ns;	/* time of the arming; event: end of its last poll */
+	unsigned long long enter_ns;	/* begin of the wait; 0: no poll since the arming */
+	unsigned int pending, pollers;	/* number of pending fences, of threads in poll() */
+	int ctl_fd;			/* descriptor whose ioctl armed it; -1: none */
+	unsigned int event;		/* 1: a driver event */
 };
 
 /* A descriptor of a process. */
@@ -119,9 +129,8 @@ struct fd_key {
 	int fd;
 };
 
-/* Of processes of which there is something to know: only polls of those that have armed a
- * pollfd are looked at. */
+/* Flags of processes in the map @armers. Only polls of processes with ARMED are examined. */
 #define ARMED	1
-#define NAMED	2	/* descriptors of it stand in records */
+#define NAMED	2	/* records contain descriptors of the process */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * What the programs remember between calls, whom they watch, and how a record
- * leaves.
+ * Settings, maps and helpers of sync.bpf.c: which processes are watched, what is known about them,
+ * and how a record gets into the ring buffer.
  */
 #ifndef JETWATT_BPF_STATE_H
 #define JETWATT_BPF_STATE_H
@@ -14,44 +14,46 @@
 #define NULL ((void *)0)
 #endif
 
-/* Set before load. */
-const volatile __u32 only_tgid;		/* this process, 0: see follow_set */
-const volatile __u32 follow_set;		/* those in the map @followed */
-const volatile __u64 only_cgroup;
-const volatile __u32 cgroup_level;	/* its depth: descendants too; 0: that one alone */
-/* The ends of processes are seen in system calls: see process_exit(). */
+/* Settings; the library sets them before it loads the program. */
+const volatile __u32 only_tgid;		/* watch this process only; 0: see follow_set */
+const volatile __u32 follow_set;		/* 1: watch the processes in the map @followed */
+const volatile __u64 only_cgroup;	/* watch this cgroup only; 0: any */
+const volatile __u32 cgroup_level;	/* its depth, to include descendants; 0: without them */
+/* 1: system calls are traced, so they show the ends of processes: see process_exit(). */
 const volatile __u32 sees_syscalls;
-/* They serve to follow forks, no more. */
+/* 1: system calls are traced only to follow forks. */
 const volatile __u32 only_forks;
-/* The reader acts on each wait: wake it for every one. */
+/* 1: wake the reader for every record. */
 const volatile __u32 prompt;
-/* Calls are counted by their address. */
+/* 1: count the calls of each entry point. */
 const volatile __u32 counting;
-/* sched_process_fork's field, 0: take what clone() returns */
+/* Offset of the child's pid in sched_process_fork; 0: use the return value of clone(). */
 const volatile __u32 fork_child_off;
 
-/* Records and states that found no room. */
+/* Number of records and map entries that were lost because a buffer or map was full. */
 __u64 lost;
-/* Processes in @callers, so far; first threads gone in @followed, unseen. */
+/* Number of processes ever added to @callers; of processes in @followed with value 2. */
 __u64 callers_seen, orphans;
-/* Threads in @queries, so far. */
+/* Number of threads ever added to @queries. */
 __u64 queries_seen;
-/* How often something in @named was forgotten. */
+/* Generation of @named: incremented when an entry is removed. */
 __u64 names_gen;
 __u64 last_wake_ns;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);	/* the library may ask for another */
+	__uint(max_entries, 1 << 20);	/* bytes; the library may change it */
 } records SEC(".maps");
 
+/* Per thread: the present call, in a slot; see place.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, PLACES);
-	__type(key, u32);		/* tid, its lower bits */
+	__type(key, u32);		/* lower bits of the tid */
 	__type(value, struct place);
 } places SEC(".maps");
 
+/* Per thread without a slot in @places: the present call. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -59,7 +61,7 @@ struct {
 	__type(value, struct wait);
 } waits SEC(".maps");
 
-/* Least recently used: a process that dies leaves its entries behind. */
+/* Armed descriptors. LRU, because a process that dies leaves its entries behind. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -67,7 +69,7 @@ struct {
 	__type(value, struct armed);
 } armed_fds SEC(".maps");
 
-/* ARMED, NAMED */
+/* Per process: ARMED, NAMED. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -75,10 +77,10 @@ struct {
 	__type(value, u32);
 } armers SEC(".maps");
 
-/* Values for entries of maps: what has its place on the stack costs the verifier more. */
+/* Values for map entries: constants, because values on the stack cost the verifier more. */
 const volatile __u32 one = 1, has_names = NAMED;
 
-/* Descriptors that stand in records: user space remembers what they are. */
+/* Descriptors that records contain. The library caches which files they are. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -86,8 +88,10 @@ struct {
 	__type(value, u32);
 } named SEC(".maps");
 
-/* Processes that were seen to call libcuda. Below a wait there (WAITS) system calls are
- * no news. */
+/*
+ * Processes that have called libcuda. If such a process waits there (WAITS), its system calls are
+ * not examined, because they are part of those waits.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -95,7 +99,7 @@ struct {
 	__type(value, struct launched);
 } callers SEC(".maps");
 
-/* 1: followed; 2: its first thread has gone, others may live */
+/* 1: the process is followed; 2: its first thread has exited, other threads may be alive. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -108,7 +112,7 @@ static __always_inline void count_lost(void)
 	__sync_fetch_and_add(&lost, 1);
 }
 
-static __always_inline u64 reg(u64 regs, u32 off)
+static __always_inline u64 read_reg(u64 regs, u32 off)
 {
 	u64 v = 0;
 
@@ -120,7 +124,7 @@ struct args {
 	u64 v[3];
 };
 
-static __always_inline struct args args(u64 regs)
+static __always_inline struct args read_args(u64 regs)
 {
 	struct args a = { 0 };
 
@@ -128,6 +132,7 @@ static __always_inline struct args args(u64 regs)
 	return a;
 }
 
+/* Does the current thread, of process @tgid, belong to the watched processes? */
 static __always_inline int watched(u32 tgid)
 {
 	if (only_tgid && tgid != only_tgid)
@@ -141,22 +146,23 @@ static __always_inline int watched(u32 tgid)
 }
 
 /*
- * A reader that was woken looks again 20 ms later, so it need not be woken for
- * each record: that would cost the job more than all the rest.
+ * Minimum time between two wake-ups of the reader. The reader polls again 20 ms after it was
+ * woken, so most records need no wake-up, which would cost the job more than all the rest.
  */
 #define WAKE_NS		10000000
 
-/* Has libcuda started the current thread, to wait for others? Its name: cuda-EvtHandlr. */
-static __always_inline u32 helper(void)
+/* JETWATT_SYNC_RECORD_HELPER if the current thread has the name of libcuda's thread, else 0. */
+static __always_inline u32 helper_flag(void)
 {
 	u64 comm[2] = { 0 };
 
 	bpf_get_current_comm(comm, sizeof(comm));
-	/* The last byte is the kernel's. */
+	/* "cuda-EvtHandlr" has 14 bytes; the kernel may use the last byte of the buffer. */
 	return comm[0] == 0x7476452d61647563ull && comm[1] << 8 == 0x726c646e6148ull << 8 ?
 	       JETWATT_SYNC_RECORD_HELPER : 0;
 }
 
+/* Put a record into the ring buffer. @l: launches before the wait; NULL: not traced. */
 static __always_inline void emit(u64 id, u64 enter_ns, u64 exit_ns, u32 call, int ret,
 				 int fd, int ctl_fd, const struct launched *l)
 {
@@ -188,7 +194,8 @@ static __always_inline void emit(u64 id, u64 enter_ns, u64 exit_ns, u32 call, in
 }
 
 
-static __always_inline void forget(u32 tgid, int fd)
+/* The file behind @fd may have changed (-1: behind all descriptors): let the library drop it. */
+static __always_inline void emit_forget(u32 tgid, int fd)
 {
 	struct fd_key key = { .tgid = tgid, .fd = fd };
 
@@ -198,8 +205,8 @@ static __always_inline void forget(u32 tgid, int fd)
 	emit((u64)tgid << 32, 0, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_FORGET, 0, fd, -1, NULL);
 }
 
-/* Both descriptors are about to stand in a record of the thread @w; @ctl_fd -1: only one. */
-static __always_inline void name(struct wait *w, struct fd_key *key, int ctl_fd)
+/* Add @key and @ctl_fd (-1: none) to @named: the next record of the thread @w contains them. */
+static __always_inline void name_fds(struct wait *w, struct fd_key *key, int ctl_fd)
 {
 	u32 gen = (u32)names_gen, *has;
 	int fd = key->fd;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * One record for each finished wait of a thread for the GPU.
+ * One record for each finished wait of a thread for the GPU. user/lib/probe_bpf.c loads it.
  *
- * Where the kernel has uprobes, libcuda's own calls are watched (api.h); that is
- * the whole truth, provided the program reaches them by the addresses that the
- * library exports. Below it, CUDA on a Jetson sleeps in one of three ways:
+ * If the kernel has uprobes, the functions of libcuda are traced (api.h). That is complete if the
+ * program calls them at the addresses that the library exports.
  *
- *  - one ioctl, which returns 0 when the fence has passed: SYNCPOINT_WAIT of
- *    tegra-drm (JetPack 6), SYNCPT_WAIT* of nvhost-ctrl (JetPack 5);
- *  - an ioctl arms a pollfd, and a poll() that sees it ready, maybe after some
- *    that time out, ends the wait: TRIGGER_POLLFD of host1x-fence (JetPack 6),
- *    POLL_FD_TRIGGER_EVENT of nvhost-ctrl (JetPack 5). The fence is consumed by
- *    that poll. Several may be pending on one pollfd;
- *  - poll() of an event, which needs no arming: of nvgpu's channel groups
- *    (both), /dev/nvidia* (Thor).
+ * Below libcuda, CUDA on a Jetson blocks in one of three ways:
  *
- * Only raw tracepoints, fixed offsets and helpers: stock Jetson kernels have
- * neither BTF, kprobes nor system call tracepoints. A number alone proves
- * nothing, so the descriptors are in the record: user space looks up what
- * they are. A system call that is not ours costs a few comparisons at entry and
- * one look-up at exit.
+ *  - one ioctl, which returns 0 when the fence has passed: SYNCPOINT_WAIT of tegra-drm (JetPack 6),
+ *    SYNCPT_WAIT* of nvhost-ctrl (JetPack 5);
+ *  - an ioctl arms a pollfd: TRIGGER_POLLFD of host1x-fence (JetPack 6), POLL_FD_TRIGGER_EVENT of
+ *    nvhost-ctrl (JetPack 5). The poll() that finds the pollfd ready ends the wait and consumes
+ *    the fence; polls before it may time out. Several fences may be pending on one pollfd;
+ *  - poll() of a driver event, which needs no arming: of nvgpu's channel groups (JetPack 5 and 6),
+ *    of /dev/nvidia* (Thor).
+ *
+ * The program uses only raw tracepoints, fixed offsets and BPF helpers, because stock Jetson
+ * kernels have neither BTF nor kprobes nor system call tracepoints. The number of an ioctl does not
+ * prove that it is one of the GPU's drivers, so the record contains the descriptors, and user
+ * space looks up which files they are. A system call that is not traced costs a few comparisons
+ * at entry and one map lookup at exit.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -31,21 +31,20 @@ typedef unsigned long long u64;
 #include "api.h"
 #include "wait.h"
 
-/* A new program knows nothing of the old one's descriptors, a new process
- * nothing of the one that had its number. */
-static __always_inline void begin_anew(u32 tgid)
+/* Forget a process: another program (exec) or another process gets its number. */
+static __always_inline void forget_process(u32 tgid)
 {
 	u32 *has = bpf_map_lookup_elem(&armers, &tgid);
 
 	bpf_map_delete_elem(&callers, &tgid);
 	if (has && *has & NAMED)
-		forget(tgid, -1);
+		emit_forget(tgid, -1);
 	if (has)
 		bpf_map_delete_elem(&armers, &tgid);
 }
 
-/* The first thread goes alone, or to make room for another's exec. */
-static __always_inline void orphan(u32 tgid)
+/* The first thread exits before others, or execve() of another thread ends it. */
+static __always_inline void mark_first_exited(u32 tgid)
 {
 	u32 gone = 2;
 
@@ -67,15 +66,15 @@ int sys_enter(struct bpf_raw_tracepoint_args *ctx)
 	id = bpf_get_current_pid_tgid();
 	tgid = id >> 32;
 	tid = (u32)id;
-	/* who has an entry is watched: one look-up where it matters */
+	/* A thread with an entry is watched, so a poll or ioctl costs one lookup here. */
 	w = wait_of(tid);
 	if (!w && !watched(tgid))
 		return 0;
 	if (nr == NR_EXIT || nr == NR_EXECVE || nr == NR_EXECVEAT) {
 		if (nr != NR_EXIT)
-			begin_anew(tgid);
+			forget_process(tgid);
 		if (follow_set && (nr == NR_EXIT) == (tgid == tid))
-			orphan(tgid);
+			mark_first_exited(tgid);
 		return 0;
 	}
 	if (only_forks || (callers_seen && waits_in_library(tgid)))
@@ -83,7 +82,7 @@ int sys_enter(struct bpf_raw_tracepoint_args *ctx)
 	if (nr == NR_IOCTL)
 		enter_ioctl(ctx->args[0], tid, w);
 	else if (nr == NR_CLOSE)
-		enter_close((int)args(ctx->args[0]).v[ARG0], tgid);
+		enter_close((int)read_args(ctx->args[0]).v[ARG0], tgid);
 	else if (nr == NR_CLOSE_RANGE)
 		enter_close_range(ctx->args[0], tgid);
 	else if (nr == NR_PPOLL || nr == NR_POLL)
@@ -93,24 +92,24 @@ int sys_enter(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-static __always_inline void follow(u32 child)
+static __always_inline void follow_child(u32 child)
 {
 	if (bpf_map_update_elem(&followed, &child, (void *)&one, BPF_ANY))
 		count_lost();
 }
 
 /*
- * Without sched_process_fork: the parent's return value names the child as the
- * parent's pid namespace sees it, a thread as well as a process (no process has
- * a live thread's id, so that does no harm).
+ * Used without sched_process_fork. The return value names the child by its id in the parent's pid
+ * namespace. The child may also be a thread, which is harmless: no process has the id of a live
+ * thread.
  */
 static __always_inline void exit_fork(u64 regs, u32 tgid, long ret)
 {
-	long nr = (int)reg(regs, OFF_NR);
+	long nr = (int)read_reg(regs, OFF_NR);
 
 	if ((nr == NR_CLONE || nr == NR_CLONE3 || nr == NR_FORK || nr == NR_VFORK) && ret > 0 &&
 	    watched(tgid))
-		follow((u32)ret);
+		follow_child((u32)ret);
 }
 
 SEC("raw_tracepoint/sys_exit")
@@ -128,7 +127,7 @@ int sys_exit(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Called by the parent before the child runs. */
+/* Runs in the parent, before the child runs. */
 SEC("tracepoint/sched/sched_process_fork")
 int process_fork(void *ctx)
 {
@@ -137,16 +136,16 @@ int process_fork(void *ctx)
 	if (bpf_probe_read_kernel(&child, sizeof(child), ctx + fork_child_off))
 		return 0;
 	if (watched(tgid))
-		follow(child);
+		follow_child(child);
 	else if (follow_set && orphans)
 		bpf_map_delete_elem(&followed, &child);
 	return 0;
 }
 
 /*
- * Whether threads outlive the first one can't be told here. A system call has
- * told it, where those are seen; else a number stays in @followed until user
- * space finds that the process is gone, or it is given to a stranger.
+ * The exit of a first thread does not show here whether other threads are alive. If system calls
+ * are traced, sys_enter() has marked that case with the value 2. Else the process stays in
+ * @followed until user space finds that it is gone, or another process gets its number.
  */
 SEC("raw_tracepoint/sched_process_exit")
 int process_exit(void *ctx)
@@ -154,13 +153,13 @@ int process_exit(void *ctx)
 	u64 id = bpf_get_current_pid_tgid();
 	u32 tgid = id >> 32, tid = (u32)id, *state;
 
-	leave(tid);
+	free_wait_slot(tid);
 	if (callers_seen)
 		bpf_map_delete_elem(&calls, &tid);
 	if (queries_seen)
 		bpf_map_delete_elem(&queries, &tid);
 	if (tid == tgid)
-		begin_anew(tgid);
+		forget_process(tgid);
 	if (!follow_set)
 		return 0;
 	state = bpf_map_lookup_elem(&followed, &tid);
@@ -169,7 +168,7 @@ int process_exit(void *ctx)
 	if (tid != tgid || (*state == 1 && sees_syscalls)) {
 		bpf_map_delete_elem(&followed, &tid);
 	} else if (*state == 1) {
-		orphan(tgid);
+		mark_first_exited(tgid);
 		__sync_fetch_and_add(&orphans, 1);
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * What sync.bpf.c and the library say to each other: the record in the ring
- * buffer. Plain types, so that both sides can include it.
+ * The record that sync.bpf.c writes to the ring buffer and user/lib/probe_bpf.c reads. It uses
+ * plain types, so that both can include it.
  */
 #ifndef JETWATT_BPF_SYNC_H
 #define JETWATT_BPF_SYNC_H
@@ -12,28 +12,30 @@ enum jetwatt_sync_record_call {
 	JETWATT_SYNC_RECORD_STREAM,
 	JETWATT_SYNC_RECORD_EVENT,
 	JETWATT_SYNC_RECORD_CONTEXT,
-	/* no wait: what was known of @fd, or of all (-1), of @tgid holds no longer */
+	/* Not a wait: drop what is cached about @fd (-1: all descriptors) of process @tgid. */
 	JETWATT_SYNC_RECORD_FORGET,
 	JETWATT_SYNC_RECORD_COPY,
 	JETWATT_SYNC_RECORD_QUERY,
 };
 
-/* A flag of @call: the thread is named cuda-EvtHandlr, so libcuda has started it. */
+/* A flag of @call: the thread has the name cuda-EvtHandlr, so libcuda has started it. */
 #define JETWATT_SYNC_RECORD_HELPER	0x80000000U
 
 /**
  * struct jetwatt_sync_record - one finished wait
- * @enter_ns, @exit_ns: CLOCK_MONOTONIC
+ * @enter_ns: begin of the wait, CLOCK_MONOTONIC
+ * @exit_ns: end of the wait, CLOCK_MONOTONIC
  * @cgroup: id of the thread's v2 cgroup
- * @tgid, @tid: in the initial pid namespace
- * @call: enum jetwatt_sync_record_call, and JETWATT_SYNC_RECORD_HELPER
- * @ret: what the call returned
- * @fd: descriptor waited on: the one polled, or the node of the ioctl; of a
- *	call of libcuda -1
- * @ctl_fd: descriptor that @fd was armed through, else -1
- * @launch_ns, @launches: the process's first launch since its wait before
- *	this one, and how many there were
- * @lost: how many records, in all, had found no room before
+ * @launch_ns: first launch of the process since its previous wait; 0: none
+ * @tgid: process id in the initial pid namespace
+ * @tid: thread id in the initial pid namespace
+ * @call: enum jetwatt_sync_record_call, and the flag JETWATT_SYNC_RECORD_HELPER
+ * @ret: return value of the call
+ * @fd: descriptor that the thread waited on: the polled one, or the device node of the ioctl; -1:
+ *	the wait was in a function of libcuda
+ * @ctl_fd: device node whose ioctl armed @fd; -1: none
+ * @launches: number of launches of the process since its previous wait
+ * @lost: total number of records and map entries lost before this record
  */
 struct jetwatt_sync_record {
 	unsigned long long enter_ns, exit_ns, cgroup, launch_ns;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Entry and exit of the calls that arm, begin and end a wait.
+ * Entry and exit of the system calls that arm a descriptor, or begin or end a wait. Used by
+ * sync.bpf.c.
  */
 #ifndef JETWATT_BPF_WAIT_H
 #define JETWATT_BPF_WAIT_H
@@ -9,25 +10,25 @@
 
 #define TRIGGER_POLLFD		0xC0105811	/* host1x-fence */
 #define NVHOST_TRIGGER_EVENT	0x40104811	/* nvhost-ctrl */
-#define EVENT_ID_CTRL		0xC0105407	/* nvgpu: makes the descriptor of an event */
+#define EVENT_ID_CTRL		0xC0105407	/* nvgpu: creates the descriptor of an event */
 #define EVENT_BLOCKING_SYNC	2
 
-/* A poll of an event this long after one that timed out begins another wait. */
+/* A poll of an event that begins this long after one that timed out is another wait. */
 #define SAME_WAIT_NS		1000000
 
 #define F_DUPFD			0
 #define F_DUPFD_CLOEXEC		1030
 
-#define POLLFDS		16	/* entries of a poll() looked at */
+#define POLLFDS		16	/* number of entries of a poll() that are examined */
 
-/* what the kernel returns inside when a signal interrupts a call */
+/* Return values inside the kernel when a signal or a stop interrupts a call */
 #define ERESTARTSYS		512
 #define ERESTART_RESTARTBLOCK	516
 #define EINTR			4
 #define EAGAIN			11
 #define ETIMEDOUT		110
 
-/* The thread's entry, if it has one. */
+/* Return the present call of a thread; NULL: it has no entry. */
 static __always_inline struct wait *wait_of(u32 tid)
 {
 	u32 i = tid & (PLACES - 1);
@@ -38,8 +39,8 @@ static __always_inline struct wait *wait_of(u32 tid)
 	return p->tid == tid ? &p->w : bpf_map_lookup_elem(&waits, &tid);
 }
 
-/* The same, made if need be. @w: what it has. */
-static __always_inline struct wait *slot(u32 tid, struct wait *w)
+/* Return the entry of a thread; make one if @w, the result of wait_of(), is NULL. */
+static __always_inline struct wait *get_wait_slot(u32 tid, struct wait *w)
 {
 	struct wait none = { .name = { -1, -1 } };
 	u32 i = tid & (PLACES - 1);
@@ -58,7 +59,8 @@ static __always_inline struct wait *slot(u32 tid, struct wait *w)
 	return bpf_map_lookup_elem(&waits, &tid);
 }
 
-static __always_inline void leave(u32 tid)
+/* The thread exits: free its entry. */
+static __always_inline void free_wait_slot(u32 tid)
 {
 	u32 i = tid & (PLACES - 1);
 	struct place *p = bpf_map_lookup_elem(&places, &i);
@@ -69,14 +71,16 @@ static __always_inline void leave(u32 tid)
 		bpf_map_delete_elem(&waits, &tid);
 }
 
-/* u32 id, threshold: behind the s64 timeout of tegra-drm's struct, at the beginning of
- * nvhost-ctrl's three. */
+/*
+ * Read the fence (u32 id, u32 threshold) of a wait's argument. It follows the s64 timeout in
+ * tegra-drm's structure, and is the first member of nvhost-ctrl's three structures.
+ */
 static __always_inline u64 fence_at(u32 kind, u64 ptr)
 {
 	u64 fence;
 
-	return bpf_probe_read_user(&fence, sizeof(fence), (void *)(ptr + (is_drm_wait(kind) ? 8 : 0))) ?
-	       ptr : fence;
+	return bpf_probe_read_user(&fence, sizeof(fence),
+				   (void *)(ptr + (is_drm_wait(kind) ? 8 : 0))) ? ptr : fence;
 }
 
 static __always_inline int is_trigger(u32 kind)
@@ -86,16 +90,16 @@ static __always_inline int is_trigger(u32 kind)
 
 static __always_inline void enter_ioctl(u64 regs, u32 tid, struct wait *w)
 {
-	struct args a = args(regs);
+	struct args a = read_args(regs);
 	u32 kind = (u32)a.v[ARG1];
 	int fd = (int)a.v[ARG0];
 
 	if (!is_trigger(kind) && kind != EVENT_ID_CTRL && !is_syncpoint_wait(kind))
 		return;
-	w = slot(tid, w);
+	w = get_wait_slot(tid, w);
 	if (!w)
 		return;
-	/* interrupted or timed out before: the wait goes on */
+	/* The wait was interrupted or timed out before, and continues. */
 	if (w->state == UNFINISHED && w->kind == kind && w->fd == fd &&
 	    w->fence == fence_at(kind, a.v[ARG2])) {
 		w->state = RUNNING;
@@ -109,16 +113,18 @@ static __always_inline void enter_ioctl(u64 regs, u32 tid, struct wait *w)
 	w->state = RUNNING;
 }
 
-/* The descriptor of the i-th of @n entries, and in the upper 16 bits what has happened on it. */
-static __always_inline int entry_of(u64 ptr, int n, int i, u64 *entry)
+/* Read the i-th of @n struct pollfd: fd in the lower 32 bits, revents in the upper 16 bits. */
+static __always_inline int read_pollfd(u64 ptr, int n, int i, u64 *entry)
 {
 	return i < n && !bpf_probe_read_user(entry, sizeof(*entry), (void *)(ptr + i * 8));
 }
 
-/* Is a fence consumed by this poll, and not by another thread's? Where others look as
- * well, whoever deletes the entry has it. */
-static __always_inline void consume(u64 id, struct wait *w, struct fd_key *key, struct armed *a,
-				    u64 now, int ret)
+/*
+ * Report a wait whose descriptor this poll found ready, unless another thread has consumed the
+ * fence. If several threads poll the descriptor, the one that deletes its entry reports the wait.
+ */
+static __always_inline void consume_fence(u64 id, struct wait *w, struct fd_key *key,
+					  struct armed *a, u64 now, int ret)
 {
 	u64 enter_ns = a->enter_ns ? a->enter_ns : a->armed_ns;
 	int fd = key->fd, ctl_fd = a->ctl_fd;
@@ -128,15 +134,15 @@ static __always_inline void consume(u64 id, struct wait *w, struct fd_key *key, 
 	a->enter_ns = 0;
 	if (!a->event && !--a->pending && a->pollers && bpf_map_delete_elem(&armed_fds, key))
 		return;
-	name(w, key, ctl_fd);
-	emit(id, enter_ns, now, JETWATT_SYNC_RECORD_POLLFD | helper(), ret, fd, ctl_fd, NULL);
+	name_fds(w, key, ctl_fd);
+	emit(id, enter_ns, now, JETWATT_SYNC_RECORD_POLLFD | helper_flag(), ret, fd, ctl_fd, NULL);
 }
 
 /*
- * The verifier follows a loop turn by turn, and in each turn every path that comes to it
- * with something else in mind. So little as can be is alive across turns: there are two
- * loops, and the thread's entry, which may be of either map, is found again in each
- * turn. That is a third of the instructions for it.
+ * The verifier simulates each iteration of a loop, and each path into an iteration that has
+ * another state. To keep the number of states low, few variables are alive across iterations:
+ * there are two loops, and each iteration looks up the thread's entry again, as it may be in
+ * either map. That reduces the number of verified instructions to a third.
  */
 static __always_inline void exit_poll(u64 id, struct wait *w, int ret)
 {
@@ -147,13 +153,13 @@ static __always_inline void exit_poll(u64 id, struct wait *w, int ret)
 	int i, n = w->fd;
 
 	for (i = 0; i < POLLFDS; i++) {
-		if (!entry_of(ptr, n, i, &entry))
+		if (!read_pollfd(ptr, n, i, &entry))
 			break;
 		key.fd = (int)entry;
 		a = bpf_map_lookup_elem(&armed_fds, &key);
 		if (!a)
 			continue;
-		/* its revents, as 0 or 1 */
+		/* 1 if revents is not 0, else 0 */
 		hits |= (u32)(((entry >> 48) + 0xffff) >> 16) << i;
 		if (a->pollers && (fence & (1u << i)))
 			__sync_fetch_and_add(&a->pollers, -1);
@@ -172,16 +178,17 @@ static __always_inline void exit_poll(u64 id, struct wait *w, int ret)
 			break;
 		if (!(w->hits & (1u << i)))
 			continue;
-		if (!entry_of(w->ptr, w->fd, i, &entry))
+		if (!read_pollfd(w->ptr, w->fd, i, &entry))
 			break;
 		key.fd = (int)entry;
 		a = bpf_map_lookup_elem(&armed_fds, &key);
 		if (a)
-			consume(id, w, &key, a, now, ret);
+			consume_fence(id, w, &key, a, now, ret);
 	}
 }
 
-static __always_inline int arms(u32 tgid)
+/* Has the process armed a pollfd? */
+static __always_inline int has_armed(u32 tgid)
 {
 	u32 *has = bpf_map_lookup_elem(&armers, &tgid);
 
@@ -196,19 +203,19 @@ static __always_inline void enter_poll(u64 regs, u64 id, struct wait *w)
 	struct args arg;
 	int i;
 
-	if (!(w && w->armer) && !arms(key.tgid))
+	if (!(w && w->armer) && !has_armed(key.tgid))
 		return;
-	w = slot((u32)id, w);
+	w = get_wait_slot((u32)id, w);
 	if (!w)
 		return;
 	w->armer = 1;
 	now = bpf_ktime_get_ns();
-	arg = args(regs);
-	/* a signal handler ran where restart_syscall() was expected */
+	arg = read_args(regs);
+	/* A signal handler polls before restart_syscall() resumes the interrupted poll. */
 	if (w->kind == WAIT_POLL && w->state == UNFINISHED)
 		exit_poll(id, w, -EINTR);
 	for (i = 0; i < POLLFDS; i++) {
-		if (!entry_of(arg.v[ARG0], (int)arg.v[ARG1], i, &entry))
+		if (!read_pollfd(arg.v[ARG0], (int)arg.v[ARG1], i, &entry))
 			break;
 		key.fd = (int)entry;
 		a = bpf_map_lookup_elem(&armed_fds, &key);
@@ -232,7 +239,7 @@ static __always_inline void enter_poll(u64 regs, u64 id, struct wait *w)
 	w->state = RUNNING;
 }
 
-/* @fd is closed, by close() or by dup2() onto it. */
+/* @fd will be closed, by close(), or by dup2() or dup3() onto it. */
 static __always_inline void enter_close(int fd, u32 tgid)
 {
 	struct fd_key key = { .tgid = tgid, .fd = fd };
@@ -240,16 +247,16 @@ static __always_inline void enter_close(int fd, u32 tgid)
 	if (!bpf_map_lookup_elem(&armers, &tgid))
 		return;
 	bpf_map_delete_elem(&armed_fds, &key);
-	forget(tgid, fd);
+	emit_forget(tgid, fd);
 }
 
 /*
- * All descriptors of a range are closed. The map can't be searched here, so each number is
- * looked up, up to the usual limit of a process's descriptors (1,024). A program that closes
- * more at once is about to run another one. Descriptors armed above that stay armed.
+ * close_range(). A BPF program cannot search the map, so it looks up each number, at most 1,024,
+ * the usual limit of a process's descriptors. A program that closes more descriptors at once is
+ * about to call execve(). Descriptors beyond the limit stay in @armed_fds.
  */
 #define CLOSED_AT_ONCE		1024
-#define CLOSE_RANGE_UNSHARE	2	/* with any other flag it fails, or closes nothing yet */
+#define CLOSE_RANGE_UNSHARE	2	/* other flags: the call fails, or closes nothing yet */
 
 static __always_inline void enter_close_range(u64 regs, u32 tgid)
 {
@@ -260,7 +267,7 @@ static __always_inline void enter_close_range(u64 regs, u32 tgid)
 
 	if (!has)
 		return;
-	a = args(regs);
+	a = read_args(regs);
 	first = (u32)a.v[ARG0];
 	if ((u32)a.v[ARG1] < first || ((u32)a.v[ARG2] & ~CLOSE_RANGE_UNSHARE))
 		return;
@@ -271,9 +278,9 @@ static __always_inline void enter_close_range(u64 regs, u32 tgid)
 		key.fd = (int)(first + i);
 		bpf_map_delete_elem(&armed_fds, &key);
 	}
-	/* User space looks up anew what they all are. */
+	/* User space must look up all descriptors of the process again. */
 	if (*has & NAMED)
-		forget(tgid, -1);
+		emit_forget(tgid, -1);
 }
 
 static __always_inline void enter_dup(u64 regs, long nr, u64 id, struct wait *w)
@@ -284,13 +291,13 @@ static __always_inline void enter_dup(u64 regs, long nr, u64 id, struct wait *w)
 
 	if (!has)
 		return;
-	a = args(regs);
+	a = read_args(regs);
 	fd = (int)a.v[ARG0];
 	if (nr == NR_FCNTL && a.v[ARG1] != F_DUPFD && a.v[ARG1] != F_DUPFD_CLOEXEC)
 		return;
 	if ((nr == NR_DUP2 || nr == NR_DUP3) && (int)a.v[ARG1] != fd)
 		enter_close((int)a.v[ARG1], tgid);
-	w = *has & ARMED ? slot((u32)id, w) : NULL;
+	w = *has & ARMED ? get_wait_slot((u32)id, w) : NULL;
 	if (!w)
 		return;
 	w->kind = DUPLICATE;
@@ -298,7 +305,7 @@ static __always_inline void enter_dup(u64 regs, long nr, u64 id, struct wait *w)
 	w->state = RUNNING;
 }
 
-/* What was pending on a pollfd is pending on its duplicate as well. */
+/* Fences that are pending on a pollfd are pending on its duplicate as well. */
 static __always_inline void exit_dup(u64 id, struct wait *w, int to)
 {
 	struct fd_key key = { .tgid = id >> 32, .fd = w->fd };
@@ -313,7 +320,8 @@ static __always_inline void exit_dup(u64 id, struct wait *w, int to)
 		count_lost();
 }
 
-static __always_inline void remember(struct fd_key *key, struct armed *fresh)
+/* Add a descriptor to @armed_fds. */
+static __always_inline void add_armed_fd(struct fd_key *key, struct armed *fresh)
 {
 	u32 armer = ARMED, *has = bpf_map_lookup_elem(&armers, &key->tgid);
 
@@ -324,7 +332,7 @@ static __always_inline void remember(struct fd_key *key, struct armed *fresh)
 		count_lost();
 }
 
-/* s32 fd comes first in the arguments of both ioctls. */
+/* The arguments of both ioctls begin with the descriptor, an s32. */
 static __always_inline void exit_trigger(u64 id, struct wait *w)
 {
 	struct fd_key key = { .tgid = id >> 32 };
@@ -339,9 +347,9 @@ static __always_inline void exit_trigger(u64 id, struct wait *w)
 	fresh.ctl_fd = w->fd;
 	a = bpf_map_lookup_elem(&armed_fds, &key);
 	if (a) {
-		/* A poll consumes all fences that have passed, so the count may
-		 * be too high: no wait begins before the last arming unless a
-		 * thread is asleep on it. */
+		/* A poll consumes all fences that have passed, so @pending may be too high. To
+		 * prevent that a wait begins before the last arming, reset @enter_ns unless a
+		 * thread is in poll(). */
 		if (!a->pollers)
 			a->enter_ns = 0;
 		a->armed_ns = fresh.armed_ns;
@@ -350,10 +358,10 @@ static __always_inline void exit_trigger(u64 id, struct wait *w)
 		__sync_fetch_and_add(&a->pending, 1);
 		return;
 	}
-	remember(&key, &fresh);
+	add_armed_fd(&key, &fresh);
 }
 
-/* struct { u32 cmd, event_id; s32 event_fd; u32 padding; } */
+/* The argument is struct { u32 cmd, event_id; s32 event_fd; u32 padding; }. */
 static __always_inline void exit_event(u64 id, struct wait *w)
 {
 	struct armed fresh = { .pending = 1, .ctl_fd = -1, .event = 1 };
@@ -366,19 +374,19 @@ static __always_inline void exit_event(u64 id, struct wait *w)
 	}
 	key.fd = (int)arg[2];
 	if (arg[1] == EVENT_BLOCKING_SYNC)
-		remember(&key, &fresh);
+		add_armed_fd(&key, &fresh);
 }
 
-/* Will the same wait be taken up again? */
-static __always_inline int unfinished(long ret)
+/* Does the thread resume the wait with another call? */
+static __always_inline int will_resume(long ret)
 {
 	return ret == -EINTR || ret == -EAGAIN || ret == -ETIMEDOUT ||
 	       (ret <= -ERESTARTSYS && ret >= -ERESTART_RESTARTBLOCK);
 }
 
 /*
- * A thread makes one call at a time: what ends is what has begun, or after a
- * stop, what restart_syscall() has taken up.
+ * A thread makes one call at a time, so the call that ends is the one that has begun, or the
+ * restart_syscall() that resumed it after a stop.
  */
 static __always_inline void exit_wait(u64 regs, u64 id, struct wait *w, long ret)
 {
@@ -387,14 +395,14 @@ static __always_inline void exit_wait(u64 regs, u64 id, struct wait *w, long ret
 	if (w->state == IDLE)
 		return;
 	if (w->state == UNFINISHED &&
-	    (w->kind != WAIT_POLL || (int)reg(regs, OFF_NR) != NR_RESTART_SYSCALL))
+	    (w->kind != WAIT_POLL || (int)read_reg(regs, OFF_NR) != NR_RESTART_SYSCALL))
 		return;
-	/* restart_syscall() goes on with a poll that a stop interrupted */
+	/* restart_syscall() resumes a poll that a stop interrupted. */
 	if (w->kind == WAIT_POLL && ret == -ERESTART_RESTARTBLOCK) {
 		w->state = UNFINISHED;
 		return;
 	}
-	if (is_syncpoint_wait(w->kind) && unfinished(ret)) {
+	if (is_syncpoint_wait(w->kind) && will_resume(ret)) {
 		w->fence = fence_at(w->kind, w->ptr);
 		w->state = UNFINISHED;
 		return;
@@ -412,9 +420,9 @@ static __always_inline void exit_wait(u64 regs, u64 id, struct wait *w, long ret
 		exit_event(id, w);
 	} else {
 		key.fd = w->fd;
-		name(w, &key, -1);
-		emit(id, w->enter_ns, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_SYNCPT | helper(),
-		     ret, w->fd, -1, NULL);
+		name_fds(w, &key, -1);
+		emit(id, w->enter_ns, bpf_ktime_get_ns(),
+		     JETWATT_SYNC_RECORD_SYNCPT | helper_flag(), ret, w->fd, -1, NULL);
 	}
 }
 
