@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		const uint8_t *e = memchr(data + at, '\n', len - at);
 
 		n = e ? (size_t)(e - (data + at)) : len - at;
-		take(&m, (const char *)data + at, n, 1);
+		receive_mark(&m, (const char *)data + at, n, 1);
 		text = strndup((const char *)data + at, n);
 		if (jetwatt_library_line(text, &lib) == 1 && lib.path[0] != '/')
 			abort();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Loads bpf/arrive.bpf.c, and reads its counter. */
+/* Counts requests that arrive at a cgroup: loads bpf/arrive.bpf.c and reads its counter. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,8 @@ struct jetwatt_arrivals {
 	struct bpf_link *link;
 };
 
-static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+/* Suppress libbpf's messages: the library prints nothing. */
+static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	(void)level;
 	(void)fmt;
@@ -22,7 +23,7 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
-static int attach(struct jetwatt_arrivals *a, const char *cgroup_path)
+static int attach_arrivals(struct jetwatt_arrivals *a, const char *cgroup_path)
 {
 	int fd = open(cgroup_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 
@@ -49,8 +50,8 @@ int jetwatt_arrivals_open(struct jetwatt_arrivals **out, const char *cgroup_path
 	*out = NULL;
 	if (!a)
 		return -ENOMEM;
-	printer = libbpf_set_print(quiet);
-	err = attach(a, cgroup_path);
+	printer = libbpf_set_print(print_nothing);
+	err = attach_arrivals(a, cgroup_path);
 	libbpf_set_print(printer);
 	if (err) {
 		jetwatt_arrivals_close(a);

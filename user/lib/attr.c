@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
+/* Netlink attributes to numbers and strings; a malformed attribute is an error, never a crash. */
 #include "lib/attr.h"
 
 #include <errno.h>
 #include <string.h>
 
-static int number(const struct nlattr *a, void *v, int size)
+static int attr_number(const struct nlattr *a, void *v, int size)
 {
 	if (!a || jetwatt_attr_len(a) != size)
 		return -EBADMSG;
@@ -14,15 +15,15 @@ static int number(const struct nlattr *a, void *v, int size)
 
 int jetwatt_attr_u64(const struct nlattr *a, uint64_t *v)
 {
-	return number(a, v, sizeof(*v));
+	return attr_number(a, v, sizeof(*v));
 }
 
 int jetwatt_attr_s32(const struct nlattr *a, int32_t *v)
 {
-	return number(a, v, sizeof(*v));
+	return attr_number(a, v, sizeof(*v));
 }
 
-/* Labels come from a device tree and end on a terminal: no control bytes. */
+/* Labels come from a device tree and are printed on terminals, so control bytes become '?'. */
 void jetwatt_attr_string(const struct nlattr *a, char *s, size_t size)
 {
 	size_t n = a ? strnlen(jetwatt_attr_data(a), jetwatt_attr_len(a)) : 0, i;

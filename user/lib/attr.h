@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Reading attributes that may be absent, short or hostile.
+ * Read netlink attributes, which may be absent, too short or malicious. For the parsers in parse.c
+ * and reply.c.
  */
 #ifndef JETWATT_ATTR_H
 #define JETWATT_ATTR_H
@@ -11,7 +12,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* As libnl's nla_*(), which are calls into another library: a batch has a hundred attributes. */
+/*
+ * The functions below do the same as libnl's nla_*(). They are inline because a batch has about
+ * 100 attributes. @rem: number of bytes left in the message.
+ */
 static inline int jetwatt_attr_ok(const struct nlattr *a, int rem)
 {
 	return rem >= (int)sizeof(*a) && a->nla_len >= sizeof(*a) && a->nla_len <= rem;
@@ -38,7 +42,7 @@ static inline const void *jetwatt_attr_data(const struct nlattr *a)
 	return (const char *)a + NLA_HDRLEN;
 }
 
-/* The last attribute of each type into @tb[0..max], others NULL. */
+/* Store the last attribute of each type in @tb[0..@max]; NULL: absent. Other types are ignored. */
 static inline void jetwatt_attr_index(const struct nlattr **tb, int max,
 				      const struct nlattr *attr, int len)
 {
@@ -48,7 +52,7 @@ static inline void jetwatt_attr_index(const struct nlattr **tb, int max,
 			tb[jetwatt_attr_type(attr)] = attr;
 }
 
-/* 0; -EBADMSG if the attribute is absent or of another size: @v is untouched. */
+/* Copy the value to @v. Return: 0; -EBADMSG: absent or of another size, and @v is unchanged. */
 static inline int jetwatt_attr_u32(const struct nlattr *a, uint32_t *v)
 {
 	if (!a || jetwatt_attr_len(a) != sizeof(*v))
@@ -57,10 +61,14 @@ static inline int jetwatt_attr_u32(const struct nlattr *a, uint32_t *v)
 	return 0;
 }
 
+/* As jetwatt_attr_u32(), with another type. */
 int jetwatt_attr_u64(const struct nlattr *a, uint64_t *v);
 int jetwatt_attr_s32(const struct nlattr *a, int32_t *v);
 
-/* At most @size - 1 bytes and a terminator, printable; "" if absent. */
+/*
+ * Copy a string: at most @size - 1 bytes and a terminating 0. Bytes that are not printable ASCII
+ * become '?'. An absent attribute gives "".
+ */
 void jetwatt_attr_string(const struct nlattr *a, char *s, size_t size);
 
 #endif

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The register after a part is linear in the register before it and in the part's bytes. So with
- * the register at both ends of a part, what came before it can be taken out again: it went through
- * as many zero bits as the part has, which is a multiplication by a power of x modulo the
+ * The checksum of a part, computed from the CRC register at both ends of the part.
+ *
+ * The register after a part is a linear function of the register before it and of the part's
+ * bytes. So the effect of the register before the part can be removed: that register, shifted by
+ * as many zero bits as the part has. Such a shift is a multiplication by a power of x modulo the
  * polynomial.
  */
 #include "lib/crc_marks.h"
@@ -13,18 +15,18 @@
 
 #include "lib/crc32c.h"
 
-#define POLYNOMIAL	0x82f63b78u	/* as in crc32c.c: the highest power is bit 0 */
+#define POLYNOMIAL	0x82f63b78u	/* as in crc32c.c: bit 0 is the highest power */
 #define ONE		(1u << 31)
 #define BYTE		(ONE >> 8)	/* x^8 */
 
-/* The register behind @len bytes, without the inversions of CRC-32C. */
-static uint32_t run(uint32_t reg, const uint8_t *at, size_t len)
+/* Return the register after @len bytes, without the inversions of CRC-32C. */
+static uint32_t crc_run(uint32_t reg, const uint8_t *at, size_t len)
 {
 	return ~jetwatt_crc32c(~reg, at, len);
 }
 
-/* @a is not 0. */
-static uint32_t multiply(uint32_t a, uint32_t b)
+/* Multiply two polynomials modulo POLYNOMIAL. @a must not be 0. */
+static uint32_t crc_multiply(uint32_t a, uint32_t b)
 {
 	uint32_t product = 0;
 
@@ -36,21 +38,21 @@ static uint32_t multiply(uint32_t a, uint32_t b)
 	return product;
 }
 
-/* The register behind @len zero bytes. */
-static uint32_t shift(uint32_t reg, size_t len)
+/* Return the register after @len zero bytes. */
+static uint32_t crc_shift(uint32_t reg, size_t len)
 {
 	uint32_t by = ONE, power = BYTE;
 
 	for (; len; len >>= 1) {
 		if (len & 1)
-			by = multiply(power, by);
-		power = multiply(power, power);
+			by = crc_multiply(power, by);
+		power = crc_multiply(power, power);
 	}
-	return multiply(by, reg);
+	return crc_multiply(by, reg);
 }
 
-/* No mark is needed before @first any more. Return: 0; -ENOMEM. */
-static int make_room(struct jetwatt_crc_marks *m, uint64_t first, size_t need)
+/* Discard the marks before @first and make space for @need marks. Return: 0; -ENOMEM. */
+static int reserve_marks(struct jetwatt_crc_marks *m, uint64_t first, size_t need)
 {
 	size_t gone = first - m->first;
 	uint32_t *more;
@@ -71,12 +73,12 @@ static int make_room(struct jetwatt_crc_marks *m, uint64_t first, size_t need)
 	return 0;
 }
 
-/* The register at @pos of the stream. */
-static uint32_t at_place(const struct jetwatt_crc_marks *m, const uint8_t *at, uint64_t from, uint64_t pos)
+/* Return the register at the stream position @pos. @at: the byte at the position @from. */
+static uint32_t register_at(const struct jetwatt_crc_marks *m, const uint8_t *at, uint64_t from, uint64_t pos)
 {
 	uint64_t mark = pos / JETWATT_CRC_MARK;
 
-	return run(m->reg[mark - m->first], at + (int64_t)(mark * JETWATT_CRC_MARK - from),
+	return crc_run(m->reg[mark - m->first], at + (int64_t)(mark * JETWATT_CRC_MARK - from),
 		   pos % JETWATT_CRC_MARK);
 }
 
@@ -86,24 +88,24 @@ int jetwatt_crc_marks_of(struct jetwatt_crc_marks *m, const uint8_t *at, uint64_
 	uint64_t first = from / JETWATT_CRC_MARK, last = (from + len) / JETWATT_CRC_MARK;
 	uint32_t begin, end;
 
-	/* Nothing is known of here yet: any register will do, as it is taken out again. */
+	/* No mark is known here. Any register will do, because its effect is removed. */
 	if (!m->nr || first < m->first || first >= m->first + m->nr)
 		m->nr = 0;
 	if (!m->nr)
 		m->first = first;
-	if (make_room(m, first, last - first + 1))
+	if (reserve_marks(m, first, last - first + 1))
 		return -ENOMEM;
 	if (!m->nr)
 		m->reg[m->nr++] = 0;
 	while (m->first + m->nr <= last) {
 		uint64_t pos = (m->first + m->nr - 1) * JETWATT_CRC_MARK;
 
-		m->reg[m->nr] = run(m->reg[m->nr - 1], at + (int64_t)(pos - from), JETWATT_CRC_MARK);
+		m->reg[m->nr] = crc_run(m->reg[m->nr - 1], at + (int64_t)(pos - from), JETWATT_CRC_MARK);
 		m->nr++;
 	}
-	begin = at_place(m, at, from, from);
-	end = at_place(m, at, from, from + len);
-	*crc = ~(end ^ shift(~begin, len));
+	begin = register_at(m, at, from, from);
+	end = register_at(m, at, from, from + len);
+	*crc = ~(end ^ crc_shift(~begin, len));
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * CRC-32C of any part of a stream, also of parts that overlap, for a cost that does not depend on
- * how long they are: every byte of the stream goes into the checksum once.
+ * CRC-32C of parts of a stream, which may overlap. Each byte of the stream is processed once, so
+ * the total cost does not depend on the number and the length of the parts. For trace_reader.c.
  */
 #ifndef JETWATT_LIB_CRC_MARKS_H
 #define JETWATT_LIB_CRC_MARKS_H
@@ -9,12 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes before a part that have to be at hand. */
+/* Distance of the stored registers, in bytes; also the bytes before a part that must be present. */
 #define JETWATT_CRC_MARK	64
 
 /**
- * struct jetwatt_crc_marks - the checksum's register at some places of the stream
- * @reg: at every multiple of JETWATT_CRC_MARK from @first on, @nr of them
+ * struct jetwatt_crc_marks - CRC registers at several positions of the stream; all zero at first
+ * @reg: registers at multiples of JETWATT_CRC_MARK in the stream
+ * @first: which multiple @reg[0] belongs to
+ * @nr: number of registers
+ * @max: allocated length of @reg
  */
 struct jetwatt_crc_marks {
 	uint32_t *reg;
@@ -23,14 +26,18 @@ struct jetwatt_crc_marks {
 };
 
 /**
- * jetwatt_crc_marks_of() - CRC-32C of a part
- * @at: the part; JETWATT_CRC_MARK - 1 bytes before it, or all that there are, are at hand
- * @from: where it begins in the stream; never before the last one that was asked for
+ * jetwatt_crc_marks_of() - compute the CRC-32C of a part
+ * @m: the registers
+ * @at: the part; JETWATT_CRC_MARK - 1 bytes before it, or all if there are fewer, must be present
+ * @from: stream position of the part; must not decrease from call to call
+ * @len: length of the part, bytes
+ * @crc: receives the checksum
  *
  * Return: 0; -ENOMEM.
  */
 int jetwatt_crc_marks_of(struct jetwatt_crc_marks *m, const uint8_t *at, uint64_t from, size_t len,
 			 uint32_t *crc);
+/* Free the registers. */
 void jetwatt_crc_marks_free(struct jetwatt_crc_marks *m);
 
 #endif

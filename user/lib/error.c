@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The last error in words: what, why, and what to do about it.
+ * The text of the last error of a connection: what happened, why, and what to do.
  */
 #include "lib/lib.h"
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a jetwatt_open() that failed: there is no handle to ask. */
+/* Text of the thread's last failed jetwatt_open(), which leaves no connection to store it in. */
 static _Thread_local char open_error[JETWATT_ERROR_LEN];
 
 const char *jetwatt_error(const struct jetwatt *jw)
@@ -17,7 +17,7 @@ const char *jetwatt_error(const struct jetwatt *jw)
 	return jw ? jw->error : open_error;
 }
 
-/* Returns @err, so that it can end a function. */
+/* Set the text of the last error. Return: @err, so that callers can return it directly. */
 int jetwatt_error_set(struct jetwatt *jw, int err, const char *fmt, ...)
 {
 	va_list ap;
@@ -29,12 +29,16 @@ int jetwatt_error_set(struct jetwatt *jw, int err, const char *fmt, ...)
 }
 
 /**
- * jetwatt_error_kernel() - word a refusal by the kernel
- * @text: of the extended ack, "" if it had none
- * @what: the operation
+ * jetwatt_error_kernel() - set the text for an error of the kernel
+ * @jw: the connection
+ * @err: negative errno
+ * @text: text of the extended ack; "": none
+ * @what: the operation, for the message
  *
- * Generic netlink itself refuses the unprivileged before the module sees the
- * request, without a word.
+ * Generic netlink checks CAP_NET_ADMIN before the module sees the request, and its -EPERM has no
+ * extended ack.
+ *
+ * Return: @err.
  */
 int jetwatt_error_kernel(struct jetwatt *jw, int err, const char *text, const char *what)
 {
@@ -51,6 +55,7 @@ int jetwatt_error_kernel(struct jetwatt *jw, int err, const char *text, const ch
 	return jetwatt_error_set(jw, err, "%s: %s", what, strerror(-err));
 }
 
+/* Copy the text to where jetwatt_error(NULL) finds it. */
 void jetwatt_error_keep(const struct jetwatt *jw)
 {
 	memcpy(open_error, jw->error, sizeof(open_error));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Events: a multicast group of their own, so that a reader that is behind
- * with samples still hears of a lost chip.
+ * Events of the module. They have their own socket, so that a reader whose sample socket is full
+ * still receives them.
  */
 #include "lib/lib.h"
 
@@ -16,23 +16,23 @@ int jetwatt_events(struct jetwatt *jw, jetwatt_event_fn fn, void *arg)
 	int err;
 
 	if (!jw->group)
-		return jetwatt_error_set(jw, -EPROTO, "the module has no group of events");
+		return jetwatt_error_set(jw, -EPROTO,
+					 "the module has no multicast group for events");
 	err = jw->joined ? 0 : jetwatt_open_watch(jw, jw->events);
 	if (err)
-		return jetwatt_error_set(jw, err, "watching the group of events: %s",
-					 strerror(-err));
+		return jetwatt_error_set(jw, err, "polling the event socket: %s", strerror(-err));
 	jw->joined = 1;
-	/* joining twice is no error: the callback is what changes */
+	/* Joining the group again is not an error; a second call replaces the callback. */
 	if (setsockopt(nl_socket_get_fd(jw->events), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP,
 		       &jw->group, sizeof(jw->group)))
-		return jetwatt_error_set(jw, -errno, "joining the group of events: %s",
+		return jetwatt_error_set(jw, -errno, "joining the multicast group for events: %s",
 					 strerror(errno));
 	jw->event = fn;
 	jw->event_arg = arg;
 	return 0;
 }
 
-static int event(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
+static int event_reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
 {
 	struct jetwatt_event e;
 	int err = jetwatt_parse_event(&e, attr, len);
@@ -46,5 +46,5 @@ static int event(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 int jetwatt_event_dispatch(struct jetwatt *jw)
 {
 	return jetwatt_socket_dispatch(jw, jw->events, JETWATT_CMD_EVENT_NTF, "receiving events",
-				       event, NULL);
+				       event_reply, NULL);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Numbers of ioctls are not unique: whether a wait was one for the GPU is
- * told by the file. A BPF program without kernel BTF can't walk to it, /proc
- * can, at the price of a look-up that is good for a second: a descriptor's
- * number may be used again for another file.
+ * Classifies descriptors of other processes.
+ *
+ * The numbers of ioctls are not unique, so only the file shows whether a wait was one for the GPU.
+ * A BPF program without kernel BTF cannot find the file of a descriptor, but /proc shows it. A
+ * result is valid for one second, because the number of a descriptor may be used again for
+ * another file.
  */
 #include "lib/fdname.h"
 
@@ -18,19 +20,18 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define FRESH_NS	1000000000ull
-/* The helper answers in microseconds; without an answer a wait counts. */
-#define PATIENCE_US	100000
-/* Descriptors of another user's process that are asked for, and how many in a row that it does not
- * have are the end. */
-#define NUMBERS		4096
-#define GONE		64
+#define FRESH_NS	1000000000ull	/* validity of a result; interval of connection attempts */
+/* Timeout of a request to jetwatt-files, which takes microseconds. */
+#define HELPER_TIMEOUT_US	100000
+/* Other users' processes: query descriptors below SEARCH_FDS until GONE_IN_A_ROW are missing. */
+#define SEARCH_FDS		4096
+#define GONE_IN_A_ROW		64
 
-/* Names as the drivers give them. The sources are public: doc/hardware.md has their tags. */
+/* File names of the drivers; doc/hardware.md has the tags of the public sources. */
 static const struct {
 	const char *path;
 	int what;
-	enum { WHOLE, NUMBER, PREFIX } rest;	/* what follows @path: nothing, digits, anything */
+	enum { WHOLE, NUMBER, PREFIX } rest;	/* after @path: nothing; digits; anything */
 } names[] = {
 	/* linux-nv-oot: drivers/gpu/host1x-fence/dev.c */
 	{ "anon_inode:host1x_pollfd", JETWATT_FDNAME_POLLFD, WHOLE },
@@ -43,7 +44,7 @@ static const struct {
 	/* open-gpu-kernel-modules: kernel-open/nvidia/nv.c nvidia_poll() */
 	{ "/dev/nvidiactl", JETWATT_FDNAME_EVENT, WHOLE },
 	{ "/dev/nvidia", JETWATT_FDNAME_EVENT, NUMBER },
-	/* tegra-drm, whatever the number */
+	/* tegra-drm, any number */
 	{ "/dev/dri/renderD", JETWATT_FDNAME_RENDER, PREFIX },
 	{ "/dev/dri/card", JETWATT_FDNAME_RENDER, PREFIX },
 };
@@ -76,23 +77,23 @@ int jetwatt_fdname_local(uint32_t tgid, int fd)
 	return jetwatt_fdname_classify(path);
 }
 
-static void hang_up(struct jetwatt_fdname *c)
+static void disconnect_helper(struct jetwatt_fdname *c)
 {
 	if (c->helper)
 		close(c->helper - 1);
 	c->helper = 0;
 }
 
-static int reach_helper(struct jetwatt_fdname *c)
+static int connect_helper(struct jetwatt_fdname *c)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = JETWATT_FILES_SOCKET };
-	struct timeval patience = { 0, PATIENCE_US };
+	struct timeval timeout = { 0, HELPER_TIMEOUT_US };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return 0;
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	if (connect(fd, (struct sockaddr *)&at, sizeof(at))) {
 		close(fd);
 		return 0;
@@ -101,8 +102,8 @@ static int reach_helper(struct jetwatt_fdname *c)
 	return 1;
 }
 
-/* A directory of descriptors is its owner's: what we may not see, jetwatt-files may. */
-static int by_helper(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t now_ns)
+/* Query jetwatt-files, which may read the descriptors of other users' processes. */
+static int query_helper(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t now_ns)
 {
 	struct jetwatt_files_request request = { tgid, fd };
 	int32_t what;
@@ -110,27 +111,27 @@ static int by_helper(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t n
 	if (!c->helper && c->tried_ns && now_ns - c->tried_ns < FRESH_NS)
 		return JETWATT_FDNAME_GONE;
 	c->tried_ns = now_ns;
-	if (!c->helper && !reach_helper(c))
+	if (!c->helper && !connect_helper(c))
 		return JETWATT_FDNAME_GONE;
 	if (send(c->helper - 1, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request) &&
 	    recv(c->helper - 1, &what, sizeof(what), 0) == sizeof(what) &&
 	    what >= JETWATT_FDNAME_GONE && what <= JETWATT_FDNAME_NVHOST)
 		return what;
-	/* An answer that comes late would be taken for that to the next request. */
-	hang_up(c);
+	/* Disconnect: a late reply would be taken for the reply to the next request. */
+	disconnect_helper(c);
 	return JETWATT_FDNAME_GONE;
 }
 
 void jetwatt_fdname_close(struct jetwatt_fdname *c)
 {
-	hang_up(c);
+	disconnect_helper(c);
 }
 
-static int ask(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t now_ns)
+static int classify_fd(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t now_ns)
 {
 	int what = jetwatt_fdname_local(tgid, fd);
 
-	return what < 0 ? by_helper(c, tgid, fd, now_ns) : what;
+	return what < 0 ? query_helper(c, tgid, fd, now_ns) : what;
 }
 
 int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t now_ns)
@@ -142,7 +143,7 @@ int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint6
 		c->slot[i].tgid = tgid;
 		c->slot[i].fd = fd;
 		c->slot[i].when_ns = now_ns;
-		c->slot[i].what = ask(c, tgid, fd, now_ns);
+		c->slot[i].what = classify_fd(c, tgid, fd, now_ns);
 	}
 	return c->slot[i].what;
 }
@@ -164,13 +165,13 @@ int jetwatt_fdname_genuine(struct jetwatt_fdname *c, uint32_t tgid, int syncpt, 
 	       what == JETWATT_FDNAME_GONE;
 }
 
-/* The helper lists no directory, so each number is asked for; they are given lowest first. */
+/* jetwatt-files lists no directories, so query each number; the lowest free one is used first. */
 static int events_by_helper(struct jetwatt_fdname *c, uint32_t tgid, uint64_t now_ns, int *fd, int max)
 {
 	int n = 0;
 
-	for (int nr = 0, gone = 0; nr < NUMBERS && gone < GONE && n < max; nr++) {
-		int what = by_helper(c, tgid, nr, now_ns);
+	for (int nr = 0, gone = 0; nr < SEARCH_FDS && gone < GONE_IN_A_ROW && n < max; nr++) {
+		int what = query_helper(c, tgid, nr, now_ns);
 
 		gone = what == JETWATT_FDNAME_GONE ? gone + 1 : 0;
 		if (what == JETWATT_FDNAME_EVENT)

@@ -1,25 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What a descriptor of another process is.
+ * What kind of file a descriptor of another process is. The backends use it to recognise waits for
+ * the GPU; jetwatt-files answers for processes of other users.
  */
 #ifndef JETWATT_LIB_FDNAME_H
 #define JETWATT_LIB_FDNAME_H
 
 #include <stdint.h>
 
+/* Size of the cache. */
 #define JETWATT_FDNAME_SLOTS	256
 
-/* Where jetwatt-files answers: a request is one packet, the answer another, an int32_t of
- * enum jetwatt_fdname_what. */
+/*
+ * Socket of jetwatt-files. A request is one packet with struct jetwatt_files_request; the reply is
+ * one packet with an int32_t, enum jetwatt_fdname_what.
+ */
 #define JETWATT_FILES_SOCKET	"/run/jetwatt-files/socket"
 
+/**
+ * struct jetwatt_files_request - request to jetwatt-files
+ * @tgid: process id
+ * @fd: descriptor of that process
+ */
 struct jetwatt_files_request {
 	uint32_t tgid;
 	int32_t fd;
 };
 
-/* Answers of the last second, one a slot: the newer one stays.
- * @helper: its descriptor and 1, 0: not connected; @tried_ns: when that was last tried */
+/**
+ * struct jetwatt_fdname - cache of results and connection to jetwatt-files; all zero at first
+ * @helper: 1 + descriptor of the connection; 0: not connected
+ * @tried_ns: time of the last use of the connection
+ * @slot: results of the last second; a new result replaces the one in its slot
+ */
 struct jetwatt_fdname {
 	int helper;
 	uint64_t tried_ns;
@@ -31,49 +44,64 @@ struct jetwatt_fdname {
 	} slot[JETWATT_FDNAME_SLOTS];
 };
 
+/* Kind of a descriptor. */
 enum jetwatt_fdname_what {
-	JETWATT_FDNAME_GONE,	/* no such process or descriptor any more */
-	JETWATT_FDNAME_OTHER,
-	JETWATT_FDNAME_POLLFD,	/* armed for a fence by an ioctl, then polled */
-	JETWATT_FDNAME_EVENT,	/* polled, always armed */
-	JETWATT_FDNAME_FENCE,	/* arms poll descriptors */
-	JETWATT_FDNAME_RENDER,	/* has an ioctl that waits for a fence */
-	JETWATT_FDNAME_NVHOST,	/* both */
+	JETWATT_FDNAME_GONE,	/* the process or descriptor does not exist, or is unknown */
+	JETWATT_FDNAME_OTHER,	/* none of the below */
+	JETWATT_FDNAME_POLLFD,	/* an ioctl arms it for a fence; then it is polled */
+	JETWATT_FDNAME_EVENT,	/* a driver event: polled without arming */
+	JETWATT_FDNAME_FENCE,	/* its ioctl arms pollfds */
+	JETWATT_FDNAME_RENDER,	/* its ioctl waits for a fence */
+	JETWATT_FDNAME_NVHOST,	/* both FENCE and RENDER */
 };
 
-/* Of what /proc/PID/fd/N points to. */
+/* Classify the target of a link /proc/PID/fd/N. */
 int jetwatt_fdname_classify(const char *path);
 
-/* By our own rights. Return: a kind; -EACCES. */
+/* Classify with the rights of this process. Return: enum jetwatt_fdname_what; -EACCES. */
 int jetwatt_fdname_local(uint32_t tgid, int fd);
 
-/* No more look-ups. */
+/* Close the connection to jetwatt-files. */
 void jetwatt_fdname_close(struct jetwatt_fdname *c);
 
-/* @now_ns: any clock that goes on, e.g. the time of the record. */
+/*
+ * Classify, with the cache and, if needed, jetwatt-files. @now_ns: time of any clock that
+ * increases, that of the record for instance. Blocks at most 100 ms. Return: enum
+ * jetwatt_fdname_what.
+ */
 int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t now_ns);
 
 /**
- * jetwatt_fdname_genuine() - was it a wait for the GPU, and not one of the same number?
- * @syncpt: an ioctl of @fd that waits for a fence; else a poll of @fd, which an ioctl of
- *	@ctl_fd has armed, or which is an event (@ctl_fd -1)
+ * jetwatt_fdname_genuine() - check that a record is a wait for the GPU, not an ioctl of another
+ * driver with the same number
+ * @c: the cache
+ * @tgid: process id
+ * @syncpt: 1: an ioctl of @fd that waits for a fence; 0: a poll of @fd
+ * @fd: the descriptor
+ * @ctl_fd: poll: the descriptor whose ioctl armed @fd; -1: @fd is a driver event
+ * @now_ns: see jetwatt_fdname_lookup()
  *
- * Doubt is in favour: the process may be gone.
+ * Return: 1: it is, or the descriptor does not exist any more; 0: it is not.
  */
 int jetwatt_fdname_genuine(struct jetwatt_fdname *c, uint32_t tgid, int syncpt, int fd,
 			   int ctl_fd, uint64_t now_ns);
 
 /**
- * jetwatt_fdname_events() - find descriptors of a process that are events
- * @fd: where they go
- * @max: room there
+ * jetwatt_fdname_events() - find the descriptors of a process that are driver events
+ * @c: the cache
+ * @tgid: process id
+ * @now_ns: see jetwatt_fdname_lookup()
+ * @fd: receives the descriptors
+ * @max: number of entries of @fd
  *
- * Another user's process is asked for by jetwatt-files. Return: how many; 0 also where neither
- * may look.
+ * For a process of another user it queries jetwatt-files.
+ *
+ * Return: number of descriptors found; 0 also if neither this process nor jetwatt-files may
+ * examine the process.
  */
 int jetwatt_fdname_events(struct jetwatt_fdname *c, uint32_t tgid, uint64_t now_ns, int *fd, int max);
 
-/* @fd was closed or made anew; -1: all of the process. */
+/* Remove @fd (-1: all descriptors) of a process from the cache: its file may have changed. */
 void jetwatt_fdname_forget(struct jetwatt_fdname *c, uint32_t tgid, int fd);
 
 #endif

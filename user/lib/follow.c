@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
+/* Reads /proc, cgroupfs and tracefs to decide which processes to watch. */
 #include "lib/follow.h"
 
 #include <ctype.h>
@@ -13,7 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* PROC_PID_INIT_INO of the kernel: fixed since it can be seen. */
+/* Inode number of the initial pid namespace: PROC_PID_INIT_INO, constant in all kernels. */
 #define INITIAL_PID_NS	0xEFFFFFFCu
 #define INITIAL_CGROUP_NS	0xEFFFFFFBu	/* PROC_CGROUP_INIT_INO */
 
@@ -24,7 +25,7 @@ int jetwatt_follow_initial_pids(void)
 	return stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_PID_NS;
 }
 
-/* "monotonic  SECONDS NANOSECONDS", "boottime ..." */
+/* Lines of /proc/self/timens_offsets: "monotonic  SECONDS NANOSECONDS", "boottime ..." */
 int jetwatt_follow_initial_time(void)
 {
 	FILE *f = fopen("/proc/self/timens_offsets", "re");
@@ -40,8 +41,10 @@ int jetwatt_follow_initial_time(void)
 	return zero;
 }
 
-/* The mount that @path lies in ends where the type or the device changes: its
- * components below are counted from there. */
+/*
+ * The depth is the number of path components below the root of the mount, which is where the
+ * device changes.
+ */
 int jetwatt_follow_cgroup(const char *path, uint64_t *id, uint32_t *level)
 {
 	struct statfs fs;
@@ -52,7 +55,7 @@ int jetwatt_follow_cgroup(const char *path, uint64_t *id, uint32_t *level)
 		return -errno;
 	if (fs.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(st.st_mode))
 		return -EINVAL;
-	/* 64-bit kernels: a cgroup's id is the number of its inode */
+	/* On 64-bit kernels, the id of a cgroup is the inode number of its directory. */
 	*id = st.st_ino;
 	*level = 0;
 	if (stat("/proc/self/ns/cgroup", &up) || up.st_ino != INITIAL_CGROUP_NS)
@@ -66,14 +69,15 @@ int jetwatt_follow_cgroup(const char *path, uint64_t *id, uint32_t *level)
 	return 0;
 }
 
+/* A process in /proc; in: 1: it belongs to the tree. */
 struct follow_process {
 	uint32_t tgid, parent;
 	int in;
 };
 
 /*
- * pid (comm) state ppid ...: the name may hold anything, a ')' too. One that
- * has ended but was not waited for counts as gone.
+ * Read the parent from /proc/PID/stat: pid (comm) state ppid ... The name may contain any
+ * character, also ')'. A zombie counts as gone.
  */
 static int parent_of(uint32_t pid, uint32_t *parent)
 {
@@ -101,7 +105,7 @@ int jetwatt_follow_alive(uint32_t tgid)
 	return !parent_of(tgid, &parent);
 }
 
-static int processes(struct follow_process **list)
+static int list_processes(struct follow_process **list)
 {
 	struct follow_process *all = NULL, *more;
 	int nr = 0, max = 0;
@@ -133,7 +137,7 @@ static int processes(struct follow_process **list)
 	return nr;
 }
 
-static int is_in(const struct follow_process *all, int nr, uint32_t tgid)
+static int is_in_tree(const struct follow_process *all, int nr, uint32_t tgid)
 {
 	int i;
 
@@ -146,7 +150,7 @@ static int is_in(const struct follow_process *all, int nr, uint32_t tgid)
 int jetwatt_follow_tree(uint32_t tgid, uint32_t **tgids)
 {
 	struct follow_process *all = NULL;
-	int nr = processes(&all), in = 0, i, before;
+	int nr = list_processes(&all), in = 0, i, before;
 	uint32_t *out = NULL;
 
 	if (nr < 0)
@@ -154,11 +158,11 @@ int jetwatt_follow_tree(uint32_t tgid, uint32_t **tgids)
 	for (i = 0; i < nr; i++)
 		if (all[i].tgid == tgid)
 			in = all[i].in = 1;
-	/* A parent's number may be above its child's: until nothing changes. */
+	/* A parent may have a larger id than its child, so repeat until nothing changes. */
 	do {
 		before = in;
 		for (i = 0; i < nr && before; i++)
-			if (!all[i].in && is_in(all, nr, all[i].parent)) {
+			if (!all[i].in && is_in_tree(all, nr, all[i].parent)) {
 				all[i].in = 1;
 				in++;
 			}
@@ -177,9 +181,11 @@ int jetwatt_follow_tree(uint32_t tgid, uint32_t **tgids)
 	return in ? in : -ESRCH;
 }
 
-/* The names of processes in that record have changed their shape; its
- * description has the offset: "field:pid_t child_pid;	offset:44;	..." */
-static uint32_t offset_in(const char *path)
+/*
+ * Find the offset in the description of the record, which differs between kernels:
+ * "field:pid_t child_pid;	offset:44;	..."
+ */
+static uint32_t child_pid_offset(const char *path)
 {
 	unsigned int off = 0;
 	char line[256], *p;
@@ -199,8 +205,8 @@ static uint32_t offset_in(const char *path)
 
 uint32_t jetwatt_follow_fork_offset(void)
 {
-	uint32_t off = offset_in("/sys/kernel/tracing/events/sched/sched_process_fork/format");
+	uint32_t off = child_pid_offset("/sys/kernel/tracing/events/sched/sched_process_fork/format");
 
 	return off ? off :
-	       offset_in("/sys/kernel/debug/tracing/events/sched/sched_process_fork/format");
+	       child_pid_offset("/sys/kernel/debug/tracing/events/sched/sched_process_fork/format");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Whom to follow: what /proc and tracefs know.
+ * Properties of processes, cgroups and namespaces from /proc, cgroupfs and tracefs. The backends of
+ * the probe use it to decide which processes to watch.
  */
 #ifndef JETWATT_LIB_FOLLOW_H
 #define JETWATT_LIB_FOLLOW_H
@@ -8,31 +9,36 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Is this the initial pid namespace, whose ids BPF sees? */
+/* Is this the initial pid namespace, whose ids the kernel's records contain? */
 int jetwatt_follow_initial_pids(void);
 
-/* Is our CLOCK_MONOTONIC the kernel's own? */
+/* Is the offset of CLOCK_MONOTONIC in this time namespace 0? */
 int jetwatt_follow_initial_time(void);
 
 /**
- * jetwatt_follow_cgroup() - id and depth of a directory of the v2 hierarchy
- * @level: 0 where ours is not the hierarchy's root: only this cgroup then
+ * jetwatt_follow_cgroup() - return id and depth of a v2 cgroup
+ * @path: its directory
+ * @id: set to the cgroup id
+ * @level: set to its depth below the root; 0 if this process is not in the initial cgroup
+ *	namespace, where the depth cannot be determined
  *
- * Return: 0; -ENOENT; -EINVAL: not in a v2 hierarchy.
+ * Return: 0; -ENOENT; -EINVAL: not in a v2 hierarchy; or another negative errno.
  */
 int jetwatt_follow_cgroup(const char *path, uint64_t *id, uint32_t *level);
 
 /**
- * jetwatt_follow_tree() - a process and all its descendants
- * @tgids: set to an array for the caller to free
+ * jetwatt_follow_tree() - list a process and all its descendants
+ * @tgid: process id
+ * @tgids: set to an array of process ids; the caller frees it
  *
- * Return: how many; -ESRCH: no such process; -ENOMEM.
+ * Return: number of processes; -ESRCH: no such process; -ENOMEM.
  */
 int jetwatt_follow_tree(uint32_t tgid, uint32_t **tgids);
 
+/* Is the process alive? A zombie is not. */
 int jetwatt_follow_alive(uint32_t tgid);
 
-/* Offset of child_pid in the record of sched_process_fork, 0: can't tell. */
+/* Return the offset of child_pid in the record of sched_process_fork, in bytes; 0: unknown. */
 uint32_t jetwatt_follow_fork_offset(void);
 
 #endif

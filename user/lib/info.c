@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What there is, how it is set, how it went.
+ * Requests for the module's properties, configuration and counters, and for the black box.
  */
 #include "lib/lib.h"
 
@@ -9,13 +9,13 @@
 #include <netlink/genl/genl.h>
 #include <string.h>
 
-/* Replies into an array of @max entries; @nr counts all. */
+/* The array that receives replies: @max entries at @entry. @nr counts all replies to @cmd. */
 struct info_list {
 	int cmd, nr, max;
 	void *entry;
 };
 
-static int reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
+static int info_reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
 {
 	union {
 		struct jetwatt_info info;
@@ -76,8 +76,9 @@ static int reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 	return 0;
 }
 
-/* Return: the number of replies. */
-static int ask(struct jetwatt *jw, int cmd, int flags, const char *what, void *entry, int max)
+/* Send a request and store its replies. Return: number of replies; or a negative errno. */
+static int info_request(struct jetwatt *jw, int cmd, int flags, const char *what, void *entry,
+			int max)
 {
 	struct info_list l = { .cmd = cmd, .entry = entry, .max = max };
 	struct nl_msg *msg = jetwatt_request_new(jw, cmd, flags);
@@ -85,79 +86,80 @@ static int ask(struct jetwatt *jw, int cmd, int flags, const char *what, void *e
 
 	if (!msg)
 		return jetwatt_error_set(jw, -ENOMEM, "%s: out of memory", what);
-	err = jetwatt_request_run(jw, jw->ctl, msg, what, reply, &l);
+	err = jetwatt_request_run(jw, jw->ctl, msg, what, info_reply, &l);
 	return err ? err : l.nr;
 }
 
-/* A request that has one answer. */
-static int get(struct jetwatt *jw, int cmd, const char *what, void *entry)
+/* A request with exactly one reply. */
+static int info_request_one(struct jetwatt *jw, int cmd, const char *what, void *entry)
 {
-	int n = ask(jw, cmd, 0, what, entry, 1);
+	int n = info_request(jw, cmd, 0, what, entry, 1);
 
 	if (!n)
-		return jetwatt_error_set(jw, -EBADMSG, "%s: the module did not answer", what);
+		return jetwatt_error_set(jw, -EBADMSG, "%s: no reply from the module", what);
 	return n < 0 ? n : 0;
 }
 
 int jetwatt_info(struct jetwatt *jw, struct jetwatt_info *info)
 {
-	return get(jw, JETWATT_CMD_INFO_GET, "asking for information", info);
+	return info_request_one(jw, JETWATT_CMD_INFO_GET, "reading module information", info);
 }
 
 int jetwatt_config_get(struct jetwatt *jw, struct jetwatt_config *config)
 {
-	return get(jw, JETWATT_CMD_CONFIG_GET, "reading the configuration", config);
+	return info_request_one(jw, JETWATT_CMD_CONFIG_GET, "reading the configuration", config);
 }
 
 int jetwatt_stats(struct jetwatt *jw, struct jetwatt_stats *stats)
 {
-	return get(jw, JETWATT_CMD_STATS_GET, "reading statistics", stats);
+	return info_request_one(jw, JETWATT_CMD_STATS_GET, "reading statistics", stats);
 }
 
 int jetwatt_chips(struct jetwatt *jw, struct jetwatt_chip *chips, int max)
 {
-	return ask(jw, JETWATT_CMD_CHIP_GET, NLM_F_DUMP, "listing chips", chips, max);
+	return info_request(jw, JETWATT_CMD_CHIP_GET, NLM_F_DUMP, "listing chips", chips, max);
 }
 
 int jetwatt_rails(struct jetwatt *jw, struct jetwatt_rail *rails, int max)
 {
-	return ask(jw, JETWATT_CMD_RAIL_GET, NLM_F_DUMP, "listing rails", rails, max);
+	return info_request(jw, JETWATT_CMD_RAIL_GET, NLM_F_DUMP, "listing rails", rails, max);
 }
 
 int jetwatt_clocks(struct jetwatt *jw, struct jetwatt_clock *clocks, int max)
 {
-	return ask(jw, JETWATT_CMD_CLOCK_GET, NLM_F_DUMP, "listing clocks", clocks, max);
+	return info_request(jw, JETWATT_CMD_CLOCK_GET, NLM_F_DUMP, "listing clocks", clocks, max);
 }
 
 int jetwatt_energies(struct jetwatt *jw, struct jetwatt_energy *energies, int max)
 {
-	return ask(jw, JETWATT_CMD_ENERGY_GET, NLM_F_DUMP, "reading energy counters", energies, max);
+	return info_request(jw, JETWATT_CMD_ENERGY_GET, NLM_F_DUMP, "reading energy counters",
+			    energies, max);
 }
 
 int jetwatt_box(struct jetwatt *jw, struct jetwatt_box *box)
 {
-	return get(jw, JETWATT_CMD_BOX_GET, "looking into the black box", box);
+	return info_request_one(jw, JETWATT_CMD_BOX_GET, "reading the black box", box);
 }
 
-/* A request without an answer. */
-static int tell(struct jetwatt *jw, int cmd, const char *what)
+/* A request without a reply. */
+static int info_command(struct jetwatt *jw, int cmd, const char *what)
 {
-	int n = ask(jw, cmd, 0, what, NULL, 0);
+	int n = info_request(jw, cmd, 0, what, NULL, 0);
 
 	return n < 0 ? n : 0;
 }
 
 int jetwatt_box_freeze(struct jetwatt *jw)
 {
-	return tell(jw, JETWATT_CMD_BOX_FREEZE, "filling the black box");
+	return info_command(jw, JETWATT_CMD_BOX_FREEZE, "filling the black box");
 }
 
 int jetwatt_box_clear(struct jetwatt *jw)
 {
-	return tell(jw, JETWATT_CMD_BOX_CLEAR, "clearing the black box");
+	return info_command(jw, JETWATT_CMD_BOX_CLEAR, "clearing the black box");
 }
 
-static int put(struct nl_msg *msg, int attr, uint32_t value)
+static int config_put(struct nl_msg *msg, int attr, uint32_t value)
 {
 	return value == UINT32_MAX ? 0 : nla_put_u32(msg, attr, value);
 }
@@ -166,17 +168,18 @@ int jetwatt_config_set(struct jetwatt *jw, const struct jetwatt_config *c)
 {
 	struct nl_msg *msg = jetwatt_request_new(jw, JETWATT_CMD_CONFIG_SET, 0);
 
-	if (!msg || put(msg, JETWATT_A_CONFIG_RATE_HZ, c->rate_hz) ||
-	    put(msg, JETWATT_A_CONFIG_BATCH, c->batch) ||
-	    put(msg, JETWATT_A_CONFIG_BATCH_AGE_MS, c->batch_age_ms) ||
-	    put(msg, JETWATT_A_CONFIG_BUS_SHARE_PCT, c->bus_share_pct)) {
+	if (!msg || config_put(msg, JETWATT_A_CONFIG_RATE_HZ, c->rate_hz) ||
+	    config_put(msg, JETWATT_A_CONFIG_BATCH, c->batch) ||
+	    config_put(msg, JETWATT_A_CONFIG_BATCH_AGE_MS, c->batch_age_ms) ||
+	    config_put(msg, JETWATT_A_CONFIG_BUS_SHARE_PCT, c->bus_share_pct)) {
 		nlmsg_free(msg);
 		return jetwatt_error_set(jw, -ENOMEM, "setting the configuration: out of memory");
 	}
 	return jetwatt_request_run(jw, jw->ctl, msg, "setting the configuration", NULL, NULL);
 }
 
-static int set_one(struct jetwatt *jw, int attr, uint32_t value, const char *what)
+/* Send a configuration with one attribute. */
+static int config_set_one(struct jetwatt *jw, int attr, uint32_t value, const char *what)
 {
 	struct nl_msg *msg = jetwatt_request_new(jw, JETWATT_CMD_CONFIG_SET, 0);
 
@@ -189,10 +192,11 @@ static int set_one(struct jetwatt *jw, int attr, uint32_t value, const char *wha
 
 int jetwatt_sampler_cpu(struct jetwatt *jw, uint32_t cpu)
 {
-	return set_one(jw, JETWATT_A_CONFIG_CPU, cpu, "setting the sampler's CPU");
+	return config_set_one(jw, JETWATT_A_CONFIG_CPU, cpu, "setting the sampler's CPU");
 }
 
 int jetwatt_box_keep(struct jetwatt *jw, uint32_t ms)
 {
-	return set_one(jw, JETWATT_A_CONFIG_BOX_MS, ms, "setting what the black box keeps");
+	return config_set_one(jw, JETWATT_A_CONFIG_BOX_MS, ms,
+			      "setting the length of the black box");
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Two streams in one order of time.
+ * Merges samples and waits in order of time.
  *
- * Each is nearly in order itself: samples are; waits, ordered by their end,
- * come from several CPUs and may be out of order by the time that a CPU needs
- * from reading the clock to filling in the record. Neither says when nothing
- * earlier will come, so the join keeps a mark for each, below which it takes
- * the stream to be complete: the time of its last record less that disorder,
- * or, where the stream is silent, the latest time seen at all less the time
- * to hold. What is older than both marks is delivered. Time is taken from the
- * records only: the same input gives the same output.
+ * Samples are in order. Waits, ordered by their end, come from several CPUs. They may be out of
+ * order by the time that a CPU needs from reading the clock to completing the record (at most
+ * DISORDER_NS). No stream announces how far it is complete, so the join estimates it: up to the
+ * time of the stream's last record minus that disorder, or, if the stream is silent, up to the
+ * latest time of both streams minus the hold time. It delivers records up to the earlier of the
+ * two times. It uses only the times of records, so the same input gives the same output.
  */
 #include "lib/join.h"
 
@@ -18,24 +16,33 @@
 #include <string.h>
 
 #define DISORDER_NS	10000000
-#define LEAST		128	/* records that there is room for */
+#define QUEUE_MIN		128	/* minimum size of a queue, in records */
 
-/* A place in a queue: @nr counts arrivals, so records of one time keep their order. */
+/*
+ * struct join_place - a place in the heap of a queue
+ * @time_ns: time of the record
+ * @nr: number of the record in order of arrival, which decides between equal times
+ * @slot: index of the record in queue::entry
+ */
 struct join_place {
 	uint64_t time_ns, nr;
 	size_t slot;
 };
 
 /**
- * struct queue - records, of which the earliest can be taken out
+ * struct queue - a priority queue of records, ordered by time
  * @entry: @max slots of @size bytes
- * @heap: the first @nr places are a binary heap, whose top is the earliest record; the slots of
- *	the others are free
- * @arrived: records so far
- * @moved: places that were moved to keep the heap; for tests
+ * @heap: @max places. The first @nr are a binary heap with the earliest record at the top. The
+ *	others contain the free slots
+ * @size: size of a record, bytes
+ * @nr: number of records
+ * @max: number of slots
+ * @last_ns: latest time of all records so far
+ * @arrived: number of records so far
+ * @moved: number of moves of places; for tests
  *
- * A heap, because the times are a trace's: waits in descending order would make a sorted array
- * move all others for each.
+ * It is a heap, because a trace may contain any times: with waits in descending order, each
+ * insertion into a sorted array would move all other records.
  */
 struct queue {
 	char *entry;
@@ -44,6 +51,17 @@ struct queue {
 	uint64_t last_ns, arrived, moved;
 };
 
+/**
+ * struct jetwatt_join - a join
+ * @state: last values, for the conversion to power
+ * @power: queue of power samples
+ * @sync: queue of waits
+ * @hold_ns: hold time
+ * @delivered_ns: time of the last delivered record
+ * @late: number of discarded records
+ * @power_fn: callback for power samples, with @arg
+ * @sync_fn: callback for waits, with @arg
+ */
 struct jetwatt_join {
 	struct jetwatt_power_state state;
 	struct queue power, sync;
@@ -53,22 +71,22 @@ struct jetwatt_join {
 	void *arg;
 };
 
-static const void *first(const struct queue *q)
+static const void *queue_first(const struct queue *q)
 {
 	return q->entry + q->heap[0].slot * q->size;
 }
 
-static uint64_t first_ns(const struct queue *q)
+static uint64_t queue_first_ns(const struct queue *q)
 {
 	return q->nr ? q->heap[0].time_ns : UINT64_MAX;
 }
 
-static int before(const struct join_place *a, const struct join_place *b)
+static int is_before(const struct join_place *a, const struct join_place *b)
 {
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->nr < b->nr;
 }
 
-static int resize(struct queue *q, size_t max)
+static int queue_resize(struct queue *q, size_t max)
 {
 	struct join_place *heap = malloc(max * sizeof(*heap));
 	char *entry = malloc(max * q->size);
@@ -93,26 +111,26 @@ static int resize(struct queue *q, size_t max)
 	return 0;
 }
 
-/* What one long delay took is not kept. */
-static void give_back(struct queue *q)
+/* Shrink the queue when it is less than an eighth full. */
+static void queue_shrink(struct queue *q)
 {
-	if (q->max > LEAST && q->nr < q->max / 8)
-		resize(q, q->max / 2);
+	if (q->max > QUEUE_MIN && q->nr < q->max / 8)
+		queue_resize(q, q->max / 2);
 }
 
-/* Most records are the latest: these stay at the end. */
-static int insert(struct queue *q, const void *entry, uint64_t time_ns)
+/* Add a record. Most records are the latest, so they do not move up in the heap. */
+static int queue_insert(struct queue *q, const void *entry, uint64_t time_ns)
 {
 	struct join_place new = { .time_ns = time_ns, .nr = q->arrived };
 	size_t i;
 
-	if (q->nr == q->max && resize(q, q->max ? 2 * q->max : LEAST))
+	if (q->nr == q->max && queue_resize(q, q->max ? 2 * q->max : QUEUE_MIN))
 		return -ENOMEM;
 	q->arrived++;
 	i = q->nr++;
 	new.slot = q->heap[i].slot;
 	memcpy(q->entry + new.slot * q->size, entry, q->size);
-	for (; i > 0 && before(&new, &q->heap[(i - 1) / 2]); i = (i - 1) / 2) {
+	for (; i > 0 && is_before(&new, &q->heap[(i - 1) / 2]); i = (i - 1) / 2) {
 		q->heap[i] = q->heap[(i - 1) / 2];
 		q->moved++;
 	}
@@ -122,16 +140,16 @@ static int insert(struct queue *q, const void *entry, uint64_t time_ns)
 	return 0;
 }
 
-/* The earliest. Its slot is free from then on. */
-static void drop(struct queue *q)
+/* Remove the earliest record. Its slot becomes free. */
+static void queue_drop(struct queue *q)
 {
 	struct join_place last = q->heap[--q->nr];
 	size_t slot = q->heap[0].slot, i = 0, k;
 
 	for (; (k = 2 * i + 1) < q->nr; i = k) {
-		if (k + 1 < q->nr && before(&q->heap[k + 1], &q->heap[k]))
+		if (k + 1 < q->nr && is_before(&q->heap[k + 1], &q->heap[k]))
 			k++;
-		if (!before(&q->heap[k], &last))
+		if (!is_before(&q->heap[k], &last))
 			break;
 		q->heap[i] = q->heap[k];
 		q->moved++;
@@ -140,71 +158,73 @@ static void drop(struct queue *q)
 	q->heap[q->nr].slot = slot;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
+/* a - b, or 0 if that is negative. */
+static uint64_t sub_or_zero(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
 /*
- * Deliver what is not later than @mark. A wait that ends at the time of a
- * sample comes after it: the sample's power was drawn during the wait.
+ * Deliver the records up to the time @mark. If a wait ends at the time of a sample, the sample
+ * comes first, because its power was drawn during the wait.
  */
-static void deliver(struct jetwatt_join *j, uint64_t mark)
+static void join_deliver(struct jetwatt_join *j, uint64_t mark)
 {
 	struct jetwatt_power power;
 	struct jetwatt_sync sync;
 	uint64_t p, s;
 
 	for (;;) {
-		p = first_ns(&j->power);
-		s = first_ns(&j->sync);
+		p = queue_first_ns(&j->power);
+		s = queue_first_ns(&j->sync);
 		if (!j->power.nr && !j->sync.nr)
 			break;
 		if ((p < s ? p : s) > mark)
 			break;
 		j->delivered_ns = p < s ? p : s;
-		/* copies: a callback may bring the next record */
+		/* The callback may add a record, so it gets a copy. */
 		if (j->power.nr && p <= s) {
-			power = *(const struct jetwatt_power *)first(&j->power);
-			drop(&j->power);
+			power = *(const struct jetwatt_power *)queue_first(&j->power);
+			queue_drop(&j->power);
 			if (j->power_fn)
 				j->power_fn(&power, j->arg);
 		} else {
-			sync = *(const struct jetwatt_sync *)first(&j->sync);
-			drop(&j->sync);
+			sync = *(const struct jetwatt_sync *)queue_first(&j->sync);
+			queue_drop(&j->sync);
 			if (j->sync_fn)
 				j->sync_fn(&sync, j->arg);
 		}
 	}
 }
 
-static void advance(struct jetwatt_join *j)
+/* Deliver the records up to the time to which both streams are complete. */
+static void join_advance(struct jetwatt_join *j)
 {
 	uint64_t latest, silent, power, sync;
 
 	latest = j->power.last_ns > j->sync.last_ns ? j->power.last_ns : j->sync.last_ns;
-	silent = less(latest, j->hold_ns);
+	silent = sub_or_zero(latest, j->hold_ns);
 	power = j->power.last_ns > silent ? j->power.last_ns : silent;
-	sync = less(j->sync.last_ns, j->hold_ns < DISORDER_NS ? j->hold_ns : DISORDER_NS);
+	sync = sub_or_zero(j->sync.last_ns, j->hold_ns < DISORDER_NS ? j->hold_ns : DISORDER_NS);
 	if (sync < silent)
 		sync = silent;
-	deliver(j, power < sync ? power : sync);
-	give_back(&j->power);
-	give_back(&j->sync);
+	join_deliver(j, power < sync ? power : sync);
+	queue_shrink(&j->power);
+	queue_shrink(&j->sync);
 }
 
-/* What would break the order is left out and counted. */
-static void add(struct jetwatt_join *j, struct queue *q, const void *entry, uint64_t time_ns)
+/* Add a record. Discard and count it if a later record has been delivered already. */
+static void join_add(struct jetwatt_join *j, struct queue *q, const void *entry, uint64_t time_ns)
 {
 	if (time_ns < j->delivered_ns) {
 		j->late++;
 		return;
 	}
-	if (!insert(q, entry, time_ns))
+	if (!queue_insert(q, entry, time_ns))
 		return;
-	/* No memory: let go of what is held back, early but in order. */
-	deliver(j, time_ns);
-	if (insert(q, entry, time_ns))
+	/* Out of memory: deliver the records early, but in order, to free slots. */
+	join_deliver(j, time_ns);
+	if (queue_insert(q, entry, time_ns))
 		j->late++;
 }
 
@@ -216,16 +236,16 @@ void jetwatt_join_samples(const struct jetwatt_samples *s, void *join)
 
 	for (i = 0; i < s->count; i++)
 		if (jetwatt_power_sample(&j->state, s, i, &p))
-			add(j, &j->power, &p, p.time_ns);
-	advance(j);
+			join_add(j, &j->power, &p, p.time_ns);
+	join_advance(j);
 }
 
 void jetwatt_join_sync(const struct jetwatt_sync *s, void *join)
 {
 	struct jetwatt_join *j = join;
 
-	add(j, &j->sync, s, s->exit_ns);
-	advance(j);
+	join_add(j, &j->sync, s, s->exit_ns);
+	join_advance(j);
 }
 
 void jetwatt_join_reading(const struct jetwatt_reading *r, void *join)
@@ -237,7 +257,7 @@ void jetwatt_join_reading(const struct jetwatt_reading *r, void *join)
 
 void jetwatt_join_flush(struct jetwatt_join *j)
 {
-	deliver(j, UINT64_MAX);
+	join_deliver(j, UINT64_MAX);
 }
 
 uint64_t jetwatt_join_late(const struct jetwatt_join *j)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The parts of the join: samples to power (power.c), two streams to one order
- * (join.c). Both are pure; time is what the records say.
+ * The two parts of the join: power.c converts samples to power, join.c merges two streams in order
+ * of time. Both are deterministic: they use the times of the records, no clock.
  */
 #ifndef JETWATT_LIB_JOIN_H
 #define JETWATT_LIB_JOIN_H
@@ -10,11 +10,19 @@
 #include "jetwatt.h"
 
 /**
- * struct jetwatt_power_state - the last value of everything
+ * struct jetwatt_power_state - the last value of each series
  * @rail: rails in the order of jetwatt_rails()
- * @bus_known, @shunt_known: bit r: rail r has been read at least once
- * @telemetry: by slot: as read last, and when
- * @skipped: samples not handed on because a rail was still unknown
+ * @nr_rails: number of rails
+ * @bus_uv: last bus voltage of each rail, uV
+ * @shunt_uv: last shunt voltage of each rail, uV
+ * @bus_known: bit r: the bus voltage of rail r has been read
+ * @shunt_known: bit r: the shunt voltage of rail r has been read
+ * @skipped: number of samples that were not delivered because a rail was unknown
+ * @gap: 1: samples are missing before the next one
+ * @clock: last values of the clocks
+ * @temp_mc: last temperature of the hottest zone, millidegrees Celsius
+ * @telemetry: last value of each slot
+ * @read_ns: time of that value
  */
 struct jetwatt_power_state {
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
@@ -28,17 +36,22 @@ struct jetwatt_power_state {
 	uint64_t read_ns[JETWATT_TELEMETRY_SLOTS];
 };
 
+/* Initialise the state with a copy of @nr rails (at most JETWATT_RAILS_MAX are used). */
 void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rail *rail, int nr);
 
 /**
- * jetwatt_power_sample() - sample @i of batch @s as power
+ * jetwatt_power_sample() - convert a sample to power
+ * @st: the state
+ * @s: the batch
+ * @i: index of the sample in the batch
+ * @p: receives the power
  *
- * Return: 1: @p is filled in; 0: enabled rails are still unknown.
+ * Return: 1: @p is filled in; 0: an enabled rail has not been read yet, so there is no power.
  */
 int jetwatt_power_sample(struct jetwatt_power_state *st, const struct jetwatt_samples *s,
 			 uint32_t i, struct jetwatt_power *p);
 
-/* What was read from sysfs, for samples that come after it. */
+/* Store a reading of sysfs; it applies to samples that are converted later. */
 void jetwatt_power_reading(struct jetwatt_power_state *st, const struct jetwatt_reading *r);
 
 #endif

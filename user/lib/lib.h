@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of libjetwatt share. Nothing here is exported.
+ * What the files of libjetwatt share: the connection, requests, sockets, dispatch. Nothing here is
+ * exported.
  */
 #ifndef JETWATT_LIB_H
 #define JETWATT_LIB_H
@@ -11,23 +12,31 @@
 #include "jetwatt.h"
 #include "lib/parse.h"
 
+/* Size of an error text, with its terminating 0. */
 #define JETWATT_ERROR_LEN	256
 
 /*
- * Ten times a batch of 256 samples of all series that the module has room for.
- * Only pages that messages have reached take memory.
+ * Size of the receive buffer, in bytes: ten times a batch of 256 samples of all series that the
+ * module supports. The kernel allocates only the pages that a message has filled.
  */
 #define JETWATT_MESSAGE_MAX	(1 << 20)
 
 /**
  * struct jetwatt - a connection to the module
- * @ctl: requests and dumps; blocks, with a time limit
- * @stream: subscribes, so that batches are sent to its port; non-blocking
- * @events: member of the group of events once somebody wants them (@joined)
- * @epfd: ready when @stream is, and @events once it is a member
- * @buf: one message, JETWATT_MESSAGE_MAX bytes
- * @next_seq: the sequence number that the next batch should begin with, 0
- *	before the first
+ * @ctl: socket for requests and dumps; blocking, with a timeout
+ * @stream: socket that subscribes and receives batches; non-blocking
+ * @events: socket for the multicast group of events; non-blocking
+ * @family: id of the netlink family
+ * @group: id of the multicast group; 0: none
+ * @epfd: epoll descriptor of @stream, and of @events once @joined is 1
+ * @buf: receive buffer for one message, JETWATT_MESSAGE_MAX bytes
+ * @subscribed: 1: @stream has subscribed
+ * @joined: 1: @events is a member of the group
+ * @next_seq: expected sequence number of the next batch; 0: no batch so far
+ * @samples: callback for batches, with @samples_arg
+ * @event: callback for events, with @event_arg
+ * @parse: scratch memory for a batch
+ * @error: text of the last error
  */
 struct jetwatt {
 	struct nl_sock *ctl, *stream, *events;
@@ -45,34 +54,37 @@ struct jetwatt {
 	char error[JETWATT_ERROR_LEN];
 };
 
-/* error.c */
+/* error.c: see there. */
 int jetwatt_error_set(struct jetwatt *jw, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int jetwatt_error_kernel(struct jetwatt *jw, int err, const char *text, const char *what);
 void jetwatt_error_keep(const struct jetwatt *jw);
 
-/* open.c */
+/* open.c: add @sk to the epoll descriptor. Return: 0; or a negative errno. */
 int jetwatt_open_watch(struct jetwatt *jw, struct nl_sock *sk);
 
-/* socket.c */
+/*
+ * socket.c: make a netlink socket. @rcvbuf: size of the receive buffer in bytes, 0: the default.
+ * Return: 0; or a negative errno.
+ */
 int jetwatt_socket_new(struct nl_sock **sk, int rcvbuf, int nonblock);
 ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags);
-/* Gets the attributes of a message. */
+/* Handles the attributes of one message. Return: 0 or positive; or a negative errno. */
 typedef int (*jetwatt_reply_fn)(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg);
 int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
 			    jetwatt_reply_fn fn, void *arg);
 
-/* request.c */
+/* request.c: make a request with @cmd and the netlink @flags. Return: NULL: out of memory. */
 struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags);
 int jetwatt_request_run(struct jetwatt *jw, struct nl_sock *sk, struct nl_msg *msg,
 			const char *what, jetwatt_reply_fn fn, void *arg);
 
-/* stream.c */
+/* stream.c: see there. jetwatt_stream_dispatch() returns as jetwatt_socket_dispatch(). */
 int jetwatt_stream_batch(struct jetwatt *jw, const struct nlattr *attr, int len,
 			 uint64_t *next_seq, jetwatt_samples_fn fn, void *arg);
 int jetwatt_stream_dispatch(struct jetwatt *jw);
 
-/* event.c */
+/* event.c: call the event callback. Return: as jetwatt_socket_dispatch(). */
 int jetwatt_event_dispatch(struct jetwatt *jw);
 
 #endif

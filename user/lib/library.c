@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
+/* Finds libcuda and libcudart in a process and the offsets of their functions in the files. */
 #include "lib/library.h"
 
 #include <errno.h>
@@ -9,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SYMTAB_MAX	(64 << 20)	/* bytes of a table that is read */
+#define SYMTAB_MAX	(64 << 20)	/* maximum size of a symbol table that is read, bytes */
 
-/* libcuda.so.1.1; libcudart.so.12, and as wheels bring it, libcudart-1f2e3d.so.11.0 */
+/* libcuda.so.1.1; libcudart.so.12; in Python wheels also libcudart-1f2e3d.so.11.0 */
 int jetwatt_library_is(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -23,7 +24,7 @@ int jetwatt_library_is(const char *path)
 	       strstr(name, ".so");
 }
 
-/* start-end perms offset dev inode    path */
+/* A line of /proc/PID/maps: start-end perms offset dev inode    path */
 int jetwatt_library_file(const char *line, struct jetwatt_library *lib)
 {
 	unsigned long long start, end;
@@ -71,7 +72,7 @@ int jetwatt_library_of(pid_t pid, struct jetwatt_library *lib, int max)
 	return n;
 }
 
-static int add(char path[][256], int n, int max, const char *dir, size_t len)
+static int add_if_readable(char path[][256], int n, int max, const char *dir, size_t len)
 {
 	if (n < max && len && len < 200) {
 		snprintf(path[n], 256, "%.*s/libcuda.so.1", (int)len, dir);
@@ -83,7 +84,7 @@ static int add(char path[][256], int n, int max, const char *dir, size_t len)
 
 int jetwatt_library_system(char path[][256], int max)
 {
-	/* where JetPack 5, 6 and 7, Debian and containers' toolkits put it */
+	/* Directories of JetPack 5, 6 and 7, of Debian, and of container toolkits. */
 	static const char *const dir[] = {
 		"/usr/lib/aarch64-linux-gnu/nvidia", "/usr/lib/aarch64-linux-gnu/tegra",
 		"/usr/lib/aarch64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/usr/lib64",
@@ -93,14 +94,14 @@ int jetwatt_library_system(char path[][256], int max)
 	int n = 0;
 
 	for (; p && *p; p += strcspn(p, ":"), p += *p == ':')
-		n = add(path, n, max, p, strcspn(p, ":"));
+		n = add_if_readable(path, n, max, p, strcspn(p, ":"));
 	for (size_t i = 0; i < sizeof(dir) / sizeof(dir[0]); i++)
-		n = add(path, n, max, dir[i], strlen(dir[i]));
+		n = add_if_readable(path, n, max, dir[i], strlen(dir[i]));
 	return n;
 }
 
-/* Where in the file is what lies at @addr once it is loaded? */
-static int in_file(Elf *elf, uint64_t addr, uint64_t *offset)
+/* Convert an address of the loaded file to an offset in the file. Return: 1; 0: not in the file. */
+static int file_offset(Elf *elf, uint64_t addr, uint64_t *offset)
 {
 	size_t nr, i;
 	GElf_Phdr ph;
@@ -116,14 +117,14 @@ static int in_file(Elf *elf, uint64_t addr, uint64_t *offset)
 	return 0;
 }
 
-static int add_call(Elf *elf, const char *name, uint64_t addr, struct jetwatt_library_call *call,
-		    int n)
+static int add_library_call(Elf *elf, const char *name, uint64_t addr,
+			    struct jetwatt_library_call *call, int n)
 {
 	const struct jetwatt_library_entry *known = jetwatt_library_entry(name);
 	uint64_t offset;
 	int i;
 
-	if (!known || n == JETWATT_LIBRARY_CALLS_MAX || !in_file(elf, addr, &offset))
+	if (!known || n == JETWATT_LIBRARY_CALLS_MAX || !file_offset(elf, addr, &offset))
 		return n;
 	for (i = 0; i < n; i++)
 		if (call[i].offset == offset)
@@ -132,14 +133,14 @@ static int add_call(Elf *elf, const char *name, uint64_t addr, struct jetwatt_li
 	return n + 1;
 }
 
-/* What a library exports; of a program that is not stripped, all that it has. */
+/* Exported functions; in a program that is not stripped, all functions. */
 static int has_symbols(const GElf_Shdr *sh)
 {
 	return sh->sh_entsize && (sh->sh_type == SHT_DYNSYM ||
 				  (sh->sh_type == SHT_SYMTAB && sh->sh_size <= SYMTAB_MAX));
 }
 
-static int symbols(Elf *elf, struct jetwatt_library_call *call)
+static int find_calls(Elf *elf, struct jetwatt_library_call *call)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
@@ -161,7 +162,7 @@ static int symbols(Elf *elf, struct jetwatt_library_call *call)
 				continue;
 			name = elf_strptr(elf, sh.sh_link, sym.st_name);
 			if (name)
-				n = add_call(elf, name, sym.st_value, call, n);
+				n = add_library_call(elf, name, sym.st_value, call, n);
 		}
 	}
 	return n;
@@ -176,10 +177,10 @@ int jetwatt_library_calls(const char *path, struct jetwatt_library_call *call)
 	if (fd < 0)
 		return -errno;
 	elf_version(EV_CURRENT);
-	/* read, not mapped: somebody else may cut the file short */
+	/* Read the file instead of mapping it: another process may truncate it. */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && gelf_getehdr(elf, &head) && (head.e_type == ET_DYN || head.e_type == ET_EXEC))
-		n = symbols(elf, call);
+		n = find_calls(elf, call);
 	elf_end(elf);
 	close(fd);
 	return n;

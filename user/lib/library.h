@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Where a process has its libcuda, and where in it the calls are.
+ * Which CUDA libraries a process has mapped, and at which file offsets their functions are. For
+ * the uprobe backend.
  */
 #ifndef JETWATT_LIB_LIBRARY_H
 #define JETWATT_LIB_LIBRARY_H
@@ -10,29 +11,32 @@
 #include <sys/types.h>
 
 /**
- * struct jetwatt_library - one file that is mapped
- * @start, @end: of the mapping that was met first
- * @path: as the process calls it: inside its own mount namespace
+ * struct jetwatt_library - a mapped file
+ * @start: begin of the first mapping that was found
+ * @end: end of that mapping
+ * @path: path in the mount namespace of the process
  */
 struct jetwatt_library {
 	uint64_t start, end;
 	char path[256];
 };
 
-/* What an entry point does, as far as the probe is concerned. */
+/* What an entry point does. */
 enum jetwatt_library_what {
 	JETWATT_LIBRARY_STREAM,		/* waits for a stream */
 	JETWATT_LIBRARY_EVENT,		/* waits for an event */
-	JETWATT_LIBRARY_CONTEXT,	/* waits for all of a context, or device */
-	JETWATT_LIBRARY_COPY,		/* copies, after the work that was launched before */
-	JETWATT_LIBRARY_QUERY,		/* asks whether work is done */
+	JETWATT_LIBRARY_CONTEXT,	/* waits for all work of a context or device */
+	JETWATT_LIBRARY_COPY,		/* copies after the work that was launched before */
+	JETWATT_LIBRARY_QUERY,		/* queries whether work is done */
 	JETWATT_LIBRARY_LAUNCH,		/* launches work */
 	JETWATT_LIBRARY_WHATS
 };
 
 /**
- * struct jetwatt_library_entry - an entry point that is known
- * @since: CUDA_VERSION of the first release that has it
+ * struct jetwatt_library_entry - a known entry point
+ * @name: exported name
+ * @what: what it does
+ * @since: CUDA_VERSION of the first release that exports it
  */
 struct jetwatt_library_entry {
 	const char *name;
@@ -40,51 +44,69 @@ struct jetwatt_library_entry {
 	unsigned int since;
 };
 
-/* Look up an exported name. Return: NULL: it is not watched. */
+/* Look up an exported name. Return: NULL: the probe does not trace it. */
 const struct jetwatt_library_entry *jetwatt_library_entry(const char *name);
 
+/**
+ * struct jetwatt_library_call - an entry point in a file
+ * @what: what it does
+ * @name: exported name, a constant of library_calls.c
+ * @offset: offset in the file, bytes
+ */
 struct jetwatt_library_call {
 	enum jetwatt_library_what what;
 	const char *name;
-	uint64_t offset;	/* in the file */
+	uint64_t offset;
 };
 
 #define JETWATT_LIBRARY_CALLS_MAX	64
 
-/* Is a file of this name libcuda or a shared libcudart? */
+/* Is the file, by its name, libcuda or a shared libcudart? */
 int jetwatt_library_is(const char *path);
 
 /**
- * jetwatt_library_file() - one line of /proc/PID/maps, of any file
+ * jetwatt_library_file() - parse a line of /proc/PID/maps
+ * @line: the line
+ * @lib: receives the mapping
  *
- * Return: JETWATT_LIBRARY_CODE: it maps a file's code; 1: something else of a file; 0: none.
+ * Return: JETWATT_LIBRARY_CODE: code of a file is mapped; 1: another part of a file; 0: no file.
  */
 int jetwatt_library_file(const char *line, struct jetwatt_library *lib);
 #define JETWATT_LIBRARY_CODE	2
 
 /**
- * jetwatt_library_line() - one line of /proc/PID/maps
+ * jetwatt_library_line() - parse a line of /proc/PID/maps that maps libcuda or libcudart
+ * @line: the line
+ * @lib: receives the mapping
  *
- * Return: 1: it maps such a library, @lib is filled in; 0: something else.
+ * Return: 1: the line maps such a library; 0: it does not.
  */
 int jetwatt_library_line(const char *line, struct jetwatt_library *lib);
 
 /**
- * jetwatt_library_of() - the libraries of a process
- * @max: no more than these
+ * jetwatt_library_of() - list the CUDA libraries of a process
+ * @pid: process id
+ * @lib: receives the libraries
+ * @max: number of entries of @lib
  *
- * Return: how many; negative errno: the process is gone, or not ours to read.
+ * Return: number of libraries; or a negative errno: the process is gone, or the caller may not
+ * read its maps.
  */
 int jetwatt_library_of(pid_t pid, struct jetwatt_library *lib, int max);
 
-/* Those of the system that a program would be given: paths, at most @max. */
+/*
+ * List the libcuda files of the system and of LD_LIBRARY_PATH that the caller can read. Return:
+ * number of paths, at most @max.
+ */
 int jetwatt_library_system(char path[][256], int max);
 
 /**
- * jetwatt_library_calls() - the calls that the file has
- * @call: JETWATT_LIBRARY_CALLS_MAX entries; two names of one place count once
+ * jetwatt_library_calls() - list the entry points in a file
+ * @path: the file
+ * @call: receives up to JETWATT_LIBRARY_CALLS_MAX entries; two names of one address are one entry
  *
- * Return: how many; -ENOEXEC: no shared library or program of this machine.
+ * Return: number of entries; -ENOEXEC: not a shared library or program for this machine; or
+ * another negative errno.
  */
 int jetwatt_library_calls(const char *path, struct jetwatt_library_call *call);
 

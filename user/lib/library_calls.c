@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Entry points of libcuda and of the CUDA runtime that wait for the GPU or give it work.
+ * The table of entry points of libcuda and the CUDA runtime that wait for the GPU or launch work.
  *
- * Names are those that libraries export. For the driver, names and versions are those in
- * cudaTypedefs.h of CUDA 11.6 (the suffix of PFN_cuMemcpyDtoH_v7000_ptds is the version);
- * that cuLaunchKernelEx has 11060 and cuCtxSynchronize_v2 13000, programs rely on that are
- * compiled with several releases. For the runtime (cuda_runtime_api.h) both are unverified.
- * No code depends on a version. Suffixes:
- * _v2 is the current one of several signatures; _ptsz and _ptds are what programs call
- * that are compiled with one default stream a thread (CUDA_API_PER_THREAD_DEFAULT_STREAM),
- * for calls with a stream argument and for those without. cuEvent* have no such variant.
+ * Names are those that the libraries export. Sources for the driver: names and versions are those
+ * of cudaTypedefs.h in CUDA 11.6 (the version is the suffix in PFN_cuMemcpyDtoH_v7000_ptds). For
+ * cuLaunchKernelEx (11060) and cuCtxSynchronize_v2 (13000) the source is that programs built with
+ * several releases use them. For the runtime (cuda_runtime_api.h) names and versions are
+ * unverified. No code depends on a version.
  *
- * A copy waits for the work that was put in its stream before it. What is left out:
- * - copies within device memory and cuMemcpyPeer: not synchronous with the host
- *   ("API synchronization behavior" of the CUDA manuals);
- * - asynchronous copies: those to pageable memory do wait, but a program reads the
- *   result behind a synchronisation, which is seen; those to pinned memory return at
- *   once, and the calls look the same;
+ * Suffixes: _v2 is the current one of several signatures. Programs that are compiled with one
+ * default stream per thread (CUDA_API_PER_THREAD_DEFAULT_STREAM) call the names with _ptsz if the
+ * function has a stream argument, and with _ptds if it has none. cuEvent* have no such variant.
+ *
+ * A synchronous copy waits for the work that was put into its stream before. Not in the table:
+ * - copies within device memory and cuMemcpyPeer: they are not synchronous with the host
+ *   ("API synchronization behavior" in the CUDA manuals);
+ * - asynchronous copies: a copy to pageable memory waits, and a copy to pinned memory returns at
+ *   once, but the calls look the same. A program reads the result after a synchronisation, which
+ *   is in the table;
  * - cuLaunchHostFunc and cuStreamAddCallback: no thread of the program waits in them;
  * - cuMemFree, cuModuleUnload and others that synchronise as a side effect.
  */
@@ -31,7 +32,7 @@
 #define QUERY	JETWATT_LIBRARY_QUERY
 #define LAUNCH	JETWATT_LIBRARY_LAUNCH
 
-/* @since: CUDA_VERSION of the release that first exported the name */
+/* The third column is CUDA_VERSION of the first release that exports the name. */
 static const struct jetwatt_library_entry entry[] = {
 	/* cuda.h: "Stream Management", "Event Management", "Context Management" */
 	{ "cuStreamSynchronize", STREAM, 2000 },
@@ -68,9 +69,9 @@ static const struct jetwatt_library_entry entry[] = {
 	{ "cuGraphLaunch", LAUNCH, 10000 },
 	{ "cuGraphLaunch_ptsz", LAUNCH, 10000 },
 	/*
-	 * cuda_runtime_api.h. Where the runtime calls the driver, one lies inside the other
-	 * and counts once. The runtime gets the driver's addresses from cuGetProcAddress()
-	 * since CUDA 11.3; whether these are the exported ones differs.
+	 * cuda_runtime_api.h. If a function of the runtime calls the driver, the two calls are
+	 * nested and count once. Since CUDA 11.3 the runtime gets the driver's addresses from
+	 * cuGetProcAddress(); depending on the version they are the exported ones or others.
 	 */
 	{ "cudaStreamSynchronize", STREAM, 2000 },
 	{ "cudaStreamSynchronize_ptsz", STREAM, 7000 },

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Marks, the side of the program that is measured: one datagram a line,
+ * Marks in the measured program: sends the bounds of its minibatches to the measuring program. The
+ * receiver is marks.c.
+ *
+ * Each mark is one datagram:
  *
  *	[begin |end ]NAME[ @NS/TID/LOST/PID]
  *
- * NS is CLOCK_MONOTONIC of the kernel, which is not that of a time namespace;
- * LOST counts the marks that found no room since the last one that did; PID is
- * not 0 where it is said on behalf of another process, TID then being its. A line
- * without them is taken to be of the time when it arrives.
+ * NS is the time by the kernel's CLOCK_MONOTONIC, without the offset of a time namespace. LOST is
+ * the number of marks that were lost since the last one that was sent. PID is 0, or the process
+ * for which the mark is sent; TID is then the id of that process as well. A mark without these
+ * numbers has the time of its arrival.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -22,12 +25,12 @@
 #include "jetwatt.h"
 #include "lib/marks.h"
 
-static int64_t offset_ns;
-static pid_t behalf;
-static unsigned int lost;
+static int64_t offset_ns;	/* offset of CLOCK_MONOTONIC in this time namespace */
+static pid_t on_behalf_of;		/* process to which marks are attributed; 0: this one */
+static unsigned int lost;	/* marks lost since the last one that was sent */
 
-/* -1: nobody measures. */
-static int open_once(void)
+/* Return the descriptor of JETWATT_MARK_FD; -1: it is not set, so no one measures. */
+static int mark_fd(void)
 {
 	static int fd = -2;
 	const char *env = getenv(JETWATT_MARKS_ENV);
@@ -51,7 +54,7 @@ static int open_once(void)
 	return (int)v;
 }
 
-static int mark(const char *verb, const char *name)
+static int send_mark(const char *verb, const char *name)
 {
 	unsigned int missed;
 	struct timespec ts;
@@ -61,16 +64,16 @@ static int mark(const char *verb, const char *name)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	if (!jetwatt_marks_name_ok(name))
 		return -EINVAL;
-	fd = open_once();
+	fd = mark_fd();
 	if (fd < 0)
 		return 0;
 	missed = __atomic_exchange_n(&lost, 0, __ATOMIC_RELAXED);
 	n = snprintf(line, sizeof(line), "%s%s @%lld/%ld/%u/%d\n", verb, name,
 		     ts.tv_sec * 1000000000ll + ts.tv_nsec - offset_ns,
-		     behalf ? (long)behalf : syscall(SYS_gettid), missed, behalf);
+		     on_behalf_of ? (long)on_behalf_of : syscall(SYS_gettid), missed, on_behalf_of);
 	if (send(fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL) == n)
 		return 0;
-	/* Whoever measured has gone, or it isn't a socket: a file, a pipe. */
+	/* The descriptor may be a file or a pipe instead of a socket. */
 	if (errno == ENOTSOCK && write(fd, line, n) == n)
 		return 0;
 	if (errno == ECONNREFUSED || errno == EPIPE || errno == EBADF || errno == ENOTCONN)
@@ -81,22 +84,22 @@ static int mark(const char *verb, const char *name)
 
 void jetwatt_mark_for(pid_t pid)
 {
-	behalf = pid;
+	on_behalf_of = pid;
 }
 
 int jetwatt_mark_begin(const char *name)
 {
-	return mark("begin ", name);
+	return send_mark("begin ", name);
 }
 
 int jetwatt_mark_end(const char *name)
 {
-	return mark("end ", name);
+	return send_mark("end ", name);
 }
 
 int jetwatt_mark(const char *name)
 {
-	return mark("", name);
+	return send_mark("", name);
 }
 
 int jetwatt_mark_pair(int fd[2])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The lowest rung: what the program says of itself. A begin and its end make
- * one event, a point is one by itself; who sent them the kernel vouches for.
+ * The marker backend: receives the marks that the measured program sends with mark.c. A begin and
+ * its end become one record, a single mark becomes one by itself. The kernel's credentials show
+ * which process has sent a mark.
  */
 #include "lib/marks.h"
 
@@ -15,12 +16,21 @@
 
 #include "lib/probe.h"
 
+/* A mark that was received; name: index in jetwatt_probe_state::mark. */
 struct begun {
 	uint32_t tgid, tid;
 	int name;
 	uint64_t time_ns;
 };
 
+/**
+ * struct marks - state of the backend
+ * @probe: the probe
+ * @fd: receiving end of the socket pair
+ * @nr_open: number of begins without an end
+ * @open: these begins, the latest last
+ * @lost: number of marks that were lost or rejected
+ */
 struct marks {
 	struct jetwatt_probe *probe;
 	int fd, nr_open;
@@ -73,8 +83,8 @@ int jetwatt_marks_parse(const char *text, size_t len, struct jetwatt_marks_line 
 	return 0;
 }
 
-/* Return: its index, -1: there are too many. */
-static int name_of(struct marks *m, const char *name)
+/* Return the index of a name, which is added if it is new; -1: there are too many names. */
+static int mark_name(struct marks *m, const char *name)
 {
 	struct jetwatt_probe_state *st = jetwatt_probe_of(m->probe);
 	uint32_t i;
@@ -88,7 +98,7 @@ static int name_of(struct marks *m, const char *name)
 	return (int)i;
 }
 
-static void deliver(struct marks *m, const struct begun *b, uint32_t call, uint64_t end_ns)
+static void marks_deliver(struct marks *m, const struct begun *b, uint32_t call, uint64_t end_ns)
 {
 	struct jetwatt_sync s = {
 		.enter_ns = b->time_ns,
@@ -102,7 +112,8 @@ static void deliver(struct marks *m, const struct begun *b, uint32_t call, uint6
 	jetwatt_probe_deliver(m->probe, &s);
 }
 
-static void end(struct marks *m, const struct begun *e)
+/* Find the latest begin of the same thread and name, and report both as one record. */
+static void mark_end(struct marks *m, const struct begun *e)
 {
 	for (int i = m->nr_open - 1; i >= 0; i--) {
 		struct begun b = m->open[i];
@@ -111,13 +122,13 @@ static void end(struct marks *m, const struct begun *e)
 			continue;
 		memmove(&m->open[i], &m->open[i + 1], (--m->nr_open - i) * sizeof(b));
 		if (e->time_ns >= b.time_ns)
-			deliver(m, &b, JETWATT_SYNC_MARK, e->time_ns);
+			marks_deliver(m, &b, JETWATT_SYNC_MARK, e->time_ns);
 		return;
 	}
 	m->lost++;
 }
 
-static uint64_t now(void)
+static uint64_t marks_now(void)
 {
 	struct timespec ts;
 
@@ -125,10 +136,10 @@ static uint64_t now(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-static void take(struct marks *m, const char *text, size_t len, uint32_t tgid)
+static void receive_mark(struct marks *m, const char *text, size_t len, uint32_t tgid)
 {
 	struct jetwatt_marks_line line;
-	uint64_t t = now();
+	uint64_t t = marks_now();
 	struct begun b;
 
 	if (!len)
@@ -138,22 +149,22 @@ static void take(struct marks *m, const char *text, size_t len, uint32_t tgid)
 		return;
 	}
 	m->lost += line.lost;
-	/* What it says of the future is not true. */
+	/* A time in the future is invalid; use the present time. */
 	b = (struct begun){
 		.tgid = line.pid ? line.pid : tgid,
 		.tid = line.tid,
-		.name = name_of(m, line.name),
+		.name = mark_name(m, line.name),
 		.time_ns = line.time_ns && line.time_ns <= t ? line.time_ns : t,
 	};
 	if (b.name < 0 || (line.verb == JETWATT_MARKS_BEGIN && m->nr_open == JETWATT_MARKS_OPEN)) {
 		m->lost++;
 	} else if (line.verb == JETWATT_MARKS_BEGIN) {
 		m->open[m->nr_open++] = b;
-		deliver(m, &b, JETWATT_SYNC_MARK_BEGIN, b.time_ns);
+		marks_deliver(m, &b, JETWATT_SYNC_MARK_BEGIN, b.time_ns);
 	} else if (line.verb == JETWATT_MARKS_END) {
-		end(m, &b);
+		mark_end(m, &b);
 	} else {
-		deliver(m, &b, JETWATT_SYNC_MARK, b.time_ns);
+		marks_deliver(m, &b, JETWATT_SYNC_MARK, b.time_ns);
 	}
 }
 
@@ -162,9 +173,9 @@ static int marks_dispatch(void *state)
 	struct marks *m = state;
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
 	char text[4096];
-	int turns = 1000;
+	int datagrams = 1000;
 
-	while (turns--) {
+	while (datagrams--) {
 		struct iovec iov = { text, sizeof(text) };
 		struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
 				      .msg_controllen = sizeof(control) };
@@ -182,7 +193,7 @@ static int marks_dispatch(void *state)
 			const char *e = memchr(text + at, '\n', n - at);
 
 			len = e ? (size_t)(e - (text + at)) : n - at;
-			take(m, text + at, len, who.pid);
+			receive_mark(m, text + at, len, who.pid);
 		}
 	}
 	return 1;
@@ -195,7 +206,7 @@ static int marks_open(void **state, struct jetwatt_probe *p, const struct jetwat
 
 	if (o->mark_fd <= 0)
 		return jetwatt_probe_refuse(p, rungs, -EOPNOTSUPP,
-					    "marks come from a command that is started for them: -- COMMAND");
+					    "marks need a command that jetwatt starts itself: use -- COMMAND");
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return jetwatt_probe_refuse(p, rungs, -ENOMEM, "out of memory");
@@ -216,7 +227,7 @@ static uint64_t marks_lost(const void *state)
 	return ((const struct marks *)state)->lost;
 }
 
-const struct jetwatt_rung_ops jetwatt_rung_marks = {
+const struct jetwatt_backend_ops jetwatt_backend_marks = {
 	.rungs = JETWATT_RUNG_MARKER,
 	.open = marks_open,
 	.fd = marks_fd,

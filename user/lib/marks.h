@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Marks, the side that measures: lines to pairs of begin and end.
+ * The marker backend: parsing of marks. marks.c implements it; mark.c is the sender.
  */
 #ifndef JETWATT_LIB_MARKS_H
 #define JETWATT_LIB_MARKS_H
@@ -9,13 +9,21 @@
 #include <stdint.h>
 #include "jetwatt.h"
 
-#define JETWATT_MARKS_ENV	"JETWATT_MARK_FD"
+#define JETWATT_MARKS_ENV	"JETWATT_MARK_FD"	/* variable with the descriptor's number */
 #define JETWATT_MARKS_NAME_LEN	JETWATT_MARK_LEN
-#define JETWATT_MARKS_OPEN	256	/* begins without an end, at a time */
+#define JETWATT_MARKS_OPEN	256	/* maximum number of begins without an end */
 
 enum jetwatt_marks_verb { JETWATT_MARKS_BEGIN, JETWATT_MARKS_END, JETWATT_MARKS_POINT };
 
-/* @time_ns, @tid: 0: not said; @pid: 0: who sent it */
+/**
+ * struct jetwatt_marks_line - a parsed mark
+ * @verb: begin, end, or a single mark
+ * @name: name of the mark
+ * @time_ns: time of the mark; 0: unknown
+ * @tid: thread id; 0: unknown
+ * @lost: number of marks lost before this one
+ * @pid: process for which the mark is sent; 0: the sender
+ */
 struct jetwatt_marks_line {
 	enum jetwatt_marks_verb verb;
 	char name[JETWATT_MARKS_NAME_LEN];
@@ -23,9 +31,10 @@ struct jetwatt_marks_line {
 	uint32_t tid, lost, pid;
 };
 
+/* Is the name 1 to 63 printable ASCII characters, without space and '@'? */
 int jetwatt_marks_name_ok(const char *name);
 
-/* One line of @len, without its end. Return: 0, -EINVAL. */
+/* Parse one mark of @len bytes, without the newline. Return: 0; -EINVAL. */
 int jetwatt_marks_parse(const char *text, size_t len, struct jetwatt_marks_line *line);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Finding the module and connecting to it.
+ * Finds the module's netlink family and connects to it.
  */
 #include "lib/lib.h"
 
@@ -12,17 +12,20 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* Half a minute of batches at 1 kHz: the kernel charges twice what it stores. */
+/*
+ * Receive buffers, in bytes. The stream's holds the batches of half a minute at 1 kHz; the kernel
+ * charges twice the size of the data.
+ */
 #define STREAM_RCVBUF	(8 << 20)
 #define EVENTS_RCVBUF	(64 << 10)
 
-static int family(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
+static int family_reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
 {
 	(void)jw;
 	return jetwatt_parse_family(arg, attr, len);
 }
 
-static int resolve(struct jetwatt *jw)
+static int resolve_family(struct jetwatt *jw)
 {
 	struct jetwatt_family f = { 0 };
 	struct nl_msg *msg;
@@ -36,7 +39,7 @@ static int resolve(struct jetwatt *jw)
 		nlmsg_free(msg);
 		return jetwatt_error_set(jw, -ENOMEM, "out of memory");
 	}
-	err = jetwatt_request_run(jw, jw->ctl, msg, "finding the module", family, &f);
+	err = jetwatt_request_run(jw, jw->ctl, msg, "finding the module", family_reply, &f);
 	if (err == -ENOENT)
 		return jetwatt_error_set(jw, err,
 					 "kernel module jetwatt is not loaded, or this is not the initial network namespace: modprobe jetwatt");
@@ -44,14 +47,14 @@ static int resolve(struct jetwatt *jw)
 		return err;
 	if (f.version != JETWATT_GENL_VERSION)
 		return jetwatt_error_set(jw, -EPROTO,
-					 "kernel module jetwatt speaks version %u of its protocol, this library version %u: install the same version of both",
+					 "kernel module jetwatt has protocol version %u, this library has version %u: install the same version of both",
 					 f.version, JETWATT_GENL_VERSION);
 	jw->family = f.id;
 	jw->group = f.events;
 	return 0;
 }
 
-/* Let jetwatt_fd() be ready when the socket is. */
+/* Make jetwatt_fd() readable when the socket is. */
 int jetwatt_open_watch(struct jetwatt *jw, struct nl_sock *sk)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
@@ -81,7 +84,7 @@ int jetwatt_open(struct jetwatt **out)
 	if (err)
 		jetwatt_error_set(jw, err, "opening netlink sockets: %s", strerror(-err));
 	else
-		err = resolve(jw);
+		err = resolve_family(jw);
 	if (err) {
 		jetwatt_error_keep(jw);
 		jetwatt_close(jw);
@@ -91,7 +94,7 @@ int jetwatt_open(struct jetwatt **out)
 	return 0;
 }
 
-/* The kernel ends the subscription when its socket goes. */
+/* The kernel ends the subscription when the socket is closed. */
 void jetwatt_close(struct jetwatt *jw)
 {
 	if (!jw)

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-only
+/* Filters the waits of libcuda's helper thread: see own.h. */
 #include "lib/own.h"
 
-/* This many waits of the helper without one of the job's: it does not wait itself any more. */
-#define ALONE	64
-/* Waits after which those before count half. */
-#define LATELY	4096
+/* A process with fewer own waits than 1 per this many of the helper does not wait itself. */
+#define HELPER_RATIO	64
+/* After this number of waits, both counts are halved, so that recent waits dominate. */
+#define HISTORY_WAITS	4096
 
-static void report(struct jetwatt_own *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn, void *arg)
+static void report_wait(struct jetwatt_own *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn,
+			void *arg)
 {
-	struct jetwatt_sync told = *s;
+	struct jetwatt_sync reported = *s;
 
-	told.lost += o->lost;
+	reported.lost += o->lost;
 	o->lost = 0;
-	fn(&told, arg);
+	fn(&reported, arg);
 }
 
-static void drop(struct jetwatt_own *o, const struct jetwatt_sync *s)
+static void drop_wait(struct jetwatt_own *o, const struct jetwatt_sync *s)
 {
 	o->dropped++;
 	o->lost += s->lost;
 }
 
-static size_t place(struct jetwatt_own *o, uint32_t tgid)
+static size_t process_slot(struct jetwatt_own *o, uint32_t tgid)
 {
 	size_t i = tgid % JETWATT_OWN_PROCESSES;
 
@@ -33,8 +35,8 @@ static size_t place(struct jetwatt_own *o, uint32_t tgid)
 	return i;
 }
 
-/* What is held back of a process: report it, or drop it if @fn is NULL. */
-static void decide(struct jetwatt_own *o, uint32_t tgid, jetwatt_sync_fn fn, void *arg)
+/* Report the waits held back of a process, or drop them if @fn is NULL. */
+static void end_hold(struct jetwatt_own *o, uint32_t tgid, jetwatt_sync_fn fn, void *arg)
 {
 	size_t left = 0;
 
@@ -44,28 +46,29 @@ static void decide(struct jetwatt_own *o, uint32_t tgid, jetwatt_sync_fn fn, voi
 		if (s.tgid != tgid)
 			o->held[left++] = s;
 		else if (fn)
-			report(o, &s, fn, arg);
+			report_wait(o, &s, fn, arg);
 		else
-			drop(o, &s);
+			drop_wait(o, &s);
 	}
 	o->nr_held = left;
 }
 
-static void release(struct jetwatt_own *o, uint32_t tgid, jetwatt_sync_fn fn, void *arg)
+/* Report the waits held back of a process, and from now on all waits of its helper. */
+static void release_process(struct jetwatt_own *o, uint32_t tgid, jetwatt_sync_fn fn, void *arg)
 {
-	o->process[place(o, tgid)].alone = 1;
-	decide(o, tgid, fn, arg);
+	o->process[process_slot(o, tgid)].alone = 1;
+	end_hold(o, tgid, fn, arg);
 }
 
-static int held_back(struct jetwatt_own *o, const struct jetwatt_sync *s, size_t i,
+static int hold_back(struct jetwatt_own *o, const struct jetwatt_sync *s, size_t i,
 		     jetwatt_sync_fn fn, void *arg)
 {
 	if (o->process[i].alone)
 		return 0;
-	/* No room: the process that has waited for longest. It may be this one. */
+	/* No space: release the process whose wait is the oldest. It may be this one. */
 	if (o->nr_held == JETWATT_OWN_HELD)
-		release(o, o->held[0].tgid, fn, arg);
-	if (o->process[place(o, s->tgid)].alone)
+		release_process(o, o->held[0].tgid, fn, arg);
+	if (o->process[process_slot(o, s->tgid)].alone)
 		return 0;
 	o->held[o->nr_held++] = *s;
 	return 1;
@@ -74,29 +77,29 @@ static int held_back(struct jetwatt_own *o, const struct jetwatt_sync *s, size_t
 void jetwatt_own_add(struct jetwatt_own *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn,
 		     void *arg)
 {
-	size_t i = place(o, s->tgid);
+	size_t i = process_slot(o, s->tgid);
 
 	if (s->call == JETWATT_SYNC_MARK || s->call == JETWATT_SYNC_MARK_BEGIN) {
-		report(o, s, fn, arg);
+		report_wait(o, s, fn, arg);
 		return;
 	}
-	if (o->process[i].own + o->process[i].helper >= LATELY) {
+	if (o->process[i].own + o->process[i].helper >= HISTORY_WAITS) {
 		o->process[i].own /= 2;
 		o->process[i].helper /= 2;
 	}
 	if (s->call != JETWATT_SYNC_HELPER) {
 		o->process[i].own++;
-		decide(o, s->tgid, NULL, NULL);
-		report(o, s, fn, arg);
+		end_hold(o, s->tgid, NULL, NULL);
+		report_wait(o, s, fn, arg);
 		return;
 	}
 	o->process[i].helper++;
-	if (!o->process[i].own && held_back(o, s, i, fn, arg))
+	if (!o->process[i].own && hold_back(o, s, i, fn, arg))
 		return;
-	if (o->process[i].own * ALONE < o->process[i].helper)
-		report(o, s, fn, arg);
+	if (o->process[i].own * HELPER_RATIO < o->process[i].helper)
+		report_wait(o, s, fn, arg);
 	else
-		drop(o, s);
+		drop_wait(o, s);
 }
 
 uint64_t jetwatt_own_release(struct jetwatt_own *o, uint64_t now_ns, jetwatt_sync_fn fn, void *arg)
@@ -107,7 +110,7 @@ uint64_t jetwatt_own_release(struct jetwatt_own *o, uint64_t now_ns, jetwatt_syn
 		uint64_t at = o->held[i].exit_ns + JETWATT_OWN_HOLD_NS;
 
 		if (at <= now_ns) {
-			release(o, o->held[i].tgid, fn, arg);
+			release_process(o, o->held[i].tgid, fn, arg);
 			due = 0;
 			i = 0;
 			continue;

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * A job's own waits, and those of the thread that libcuda has started beside it.
+ * Filters the waits of the helper thread cuda-EvtHandlr, which libcuda starts in a job. For the
+ * probe.
  *
- * That thread, the helper, wakes up for every event of the GPU, also where a thread of the
- * job waits for the same work itself. So its waits are reported only of a process that has
- * next to none of its own. At first that is not known: the helper's waits are held back
- * until the process has waited itself, and then dropped, or until JETWATT_OWN_HOLD_NS have
- * passed, and then reported with the times that they had.
+ * The helper wakes up for every event of the GPU, also if a thread of the job waits for the same
+ * work. So its waits are reported only for a process that has almost no waits of its own. This is
+ * unknown at first, so the helper's waits are held back. If the process itself waits within
+ * JETWATT_OWN_HOLD_NS, they are dropped; else they are reported with their original times.
  */
 #ifndef JETWATT_LIB_OWN_H
 #define JETWATT_LIB_OWN_H
 
 #include "jetwatt.h"
 
-#define JETWATT_OWN_PROCESSES	64
-/* Waits that are held back, of all processes. */
-#define JETWATT_OWN_HELD	256
-/* Less than the time for which the join holds samples: what comes later is left out there. */
+#define JETWATT_OWN_PROCESSES	64	/* slots for processes */
+#define JETWATT_OWN_HELD	256	/* maximum number of waits held back, of all processes */
+/*
+ * Time for which waits are held back. It must be shorter than the hold time of the join, which
+ * discards records that arrive later.
+ */
 #define JETWATT_OWN_HOLD_NS	500000000ull
 
 /**
- * struct jetwatt_own - what is known of processes, and waits held back
- * @own, @helper: number of waits lately, by which thread waited
- * @alone: the helper's waits are reported: the process had none of its own in time. Of two
- *	processes at one place the newer one is known.
- * @held: in the order in which they came
- * @dropped: waits of the helper that were not reported
- * @lost: waits lost before those; the next one that is reported tells
+ * struct jetwatt_own - state of the filter; all zero at first
+ * @process: slots, by tgid modulo JETWATT_OWN_PROCESSES; a new process replaces the one in its
+ *	slot. own, helper: number of recent waits of the job's threads, of the helper. alone: 1: the
+ *	helper's waits are reported, because the process had no waits of its own in time
+ * @held: waits held back, in order of arrival
+ * @nr_held: number of waits held back
+ * @dropped: number of the helper's waits that were dropped
+ * @lost: number of lost waits that dropped records had reported; added to the next report
  */
 struct jetwatt_own {
 	struct {
@@ -40,19 +43,24 @@ struct jetwatt_own {
 };
 
 /**
- * jetwatt_own_add() - report a wait, hold it back or drop it
- * @s: the wait, in order of time
- * @fn: called for it, or for what was held back and is reported to make room for it
+ * jetwatt_own_add() - report a wait, hold it back, or drop it
+ * @o: the filter
+ * @s: the wait
+ * @fn: called for each wait to report: @s, or waits held back if there is no more space for them
+ * @arg: passed to @fn
  */
 void jetwatt_own_add(struct jetwatt_own *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn,
 		     void *arg);
 
 /**
- * jetwatt_own_release() - report what was held back long enough
- * @now_ns: no wait that ended JETWATT_OWN_HOLD_NS before that is still to come;
- *	UINT64_MAX: none at all is
+ * jetwatt_own_release() - report the waits that have been held back long enough
+ * @o: the filter
+ * @now_ns: present time; all waits that ended JETWATT_OWN_HOLD_NS before it must have been added.
+ *	UINT64_MAX: report all waits
+ * @fn: called for each wait to report
+ * @arg: passed to @fn
  *
- * Return: when there is more to report; 0: nothing is held back.
+ * Return: time at which the next wait is to be reported; 0: no wait is held back.
  */
 uint64_t jetwatt_own_release(struct jetwatt_own *o, uint64_t now_ns, jetwatt_sync_fn fn, void *arg);
 

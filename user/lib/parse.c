@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The samples of a batch. Every length is checked against the one before:
- * attribute against message, values against count.
+ * Parser of batches. It checks every length: that of an attribute against the message, the number
+ * of values against the number of samples.
  */
 #include "lib/parse.h"
 
@@ -11,7 +11,7 @@
 
 #include "lib/attr.h"
 
-static int series(struct jetwatt_parse *p, const struct nlattr *nest)
+static int parse_series(struct jetwatt_parse *p, const struct nlattr *nest)
 {
 	struct jetwatt_series_view *v = &p->series[p->samples.nr_series];
 	const struct nlattr *tb[JETWATT_A_SERIES_MAX + 1], *values;
@@ -46,12 +46,12 @@ int jetwatt_parse_samples(struct jetwatt_parse *p, const struct nlattr *attr, in
 	if (!s->count || s->count > JETWATT_PARSE_SAMPLES || s->seq + s->count < s->seq ||
 	    (size_t)jetwatt_attr_len(times) != s->count * sizeof(uint64_t))
 		return -EBADMSG;
-	/* Attributes are aligned to 4 only. */
+	/* Copy the times, because the message aligns them only to 4 bytes. */
 	memcpy(p->time_ns, jetwatt_attr_data(times), s->count * sizeof(uint64_t));
 	for (a = attr; jetwatt_attr_ok(a, rem); a = jetwatt_attr_next(a, &rem)) {
 		if (jetwatt_attr_type(a) != JETWATT_A_SAMPLES_SERIES)
 			continue;
-		err = series(p, a);
+		err = parse_series(p, a);
 		if (err)
 			return err;
 	}

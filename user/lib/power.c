@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Series of registers to power of rails.
+ * Converts the series of a sample (shunt and bus voltages) to the power of each rail. Part of the
+ * join.
  *
- * The module reads bus voltages in rotation, so most samples rest on a bus
- * voltage that is a few ticks old: it moves by millivolts in volts where the
- * current moves by amperes.
+ * The module reads bus voltages in rotation, so most samples use a bus voltage that is several
+ * ticks old. That is accurate enough: a bus voltage changes by millivolts when the current changes
+ * by amperes.
  */
 #include "lib/join.h"
 
 #include <linux/jetwatt.h>
 #include <string.h>
 
-/* A chip that never answers must not hold up the others for ever. */
+/* Samples to skip at most until all rails are known: a chip may never answer. */
 #define SKIP_MAX	64
-/* Slow series are read once a second: an older value says nothing of now. */
+/* Maximum age of a telemetry value. Slow series are read once per second. */
 #define TELEMETRY_NS	3000000000ull
 
 void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rail *rail, int nr)
@@ -26,7 +27,7 @@ void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rai
 	st->nr_rails = nr;
 }
 
-static int find(const struct jetwatt_power_state *st, uint32_t id)
+static int power_rail(const struct jetwatt_power_state *st, uint32_t id)
 {
 	int r;
 
@@ -36,7 +37,7 @@ static int find(const struct jetwatt_power_state *st, uint32_t id)
 	return -1;
 }
 
-/* What one tick brings, before it is known which of several counts. */
+/* Values of one tick: clock of the first CPU policy (@cpu: 1 if known), telemetry, rails read. */
 struct tick {
 	uint32_t shunts;
 	uint32_t cpu_index, cpu_khz;
@@ -44,8 +45,8 @@ struct tick {
 	struct jetwatt_telemetry telemetry;
 };
 
-/* Of a kind with more indices than channels the highest one counts: the hottest zone. */
-static void take_telemetry(const struct jetwatt_series_view *v, int32_t value, struct tick *t)
+/* A kind with more indices than channels has the highest value: the hottest thermal zone. */
+static void update_telemetry(const struct jetwatt_series_view *v, int32_t value, struct tick *t)
 {
 	const struct jetwatt_series_row *row = jetwatt_series_row(v->kind);
 	int s = row ? jetwatt_telemetry_slot(v->kind, row->channels > 1 ? v->index : 1) : -1;
@@ -54,7 +55,7 @@ static void take_telemetry(const struct jetwatt_series_view *v, int32_t value, s
 		t->telemetry.value[s] = value;
 }
 
-static void take(struct jetwatt_power_state *st, const struct jetwatt_series_view *v,
+static void update_series(struct jetwatt_power_state *st, const struct jetwatt_series_view *v,
 		 int32_t value, struct tick *t)
 {
 	int r;
@@ -62,7 +63,7 @@ static void take(struct jetwatt_power_state *st, const struct jetwatt_series_vie
 	switch (v->kind) {
 	case JETWATT_SERIES_SHUNT_UV:
 	case JETWATT_SERIES_BUS_UV:
-		r = find(st, v->index);
+		r = power_rail(st, v->index);
 		if (r < 0)
 			break;
 		if (v->kind == JETWATT_SERIES_BUS_UV) {
@@ -75,7 +76,7 @@ static void take(struct jetwatt_power_state *st, const struct jetwatt_series_vie
 		}
 		break;
 	case JETWATT_SERIES_CPU_KHZ:
-		/* the first policy that has a clock: others may be offline */
+		/* The clock of the first policy that has one; other policies may be offline. */
 		if (value > 0 && (!t->cpu || v->index < t->cpu_index)) {
 			t->cpu = 1;
 			t->cpu_index = v->index;
@@ -92,7 +93,7 @@ static void take(struct jetwatt_power_state *st, const struct jetwatt_series_vie
 		st->clock.cores = value;
 		break;
 	default:
-		take_telemetry(v, value, t);
+		update_telemetry(v, value, t);
 	}
 }
 
@@ -105,7 +106,8 @@ void jetwatt_power_reading(struct jetwatt_power_state *st, const struct jetwatt_
 		}
 }
 
-static void telemetry(struct jetwatt_power_state *st, const struct tick *t, struct jetwatt_power *p)
+static void fill_telemetry(struct jetwatt_power_state *st, const struct tick *t,
+			   struct jetwatt_power *p)
 {
 	jetwatt_each_slot(s) {
 		if (t->telemetry.value[s] != JETWATT_TELEMETRY_NONE) {
@@ -113,13 +115,13 @@ static void telemetry(struct jetwatt_power_state *st, const struct tick *t, stru
 			st->read_ns[s] = p->time_ns;
 		}
 		p->telemetry.value[s] = st->telemetry.value[s];
-		/* A batch is older than what was read when it came. */
+		/* A sample may be older than the reading: batches arrive late. */
 		if (p->time_ns > st->read_ns[s] && p->time_ns - st->read_ns[s] > TELEMETRY_NS)
 			p->telemetry.value[s] = JETWATT_TELEMETRY_NONE;
 	}
 }
 
-static int known(const struct jetwatt_power_state *st)
+static int all_rails_read(const struct jetwatt_power_state *st)
 {
 	uint32_t both = st->bus_known & st->shunt_known;
 	int r;
@@ -141,7 +143,7 @@ int jetwatt_power_sample(struct jetwatt_power_state *st, const struct jetwatt_sa
 	jetwatt_telemetry_clear(&t.telemetry);
 	for (k = 0; k < s->nr_series; k++)
 		if (s->series[k].value[i] != JETWATT_VALUE_NONE)
-			take(st, &s->series[k], s->series[k].value[i], &t);
+			update_series(st, &s->series[k], s->series[k].value[i], &t);
 	if (t.cpu)
 		st->clock.cpu_khz = t.cpu_khz;
 	temp_mc = t.telemetry.value[JETWATT_TELEMETRY_TEMP_MC];
@@ -152,8 +154,8 @@ int jetwatt_power_sample(struct jetwatt_power_state *st, const struct jetwatt_sa
 	memset(p, 0, sizeof(*p));
 	p->seq = s->seq + i;
 	p->time_ns = s->time_ns[i];
-	telemetry(st, &t, p);
-	if (st->skipped < SKIP_MAX && !known(st)) {
+	fill_telemetry(st, &t, p);
+	if (st->skipped < SKIP_MAX && !all_rails_read(st)) {
 		st->skipped++;
 		return 0;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The probe: a ladder of ways to see waits for the GPU. Which of them this
- * kernel has is found by trying, never by its version.
+ * The probe: opens the backends that detect waits for the GPU, best first, and merges their
+ * records. It finds out what the kernel supports by trying, never by the kernel's version.
  */
 #include "lib/probe.h"
 
@@ -18,20 +18,33 @@
 #include "lib/follow.h"
 #include "lib/own.h"
 
-/* Twice the time for which sync.bpf.c doesn't wake the reader again. */
-#define LOOK_AGAIN_NS	20000000
-/* So often is it looked whether the job has loaded its library. */
-#define LOOK_NS		200000000
-#define SOON_NS		1000000
+/* Poll again after this time: twice the time for which sync.bpf.c does not wake the reader. */
+#define POLL_AGAIN_NS	20000000
+/* Interval at which backends search for libraries that the job has loaded. */
+#define SEARCH_NS		200000000
+/* Minimum delay of the poll timer. */
+#define POLL_MIN_NS		1000000
 
-static const struct jetwatt_rung_ops *const ladder[] = { &jetwatt_rung_bpf, &jetwatt_rung_module,
-						      &jetwatt_rung_marks };
+static const struct jetwatt_backend_ops *const backends[] = {
+	&jetwatt_backend_bpf, &jetwatt_backend_module, &jetwatt_backend_marks
+};
 
-#define NR_LADDER (sizeof(ladder) / sizeof(ladder[0]))
+#define NR_BACKENDS (sizeof(backends) / sizeof(backends[0]))
 
+/**
+ * struct jetwatt_probe - an open probe
+ * @rung: operations and state of each open backend; ops NULL: not open
+ * @epfd: epoll descriptor of the backends and timers
+ * @poll_timer: timer of the next poll
+ * @search_timer: timer of the periodic search
+ * @fn: callback of the caller, with @arg
+ * @handled: number of waits reported by the present call
+ * @own: holds back the waits of libcuda's helper thread
+ * @st: state for jetwatt_probe_state()
+ */
 struct jetwatt_probe {
-	struct { const struct jetwatt_rung_ops *ops; void *state; } rung[NR_LADDER];
-	int epfd, again, look;
+	struct { const struct jetwatt_backend_ops *ops; void *state; } rung[NR_BACKENDS];
+	int epfd, poll_timer, search_timer;
 	jetwatt_sync_fn fn;
 	void *arg;
 	int handled;
@@ -39,6 +52,7 @@ struct jetwatt_probe {
 	struct jetwatt_probe_state st;
 };
 
+/* Text of the thread's last failed jetwatt_probe_open(). */
 static _Thread_local char error[256];
 
 const char *jetwatt_probe_error(void)
@@ -46,7 +60,7 @@ const char *jetwatt_probe_error(void)
 	return error;
 }
 
-static int fail(int err, const char *fmt, ...)
+static int probe_fail(int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -74,7 +88,7 @@ int jetwatt_probe_refuse(struct jetwatt_probe *p, uint32_t rungs, int err, const
 	return err;
 }
 
-static void report(const struct jetwatt_sync *s, void *probe)
+static void report_probe_wait(const struct jetwatt_sync *s, void *probe)
 {
 	struct jetwatt_probe *p = probe;
 
@@ -88,7 +102,7 @@ static void report(const struct jetwatt_sync *s, void *probe)
 
 void jetwatt_probe_deliver(struct jetwatt_probe *p, const struct jetwatt_sync *s)
 {
-	jetwatt_own_add(&p->own, s, report, p);
+	jetwatt_own_add(&p->own, s, report_probe_wait, p);
 }
 
 struct jetwatt_probe_state *jetwatt_probe_of(struct jetwatt_probe *p)
@@ -96,42 +110,44 @@ struct jetwatt_probe_state *jetwatt_probe_of(struct jetwatt_probe *p)
 	return &p->st;
 }
 
-static int poll_too(struct jetwatt_probe *p, int fd)
+static int epoll_add(struct jetwatt_probe *p, int fd)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
 
 	return fd < 0 || epoll_ctl(p->epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
-static int watch(struct jetwatt_probe *p)
+static int poll_backends(struct jetwatt_probe *p)
 {
-	struct itimerspec every = { { 0, LOOK_NS }, { 0, LOOK_NS } };
-	int look = 0, err = 0;
+	struct itimerspec every = { { 0, SEARCH_NS }, { 0, SEARCH_NS } };
+	int search = 0, err = 0;
 
 	p->epfd = epoll_create1(EPOLL_CLOEXEC);
-	p->again = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	p->look = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (p->epfd < 0 || p->again < 0 || p->look < 0)
+	p->poll_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	p->search_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (p->epfd < 0 || p->poll_timer < 0 || p->search_timer < 0)
 		return -errno;
-	for (size_t i = 0; i < NR_LADDER && !err; i++) {
+	for (size_t i = 0; i < NR_BACKENDS && !err; i++) {
 		if (!p->rung[i].ops)
 			continue;
-		look |= p->rung[i].ops->look != NULL;
-		err = poll_too(p, p->rung[i].ops->fd(p->rung[i].state));
+		search |= p->rung[i].ops->search != NULL;
+		err = epoll_add(p, p->rung[i].ops->fd(p->rung[i].state));
 	}
 	if (!err)
-		err = poll_too(p, p->again);
-	if (!err && look)
-		err = timerfd_settime(p->look, 0, &every, NULL) ? -errno : poll_too(p, p->look);
+		err = epoll_add(p, p->poll_timer);
+	if (!err && search)
+		err = timerfd_settime(p->search_timer, 0, &every, NULL) ? -errno :
+		      epoll_add(p, p->search_timer);
 	return err;
 }
 
 /*
- * Every rung that is asked for and there; the module only where the kernel has
- * not let us see by ourselves. Marks alone are no answer to who asked for more.
- * Return: 0; what the first one said if there is none.
+ * Open every requested backend that is available. Unless the caller requests it, the module is
+ * used only if BPF is not available. A caller that requests more than marks gets an error if only
+ * marks are available.
+ * Return: 0; or the error of the first backend if none is available.
  */
-static int climb(struct jetwatt_probe *p, const struct jetwatt_probe_opts *o)
+static int open_backends(struct jetwatt_probe *p, const struct jetwatt_probe_opts *o)
 {
 	const uint32_t sees = JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT | JETWATT_RUNG_MODULE;
 	uint32_t want = o->rungs ? o->rungs : sees | (o->mark_fd > 0 ? JETWATT_RUNG_MARKER : 0);
@@ -139,34 +155,36 @@ static int climb(struct jetwatt_probe *p, const struct jetwatt_probe_opts *o)
 	uint32_t open = 0;
 	int err = 0, e;
 
-	for (size_t i = 0; i < NR_LADDER; i++) {
-		if (!(want & ladder[i]->rungs) ||
-		    (!o->rungs && open && ladder[i]->rungs == JETWATT_RUNG_MODULE))
+	for (size_t i = 0; i < NR_BACKENDS; i++) {
+		if (!(want & backends[i]->rungs) ||
+		    (!o->rungs && open && backends[i]->rungs == JETWATT_RUNG_MODULE))
 			continue;
-		e = ladder[i]->open(&p->rung[i].state, p, o, want & ladder[i]->rungs);
+		e = backends[i]->open(&p->rung[i].state, p, o, want & backends[i]->rungs);
 		if (e && !err) {
 			err = e;
 			memcpy(first, error, sizeof(first));
 		}
 		if (e)
 			continue;
-		p->rung[i].ops = ladder[i];
-		open |= ladder[i]->rungs;
+		p->rung[i].ops = backends[i];
+		open |= backends[i]->rungs;
 	}
 	if (open & sees || (open && want == JETWATT_RUNG_MARKER))
 		return 0;
-	return err ? fail(err, "%s", first) : fail(-EINVAL, "no such rung of the probe: %#x", want);
+	return err ? probe_fail(err, "%s", first) :
+		     probe_fail(-EINVAL, "no such backend of the probe: %#x", want);
 }
 
-static int ours(const struct jetwatt_probe_opts *o)
+/* Process ids and times of the kernel's records must mean the same to this process. */
+static int check_namespaces(const struct jetwatt_probe_opts *o)
 {
 	if (o->tgid && !jetwatt_follow_initial_pids())
-		return fail(-EOPNOTSUPP,
+		return probe_fail(-EOPNOTSUPP,
 			    "this is not the initial pid namespace, where process %u has another number: filter by cgroup",
 			    o->tgid);
 	if (!jetwatt_follow_initial_time())
-		return fail(-EOPNOTSUPP,
-			    "this is a time namespace whose clock is set off from the kernel's: run jetwatt outside of it");
+		return probe_fail(-EOPNOTSUPP,
+			    "this is a time namespace whose clock has an offset from the kernel's: run jetwatt outside of it");
 	return 0;
 }
 
@@ -180,20 +198,20 @@ int jetwatt_probe_open(struct jetwatt_probe **out, const struct jetwatt_probe_op
 	*out = NULL;
 	if (!opts)
 		opts = &none;
-	err = ours(opts);
+	err = check_namespaces(opts);
 	if (err)
 		return err;
 	p = calloc(1, sizeof(*p));
 	if (!p)
-		return fail(-ENOMEM, "out of memory");
+		return probe_fail(-ENOMEM, "out of memory");
 	p->fn = fn;
 	p->arg = arg;
-	p->epfd = p->again = p->look = -1;
-	err = climb(p, opts);
+	p->epfd = p->poll_timer = p->search_timer = -1;
+	err = open_backends(p, opts);
 	if (!err) {
-		err = watch(p);
+		err = poll_backends(p);
 		if (err)
-			fail(err, "setting up the probe's descriptors: %s", strerror(-err));
+			probe_fail(err, "setting up the probe's descriptors: %s", strerror(-err));
 	}
 	if (err) {
 		jetwatt_probe_close(p);
@@ -207,13 +225,13 @@ void jetwatt_probe_close(struct jetwatt_probe *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < NR_LADDER; i++)
+	for (size_t i = 0; i < NR_BACKENDS; i++)
 		if (p->rung[i].ops)
 			p->rung[i].ops->close(p->rung[i].state);
-	if (p->look >= 0)
-		close(p->look);
-	if (p->again >= 0)
-		close(p->again);
+	if (p->search_timer >= 0)
+		close(p->search_timer);
+	if (p->poll_timer >= 0)
+		close(p->poll_timer);
 	if (p->epfd >= 0)
 		close(p->epfd);
 	free(p);
@@ -232,44 +250,45 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-static int look_again(struct jetwatt_probe *p, uint64_t ns)
+/* Set the timer to poll once more in @ns. */
+static int set_poll_timer(struct jetwatt_probe *p, uint64_t ns)
 {
 	struct itimerspec again = { .it_value = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) } };
 
-	return timerfd_settime(p->again, 0, &again, NULL) ? -errno : 0;
+	return timerfd_settime(p->poll_timer, 0, &again, NULL) ? -errno : 0;
 }
 
 int jetwatt_probe_dispatch(struct jetwatt_probe *p)
 {
 	uint64_t expired, now = now_ns(), due;
-	int look, more = 0, err;
+	int search, more = 0, err;
 
-	if (read(p->again, &expired, sizeof(expired)) < 0 && errno != EAGAIN)
+	if (read(p->poll_timer, &expired, sizeof(expired)) < 0 && errno != EAGAIN)
 		return -errno;
-	look = read(p->look, &expired, sizeof(expired)) == sizeof(expired);
+	search = read(p->search_timer, &expired, sizeof(expired)) == sizeof(expired);
 	p->handled = 0;
-	for (size_t i = 0; i < NR_LADDER; i++) {
+	for (size_t i = 0; i < NR_BACKENDS; i++) {
 		if (!p->rung[i].ops)
 			continue;
-		if (look && p->rung[i].ops->look)
-			p->rung[i].ops->look(p->rung[i].state);
+		if (search && p->rung[i].ops->search)
+			p->rung[i].ops->search(p->rung[i].state);
 		err = p->rung[i].ops->dispatch(p->rung[i].state);
 		if (err < 0)
 			return err;
 		more |= err;
 	}
-	/* All that had ended at that time has come. */
-	due = jetwatt_own_release(&p->own, now, report, p);
-	/* What comes now may not wake us: see emit() in sync.bpf.c. */
-	err = more ? look_again(p, LOOK_AGAIN_NS) :
-	      due ? look_again(p, due > now + SOON_NS ? due - now : SOON_NS) : 0;
+	/* All waits that ended before @now have arrived. */
+	due = jetwatt_own_release(&p->own, now, report_probe_wait, p);
+	/* A record that arrives now may not wake the reader: see emit() in bpf/state.h. */
+	err = more ? set_poll_timer(p, POLL_AGAIN_NS) :
+	      due ? set_poll_timer(p, due > now + POLL_MIN_NS ? due - now : POLL_MIN_NS) : 0;
 	return err ? err : p->handled;
 }
 
 int jetwatt_probe_flush(struct jetwatt_probe *p)
 {
 	p->handled = 0;
-	jetwatt_own_release(&p->own, UINT64_MAX, report, p);
+	jetwatt_own_release(&p->own, UINT64_MAX, report_probe_wait, p);
 	return p->handled;
 }
 
@@ -282,7 +301,7 @@ uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p)
 {
 	uint64_t lost = 0;
 
-	for (size_t i = 0; i < NR_LADDER; i++)
+	for (size_t i = 0; i < NR_BACKENDS; i++)
 		if (p->rung[i].ops)
 			lost += p->rung[i].ops->lost(p->rung[i].state);
 	return lost;
@@ -292,7 +311,7 @@ int jetwatt_probe_waiting(const struct jetwatt_probe *p, uint32_t tid)
 {
 	int yes = -EOPNOTSUPP;
 
-	for (size_t i = 0; i < NR_LADDER && yes <= 0; i++)
+	for (size_t i = 0; i < NR_BACKENDS && yes <= 0; i++)
 		if (p->rung[i].ops && p->rung[i].ops->waiting)
 			yes = p->rung[i].ops->waiting(p->rung[i].state, tid);
 	return yes;
@@ -300,7 +319,7 @@ int jetwatt_probe_waiting(const struct jetwatt_probe *p, uint32_t tid)
 
 int jetwatt_probe_entries(const struct jetwatt_probe *p, struct jetwatt_probe_entry *out, int max)
 {
-	for (size_t i = 0; i < NR_LADDER; i++)
+	for (size_t i = 0; i < NR_BACKENDS; i++)
 		if (p->rung[i].ops && p->rung[i].ops->entries)
 			return p->rung[i].ops->entries(p->rung[i].state, out, max);
 	return -EOPNOTSUPP;

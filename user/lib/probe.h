@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the rungs of the probe's ladder have in common.
+ * The interface between the probe (probe.c) and its backends: BPF (probe_bpf.c), jetwatt.ko
+ * (probe_module.c) and marks (marks.c).
  */
 #ifndef JETWATT_LIB_PROBE_H
 #define JETWATT_LIB_PROBE_H
@@ -8,39 +9,47 @@
 #include "jetwatt.h"
 
 /**
- * struct jetwatt_rung_ops - one way to see waits
- * @rungs: of enum jetwatt_rung
- * @open: may give less than is asked for, and says why for each that it
- *	doesn't give with jetwatt_probe_refuse(). Return: 0; negative errno
- *	after refusing all.
- * @fd: becomes readable when there is something to dispatch
- * @dispatch: hands on what there is with jetwatt_probe_deliver(). Return: 1:
- *	there may be more soon of which the descriptor does not tell; 0; negative
- *	errno.
- * @waiting: jetwatt_probe_waiting(); NULL: it does not know
- * @entries: jetwatt_probe_entries(); NULL: it does not count them
- * @look: called a few times a second; may be NULL
+ * struct jetwatt_backend_ops - operations of a backend
+ * @rungs: mask of enum jetwatt_rung: what the backend can provide
+ * @open: open the backend with as many of the requested @rungs as possible, and store its state in
+ *	@state. For each of @rungs that it cannot provide it calls jetwatt_probe_refuse(). Return:
+ *	0; or a negative errno: it provides none of them
+ * @fd: return a descriptor that is readable when there are records to dispatch
+ * @dispatch: pass the records to jetwatt_probe_deliver(). Return: 1: more records may arrive
+ *	without making the descriptor readable; 0: they make it readable; or a negative errno
+ * @search: search for new processes and libraries; called five times per second; may be NULL
+ * @lost: return the number of records lost so far
+ * @waiting: jetwatt_probe_waiting(); NULL: not supported
+ * @entries: jetwatt_probe_entries(); NULL: not supported
+ * @close: free the state
  */
-struct jetwatt_rung_ops {
+struct jetwatt_backend_ops {
 	uint32_t rungs;
 	int (*open)(void **state, struct jetwatt_probe *p, const struct jetwatt_probe_opts *o,
 		    uint32_t rungs);
 	int (*fd)(const void *state);
 	int (*dispatch)(void *state);
-	void (*look)(void *state);
+	void (*search)(void *state);
 	uint64_t (*lost)(const void *state);
 	int (*waiting)(const void *state, uint32_t tid);
 	int (*entries)(const void *state, struct jetwatt_probe_entry *out, int max);
 	void (*close)(void *state);
 };
 
-extern const struct jetwatt_rung_ops jetwatt_rung_bpf, jetwatt_rung_module,
-	jetwatt_rung_marks;
+/* All backends. */
+extern const struct jetwatt_backend_ops jetwatt_backend_bpf, jetwatt_backend_module,
+	jetwatt_backend_marks;
 
-/* probe.c, for rungs */
+/* probe.c, for the backends */
+
+/*
+ * Store why the backends @rungs are not available, as text in the manner of printf(). Return: @err.
+ */
 int jetwatt_probe_refuse(struct jetwatt_probe *p, uint32_t rungs, int err, const char *why, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Report a wait. */
 void jetwatt_probe_deliver(struct jetwatt_probe *p, const struct jetwatt_sync *s);
+/* Return the state that jetwatt_probe_state() copies; backends update it. */
 struct jetwatt_probe_state *jetwatt_probe_of(struct jetwatt_probe *p);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The upper two rungs: loads and attaches bpf/sync.bpf.c, and hands on its
- * records. System calls are watched from the start; libcuda as soon as the
- * job has it in memory.
+ * The BPF backend: loads and attaches bpf/sync.bpf.c, and converts its records. It traces system
+ * calls from the start, and libcuda once a watched process has mapped it (probe_uprobe.c).
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -27,40 +26,48 @@
 #include "lib/probe_uprobe.h"
 #include "sync.skel.h"
 
-#define BOTH (JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT)
+#define BPF_RUNGS (JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT)
 
-/* Descriptors of a process that are events, and looks for libraries between two for them. */
-#define EVENTS_MAX	64
-#define LOOKS_PER_SCAN	5
+#define EVENTS_MAX	64	/* descriptors of driver events per process */
+#define SEARCHES_PER_SCAN	5	/* searches for libraries per search for driver events */
 
+/**
+ * struct probe_bpf - state of the backend
+ * @bpf: the loaded program; @ring: reader of its ring buffer; @uprobes: NULL: none attached
+ * @names: cache of what descriptors are
+ * @lost: number of lost records that was reported; @searches: number of searches
+ * @cgroup_path: cgroup to watch; NULL: none; @syscalls: 1: system calls are traced for waits
+ */
 struct probe_bpf {
 	struct jetwatt_probe *probe;
 	struct sync *bpf;
 	struct ring_buffer *ring;
 	struct jetwatt_uprobes *uprobes;
 	struct jetwatt_fdname names;
-	uint32_t lost;	/* said so far */
-	uint32_t looked;
+	uint32_t lost;
+	uint32_t searches;
 	char *cgroup_path;
 	int syscalls;
 };
 
-static _Thread_local char said[160];
+/* Last warning of libbpf. */
+static _Thread_local char libbpf_warning[160];
 
-/* Of what libbpf says, the last warning is nearest to the cause. */
-static int hear(enum libbpf_print_level level, const char *fmt, va_list ap)
+/* Store a message of libbpf. Of several warnings the last one is nearest to the cause. */
+static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	char line[sizeof(said)];
+	char line[sizeof(libbpf_warning)];
 
 	if (level != LIBBPF_WARN)
 		return 0;
 	vsnprintf(line, sizeof(line), fmt, ap);
 	line[strcspn(line, "\n")] = '\0';
 	if (*line)
-		memcpy(said, line, sizeof(said));
+		memcpy(libbpf_warning, line, sizeof(libbpf_warning));
 	return 0;
 }
 
+/* Is the kernel locked down, so that BPF may not read memory? */
 static int locked_down(void)
 {
 	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
@@ -74,7 +81,7 @@ static int locked_down(void)
 	return !!strstr(line, "[confidentiality]");
 }
 
-/* Ubuntu 22.04, and so JetPack 6, has libbpf 0.5, where probing is called otherwise. */
+/* Ubuntu 22.04, and so JetPack 6, has libbpf 0.5, in which these functions have other names. */
 static int supported(enum bpf_prog_type prog, enum bpf_map_type map)
 {
 #if LIBBPF_MAJOR_VERSION > 0 || LIBBPF_MINOR_VERSION >= 7
@@ -85,35 +92,36 @@ static int supported(enum bpf_prog_type prog, enum bpf_map_type map)
 #endif
 }
 
-/* Says what stands behind an error of loading or attaching. */
-static int explain(struct jetwatt_probe *p, int err, const char *doing)
+/* Find the cause of an error of loading or attaching, and refuse both rungs. Return: the error. */
+static int refuse_load(struct jetwatt_probe *p, int err, const char *doing)
 {
 	if (locked_down())
-		return jetwatt_probe_refuse(p, BOTH, -EOPNOTSUPP,
+		return jetwatt_probe_refuse(p, BPF_RUNGS, -EOPNOTSUPP,
 			"%s the probe: the kernel is locked down (confidentiality), BPF may not read memory",
 			doing);
 	if (err == -EPERM || err == -EACCES)
-		return jetwatt_probe_refuse(p, BOTH, -EPERM,
+		return jetwatt_probe_refuse(p, BPF_RUNGS, -EPERM,
 			"%s the probe: needs CAP_BPF and CAP_PERFMON: run as root", doing);
 	if (err == -ENOSYS || !supported(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_MAP_TYPE_RINGBUF))
-		return jetwatt_probe_refuse(p, BOTH, -EOPNOTSUPP,
+		return jetwatt_probe_refuse(p, BPF_RUNGS, -EOPNOTSUPP,
 			"%s the probe: this kernel cannot trace with BPF (raw tracepoints need CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS, ring buffers 5.8)",
 			doing);
 	if (err == -ENOENT)
-		return jetwatt_probe_refuse(p, BOTH, -EOPNOTSUPP,
+		return jetwatt_probe_refuse(p, BPF_RUNGS, -EOPNOTSUPP,
 			"%s the probe: this kernel has no tracepoint for system calls", doing);
-	return jetwatt_probe_refuse(p, BOTH, err, "%s the probe: %s", doing,
-				    *said ? said : strerror(-err));
+	return jetwatt_probe_refuse(p, BPF_RUNGS, err, "%s the probe: %s", doing,
+				    *libbpf_warning ? libbpf_warning : strerror(-err));
 }
 
-static int genuine(struct probe_bpf *b, const struct jetwatt_sync_record *r, uint32_t call)
+/* Waits in libcuda's functions need no check. */
+static int record_genuine(struct probe_bpf *b, const struct jetwatt_sync_record *r, uint32_t call)
 {
 	return call >= JETWATT_SYNC_RECORD_STREAM ||
 	       jetwatt_fdname_genuine(&b->names, r->tgid, call == JETWATT_SYNC_RECORD_SYNCPT,
 				      r->fd, r->ctl_fd, r->exit_ns);
 }
 
-static int record(void *ctx, void *data, size_t size)
+static int handle_record(void *ctx, void *data, size_t size)
 {
 	static const uint32_t kind[] = {
 		[JETWATT_SYNC_RECORD_POLLFD] = JETWATT_SYNC_POLLFD,
@@ -136,7 +144,7 @@ static int record(void *ctx, void *data, size_t size)
 		jetwatt_fdname_forget(&b->names, r->tgid, r->fd);
 		return 0;
 	}
-	if (call >= sizeof(kind) / sizeof(kind[0]) || !genuine(b, r, call))
+	if (call >= sizeof(kind) / sizeof(kind[0]) || !record_genuine(b, r, call))
 		return 0;
 	s = (struct jetwatt_sync){
 		.enter_ns = r->enter_ns,
@@ -173,7 +181,7 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 	if (o->tgid && o->children) {
 		bpf->rodata->follow_set = 1;
 		bpf->rodata->fork_child_off = jetwatt_follow_fork_offset();
-		/* without it a fork is seen in its system call, and so is an end */
+		/* Without that offset, system calls show forks and exits. */
 		calls |= !bpf->rodata->fork_child_off;
 	} else {
 		bpf->rodata->only_tgid = o->tgid;
@@ -189,7 +197,7 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 	bpf_program__set_autoload(bpf->progs.sys_exit, calls);
 	for (size_t i = 0; i < sizeof(call) / sizeof(call[0]); i++) {
 		bpf_program__set_autoload(call[i], api);
-		/* the name of their section is news to libbpf 0.5 */
+		/* libbpf 0.5 does not know the name of their section. */
 		bpf_program__set_type(call[i], BPF_PROG_TYPE_KPROBE);
 	}
 	if (!o->ring_kib)
@@ -197,9 +205,8 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 	return bpf_map__set_max_entries(bpf->maps.records, o->ring_kib * 1024);
 }
 
-/* From here on a fork is seen by the program; what was forked before is in
- * /proc. The two may overlap, nothing falls between them. */
-static int follow(struct sync *bpf, uint32_t tgid)
+/* Add the process and its existing descendants to the map; the program adds future ones. */
+static int follow_existing(struct sync *bpf, uint32_t tgid)
 {
 	int fd = bpf_map__fd(bpf->maps.followed), nr, i;
 	uint32_t *tgids = NULL, one = 1;
@@ -210,7 +217,7 @@ static int follow(struct sync *bpf, uint32_t tgid)
 			nr = -errno;
 			break;
 		}
-		/* ended before it was in the map: its number is free again */
+		/* It ended before it was in the map, so its exit was not seen. */
 		if (!jetwatt_follow_alive(tgids[i]))
 			bpf_map_delete_elem(fd, &tgids[i]);
 	}
@@ -218,7 +225,7 @@ static int follow(struct sync *bpf, uint32_t tgid)
 	return nr < 0 ? nr : 0;
 }
 
-/* Events that the process has had before: the program sees those that are made. */
+/* Add the driver events that the process has opened before; the program sees later ones. */
 static void find_events(struct probe_bpf *b, uint32_t tgid)
 {
 	int armed = bpf_map__fd(b->bpf->maps.armed_fds), armers = bpf_map__fd(b->bpf->maps.armers);
@@ -230,7 +237,7 @@ static void find_events(struct probe_bpf *b, uint32_t tgid)
 
 	if (!bpf_map_lookup_elem(bpf_map__fd(b->bpf->maps.callers), &tgid, &calls))
 		return;
-	/* The clock of the records. */
+	/* The same clock as that of records. */
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	nr = jetwatt_fdname_events(&b->names, tgid, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
 				   fd, EVENTS_MAX);
@@ -267,15 +274,15 @@ static void find_events_of_all(struct probe_bpf *b)
 		find_events(b, tgid);
 }
 
-/* @below: what is in cgroups below the one asked for, as well. */
-static int load_once(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs,
+/* @below: 1: include cgroups below the requested one. */
+static int load_filtered(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs,
 		     int below)
 {
 	int err;
 
 	b->bpf = sync__open();
 	if (!b->bpf)
-		return explain(b->probe, -errno, "opening");
+		return refuse_load(b->probe, -errno, "opening");
 	err = configure(b->bpf, o, rungs, below);
 	if (err && o->cgroup_path)
 		return jetwatt_probe_refuse(b->probe, rungs, err, "following cgroup %s: %s",
@@ -283,29 +290,29 @@ static int load_once(struct probe_bpf *b, const struct jetwatt_probe_opts *o, ui
 			strerror(-err));
 	if (!err)
 		err = sync__load(b->bpf);
-	return err ? explain(b->probe, err, "loading") : 0;
+	return err ? refuse_load(b->probe, err, "loading") : 0;
 }
 
 static int load(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs)
 {
 	uint32_t tgid = o->tgid, one = 1;
-	int err = load_once(b, o, rungs, 1);
+	int err = load_filtered(b, o, rungs, 1);
 
-	/* Before 5.15 a program can't ask for the cgroups above its own. */
+	/* Before Linux 5.15, a program cannot get the ids of the cgroups above its own. */
 	if (err == -EINVAL && b->bpf && b->bpf->rodata->cgroup_level) {
 		sync__destroy(b->bpf);
-		err = load_once(b, o, rungs, 0);
+		err = load_filtered(b, o, rungs, 0);
 	}
 	if (err)
 		return err;
 	if (b->bpf->rodata->follow_set &&
 	    bpf_map_update_elem(bpf_map__fd(b->bpf->maps.followed), &tgid, &one, BPF_ANY))
-		return explain(b->probe, -errno, "loading");
+		return refuse_load(b->probe, -errno, "loading");
 	err = sync__attach(b->bpf);
 	if (err)
-		return explain(b->probe, err, "attaching");
+		return refuse_load(b->probe, err, "attaching");
 	if (b->bpf->rodata->follow_set)
-		err = follow(b->bpf, o->tgid);
+		err = follow_existing(b->bpf, o->tgid);
 	return err ? jetwatt_probe_refuse(b->probe, rungs, err, "following process %u: %s", o->tgid,
 					  strerror(-err)) : 0;
 }
@@ -322,13 +329,13 @@ static void bpf_close(void *state)
 	free(b);
 }
 
-static int open_rungs(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs)
+static int open_bpf(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs)
 {
 	int err = load(b, o, rungs);
 
 	if (err)
 		return err;
-	b->ring = ring_buffer__new(bpf_map__fd(b->bpf->maps.records), record, b, NULL);
+	b->ring = ring_buffer__new(bpf_map__fd(b->bpf->maps.records), handle_record, b, NULL);
 	if (!b->ring)
 		return jetwatt_probe_refuse(b->probe, rungs, -errno,
 					    "opening the probe's ring buffer: %s", strerror(errno));
@@ -353,14 +360,14 @@ static int bpf_open(void **state, struct jetwatt_probe *p, const struct jetwatt_
 	if (!b)
 		return jetwatt_probe_refuse(p, rungs, -ENOMEM, "out of memory");
 	b->probe = p;
-	said[0] = '\0';
+	libbpf_warning[0] = '\0';
 	if (rungs & JETWATT_RUNG_UPROBE && !jetwatt_uprobes_possible()) {
 		jetwatt_probe_refuse(p, JETWATT_RUNG_UPROBE, 0,
 				     "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
 		rungs &= ~JETWATT_RUNG_UPROBE;
 	}
-	printer = libbpf_set_print(hear);
-	err = rungs ? open_rungs(b, o, rungs) : -EOPNOTSUPP;
+	printer = libbpf_set_print(keep_warning);
+	err = rungs ? open_bpf(b, o, rungs) : -EOPNOTSUPP;
 	libbpf_set_print(printer);
 	if (err) {
 		bpf_close(b);
@@ -382,17 +389,17 @@ static int bpf_dispatch(void *state)
 	return seen < 0 ? seen : seen > 0;
 }
 
-static void bpf_look(void *state)
+static void bpf_search(void *state)
 {
 	struct probe_bpf *b = state;
 	libbpf_print_fn_t printer;
 
-	if (b->syscalls && b->looked++ % LOOKS_PER_SCAN == 0)
+	if (b->syscalls && b->searches++ % SEARCHES_PER_SCAN == 0)
 		find_events_of_all(b);
 	if (!b->uprobes)
 		return;
-	printer = libbpf_set_print(hear);
-	jetwatt_uprobes_look(b->uprobes);
+	printer = libbpf_set_print(keep_warning);
+	jetwatt_uprobes_search(b->uprobes);
 	libbpf_set_print(printer);
 }
 
@@ -401,8 +408,7 @@ static uint64_t bpf_lost(const void *state)
 	return __atomic_load_n(&((const struct probe_bpf *)state)->bpf->bss->lost, __ATOMIC_RELAXED);
 }
 
-/* As the programs remember it: in a call of libcuda, in a loop that asks whether the
- * GPU is done, or in a system call on a fence. */
+/* Waiting in a function of libcuda, in a loop of queries, or in a system call for a fence. */
 static int bpf_waiting(const void *state, uint32_t tid)
 {
 	const struct sync *bpf = ((const struct probe_bpf *)state)->bpf;
@@ -430,12 +436,12 @@ static int bpf_entries(const void *state, struct jetwatt_probe_entry *out, int m
 	return b->uprobes ? jetwatt_uprobes_entries(b->uprobes, out, max) : -EOPNOTSUPP;
 }
 
-const struct jetwatt_rung_ops jetwatt_rung_bpf = {
-	.rungs = BOTH,
+const struct jetwatt_backend_ops jetwatt_backend_bpf = {
+	.rungs = BPF_RUNGS,
 	.open = bpf_open,
 	.fd = bpf_fd,
 	.dispatch = bpf_dispatch,
-	.look = bpf_look,
+	.search = bpf_search,
 	.lost = bpf_lost,
 	.waiting = bpf_waiting,
 	.entries = bpf_entries,

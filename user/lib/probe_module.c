@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The rung for kernels that cannot trace with BPF, as JetPack 5's: jetwatt.ko
- * looks at the same system calls and sends the same records.
+ * The backend for kernels that cannot trace with BPF, such as JetPack 5's: jetwatt.ko traces the
+ * same system calls and sends the same records.
  */
 #include <errno.h>
 #include <linux/jetwatt.h>
@@ -17,14 +17,22 @@
 #include "lib/lib.h"
 #include "lib/probe.h"
 
+/**
+ * struct module - state of the backend
+ * @probe: the probe
+ * @jw: connection to the module
+ * @names: cache of what descriptors are
+ * @lost: number of waits lost so far
+ * @reported_lost: part of @lost that was passed on
+ */
 struct module {
 	struct jetwatt_probe *probe;
 	struct jetwatt *jw;
 	struct jetwatt_fdname names;
-	uint64_t lost, told;
+	uint64_t lost, reported_lost;
 };
 
-static void deliver(struct module *m, const struct jetwatt_wait_record *r)
+static void module_deliver(struct module *m, const struct jetwatt_wait_record *r)
 {
 	uint32_t call = r->call & ~JETWATT_WAIT_HELPER;
 	int syncpt = call == JETWATT_WAIT_SYNCPT;
@@ -37,17 +45,17 @@ static void deliver(struct module *m, const struct jetwatt_wait_record *r)
 		.call = r->call & JETWATT_WAIT_HELPER ? JETWATT_SYNC_HELPER :
 			syncpt ? JETWATT_SYNC_SYNCPT : JETWATT_SYNC_POLLFD,
 		.ret = r->ret,
-		.lost = m->lost - m->told,
+		.lost = m->lost - m->reported_lost,
 	};
 
 	if (call > JETWATT_WAIT_SYNCPT ||
 	    !jetwatt_fdname_genuine(&m->names, r->tgid, syncpt, r->fd, r->ctl_fd, r->exit_ns))
 		return;
-	m->told = m->lost;
+	m->reported_lost = m->lost;
 	jetwatt_probe_deliver(m->probe, &s);
 }
 
-static int waits(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
+static int waits_reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
 {
 	struct jetwatt_parse_waits w;
 	struct jetwatt_wait_record r;
@@ -61,13 +69,13 @@ static int waits(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 	m->lost = w.lost;
 	for (uint32_t i = 0; i < w.nr; i++) {
 		r = jetwatt_parse_wait(&w, i);
-		deliver(m, &r);
+		module_deliver(m, &r);
 	}
 	return 0;
 }
 
-/* Those in a cgroup now; what they fork is followed. */
-static int in_cgroup(const char *path, uint32_t *tgid, int max)
+/* List the processes in a cgroup; the module follows those that they fork. */
+static int cgroup_processes(const char *path, uint32_t *tgid, int max)
 {
 	char name[4200];
 	int n = 0;
@@ -83,13 +91,14 @@ static int in_cgroup(const char *path, uint32_t *tgid, int max)
 	return n ? n : -ESRCH;
 }
 
-static int whom(const struct jetwatt_probe_opts *o, uint32_t *tgid, int max)
+/* List the processes to watch. Return: their number, 0: all; or a negative errno. */
+static int watched_processes(const struct jetwatt_probe_opts *o, uint32_t *tgid, int max)
 {
 	uint32_t *tree = NULL;
 	int n;
 
 	if (o->cgroup_path)
-		return in_cgroup(o->cgroup_path, tgid, max);
+		return cgroup_processes(o->cgroup_path, tgid, max);
 	if (!o->tgid)
 		return 0;
 	tgid[0] = o->tgid;
@@ -103,7 +112,8 @@ static int whom(const struct jetwatt_probe_opts *o, uint32_t *tgid, int max)
 	return n;
 }
 
-static int watch(struct module *m, const struct jetwatt_probe_opts *o, const uint32_t *tgid, int n)
+static int module_watch(struct module *m, const struct jetwatt_probe_opts *o,
+			const uint32_t *tgid, int n)
 {
 	struct nl_msg *msg = jetwatt_request_new(m->jw, JETWATT_CMD_WAITS_WATCH, 0);
 
@@ -119,7 +129,7 @@ static void module_close(void *state)
 {
 	struct module *m = state;
 
-	/* with the socket goes what it has asked for */
+	/* Closing the socket ends the watch. */
 	if (m->jw)
 		jetwatt_close(m->jw);
 	jetwatt_fdname_close(&m->names);
@@ -135,8 +145,8 @@ static int module_open(void **state, struct jetwatt_probe *p, const struct jetwa
 
 	if (o->cgroup)
 		return jetwatt_probe_refuse(p, rungs, -EOPNOTSUPP,
-					    "the module knows no cgroups by their ids");
-	n = whom(o, tgid, JETWATT_WAITS_TGIDS_MAX);
+					    "the module cannot filter by cgroup id");
+	n = watched_processes(o, tgid, JETWATT_WAITS_TGIDS_MAX);
 	if (n < 0)
 		return jetwatt_probe_refuse(p, rungs, n, "following process %u: %s", o->tgid,
 					    strerror(-n));
@@ -146,7 +156,7 @@ static int module_open(void **state, struct jetwatt_probe *p, const struct jetwa
 	m->probe = p;
 	err = jetwatt_open(&m->jw);
 	if (!err)
-		err = watch(m, o, tgid, n);
+		err = module_watch(m, o, tgid, n);
 	if (err) {
 		jetwatt_probe_refuse(p, rungs, err, "by the module: %s", jetwatt_error(m->jw));
 		module_close(m);
@@ -166,7 +176,7 @@ static int module_dispatch(void *state)
 {
 	struct module *m = state;
 	int n = jetwatt_socket_dispatch(m->jw, m->jw->stream, JETWATT_CMD_WAITS_NTF,
-					"receiving waits", waits, m);
+					"receiving waits", waits_reply, m);
 
 	return n < 0 ? n : 0;
 }
@@ -176,7 +186,7 @@ static uint64_t module_lost(const void *state)
 	return ((const struct module *)state)->lost;
 }
 
-const struct jetwatt_rung_ops jetwatt_rung_module = {
+const struct jetwatt_backend_ops jetwatt_backend_module = {
 	.rungs = JETWATT_RUNG_MODULE,
 	.open = module_open,
 	.fd = module_fd,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A uprobe sits in a file, not in a process: one that was attached early works
- * for every process that maps the file later, in a container as well, as long
- * as it is the same file. So the system's libcuda is attached to at once, and
- * any other one when it is seen in the maps of somebody we watch. The program
- * itself tells whom it was called by.
+ * Attaches uprobes to the functions of CUDA libraries.
+ *
+ * A uprobe belongs to a file, not to a process: it works in every process that maps the same file
+ * later, also in containers. So this code attaches to the system's libcuda at once, and to any
+ * other library when it finds it in the maps of a watched process. The BPF program filters by
+ * process.
  */
 #include "lib/probe_uprobe.h"
 
@@ -22,23 +23,39 @@
 #include "lib/library.h"
 #include "sync.skel.h"
 
-#define FILES_MAX	16	/* libraries attached to */
+#define FILES_MAX	16	/* libraries to attach to */
 #define LINKS_MAX	(FILES_MAX * 2 * JETWATT_LIBRARY_CALLS_MAX)
-#define LOOKS_MAX	64	/* processes whose maps are read in one go */
-#define KNOWN_MAX	1024	/* processes that are known to have their library */
-#define FORGET_LOOKS	32
-/* Looks at a process that has libcuda and waits in none of its calls, until all its code is
- * searched for a runtime. */
-#define QUIET_LOOKS	5
+#define SEARCHES_MAX	64	/* processes whose maps are read per search */
+#define KNOWN_MAX	1024	/* slots of processes whose library is attached */
+#define RECHECK_SEARCHES	32	/* searches after which all processes are examined again */
+/*
+ * Number of searches after which a process that has libcuda, but has not waited in its functions,
+ * has all its code searched for a statically linked runtime.
+ */
+#define QUIET_SEARCHES	5
 
+/**
+ * struct jetwatt_uprobes - the attached uprobes
+ * @probe: the probe
+ * @bpf: the loaded BPF program
+ * @file: libraries that were attached, or failed to attach
+ * @link: links of libbpf, one per uprobe
+ * @place: entry points that were attached
+ * @quiet: number of searches in which a process had not waited in libcuda, by tgid modulo
+ * @known: processes whose libcuda is attached, by tgid modulo KNOWN_MAX
+ * @only: the only process to search; 0: others
+ * @next: key in the map @followed at which the next search continues
+ * @searches: number of searches
+ * @procs: path of cgroup.procs; NULL: no cgroup
+ */
 struct jetwatt_uprobes {
 	struct jetwatt_probe *probe;
 	struct sync *bpf;
 	struct { dev_t dev; ino_t ino; } file[FILES_MAX];
 	struct bpf_link *link[LINKS_MAX];
 	struct { ino_t ino; uint64_t offset; const char *name; } place[LINKS_MAX / 2];
-	struct { uint32_t tgid, looks; } quiet[KNOWN_MAX];
-	uint32_t known[KNOWN_MAX], only, next, looks;
+	struct { uint32_t tgid, searches; } quiet[KNOWN_MAX];
+	uint32_t known[KNOWN_MAX], only, next, searches;
 	int nr_files, nr_links, nr_places;
 	char *procs;
 };
@@ -48,7 +65,8 @@ int jetwatt_uprobes_possible(void)
 	return !access("/sys/bus/event_source/devices/uprobe/type", F_OK);
 }
 
-static struct bpf_program *program(struct sync *bpf, const struct jetwatt_library_call *call)
+static struct bpf_program *program_of_call(struct sync *bpf,
+					   const struct jetwatt_library_call *call)
 {
 	switch (call->what) {
 	case JETWATT_LIBRARY_STREAM:
@@ -78,7 +96,7 @@ static int attach_at(struct jetwatt_uprobes *u, struct bpf_program *prog, int on
 	return err;
 }
 
-/* The return first: a call that is seen to begin is then seen to end. */
+/* Attach to the return first, so that every call whose begin is seen has its end seen as well. */
 static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 {
 	struct jetwatt_library_call call[JETWATT_LIBRARY_CALLS_MAX];
@@ -90,7 +108,8 @@ static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 					u->bpf->progs.api_query_return : u->bpf->progs.api_return,
 					1, path, call[i].offset);
 		if (!err)
-			err = attach_at(u, program(u->bpf, &call[i]), 0, path, call[i].offset);
+			err = attach_at(u, program_of_call(u->bpf, &call[i]), 0, path,
+					call[i].offset);
 		u->place[u->nr_places].ino = u->file[u->nr_files - 1].ino;
 		u->place[u->nr_places].offset = call[i].offset;
 		u->place[u->nr_places++].name = call[i].name;
@@ -98,9 +117,11 @@ static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 	return n < 0 ? n : err ? err : n ? 0 : -ENOENT;
 }
 
-/* @path: by which we reach the file; @name: as the job calls it. Return: 0,
- * also if it has been attached to before. */
-static int attach(struct jetwatt_uprobes *u, const char *path, const char *name)
+/*
+ * Attach to one library. @path: path for this process; @name: path for the job. Return: 0, also if
+ * it was attached before; or a negative errno, after jetwatt_probe_refuse().
+ */
+static int attach_library(struct jetwatt_uprobes *u, const char *path, const char *name)
 {
 	struct jetwatt_probe_state *st = jetwatt_probe_of(u->probe);
 	int i, links = u->nr_links, err;
@@ -115,7 +136,7 @@ static int attach(struct jetwatt_uprobes *u, const char *path, const char *name)
 		return jetwatt_probe_refuse(u->probe, JETWATT_RUNG_UPROBE, -E2BIG,
 					    "more than %d libraries: %s is not watched", FILES_MAX,
 					    name);
-	/* One that can't be attached to is not tried again and again. */
+	/* Stored before attaching, so that a file that fails is not tried again. */
 	u->file[u->nr_files].dev = s.st_dev;
 	u->file[u->nr_files++].ino = s.st_ino;
 	err = attach_calls(u, path);
@@ -133,13 +154,13 @@ static int attach(struct jetwatt_uprobes *u, const char *path, const char *name)
 	return 0;
 }
 
-static int is_known(const struct jetwatt_uprobes *u, uint32_t tgid)
+static int has_library(const struct jetwatt_uprobes *u, uint32_t tgid)
 {
 	return u->known[tgid % KNOWN_MAX] == tgid;
 }
 
-/* A runtime that is linked into the program, or into a framework's library. */
-static void search_code(struct jetwatt_uprobes *u, uint32_t tgid)
+/* Attach to a CUDA runtime that is linked statically into the program or a framework's library. */
+static void attach_linked_runtime(struct jetwatt_uprobes *u, uint32_t tgid)
 {
 	struct jetwatt_library_call call[JETWATT_LIBRARY_CALLS_MAX];
 	struct jetwatt_library l;
@@ -154,99 +175,103 @@ static void search_code(struct jetwatt_uprobes *u, uint32_t tgid)
 		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", tgid,
 			 (unsigned long long)l.start, (unsigned long long)l.end);
 		if (jetwatt_library_calls(path, call) > 0)
-			attach(u, path, l.path);
+			attach_library(u, path, l.path);
 	}
 	if (f)
 		fclose(f);
 }
 
-/* Does the process use CUDA, but not by the addresses that libcuda exports? A runtime asks for
- * addresses by cuGetProcAddress(), which may be others. */
-static void look_deeper(struct jetwatt_uprobes *u, uint32_t tgid)
+/*
+ * Check whether the process uses CUDA, but not at the addresses that libcuda exports. A runtime
+ * gets its addresses from cuGetProcAddress(), which may return others.
+ */
+static void search_quiet_process(struct jetwatt_uprobes *u, uint32_t tgid)
 {
 	unsigned int i = tgid % KNOWN_MAX;
 	struct launched l;
 
 	if (u->quiet[i].tgid != tgid) {
 		u->quiet[i].tgid = tgid;
-		u->quiet[i].looks = 0;
+		u->quiet[i].searches = 0;
 	}
-	if (u->quiet[i].looks > QUIET_LOOKS)
+	if (u->quiet[i].searches > QUIET_SEARCHES)
 		return;
 	if (!bpf_map_lookup_elem(bpf_map__fd(u->bpf->maps.callers), &tgid, &l) && l.flags & WAITS)
-		u->quiet[i].looks = QUIET_LOOKS;
-	else if (u->quiet[i].looks == QUIET_LOOKS)
-		search_code(u, tgid);
-	u->quiet[i].looks++;
+		u->quiet[i].searches = QUIET_SEARCHES;
+	else if (u->quiet[i].searches == QUIET_SEARCHES)
+		attach_linked_runtime(u, tgid);
+	u->quiet[i].searches++;
 }
 
-/* The file itself, whatever its name is worth in our mount namespace, even
- * where that has been deleted. */
-static void look_at(struct jetwatt_uprobes *u, uint32_t tgid)
+/*
+ * Attach to the libraries of a process. /proc/PID/map_files opens the mapped file itself, also if
+ * its path is another file in this mount namespace or was deleted.
+ */
+static void search_process(struct jetwatt_uprobes *u, uint32_t tgid)
 {
 	struct jetwatt_library lib[4];
 	char path[96];
 	int n;
 
-	if (is_known(u, tgid)) {
-		look_deeper(u, tgid);
+	if (has_library(u, tgid)) {
+		search_quiet_process(u, tgid);
 		return;
 	}
 	n = jetwatt_library_of(tgid, lib, 4);
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", tgid,
 			 (unsigned long long)lib[i].start, (unsigned long long)lib[i].end);
-		if (!attach(u, path, lib[i].path) && !strstr(lib[i].path, "libcudart"))
+		if (!attach_library(u, path, lib[i].path) && !strstr(lib[i].path, "libcudart"))
 			u->known[tgid % KNOWN_MAX] = tgid;
 	}
 }
 
-/* The next few of those that may have loaded something since, in no order. */
-static void look_followed(struct jetwatt_uprobes *u)
+/* Examine the next SEARCHES_MAX followed processes. */
+static void search_followed(struct jetwatt_uprobes *u)
 {
 	int fd = bpf_map__fd(u->bpf->maps.followed);
 	uint32_t key = u->next, state;
 
-	for (int i = 0; i < LOOKS_MAX; i++) {
+	for (int i = 0; i < SEARCHES_MAX; i++) {
 		if (bpf_map_get_next_key(fd, key ? &key : NULL, &key)) {
 			key = 0;
 			break;
 		}
-		/* The program could not tell: process_exit() in sync.bpf.c. */
+		/* The BPF program could not detect the end of @key: see process_exit(). */
 		if (!bpf_map_lookup_elem(fd, &key, &state) && state == 2 &&
 		    !jetwatt_follow_alive(key))
 			bpf_map_delete_elem(fd, &key);
 		else
-			look_at(u, key);
+			search_process(u, key);
 	}
 	u->next = key;
 }
 
-static void look_cgroup(struct jetwatt_uprobes *u)
+static void search_cgroup(struct jetwatt_uprobes *u)
 {
 	FILE *f = fopen(u->procs, "re");
 	unsigned int tgid;
-	int looks = 0;
+	int searches = 0;
 
-	while (f && looks < LOOKS_MAX && fscanf(f, "%u", &tgid) == 1) {
-		looks += !is_known(u, tgid);
-		look_at(u, tgid);
+	while (f && searches < SEARCHES_MAX && fscanf(f, "%u", &tgid) == 1) {
+		searches += !has_library(u, tgid);
+		search_process(u, tgid);
 	}
 	if (f)
 		fclose(f);
 }
 
-void jetwatt_uprobes_look(struct jetwatt_uprobes *u)
+void jetwatt_uprobes_search(struct jetwatt_uprobes *u)
 {
-	/* A process may have become another program. */
-	if (!(u->looks++ % FORGET_LOOKS))
+	/* A process may have called execve(). */
+	if (!(u->searches++ % RECHECK_SEARCHES))
 		memset(u->known, 0, sizeof(u->known));
 	if (u->bpf->rodata->follow_set)
-		look_followed(u);
+		search_followed(u);
 	else if (u->only)
-		look_at(u, u->only);
+		search_process(u, u->only);
 	else if (u->procs)
-		look_cgroup(u);
+		search_cgroup(u);
 }
 
 int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, struct sync *bpf,
@@ -266,13 +291,13 @@ int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, s
 	u->only = o->tgid;
 	jetwatt_probe_refuse(p, JETWATT_RUNG_UPROBE, 0, "no libcuda found so far");
 	for (int i = 0; i < n; i++)
-		attach(u, path[i], path[i]);
-	jetwatt_uprobes_look(u);
+		attach_library(u, path[i], path[i]);
+	jetwatt_uprobes_search(u);
 	*out = u;
 	return 0;
 }
 
-/* The entry point at an address of a process, NULL: not one of ours any more. */
+/* Return the entry point at an address of a process; NULL: it is not attached or not mapped. */
 static const char *name_of(const struct jetwatt_uprobes *u, const struct entry_key *key)
 {
 	unsigned long long start, end, offset, ino;

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The probe's hold on the libraries of a job.
+ * The uprobes of the BPF backend: attaches them to the CUDA libraries of the watched processes.
  */
 #ifndef JETWATT_LIB_PROBE_UPROBE_H
 #define JETWATT_LIB_PROBE_UPROBE_H
 
 #include "lib/probe.h"
 
+/* The attached uprobes. */
 struct jetwatt_uprobes;
 struct sync;
 
-/* Has this kernel uprobes that end with whoever set them? */
+/* Does the kernel support uprobes through perf events, which end when their owner exits? */
 int jetwatt_uprobes_possible(void);
 
-/* Attaches to what is there already. Return: 0, negative errno. */
+/*
+ * Attach to the libraries of the system and of running processes. @u: set to the state, freed with
+ * jetwatt_uprobes_free(). Return: 0; or a negative errno, after jetwatt_probe_refuse().
+ */
 int jetwatt_uprobes_new(struct jetwatt_uprobes **u, struct jetwatt_probe *p, struct sync *bpf,
 			const struct jetwatt_probe_opts *o);
 
-/* Has somebody we watch mapped a library since? Attach to it. */
-void jetwatt_uprobes_look(struct jetwatt_uprobes *u);
+/* Search the watched processes for new libraries, and attach to them. */
+void jetwatt_uprobes_search(struct jetwatt_uprobes *u);
 
-/* jetwatt_probe_entries() */
+/* See jetwatt_probe_entries(). */
 int jetwatt_uprobes_entries(const struct jetwatt_uprobes *u, struct jetwatt_probe_entry *out, int max);
-
+/* Detach; @u may be NULL. */
 void jetwatt_uprobes_free(struct jetwatt_uprobes *u);
 
 #endif

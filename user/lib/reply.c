@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Replies and events, one function a message. A field whose attribute is
- * absent keeps zero, save those without which the rest means nothing.
+ * Parsers of replies, events and acks, one function per message. A field whose attribute is absent
+ * stays 0. The attribute without which the message is useless is required: without it the
+ * function returns -EBADMSG.
  */
 #include "lib/parse.h"
 
@@ -163,7 +164,7 @@ int jetwatt_parse_box(struct jetwatt_box *box, const struct nlattr *attr, int le
 	return jetwatt_attr_u64(tb[JETWATT_A_BOX_SEQ], &box->seq);
 }
 
-/* Size of a record before messages told it. */
+/* Size of a record, in bytes, in messages of modules that do not send the size. */
 #define RECORD_SIZE	48
 
 int jetwatt_parse_waits(struct jetwatt_parse_waits *w, const struct nlattr *attr, int len)
@@ -195,7 +196,7 @@ struct jetwatt_wait_record jetwatt_parse_wait(const struct jetwatt_parse_waits *
 	return r;
 }
 
-static void group(struct jetwatt_family *f, const struct nlattr *nest)
+static void parse_group(struct jetwatt_family *f, const struct nlattr *nest)
 {
 	const struct nlattr *tb[CTRL_ATTR_MCAST_GRP_MAX + 1];
 	char name[GENL_NAMSIZ];
@@ -224,15 +225,15 @@ int jetwatt_parse_family(struct jetwatt_family *f, const struct nlattr *attr, in
 	if (a) {
 		rem = jetwatt_attr_len(a);
 		for (a = jetwatt_attr_data(a); jetwatt_attr_ok(a, rem); a = jetwatt_attr_next(a, &rem))
-			group(f, a);
+			parse_group(f, a);
 	}
 	return jetwatt_attr_u32(tb[CTRL_ATTR_VERSION], &f->version);
 }
 
 /*
- * An error carries the header of the request, and all of it unless the flag
- * NLM_F_CAPPED is set; then, with NLM_F_ACK_TLVS, attributes. The end of a
- * dump has the code and the attributes only.
+ * NLMSG_ERROR contains the error code and the header of the request. The rest of the request
+ * follows unless the flag NLM_F_CAPPED is set. With the flag NLM_F_ACK_TLVS, attributes follow.
+ * NLMSG_DONE contains only the error code and the attributes.
  */
 int jetwatt_parse_ack(const struct nlmsghdr *nlh, char *text, size_t size)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * One request and what comes back: replies, then an ack or the end of a dump.
+ * Sends one request and receives its replies, up to the ack or the end of a dump.
  *
- * libnl's receive loop drops the text of extended acks, hence our own.
+ * The receive loop of libnl discards the text of extended acks, so the library has its own.
  */
 #include "lib/lib.h"
 
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* A tick of a chip that does not answer may hold the module up, not longer. */
+/* Timeout of a request, ms. The module delays its reply at most by a tick of a failing chip. */
 #define TIMEOUT_MS	10000
 
 struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags)
@@ -42,8 +42,8 @@ static int64_t now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-/* What a message of the family holds after its header. */
-static int payload(const struct nlmsghdr *nlh, const struct nlattr **attr)
+/* Find the attributes of a message. Return: their length in bytes; negative: message too short. */
+static int genl_payload(const struct nlmsghdr *nlh, const struct nlattr **attr)
 {
 	int len = (int)nlh->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN;
 
@@ -52,12 +52,12 @@ static int payload(const struct nlmsghdr *nlh, const struct nlattr **attr)
 }
 
 /*
- * One message for us. Sets @done when it was the last one.
+ * Handle one message; set @done if it was the last one of the request @seq.
  *
- * Batches may come in between where @sk is the stream's: a subscriber is sent
- * to from the moment the kernel has it, its ack may be later.
+ * If @sk is the stream's socket, batches may arrive before the ack: the module may send one as
+ * soon as it has added the subscriber.
  */
-static int message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32_t seq,
+static int handle_message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32_t seq,
 		   const char *what, jetwatt_reply_fn fn, void *arg, int *done)
 {
 	char text[JETWATT_ERROR_LEN];
@@ -65,7 +65,7 @@ static int message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32_t seq,
 	int err, len;
 
 	if (nlh->nlmsg_type >= NLMSG_MIN_TYPE && nlh->nlmsg_seq != seq && jw->subscribed) {
-		len = payload(nlh, &attr);
+		len = genl_payload(nlh, &attr);
 		if (nlh->nlmsg_type == jw->family && len >= 0)
 			jetwatt_stream_batch(jw, attr, len, &jw->next_seq, jw->samples,
 					     jw->samples_arg);
@@ -80,20 +80,26 @@ static int message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32_t seq,
 	}
 	if (nlh->nlmsg_type != jw->family || !fn)
 		return 0;
-	len = payload(nlh, &attr);
+	len = genl_payload(nlh, &attr);
 	err = len < 0 ? -EBADMSG : fn(jw, attr, len, arg);
 	if (err == -EBADMSG)
-		return jetwatt_error_set(jw, err, "%s: the module's reply makes no sense", what);
+		return jetwatt_error_set(jw, err,
+					 "%s: malformed reply from the module: install the same version of module and library",
+					 what);
 	return err;
 }
 
 /**
- * jetwatt_request_run() - send @msg, which is freed, and wait for its end
- * @what: the operation in words, for messages
- * @fn: called for each reply; a negative return is the result, the rest of
- *	the replies is taken off the socket all the same
+ * jetwatt_request_run() - send a request and wait until it is complete
+ * @jw: the connection
+ * @sk: the socket
+ * @msg: the request; it is freed
+ * @what: the operation, for error messages
+ * @fn: called for each reply; after an error of @fn the remaining replies are discarded
+ * @arg: passed to @fn
  *
- * Return: 0 or a negative errno with jw->error set.
+ * Context: blocks, at most TIMEOUT_MS.
+ * Return: 0; or a negative errno, with the text in @jw->error.
  */
 int jetwatt_request_run(struct jetwatt *jw, struct nl_sock *sk, struct nl_msg *msg,
 			const char *what, jetwatt_reply_fn fn, void *arg)
@@ -115,8 +121,9 @@ int jetwatt_request_run(struct jetwatt *jw, struct nl_sock *sk, struct nl_msg *m
 	while (!done) {
 		left = end - now_ms();
 		if (left <= 0)
-			return jetwatt_error_set(jw, -ETIMEDOUT, "%s: no answer from the module",
-						 what);
+			return jetwatt_error_set(jw, -ETIMEDOUT,
+						 "%s: no reply from the module within %d s", what,
+						 TIMEOUT_MS / 1000);
 		if (poll(&pfd, 1, left) <= 0)
 			continue;
 		n = jetwatt_socket_recv(jw, sk, MSG_DONTWAIT);
@@ -126,7 +133,7 @@ int jetwatt_request_run(struct jetwatt *jw, struct nl_sock *sk, struct nl_msg *m
 			return jetwatt_error_kernel(jw, n, "", what);
 		for (nlh = (struct nlmsghdr *)jw->buf; nlmsg_ok(nlh, n) && !done;
 		     nlh = nlmsg_next(nlh, &n)) {
-			ret = message(jw, nlh, seq, what, err ? NULL : fn, arg, &done);
+			ret = handle_message(jw, nlh, seq, what, err ? NULL : fn, arg, &done);
 			if (ret && !err)
 				err = ret;
 		}

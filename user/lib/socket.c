@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Netlink sockets as the library wants them: extended acks on, a receive
- * buffer for seconds of samples.
+ * Netlink sockets with extended acks and large receive buffers, and the loop that receives
+ * messages.
  */
 #include "lib/lib.h"
 
@@ -10,7 +10,7 @@
 #include <netlink/genl/genl.h>
 #include <sys/socket.h>
 
-/* Messages in one dispatch: a caller with other work gets its turn. */
+/* Datagrams handled in one dispatch, so that a caller with other work is not blocked for long. */
 #define DISPATCH_MAX	512
 
 int jetwatt_socket_new(struct nl_sock **out, int rcvbuf, int nonblock)
@@ -20,7 +20,7 @@ int jetwatt_socket_new(struct nl_sock **out, int rcvbuf, int nonblock)
 
 	if (!sk)
 		return -ENOMEM;
-	/* genl_connect() wants to know of no ack: requests carry their own */
+	/* Requests set NLM_F_ACK themselves; libnl must not add it or wait for acks. */
 	nl_socket_disable_auto_ack(sk);
 	if (genl_connect(sk) < 0) {
 		int err = errno ? -errno : -EPROTONOSUPPORT;
@@ -29,10 +29,10 @@ int jetwatt_socket_new(struct nl_sock **out, int rcvbuf, int nonblock)
 		return err;
 	}
 	fd = nl_socket_get_fd(sk);
-	/* Older kernels know neither; they just say less. */
+	/* Older kernels support neither option; their errors then have no text. */
 	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
 	setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
-	/* Beyond rmem_max for root; nobody else gets samples anyway. */
+	/* SO_RCVBUFFORCE exceeds rmem_max; it needs CAP_NET_ADMIN, as the samples do. */
 	if (rcvbuf && setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &rcvbuf, sizeof(rcvbuf)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf));
 	if (nonblock)
@@ -42,10 +42,13 @@ int jetwatt_socket_new(struct nl_sock **out, int rcvbuf, int nonblock)
 }
 
 /**
- * jetwatt_socket_recv() - take one datagram into @jw->buf
+ * jetwatt_socket_recv() - receive one datagram into @jw->buf
+ * @jw: the connection
+ * @sk: the socket
+ * @flags: flags of recvfrom(), MSG_DONTWAIT for instance
  *
- * Return: its length; 0 if it did not come from the kernel; -EAGAIN;
- * -ENOBUFS: the socket overran; -EMSGSIZE: longer than any; other negative errno.
+ * Return: length in bytes; 0: the datagram did not come from the kernel; -EAGAIN: there is none;
+ * -ENOBUFS: the socket overran; -EMSGSIZE: longer than the buffer; or another negative errno.
  */
 ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags)
 {
@@ -61,16 +64,21 @@ ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags)
 		return -errno;
 	if (n > JETWATT_MESSAGE_MAX)
 		return -EMSGSIZE;
-	/* any process may send to our port */
+	/* Any process can send to this port; only messages with port 0 come from the kernel. */
 	return from.nl_pid ? 0 : n;
 }
 
 /**
- * jetwatt_socket_dispatch() - call @fn for each message of the family
- * @what: for error messages
- * @fn: gets one with command @cmd; its error ends the dispatch
+ * jetwatt_socket_dispatch() - call @fn for each queued message of the family
+ * @jw: the connection
+ * @sk: the socket
+ * @cmd: command of the messages to handle; others are ignored
+ * @what: the operation, for error messages
+ * @fn: handles one message; its error ends the dispatch
+ * @arg: passed to @fn
  *
- * Return: how many there were.
+ * Context: does not block.
+ * Return: number of messages handled; or a negative errno, with the text in @jw->error.
  */
 int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
 			    jetwatt_reply_fn fn, void *arg)
@@ -95,7 +103,9 @@ int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, con
 				continue;
 			err = fn(jw, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), arg);
 			if (err < 0)
-				return jetwatt_error_set(jw, err, "%s: malformed message", what);
+				return jetwatt_error_set(jw, err,
+							 "%s: malformed message from the module",
+							 what);
 			n++;
 		}
 	}

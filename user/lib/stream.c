@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Batches: as they come, and from the ring.
+ * Batches of samples: those of a subscription and those of the ring or the black box.
  *
- * Loss has two sources that need not agree at any moment: the sequence
- * numbers say where samples are missing, the kernel's counter how many this
- * subscriber has missed in all. An overrun of the socket (ENOBUFS) says
- * nothing that these two don't.
+ * Lost samples show in two independent counts: gaps in the sequence numbers show where samples are
+ * missing, and the kernel's counter shows how many this subscriber has lost in total. An overrun
+ * of the socket (ENOBUFS) contains no further information and is ignored.
  */
 #include "lib/lib.h"
 
@@ -15,11 +14,15 @@
 #include <sys/socket.h>
 
 /**
- * jetwatt_stream_batch() - hand one batch to @fn
- * @next_seq: sequence number that would follow the last batch, 0: no batch
- *	yet; updated
+ * jetwatt_stream_batch() - parse one batch and call @fn
+ * @jw: the connection
+ * @attr: attributes of the message
+ * @len: length of the attributes, in bytes
+ * @next_seq: expected sequence number of the batch, 0: unknown; updated for the next batch
+ * @fn: called with the batch; may be NULL
+ * @arg: passed to @fn
  *
- * Return: number of samples or -EBADMSG.
+ * Return: number of samples; -EBADMSG: malformed message.
  */
 int jetwatt_stream_batch(struct jetwatt *jw, const struct nlattr *attr, int len,
 			 uint64_t *next_seq, jetwatt_samples_fn fn, void *arg)
@@ -37,7 +40,7 @@ int jetwatt_stream_batch(struct jetwatt *jw, const struct nlattr *attr, int len,
 	return s->count;
 }
 
-static int batch(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
+static int stream_reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
 {
 	(void)arg;
 	if (!jw->subscribed)
@@ -48,7 +51,7 @@ static int batch(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 int jetwatt_stream_dispatch(struct jetwatt *jw)
 {
 	return jetwatt_socket_dispatch(jw, jw->stream, JETWATT_CMD_SAMPLES_NTF,
-				       "receiving samples", batch, NULL);
+				       "receiving samples", stream_reply, NULL);
 }
 
 int jetwatt_subscribe(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg)
@@ -57,7 +60,8 @@ int jetwatt_subscribe(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg)
 	int err;
 
 	if (jw->subscribed)
-		return jetwatt_error_set(jw, -EALREADY, "subscribing: this handle has already");
+		return jetwatt_error_set(jw, -EALREADY,
+					 "subscribing: this connection has already subscribed");
 	msg = jetwatt_request_new(jw, JETWATT_CMD_SUBSCRIBE, 0);
 	if (!msg)
 		return jetwatt_error_set(jw, -ENOMEM, "subscribing: out of memory");
@@ -71,8 +75,8 @@ int jetwatt_subscribe(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg)
 	return err;
 }
 
-/* Take off what is queued, without a callback: an ack must find room. */
-static void drain(struct jetwatt *jw)
+/* Discard the queued batches, so that the socket has space for the ack. */
+static void discard_batches(struct jetwatt *jw)
 {
 	ssize_t len;
 
@@ -87,27 +91,29 @@ int jetwatt_unsubscribe(struct jetwatt *jw)
 	int err;
 
 	if (!jw->subscribed)
-		return jetwatt_error_set(jw, -ENOENT, "unsubscribing: this handle has not subscribed");
+		return jetwatt_error_set(jw, -ENOENT,
+					 "unsubscribing: this connection has not subscribed");
 	msg = jetwatt_request_new(jw, JETWATT_CMD_UNSUBSCRIBE, 0);
 	if (!msg)
 		return jetwatt_error_set(jw, -ENOMEM, "unsubscribing: out of memory");
 	jw->subscribed = 0;
-	drain(jw);
+	discard_batches(jw);
 	err = jetwatt_request_run(jw, jw->stream, msg, "unsubscribing", NULL, NULL);
-	drain(jw);
+	discard_batches(jw);
 	return err;
 }
 
-struct since {
+/* A dump of samples: callback, expected sequence number, number of samples so far. */
+struct dump {
 	jetwatt_samples_fn fn;
 	void *arg;
 	uint64_t next_seq;
 	int samples;
 };
 
-static int since(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
+static int dump_reply(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg)
 {
-	struct since *s = arg;
+	struct dump *s = arg;
 	int n = jetwatt_stream_batch(jw, attr, len, &s->next_seq, s->fn, s->arg);
 
 	if (n < 0)
@@ -118,20 +124,20 @@ static int since(struct jetwatt *jw, const struct nlattr *attr, int len, void *a
 
 int jetwatt_box_samples(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg)
 {
-	struct since s = { .fn = fn, .arg = arg };
+	struct dump s = { .fn = fn, .arg = arg };
 	struct nl_msg *msg = jetwatt_request_new(jw, JETWATT_CMD_BOX_SAMPLES_GET, NLM_F_DUMP);
 	int err;
 
 	if (!msg)
 		return jetwatt_error_set(jw, -ENOMEM, "reading the black box: out of memory");
-	err = jetwatt_request_run(jw, jw->ctl, msg, "reading the black box", since, &s);
+	err = jetwatt_request_run(jw, jw->ctl, msg, "reading the black box", dump_reply, &s);
 	return err ? err : s.samples;
 }
 
-/* The first batch's gap counts from @seq on: what the ring no longer has. */
+/* With @next_seq = @seq, the gap of the first batch counts the samples that the ring has lost. */
 int jetwatt_samples_since(struct jetwatt *jw, uint64_t seq, jetwatt_samples_fn fn, void *arg)
 {
-	struct since s = { .fn = fn, .arg = arg, .next_seq = seq };
+	struct dump s = { .fn = fn, .arg = arg, .next_seq = seq };
 	struct nl_msg *msg = jetwatt_request_new(jw, JETWATT_CMD_SAMPLES_GET, NLM_F_DUMP);
 	int err;
 
@@ -139,6 +145,6 @@ int jetwatt_samples_since(struct jetwatt *jw, uint64_t seq, jetwatt_samples_fn f
 		nlmsg_free(msg);
 		return jetwatt_error_set(jw, -ENOMEM, "reading the ring: out of memory");
 	}
-	err = jetwatt_request_run(jw, jw->ctl, msg, "reading the ring", since, &s);
+	err = jetwatt_request_run(jw, jw->ctl, msg, "reading the ring", dump_reply, &s);
 	return err ? err : s.samples;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Series that another driver shows in hwmon. It has no interface for a module, and a module
- * does not read files, so they are read here. A row names devices and attributes; what a board
- * lacks costs that series only.
+ * Reads the series that another driver provides only as files in hwmon (fans, over-current
+ * events). A kernel module must not read files, so libjetwatt does. A row of JETWATT_SERIES_ROWS()
+ * names the devices and attributes; a board without them lacks only that series.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -15,24 +15,25 @@
 
 #include "jetwatt.h"
 
-#define DEVICES_MAX	64
+#define DEVICES_MAX	64	/* hwmon devices that are examined */
 #define PATH_LEN	192
-/* Readings between two looks for devices that have come. */
-#define LOOK_EVERY	30
+/* Number of readings between two searches for devices. */
+#define SEARCH_READINGS	30
 
 /**
- * struct jetwatt_sysfs - the files that there are
- * @path: by slot, "": none
- * @turn: readings since the last look; 0: look before the next one
+ * struct jetwatt_sysfs - the files of the series
+ * @hwmon: directory of the hwmon devices
+ * @path: path of each slot's file; "": the board has none
+ * @readings: number of readings since the last search; 0: search before the next reading
  */
 struct jetwatt_sysfs {
 	char hwmon[128];
 	char path[JETWATT_TELEMETRY_SLOTS][PATH_LEN];
-	unsigned int turn;
+	unsigned int readings;
 };
 
-/* hwmonN, in order of N, which is that of registration. */
-static int devices(const struct jetwatt_sysfs *fs, unsigned int *nr)
+/* List the numbers N of hwmonN in ascending order, which is the order of registration. */
+static int hwmon_devices(const struct jetwatt_sysfs *fs, unsigned int *nr)
 {
 	DIR *dir = opendir(fs->hwmon);
 	struct dirent *d;
@@ -72,8 +73,8 @@ static int is_named(const char *device, const char *name, size_t len)
 	return strlen(line) == len && !memcmp(line, name, len);
 }
 
-/* An unsigned number. */
-static int number(const char *path, int64_t *v)
+/* Read an unsigned number from a file. Return: 0; -ENOENT: no such file, or no number. */
+static int read_number(const char *path, int64_t *v)
 {
 	FILE *f = fopen(path, "re");
 	uint32_t value;
@@ -86,8 +87,8 @@ static int number(const char *path, int64_t *v)
 	return err ? -ENOENT : 0;
 }
 
-/* "NAME/ATTRIBUTE", up to a blank. Return: channels found. */
-static unsigned int look_for(struct jetwatt_sysfs *fs, const struct jetwatt_series_row *row,
+/* Find the files of one "NAME/ATTRIBUTE" (ends at a space). Return: number of channels found. */
+static unsigned int find_files(struct jetwatt_sysfs *fs, const struct jetwatt_series_row *row,
 			     const char *file, const unsigned int *nr, int devices)
 {
 	const char *attr = strchr(file, '/') + 1;
@@ -108,11 +109,11 @@ static unsigned int look_for(struct jetwatt_sysfs *fs, const struct jetwatt_seri
 					 len - hash - 1, attr + hash + 1);
 			else
 				snprintf(path, PATH_LEN, "%s/%.*s", device, len, attr);
-			if (number(path, &v))
+			if (read_number(path, &v))
 				*path = '\0';
 			else
 				found++;
-			/* A device without a number in its attribute is one channel. */
+			/* An attribute without '#' is one channel per device. */
 			if (hash == len) {
 				next += *path != '\0';
 				break;
@@ -122,17 +123,17 @@ static unsigned int look_for(struct jetwatt_sysfs *fs, const struct jetwatt_seri
 	return found;
 }
 
-static void look(struct jetwatt_sysfs *fs)
+static void find_all_files(struct jetwatt_sysfs *fs)
 {
 	unsigned int nr[DEVICES_MAX];
-	int n = devices(fs, nr);
+	int n = hwmon_devices(fs, nr);
 
 	memset(fs->path, 0, sizeof(fs->path));
 	for (uint32_t kind = 0; kind < __JETWATT_SERIES_KINDS; kind++) {
 		const struct jetwatt_series_row *row = jetwatt_series_row(kind);
 		const char *file = row->files;
 
-		while (*file && !look_for(fs, row, file, nr, n)) {
+		while (*file && !find_files(fs, row, file, nr, n)) {
 			file += strcspn(file, " ");
 			file += *file == ' ';
 		}
@@ -155,20 +156,20 @@ int jetwatt_sysfs_read(struct jetwatt_sysfs *fs, struct jetwatt_reading *r)
 	struct timespec now;
 	int n = 0, gone = 0;
 
-	if (!fs->turn)
-		look(fs);
+	if (!fs->readings)
+		find_all_files(fs);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	r->time_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	jetwatt_telemetry_clear(&r->of);
 	jetwatt_each_slot(s) {
 		if (!fs->path[s][0])
 			continue;
-		if (number(fs->path[s], &r->of.value[s]))
+		if (read_number(fs->path[s], &r->of.value[s]))
 			gone = 1;
 		else
 			n++;
 	}
-	fs->turn = gone ? 0 : (fs->turn + 1) % LOOK_EVERY;
+	fs->readings = gone ? 0 : (fs->readings + 1) % SEARCH_READINGS;
 	return n;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The rows of JETWATT_SERIES_ROWS() and the slots that their channels have. */
+/* The rows of JETWATT_SERIES_ROWS() as a table, and the numbering of telemetry slots. */
 #include <stdio.h>
 
 #include "jetwatt.h"
@@ -36,7 +36,8 @@ int jetwatt_telemetry_slot(uint32_t kind, uint32_t channel)
 	return row && channel - 1 < row->channels ? (int)(row->first + channel - 1) : -1;
 }
 
-static const char *numbered(const char *text, unsigned int channel, char *buf)
+/* Copy @text to @buf, with the channel's number in place of '#'. */
+static const char *put_channel(const char *text, unsigned int channel, char *buf)
 {
 	const char *at = text;
 
@@ -55,7 +56,7 @@ const char *jetwatt_telemetry_name(unsigned int slot, char buf[JETWATT_TELEMETRY
 	unsigned int channel;
 	const struct jetwatt_series_row *row = jetwatt_telemetry_row(slot, &channel);
 
-	return numbered(row->name, channel, buf);
+	return put_channel(row->name, channel, buf);
 }
 
 const char *jetwatt_telemetry_title(unsigned int slot, char buf[JETWATT_TELEMETRY_NAME_LEN])
@@ -63,7 +64,7 @@ const char *jetwatt_telemetry_title(unsigned int slot, char buf[JETWATT_TELEMETR
 	unsigned int channel;
 	const struct jetwatt_series_row *row = jetwatt_telemetry_row(slot, &channel);
 
-	return numbered(row->title, channel, buf);
+	return put_channel(row->title, channel, buf);
 }
 
 void jetwatt_telemetry_clear(struct jetwatt_telemetry *t)

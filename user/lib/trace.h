@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The trace file's bytes, as man 5 jwt describes them: what writer and reader
- * share.
+ * The byte format of trace files, shared by writer and reader. jwt(5) describes it.
  */
 #ifndef JETWATT_LIB_TRACE_H
 #define JETWATT_LIB_TRACE_H
@@ -13,31 +12,37 @@
 
 #define JETWATT_TRACE_MAGIC	"JWTB"
 #define JETWATT_TRACE_VERSION	1
-#define JETWATT_TRACE_HEADER	32
-/* A block is closed when it has so many bytes or spans so much time, so that a
- * reader who follows is a second behind, and a crash costs one. */
+#define JETWATT_TRACE_HEADER	32	/* length of a block's header, bytes */
+/*
+ * A block is written when it has this many bytes or is this old. So a reader that follows a trace
+ * is one second behind, and a crash loses one second.
+ */
 #define JETWATT_TRACE_FULL	(64 << 10)
 #define JETWATT_TRACE_AGE_NS	1000000000ull
-/* No writer makes longer ones: a batch of the most samples and series fits
- * behind a block that is nearly full. */
+/*
+ * Maximum length of a block, bytes. No writer exceeds it: the largest batch fits behind a block
+ * that is almost full.
+ */
 #define JETWATT_TRACE_MAX	(4 << 20)
 
-/* Largest batch in a trace; the module's own limit is JETWATT_BATCH_MAX. */
+/* Maximum number of samples in a batch of a trace; the module's limit is JETWATT_BATCH_MAX. */
 #define JETWATT_TRACE_SAMPLES	4096
 #define JETWATT_TRACE_SERIES	(4 * JETWATT_RAILS_MAX + JETWATT_CLOCKS_MAX)
 
+/* Flags of a block. */
 enum {
-	JETWATT_TRACE_HEAD = 1,		/* flag of a block: begins with all that describes the run */
-	JETWATT_TRACE_LAST = 2,		/* the writer has closed the trace */
+	JETWATT_TRACE_HEAD = 1,		/* the block begins with the description of the run */
+	JETWATT_TRACE_LAST = 2,		/* the last block: the writer has closed the trace */
 };
 
 /* Flags of a wait. */
 enum {
-	JETWATT_TRACE_SAME = 1,		/* of the same process, by the same call as the one before */
-	JETWATT_TRACE_LAUNCHED = 2,	/* launches were seen */
-	JETWATT_TRACE_BEREFT = 4,	/* others were lost just before it */
+	JETWATT_TRACE_SAME = 1,		/* same process, thread and call as the previous wait */
+	JETWATT_TRACE_LAUNCHED = 2,	/* the record has launches */
+	JETWATT_TRACE_BEREFT = 4,	/* the record has a number of lost waits */
 };
 
+/* Kind of a record. */
 enum jetwatt_trace_tag {
 	JETWATT_TRACE_CLOCKS = 1,
 	JETWATT_TRACE_TEXT,
@@ -54,29 +59,32 @@ enum jetwatt_trace_tag {
 };
 
 /**
- * struct jetwatt_trace_block - the header of a block
- * @flags: JETWATT_TRACE_HEAD, _LAST
- * @number: counts up from 0: a hole is a block that is gone
- * @length: of what follows the header
- * @time_ns: what the times in the block count from
- * @crc: CRC-32C of what follows
+ * struct jetwatt_trace_block - header of a block
+ * @version: version of the format
+ * @flags: JETWATT_TRACE_HEAD, JETWATT_TRACE_LAST
+ * @number: sequence number, from 0; a gap means that blocks are missing
+ * @length: length of the records after the header, bytes
+ * @crc: CRC-32C of these records
+ * @time_ns: base of the times in the block
  */
 struct jetwatt_trace_block {
 	uint32_t version, flags, number, length, crc;
 	uint64_t time_ns;
 };
 
+/* Encode a header to JETWATT_TRACE_HEADER bytes. */
 void jetwatt_trace_block_put(uint8_t *buf, const struct jetwatt_trace_block *b);
-/* Return: 0; -EBADMSG: no header. */
+/* Decode a header. Return: 0; -EBADMSG: the bytes are not a header. */
 int jetwatt_trace_block_get(const uint8_t *buf, struct jetwatt_trace_block *b);
 
-/* Bytes that grow. @failed: no memory; what was put since is not there. */
+/* A growing buffer. @failed: out of memory; later bytes are ignored. */
 struct jetwatt_trace_buf {
 	uint8_t *byte;
 	size_t len, max;
 	int failed;
 };
 
+/* Append bytes, a number, a text, or a record of kind @tag with the bytes of @payload. */
 void jetwatt_trace_put(struct jetwatt_trace_buf *b, const void *bytes, size_t len);
 void jetwatt_trace_put_uint(struct jetwatt_trace_buf *b, uint64_t v);
 void jetwatt_trace_put_int(struct jetwatt_trace_buf *b, int64_t v);
@@ -84,20 +92,29 @@ void jetwatt_trace_put_text(struct jetwatt_trace_buf *b, const char *text);
 void jetwatt_trace_put_record(struct jetwatt_trace_buf *b, enum jetwatt_trace_tag tag,
 			      const struct jetwatt_trace_buf *payload);
 
-/* Times: the first from @base_ns, the second as a difference, the others as the
- * difference of that difference: a steady rate costs a byte or two of jitter. */
+/*
+ * Append @n times: the first one relative to @base_ns, the second as a difference, the others as a
+ * difference of differences. At a steady rate, only the jitter remains: one or two bytes per time.
+ */
 void jetwatt_trace_put_times(struct jetwatt_trace_buf *b, uint64_t base_ns, const uint64_t *t,
 			     uint32_t n);
-/* One series: where it has values, then differences in units of their greatest
- * common divisor, which is the chip's own step. */
+/*
+ * Append the @n values of a series: where values exist, then the differences divided by their
+ * greatest common divisor, which is the LSB of the chip.
+ */
 void jetwatt_trace_put_column(struct jetwatt_trace_buf *b, const int32_t *v, uint32_t n);
 
-/* Bytes that are read. @bad: they ended early or made no sense; reads are 0 then. */
+/* Bytes to decode. @bad: they ended early or were invalid; further numbers are 0. */
 struct jetwatt_trace_view {
 	const uint8_t *at, *end;
 	int bad;
 };
 
+/*
+ * Decode what the functions above encode. jetwatt_trace_get_text() truncates to @size - 1 bytes and
+ * always terminates the string. jetwatt_trace_get_record() returns the payload of the next record
+ * and advances @v behind it.
+ */
 uint64_t jetwatt_trace_get_uint(struct jetwatt_trace_view *v);
 uint32_t jetwatt_trace_get_u32(struct jetwatt_trace_view *v);
 int64_t jetwatt_trace_get_int(struct jetwatt_trace_view *v);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Numbers, texts and records as bytes, both ways, and a block's header. A number
- * is seven bits a byte, least first; a signed one is folded, so that small ones
- * of either sign are short.
+ * Encodes and decodes numbers, texts, records, and the header of a block. A number has seven bits
+ * per byte, least significant bits first. A signed number is folded to an unsigned one (zigzag),
+ * so that small numbers of either sign are short.
  */
 #include "lib/trace.h"
 
@@ -69,7 +69,7 @@ void jetwatt_trace_put_record(struct jetwatt_trace_buf *b, enum jetwatt_trace_ta
 	jetwatt_trace_put(b, payload->byte, payload->len);
 }
 
-/* Ten bytes hold 70 bits: what does not fit into 64 is no number of ours. */
+/* Ten bytes hold 70 bits. A number that does not fit into 64 bits is invalid. */
 uint64_t jetwatt_trace_get_uint(struct jetwatt_trace_view *v)
 {
 	uint64_t value = 0;
@@ -105,7 +105,6 @@ int64_t jetwatt_trace_get_int(struct jetwatt_trace_view *v)
 	return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
-/* Cut to what fits; always ended. */
 void jetwatt_trace_get_text(struct jetwatt_trace_view *v, char *buf, size_t size)
 {
 	uint64_t len = jetwatt_trace_get_uint(v), n;
@@ -122,7 +121,6 @@ void jetwatt_trace_get_text(struct jetwatt_trace_view *v, char *buf, size_t size
 	v->at += len;
 }
 
-/* The next record's payload; @v goes on behind it. */
 struct jetwatt_trace_view jetwatt_trace_get_record(struct jetwatt_trace_view *v, uint32_t *tag)
 {
 	struct jetwatt_trace_view payload = { 0 };

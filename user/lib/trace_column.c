@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A batch's times and values as bytes, both ways.
+ * Encodes and decodes the times and values of a batch.
  *
- * A shunt's values are multiples of the chip's step and move by few of them from
- * tick to tick; bus voltages are read in rotation; clocks mostly stand still.
+ * Typical columns: a shunt voltage is a multiple of the chip's LSB and changes by few LSBs per
+ * tick; a bus voltage has values in rotation; a clock is almost constant.
  */
 #include "lib/trace.h"
 
 #include <linux/jetwatt.h>
 #include <stdlib.h>
 
-/* The first byte of a column: where it has values ... */
+/* The first byte of a column: which samples have a value ... */
 enum { ALL, STRIDE, BITMAP, NOWHERE, PRESENCE = 3 };
-/* ... and that these are all the same. */
+/* ... and a flag: all values are equal. */
 #define CONSTANT	4
 
 void jetwatt_trace_put_times(struct jetwatt_trace_buf *b, uint64_t base_ns, const uint64_t *t,
@@ -20,7 +20,7 @@ void jetwatt_trace_put_times(struct jetwatt_trace_buf *b, uint64_t base_ns, cons
 {
 	uint64_t last = base_ns, step = 0;
 
-	/* Unsigned, so that times of any kind come back as they were. */
+	/* Unsigned arithmetic, so that any times are decoded to the same values. */
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t now = t[i] - last;
 
@@ -44,7 +44,7 @@ void jetwatt_trace_get_times(struct jetwatt_trace_view *v, uint64_t base_ns, uin
 	}
 }
 
-static uint64_t divisor(uint64_t a, uint64_t b)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
 		uint64_t rest = a % b;
@@ -55,8 +55,8 @@ static uint64_t divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Values at @first, @first + @step, ... and nowhere else? */
-static int strides(const int32_t *v, uint32_t n, uint32_t *first, uint32_t *step)
+/* Are the values at @first, @first + @step, ... and nowhere else? */
+static int has_stride(const int32_t *v, uint32_t n, uint32_t *first, uint32_t *step)
 {
 	uint32_t i = 0;
 
@@ -72,7 +72,7 @@ static int strides(const int32_t *v, uint32_t n, uint32_t *first, uint32_t *step
 	return 1;
 }
 
-static void bitmap(struct jetwatt_trace_buf *b, const int32_t *v, uint32_t n)
+static void put_bitmap(struct jetwatt_trace_buf *b, const int32_t *v, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i += 8) {
 		uint8_t byte = 0;
@@ -94,10 +94,10 @@ void jetwatt_trace_put_column(struct jetwatt_trace_buf *b, const int32_t *v, uin
 		if (v[i] == JETWATT_VALUE_NONE)
 			continue;
 		if (there++)
-			unit = divisor(unit, llabs(v[i] - last));
+			unit = common_divisor(unit, llabs(v[i] - last));
 		last = v[i];
 	}
-	how = !there ? NOWHERE : there == n ? ALL : strides(v, n, &first, &step) ? STRIDE : BITMAP;
+	how = !there ? NOWHERE : there == n ? ALL : has_stride(v, n, &first, &step) ? STRIDE : BITMAP;
 	if (!unit)
 		how |= CONSTANT;
 	jetwatt_trace_put(b, &how, 1);
@@ -105,7 +105,7 @@ void jetwatt_trace_put_column(struct jetwatt_trace_buf *b, const int32_t *v, uin
 		jetwatt_trace_put_uint(b, first);
 		jetwatt_trace_put_uint(b, step);
 	} else if ((how & PRESENCE) == BITMAP) {
-		bitmap(b, v, n);
+		put_bitmap(b, v, n);
 	}
 	if (!(how & CONSTANT))
 		jetwatt_trace_put_uint(b, unit);
@@ -118,8 +118,8 @@ void jetwatt_trace_put_column(struct jetwatt_trace_buf *b, const int32_t *v, uin
 	}
 }
 
-/* Marks in @value where there is one, by 0. */
-static void places(struct jetwatt_trace_view *v, int how, int32_t *value, uint32_t n)
+/* Set @value to 0 where a value follows, else to JETWATT_VALUE_NONE. */
+static void get_presence(struct jetwatt_trace_view *v, int how, int32_t *value, uint32_t n)
 {
 	uint32_t first, step;
 
@@ -155,7 +155,7 @@ void jetwatt_trace_get_column(struct jetwatt_trace_view *v, int32_t *value, uint
 	}
 	how = *v->at++;
 	v->bad |= how > (PRESENCE | CONSTANT);
-	places(v, how & PRESENCE, value, n);
+	get_presence(v, how & PRESENCE, value, n);
 	if (!(how & CONSTANT))
 		unit = jetwatt_trace_get_uint(v);
 	for (uint32_t i = 0; i < n && !v->bad; i++) {
@@ -166,7 +166,7 @@ void jetwatt_trace_get_column(struct jetwatt_trace_view *v, int32_t *value, uint
 		else if (unit)
 			last += unit * (uint64_t)jetwatt_trace_get_int(v);
 		value[i] = (int32_t)last;
-		/* NONE is no value that a writer has put. */
+		/* No writer encodes JETWATT_VALUE_NONE as a value. */
 		v->bad |= (int64_t)last != value[i] || value[i] == JETWATT_VALUE_NONE;
 	}
 }

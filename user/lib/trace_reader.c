@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Reading a trace: blocks out of a stream of bytes.
+ * Reads a trace: finds the blocks in a stream of bytes. trace_records.c decodes them.
  *
- * A header that is whole says how long its block is, so the search for the next
- * one begins behind it even if what it holds is damaged; where no header is,
- * every byte may begin one. At the end of what is there, less than a block is a
- * block that is being written, or one that never will be.
+ * An intact header contains the length of its block. If the block is damaged, the search for the
+ * next one begins behind the header. Without a header, every byte may begin a block. Incomplete
+ * data at the end of the file is a block that is being written, or was never completed.
  *
- * Headers may be made to say anything, also that each of them has a long block that holds all of
- * the others. So each byte goes into a checksum once, however many blocks it may belong to, and is
- * moved a bounded number of times.
+ * A malicious trace may contain many headers, each of a long block that includes all others. So
+ * each byte is put into a checksum once, however many blocks it belongs to, and is moved in memory
+ * a bounded number of times.
  */
 #include "lib/trace.h"
 
@@ -20,7 +19,7 @@
 
 #include "lib/trace_reader.h"
 
-#define CHUNK	(64 << 10)
+#define CHUNK	(64 << 10)	/* minimum space for a read(), bytes */
 
 int jetwatt_trace_reader_new(struct jetwatt_trace_reader **reader, int fd,
 			     const struct jetwatt_trace_calls *calls, void *arg)
@@ -46,9 +45,11 @@ void jetwatt_trace_reader_free(struct jetwatt_trace_reader *r)
 	free(r);
 }
 
-/* Bytes that are used up make room, but those that checksums need; only if they are at least as many
- * as what is moved. */
-static void compact(struct jetwatt_trace_reader *r)
+/*
+ * Discard the bytes that were processed, except those that checksums need, but only if they are
+ * more than those to move.
+ */
+static void discard_processed(struct jetwatt_trace_reader *r)
 {
 	size_t gone = r->head > JETWATT_CRC_MARK ? r->head - JETWATT_CRC_MARK : 0;
 
@@ -60,12 +61,12 @@ static void compact(struct jetwatt_trace_reader *r)
 	r->offset += gone;
 }
 
-/* More bytes behind those at hand. Return: 1; 0: there are none; negative errno. */
-static int more(struct jetwatt_trace_reader *r)
+/* Read more bytes. Return: 1; 0: there are none at present; or a negative errno. */
+static int read_more(struct jetwatt_trace_reader *r)
 {
 	ssize_t n;
 
-	compact(r);
+	discard_processed(r);
 	if (r->max - r->len < CHUNK) {
 		size_t max = 2 * r->max + CHUNK;
 		uint8_t *p = realloc(r->byte, max);
@@ -84,11 +85,11 @@ static int more(struct jetwatt_trace_reader *r)
 	return n > 0;
 }
 
-/* At least @need bytes at hand? Return: as more(). */
-static int fill(struct jetwatt_trace_reader *r, size_t need)
+/* Read until @need bytes are present. Return: as read_more(). */
+static int read_at_least(struct jetwatt_trace_reader *r, size_t need)
 {
 	while (r->len - r->head < need) {
-		int err = more(r);
+		int err = read_more(r);
 
 		if (err <= 0)
 			return err;
@@ -96,39 +97,39 @@ static int fill(struct jetwatt_trace_reader *r, size_t need)
 	return 1;
 }
 
-static void skip(struct jetwatt_trace_reader *r, size_t n)
+static void skip_bytes(struct jetwatt_trace_reader *r, size_t n)
 {
 	r->head += n;
 	r->state.skipped += n;
 }
 
-/* Up to the next byte that may begin a header. */
-static void search(struct jetwatt_trace_reader *r)
+/* Skip to the next byte that may begin a header. */
+static void skip_to_header(struct jetwatt_trace_reader *r)
 {
 	const uint8_t *from = r->byte + r->head + 1;
 	const uint8_t *at = memchr(from, JETWATT_TRACE_MAGIC[0], r->len - r->head - 1);
 
-	skip(r, (at ? at - from : (ptrdiff_t)(r->len - r->head - 1)) + 1);
+	skip_bytes(r, (at ? at - from : (ptrdiff_t)(r->len - r->head - 1)) + 1);
 }
 
-/* The next header, and its block at hand. Return: 1; 0; negative errno. */
-static int find(struct jetwatt_trace_reader *r, struct jetwatt_trace_block *b)
+/* Find the next intact block. Return: 1: it is in memory; 0: none so far; or a negative errno. */
+static int find_block(struct jetwatt_trace_reader *r, struct jetwatt_trace_block *b)
 {
 	for (;;) {
 		const uint8_t *at;
 		uint32_t crc;
-		int err = fill(r, JETWATT_TRACE_HEADER);
+		int err = read_at_least(r, JETWATT_TRACE_HEADER);
 
 		if (err <= 0)
 			return err;
 		at = r->byte + r->head;
 		if (jetwatt_trace_block_get(at, b)) {
-			search(r);
+			skip_to_header(r);
 			continue;
 		}
 		if (b->version > JETWATT_TRACE_VERSION)
 			return -EPROTO;
-		err = fill(r, JETWATT_TRACE_HEADER + b->length);
+		err = read_at_least(r, JETWATT_TRACE_HEADER + b->length);
 		if (err <= 0)
 			return err;
 		at = r->byte + r->head + JETWATT_TRACE_HEADER;
@@ -139,8 +140,8 @@ static int find(struct jetwatt_trace_reader *r, struct jetwatt_trace_block *b)
 		if (crc == b->crc)
 			return 1;
 		r->state.damaged++;
-		/* The header may itself be a bad copy: what is behind it is looked at. */
-		skip(r, JETWATT_TRACE_HEADER);
+		/* The header may be part of the damage, so search right behind it. */
+		skip_bytes(r, JETWATT_TRACE_HEADER);
 	}
 }
 
@@ -153,7 +154,7 @@ int jetwatt_trace_read(struct jetwatt_trace_reader *r)
 {
 	struct jetwatt_trace_block b = { 0 };
 	struct jetwatt_trace_view v;
-	int err = find(r, &b);
+	int err = find_block(r, &b);
 
 	r->state.tail = r->len - r->head;
 	if (err <= 0)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The reader's two halves: blocks (trace_reader.c) and what is in them
- * (trace_records.c).
+ * The two parts of the reader: trace_reader.c finds blocks, trace_records.c decodes them.
  */
 #ifndef JETWATT_LIB_TRACE_READER_H
 #define JETWATT_LIB_TRACE_READER_H
@@ -10,17 +9,26 @@
 #include "lib/trace.h"
 
 /**
- * struct jetwatt_trace_reader - bytes read and not used up, and where we are
- * @byte, @head, @len, @max: the bytes from @head to @len are at hand; @offset: of the first of @byte
- *	in the file
- * @marks: checksums of what is at hand
- * @number: the next block's, if none is missing
- * @series, @nr_series: of the block's batches
- * @last: the block's last wait
- * @value, @max_values: the batch's, series by series
- * @time_ns: the batch's
- * @next_seq: of the next sample, if none is missing; 0: none was read yet
- * @last_ns: time of the sample before
+ * struct jetwatt_trace_reader - a trace reader
+ * @fd: file descriptor of the trace, owned by the caller
+ * @calls: callbacks, with @arg
+ * @reading: callback for readings of sysfs; may be NULL
+ * @byte: buffer; the bytes from @head to @len have not been processed
+ * @head: index of the first byte that has not been processed
+ * @len: number of bytes in @byte
+ * @max: size of @byte
+ * @offset: offset of the first byte of @byte in the file
+ * @marks: checksums of the bytes
+ * @number: expected sequence number of the next block
+ * @state: state for jetwatt_trace_state()
+ * @series: list of series of the block's batches
+ * @nr_series: their number
+ * @last: last wait of the block; the next one is encoded relative to it
+ * @value: values of the batch, series by series
+ * @max_values: size of @value
+ * @time_ns: times of the batch
+ * @next_seq: expected sequence number of the next sample; 0: no sample so far
+ * @last_ns: time of the last sample
  */
 struct jetwatt_trace_reader {
 	int fd;
@@ -43,8 +51,10 @@ struct jetwatt_trace_reader {
 	uint64_t next_seq, last_ns;
 };
 
-/* Hand on a block's records; one that makes no sense is counted as damage and
- * ends its block. Return: 0; -ENOMEM. */
+/*
+ * Decode the records of a block and call the callbacks. An invalid record counts as damage; the
+ * rest of its block is skipped. @time_ns: base of the times in the block. Return: 0; -ENOMEM.
+ */
 int jetwatt_trace_records(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
 			  uint64_t time_ns);
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What is in a block: a sum that fits does not mean that a record makes sense. */
+/*
+ * Decodes the records of a block. A correct checksum does not prove that a record is valid, so each
+ * value is checked.
+ */
 #include "lib/trace_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* No clock gets there, and differences fit. */
+/* Maximum time in a record: no clock reaches it, and differences of times do not overflow. */
 #define TIME_MAX	((uint64_t)1 << 62)
 
-static void text(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+static void decode_text(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 {
 	char key[JETWATT_TRACE_KEY_LEN], value[JETWATT_TRACE_TEXT_LEN];
 
@@ -18,7 +21,7 @@ static void text(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 		r->calls.text(key, value, r->arg);
 }
 
-static void chip(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+static void decode_chip(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 {
 	struct jetwatt_chip c = { 0 };
 
@@ -31,7 +34,7 @@ static void chip(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 	c.refresh_mhz = jetwatt_trace_get_u32(v);
 	c.errors = jetwatt_trace_get_uint(v);
 	c.lost = jetwatt_trace_get_u32(v);
-	/* The writer of the version before ends here. */
+	/* Older writers end the record here. */
 	if (!v->bad && v->at < v->end) {
 		c.shunt_us = jetwatt_trace_get_u32(v);
 		c.averages = jetwatt_trace_get_u32(v);
@@ -48,7 +51,7 @@ static void chip(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 		r->calls.chip(&c, r->arg);
 }
 
-static void rail(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+static void decode_rail(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 {
 	struct jetwatt_rail one = { 0 };
 
@@ -67,7 +70,7 @@ static void rail(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 		r->calls.rail(&one, r->arg);
 }
 
-static void clocks(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+static void decode_clocks(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 {
 	struct jetwatt_trace_clocks c;
 
@@ -78,7 +81,7 @@ static void clocks(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 		r->calls.clocks(&c, r->arg);
 }
 
-static void job(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+static void decode_job(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 {
 	struct jetwatt_trace_job j;
 
@@ -89,7 +92,7 @@ static void job(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 		r->calls.job(&j, r->arg);
 }
 
-static void list(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+static void decode_series_list(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 {
 	uint32_t n = jetwatt_trace_get_u32(v);
 
@@ -103,7 +106,7 @@ static void list(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 		r->nr_series = n;
 }
 
-/* Times of a sampler: they go on, within a batch and from one to the next. */
+/* Times of samples must increase, within a batch and from one batch to the next. */
 static int ascending(const struct jetwatt_trace_reader *r, uint32_t n)
 {
 	uint64_t last = r->last_ns;
@@ -114,9 +117,11 @@ static int ascending(const struct jetwatt_trace_reader *r, uint32_t n)
 	return 1;
 }
 
-/* A byte a time and one a series: what claims more than that is not believed
- * before memory is asked for. */
-static int batch(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
+/*
+ * A batch needs at least one byte per time and one per series. A batch with larger numbers is
+ * rejected before memory is allocated.
+ */
+static int decode_batch(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
 {
 	struct jetwatt_samples s = { .time_ns = r->time_ns, .series = r->series };
 	size_t values;
@@ -154,7 +159,7 @@ static int batch(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, u
 	return 0;
 }
 
-static void sync(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+static void decode_wait(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 {
 	struct jetwatt_sync *s = &r->last;
 	uint64_t flags = jetwatt_trace_get_uint(v);
@@ -179,7 +184,7 @@ static void sync(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 		r->calls.sync(s, r->arg);
 }
 
-static void event(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
+static void decode_event(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
 {
 	struct jetwatt_event e;
 
@@ -191,8 +196,8 @@ static void event(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, 
 		r->calls.event(&e, r->arg);
 }
 
-/* What the writer had counted when it began the block, or later. */
-static void lost(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
+/* The writer's counts of waits at the begin of a block or later. */
+static void decode_lost(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 {
 	uint64_t waits = jetwatt_trace_get_uint(v), lost = jetwatt_trace_get_uint(v);
 
@@ -205,7 +210,7 @@ static void lost(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 	r->state.waits_lost = lost;
 }
 
-static void end(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
+static void decode_end(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
 {
 	struct jetwatt_trace_end e;
 
@@ -218,8 +223,8 @@ static void end(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, ui
 		r->calls.end(&e, r->arg);
 }
 
-/* Kinds and channels that this version does not know are passed over. */
-static void reading(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
+/* Kinds and channels that this version does not know are skipped. */
+static void decode_reading(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
 {
 	struct jetwatt_reading one;
 	uint32_t n;
@@ -255,18 +260,18 @@ int jetwatt_trace_records(struct jetwatt_trace_reader *r, struct jetwatt_trace_v
 		if (v->bad)
 			break;
 		switch (tag) {
-		case JETWATT_TRACE_CLOCKS: clocks(r, &p); break;
-		case JETWATT_TRACE_TEXT: text(r, &p); break;
-		case JETWATT_TRACE_CHIP: chip(r, &p); break;
-		case JETWATT_TRACE_RAIL: rail(r, &p); break;
-		case JETWATT_TRACE_JOB: job(r, &p); break;
-		case JETWATT_TRACE_SERIES_LIST: list(r, &p); break;
-		case JETWATT_TRACE_BATCH: err = batch(r, &p, time_ns); break;
-		case JETWATT_TRACE_SYNC: sync(r, &p); break;
-		case JETWATT_TRACE_EVENT: event(r, &p, time_ns); break;
-		case JETWATT_TRACE_LOST: lost(r, &p); break;
-		case JETWATT_TRACE_END: end(r, &p, time_ns); break;
-		case JETWATT_TRACE_READING: reading(r, &p, time_ns); break;
+		case JETWATT_TRACE_CLOCKS: decode_clocks(r, &p); break;
+		case JETWATT_TRACE_TEXT: decode_text(r, &p); break;
+		case JETWATT_TRACE_CHIP: decode_chip(r, &p); break;
+		case JETWATT_TRACE_RAIL: decode_rail(r, &p); break;
+		case JETWATT_TRACE_JOB: decode_job(r, &p); break;
+		case JETWATT_TRACE_SERIES_LIST: decode_series_list(r, &p); break;
+		case JETWATT_TRACE_BATCH: err = decode_batch(r, &p, time_ns); break;
+		case JETWATT_TRACE_SYNC: decode_wait(r, &p); break;
+		case JETWATT_TRACE_EVENT: decode_event(r, &p, time_ns); break;
+		case JETWATT_TRACE_LOST: decode_lost(r, &p); break;
+		case JETWATT_TRACE_END: decode_end(r, &p, time_ns); break;
+		case JETWATT_TRACE_READING: decode_reading(r, &p, time_ns); break;
 		default: r->state.unknown++;
 		}
 		v->bad |= p.bad;

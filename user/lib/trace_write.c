@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Writing a trace: one function a kind of record. */
+/* Encodes the records of a trace, one function per kind. trace_writer.c writes the blocks. */
 #include "lib/trace_writer.h"
 
 #include <errno.h>
 
-/* The scratch record describes the run: keep it, and write it now if heads have
- * been written already. */
-static int keep(struct jetwatt_trace_writer *w, uint32_t tag, const char *key)
+/*
+ * The scratch record describes the run. Store it for the next descriptions, and write it now if the
+ * description has been written before.
+ */
+static int describe(struct jetwatt_trace_writer *w, uint32_t tag, const char *key)
 {
 	struct jetwatt_trace_kept *k = w->kept;
 
@@ -37,16 +39,16 @@ int jetwatt_trace_write_text(struct jetwatt_trace_writer *w, const char *key, co
 		return -EINVAL;
 	jetwatt_trace_put_text(&w->scratch, key);
 	jetwatt_trace_put_text(&w->scratch, text);
-	return keep(w, JETWATT_TRACE_TEXT, key);
+	return describe(w, JETWATT_TRACE_TEXT, key);
 }
 
-static int keep_id(struct jetwatt_trace_writer *w, uint32_t tag, uint32_t id)
+static int describe_id(struct jetwatt_trace_writer *w, uint32_t tag, uint32_t id)
 {
 	char key[12] = { 0 };
 
 	for (int i = 0; id; id /= 10)
 		key[i++] = '0' + id % 10;
-	return keep(w, tag, key);
+	return describe(w, tag, key);
 }
 
 int jetwatt_trace_write_chip(struct jetwatt_trace_writer *w, const struct jetwatt_chip *c)
@@ -72,7 +74,7 @@ int jetwatt_trace_write_chip(struct jetwatt_trace_writer *w, const struct jetwat
 	jetwatt_trace_put_uint(b, c->bus_offset_uv);
 	jetwatt_trace_put_uint(b, c->bus_gain_ppm);
 	jetwatt_trace_put_uint(b, c->clipped);
-	return keep_id(w, JETWATT_TRACE_CHIP, c->id);
+	return describe_id(w, JETWATT_TRACE_CHIP, c->id);
 }
 
 int jetwatt_trace_write_rail(struct jetwatt_trace_writer *w, const struct jetwatt_rail *r)
@@ -90,14 +92,14 @@ int jetwatt_trace_write_rail(struct jetwatt_trace_writer *w, const struct jetwat
 	jetwatt_trace_put_uint(b, r->fresh_mhz);
 	jetwatt_trace_put_uint(b, r->in_total);
 	jetwatt_trace_put_uint(b, r->parent);
-	return keep_id(w, JETWATT_TRACE_RAIL, r->id);
+	return describe_id(w, JETWATT_TRACE_RAIL, r->id);
 }
 
 int jetwatt_trace_write_job(struct jetwatt_trace_writer *w, const struct jetwatt_trace_job *j)
 {
 	jetwatt_trace_put_uint(&w->scratch, j->begun_ns);
 	jetwatt_trace_put_uint(&w->scratch, j->pid);
-	return keep(w, JETWATT_TRACE_JOB, "");
+	return describe(w, JETWATT_TRACE_JOB, "");
 }
 
 static int same_series(const struct jetwatt_trace_writer *w, const struct jetwatt_samples *s)
@@ -196,7 +198,10 @@ void jetwatt_trace_write_event(const struct jetwatt_event *e, void *writer)
 	jetwatt_trace_add(w, JETWATT_TRACE_EVENT);
 }
 
-/* A board without any of it has no record of it; where the last one goes, that is told. */
+/*
+ * Nothing is written if a board has no such series. When the last value disappears, one empty
+ * record is written.
+ */
 void jetwatt_trace_write_reading(const struct jetwatt_reading *r, void *writer)
 {
 	struct jetwatt_trace_writer *w = writer;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Writing a trace: records gather in a block, a block is written whole.
+ * Writes a trace: collects records in a block and writes complete blocks.
  *
- * Memory is one block and the description, however long the run is. Nothing is
- * retried: a disk that is full now would only be full of holes later.
+ * The memory needed is one block and the description, however long the run is. A failed write is
+ * not retried: with a full disk, a later part of the trace would have gaps.
  */
 #include "lib/trace_writer.h"
 
@@ -14,8 +14,8 @@
 
 #include "lib/crc32c.h"
 
-#define HEAD_AGAIN_NS	60000000000ull
-#define CLOCKS_AGAIN_NS	10000000000ull
+#define HEAD_AGAIN_NS	60000000000ull	/* interval of the description */
+#define CLOCKS_AGAIN_NS	10000000000ull	/* interval of the clocks */
 
 static uint64_t now_ns(clockid_t id)
 {
@@ -37,8 +37,11 @@ int jetwatt_trace_fail(struct jetwatt_trace_writer *w, int err)
 	return w->err;
 }
 
-/* Half a block helps nobody, and would stand before the next recording. */
-static int torn(struct jetwatt_trace_writer *w, int err)
+/*
+ * A write failed: truncate the file to the last complete block, because an incomplete one is
+ * useless, and another recording may be appended.
+ */
+static int truncate_block(struct jetwatt_trace_writer *w, int err)
 {
 	if (w->end_of_last >= 0 && ftruncate(w->fd, w->end_of_last))
 		w->end_of_last = -1;
@@ -64,7 +67,7 @@ int jetwatt_trace_write_out(struct jetwatt_trace_writer *w)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return torn(w, n ? -errno : -EIO);
+			return truncate_block(w, n ? -errno : -EIO);
 		at += n;
 		left -= n;
 	}
@@ -99,7 +102,7 @@ static void add_lost(struct jetwatt_trace_writer *w)
 	jetwatt_trace_add(w, JETWATT_TRACE_LOST);
 }
 
-/* A block stands for itself: nothing in it counts from the one before. */
+/* A block is independent: no number in it refers to an earlier block. */
 void jetwatt_trace_open(struct jetwatt_trace_writer *w, uint64_t time_ns)
 {
 	static const uint8_t room[JETWATT_TRACE_HEADER];
@@ -131,7 +134,7 @@ int jetwatt_trace_writer_new(struct jetwatt_trace_writer **writer, int fd)
 	if (!w)
 		return -ENOMEM;
 	w->fd = fd;
-	/* A pipe has no place to go back to. */
+	/* -1 for a pipe, which cannot be truncated. */
 	w->end_of_last = lseek(fd, 0, SEEK_CUR);
 	*writer = w;
 	return 0;
@@ -154,8 +157,8 @@ int jetwatt_trace_flush(struct jetwatt_trace_writer *w, uint64_t waits_lost, int
 
 	if (w->err || w->finished)
 		return w->err;
-	/* The description goes first and at once: a disk that takes nothing shows
-	 * before the run, and a reader may be waiting for it. */
+	/* Write the description first and at once: a full disk is then detected before the run,
+	 * and a reader may be waiting for it. */
 	if (!w->head_ns) {
 		jetwatt_trace_open(w, now);
 		all = 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The writer's two halves: blocks (trace_writer.c) and what goes into them
- * (trace_write.c).
+ * The two parts of the writer: trace_writer.c writes blocks, trace_write.c encodes records.
  */
 #ifndef JETWATT_LIB_TRACE_WRITER_H
 #define JETWATT_LIB_TRACE_WRITER_H
@@ -10,9 +9,10 @@
 
 #include "lib/trace.h"
 
+/* Maximum number of records that describe a run. */
 #define JETWATT_TRACE_KEPT	(2 * JETWATT_RAILS_MAX + JETWATT_MARKS_MAX + 32)
 
-/* A record that describes the run: (tag, key) is written once a head. */
+/* A record that describes the run, identified by tag and key; written with each description. */
 struct jetwatt_trace_kept {
 	uint32_t tag;
 	char key[JETWATT_TRACE_KEY_LEN];
@@ -20,16 +20,28 @@ struct jetwatt_trace_kept {
 };
 
 /**
- * struct jetwatt_trace_writer - one open block
- * @block: its records; @time_ns: what its times count from
- * @scratch: the record being made
- * @series, @nr_series: the list that the block's last batch had
- * @last: the block's last wait: the next one is told by differences from it
- * @opened_ns: when the block got its first record, by our own clock
- * @head_ns, @clocks_ns: when these were written last, 0: never
- * @waits: written so far; @lost: told last
- * @readings: values in the last reading
- * @end_of_last: offset in the file behind the last whole block
+ * struct jetwatt_trace_writer - a trace writer, with the block that is being filled
+ * @fd: file descriptor, owned by the caller
+ * @err: first error; 0: none
+ * @finished: 1: the end was written
+ * @block: header and records of the block
+ * @scratch: the record that is being encoded
+ * @time_ns: base of the times in the block
+ * @opened_ns: time at which the block was begun
+ * @head_ns: time of the last description; 0: never
+ * @clocks_ns: time of the last record of clocks; 0: never
+ * @number: sequence number of the block
+ * @flags: flags of the block
+ * @series: list of series of the block's last batch
+ * @nr_series: their number
+ * @last: last wait of the block; the next one is encoded relative to it
+ * @waits: number of waits written
+ * @lost: number of lost waits, as last reported by the caller
+ * @written: number of bytes written
+ * @readings: number of values in the last reading
+ * @end_of_last: file offset behind the last complete block; -1: not a file
+ * @kept: records that describe the run
+ * @nr_kept: their number
  */
 struct jetwatt_trace_writer {
 	int fd, err, finished;
@@ -46,12 +58,15 @@ struct jetwatt_trace_writer {
 	int nr_kept;
 };
 
+/* Store the first error. Return: that error. */
 int jetwatt_trace_fail(struct jetwatt_trace_writer *w, int err);
-/* A block to put records in; if there is none, one whose times count from @time_ns. */
+/* Begin a block with the time base @time_ns, unless a block is open. */
 void jetwatt_trace_open(struct jetwatt_trace_writer *w, uint64_t time_ns);
-/* The scratch record becomes one of the block. */
+/* Append the scratch record to the block. */
 void jetwatt_trace_add(struct jetwatt_trace_writer *w, enum jetwatt_trace_tag tag);
+/* Write the block. Return: 0; or the first error. */
 int jetwatt_trace_write_out(struct jetwatt_trace_writer *w);
+/* Return CLOCK_MONOTONIC, ns. */
 uint64_t jetwatt_trace_now(void);
 
 #endif
