@@ -79,7 +79,7 @@ static uint32_t register_at(const struct jetwatt_crc_marks *m, const uint8_t *at
 	uint64_t mark = pos / JETWATT_CRC_MARK;
 
 	return crc_run(m->reg[mark - m->first], at + (int64_t)(mark * JETWATT_CRC_MARK - from),
-		   pos % JETWATT_CRC_MARK);
+		       pos % JETWATT_CRC_MARK);
 }
 
 int jetwatt_crc_marks_of(struct jetwatt_crc_marks *m, const uint8_t *at, uint64_t from, size_t len,

@@ -56,7 +56,7 @@ static void update_telemetry(const struct jetwatt_series_view *v, int32_t value,
 }
 
 static void update_series(struct jetwatt_power_state *st, const struct jetwatt_series_view *v,
-		 int32_t value, struct tick *t)
+			  int32_t value, struct tick *t)
 {
 	int r;
 

@@ -180,11 +180,11 @@ static int check_namespaces(const struct jetwatt_probe_opts *o)
 {
 	if (o->tgid && !jetwatt_follow_initial_pids())
 		return probe_fail(-EOPNOTSUPP,
-			    "this is not the initial pid namespace, where process %u has another number: filter by cgroup",
-			    o->tgid);
+				  "this is not the initial pid namespace, where process %u has another number: filter by cgroup",
+				  o->tgid);
 	if (!jetwatt_follow_initial_time())
 		return probe_fail(-EOPNOTSUPP,
-			    "this is a time namespace whose clock has an offset from the kernel's: run jetwatt outside of it");
+				  "this is a time namespace whose clock has an offset from the kernel's: run jetwatt outside of it");
 	return 0;
 }
 

@@ -164,7 +164,7 @@ static int handle_record(void *ctx, void *data, size_t size)
 }
 
 static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint32_t rungs,
-		     int below)
+			 int below)
 {
 	struct bpf_program *call[] = { bpf->progs.api_stream, bpf->progs.api_event,
 				       bpf->progs.api_context, bpf->progs.api_copy,

@@ -58,7 +58,7 @@ static int genl_payload(const struct nlmsghdr *nlh, const struct nlattr **attr)
  * soon as it has added the subscriber.
  */
 static int handle_message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32_t seq,
-		   const char *what, jetwatt_reply_fn fn, void *arg, int *done)
+			  const char *what, jetwatt_reply_fn fn, void *arg, int *done)
 {
 	char text[JETWATT_ERROR_LEN];
 	const struct nlattr *attr;

@@ -89,7 +89,7 @@ static int read_number(const char *path, int64_t *v)
 
 /* Find the files of one "NAME/ATTRIBUTE" (ends at a space). Return: number of channels found. */
 static unsigned int find_files(struct jetwatt_sysfs *fs, const struct jetwatt_series_row *row,
-			     const char *file, const unsigned int *nr, int devices)
+			       const char *file, const unsigned int *nr, int devices)
 {
 	const char *attr = strchr(file, '/') + 1;
 	int len = strcspn(attr, " "), hash = strcspn(attr, "# ");

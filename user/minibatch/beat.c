@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From waits to gaps and lengths, as times and as logarithms. */
+/* Converts waits to gaps and lengths, as times and as logarithms. */
 #include <math.h>
 
 #include "minibatch/bounds.h"
 
-#define FLOOR_NS	2e4	/* times are known to so much, ... */
-#define FLOOR		1e-4	/* ... and to this much of the time that a few waits take */
+/* Floor of the logarithms: this time plus this share of the duration of a few waits. */
+#define FLOOR_NS	2e4
+#define FLOOR		1e-4
 
-static uint32_t who(const struct jetwatt_sync *s)
+static uint32_t caller_id(const struct jetwatt_sync *s)
 {
 	return s->tid * 2654435761u ^ s->call;
 }
 
-/* Time that a few waits around @i take, were none of them an outlier. */
-static double span(const struct jetwatt_beat *b, size_t n, size_t i)
+/* Return the duration of the waits around @i, with the longest replaced by the second longest. */
+static double span(const struct jetwatt_batch_wait *b, size_t n, size_t i)
 {
 	size_t lo = i > 3 ? i - 2 : 1, hi = i + 4 < n ? i + 4 : n;
 	double sum = 0, most = 0, next = 0;
@@ -32,7 +33,7 @@ static double span(const struct jetwatt_beat *b, size_t n, size_t i)
 	return sum - most + next;
 }
 
-void jetwatt_beats_times(const struct jetwatt_item *it, size_t n, struct jetwatt_beat *b)
+void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b)
 {
 	uint64_t free_from = it[0].sync->exit_ns;
 
@@ -41,7 +42,7 @@ void jetwatt_beats_times(const struct jetwatt_item *it, size_t n, struct jetwatt
 
 		b[i].gap_ns = i && s->enter_ns > free_from ? (double)(s->enter_ns - free_from) : 0;
 		b[i].cycle_ns = s->exit_ns > free_from ? (double)(s->exit_ns - free_from) : 0;
-		b[i].who = who(s);
+		b[i].caller = caller_id(s);
 		b[i].lost = s->lost;
 		if (s->exit_ns > free_from)
 			free_from = s->exit_ns;
@@ -50,11 +51,13 @@ void jetwatt_beats_times(const struct jetwatt_item *it, size_t n, struct jetwatt
 		b[i].around_ns = span(b, n, i);
 }
 
-/* The floor follows the job's speed: jitter of a time that is next to nothing is next to
- * nothing too. */
-void jetwatt_beats_rough(const struct jetwatt_item *it, size_t n, struct jetwatt_beat *b)
+/*
+ * The floor is proportional to the job's speed. It is large, so that jitter of a very short time
+ * makes no peak.
+ */
+void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b)
 {
-	jetwatt_beats_times(it, n, b);
+	jetwatt_wait_times(it, n, b);
 	for (size_t i = 0; i < n; i++) {
 		const struct jetwatt_sync *s = it[i].sync;
 		double floor_ns = 3e4 + 2e-3 * b[i].around_ns;
@@ -64,9 +67,11 @@ void jetwatt_beats_rough(const struct jetwatt_item *it, size_t n, struct jetwatt
 	}
 }
 
-/* Places are told apart by less than what a peak must stand out
- * by, and a floor that follows the GPU's speed would bend the CPU's. */
-void jetwatt_beats_sharpen(struct jetwatt_beat *b, size_t n)
+/*
+ * A small floor: the model distinguishes phase indices by less than what a peak needs to stand out,
+ * and a floor proportional to the GPU's speed would distort the CPU's times.
+ */
+void jetwatt_wait_logs(struct jetwatt_batch_wait *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		double floor_ns = FLOOR_NS + FLOOR * b[i].around_ns;

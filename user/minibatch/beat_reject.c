@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is a rhythm one of the job, or of something that disturbs it?
+ * Decides whether a period is the job's own or a beat with something that disturbs the job.
  *
- * One wait per minibatch is what is believed if nothing speaks against it. What
- * wakes up in a rhythm of its own, an observer or a timer, delays every second
- * or third wait of such a job: peaks, in step with each other. Two things tell
- * them from beginnings of minibatches. They are small: a delay is a small share
- * of the cycle, where a loader or waits that differ are more. And they slip: two
- * clocks have no common period, so after some waits the beat is one off, which
- * the order of calls in a program never is. A rhythm is believed if it is too
- * strong for a beat, or if it lasts without slips for longer than a beat would:
- * with a detuning of which nothing is known but that it is below a tenth, the
- * chance that none shows falls as ten over the number of waits.
+ * The default assumption is one wait per minibatch. A process that wakes up periodically, an
+ * observer or a timer, delays every second or third wait of such a job. That makes peaks with a
+ * period. Two properties distinguish them from the begins of minibatches. They are small: the
+ * delay is a small share of the cycle, whereas a data loader or waits of different lengths make
+ * larger differences. And they slip: two independent clocks have no common period, so the beat is
+ * off by one after some waits, which never happens to the order of calls in a program.
+ *
+ * A period is accepted if its peaks are too high for a beat, or if it lasts without slips for
+ * longer than a beat would. If the detuning is only known to be below a tenth, the probability of
+ * no slip falls as 10 / (number of waits).
  */
 #include "minibatch/period.h"
 
 #include <math.h>
 
-#define DELAY		0.11	/* of the cycle between waits, at most: a disturbance's */
-#define UNEVEN		0.24	/* ... by which waits differ: they hide it, and have jitter */
-#define NO_WAIT		0.2	/* of the mean: a wait that is none of the usual ones */
-#define APART		3	/* times as long as any other gap */
-#define LASTING		200	/* waits without slips that no beat lasts */
-#define SLIPS		0.01	/* per wait: fewer than a beat's; lost events make some */
-#define SHORTEST	0.2	/* of gaps: what they are below is short */
-#define OTHER_GAP	0.8	/* logarithm by which short gaps of another phase are longer */
-#define SAME_GAP	0.4	/* ... and then at most by so much shorter than a beginning's */
-#define OTHER_CYCLE	0.25	/* logarithm by which a phase differs from what is around */
+#define DELAY		0.11	/* maximum delay by a disturbance, as share of the cycle */
+#define UNEVEN		0.24	/* maximum difference of waits by a disturbance, same unit */
+#define NO_WAIT		0.2	/* a wait shorter than this share of the mean is not a usual one */
+#define APART		3	/* ratio of a minibatch's first gap to its longest other gap */
+#define LASTING		200	/* number of waits that no beat lasts without slips */
+#define SLIPS		0.01	/* maximum slips per wait; lost events cause some */
+#define SHORTEST	0.2	/* quantile of the gaps that counts as a short gap */
+#define OTHER_GAP	0.8	/* short gaps of another phase are longer by this (logarithm) */
+#define SAME_GAP	0.4	/* ... and shorter than long gaps by at most this (logarithm) */
+#define OTHER_CYCLE	0.25	/* cycles of another phase differ by this (logarithm) */
 
-/* Cycle between waits, mean over the group that begins at @b. */
-static double cycle(const struct jetwatt_beat *b, int k)
+/* Mean time between waits in the group of @k waits at @b, ns. */
+static double mean_cycle(const struct jetwatt_batch_wait *b, int k)
 {
 	double sum = 0;
 
@@ -38,29 +38,31 @@ static double cycle(const struct jetwatt_beat *b, int k)
 	return fmax(sum / k, 1);
 }
 
-/* By which share of the cycle do beginnings stand out? Three in four do by more. */
-static double gaps(const struct jetwatt_beat *b, const size_t *at, size_t peaks, int k,
-		   double *room)
+/* How far first gaps exceed the others, as share of the cycle: lower quartile over the groups. */
+static double gap_excess(const struct jetwatt_batch_wait *b, const size_t *at, size_t peaks, int k,
+			 double *scratch)
 {
 	size_t n = 0;
 
 	for (size_t j = 0; j + 1 < peaks; j++) {
-		const struct jetwatt_beat *g = b + at[j];
+		const struct jetwatt_batch_wait *g = b + at[j];
 		double most = 0;
 
 		if (at[j + 1] - at[j] != (size_t)k)
 			continue;
 		for (int i = 1; i < k; i++)
 			most = fmax(most, g[i].gap_ns);
-		room[n++] = (g->gap_ns - most) / cycle(g, k);
+		scratch[n++] = (g->gap_ns - most) / mean_cycle(g, k);
 	}
-	jetwatt_peaks_median(room, n);
-	return n ? room[n / 4] : 0;
+	jetwatt_peaks_median(scratch, n);
+	return n ? scratch[n / 4] : 0;
 }
 
-/* Is it known why these @n waits are not @k? One that is next to none is a value that is
- * fetched: no beat adds such. */
-static bool excused(const struct jetwatt_beat *b, size_t n, int k)
+/*
+ * Is it known why there are @n waits here instead of @k? Either waits were lost, or there is one
+ * additional very short wait, which a beat cannot add: the program fetches a value.
+ */
+static bool is_explained(const struct jetwatt_batch_wait *b, size_t n, int k)
 {
 	double shortest = INFINITY, sum = 0;
 
@@ -78,10 +80,12 @@ static bool excused(const struct jetwatt_beat *b, size_t n, int k)
 	return shortest < NO_WAIT * sum / (double)n;
 }
 
-/* By which share of the cycle does one wait of a group differ from another? As
- * above: three in four of the longer one from as many of the shorter. */
-static double waits(const struct jetwatt_beat *b, const size_t *at, size_t peaks, int k,
-		    double *room)
+/*
+ * How far the waits of a group differ from each other, as share of the cycle: lower quartile of
+ * the longest one minus upper quartile of the shortest one.
+ */
+static double wait_spread(const struct jetwatt_batch_wait *b, const size_t *at, size_t peaks, int k,
+			  double *scratch)
 {
 	double shortest = INFINITY, longest = -INFINITY;
 
@@ -89,131 +93,158 @@ static double waits(const struct jetwatt_beat *b, const size_t *at, size_t peaks
 		size_t n = 0;
 
 		for (size_t j = 0; j + 1 < peaks; j++) {
-			const struct jetwatt_beat *g = b + at[j];
+			const struct jetwatt_batch_wait *g = b + at[j];
 
 			if (at[j + 1] - at[j] == (size_t)k)
-				room[n++] = (g[i].cycle_ns - g[i].gap_ns) / cycle(g, k);
+				scratch[n++] = (g[i].cycle_ns - g[i].gap_ns) / mean_cycle(g, k);
 		}
 		if (n < 4)
 			return 0;
-		jetwatt_peaks_median(room, n);
-		shortest = fmin(shortest, room[n - 1 - n / 4]);
-		longest = fmax(longest, room[n / 4]);
+		jetwatt_peaks_median(scratch, n);
+		shortest = fmin(shortest, scratch[n - 1 - n / 4]);
+		longest = fmax(longest, scratch[n / 4]);
 	}
 	return longest - shortest;
 }
 
 /**
- * jetwatt_weight_usual() - is k waits per minibatch the rhythm of the job?
- * @at: where peaks are
- * @room: for as many values as there are waits
+ * jetwatt_period_is_own() - is the period of k waits the job's own?
+ * @b: the waits
+ * @at: indices of the peaks
+ * @peaks: number of peaks
+ * @k: the period
+ * @scratch: scratch memory for as many values as there are waits
  */
-bool jetwatt_weight_usual(const struct jetwatt_beat *b, const size_t *at, size_t peaks, int k,
-			  double *room)
+bool jetwatt_period_is_own(const struct jetwatt_batch_wait *b, const size_t *at, size_t peaks,
+			   int k, double *scratch)
 {
 	size_t slips = 0, span;
 
 	if (peaks < 2)
 		return false;
-	if (gaps(b, at, peaks, k, room) > DELAY || waits(b, at, peaks, k, room) > UNEVEN)
+	if (gap_excess(b, at, peaks, k, scratch) > DELAY ||
+	    wait_spread(b, at, peaks, k, scratch) > UNEVEN)
 		return true;
 	span = at[peaks - 1] - at[0];
 	for (size_t j = 0; j + 1 < peaks; j++)
-		slips += at[j + 1] - at[j] != (size_t)k && !excused(b + at[j], at[j + 1] - at[j], k);
+		slips += at[j + 1] - at[j] != (size_t)k &&
+			 !is_explained(b + at[j], at[j + 1] - at[j], k);
 	return span >= LASTING && (double)slips <= SLIPS * (double)span;
 }
 
 /**
- * jetwatt_weight_apart() - are marked beginnings ones that no other job makes?
+ * jetwatt_starts_are_own() - are the labelled begins too clear to come from another job?
+ * @b: the waits
+ * @n: number of waits
+ * @scratch: scratch memory for @n values
  *
- * Who shares the GPU with another job waits for that one as well, by up to its whole
- * minibatch, and two jobs beat in a rhythm that may last. It is in the waits and in what
- * follows them; between launches inside a minibatch there is next to nothing.
+ * A job that shares the GPU also waits for the other job, up to a whole minibatch of it, and two
+ * jobs may beat for a long time. That affects waits and the gaps after them, but not the gaps
+ * between launches within a minibatch, which are very short.
  */
-bool jetwatt_weight_apart(const struct jetwatt_beat *b, size_t n, double *room)
+bool jetwatt_starts_are_own(const struct jetwatt_batch_wait *b, size_t n, double *scratch)
 {
 	size_t groups = 0, end;
 
 	for (size_t i = 1; i < n; i = end) {
 		double most = 0;
 
-		for (end = i + 1; end < n && !b[end].first && b[end].other == b[i].other; end++)
+		for (end = i + 1;
+		     end < n && !b[end].starts_minibatch && b[end].other_phase == b[i].other_phase;
+		     end++)
 			most = fmax(most, b[end].gap_ns);
-		if (b[i].first && !b[i].other && end > i + 1)
-			room[groups++] = b[i].gap_ns / fmax(most, 1);
+		if (b[i].starts_minibatch && !b[i].other_phase && end > i + 1)
+			scratch[groups++] = b[i].gap_ns / fmax(most, 1);
 	}
-	jetwatt_peaks_median(room, groups);
-	return groups && room[groups / 4] > APART;
+	jetwatt_peaks_median(scratch, groups);
+	return groups && scratch[groups / 4] > APART;
 }
 
-/* Typical logarithm of the cycle of waits [@from, @to[. */
-static double pace(const struct jetwatt_beat *b, size_t from, size_t to, double *room)
+/* Median logarithm of the time between waits for the waits [@from, @to[. */
+static double median_cycle(const struct jetwatt_batch_wait *b, size_t from, size_t to,
+			   double *scratch)
 {
 	for (size_t i = from; i < to; i++)
-		room[i - from] = log(fmax(b[i].cycle_ns, 1));
-	return jetwatt_peaks_median(room, to - from);
+		scratch[i - from] = log(fmax(b[i].cycle_ns, 1));
+	return jetwatt_peaks_median(scratch, to - from);
 }
 
 /**
- * jetwatt_weight_phase() - are peaks that keep step a phase of their own, in a
- * job with one wait per minibatch?
+ * jetwatt_phase_is_own() - in a job with one wait per minibatch, are periodic peaks a phase with
+ * its own period?
+ * @b: the waits
+ * @n: number of waits
+ * @at: indices of the peaks
+ * @peaks: number of peaks
+ * @k: their period
+ * @scratch: scratch memory for @n values
  *
- * One that is: it is paced otherwise than what is before and after it, or lasts.
+ * They are if the waits have another speed than those before and after, or if the period lasts.
  */
-bool jetwatt_weight_phase(const struct jetwatt_beat *b, size_t n, const size_t *at, size_t peaks,
-			  int k, double *room)
+bool jetwatt_phase_is_own(const struct jetwatt_batch_wait *b, size_t n, const size_t *at,
+			  size_t peaks, int k, double *scratch)
 {
 	size_t begin = at[0], end = at[peaks - 1] + (size_t)k < n ? at[peaks - 1] + (size_t)k : n;
 	size_t len = end - begin, lo = begin > len ? begin - len : 0, hi = end + len < n ? end + len : n;
 	double own;
 
-	if (gaps(b, at, peaks, k, room) <= DELAY && waits(b, at, peaks, k, room) <= UNEVEN)
+	if (gap_excess(b, at, peaks, k, scratch) <= DELAY &&
+	    wait_spread(b, at, peaks, k, scratch) <= UNEVEN)
 		return len >= LASTING;
 	if (len >= LASTING)
 		return true;
-	own = pace(b, begin, end, room);
-	if (begin > lo && fabs(pace(b, lo, begin, room) - own) < OTHER_CYCLE)
+	own = median_cycle(b, begin, end, scratch);
+	if (begin > lo && fabs(median_cycle(b, lo, begin, scratch) - own) < OTHER_CYCLE)
 		return false;
-	return end >= hi || fabs(pace(b, end, hi, room) - own) >= OTHER_CYCLE;
+	return end >= hi || fabs(median_cycle(b, end, hi, scratch) - own) >= OTHER_CYCLE;
 }
 
-/* Logarithm of the gap that a @share of those in [@from, @to[ is below. */
-static double gap_at(const struct jetwatt_beat *b, size_t from, size_t to, double share,
-		     double *room)
+/* The quantile @share of the logarithms of the gaps of [@from, @to[. */
+static double gap_quantile(const struct jetwatt_batch_wait *b, size_t from, size_t to, double share,
+			   double *scratch)
 {
 	for (size_t i = from; i < to; i++)
-		room[i - from] = b[i].gap;
-	jetwatt_peaks_median(room, to - from);
-	return room[(size_t)(share * (double)(to - from))];
+		scratch[i - from] = b[i].gap;
+	jetwatt_peaks_median(scratch, to - from);
+	return scratch[(size_t)(share * (double)(to - from))];
 }
 
-/* Does [@from, @to[ go at another pace than [@lo, @hi[ beside it, or begin anew with
- * every wait, so that its shortest gaps are like the longest there? */
-static bool unlike(const struct jetwatt_beat *b, size_t from, size_t to, size_t lo, size_t hi,
-		   int k, double *room)
+/*
+ * Does [@from, @to[ differ from its neighbour [@lo, @hi[? Either its speed differs, or each of its
+ * waits begins a minibatch, so that its short gaps are as long as the long gaps of the neighbour.
+ */
+static bool is_unlike(const struct jetwatt_batch_wait *b, size_t from, size_t to, size_t lo,
+		      size_t hi, int k, double *scratch)
 {
 	double gap;
 
-	if (fabs(pace(b, lo, hi, room) - pace(b, from, to, room)) >= OTHER_CYCLE)
+	if (fabs(median_cycle(b, lo, hi, scratch) - median_cycle(b, from, to, scratch)) >=
+	    OTHER_CYCLE)
 		return true;
-	gap = gap_at(b, from, to, SHORTEST, room);
-	return k > 2 && gap - gap_at(b, lo, hi, SHORTEST, room) >= OTHER_GAP &&
-	       gap_at(b, lo, hi, 1 - 0.5 / k, room) - gap < SAME_GAP;
+	gap = gap_quantile(b, from, to, SHORTEST, scratch);
+	return k > 2 && gap - gap_quantile(b, lo, hi, SHORTEST, scratch) >= OTHER_GAP &&
+	       gap_quantile(b, lo, hi, 1 - 0.5 / k, scratch) - gap < SAME_GAP;
 }
 
 /**
- * jetwatt_weight_differs() - is a stretch that does not fit the job's rhythm
- * another phase, or the same one with its rhythm hidden?
+ * jetwatt_phase_differs() - is a sequence that does not fit the job's period another phase?
+ * @b: the waits
+ * @n: number of waits
+ * @from: first wait of the sequence
+ * @to: first wait after it
+ * @k: the job's period
+ * @scratch: scratch memory for @n values
  *
- * Another one differs from both what is before and what is after it.
+ * Another phase differs from what is before it and from what is after it. Otherwise it is the same
+ * phase, in which something hides the period.
  */
-bool jetwatt_weight_differs(const struct jetwatt_beat *b, size_t n, size_t from, size_t to, int k,
-			    double *room)
+bool jetwatt_phase_differs(const struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
+			   int k, double *scratch)
 {
 	size_t len = to - from > 4 * (size_t)k ? to - from : 4 * (size_t)k;
 	size_t lo = from > len ? from - len : 1, hi = to + len < n ? to + len : n;
 
-	if (from > lo + 1 && !unlike(b, from, to, lo, from, k, room))
+	if (from > lo + 1 && !is_unlike(b, from, to, lo, from, k, scratch))
 		return false;
-	return hi <= to + 1 || unlike(b, from, to, to, hi, k, room);
+	return hi <= to + 1 || is_unlike(b, from, to, to, hi, k, scratch);
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From the places of one job's waits to bounds, and what is in each. */
+/* Converts the labels of one job's waits to bounds with their times, and records the decisions. */
 #include "minibatch/bounds.h"
 
 #include <math.h>
 
-#define ENDS_MAX	12	/* of minibatches between two waits */
-#define SCORE_MOST	1e6	/* of a record: more says nothing more */
-#define GAP_MOST_NS	9e18
+#define ENDS_MAX	12	/* maximum number of minibatches that end between two waits */
+#define SCORE_MOST	1e6	/* limit of a score in a record */
+#define GAP_MOST_NS	9e18	/* limit of a gap in a record */
 
-/* Where its time went: waits, the time before work was given, GPU. Threads may wait
- * at once: what is counted is the time in which any does. */
-static void parts(struct jetwatt_batch_bound *o, const struct jetwatt_item *it, size_t n)
+/*
+ * Compute the times of a bound: waiting, until the first launch, GPU busy. Several threads may wait
+ * at the same time, so overlapping times count once.
+ */
+static void fill_times(struct jetwatt_batch_bound *o, const struct jetwatt_item *it, size_t n)
 {
 	uint64_t waited = o->start_ns, busy = o->start_ns, first = o->end_ns;
 
@@ -21,7 +23,7 @@ static void parts(struct jetwatt_batch_bound *o, const struct jetwatt_item *it, 
 		if (s->launch_ns)
 			o->flags |= JETWATT_BATCH_LAUNCHED;
 		first = launch < first ? launch : first;
-		/* In order of their ends: what is counted twice is only what is before. */
+		/* The waits are in order of their ends; count overlapping time once. */
 		if (s->exit_ns > waited)
 			o->wait_ns += s->exit_ns - (s->enter_ns > waited ? s->enter_ns : waited);
 		if (s->exit_ns > busy)
@@ -33,94 +35,102 @@ static void parts(struct jetwatt_batch_bound *o, const struct jetwatt_item *it, 
 	o->fetch_ns = n && first > o->start_ns ? first - o->start_ns : 0;
 }
 
-/* Ends of minibatches between wait @i - 1 and wait @i of a job; times that were not seen
- * are where the cycle puts them. Return: how many, at most ENDS_MAX. */
-static int ends(const struct jetwatt_item *it, const struct jetwatt_beat *b, size_t i,
-		const struct jetwatt_rhythm *r, uint64_t *at)
+/*
+ * Find the ends of minibatches between wait @i - 1 and wait @i of a job. If waits are missing, the
+ * ends are placed according to the learned cycle. Return: number of ends, at most ENDS_MAX.
+ */
+static int batch_ends(const struct jetwatt_item *it, const struct jetwatt_batch_wait *b, size_t i,
+		      const struct jetwatt_period *r, uint64_t *at)
 {
 	uint64_t from = it[i - 1].sync->exit_ns, to = it[i].sync->enter_ns;
-	int k = r->model.train.k, p = b[i - 1].place & JETWATT_PLACE_EXTRA ? k - 1 : b[i - 1].place;
+	int k = r->model.train.k,
+	    p = b[i - 1].phase_index & JETWATT_PHASE_INDEX_EXTRA ? k - 1 : b[i - 1].phase_index;
 	double seen[ENDS_MAX] = { 0 }, sum = 0;
 	int n = 0;
 
-	if (!b[i].missing || b[i].other || b[i - 1].other || !k) {
+	if (!b[i].missing || b[i].other_phase || b[i - 1].other_phase || !k) {
 		at[0] = from;
-		return b[i].first || b[i].other != b[i - 1].other;
+		return b[i].starts_minibatch || b[i].other_phase != b[i - 1].other_phase;
 	}
 	for (int m = 0; m <= b[i].missing; m++) {
 		if (p == k - 1 && n < ENDS_MAX)
 			seen[n++] = sum;
 		p = (p + 1) % k;
-		sum += exp(r->model.train.place[p].gap);
+		sum += exp(r->model.train.emission[p].gap);
 		if (m < b[i].missing)
-			sum += exp(r->model.train.place[p].wait);
+			sum += exp(r->model.train.emission[p].wait);
 	}
 	for (int e = 0; e < n; e++)
 		at[e] = from + (to > from ? (uint64_t)((double)(to - from) * seen[e] / sum) : 0);
 	return n;
 }
 
-/* How much of what is in it fits. */
-static float confidence(const struct jetwatt_beat *b, size_t n, double usual)
+/* Confidence of a bound: reduced by the share of its waits that are outliers. */
+static float bound_confidence(const struct jetwatt_batch_wait *b, size_t n, double usual)
 {
 	size_t fits = 0;
 
 	for (size_t i = 0; i < n; i++)
-		fits += !b[i].odd;
+		fits += !b[i].outlier;
 	return (float)(n ? usual * (0.5 + 0.5 * (double)fits / (double)n) : 0.5 * usual);
 }
 
-/* One stretch: waits [@from, @to[ of the job, which began at @o->start_ns. */
-static void fill(struct jetwatt_batch_bound *o, const struct jetwatt_item *it, const struct jetwatt_beat *b,
-		 size_t from, size_t to, const struct jetwatt_rhythm *r)
+/* Fill in the bound of the waits [@from, @to[; its start_ns is set. */
+static void fill_bound(struct jetwatt_batch_bound *o, const struct jetwatt_item *it,
+		       const struct jetwatt_batch_wait *b, size_t from, size_t to,
+		       const struct jetwatt_period *r)
 {
 	size_t last = to > from ? to - 1 : to;
 
 	o->syncs = (uint32_t)(to - from);
 	o->tgid = it[last].sync->tgid;
-	o->kind = !b[last].other || to == from ? JETWATT_BATCH_TRAIN :
-		  b[last].place == JETWATT_PLACE_NONE ? JETWATT_BATCH_OTHER : JETWATT_BATCH_EVAL;
-	/* Begun before we looked. */
-	if (o->flags & JETWATT_BATCH_FIRST && !from && to && b[0].place && !b[0].other)
+	o->kind = !b[last].other_phase || to == from		    ? JETWATT_BATCH_TRAIN
+		  : b[last].phase_index == JETWATT_PHASE_INDEX_NONE ? JETWATT_BATCH_OTHER
+								    : JETWATT_BATCH_EVAL;
+	/* The first bound is incomplete if the job was in the middle of a minibatch. */
+	if (o->flags & JETWATT_BATCH_FIRST && !from && to && b[0].phase_index && !b[0].other_phase)
 		o->kind = JETWATT_BATCH_OTHER;
-	o->confidence = confidence(b + from, to - from, r->confidence);
+	o->confidence = bound_confidence(b + from, to - from, r->confidence);
 	for (size_t i = from; i < to; i++)
 		o->missing += i > from ? b[i].missing : 0;
-	parts(o, it + from, to - from);
+	fill_times(o, it + from, to - from);
 }
 
-/* Is wait @i the last of its minibatch? */
-static bool whole(const struct jetwatt_beat *b, size_t from, size_t i, const struct jetwatt_rhythm *r)
+/* Is the minibatch that begins at @from complete with wait @i? */
+static bool is_complete(const struct jetwatt_batch_wait *b, size_t from, size_t i,
+			const struct jetwatt_period *r)
 {
 	if (r->model.train.k)
-		return b[i].place & JETWATT_PLACE_EXTRA || b[i].place + 1 >= r->model.train.k;
+		return b[i].phase_index & JETWATT_PHASE_INDEX_EXTRA ||
+		       b[i].phase_index + 1 >= r->model.train.k;
 	return i + 1 - from >= (size_t)r->k;
 }
 
-/* The period of the cycle or phase that a wait is in, and its place there. */
-static void phase(const struct jetwatt_beat *b, const struct jetwatt_rhythm *r,
-		  struct jetwatt_batch_why *w)
+/* Fill in the period of a wait's cycle or phase, and its phase index. */
+static void fill_phase(const struct jetwatt_batch_wait *b, const struct jetwatt_period *r,
+		       struct jetwatt_batch_why *w)
 {
-	w->period = (uint32_t)(!b->other ? r->k : b->place == JETWATT_PLACE_NONE ? 0 :
-			       r->model.train.k ? r->model.eval.k : b->period);
-	w->phase = b->place == JETWATT_PLACE_NONE ? 0 :
-		   b->place & JETWATT_PLACE_EXTRA ? w->period : b->place;
+	w->period = (uint32_t)(!b->other_phase				    ? r->k
+			       : b->phase_index == JETWATT_PHASE_INDEX_NONE ? 0
+			       : r->model.train.k			    ? r->model.eval.k
+									    : b->period);
+	w->phase = b->phase_index == JETWATT_PHASE_INDEX_NONE ? 0 :
+		   b->phase_index & JETWATT_PHASE_INDEX_EXTRA ? w->period : b->phase_index;
 }
 
-static float limited(double score)
+static float clamp_score(double score)
 {
 	return (float)fmax(-SCORE_MOST, fmin(SCORE_MOST, score));
 }
 
-/* Record what was decided about the end of wait @i - 1 by what wait @i is; @ends minibatches
- * end there. */
-static void record(const struct jetwatt_item *it, const struct jetwatt_beat *b, size_t n, size_t i,
-		   const struct jetwatt_rhythm *r, struct jetwatt_batch_why *why, int ends,
-		   uint64_t end_ns)
+/* Record the decision about the end of wait @i - 1 by wait @i; @ends minibatches end there. */
+static void record_decision(const struct jetwatt_item *it, const struct jetwatt_batch_wait *b,
+			    size_t n, size_t i, const struct jetwatt_period *r,
+			    struct jetwatt_batch_why *why, int ends, uint64_t end_ns)
 {
 	struct jetwatt_batch_why *w = &why[it[i - 1].at];
 
-	phase(&b[i - 1], r, w);
+	fill_phase(&b[i - 1], r, w);
 	w->ends = (uint8_t)ends;
 	w->end_ns = ends ? end_ns : 0;
 	if (i == n) {
@@ -131,7 +141,7 @@ static void record(const struct jetwatt_item *it, const struct jetwatt_beat *b, 
 		return;
 	}
 	w->rule = b[i].rule;
-	w->score = limited(b[i].score);
+	w->score = clamp_score(b[i].score);
 	w->missing = b[i].missing;
 	why[it[i].at].gap_ns = (uint64_t)fmin(b[i].gap_ns, GAP_MOST_NS);
 }
@@ -149,8 +159,8 @@ void jetwatt_bounds_begin(const struct jetwatt_item *it, size_t n, struct jetwat
 	}
 }
 
-int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_beat *b, size_t n,
-		       size_t enough, const struct jetwatt_rhythm *r, const struct jetwatt_cut *cut,
+int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch_wait *b, size_t n,
+		       size_t enough, const struct jetwatt_period *r, const struct jetwatt_cut *cut,
 		       size_t *next)
 {
 	struct jetwatt_batch_bound *out = cut->out;
@@ -163,14 +173,14 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_beat 
 
 		at[0] = it[i - 1].sync->exit_ns;
 		if (i < n)
-			nr = ends(it, b, i, r, at);
-		else if (!b[n - 1].other && !whole(b, from, n - 1, r))
-			nr = 0;	/* may be under way still */
-		/* Room for one and a half in the mean: never so many are missing. */
+			nr = batch_ends(it, b, i, r, at);
+		else if (!b[n - 1].other_phase && !is_complete(b, from, n - 1, r))
+			nr = 0;	/* it may not be complete yet */
+		/* @out has 2 entries per wait, and missing waits never need that many. */
 		if (nr > 1 && count + (size_t)nr > i + i / 2)
 			nr = 1;
 		if (cut->why)
-			record(it, b, n, i, r, cut->why, nr, at[0]);
+			record_decision(it, b, n, i, r, cut->why, nr, at[0]);
 		for (size_t j = from; cut->why && nr && j < i; j++)
 			cut->why[it[j].at].minibatch = cut->base + (uint32_t)count;
 		for (int e = 0; e < nr; e++) {
@@ -179,7 +189,7 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_beat 
 			flags |= seen ? 0 : JETWATT_BATCH_INFERRED;
 			out[count] = (struct jetwatt_batch_bound){ .start_ns = start, .end_ns = at[e],
 								   .flags = flags };
-			fill(&out[count++], it, b, e ? i : from, i, r);
+			fill_bound(&out[count++], it, b, e ? i : from, i, r);
 			flags = seen ? 0 : JETWATT_BATCH_INFERRED;
 			start = at[e];
 		}
@@ -189,7 +199,7 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_beat 
 	return (int)count;
 }
 
-/* Waits [@from, @to[, which are in the minibatch that mark @to ends. */
+/* Record the waits [@from, @to[, which belong to the minibatch that mark @to ends. */
 static void record_marked(const struct jetwatt_item *it, size_t from, size_t to,
 			  struct jetwatt_batch_why *why, uint32_t minibatch)
 {
@@ -204,7 +214,7 @@ static void record_marked(const struct jetwatt_item *it, size_t from, size_t to,
 	why[it[to].at].end_ns = it[to].sync->exit_ns;
 }
 
-int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwatt_rhythm *r,
+int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwatt_period *r,
 			  const struct jetwatt_cut *cut)
 {
 	struct jetwatt_batch_bound *out = cut->out;
@@ -223,7 +233,7 @@ int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwat
 		*o = (struct jetwatt_batch_bound){ .start_ns = s->enter_ns, .end_ns = s->exit_ns,
 						   .tgid = s->tgid, .cgroup = s->cgroup, .flags = flags,
 						   .confidence = 1, .syncs = (uint32_t)(i - from) };
-		parts(o, it + from, i - from);
+		fill_times(o, it + from, i - from);
 		if (cut->why)
 			record_marked(it, from, i, cut->why, cut->base + (uint32_t)count);
 		r->k = (int)(i - from);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From the places of one job's waits to bounds, and to the record of each decision.
+ * Converts the labels of one job's waits to bounds, and to the record of each decision. Used by
+ * segment.c and online.c.
  */
 #ifndef JETWATT_MINIBATCH_BOUNDS_H
 #define JETWATT_MINIBATCH_BOUNDS_H
@@ -8,27 +9,29 @@
 #include "minibatch/minibatch.h"
 #include "minibatch/period.h"
 
-/* A wait and where it stood in the input. */
+/* A wait and its index in the input. */
 struct jetwatt_item {
 	const struct jetwatt_sync *sync;
 	size_t at;
 };
 
-/* segment.c: jetwatt_batch_explain(), and what was found of the job with the most waits, which
- * is process @tgid. */
+/*
+ * segment.c: as jetwatt_batch_explain(). @most_of: set to the result for the job with the most
+ * waits; @tgid: set to the id of that process.
+ */
 int jetwatt_batch_find(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
-		       struct jetwatt_rhythm *most_of, uint32_t *tgid);
+		       struct jetwatt_period *most_of, uint32_t *tgid);
 
-/* beat.c: all but the logarithms; with logarithms for a first guess. */
-void jetwatt_beats_times(const struct jetwatt_item *it, size_t n, struct jetwatt_beat *b);
-void jetwatt_beats_rough(const struct jetwatt_item *it, size_t n, struct jetwatt_beat *b);
+/* beat.c: compute the times only; compute times and logarithms with a large floor. */
+void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b);
+void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b);
 
 /**
- * struct jetwatt_cut - where bounds and records go
- * @out: bounds; in: start_ns and flags of the first one
+ * struct jetwatt_cut - where bounds and records are written
+ * @out: bounds; start_ns and flags of the first one are set by the caller
  * @base: index of @out[0] among all bounds
- * @why: a record for each wait of the input, NULL: none
+ * @why: one record for each wait of the input; NULL: no records
  */
 struct jetwatt_cut {
 	struct jetwatt_batch_bound *out;
@@ -37,21 +40,26 @@ struct jetwatt_cut {
 };
 
 /**
- * jetwatt_bounds_cut() - bounds of waits whose places are known
- * @enough: no more after that wait
- * @next: out: the first wait after them
+ * jetwatt_bounds_cut() - write the bounds of labelled waits
+ * @it: the waits
+ * @b: their labels
+ * @n: number of waits
+ * @enough: stop when the bounds contain this number of waits
+ * @r: what was found about the job
+ * @cut: where to write
+ * @next: set to the index of the first wait after the last bound
  *
- * Return: how many; at most 2 @n.
+ * Return: number of bounds, at most 2 * @n.
  */
-int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_beat *b, size_t n,
-		       size_t enough, const struct jetwatt_rhythm *r, const struct jetwatt_cut *cut,
+int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch_wait *b, size_t n,
+		       size_t enough, const struct jetwatt_period *r, const struct jetwatt_cut *cut,
 		       size_t *next);
 
-/* The program says itself what its minibatches are. Return: how many. */
-int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwatt_rhythm *r,
+/* Write the bounds that the program has marked. Return: number of bounds; 0: no marks. */
+int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwatt_period *r,
 			  const struct jetwatt_cut *cut);
 
-/* No decision yet about any wait of a job. */
+/* Initialise the records of a job without decisions. */
 void jetwatt_bounds_begin(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_why *why);
 
 #endif

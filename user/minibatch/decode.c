@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The walk through a job's minibatches over waits that are all known, and over waits as they come. */
+/* The Viterbi path of all waits of a job, and the online decoder that labels wait by wait. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,11 +8,11 @@
 #include "minibatch/viterbi.h"
 #include "minibatch/walk.h"
 
-/* A walk that explains this small a part of this many waits is not taken further. */
-#define LOOK		512
-#define HOPELESS	(-0.5)
+/* Decoding stops if a multiple of CHECK_WAITS waits has a mean log-likelihood below SCORE_STOP. */
+#define CHECK_WAITS	512
+#define SCORE_STOP	(-0.5)
 
-static int best(const struct decoder *d)
+static int best_state(const struct decoder *d)
 {
 	int state = 0;
 
@@ -24,60 +24,62 @@ static int best(const struct decoder *d)
 	return state;
 }
 
-/* What brought the walk to @state, not its first one. */
-static uint8_t rule_of(const struct decoder *d, int state, const struct step *s)
+/* Which rule led the path to @state by the transition @s. */
+static uint8_t rule_of(const struct decoder *d, int state, const struct viterbi_step *s)
 {
 	if (state == NONE_AT)
 		return JETWATT_RULE_NO_CYCLE;
 	if (state >= EVAL_AT)
 		return JETWATT_RULE_EVALUATION;
-	if (state >= JETWATT_RHYTHM_MAX)
+	if (state >= JETWATT_PERIOD_MAX)
 		return JETWATT_RULE_EXTRA;
 	if (s->missing)
 		return JETWATT_RULE_MISSING;
-	if (s->odd & JETWATT_ODD_SPEED)
+	if (s->outlier & JETWATT_OUTLIER_SPEED)
 		return JETWATT_RULE_SPEED;
-	return !state && s->from < NONE_AT && s->from % JETWATT_RHYTHM_MAX != d->m.train.k - 1 ?
+	return !state && s->from < NONE_AT && s->from % JETWATT_PERIOD_MAX != d->m.train.k - 1 ?
 		       JETWATT_RULE_RESTART : JETWATT_RULE_TEMPLATE;
 }
 
-static void mark(struct jetwatt_beat *b, int state, const struct step *s)
+static void label_wait(struct jetwatt_batch_wait *b, int state, const struct viterbi_step *s)
 {
 	b->missing = s->missing;
-	b->odd = s->odd;
-	b->other = state >= NONE_AT;
+	b->outlier = s->outlier;
+	b->other_phase = state >= NONE_AT;
 	if (state == NONE_AT)
-		b->place = JETWATT_PLACE_NONE;
+		b->phase_index = JETWATT_PHASE_INDEX_NONE;
 	else if (state >= EVAL_AT)
-		b->place = (uint8_t)(state - EVAL_AT);
-	else if (state >= JETWATT_RHYTHM_MAX)
-		b->place = JETWATT_PLACE_EXTRA;
+		b->phase_index = (uint8_t)(state - EVAL_AT);
+	else if (state >= JETWATT_PERIOD_MAX)
+		b->phase_index = JETWATT_PHASE_INDEX_EXTRA;
 	else
-		b->place = (uint8_t)state;
+		b->phase_index = (uint8_t)state;
 }
 
-int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_motif *m, double *score)
+int jetwatt_decode(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_wait_hmm *m,
+		   double *score)
 {
 	struct decoder *d = malloc(sizeof(*d));
-	struct step *step = malloc(n * STATES * sizeof(*step));
+	struct viterbi_step *step = malloc(n * STATES * sizeof(*step));
 	float *gain = m->why ? malloc(n * STATES * sizeof(*gain)) : NULL;
 	int state, rc = -ENOMEM;
 	size_t at;
 
 	if (!d || !step || (m->why && !gain))
 		goto out;
-	jetwatt_walk_begin(d, m, b, step, gain);
+	jetwatt_viterbi_begin(d, m, b, step, gain);
 	for (at = 1; at < n; at++) {
-		jetwatt_walk_on(d, b + at, step + at * STATES, gain ? gain + at * STATES : NULL);
-		if (at % LOOK == 0 && d->now[best(d)].score < HOPELESS * (double)at)
+		jetwatt_viterbi_next(d, b + at, step + at * STATES,
+				     gain ? gain + at * STATES : NULL);
+		if (at % CHECK_WAITS == 0 && d->now[best_state(d)].score < SCORE_STOP * (double)at)
 			break;
 	}
-	state = best(d);
+	state = best_state(d);
 	*score = at == n ? d->now[state].score / (double)n : -INFINITY;
 	for (size_t i = at == n ? n : 0; i--;) {
-		const struct step *s = &step[i * STATES + (size_t)state];
+		const struct viterbi_step *s = &step[i * STATES + (size_t)state];
 
-		mark(&b[i], state, s);
+		label_wait(&b[i], state, s);
 		b[i].rule = rule_of(d, state, s);
 		b[i].score = gain ? gain[i * STATES + (size_t)state] : 0;
 		state = s->from;
@@ -90,10 +92,10 @@ out:
 	return rc;
 }
 
-/* Steps are not kept: what was decided is not taken back. */
+/* Follows the path without storing transitions, because decisions are not revised. */
 struct jetwatt_follower {
 	struct decoder d;
-	struct step step[STATES];
+	struct viterbi_step step[STATES];
 	bool begun;
 };
 
@@ -102,24 +104,24 @@ struct jetwatt_follower *jetwatt_follower_new(void)
 	return calloc(1, sizeof(struct jetwatt_follower));
 }
 
-void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_motif *m)
+void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_wait_hmm *m)
 {
 	f->d.m = *m;
 	f->begun = false;
 }
 
-void jetwatt_follower_next(struct jetwatt_follower *f, struct jetwatt_beat *b)
+void jetwatt_follower_next(struct jetwatt_follower *f, struct jetwatt_batch_wait *b)
 {
 	struct decoder *d = &f->d;
-	struct jetwatt_motif m = d->m;
+	struct jetwatt_wait_hmm m = d->m;
 	int state;
 
 	if (f->begun)
-		jetwatt_walk_on(d, b, f->step, NULL);
+		jetwatt_viterbi_next(d, b, f->step, NULL);
 	else
-		jetwatt_walk_begin(d, &m, b, f->step, NULL);
+		jetwatt_viterbi_begin(d, &m, b, f->step, NULL);
 	f->begun = true;
-	state = best(d);
-	mark(b, state, &f->step[state]);
+	state = best_state(d);
+	label_wait(b, state, &f->step[state]);
 	b->rule = rule_of(d, state, &f->step[state]);
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rhythm of a job under what hides its peaks.
+ * Finds the period of a job whose peaks are hidden by a disturbance.
  *
- * What beats against a job delays waits by as much as a loader does, so for a
- * while another gap of a minibatch is its longest. Seen over a few minibatches
- * at once, position by position, the longest one is the same again and again
- * however long one looks, because a program does not lose count; that of a
- * beat, or of chance, is at any position. So windows of a few minibatches vote.
+ * A periodic disturbance may delay waits as much as a data loader, so that for some time another
+ * gap of each minibatch is the longest. Over several minibatches, the median gap at each position
+ * is computed. The position with the longest one is the same in all windows if it is the begin of
+ * a minibatch, because a program does not lose count. With a beat, or by chance, it varies. So
+ * windows of several minibatches vote for the position.
  */
 #include "minibatch/period.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GROUPS		6	/* in a window */
-#define EVIDENCE	12.0	/* logarithm of the likelihood of the votes over chance */
-#define AGREE		0.65	/* of the votes, at least; a half do on twice the true number */
-#define STANDS		0.02	/* of the cycle between waits: less is no gap to speak of */
+#define GROUPS		6	/* number of minibatches per window */
+#define EVIDENCE	12.0	/* minimum log-likelihood ratio of the votes over chance */
+#define AGREE		0.65	/* minimum share of equal votes; twice the true period gets half */
+#define STANDS		0.02	/* minimum excess of the longest gap, as share of the cycle */
 
-/* The position, of @k, whose gap is typically the longest; @by: by which share of a cycle. */
-static int longest(const struct jetwatt_beat *b, int k, double *by)
+/* Position of the longest median gap, 0..@k-1; @by: its excess as share of the cycle. */
+static int longest_gap(const struct jetwatt_batch_wait *b, int k, double *by)
 {
 	double best = -INFINITY, next = -INFINITY, cycle = 0, share[GROUPS];
 	int at = 0;
@@ -45,20 +45,22 @@ static int longest(const struct jetwatt_beat *b, int k, double *by)
 }
 
 /**
- * jetwatt_fold_find() - the most waits per minibatch that votes agree on
- * @room: for @n values
+ * jetwatt_fold_find() - find the longest period for which the votes agree
+ * @b: the waits
+ * @n: number of waits
+ * @scratch: scratch memory for @n values
  *
- * Return: 1 if there are none.
+ * Return: the period in waits; 1: there is none.
  */
-int jetwatt_fold_find(const struct jetwatt_beat *b, size_t n, double *room)
+int jetwatt_fold_find(const struct jetwatt_batch_wait *b, size_t n, double *scratch)
 {
-	for (int k = JETWATT_RHYTHM_MAX; k >= 2; k--) {
-		size_t votes[JETWATT_RHYTHM_MAX] = { 0 }, windows = 0, most = 0;
+	for (int k = JETWATT_PERIOD_MAX; k >= 2; k--) {
+		size_t votes[JETWATT_PERIOD_MAX] = { 0 }, windows = 0, most = 0;
 		double agree, chance = 1.0 / k, evidence;
 
-		/* The gap of the first wait is not known. */
+		/* Skip the first group: the gap before the first wait is unknown. */
 		for (size_t i = (size_t)k; i + (size_t)(k * GROUPS) <= n; i += (size_t)(k * GROUPS)) {
-			size_t v = ++votes[longest(b + i, k, &room[windows++])];
+			size_t v = ++votes[longest_gap(b + i, k, &scratch[windows++])];
 
 			most = v > most ? v : most;
 		}
@@ -70,17 +72,20 @@ int jetwatt_fold_find(const struct jetwatt_beat *b, size_t n, double *room)
 		evidence = (double)windows * agree * log(agree / chance);
 		if (most < windows)
 			evidence += (double)(windows - most) * log((1 - agree) / (1 - chance));
-		if (evidence >= EVIDENCE && jetwatt_peaks_median(room, windows) >= STANDS)
+		if (evidence >= EVIDENCE && jetwatt_peaks_median(scratch, windows) >= STANDS)
 			return k;
 	}
 	return 1;
 }
 
 /**
- * jetwatt_fold_smooth() - each value of @v as it is in the minibatches around
- * @room: for @n values
+ * jetwatt_fold_smooth() - replace each value by the median of five minibatches around it
+ * @v: the values
+ * @n: number of values
+ * @k: the period
+ * @scratch: scratch memory for @n values
  */
-void jetwatt_fold_smooth(double *v, size_t n, int k, double *room)
+void jetwatt_fold_smooth(double *v, size_t n, int k, double *scratch)
 {
 	for (size_t i = 0; i < n; i++) {
 		double around[5];
@@ -92,7 +97,7 @@ void jetwatt_fold_smooth(double *v, size_t n, int k, double *room)
 			if (from >= 0 && from < (long)n)
 				around[m++] = v[from];
 		}
-		room[i] = jetwatt_peaks_median(around, m);
+		scratch[i] = jetwatt_peaks_median(around, m);
 	}
-	memcpy(v, room, n * sizeof(*v));
+	memcpy(v, scratch, n * sizeof(*v));
 }

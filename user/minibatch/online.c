@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bounds of minibatches while the job runs: a look at its last waits learns the cycle, and
- * from there the most probable walk follows it wait by wait, until the next look. It is the
- * walk that segments a whole job. Where no cycle explains the waits they are counted instead.
- * What may differ from the bounds of the whole job: minibatch.h.
+ * Detects the bounds of minibatches while the job runs. It learns the cycle from the last waits;
+ * from then on the same Viterbi decoder as for a whole job follows the waits one by one, until the
+ * cycle is learned again. If no cycle explains the waits, it counts them. minibatch.h describes
+ * how the bounds may differ from those of the whole job.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,37 +14,42 @@
 #include "minibatch/minibatch.h"
 #include "minibatch/viterbi.h"
 
-#define KEEP	256	/* waits that are looked at */
-#define LEAST	24	/* so many tell at the earliest */
-#define FEW	96	/* until there are so many the next look comes sooner: a period of 8 shows late */
-#define AGAIN	64	/* new ones until the next look, if they took AGAIN_NS; else KEEP */
-#define AGAIN_NS	1000000000ull	/* a look takes a while: not too many of a fast job */
-#define TIMES	32	/* minibatches whose median is told */
-#define RECENT	4	/* waits of the job that a gap and its floor are made of */
+#define STORED_WAITS	256	/* number of waits that are stored and learned from */
+#define WAITS_MIN	24	/* minimum number of waits to learn from */
+#define WAITS_FEW	96	/* with fewer waits, learn again sooner: a period of 8 shows late */
+#define LEARN_WAITS	64 /* new waits to learn again, if they took LEARN_NS; else STORED_WAITS */
+#define LEARN_NS	1000000000ull	/* learning takes CPU time: limits its rate */
+#define DURATIONS	32	/* number of minibatches for the median duration */
+#define RECENT		4	/* number of waits from which a gap and its floor are computed */
 
 /**
- * struct jetwatt_batch_track - what is known
- * @wait: the last @n, in the job's own time; @fresh of them came after the last look, which
- *	was at @look_ns
- * @period: waits to a minibatch, 0: not known; of the process @tgid, and of its thread @tid
- *	alone unless that is 0
- * @model: its cycle, which @follower walks along with its @recent waits; if it has none,
- *	waits are counted: @left until the next bound
- * @time_ns: of the last minibatches of training
- * @marked: the program has said where they end, last at @mark_ns
+ * struct jetwatt_batch_track - state of the detector
+ * @wait: the last @n waits, without frozen time
+ * @fresh: number of waits since the cycle was learned
+ * @period: waits per minibatch; 0: not known
+ * @left: if there is no cycle: number of waits until the next bound
+ * @tgid: process whose waits are followed
+ * @tid: thread whose waits are followed; 0: all threads of the process
+ * @model: the learned model; train.k 0: no cycle explains the waits
+ * @follower: decoder, with the last @recent waits
+ * @time_ns: durations of the last @times training minibatches
+ * @mark_ns: time of the last mark
+ * @learned_ns: time of the last wait when the cycle was learned
+ * @marked: 1: the program has sent a mark
+ * @bound: scratch memory
  */
 struct jetwatt_batch_track {
-	struct jetwatt_sync wait[KEEP];
+	struct jetwatt_sync wait[STORED_WAITS];
 	size_t n, fresh, period, left;
 	uint32_t tgid, tid;
-	struct jetwatt_motif model;
+	struct jetwatt_wait_hmm model;
 	struct jetwatt_follower *follower;
 	struct jetwatt_sync recent[RECENT];
 	size_t nr_recent;
-	uint64_t time_ns[TIMES], mark_ns, look_ns;
+	uint64_t time_ns[DURATIONS], mark_ns, learned_ns;
 	size_t times;
 	int marked;
-	struct jetwatt_batch_bound bound[2 * KEEP];
+	struct jetwatt_batch_bound bound[2 * STORED_WAITS];
 };
 
 struct jetwatt_batch_track *jetwatt_batch_track_new(void)
@@ -75,19 +80,19 @@ void jetwatt_batch_track_forget(struct jetwatt_batch_track *t)
 	t->follower = follower;
 }
 
-static void took(struct jetwatt_batch_track *t, uint64_t ns)
+static void add_duration(struct jetwatt_batch_track *t, uint64_t ns)
 {
-	if (t->times == TIMES)
+	if (t->times == DURATIONS)
 		memmove(t->time_ns, t->time_ns + 1, sizeof(t->time_ns) - sizeof(*t->time_ns));
 	else
 		t->times++;
 	t->time_ns[t->times - 1] = ns;
 }
 
-static int marked(struct jetwatt_batch_track *t, uint64_t end_ns)
+static int add_mark(struct jetwatt_batch_track *t, uint64_t end_ns)
 {
 	if (t->mark_ns && end_ns > t->mark_ns)
-		took(t, end_ns - t->mark_ns);
+		add_duration(t, end_ns - t->mark_ns);
 	t->mark_ns = end_ns;
 	t->marked = 1;
 	return 1;
@@ -98,12 +103,12 @@ static bool is_own(const struct jetwatt_batch_track *t, const struct jetwatt_syn
 	return s->tgid == t->tgid && (!t->tid || s->tid == t->tid);
 }
 
-/* The next wait of the job, along its cycle. Return: a minibatch ends with it. */
-static bool follow(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
+/* Label the next wait of the job. Return: a minibatch ends with it. */
+static bool follow_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 {
-	const struct jetwatt_motif *m = &t->model;
+	const struct jetwatt_wait_hmm *m = &t->model;
 	struct jetwatt_item it[RECENT];
-	struct jetwatt_beat b[RECENT], *last;
+	struct jetwatt_batch_wait b[RECENT], *last;
 
 	if (t->nr_recent == RECENT)
 		memmove(t->recent, t->recent + 1, sizeof(t->recent) - sizeof(*t->recent));
@@ -112,13 +117,13 @@ static bool follow(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 	t->recent[t->nr_recent - 1] = *s;
 	for (size_t i = 0; i < t->nr_recent; i++)
 		it[i] = (struct jetwatt_item){ &t->recent[i], i };
-	jetwatt_beats_times(it, t->nr_recent, b);
+	jetwatt_wait_times(it, t->nr_recent, b);
 	last = &b[t->nr_recent - 1];
-	jetwatt_beats_sharpen(last, 1);
+	jetwatt_wait_logs(last, 1);
 	jetwatt_follower_next(t->follower, last);
-	if (last->place & (JETWATT_PLACE_NONE | JETWATT_PLACE_EXTRA))
+	if (last->phase_index & (JETWATT_PHASE_INDEX_NONE | JETWATT_PHASE_INDEX_EXTRA))
 		return false;
-	return last->place + 1 >= (last->other ? m->eval.k : m->train.k);
+	return last->phase_index + 1 >= (last->other_phase ? m->eval.k : m->train.k);
 }
 
 int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_sync *s,
@@ -131,13 +136,13 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 	if (own.launch_ns)
 		own.launch_ns -= held_ns;
 	if (s->call == JETWATT_SYNC_MARK)
-		return marked(t, own.exit_ns);
+		return add_mark(t, own.exit_ns);
 	if (s->call == JETWATT_SYNC_MARK_BEGIN || t->marked)
 		return 0;
-	/* Two threads' records may change places in the buffer. */
+	/* The records of two threads may be exchanged in the buffer. */
 	if (t->n && own.exit_ns < t->wait[t->n - 1].exit_ns)
 		own.exit_ns = t->wait[t->n - 1].exit_ns;
-	if (t->n == KEEP)
+	if (t->n == STORED_WAITS)
 		memmove(t->wait, t->wait + 1, sizeof(t->wait) - sizeof(*t->wait));
 	else
 		t->n++;
@@ -148,12 +153,12 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 	if (!is_own(t, s))
 		return 0;
 	if (t->model.train.k)
-		return follow(t, &own);
+		return follow_wait(t, &own);
 	t->left = t->left > 1 ? t->left - 1 : t->period;
 	return t->left == t->period;
 }
 
-/* How many waits until the next bound, counted from the last one that was found. */
+/* Compute the number of waits until the next bound from the last one that was found. */
 static void count_from(struct jetwatt_batch_track *t, const struct jetwatt_batch_bound *last)
 {
 	size_t since = 0;
@@ -163,32 +168,32 @@ static void count_from(struct jetwatt_batch_track *t, const struct jetwatt_batch
 	t->left = t->period - since % t->period;
 }
 
-/* Walk along the cycle through the waits that it was learned from. */
+/* Decode the waits from which the cycle was learned, to initialise the decoder. */
 static void follow_from(struct jetwatt_batch_track *t)
 {
 	jetwatt_follower_begin(t->follower, &t->model);
 	t->nr_recent = 0;
 	for (size_t i = 0; i < t->n; i++)
 		if (is_own(t, &t->wait[i]))
-			follow(t, &t->wait[i]);
+			follow_wait(t, &t->wait[i]);
 }
 
-/* Enough new waits for another look? */
+/* Are there enough new waits to learn again? */
 static bool is_due(const struct jetwatt_batch_track *t)
 {
-	if (t->n < LEAST)
+	if (t->n < WAITS_MIN)
 		return false;
-	if (!t->period || t->n < FEW)
-		return t->fresh >= LEAST / 2;
-	return t->fresh >= KEEP ||
-	       (t->fresh >= AGAIN && t->wait[t->n - 1].exit_ns - t->look_ns >= AGAIN_NS);
+	if (!t->period || t->n < WAITS_FEW)
+		return t->fresh >= WAITS_MIN / 2;
+	return t->fresh >= STORED_WAITS ||
+	       (t->fresh >= LEARN_WAITS && t->wait[t->n - 1].exit_ns - t->learned_ns >= LEARN_NS);
 }
 
 int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
 {
 	const struct jetwatt_batch_bound *last = NULL;
 	struct jetwatt_batch_info info;
-	struct jetwatt_rhythm r;
+	struct jetwatt_period r;
 	uint32_t tgid;
 	int n;
 
@@ -197,7 +202,7 @@ int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
 	if (!is_due(t))
 		return t->period ? 0 : -EAGAIN;
 	t->fresh = 0;
-	t->look_ns = t->wait[t->n - 1].exit_ns;
+	t->learned_ns = t->wait[t->n - 1].exit_ns;
 	n = jetwatt_batch_find(t->wait, t->n, t->bound, &info, NULL, &r, &tgid);
 	if (n <= 0 || !(info.period_syncs >= 0.5))
 		return t->period ? 0 : -EAGAIN;
@@ -209,7 +214,7 @@ int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
 			continue;
 		last = b;
 		if (!(b->flags & JETWATT_BATCH_FIRST))
-			took(t, b->end_ns - b->start_ns);
+			add_duration(t, b->end_ns - b->start_ns);
 	}
 	if (!last)
 		return t->period ? 0 : -EAGAIN;
@@ -237,7 +242,7 @@ static int by_value(const void *a, const void *b)
 
 uint64_t jetwatt_batch_track_ns(const struct jetwatt_batch_track *t)
 {
-	uint64_t sorted[TIMES];
+	uint64_t sorted[DURATIONS];
 
 	if (!t->times)
 		return 0;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Peaks in a series, and whether they keep step. */
+/* Finds the peaks of a series and tests whether they have a period. Used by period.c. */
 #include "minibatch/period.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define IN_STEP		0.6	/* of the groups, at least, have k waits */
-#define CLEAR		2.5	/* peaks stand out by so many times their scatter ... */
-#define MANY		8	/* ... if there are so many, */
-#define FEW		3	/* or by JETWATT_PEAKS_VERY_CLEAR if so few */
+#define IN_STEP		0.6	/* minimum share of the groups that have k waits */
+#define SEPARATION_MIN	2.5	/* minimum height over scatter if there are MANY groups */
+#define MANY		8
+#define FEW		3	/* from here to MANY: JETWATT_PEAKS_WELL_SEPARATED is needed */
 
-/* By how much value @i stands above all others that are less than @k away. */
+/* Height of value @i over all others that are less than @k away. */
 double jetwatt_peaks_above(const struct jetwatt_peaks *s, size_t i, int k)
 {
 	size_t lo = i >= (size_t)k ? i - (size_t)k + 1 : 1;
@@ -22,7 +22,7 @@ double jetwatt_peaks_above(const struct jetwatt_peaks *s, size_t i, int k)
 	return s->v[i] - most;
 }
 
-/* The first of a series is no peak and hides none: what was before it is unknown. */
+/* Is there a peak at @i? The first value is ignored, because its gap is unknown. */
 bool jetwatt_peaks_at(const struct jetwatt_peaks *s, size_t i, int k)
 {
 	size_t lo = i >= (size_t)k ? i - (size_t)k + 1 : 1;
@@ -34,7 +34,7 @@ bool jetwatt_peaks_at(const struct jetwatt_peaks *s, size_t i, int k)
 	return i > 0;
 }
 
-/* All of them. @at: room for n. Return: how many. */
+/* List all peaks. @at: memory for n indices. Return: their number. */
 size_t jetwatt_peaks_list(const struct jetwatt_peaks *s, int k, size_t *at)
 {
 	size_t peaks = 0;
@@ -45,7 +45,7 @@ size_t jetwatt_peaks_list(const struct jetwatt_peaks *s, int k, size_t *at)
 	return peaks;
 }
 
-/* ... compared with the waits of its own minibatch only. */
+/* Is value @i higher than the following waits of its own minibatch, up to @end? */
 bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t end)
 {
 	for (size_t j = i + 1; j < i + (size_t)k && j < end; j++)
@@ -54,8 +54,10 @@ bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t e
 	return true;
 }
 
-/* A peak is one by structure if it stands above all others around, not only
- * above its own neighbours: noise has no such peaks. */
+/*
+ * Is peak @j also higher than all values that are no peaks within three periods around it? Peaks of
+ * noise are not.
+ */
 bool jetwatt_peaks_stand_out(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
 			     size_t j, int k, size_t begin, size_t end)
 {
@@ -74,24 +76,26 @@ bool jetwatt_peaks_stand_out(const struct jetwatt_peaks *s, const size_t *at, si
 	return true;
 }
 
-static int ascending(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-/* Sorts @v. */
+/* Sort @v and return its median; 0 if it is empty. */
 double jetwatt_peaks_median(double *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), ascending);
+	qsort(v, n, sizeof(*v), by_value);
 	return n ? v[n / 2] : 0;
 }
 
-/* By how much peaks stand out, in terms of what differs from group to group:
- * chance makes peaks of one or two such units. */
-double jetwatt_peaks_clearness(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
-			       int k)
+/*
+ * Separation of the peaks: their median height over their neighbours divided by the scatter between
+ * groups. Peaks of chance have a separation of one or two.
+ */
+double jetwatt_peaks_separation(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
+				int k)
 {
 	double stand, scatter;
 	size_t n = 0;
@@ -101,22 +105,22 @@ double jetwatt_peaks_clearness(const struct jetwatt_peaks *s, const size_t *at, 
 
 		for (size_t i = at[j] + 2; i < at[j] + (size_t)k && i < s->n; i++)
 			most = fmax(most, s->v[i]);
-		s->room[n++] = s->v[at[j]] - most;
+		s->scratch[n++] = s->v[at[j]] - most;
 	}
-	stand = jetwatt_peaks_median(s->room, n);
+	stand = jetwatt_peaks_median(s->scratch, n);
 	n = 0;
 	for (size_t j = 0; j + 2 < peaks; j++)
-		s->room[n++] = fabs(s->v[at[j] + 1] - s->v[at[j + 1] + 1]);
-	scatter = jetwatt_peaks_median(s->room, n);
+		s->scratch[n++] = fabs(s->v[at[j] + 1] - s->v[at[j + 1] + 1]);
+	scatter = jetwatt_peaks_median(s->scratch, n);
 	return stand / (scatter + 1e-3);
 }
 
-/* How well k waits per minibatch explain the peaks. @at: room for n. */
-struct jetwatt_stride jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at)
+/* Test how well a period of k waits explains the peaks. @at: memory for n indices. */
+struct jetwatt_period_fit jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at)
 {
 	size_t peaks, exact = 0, more = 0, out = 0, waits = 0;
 	double next = 0, after = 0, clear, in_step, enough;
-	struct jetwatt_stride r = { 0 };
+	struct jetwatt_period_fit r = { 0 };
 
 	peaks = jetwatt_peaks_list(s, k, at);
 	if (peaks < 3)
@@ -137,17 +141,19 @@ struct jetwatt_stride jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, s
 	r.in_step = (double)(exact + more) / (double)(peaks - 1);
 	r.covered = (double)waits / (double)s->n;
 	r.uneven = next / (double)(peaks - 1) - (peaks > 2 ? after / (double)(peaks - 2) : 0);
-	clear = jetwatt_peaks_clearness(s, at, peaks, k);
-	/* Chance itself puts most peaks two or three apart. */
+	clear = jetwatt_peaks_separation(s, at, peaks, k);
+		/* By chance, most peaks are two or three waits apart. */
 	in_step = k == 2 ? 0.85 : k == 3 ? 0.75 : IN_STEP;
-	enough = exact >= MANY ? CLEAR : exact >= FEW ? JETWATT_PEAKS_VERY_CLEAR : INFINITY;
+	enough = exact >= MANY	? SEPARATION_MIN
+		 : exact >= FEW ? JETWATT_PEAKS_WELL_SEPARATED
+				: INFINITY;
 	r.fits = clear >= enough && r.in_step >= in_step && exact * 10 >= (exact + more) * 4 &&
 		 (double)out >= IN_STEP * (double)peaks &&
 		 (r.covered >= 0.4 || (s->n < 8 * (size_t)k && r.covered >= 0.3));
 	return r;
 }
 
-/* By how much a beginning stands out over the waits that follow it, typically. */
+/* Mean height of a peak over the waits that follow it. */
 double jetwatt_peaks_contrast(const struct jetwatt_peaks *s, int k)
 {
 	double sum = 0, near;

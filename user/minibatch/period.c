@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where minibatches begin.
+ * Finds the period of a job's waits and labels the waits that begin a minibatch.
  *
- * The gap before the first wait of a minibatch holds the loader and the step's
- * own overhead, those before the others only launches: it is the longest of
- * its minibatch. So a beginning is a peak of the gaps, and with k waits per
- * minibatch peaks stand k apart. Every comparison is between neighbours: a
- * change of clocks scales all of them, and moves no peak. With one wait per
- * minibatch there are no peaks but those of chance, which do not keep step, or of
- * something that beats against the job (beat_reject.c); then every wait is a minibatch.
+ * The gap before the first wait of a minibatch contains the data loader and the overhead of the
+ * training step; the other gaps contain only launches. So the first gap is the longest one of its
+ * minibatch, a peak of the series of gaps, and with k waits per minibatch the peaks are k apart.
+ * Only neighbours are compared: a change of clocks scales all of them and moves no peak. With one
+ * wait per minibatch the only peaks are those of chance, which have no period, or of a beat with
+ * something else (beat_reject.c). Then every wait is a minibatch.
  */
 #include "minibatch/period.h"
 
@@ -19,51 +18,52 @@
 
 #include "minibatch/minibatch.h"
 
-#define MARGIN		0.20	/* a peak stands out by this much (logarithm): 22 % */
-#define WAIT_MARGIN	0.40	/* among waits; an optimizer step alone makes less */
-#define OPTIMIZER	0.6	/* no optimizer takes this much more than a pass: 82 % */
-#define SURE_STEP	0.97	/* of the groups in step: nothing hides the rhythm */
-#define MOST		0.6	/* of the waits that another rhythm explains, one must */
-#define PASSES		10	/* until all that is hidden is known to be */
-#define SLIP		20	/* price of losing count in a job that does not */
-#define RUN_MIN		9	/* groups that a rhythm next to "every wait" must last */
+#define MARGIN		0.20	/* height of a peak of gaps (logarithm): 22 % */
+#define WAIT_MARGIN	0.40	/* height of a peak of waits; an optimizer step alone makes less */
+#define OPTIMIZER	0.6	/* an optimizer takes at most this much more than a pass: 82 % */
+#define SURE_STEP	0.97	/* share of groups in step above which nothing hides the period */
+#define MOST		0.6	/* a period must explain this share of what the best one explains */
+#define PASSES		10	/* maximum number of divisions until no hidden sequence is found */
+#define SLIP		20	/* price factor of another size in a job that does not lose count */
+#define RUN_MIN		9	/* minimum number of groups of a phase in a job of single waits */
 
-/* Do waits and calls repeat every k? Mean difference, in logarithms. */
-static double unlike(const struct jetwatt_beat *b, size_t n, int k)
+/* Mean difference of waits and calls that are @k apart: small if they repeat every @k. */
+static double mismatch(const struct jetwatt_batch_wait *b, size_t n, int k)
 {
 	double sum = 0;
 
 	for (size_t i = (size_t)k; i < n; i++)
 		sum += fmin(fabs(b[i].wait - b[i - (size_t)k].wait), 1) +
-		       (b[i].who != b[i - (size_t)k].who);
+		       (b[i].caller != b[i - (size_t)k].caller);
 	return n > (size_t)k ? sum / (double)(n - (size_t)k) : 0;
 }
 
-/* The fewest waits per minibatch that explain all; 1: none does. */
-static int usual(const struct jetwatt_beat *b, const struct jetwatt_peaks *s, size_t *at,
-		 struct jetwatt_stride *how)
+/* The smallest period that explains the peaks; 1: none does. */
+static int find_period(const struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s,
+		       size_t *at, struct jetwatt_period_fit *how)
 {
-	struct jetwatt_stride fit[JETWATT_RHYTHM_MAX + 1];
+	struct jetwatt_period_fit fit[JETWATT_PERIOD_MAX + 1];
 	double best = INFINITY, most = 0;
 	int k, take = 1;
 
-	for (k = 2; k <= JETWATT_RHYTHM_MAX; k++) {
+	for (k = 2; k <= JETWATT_PERIOD_MAX; k++) {
 		fit[k] = jetwatt_peaks_test(s, k, at);
-		fit[k].fits = fit[k].fits && jetwatt_weight_usual(b, at, jetwatt_peaks_list(s, k, at), k,
-								  s->room);
+		fit[k].fits =
+			fit[k].fits &&
+			jetwatt_period_is_own(b, at, jetwatt_peaks_list(s, k, at), k, s->scratch);
 		if (fit[k].fits)
 			most = fmax(most, fit[k].in_step * fit[k].covered);
 	}
-	for (k = 2; k <= JETWATT_RHYTHM_MAX; k++) {
+	for (k = 2; k <= JETWATT_PERIOD_MAX; k++) {
 		fit[k].fits = fit[k].fits && fit[k].in_step * fit[k].covered >= MOST * most;
 		if (fit[k].fits)
-			best = fmin(best, unlike(b, s->n, k));
+			best = fmin(best, mismatch(b, s->n, k));
 	}
-	for (k = 2; k <= JETWATT_RHYTHM_MAX; k++) {
+	for (k = 2; k <= JETWATT_PERIOD_MAX; k++) {
 		if (!fit[k].fits)
 			continue;
 		take = k;
-		if (fit[k].uneven < 0.25 && unlike(b, s->n, k) <= 2 * best + 0.05)
+		if (fit[k].uneven < 0.25 && mismatch(b, s->n, k) <= 2 * best + 0.05)
 			break;
 	}
 	if (take > 1)
@@ -71,36 +71,41 @@ static int usual(const struct jetwatt_beat *b, const struct jetwatt_peaks *s, si
 	return take;
 }
 
-/* A phase that is not the usual one: its own k, or every wait by itself. */
-static void region(struct jetwatt_beat *b, const double *v, size_t n, size_t *at, double *room)
+/* Label a sequence that is not the usual phase: with its own period, or each wait by itself. */
+static void label_phase(struct jetwatt_batch_wait *b, const double *v, size_t n, size_t *at,
+			double *scratch)
 {
-	struct jetwatt_peaks s = { v, n, MARGIN, room };
-	struct jetwatt_stride how;
-	int k = n >= 6 ? usual(b, &s, at, &how) : 1;
+	struct jetwatt_peaks s = { v, n, MARGIN, scratch };
+	struct jetwatt_period_fit how;
+	int k = n >= 6 ? find_period(b, &s, at, &how) : 1;
 
-	b[0].first = true;
+	b[0].starts_minibatch = true;
 	for (size_t i = 0; i < n; i++) {
-		b[i].other = true;
+		b[i].other_phase = true;
 		b[i].rule = JETWATT_RULE_PHASE;
 		b[i].period = (uint8_t)k;
 		if (i && (k == 1 || jetwatt_peaks_at(&s, i, k)))
-			b[i].first = true;
+			b[i].starts_minibatch = true;
 		if (i && k > 1)
-			b[i].score = b[i].first ? (float)jetwatt_peaks_above(&s, i, k) : b[i - 1].score;
+			b[i].score = b[i].starts_minibatch ? (float)jetwatt_peaks_above(&s, i, k)
+							   : b[i - 1].score;
 	}
 }
 
-/* Into groups of the usual rhythm, whose beginnings @rule tells, and other phases. A stretch
- * that differs in nothing but in that the rhythm is not to be seen is no phase: then again
- * without it. */
-static int divide(struct jetwatt_beat *b, const struct jetwatt_peaks *s, double *v, size_t *at,
-		  struct jetwatt_rhythm *r, double slip, enum jetwatt_batch_rule rule)
+/*
+ * Divide the waits into groups of the usual period, decided by @rule, and other phases. A sequence
+ * that differs only in that its period is hidden is not another phase, so the division is repeated
+ * without it.
+ */
+static int label_groups(struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s, double *v,
+			size_t *at, struct jetwatt_period *r, double slip,
+			enum jetwatt_batch_rule rule)
 {
 	double contrast = jetwatt_peaks_contrast(s, r->k);
 	size_t n = s->n, hidden = 1;
 
 	for (size_t i = 0; i < n; i++)
-		b[i].inside = false;
+		b[i].in_phase = false;
 	for (int pass = 0; pass < PASSES && hidden; pass++) {
 		int rc;
 
@@ -112,27 +117,28 @@ static int divide(struct jetwatt_beat *b, const struct jetwatt_peaks *s, double 
 			return rc;
 		hidden = (size_t)rc;
 		for (size_t i = 0, j; i < n; i = j) {
-			for (j = i + 1; j < n && b[j].other == b[i].other; j++)
+			for (j = i + 1; j < n && b[j].other_phase == b[i].other_phase; j++)
 				;
-			if (!b[i].other || jetwatt_weight_differs(b, n, i, j, r->k, s->room))
+			if (!b[i].other_phase ||
+			    jetwatt_phase_differs(b, n, i, j, r->k, s->scratch))
 				continue;
 			hidden++;
 			for (size_t l = i; l < j; l++)
-				b[l].inside = true;
+				b[l].in_phase = true;
 		}
 	}
 	for (size_t i = 0, j; i < n; i = j) {
-		for (j = i + 1; j < n && b[j].other == b[i].other; j++)
+		for (j = i + 1; j < n && b[j].other_phase == b[i].other_phase; j++)
 			;
-		if (b[i].other)
-			region(b + i, v + i, j - i, at, s->room);
+		if (b[i].other_phase)
+			label_phase(b + i, v + i, j - i, at, s->scratch);
 	}
 	return 0;
 }
 
-/* Peaks @at[0..n-1] are k apart: a phase of that rhythm, if by no chance. */
-static void phase(struct jetwatt_beat *b, const struct jetwatt_peaks *s, const size_t *at, size_t n,
-		  int k)
+/* Label a phase of period k at the peaks @at[0..n-1], unless they may be chance. */
+static void label_peak_phase(struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s,
+			     const size_t *at, size_t n, int k)
 {
 	size_t begin = at[0], last = at[n - 1], end, out = 0, step = (size_t)k;
 	double clear;
@@ -142,34 +148,36 @@ static void phase(struct jetwatt_beat *b, const struct jetwatt_peaks *s, const s
 		out += jetwatt_peaks_stand_out(s, at, n, i, k, begin, end);
 	if (n < RUN_MIN || out * 10 < n * 8)
 		return;
-	clear = jetwatt_peaks_clearness(s, at, n, k);
-	if (clear < JETWATT_PEAKS_VERY_CLEAR ||
-	    !jetwatt_weight_phase(b, s->n, at, n, k, s->room))
+	clear = jetwatt_peaks_separation(s, at, n, k);
+	if (clear < JETWATT_PEAKS_WELL_SEPARATED ||
+	    !jetwatt_phase_is_own(b, s->n, at, n, k, s->scratch))
 		return;
-	/* What was before it may hide its first peak. */
+	/* The wait before it may hide its first peak. */
 	if (begin > step && jetwatt_peaks_lead(s, begin - step, k, begin))
 		begin -= step;
 	for (size_t i = begin; i < end; i++) {
-		b[i].first = (i - begin) % step == 0;
-		b[i].other = true;
+		b[i].starts_minibatch = (i - begin) % step == 0;
+		b[i].other_phase = true;
 		b[i].rule = JETWATT_RULE_PHASE;
 		b[i].period = (uint8_t)k;
 		b[i].score = (float)clear;
 	}
 }
 
-/* Every wait is a minibatch, except where for a while peaks keep step. @s: NULL: they may
- * be another job's. */
-static void singles(struct jetwatt_beat *b, const struct jetwatt_peaks *s, size_t n, size_t *at,
-		    double confidence)
+/*
+ * Label every wait as a minibatch, except phases with periodic peaks. @s NULL: ignore peaks,
+ * because they may be caused by another job.
+ */
+static void label_singles(struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s, size_t n,
+			  size_t *at, double confidence)
 {
 	for (size_t i = 0; i < n; i++) {
-		b[i].first = true;
-		b[i].other = false;
+		b[i].starts_minibatch = true;
+		b[i].other_phase = false;
 		b[i].rule = JETWATT_RULE_SINGLE;
 		b[i].score = (float)confidence;
 	}
-	for (int k = JETWATT_RHYTHM_MAX; s && k >= 2; k--) {
+	for (int k = JETWATT_PERIOD_MAX; s && k >= 2; k--) {
 		size_t peaks = 0, run = 0;
 
 		for (size_t i = 1; i < s->n; i++)
@@ -178,18 +186,20 @@ static void singles(struct jetwatt_beat *b, const struct jetwatt_peaks *s, size_
 		for (size_t j = 1; j <= peaks; j++) {
 			if (j < peaks && at[j] - at[j - 1] == (size_t)k)
 				continue;
-			phase(b, s, at + run, j - run, k);
+			label_peak_phase(b, s, at + run, j - run, k);
 			run = j;
 		}
 	}
 }
 
-/* Waits tell the period but not where in it a minibatch begins. If gaps differ
- * beyond their noise, they do: moves the peaks of @v there. */
-static bool shift_to_longest_gap(const struct jetwatt_beat *b, double *v, size_t n, int k,
+/*
+ * Waits show the period but not which wait is the first of a minibatch. If one gap is longer than
+ * the noise allows, move the peaks of @v there.
+ */
+static bool shift_to_longest_gap(const struct jetwatt_batch_wait *b, double *v, size_t n, int k,
 				 const size_t *at, size_t peaks)
 {
-	double sum[JETWATT_RHYTHM_MAX] = { 0 }, square[JETWATT_RHYTHM_MAX] = { 0 }, mean, error;
+	double sum[JETWATT_PERIOD_MAX] = { 0 }, square[JETWATT_PERIOD_MAX] = { 0 }, mean, error;
 	int longest = 0;
 	size_t used = 0;
 
@@ -212,12 +222,14 @@ static bool shift_to_longest_gap(const struct jetwatt_beat *b, double *v, size_t
 	return true;
 }
 
-/* Waits inside a minibatch differ from each other, or the last by much; those
- * of minibatches between which the optimizer does not run are all alike. */
-static bool varied(const struct jetwatt_beat *b, double *v, size_t n, int k, size_t *at)
+/*
+ * Do the waits of a minibatch differ from each other, or the last one by much? If not, they are
+ * minibatches without an optimizer step in between, which are all alike.
+ */
+static bool waits_vary(const struct jetwatt_batch_wait *b, double *v, size_t n, int k, size_t *at)
 {
 	struct jetwatt_peaks s = { v, n, WAIT_MARGIN, NULL };
-	double sum[JETWATT_RHYTHM_MAX] = { 0 }, lo = INFINITY, hi = -INFINITY,
+	double sum[JETWATT_PERIOD_MAX] = { 0 }, lo = INFINITY, hi = -INFINITY,
 	       last = 0;
 	size_t peaks = 0, used = 0;
 
@@ -243,28 +255,30 @@ static bool varied(const struct jetwatt_beat *b, double *v, size_t n, int k, siz
 	return false;
 }
 
-/* Does the order of threads and calls repeat? Return: after how many waits, 0: no. */
-static int calls_repeat(const struct jetwatt_beat *b, size_t n)
+/* After how many waits the order of threads and calls repeats; 0: it does not. */
+static int calls_repeat(const struct jetwatt_batch_wait *b, size_t n)
 {
-	for (int k = 1; k <= JETWATT_RHYTHM_MAX && n >= 3 * (size_t)k; k++) {
+	for (int k = 1; k <= JETWATT_PERIOD_MAX && n >= 3 * (size_t)k; k++) {
 		size_t bad = 0;
 
 		for (size_t i = (size_t)k; i < n; i++)
-			bad += b[i].who != b[i - (size_t)k].who;
+			bad += b[i].caller != b[i - (size_t)k].caller;
 		if (bad * 8 <= n - (size_t)k)
 			return k;
 	}
 	return 0;
 }
 
-bool jetwatt_rhythm_calls(const struct jetwatt_beat *b, size_t n)
+bool jetwatt_period_calls(const struct jetwatt_batch_wait *b, size_t n)
 {
 	return calls_repeat(b, n) > 0;
 }
 
-/* Of the changes from one caller to another, the one that comes once per
- * minibatch and after the longest gap: @v is 1 there and 0 elsewhere. */
-static bool by_calls(const struct jetwatt_beat *b, size_t n, int k, double *v)
+/*
+ * Among the changes from one caller to another, select the one that occurs once per minibatch and
+ * after the longest gap. @v is 1 at its occurrences and 0 elsewhere.
+ */
+static bool mark_caller_change(const struct jetwatt_batch_wait *b, size_t n, int k, double *v)
 {
 	double best = -INFINITY;
 	uint32_t from = 0, to = 0;
@@ -273,37 +287,39 @@ static bool by_calls(const struct jetwatt_beat *b, size_t n, int k, double *v)
 		double gap = 0;
 		size_t found = 0;
 
-		if (b[i].who == b[i - 1].who)
+		if (b[i].caller == b[i - 1].caller)
 			continue;
 		for (size_t j = 1; j < n; j++)
-			if (b[j].who == b[i].who && b[j - 1].who == b[i - 1].who) {
+			if (b[j].caller == b[i].caller && b[j - 1].caller == b[i - 1].caller) {
 				gap += b[j].gap;
 				found++;
 			}
 		if (found * (size_t)k * 4 > n * 5 || !found || gap / (double)found <= best)
 			continue;
 		best = gap / (double)found;
-		from = b[i - 1].who;
-		to = b[i].who;
+		from = b[i - 1].caller;
+		to = b[i].caller;
 	}
 	for (size_t i = 0; i < n; i++)
-		v[i] = i && b[i].who == to && b[i - 1].who == from && from != to;
+		v[i] = i && b[i].caller == to && b[i - 1].caller == from && from != to;
 	return best > -INFINITY;
 }
 
-/* Marks what is probably the first wait of every minibatch. @by: peaks that stand for
- * themselves, or also what is hidden below others. Return: 0, -ENOMEM. */
-int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_by by,
-			 struct jetwatt_rhythm *r)
+/*
+ * Label the waits that probably begin a minibatch. @by: by visible peaks only, or also by peaks
+ * that a disturbance hides. Return: 0; -ENOMEM.
+ */
+int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_period_by by,
+			 struct jetwatt_period *r)
 {
-	struct jetwatt_stride how = { .covered = 1 };
+	struct jetwatt_period_fit how = { .covered = 1 };
 	struct jetwatt_peaks s = { .n = n, .margin = MARGIN };
 	size_t *at = calloc(n + 1, sizeof(*at));
 	double *v = calloc(2 * (n + 1), sizeof(*v));
 	enum jetwatt_batch_rule rule = JETWATT_RULE_GAP;
 	int calls, fold, rc = 0;
 
-	*r = (struct jetwatt_rhythm){ .k = 1, .shared = r->shared, .why = r->why };
+	*r = (struct jetwatt_period){ .k = 1, .shared = r->shared, .why = r->why };
 	if (!at || !v) {
 		free(at);
 		free(v);
@@ -311,41 +327,42 @@ int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_b
 	}
 	for (size_t i = 0; i < n; i++) {
 		v[i] = b[i].gap;
-		b[i].first = b[i].other = false;
+		b[i].starts_minibatch = b[i].other_phase = false;
 	}
 	s.v = v;
-	s.room = v + n + 1;
-	r->k = usual(b, &s, at, &how);
-	fold = by == JETWATT_RHYTHM_BY_PEAKS ? 1 : jetwatt_fold_find(b, n, s.room);
+	s.scratch = v + n + 1;
+	r->k = find_period(b, &s, at, &how);
+	fold = by == JETWATT_PERIOD_BY_PEAKS ? 1 : jetwatt_fold_find(b, n, s.scratch);
 	if (fold > 1 && (r->k == 1 || how.in_step < SURE_STEP)) {
-		/* Something hides the peaks, or makes others. */
+		/* A disturbance hides the peaks or adds others. */
 		r->other_k = r->k > 1 && r->k != fold ? r->k : 0;
 		r->k = fold;
 		how.in_step = 1;
 		rule = JETWATT_RULE_FOLDED_GAP;
-		jetwatt_fold_smooth(v, n, fold, s.room);
+		jetwatt_fold_smooth(v, n, fold, s.scratch);
 	}
 	if (r->k == 1) {
-		/* No peaks among the gaps: maybe the waits of a minibatch differ. */
+		/* There are no peaks among the gaps, but the waits may differ. */
 		for (size_t i = 1; i < n; i++)
 			v[i] = b[i - 1].wait - b[i].wait;
 		s.margin = WAIT_MARGIN;
 		rule = JETWATT_RULE_WAIT;
-		r->k = usual(b, &s, at, &how);
-		if (r->k > 1 && !varied(b, v, n, r->k, at))
+		r->k = find_period(b, &s, at, &how);
+		if (r->k > 1 && !waits_vary(b, v, n, r->k, at))
 			r->k = 1;
 	}
 	if (r->k == 1) {
 		calls = calls_repeat(b, n);
 		s.margin = 0.5;
 		rule = JETWATT_RULE_CALLER;
-		if (calls > 1 && by_calls(b, n, calls, v))
-			r->k = usual(b, &s, at, &how);
+		if (calls > 1 && mark_caller_change(b, n, calls, v))
+			r->k = find_period(b, &s, at, &how);
 	}
 	if (r->k > 1) {
-		rc = divide(b, &s, v, at, r, r->k == fold ? SLIP : 1, rule);
+		rc = label_groups(b, &s, v, at, r, r->k == fold ? SLIP : 1, rule);
 		r->confidence = how.in_step * fmin(1, (double)n / (6.0 * r->k));
-		if (r->shared && calls_repeat(b, n) <= 1 && !jetwatt_weight_apart(b, n, s.room))
+		if (r->shared && calls_repeat(b, n) <= 1 &&
+		    !jetwatt_starts_are_own(b, n, s.scratch))
 			r->k = 1;
 	}
 	if (r->k == 1) {
@@ -353,7 +370,7 @@ int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_b
 			v[i] = b[i].gap;
 		s.margin = MARGIN;
 		r->confidence = fmin(1, (double)n / 12);
-		singles(b, r->shared ? NULL : &s, n, at, r->confidence);
+		label_singles(b, r->shared ? NULL : &s, n, at, r->confidence);
 	}
 	free(at);
 	free(v);
@@ -361,14 +378,16 @@ int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_b
 }
 
 /**
- * jetwatt_rhythm_find() - the place of every wait in its minibatch
- * @b: the waits of one job in order; the gap of the first is not looked at
+ * jetwatt_period_find() - label all waits of one job
+ * @b: the waits in order; the gap of the first one is ignored
+ * @n: number of waits
+ * @r: receives what was found
  *
- * Return: 0, -ENOMEM.
+ * Return: 0; -ENOMEM.
  */
-int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r)
+int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r)
 {
-	int rc = jetwatt_rhythm_guess(b, n, JETWATT_RHYTHM_BY_ANY, r);
+	int rc = jetwatt_period_guess(b, n, JETWATT_PERIOD_BY_ANY, r);
 
 	return rc ? rc : jetwatt_refine(b, n, r);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rhythm of one job's waits: which of them is the first of a minibatch.
+ * The period of one job's waits: which of them begins a minibatch. Shared by all files of
+ * user/minibatch/.
  */
 #ifndef JETWATT_MINIBATCH_PERIOD_H
 #define JETWATT_MINIBATCH_PERIOD_H
@@ -9,115 +10,136 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JETWATT_RHYTHM_MAX	8	/* most waits per minibatch that are looked for */
+#define JETWATT_PERIOD_MAX	8	/* maximum number of waits per minibatch */
 
 /**
- * struct jetwatt_beat - one wait of one job
- * @gap: logarithm of the time from the wait before to this one
- * @wait: logarithm of its length
- * @gap_ns, @cycle_ns: the gap itself; the time from the end of the wait before
- *	to the end of this one
- * @around_ns: time that a few waits around it take
- * @who: thread and call
- * @first: out: a minibatch begins with it
- * @inside: it is known to be in no other phase
- * @other: out: it is in a phase of another rhythm than the job's usual one
- * @lost: waits lost just before it, as the records tell
- * @place: out: its place in its cycle: JETWATT_PLACE_...
- * @missing: out: waits that are missing just before it
- * @odd: out: what of it is not as the cycle lets expect: JETWATT_ODD_...
- * @rule, @score: out: what decided whether a minibatch begins with it: enum
- *	jetwatt_batch_rule, and how clearly
- * @period: out: waits per minibatch of its phase, if that is another one
+ * struct jetwatt_batch_wait - one wait of one job
+ * @gap: logarithm of the gap: the time from the end of the previous wait to the begin of this one
+ * @wait: logarithm of the length of the wait
+ * @gap_ns: the gap, ns
+ * @cycle_ns: time from the end of the previous wait to the end of this one, ns
+ * @around_ns: duration of a few waits around this one, ns
+ * @caller: identifies thread and call
+ * @lost: number of waits lost just before it, as reported by the probe
+ * @starts_minibatch: output: a minibatch begins with it
+ * @other_phase: output: it belongs to a phase with another period than the job's usual one
+ * @in_phase: it is known to belong to the usual phase
+ * @phase_index: output: its index in the cycle, or JETWATT_PHASE_INDEX_...
+ * @missing: output: number of waits that are missing just before it
+ * @outlier: output: JETWATT_OUTLIER_...: what deviates from the cycle
+ * @rule: output: enum jetwatt_batch_rule: what decided about @starts_minibatch
+ * @period: output: number of waits per minibatch of its phase, if @other_phase
+ * @score: output: how clear the decision was
  */
-struct jetwatt_beat {
+struct jetwatt_batch_wait {
 	double gap, wait;
 	double gap_ns, cycle_ns, around_ns;
-	uint32_t who, lost;
-	bool first, other, inside;
-	uint8_t place, missing, odd, rule, period;
+	uint32_t caller, lost;
+	bool starts_minibatch, other_phase, in_phase;
+	uint8_t phase_index, missing, outlier, rule, period;
 	float score;
 };
-#define JETWATT_ODD_GAP		0x1
-#define JETWATT_ODD_WAIT	0x2
-#define JETWATT_ODD_SPEED	0x4	/* a new speed was taken from it */
-#define JETWATT_PLACE_EXTRA	0x40	/* one more after the last */
-#define JETWATT_PLACE_NONE	0x80	/* in no cycle */
+#define JETWATT_OUTLIER_GAP	0x1	/* the gap deviates */
+#define JETWATT_OUTLIER_WAIT	0x2	/* the length or the caller deviates */
+#define JETWATT_OUTLIER_SPEED	0x4	/* a new speed was estimated from it */
+#define JETWATT_PHASE_INDEX_EXTRA	0x40	/* an additional wait at the end of the cycle */
+#define JETWATT_PHASE_INDEX_NONE	0x80	/* in no cycle */
 
-/* What a wait of a cycle is like, in logarithms relative to the job's speed. */
-struct jetwatt_place {
-	double gap, wait;		/* means */
+/**
+ * struct jetwatt_emission - emission of one phase index: what its gap and wait are like
+ * @gap: mean logarithm of the gap, relative to the job's speed
+ * @wait: mean logarithm of the length, relative to the job's speed
+ * @gap_sd: standard deviation of the logarithm of the gap
+ * @wait_sd: standard deviation of the logarithm of the length
+ * @gap_norm: logarithm of the normalisation of the gap's density: set by viterbi.c
+ * @wait_norm: the same for the length
+ * @caller: the thread and call that always wait here; 0: they vary
+ */
+struct jetwatt_emission {
+	double gap, wait;
 	double gap_sd, wait_sd;
-	double gap_norm, wait_norm;	/* of their densities: viterbi.c's */
-	uint32_t who;			/* 0: not always the same */
+	double gap_norm, wait_norm;
+	uint32_t caller;
 };
 
-/* A cycle of @k waits; 0: none. */
+/* A cycle of @k waits with their emissions; @k 0: there is none. */
 struct jetwatt_cycle {
 	int k;
-	struct jetwatt_place place[JETWATT_RHYTHM_MAX];
+	struct jetwatt_emission emission[JETWATT_PERIOD_MAX];
 };
 
 /**
- * struct jetwatt_motif - what a job does
- * @train, @eval: its usual cycle; another one that comes now and then
- * @extra: a wait more after the last of a minibatch; @extras: it is learned
- * @lost: probability that a wait was lost, where the records don't tell
- * @told: the records tell
+ * struct jetwatt_wait_hmm - hidden Markov model of a job's waits
+ * @train: cycle of a training minibatch
+ * @eval: another cycle that sometimes occurs: an evaluation
+ * @extra: emission of an additional wait after the last one of a minibatch
+ * @extras: @extra has been learned
+ * @losses_reported: the probe reports lost waits
+ * @whole_lost: whole minibatches may be lost, not only parts
+ * @why: 1: compute a score for each wait
+ * @lost: probability that a wait was lost, if the probe does not report it
+ * @extra_rate: probability of an additional wait
  * @stall: probability that the first gap of a minibatch is an outlier
- * @whole: whole minibatches may be lost, and not only parts
- * @abort: logarithm of the probability that a minibatch begins before the one
- *	before is complete
- * @extra_rate: probability of an extra one
- * @why: scores of single waits are asked for
+ * @abort: logarithm of the probability that a minibatch begins before the previous one is complete
  */
-struct jetwatt_motif {
+struct jetwatt_wait_hmm {
 	struct jetwatt_cycle train, eval;
-	struct jetwatt_place extra;
-	bool extras, told, whole, why;
+	struct jetwatt_emission extra;
+	bool extras, losses_reported, whole_lost, why;
 	double lost, extra_rate, stall, abort;
 };
 
 /**
- * struct jetwatt_rhythm - what was found of it
- * @k: waits per minibatch, the usual number
- * @other_k: another number that was seen as well, 0: none
- * @shared: in: other jobs run beside it
- * @why: in: records are asked for
- * @tid: the only thread whose waits count, 0: all do
+ * struct jetwatt_period - what was found about a job
+ * @k: usual number of waits per minibatch
+ * @other_k: another candidate for that number; 0: none
+ * @shared: input: other jobs use the GPU at the same time
+ * @why: input: compute scores
+ * @tid: the only thread whose waits count; 0: all threads
+ * @confidence: confidence in @k, 0 to 1
+ * @missing: number of waits that are missing, by the period
+ * @model: the learned model; .train.k is 0: too few waits, or it does not explain the job
+ * @score: mean log-likelihood of a wait under @model
+ * @least: minimum of @score for which @model explains the job
  */
-struct jetwatt_rhythm {
+struct jetwatt_period {
 	int k, other_k;
 	bool shared, why;
 	uint32_t tid;
-	double confidence;	/* 0..1 */
-	uint64_t missing;	/* waits that the rhythm says are missing */
-	struct jetwatt_motif model;	/* .train.k is 0 if too little was seen, or it explains nothing */
-	double score, least;		/* how well it explains, and must */
-};
-
-/* A stretch of beats and the series in which peaks are sought. */
-struct jetwatt_peaks {
-	const double *v;
-	size_t n;
-	double margin;		/* by which a peak stands above its neighbours */
-	double *room;		/* for n values */
+	double confidence;
+	uint64_t missing;
+	struct jetwatt_wait_hmm model;
+	double score, least;
 };
 
 /**
- * struct jetwatt_stride - how well k waits per minibatch explain the peaks
- * @fits: they do
- * @in_step: share of groups of k or k + 1 waits
- * @covered: share of waits in those
- * @uneven: how much more peaks differ from the next than from the one after
+ * struct jetwatt_peaks - a series in which peaks are searched
+ * @v: the values
+ * @n: number of values
+ * @margin: a peak exceeds its neighbours by more than this
+ * @scratch: memory for @n values
  */
-struct jetwatt_stride {
+struct jetwatt_peaks {
+	const double *v;
+	size_t n;
+	double margin;
+	double *scratch;
+};
+
+/**
+ * struct jetwatt_period_fit - how well a period of k waits explains the peaks
+ * @fits: it explains them
+ * @in_step: share of the groups that have k or k + 1 waits
+ * @covered: share of the waits that belong to such groups
+ * @uneven: by how much more a peak differs from the next one than from the one after that
+ */
+struct jetwatt_period_fit {
 	bool fits;
 	double in_step, covered, uneven;
 };
 
-/* peaks.c */
-#define JETWATT_PEAKS_VERY_CLEAR	4.0	/* times their scatter that peaks stand out */
+/* peaks.c: peaks of a series. @k: candidate period. See the definitions. */
+#define JETWATT_PEAKS_WELL_SEPARATED	4.0	/* height over scatter of well separated peaks */
 double jetwatt_peaks_median(double *v, size_t n);
 size_t jetwatt_peaks_list(const struct jetwatt_peaks *s, int k, size_t *at);
 double jetwatt_peaks_above(const struct jetwatt_peaks *s, size_t i, int k);
@@ -125,42 +147,47 @@ bool jetwatt_peaks_at(const struct jetwatt_peaks *s, size_t i, int k);
 bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t end);
 bool jetwatt_peaks_stand_out(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
 			     size_t j, int k, size_t begin, size_t end);
-double jetwatt_peaks_clearness(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
-			       int k);
+double jetwatt_peaks_separation(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
+				int k);
 double jetwatt_peaks_contrast(const struct jetwatt_peaks *s, int k);
-struct jetwatt_stride jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at);
+struct jetwatt_period_fit jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at);
 
-/* fold.c */
-int jetwatt_fold_find(const struct jetwatt_beat *b, size_t n, double *room);
-void jetwatt_fold_smooth(double *v, size_t n, int k, double *room);
+/* fold.c: the period by majority vote. See the definitions. */
+int jetwatt_fold_find(const struct jetwatt_batch_wait *b, size_t n, double *scratch);
+void jetwatt_fold_smooth(double *v, size_t n, int k, double *scratch);
 
-/* beat_reject.c */
-bool jetwatt_weight_differs(const struct jetwatt_beat *b, size_t n, size_t from, size_t to, int k,
-			    double *room);
-bool jetwatt_weight_usual(const struct jetwatt_beat *b, const size_t *at, size_t peaks, int k,
-			  double *room);
-bool jetwatt_weight_apart(const struct jetwatt_beat *b, size_t n, double *room);
-bool jetwatt_weight_phase(const struct jetwatt_beat *b, size_t n, const size_t *at, size_t peaks,
-			  int k, double *room);
+/* beat_reject.c: is a period the job's own, or a beat with something else? See the definitions. */
+bool jetwatt_phase_differs(const struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
+			   int k, double *scratch);
+bool jetwatt_period_is_own(const struct jetwatt_batch_wait *b, const size_t *at, size_t peaks,
+			   int k, double *scratch);
+bool jetwatt_starts_are_own(const struct jetwatt_batch_wait *b, size_t n, double *scratch);
+bool jetwatt_phase_is_own(const struct jetwatt_batch_wait *b, size_t n, const size_t *at,
+			  size_t peaks, int k, double *scratch);
 
-/* beat.c: logarithms of times, with a floor below which places are not told apart. */
-void jetwatt_beats_sharpen(struct jetwatt_beat *b, size_t n);
+/* beat.c: compute the logarithms with a small floor, for learning and decoding. */
+void jetwatt_wait_logs(struct jetwatt_batch_wait *b, size_t n);
 
-/* refine.c: from beginnings to places. Return: 0, -ENOMEM. */
-int jetwatt_refine(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
-/* More of the same job, with what is known of it. Return: 1: it goes on as before;
- * 0: it does not, find it anew; -ENOMEM. */
-int jetwatt_refine_more(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
+/* refine.c: learn the model and decode all waits. Return: 0; -ENOMEM. */
+int jetwatt_refine(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
+/*
+ * Decode further waits of the same job with its model. Return: 1: the model still explains them;
+ * 0: it does not, so find the period again; -ENOMEM.
+ */
+int jetwatt_refine_more(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
 
-/* period.c */
-enum jetwatt_rhythm_by { JETWATT_RHYTHM_BY_ANY, JETWATT_RHYTHM_BY_PEAKS };
-int jetwatt_rhythm_guess(struct jetwatt_beat *b, size_t n, enum jetwatt_rhythm_by by,
-			 struct jetwatt_rhythm *r);
-int jetwatt_rhythm_find(struct jetwatt_beat *b, size_t n, struct jetwatt_rhythm *r);
-bool jetwatt_rhythm_calls(const struct jetwatt_beat *b, size_t n);
+/*
+ * period.c: find the period. By any method, or only by peaks that are visible without folding. See
+ * the definitions.
+ */
+enum jetwatt_period_by { JETWATT_PERIOD_BY_ANY, JETWATT_PERIOD_BY_PEAKS };
+int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_period_by by,
+			 struct jetwatt_period *r);
+int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
+bool jetwatt_period_calls(const struct jetwatt_batch_wait *b, size_t n);
 
-/* group.c */
-int jetwatt_group_waits(struct jetwatt_beat *b, const double *v, size_t n, int k, double contrast,
-			double slip, struct jetwatt_rhythm *r);
+/* group.c: divide waits into minibatches of a known period. See the definition. */
+int jetwatt_group_waits(struct jetwatt_batch_wait *b, const double *v, size_t n, int k,
+			double contrast, double slip, struct jetwatt_period *r);
 
 #endif

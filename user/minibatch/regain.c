@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stretches that a walk could not explain, by the rhythm that the job has elsewhere. */
+/* Labels sequences that the Viterbi path puts into no cycle but that have the job's period. */
 #include "minibatch/viterbi.h"
 
 #include <errno.h>
@@ -8,28 +8,27 @@
 
 #include "minibatch/minibatch.h"
 
-#define STRETCH		6	/* minibatches in a row that fit nowhere, ... */
-#define IN_STEP		0.9	/* ... nearly all of them of the usual number of waits */
+#define STRETCH		6	/* minimum length of such a sequence, in minibatches */
+#define IN_STEP		0.9	/* minimum confidence in its period */
 
-/* A stretch that is in no cycle, because its times are strange, but in which the job's
- * rhythm is plain to see: another job stretches the waits as it likes. */
-static int regain_stretch(struct jetwatt_beat *b, size_t n, const struct jetwatt_rhythm *r)
+/* The times of such a sequence are unusual, because another job delays the waits for instance. */
+static int regain_stretch(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r)
 {
-	struct jetwatt_rhythm own = { .shared = r->shared };
-	struct jetwatt_beat *some = malloc(n * sizeof(*some));
+	struct jetwatt_period own = { .shared = r->shared };
+	struct jetwatt_batch_wait *some = malloc(n * sizeof(*some));
 	int rc, at = 0;
 
 	if (!some)
 		return -ENOMEM;
 	memcpy(some, b, n * sizeof(*some));
-	rc = jetwatt_rhythm_guess(some, n, JETWATT_RHYTHM_BY_ANY, &own);
+	rc = jetwatt_period_guess(some, n, JETWATT_PERIOD_BY_ANY, &own);
 	for (size_t i = 0; i < n && !rc && own.k == r->k && own.confidence > IN_STEP; i++) {
-		at = some[i].first ? 0 : at + 1;
-		if (some[i].other)
+		at = some[i].starts_minibatch ? 0 : at + 1;
+		if (some[i].other_phase)
 			continue;
-		b[i].other = false;
-		b[i].place = at < r->k ? (uint8_t)at : JETWATT_PLACE_EXTRA;
-		b[i].first = !at;
+		b[i].other_phase = false;
+		b[i].phase_index = at < r->k ? (uint8_t)at : JETWATT_PHASE_INDEX_EXTRA;
+		b[i].starts_minibatch = !at;
 		b[i].rule = JETWATT_RULE_REGAINED;
 		b[i].score = (float)own.confidence;
 	}
@@ -37,13 +36,13 @@ static int regain_stretch(struct jetwatt_beat *b, size_t n, const struct jetwatt
 	return rc;
 }
 
-int jetwatt_regain(struct jetwatt_beat *b, size_t n, const struct jetwatt_rhythm *r)
+int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r)
 {
 	int rc = 0;
 
 	for (size_t i = 0, j; i < n && !rc && r->k > 1; i = j) {
-		for (j = i + 1; j < n && b[j].place == JETWATT_PLACE_NONE &&
-		     b[i].place == JETWATT_PLACE_NONE; j++)
+		for (j = i + 1; j < n && b[j].phase_index == JETWATT_PHASE_INDEX_NONE &&
+		     b[i].phase_index == JETWATT_PHASE_INDEX_NONE; j++)
 			;
 		if (j - i >= STRETCH * (size_t)r->k)
 			rc = regain_stretch(b + i, j - i, r);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Other ways to mark the waits of a job: what a first look at them takes for one thing
- * may be another. */
+/* Corrects labels of a job's waits that the first guess or the Viterbi path may have got wrong. */
 #include "minibatch/viterbi.h"
 
 #include <math.h>
@@ -8,35 +7,38 @@
 
 #include "minibatch/minibatch.h"
 
-#define PHASE_MIN	3	/* minibatches of another size in a row */
-#define AROUND		12	/* waits on either side */
-#define LONG		0.7	/* logarithm: twice as long */
-#define AS_LONG		0.35
-#define CLEAR_SD	0.3	/* of gaps that are told apart */
-#define HEAVY_MIN	20	/* long gaps that say something */
-#define NEAR		4
-#define CATCH_UP	2	/* waits beyond those that are odd */
-#define ALIKE		0.25	/* share by which a cycle may differ from those around */
+#define PHASE_MIN	3	/* minimum number of successive minibatches of another size */
+#define AROUND		12	/* waits on either side that are compared */
+#define LONG		0.7	/* a long gap is longer by this (logarithm): twice as long */
+#define AS_LONG		0.35	/* gaps that differ by less are equally long (logarithm) */
+#define CLEAR_SD	0.3	/* maximum scatter of gaps that can be distinguished */
+#define HEAVY_MIN	20	/* minimum number of long gaps */
+#define NEAR		4	/* number of neighbours */
+#define CATCH_UP	2	/* maximum number of usual waits that catch up */
+#define ALIKE		0.25	/* share by which a cycle may differ from its neighbours */
 #define LIKE		0.2	/* logarithm by which waits of one speed may differ */
-#define LIKE_MIN	3	/* others that are alike */
-#define SHORTER		2.1	/* logarithm by which another speed's waits may be shorter: a copy's are */
-#define LATE		2	/* usual cycles that late minibatches may take each, in the mean */
+#define LIKE_MIN	3	/* minimum number of neighbours of the same length */
+#define SHORTER		2.1	/* waits at another speed may be shorter by this (logarithm) */
+#define LATE		2	/* maximum mean cycle of late minibatches, in usual cycles */
 
-/* A cycle in which several gaps are as long as the first and others are short is
- * several minibatches: marks them. Return: their usual size, 0: it is one. */
-int jetwatt_remark_several(struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c, bool other)
+/*
+ * If several gaps of a cycle are as long as the first one and the others are short, the cycle
+ * consists of several minibatches: label them. Return: their usual size; 0: it is one minibatch.
+ */
+int jetwatt_relabel_several(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_cycle *c,
+			    bool other)
 {
-	bool begins[JETWATT_RHYTHM_MAX] = { true };
-	int size[JETWATT_RHYTHM_MAX + 1] = { 0 }, parts = 1, shorts = 0, last = 0, best = 1, at = 0;
+	bool begins[JETWATT_PERIOD_MAX] = { true };
+	int size[JETWATT_PERIOD_MAX + 1] = { 0 }, parts = 1, shorts = 0, last = 0, best = 1, at = 0;
 
 	for (int p = 1; p < c->k; p++) {
-		if (c->place[p].gap_sd > CLEAR_SD)
+		if (c->emission[p].gap_sd > CLEAR_SD)
 			return 0;
-		begins[p] = c->place[p].gap > -AS_LONG;
+		begins[p] = c->emission[p].gap > -AS_LONG;
 		parts += begins[p];
-		shorts += c->place[p].gap < -LONG;
+		shorts += c->emission[p].gap < -LONG;
 	}
-	if (parts == 1 || !shorts || parts + shorts != c->k || c->place[0].gap_sd > CLEAR_SD)
+	if (parts == 1 || !shorts || parts + shorts != c->k || c->emission[0].gap_sd > CLEAR_SD)
 		return 0;
 	for (int p = 1; p <= c->k; p++) {
 		if (p < c->k && !begins[p])
@@ -48,56 +50,64 @@ int jetwatt_remark_several(struct jetwatt_beat *b, size_t n, const struct jetwat
 		if (size[k] > size[best])
 			best = k;
 	for (size_t i = 0; i < n; i++) {
-		if (b[i].other != other || b[i].place >= c->k)
+		if (b[i].other_phase != other || b[i].phase_index >= c->k)
 			continue;
-		b[i].first = begins[b[i].place];
-		at = b[i].first ? 0 : at + 1;
-		b[i].place = (uint8_t)(at < best ? at : at == best ? JETWATT_PLACE_EXTRA : at);
+		b[i].starts_minibatch = begins[b[i].phase_index];
+		at = b[i].starts_minibatch ? 0 : at + 1;
+		b[i].phase_index = (uint8_t)(at < best	  ? at
+					     : at == best ? JETWATT_PHASE_INDEX_EXTRA
+							  : at);
 	}
 	return best;
 }
 
-/* Several minibatches in a row of another size than usual are another phase. */
-void jetwatt_remark_aside(struct jetwatt_beat *b, size_t n, int k)
+/* Label several successive minibatches of another size as another phase. */
+void jetwatt_relabel_sizes(struct jetwatt_batch_wait *b, size_t n, int k)
 {
 	size_t from = 0, same = 0, last = 0, end;
 
 	for (size_t i = 0; i <= n; i = end) {
-		for (end = i + 1; end < n && !b[end].first && b[end].other == b[i].other; end++)
+		for (end = i + 1;
+		     end < n && !b[end].starts_minibatch && b[end].other_phase == b[i].other_phase;
+		     end++)
 			;
-		if (i < n && !b[i].other && b[i].first && end - i != (size_t)k && (!same || end - i == last)) {
+		if (i < n && !b[i].other_phase && b[i].starts_minibatch && end - i != (size_t)k &&
+		    (!same || end - i == last)) {
 			from = same++ ? from : i;
 			last = end - i;
 			continue;
 		}
 		for (size_t j = from; j < i && same >= PHASE_MIN; j++)
-			b[j].other = true;
+			b[j].other_phase = true;
 		same = 0;
 	}
 }
 
-/* Places of the cycle at @b whose gap is short in @c, and here as long as the first: a bit each. */
-static unsigned int begins_anew(const struct jetwatt_beat *b, const struct jetwatt_cycle *c)
+/*
+ * Return a mask of the phase indices of the cycle at @b whose gap is short in @c but here as long
+ * as the first gap; 0: not a complete cycle, or no such index.
+ */
+static unsigned int inner_starts(const struct jetwatt_batch_wait *b, const struct jetwatt_cycle *c)
 {
 	unsigned int anew = 0;
 
 	for (int p = 0; p < c->k; p++)
-		if (b[p].other || b[p].place != p || b[p].missing)
+		if (b[p].other_phase || b[p].phase_index != p || b[p].missing)
 			return 0;
 	for (int p = 1; p < c->k; p++)
-		if (c->place[p].gap < -LONG && b[p].gap - b[0].gap > -AS_LONG)
+		if (c->emission[p].gap < -LONG && b[p].gap - b[0].gap > -AS_LONG)
 			anew |= 1u << p;
 	return anew;
 }
 
-void jetwatt_remark_parts(struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c)
+void jetwatt_relabel_parts(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_cycle *c)
 {
 	size_t k = (size_t)c->k, from = 0, to = 0;
 	unsigned int last = 0, anew;
 
-	/* The first gap is not known. */
+	/* The gap before the first wait is unknown. */
 	for (size_t i = 1; i < n; i += anew ? k : 1) {
-		anew = i + k <= n && !b[i].place ? begins_anew(b + i, c) : 0;
+		anew = i + k <= n && !b[i].phase_index ? inner_starts(b + i, c) : 0;
 		if (anew && anew == last && i == to) {
 			to += k;
 		} else if (anew) {
@@ -108,56 +118,66 @@ void jetwatt_remark_parts(struct jetwatt_beat *b, size_t n, const struct jetwatt
 		if (to - from < PHASE_MIN * k || i + k != to)
 			continue;
 		for (size_t j = from; j < to; j++) {
-			b[j].other = true;
-			b[j].first = j == from || !((j - from) % k) || anew >> (j - from) % k & 1;
+			b[j].other_phase = true;
+			b[j].starts_minibatch =
+				j == from || !((j - from) % k) || anew >> (j - from) % k & 1;
 		}
 	}
 }
 
-/* Typical cycle of what fits before @at, or after; 0: nothing does. */
-static double cycle_near(const struct jetwatt_beat *b, size_t n, size_t at, bool after)
+/* Median duration of the usual cycles before @at, or after it; 0: there are none. */
+static double cycle_near(const struct jetwatt_batch_wait *b, size_t n, size_t at, bool after)
 {
 	double near[NEAR];
 	size_t m = 0;
 
 	for (size_t i = after ? at : at - 1; i > 0 && i < n && m < NEAR; i += after ? 1 : -1ul)
-		if (!(b[i].odd & JETWATT_ODD_WAIT) && !b[i].place)
+		if (!(b[i].outlier & JETWATT_OUTLIER_WAIT) && !b[i].phase_index)
 			near[m++] = b[i].cycle_ns;
 	return jetwatt_peaks_median(near, m);
 }
 
-/* Are waits [@from, @to[ made by the job's usual call, and is no cycle shorter than @least?
- * A checkpoint's waits follow each other quickly, or are made by another call. */
-static bool all_late(const struct jetwatt_beat *b, size_t n, size_t from, size_t to, double least)
+/*
+ * Are the waits [@from, @to[ made by the usual caller, and are all cycles at least @least long?
+ * The waits of a checkpoint follow each other quickly, or have another caller.
+ */
+static bool are_late(const struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
+		     double least)
 {
 	if (to == n)
 		return false;
 	for (size_t i = from; i < to; i++)
-		if (b[i].cycle_ns < least || b[i].who != b[from - 1].who || b[i].who != b[to].who)
+		if (b[i].cycle_ns < least || b[i].caller != b[from - 1].caller ||
+		    b[i].caller != b[to].caller)
 			return false;
 	return true;
 }
 
-/* With one wait per minibatch: what delays some and lets others catch up leaves
- * their number and the time that they take. Such is no extra wait, nor a phase. Of
- * those that catch up, the last may be long enough to fit. If every cycle is at least
- * as long as usual, the delays are not caught up: the minibatches are only late. */
-void jetwatt_remark_caught_up(struct jetwatt_beat *b, size_t n)
+/*
+ * For one wait per minibatch. A disturbance that delays some minibatches, after which others catch
+ * up, changes neither their number nor their total time. Such waits are minibatches, not additional
+ * waits and not another phase. The last one that catches up may be long enough to be a usual one.
+ * If every cycle is at least as long as usual, nothing is caught up: the minibatches are only late.
+ */
+void jetwatt_relabel_caught_up(struct jetwatt_batch_wait *b, size_t n)
 {
 	for (size_t i = 1, j, end; i < n; i = j) {
 		double sum = 0, was, will, least, most;
 		bool strange = false, late;
 
-		for (j = i; j < n && !b[j].missing && (b[j].other ? b[j].place == JETWATT_PLACE_NONE
-							    : b[j].odd & JETWATT_ODD_WAIT || b[j].place); j++) {
+		for (j = i;
+		     j < n && !b[j].missing &&
+		     (b[j].other_phase ? b[j].phase_index == JETWATT_PHASE_INDEX_NONE
+				       : b[j].outlier & JETWATT_OUTLIER_WAIT || b[j].phase_index);
+		     j++) {
 			sum += b[j].cycle_ns;
-			strange |= b[j].place != 0;
+			strange |= b[j].phase_index != 0;
 		}
 		was = strange ? cycle_near(b, n, i, false) : 0;
 		will = strange ? cycle_near(b, n, j, true) : 0;
 		least = fmin(was, will) * (1 - ALIKE);
 		most = fmax(was, will) * (1 + ALIKE);
-		late = strange && least > 0 && all_late(b, n, i, j, least);
+		late = strange && least > 0 && are_late(b, n, i, j, least);
 		for (end = j; strange && end < n && end < j + CATCH_UP && b[end].cycle_ns < least &&
 		     sum >= most * (double)(end - i); end++)
 			sum += b[end].cycle_ns;
@@ -165,8 +185,8 @@ void jetwatt_remark_caught_up(struct jetwatt_beat *b, size_t n)
 		if (late)
 			most = fmax(was, will) * LATE;
 		for (size_t l = i; l < j && strange && sum > least && sum < most; l++) {
-			b[l].place = 0;
-			b[l].other = false;
+			b[l].phase_index = 0;
+			b[l].other_phase = false;
 			b[l].rule = JETWATT_RULE_CAUGHT_UP;
 			b[l].score = (float)log(fmin(sum / least, most / sum));
 		}
@@ -174,40 +194,46 @@ void jetwatt_remark_caught_up(struct jetwatt_beat *b, size_t n)
 	}
 }
 
-/* Shortest wait that a minibatch may have among those of [@from, @to[ that are in the cycle. */
-static double shortest_wait(const struct jetwatt_beat *b, size_t from, size_t to)
+/* Minimum length (logarithm) of a minibatch's wait, from the usual waits among [@from, @to[. */
+static double shortest_wait(const struct jetwatt_batch_wait *b, size_t from, size_t to)
 {
 	double near[2 * AROUND];
 	size_t m = 0;
 
 	for (size_t i = from; i < to && m < 2 * AROUND; i++)
-		if (!b[i].other)
+		if (!b[i].other_phase)
 			near[m++] = b[i].wait;
 	return m ? jetwatt_peaks_median(near, m) - SHORTER : INFINITY;
 }
 
-/* Is wait @i as long as several of those around it? Their gaps may differ: the loader is ahead for
- * some minibatches after a change of clocks. */
-static bool is_alike(const struct jetwatt_beat *b, size_t n, size_t i)
+/*
+ * Is wait @i as long as several of its neighbours? Gaps are not compared, because the data loader
+ * may be ahead for some minibatches after a change of clocks.
+ */
+static bool is_alike(const struct jetwatt_batch_wait *b, size_t n, size_t i)
 {
 	int alike = 0;
 
 	for (size_t j = i > NEAR ? i - NEAR : 1; j < n && j <= i + NEAR; j++)
-		alike += j != i && b[j].who == b[i].who && fabs(b[j].wait - b[i].wait) < LIKE;
+		alike += j != i && b[j].caller == b[i].caller && fabs(b[j].wait - b[i].wait) < LIKE;
 	return alike >= LIKE_MIN;
 }
 
-/* With one wait per minibatch: after a change of clocks the gaps may be short ones, which
- * scatter more than the long ones that the cycle was learned from, so that none of them fits.
- * Such waits are minibatches all the same if they are as long as their neighbours. */
-void jetwatt_remark_alike(struct jetwatt_beat *b, size_t n)
+/*
+ * For one wait per minibatch. After a change of clocks the gaps may be short. Short gaps scatter
+ * more than the long ones from which the cycle was learned, so they do not fit. The waits are
+ * minibatches if they are as long as their neighbours.
+ */
+void jetwatt_relabel_alike(struct jetwatt_batch_wait *b, size_t n)
 {
 	for (size_t i = 1, j; i < n; i = j + 1) {
 		size_t alike = 0, from, to;
 		double least;
 
-		for (j = i; j < n && b[j].other && b[j].place == JETWATT_PLACE_NONE && !b[j].missing &&
-		     b[j].who == b[i - 1].who; j++)
+		for (j = i;
+		     j < n && b[j].other_phase && b[j].phase_index == JETWATT_PHASE_INDEX_NONE &&
+		     !b[j].missing && b[j].caller == b[i - 1].caller;
+		     j++)
 			;
 		if (j == i)
 			continue;
@@ -216,18 +242,18 @@ void jetwatt_remark_alike(struct jetwatt_beat *b, size_t n)
 		least = fmin(shortest_wait(b, from, i), shortest_wait(b, j, to));
 		for (size_t l = i; l < j; l++)
 			alike += b[l].wait > least && is_alike(b, n, l);
-		/* The first one may have begun before the change. */
+		/* The first one may have begun before the change, so three quarters suffice. */
 		for (size_t l = i; l < j && 4 * alike >= 3 * (j - i); l++) {
-			b[l].place = 0;
-			b[l].other = false;
+			b[l].phase_index = 0;
+			b[l].other_phase = false;
 			b[l].rule = JETWATT_RULE_ALIKE;
 			b[l].score = (float)alike / (float)(j - i);
 		}
 	}
 }
 
-/* The third shortest gap around @i: short, and no freak. */
-static double short_gap(const struct jetwatt_beat *b, size_t n, size_t i)
+/* The third shortest gap around @i: short, but not an outlier. */
+static double short_gap(const struct jetwatt_batch_wait *b, size_t n, size_t i)
 {
 	size_t lo = i > AROUND ? i - AROUND : 1, hi = i + AROUND < n ? i + AROUND : n;
 	double least[3] = { INFINITY, INFINITY, INFINITY };
@@ -245,35 +271,40 @@ static double short_gap(const struct jetwatt_beat *b, size_t n, size_t i)
 	return least[2];
 }
 
-/* Gaps that are much longer than the short ones around them, as beginnings.
- * Return: the usual size of what they begin; 0: there are not such two kinds. */
-int jetwatt_remark_long_gaps(struct jetwatt_beat *b, size_t n)
+/*
+ * Label the gaps that are much longer than the short ones around them as begins. Return: usual
+ * size of the groups; 0: gaps are not of two kinds.
+ */
+int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n)
 {
-	size_t count[JETWATT_RHYTHM_MAX + 1] = { 0 }, last = 0, groups = 0;
+	size_t count[JETWATT_PERIOD_MAX + 1] = { 0 }, last = 0, groups = 0;
 	int best = 2;
 
 	for (size_t i = 0; i < n; i++) {
-		b[i].first = b[i].gap - short_gap(b, n, i) > LONG;
-		b[i].other = false;
+		b[i].starts_minibatch = b[i].gap - short_gap(b, n, i) > LONG;
+		b[i].other_phase = false;
 	}
-	b[0].first = true;
+	b[0].starts_minibatch = true;
 	for (size_t i = 1; i < n; i++) {
-		if (!b[i].first)
+		if (!b[i].starts_minibatch)
 			continue;
-		if (i - last <= JETWATT_RHYTHM_MAX)
+		if (i - last <= JETWATT_PERIOD_MAX)
 			count[i - last]++;
 		last = i;
 		groups++;
 	}
-	for (int k = 3; k <= JETWATT_RHYTHM_MAX; k++)
+	for (int k = 3; k <= JETWATT_PERIOD_MAX; k++)
 		if (count[k] > count[best])
 			best = k;
 	return count[best] * 2 > groups ? best : 0;
 }
 
-/* Long gaps where every wait seemed to be a minibatch: are they ones that no
- * disturbance makes? Return: @k, 0: no. */
-int jetwatt_remark_heavy(const struct jetwatt_beat *b, size_t n, int k, double *room)
+/*
+ * Check long gaps in a job in which every wait seemed to be a minibatch. Return: @k if no
+ * disturbance causes such gaps; else 0.
+ */
+int jetwatt_relabel_check_long_gaps(const struct jetwatt_batch_wait *b, size_t n, int k,
+				    double *scratch)
 {
 	size_t *at = malloc(n * sizeof(*at)), count = 0, exact = 0;
 	bool usual;
@@ -281,13 +312,13 @@ int jetwatt_remark_heavy(const struct jetwatt_beat *b, size_t n, int k, double *
 	if (!at)
 		return 0;
 	for (size_t i = 1; i < n; i++) {
-		if (!b[i].first)
+		if (!b[i].starts_minibatch)
 			continue;
 		exact += count && i - at[count - 1] == (size_t)k;
 		at[count++] = i;
 	}
 	usual = count >= HEAVY_MIN && exact * 10 >= count * 8 &&
-		jetwatt_weight_usual(b, at, count, k, room);
+		jetwatt_period_is_own(b, at, count, k, scratch);
 	free(at);
 	return usual ? k : 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of the rules that decide where minibatches end. */
+/* The texts of the rules that decide where minibatches end, as in man/jetwatt-export.1. */
 #include "minibatch/minibatch.h"
 
 #define BY_GROUP	"how far the longest gap stands above the others of its minibatch, at most 1"

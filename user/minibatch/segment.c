@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From the waits of all jobs to minibatches: one job at a time. */
+/* Finds the minibatches of all jobs in a sequence of waits, one job after the other. */
 #include "minibatch/bounds.h"
 #include "minibatch/period.h"
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW		4096	/* waits */
-#define BESIDE		20	/* one wait in so many follows one of another job */
+#define WINDOW		4096	/* number of waits that are analysed together */
+#define SHARED_WAITS	20	/* shared: more than 1 in this many waits follows another job's */
 
 static int by_job(const void *a, const void *b)
 {
@@ -19,7 +19,7 @@ static int by_job(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* A bound and where it stood before bounds were sorted. */
+/* A bound and its index before sorting. */
 struct segment_sorted {
 	struct jetwatt_batch_bound bound;
 	uint32_t was;
@@ -44,15 +44,17 @@ static bool several_threads(const struct jetwatt_item *it, size_t n)
 	return false;
 }
 
-/* The waits of one thread of many that do not keep step with each other: the
- * thread with the most. Moves them to the front. Return: how many. */
+/*
+ * Several threads without a common period: select the thread with the most waits. Moves its waits
+ * to the front. Return: their number.
+ */
 static size_t busiest_thread(struct jetwatt_item *it, size_t n)
 {
 	uint32_t best = 0;
 	size_t most = 0, kept = 0;
 
-	/* Threads come and go, but a job waits in few of them: candidates by
-	 * repeated majority would miss none that has half of the waits. */
+	/* A job has many threads, but waits in few of them, so the first 64 waits contain every
+	 * candidate. Stop once a thread has more than half of the waits. */
 	for (size_t i = 0; i < n && most * 2 <= n; i++) {
 		size_t count = 0;
 		bool seen = false;
@@ -74,61 +76,66 @@ static size_t busiest_thread(struct jetwatt_item *it, size_t n)
 	return kept;
 }
 
-/* Of one job, as many waits as are looked at at a time; moves those that count to
- * the front if they are of one thread. */
-static int window(struct jetwatt_item *it, size_t *n, struct jetwatt_beat *b, struct jetwatt_rhythm *r)
+/*
+ * Analyse a window of one job's waits. If only one thread counts, moves its waits to the front and
+ * reduces @n to their number.
+ */
+static int segment_window(struct jetwatt_item *it, size_t *n, struct jetwatt_batch_wait *b,
+			  struct jetwatt_period *r)
 {
 	uint32_t tid;
 	int rc;
 
 	if (r->model.train.k) {
-		jetwatt_beats_times(it, *n, b);
+		jetwatt_wait_times(it, *n, b);
 		rc = jetwatt_refine_more(b, *n, r);
 		if (rc)
 			return rc < 0 ? rc : 0;
 	}
-	jetwatt_beats_rough(it, *n, b);
-	rc = jetwatt_rhythm_find(b, *n, r);
-	if (rc || r->model.train.k || !several_threads(it, *n) || jetwatt_rhythm_calls(b, *n))
+	jetwatt_wait_rough_logs(it, *n, b);
+	rc = jetwatt_period_find(b, *n, r);
+	if (rc || r->model.train.k || !several_threads(it, *n) || jetwatt_period_calls(b, *n))
 		return rc;
 	*n = busiest_thread(it, *n);
 	tid = it[0].sync->tid;
-	jetwatt_beats_rough(it, *n, b);
-	rc = jetwatt_rhythm_find(b, *n, r);
+	jetwatt_wait_rough_logs(it, *n, b);
+	rc = jetwatt_period_find(b, *n, r);
 	r->tid = tid;
 	return rc;
 }
 
-/* Do other jobs wait in between? */
-static bool shared(const struct jetwatt_item *it, size_t n)
+/* Do the waits of other jobs lie between those of this job? */
+static bool is_shared(const struct jetwatt_item *it, size_t n)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++)
 		count += it[i].at && it[i].sync[-1].tgid != it[i].sync->tgid;
-	return count * BESIDE > n;
+	return count * SHARED_WAITS > n;
 }
 
-/* Minibatches of one job. What is known is that of a window of waits, the next of
- * which begins with the first minibatch that is not complete in it: so memory and
- * time do not depend on how long a job runs, and the job may change its ways.
- * Return: how many, or -ENOMEM. */
-static int job(struct jetwatt_item *it, size_t n, const struct jetwatt_cut *cut,
-	       struct jetwatt_rhythm *r)
+/*
+ * Find the minibatches of one job, window by window. The next window begins with the first
+ * minibatch that is incomplete in the previous one. So memory and time do not depend on the length
+ * of the run, and the job may change its behaviour.
+ * Return: number of bounds; -ENOMEM.
+ */
+static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_cut *cut,
+		       struct jetwatt_period *r)
 {
 	struct jetwatt_batch_bound *out = cut->out;
-	size_t room = n < WINDOW ? n : WINDOW, done = 0;
-	struct jetwatt_beat *b;
+	size_t scratch = n < WINDOW ? n : WINDOW, done = 0;
+	struct jetwatt_batch_wait *b;
 	uint64_t missing = 0;
 	int count, rc = 0;
 
-	*r = (struct jetwatt_rhythm){ .k = 1, .shared = shared(it, n), .why = cut->why != NULL };
+	*r = (struct jetwatt_period){ .k = 1, .shared = is_shared(it, n), .why = cut->why != NULL };
 	if (cut->why)
 		jetwatt_bounds_begin(it, n, cut->why);
 	count = jetwatt_bounds_marked(it, n, r, cut);
 	if (count)
 		return count;
-	b = malloc(room * sizeof(*b));
+	b = malloc(scratch * sizeof(*b));
 	if (!b)
 		return -ENOMEM;
 	out[0].start_ns = it[0].sync->enter_ns;
@@ -139,7 +146,7 @@ static int job(struct jetwatt_item *it, size_t n, const struct jetwatt_cut *cut,
 		size_t left = n - done, seen = left < WINDOW ? left : WINDOW, all = seen, next;
 		bool last = seen == left;
 
-		rc = window(it + done, &seen, b, r);
+		rc = segment_window(it + done, &seen, b, r);
 		if (rc)
 			break;
 		rc = jetwatt_bounds_cut(it + done, b, seen, last ? seen + 1 : seen - seen / 8, r, &part,
@@ -149,7 +156,7 @@ static int job(struct jetwatt_item *it, size_t n, const struct jetwatt_cut *cut,
 			break;
 		for (size_t i = 0; i < next && r->model.train.k; i++)
 			missing += b[i].missing;
-		/* What is left goes in front of the next window. */
+		/* Move the waits that are left in front of the next window. */
 		next = rc ? next : seen;
 		done += all - (seen - next);
 		memmove(it + done, it + done - all + seen, (seen - next) * sizeof(*it));
@@ -161,8 +168,9 @@ static int job(struct jetwatt_item *it, size_t n, const struct jetwatt_cut *cut,
 	return rc < 0 ? rc : count;
 }
 
-/* Bounds of several jobs in one order, and records that refer to them. Return: @count, -ENOMEM. */
-static int merge(struct jetwatt_batch_bound *out, size_t count, struct jetwatt_batch_why *why, size_t n)
+/* Sort the bounds of several jobs and adapt the records. Return: @count; -ENOMEM. */
+static int merge_bounds(struct jetwatt_batch_bound *out, size_t count,
+			struct jetwatt_batch_why *why, size_t n)
 {
 	struct segment_sorted *s = malloc((count + 1) * sizeof(*s));
 	uint32_t *now = malloc((count + 1) * sizeof(*now));
@@ -196,13 +204,13 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 int jetwatt_batch_explain(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 			  struct jetwatt_batch_info *info, struct jetwatt_batch_why *why)
 {
-	struct jetwatt_rhythm r;
+	struct jetwatt_period r;
 	uint32_t tgid;
 
 	return jetwatt_batch_find(sync, n, out, info, why, &r, &tgid);
 }
 
-/* Waits by job, and within each as they came. */
+/* Sort the waits by job; within a job they keep their order. */
 static struct jetwatt_item *by_jobs(const struct jetwatt_sync *sync, size_t n)
 {
 	struct jetwatt_item *it = malloc((n + 1) * sizeof(*it));
@@ -214,7 +222,7 @@ static struct jetwatt_item *by_jobs(const struct jetwatt_sync *sync, size_t n)
 	return it;
 }
 
-/* Where the job that begins at @from ends. */
+/* Index behind the last wait of the job that begins at @from. */
 static size_t job_end(const struct jetwatt_item *it, size_t n, size_t from)
 {
 	size_t i = from;
@@ -240,7 +248,7 @@ int jetwatt_batch_undecided(const struct jetwatt_sync *sync, size_t n, struct je
 
 int jetwatt_batch_find(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
-		       struct jetwatt_rhythm *most_of, uint32_t *tgid)
+		       struct jetwatt_period *most_of, uint32_t *tgid)
 {
 	size_t jobs = 0, most = 0;
 	struct jetwatt_item *it;
@@ -258,16 +266,16 @@ int jetwatt_batch_find(const struct jetwatt_sync *sync, size_t n, struct jetwatt
 		return -ENOMEM;
 	for (size_t from = 0, i; from < n; from = i) {
 		struct jetwatt_cut cut = { out + count, (uint32_t)count, why };
-		struct jetwatt_rhythm r;
+		struct jetwatt_period r;
 		int got;
 
 		i = job_end(it, n, from);
-		got = job(it + from, i - from, &cut, &r);
+		got = segment_job(it + from, i - from, &cut, &r);
 		if (got < 0) {
 			free(it);
 			return got;
 		}
-		/* Of several jobs, the one with the most waits speaks for all. */
+		/* The result for the job with the most waits is returned. */
 		if (i - from > most) {
 			most = i - from;
 			info->period_syncs = r.k;
@@ -280,5 +288,5 @@ int jetwatt_batch_find(const struct jetwatt_sync *sync, size_t n, struct jetwatt
 		jobs++;
 	}
 	free(it);
-	return jobs > 1 ? merge(out, (size_t)count, why, n) : count;
+	return jobs > 1 ? merge_bounds(out, (size_t)count, why, n) : count;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a job does, learned from minibatches that are marked already.
+ * Learns the emissions of a job's cycle from labelled minibatches.
  *
- * Everything is a median of differences, between places of one minibatch or
- * between a place and itself one minibatch later: what is odd has no weight,
- * and a job whose speed changes differs from itself only where it does.
+ * All values are medians of differences, between the phase indices of one minibatch or between the
+ * same index in successive minibatches. So outliers have no weight, and a change of speed affects
+ * only the differences across it.
  */
 #include "minibatch/viterbi.h"
 
@@ -12,15 +12,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define GROUPS_MIN	4
-#define GAP_SD		0.04	/* at least, as nothing is more regular */
+#define GROUPS_MIN	4	/* minimum number of minibatches to learn from */
+#define GAP_SD		0.04	/* minimum standard deviations */
 #define WAIT_SD		0.02
-#define CALLER		0.95	/* of the groups have the same one at a place */
-#define TO_SD		1.3	/* median distance of two values to a deviation; 1.05 were they normal */
-#define STALLED		5.0	/* deviations by which a first gap is odd */
+#define CALLER		0.95	/* share of the groups that have the same caller at an index */
+#define TO_SD		1.3	/* from median distance to deviation; 1.05 if values were normal */
+#define STALLED		5.0	/* a first gap this many deviations too long is a stall */
 
-/* Median, by Hoare's selection: values are put in another order. */
-static double middle(double *v, size_t n)
+/* Median by Hoare's selection; changes the order of the values. */
+static double select_median(double *v, size_t n)
 {
 	size_t lo = 0, hi = n ? n - 1 : 0, mid = n / 2;
 
@@ -48,116 +48,124 @@ static double middle(double *v, size_t n)
 	return n ? v[mid] : 0;
 }
 
-static size_t starts(const struct jetwatt_beat *b, size_t n, int k, bool other, size_t *at)
+/* List the first waits of complete groups of @k waits. Return: their number. */
+static size_t group_starts(const struct jetwatt_batch_wait *b, size_t n, int k, bool other,
+			   size_t *at)
 {
 	size_t count = 0, end;
 
-	/* The first gap is not known. */
+	/* The gap before the first wait is unknown. */
 	for (size_t i = 1; i < n; i = end) {
-		for (end = i + 1; end < n && !b[end].first && b[end].other == b[i].other &&
-		     !(b[end].place & JETWATT_PLACE_EXTRA); end++)
+		for (end = i + 1; end < n && !b[end].starts_minibatch &&
+				  b[end].other_phase == b[i].other_phase &&
+				  !(b[end].phase_index & JETWATT_PHASE_INDEX_EXTRA);
+		     end++)
 			;
-		if (b[i].first && b[i].other == other && end - i == (size_t)k &&
-		    b[i].place != JETWATT_PLACE_NONE)
+		if (b[i].starts_minibatch && b[i].other_phase == other && end - i == (size_t)k &&
+		    b[i].phase_index != JETWATT_PHASE_INDEX_NONE)
 			at[count++] = i;
 	}
 	return count;
 }
 
-static double value(const struct jetwatt_beat *b, bool wait)
+static double log_of(const struct jetwatt_batch_wait *b, bool wait)
 {
 	return wait ? b->wait : b->gap;
 }
 
-static double step(const struct jetwatt_beat *b, const size_t *at, size_t n, int p, bool wait,
-		   double *room)
+/* Median difference from phase index @p - 1 to @p. */
+static double median_step(const struct jetwatt_batch_wait *b, const size_t *at, size_t n, int p,
+			  bool wait, double *scratch)
 {
 	for (size_t j = 0; j < n; j++)
-		room[j] = value(&b[at[j] + (size_t)p], wait) - value(&b[at[j] + (size_t)p - 1], wait);
-	return middle(room, n);
+		scratch[j] = log_of(&b[at[j] + (size_t)p], wait) -
+			     log_of(&b[at[j] + (size_t)p - 1], wait);
+	return select_median(scratch, n);
 }
 
-static double scatter(const struct jetwatt_beat *b, const size_t *at, size_t n, int p, bool wait,
-		      double *room)
+/* Standard deviation at phase index @p, from the differences between successive groups. */
+static double median_scatter(const struct jetwatt_batch_wait *b, const size_t *at, size_t n, int p,
+			     bool wait, double *scratch)
 {
 	for (size_t j = 0; j + 1 < n; j++)
-		room[j] = fabs(value(&b[at[j + 1] + (size_t)p], wait) -
-			       value(&b[at[j] + (size_t)p], wait));
-	return TO_SD * middle(room, n - 1);
+		scratch[j] = fabs(log_of(&b[at[j + 1] + (size_t)p], wait) -
+			       log_of(&b[at[j] + (size_t)p], wait));
+	return TO_SD * select_median(scratch, n - 1);
 }
 
-/* The caller at a place, 0: several. */
-static uint32_t caller(const struct jetwatt_beat *b, const size_t *at, size_t n, int p)
+/* The caller at phase index @p; 0: it varies. */
+static uint32_t common_caller(const struct jetwatt_batch_wait *b, const size_t *at, size_t n, int p)
 {
 	uint32_t who = 0;
 	size_t votes = 0, same = 0;
 
 	for (size_t j = 0; j < n; j++) {
-		uint32_t w = b[at[j] + (size_t)p].who;
+		uint32_t w = b[at[j] + (size_t)p].caller;
 
 		if (!votes)
 			who = w;
 		votes += w == who ? 1 : votes ? -1u : 0;
 	}
 	for (size_t j = 0; j < n; j++)
-		same += b[at[j] + (size_t)p].who == who;
+		same += b[at[j] + (size_t)p].caller == who;
 	return (double)same >= CALLER * (double)n ? who : 0;
 }
 
-int jetwatt_template_learn(const struct jetwatt_beat *b, size_t n, int k, bool other,
-			   struct jetwatt_cycle *c, double *room)
+int jetwatt_template_learn(const struct jetwatt_batch_wait *b, size_t n, int k, bool other,
+			   struct jetwatt_cycle *c, double *scratch)
 {
 	size_t *at = malloc((n + 1) * sizeof(*at)), count;
 
 	if (!at)
 		return -ENOMEM;
-	count = starts(b, n, k, other, at);
+	count = group_starts(b, n, k, other, at);
 	c->k = 0;
 	if (count < GROUPS_MIN) {
 		free(at);
 		return -ENODATA;
 	}
 	for (int p = 0; p < k; p++) {
-		struct jetwatt_place *to = &c->place[p];
+		struct jetwatt_emission *to = &c->emission[p];
 
-		*to = (struct jetwatt_place){ 0 };
+		*to = (struct jetwatt_emission){ 0 };
 		if (p) {
-			to->gap = to[-1].gap + step(b, at, count, p, false, room);
-			to->wait = to[-1].wait + step(b, at, count, p, true, room);
+			to->gap = to[-1].gap + median_step(b, at, count, p, false, scratch);
+			to->wait = to[-1].wait + median_step(b, at, count, p, true, scratch);
 		}
-		to->gap_sd = fmax(GAP_SD, scatter(b, at, count, p, false, room));
-		to->wait_sd = fmax(WAIT_SD, scatter(b, at, count, p, true, room));
-		to->who = caller(b, at, count, p);
+		to->gap_sd = fmax(GAP_SD, median_scatter(b, at, count, p, false, scratch));
+		to->wait_sd = fmax(WAIT_SD, median_scatter(b, at, count, p, true, scratch));
+		to->caller = common_caller(b, at, count, p);
 	}
 	c->k = k;
 	free(at);
 	return 0;
 }
 
-/* Where is a marked wait in its cycle? Follows the speed of the training. */
+/* The job's present speed, from the last waits of its training cycle. */
 struct tracker {
 	const struct jetwatt_cycle *train;
-	double gap[2], wait;	/* of first gaps and of others */
+	double gap[2], wait;	/* speed of first gaps and of other gaps; of waits */
 	bool known;
 };
 
-static void follow(struct tracker *t, const struct jetwatt_beat *b)
+static void track_speed(struct tracker *t, const struct jetwatt_batch_wait *b)
 {
-	const struct jetwatt_place *p;
+	const struct jetwatt_emission *p;
 
-	if (b->other || b->place >= t->train->k || b->odd)
+	if (b->other_phase || b->phase_index >= t->train->k || b->outlier)
 		return;
-	p = &t->train->place[b->place];
-	t->gap[b->place > 0] = b->gap - p->gap;
+	p = &t->train->emission[b->phase_index];
+	t->gap[b->phase_index > 0] = b->gap - p->gap;
 	if (!t->known)
-		t->gap[!b->place] = t->gap[b->place > 0];
+		t->gap[!b->phase_index] = t->gap[b->phase_index > 0];
 	t->wait = b->wait - p->wait;
 	t->known = true;
 }
 
-/* Gap or wait of marked waits relative to the speed around them. */
-static double offset(const struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *train,
-		     const struct jetwatt_cycle *eval, bool wait, double *room, double *sd)
+/* Median offset of labelled waits (gap or length) from the speed around them; @sd: its scatter. */
+static double speed_offset(const struct jetwatt_batch_wait *b, size_t n,
+			   const struct jetwatt_cycle *train, const struct jetwatt_cycle *eval,
+			   bool wait, double *scratch, double *sd)
 {
 	struct tracker t = { .train = train };
 	size_t count = 0;
@@ -166,58 +174,61 @@ static double offset(const struct jetwatt_beat *b, size_t n, const struct jetwat
 	for (size_t i = 1; i < n; i++) {
 		double own;
 
-		follow(&t, &b[i]);
-		if (!t.known || (eval ? !b[i].other || b[i].place >= eval->k
-				      : !(b[i].place & JETWATT_PLACE_EXTRA)))
+		track_speed(&t, &b[i]);
+		if (!t.known || (eval ? !b[i].other_phase || b[i].phase_index >= eval->k
+				      : !(b[i].phase_index & JETWATT_PHASE_INDEX_EXTRA)))
 			continue;
-		own = eval ? value(&b[i], wait) - (wait ? eval->place[b[i].place].wait
-						       : eval->place[b[i].place].gap)
-			   : value(&b[i], wait);
-		/* An extra one's gap is like those inside a minibatch, if there are. */
-		room[count++] = own - (wait ? t.wait : t.gap[eval ? b[i].place > 0 : train->k > 1]);
+		own = eval ? log_of(&b[i], wait) - (wait ? eval->emission[b[i].phase_index].wait
+						       : eval->emission[b[i].phase_index].gap)
+			   : log_of(&b[i], wait);
+		/* Compare an additional wait's gap with the short gaps, if there are any. */
+		scratch[count++] =
+			own - (wait ? t.wait : t.gap[eval ? b[i].phase_index > 0 : train->k > 1]);
 	}
-	mid = middle(room, count);
+	mid = select_median(scratch, count);
 	for (size_t i = 0; i < count; i++)
-		room[i] = fabs(room[i] - mid);
-	*sd = 1.48 * middle(room, count);
+		scratch[i] = fabs(scratch[i] - mid);
+	*sd = 1.48 * select_median(scratch, count);
 	return mid;
 }
 
-void jetwatt_template_shift(const struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *train,
-			    struct jetwatt_cycle *eval, double *room)
+void jetwatt_template_shift(const struct jetwatt_batch_wait *b, size_t n,
+			    const struct jetwatt_cycle *train, struct jetwatt_cycle *eval,
+			    double *scratch)
 {
-	double sd, gap = offset(b, n, train, eval, false, room, &sd);
-	double wait = offset(b, n, train, eval, true, room, &sd);
+	double sd, gap = speed_offset(b, n, train, eval, false, scratch, &sd);
+	double wait = speed_offset(b, n, train, eval, true, scratch, &sd);
 
 	for (int p = 0; p < eval->k; p++) {
-		eval->place[p].gap += gap;
-		eval->place[p].wait += wait;
+		eval->emission[p].gap += gap;
+		eval->emission[p].wait += wait;
 	}
 }
 
-void jetwatt_template_extra(const struct jetwatt_beat *b, size_t n, struct jetwatt_motif *m,
-			    double *room)
+void jetwatt_template_extra(const struct jetwatt_batch_wait *b, size_t n,
+			    struct jetwatt_wait_hmm *m, double *scratch)
 {
-	struct jetwatt_place *x = &m->extra;
+	struct jetwatt_emission *x = &m->extra;
 
-	*x = (struct jetwatt_place){ 0 };
-	x->gap = offset(b, n, &m->train, NULL, false, room, &x->gap_sd);
-	x->wait = offset(b, n, &m->train, NULL, true, room, &x->wait_sd);
+	*x = (struct jetwatt_emission){ 0 };
+	x->gap = speed_offset(b, n, &m->train, NULL, false, scratch, &x->gap_sd);
+	x->wait = speed_offset(b, n, &m->train, NULL, true, scratch, &x->wait_sd);
 	x->gap_sd = fmax(2 * GAP_SD, x->gap_sd);
 	x->wait_sd = fmax(2 * WAIT_SD, x->wait_sd);
 }
 
-double jetwatt_template_stalls(const struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c)
+double jetwatt_template_stalls(const struct jetwatt_batch_wait *b, size_t n,
+			       const struct jetwatt_cycle *c)
 {
 	struct tracker t = { .train = c };
-	size_t odd = 0, count = 0;
+	size_t outlier = 0, count = 0;
 
 	for (size_t i = 1; i < n; i++) {
-		if (t.known && !b[i].other && !b[i].place && !b[i].missing) {
+		if (t.known && !b[i].other_phase && !b[i].phase_index && !b[i].missing) {
 			count++;
-			odd += b[i].gap - t.gap[0] > STALLED * c->place[0].gap_sd;
+			outlier += b[i].gap - t.gap[0] > STALLED * c->emission[0].gap_sd;
 		}
-		follow(&t, &b[i]);
+		track_speed(&t, &b[i]);
 	}
-	return ((double)odd + 1) / ((double)count + 20);
+	return ((double)outlier + 1) / ((double)count + 20);
 }

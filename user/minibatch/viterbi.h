@@ -1,60 +1,74 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Waits of a job as the most probable walk through its minibatches.
+ * The hidden Markov model of a job's waits: learning (template.c), decoding (viterbi.c, decode.c),
+ * and corrections of the labels (relabel.c, regain.c). Included by these files and refine.c.
  */
 #ifndef JETWATT_MINIBATCH_VITERBI_H
 #define JETWATT_MINIBATCH_VITERBI_H
 
 #include "minibatch/period.h"
 
-/* template.c. @room: for @n values. */
+/* template.c. @scratch: memory for @n values. */
 
-/* A cycle as it is in groups of @k that are marked, relative to its first wait.
- * Return: 0; -ENODATA: too few whole groups; -ENOMEM. */
-int jetwatt_template_learn(const struct jetwatt_beat *b, size_t n, int k, bool other,
-			   struct jetwatt_cycle *c, double *room);
-/* Makes @eval relative to the speed of the training around it. */
-void jetwatt_template_shift(const struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *train,
-			    struct jetwatt_cycle *eval, double *room);
-/* What extra waits are like. */
-void jetwatt_template_extra(const struct jetwatt_beat *b, size_t n, struct jetwatt_motif *m,
-			    double *room);
-/* Share of first gaps that are outliers. */
-double jetwatt_template_stalls(const struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c);
+/*
+ * Learn the emissions of a cycle from labelled groups of @k waits, relative to the first wait of
+ * the group. @other: from those of the other phase. Return: 0; -ENODATA: too few complete groups;
+ * -ENOMEM.
+ */
+int jetwatt_template_learn(const struct jetwatt_batch_wait *b, size_t n, int k, bool other,
+			   struct jetwatt_cycle *c, double *scratch);
+/* Make @eval relative to the speed of the training around it. */
+void jetwatt_template_shift(const struct jetwatt_batch_wait *b, size_t n,
+			    const struct jetwatt_cycle *train, struct jetwatt_cycle *eval,
+			    double *scratch);
+/* Learn the emission of additional waits. */
+void jetwatt_template_extra(const struct jetwatt_batch_wait *b, size_t n,
+			    struct jetwatt_wait_hmm *m, double *scratch);
+/* Estimate the probability that the first gap of a minibatch is an outlier. */
+double jetwatt_template_stalls(const struct jetwatt_batch_wait *b, size_t n,
+			       const struct jetwatt_cycle *c);
 
-/* relabel.c. The usual cycle, or the other phase's, may be several minibatches.
- * Return: their usual size, 0: it is one. */
-int jetwatt_remark_several(struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c, bool other);
-/* Several minibatches in a row of another size than @k are another phase. */
-void jetwatt_remark_aside(struct jetwatt_beat *b, size_t n, int k);
-/* Cycles in a row in which more than one gap is as long as a first one are another phase. */
-void jetwatt_remark_parts(struct jetwatt_beat *b, size_t n, const struct jetwatt_cycle *c);
-/* With one wait per minibatch: those that are late and those that make up for it. */
-void jetwatt_remark_caught_up(struct jetwatt_beat *b, size_t n);
-/* With one wait per minibatch: those that fit at no speed, but are like those around them. */
-void jetwatt_remark_alike(struct jetwatt_beat *b, size_t n);
-/* Beginnings by long gaps. Return: the usual size, 0: there are no two kinds. */
-int jetwatt_remark_long_gaps(struct jetwatt_beat *b, size_t n);
-/* Are they ones that no disturbance makes? Return: @k, 0: no. */
-int jetwatt_remark_heavy(const struct jetwatt_beat *b, size_t n, int k, double *room);
+/*
+ * relabel.c. Split a cycle that consists of several minibatches and label its waits; @other: the
+ * cycle of the other phase. Return: their usual number of waits; 0: the cycle is one minibatch.
+ */
+int jetwatt_relabel_several(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_cycle *c,
+			    bool other);
+/* Label several successive minibatches of another size than @k as another phase. */
+void jetwatt_relabel_sizes(struct jetwatt_batch_wait *b, size_t n, int k);
+/* Label successive cycles in which further gaps are as long as the first as another phase. */
+void jetwatt_relabel_parts(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_cycle *c);
+/* Period 1: label late waits, and those that make up for them, as minibatches. */
+void jetwatt_relabel_caught_up(struct jetwatt_batch_wait *b, size_t n);
+/* Period 1: label waits that fit at no speed but equal their neighbours as minibatches. */
+void jetwatt_relabel_alike(struct jetwatt_batch_wait *b, size_t n);
+/* Label by long gaps. Return: usual number of waits per group; 0: gaps are not of two kinds. */
+int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n);
+/* Check that no disturbance causes these long gaps. Return: @k; 0: one may. */
+int jetwatt_relabel_check_long_gaps(const struct jetwatt_batch_wait *b, size_t n, int k,
+				    double *scratch);
 
-/* decode.c: sets @other, @place, @missing, @odd and @rule of every beat, and @score if the model
- * asks why: the logarithm of the probability that the walk gives the beat. @score: mean
- * logarithm of the probability of a wait; -INFINITY: given up, nothing is set.
- * Return: 0, -ENOMEM. */
-int jetwatt_decode(struct jetwatt_beat *b, size_t n, const struct jetwatt_motif *m, double *score);
+/*
+ * decode.c: compute the Viterbi path of all waits. Sets @other_phase, @phase_index, @missing,
+ * @outlier and @rule of each wait, and its @score (log-likelihood) if the model's @why is set.
+ * @score: mean log-likelihood of a wait; -INFINITY: decoding was stopped and no wait was labelled.
+ * Return: 0; -ENOMEM.
+ */
+int jetwatt_decode(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_wait_hmm *m,
+		   double *score);
 
-/* decode.c: the same walk as waits come. What it says of a wait is the most probable at that
- * moment and is not taken back. */
+/*
+ * decode.c: the same path, wait by wait. A label is the most probable one at that time and is not
+ * revised.
+ */
 struct jetwatt_follower;
 struct jetwatt_follower *jetwatt_follower_new(void);
-/* Begin anew with a model. */
-void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_motif *m);
-/* The next wait: sets what jetwatt_decode() sets but for the score. */
-void jetwatt_follower_next(struct jetwatt_follower *f, struct jetwatt_beat *b);
+/* Begin again with a model. */
+void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_wait_hmm *m);
+/* Label the next wait, as jetwatt_decode() does, but without a score. */
+void jetwatt_follower_next(struct jetwatt_follower *f, struct jetwatt_batch_wait *b);
 
-/* regain.c: stretches in no cycle in which the job's rhythm is plain to see.
- * Return: 0, -ENOMEM. */
-int jetwatt_regain(struct jetwatt_beat *b, size_t n, const struct jetwatt_rhythm *r);
+/* regain.c: label sequences in no cycle that show the job's period. Return: 0; -ENOMEM. */
+int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r);
 
 #endif
