@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Energy of jobs that share the GPU, by busy time.
+ * Divides energy among jobs that share the GPU, by the time in which the GPU had work of them.
  *
- * Which of two jobs the GPU works for at a moment is not to be seen from
- * outside: both wait. So dynamic power of that moment is split in equal parts,
- * and the result says how much of a job's time was like that.
+ * If two jobs wait at the same time, it cannot be observed for which one the GPU works. So the
+ * dynamic power of that time is divided in equal parts, and the result contains the share of a
+ * job's time to which that applies.
  */
 #include "energy/energy.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* A job begins or ends to be busy. */
+/* At @time_ns the number of pending waits of @job changes by @by (1 or -1). */
 struct change {
 	uint64_t time_ns;
 	int job, by;
@@ -26,7 +26,7 @@ static int by_time(const void *a, const void *b)
 	return y->by - x->by;
 }
 
-static uint64_t key(const struct jetwatt_sync *s, int by)
+static uint64_t job_key(const struct jetwatt_sync *s, int by)
 {
 	return by == JETWATT_BATCH_BY_CGROUP ? s->cgroup : s->tgid;
 }
@@ -42,9 +42,9 @@ static int job_of(uint64_t k, struct jetwatt_batch_share *out, int *jobs, int ma
 	return (*jobs)++;
 }
 
-/* Between two changes, with @busy of the jobs busy (@depth > 0). */
-static void moment(double ns, double uj, double idle_uw, const int *depth, int jobs, int busy,
-		   struct jetwatt_batch_share *out, double *rest)
+/* Divide the energy @uj of an interval of @ns in which @busy jobs are busy (@depth > 0). */
+static void add_interval(double ns, double uj, double idle_uw, const int *depth, int jobs, int busy,
+			 struct jetwatt_batch_share *out, double *rest)
 {
 	double dynamic = uj - idle_uw * ns * 1e-9;
 
@@ -62,9 +62,9 @@ static void moment(double ns, double uj, double idle_uw, const int *depth, int j
 	}
 }
 
-/* Idle power flows on while nobody is busy: a part of what is left goes to all. */
-static void finish(struct jetwatt_batch_share *out, int jobs, double span_ns, double idle_uw,
-		   double idle_ns, double *rest)
+/* Divide the idle energy of the whole time among the jobs, by their busy time. */
+static void divide_idle(struct jetwatt_batch_share *out, int jobs, double span_ns, double idle_uw,
+			double idle_ns, double *rest)
 {
 	double all = 0;
 
@@ -97,7 +97,7 @@ int jetwatt_batch_split(const struct jetwatt_sync *sync, size_t n, int by,
 	for (size_t i = 0; i < n; i++) {
 		const struct jetwatt_sync *s = &sync[i];
 		uint64_t from = s->launch_ns && s->launch_ns < s->enter_ns ? s->launch_ns : s->enter_ns;
-		int job = job_of(key(s, by), out, &jobs, max);
+		int job = job_of(job_key(s, by), out, &jobs, max);
 
 		if (job < 0) {
 			rc = job;
@@ -116,15 +116,15 @@ int jetwatt_batch_split(const struct jetwatt_sync *sync, size_t n, int by,
 			rc = jetwatt_batch_energy(p, np, rail, nr, c[i - 1].time_ns, c[i].time_ns,
 						  &uj, NULL);
 			if (!rc)
-				moment(ns, uj, idle_uw, depth, jobs, busy, out, rest_uj);
+				add_interval(ns, uj, idle_uw, depth, jobs, busy, out, rest_uj);
 			idle_ns += busy ? 0 : ns;
 		}
 		*d += c[i].by;
 		busy += (*d > 0) - was;
 	}
 	if (n && !rc)
-		finish(out, jobs, (double)(c[2 * n - 1].time_ns - c[0].time_ns), idle_uw, idle_ns,
-		       rest_uj);
+		divide_idle(out, jobs, (double)(c[2 * n - 1].time_ns - c[0].time_ns), idle_uw,
+			    idle_ns, rest_uj);
 out:
 	free(c);
 	free(depth);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Energy between two times, with its uncertainty. Pure: arrays in, arrays out; no
- * descriptors, no clocks.
+ * Energy between two times, with its uncertainty; division of energy among jobs; settling of power.
+ * The functions are pure: they use only their arguments, no descriptors and no clocks.
  */
 #ifndef JETWATT_ENERGY_ENERGY_H
 #define JETWATT_ENERGY_ENERGY_H
@@ -15,51 +15,62 @@
 /* ------------------------------------------------------------------ */
 /* Energy                                                             */
 
-/* The first of @n samples in order of time at or after @t; @n: there is none. */
+/* Return: index of the first of @n samples, in order of time, at or after @t; @n: there is none. */
 size_t jetwatt_batch_sample_at(const struct jetwatt_power *p, size_t n, uint64_t t);
 
 /**
- * jetwatt_batch_energy() - energy between two times, trapezoid clipped to them
+ * jetwatt_batch_energy() - integrate power between two times with the trapezoidal rule
  * @p: power samples in order of time
- * @nr: rails to add (indices in @rail); the caller knows the rail graph
- * @uj: energy in uJ
- * @covered_ns: may be NULL; how much of the interval lies between samples with
- *	no gap; what lies in a gap is bridged and not in @covered_ns
+ * @n: number of samples
+ * @rail: indices of the rails to add
+ * @nr: number of rails
+ * @start_ns: begin of the interval
+ * @end_ns: end of the interval
+ * @uj: receives the energy, uJ; the power within a gap is interpolated
+ * @covered_ns: receives the part of the interval that is in no gap, of the rail with the smallest
+ *	part; may be NULL
  *
- * Return: 0, -ENODATA: no sample on either side.
+ * Return: 0; -ENODATA: the samples do not reach from @start_ns to @end_ns.
  */
 int jetwatt_batch_energy(const struct jetwatt_power *p, size_t n, const int *rail, int nr,
 			 uint64_t start_ns, uint64_t end_ns, double *uj, uint64_t *covered_ns);
 
 /**
- * struct jetwatt_batch_sensor - what a rail's power readings are worth
- * @quantum_uw: power of one step of the shunt's reading, 0: none
- * @fresh_hz: new values a second, 0: every sample is new
- * @age_ns: age of a value when it is read, in the mean: half of the time that the chip
- *	needs for all its channels, and half a conversion; where the chip gives a mean of
- *	several conversions, half of the time between the first and the last as well
- * @lag_ns: time constant of the chip's averaging, 0 unless that is a recursive filter
- * @idle_uw: power while the board does nothing, negative: not known
- * @counts: it is a part of the total
+ * struct jetwatt_batch_sensor - how accurate a rail's power readings are
+ * @quantum_uw: power of one LSB of the shunt voltage, uW; 0: no quantisation
+ * @fresh_hz: rate of new values, Hz; 0: every sample is new
+ * @age_ns: mean age of a value when it is read, ns: half of the time that the chip needs for all
+ *	its channels, plus half a conversion; if the chip averages a block of conversions, plus half
+ *	of the time between the first and the last
+ * @lag_ns: time constant of the chip's recursive averaging filter, ns; 0: no such filter
+ * @idle_uw: power while the board is idle, uW; negative: unknown
+ * @counts: 1: the total includes the rail
  */
 struct jetwatt_batch_sensor {
 	double quantum_uw, fresh_hz, age_ns, lag_ns, idle_uw;
 	int counts;
 };
 
-/* What the module knows of a rail: all but @idle_uw and @counts. @chip: the one
- * that @rail is on, NULL: not known; @bus_uv: the rail's voltage. */
+/*
+ * Compute all but @idle_uw and @counts from the module's description of a rail. @chip: the chip of
+ * @rail; NULL: unknown. @bus_uv: the rail's voltage.
+ */
 struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail,
 						 const struct jetwatt_chip *chip, double bus_uv);
 
 /**
- * struct jetwatt_batch_mark - what has been drawn up to a time, rail by rail
- * @uj, @var: energy in uJ, and the variance of sampling it
- * @noise: what readings go up and down by turns, summed over @samples, in uW^2:
- *	1.2 times their variance where they do nothing else
- * @uw: power at that time
- * @end: variance of what the chip's averaging holds back then
- * @covered_ns: time that lies in no gap
+ * struct jetwatt_batch_mark - the running integrals of all rails at one time
+ * @time_ns: the time
+ * @nr: number of rails
+ * @rail: per rail:
+ *	uj: energy, uJ
+ *	var: variance of the energy by sampling, uJ^2
+ *	noise: sum over the samples of the alternating part of the readings, uW^2: 1.2 times their
+ *	variance if they only alternate
+ *	uw: power at that time, uW
+ *	end: variance of the energy that the chip's averaging filter holds back, uJ^2
+ *	covered_ns: time that is in no gap
+ *	samples: number of readings
  */
 struct jetwatt_batch_mark {
 	uint64_t time_ns;
@@ -71,15 +82,16 @@ struct jetwatt_batch_mark {
 };
 
 /**
- * struct jetwatt_batch_cost - what one minibatch has drawn
- * @uj, @sd_uj: of every rail, and one standard error; JETWATT_BATCH_COVER of them
- *	cover nine in ten
- * @total_uj, @total_sd_uj: of the rails that count
- * @idle_uj, @dynamic_uj: its parts: what the board would have drawn in that
- *	time anyway, and the rest; negative where a rail's idle power is not known
- * @covered: share of its time in no gap, of the rail that has least
- * @samples: fresh ones inside, of the rail that has fewest
- * @grade: 'A' to 'D', see jetwatt_batch_cost()
+ * struct jetwatt_batch_cost - energy of one minibatch
+ * @uj: energy of each rail, uJ
+ * @sd_uj: standard error of @uj; JETWATT_BATCH_COVER standard errors cover 90 %
+ * @total_uj: energy of the rails that count, uJ
+ * @total_sd_uj: standard error of @total_uj
+ * @idle_uj: energy that the board would have used in that time when idle, uJ; -1: unknown
+ * @dynamic_uj: @total_uj - @idle_uj; -1: unknown
+ * @covered: share of the time that is in no gap, of the rail with the smallest share
+ * @samples: number of new values, of the rail with the fewest
+ * @grade: 'A' to 'D', see jetwatt_batch_cost_between()
  */
 struct jetwatt_batch_cost {
 	double uj[JETWATT_RAILS_MAX], sd_uj[JETWATT_RAILS_MAX];
@@ -87,33 +99,41 @@ struct jetwatt_batch_cost {
 	char grade;
 };
 
-/* Running integrals of all rails: samples are added and forgotten. */
+/* Running integrals of all rails: samples are added and need not be stored. */
 struct jetwatt_batch_sum;
+/* Return: new integrals for @nr rails, freed with jetwatt_batch_sum_free(); NULL: no memory. */
 struct jetwatt_batch_sum *jetwatt_batch_sum_new(const struct jetwatt_batch_sensor *s, int nr);
+/* @sum: may be NULL. */
 void jetwatt_batch_sum_free(struct jetwatt_batch_sum *sum);
-/* In order of time. A rail counts where its bit in @p->valid is set. */
+/* Add a sample, in order of time. Rails without a bit in @p->valid have no reading in it. */
 void jetwatt_batch_sum_add(struct jetwatt_batch_sum *sum, const struct jetwatt_power *p);
 
 /**
- * jetwatt_batch_sum_at() - the integrals at a time
+ * jetwatt_batch_sum_at() - return the integrals at a time
+ * @sum: the integrals
+ * @time_ns: the time
+ * @mark: receives the integrals
  *
- * Return: 0; -EAGAIN: some rail has no sample after it yet, ask again;
- * -ENODATA: it is before the first sample, or was asked for too late (the last
- * 64 readings of a rail are kept).
+ * Return: 0; -EAGAIN: a rail has no reading after @time_ns yet; -ENODATA: @time_ns is before the
+ * first reading, or before the last 64 readings, which are stored.
  */
 int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
 			 struct jetwatt_batch_mark *mark);
 
 /**
- * jetwatt_batch_cost_between() - what was drawn between two marks
- * @b: for its quality only: an inferred end is worth less; may be NULL
+ * jetwatt_batch_cost_between() - compute the energy between two marks, with its error
+ * @from: integrals at the begin
+ * @to: integrals at the end
+ * @s: sensors of the rails
+ * @b: the minibatch, for its grade: a computed end reduces it; may be NULL
+ * @c: receives the result
  *
- * The error is that of sampling (seen in how readings jump), of quantisation
- * (which does not average out where readings stand still) and of the two
- * clocks (JETWATT_BATCH_SKEW_NS at each end).
+ * The error includes that of sampling (from the differences between readings), of quantisation
+ * (which does not average out if the readings do not change), and of the two clocks
+ * (JETWATT_BATCH_SKEW_NS at each end).
  *
- * Grades: A: error <= 1 %, 50 fresh samples, 99.9 % covered; B: 3 %, 10, 99 %;
- * C: 10 %, 3, 90 %; D: worse, or an end that was not seen.
+ * Grade A: error <= 1 %, 50 new values, 99.9 % covered. B: 3 %, 10, 99 %. C: 10 %, 3, 90 %. D: all
+ * others, and minibatches whose begin or end was computed.
  */
 void jetwatt_batch_cost_between(const struct jetwatt_batch_mark *from,
 				const struct jetwatt_batch_mark *to,
@@ -122,22 +142,25 @@ void jetwatt_batch_cost_between(const struct jetwatt_batch_mark *from,
 #define JETWATT_BATCH_SKEW_NS	30000.0
 #define JETWATT_BATCH_COVER	1.55
 
-/* The same from an array of samples. Return: 0, -ENODATA: they do not reach
- * around the bound, -ENOMEM. */
+/*
+ * The same from an array of samples. Return: 0; -ENODATA: the samples do not reach around the
+ * bound; -ENOMEM.
+ */
 int jetwatt_batch_cost(const struct jetwatt_power *p, size_t n,
 		       const struct jetwatt_batch_sensor *s, int nr,
 		       const struct jetwatt_batch_bound *b, struct jetwatt_batch_cost *c);
 
 /* ------------------------------------------------------------------ */
-/* Attribution                                                        */
+/* Attribution to jobs                                                */
 
 /**
- * struct jetwatt_batch_share - one job's part of what was drawn
- * @key: process, or cgroup
- * @busy_ns: time in which the GPU had work of it
- * @dynamic_uj, @idle_uj: split as below
- * @shared: share of its busy time in which others were busy too; where it is
- *	not 0 the split is an estimate
+ * struct jetwatt_batch_share - energy of one job
+ * @key: process id or cgroup id
+ * @busy_ns: time in which the GPU had work of the job
+ * @dynamic_uj: its share of the dynamic energy, uJ
+ * @idle_uj: its share of the idle energy, uJ
+ * @shared: share of @busy_ns in which other jobs were busy as well; if it is not 0, the division is
+ *	an estimate
  */
 struct jetwatt_batch_share {
 	uint64_t key, busy_ns;
@@ -146,51 +169,60 @@ struct jetwatt_batch_share {
 enum { JETWATT_BATCH_BY_TGID, JETWATT_BATCH_BY_CGROUP };
 
 /**
- * jetwatt_batch_split() - split energy between jobs by busy time
- * @sync: all their waits in order of exit time; a job is busy from the first
- *	launch before a wait (or its begin) to its end
- * @by: what a job is
- * @p, @rail: as for jetwatt_batch_energy()
- * @idle_uw: power of those rails while the board does nothing
- * @out, @max: room for so many jobs
- * @rest_uj: energy while no job was busy
+ * jetwatt_batch_split() - divide energy among jobs by busy time
+ * @sync: all waits of the jobs in order of their ends. A job is busy from the first launch before a
+ *	wait, or from the begin of the wait, to its end
+ * @n: number of waits
+ * @by: what a job is: JETWATT_BATCH_BY_TGID or JETWATT_BATCH_BY_CGROUP
+ * @p: power samples, as for jetwatt_batch_energy()
+ * @np: number of samples
+ * @rail: indices of the rails to add
+ * @nr: number of rails
+ * @idle_uw: power of these rails while the board is idle, uW
+ * @out: receives the jobs
+ * @max: number of entries of @out
+ * @rest_uj: receives the energy of the time in which no job was busy, uJ
  *
- * Dynamic power of a moment belongs to those that are busy in it, in equal
- * parts; idle power of all the time to all jobs, by their busy time.
+ * Dynamic power is divided in equal parts among the jobs that are busy at that time. Idle power of
+ * the whole time is divided among all jobs by their busy time.
  *
- * Return: number of jobs; -ENOSPC: more than @max; -ENODATA: samples do not
- * cover the time; -ENOMEM.
+ * Return: number of jobs; -ENOSPC: more than @max; -ENODATA: the samples do not cover the time;
+ * -ENOMEM.
  */
 int jetwatt_batch_split(const struct jetwatt_sync *sync, size_t n, int by,
 			const struct jetwatt_power *p, size_t np, const int *rail, int nr,
 			double idle_uw, struct jetwatt_batch_share *out, int max, double *rest_uj);
 
 /* ------------------------------------------------------------------ */
-/* Settling                                                           */
+/* Settling of power after a change of mode                           */
 
 /**
- * jetwatt_batch_settled() - when has power settled after a switch?
- * @w: total power in W, one value a sample; @t_ns: their times
+ * jetwatt_batch_settled() - find out when power has settled after a change of mode
+ * @t_ns: times of the samples
+ * @w: total power of each sample, W
+ * @n: number of samples
  *
- * From the power signal itself: the first time from which on the remaining
- * signal has no trend beyond its own noise.
+ * Power has settled when the rest of the signal has no trend beyond its own noise.
  *
- * Return: index of the first settled sample, or -ENODATA: not settled yet.
+ * Return: index of the first settled sample; -ENODATA: power has not settled yet; -ENOMEM.
  */
 long jetwatt_batch_settled(const uint64_t *t_ns, const double *w, size_t n);
 
-/* The same where the length of a minibatch is known: power is then averaged
- * over whole minibatches, so swings inside one are no noise. 0: not known; then
- * it is guessed from the signal, which takes 2 s of it (1 s otherwise) and a few
- * minibatches: one of several seconds may be taken for a level. */
+/*
+ * The same if the duration of a minibatch is known. Power is then averaged over whole minibatches,
+ * so its variation within a minibatch is not noise. @minibatch_ns 0: unknown; the function then
+ * needs 2 s of samples instead of 1 s. jetwatt_batch_settled() estimates the duration from the
+ * signal; it may take one of several seconds for a settled level.
+ */
 long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
 				uint64_t minibatch_ns);
 
+/* Number of decay times for which a likelihood is stored. */
 #define JETWATT_BATCH_TAUS	46
 
 /**
- * struct jetwatt_batch_decay - how long a board's power takes to settle
- * @like: log likelihood of decay times from 50 ms to 3.6 s, against the best of them; all 0:
+ * struct jetwatt_batch_decay - what is known about the time in which a board's power settles
+ * @like: log-likelihood of decay times from 50 ms to 3.6 s, relative to the best one; all 0:
  *	nothing is known
  */
 struct jetwatt_batch_decay {
@@ -198,9 +230,10 @@ struct jetwatt_batch_decay {
 };
 
 /**
- * struct jetwatt_batch_level - where power goes
- * @w: the level, with its standard error @sd
- * @decay: what these samples say of the decay's time
+ * struct jetwatt_batch_level - predicted level of power
+ * @w: the level, W
+ * @sd: its standard error, W
+ * @decay: what these samples show about the decay time
  */
 struct jetwatt_batch_level {
 	double w, sd;
@@ -208,17 +241,20 @@ struct jetwatt_batch_level {
 };
 
 /**
- * jetwatt_batch_level() - where does power go after a switch, before it is there?
- * @w: total power in W, one value a sample; @t_ns: their times, from the switch on
- * @minibatch_ns: the length of one
- * @known: what earlier switches of this board said
+ * jetwatt_batch_level() - predict the level of power after a change of mode before it is reached
+ * @t_ns: times of the samples, starting with the change of mode
+ * @w: total power of each sample, W
+ * @n: number of samples
+ * @minibatch_ns: duration of a minibatch
+ * @known: what earlier changes of mode on this board have shown
+ * @level: receives the prediction
  *
- * Return: 0; -ENODATA: not enough to tell; -ENOMEM.
+ * Return: 0; -ENODATA: not enough samples; -ENOMEM.
  */
 int jetwatt_batch_level(const uint64_t *t_ns, const double *w, size_t n, uint64_t minibatch_ns,
 			const struct jetwatt_batch_decay *known, struct jetwatt_batch_level *level);
 
-/* Of another switch is known what @one says. What it says counts more than what was said before. */
+/* Add what another change of mode has shown; recent ones have more weight. */
 void jetwatt_batch_decay_add(struct jetwatt_batch_decay *all, const struct jetwatt_batch_decay *one);
 
 #endif

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Energy between two times: trapezoids clipped to them. */
+/* Energy between two times by the trapezoidal rule. */
 #include "energy/energy.h"
 
 #include <errno.h>
 #include <math.h>
 
-/* A rail that is silent for so many times as long as samples are apart, and for
- * so long, has a gap there: others may have been read meanwhile. */
+/*
+ * A rail has a gap if it has no reading for GAP_TIMES the mean interval of samples and for
+ * GAP_MIN_NS. The samples of other rails may continue meanwhile.
+ */
 #define GAP_TIMES	8
 #define GAP_MIN_NS	20e6
 
@@ -25,21 +27,21 @@ size_t jetwatt_batch_sample_at(const struct jetwatt_power *p, size_t n, uint64_t
 	return lo;
 }
 
-/* Is there a reading of the rail? The outermost samples hold the last one. */
-static int reading(const struct jetwatt_power *p, size_t n, size_t i, int rail)
+/* Does sample @i contain a reading of the rail? The first and last samples contain all rails. */
+static int has_reading(const struct jetwatt_power *p, size_t n, size_t i, int rail)
 {
 	return !i || i == n - 1 || p[i].valid & 1u << rail;
 }
 
-static double one_rail(const struct jetwatt_power *p, size_t n, int rail, uint64_t start_ns,
-		       uint64_t end_ns, double long_ns, uint64_t *covered)
+static double rail_energy(const struct jetwatt_power *p, size_t n, int rail, uint64_t start_ns,
+			  uint64_t end_ns, double long_ns, uint64_t *covered)
 {
 	size_t last = jetwatt_batch_sample_at(p, n, start_ns), i;
 	double joule = 0;
 	int gap = 0;
 
 	last -= last > 0;
-	while (!reading(p, n, last, rail))
+	while (!has_reading(p, n, last, rail))
 		last--;
 	*covered = 0;
 	for (i = last + 1; i < n && p[last].time_ns < end_ns; i++) {
@@ -48,7 +50,7 @@ static double one_rail(const struct jetwatt_power *p, size_t n, int rail, uint64
 		double w0 = (double)p[last].uw[rail] * 1e-6, slope;
 
 		gap |= p[i].gap;
-		if (!reading(p, n, i, rail))
+		if (!has_reading(p, n, i, rail))
 			continue;
 		if (t1 > t0 && to > from) {
 			slope = ((double)p[i].uw[rail] * 1e-6 - w0) / (double)(t1 - t0);
@@ -73,7 +75,8 @@ int jetwatt_batch_energy(const struct jetwatt_power *p, size_t n, const int *rai
 		return -ENODATA;
 	long_ns = n > 1 ? GAP_TIMES * (double)(p[n - 1].time_ns - p[0].time_ns) / (double)(n - 1) : 0;
 	for (int r = 0; r < nr; r++) {
-		joule += one_rail(p, n, rail[r], start_ns, end_ns, fmax(long_ns, GAP_MIN_NS), &covered);
+		joule += rail_energy(p, n, rail[r], start_ns, end_ns, fmax(long_ns, GAP_MIN_NS),
+				     &covered);
 		least = covered < least ? covered : least;
 	}
 	*uj = joule * 1e6;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a minibatch has drawn, how well that is known, and how good that is. */
+/* Energy of a minibatch, its standard error, and its grade. */
 #include "energy/energy.h"
 #include "minibatch/minibatch.h"
 
@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define TURNS	1.2	/* see struct jetwatt_batch_mark */
+#define NOISE_FACTOR	1.2	/* factor of the noise: see struct jetwatt_batch_mark */
 
-/* At least so good for a grade: relative error, fresh samples, share covered. */
+/* Limits of the grades: maximum relative error, minimum new values, minimum share covered. */
 static const struct {
 	char grade;
 	double error, samples, covered;
@@ -19,7 +19,7 @@ static const struct {
 	{ 'C', 0.10, 3, 0.90 },
 };
 
-static char grade(const struct jetwatt_batch_cost *c, const struct jetwatt_batch_bound *b)
+static char grade_of(const struct jetwatt_batch_cost *c, const struct jetwatt_batch_bound *b)
 {
 	if (b && b->flags & JETWATT_BATCH_INFERRED)
 		return 'D';
@@ -31,19 +31,19 @@ static char grade(const struct jetwatt_batch_cost *c, const struct jetwatt_batch
 }
 
 /*
- * Variance of quantisation. Readings that stand still are all off by the same,
- * up to half a step; noise of the size of a step spreads them, and what is left
- * of the common error falls as the characteristic function of the noise at one
- * cycle per step. The rest is in the jumps of the readings already.
+ * Variance of quantisation, in uJ^2. If the readings do not change, all have the same error, at
+ * most half an LSB. Noise of the size of an LSB spreads them: the common error decreases as the
+ * characteristic function of the noise at one cycle per LSB. The rest of the error is included in
+ * the differences between readings.
  */
-static double quantum(double step_uw, double noise_uw2, double s)
+static double quantisation_var(double step_uw, double noise_uw2, double s)
 {
 	double square = step_uw * step_uw, left;
 
 	if (step_uw <= 0)
 		return 0;
-	/* A good third of what is seen is rounding, which does not spread. */
-	left = exp(-4 * M_PI * M_PI * 0.6 * noise_uw2 / TURNS / square);
+	/* 40 % of the observed noise is rounding, which does not spread the readings. */
+	left = exp(-4 * M_PI * M_PI * 0.6 * noise_uw2 / NOISE_FACTOR / square);
 	return square / 12 * left * s * s;
 }
 
@@ -65,8 +65,10 @@ void jetwatt_batch_cost_between(const struct jetwatt_batch_mark *from,
 
 		c->uj[r] = to->rail[r].uj - from->rail[r].uj;
 		own = to->rail[r].var - from->rail[r].var + from->rail[r].end + to->rail[r].end +
-		      quantum(s[r].quantum_uw, samples > 0 ? (to->rail[r].noise - from->rail[r].noise) /
-			      samples : 0, ns * 1e-9);
+		      quantisation_var(
+			      s[r].quantum_uw,
+			      samples > 0 ? (to->rail[r].noise - from->rail[r].noise) / samples : 0,
+			      ns * 1e-9);
 		c->sd_uj[r] = sqrt(own + skew * skew * (from->rail[r].uw * from->rail[r].uw +
 							to->rail[r].uw * to->rail[r].uw));
 		if (!s[r].counts)
@@ -83,18 +85,18 @@ void jetwatt_batch_cost_between(const struct jetwatt_batch_mark *from,
 	}
 	if (!isfinite(c->samples))
 		c->samples = c->covered = 0;
-	/* A bound is late by the same for all rails. */
+	/* An error of a bound's time affects all rails equally. */
 	c->total_sd_uj = sqrt(var + skew * skew * (w0 * w0 + w1 * w1));
 	c->idle_uj = known ? idle : -1;
 	c->dynamic_uj = known ? c->total_uj - idle : -1;
-	c->grade = grade(c, b);
+	c->grade = grade_of(c, b);
 }
 
 int jetwatt_batch_cost(const struct jetwatt_power *p, size_t n,
 		       const struct jetwatt_batch_sensor *s, int nr,
 		       const struct jetwatt_batch_bound *b, struct jetwatt_batch_cost *c)
 {
-	/* Rails are read by turns: some before it must be there as well. */
+	/* Rails are read in rotation, so include some samples before the bound. */
 	enum { BEFORE = 16 };
 	struct jetwatt_batch_sum *sum = jetwatt_batch_sum_new(s, nr);
 	struct jetwatt_batch_mark from, to;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Running integrals of all rails, and the variance of what sampling misses.
+ * Running integrals of all rails, and the variance caused by sampling.
  *
- * Between two readings power is taken to be a straight line. A step that stands
- * alone is anywhere between them: a variance of step^2 dt^2 / 12. Readings that
- * go up and down by turns are not steps but draws, of noise or of a load that is
- * faster than the sampling: a variance of one reading times dt^2. The product of
- * neighbouring steps tells which: it is 0 in the mean for lone steps and minus
- * one reading's variance for draws. So every step adds d^2 / 12, and TURN of what
- * the product is below 0: for draws the sum is 0.6 of a variance, for pauses
- * shorter than the sampling (two steps and a turn for each that is seen) 1.1 of
- * theirs. Draws alone are rare: where power is noisy, noise is small.
+ * Power is interpolated linearly between two readings. A single step of power lies anywhere between
+ * them, which gives a variance of step^2 dt^2 / 12. Readings that alternate are not steps but
+ * random values, of noise or of a load that is faster than the sampling; they give a variance of
+ * one reading times dt^2. The product of successive steps distinguishes the two: its mean is 0 for
+ * single steps and minus one reading's variance for alternating readings. So every step adds
+ * d^2 / 12, and a negative product adds ALTERNATION times its amount. For alternating readings the
+ * sum is 0.6 times the true variance; for pauses shorter than the sampling interval (two steps and
+ * a negative product for each observed pause) it is 1.1 times. The low value does not matter: where
+ * power is noisy, noise is small.
  */
 #include "energy/energy.h"
 
@@ -18,30 +18,30 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TURN		0.25
-#define KEPT		64
-#define GAP_TIMES	8	/* no reading for so many times the usual: a gap */
-#define GAP_MIN_NS	20e6	/* ... but not below: the reader is late at times */
+#define ALTERNATION	0.25
+#define READINGS	64	/* number of readings stored per rail */
+#define GAP_TIMES	8	/* a gap is longer than this many usual intervals ... */
+#define GAP_MIN_NS	20e6	/* ... and than this, because the reader is sometimes late */
 
 /* A reading and the integrals up to it. */
 struct point {
 	uint64_t time_ns, covered_ns, samples;
 	double uw, uj, var, noise;
-	int gap;		/* between it and the one before */
+	int gap;		/* 1: there is a gap before this reading */
 };
 
-struct track {
-	struct point point[KEPT];	/* the last ones, in a ring */
+struct rail_sum {
+	struct point point[READINGS];	/* ring of the last readings */
 	uint64_t count;
-	double step;			/* to the last from the one before */
-	double usual_ns;		/* typical time between readings */
-	int gap;			/* one since the last reading */
+	double step;			/* difference between the last two readings, uW */
+	double usual_ns;		/* mean interval between readings */
+	int gap;			/* 1: samples were missing since the last reading */
 };
 
 struct jetwatt_batch_sum {
 	int nr;
 	struct jetwatt_batch_sensor sensor[JETWATT_RAILS_MAX];
-	struct track rail[JETWATT_RAILS_MAX];
+	struct rail_sum rail[JETWATT_RAILS_MAX];
 };
 
 struct jetwatt_batch_sum *jetwatt_batch_sum_new(const struct jetwatt_batch_sensor *s, int nr)
@@ -64,10 +64,10 @@ void jetwatt_batch_sum_free(struct jetwatt_batch_sum *sum)
 	free(sum);
 }
 
-static void add(struct track *t, const struct jetwatt_batch_sensor *s, uint64_t time_ns, double uw,
-		int gap)
+static void add_reading(struct rail_sum *t, const struct jetwatt_batch_sensor *s, uint64_t time_ns,
+			double uw, int gap)
 {
-	struct point *to = &t->point[t->count % KEPT], *from;
+	struct point *to = &t->point[t->count % READINGS], *from;
 	double dt, step, turn, fresh_ns, again, spread;
 
 	t->gap |= gap;
@@ -77,14 +77,14 @@ static void add(struct track *t, const struct jetwatt_batch_sensor *s, uint64_t 
 		t->count++;
 		return;
 	}
-	from = &t->point[(t->count - 1) % KEPT];
+	from = &t->point[(t->count - 1) % READINGS];
 	if (time_ns <= from->time_ns)
 		return;
 	dt = (double)(time_ns - from->time_ns);
 	fresh_ns = s->fresh_hz > 0 ? 1e9 / s->fresh_hz : 0;
-	/* A value that is read twice is still one draw. */
+	/* A value that is read several times is only one random value. */
 	again = fmax(1, fresh_ns / dt);
-	/* Averaging spreads a step over many, whose squares add up to less. */
+	/* An averaging filter spreads a step over readings, which reduces the sum of squares. */
 	spread = 1 + 2 * s->lag_ns / fmax(fresh_ns, 1);
 	step = uw - from->uw;
 	turn = t->count > 1 ? fmax(0, -step * t->step) : 0;
@@ -92,7 +92,7 @@ static void add(struct track *t, const struct jetwatt_batch_sensor *s, uint64_t 
 		.time_ns = time_ns, .uw = uw, .samples = from->samples + 1,
 		.uj = from->uj + 0.5e-9 * dt * (uw + from->uw),
 		.var = from->var + 1e-18 * (step * step * (dt * dt + spread * fresh_ns * fresh_ns) / 12 +
-					    TURN * turn * again * dt * dt),
+					    ALTERNATION * turn * again * dt * dt),
 		.noise = from->noise + turn,
 		.gap = t->gap || (t->count > 2 && dt > fmax(GAP_TIMES * t->usual_ns, GAP_MIN_NS)),
 	};
@@ -107,36 +107,37 @@ static void add(struct track *t, const struct jetwatt_batch_sensor *s, uint64_t 
 void jetwatt_batch_sum_add(struct jetwatt_batch_sum *sum, const struct jetwatt_power *p)
 {
 	for (int r = 0; r < sum->nr; r++) {
-		struct track *t = &sum->rail[r];
+		struct rail_sum *t = &sum->rail[r];
 
 		if (p->valid & 1u << r)
-			add(t, &sum->sensor[r], p->time_ns, (double)p->uw[r], p->gap);
+			add_reading(t, &sum->sensor[r], p->time_ns, (double)p->uw[r], p->gap);
 		else
 			t->gap |= p->gap;
 	}
 }
 
-/* The integrals of one rail, @at: time at which what was drawn is read. */
-static int rail_at(const struct track *t, double at, double lag_ns, struct jetwatt_batch_mark *m, int r)
+/* The integrals of one rail. @at: the time, with the age of the chip's values added. */
+static int rail_sum_at(const struct rail_sum *t, double at, double lag_ns,
+		       struct jetwatt_batch_mark *m, int r)
 {
-	uint64_t oldest = t->count > KEPT ? t->count - KEPT : 0;
+	uint64_t oldest = t->count > READINGS ? t->count - READINGS : 0;
 	const struct point *from, *to;
 	double dt, part;
 
-	if (!t->count || (double)t->point[(t->count - 1) % KEPT].time_ns < at)
+	if (!t->count || (double)t->point[(t->count - 1) % READINGS].time_ns < at)
 		return -EAGAIN;
-	if ((double)t->point[oldest % KEPT].time_ns > at || t->count == oldest + 1)
+	if ((double)t->point[oldest % READINGS].time_ns > at || t->count == oldest + 1)
 		return -ENODATA;
 	for (uint64_t i = t->count - 1; ; i--) {
-		to = &t->point[i % KEPT];
-		from = &t->point[(i - 1) % KEPT];
+		to = &t->point[i % READINGS];
+		from = &t->point[(i - 1) % READINGS];
 		if ((double)from->time_ns <= at)
 			break;
 	}
 	dt = (double)(to->time_ns - from->time_ns);
 	part = (at - (double)from->time_ns) / dt;
 	m->rail[r].uw = from->uw + part * (to->uw - from->uw);
-	/* What an averaging filter holds back is its lag times its output, exactly. */
+	/* An averaging filter holds back exactly its lag times its output. */
 	m->rail[r].uj = from->uj + 0.5e-9 * part * dt * (from->uw + m->rail[r].uw) +
 			1e-9 * lag_ns * m->rail[r].uw;
 	m->rail[r].var = from->var + part * (to->var - from->var);
@@ -154,7 +155,8 @@ int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
 	mark->nr = (uint32_t)sum->nr;
 	for (int r = 0; r < sum->nr; r++) {
 		const struct jetwatt_batch_sensor *s = &sum->sensor[r];
-		int err = rail_at(&sum->rail[r], (double)time_ns + s->age_ns, s->lag_ns, mark, r);
+		int err =
+			rail_sum_at(&sum->rail[r], (double)time_ns + s->age_ns, s->lag_ns, mark, r);
 
 		if (err)
 			return err;

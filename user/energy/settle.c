@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When power has settled after a switch.
+ * Finds out when power has settled after a change of mode.
  *
- * Power swings inside a minibatch by more than it settles by, so what is looked
- * at is its mean over whole minibatches: windows that overlap. To those a
- * constant plus a decaying exponential is fitted, for a set of decay times; the
- * signal is settled where what is left of the exponential is below TOLERANCE.
- * A mean over few windows is known only so well: until its error is small
- * enough the answer is "not yet", however flat the signal looks.
+ * Within a minibatch, power varies by more than it settles by, so the code uses its mean over
+ * overlapping windows of whole minibatches. It fits a constant plus a decaying exponential to them,
+ * for several decay times. Power has settled when the rest of the exponential is below TOLERANCE.
+ * A mean over few windows has a large error, so as long as that error is too large the result is
+ * "not settled", however constant the signal looks.
  */
 #include "energy/settle.h"
 
@@ -20,20 +19,20 @@
 #include "energy/energy.h"
 
 #define HOPS		JETWATT_BATCH_HOPS
-#define WINDOW_NS	100000000.0	/* at least; in it dozens of samples */
-#define WINDOWS_MIN	7		/* fewer can't tell a decay from noise */
-#define REST_NS		300000000.0	/* settled signal that must be there */
-#define TOLERANCE	0.006		/* of power: what is left of the decay */
-#define SURE		0.012		/* of power: standard error of where it goes */
+#define WINDOW_NS	100000000.0	/* minimum length of a window: dozens of samples */
+#define WINDOWS_MIN	7		/* with fewer windows a decay looks like noise */
+#define REST_NS		300000000.0	/* minimum duration of settled power */
+#define TOLERANCE	0.006		/* maximum rest of the decay, as share of power */
+#define SURE		0.012		/* maximum standard error of the level, same unit */
 
-#define TREND		0.03		/* of power: over all that is seen, at most, to be flat */
-#define SPAN_NS		1000000000.0	/* at least, or a slow decay looks flat ... */
-#define BLIND_NS	2000000000.0	/* ... and so does a minibatch of unknown length */
-#define CLEAR		8		/* gain over a constant, in variances: a decay */
-#define DOUBT		1.5		/* ... a possible one */
+#define TREND		0.03		/* maximum trend of constant power, same unit */
+#define SPAN_NS		1000000000.0	/* minimum duration, or a slow decay looks constant ... */
+#define BLIND_NS	2000000000.0	/* ... if the duration of a minibatch is unknown */
+#define CLEAR		8		/* gain in variances of a decay over a constant: certain */
+#define DOUBT		1.5		/* ... possible */
 
-/* Trapezoid integral of @w from the first sample to each; NULL: no memory. */
-static double *integral(const uint64_t *t, const double *w, size_t n)
+/* Trapezoidal integral of @w from the first sample to each sample; NULL: no memory. */
+static double *running_integral(const uint64_t *t, const double *w, size_t n)
 {
 	double *sum = malloc(n * sizeof(*sum));
 
@@ -45,9 +44,9 @@ static double *integral(const uint64_t *t, const double *w, size_t n)
 	return sum;
 }
 
-/* ... up to time @at; *i is where the last call ended. */
-static double upto(const uint64_t *t, const double *w, const double *sum, size_t n, double at,
-		   size_t *i)
+/* The integral up to the time @at; *i: index at which the last call stopped. */
+static double integral_to(const uint64_t *t, const double *w, const double *sum, size_t n,
+			  double at, size_t *i)
 {
 	double dt, slope;
 
@@ -60,10 +59,12 @@ static double upto(const uint64_t *t, const double *w, const double *sum, size_t
 	return sum[*i] + dt * (w[*i] + 0.5 * slope * dt);
 }
 
-/* Means over windows of @len ns, HOPS to a length, the last ending at the end.
- * Return: how many; @first: where the first one begins. */
-static size_t means(const uint64_t *t, const double *w, const double *sum, size_t n, double len,
-		    double *out, size_t max, double *first)
+/*
+ * Compute the means over windows of @len ns. HOPS windows begin per length, and the last one ends
+ * with the last sample. @first: begin of the first window. Return: number of windows.
+ */
+static size_t window_means(const uint64_t *t, const double *w, const double *sum, size_t n,
+			   double len, double *out, size_t max, double *first)
 {
 	double span = (double)(t[n - 1] - t[0]), hop = len / HOPS;
 	size_t count, i = 0, j = 0;
@@ -76,7 +77,9 @@ static size_t means(const uint64_t *t, const double *w, const double *sum, size_
 	for (size_t k = 0; k < count; k++) {
 		double from = *first + (double)k * hop;
 
-		out[k] = (upto(t, w, sum, n, from + len, &j) - upto(t, w, sum, n, from, &i)) / len;
+		out[k] = (integral_to(t, w, sum, n, from + len, &j) -
+			  integral_to(t, w, sum, n, from, &i)) /
+			 len;
 	}
 	return count;
 }
@@ -90,12 +93,12 @@ long jetwatt_batch_windows(const uint64_t *t, const double *w, size_t n, double 
 			   double *first)
 {
 	size_t room = (size_t)((double)(t[n - 1] - t[0]) / len * HOPS) + 2;
-	double *sum = integral(t, w, n);
+	double *sum = running_integral(t, w, n);
 	long count = -ENOMEM;
 
 	*y = malloc(room * sizeof(**y));
 	if (sum && *y)
-		count = (long)means(t, w, sum, n, len, *y, room, first);
+		count = (long)window_means(t, w, sum, n, len, *y, room, first);
 	free(sum);
 	return count;
 }
@@ -127,7 +130,7 @@ struct jetwatt_batch_fit jetwatt_batch_least(const double *y, size_t n, double t
 
 		f.rss += r * r;
 	}
-	/* Windows overlap: HOPS of them know as much as one. */
+	/* The windows overlap: HOPS of them contain as much information as one. */
 	f.spread = sqrt(HOPS * (f.tau > 0 ? sxx / det : 1 / (double)n));
 	f.error = sqrt(f.rss / (double)n) * f.spread;
 	return f;
@@ -144,12 +147,12 @@ static struct jetwatt_batch_fit best_fit(const double *y, size_t n, double floor
 		if (f.rss < best.rss)
 			best = f;
 	}
-	/* A decay that explains little more than a constant is noise; one in
-	 * between may be either, and then the level is not known. */
+	/* A decay that explains little more than a constant is noise. If it explains a little more,
+	 * it may be either, and then the level is unknown. */
 	gain = (flat.rss - best.rss) / (best.rss / (double)n + floor_w * floor_w);
 	if (gain >= CLEAR * HOPS)
 		return best;
-	/* Nor is it if a trend that matters would not show in the scatter. */
+	/* The level is also unknown if the scatter could hide a relevant trend. */
 	for (size_t i = 0; i < n; i++)
 		slope += ((double)i - 0.5 * (double)(n - 1)) * y[i] * 12 / cube;
 	trend = fabs(slope) + 2 * sqrt(flat.rss / (double)n * HOPS * 12 / cube);
@@ -161,8 +164,8 @@ static struct jetwatt_batch_fit best_fit(const double *y, size_t n, double floor
 	return flat;
 }
 
-/* What is left has no trend that its own scatter does not explain. */
-static bool even(const double *y, size_t n, double level)
+/* Has the rest of the signal no trend that exceeds its own scatter? */
+static bool has_no_trend(const double *y, size_t n, double level)
 {
 	double a = 0, b = 0, var = 0, mean, error;
 	size_t half = n / 2;
@@ -178,8 +181,8 @@ static bool even(const double *y, size_t n, double level)
 	return fabs(a - b) <= fmax(1.5 * TOLERANCE * fabs(level), 2.5 * error);
 }
 
-/* The lag, in samples, at which the signal is most like itself; 0: at none. */
-static size_t period(const double *w, size_t n)
+/* The lag, in samples, with the highest autocorrelation; 0: there is none. */
+static size_t find_lag(const double *w, size_t n)
 {
 	enum { POINTS = 1024, LAGS = 400 };
 	size_t every = n / POINTS + 1, m = n / every, lags, best_lag = 0;
@@ -194,7 +197,7 @@ static size_t period(const double *w, size_t n)
 		for (size_t j = 0; j < every; j++)
 			x[i] += w[n - m * every + i * every + j] / (double)every;
 	}
-	/* Take the slow part out, twice forth and back, or the decay is the rhythm. */
+	/* Remove the slow part by a filter; otherwise the decay would be taken for a period. */
 	slow = x[m - 1];
 	for (size_t i = m; i-- > 0;) {
 		slow += (x[i] - slow) / (0.25 * (double)m);
@@ -211,7 +214,7 @@ static size_t period(const double *w, size_t n)
 		for (size_t i = lag; i < m; i++)
 			c += x[i] * x[i - lag];
 		c /= power * (double)(m - lag);
-		/* Only after it has been unlike itself. */
+		/* A period counts only after the correlation has been low. */
 		fell |= c < 0.2;
 		if (fell && c > best && c >= was) {
 			best = c;
@@ -251,13 +254,13 @@ long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
 	f = best_fit(y, count, 0.25 * TOLERANCE * fabs(mean));
 	if (f.error > SURE * fabs(f.level))
 		goto out;
-	/* Where does what is left of the decay go below the tolerance? */
+	/* When does the rest of the decay fall below the tolerance? */
 	if (f.tau > 0 && fabs(f.decay) > TOLERANCE * fabs(f.level))
 		skip = (size_t)ceil(f.tau * log(fabs(f.decay) / (TOLERANCE * fabs(f.level))));
 	if (skip + WINDOWS_MIN - 1 > count)
 		goto out;
 	from = first + (double)skip * len / HOPS;
-	if (span - from < REST_NS || !even(y + skip, count - skip, f.level))
+	if (span - from < REST_NS || !has_no_trend(y + skip, count - skip, f.level))
 		goto out;
 	while (at < n && (double)(t_ns[at] - t_ns[0]) < (skip ? from : 0))
 		at++;
@@ -269,7 +272,7 @@ out:
 
 long jetwatt_batch_settled(const uint64_t *t_ns, const double *w, size_t n)
 {
-	size_t lag = n < 16 ? 0 : period(w, n);
+	size_t lag = n < 16 ? 0 : find_lag(w, n);
 	uint64_t mean_ns = n > 1 ? (t_ns[n - 1] - t_ns[0]) / (n - 1) : 0;
 
 	return jetwatt_batch_settled_over(t_ns, w, n, lag * mean_ns);

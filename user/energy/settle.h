@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Means of power over windows of whole minibatches, and a constant plus a decaying
- * exponential that is fitted to them.
+ * Means of power over windows of whole minibatches, and the fit of a constant plus a decaying
+ * exponential to them. Used by settle.c and settle_predict.c.
  */
 #ifndef JETWATT_ENERGY_SETTLE_H
 #define JETWATT_ENERGY_SETTLE_H
@@ -9,25 +9,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Windows begin so many times per length. */
+/* Number of windows that begin per length of a window. */
 #define JETWATT_BATCH_HOPS	4
 
-/* level + decay * exp(-i / tau), i in windows; @tau 0: a constant. @error: standard error of the
- * level, for this tau; @rss: sum of squares of what is left; @spread: @error for what is left
- * of 1 in the mean. */
+/**
+ * struct jetwatt_batch_fit - fit of level + decay * exp(-i / tau) to the windows i
+ * @level: power to which it decays, W
+ * @decay: amplitude of the decay, W
+ * @tau: decay time in windows; 0: a constant without decay
+ * @error: standard error of @level for this @tau, W
+ * @rss: sum of the squared residuals, W^2
+ * @spread: @error divided by the root mean square of the residuals
+ */
 struct jetwatt_batch_fit {
 	double level, decay, tau, error, rss, spread;
 };
 
-/* How long a window is: whole minibatches; 0: they are not known. */
+/* Return: length of a window: whole minibatches, ns. @minibatch_ns: 0: unknown. */
 double jetwatt_batch_window(uint64_t minibatch_ns);
 
-/* Means over windows of @len ns, the last ending with the samples. @y: to be freed, also if it
- * fails; @first: when the first one begins, after the first sample. Return: how many; -ENOMEM. */
+/*
+ * Compute the means over windows of @len ns, of which the last one ends with the samples. @y: set
+ * to an array that the caller frees, also after an error; @first: begin of the first window, in ns
+ * after the first sample. Return: number of windows; -ENOMEM.
+ */
 long jetwatt_batch_windows(const uint64_t *t, const double *w, size_t n, double len, double **y,
 			   double *first);
 
-/* Least squares, for a given @tau. */
+/* Fit the @n windows @y by least squares, for the decay time @tau (0: a constant). */
 struct jetwatt_batch_fit jetwatt_batch_least(const double *y, size_t n, double tau);
 
 #endif
