@@ -26,7 +26,7 @@ unset SIM_CUDA_HELPER
 # What a backend cannot see it says.
 for by in tracepoint module; do
 	run jetwatt stat --probe $by -- frameworks llama.cpp --wait spin --minibatches 20
-	exits 0 && shows "no waits for the GPU seen" "does not see waits that spin" "doctor -p"
+	exits 0 && shows "no waits for the GPU detected" "does not see waits that spin" "doctor -p"
 	result $? "stat --probe $by of a job that spins: no bound, and why"
 done
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nothing is read from the ring while nothing happens: the module keeps the past,
- * and only waits for the GPU are kept here. What comes after is dumped from the
- * ring in turns, so that every sample is in the trace once.
+ * Records the module's black box to a trace: for jetwatt record --trigger.
+ *
+ * Until the trigger, no samples are read from the ring: the module keeps the past samples, and
+ * only waits for the GPU are stored here. After the trigger, the black box is read, then the ring
+ * at intervals, so that every sample is in the trace once.
  */
 #include "measure/blackbox.h"
 
@@ -16,15 +18,19 @@
 #include "measure/connect.h"
 #include "util/error.h"
 
-#define TURN_MS	200
-/* Samples that are younger may have waits which are still on their way. */
+#define POLL_MS	200	/* interval of reading the ring */
+/* Waits that ended less than this before the latest sample may still arrive. */
 #define SLACK_NS	1000000000ull
 
 /**
- * struct box - on its way into the trace
- * @next_seq: of the first sample that is not in it, 0: none is
- * @last_ns: time of the last one; @wait: the watch's first wait that is not in it
- * @frozen: the module has said so
+ * struct box - recording in progress
+ * @w: the session
+ * @trace: where to write
+ * @trigger: event to wait for
+ * @next_seq: sequence number of the next sample to write; 0: none was written
+ * @last_ns: time of the last sample written
+ * @wait: index of the session's first wait that was not written
+ * @frozen: 1: the module has announced that the black box was filled
  */
 struct box {
 	struct jetwatt_watch *w;
@@ -53,15 +59,17 @@ static void on_event(const struct jetwatt_event *e, void *arg)
 	jetwatt_trace_write_event(e, b->trace);
 }
 
-/* Samples with the waits that ended among them: a reader puts both in order, if
- * they are not far from it. */
+/*
+ * Write a batch, after the waits that ended before its last sample. A trace reader sorts both by
+ * time, but only over a short interval.
+ */
 static void on_samples(const struct jetwatt_samples *s, void *arg)
 {
 	struct box *b = arg;
 	struct jetwatt_watch *w = b->w;
 	struct jetwatt_trace_job job = { s->time_ns[0], w->pid };
 
-	/* A dump may begin with samples that the one before has brought. */
+	/* Skip samples that the previous dump contained already. */
 	if (s->seq < b->next_seq)
 		return;
 	if (!b->next_seq)
@@ -84,15 +92,16 @@ static int open_signal(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int is_it(const struct box *b, uint32_t cause)
+/* Did the awaited trigger fill the black box? */
+static int is_trigger(const struct box *b, uint32_t cause)
 {
 	return (b->trigger == JETWATT_BLACKBOX_SIGNAL && cause == JETWATT_BOX_CAUSE_REQUEST) ||
 	       (b->trigger == JETWATT_BLACKBOX_OVERCURRENT && cause == JETWATT_BOX_CAUSE_OVERCURRENT) ||
 	       (b->trigger == JETWATT_BLACKBOX_THERMAL && cause == JETWATT_BOX_CAUSE_THERMAL);
 }
 
-/* Keep the waits of the last @pre_s and no sample. */
-static void forget(struct jetwatt_watch *w, double pre_s)
+/* Discard all samples, and the waits that ended more than @pre_s before the latest sample. */
+static void discard_old(struct jetwatt_watch *w, double pre_s)
 {
 	uint64_t keep = pre_s * 1e9 + SLACK_NS, from = w->power_ns > keep ? w->power_ns - keep : 0;
 	size_t old = 0;
@@ -104,21 +113,21 @@ static void forget(struct jetwatt_watch *w, double pre_s)
 	w->nr_sync -= old;
 }
 
-/* Until the box holds what is waited for. Return: exit code. */
-static int wait_for(struct box *b, struct jetwatt_box *box, int signals, double pre_s)
+/* Wait until the black box was filled by the trigger. Return: exit code. */
+static int wait_for_trigger(struct box *b, struct jetwatt_box *box, int signals, double pre_s)
 {
 	struct jetwatt_watch *w = b->w;
 	struct signalfd_siginfo si;
 	int err = jetwatt_box(w->jw, box);
 
-	while (err || !is_it(b, box->cause)) {
-		/* Somebody else's trigger: make room for ours. */
+	while (err || !is_trigger(b, box->cause)) {
+		/* Another trigger has filled the box: empty it. */
 		if (!err)
 			jetwatt_box_clear(w->jw);
 		b->frozen = 0;
 		while (!b->frozen) {
-			jetwatt_watch_run(w, TURN_MS);
-			forget(w, pre_s);
+			jetwatt_watch_run(w, POLL_MS);
+			discard_old(w, pre_s);
 			if (w->failed || w->stop)
 				return jetwatt_watch_why(w);
 			if (read(signals, &si, sizeof(si)) != sizeof(si) ||
@@ -151,7 +160,7 @@ int jetwatt_blackbox_record(struct jetwatt_watch *w, struct jetwatt_trace_writer
 	if (err)
 		err = jetwatt_reach_failed(w->jw, err, "cannot set up the black box");
 	else
-		err = wait_for(&b, &box, signals, pre_s);
+		err = wait_for_trigger(&b, &box, signals, pre_s);
 	if (err)
 		goto out;
 	until = box.time_ns + (uint64_t)(post_s * 1e9);
@@ -159,7 +168,7 @@ int jetwatt_blackbox_record(struct jetwatt_watch *w, struct jetwatt_trace_writer
 	if (err >= 0)
 		err = jetwatt_box_clear(w->jw);
 	while (!err && !w->failed && !w->stop && b.last_ns < until) {
-		jetwatt_watch_run(w, TURN_MS);
+		jetwatt_watch_run(w, POLL_MS);
 		jetwatt_watch_drop(w, w->power_ns);
 		err = jetwatt_samples_since(w->jw, b.next_seq, on_samples, &b);
 		err = err < 0 ? err : jetwatt_trace_flush(trace, jetwatt_watch_waits_lost(w), 0);

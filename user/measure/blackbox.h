@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The module's black box into a trace: what came before an over-current, heat or
- * a signal, and what came after.
+ * Records the module's black box to a trace: the samples before and after an over-current, a
+ * thermal trip or a signal.
  */
 #ifndef JETWATT_MEASURE_BLACKBOX_H
 #define JETWATT_MEASURE_BLACKBOX_H
 
 #include "measure/session.h"
 
-/* What is waited for. */
+/* The event that starts a recording; NONE: not a trigger. */
 enum jetwatt_blackbox_trigger {
 	JETWATT_BLACKBOX_NONE, JETWATT_BLACKBOX_SIGNAL, JETWATT_BLACKBOX_OVERCURRENT,
 	JETWATT_BLACKBOX_THERMAL
 };
 
-/* "oc", "thermal" or "signal". Return: NONE: no such trigger. */
+/* Parse "oc", "thermal" or "signal". Return: JETWATT_BLACKBOX_NONE: another text. */
 enum jetwatt_blackbox_trigger jetwatt_blackbox_parse(const char *text);
 
 /**
- * jetwatt_blackbox_record() - wait for the trigger, write what was and what comes
- * @w: subscribed, with a probe; its waits of the last @pre_s are kept
- * @trace: described already
- * @pre_s: as far as the module's ring reaches
+ * jetwatt_blackbox_record() - wait for a trigger and record the samples around it
+ * @w: a session that has subscribed and has a probe; its waits of the last @pre_s are stored
+ * @trace: the trace, whose description has been written
+ * @trigger: event to wait for; the signal is SIGUSR1
+ * @pre_s: duration of samples before the trigger, s; limited by the module's ring
+ * @post_s: duration of samples after the trigger, s
  *
- * SIGUSR1 is the signal; whatever the trigger, SIGINT and the like end the waiting.
- * What the box held already is what is written, without waiting. The box is
- * cleared when it is on its way into @trace. Says what is wrong.
+ * If the black box contains the trigger already, it is recorded at once. The box is emptied when
+ * its samples have been read. SIGINT, SIGQUIT, SIGTERM and SIGHUP end the waiting. Prints an error.
+ *
  * Return: exit code.
  */
 int jetwatt_blackbox_record(struct jetwatt_watch *w, struct jetwatt_trace_writer *trace,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Mean time and power of minibatches by the method of batch means. */
 #include "measure/block_mean.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ unsigned int jetwatt_mean(const double *time_ns, const double *uj, size_t n, dou
 	row->time_ms = per_batch * 1e-6;
 	row->power_w = sum_t > 0 ? sum_e / sum_t * 1e3 : 0;
 	row->time_sd = row->power_sd = 0;
-	/* Both means are ratios of sums over blocks: residuals of the ratio. */
+	/* Both means are ratios of sums, so the errors follow from the blocks' residuals. */
 	for (size_t i = 0; i < n;) {
 		double t = 0, e = 0, k = 0;
 

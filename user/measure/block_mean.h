@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Mean time and power of minibatches, and how well they are known.
+ * Mean time and power of minibatches with their errors, by the method of batch means.
  */
 #ifndef JETWATT_MEASURE_BLOCK_MEAN_H
 #define JETWATT_MEASURE_BLOCK_MEAN_H
@@ -10,11 +10,15 @@
 
 /**
  * jetwatt_mean() - mean time and power, with relative standard errors
- * @time_ns, @uj: of each minibatch, in order
- * @block_ns: minibatches are put together to blocks at least so long, because
- *	power within one refresh of the chip is one value
+ * @time_ns: duration of each minibatch, in order, ns
+ * @uj: energy of each minibatch, uJ
+ * @n: number of minibatches
+ * @block_ns: minimum duration of a block of successive minibatches, ns. Power does not change
+ *	within one refresh of the chip, so shorter blocks are not independent
+ * @row: receives the means and their relative standard errors; its mode is unchanged
  *
- * Power is energy by time, so a long minibatch counts for more than a short one.
+ * Power is total energy divided by total time, so a long minibatch has more weight.
+ *
  * Return: number of blocks; with less than two the errors are 0.
  */
 unsigned int jetwatt_mean(const double *time_ns, const double *uj, size_t n, double block_ns,

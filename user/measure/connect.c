@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Opens what a verb needs (kernel, module, board), with an error text for each case. */
 #include "measure/connect.h"
 
 #include <errno.h>
@@ -48,11 +49,11 @@ int jetwatt_reach_module(struct jetwatt **jw, struct jetwatt_info *info)
 					 "cannot reach the power sensors");
 	if (err == -EPROTO)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(NULL),
-					 "install module and command from one version, then: sudo modprobe -r jetwatt; sudo modprobe jetwatt",
-					 "module and command do not fit together");
+					 "install module and command of the same version, then: sudo modprobe -r jetwatt; sudo modprobe jetwatt",
+					 "module and command have different versions");
 	if (err)
 		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_error(NULL), NULL,
-					 "cannot reach the module");
+					 "cannot connect to the module");
 	err = jetwatt_info(*jw, info);
 	return err ? jetwatt_reach_failed(*jw, err, "the module does not answer") : 0;
 }
@@ -112,12 +113,12 @@ void jetwatt_reach_undisturbed(sigset_t *set)
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGQUIT);
 	sigaddset(set, SIGTERM);
-	/* Under nohup it is ignored and must stay so; blocked, it would be kept for us. */
+	/* nohup sets SIGHUP to be ignored. Blocking it would make signalfd receive it instead. */
 	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
 		sigaddset(set, SIGHUP);
 	sigprocmask(SIG_BLOCK, set, NULL);
-	/* A reader that has had enough (| head) must not leave a board half-way
-	 * either: main() says that the output could not be written. */
+	/* Without SIGPIPE, a closed output (| head) does not end the process before it has restored
+	 * the board; main() reports that the output could not be written. */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -128,7 +129,7 @@ int jetwatt_reach_failed(struct jetwatt *jw, int err, const char *what)
 	snprintf(why, sizeof(why), "%s", jetwatt_error(jw));
 	if (err == -EPERM || err == -EACCES)
 		return jetwatt_error_say(JETWATT_EXIT_PERMISSION, why,
-					 "run as root: a fast power trace gives secrets away, so it is privileged",
+					 "run as root: a fast power trace reveals secrets, so it is privileged",
 					 "%s", what);
 	return jetwatt_error_say(jetwatt_error_code(err) == JETWATT_EXIT_USAGE ?
 				 JETWATT_EXIT_FAILED : jetwatt_error_code(err),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reaching what is needed: kernel, module, board; each with its own words when
- * it is not there.
+ * Opens what a verb needs: kernel, module, board. Each function prints an error with its own text.
  */
 #ifndef JETWATT_MEASURE_CONNECT_H
 #define JETWATT_MEASURE_CONNECT_H
@@ -11,38 +10,53 @@
 #include "board/board.h"
 #include "jetwatt.h"
 
-/* 0, or the exit code after saying that this kernel is too old. */
+/* Check that the kernel is new enough. Return: 0; or the exit code, after printing an error. */
 int jetwatt_reach_kernel(void);
 
-/* Whether a kernel release is one that jetwatt can work on; @why gets words. */
+/*
+ * Check a kernel release, "5.10.104-tegra" for instance. Return: 0; -EOPNOTSUPP: it is too old, and
+ * @why, of @len bytes, has the reason.
+ */
 int jetwatt_reach_release(const char *release, char *why, size_t len);
 
-/* Open the module. Return: 0, or the exit code after saying what is wrong. */
+/*
+ * Open the module and read its properties. Return: 0; or the exit code, after printing an error.
+ */
 int jetwatt_reach_module(struct jetwatt **jw, struct jetwatt_info *info);
 
-/* The roots of a board, with room for their paths. */
+/* The root directories of a board, with the memory of their paths. */
 struct jetwatt_reach_roots {
 	struct jetwatt_board_roots roots;
 	char sys[192], proc[192], state[192], etc[192];
 };
 
-/* Roots of the board whose files are in @dir, as doctor --replay writes them; NULL or empty:
- * the board that this is, for which NULL is returned. */
+/*
+ * Return the root directories of the board in @dir, as doctor --replay writes them. NULL: @dir is
+ * NULL or empty, so the board is this machine.
+ */
 const struct jetwatt_board_roots *jetwatt_reach_roots(const char *dir,
 						      struct jetwatt_reach_roots *at);
 
-/* Find the board, which is in $JETWATT_ROOT if that is set. Return: 0, or the exit code after saying what is wrong. */
+/*
+ * Open the board, which is in $JETWATT_ROOT if that is set. Return: 0; or the exit code, after
+ * printing an error.
+ */
 int jetwatt_reach_board(struct jetwatt_board **b);
 
-/* ... for what switches clocks: one without any clock that can be set is refused. Which of
- * several is missing is said, and no failure: the others are used. */
+/*
+ * As jetwatt_reach_board(), for verbs that change clocks: a board without any clock that can be set
+ * is an error. Clocks that cannot be set are reported, and the others are used.
+ */
 int jetwatt_reach_knobs(struct jetwatt_board **b);
 
-/* From here on the signals that would end us wait, until the verb is done or
- * reads them (signalfd of @set): half a switch is a bug. */
+/*
+ * Block the signals that would end the process, so that it is not ended in the middle of a change
+ * of mode. The caller reads them with a signalfd of @set, or they take effect after the verb. Also
+ * ignores SIGPIPE.
+ */
 void jetwatt_reach_undisturbed(sigset_t *set);
 
-/* A call on @jw failed with @err: say so. Return: exit code. */
+/* Print the error of a failed call on @jw. Return: exit code. */
 int jetwatt_reach_failed(struct jetwatt *jw, int err, const char *what);
 
 #endif

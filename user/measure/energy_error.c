@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Stores the running integrals at the end of each wait, and computes the energy error from them. */
 #include "measure/energy_error.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 void jetwatt_quality_begin(struct jetwatt_quality *q, struct jetwatt_watch *w)
 {
 	struct jetwatt_chip chip[CHIPS_MAX];
-	/* a trace that is read again has no module behind it */
+	/* A replayed trace has no connection to a module. */
 	int n = w->jw ? jetwatt_chips(w->jw, chip, CHIPS_MAX) : 0;
 
 	memset(q, 0, sizeof(*q));
@@ -33,8 +34,8 @@ void jetwatt_quality_begin(struct jetwatt_quality *q, struct jetwatt_watch *w)
 		jetwatt_quality_free(q);
 }
 
-/* The first sample that is not in the sums. */
-static size_t first(const struct jetwatt_quality *q, const struct jetwatt_watch *w)
+/* Index of the first sample that was not added to the integrals. */
+static size_t first_new(const struct jetwatt_quality *q, const struct jetwatt_watch *w)
 {
 	size_t lo = 0, hi = w->nr_power;
 
@@ -49,7 +50,7 @@ static size_t first(const struct jetwatt_quality *q, const struct jetwatt_watch 
 	return lo;
 }
 
-static void add(struct jetwatt_quality *q, const struct jetwatt_power *p)
+static void add_sample(struct jetwatt_quality *q, const struct jetwatt_power *p)
 {
 	jetwatt_batch_sum_add(q->sum, p);
 	q->added_ns = p->time_ns;
@@ -63,23 +64,24 @@ void jetwatt_quality_note(struct jetwatt_quality *q, const struct jetwatt_watch 
 	if (!q->sum)
 		return;
 	m = &q->mark[q->nr % JETWATT_QUALITY_MARKS];
-	/* Samples are added as they are needed: the sums look back a little only. */
-	for (i = first(q, w); i < w->nr_power && w->power[i].time_ns <= ns; i++)
-		add(q, &w->power[i]);
+	/* The integrals store only the last readings, so add samples up to @ns only. */
+	for (i = first_new(q, w); i < w->nr_power && w->power[i].time_ns <= ns; i++)
+		add_sample(q, &w->power[i]);
 	while (jetwatt_batch_sum_at(q->sum, ns, m) == -EAGAIN && i < w->nr_power)
-		add(q, &w->power[i++]);
+		add_sample(q, &w->power[i++]);
 	if (!jetwatt_batch_sum_at(q->sum, ns, m))
 		q->nr++;
 }
 
 void jetwatt_quality_add(struct jetwatt_quality *q, const struct jetwatt_watch *w, uint64_t ns)
 {
-	for (size_t i = q->sum ? first(q, w) : w->nr_power;
+	for (size_t i = q->sum ? first_new(q, w) : w->nr_power;
 	     i < w->nr_power && w->power[i].time_ns <= ns; i++)
-		add(q, &w->power[i]);
+		add_sample(q, &w->power[i]);
 }
 
-static const struct jetwatt_batch_mark *at(const struct jetwatt_quality *q, uint64_t ns)
+/* Find the integrals at @ns. Return: NULL: they are not stored. */
+static const struct jetwatt_batch_mark *mark_at(const struct jetwatt_quality *q, uint64_t ns)
 {
 	size_t lo = q->nr > JETWATT_QUALITY_MARKS ? q->nr - JETWATT_QUALITY_MARKS : 0, hi = q->nr;
 	const struct jetwatt_batch_mark *m;
@@ -103,8 +105,8 @@ int jetwatt_quality_of(const struct jetwatt_quality *q, const struct jetwatt_bat
 
 	if (!q->sum || b->kind == JETWATT_BATCH_OTHER)
 		return -ENODATA;
-	from = at(q, b->start_ns);
-	to = at(q, b->end_ns);
+	from = mark_at(q, b->start_ns);
+	to = mark_at(q, b->end_ns);
 	if (!from || !to)
 		return -ENODATA;
 	jetwatt_batch_cost_between(from, to, q->sensor, b, c);

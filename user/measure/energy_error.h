@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How well the energy of single minibatches is known.
+ * Energy of single minibatches with its error and grade, during a run. For run_energy.c.
  */
 #ifndef JETWATT_MEASURE_ENERGY_ERROR_H
 #define JETWATT_MEASURE_ENERGY_ERROR_H
@@ -9,11 +9,15 @@
 #include "measure/session.h"
 #include "minibatch/minibatch.h"
 
-#define JETWATT_QUALITY_MARKS	8192	/* ends of waits, the last ones: 11 MB */
+#define JETWATT_QUALITY_MARKS	8192	/* number of waits whose integrals are stored: 11 MB */
 
 /**
- * struct jetwatt_quality - running integrals, and what they were at each wait
- * @added_ns: samples up to here are in @sum
+ * struct jetwatt_quality - running integrals, and their values at the last waits
+ * @sum: running integrals; NULL: out of memory, so there are no errors
+ * @sensor: accuracy of each rail's readings
+ * @mark: ring of the integrals at the ends of waits
+ * @nr: number of integrals stored so far
+ * @added_ns: time of the last sample added to @sum
  */
 struct jetwatt_quality {
 	struct jetwatt_batch_sum *sum;
@@ -24,11 +28,12 @@ struct jetwatt_quality {
 };
 
 /**
- * struct jetwatt_quality_figures - of the minibatches that it could be told for
- * @error_pct: half-width of what covers nine in ten, median, in percent of a
- *	minibatch's energy
- * @samples: fresh ones in a minibatch, median
- * @grade: of the median minibatch; @grades: how many have A, B, C, D
+ * struct jetwatt_quality_figures - errors of the minibatches of a run
+ * @n: number of minibatches whose error is known
+ * @grades: number of minibatches with grade A, B, C, D
+ * @error_pct: median of the 90 % error of a minibatch's energy, in percent
+ * @samples: median number of new values in a minibatch
+ * @grade: median grade; '-': no minibatch
  */
 struct jetwatt_quality_figures {
 	size_t n, grades[4];
@@ -36,18 +41,22 @@ struct jetwatt_quality_figures {
 	char grade;
 };
 
-/* Without memory for it there is no quality, and no error. */
+/* Begin a run. Without memory, all other functions do nothing and no error is known. */
 void jetwatt_quality_begin(struct jetwatt_quality *q, struct jetwatt_watch *w);
-/* Note the integrals at @ns, which does not go back. */
+/* Store the integrals at @ns, which must not decrease. */
 void jetwatt_quality_note(struct jetwatt_quality *q, const struct jetwatt_watch *w, uint64_t ns);
-/* Before samples up to @ns are forgotten. */
+/* Add the samples up to @ns, before the session discards them. */
 void jetwatt_quality_add(struct jetwatt_quality *q, const struct jetwatt_watch *w, uint64_t ns);
-/* What one minibatch has drawn and how well that is known. Return: 0; -ENODATA: it
- * is too long ago, or no minibatch. */
+/*
+ * Compute the energy of a minibatch with its error. Return: 0; -ENODATA: the integrals at its
+ * begin or end are not stored (any more), or it is not a minibatch.
+ */
 int jetwatt_quality_of(const struct jetwatt_quality *q, const struct jetwatt_batch_bound *b,
 		       struct jetwatt_batch_cost *c);
+/* Compute the errors of the @n minibatches @b. */
 void jetwatt_quality_end(const struct jetwatt_quality *q, const struct jetwatt_batch_bound *b,
 			 int n, struct jetwatt_quality_figures *f);
+/* Free the memory. */
 void jetwatt_quality_free(struct jetwatt_quality *q);
 
 #endif

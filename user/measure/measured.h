@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a measurement of one mode has found. */
+/* The result of measuring one mode. */
 #ifndef JETWATT_MEASURE_MEASURED_H
 #define JETWATT_MEASURE_MEASURED_H
 
 #include "model/model.h"
 
-/* Relative error of a power on which it hangs whether a mode is chosen. */
+/* Relative error of power that is needed if the choice of a mode depends on it. */
 #define JETWATT_STEP_GOOD	0.006
 
 /**
- * struct jetwatt_measure - what was found
- * @row: with relative standard errors; its mode is the caller's
- * @batches: minibatches that it rests on, @span_s: their time
- * @settle_s: from the switch until power had settled, @dwell_s: in all
- * @settled: 0: power had not settled in time, or was foretold; the errors show it
+ * struct jetwatt_measure - measured time and power of one mode
+ * @row: means with relative standard errors; the caller sets its mode
+ * @batches: number of minibatches in the means
+ * @span_s: duration of these minibatches, s
+ * @settle_s: time from the change of mode until power had settled, s
+ * @dwell_s: total time in the mode, s
+ * @settled: 1: power has settled; 0: it has not settled in time, or its level was predicted; the
+ *	errors include that
  */
 struct jetwatt_measure {
 	struct jetwatt_row row;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Measures time and power of one mode on a running job. */
 #include "measure/mode.h"
 
 #include <errno.h>
@@ -15,27 +16,29 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Waits that are looked at to find minibatches: the pattern is known from the
- * modes before, so that a slow mode needs no fresh learning. */
+/*
+ * Number of waits before the change of mode from which minibatches are found. The period is thus
+ * known from earlier modes, and a slow mode need not show it again.
+ */
 #define WAITS_BEFORE	1024
-/* A switch of clocks makes the first minibatch a mixture, and autotuning may
- * make the second one slow; callers may want fewer left out that are as long as LONG_NS. */
+/*
+ * Minibatches to discard after a change of mode: the first one runs partly in the old mode, and
+ * autotuning may slow down the second one. For minibatches longer than LONG_NS, the caller may
+ * discard fewer.
+ */
 #define BATCHES_DROPPED	2
 #define LONG_NS		300000000ull
-#define BLOCK_NS	50e6
-#define BLOCKS_MIN	6
-#define TURN_MS		50
-/* Relative error of power that has not settled; of the time of fewer minibatches than show their
- * own, which are enough to show that a mode is slow; one, if it is so many times slower than need
- * be told. */
-#define UNSETTLED	0.05
-#define FEW_SD		0.01
-#define SLOW_FEW	3
-#define FAR_SLOWER	2
-/* What decides whether a mode is chosen is read for so many times as long, if need be. */
+#define BLOCK_NS	50e6	/* minimum duration of a block of minibatches */
+#define BLOCKS_MIN	6	/* minimum number of blocks for an error */
+#define POLL_MS		50	/* interval of reading samples */
+#define UNSETTLED	0.05	/* relative error of power that has not settled */
+#define FEW_SD		0.01	/* minimum error of time with less than SLOW_FEW minibatches */
+#define SLOW_FEW	3	/* number of minibatches that shows that a mode is slow */
+#define FAR_SLOWER	2	/* one minibatch suffices if it takes this many times the limit */
+/* If the choice of a mode depends on it, measure up to this many times as long. */
 #define CLOSE		2
-/* Finding minibatches is not free and we share the machine with the job. */
-#define LOOK_NS		250000000ull
+/* Interval of finding minibatches, which uses CPU time of the machine that runs the job. */
+#define EVALUATE_NS		250000000ull
 
 const struct jetwatt_measure_limits jetwatt_measure_profile = {
 	.batches = 8, .seconds = 1.5, .target = 0.01, .most_s = 20, .idle_s = 30, .few = 3,
@@ -44,7 +47,7 @@ const struct jetwatt_measure_limits jetwatt_measure_verify = {
 	.batches = 20, .seconds = 5, .target = 0.006, .most_s = 40, .idle_s = 30, .few = 3,
 };
 
-/* Arrays of one look, kept from look to look. */
+/* Arrays for finding minibatches, kept from one evaluation to the next. */
 struct mode_work {
 	struct jetwatt_batch_bound *bound;
 	double *w, *time, *uj;
@@ -52,7 +55,7 @@ struct mode_work {
 	size_t waits, samples;
 };
 
-static int room(struct mode_work *k, size_t waits, size_t samples)
+static int reserve_work(struct mode_work *k, size_t waits, size_t samples)
 {
 	if (waits > k->waits) {
 		k->waits = waits * 2;
@@ -69,7 +72,7 @@ static int room(struct mode_work *k, size_t waits, size_t samples)
 	       -ENOMEM : 0;
 }
 
-static void empty(struct mode_work *k)
+static void free_work(struct mode_work *k)
 {
 	free(k->bound);
 	free(k->time);
@@ -78,8 +81,8 @@ static void empty(struct mode_work *k)
 	free(k->t);
 }
 
-/* Median length of the minibatches since the switch, 0: none yet. */
-static uint64_t length(struct mode_work *k, int bounds, uint64_t since_ns)
+/* Median duration of the minibatches since the change of mode, ns; 0: there are none. */
+static uint64_t median_length(struct mode_work *k, int bounds, uint64_t since_ns)
 {
 	size_t n = 0;
 
@@ -90,10 +93,13 @@ static uint64_t length(struct mode_work *k, int bounds, uint64_t since_ns)
 	return n ? k->time[n / 2] : 0;
 }
 
-/* Times and energies of whole minibatches after @from_ns, but for the first after the switch:
- * of long ones for @drop. What is left begins at k->from_ns. */
-static size_t clean(const struct jetwatt_watch *w, struct mode_work *k, int bounds,
-		    uint64_t since_ns, uint64_t from_ns, int drop)
+/*
+ * Collect times and energies of complete minibatches after @from_ns, without the first ones after
+ * the change of mode (@drop long ones). Sets k->from_ns to the begin of the first one. Return:
+ * their number.
+ */
+static size_t clean_batches(const struct jetwatt_watch *w, struct mode_work *k, int bounds,
+			    uint64_t since_ns, uint64_t from_ns, int drop)
 {
 	size_t n = 0, lo = 0, hi = 0;
 	int after = 0;
@@ -117,7 +123,7 @@ static size_t clean(const struct jetwatt_watch *w, struct mode_work *k, int boun
 		if (jetwatt_batch_energy(w->power + lo, hi - lo, w->total, w->nr_total, b->start_ns,
 					 b->end_ns, &uj, &covered))
 			continue;
-		/* Nothing that is bridged over a gap enters a mean. */
+		/* Power in a gap is interpolated; such minibatches are not used. */
 		if (covered < span - span / 100)
 			continue;
 		k->from_ns = n ? k->from_ns : b->start_ns;
@@ -127,15 +133,16 @@ static size_t clean(const struct jetwatt_watch *w, struct mode_work *k, int boun
 	return n;
 }
 
-/* Slower than is of interest, for certain? */
-static int slow(const struct jetwatt_watch *w, struct mode_work *k, int bounds, uint64_t since_ns,
-		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
+/* Are the minibatches certainly slower than limits->slow_ms? Fills in @m if so. */
+static int is_slow(const struct jetwatt_watch *w, struct mode_work *k, int bounds,
+		   uint64_t since_ns, const struct jetwatt_measure_limits *limits,
+		   struct jetwatt_measure *m)
 {
 	struct jetwatt_row row = { 0 };
-	size_t n = clean(w, k, bounds, since_ns, since_ns, BATCHES_DROPPED);
+	size_t n = clean_batches(w, k, bounds, since_ns, since_ns, BATCHES_DROPPED);
 
-	/* The first one of all, if there is no other yet, is long for certain. */
-	n = n ? n : clean(w, k, bounds, since_ns, since_ns, 0);
+	/* If there is no other minibatch, use the first ones, which are at least not too short. */
+	n = n ? n : clean_batches(w, k, bounds, since_ns, since_ns, 0);
 	jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &row);
 	if (n < SLOW_FEW && row.time_ms < FAR_SLOWER * limits->slow_ms)
 		return 0;
@@ -150,14 +157,14 @@ static int slow(const struct jetwatt_watch *w, struct mode_work *k, int bounds, 
 	return 1;
 }
 
-static int drops(const struct jetwatt_measure_limits *limits)
+static int drop_count(const struct jetwatt_measure_limits *limits)
 {
 	return limits->drop ? (int)limits->drop : BATCHES_DROPPED;
 }
 
-/* The mean of the @n that are clean. Return: are they enough, for all but the errors of the mean? */
-static int gathered(struct mode_work *k, size_t n, const struct jetwatt_measure_limits *limits,
-		    struct jetwatt_measure *m)
+/* Compute the means of the @n minibatches. Return: 1: their number and duration suffice; 0: not. */
+static int compute_mean(struct mode_work *k, size_t n, const struct jetwatt_measure_limits *limits,
+			struct jetwatt_measure *m)
 {
 	struct jetwatt_mode mode = m->row.mode;
 	unsigned int blocks = jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
@@ -168,24 +175,24 @@ static int gathered(struct mode_work *k, size_t n, const struct jetwatt_measure_
 	return n >= limits->batches && m->span_s >= limits->seconds && blocks >= BLOCKS_MIN;
 }
 
-/* Is the level of power known before it is reached, and are there minibatches enough? */
-static int foretold(const struct jetwatt_watch *w, struct mode_work *k, int bounds,
-		    const struct jetwatt_step *step, uint64_t length_ns,
-		    const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
+/* Can the level of power be predicted, and are there enough minibatches? Fills in @m if so. */
+static int predict_mode(const struct jetwatt_watch *w, struct mode_work *k, int bounds,
+			const struct jetwatt_step *step, uint64_t length_ns,
+			const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
 {
-	size_t n = clean(w, k, bounds, step->since_ns, step->since_ns, drops(limits));
+	size_t n = clean_batches(w, k, bounds, step->since_ns, step->since_ns, drop_count(limits));
 
-	if (!gathered(k, n, limits, m) || m->row.time_sd > limits->target ||
+	if (!compute_mean(k, n, limits, m) || m->row.time_sd > limits->target ||
 	    jetwatt_step_level(step, k->from_ns, length_ns, limits, &m->row))
 		return 0;
 	m->settle_s = m->dwell_s;
 	return 1;
 }
 
-/* Return: 1: enough; 0: not yet. */
-static int look(struct jetwatt_watch *w, struct mode_work *k, size_t first, uint64_t since_ns,
-		const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
-		double *part)
+/* Evaluate the samples so far. @part: progress, 0 to 1. Return: 1: enough; 0: not yet. */
+static int evaluate(struct jetwatt_watch *w, struct mode_work *k, size_t first, uint64_t since_ns,
+		    const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
+		    double *part)
 {
 	struct jetwatt_batch_info info;
 	struct jetwatt_step step;
@@ -196,15 +203,15 @@ static int look(struct jetwatt_watch *w, struct mode_work *k, size_t first, uint
 	bounds = jetwatt_batch_segment(w->sync + first, w->nr_sync - first, k->bound, &info);
 	if (bounds < 0)
 		return 0;
-	length_ns = length(k, bounds, since_ns);
+	length_ns = median_length(k, bounds, since_ns);
 	step = jetwatt_step_of(w, since_ns, k->t, k->w);
 	from = jetwatt_step_settled(&step, length_ns, limits, &m->settled);
 	if (!from)
-		return foretold(w, k, bounds, &step, length_ns, limits, m) ||
-		       (limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m));
+		return predict_mode(w, k, bounds, &step, length_ns, limits, m) ||
+		       (limits->slow_ms > 0 && is_slow(w, k, bounds, since_ns, limits, m));
 	m->settle_s = (from - since_ns) * 1e-9;
-	n = clean(w, k, bounds, since_ns, from, drops(limits));
-	done = gathered(k, n, limits, m);
+	n = clean_batches(w, k, bounds, since_ns, from, drop_count(limits));
+	done = compute_mean(k, n, limits, m);
 	close = jetwatt_step_close(m->row.time_ms, m->row.power_w, m->row.power_sd * m->row.power_w, limits);
 	done &= m->row.time_sd <= limits->target &&
 		m->row.power_sd <= (close ? fmin(JETWATT_STEP_GOOD, limits->target) : limits->target);
@@ -212,7 +219,7 @@ static int look(struct jetwatt_watch *w, struct mode_work *k, size_t first, uint
 		m->row.time_sd = fmax(m->row.time_sd, FEW_SD);
 		m->row.power_sd = fmax(m->row.power_sd, FEW_SD / 2);
 	}
-	if (!n && limits->slow_ms > 0 && slow(w, k, bounds, since_ns, limits, m))
+	if (!n && limits->slow_ms > 0 && is_slow(w, k, bounds, since_ns, limits, m))
 		return 1;
 	*part = fmin(fmin((double)n / limits->batches, m->span_s / limits->seconds), 1);
 	done |= n >= limits->few && m->dwell_s >= (close ? CLOSE : 1) * limits->most_s;
@@ -221,9 +228,9 @@ static int look(struct jetwatt_watch *w, struct mode_work *k, size_t first, uint
 	return done;
 }
 
-/* Nothing to wait for any more? */
-static int hopeless(const struct jetwatt_watch *w, uint64_t since_ns,
-		    const struct jetwatt_measure_limits *limits, const struct jetwatt_measure *m)
+/* Check for the end of GPU work and for the time limit. Return: 0; -ENODATA; -ETIMEDOUT. */
+static int check_idle(const struct jetwatt_watch *w, uint64_t since_ns,
+		      const struct jetwatt_measure_limits *limits, const struct jetwatt_measure *m)
 {
 	uint64_t last = w->last_wait_ns > since_ns ? w->last_wait_ns : since_ns;
 	uint64_t now = jetwatt_clock_ns();
@@ -238,7 +245,8 @@ int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 			 jetwatt_measure_fn progress, void *arg)
 {
 	struct jetwatt_mode mode = m->row.mode;
-	uint64_t looked = 0, look_ns = limits->look_s > 0 ? limits->look_s * 1e9 : LOOK_NS;
+	uint64_t evaluated = 0,
+		 evaluate_ns = limits->look_s > 0 ? limits->look_s * 1e9 : EVALUATE_NS;
 	struct mode_work k = { 0 };
 	size_t first;
 	double part = 0;
@@ -249,7 +257,7 @@ int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 	jetwatt_watch_drop(w, since_ns);
 	first = w->nr_sync > WAITS_BEFORE ? w->nr_sync - WAITS_BEFORE : 0;
 	while (!ret) {
-		if (jetwatt_watch_run(w, TURN_MS)) {
+		if (jetwatt_watch_run(w, POLL_MS)) {
 			ret = 1;
 			break;
 		}
@@ -258,19 +266,19 @@ int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 			break;
 		}
 		m->dwell_s = (jetwatt_clock_ns() - since_ns) * 1e-9;
-		if (jetwatt_clock_ns() - looked < look_ns)
+		if (jetwatt_clock_ns() - evaluated < evaluate_ns)
 			continue;
-		looked = jetwatt_clock_ns();
-		ret = room(&k, 2 * (w->nr_sync - first) + 1, w->nr_power + 1);
+		evaluated = jetwatt_clock_ns();
+		ret = reserve_work(&k, 2 * (w->nr_sync - first) + 1, w->nr_power + 1);
 		if (ret)
 			break;
-		if (look(w, &k, first, since_ns, limits, m, &part))
+		if (evaluate(w, &k, first, since_ns, limits, m, &part))
 			break;
 		if (progress)
 			progress(m, part, arg);
-		ret = hopeless(w, since_ns, limits, m);
+		ret = check_idle(w, since_ns, limits, m);
 	}
-	empty(&k);
+	free_work(&k);
 	return ret;
 }
 
@@ -279,22 +287,22 @@ int jetwatt_measure_why(const struct jetwatt_watch *w, int err,
 {
 	if (err == -ENOMEM)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
-					 "cannot keep the samples");
+					 "cannot store the samples");
 	if (err == -ENODATA)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, w->waits ?
-					 "it stopped waiting for the GPU: is it stuck, or done?" :
-					 "it never waited for the GPU; a job that spins on the GPU's memory cannot be seen either",
-					 "is this the process that trains? longer patience: --wait 120s",
+					 "it does not wait for the GPU any more: it may be stuck, or done" :
+					 "it never waited for the GPU; waits that spin on the GPU's memory cannot be detected",
+					 "check that this is the process that trains; to wait longer: --wait 120s",
 					 "no GPU work of process %d in %.0f s", w->pid, limits->idle_s);
 	if (err == -ETIMEDOUT)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED,
 					 "its waits for the GPU do not repeat, or a minibatch takes longer than 20 s",
-					 "jetwatt stat -p PID says what is seen",
-					 "no minibatches to be told apart in process %d", w->pid);
+					 "run jetwatt stat -p PID to see its waits",
+					 "no minibatches found in process %d", w->pid);
 	if (w->ended && !w->stop && !w->failed)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED,
-					 "process is gone, its measurement is not complete",
-					 "use a job that runs longer; a profile with -o FILE goes on where it stopped",
+					 "the process ended before its measurement was complete",
+					 "use a job that runs longer; a profile with -o FILE continues where it stopped",
 					 "the job has ended (process %d)", w->pid);
 	return jetwatt_watch_why(w);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One mode, measured: wait until power has settled after the switch, then
- * whole minibatches until their mean is known well enough.
+ * Measures one mode on a running job: waits until power has settled after the change of mode, then
+ * measures whole minibatches until the error of their mean is small enough.
  */
 #ifndef JETWATT_MEASURE_MODE_H
 #define JETWATT_MEASURE_MODE_H
@@ -13,23 +13,27 @@
 #include "measure/session.h"
 
 /**
- * struct jetwatt_measure_limits - when it is enough
- * @batches, @seconds: at least so much
- * @few: minibatches that will do after @most_s
- * @drop: so many are left out after a switch if they are long (0.3 s); 0: two, as of short ones
+ * struct jetwatt_measure_limits - when a measurement is complete
+ * @batches: minimum number of minibatches
+ * @few: minimum number of minibatches once @most_s has passed
+ * @drop: number of minibatches longer than 0.3 s to discard after a change of mode; 0: two, as for
+ *	short ones
+ * @seconds: minimum duration of the minibatches, s
  * @target: relative standard error of time and power to reach
- * @most_s: at most so long, if there are a few minibatches by then
- * @idle_s: so long without a wait for the GPU means that there is no GPU work
- * @settle_s: so long for power to settle, then it is taken as it is from half of that on; 0: 6
- * @look_s: time between two looks at what there is; 0: a quarter of a second
- * @slow_ms: minibatches that take longer need only be told to: their power need not have
- *	settled, and its error says so; 0: all alike
- * @before_w: what was drawn before the switch, and had settled; 0: not known
- * @decay: what earlier switches of the board said of how power settles; then it is foretold, if
- *	that is sooner than to wait for it; NULL: waited for
- * @limit_w: where that is far from what is foretold, it need not be known well; 0: there is none
- * @good_ms: of modes that are faster, and near @limit_w, it has to be known the better; 0: of none
- * @cut: set by somebody else: what is measured is void; NULL: nobody
+ * @most_s: maximum time in the mode, s, if there are @few minibatches by then
+ * @idle_s: time without a wait for the GPU after which the job does no GPU work, s
+ * @settle_s: maximum time for power to settle, s; after it, power from half of that time on is
+ *	used; 0: 6 s
+ * @look_s: interval of evaluating the samples, s; 0: 0.25 s
+ * @slow_ms: if minibatches take longer than this, ms, the measurement ends early: power need not
+ *	have settled, and its error includes that; 0: no limit
+ * @before_w: settled power before the change of mode, W; 0: unknown
+ * @limit_w: power limit, W; power that is far from it may have a larger error; 0: none
+ * @good_ms: modes that are faster than this, ms, and close to @limit_w need a smaller power error;
+ *	0: none
+ * @decay: what earlier changes of mode on this board have shown about settling; power is then
+ *	predicted if that is faster than waiting; NULL: always wait
+ * @cut: set by another thread to cancel the measurement; NULL: never
  */
 struct jetwatt_measure_limits {
 	unsigned int batches, few, drop;
@@ -38,23 +42,29 @@ struct jetwatt_measure_limits {
 	const atomic_int *cut;
 };
 
+/* Limits for a profile, and for verifying a chosen mode. */
 extern const struct jetwatt_measure_limits jetwatt_measure_profile, jetwatt_measure_verify;
 
-/* Called a few times a second; @part runs from 0 to 1. */
+/* Called several times per second with the result so far; @part: progress, 0 to 1. */
 typedef void (*jetwatt_measure_fn)(const struct jetwatt_measure *so_far, double part, void *arg);
 
 /**
- * jetwatt_measure_mode() - measure the mode that the board is in since @since_ns
+ * jetwatt_measure_mode() - measure the mode in which the board has been since @since_ns
+ * @w: the session
+ * @since_ns: time of the change of mode
+ * @limits: when the measurement is complete
+ * @m: receives the result; its row.mode is unchanged
+ * @progress: called during the measurement; may be NULL
+ * @arg: passed to @progress
  *
- * Return: 0; 1: @w says why (stop, ended, failed); -ENODATA: no GPU work;
- * -ETIMEDOUT: GPU work, but no minibatches to be told apart; -ECANCELED: @limits->cut;
- * -ENOMEM.
+ * Return: 0; 1: @w was stopped, has ended or has failed: see jetwatt_measure_why(); -ENODATA: no
+ * GPU work; -ETIMEDOUT: GPU work, but no minibatches found; -ECANCELED: by limits->cut; -ENOMEM.
  */
 int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 			 const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
 			 jetwatt_measure_fn progress, void *arg);
 
-/* Say why a measurement has failed. Return: exit code. */
+/* Print why a measurement has failed. @err: result of jetwatt_measure_mode(). Return: exit code. */
 int jetwatt_measure_why(const struct jetwatt_watch *w, int err,
 			const struct jetwatt_measure_limits *limits);
 

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Decides when power has settled after a change of mode, or predicts its level. */
 #include "measure/power_settle.h"
 
 #include <errno.h>
 #include <math.h>
 
 #define SETTLE_MAX_S	6
-/* What is left of a step is less than the step: one of so much of the power is nothing to wait
- * for, once the chip's own mean, STEP_NS long, has it, and it was looked at for STEP_SEEN_NS. */
+/*
+ * If power differs by less than this share from the power before, it has settled after STEP_NS, the
+ * averaging time of the chip. The decision needs STEP_SEEN_NS more of samples.
+ */
 #define STEP		0.03
 #define STEP_NS		200000000ull
 #define STEP_SEEN_NS	1000000000ull
-/* Relative error of a power that is foretold; and of one that is so many errors from the limit that
- * it need not be known better to tell on which side it is. */
-#define FORETOLD	0.012
-#define FORETOLD_FAR	0.025
+/* Maximum relative error of a prediction; and if it is FAR errors away from the power limit. */
+#define PREDICTED	0.012
+#define PREDICTED_FAR	0.025
 #define FAR		3
 
 struct jetwatt_step jetwatt_step_of(const struct jetwatt_watch *watch, uint64_t since_ns, uint64_t *t,
@@ -30,8 +32,8 @@ struct jetwatt_step jetwatt_step_of(const struct jetwatt_watch *watch, uint64_t 
 	return s;
 }
 
-/* Was there hardly a step? */
-static int level(const struct jetwatt_step *s, double before_w)
+/* Did power hardly change? */
+static int hardly_changed(const struct jetwatt_step *s, double before_w)
 {
 	double sum = 0, some = 0;
 
@@ -54,15 +56,16 @@ uint64_t jetwatt_step_settled(const struct jetwatt_step *s, uint64_t minibatch_n
 	*settled = at >= 0;
 	if (at >= 0)
 		return s->t[at];
-	*settled = level(s, limits->before_w);
+	*settled = hardly_changed(s, limits->before_w);
 	if (*settled)
 		return s->since_ns + STEP_NS;
-	/* It may never settle to the signal's own noise: go on and let the errors show it. */
+	/* It may never settle to its own noise: use it as it is; its error shows that. */
 	return s->n && s->t[s->n - 1] - s->since_ns > most_ns ? s->since_ns + most_ns / 2 : 0;
 }
 
-static int fit(const struct jetwatt_step *s, uint64_t from_ns, uint64_t minibatch_ns,
-	       const struct jetwatt_measure_limits *limits, struct jetwatt_batch_level *l)
+/* Predict the level from the samples from @from_ns on. Return: as jetwatt_batch_level(). */
+static int fit_level(const struct jetwatt_step *s, uint64_t from_ns, uint64_t minibatch_ns,
+		     const struct jetwatt_measure_limits *limits, struct jetwatt_batch_level *l)
 {
 	size_t i = 0;
 
@@ -79,15 +82,15 @@ int jetwatt_step_close(double time_ms, double w, double sd, const struct jetwatt
 	return time_ms < limits->good_ms && fabs(w - limits->limit_w) < FAR * sd;
 }
 
-/* Is it known well enough? */
-static int sure(const struct jetwatt_batch_level *l, double time_ms,
-		const struct jetwatt_measure_limits *limits)
+/* Is the error of the prediction small enough? */
+static int is_accurate(const struct jetwatt_batch_level *l, double time_ms,
+		       const struct jetwatt_measure_limits *limits)
 {
 	if (jetwatt_step_close(time_ms, l->w, l->sd, limits))
 		return l->sd < fmin(JETWATT_STEP_GOOD, limits->target) * l->w;
 	if (limits->limit_w > 0 && fabs(l->w - limits->limit_w) > FAR * l->sd)
-		return l->sd < FORETOLD_FAR * l->w;
-	return l->sd < fmin(FORETOLD, limits->target) * l->w;
+		return l->sd < PREDICTED_FAR * l->w;
+	return l->sd < fmin(PREDICTED, limits->target) * l->w;
 }
 
 int jetwatt_step_level(const struct jetwatt_step *s, uint64_t from_ns, uint64_t minibatch_ns,
@@ -95,7 +98,8 @@ int jetwatt_step_level(const struct jetwatt_step *s, uint64_t from_ns, uint64_t 
 {
 	struct jetwatt_batch_level l;
 
-	if (fit(s, from_ns, minibatch_ns, limits, &l) || !sure(&l, row->time_ms, limits))
+	if (fit_level(s, from_ns, minibatch_ns, limits, &l) ||
+	    !is_accurate(&l, row->time_ms, limits))
 		return -ENODATA;
 	jetwatt_batch_decay_add(limits->decay, &l.decay);
 	row->power_w = l.w;
@@ -108,6 +112,6 @@ void jetwatt_step_seen(const struct jetwatt_step *s, uint64_t minibatch_ns,
 {
 	struct jetwatt_batch_level l;
 
-	if (!fit(s, s->since_ns, minibatch_ns, limits, &l))
+	if (!fit_level(s, s->since_ns, minibatch_ns, limits, &l))
 		jetwatt_batch_decay_add(limits->decay, &l.decay);
 }

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Power after a switch: it goes to what the new mode draws, and that takes a second or more.
+ * Power after a change of mode: it reaches the level of the new mode only after a second or more.
  */
 #ifndef JETWATT_MEASURE_POWER_SETTLE_H
 #define JETWATT_MEASURE_POWER_SETTLE_H
 
 #include "measure/mode.h"
 
-/* Samples since the switch at @since_ns: their times, and power in W. */
+/**
+ * struct jetwatt_step - samples since a change of mode
+ * @t: times
+ * @w: total power, W
+ * @n: number of samples
+ * @since_ns: time of the change
+ */
 struct jetwatt_step {
 	const uint64_t *t;
 	const double *w;
@@ -15,25 +21,32 @@ struct jetwatt_step {
 	uint64_t since_ns;
 };
 
-/* Of all rails of the total. @t, @w: room for as many samples as @watch has. */
+/* Collect the samples of the total. @t, @w: arrays with as many entries as @watch has samples. */
 struct jetwatt_step jetwatt_step_of(const struct jetwatt_watch *watch, uint64_t since_ns, uint64_t *t,
 				    double *w);
 
-/* @settled: 0: it has not. Return: from when on power counts; 0: not settled yet, and there is
- * time to wait for it. */
+/*
+ * Return the time from which on power is valid; 0: it has not settled yet, and the time limit has
+ * not passed. @settled: set to 1 if it has settled, to 0 if the limit has passed.
+ */
 uint64_t jetwatt_step_settled(const struct jetwatt_step *s, uint64_t minibatch_ns,
 			      const struct jetwatt_measure_limits *limits, int *settled);
 
-/* Foretell what power will settle to, by samples from @from_ns on, if limits->decay is given; what
- * they say of the decay is put there. Return: 0: in row->power_w; -ENODATA: not known well
- * enough yet. */
+/*
+ * Predict the level of power from the samples from @from_ns on, if limits->decay is not NULL, and
+ * add what the samples show to limits->decay. Return: 0: row->power_w and row->power_sd are set;
+ * -ENODATA: the error is too large.
+ */
 int jetwatt_step_level(const struct jetwatt_step *s, uint64_t from_ns, uint64_t minibatch_ns,
 		       const struct jetwatt_measure_limits *limits, struct jetwatt_row *row);
 
-/* Does it hang on this power whether a mode is chosen, with the standard error @sd? */
+/*
+ * Does the choice of a mode depend on this power? @time_ms: time of its minibatches, @w: its power,
+ * @sd: the standard error in W.
+ */
 int jetwatt_step_close(double time_ms, double w, double sd, const struct jetwatt_measure_limits *limits);
 
-/* It has been waited for: put what it says of the decay there, for later ones. */
+/* Power has settled: add what the samples show to limits->decay, for later predictions. */
 void jetwatt_step_seen(const struct jetwatt_step *s, uint64_t minibatch_ns,
 		       const struct jetwatt_measure_limits *limits);
 

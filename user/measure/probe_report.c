@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reports how the waits were detected, as text and JSON. */
 #include "measure/probe_report.h"
 
 #include "util/args.h"
@@ -29,7 +30,7 @@ uint32_t jetwatt_rung_used(const struct jetwatt_probe_state *st)
 			most = st->seen[i];
 			rung = calls[i].rung;
 		}
-	/* The module sees the same calls. */
+	/* The module detects the same calls as the tracepoints. */
 	if (rung == JETWATT_RUNG_TRACEPOINT && !(st->attached & rung))
 		rung = JETWATT_RUNG_MODULE;
 	for (int i = 0; i < JETWATT_RUNGS && !rung; i++)
@@ -37,7 +38,7 @@ uint32_t jetwatt_rung_used(const struct jetwatt_probe_state *st)
 	return rung;
 }
 
-/* Are the waits those of libcuda's own thread? It may also wake up for what ends no minibatch. */
+/* Are most waits those of libcuda's helper thread? It also wakes up within minibatches. */
 static int helper_only(const struct jetwatt_probe_state *st)
 {
 	uint64_t most = st->seen[JETWATT_SYNC_HELPER];
@@ -50,7 +51,7 @@ static int helper_only(const struct jetwatt_probe_state *st)
 	return most > 0;
 }
 
-/* System calls show a wait only if the thread sleeps in one. */
+/* System calls show a wait only if the thread blocks in one. */
 static const char *blind_to(uint32_t used)
 {
 	return used & (JETWATT_RUNG_TRACEPOINT | JETWATT_RUNG_MODULE) ?

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How the job's waits were seen, in words.
+ * Reports by which backend of the probe the job's waits were detected.
  */
 #ifndef JETWATT_MEASURE_PROBE_REPORT_H
 #define JETWATT_MEASURE_PROBE_REPORT_H
@@ -10,9 +10,10 @@
 #include "jetwatt.h"
 #include "out/json.h"
 
-/* The rung that most of the waits came by, marks aside; else what is attached. */
+/* Return the backend that detected most waits, without marks; else one that is attached. */
 uint32_t jetwatt_rung_used(const struct jetwatt_probe_state *st);
 
+/* Print a line for the summary; add the object "probe". */
 void jetwatt_rung_print(const struct jetwatt_probe_state *st, FILE *f);
 void jetwatt_rung_json(const struct jetwatt_probe_state *st, struct jetwatt_json *j);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads a trace into a session, as if the job were running. */
 #include "measure/replay.h"
 
 #include <errno.h>
@@ -11,18 +12,18 @@
 
 #include "util/error.h"
 
-/* As when it was recorded. */
+/* Hold time of the join: the same as when the trace was recorded. */
 #define HOLD_MS	1000
 
-static void told_mark(struct jetwatt_probe_state *told, const char *nr, const char *name)
+static void set_mark_name(struct jetwatt_probe_state *st, const char *nr, const char *name)
 {
 	unsigned long i = strtoul(nr, NULL, 10);
 
 	if (i >= JETWATT_MARKS_MAX)
 		return;
-	snprintf(told->mark[i], sizeof(told->mark[i]), "%s", name);
-	if (told->marks <= i)
-		told->marks = i + 1;
+	snprintf(st->mark[i], sizeof(st->mark[i]), "%s", name);
+	if (st->marks <= i)
+		st->marks = i + 1;
 }
 
 static void on_text(const char *key, const char *text, void *arg)
@@ -44,13 +45,13 @@ static void on_text(const char *key, const char *text, void *arg)
 	if (!strcmp(key, "rungs"))
 		r->watch.told.attached = strtoul(text, NULL, 10);
 	else if (!strncmp(key, "mark.", 5))
-		told_mark(&r->watch.told, key + 5, text);
+		set_mark_name(&r->watch.told, key + 5, text);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(key, known[i].key))
 			snprintf(known[i].to, known[i].size, "%s", text);
 }
 
-static int find(const struct jetwatt_watch *w, uint32_t id)
+static int find_rail(const struct jetwatt_watch *w, uint32_t id)
 {
 	int i = 0;
 
@@ -59,12 +60,12 @@ static int find(const struct jetwatt_watch *w, uint32_t id)
 	return i;
 }
 
-/* A rail that comes again brings new rates; which one it is stays. */
+/* A trace repeats its rails with new rates; the first description determines their order. */
 static void on_rail(const struct jetwatt_rail *rail, void *arg)
 {
 	struct jetwatt_replay *r = arg;
 	struct jetwatt_watch *w = &r->watch;
-	int i = find(w, rail->id);
+	int i = find_rail(w, rail->id);
 
 	if (i == w->nr_rails) {
 		if (i == JETWATT_RAILS_MAX || w->join)
@@ -94,7 +95,7 @@ static void on_job(const struct jetwatt_trace_job *job, void *arg)
 		return;
 	r->job = 1;
 	w->begun_ns = job->begun_ns;
-	/* What came before is none of the job's. */
+	/* Samples before this time do not belong to the job. */
 	w->samples = w->lost = 0;
 }
 
@@ -159,14 +160,14 @@ static const struct jetwatt_trace_calls calls = {
 	.rail = on_rail, .clocks = on_clocks, .job = on_job, .end = on_end,
 };
 
-static int unreadable(const struct jetwatt_replay *r, int err)
+static int read_failed(const struct jetwatt_replay *r, int err)
 {
 	if (err == -EPROTO)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "it was written by a newer version",
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "a newer version wrote it",
 					 "update jetwatt", "cannot read %s", r->path);
 	return jetwatt_error_say(err == -EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
 				 strerror(-err), err == -EACCES ?
-				 "a trace belongs to who recorded it: run as root, or chown it" : NULL,
+				 "a trace belongs to the user who recorded it: run as root, or chown it" : NULL,
 				 "cannot read %s", r->path);
 }
 
@@ -177,7 +178,7 @@ int jetwatt_replay_step(struct jetwatt_replay *r)
 	jetwatt_trace_state(r->reader, &r->state);
 	r->watch.waits_lost = r->state.waits_lost + r->state.waits_missing;
 	if (n < 0)
-		return -unreadable(r, n);
+		return -read_failed(r, n);
 	if (r->watch.out_of_memory)
 		return -jetwatt_watch_why(&r->watch);
 	return n;
@@ -195,9 +196,9 @@ int jetwatt_replay_open(struct jetwatt_replay *r, const char *path)
 	r->path = strcmp(path, "-") ? path : "standard input";
 	r->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (r->fd < 0)
-		return unreadable(r, -errno);
+		return read_failed(r, -errno);
 	if (jetwatt_trace_reader_new(&r->reader, r->fd, &calls, r))
-		return unreadable(r, -ENOMEM);
+		return read_failed(r, -ENOMEM);
 	jetwatt_trace_reader_reading(r->reader, on_reading);
 	do
 		n = jetwatt_replay_step(r);
@@ -206,11 +207,11 @@ int jetwatt_replay_open(struct jetwatt_replay *r, const char *path)
 		return -n;
 	if (!r->state.blocks)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, r->state.skipped + r->state.tail ?
-					 "it holds no block of a trace" : "it is empty",
-					 "jetwatt record -o FILE writes traces", "%s is no trace", r->path);
+					 "it contains no block of a trace" : "it is empty",
+					 "jetwatt record -o FILE writes traces", "%s is not a trace", r->path);
 	if (!w->nr_total)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "its description is lost",
-					 "record it again", "cannot tell %s's rails", r->path);
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "the description of the run is missing",
+					 "record it again", "cannot determine the rails of %s", r->path);
 	return 0;
 }
 
@@ -223,9 +224,9 @@ void jetwatt_replay_finish(struct jetwatt_replay *r)
 		jetwatt_join_flush(w->join);
 	if (s->damaged || s->missing || s->skipped)
 		jetwatt_error_note("%s: %" PRIu64 " blocks are damaged, %" PRIu64 " missing, %" PRIu64
-				   " bytes were left out", r->path, s->damaged, s->missing, s->skipped);
+				   " bytes were skipped", r->path, s->damaged, s->missing, s->skipped);
 	if (!s->ended)
-		jetwatt_error_note("%s was not closed: it ends with its last whole block%s", r->path,
+		jetwatt_error_note("%s was not closed: it ends with its last complete block%s", r->path,
 				   s->tail ? ", the rest of it was cut off" : "");
 	if (w->dead >= 0)
 		jetwatt_error_note("%s: rail %s stopped answering", r->path, w->rail[w->dead].label);
@@ -243,7 +244,7 @@ int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_meter *m)
 	memset(m, 0, sizeof(*m));
 	do {
 		if (!begun && r->job && w->nr_power) {
-			/* Its first samples may be lost, or not have told of every rail. */
+			/* Early samples may be missing, or not contain every rail. */
 			if (w->power[0].time_ns > w->begun_ns)
 				w->begun_ns = w->power[0].time_ns;
 			jetwatt_meter_begin(m, w);
@@ -257,15 +258,15 @@ int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_meter *m)
 		return -n;
 	jetwatt_replay_finish(r);
 	if (!w->nr_power)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "it holds no sample", NULL,
-					 "nothing to add up in %s", r->path);
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "it contains no sample", NULL,
+					 "no energy to report from %s", r->path);
 	if (!r->job)
 		w->begun_ns = w->power[0].time_ns;
 	if (!begun)
 		jetwatt_meter_begin(m, w);
 	n = jetwatt_meter_end(m, w->ended_ns);
 	return !n ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL,
-					  "cannot add up %s", r->path);
+					  "cannot compute the energy of %s", r->path);
 }
 
 void jetwatt_replay_close(struct jetwatt_replay *r)

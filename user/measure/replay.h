@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace as a watch: what reads a job's run need not know that it is over.
+ * Reads a trace into a session, so that code for a running job also works for a recorded one.
  */
 #ifndef JETWATT_MEASURE_REPLAY_H
 #define JETWATT_MEASURE_REPLAY_H
@@ -11,14 +11,19 @@
 #define JETWATT_REPLAY_EVENTS	1024
 
 /**
- * struct jetwatt_replay - a trace being read
- * @watch: as it would be at this point of the run
- * @path: of the trace, for messages
- * @board, @kernel, @version, @command: what the trace says, "" if nothing
- * @clocks: the first triple; @end: as recorded; @job: it has been named
+ * struct jetwatt_replay - a trace that is being read
+ * @watch: the session, as it was at this point of the run
+ * @reader: the trace reader
+ * @path: path of the trace, for messages
+ * @fd: its file descriptor
+ * @board: text of the trace; "": none. Likewise @kernel, @version, @scope, @command
+ * @clocks: the first moment by three clocks
+ * @end: how the run ended
+ * @job: 1: the trace has named the measured process
  * @early: the last reading before the first sample
- * @event, @nr_events: of the module; those that find no room are counted too
- * @state: what was damaged or is missing
+ * @event: the first events of the module
+ * @nr_events: number of events, which may exceed JETWATT_REPLAY_EVENTS
+ * @state: state of the reader: damaged and missing blocks
  */
 struct jetwatt_replay {
 	struct jetwatt_watch watch;
@@ -35,26 +40,33 @@ struct jetwatt_replay {
 	struct jetwatt_trace_state state;
 };
 
-/* Open the trace @path ("-": standard input) and read its description. Says what
- * is wrong. Return: exit code. */
+/*
+ * Open the trace @path ("-": standard input) and read its description. Prints an error. Return:
+ * exit code.
+ */
 int jetwatt_replay_open(struct jetwatt_replay *r, const char *path);
 
-/* Hand on the next second or so. Return: 1; 0: there is no more, for now;
- * negative: the exit code, negated, after saying what is wrong. */
+/*
+ * Read the next block, about one second. Return: 1; 0: there is none at present; negative: minus
+ * the exit code, after printing an error.
+ */
 int jetwatt_replay_step(struct jetwatt_replay *r);
 
 /**
- * jetwatt_replay_run() - read all of it and add it up
- * @m: to be freed with jetwatt_meter_free(), whatever is returned
+ * jetwatt_replay_run() - read the whole trace and compute its energy
+ * @r: the trace
+ * @m: receives the energy; free it with jetwatt_meter_free(), also after an error
  *
- * What was cut off or damaged is noted, the rest counts. Says what is wrong.
+ * Damaged or missing parts are reported; the rest is used. Prints an error.
+ *
  * Return: exit code.
  */
 int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_meter *m);
 
-/* No more will come: deliver what is held back, say what is not whole. */
+/* After the last block: deliver records that are held back, and report damaged parts. */
 void jetwatt_replay_finish(struct jetwatt_replay *r);
 
+/* Close the trace and the session. */
 void jetwatt_replay_close(struct jetwatt_replay *r);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Integrates energy along a run, stores it at the end of each wait, and finds the minibatches. */
 #include "measure/run_energy.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@ void jetwatt_meter_begin(struct jetwatt_meter *m, struct jetwatt_watch *w)
 	memset(m, 0, sizeof(*m));
 	m->watch = w;
 	m->begun_ns = m->at_ns = w->begun_ns;
-	/* Waits of before have no energy of ours. */
+	/* Skip the waits before the run: their energy is not measured. */
 	while (m->waits < w->nr_sync && w->sync[m->waits].exit_ns <= m->begun_ns)
 		m->waits++;
 	m->at_wait = calloc(m->waits + 1, sizeof(*m->at_wait));
@@ -20,7 +21,7 @@ void jetwatt_meter_begin(struct jetwatt_meter *m, struct jetwatt_watch *w)
 }
 
 /* Integrate the total up to @to_ns. */
-static void advance(struct jetwatt_meter *m, uint64_t to_ns)
+static void integrate_total(struct jetwatt_meter *m, uint64_t to_ns)
 {
 	const struct jetwatt_watch *w = m->watch;
 	uint64_t covered = 0;
@@ -34,7 +35,8 @@ static void advance(struct jetwatt_meter *m, uint64_t to_ns)
 	m->at_ns = to_ns;
 }
 
-static void rails(struct jetwatt_meter *m, uint64_t from_ns, uint64_t to_ns)
+/* Integrate each rail. */
+static void integrate_rails(struct jetwatt_meter *m, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct jetwatt_watch *w = m->watch;
 	double uj;
@@ -44,7 +46,8 @@ static void rails(struct jetwatt_meter *m, uint64_t from_ns, uint64_t to_ns)
 			m->rail_uj[r] += uj;
 }
 
-static int keep(struct jetwatt_meter *m, double **at, size_t *n, size_t *max)
+/* Append the present energy to an array. */
+static int append_energy(struct jetwatt_meter *m, double **at, size_t *n, size_t *max)
 {
 	if (*n == *max) {
 		size_t more = *max ? 2 * *max : 64;
@@ -59,32 +62,32 @@ static int keep(struct jetwatt_meter *m, double **at, size_t *n, size_t *max)
 	return 0;
 }
 
-static uint64_t next(const struct jetwatt_sync *s, size_t i, size_t n)
+static uint64_t end_of_next(const struct jetwatt_sync *s, size_t i, size_t n)
 {
 	return i < n ? s[i].exit_ns : UINT64_MAX;
 }
 
-/* Waits and marks up to @until_ns, in their common order. */
-static void note(struct jetwatt_meter *m, uint64_t until_ns)
+/* Store the energy at the waits and marks up to @until_ns, in order of time. */
+static void note_ends(struct jetwatt_meter *m, uint64_t until_ns)
 {
 	struct jetwatt_watch *w = m->watch;
 
 	while (!m->failed) {
-		uint64_t wait = next(w->sync, m->waits, w->nr_sync);
-		uint64_t mark = next(w->mark, m->marks, w->nr_mark);
+		uint64_t wait = end_of_next(w->sync, m->waits, w->nr_sync);
+		uint64_t mark = end_of_next(w->mark, m->marks, w->nr_mark);
 
 		if ((wait < mark ? wait : mark) > until_ns ||
 		    (m->waits == w->nr_sync && m->marks == w->nr_mark))
 			break;
-		advance(m, wait < mark ? wait : mark);
+		integrate_total(m, wait < mark ? wait : mark);
 		jetwatt_quality_note(&m->quality, w, wait < mark ? wait : mark);
-		m->failed = wait < mark ? keep(m, &m->at_wait, &m->waits, &m->max) :
-					  keep(m, &m->at_mark, &m->marks, &m->max_marks);
+		m->failed = wait < mark ? append_energy(m, &m->at_wait, &m->waits, &m->max) :
+					  append_energy(m, &m->at_mark, &m->marks, &m->max_marks);
 	}
 }
 
-/* The sample at the end of one stretch leads up to the next one: it counts once. */
-static void telemetry(struct jetwatt_meter *m, uint64_t from_ns, uint64_t to_ns)
+/* The interval excludes @from_ns: the sample there belongs to the interval before. */
+static void sum_telemetry(struct jetwatt_meter *m, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct jetwatt_watch *w = m->watch;
 
@@ -93,23 +96,23 @@ static void telemetry(struct jetwatt_meter *m, uint64_t from_ns, uint64_t to_ns)
 			jetwatt_telemetry_add(&m->telemetry, &w->power[i].telemetry);
 }
 
-static void gather(struct jetwatt_meter *m, uint64_t until_ns)
+static void integrate_to(struct jetwatt_meter *m, uint64_t until_ns)
 {
 	uint64_t from = m->at_ns;
 
-	note(m, until_ns);
-	/* No wait that comes later ended before this sample: the join's order. */
-	advance(m, until_ns);
+	note_ends(m, until_ns);
+	/* The join delivers waits in order, so no later wait ends before this sample. */
+	integrate_total(m, until_ns);
 	jetwatt_quality_add(&m->quality, m->watch, m->at_ns);
-	rails(m, from, m->at_ns);
-	telemetry(m, from, m->at_ns);
+	integrate_rails(m, from, m->at_ns);
+	sum_telemetry(m, from, m->at_ns);
 }
 
 void jetwatt_meter_run(void *meter)
 {
 	struct jetwatt_meter *m = meter;
 
-	gather(m, m->watch->power_ns);
+	integrate_to(m, m->watch->power_ns);
 	jetwatt_watch_drop(m->watch, m->at_ns);
 }
 
@@ -117,12 +120,12 @@ int jetwatt_meter_end(struct jetwatt_meter *m, uint64_t end_ns)
 {
 	struct jetwatt_watch *w = m->watch;
 
-	gather(m, end_ns < w->power_ns ? end_ns : w->power_ns);
-	/* What was waited for in the last instant has no later energy. */
+	integrate_to(m, end_ns < w->power_ns ? end_ns : w->power_ns);
+	/* Waits after the last sample have the final energy. */
 	while (!m->failed && m->waits < w->nr_sync)
-		m->failed = keep(m, &m->at_wait, &m->waits, &m->max) != 0;
+		m->failed = append_energy(m, &m->at_wait, &m->waits, &m->max) != 0;
 	while (!m->failed && m->marks < w->nr_mark)
-		m->failed = keep(m, &m->at_mark, &m->marks, &m->max_marks) != 0;
+		m->failed = append_energy(m, &m->at_mark, &m->marks, &m->max_marks) != 0;
 	m->bound = calloc(2 * w->nr_sync + w->nr_mark + 1, sizeof(*m->bound));
 	if (w->explain)
 		m->why = calloc(w->nr_sync + 1, sizeof(*m->why));
@@ -137,7 +140,8 @@ int jetwatt_meter_end(struct jetwatt_meter *m, uint64_t end_ns)
 	return m->bounds < 0 ? m->bounds : 0;
 }
 
-static long at(const struct jetwatt_sync *s, size_t n, uint64_t exit_ns)
+/* Find the wait that ends at @exit_ns. Return: its index; -1: there is none. */
+static long wait_index(const struct jetwatt_sync *s, size_t n, uint64_t exit_ns)
 {
 	size_t lo = 0, hi = n;
 
@@ -158,7 +162,7 @@ double jetwatt_meter_bound(const struct jetwatt_meter *m, const struct jetwatt_b
 	const struct jetwatt_sync *s = m->marked ? w->mark : w->sync;
 	const double *uj = m->marked ? m->at_mark : m->at_wait;
 	size_t n = m->marked ? w->nr_mark : w->nr_sync;
-	long from = at(s, n, b->start_ns), to = at(s, n, b->end_ns);
+	long from = wait_index(s, n, b->start_ns), to = wait_index(s, n, b->end_ns);
 
 	if (from < 0 || to < 0 || b->start_ns < m->begun_ns || b->end_ns > m->at_ns)
 		return -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Energy along a job's run of any length: sums go on, samples are forgotten.
+ * Energy of a job's run of any length: integrals are kept, samples are discarded.
  */
 #ifndef JETWATT_MEASURE_RUN_ENERGY_H
 #define JETWATT_MEASURE_RUN_ENERGY_H
@@ -11,16 +11,23 @@
 #include "minibatch/minibatch.h"
 
 /**
- * struct jetwatt_meter - sums
- * @begun_ns, @at_ns: what they cover
- * @uj: energy of the total; @rail_uj: of every rail
- * @covered_ns: of that time, not in a gap
- * @telemetry: of its samples
- * @at_wait, @at_mark: @uj at the end of each wait, and of each mark, of the watch
- * @bound, @bounds: minibatches and the rest, after jetwatt_meter_end()
- * @marked: the program has said where they are
- * @info: about them
- * @why: the decision about each wait of the watch, if it has asked for it; NULL: none
+ * struct jetwatt_meter - integrals of a run
+ * @watch: the session
+ * @begun_ns: begin of the run
+ * @at_ns: time up to which the integrals reach
+ * @covered_ns: part of that time that is in no gap
+ * @uj: energy of the total, uJ
+ * @rail_uj: energy of each rail, uJ
+ * @telemetry: sums of the telemetry
+ * @at_wait: @uj at the end of each of the @waits waits of the session
+ * @at_mark: @uj at the end of each of the @marks marks of the session
+ * @bound: minibatches and other bounds, after jetwatt_meter_end()
+ * @bounds: number of bounds
+ * @failed: 1: out of memory
+ * @marked: 1: the bounds are those that the program marked
+ * @why: decision about each wait, if watch->explain is set; else NULL
+ * @info: result of finding the minibatches
+ * @quality: energy errors of minibatches
  */
 struct jetwatt_meter {
 	struct jetwatt_watch *watch;
@@ -36,24 +43,28 @@ struct jetwatt_meter {
 	struct jetwatt_quality quality;
 };
 
+/* Begin a run at w->begun_ns. */
 void jetwatt_meter_begin(struct jetwatt_meter *m, struct jetwatt_watch *w);
 
-/* Add what has come; forgets the samples. @meter: struct jetwatt_meter. */
+/* Integrate the new samples and discard them. @meter: the struct jetwatt_meter. */
 void jetwatt_meter_run(void *meter);
 
-/* Close at @end_ns and find the minibatches. Return: 0, negative errno. */
+/* End the run at @end_ns and find the minibatches. Return: 0; or a negative errno. */
 int jetwatt_meter_end(struct jetwatt_meter *m, uint64_t end_ns);
 
-/* Energy of a bound in uJ; negative: not known. */
+/* Return: energy of a bound, uJ; negative: unknown. */
 double jetwatt_meter_bound(const struct jetwatt_meter *m, const struct jetwatt_batch_bound *b);
 
-/* user_marks.c: the bounds that the program has marked itself, in place of those
- * that are found. Return: how many, 0: none; -ENOMEM. */
+/*
+ * user_marks.c: use the bounds that the program has marked. Return: number of bounds; 0: there are
+ * no marks; -ENOMEM.
+ */
 int jetwatt_marks_bounds(struct jetwatt_meter *m);
 
-/* Bounds that are minibatches. */
+/* Return: number of training minibatches. */
 size_t jetwatt_meter_minibatches(const struct jetwatt_meter *m);
 
+/* Free the memory of the meter, but not the session. */
 void jetwatt_meter_free(struct jetwatt_meter *m);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The options --averages, --refresh-ms and --bus-khz, and their effect on the sensors. */
 #include "measure/sensor_options.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_sensors(int key, char *arg, struct argp_state *state)
 {
 	struct jetwatt_sensors_args *a = state->input;
 
@@ -35,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->want.bus_khz = jetwatt_args_count("--bus-khz", arg, 100, 400);
 		if (a->want.bus_khz != 100 && a->want.bus_khz != 400)
 			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-					       "100 or 400: above that, sensors need another protocol",
+					       "use 100 or 400: higher bus clocks need another protocol",
 					       "--bus-khz: not %s", arg));
 		a->any = 1;
 		break;
@@ -45,7 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-const struct argp jetwatt_sensors_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp jetwatt_sensors_argp = { options, parse_sensors, NULL, NULL, NULL, NULL, NULL };
 
 int jetwatt_sensors_begin(const struct jetwatt_sensors_args *a, struct jetwatt_board *board)
 {

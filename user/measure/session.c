@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Opens and closes a measurement session, and stores its samples, waits and readings. */
 #include "measure/session.h"
 
 #include <errno.h>
@@ -15,16 +16,17 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* A stream that is silent for so long is not waited for: longer than a busy
- * board keeps us from running. */
+/*
+ * Hold time of the join, ms: longer than the delay of this process on a busy board.
+ */
 #define HOLD_MS		1000
-/* A rail of the total that was not read for so long is dead. */
+/* A rail of the total that was not read for this time has failed. */
 #define DEAD_NS		2000000000ull
-/* Some of their files ask the firmware, which takes milliseconds. */
-#define LOOK_NS		1000000000ull
+/* Interval of reading sysfs: some files request their value from the firmware (milliseconds). */
+#define SYSFS_NS		1000000000ull
 
-/* One more entry at the end of a growing array, NULL: no memory. */
-static void *append(void **array, size_t *n, size_t *max, size_t size)
+/* Append an entry to a growing array. Return: the entry; NULL: out of memory. */
+static void *append_entry(void **array, size_t *n, size_t *max, size_t size)
 {
 	if (*n == *max) {
 		size_t more = *max ? *max * 2 : 1024;
@@ -41,8 +43,8 @@ static void *append(void **array, size_t *n, size_t *max, size_t size)
 static void on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwatt_watch *w = arg;
-	struct jetwatt_power *at = append((void **)&w->power, &w->nr_power, &w->max_power,
-					  sizeof(*at));
+	struct jetwatt_power *at = append_entry((void **)&w->power, &w->nr_power, &w->max_power,
+						sizeof(*at));
 
 	if (!at) {
 		w->out_of_memory = w->failed = 1;
@@ -70,8 +72,8 @@ static void on_sync(const struct jetwatt_sync *s, void *arg)
 	struct jetwatt_watch *w = arg;
 	int mark = s->call == JETWATT_SYNC_MARK || s->call == JETWATT_SYNC_MARK_BEGIN;
 	struct jetwatt_sync *at = mark ?
-		append((void **)&w->mark, &w->nr_mark, &w->max_mark, sizeof(*at)) :
-		append((void **)&w->sync, &w->nr_sync, &w->max_sync, sizeof(*at));
+		append_entry((void **)&w->mark, &w->nr_mark, &w->max_mark, sizeof(*at)) :
+		append_entry((void **)&w->sync, &w->nr_sync, &w->max_sync, sizeof(*at));
 
 	if (!at) {
 		w->out_of_memory = w->failed = 1;
@@ -108,7 +110,7 @@ void jetwatt_watch_look(struct jetwatt_watch *w, int now)
 	uint64_t now_ns = jetwatt_clock_ns();
 	struct jetwatt_reading r;
 
-	if (!w->sysfs || !w->join || (!now && now_ns - w->looked_ns < LOOK_NS))
+	if (!w->sysfs || !w->join || (!now && now_ns - w->looked_ns < SYSFS_NS))
 		return;
 	w->looked_ns = now_ns;
 	jetwatt_sysfs_read(w->sysfs, &r);
@@ -165,7 +167,7 @@ static int open_loop(struct jetwatt_watch *w)
 	       jetwatt_watch_add(w, jetwatt_fd(w->jw)) ? -errno : 0;
 }
 
-/* Rails whose sum counts; a sum with a hole in it is called what it is. */
+/* Find the rails of the total; report a total that does not include all of its rails. */
 static int find_total(struct jetwatt_watch *w, const struct jetwatt_board *board)
 {
 	char rails[256];
@@ -194,27 +196,29 @@ static int set_rate(struct jetwatt_watch *w, unsigned int rate_hz)
 		return jetwatt_reach_failed(w->jw, err, "cannot read the sampler's settings");
 	if (!rate_hz)
 		return 0;
-	/* The rate is one for all. */
+	/* All programs share one rate. */
 	if (w->info.running && rate_hz < w->config.active_hz)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED,
-					 "somebody else is measuring, and the module has one rate for all",
-					 "leave --rate out, or wait until they have finished",
+					 "another program is measuring, and the module has one rate for all",
+					 "omit --rate, or wait until the other program has finished",
 					 "not lowering the rate from %u to %u Hz",
 					 w->config.active_hz, rate_hz);
 	err = jetwatt_config_set(w->jw, &set);
 	if (err == -ERANGE)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
-					 "ask for less, or leave --rate out for the highest possible rate",
-					 "%u Hz is out of reach", rate_hz);
+					 "use a lower rate, or omit --rate for the highest possible one",
+					 "%u Hz is too high", rate_hz);
 	if (err)
 		return jetwatt_reach_failed(w->jw, err, "cannot set the rate");
 	w->rate_set = rate_hz;
 	return 0;
 }
 
-/* Which channels a chip converts is read when the sampler starts: what the
- * module says of its rails before may be old. */
-static int begin(struct jetwatt_watch *w)
+/*
+ * Subscribe and wait for the first batch. The module reads the chips' configuration when the
+ * sampler starts, so its description of the rails may be outdated before.
+ */
+static int begin_stream(struct jetwatt_watch *w)
 {
 	int err = jetwatt_subscribe(w->jw, jetwatt_watch_samples, w);
 
@@ -248,7 +252,7 @@ int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *boar
 					 "cannot set up the event loop");
 	err = set_rate(w, rate_hz);
 	if (!err)
-		err = begin(w);
+		err = begin_stream(w);
 	if (!err)
 		err = find_total(w, board);
 	if (err)
@@ -272,12 +276,12 @@ int jetwatt_watch_why(const struct jetwatt_watch *w)
 		return 128 + w->stop;
 	if (w->dead >= 0)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED,
-					 "its chip did not answer for 2 s: what is left is no total",
+					 "its chip did not answer for 2 s, so the total is incomplete",
 					 "jetwatt doctor; dmesg", "rail %s is gone",
 					 w->rail[w->dead].label);
 	if (w->out_of_memory)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
-					 "cannot keep the samples");
+					 "cannot store the samples");
 	if (w->silent)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, "the module sends no samples any more",
 					 "was it unloaded? jetwatt doctor", "the stream broke off");
@@ -294,7 +298,7 @@ uint64_t jetwatt_watch_missed(struct jetwatt_watch *w)
 	return jetwatt_stats(w->jw, &s) ? 0 : s.missed - w->missed0;
 }
 
-/* As it was, unless somebody has set another one since. */
+/* Restore the rate, unless another program has changed it since. */
 static void restore_rate(struct jetwatt_watch *w)
 {
 	struct jetwatt_config old = { w->config.rate_hz, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0 };

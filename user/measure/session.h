@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Watching a job: the rails' power and the job's waits for the GPU, in one
- * event loop, in order of time.
+ * A measurement session: the power of the rails and the job's waits for the GPU, in one event loop
+ * and in order of time. Live (session*.c) or replayed from a trace (replay.c).
  */
 #ifndef JETWATT_MEASURE_SESSION_H
 #define JETWATT_MEASURE_SESSION_H
@@ -13,33 +13,60 @@
 #include "util/args.h"
 
 /**
- * struct jetwatt_watch - what has been seen
- * @rail, @nr_rails: of the module; @total, @nr_total: those whose sum counts;
- *	@scope: what that sum covers
- * @rate_set: the rate that we have set, 0: none; @config: what was before
- * @running: the module has sent something
- * @deaf: the streams do not wake the loop
- * @power, @sync, @mark: in order of time; marks are no waits; jetwatt_watch_drop() forgets old samples
- * @samples, @lost: samples received since @begun_ns; known to be missing
- * @waits: waits seen in all; @last_wait_ns: when the last one ended
+ * struct jetwatt_watch - a session
+ * @jw: connection to the module; NULL: replayed
+ * @probe: the probe; NULL: none
+ * @join: orders samples and waits by time
+ * @child: the command that was started
+ * @cgroup: cgroup of the job, if it has one
+ * @pid: the job's process; 0: only a cgroup is known
+ * @epoll: descriptor of the event loop
+ * @signals: signalfd of the blocked signals
+ * @pidfd: descriptor of the job's process
+ * @mark_fd: descriptor at which the job's marks arrive; -1: none
+ * @deaf: 1: samples and waits do not wake the event loop
+ * @info: properties of the module
+ * @rail: rails of the module
+ * @nr_rails: number of rails
+ * @total: indices of the rails whose sum is the total
+ * @nr_total: number of these rails
+ * @scope: what the total covers
+ * @config: configuration of the sampler before the session changed it
+ * @rate_set: rate that the session has set, Hz; 0: none
+ * @running: 1: the module has sent samples
+ * @missed0: number of ticks skipped before the session
+ * @power: power samples in order of time; jetwatt_watch_drop() discards old ones
+ * @sync: waits in order of time, without marks
+ * @mark: marks in order of time
+ * @samples: number of samples since @begun_ns
+ * @lost: number of samples that were lost since @begun_ns
+ * @waits: number of waits
+ * @last_wait_ns: end of the last wait
  * @power_ns: time of the last power sample
- * @begun_ns: the job was let go, or the probe was attached to it
- * @stop: the signal that asked us to end, 0: none
- * @cgroup: the job's, where there is one; @pid is 0 if that was all we were told
- * @mark_fd: where the job's marks arrive, -1: nowhere
- * @interrupted: there was a signal, even if it was passed on
- * @ended: the job is gone, since @ended_ns
- * @bus_uv: of each rail, as read last
- * @heard_ns, @silent: when samples came last; it is too long ago
- * @dead: a rail of the total that has stopped answering, -1: none
- * @sysfs: series that the module does not read; @looked_ns: when it was read last
- * @telemetry: of the last sample
- * @on_power, @arg: called for every sample in order, may be NULL
- * @tee: gets both streams as they come, may be NULL
- * @missed, @waits_lost, @told: what a trace tells, where there are no module and
- *	no probe
- * @why: exit code: the caller has set @failed, and has said why
- * @explain: keep a record of the decision about each wait
+ * @alive_ns: time of the last reading of each rail of the total
+ * @heard_ns: time at which the last batch arrived
+ * @bus_uv: last bus voltage of each rail, uV
+ * @sysfs: reader of the series that the module does not read
+ * @looked_ns: time of the last reading of @sysfs
+ * @telemetry: telemetry of the last sample
+ * @stop: number of the signal that requested the end; 0: none
+ * @stop_by_tty: 1: the signal came from the terminal, so the command has received it too
+ * @interrupted: as @stop, but not reset when the signal is passed on
+ * @ended: 1: the job has ended, at @ended_ns
+ * @out_of_memory: 1: a sample or wait could not be stored
+ * @failed: 1: the session cannot continue: see jetwatt_watch_why()
+ * @silent: 1: no samples have arrived for too long
+ * @dead: index of a rail of the total that has failed; -1: none
+ * @begun_ns: time at which the job was started, or the probe was attached
+ * @ended_ns: end of the job
+ * @on_power: called for every sample in order; may be NULL
+ * @arg: passed to @on_power
+ * @tee: trace that records samples and waits as they arrive; may be NULL
+ * @missed: replayed: number of ticks that were skipped
+ * @waits_lost: replayed: number of waits that were lost
+ * @told: replayed: state of the probe
+ * @why: exit code, if the caller has set @failed and printed an error
+ * @explain: 1: record the decision about each wait
  */
 struct jetwatt_watch {
 	struct jetwatt *jw;
@@ -83,83 +110,91 @@ struct jetwatt_watch {
 	int why, explain;
 };
 
-/* The module has so many turns of so long to send its first samples: 5 s. */
+/* Wait at most 100 times 50 ms, which is 5 s, for the module's first samples. */
 #define JETWATT_WATCH_TURN_MS	50
 #define JETWATT_WATCH_TURNS	100
 
-/* Another descriptor for the loop. Return: 0, negative errno. */
+/* Add a descriptor to the event loop. Return: 0; or a negative errno. */
 int jetwatt_watch_add(struct jetwatt_watch *w, int fd);
 
-/* Nothing is open: jetwatt_watch_close() may be called. */
+/* Initialise a session without opening anything, so that jetwatt_watch_close() may be called. */
 void jetwatt_watch_init(struct jetwatt_watch *w);
 
 /**
- * jetwatt_watch_open() - reach the module, subscribe to the rails
- * @board: knows the rail graph
- * @rate_hz: 0: as configured, which is the highest possible one unless
- *	somebody chose another
+ * jetwatt_watch_open() - open the module and subscribe to samples
+ * @w: the session; close it with jetwatt_watch_close(), also after an error
+ * @board: knows which rails make up the total
+ * @rate_hz: sampling rate, Hz; 0: do not change the configured one
  *
- * Blocks SIGINT, SIGQUIT, SIGTERM and SIGHUP: from here on they set @stop. Says what
- * is wrong. Return: exit code.
+ * Blocks SIGINT, SIGQUIT, SIGTERM and SIGHUP: from now on they set @stop. Prints an error.
+ *
+ * Return: exit code.
  */
 int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *board,
 		       unsigned int rate_hz);
 
-/* The rails of @list, "A,B", in place of those that make up the total. Says what
- * is wrong. Return: exit code. */
+/*
+ * Use the rails in @list, "A,B", instead of those of the total. Prints an error. Return: exit code.
+ */
 int jetwatt_watch_choose(struct jetwatt_watch *w, const char *list);
 
-/* Attach the probe to a running job or start one. Return: exit code; 126 and
- * 127 for a command that cannot be executed. */
+/*
+ * Attach the probe to a running job, or start a command. Prints an error. Return: exit code; 126 or
+ * 127 if the command cannot be executed.
+ */
 int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job);
 
-/* Where samples and waits come in. @watch: struct jetwatt_watch. */
+/* Callbacks through which samples, waits and readings arrive. @watch: the struct jetwatt_watch. */
 void jetwatt_watch_samples(const struct jetwatt_samples *s, void *watch);
 void jetwatt_watch_wait(const struct jetwatt_sync *s, void *watch);
-
 void jetwatt_watch_reading(const struct jetwatt_reading *r, void *watch);
 
-/* Read the series of sysfs, if that was not done in the last second or @now. */
+/* Read the series in sysfs, if @now is 1 or the last reading is more than one second old. */
 void jetwatt_watch_look(struct jetwatt_watch *w, int now);
 
-/* What the join puts in order goes to @w. */
+/* Let the join deliver to @w. */
 void jetwatt_watch_join(struct jetwatt_watch *w);
 
-/* Gather for @ms, less if something ends. Return: 0; 1: @stop or @ended or
- * @failed is set. */
+/*
+ * Run the event loop for @ms, or until the job ends or a signal arrives. Return: 0; 1: @stop,
+ * @ended or @failed is set.
+ */
 int jetwatt_watch_run(struct jetwatt_watch *w, int ms);
 
-/* The same in one go after @ms, for who is in no hurry: each wait and each batch that wakes us
- * costs more than all that is in it. */
+/*
+ * Wait for @ms, then handle all samples and waits at once. It costs less CPU time than
+ * jetwatt_watch_run(), because each wake-up costs more than the records. Return: as there.
+ */
 int jetwatt_watch_rest(struct jetwatt_watch *w, int ms);
 
-/* After the end of the job: gather until a sample lies behind it. */
+/* After the end of the job: run until a sample after the end has arrived (at most 2 s). */
 void jetwatt_watch_settle(struct jetwatt_watch *w);
 
-/* Forget power samples before @before_ns, but the one that leads up to it. */
+/* Discard the power samples before @before_ns, except the last one of them. */
 void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns);
 
-/* Waits that are missing: no room in the probe's buffer, or we came too late. */
+/* Return: number of waits that are missing: lost by the probe, or too late for the join. */
 uint64_t jetwatt_watch_waits_lost(const struct jetwatt_watch *w);
 
-/* How they were seen. */
+/* Read how the waits were detected. */
 void jetwatt_watch_seen(const struct jetwatt_watch *w, struct jetwatt_probe_state *st);
 
-/* Minibatches in all waits so far. */
+/* Return: number of minibatches in all waits so far. */
 size_t jetwatt_watch_minibatches(const struct jetwatt_watch *w);
 
-/* Total power of a sample in W. */
+/* Return: total power of a sample, W. */
 double jetwatt_watch_total(const struct jetwatt_watch *w, const struct jetwatt_power *p);
 
-/* The rails of the total as "VDD_GPU_SOC + VDD_CPU_CV". */
+/* Format the rails of the total, "VDD_GPU_SOC + VDD_CPU_CV" for instance. Return: @buf. */
 const char *jetwatt_watch_scope(const struct jetwatt_watch *w, char *buf, size_t len);
 
-/* Why a measurement cannot go on, said. Return: exit code. */
+/* Print why the session cannot continue. Return: exit code. */
 int jetwatt_watch_why(const struct jetwatt_watch *w);
 
-/* Deadlines that the sampler has missed since open. */
+/* Return: number of ticks that the sampler has skipped since the session was opened. */
 uint64_t jetwatt_watch_missed(struct jetwatt_watch *w);
 
+/* Close everything and free the memory; restores the sampling rate. */
 void jetwatt_watch_close(struct jetwatt_watch *w);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whom to watch: a running job, or a command that is started for it. */
+/* Attaches a session to a running job, or starts a command for it. */
 #include "measure/session.h"
 
 #include <errno.h>
@@ -26,8 +26,8 @@ static int open_pid(struct jetwatt_watch *w)
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, "no such process", fix, "-p %d", w->pid);
 }
 
-/* Where there is no v2 hierarchy for us, its process and what that forks is followed. */
-static void enclose(struct jetwatt_watch *w)
+/* Put the command into a new cgroup; if there is no v2 hierarchy, its descendants are followed. */
+static void make_cgroup(struct jetwatt_watch *w)
 {
 	if (jetwatt_cgroup_make(&w->cgroup))
 		return;
@@ -35,7 +35,7 @@ static void enclose(struct jetwatt_watch *w)
 		jetwatt_cgroup_close(&w->cgroup);
 }
 
-static int start(struct jetwatt_watch *w, char **argv)
+static int start_command(struct jetwatt_watch *w, char **argv)
 {
 	int mark[2] = { -1, -1 }, err = jetwatt_mark_pair(mark);
 
@@ -48,7 +48,7 @@ static int start(struct jetwatt_watch *w, char **argv)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					 "cannot start %s", argv[0]);
 	w->pid = w->child.pid;
-	enclose(w);
+	make_cgroup(w);
 	return 0;
 }
 
@@ -71,14 +71,14 @@ static int open_cgroup(struct jetwatt_watch *w, const char *path)
 	return 0;
 }
 
-static int find(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
+static int find_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
 {
 	int err;
 
 	if (job->cgroup)
 		return open_cgroup(w, job->cgroup);
 	w->pid = job->pid;
-	err = job->argv ? start(w, job->argv) : 0;
+	err = job->argv ? start_command(w, job->argv) : 0;
 	return err ? err : open_pid(w);
 }
 
@@ -93,7 +93,7 @@ static int open_probe(struct jetwatt_watch *w, uint32_t rungs)
 		opts.tgid = w->pid;
 		opts.children = 1;
 	}
-	/* What a program says of itself is heard besides what is seen of it. */
+	/* Marks are received in addition to what the backends detect. */
 	if (w->mark_fd >= 0) {
 		opts.mark_fd = w->mark_fd;
 		if (rungs)
@@ -103,17 +103,17 @@ static int open_probe(struct jetwatt_watch *w, uint32_t rungs)
 	if (err)
 		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
 					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
-					 "jetwatt doctor says what this kernel lacks",
+					 "run jetwatt doctor to see what this kernel lacks",
 					 "cannot watch the job's waits for the GPU");
 	return jetwatt_watch_add(w, jetwatt_probe_fd(w->probe)) ? JETWATT_EXIT_FAILED : 0;
 }
 
-/* The first sample must lie before the job's first instruction. */
-static int first_sample(struct jetwatt_watch *w)
+/* Wait for the first sample, which must be before the job's first instruction. */
+static int wait_first_sample(struct jetwatt_watch *w)
 {
 	for (int i = 0; i < JETWATT_WATCH_TURNS && !w->nr_power && !w->failed && !w->stop; i++) {
 		jetwatt_watch_run(w, JETWATT_WATCH_TURN_MS);
-		/* A command that stands still has no waits to hold samples back for. */
+		/* A command that has not started has no waits to order samples with. */
 		if (w->child.pid)
 			jetwatt_join_flush(w->join);
 	}
@@ -127,17 +127,17 @@ static int first_sample(struct jetwatt_watch *w)
 
 int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
 {
-	int err = find(w, job);
+	int err = find_job(w, job);
 
 	if (!err)
 		err = open_probe(w, job->rungs);
 	if (err)
 		return err;
-	/* What is counted from the beginning on is known then. */
+	/* Read sysfs before the job starts, so that counters have an initial value. */
 	jetwatt_watch_look(w, 1);
-	err = first_sample(w);
+	err = wait_first_sample(w);
 	w->begun_ns = jetwatt_clock_ns();
-	/* What came while we were getting ready is none of the job's. */
+	/* What arrived during the preparation does not belong to the job. */
 	w->samples = w->lost = 0;
 	w->missed0 += jetwatt_watch_missed(w);
 	if (err || !job->argv)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What has been seen, in other words. */
+/* What a session has measured so far. */
 #include "measure/session.h"
 
 #include <stdio.h>
@@ -8,16 +8,16 @@
 
 #include "minibatch/minibatch.h"
 
-/* Samples, or waits, for which room is kept. */
-#define LEAST	128
+/* Minimum size of an array, in entries. */
+#define ENTRIES_MIN	128
 
-/* What one long look took. */
-static void give_back(void **array, size_t *max, size_t n, size_t size)
+/* Shrink an array that is mostly unused. */
+static void shrink_array(void **array, size_t *max, size_t n, size_t size)
 {
 	size_t less = *max / 2;
 	void *p;
 
-	if (less < LEAST || n > less / 2)
+	if (less < ENTRIES_MIN || n > less / 2)
 		return;
 	p = reallocarray(*array, less, size);
 	if (!p)
@@ -35,8 +35,8 @@ void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
 	n -= n > 0;
 	memmove(w->power, w->power + n, (w->nr_power - n) * sizeof(*w->power));
 	w->nr_power -= n;
-	give_back((void **)&w->power, &w->max_power, w->nr_power, sizeof(*w->power));
-	give_back((void **)&w->sync, &w->max_sync, w->nr_sync, sizeof(*w->sync));
+	shrink_array((void **)&w->power, &w->max_power, w->nr_power, sizeof(*w->power));
+	shrink_array((void **)&w->sync, &w->max_sync, w->nr_sync, sizeof(*w->sync));
 }
 
 uint64_t jetwatt_watch_waits_lost(const struct jetwatt_watch *w)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which rails count. */
+/* The option -e: which rails make up the total. */
 #include "measure/session.h"
 
 #include <stdio.h>
@@ -41,5 +41,5 @@ int jetwatt_watch_choose(struct jetwatt_watch *w, const char *list)
 	w->nr_total = n;
 	w->scope = "chosen rails";
 	return n ? 0 : jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt list rails",
-					 "-e: no rail named");
+					 "-e: no rail given");
 }

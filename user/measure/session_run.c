@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The event loop of what watches: signals, ends, and both streams. */
+/* The event loop of a session: signals, the end of the job, samples and waits. */
 #include "measure/session.h"
 #include "util/clock.h"
 
@@ -9,7 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* No samples for so long, and longer than a batch is gathered: there are none. */
+/* Without samples for this time plus the age of a batch, the stream has ended. */
 #define SILENT_NS	6000000000ull
 
 static void on_signal(struct jetwatt_watch *w)
@@ -18,7 +18,7 @@ static void on_signal(struct jetwatt_watch *w)
 
 	while (read(w->signals, &si, sizeof(si)) == sizeof(si)) {
 		w->stop = w->interrupted = si.ssi_signo;
-		/* From the terminal the command got it as well. */
+		/* A signal of the terminal has also reached the command. */
 		w->stop_by_tty = si.ssi_code == SI_KERNEL;
 	}
 }
@@ -30,11 +30,11 @@ static void on_end(struct jetwatt_watch *w)
 	w->ended = 1;
 	w->ended_ns = jetwatt_clock_ns();
 	jetwatt_child_reap(&w->child);
-	/* Readable for ever from now on. */
+	/* The descriptor stays readable from now on. */
 	epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
 }
 
-/* A cgroup that was given to us is the job: it ends with the last one in it. */
+/* The job is a cgroup: it has ended when the cgroup is empty. */
 static void on_change(struct jetwatt_watch *w)
 {
 	if (w->ended || !jetwatt_cgroup_empty(&w->cgroup))
@@ -45,10 +45,10 @@ static void on_change(struct jetwatt_watch *w)
 }
 
 /*
- * Waits before samples, whichever woke us: if we come late, samples up to now
- * would make the join give up on waits that are in the probe's buffer already.
+ * Read waits before samples, whatever woke the loop. If this process is late, samples up to now
+ * would make the join discard waits that are still in the probe's buffer.
  */
-static void streams(struct jetwatt_watch *w)
+static void handle_streams(struct jetwatt_watch *w)
 {
 	jetwatt_watch_look(w, 0);
 	if (w->probe && jetwatt_probe_dispatch(w->probe) < 0)
@@ -57,7 +57,7 @@ static void streams(struct jetwatt_watch *w)
 		w->failed = 1;
 }
 
-static void handle(struct jetwatt_watch *w, int fd)
+static void handle_fd(struct jetwatt_watch *w, int fd)
 {
 	if (fd == w->signals)
 		on_signal(w);
@@ -66,23 +66,23 @@ static void handle(struct jetwatt_watch *w, int fd)
 	else if (fd == w->cgroup.events)
 		on_change(w);
 	else
-		streams(w);
+		handle_streams(w);
 }
 
-/* A module that was unloaded says nothing, not even good-bye. */
-static uint64_t silence(const struct jetwatt_watch *w)
+/* A module that was unloaded sends no message about it. */
+static uint64_t silence_ns(const struct jetwatt_watch *w)
 {
 	return SILENT_NS + w->config.batch_age_ms * 1000000ull;
 }
 
-static void mind_silence(struct jetwatt_watch *w)
+static void check_silence(struct jetwatt_watch *w)
 {
-	if (w->heard_ns && jetwatt_clock_ns() - w->heard_ns > silence(w))
+	if (w->heard_ns && jetwatt_clock_ns() - w->heard_ns > silence_ns(w))
 		w->silent = w->failed = 1;
 }
 
-/* Return: there was nothing left to read. */
-static int gather(struct jetwatt_watch *w, int ms)
+/* Handle events for @ms. Return: 1: at the end there was nothing left to read; 0: there was. */
+static int run_loop(struct jetwatt_watch *w, int ms)
 {
 	uint64_t now = jetwatt_clock_ns(), until = now + ms * 1000000ull;
 	int was = w->stop || w->ended, n = -1;
@@ -93,7 +93,7 @@ static int gather(struct jetwatt_watch *w, int ms)
 		if (n < 0 && errno != EINTR)
 			w->failed = 1;
 		for (int i = 0; i < n; i++)
-			handle(w, e[i].data.fd);
+			handle_fd(w, e[i].data.fd);
 		if (!was && (w->stop || w->ended))
 			break;
 		now = jetwatt_clock_ns();
@@ -101,7 +101,7 @@ static int gather(struct jetwatt_watch *w, int ms)
 	return !n;
 }
 
-static void listen_to(struct jetwatt_watch *w, int fd, int yes)
+static void set_listening(struct jetwatt_watch *w, int fd, int yes)
 {
 	struct epoll_event e = { .events = yes ? EPOLLIN : 0, .data.fd = fd };
 
@@ -109,32 +109,32 @@ static void listen_to(struct jetwatt_watch *w, int fd, int yes)
 		w->failed = 1;
 }
 
-/* Do the streams wake us? */
-static void deafen(struct jetwatt_watch *w, int deaf)
+/* Set whether samples and waits wake the event loop. */
+static void set_deaf(struct jetwatt_watch *w, int deaf)
 {
 	if (w->deaf == deaf)
 		return;
 	w->deaf = deaf;
-	listen_to(w, jetwatt_fd(w->jw), !deaf);
+	set_listening(w, jetwatt_fd(w->jw), !deaf);
 	if (w->probe)
-		listen_to(w, jetwatt_probe_fd(w->probe), !deaf);
+		set_listening(w, jetwatt_probe_fd(w->probe), !deaf);
 }
 
 int jetwatt_watch_run(struct jetwatt_watch *w, int ms)
 {
-	deafen(w, 0);
-	/* Who was stopped himself has not been left alone. */
-	if (gather(w, ms))
-		mind_silence(w);
+	set_deaf(w, 0);
+	/* After a delay of this process, data is left to read, so the stream is not silent. */
+	if (run_loop(w, ms))
+		check_silence(w);
 	return w->stop || w->ended || w->failed;
 }
 
 int jetwatt_watch_rest(struct jetwatt_watch *w, int ms)
 {
-	deafen(w, 1);
-	gather(w, ms);
-	streams(w);
-	mind_silence(w);
+	set_deaf(w, 1);
+	run_loop(w, ms);
+	handle_streams(w);
+	check_silence(w);
 	return w->stop || w->ended || w->failed;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Computes the summary of a run and prints it as text or JSON. */
 #include "measure/summary.h"
 
 #include <errno.h>
@@ -12,13 +13,13 @@
 #include "out/json.h"
 #include "out/terminal.h"
 
-#define WARM_UP_MAX	10
-#define BLOCK_NS	50e6
-/* A budget worth trying, as part of what the job draws now. */
+#define WARM_UP_MAX	10	/* maximum number of minibatches that are discarded as warm-up */
+#define BLOCK_NS	50e6	/* minimum duration of a block of minibatches */
+/* Power budget in the hint, as share of the job's present power. */
 #define HINT_SHARE	0.8
 
-/* Sorts @v. */
-static void spread(struct jetwatt_summary_spread *s, double *v, size_t n, double scale)
+/* Compute median, 95th percentile and maximum. Sorts @v. */
+static void fill_spread(struct jetwatt_summary_spread *s, double *v, size_t n, double scale)
 {
 	if (!n)
 		return;
@@ -28,7 +29,7 @@ static void spread(struct jetwatt_summary_spread *s, double *v, size_t n, double
 	s->max = v[n - 1] * scale;
 }
 
-static void rates(struct jetwatt_summary *s, struct jetwatt_watch *w)
+static void fill_rates(struct jetwatt_summary *s, struct jetwatt_watch *w)
 {
 	struct jetwatt_rail now[JETWATT_RAILS_MAX];
 	int n = w->jw ? jetwatt_rails(w->jw, now, JETWATT_RAILS_MAX) : 0;
@@ -46,8 +47,8 @@ static void rates(struct jetwatt_summary *s, struct jetwatt_watch *w)
 	s->waits_lost = jetwatt_watch_waits_lost(w);
 }
 
-static void add_up(struct jetwatt_summary *s, const struct jetwatt_meter *m, double *time,
-		   double *uj)
+static void add_minibatches(struct jetwatt_summary *s, const struct jetwatt_meter *m, double *time,
+			    double *uj)
 {
 	size_t skip = s->minibatches / 10, seen = 0, n = 0;
 	double wait = 0, length = 0, stall = 0, gpu = 0;
@@ -76,8 +77,8 @@ static void add_up(struct jetwatt_summary *s, const struct jetwatt_meter *m, dou
 	jetwatt_quality_end(&m->quality, m->bound, m->bounds, &s->quality);
 	jetwatt_mean(time, uj, n, BLOCK_NS, &s->row);
 	s->energy_j = s->row.power_w * s->row.time_ms * 1e-3;
-	spread(&s->time, time, n, 1e-6);
-	spread(&s->energy, uj, n, 1e-6);
+	fill_spread(&s->time, time, n, 1e-6);
+	fill_spread(&s->energy, uj, n, 1e-6);
 }
 
 int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_meter *m)
@@ -92,8 +93,8 @@ int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_meter *
 		s->minibatches = jetwatt_meter_minibatches(m);
 		s->elapsed_s = (m->at_ns - m->begun_ns) * 1e-9;
 		s->total_j = m->uj * 1e-6;
-		add_up(s, m, time, uj);
-		rates(s, m->watch);
+		add_minibatches(s, m, time, uj);
+		fill_rates(s, m->watch);
 		err = 0;
 	}
 	free(time);
@@ -168,8 +169,8 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 	if (s->used)
 		batch_lines(s, f, a);
 	else
-		fprintf(f, w->waits ? " %llu waits for the GPU, no minibatches to be told apart\n" :
-			" no waits for the GPU seen\n", (unsigned long long)w->waits);
+		fprintf(f, w->waits ? " %llu waits for the GPU, no minibatches found\n" :
+			" no waits for the GPU detected\n", (unsigned long long)w->waits);
 	fprintf(f, "\n");
 	rail_lines(s, f);
 	jetwatt_telemetry_print(&m->telemetry, f);
@@ -192,15 +193,15 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 	if (!w->waits)
 		fprintf(f, " hint: which calls of CUDA a running job makes: jetwatt doctor -p PID\n");
 	if (w->lost)
-		fprintf(f, " hint: %.3f s lie in gaps; energy there is bridged\n", gap_s);
+		fprintf(f, " hint: %.3f s lie in gaps; power there is interpolated\n", gap_s);
 	if (s->waits_lost)
 		fprintf(f, " hint: %llu waits were lost: minibatches may be missing\n",
 			(unsigned long long)s->waits_lost);
 	if (s->used && s->row.power_sd > 0.02)
-		fprintf(f, " hint: power is known to %.1f %% only; measure for longer\n",
+		fprintf(f, " hint: the error of power is %.1f %%; measure for longer\n",
 			100 * s->row.power_sd);
 	if (s->used && s->row.time_ms * 1e-3 * s->fresh_hz < 1)
-		fprintf(f, " hint: shorter than a refresh of the chip: p95 and max of J say little\n");
+		fprintf(f, " hint: shorter than a refresh of the chip: p95 and max of J are inaccurate\n");
 	if (s->used)
 		fprintf(f, " hint: the fastest mode within less power: jetwatt optimize --power %.0fW -p PID\n",
 			HINT_SHARE * s->row.power_w);

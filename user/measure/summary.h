@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A job's run in a few figures: what stat prints and record ends with.
+ * The summary of a job's run: the output of jetwatt stat, and the end of jetwatt record.
  */
 #ifndef JETWATT_MEASURE_SUMMARY_H
 #define JETWATT_MEASURE_SUMMARY_H
@@ -11,21 +11,32 @@
 #include "model/model.h"
 #include "out/json.h"
 
+/* Median, 95th percentile and maximum. */
 struct jetwatt_summary_spread {
 	double p50, p95, max;
 };
 
 /**
- * struct jetwatt_summary - figures
+ * struct jetwatt_summary - summary of a run
+ * @meter: integrals of the run
  * @row: mean time and power of minibatches, with relative standard errors
- * @energy_j: per minibatch; @time, @energy: their spreads, ms and J
- * @minibatches: in all; @used: without warm-up; @syncs: waits in each
- * @wait_share: part of a minibatch's time that is spent waiting for the GPU
- * @stall_share: part in which it had given the GPU no work yet, at most; @gpu_share:
- *	in which the GPU had work of it, at least; exact where @launched
- * @quality: of the energy of single minibatches
- * @elapsed_s, @total_j: the whole run
- * @requested_hz, @read_hz, @fresh_hz: of the slowest rail of the total
+ * @energy_j: mean energy per minibatch, J
+ * @time: distribution of the time of a minibatch, ms
+ * @energy: distribution of the energy of a minibatch, J
+ * @minibatches: number of minibatches
+ * @used: number of minibatches without warm-up
+ * @wait_share: share of a minibatch's time in which the job waits for the GPU
+ * @stall_share: share before the first launch: exact if @launched, else an upper limit
+ * @gpu_share: share in which the GPU has work of the job: exact if @launched, else a lower limit
+ * @elapsed_s: duration of the run, s
+ * @total_j: energy of the run, J
+ * @launched: 1: launches were traced
+ * @quality: errors of the energy of single minibatches
+ * @requested_hz: lowest requested rate of the rails of the total, Hz
+ * @read_hz: lowest read rate of these rails, Hz
+ * @fresh_hz: lowest rate of new values of these rails, Hz
+ * @missed: number of ticks that the sampler has skipped
+ * @waits_lost: number of waits that are missing
  */
 struct jetwatt_summary {
 	const struct jetwatt_meter *meter;
@@ -40,11 +51,13 @@ struct jetwatt_summary {
 	uint64_t missed, waits_lost;
 };
 
-/* Return: 0, -ENOMEM. Asks the module: the stream must still be open. */
+/* Compute the summary. Queries the module, so its stream must be open. Return: 0; -ENOMEM. */
 int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_meter *m);
+/* Print the summary as text. */
 void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struct jetwatt_args *a);
-/* Into an object that is open. */
+/* Add the fields of the summary to the open object. */
 void jetwatt_summary_fields(const struct jetwatt_summary *s, struct jetwatt_json *j);
+/* Print the summary as a JSON object. */
 void jetwatt_summary_json(const struct jetwatt_summary *s, FILE *f);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Telemetry of a run: each slot of the table of series, of any length of run.
+ * Telemetry of a run: mean, maximum and increase of each slot, for runs of any length.
  */
 #ifndef JETWATT_MEASURE_TELEMETRY_H
 #define JETWATT_MEASURE_TELEMETRY_H
@@ -11,10 +11,13 @@
 #include "out/json.h"
 
 /**
- * struct jetwatt_telemetry_sums - of the samples of a run in which a slot was known
- * @n: how many these are; 0: the others mean nothing
- * @last, @max, @sum: in the unit of its row
- * @counted: by how much a counter has grown. Where it begins anew, it counts on from there
+ * struct jetwatt_telemetry_sums - sums over the samples in which a slot had a value
+ * @slot: per slot, in the unit of its row:
+ *	n: number of such samples; 0: the other members are undefined
+ *	last: last value
+ *	max: maximum
+ *	counted: increase of a counter; a counter that restarts continues from 0
+ *	sum: sum of the values
  */
 struct jetwatt_telemetry_sums {
 	struct {
@@ -24,12 +27,13 @@ struct jetwatt_telemetry_sums {
 	} slot[JETWATT_TELEMETRY_SLOTS];
 };
 
+/* Add the telemetry of one sample. */
 void jetwatt_telemetry_add(struct jetwatt_telemetry_sums *t, const struct jetwatt_telemetry *now);
 
-/* In base units, a line for each slot that was known. */
+/* Print a line for each slot that had a value, in base units. */
 void jetwatt_telemetry_print(const struct jetwatt_telemetry_sums *t, FILE *f);
 
-/* An object "telemetry", which is there even if nothing was known: in the rows' units. */
+/* Add the object "telemetry" with values in the units of the rows; it may be empty. */
 void jetwatt_telemetry_json(const struct jetwatt_telemetry_sums *t, struct jetwatt_json *j);
 
 #endif

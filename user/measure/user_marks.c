@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bounds from marks: of pairs each is one, of points each ends one. The name
- * that is used most often is the minibatch; what is called eval, val or test is
- * evaluation.
+ * Bounds of minibatches from the program's marks: a pair of begin and end is one bound, a single
+ * mark ends one. The name that occurs most often marks the minibatches. Names that begin with
+ * eval, val or test mark evaluations.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@ static int is_eval(const char *name)
 	return !strncmp(name, "eval", 4) || !strncmp(name, "val", 3) || !strncmp(name, "test", 4);
 }
 
-/* A point, whose bound begins where the one before of its kind and process was. */
-static uint64_t begin(const struct jetwatt_watch *w, size_t i)
+/* Begin of the bound that mark @i ends: its own, or the previous mark of its name and process. */
+static uint64_t bound_begin(const struct jetwatt_watch *w, size_t i)
 {
 	const struct jetwatt_sync *s = &w->mark[i];
 
@@ -29,8 +29,9 @@ static uint64_t begin(const struct jetwatt_watch *w, size_t i)
 	return 0;
 }
 
-/* Wait @i is the next one inside bound @at, and its last one so far. */
-static void record(const struct jetwatt_meter *m, int at, size_t i, struct jetwatt_batch_why **last)
+/* Record that wait @i is the last one so far in bound @at. */
+static void record_wait(const struct jetwatt_meter *m, int at, size_t i,
+			struct jetwatt_batch_why **last)
 {
 	struct jetwatt_batch_why *w = &m->why[i];
 
@@ -43,14 +44,14 @@ static void record(const struct jetwatt_meter *m, int at, size_t i, struct jetwa
 	w->ends = 1;
 }
 
-/* What the probe has seen of the waits of bound @at. */
-static void fill(const struct jetwatt_meter *m, int at, size_t *from)
+/* Add up the waits within bound @at. @from: index at which the search begins; updated. */
+static void add_waits(const struct jetwatt_meter *m, int at, size_t *from)
 {
 	const struct jetwatt_watch *w = m->watch;
 	struct jetwatt_batch_bound *b = &m->bound[at];
 	struct jetwatt_batch_why *last = NULL;
 
-	/* marks of one name come in order, but pairs may nest */
+	/* Marks of one name are in order, but pairs may be nested. */
 	while (*from > 0 && w->sync[*from - 1].exit_ns > b->start_ns)
 		--*from;
 	while (*from < w->nr_sync && w->sync[*from].exit_ns <= b->start_ns)
@@ -70,11 +71,11 @@ static void fill(const struct jetwatt_meter *m, int at, size_t *from)
 		b->flags |= s->launch_ns ? JETWATT_BATCH_LAUNCHED : 0;
 		b->cgroup = s->cgroup;
 		if (m->why)
-			record(m, at, i, &last);
+			record_wait(m, at, i, &last);
 	}
 }
 
-/* What all records have in common. */
+/* Set what all records have in common. */
 static void record_rule(const struct jetwatt_meter *m)
 {
 	for (size_t i = 0; i < m->watch->nr_sync; i++) {
@@ -115,7 +116,7 @@ int jetwatt_marks_bounds(struct jetwatt_meter *m)
 	for (size_t i = 0; i < w->nr_mark; i++) {
 		struct jetwatt_batch_bound *b = &m->bound[n];
 		int name = w->mark[i].ret;
-		uint64_t start = begin(w, i);
+		uint64_t start = bound_begin(w, i);
 
 		if (w->mark[i].call != JETWATT_SYNC_MARK || !start ||
 		    (name != most && !is_eval(st->mark[name])))
@@ -136,7 +137,7 @@ int jetwatt_marks_bounds(struct jetwatt_meter *m)
 	if (m->why && n && jetwatt_batch_undecided(w->sync, w->nr_sync, m->why))
 		return -ENOMEM;
 	for (int i = 0; i < n; i++) {
-		fill(m, i, &from);
+		add_waits(m, i, &from);
 		syncs += m->bound[i].kind == JETWATT_BATCH_TRAIN ? m->bound[i].syncs : 0;
 	}
 	if (m->why && n)

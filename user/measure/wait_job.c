@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Runs a session until its job ends. */
 #include "measure/wait_job.h"
 
 #include <errno.h>
@@ -11,19 +12,19 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-#define TURN_MS 200
-#define BEHIND	10	/* a ninth of the job's share, where both want one CPU */
+#define POLL_MS 200	/* interval of calling @each */
+#define NICE	10	/* nice value: a ninth of the job's CPU share on a common CPU */
 
-/* From the terminal a command of ours has got the signal as well. */
-static void pass_on(struct jetwatt_watch *w)
+/* Pass the signal on to the command, unless the terminal has sent it to both. */
+static void pass_signal(struct jetwatt_watch *w)
 {
 	if (!w->stop_by_tty && !w->child.gone)
 		kill(w->pid, w->stop);
 	w->stop = 0;
 }
 
-/* The measurement has failed; that is no reason to end somebody's training. */
-static void stay(struct jetwatt_watch *w)
+/* The measurement has failed: wait for the command to end, and pass signals on to it. */
+static void wait_unmeasured(struct jetwatt_watch *w)
 {
 	struct pollfd p[] = { { w->pidfd, POLLIN, 0 }, { w->signals, POLLIN, 0 } };
 	struct signalfd_siginfo si;
@@ -39,31 +40,33 @@ static void stay(struct jetwatt_watch *w)
 	}
 }
 
-/* What we do can wait: on a full board a job that wakes up goes first, instead of after
- * the millisecond that a batch of samples takes. Who could not come back, as a user
- * without CAP_SYS_NICE, would hand it on to the next command. Return: as we were. */
-static int give_way(void)
+/*
+ * Lower the priority of this process, so that on a busy board the job need not wait for it. It is
+ * not lowered if it cannot be restored (without CAP_SYS_NICE), because the next command would
+ * inherit it. Return: the priority before.
+ */
+static int lower_priority(void)
 {
 	int was = getpriority(PRIO_PROCESS, 0);
 
 	if (!setpriority(PRIO_PROCESS, 0, was + 1) && !setpriority(PRIO_PROCESS, 0, was))
-		setpriority(PRIO_PROCESS, 0, was + BEHIND);
+		setpriority(PRIO_PROCESS, 0, was + NICE);
 	return was;
 }
 
 int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg), void *arg)
 {
 	uint64_t begun = jetwatt_clock_ns();
-	int was = give_way(), err;
+	int was = lower_priority(), err;
 
 	while (!w->ended && !w->failed) {
-		jetwatt_watch_run(w, TURN_MS);
+		jetwatt_watch_run(w, POLL_MS);
 		if (each)
 			each(arg);
 		if (w->stop && !w->child.pid)
 			break;
 		if (w->stop)
-			pass_on(w);
+			pass_signal(w);
 		if (for_s > 0 && (jetwatt_clock_ns() - begun) * 1e-9 >= for_s)
 			break;
 	}
@@ -71,7 +74,7 @@ int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg
 	if (!w->failed)
 		return 0;
 	err = jetwatt_watch_why(w);
-	stay(w);
+	wait_unmeasured(w);
 	return err;
 }
 

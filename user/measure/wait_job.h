@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Staying with a job until it ends.
+ * Runs a session until its job ends.
  */
 #ifndef JETWATT_MEASURE_WAIT_JOB_H
 #define JETWATT_MEASURE_WAIT_JOB_H
@@ -8,22 +8,27 @@
 #include "measure/session.h"
 
 /**
- * jetwatt_follow() - watch until the job ends or somebody asks us to
- * @for_s: no longer than that, 0: as long as it takes
- * @each: called a few times a second
+ * jetwatt_follow() - run the session until the job ends or a signal arrives
+ * @w: the session
+ * @for_s: maximum duration, s; 0: no limit
+ * @each: called several times per second; may be NULL
+ * @arg: passed to @each
  *
- * SIGINT, SIGQUIT, SIGTERM and SIGHUP end the watching of a job that runs on its own;
- * to a command of ours they are passed on, and it is waited for.
- * If measuring fails, the command goes on to its end.
- * Return: 0; exit code after saying what has failed.
+ * SIGINT, SIGQUIT, SIGTERM and SIGHUP end the session of a job that was running before. If the
+ * session has started the command, they are passed on to it, and the session continues until the
+ * command ends. If measuring fails, the command continues to its end.
+ *
+ * Return: 0; or the exit code, after printing an error.
  */
 int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg), void *arg);
 
-/* For @each: the job is only waited for, nothing of what it does is kept. @watch: struct
- * jetwatt_watch. */
+/*
+ * A callback for @each that discards all samples and waits, for callers that only wait for the job.
+ * @watch: the struct jetwatt_watch.
+ */
 void jetwatt_follow_forget(void *watch);
 
-/* The exit status of a verb that has run to its end: the command's, if any. */
+/* Return the exit status of a verb after its run: that of the command, if there is one; else 0. */
 int jetwatt_follow_exit(const struct jetwatt_watch *w);
 
 #endif
