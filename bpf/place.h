@@ -64,10 +64,10 @@ struct call {
 
 /*
  * struct query - a thread that queries the GPU in a loop
- * @enter_ns: begin of the first query that returned "not ready"; 0: the thread is not waiting
+ * @enter_ns: start of the first query that returned "not ready"; 0: the thread is not waiting
  * @last_ns: end of the last query of the wait
  * @handle: the event or stream of the present or the last wait
- * @begin_ns: begin of the query in progress
+ * @begin_ns: start of the query in progress
  * @sp: stack pointer of the query in progress; 0: none
  * @asked: event or stream of the query in progress
  * @waits: number of waits that have ended
@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) int is_syncpoint_wait(unsigned int 
  */
 struct armed {
 	unsigned long long armed_ns;	/* time of the arming; event: end of its last poll */
-	unsigned long long enter_ns;	/* begin of the wait; 0: no poll since the arming */
+	unsigned long long enter_ns;	/* start of the wait; 0: no poll since the arming */
 	unsigned int pending, pollers;	/* number of pending fences, of threads in poll() */
 	int ctl_fd;			/* descriptor whose ioctl armed it; -1: none */
 	unsigned int event;		/* 1: a driver event */

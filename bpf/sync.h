@@ -23,7 +23,7 @@ enum jetwatt_sync_record_call {
 
 /**
  * struct jetwatt_sync_record - one finished wait
- * @enter_ns: begin of the wait, CLOCK_MONOTONIC
+ * @enter_ns: start of the wait, CLOCK_MONOTONIC
  * @exit_ns: end of the wait, CLOCK_MONOTONIC
  * @cgroup: id of the thread's v2 cgroup
  * @launch_ns: first launch of the process since its previous wait; 0: none

@@ -61,6 +61,10 @@ extern "C" {
 #define JETWATT_KNOB_OPTIONAL(ROW)						\
 	ROW(DLA,   uint64_t, dla_hz,	"dla",		"DLA",	 "-d",	1,	1)
 
+/**
+ * enum jetwatt_knob - a knob of a power mode: one constant JETWATT_KNOB_ID for each row of
+ * JETWATT_KNOB_ROWS(), then the number of knobs
+ */
 enum jetwatt_knob {
 #define JETWATT_KNOB_ID(ID, type, member, key, label, tag, hz, optional) JETWATT_KNOB_##ID,
 	JETWATT_KNOB_ROWS(JETWATT_KNOB_ID)
@@ -831,7 +835,7 @@ int jetwatt_fd(const struct jetwatt *jw);
  * jetwatt_dispatch() - call the callbacks for the batches and events that have arrived
  * @jw: the connection
  *
- * One call handles at most 512 messages per socket. An overrun of the socket is not an error:
+ * One call handles at most 512 datagrams per socket. An overrun of the socket is not an error:
  * jetwatt_samples::gap and jetwatt_samples::lost count the samples that it loses.
  *
  * Context: does not block.
@@ -854,7 +858,7 @@ struct jetwatt_probe;
  * @JETWATT_SYNC_EVENT: cuEventSynchronize() or cudaEventSynchronize()
  * @JETWATT_SYNC_CONTEXT: cuCtxSynchronize() or cudaDeviceSynchronize()
  * @JETWATT_SYNC_MARK: a minibatch that the program marked: see jetwatt_mark_begin()
- * @JETWATT_SYNC_MARK_BEGIN: begin of a marked minibatch; a JETWATT_SYNC_MARK with both times
+ * @JETWATT_SYNC_MARK_BEGIN: start of a marked minibatch; a JETWATT_SYNC_MARK with both times
  *	follows at its end
  * @JETWATT_SYNC_HELPER: a POLLFD or SYNCPT wait of the thread cuda-EvtHandlr, which libcuda
  *	starts for callbacks and which sometimes waits for other threads; reported only for a
@@ -1038,7 +1042,8 @@ uint64_t jetwatt_probe_dropped(const struct jetwatt_probe *p);
  * jetwatt_probe_lost() - count lost waits
  * @p: the probe
  *
- * Return: number of waits that were lost since the probe was opened because a buffer was full.
+ * Return: number of waits and marks that were lost since the probe was opened, usually because a
+ * buffer was full; invalid marks count as well.
  */
 uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p);
 /**
@@ -1124,7 +1129,7 @@ const char *jetwatt_probe_error(void);
  * Names are 1 to 63 printable ASCII characters without space and '@'.
  */
 /**
- * jetwatt_mark_begin() - mark the begin of a minibatch
+ * jetwatt_mark_begin() - mark the start of a minibatch
  * @name: name of the mark
  *
  * The pairs of begin and end of a thread may nest.

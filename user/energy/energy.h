@@ -24,7 +24,7 @@ size_t jetwatt_batch_sample_at(const struct jetwatt_power *p, size_t n, uint64_t
  * @n: number of samples
  * @rail: indices of the rails to add
  * @nr: number of rails
- * @start_ns: begin of the interval
+ * @start_ns: start of the interval
  * @end_ns: end of the interval
  * @uj: receives the energy, uJ; the power within a gap is interpolated
  * @covered_ns: receives the part of the interval that is in no gap, of the rail with the smallest
@@ -122,7 +122,7 @@ int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
 
 /**
  * jetwatt_batch_cost_between() - compute the energy between two marks, with its error
- * @from: integrals at the begin
+ * @from: integrals at the start
  * @to: integrals at the end
  * @s: sensors of the rails
  * @b: the minibatch, for its grade: a computed end reduces it; may be NULL
@@ -133,7 +133,7 @@ int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
  * (JETWATT_BATCH_SKEW_NS at each end).
  *
  * Grade A: error <= 1 %, 50 new values, 99.9 % covered. B: 3 %, 10, 99 %. C: 10 %, 3, 90 %. D: all
- * others, and minibatches whose begin or end was computed.
+ * others, and minibatches whose start or end was computed.
  */
 void jetwatt_batch_cost_between(const struct jetwatt_batch_mark *from,
 				const struct jetwatt_batch_mark *to,
@@ -171,7 +171,7 @@ enum { JETWATT_BATCH_BY_TGID, JETWATT_BATCH_BY_CGROUP };
 /**
  * jetwatt_batch_split() - divide energy among jobs by busy time
  * @sync: all waits of the jobs in order of their ends. A job is busy from the first launch before a
- *	wait, or from the begin of the wait, to its end
+ *	wait, or from the start of the wait, to its end
  * @n: number of waits
  * @by: what a job is: JETWATT_BATCH_BY_TGID or JETWATT_BATCH_BY_CGROUP
  * @p: power samples, as for jetwatt_batch_energy()

@@ -61,7 +61,7 @@ static double integral_to(const uint64_t *t, const double *w, const double *sum,
 
 /*
  * Compute the means over windows of @len ns. HOPS windows begin per length, and the last one ends
- * with the last sample. @first: begin of the first window. Return: number of windows.
+ * with the last sample. @first: start of the first window. Return: number of windows.
  */
 static size_t window_means(const uint64_t *t, const double *w, const double *sum, size_t n,
 			   double len, double *out, size_t max, double *first)
@@ -92,13 +92,13 @@ double jetwatt_batch_window(uint64_t minibatch_ns)
 long jetwatt_batch_windows(const uint64_t *t, const double *w, size_t n, double len, double **y,
 			   double *first)
 {
-	size_t room = (size_t)((double)(t[n - 1] - t[0]) / len * HOPS) + 2;
+	size_t windows = (size_t)((double)(t[n - 1] - t[0]) / len * HOPS) + 2;
 	double *sum = running_integral(t, w, n);
 	long count = -ENOMEM;
 
-	*y = malloc(room * sizeof(**y));
+	*y = malloc(windows * sizeof(**y));
 	if (sum && *y)
-		count = (long)window_means(t, w, sum, n, len, *y, room, first);
+		count = (long)window_means(t, w, sum, n, len, *y, windows, first);
 	free(sum);
 	return count;
 }

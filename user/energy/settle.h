@@ -30,7 +30,7 @@ double jetwatt_batch_window(uint64_t minibatch_ns);
 
 /*
  * Compute the means over windows of @len ns, of which the last one ends with the samples. @y: set
- * to an array that the caller frees, also after an error; @first: begin of the first window, in ns
+ * to an array that the caller frees, also after an error; @first: start of the first window, in ns
  * after the first sample. Return: number of windows; -ENOMEM.
  */
 long jetwatt_batch_windows(const uint64_t *t, const double *w, size_t n, double len, double **y,

@@ -2,7 +2,7 @@
 /*
  * Predicts the level of power after a change of mode before it is reached.
  *
- * The model is that of settle.c: a constant level plus a decaying exponential. The begin of a decay
+ * The model is that of settle.c: a constant level plus a decaying exponential. The start of a decay
  * alone hardly determines the level, because the decay time is unknown. But the decay time is a
  * property of the board (its regulators, its leakage). Earlier changes of mode have shown its
  * likelihood on a grid, which determines the level long before it is reached. The prediction is

@@ -74,7 +74,8 @@ static int reserve_marks(struct jetwatt_crc_marks *m, uint64_t first, size_t nee
 }
 
 /* Return the register at the stream position @pos. @at: the byte at the position @from. */
-static uint32_t register_at(const struct jetwatt_crc_marks *m, const uint8_t *at, uint64_t from, uint64_t pos)
+static uint32_t register_at(const struct jetwatt_crc_marks *m, const uint8_t *at, uint64_t from,
+			    uint64_t pos)
 {
 	uint64_t mark = pos / JETWATT_CRC_MARK;
 
@@ -100,7 +101,8 @@ int jetwatt_crc_marks_of(struct jetwatt_crc_marks *m, const uint8_t *at, uint64_
 	while (m->first + m->nr <= last) {
 		uint64_t pos = (m->first + m->nr - 1) * JETWATT_CRC_MARK;
 
-		m->reg[m->nr] = crc_run(m->reg[m->nr - 1], at + (int64_t)(pos - from), JETWATT_CRC_MARK);
+		m->reg[m->nr] =
+			crc_run(m->reg[m->nr - 1], at + (int64_t)(pos - from), JETWATT_CRC_MARK);
 		m->nr++;
 	}
 	begin = register_at(m, at, from, from);

@@ -66,7 +66,7 @@ void jetwatt_fdname_close(struct jetwatt_fdname *c);
 
 /*
  * Classify, with the cache and, if needed, jetwatt-files. @now_ns: time of any clock that
- * increases, that of the record for instance. Blocks at most 100 ms. Return: enum
+ * increases, that of the record for instance. Blocks at most 0.2 s. Return: enum
  * jetwatt_fdname_what.
  */
 int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t now_ns);

@@ -54,10 +54,12 @@ struct jetwatt {
 	char error[JETWATT_ERROR_LEN];
 };
 
-/* error.c: see there. */
+/* error.c: set the text of the last error, with printf()'s arguments. Return: @err. */
 int jetwatt_error_set(struct jetwatt *jw, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Set the text for an error of the kernel; @text: its extended ack. Return: @err. */
 int jetwatt_error_kernel(struct jetwatt *jw, int err, const char *text, const char *what);
+/* Copy the text to where jetwatt_error(NULL) finds it. */
 void jetwatt_error_keep(const struct jetwatt *jw);
 
 /* open.c: add @sk to the epoll descriptor. Return: 0; or a negative errno. */
@@ -68,20 +70,24 @@ int jetwatt_open_watch(struct jetwatt *jw, struct nl_sock *sk);
  * Return: 0; or a negative errno.
  */
 int jetwatt_socket_new(struct nl_sock **sk, int rcvbuf, int nonblock);
+/* Receive one datagram. Return: its length, or a negative errno. */
 ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags);
 /* Handles the attributes of one message. Return: 0 or positive; or a negative errno. */
 typedef int (*jetwatt_reply_fn)(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg);
+/* Call @fn for each queued message with @cmd. Return: their number, or a negative errno. */
 int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
 			    jetwatt_reply_fn fn, void *arg);
 
 /* request.c: make a request with @cmd and the netlink @flags. Return: NULL: out of memory. */
 struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags);
+/* Send a request, which is freed, and handle its replies. Return: 0; or a negative errno. */
 int jetwatt_request_run(struct jetwatt *jw, struct nl_sock *sk, struct nl_msg *msg,
 			const char *what, jetwatt_reply_fn fn, void *arg);
 
-/* stream.c: see there. jetwatt_stream_dispatch() returns as jetwatt_socket_dispatch(). */
+/* stream.c: parse a batch and call @fn with it. Return: number of samples; -EBADMSG. */
 int jetwatt_stream_batch(struct jetwatt *jw, const struct nlattr *attr, int len,
 			 uint64_t *next_seq, jetwatt_samples_fn fn, void *arg);
+/* Call the sample callback. Return: as jetwatt_socket_dispatch(). */
 int jetwatt_stream_dispatch(struct jetwatt *jw);
 
 /* event.c: call the event callback. Return: as jetwatt_socket_dispatch(). */

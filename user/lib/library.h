@@ -12,7 +12,7 @@
 
 /**
  * struct jetwatt_library - a mapped file
- * @start: begin of the first mapping that was found
+ * @start: start of the first mapping that was found
  * @end: end of that mapping
  * @path: path in the mount namespace of the process
  */

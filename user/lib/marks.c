@@ -112,7 +112,7 @@ static void marks_deliver(struct marks *m, const struct begun *b, uint32_t call,
 	jetwatt_probe_deliver(m->probe, &s);
 }
 
-/* Find the latest begin of the same thread and name, and report both as one record. */
+/* Find the latest start of the same thread and name, and report both as one record. */
 static void mark_end(struct marks *m, const struct begun *e)
 {
 	for (int i = m->nr_open - 1; i >= 0; i--) {

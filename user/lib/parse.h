@@ -24,8 +24,8 @@ struct jetwatt_parse {
 };
 
 /*
- * Parse the attributes (aligned to 4 bytes, @len bytes) of a message. Return: 0; -EBADMSG: a
- * length is wrong or a required attribute is absent.
+ * The functions below parse the attributes of a message (@len bytes, aligned to 4 bytes).
+ * Return: 0; -EBADMSG: a length is wrong, or a required attribute is absent.
  */
 int jetwatt_parse_samples(struct jetwatt_parse *p, const struct nlattr *attr, int len);
 int jetwatt_parse_event(struct jetwatt_event *e, const struct nlattr *attr, int len);

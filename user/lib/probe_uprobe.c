@@ -96,7 +96,7 @@ static int attach_at(struct jetwatt_uprobes *u, struct bpf_program *prog, int on
 	return err;
 }
 
-/* Attach to the return first, so that every call whose begin is seen has its end seen as well. */
+/* Attach to the return first, so that every call whose start is seen has its end seen as well. */
 static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 {
 	struct jetwatt_library_call call[JETWATT_LIBRARY_CALLS_MAX];

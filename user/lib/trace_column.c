@@ -97,7 +97,10 @@ void jetwatt_trace_put_column(struct jetwatt_trace_buf *b, const int32_t *v, uin
 			unit = common_divisor(unit, llabs(v[i] - last));
 		last = v[i];
 	}
-	how = !there ? NOWHERE : there == n ? ALL : has_stride(v, n, &first, &step) ? STRIDE : BITMAP;
+	how = !there				? NOWHERE
+	      : there == n			? ALL
+	      : has_stride(v, n, &first, &step) ? STRIDE
+						: BITMAP;
 	if (!unit)
 		how |= CONSTANT;
 	jetwatt_trace_put(b, &how, 1);

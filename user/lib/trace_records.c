@@ -121,7 +121,8 @@ static int ascending(const struct jetwatt_trace_reader *r, uint32_t n)
  * A batch needs at least one byte per time and one per series. A batch with larger numbers is
  * rejected before memory is allocated.
  */
-static int decode_batch(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
+static int decode_batch(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
+			uint64_t base_ns)
 {
 	struct jetwatt_samples s = { .time_ns = r->time_ns, .series = r->series };
 	size_t values;
@@ -184,7 +185,8 @@ static void decode_wait(struct jetwatt_trace_reader *r, struct jetwatt_trace_vie
 		r->calls.sync(s, r->arg);
 }
 
-static void decode_event(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
+static void decode_event(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
+			 uint64_t base_ns)
 {
 	struct jetwatt_event e;
 
@@ -196,7 +198,7 @@ static void decode_event(struct jetwatt_trace_reader *r, struct jetwatt_trace_vi
 		r->calls.event(&e, r->arg);
 }
 
-/* The writer's counts of waits at the begin of a block or later. */
+/* The writer's counts of waits at the start of a block or later. */
 static void decode_lost(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 {
 	uint64_t waits = jetwatt_trace_get_uint(v), lost = jetwatt_trace_get_uint(v);
@@ -210,7 +212,8 @@ static void decode_lost(struct jetwatt_trace_reader *r, struct jetwatt_trace_vie
 	r->state.waits_lost = lost;
 }
 
-static void decode_end(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
+static void decode_end(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
+		       uint64_t base_ns)
 {
 	struct jetwatt_trace_end e;
 
@@ -224,7 +227,8 @@ static void decode_end(struct jetwatt_trace_reader *r, struct jetwatt_trace_view
 }
 
 /* Kinds and channels that this version does not know are skipped. */
-static void decode_reading(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v, uint64_t base_ns)
+static void decode_reading(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
+			   uint64_t base_ns)
 {
 	struct jetwatt_reading one;
 	uint32_t n;

@@ -95,7 +95,7 @@ static uint64_t median_length(struct mode_work *k, int bounds, uint64_t since_ns
 
 /*
  * Collect times and energies of complete minibatches after @from_ns, without the first ones after
- * the change of mode (@drop long ones). Sets k->from_ns to the begin of the first one. Return:
+ * the change of mode (@drop long ones). Sets k->from_ns to the start of the first one. Return:
  * their number.
  */
 static size_t clean_batches(const struct jetwatt_watch *w, struct mode_work *k, int bounds,

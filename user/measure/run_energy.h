@@ -13,7 +13,7 @@
 /**
  * struct jetwatt_meter - integrals of a run
  * @watch: the session
- * @begun_ns: begin of the run
+ * @begun_ns: start of the run
  * @at_ns: time up to which the integrals reach
  * @covered_ns: part of that time that is in no gap
  * @uj: energy of the total, uJ
@@ -23,6 +23,7 @@
  * @at_mark: @uj at the end of each of the @marks marks of the session
  * @bound: minibatches and other bounds, after jetwatt_meter_end()
  * @bounds: number of bounds
+ * @max: allocated length of @at_wait; @max_marks: of @at_mark
  * @failed: 1: out of memory
  * @marked: 1: the bounds are those that the program marked
  * @why: decision about each wait, if watch->explain is set; else NULL

@@ -35,9 +35,10 @@
  * @rate_set: rate that the session has set, Hz; 0: none
  * @running: 1: the module has sent samples
  * @missed0: number of ticks skipped before the session
- * @power: power samples in order of time; jetwatt_watch_drop() discards old ones
- * @sync: waits in order of time, without marks
- * @mark: marks in order of time
+ * @power: @nr_power power samples in order of time; jetwatt_watch_drop() discards old ones
+ * @sync: @nr_sync waits in order of time, without marks
+ * @mark: @nr_mark marks in order of time
+ * @max_power: allocated length of @power; likewise @max_sync and @max_mark
  * @samples: number of samples since @begun_ns
  * @lost: number of samples that were lost since @begun_ns
  * @waits: number of waits

@@ -15,7 +15,7 @@ static int is_eval(const char *name)
 	return !strncmp(name, "eval", 4) || !strncmp(name, "val", 3) || !strncmp(name, "test", 4);
 }
 
-/* Begin of the bound that mark @i ends: its own, or the previous mark of its name and process. */
+/* Start of the bound that mark @i ends: its own, or the previous mark of its name and process. */
 static uint64_t bound_begin(const struct jetwatt_watch *w, size_t i)
 {
 	const struct jetwatt_sync *s = &w->mark[i];

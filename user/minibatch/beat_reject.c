@@ -4,7 +4,7 @@
  *
  * The default assumption is one wait per minibatch. A process that wakes up periodically, an
  * observer or a timer, delays every second or third wait of such a job. That makes peaks with a
- * period. Two properties distinguish them from the begins of minibatches. They are small: the
+ * period. Two properties distinguish them from the starts of minibatches. They are small: the
  * delay is a small share of the cycle, whereas a data loader or waits of different lengths make
  * larger differences. And they slip: two independent clocks have no common period, so the beat is
  * off by one after some waits, which never happens to the order of calls in a program.

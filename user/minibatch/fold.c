@@ -4,7 +4,7 @@
  *
  * A periodic disturbance may delay waits as much as a data loader, so that for some time another
  * gap of each minibatch is the longest. Over several minibatches, the median gap at each position
- * is computed. The position with the longest one is the same in all windows if it is the begin of
+ * is computed. The position with the longest one is the same in all windows if it is the start of
  * a minibatch, because a program does not lose count. With a beat, or by chance, it varies. So
  * windows of several minibatches vote for the position.
  */

@@ -2,7 +2,7 @@
 /*
  * Divides waits into minibatches of a known period k if some waits may be missing.
  *
- * A lost wait leaves a gap that is longer than any true one, so peaks alone would put a begin
+ * A lost wait leaves a gap that is longer than any true one, so peaks alone would put a start
  * there. Instead, dynamic programming finds the best division of the whole sequence. A group earns
  * 1 if its first gap exceeds its others and loses 1 if not, and pays for each wait more or less
  * than k. A group is only compared with itself, so a change of clocks costs nothing. Waits may

@@ -85,7 +85,6 @@ enum jetwatt_batch_rule {
 	JETWATT_RULE_LEFT_OUT,		/* the wait was ignored: its thread has another period */
 	JETWATT_RULE_MARK,		/* the program marks its minibatches itself */
 	/* Comparison with neighbours: few waits, or no learned cycle explains the job. */
-	/* Comparisons with neighbours: few waits, or no cycle explains the job. */
 	JETWATT_RULE_SINGLE,		/* each wait is a minibatch: no longer period was found */
 	JETWATT_RULE_GAP,		/* the longest gap of each period */
 	JETWATT_RULE_FOLDED_GAP,	/* the same, in the median of five minibatches */
@@ -113,7 +112,7 @@ enum jetwatt_batch_rule {
 
 /**
  * struct jetwatt_batch_why - the decision about one wait
- * @gap_ns: time from the end of the previous wait of the same job to the begin of this one; 0: the
+ * @gap_ns: time from the end of the previous wait of the same job to the start of this one; 0: the
  *	waits overlap, or there is no previous one
  * @end_ns: end of the minibatch that ends here: the end of this wait, or a time before the next
  *	wait if the last wait is missing; 0: no minibatch ends here

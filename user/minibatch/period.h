@@ -14,7 +14,7 @@
 
 /**
  * struct jetwatt_batch_wait - one wait of one job
- * @gap: logarithm of the gap: the time from the end of the previous wait to the begin of this one
+ * @gap: logarithm of the gap: the time from the end of the previous wait to the start of this one
  * @wait: logarithm of the length of the wait
  * @gap_ns: the gap, ns
  * @cycle_ns: time from the end of the previous wait to the end of this one, ns

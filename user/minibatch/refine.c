@@ -40,7 +40,7 @@
 #define EVAL_GAP_SD	0.5	/* maximum scatter of the gaps of a cycle */
 #define EVAL_WAIT_SD	0.3	/* maximum scatter of the waits of a cycle */
 
-/* Compute the phase indices of a guess that contains only the begins of minibatches. */
+/* Compute the phase indices of a guess that contains only the starts of minibatches. */
 static void number_waits(struct jetwatt_batch_wait *b, size_t n)
 {
 	uint8_t at = 0;
@@ -54,7 +54,7 @@ static void number_waits(struct jetwatt_batch_wait *b, size_t n)
 	}
 }
 
-/* Compute the begins of minibatches from the phase indices. */
+/* Compute the starts of minibatches from the phase indices. */
 static void label_starts(struct jetwatt_batch_wait *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -272,7 +272,7 @@ static double short_gap(const struct jetwatt_batch_wait *b, size_t n, size_t i)
 }
 
 /*
- * Label the gaps that are much longer than the short ones around them as begins. Return: usual
+ * Label the gaps that are much longer than the short ones around them as starts. Return: usual
  * size of the groups; 0: gaps are not of two kinds.
  */
 int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n)

@@ -32,7 +32,7 @@
 #define MID_BATCH	(-9.0)	/* a change of phase within a minibatch */
 #define LEAVE		(-5.0)	/* from the end of a minibatch to no cycle */
 #define STAY		(-0.1)	/* remain in no cycle */
-#define RETURN		(-2.0)	/* from no cycle to the begin of the training cycle */
+#define RETURN		(-2.0)	/* from no cycle to the start of the training cycle */
 #define TO_EVAL		(-4.0)	/* from training to an evaluation */
 #define FROM_EVAL	(-3.0)	/* from an evaluation to training */
 #define EXTRA_GAP	2.0	/* gap of an additional wait: a seventh of the loader's */
