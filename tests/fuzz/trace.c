@@ -37,6 +37,10 @@ static void fuzz_sync_call(const struct jetwatt_sync *s, void *join)
 {
 	if (s->enter_ns > s->exit_ns)
 		abort();
+	/* Readers index the table of mark names with it. */
+	if ((s->call == JETWATT_SYNC_MARK || s->call == JETWATT_SYNC_MARK_BEGIN) &&
+	    (s->ret < 0 || s->ret >= JETWATT_MARKS_MAX))
+		abort();
 	jetwatt_join_sync(s, join);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces that were made to cost time: each byte goes into checksums a bounded number of times,
- * whatever headers say. Counted, not timed.
+ * Malicious traces. Each byte enters a bounded number of checksums, whatever headers say (counted,
+ * not timed). A mark whose index is outside the table of mark names is rejected.
  */
 #include <stdint.h>
 #include <stddef.h>
@@ -17,6 +17,7 @@ uint32_t jetwatt_crc32c(uint32_t crc, const void *buf, size_t len);
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/trace_writer.h"
 #include "kselftest_harness.h"
 
 #define MIB	(1u << 20)
@@ -121,6 +122,45 @@ TEST(blocks_among_them)
 	EXPECT_EQ(0, st.missing);
 	EXPECT_GT(16 * size, counted);
 	free(byte);
+}
+
+static void count_sync(const struct jetwatt_sync *s, void *arg)
+{
+	(void)s;
+	++*(int *)arg;
+}
+
+TEST(mark_names_are_in_the_table)
+{
+	static const struct jetwatt_trace_calls calls = { .sync = count_sync };
+	static const struct { uint32_t call; int32_t ret; int read; } mark[] = {
+		{ JETWATT_SYNC_MARK, JETWATT_MARKS_MAX - 1, 1 },
+		{ JETWATT_SYNC_MARK, JETWATT_MARKS_MAX, 0 },
+		{ JETWATT_SYNC_MARK_BEGIN, INT32_MAX, 0 },
+		{ JETWATT_SYNC_MARK, -1, 0 },
+		/* The return value of a call that waits is not an index. */
+		{ JETWATT_SYNC_POLLFD, JETWATT_MARKS_MAX, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(mark) / sizeof(mark[0]); i++) {
+		struct jetwatt_sync s = { .enter_ns = 1000, .exit_ns = 2000, .tgid = 1, .tid = 1,
+					  .call = mark[i].call, .ret = mark[i].ret };
+		int fd = memfd_create("jwt", MFD_CLOEXEC), read = 0;
+		struct jetwatt_trace_writer *w;
+		struct jetwatt_trace_reader *r;
+
+		jetwatt_trace_writer_new(&w, fd);
+		jetwatt_trace_write_sync(&s, w);
+		jetwatt_trace_flush(w, 0, 1);
+		jetwatt_trace_writer_free(w);
+		ASSERT_EQ(0, lseek(fd, 0, SEEK_SET));
+		ASSERT_EQ(0, jetwatt_trace_reader_new(&r, fd, &calls, &read));
+		while (jetwatt_trace_read(r) > 0)
+			;
+		jetwatt_trace_reader_free(r);
+		EXPECT_EQ(mark[i].read, read) TH_LOG("call %u, index %d", mark[i].call, mark[i].ret);
+		close(fd);
+	}
 }
 
 TEST(parts_of_a_stream)

@@ -160,6 +160,13 @@ static int decode_batch(struct jetwatt_trace_reader *r, struct jetwatt_trace_vie
 	return 0;
 }
 
+/* Whether a mark has an index outside the table of mark names. */
+static int mark_out_of_range(const struct jetwatt_sync *s)
+{
+	return (s->call == JETWATT_SYNC_MARK || s->call == JETWATT_SYNC_MARK_BEGIN) &&
+	       (s->ret < 0 || s->ret >= JETWATT_MARKS_MAX);
+}
+
 static void decode_wait(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 {
 	struct jetwatt_sync *s = &r->last;
@@ -177,7 +184,8 @@ static void decode_wait(struct jetwatt_trace_reader *r, struct jetwatt_trace_vie
 	s->launch_ns = flags & JETWATT_TRACE_LAUNCHED ? s->exit_ns - jetwatt_trace_get_int(v) : 0;
 	s->launches = flags & JETWATT_TRACE_LAUNCHED ? jetwatt_trace_get_u32(v) : 0;
 	s->lost = flags & JETWATT_TRACE_BEREFT ? jetwatt_trace_get_u32(v) : 0;
-	v->bad |= s->enter_ns > s->exit_ns || s->launch_ns > s->exit_ns || s->exit_ns > TIME_MAX;
+	v->bad |= s->enter_ns > s->exit_ns || s->launch_ns > s->exit_ns || s->exit_ns > TIME_MAX ||
+		  mark_out_of_range(s);
 	if (v->bad)
 		return;
 	r->state.waits++;
