@@ -9,18 +9,18 @@
 
 #include "board/remote.h"
 
-static void clear(struct jetwatt_error_text *err)
+static void error_clear(struct jetwatt_error_text *err)
 {
 	if (err)
 		memset(err, 0, sizeof(*err));
 }
 
 /* @made: was there nothing saved before? */
-static int save(struct jetwatt_board *b, bool *made, struct jetwatt_error_text *err)
+static int save_state(struct jetwatt_board *b, bool *created, struct jetwatt_error_text *err)
 {
 	int rc;
 
-	*made = false;
+	*created = false;
 	rc = jetwatt_lease_take(b, err);
 	if (rc || b->have_saved)
 		return rc;
@@ -37,26 +37,26 @@ static int save(struct jetwatt_board *b, bool *made, struct jetwatt_error_text *
 	if (rc)
 		return rc;
 	rc = jetwatt_saved_store(b, err);
-	b->have_saved = *made = !rc;
+	b->have_saved = *created = !rc;
 	return rc;
 }
 
 int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
-	bool had_lease = b->lease >= 0, made;
+	bool had_lease = b->lease >= 0, created;
 	int rc;
 
-	rc = save(b, &made, err);
+	rc = save_state(b, &created, err);
 	if (rc && !had_lease)
 		jetwatt_lease_release(b);
 	if (!rc)
-		clear(err);
+		error_clear(err);
 	return rc;
 }
 
 /* The levels around a value that is none. */
-static void no_step(struct jetwatt_error_text *err, const struct jetwatt_knob_row *row, uint64_t v,
-		    uint64_t below, uint64_t above)
+static void report_no_level(struct jetwatt_error_text *err, const struct jetwatt_knob_row *row,
+			    uint64_t v, uint64_t below, uint64_t above)
 {
 	const char *unit = row->hz == 1 ? " Hz" : row->hz ? " kHz" : "";
 
@@ -70,8 +70,8 @@ static void no_step(struct jetwatt_error_text *err, const struct jetwatt_knob_ro
 }
 
 /* A knob that the board lacks has one step. */
-static int no_knob(const struct jetwatt_board *b, enum jetwatt_knob knob,
-		   struct jetwatt_error_text *err)
+static int report_missing_knob(const struct jetwatt_board *b, enum jetwatt_knob knob,
+			       struct jetwatt_error_text *err)
 {
 	const struct jetwatt_error_text *lack = jetwatt_board_lacks(b, knob);
 
@@ -102,14 +102,14 @@ int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *
 		}
 		if (there)
 			continue;
-		no_step(err, row, v, below, above);
-		return no_knob(b, k, err);
+		report_no_level(err, row, v, below, above);
+		return report_missing_knob(b, k, err);
 	}
 	return 0;
 }
 
 /* Cores that were off before us go off again with the clocks they came with. */
-static void keep_sleepers(const struct jetwatt_board *b, struct jetwatt_board_state *target)
+static void keep_offline_policies(const struct jetwatt_board *b, struct jetwatt_board_state *target)
 {
 	for (int p = 0; p < b->policies; p++)
 		if (!jetwatt_cores_use(b, target, p) && !jetwatt_cores_use(b, &b->saved, p) &&
@@ -142,7 +142,7 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 			struct jetwatt_error_text *err)
 {
 	struct jetwatt_board_state before, target;
-	bool had_lease = b->lease >= 0, made = false;
+	bool had_lease = b->lease >= 0, created = false;
 	int rc;
 
 	if (b->by_remote)
@@ -150,7 +150,7 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 	rc = jetwatt_board_has(b, mode, err);
 	if (rc)
 		return rc;
-	rc = save(b, &made, err);
+	rc = save_state(b, &created, err);
 	if (rc)
 		goto out;
 	rc = jetwatt_state_read(b, &before, err);
@@ -159,7 +159,7 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 	rc = jetwatt_state_of_mode(b, mode, &target);
 	if (rc)
 		goto out;
-	keep_sleepers(b, &target);
+	keep_offline_policies(b, &target);
 	rc = jetwatt_switch_to(b, &target, &before, false, err);
 	if (!rc)
 		rc = jetwatt_state_check(b, &target, err);
@@ -167,11 +167,11 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 		rc = roll_back(b, &before, rc, err);
 out:
 	if (!rc) {
-		clear(err);
+		error_clear(err);
 		return 0;
 	}
 	/* Back where we came from, nothing is ours any more. */
-	if (made && rc != -ENOTRECOVERABLE)
+	if (created && rc != -ENOTRECOVERABLE)
 		jetwatt_saved_delete(b, NULL);
 	if (!had_lease && rc != -ENOTRECOVERABLE)
 		jetwatt_lease_release(b);
@@ -192,7 +192,7 @@ int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mod
 	if (!rc)
 		rc = jetwatt_state_check(b, &want, err);
 	if (!rc)
-		clear(err);
+		error_clear(err);
 	return rc;
 }
 
@@ -210,7 +210,7 @@ int jetwatt_board_forget(struct jetwatt_board *b)
 	return rc;
 }
 
-static int nothing(const struct jetwatt_board *b, struct jetwatt_error_text *err)
+static int report_nothing_saved(const struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	jetwatt_board_error_set(err, -ENOENT, "nothing to restore");
 	jetwatt_error_why(err, "no saved state of this boot in %s: no mode was applied, or it was restored",
@@ -227,14 +227,14 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *er
 		return jetwatt_remote_do(b, "restore", NULL, err);
 	/* Asked first: who has nothing to restore needs no right to write. */
 	if (!had_lease && !jetwatt_board_saved(b, &owner))
-		return nothing(b, err);
+		return report_nothing_saved(b, err);
 	rc = jetwatt_lease_take(b, err);
 	if (rc)
 		return rc;
 	/* From the file, not from memory: it is what counts after a crash too. */
 	rc = jetwatt_saved_load(b, err);
 	if (rc == 1 || rc == -ENOENT)
-		rc = nothing(b, err);
+		rc = report_nothing_saved(b, err);
 	if (rc)
 		goto out;
 	first = jetwatt_switch_to(b, &b->saved, NULL, true, err);
@@ -247,7 +247,7 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *er
 		rc = -EIO;
 out:
 	if (!rc)
-		clear(err);
+		error_clear(err);
 	if (!rc || !had_lease)
 		jetwatt_lease_release(b);
 	return rc;

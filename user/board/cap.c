@@ -46,8 +46,8 @@ int jetwatt_cap_want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_
 }
 
 /* A cap as a clock: an uncapped one is above all. */
-static uint64_t as_clock(const struct jetwatt_board *b, enum jetwatt_knob k,
-			 const struct jetwatt_board_state *s, int i)
+static uint64_t cap_effective(const struct jetwatt_board *b, enum jetwatt_knob k,
+			      const struct jetwatt_board_state *s, int i)
 {
 	const struct jetwatt_cap *cap = &s->cap[k][i];
 	bool none = !cap->known || cap->hz == b->cap[k][i].uncapped;
@@ -61,7 +61,7 @@ uint64_t jetwatt_cap_lowest(const struct jetwatt_board *b, enum jetwatt_knob k,
 	uint64_t lowest = UINT64_MAX;
 
 	for (int i = 0; i < b->nr_caps[k]; i++) {
-		uint64_t cap = as_clock(b, k, s, i);
+		uint64_t cap = cap_effective(b, k, s, i);
 
 		lowest = cap < lowest ? cap : lowest;
 	}
@@ -85,11 +85,11 @@ uint64_t jetwatt_cap_current(const struct jetwatt_board *b, enum jetwatt_knob k,
 }
 
 /* A cap at the highest level is as good as none, and is left alone. */
-static bool put(struct jetwatt_switch *p, enum jetwatt_knob k, int i, bool up)
+static bool cap_write(struct jetwatt_switch *p, enum jetwatt_knob k, int i, bool up)
 {
 	uint64_t top = jetwatt_levels_top(p->b, k);
-	uint64_t is = as_clock(p->b, k, &p->now, i);
-	uint64_t want = as_clock(p->b, k, p->target, i);
+	uint64_t is = cap_effective(p->b, k, &p->now, i);
+	uint64_t want = cap_effective(p->b, k, p->target, i);
 
 	if (!p->now.cap[k][i].known || !p->target->cap[k][i].known)
 		return true;
@@ -102,28 +102,29 @@ static bool put(struct jetwatt_switch *p, enum jetwatt_knob k, int i, bool up)
 	return jetwatt_switch_put(p, p->b->cap[k][i].path, p->target->cap[k][i].hz);
 }
 
-static bool put_all(struct jetwatt_switch *p, enum jetwatt_knob k, bool up)
+static bool cap_write_all(struct jetwatt_switch *p, enum jetwatt_knob k, bool up)
 {
 	for (int i = 0; i < p->b->nr_caps[k]; i++)
-		if (!put(p, k, i, up))
+		if (!cap_write(p, k, i, up))
 			return false;
 	return true;
 }
 
 bool jetwatt_cap_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
-	return put_all(p, k, false);
+	return cap_write_all(p, k, false);
 }
 
 bool jetwatt_cap_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
-	return put_all(p, k, true);
+	return cap_write_all(p, k, true);
 }
 
 /* A driver rounds a cap to what the clock can do (nvpmodel_clk_cap reads back
  * clk_round_rate() of it), so any value that is nearer than the next level is the one that
  * was written. No cap and a cap at the highest level are the same thing. */
-static bool taken(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t is, uint64_t want)
+static bool cap_accepted(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t is,
+			 uint64_t want)
 {
 	uint64_t top = jetwatt_levels_top(b, k), below = 0, above = UINT64_MAX;
 
@@ -147,7 +148,7 @@ int jetwatt_cap_same(const struct jetwatt_board *b, enum jetwatt_knob k,
 
 	for (int i = 0; i < b->nr_caps[k]; i++) {
 		if (!now->cap[k][i].known || !want->cap[k][i].known ||
-		    taken(b, k, as_clock(b, k, now, i), as_clock(b, k, want, i)))
+		    cap_accepted(b, k, cap_effective(b, k, now, i), cap_effective(b, k, want, i)))
 			continue;
 		snprintf(knob, sizeof(knob), "%s's cap", jetwatt_knob_row(k)->label);
 		return jetwatt_check_differs(err, knob, now->cap[k][i].hz, want->cap[k][i].hz);

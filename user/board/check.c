@@ -16,8 +16,8 @@ int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint
 }
 
 /* As wanted but for what heat has taken away. */
-static bool cut(const struct jetwatt_board *b, const struct jetwatt_range *is,
-		const struct jetwatt_range *want)
+static bool range_throttled(const struct jetwatt_board *b, const struct jetwatt_range *is,
+			    const struct jetwatt_range *want)
 {
 	return is->max < want->max && is->min == (want->min < is->max ? want->min : is->max) &&
 	       jetwatt_board_throttled(b);
@@ -29,7 +29,7 @@ int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text
 {
 	char name[80];
 
-	if (cut(b, is, want))
+	if (range_throttled(b, is, want))
 		return 0;
 	snprintf(name, sizeof(name), "%s's %s clock", knob,
 		 is->min != want->min ? "lowest" : "highest");
@@ -56,8 +56,8 @@ int jetwatt_check_above(const struct jetwatt_board *b, struct jetwatt_error_text
 	return -ESTALE;
 }
 
-static int same(struct jetwatt_board *b, const struct jetwatt_board_state *want,
-		struct jetwatt_error_text *err)
+static int state_matches(struct jetwatt_board *b, const struct jetwatt_board_state *want,
+			 struct jetwatt_error_text *err)
 {
 	struct jetwatt_board_state now;
 	int rc;
@@ -80,11 +80,11 @@ static int same(struct jetwatt_board *b, const struct jetwatt_board_state *want,
 int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			struct jetwatt_error_text *err)
 {
-	int rc = same(b, s, err);
+	int rc = state_matches(b, s, err);
 
 	for (int waited = 0; rc == -ESTALE && waited < SETTLE_MS; waited += 5) {
 		jetwatt_sysfs_nap();
-		rc = same(b, s, err);
+		rc = state_matches(b, s, err);
 	}
 	return rc;
 }

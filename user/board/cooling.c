@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* "cpufreq-cpu0", "devfreq-17000000.gpu"; up to 5.11 "thermal-cpufreq-0". */
-static bool of_clock(const struct jetwatt_board *b, unsigned int id)
+static bool cooling_of_clock(const struct jetwatt_board *b, unsigned int id)
 {
 	char path[PATH_LEN], type[NAME_LEN];
 
@@ -33,7 +33,8 @@ void jetwatt_cooling_find(struct jetwatt_board *b)
 	if (!dir)
 		return;
 	while ((d = readdir(dir)) && b->coolings < COOLINGS_MAX)
-		if (sscanf(d->d_name, "cooling_device%u%c", &id, &tail) == 1 && of_clock(b, id))
+		if (sscanf(d->d_name, "cooling_device%u%c", &id, &tail) == 1 &&
+		    cooling_of_clock(b, id))
 			b->cooling[b->coolings++] = id;
 	closedir(dir);
 }

@@ -12,7 +12,7 @@
 
 /* In the order in which cores are kept: what can't be switched off first, then
  * cluster by cluster, so that few cores are in few clusters. */
-static int by_cluster(const void *a, const void *b)
+static int cores_compare_order(const void *a, const void *b)
 {
 	const struct jetwatt_cpu *x = a, *y = b;
 
@@ -23,7 +23,8 @@ static int by_cluster(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
+static int cores_discover(struct jetwatt_board *b, enum jetwatt_knob k,
+			  struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN];
 	struct dirent *d;
@@ -51,7 +52,7 @@ static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt
 		return jetwatt_error_sys(err, -ENOENT, "no CPU is listed in %s/devices/system/cpu",
 					 b->sys);
 	jetwatt_cpu_policies(b);
-	qsort(b->cpu, (size_t)b->cpus, sizeof(b->cpu[0]), by_cluster);
+	qsort(b->cpu, (size_t)b->cpus, sizeof(b->cpu[0]), cores_compare_order);
 	for (int i = 0; i < b->cpus; i++)
 		b->fixed += b->cpu[i].fixed;
 	for (int n = b->fixed ? b->fixed : 1; n <= b->cpus; n++)
@@ -74,8 +75,8 @@ bool jetwatt_cores_use(const struct jetwatt_board *b, const struct jetwatt_board
 	return false;
 }
 
-static int read_online(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
-		       struct jetwatt_error_text *err)
+static int cores_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
+		      struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN];
 	uint64_t v;
@@ -95,8 +96,8 @@ static int read_online(struct jetwatt_board *b, enum jetwatt_knob k, struct jetw
 }
 
 /* Return: 0; -EINVAL: more cores than there are, or fewer than stay on. */
-static int want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
-		struct jetwatt_board_state *s)
+static int cores_want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
+		      struct jetwatt_board_state *s)
 {
 	(void)k;
 	if ((int)v < b->fixed || (int)v > b->cpus || !v)
@@ -106,8 +107,8 @@ static int want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
 	return 0;
 }
 
-static uint64_t current(const struct jetwatt_board *b, enum jetwatt_knob k,
-			const struct jetwatt_board_state *s)
+static uint64_t cores_current(const struct jetwatt_board *b, enum jetwatt_knob k,
+			      const struct jetwatt_board_state *s)
 {
 	uint64_t n = 0;
 
@@ -117,7 +118,7 @@ static uint64_t current(const struct jetwatt_board *b, enum jetwatt_knob k,
 	return n;
 }
 
-static bool put_online(struct jetwatt_switch *p, int cpu)
+static bool cores_write_online(struct jetwatt_switch *p, int cpu)
 {
 	char path[PATH_LEN];
 
@@ -127,27 +128,27 @@ static bool put_online(struct jetwatt_switch *p, int cpu)
 	return jetwatt_switch_put(p, path, p->target->online[cpu]);
 }
 
-static bool lower(struct jetwatt_switch *p, enum jetwatt_knob k)
+static bool cores_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
 	(void)k;
 	for (int i = p->b->cpus - 1; i >= 0; i--)
-		if (!p->target->online[i] && !put_online(p, i))
+		if (!p->target->online[i] && !cores_write_online(p, i))
 			return false;
 	return true;
 }
 
-static bool raise(struct jetwatt_switch *p, enum jetwatt_knob k)
+static bool cores_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
 	(void)k;
 	for (int i = 0; i < p->b->cpus; i++)
-		if (p->target->online[i] && !put_online(p, i))
+		if (p->target->online[i] && !cores_write_online(p, i))
 			return false;
 	return jetwatt_cpu_woken(p);
 }
 
-static int same(const struct jetwatt_board *b, enum jetwatt_knob k,
-		const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
-		struct jetwatt_error_text *err)
+static int cores_same(const struct jetwatt_board *b, enum jetwatt_knob k,
+		      const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
+		      struct jetwatt_error_text *err)
 {
 	char knob[48];
 
@@ -160,14 +161,15 @@ static int same(const struct jetwatt_board *b, enum jetwatt_knob k,
 	return 0;
 }
 
-static void save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
+static void cores_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
 {
 	(void)k;
 	for (int i = 0; i < b->cpus; i++)
 		fprintf(f, "cpu %u %d\n", b->cpu[i].id, b->saved.online[i]);
 }
 
-static const char *load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line, bool *mine)
+static const char *cores_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
+			      bool *mine)
 {
 	unsigned int id;
 	uint64_t on;
@@ -187,7 +189,7 @@ static const char *load(struct jetwatt_board *b, enum jetwatt_knob k, const char
 	return NULL;
 }
 
-static const char *loaded(const struct jetwatt_board *b)
+static const char *cores_loaded(const struct jetwatt_board *b)
 {
 	for (int i = 0; i < b->cpus; i++)
 		if (!b->saved.named[i] || (b->cpu[i].fixed && !b->saved.online[i]))
@@ -195,7 +197,7 @@ static const char *loaded(const struct jetwatt_board *b)
 	return NULL;
 }
 
-static bool preset(const char *path, struct jetwatt_preset_line *l)
+static bool cores_preset(const char *path, struct jetwatt_preset_line *l)
 {
 	const char *cpu = strstr(path, "/cpu/cpu");
 
@@ -205,8 +207,17 @@ static bool preset(const char *path, struct jetwatt_preset_line *l)
 }
 
 const struct jetwatt_knob_ops jetwatt_knob_CORES = {
-	.lower_at = JETWATT_LOWER_CORES, .raise_at = JETWATT_RAISE_CORES,
-	.discover = discover, .read = read_online, .want = want, .current = current,
-	.lower = lower, .raise = raise, .same = same,
-	.save = save, .load = load, .loaded = loaded, .preset = preset,
+	.lower_at = JETWATT_LOWER_CORES,
+	.raise_at = JETWATT_RAISE_CORES,
+	.discover = cores_discover,
+	.read = cores_read,
+	.want = cores_want,
+	.current = cores_current,
+	.lower = cores_lower,
+	.raise = cores_raise,
+	.same = cores_same,
+	.save = cores_save,
+	.load = cores_load,
+	.loaded = cores_loaded,
+	.preset = cores_preset,
 };

@@ -10,14 +10,14 @@
 
 #include "board/preset.h"
 
-static int ascending(const void *a, const void *b)
+static int cpu_compare_ids(const void *a, const void *b)
 {
 	unsigned int x = *(const unsigned int *)a, y = *(const unsigned int *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static void members(struct jetwatt_board *b, int policy)
+static void cpu_policy_members(struct jetwatt_board *b, int policy)
 {
 	uint64_t v[CPUS_MAX];
 	char path[PATH_LEN];
@@ -58,7 +58,7 @@ void jetwatt_cpu_policies(struct jetwatt_board *b)
 		if (sscanf(d->d_name, "policy%u%c", &id, &tail) == 1)
 			found[n++] = id;
 	closedir(dir);
-	qsort(found, (size_t)n, sizeof(found[0]), ascending);
+	qsort(found, (size_t)n, sizeof(found[0]), cpu_compare_ids);
 	for (int i = 0; i < n; i++) {
 		int p = 0;
 
@@ -68,7 +68,7 @@ void jetwatt_cpu_policies(struct jetwatt_board *b)
 			b->policy[b->policies++] = found[i];
 	}
 	for (int p = 0; p < b->policies; p++)
-		members(b, p);
+		cpu_policy_members(b, p);
 	/* A policy without a CPU online does not name its CPUs, but is called by
 	 * the first of them. */
 	for (int i = 0; i < b->cpus; i++)
@@ -83,7 +83,7 @@ void jetwatt_cpu_policies(struct jetwatt_board *b)
 		}
 }
 
-static int policy_range(const struct jetwatt_board *b, int p, struct jetwatt_range *r)
+static int cpu_policy_range(const struct jetwatt_board *b, int p, struct jetwatt_range *r)
 {
 	char path[PATH_LEN];
 	int rc;
@@ -99,7 +99,7 @@ static int policy_range(const struct jetwatt_board *b, int p, struct jetwatt_ran
 }
 
 /* Only what every policy can do is a clock of all cores. */
-static int common(uint64_t *v, int n, const uint64_t *with, int m)
+static int cpu_common_levels(uint64_t *v, int n, const uint64_t *with, int m)
 {
 	int kept = 0;
 
@@ -113,7 +113,7 @@ static int common(uint64_t *v, int n, const uint64_t *with, int m)
 }
 
 /* From sysfs, else from the board's table, else the two ends. Return: 0, -ENODEV. */
-static int levels(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
+static int cpu_levels(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
 {
 	uint64_t v[JETWATT_BOARD_FREQS_MAX], w[JETWATT_BOARD_FREQS_MAX], lo = 0, hi = 0;
 	char path[PATH_LEN];
@@ -127,7 +127,7 @@ static int levels(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_e
 		if (m <= 0)
 			continue;	/* no CPU online there, or a driver without a table */
 		if (n)
-			n = common(v, n, w, m);
+			n = cpu_common_levels(v, n, w, m);
 		else
 			memcpy(v, w, sizeof(*v) * (size_t)(n = m));
 	}
@@ -157,10 +157,11 @@ static int levels(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_e
 	return 0;
 }
 
-static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
+static int cpu_discover(struct jetwatt_board *b, enum jetwatt_knob k,
+			struct jetwatt_error_text *err)
 {
 	err = &b->lack[k];
-	if (b->policies && !levels(b, k, err))
+	if (b->policies && !cpu_levels(b, k, err))
 		return 0;
 	if (!b->policies) {
 		jetwatt_board_error_set(err, -ENODEV, "no CPU clock to control");
@@ -171,14 +172,14 @@ static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt
 	return 0;
 }
 
-static int read_policies(struct jetwatt_board *b, enum jetwatt_knob k,
-			 struct jetwatt_board_state *s, struct jetwatt_error_text *err)
+static int cpu_read(struct jetwatt_board *b, enum jetwatt_knob k,
+		    struct jetwatt_board_state *s, struct jetwatt_error_text *err)
 {
 	int rc;
 
 	jetwatt_cpu_policies(b);
 	for (int p = 0; p < b->policies && jetwatt_lack_not(b, k); p++) {
-		rc = policy_range(b, p, &s->policy[p]);
+		rc = cpu_policy_range(b, p, &s->policy[p]);
 		s->policy[p].known = !rc;
 		if (rc && jetwatt_cores_use(b, s, p))
 			return jetwatt_error_sys(err, rc, "cannot read the clock of CPU policy %u",
@@ -190,8 +191,8 @@ static int read_policies(struct jetwatt_board *b, enum jetwatt_knob k,
 	return 0;
 }
 
-static int want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
-		struct jetwatt_board_state *s)
+static int cpu_want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
+		    struct jetwatt_board_state *s)
 {
 	s->fresh = (struct jetwatt_range){ jetwatt_lack_not(b, k), v, v };
 	for (int p = 0; p < b->policies; p++)
@@ -199,8 +200,8 @@ static int want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
 	return 0;
 }
 
-static uint64_t current(const struct jetwatt_board *b, enum jetwatt_knob k,
-			const struct jetwatt_board_state *s)
+static uint64_t cpu_current(const struct jetwatt_board *b, enum jetwatt_knob k,
+			    const struct jetwatt_board_state *s)
 {
 	uint64_t khz = 0;
 
@@ -212,16 +213,16 @@ static uint64_t current(const struct jetwatt_board *b, enum jetwatt_knob k,
 	return khz;
 }
 
-static const struct jetwatt_range *wanted(const struct jetwatt_switch *p, int policy)
+static const struct jetwatt_range *cpu_wanted_range(const struct jetwatt_switch *p, int policy)
 {
 	const struct jetwatt_range *r = &p->target->policy[policy];
 
 	return r->known ? r : &p->target->fresh;
 }
 
-static bool put_policy(struct jetwatt_switch *p, int policy)
+static bool cpu_write_policy(struct jetwatt_switch *p, int policy)
 {
-	const struct jetwatt_range *want = wanted(p, policy);
+	const struct jetwatt_range *want = cpu_wanted_range(p, policy);
 	char min[PATH_LEN], max[PATH_LEN];
 	bool on;
 
@@ -237,14 +238,15 @@ static bool put_policy(struct jetwatt_switch *p, int policy)
 	return on;
 }
 
-static bool lower(struct jetwatt_switch *p, enum jetwatt_knob k)
+static bool cpu_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
 	(void)k;
 	for (int i = 0; i < p->b->policies; i++) {
 		/* One that loses its last CPU can't be written afterwards. */
 		bool last = !jetwatt_cores_use(p->b, p->target, i);
 
-		if ((last || wanted(p, i)->max < p->now.policy[i].max) && !put_policy(p, i))
+		if ((last || cpu_wanted_range(p, i)->max < p->now.policy[i].max) &&
+		    !cpu_write_policy(p, i))
 			return false;
 	}
 	return true;
@@ -252,7 +254,7 @@ static bool lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 
 /* The values that a policy has as its first CPU comes online are what was
  * there before us: they are remembered before they are written over. */
-static bool learn(struct jetwatt_switch *p)
+static bool cpu_save_new_policies(struct jetwatt_switch *p)
 {
 	struct jetwatt_board *b = p->b;
 	struct jetwatt_board_state is;
@@ -280,27 +282,27 @@ static bool learn(struct jetwatt_switch *p)
 
 bool jetwatt_cpu_woken(struct jetwatt_switch *p)
 {
-	if (!learn(p))
+	if (!cpu_save_new_policies(p))
 		return false;
 	/* A policy just back may be at a higher clock than is wanted. */
 	for (int i = 0; i < p->b->policies; i++)
-		if (wanted(p, i)->max < p->now.policy[i].max && !put_policy(p, i))
+		if (cpu_wanted_range(p, i)->max < p->now.policy[i].max && !cpu_write_policy(p, i))
 			return false;
 	return true;
 }
 
-static bool raise(struct jetwatt_switch *p, enum jetwatt_knob k)
+static bool cpu_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
 	(void)k;
 	for (int i = 0; i < p->b->policies; i++)
-		if (jetwatt_cores_use(p->b, p->target, i) && !put_policy(p, i))
+		if (jetwatt_cores_use(p->b, p->target, i) && !cpu_write_policy(p, i))
 			return false;
 	return true;
 }
 
-static int same(const struct jetwatt_board *b, enum jetwatt_knob k,
-		const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
-		struct jetwatt_error_text *err)
+static int cpu_same(const struct jetwatt_board *b, enum jetwatt_knob k,
+		    const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
+		    struct jetwatt_error_text *err)
 {
 	char knob[48];
 	int rc = 0;
@@ -318,8 +320,8 @@ static int same(const struct jetwatt_board *b, enum jetwatt_knob k,
 	return rc;
 }
 
-static int bind(const struct jetwatt_board *b, enum jetwatt_knob k,
-		const struct jetwatt_board_state *now, struct jetwatt_error_text *err)
+static int cpu_bind(const struct jetwatt_board *b, enum jetwatt_knob k,
+		    const struct jetwatt_board_state *now, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], knob[48];
 	int rc = 0;
@@ -336,7 +338,7 @@ static int bind(const struct jetwatt_board *b, enum jetwatt_knob k,
 	return rc;
 }
 
-static void save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
+static void cpu_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
 {
 	const struct jetwatt_board_state *s = &b->saved;
 
@@ -347,7 +349,8 @@ static void save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
 				s->policy[p].min, s->policy[p].max);
 }
 
-static const char *load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line, bool *mine)
+static const char *cpu_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
+			    bool *mine)
 {
 	struct jetwatt_board_state *s = &b->saved;
 	uint64_t min, max;
@@ -370,7 +373,7 @@ static const char *load(struct jetwatt_board *b, enum jetwatt_knob k, const char
 	return NULL;
 }
 
-static bool preset(const char *path, struct jetwatt_preset_line *l)
+static bool cpu_preset(const char *path, struct jetwatt_preset_line *l)
 {
 	l->kind = jetwatt_path_ends(path, "/scaling_min_freq") ? JETWATT_PRESET_MIN
 							       : JETWATT_PRESET_MAX;
@@ -379,7 +382,7 @@ static bool preset(const char *path, struct jetwatt_preset_line *l)
 
 const struct jetwatt_knob_ops jetwatt_knob_CPU = {
 	.lower_at = JETWATT_LOWER_CPU, .raise_at = JETWATT_RAISE_CPU,
-	.discover = discover, .read = read_policies, .want = want, .current = current,
-	.lower = lower, .raise = raise, .same = same, .bind = bind,
-	.save = save, .load = load, .preset = preset,
+	.discover = cpu_discover, .read = cpu_read, .want = cpu_want, .current = cpu_current,
+	.lower = cpu_lower, .raise = cpu_raise, .same = cpu_same, .bind = cpu_bind,
+	.save = cpu_save, .load = cpu_load, .preset = cpu_preset,
 };

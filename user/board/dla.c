@@ -26,12 +26,12 @@
 
 /* Caps of NVIDIA's power modes: nvpmodel_p3701_0000.conf, nvpmodel_p3701_0004.conf and
  * nvpmodel_p3767_0000_super.conf there. The driver lists no steps. */
-static const uint64_t caps[] = {
+static const uint64_t dla_caps[] = {
 	153600000, 614400000, 908800000, 1228800000, 1369600000, 0,
 };
 
 /* "158c0000.nvdla1" is the accelerator 1. */
-static bool accelerator(const char *name, char *nr)
+static bool dla_number(const char *name, char *nr)
 {
 	const char *at = strstr(name, ".nvdla");
 
@@ -39,7 +39,7 @@ static bool accelerator(const char *name, char *nr)
 	return *nr >= '0' && *nr <= '9' && !at[strlen(".nvdla0")];
 }
 
-static void find_caps(struct jetwatt_board *b, enum jetwatt_knob k)
+static void dla_find_caps(struct jetwatt_board *b, enum jetwatt_knob k)
 {
 	static const char * const dirs[] = { "clk_cap", "acm/clk_cap" };
 	char path[PATH_LEN], nr;
@@ -51,7 +51,7 @@ static void find_caps(struct jetwatt_board *b, enum jetwatt_knob k)
 	if (!dir)
 		return;
 	while ((d = readdir(dir))) {
-		if (!accelerator(d->d_name, &nr) || strlen(d->d_name) > 32)
+		if (!dla_number(d->d_name, &nr) || strlen(d->d_name) > 32)
 			continue;
 		for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
 			snprintf(path, sizeof(path), DEVICES "/%.32s/%s/dla%c_core", d->d_name, dirs[i],
@@ -64,7 +64,7 @@ static void find_caps(struct jetwatt_board *b, enum jetwatt_knob k)
 }
 
 /* Ascending: the caps below the clock's end, and that. */
-static void find_levels(struct jetwatt_board *b, enum jetwatt_knob k)
+static void dla_find_levels(struct jetwatt_board *b, enum jetwatt_knob k)
 {
 	uint64_t top = 0, cap, *v = b->level[k];
 	bool end = !jetwatt_sysfs_u64(b, CLOCKS "max_rate", &top) && top;
@@ -74,18 +74,19 @@ static void find_levels(struct jetwatt_board *b, enum jetwatt_knob k)
 	for (int i = 0; i < b->nr_caps[k] && !end; i++)
 		if (!jetwatt_sysfs_u64(b, b->cap[k][i].path, &cap) && cap > top)
 			top = cap;
-	for (; caps[n] && (caps[n] < top || !end); n++)
-		v[n] = caps[n];
+	for (; dla_caps[n] && (dla_caps[n] < top || !end); n++)
+		v[n] = dla_caps[n];
 	if (top && (!n || top > v[n - 1]))
 		v[n++] = top;
 	b->nr_levels[k] = n;
 }
 
-static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
+static int dla_discover(struct jetwatt_board *b, enum jetwatt_knob k,
+			struct jetwatt_error_text *err)
 {
-	find_caps(b, k);
+	dla_find_caps(b, k);
 	if (b->nr_caps[k]) {
-		find_levels(b, k);
+		dla_find_levels(b, k);
 		return 0;
 	}
 	err = &b->lack[k];
@@ -95,7 +96,7 @@ static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt
 	return 0;
 }
 
-static bool preset(const char *path, struct jetwatt_preset_line *l)
+static bool dla_preset(const char *path, struct jetwatt_preset_line *l)
 {
 	static const char * const core[] = { "/clk_cap/dla0_core", "/clk_cap/dla1_core", NULL };
 
@@ -105,8 +106,8 @@ static bool preset(const char *path, struct jetwatt_preset_line *l)
 
 const struct jetwatt_knob_ops jetwatt_knob_DLA = {
 	.lower_at = JETWATT_LOWER_ENGINES, .raise_at = JETWATT_RAISE_ENGINES,
-	.discover = discover, .read = jetwatt_cap_read, .want = jetwatt_cap_want,
+	.discover = dla_discover, .read = jetwatt_cap_read, .want = jetwatt_cap_want,
 	.current = jetwatt_cap_current, .lower = jetwatt_cap_lower, .raise = jetwatt_cap_raise,
 	.same = jetwatt_cap_same,
-	.save = jetwatt_cap_save, .load = jetwatt_cap_load, .preset = preset,
+	.save = jetwatt_cap_save, .load = jetwatt_cap_load, .preset = dla_preset,
 };

@@ -10,12 +10,12 @@
 
 #define CLK_CAP		"kernel/nvpmodel_clk_cap/emc"
 #define ISO_CAP		"kernel/nvpmodel_emc_cap/emc_iso_cap"
-#define STEPS		"kernel/debug/bpmp/debug/emc/possible_rates"
-#define CLOCK		"kernel/debug/bpmp/debug/clk/emc/"
+#define EMC_RATES		"kernel/debug/bpmp/debug/emc/possible_rates"
+#define EMC_CLOCK		"kernel/debug/bpmp/debug/clk/emc/"
 
 /* @device: devfreq device of the memory, "": none. Its own steps come first where it is the
  * only cap. Return: how many. */
-static int levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *device)
+static int emc_levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *device)
 {
 	uint64_t lo, hi, *v = b->level[k];
 	char path[PATH_LEN];
@@ -29,7 +29,7 @@ static int levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *devi
 	if (n > 0)
 		return n;
 	/* In kHz; in Hz where no memory could be that fast in kHz (20 GHz). */
-	n = jetwatt_sysfs_list(b, STEPS, v, JETWATT_BOARD_FREQS_MAX);
+	n = jetwatt_sysfs_list(b, EMC_RATES, v, JETWATT_BOARD_FREQS_MAX);
 	if (n > 0) {
 		if (v[n - 1] < 20000000)
 			for (int i = 0; i < n; i++)
@@ -44,8 +44,8 @@ static int levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *devi
 	n = jetwatt_levels_table(b->kind->levels[k], v);
 	if (n)
 		return n;
-	if (!jetwatt_sysfs_u64(b, CLOCK "min_rate", &lo) && lo &&
-	    !jetwatt_sysfs_u64(b, CLOCK "max_rate", &hi) && hi >= lo) {
+	if (!jetwatt_sysfs_u64(b, EMC_CLOCK "min_rate", &lo) && lo &&
+	    !jetwatt_sysfs_u64(b, EMC_CLOCK "max_rate", &hi) && hi >= lo) {
 		v[0] = lo;
 		v[1] = hi;
 		return hi > lo ? 2 : 1;
@@ -55,7 +55,8 @@ static int levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *devi
 
 /* A kernel may have several caps, and the lowest one holds: nvpmodel writes nvpmodel_clk_cap
  * on JetPack 6 and the devfreq device "bwmgr" on JetPack 7, where both may be there. */
-static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
+static int emc_discover(struct jetwatt_board *b, enum jetwatt_knob k,
+			struct jetwatt_error_text *err)
 {
 	static const char * const parts[] = { "bwmgr", "emc", NULL };
 	char device[NAME_LEN], path[NAME_LEN];
@@ -69,7 +70,7 @@ static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt
 		snprintf(path, sizeof(path), "class/devfreq/%.47s/max_freq", device);
 		jetwatt_cap_add(b, k, path, INT64_MAX);
 	}
-	b->nr_levels[k] = levels(b, k, device);
+	b->nr_levels[k] = emc_levels(b, k, device);
 	if (b->nr_caps[k] && b->nr_levels[k])
 		return 0;
 	if (!b->nr_caps[k]) {
@@ -79,7 +80,7 @@ static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt
 		jetwatt_error_fix(err, "load the module nvpmodel-clk-cap (JetPack 6), or the driver of the devfreq device bwmgr (JetPack 7)");
 	} else {
 		jetwatt_board_error_set(err, -ENODEV, "the memory's clock steps are not known");
-		jetwatt_error_why(err, "cannot read %s/" STEPS, b->sys);
+		jetwatt_error_why(err, "cannot read %s/" EMC_RATES, b->sys);
 		jetwatt_error_fix(err, "run it as root, with debugfs mounted on %s/kernel/debug", b->sys);
 	}
 	/* Without a cap the memory runs at its highest clock. */
@@ -89,16 +90,16 @@ static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt
 	return 0;
 }
 
-static int bind(const struct jetwatt_board *b, enum jetwatt_knob k,
-		const struct jetwatt_board_state *now, struct jetwatt_error_text *err)
+static int emc_bind(const struct jetwatt_board *b, enum jetwatt_knob k,
+		    const struct jetwatt_board_state *now, struct jetwatt_error_text *err)
 {
 	if (!b->nr_caps[k] || !b->emc_rate)
 		return 0;
-	return jetwatt_check_above(b, err, CLOCK "rate", jetwatt_knob_row(k)->label,
+	return jetwatt_check_above(b, err, EMC_CLOCK "rate", jetwatt_knob_row(k)->label,
 				   jetwatt_cap_lowest(b, k, now));
 }
 
-static bool preset(const char *path, struct jetwatt_preset_line *l)
+static bool emc_preset(const char *path, struct jetwatt_preset_line *l)
 {
 	static const char * const parts[] = {
 		"emc_iso_cap", "nvpmodel_clk_cap/emc", "bwmgr", NULL,
@@ -110,8 +111,8 @@ static bool preset(const char *path, struct jetwatt_preset_line *l)
 
 const struct jetwatt_knob_ops jetwatt_knob_EMC = {
 	.lower_at = JETWATT_LOWER_MEMORY, .raise_at = JETWATT_RAISE_MEMORY,
-	.discover = discover, .read = jetwatt_cap_read, .want = jetwatt_cap_want,
+	.discover = emc_discover, .read = jetwatt_cap_read, .want = jetwatt_cap_want,
 	.current = jetwatt_cap_current, .lower = jetwatt_cap_lower, .raise = jetwatt_cap_raise,
-	.same = jetwatt_cap_same, .bind = bind,
-	.save = jetwatt_cap_save, .load = jetwatt_cap_load, .preset = preset,
+	.same = jetwatt_cap_same, .bind = emc_bind,
+	.save = jetwatt_cap_save, .load = jetwatt_cap_load, .preset = emc_preset,
 };

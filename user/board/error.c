@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *fix_of(int rc)
+static const char *default_fix(int rc)
 {
 	switch (-rc) {
 	case EPERM:
@@ -71,7 +71,7 @@ int jetwatt_error_sys(struct jetwatt_error_text *err, int rc, const char *what, 
 		vsnprintf(err->what, sizeof(err->what), what, ap);
 		va_end(ap);
 		snprintf(err->why, sizeof(err->why), "%s", strerror(-rc));
-		snprintf(err->fix, sizeof(err->fix), "%s", fix_of(rc));
+		snprintf(err->fix, sizeof(err->fix), "%s", default_fix(rc));
 	}
 	return rc == -EACCES ? -EPERM : rc;
 }

@@ -33,7 +33,7 @@ static int is_cgroup(const char *path)
 }
 
 /* Is @who ("self", or a number) in it? */
-static int has(const struct jetwatt_board *b, const char *cgroup, const char *who)
+static int cgroup_contains(const struct jetwatt_board *b, const char *cgroup, const char *who)
 {
 	char path[PATH_LEN], line[PATH_LEN];
 	int found = 0;
@@ -51,7 +51,7 @@ static int has(const struct jetwatt_board *b, const char *cgroup, const char *wh
 }
 
 /* Return: descriptor, negative errno. */
-static int open_freezer(const struct jetwatt_board *b, const char *cgroup)
+static int open_freeze_file(const struct jetwatt_board *b, const char *cgroup)
 {
 	/* Mounted alone, or beside the older hierarchies. */
 	static const char *const mounts[] = { "", "/unified" };
@@ -69,7 +69,7 @@ static int open_freezer(const struct jetwatt_board *b, const char *cgroup)
 
 /* When a process started, in clock ticks since the boot: field 22 of its stat, behind a name that
  * may hold anything. Return: 0: not known; -1: it has ended and waits for its parent. */
-static long long started(const struct jetwatt_board *b, int pid)
+static long long process_start_ticks(const struct jetwatt_board *b, int pid)
 {
 	char path[PATH_LEN], line[1024], state, *p;
 	long long when = 0;
@@ -91,7 +91,7 @@ static long long started(const struct jetwatt_board *b, int pid)
 }
 
 /* All that may be held, to disk. */
-static int store(struct jetwatt_board *b, struct jetwatt_error_text *err)
+static int frozen_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char text[JETWATT_SEALED_MAX];
 	FILE *f = fmemopen(text, sizeof(text), "w");
@@ -100,7 +100,7 @@ static int store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 	if (!f)
 		return jetwatt_error_sys(err, -errno, "cannot write down who may be held");
 	jetwatt_sealed_begin(b, KIND, f);
-	fprintf(f, "owner %d %lld\n", b->self, started(b, b->self));
+	fprintf(f, "owner %d %lld\n", b->self, process_start_ticks(b, b->self));
 	for (int i = 0; i < b->nr_held; i++)
 		fprintf(f, "cgroup %s\n", b->held[i]);
 	len = jetwatt_sealed_end(f, text);
@@ -110,7 +110,7 @@ static int store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 
 /* Of the same boot: is it another's, who lives? For a guardian its own is the one it guards. Its
  * number may be another process's by now: then that has started at another time. */
-static int anothers(const struct jetwatt_board *b, const char *text)
+static int owner_is_other(const struct jetwatt_board *b, const char *text)
 {
 	const char *line = strstr(text, "\nowner ");
 	long long then = 0, now;
@@ -119,18 +119,18 @@ static int anothers(const struct jetwatt_board *b, const char *text)
 	if (!line || sscanf(line, "\nowner %d %lld", &pid, &then) < 1 || pid == b->self ||
 	    (kill(pid, 0) && errno != EPERM))
 		return 0;
-	now = started(b, pid);
+	now = process_start_ticks(b, pid);
 	return now >= 0 && (!now || then <= 0 || now == then);
 }
 
 /* The file has one owner: two that write it would forget each other's cgroups. */
-static int others_file(const struct jetwatt_board *b, struct jetwatt_error_text *err)
+static int refuse_other_owner(const struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
 	ssize_t len = jetwatt_sealed_load(b, LEAF, path, text);
 
 	if (len < 0 || jetwatt_sealed_intact(KIND, text, (size_t)len, boot) ||
-	    !jetwatt_sealed_now(b, boot) || !anothers(b, text))
+	    !jetwatt_sealed_now(b, boot) || !owner_is_other(b, text))
 		return 0;
 	jetwatt_board_error_set(err, -EBUSY, "another jetwatt holds jobs");
 	jetwatt_error_why(err, "%s names a process that lives", path);
@@ -139,7 +139,8 @@ static int others_file(const struct jetwatt_board *b, struct jetwatt_error_text 
 }
 
 /* Return: 0; negative errno: it is not written down, so it must not be held. */
-static int note(struct jetwatt_board *b, const char *cgroup, struct jetwatt_error_text *err)
+static int frozen_record(struct jetwatt_board *b, const char *cgroup,
+			 struct jetwatt_error_text *err)
 {
 	int rc;
 
@@ -148,13 +149,13 @@ static int note(struct jetwatt_board *b, const char *cgroup, struct jetwatt_erro
 			return 0;
 	if (b->nr_held == JETWATT_BOARD_HELD)
 		return jetwatt_board_error_set(err, -ENOSPC, "more than %d jobs to be held", JETWATT_BOARD_HELD);
-	rc = others_file(b, err);
+	rc = refuse_other_owner(b, err);
 	if (!rc)
 		rc = jetwatt_lease_dir(b, err);
 	if (rc)
 		return rc;
 	strcpy(b->held[b->nr_held++], cgroup);
-	rc = store(b, err);
+	rc = frozen_store(b, err);
 	b->nr_held -= rc < 0;
 	return rc;
 }
@@ -170,31 +171,32 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 		return -EINVAL;
 	}
 	/* Nobody would be left to let go. */
-	if (has(b, cgroup, "self") || has(b, cgroup, "1")) {
+	if (cgroup_contains(b, cgroup, "self") || cgroup_contains(b, cgroup, "1")) {
 		jetwatt_board_error_set(err, -EINVAL, "the jobs of %.100s cannot be held", cgroup);
 		jetwatt_error_why(err, "%s is in that cgroup as well",
-				  has(b, cgroup, "self") ? "jetwatt itself" : "process 1");
+				  cgroup_contains(b, cgroup, "self") ? "jetwatt itself"
+								     : "process 1");
 		jetwatt_error_fix(err, "give them a cgroup of their own, as Slice= does in a unit");
 		return -EINVAL;
 	}
 	if (b->by_remote)
 		return jetwatt_remote_freezer(b, cgroup, err);
-	fd = open_freezer(b, cgroup);
+	fd = open_freeze_file(b, cgroup);
 	if (fd < 0) {
 		jetwatt_error_sys(err, fd, "cannot hold the jobs of %s", cgroup);
 		jetwatt_error_fix(err, "it takes a cgroup of version 2, and a kernel since 5.2");
 		return fd;
 	}
-	rc = note(b, cgroup, err);
+	rc = frozen_record(b, cgroup, err);
 	if (!rc)
 		return fd;
 	close(fd);
 	return rc;
 }
 
-static void let_go_of(const struct jetwatt_board *b, const char *cgroup)
+static void thaw_cgroup(const struct jetwatt_board *b, const char *cgroup)
 {
-	int fd = open_freezer(b, cgroup);
+	int fd = open_freeze_file(b, cgroup);
 
 	if (fd < 0)
 		return;
@@ -213,25 +215,25 @@ int jetwatt_board_let_go(struct jetwatt_board *b, const char *cgroup, int keep)
 {
 	int i;
 
-	let_go_of(b, cgroup);
+	thaw_cgroup(b, cgroup);
 	for (i = 0; i < b->nr_held && strcmp(b->held[i], cgroup); i++)
 		;
 	if (keep || i == b->nr_held)
 		return 0;
 	if (i != --b->nr_held)
 		strcpy(b->held[i], b->held[b->nr_held]);
-	return b->nr_held ? store(b, NULL) : jetwatt_sealed_delete(b, LEAF, NULL);
+	return b->nr_held ? frozen_store(b, NULL) : jetwatt_sealed_delete(b, LEAF, NULL);
 }
 
 /* Lines of an intact file. */
-static void let_go(const struct jetwatt_board *b, const char *text)
+static void thaw_listed(const struct jetwatt_board *b, const char *text)
 {
 	char cgroup[JETWATT_BOARD_CGROUP];
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (sscanf(line, "cgroup %223s", cgroup) == 1 && is_cgroup(cgroup))
-			let_go_of(b, cgroup);
+			thaw_cgroup(b, cgroup);
 	}
 }
 
@@ -249,9 +251,9 @@ int jetwatt_board_thaw(struct jetwatt_board *b)
 		return len == -ENOENT ? 0 : (int)len;
 	/* A boot lets go of all; of a damaged one, what can be read. */
 	damaged = jetwatt_sealed_intact(KIND, text, (size_t)len, boot);
-	if (!damaged && jetwatt_sealed_now(b, boot) && anothers(b, text))
+	if (!damaged && jetwatt_sealed_now(b, boot) && owner_is_other(b, text))
 		return 0;
 	if (damaged || jetwatt_sealed_now(b, boot))
-		let_go(b, text);
+		thaw_listed(b, text);
 	return jetwatt_sealed_delete(b, LEAF, NULL);
 }

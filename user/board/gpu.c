@@ -8,7 +8,8 @@
 
 #include "board/preset.h"
 
-static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
+static int gpu_discover(struct jetwatt_board *b, enum jetwatt_knob k,
+			struct jetwatt_error_text *err)
 {
 	static const char * const parts[] = { "gpu", "ga10b", "gv11b", "gp10b", NULL };
 	const char *device = b->device[k];
@@ -32,8 +33,8 @@ static int discover(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt
 	return 0;
 }
 
-static int read_range(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
-		      struct jetwatt_error_text *err)
+static int gpu_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
+		    struct jetwatt_error_text *err)
 {
 	struct jetwatt_range *gpu = &s->range[k];
 	char path[PATH_LEN];
@@ -53,20 +54,20 @@ static int read_range(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwa
 	return 0;
 }
 
-static int want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
-		struct jetwatt_board_state *s)
+static int gpu_want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
+		    struct jetwatt_board_state *s)
 {
 	s->range[k] = (struct jetwatt_range){ jetwatt_lack_not(b, k), v, v };
 	return 0;
 }
 
-static uint64_t current(const struct jetwatt_board *b, enum jetwatt_knob k,
-			const struct jetwatt_board_state *s)
+static uint64_t gpu_current(const struct jetwatt_board *b, enum jetwatt_knob k,
+			    const struct jetwatt_board_state *s)
 {
 	return s->range[k].known ? s->range[k].max : b->level[k][0];
 }
 
-static bool raise(struct jetwatt_switch *p, enum jetwatt_knob k)
+static bool gpu_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
 	struct jetwatt_range *now = &p->now.range[k];
 	const struct jetwatt_range *want = &p->target->range[k];
@@ -83,14 +84,14 @@ static bool raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 	return on;
 }
 
-static bool lower(struct jetwatt_switch *p, enum jetwatt_knob k)
+static bool gpu_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
-	return p->target->range[k].max >= p->now.range[k].max || raise(p, k);
+	return p->target->range[k].max >= p->now.range[k].max || gpu_raise(p, k);
 }
 
-static int same(const struct jetwatt_board *b, enum jetwatt_knob k,
-		const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
-		struct jetwatt_error_text *err)
+static int gpu_same(const struct jetwatt_board *b, enum jetwatt_knob k,
+		    const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
+		    struct jetwatt_error_text *err)
 {
 	if (!now->range[k].known || !want->range[k].known)
 		return 0;
@@ -98,8 +99,8 @@ static int same(const struct jetwatt_board *b, enum jetwatt_knob k,
 				   &want->range[k]);
 }
 
-static int bind(const struct jetwatt_board *b, enum jetwatt_knob k,
-		const struct jetwatt_board_state *now, struct jetwatt_error_text *err)
+static int gpu_bind(const struct jetwatt_board *b, enum jetwatt_knob k,
+		    const struct jetwatt_board_state *now, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN];
 
@@ -109,7 +110,7 @@ static int bind(const struct jetwatt_board *b, enum jetwatt_knob k,
 	return jetwatt_check_above(b, err, path, jetwatt_knob_row(k)->label, now->range[k].max);
 }
 
-static void save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
+static void gpu_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
 {
 	const struct jetwatt_range *r = &b->saved.range[k];
 
@@ -117,7 +118,8 @@ static void save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
 		fprintf(f, "gpu %s %" PRIu64 " %" PRIu64 "\n", b->device[k], r->min, r->max);
 }
 
-static const char *load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line, bool *mine)
+static const char *gpu_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
+			    bool *mine)
 {
 	struct jetwatt_range *r = &b->saved.range[k];
 	char name[NAME_LEN], tail;
@@ -132,7 +134,7 @@ static const char *load(struct jetwatt_board *b, enum jetwatt_knob k, const char
 	return NULL;
 }
 
-static bool preset(const char *path, struct jetwatt_preset_line *l)
+static bool gpu_preset(const char *path, struct jetwatt_preset_line *l)
 {
 	static const char * const parts[] = { "gpu", "ga10b", "gv11b", "gp10b", "gm20b", NULL };
 	/* Thor's GPU has a second clock, of the video engines. */
@@ -145,7 +147,7 @@ static bool preset(const char *path, struct jetwatt_preset_line *l)
 
 const struct jetwatt_knob_ops jetwatt_knob_GPU = {
 	.lower_at = JETWATT_LOWER_ENGINES, .raise_at = JETWATT_RAISE_ENGINES,
-	.discover = discover, .read = read_range, .want = want, .current = current,
-	.lower = lower, .raise = raise, .same = same, .bind = bind,
-	.save = save, .load = load, .preset = preset,
+	.discover = gpu_discover, .read = gpu_read, .want = gpu_want, .current = gpu_current,
+	.lower = gpu_lower, .raise = gpu_raise, .same = gpu_same, .bind = gpu_bind,
+	.save = gpu_save, .load = gpu_load, .preset = gpu_preset,
 };

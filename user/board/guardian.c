@@ -24,7 +24,7 @@
 #define REFUSED_TRIES	5
 
 /* Nothing that anybody waits for may stay open here: pipes, the module's socket. */
-static void close_others(int ours, int lock)
+static void guardian_close_fds(int sock, int lock)
 {
 	long max = sysconf(_SC_OPEN_MAX);
 	int null = open("/dev/null", O_RDWR);
@@ -32,12 +32,12 @@ static void close_others(int ours, int lock)
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
 	for (int fd = 3; fd < (max > 0 && max < 65536 ? max : 65536); fd++)
-		if (fd != ours && fd != lock)
+		if (fd != sock && fd != lock)
 			close(fd);
 }
 
-static void __attribute__((noreturn)) guard(struct jetwatt_board *b, int ours, int lock,
-					    jetwatt_guardian_fn put_back)
+static void __attribute__((noreturn)) guardian_run(struct jetwatt_board *b, int sock, int lock,
+						   jetwatt_guardian_fn put_back)
 {
 	char c;
 	int rc;
@@ -50,13 +50,13 @@ static void __attribute__((noreturn)) guard(struct jetwatt_board *b, int ours, i
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	close_others(ours, lock);
+	guardian_close_fds(sock, lock);
 	if (chdir("/"))
 		errno = 0;
-	while (read(ours, &c, 1) < 0 && errno == EINTR)
+	while (read(sock, &c, 1) < 0 && errno == EINTR)
 		;
 	rc = put_back(b, NULL);
-	if (write(ours, &rc, sizeof(rc)) < 0)
+	if (write(sock, &rc, sizeof(rc)) < 0)
 		errno = 0;
 	_exit(rc != 0);
 }
@@ -82,7 +82,7 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_f
 		close(pair[0]);
 		pid = fork();
 		if (!pid)
-			guard(b, pair[1], lock, put_back);
+			guardian_run(b, pair[1], lock, put_back);
 		_exit(pid < 0);
 	}
 	close(pair[1]);
@@ -97,7 +97,7 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_f
 }
 
 /* Tell it that we are done. Return: what it says of its work; -EPIPE: it has gone. */
-static int finish(int *fd)
+static int guardian_finish(int *fd)
 {
 	ssize_t got;
 	int rc = 0;
@@ -112,7 +112,7 @@ static int finish(int *fd)
 }
 
 /* Ours has let go of the lease, or is about to. */
-static int knobs_back(struct jetwatt_board *b, struct jetwatt_error_text *err)
+static int guardian_restore_knobs(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	int rc = -EBUSY, refused = 0;
 
@@ -131,7 +131,9 @@ int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *e
 	/* It has one of its own. */
 	if (b->by_remote)
 		return 0;
-	return b->keeper >= 0 ? 0 : jetwatt_guardian_start(b, -1, knobs_back, &b->keeper, err);
+	return b->keeper >= 0
+		       ? 0
+		       : jetwatt_guardian_start(b, -1, guardian_restore_knobs, &b->keeper, err);
 }
 
 int jetwatt_board_guarded(const struct jetwatt_board *b)
@@ -146,7 +148,7 @@ int jetwatt_board_guarded(const struct jetwatt_board *b)
 void jetwatt_guardian_end(struct jetwatt_board *b)
 {
 	if (b->keeper >= 0)
-		finish(&b->keeper);
+		guardian_finish(&b->keeper);
 }
 
 int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_error_text *err)
@@ -155,7 +157,7 @@ int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_error_tex
 
 	if (b->guardian < 0)
 		return 0;
-	rc = finish(&b->guardian);
+	rc = guardian_finish(&b->guardian);
 	/* Somebody has killed it, or it could not do it: the same once more, and say why not. */
 	if (rc)
 		rc = jetwatt_board_sensors_restore(b, err);

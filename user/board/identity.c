@@ -79,7 +79,7 @@ static const struct jetwatt_board_kind unknown = {
 	"", "unknown board", "partial sum", anywhere_rails, { NULL },
 };
 
-static size_t slurp(const struct jetwatt_board *b, const char *path, char *buf, size_t len)
+static size_t read_proc_file(const struct jetwatt_board *b, const char *path, char *buf, size_t len)
 {
 	char name[PATH_LEN];
 	ssize_t got;
@@ -101,7 +101,7 @@ static size_t slurp(const struct jetwatt_board *b, const char *path, char *buf, 
 void jetwatt_identity_find(struct jetwatt_board *b)
 {
 	char text[1024];
-	size_t len = slurp(b, "device-tree/compatible", text, sizeof(text));
+	size_t len = read_proc_file(b, "device-tree/compatible", text, sizeof(text));
 
 	b->kind = &unknown;
 	for (size_t at = 0; at < len; at += strlen(text + at) + 1)
@@ -114,7 +114,7 @@ void jetwatt_identity_find(struct jetwatt_board *b)
 			}
 	b->tegra |= b->kind != &unknown;
 	snprintf(b->name, sizeof(b->name), "%s", b->kind->name);
-	if (b->kind == &unknown && slurp(b, "device-tree/model", text, sizeof(text)))
+	if (b->kind == &unknown && read_proc_file(b, "device-tree/model", text, sizeof(text)))
 		snprintf(b->name, sizeof(b->name), "%.80s", text);
 }
 
@@ -123,7 +123,7 @@ const char *jetwatt_board_name(const struct jetwatt_board *b)
 	return b->name;
 }
 
-static int find(const struct jetwatt_rail *rails, int n, const char *label)
+static int rail_index(const struct jetwatt_rail *rails, int n, const char *label)
 {
 	for (int i = 0; i < n; i++)
 		if (rails[i].enabled && rails[i].shunt_uohm && !strcmp(rails[i].label, label))
@@ -131,21 +131,21 @@ static int find(const struct jetwatt_rail *rails, int n, const char *label)
 	return -1;
 }
 
-static const struct jetwatt_node *entry(const struct jetwatt_board *b, const char *label)
+static const struct jetwatt_node *rail_node(const struct jetwatt_board *b, const char *label)
 {
 	return jetwatt_node_find(b->kind->rails, label);
 }
 
 /* Is a rail of the module that @label is inside of measured as well? */
-static bool inside_another(const struct jetwatt_board *b, const struct jetwatt_rail *rails, int n,
-			   const char *label)
+static bool has_measured_parent(const struct jetwatt_board *b, const struct jetwatt_rail *rails,
+				int n, const char *label)
 {
-	const struct jetwatt_node *r = entry(b, label);
+	const struct jetwatt_node *r = rail_node(b, label);
 
 	while (r && r->parent) {
-		int i = find(rails, n, r->parent);
+		int i = rail_index(rails, n, r->parent);
 
-		r = entry(b, r->parent);
+		r = rail_node(b, r->parent);
 		if (i >= 0 && !(r && r->upstream))
 			return true;
 	}
@@ -154,7 +154,7 @@ static bool inside_another(const struct jetwatt_board *b, const struct jetwatt_r
 
 const char *jetwatt_board_parent(const struct jetwatt_board *b, const char *label)
 {
-	const struct jetwatt_node *r = entry(b, label);
+	const struct jetwatt_node *r = rail_node(b, label);
 
 	return r ? r->parent : NULL;
 }
@@ -163,41 +163,41 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 			int *rail, const char **scope)
 {
 	bool listed_only = b->kind != &unknown;
-	int taken = 0;
+	int count = 0;
 
 	/* The module has looked at which labels there are, so it knows boards that are not listed here. */
 	for (int i = 0; i < n && !listed_only; i++)
-		if (rails[i].in_total && find(rails, n, rails[i].label) == i)
-			rail[taken++] = i;
-	if (taken) {
+		if (rails[i].in_total && rail_index(rails, n, rails[i].label) == i)
+			rail[count++] = i;
+	if (count) {
 		*scope = b->kind->scope;
-		return taken;
+		return count;
 	}
 	/* On a board that we do not know, a rail may be inside its input. */
 	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
-		if (jetwatt_node_input(b->kind->rails, r) && find(rails, n, r->label) >= 0)
+		if (jetwatt_node_input(b->kind->rails, r) && rail_index(rails, n, r->label) >= 0)
 			listed_only = true;
 	for (int i = 0; i < n; i++) {
-		if (find(rails, n, rails[i].label) != i)
+		if (rail_index(rails, n, rails[i].label) != i)
 			continue;	/* off, without a known shunt, or a label that was there before */
-		if (listed_only && !entry(b, rails[i].label))
+		if (listed_only && !rail_node(b, rails[i].label))
 			continue;
-		if (entry(b, rails[i].label) && entry(b, rails[i].label)->upstream)
+		if (rail_node(b, rails[i].label) && rail_node(b, rails[i].label)->upstream)
 			continue;	/* feeds more than the module */
-		if (!inside_another(b, rails, n, rails[i].label))
-			rail[taken++] = i;
+		if (!has_measured_parent(b, rails, n, rails[i].label))
+			rail[count++] = i;
 	}
 	/* Without one of its inputs the sum of the rest is not the module. */
 	*scope = b->kind->scope;
 	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
-		if (jetwatt_node_input(b->kind->rails, r) && find(rails, n, r->label) < 0)
+		if (jetwatt_node_input(b->kind->rails, r) && rail_index(rails, n, r->label) < 0)
 			*scope = "partial sum";
 	/* Where only what feeds the whole board is measured, that is the total. */
-	for (int i = 0; i < n && !taken; i++)
-		if (find(rails, n, rails[i].label) == i && entry(b, rails[i].label) &&
-		    entry(b, rails[i].label)->upstream) {
-			rail[taken++] = i;
+	for (int i = 0; i < n && !count; i++)
+		if (rail_index(rails, n, rails[i].label) == i && rail_node(b, rails[i].label) &&
+		    rail_node(b, rails[i].label)->upstream) {
+			rail[count++] = i;
 			*scope = "board";
 		}
-	return taken;
+	return count;
 }

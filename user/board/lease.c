@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ASKED_MAX	4
+#define LOCK_RETRIES	4
 
 /* The name of a file in the state directory, in @buf of PATH_LEN. */
 const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, char *buf)
@@ -65,7 +65,7 @@ int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *ta
 	if (fd < 0)
 		return jetwatt_error_sys(err, -errno, "cannot take the lease %s", path);
 	/* Who only asks whether it is held (below) has it for an instant. */
-	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) && i < ASKED_MAX; i++)
+	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) && i < LOCK_RETRIES; i++)
 		jetwatt_sysfs_nap();
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		rc = -errno;

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 /* In how many values of @k the modes of the grid differ. */
-static int differ(const struct jetwatt_board *b, enum jetwatt_knob k)
+static int grid_values(const struct jetwatt_board *b, enum jetwatt_knob k)
 {
 	return jetwatt_knob_row(k)->optional && !b->in_grid[k] ? 1 : b->nr_levels[k];
 }
@@ -21,7 +21,7 @@ int jetwatt_board_modes(const struct jetwatt_board *b, struct jetwatt_mode **mod
 	struct jetwatt_mode *m;
 
 	jetwatt_each_knob(k)
-		n *= (size_t)differ(b, k);
+		n *= (size_t)grid_values(b, k);
 	m = calloc(n, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
@@ -29,10 +29,10 @@ int jetwatt_board_modes(const struct jetwatt_board *b, struct jetwatt_mode **mod
 	for (size_t i = 0; i < n; i++, m++) {
 		each = n;
 		jetwatt_each_knob(k) {
-			each /= (size_t)differ(b, k);
+			each /= (size_t)grid_values(b, k);
 			if (!jetwatt_knob_row(k)->optional || b->in_grid[k])
 				jetwatt_mode_set(m, k,
-						 b->level[k][i / each % (size_t)differ(b, k)]);
+						 b->level[k][i / each % (size_t)grid_values(b, k)]);
 		}
 	}
 	return (int)n;
@@ -82,7 +82,7 @@ int jetwatt_board_mode_format(const struct jetwatt_mode *m, char *buf, size_t le
 }
 
 /* Digits, not too many for @max, and not zero. NULL: they are not. */
-static const char *digits(const char *s, uint64_t max, uint64_t *v)
+static const char *mode_parse_value(const char *s, uint64_t max, uint64_t *v)
 {
 	size_t n = strspn(s, "0123456789");
 
@@ -112,7 +112,7 @@ int jetwatt_board_mode_parse(const struct jetwatt_board *b, const char *s, struc
 				continue;
 			return -EINVAL;
 		}
-		s = digits(s + strlen(row->tag), row->max, &v);
+		s = mode_parse_value(s + strlen(row->tag), row->max, &v);
 		if (!s)
 			return -EINVAL;
 		jetwatt_mode_set(&mode, k, v);

@@ -13,7 +13,7 @@
 #include "board/preset.h"
 
 /* A word, or nothing of it. */
-static void append(char *buf, size_t len, const char *name, const char *value)
+static void params_append(char *buf, size_t len, const char *name, const char *value)
 {
 	size_t n = strlen(buf);
 
@@ -21,8 +21,8 @@ static void append(char *buf, size_t len, const char *name, const char *value)
 		snprintf(buf + n, len - n, "%s%s=%s", n ? " " : "", name, value);
 }
 
-static void add(const struct jetwatt_board *b, const char *path, const char *name, char *buf,
-		size_t len)
+static void params_append_file(const struct jetwatt_board *b, const char *path, const char *name,
+			       char *buf, size_t len)
 {
 	char text[64];
 
@@ -30,11 +30,11 @@ static void add(const struct jetwatt_board *b, const char *path, const char *nam
 		return;
 	text[strcspn(text, " \n")] = '\0';
 	if (*text)
-		append(buf, len, name, text);
+		params_append(buf, len, name, text);
 }
 
 /* In the order of enum jetwatt_preset_mask. */
-static const char * const masks[JETWATT_MASKS] = {
+static const char * const mask_names[JETWATT_MASKS] = {
 	"tpc_pg_mask", "fbp_pg_mask", "gpc_pg_mask", "gpu_pg_mask",
 };
 
@@ -68,7 +68,7 @@ int jetwatt_board_gated(const struct jetwatt_board *b, enum jetwatt_preset_mask 
 	if (which == JETWATT_MASK_GPU)
 		return openrm_mask(b, mask);
 	for (int i = 0; i < 2 && rc; i++) {
-		snprintf(path, sizeof(path), "%s/%s", gpu[i], masks[which]);
+		snprintf(path, sizeof(path), "%s/%s", gpu[i], mask_names[which]);
 		rc = jetwatt_sysfs_u64(b, path, mask);
 	}
 	return rc;
@@ -82,20 +82,20 @@ void jetwatt_board_params(const struct jetwatt_board *b, char *buf, size_t len)
 	buf[0] = '\0';
 	snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/scaling_governor",
 		 b->policy[0]);
-	add(b, path, "cpu_governor", buf, len);
+	params_append_file(b, path, "cpu_governor", buf, len);
 	snprintf(path, sizeof(path), "class/devfreq/%s/governor",
 		 b->device[JETWATT_KNOB_GPU]);
-	add(b, path, "gpu_governor", buf, len);
+	params_append_file(b, path, "gpu_governor", buf, len);
 	for (int i = 0; i < JETWATT_MASKS; i++) {
 		if (jetwatt_board_gated(b, (enum jetwatt_preset_mask)i, &mask))
 			continue;
 		snprintf(value, sizeof(value), "%" PRIu64, mask);
-		append(buf, len, masks[i], value);
+		params_append(buf, len, mask_names[i], value);
 	}
 }
 
 /* The first line of a file outside sysfs; empty if it cannot be read. */
-static void first_line(const char *root, const char *leaf, char *buf, size_t len)
+static void params_first_line(const char *root, const char *leaf, char *buf, size_t len)
 {
 	char path[PATH_LEN];
 	ssize_t n = -1;
@@ -117,11 +117,11 @@ void jetwatt_board_release(const struct jetwatt_board *b, char *buf, size_t len)
 	unsigned int major, minor, patch;
 	char line[256];
 
-	first_line(b->etc, "nv_tegra_release", line, sizeof(line));
+	params_first_line(b->etc, "nv_tegra_release", line, sizeof(line));
 	if (sscanf(line, "# R%u (release), REVISION: %u.%u", &major, &minor, &patch) == 3) {
 		snprintf(buf, len, "L4T %u.%u.%u", major, minor, patch);
 		return;
 	}
-	first_line(b->proc, "sys/kernel/osrelease", line, sizeof(line));
+	params_first_line(b->proc, "sys/kernel/osrelease", line, sizeof(line));
 	snprintf(buf, len, "Linux %.80s", line);
 }

@@ -38,7 +38,7 @@ struct preset_word {
 	size_t n;
 };
 
-static int refuse(struct preset_reader *r, const char *why)
+static int preset_refuse(struct preset_reader *r, const char *why)
 {
 	r->why = why;
 	return -EINVAL;
@@ -61,7 +61,7 @@ static struct preset_word next_word(struct preset_word *rest)
 	return w;
 }
 
-static bool copy(struct preset_word w, char *buf, size_t len)
+static bool word_copy(struct preset_word w, char *buf, size_t len)
 {
 	if (!w.n || w.n >= len)
 		return false;
@@ -70,13 +70,13 @@ static bool copy(struct preset_word w, char *buf, size_t len)
 	return true;
 }
 
-static bool is(struct preset_word w, const char *text)
+static bool word_is(struct preset_word w, const char *text)
 {
 	return w.n == strlen(text) && !memcmp(w.p, text, w.n);
 }
 
 /* NAME=value; false: it is not called @name. */
-static bool attribute(struct preset_word w, const char *name, struct preset_word *value)
+static bool preset_attribute(struct preset_word w, const char *name, struct preset_word *value)
 {
 	size_t n = strlen(name);
 
@@ -86,7 +86,7 @@ static bool attribute(struct preset_word w, const char *name, struct preset_word
 	return true;
 }
 
-static bool whole(const char *text, long long *v)
+static bool parse_integer(const char *text, long long *v)
 {
 	char *end;
 
@@ -95,33 +95,34 @@ static bool whole(const char *text, long long *v)
 	return *text && !isspace((unsigned char)*text) && !*end && !errno;
 }
 
-static bool integer(struct preset_word w, int *v)
+static bool parse_id(struct preset_word w, int *v)
 {
 	char text[16];
 	long long wide;
 
-	if (!copy(w, text, sizeof(text)) || !whole(text, &wide) || wide < 0 || wide > 1000000)
+	if (!word_copy(w, text, sizeof(text)) || !parse_integer(text, &wide) || wide < 0 ||
+	    wide > 1000000)
 		return false;
 	*v = (int)wide;
 	return true;
 }
 
-static int new_preset(struct preset_reader *r, int id, struct preset_word name)
+static int add_preset(struct preset_reader *r, int id, struct preset_word name)
 {
 	struct jetwatt_presets *all = r->out;
 	struct jetwatt_preset *p;
 
 	if (all->nr == PRESETS_MAX)
-		return refuse(r, "more power modes than any board has");
+		return preset_refuse(r, "more power modes than any board has");
 	p = &all->preset[all->nr];
 	*p = (struct jetwatt_preset){ .id = id };
 	jetwatt_each_knob(k)
 		p->cap[k] = JETWATT_PRESET_UNCAPPED;
-	if (!copy(name, p->name, sizeof(p->name)))
-		return refuse(r, "a POWER_MODEL without a name");
+	if (!word_copy(name, p->name, sizeof(p->name)))
+		return preset_refuse(r, "a POWER_MODEL without a name");
 	for (size_t i = 0; i < all->nr; i++)
 		if (all->preset[i].id == id)
-			return refuse(r, "two POWER_MODEL with one ID");
+			return preset_refuse(r, "two POWER_MODEL with one ID");
 	p->line = calloc(LINES_MAX, sizeof(*p->line));
 	if (!p->line)
 		return -ENOMEM;
@@ -131,53 +132,54 @@ static int new_preset(struct preset_reader *r, int id, struct preset_word name)
 }
 
 /* < KIND NAME=value ... > */
-static int section(struct preset_reader *r, struct preset_word rest)
+static int read_section(struct preset_reader *r, struct preset_word rest)
 {
 	struct preset_word kind, w, value, name = { NULL, 0 };
 	int id = -1;
 
 	r->in = NONE;
 	if (!memchr(rest.p, '>', rest.n))
-		return refuse(r, "a < without its >");
+		return preset_refuse(r, "a < without its >");
 	rest.n = (size_t)((const char *)memchr(rest.p, '>', rest.n) - rest.p);
 	rest.p++;
 	rest.n--;
 	kind = next_word(&rest);
 	while ((w = next_word(&rest)).n) {
-		if (attribute(w, "NAME", &value))
+		if (preset_attribute(w, "NAME", &value))
 			name = value;
-		if (attribute(w, "ID", &value) && !integer(value, &id))
-			return refuse(r, "an ID that is no number");
-		if (is(kind, "PM_CONFIG") && attribute(w, "DEFAULT", &value) &&
-		    !integer(value, &r->out->chosen))
-			return refuse(r, "a DEFAULT that is no number");
+		if (preset_attribute(w, "ID", &value) && !parse_id(value, &id))
+			return preset_refuse(r, "an ID that is no number");
+		if (word_is(kind, "PM_CONFIG") && preset_attribute(w, "DEFAULT", &value) &&
+		    !parse_id(value, &r->out->chosen))
+			return preset_refuse(r, "a DEFAULT that is no number");
 	}
-	if (is(kind, "POWER_MODEL"))
-		return id < 0 ? refuse(r, "a POWER_MODEL without an ID") : new_preset(r, id, name);
-	if (is(kind, "PARAM")) {
-		if (!copy(name, r->name, sizeof(r->name)))
-			return refuse(r, "a PARAM without a name");
+	if (word_is(kind, "POWER_MODEL"))
+		return id < 0 ? preset_refuse(r, "a POWER_MODEL without an ID")
+			      : add_preset(r, id, name);
+	if (word_is(kind, "PARAM")) {
+		if (!word_copy(name, r->name, sizeof(r->name)))
+			return preset_refuse(r, "a PARAM without a name");
 		r->in = PARAM;
 	}
 	return 0;
 }
 
-static int param(struct preset_reader *r, struct preset_word rest)
+static int read_param(struct preset_reader *r, struct preset_word rest)
 {
 	struct preset_word arg = next_word(&rest), path = next_word(&rest);
 	struct param *p = &r->param[r->nr_params];
 
 	if (r->nr_params == PARAMS_MAX)
-		return refuse(r, "more parameters than any board has");
-	if (!copy(arg, p->arg, sizeof(p->arg)) || !copy(path, p->path, sizeof(p->path)))
-		return refuse(r, "not of the form ARGUMENT PATH");
+		return preset_refuse(r, "more parameters than any board has");
+	if (!word_copy(arg, p->arg, sizeof(p->arg)) || !word_copy(path, p->path, sizeof(p->path)))
+		return preset_refuse(r, "not of the form ARGUMENT PATH");
 	strcpy(p->name, r->name);
 	r->nr_params++;
 	return 0;
 }
 
 /* A parameter may have a variant for the next kernel, ARG_KNEXT, instead of ARG or beside it. */
-static const char *path_of(const struct preset_reader *r, const struct jetwatt_preset_line *l)
+static const char *param_path(const struct preset_reader *r, const struct jetwatt_preset_line *l)
 {
 	size_t n = strlen(l->arg);
 
@@ -205,7 +207,7 @@ static bool is_mask(const char *name, enum jetwatt_preset_mask *which)
 	return strcasestr(name, "gpu_pg_mask");
 }
 
-static enum jetwatt_preset_kind about(const char *path, struct jetwatt_preset_line *l)
+static enum jetwatt_preset_kind line_kind(const char *path, struct jetwatt_preset_line *l)
 {
 	if (is_mask(path, &l->mask) || is_mask(l->arg, &l->mask))
 		return JETWATT_PRESET_MASK;
@@ -218,7 +220,7 @@ static enum jetwatt_preset_kind about(const char *path, struct jetwatt_preset_li
 }
 
 /* A clock's cap: -1, and for the memory 0, is none. The lowest of several counts. */
-static void cap(long long v, bool zero_is_none, long long *clock)
+static void cap_lower_to(long long v, bool zero_is_none, long long *clock)
 {
 	if (v < 0 || (!v && zero_is_none))
 		return;
@@ -226,7 +228,7 @@ static void cap(long long v, bool zero_is_none, long long *clock)
 		*clock = v;
 }
 
-static int model(struct preset_reader *r, struct preset_word rest)
+static int read_model_line(struct preset_reader *r, struct preset_word rest)
 {
 	struct jetwatt_preset *p = &r->out->preset[r->out->nr - 1];
 	struct jetwatt_preset_line *l = &p->line[p->nr_lines];
@@ -235,26 +237,26 @@ static int model(struct preset_reader *r, struct preset_word rest)
 	bool number;
 
 	if (p->nr_lines == LINES_MAX)
-		return refuse(r, "a power mode of too many lines");
+		return preset_refuse(r, "a power mode of too many lines");
 	*l = (struct jetwatt_preset_line){ .kind = JETWATT_PRESET_OTHER };
-	if (!copy(next_word(&rest), l->param, sizeof(l->param)) ||
-	    !copy(next_word(&rest), l->arg, sizeof(l->arg)) ||
-	    !copy(next_word(&rest), l->value, sizeof(l->value)))
-		return refuse(r, "not of the form PARAM ARGUMENT VALUE");
+	if (!word_copy(next_word(&rest), l->param, sizeof(l->param)) ||
+	    !word_copy(next_word(&rest), l->arg, sizeof(l->arg)) ||
+	    !word_copy(next_word(&rest), l->value, sizeof(l->value)))
+		return preset_refuse(r, "not of the form PARAM ARGUMENT VALUE");
 	p->nr_lines++;
-	path = path_of(r, l);
+	path = param_path(r, l);
 	if (path)
-		l->kind = about(path, l);
-	number = whole(l->value, &v);
+		l->kind = line_kind(path, l);
+	number = parse_integer(l->value, &v);
 	if (l->kind != JETWATT_PRESET_OTHER && !number)
-		return refuse(r, "a value that is no number");
+		return preset_refuse(r, "a value that is no number");
 	switch (l->kind) {
 	case JETWATT_PRESET_CORE:
 		if (v == 1)
 			p->cap[l->knob] = p->cap[l->knob] < 0 ? 1 : p->cap[l->knob] + 1;
 		break;
 	case JETWATT_PRESET_MAX:
-		cap(v, true, &p->cap[l->knob]);
+		cap_lower_to(v, true, &p->cap[l->knob]);
 		break;
 	case JETWATT_PRESET_MASK:
 		p->mask |= (unsigned long long)v;
@@ -265,7 +267,7 @@ static int model(struct preset_reader *r, struct preset_word rest)
 	return 0;
 }
 
-static int lines(struct preset_reader *r)
+static int read_lines(struct preset_reader *r)
 {
 	int rc = 0;
 
@@ -276,10 +278,10 @@ static int lines(struct preset_reader *r)
 		r->at = nl ? nl + 1 : r->end;
 		r->line++;
 		if (memchr(l.p, '\0', l.n))
-			return refuse(r, "a zero byte: not a text file");
+			return preset_refuse(r, "a zero byte: not a text file");
 		/* A < counts at the line's beginning only. */
 		if (l.n && *l.p == '<') {
-			rc = section(r, l);
+			rc = read_section(r, l);
 			continue;
 		}
 		l = next_word(&rest);
@@ -287,7 +289,9 @@ static int lines(struct preset_reader *r)
 			continue;
 		rest.n += (size_t)(rest.p - l.p);
 		rest.p = l.p;
-		rc = r->in == PARAM ? param(r, rest) : r->in == MODEL ? model(r, rest) : 0;
+		rc = r->in == PARAM   ? read_param(r, rest)
+		     : r->in == MODEL ? read_model_line(r, rest)
+				      : 0;
 	}
 	return rc;
 }
@@ -304,10 +308,10 @@ int jetwatt_presets_parse(const char *text, size_t len, struct jetwatt_presets *
 		r.out->preset = calloc(PRESETS_MAX, sizeof(*r.out->preset));
 	if (r.out && r.param && r.out->preset) {
 		r.out->chosen = -1;
-		rc = lines(&r);
+		rc = read_lines(&r);
 		if (!rc && !r.out->nr) {
 			r.line = 0;
-			rc = refuse(&r, "no POWER_MODEL in it");
+			rc = preset_refuse(&r, "no POWER_MODEL in it");
 		}
 	}
 	free(r.param);

@@ -13,11 +13,11 @@
 #define FILE_MAX	(1u << 20)
 
 /* Steps seen so far: the highest, the one that a cap comes to from below and from above. */
-struct preset_step {
+struct cap_levels {
 	uint64_t top, below, above, bottom;
 };
 
-static void see(struct preset_step *s, uint64_t v, uint64_t cap)
+static void cap_levels_add(struct cap_levels *s, uint64_t v, uint64_t cap)
 {
 	s->top = v > s->top ? v : s->top;
 	s->bottom = !s->bottom || v < s->bottom ? v : s->bottom;
@@ -27,7 +27,7 @@ static void see(struct preset_step *s, uint64_t v, uint64_t cap)
 		s->above = v;
 }
 
-static uint64_t settle(const struct preset_step *s, long long asked, bool up)
+static uint64_t cap_levels_round(const struct cap_levels *s, long long asked, bool up)
 {
 	if (asked < 0)
 		return s->top;
@@ -37,11 +37,11 @@ static uint64_t settle(const struct preset_step *s, long long asked, bool up)
 }
 
 /* Of a knob whose levels are @s: what the kernel makes of a cap. It rounds the GPU's up. */
-static unsigned int come_to(const struct jetwatt_preset *p, enum jetwatt_knob k,
-			    const struct preset_step *s, struct jetwatt_mode *mode)
+static unsigned int set_capped_level(const struct jetwatt_preset *p, enum jetwatt_knob k,
+				     const struct cap_levels *s, struct jetwatt_mode *mode)
 {
 	long long cap = p->cap[k];
-	uint64_t v = settle(s, cap, k == JETWATT_KNOB_GPU);
+	uint64_t v = cap_levels_round(s, cap, k == JETWATT_KNOB_GPU);
 
 	jetwatt_mode_set(mode, k, v);
 	/* A cap above the top is no cap; but cores that are not there are missing. */
@@ -56,11 +56,11 @@ unsigned int jetwatt_preset_mode_of(const struct jetwatt_mode *all, size_t n,
 	unsigned int rounded = 0;
 
 	jetwatt_each_knob(k) {
-		struct preset_step s = { 0 };
+		struct cap_levels s = { 0 };
 
 		for (size_t i = 0; i < n; i++)
-			see(&s, jetwatt_mode_get(&all[i], k), (uint64_t)p->cap[k]);
-		rounded |= come_to(p, k, &s, mode);
+			cap_levels_add(&s, jetwatt_mode_get(&all[i], k), (uint64_t)p->cap[k]);
+		rounded |= set_capped_level(p, k, &s, mode);
 	}
 	return rounded;
 }
@@ -72,11 +72,11 @@ unsigned int jetwatt_preset_mode(const struct jetwatt_board *b, const struct jet
 
 	jetwatt_each_knob(k) {
 		bool there = !jetwatt_knob_row(k)->optional || b->in_grid[k];
-		struct preset_step s = { 0 };
+		struct cap_levels s = { 0 };
 
 		for (int i = 0; there && i < b->nr_levels[k]; i++)
-			see(&s, b->level[k][i], (uint64_t)p->cap[k]);
-		rounded |= come_to(p, k, &s, mode);
+			cap_levels_add(&s, b->level[k][i], (uint64_t)p->cap[k]);
+		rounded |= set_capped_level(p, k, &s, mode);
 	}
 	return rounded;
 }
@@ -97,7 +97,7 @@ int jetwatt_preset_reboot(const struct jetwatt_board *b, const struct jetwatt_pr
 	return 0;
 }
 
-static int slurp(const char *path, char **text, size_t *len)
+static int read_preset_file(const char *path, char **text, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
 	ssize_t got = 1;
@@ -124,17 +124,17 @@ static int slurp(const char *path, char **text, size_t *len)
 int jetwatt_presets_read(struct jetwatt_presets **p, const struct jetwatt_board *b,
 			 const char *path, struct jetwatt_error_text *err)
 {
-	char own[PATH_LEN], *text = NULL;
+	char default_path[PATH_LEN], *text = NULL;
 	const char *why = "";
 	unsigned int line = 0;
 	size_t len = 0;
 	int rc;
 
 	if (!path) {
-		snprintf(own, sizeof(own), "%s/nvpmodel.conf", b->etc);
-		path = own;
+		snprintf(default_path, sizeof(default_path), "%s/nvpmodel.conf", b->etc);
+		path = default_path;
 	}
-	rc = slurp(path, &text, &len);
+	rc = read_preset_file(path, &text, &len);
 	if (rc) {
 		jetwatt_error_sys(err, rc, "cannot read the presets in %s", path);
 		if (rc == -ENOENT)
@@ -162,8 +162,8 @@ static bool one_word(const char *s)
 }
 
 /* How many lines of @p are of this kind and knob; for cores: those that a mode can have online. */
-static unsigned int count(const struct jetwatt_preset *p, enum jetwatt_preset_kind kind,
-			  enum jetwatt_knob knob)
+static unsigned int count_lines(const struct jetwatt_preset *p, enum jetwatt_preset_kind kind,
+				enum jetwatt_knob knob)
 {
 	unsigned int n = 0;
 
@@ -173,7 +173,7 @@ static unsigned int count(const struct jetwatt_preset *p, enum jetwatt_preset_ki
 }
 
 /* Is it among the first @n cores that the block names? */
-static bool online(const struct jetwatt_preset *p, unsigned int core, unsigned int n)
+static bool core_among_first(const struct jetwatt_preset *p, unsigned int core, unsigned int n)
 {
 	unsigned int before = 0;
 
@@ -183,7 +183,7 @@ static bool online(const struct jetwatt_preset *p, unsigned int core, unsigned i
 }
 
 /* A floor is as in @like, but never above the cap. */
-static unsigned long long floor_of(const char *value, unsigned long long cap)
+static unsigned long long floor_within_cap(const char *value, unsigned long long cap)
 {
 	long long v = strtoll(value, NULL, 0);
 
@@ -192,7 +192,7 @@ static unsigned long long floor_of(const char *value, unsigned long long cap)
 
 /* "No cap" is what @like says: 0 for JetPack 5's emc_iso_cap, -1 for JetPack 6's
  * nvpmodel_clk_cap, which takes 0 for the lowest clock. */
-static void cap_of(FILE *f, const char *like, uint64_t hz, uint64_t top)
+static void print_cap(FILE *f, const char *like, uint64_t hz, uint64_t top)
 {
 	if (hz >= top && strtoll(like, NULL, 0) <= 0)
 		fprintf(f, "%s\n", like);
@@ -201,7 +201,7 @@ static void cap_of(FILE *f, const char *like, uint64_t hz, uint64_t top)
 }
 
 /* Does the mode say something of the knob, that the board has? */
-static bool says(const struct jetwatt_mode *mode, enum jetwatt_knob k)
+static bool mode_sets_knob(const struct jetwatt_mode *mode, enum jetwatt_knob k)
 {
 	uint64_t v = jetwatt_mode_get(mode, k);
 
@@ -212,11 +212,10 @@ int jetwatt_preset_print(FILE *f, const struct jetwatt_preset *like, int id, con
 			 const struct jetwatt_mode *mode, uint64_t top)
 {
 	if (!one_word(name) || id < 0 ||
-	    count(like, JETWATT_PRESET_CORE, JETWATT_KNOB_CORES) < mode->cores)
+	    count_lines(like, JETWATT_PRESET_CORE, JETWATT_KNOB_CORES) < mode->cores)
 		return -EINVAL;
-	jetwatt_each_knob(k)
-		if (jetwatt_knob_row(k)->hz && says(mode, k) && !count(like, JETWATT_PRESET_MAX, k))
-			return -EINVAL;
+	jetwatt_each_knob(k) if (jetwatt_knob_row(k)->hz && mode_sets_knob(mode, k) &&
+				 !count_lines(like, JETWATT_PRESET_MAX, k)) return -EINVAL;
 	fprintf(f, "< POWER_MODEL ID=%d NAME=%s >\n", id, name);
 	for (size_t i = 0; i < like->nr_lines; i++) {
 		const struct jetwatt_preset_line *l = &like->line[i];
@@ -224,15 +223,15 @@ int jetwatt_preset_print(FILE *f, const struct jetwatt_preset *like, int id, con
 
 		fprintf(f, "%s %s ", l->param, l->arg);
 		/* A knob that the board lacks, or that the mode leaves, stays as in @like. */
-		switch (says(mode, l->knob) ? l->kind : JETWATT_PRESET_OTHER) {
+		switch (mode_sets_knob(mode, l->knob) ? l->kind : JETWATT_PRESET_OTHER) {
 		case JETWATT_PRESET_CORE:
-			fprintf(f, "%d\n", online(like, l->core, (unsigned int)v));
+			fprintf(f, "%d\n", core_among_first(like, l->core, (unsigned int)v));
 			break;
 		case JETWATT_PRESET_MIN:
-			fprintf(f, "%llu\n", floor_of(l->value, v));
+			fprintf(f, "%llu\n", floor_within_cap(l->value, v));
 			break;
 		case JETWATT_PRESET_MAX:
-			cap_of(f, l->value, v, l->knob == JETWATT_KNOB_EMC ? top : UINT64_MAX);
+			print_cap(f, l->value, v, l->knob == JETWATT_KNOB_EMC ? top : UINT64_MAX);
 			break;
 		default:
 			fprintf(f, "%s\n", l->value);

@@ -15,9 +15,9 @@
 #include "board/knobs.h"
 
 /* Knobs get SETTLE_MS a switch, and a roll-back is a second one; a busy board is slow. */
-#define PATIENCE_S 20
+#define TIMEOUT_S 20
 
-static int gone(struct jetwatt_board *b, struct jetwatt_error_text *err, const char *why)
+static int remote_lost(struct jetwatt_board *b, struct jetwatt_error_text *err, const char *why)
 {
 	jetwatt_remote_close(b);
 	jetwatt_board_error_set(err, -EPIPE, "jetwatt-knobs has gone");
@@ -27,11 +27,11 @@ static int gone(struct jetwatt_board *b, struct jetwatt_error_text *err, const c
 }
 
 /* A packet, of JETWATT_REMOTE_ANSWER, and the descriptor that comes with it, -1: none. */
-static ssize_t receive(int from, char *answer, int *fd)
+static ssize_t remote_receive(int from, char *answer, int *fd)
 {
 	union {
 		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
+		char buf[CMSG_SPACE(sizeof(int))];
 	} with;
 	struct iovec text = { answer, JETWATT_REMOTE_ANSWER - 1 };
 	struct msghdr m = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = &with,
@@ -48,19 +48,19 @@ static ssize_t receive(int from, char *answer, int *fd)
 
 /* @fd: that came with it, -1: none; NULL: none is asked for.
  * Return: length of the answer, of JETWATT_REMOTE_ANSWER; -EPIPE. */
-static ssize_t ask(struct jetwatt_board *b, const char *request, char *answer, int *fd,
-		   struct jetwatt_error_text *err)
+static ssize_t remote_request(struct jetwatt_board *b, const char *request, char *answer, int *fd,
+			      struct jetwatt_error_text *err)
 {
 	size_t len = strlen(request);
 	int with = -1;
 	ssize_t got;
 
 	if (b->remote < 0)
-		return gone(b, err, "nobody is connected");
+		return remote_lost(b, err, "nobody is connected");
 	if (send(b->remote, request, len, MSG_NOSIGNAL) != (ssize_t)len)
-		return gone(b, err, strerror(errno));
+		return remote_lost(b, err, strerror(errno));
 	do
-		got = receive(b->remote, answer, &with);
+		got = remote_receive(b->remote, answer, &with);
 	while (got < 0 && errno == EINTR);
 	if (fd)
 		*fd = with;
@@ -68,19 +68,19 @@ static ssize_t ask(struct jetwatt_board *b, const char *request, char *answer, i
 		close(with);
 	/* An answer that comes late would be taken for that to the next request. */
 	if (got <= 0)
-		return gone(b, err, got ? strerror(errno) : "it has hung up");
+		return remote_lost(b, err, got ? strerror(errno) : "it has hung up");
 	answer[got] = '\0';
 	return got;
 }
 
 /* "no ERRNO\nWHAT\nWHY\nFIX" */
-static int refusal(struct jetwatt_board *b, char *answer, struct jetwatt_error_text *err)
+static int remote_refusal(struct jetwatt_board *b, char *answer, struct jetwatt_error_text *err)
 {
 	char *line = strsep(&answer, "\n"), *what, *why, *fix;
 	int rc, end = 0;
 
 	if (sscanf(line, "no %d%n", &rc, &end) != 1 || line[end] || rc <= 0 || rc > 4095)
-		return gone(b, err, "it says what nobody understands");
+		return remote_lost(b, err, "it says what nobody understands");
 	what = strsep(&answer, "\n");
 	why = strsep(&answer, "\n");
 	fix = strsep(&answer, "\n");
@@ -92,7 +92,7 @@ static int refusal(struct jetwatt_board *b, char *answer, struct jetwatt_error_t
 
 int jetwatt_remote_open(struct jetwatt_board *b, const char *path, struct jetwatt_error_text *err)
 {
-	struct timeval patience = { PATIENCE_S, 0 };
+	struct timeval timeout = { TIMEOUT_S, 0 };
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int rc;
 
@@ -100,8 +100,8 @@ int jetwatt_remote_open(struct jetwatt_board *b, const char *path, struct jetwat
 	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
 	b->remote = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (b->remote >= 0 && !connect(b->remote, (struct sockaddr *)&at, sizeof(at)) &&
-	    !setsockopt(b->remote, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) &&
-	    !setsockopt(b->remote, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)))
+	    !setsockopt(b->remote, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) &&
+	    !setsockopt(b->remote, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)))
 		return 0;
 	rc = -errno;
 	jetwatt_remote_close(b);
@@ -135,10 +135,10 @@ int jetwatt_remote_do(struct jetwatt_board *b, const char *verb, const struct je
 	if (mode)
 		jetwatt_board_mode_format(mode, name, sizeof(name));
 	snprintf(request, sizeof(request), "%s%s%s", verb, mode ? " " : "", name);
-	len = ask(b, request, answer, NULL, err);
+	len = remote_request(b, request, answer, NULL, err);
 	if (len < 0)
 		return (int)len;
-	return !strcmp(answer, "ok") ? 0 : refusal(b, answer, err);
+	return !strcmp(answer, "ok") ? 0 : remote_refusal(b, answer, err);
 }
 
 int jetwatt_remote_freezer(struct jetwatt_board *b, const char *cgroup,
@@ -149,14 +149,14 @@ int jetwatt_remote_freezer(struct jetwatt_board *b, const char *cgroup,
 	int fd;
 
 	snprintf(request, sizeof(request), "freezer %s", cgroup);
-	len = ask(b, request, answer, &fd, err);
+	len = remote_request(b, request, answer, &fd, err);
 	if (len < 0)
 		return (int)len;
 	if (!strcmp(answer, "ok") && fd >= 0)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return refusal(b, answer, err);
+	return remote_refusal(b, answer, err);
 }
 
 int jetwatt_remote_emc(struct jetwatt_board *b, uint64_t *v)
@@ -164,7 +164,7 @@ int jetwatt_remote_emc(struct jetwatt_board *b, uint64_t *v)
 	char answer[JETWATT_REMOTE_ANSWER], *p = answer + 2, *end;
 	int n = 0;
 
-	if (ask(b, "emc", answer, NULL, NULL) < 0 || strncmp(answer, "ok ", 3))
+	if (remote_request(b, "emc", answer, NULL, NULL) < 0 || strncmp(answer, "ok ", 3))
 		return 0;
 	for (; n < JETWATT_BOARD_FREQS_MAX && *p; n++) {
 		v[n] = strtoull(p, &end, 10);

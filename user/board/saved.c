@@ -27,7 +27,7 @@
 
 #define KIND	"jetwatt-saved"
 
-static int compose(const struct jetwatt_board *b, char *buf, size_t len)
+static int saved_compose(const struct jetwatt_board *b, char *buf, size_t len)
 {
 	FILE *f = fmemopen(buf, len, "w");
 
@@ -43,14 +43,15 @@ static int compose(const struct jetwatt_board *b, char *buf, size_t len)
 int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char text[JETWATT_SEALED_MAX];
-	int len = compose(b, text, sizeof(text));
+	int len = saved_compose(b, text, sizeof(text));
 
 	if (len < 0)
 		return jetwatt_error_sys(err, len, "cannot save the board's state");
 	return jetwatt_sealed_store(b, "saved", text, len, err);
 }
 
-static int damaged(const struct jetwatt_board *b, struct jetwatt_error_text *err, const char *why)
+static int saved_damaged(const struct jetwatt_board *b, struct jetwatt_error_text *err,
+			 const char *why)
 {
 	char path[PATH_LEN];
 
@@ -62,7 +63,7 @@ static int damaged(const struct jetwatt_board *b, struct jetwatt_error_text *err
 }
 
 /* One line. NULL, or what is wrong with it. */
-static const char *take_line(struct jetwatt_board *b, const char *line)
+static const char *saved_load_line(struct jetwatt_board *b, const char *line)
 {
 	jetwatt_each_knob(k) {
 		bool mine;
@@ -75,7 +76,7 @@ static const char *take_line(struct jetwatt_board *b, const char *line)
 }
 
 /* What jetwatt_sealed_intact() has left of it, to jetwatt_board::saved. */
-static const char *take(struct jetwatt_board *b, char *text)
+static const char *saved_parse(struct jetwatt_board *b, char *text)
 {
 	const char *wrong = NULL;
 	char *save, *line;
@@ -84,7 +85,7 @@ static const char *take(struct jetwatt_board *b, char *text)
 	strtok_r(text, "\n", &save);
 	strtok_r(NULL, "\n", &save);
 	while (!wrong && (line = strtok_r(NULL, "\n", &save)))
-		wrong = take_line(b, line);
+		wrong = saved_load_line(b, line);
 	/* A knob without a line was missing when the state was saved: it was not changed. */
 	jetwatt_each_knob(k)
 		if (!wrong && jetwatt_knob_ops(k)->loaded)
@@ -108,9 +109,9 @@ int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 	b->have_saved = false;
 	wrong = jetwatt_sealed_intact(KIND, text, (size_t)len, boot);
 	if (!wrong)
-		wrong = take(b, text);
+		wrong = saved_parse(b, text);
 	if (wrong)
-		return damaged(b, err, wrong);
+		return saved_damaged(b, err, wrong);
 	/* What an earlier boot has left is no way back: its knobs went with the power. */
 	b->have_saved = jetwatt_sealed_now(b, boot);
 	return !b->have_saved;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* CRC-32 as in IEEE 802.3: finds every burst of up to 32 bits. */
-static uint32_t checksum(const char *p, size_t len)
+static uint32_t sealed_checksum(const char *p, size_t len)
 {
 	uint32_t crc = UINT32_MAX;
 
@@ -27,7 +27,7 @@ static uint32_t checksum(const char *p, size_t len)
 	return ~crc;
 }
 
-static void boot_id(const struct jetwatt_board *b, char *buf, size_t len)
+static void read_boot_id(const struct jetwatt_board *b, char *buf, size_t len)
 {
 	char path[PATH_LEN];
 	ssize_t got = -1;
@@ -50,7 +50,7 @@ void jetwatt_sealed_begin(const struct jetwatt_board *b, const char *kind, FILE 
 {
 	char boot[64];
 
-	boot_id(b, boot, sizeof(boot));
+	read_boot_id(b, boot, sizeof(boot));
 	fprintf(f, "%s 1\nboot %s\n", kind, boot);
 }
 
@@ -62,7 +62,7 @@ int jetwatt_sealed_end(FILE *f, const char *buf)
 
 	fflush(f);
 	end = ftell(f);
-	fprintf(f, "sum %08" PRIx32 "\n", end > 0 ? checksum(buf, (size_t)end) : 0);
+	fprintf(f, "sum %08" PRIx32 "\n", end > 0 ? sealed_checksum(buf, (size_t)end) : 0);
 	if (fflush(f) || ferror(f) || (end = ftell(f)) <= 0)
 		end = -EOVERFLOW;
 	fclose(f);
@@ -140,7 +140,7 @@ const char *jetwatt_sealed_intact(const char *kind, char *text, size_t len, char
 	sum++;
 	if (strspn(sum + 4, "0123456789abcdef") != 8 || strcmp(sum + 12, "\n"))
 		return "its end is missing";
-	if (strtoul(sum + 4, NULL, 16) != checksum(text, (size_t)(sum - text)))
+	if (strtoul(sum + 4, NULL, 16) != sealed_checksum(text, (size_t)(sum - text)))
 		return "its checksum does not match";
 	*sum = '\0';
 	return sscanf(text + n + 3, "boot %63s", boot) == 1 ? NULL : "a line is not of the known form";
@@ -151,7 +151,7 @@ bool jetwatt_sealed_now(const struct jetwatt_board *b, const char *boot)
 {
 	char now[64];
 
-	boot_id(b, now, sizeof(now));
+	read_boot_id(b, now, sizeof(now));
 	return !strcmp(boot, now);
 }
 

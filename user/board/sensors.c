@@ -41,7 +41,8 @@ struct settings {
 	int chips, adapters;
 };
 
-static int read_of(const struct jetwatt_board *b, const char *dir, const char *leaf, uint64_t *v)
+static int read_attribute(const struct jetwatt_board *b, const char *dir, const char *leaf,
+			  uint64_t *v)
 {
 	char path[PATH_LEN];
 
@@ -49,7 +50,8 @@ static int read_of(const struct jetwatt_board *b, const char *dir, const char *l
 	return jetwatt_sysfs_u64(b, path, v);
 }
 
-static int write_of(const struct jetwatt_board *b, const char *dir, const char *leaf, uint64_t v)
+static int write_attribute(const struct jetwatt_board *b, const char *dir, const char *leaf,
+			   uint64_t v)
 {
 	char path[PATH_LEN];
 
@@ -95,13 +97,13 @@ static void find_chip(const struct jetwatt_board *b, struct settings *s, const c
 	if (!d)
 		return;
 	closedir(d);
-	if (c->dir[0] && !read_of(b, c->dir, "samples", &c->samples) &&
-	    !read_of(b, c->dir, "update_interval", &c->interval))
+	if (c->dir[0] && !read_attribute(b, c->dir, "samples", &c->samples) &&
+	    !read_attribute(b, c->dir, "update_interval", &c->interval))
 		s->chips++;
 	find_adapter(b, s, nr);
 }
 
-static void look(const struct jetwatt_board *b, struct settings *s)
+static void sensors_read(const struct jetwatt_board *b, struct settings *s)
 {
 	static const char * const driver[] = { "ina3221", "ina238" };
 	char path[PATH_LEN];
@@ -119,8 +121,8 @@ static void look(const struct jetwatt_board *b, struct settings *s)
 	}
 }
 
-static int store(struct jetwatt_board *b, const struct settings *s,
-		 struct jetwatt_error_text *err)
+static int sensors_store(struct jetwatt_board *b, const struct settings *s,
+			 struct jetwatt_error_text *err)
 {
 	char text[JETWATT_SEALED_MAX];
 	FILE *f = fmemopen(text, sizeof(text), "w");
@@ -140,7 +142,7 @@ static int store(struct jetwatt_board *b, const struct settings *s,
 	return jetwatt_sealed_store(b, LEAF, text, len, err);
 }
 
-static int take_line(const char *line, struct settings *s)
+static int sensors_load_line(const char *line, struct settings *s)
 {
 	struct chip *c = &s->chip[s->chips];
 	struct adapter *a = &s->adapter[s->adapters];
@@ -159,7 +161,7 @@ static int take_line(const char *line, struct settings *s)
 }
 
 /* Return: 0; -ENOENT: there is none of this boot; -EBADMSG; other negative errno. */
-static int load(struct jetwatt_board *b, struct settings *s, struct jetwatt_error_text *err)
+static int sensors_load(struct jetwatt_board *b, struct settings *s, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64], *save, *line;
 	ssize_t len = jetwatt_sealed_load(b, LEAF, path, text);
@@ -178,7 +180,7 @@ static int load(struct jetwatt_board *b, struct settings *s, struct jetwatt_erro
 		strtok_r(text, "\n", &save);
 		strtok_r(NULL, "\n", &save);
 		while (!rc && (line = strtok_r(NULL, "\n", &save)))
-			rc = take_line(line, s);
+			rc = sensors_load_line(line, s);
 		wrong = rc ? "a line is not of the known form" : NULL;
 	}
 	if (!wrong)
@@ -194,39 +196,39 @@ static int load(struct jetwatt_board *b, struct settings *s, struct jetwatt_erro
  * does not multiply by it where the interval is read: so it is written while
  * there is one sample.
  */
-static int put_chip(const struct jetwatt_board *b, const struct chip *c)
+static int sensors_write_chip(const struct jetwatt_board *b, const struct chip *c)
 {
 	uint64_t samples, interval;
 	int rc;
 
-	rc = read_of(b, c->dir, "samples", &samples);
+	rc = read_attribute(b, c->dir, "samples", &samples);
 	/* The driver has let go of the chip meanwhile: it has begun anew. */
 	if (rc == -ENOENT)
 		return 0;
 	if (!rc)
-		rc = read_of(b, c->dir, "update_interval", &interval);
+		rc = read_attribute(b, c->dir, "update_interval", &interval);
 	if (!rc && interval != c->interval) {
-		rc = samples == 1 ? 0 : write_of(b, c->dir, "samples", 1);
+		rc = samples == 1 ? 0 : write_attribute(b, c->dir, "samples", 1);
 		samples = 1;
 		if (!rc)
-			rc = write_of(b, c->dir, "update_interval", c->interval);
+			rc = write_attribute(b, c->dir, "update_interval", c->interval);
 	}
 	if (!rc && samples != c->samples)
-		rc = write_of(b, c->dir, "samples", c->samples);
+		rc = write_attribute(b, c->dir, "samples", c->samples);
 	return rc;
 }
 
 /* Everything as in @s, what can be: the first error is what is returned. */
-static int put(const struct jetwatt_board *b, const struct settings *s)
+static int sensors_write(const struct jetwatt_board *b, const struct settings *s)
 {
 	struct settings now;
 	int first = 0, rc;
 
 	for (int i = 0; i < s->chips; i++) {
-		rc = put_chip(b, &s->chip[i]);
+		rc = sensors_write_chip(b, &s->chip[i]);
 		first = first ? first : rc;
 	}
-	look(b, &now);
+	sensors_read(b, &now);
 	for (int i = 0; i < now.adapters; i++)
 		for (int k = 0; k < s->adapters; k++) {
 			if (strcmp(now.adapter[i].file, s->adapter[k].file) ||
@@ -239,11 +241,11 @@ static int put(const struct jetwatt_board *b, const struct settings *s)
 }
 
 /* Do the same chips say the same now? An interval is what the chip can do nearest: @exact or not. */
-static bool same(const struct jetwatt_board *b, const struct settings *s, bool exact)
+static bool sensors_match(const struct jetwatt_board *b, const struct settings *s, bool exact)
 {
 	struct settings now;
 
-	look(b, &now);
+	sensors_read(b, &now);
 	for (int i = 0; i < now.chips; i++)
 		for (int k = 0; k < s->chips; k++)
 			if (!strcmp(now.chip[i].dir, s->chip[k].dir) &&
@@ -262,19 +264,19 @@ static bool same(const struct jetwatt_board *b, const struct settings *s, bool e
 int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	struct settings s;
-	int rc = load(b, &s, err);
+	int rc = sensors_load(b, &s, err);
 
 	if (rc)
 		return rc;
-	rc = put(b, &s);
-	if (!rc && !same(b, &s, true))
+	rc = sensors_write(b, &s);
+	if (!rc && !sensors_match(b, &s, true))
 		rc = -EIO;
 	if (rc)
 		return jetwatt_error_sys(err, rc, "the sensors' settings did not come back");
 	return jetwatt_sealed_delete(b, LEAF, err);
 }
 
-static int lock(struct jetwatt_board *b, struct jetwatt_error_text *err)
+static int sensors_lock(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	return jetwatt_lease_lock(b, "sensors.lease", "another jetwatt has changed the sensors", err);
 }
@@ -282,11 +284,11 @@ static int lock(struct jetwatt_board *b, struct jetwatt_error_text *err)
 int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	struct settings s;
-	int rc = load(b, &s, err), fd;
+	int rc = sensors_load(b, &s, err), fd;
 
 	if (rc)
 		return rc;
-	fd = lock(b, err);
+	fd = sensors_lock(b, err);
 	if (fd < 0)
 		return fd;
 	/* Whoever had it may have brought it back meanwhile. */
@@ -295,7 +297,7 @@ int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_
 	return rc;
 }
 
-static int unsupported(struct jetwatt_error_text *err, const char *what, const char *fix)
+static int sensors_unsupported(struct jetwatt_error_text *err, const char *what, const char *fix)
 {
 	jetwatt_board_error_set(err, -EOPNOTSUPP, "%s", what);
 	jetwatt_error_why(err, "this kernel has no attribute for it");
@@ -303,16 +305,16 @@ static int unsupported(struct jetwatt_error_text *err, const char *what, const c
 	return -EOPNOTSUPP;
 }
 
-static int plan(const struct jetwatt_board_sensors *want, const struct settings *before,
-		struct settings *after, struct jetwatt_error_text *err)
+static int sensors_plan(const struct jetwatt_board_sensors *want, const struct settings *before,
+			struct settings *after, struct jetwatt_error_text *err)
 {
 	*after = *before;
 	if ((want->averages || want->refresh_ms >= 0) && !before->chips)
-		return unsupported(err, "the sensors' averaging cannot be changed",
-				   "sudo modprobe ina3221: its samples and update_interval are what is used");
+		return sensors_unsupported(err, "the sensors' averaging cannot be changed",
+					   "sudo modprobe ina3221: its samples and update_interval are what is used");
 	if (want->bus_khz && !before->adapters)
-		return unsupported(err, "the clock of the sensors' bus cannot be changed",
-				   "clock-frequency in the device tree sets it (JetPack 6 and 7)");
+		return sensors_unsupported(err, "the clock of the sensors' bus cannot be changed",
+					   "clock-frequency in the device tree sets it (JetPack 6 and 7)");
 	for (int i = 0; i < after->chips; i++) {
 		if (want->averages)
 			after->chip[i].samples = want->averages;
@@ -328,7 +330,7 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 			      struct jetwatt_error_text *err)
 {
 	struct settings before, after;
-	int fd = lock(b, err), rc;
+	int fd = sensors_lock(b, err), rc;
 
 	if (fd < 0)
 		return fd;
@@ -336,18 +338,18 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 	rc = jetwatt_sensors_put_back(b, err);
 	if (rc && rc != -ENOENT)
 		goto unlock;
-	look(b, &before);
-	rc = plan(want, &before, &after, err);
+	sensors_read(b, &before);
+	rc = sensors_plan(want, &before, &after, err);
 	if (!rc)
-		rc = store(b, &before, err);
+		rc = sensors_store(b, &before, err);
 	if (!rc)
 		rc = jetwatt_guardian_start(b, fd, jetwatt_sensors_put_back, &b->guardian, err);
 	if (rc)
 		goto unlock;
-	rc = put(b, &after);
+	rc = sensors_write(b, &after);
 	if (rc)
 		rc = jetwatt_error_sys(err, rc, "the sensors' settings cannot be changed");
-	else if (!same(b, &after, false)) {
+	else if (!sensors_match(b, &after, false)) {
 		rc = jetwatt_board_error_set(err, -EINVAL, "the sensors do not take these settings");
 		jetwatt_error_why(err, "they read back as others");
 		jetwatt_error_fix(err, "averages are 1, 4, 16, 64, 128, 256, 512 or 1024");

@@ -31,7 +31,7 @@ bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const 
 	return max_first || !max || jetwatt_switch_put(p, max_path, want->max);
 }
 
-static bool step(struct jetwatt_switch *p, enum jetwatt_switch_step at)
+static bool switch_step(struct jetwatt_switch *p, enum jetwatt_switch_step at)
 {
 	jetwatt_each_knob(k) {
 		const struct jetwatt_knob_ops *ops = jetwatt_knob_ops(k);
@@ -64,7 +64,8 @@ int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state 
 	rc = jetwatt_state_read(b, &p.now, err);
 	if (rc)
 		return rc;
-	for (int at = 0; at < JETWATT_SWITCH_STEPS && step(&p, (enum jetwatt_switch_step)at); at++)
+	for (int at = 0; at < JETWATT_SWITCH_STEPS && switch_step(&p, (enum jetwatt_switch_step)at);
+	     at++)
 		;
 	return p.rc;
 }

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int full(const struct jetwatt_board *b, const char *path, char *out)
+static int sysfs_full_path(const struct jetwatt_board *b, const char *path, char *out)
 {
 	return snprintf(out, PATH_LEN, "%s/%s", b->sys, path) < PATH_LEN ? 0 : -ENAMETOOLONG;
 }
@@ -24,7 +24,7 @@ int jetwatt_sysfs_text(const struct jetwatt_board *b, const char *path, char *bu
 	ssize_t got;
 	int fd, rc;
 
-	rc = full(b, path, name);
+	rc = sysfs_full_path(b, path, name);
 	if (rc)
 		return rc;
 	fd = open(name, O_RDONLY | O_CLOEXEC);
@@ -63,7 +63,7 @@ int jetwatt_sysfs_u64(const struct jetwatt_board *b, const char *path, uint64_t 
 	return errno || end == text || *end || text[0] == '-' ? -EINVAL : 0;
 }
 
-static int ascending(const void *a, const void *b)
+static int sysfs_compare_u64(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -88,7 +88,7 @@ int jetwatt_sysfs_list(const struct jetwatt_board *b, const char *path, uint64_t
 		if (v[n])
 			n++;
 	}
-	qsort(v, (size_t)n, sizeof(*v), ascending);
+	qsort(v, (size_t)n, sizeof(*v), sysfs_compare_u64);
 	for (int i = 0; i < n; i++)
 		if (!kept || v[i] != v[kept - 1])
 			v[kept++] = v[i];
@@ -101,7 +101,7 @@ int jetwatt_sysfs_write(const struct jetwatt_board *b, const char *path, uint64_
 	ssize_t put;
 	int fd, rc;
 
-	rc = full(b, path, name);
+	rc = sysfs_full_path(b, path, name);
 	if (rc)
 		return rc;
 	rc = snprintf(text, sizeof(text), "%" PRIu64 "\n", v);
@@ -124,7 +124,7 @@ bool jetwatt_sysfs_exists(const struct jetwatt_board *b, const char *path)
 {
 	char name[PATH_LEN];
 
-	return !full(b, path, name) && !access(name, F_OK);
+	return !sysfs_full_path(b, path, name) && !access(name, F_OK);
 }
 
 /* Between two looks at a knob that has not settled. */
