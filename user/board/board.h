@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What this board is: its total's rails, its knobs, its power modes; save,
- * apply, verify, restore. The only room that writes sysfs.
+ * The board: its knobs, its power modes, the rails of its total power. Saves the knobs, applies
+ * a mode, verifies it and restores the saved state. Only this directory writes sysfs.
+ *
+ * A knob is a setting that a power mode fixes: the number of online cores, or the cap of the CPU,
+ * GPU, memory (EMC) or DLA clock. A level is one value that a knob can have. Built on libjetwatt
+ * (jetwatt.h: modes, rails) and util/.
+ *
+ * Context: not thread-safe: the callers serialise their calls.
  */
 #ifndef JETWATT_BOARD_H
 #define JETWATT_BOARD_H
@@ -16,20 +22,20 @@
 
 #define JETWATT_BOARD_FREQS_MAX	64
 
-/* Writes @text to the knob @path. Return: 0 or a negative errno. */
+/* Write @text to the file @path of a knob. Return: 0; negative errno. */
 typedef int (*jetwatt_board_write_fn)(const char *path, const char *text, void *arg);
 
 /**
- * struct jetwatt_board_roots - where to look; NULL: the usual place
- * @sys: "/sys"
- * @proc: "/proc"
- * @state: "/var/lib/jetwatt"
- * @etc: "/etc"
- * @write: does the writes to knobs instead of the room itself: a helper with
- *	more privileges, or a test that lets a knob refuse; NULL: open and write
- * @arg: for @write
- * @knobs: socket of jetwatt-knobs, which does all that takes the right to write;
- *	NULL: this process has it
+ * struct jetwatt_board_roots - directories and helpers; NULL: the default
+ * @sys: root of sysfs, "/sys"
+ * @proc: root of procfs, "/proc"
+ * @state: directory of the saved states and the lease, "/var/lib/jetwatt"
+ * @etc: directory of nvpmodel.conf and nv_tegra_release, "/etc"
+ * @write: writes knobs in place of open(2) and write(2): a helper with more privileges, or a
+ *	test whose knob refuses a value
+ * @arg: passed to @write
+ * @knobs: socket of jetwatt-knobs, which then saves, applies, verifies and restores for this
+ *	process; NULL: this process writes the knobs itself
  */
 struct jetwatt_board_roots {
 	const char *sys, *proc, *state, *etc;
@@ -40,149 +46,167 @@ struct jetwatt_board_roots {
 
 struct jetwatt_board;
 
-/* Clock of a knob that the board lacks, in kHz or Hz, where the clock is not known. Not 0,
- * which profiles, databases and their servers refuse. */
+/* Clock, in kHz or Hz, of a knob that the board lacks and whose real clock is not known. Not 0:
+ * profiles, databases and their servers refuse a clock of 0. */
 #define JETWATT_BOARD_NO_CLOCK	1
 
 /**
- * jetwatt_board_open() - find the board's knobs
+ * jetwatt_board_open() - identify the board and find its knobs
+ * @b: gets the board; the caller closes it
+ * @roots: NULL: all defaults
+ * @err: gets what failed, why, and a fix; may be NULL, as in every function below
  *
- * A missing knob is no error: the knob then has one step, which is never written. The
- * step of a memory clock without a cap is the highest clock of the memory, if that is
- * known; that of any other clock is JETWATT_BOARD_NO_CLOCK.
- * Return: 0; -ENOMEM; -ENOENT: the CPUs cannot be listed; other negative errno.
+ * A missing knob is not an error. Such a knob has one level and is never written. Without a cap,
+ * the level of the memory clock is its highest clock, if known. Otherwise the level of a missing
+ * clock is JETWATT_BOARD_NO_CLOCK.
+ *
+ * Return: 0; -ENOMEM; -ENOENT: no CPU is listed, or the socket of jetwatt-knobs does not exist;
+ * other negative errno.
  */
 int jetwatt_board_open(struct jetwatt_board **b, const struct jetwatt_board_roots *roots,
 		       struct jetwatt_error_text *err);
 void jetwatt_board_close(struct jetwatt_board *b);
 
 /**
- * jetwatt_board_lacks() - say why a knob is missing and how to get it
+ * jetwatt_board_lacks() - return why a knob is missing, with a fix
  *
- * Return: NULL if the board has the knob. The text belongs to the board.
+ * Return: NULL: the board has the knob. The text lives as long as the board.
  */
 const struct jetwatt_error_text *jetwatt_board_lacks(const struct jetwatt_board *b,
 						     enum jetwatt_knob knob);
 
 /**
- * jetwatt_board_switchable() - does the board have any clock that can be set?
+ * jetwatt_board_switchable() - check that at least one required clock can be set
  *
- * Return: 0; -ENODEV: @err says what the first missing clock lacks.
+ * Return: 0; -ENODEV: none can, and @err says why the CPU clock is missing.
  */
 int jetwatt_board_switchable(const struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /**
- * jetwatt_board_present() - is this machine a board at all?
+ * jetwatt_board_present() - check whether this machine is a Jetson
  *
- * A board can be opened on any machine with a CPU, as no knob is needed. It is a Jetson if its
- * device tree says so, or if both the GPU and the memory have a clock that can be set.
+ * jetwatt_board_open() succeeds on any machine with a CPU, as no knob is required. A machine is a
+ * Jetson if its device tree names a Tegra chip or a listed board, or if both the GPU clock and
+ * the memory clock can be set.
  */
 bool jetwatt_board_present(const struct jetwatt_board *b);
 
-const char *jetwatt_board_name(const struct jetwatt_board *b);	/* "Jetson AGX Orin" */
+const char *jetwatt_board_name(const struct jetwatt_board *b);	/* For example "Jetson AGX Orin". */
 
-/* What else a mode's time and power depend on: governors and parts of the GPU that
- * are switched off, as "cpu_governor=schedutil tpc_pg_mask=0"; and what the board
- * runs: "L4T 36.4.3", or "Linux 6.1.0" where there is no L4T. */
+/* Write the other settings that change the time and power of a mode to @buf, as words NAME=VALUE:
+ * governors and masks of gated GPU parts, "cpu_governor=schedutil tpc_pg_mask=0". */
 void jetwatt_board_params(const struct jetwatt_board *b, char *buf, size_t len);
+/* Write the release of the board's software to @buf: "L4T 36.4.3", or "Linux 6.1.0" without L4T. */
 void jetwatt_board_release(const struct jetwatt_board *b, char *buf, size_t len);
 
-/* Levels of a knob, ascending, in the unit of its row. Return: how many; 0: an optional knob
- * that the board lacks. */
+/* Get the levels of a knob, ascending, in the unit of its row in JETWATT_KNOB_ROWS(). @v lives as
+ * long as the board. Return: number of levels; 0: the board lacks this optional knob. */
 int jetwatt_board_levels(const struct jetwatt_board *b, enum jetwatt_knob k, const uint64_t **v);
 
-/* From here on the grid, what is read, and "MAXN" have a value of the optional knob @k. Return: 0;
- * -ENODEV: jetwatt_board_lacks(). */
+/* Include the optional knob @k: jetwatt_board_modes(), jetwatt_board_read() and the mode "MAXN"
+ * have a value of it from now on. Return: 0; -ENODEV: the board lacks the knob. */
 int jetwatt_board_grid(struct jetwatt_board *b, enum jetwatt_knob k);
 
-/* All power modes (the grid). Caller frees *modes. Return: how many. */
+/* List all power modes: every combination of levels (the grid). The caller frees *modes.
+ * Return: number of modes; -ENOMEM. */
 int jetwatt_board_modes(const struct jetwatt_board *b, struct jetwatt_mode **modes);
 
-/* "12 core counts x 29 CPU x 13 GPU x 4 EMC clocks" Return: @buf. */
+/* Describe the grid: "12 core counts x 29 CPU x 13 GPU x 4 EMC clocks". Return: @buf. */
 const char *jetwatt_board_grid_text(const struct jetwatt_board *b, char *buf, size_t len);
 
-/* Is it one of them? Return: 0, -EINVAL: @err says which knob lacks the step. */
+/* Check that @m is a mode of this board. Return: 0; -EINVAL: @err names the knob without that
+ * level. */
 int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *m,
 		      struct jetwatt_error_text *err);
 
-/* The rails (labels as in jetwatt_rails()) whose sum is the module's power:
- * never a parent and its child. Fills @rail with indices. *scope becomes
- * "module", "board" or "partial sum". Return: how many. */
+/**
+ * jetwatt_board_total() - choose the rails whose sum is the total power
+ * @rails, @n: as jetwatt_rails() lists them
+ * @rail: gets the indices of the chosen rails; room for @n. A rail and the rail that feeds it are
+ *	never both chosen
+ * @scope: gets "module"; "board": the only input that is measured feeds the carrier board too; or
+ *	"partial sum": an input of the module is not measured, or the board is not known
+ *
+ * Return: number of indices.
+ */
 int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail *rails, int n,
 			int *rail, const char **scope);
 
-/* The rail that @label is fed by; NULL: none, or not known on this board. */
+/* Return: label of the rail that feeds @label; NULL: none, or not known for this board. */
 const char *jetwatt_board_parent(const struct jetwatt_board *b, const char *label);
 
-/* What the knobs say now. @mode's clocks are the caps that are set; an EMC
- * without a cap reads as its highest step, a cap that the driver has rounded as the
- * nearest step, a missing knob as its only step. Optional knobs are 0 unless
- * jetwatt_board_grid() was called. Return: 0 or a negative errno. */
+/* Read the mode that the knobs have now. The clocks are the caps that are set. A memory clock
+ * without a cap reads as its highest level, a cap that the driver has rounded as the nearest
+ * level, a missing knob as its only level. An optional knob is 0 unless jetwatt_board_grid() has
+ * included it. Return: 0; negative errno. */
 int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
 
 /**
- * jetwatt_board_save() - take the lease and write every knob's value to
- * @state/saved, unless it is there already (then the older state counts: the
- * board is still as we made it). One that an earlier boot left is replaced:
- * knobs do not survive a reboot.
+ * jetwatt_board_save() - take the lease and write the value of every knob to @state/saved
+ *
+ * A saved state of this boot is kept: it dates from before jetwatt first changed a knob. One of
+ * an earlier boot is replaced, because knobs do not survive a reboot.
  *
  * The lease ends with jetwatt_board_restore(), jetwatt_board_close() or the process.
- * Return: 0; -EBUSY: another process holds the lease; -EAGAIN: heat limits a clock, so
- * that what it is set to cannot be read; -EBADMSG: a saved state is there and damaged;
- * -EPERM and other negative errno.
+ * Return: 0; -EBUSY: another process holds the lease; -EAGAIN: thermal throttling hides the value
+ * of a clock; -EBADMSG: the existing saved state is damaged; -EPERM; other negative errno.
  */
 int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /**
- * jetwatt_board_apply() - save, take the lease, write in a safe order, read back
+ * jetwatt_board_apply() - save the knobs, write a mode in a safe order, and read it back
  *
- * All or nothing: if a knob refuses or reads back as another value, what was
- * written is rolled back.
- * Return: 0; -EINVAL: not a mode of this board; -EBUSY: another process holds
- * the lease; -EPERM; -EAGAIN, -EBADMSG: as jetwatt_board_save(); -EIO: refused or not
- * taken (rolled back); -ENOTRECOVERABLE: and the roll-back failed too (the
- * saved state stays, jetwatt_board_restore() may be tried again).
+ * All or nothing: if a knob refuses a value, or reads back another one, all knobs are rolled
+ * back. Takes the lease as jetwatt_board_save() does. Blocks until the knobs have settled.
+ *
+ * Return: 0; -EINVAL: not a mode of this board; -EBUSY, -EAGAIN, -EBADMSG, -EPERM: as
+ * jetwatt_board_save(); -EIO: a knob refused or read back another value, and all are rolled back;
+ * -ENOTRECOVERABLE: the roll-back failed too, and the saved state stays for another
+ * jetwatt_board_restore(); -EPIPE: jetwatt-knobs has ended.
  */
 int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode,
 			struct jetwatt_error_text *err);
 
-/* Does the kernel's thermal governor limit a clock now? What a knob was told holds on, and
- * that it shows less is no difference to jetwatt_board_verify(). Return: 1, 0. */
+/* Check whether the kernel's thermal governor limits a clock now. The value that was written to a
+ * knob stays in force behind the thermal limit, so jetwatt_board_verify() does not report the
+ * lower value that the knob shows. Return: 1; 0: no, or it cannot be read. */
 int jetwatt_board_throttled(const struct jetwatt_board *b);
 
-/* Every knob as in @mode? Return: 0, -ESTALE (err says which is not). */
+/* Check that every knob is as in @mode. Return: 0; -ESTALE: @err names a knob that is not;
+ * -EINVAL: not a mode of this board; other negative errno. */
 int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mode,
 			 struct jetwatt_error_text *err);
 
-/* Bring the saved state back, verify, delete @state/saved, end the lease. Also
- * for what a process that is gone has left.
- * Return: 0; -ENOENT: nothing saved in this boot; -EBUSY: another process holds the lease;
- * -EBADMSG: the saved state is damaged, nothing was written; -EPERM; -EIO: some
- * knob did not come back (the others did; the saved state stays). */
+/* Restore the saved state, verify it, delete @state/saved and end the lease. Also restores what
+ * a process that has ended has left.
+ * Return: 0; -ENOENT: nothing is saved in this boot; -EBUSY: another process holds the lease;
+ * -EBADMSG: the saved state is damaged, and nothing was written; -EPERM; -EIO: a knob could not
+ * be restored (the others were; the saved state stays). */
 int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
-/* Somebody else has taken over: what was saved is not to come back over what he does.
- * Forget it and end the lease. Return: 0; -ENOENT: this process does not hold the lease, so
- * nothing of it is saved; other negative errno. */
+/* Delete the saved state without restoring it, and end the lease: for when another program has
+ * taken over the knobs and its values are to stay. Return: 0; -ENOENT: this process does not hold
+ * the lease, so it has saved nothing; other negative errno. */
 int jetwatt_board_forget(struct jetwatt_board *b);
 
 /**
- * jetwatt_board_guardian() - from here on the saved state comes back if this
- * process ends in any way, or closes the board
+ * jetwatt_board_guardian() - start a process that restores the knobs when this process ends
  *
- * By a process of its own, so to be called before there are threads or a lease.
+ * The guardian process restores the saved state and thaws the jobs when this process ends, however
+ * it ends, or closes the board. It is forked, so call this before starting threads and before
+ * taking the lease. Does nothing with jetwatt-knobs, which has a guardian of its own.
  * Return: 0; negative errno.
  */
 int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
-/* Is it still there? Return: 1, 0. */
+/* Check that the guardian process, or jetwatt-knobs, is still alive. Return: 1, 0. */
 int jetwatt_board_guarded(const struct jetwatt_board *b);
 
-/* Longest path of a cgroup, with its NUL; so many may be held. */
+/* Longest path of a cgroup, in bytes with its NUL; most cgroups with an open freezer. */
 #define JETWATT_BOARD_CGROUP	224
 #define JETWATT_BOARD_HELD	4
 
-/* Is a cgroup this one, or below it? */
+/* Check whether @cgroup is @path or below it. */
 static inline int jetwatt_cgroup_below(const char *cgroup, const char *path)
 {
 	size_t n = strlen(path);
@@ -191,39 +215,43 @@ static inline int jetwatt_cgroup_below(const char *cgroup, const char *path)
 }
 
 /**
- * jetwatt_board_freezer() - hold the jobs of a cgroup, and let them go, from here on
- * @cgroup: in the hierarchy of version 2, as in /proc/PID/cgroup
+ * jetwatt_board_freezer() - open the freezer of a cgroup, so that its jobs can be frozen and thawed
+ * @cgroup: path in the cgroup v2 hierarchy, as in /proc/PID/cgroup
  *
- * That they may be held is on disk first. Return: descriptor of its cgroup.freeze; -EINVAL: no
- * such path, or we are in it, or process 1 is; -ENOENT: no such cgroup, or a kernel before
- * 5.2; -EACCES: jetwatt-knobs was not told to; -EPERM; other negative errno.
+ * The cgroup is recorded on disk before this returns, so that its jobs are thawed even if this
+ * process is killed.
+ * Return: descriptor of its cgroup.freeze; -EINVAL: not a path, or the cgroup contains this
+ * process or process 1; -ENOENT: no such cgroup, or a kernel before 5.2; -ENOSPC: more than
+ * JETWATT_BOARD_HELD cgroups; -EBUSY: another process has opened freezers; -EACCES: jetwatt-knobs
+ * is not configured to freeze this cgroup; -EPERM; other negative errno.
  */
 int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 			  struct jetwatt_error_text *err);
 
-/* Let go of all that this process, or one that is gone, may have held; not of what another
- * one that lives may. Where jetwatt-knobs
- * has opened the freezers it does so when we hang up. Return: 0, negative errno. */
+/* Thaw all cgroups that this process, or one that has ended, has recorded on disk, and delete the
+ * record. Leaves those of another live process alone. Does nothing with jetwatt-knobs, which
+ * thaws them when this process disconnects. Return: 0; negative errno. */
 int jetwatt_board_thaw(struct jetwatt_board *b);
 
-/* The @i-th cgroup whose freezer this process has opened and that is on disk; NULL: there are no
- * more. Until the next call for the board's freezers. */
+/* Return: the @i-th cgroup whose freezer this process has opened and recorded; NULL: no more.
+ * Valid until the next call that opens or thaws a freezer. */
 const char *jetwatt_board_held(const struct jetwatt_board *b, int i);
 
-/* Let go of the jobs of one cgroup. @keep: they may be held again, so that stays on disk.
- * Return: 0, negative errno. */
+/* Thaw the jobs of one cgroup. @keep: keep its record on disk, because it will be frozen again.
+ * Return: 0; negative errno. */
 int jetwatt_board_let_go(struct jetwatt_board *b, const char *cgroup, int keep);
 
-/* Is there a saved state of this boot? Return: 1 (@owner: the process that holds the lease,
- * 0: none), 0 or a negative errno. */
+/* Check whether a saved state of this boot exists. Return: 1, with *@owner the PID that holds the
+ * lease (0: none); 0: no; negative errno. */
 int jetwatt_board_saved(struct jetwatt_board *b, int *owner);
 
 /**
- * struct jetwatt_board_sensors - how the power sensors are to convert
- * @averages: conversions that a value is the mean of (1, 4, 16, ... 1024), 0: as it is
- * @refresh_ms: time in which a chip converts all its channels once; the nearest
- *	that it can; -1: as it is
- * @bus_khz: clock of the bus that they are on, 100 or 400; 0: as it is
+ * struct jetwatt_board_sensors - conversion settings of the power sensors
+ * @averages: number of conversions that one reading averages (1, 4, 16, 64, 128, 256, 512, 1024);
+ *	0: leave it
+ * @refresh_ms: time in which a chip converts all its channels once, in ms; the chip rounds it to
+ *	the nearest that it supports; -1: leave it
+ * @bus_khz: clock of the sensors' I2C bus, 100 or 400 kHz; 0: leave it
  */
 struct jetwatt_board_sensors {
 	unsigned int averages, bus_khz;
@@ -231,30 +259,33 @@ struct jetwatt_board_sensors {
 };
 
 /**
- * jetwatt_board_sensors_set() - change that, by way of the hwmon driver's and
- * the adapter's own attributes
+ * jetwatt_board_sensors_set() - change the conversion settings
  *
- * What was before is written to @state/sensors first. It comes back with
- * jetwatt_board_sensors_back(); if this process ends in any other way, a guardian
- * process that is started here brings it back.
- * Return: 0; -EBUSY: another process does this; -EOPNOTSUPP: there is no such
- * attribute; -EINVAL: the chips do not take such a value; -EPERM; -EIO; other
- * negative errno. Then all is as before.
+ * Writes attributes of the hwmon driver and of the I2C adapter. The previous settings are written
+ * to @state/sensors first. jetwatt_board_sensors_back() restores them. If this process ends
+ * without that, a guardian process, which is forked here, restores them.
+ *
+ * Return: 0; -EBUSY: another process has changed the sensors; -EOPNOTSUPP: the kernel lacks the
+ * attribute; -EINVAL: the chips do not take this value; -EPERM; -EIO; other negative errno. On
+ * failure the previous settings are restored.
  */
 int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_board_sensors *want,
 			      struct jetwatt_error_text *err);
 
-/* As before again. Return: 0; -EIO: something did not come back. */
+/* Restore the settings from before jetwatt_board_sensors_set(), and end the guardian process.
+ * Return: 0, also if nothing was changed; -EIO: a setting could not be restored; other negative
+ * errno. */
 int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
-/* The same for what a process has left whose guardian is gone too. Return: 0;
- * -ENOENT: nothing saved in this boot; -EBUSY: it still lives; -EBADMSG; -EPERM; -EIO. */
+/* Restore the settings that an ended process and its guardian have left behind. Return: 0;
+ * -ENOENT: nothing is saved in this boot; -EBUSY: the process that changed them still runs;
+ * -EBADMSG: the saved settings are damaged; -EPERM; -EIO. */
 int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
-/* "c8-1728000-g624750000-e3199000000" both ways: the tag and the value of each row of
- * JETWATT_KNOB_ROWS(), without those of optional knobs that are 0.
- * parse also takes "MAXN": the highest step of each; that it is a mode of the
- * board is for jetwatt_board_apply() to say.
+/* Convert a mode to and from text, "c8-1728000-g624750000-e3199000000": the tag and the value of
+ * each row of JETWATT_KNOB_ROWS(), without optional knobs that are 0. The parser also takes "MAXN",
+ * the highest level of each knob, if @b is not NULL. It does not check that the board has the
+ * mode: jetwatt_board_has() does.
  * Return: 0; -EINVAL: not of this form; -ENOSPC: @buf is too short. */
 int jetwatt_board_mode_format(const struct jetwatt_mode *m, char *buf, size_t len);
 int jetwatt_board_mode_parse(const struct jetwatt_board *b, const char *s, struct jetwatt_mode *m);

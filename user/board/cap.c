@@ -94,7 +94,7 @@ static bool cap_write(struct jetwatt_switch *p, enum jetwatt_knob k, int i, bool
 	if (!p->now.cap[k][i].known || !p->target->cap[k][i].known)
 		return true;
 	/* A restore writes all of them again, but for one that no mode need have changed. */
-	if (is == want && (!p->go_on || !up || jetwatt_knob_row(k)->optional))
+	if (is == want && (!p->best_effort || !up || jetwatt_knob_row(k)->optional))
 		return true;
 	if ((is != want && up != (want > is)) || (p->before && is >= top && want >= top))
 		return true;

@@ -277,7 +277,7 @@ static bool cpu_save_new_policies(struct jetwatt_switch *p)
 		rc = jetwatt_saved_store(b, p->rc ? NULL : p->err);
 	if (rc && !p->rc)
 		p->rc = rc;
-	return !rc || p->go_on;
+	return !rc || p->best_effort;
 }
 
 bool jetwatt_cpu_woken(struct jetwatt_switch *p)

@@ -100,9 +100,9 @@ static int frozen_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 	if (!f)
 		return jetwatt_error_sys(err, -errno, "cannot write down who may be held");
 	jetwatt_sealed_begin(b, KIND, f);
-	fprintf(f, "owner %d %lld\n", b->self, process_start_ticks(b, b->self));
-	for (int i = 0; i < b->nr_held; i++)
-		fprintf(f, "cgroup %s\n", b->held[i]);
+	fprintf(f, "owner %d %lld\n", b->opener, process_start_ticks(b, b->opener));
+	for (int i = 0; i < b->nr_freezers; i++)
+		fprintf(f, "cgroup %s\n", b->freezer_cgroup[i]);
 	len = jetwatt_sealed_end(f, text);
 	return len < 0 ? jetwatt_error_sys(err, len, "cannot write down who may be held") :
 			 jetwatt_sealed_store(b, LEAF, text, len, err);
@@ -116,7 +116,7 @@ static int owner_is_other(const struct jetwatt_board *b, const char *text)
 	long long then = 0, now;
 	int pid;
 
-	if (!line || sscanf(line, "\nowner %d %lld", &pid, &then) < 1 || pid == b->self ||
+	if (!line || sscanf(line, "\nowner %d %lld", &pid, &then) < 1 || pid == b->opener ||
 	    (kill(pid, 0) && errno != EPERM))
 		return 0;
 	now = process_start_ticks(b, pid);
@@ -144,19 +144,19 @@ static int frozen_record(struct jetwatt_board *b, const char *cgroup,
 {
 	int rc;
 
-	for (int i = 0; i < b->nr_held; i++)
-		if (!strcmp(b->held[i], cgroup))
+	for (int i = 0; i < b->nr_freezers; i++)
+		if (!strcmp(b->freezer_cgroup[i], cgroup))
 			return 0;
-	if (b->nr_held == JETWATT_BOARD_HELD)
+	if (b->nr_freezers == JETWATT_BOARD_HELD)
 		return jetwatt_board_error_set(err, -ENOSPC, "more than %d jobs to be held", JETWATT_BOARD_HELD);
 	rc = refuse_other_owner(b, err);
 	if (!rc)
 		rc = jetwatt_lease_dir(b, err);
 	if (rc)
 		return rc;
-	strcpy(b->held[b->nr_held++], cgroup);
+	strcpy(b->freezer_cgroup[b->nr_freezers++], cgroup);
 	rc = frozen_store(b, err);
-	b->nr_held -= rc < 0;
+	b->nr_freezers -= rc < 0;
 	return rc;
 }
 
@@ -208,7 +208,7 @@ static void thaw_cgroup(const struct jetwatt_board *b, const char *cgroup)
 
 const char *jetwatt_board_held(const struct jetwatt_board *b, int i)
 {
-	return i < b->nr_held ? b->held[i] : NULL;
+	return i < b->nr_freezers ? b->freezer_cgroup[i] : NULL;
 }
 
 int jetwatt_board_let_go(struct jetwatt_board *b, const char *cgroup, int keep)
@@ -216,13 +216,13 @@ int jetwatt_board_let_go(struct jetwatt_board *b, const char *cgroup, int keep)
 	int i;
 
 	thaw_cgroup(b, cgroup);
-	for (i = 0; i < b->nr_held && strcmp(b->held[i], cgroup); i++)
+	for (i = 0; i < b->nr_freezers && strcmp(b->freezer_cgroup[i], cgroup); i++)
 		;
-	if (keep || i == b->nr_held)
+	if (keep || i == b->nr_freezers)
 		return 0;
-	if (i != --b->nr_held)
-		strcpy(b->held[i], b->held[b->nr_held]);
-	return b->nr_held ? frozen_store(b, NULL) : jetwatt_sealed_delete(b, LEAF, NULL);
+	if (i != --b->nr_freezers)
+		strcpy(b->freezer_cgroup[i], b->freezer_cgroup[b->nr_freezers]);
+	return b->nr_freezers ? frozen_store(b, NULL) : jetwatt_sealed_delete(b, LEAF, NULL);
 }
 
 /* Lines of an intact file. */
@@ -245,7 +245,7 @@ int jetwatt_board_thaw(struct jetwatt_board *b)
 
 	if (b->by_remote)
 		return 0;
-	b->nr_held = 0;
+	b->nr_freezers = 0;
 	len = jetwatt_sealed_load(b, LEAF, path, text);
 	if (len < 0)
 		return len == -ENOENT ? 0 : (int)len;

@@ -131,33 +131,33 @@ int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *e
 	/* It has one of its own. */
 	if (b->by_remote)
 		return 0;
-	return b->keeper >= 0
+	return b->knobs_guardian >= 0
 		       ? 0
-		       : jetwatt_guardian_start(b, -1, guardian_restore_knobs, &b->keeper, err);
+		       : jetwatt_guardian_start(b, -1, guardian_restore_knobs, &b->knobs_guardian, err);
 }
 
 int jetwatt_board_guarded(const struct jetwatt_board *b)
 {
-	struct pollfd p = { b->keeper, POLLIN, 0 };
+	struct pollfd p = { b->knobs_guardian, POLLIN, 0 };
 
 	if (b->by_remote)
 		return jetwatt_remote_alive(b);
-	return b->keeper >= 0 && !poll(&p, 1, 0);
+	return b->knobs_guardian >= 0 && !poll(&p, 1, 0);
 }
 
 void jetwatt_guardian_end(struct jetwatt_board *b)
 {
-	if (b->keeper >= 0)
-		guardian_finish(&b->keeper);
+	if (b->knobs_guardian >= 0)
+		guardian_finish(&b->knobs_guardian);
 }
 
 int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	int rc;
 
-	if (b->guardian < 0)
+	if (b->sensors_guardian < 0)
 		return 0;
-	rc = guardian_finish(&b->guardian);
+	rc = guardian_finish(&b->sensors_guardian);
 	/* Somebody has killed it, or it could not do it: the same once more, and say why not. */
 	if (rc)
 		rc = jetwatt_board_sensors_restore(b, err);

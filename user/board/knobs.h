@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The board room's inside. A state is the value of every knob; a switch goes
- * from the state that is to another one.
+ * Internal header of user/board/: the knobs, the states of all knobs, and the switch from one state
+ * to another. Each knob is one file with a struct jetwatt_knob_ops; knob.c lists them.
  */
 #ifndef JETWATT_BOARD_KNOBS_H
 #define JETWATT_BOARD_KNOBS_H
@@ -19,12 +19,12 @@
 #define PATH_LEN	512
 #define NAME_LEN	96
 
-/* How long a knob may take until it reads back what was written. EMC takes
- * about 8 ms on an Orin (Kang, arXiv 2606.16106), devfreq polls at up to 50 ms; cpufreq
- * shows a limit after a work item that has to find time on a busy board. */
+/* Longest time, in ms, until a knob reads back what was written. EMC takes about 8 ms on an Orin
+ * (Kang, arXiv 2606.16106). devfreq polls every 50 ms or faster. cpufreq shows a new limit only
+ * after a work item has run, which waits for a CPU on a busy board. */
 #define SETTLE_MS	400
 
-/* Places where a kernel may have a cap of one clock. */
+/* Most files with a cap of the same clock; a kernel may have several. */
 #define CAPS_MAX	4
 
 struct jetwatt_range {
@@ -38,13 +38,14 @@ struct jetwatt_cap {
 };
 
 /**
- * struct jetwatt_board_state - every knob's value, as its file says it
- * @online: by index in jetwatt_board::cpu; @named: by the saved state
- * @policy: by index in jetwatt_board::policy
- * @fresh: for policies that come into being during the switch
- * @range: of a knob that is a devfreq device
- * @cap: of a knob that is a list of caps, by index in jetwatt_board::cap; as in the file: an
- *	uncapped one may hold jetwatt_knob_cap::uncapped
+ * struct jetwatt_board_state - the value of every knob, as its file shows it
+ * @online: whether each CPU is online, by index in jetwatt_board::cpu
+ * @named: whether the file of the saved state has a line for the CPU; only in jetwatt_board::saved
+ * @policy: lowest and highest clock in kHz, by index in jetwatt_board::policy
+ * @fresh: lowest and highest clock in kHz for cpufreq policies that appear during the switch
+ * @range: lowest and highest clock in Hz of a knob that is a devfreq device
+ * @cap: caps in Hz of a knob that is a list of caps, by index in jetwatt_board::cap, as in the
+ *	file: without a cap it may be jetwatt_knob_cap::uncapped
  */
 struct jetwatt_board_state {
 	bool online[CPUS_MAX], named[CPUS_MAX];
@@ -55,31 +56,56 @@ struct jetwatt_board_state {
 
 struct jetwatt_node;
 
-/* One board of the table; the levels are for where sysfs does not tell. */
+/* A row of the table of boards (identity.c). */
 struct jetwatt_board_kind {
 	const char *compatible;		/* part of an entry of /proc/device-tree/compatible */
 	const char *name;
-	const char *scope;		/* of the total if all its rails are there */
+	const char *scope;		/* of the total power if all its rails are measured */
 	const struct jetwatt_node *rails;	/* kmod/sensors/board_rails.h */
-	const uint64_t *levels[JETWATT_KNOBS];	/* 0-terminated, or NULL */
+	const uint64_t *levels[JETWATT_KNOBS];	/* in case sysfs lists none; ends with 0; or NULL */
 };
 
 struct jetwatt_cpu {
 	unsigned int id;
-	int policy;		/* index, -1: not known */
-	bool fixed;		/* has no switch, or is CPU 0 */
+	int policy;		/* index in jetwatt_board::policy, -1: not known */
+	bool fixed;		/* can't be switched off: has no file "online", or is CPU 0 */
 };
 
 /**
- * struct jetwatt_knob_cap - a cap of a clock, in Hz
- * @path: its file, below the board's sys root
- * @uncapped: what writing means "no cap"
+ * struct jetwatt_knob_cap - one file with a cap of a clock, in Hz
+ * @path: path of the file below the board's sys root
+ * @uncapped: value that means "no cap" in this file
  */
 struct jetwatt_knob_cap {
 	char path[NAME_LEN];
 	uint64_t uncapped;
 };
 
+/**
+ * struct jetwatt_board - an open board
+ * @sys, @proc, @state, @etc, @write, @arg: as in struct jetwatt_board_roots
+ * @kind: row of the table of boards; never NULL
+ * @name: name of the board
+ * @cpu, @cpus: all CPUs, in the order in which cores stay online as their number falls
+ * @fixed: number of CPUs that can't be switched off
+ * @policy, @policies: numbers of the cpufreq policies found so far
+ * @tegra: the device tree is that of a Tegra chip
+ * @device: name of the devfreq device of each knob, "": none
+ * @cap, @nr_caps: cap files of each knob; a switch writes all of them
+ * @emc_rate: the memory clock that bpmp reports obeys the caps, so it can be checked
+ * @lack: why each knob is missing; an empty @what: it is not
+ * @cooling, @coolings: numbers of the cooling devices that may limit a CPU or devfreq clock
+ * @level, @nr_levels: levels of each knob, ascending
+ * @in_grid: jetwatt_board_grid() has included the optional knob
+ * @lease: descriptor of the lease, -1: this process does not hold it
+ * @sensors_guardian, @knobs_guardian: sockets of the guardian processes, -1: none
+ * @by_remote: jetwatt-knobs writes the knobs
+ * @remote: socket of jetwatt-knobs, -1: not connected, or no longer
+ * @freezer_cgroup, @nr_freezers: cgroups whose freezer was opened; recorded on disk
+ * @opener: PID of the process that opened the board; a guardian process inherits it
+ * @have_saved: @saved is what the file of the saved state holds, and the file is of this boot
+ * @saved: the saved state
+ */
 struct jetwatt_board {
 	char sys[PATH_LEN / 2], proc[PATH_LEN / 2], state[PATH_LEN / 2], etc[PATH_LEN / 2];
 	jetwatt_board_write_fn write;
@@ -87,80 +113,93 @@ struct jetwatt_board {
 	const struct jetwatt_board_kind *kind;
 	char name[NAME_LEN];
 
-	struct jetwatt_cpu cpu[CPUS_MAX];	/* in the order in which cores are kept */
+	struct jetwatt_cpu cpu[CPUS_MAX];
 	int cpus, fixed;
 	unsigned int policy[POLICIES_MAX];
 	int policies;
-	bool tegra;				/* the device tree is that of a Tegra */
-	char device[JETWATT_KNOBS][NAME_LEN];	/* the devfreq device's name */
-	struct jetwatt_knob_cap cap[JETWATT_KNOBS][CAPS_MAX];	/* all are set */
+	bool tegra;
+	char device[JETWATT_KNOBS][NAME_LEN];
+	struct jetwatt_knob_cap cap[JETWATT_KNOBS][CAPS_MAX];
 	int nr_caps[JETWATT_KNOBS];
-	bool emc_rate;				/* bpmp's rate of the memory clock obeys them */
-	struct jetwatt_error_text lack[JETWATT_KNOBS];	/* what is empty: not missing */
-	unsigned int cooling[COOLINGS_MAX];	/* devices that may limit CPU or devfreq clocks */
+	bool emc_rate;
+	struct jetwatt_error_text lack[JETWATT_KNOBS];
+	unsigned int cooling[COOLINGS_MAX];
 	int coolings;
 
-	uint64_t level[JETWATT_KNOBS][LEVELS_MAX];	/* ascending */
+	uint64_t level[JETWATT_KNOBS][LEVELS_MAX];
 	int nr_levels[JETWATT_KNOBS];
-	bool in_grid[JETWATT_KNOBS];		/* of an optional knob: modes differ in it */
+	bool in_grid[JETWATT_KNOBS];
 
-	int lease;				/* -1: not ours */
-	int guardian, keeper;			/* of the sensors' settings; of the knobs; -1: none */
-	bool by_remote;				/* remote.h */
-	int remote;				/* -1: not, or no longer, connected */
-	char held[JETWATT_BOARD_HELD][JETWATT_BOARD_CGROUP];	/* freezer.c: on disk */
-	int nr_held;
-	pid_t self;				/* who has opened it, for its guardian too */
-	bool have_saved;			/* @saved is what the file holds, of this boot */
+	int lease;
+	int sensors_guardian, knobs_guardian;
+	bool by_remote;
+	int remote;
+	char freezer_cgroup[JETWATT_BOARD_HELD][JETWATT_BOARD_CGROUP];
+	int nr_freezers;
+	pid_t opener;
+	bool have_saved;
 	struct jetwatt_board_state saved;
 };
 
-/* identity.c */
+/* identity.c: set @kind, @name and @tegra from the device tree */
 void jetwatt_identity_find(struct jetwatt_board *b);
 
-/* error.c: fills @err (may be NULL) and returns @rc */
+/* error.c: set the three texts of @err, which may be NULL. jetwatt_board_error_set() empties
+ * @why and @fix. Return: @rc. */
 int jetwatt_board_error_set(struct jetwatt_error_text *err, int rc, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
 void jetwatt_error_why(struct jetwatt_error_text *err, const char *why, ...)
 	__attribute__((format(printf, 2, 3)));
 void jetwatt_error_fix(struct jetwatt_error_text *err, const char *fix, ...)
 	__attribute__((format(printf, 2, 3)));
-/* ... for a system call that failed with errno -@rc; EACCES becomes EPERM */
+/* Set @what, and @why and @fix by the errno of a failed system call; @rc is its negative value.
+ * Return: @rc, -EPERM for -EACCES. */
 int jetwatt_error_sys(struct jetwatt_error_text *err, int rc, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* sysfs.c: paths are below the board's sys root */
+/* sysfs.c: @path is below the board's sys root */
+/* Read a file into @buf, without trailing white space. Return: length; negative errno. */
 int jetwatt_sysfs_text(const struct jetwatt_board *b, const char *path, char *buf, size_t len);
+/* Read one decimal number. Return: 0; -EINVAL: the file holds something else; negative errno. */
 int jetwatt_sysfs_u64(const struct jetwatt_board *b, const char *path, uint64_t *v);
+/* Read all numbers of a file, ascending, without duplicates and zeros, up to @max of them.
+ * Return: number of values; negative errno. */
 int jetwatt_sysfs_list(const struct jetwatt_board *b, const char *path, uint64_t *v, int max);
+/* Write one number. Return: 0; negative errno. */
 int jetwatt_sysfs_write(const struct jetwatt_board *b, const char *path, uint64_t v);
 bool jetwatt_sysfs_exists(const struct jetwatt_board *b, const char *path);
+/* Sleep 5 ms before reading a knob again that has not settled. */
 void jetwatt_sysfs_nap(void);
 
 /**
- * struct jetwatt_switch - a switch under way
- * @before: where the caller rolls back to; gets the values of policies that
- *	had none before their CPUs came online; may be NULL
- * @go_on: a refused write is no reason not to try the others
- * @all: every clock is written, whatever it reads as: cpufreq takes a limit at once
- *	but shows it only after a work item has run, so one just written may still look
- *	as before; and one that heat has lowered does not show what it was told
- * @range_done, @policy_done: written already
- * @rc: of the first write that was refused
+ * struct jetwatt_switch - a switch in progress
+ * @b: the board
+ * @target: state to reach
+ * @now: state read at the start, updated with what was written
+ * @before: state that the caller rolls back to; gets the values of cpufreq policies that had none
+ *	before their CPUs came online; may be NULL
+ * @err: gets the first refused write
+ * @best_effort: continue after a refused write
+ * @all: write every clock, even if it reads back as wanted already. Needed in two cases: cpufreq
+ *	shows a new limit only after a work item has run, so the file may still show the old one;
+ *	and a clock that is throttled does not show what was written
+ * @range_done, @policy_done: written in this switch already
+ * @rc: error of the first refused write
  */
 struct jetwatt_switch {
 	struct jetwatt_board *b;
 	const struct jetwatt_board_state *target;
 	struct jetwatt_board_state now, *before;
 	struct jetwatt_error_text *err;
-	bool go_on, all, range_done[JETWATT_KNOBS], policy_done[POLICIES_MAX];
+	bool best_effort, all, range_done[JETWATT_KNOBS], policy_done[POLICIES_MAX];
 	int rc;
 };
 
 /*
- * The steps of a switch, in their order: first all that lowers power, then all that raises it, so
- * that on the way the board never draws more than at one of the two ends. The memory goes down
- * after the engines that use it and up before them, or they would run into a wall of memory.
+ * The steps of a switch, in order. First come all steps that lower power, then all that raise it,
+ * so during the switch the board never draws more than in the more powerful of the two states. The
+ * memory clock is lowered after the engines that use it and raised before them, so that memory
+ * never limits them during the switch.
  */
 enum jetwatt_switch_step {
 	JETWATT_LOWER_ENGINES, JETWATT_LOWER_CPU, JETWATT_LOWER_MEMORY, JETWATT_LOWER_CORES,
@@ -171,23 +210,24 @@ enum jetwatt_switch_step {
 struct jetwatt_preset_line;
 
 /**
- * struct jetwatt_knob_ops - what a knob is made of; all but @bind and @loaded are there
- * @lower_at, @raise_at: the steps of a switch in which @lower and @raise are called
- * @discover: find the files, fill jetwatt_board::level or ::lack. Return: 0, or why the board
- *	cannot be opened
- * @read: the files to a state
- * @want: value @v of a mode to a state; an optional knob's 0 leaves it not known. Return: 0,
- *	-EINVAL
- * @current: the value of a mode that a state comes to
- * @lower, @raise: write what goes down, or up. Return: false: the switch ends here
- * @same: is @now as @want? Return: 0, -ESTALE: @err says how not
- * @bind: does the clock obey what is set? Return: 0, -ESTALE
- * @save: jetwatt_board::saved to lines of text
- * @load: a line to jetwatt_board::saved; *@mine: it was one of this knob's. Return: NULL, or what
- *	is wrong with it
- * @loaded: is all there? Return: NULL, or what is wrong
- * @preset: is the file @path, of a line of nvpmodel.conf, this knob's? Fills @l->kind and, of a
- *	core, @l->core. Needs no board
+ * struct jetwatt_knob_ops - operations of a knob; @bind and @loaded may be NULL
+ * @lower_at, @raise_at: steps of a switch in which @lower and @raise are called
+ * @discover: find the files; fill jetwatt_board::level, or jetwatt_board::lack if the board lacks
+ *	the knob. Return: 0; negative errno: the board cannot be opened
+ * @read: read the files into a state. Return: 0; negative errno
+ * @want: put the value @v of a mode into a state; the value 0 of an optional knob leaves it unset.
+ *	Return: 0; -EINVAL: not possible on this board
+ * @current: convert a state to the value of a mode. Return: the value
+ * @lower, @raise: write the values that fall, or rise, in this switch. Return: false: stop the
+ *	switch
+ * @same: compare the state @now with the state @want. Return: 0; -ESTALE: @err names the difference
+ * @bind: check that the clock obeys its cap. Return: 0; -ESTALE: it is higher
+ * @save: write jetwatt_board::saved as lines of text
+ * @load: parse one line into jetwatt_board::saved; *@mine: the line is of this knob. Return: NULL,
+ *	or what is wrong with the line
+ * @loaded: check that all lines were there. Return: NULL, or what is missing
+ * @preset: check whether a parameter of nvpmodel.conf with this @path sets this knob; set @l->kind
+ *	and, for a core, @l->core. Needs no board. Return: true: it does
  */
 struct jetwatt_knob_ops {
 	enum jetwatt_switch_step lower_at, raise_at;
@@ -213,26 +253,33 @@ struct jetwatt_knob_ops {
 	bool (*preset)(const char *path, struct jetwatt_preset_line *l);
 };
 
-/* knob.c: the table; one file for each row */
+/* knob.c: return the operations of a knob */
 const struct jetwatt_knob_ops *jetwatt_knob_ops(enum jetwatt_knob k);
 
-/* levels.c: the levels of a knob. Each returns how many. */
+/* levels.c: each of the first two returns the number of levels that it wrote to @v */
 int jetwatt_levels_table(const uint64_t *from, uint64_t *v);
 int jetwatt_levels_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
 			   uint64_t *v);
-/* ... the knob is missing: @v is its only one */
+/* Give a missing knob the only level @v. */
 void jetwatt_levels_none(struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v);
+/* Return the highest level; 0: none. */
 uint64_t jetwatt_levels_top(const struct jetwatt_board *b, enum jetwatt_knob k);
+/* Find the devfreq device whose name contains one of @parts; @name: room for NAME_LEN. Return:
+ * true: found. */
 bool jetwatt_devfreq_find(const struct jetwatt_board *b, const char * const *parts, char *name);
+/* Check whether a path contains one of @part, which ends with NULL; whether it ends with @end. */
 bool jetwatt_path_holds(const char *path, const char * const *part);
 bool jetwatt_path_ends(const char *path, const char *end);
 
-/* switch.c: each returns true if the switch goes on */
+/* switch.c: write one value; write a lowest and a highest clock. Return: true: go on with the
+ * switch. */
 bool jetwatt_switch_put(struct jetwatt_switch *p, const char *path, uint64_t v);
 bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const char *max_path,
 			  const struct jetwatt_range *now, const struct jetwatt_range *want);
 
-/* check.c: each returns 0 or -ESTALE */
+/* check.c: compare what a knob reads with what it should be; @knob names it in messages. Return: 0;
+ * -ESTALE. jetwatt_check_differs() always returns -ESTALE; jetwatt_check_above() reads the clock
+ * from @path. */
 int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint64_t is,
 			  uint64_t want);
 int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text *err,
@@ -241,7 +288,8 @@ int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text
 int jetwatt_check_above(const struct jetwatt_board *b, struct jetwatt_error_text *err,
 			const char *path, const char *knob, uint64_t cap);
 
-/* cap.c: a knob that is a list of caps; the functions are those of struct jetwatt_knob_ops */
+/* cap.c: a knob that is a list of caps. jetwatt_cap_add() adds one. Return: true: the file exists.
+ * The other functions are those of struct jetwatt_knob_ops. */
 bool jetwatt_cap_add(struct jetwatt_board *b, enum jetwatt_knob k, const char *path,
 		     uint64_t uncapped);
 int jetwatt_cap_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
@@ -258,26 +306,28 @@ int jetwatt_cap_same(const struct jetwatt_board *b, enum jetwatt_knob k,
 void jetwatt_cap_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f);
 const char *jetwatt_cap_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
 			     bool *mine);
-/* The lowest of all; UINT64_MAX: uncapped. */
+/* Return the lowest cap, in Hz; UINT64_MAX: no cap is set. */
 uint64_t jetwatt_cap_lowest(const struct jetwatt_board *b, enum jetwatt_knob k,
 			    const struct jetwatt_board_state *s);
 
-/* cores.c */
+/* cores.c: check whether a state has a CPU of the policy @policy online */
 bool jetwatt_cores_use(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
 		       int policy);
 
-/* cpu.c */
+/* cpu.c: find new cpufreq policies */
 void jetwatt_cpu_policies(struct jetwatt_board *b);
-/* Called by cores.c when CPUs have come online. Return: true if the switch goes on. */
+/* Continue a switch after cores.c has brought CPUs online. Return: true: go on with the switch. */
 bool jetwatt_cpu_woken(struct jetwatt_switch *p);
 
-/* lack.c */
+/* lack.c: check that the board has the knob */
 bool jetwatt_lack_not(const struct jetwatt_board *b, enum jetwatt_knob knob);
 
-/* cooling.c */
+/* cooling.c: list the cooling devices that may limit a clock */
 void jetwatt_cooling_find(struct jetwatt_board *b);
 
-/* state.c */
+/* state.c: read the state of all knobs; convert a mode to a state (-EINVAL: not of this board).
+ * check.c: wait SETTLE_MS at most until the knobs are as in @s. Return: 0; -ESTALE; negative errno.
+ *  */
 int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
 		       struct jetwatt_error_text *err);
 int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,
@@ -285,20 +335,27 @@ int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mo
 int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			struct jetwatt_error_text *err);
 
-/* switch.c */
+/* switch.c: write what differs from @target, without reading it back */
 int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,
-		      struct jetwatt_board_state *before, bool go_on,
+		      struct jetwatt_board_state *before, bool best_effort,
 		      struct jetwatt_error_text *err);
 
-/* lease.c */
+/* lease.c: files in the state directory. jetwatt_lease_path() writes the path of the file @leaf to
+ * @buf of PATH_LEN. Return: @buf. */
 const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, char *buf);
+/* Create the state directory. Return: 0; negative errno. */
 int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_error_text *err);
+/* Lock the file @leaf; @taken: what @err says if another process holds the lock. Return:
+ * descriptor; -EBUSY; -EPERM; other negative errno. */
 int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *taken,
 		       struct jetwatt_error_text *err);
+/* Take the lease on the knobs; release it. Return: 0, also if this process has it; -EBUSY; other
+ * negative errno. */
 int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_error_text *err);
 void jetwatt_lease_release(struct jetwatt_board *b);
 
-/* sealed.c: @leaf is a file in the state directory, @kind the first word in it */
+/* sealed.c: files with a checksum in the state directory; @leaf: name of the file; @kind: its first
+ * word */
 #define JETWATT_SEALED_MAX	16384
 void jetwatt_sealed_begin(const struct jetwatt_board *b, const char *kind, FILE *f);
 int jetwatt_sealed_end(FILE *f, const char *buf);
@@ -311,16 +368,17 @@ bool jetwatt_sealed_now(const struct jetwatt_board *b, const char *boot);
 int jetwatt_sealed_delete(struct jetwatt_board *b, const char *leaf,
 			  struct jetwatt_error_text *err);
 
-/* sensors.c */
+/* sensors.c: write the saved settings back to the sensors, and delete their file if that worked */
 int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
-/* guardian.c */
+/* guardian.c: a guardian process calls its function when its parent ends. Return: 0; negative
+ * errno. */
 typedef int (*jetwatt_guardian_fn)(struct jetwatt_board *b, struct jetwatt_error_text *err);
 int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_fn put_back, int *fd,
 			   struct jetwatt_error_text *err);
 void jetwatt_guardian_end(struct jetwatt_board *b);
 
-/* saved.c */
+/* saved.c: the file of the saved state */
 bool jetwatt_saved_old(const struct jetwatt_board *b);
 int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err);
 int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_error_text *err);

@@ -22,8 +22,8 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 	if (!b)
 		return jetwatt_error_sys(err, -ENOMEM, "cannot look at the board");
 	b->lease = -1;
-	b->self = getpid();
-	b->guardian = b->keeper = b->remote = -1;
+	b->opener = getpid();
+	b->sensors_guardian = b->knobs_guardian = b->remote = -1;
 	b->write = roots->write;
 	b->arg = roots->arg;
 	snprintf(b->sys, sizeof(b->sys), "%s", roots->sys ? roots->sys : "/sys");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The vendor's power modes: nvpmodel.conf, read in all its dialects, and a new
- * block for it. What a knob is, is told by the path behind its name: names
- * change between boards and releases, sysfs hardly does.
+ * The vendor's power modes (presets): reads nvpmodel.conf in all its dialects, and writes a new
+ * block for it. The path of a parameter, not its name, tells which knob it sets: names change
+ * between boards and releases, sysfs paths hardly do. Used by the verbs that list, apply and
+ * export presets.
  */
 #ifndef JETWATT_PRESET_H
 #define JETWATT_PRESET_H
@@ -13,20 +14,20 @@
 #include "board/board.h"
 
 #define JETWATT_PRESET_NAME	64
-#define JETWATT_PRESET_UNCAPPED	(-1LL)	/* as fast as it goes, or the block does not say */
+#define JETWATT_PRESET_UNCAPPED	(-1LL)	/* no cap is set, or the block does not mention it */
 
-/* What a line of a block is about. */
+/* What a line of a block sets. */
 enum jetwatt_preset_kind {
-	JETWATT_PRESET_OTHER,		/* nothing of ours: kept as it is */
-	JETWATT_PRESET_CORE,		/* is a core online? */
-	JETWATT_PRESET_MIN, JETWATT_PRESET_MAX,	/* floor and cap of a knob */
-	JETWATT_PRESET_MASK,		/* gates parts of the GPU: only a reboot changes it */
+	JETWATT_PRESET_OTHER,		/* not a knob of jetwatt: the line is copied */
+	JETWATT_PRESET_CORE,		/* whether a core is online */
+	JETWATT_PRESET_MIN, JETWATT_PRESET_MAX,	/* lowest and highest clock of a knob */
+	JETWATT_PRESET_MASK,		/* gates parts of the GPU; takes effect after a reboot */
 };
 
-/* Masks of JETWATT_PRESET_MASK; what the kernel calls them: jetwatt_board_gated(). */
+/* The masks of JETWATT_PRESET_MASK. jetwatt_board_gated() reads their current values. */
 enum jetwatt_preset_mask {
 	JETWATT_MASK_TPC, JETWATT_MASK_FBP, JETWATT_MASK_GPC,
-	JETWATT_MASK_GPU,		/* of Thor's driver */
+	JETWATT_MASK_GPU,		/* Thor's GPU driver */
 	JETWATT_MASKS
 };
 
@@ -34,18 +35,18 @@ enum jetwatt_preset_mask {
 struct jetwatt_preset_line {
 	char param[JETWATT_PRESET_NAME], arg[JETWATT_PRESET_NAME], value[JETWATT_PRESET_NAME];
 	enum jetwatt_preset_kind kind;
-	enum jetwatt_knob knob;		/* of all but OTHER and MASK */
-	unsigned int core;		/* of JETWATT_PRESET_CORE */
-	enum jetwatt_preset_mask mask;	/* of JETWATT_PRESET_MASK */
+	enum jetwatt_knob knob;		/* not for OTHER and MASK */
+	unsigned int core;		/* for JETWATT_PRESET_CORE: number of the CPU */
+	enum jetwatt_preset_mask mask;	/* for JETWATT_PRESET_MASK */
 };
 
 /**
  * struct jetwatt_preset - one < POWER_MODEL > block
  * @id, @name: as in the file
- * @cap: the lowest cap of each knob, in its unit, or JETWATT_PRESET_UNCAPPED; of cores: how many
- *	are online
- * @mask: of gated GPU parts, 0: none
- * @line, @nr_lines: all of it, in the file's order
+ * @cap: lowest cap of each knob, in its unit, or JETWATT_PRESET_UNCAPPED; for cores: number of
+ *	online cores
+ * @mask: all masks of gated GPU parts, ORed; 0: no part is gated
+ * @line, @nr_lines: all lines of the block, in the file's order
  */
 struct jetwatt_preset {
 	int id;
@@ -57,9 +58,9 @@ struct jetwatt_preset {
 };
 
 /**
- * struct jetwatt_presets - a file of them
+ * struct jetwatt_presets - the presets of one file
  * @preset, @nr: in the file's order
- * @chosen: id of the default one, -1: the file does not say
+ * @chosen: id of the default preset; -1: the file does not name one
  */
 struct jetwatt_presets {
 	struct jetwatt_preset *preset;
@@ -68,62 +69,68 @@ struct jetwatt_presets {
 };
 
 /**
- * jetwatt_presets_read() - read a file
- * @path: NULL: nvpmodel.conf of the board's /etc
+ * jetwatt_presets_read() - read a file of presets
+ * @p: gets the presets; the caller frees them
  * @b: may be NULL if @path is not
+ * @path: NULL: nvpmodel.conf in the board's @etc directory
  *
- * Return: 0; -ENOENT: there is none; -EINVAL: not such a file, @err says
- * which line; other negative errno. Caller frees.
+ * Return: 0; -ENOENT: no such file; -EINVAL: not a file of presets, and @err names the line; other
+ * negative errno.
  */
 int jetwatt_presets_read(struct jetwatt_presets **p, const struct jetwatt_board *b,
 			 const char *path, struct jetwatt_error_text *err);
 
-/* As above from memory: what the fuzzer calls. @line: of what is wrong. */
+/* Parse presets from memory, as jetwatt_presets_read() does; the fuzzer calls this.
+ * @line: gets the number of the line where parsing stopped, 0: the whole file. @why: gets the
+ * reason. */
 int jetwatt_presets_parse(const char *text, size_t len, struct jetwatt_presets **p,
 			  unsigned int *line, const char **why);
 void jetwatt_presets_free(struct jetwatt_presets *p);
 
 /**
- * jetwatt_preset_mode() - what a preset comes to on a board
+ * jetwatt_preset_mode() - convert a preset to a mode of a board
+ * @mode: gets the mode
  *
- * Clocks that the board does not have become those that the kernel takes
- * instead: a CPU and a memory clock never go over their cap; the GPU's cap is
- * rounded up to its next step.
- * Return: those that were rounded, the bit 1 << k for the knob k.
+ * A cap that is not a level of the board is rounded as the kernel rounds it: a CPU or memory
+ * clock never exceeds its cap; the GPU's cap is rounded up to the next level.
+ * Return: the knobs that were rounded: bit 1 << k for knob k.
  */
 unsigned int jetwatt_preset_mode(const struct jetwatt_board *b, const struct jetwatt_preset *p,
 				 struct jetwatt_mode *mode);
 
-/* As above on the steps of a list of modes, for who has no board. */
+/* As jetwatt_preset_mode(), with the levels that occur in a list of @n modes, for callers without a
+ * board. */
 unsigned int jetwatt_preset_mode_of(const struct jetwatt_mode *all, size_t n,
 				    const struct jetwatt_preset *p, struct jetwatt_mode *mode);
 
 /**
  * jetwatt_board_gated() - read a mask of gated GPU parts
  *
- * Return: 0; -ENOENT: this board's GPU driver has no such mask; other negative errno.
+ * Return: 0; -ENOENT: the board's GPU driver has no such mask; other negative errno.
  */
 int jetwatt_board_gated(const struct jetwatt_board *b, enum jetwatt_preset_mask which,
 			uint64_t *mask);
 
 /**
- * jetwatt_preset_reboot() - does a preset gate other parts of the GPU than are gated now?
- * @b: NULL: a board without gated parts
+ * jetwatt_preset_reboot() - check whether a preset needs a reboot to take effect
+ * @b: NULL: assume that no part of the GPU is gated
  *
- * Only a reboot changes them (nvgpu refuses a mask once a context was made), so the mode
- * of such a preset is another one until then. A mask that cannot be read counts as 0.
+ * A preset needs a reboot if it gates other parts of the GPU than are gated now: nvgpu refuses a
+ * new mask once a context has been created. Until the reboot, its mode has another speed and
+ * power. A mask that cannot be read counts as 0.
  * Return: 1, 0.
  */
 int jetwatt_preset_reboot(const struct jetwatt_board *b, const struct jetwatt_preset *p);
 
 /**
- * jetwatt_preset_print() - a block that makes @mode a preset
- * @like: whose parameters it gets, in their order; what is not a knob of ours
- *	is as there
- * @top: the highest EMC step: written as @like writes that there is no cap
+ * jetwatt_preset_print() - write a < POWER_MODEL > block for a mode
+ * @like: template: its parameters are written in their order; lines that are not a knob of
+ *	jetwatt are copied
+ * @id, @name: of the new block
+ * @top: highest level of the memory clock, in Hz; written as @like writes "no cap"
  *
- * Return: 0; -EINVAL: @like lacks a knob that the mode needs, or @name is not
- * one word of letters, digits, _ and -; -EIO.
+ * Return: 0; -EINVAL: @like lacks a knob that the mode sets, or @name is not one word of letters,
+ * digits, _ and -; -EIO.
  */
 int jetwatt_preset_print(FILE *f, const struct jetwatt_preset *like, int id, const char *name,
 			 const struct jetwatt_mode *mode, uint64_t top);

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What jetwatt-knobs, which may write knobs, is asked by who may not. Packets on a
- * socket (SOCK_SEQPACKET), a request of words, then its answer:
+ * Client of jetwatt-knobs, which writes the knobs for processes that may not. board/ uses it where
+ * jetwatt_board_roots names the socket. Protocol: packets on a SOCK_SEQPACKET socket; one request
+ * of words, then one response:
  *
- *	emc		what the memory's clock can be, in Hz, which debugfs tells root
- *	apply MODE	jetwatt_board_apply(); from here on the asker holds the board
+ *	emc		levels of the memory clock, in Hz; debugfs shows them to root only
+ *	apply MODE	jetwatt_board_apply(); the client owns the board from then on
  *	verify MODE	jetwatt_board_verify()
  *	restore		jetwatt_board_restore()
  *	forget		jetwatt_board_forget()
- *	freezer CGROUP	jetwatt_board_freezer(): its descriptor comes with the answer (SCM_RIGHTS)
+ *	freezer CGROUP	jetwatt_board_freezer(); the response carries the descriptor (SCM_RIGHTS)
  *	status		"holder PID applied N restored N refused N strangers N"
  *
  *	ok[ WORDS]
  *	no ERRNO\nWHAT\nWHY\nFIX
  *
- * MODE is "c8-1728000-g624750000-e3199000000". When its holder hangs up, for whatever
- * reason, the board is restored; when who has a freezer does, its jobs are let go.
+ * MODE is "c8-1728000-g624750000-e3199000000". When the client that owns the board disconnects,
+ * for whatever reason, jetwatt-knobs restores the board. When a client that has opened freezers
+ * disconnects, it thaws their jobs.
  */
 #ifndef JETWATT_BOARD_REMOTE_H
 #define JETWATT_BOARD_REMOTE_H
@@ -24,27 +26,31 @@
 
 #define JETWATT_REMOTE_SOCKET "/run/jetwatt-knobs/socket"
 
-/* Longest request, and longest answer. */
+/* Longest request and longest response, in bytes with the NUL. */
 #define JETWATT_REMOTE_REQUEST 256
 #define JETWATT_REMOTE_ANSWER  1024
 
-/* Connect. Return: 0; -ENOENT, -ECONNREFUSED: it does not run; other negative errno. */
+/* Connect to the socket @path. Return: 0; -ENOENT, -ECONNREFUSED: jetwatt-knobs does not run;
+ * -EPERM: this user may not connect; other negative errno. */
 int jetwatt_remote_open(struct jetwatt_board *b, const char *path, struct jetwatt_error_text *err);
 void jetwatt_remote_close(struct jetwatt_board *b);
 
-/* Is it still there? Return: 1, 0. */
+/* Check that the connection is still open. Return: 1, 0. */
 int jetwatt_remote_alive(const struct jetwatt_board *b);
 
-/* @verb with @mode, if it is not NULL. Return: what it returned there; -EPIPE: it has gone,
- * and what was applied with it. */
+/* Send @verb, with @mode if that is not NULL, and wait for the response, 20 s at most. Return: what
+ * the function of that name returned in jetwatt-knobs; -EPIPE: no response, the connection is
+ * closed, and the board is restored. */
 int jetwatt_remote_do(struct jetwatt_board *b, const char *verb, const struct jetwatt_mode *mode,
 		      struct jetwatt_error_text *err);
 
-/* Return: descriptor; as jetwatt_board_freezer(). */
+/* Request the freezer of a cgroup. Return: its descriptor; errors as jetwatt_board_freezer(), and
+ * -EPIPE as jetwatt_remote_do(). */
 int jetwatt_remote_freezer(struct jetwatt_board *b, const char *cgroup,
 			   struct jetwatt_error_text *err);
 
-/* The steps of the memory's clock, ascending. Return: how many. */
+/* Request the levels of the memory clock, in Hz, ascending. @v: room for JETWATT_BOARD_FREQS_MAX.
+ * Return: number of levels; 0: not known, or no response. */
 int jetwatt_remote_emc(struct jetwatt_board *b, uint64_t *v);
 
 #endif

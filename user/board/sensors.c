@@ -343,7 +343,7 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 	if (!rc)
 		rc = sensors_store(b, &before, err);
 	if (!rc)
-		rc = jetwatt_guardian_start(b, fd, jetwatt_sensors_put_back, &b->guardian, err);
+		rc = jetwatt_guardian_start(b, fd, jetwatt_sensors_put_back, &b->sensors_guardian, err);
 	if (rc)
 		goto unlock;
 	rc = sensors_write(b, &after);

@@ -14,7 +14,7 @@ bool jetwatt_switch_put(struct jetwatt_switch *p, const char *path, uint64_t v)
 		return true;
 	if (!p->rc)
 		p->rc = jetwatt_error_sys(p->err, rc, "%s/%s refused %" PRIu64, p->b->sys, path, v);
-	return p->go_on;
+	return p->best_effort;
 }
 
 /* min <= max holds after either write. */
@@ -47,18 +47,18 @@ static bool switch_step(struct jetwatt_switch *p, enum jetwatt_switch_step at)
 /**
  * jetwatt_switch_to() - write what differs from @target
  * @before: may be NULL; see struct jetwatt_switch
- * @go_on: try all writes even if some are refused
+ * @best_effort: try all writes even if some are refused
  *
  * Does not read back: that is jetwatt_state_check().
  * Return: 0 or the error of the first write that was refused.
  */
 int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,
-		      struct jetwatt_board_state *before, bool go_on,
+		      struct jetwatt_board_state *before, bool best_effort,
 		      struct jetwatt_error_text *err)
 {
 	struct jetwatt_switch p = { .b = b, .target = target, .before = before, .err = err,
-				    .go_on = go_on,
-				    .all = go_on || jetwatt_board_throttled(b) };
+				    .best_effort = best_effort,
+				    .all = best_effort || jetwatt_board_throttled(b) };
 	int rc;
 
 	rc = jetwatt_state_read(b, &p.now, err);
