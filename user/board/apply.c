@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Save, apply, verify, restore: what the rest of jetwatt may do to the board. */
+/* Save, apply, verify, restore, forget: board.h says what each does. Called by the verbs, jetwattd
+ * and jetwatt-knobs; built on lease.c, saved.c, switch.c and check.c. */
 #include "board/knobs.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@ static void error_clear(struct jetwatt_error_text *err)
 		memset(err, 0, sizeof(*err));
 }
 
-/* @made: was there nothing saved before? */
+/* Take the lease and save the knobs, unless a state of this boot is saved already.
+ * *@created: a state was saved now. Return: as jetwatt_board_save(). */
 static int save_state(struct jetwatt_board *b, bool *created, struct jetwatt_error_text *err)
 {
 	int rc;
@@ -54,7 +56,7 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_error_text *err)
 	return rc;
 }
 
-/* The levels around a value that is none. */
+/* Report that @v is not a level. @below, @above: the nearest levels, 0: none. */
 static void report_no_level(struct jetwatt_error_text *err, const struct jetwatt_knob_row *row,
 			    uint64_t v, uint64_t below, uint64_t above)
 {
@@ -69,7 +71,7 @@ static void report_no_level(struct jetwatt_error_text *err, const struct jetwatt
 	jetwatt_error_fix(err, "jetwatt list modes shows what this board offers");
 }
 
-/* A knob that the board lacks has one step. */
+/* If the board lacks the knob, add to @err why it is missing. Return: -EINVAL. */
 static int report_missing_knob(const struct jetwatt_board *b, enum jetwatt_knob knob,
 			       struct jetwatt_error_text *err)
 {
@@ -108,7 +110,8 @@ int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *
 	return 0;
 }
 
-/* Cores that were off before us go off again with the clocks they came with. */
+/* A policy whose cores are offline in both the saved state and @target goes back to the clocks of
+ * the saved state, before its cores go offline again. */
 static void keep_offline_policies(const struct jetwatt_board *b, struct jetwatt_board_state *target)
 {
 	for (int p = 0; p < b->policies; p++)
@@ -117,7 +120,8 @@ static void keep_offline_policies(const struct jetwatt_board *b, struct jetwatt_
 			target->policy[p] = b->saved.policy[p];
 }
 
-/* @err holds why; adds what became of the board. */
+/* Roll back to @before after the failure @rc, and add the outcome to @err, which says what failed.
+ * Return: error for the caller of jetwatt_board_apply(). */
 static int roll_back(struct jetwatt_board *b, const struct jetwatt_board_state *before, int rc,
 		     struct jetwatt_error_text *err)
 {
@@ -170,7 +174,7 @@ out:
 		error_clear(err);
 		return 0;
 	}
-	/* Back where we came from, nothing is ours any more. */
+	/* After a roll-back the board is as it was found, so nothing has to be restored later. */
 	if (created && rc != -ENOTRECOVERABLE)
 		jetwatt_saved_delete(b, NULL);
 	if (!had_lease && rc != -ENOTRECOVERABLE)
@@ -202,7 +206,7 @@ int jetwatt_board_forget(struct jetwatt_board *b)
 
 	if (b->by_remote)
 		return jetwatt_remote_do(b, "forget", NULL, NULL);
-	/* Without the lease what is saved is another process's way back. */
+	/* Without the lease, the saved state belongs to another process. */
 	if (b->lease < 0)
 		return -ENOENT;
 	rc = jetwatt_saved_delete(b, NULL);
@@ -225,13 +229,13 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *er
 
 	if (b->by_remote)
 		return jetwatt_remote_do(b, "restore", NULL, err);
-	/* Asked first: who has nothing to restore needs no right to write. */
+	/* Check this first: without a saved state, no right to write is needed. */
 	if (!had_lease && !jetwatt_board_saved(b, &owner))
 		return report_nothing_saved(b, err);
 	rc = jetwatt_lease_take(b, err);
 	if (rc)
 		return rc;
-	/* From the file, not from memory: it is what counts after a crash too. */
+	/* Restore from the file, not from memory, as after a crash. */
 	rc = jetwatt_saved_load(b, err);
 	if (rc == 1 || rc == -ENOENT)
 		rc = report_nothing_saved(b, err);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A knob that is a list of caps of one clock: the lowest of them holds, and all are set. */
+/* A knob that is a list of files, each with a cap of the same clock. The lowest cap is in force,
+ * and a switch writes all of them. Used by emc.c and dla.c. */
 #include "board/knobs.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Return: true: there is such a file. */
 bool jetwatt_cap_add(struct jetwatt_board *b, enum jetwatt_knob k, const char *path,
 		     uint64_t uncapped)
 {
@@ -27,7 +27,7 @@ int jetwatt_cap_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwat
 		const char *path = b->cap[k][i].path;
 		int rc = jetwatt_sysfs_u64(b, path, &s->cap[k][i].hz);
 
-		/* Modes need not set it, so nothing fails for it. */
+		/* No mode has to set an optional knob, so a file that can't be read is skipped. */
 		if (rc && jetwatt_knob_row(k)->optional)
 			continue;
 		if (rc)
@@ -45,7 +45,7 @@ int jetwatt_cap_want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_
 	return 0;
 }
 
-/* A cap as a clock: an uncapped one is above all. */
+/* Return a cap as a clock in Hz; UINT64_MAX: the file holds "no cap". */
 static uint64_t cap_effective(const struct jetwatt_board *b, enum jetwatt_knob k,
 			      const struct jetwatt_board_state *s, int i)
 {
@@ -68,8 +68,8 @@ uint64_t jetwatt_cap_lowest(const struct jetwatt_board *b, enum jetwatt_knob k,
 	return lowest;
 }
 
-/* The level that is nearest to the lowest cap: the driver may have rounded it
- * (nvpmodel_clk_cap reads back clk_round_rate()). */
+/* Return the level nearest to the lowest cap. The driver may have rounded the cap: nvpmodel_clk_cap
+ * reads back clk_round_rate() of what was written. */
 uint64_t jetwatt_cap_current(const struct jetwatt_board *b, enum jetwatt_knob k,
 			     const struct jetwatt_board_state *s)
 {
@@ -84,7 +84,8 @@ uint64_t jetwatt_cap_current(const struct jetwatt_board *b, enum jetwatt_knob k,
 	return best;
 }
 
-/* A cap at the highest level is as good as none, and is left alone. */
+/* Write one cap if it changes in the direction @up. While a mode is applied, no cap and a cap at
+ * the highest level are the same, so neither replaces the other. */
 static bool cap_write(struct jetwatt_switch *p, enum jetwatt_knob k, int i, bool up)
 {
 	uint64_t top = jetwatt_levels_top(p->b, k);
@@ -93,7 +94,8 @@ static bool cap_write(struct jetwatt_switch *p, enum jetwatt_knob k, int i, bool
 
 	if (!p->now.cap[k][i].known || !p->target->cap[k][i].known)
 		return true;
-	/* A restore writes all of them again, but for one that no mode need have changed. */
+	/* A restore writes a cap even if it reads back right. An optional knob is an exception:
+	 * modes may leave it alone. */
 	if (is == want && (!p->best_effort || !up || jetwatt_knob_row(k)->optional))
 		return true;
 	if ((is != want && up != (want > is)) || (p->before && is >= top && want >= top))
@@ -120,9 +122,9 @@ bool jetwatt_cap_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 	return cap_write_all(p, k, true);
 }
 
-/* A driver rounds a cap to what the clock can do (nvpmodel_clk_cap reads back
- * clk_round_rate() of it), so any value that is nearer than the next level is the one that
- * was written. No cap and a cap at the highest level are the same thing. */
+/* Check whether @is is what the driver made of @want. The driver rounds a cap to a rate that the
+ * clock supports (nvpmodel_clk_cap reads back clk_round_rate()), so every value closer to @want
+ * than the neighbouring levels counts. No cap and a cap at the highest level are the same. */
 static bool cap_accepted(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t is,
 			 uint64_t want)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Is every knob as it was told to be, and does it do what it says? */
+/* Check that every knob reads back as written, and that the clocks obey their caps. */
 #include "board/knobs.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint
 	return -ESTALE;
 }
 
-/* As wanted but for what heat has taken away. */
+/* Check whether a clock is as wanted except for what thermal throttling has taken away. */
 static bool range_throttled(const struct jetwatt_board *b, const struct jetwatt_range *is,
 			    const struct jetwatt_range *want)
 {
@@ -40,8 +40,9 @@ int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text
 	return 0;
 }
 
-/* A cap that reads back well but does not bind. Only upwards: a clock may be
- * gated or idle. The slack is for dividers that miss the nominal step. */
+/* Check that the clock in the file @path does not exceed its cap: a cap may read back right and
+ * have no effect. A clock below its cap is fine, as it may be gated or idle. The 2 % of slack are
+ * for dividers that miss the nominal clock. */
 int jetwatt_check_above(const struct jetwatt_board *b, struct jetwatt_error_text *err,
 			const char *path, const char *knob, uint64_t cap)
 {
@@ -72,10 +73,10 @@ static int state_matches(struct jetwatt_board *b, const struct jetwatt_board_sta
 }
 
 /**
- * jetwatt_state_check() - is every knob as in @s?
+ * jetwatt_state_check() - check that every knob is as in @s
  *
- * Knobs get SETTLE_MS to become so.
- * Return: 0, -ESTALE, or why a knob can't be read.
+ * Polls every 5 ms until the knobs have settled, for at most SETTLE_MS.
+ * Return: 0; -ESTALE: @err names a knob that is not; other negative errno: a knob can't be read.
  */
 int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			struct jetwatt_error_text *err)

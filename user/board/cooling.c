@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the kernel's thermal governor takes away. A cooling device of a clock is a limit
- * beside the user's (cpufreq_cooling, devfreq_cooling), and while it holds, the knob's
- * file shows the lower of the two: what the user had asked for cannot be read then, and
- * a knob that is lower than it was told to be is nobody's doing.
+ * Thermal throttling. A cooling device of a clock (cpufreq_cooling, devfreq_cooling) sets a limit
+ * in addition to the user's. While it is active, the file of the knob shows the lower of the two
+ * limits. The user's own limit cannot be read then, and a knob that reads too low is not an error.
  */
 #include "board/knobs.h"
 
@@ -11,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "cpufreq-cpu0", "devfreq-17000000.gpu"; up to 5.11 "thermal-cpufreq-0". */
+/* Check whether a cooling device limits a clock, by its type: "cpufreq-cpu0",
+ * "devfreq-17000000.gpu"; "thermal-cpufreq-0" up to Linux 5.11. */
 static bool cooling_of_clock(const struct jetwatt_board *b, unsigned int id)
 {
 	char path[PATH_LEN], type[NAME_LEN];

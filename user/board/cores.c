@@ -10,8 +10,8 @@
 
 #include "board/preset.h"
 
-/* In the order in which cores are kept: what can't be switched off first, then
- * cluster by cluster, so that few cores are in few clusters. */
+/* Order in which cores stay online as their number falls: first those that can't be switched off,
+ * then one cpufreq policy (cluster) after the other, so that few cores use few clusters. */
 static int cores_compare_order(const void *a, const void *b)
 {
 	const struct jetwatt_cpu *x = a, *y = b;
@@ -41,7 +41,7 @@ static int cores_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 		if (sscanf(d->d_name, "cpu%u%c", &cpu->id, &tail) != 1)
 			continue;
 		snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/online", cpu->id);
-		/* CPU 0 may have the file, but can't be switched off (nvpmodel's CORE_0). */
+		/* CPU 0 may have the file, but can't be switched off (CORE_0 in nvpmodel.conf). */
 		cpu->fixed = !cpu->id || !jetwatt_sysfs_exists(b, path);
 		cpu->policy = -1;
 		b->cpus++;
@@ -95,7 +95,6 @@ static int cores_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwa
 	return 0;
 }
 
-/* Return: 0; -EINVAL: more cores than there are, or fewer than stay on. */
 static int cores_want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
 		      struct jetwatt_board_state *s)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The knob "cpu": the clock of all online cores, by cpufreq policy. */
+/* The knob "cpu": the clock of all online cores, set through every cpufreq policy, in kHz. */
 #include "board/knobs.h"
 
 #include <dirent.h>
@@ -23,7 +23,7 @@ static void cpu_policy_members(struct jetwatt_board *b, int policy)
 	char path[PATH_LEN];
 	int n;
 
-	/* jetwatt_sysfs_list() drops zeros; CPU 0 is in the policy of its name. */
+	/* jetwatt_sysfs_list() drops zeros, so CPU 0 is found by the policy's number below. */
 	snprintf(path, sizeof(path), "devices/system/cpu/cpufreq/policy%u/related_cpus",
 		 b->policy[policy]);
 	n = jetwatt_sysfs_list(b, path, v, CPUS_MAX);
@@ -37,10 +37,10 @@ static void cpu_policy_members(struct jetwatt_board *b, int policy)
 }
 
 /**
- * jetwatt_cpu_policies() - look for cpufreq policies not seen before
+ * jetwatt_cpu_policies() - find cpufreq policies that are not known yet
  *
- * A policy may come with its first CPU. Indices of the known ones stay, so at
- * the first call they are in order of their numbers.
+ * A policy may appear when its first CPU comes online. Known policies keep their index. The first
+ * call therefore sorts them by number.
  */
 void jetwatt_cpu_policies(struct jetwatt_board *b)
 {
@@ -69,8 +69,8 @@ void jetwatt_cpu_policies(struct jetwatt_board *b)
 	}
 	for (int p = 0; p < b->policies; p++)
 		cpu_policy_members(b, p);
-	/* A policy without a CPU online does not name its CPUs, but is called by
-	 * the first of them. */
+	/* A policy without an online CPU does not list its CPUs, but has the number of the first
+	 * of them. */
 	for (int i = 0; i < b->cpus; i++)
 		for (int p = 0; p < b->policies && b->cpu[i].policy < 0; p++) {
 			bool nearest = b->policy[p] <= b->cpu[i].id;
@@ -98,7 +98,7 @@ static int cpu_policy_range(const struct jetwatt_board *b, int p, struct jetwatt
 	return jetwatt_sysfs_u64(b, path, &r->max);
 }
 
-/* Only what every policy can do is a clock of all cores. */
+/* Keep in @v only the clocks that are in @with too: a mode sets one clock for all cores. */
 static int cpu_common_levels(uint64_t *v, int n, const uint64_t *with, int m)
 {
 	int kept = 0;
@@ -112,7 +112,8 @@ static int cpu_common_levels(uint64_t *v, int n, const uint64_t *with, int m)
 	return kept;
 }
 
-/* From sysfs, else from the board's table, else the two ends. Return: 0, -ENODEV. */
+/* Find the levels: clocks that sysfs lists, else those of the table of boards, else the lowest and
+ * the highest clock. Return: 0; -ENODEV: not known. */
 static int cpu_levels(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
 {
 	uint64_t v[JETWATT_BOARD_FREQS_MAX], w[JETWATT_BOARD_FREQS_MAX], lo = 0, hi = 0;
@@ -125,7 +126,7 @@ static int cpu_levels(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwa
 			 b->policy[p]);
 		m = jetwatt_sysfs_list(b, path, w, JETWATT_BOARD_FREQS_MAX);
 		if (m <= 0)
-			continue;	/* no CPU online there, or a driver without a table */
+			continue;	/* no CPU online, or the driver lists no clocks */
 		if (n)
 			n = cpu_common_levels(v, n, w, m);
 		else
@@ -184,7 +185,8 @@ static int cpu_read(struct jetwatt_board *b, enum jetwatt_knob k,
 		if (rc && jetwatt_cores_use(b, s, p))
 			return jetwatt_error_sys(err, rc, "cannot read the clock of CPU policy %u",
 						 b->policy[p]);
-		/* Left over from when it had a CPU: not in use, can't be written. */
+		/* A policy without an online CPU is not in use and can't be written. Its files may
+		 * remain from before. */
 		if (!jetwatt_cores_use(b, s, p))
 			s->policy[p] = (struct jetwatt_range){ 0 };
 	}
@@ -242,7 +244,7 @@ static bool cpu_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
 	(void)k;
 	for (int i = 0; i < p->b->policies; i++) {
-		/* One that loses its last CPU can't be written afterwards. */
+		/* A policy that loses its last CPU can't be written after that. */
 		bool last = !jetwatt_cores_use(p->b, p->target, i);
 
 		if ((last || cpu_wanted_range(p, i)->max < p->now.policy[i].max) &&
@@ -252,8 +254,8 @@ static bool cpu_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 	return true;
 }
 
-/* The values that a policy has as its first CPU comes online are what was
- * there before us: they are remembered before they are written over. */
+/* A policy shows its values only once its first CPU is online. Those are the values from before
+ * jetwatt changed the board, so add them to the saved state before writing over them. */
 static bool cpu_save_new_policies(struct jetwatt_switch *p)
 {
 	struct jetwatt_board *b = p->b;
@@ -284,7 +286,7 @@ bool jetwatt_cpu_woken(struct jetwatt_switch *p)
 {
 	if (!cpu_save_new_policies(p))
 		return false;
-	/* A policy just back may be at a higher clock than is wanted. */
+	/* A policy whose first CPU has just come online may have a higher clock than is wanted. */
 	for (int i = 0; i < p->b->policies; i++)
 		if (cpu_wanted_range(p, i)->max < p->now.policy[i].max && !cpu_write_policy(p, i))
 			return false;
@@ -364,7 +366,7 @@ static const char *cpu_load(struct jetwatt_board *b, enum jetwatt_knob k, const 
 		return NULL;
 	for (i = 0; i < b->policies && b->policy[i] != id; i++)
 		;
-	/* Its directory may be gone with its CPUs. */
+	/* The directory of the policy may be missing because its CPUs are offline. */
 	if (i == b->policies && i < POLICIES_MAX)
 		b->policy[b->policies++] = id;
 	if (i == POLICIES_MAX || s->policy[i].known || min > max)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The knob "dla": caps of the core clocks of the deep learning accelerators, on AGX Orin and
- * Orin NX two that share a value.
+ * The knob "dla": caps of the core clocks of the deep learning accelerators, in Hz. AGX Orin and
+ * Orin NX have two accelerators, which get the same cap.
  *
- * NVIDIA's driver makes a directory "clk_cap" with a file for each of the device's clocks
- * (isbozeng/bsp-jp6.2.0, nvidia-oot/drivers/video/tegra/host/nvdla/nvdla.c): a value goes through
- * clk_round_rate(), and what is read is clk_round_rate() of the highest number, so no cap reads as
- * the clock's end. The paths are those of nvpmodel.conf (LineageOS/android_device_nvidia_concord,
- * nvpmodel/nvpmodel_p3701_0000.conf), below "acm" up to JetPack 5. The clock of the accelerator's
- * controller, dla0_falcon, is nvpmodel's alone.
+ * NVIDIA's driver creates a directory "clk_cap" with one file for each clock of the device
+ * (isbozeng/bsp-jp6.2.0, nvidia-oot/drivers/video/tegra/host/nvdla/nvdla.c). A written value is
+ * rounded by clk_round_rate(). Without a cap, the file reads as the highest clock. The paths are
+ * those of nvpmodel.conf (LineageOS/android_device_nvidia_concord,
+ * nvpmodel/nvpmodel_p3701_0000.conf); up to JetPack 5 they are below "acm". jetwatt leaves the
+ * clock of the accelerator's controller, dla0_falcon, to nvpmodel.
  *
- * Whether the clock obeys is not asked: between jobs the accelerator is off, and its clock is
- * whatever it was.
+ * There is no check that the clock obeys its cap: between jobs the accelerator is off, and its
+ * clock has any value.
  */
 #include "board/knobs.h"
 
@@ -24,13 +24,15 @@
 #define DEVICES	"bus/platform/devices"
 #define CLOCKS	"kernel/debug/bpmp/debug/clk/nafll_dla0_core/"
 
-/* Caps of NVIDIA's power modes: nvpmodel_p3701_0000.conf, nvpmodel_p3701_0004.conf and
- * nvpmodel_p3767_0000_super.conf there. The driver lists no steps. */
+/* Caps of NVIDIA's power modes in Hz, used as levels because the driver lists none:
+ * nvpmodel_p3701_0000.conf, nvpmodel_p3701_0004.conf and nvpmodel_p3767_0000_super.conf of the
+ * repository named above. Ends with 0. */
 static const uint64_t dla_caps[] = {
 	153600000, 614400000, 908800000, 1228800000, 1369600000, 0,
 };
 
-/* "158c0000.nvdla1" is the accelerator 1. */
+/* Get the number of an accelerator from the name of its device: *@nr is '1' for
+ * "158c0000.nvdla1". */
 static bool dla_number(const char *name, char *nr)
 {
 	const char *at = strstr(name, ".nvdla");
@@ -63,14 +65,15 @@ static void dla_find_caps(struct jetwatt_board *b, enum jetwatt_knob k)
 	closedir(dir);
 }
 
-/* Ascending: the caps below the clock's end, and that. */
+/* Fill the levels, ascending: the caps of the table below the highest clock, then that clock. */
 static void dla_find_levels(struct jetwatt_board *b, enum jetwatt_knob k)
 {
 	uint64_t top = 0, cap, *v = b->level[k];
 	bool end = !jetwatt_sysfs_u64(b, CLOCKS "max_rate", &top) && top;
 	int n = 0;
 
-	/* Without debugfs the caps that are set tell: an accelerator may have another one. */
+	/* Without debugfs, take the highest cap that is set; the accelerators may have different
+	 * caps. */
 	for (int i = 0; i < b->nr_caps[k] && !end; i++)
 		if (!jetwatt_sysfs_u64(b, b->cap[k][i].path, &cap) && cap > top)
 			top = cap;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The knob "emc": caps of the memory's clock. */
+/* The knob "emc": caps of the memory clock, in Hz. */
 #include "board/knobs.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 #define EMC_RATES		"kernel/debug/bpmp/debug/emc/possible_rates"
 #define EMC_CLOCK		"kernel/debug/bpmp/debug/clk/emc/"
 
-/* @device: devfreq device of the memory, "": none. Its own steps come first where it is the
- * only cap. Return: how many. */
+/* Fill the levels of the memory clock. @device: devfreq device of the memory, "": none. Its own
+ * list comes first if it is the only cap. Return: number of levels. */
 static int emc_levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *device)
 {
 	uint64_t lo, hi, *v = b->level[k];
@@ -28,7 +28,8 @@ static int emc_levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *
 		n = jetwatt_sysfs_list(b, path, v, JETWATT_BOARD_FREQS_MAX);
 	if (n > 0)
 		return n;
-	/* In kHz; in Hz where no memory could be that fast in kHz (20 GHz). */
+	/* The list is in kHz, or in Hz on some kernels. A memory clock above 20 GHz does not exist,
+	 * so values from 20,000,000 on are in Hz. */
 	n = jetwatt_sysfs_list(b, EMC_RATES, v, JETWATT_BOARD_FREQS_MAX);
 	if (n > 0) {
 		if (v[n - 1] < 20000000)
@@ -53,8 +54,8 @@ static int emc_levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *
 	return 0;
 }
 
-/* A kernel may have several caps, and the lowest one holds: nvpmodel writes nvpmodel_clk_cap
- * on JetPack 6 and the devfreq device "bwmgr" on JetPack 7, where both may be there. */
+/* A kernel may have several caps, and the lowest is in force. nvpmodel writes nvpmodel_clk_cap on
+ * JetPack 6 and the devfreq device "bwmgr" on JetPack 7; a kernel may have both. */
 static int emc_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 			struct jetwatt_error_text *err)
 {
@@ -66,7 +67,7 @@ static int emc_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 	b->emc_rate = jetwatt_cap_add(b, k, CLK_CAP, INT64_MAX);
 	b->emc_rate |= jetwatt_cap_add(b, k, ISO_CAP, 0);
 	if (jetwatt_devfreq_find(b, parts, device)) {
-		/* max_freq ends at the top step, so reading never shows "no cap". */
+		/* max_freq never reads as "no cap": without one it reads as the highest level. */
 		snprintf(path, sizeof(path), "class/devfreq/%.47s/max_freq", device);
 		jetwatt_cap_add(b, k, path, INT64_MAX);
 	}
@@ -83,7 +84,7 @@ static int emc_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 		jetwatt_error_why(err, "cannot read %s/" EMC_RATES, b->sys);
 		jetwatt_error_fix(err, "run it as root, with debugfs mounted on %s/kernel/debug", b->sys);
 	}
-	/* Without a cap the memory runs at its highest clock. */
+	/* A missing knob has one level: the memory runs at its highest clock without a cap. */
 	top = jetwatt_levels_top(b, k);
 	jetwatt_levels_none(b, k, top ? top : JETWATT_BOARD_NO_CLOCK);
 	b->nr_caps[k] = 0;

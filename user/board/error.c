@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What, why, fix: the three lines of every error. */
+/* The three texts of every error of this directory: what failed, why, and a fix. */
 #include "board/knobs.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Return the fix that usually helps against an errno. */
 static const char *default_fix(int rc)
 {
 	switch (-rc) {

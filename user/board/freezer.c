@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Freezers (cgroup v2) of jobs that are to be held still now and then. Who has one holds
- * and lets go by writes of his own; which ones were handed out is on disk, so that
- * whoever ends, and however, no job stays held. The file is lines of text:
+ * cgroup v2 freezers of jobs that jetwatt freezes and thaws. The process that opened a freezer
+ * writes to its descriptor itself. Every cgroup with an open freezer is recorded on disk first, so
+ * that its jobs can be thawed however that process ends. The record is lines of text:
  *
  *	jetwatt-held 1
  *	boot 6f0d...
- *	owner 812 37130		process, and when it started, in ticks since the boot
+ *	owner 812 37130		PID, and its start time in clock ticks since the boot
  *	cgroup /batch.slice
  *	sum 1c291ca3
  *
- * What another process that lives has written is left to it.
+ * The record of another live process is never changed.
  */
 #include "board/knobs.h"
 
@@ -32,7 +32,7 @@ static int is_cgroup(const char *path)
 	       !strpbrk(path, " \t\r\n");
 }
 
-/* Is @who ("self", or a number) in it? */
+/* Check whether a process (@who: "self" or a PID) is in the cgroup or below it. */
 static int cgroup_contains(const struct jetwatt_board *b, const char *cgroup, const char *who)
 {
 	char path[PATH_LEN], line[PATH_LEN];
@@ -50,10 +50,10 @@ static int cgroup_contains(const struct jetwatt_board *b, const char *cgroup, co
 	return found;
 }
 
-/* Return: descriptor, negative errno. */
+/* Open cgroup.freeze of a cgroup for writing. Return: descriptor; negative errno. */
 static int open_freeze_file(const struct jetwatt_board *b, const char *cgroup)
 {
-	/* Mounted alone, or beside the older hierarchies. */
+	/* cgroup v2 alone, or mounted beside the version 1 hierarchies */
 	static const char *const mounts[] = { "", "/unified" };
 	char path[PATH_LEN + JETWATT_BOARD_CGROUP];
 	int fd = -ENOENT;
@@ -67,8 +67,9 @@ static int open_freeze_file(const struct jetwatt_board *b, const char *cgroup)
 	return fd;
 }
 
-/* When a process started, in clock ticks since the boot: field 22 of its stat, behind a name that
- * may hold anything. Return: 0: not known; -1: it has ended and waits for its parent. */
+/* Return when a process started, in clock ticks since the boot: field 22 of /proc/PID/stat
+ * (proc(5)). Parsing starts behind the last ')', because the name before it may contain anything.
+ * Return: 0: not known; -1: the process has ended and waits for its parent. */
 static long long process_start_ticks(const struct jetwatt_board *b, int pid)
 {
 	char path[PATH_LEN], line[1024], state, *p;
@@ -90,7 +91,7 @@ static long long process_start_ticks(const struct jetwatt_board *b, int pid)
 	return state == 'Z' || state == 'X' ? -1 : when;
 }
 
-/* All that may be held, to disk. */
+/* Write the record to disk. Return: 0; negative errno. */
 static int frozen_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char text[JETWATT_SEALED_MAX];
@@ -108,8 +109,8 @@ static int frozen_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 			 jetwatt_sealed_store(b, LEAF, text, len, err);
 }
 
-/* Of the same boot: is it another's, who lives? For a guardian its own is the one it guards. Its
- * number may be another process's by now: then that has started at another time. */
+/* Check whether a record of this boot belongs to another live process. In a guardian process, the
+ * opener is the process that it guards. A PID may have been reused: then the start times differ. */
 static int owner_is_other(const struct jetwatt_board *b, const char *text)
 {
 	const char *line = strstr(text, "\nowner ");
@@ -123,7 +124,8 @@ static int owner_is_other(const struct jetwatt_board *b, const char *text)
 	return now >= 0 && (!now || then <= 0 || now == then);
 }
 
-/* The file has one owner: two that write it would forget each other's cgroups. */
+/* Refuse to replace the record of another live process: two writers would lose each other's
+ * cgroups. Return: 0; -EBUSY. */
 static int refuse_other_owner(const struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
@@ -138,7 +140,8 @@ static int refuse_other_owner(const struct jetwatt_board *b, struct jetwatt_erro
 	return -EBUSY;
 }
 
-/* Return: 0; negative errno: it is not written down, so it must not be held. */
+/* Add a cgroup to the record. Return: 0; negative errno: it is not recorded, so the caller must not
+ * freeze it. */
 static int frozen_record(struct jetwatt_board *b, const char *cgroup,
 			 struct jetwatt_error_text *err)
 {
@@ -170,7 +173,7 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 		jetwatt_error_fix(err, "the path in /proc/PID/cgroup behind 0::");
 		return -EINVAL;
 	}
-	/* Nobody would be left to let go. */
+	/* A frozen jetwatt or a frozen process 1 could not thaw anything. */
 	if (cgroup_contains(b, cgroup, "self") || cgroup_contains(b, cgroup, "1")) {
 		jetwatt_board_error_set(err, -EINVAL, "the jobs of %.100s cannot be held", cgroup);
 		jetwatt_error_why(err, "%s is in that cgroup as well",
@@ -200,7 +203,7 @@ static void thaw_cgroup(const struct jetwatt_board *b, const char *cgroup)
 
 	if (fd < 0)
 		return;
-	/* One that is gone holds nobody. */
+	/* A cgroup that was removed has no jobs to thaw. */
 	if (pwrite(fd, "0", 1, 0) < 0)
 		errno = 0;
 	close(fd);
@@ -225,7 +228,7 @@ int jetwatt_board_let_go(struct jetwatt_board *b, const char *cgroup, int keep)
 	return b->nr_freezers ? frozen_store(b, NULL) : jetwatt_sealed_delete(b, LEAF, NULL);
 }
 
-/* Lines of an intact file. */
+/* Thaw every cgroup of a record. */
 static void thaw_listed(const struct jetwatt_board *b, const char *text)
 {
 	char cgroup[JETWATT_BOARD_CGROUP];
@@ -249,7 +252,8 @@ int jetwatt_board_thaw(struct jetwatt_board *b)
 	len = jetwatt_sealed_load(b, LEAF, path, text);
 	if (len < 0)
 		return len == -ENOENT ? 0 : (int)len;
-	/* A boot lets go of all; of a damaged one, what can be read. */
+	/* Nothing stays frozen across a reboot. From a damaged record, thaw the cgroups that can be
+	 * read. */
 	damaged = jetwatt_sealed_intact(KIND, text, (size_t)len, boot);
 	if (!damaged && jetwatt_sealed_now(b, boot) && owner_is_other(b, text))
 		return 0;

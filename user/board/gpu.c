@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The knob "gpu": lowest and highest clock of the GPU's devfreq device. */
+/* The knob "gpu": lowest and highest clock of the GPU's devfreq device, in Hz. */
 #include "board/knobs.h"
 
 #include <errno.h>
@@ -137,7 +137,7 @@ static const char *gpu_load(struct jetwatt_board *b, enum jetwatt_knob k, const 
 static bool gpu_preset(const char *path, struct jetwatt_preset_line *l)
 {
 	static const char * const parts[] = { "gpu", "ga10b", "gv11b", "gp10b", "gm20b", NULL };
-	/* Thor's GPU has a second clock, of the video engines. */
+	/* Thor's GPU has a second devfreq device, for the clock of the video engines. */
 	static const char * const video[] = { "gpu-nvd", NULL };
 
 	l->kind = jetwatt_path_ends(path, "/min_freq") ? JETWATT_PRESET_MIN : JETWATT_PRESET_MAX;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guardians: a process that waits until we say that we are done, or are gone in
- * whatever way, and then puts back what was before. One is of the sensors' settings,
- * one of the knobs for who holds them for long.
+ * Guardian processes. A guardian waits until its parent asks it to finish, or has ended in any way,
+ * and then restores the previous state. One guardian restores the settings of the sensors. Another
+ * restores the knobs, for processes that control the board for a long time, such as jetwattd.
  */
 #include "board/knobs.h"
 
@@ -18,12 +18,13 @@
 
 #include "board/remote.h"
 
-/* The lease of who was killed goes with him, but not at the very same instant. */
+/* Attempts 5 ms apart: the kernel releases the lease of a killed process, but not at once. */
 #define KNOBS_TRIES	100
-/* A knob that refuses may be late: a CPU takes its time to come back. */
+/* Attempts if a knob refuses its value: a CPU takes time to come online. */
 #define REFUSED_TRIES	5
 
-/* Nothing that anybody waits for may stay open here: pipes, the module's socket. */
+/* Close all descriptors except @sock and @lock. Other processes wait for the end of some of them:
+ * pipes, the socket to the module. */
 static void guardian_close_fds(int sock, int lock)
 {
 	long max = sysconf(_SC_OPEN_MAX);
@@ -44,7 +45,7 @@ static void __attribute__((noreturn)) guardian_run(struct jetwatt_board *b, int 
 
 	setsid();
 	prctl(PR_SET_NAME, "jetwatt-guard");
-	/* Who ends us ends the promise: what ends others in a group does not. */
+	/* Ignore signals that are sent to a whole group: only SIGKILL prevents the restore. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
@@ -62,12 +63,13 @@ static void __attribute__((noreturn)) guardian_run(struct jetwatt_board *b, int 
 }
 
 /**
- * jetwatt_guardian_start() - have one
- * @lock: held by it until it has done its work, -1: none
- * @put_back: its work
- * @fd: its descriptor: readable means that it has gone
+ * jetwatt_guardian_start() - fork a guardian process
+ * @lock: descriptor of a lock that the guardian holds until it has restored the state, -1: none
+ * @put_back: function that restores the state
+ * @fd: gets the socket to the guardian; readable: the guardian has ended
  *
- * Not a child that anybody would have to wait for: it belongs to init.
+ * The guardian becomes a child of init, so this process does not have to wait for it.
+ * Return: 0; -EAGAIN: fork(2) failed; other negative errno.
  */
 int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_fn put_back, int *fd,
 			   struct jetwatt_error_text *err)
@@ -96,7 +98,8 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_f
 	return 0;
 }
 
-/* Tell it that we are done. Return: what it says of its work; -EPIPE: it has gone. */
+/* Ask a guardian to restore the state, and wait. Return: result of its function; -EPIPE: the
+ * guardian had ended. */
 static int guardian_finish(int *fd)
 {
 	ssize_t got;
@@ -111,7 +114,7 @@ static int guardian_finish(int *fd)
 	return got == sizeof(rc) ? rc : -EPIPE;
 }
 
-/* Ours has let go of the lease, or is about to. */
+/* Restore the knobs in the guardian. The parent has released the lease or is about to. */
 static int guardian_restore_knobs(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	int rc = -EBUSY, refused = 0;
@@ -128,7 +131,7 @@ static int guardian_restore_knobs(struct jetwatt_board *b, struct jetwatt_error_
 
 int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
-	/* It has one of its own. */
+	/* jetwatt-knobs has a guardian of its own. */
 	if (b->by_remote)
 		return 0;
 	return b->knobs_guardian >= 0
@@ -158,7 +161,8 @@ int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_error_tex
 	if (b->sensors_guardian < 0)
 		return 0;
 	rc = guardian_finish(&b->sensors_guardian);
-	/* Somebody has killed it, or it could not do it: the same once more, and say why not. */
+	/* The guardian was killed or has failed: try in this process, which can report the
+	 * error. */
 	if (rc)
 		rc = jetwatt_board_sensors_restore(b, err);
 	return rc == -ENOENT ? 0 : rc;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which board this is, as data: names, rail graphs, steps. */
+/*
+ * The table of boards: names, rails, levels. A board is identified by its device tree. Its rails
+ * come from kmod/sensors/board_rails.h, which the module uses too.
+ */
 #include "board/knobs.h"
 #include "../kmod/sensors/board_rails.h"
 
@@ -8,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Steps: as the boards' drivers list them in JetPack 5. */
+/* Levels as the boards' drivers list them in JetPack 5: CPU in kHz, GPU and EMC in Hz; ends with
+ * 0. */
 static const uint64_t agx_orin_cpu[] = {
 	115200, 192000, 268800, 345600, 422400, 499200, 576000, 652800, 729600, 806400, 883200,
 	960000, 1036800, 1113600, 1190400, 1267200, 1344000, 1420800, 1497600, 1574400, 1651200,
@@ -28,9 +32,9 @@ static const uint64_t agx_xavier_gpu[] = {
 	905250000, 1032750000, 1198500000, 1236750000, 1338750000, 1377000000, 0,
 };
 static const uint64_t orin_emc[] = { 204000000, 665600000, 2133000000, 3199000000, 0 };
-/* Orin NX and Nano with the clocks of their MAXN_SUPER modes (JetPack 6.2): CPU 1984 and 1728,
- * GPU 1173 and 1020, EMC 3199 MHz. A board in another configuration ends lower, and says so
- * in its own lists of steps. */
+/* Orin NX and Orin Nano with the clocks of their MAXN_SUPER modes (JetPack 6.2): CPU 1984 and
+ * 1728 MHz, GPU 1173 and 1020 MHz, EMC 3199 MHz. A board in another configuration has lower
+ * highest clocks, which its sysfs lists. */
 static const uint64_t orin_nx_cpu[] = {
 	115200, 192000, 268800, 345600, 422400, 499200, 576000, 652800, 729600, 806400, 883200,
 	960000, 1036800, 1113600, 1190400, 1267200, 1344000, 1420800, 1497600, 1574400, 1651200,
@@ -51,7 +55,7 @@ static const uint64_t orin_nano_gpu[] = {
 #define CLOCKS(cpu, gpu, emc)	\
 	{ [JETWATT_KNOB_CPU] = cpu, [JETWATT_KNOB_GPU] = gpu, [JETWATT_KNOB_EMC] = emc }
 
-/* The first that matches. */
+/* The first row that matches counts. */
 static const struct jetwatt_board_kind kinds[] = {
 	{ "p3834", "Jetson AGX Thor", "module", thor_rails, { NULL } },
 	{ "p3740", "IGX Orin", "module", agx_orin_rails,
@@ -97,7 +101,7 @@ static size_t read_proc_file(const struct jetwatt_board *b, const char *path, ch
 	return (size_t)got;
 }
 
-/* Entries are separated by zero bytes; the most specific one comes first. */
+/* Entries end with a zero byte; the most specific one comes first. */
 void jetwatt_identity_find(struct jetwatt_board *b)
 {
 	char text[1024];
@@ -136,7 +140,7 @@ static const struct jetwatt_node *rail_node(const struct jetwatt_board *b, const
 	return jetwatt_node_find(b->kind->rails, label);
 }
 
-/* Is a rail of the module that @label is inside of measured as well? */
+/* Check whether a rail above @label in the module's power tree is measured too. */
 static bool has_measured_parent(const struct jetwatt_board *b, const struct jetwatt_rail *rails,
 				int n, const char *label)
 {
@@ -165,7 +169,8 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 	bool listed_only = b->kind != &unknown;
 	int count = 0;
 
-	/* The module has looked at which labels there are, so it knows boards that are not listed here. */
+	/* The module chooses the total by all labels that it found, so it handles boards that are
+	 * not in the table. */
 	for (int i = 0; i < n && !listed_only; i++)
 		if (rails[i].in_total && rail_index(rails, n, rails[i].label) == i)
 			rail[count++] = i;
@@ -173,26 +178,26 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 		*scope = b->kind->scope;
 		return count;
 	}
-	/* On a board that we do not know, a rail may be inside its input. */
+	/* On an unknown board, a rail that is not listed may be fed by a measured input. */
 	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
 		if (jetwatt_node_input(b->kind->rails, r) && rail_index(rails, n, r->label) >= 0)
 			listed_only = true;
 	for (int i = 0; i < n; i++) {
 		if (rail_index(rails, n, rails[i].label) != i)
-			continue;	/* off, without a known shunt, or a label that was there before */
+			continue;	/* disabled, shunt not known, or a duplicate label */
 		if (listed_only && !rail_node(b, rails[i].label))
 			continue;
 		if (rail_node(b, rails[i].label) && rail_node(b, rails[i].label)->upstream)
-			continue;	/* feeds more than the module */
+			continue;	/* feeds the carrier board too */
 		if (!has_measured_parent(b, rails, n, rails[i].label))
 			rail[count++] = i;
 	}
-	/* Without one of its inputs the sum of the rest is not the module. */
+	/* If an input is not measured, the sum of the others is not the power of the module. */
 	*scope = b->kind->scope;
 	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
 		if (jetwatt_node_input(b->kind->rails, r) && rail_index(rails, n, r->label) < 0)
 			*scope = "partial sum";
-	/* Where only what feeds the whole board is measured, that is the total. */
+	/* If only the input of the whole board is measured, it is the total. */
 	for (int i = 0; i < n && !count; i++)
 		if (rail_index(rails, n, rails[i].label) == i && rail_node(b, rails[i].label) &&
 		    rail_node(b, rails[i].label)->upstream) {

@@ -326,8 +326,8 @@ bool jetwatt_lack_not(const struct jetwatt_board *b, enum jetwatt_knob knob);
 void jetwatt_cooling_find(struct jetwatt_board *b);
 
 /* state.c: read the state of all knobs; convert a mode to a state (-EINVAL: not of this board).
- * check.c: wait SETTLE_MS at most until the knobs are as in @s. Return: 0; -ESTALE; negative errno.
- *  */
+ * check.c: wait SETTLE_MS at most until the knobs are as in @s. Return: 0; -ESTALE; negative
+ * errno. */
 int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
 		       struct jetwatt_error_text *err);
 int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Knobs that the board lacks. */
+/* Which knobs the board lacks. */
 #include "board/knobs.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lease: one writer at a time, for as long as it lives.
+ * The lease: a lock file in the state directory that lets one process at a time write the knobs.
+ * The kernel releases it when that process ends.
  */
 #include "board/knobs.h"
 
@@ -15,7 +16,6 @@
 
 #define LOCK_RETRIES	4
 
-/* The name of a file in the state directory, in @buf of PATH_LEN. */
 const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, char *buf)
 {
 	snprintf(buf, PATH_LEN, "%s/%s", b->state, leaf);
@@ -42,14 +42,14 @@ int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_error_text *
 }
 
 /**
- * jetwatt_lease_lock() - take a lock in the state directory
- * @leaf: its file
- * @taken: what to say if somebody else has it
+ * jetwatt_lease_lock() - lock a file in the state directory
+ * @leaf: name of the file; created if it is missing
+ * @taken: what @err says if another process holds the lock
  *
- * The lock goes with the process, whatever becomes of it. 0600: who may open
- * the file may lock it.
+ * The kernel releases the lock when the process ends. The file has mode 0600, because any process
+ * that can open it can lock it.
  *
- * Return: a descriptor; -EBUSY: another process has it; -EPERM; other negative errno.
+ * Return: descriptor; -EBUSY: another process holds the lock; -EPERM; other negative errno.
  */
 int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *taken,
 		       struct jetwatt_error_text *err)
@@ -64,7 +64,8 @@ int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *ta
 		  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return jetwatt_error_sys(err, -errno, "cannot take the lease %s", path);
-	/* Who only asks whether it is held (below) has it for an instant. */
+	/* jetwatt_board_saved() takes the lock for an instant to see whether it is held, so
+	 * retry. */
 	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) && i < LOCK_RETRIES; i++)
 		jetwatt_sysfs_nap();
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
@@ -91,7 +92,6 @@ int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *ta
 	return fd;
 }
 
-/* Become the one writer of knobs. */
 int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	int fd;
@@ -109,7 +109,7 @@ void jetwatt_lease_release(struct jetwatt_board *b)
 {
 	if (b->lease < 0)
 		return;
-	/* The name goes, the file stays: a new file would have a new lock. */
+	/* Keep the file, because a new file would have a new lock; delete only the PID in it. */
 	if (ftruncate(b->lease, 0))
 		errno = 0;
 	close(b->lease);

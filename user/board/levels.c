@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Levels of a knob: what several knobs' files need to find them, and what the rest asks for. */
+/* Levels of a knob, and functions about devfreq devices and paths that several knobs use. */
 #include "board/knobs.h"
 
 #include <dirent.h>
@@ -15,7 +15,8 @@ int jetwatt_levels_table(const uint64_t *from, uint64_t *v)
 	return n;
 }
 
-/* From sysfs, else from @known, else the two ends. */
+/* Find the levels of a devfreq device: clocks that sysfs lists, else @known, else the lowest and
+ * the highest clock. Return: number of levels. */
 int jetwatt_levels_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
 			   uint64_t *v)
 {
@@ -58,8 +59,8 @@ int jetwatt_board_levels(const struct jetwatt_board *b, enum jetwatt_knob k, con
 	return b->nr_levels[k];
 }
 
-/* The first name, in alphabetical order, that holds one of @parts: on Thor
- * "gpu-gpc-0" (the shaders) before "gpu-nvd-0" (video). */
+/* Take the alphabetically first device whose name contains one of @parts: on Thor "gpu-gpc-0" (the
+ * shaders) comes before "gpu-nvd-0" (video). */
 bool jetwatt_devfreq_find(const struct jetwatt_board *b, const char * const *parts, char *name)
 {
 	char path[PATH_LEN];

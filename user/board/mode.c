@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Power modes: the grid of all steps, and a mode as text. */
+/* Power modes: the grid of all combinations of levels, and a mode as text. */
 #include "board/knobs.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* In how many values of @k the modes of the grid differ. */
+/* Return the number of values that @k has in the grid. */
 static int grid_values(const struct jetwatt_board *b, enum jetwatt_knob k)
 {
 	return jetwatt_knob_row(k)->optional && !b->in_grid[k] ? 1 : b->nr_levels[k];
@@ -81,7 +81,7 @@ int jetwatt_board_mode_format(const struct jetwatt_mode *m, char *buf, size_t le
 	return 0;
 }
 
-/* Digits, not too many for @max, and not zero. NULL: they are not. */
+/* Parse a number from 1 to @max. Return: first character behind it; NULL: not such a number. */
 static const char *mode_parse_value(const char *s, uint64_t max, uint64_t *v)
 {
 	size_t n = strspn(s, "0123456789");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Opening a board: what it is, and which knobs it has. */
+/* Open and close a board. */
 #include "board/knobs.h"
 
 #include <errno.h>

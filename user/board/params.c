@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What else changes a mode's time and power: governors, gated parts of the GPU,
- * and the release of the board's software. */
+/* Settings besides the knobs that change the time and power of a mode: governors, masks of gated
+ * GPU parts, and the release of the board's software. */
 #include "board/knobs.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "board/preset.h"
 
-/* A word, or nothing of it. */
+/* Append " NAME=VALUE" to @buf if it fits, else nothing. */
 static void params_append(char *buf, size_t len, const char *name, const char *value)
 {
 	size_t n = strlen(buf);
@@ -33,12 +33,12 @@ static void params_append_file(const struct jetwatt_board *b, const char *path, 
 		params_append(buf, len, name, text);
 }
 
-/* In the order of enum jetwatt_preset_mask. */
+/* file names, in the order of enum jetwatt_preset_mask */
 static const char * const mask_names[JETWATT_MASKS] = {
 	"tpc_pg_mask", "fbp_pg_mask", "gpc_pg_mask", "gpu_pg_mask",
 };
 
-/* OpenRM lists its parameters as "TegraGpuPgMask: 512". */
+/* Read the mask of Thor's driver (OpenRM) from its parameters: "TegraGpuPgMask: 512". */
 static int openrm_mask(const struct jetwatt_board *b, uint64_t *mask)
 {
 	char path[PATH_LEN], line[256];
@@ -50,7 +50,7 @@ static int openrm_mask(const struct jetwatt_board *b, uint64_t *mask)
 	if (!f)
 		return -errno;
 	while (rc && fgets(line, sizeof(line), f))
-		/* All ones: the parameter was not set, as on a PC. */
+		/* All ones means that the parameter was not set, as on a PC. */
 		if (sscanf(line, "TegraGpuPgMask: %" SCNu64, mask) == 1 && *mask != UINT32_MAX)
 			rc = 0;
 	fclose(f);
@@ -60,7 +60,7 @@ static int openrm_mask(const struct jetwatt_board *b, uint64_t *mask)
 int jetwatt_board_gated(const struct jetwatt_board *b, enum jetwatt_preset_mask which,
 			uint64_t *mask)
 {
-	/* The masks are where the GPU's device is: JetPack 6, then 5. */
+	/* Directory of the GPU's device: on JetPack 6, then on JetPack 5. */
 	static const char * const gpu[] = { "devices/platform/gpu.0", "devices/gpu.0" };
 	char path[PATH_LEN];
 	int rc = -ENOENT;
@@ -94,7 +94,7 @@ void jetwatt_board_params(const struct jetwatt_board *b, char *buf, size_t len)
 	}
 }
 
-/* The first line of a file outside sysfs; empty if it cannot be read. */
+/* Read the first line of a file outside sysfs; an empty string if it cannot be read. */
 static void params_first_line(const char *root, const char *leaf, char *buf, size_t len)
 {
 	char path[PATH_LEN];
@@ -111,7 +111,7 @@ static void params_first_line(const char *root, const char *leaf, char *buf, siz
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
-/* "# R36 (release), REVISION: 4.3, GCID: ..." is L4T 36.4.3. */
+/* nv_tegra_release: "# R36 (release), REVISION: 4.3, GCID: ..." is L4T 36.4.3. */
 void jetwatt_board_release(const struct jetwatt_board *b, char *buf, size_t len)
 {
 	unsigned int major, minor, patch;

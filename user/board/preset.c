@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading nvpmodel.conf. */
+/*
+ * Parser of nvpmodel.conf. A < PARAM > section names the path behind each argument; a
+ * < POWER_MODEL > section (one preset) gives values to arguments. Bounded: the file may be
+ * anything.
+ */
 #include "board/knobs.h"
 #include "board/preset.h"
 
@@ -8,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest file of a board has some 20 modes of 60 lines. */
+/* Limits well above the largest known file, which has some 20 presets of 60 lines. */
 #define PARAMS_MAX	512
 #define PRESETS_MAX	128
 #define LINES_MAX	256
 #define PATH_MAX_LEN	256
 
-/* One line below < PARAM >: what an argument is behind. */
+/* One line of a < PARAM > section: the path that an argument stands for. */
 struct param {
 	char name[JETWATT_PRESET_NAME], arg[JETWATT_PRESET_NAME];
 	char path[PATH_MAX_LEN];
@@ -26,7 +30,7 @@ struct preset_reader {
 	const char *at, *end;
 	unsigned int line;
 	enum section in;
-	char name[JETWATT_PRESET_NAME];		/* of the section that we are in */
+	char name[JETWATT_PRESET_NAME];		/* of the current section */
 	struct param *param;
 	size_t nr_params;
 	struct jetwatt_presets *out;
@@ -75,7 +79,7 @@ static bool word_is(struct preset_word w, const char *text)
 	return w.n == strlen(text) && !memcmp(w.p, text, w.n);
 }
 
-/* NAME=value; false: it is not called @name. */
+/* Split NAME=value. Return: false: the name is not @name. */
 static bool preset_attribute(struct preset_word w, const char *name, struct preset_word *value)
 {
 	size_t n = strlen(name);
@@ -131,7 +135,7 @@ static int add_preset(struct preset_reader *r, int id, struct preset_word name)
 	return 0;
 }
 
-/* < KIND NAME=value ... > */
+/* Parse the head of a section: < KIND NAME=value ... > */
 static int read_section(struct preset_reader *r, struct preset_word rest)
 {
 	struct preset_word kind, w, value, name = { NULL, 0 };
@@ -178,7 +182,8 @@ static int read_param(struct preset_reader *r, struct preset_word rest)
 	return 0;
 }
 
-/* A parameter may have a variant for the next kernel, ARG_KNEXT, instead of ARG or beside it. */
+/* Return the path of a parameter. A file for a newer kernel may name the argument ARG_KNEXT, in
+ * addition to ARG or in its place. */
 static const char *param_path(const struct preset_reader *r, const struct jetwatt_preset_line *l)
 {
 	size_t n = strlen(l->arg);
@@ -190,7 +195,8 @@ static const char *param_path(const struct preset_reader *r, const struct jetwat
 	return NULL;
 }
 
-/* Thor's is a parameter of the module nvidia, NVreg_TegraGpuPgMask. */
+/* Check whether a path or an argument is a mask of gated GPU parts. On Thor it is a parameter of
+ * the module nvidia, NVreg_TegraGpuPgMask. */
 static bool is_mask(const char *name, enum jetwatt_preset_mask *which)
 {
 	static const char * const part[JETWATT_MASKS] = {
@@ -219,7 +225,7 @@ static enum jetwatt_preset_kind line_kind(const char *path, struct jetwatt_prese
 	return JETWATT_PRESET_OTHER;
 }
 
-/* A clock's cap: -1, and for the memory 0, is none. The lowest of several counts. */
+/* Lower *@clock to the cap @v. A negative value, and 0 if @zero_is_none, mean no cap. */
 static void cap_lower_to(long long v, bool zero_is_none, long long *clock)
 {
 	if (v < 0 || (!v && zero_is_none))
@@ -279,7 +285,7 @@ static int read_lines(struct preset_reader *r)
 		r->line++;
 		if (memchr(l.p, '\0', l.n))
 			return preset_refuse(r, "a zero byte: not a text file");
-		/* A < counts at the line's beginning only. */
+		/* Only a < at the start of a line opens a section. */
 		if (l.n && *l.p == '<') {
 			rc = read_section(r, l);
 			continue;

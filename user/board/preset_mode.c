@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Presets as modes of a board, and a mode as a preset. */
+/* Convert a preset to a mode of a board, and a mode to a preset. */
 #include "board/knobs.h"
 #include "board/preset.h"
 
@@ -12,7 +12,7 @@
 
 #define FILE_MAX	(1u << 20)
 
-/* Steps seen so far: the highest, the one that a cap comes to from below and from above. */
+/* Levels seen so far: the highest, the nearest below and above a cap, the lowest; 0: none. */
 struct cap_levels {
 	uint64_t top, below, above, bottom;
 };
@@ -36,7 +36,8 @@ static uint64_t cap_levels_round(const struct cap_levels *s, long long asked, bo
 	return s->below ? s->below : s->bottom;
 }
 
-/* Of a knob whose levels are @s: what the kernel makes of a cap. It rounds the GPU's up. */
+/* Set the level of one knob to what the kernel makes of the preset's cap. The kernel rounds the cap
+ * of the GPU up, other caps down. Return: 1 << @k if it was rounded, else 0. */
 static unsigned int set_capped_level(const struct jetwatt_preset *p, enum jetwatt_knob k,
 				     const struct cap_levels *s, struct jetwatt_mode *mode)
 {
@@ -44,7 +45,8 @@ static unsigned int set_capped_level(const struct jetwatt_preset *p, enum jetwat
 	uint64_t v = cap_levels_round(s, cap, k == JETWATT_KNOB_GPU);
 
 	jetwatt_mode_set(mode, k, v);
-	/* A cap above the top is no cap; but cores that are not there are missing. */
+	/* A clock cap above the highest level is no cap. A number of cores above what the board has
+	 * counts as rounded. */
 	if (cap < 0 || (uint64_t)cap == v || (jetwatt_knob_row(k)->hz && (uint64_t)cap >= s->top))
 		return 0;
 	return 1u << k;
@@ -161,7 +163,8 @@ static bool one_word(const char *s)
 	return n && n < JETWATT_PRESET_NAME && !s[n];
 }
 
-/* How many lines of @p are of this kind and knob; for cores: those that a mode can have online. */
+/* Count the lines of @p with this kind and knob. For cores: the largest number that a mode can have
+ * online. */
 static unsigned int count_lines(const struct jetwatt_preset *p, enum jetwatt_preset_kind kind,
 				enum jetwatt_knob knob)
 {
@@ -172,7 +175,7 @@ static unsigned int count_lines(const struct jetwatt_preset *p, enum jetwatt_pre
 	return n;
 }
 
-/* Is it among the first @n cores that the block names? */
+/* Check whether @core is among the @n lowest-numbered cores of the block. */
 static bool core_among_first(const struct jetwatt_preset *p, unsigned int core, unsigned int n)
 {
 	unsigned int before = 0;
@@ -182,7 +185,7 @@ static bool core_among_first(const struct jetwatt_preset *p, unsigned int core, 
 	return before < n;
 }
 
-/* A floor is as in @like, but never above the cap. */
+/* Return the lowest clock that @value asks for, but not above the cap. */
 static unsigned long long floor_within_cap(const char *value, unsigned long long cap)
 {
 	long long v = strtoll(value, NULL, 0);
@@ -190,8 +193,8 @@ static unsigned long long floor_within_cap(const char *value, unsigned long long
 	return v >= 0 && (unsigned long long)v <= cap ? (unsigned long long)v : cap;
 }
 
-/* "No cap" is what @like says: 0 for JetPack 5's emc_iso_cap, -1 for JetPack 6's
- * nvpmodel_clk_cap, which takes 0 for the lowest clock. */
+/* Write a cap. "No cap" is written as in @like: 0 for emc_iso_cap of JetPack 5, -1 for
+ * nvpmodel_clk_cap of JetPack 6, where 0 means the lowest clock. */
 static void print_cap(FILE *f, const char *like, uint64_t hz, uint64_t top)
 {
 	if (hz >= top && strtoll(like, NULL, 0) <= 0)
@@ -200,7 +203,7 @@ static void print_cap(FILE *f, const char *like, uint64_t hz, uint64_t top)
 		fprintf(f, "%llu\n", (unsigned long long)hz);
 }
 
-/* Does the mode say something of the knob, that the board has? */
+/* Check whether the mode sets the knob. A knob that the board lacks is not set. */
 static bool mode_sets_knob(const struct jetwatt_mode *mode, enum jetwatt_knob k)
 {
 	uint64_t v = jetwatt_mode_get(mode, k);
@@ -222,7 +225,7 @@ int jetwatt_preset_print(FILE *f, const struct jetwatt_preset *like, int id, con
 		uint64_t v = jetwatt_mode_get(mode, l->knob);
 
 		fprintf(f, "%s %s ", l->param, l->arg);
-		/* A knob that the board lacks, or that the mode leaves, stays as in @like. */
+		/* A knob that the mode does not set keeps the value of @like. */
 		switch (mode_sets_knob(mode, l->knob) ? l->kind : JETWATT_PRESET_OTHER) {
 		case JETWATT_PRESET_CORE:
 			fprintf(f, "%d\n", core_among_first(like, l->core, (unsigned int)v));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The knobs by way of jetwatt-knobs, for who may not write them. */
+/* Client of jetwatt-knobs: remote.h describes the protocol. */
 #include "board/remote.h"
 
 #include <errno.h>
@@ -14,7 +14,8 @@
 
 #include "board/knobs.h"
 
-/* Knobs get SETTLE_MS a switch, and a roll-back is a second one; a busy board is slow. */
+/* Longest wait for a response, in seconds. A switch waits SETTLE_MS for the knobs, and a roll-back
+ * waits again; a busy board adds to that. */
 #define TIMEOUT_S 20
 
 static int remote_lost(struct jetwatt_board *b, struct jetwatt_error_text *err, const char *why)
@@ -26,7 +27,8 @@ static int remote_lost(struct jetwatt_board *b, struct jetwatt_error_text *err, 
 	return -EPIPE;
 }
 
-/* A packet, of JETWATT_REMOTE_ANSWER, and the descriptor that comes with it, -1: none. */
+/* Receive a packet into @answer of JETWATT_REMOTE_ANSWER; *@fd gets the descriptor that it carries,
+ * -1: none. Return: length; negative: as recvmsg(2). */
 static ssize_t remote_receive(int from, char *answer, int *fd)
 {
 	union {
@@ -46,8 +48,9 @@ static ssize_t remote_receive(int from, char *answer, int *fd)
 	return got;
 }
 
-/* @fd: that came with it, -1: none; NULL: none is asked for.
- * Return: length of the answer, of JETWATT_REMOTE_ANSWER; -EPIPE. */
+/* Send a request and receive its response into @answer of JETWATT_REMOTE_ANSWER.
+ * @fd: gets the descriptor of the response, -1: none; NULL: close it.
+ * Return: length; -EPIPE: no response, and the connection is closed. */
 static ssize_t remote_request(struct jetwatt_board *b, const char *request, char *answer, int *fd,
 			      struct jetwatt_error_text *err)
 {
@@ -66,14 +69,14 @@ static ssize_t remote_request(struct jetwatt_board *b, const char *request, char
 		*fd = with;
 	else if (with >= 0)
 		close(with);
-	/* An answer that comes late would be taken for that to the next request. */
+	/* Close the connection after a timeout: a late response would be taken for the next one. */
 	if (got <= 0)
 		return remote_lost(b, err, got ? strerror(errno) : "it has hung up");
 	answer[got] = '\0';
 	return got;
 }
 
-/* "no ERRNO\nWHAT\nWHY\nFIX" */
+/* Parse the response "no ERRNO\nWHAT\nWHY\nFIX" into @err. Return: the negative errno. */
 static int remote_refusal(struct jetwatt_board *b, char *answer, struct jetwatt_error_text *err)
 {
 	char *line = strsep(&answer, "\n"), *what, *why, *fix;
@@ -122,7 +125,8 @@ int jetwatt_remote_alive(const struct jetwatt_board *b)
 {
 	struct pollfd p = { b->remote, POLLIN, 0 };
 
-	/* It never speaks unasked. */
+	/* The server sends nothing without a request, so readable means that it has
+	 * disconnected. */
 	return b->remote >= 0 && !poll(&p, 1, 0);
 }
 

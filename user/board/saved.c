@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The saved state. The file is lines of text, the last of
- * which is a checksum of those before:
+ * The file of the saved state: the values of all knobs from before jetwatt changed the board. Lines
+ * of text; the last is a checksum of the others (sealed.c):
  *
  *	jetwatt-saved 1
- *	boot 6f0d...			of the boot whose knobs these are
+ *	boot 6f0d...			id of the boot in which the values were read
  *	cpu 3 1				CPU, online
- *	policy 4 729600 2201600		cpufreq policy, lowest and highest kHz
+ *	policy 4 729600 2201600		cpufreq policy, lowest and highest clock in kHz
  *	gpu 17000000.gpu 114750000 1300500000
  *	emc kernel/nvpmodel_clk_cap/emc 9223372036854775807
  *	sum 1c291ca3
  *
- * A policy that had no CPU online has no line until it gets one. A knob that was missing
- * has no line; a board with several caps of the memory clock has a line for each. A line of
- * a knob that is missing now is passed over: its value has gone with its driver.
+ * A policy without an online CPU gets its line when its first CPU comes online. A knob that was
+ * missing has no line. A board with several caps of the memory clock has a line for each. The line
+ * of a knob that is missing now is ignored: its value was lost with its driver.
  */
 #include "board/knobs.h"
 
@@ -39,7 +39,7 @@ static int saved_compose(const struct jetwatt_board *b, char *buf, size_t len)
 	return jetwatt_sealed_end(f, buf);
 }
 
-/* jetwatt_board::saved to the file. */
+/* Write jetwatt_board::saved to the file. Return: 0; negative errno. */
 int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char text[JETWATT_SEALED_MAX];
@@ -62,7 +62,7 @@ static int saved_damaged(const struct jetwatt_board *b, struct jetwatt_error_tex
 	return -EBADMSG;
 }
 
-/* One line. NULL, or what is wrong with it. */
+/* Parse one line into jetwatt_board::saved. Return: NULL, or what is wrong with it. */
 static const char *saved_load_line(struct jetwatt_board *b, const char *line)
 {
 	jetwatt_each_knob(k) {
@@ -75,7 +75,8 @@ static const char *saved_load_line(struct jetwatt_board *b, const char *line)
 	return "a line is not of the known form";
 }
 
-/* What jetwatt_sealed_intact() has left of it, to jetwatt_board::saved. */
+/* Parse the text, without its checksum, into jetwatt_board::saved. Return: NULL, or what is
+ * wrong. */
 static const char *saved_parse(struct jetwatt_board *b, char *text)
 {
 	const char *wrong = NULL;
@@ -86,7 +87,8 @@ static const char *saved_parse(struct jetwatt_board *b, char *text)
 	strtok_r(NULL, "\n", &save);
 	while (!wrong && (line = strtok_r(NULL, "\n", &save)))
 		wrong = saved_load_line(b, line);
-	/* A knob without a line was missing when the state was saved: it was not changed. */
+	/* A knob without a line was missing when the state was saved, so jetwatt has not changed
+	 * it. */
 	jetwatt_each_knob(k)
 		if (!wrong && jetwatt_knob_ops(k)->loaded)
 			wrong = jetwatt_knob_ops(k)->loaded(b);
@@ -94,9 +96,10 @@ static const char *saved_parse(struct jetwatt_board *b, char *text)
 }
 
 /**
- * jetwatt_saved_load() - the file to jetwatt_board::saved
+ * jetwatt_saved_load() - read the file into jetwatt_board::saved
  *
- * Return: 0; 1: and it is of an earlier boot; -ENOENT; -EBADMSG.
+ * Return: 0; 1: the file is of an earlier boot; -ENOENT: no file; -EBADMSG: damaged; other negative
+ * errno.
  */
 int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
@@ -112,13 +115,13 @@ int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 		wrong = saved_parse(b, text);
 	if (wrong)
 		return saved_damaged(b, err, wrong);
-	/* What an earlier boot has left is no way back: its knobs went with the power. */
+	/* The state of an earlier boot is not restored: a reboot has reset the knobs. */
 	b->have_saved = jetwatt_sealed_now(b, boot);
 	return !b->have_saved;
 }
 
-/* Is the file of an earlier boot? Then nothing of ours is applied: knobs do
- * not survive a reboot. A damaged one is not said to be. */
+/* Check whether the file is of an earlier boot. Then no mode is applied now, because knobs do not
+ * survive a reboot. A damaged file does not count as old. */
 bool jetwatt_saved_old(const struct jetwatt_board *b)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];

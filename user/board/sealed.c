@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What must outlive us, in files of the state directory: lines of text, of
- * which the first two say what it is and of which boot, and the last one is a
- * checksum of those before. Such a file is on disk as a whole or not at all.
+ * Files in the state directory that must survive a crash: lines of text. The first line names the
+ * kind of file, the second the boot; the last is a checksum of the others. A file is replaced
+ * atomically, so it is on disk completely or not at all.
  */
 #include "board/knobs.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* CRC-32 as in IEEE 802.3: finds every burst of up to 32 bits. */
+/* CRC-32 of IEEE 802.3: detects every burst error of up to 32 bits. */
 static uint32_t sealed_checksum(const char *p, size_t len)
 {
 	uint32_t crc = UINT32_MAX;
@@ -45,7 +45,7 @@ static void read_boot_id(const struct jetwatt_board *b, char *buf, size_t len)
 		snprintf(buf, len, "unknown");
 }
 
-/* What such a file begins with: @kind, the version of its form, the boot. */
+/* Write the first two lines to @f: the kind, the version of the format, and the boot id. */
 void jetwatt_sealed_begin(const struct jetwatt_board *b, const char *kind, FILE *f)
 {
 	char boot[64];
@@ -54,8 +54,8 @@ void jetwatt_sealed_begin(const struct jetwatt_board *b, const char *kind, FILE 
 	fprintf(f, "%s 1\nboot %s\n", kind, boot);
 }
 
-/* Ends the text in @buf and closes @f, which fmemopen() has put there.
- * Return: its length; -EOVERFLOW. */
+/* Append the checksum to the text in @buf, and close @f, which is fmemopen() of @buf.
+ * Return: length of the text; -EOVERFLOW: it does not fit. */
 int jetwatt_sealed_end(FILE *f, const char *buf)
 {
 	long end;
@@ -69,7 +69,7 @@ int jetwatt_sealed_end(FILE *f, const char *buf)
 	return (int)end;
 }
 
-/* @text to the file @leaf: whole, on disk, or not at all. */
+/* Replace the file @leaf atomically by @text, and sync it to disk. Return: 0; negative errno. */
 int jetwatt_sealed_store(struct jetwatt_board *b, const char *leaf, const char *text, int len,
 			 struct jetwatt_error_text *err)
 {
@@ -84,7 +84,7 @@ int jetwatt_sealed_store(struct jetwatt_board *b, const char *leaf, const char *
 	if (fd < 0)
 		return jetwatt_error_sys(err, -errno, "cannot save the board's state in %s", temp);
 	put = write(fd, text, (size_t)len);
-	/* Less than a page, but not all of it: the disk is full. */
+	/* A short write of less than a page means that the disk is full. */
 	rc = put == len ? 0 : put < 0 ? -errno : -ENOSPC;
 	if (!rc && fsync(fd))
 		rc = -errno;
@@ -105,8 +105,8 @@ int jetwatt_sealed_store(struct jetwatt_board *b, const char *leaf, const char *
 	return jetwatt_error_sys(err, rc, "cannot save the board's state in %s", path);
 }
 
-/* The file @leaf to @text of JETWATT_SEALED_MAX, its name to @path of PATH_LEN.
- * Return: its length or a negative errno. */
+/* Read the file @leaf into @text of JETWATT_SEALED_MAX; @path of PATH_LEN gets its path.
+ * Return: length; negative errno. */
 ssize_t jetwatt_sealed_load(const struct jetwatt_board *b, const char *leaf, char *path, char *text)
 {
 	int fd = open(jetwatt_lease_path(b, leaf, path), O_RDONLY | O_CLOEXEC);
@@ -121,8 +121,8 @@ ssize_t jetwatt_sealed_load(const struct jetwatt_board *b, const char *leaf, cha
 	return len;
 }
 
-/* Is it all there, and as it was written? Cuts off the last line and finds the
- * boot. NULL, or what is wrong. */
+/* Check the first line and the checksum; cut the checksum off @text; copy the boot id to @boot of
+ * 64 bytes. Return: NULL, or what is wrong. */
 const char *jetwatt_sealed_intact(const char *kind, char *text, size_t len, char *boot)
 {
 	size_t n = strlen(kind);
@@ -146,7 +146,7 @@ const char *jetwatt_sealed_intact(const char *kind, char *text, size_t len, char
 	return sscanf(text + n + 3, "boot %63s", boot) == 1 ? NULL : "a line is not of the known form";
 }
 
-/* Is it the boot that we are in? */
+/* Check whether @boot is the id of the current boot. */
 bool jetwatt_sealed_now(const struct jetwatt_board *b, const char *boot)
 {
 	char now[64];
@@ -155,6 +155,8 @@ bool jetwatt_sealed_now(const struct jetwatt_board *b, const char *boot)
 	return !strcmp(boot, now);
 }
 
+/* Delete the file @leaf, and sync the directory. Return: 0, also if there is none; negative
+ * errno. */
 int jetwatt_sealed_delete(struct jetwatt_board *b, const char *leaf,
 			  struct jetwatt_error_text *err)
 {

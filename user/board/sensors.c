@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How the power sensors convert, and the clock of their bus: changed only for
- * somebody who has asked for it, through the attributes of the drivers that own
- * them, and never left like that. The file "sensors" says what was before:
+ * Conversion settings of the power sensors, and the clock of their I2C bus. They are changed only
+ * on request (board.h), through the attributes of the drivers, and always restored. The file
+ * "sensors" in the state directory holds the previous settings (format: sealed.c):
  *
  *	jetwatt-sensors 1
  *	boot 6f0d...
@@ -26,8 +26,8 @@
 #define NEAR_LEN	(PATH_LEN / 4)
 
 struct chip {
-	char dir[NEAR_LEN];		/* of its hwmon device */
-	uint64_t samples, interval;	/* of conversions; ms */
+	char dir[NEAR_LEN];		/* directory of its hwmon device */
+	uint64_t samples, interval;	/* conversions per reading; ms */
 };
 
 struct adapter {
@@ -64,7 +64,7 @@ static void find_adapter(const struct jetwatt_board *b, struct settings *s, unsi
 	struct adapter *a = &s->adapter[s->adapters];
 	char file[NEAR_LEN];
 
-	/* NVIDIA's kernels up to JetPack 5 have it. */
+	/* Only NVIDIA's kernels up to JetPack 5 have this file. */
 	snprintf(file, sizeof(file), "bus/i2c/devices/i2c-%u/bus_clk_rate", nr);
 	for (int i = 0; i < s->adapters; i++)
 		if (!strcmp(s->adapter[i].file, file))
@@ -74,7 +74,7 @@ static void find_adapter(const struct jetwatt_board *b, struct settings *s, unsi
 		s->adapters++;
 }
 
-/* A device of one of the drivers, by its name "1-0040". */
+/* Read the settings of a device of @driver; @name: "1-0040", I2C bus and address. */
 static void find_chip(const struct jetwatt_board *b, struct settings *s, const char *driver,
 		      const char *name)
 {
@@ -103,6 +103,7 @@ static void find_chip(const struct jetwatt_board *b, struct settings *s, const c
 	find_adapter(b, s, nr);
 }
 
+/* Read the settings of all power sensors and of their buses. */
 static void sensors_read(const struct jetwatt_board *b, struct settings *s)
 {
 	static const char * const driver[] = { "ina3221", "ina238" };
@@ -121,6 +122,7 @@ static void sensors_read(const struct jetwatt_board *b, struct settings *s)
 	}
 }
 
+/* Write the settings to the file "sensors". Return: 0; negative errno. */
 static int sensors_store(struct jetwatt_board *b, const struct settings *s,
 			 struct jetwatt_error_text *err)
 {
@@ -160,7 +162,8 @@ static int sensors_load_line(const char *line, struct settings *s)
 	return 0;
 }
 
-/* Return: 0; -ENOENT: there is none of this boot; -EBADMSG; other negative errno. */
+/* Read the file "sensors". Return: 0; -ENOENT: there is none of this boot; -EBADMSG: damaged; other
+ * negative errno. */
 static int sensors_load(struct jetwatt_board *b, struct settings *s, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64], *save, *line;
@@ -192,9 +195,8 @@ static int sensors_load(struct jetwatt_board *b, struct settings *s, struct jetw
 }
 
 /*
- * The driver divides an interval that is written by the number of samples, and
- * does not multiply by it where the interval is read: so it is written while
- * there is one sample.
+ * Write the settings of one chip. On a write, the driver divides update_interval by the number of
+ * samples. On a read, it does not multiply. So write update_interval while samples is 1.
  */
 static int sensors_write_chip(const struct jetwatt_board *b, const struct chip *c)
 {
@@ -202,7 +204,7 @@ static int sensors_write_chip(const struct jetwatt_board *b, const struct chip *
 	int rc;
 
 	rc = read_attribute(b, c->dir, "samples", &samples);
-	/* The driver has let go of the chip meanwhile: it has begun anew. */
+	/* The driver was unbound from the chip meanwhile, which resets the settings. */
 	if (rc == -ENOENT)
 		return 0;
 	if (!rc)
@@ -218,7 +220,7 @@ static int sensors_write_chip(const struct jetwatt_board *b, const struct chip *
 	return rc;
 }
 
-/* Everything as in @s, what can be: the first error is what is returned. */
+/* Write all settings, continuing after a failure. Return: 0, or the first error. */
 static int sensors_write(const struct jetwatt_board *b, const struct settings *s)
 {
 	struct settings now;
@@ -240,7 +242,8 @@ static int sensors_write(const struct jetwatt_board *b, const struct settings *s
 	return first;
 }
 
-/* Do the same chips say the same now? An interval is what the chip can do nearest: @exact or not. */
+/* Check whether the chips that are in @s have its settings now. @exact: compare update_interval
+ * too, which a chip rounds to the nearest that it supports. */
 static bool sensors_match(const struct jetwatt_board *b, const struct settings *s, bool exact)
 {
 	struct settings now;
@@ -260,7 +263,7 @@ static bool sensors_match(const struct jetwatt_board *b, const struct settings *
 	return true;
 }
 
-/* What was before, from the file; it stays if something does not come back. */
+/* Restore the settings in the file; keep the file if a setting cannot be restored. */
 int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	struct settings s;
@@ -291,7 +294,7 @@ int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_
 	fd = sensors_lock(b, err);
 	if (fd < 0)
 		return fd;
-	/* Whoever had it may have brought it back meanwhile. */
+	/* The previous holder may have restored the settings meanwhile: then the file is gone. */
 	rc = jetwatt_sensors_put_back(b, err);
 	close(fd);
 	return rc;
@@ -305,6 +308,7 @@ static int sensors_unsupported(struct jetwatt_error_text *err, const char *what,
 	return -EOPNOTSUPP;
 }
 
+/* Compute the settings @after from @before and the request @want. Return: 0; -EOPNOTSUPP. */
 static int sensors_plan(const struct jetwatt_board_sensors *want, const struct settings *before,
 			struct settings *after, struct jetwatt_error_text *err)
 {
@@ -334,7 +338,7 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 
 	if (fd < 0)
 		return fd;
-	/* What somebody has left is not how it was. */
+	/* First restore what an ended process has left: only that state is worth saving. */
 	rc = jetwatt_sensors_put_back(b, err);
 	if (rc && rc != -ENOENT)
 		goto unlock;
@@ -357,7 +361,7 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 	if (rc)
 		jetwatt_board_sensors_back(b, NULL);
 unlock:
-	/* The guardian has a copy, and so the lock. */
+	/* The guardian process has inherited the descriptor, and so keeps the lock. */
 	close(fd);
 	return rc;
 }

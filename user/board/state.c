@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What every knob says now, and what a mode wants of it. */
+/* Read the state of all knobs, and convert a mode to a state. */
 #include "board/knobs.h"
 
 #include <string.h>
@@ -30,7 +30,6 @@ int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *m)
 	return 0;
 }
 
-/* Return: 0; -EINVAL: not a mode of this board. */
 int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,
 			  struct jetwatt_board_state *s)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From the state that is to another one, in the order of enum jetwatt_switch_step. */
+/* Switch from one state to another, in the order of enum jetwatt_switch_step. */
 #include "board/knobs.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ bool jetwatt_switch_put(struct jetwatt_switch *p, const char *path, uint64_t v)
 	return p->best_effort;
 }
 
-/* min <= max holds after either write. */
+/* The order of the two writes keeps min <= max after each. */
 bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const char *max_path,
 			  const struct jetwatt_range *now, const struct jetwatt_range *want)
 {
@@ -46,11 +46,11 @@ static bool switch_step(struct jetwatt_switch *p, enum jetwatt_switch_step at)
 
 /**
  * jetwatt_switch_to() - write what differs from @target
- * @before: may be NULL; see struct jetwatt_switch
- * @best_effort: try all writes even if some are refused
+ * @before: state to roll back to, or NULL; see struct jetwatt_switch
+ * @best_effort: continue after a refused write
  *
- * Does not read back: that is jetwatt_state_check().
- * Return: 0 or the error of the first write that was refused.
+ * Does not read the values back: that is jetwatt_state_check().
+ * Return: 0, or the error of the first refused write.
  */
 int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,
 		      struct jetwatt_board_state *before, bool best_effort,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files that are knobs: one value each, read and written whole. */
+/* Read and write files that hold one value. */
 #include "board/knobs.h"
 
 #include <errno.h>
@@ -16,7 +16,6 @@ static int sysfs_full_path(const struct jetwatt_board *b, const char *path, char
 	return snprintf(out, PATH_LEN, "%s/%s", b->sys, path) < PATH_LEN ? 0 : -ENAMETOOLONG;
 }
 
-/* Return: length without the trailing white space. */
 int jetwatt_sysfs_text(const struct jetwatt_board *b, const char *path, char *buf, size_t len)
 {
 	char name[PATH_LEN];
@@ -70,7 +69,6 @@ static int sysfs_compare_u64(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The numbers in a file, ascending, each once, without zeros. */
 int jetwatt_sysfs_list(const struct jetwatt_board *b, const char *path, uint64_t *v, int max)
 {
 	char text[4096], *p = text, *end;
@@ -110,7 +108,7 @@ int jetwatt_sysfs_write(const struct jetwatt_board *b, const char *path, uint64_
 	fd = open(name, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* In one piece: for sysfs every write() is a whole value. */
+	/* One write(2), because sysfs takes every write as a complete value. */
 	do
 		put = write(fd, text, (size_t)rc);
 	while (put < 0 && errno == EINTR);
@@ -127,7 +125,6 @@ bool jetwatt_sysfs_exists(const struct jetwatt_board *b, const char *path)
 	return !sysfs_full_path(b, path, name) && !access(name, F_OK);
 }
 
-/* Between two looks at a knob that has not settled. */
 void jetwatt_sysfs_nap(void)
 {
 	struct timespec t = { .tv_nsec = 5000000 };
