@@ -54,7 +54,7 @@ exits 0 && shows "gpu *missing" && says "no GPU clock"
 result $? "GPU absent: the other knobs are switched"
 
 run jetwatt apply c4-729600-g624750000-e3199000000
-exits 2 && form && says "GPU has no step of 624750000 Hz: no GPU clock" "nvgpu" && as_before "$T/without"
+exits 2 && form && says "GPU has no level 624750000 Hz: no GPU clock" "nvgpu" && as_before "$T/without"
 result $? "GPU absent: a mode that needs it is refused"
 
 insmod $M/jetwatt.ko

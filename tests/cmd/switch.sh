@@ -72,7 +72,7 @@ done
 
 echo 2 > $FAULT/fail_emc
 run jetwatt apply "$mode"
-exits 1 && form && says "rolling back failed" && as_before "$T/before"
+exits 1 && form && says "the roll-back failed too" && as_before "$T/before"
 result $? "the way back fails once: taken again"
 
 run jetwatt apply "$mode"

@@ -166,8 +166,8 @@ TEST_F(dla, no_such_level)
 
 	mode.dla_hz = 700000000;
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mode, &self->err), -EINVAL);
-	EXPECT_STREQ(self->err.what, "DLA has no step of 700000000 Hz");
-	EXPECT_STREQ(self->err.why, "the nearest ones are 614400000 and 908800000");
+	EXPECT_STREQ(self->err.what, "DLA has no level 700000000 Hz");
+	EXPECT_STREQ(self->err.why, "the nearest levels are 614400000 and 908800000");
 	EXPECT_EQ(self->t.writes, 0);
 }
 

@@ -30,9 +30,10 @@ static int save_state(struct jetwatt_board *b, bool *created, struct jetwatt_err
 	if (rc != 1 && rc != -ENOENT)
 		return rc;
 	if (jetwatt_board_throttled(b)) {
-		jetwatt_board_error_set(err, -EAGAIN, "the clocks are limited by heat");
-		jetwatt_error_why(err, "what they were set to cannot be read now, so it could not be restored");
-		jetwatt_error_fix(err, "let the board cool");
+		jetwatt_board_error_set(err, -EAGAIN, "thermal throttling limits a clock");
+		jetwatt_error_why(err, "the value that was set cannot be read while a clock is "
+				       "throttled, so it could not be restored");
+		jetwatt_error_fix(err, "let the board cool, then try again");
 		return -EAGAIN;
 	}
 	rc = jetwatt_state_read(b, &b->saved, err);
@@ -62,13 +63,14 @@ static void report_no_level(struct jetwatt_error_text *err, const struct jetwatt
 {
 	const char *unit = row->hz == 1 ? " Hz" : row->hz ? " kHz" : "";
 
-	jetwatt_board_error_set(err, -EINVAL, "%s has no step of %" PRIu64 "%s", row->label, v,
+	jetwatt_board_error_set(err, -EINVAL, "%s has no level %" PRIu64 "%s", row->label, v,
 				unit);
 	if (below && above)
-		jetwatt_error_why(err, "the nearest ones are %" PRIu64 " and %" PRIu64, below, above);
+		jetwatt_error_why(err, "the nearest levels are %" PRIu64 " and %" PRIu64, below,
+				  above);
 	else
-		jetwatt_error_why(err, "the nearest one is %" PRIu64, below ? below : above);
-	jetwatt_error_fix(err, "jetwatt list modes shows what this board offers");
+		jetwatt_error_why(err, "the nearest level is %" PRIu64, below ? below : above);
+	jetwatt_error_fix(err, "run jetwatt list modes for the modes of this board");
 }
 
 /* If the board lacks the knob, add to @err why it is missing. Return: -EINVAL. */
@@ -132,8 +134,9 @@ static int roll_back(struct jetwatt_board *b, const struct jetwatt_board_state *
 	    jetwatt_state_check(b, before, &second)) {
 		if (err) {
 			snprintf(err->what + len, sizeof(err->what) - len,
-				 "; and rolling back failed: %.100s", second.what);
-			snprintf(err->fix, sizeof(err->fix), "jetwatt restore; if that fails too, reboot");
+				 "; the roll-back failed too: %.100s", second.what);
+			snprintf(err->fix, sizeof(err->fix),
+				 "run jetwatt restore; if that fails too, reboot");
 		}
 		return -ENOTRECOVERABLE;
 	}
@@ -217,7 +220,9 @@ int jetwatt_board_forget(struct jetwatt_board *b)
 static int report_nothing_saved(const struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	jetwatt_board_error_set(err, -ENOENT, "nothing to restore");
-	jetwatt_error_why(err, "no saved state of this boot in %s: no mode was applied, or it was restored",
+	jetwatt_error_why(err,
+			  "%s has no saved state of this boot: no mode was applied, or it was "
+			  "restored already",
 			  b->state);
 	return -ENOENT;
 }

@@ -11,7 +11,7 @@ int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint
 {
 	jetwatt_board_error_set(err, -ESTALE, "%s is %" PRIu64 ", not %" PRIu64, knob, is, want);
 	jetwatt_error_why(err, "the driver took another value, or another program changed it");
-	jetwatt_error_fix(err, "stop nvpmodel, jetson_clocks and jtop, try again");
+	jetwatt_error_fix(err, "stop nvpmodel, jetson_clocks and jtop, then try again");
 	return -ESTALE;
 }
 
@@ -52,8 +52,9 @@ int jetwatt_check_above(const struct jetwatt_board *b, struct jetwatt_error_text
 		return 0;
 	jetwatt_board_error_set(err, -ESTALE, "%s runs at %" PRIu64 " although its cap is %" PRIu64, knob,
 			  rate, cap);
-	jetwatt_error_why(err, "%s/%s says so", b->sys, path);
-	jetwatt_error_fix(err, "another program may hold the clock (jetson_clocks locks it): release it");
+	jetwatt_error_why(err, "read from %s/%s", b->sys, path);
+	jetwatt_error_fix(
+		err, "release the clock in the program that locks it, for example jetson_clocks");
 	return -ESTALE;
 }
 

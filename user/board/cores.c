@@ -60,7 +60,7 @@ static int cores_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 	if (b->fixed == b->cpus) {
 		err = &b->lack[k];
 		jetwatt_board_error_set(err, -ENODEV, "no core can be switched off");
-		jetwatt_error_why(err, "no CPU but the first has the file \"online\"");
+		jetwatt_error_why(err, "no CPU except the first has a file \"online\"");
 		jetwatt_error_fix(err, "use a kernel with CONFIG_HOTPLUG_CPU");
 	}
 	return 0;

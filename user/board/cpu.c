@@ -148,7 +148,7 @@ static int cpu_levels(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwa
 			v[n++] = hi;
 	}
 	if (!n) {
-		jetwatt_board_error_set(err, -ENODEV, "the CPU's clock steps are not known");
+		jetwatt_board_error_set(err, -ENODEV, "the levels of the CPU clock are not known");
 		jetwatt_error_why(err, "no policy has scaling_available_frequencies or cpuinfo_min_freq");
 		jetwatt_error_fix(err, "use the board's own cpufreq driver");
 		return -ENODEV;
@@ -166,7 +166,7 @@ static int cpu_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 		return 0;
 	if (!b->policies) {
 		jetwatt_board_error_set(err, -ENODEV, "no CPU clock to control");
-		jetwatt_error_why(err, "there is no policy in %s/devices/system/cpu/cpufreq", b->sys);
+		jetwatt_error_why(err, "%s/devices/system/cpu/cpufreq has no policy", b->sys);
 		jetwatt_error_fix(err, "load the board's cpufreq driver (tegra194-cpufreq on Xavier and Orin)");
 	}
 	jetwatt_levels_none(b, k, JETWATT_BOARD_NO_CLOCK);

@@ -95,7 +95,8 @@ static int dla_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 	err = &b->lack[k];
 	jetwatt_board_error_set(err, -ENODEV, "no DLA clock to control");
 	jetwatt_error_why(err, "no device in %s/" DEVICES " has clk_cap/dla0_core", b->sys);
-	jetwatt_error_fix(err, "AGX Orin and Orin NX have it: load the module nvhost-nvdla");
+	jetwatt_error_fix(err, "on AGX Orin and Orin NX, load the module nvhost-nvdla; other "
+			       "boards have no DLA clock");
 	return 0;
 }
 

@@ -76,11 +76,14 @@ static int emc_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 		return 0;
 	if (!b->nr_caps[k]) {
 		jetwatt_board_error_set(err, -ENODEV, "no memory clock to control");
-		jetwatt_error_why(err, "none of " CLK_CAP ", " ISO_CAP " and class/devfreq/bwmgr/max_freq is in %s",
+		jetwatt_error_why(err,
+				  "%s has none of " CLK_CAP ", " ISO_CAP
+				  " and class/devfreq/bwmgr/max_freq",
 				  b->sys);
 		jetwatt_error_fix(err, "load the module nvpmodel-clk-cap (JetPack 6), or the driver of the devfreq device bwmgr (JetPack 7)");
 	} else {
-		jetwatt_board_error_set(err, -ENODEV, "the memory's clock steps are not known");
+		jetwatt_board_error_set(err, -ENODEV,
+					"the levels of the memory clock are not known");
 		jetwatt_error_why(err, "cannot read %s/" EMC_RATES, b->sys);
 		jetwatt_error_fix(err, "run it as root, with debugfs mounted on %s/kernel/debug", b->sys);
 	}

@@ -24,7 +24,7 @@ static const char *default_fix(int rc)
 	case EIO:
 		return "see dmesg; another program (nvpmodel, jetson_clocks, jtop) may hold this knob";
 	default:
-		return "jetwatt doctor shows what this board offers";
+		return "run jetwatt doctor to see what this board supports";
 	}
 }
 

@@ -99,13 +99,13 @@ static int frozen_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 	int len;
 
 	if (!f)
-		return jetwatt_error_sys(err, -errno, "cannot write down who may be held");
+		return jetwatt_error_sys(err, -errno, "cannot record the cgroups to freeze");
 	jetwatt_sealed_begin(b, KIND, f);
 	fprintf(f, "owner %d %lld\n", b->opener, process_start_ticks(b, b->opener));
 	for (int i = 0; i < b->nr_freezers; i++)
 		fprintf(f, "cgroup %s\n", b->freezer_cgroup[i]);
 	len = jetwatt_sealed_end(f, text);
-	return len < 0 ? jetwatt_error_sys(err, len, "cannot write down who may be held") :
+	return len < 0 ? jetwatt_error_sys(err, len, "cannot record the cgroups to freeze") :
 			 jetwatt_sealed_store(b, LEAF, text, len, err);
 }
 
@@ -134,8 +134,8 @@ static int refuse_other_owner(const struct jetwatt_board *b, struct jetwatt_erro
 	if (len < 0 || jetwatt_sealed_intact(KIND, text, (size_t)len, boot) ||
 	    !jetwatt_sealed_now(b, boot) || !owner_is_other(b, text))
 		return 0;
-	jetwatt_board_error_set(err, -EBUSY, "another jetwatt holds jobs");
-	jetwatt_error_why(err, "%s names a process that lives", path);
+	jetwatt_board_error_set(err, -EBUSY, "another jetwatt process freezes jobs");
+	jetwatt_error_why(err, "%s belongs to a running process", path);
 	jetwatt_error_fix(err, "wait until it ends, or end it");
 	return -EBUSY;
 }
@@ -151,7 +151,8 @@ static int frozen_record(struct jetwatt_board *b, const char *cgroup,
 		if (!strcmp(b->freezer_cgroup[i], cgroup))
 			return 0;
 	if (b->nr_freezers == JETWATT_BOARD_HELD)
-		return jetwatt_board_error_set(err, -ENOSPC, "more than %d jobs to be held", JETWATT_BOARD_HELD);
+		return jetwatt_board_error_set(err, -ENOSPC, "cannot freeze more than %d cgroups",
+					       JETWATT_BOARD_HELD);
 	rc = refuse_other_owner(b, err);
 	if (!rc)
 		rc = jetwatt_lease_dir(b, err);
@@ -169,25 +170,27 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 	int fd, rc;
 
 	if (!is_cgroup(cgroup)) {
-		jetwatt_board_error_set(err, -EINVAL, "\"%.100s\" is no cgroup whose jobs can be held", cgroup);
-		jetwatt_error_fix(err, "the path in /proc/PID/cgroup behind 0::");
+		jetwatt_board_error_set(err, -EINVAL, "\"%.100s\" is not the path of a cgroup",
+					cgroup);
+		jetwatt_error_fix(err, "give the path that follows 0:: in /proc/PID/cgroup");
 		return -EINVAL;
 	}
 	/* A frozen jetwatt or a frozen process 1 could not thaw anything. */
 	if (cgroup_contains(b, cgroup, "self") || cgroup_contains(b, cgroup, "1")) {
-		jetwatt_board_error_set(err, -EINVAL, "the jobs of %.100s cannot be held", cgroup);
-		jetwatt_error_why(err, "%s is in that cgroup as well",
+		jetwatt_board_error_set(err, -EINVAL, "cannot freeze the jobs of %.100s", cgroup);
+		jetwatt_error_why(err, "%s is in that cgroup too",
 				  cgroup_contains(b, cgroup, "self") ? "jetwatt itself"
 								     : "process 1");
-		jetwatt_error_fix(err, "give them a cgroup of their own, as Slice= does in a unit");
+		jetwatt_error_fix(err, "move the jobs to a cgroup of their own, for example with "
+				       "Slice= in their unit");
 		return -EINVAL;
 	}
 	if (b->by_remote)
 		return jetwatt_remote_freezer(b, cgroup, err);
 	fd = open_freeze_file(b, cgroup);
 	if (fd < 0) {
-		jetwatt_error_sys(err, fd, "cannot hold the jobs of %s", cgroup);
-		jetwatt_error_fix(err, "it takes a cgroup of version 2, and a kernel since 5.2");
+		jetwatt_error_sys(err, fd, "cannot freeze the jobs of %s", cgroup);
+		jetwatt_error_fix(err, "give a cgroup v2 path; Linux 5.2 or later is needed");
 		return fd;
 	}
 	rc = frozen_record(b, cgroup, err);

@@ -17,14 +17,14 @@ static int gpu_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 	err = &b->lack[k];
 	if (!jetwatt_devfreq_find(b, parts, b->device[k])) {
 		jetwatt_board_error_set(err, -ENODEV, "no GPU clock to control");
-		jetwatt_error_why(err, "no GPU in %s/class/devfreq", b->sys);
+		jetwatt_error_why(err, "%s/class/devfreq has no GPU", b->sys);
 		jetwatt_error_fix(err, "this is not a Jetson, or its GPU driver (nvgpu; nvidia on Thor) is not loaded");
 	} else {
 		b->nr_levels[k] = jetwatt_levels_devfreq(b, device, b->kind->levels[k],
 							 b->level[k]);
 		if (b->nr_levels[k])
 			return 0;
-		jetwatt_board_error_set(err, -ENODEV, "the GPU's clock steps are not known");
+		jetwatt_board_error_set(err, -ENODEV, "the levels of the GPU clock are not known");
 		jetwatt_error_why(err, "%s/class/devfreq/%s has no available_frequencies", b->sys,
 				  device);
 		jetwatt_error_fix(err, "use the board's own GPU driver");

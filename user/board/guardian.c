@@ -78,7 +78,7 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_f
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-		return jetwatt_error_sys(err, -errno, "cannot start a guardian");
+		return jetwatt_error_sys(err, -errno, "cannot start the guardian process");
 	pid = fork();
 	if (!pid) {
 		close(pair[0]);
@@ -92,7 +92,7 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_f
 		;
 	if (pid < 0 || status) {
 		close(pair[0]);
-		return jetwatt_error_sys(err, -EAGAIN, "cannot start a guardian");
+		return jetwatt_error_sys(err, -EAGAIN, "cannot start the guardian process");
 	}
 	*fd = pair[0];
 	return 0;
@@ -134,9 +134,9 @@ int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *e
 	/* jetwatt-knobs has a guardian of its own. */
 	if (b->by_remote)
 		return 0;
-	return b->knobs_guardian >= 0
-		       ? 0
-		       : jetwatt_guardian_start(b, -1, guardian_restore_knobs, &b->knobs_guardian, err);
+	return b->knobs_guardian >= 0 ? 0
+				      : jetwatt_guardian_start(b, -1, guardian_restore_knobs,
+							       &b->knobs_guardian, err);
 }
 
 int jetwatt_board_guarded(const struct jetwatt_board *b)

@@ -117,7 +117,7 @@ static int add_preset(struct preset_reader *r, int id, struct preset_word name)
 	struct jetwatt_preset *p;
 
 	if (all->nr == PRESETS_MAX)
-		return preset_refuse(r, "more power modes than any board has");
+		return preset_refuse(r, "too many power modes");
 	p = &all->preset[all->nr];
 	*p = (struct jetwatt_preset){ .id = id };
 	jetwatt_each_knob(k)
@@ -126,7 +126,7 @@ static int add_preset(struct preset_reader *r, int id, struct preset_word name)
 		return preset_refuse(r, "a POWER_MODEL without a name");
 	for (size_t i = 0; i < all->nr; i++)
 		if (all->preset[i].id == id)
-			return preset_refuse(r, "two POWER_MODEL with one ID");
+			return preset_refuse(r, "two POWER_MODEL with the same ID");
 	p->line = calloc(LINES_MAX, sizeof(*p->line));
 	if (!p->line)
 		return -ENOMEM;
@@ -143,7 +143,7 @@ static int read_section(struct preset_reader *r, struct preset_word rest)
 
 	r->in = NONE;
 	if (!memchr(rest.p, '>', rest.n))
-		return preset_refuse(r, "a < without its >");
+		return preset_refuse(r, "a < without a >");
 	rest.n = (size_t)((const char *)memchr(rest.p, '>', rest.n) - rest.p);
 	rest.p++;
 	rest.n--;
@@ -152,10 +152,10 @@ static int read_section(struct preset_reader *r, struct preset_word rest)
 		if (preset_attribute(w, "NAME", &value))
 			name = value;
 		if (preset_attribute(w, "ID", &value) && !parse_id(value, &id))
-			return preset_refuse(r, "an ID that is no number");
+			return preset_refuse(r, "an ID that is not a number");
 		if (word_is(kind, "PM_CONFIG") && preset_attribute(w, "DEFAULT", &value) &&
 		    !parse_id(value, &r->out->chosen))
-			return preset_refuse(r, "a DEFAULT that is no number");
+			return preset_refuse(r, "a DEFAULT that is not a number");
 	}
 	if (word_is(kind, "POWER_MODEL"))
 		return id < 0 ? preset_refuse(r, "a POWER_MODEL without an ID")
@@ -174,7 +174,7 @@ static int read_param(struct preset_reader *r, struct preset_word rest)
 	struct param *p = &r->param[r->nr_params];
 
 	if (r->nr_params == PARAMS_MAX)
-		return preset_refuse(r, "more parameters than any board has");
+		return preset_refuse(r, "too many parameters");
 	if (!word_copy(arg, p->arg, sizeof(p->arg)) || !word_copy(path, p->path, sizeof(p->path)))
 		return preset_refuse(r, "not of the form ARGUMENT PATH");
 	strcpy(p->name, r->name);
@@ -243,7 +243,7 @@ static int read_model_line(struct preset_reader *r, struct preset_word rest)
 	bool number;
 
 	if (p->nr_lines == LINES_MAX)
-		return preset_refuse(r, "a power mode of too many lines");
+		return preset_refuse(r, "a power mode with too many lines");
 	*l = (struct jetwatt_preset_line){ .kind = JETWATT_PRESET_OTHER };
 	if (!word_copy(next_word(&rest), l->param, sizeof(l->param)) ||
 	    !word_copy(next_word(&rest), l->arg, sizeof(l->arg)) ||
@@ -255,7 +255,7 @@ static int read_model_line(struct preset_reader *r, struct preset_word rest)
 		l->kind = line_kind(path, l);
 	number = parse_integer(l->value, &v);
 	if (l->kind != JETWATT_PRESET_OTHER && !number)
-		return preset_refuse(r, "a value that is no number");
+		return preset_refuse(r, "a value that is not a number");
 	switch (l->kind) {
 	case JETWATT_PRESET_CORE:
 		if (v == 1)
@@ -317,7 +317,7 @@ int jetwatt_presets_parse(const char *text, size_t len, struct jetwatt_presets *
 		rc = read_lines(&r);
 		if (!rc && !r.out->nr) {
 			r.line = 0;
-			rc = preset_refuse(&r, "no POWER_MODEL in it");
+			rc = preset_refuse(&r, "no POWER_MODEL in the file");
 		}
 	}
 	free(r.param);

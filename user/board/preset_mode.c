@@ -140,12 +140,13 @@ int jetwatt_presets_read(struct jetwatt_presets **p, const struct jetwatt_board 
 	if (rc) {
 		jetwatt_error_sys(err, rc, "cannot read the presets in %s", path);
 		if (rc == -ENOENT)
-			jetwatt_error_fix(err, "JetPack puts them into /etc/nvpmodel.conf; name another file with --presets FILE");
+			jetwatt_error_fix(err, "JetPack installs /etc/nvpmodel.conf; name another "
+					       "file with --presets FILE");
 		goto out;
 	}
 	rc = jetwatt_presets_parse(text, len, p, &line, &why);
 	if (rc) {
-		jetwatt_board_error_set(err, rc, "%s is no file of presets", path);
+		jetwatt_board_error_set(err, rc, "%s is not a file of presets", path);
 		jetwatt_error_why(err, "line %u: %s", line, why);
 		jetwatt_error_fix(err, "name the board's own nvpmodel.conf with --presets FILE");
 	}

@@ -21,9 +21,9 @@
 static int remote_lost(struct jetwatt_board *b, struct jetwatt_error_text *err, const char *why)
 {
 	jetwatt_remote_close(b);
-	jetwatt_board_error_set(err, -EPIPE, "jetwatt-knobs has gone");
-	jetwatt_error_why(err, "%s; it has taken back what was applied, or systemd has", why);
-	jetwatt_error_fix(err, "systemctl status jetwatt-knobs");
+	jetwatt_board_error_set(err, -EPIPE, "no connection to jetwatt-knobs");
+	jetwatt_error_why(err, "%s; jetwatt-knobs or systemd has restored the board", why);
+	jetwatt_error_fix(err, "run systemctl status jetwatt-knobs");
 	return -EPIPE;
 }
 
@@ -59,7 +59,7 @@ static ssize_t remote_request(struct jetwatt_board *b, const char *request, char
 	ssize_t got;
 
 	if (b->remote < 0)
-		return remote_lost(b, err, "nobody is connected");
+		return remote_lost(b, err, "the connection was closed before");
 	if (send(b->remote, request, len, MSG_NOSIGNAL) != (ssize_t)len)
 		return remote_lost(b, err, strerror(errno));
 	do
@@ -71,7 +71,8 @@ static ssize_t remote_request(struct jetwatt_board *b, const char *request, char
 		close(with);
 	/* Close the connection after a timeout: a late response would be taken for the next one. */
 	if (got <= 0)
-		return remote_lost(b, err, got ? strerror(errno) : "it has hung up");
+		return remote_lost(b, err,
+				   got ? strerror(errno) : "jetwatt-knobs closed the connection");
 	answer[got] = '\0';
 	return got;
 }
@@ -83,7 +84,7 @@ static int remote_refusal(struct jetwatt_board *b, char *answer, struct jetwatt_
 	int rc, end = 0;
 
 	if (sscanf(line, "no %d%n", &rc, &end) != 1 || line[end] || rc <= 0 || rc > 4095)
-		return remote_lost(b, err, "it says what nobody understands");
+		return remote_lost(b, err, "the response is malformed");
 	what = strsep(&answer, "\n");
 	why = strsep(&answer, "\n");
 	fix = strsep(&answer, "\n");
@@ -109,8 +110,9 @@ int jetwatt_remote_open(struct jetwatt_board *b, const char *path, struct jetwat
 	rc = -errno;
 	jetwatt_remote_close(b);
 	jetwatt_error_sys(err, rc, "cannot reach jetwatt-knobs at %s", path);
-	jetwatt_error_fix(err, rc == -EACCES ? "run it as the user jetwatt, or as root"
-					     : "systemctl start jetwatt-knobs, or run it as root");
+	jetwatt_error_fix(err, rc == -EACCES
+				       ? "run it as the user jetwatt, or as root"
+				       : "run systemctl start jetwatt-knobs, or run this as root");
 	return rc == -EACCES ? -EPERM : rc;
 }
 

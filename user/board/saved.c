@@ -72,7 +72,7 @@ static const char *saved_load_line(struct jetwatt_board *b, const char *line)
 		if (mine)
 			return wrong;
 	}
-	return "a line is not of the known form";
+	return "a line has an unknown form";
 }
 
 /* Parse the text, without its checksum, into jetwatt_board::saved. Return: NULL, or what is

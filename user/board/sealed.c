@@ -129,9 +129,9 @@ const char *jetwatt_sealed_intact(const char *kind, char *text, size_t len, char
 	char *sum;
 
 	if (memchr(text, '\0', len))
-		return "it holds a zero byte";
+		return "it contains a zero byte";
 	if (strncmp(text, kind, n) || text[n] != ' ')
-		return "it does not begin as one";
+		return "its first line is wrong";
 	if (strncmp(text + n + 1, "1\n", 2))
 		return "it was written by another version of jetwatt";
 	sum = strstr(text, "\nsum ");
@@ -143,7 +143,7 @@ const char *jetwatt_sealed_intact(const char *kind, char *text, size_t len, char
 	if (strtoul(sum + 4, NULL, 16) != sealed_checksum(text, (size_t)(sum - text)))
 		return "its checksum does not match";
 	*sum = '\0';
-	return sscanf(text + n + 3, "boot %63s", boot) == 1 ? NULL : "a line is not of the known form";
+	return sscanf(text + n + 3, "boot %63s", boot) == 1 ? NULL : "a line has an unknown form";
 }
 
 /* Check whether @boot is the id of the current boot. */

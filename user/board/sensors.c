@@ -140,7 +140,7 @@ static int sensors_store(struct jetwatt_board *b, const struct settings *s,
 		fprintf(f, "adapter %s %" PRIu64 "\n", s->adapter[i].file, s->adapter[i].hz);
 	len = jetwatt_sealed_end(f, text);
 	if (len < 0)
-		return jetwatt_error_sys(err, len, "cannot save the sensors' settings");
+		return jetwatt_error_sys(err, len, "cannot save the settings of the sensors");
 	return jetwatt_sealed_store(b, LEAF, text, len, err);
 }
 
@@ -184,11 +184,11 @@ static int sensors_load(struct jetwatt_board *b, struct settings *s, struct jetw
 		strtok_r(NULL, "\n", &save);
 		while (!rc && (line = strtok_r(NULL, "\n", &save)))
 			rc = sensors_load_line(line, s);
-		wrong = rc ? "a line is not of the known form" : NULL;
+		wrong = rc ? "a line has an unknown form" : NULL;
 	}
 	if (!wrong)
 		return 0;
-	jetwatt_board_error_set(err, -EBADMSG, "the sensors' saved settings %s can't be used", path);
+	jetwatt_board_error_set(err, -EBADMSG, "the saved sensor settings %s can't be used", path);
 	jetwatt_error_why(err, "%s", wrong);
 	jetwatt_error_fix(err, "reboot (that resets the sensors), then remove it");
 	return -EBADMSG;
@@ -275,7 +275,7 @@ int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_error_text 
 	if (!rc && !sensors_match(b, &s, true))
 		rc = -EIO;
 	if (rc)
-		return jetwatt_error_sys(err, rc, "the sensors' settings did not come back");
+		return jetwatt_error_sys(err, rc, "cannot restore the settings of the sensors");
 	return jetwatt_sealed_delete(b, LEAF, err);
 }
 
@@ -314,11 +314,11 @@ static int sensors_plan(const struct jetwatt_board_sensors *want, const struct s
 {
 	*after = *before;
 	if ((want->averages || want->refresh_ms >= 0) && !before->chips)
-		return sensors_unsupported(err, "the sensors' averaging cannot be changed",
-					   "sudo modprobe ina3221: its samples and update_interval are what is used");
+		return sensors_unsupported(err, "cannot change the averaging of the sensors",
+					   "load the driver that has the attributes: sudo modprobe ina3221");
 	if (want->bus_khz && !before->adapters)
-		return sensors_unsupported(err, "the clock of the sensors' bus cannot be changed",
-					   "clock-frequency in the device tree sets it (JetPack 6 and 7)");
+		return sensors_unsupported(err, "cannot change the clock of the sensors' bus",
+					   "set clock-frequency in the device tree (JetPack 6 and 7)");
 	for (int i = 0; i < after->chips; i++) {
 		if (want->averages)
 			after->chip[i].samples = want->averages;
@@ -347,15 +347,16 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 	if (!rc)
 		rc = sensors_store(b, &before, err);
 	if (!rc)
-		rc = jetwatt_guardian_start(b, fd, jetwatt_sensors_put_back, &b->sensors_guardian, err);
+		rc = jetwatt_guardian_start(b, fd, jetwatt_sensors_put_back, &b->sensors_guardian,
+					    err);
 	if (rc)
 		goto unlock;
 	rc = sensors_write(b, &after);
 	if (rc)
-		rc = jetwatt_error_sys(err, rc, "the sensors' settings cannot be changed");
+		rc = jetwatt_error_sys(err, rc, "cannot change the settings of the sensors");
 	else if (!sensors_match(b, &after, false)) {
 		rc = jetwatt_board_error_set(err, -EINVAL, "the sensors do not take these settings");
-		jetwatt_error_why(err, "they read back as others");
+		jetwatt_error_why(err, "they read back other values");
 		jetwatt_error_fix(err, "averages are 1, 4, 16, 64, 128, 256, 512 or 1024");
 	}
 	if (rc)
