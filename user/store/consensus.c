@@ -30,10 +30,10 @@ struct polish {
 	const int64_t *source;
 	size_t n;
 	struct runs modes, sources;
-	double *y, *mode, *off, *room;
+	double *y, *mode, *offset, *scratch;
 };
 
-static int by_mode(const void *a, const void *b, void *arg)
+static int compare_mode(const void *a, const void *b, void *arg)
 {
 	const struct polish *p = arg;
 	size_t i = *(const size_t *)a, j = *(const size_t *)b;
@@ -42,7 +42,7 @@ static int by_mode(const void *a, const void *b, void *arg)
 	return order ? order : (i > j) - (i < j);
 }
 
-static int by_source(const void *a, const void *b, void *arg)
+static int compare_source(const void *a, const void *b, void *arg)
 {
 	const struct polish *p = arg;
 	size_t i = *(const size_t *)a, j = *(const size_t *)b;
@@ -52,13 +52,14 @@ static int by_source(const void *a, const void *b, void *arg)
 	return (i > j) - (i < j);
 }
 
-static double median(double *v, size_t n)
+static double polish_median(double *v, size_t n)
 {
 	qsort(v, n, sizeof(*v), jetwatt_order_doubles);
 	return (v[(n - 1) / 2] + v[n / 2]) / 2;
 }
 
-static int run_up(struct polish *p, struct runs *r, int (*order)(const void *, const void *, void *))
+static int group_runs(struct polish *p, struct runs *r,
+		      int (*order)(const void *, const void *, void *))
 {
 	r->at = malloc((p->n + 1) * sizeof(*r->at));
 	r->end = malloc((p->n + 1) * sizeof(*r->end));
@@ -70,8 +71,9 @@ static int run_up(struct polish *p, struct runs *r, int (*order)(const void *, c
 	for (size_t i = 0; i < p->n; i++) {
 		size_t a = r->at[i], b = i + 1 < p->n ? r->at[i + 1] : a;
 
-		if (i + 1 == p->n || (order == by_mode ? !jetwatt_mode_same(&p->row[a].mode, &p->row[b].mode)
-						       : p->source[a] != p->source[b]))
+		if (i + 1 == p->n ||
+		    (order == compare_mode ? !jetwatt_mode_same(&p->row[a].mode, &p->row[b].mode)
+					   : p->source[a] != p->source[b]))
 			r->end[r->nr++] = i + 1;
 	}
 	return 0;
@@ -81,55 +83,57 @@ static int run_up(struct polish *p, struct runs *r, int (*order)(const void *, c
  * Of each run the median of y - @other, less @shrink, to all that are in it.
  * Return: the greatest change.
  */
-static double level(struct polish *p, const struct runs *r, const double *other, double *own,
-		    double shrink)
+static double update_effects(struct polish *p, const struct runs *r, const double *other,
+			     double *own, double shrink)
 {
-	double most = 0;
+	double max_change = 0;
 
 	for (size_t k = 0, i = 0; k < r->nr; k++) {
 		size_t n = r->end[k] - i;
 		double v;
 
 		for (size_t j = 0; j < n; j++)
-			p->room[j] = p->y[r->at[i + j]] - other[r->at[i + j]];
-		v = median(p->room, n) * n / (n + shrink);
-		most = fmax(most, fabs(v - own[r->at[i]]));
+			p->scratch[j] = p->y[r->at[i + j]] - other[r->at[i + j]];
+		v = polish_median(p->scratch, n) * n / (n + shrink);
+		max_change = fmax(max_change, fabs(v - own[r->at[i]]));
 		for (; i < r->end[k]; i++)
 			own[r->at[i]] = v;
 	}
-	return most;
+	return max_change;
 }
 
 /* What the modes have, in logarithms, into ->mode of every reading. */
-static void settle(struct polish *p)
+static void polish_modes(struct polish *p)
 {
-	memset(p->off, 0, p->n * sizeof(*p->off));
+	memset(p->offset, 0, p->n * sizeof(*p->offset));
 	for (int i = 0; i < ROUNDS; i++) {
-		double most = level(p, &p->modes, p->off, p->mode, 0);
+		double max_change = update_effects(p, &p->modes, p->offset, p->mode, 0);
 
-		if (fmax(most, level(p, &p->sources, p->mode, p->off, SHRINK)) < SETTLED)
+		if (fmax(max_change, update_effects(p, &p->sources, p->mode, p->offset, SHRINK)) <
+		    SETTLED)
 			break;
 	}
-	level(p, &p->modes, p->off, p->mode, 0);
+	update_effects(p, &p->modes, p->offset, p->mode, 0);
 }
 
 /* The median of a member of the readings of run @k, which begins at @i. */
-static double typical(struct polish *p, size_t i, size_t k, size_t member)
+static double median_of_run(struct polish *p, size_t i, size_t k, size_t member)
 {
 	size_t n = p->modes.end[k] - i;
 
 	for (size_t j = 0; j < n; j++)
-		memcpy(&p->room[j], (const char *)&p->row[p->modes.at[i + j]] + member, sizeof(double));
-	return median(p->room, n);
+		memcpy(&p->scratch[j], (const char *)&p->row[p->modes.at[i + j]] + member,
+		       sizeof(double));
+	return polish_median(p->scratch, n);
 }
 
-static void figure(struct polish *p, struct jetwatt_row *out, size_t member)
+static void polish_member(struct polish *p, struct jetwatt_row *out, size_t member)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		memcpy(&p->y[i], (const char *)&p->row[i] + member, sizeof(double));
 		p->y[i] = log(p->y[i]);
 	}
-	settle(p);
+	polish_modes(p);
 	for (size_t k = 0, i = 0; k < p->modes.nr; i = p->modes.end[k++]) {
 		double v = exp(p->mode[p->modes.at[i]]);
 
@@ -144,19 +148,21 @@ int jetwatt_pool_merge(struct jetwatt_row *row, const int64_t *source, size_t n)
 	int err = p.y && out ? 0 : -ENOMEM;
 
 	p.mode = p.y + n;
-	p.off = p.mode + n;
-	p.room = p.off + n;
+	p.offset = p.mode + n;
+	p.scratch = p.offset + n;
 	if (!err)
-		err = run_up(&p, &p.modes, by_mode);
+		err = group_runs(&p, &p.modes, compare_mode);
 	if (!err)
-		err = run_up(&p, &p.sources, by_source);
+		err = group_runs(&p, &p.sources, compare_source);
 	if (!err) {
-		figure(&p, out, offsetof(struct jetwatt_row, time_ms));
-		figure(&p, out, offsetof(struct jetwatt_row, power_w));
+		polish_member(&p, out, offsetof(struct jetwatt_row, time_ms));
+		polish_member(&p, out, offsetof(struct jetwatt_row, power_w));
 		for (size_t k = 0, i = 0; k < p.modes.nr; i = p.modes.end[k++]) {
 			out[k].mode = row[p.modes.at[i]].mode;
-			out[k].time_sd = typical(&p, i, k, offsetof(struct jetwatt_row, time_sd));
-			out[k].power_sd = typical(&p, i, k, offsetof(struct jetwatt_row, power_sd));
+			out[k].time_sd =
+				median_of_run(&p, i, k, offsetof(struct jetwatt_row, time_sd));
+			out[k].power_sd =
+				median_of_run(&p, i, k, offsetof(struct jetwatt_row, power_sd));
 		}
 		memcpy(row, out, p.modes.nr * sizeof(*row));
 		err = (int)p.modes.nr;

@@ -21,7 +21,7 @@
 enum { BATCH = JETWATT_KNOBS, TIME_MS, POWER_W, TIME_SD, POWER_SD, COLUMNS };
 
 #define KNOB(ID, type, member, key, label, tag, hz, optional) [JETWATT_KNOB_##ID] = #member,
-static const char * const names[COLUMNS] = {
+static const char * const column_names[COLUMNS] = {
 	JETWATT_KNOB_ROWS(KNOB)
 	[BATCH] = "batch", [TIME_MS] = "time_ms", [POWER_W] = "power_w",
 	[TIME_SD] = "time_sd", [POWER_SD] = "power_sd",
@@ -37,12 +37,12 @@ struct piece {
 struct csv_reader {
 	const char *at, *end;
 	unsigned int line, columns;
-	int where[COLUMNS];	/* our column's place in the file, -1: not there */
+	int position[COLUMNS];	/* our column's place in the file, -1: not there */
 	struct jetwatt_csv_error *err;
 };
 
 static __attribute__((format(printf, 3, 4)))
-int refuse(struct jetwatt_csv_error *err, unsigned int line, const char *fmt, ...)
+int csv_refuse(struct jetwatt_csv_error *err, unsigned int line, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -55,7 +55,7 @@ int refuse(struct jetwatt_csv_error *err, unsigned int line, const char *fmt, ..
 	return -EINVAL;
 }
 
-static struct piece trim(struct piece s)
+static struct piece csv_trim(struct piece s)
 {
 	while (s.len && (*s.p == ' ' || *s.p == '\t')) {
 		s.p++;
@@ -67,7 +67,7 @@ static struct piece trim(struct piece s)
 }
 
 /* The next line that holds something, without its end. False: no more. */
-static bool next_line(struct csv_reader *r, struct piece *line)
+static bool csv_next_line(struct csv_reader *r, struct piece *line)
 {
 	while (r->at < r->end) {
 		const char *nl = memchr(r->at, '\n', (size_t)(r->end - r->at));
@@ -79,7 +79,7 @@ static bool next_line(struct csv_reader *r, struct piece *line)
 		r->line++;
 		if (line->len && line->p[line->len - 1] == '\r')
 			line->len--;
-		*line = trim(*line);
+		*line = csv_trim(*line);
 		if (line->len && line->p[0] != '#')
 			return true;
 	}
@@ -87,7 +87,7 @@ static bool next_line(struct csv_reader *r, struct piece *line)
 }
 
 /* Takes one field off the line; false: the line is used up. */
-static bool next_field(struct piece *line, struct piece *field)
+static bool csv_next_field(struct piece *line, struct piece *field)
 {
 	const char *comma;
 
@@ -101,45 +101,48 @@ static bool next_field(struct piece *line, struct piece *field)
 	} else {
 		line->p = NULL;
 	}
-	*field = trim(*field);
+	*field = csv_trim(*field);
 	return true;
 }
 
-static int header(struct csv_reader *r, struct piece line)
+static int read_header(struct csv_reader *r, struct piece line)
 {
 	struct piece field;
 	unsigned int at = 0;
 
 	for (int c = 0; c < COLUMNS; c++)
-		r->where[c] = -1;
-	for (; next_field(&line, &field); at++) {
+		r->position[c] = -1;
+	for (; csv_next_field(&line, &field); at++) {
 		for (int c = 0; c < COLUMNS; c++) {
-			if (field.len != strlen(names[c]) || memcmp(field.p, names[c], field.len))
+			if (field.len != strlen(column_names[c]) ||
+			    memcmp(field.p, column_names[c], field.len))
 				continue;
-			if (r->where[c] >= 0)
-				return refuse(r->err, r->line, "column %s twice", names[c]);
-			r->where[c] = (int)at;
+			if (r->position[c] >= 0)
+				return csv_refuse(r->err, r->line, "column %s twice",
+						  column_names[c]);
+			r->position[c] = (int)at;
 		}
 	}
 	r->columns = at;
 	jetwatt_each_knob(k)
-		if (r->where[k] < 0 && !jetwatt_knob_row(k)->optional)
-			return refuse(r->err, r->line, "column %s is missing", names[k]);
-	if ((r->where[TIME_MS] < 0) != (r->where[POWER_W] < 0))
-		return refuse(r->err, r->line, "column %s is missing",
-			      names[r->where[TIME_MS] < 0 ? TIME_MS : POWER_W]);
+		if (r->position[k] < 0 && !jetwatt_knob_row(k)->optional)
+			return csv_refuse(r->err, r->line, "column %s is missing", column_names[k]);
+	if ((r->position[TIME_MS] < 0) != (r->position[POWER_W] < 0))
+		return csv_refuse(r->err, r->line, "column %s is missing",
+				  column_names[r->position[TIME_MS] < 0 ? TIME_MS : POWER_W]);
 	return 0;
 }
 
 /* strtod() alone would also take "inf", "nan" and hexadecimal. */
-static int number(struct csv_reader *r, int column, struct piece field, double *v)
+static int csv_number(struct csv_reader *r, int column, struct piece field, double *v)
 {
 	char text[NUMBER_MAX + 1], *end;
 
 	if (!field.len)
-		return refuse(r->err, r->line, "%s is empty", names[column]);
+		return csv_refuse(r->err, r->line, "%s is empty", column_names[column]);
 	if (field.len > NUMBER_MAX)
-		return refuse(r->err, r->line, "%s is too long to be a number", names[column]);
+		return csv_refuse(r->err, r->line, "%s is too long to be a number",
+				  column_names[column]);
 	memcpy(text, field.p, field.len);
 	text[field.len] = '\0';
 	*v = strtod(text, &end);
@@ -147,55 +150,59 @@ static int number(struct csv_reader *r, int column, struct piece field, double *
 		for (char *p = text; *p; p++)
 			if (*p < ' ' || *p > '~')
 				*p = '?';
-		return refuse(r->err, r->line, "%s is not a number: \"%.40s\"", names[column],
-			      text[0] ? text : "?");
+		return csv_refuse(r->err, r->line, "%s is not a number: \"%.40s\"",
+				  column_names[column], text[0] ? text : "?");
 	}
 	return 0;
 }
 
 /* Whole numbers, also as 1300500000.0 or 1.3005e9: other tools write those. */
-static int whole(struct csv_reader *r, int column, double v, double min, double max)
+static int csv_check_integer(struct csv_reader *r, int column, double v, double min, double max)
 {
 	if (v != floor(v) || v < min || v > max)
-		return refuse(r->err, r->line, "%s is %.15g, not a whole number from %.0f to %.0f",
-			      names[column], v, min, max);
+		return csv_refuse(r->err, r->line,
+				  "%s is %.15g, not a whole number from %.0f to %.0f",
+				  column_names[column], v, min, max);
 	return 0;
 }
 
-static int row(struct csv_reader *r, struct piece line, struct jetwatt_row *row, uint32_t *batch)
+static int read_csv_row(struct csv_reader *r, struct piece line, struct jetwatt_row *row,
+			uint32_t *batch)
 {
 	double v[COLUMNS] = { [TIME_MS] = NAN, [POWER_W] = NAN };
 	struct piece field;
 	unsigned int at = 0;
 	int rc = 0;
 
-	for (; next_field(&line, &field); at++)
+	for (; csv_next_field(&line, &field); at++)
 		for (int c = 0; c < COLUMNS && !rc; c++)
-			if (r->where[c] == (int)at)
-				rc = number(r, c, field, &v[c]);
+			if (r->position[c] == (int)at)
+				rc = csv_number(r, c, field, &v[c]);
 	if (rc)
 		return rc;
 	if (at != r->columns)
-		return refuse(r->err, r->line, "%u fields, the header has %u", at, r->columns);
+		return csv_refuse(r->err, r->line, "%u fields, the header has %u", at, r->columns);
 
 	*row = (struct jetwatt_row){ 0 };
 	jetwatt_each_knob(k) {
 		const struct jetwatt_knob_row *knob = jetwatt_knob_row(k);
 
-		if (!rc && r->where[k] >= 0)
-			rc = whole(r, (int)k, v[k], knob->optional ? 0 : 1,
-				   knob->hz ? fmin(knob->max, 1e15) : 4096);
+		if (!rc && r->position[k] >= 0)
+			rc = csv_check_integer(r, (int)k, v[k], knob->optional ? 0 : 1,
+					       knob->hz ? fmin(knob->max, 1e15) : 4096);
 		if (!rc)
 			jetwatt_mode_set(&row->mode, k, (uint64_t)v[k]);
 	}
-	if (!rc && r->where[BATCH] >= 0)
-		rc = whole(r, BATCH, v[BATCH], 1, UINT32_MAX);
+	if (!rc && r->position[BATCH] >= 0)
+		rc = csv_check_integer(r, BATCH, v[BATCH], 1, UINT32_MAX);
 	for (int c = TIME_MS; c <= POWER_W && !rc; c++)
-		if (r->where[c] >= 0 && v[c] <= 0)
-			rc = refuse(r->err, r->line, "%s is %.15g, not above 0", names[c], v[c]);
+		if (r->position[c] >= 0 && v[c] <= 0)
+			rc = csv_refuse(r->err, r->line, "%s is %.15g, not above 0",
+					column_names[c], v[c]);
 	for (int c = TIME_SD; c <= POWER_SD && !rc; c++)
 		if (v[c] < 0)
-			rc = refuse(r->err, r->line, "%s is %.15g, below 0", names[c], v[c]);
+			rc = csv_refuse(r->err, r->line, "%s is %.15g, below 0", column_names[c],
+					v[c]);
 	if (rc)
 		return rc;
 
@@ -213,7 +220,7 @@ int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **rows, u
 	struct csv_reader r = { .at = text, .end = text + len, .err = err };
 	struct jetwatt_row *out = NULL;
 	uint32_t *batch = NULL;
-	size_t n = 0, room = 0;
+	size_t n = 0, capacity = 0;
 	struct piece line;
 	int rc = 0;
 
@@ -222,14 +229,14 @@ int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **rows, u
 	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
 		r.at += 3;
 	if (len && memchr(text, '\0', len))
-		return refuse(err, 0, "not a text file: it holds a zero byte");
-	if (!next_line(&r, &line))
-		return refuse(err, r.line, "empty: no header");
-	rc = header(&r, line);
+		return csv_refuse(err, 0, "not a text file: it holds a zero byte");
+	if (!csv_next_line(&r, &line))
+		return csv_refuse(err, r.line, "empty: no header");
+	rc = read_header(&r, line);
 
-	while (!rc && next_line(&r, &line)) {
-		if (n == room) {
-			size_t more = room ? room * 2 : 256;
+	while (!rc && csv_next_line(&r, &line)) {
+		if (n == capacity) {
+			size_t more = capacity ? capacity * 2 : 256;
 			void *a = realloc(out, more * sizeof(*out));
 			void *b;
 
@@ -240,14 +247,14 @@ int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **rows, u
 				rc = -ENOMEM;
 				break;
 			}
-			room = more;
+			capacity = more;
 		}
-		rc = row(&r, line, &out[n], &batch[n]);
+		rc = read_csv_row(&r, line, &out[n], &batch[n]);
 		if (!rc)
 			n++;
 	}
 	if (!rc && !n)
-		rc = refuse(err, r.line, "a header, but no row");
+		rc = csv_refuse(err, r.line, "a header, but no row");
 	if (!rc) {
 		*rows = out;
 		out = NULL;
@@ -264,7 +271,7 @@ int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **rows, u
 int jetwatt_csv_read(const char *path, struct jetwatt_row **rows, uint32_t **batch,
 		     struct jetwatt_csv_error *err)
 {
-	size_t len = 0, room = 0;
+	size_t len = 0, capacity = 0;
 	char *text = NULL;
 	int rc = 0, fd;
 
@@ -277,17 +284,17 @@ int jetwatt_csv_read(const char *path, struct jetwatt_row **rows, uint32_t **bat
 	for (;;) {
 		ssize_t got;
 
-		if (len == room) {
-			char *more = realloc(text, room ? room * 2 : 65536);
+		if (len == capacity) {
+			char *more = realloc(text, capacity ? capacity * 2 : 65536);
 
 			if (!more) {
 				rc = -ENOMEM;
 				goto out;
 			}
 			text = more;
-			room = room ? room * 2 : 65536;
+			capacity = capacity ? capacity * 2 : 65536;
 		}
-		got = read(fd, text + len, room - len);
+		got = read(fd, text + len, capacity - len);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {

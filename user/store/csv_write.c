@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* The fewest digits that read back as the same double. */
-static void exact(FILE *f, double v)
+static void print_exact(FILE *f, double v)
 {
 	char text[40];
 
@@ -28,7 +28,7 @@ static void exact(FILE *f, double v)
 }
 
 /* What a reader of ours would refuse is not written either. */
-static int check(const struct jetwatt_row *row, size_t n, bool *measured)
+static int check_rows(const struct jetwatt_row *row, size_t n, bool *measured)
 {
 	*measured = n && !isnan(row[0].time_ms);
 	for (size_t i = 0; i < n; i++) {
@@ -60,7 +60,7 @@ int jetwatt_csv_print(FILE *f, const struct jetwatt_row *row, const uint32_t *ba
 		      int errors)
 {
 	bool measured, column[JETWATT_KNOBS];
-	int rc = check(row, n, &measured);
+	int rc = check_rows(row, n, &measured);
 
 	if (rc)
 		return rc;
@@ -79,12 +79,12 @@ int jetwatt_csv_print(FILE *f, const struct jetwatt_row *row, const uint32_t *ba
 		if (batch)
 			fprintf(f, ",%u", batch[i]);
 		if (measured) {
-			exact(f, row[i].time_ms);
-			exact(f, row[i].power_w);
+			print_exact(f, row[i].time_ms);
+			print_exact(f, row[i].power_w);
 		}
 		if (measured && errors) {
-			exact(f, row[i].time_sd);
-			exact(f, row[i].power_sd);
+			print_exact(f, row[i].time_sd);
+			print_exact(f, row[i].power_sd);
 		}
 		fputc('\n', f);
 	}
@@ -114,17 +114,17 @@ int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, const uin
 		      size_t n)
 {
 	char temp[PATH_MAX];
-	bool beside;
+	bool replace;
 	struct stat st;
 	mode_t mask;
 	FILE *f = NULL;
 	int fd, rc;
 
 	/* A pipe or a terminal can't be replaced; it is written to. */
-	beside = stat(path, &st) || S_ISREG(st.st_mode);
-	if (snprintf(temp, sizeof(temp), beside ? "%s.XXXXXX" : "%s", path) >= (int)sizeof(temp))
+	replace = stat(path, &st) || S_ISREG(st.st_mode);
+	if (snprintf(temp, sizeof(temp), replace ? "%s.XXXXXX" : "%s", path) >= (int)sizeof(temp))
 		return -ENAMETOOLONG;
-	fd = beside ? mkstemp(temp) : open(path, O_WRONLY | O_CLOEXEC);
+	fd = replace ? mkstemp(temp) : open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -135,7 +135,7 @@ int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, const uin
 		goto out;
 	}
 	rc = jetwatt_csv_print(f, row, batch, n, 1);
-	if (!rc && beside) {
+	if (!rc && replace) {
 		mask = umask(0);
 		umask(mask);
 		if (fchmod(fd, 0666 & ~mask) || fsync(fd))
@@ -143,10 +143,10 @@ int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, const uin
 	}
 	if (fclose(f) && !rc)
 		rc = -errno;
-	if (!rc && beside)
+	if (!rc && replace)
 		rc = rename(temp, path) ? -errno : sync_dir(path);
 out:
-	if (rc && beside)
+	if (rc && replace)
 		unlink(temp);
 	return rc;
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Writers hold the lock for one row: who waits longer than this waits for ever. */
-#define PATIENCE_MS	10000
+#define BUSY_TIMEOUT_MS	10000
 
 struct refusal {
 	int sqlite, rc;
@@ -34,14 +34,15 @@ static const struct refusal refusals[] = {
 };
 
 /* Root has used it with the rights of the directory's owner, and these did not suffice. */
-static void owners_rights(const struct jetwatt_db_owner *o, struct jetwatt_error_text *err)
+static void set_owner_fix(const struct jetwatt_db_owner *o, struct jetwatt_error_text *err)
 {
 	if (o->uid)
 		snprintf(err->fix, sizeof(err->fix), "root opens it as the user %s, who owns a directory on the way: "
 			 "chown -R %s its directory, or name another place with --db", o->name, o->name);
 }
 
-static int by_errno(int code, const struct jetwatt_db_owner *o, struct jetwatt_error_text *err)
+static int refused_by_errno(int code, const struct jetwatt_db_owner *o,
+			    struct jetwatt_error_text *err)
 {
 	snprintf(err->why, sizeof(err->why), "%s", strerror(code));
 	if (code == ENOSPC || code == EDQUOT || code == EFBIG)
@@ -51,7 +52,7 @@ static int by_errno(int code, const struct jetwatt_db_owner *o, struct jetwatt_e
 	else
 		snprintf(err->fix, sizeof(err->fix), "name another place with --db");
 	if (code == EACCES || code == EPERM)
-		owners_rights(o, err);
+		set_owner_fix(o, err);
 	return code == EACCES ? -EPERM : -code;
 }
 
@@ -71,11 +72,11 @@ int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text 
 			snprintf(err->why, sizeof(err->why), "%s", refusals[i].why);
 			snprintf(err->fix, sizeof(err->fix), "%s", refusals[i].fix);
 			if (refusals[i].rc == -EROFS || refusals[i].rc == -EPERM)
-				owners_rights(&db->owner, err);
+				set_owner_fix(&db->owner, err);
 			return refusals[i].rc;
 		}
 	if (((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_IOERR) && code)
-		return by_errno(code, &db->owner, err);
+		return refused_by_errno(code, &db->owner, err);
 	snprintf(err->why, sizeof(err->why), "%s",
 		 db->sql ? sqlite3_errmsg(db->sql) : sqlite3_errstr(rc));
 	snprintf(err->fix, sizeof(err->fix), "is the disk full, or failing? df; dmesg");
@@ -103,12 +104,12 @@ int jetwatt_db_end(struct jetwatt_db *db, int rc)
 
 /* WAL is a property of the file; two that make it at once can be in each other's
  * way, and for that SQLite does not wait. */
-static int settings(struct jetwatt_db *db, bool write)
+static int set_pragmas(struct jetwatt_db *db, bool write)
 {
 	int rc = jetwatt_db_run(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
 				    "PRAGMA synchronous = FULL");
 
-	for (int turn = 0; rc == SQLITE_OK && write && turn < PATIENCE_MS / 10; turn++) {
+	for (int turn = 0; rc == SQLITE_OK && write && turn < BUSY_TIMEOUT_MS / 10; turn++) {
 		rc = jetwatt_db_run(db, "PRAGMA journal_mode = WAL");
 		if (rc != SQLITE_BUSY)
 			break;
@@ -119,7 +120,8 @@ static int settings(struct jetwatt_db *db, bool write)
 }
 
 /* With the owner's rights from now on. Return: 0; negative errno: @err has why and fix. */
-static int enter(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was, struct jetwatt_error_text *err)
+static int become_owner(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was,
+			struct jetwatt_error_text *err)
 {
 	int rc = jetwatt_db_enter(o, was);
 
@@ -144,7 +146,7 @@ static int make_dirs(const char *path, struct jetwatt_error_text *err)
 		snprintf(dir, sizeof(dir), "%.*s/", (int)(p - path), path);
 		bad = jetwatt_db_owner_find(path, &owner, err);
 		if (!bad)
-			bad = enter(&owner, &rights, err);
+			bad = become_owner(&owner, &rights, err);
 		if (bad)
 			return bad;
 		bad = mkdir(dir, 0755) ? errno : 0;
@@ -156,7 +158,7 @@ static int make_dirs(const char *path, struct jetwatt_error_text *err)
 }
 
 /* As a URI that says: nobody writes to this file. */
-static void immutable(const char *path, char *uri, size_t len)
+static void immutable_uri(const char *path, char *uri, size_t len)
 {
 	size_t n = (size_t)snprintf(uri, len, "file:");
 
@@ -166,7 +168,7 @@ static void immutable(const char *path, char *uri, size_t len)
 	snprintf(uri + n, len - n, "?immutable=1");
 }
 
-static int connect(struct jetwatt_db *db, bool write)
+static int open_connection(struct jetwatt_db *db, bool write)
 {
 	char uri[3 * sizeof(db->path) + 32], wal[sizeof(db->path) + 8];
 	int rc;
@@ -175,8 +177,8 @@ static int connect(struct jetwatt_db *db, bool write)
 			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY), NULL);
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(db->sql, 1);
-		sqlite3_busy_timeout(db->sql, PATIENCE_MS);
-		rc = settings(db, write);
+		sqlite3_busy_timeout(db->sql, BUSY_TIMEOUT_MS);
+		rc = set_pragmas(db, write);
 	}
 	if (rc == SQLITE_OK)
 		rc = jetwatt_db_run(db, "PRAGMA user_version; SELECT count(*) FROM sqlite_master");
@@ -189,7 +191,7 @@ static int connect(struct jetwatt_db *db, bool write)
 		return rc;
 	sqlite3_close(db->sql);
 	db->sql = NULL;
-	immutable(db->path, uri, sizeof(uri));
+	immutable_uri(db->path, uri, sizeof(uri));
 	return sqlite3_open_v2(uri, &db->sql, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READONLY |
 			       SQLITE_OPEN_URI, NULL);
 }
@@ -210,7 +212,7 @@ int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
 	owner = (struct jetwatt_db_owner){ 0 };
 	/* To SQLite no name is a database that is gone at the end. */
 	if (!*path || strlen(path) >= sizeof(db->path))
-		return by_errno(*path ? ENAMETOOLONG : ENOENT, &owner, err);
+		return refused_by_errno(*path ? ENAMETOOLONG : ENOENT, &owner, err);
 	if (write)
 		rc = make_dirs(path, err);
 	else if (access(path, F_OK))
@@ -218,7 +220,7 @@ int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
 	if (!rc)
 		rc = jetwatt_db_owner_find(path, &owner, err);
 	if (!rc)
-		rc = enter(&owner, &rights, err);
+		rc = become_owner(&owner, &rights, err);
 	if (rc == -ENOENT && !write) {
 		snprintf(err->why, sizeof(err->why), "nothing has been measured here yet");
 		snprintf(err->fix, sizeof(err->fix), "jetwatt profile -p PID, or jetwatt import FILE.csv");
@@ -226,14 +228,14 @@ int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
 	}
 	/* Who may write the directory, is said already. */
 	if (rc)
-		return *err->why ? rc : by_errno(-rc, &owner, err);
+		return *err->why ? rc : refused_by_errno(-rc, &owner, err);
 
 	db = calloc(1, sizeof(*db));
 	if (!db)
 		return -ENOMEM;
 	strcpy(db->path, path);
 	db->owner = owner;
-	rc = connect(db, write);
+	rc = open_connection(db, write);
 	if (rc != SQLITE_OK)
 		rc = jetwatt_db_refused(db, rc, err, "cannot open the profiles in %.200s", path);
 	else

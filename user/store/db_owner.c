@@ -28,12 +28,12 @@
 #define NO_GROUP	65534
 
 /* A path as it is resolved: the part behind, and the part ahead. */
-struct way {
+struct path_walk {
 	char dir[PATH_MAX], ahead[PATH_MAX];
 	int links;
 };
 
-static int shared(const struct way *w, struct jetwatt_error_text *err)
+static int refuse_shared_dir(const struct path_walk *w, struct jetwatt_error_text *err)
 {
 	snprintf(err->why, sizeof(err->why), "other users may write the directory %.180s, and could have root "
 		 "delete files", *w->dir ? w->dir : "/");
@@ -42,7 +42,7 @@ static int shared(const struct way *w, struct jetwatt_error_text *err)
 }
 
 /* The link @name of the directory is followed. Return: 0; negative errno. */
-static int follow(struct way *w, const char *path)
+static int follow_link(struct path_walk *w, const char *path)
 {
 	char target[PATH_MAX], rest[PATH_MAX];
 	ssize_t n = readlink(path, target, sizeof(target) - 1);
@@ -61,7 +61,7 @@ static int follow(struct way *w, const char *path)
 }
 
 /* Take the next name off the part ahead. Return: its length, 0: there is none. */
-static size_t next_name(struct way *w, char *name)
+static size_t walk_next_name(struct path_walk *w, char *name)
 {
 	const char *begin = w->ahead + strspn(w->ahead, "/");
 	size_t n = strcspn(begin, "/");
@@ -78,7 +78,7 @@ static size_t next_name(struct way *w, char *name)
  * One name further. Return: 1: *@st is of the directory that the part behind is now, or of a
  * link to follow; 0: the way ends; negative errno.
  */
-static int step(struct way *w, struct stat *st, struct jetwatt_error_text *err)
+static int walk_one(struct path_walk *w, struct stat *st, struct jetwatt_error_text *err)
 {
 	char name[NAME_MAX + 1], path[PATH_MAX + NAME_MAX + 2];
 	struct stat dir;
@@ -87,7 +87,7 @@ static int step(struct way *w, struct stat *st, struct jetwatt_error_text *err)
 	st->st_uid = 0;
 	if (stat(*w->dir ? w->dir : "/", &dir))
 		return -errno;
-	if (!next_name(w, name) || !strcmp(name, "."))
+	if (!walk_next_name(w, name) || !strcmp(name, "."))
 		return *w->ahead ? 1 : 0;
 	snprintf(path, sizeof(path), "%s/%s", w->dir, name);
 	open_to_all = dir.st_mode & 022;
@@ -95,13 +95,14 @@ static int step(struct way *w, struct stat *st, struct jetwatt_error_text *err)
 		/* Not there yet: the directories are made, and looked at again then. */
 		if (errno != ENOENT)
 			return -errno;
-		return open_to_all && !w->ahead[strspn(w->ahead, "/")] ? shared(w, err) : 0;
+		return open_to_all && !w->ahead[strspn(w->ahead, "/")] ? refuse_shared_dir(w, err)
+								       : 0;
 	}
 	/* In a directory like /tmp an entry is its owner's, but the next one anybody's. */
 	if (open_to_all && (!(dir.st_mode & S_ISVTX) || !(S_ISDIR(st->st_mode) || S_ISLNK(st->st_mode))))
-		return shared(w, err);
+		return refuse_shared_dir(w, err);
 	if (S_ISLNK(st->st_mode)) {
-		int rc = st->st_uid ? 0 : follow(w, path);
+		int rc = st->st_uid ? 0 : follow_link(w, path);
 
 		return rc ? rc : 1;
 	}
@@ -118,7 +119,7 @@ int jetwatt_db_owner_find(const char *path, struct jetwatt_db_owner *o,
 {
 	const struct passwd *pw;
 	struct stat st = { .st_uid = 0 };
-	struct way *w;
+	struct path_walk *w;
 	int rc = 1;
 
 	*o = (struct jetwatt_db_owner){ 0 };
@@ -133,7 +134,7 @@ int jetwatt_db_owner_find(const char *path, struct jetwatt_db_owner *o,
 		rc = -ENAMETOOLONG;
 	w->dir[0] = '\0';
 	while (rc > 0 && !st.st_uid)
-		rc = step(w, &st, err);
+		rc = walk_one(w, &st, err);
 	free(w);
 	if (rc <= 0)
 		return rc;

@@ -115,16 +115,16 @@ int jetwatt_db_profiles(struct jetwatt_db *db, struct jetwatt_db_profile **out,
 	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] = PROFILES "GROUP BY w.id ORDER BY max(m.id) DESC, w.id DESC";
 	struct jetwatt_db_profile *p = NULL;
-	size_t n = 0, room = 0;
+	size_t n = 0, capacity = 0;
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
 
 	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		if (n == room) {
+		if (n == capacity) {
 			struct jetwatt_db_profile *more;
 
-			room = room ? 2 * room : 16;
-			more = reallocarray(p, room, sizeof(*p));
+			capacity = capacity ? 2 * capacity : 16;
+			more = reallocarray(p, capacity, sizeof(*p));
 			if (!more) {
 				rc = SQLITE_NOMEM;
 				break;

@@ -53,7 +53,7 @@ bool jetwatt_db_storable(const struct jetwatt_db_row *r)
 	       v->power_sd >= 0 && isfinite(r->span_s) && r->span_s >= 0;
 }
 
-static int text_of(struct jetwatt_db *db, const char *sql, int64_t id, char *buf, size_t len)
+static int select_text(struct jetwatt_db *db, const char *sql, int64_t id, char *buf, size_t len)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
@@ -68,8 +68,8 @@ static int text_of(struct jetwatt_db *db, const char *sql, int64_t id, char *buf
 	return rc == SQLITE_ROW ? SQLITE_OK : rc == SQLITE_DONE ? SQLITE_NOTFOUND : rc;
 }
 
-static int insert(sqlite3_stmt *s, int64_t id, const char *workload, const char *device,
-		  const struct jetwatt_db_row *r)
+static int insert_row(sqlite3_stmt *s, int64_t id, const char *workload, const char *device,
+		      const struct jetwatt_db_row *r)
 {
 	const double real[] = { r->row.time_ms, r->row.power_w, r->row.time_sd, r->row.power_sd };
 	char key[JETWATT_WORKLOAD_KEY];
@@ -107,13 +107,13 @@ int jetwatt_db_insert(struct jetwatt_db *db, int64_t id, const char *device,
 		" ON CONFLICT(key) DO NOTHING";
 	char workload[JETWATT_WORKLOAD_KEY] = "";
 	sqlite3_stmt *s = NULL;
-	int rc = text_of(db, "SELECT key FROM workload WHERE id = ?", id, workload,
-			 sizeof(workload));
+	int rc = select_text(db, "SELECT key FROM workload WHERE id = ?", id, workload,
+			     sizeof(workload));
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
 	for (size_t i = 0; i < n && rc == SQLITE_OK; i++) {
-		rc = insert(s, id, workload, device, &row[i]);
+		rc = insert_row(s, id, workload, device, &row[i]);
 		*fresh += rc == SQLITE_OK && sqlite3_changes(db->sql) > 0;
 	}
 	sqlite3_finalize(s);
@@ -162,14 +162,14 @@ void jetwatt_db_read_row(sqlite3_stmt *s, struct jetwatt_db_row *r)
 int jetwatt_db_gather(sqlite3_stmt *s, struct jetwatt_db_row **out, size_t *n)
 {
 	struct jetwatt_db_row *row = NULL, *more;
-	size_t room = 0;
+	size_t capacity = 0;
 	int rc;
 
 	*n = 0;
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
-		if (*n == room) {
-			room = room ? 2 * room : 64;
-			more = reallocarray(row, room, sizeof(*row));
+		if (*n == capacity) {
+			capacity = capacity ? 2 * capacity : 64;
+			more = reallocarray(row, capacity, sizeof(*row));
 			if (!more) {
 				rc = SQLITE_NOMEM;
 				break;

@@ -60,7 +60,7 @@ static const char * const step[JETWATT_DB_VERSION] = {
 	" FROM measurement m JOIN workload w ON w.id = m.workload;",
 };
 
-static int number(struct jetwatt_db *db, const char *sql, int *v)
+static int select_int(struct jetwatt_db *db, const char *sql, int *v)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
@@ -77,44 +77,48 @@ struct schema_state {
 };
 
 /* In one transaction: between two statements another process may make the schema. */
-static int look(struct jetwatt_db *db, struct schema_state *is)
+static int read_schema_state(struct jetwatt_db *db, struct schema_state *is)
 {
 	bool ours = sqlite3_get_autocommit(db->sql);
 	int rc = ours ? jetwatt_db_run(db, "BEGIN") : SQLITE_OK;
 
 	if (rc == SQLITE_OK)
-		rc = number(db, "PRAGMA user_version", &is->version);
+		rc = select_int(db, "PRAGMA user_version", &is->version);
 	if (rc == SQLITE_OK)
-		rc = number(db, "PRAGMA application_id", &is->application);
+		rc = select_int(db, "PRAGMA application_id", &is->application);
 	if (rc == SQLITE_OK)
-		rc = number(db, "SELECT count(*) FROM sqlite_master", &is->tables);
+		rc = select_int(db, "SELECT count(*) FROM sqlite_master", &is->tables);
 	return ours ? jetwatt_db_end(db, rc) : rc;
 }
 
-static int refuse(struct jetwatt_db *db, int rc, const char *fix, struct jetwatt_error_text *err)
+static int refuse_schema(struct jetwatt_db *db, int rc, const char *fix,
+			 struct jetwatt_error_text *err)
 {
 	snprintf(err->what, sizeof(err->what), "cannot use the profiles in %s", db->path);
 	snprintf(err->fix, sizeof(err->fix), "%s", fix);
 	return rc;
 }
 
-static int judge(struct jetwatt_db *db, const struct schema_state *is, bool write,
-		 struct jetwatt_error_text *err)
+static int check_schema(struct jetwatt_db *db, const struct schema_state *is, bool write,
+			struct jetwatt_error_text *err)
 {
 	if (is->application != APPLICATION && (is->application || is->version || is->tables)) {
 		snprintf(err->why, sizeof(err->why), "it is some other program's database");
-		return refuse(db, -EBADMSG, "name another file with --db", err);
+		return refuse_schema(db, -EBADMSG, "name another file with --db", err);
 	}
 	if (is->version > JETWATT_DB_VERSION) {
 		snprintf(err->why, sizeof(err->why), "its schema is version %d, this jetwatt knows %d",
 			 is->version, JETWATT_DB_VERSION);
-		return refuse(db, -EPROTO, "update jetwatt, or name another file with --db", err);
+		return refuse_schema(db, -EPROTO, "update jetwatt, or name another file with --db",
+				     err);
 	}
 	if (is->version < JETWATT_DB_VERSION && !write) {
 		snprintf(err->why, sizeof(err->why), "its schema is version %d, this jetwatt reads %d",
 			 is->version, JETWATT_DB_VERSION);
-		return refuse(db, -EPROTO, "run jetwatt profile or jetwatt import once as root: they bring it up to date",
-			      err);
+		return refuse_schema(db, -EPROTO,
+				     "run jetwatt profile or jetwatt import once as root: they "
+				     "bring it up to date",
+				     err);
 	}
 	return 0;
 }
@@ -124,14 +128,14 @@ static int judge(struct jetwatt_db *db, const struct schema_state *is, bool writ
  * what was there before stays readable for a jetwatt that does not know it, and this one reads a
  * database that it may not change.
  */
-static int missing(struct jetwatt_db *db, enum jetwatt_knob k, int *is)
+static int column_missing(struct jetwatt_db *db, enum jetwatt_knob k, int *is)
 {
 	char sql[128];
 	int there = 0, rc;
 
 	snprintf(sql, sizeof(sql), "SELECT count(*) FROM pragma_table_info('measurement') WHERE name = '%s'",
 		 jetwatt_knob_row(k)->column);
-	rc = number(db, sql, &there);
+	rc = select_int(db, sql, &there);
 	*is = !there;
 	return rc;
 }
@@ -147,7 +151,7 @@ static int add_columns(struct jetwatt_db *db)
 	     k = JETWATT_KNOB_NEXT(k)) {
 		const char *column = jetwatt_knob_row(k)->column;
 
-		rc = missing(db, k, &is);
+		rc = column_missing(db, k, &is);
 		if (rc != SQLITE_OK || !is)
 			continue;
 		snprintf(sql, sizeof(sql), "ALTER TABLE measurement ADD COLUMN %s INTEGER NOT NULL"
@@ -166,13 +170,13 @@ static int add_columns(struct jetwatt_db *db)
 }
 
 /* The same as a transaction of its own, if there is something to add. */
-static int columns(struct jetwatt_db *db)
+static int ensure_columns(struct jetwatt_db *db)
 {
 	int rc = SQLITE_OK, is, any = 0;
 
 	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k < JETWATT_KNOBS && rc == SQLITE_OK;
 	     k = JETWATT_KNOB_NEXT(k)) {
-		rc = missing(db, k, &is);
+		rc = column_missing(db, k, &is);
 		any |= rc == SQLITE_OK && is;
 	}
 	if (rc != SQLITE_OK || !any)
@@ -184,14 +188,14 @@ static int columns(struct jetwatt_db *db)
 }
 
 /* For one that may not be changed: a view of this connection's in place of the table. */
-static int stand_in(struct jetwatt_db *db)
+static int create_temp_view(struct jetwatt_db *db)
 {
 	char sql[64 + 32 * JETWATT_KNOBS] = "CREATE TEMP VIEW measurement AS SELECT *";
 	int rc = SQLITE_OK, is, any = 0;
 
 	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k < JETWATT_KNOBS && rc == SQLITE_OK;
 	     k = JETWATT_KNOB_NEXT(k)) {
-		rc = missing(db, k, &is);
+		rc = column_missing(db, k, &is);
 		if (rc == SQLITE_OK && is) {
 			snprintf(sql + strlen(sql), sizeof(sql) - strlen(sql), ", 0 AS %.20s",
 				 jetwatt_knob_row(k)->column);
@@ -208,16 +212,16 @@ static int stand_in(struct jetwatt_db *db)
 int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_text *err)
 {
 	struct schema_state is = { 0, 0, 0 };
-	int rc = look(db, &is), bad;
+	int rc = read_schema_state(db, &is), bad;
 	char sql[96];
 
 	if (rc != SQLITE_OK)
 		return jetwatt_db_refused(db, rc, err, "cannot read the profiles in %s", db->path);
-	bad = judge(db, &is, write, err);
+	bad = check_schema(db, &is, write, err);
 	if (bad)
 		return bad;
 	if (is.version == JETWATT_DB_VERSION) {
-		rc = write ? columns(db) : stand_in(db);
+		rc = write ? ensure_columns(db) : create_temp_view(db);
 		return rc == SQLITE_OK ? 0 : jetwatt_db_refused(db, rc, err,
 								"cannot read the profiles in %s", db->path);
 	}
@@ -225,7 +229,7 @@ int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_te
 	/* Look again under the lock: another process may have done it meanwhile. */
 	rc = jetwatt_db_begin(db);
 	if (rc == SQLITE_OK)
-		rc = look(db, &is);
+		rc = read_schema_state(db, &is);
 	for (int v = is.version; rc == SQLITE_OK && v < JETWATT_DB_VERSION; v++)
 		rc = jetwatt_db_run(db, step[v]);
 	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d",

@@ -12,7 +12,7 @@
 #include "store/onnx_read.h"
 
 /* Structure, without weights: the largest networks have some megabytes of it. */
-#define LOOK_MAX	(256ull << 20)
+#define READ_MAX	(256ull << 20)
 #define NAME_MAX_LEN	4096
 
 /* Field numbers of onnx.proto. */
@@ -37,7 +37,7 @@ int jetwatt_onnx_text(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f
 }
 
 /* TensorShapeProto.Dimension */
-static int dimension(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, int64_t *dim)
+static int onnx_dimension(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, int64_t *dim)
 {
 	uint64_t at = m->at;
 	struct jetwatt_wire_field f;
@@ -58,7 +58,8 @@ static int dimension(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
 	return rc;
 }
 
-static int shape(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, struct jetwatt_graph_value *v)
+static int onnx_shape(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
+		      struct jetwatt_graph_value *v)
 {
 	uint64_t at = m->at;
 	struct jetwatt_wire_field f;
@@ -70,7 +71,7 @@ static int shape(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, str
 			continue;
 		if (v->rank == JETWATT_GRAPH_RANK)
 			return -E2BIG;
-		rc = dimension(o, &f, &v->dim[v->rank]);
+		rc = onnx_dimension(o, &f, &v->dim[v->rank]);
 		if (rc)
 			return rc;
 		v->rank++;
@@ -79,8 +80,8 @@ static int shape(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, str
 }
 
 /* ValueInfoProto: name, and of a tensor type and shape. */
-static int value_info(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body, int flags,
-		      uint32_t *name)
+static int onnx_value_info(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
+			   uint32_t body, int flags, uint32_t *name)
 {
 	struct jetwatt_graph_value t = { .rank = -1 }, *v;
 	uint64_t at = m->at, in, inner;
@@ -106,7 +107,7 @@ static int value_info(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 				if (part.nr == 1 && part.type == JETWATT_WIRE_VARINT)
 					t.bits = jetwatt_onnx_bits(part.value);
 				else if (part.nr == 2 && part.type == JETWATT_WIRE_BYTES)
-					rc = shape(o, &part, &t);
+					rc = onnx_shape(o, &part, &t);
 				if (rc < 0)
 					return rc;
 			}
@@ -135,11 +136,12 @@ static int value_info(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 	return 0;
 }
 
-static int graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t parent, uint32_t *body);
+static int onnx_graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t parent,
+		      uint32_t *body);
 
 /* @ref: the name of the caller's attribute that it is, NONE: it has a value of its own. */
-static int read_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
-			  struct jetwatt_graph_attr *a, uint32_t *ref)
+static int onnx_read_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
+			       uint32_t body, struct jetwatt_graph_attr *a, uint32_t *ref)
 {
 	uint64_t at = m->at;
 	struct jetwatt_wire_field f;
@@ -164,7 +166,7 @@ static int read_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_fiel
 		else if (f.nr == ATTR_T && f.type == JETWATT_WIRE_BYTES)
 			rc = jetwatt_onnx_tensor(o, &f, body, &a->value);
 		else if (f.nr == ATTR_G && f.type == JETWATT_WIRE_BYTES)
-			rc = graph(o, &f, body, &a->body);
+			rc = onnx_graph(o, &f, body, &a->body);
 		else if (f.nr == ATTR_REF)
 			rc = jetwatt_onnx_text(o, &f, ref);
 		if (rc < 0)
@@ -173,14 +175,14 @@ static int read_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_fiel
 	return rc;
 }
 
-static int attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
-		     uint32_t node)
+static int onnx_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
+			  uint32_t node)
 {
 	const struct jetwatt_onnx_call *here = o->call;
 	struct jetwatt_wire_field theirs = *m;
 	struct jetwatt_graph_attr a;
 	uint32_t ref, name;
-	int rc = read_attribute(o, m, body, &a, &ref);
+	int rc = onnx_read_attribute(o, m, body, &a, &ref);
 
 	name = a.name;
 	/* Its value is the caller's, who may have it of its own caller. */
@@ -191,7 +193,7 @@ static int attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
 		if (rc <= 0)
 			break;
 		o->call = outer;
-		rc = read_attribute(o, &theirs, body, &a, &ref);
+		rc = onnx_read_attribute(o, &theirs, body, &a, &ref);
 		a.name = name;
 	}
 	o->call = here;
@@ -241,14 +243,15 @@ int jetwatt_onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 	for (uint64_t at = m->at; (rc = jetwatt_wire_next(&o->wire, &at, m->end, &f)) > 0;) {
 		if (f.nr != NODE_ATTR || f.type != JETWATT_WIRE_BYTES)
 			continue;
-		rc = attribute(o, &f, body, nr);
+		rc = onnx_attribute(o, &f, body, nr);
 		if (rc)
 			return rc;
 	}
 	return rc;
 }
 
-static int graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t parent, uint32_t *body)
+static int onnx_graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t parent,
+		      uint32_t *body)
 {
 	uint64_t at = m->at;
 	uint32_t value, name, ins = 0, outs = 0;
@@ -268,7 +271,7 @@ static int graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uin
 		else if (f.nr == GRAPH_SPARSE)
 			rc = jetwatt_onnx_sparse(o, &f, *body);
 		else if (f.nr == GRAPH_VALUE)
-			rc = value_info(o, &f, *body, 0, &name);
+			rc = onnx_value_info(o, &f, *body, 0, &name);
 		if (rc < 0)
 			return rc;
 	}
@@ -280,7 +283,7 @@ static int graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uin
 		EACH_FIELD(o, f, at, m->end, rc) {
 			if (f.type != JETWATT_WIRE_BYTES || f.nr != (made ? GRAPH_OUTPUT : GRAPH_INPUT))
 				continue;
-			rc = value_info(o, &f, *body, made ? 0 : JETWATT_GRAPH_INPUT, &name);
+			rc = onnx_value_info(o, &f, *body, made ? 0 : JETWATT_GRAPH_INPUT, &name);
 			if (!rc)
 				rc = name == JETWATT_GRAPH_NONE ? -EBADMSG :
 				     jetwatt_graph_add_operand(o->g, name);
@@ -299,7 +302,7 @@ static int graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uin
 	return rc;
 }
 
-static int model(struct jetwatt_onnx *o)
+static int onnx_model(struct jetwatt_onnx *o)
 {
 	struct jetwatt_wire_field f;
 	uint64_t at = 0;
@@ -320,16 +323,16 @@ static int model(struct jetwatt_onnx *o)
 		o->at = f.at;
 		if (f.nr != MODEL_GRAPH || f.type != JETWATT_WIRE_BYTES || graphs++)
 			continue;
-		rc = graph(o, &f, JETWATT_GRAPH_NONE, &body);
+		rc = onnx_graph(o, &f, JETWATT_GRAPH_NONE, &body);
 		if (rc)
 			return rc;
 	}
 	return rc ? rc : graphs ? 0 : -ENOMSG;
 }
 
-static int read_all(struct jetwatt_onnx *o, struct jetwatt_onnx_error *err)
+static int onnx_read_model(struct jetwatt_onnx *o, struct jetwatt_onnx_error *err)
 {
-	int rc = model(o);
+	int rc = onnx_model(o);
 	const char *why = rc == -ENODATA ? "it ends in the middle" :
 			  rc == -E2BIG ? "it is larger or deeper than any network" :
 			  rc == -ENOMSG ? "no network is in it" :
@@ -341,7 +344,8 @@ static int read_all(struct jetwatt_onnx *o, struct jetwatt_onnx_error *err)
 	return rc == -ENOMSG || rc == -EBADMSG ? -EINVAL : rc;
 }
 
-static struct jetwatt_onnx *new(struct jetwatt_graph *g, int fd, const void *memory, uint64_t size)
+static struct jetwatt_onnx *onnx_reader_new(struct jetwatt_graph *g, int fd, const void *memory,
+					    uint64_t size)
 {
 	struct jetwatt_onnx *o = calloc(1, sizeof(*o));
 
@@ -351,11 +355,11 @@ static struct jetwatt_onnx *new(struct jetwatt_graph *g, int fd, const void *mem
 	o->wire.fd = fd;
 	o->wire.memory = memory;
 	o->wire.size = size;
-	o->wire.left = LOOK_MAX;
+	o->wire.left = READ_MAX;
 	return o;
 }
 
-static void end(struct jetwatt_onnx *o)
+static void onnx_reader_free(struct jetwatt_onnx *o)
 {
 	if (o)
 		free(o->function);
@@ -365,10 +369,10 @@ static void end(struct jetwatt_onnx *o)
 int jetwatt_onnx_parse(struct jetwatt_graph *g, const void *data, size_t len,
 		       struct jetwatt_onnx_error *err)
 {
-	struct jetwatt_onnx *o = new(g, -1, data, len);
-	int rc = o ? read_all(o, err) : -ENOMEM;
+	struct jetwatt_onnx *o = onnx_reader_new(g, -1, data, len);
+	int rc = o ? onnx_read_model(o, err) : -ENOMEM;
 
-	end(o);
+	onnx_reader_free(o);
 	return rc;
 }
 
@@ -381,12 +385,12 @@ int jetwatt_onnx_read(struct jetwatt_graph *g, const char *path, struct jetwatt_
 	*err = (struct jetwatt_onnx_error){ 0, "" };
 	rc = fd < 0 || fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 :
 	     S_ISDIR(st.st_mode) ? -EISDIR : -ESPIPE;
-	o = rc ? NULL : new(g, fd, NULL, (uint64_t)st.st_size);
+	o = rc ? NULL : onnx_reader_new(g, fd, NULL, (uint64_t)st.st_size);
 	if (o)
-		rc = read_all(o, err);
+		rc = onnx_read_model(o, err);
 	else
 		snprintf(err->text, sizeof(err->text), "%s", strerror(rc ? -rc : ENOMEM));
-	end(o);
+	onnx_reader_free(o);
 	if (fd >= 0)
 		close(fd);
 	return rc;

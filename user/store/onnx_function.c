@@ -90,9 +90,10 @@ int jetwatt_onnx_called(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 }
 
 /* Names in fields @nr of @m, by @read. Return: how many; negative errno. */
-static int names(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t nr, uint32_t *id,
-		 uint32_t most, int (*read)(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f,
-					    uint32_t *id))
+static int onnx_names(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t nr,
+		      uint32_t *id, uint32_t most,
+		      int (*read)(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f,
+				  uint32_t *id))
 {
 	struct jetwatt_wire_field f;
 	uint64_t at = m->at;
@@ -111,15 +112,17 @@ static int names(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uin
 }
 
 /* What the node reads or makes is what the function says that it does. */
-static int bind(struct jetwatt_onnx *o, struct jetwatt_onnx_call *c, uint32_t formals, uint32_t actuals)
+static int onnx_bind_names(struct jetwatt_onnx *o, struct jetwatt_onnx_call *c, uint32_t formals,
+			   uint32_t actuals)
 {
 	uint32_t *formal = c->formal + c->n, *actual = c->actual + c->n, none;
-	uint32_t room = JETWATT_ONNX_FORMALS - c->n;
-	int n = names(o, &c->function->text, formals, formal, room, jetwatt_onnx_text), m, rc;
+	uint32_t capacity = JETWATT_ONNX_FORMALS - c->n;
+	int n = onnx_names(o, &c->function->text, formals, formal, capacity, jetwatt_onnx_text), m,
+	    rc;
 
 	if (n < 0)
 		return n;
-	m = names(o, &c->node, actuals, actual, room, jetwatt_onnx_name);
+	m = onnx_names(o, &c->node, actuals, actual, capacity, jetwatt_onnx_name);
 	if (m < 0)
 		return m;
 	rc = jetwatt_graph_intern(o->g, "", 0, &none);
@@ -137,10 +140,10 @@ int jetwatt_onnx_expand(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 				       .depth = o->call ? o->call->depth + 1 : 1 };
 	struct jetwatt_wire_field f;
 	uint64_t at = fn->text.at;
-	int rc = c.depth > JETWATT_GRAPH_DEPTH ? -E2BIG : bind(o, &c, FN_IN, NODE_IN);
+	int rc = c.depth > JETWATT_GRAPH_DEPTH ? -E2BIG : onnx_bind_names(o, &c, FN_IN, NODE_IN);
 
 	if (!rc)
-		rc = bind(o, &c, FN_OUT, NODE_OUT);
+		rc = onnx_bind_names(o, &c, FN_OUT, NODE_OUT);
 	if (rc)
 		return rc;
 	o->call = &c;
@@ -156,8 +159,8 @@ int jetwatt_onnx_expand(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 }
 
 /* The attribute named @ref in fields @nr of @m. Return: 1, 0, negative errno. */
-static int find(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t nr, uint32_t ref,
-		struct jetwatt_wire_field *attr)
+static int onnx_find_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
+			       uint32_t nr, uint32_t ref, struct jetwatt_wire_field *attr)
 {
 	struct jetwatt_wire_field f, part;
 	uint64_t at = m->at, in;
@@ -193,6 +196,6 @@ int jetwatt_onnx_refer(struct jetwatt_onnx *o, uint32_t ref, struct jetwatt_wire
 	*outer = o->call ? o->call->outer : NULL;
 	if (!o->call)
 		return 0;
-	rc = find(o, &o->call->node, NODE_ATTR, ref, attr);
-	return rc ? rc : find(o, &o->call->function->text, FN_DEFAULT, ref, attr);
+	rc = onnx_find_attribute(o, &o->call->node, NODE_ATTR, ref, attr);
+	return rc ? rc : onnx_find_attribute(o, &o->call->function->text, FN_DEFAULT, ref, attr);
 }

@@ -11,15 +11,15 @@ enum { TENSOR_DIM = 1, TENSOR_TYPE = 2, TENSOR_FLOAT = 4, TENSOR_INT32 = 5, TENS
        TENSOR_EXTERNAL = 13, TENSOR_PLACE = 14 };
 
 /* Bits of an element by TensorProto.DataType; what has no size of its own: 0. */
-static const uint8_t bits[] = { 0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16,
-				8, 8, 8, 8, 4, 4, 4 };
+static const uint8_t element_bits[] = { 0,  32, 8,  8,	 16, 16, 32, 64, 0, 8, 16, 64,
+					32, 64, 64, 128, 16, 8,	 8,  8,	 8, 4, 4,  4 };
 
 int jetwatt_onnx_bits(uint64_t type)
 {
-	return type < sizeof(bits) ? bits[type] : 0;
+	return type < sizeof(element_bits) ? element_bits[type] : 0;
 }
 
-static double as_double(uint64_t raw, int type)
+static double onnx_as_double(uint64_t raw, int type)
 {
 	uint32_t low = (uint32_t)raw;
 	double d;
@@ -57,7 +57,7 @@ int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field
 		++*count;
 		if (*nr < JETWATT_GRAPH_KNOWN) {
 			++*nr;
-			rc = jetwatt_graph_add_number(o->g, as_double(value, type));
+			rc = jetwatt_graph_add_number(o->g, onnx_as_double(value, type));
 			if (rc)
 				return rc;
 		} else if (packed) {
@@ -67,9 +67,10 @@ int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field
 	return 0;
 }
 
-static int raw_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int type, uint32_t *nr)
+static int onnx_raw_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int type,
+			    uint32_t *nr)
 {
-	uint64_t len = type == JETWATT_ONNX_BOOL ? 1 : bits[type] / 8, at = f->at;
+	uint64_t len = type == JETWATT_ONNX_BOOL ? 1 : element_bits[type] / 8, at = f->at;
 
 	for (; f->end - at >= len; at += len) {
 		unsigned char b[8];
@@ -80,7 +81,7 @@ static int raw_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *
 			return err;
 		for (uint64_t i = len; i; i--)
 			v = v << 8 | b[i - 1];
-		err = jetwatt_graph_add_number(o->g, as_double(v, type));
+		err = jetwatt_graph_add_number(o->g, onnx_as_double(v, type));
 		if (err)
 			return err;
 		++*nr;
@@ -89,7 +90,7 @@ static int raw_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *
 }
 
 /* Whose numbers mean anything to us. */
-static int plain(int type)
+static int onnx_type_readable(int type)
 {
 	return type == JETWATT_ONNX_FLOAT || type == JETWATT_ONNX_INT32 ||
 	       type == JETWATT_ONNX_INT64 || type == JETWATT_ONNX_BOOL || type == JETWATT_ONNX_DOUBLE;
@@ -103,7 +104,7 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	uint32_t name = JETWATT_GRAPH_NONE, nr = 0, count = 0, known = o->g->number.n;
 	struct jetwatt_wire_field f, raw = { .nr = 0 };
 	struct jetwatt_graph_value t = { .rank = 0 }, *v;
-	int rc, type = 0, elsewhere = 0;
+	int rc, type = 0, external = 0;
 
 	EACH_FIELD(o, f, at, end, rc) {
 		o->at = f.at;
@@ -122,11 +123,11 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 					t.dim[t.rank++] = (int64_t)d;
 			} while (rc > 0 && f.type == JETWATT_WIRE_BYTES);
 		} else if (f.nr == TENSOR_TYPE && f.type == JETWATT_WIRE_VARINT) {
-			type = f.value < sizeof(bits) ? (int)f.value : 0;
+			type = f.value < sizeof(element_bits) ? (int)f.value : 0;
 		} else if (f.nr == TENSOR_RAW && f.type == JETWATT_WIRE_BYTES) {
 			raw = f;
 		} else if (f.nr == TENSOR_EXTERNAL || (f.nr == TENSOR_PLACE && f.value == 1)) {
-			elsewhere = 1;
+			external = 1;
 		} else if (nr < JETWATT_GRAPH_KNOWN) {
 			/* Types come before data, as onnx.proto's numbers do. */
 			if (f.nr == TENSOR_FLOAT)
@@ -147,13 +148,13 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	}
 	if (rc < 0)
 		return rc;
-	t.bits = bits[type];
-	t.flags = JETWATT_GRAPH_WEIGHT | (elsewhere ? JETWATT_GRAPH_EXTERNAL : 0);
+	t.bits = element_bits[type];
+	t.flags = JETWATT_GRAPH_WEIGHT | (external ? JETWATT_GRAPH_EXTERNAL : 0);
 	if (raw.nr && jetwatt_graph_elements(&t) <= JETWATT_GRAPH_KNOWN &&
-	    plain(type) && raw.end - raw.at <= 8 * JETWATT_GRAPH_KNOWN) {
+	    onnx_type_readable(type) && raw.end - raw.at <= 8 * JETWATT_GRAPH_KNOWN) {
 		known = o->g->number.n;
 		nr = 0;
-		rc = raw_numbers(o, &raw, type, &nr);
+		rc = onnx_raw_numbers(o, &raw, type, &nr);
 		if (rc)
 			return rc;
 	}
@@ -163,7 +164,7 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	v = jetwatt_graph_value_at(o->g, *value);
 	t.name = v->name;
 	t.body = v->body;
-	if (!elsewhere && plain(type) && jetwatt_graph_elements(&t) == nr) {
+	if (!external && onnx_type_readable(type) && jetwatt_graph_elements(&t) == nr) {
 		t.flags |= JETWATT_GRAPH_NUMBERS_KNOWN;
 		t.known = known;
 		t.nr_known = (uint8_t)nr;

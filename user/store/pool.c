@@ -14,7 +14,7 @@
 
 #define WORKLOAD_AT	JETWATT_DB_ROW_COLUMNS
 
-static int refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text *err)
+static int pool_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text *err)
 {
 	return jetwatt_db_refused(db, rc, err, "cannot share the profiles in %s", db->path);
 }
@@ -36,7 +36,7 @@ int jetwatt_pool_place(struct jetwatt_db *db, const char *pool, struct jetwatt_p
 		jetwatt_db_text(s, 1, p->seen, sizeof(p->seen));
 	}
 	sqlite3_finalize(s);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : refused(db, rc, err);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : pool_refused(db, rc, err);
 }
 
 int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetwatt_pool_place *p,
@@ -56,7 +56,7 @@ int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetw
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
 	sqlite3_finalize(s);
-	return rc == SQLITE_DONE ? 0 : refused(db, rc, err);
+	return rc == SQLITE_DONE ? 0 : pool_refused(db, rc, err);
 }
 
 int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetwatt_pool_row **out,
@@ -95,7 +95,7 @@ int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetw
 	sqlite3_finalize(s);
 	if (rc != SQLITE_DONE) {
 		free(row);
-		return refused(db, rc, err);
+		return pool_refused(db, rc, err);
 	}
 	*out = row;
 	return n;
@@ -124,7 +124,7 @@ int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row,
 	if (bad)
 		return bad;
 	*odd += strange;
-	return rc == SQLITE_OK ? fresh : refused(db, rc, err);
+	return rc == SQLITE_OK ? fresh : pool_refused(db, rc, err);
 }
 
 int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
@@ -156,7 +156,7 @@ int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
 		rc = jetwatt_db_gather(s, &found, &n);
 	sqlite3_finalize(s);
 	if (rc != SQLITE_OK)
-		return refused(db, rc, err);
+		return pool_refused(db, rc, err);
 	row = calloc(n + 1, sizeof(*row));
 	source = calloc(n + 1, sizeof(*source));
 	for (size_t i = 0; row && source && i < n; i++) {
@@ -168,7 +168,7 @@ int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
 	free(source);
 	if (left < 0) {
 		free(row);
-		return refused(db, SQLITE_NOMEM, err);
+		return pool_refused(db, SQLITE_NOMEM, err);
 	}
 	*out = row;
 	return left;

@@ -16,7 +16,8 @@ struct report_reader {
 	const char *why;
 };
 
-static int refuse(struct report_reader *r, const struct jetwatt_json_value *v, const char *why)
+static int report_refuse(struct report_reader *r, const struct jetwatt_json_value *v,
+			 const char *why)
 {
 	r->line = v ? v->line : 0;
 	r->why = why;
@@ -24,7 +25,7 @@ static int refuse(struct report_reader *r, const struct jetwatt_json_value *v, c
 }
 
 /* Below one of the four roots that a board is read from, and nowhere else. */
-static bool path_ok(const char *path)
+static bool report_path_ok(const char *path)
 {
 	static const char *const root[] = { "sys/", "proc/", "etc/", "var/lib/" };
 	bool below = false;
@@ -45,17 +46,17 @@ static bool path_ok(const char *path)
 	return path[strlen(path) - 1] != '/';
 }
 
-static int nibble(char c)
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool hex(struct report_reader *r, const char *text)
+static bool append_hex(struct report_reader *r, const char *text)
 {
 	for (; *text; text += 2) {
-		int high = nibble(text[0]), low = high < 0 ? -1 : nibble(text[1]);
+		int high = hex_digit(text[0]), low = high < 0 ? -1 : hex_digit(text[1]);
 
 		if (low < 0)
 			return false;
@@ -64,7 +65,7 @@ static bool hex(struct report_reader *r, const char *text)
 	return true;
 }
 
-static void bytes(struct report_reader *r, const char *text, size_t len)
+static void append_bytes(struct report_reader *r, const char *text, size_t len)
 {
 	memcpy(r->at, text, len);
 	r->at += len;
@@ -80,25 +81,27 @@ static int take_file(struct report_reader *r, const struct jetwatt_json_value *v
 
 	f->path = jetwatt_json_get_string(v, "path");
 	if (!f->path)
-		return refuse(r, v, "a file without a path");
-	if (!path_ok(f->path))
-		return refuse(r, v, "a file outside /sys, /proc, /etc and /var/lib");
+		return report_refuse(r, v, "a file without a path");
+	if (!report_path_ok(f->path))
+		return report_refuse(r, v, "a file outside /sys, /proc, /etc and /var/lib");
 	f->data = r->at;
 	if (text) {
-		bytes(r, text, strlen(text));
+		append_bytes(r, text, strlen(text));
 	} else if (digits) {
-		if (!hex(r, digits))
-			return refuse(r, v, "bytes that are not pairs of hexadecimal digits");
+		if (!append_hex(r, digits))
+			return report_refuse(r, v,
+					     "bytes that are not pairs of hexadecimal digits");
 	} else if (list && list->type == JETWATT_JSON_ARRAY) {
 		for (list = list->first; list; list = list->next) {
 			if (list->type != JETWATT_JSON_STRING)
-				return refuse(r, list, "a list of strings with something else in it");
-			bytes(r, list->text, strlen(list->text) + 1);
+				return report_refuse(r, list,
+						     "a list of strings with something else in it");
+			append_bytes(r, list->text, strlen(list->text) + 1);
 		}
 	} else if (jetwatt_json_get_string(v, "error")) {
 		f->data = NULL;
 	} else {
-		return refuse(r, v, "a file without its contents");
+		return report_refuse(r, v, "a file without its contents");
 	}
 	f->len = f->data ? (size_t)(r->at - f->data) : 0;
 	r->out->nr_files++;
@@ -119,11 +122,11 @@ static int take_files(struct report_reader *r, const struct jetwatt_json_value *
 	int rc = 0;
 
 	if (!list || list->type != JETWATT_JSON_ARRAY)
-		return refuse(r, top, "it has no list of files");
+		return report_refuse(r, top, "it has no list of files");
 	for (v = list->first; v; v = v->next)
 		n++;
 	if (n > FILES_MAX)
-		return refuse(r, list, "more files than any board has");
+		return report_refuse(r, list, "more files than any board has");
 	r->out->file = calloc(n + 1, sizeof(*r->out->file));
 	if (!r->out->file)
 		return -ENOMEM;
@@ -134,17 +137,17 @@ static int take_files(struct report_reader *r, const struct jetwatt_json_value *
 	qsort(r->out->file, r->out->nr_files, sizeof(*r->out->file), by_path);
 	for (size_t i = 1; i < r->out->nr_files; i++)
 		if (!by_path(&r->out->file[i - 1], &r->out->file[i]))
-			return refuse(r, list, "one file twice");
+			return report_refuse(r, list, "one file twice");
 	return 0;
 }
 
-static int number(struct report_reader *r, const struct jetwatt_json_value *v, const char *key,
-		  uint32_t *to)
+static int report_uint(struct report_reader *r, const struct jetwatt_json_value *v, const char *key,
+		       uint32_t *to)
 {
 	uint64_t n;
 
 	if (jetwatt_json_get_uint(v, key, UINT32_MAX, &n))
-		return refuse(r, v, "a rail or a chip lacks a number");
+		return report_refuse(r, v, "a rail or a chip lacks a number");
 	*to = (uint32_t)n;
 	return 0;
 }
@@ -158,17 +161,18 @@ static int take_rail(struct report_reader *r, const struct jetwatt_json_value *v
 	int rc;
 
 	if (r->out->nr_rails == JETWATT_RAILS_MAX)
-		return refuse(r, v, "more rails than a module reports");
+		return report_refuse(r, v, "more rails than a module reports");
 	if (!label || strlen(label) >= sizeof(rail->label) || !on)
-		return refuse(r, v, "a rail without a label, or not said whether it is enabled");
+		return report_refuse(r, v,
+				     "a rail without a label, or not said whether it is enabled");
 	memset(rail, 0, sizeof(*rail));
 	strcpy(rail->label, label);
 	rail->enabled = on->type == JETWATT_JSON_TRUE;
 	rail->in_total = total && total->type == JETWATT_JSON_TRUE;
-	rc = number(r, v, "id", &rail->id);
-	rc = rc ? rc : number(r, v, "chip", &rail->chip);
-	rc = rc ? rc : number(r, v, "channel", &rail->channel);
-	rc = rc ? rc : number(r, v, "shunt_uohm", &rail->shunt_uohm);
+	rc = report_uint(r, v, "id", &rail->id);
+	rc = rc ? rc : report_uint(r, v, "chip", &rail->chip);
+	rc = rc ? rc : report_uint(r, v, "channel", &rail->channel);
+	rc = rc ? rc : report_uint(r, v, "shunt_uohm", &rail->shunt_uohm);
 	r->out->nr_rails += !rc;
 	return rc;
 }
@@ -180,21 +184,21 @@ static int take_chip(struct report_reader *r, const struct jetwatt_json_value *v
 	int rc;
 
 	if (r->out->nr_chips == JETWATT_REPORT_CHIPS)
-		return refuse(r, v, "more chips than a module reports");
+		return report_refuse(r, v, "more chips than a module reports");
 	if (!model || strlen(model) >= sizeof(chip->model))
-		return refuse(r, v, "a chip without a model");
+		return report_refuse(r, v, "a chip without a model");
 	memset(chip, 0, sizeof(*chip));
 	strcpy(chip->model, model);
-	rc = number(r, v, "id", &chip->id);
-	rc = rc ? rc : number(r, v, "bus", &chip->bus);
-	rc = rc ? rc : number(r, v, "addr", &chip->addr);
+	rc = report_uint(r, v, "id", &chip->id);
+	rc = rc ? rc : report_uint(r, v, "bus", &chip->bus);
+	rc = rc ? rc : report_uint(r, v, "addr", &chip->addr);
 	r->out->nr_chips += !rc;
 	return rc;
 }
 
 /* A list that is absent is empty: the module was not loaded. */
-static int each(struct report_reader *r, const struct jetwatt_json_value *top, const char *key,
-		int (*take)(struct report_reader *r, const struct jetwatt_json_value *v))
+static int take_list(struct report_reader *r, const struct jetwatt_json_value *top, const char *key,
+		     int (*take)(struct report_reader *r, const struct jetwatt_json_value *v))
 {
 	const struct jetwatt_json_value *list = jetwatt_json_get(top, key), *v;
 	int rc = 0;
@@ -202,7 +206,7 @@ static int each(struct report_reader *r, const struct jetwatt_json_value *top, c
 	if (!list)
 		return 0;
 	if (list->type != JETWATT_JSON_ARRAY)
-		return refuse(r, list, "rails and chips are lists");
+		return report_refuse(r, list, "rails and chips are lists");
 	for (v = list->first; v && !rc; v = v->next)
 		rc = take(r, v);
 	return rc;
@@ -232,12 +236,14 @@ int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_board_repo
 	}
 	schema = jetwatt_json_get_string(r.out->top, "schema");
 	if (!schema)
-		rc = refuse(&r, r.out->top, "it does not say that it is a report of jetwatt");
+		rc = report_refuse(&r, r.out->top,
+				   "it does not say that it is a report of jetwatt");
 	else if (strcmp(schema, JETWATT_REPORT_SCHEMA))
-		rc = refuse(&r, r.out->top, "a report of another version, not " JETWATT_REPORT_SCHEMA);
+		rc = report_refuse(&r, r.out->top,
+				   "a report of another version, not " JETWATT_REPORT_SCHEMA);
 	rc = rc ? rc : take_files(&r, r.out->top);
-	rc = rc ? rc : each(&r, r.out->top, "rails", take_rail);
-	rc = rc ? rc : each(&r, r.out->top, "chips", take_chip);
+	rc = rc ? rc : take_list(&r, r.out->top, "rails", take_rail);
+	rc = rc ? rc : take_list(&r, r.out->top, "chips", take_chip);
 said:
 	*line = r.line;
 	*why = r.why;

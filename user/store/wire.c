@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int look(struct jetwatt_wire *w, uint64_t at)
+static int wire_load(struct jetwatt_wire *w, uint64_t at)
 {
 	ssize_t n;
 
@@ -39,7 +39,7 @@ int jetwatt_wire_bytes(struct jetwatt_wire *w, uint64_t at, void *buf, size_t le
 		return 0;
 	}
 	while (len) {
-		int err = look(w, at);
+		int err = wire_load(w, at);
 		uint64_t part;
 
 		if (err)
@@ -55,7 +55,7 @@ int jetwatt_wire_bytes(struct jetwatt_wire *w, uint64_t at, void *buf, size_t le
 	return 0;
 }
 
-static int varint(struct jetwatt_wire *w, uint64_t *at, uint64_t end, uint64_t *value)
+static int wire_varint(struct jetwatt_wire *w, uint64_t *at, uint64_t end, uint64_t *value)
 {
 	*value = 0;
 	for (int shift = 0; shift < 70; shift += 7) {
@@ -83,7 +83,7 @@ int jetwatt_wire_number(struct jetwatt_wire *w, uint64_t *at, uint64_t end, int 
 	if (*at >= end)
 		return 0;
 	if (type == JETWATT_WIRE_VARINT)
-		return varint(w, at, end, value);
+		return wire_varint(w, at, end, value);
 	if (type != JETWATT_WIRE_64 && type != JETWATT_WIRE_32)
 		return -EBADMSG;
 	if (end - *at < len)
@@ -106,7 +106,7 @@ int jetwatt_wire_next(struct jetwatt_wire *w, uint64_t *at, uint64_t end,
 
 	if (*at >= end)
 		return 0;
-	rc = varint(w, at, end, &tag);
+	rc = wire_varint(w, at, end, &tag);
 	if (rc < 0)
 		return rc;
 	f->type = tag & 7;
@@ -119,7 +119,7 @@ int jetwatt_wire_next(struct jetwatt_wire *w, uint64_t *at, uint64_t end,
 		f->end = *at;
 		return rc ? rc : -ENODATA;
 	}
-	rc = varint(w, at, end, &len);
+	rc = wire_varint(w, at, end, &len);
 	if (rc < 0)
 		return rc;
 	if (len > end - *at)

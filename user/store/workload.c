@@ -12,21 +12,21 @@
 
 /* Options, without dashes and with _ for -, whose values change between runs
  * but not what a minibatch does; and those whose values are nobody's business. */
-static const char * const beside[] = {
+static const char * const ignored_options[] = {
 	"checkpoint", "checkpoint_dir", "ckpt", "epochs", "exp_name", "log", "log_dir", "logdir",
 	"log_interval", "master_port", "max_epochs", "max_steps", "name", "num_epochs", "out",
 	"out_dir", "output", "output_dir", "port", "print_freq", "project", "resume", "run_name",
 	"save", "save_dir", "seed", "steps", "tensorboard_dir", "total_steps", "wandb_project",
 	"api_key", "hf_token", "key", "password", "secret", "token", "wandb_key", NULL,
 };
-static const char * const sizes[] = {
+static const char * const batch_options[] = {
 	"b", "batch", "batch_size", "batchsize", "bs", "mini_batch_size", "minibatch_size",
 	"per_device_train_batch_size", "train_batch_size", NULL,
 };
 
 /* An option: its name in @name, its value in *value (NULL: the next word is it,
  * or it has none). @bare: "batch=16" counts as well. */
-static bool option(const char *word, bool bare, char name[64], const char **value)
+static bool parse_option(const char *word, bool bare, char name[64], const char **value)
 {
 	size_t dashes = strspn(word, "-"), n = strcspn(word + dashes, "=");
 
@@ -40,7 +40,7 @@ static bool option(const char *word, bool bare, char name[64], const char **valu
 	return true;
 }
 
-static bool among(const char *name, const char * const *list)
+static bool in_list(const char *name, const char * const *list)
 {
 	while (*list && strcmp(name, *list))
 		list++;
@@ -54,7 +54,7 @@ struct text {
 	bool full;
 };
 
-static void put(struct text *t, const char *s, size_t n)
+static void text_append(struct text *t, const char *s, size_t n)
 {
 	if (!t->full && (size_t)(t->end - t->at) <= n)
 		t->full = true;
@@ -66,28 +66,28 @@ static void put(struct text *t, const char *s, size_t n)
 	t->at += n;
 }
 
-static void put_word(struct text *t, const char *s, bool first)
+static void text_append_word(struct text *t, const char *s, bool first)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "_-./:=,+@%";
 	size_t n = strlen(s);
 
 	if (!first)
-		put(t, " ", 1);
+		text_append(t, " ", 1);
 	if (n && strspn(s, plain) == n) {
-		put(t, s, n);
+		text_append(t, s, n);
 		return;
 	}
-	put(t, "'", 1);
+	text_append(t, "'", 1);
 	for (; *s; s++)
 		if (*s == '\'')
-			put(t, "'\\''", 4);
+			text_append(t, "'\\''", 4);
 		else
-			put(t, s, 1);
-	put(t, "'", 1);
+			text_append(t, s, 1);
+	text_append(t, "'", 1);
 }
 
-static const char *base(const char *path)
+static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -104,11 +104,11 @@ void jetwatt_workload_command(const char *const *arg, int n, char *buf, size_t l
 
 	SHA256Init(&t.rest);
 	for (int i = 0; i < n; i++) {
-		if (!i || !option(arg[i], true, name, &value)) {
-			put_word(&t, i ? arg[i] : base(arg[i]), !i);
+		if (!i || !parse_option(arg[i], true, name, &value)) {
+			text_append_word(&t, i ? arg[i] : base_name(arg[i]), !i);
 			continue;
 		}
-		if (among(name, beside)) {
+		if (in_list(name, ignored_options)) {
 			/* The value behind it, unless that is the next option. */
 			if (!value && i + 1 < n && arg[i + 1][0] != '-')
 				i++;
@@ -118,10 +118,10 @@ void jetwatt_workload_command(const char *const *arg, int n, char *buf, size_t l
 			char word[80];
 
 			snprintf(word, sizeof(word), "%.*s", (int)(value - arg[i] - 1), arg[i]);
-			put_word(&t, word, false);
-			put_word(&t, value, false);
+			text_append_word(&t, word, false);
+			text_append_word(&t, value, false);
 		} else {
-			put_word(&t, arg[i], false);
+			text_append_word(&t, arg[i], false);
 		}
 	}
 	*t.at = '\0';
@@ -139,7 +139,7 @@ uint32_t jetwatt_workload_batch(const char *const *arg, int n)
 	for (int i = 1; i < n; i++) {
 		unsigned long v;
 
-		if (!option(arg[i], true, name, &value) || !among(name, sizes))
+		if (!parse_option(arg[i], true, name, &value) || !in_list(name, batch_options))
 			continue;
 		if (!value)
 			value = i + 1 < n ? arg[i + 1] : "";
@@ -153,7 +153,7 @@ uint32_t jetwatt_workload_batch(const char *const *arg, int n)
 }
 
 /* "docker-9f86d081884c.scope" -> "docker-*.scope": ids are long and hexadecimal. */
-static void without_ids(char *s)
+static void strip_ids(char *s)
 {
 	char *to = s;
 
@@ -175,7 +175,7 @@ static void without_ids(char *s)
 }
 
 /* "run-123.scope", "session-4.scope": what stands between dash and dot is a number. */
-static void without_number(char *part)
+static void strip_number(char *part)
 {
 	char *dash = strchr(part, '-');
 	size_t n = dash ? strspn(dash + 1, "0123456789ru*") : 0;
@@ -199,10 +199,10 @@ void jetwatt_workload_cgroup(const char *line, char *buf, size_t len)
 		snprintf(buf, len, "user.slice");
 		return;
 	}
-	without_ids(buf);
+	strip_ids(buf);
 	last = strrchr(buf, '/');
 	if (last)
-		without_number(last + 1);
+		strip_number(last + 1);
 	memmove(buf, buf + strspn(buf, "/"), strlen(buf + strspn(buf, "/")) + 1);
 }
 

@@ -28,7 +28,7 @@ static const struct argp_option common_options[] = {
 	{ 0 }
 };
 
-static error_t common(int key, char *arg, struct argp_state *state)
+static error_t parse_common(int key, char *arg, struct argp_state *state)
 {
 	struct jetwatt_args *a = state->input;
 
@@ -52,7 +52,9 @@ static error_t common(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp common_argp = { common_options, common, NULL, NULL, NULL, NULL, NULL };
+static const struct argp common_argp = {
+	common_options, parse_common, NULL, NULL, NULL, NULL, NULL
+};
 
 static const struct argp_option json_options[] = {
 	{ "json", JSON, NULL, 0, "As JSON", 0 },
@@ -79,7 +81,7 @@ struct args_verb {
 	const struct jetwatt_args_group *group;
 };
 
-static error_t pass(int key, char *arg, struct argp_state *state)
+static error_t pass_to_verb(int key, char *arg, struct argp_state *state)
 {
 	struct args_verb *v = state->input;
 	error_t err;
@@ -98,7 +100,7 @@ static error_t pass(int key, char *arg, struct argp_state *state)
 	return err;
 }
 
-static int collect(const struct argp_option *o, const char **word, int n)
+static int collect_names(const struct argp_option *o, const char **word, int n)
 {
 	for (; o->name || o->key || o->doc; o++)
 		if (o->name && n < WORDS_MAX - 1)
@@ -106,7 +108,7 @@ static int collect(const struct argp_option *o, const char **word, int n)
 	return n;
 }
 
-static int known(const char *name, const char *const *word)
+static int option_known(const char *name, const char *const *word)
 {
 	for (; *word; word++)
 		if (!strncmp(name, *word, strlen(name)))
@@ -163,12 +165,12 @@ static void check_names(const struct argp_option *options, const struct jetwatt_
 			char **argv)
 {
 	const char *word[WORDS_MAX] = { "help", "usage", "version" };
-	int n = collect(common_options, word, 3);
+	int n = collect_names(common_options, word, 3);
 	char name[64], hint[128];
 
-	n = collect(options, word, n);
+	n = collect_names(options, word, n);
 	for (int i = 0; group[i].argp; i++)
-		n = collect(group[i].argp->options, word, n);
+		n = collect_names(group[i].argp->options, word, n);
 	word[n] = NULL;
 	for (argv++; *argv && strcmp(*argv, "--"); argv++) {
 		const char *near;
@@ -181,7 +183,7 @@ static void check_names(const struct argp_option *options, const struct jetwatt_
 		if ((*argv)[1] != '-')
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(*argv + 2, "="), *argv + 2);
-		if (known(name, word))
+		if (option_known(name, word))
 			continue;
 		near = jetwatt_suggest(name, word);
 		snprintf(hint, sizeof(hint), near ? "did you mean --%s?" : "%s --help lists them",
@@ -193,14 +195,14 @@ static void check_names(const struct argp_option *options, const struct jetwatt_
 	}
 }
 
-static void version(FILE *f, struct argp_state *state)
+static void print_version(FILE *f, struct argp_state *state)
 {
 	(void)state;
 	fprintf(f, "jetwatt %s\n", JETWATT_VERSION);
 }
 
 /* An empty variable is as good as none (no-color.org). */
-static int set(const char *variable)
+static int env_set(const char *variable)
 {
 	const char *value = getenv(variable);
 
@@ -215,7 +217,9 @@ void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char 
 	static char name[64];
 	struct argp_child child[JETWATT_ARGS_GROUPS + 2] = { { &common_argp, 0, NULL, 0 } };
 	static const struct argp_option nothing[] = { { 0 } };
-	struct argp argp = { options ? options : nothing, pass, args_doc, doc, child, NULL, NULL };
+	struct argp argp = {
+		options ? options : nothing, pass_to_verb, args_doc, doc, child, NULL, NULL
+	};
 	struct args_verb v = { parser, input, group };
 	struct jetwatt_args *a = input;
 	int terminal = isatty(STDOUT_FILENO);
@@ -226,7 +230,7 @@ void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char 
 	argv[0] = name;
 	jetwatt_error_name(name);
 	argp_err_exit_status = JETWATT_EXIT_USAGE;
-	argp_program_version_hook = version;
+	argp_program_version_hook = print_version;
 	/* Its note on short and long options is longer than what we have to say. */
 	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
 	for (int i = 0; i < JETWATT_ARGS_GROUPS && group[i].argp; i++)
@@ -235,7 +239,7 @@ void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &v);
 
 	jetwatt_error_quiet(a->quiet);
-	a->color = !a->no_color && !set("NO_COLOR") && (terminal || set("CLICOLOR_FORCE"));
+	a->color = !a->no_color && !env_set("NO_COLOR") && (terminal || env_set("CLICOLOR_FORCE"));
 	a->lines = !isatty(STDERR_FILENO);
 	a->progress = a->want_progress || (!a->lines && !a->quiet);
 }

@@ -43,7 +43,7 @@ int jetwatt_conf_name(const char *name, const char *const *names, unsigned int l
 }
 
 /* A copy without the blanks around it. Return: its length. */
-static size_t trim(char *to, const char *from, const char *end)
+static size_t conf_trim(char *to, const char *from, const char *end)
 {
 	while (from < end && isspace((unsigned char)*from))
 		from++;
@@ -54,8 +54,8 @@ static size_t trim(char *to, const char *from, const char *end)
 	return (size_t)(end - from);
 }
 
-static int parse_line(const char *text, const char *stop, unsigned int line, jetwatt_conf_fn fn,
-		      void *arg, struct jetwatt_conf_error *e)
+static int conf_parse_line(const char *text, const char *stop, unsigned int line,
+			   jetwatt_conf_fn fn, void *arg, struct jetwatt_conf_error *e)
 {
 	char name[JETWATT_CONF_TEXT], value[JETWATT_CONF_TEXT];
 	const char *equal = memchr(text, '=', (size_t)(stop - text));
@@ -65,12 +65,12 @@ static int parse_line(const char *text, const char *stop, unsigned int line, jet
 					   "the line is too long");
 	if (memchr(text, '\0', (size_t)(stop - text)))
 		return jetwatt_conf_refuse(e, line, "a plain text file", "there is a NUL in it");
-	if (!trim(name, text, stop) || *name == '#')
+	if (!conf_trim(name, text, stop) || *name == '#')
 		return 0;
 	if (!equal)
 		return jetwatt_conf_refuse(e, line, "NAME = VALUE", "there is no =");
-	trim(name, text, equal);
-	if (!trim(value, equal + 1, stop))
+	conf_trim(name, text, equal);
+	if (!conf_trim(value, equal + 1, stop))
 		return jetwatt_conf_refuse(e, line, "write it behind the =, or leave the line away",
 					   "%.40s has no value", name);
 	return fn(name, value, line, arg, e);
@@ -85,7 +85,7 @@ int jetwatt_conf_parse(const char *text, size_t size, jetwatt_conf_fn fn, void *
 	while (text < end) {
 		const char *nl = memchr(text, '\n', (size_t)(end - text)), *stop = nl ? nl : end;
 
-		if (parse_line(text, stop, ++line, fn, arg, e))
+		if (conf_parse_line(text, stop, ++line, fn, arg, e))
 			return -EINVAL;
 		text = nl ? nl + 1 : end;
 	}

@@ -36,7 +36,7 @@
 #define CALLS_MAX	64
 #define REFUSE		(SECCOMP_RET_ERRNO | EPERM)
 
-static int install(const int *call, size_t n, unsigned int these, unsigned int others)
+static int fence_install(const int *call, size_t n, unsigned int these, unsigned int others)
 {
 	struct sock_filter code[CALLS_MAX + 8];
 	struct sock_fprog program = { .filter = code };
@@ -88,7 +88,7 @@ int jetwattd_fence(void)
 		SYS_setdomainname, SYS_syslog, SYS_personality,
 	};
 
-	return install(call, sizeof(call) / sizeof(call[0]), REFUSE, SECCOMP_RET_ALLOW);
+	return fence_install(call, sizeof(call) / sizeof(call[0]), REFUSE, SECCOMP_RET_ALLOW);
 }
 
 int jetwattd_fence_links(void)
@@ -98,5 +98,5 @@ int jetwattd_fence_links(void)
 		SYS_readlinkat, SYS_exit, SYS_exit_group, SYS_rt_sigreturn, SYS_restart_syscall,
 	};
 
-	return install(call, sizeof(call) / sizeof(call[0]), SECCOMP_RET_ALLOW, REFUSE);
+	return fence_install(call, sizeof(call) / sizeof(call[0]), SECCOMP_RET_ALLOW, REFUSE);
 }

@@ -11,7 +11,7 @@
 
 /* Values are allocated in blocks, so that freeing needs no walk through the tree. */
 struct block {
-	struct block *before;
+	struct block *previous;
 	size_t used;
 	struct jetwatt_json_value value[BLOCK];
 };
@@ -31,9 +31,9 @@ struct json_reader {
 	int err;
 };
 
-static struct jetwatt_json_value *value(struct json_reader *r);
+static struct jetwatt_json_value *json_value(struct json_reader *r);
 
-static void *refuse(struct json_reader *r, const char *why)
+static void *json_refuse(struct json_reader *r, const char *why)
 {
 	if (!r->err) {
 		r->err = -EINVAL;
@@ -42,7 +42,7 @@ static void *refuse(struct json_reader *r, const char *why)
 	return NULL;
 }
 
-static struct jetwatt_json_value *new_value(struct json_reader *r, enum jetwatt_json_type type)
+static struct jetwatt_json_value *json_new_value(struct json_reader *r, enum jetwatt_json_type type)
 {
 	struct block *b = r->doc->block;
 	struct jetwatt_json_value *v;
@@ -53,7 +53,7 @@ static struct jetwatt_json_value *new_value(struct json_reader *r, enum jetwatt_
 			r->err = -ENOMEM;
 			return NULL;
 		}
-		b->before = r->doc->block;
+		b->previous = r->doc->block;
 		b->used = 0;
 		r->doc->block = b;
 	}
@@ -62,7 +62,7 @@ static struct jetwatt_json_value *new_value(struct json_reader *r, enum jetwatt_
 	return v;
 }
 
-static void space(struct json_reader *r)
+static void json_skip_space(struct json_reader *r)
 {
 	while (r->at < r->end && strchr(" \t\r\n", *r->at) && *r->at) {
 		r->line += *r->at == '\n';
@@ -70,7 +70,7 @@ static void space(struct json_reader *r)
 	}
 }
 
-static int hex4(struct json_reader *r, unsigned int *c)
+static int json_hex4(struct json_reader *r, unsigned int *c)
 {
 	*c = 0;
 	if (r->end - r->at < 4)
@@ -87,7 +87,7 @@ static int hex4(struct json_reader *r, unsigned int *c)
 	return 0;
 }
 
-static void encode(struct json_reader *r, unsigned int c)
+static void json_put_utf8(struct json_reader *r, unsigned int c)
 {
 	if (c < 0x80) {
 		*r->pool++ = (char)c;
@@ -107,7 +107,7 @@ static void encode(struct json_reader *r, unsigned int c)
 }
 
 /* What follows a backslash. */
-static int escape(struct json_reader *r)
+static int json_escape(struct json_reader *r)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *p;
@@ -121,23 +121,23 @@ static int escape(struct json_reader *r)
 		*r->pool++ = to[p - from];
 		return 0;
 	}
-	if (*r->at++ != 'u' || hex4(r, &c) || !c)
+	if (*r->at++ != 'u' || json_hex4(r, &c) || !c)
 		return -1;
 	if (c >= 0xd800 && c < 0xdc00) {
 		if (r->end - r->at < 2 || r->at[0] != '\\' || r->at[1] != 'u')
 			return -1;
 		r->at += 2;
-		if (hex4(r, &low) || low < 0xdc00 || low > 0xdfff)
+		if (json_hex4(r, &low) || low < 0xdc00 || low > 0xdfff)
 			return -1;
 		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 	} else if (c >= 0xdc00 && c < 0xe000) {
 		return -1;
 	}
-	encode(r, c);
+	json_put_utf8(r, c);
 	return 0;
 }
 
-static const char *string(struct json_reader *r)
+static const char *json_string(struct json_reader *r)
 {
 	char *text = r->pool;
 
@@ -146,20 +146,20 @@ static const char *string(struct json_reader *r)
 		unsigned char c = (unsigned char)*r->at++;
 
 		if (c < 0x20)
-			return refuse(r, "a control character in a string");
+			return json_refuse(r, "a control character in a string");
 		if (c != '\\')
 			*r->pool++ = (char)c;
-		else if (escape(r))
-			return refuse(r, "an escape sequence that JSON does not have");
+		else if (json_escape(r))
+			return json_refuse(r, "an escape sequence that JSON does not have");
 	}
 	if (r->at == r->end)
-		return refuse(r, "a string without its end");
+		return json_refuse(r, "a string without its end");
 	r->at++;
 	*r->pool++ = '\0';
 	return text;
 }
 
-static size_t digits(struct json_reader *r)
+static size_t json_digits(struct json_reader *r)
 {
 	const char *from = r->at;
 
@@ -168,9 +168,9 @@ static size_t digits(struct json_reader *r)
 	return (size_t)(r->at - from);
 }
 
-static struct jetwatt_json_value *number(struct json_reader *r)
+static struct jetwatt_json_value *json_number(struct json_reader *r)
 {
-	struct jetwatt_json_value *v = new_value(r, JETWATT_JSON_NUMBER);
+	struct jetwatt_json_value *v = json_new_value(r, JETWATT_JSON_NUMBER);
 	const char *from = r->at, *whole;
 	size_t n;
 
@@ -178,19 +178,19 @@ static struct jetwatt_json_value *number(struct json_reader *r)
 		return NULL;
 	r->at += *r->at == '-';
 	whole = r->at;
-	n = digits(r);
+	n = json_digits(r);
 	if (!n || (n > 1 && *whole == '0'))
-		return refuse(r, "not a value");
+		return json_refuse(r, "not a value");
 	if (r->at < r->end && *r->at == '.') {
 		r->at++;
-		if (!digits(r))
-			return refuse(r, "a number without digits behind its point");
+		if (!json_digits(r))
+			return json_refuse(r, "a number without digits behind its point");
 	}
 	if (r->at < r->end && (*r->at | 0x20) == 'e') {
 		r->at++;
 		r->at += r->at < r->end && (*r->at == '+' || *r->at == '-');
-		if (!digits(r))
-			return refuse(r, "a number without its exponent");
+		if (!json_digits(r))
+			return json_refuse(r, "a number without its exponent");
 	}
 	n = (size_t)(r->at - from);
 	v->text = memcpy(r->pool, from, n);
@@ -199,77 +199,78 @@ static struct jetwatt_json_value *number(struct json_reader *r)
 	return v;
 }
 
-static struct jetwatt_json_value *container(struct json_reader *r, bool object)
+static struct jetwatt_json_value *json_container(struct json_reader *r, bool object)
 {
-	struct jetwatt_json_value *v = new_value(r, object ? JETWATT_JSON_OBJECT : JETWATT_JSON_ARRAY);
+	struct jetwatt_json_value *v =
+		json_new_value(r, object ? JETWATT_JSON_OBJECT : JETWATT_JSON_ARRAY);
 	struct jetwatt_json_value **tail = v ? &v->first : NULL;
 	const char close = object ? '}' : ']', *key = NULL;
 
 	if (!v)
 		return NULL;
 	if (++r->depth > DEPTH_MAX)
-		return refuse(r, "nested too deep");
+		return json_refuse(r, "nested too deep");
 	r->at++;
-	space(r);
+	json_skip_space(r);
 	while (r->at < r->end && *r->at != close) {
 		if (object) {
 			if (*r->at != '"')
-				return refuse(r, "a member without a name");
-			key = string(r);
-			space(r);
+				return json_refuse(r, "a member without a name");
+			key = json_string(r);
+			json_skip_space(r);
 			if (!key || r->at == r->end || *r->at++ != ':')
-				return refuse(r, "a name without a colon");
+				return json_refuse(r, "a name without a colon");
 		}
-		*tail = value(r);
+		*tail = json_value(r);
 		if (!*tail)
 			return NULL;
 		(*tail)->key = key;
 		tail = &(*tail)->next;
-		space(r);
+		json_skip_space(r);
 		if (r->at == r->end || *r->at != ',')
 			break;
 		r->at++;
-		space(r);
+		json_skip_space(r);
 		if (r->at == r->end || *r->at == close)
-			return refuse(r, "a comma with nothing behind it");
+			return json_refuse(r, "a comma with nothing behind it");
 	}
 	if (r->at == r->end || *r->at != close)
-		return refuse(r, "a list or an object without its end");
+		return json_refuse(r, "a list or an object without its end");
 	r->at++;
 	r->depth--;
 	return v;
 }
 
-static struct jetwatt_json_value *word(struct json_reader *r, const char *name,
-				       enum jetwatt_json_type type)
+static struct jetwatt_json_value *json_literal(struct json_reader *r, const char *name,
+					       enum jetwatt_json_type type)
 {
 	size_t n = strlen(name);
 
 	if ((size_t)(r->end - r->at) < n || memcmp(r->at, name, n))
-		return refuse(r, "not a value");
+		return json_refuse(r, "not a value");
 	r->at += n;
-	return new_value(r, type);
+	return json_new_value(r, type);
 }
 
-static struct jetwatt_json_value *value(struct json_reader *r)
+static struct jetwatt_json_value *json_value(struct json_reader *r)
 {
 	struct jetwatt_json_value *v;
 
-	space(r);
+	json_skip_space(r);
 	if (r->at == r->end)
-		return refuse(r, "it ends where a value should be");
+		return json_refuse(r, "it ends where a value should be");
 	switch (*r->at) {
-	case '{': return container(r, true);
-	case '[': return container(r, false);
-	case 't': return word(r, "true", JETWATT_JSON_TRUE);
-	case 'f': return word(r, "false", JETWATT_JSON_FALSE);
-	case 'n': return word(r, "null", JETWATT_JSON_NULL);
+	case '{': return json_container(r, true);
+	case '[': return json_container(r, false);
+	case 't': return json_literal(r, "true", JETWATT_JSON_TRUE);
+	case 'f': return json_literal(r, "false", JETWATT_JSON_FALSE);
+	case 'n': return json_literal(r, "null", JETWATT_JSON_NULL);
 	case '"':
-		v = new_value(r, JETWATT_JSON_STRING);
+		v = json_new_value(r, JETWATT_JSON_STRING);
 		if (v)
-			v->text = string(r);
+			v->text = json_string(r);
 		return v && v->text ? v : NULL;
-	default: return number(r);
+	default: return json_number(r);
 	}
 }
 
@@ -292,10 +293,10 @@ int jetwatt_json_parse(const char *text, size_t len, struct jetwatt_json_doc **d
 		return -ENOMEM;
 	}
 	r.doc->pool = r.pool;
-	r.doc->top = value(&r);
-	space(&r);
+	r.doc->top = json_value(&r);
+	json_skip_space(&r);
 	if (!r.err && r.at != r.end)
-		refuse(&r, "something behind its end");
+		json_refuse(&r, "something behind its end");
 	*line = r.line;
 	if (r.err) {
 		*why = r.why ? r.why : strerror(-r.err);
@@ -311,8 +312,8 @@ void jetwatt_json_free(struct jetwatt_json_doc *doc)
 {
 	if (!doc)
 		return;
-	for (struct block *b = doc->block, *before; b; b = before) {
-		before = b->before;
+	for (struct block *b = doc->block, *previous; b; b = previous) {
+		previous = b->previous;
 		free(b);
 	}
 	free(doc->pool);

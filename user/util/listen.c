@@ -18,7 +18,7 @@
 #define LOCK_TRIES	50
 
 /* Does a process listen there? */
-static int taken(const struct sockaddr_un *at, int type)
+static int socket_in_use(const struct sockaddr_un *at, int type)
 {
 	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int refused, gone = 0;
@@ -39,7 +39,7 @@ static int taken(const struct sockaddr_un *at, int type)
 
 /* One process at a time looks and binds. Who may read the directory could hold the lock, so
  * it is not waited for. Return: descriptor, -1: without a lock. */
-static int lock_dir(const char *path)
+static int listen_lock_dir(const char *path)
 {
 	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct timespec nap = { 0, 1000000 };
@@ -56,7 +56,7 @@ static int lock_dir(const char *path)
 	return fd;
 }
 
-static int make_room(const struct sockaddr_un *at, int type)
+static int remove_stale_socket(const struct sockaddr_un *at, int type)
 {
 	struct stat st;
 
@@ -64,13 +64,13 @@ static int make_room(const struct sockaddr_un *at, int type)
 		return errno == ENOENT ? 0 : -errno;
 	if (!S_ISSOCK(st.st_mode))
 		return -EEXIST;
-	if (taken(at, type))
+	if (socket_in_use(at, type))
 		return -EADDRINUSE;
 	return unlink(at->sun_path) && errno != ENOENT ? -errno : 0;
 }
 
 /* The file is ours, whatever has happened to its name since. */
-static int give(struct jetwattd_listener *l, const char *path, gid_t group, int all)
+static int set_socket_access(struct jetwattd_listener *l, const char *path, gid_t group, int all)
 {
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc = 0, given;
 	char name[48];
@@ -108,8 +108,8 @@ int jetwattd_listen(struct jetwattd_listener *l, const char *path, int type, gid
 	if (strlen(path) >= sizeof(at.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(at.sun_path, path);
-	lock = lock_dir(path);
-	rc = make_room(&at, type);
+	lock = listen_lock_dir(path);
+	rc = remove_stale_socket(&at, type);
 	if (!rc) {
 		l->fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		was = umask(0117);
@@ -117,7 +117,7 @@ int jetwattd_listen(struct jetwattd_listener *l, const char *path, int type, gid
 		umask(was);
 	}
 	if (!rc)
-		rc = give(l, path, group, all);
+		rc = set_socket_access(l, path, group, all);
 	if (!rc && listen(l->fd, backlog))
 		rc = -errno;
 	if (lock >= 0)

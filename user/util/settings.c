@@ -19,7 +19,7 @@ struct settings_word {
 	size_t n;
 };
 
-static struct settings_word trim(const char *p, const char *end)
+static struct settings_word settings_trim(const char *p, const char *end)
 {
 	while (p < end && isspace((unsigned char)*p))
 		p++;
@@ -28,15 +28,15 @@ static struct settings_word trim(const char *p, const char *end)
 	return (struct settings_word){ p, (size_t)(end - p) };
 }
 
-static bool is(struct settings_word w, const char *name)
+static bool word_equals(struct settings_word w, const char *name)
 {
 	return w.n == strlen(name) && !memcmp(w.p, name, w.n);
 }
 
-static bool known(struct settings_word w)
+static bool setting_known(struct settings_word w)
 {
 	for (int i = 0; names[i]; i++)
-		if (is(w, names[i]))
+		if (word_equals(w, names[i]))
 			return true;
 	return false;
 }
@@ -51,17 +51,19 @@ const char *jetwatt_settings_find(const char *text, size_t size, const char *nam
 	while (text < end) {
 		const char *nl = memchr(text, '\n', (size_t)(end - text)), *stop = nl ? nl : end;
 		const char *equal = memchr(text, '=', (size_t)(stop - text));
-		struct settings_word all = trim(text, stop);
-		struct settings_word key = trim(text, equal ? equal : stop);
-		struct settings_word value = equal ? trim(equal + 1, stop) : (struct settings_word){ stop, 0 };
+		struct settings_word all = settings_trim(text, stop);
+		struct settings_word key = settings_trim(text, equal ? equal : stop);
+		struct settings_word value =
+			equal ? settings_trim(equal + 1, stop) : (struct settings_word){ stop, 0 };
 
 		line++;
 		text = nl ? nl + 1 : end;
 		if (!all.n || *all.p == '#')
 			continue;
-		if (!equal || !known(key) || memchr(value.p, '\0', value.n) || value.n >= len) {
+		if (!equal || !setting_known(key) || memchr(value.p, '\0', value.n) ||
+		    value.n >= len) {
 			*bad = *bad ? *bad : line;
-		} else if (is(key, name) && value.n) {
+		} else if (word_equals(key, name) && value.n) {
 			memcpy(buf, value.p, value.n);
 			buf[value.n] = '\0';
 			found = buf;
@@ -70,7 +72,7 @@ const char *jetwatt_settings_find(const char *text, size_t size, const char *nam
 	return found;
 }
 
-static const char *from_file(const char *path, const char *name, char *buf, size_t len)
+static const char *setting_from_file(const char *path, const char *name, char *buf, size_t len)
 {
 	static char text[FILE_MAX];
 	const char *found;
@@ -105,9 +107,9 @@ const char *jetwatt_settings_get(const char *name, char *buf, size_t len)
 	}
 	if (home && *home) {
 		snprintf(path, sizeof(path), "%s%s/jetwatt/jetwatt.conf", home, below);
-		found = from_file(path, name, buf, len);
+		found = setting_from_file(path, name, buf, len);
 		if (found)
 			return found;
 	}
-	return from_file(SYSTEM_FILE, name, buf, len);
+	return setting_from_file(SYSTEM_FILE, name, buf, len);
 }

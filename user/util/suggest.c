@@ -5,17 +5,17 @@
 #include <stddef.h>
 #include <string.h>
 
-#define LONGEST 32
+#define LENGTH_MAX 32
 
-static int least(int a, int b)
+static int min_int(int a, int b)
 {
 	return a < b ? a : b;
 }
 
 int jetwatt_suggest_distance(const char *a, const char *b)
 {
-	int d[LONGEST + 1][LONGEST + 1];
-	int n = strnlen(a, LONGEST), m = strnlen(b, LONGEST);
+	int d[LENGTH_MAX + 1][LENGTH_MAX + 1];
+	int n = strnlen(a, LENGTH_MAX), m = strnlen(b, LENGTH_MAX);
 
 	for (int i = 0; i <= n; i++)
 		d[i][0] = i;
@@ -23,10 +23,10 @@ int jetwatt_suggest_distance(const char *a, const char *b)
 		d[0][j] = j;
 	for (int i = 1; i <= n; i++) {
 		for (int j = 1; j <= m; j++) {
-			d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
-					d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+			d[i][j] = min_int(min_int(d[i - 1][j], d[i][j - 1]) + 1,
+					  d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+				d[i][j] = min_int(d[i][j], d[i - 2][j - 2] + 1);
 		}
 	}
 	return d[n][m];

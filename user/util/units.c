@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-static double prefix(char c)
+static double unit_prefix(char c)
 {
 	switch (c) {
 	case 'u': return 1e-6;
@@ -22,7 +22,7 @@ static double prefix(char c)
 }
 
 /* What one of the words behind a number is worth in @unit; 0: nothing. */
-static double worth(const char *word, const char *unit)
+static double unit_scale(const char *word, const char *unit)
 {
 	size_t n = strlen(word), u = strlen(unit);
 
@@ -35,8 +35,8 @@ static double worth(const char *word, const char *unit)
 			return 3600;
 	}
 	if (n == 1 && strcmp(unit, "s"))
-		return prefix(word[0]);
-	return n == u + 1 && !strcasecmp(word + 1, unit) ? prefix(word[0]) : 0;
+		return unit_prefix(word[0]);
+	return n == u + 1 && !strcasecmp(word + 1, unit) ? unit_prefix(word[0]) : 0;
 }
 
 int jetwatt_unit_parse(const char *text, const char *unit, double *v)
@@ -54,7 +54,7 @@ int jetwatt_unit_parse(const char *text, const char *unit, double *v)
 		return -EINVAL;
 	while (isspace((unsigned char)*end))
 		end++;
-	scale = worth(end, unit);
+	scale = unit_scale(end, unit);
 	if (scale == 0 || !isfinite(x * scale))
 		return -EINVAL;
 	*v = x * scale;

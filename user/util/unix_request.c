@@ -8,9 +8,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define PATIENCE_S 5
+#define TIMEOUT_S 5
 
-static int talk(int fd, int type, const char *line, char *answer, size_t room)
+static int send_and_receive(int fd, int type, const char *line, char *answer, size_t size)
 {
 	size_t len = 0;
 	ssize_t got;
@@ -18,7 +18,7 @@ static int talk(int fd, int type, const char *line, char *answer, size_t room)
 	errno = 0;
 	if (send(fd, line, strlen(line), MSG_NOSIGNAL) < 0)
 		return -errno;
-	while (len < room - 1 && (got = recv(fd, answer + len, room - 1 - len, 0)) > 0) {
+	while (len < size - 1 && (got = recv(fd, answer + len, size - 1 - len, 0)) > 0) {
 		len += (size_t)got;
 		if (type == SOCK_SEQPACKET)
 			break;
@@ -27,10 +27,10 @@ static int talk(int fd, int type, const char *line, char *answer, size_t room)
 	return len ? 0 : errno ? -errno : -EPROTO;
 }
 
-int jetwatt_ask(const char *path, int type, const char *line, char *answer, size_t room)
+int jetwatt_ask(const char *path, int type, const char *line, char *answer, size_t size)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	struct timeval patience = { PATIENCE_S, 0 };
+	struct timeval timeout = { TIMEOUT_S, 0 };
 	int fd, err;
 
 	if (strlen(path) >= sizeof(at.sun_path))
@@ -39,10 +39,11 @@ int jetwatt_ask(const char *path, int type, const char *line, char *answer, size
 	fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	err = connect(fd, (struct sockaddr *)&at, sizeof(at)) ? -errno
-							      : talk(fd, type, line, answer, room);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	err = connect(fd, (struct sockaddr *)&at, sizeof(at))
+		      ? -errno
+		      : send_and_receive(fd, type, line, answer, size);
 	close(fd);
 	return err;
 }
