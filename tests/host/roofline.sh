@@ -73,8 +73,8 @@ refused "a file that is not there" 1 'No such file' $d/none.onnx
 refused "a directory" 1 'directory' $d
 refused "a size that is none" 2 'cannot use' --dim side $d/net.onnx
 head -c 100 $d/net.onnx > $d/cut.onnx
-refused "a file that ends too early" 1 'ends in the middle' $d/cut.onnx
-refused "a file of another kind" 1 'no ONNX file' build/jetwatt
+refused "a file that ends too early" 1 'ends in the middle of a field' $d/cut.onnx
+refused "a file of another kind" 1 'not an ONNX file' build/jetwatt
 
 # A board of eight modes: 100 or 50 GFLOP/s, 40 or 10 GB/s, 20 or 10 pJ an operation, 50 pJ a
 # byte, and some watts all along. $1, $2: the kernel's work.
@@ -156,7 +156,7 @@ sys.exit(code if most < 100000 else "swollen to %d kB" % most)' "$@"
 }
 cp $d/net.onnx $d/huge.onnx
 truncate -s 4G $d/huge.onnx
-slim $d/huge.onnx && [ $status = 1 ] && grep -q 'no ONNX file' $d/err
+slim $d/huge.onnx && [ $status = 1 ] && grep -q 'not an ONNX file' $d/err
 result "four gigabytes, most of them nothing" $?
 # A weight of four gigabytes less a few bytes is skipped, not read.
 python3 - $d/huge.onnx << 'END'

@@ -69,11 +69,11 @@ TEST(refuses)
 		{ "{\"a\": \"\x01\"}", "control" },
 		{ "{\"a\": -}", "not a value" },
 		{ "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "too deep" },
-		{ "{}", "does not say" },
+		{ "{}", "\"schema\" is missing" },
 		{ "{\"schema\": \"jetwatt-report/2\"}", "another version" },
-		{ HEAD "\"x\": 1}", "no list of files" },
+		{ HEAD "\"x\": 1}", "\"files\" is missing" },
 		{ HEAD "\"files\": [{}]}", "without a path" },
-		{ HEAD "\"files\": [{\"path\": \"sys/a\"}]}", "without its contents" },
+		{ HEAD "\"files\": [{\"path\": \"sys/a\"}]}", "without contents" },
 		{ HEAD "\"files\": [{\"path\": \"/sys/a\", \"text\": \"\"}]}", "outside" },
 		{ HEAD "\"files\": [{\"path\": \"root/a\", \"text\": \"\"}]}", "outside" },
 		{ HEAD "\"files\": [{\"path\": \"sys/../../a\", \"text\": \"\"}]}", "outside" },
@@ -85,8 +85,8 @@ TEST(refuses)
 		{ HEAD "\"files\": [{\"path\": \"sys/a\", \"text\": \"\"}, "
 		  "{\"path\": \"sys/a\", \"text\": \"\"}]}", "twice" },
 		{ HEAD "\"files\": [], \"rails\": [{\"label\": \"a\", \"enabled\": true}]}", "lacks a number" },
-		{ HEAD "\"files\": [], \"rails\": [{\"enabled\": true}]}", "without a label" },
-		{ HEAD "\"files\": [], \"chips\": 1}", "are lists" },
+		{ HEAD "\"files\": [], \"rails\": [{\"enabled\": true}]}", "without \"label\"" },
+		{ HEAD "\"files\": [], \"chips\": 1}", "is not a list" },
 		{ HEAD "\"files\": [], \"chips\": [{\"model\": \"m\", \"id\": -1}]}", "lacks a number" },
 	};
 	struct jetwatt_board_report *r;

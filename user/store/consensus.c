@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Many boards' readings of one workload as one: by how much a board is off in all
- * modes alike is no news of a mode (median polish, Tukey 1977, chapter 11).
+ * Merge the measurements of one workload by several devices: median polish in logarithms (Tukey,
+ * Exploratory Data Analysis, 1977, chapter 11). The offset that a device has in all modes alike is
+ * removed, then each mode gets the median of its measurements.
  */
 #include "store/pool.h"
 
@@ -13,18 +14,28 @@
 
 #include "model/order.h"
 
-/* Boards that share few modes settle slowly; a tenth of a per cent is enough. */
+/* Most iterations, and the change below which iteration stops: 0.1 %, in logarithms. Devices that
+ * share few modes converge slowly. */
 #define ROUNDS	40
 #define SETTLED	1e-3
-/* Variance of a reading over that of boards, a round figure (2 % in 5 %): so much of
- * what a board's rows say is kept from being the board's. */
+/* Ratio of the variance of a measurement (2 % standard deviation) to the variance of the devices
+ * (5 %), rounded. Shrinks the offset of a device towards 0 if it has few measurements. */
 #define SHRINK	0.15
 
-/* Readings in the order of something, and where each run of equals in it ends. */
+/* Indices of the measurements, sorted, and the end of each group of equal ones. */
 struct runs {
 	size_t *at, *end, nr;
 };
 
+/**
+ * struct polish - state of the median polish
+ * @row, @source, @n: the measurements and their devices
+ * @modes, @sources: groups with the same mode, and with the same device
+ * @y: logarithm of the quantity in each measurement
+ * @mode: effect of its mode
+ * @offset: effect of its device
+ * @scratch: room for @n values
+ */
 struct polish {
 	const struct jetwatt_row *row;
 	const int64_t *source;
@@ -80,8 +91,8 @@ static int group_runs(struct polish *p, struct runs *r,
 }
 
 /*
- * Of each run the median of y - @other, less @shrink, to all that are in it.
- * Return: the greatest change.
+ * Set @own of each group to the median of y - @other, times n / (n + @shrink) for n measurements.
+ * Return: the largest change.
  */
 static double update_effects(struct polish *p, const struct runs *r, const double *other,
 			     double *own, double shrink)
@@ -102,7 +113,7 @@ static double update_effects(struct polish *p, const struct runs *r, const doubl
 	return max_change;
 }
 
-/* What the modes have, in logarithms, into ->mode of every reading. */
+/* Compute the effects of the modes (->mode) of y. */
 static void polish_modes(struct polish *p)
 {
 	memset(p->offset, 0, p->n * sizeof(*p->offset));
@@ -116,7 +127,8 @@ static void polish_modes(struct polish *p)
 	update_effects(p, &p->modes, p->offset, p->mode, 0);
 }
 
-/* The median of a member of the readings of run @k, which begins at @i. */
+/* Return the median of a member of struct jetwatt_row over group @k of modes, which begins at
+ * @i. */
 static double median_of_run(struct polish *p, size_t i, size_t k, size_t member)
 {
 	size_t n = p->modes.end[k] - i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading profiles: columns by name, errors by line. */
+/* Reader of profiles in CSV: columns are found by name, errors name their line. */
 #include "store/csv.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A year of profiling every mode of every board fits many times. */
+/* Largest file, in bytes: enough for years of profiling every mode. */
 #define FILE_MAX	(256u << 20)
 #define NUMBER_MAX	63
 
-/* Knobs come first, in the order of enum jetwatt_knob. */
+/* The knobs come first, in the order of enum jetwatt_knob. */
 enum { BATCH = JETWATT_KNOBS, TIME_MS, POWER_W, TIME_SD, POWER_SD, COLUMNS };
 
 #define KNOB(ID, type, member, key, label, tag, hz, optional) [JETWATT_KNOB_##ID] = #member,
@@ -28,7 +28,7 @@ static const char * const column_names[COLUMNS] = {
 };
 #undef KNOB
 
-/* A piece of the text: not terminated, may be empty. */
+/* A part of the text: not terminated, may be empty. */
 struct piece {
 	const char *p;
 	size_t len;
@@ -37,7 +37,7 @@ struct piece {
 struct csv_reader {
 	const char *at, *end;
 	unsigned int line, columns;
-	int position[COLUMNS];	/* our column's place in the file, -1: not there */
+	int position[COLUMNS];	/* index of the column in the file, -1: none */
 	struct jetwatt_csv_error *err;
 };
 
@@ -66,7 +66,8 @@ static struct piece csv_trim(struct piece s)
 	return s;
 }
 
-/* The next line that holds something, without its end. False: no more. */
+/* Get the next line that is neither blank nor a comment, without its end. Return: false: no
+ * more. */
 static bool csv_next_line(struct csv_reader *r, struct piece *line)
 {
 	while (r->at < r->end) {
@@ -86,7 +87,7 @@ static bool csv_next_line(struct csv_reader *r, struct piece *line)
 	return false;
 }
 
-/* Takes one field off the line; false: the line is used up. */
+/* Split the first field off the line. Return: false: the line is used up. */
 static bool csv_next_field(struct piece *line, struct piece *field)
 {
 	const char *comma;
@@ -133,7 +134,7 @@ static int read_header(struct csv_reader *r, struct piece line)
 	return 0;
 }
 
-/* strtod() alone would also take "inf", "nan" and hexadecimal. */
+/* Parse a finite decimal number. strtod() alone accepts "inf", "nan" and hexadecimal too. */
 static int csv_number(struct csv_reader *r, int column, struct piece field, double *v)
 {
 	char text[NUMBER_MAX + 1], *end;
@@ -156,7 +157,8 @@ static int csv_number(struct csv_reader *r, int column, struct piece field, doub
 	return 0;
 }
 
-/* Whole numbers, also as 1300500000.0 or 1.3005e9: other tools write those. */
+/* Check that a number is an integer from @min to @max. Other tools write integers as 1300500000.0
+ * or 1.3005e9, so the parser reads them as doubles. */
 static int csv_check_integer(struct csv_reader *r, int column, double v, double min, double max)
 {
 	if (v != floor(v) || v < min || v > max)
@@ -280,7 +282,7 @@ int jetwatt_csv_read(const char *path, struct jetwatt_row **rows, uint32_t **bat
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* Not by st_size: a profile may come through a pipe. */
+	/* Read to the end, ignoring st_size: the profile may come through a pipe. */
 	for (;;) {
 		ssize_t got;
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Profiles as CSV: cores,cpu_khz,gpu_hz,emc_hz[,batch],time_ms,power_w
- * and, in ours, the relative errors time_sd,power_sd behind. Columns are found
- * by name; others are ignored. A file with the first four only is a mode list. Optional
- * knobs (JETWATT_KNOB_OPTIONAL()) have a column behind emc_hz if a row has a value of it; without
- * the column, and at 0, the mode leaves the knob as it is.
- * CRLF, a byte order mark, blank lines and lines that begin with # are taken;
- * quotes are not. Rows stay in the file's order, repeated modes included.
+ * Profiles as CSV: cores,cpu_khz,gpu_hz,emc_hz[,batch],time_ms,power_w[,time_sd,power_sd].
+ * time_ms is the time of one minibatch in ms, power_w the mean power in W; time_sd and power_sd are
+ * their relative standard errors, which jetwatt writes. Columns are found by name; unknown ones
+ * are ignored. A file with only the columns of the knobs is a mode list. An optional knob
+ * (JETWATT_KNOB_OPTIONAL()) has a column behind emc_hz if a row sets it. Without the column, or
+ * with 0 in it, the mode leaves the knob alone.
+ * The reader accepts CRLF, a byte order mark, blank lines and comment lines that begin with #, but
+ * no quotes. Rows keep the order of the file, repeated modes included.
  */
 #ifndef JETWATT_CSV_H
 #define JETWATT_CSV_H
@@ -16,29 +17,34 @@
 #include <stdio.h>
 #include "model/model.h"
 
+/**
+ * struct jetwatt_csv_error - what is wrong with a file
+ * @line: number of the line, from 1; 0: the whole file
+ * @text: reason
+ */
 struct jetwatt_csv_error {
 	unsigned int line;
 	char text[160];
 };
 
-/* @batch may be NULL; *batch[i] is 0 where the file has no such column.
- * time_ms and power_w are NAN in a mode list. Caller frees.
- * Return: rows; -EINVAL with @err; -EFBIG; other negative errno. */
+/* Read a profile or a mode list. @row: gets the rows; time_ms and power_w are NAN in a mode list.
+ * @batch: gets the minibatch size of each row, 0 without that column; may be NULL. The caller frees
+ * both. Return: number of rows; -EINVAL: @err says why; -EFBIG: too large; other negative errno. */
 int jetwatt_csv_read(const char *path, struct jetwatt_row **row, uint32_t **batch,
 		     struct jetwatt_csv_error *err);
-/* As above from memory: what the fuzzer calls. */
+/* Parse from memory, as jetwatt_csv_read() does; the fuzzer calls this. */
 int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **row, uint32_t **batch,
 		      struct jetwatt_csv_error *err);
-/* Written beside @path and renamed over it (a pipe is written to). Doubles get
- * as many digits as it takes to read the same value back. All rows with
- * time_ms NAN: a mode list. @batch: of every row, or NULL: no such column.
- * Return: 0; -EINVAL: a row that the parser would refuse; other negative errno,
- * and then @path is as before. */
+/* Write a profile, or a mode list if every time_ms is NAN, with time_sd and power_sd. The file is
+ * replaced atomically (a pipe is written directly). Doubles have as many digits as needed to read
+ * back the same value. @batch: minibatch size of each row; NULL: no such column.
+ * Return: 0; -EINVAL: the reader would refuse a row; other negative errno. On failure the file at
+ * @path is unchanged. */
 int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, const uint32_t *batch,
 		      size_t n);
 
-/* The same to an open file; @errors: with time_sd and power_sd. Return: 0;
- * -EINVAL; -EIO. */
+/* Write to an open file. @errors: write time_sd and power_sd too. Return: 0; -EINVAL: as
+ * jetwatt_csv_write(); -EIO. */
 int jetwatt_csv_print(FILE *f, const struct jetwatt_row *row, const uint32_t *batch, size_t n,
 		      int errors);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Writing profiles: whole or not at all, and every digit that counts. */
+/* Writer of profiles in CSV: replaces a file atomically, and loses no digit. */
 #include "store/csv.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The fewest digits that read back as the same double. */
+/* Write the fewest digits that read back as the same double. */
 static void print_exact(FILE *f, double v)
 {
 	char text[40];
@@ -27,7 +27,7 @@ static void print_exact(FILE *f, double v)
 	fprintf(f, ",%s", text);
 }
 
-/* What a reader of ours would refuse is not written either. */
+/* Refuse rows that the reader would refuse. *@measured: the rows have times. */
 static int check_rows(const struct jetwatt_row *row, size_t n, bool *measured)
 {
 	*measured = n && !isnan(row[0].time_ms);
@@ -46,7 +46,7 @@ static int check_rows(const struct jetwatt_row *row, size_t n, bool *measured)
 	return 0;
 }
 
-/* A column is there if it says something. */
+/* The column of an optional knob is written if a row sets the knob. */
 static bool has_column(const struct jetwatt_row *row, size_t n, enum jetwatt_knob k)
 {
 	bool is = !jetwatt_knob_row(k)->optional;
@@ -91,7 +91,7 @@ int jetwatt_csv_print(FILE *f, const struct jetwatt_row *row, const uint32_t *ba
 	return fflush(f) || ferror(f) ? -EIO : 0;
 }
 
-/* A rename is on disk only when its directory is. */
+/* Sync the directory of @path: only then is a rename on disk. */
 static int sync_dir(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -120,7 +120,7 @@ int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, const uin
 	FILE *f = NULL;
 	int fd, rc;
 
-	/* A pipe or a terminal can't be replaced; it is written to. */
+	/* A pipe or a terminal can't be replaced, so it is written directly. */
 	replace = stat(path, &st) || S_ISREG(st.st_mode);
 	if (snprintf(temp, sizeof(temp), replace ? "%s.XXXXXX" : "%s", path) >= (int)sizeof(temp))
 		return -ENAMETOOLONG;

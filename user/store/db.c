@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Opening the database, and what SQLite says in our words. */
+/* Open the profile database, and translate SQLite's result codes to errors with a reason and a
+ * fix. */
 #include "store/db_private.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Writers hold the lock for one row: who waits longer than this waits for ever. */
+/* Longest wait for the lock of the database. A writer holds it for one transaction, so a longer
+ * wait means that the holder hangs. */
 #define BUSY_TIMEOUT_MS	10000
 
 struct refusal {
@@ -22,23 +24,26 @@ static const struct refusal refusals[] = {
 	{ SQLITE_NOTADB, -EBADMSG, "it is not an SQLite database",
 	  "name another file with --db, or move this one away" },
 	{ SQLITE_CORRUPT, -EBADMSG, "it is damaged",
-	  "move it away; what can be read comes out with: sqlite3 FILE .recover" },
-	{ SQLITE_FULL, -ENOSPC, "no space left on the file system", "make room, or name another place with --db" },
+	  "move it away; sqlite3 FILE .recover extracts what can be read" },
+	{ SQLITE_FULL, -ENOSPC, "no space left on the file system",
+	  "free some space, or name another file with --db" },
 	{ SQLITE_BUSY, -EBUSY, "another process has been writing to it for 10 s",
-	  "wait for it to end; lsof names it" },
-	{ SQLITE_READONLY, -EROFS, "it may only be read here",
-	  "run as root, or name another place with --db" },
-	{ SQLITE_PERM, -EPERM, "no permission", "run as root, or name another place with --db" },
+	  "wait for that process to end; lsof FILE shows it" },
+	{ SQLITE_READONLY, -EROFS, "no write access to the file",
+	  "run as root, or name another file with --db" },
+	{ SQLITE_PERM, -EPERM, "no permission", "run as root, or name another file with --db" },
 	{ SQLITE_NOMEM, -ENOMEM, "out of memory", "" },
 	{ SQLITE_TOOBIG, -EINVAL, "a text is too long", "" },
 };
 
-/* Root has used it with the rights of the directory's owner, and these did not suffice. */
+/* Replace the fix where root used the rights of the database's owner, and these did not suffice. */
 static void set_owner_fix(const struct jetwatt_db_owner *o, struct jetwatt_error_text *err)
 {
 	if (o->uid)
-		snprintf(err->fix, sizeof(err->fix), "root opens it as the user %s, who owns a directory on the way: "
-			 "chown -R %s its directory, or name another place with --db", o->name, o->name);
+		snprintf(err->fix, sizeof(err->fix),
+			 "root opens it as the user %s, who owns a directory in its path: "
+			 "chown -R %s its directory, or name another file with --db",
+			 o->name, o->name);
 }
 
 static int refused_by_errno(int code, const struct jetwatt_db_owner *o,
@@ -46,11 +51,12 @@ static int refused_by_errno(int code, const struct jetwatt_db_owner *o,
 {
 	snprintf(err->why, sizeof(err->why), "%s", strerror(code));
 	if (code == ENOSPC || code == EDQUOT || code == EFBIG)
-		snprintf(err->fix, sizeof(err->fix), "make room, or name another place with --db");
+		snprintf(err->fix, sizeof(err->fix),
+			 "free some space, or name another file with --db");
 	else if (code == EACCES || code == EPERM || code == EROFS)
-		snprintf(err->fix, sizeof(err->fix), "run as root, or name another place with --db");
+		snprintf(err->fix, sizeof(err->fix), "run as root, or name another file with --db");
 	else
-		snprintf(err->fix, sizeof(err->fix), "name another place with --db");
+		snprintf(err->fix, sizeof(err->fix), "name another file with --db");
 	if (code == EACCES || code == EPERM)
 		set_owner_fix(o, err);
 	return code == EACCES ? -EPERM : -code;
@@ -79,7 +85,8 @@ int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text 
 		return refused_by_errno(code, &db->owner, err);
 	snprintf(err->why, sizeof(err->why), "%s",
 		 db->sql ? sqlite3_errmsg(db->sql) : sqlite3_errstr(rc));
-	snprintf(err->fix, sizeof(err->fix), "is the disk full, or failing? df; dmesg");
+	snprintf(err->fix, sizeof(err->fix),
+		 "check whether the disk is full or failing: df; dmesg");
 	return -EIO;
 }
 
@@ -102,8 +109,8 @@ int jetwatt_db_end(struct jetwatt_db *db, int rc)
 	return rc;
 }
 
-/* WAL is a property of the file; two that make it at once can be in each other's
- * way, and for that SQLite does not wait. */
+/* WAL mode is a property of the file. Two processes that set it at the same time get SQLITE_BUSY
+ * without the busy timeout, so retry. */
 static int set_pragmas(struct jetwatt_db *db, bool write)
 {
 	int rc = jetwatt_db_run(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
@@ -119,7 +126,7 @@ static int set_pragmas(struct jetwatt_db *db, bool write)
 	return rc;
 }
 
-/* With the owner's rights from now on. Return: 0; negative errno: @err has why and fix. */
+/* Take on the rights of the owner. Return: 0; negative errno: @err has why and fix. */
 static int become_owner(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was,
 			struct jetwatt_error_text *err)
 {
@@ -129,12 +136,12 @@ static int become_owner(const struct jetwatt_db_owner *o, struct jetwatt_db_righ
 		snprintf(err->why, sizeof(err->why), "root may not take on the rights of the user %s (%s)", o->name,
 			 strerror(-rc));
 		snprintf(err->fix, sizeof(err->fix), "grant CAP_SETUID and CAP_SETGID, or run as the user %s, "
-			 "or name another place with --db", o->name);
+			 "or name another file with --db", o->name);
 	}
 	return rc;
 }
 
-/* The directories that lead to a file, each with the rights of the owner of the one above. */
+/* Create the directories of a path, each with the rights of the owner of its parent. */
 static int make_dirs(const char *path, struct jetwatt_error_text *err)
 {
 	struct jetwatt_db_rights rights;
@@ -157,7 +164,7 @@ static int make_dirs(const char *path, struct jetwatt_error_text *err)
 	return 0;
 }
 
-/* As a URI that says: nobody writes to this file. */
+/* Write @path as a URI that tells SQLite that no process writes to the file. */
 static void immutable_uri(const char *path, char *uri, size_t len)
 {
 	size_t n = (size_t)snprintf(uri, len, "file:");
@@ -184,8 +191,8 @@ static int open_connection(struct jetwatt_db *db, bool write)
 		rc = jetwatt_db_run(db, "PRAGMA user_version; SELECT count(*) FROM sqlite_master");
 	if (((rc & 0xff) != SQLITE_CANTOPEN && (rc & 0xff) != SQLITE_READONLY) || write)
 		return rc;
-	/* A reader without the right to make the files beside it: fine while
-	 * there is nobody who writes, which is when no log is there. */
+	/* A reader may lack the right to create the -wal and -shm files. Without a -wal file there
+	 * is no writer, so the file can be opened as immutable. */
 	snprintf(wal, sizeof(wal), "%s-wal", db->path);
 	if (!access(wal, F_OK))
 		return rc;
@@ -210,7 +217,7 @@ int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
 	path = path ? path : JETWATT_DB_PATH;
 	snprintf(err->what, sizeof(err->what), "cannot open the profiles in %.200s", path);
 	owner = (struct jetwatt_db_owner){ 0 };
-	/* To SQLite no name is a database that is gone at the end. */
+	/* For SQLite, an empty name is a temporary database. */
 	if (!*path || strlen(path) >= sizeof(db->path))
 		return refused_by_errno(*path ? ENAMETOOLONG : ENOENT, &owner, err);
 	if (write)
@@ -223,10 +230,11 @@ int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
 		rc = become_owner(&owner, &rights, err);
 	if (rc == -ENOENT && !write) {
 		snprintf(err->why, sizeof(err->why), "nothing has been measured here yet");
-		snprintf(err->fix, sizeof(err->fix), "jetwatt profile -p PID, or jetwatt import FILE.csv");
+		snprintf(err->fix, sizeof(err->fix),
+			 "run jetwatt profile -p PID, or jetwatt import FILE.csv");
 		return rc;
 	}
-	/* Who may write the directory, is said already. */
+	/* If several users may write the directory, @err is set already. */
 	if (rc)
 		return *err->why ? rc : refused_by_errno(-rc, &owner, err);
 

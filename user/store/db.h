@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The profile database: every mode that was ever measured, by workload. SQLite
- * in WAL mode: readers go on while one process writes, and what was committed
- * is on the disk when the call returns, whatever happens to the power.
- * pandas, DuckDB and Grafana read it through the view "profile".
+ * The profile database: all measurements of power modes, by workload. SQLite in WAL mode: readers
+ * continue while one process writes. A committed transaction is on the disk when the call
+ * returns, so it survives a power failure. Other programs (pandas, DuckDB, Grafana) read the view
+ * "profile". Context: one thread at a time uses a struct jetwatt_db.
  */
 #ifndef JETWATT_DB_H
 #define JETWATT_DB_H
@@ -16,21 +16,22 @@
 #include "store/workload.h"
 #include "util/error.h"
 
-#define JETWATT_DB_VERSION	3	/* of the schema: PRAGMA user_version */
+#define JETWATT_DB_VERSION	3	/* schema version: PRAGMA user_version */
 #define JETWATT_DB_PATH		"/var/lib/jetwatt/profiles/profiles.db"
 
 struct jetwatt_db;
 
 /**
  * struct jetwatt_db_row - one measurement of a mode
- * @row: mode, time, power and their relative standard errors
- * @minibatches, @span_s: what it rests on; 0: not known (it came from a file)
- * @settled: power had settled before
- * @lost: power samples that were missing
- * @when_ms: since 1970, 0: not known
- * @key: its content as a hash: the same row, stored twice, is one. Written by
- *	the database, ignored when a row is added.
- * @source: the same for all rows of one device, where rows of several are read
+ * @row: the mode, its time and power, and their relative standard errors
+ * @minibatches, @span_s: number of minibatches and length in seconds of the measurement; 0: not
+ *	known (the row was imported from a file)
+ * @settled: the power had settled before the measurement began
+ * @lost: number of power samples that were missing
+ * @when_ms: time of the measurement, in ms since 1970; 0: not known
+ * @key: hash of the content, so that a row that is added twice is stored once. Set by the
+ *	database; ignored when a row is added
+ * @source: number of the device, where rows of several devices are read; else 0
  */
 struct jetwatt_db_row {
 	struct jetwatt_row row;
@@ -44,11 +45,13 @@ struct jetwatt_db_row {
 };
 
 /**
- * struct jetwatt_db_profile - a workload and how much is known of it
- * @id: of the workload in this database; @key: everywhere
- * @modes: different ones; @rows: measurements, both of this device alone
- * @pooled: measurements of other devices, which jetwatt sync has brought
- * @first_ms, @last_ms: when, 0: not known
+ * struct jetwatt_db_profile - a workload and the number of its measurements
+ * @id: id of the workload in this database
+ * @key: key of the workload, the same in all databases
+ * @workload: the workload
+ * @modes, @rows: number of different modes and of measurements, of this device only
+ * @pooled: number of measurements of other devices, fetched by jetwatt-sync
+ * @first_ms, @last_ms: time of the first and last measurement, in ms since 1970; 0: not known
  */
 struct jetwatt_db_profile {
 	int64_t id;
@@ -59,45 +62,50 @@ struct jetwatt_db_profile {
 };
 
 /**
- * jetwatt_db_open() - open the database, and make or update it if @write
+ * jetwatt_db_open() - open the profile database
+ * @db: gets the database; the caller closes it
  * @path: NULL: JETWATT_DB_PATH
- * @write: make the directory and the file if they are not there and bring an
- *	older schema up to date; else nothing is changed
+ * @write: create the directory and the file if they are missing, and update an older schema;
+ *	false: change nothing
+ * @err: gets what failed, why and a fix for every error; may be NULL
  *
- * Return: 0; -ENOENT: not there, and not @write; -EPERM; -EBADMSG: not a database of
- * ours, or damaged; -EPROTO: its schema is newer than ours, or older and not
- * @write; -ENOSPC; -EBUSY; -EROFS; other negative errno. @err has words for all.
+ * Return: 0; -ENOENT: no such file, and not @write; -EPERM; -EBADMSG: not a database of jetwatt, or
+ * damaged; -EPROTO: the schema is newer than this jetwatt, or older and not @write; -ENOSPC;
+ * -EBUSY: another process has been writing for 10 s; -EROFS; other negative errno.
  */
 int jetwatt_db_open(struct jetwatt_db **db, const char *path, bool write,
 		    struct jetwatt_error_text *err);
 void jetwatt_db_close(struct jetwatt_db *db);
 
-/* The id of a workload, stored if it is new. Return: 0; as jetwatt_db_open(). */
+/* Get the id of a workload; add the workload if it is new. Return: 0; errors as
+ * jetwatt_db_open(). */
 int jetwatt_db_workload(struct jetwatt_db *db, const struct jetwatt_workload *w, int64_t *id,
 			struct jetwatt_error_text *err);
 
-/* Find a workload by the beginning of its key. Return: 0; -ENOENT: none has
- * such a key; -ENOTUNIQ: several have; as jetwatt_db_open(). */
+/* Find a workload by the first digits of its key. Return: 0; -ENOENT: no such key; -ENOTUNIQ:
+ * several keys begin so; other errors as jetwatt_db_open(). */
 int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_profile *p,
 		    struct jetwatt_error_text *err);
 
-/* Add rows, all or none; those that are there already change nothing.
- * Return: how many were new; -EINVAL: a row that is not finite and positive;
- * as jetwatt_db_open(). */
+/* Add rows, all or none. Rows that are in the database already are skipped. Return: number of new
+ * rows; -EINVAL: a row has a value that is not finite or not positive; other errors as
+ * jetwatt_db_open(). */
 int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_row *row, size_t n,
 		   struct jetwatt_error_text *err);
 
-/* All rows of a workload that this device measured, in the order in which they were kept; those
- * whose time is not known (imported from a file) first. Caller frees. Return: how many; negative
- * errno. */
+/* Read all rows of a workload that this device measured, in the order in which they were added.
+ * Rows without a time (imported from a file) come first. The caller frees *row. Return: number of
+ * rows; negative errno. */
 int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **row,
 		    struct jetwatt_error_text *err);
 
-/* All workloads, the one of the row that was kept last first; caller frees. Return: how many; negative errno. */
+/* List all workloads, the one with the latest row first. The caller frees *p. Return: number of
+ * workloads; negative errno. */
 int jetwatt_db_profiles(struct jetwatt_db *db, struct jetwatt_db_profile **p,
 			struct jetwatt_error_text *err);
 
-/* Is every page of it sound? Return: 0; -EBADMSG; as jetwatt_db_open(). */
+/* Check the integrity of the database file. Return: 0; -EBADMSG: damaged; other errors as
+ * jetwatt_db_open(). */
 int jetwatt_db_check(struct jetwatt_db *db, struct jetwatt_error_text *err);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * With which user's rights root uses a database.
+ * Find and take on the user rights with which root uses a database.
  *
- * SQLite trusts the directory of its database: a file named FILE-journal is rolled back when
- * FILE is opened, and it may name another file to delete. A user who may write the directory
- * could therefore have root delete any file. So root uses a database with the rights of the
- * user who owns a directory or a link on the way to it, and refuses one in a directory that
- * several users may write.
+ * SQLite trusts the directory of its database: when it opens FILE, it rolls back FILE-journal, and
+ * that file may name another file to delete. A user who may write the directory could therefore
+ * make root delete any file. So root uses a database with the rights of the user who owns a
+ * directory or a symbolic link in its path, and refuses a database in a directory that several
+ * users may write.
  *
- * The rights are those of a thread (setfsuid(2)): other threads go on as root.
+ * setfsuid(2) changes the rights of one thread only: the other threads stay root.
  */
 #include "store/db_private.h"
 
@@ -24,10 +24,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LINKS_MAX	40	/* as the kernel follows them */
+#define LINKS_MAX	40	/* most symbolic links in a path; the kernel's limit */
 #define NO_GROUP	65534
 
-/* A path as it is resolved: the part behind, and the part ahead. */
+/* A path that is being resolved: @dir is the part that is resolved already, @ahead the rest. */
 struct path_walk {
 	char dir[PATH_MAX], ahead[PATH_MAX];
 	int links;
@@ -37,11 +37,12 @@ static int refuse_shared_dir(const struct path_walk *w, struct jetwatt_error_tex
 {
 	snprintf(err->why, sizeof(err->why), "other users may write the directory %.180s, and could have root "
 		 "delete files", *w->dir ? w->dir : "/");
-	snprintf(err->fix, sizeof(err->fix), "name a place with --db that only one user may write");
+	snprintf(err->fix, sizeof(err->fix),
+		 "name a file with --db in a directory that only one user may write");
 	return -EPERM;
 }
 
-/* The link @name of the directory is followed. Return: 0; negative errno. */
+/* Replace a symbolic link by its target. Return: 0; negative errno. */
 static int follow_link(struct path_walk *w, const char *path)
 {
 	char target[PATH_MAX], rest[PATH_MAX];
@@ -60,7 +61,7 @@ static int follow_link(struct path_walk *w, const char *path)
 	return 0;
 }
 
-/* Take the next name off the part ahead. Return: its length, 0: there is none. */
+/* Split the next name off the rest of the path. Return: its length; 0: there is none. */
 static size_t walk_next_name(struct path_walk *w, char *name)
 {
 	const char *begin = w->ahead + strspn(w->ahead, "/");
@@ -75,8 +76,8 @@ static size_t walk_next_name(struct path_walk *w, char *name)
 }
 
 /*
- * One name further. Return: 1: *@st is of the directory that the part behind is now, or of a
- * link to follow; 0: the way ends; negative errno.
+ * Resolve the next name. Return: 1: *@st is the directory that was entered, or the symbolic link
+ * that was followed; 0: the end of the path; negative errno.
  */
 static int walk_one(struct path_walk *w, struct stat *st, struct jetwatt_error_text *err)
 {
@@ -92,13 +93,14 @@ static int walk_one(struct path_walk *w, struct stat *st, struct jetwatt_error_t
 	snprintf(path, sizeof(path), "%s/%s", w->dir, name);
 	open_to_all = dir.st_mode & 022;
 	if (lstat(path, st)) {
-		/* Not there yet: the directories are made, and looked at again then. */
+		/* A missing directory is checked after it has been created. */
 		if (errno != ENOENT)
 			return -errno;
 		return open_to_all && !w->ahead[strspn(w->ahead, "/")] ? refuse_shared_dir(w, err)
 								       : 0;
 	}
-	/* In a directory like /tmp an entry is its owner's, but the next one anybody's. */
+	/* In a directory with the sticky bit, like /tmp, an existing entry belongs to its owner,
+	 * but any user may create the next one. */
 	if (open_to_all && (!(dir.st_mode & S_ISVTX) || !(S_ISDIR(st->st_mode) || S_ISLNK(st->st_mode))))
 		return refuse_shared_dir(w, err);
 	if (S_ISLNK(st->st_mode)) {
@@ -154,7 +156,7 @@ int jetwatt_db_enter(const struct jetwatt_db_owner *o, struct jetwatt_db_rights 
 	struct __user_cap_data_struct none[2];
 
 	*was = (struct jetwatt_db_rights){ 0 };
-	/* A function of ours has called another one. */
+	/* This thread has these rights already: one function of the database has called another. */
 	if (!o->uid || (uid_t)setfsuid((uid_t)-1) == o->uid)
 		return 0;
 	was->groups = getgroups(JETWATT_DB_GROUPS, was->group);
@@ -164,7 +166,7 @@ int jetwatt_db_enter(const struct jetwatt_db_owner *o, struct jetwatt_db_rights 
 	memcpy(none, was->cap, sizeof(none));
 	none[0].effective = none[1].effective = 0;
 	was->taken = true;
-	/* Of this thread alone: the wrappers of the C library change all threads. */
+	/* The wrappers of the C library would change all threads, so call the kernel directly. */
 	if (!syscall(SYS_setgroups, 0, NULL)) {
 		setfsgid(o->gid);
 		setfsuid(o->uid);
@@ -191,7 +193,7 @@ struct jetwatt_db_rights jetwatt_db_again(const struct jetwatt_db *db)
 {
 	struct jetwatt_db_rights was;
 
-	/* It was possible when the database was opened. Going on as root is what must not be. */
+	/* This worked when the database was opened. Never continue as root. */
 	if (jetwatt_db_enter(&db->owner, &was))
 		abort();
 	return was;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The workloads of the database. */
+/* The workloads of the profile database. */
 #include "store/db_private.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #define KNOB(ID, type, member, key, label, tag, hz, optional) #member ", "
 
-/* Workload columns first; what there is of it behind. */
+/* Columns of the workload, then the counts of its measurements. */
 #define PROFILES \
 	"SELECT w.id, w.key, command, batch, cgroup, board, release, params," \
 	" (SELECT count(*) FROM (SELECT DISTINCT " JETWATT_KNOB_ROWS(KNOB) " workload" \
@@ -82,7 +82,7 @@ int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_pr
 		    struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
-	/* Not LIKE: a key is hexadecimal, and what else was typed matches nothing. */
+	/* Not LIKE: the key is hexadecimal, and a typed % or _ must not match. */
 	static const char sql[] = PROFILES "WHERE substr(w.key, 1, length(?1)) = ?1 GROUP BY w.id";
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL), n = 0;
@@ -100,11 +100,14 @@ int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_pr
 	if (n == 1)
 		return 0;
 	if (err) {
-		snprintf(err->what, sizeof(err->what), n ? "several profiles are called %.40s..." :
-			 "no profile is called %.40s", key);
-		snprintf(err->why, sizeof(err->why), "looked in %.200s", db->path);
-		snprintf(err->fix, sizeof(err->fix), n ? "give more of its name: jetwatt list profiles" :
-			 "jetwatt list profiles");
+		snprintf(err->what, sizeof(err->what),
+			 n ? "several profiles have a key that begins with %.40s"
+			   : "no profile has a key that begins with %.40s",
+			 key);
+		snprintf(err->why, sizeof(err->why), "searched in %.200s", db->path);
+		snprintf(err->fix, sizeof(err->fix),
+			 n ? "give more digits of the key; jetwatt list profiles shows it"
+			   : "jetwatt list profiles shows all keys");
 	}
 	return n ? -ENOTUNIQ : -ENOENT;
 }
@@ -155,6 +158,9 @@ int jetwatt_db_check(struct jetwatt_db *db, struct jetwatt_error_text *err)
 		rc = strcmp((const char *)sqlite3_column_text(s, 0) ?: "", "ok") ? SQLITE_CORRUPT :
 		     SQLITE_OK;
 	sqlite3_finalize(s);
-	return rc == SQLITE_OK ? 0 : jetwatt_db_refused(db, rc, err, "the profiles in %s are not sound",
-							db->path);
+	return rc == SQLITE_OK
+		       ? 0
+		       : jetwatt_db_refused(db, rc, err,
+					    "the profile database %s failed its integrity check",
+					    db->path);
 }

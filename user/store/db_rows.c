@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rows in and out. Values only ever go in as parameters, never as SQL. */
+/* Read and write measurements. Values are always bound as parameters, never written into SQL. */
 #include "store/db_private.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything that a measurement is, and whose: equal content, equal key. */
+/* Hash the workload and all values of a measurement: equal content has an equal key. */
 static void content_key(const char *workload, const struct jetwatt_db_row *r,
 			char key[JETWATT_WORKLOAD_KEY])
 {
@@ -27,7 +27,7 @@ static void content_key(const char *workload, const struct jetwatt_db_row *r,
 		      ",%.17g,%.17g,%.17g,%.17g,%u,%.17g,%d,%llu,%lld", r->row.time_ms,
 		      r->row.power_w, r->row.time_sd, r->row.power_sd, r->minibatches, r->span_s,
 		      r->settled, (unsigned long long)r->lost, (long long)r->when_ms);
-	/* Named, as others may come. */
+	/* Optional knobs are hashed with their name, because more may be added later. */
 	jetwatt_each_knob(k)
 		if (jetwatt_knob_row(k)->optional && jetwatt_mode_get(&r->row.mode, k))
 			n += snprintf(text + n, sizeof(text) - (size_t)n, ",%s=%" PRIu64,
@@ -38,7 +38,7 @@ static void content_key(const char *workload, const struct jetwatt_db_row *r,
 	SHA256End(&ctx, key);
 }
 
-/* SQLite's integers have a sign. */
+/* SQLite's integers are signed. */
 bool jetwatt_db_storable(const struct jetwatt_db_row *r)
 {
 	const struct jetwatt_row *v = &r->row;
@@ -53,6 +53,8 @@ bool jetwatt_db_storable(const struct jetwatt_db_row *r)
 	       v->power_sd >= 0 && isfinite(r->span_s) && r->span_s >= 0;
 }
 
+/* Run a SELECT of one text by id. Return: SQLITE_OK; SQLITE_NOTFOUND: no row; SQLite's result
+ * code. */
 static int select_text(struct jetwatt_db *db, const char *sql, int64_t id, char *buf, size_t len)
 {
 	sqlite3_stmt *s = NULL;
@@ -179,7 +181,7 @@ int jetwatt_db_gather(sqlite3_stmt *s, struct jetwatt_db_row **out, size_t *n)
 		jetwatt_db_read_row(s, &row[*n]);
 		if (sqlite3_column_count(s) > JETWATT_DB_ROW_COLUMNS)
 			row[*n].source = sqlite3_column_int64(s, JETWATT_DB_ROW_COLUMNS);
-		/* A file that somebody else has written to may hold anything. */
+		/* Skip invalid rows: another program may have written to the file. */
 		*n += jetwatt_db_storable(&row[*n]);
 	}
 	if (rc != SQLITE_DONE) {
@@ -196,7 +198,7 @@ int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **o
 	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] =
 		"SELECT " JETWATT_DB_ROW " FROM measurement m"
-		/* Ids count up. The clock does not: a board may begin in 1970 at each start. */
+		/* Order by id, which grows. The clock may start in 1970 at each boot. */
 		" WHERE workload = ? AND device = '' ORDER BY when_ms > 0, id";
 	sqlite3_stmt *s = NULL;
 	size_t n = 0;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The schema, as the steps that lead to it. */
+/* The schema of the profile database, as the steps from each version to the next. */
 #include "store/db_private.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define APPLICATION	0x4a575454	/* "JWTT": what file(1) and we know our files by */
+#define APPLICATION	0x4a575454	/* "JWTT": file(1) and jetwatt identify a database by it */
 
 /*
- * From version i to i + 1. What has been released is never edited: a database
- * of any age goes through the same steps as a new one.
+ * SQL from version i to i + 1. A released step is never edited, so databases of any age go through
+ * the same steps as a new one.
  */
 static const char * const step[JETWATT_DB_VERSION] = {
 	"CREATE TABLE workload ("
@@ -38,7 +38,7 @@ static const char * const step[JETWATT_DB_VERSION] = {
 	" when_ms INTEGER NOT NULL);"
 	"CREATE INDEX measurement_workload ON measurement(workload);",
 
-	/* How good a measurement is, and everything in one place for other programs. */
+	/* Quality of a measurement; a view that joins everything for other programs. */
 	"ALTER TABLE measurement ADD COLUMN span_s REAL NOT NULL DEFAULT 0;"
 	"ALTER TABLE measurement ADD COLUMN settled INTEGER NOT NULL DEFAULT 1;"
 	"ALTER TABLE measurement ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;"
@@ -47,7 +47,7 @@ static const char * const step[JETWATT_DB_VERSION] = {
 	" minibatches, span_s, settled, lost, when_ms, m.key AS key"
 	" FROM measurement m JOIN workload w ON w.id = m.workload;",
 
-	/* What other devices measured, and how far we are with each pool. */
+	/* Measurements of other devices; progress of the exchange with each pool. */
 	"ALTER TABLE measurement ADD COLUMN device TEXT NOT NULL DEFAULT '';"
 	"CREATE TABLE pool ("
 	" id TEXT PRIMARY KEY,"
@@ -72,11 +72,12 @@ static int select_int(struct jetwatt_db *db, const char *sql, int *v)
 	return rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
+/* What a database file says about its schema. */
 struct schema_state {
 	int version, application, tables;
 };
 
-/* In one transaction: between two statements another process may make the schema. */
+/* Read in one transaction, because another process may create the schema in between. */
 static int read_schema_state(struct jetwatt_db *db, struct schema_state *is)
 {
 	bool ours = sqlite3_get_autocommit(db->sql);
@@ -103,30 +104,32 @@ static int check_schema(struct jetwatt_db *db, const struct schema_state *is, bo
 			struct jetwatt_error_text *err)
 {
 	if (is->application != APPLICATION && (is->application || is->version || is->tables)) {
-		snprintf(err->why, sizeof(err->why), "it is some other program's database");
+		snprintf(err->why, sizeof(err->why), "it is the database of another program");
 		return refuse_schema(db, -EBADMSG, "name another file with --db", err);
 	}
 	if (is->version > JETWATT_DB_VERSION) {
-		snprintf(err->why, sizeof(err->why), "its schema is version %d, this jetwatt knows %d",
-			 is->version, JETWATT_DB_VERSION);
+		snprintf(err->why, sizeof(err->why),
+			 "its schema is version %d, this jetwatt supports up to %d", is->version,
+			 JETWATT_DB_VERSION);
 		return refuse_schema(db, -EPROTO, "update jetwatt, or name another file with --db",
 				     err);
 	}
 	if (is->version < JETWATT_DB_VERSION && !write) {
-		snprintf(err->why, sizeof(err->why), "its schema is version %d, this jetwatt reads %d",
-			 is->version, JETWATT_DB_VERSION);
+		snprintf(err->why, sizeof(err->why),
+			 "its schema is version %d, this jetwatt needs %d", is->version,
+			 JETWATT_DB_VERSION);
 		return refuse_schema(db, -EPROTO,
-				     "run jetwatt profile or jetwatt import once as root: they "
-				     "bring it up to date",
+				     "run jetwatt profile or jetwatt import once as root: either "
+				     "updates the schema",
 				     err);
 	}
 	return 0;
 }
 
 /*
- * A column for each optional knob: 0 where the mode leaves it as it is. Not a step of the schema:
- * what was there before stays readable for a jetwatt that does not know it, and this one reads a
- * database that it may not change.
+ * Each optional knob has a column, with 0 where the mode leaves the knob alone. These columns are
+ * not a step of the schema: a jetwatt that does not know the knob can still use the database, and
+ * this one can read a database that it may not change.
  */
 static int column_missing(struct jetwatt_db *db, enum jetwatt_knob k, int *is)
 {
@@ -169,7 +172,7 @@ static int add_columns(struct jetwatt_db *db)
 	return rc;
 }
 
-/* The same as a transaction of its own, if there is something to add. */
+/* Add the missing columns in a transaction of their own. */
 static int ensure_columns(struct jetwatt_db *db)
 {
 	int rc = SQLITE_OK, is, any = 0;
@@ -187,7 +190,8 @@ static int ensure_columns(struct jetwatt_db *db)
 	return jetwatt_db_end(db, rc);
 }
 
-/* For one that may not be changed: a view of this connection's in place of the table. */
+/* For a database that may not be changed: a temporary view with the missing columns replaces the
+ * table. */
 static int create_temp_view(struct jetwatt_db *db)
 {
 	char sql[64 + 32 * JETWATT_KNOBS] = "CREATE TEMP VIEW measurement AS SELECT *";
@@ -226,7 +230,7 @@ int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_te
 								"cannot read the profiles in %s", db->path);
 	}
 
-	/* Look again under the lock: another process may have done it meanwhile. */
+	/* Check again under the lock: another process may have updated the schema meanwhile. */
 	rc = jetwatt_db_begin(db);
 	if (rc == SQLITE_OK)
 		rc = read_schema_state(db, &is);
@@ -239,6 +243,9 @@ int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_te
 	if (rc == SQLITE_OK)
 		rc = add_columns(db);
 	rc = jetwatt_db_end(db, rc);
-	return rc == SQLITE_OK ? 0 : jetwatt_db_refused(db, rc, err, "cannot set up the profiles in %s",
-							db->path);
+	return rc == SQLITE_OK
+		       ? 0
+		       : jetwatt_db_refused(db, rc, err,
+					    "cannot create the schema of the profiles in %s",
+					    db->path);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Read the graph of an ONNX file: nodes, attributes, values, subgraphs. Functions are in
+ * onnx_function.c, tensors in onnx_tensor.c. */
 #include "store/onnx.h"
 
 #include <errno.h>
@@ -11,7 +13,7 @@
 
 #include "store/onnx_read.h"
 
-/* Structure, without weights: the largest networks have some megabytes of it. */
+/* Limit of bytes read, without weights: the largest networks have some megabytes. */
 #define READ_MAX	(256ull << 20)
 #define NAME_MAX_LEN	4096
 
@@ -36,7 +38,8 @@ int jetwatt_onnx_text(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f
 	return err ? err : jetwatt_graph_intern(o->g, buf, f->end - f->at, id);
 }
 
-/* TensorShapeProto.Dimension */
+/* Read a TensorShapeProto.Dimension. *@dim: its size, or the id of its name, or
+ * JETWATT_GRAPH_OPEN. */
 static int onnx_dimension(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, int64_t *dim)
 {
 	uint64_t at = m->at;
@@ -79,7 +82,7 @@ static int onnx_shape(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 	return rc;
 }
 
-/* ValueInfoProto: name, and of a tensor type and shape. */
+/* Read a ValueInfoProto: its name and, for a tensor, its type and shape. */
 static int onnx_value_info(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
 			   uint32_t body, int flags, uint32_t *name)
 {
@@ -126,7 +129,7 @@ static int onnx_value_info(struct jetwatt_onnx *o, const struct jetwatt_wire_fie
 		return rc;
 	v = jetwatt_graph_value_at(o->g, value);
 	v->flags |= flags;
-	/* Old files name their weights as inputs too: what is stored counts. */
+	/* Old files list their weights as inputs too: the stored tensor counts. */
 	if (v->flags & JETWATT_GRAPH_WEIGHT)
 		return 0;
 	t.flags = v->flags;
@@ -139,7 +142,8 @@ static int onnx_value_info(struct jetwatt_onnx *o, const struct jetwatt_wire_fie
 static int onnx_graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t parent,
 		      uint32_t *body);
 
-/* @ref: the name of the caller's attribute that it is, NONE: it has a value of its own. */
+/* Read an AttributeProto. @ref: name of the caller's attribute that it refers to;
+ * JETWATT_GRAPH_NONE: it has a value of its own. */
 static int onnx_read_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
 			       uint32_t body, struct jetwatt_graph_attr *a, uint32_t *ref)
 {
@@ -185,7 +189,7 @@ static int onnx_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_fiel
 	int rc = onnx_read_attribute(o, m, body, &a, &ref);
 
 	name = a.name;
-	/* Its value is the caller's, who may have it of its own caller. */
+	/* The value is in an attribute of the calling node, which may refer to its own caller. */
 	while (!rc && ref != JETWATT_GRAPH_NONE) {
 		const struct jetwatt_onnx_call *outer;
 
@@ -197,11 +201,11 @@ static int onnx_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_fiel
 		a.name = name;
 	}
 	o->call = here;
-	/* Nobody has it: as if it were not there. */
+	/* No caller has it: leave the attribute out. */
 	return rc || ref != JETWATT_GRAPH_NONE ? rc : jetwatt_graph_add_attr(o->g, node, &a);
 }
 
-/* What a node reads and what it makes lie behind each other: twice through. */
+/* Inputs and outputs of a node must be contiguous in the graph, so read its fields twice. */
 int jetwatt_onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
 {
 	const struct jetwatt_onnx_function *fn;
@@ -275,7 +279,8 @@ static int onnx_graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 		if (rc < 0)
 			return rc;
 	}
-	/* Inputs and outputs once more, for their names to lie behind each other. */
+	/* Read inputs and outputs separately, because their names must be contiguous in the
+	 * graph. */
 	for (int made = 0; made < 2 && !rc; made++) {
 		uint32_t first = o->g->operand.n;
 
@@ -309,7 +314,7 @@ static int onnx_model(struct jetwatt_onnx *o)
 	uint32_t body;
 	int rc, graphs = 0;
 
-	/* They may stand behind the network that calls them. */
+	/* Functions may come after the graph that calls them, so read them first. */
 	EACH_FIELD(o, f, at, o->wire.size, rc) {
 		o->at = f.at;
 		if (f.nr == MODEL_FUNCTION && f.type == JETWATT_WIRE_BYTES)
@@ -333,10 +338,12 @@ static int onnx_model(struct jetwatt_onnx *o)
 static int onnx_read_model(struct jetwatt_onnx *o, struct jetwatt_onnx_error *err)
 {
 	int rc = onnx_model(o);
-	const char *why = rc == -ENODATA ? "it ends in the middle" :
-			  rc == -E2BIG ? "it is larger or deeper than any network" :
-			  rc == -ENOMSG ? "no network is in it" :
-			  rc == -EBADMSG ? "this is no ONNX file, or it is damaged" : strerror(-rc);
+	const char *why =
+		rc == -ENODATA ? "the file ends in the middle of a field"
+		: rc == -E2BIG ? "the file is larger or nested deeper than the limits of the reader"
+		: rc == -ENOMSG	 ? "the file contains no network"
+		: rc == -EBADMSG ? "not an ONNX file, or a damaged one"
+				 : strerror(-rc);
 
 	if (rc)
 		snprintf(err->text, sizeof(err->text), "%s", why);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ONNX files (github.com/onnx/onnx, onnx.proto): the graph without its weights.
+ * Reader of ONNX files (github.com/onnx/onnx, onnx.proto): reads the graph of a network without its
+ * weights. The roofline verb uses it. Built on wire.h; the file may be anything.
  */
 #ifndef JETWATT_ONNX_H
 #define JETWATT_ONNX_H
@@ -8,19 +9,20 @@
 #include "model/graph.h"
 
 /**
- * struct jetwatt_onnx_error - what is wrong
- * @at: byte of the file
+ * struct jetwatt_onnx_error - what is wrong with a file
+ * @at: offset of the error in the file, in bytes
+ * @text: reason
  */
 struct jetwatt_onnx_error {
 	uint64_t at;
 	char text[160];
 };
 
-/* @g: initialised; to be freed whatever happens. Return: 0; -EINVAL: not such a
- * file; -ENODATA: it ends too early; -E2BIG: larger than any network; other negative
- * errno. All with @err. */
+/* Read the graph of the file @path. @g: initialised by the caller, who frees it even after an
+ * error. Return: 0; -EINVAL: not an ONNX file, or it has no graph; -ENODATA: truncated; -E2BIG:
+ * larger or nested deeper than the limits; other negative errno. Every error sets @err. */
 int jetwatt_onnx_read(struct jetwatt_graph *g, const char *path, struct jetwatt_onnx_error *err);
-/* As above from memory: what the fuzzer calls. */
+/* Parse from memory, as jetwatt_onnx_read() does; the fuzzer calls this. */
 int jetwatt_onnx_parse(struct jetwatt_graph *g, const void *data, size_t len,
 		       struct jetwatt_onnx_error *err);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions of a file's own: read again, node by node, wherever one is called, with the
- * caller's names for what goes in and out.
+ * Functions that an ONNX file defines. Each call is expanded: the nodes of the function are read
+ * again, with the names of the calling node for its inputs and outputs.
  */
 #include "store/onnx_read.h"
 
@@ -89,7 +89,8 @@ int jetwatt_onnx_called(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	return rc;
 }
 
-/* Names in fields @nr of @m, by @read. Return: how many; negative errno. */
+/* Read the names in fields @nr of @m with @read, @most at most. Return: number of names; negative
+ * errno. */
 static int onnx_names(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t nr,
 		      uint32_t *id, uint32_t most,
 		      int (*read)(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f,
@@ -111,7 +112,8 @@ static int onnx_names(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 	return rc < 0 ? rc : n;
 }
 
-/* What the node reads or makes is what the function says that it does. */
+/* Map the names in field @formals of the function to those in field @actuals of the calling
+ * node. */
 static int onnx_bind_names(struct jetwatt_onnx *o, struct jetwatt_onnx_call *c, uint32_t formals,
 			   uint32_t actuals)
 {
@@ -126,7 +128,7 @@ static int onnx_bind_names(struct jetwatt_onnx *o, struct jetwatt_onnx_call *c, 
 	if (m < 0)
 		return m;
 	rc = jetwatt_graph_intern(o->g, "", 0, &none);
-	/* What the node leaves out is nothing. */
+	/* Inputs and outputs that the node leaves out get an empty name. */
 	for (; m < n && !rc; m++)
 		actual[m] = none;
 	c->n += (uint32_t)n;
@@ -158,7 +160,7 @@ int jetwatt_onnx_expand(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	return rc;
 }
 
-/* The attribute named @ref in fields @nr of @m. Return: 1, 0, negative errno. */
+/* Find the attribute named @ref in fields @nr of @m. Return: 1; 0: none; negative errno. */
 static int onnx_find_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
 			       uint32_t nr, uint32_t ref, struct jetwatt_wire_field *attr)
 {

@@ -1,26 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* For onnx.c, onnx_function.c and onnx_tensor.c alone: a file being read. */
+/* Internal header of the ONNX reader (onnx.c, onnx_function.c, onnx_tensor.c). */
 #ifndef JETWATT_ONNX_READ_H
 #define JETWATT_ONNX_READ_H
 
 #include "store/onnx.h"
 #include "store/wire.h"
 
-/* Functions of a file, and what one reads and makes. */
+/* Limits: functions of a file; inputs and outputs of a function, together. */
 #define JETWATT_ONNX_FUNCTIONS	4096
 #define JETWATT_ONNX_FORMALS	128
 
-/* @text: where its message lies */
+/**
+ * struct jetwatt_onnx_function - a function that the file defines
+ * @domain, @name: ids of its names in the graph
+ * @text: position of its FunctionProto in the file
+ */
 struct jetwatt_onnx_function {
 	uint32_t domain, name;
 	struct jetwatt_wire_field text;
 };
 
 /**
- * struct jetwatt_onnx_call - a function whose nodes are being read in place of a node that calls it
- * @outer: that the node itself is in, NULL: the network
- * @nr: names that mean nothing outside get it behind them; @depth: of calls in calls
- * @formal, @actual: @n names of the function's, and of the caller's
+ * struct jetwatt_onnx_call - a call that is being expanded: the nodes of a function replace the
+ * node
+ *	that calls it
+ * @outer: the call whose function contains the calling node; NULL: the network itself
+ * @function: the called function
+ * @node: the calling node
+ * @nr: number of the call, appended to names that are local to the function
+ * @depth: nesting depth of calls, from 1
+ * @formal, @actual: names of inputs and outputs in the function, and in the calling node
+ * @n: number of those names
  */
 struct jetwatt_onnx_call {
 	const struct jetwatt_onnx_call *outer;
@@ -30,7 +40,15 @@ struct jetwatt_onnx_call {
 	uint32_t formal[JETWATT_ONNX_FORMALS], actual[JETWATT_ONNX_FORMALS];
 };
 
-/* @at: where it is, for messages; @calls: so far */
+/**
+ * struct jetwatt_onnx - a file that is being read
+ * @wire: the bytes of the file
+ * @g: the graph to fill
+ * @at: offset of the current field, for messages
+ * @function, @functions: functions of the file
+ * @calls: number of calls expanded so far
+ * @call: the call that is being expanded; NULL: none
+ */
 struct jetwatt_onnx {
 	struct jetwatt_wire wire;
 	struct jetwatt_graph *g;
@@ -40,6 +58,8 @@ struct jetwatt_onnx {
 	const struct jetwatt_onnx_call *call;
 };
 
+/* Loop over the fields of a message: @f gets each field from @pos to @stop. Afterwards @rc is 0 at
+ * the end of the message, or a negative errno. */
 #define EACH_FIELD(o, f, pos, stop, rc) \
 	for (; ((rc) = jetwatt_wire_next(&(o)->wire, &(pos), (stop), &(f))) > 0;)
 
@@ -47,38 +67,45 @@ struct jetwatt_onnx {
 enum { NODE_IN = 1, NODE_OUT = 2, NODE_NAME = 3, NODE_OP = 4, NODE_ATTR = 5, NODE_DOMAIN = 7 };
 enum { ATTR_NAME = 1 };
 
-/* TensorProto.DataType, as far as numbers of that type are read. */
+/* TensorProto.DataType: the types whose numbers are read. */
 enum { JETWATT_ONNX_FLOAT = 1, JETWATT_ONNX_INT32 = 6, JETWATT_ONNX_INT64 = 7,
        JETWATT_ONNX_BOOL = 9, JETWATT_ONNX_DOUBLE = 11 };
-/* A double holds them all, and so does a sum of some. */
+/* Largest dimension. A double represents it exactly, and also a sum of several. */
 #define JETWATT_ONNX_DIM_MAX	1000000000000000ull
 
-/* A text; and a name, as the call that is being read has it. Return: 0; negative errno. */
+/* Read a string into the graph. Return: 0; negative errno. */
 int jetwatt_onnx_text(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id);
+/* Read the name of a value. Within a function, replace it by the name in the calling node, or
+ * append the number of the call. Return: 0; negative errno. */
 int jetwatt_onnx_name(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id);
+/* Read a NodeProto into the graph @body. Return: 0; negative errno. */
 int jetwatt_onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body);
 
 /* onnx_tensor.c */
-/* Bits of an element; 0: it has no size of its own, or @type is none. */
+/* Return the size of an element in bits; 0: the type has no fixed size, or @type is not a type. */
 int jetwatt_onnx_bits(uint64_t type);
-/* A number, or many of them packed, to the graph's. Return: 0; negative errno. */
+/* Read a number, or a packed field of numbers, into the graph. @wire: encoding of one number.
+ * *@nr: increased by the numbers stored in the graph, JETWATT_GRAPH_KNOWN at most. *@count:
+ * increased by the numbers read, which can be one more. Return: 0; negative errno. */
 int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int wire,
 			 int type, uint32_t *nr, uint32_t *count);
-/* A tensor, and a sparse one, to the graph's values. Return: 0; negative errno. */
+/* Read a TensorProto into a value of the graph. Return: 0; negative errno. */
 int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
 			uint32_t *value);
+/* Read a SparseTensorProto into a value of the graph. Return: 0; negative errno. */
 int jetwatt_onnx_sparse(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body);
 
-/* A function of the file. Return: 0; negative errno. */
+/* onnx_function.c: read the names of a FunctionProto. Return: 0; negative errno. */
 int jetwatt_onnx_function(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m);
-/* The function that node @m calls. Return: 1; 0: none; negative errno. */
+/* Find the function that node @m calls. Return: 1; 0: the node calls none; negative errno. */
 int jetwatt_onnx_called(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
 			const struct jetwatt_onnx_function **fn);
-/* Its nodes, in place of node @m. Return: 0; negative errno. */
+/* Read the nodes of the function @fn in place of node @m. Return: 0; negative errno. */
 int jetwatt_onnx_expand(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
 			const struct jetwatt_onnx_function *fn);
-/* The attribute that @ref means in the call being read: the caller's, or the function's own.
- * *@outer: whose names it has. Return: 1; 0: neither has it; negative errno. */
+/* Find the attribute that @ref refers to in the call that is being expanded: an attribute of the
+ * calling node, or the default of the function. *@outer: the call whose names the attribute uses.
+ * Return: 1; 0: no such attribute; negative errno. */
 int jetwatt_onnx_refer(struct jetwatt_onnx *o, uint32_t ref, struct jetwatt_wire_field *attr,
 		       const struct jetwatt_onnx_call **outer);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* TensorProto: sizes of a tensor and, of few elements, what they are. */
+/* Read a TensorProto: its dimensions and, if it has few elements, their values. */
 #include "store/onnx_read.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@ enum { TENSOR_DIM = 1, TENSOR_TYPE = 2, TENSOR_FLOAT = 4, TENSOR_INT32 = 5, TENS
        TENSOR_NAME = 8, TENSOR_RAW = 9, TENSOR_DOUBLE = 10, TENSOR_UINT64 = 11,
        TENSOR_EXTERNAL = 13, TENSOR_PLACE = 14 };
 
-/* Bits of an element by TensorProto.DataType; what has no size of its own: 0. */
+/* Size of an element in bits, by TensorProto.DataType; 0: no fixed size. */
 static const uint8_t element_bits[] = { 0,  32, 8,  8,	 16, 16, 32, 64, 0, 8, 16, 64,
 					32, 64, 64, 128, 16, 8,	 8,  8,	 8, 4, 4,  4 };
 
@@ -39,7 +39,6 @@ static double onnx_as_double(uint64_t raw, int type)
 	}
 }
 
-/* A number, or many of them packed, to the graph's. */
 int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int wire,
 			 int type, uint32_t *nr, uint32_t *count)
 {
@@ -61,7 +60,7 @@ int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field
 			if (rc)
 				return rc;
 		} else if (packed) {
-			return 0;	/* The graph has taken as many as it uses. */
+			return 0;	/* The graph stores no more. */
 		}
 	} while (packed);
 	return 0;
@@ -89,14 +88,14 @@ static int onnx_raw_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_fi
 	return 0;
 }
 
-/* Whose numbers mean anything to us. */
+/* Check whether numbers of this type are read. */
 static int onnx_type_readable(int type)
 {
 	return type == JETWATT_ONNX_FLOAT || type == JETWATT_ONNX_INT32 ||
 	       type == JETWATT_ONNX_INT64 || type == JETWATT_ONNX_BOOL || type == JETWATT_ONNX_DOUBLE;
 }
 
-/* Sizes and, of few elements, what they are. @name: NONE: an attribute's. */
+/* The tensor of an attribute has no name: @name stays JETWATT_GRAPH_NONE. */
 int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
 			uint32_t *value)
 {
@@ -129,7 +128,7 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 		} else if (f.nr == TENSOR_EXTERNAL || (f.nr == TENSOR_PLACE && f.value == 1)) {
 			external = 1;
 		} else if (nr < JETWATT_GRAPH_KNOWN) {
-			/* Types come before data, as onnx.proto's numbers do. */
+			/* onnx.proto numbers the type below the data, so it comes first. */
 			if (f.nr == TENSOR_FLOAT)
 				rc = jetwatt_onnx_numbers(o, &f, JETWATT_WIRE_32, JETWATT_ONNX_FLOAT,
 							  &nr, &count);
@@ -174,7 +173,7 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	return 0;
 }
 
-/* SparseTensorProto: its values, at the size that it would have in full. */
+/* A sparse tensor is stored with the size that it has when dense. */
 int jetwatt_onnx_sparse(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
 {
 	uint64_t at = m->at;

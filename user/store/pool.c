@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Exchange of profiles with a pool: the queries on the profile database. */
 #include "store/pool.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 
 #include "store/db_private.h"
 
-/* Columns of the workload behind those of the row. */
+/* Columns of the workload, behind those of JETWATT_DB_ROW. */
 #define WORKLOAD	"w.command, w.batch, w.cgroup, w.board, w.release, w.params, m.device, m.id"
 #define LEFT(ID, type, member, key, label, tag, hz, optional) " AND m." #member " = 0"
 
@@ -66,7 +67,7 @@ int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetw
 	static const char sql[] =
 		"SELECT " JETWATT_DB_ROW ", " WORKLOAD " FROM measurement m"
 		" JOIN workload w ON w.id = m.workload WHERE m.id > ? AND m.device = ''"
-		/* The pool has no place for them. */
+		/* The table of the pool has no columns for optional knobs. */
 		JETWATT_KNOB_OPTIONAL(LEFT)
 		" ORDER BY m.id LIMIT ?";
 	struct jetwatt_pool_row *row = calloc((size_t)most, sizeof(*row));
@@ -111,7 +112,7 @@ int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row,
 	for (size_t i = 0; i < n && rc == SQLITE_OK && !bad; i++) {
 		int64_t id;
 
-		/* A server may be told anything. No device is nobody: that is this one. */
+		/* Do not trust the server. An empty device name would mean this device. */
 		if (!jetwatt_db_storable(&row[i].row) || !*row[i].device) {
 			strange++;
 			continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a fleet has measured, shared through a server: the profile database's side
- * of it. Own rows go out in the order in which they were kept; rows of other
- * devices come in beside them and are never taken for own ones.
+ * Sharing of profiles through a server (a pool): the part that works on the profile database.
+ * jetwatt-sync talks to the server. Rows of this device are sent in the order in which they were
+ * added. Rows of other devices are stored with the name of their device, and are kept apart.
  */
 #ifndef JETWATT_POOL_H
 #define JETWATT_POOL_H
@@ -10,9 +10,11 @@
 #include "store/db.h"
 
 /**
- * struct jetwatt_pool_row - a measurement on its way
- * @id: of an own row in this database; later ones are greater
- * @device: who measured it
+ * struct jetwatt_pool_row - a measurement to send, or received
+ * @id: id of the row in this database; grows with every row; only of rows to send
+ * @device: name of the device that measured it; "": this one
+ * @workload: what ran
+ * @row: the measurement
  */
 struct jetwatt_pool_row {
 	int64_t id;
@@ -22,50 +24,52 @@ struct jetwatt_pool_row {
 };
 
 /**
- * struct jetwatt_pool_place - how far this device is with a pool
- * @pushed: own rows up to this id are there
- * @seen: the server's mark behind the last rows that were taken, "": none
+ * struct jetwatt_pool_place - progress of the exchange with a pool
+ * @pushed: rows of this device with an id up to this one have been sent
+ * @seen: position behind the last received rows, as the server names it; "": none received
  */
 struct jetwatt_pool_place {
 	int64_t pushed;
 	char seen[32];
 };
 
-/* @pool: the name that the server gives itself. A pool never met: all zero.
- * Return: 0; as jetwatt_db_open(). */
+/* Read the progress. @pool: name that the server gives itself. A new pool has a progress of all
+ * zeros. Return: 0; errors as jetwatt_db_open(). */
 int jetwatt_pool_place(struct jetwatt_db *db, const char *pool, struct jetwatt_pool_place *p,
 		       struct jetwatt_error_text *err);
+/* Store the progress. Return: 0; errors as jetwatt_db_open(). */
 int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetwatt_pool_place *p,
 		      struct jetwatt_error_text *err);
 
-/* Own rows behind id @after, @most of them, by id; caller frees. Return: how many;
- * as jetwatt_db_open(). */
+/* Read rows of this device with an id above @after, in the order of their id, @most at most. The
+ * caller frees *row. Return: number of rows; errors as jetwatt_db_open(). */
 int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetwatt_pool_row **row,
 		     struct jetwatt_error_text *err);
 
-/* Take rows of others, all or none of those that can be measurements.
- * @odd: grows by those that cannot. Return: how many were new; as jetwatt_db_open(). */
+/* Store rows of other devices, all or none. Rows that cannot be measurements are skipped; *@odd is
+ * increased by their number. Return: number of new rows; errors as jetwatt_db_open(). */
 int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row, size_t n,
 		      uint64_t *odd, struct jetwatt_error_text *err);
 
 /**
- * jetwatt_pool_prior() - what is known of a workload from elsewhere
+ * jetwatt_pool_prior() - read what other measurements say about a workload
  *
- * The same command with the same minibatch on the same board and parameters,
- * measured by other devices or by this one under another release or cgroup. One
- * row a mode, as jetwatt_pool_merge() has it.
- * Caller frees @row. Return: how many; as jetwatt_db_open().
+ * Reads the rows of the same command, minibatch size, board and parameters that other devices
+ * measured, or that this device measured with another software release or cgroup. They are merged
+ * to one row for each mode (jetwatt_pool_merge()). The caller frees *row.
+ * Return: number of rows; errors as jetwatt_db_open().
  */
 int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
 		       struct jetwatt_row **row, struct jetwatt_error_text *err);
 
 /**
- * jetwatt_pool_merge() - rows of one mode become one
- * @row: @n measurements of a workload, replaced by one row for each mode, by mode
- * @source: who measured each: by how much one is off in all modes alike is taken out
+ * jetwatt_pool_merge() - merge measurements of several devices to one row for each mode
+ * @row: @n measurements of one workload; replaced by the merged rows, in the order of modes
+ * @source: number of the device that made each measurement. A factor by which a device is off in
+ *	all modes alike is removed
  *
- * Medians all along: one device that errs moves little.
- * Return: how many are left; -ENOMEM.
+ * Uses medians, so one faulty device has little influence (consensus.c).
+ * Return: number of merged rows; -ENOMEM.
  */
 int jetwatt_pool_merge(struct jetwatt_row *row, const int64_t *source, size_t n);
 

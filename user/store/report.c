@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parse a board report into files, rails and chips. Every limit and type is checked. */
 #include "store/report.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ static int report_refuse(struct report_reader *r, const struct jetwatt_json_valu
 	return -EINVAL;
 }
 
-/* Below one of the four roots that a board is read from, and nowhere else. */
+/* Check that a path is below one of the roots that a board is read from, without "." and "..". */
 static bool report_path_ok(const char *path)
 {
 	static const char *const root[] = { "sys/", "proc/", "etc/", "var/lib/" };
@@ -101,7 +102,7 @@ static int take_file(struct report_reader *r, const struct jetwatt_json_value *v
 	} else if (jetwatt_json_get_string(v, "error")) {
 		f->data = NULL;
 	} else {
-		return report_refuse(r, v, "a file without its contents");
+		return report_refuse(r, v, "a file without contents");
 	}
 	f->len = f->data ? (size_t)(r->at - f->data) : 0;
 	r->out->nr_files++;
@@ -122,11 +123,11 @@ static int take_files(struct report_reader *r, const struct jetwatt_json_value *
 	int rc = 0;
 
 	if (!list || list->type != JETWATT_JSON_ARRAY)
-		return report_refuse(r, top, "it has no list of files");
+		return report_refuse(r, top, "the list \"files\" is missing");
 	for (v = list->first; v; v = v->next)
 		n++;
 	if (n > FILES_MAX)
-		return report_refuse(r, list, "more files than any board has");
+		return report_refuse(r, list, "too many files");
 	r->out->file = calloc(n + 1, sizeof(*r->out->file));
 	if (!r->out->file)
 		return -ENOMEM;
@@ -161,10 +162,10 @@ static int take_rail(struct report_reader *r, const struct jetwatt_json_value *v
 	int rc;
 
 	if (r->out->nr_rails == JETWATT_RAILS_MAX)
-		return report_refuse(r, v, "more rails than a module reports");
+		return report_refuse(r, v, "too many rails");
 	if (!label || strlen(label) >= sizeof(rail->label) || !on)
 		return report_refuse(r, v,
-				     "a rail without a label, or not said whether it is enabled");
+				     "a rail without \"label\" or \"enabled\"");
 	memset(rail, 0, sizeof(*rail));
 	strcpy(rail->label, label);
 	rail->enabled = on->type == JETWATT_JSON_TRUE;
@@ -184,7 +185,7 @@ static int take_chip(struct report_reader *r, const struct jetwatt_json_value *v
 	int rc;
 
 	if (r->out->nr_chips == JETWATT_REPORT_CHIPS)
-		return report_refuse(r, v, "more chips than a module reports");
+		return report_refuse(r, v, "too many chips");
 	if (!model || strlen(model) >= sizeof(chip->model))
 		return report_refuse(r, v, "a chip without a model");
 	memset(chip, 0, sizeof(*chip));
@@ -196,7 +197,7 @@ static int take_chip(struct report_reader *r, const struct jetwatt_json_value *v
 	return rc;
 }
 
-/* A list that is absent is empty: the module was not loaded. */
+/* Read each element of a list with @take. A missing list is empty: the module was not loaded. */
 static int take_list(struct report_reader *r, const struct jetwatt_json_value *top, const char *key,
 		     int (*take)(struct report_reader *r, const struct jetwatt_json_value *v))
 {
@@ -206,7 +207,7 @@ static int take_list(struct report_reader *r, const struct jetwatt_json_value *t
 	if (!list)
 		return 0;
 	if (list->type != JETWATT_JSON_ARRAY)
-		return report_refuse(r, list, "rails and chips are lists");
+		return report_refuse(r, list, "\"rails\" or \"chips\" is not a list");
 	for (v = list->first; v && !rc; v = v->next)
 		rc = take(r, v);
 	return rc;
@@ -228,7 +229,7 @@ int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_board_repo
 	if (rc)
 		goto out;
 	r.out->top = jetwatt_json_top(r.out->doc);
-	/* No contents are longer than how they are written. */
+	/* The decoded contents are never longer than their JSON text. */
 	r.out->bytes = r.at = malloc(len + 1);
 	if (!r.at) {
 		rc = -ENOMEM;
@@ -237,7 +238,7 @@ int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_board_repo
 	schema = jetwatt_json_get_string(r.out->top, "schema");
 	if (!schema)
 		rc = report_refuse(&r, r.out->top,
-				   "it does not say that it is a report of jetwatt");
+				   "the member \"schema\" is missing: not a report of jetwatt");
 	else if (strcmp(schema, JETWATT_REPORT_SCHEMA))
 		rc = report_refuse(&r, r.out->top,
 				   "a report of another version, not " JETWATT_REPORT_SCHEMA);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A report of a board, as jetwatt doctor --report writes it: the files of sysfs, procfs, the
- * device tree and /etc that decide what jetwatt finds, and what its module has made of them.
- * It comes from other people's machines, so nothing in it is trusted.
+ * Reader of board reports, which jetwatt doctor --report writes: the files of sysfs, procfs, the
+ * device tree and /etc that determine what jetwatt finds on a board, and what its module has found.
+ * Reports come from other people's machines, so the reader trusts nothing in them.
  */
 #ifndef JETWATT_REPORT_FILE_H
 #define JETWATT_REPORT_FILE_H
@@ -13,14 +13,15 @@
 #include "jetwatt.h"
 #include "util/json_read.h"
 
-/* Changes when a reader of before would misunderstand a report of now. */
+/* To be changed if older readers would misread a newer report. */
 #define JETWATT_REPORT_SCHEMA	"jetwatt-report/1"
+/* Most sensor chips in a report. */
 #define JETWATT_REPORT_CHIPS	16
 
 /**
  * struct jetwatt_report_file - one file of the board
- * @path: below the root, without a slash in front: "sys/class/..."
- * @data, @len: its contents; @data NULL: it is there and could not be read
+ * @path: path below the root, without a leading slash: "sys/class/..."
+ * @data, @len: its contents; @data NULL: the file exists but could not be read
  */
 struct jetwatt_report_file {
 	const char *path;
@@ -30,10 +31,10 @@ struct jetwatt_report_file {
 
 /**
  * struct jetwatt_board_report - a report that has been read
- * @top: the document itself, for what is only shown
- * @file, @nr_files: ascending by path, each once
- * @rail, @nr_rails: as the module listed them; 0: it was not loaded
- * @chip, @nr_chips: likewise
+ * @top: the JSON document, for data that is only displayed
+ * @file, @nr_files: the files, ascending by path, without duplicates
+ * @rail, @nr_rails: the rails that the module listed; 0: the module was not loaded
+ * @chip, @nr_chips: the sensor chips that the module listed
  */
 struct jetwatt_board_report {
 	const struct jetwatt_json_value *top;
@@ -49,16 +50,19 @@ struct jetwatt_board_report {
 };
 
 /**
- * jetwatt_report_parse() - read a report
+ * jetwatt_report_parse() - parse a report
+ * @report: gets the report; the caller frees it
+ * @line: gets the line of the error, 0: none in particular
+ * @why: gets the reason of the error
  *
- * Return: 0; -EINVAL: no report, or none of this schema; -EFBIG; -ENOMEM. Then @line (0: none
- * in particular) and @why say what is wrong. The caller frees *report.
+ * Return: 0; -EINVAL: not a report, or of another schema; -EFBIG; -ENOMEM.
  */
 int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_board_report **report,
 			 unsigned int *line, const char **why);
 void jetwatt_report_free(struct jetwatt_board_report *report);
 
-/* The contents of the file @path, which is not zero-terminated; NULL: not reported. */
+/* Find the file @path. Its contents are not zero-terminated. Return: NULL: not in the report, or it
+ * could not be read. */
 const struct jetwatt_report_file *jetwatt_report_find(const struct jetwatt_board_report *report,
 						      const char *path);
 

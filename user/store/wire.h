@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Protocol buffers, field by field, through a window of fixed size: what is
- * skipped is never read, and nothing is kept. No file can make us large, and one
- * that is all small fields ends at a limit.
+ * Reader of protocol buffers, field by field, for onnx.c. It reads a file through a window of fixed
+ * size, and skips a field without reading it, so memory use does not depend on the file. A limit
+ * on the bytes read bounds the time for a file of many small fields.
  */
 #ifndef JETWATT_WIRE_H
 #define JETWATT_WIRE_H
@@ -10,14 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Wire types of the encoding. */
 enum { JETWATT_WIRE_VARINT = 0, JETWATT_WIRE_64 = 1, JETWATT_WIRE_BYTES = 2, JETWATT_WIRE_32 = 5 };
 
 /**
- * struct jetwatt_wire - what is read from
+ * struct jetwatt_wire - the bytes to read from
  * @fd: a file, or -1: @memory
- * @size: of all of it
- * @window: @len bytes from @at on
- * @left: bytes that may still be looked at
+ * @memory: the bytes, if @fd is -1
+ * @size: total number of bytes
+ * @at, @len: position and number of the bytes in @window
+ * @left: number of bytes that may still be read
+ * @window: part of the file
  */
 struct jetwatt_wire {
 	int fd;
@@ -28,8 +31,10 @@ struct jetwatt_wire {
 
 /**
  * struct jetwatt_wire_field - one field
- * @value: of a number, as its bits
- * @at, @end: where bytes lie
+ * @nr: field number
+ * @type: wire type
+ * @value: the bits of a number
+ * @at, @end: position of the contents of a field of bytes, and of the byte behind it
  */
 struct jetwatt_wire_field {
 	uint32_t nr;
@@ -38,20 +43,21 @@ struct jetwatt_wire_field {
 };
 
 /**
- * jetwatt_wire_next() - the field at *@at, and where the next one is
- * @end: of the message
+ * jetwatt_wire_next() - read the field at *@at, and advance *@at to the next one
+ * @end: end of the message
  *
- * Return: 1; 0: the message ends here; -EBADMSG: no such encoding; -ENODATA: it
- * goes on beyond its end; -E2BIG: more than anybody wants to read; -EIO.
+ * Return: 1; 0: end of the message; -EBADMSG: not a valid encoding; -ENODATA: the field extends
+ * beyond the end of the message; -E2BIG: the limit of bytes is reached; -EIO.
  */
 int jetwatt_wire_next(struct jetwatt_wire *w, uint64_t *at, uint64_t end,
 		      struct jetwatt_wire_field *f);
 
-/* A number in a packed field, at *@at. @type: of each. Return: as above. */
+/* Read a number of a packed field at *@at. @type: wire type of the numbers. Return: as
+ * jetwatt_wire_next(). */
 int jetwatt_wire_number(struct jetwatt_wire *w, uint64_t *at, uint64_t end, int type,
 			uint64_t *value);
 
-/* @len bytes from @at on. Return: 0; -ENODATA, -E2BIG, -EIO. */
+/* Copy @len bytes from position @at. Return: 0; -ENODATA, -E2BIG, -EIO: as jetwatt_wire_next(). */
 int jetwatt_wire_bytes(struct jetwatt_wire *w, uint64_t at, void *buf, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A command line, a cgroup and a board, made comparable. */
+/* Normalise a command line, a cgroup and a board, so that runs can be compared. */
 #include "store/workload.h"
 
 #include <ctype.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Options, without dashes and with _ for -, whose values change between runs
- * but not what a minibatch does; and those whose values are nobody's business. */
+/* Options, without dashes and with _ for -, whose values differ between runs without changing what
+ * a minibatch does; and secrets. */
 static const char * const ignored_options[] = {
 	"checkpoint", "checkpoint_dir", "ckpt", "epochs", "exp_name", "log", "log_dir", "logdir",
 	"log_interval", "master_port", "max_epochs", "max_steps", "name", "num_epochs", "out",
@@ -19,13 +19,14 @@ static const char * const ignored_options[] = {
 	"save", "save_dir", "seed", "steps", "tensorboard_dir", "total_steps", "wandb_project",
 	"api_key", "hf_token", "key", "password", "secret", "token", "wandb_key", NULL,
 };
+/* Options whose value is the minibatch size. */
 static const char * const batch_options[] = {
 	"b", "batch", "batch_size", "batchsize", "bs", "mini_batch_size", "minibatch_size",
 	"per_device_train_batch_size", "train_batch_size", NULL,
 };
 
-/* An option: its name in @name, its value in *value (NULL: the next word is it,
- * or it has none). @bare: "batch=16" counts as well. */
+/* Parse an option. @name: its name in lower case, with _ for -; *@value: its value, NULL: in the
+ * next word, or none. @bare: accept "batch=16" without dashes too. Return: false: not an option. */
 static bool parse_option(const char *word, bool bare, char name[64], const char **value)
 {
 	size_t dashes = strspn(word, "-"), n = strcspn(word + dashes, "=");
@@ -47,7 +48,7 @@ static bool in_list(const char *name, const char * const *list)
 	return *list;
 }
 
-/* Text that grows; what does not fit goes into the hash. */
+/* A text that grows; what does not fit is hashed. */
 struct text {
 	char *at, *end;
 	SHA2_CTX rest;
@@ -97,7 +98,7 @@ static const char *base_name(const char *path)
 void jetwatt_workload_command(const char *const *arg, int n, char *buf, size_t len)
 {
 	char digest[SHA256_DIGEST_STRING_LENGTH];
-	/* Room for " ..." and half a hash. */
+	/* Leave space for " ..." and half a hash. */
 	struct text t = { .at = buf, .end = buf + len - 38 };
 	const char *value;
 	char name[64];
@@ -109,7 +110,7 @@ void jetwatt_workload_command(const char *const *arg, int n, char *buf, size_t l
 			continue;
 		}
 		if (in_list(name, ignored_options)) {
-			/* The value behind it, unless that is the next option. */
+			/* Skip the value in the next word, unless that is an option. */
 			if (!value && i + 1 < n && arg[i + 1][0] != '-')
 				i++;
 			continue;
@@ -152,7 +153,8 @@ uint32_t jetwatt_workload_batch(const char *const *arg, int n)
 	return 0;
 }
 
-/* "docker-9f86d081884c.scope" -> "docker-*.scope": ids are long and hexadecimal. */
+/* Replace ids by '*': "docker-9f86d081884c.scope" becomes "docker-*.scope". Ids have 12 or more
+ * hexadecimal digits. */
 static void strip_ids(char *s)
 {
 	char *to = s;
@@ -174,7 +176,7 @@ static void strip_ids(char *s)
 	*to = '\0';
 }
 
-/* "run-123.scope", "session-4.scope": what stands between dash and dot is a number. */
+/* Replace the number in "run-123.scope" and "session-4.scope" by '*'. */
 static void strip_number(char *part)
 {
 	char *dash = strchr(part, '-');
@@ -188,7 +190,7 @@ static void strip_number(char *part)
 
 void jetwatt_workload_cgroup(const char *line, char *buf, size_t len)
 {
-	const char *path = strstr(line, "::");	/* version 2; of version 1 any line */
+	const char *path = strstr(line, "::");	/* cgroup v2; with v1 any line will do */
 	char *last;
 
 	if (!path)
@@ -213,7 +215,7 @@ void jetwatt_workload_key(const struct jetwatt_workload *w, char key[JETWATT_WOR
 	char batch[16];
 
 	SHA256Init(&ctx);
-	/* Each with its zero byte, so that no two identities run together. */
+	/* Hash each with its zero byte, so that the boundaries between them count. */
 	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++)
 		SHA256Update(&ctx, (const uint8_t *)part[i], strlen(part[i]) + 1);
 	snprintf(batch, sizeof(batch), "%u", w->batch);

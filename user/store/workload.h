@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ran: two runs of one workload have one identity, whatever the process
- * was called, wherever its checkpoints went and whichever container it was in.
- * Pure: text in, text out.
+ * The identity of a workload. Two runs of the same workload have the same identity, even if the
+ * process name, the checkpoint directory or the container differ. Pure: text in, text out.
  */
 #ifndef JETWATT_WORKLOAD_H
 #define JETWATT_WORKLOAD_H
@@ -15,12 +14,12 @@
 
 /**
  * struct jetwatt_workload - the identity of what was measured
- * @command: as jetwatt_workload_command() writes it
- * @batch: samples in a minibatch, 0: not known
+ * @command: command line, as jetwatt_workload_command() writes it
+ * @batch: minibatch size in samples, 0: not known
  * @cgroup: as jetwatt_workload_cgroup() writes it
- * @board: its name
- * @release: of the board's software: "L4T 36.4.3", else "Linux 6.1.0"
- * @params: what else changes a mode's time and power: "tpc_pg_mask=0 ..."
+ * @board: name of the board
+ * @release: release of the board's software: "L4T 36.4.3", else "Linux 6.1.0"
+ * @params: other settings that change the time and power of a mode: "tpc_pg_mask=0 ..."
  */
 struct jetwatt_workload {
 	char command[JETWATT_WORKLOAD_TEXT];
@@ -29,25 +28,25 @@ struct jetwatt_workload {
 };
 
 /**
- * jetwatt_workload_command() - a command line without what does not matter
- * @arg, @n: as in /proc/PID/cmdline
+ * jetwatt_workload_command() - write a command line without the parts that differ between runs
+ * @arg, @n: arguments, as in /proc/PID/cmdline
+ * @buf, @len: gets the text
  *
- * The program by its name without directories; --option=value as two words;
- * options that name where results go, when the job ends or who may know (log
- * directories, epochs, tokens) left out with their values; words quoted as a
- * shell would need it. Too long a line ends in a hash of the rest.
+ * The program loses its directories, and --option=value becomes two words. Options that name where
+ * results go or when the job ends, and secrets (log directories, epochs, tokens), are left out with
+ * their values. Words are quoted as for a shell. If the line does not fit, its rest is replaced by
+ * a hash.
  */
 void jetwatt_workload_command(const char *const *arg, int n, char *buf, size_t len);
 
-/* The batch size that a command line names (--batch-size 16, -b 16, batch=16).
- * Return: 0: it names none. */
+/* Return the minibatch size in a command line (--batch-size 16, -b 16, batch=16); 0: none. */
 uint32_t jetwatt_workload_batch(const char *const *arg, int n);
 
-/* A cgroup's path without what is new in every run: container ids, session and
- * run numbers; a login session is "user.slice". @line: of /proc/PID/cgroup. */
+/* Write the path of a cgroup without parts that differ between runs: container ids, session and run
+ * numbers; a login session becomes "user.slice". @line: line of /proc/PID/cgroup. */
 void jetwatt_workload_cgroup(const char *line, char *buf, size_t len);
 
-/* The identity as one key. */
+/* Write the SHA-256 of all fields, in hexadecimal. */
 void jetwatt_workload_key(const struct jetwatt_workload *w, char key[JETWATT_WORKLOAD_KEY]);
 
 #endif
