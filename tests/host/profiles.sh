@@ -54,7 +54,7 @@ check "the table fits 80 columns" '[ $status = 0 ] && [ "$(wc -l < "$d/out")" = 
 mkdir -p "$d/config/jetwatt"
 printf '# mine\nflux = 3\ndb = %s\n' "$d/user.db" > "$d/config/jetwatt/jetwatt.conf"
 run $J import "$d/one.csv"
-check "the user's file" '[ $status = 0 ] && [ -e "$d/user.db" ] && grep -q "line 2 is no setting" "$d/err"'
+check "the user's file" '[ $status = 0 ] && [ -e "$d/user.db" ] && grep -q "line 2 is ignored" "$d/err"'
 JETWATT_DB=$d/env.db run $J import "$d/one.csv"
 check "the environment goes before it" '[ $status = 0 ] && [ -e "$d/env.db" ]'
 JETWATT_DB=$d/none.db run $J import "$d/one.csv" --db "$d/option.db"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parse the command line of a verb with argp(3), and check names of options before argp does. */
 #include "util/args.h"
 
 #include <errno.h>
@@ -23,8 +24,9 @@ enum { NO_COLOR = JETWATT_ARGS_COMMON, PROGRESS, JSON };
 static const struct argp_option common_options[] = {
 	{ "quiet", 'q', NULL, 0, "Say only what was asked for", -2 },
 	{ "verbose", 'v', NULL, 0, "Say more", -2 },
-	{ "no-color", NO_COLOR, NULL, 0, "No colour; so does the environment's NO_COLOR", -2 },
-	{ "progress", PROGRESS, NULL, 0, "Show progress even where there is no terminal", -2 },
+	{ "no-color", NO_COLOR, NULL, 0, "Disable colour, like NO_COLOR in the environment", -2 },
+	{ "progress", PROGRESS, NULL, 0, "Show progress even if standard error is not a terminal",
+	  -2 },
 	{ 0 }
 };
 
@@ -57,7 +59,7 @@ static const struct argp common_argp = {
 };
 
 static const struct argp_option json_options[] = {
-	{ "json", JSON, NULL, 0, "As JSON", 0 },
+	{ "json", JSON, NULL, 0, "Print JSON", 0 },
 	{ 0 }
 };
 
@@ -74,7 +76,7 @@ static error_t parse_json(int key, char *arg, struct argp_state *state)
 
 const struct argp jetwatt_args_json_argp = { json_options, parse_json, NULL, NULL, NULL, NULL, NULL };
 
-/* The verb's own parser, handed to argp between ours and the input. */
+/* Input of the outer parser: the verb's parser, its input and its groups. */
 struct args_verb {
 	argp_parser_t parser;
 	void *input;
@@ -131,7 +133,6 @@ static int takes_value(const struct argp_option *o, const char *word)
 	return 0;
 }
 
-/* Does any of the options take a value? */
 static int any_takes_value(const struct argp_option *options,
 			   const struct jetwatt_args_group *group, const char *word)
 {
@@ -142,15 +143,16 @@ static int any_takes_value(const struct argp_option *options,
 	return yes;
 }
 
-/* Verbs with no --json, and what to take instead. */
+/* Return what to use instead of --json, for verbs without it; NULL: nothing special. */
 static const char *instead_of_json(const char *verb)
 {
 	static const struct {
 		const char *verb, *instead;
 	} none[] = {
-		{ "top", "it is a picture for a terminal: jetwatt stat --json, or record and export -f jsonl" },
-		{ "mark", "it has nothing to say: stat --json counts the marks" },
-		{ "export", "the format is the output: --format jsonl, or chrome" },
+		{ "top",
+		  "top needs a terminal; use jetwatt stat --json, or record and export -f jsonl" },
+		{ "mark", "mark prints nothing; jetwatt stat --json counts the marks" },
+		{ "export", "choose the format of the output: --format jsonl, or chrome" },
 	};
 	const char *last = strrchr(verb, ' ');
 
@@ -160,7 +162,7 @@ static const char *instead_of_json(const char *verb)
 	return NULL;
 }
 
-/* getopt() only says that it does not know an option. */
+/* Look for unknown options, to suggest a similar one. getopt(3) only reports them as unknown. */
 static void check_names(const struct argp_option *options, const struct jetwatt_args_group *group,
 			char **argv)
 {
@@ -177,7 +179,7 @@ static void check_names(const struct argp_option *options, const struct jetwatt_
 
 		if (any_takes_value(options, group, argv[-1]))
 			continue;
-		/* From the first plain word on it may be a command with its own options. */
+		/* The first plain word may begin a command, which has options of its own. */
 		if ((*argv)[0] != '-')
 			return;
 		if ((*argv)[1] != '-')
@@ -201,7 +203,7 @@ static void print_version(FILE *f, struct argp_state *state)
 	fprintf(f, "jetwatt %s\n", JETWATT_VERSION);
 }
 
-/* An empty variable is as good as none (no-color.org). */
+/* An empty variable counts as not set (no-color.org). */
 static int env_set(const char *variable)
 {
 	const char *value = getenv(variable);
@@ -224,14 +226,14 @@ void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char 
 	struct jetwatt_args *a = input;
 	int terminal = isatty(STDOUT_FILENO);
 
-	/* A program of its own has its own name. */
+	/* Other programs than jetwatt have a full name of their own. */
 	snprintf(name, sizeof(name), "%s%s", strncmp(verb, "jetwatt", 7) ? "jetwatt " : "", verb);
 	program_invocation_name = name;
 	argv[0] = name;
 	jetwatt_error_name(name);
 	argp_err_exit_status = JETWATT_EXIT_USAGE;
 	argp_program_version_hook = print_version;
-	/* Its note on short and long options is longer than what we have to say. */
+	/* Suppress argp's note about arguments of short and long options. */
 	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
 	for (int i = 0; i < JETWATT_ARGS_GROUPS && group[i].argp; i++)
 		child[i + 1].argp = group[i].argp;
@@ -261,8 +263,8 @@ double jetwatt_args_quantity(const char *option, const char *text, const char *u
 
 	snprintf(fix, sizeof(fix), "give a value from %g%s to %g%s", lo, unit, hi, unit);
 	if (jetwatt_unit_parse(text, unit, &v))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "%s: \"%s\" is no value in %s",
-				       option, text, unit));
+		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix,
+				       "%s: \"%s\" is not a value in %s", option, text, unit));
 	if (v < lo || v > hi)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "%s: %s is out of range",
 				       option, text));
@@ -311,8 +313,8 @@ uint32_t jetwatt_args_rungs(const char *text)
 		if (!strcmp(text, rungs[i].name))
 			return rungs[i].rung;
 	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-			       "one of auto, uprobe, tracepoint, module, marker",
-			       "--probe: no such way to see waits: %s", text));
+			       "give one of auto, uprobe, tracepoint, module, marker",
+			       "--probe: no such backend: %s", text));
 }
 
 const char *jetwatt_args_rung_name(uint32_t rung)
@@ -327,11 +329,11 @@ void jetwatt_args_one_job(const struct jetwatt_args_job *job, int required)
 {
 	if ((job->pid != 0) + (job->argv != NULL) + (job->cgroup != NULL) > 1)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-				       "give one of them: the running job or the command to start",
+				       "give either the running job or the command to start",
 				       job->cgroup ? "more than one of -p, --cgroup and a command" :
 				       "both -p and a command"));
 	if (required && !job->pid && !job->argv && !job->cgroup)
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
-				       "-p PID for a running job, or -- COMMAND to start one",
-				       "no job to watch"));
+				       "give -p PID for a running job, or -- COMMAND to start one",
+				       "no job given"));
 }

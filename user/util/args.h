@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Options that every verb has, and the way all verbs read theirs.
+ * Command line of every verb: the options that all verbs have, and parsers of values. Built on
+ * argp(3). A parser that refuses its input prints an error and ends the process with status 2.
  */
 #ifndef JETWATT_UTIL_ARGS_H
 #define JETWATT_UTIL_ARGS_H
@@ -9,15 +10,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Keys of long options without a letter start here. */
+/* Keys of long options without a letter, for verbs and for the common options. */
 enum { JETWATT_ARGS_LONG = 0x100, JETWATT_ARGS_COMMON = 0x200 };
 
 /**
- * struct jetwatt_args - what every verb's input starts with
- * @quiet, @verbose: how often -q and -v were given
- * @color: may write colour to standard output
+ * struct jetwatt_args - common options; the input of every verb begins with it
+ * @quiet, @verbose: number of times that -q and -v were given
+ * @color: colour may be written to standard output
  * @progress: show progress on standard error
- * @lines: progress as lines, because standard error is not a terminal
+ * @lines: show progress as lines, because standard error is not a terminal
+ * @no_color, @want_progress: --no-color and --progress were given
  */
 struct jetwatt_args {
 	int quiet, verbose;
@@ -26,11 +28,11 @@ struct jetwatt_args {
 };
 
 /**
- * struct jetwatt_args_job - whom to watch: -p PID, a cgroup, or a command
- * @pid: 0: none given
- * @argv: NULL: none given
- * @cgroup: NULL: none given
- * @rungs: of enum jetwatt_rung, 0: auto
+ * struct jetwatt_args_job - the job to measure: -p PID, --cgroup, or a command
+ * @pid: 0: not given
+ * @argv: NULL: not given
+ * @cgroup: NULL: not given
+ * @rungs: backend of the probe, of enum jetwatt_rung; 0: choose automatically
  */
 struct jetwatt_args_job {
 	pid_t pid;
@@ -41,54 +43,61 @@ struct jetwatt_args_job {
 
 /**
  * struct jetwatt_args_group - options that several verbs share
- * @argp: their options and parser
- * @at: where the parser's input lies in the verb's
+ * @argp: the options and their parser
+ * @at: offset of the parser's input in the verb's input, in bytes
  */
 struct jetwatt_args_group {
 	const struct argp *argp;
 	size_t at;
 };
 
+/* Most groups of a verb. */
 #define JETWATT_ARGS_GROUPS	4
 
-/* --json, for verbs whose only output it is; its input is an int. */
+/* --json, for verbs without another output format. Its input is an int. */
 extern const struct argp jetwatt_args_json_argp;
 
 /**
- * jetwatt_args_parse() - read a verb's arguments
- * @verb: its name, for messages
- * @doc: one line about it, for --help
- * @input: starts with a struct jetwatt_args; handed to @parser
+ * jetwatt_args_parse() - parse the arguments of a verb
+ * @verb: name of the verb, for messages
+ * @args_doc: arguments in the usage line of --help
+ * @doc: description for --help
+ * @options, @parser: options of the verb
+ * @argc, @argv: the arguments; @argv[0] is replaced by the name of the program and the verb
+ * @input: begins with a struct jetwatt_args; passed to @parser
  *
- * Adds -q -v --no-color --progress --help --version to @options. Ends the
- * process as argp does: status 0 for --help and --version, 2 for what makes no
- * sense, and then says what may have been meant.
+ * Adds -q, -v, --no-color, --progress, --help and --version. --help and --version end the process
+ * with status 0. An unknown option ends it with status 2 and a suggestion.
  */
 void jetwatt_args_parse(const char *verb, const char *args_doc, const char *doc,
 			const struct argp_option *options, argp_parser_t parser, int argc,
 			char **argv, void *input);
 
-/* As above, with shared options beside the verb's own, of which there may be none
- * (@options and @parser NULL). @group: ends with @argp NULL. */
+/* As jetwatt_args_parse(), with shared groups of options. @options and @parser may be NULL. @group:
+ * an array, JETWATT_ARGS_GROUPS at most; the last element has @argp NULL. */
 void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char *doc,
 			     const struct argp_option *options, argp_parser_t parser,
 			     const struct jetwatt_args_group *group, int argc, char **argv,
 			     void *input);
 
-/* For parsers: read a quantity or a number, or end with status 2. */
+/* Parse a quantity in @unit, an integer, or a PID, in the range from @lo to @hi. @option: name for
+ * messages. Any other text ends the process with status 2. */
 double jetwatt_args_quantity(const char *option, const char *text, const char *unit, double lo,
 			     double hi);
 long jetwatt_args_count(const char *option, const char *text, long lo, long hi);
 pid_t jetwatt_args_pid(const char *text);
 
-/* --probe auto|uprobe|tracepoint|module|marker */
+/* Parse the value of --probe: auto, uprobe, tracepoint, module or marker. Return: backend, of enum
+ * jetwatt_rung; 0: auto. */
 uint32_t jetwatt_args_rungs(const char *text);
+/* Return the name of a backend; "none": there is no such backend. */
 const char *jetwatt_args_rung_name(uint32_t rung);
 
-/* For ARGP_KEY_ARG: everything from here on is the command. */
+/* Handle ARGP_KEY_ARG: the command of the job begins with this argument. */
 void jetwatt_args_command(struct jetwatt_args_job *job, struct argp_state *state);
 
-/* Exactly one of -p, --cgroup and a command, or none if not @required: else status 2. */
+/* End the process with status 2 if more than one of -p, --cgroup and a command is given, or none
+ * and @required. */
 void jetwatt_args_one_job(const struct jetwatt_args_job *job, int required);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Read CLOCK_MONOTONIC. */
 #include "util/clock.h"
 
 #include <time.h>

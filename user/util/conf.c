@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Read configuration files and report their errors. */
 #include "util/conf.h"
 
 #include <ctype.h>
@@ -42,7 +43,7 @@ int jetwatt_conf_name(const char *name, const char *const *names, unsigned int l
 	return jetwatt_conf_refuse(e, line, near ? near : all, "there is no setting \"%.40s\"", name);
 }
 
-/* A copy without the blanks around it. Return: its length. */
+/* Copy a text without surrounding white space. Return: length of the copy. */
 static size_t conf_trim(char *to, const char *from, const char *end)
 {
 	while (from < end && isspace((unsigned char)*from))
@@ -64,14 +65,16 @@ static int conf_parse_line(const char *text, const char *stop, unsigned int line
 		return jetwatt_conf_refuse(e, line, "put long commands into a script",
 					   "the line is too long");
 	if (memchr(text, '\0', (size_t)(stop - text)))
-		return jetwatt_conf_refuse(e, line, "a plain text file", "there is a NUL in it");
+		return jetwatt_conf_refuse(e, line, "use a plain text file",
+					   "it contains a NUL byte");
 	if (!conf_trim(name, text, stop) || *name == '#')
 		return 0;
 	if (!equal)
-		return jetwatt_conf_refuse(e, line, "NAME = VALUE", "there is no =");
+		return jetwatt_conf_refuse(e, line, "write NAME = VALUE", "there is no =");
 	conf_trim(name, text, equal);
 	if (!conf_trim(value, equal + 1, stop))
-		return jetwatt_conf_refuse(e, line, "write it behind the =, or leave the line away",
+		return jetwatt_conf_refuse(e, line,
+					   "write a value behind the =, or remove the line",
 					   "%.40s has no value", name);
 	return fn(name, value, line, arg, e);
 }
@@ -107,8 +110,9 @@ int jetwatt_conf_read(const char *path, const char *manual, const char **out, si
 	bad = ferror(f) ? errno : 0;
 	fclose(f);
 	if (bad || *size == sizeof(text))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, bad ? strerror(bad) : "it is too long",
-					 fix, "cannot read %s", path);
+		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+					 bad ? strerror(bad) : "the file is too long", fix,
+					 "cannot read %s", path);
 	*out = text;
 	return 0;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Derive the name of this device from /etc/machine-id. */
 #include "util/device_id.h"
 
 #include <sha256.h>
@@ -7,7 +8,7 @@
 
 #include "util/error.h"
 
-/* machine-id(5): not to be shown to others as it is. */
+/* Hash the machine-id: machine-id(5) says that it must not be shown to others. */
 int jetwatt_device_name(const char *given, char name[JETWATT_DEVICE_NAME])
 {
 	char text[64] = "jetwatt ", digest[SHA256_DIGEST_STRING_LENGTH];
@@ -24,9 +25,10 @@ int jetwatt_device_name(const char *given, char name[JETWATT_DEVICE_NAME])
 		fclose(f);
 	}
 	if (n < 32)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "/etc/machine-id has no name for it",
-					 "systemd-machine-id-setup, or --device NAME",
-					 "which device is this?");
+		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+					 "/etc/machine-id is missing or too short",
+					 "run systemd-machine-id-setup, or give --device NAME",
+					 "this device has no name");
 	SHA256Init(&ctx);
 	SHA256Update(&ctx, (const uint8_t *)text, at + 32);
 	SHA256End(&ctx, digest);

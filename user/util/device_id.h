@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What this device is called where many of them meet. */
+/* The name of this device in a pool or on an MQTT broker, where many devices meet. */
 #ifndef JETWATT_UTIL_DEVICE_ID_H
 #define JETWATT_UTIL_DEVICE_ID_H
 
-#define JETWATT_DEVICE_NAME	65	/* longest name, terminated */
+#define JETWATT_DEVICE_NAME	65	/* longest name, in bytes with the NUL */
 
-/* @given: or a hash of its machine-id. Return: 0, exit code. */
+/* Copy @given, or a hash of the machine-id if it is NULL, to @name. Prints errors. Return: 0; exit
+ * status. */
 int jetwatt_device_name(const char *given, char name[JETWATT_DEVICE_NAME]);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Print messages on standard error. */
 #include "util/error.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ int jetwatt_error_say(int code, const char *why, const char *fix, const char *wh
 	va_list ap;
 
 	fflush(stdout);
-	/* jetwattd has several threads: their words do not mix. */
+	/* Lock the stream, so that messages of several threads do not mix. */
 	flockfile(stderr);
 	fprintf(stderr, "%s: ", self);
 	va_start(ap, what);
@@ -42,21 +43,21 @@ const char *jetwatt_error_advice(int err)
 {
 	switch (err < 0 ? -err : err) {
 	case ENOMEM:
-		return "free some memory: free -h";
+		return "free some memory; free -h shows what is used";
 	case ENOSPC:
 	case EDQUOT:
 	case EFBIG:
-		return "make room, or name another place: df -h";
+		return "free some space (df -h), or name another file";
 	case EACCES:
 	case EPERM:
 	case EROFS:
-		return "run as root, or name another place";
+		return "run as root, or name another file";
 	case ENOENT:
 	case ENOTDIR:
 	case EISDIR:
 		return "check the path";
 	case EIO:
-		return "is the disk full, or failing? df -h; dmesg";
+		return "check whether the disk is full or failing: df -h; dmesg";
 	default:
 		return NULL;
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How jetwatt says no: what, why, fix, one line each, on stderr.
+ * Error messages on standard error: what failed, why, and a fix, one line each. Thread-safe.
  */
 #ifndef JETWATT_UTIL_ERROR_H
 #define JETWATT_UTIL_ERROR_H
 
-/* Exit status of every verb; stat and record return their command's own. */
+/* Exit status of every verb. stat and record return the status of their command. */
 enum {
 	JETWATT_EXIT_OK,
 	JETWATT_EXIT_FAILED,
@@ -18,30 +18,30 @@ enum {
 	JETWATT_EXIT_NOTFOUND = 127,
 };
 
-/* What went wrong, one line each: what, why, how to fix it. */
+/* The three lines of an error: what failed, why, how to fix it. */
 struct jetwatt_error_text {
 	char what[320], why[256], fix[256];
 };
 
-/* The name in front of every message: "jetwatt stat". */
+/* Set the prefix of every message, for example "jetwatt stat". @name is not copied. */
 void jetwatt_error_name(const char *name);
+/* Suppress jetwatt_error_note() if @quiet. */
 void jetwatt_error_quiet(int quiet);
 
-/* Say what is wrong, why, and what to do; @why and @fix may be NULL.
- * Return: @code. */
+/* Print an error; @why and @fix may be NULL. Return: @code. */
 int jetwatt_error_say(int code, const char *why, const char *fix, const char *what, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The board's own words. @err: what its function returned. Return: exit code. */
+/* Print the error @e of a function that returned the negative errno @err. Return: exit status. */
 int jetwatt_error_board(int err, const struct jetwatt_error_text *e);
 
-/* Something worth knowing that does not stop us; silent under -q. */
+/* Print an information that is not an error; nothing with -q. */
 void jetwatt_error_note(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
-/* What usually helps against an errno, of either sign; NULL: nothing is known to. */
+/* Return a fix that usually helps against an errno, positive or negative; NULL: none. */
 const char *jetwatt_error_advice(int err);
 
-/* Exit code that fits a negative errno. */
+/* Return the exit status for a negative errno. */
 int jetwatt_error_code(int err);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Build and install the seccomp filters. */
 #include "util/fence.h"
 
 #include <errno.h>
@@ -16,10 +17,11 @@
 #define ARCH	AUDIT_ARCH_X86_64
 #endif
 
-/* Where a number of x86-64 is one of x32: those are other calls with the same effect. */
+/* x32 calls on x86-64 have this bit in their number; the filter denies all of them. */
 #define X32_BIT	0x40000000
 
-/* Headers of JetPack 5 lack the newer ones; since 5.1 a number is one on every machine. */
+/* The headers of JetPack 5 lack the newer numbers. Since Linux 5.1 a new call has the same number
+ * on every architecture. */
 #ifndef SYS_pidfd_getfd
 #define SYS_pidfd_getfd	438
 #endif
@@ -36,6 +38,8 @@
 #define CALLS_MAX	64
 #define REFUSE		(SECCOMP_RET_ERRNO | EPERM)
 
+/* Install a filter: the @n calls in @call get the action @these, all others @others. Return: 0;
+ * negative errno. */
 static int fence_install(const int *call, size_t n, unsigned int these, unsigned int others)
 {
 	struct sock_filter code[CALLS_MAX + 8];
@@ -69,7 +73,8 @@ static int fence_install(const int *call, size_t n, unsigned int these, unsigned
 	program.len = (unsigned short)at;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	/* A library may have started threads already: in all of them, or not at all. */
+	/* A library may have started threads already, so install the filter in all threads, or
+	 * fail. */
 	rc = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
 	return rc < 0 ? -errno : rc ? -EBUSY : 0;
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Recursive-descent parser. Values are in blocks, strings in one buffer; the document owns both. */
 #include "util/json_read.h"
 
 #include <errno.h>
@@ -9,14 +10,19 @@
 #define DEPTH_MAX	32
 #define BLOCK		1024
 
-/* Values are allocated in blocks, so that freeing needs no walk through the tree. */
+/* Values are allocated in blocks, so they can be freed without walking the tree. */
 struct block {
 	struct block *previous;
 	size_t used;
 	struct jetwatt_json_value value[BLOCK];
 };
 
-/* @pool: decoded strings; none is longer than what it was decoded from, plus its NUL. */
+/**
+ * struct jetwatt_json_doc - a document
+ * @block: blocks of values
+ * @top: the top value
+ * @pool: decoded strings; none is longer than its text in the document, plus the NUL
+ */
 struct jetwatt_json_doc {
 	struct block *block;
 	struct jetwatt_json_value *top;
@@ -106,7 +112,7 @@ static void json_put_utf8(struct json_reader *r, unsigned int c)
 	}
 }
 
-/* What follows a backslash. */
+/* Decode what follows a backslash. Return: 0; -1: not a valid escape sequence. */
 static int json_escape(struct json_reader *r)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -285,7 +291,7 @@ int jetwatt_json_parse(const char *text, size_t len, struct jetwatt_json_doc **d
 		return -EFBIG;
 	*why = strerror(ENOMEM);
 	r.doc = calloc(1, sizeof(*r.doc));
-	/* A number may be one digit and the next character a comma: two bytes each are enough. */
+	/* A number of one digit needs two bytes with its NUL, so twice the length is enough. */
 	r.pool = malloc(2 * len + 2);
 	if (!r.doc || !r.pool) {
 		free(r.doc);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A JSON reader (RFC 8259) for files that others may have written: bounded in
- * depth and size, strict, and it names the line of what is wrong.
+ * Strict JSON parser (RFC 8259) for files from untrusted sources: size and nesting depth are
+ * limited, and errors name their line.
  */
 #ifndef JETWATT_UTIL_JSON_READ_H
 #define JETWATT_UTIL_JSON_READ_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JETWATT_JSON_READ_MAX	(16u << 20)	/* bytes of a document */
+#define JETWATT_JSON_READ_MAX	(16u << 20)	/* largest document, in bytes */
 
 enum jetwatt_json_type {
 	JETWATT_JSON_NULL, JETWATT_JSON_FALSE, JETWATT_JSON_TRUE, JETWATT_JSON_NUMBER,
@@ -18,11 +18,12 @@ enum jetwatt_json_type {
 
 /**
  * struct jetwatt_json_value - one value of a document
- * @key: its name, if it is in an object
+ * @type: type of the value
+ * @line: line in which the value begins, from 1
+ * @key: its name, if it is a member of an object
  * @text: of a string: decoded; of a number: as written
  * @first: first element of an array or object, NULL: it is empty
- * @next: next element of the container that this value is in
- * @line: where it begins
+ * @next: next element of the array or object that contains this value
  */
 struct jetwatt_json_value {
 	enum jetwatt_json_type type;
@@ -34,23 +35,27 @@ struct jetwatt_json_value {
 struct jetwatt_json_doc;
 
 /**
- * jetwatt_json_parse() - read a document
+ * jetwatt_json_parse() - parse a document
+ * @text, @len: the document
+ * @doc: gets the values; the caller frees it
+ * @line: gets the line of an error
+ * @why: gets the reason of an error
  *
- * Return: 0; -EINVAL: not JSON, or too deep: @line and @why say what; -EFBIG;
- * -ENOMEM. The caller frees *doc.
+ * Return: 0; -EINVAL: not JSON, or nested too deep; -EFBIG: too large; -ENOMEM.
  */
 int jetwatt_json_parse(const char *text, size_t len, struct jetwatt_json_doc **doc,
 		       unsigned int *line, const char **why);
 void jetwatt_json_free(struct jetwatt_json_doc *doc);
 
+/* Return the top value of a document. It lives as long as the document. */
 const struct jetwatt_json_value *jetwatt_json_top(const struct jetwatt_json_doc *doc);
 
-/* The member @key of an object; NULL: @v is no object, or it has none. */
+/* Return the member @key of an object; NULL: @v is not an object, or has no such member. */
 const struct jetwatt_json_value *jetwatt_json_get(const struct jetwatt_json_value *v,
 						  const char *key);
-/* The text of a member that is a string; NULL: there is none. */
+/* Return the text of a string member; NULL: there is no such member. */
 const char *jetwatt_json_get_string(const struct jetwatt_json_value *v, const char *key);
-/* A member that is a whole number from 0 to @max. Return: 0, -EINVAL. */
+/* Get an integer member from 0 to @max. Return: 0; -EINVAL: there is no such member. */
 int jetwatt_json_get_uint(const struct jetwatt_json_value *v, const char *key, uint64_t max,
 			  uint64_t *n);
 

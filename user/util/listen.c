@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Create a listening Unix socket safely in a directory that another user may write. */
 #include "util/listen.h"
 
 #include <errno.h>
@@ -14,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Another process that starts as well has the lock for microseconds. */
+/* Attempts 1 ms apart; another starting process holds the lock for microseconds. */
 #define LOCK_TRIES	50
 
-/* Does a process listen there? */
+/* Check whether a process listens on the socket. */
 static int socket_in_use(const struct sockaddr_un *at, int type)
 {
 	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -25,20 +26,22 @@ static int socket_in_use(const struct sockaddr_un *at, int type)
 	struct ucred who;
 	socklen_t len = sizeof(who);
 
-	/* Not known: then the socket is not taken from a process that may listen there. */
+	/* If that can't be checked, assume that a process listens. */
 	if (fd < 0)
 		return 1;
 	refused = connect(fd, (const struct sockaddr *)at, sizeof(*at)) ? errno : 0;
-	/* A child of a process that was killed may still have its socket. */
+	/* A child of a killed process may have inherited the socket: then the peer's PID does not
+	 * exist. */
 	if (!refused && !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
 		gone = who.pid > 0 && kill(who.pid, 0) && errno == ESRCH;
 	close(fd);
-	/* EAGAIN: its backlog is full. */
+	/* EAGAIN means that the backlog of the listening process is full. */
 	return (!refused && !gone) || refused == EAGAIN;
 }
 
-/* One process at a time looks and binds. Who may read the directory could hold the lock, so
- * it is not waited for. Return: descriptor, -1: without a lock. */
+/* Lock the directory, so that one process at a time checks the file and binds the socket. Continue
+ * without the lock after LOCK_TRIES: any process that can read the directory could hold it.
+ * Return: descriptor; -1: the directory cannot be opened. */
 static int listen_lock_dir(const char *path)
 {
 	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -56,6 +59,7 @@ static int listen_lock_dir(const char *path)
 	return fd;
 }
 
+/* Delete the socket file of a process that has ended. Return: 0; negative errno. */
 static int remove_stale_socket(const struct sockaddr_un *at, int type)
 {
 	struct stat st;
@@ -69,7 +73,8 @@ static int remove_stale_socket(const struct sockaddr_un *at, int type)
 	return unlink(at->sun_path) && errno != ENOENT ? -errno : 0;
 }
 
-/* The file is ours, whatever has happened to its name since. */
+/* Set group and mode of the socket file. Use a descriptor, because another user may replace the
+ * name at any time. */
 static int set_socket_access(struct jetwattd_listener *l, const char *path, gid_t group, int all)
 {
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc = 0, given;
@@ -78,7 +83,7 @@ static int set_socket_access(struct jetwattd_listener *l, const char *path, gid_
 
 	if (fd < 0)
 		return -errno;
-	/* Another name of it would be that of a socket which another process of ours has made. */
+	/* A second link would be the socket of another jetwatt process under this name. */
 	if (fstat(fd, &st) || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1) {
 		close(fd);
 		return -EEXIST;
@@ -89,7 +94,7 @@ static int set_socket_access(struct jetwattd_listener *l, const char *path, gid_
 		!fchownat(fd, "", (uid_t)-1, group, AT_EMPTY_PATH);
 	if (!given && errno != EPERM)
 		rc = -errno;
-	/* A group that it cannot be given to: who it is, is asked at the door. */
+	/* If the group cannot be set, let every user connect; the server checks its clients. */
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	if (!rc && (all || !given) && chmod(name, 0666))
 		rc = -errno;

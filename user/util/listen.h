@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Listening on a socket in a directory that another user may write.
+ * Listen on a Unix socket in a directory that another user may write. Used by the servers:
+ * jetwattd, jetwatt-knobs, jetwatt-files.
  */
 #ifndef JETWATT_UTIL_LISTEN_H
 #define JETWATT_UTIL_LISTEN_H
@@ -8,9 +9,9 @@
 #include <sys/types.h>
 
 /**
- * struct jetwattd_listener - a socket and its file
- * @fd: -1: none
- * @dev, @ino: of the file, so that only our own is deleted
+ * struct jetwattd_listener - a listening socket and its file
+ * @fd: the socket, -1: none
+ * @dev, @ino: identity of the file, so that no other file of the same name is deleted
  */
 struct jetwattd_listener {
 	int fd;
@@ -19,22 +20,25 @@ struct jetwattd_listener {
 };
 
 /**
- * jetwattd_listen() - listen at a path
+ * jetwattd_listen() - create a listening socket
+ * @l: gets the socket
+ * @path: path of its file
  * @type: SOCK_STREAM or SOCK_SEQPACKET
- * @group: that may connect besides the owner, -1: none
- * @all: every user may connect; also if the file cannot be given to @group
+ * @group: group that may connect, besides the owner; -1: none
+ * @all: every user may connect
  * @backlog: as for listen(2)
  *
- * A file that a process which has ended left there is replaced. The file's owner and mode
- * change by descriptor, never by a name that another user could have changed meanwhile.
+ * If the file cannot be given to @group, every user may connect, and the server has to check its
+ * clients. The file of a process that has ended is replaced. Owner and mode of the file are changed
+ * through a descriptor, never by name, because another user could replace the name meanwhile.
  *
- * Return: 0; -EADDRINUSE: another process listens there; -EEXIST: the file is no socket;
- * other negative errno. Then @l->fd is -1.
+ * Return: 0; -EADDRINUSE: another process listens there; -EEXIST: the file is not a socket; other
+ * negative errno. On failure @l->fd is -1.
  */
 int jetwattd_listen(struct jetwattd_listener *l, const char *path, int type, gid_t group, int all,
 		    int backlog);
 
-/* Close the socket, and delete the file if it is the socket's. */
+/* Close the socket, and delete its file unless another file has taken its name. */
 void jetwattd_listen_end(struct jetwattd_listener *l, const char *path);
 
 #endif

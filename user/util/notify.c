@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What systemd is told (sd_notify(3)): that we are ready, and that we live. */
+/* Notify systemd (sd_notify(3)) without libsystemd. */
 #include "util/notify.h"
 
 #include <errno.h>

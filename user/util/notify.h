@@ -2,7 +2,7 @@
 #ifndef JETWATT_UTIL_NOTIFY_H
 #define JETWATT_UTIL_NOTIFY_H
 
-/* What systemd is told, if it listens: sd_notify(3). */
+/* Send a state to systemd, for example "READY=1", if it started this process: sd_notify(3). */
 void jetwattd_notify(const char *text);
 
 #endif

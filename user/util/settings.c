@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Find a setting in the environment and in the two files. */
 #include "util/settings.h"
 
 #include <ctype.h>
@@ -86,7 +87,8 @@ static const char *setting_from_file(const char *path, const char *name, char *b
 	fclose(f);
 	found = jetwatt_settings_find(text, n, name, buf, len, &bad);
 	if (bad)
-		jetwatt_error_note("%s: line %u is no setting that this version knows", path, bad);
+		jetwatt_error_note("%s: line %u is ignored: not a setting that this version knows",
+				   path, bad);
 	return found;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Damerau-Levenshtein distance (optimal string alignment), for suggestions. */
 #include "util/suggest.h"
 
 #include <limits.h>
@@ -40,7 +41,7 @@ const char *jetwatt_suggest(const char *typed, const char *const *words)
 	for (; *words; words++) {
 		int d = jetwatt_suggest_distance(typed, *words);
 
-		/* A beginning is a good guess too: "opt" for "optimize". */
+		/* The beginning of a word counts as one edit: "opt" for "optimize". */
 		if (strlen(typed) > 2 && !strncmp(typed, *words, strlen(typed)))
 			d = 1;
 		if (d < best) {

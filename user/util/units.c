@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parse quantities with units and prefixes. */
 #include "util/units.h"
 
 #include <ctype.h>
@@ -21,7 +22,7 @@ static double unit_prefix(char c)
 	}
 }
 
-/* What one of the words behind a number is worth in @unit; 0: nothing. */
+/* Return the factor of a unit with its prefix, relative to @unit; 0: not such a unit. */
 static double unit_scale(const char *word, const char *unit)
 {
 	size_t n = strlen(word), u = strlen(unit);
@@ -46,7 +47,7 @@ int jetwatt_unit_parse(const char *text, const char *unit, double *v)
 
 	while (isspace((unsigned char)*text))
 		text++;
-	/* strtod() would also take "nan", "inf" and hexadecimal. */
+	/* strtod() also accepts "nan", "inf" and hexadecimal. */
 	if (strspn(text, "+-.0123456789") == 0 || strpbrk(text, "xX"))
 		return -EINVAL;
 	x = strtod(text, &end);

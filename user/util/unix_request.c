@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Client side of a request to a Unix socket. */
 #include "util/unix_request.h"
 
 #include <errno.h>

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Send one request to a Unix socket and read the response, for clients of jetwattd and
+ * jetwatt-knobs. */
 #ifndef JETWATT_UTIL_UNIX_REQUEST_H
 #define JETWATT_UTIL_UNIX_REQUEST_H
 
 #include <stddef.h>
 
+/* Control socket of jetwattd. */
 #define JETWATT_ASK_CONTROL "/run/jetwatt/control"
 
-/* Size of a buffer for any answer of that socket. */
+/* Buffer size for any response of the control socket, in bytes. */
 #define JETWATTD_ASK_TEXT	262144
 
-/* Send @line to the socket at @path and read the whole answer, of SOCK_STREAM or
- * SOCK_SEQPACKET. Return: 0; negative errno: -ENOENT, -ECONNREFUSED: nobody is there. */
+/* Send @line to the socket at @path and read the whole response into @answer of @room bytes. @type:
+ * SOCK_STREAM or SOCK_SEQPACKET. Times out after 5 s without data. Return: 0; -ENOENT,
+ * -ECONNREFUSED: no process listens there; other negative errno. */
 int jetwatt_ask(const char *path, int type, const char *line, char *answer, size_t room);
 
 #endif
