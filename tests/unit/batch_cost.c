@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Energy per minibatch against a plant's truth, its stated error, grades, and
- * how jobs share. SEED= draws other plants. */
+/* Energy of each minibatch: compared with a simulated plant's true energy. Also its stated error,
+ * its grade, and how jobs share energy. SEED= draws other plants. */
 #include "energy/energy.h"
 #include "minibatch/minibatch.h"
 
@@ -20,7 +20,7 @@ static uint64_t seed(void)
 	return s ? strtoull(s, NULL, 0) : 20260101;
 }
 
-TEST(energy_and_its_error)
+TEST(energy_is_within_its_stated_error)
 {
 	static struct cost_run all;
 
@@ -54,7 +54,7 @@ static struct jetwatt_power reading(uint64_t t, int64_t a, int64_t b, uint32_t v
 	return p;
 }
 
-/* 3 W on one rail, 1 W on the other; the second falls silent for 300 ms. */
+/* 3 W on one rail, 1 W on the other; the second sends no samples for 300 ms. */
 TEST(silent_rail_is_a_gap)
 {
 	const struct jetwatt_batch_sensor s[2] = { { .idle_uw = 1e6, .counts = 1 },
@@ -80,7 +80,7 @@ TEST(silent_rail_is_a_gap)
 	EXPECT_EQ(covered, 800 * MS);
 }
 
-TEST(parts_and_grades)
+TEST(idle_and_dynamic_energy_and_grade)
 {
 	struct jetwatt_batch_sensor s[2] = { { .idle_uw = 1e6, .counts = 1 },
 					     { .idle_uw = 5e5, .counts = 0 } };
@@ -116,8 +116,8 @@ TEST(parts_and_grades)
 	EXPECT_EQ(jetwatt_batch_cost(p, 0, s, 2, &b, &c), -ENODATA);
 }
 
-/* The same as it comes, one sample after the other, samples forgotten. */
-TEST(running_sums_agree)
+/* Samples are added one by one, and old ones dropped, as in a live session. */
+TEST(incremental_energy_equals_batch_energy)
 {
 	struct jetwatt_batch_sensor s[PLANT_RAILS];
 	struct jetwatt_batch_mark from, to;
@@ -154,9 +154,9 @@ TEST(running_sums_agree)
 	plant_free(&p);
 }
 
-/* 2 W idle, 10 W while anybody works; one job works 100 ms of each 200, the
- * other one 50 ms of them, half of that together. */
-TEST(two_jobs_split)
+/* 2 W idle, 10 W while a job computes. One job computes 100 ms of each 200 ms, the other 50 ms of
+ * them, half of that at the same time. */
+TEST(two_jobs_share_energy_by_busy_time)
 {
 	static struct jetwatt_power p[3000];
 	static struct jetwatt_sync w[20];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Minibatches of one wait each: late ones, because their process was kept from its CPU; and all of
- * those that are made in one power mode after another, with a data loader that may be slower than
+/* Minibatches of one wait each: some are late because their process was delayed by the scheduler;
+ * others change speed from one power mode to the next, with a data loader that may be slower than
  * the GPU. */
 #include "minibatch/minibatch.h"
 
@@ -63,7 +63,7 @@ static void usual(struct waits *w)
 		wait_once(w, USUAL_GAP * jitter(w), USUAL_WAIT * jitter(w), JETWATT_SYNC_POLLFD);
 }
 
-TEST(late)
+TEST(late_waits_are_counted_as_minibatches)
 {
 	static struct jetwatt_batch_bound b[2 * (2 * BEFORE + MOST)];
 	struct jetwatt_batch_info info;
@@ -126,7 +126,7 @@ static size_t in_speeds(struct jetwatt_sync *sync, uint64_t seed)
 	return n;
 }
 
-TEST(speeds)
+TEST(no_minibatch_is_missed_when_power_modes_change)
 {
 	static struct jetwatt_batch_bound b[2 * SPEEDS_MOST];
 	static struct jetwatt_sync sync[SPEEDS_MOST];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bounds as they come beside those of the whole job: where they may differ, as minibatch.h
- * states it, and nowhere else. SEED= draws others, SHAPES= more.
+ * Minibatch bounds found live, compared with the bounds of the whole job. They may differ only
+ * where minibatch.h says so. SEED= draws other jobs, SHAPES= more of them.
  */
 #include "minibatch/minibatch.h"
 
@@ -157,8 +157,8 @@ TEST_F_TIMEOUT(many, live_is_as_the_whole_but_where_stated, 150)
 	EXPECT_LE(all.else_ * 200, all.told);
 }
 
-/* Nothing is told before, and something is told then. */
-TEST(first_bound)
+/* No bound is reported before. */
+TEST(first_bound_comes_after_the_minimum_of_waits)
 {
 	for (int k = 1; k <= 6; k++) {
 		struct job_shape h = { .k = k, .minibatches = 100 };
@@ -180,8 +180,9 @@ TEST(first_bound)
 	}
 }
 
-/* Of two processes, the one with more waits is followed, whichever of them ended a minibatch last. */
-TEST(two_processes)
+/* Of two processes, the one with more waits is followed, even if the other ended a minibatch
+ * later. */
+TEST(process_with_more_waits_is_followed)
 {
 	static const struct job_shape busy = { .k = 3, .cycle_ms = 60, .minibatches = 400, .log_every = 20 },
 				      slow = { .k = 1, .cycle_ms = 95, .minibatches = 250 };
@@ -202,9 +203,9 @@ TEST(two_processes)
 	job_free(&j);
 }
 
-/* One thread waits in step, another whenever it likes: that one's waits end nothing and count for
- * nothing. */
-TEST(thread_out_of_step)
+/* One thread waits in a fixed rhythm, another at random. The waits of the other end no minibatch
+ * and are not counted. */
+TEST(unsynchronised_thread_is_ignored)
 {
 	static const struct job_shape h = { .k = 2, .minibatches = 300 };
 	struct outcome o = { 0 };
@@ -223,8 +224,8 @@ TEST(thread_out_of_step)
 	job_free(&j);
 }
 
-/* Behind a change of what a minibatch is, the next look finds it. */
-TEST(another_job_after_a_look)
+/* After the number of waits in a minibatch has changed, the next fit finds the new number. */
+TEST(new_minibatch_shape_is_found)
 {
 	static const struct job_shape first = { .k = 2, .minibatches = 200 }, then = { .k = 5, .minibatches = 400 };
 	struct jetwatt_batch_track *t = jetwatt_batch_track_new();

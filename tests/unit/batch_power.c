@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Energy between bounds, and when power has settled. SEED= draws other signals. */
+/* Energy between bounds, and the time at which power has settled. SEED= draws other signals. */
 #include "energy/energy.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static double near(double a, double b)
 	return fabs(a - b) <= 1e-6 * fabs(b) + 1e-6;
 }
 
-TEST(energy)
+TEST(energy_integrates_power_between_bounds)
 {
 	const int rail[] = { 0, 2 };
 	struct jetwatt_power p[8];
@@ -137,9 +137,9 @@ static size_t make(const struct signal *g, double seconds, uint64_t s, uint64_t 
 	return n;
 }
 
-/* The moment at which the answer comes, and how good it is: what the mean from
- * there on is off by because of what is left of the decay. */
-TEST(settled)
+/* When settling is reported, and the remaining error: how far the mean from there on is off because
+ * the decay has not ended. */
+TEST(settling_time_and_its_error)
 {
 	static const struct signal g[] = {
 		{ "flat", 20, 20, 0, 0, 0.1, 0, 0.3, 0.38, 345 },
@@ -201,9 +201,9 @@ TEST(settled)
 	free(w);
 }
 
-/* A level that is foretold is off by what is said of its error; once the board's decay is known,
- * after less than half the time that it takes to settle. */
-TEST(foretold)
+/* A predicted final level is within its stated error. With a known time constant it is available in
+ * less than half of the settling time. */
+TEST(final_level_is_predicted_from_the_decay)
 {
 	enum { SWITCHES = 40, FIRST = 4, MOST = 10 * 500 };
 	static const double taus[] = { 0.15, 0.3, 0.7, 1.2 };
@@ -251,8 +251,8 @@ TEST(foretold)
 	free(w);
 }
 
-/* A signal that goes on falling is not settled; nor is one of a few samples. */
-TEST(not_settled)
+/* A signal that keeps falling has not settled, and a few samples are not enough to tell. */
+TEST(drifting_power_is_not_settled)
 {
 	struct signal g = { "ramp", 60, 10, 30, 5, 0.08, 0.03, 0.3, 0.38, 345 };
 	size_t n = 345 * 10;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Minibatch bounds over a matrix of job shapes, and at the edges. SEED= draws others. */
+/* Minibatch bounds over a matrix of job shapes, and in edge cases. SEED= draws other jobs. */
 #include "minibatch/minibatch.h"
 
 #include <errno.h>
@@ -111,7 +111,7 @@ static double f1(const struct score *s)
 	       2.0 * (double)s->hit / (double)(s->found + s->true_bounds) : 0;
 }
 
-TEST(matrix)
+TEST(bounds_of_every_job_shape)
 {
 	struct score sum = { 0 };
 	uint64_t base = seed();
@@ -154,9 +154,8 @@ TEST(matrix)
 	EXPECT_GE(worst, 0.97);
 }
 
-/* Two jobs at once, each of its own rhythm, and one of a thread that does
- * something else in between. */
-TEST(two_jobs)
+/* Two jobs at once, each with its own period; and one with a thread that does unrelated work. */
+TEST(two_jobs_are_separated)
 {
 	static const struct job_shape a = { .k = 3, .minibatches = 150 };
 	static const struct job_shape b = { .k = 1, .cycle_ms = 33, .minibatches = 400 };
@@ -183,7 +182,7 @@ TEST(two_jobs)
 	job_free(&j);
 }
 
-TEST(thread_out_of_step)
+TEST(unsynchronised_thread_is_ignored)
 {
 	static const struct job_shape main_thread = { .k = 2, .minibatches = 200 };
 	struct jetwatt_batch_bound *out;
@@ -262,8 +261,8 @@ static void share(struct job *j, struct sharer *s, int minibatches, uint64_t *z)
 	}
 }
 
-/* What they do to each other is no rhythm, and hides none. */
-TEST(two_jobs_on_one_gpu)
+/* The mutual delay of two jobs on one GPU neither looks like a period nor hides one. */
+TEST(interference_of_two_jobs_is_not_a_period)
 {
 	struct score sum = { 0 };
 	uint64_t z = seed() + 6;
@@ -304,9 +303,9 @@ TEST(two_jobs_on_one_gpu)
 	EXPECT_LE(bad, 1);
 }
 
-/* While a job runs: of what is known so far, all but the end is right, from the
- * fourth minibatch on, and every wait of a k1 job is a minibatch from the first. */
-TEST(as_it_grows)
+/* Segmentation of a growing job: from the fourth minibatch on, all bounds but the last are right.
+ * With one wait per minibatch, every wait is a minibatch from the first on. */
+TEST(growing_job_has_right_bounds_except_at_the_end)
 {
 	size_t wrong_k = 0, looks = 0;
 
@@ -341,8 +340,8 @@ TEST(as_it_grows)
 	EXPECT_LE(wrong_k * 100, looks);
 }
 
-/* A loader of any mood makes no rhythm where every wait is a minibatch. */
-TEST(noise_is_no_rhythm)
+/* With one wait per minibatch, an irregular data loader does not produce a period. */
+TEST(loader_noise_is_not_a_period)
 {
 	size_t wrong = 0, looks = 0;
 
@@ -475,7 +474,7 @@ TEST_F_TIMEOUT(many, beats_hide_no_rhythm, MANY_S)
 	EXPECT_LE(wrong * 20, jobs);
 }
 
-TEST(edges)
+TEST(one_to_three_waits)
 {
 	struct jetwatt_sync s[3] = {
 		{ .enter_ns = 10, .exit_ns = 20, .tgid = 1, .tid = 1 },
@@ -504,8 +503,8 @@ TEST(edges)
 	EXPECT_EQ(jetwatt_batch_segment(s, 3, b, &info), 3);
 }
 
-/* It is called again and again on what grows: time goes with the waits. */
-TEST(fast_enough)
+/* Segmentation is repeated on a growing job, so its time must be proportional to the waits. */
+TEST(time_is_linear_in_waits)
 {
 	struct job_shape h = { .k = 6, .minibatches = 6000, .threads = 1 };
 	struct jetwatt_batch_bound *out;

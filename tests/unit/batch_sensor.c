@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What readings of each chip are worth, against figures from the data sheets. */
+/* Age, filter lag and error of readings of each sensor chip, compared with the data sheets. */
 #include "energy/energy.h"
 
 #include <math.h>
@@ -49,8 +49,8 @@ TEST(ina238)
 	EXPECT_LT(fabs(s.quantum_uw - 50000), 1);
 }
 
-/* What the module tells counts, whatever the model is called: an INA228 at 20 V over 2 mOhm. */
-TEST(told)
+/* Settings that the module reports are used for any model: an INA228 at 20 V over 2 mOhm. */
+TEST(conversion_settings_from_the_module_count)
 {
 	const struct jetwatt_rail rail = { .shunt_uohm = 2000, .fresh_mhz = 19803 };
 	struct jetwatt_chip chip = { .model = "ina228", .config = 0xffff, .refresh_mhz = 19803,
@@ -78,8 +78,8 @@ TEST(told)
 	EXPECT_EQ(s.lag_ns, 0);
 }
 
-/* Nothing is claimed of a chip that is not in the table, nor without a resistance. */
-TEST(unknown)
+/* Without an entry in the table, or without a shunt resistance, nothing is stated. */
+TEST(unknown_chip_has_no_stated_error)
 {
 	struct jetwatt_rail rail = { .shunt_uohm = 2000 };
 	struct jetwatt_chip chip = { .model = "ina999", .config = 0x7127, .refresh_mhz = 1000000 };

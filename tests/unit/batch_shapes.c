@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Minibatch bounds of jobs whose shapes are drawn: F1 over a matrix of them, and
- * how far bounds are off. SEED= draws another matrix, SHAPES= a larger one.
+ * Minibatch bounds of randomly drawn job shapes: F1 score over a matrix, and the error of the
+ * bounds in time. SEED= draws another matrix, SHAPES= a larger one.
  */
 #include "minibatch/minibatch.h"
 
@@ -16,7 +16,7 @@ static uint64_t number(const char *name, uint64_t otherwise)
 	return s ? strtoull(s, NULL, 0) : otherwise;
 }
 
-TEST(drawn)
+TEST(f1_of_drawn_shapes)
 {
 	uint64_t seed = number("SEED", 20260101), per_kind = number("SHAPES", 3);
 	struct score all = { 0 };
@@ -50,8 +50,8 @@ TEST(drawn)
 	EXPECT_GE(score_phases(&all), 0.98);
 }
 
-/* Over many windows of waits, with a change of clocks now and then: to the last one. */
-TEST(long_job)
+/* A job over many windows of waits, with clock changes, is counted to the last minibatch. */
+TEST(no_minibatch_is_lost_in_a_long_job)
 {
 	static const struct job_shape h = { .k = 3, .minibatches = 9000, .switch_every = 700, .uneven = 2 };
 	struct jetwatt_batch_bound *b;
@@ -75,8 +75,8 @@ TEST(long_job)
 	job_free(&j);
 }
 
-/* What was lost is inferred, and said to be. */
-TEST(lost_and_told)
+/* The bounds of lost waits are inferred and marked as inferred. */
+TEST(lost_waits_are_inferred_and_marked)
 {
 	static const struct job_shape h = { .k = 1, .minibatches = 1000, .lost = 0.01, .told = 1 };
 	struct jetwatt_batch_bound *b;
@@ -102,7 +102,7 @@ TEST(lost_and_told)
 	job_free(&j);
 }
 
-TEST(parts_of_a_minibatch)
+TEST(waits_of_two_threads_in_one_minibatch)
 {
 	/* Two threads wait at once; launches are seen of the first wait only. */
 	static const struct jetwatt_sync s[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Bounds as they come: jobs that are held still at them, for as long as half a minute. */
+/* Live bounds of jobs that are frozen at minibatch bounds, for up to half a minute. */
 #include "minibatch/minibatch.h"
 
 #include "jobs.h"
@@ -61,8 +61,8 @@ static double f1(const struct outcome *o)
 	return 2.0 * o->hit / (o->after + o->told);
 }
 
-/* What is undisturbed is followed to the last bound, whatever the turns. */
-TEST(undisturbed)
+/* However many minibatches each time slice has. */
+TEST(regular_job_is_followed_to_the_last_bound)
 {
 	for (int k = 1; k <= 5; k++)
 		for (int turn = 1; turn <= 4; turn++) {
@@ -78,9 +78,8 @@ TEST(undisturbed)
 		}
 }
 
-/* One that changes its rhythm is found again: evaluations, a value that is fetched now
- * and then, another power mode. */
-TEST(disturbed)
+/* Evaluations, an occasional fetch of a value, another power mode. */
+TEST(changed_period_is_found_again)
 {
 	static const struct job_shape shape[] = {
 		{ .name = "evaluates", .k = 1, .eval_every = 50, .eval_len = 12, .eval_k = 1 },
@@ -101,8 +100,8 @@ TEST(disturbed)
 	}
 }
 
-/* What the program says goes before what can be seen. */
-TEST(marked)
+/* Minibatch marks of the program take precedence over inferred bounds. */
+TEST(marks_override_inference)
 {
 	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
 	struct jetwatt_sync s = { .tgid = 1, .tid = 1 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The record of each wait: it says what the bounds say, and by which rule. SEED= draws others. */
+/* The record of each wait: it agrees with the bounds and names the rule that decided. SEED= draws
+ * other jobs. */
 #include "minibatch/minibatch.h"
 
 #include "jobs.h"
@@ -164,8 +165,8 @@ static void draw(struct found *f, int kind, int number)
 	find(f);
 }
 
-/* Records say what the bounds say, and bounds do not depend on whether records are asked for. */
-TEST(records_are_the_bounds)
+/* Records agree with the bounds, and asking for records does not change the bounds. */
+TEST(records_agree_with_bounds)
 {
 	size_t inferred = 0, none = 0;
 
@@ -195,8 +196,8 @@ TEST(records_are_the_bounds)
 	EXPECT_GT(none, 100);
 }
 
-/* Over several windows of waits, and with the last minibatch under way. */
-TEST(long_job)
+/* Several windows of waits, and a last minibatch that has not ended. */
+TEST(records_agree_over_several_windows)
 {
 	static const struct job_shape h = { .k = 3, .minibatches = 5000, .switch_every = 700, .uneven = 2 };
 	struct found f;
@@ -221,8 +222,8 @@ TEST(long_job)
 	release(&f);
 }
 
-/* What is put in is named where it is: behind which wait one more comes, or one is missing. */
-TEST(rule_names_what_was_put_in)
+/* An inserted or a removed wait is reported where it is. */
+TEST(rule_names_the_disturbance)
 {
 	struct job_shape h = { .k = 2, .minibatches = 300, .log_every = 10 };
 	struct found f;
@@ -270,8 +271,7 @@ TEST(rule_names_what_was_put_in)
 	release(&f);
 }
 
-/* A score is low where the decision is doubtful. */
-TEST(score_is_low_where_it_is_doubtful)
+TEST(score_is_low_in_doubtful_decisions)
 {
 	struct job_shape h = { .k = 3, .minibatches = 200 };
 	double odd = 0, usual = 0;
@@ -339,7 +339,7 @@ static void make_stretched(struct job *j, uint64_t z)
 	}
 }
 
-TEST(every_rule)
+TEST(every_rule_is_reached)
 {
 	static const struct {
 		int rule;
@@ -399,7 +399,7 @@ TEST(every_rule)
 	}
 }
 
-TEST(marks)
+TEST(marks_are_the_rule_of_their_waits)
 {
 	struct found f;
 
@@ -418,7 +418,7 @@ TEST(marks)
 	release(&f);
 }
 
-TEST(names)
+TEST(rules_have_distinct_names)
 {
 	for (int a = 0; a < JETWATT_RULES; a++) {
 		ASSERT_NE(NULL, jetwatt_batch_rule_name(a));

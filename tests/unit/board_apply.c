@@ -43,7 +43,7 @@ static struct jetwatt_board *another(struct tree *t)
 	return jetwatt_board_open(&b, &roots, NULL) ? NULL : b;
 }
 
-TEST_F(board, apply_reads_back_and_restore_brings_all_back)
+TEST_F(board, apply_verifies_and_restore_restores_all)
 {
 	const struct jetwatt_mode *m[] = { &low, &top, &mid, &mixed, &low, &mid, &top };
 	struct jetwatt_mode is;
@@ -73,7 +73,7 @@ static int at(const struct tree *t, const char *what)
 	return -1;
 }
 
-TEST_F(board, order_is_safe)
+TEST_F(board, writes_are_in_a_safe_order)
 {
 	struct tree *t = &self->t;
 
@@ -116,8 +116,8 @@ TEST_F(board, a_mode_of_another_board_is_refused)
 	EXPECT_FALSE(tree_saved(&self->t));
 }
 
-/* Every write of every switch refuses once, with each error a driver may give. */
-TEST_F(board, refused_at_every_step_is_rolled_back)
+/* Each write of each switch is refused once, with each error that a driver may return. */
+TEST_F(board, every_refused_write_is_rolled_back)
 {
 	static const int errors[] = { EIO, EBUSY, EINVAL, EPERM };
 	const struct jetwatt_mode *from[] = { &top, &low, &mixed }, *to[] = { &low, &top, &mid };
@@ -154,7 +154,7 @@ TEST_F(board, refused_at_every_step_is_rolled_back)
 	EXPECT_STREQ(after, self->first);
 }
 
-TEST_F(board, a_knob_that_lies_is_noticed_and_rolled_back)
+TEST_F(board, wrong_read_back_is_rolled_back)
 {
 	char before[512], after[512];
 	int lied = 0;
@@ -186,8 +186,8 @@ TEST_F(board, a_knob_that_lies_is_noticed_and_rolled_back)
 	EXPECT_GT(lied, 8);
 }
 
-/* A limit that was taken but does not show yet is rolled back like any other. */
-TEST_F(board, a_limit_that_shows_late_is_rolled_back_too)
+/* A limit that was accepted but is not visible yet is rolled back like any other. */
+TEST_F(board, delayed_limit_is_rolled_back)
 {
 	char before[512], after[512];
 	int writes;
@@ -214,7 +214,7 @@ TEST_F(board, a_limit_that_shows_late_is_rolled_back_too)
 	}
 }
 
-TEST_F(board, emc_that_keeps_running_above_its_cap_is_noticed)
+TEST_F(board, emc_above_its_cap_is_detected)
 {
 	char after[512];
 
@@ -237,7 +237,7 @@ TEST_F(board, emc_that_keeps_running_above_its_cap_is_noticed)
 	EXPECT_STREQ(after, self->first);
 }
 
-TEST_F(board, a_value_that_arrives_late_is_waited_for)
+TEST_F(board, delayed_value_is_waited_for)
 {
 	char name[PATH_MAX];
 	pid_t pid;
@@ -258,7 +258,7 @@ TEST_F(board, a_value_that_arrives_late_is_waited_for)
 	EXPECT_EQ(st, 0);
 }
 
-TEST_F(board, roll_back_that_fails_too_leaves_the_saved_state)
+TEST_F(board, failed_roll_back_keeps_the_saved_state)
 {
 	char after[512];
 	int rc;
@@ -278,7 +278,7 @@ TEST_F(board, roll_back_that_fails_too_leaves_the_saved_state)
 	EXPECT_STREQ(after, self->first);
 }
 
-TEST_F(board, a_failed_first_switch_leaves_nothing_behind)
+TEST_F(board, failed_first_switch_releases_lease_and_saved_state)
 {
 	struct jetwatt_board *b;
 	int owner;
@@ -297,8 +297,8 @@ TEST_F(board, a_failed_first_switch_leaves_nothing_behind)
 	jetwatt_board_close(b);
 }
 
-/* Cores that were off at first go off again with the clocks they came with. */
-TEST_F(board, sleeping_cluster)
+/* Cores that were offline before go offline again with the clocks that they had. */
+TEST_F(board, offline_cluster_gets_its_clocks_back)
 {
 	struct jetwatt_board *b;
 	char first[512], now[512];
@@ -327,7 +327,7 @@ TEST_F(board, sleeping_cluster)
 	EXPECT_EQ(tree_get(&self->t, CPU "cpufreq/policy8/.scaling_min_freq"), 729600);
 }
 
-TEST_F(board, one_writer)
+TEST_F(board, only_the_lease_holder_may_write)
 {
 	struct jetwatt_board *b = another(&self->t);
 	int owner = 0, st;
@@ -372,8 +372,8 @@ TEST_F(board, one_writer)
 	}
 }
 
-/* Killed at every write of a switch: the saved state brings all back. */
-TEST_F(board, crash_at_every_write)
+/* The process is killed at each write of a switch in turn; the saved state restores all knobs. */
+TEST_F(board, crash_at_every_write_is_restored)
 {
 	char now[512];
 	int k;

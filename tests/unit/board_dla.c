@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* An optional knob, the DLA's clock: what a mode without it leaves, and what one with it sets. */
+/* An optional knob, the clock of the DLA: modes without it leave it alone, modes with it set it. */
 #include "kselftest_harness.h"
 
 #include "board_tree.h"
@@ -59,7 +59,7 @@ FIXTURE_TEARDOWN(dla)
 	tree_free(&self->t);
 }
 
-TEST_F(dla, levels_are_the_vendors_caps_and_the_end)
+TEST_F(dla, levels_are_vendor_caps_and_the_highest_clock)
 {
 	const uint64_t *v;
 
@@ -74,7 +74,7 @@ TEST_F(dla, levels_are_the_vendors_caps_and_the_end)
 	EXPECT_EQ(v[1], 614400000);
 }
 
-TEST_F(dla, a_mode_without_it_leaves_it)
+TEST_F(dla, mode_without_dla_leaves_it_alone)
 {
 	struct jetwatt_mode is, *all;
 	char name[96];
@@ -98,7 +98,7 @@ TEST_F(dla, a_mode_without_it_leaves_it)
 	EXPECT_EQ(tree_get(&self->t, CORE0), 908800000);
 }
 
-TEST_F(dla, a_mode_with_it_caps_both)
+TEST_F(dla, mode_with_dla_caps_both_accelerators)
 {
 	struct jetwatt_mode mode, *all;
 	char name[96];
@@ -139,8 +139,8 @@ TEST_F(dla, a_mode_with_it_caps_both)
 	EXPECT_STREQ(self->t.bad, "");
 }
 
-/* Whichever write is refused, all is as before. */
-TEST_F(dla, refused_and_rolled_back)
+/* Whichever write is refused, all knobs are as before. */
+TEST_F(dla, refused_write_is_rolled_back)
 {
 	int n;
 
@@ -160,7 +160,7 @@ TEST_F(dla, refused_and_rolled_back)
 	}
 }
 
-TEST_F(dla, no_such_level)
+TEST_F(dla, unknown_level_is_refused)
 {
 	struct jetwatt_mode mode = five;
 
@@ -171,8 +171,9 @@ TEST_F(dla, no_such_level)
 	EXPECT_EQ(self->t.writes, 0);
 }
 
-/* Another process's saved state, of a mode with it, and of a jetwatt that did not know it. */
-TEST_F(dla, saved_states)
+/* The saved state of another process, of a mode with the knob, and of a jetwatt that did not know
+ * the knob. */
+TEST_F(dla, saved_state_includes_dla)
 {
 	char path[PATH_MAX], text[4096] = "";
 	FILE *f;
@@ -192,7 +193,7 @@ TEST_F(dla, saved_states)
 	EXPECT_EQ(tree_get(&self->t, CORE1), 1600000000);
 }
 
-TEST_F(dla, where_jetpack_5_has_it)
+TEST_F(dla, jetpack_5_path)
 {
 	jetwatt_board_close(self->b);
 	tree_free(&self->t);
@@ -203,8 +204,8 @@ TEST_F(dla, where_jetpack_5_has_it)
 	EXPECT_EQ(tree_get(&self->t, DLA "158c0000.nvdla1/acm/clk_cap/dla1_core"), 614400000);
 }
 
-/* A board without it is one without a knob that need not be there. */
-TEST_F(dla, lacking)
+/* A board without a DLA lacks an optional knob only. */
+TEST_F(dla, board_without_dla)
 {
 	jetwatt_board_close(self->b);
 	tree_free(&self->t);
@@ -217,8 +218,8 @@ TEST_F(dla, lacking)
 	EXPECT_EQ(jetwatt_board_apply(self->b, &four, &self->err), 0) TH_LOG("%s", self->err.what);
 }
 
-/* As nvpmodel_p3701_0000.conf has it. */
-TEST_F(dla, presets)
+/* As in nvpmodel_p3701_0000.conf. */
+TEST_F(dla, presets_with_dla)
 {
 	static const char conf[] =
 		"< PARAM TYPE=FILE NAME=CPU_ONLINE >\nCORE_0 /sys/devices/system/cpu/cpu0/online\n"

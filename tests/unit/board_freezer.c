@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who may be held is on disk before he is, and let go by whoever finds that. */
+/* A cgroup is recorded on disk before its freezer is used, and any later process thaws it. */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -55,7 +55,7 @@ static int hold(struct jetwatt_board *b, const char *cgroup)
 	return 0;
 }
 
-TEST_F(board, one_that_is_gone)
+TEST_F(board, cgroups_of_a_dead_process_are_thawed)
 {
 	struct jetwatt_board *next;
 
@@ -77,8 +77,8 @@ TEST_F(board, one_that_is_gone)
 	jetwatt_board_close(next);
 }
 
-/* Any other jetwatt of root's that comes and goes meanwhile. */
-TEST_F(board, one_that_lives)
+/* Other jetwatt processes of root start and end meanwhile. */
+TEST_F(board, cgroups_of_a_live_process_stay_frozen)
 {
 	int ready[2], status;
 	pid_t pid;
@@ -109,8 +109,8 @@ TEST_F(board, one_that_lives)
 	close(ready[1]);
 }
 
-/* Its number is another process's by now, or it waits for its parent alone. */
-TEST_F(board, one_whose_number_lives)
+/* The PID belongs to another process by now, or to a zombie. */
+TEST_F(board, reused_pid_counts_as_dead)
 {
 	static const char *const now[] = {
 		"%d (a) S (b) S 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4712 9",
@@ -151,8 +151,8 @@ TEST_F(board, one_whose_number_lives)
 	}
 }
 
-/* Of two clients of one process one has gone. */
-TEST_F(board, one_of_two)
+/* A process thaws one of its two cgroups. */
+TEST_F(board, one_of_two_cgroups_is_thawed)
 {
 	struct jetwatt_board *next = another(&self->t);
 
@@ -172,7 +172,7 @@ TEST_F(board, one_of_two)
 	jetwatt_board_close(next);
 }
 
-TEST_F(board, damaged)
+TEST_F(board, damaged_record_is_thawed_as_far_as_readable)
 {
 	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
 	tree_put(&self->t, "sys/fs/cgroup/escape/cgroup.freeze", "1");
@@ -184,7 +184,7 @@ TEST_F(board, damaged)
 	EXPECT_EQ(on_disk(&self->t), 0);
 }
 
-TEST_F(board, an_earlier_boot)
+TEST_F(board, record_of_an_earlier_boot_is_ignored)
 {
 	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
 	/* In this one somebody else holds it. */
@@ -194,7 +194,7 @@ TEST_F(board, an_earlier_boot)
 	EXPECT_EQ(on_disk(&self->t), 0);
 }
 
-TEST_F(board, no_such)
+TEST_F(board, invalid_path_is_refused)
 {
 	static const char *const bad[] = { "", "/", "batch.slice", "/a/../b", "/a b", "/a\nb" };
 	char longest[JETWATT_BOARD_CGROUP + 1];
@@ -210,8 +210,8 @@ TEST_F(board, no_such)
 	EXPECT_EQ(on_disk(&self->t), 0);
 }
 
-/* Who is to let go is not held. */
-TEST_F(board, ourselves)
+/* The process that thaws must not be frozen. */
+TEST_F(board, own_cgroup_is_refused)
 {
 	tree_put(&self->t, "proc/self/cgroup", "1:name=systemd:/x\n0::/batch.slice/jetwattd.service\n");
 	EXPECT_EQ(jetwatt_board_freezer(self->b, "/batch.slice", &self->err), -EINVAL);
@@ -224,8 +224,8 @@ TEST_F(board, ourselves)
 	EXPECT_EQ(hold(self->b, "/batch.slice"), 0);
 }
 
-/* What cannot be written down is not handed out. */
-TEST_F(board, no_room)
+/* If the record cannot be written, no descriptor is handed out. */
+TEST_F(board, unrecorded_cgroup_gets_no_descriptor)
 {
 	tree_put(&self->t, "var/lib/jetwatt/held.new/x", "\n");
 	tree_put(&self->t, "var/lib/jetwatt/held/x", "\n");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A board that the kernel's thermal governor slows down: the GPU's limits are then the
- * lower of what was asked for and what heat leaves, and its files show that, as devfreq's do.
+ * Thermal throttling: the GPU's limits in sysfs are then the lower of the user's limit and the
+ * thermal limit, as with devfreq.
  */
 #include "board_tree.h"
 #include "kselftest_harness.h"
@@ -73,14 +73,14 @@ FIXTURE_TEARDOWN(heat) {
 	tree_free(&self->t);
 }
 
-TEST_F(heat, a_fan_that_turns_is_none)
+TEST_F(heat, running_fan_is_not_throttling)
 {
 	EXPECT_EQ(jetwatt_board_throttled(self->b), 0);
 	get_hot(self, HOT);
 	EXPECT_EQ(jetwatt_board_throttled(self->b), 1);
 }
 
-TEST_F(heat, what_was_told_still_holds)
+TEST_F(heat, throttled_clock_still_verifies)
 {
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
 	get_hot(self, HOT);
@@ -95,8 +95,8 @@ TEST_F(heat, what_was_told_still_holds)
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
 }
 
-/* Without a cooling device at work a lower value is somebody's. */
-TEST_F(heat, cold_it_is_somebody)
+/* Without an active cooling device, a lower value comes from another program. */
+TEST_F(heat, low_clock_without_throttling_is_a_foreign_change)
 {
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
 	get_hot(self, HOT);
@@ -104,8 +104,8 @@ TEST_F(heat, cold_it_is_somebody)
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
 }
 
-/* A switch while it is hot is told whole: as it cools the new mode is there. */
-TEST_F(heat, switched_while_hot)
+/* After the board has cooled, the new mode is in force. */
+TEST_F(heat, switch_while_throttled_writes_every_clock)
 {
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
 	get_hot(self, HOT);
@@ -122,7 +122,7 @@ TEST_F(heat, switched_while_hot)
 	EXPECT_EQ(jetwatt_board_verify(self->b, &low, &self->err), 0) TH_LOG("%s", self->err.what);
 }
 
-TEST_F(heat, restored_while_hot)
+TEST_F(heat, restore_while_throttled)
 {
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
 	get_hot(self, HOT);
@@ -132,8 +132,8 @@ TEST_F(heat, restored_while_hot)
 	EXPECT_FALSE(tree_saved(&self->t));
 }
 
-/* What a clock was set to cannot be read while heat limits it. */
-TEST_F(heat, nothing_is_saved_while_hot)
+/* While throttled, the value that was set cannot be read. */
+TEST_F(heat, save_is_refused_while_throttled)
 {
 	get_hot(self, HOT);
 	EXPECT_EQ(jetwatt_board_apply(self->b, &low, &self->err), -EAGAIN);
@@ -144,8 +144,8 @@ TEST_F(heat, nothing_is_saved_while_hot)
 	EXPECT_EQ(jetwatt_board_apply(self->b, &low, &self->err), 0);
 }
 
-/* A file that an earlier boot has left, after a power cut, is not this boot's way back. */
-TEST_F(heat, nor_is_an_earlier_boots_state_used)
+/* The file of an earlier boot, left by a power failure, is not restored in this boot. */
+TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 {
 	static const char boot[] = "boot aaaa2c1e-0000-4000-8000-000000000002\n";
 	struct jetwatt_board_roots roots = tree_roots(&self->t);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every board of the table, as its release shows it in sysfs: clusters, names
- * of the GPU, ways to cap the memory, rails and what their sum covers. And a
- * board without a device tree.
+ * Every board of the table, as its JetPack release shows it in sysfs: clusters, names of the GPU,
+ * caps of the memory clock, rails, and the rails of the total. And a board without a device tree.
  */
 #include "board_tree.h"
 #include "kselftest_harness.h"
@@ -139,7 +138,7 @@ static const char *total(struct jetwatt_board *b, const struct kind *k, char *su
 	return sum;
 }
 
-TEST(found_and_summed)
+TEST(every_board_is_identified_with_its_total)
 {
 	for (size_t i = 0; i < NR; i++) {
 		struct jetwatt_error_text err = { "", "", "" };
@@ -167,8 +166,8 @@ TEST(found_and_summed)
 	}
 }
 
-/* Every board is switched to a low mode cluster by cluster, and comes back. */
-TEST(switched_and_back)
+/* Every board is switched to a low mode, cluster by cluster, and restored. */
+TEST(every_board_is_switched_and_restored)
 {
 	for (size_t i = 0; i < NR; i++) {
 		const struct kind *k = &kinds[i];
@@ -204,7 +203,7 @@ TEST(switched_and_back)
 	}
 }
 
-/* What else a mode depends on, and the release, from where each JetPack has them. */
+/* The other settings that a mode depends on, and the release, at the paths of each JetPack. */
 TEST(params_and_release)
 {
 	struct jetwatt_error_text err;
@@ -236,8 +235,8 @@ TEST(params_and_release)
 	tree_free(&t);
 }
 
-/* Thor's GPU parts are gated by a parameter of OpenRM, which lists it in /proc. */
-TEST(params_of_openrm)
+/* On Thor, parts of the GPU are gated by a parameter of OpenRM, which /proc lists. */
+TEST(mask_from_openrm)
 {
 	struct jetwatt_error_text err;
 	struct jetwatt_board *b = NULL;
@@ -274,8 +273,8 @@ static void only_identity(struct tree *t, const char *compatible)
 	}
 }
 
-/* JetPack 6.2's MAXN_SUPER: the tables for a silent sysfs end at its clocks. */
-TEST(super_clocks)
+/* JetPack 6.2's MAXN_SUPER: the levels for a silent sysfs end at its clocks. */
+TEST(table_has_the_maxn_super_clocks)
 {
 	static const struct {
 		const char *compatible;

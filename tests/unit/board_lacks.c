@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A missing knob costs that knob and not the board: telemetry needs none, and modes vary
- * those that there are.
+ * A missing knob disables that knob, not the board: telemetry needs no knob, and modes vary the
+ * knobs that exist.
  */
 #include "board_tree.h"
 #include "board/preset.h"
@@ -76,8 +76,8 @@ static bool there_and_back(struct tree *t, struct jetwatt_board **b, const struc
 	return !strcmp(before, after) && !tree_saved(t) && !t->bad[0];
 }
 
-/* Orin Nano on L4T 39.2.1 is reported to have neither nvpmodel_clk_cap nor bwmgr/max_freq. */
-TEST_F(lacks, memory_cap)
+/* Orin Nano with L4T 39.2.1 is reported to have neither nvpmodel_clk_cap nor bwmgr/max_freq. */
+TEST_F(lacks, missing_memory_cap)
 {
 	struct jetwatt_mode m = { 4, 729600, 420750000, 3199000000 }, *all;
 	const uint64_t *emc;
@@ -103,8 +103,8 @@ TEST_F(lacks, memory_cap)
 	EXPECT_EQ(self->t.writes, 0);
 }
 
-/* Nothing says how fast the memory is: a clock that stands for "not known". */
-TEST_F(lacks, memory_cap_and_steps)
+/* The memory clock is not known: its level is the placeholder JETWATT_BOARD_NO_CLOCK. */
+TEST_F(lacks, missing_memory_cap_and_levels)
 {
 	struct jetwatt_mode m = { 4, 729600, 420750000, JETWATT_BOARD_NO_CLOCK };
 
@@ -117,7 +117,7 @@ TEST_F(lacks, memory_cap_and_steps)
 }
 
 /* nvgpu is not loaded. */
-TEST_F(lacks, gpu)
+TEST_F(lacks, missing_gpu_clock)
 {
 	struct jetwatt_mode m = { 4, 729600, JETWATT_BOARD_NO_CLOCK, 2133000000 }, *all;
 	char params[256];
@@ -136,7 +136,7 @@ TEST_F(lacks, gpu)
 	EXPECT_STREQ(params, "cpu_governor=schedutil");
 }
 
-TEST_F(lacks, cpu_clock)
+TEST_F(lacks, missing_cpu_clock)
 {
 	struct jetwatt_mode m = { 4, JETWATT_BOARD_NO_CLOCK, 420750000, 2133000000 }, *all;
 
@@ -148,7 +148,7 @@ TEST_F(lacks, cpu_clock)
 	EXPECT_TRUE(there_and_back(&self->t, &self->b, &m, &self->err)) TH_LOG("%s", self->err.what);
 }
 
-TEST_F(lacks, hotplug)
+TEST_F(lacks, missing_cpu_hotplug)
 {
 	struct jetwatt_mode m = { 12, 729600, 420750000, 2133000000 }, *all;
 
@@ -166,8 +166,8 @@ TEST_F(lacks, hotplug)
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0);
 }
 
-/* The name, the total and the rest of what telemetry asks are there all the same. */
-TEST_F(lacks, every_clock)
+/* The board's name, its total and everything else that telemetry needs still work. */
+TEST_F(lacks, missing_every_clock)
 {
 	struct jetwatt_rail rail = { .enabled = 1, .shunt_uohm = 2000, .label = "VDD_GPU_SOC" };
 	struct jetwatt_mode is;
@@ -189,9 +189,9 @@ TEST_F(lacks, every_clock)
 	EXPECT_NE(strstr(self->err.what, "CPU clock"), NULL);
 }
 
-/* A driver that was unloaded has taken its setting along; one that was loaded later has
- * settings that are not ours. */
-TEST_F(lacks, knobs_that_come_and_go)
+/* An unloaded driver has lost its setting; the settings of one that was loaded later were not made
+ * by jetwatt. */
+TEST_F(lacks, knobs_of_a_driver_that_is_unloaded_or_loaded)
 {
 	struct jetwatt_mode m = { 4, 729600, 420750000, 2133000000 };
 
@@ -214,8 +214,9 @@ TEST_F(lacks, knobs_that_come_and_go)
 	EXPECT_EQ(tree_get(&self->t, EMC6), 3199000000);
 }
 
-/* JetPack 7 on Orin: the devfreq device caps the memory, perhaps beside nvpmodel_clk_cap. */
-TEST_F(lacks, two_memory_caps)
+/* JetPack 7 on Orin: the devfreq device caps the memory, perhaps in addition to
+ * nvpmodel_clk_cap. */
+TEST_F(lacks, two_caps_of_the_memory_clock)
 {
 	const char *bwmgr = "sys/class/devfreq/bwmgr/max_freq";
 	struct jetwatt_mode m = { 12, 2201600, 1300500000, 665600000 }, is;
@@ -252,8 +253,8 @@ TEST_F(lacks, two_memory_caps)
 	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0);
 }
 
-/* Any machine with a CPU can be opened; what is done for "this board" is done on a board only. */
-TEST_F(lacks, a_machine_that_is_no_board)
+/* Any machine with a CPU can be opened, but only a Jetson counts as a board. */
+TEST_F(lacks, other_machine_is_not_a_board)
 {
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	EXPECT_TRUE(jetwatt_board_present(self->b));
@@ -290,8 +291,8 @@ TEST_F(lacks, a_machine_that_is_no_board)
 	EXPECT_TRUE(jetwatt_board_present(self->b));
 }
 
-/* The firmware lists 3200 MHz, the clock does 3199. */
-TEST_F(lacks, a_rounded_cap_is_no_failed_switch)
+/* The firmware lists 3200 MHz, the clock supports 3199 MHz. */
+TEST_F(lacks, rounded_cap_verifies)
 {
 	struct jetwatt_mode m = { 12, 2201600, 1300500000, 3200000000 }, is;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a board is found to be; what is missing is named; damaged state is refused. */
+/* Identification of a board and its knobs; errors name what is missing; damaged state is
+ * refused. */
 #include "board_tree.h"
 #include "kselftest_harness.h"
 
@@ -42,7 +43,7 @@ static void compatible(const struct tree *t, const char *board)
 	tree_put(t, "proc/device-tree/compatible", "%s", board);
 }
 
-TEST_F(board, orin)
+TEST_F(board, agx_orin)
 {
 	struct jetwatt_mode *modes, m;
 	const uint64_t *cores, *cpu;
@@ -69,7 +70,7 @@ TEST_F(board, orin)
 	EXPECT_EQ(m.emc_hz, 3199000000);
 }
 
-TEST_F(board, steps_from_the_table_where_sysfs_is_silent)
+TEST_F(board, levels_come_from_the_table_without_sysfs)
 {
 	const uint64_t *cpu;
 	const uint64_t *v;
@@ -108,15 +109,15 @@ TEST_F(board, steps_from_the_table_where_sysfs_is_silent)
 	EXPECT_EQ(v[1], 1600000000);
 }
 
-TEST_F(board, no_cpu_at_all)
+TEST_F(board, no_cpu_is_an_error)
 {
 	drop(&self->t, "sys");
 	EXPECT_LT(look(&self->t, &self->b, &self->err), 0);
 	EXPECT_EQ(look(&self->t, &self->b, NULL), -ENOENT);
 }
 
-/* JetPack 5's cap: 0 means none, and is what comes back. */
-TEST_F(board, jetpack_5)
+/* JetPack 5: a memory cap of 0 means no cap, and is restored as 0. */
+TEST_F(board, jetpack_5_memory_cap)
 {
 	struct jetwatt_mode m = { 12, 2201600, 1300500000, 2133000000 }, is;
 
@@ -132,7 +133,7 @@ TEST_F(board, jetpack_5)
 	EXPECT_EQ(tree_get(&self->t, EMC5), 0);
 }
 
-/* Thor's memory controller is a devfreq device, its GPU has two. */
+/* Thor's memory controller is a devfreq device, and its GPU has two devfreq devices. */
 TEST_F(board, thor)
 {
 	struct jetwatt_mode m;
@@ -187,7 +188,7 @@ static int total(struct jetwatt_board *b, const char *labels, char *out, const c
 	return taken;
 }
 
-TEST_F(board, totals)
+TEST_F(board, rails_of_the_total_and_scope)
 {
 	static const struct {
 		const char *board, *rails, *total, *scope;
@@ -242,7 +243,7 @@ TEST_F(board, totals)
 	EXPECT_EQ(jetwatt_board_parent(self->b, "?"), NULL);
 }
 
-TEST_F(board, modes_as_text)
+TEST_F(board, modes_to_text_and_back)
 {
 	static const char * const bad[] = {
 		"", "c8", "c8-1728000", "c8-1728000-g624750000", "8-1728000-g624750000-e3199000000",
@@ -294,8 +295,8 @@ static void spit(const struct tree *t, const char *buf, size_t len)
 	fclose(f);
 }
 
-/* Cut anywhere, or with any bit flipped: refused, and no knob is touched. */
-TEST_F(board, damaged_saved_state)
+/* Truncated anywhere, or with any bit flipped: refused, and no knob is written. */
+TEST_F(board, damaged_saved_state_is_refused)
 {
 	struct jetwatt_mode m = { 4, 422400, 420750000, 665600000 };
 	char good[4096], bad[4096], before[512], after[512];
@@ -327,7 +328,7 @@ TEST_F(board, damaged_saved_state)
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0);
 }
 
-TEST_F(board, a_state_of_an_earlier_boot_is_replaced)
+TEST_F(board, saved_state_of_an_earlier_boot_is_replaced)
 {
 	struct jetwatt_mode m = { 4, 422400, 420750000, 665600000 };
 	char now[512], again[512];
@@ -362,8 +363,8 @@ TEST_F(board, a_state_of_an_earlier_boot_is_replaced)
 	EXPECT_STREQ(again, now);
 }
 
-/* No place to save in: no knob is written. */
-TEST_F(board, state_that_cannot_be_saved)
+/* If the state directory cannot be written, no knob is written. */
+TEST_F(board, no_write_without_a_saved_state)
 {
 	struct jetwatt_mode m = { 4, 422400, 420750000, 665600000 };
 
@@ -379,8 +380,8 @@ TEST_F(board, state_that_cannot_be_saved)
 	EXPECT_EQ(self->t.writes, 0);
 }
 
-/* Without the hook: plain files, and one that may not be written. */
-TEST_F(board, real_writes)
+/* Without the write hook: plain files, one of them read-only. */
+TEST_F(board, writes_to_real_files)
 {
 	struct jetwatt_board_roots roots = tree_roots(&self->t);
 	struct jetwatt_mode m = { 12, 422400, 420750000, 2133000000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Presets: every dialect of nvpmodel.conf, what they come to, and ours among them. */
+/* Presets: every dialect of nvpmodel.conf, conversion to modes, and new blocks. */
 #include "board_tree.h"
 #include "board/preset.h"
 
@@ -138,7 +138,7 @@ static bool caps(const struct jetwatt_preset *p, long long cores, long long cpu,
 	       p->cap[JETWATT_KNOB_GPU] == gpu && p->cap[JETWATT_KNOB_EMC] == emc;
 }
 
-TEST(dialects)
+TEST(every_dialect_is_parsed)
 {
 	struct jetwatt_presets *p;
 	unsigned int line;
@@ -169,7 +169,7 @@ TEST(dialects)
 	jetwatt_presets_free(p);
 }
 
-TEST(refused)
+TEST(malformed_file_is_refused_with_its_line)
 {
 	static const struct {
 		const char *text;
@@ -203,7 +203,7 @@ static const struct jetwatt_mode grid[] = {
 	{ 3, 1113600, 420750000, 2133000000 }, { 4, 2201600, 1300500000, 3199000000 },
 };
 
-TEST(rounded_as_the_kernel_does)
+TEST(caps_are_rounded_as_the_kernel_does)
 {
 	struct jetwatt_preset p = { .cap = { 2, 1113600, 408000000, 2133000000 } };
 	struct jetwatt_mode m;
@@ -220,8 +220,8 @@ TEST(rounded_as_the_kernel_does)
 	EXPECT_TRUE(m.cores == 4 && m.cpu_khz == 2201600 && m.gpu_hz == 114750000 && m.emc_hz == 204000000);
 }
 
-/* A block of ours, appended to the file it is like, reads back as the mode. */
-TEST(ours_among_them)
+/* A printed block, appended to the file of its template, reads back as the mode. */
+TEST(printed_block_reads_back_as_the_mode)
 {
 	static const char * const file[] = { nano, orin, thor, super };
 	static const char * const top[] = {
@@ -267,7 +267,7 @@ TEST(ours_among_them)
 	}
 }
 
-TEST(not_printed)
+TEST(impossible_block_is_refused)
 {
 	struct jetwatt_mode five = { 5, 9, 9, 9 }, one = { 1, 9, 9, 9 };
 	struct jetwatt_presets *p;
@@ -286,8 +286,8 @@ TEST(not_printed)
 	fclose(f);
 }
 
-/* Of a knob that the board lacks the block says what the other one says. */
-TEST(without_a_knob)
+/* For a knob that the board lacks, the new block has the value of the template. */
+TEST(missing_knob_keeps_the_template)
 {
 	struct jetwatt_mode no_gpu = { 2, 1113600, JETWATT_BOARD_NO_CLOCK, 2133000000 };
 	struct jetwatt_presets *p;
@@ -314,8 +314,8 @@ TEST(without_a_knob)
 	jetwatt_presets_free(p);
 }
 
-/* Only another mask than that of now needs a reboot. */
-TEST(presets_that_need_a_reboot)
+/* Only a mask that differs from the current one needs a reboot. */
+TEST(preset_with_another_mask_needs_a_reboot)
 {
 	struct jetwatt_error_text err = { "", "", "" };
 	struct jetwatt_board_roots roots;
@@ -363,9 +363,9 @@ TEST(presets_that_need_a_reboot)
 	tree_free(&t);
 }
 
-/* Without a cap the memory is written as the file writes it: 0 would cap nvpmodel_clk_cap at
- * the lowest clock. */
-TEST(no_cap_as_the_file_writes_it)
+/* "No cap" of the memory clock is written as the template writes it, because 0 would cap
+ * nvpmodel_clk_cap at the lowest clock. */
+TEST(no_cap_is_written_as_in_the_template)
 {
 	static const struct {
 		const char *file, *emc;

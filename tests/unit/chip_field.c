@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Registers of the sensor chips and their units, against figures from the data sheets. */
+/* Registers of the sensor chips and their units, compared with the data sheets. */
 #include "kmod/sensors/field.h"
 
 #include "kselftest_harness.h"
@@ -11,7 +11,7 @@ static const struct jetwatt_field fine = { 3, 4, 20, true, 78125 };
 static const struct jetwatt_field ina228_bus = { 3, 4, 20, false, 195312500 };
 static const struct jetwatt_field flags = { 2, 3, 13, false, 4000000000 };
 
-TEST(signs)
+TEST(negative_values)
 {
 	/* Table 6 of SBOS576: -80 mV is C180h. */
 	EXPECT_EQ(-80000000000, jetwatt_field_pv(&ina3221, 0xc180));
@@ -26,8 +26,7 @@ TEST(signs)
 	EXPECT_EQ(-40960000000, jetwatt_field_pv(&fine, 0x800000));
 }
 
-/* What lies beside a value does not count. */
-TEST(neighbours)
+TEST(neighbouring_bits_are_ignored)
 {
 	EXPECT_EQ(0, jetwatt_field_pv(&ina228, 0xf));
 	EXPECT_EQ(-1, jetwatt_field_raw(&ina228, 0xffffff));
@@ -36,7 +35,7 @@ TEST(neighbours)
 	EXPECT_EQ(1, jetwatt_field_raw(&ina228, 0xab000010));
 }
 
-TEST(rounding)
+TEST(values_are_rounded)
 {
 	/* 245760 steps are 48 V. */
 	EXPECT_EQ(48000000, jetwatt_pv_to(jetwatt_field_pv(&ina228_bus, 245760 << 4),
@@ -48,8 +47,8 @@ TEST(rounding)
 	EXPECT_EQ(-1, jetwatt_pv_to(-625000, JETWATT_PV_PER_UV));
 }
 
-/* A ramp over many steps has no bias after rounding. */
-TEST(no_bias)
+/* A ramp over many LSBs has no bias after rounding. */
+TEST(rounding_has_no_bias)
 {
 	int64_t sum = 0, raw;
 
@@ -63,8 +62,8 @@ TEST(no_bias)
 	EXPECT_GT(1000, sum - 16000ll * 15999 / 2 * 3125 / 10000);
 }
 
-/* At the ends of all ranges nothing overflows: UBSan would tell. */
-TEST(extremes)
+/* At both ends of every range; UBSan reports an overflow. */
+TEST(extremes_do_not_overflow)
 {
 	int64_t bus = jetwatt_field_pv(&ina228_bus, 0xfffff0);	/* 204.8 V, more than any chip */
 	int64_t nw;

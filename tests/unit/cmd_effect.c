@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is a change told from chance as often as is promised, and never where there is
- * none? Series with memory, as power has.
+ * Whether a change is told from chance as often as stated, and never without a change. The series
+ * are autocorrelated, as power is.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ TEST(cliffs_delta)
 	EXPECT_FALSE(jetwatt_effect_moved(&e));
 }
 
-TEST(nothing_has_moved)
+TEST(false_positives_are_rare)
 {
 	double a[400], b[300];
 	int false_alarms = 0, covered = 0;
@@ -61,7 +61,7 @@ TEST(nothing_has_moved)
 	EXPECT_GE(covered, 180);
 }
 
-TEST(a_change_is_found)
+TEST(real_change_is_found)
 {
 	double a[400], b[300];
 	int found = 0, covered = 0;
@@ -79,7 +79,7 @@ TEST(a_change_is_found)
 	EXPECT_GE(covered, 180);
 }
 
-TEST(the_same_is_the_same)
+TEST(identical_series_do_not_differ)
 {
 	double a[100], b[100];
 	struct jetwatt_effect e;

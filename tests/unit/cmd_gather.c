@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which files of a board get into a report, and how. */
+/* Files of a board that go into a report. */
 #include "board_tree.h"
 #include "kselftest_harness.h"
 
@@ -86,7 +86,7 @@ FIXTURE_TEARDOWN(board) {
 	tree_free(&self->t);
 }
 
-TEST_F(board, files)
+TEST_F(board, files_of_a_report)
 {
 	const struct jetwatt_report_file *f;
 
@@ -107,7 +107,7 @@ TEST_F(board, files)
 	EXPECT_NE(NULL, jetwatt_report_find(self->r, DT "thermal-zones/cpu-thermal/trips/hot/type"));
 }
 
-TEST_F(board, and_no_others)
+TEST_F(board, other_files_are_left_out)
 {
 	EXPECT_EQ(NULL, strstr(self->json, "1421123029384"));
 	EXPECT_EQ(NULL, strstr(self->json, "48:b0:2d"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Means of minibatches, and whether their standard errors keep their word. */
+/* Means over minibatches, and whether their standard errors are right. */
 #include <stdint.h>
 
 #include "kselftest_harness.h"
@@ -21,7 +21,7 @@ static double normal(void)
 	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
 }
 
-TEST(energy_by_time)
+TEST(mean_power_is_energy_by_time)
 {
 	/* 1 s at 10 W and 3 s at 30 W: 25 W, not 20 */
 	double t[2] = { 1e9, 3e9 }, e[2] = { 10e6, 90e6 };
@@ -32,7 +32,7 @@ TEST(energy_by_time)
 	EXPECT_EQ(25, row.power_w);
 }
 
-TEST(none_and_one)
+TEST(no_and_one_minibatch)
 {
 	double t = 1e9, e = 10e6;
 	struct jetwatt_row row;
@@ -44,8 +44,8 @@ TEST(none_and_one)
 	EXPECT_EQ(0, row.time_sd);
 }
 
-/* A rail at its offset: no power is no reason for a NaN. */
-TEST(no_power)
+/* A rail that reads only its offset has a power of 0, not NaN. */
+TEST(zero_power_is_not_nan)
 {
 	double t[3] = { 1e9, 1e9, 1e9 }, e[3] = { 0, 0, 0 };
 	struct jetwatt_row row;
@@ -82,7 +82,7 @@ static double coverage(int hold, double block_ns, double *time_in)
 	return in_w / runs;
 }
 
-TEST(errors_keep_their_word)
+TEST(standard_errors_are_right)
 {
 	double time_in, power_in = coverage(1, 0, &time_in);
 
@@ -92,7 +92,7 @@ TEST(errors_keep_their_word)
 	EXPECT_LT(time_in, 0.97);
 }
 
-TEST(blocks_see_held_values)
+TEST(block_means_see_repeated_samples)
 {
 	double time_in;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The overlay that is made of a report's sensors. */
+/* The device-tree overlay generated from the sensors of a report. */
 #include "kselftest_harness.h"
 
 #include "../../user/cmd/doctor/replay_overlay.c"
@@ -40,7 +40,7 @@ static int has(const char *text, const char *part)
 	return 0;
 }
 
-TEST(sensors)
+TEST(overlay_has_every_sensor)
 {
 	char *text = overlay_of(HEAD
 		NODE("model", "strings", "[\"Jetson AGX Orin\"]") ","
@@ -69,7 +69,7 @@ TEST(sensors)
 	free(text);
 }
 
-TEST(none)
+TEST(report_without_sensors)
 {
 	char *text = overlay_of(HEAD NODE("model", "strings", "[\"x\"]") "]}");
 
@@ -77,8 +77,8 @@ TEST(none)
 	free(text);
 }
 
-/* What would end a string or a node early is left out. */
-TEST(hostile)
+/* Labels that would end a string or a node early are left out. */
+TEST(hostile_labels_are_left_out)
 {
 	char *text = overlay_of(HEAD
 		NODE("model", "strings", "[\"a\\\"; }; /include/ \\\"/etc/passwd\"]") ","

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a report of a board must not have in it, and what it must keep. */
+/* Private data that a board report must hide, and data that it must keep. */
 #include "board_tree.h"
 #include "kselftest_harness.h"
 
@@ -27,7 +27,7 @@ FIXTURE_TEARDOWN(board) {
 	tree_free(&self->t);
 }
 
-TEST_F(board, hides)
+TEST_F(board, private_data_is_hidden)
 {
 	static const struct { const char *text, *shown; } t[] = {
 		{ "libcuda in /home/alice/cuda/lib64", "libcuda in /home/[user]/cuda/lib64" },
@@ -54,8 +54,8 @@ TEST_F(board, hides)
 	}
 }
 
-/* Labels of rails are the vendor's words: a user may be called like one. */
-TEST_F(board, names_only_in_free_text)
+/* Labels of rails come from the vendor, so they stay even if a user has such a name. */
+TEST_F(board, user_names_are_hidden_in_free_text_only)
 {
 	char *s = jetwatt_private_hide(&self->p, "\"label\": \"alice\", \"x\": \"/home/alice\"", false);
 

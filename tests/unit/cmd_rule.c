@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* --fail-if: what it says yes to, what it refuses, and where. */
+/* --fail-if: which expressions hold, and which are refused. */
 #include <stdio.h>
 
 #include "kselftest_harness.h"
@@ -21,7 +21,7 @@ static int figure(const char *name, size_t len, double *v, void *arg)
 	return len == 7 && !memcmp(name, "unknown", 7) ? -ENODATA : -ENOENT;
 }
 
-TEST(judges)
+TEST(expressions_are_evaluated)
 {
 	static const struct { const char *rule; int yes; } t[] = {
 		{ "J/minibatch.p95 > 1.4", 1 },
@@ -49,7 +49,7 @@ TEST(judges)
 		}
 }
 
-TEST(refuses)
+TEST(malformed_expressions_are_refused)
 {
 	static const struct { const char *rule; int err; size_t at; } t[] = {
 		{ "", -EINVAL, 0 },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Profiles as CSV: what is taken, what is refused and how, and back again. */
+/* Profiles as CSV: accepted and refused files, and writing. */
 #include "store/csv.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static int parse(const char *text, struct jetwatt_row **row, uint32_t **batch,
 	return rc;
 }
 
-TEST(taken)
+TEST(accepted_dialects)
 {
 	static const char * const same[] = {
 		HEAD "4,422400,114750000,665600000,82.1211,14.509\n",
@@ -65,7 +65,7 @@ TEST(taken)
 	free(row);
 }
 
-TEST(refused_with_its_line)
+TEST(refused_file_names_its_line)
 {
 	static const struct {
 		const char *text;
@@ -126,8 +126,8 @@ static uint64_t next(uint64_t *s)
 	return z ^ (z >> 31);
 }
 
-/* What is written reads back to the last bit; a failed write leaves the old file. */
-TEST(there_and_back)
+/* Values read back to the last bit; a failed write leaves the old file. */
+TEST(written_profile_reads_back_exactly)
 {
 	struct jetwatt_row row[64], *back;
 	struct jetwatt_csv_error err;
@@ -174,9 +174,8 @@ TEST(there_and_back)
 	EXPECT_EQ(system(command), 0);
 }
 
-/* Damaged in every way: an answer, no crash, nothing leaked; what is taken
- * could be written again. */
-TEST(mutations)
+/* Damaged in many ways: no crash, no leak, and an accepted file can be written again. */
+TEST(damaged_files_never_crash)
 {
 	static const char seed_text[] = "batch," HEAD
 		"16,4,422400,114750000,665600000,82.1211,14.509\r\n"
@@ -239,7 +238,7 @@ TEST(mutations)
 	EXPECT_GT(refused, 1000);
 }
 
-TEST(measured_files)
+TEST(profiles_of_measured_boards)
 {
 	static const char * const files[] = {
 		"orin-agx-resnet18-train.csv", "orin-agx-mobilenetv3-train.csv",
