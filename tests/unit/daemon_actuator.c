@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The actuator alone, on a made-up tree of sysfs: which events it tells. There is no budget, no
- * job and no jetwattd here.
+ * The actuator alone, on a simulated sysfs: the events that it reports. There is no budget, no job
+ * and no jetwattd.
  */
 #include "daemon/actuator.h"
 
@@ -73,7 +73,7 @@ static void refuse(struct tree *t, int nr, int n)
 	t->fail = EBUSY;
 }
 
-TEST_F(actuator, a_switch_and_back)
+TEST_F(actuator, switch_and_restore)
 {
 	ASSERT_EQ(0, jetwattd_put(&self->a, &mid));
 	ASSERT_EQ(1, self->n);
@@ -86,7 +86,7 @@ TEST_F(actuator, a_switch_and_back)
 	EXPECT_FALSE(self->a.applied);
 }
 
-TEST_F(actuator, another_process_turns_a_knob)
+TEST_F(actuator, foreign_change_cedes_the_board)
 {
 	ASSERT_EQ(0, jetwattd_put(&self->a, &mid));
 	tree_put(&self->t, GPU "max_freq", "1300500000\n");
@@ -99,7 +99,7 @@ TEST_F(actuator, another_process_turns_a_knob)
 	EXPECT_EQ(1300500000, tree_get(&self->t, GPU "max_freq"));
 }
 
-TEST_F(actuator, the_knob_is_turned_back)
+TEST_F(actuator, reassert_reverts_three_of_four_foreign_changes)
 {
 	int again = 0;
 
@@ -115,7 +115,7 @@ TEST_F(actuator, the_knob_is_turned_back)
 	EXPECT_EQ(JETWATTD_CEDED, self->told[self->n - 1]);
 }
 
-TEST_F(actuator, a_refused_restore_is_told_and_tried_again)
+TEST_F(actuator, refused_restore_is_reported_and_retried)
 {
 	ASSERT_EQ(0, jetwattd_put(&self->a, &low));
 	refuse(&self->t, 1, 1000);
@@ -134,7 +134,7 @@ TEST_F(actuator, a_refused_restore_is_told_and_tried_again)
 	EXPECT_FALSE(self->a.restoring);
 }
 
-TEST_F(actuator, only_the_lowest_mode)
+TEST_F(actuator, floor_only_refuses_other_modes)
 {
 	self->a.floor_only = 1;
 	EXPECT_EQ(-EBUSY, jetwattd_put(&self->a, &mid));
@@ -143,8 +143,8 @@ TEST_F(actuator, only_the_lowest_mode)
 	EXPECT_TRUE(jetwattd_in(&self->a, &lowest));
 }
 
-/* A CPU does not go offline: each mode that was refused is told, and clocks alone are applied. */
-TEST_F(actuator, down_as_far_as_the_knobs_go)
+/* A CPU refuses to go offline: each refused mode is reported, then only the clocks are lowered. */
+TEST_F(actuator, lowest_possible_mode_if_a_core_stays_online)
 {
 	struct jetwatt_mode got;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A job that became another one while it was learned: which of the readings before were of
- * the other one, and what is kept of them. Each check is answered with the time that the mode
- * takes now.
+ * Drift while a job is learned: which readings date from before the change, and which are kept.
+ * Each check reads the time that the mode takes now.
  */
 #include "daemon/learner_inside.h"
 
@@ -141,7 +140,7 @@ static int wrong(FIXTURE_DATA(another) *self)
 	return n;
 }
 
-TEST_F(another, nothing_has_changed)
+TEST_F(another, unchanged_job_keeps_all_readings)
 {
 	learned(self, 0, 1);
 	EXPECT_EQ(0, was_another(self));
@@ -150,7 +149,7 @@ TEST_F(another, nothing_has_changed)
 	EXPECT_EQ(0, drifts);
 }
 
-TEST_F(another, the_first_were_of_another_one)
+TEST_F(another, readings_from_before_the_drift_are_dropped)
 {
 	static const double times[] = { 0.4, 0.7, 1.3, 2.3 };
 
@@ -167,8 +166,8 @@ TEST_F(another, the_first_were_of_another_one)
 		}
 }
 
-/* What was read of the other one says what to expect of this one. */
-TEST_F(another, what_was_known_counts)
+/* The dropped readings predict the time of the changed job. */
+TEST_F(another, old_readings_serve_as_prior)
 {
 	struct jetwatt_prediction p;
 	struct jetwatt_fitted *m;
@@ -186,7 +185,7 @@ TEST_F(another, what_was_known_counts)
 	jetwatt_fitted_free(m);
 }
 
-TEST_F(another, it_is_only_hot)
+TEST_F(another, throttling_is_not_drift)
 {
 	learned(self, ROWS, 0.5);
 	hot = 1;
@@ -194,8 +193,8 @@ TEST_F(another, it_is_only_hot)
 	EXPECT_EQ(ROWS, self->learner.known.nr_rows);
 }
 
-/* Minibatches become others while a mode is read: the reading is of both. */
-TEST_F(another, it_changes_in_a_reading)
+/* The job changes during a reading, so the reading mixes both. */
+TEST_F(another, reading_across_the_drift_is_dropped)
 {
 	struct jetwatt_learn *k = &self->learner.known;
 	struct jetwatt_row *last;
@@ -226,8 +225,8 @@ TEST_F(another, it_changes_in_a_reading)
 	EXPECT_EQ(ROWS, k->nr_rows);
 }
 
-/* A mode that is foretold to take as long as it takes needs no second look. */
-TEST_F(another, only_what_is_strange_is_looked_at_again)
+/* A mode that takes as long as predicted is not measured again. */
+TEST_F(another, only_unexpected_readings_are_checked)
 {
 	struct jetwatt_prediction foretold = { .time_sd = 0.05, .power_sd = 0.05 };
 	struct jetwatt_learn *k = &self->learner.known;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The samples of power break off: the lowest mode stays as long as a process that works on the
- * GPU lives. Time is virtual; every check of the knobs is a step of the test.
+ * Power samples stop: the lowest mode stays in force while a process uses the GPU. Time is
+ * virtual; each check of the knobs is one step of the test.
  */
 #include <signal.h>
 #include <time.h>
@@ -164,7 +164,7 @@ static void ends_after_100(struct jetwattd_run *r)
 	}
 }
 
-TEST_F(blind, the_lowest_mode_stays_as_long_as_the_job_lives)
+TEST_F(blind, lowest_mode_stays_until_the_job_ends)
 {
 	jetwattd_blind(&self->d);
 	EXPECT_TRUE(at_floor());
@@ -194,7 +194,7 @@ static void begins(struct jetwattd_run *r)
 		module = 1;
 }
 
-TEST_F(blind, another_job_and_the_module_comes_back)
+TEST_F(blind, samples_return_during_another_job)
 {
 	jetwattd_blind(&self->d);
 	on_check = begins;
@@ -209,7 +209,7 @@ TEST_F(blind, another_job_and_the_module_comes_back)
 	EXPECT_EQ(1, attempts);
 }
 
-TEST_F(blind, told_to_end)
+TEST_F(blind, sigterm_ends_the_wait)
 {
 	jetwattd_blind(&self->d);
 	signal_in = 10;
@@ -217,7 +217,7 @@ TEST_F(blind, told_to_end)
 	EXPECT_EQ(SIGTERM, self->run.watch.stop);
 }
 
-TEST_F(blind, a_knob_refuses_once)
+TEST_F(blind, refused_knob_is_retried)
 {
 	self->t.fail_at = self->t.writes + 1;
 	self->t.fail_for = 1;
@@ -231,8 +231,8 @@ TEST_F(blind, a_knob_refuses_once)
 	EXPECT_TRUE(at_floor());
 }
 
-/* A switch up is torn, so that the knobs are not in the lowest mode that they were in. */
-TEST_F(blind, a_torn_switch_from_the_lowest_mode)
+/* A switch to a faster mode fails halfway, so the knobs are no longer in the lowest mode. */
+TEST_F(blind, torn_switch_returns_to_the_lowest_mode)
 {
 	ASSERT_EQ(0, jetwattd_put(&self->d.act, &low));
 	self->t.fail_at = self->t.writes + 14;
@@ -248,9 +248,9 @@ TEST_F(blind, a_torn_switch_from_the_lowest_mode)
 	EXPECT_TRUE(at_floor());
 }
 
-/* A restore is refused, then samples break off, then so is the lowest mode: the restore that is
- * due does not lift the cap. */
-TEST_F(blind, a_restore_was_refused)
+/* A restore is refused, then samples stop, then the lowest mode is refused too. The pending restore
+ * must not lift the cap. */
+TEST_F(blind, pending_restore_does_not_lift_the_cap)
 {
 	self->t.fail_at = self->t.writes + 1;
 	self->t.fail_for = 1000;
@@ -276,7 +276,7 @@ static void turned(struct jetwattd_run *r)
 		tree_put(&it->t, GPU "max_freq", "522750000\n");
 }
 
-TEST_F(blind, another_process_takes_the_knobs)
+TEST_F(blind, foreign_change_makes_jetwattd_yield)
 {
 	jetwattd_blind(&self->d);
 	on_check = turned;
@@ -286,7 +286,7 @@ TEST_F(blind, another_process_takes_the_knobs)
 	EXPECT_EQ(522750000, tree_get(&self->t, GPU "max_freq"));
 }
 
-TEST_F(blind, the_policy_says_restore)
+TEST_F(blind, policy_restore_ends_jetwattd)
 {
 	self->policy.blind_restore = 1;
 	jetwattd_blind(&self->d);
@@ -294,7 +294,7 @@ TEST_F(blind, the_policy_says_restore)
 	EXPECT_EQ(JETWATT_EXIT_FAILED, atomic_load(&self->d.stop));
 }
 
-TEST_F(blind, no_budget_and_paused)
+TEST_F(blind, paused_or_without_budget_jetwattd_ends)
 {
 	self->d.pause = 1;
 	jetwattd_blind(&self->d);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwattd's guard of the budget: what a board draws that follows its mode with a lag, for
- * how long its mean over a second is above the budget. The guard alone: nobody thinks here.
+ * The cap alone, without the loop: on a board whose power follows its mode with a delay, how long
+ * the mean over one second exceeds the budget.
  */
 #include <math.h>
 
@@ -149,7 +149,7 @@ static void put(FIXTURE_DATA(cap) *self, const struct jetwatt_mode *mode)
 
 static const double times[] = { 1.01, 1.05, 1.1, 1.14, 1.16, 1.2, 1.3, 1.5, 2, 3 };
 
-TEST_F(cap, a_job_begins_on_a_board_as_it_was_found)
+TEST_F(cap, cap_applies_to_an_unmanaged_board)
 {
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		self->found_w = IDLE_W;
@@ -164,7 +164,7 @@ TEST_F(cap, a_job_begins_on_a_board_as_it_was_found)
 	}
 }
 
-TEST_F(cap, a_mode_draws_too_much)
+TEST_F(cap, mode_over_the_budget_is_left_in_time)
 {
 	static const struct jetwatt_mode *const from[] = { &low, &mid };
 
@@ -183,8 +183,8 @@ TEST_F(cap, a_mode_draws_too_much)
 		}
 }
 
-/* As soon as nothing is owed any more, a mode of nearly the budget may follow. */
-TEST_F(cap, what_was_too_much_is_repaid)
+/* Once the overshoot is repaid, a mode close to the budget may follow. */
+TEST_F(cap, energy_overshoot_is_repaid)
 {
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		uint64_t trips = self->d.cap.trips;
@@ -211,7 +211,7 @@ TEST_F(cap, what_was_too_much_is_repaid)
 	}
 }
 
-TEST_F(cap, the_budget_is_lowered)
+TEST_F(cap, lower_budget_is_enforced_at_once)
 {
 	for (double to = 25; to > 9.5; to -= 1.5) {
 		self->d.cap.have_safe = 1;
@@ -230,7 +230,7 @@ TEST_F(cap, the_budget_is_lowered)
 	}
 }
 
-TEST_F(cap, nothing_is_stepped_down_that_is_within)
+TEST_F(cap, mode_within_the_budget_stays)
 {
 	put(self, &top);
 	self->top_w = 0.99 * BUDGET;
@@ -244,8 +244,8 @@ TEST_F(cap, nothing_is_stepped_down_that_is_within)
 	EXPECT_EQ(0, self->longest);
 }
 
-/* They say that there is a little less than there is. */
-TEST_F(cap, sensors_err)
+/* The sensors read slightly less than the true power. */
+TEST_F(cap, sensor_error_is_allowed_for)
 {
 	for (double err = 0; err < 0.0041; err += 0.001) {
 		put(self, &low);
@@ -267,8 +267,8 @@ TEST_F(cap, sensors_err)
 	EXPECT_EQ(0, self->d.cap.trips);
 }
 
-/* A mode that is stepped down to may be one that cannot be had. */
-TEST_F(cap, a_knob_refuses_the_safe_mode)
+/* The mode that the cap steps down to may be refused. */
+TEST_F(cap, refused_safe_mode_falls_back_to_lower_clocks)
 {
 	for (int emc = 0; emc < 2; emc++) {
 		put(self, &top);
@@ -297,8 +297,8 @@ TEST_F(cap, a_knob_refuses_the_safe_mode)
 	}
 }
 
-/* What a refused switch has written could not be taken back: no other writer has done that. */
-TEST_F(cap, a_switch_is_torn)
+/* A refused switch could not be rolled back: the knobs differ because of jetwattd itself. */
+TEST_F(cap, torn_switch_is_not_a_foreign_change)
 {
 	put(self, &top);
 	self->t.fail_at = self->t.writes + 3;
@@ -317,9 +317,9 @@ TEST_F(cap, a_switch_is_torn)
 	EXPECT_EQ(0, self->d.act.others);
 }
 
-/* A restore is refused half-way, and too much is drawn there: the cap steps down, and the restore
- * that is due neither comes first nor undoes it. */
-TEST_F(cap, a_restore_is_refused)
+/* A restore is refused halfway, and the board draws too much: the cap steps down, and the pending
+ * restore neither precedes nor undoes that. */
+TEST_F(cap, cap_steps_down_during_a_refused_restore)
 {
 	for (int longer = 0; longer < 2; longer++) {
 		put(self, &mid);
@@ -347,8 +347,8 @@ TEST_F(cap, a_restore_is_refused)
 	}
 }
 
-/* Where there is nothing lower, and on the way there: what a meter of the mean says. */
-TEST_F(cap, time_over_the_budget)
+/* With no lower mode, and on the way to the lowest mode: as an independent meter measures it. */
+TEST_F(cap, time_over_the_budget_is_counted)
 {
 	self->floor_w = 1.2 * BUDGET;
 	self->top_w = 1.4 * BUDGET;
@@ -374,8 +374,8 @@ TEST_F(cap, time_over_the_budget)
 		TH_LOG("%g s, not %g", self->d.cap.over_s, self->over * 1e-9);
 }
 
-/* A slow swing counts as a quick one does; a jump is another power, and no swing. */
-TEST(swing_of_means)
+/* A slow oscillation counts as much as a fast one; a step to another power does not count. */
+TEST(standard_deviation_of_window_means)
 {
 	for (double period = 2; period < 40; period *= 2) {
 		struct jetwattd_swing s = { 0 };
@@ -401,9 +401,9 @@ static int hear(struct jetwattd_cap_thread *c, uint64_t *ms, int n, uint32_t val
 	return c->dead ? (int)((c->dead - c->rail[0].label) / (long)sizeof(c->rail[0])) : -1;
 }
 
-/* Power is known as soon as each rail of the total has been heard for a while, and no longer when
- * one of them is silent; a chip that has failed once is asked again after a second. */
-TEST(rails_of_the_total)
+/* The total is known once every rail has delivered samples for a while, and unknown when one stops.
+ * A chip that has failed is tried again after one second. */
+TEST(total_needs_every_rail)
 {
 	struct jetwattd d = { .rails = 2 };
 	struct jetwattd_cap_thread *c = calloc(1, sizeof(*c));

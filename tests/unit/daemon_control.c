@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* jetwattd's control socket among clients who mean no good: the real socket, in a directory. */
+/* jetwattd's control socket and malicious clients: the real socket, in a temporary directory. */
 
 #include "daemon/jetwattd.h"
 #include "../../user/util/listen.c"
@@ -95,7 +95,7 @@ static int descriptors(void)
 	return n;
 }
 
-TEST_F(control, says_what_it_knows)
+TEST_F(control, requests_are_answered)
 {
 	EXPECT_STREQ("done\n", ASK("budget 12W"));
 	EXPECT_EQ(12, self->d.told_w);
@@ -105,7 +105,7 @@ TEST_F(control, says_what_it_knows)
 	EXPECT_EQ(0, self->d.told_w);
 }
 
-TEST_F(control, a_crowd_that_says_nothing)
+TEST_F(control, silent_clients_do_not_block_others)
 {
 	int fd[CROWD];
 
@@ -120,7 +120,7 @@ TEST_F(control, a_crowd_that_says_nothing)
 	EXPECT_NE(NULL, strstr(ASK("status json"), "\"doing\""));
 }
 
-TEST_F(control, who_never_reads)
+TEST_F(control, clients_that_never_read_do_not_block_others)
 {
 	int fd[CROWD], before;
 
@@ -137,7 +137,7 @@ TEST_F(control, who_never_reads)
 	EXPECT_EQ(before, descriptors());
 }
 
-TEST_F(control, lines_that_are_none)
+TEST_F(control, malformed_requests_are_refused)
 {
 	static char line[1 << 20];
 	int fd = client(&self->policy);
@@ -156,8 +156,8 @@ TEST_F(control, lines_that_are_none)
 	EXPECT_EQ(0, self->d.pause);
 }
 
-/* A second daemon does not take the socket of one that runs. */
-TEST_F(control, a_second_daemon)
+/* A second daemon does not take over the socket of a running one. */
+TEST_F(control, second_daemon_is_refused)
 {
 	struct jetwattd two = { .policy = &self->policy, .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct jetwattd_control *c;
@@ -169,9 +169,9 @@ TEST_F(control, a_second_daemon)
 	EXPECT_NE(NULL, strstr(ASK("status"), "the first"));
 }
 
-/* What one that was killed has left is replaced; a file that is no socket is not; and at its
- * end a daemon deletes only its own. */
-TEST_F(control, what_is_there)
+/* The socket of a killed daemon is replaced, a file that is not a socket is not; at its end a
+ * daemon deletes only its own socket. */
+TEST_F(control, stale_socket_is_replaced_other_files_stay)
 {
 	char aside[64], *path = self->policy.control;
 	struct jetwattd_control *c;
@@ -222,8 +222,8 @@ static void __attribute__((noreturn)) lure(const char *dir, const char *secret)
 	}
 }
 
-/* The directory is another user's: root's daemon changes no file of root's there. */
-TEST_F(control, a_link_in_its_place)
+/* The directory belongs to another user: a daemon of root changes no other file there. */
+TEST_F(control, symbolic_link_is_not_followed)
 {
 	char secret[64], link[64];
 	struct jetwattd_control *c;
@@ -259,8 +259,8 @@ TEST_F(control, a_link_in_its_place)
 	ASSERT_EQ(0, jetwattd_control_start(&self->d, &self->c));
 }
 
-/* A second name of another socket of this user is no socket of this start. */
-TEST_F(control, another_name_of_a_socket)
+/* A second link to another socket of this user is not the socket of this daemon. */
+TEST_F(control, hard_link_to_a_socket_is_refused)
 {
 	struct jetwattd_listener l = { .fd = -1 };
 	char path[64];
@@ -272,8 +272,8 @@ TEST_F(control, another_name_of_a_socket)
 	EXPECT_EQ(0, unlink(path));
 }
 
-/* Without a descriptor to ask with, the socket of a process that listens stays. */
-TEST_F(control, no_descriptor_to_ask_with)
+/* Without a free descriptor to probe it, the socket of a listening process stays. */
+TEST_F(control, live_socket_stays_if_it_cannot_be_probed)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct rlimit was, none = { 0, 0 };
@@ -291,7 +291,7 @@ TEST_F(control, no_descriptor_to_ask_with)
 }
 
 /* Requests with bytes changed, cut and doubled, from a seed. */
-TEST_F(control, mutations)
+TEST_F(control, mutated_requests_never_crash)
 {
 	static const char *const word[] = { "budget 20W\n", "status\n", "pause\n", "metrics openmetrics\n" };
 	unsigned int seed = 20261122;

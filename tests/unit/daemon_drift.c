@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The learner and a job that changes, while it is learned and while it is held. */
+/* The learner and a job that changes while it is learned, and while its best mode is held. */
 #include "learner_plant.h"
 
-/* Other data while it is learned: what was read before is forgotten, and the end is as good. */
-TEST_F(learner, the_job_becomes_another_one)
+/* Other data during the search: older readings are dropped, and the result is as good. */
+TEST_F(learner, drift_while_learning_restarts_the_search)
 {
 	static const double then[] = { 0.4, 0.6, 1.7, 2.5 };
 
@@ -30,8 +30,9 @@ TEST_F(learner, the_job_becomes_another_one)
 	}
 }
 
-/* A search that ends with fewer readings than the model needs reads the first mode again before it ends. */
-TEST_F(learner, it_changes_and_few_are_read)
+/* A search with fewer readings than the model needs measures the first mode again before it
+ * ends. */
+TEST_F(learner, drift_is_detected_before_a_short_search_ends)
 {
 	for (double then = 0.5; then < 3; then *= 4) {
 		int was = self->p.drifts;
@@ -55,8 +56,8 @@ TEST_F(learner, it_changes_and_few_are_read)
 	EXPECT_EQ(0, self->p.drifts);
 }
 
-/* A new budget cuts the check at the end: it is made when the learning goes on. */
-TEST_F(learner, a_check_that_is_cut)
+/* A new budget interrupts the check at the end: it is repeated when the search goes on. */
+TEST_F(learner, interrupted_check_is_repeated)
 {
 	struct jetwattd_terms t;
 	struct jetwattd_step s;
@@ -79,8 +80,8 @@ TEST_F(learner, a_check_that_is_cut)
 	EXPECT_EQ(1, self->p.drifts);
 }
 
-/* While it is held: as soon as the loop says so. */
-TEST_F(learner, drift_of_a_job_that_is_held)
+/* While the best mode is held: as soon as the loop reports it. */
+TEST_F(learner, drift_while_holding_restarts_the_search)
 {
 	struct jetwatt_row was, is;
 	struct jetwattd_news news;
@@ -102,7 +103,7 @@ TEST_F(learner, drift_of_a_job_that_is_held)
 
 /* The readings from before a change, scaled, predict the best mode, so a few readings confirm it. Eight are
  * enough for that. */
-TEST_F(learner, few_readings_after_a_change)
+TEST_F(learner, few_readings_suffice_after_a_drift)
 {
 	for (double budget = 18; budget < 30; budget += 3) {
 		for (double then = 0.5; then < 3; then *= 4) {
@@ -134,7 +135,7 @@ TEST_F(learner, few_readings_after_a_change)
 
 /* With other workloads as prior: a change after a few readings is detected before the model explains it by
  * the knobs. */
-TEST_F(learner, a_change_beside_other_workloads)
+TEST_F(learner, drift_is_detected_with_other_workloads_as_prior)
 {
 	static const double then[] = { 0.5, 0.65, 1.6, 2 };
 	struct jetwatt_row row[3][OTHER_ROWS];

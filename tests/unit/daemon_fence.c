@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* System calls that jetwattd gives up, and what is left to jetwatt-files: tried as root. Not by
- * the C library's functions: a sanitizer's own calls around them would be refused as well. */
+/* System calls that jetwattd and jetwatt-files deny to themselves, tried as root. Raw calls,
+ * because a sanitizer's calls inside the C library's functions would be denied too. */
 #include "../../user/util/fence.c"
 
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static pid_t victim(void)
 	return pid;
 }
 
-TEST(no_other_process)
+TEST(other_processes_are_out_of_reach)
 {
 	pid_t pid = victim();
 	int fd = open("/dev/null", O_RDONLY);
@@ -93,7 +93,7 @@ static void *before(void *arg)
 	return NULL;
 }
 
-TEST(threads_that_are_there)
+TEST(existing_threads_get_the_filter)
 {
 	pid_t pid = victim(), c;
 	pthread_t thread;
@@ -115,8 +115,8 @@ TEST(threads_that_are_there)
 	waitpid(pid, NULL, 0);
 }
 
-/* What jetwattd does goes on. */
-TEST(everything_else)
+/* What jetwattd needs still works. */
+TEST(allowed_calls_still_work)
 {
 	pid_t c = fork();
 	int status;
@@ -137,8 +137,8 @@ TEST(everything_else)
 	EXPECT_TRUE(WIFEXITED(status) && !WEXITSTATUS(status)) TH_LOG("%x", status);
 }
 
-/* jetwatt-files reads links and answers; it opens, makes and starts nothing. */
-TEST(links_alone)
+/* jetwatt-files reads links and answers; it can open, create and start nothing. */
+TEST(jetwatt_files_can_only_read_links)
 {
 	pid_t c = fork();
 	int status;

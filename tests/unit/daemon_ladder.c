@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work that no job is seen for: how far jetwattd lets it up, on a board that draws what the
- * modes' clocks ask for, and with a cap that steps down as the real one does.
+ * Work without a detected job: how far jetwattd ramps up, on a board whose power depends on the
+ * clocks of the mode, with a cap that steps down as the real one does.
  */
 #include "daemon/loop.h"
 
@@ -126,7 +126,7 @@ static void turns(FIXTURE_DATA(ladder) *self, int n)
 	}
 }
 
-TEST_F(ladder, nothing_is_done_for_what_is_within)
+TEST_F(ladder, no_mode_is_applied_within_the_budget)
 {
 	load = 0.5;
 	turns(self, 1000);
@@ -134,7 +134,7 @@ TEST_F(ladder, nothing_is_done_for_what_is_within)
 	EXPECT_EQ(0, said);
 }
 
-TEST_F(ladder, work_is_let_up_as_far_as_the_budget_has_room)
+TEST_F(ladder, ramp_uses_the_budget)
 {
 	load = 2;
 	turns(self, 40);
@@ -150,7 +150,7 @@ TEST_F(ladder, work_is_let_up_as_far_as_the_budget_has_room)
 	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.act.mode));
 }
 
-TEST_F(ladder, when_it_ends_the_board_is_as_it_was_found)
+TEST_F(ladder, board_is_restored_when_the_work_ends)
 {
 	load = 2;
 	turns(self, 40);
@@ -162,7 +162,7 @@ TEST_F(ladder, when_it_ends_the_board_is_as_it_was_found)
 	EXPECT_FALSE(self->d.act.applied);
 }
 
-TEST_F(ladder, nothing_goes_up_while_too_much_is_owed)
+TEST_F(ladder, ramp_waits_until_the_overshoot_is_repaid)
 {
 	load = 2;
 	turns(self, 1);
@@ -175,7 +175,7 @@ TEST_F(ladder, nothing_goes_up_while_too_much_is_owed)
 	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.act.mode));
 }
 
-TEST_F(ladder, without_a_budget_the_board_is_as_it_was_found)
+TEST_F(ladder, board_is_restored_without_a_budget)
 {
 	load = 2;
 	turns(self, 40);
@@ -185,7 +185,7 @@ TEST_F(ladder, without_a_budget_the_board_is_as_it_was_found)
 	EXPECT_EQ(1, jetwattd_ladder(&self->run));
 }
 
-TEST_F(ladder, it_falls_to_the_rung_below_which_was_within)
+TEST_F(ladder, ramp_falls_back_to_the_level_below)
 {
 	double was;
 
@@ -200,7 +200,7 @@ TEST_F(ladder, it_falls_to_the_rung_below_which_was_within)
 	EXPECT_GE(BUDGET_W, watts(&self->d.act.mode));
 }
 
-TEST_F(ladder, levels_are_from_0_to_1)
+TEST_F(ladder, ramp_levels_are_from_0_to_1)
 {
 	double least;
 

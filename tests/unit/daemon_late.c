@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When jetwattd sees that a mode is too slow for a server to which training gives way: windows
- * of lengths that a board would have, the plan's word, and what is barred then.
+ * When jetwattd finds a mode too slow for a server to which training yields: wait windows of
+ * realistic lengths, the plan's verdict, and the modes that are then excluded.
  */
 #include "daemon/loop.h"
 
@@ -94,7 +94,7 @@ static void windows(FIXTURE_DATA(late) *self, int n, double ms, int switched)
 	}
 }
 
-TEST_F(late, windows_as_long_as_the_latency_are_no_reason)
+TEST_F(late, windows_within_the_latency_limit_are_fine)
 {
 	switches(self);
 	windows(self, 1000, 0.95 * LIMIT_MS, 1);
@@ -111,7 +111,7 @@ TEST_F(late, windows_as_long_as_the_latency_are_no_reason)
 	EXPECT_FALSE(jetwattd_late(&self->run));
 }
 
-TEST_F(late, a_slow_mode_is_cut_short_and_bars_all_below)
+TEST_F(late, slow_mode_is_aborted_and_excludes_slower_modes)
 {
 	switches(self);
 	windows(self, 1, 300, 1);
@@ -136,7 +136,7 @@ TEST_F(late, a_slow_mode_is_cut_short_and_bars_all_below)
 	EXPECT_TRUE(atomic_load(&self->d.cut));
 }
 
-TEST_F(late, a_server_that_never_gets_done_is_seen_without_a_window)
+TEST_F(late, overloaded_server_is_detected_without_a_window)
 {
 	windows(self, 10, 80, 0);
 	switches(self);
@@ -160,7 +160,7 @@ TEST_F(late, a_server_that_never_gets_done_is_seen_without_a_window)
 	EXPECT_GE(2.1e9, clock_ns - self->d.act.switched_ns);
 }
 
-TEST_F(late, what_holds_is_left_for_a_flood_but_not_for_a_burst)
+TEST_F(late, held_mode_is_left_for_a_flood_not_for_a_burst)
 {
 	switches(self);
 	windows(self, 1000, 100, 1);
@@ -174,7 +174,7 @@ TEST_F(late, what_holds_is_left_for_a_flood_but_not_for_a_burst)
 	EXPECT_EQ(1, self->barred[1]);
 }
 
-TEST_F(late, by_the_plan_and_until_fewer_requests_come)
+TEST_F(late, verdict_of_the_plan_lasts_until_requests_drop)
 {
 	switches(self);
 	windows(self, 1000, 100, 1);
@@ -197,7 +197,7 @@ TEST_F(late, by_the_plan_and_until_fewer_requests_come)
 	EXPECT_TRUE(atomic_load(&self->d.cut));
 }
 
-TEST_F(late, nobody_is_late_where_there_are_no_turns)
+TEST_F(late, without_timeshare_nothing_is_late)
 {
 	self->d.turns.on = 0;
 	self->d.turns.beyond = BEYOND;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The learner: which modes it measures, and which one it finds. */
+/* The learner: which modes it measures, and which mode it finds. */
 #include "learner_plant.h"
 
-TEST_F(learner, finds_a_fast_mode_within_the_limit)
+TEST_F(learner, finds_a_fast_mode_within_the_budget)
 {
 	for (double budget_w = 16; budget_w < 34; budget_w += 4) {
 		self->p.budget_w = budget_w;
@@ -30,7 +30,7 @@ TEST_F(learner, is_deterministic)
 	EXPECT_EQ(0, memcmp(first.tried, self->p.tried, (size_t)first.tries * sizeof(*first.tried)));
 }
 
-TEST_F(learner, a_tight_limit)
+TEST_F(learner, finds_a_mode_for_a_tight_budget)
 {
 	/* Few modes are within: one, and its neighbours. */
 	self->p.budget_w = 1.08 * watts(&self->p, &self->l.known.mode[0]) / 0.98;
@@ -49,7 +49,7 @@ TEST_F(learner, a_tight_limit)
 			EXPECT_FALSE(jetwattd_reaches(&self->p.tried[i], &self->p.tried[k]));
 }
 
-TEST_F(learner, refused_modes_are_left_out)
+TEST_F(learner, refused_modes_are_excluded)
 {
 	self->p.refuse = 0.3;
 	learn(self, &unknown);
@@ -71,8 +71,9 @@ TEST_F(learner, refused_modes_are_left_out)
 	}
 }
 
-/* Hot, or over for what may have been another process's doing: once more, and then not again. */
-TEST_F(learner, a_second_chance)
+/* A mode refused because of heat, or over the budget perhaps because of another process, is tried
+ * once more, then excluded. */
+TEST_F(learner, refused_mode_is_retried_once)
 {
 	struct jetwatt_mode was;
 
@@ -85,7 +86,7 @@ TEST_F(learner, a_second_chance)
 	EXPECT_FALSE(best(self) && jetwatt_mode_same(&was, &best(self)->mode));
 }
 
-TEST_F(learner, the_allowance_ends_the_learning)
+TEST_F(learner, allowance_limits_the_search)
 {
 	uint64_t begun = self->p.now_ns;
 
@@ -120,8 +121,9 @@ TEST_F(learner, the_allowance_ends_the_learning)
 	EXPECT_GT(8, self->p.tries);
 }
 
-/* What cannot be held leaves the rest of the allowance for a few more. */
-TEST_F(learner, more_of_the_allowance)
+/* If the chosen mode cannot be held, a few more modes are measured with the rest of the
+ * allowance. */
+TEST_F(learner, rest_of_the_allowance_is_used)
 {
 	struct jetwattd_terms t;
 	int tries;
@@ -141,8 +143,9 @@ TEST_F(learner, more_of_the_allowance)
 	EXPECT_EQ(0, jetwattd_learner_more(&self->l, &t));
 }
 
-/* Of the same workload elsewhere: four modes will do. And of its own rows none is measured again. */
-TEST_F(learner, what_was_known_before)
+/* With rows of the same workload from elsewhere, four modes are enough. Rows of this device are not
+ * measured again. */
+TEST_F(learner, known_workload_needs_few_measurements)
 {
 	struct jetwatt_row row[40];
 	struct jetwattd_prior prior = { .key = KEY, .twin = row, .twins = 40 };
@@ -167,9 +170,9 @@ TEST_F(learner, what_was_known_before)
 	EXPECT_EQ(0, self->p.drifts);
 }
 
-/* Of other workloads: fewer modes are tried, hardly any of them is over, and what is found after
- * few is good. */
-TEST_F(learner, other_workloads)
+/* With rows of other workloads, fewer modes are tried, hardly any over the budget, and a good mode
+ * is found early. */
+TEST_F(learner, other_workloads_save_measurements)
 {
 	struct jetwatt_row row[3][OTHER_ROWS];
 	struct jetwatt_corpus other[3];
@@ -204,7 +207,7 @@ TEST_F(learner, other_workloads)
 	EXPECT_GE(budgets, overs);
 }
 
-TEST_F(learner, first_candidates_come_first)
+TEST_F(learner, given_candidates_are_measured_first)
 {
 	const struct jetwatt_mode first[] = {
 		self->l.known.mode[25], { .cores = 1, .cpu_khz = 1, .gpu_hz = 1, .emc_hz = 1 },
@@ -224,8 +227,9 @@ TEST_F(learner, first_candidates_come_first)
 	EXPECT_GT(0.1, loss(self)) TH_LOG("%g", loss(self));
 }
 
-/* Presets: the highest that its name puts within; the next one down if it is over, up if there is room. */
-TEST_F(learner, presets_come_first)
+/* The first preset is the highest whose name is within the budget. The next lower one follows if it
+ * is over the budget, the next higher one if there is headroom. */
+TEST_F(learner, presets_are_measured_first)
 {
 	const struct jetwatt_mode *m = self->l.known.mode;
 	const struct jetwatt_mode first[] = { m[0], m[85], m[MODES - 1] };
@@ -259,8 +263,8 @@ TEST_F(learner, presets_come_first)
 	EXPECT_TRUE(jetwatt_mode_same(&first[2], &self->p.tried[1]));
 }
 
-/* A server is too late in a mode, so in all below: they are chosen only if there is no other. */
-TEST_F(learner, too_slow_for_a_server)
+/* Excluded modes are chosen only if there is no other. */
+TEST_F(learner, mode_too_slow_for_a_server_excludes_slower_modes)
 {
 	struct jetwatt_mode was;
 
@@ -273,8 +277,8 @@ TEST_F(learner, too_slow_for_a_server)
 	EXPECT_TRUE(jetwatt_mode_same(&was, &best(self)->mode));
 }
 
-/* An order, or the end of the job, in a step: the learning can be resumed. */
-TEST_F(learner, a_step_that_is_cut)
+/* A command, or the end of the job, interrupts a step: the search can be resumed. */
+TEST_F(learner, interrupted_step_can_be_resumed)
 {
 	struct jetwattd_result cut = { .outcome = JETWATTD_CUT };
 	struct jetwattd_terms t = terms(&self->p);

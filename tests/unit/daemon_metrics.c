@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What jetwattd's metrics may grow to. */
+/* Growth of jetwattd's metrics. */
 #include "daemon/jetwattd.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static int scrape(char name[MODES][96], int nr)
 	return i == nr ? nr + 1 : nr;
 }
 
-TEST(modes)
+TEST(only_held_modes_have_a_series)
 {
 	static char name[MODES][96];
 	int nr = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What jetwattd's policy file may say. */
+/* Parser of jetwattd's policy file. */
 
 #include "policy/policy.h"
 
@@ -18,7 +18,7 @@ static int parse(const char *text)
 	return jetwattd_policy_parse(text, strlen(text), &p, &e);
 }
 
-TEST(nothing)
+TEST(defaults)
 {
 	ASSERT_EQ(0, parse(""));
 	EXPECT_EQ(0, p.budget_w);
@@ -31,7 +31,7 @@ TEST(nothing)
 	EXPECT_STREQ("", p.method);
 }
 
-TEST(all)
+TEST(every_setting)
 {
 	ASSERT_EQ(0, parse("# a board\nbudget = 30W\nwindow=500ms\nmodes = /x y.csv\n"
 			   "idle = c2-729600-g306000000-e2133000000\nmost = 12\nlearn-time = 2min\n"
@@ -56,7 +56,7 @@ TEST(all)
 	EXPECT_STREQ("linreg", p.method);
 }
 
-TEST(blind)
+TEST(setting_blind)
 {
 	ASSERT_EQ(0, parse(""));
 	EXPECT_EQ(0, p.blind_restore);
@@ -67,7 +67,7 @@ TEST(blind)
 	EXPECT_EQ(-EINVAL, parse("blind = yes\n"));
 }
 
-TEST(who_gives_way)
+TEST(setting_turns)
 {
 	ASSERT_EQ(0, parse("turns = /batch.slice  /system.slice/serve.service 100ms\n"));
 	EXPECT_STREQ("/batch.slice", p.turns.train);
@@ -91,7 +91,7 @@ TEST(who_gives_way)
 	EXPECT_EQ(0, parse("turns = /a /ab 100ms\n"));
 }
 
-TEST(time_of_day)
+TEST(setting_with_hours)
 {
 	ASSERT_EQ(0, parse("budget = 30\nhours = 22:00-06:00 15W\nhours = 12:30-13:00 20W\n"));
 	EXPECT_EQ(30, jetwattd_policy_budget(&p, 21 * 60 + 59, ""));
@@ -109,8 +109,8 @@ TEST(time_of_day)
 	EXPECT_EQ(15, jetwattd_policy_budget(&p, 22 * 60, ""));
 }
 
-/* Each pair shares a minute, in either order. */
-TEST(hours_overlap)
+/* Any two ranges that share a minute, in either order. */
+TEST(overlapping_hours_are_refused)
 {
 	static const char *const hours[][2] = {
 		{ "22:00-06:00", "05:59-07:00" }, { "22:00-06:00", "21:00-22:01" }, { "22:00-06:00", "23:00-23:30" },
@@ -127,7 +127,7 @@ TEST(hours_overlap)
 		}
 }
 
-TEST(cgroups)
+TEST(cgroups_of_settings)
 {
 	ASSERT_EQ(0, parse("budget = 30\nhours = 22:00-06:00 12W\ncgroup = /lab 20W\n"
 			   "cgroup = /lab/night shift  15\ncgroup = /all 50W\n"));
@@ -144,7 +144,7 @@ TEST(cgroups)
 	EXPECT_EQ(25, jetwattd_policy_budget(&p, 0, "/lab"));
 }
 
-TEST(refused)
+TEST(malformed_policy_is_refused_with_its_line)
 {
 	static const struct {
 		const char *text;

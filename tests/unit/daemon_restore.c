@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The end of a job while a knob refuses: jetwattd's own failure is not taken for another
- * process's change, the saved state stays, and the restore is tried again.
+ * The end of a job while a knob refuses: jetwattd's own failure is not taken for another process's
+ * change, the saved state stays, and the restore is retried.
  */
 #define jetwatt_clock_ns test_now
 #define sleep test_sleep
@@ -158,8 +158,8 @@ static int as_found(const struct tree *t)
 	       tree_get(t, GPU "min_freq") == 114750000 && tree_get(t, GPU "max_freq") == 1300500000;
 }
 
-/* Each write of the restore in turn is the one that is refused. */
-TEST_F(restore, a_knob_that_refuses_once)
+/* Each write of the restore in turn is refused. */
+TEST_F(restore, restore_is_retried_after_one_refusal)
 {
 	struct jetwattd *d = &self->d;
 	int refused = 0;
@@ -187,7 +187,7 @@ TEST_F(restore, a_knob_that_refuses_once)
 	EXPECT_GT(refused, 5);
 }
 
-TEST_F(restore, a_knob_that_refuses_for_long)
+TEST_F(restore, restore_is_retried_for_a_long_time)
 {
 	struct jetwattd *d = &self->d;
 	char text[4096] = "";
@@ -215,8 +215,8 @@ TEST_F(restore, a_knob_that_refuses_for_long)
 	EXPECT_TRUE(as_found(&self->t));
 }
 
-/* A job that begins meanwhile gets its mode, from whatever the knobs are. */
-TEST_F(restore, a_job_meanwhile)
+/* A job that begins meanwhile gets its mode, whatever the state of the knobs. */
+TEST_F(restore, job_gets_its_mode_during_retries)
 {
 	struct jetwattd *d = &self->d;
 	struct jetwatt_error_text e;
@@ -238,8 +238,8 @@ TEST_F(restore, a_job_meanwhile)
 	EXPECT_TRUE(as_found(&self->t) || !variant->reassert);
 }
 
-/* Or the mode that it was in before the restore: then the knobs have to be put there again. */
-TEST_F(restore, the_same_job_meanwhile)
+/* The mode from before the restore: the knobs have to be written again. */
+TEST_F(restore, same_mode_is_applied_again_during_retries)
 {
 	const struct jetwatt_row row = { .mode = low };
 	struct jetwattd_run r = { .d = &self->d };
@@ -267,8 +267,8 @@ TEST_F(restore, the_same_job_meanwhile)
 	EXPECT_EQ(d->act.others, 0);
 }
 
-/* The first switch of all stays half-way, and jetwattd ends: at first the restore is refused too. */
-TEST_F(restore, the_end_after_a_torn_switch)
+/* The first switch fails halfway, and jetwattd ends: its restore is refused at first too. */
+TEST_F(restore, restore_at_the_end_after_a_torn_switch)
 {
 	struct jetwattd *d = &self->d;
 
@@ -289,8 +289,8 @@ TEST_F(restore, the_end_after_a_torn_switch)
 	}
 }
 
-/* A mode that is put is not undone by the restore that was refused before. */
-TEST_F(restore, a_mode_is_put_meanwhile)
+/* A mode that was applied meanwhile is not undone by the retried restore. */
+TEST_F(restore, new_mode_is_not_undone_by_a_retry)
 {
 	struct jetwattd *d = &self->d;
 	struct jetwatt_error_text e;
@@ -307,8 +307,8 @@ TEST_F(restore, a_mode_is_put_meanwhile)
 	}
 }
 
-/* Nor is a switch that could not be rolled back another process's. */
-TEST_F(restore, a_switch_that_stays_half_way)
+/* A switch that could not be rolled back is not taken for another process's change. */
+TEST_F(restore, torn_switch_is_not_a_foreign_change)
 {
 	struct jetwattd *d = &self->d;
 
@@ -324,8 +324,8 @@ TEST_F(restore, a_switch_that_stays_half_way)
 	EXPECT_TRUE(as_found(&self->t));
 }
 
-/* The predictor that a policy names, or that it cannot be used. */
-TEST(methods)
+/* The predictor that the policy names, or an error if it cannot be used. */
+TEST(predictor_of_the_policy)
 {
 	struct jetwattd_policy p = { .method = "" };
 	const struct jetwatt_predictor *by;

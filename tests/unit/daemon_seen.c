@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is noted of a process that waits for the GPU is not noted of the next one with its pid. */
+/* What was learned about a process that waits for the GPU does not apply to the next process with
+ * the same PID. */
 #define jetwatt_clock_ns test_now
 #include <stdio.h>
 static FILE *test_fopen(const char *path, const char *how);
@@ -45,7 +46,7 @@ static struct jetwattd_seen *waits(double at_s)
 	return jetwattd_find(&r, 77);
 }
 
-TEST(a_pid_is_used_again)
+TEST(reused_pid_is_a_new_process)
 {
 	struct jetwattd_seen *seen;
 

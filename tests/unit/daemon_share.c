@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The learner with a share of the time of the job (learn-share). */
+/* The learner with a share of the job's time (learn-share). */
 #include "learner_plant.h"
 
 /* A job that is held for @seconds, and learned whenever that pays. */
@@ -53,19 +53,18 @@ static void shared(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *sel
 	}
 }
 
-TEST_F(learner, a_share_of_its_time)
+TEST_F(learner, search_stays_within_its_share)
 {
 	shared(_metadata, self, &unknown);
 }
 
-/* One that has no key begins at nothing when it begins again, but not each time that it is learned. */
-TEST_F(learner, a_share_without_a_key)
+/* A job without a key begins at zero after a restart, but not at each search. */
+TEST_F(learner, share_of_a_job_without_a_key)
 {
 	shared(_metadata, self, &(struct jetwattd_prior){ 0 });
 }
 
-/* Nor one that becomes another one. */
-TEST_F(learner, a_share_of_one_that_changes)
+TEST_F(learner, share_is_kept_when_the_job_changes)
 {
 	double lost_s = 0;
 
@@ -93,8 +92,8 @@ TEST_F(learner, a_share_of_one_that_changes)
 		TH_LOG("%g of %g s", lost_s, self->l.spent->ran_s);
 }
 
-/* A step that was cut ends the learning; it is not the end of it. */
-TEST_F(learner, a_share_after_a_cut)
+/* An interrupted step ends the search, but not its allowance. */
+TEST_F(learner, share_after_an_interrupted_step)
 {
 	struct jetwattd_result cut = { .outcome = JETWATTD_CUT };
 	struct jetwattd_terms t;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of jetwattd's states: which follow which, and that jetwattd(8) has the same one. */
+/* The table of jetwattd's states: which state may follow which; jetwattd(8) has the same table. */
 #include "daemon/state.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 static const enum jetwattd_doing standing_back[] = { JETWATTD_YIELDING, JETWATTD_PAUSED, JETWATTD_BLIND };
 static const enum jetwattd_doing working[] = { JETWATTD_LEARNING, JETWATTD_HOLDING, JETWATTD_BACKING_OFF };
 
-TEST(a_job_goes_on)
+TEST(states_of_a_running_job)
 {
 	struct jetwattd d = { .doing = JETWATTD_IDLE };
 
@@ -25,8 +25,8 @@ TEST(a_job_goes_on)
 	EXPECT_EQ(JETWATTD_LEARNING, d.doing);
 }
 
-/* The cap's thread finds another writer just before the loop says that it holds a mode. */
-TEST(the_loop_does_not_take_the_board_back)
+/* The cap's thread yields to another writer just before the loop reports that it holds a mode. */
+TEST(loop_cannot_end_yielding)
 {
 	for (int s = 0; s < 3; s++)
 		for (int w = 0; w < 3; w++) {
@@ -37,7 +37,7 @@ TEST(the_loop_does_not_take_the_board_back)
 		}
 }
 
-TEST(blindness_does_not_take_it_either)
+TEST(missing_samples_cannot_end_yielding)
 {
 	struct jetwattd d = { .doing = JETWATTD_YIELDING };
 
@@ -47,7 +47,7 @@ TEST(blindness_does_not_take_it_either)
 	EXPECT_EQ(0, jetwattd_enter(&d, JETWATTD_BLIND));
 }
 
-TEST(nothing_is_held_that_was_not_learned)
+TEST(holding_requires_learning)
 {
 	struct jetwattd d = { .doing = JETWATTD_IDLE };
 
@@ -55,7 +55,7 @@ TEST(nothing_is_held_that_was_not_learned)
 	EXPECT_EQ(-EPERM, jetwattd_enter(&d, JETWATTD_BACKING_OFF));
 }
 
-TEST(every_state_has_a_way_in_and_out)
+TEST(every_state_can_be_entered_and_left)
 {
 	for (int s = 0; s < JETWATTD_DOINGS; s++) {
 		int out = 0;
@@ -88,7 +88,7 @@ static char *section(void)
 	return text;
 }
 
-TEST(the_manual_has_the_same_table)
+TEST(manual_has_the_same_table)
 {
 	char *man = section(), *at = man, row[1024];
 

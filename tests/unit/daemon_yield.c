@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Another process turns a knob: jetwattd leaves the board to it until the job has ended, and does
- * not undo that afterwards. Each turn of the loop is a step of the test.
+ * Another process changes a knob: jetwattd yields the board until the job has ended, and does not
+ * undo the change afterwards. Each poll of the loop is one step of the test.
  */
 #include <pthread.h>
 
@@ -152,7 +152,7 @@ static void ends(struct jetwattd_run *r)
 	waitid(P_PID, (id_t)it->job, &si, WEXITED | WNOWAIT);
 }
 
-TEST_F(yield, until_the_job_is_a_zombie)
+TEST_F(yield, yields_until_the_job_is_a_zombie)
 {
 	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	turned(THEIRS_HZ);
@@ -164,7 +164,7 @@ TEST_F(yield, until_the_job_is_a_zombie)
 	EXPECT_EQ(THEIRS_HZ, gpu());
 }
 
-TEST_F(yield, the_idle_mode_undoes_nothing)
+TEST_F(yield, idle_mode_does_not_undo_a_foreign_change)
 {
 	snprintf(self->policy.idle, sizeof(self->policy.idle), "%s", IDLE);
 	jetwattd_idle(&self->run);
@@ -195,7 +195,7 @@ static void resumes(struct jetwattd_run *r)
 		r->d->pause = 0;
 }
 
-TEST_F(yield, paused)
+TEST_F(yield, pause_lasts_until_resume)
 {
 	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	self->d.pause = 1;
@@ -217,7 +217,7 @@ static void pauses(struct jetwattd_run *r)
 	}
 }
 
-TEST_F(yield, paused_while_it_yields)
+TEST_F(yield, pause_while_yielding)
 {
 	snprintf(self->policy.idle, sizeof(self->policy.idle), "%s", IDLE);
 	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
@@ -242,8 +242,8 @@ static void minds(struct jetwattd_run *r)
 		r->d->pause = 0;
 }
 
-/* Paused while a knob refuses what was found: that is tried again. */
-TEST_F(yield, paused_and_refused)
+/* While paused, a refused restore is retried. */
+TEST_F(yield, pause_with_a_refused_restore)
 {
 	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	self->d.pause = 1;
@@ -256,9 +256,8 @@ TEST_F(yield, paused_and_refused)
 	EXPECT_FALSE(self->d.act.applied);
 }
 
-/* The samples break off just as the board is to be restored: the cap has applied the lowest
- * mode, which stays. */
-TEST_F(yield, blind_meanwhile)
+/* The samples stop just before the restore: the cap has applied the lowest mode, which stays. */
+TEST_F(yield, lowest_mode_stays_if_samples_stop_before_a_restore)
 {
 	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	locks_blind = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of a process whose directory of descriptors may not be opened: jetwatt-files is asked for
- * each number. A child is the helper.
+ * Events of a process whose descriptor directory may not be opened: jetwatt-files is queried for
+ * each descriptor. A child process plays jetwatt-files.
  */
 #include <dirent.h>
 #include <sys/types.h>
@@ -89,7 +89,7 @@ FIXTURE_TEARDOWN(events)
 	rmdir(self->dir);
 }
 
-TEST_F(events, of_another_users_process)
+TEST_F(events, events_of_another_users_process)
 {
 	int fd[64], n = jetwatt_fdname_events(&self->names, TGID, 1000000000, fd, 64);
 
@@ -101,7 +101,7 @@ TEST_F(events, of_another_users_process)
 	EXPECT_EQ(0, jetwatt_fdname_events(&self->names, TGID + 1, 1000000000, fd, 64));
 }
 
-TEST_F(events, the_process_has_ended)
+TEST_F(events, ended_process_has_no_events)
 {
 	int fd[64];
 
@@ -110,7 +110,7 @@ TEST_F(events, the_process_has_ended)
 	EXPECT_EQ(0, self->names.helper);
 }
 
-TEST_F(events, no_helper)
+TEST_F(events, without_jetwatt_files_no_events)
 {
 	int fd[64];
 

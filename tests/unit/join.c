@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The join: arithmetic of power, and the order of two streams.
+ * The join of samples and waits: computation of power, and the order of the two streams.
  */
 #include <inttypes.h>
 #include <linux/jetwatt.h>
@@ -89,7 +89,7 @@ TEST(largest_values_fit)
 	EXPECT_EQ((int64_t)INT32_MAX * INT32_MAX, p.uw[0]);
 }
 
-TEST(no_shunt_no_power)
+TEST(rail_without_shunt_has_no_power)
 {
 	static const struct jetwatt_rail rail = { .id = 10, .shunt_uohm = 0, .enabled = 1 };
 	struct jetwatt_power_state st;
@@ -103,8 +103,8 @@ TEST(no_shunt_no_power)
 	EXPECT_EQ(0, p.uw[0]);
 }
 
-/* Bus voltages come in rotation: samples begin when all are known. */
-TEST(rotation)
+/* Bus voltages are read in rotation: samples begin once all are known. */
+TEST(rotating_bus_voltages)
 {
 	struct jetwatt_power_state st;
 	struct jetwatt_power p;
@@ -135,8 +135,8 @@ TEST(rotation)
 	EXPECT_EQ(6000000, p.uw[1]);
 }
 
-/* A chip that never answers must not hold up the other one for ever. */
-TEST(one_rail_is_dead)
+/* A chip that never answers must not delay the other one forever. */
+TEST(dead_rail_does_not_block_the_others)
 {
 	struct jetwatt_power_state st;
 	struct jetwatt_power p;
@@ -247,7 +247,7 @@ FIXTURE_TEARDOWN(join)
 	free(self->s);
 }
 
-TEST_F(join, both_in_order)
+TEST_F(join, samples_and_waits_are_ordered_by_time)
 {
 	int i;
 
@@ -269,8 +269,8 @@ TEST_F(join, both_in_order)
 	EXPECT_EQ(0, jetwatt_join_late(self->j));
 }
 
-/* At one time: the sample first, its power belongs to the wait. */
-TEST_F(join, a_tie)
+/* The power of the sample belongs to the wait. */
+TEST_F(join, sample_precedes_a_wait_of_the_same_time)
 {
 	end(self->j, 1000);
 	feed(self->j, 1, 0, 1000);
@@ -279,8 +279,8 @@ TEST_F(join, a_tie)
 	EXPECT_EQ('s', self->s->kind[1]);
 }
 
-/* CPUs may file their records in another order than they looked at the clock. */
-TEST_F(join, waits_out_of_order)
+/* CPUs may deliver their records in another order than their timestamps. */
+TEST_F(join, waits_of_several_cpus_are_sorted)
 {
 	end(self->j, 1005);
 	end(self->j, 1002);
@@ -296,7 +296,7 @@ TEST_F(join, waits_out_of_order)
 	EXPECT_EQ(0, jetwatt_join_late(self->j));
 }
 
-TEST_F(join, a_silent_stream_is_not_waited_for)
+TEST_F(join, silent_stream_does_not_block_the_other)
 {
 	feed(self->j, 1, 0, 1000);
 	EXPECT_EQ(0, self->s->nr);
@@ -308,7 +308,7 @@ TEST_F(join, a_silent_stream_is_not_waited_for)
 	EXPECT_EQ(16, self->s->nr);
 }
 
-TEST_F(join, what_comes_too_late_is_counted)
+TEST_F(join, late_records_are_counted)
 {
 	feed(self->j, 1, 0, 1000);
 	feed(self->j, 9, 0, 1200);
@@ -335,8 +335,8 @@ TEST_F(join, gaps_are_marked_once)
 	EXPECT_EQ(1, self->s->gap[8]);
 }
 
-/* At random: all arrive, in order. */
-TEST_F(join, at_random)
+/* Random times: every record is delivered, in order. */
+TEST_F(join, random_streams_are_ordered)
 {
 	uint64_t ms = 1000, waits = 0, seq = 1;
 	int i, k;
@@ -370,8 +370,8 @@ static void in_order(const struct jetwatt_sync *y, void *arg)
 }
 
 /* Each of N waits moves at most log2(N) others, in whatever order a crafted trace has them. Waits
- * of the same time stay in the order in which they came. */
-TEST_F(join, many_waits_out_of_order)
+ * of the same time keep their order. */
+TEST_F(join, sorting_costs_log_n_moves)
 {
 	enum { N = 1 << 15, LOG = 15 };
 	uint64_t moved = 0;
@@ -398,7 +398,7 @@ TEST_F(join, many_waits_out_of_order)
 	}
 }
 
-TEST(without_a_module)
+TEST(waits_without_samples)
 {
 	struct seen *s = calloc(1, sizeof(*s));
 	struct jetwatt_join *j;

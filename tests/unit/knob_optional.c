@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A value of an optional knob through everything that keeps modes or learns from them; and files
- * from before the knob was known. */
+/* A value of an optional knob in everything that stores modes or learns from them, and files from
+ * before the knob was known. */
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static struct jetwatt_row with(uint64_t dla)
 	return r;
 }
 
-TEST(csv)
+TEST(csv_column)
 {
 	struct jetwatt_row row[2] = { plain, plain }, *back;
 	struct jetwatt_csv_error err;
@@ -133,7 +133,7 @@ static struct jetwatt_db_row kept(uint64_t dla)
 	};
 }
 
-TEST_F(db, values_come_back)
+TEST_F(db, database_column)
 {
 	struct jetwatt_db_row row[] = { kept(0), kept(DLA_LOW), kept(DLA_HIGH) }, *back;
 	struct jetwatt_db_profile *p;
@@ -155,8 +155,8 @@ TEST_F(db, values_come_back)
 /* SHA-256 of the workload's key and "8,1728000,624750000,3199000000,80.5,20.25,0,0,40,3,1,0,1000". */
 #define KEY	"7814b73a79b2b55f141733a63e04ccc46872fc097c75b5ba184abbfdc17c1465"
 
-/* The key of a row without one is that of the version before. */
-TEST_F(db, keys_stay)
+/* The key of a row without a value is that of the previous version. */
+TEST_F(db, key_without_the_knob_is_unchanged)
 {
 	struct jetwatt_db_row row = kept(0), *back;
 
@@ -167,7 +167,7 @@ TEST_F(db, keys_stay)
 }
 
 /* A database of a jetwatt that did not know the knob. */
-TEST_F(db, of_the_version_before)
+TEST_F(db, database_of_the_previous_version)
 {
 	struct jetwatt_db_row row[] = { kept(0), kept(DLA_LOW) }, *back;
 
@@ -211,7 +211,7 @@ static struct jetwatt_row job(int i, int dla)
 	return r;
 }
 
-TEST(models_learn_it)
+TEST(models_use_the_knob)
 {
 	struct jetwatt_mode mode[2];
 	struct jetwatt_prediction p[2], again[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Lines of marks, lines of /proc/PID/maps, and marks on their way. */
+/* Parsing of marks and of /proc/PID/maps, and delivery of marks. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int parse(const char *s, struct jetwatt_marks_line *l)
 	return jetwatt_marks_parse(s, strlen(s), l);
 }
 
-TEST(lines)
+TEST(lines_of_marks)
 {
 	struct jetwatt_marks_line l;
 	char longest[80] = "begin ";
@@ -51,7 +51,7 @@ TEST(lines)
 	EXPECT_EQ(-EINVAL, parse(longest, &l));
 }
 
-TEST(maps)
+TEST(lines_of_proc_maps)
 {
 	struct jetwatt_library l;
 
@@ -161,7 +161,7 @@ TEST_F(way, pairs_nest)
 	EXPECT_EQ(0, jetwatt_probe_lost(self->probe));
 }
 
-TEST_F(way, by_hand)
+TEST_F(way, marks_written_by_hand)
 {
 	ASSERT_EQ(12, write(self->fd[1], "begin x\nstep", 12));
 	ASSERT_EQ(6, write(self->fd[1], "end x\n", 6));
@@ -173,8 +173,8 @@ TEST_F(way, by_hand)
 	EXPECT_EQ(2, jetwatt_probe_lost(self->probe));
 }
 
-/* What finds no room is no reason to wait, but is told of. */
-TEST_F(way, full)
+/* A mark that does not fit is not waited for, but counted as lost. */
+TEST_F(way, full_channel_drops_and_counts)
 {
 	int sent = 0, refused = 0;
 
@@ -192,16 +192,16 @@ TEST_F(way, full)
 	EXPECT_EQ(refused, (int)jetwatt_probe_lost(self->probe));
 }
 
-/* A measuring side that is gone neither kills nor stops the program. */
-TEST_F(way, nobody_listens)
+/* If the measuring process has ended, the program neither dies nor blocks. */
+TEST_F(way, program_survives_without_a_reader)
 {
 	EXPECT_EQ(0, jetwatt_mark("step"));
 	shutdown(self->fd[0], SHUT_RDWR);
 	EXPECT_EQ(0, jetwatt_mark("step"));
 }
 
-/* Nor does it one that writes by hand: a pipe would, with SIGPIPE. */
-TEST(killed_while_measuring)
+/* Also for marks written by hand; a pipe would raise SIGPIPE. */
+TEST(program_survives_a_killed_reader)
 {
 	int fd[2];
 
@@ -211,7 +211,7 @@ TEST(killed_while_measuring)
 	close(fd[1]);
 }
 
-TEST(nobody_measures)
+TEST(without_measurement_marks_do_nothing)
 {
 	unsetenv("JETWATT_MARK_FD");
 	EXPECT_EQ(0, jetwatt_mark("step"));
