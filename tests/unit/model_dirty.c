@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Dirty rows: against the yardstick of the demo's report, and linear regression. */
+/* Outlier rows: detection compared with the rule of the demo's report; and linear regression. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void compare(struct __test_metadata *_metadata, const struct jetwatt_row 
 	free(b);
 }
 
-TEST(as_the_yardstick_says)
+TEST(outliers_agree_with_the_reference_rule)
 {
 	for (int seed = 1; seed <= 4; seed++) {
 		struct jetwatt_row *row;
@@ -41,7 +41,7 @@ TEST(as_the_yardstick_says)
 	}
 }
 
-TEST(as_counted_on_measured_boards)
+TEST(outliers_of_measured_boards)
 {
 	static const struct { const char *name; long dirty; } known[] = {
 		{ "orin-agx-resnet18-train", 67 }, { "orin-agx-mobilenetv3-train", 29 },
@@ -65,8 +65,8 @@ TEST(as_counted_on_measured_boards)
 	}
 }
 
-/* A world that is a plane is known from as few rows as it has coefficients. */
-TEST(linear_regression_of_a_linear_world)
+/* If time and power are linear, as many rows as coefficients are enough. */
+TEST(linear_regression_fits_a_plane_exactly)
 {
 	struct jetwatt_row row[16];
 	struct jetwatt_mode most = { 16, 2000000, 1000000000, 3000000000 };
@@ -91,7 +91,7 @@ TEST(linear_regression_of_a_linear_world)
 	}
 }
 
-TEST(the_papers_modes_on_its_own_board)
+TEST(linear_regression_measures_the_modes_of_the_paper)
 {
 	static const struct jetwatt_mode mode[] = {
 		{ 8, 2265600, 1377000000, 2133000000 }, { 8, 2265600, 1377000000, 1600000000 },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whichever predictor was chosen: predictions have spreads, and a search can go by it. */
+/* For every predictor: predictions have an uncertainty that a search can use. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -227,9 +227,9 @@ static const struct jetwatt_predictor flat = {
 	.name = "flat", .fit = flat_fit, .predict = flat_predict, .free = free,
 };
 
-/* Five modes, one a fold: errors of each against the mean of the other four, two rows' worth of
- * belief in 10 %, and the variance of the five means. */
-TEST(spreads_are_those_of_the_folds)
+/* Five modes, one in each fold: the error of each against the mean of the other four, a prior of 10
+ * % with the weight of two rows, and the variance of the five means. */
+TEST(uncertainty_comes_from_cross_validation)
 {
 	const struct jetwatt_estimator by = { .by = &flat };
 	double y[5], all = 0, squares = 0, mean = 0, between = 0, sd;
@@ -258,8 +258,9 @@ TEST(spreads_are_those_of_the_folds)
 	jetwatt_fitted_free(f);
 }
 
-/* A mode that was read twice is left out with both readings: neither foretells the other. */
-TEST(readings_of_a_mode_stay_together)
+/* A mode that was measured twice is left out with both readings, so that neither predicts the
+ * other. */
+TEST(readings_of_a_mode_are_in_one_fold)
 {
 	const struct jetwatt_estimator by = { .by = &flat };
 	struct jetwatt_row r[4];
@@ -277,8 +278,8 @@ TEST(readings_of_a_mode_stay_together)
 	jetwatt_fitted_free(f);
 }
 
-/* One mode leaves none to be judged by. */
-TEST(one_mode_is_doubtful)
+/* With one mode, nothing is left for cross-validation. */
+TEST(one_mode_gives_a_large_uncertainty)
 {
 	struct jetwatt_estimator by = { .by = jetwatt_predictor_find("linreg") };
 	struct jetwatt_prediction p;
@@ -293,7 +294,7 @@ TEST(one_mode_is_doubtful)
 	jetwatt_fitted_free(f);
 }
 
-TEST(what_a_predictor_cannot_do)
+TEST(unsupported_operations_are_refused)
 {
 	struct jetwatt_estimator lin = { .by = jetwatt_predictor_find("linreg") };
 	struct jetwatt_estimator fixed = { .by = jetwatt_predictor_find("maxn") };
@@ -333,7 +334,7 @@ TEST(what_a_predictor_cannot_do)
 	jetwatt_fitted_free(f);
 }
 
-TEST(references_of_another_kind)
+TEST(references_of_another_predictor_are_refused)
 {
 	struct jetwatt_estimator pt = { .by = jetwatt_predictor_find("powertrain") };
 	struct jetwatt_row seen[SEEN];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The model: what it must refuse, what it must survive, how well it predicts. */
+/* The model: input that it refuses, input that it tolerates, and its prediction errors. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -73,7 +73,7 @@ static int usable(const struct jetwatt_model *m, const struct jetwatt_mode *mode
 	       isfinite(p.power_sd) && p.power_sd > 0;
 }
 
-TEST(refuses_rows_that_are_no_measurement)
+TEST(refuses_invalid_rows)
 {
 	static const double bad[] = { NAN, INFINITY, 0, -1 };
 	struct jetwatt_row row[4];
@@ -102,7 +102,7 @@ TEST(refuses_rows_that_are_no_measurement)
 	EXPECT_EQ(NULL, m);
 }
 
-TEST(survives_duplicates_contradictions_and_a_single_step)
+TEST(tolerates_duplicates_contradictions_and_one_level)
 {
 	struct jetwatt_row row[12];
 	struct jetwatt_model *m;
@@ -144,7 +144,7 @@ TEST(survives_duplicates_contradictions_and_a_single_step)
 	jetwatt_model_free(m);
 }
 
-TEST(same_rows_same_model_in_any_order)
+TEST(model_does_not_depend_on_the_order_of_rows)
 {
 	struct jetwatt_row row[20], turned[20];
 	struct jetwatt_prediction p, q;
@@ -195,8 +195,8 @@ TEST_F_TIMEOUT(big, a_million_rows, 200)
 	free(row);
 }
 
-/* With a reference one row is enough, and says how long the workload takes. */
-TEST(one_row_and_a_reference)
+/* The reference gives the shape; the row gives the time of this workload. */
+TEST(one_row_is_enough_with_a_reference)
 {
 	struct jetwatt_row row[60], one;
 	struct jetwatt_prior *prior;
@@ -222,8 +222,8 @@ TEST(one_row_and_a_reference)
 	jetwatt_prior_free(prior);
 }
 
-/* A row that reads a third of its power must not move its neighbours much. */
-TEST(one_dirty_row_in_twenty)
+/* A row with two thirds of its power missing must not change its neighbours much. */
+TEST(one_outlier_in_twenty_rows)
 {
 	struct jetwatt_row row[20];
 	struct jetwatt_prediction p;
@@ -245,7 +245,7 @@ TEST(one_dirty_row_in_twenty)
 	jetwatt_model_free(m);
 }
 
-TEST(predicts_boards_it_was_not_made_for)
+TEST(predicts_simulated_boards)
 {
 	struct error sum = { 0 }, e;
 	int worlds = 6;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The forms against finite differences and plain physics. */
+/* The parametric means: gradients against finite differences, and physical plausibility. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -89,7 +89,7 @@ TEST(monotone_in_every_knob)
 	}
 }
 
-TEST(point_refuses_a_zero_knob)
+TEST(feature_vector_refuses_a_zero_knob)
 {
 	struct jetwatt_mode m = { 4, 1000000, 0, 2133000000 };
 	struct jetwatt_point x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Networks: how large what they make is, what they cost, and what no file may do. */
+/* Networks: sizes of their tensors, FLOP and bytes, and robustness against malicious files. */
 #include <errno.h>
 #include <math.h>
 
@@ -69,7 +69,7 @@ static const char *size(const struct jetwatt_graph *g, const char *name)
 	return buf;
 }
 
-/* Every figure here is worked out by hand. */
+/* All expected values of this file are computed by hand. */
 TEST_F(net, convolution)
 {
 	struct out *g = &self->g;
@@ -147,8 +147,8 @@ TEST_F(net, products_and_recurrence)
 	EXPECT_EQ(2, jetwatt_graph_batch(&self->graph));
 }
 
-/* As exporters write x.view(x.size(0), -1): the size is worked out in the graph. */
-TEST_F(net, sizes_that_are_computed)
+/* Exporters write x.view(x.size(0), -1) so that the graph computes the size. */
+TEST_F(net, sizes_computed_in_the_graph)
 {
 	struct out *g = &self->g;
 
@@ -176,7 +176,7 @@ TEST_F(net, sizes_that_are_computed)
 	EXPECT_EQ(1, self->work[0].live);
 }
 
-TEST_F(net, views_and_pieces)
+TEST_F(net, views_and_slices)
 {
 	struct out *g = &self->g;
 
@@ -209,7 +209,7 @@ TEST_F(net, views_and_pieces)
 	EXPECT_EQ(7 * 768, self->work[self->n - 1].flop);
 }
 
-TEST_F(net, what_is_not_known_is_listed)
+TEST_F(net, unknown_operators_are_listed)
 {
 	struct out *g = &self->g;
 
@@ -229,7 +229,7 @@ TEST_F(net, what_is_not_known_is_listed)
 	EXPECT_EQ(32, self->work[3].flop);
 }
 
-TEST_F(net, graphs_within)
+TEST_F(net, subgraphs)
 {
 	struct out *g = &self->g, light = { NULL, 0 }, heavy = { NULL, 0 }, body = { NULL, 0 };
 	struct out both = { NULL, 0 }, a = { NULL, 0 };
@@ -273,8 +273,8 @@ TEST_F(net, graphs_within)
 	EXPECT_EQ(2 * 16 * 16 * 16, self->work[2].flop);
 }
 
-/* One calls another one, twice, with what it was itself called with. */
-TEST_F(net, functions_of_its_own)
+/* One function calls another twice, with its own arguments. */
+TEST_F(net, functions_of_the_file)
 {
 	struct out inner = { NULL, 0 }, outer = { NULL, 0 };
 	double flop = 0;
@@ -302,7 +302,7 @@ TEST_F(net, functions_of_its_own)
 	EXPECT_EQ(8 * (14 * 14 * (8 + 1) + 7 * 7 * (3 + 1 + 1)), flop);
 }
 
-TEST_F(net, a_function_that_calls_itself)
+TEST_F(net, recursive_function_is_refused)
 {
 	struct out body = { NULL, 0 };
 
@@ -314,7 +314,7 @@ TEST_F(net, a_function_that_calls_itself)
 	EXPECT_EQ(-E2BIG, load(self));
 }
 
-TEST_F(net, circles_are_refused)
+TEST_F(net, cycles_are_refused)
 {
 	struct out *g = &self->g;
 
@@ -325,15 +325,14 @@ TEST_F(net, circles_are_refused)
 	EXPECT_EQ(0, self->bad);
 }
 
-TEST_F(net, a_node_that_feeds_itself)
+TEST_F(net, node_that_reads_its_own_output_is_refused)
 {
 	out_value(&self->g, 11, "x", "4");
 	out_node(&self->g, "Add", "x,y", "y", "");
 	EXPECT_EQ(-ELOOP, load(self));
 }
 
-/* Graphs in graphs in graphs. */
-TEST_F(net, too_deep)
+TEST_F(net, deeply_nested_graphs_are_refused)
 {
 	struct out inner = { NULL, 0 };
 
@@ -348,8 +347,8 @@ TEST_F(net, too_deep)
 	EXPECT_EQ(-E2BIG, load(self));
 }
 
-/* Every beginning of a file, and every file with one byte changed. */
-TEST_F(net, damaged)
+/* Every prefix of a file, and every file with one byte changed. */
+TEST_F(net, damaged_files_never_crash)
 {
 	struct out *g = &self->g;
 	struct jetwatt_onnx_error e;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* BLAS against a naive twin. */
+/* BLAS compared with naive loops. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -28,7 +28,7 @@ static void make_spd(void)
 		}
 }
 
-TEST(factor_multiplies_back)
+TEST(factor_times_its_transpose_is_the_matrix)
 {
 	double l[N * N];
 
@@ -47,7 +47,7 @@ TEST(factor_multiplies_back)
 		}
 }
 
-TEST(solves_are_inverses)
+TEST(solve_inverts_the_product)
 {
 	double l[N * N], b[N * K], x[N * K];
 	uint64_t s = 4;
@@ -77,7 +77,7 @@ TEST(determinant_of_a_known_matrix)
 	EXPECT_LT(fabs(jetwatt_linalg_logdet(a, 2) - log(16)), 1e-12);
 }
 
-TEST(refuses_what_is_not_positive_definite)
+TEST(refuses_an_indefinite_matrix)
 {
 	double neg[] = { 1, 2, 2, 1 }, nan[] = { NAN, 0, 0, 1 }, zero[] = { 0 };
 

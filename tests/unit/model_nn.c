@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The networks: against plain loops in double precision and finite differences. */
+/* The neural networks: compared with plain loops in double precision and finite differences. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static void fixture_free(struct fixture *f)
 	free(f->p);
 }
 
-TEST(outputs_and_gradients_are_those_of_the_twin)
+TEST(outputs_and_gradients_equal_the_reference)
 {
 	for (int k = 0; k < 4; k++) {
 		const struct jetwatt_nn_scale *s = &scales[k / 2];
@@ -167,7 +167,7 @@ static struct jetwatt_nn_training some_training(void)
 					     .validation = 0.2, .seed = 4 };
 }
 
-TEST(training_is_seeded_lowers_the_loss_and_keeps_frozen_layers)
+TEST(training_is_deterministic_and_keeps_frozen_layers)
 {
 	struct jetwatt_nn_training how = some_training();
 	struct fixture f = { 0 }, g = { 0 };
@@ -195,7 +195,7 @@ TEST(training_is_seeded_lowers_the_loss_and_keeps_frozen_layers)
 	fixture_free(&g);
 }
 
-TEST(training_refuses_nonsense)
+TEST(training_refuses_invalid_arguments)
 {
 	struct jetwatt_nn_training how = some_training();
 	struct fixture f = { 0 };
@@ -318,8 +318,8 @@ TEST_F(method, refuses_bad_rows)
 	}
 }
 
-/* One row is too few, and that is said, or it is taken for what it is. */
-TEST_F(method, one_row)
+/* One row is either refused with -ENODATA, or fitted. */
+TEST_F(method, one_row_is_refused_or_fitted)
 {
 	struct jetwatt_prediction p;
 	void *a;
@@ -338,7 +338,7 @@ TEST_F(method, one_row)
 	self->m->free(a);
 }
 
-TEST(every_method_is_tested)
+TEST(every_predictor_is_tested)
 {
 	const struct jetwatt_predictor *m;
 	size_t fit = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* References and batch sizes: what they are good for, and that they do no harm. */
+/* Reference profiles and batch sizes: they improve predictions, or at least do no harm. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -86,7 +86,7 @@ TEST(a_reference_helps_or_does_no_harm)
 	EXPECT_LT(other, 1.1 * none);
 }
 
-TEST(references_that_are_none)
+TEST(invalid_references_are_refused)
 {
 	struct jetwatt_row row = { { 4, 1000000, 500000000, 2133000000 }, NAN, 20, 0, 0, 0 };
 	struct jetwatt_prior *p;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Further rows for a fitted model. */
+/* Adding rows to a fitted model. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -31,7 +31,7 @@ static int predict(const struct jetwatt_model *m, const struct jetwatt_row *row,
 	return 0;
 }
 
-TEST(passes_through_further_rows)
+TEST(predictions_follow_added_rows)
 {
 	double first = 0, sum = 0, sum_best = 0;
 
@@ -76,7 +76,7 @@ TEST(passes_through_further_rows)
 	EXPECT_LT(sum, 2 * sum_best);
 }
 
-TEST(the_same_rows_are_the_same_model)
+TEST(same_added_rows_give_the_same_model)
 {
 	struct jetwatt_prediction p[ALL], q[ALL];
 	struct jetwatt_model *base, *again;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Models as bytes: what comes back, and what must not be let in. */
+/* Saved models: they load unchanged, and invalid files are refused. */
 #include <math.h>
 #include <zlib.h>
 
@@ -61,7 +61,7 @@ FIXTURE_TEARDOWN(saved)
 	free(self->bytes);
 }
 
-TEST_F(saved, comes_back_as_it_was)
+TEST_F(saved, loaded_model_predicts_the_same)
 {
 	struct jetwatt_model *m;
 	unsigned char *again;
@@ -88,8 +88,8 @@ TEST_F(saved, comes_back_as_it_was)
 	jetwatt_model_free(m);
 }
 
-/* Where each byte stands is the format, whatever the machine. */
-TEST_F(saved, begins_as_documented)
+/* The position of every byte is part of the format, on any machine. */
+TEST_F(saved, header_is_as_documented)
 {
 	static const unsigned char head[] = { 'j', 'w', 'm', 'o', 'd', 'e', 'l', '\n',
 					      1, 0, 0, 0, ROWS, 0, 0, 0 };
@@ -113,8 +113,8 @@ TEST_F(saved, damage_is_refused)
 		EXPECT_EQ(-EINVAL, jetwatt_model_load(&m, self->bytes, len));
 }
 
-/* Of another version not even the length is known, nor where a checksum stands. */
-TEST_F(saved, another_version_is_told_from_damage)
+/* In another version, not even the length and the place of the checksum are known. */
+TEST_F(saved, other_version_is_not_reported_as_damage)
 {
 	struct jetwatt_model *m;
 
@@ -132,8 +132,9 @@ TEST_F(saved, another_version_is_told_from_damage)
 	jetwatt_model_free(m);
 }
 
-/* A right checksum is no promise: each byte in turn says something else. */
-TEST_F(saved, lies_are_refused_or_predict_numbers)
+/* A right checksum proves nothing: each byte in turn is changed. The file is refused, or the model
+ * predicts finite numbers. */
+TEST_F(saved, wrong_values_with_a_right_checksum)
 {
 	static const unsigned char lie[] = { 0x00, 0xff, 0x7f, 0x80 };
 	struct jetwatt_mode mode = { 4, 1000000, 500000000, 2133000000 };
@@ -158,7 +159,7 @@ TEST_F(saved, lies_are_refused_or_predict_numbers)
 	EXPECT_LT(0, taken);
 }
 
-TEST_F(saved, is_found_by_its_format)
+TEST_F(saved, predictor_is_found_by_the_format)
 {
 	struct jetwatt_fitted *f;
 
@@ -173,7 +174,7 @@ TEST_F(saved, is_found_by_its_format)
 	EXPECT_EQ(-EINVAL, jetwatt_fitted_load(&f, self->bytes, self->len));
 }
 
-TEST_F(saved, knows_what_it_has_not_seen)
+TEST_F(saved, modes_outside_the_training_range_are_flagged)
 {
 	struct jetwatt_mode in = { 6, 1200000, 700000000, 2133000000 }, out = in;
 	struct jetwatt_fitted *f;
@@ -191,7 +192,7 @@ TEST_F(saved, knows_what_it_has_not_seen)
 	jetwatt_fitted_free(f);
 }
 
-TEST_F(saved, knows_its_batch_sizes)
+TEST_F(saved, batch_sizes_outside_the_training_range_are_flagged)
 {
 	struct jetwatt_fitted *f;
 	uint32_t size[4] = { 0 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Other workloads of the same board as a weighted sum: the first modes, and when not to listen. */
+/* Other workloads of the same board as a weighted sum: predictions of the first modes, and
+ * references that must be ignored. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -122,7 +123,7 @@ static int errors(struct job *j, size_t n, double *time, double *power)
 	return err;
 }
 
-TEST(modes_are_foreseen)
+TEST(first_modes_are_predicted)
 {
 	double time[FEW + 1] = { 0 }, power[FEW + 1] = { 0 }, alone[2] = { 0 };
 
@@ -166,7 +167,7 @@ static double searched(struct job *j, double budget, size_t most, double *worst)
 	return best / top - 1;
 }
 
-TEST(a_search_needs_fewer_modes)
+TEST(search_needs_fewer_modes)
 {
 	double with = 0, alone = 0, worst = 0, other = 0;
 
@@ -189,7 +190,7 @@ TEST(a_search_needs_fewer_modes)
 	EXPECT_LT(worst, 1.5);
 }
 
-TEST(what_misleads_is_no_reference)
+TEST(misleading_references_are_ignored)
 {
 	struct job j;
 	double time = 0, power = 0, alone[2] = { 0 };
@@ -204,8 +205,8 @@ TEST(what_misleads_is_no_reference)
 	job_close(&j);
 }
 
-/* What was measured on a board of another kind, with other ranges, says nothing of the first mode. */
-TEST(another_kind_of_board)
+/* Rows of another board, with other ranges, do not predict the first mode. */
+TEST(references_of_another_board_are_ignored)
 {
 	struct jetwatt_corpus c;
 	struct jetwatt_row *row;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Gradient-boosted trees: what a tree can learn and a power law cannot. */
+/* Gradient-boosted trees: they learn what a power law cannot. */
 #include <math.h>
 
 #include "../../user/model/trees.c"
@@ -75,8 +75,8 @@ TEST(power_laws_are_learned_from_few_rows)
 	EXPECT_GT(0.02, error(seen, k, n, 11, 0));
 }
 
-/* The regression alone is off by more than twice as much. */
-TEST(a_step_is_learned_by_trees)
+/* The regression alone has more than twice the error. */
+TEST(trees_learn_a_step)
 {
 	struct jetwatt_row seen[MODES];
 	size_t n = made(2), k = every(seen, n, 3);
@@ -100,8 +100,8 @@ TEST(a_step_is_learned_by_trees)
 	EXPECT_GT(law, 2 * all) TH_LOG("%f, and %f without trees", all, law);
 }
 
-/* Whatever else is wrong: a leaf holds LEAF_ROWS or none, and moves no further than its rows. */
-TEST(leaves)
+/* A leaf holds at least LEAF_ROWS rows, or none, and its value is within those of its rows. */
+TEST(leaves_have_enough_rows)
 {
 	struct jetwatt_row seen[MODES];
 	size_t n = made(2), k = every(seen, n, 2), in_leaf[LEAVES] = { 0 };
@@ -128,7 +128,7 @@ TEST(leaves)
 	trees_table_free(&t);
 }
 
-/* A minibatch of twice the size takes twice as long; powers are those of the mode. */
+/* A minibatch of twice the size takes twice as long; the power depends on the mode only. */
 TEST(batch_size_is_a_feature)
 {
 	struct jetwatt_row seen[MODES];
@@ -143,7 +143,7 @@ TEST(batch_size_is_a_feature)
 	EXPECT_LT(0.3, error(seen, k, n, 7, 0));
 }
 
-/* The seed is not used, and there is no other source of chance. */
+/* There is no randomness: the seed is not used. */
 TEST(same_rows_same_model)
 {
 	struct jetwatt_row seen[MODES], turned[MODES];
@@ -161,7 +161,7 @@ TEST(same_rows_same_model)
 	free(y);
 }
 
-TEST(refusals)
+TEST(invalid_input_is_refused)
 {
 	struct jetwatt_predictor_input in = { .sample = { row, NULL, 5 } };
 	struct jetwatt_mode none = { 4, 0, 500000000, 2133000000 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The same workload elsewhere: what it saves, and that it is not believed where it is wrong. */
+/* Rows of the same workload from other devices (a cross-device profile): they save measurements,
+ * and are ignored where they are wrong. */
 #include <math.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ static void errors(const struct jetwatt_row *row, long n, int few, const struct 
 	jetwatt_model_free(m);
 }
 
-TEST(three_rows_where_the_workload_is_known)
+TEST(three_rows_are_enough_with_a_cross_device_profile)
 {
 	double time = 0, power = 0, alone = 0;
 
@@ -82,8 +83,8 @@ TEST(three_rows_where_the_workload_is_known)
 	EXPECT_LT(time, 0.5 * alone);
 }
 
-/* Twice the time and half the power is another workload: as if nobody had said anything. */
-TEST(not_believed_where_rows_say_otherwise)
+/* Twice the time and half the power is another workload: the profile has no effect. */
+TEST(contradicting_profile_is_ignored)
 {
 	struct jetwatt_row *here, *there;
 	struct jetwatt_prior *twin = NULL;
@@ -108,8 +109,9 @@ TEST(not_believed_where_rows_say_otherwise)
 	free(there);
 }
 
-/* What is peculiar to a mode, and was measured elsewhere, is known here: a surface evens it out. */
-TEST(a_mode_may_be_peculiar)
+/* A peculiarity of one mode, measured elsewhere, is kept; the response surface alone would smooth
+ * it out. */
+TEST(peculiar_mode_is_known_from_the_profile)
 {
 	struct jetwatt_row *here, *there, few[FEW];
 	struct jetwatt_prior *twin = NULL;
@@ -150,7 +152,7 @@ TEST(a_mode_may_be_peculiar)
 	free(there);
 }
 
-TEST(what_was_measured_here_counts)
+TEST(local_rows_take_precedence)
 {
 	struct jetwatt_row *here, *there;
 	struct jetwatt_prior *twin = NULL;

@@ -147,7 +147,7 @@ TEST(empty_page)
 	free(page);
 }
 
-TEST(one_of_each)
+TEST(page_with_one_of_each)
 {
 	struct jetwatt_prediction p = { 100, 20, .1, .1 };
 	struct jetwatt_row row = { { 2, 1, 1, 1 }, 100, 20, .6, .6 };
@@ -168,8 +168,8 @@ TEST(one_of_each)
 	free(page);
 }
 
-/* The check above would be worth nothing if it passed everything. */
-TEST(the_check_itself)
+/* The check above must fail on a broken page. */
+TEST(check_detects_broken_pages)
 {
 	EXPECT_EQ(0, unbalanced("<a b='c'><d/></a>"));
 	EXPECT_NE(0, unbalanced("<a><b></a></b>"));
@@ -178,7 +178,7 @@ TEST(the_check_itself)
 	EXPECT_NE(0, unbalanced("<a b='<'></a>"));
 }
 
-/* An evaluation: no mode is asked for, none is missed. */
+/* An evaluation has no chosen mode, and none is missing. */
 TEST(evaluation)
 {
 	static const struct jetwatt_report_fit fit[] = { { { 50, 20 }, { 55, 21 } }, { { 90, 9 }, { 80, 9 } } };

@@ -52,9 +52,9 @@ TEST_F(doc, escapes)
 	ASSERT_STREQ("\"\\\"\\\\\\n\\t\\u0001\\u007f\"", self->text);
 }
 
-/* Truncated, overlong, surrogate and out of range sequences are replaced byte
- * by byte; what is valid passes. */
-TEST_F(doc, utf8)
+/* Truncated, overlong, surrogate and out-of-range sequences are replaced byte by byte; valid ones
+ * stay. */
+TEST_F(doc, invalid_utf8_is_replaced)
 {
 	jetwatt_json_string(&self->j, NULL,
 			    "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80|\xc3|\xc0\x80|\xed\xa0\x80|\xf4\x90\x80\x80");
@@ -87,7 +87,7 @@ static bool comma(const char *dir)
 	return !setenv("LOCPATH", dir, 1) && setlocale(LC_NUMERIC, "de_DE.UTF-8");
 }
 
-TEST_F(doc, any_locale)
+TEST_F(doc, numbers_do_not_depend_on_the_locale)
 {
 	char dir[] = "/tmp/jetwatt-locale.XXXXXX", command[64];
 	bool made;
@@ -104,7 +104,7 @@ TEST_F(doc, any_locale)
 	ASSERT_STREQ("2.5", self->text);
 }
 
-TEST_F(doc, deep)
+TEST_F(doc, deep_nesting)
 {
 	for (int i = 0; i < 20; i++)
 		jetwatt_json_array(&self->j, NULL);

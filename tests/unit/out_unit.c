@@ -33,7 +33,7 @@ TEST(quantities)
 	}
 }
 
-TEST(no_quantities)
+TEST(malformed_quantities_are_refused)
 {
 	static const char *const bad[] = { "", "W", "30V", "30s", "nan", "inf", "0x10", "30WW",
 					   "3 0", "1e999", "--3", "30Hz" };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which waits are reported: the job's, or those of libcuda's thread. And what descriptors are. */
+/* Which waits are reported: those of the job's own threads, or those of libcuda's helper thread.
+ * And the recognition of descriptors. */
 #include <string.h>
 
 #include "kselftest_harness.h"
@@ -52,7 +53,7 @@ static size_t until(FIXTURE_DATA(own) *self, uint64_t now)
 	return self->nr - before;
 }
 
-TEST_F(own, helpers_alone_count)
+TEST_F(own, helper_waits_count_if_there_are_no_others)
 {
 	EXPECT_EQ(0, add(self, 7, JETWATT_SYNC_HELPER, 100));
 	EXPECT_EQ(100, until(self, UINT64_MAX));
@@ -60,8 +61,8 @@ TEST_F(own, helpers_alone_count)
 	EXPECT_EQ(0, self->own.dropped);
 }
 
-/* Also if what it wakes up for comes before the first wait of the job. */
-TEST_F(own, own_waits_come_first)
+/* Also if the helper's wait comes before the first wait of the job. */
+TEST_F(own, own_waits_suppress_helper_waits)
 {
 	int i;
 
@@ -77,8 +78,8 @@ TEST_F(own, own_waits_come_first)
 	EXPECT_EQ(20, until(self, UINT64_MAX));
 }
 
-/* One wait while it starts is not how it waits later. */
-TEST_F(own, helpers_count_again_where_own_ones_cease)
+/* One wait at the start of the job does not decide how it waits later. */
+TEST_F(own, helper_waits_count_again_when_own_waits_cease)
 {
 	EXPECT_EQ(1, add(self, 7, JETWATT_SYNC_SYNCPT, 1));
 	EXPECT_EQ(0, add(self, 7, JETWATT_SYNC_HELPER, 64));
@@ -87,8 +88,9 @@ TEST_F(own, helpers_count_again_where_own_ones_cease)
 	EXPECT_EQ(64, self->own.dropped);
 }
 
-/* After a time in which the process has not waited itself, in order and as they were. */
-TEST_F(own, held_for_a_time)
+/* If the process has not waited itself for a while, its helper waits are reported, unchanged and in
+ * order. */
+TEST_F(own, helper_waits_are_released_after_a_delay)
 {
 	uint64_t hold = JETWATT_OWN_HOLD_NS, t;
 
@@ -111,8 +113,8 @@ TEST_F(own, held_for_a_time)
 	EXPECT_EQ(1, self->own.dropped);
 }
 
-/* More than there is room for: the process that has waited for longest is decided. */
-TEST_F(own, room_is_bounded)
+/* At the limit, the process with the oldest delayed wait is decided. */
+TEST_F(own, number_of_delayed_waits_is_bounded)
 {
 	size_t i;
 
@@ -131,8 +133,8 @@ TEST_F(own, room_is_bounded)
 	EXPECT_EQ(0, self->own.dropped);
 }
 
-/* Losses that a wait told of are told by the next one that is reported. */
-TEST_F(own, losses_are_not_dropped)
+/* The losses that a suppressed wait reported are added to the next reported wait. */
+TEST_F(own, losses_are_reported_with_the_next_wait)
 {
 	struct jetwatt_sync s = { .tgid = 7, .tid = 8, .call = JETWATT_SYNC_HELPER, .lost = 3 };
 
@@ -143,7 +145,7 @@ TEST_F(own, losses_are_not_dropped)
 	EXPECT_EQ(0, self->told[1].lost);
 }
 
-TEST(descriptors_by_name)
+TEST(descriptors_are_recognised_by_name)
 {
 	static const struct { const char *path; int what; } d[] = {
 		{ "anon_inode:host1x_pollfd", JETWATT_FDNAME_POLLFD },

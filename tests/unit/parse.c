@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages as the kernel builds them, then the same ones damaged.
+ * Messages as the kernel builds them, and the same messages damaged.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -48,8 +48,8 @@ static int length(struct nl_msg *msg)
 	return nlmsg_attrlen(nlmsg_hdr(msg), 0);
 }
 
-/* Records of waits whose size is told, and without that of 48 bytes. */
-TEST(waits)
+/* With and without a record size in the message; without it, records have 48 bytes. */
+TEST(records_of_waits)
 {
 	static const uint32_t sizes[] = { 0, 48, 64 };
 	struct jetwatt_parse_waits w;
@@ -91,7 +91,7 @@ TEST(waits)
 	}
 }
 
-TEST(a_batch)
+TEST(batch_of_samples)
 {
 	static struct jetwatt_parse p;
 	int pad;
@@ -113,8 +113,8 @@ TEST(a_batch)
 	}
 }
 
-/* One attribute missing or of the wrong size at a time. */
-TEST(a_batch_that_lies)
+/* One attribute at a time is missing or has a wrong size. */
+TEST(batch_with_a_wrong_attribute_is_refused)
 {
 	static struct jetwatt_parse p;
 	struct nl_msg *msg;
@@ -147,7 +147,7 @@ TEST(a_batch_that_lies)
 	nlmsg_free(msg);
 }
 
-TEST(too_many_series)
+TEST(too_many_series_are_refused)
 {
 	static struct jetwatt_parse p;
 	struct nl_msg *msg = samples(1, 1, 0);
@@ -167,7 +167,7 @@ TEST(too_many_series)
 	nlmsg_free(msg);
 }
 
-TEST(a_rail)
+TEST(rail)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 	struct jetwatt_rail rail;
@@ -185,7 +185,7 @@ TEST(a_rail)
 	nlmsg_free(msg);
 }
 
-TEST(a_family)
+TEST(family)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 	struct nlattr *groups, *group;
@@ -227,7 +227,7 @@ static struct nl_msg *ack(int type, int flags, int err, int echoed, const char *
 	return msg;
 }
 
-TEST(acks)
+TEST(error_and_ack_messages)
 {
 	char text[32];
 	struct nl_msg *msg;
@@ -258,8 +258,8 @@ TEST(acks)
 	nlmsg_free(msg);
 }
 
-/* Bits flipped, bytes set to telling values, cuts: the same every time. */
-TEST(damage)
+/* Bits flipped, bytes set to critical values, truncation: deterministic. */
+TEST(damaged_messages_never_crash)
 {
 	static const uint8_t telling[] = { 0, 1, 3, 4, 7, 8, 0x7f, 0x80, 0xff };
 	struct nl_msg *seed[3] = { samples(1, 4, 1), samples(9, 64, 0),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Profiles that only step down, and how well the rest is known. */
+/* Profiles whose clocks only go down, and how well the other modes are predicted. */
 #include <errno.h>
 #include <math.h>
 
@@ -44,7 +44,7 @@ static size_t walk(struct jetwatt_row *seen, const struct jetwatt_row *row,
 	return from;
 }
 
-TEST_F(board, clocks_never_rise_and_all_is_seen)
+TEST_F(board, clocks_never_rise_and_every_level_is_measured)
 {
 	unsigned int emc = 0, cores = 0;
 	const struct jetwatt_row *s = self->seen;
@@ -66,7 +66,7 @@ TEST_F(board, clocks_never_rise_and_all_is_seen)
 	EXPECT_LT(5, cores);
 }
 
-TEST_F(board, goes_on_below_what_was_measured)
+TEST_F(board, interrupted_profile_continues_below)
 {
 	struct jetwatt_row whole[MOST];
 	struct jetwatt_plan_next p;
@@ -86,8 +86,7 @@ TEST_F(board, goes_on_below_what_was_measured)
 	EXPECT_EQ(1, jetwatt_plan_down(&self->seen[0].mode, 1, self->seen, 1, MOST, &p));
 }
 
-/* Such a profile is good enough to predict by. */
-TEST_F(board, is_enough_to_learn_from)
+TEST_F(board, descending_profile_predicts_well)
 {
 	struct jetwatt_prediction *p = calloc(self->n, sizeof(*p));
 	struct jetwatt_model *m = NULL;
@@ -108,7 +107,7 @@ TEST_F(board, is_enough_to_learn_from)
 	free(p);
 }
 
-TEST(spread_is_of_what_is_asked)
+TEST(uncertainty_is_that_of_modes_in_question)
 {
 	static const struct jetwatt_prediction p[] = {
 		{ 100, 15, 0.01, 0.02 }, { 60, 25, 0.04, 0.03 }, { 65, 27, 0.01, 0.02 },

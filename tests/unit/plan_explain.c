@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reasons for a mode: of made-up jobs that one thing binds. */
+/* Reasons for a mode: simulated jobs with one bottleneck. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -80,7 +80,7 @@ static const struct jetwatt_explain_step *step(const struct jetwatt_explain *e, 
 	return NULL;
 }
 
-TEST(the_gpu_binds)
+TEST(gpu_is_the_bottleneck)
 {
 	struct job j = { .gpu = 80, .emc = 5, .cpu = 5 };
 
@@ -90,7 +90,7 @@ TEST(the_gpu_binds)
 	EXPECT_LT(fabs(sum(&j.e) - 1), 1e-9);
 }
 
-TEST(memory_binds)
+TEST(memory_is_the_bottleneck)
 {
 	struct job j = { .gpu = 3, .emc = 120, .cpu = 3 };
 
@@ -100,7 +100,7 @@ TEST(memory_binds)
 	EXPECT_LT(fabs(sum(&j.e) - 1), 1e-9);
 }
 
-TEST(the_loader_binds)
+TEST(data_loader_is_the_bottleneck)
 {
 	struct job j = { .gpu = 3, .emc = 3, .cpu = 200 };
 
@@ -109,9 +109,9 @@ TEST(the_loader_binds)
 	EXPECT_GT(j.e.share[JETWATT_SHARE_LOADER], 0.7);
 }
 
-/* Up and down of four knobs, but EMC is at its top; each step is the next one and
- * changes what the truth changes, within what a model of 28 modes can know. */
-TEST(steps)
+/* One level up and down of each knob, except EMC up, which is at its highest level. The predicted
+ * change is the true one, within the error of a model of 28 modes. */
+TEST(effect_of_one_level_up_and_down)
 {
 	struct job j = { .gpu = 40, .emc = 30, .cpu = 30 };
 
@@ -135,7 +135,7 @@ TEST(steps)
 	}
 }
 
-/* Whatever the parameters: parts of the time add up to it. */
+/* For any parameters, the parts of the time add up to the time. */
 TEST(shares_add_up)
 {
 	double th[JETWATT_PARAMS_MAX], coef[JETWATT_PARAMS_MAX], share[JETWATT_SHARES];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Turns of training and inference: what is planned holds when the plan is played. */
+/* Time slicing of training and inference: a plan holds when it is simulated. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -85,7 +85,7 @@ static double play(const struct world *w, struct jetwatt_interleave *i, int tau,
 	return 1e3 * p.made / p.ms;
 }
 
-TEST(plans_hold)
+TEST(plans_hold_in_simulation)
 {
 	double worst = 0, low = INFINITY, high = 0;
 	int feasible = 0;
@@ -124,8 +124,8 @@ TEST(plans_hold)
 	EXPECT_LT(60, feasible);
 }
 
-/* More minibatches where more time is allowed, and fewer where more requests come. */
-TEST(goes_the_right_way)
+/* More minibatches with a larger time limit, fewer with more requests. */
+TEST(plan_follows_time_limit_and_request_rate)
 {
 	struct world w = { .hz = 40, .base = 4, .each = 2, .train_ms = 10, .switch_ms = 0.5 };
 	struct jetwatt_interleave_query q = { .latency_ms = 100, .arrival_hz = 40, .train_ms = 10,
@@ -150,7 +150,7 @@ TEST(goes_the_right_way)
 	EXPECT_LT(more.throughput_hz, less.throughput_hz);
 }
 
-TEST(knows_when_it_cannot)
+TEST(impossible_plan_is_reported)
 {
 	struct world w = { .hz = 100, .base = 5, .each = 4, .train_ms = 50 };
 	struct jetwatt_interleave_query q = { .latency_ms = 40, .arrival_hz = 100, .train_ms = 50 };
@@ -172,8 +172,8 @@ TEST(knows_when_it_cannot)
 	EXPECT_TRUE(isfinite(p.throughput_hz));
 }
 
-/* A rate that jumps is known a few requests later, and one that stays is not forgotten. */
-TEST(sees_changes)
+/* A changed rate is known a few requests later; a constant rate is not forgotten. */
+TEST(changed_request_rate_is_detected)
 {
 	int forgotten = 0, slow = 0;
 

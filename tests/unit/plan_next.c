@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One decision at a time: refusals, determinism, odd boards, hopeless budgets. */
+/* One decision at a time: refusals, determinism, unusual boards, impossible budgets. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static size_t walk(const struct jetwatt_row *row, long n, double budget, size_t 
 	return k;
 }
 
-TEST(refuses_nonsense)
+TEST(refuses_invalid_arguments)
 {
 	struct jetwatt_mode m[2] = { { 4, 1000000, 500000000, 2133000000 },
 				     { 8, 1000000, 500000000, 2133000000 } };
@@ -67,7 +67,7 @@ TEST(refuses_nonsense)
 	EXPECT_EQ(-EINVAL, jetwatt_plan_next(m, 2, NULL, 0, NULL, 20, 20, 1, &p));
 }
 
-TEST(stops_when_all_is_spent_or_seen)
+TEST(stops_when_the_limit_or_all_modes_are_used)
 {
 	struct jetwatt_mode m = { 4, 1000000, 500000000, 2133000000 };
 	struct jetwatt_row r = { m, 100, 20, 0, 0 };
@@ -124,7 +124,7 @@ static double left_open(const struct jetwatt_row *row, long n, const struct jetw
 	return left ? sqrt(sum / left) : 0;
 }
 
-TEST(same_question_same_answer)
+TEST(decisions_are_deterministic)
 {
 	long n;
 	struct jetwatt_row *row = board(&n, 29), seen[40], again[40];
@@ -144,8 +144,8 @@ TEST(same_question_same_answer)
 	free(row);
 }
 
-/* A surface that is never known to 1 %: all modes, each once. */
-TEST(never_the_same_mode_twice)
+/* A surface that is never predicted to 1 %: every mode is measured once. */
+TEST(no_mode_is_measured_twice)
 {
 	long n;
 	struct jetwatt_row *row = board(&n, 700), seen[64];
@@ -162,8 +162,8 @@ TEST(never_the_same_mode_twice)
 	free(row);
 }
 
-/* And a smooth one: it ends when what is left is known, and not before. */
-TEST(ends_when_the_rest_is_known)
+/* On a smooth surface, the search ends when all other modes are predicted well, and not before. */
+TEST(ends_when_other_modes_are_predicted_well)
 {
 	long n;
 	struct jetwatt_row *row = board(&n, 101), seen[192];
@@ -184,10 +184,9 @@ TEST(ends_when_the_rest_is_known)
 	free(row);
 }
 
-/* Plugging cores is what a switch takes long for: of modes that teach as much the
- * plan takes near ones, so that on the way it plugs fewer than any order of the same
- * modes would on average. */
-TEST(the_order_spares_switches)
+/* Switching cores on and off takes longest. Among modes of equal information the plan chooses near
+ * ones, so it switches fewer cores than the same modes in random order would on average. */
+TEST(order_of_modes_saves_core_switches)
 {
 	long n;
 	struct jetwatt_row *row = board(&n, 29), seen[64];
@@ -209,9 +208,8 @@ TEST(the_order_spares_switches)
 	free(row);
 }
 
-/* A reading far below all others is asked for again, once, even where no further
- * mode may be measured; then the plan goes on. */
-TEST(a_disturbed_reading_is_seen_again)
+/* A reading far below all others is repeated once, even if no further mode may be measured. */
+TEST(outlier_is_measured_again_once)
 {
 	long n;
 	struct jetwatt_row *row = board(&n, 29), seen[40];
@@ -238,9 +236,9 @@ TEST(a_disturbed_reading_is_seen_again)
 	free(row);
 }
 
-/* The same for a budget: one lucky reading within it, where all others speak for
- * more, is no answer before it has been read twice; then the plan goes on. */
-TEST(a_lucky_answer_is_read_again)
+/* One reading within the budget that contradicts all others is not accepted before it has been
+ * repeated. */
+TEST(surprisingly_good_mode_is_measured_twice)
 {
 	long n;
 	struct jetwatt_row *row = board(&n, 29), seen[40];
@@ -268,9 +266,9 @@ TEST(a_lucky_answer_is_read_again)
 	free(row);
 }
 
-/* No mode draws as little as 3 W: the search must find that out with few
- * modes, and the last it asks for is close to the least there is. */
-TEST(hopeless_budget_ends_early_with_the_closest)
+/* No mode draws as little as 3 W: the search finds that out with few modes, and the last one is
+ * close to the lowest power. */
+TEST(impossible_budget_ends_early_with_the_lowest_power)
 {
 	long n;
 	struct jetwatt_row *row = board(&n, 13), seen[20];
@@ -288,8 +286,8 @@ TEST(hopeless_budget_ends_early_with_the_closest)
 	free(row);
 }
 
-/* Where every mode is under the budget the fastest one is the answer. */
-TEST(generous_budget_finds_the_fastest)
+/* If every mode is within the budget, the result is the fastest mode. */
+TEST(generous_budget_finds_the_fastest_mode)
 {
 	long n;
 	struct jetwatt_row *row = board(&n, 13), seen[20];
@@ -305,8 +303,8 @@ TEST(generous_budget_finds_the_fastest)
 	free(row);
 }
 
-/* Far over the budget teaches little and may trip a small supply. */
-TEST(is_careful)
+/* Far over the budget, a reading teaches little and may trip a small power supply. */
+TEST(modes_far_over_the_budget_are_avoided)
 {
 	long n;
 	struct jetwatt_row *row = board(&n, 7), seen[20];
@@ -323,7 +321,7 @@ TEST(is_careful)
 	free(row);
 }
 
-TEST(one_step_per_knob)
+TEST(knobs_with_a_single_level)
 {
 	struct jetwatt_row seen[20];
 	struct jetwatt_row row[13];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Candidates and the front, against exhaustion. */
+/* Candidates and the Pareto front, compared with exhaustive search. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -18,7 +18,7 @@ static const struct jetwatt_prediction p[N] = {
 	{ 70, 24, 0.02, 0.02 }, { 60, 27, 0.02, 0.02 }, { 50, 30, 0.02, 0.02 },
 };
 
-TEST(fastest_first_within_the_risk)
+TEST(candidates_are_ranked_by_time_within_the_risk)
 {
 	struct jetwatt_plan_choice c[N];
 
@@ -33,7 +33,7 @@ TEST(fastest_first_within_the_risk)
 	ASSERT_EQ(2, jetwatt_plan_rank(mode, p, N, NULL, 0, 25, 0.05, c, 2));
 }
 
-TEST(readings_count_by_their_errors)
+TEST(readings_are_weighted_by_their_errors)
 {
 	struct jetwatt_row row[] = { { mode[3], 70, 25.4, 0.01, 0.004 },
 				     { mode[2], 10, 99, 0.01, 0.01 },
@@ -55,7 +55,7 @@ TEST(readings_count_by_their_errors)
 	EXPECT_EQ(1, c[0].measured);
 }
 
-TEST(never_one_seen_over_the_budget)
+TEST(mode_measured_over_the_budget_is_excluded)
 {
 	struct jetwatt_row row[] = { { mode[3], 70, 25.2, 0.01, 0.01 },
 				     { mode[3], 70, 24.9, 0.01, 0.01 },
@@ -74,7 +74,7 @@ TEST(never_one_seen_over_the_budget)
 	EXPECT_EQ(4, c[3].index);
 }
 
-TEST(no_mode_meets_it_closest_comes_back)
+TEST(impossible_budget_returns_the_closest_mode)
 {
 	struct jetwatt_row row = { mode[0], 100, 19, 0.01, 0.01 };
 	struct jetwatt_plan_choice c[N];
@@ -87,7 +87,7 @@ TEST(no_mode_meets_it_closest_comes_back)
 }
 
 /* 100 ms at 15 W ... 50 ms at 30 W: energy 1.5, 1.62, 1.68, 1.68, 1.62, 1.5 J. */
-TEST(other_questions)
+TEST(other_objectives)
 {
 	struct jetwatt_plan_question q = { JETWATT_LEAST_POWER, 0, 82, 0.05 };
 	struct jetwatt_row row = { .mode = mode[2], .time_ms = 81, .power_w = 20, .time_sd = 0.003,
@@ -119,7 +119,7 @@ TEST(other_questions)
 	EXPECT_LT(fabs(time - 90 * exp(1.959964 * 0.02)), 1e-4);
 }
 
-TEST(front_is_what_exhaustion_says)
+TEST(pareto_front_equals_exhaustive_search)
 {
 	double t[300], w[300];
 	size_t out[300];

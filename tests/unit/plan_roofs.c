@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Roofs of a made-up board from noisy kernels, and what is chosen below them. */
+/* Rooflines of a simulated board, fitted to noisy kernels, and the modes chosen with them. */
 #include <errno.h>
 #include <math.h>
 
@@ -94,8 +94,8 @@ TEST(exact_kernels_give_exact_roofs)
 	}
 }
 
-/* With the errors of real measurements: mean error of each over all modes. */
-TEST(noisy_kernels)
+/* With the noise of real measurements: mean error of each roof over all modes. */
+TEST(noisy_kernels_give_small_errors)
 {
 	double off[5] = { 0 };
 	uint64_t s = 7;
@@ -123,7 +123,7 @@ TEST(noisy_kernels)
 		EXPECT_LT(off[i] / n, 0.05);
 }
 
-TEST(balance)
+TEST(time_and_energy_balance)
 {
 	/* Nothing is drawn all along: what energy balances at is B_eps. */
 	struct jetwatt_roofs r = { .flop_s = 1e12, .byte_s = 1e11, .eps_flop = 1e-11, .eps_mem = 5e-11 };
@@ -136,7 +136,7 @@ TEST(balance)
 	EXPECT_LT(fabs(jetwatt_roofs_energy_balance(&r) - 5), 1e-9);
 }
 
-TEST(refused)
+TEST(invalid_kernels_are_refused)
 {
 	struct jetwatt_roofs_kernel k[KERNELS];
 	struct jetwatt_mode mode = { 4, 1100000, 900000000, 2133000000 };
@@ -190,12 +190,12 @@ static void tuned(struct __test_metadata *_metadata, double flop, double bytes)
 	EXPECT_LE(energy[1], 0.9 * energy[0]);
 }
 
-TEST(memory_binds)
+TEST(memory_bound_workload)
 {
 	tuned(_metadata, 1e9, 1e9);
 }
 
-TEST(arithmetic_binds)
+TEST(compute_bound_workload)
 {
 	tuned(_metadata, 2e11, 1e8);
 }

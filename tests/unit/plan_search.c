@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The closed loop: ask, measure, ask again; random boards and measured ones. */
+/* The closed loop of choosing and measuring modes, on simulated and on measured boards. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -116,7 +116,7 @@ static void mark_dirty(const struct world *w, const struct jetwatt_row *row, lon
 	}
 }
 
-TEST_F(boards, the_best_of_twenty)
+TEST_F(boards, best_mode_after_twenty_readings)
 {
 	struct tally *t = &self->t;
 	int dirt = variant->dirt > 0;
@@ -172,7 +172,7 @@ FIXTURE_TEARDOWN(measured)
 {
 }
 
-TEST_F(measured, the_best_of_twenty)
+TEST_F(measured, best_mode_after_twenty_readings)
 {
 	const char *dir = getenv("JETWATT_SHARED_DATA");
 	struct jetwatt_row *row = NULL;

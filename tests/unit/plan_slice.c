@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The inner search against its definition, combination by combination; its bound
- * on the latency of two servers against a queue that is played through. */
+/* The inner search compared with exhaustive search; its bound on the latency of two servers
+ * compared with a simulated queue. */
 #include <errno.h>
 #include <math.h>
 
@@ -86,7 +86,7 @@ static void look(struct twin *t, enum jetwatt_slice_kind kind, const struct pair
 	*t = (struct twin){ 1, good, late };
 }
 
-TEST(as_exhaustion_has_it)
+TEST(result_equals_exhaustive_search)
 {
 	static struct pair_of d;
 	size_t found = 0, runs = 0, some = 0;
@@ -128,7 +128,7 @@ TEST(as_exhaustion_has_it)
 	EXPECT_LT(20, some);
 }
 
-TEST(little_latency_breaks_a_tie)
+TEST(lower_latency_breaks_a_tie)
 {
 	/* Both sizes leave room for 10 a second; the small one answers sooner. */
 	static const uint32_t two[] = { 1, 2 };
@@ -173,7 +173,7 @@ static double play(const double time[2], const uint32_t b[2], double a, const do
 	return worst;
 }
 
-TEST(two_servers_keep_the_bound)
+TEST(latency_of_two_servers_stays_within_the_bound)
 {
 	uint64_t s = 5;
 	double tight = 0;
@@ -198,7 +198,7 @@ TEST(two_servers_keep_the_bound)
 	EXPECT_LT(0.9, tight);
 }
 
-TEST(sizes_stay_ascending_and_different)
+TEST(batch_sizes_are_sorted_without_duplicates)
 {
 	static const uint32_t in[] = { 16, 1, 64, 16, 4, 64, 1 }, want[] = { 1, 4, 16, 64 };
 	uint32_t sizes[JETWATT_SLICE_SIZES];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Strategies on random boards: training, inference, both, and two inferences. Of als,
- * whose networks learn for long, host/eval knows. */
+/* Search strategies on simulated boards: training, inference, both, and two inferences. The
+ * strategy als, whose networks train for long, is tested by host/eval. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -234,7 +234,7 @@ TEST(inference)
 	model_guided(_metadata, JETWATT_SLICE_INFER);
 }
 
-TEST(training_beside_inference)
+TEST(training_and_inference)
 {
 	model_guided(_metadata, JETWATT_SLICE_BESIDE);
 }
@@ -244,7 +244,7 @@ TEST(two_inferences)
 	model_guided(_metadata, JETWATT_SLICE_PAIR);
 }
 
-TEST(what_was_measured_serves_later_queries)
+TEST(earlier_measurements_serve_later_queries)
 {
 	struct tally t, cold;
 

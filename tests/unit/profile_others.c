@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Other workloads of the profile database that a new one may be compared with. */
+/* Other workloads in the profile database that serve as references for a new one. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,7 +58,7 @@ static void add(struct __test_metadata *_metadata, FIXTURE_DATA(others) *self, c
 	}
 }
 
-TEST_F(others, of_this_kind_of_board_the_latest_first)
+TEST_F(others, latest_workloads_of_this_board_come_first)
 {
 	struct jetwatt_corpus c[3];
 

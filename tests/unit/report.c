@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reports of boards: what is read of them, and what is refused. */
+/* Parser of board reports. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int parse(const char *text, struct jetwatt_board_report **r, unsigned int
 	return jetwatt_report_parse(text, strlen(text), r, line, why);
 }
 
-TEST(reads)
+TEST(report_is_parsed)
 {
 	static const char text[] = HEAD "\"future\": [1.5e-3, null, {\"a\": true}],\n"
 		"\"files\": [{\"path\": \"sys/b\", \"text\": \"caf\\u00e9 \\ud83d\\ude00\\n\"},\n"
@@ -55,7 +55,7 @@ TEST(reads)
 	jetwatt_report_free(r);
 }
 
-TEST(refuses)
+TEST(malformed_report_is_refused)
 {
 	static const struct { const char *text, *why; } t[] = {
 		{ "", "ends" },
@@ -103,8 +103,8 @@ TEST(refuses)
 	EXPECT_EQ(3, line);
 }
 
-/* Cut off anywhere it is refused, or says the same. */
-TEST(half_of_one)
+/* Truncated anywhere it is refused, or parses to the same. */
+TEST(truncated_report_is_refused)
 {
 	static const char text[] = HEAD "\"files\": [{\"path\": \"sys/b\", \"text\": \"\\u00e9\"}], \"n\": -1.5e3}";
 	struct jetwatt_board_report *r;

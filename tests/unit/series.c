@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of series: names that do not collide, metrics that Prometheus takes; files of
- * hwmon to samples, to a trace and back; an old value is no value; counters.
+ * The table of telemetry series: distinct names, valid Prometheus metrics; hwmon files to samples,
+ * to a trace and back; expiry of old values; counters.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define NONE	JETWATT_TELEMETRY_NONE
 #define S	1000000000ull
 
-TEST(rows)
+TEST(rows_of_the_table)
 {
 	char a[JETWATT_TELEMETRY_NAME_LEN], b[JETWATT_TELEMETRY_NAME_LEN];
 	unsigned int channel, slots = 0;
@@ -57,8 +57,8 @@ TEST(rows)
 	}
 }
 
-/* [a-z_][a-z0-9_]*, with our prefix, each used once; the same of labels. */
-TEST(metric_names)
+/* [a-z_][a-z0-9_]*, with the prefix jetwatt_, each used once; the same for labels. */
+TEST(metric_names_are_valid_and_unique)
 {
 	for (uint32_t k = 0; k < __JETWATT_SERIES_KINDS; k++) {
 		const struct jetwatt_series_row *row = jetwatt_series_row(k);
@@ -98,8 +98,8 @@ static void sample(struct jetwatt_power_state *st, uint64_t t_ns, int32_t temp, 
 		abort();
 }
 
-/* Three seconds without a new value: it is not known any more. */
-TEST(held_and_let_go)
+/* A value expires after three seconds without a new one. */
+TEST(old_values_expire)
 {
 	struct jetwatt_power_state st;
 	struct jetwatt_power p;
@@ -150,7 +150,7 @@ static void drop(const char *root, const char *file)
 #define FAN(n)	(JETWATT_TELEMETRY_FAN_RPM + (n) - 1)
 #define OC(n)	(JETWATT_TELEMETRY_OC_EVENTS + (n) - 1)
 
-TEST(files)
+TEST(hwmon_files)
 {
 	char root[] = "/tmp/series.XXXXXX", rm[64];
 	struct jetwatt_sysfs *fs;
@@ -233,7 +233,7 @@ static void write_reading(struct jetwatt_trace_writer *w, uint64_t t, int64_t fa
 	jetwatt_trace_write_reading(&r, w);
 }
 
-TEST(trace)
+TEST(series_in_a_trace)
 {
 	static const struct jetwatt_trace_calls none;
 	struct jetwatt_trace_writer *w;
@@ -270,8 +270,8 @@ TEST(trace)
 	close(fd);
 }
 
-/* What a reading says holds for the samples after it, and for three seconds. */
-TEST(reading_to_samples)
+/* A reading applies to the samples after it, for three seconds. */
+TEST(reading_applies_to_following_samples)
 {
 	struct jetwatt_reading r = { .time_ns = 10 * S };
 	struct jetwatt_power_state st;
@@ -297,8 +297,8 @@ TEST(reading_to_samples)
 	EXPECT_EQ(NONE, p.telemetry.value[OC(1)]);
 }
 
-/* A counter that begins anew counts on; what is not known counts as nothing. */
-TEST(sums)
+/* A counter that restarts continues to count; an unknown value adds nothing. */
+TEST(counters_and_unknown_values)
 {
 	static const int64_t seen[] = { 40, NONE, 42, 42, 3, 5 };
 	struct jetwatt_telemetry_sums t = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What doctor makes of signatures, in directories that look like a system. */
+/* How doctor judges the module's signature, in simulated system directories. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ FIXTURE_TEARDOWN(system)
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
 #define INSTALLED	"/lib/modules/" RELEASE "/updates/dkms/jetwatt.ko"
 
-TEST_F(system, not_enforced)
+TEST_F(system, unsigned_module_is_allowed)
 {
 	EXPECT_EQ(JETWATT_SIGNATURE_NOT_ENFORCED,
 		  jetwatt_module_signature_check(self->root, RELEASE, false));
@@ -59,7 +59,7 @@ TEST_F(system, not_enforced)
 		  jetwatt_module_signature_check(self->root, RELEASE, true));
 }
 
-TEST_F(system, lockdown_enforces)
+TEST_F(system, lockdown_requires_a_signature)
 {
 	put(self->root, LOCKDOWN, "none [integrity] confidentiality\n");
 	EXPECT_EQ(JETWATT_SIGNATURE_NO_MODULE,
@@ -68,7 +68,7 @@ TEST_F(system, lockdown_enforces)
 		  jetwatt_module_signature_check(self->root, RELEASE, true));
 }
 
-TEST_F(system, rejected)
+TEST_F(system, unsigned_or_untrusted_module_is_rejected)
 {
 	put(self->root, ENFORCE, "Y\n");
 	put(self->root, INSTALLED, "ELF");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The profile database: rows in and out, its age, and everything that may happen to it. */
+/* The profile database: reading and writing, schema versions, and failures. */
 #include "store/db.h"
 
 #include <endian.h>
@@ -81,7 +81,7 @@ static int status_of(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-TEST_F(db, rows_come_back)
+TEST_F(db, rows_read_back_unchanged)
 {
 	struct jetwatt_db_row row[300], *back;
 	struct jetwatt_db_profile *p;
@@ -119,8 +119,8 @@ TEST_F(db, rows_come_back)
 	EXPECT_EQ(jetwatt_db_check(self->db, &self->err), 0);
 }
 
-/* A board without a battery for its clock begins at the same time after each start. */
-TEST_F(db, the_clock_goes_back)
+/* A board without a battery-backed clock starts at the same time after each boot. */
+TEST_F(db, order_survives_a_clock_that_goes_back)
 {
 	static const int64_t when[] = { 1700000000000, 0, 60000, 1700000001000, 0, 120000, 60001 };
 	static const int order[] = { 1, 4, 0, 2, 3, 5, 6 };
@@ -150,7 +150,7 @@ TEST_F(db, the_clock_goes_back)
 	free(p);
 }
 
-TEST_F(db, found_by_key)
+TEST_F(db, workload_is_found_by_the_start_of_its_key)
 {
 	struct jetwatt_db_profile p;
 	char key[JETWATT_WORKLOAD_KEY], part[8];
@@ -171,8 +171,8 @@ TEST_F(db, found_by_key)
 	EXPECT_EQ(jetwatt_db_find(self->db, "x' OR '1'='1", &p, &self->err), -ENOENT);
 }
 
-/* Whatever a job is called, it is a text. */
-TEST_F(db, sql_in_every_text)
+/* The name of a job may contain any text. */
+TEST_F(db, sql_in_text_is_not_executed)
 {
 	static const char evil[] = "'; DROP TABLE measurement; --\"); DELETE FROM workload; /*\x01\xff";
 	struct jetwatt_db_row row = made(1), *back;
@@ -194,7 +194,7 @@ TEST_F(db, sql_in_every_text)
 	free(back);
 }
 
-TEST_F(db, bad_rows_are_refused_all_or_none)
+TEST_F(db, invalid_row_refuses_all_rows)
 {
 	struct jetwatt_db_row row[2] = { made(1), made(2) }, *back;
 	int64_t id;
@@ -219,7 +219,7 @@ TEST_F(db, bad_rows_are_refused_all_or_none)
 }
 
 /* As the first release left it: rows stay, columns come. */
-TEST_F(db, schema_version_1)
+TEST_F(db, schema_version_1_is_updated)
 {
 	struct jetwatt_db_row *back;
 	struct jetwatt_db_profile *p;
@@ -248,7 +248,7 @@ TEST_F(db, schema_version_1)
 	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, false, &self->err), 0);
 }
 
-TEST_F(db, of_the_future_or_another_program)
+TEST_F(db, newer_or_foreign_database_is_refused)
 {
 	jetwatt_db_close(self->db);
 	self->db = NULL;
@@ -274,7 +274,7 @@ static void spoil(const char *path, off_t at, size_t n)
 	close(fd);
 }
 
-TEST_F(db, damaged)
+TEST_F(db, damaged_database_is_refused)
 {
 	struct jetwatt_db_row row[300];
 	struct stat st;
@@ -303,8 +303,8 @@ TEST_F(db, damaged)
 	EXPECT_TRUE(strstr(self->err.why, "not an SQLite database") && *self->err.fix);
 }
 
-/* A writer that is killed: all of its commits, none of its half of one. */
-TEST_F(db, killed_in_a_transaction)
+/* A writer is killed: all its committed transactions are there, and nothing of an open one. */
+TEST_F(db, killed_writer_leaves_whole_transactions)
 {
 	struct jetwatt_db_row *back;
 	int64_t id;
@@ -352,8 +352,8 @@ TEST_F(db, killed_in_a_transaction)
 #define WRITERS	3
 #define EACH	60
 
-/* Several that write at once and make the database at once, others that read meanwhile. */
-TEST_F(db, writers_and_readers)
+/* Several processes write, and create the database, at the same time; others read meanwhile. */
+TEST_F(db, concurrent_writers_and_readers)
 {
 	pid_t pid[WRITERS + 2];
 	struct jetwatt_db_row *back;
@@ -423,7 +423,7 @@ TEST_F(db, writers_and_readers)
 	free(back);
 }
 
-TEST_F(db, directory_that_may_only_be_read)
+TEST_F(db, read_only_directory)
 {
 	struct jetwatt_db_row row = made(1);
 	char sub[96];
@@ -494,8 +494,8 @@ static void hot_journal(const char *db, const char *victim, uid_t uid)
 
 #define OTHER	990
 
-/* A user who may write the directory has root delete no file with SQLite's help. */
-TEST_F(db, root_keeps_its_files)
+/* A user who may write the directory cannot use SQLite to make root delete a file. */
+TEST_F(db, root_deletes_no_file_for_a_user)
 {
 	struct jetwatt_db_row row = made(1);
 	char victim[128], sub[128], journal[128];
@@ -561,9 +561,9 @@ static void may(int cap, int on)
 		abort();
 }
 
-/* In a container root may lack what it takes to become the directory's owner: that is said, and not
- * taken for a lack of the owner's rights. */
-TEST_F(db, root_may_not_take_on_rights)
+/* In a container root may lack the capability to take on the rights of the directory's owner. The
+ * message says so, instead of blaming the rights of the owner. */
+TEST_F(db, missing_capability_is_reported)
 {
 	static const int cap[] = { CAP_SETUID, CAP_SETGID };
 	char sub[128];
@@ -588,7 +588,7 @@ TEST_F(db, root_may_not_take_on_rights)
 	}
 }
 
-/* Where several users may write, root does not use a database at all. */
+/* If several users may write the directory, root does not use the database. */
 TEST_F(db, root_refuses_a_shared_directory)
 {
 	static const char *const way[] = { "%s/sub/p.db", "%s/sub/none/../p.db", "%s/link" };
@@ -619,7 +619,7 @@ TEST_F(db, root_refuses_a_shared_directory)
 	EXPECT_TRUE(strstr(self->err.fix, "root opens it as the user")) TH_LOG("%s", self->err.fix);
 }
 
-TEST_F(db, no_room)
+TEST_F(db, full_disk_keeps_old_rows)
 {
 	struct jetwatt_db_row row[2000], *back;
 	int64_t id;

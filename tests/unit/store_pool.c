@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What other devices measured, beside what this one did. */
+/* Measurements of other devices, beside those of this one. */
 #include "store/pool.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static struct jetwatt_pool_row from(const char *device, const struct jetwatt_wor
 	return r;
 }
 
-TEST_F(pool, own_rows_go_out_in_their_order)
+TEST_F(pool, own_rows_are_sent_in_order)
 {
 	struct jetwatt_pool_row *row, other;
 	struct jetwatt_db_row own[5];
@@ -83,7 +83,7 @@ TEST_F(pool, own_rows_go_out_in_their_order)
 	free(row);
 }
 
-TEST_F(pool, others_stay_others)
+TEST_F(pool, rows_of_other_devices_are_kept_apart)
 {
 	struct jetwatt_db_profile *p;
 	struct jetwatt_db_row *own, row = made(1, 100);
@@ -108,7 +108,7 @@ TEST_F(pool, others_stay_others)
 	free(p);
 }
 
-TEST_F(pool, a_prior_is_what_others_agree_on)
+TEST_F(pool, prior_is_the_cross_device_median)
 {
 	struct jetwatt_workload later = self->w, else_;
 	struct jetwatt_pool_row other[6];
@@ -143,9 +143,9 @@ TEST_F(pool, a_prior_is_what_others_agree_on)
 	free(row);
 }
 
-/* Sixty boards of 5 % more or less, four modes of thirty each: by chance those who measured a
- * mode are all hot ones. How the modes compare is known much better than a board is. */
-TEST_F(pool, a_hot_board_is_no_news_of_a_mode)
+/* Sixty devices with offsets of about 5 % measure four of thirty modes each. By chance only hot
+ * devices measured some mode. The ratio of two modes is known much better than the offset of a device. */
+TEST_F(pool, offset_of_a_device_does_not_bias_a_mode)
 {
 	enum { BOARDS = 60, EACH = 4, MODES = 30 };
 	struct jetwatt_row row[BOARDS * EACH];
@@ -180,7 +180,7 @@ TEST_F(pool, a_hot_board_is_no_news_of_a_mode)
 	EXPECT_EQ(0, jetwatt_pool_merge(row, source, 0));
 }
 
-TEST_F(pool, a_place_for_each_pool)
+TEST_F(pool, progress_is_kept_per_pool)
 {
 	struct jetwatt_pool_place p = { 17, "4711" };
 

@@ -33,7 +33,7 @@ static void command(const char *line, char *buf, size_t len, uint32_t *batch)
 		free(arg[i]);
 }
 
-TEST(commands)
+TEST(command_lines_are_normalised)
 {
 	static const struct {
 		const char *line, *is;
@@ -68,8 +68,8 @@ TEST(commands)
 	EXPECT_STREQ(is, "");
 }
 
-/* What does not fit still counts. */
-TEST(long_commands)
+/* What does not fit still makes a difference. */
+TEST(rest_of_a_long_command_is_hashed)
 {
 	static char word[5000];
 	const char *arg[] = { "train", word };
@@ -86,7 +86,7 @@ TEST(long_commands)
 	EXPECT_STREQ(is[0], is[1]);
 }
 
-TEST(cgroups)
+TEST(cgroups_are_normalised)
 {
 	static const char * const t[][2] = {
 		{ "0::/system.slice/train.service\n", "system.slice/train.service" },
@@ -105,8 +105,8 @@ TEST(cgroups)
 	}
 }
 
-/* Every part counts, and none runs into the next. */
-TEST(keys)
+/* Every field counts, and fields do not run into each other. */
+TEST(keys_depend_on_every_field)
 {
 	struct jetwatt_workload w[8];
 	char key[8][JETWATT_WORKLOAD_KEY];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The trace file: what goes in comes out; what is cut or damaged costs itself
- * and nothing else; a reader may follow the writer.
+ * The trace file: records read back unchanged; truncation or damage costs only the affected block;
+ * a reader may follow the writer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -319,7 +319,7 @@ static int read_all(int fd, struct got *g, struct jetwatt_trace_state *st)
 
 static const struct jetwatt_trace_end ended = { 9000000000ull, 3, 4, 256 };
 
-TEST(what_goes_in_comes_out)
+TEST(records_read_back_unchanged)
 {
 	struct jetwatt_event e = { JETWATT_EVENT_OVERRUN, 1, 5000000777ull, 9 };
 	struct jetwatt_trace_writer *w;
@@ -376,7 +376,7 @@ static int five(off_t *end)
 	return fd;
 }
 
-TEST(cut_anywhere)
+TEST(truncated_anywhere)
 {
 	struct jetwatt_trace_state st;
 	off_t end[5];
@@ -400,7 +400,7 @@ TEST(cut_anywhere)
 	close(fd);
 }
 
-TEST(a_byte_is_wrong)
+TEST(one_wrong_byte)
 {
 	struct jetwatt_trace_state st;
 	off_t end[5];
@@ -429,8 +429,8 @@ TEST(a_byte_is_wrong)
 	close(fd);
 }
 
-/* Byte by byte, as a slow disk would show it. */
-TEST(a_reader_follows)
+/* Byte by byte, as on a slow disk. */
+TEST(reader_follows_the_writer)
 {
 	struct jetwatt_trace_reader *r;
 	uint8_t byte[65536];
@@ -460,8 +460,8 @@ TEST(a_reader_follows)
 	close(fd);
 }
 
-/* The writer keeps a second back at most: whoever follows sees a run as it goes. */
-TEST(the_writer_lets_go)
+/* The writer buffers one second at most, so a reader can follow a run. */
+TEST(writer_flushes_every_second)
 {
 	struct jetwatt_trace_writer *w;
 	struct jetwatt_trace_state st;
@@ -495,7 +495,7 @@ TEST(the_writer_lets_go)
 	close(fd);
 }
 
-TEST(a_full_disk)
+TEST(full_disk)
 {
 	struct jetwatt_trace_writer *w;
 	struct jetwatt_trace_state st;
@@ -536,7 +536,7 @@ TEST(a_full_disk)
 	close(fd);
 }
 
-TEST(small_and_of_one_size)
+TEST(trace_is_small_with_blocks_of_equal_size)
 {
 	struct jetwatt_trace_writer *w;
 	struct jetwatt_trace_state st;
@@ -566,7 +566,7 @@ TEST(small_and_of_one_size)
 	close(fd);
 }
 
-TEST(what_cannot_be_written)
+TEST(invalid_records_are_refused)
 {
 	char longer[JETWATT_TRACE_TEXT_LEN + 1];
 	struct jetwatt_trace_writer *w;
@@ -589,8 +589,8 @@ TEST(what_cannot_be_written)
 	jetwatt_trace_writer_free(w);
 }
 
-/* A later version's block is refused, its unknown records are passed over. */
-TEST(a_newer_format)
+/* A block of a newer version is refused; unknown records are skipped. */
+TEST(newer_format)
 {
 	static const uint8_t record[] = { 99, 2, 1, 2, JETWATT_TRACE_LOST, 2, 8, 9 };
 	struct jetwatt_trace_block b = { .version = 1, .length = sizeof(record),
@@ -614,9 +614,9 @@ TEST(a_newer_format)
 	close(fd);
 }
 
-/* Bits flipped, bytes set to telling values, cuts, in files and in records whose
- * sum fits: the same every time. */
-TEST(damage)
+/* Bits flipped, bytes set to critical values, truncation; in files, and in records with a right
+ * checksum: deterministic. */
+TEST(damaged_traces_never_crash)
 {
 	static const uint8_t telling[] = { 0, 1, 0x7f, 0x80, 0xff };
 	static uint8_t seed[65536], buf[65536];

@@ -75,7 +75,7 @@ static void read_all(const uint8_t *byte, size_t size, struct jetwatt_trace_stat
 	close(fd);
 }
 
-TEST(headers_with_a_block_of_4_mib_each)
+TEST(headers_that_claim_large_blocks)
 {
 	size_t size = JETWATT_TRACE_MAX + MIB, at = 0;
 	uint8_t *byte = malloc(size + JETWATT_TRACE_HEADER);
@@ -95,8 +95,7 @@ TEST(headers_with_a_block_of_4_mib_each)
 	free(byte);
 }
 
-/* What is whole is found, in whatever it lies. */
-TEST(blocks_among_them)
+TEST(valid_blocks_among_crafted_headers_are_found)
 {
 	size_t size = 3 * MIB, at = 0;
 	uint8_t *byte = calloc(1, size + JETWATT_TRACE_MAX);
@@ -163,7 +162,7 @@ TEST(mark_names_are_in_the_table)
 	}
 }
 
-TEST(parts_of_a_stream)
+TEST(checksum_of_parts_of_a_stream)
 {
 	static uint8_t byte[100000];
 	struct jetwatt_crc_marks m = { NULL };
