@@ -96,12 +96,12 @@ TEST(idle_and_dynamic_energy_and_grade)
 	EXPECT_LT(fabs(c.dynamic_uj - 200000), 1);
 	EXPECT_LT(fabs(c.uj[1] - 100000), 1);
 	EXPECT_EQ(c.grade, 'A');
-	/* A step of half a watt that never moves is not known to 1 %. */
+	/* With an LSB of 0.5 W and a constant reading, power is not known to 1 %. */
 	s[0].quantum_uw = 5e5;
 	ASSERT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), 0);
 	EXPECT_EQ(c.grade, 'C');
 	s[0].quantum_uw = 0;
-	/* Short ones rest on few samples; an end that was not seen on none. */
+	/* Short minibatches have few samples; a minibatch with an inferred end has no true end. */
 	b.end_ns = 120 * MS;
 	ASSERT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), 0);
 	EXPECT_EQ(c.grade, 'B');
@@ -109,7 +109,7 @@ TEST(idle_and_dynamic_energy_and_grade)
 	b.flags = JETWATT_BATCH_INFERRED;
 	ASSERT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), 0);
 	EXPECT_EQ(c.grade, 'D');
-	/* Beyond the samples on either side. */
+	/* Bounds outside the samples, on either side. */
 	b.end_ns = 400 * MS;
 	EXPECT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_cost(p + 150, 200, s, 2, &b, &c), -ENODATA);
@@ -184,7 +184,8 @@ TEST(two_jobs_share_energy_by_busy_time)
 	EXPECT_EQ(share[1].busy_ns, 500 * MS);
 	EXPECT_LT(fabs(share[0].shared - 0.25), 0.001);
 	EXPECT_LT(fabs(share[1].shared - 0.5), 0.001);
-	/* 8 W of 75 ms alone and half of 25 ms; the samples' edges are 1 ms wide. */
+	/* 8 W for the 75 ms alone and half of the shared 25 ms; the edges of the samples are 1 ms
+	 * wide. */
 	EXPECT_LT(fabs(share[0].dynamic_uj - 10 * 8e6 * 0.0875), 10 * 8e6 * 0.001);
 	EXPECT_LT(fabs(share[1].dynamic_uj - 10 * 8e6 * 0.0375), 10 * 8e6 * 0.001);
 	EXPECT_LT(fabs(share[0].idle_uj - 2 * share[1].idle_uj), 1);

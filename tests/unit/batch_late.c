@@ -10,25 +10,25 @@
 
 #define USUAL_GAP	1.8
 #define USUAL_WAIT	27.5
-#define BEFORE		200	/* usual minibatches before what is unusual, and after it */
+#define BEFORE		200	/* usual minibatches before and after the unusual ones */
 #define MOST		8
 
-/* Gap and wait in ms, of the minibatches that are unusual; the first gap of 0 ends them. */
+/* gap and wait, in ms, of each unusual minibatch; a gap of 0 ends the list */
 struct unusual {
 	const char *name;
 	double ms[MOST][2];
-	uint32_t call;		/* 0: the job's own */
-	int minibatches;	/* how many of them are minibatches, -1: all */
+	uint32_t call;		/* 0: as the usual ones */
+	int minibatches;	/* number of unusual ones that are minibatches, -1: all */
 };
 
 static const struct unusual unusual[] = {
-	/* The loader has made up for it by the next one. */
+	/* The loader has caught up by the next minibatch. */
 	{ "one wait ends late", { { 1.8, 42.1 }, { 0.1, 27.4 } }, 0, -1 },
 	{ "three end late", { { 1.8, 37.8 }, { 0.1, 35.4 }, { 0.1, 37.9 }, { 0.1, 27.4 } }, 0, -1 },
 	{ "one is given late, two end late", { { 12.3, 17 }, { 1.8, 41.5 }, { 0.1, 40.3 }, { 0.1, 27.4 } }, 0, -1 },
 	{ "the GPU was done before it was waited for", { { 42.6, 0.1 } }, 0, -1 },
 	{ "one ends late, two are given late", { { 1.8, 50.2 }, { 28.4, 0.7 }, { 23.5, 6.1 } }, 0, -1 },
-	/* No minibatches: a checkpoint's copies, and waits of another kind. */
+	/* Not minibatches: the copies of a checkpoint, and waits of another kind. */
 	{ "copies after a pause", { { 200, 0.4 }, { 0.3, 0.4 }, { 0.3, 0.4 }, { 0.3, 0.4 } }, 0, 0 },
 	{ "another call", { { 12.3, 17 }, { 1.8, 41.5 }, { 0.1, 40.3 } }, JETWATT_SYNC_CONTEXT, 0 },
 };

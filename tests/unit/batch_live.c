@@ -8,10 +8,10 @@
 #include "jobs.h"
 #include "kselftest_harness.h"
 
-/* As stated at struct jetwatt_batch_track. */
-#define LEAST	24	/* waits until the first bound can be told */
-#define FEW	96	/* waits until the period is sure */
-#define NEAR	8	/* waits, one period, on either side of what only hindsight shows */
+/* Limits stated at struct jetwatt_batch_track. */
+#define LEAST	24	/* waits until the first bound is reported */
+#define FEW	96	/* waits until the period is certain */
+#define NEAR	8	/* waits, one period, around an event that only hindsight reveals */
 
 static uint64_t number(const char *name, uint64_t otherwise)
 {
@@ -20,12 +20,13 @@ static uint64_t number(const char *name, uint64_t otherwise)
 	return s ? strtoull(s, NULL, 0) : otherwise;
 }
 
-/**
- * struct outcome - of jobs, sums
- * @told: waits of which was told whether a minibatch ends with them
- * @early: of those, early ones for which that differed from the whole job; @near: near something
- *	that only hindsight shows; @else_: anywhere else
- * @hit, @live, @truth: true bounds among those that were told, those that were told, true ones
+/*
+ * struct outcome - sums over jobs
+ * @told: waits that were judged live
+ * @early: early waits whose live judgement differed from the whole job
+ * @near: differences near an event that only hindsight reveals
+ * @else_: differences anywhere else
+ * @hit, @live, @truth: true bounds that were found live, all live bounds, all true bounds
  */
 struct outcome {
 	size_t told, early, near, else_, hit, live, truth;
@@ -36,7 +37,7 @@ static double f1(const struct outcome *o)
 	return 2.0 * o->hit / (o->live + o->truth);
 }
 
-/* Does what follows a wait, or all of the job, decide about it? */
+/* Does this wait's judgement depend on later waits, or on the whole job? */
 static int hindsight(int rule, int is_end)
 {
 	switch (rule) {
@@ -62,7 +63,7 @@ static int near(const struct jetwatt_batch_why *why, size_t n, size_t at)
 	return 0;
 }
 
-/* Both ways. Only waits of process @tgid are compared. */
+/* Compare live and batch results. Only waits of process @tgid are compared. */
 static void compare(const struct job *j, uint32_t tgid, struct outcome *o)
 {
 	struct jetwatt_batch_bound *b = calloc(2 * j->waits, sizeof(*b));
@@ -97,12 +98,12 @@ static void compare(const struct job *j, uint32_t tgid, struct outcome *o)
 	free(why);
 }
 
-/* Least F1 of each kind, below what is reached and above what counting the waits since the last
- * look reached over the same jobs (0.38 to 0.86 where one more wait, a lost one or another phase
- * moves the count). */
+/* Lowest F1 score of each kind of job. Below the scores reached; above the scores of counting waits
+ * since the last fit (0.38 to 0.86 where an extra wait, a lost wait or a phase shift changes the
+ * count). */
 static const struct {
 	double f1;
-	int exact;	/* differs early on only */
+	int exact;	/* differs at early waits only */
 } kinds[JOB_KINDS] = {
 	{ 0.99, 1 }, { 0.99, 1 }, { 0.97, 0 }, { 0.99, 1 }, { 0.98, 0 }, { 0.98, 0 },
 	{ 0.95, 0 }, { 0.55, 0 },
@@ -153,7 +154,7 @@ TEST_F_TIMEOUT(many, live_is_as_the_whole_but_where_stated, 150)
 		all.else_ += o.else_;
 	}
 	printf("# all: %zu of %zu differ where it is not stated\n", all.else_, all.told);
-	/* Half a percent; minibatch.h says so. */
+	/* 0.5 %, as minibatch.h states. */
 	EXPECT_LE(all.else_ * 200, all.told);
 }
 
@@ -197,7 +198,7 @@ TEST(process_with_more_waits_is_followed)
 	printf("# %zu waits, differ: %zu early, %zu by hindsight, %zu else\n", o.told, o.early, o.near, o.else_);
 	EXPECT_LT(1000, o.told);
 	EXPECT_LE(o.near, 2 * 400 / 20);
-	/* A bound is early where one more wait follows, but it is told once. */
+	/* Before an extra wait, the bound is reported one wait early, but only once. */
 	EXPECT_LE(llabs((long long)o.live - (long long)o.truth), 4);
 	EXPECT_EQ(0, o.else_);
 	job_free(&j);
@@ -238,7 +239,7 @@ TEST(new_minibatch_shape_is_found)
 	for (size_t i = 0; i < j.waits; i++) {
 		int live = jetwatt_batch_track_add(t, &j.sync[i], 0);
 
-		/* As many as are kept, and one more look. */
+		/* The number of waits that are kept, and one more fit. */
 		if (i >= 400 + 256 + 64) {
 			at++;
 			wrong += live != (i % 5 == 4);

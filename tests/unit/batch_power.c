@@ -18,7 +18,7 @@ static struct jetwatt_power at(uint64_t t, int64_t a, int64_t b)
 	struct jetwatt_power p = { .time_ns = t, .nr = 3, .valid = 7 };
 
 	p.uw[0] = a;
-	p.uw[1] = 999999999;	/* a child of another rail: never to be added */
+	p.uw[1] = 999999999;	/* child of another rail: never added */
 	p.uw[2] = b;
 	return p;
 }
@@ -49,7 +49,7 @@ TEST(energy_integrates_power_between_bounds)
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 112500000, 117500000, &uj, &covered), 0);
 	EXPECT_TRUE(near(uj, 25000));
 	EXPECT_EQ(covered, 5 * MS);
-	/* Parts add up. */
+	/* Energies of parts add up. */
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 103 * MS, 127 * MS, &uj, NULL), 0);
 	EXPECT_TRUE(near(uj, 28000 + 50000 + 42000));
 	/* One rail alone, no rail. */
@@ -57,21 +57,21 @@ TEST(energy_integrates_power_between_bounds)
 	EXPECT_TRUE(near(uj, 30000));
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 0, 100 * MS, 130 * MS, &uj, NULL), 0);
 	EXPECT_TRUE(near(uj, 0));
-	/* Nothing on one side, or on either; backwards. */
+	/* No sample on one side, or on both; end before start. */
 	EXPECT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 99 * MS, 120 * MS, &uj, NULL), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 120 * MS, 131 * MS, &uj, NULL), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_energy(p, 0, rail, 2, 1, 2, &uj, NULL), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 120 * MS, 110 * MS, &uj, NULL), -ENODATA);
-	/* Of no length. */
+	/* Zero length. */
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 115 * MS, 115 * MS, &uj, &covered), 0);
 	EXPECT_TRUE(near(uj, 0));
 	EXPECT_EQ(covered, 0);
-	/* A gap is bridged, and said to be one. */
+	/* A gap is bridged and reported. */
 	p[2].gap = 1;
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 105 * MS, 125 * MS, &uj, &covered), 0);
 	EXPECT_TRUE(near(uj, 20000 + 50000 + 30000));
 	EXPECT_EQ(covered, 10 * MS);
-	/* Two samples of the same time. */
+	/* Two samples with the same time. */
 	p[2] = p[1];
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 105 * MS, 125 * MS, &uj, NULL), 0);
 	EXPECT_TRUE(isfinite(uj));
@@ -103,12 +103,12 @@ static uint64_t seed(void)
 	return s ? strtoull(s, NULL, 0) : 20260101;
 }
 
-/**
+/*
  * struct signal - power after a switch at time 0
- * @from, @to, @tau_s: means before and after, and how fast
- * @swing: of power inside a minibatch, up and down
- * @batch_s, @jitter: length of minibatches and its scatter
- * @lsb: quantum
+ * @from, @to, @tau_s: means before and after, time constant in seconds
+ * @swing: amplitude of power within a minibatch
+ * @batch_s, @jitter: length of minibatches and its relative scatter
+ * @lsb: resolution
  */
 struct signal {
 	const char *name;
@@ -129,7 +129,7 @@ static size_t make(const struct signal *g, double seconds, uint64_t s, uint64_t 
 		}
 		phase = (now - batch_from) / batch_len;
 		mean = g->to + (g->from - g->to) * (g->tau_s > 0 ? exp(-now / g->tau_s) : 0);
-		/* The GPU works for 70 % of a minibatch. */
+		/* The GPU computes for 70 % of a minibatch. */
 		w[i] = mean + g->swing * (phase < 0.3 ? -1.4 : 0.6) + g->noise * normal(&s);
 		w[i] = g->lsb > 0 ? g->lsb * round(w[i] / g->lsb) : w[i];
 		t[i] = 5 * S + (uint64_t)(now * 1e9);
@@ -163,7 +163,7 @@ TEST(settling_time_and_its_error)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("# seed %llu\n", (unsigned long long)seed());
 	for (size_t i = 0; i < sizeof(g) / sizeof(g[0]); i++) {
-		/* A level of seconds or a part of a minibatch: that can't be told. */
+		/* A level that lasts seconds cannot be told from a part of a minibatch. */
 		for (int known = g[i].batch_s >= 1; known < 2; known++) {
 			double worst = 0, answer = 0, from = 0;
 			int never = 0;
@@ -174,7 +174,7 @@ TEST(settling_time_and_its_error)
 				double span, start, left;
 				long k = -1;
 
-				/* As a caller does: looks again and again. */
+				/* Poll repeatedly, as a caller does. */
 				for (m = 64; m < n && k < 0; m += (size_t)(g[i].rate / 4))
 					k = known ? jetwatt_batch_settled_over(t, w, m, batch)
 						  : jetwatt_batch_settled(t, w, m);

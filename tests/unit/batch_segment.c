@@ -8,7 +8,7 @@
 #include "jobs.h"
 #include "kselftest_harness.h"
 
-/* What is not said is as in job_usual(). */
+/* Fields that are not set are as in job_usual(). */
 static const struct job_shape shapes[] = {
 	{ "k1", .k = 1 },
 	{ "k1 noise 5 %", .k = 1, .noise = 0.05 },
@@ -75,11 +75,11 @@ static uint64_t seed(void)
 
 struct score {
 	size_t hit, found, true_bounds, whole;
-	double error_ms;	/* worst of the hits */
+	double error_ms;	/* largest error among the hits */
 };
 
-/* A bound is hit if it is within 0.2 ms; one whose own event was lost, if it
- * is within the minibatch. */
+/* A bound is hit if it is within 0.2 ms. If its own event was lost, it must be within the
+ * minibatch. */
 static struct score score(const struct job *j, const struct jetwatt_batch_bound *b, int n)
 {
 	struct score s = { .found = (size_t)n, .true_bounds = j->truths };
@@ -142,7 +142,7 @@ TEST(bounds_of_every_job_shape)
 		if (shapes[i].k == 1 && shapes[i].lost == 0 && shapes[i].eval_k <= 1)
 			EXPECT_EQ((size_t)n, j.waits) TH_LOG("%s", shapes[i].name);
 		EXPECT_EQ(info.period_syncs, shapes[i].k) TH_LOG("%s", shapes[i].name);
-		/* The stretches leave nothing out and do not overlap. */
+		/* The minibatches cover the run without gaps and do not overlap. */
 		EXPECT_EQ(b[0].start_ns, j.sync[0].enter_ns);
 		for (int m = 1; m < n; m++)
 			EXPECT_EQ(b[m].start_ns, b[m - 1].end_ns);
@@ -213,9 +213,9 @@ TEST(unsynchronised_thread_is_ignored)
 	job_free(&j);
 }
 
-/* Jobs that share a GPU, which works on what both have given it by turns. */
+/* Jobs that share a GPU, which executes their work alternately. */
 struct sharer {
-	int k, at;		/* waits per minibatch, the one at hand; 0 has the loader before it */
+	int k, at;		/* waits per minibatch, current wait; the loader precedes wait 0 */
 	double load, work, left, launched;	/* ms */
 	int waiting, minibatches;
 };
@@ -365,7 +365,7 @@ TEST(loader_noise_is_not_a_period)
 	EXPECT_LE(wrong * 100, looks * 2);
 }
 
-/* A job beside which something else wakes up, drawn from @z. */
+/* A job that something else delays at times, drawn from @z. */
 static struct job_shape disturbed(uint64_t *z, int k)
 {
 	static const double every[] = { 2, 3, 7, 2.3, 1.5, 4 };
@@ -386,7 +386,7 @@ static struct job_shape disturbed(uint64_t *z, int k)
 	return h;
 }
 
-/* Says what went wrong. */
+/* Log the failure. */
 static void describe(const struct job_shape *h, size_t waits, int got, int k)
 {
 	printf("# k%d %.1f ms load %.3f beat %.2f by %.3f drift %.3f hidden %d bunch %.3f noise %.3f switch %d: %zu waits, %d minibatches, %d found, k %d\n",
@@ -394,7 +394,7 @@ static void describe(const struct job_shape *h, size_t waits, int got, int k)
 	       h->noise, h->switch_every, waits, h->minibatches, got, k);
 }
 
-/* Hundreds of jobs: more than the harness's 30 s where the host is busy. */
+/* Hundreds of jobs: more than the harness's 30 s on a busy host. */
 FIXTURE(many) {
 };
 
@@ -408,8 +408,8 @@ FIXTURE_TEARDOWN(many)
 
 #define MANY_S	150
 
-/* What delays waits of a job in a rhythm of its own, or bunches them, makes no
- * rhythm of the job: every wait is a minibatch, to the last one, at any time. */
+/* Periodic delays, or bunching, of a job's waits are not a period of the job: every wait is a
+ * minibatch, at any time. */
 TEST_F_TIMEOUT(many, beats_are_no_rhythm, MANY_S)
 {
 	size_t wrong = 0, jobs = 0, looks = 0;
@@ -425,7 +425,7 @@ TEST_F_TIMEOUT(many, beats_are_no_rhythm, MANY_S)
 		job_alloc(&j);
 		job_make(&j, &h, 100, 5, seed() + (uint64_t)r);
 		out = calloc(2 * j.waits, sizeof(*out));
-		/* As it grows: all lengths at first, then some. */
+		/* Growing job: all lengths at first, then some. */
 		for (size_t n = 2; n <= j.waits; n = n == j.waits ? n + 1 : n + 1 + n / 2) {
 			n = n + n / 4 + 1 >= j.waits ? j.waits : n;
 			got = jetwatt_batch_segment(j.sync, n, out, &info);
@@ -444,8 +444,8 @@ TEST_F_TIMEOUT(many, beats_are_no_rhythm, MANY_S)
 	EXPECT_EQ(wrong, 0);
 }
 
-/* Nor do they hide the rhythm that there is, but for a few jobs: a delay of a tenth of
- * a cycle may be more than all that the loader takes. */
+/* Delays must not hide the period either. A few jobs are exempt: a delay of a tenth of a cycle may
+ * be longer than the loader's gap. */
 TEST_F_TIMEOUT(many, beats_hide_no_rhythm, MANY_S)
 {
 	size_t wrong = 0, jobs = 0;
@@ -498,7 +498,7 @@ TEST(one_to_three_waits)
 	s[1].exit_ns = 30;
 	s[1].enter_ns = 31;
 	EXPECT_EQ(jetwatt_batch_segment(s, 3, b, &info), -EINVAL);
-	/* All at once: nothing to tell apart, nothing to fall over. */
+	/* All waits at the same time: they cannot be separated, and nothing crashes. */
 	memset(s, 0, sizeof(s));
 	EXPECT_EQ(jetwatt_batch_segment(s, 3, b, &info), 3);
 }
@@ -521,7 +521,7 @@ TEST(time_is_linear_in_waits)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 	s = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
 	printf("# %zu waits in %.0f ms\n", j.waits, s * 1e3);
-	EXPECT_LT(s, 3);	/* with sanitizers; quadratic would be minutes */
+	EXPECT_LT(s, 3);	/* with sanitizers; a quadratic algorithm would need minutes */
 	free(out);
 	job_free(&j);
 }

@@ -33,14 +33,15 @@ TEST(ina238)
 	EXPECT_LT(fabs(s.age_ns - (1578 + 526) * US), 1 * US);
 	EXPECT_EQ(s.lag_ns, 0);
 
-	/* Mean of 16: a value every 50.5 ms, of conversions 47.3 ms apart. */
+	/* Average of 16: a new value every 50.5 ms, from conversions over 47.3 ms. */
 	chip.config |= 2;
 	chip.refresh_mhz = 316856 / 16;
 	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
 	EXPECT_LT(fabs(s.age_ns - (25248 + 526 + 23670) * US), 10 * US);
 	EXPECT_EQ(s.lag_ns, 0);
 
-	/* A quarter of the range has a quarter of the step; an unprivileged client is not told. */
+	/* A quarter of the range has a quarter of the LSB; an unprivileged client does not get the
+	 * settings. */
 	rail.step_uw = 12400;
 	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
 	EXPECT_LT(fabs(s.quantum_uw - 12500), 1);
@@ -60,7 +61,7 @@ TEST(conversion_settings_from_the_module_count)
 	EXPECT_LT(fabs(s.quantum_uw - 50000), 1);
 	EXPECT_LT(fabs(s.age_ns - (25248 + 526 + 23670) * US), 10 * US);
 	EXPECT_EQ(s.lag_ns, 0);
-	/* A sample has whole microvolts, so a step of less is one of those. */
+	/* Samples are whole microvolts, so a smaller LSB counts as 1 uV. */
 	chip.step_pv = 312500;
 	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
 	EXPECT_LT(fabs(s.quantum_uw - 10000), 1);
@@ -69,7 +70,7 @@ TEST(conversion_settings_from_the_module_count)
 	EXPECT_LT(fabs(s.lag_ns - 15 * 50497 * US), 15 * US);
 	EXPECT_LT(fabs(s.age_ns - (25248 + 526) * US), 10 * US);
 
-	/* Also of a model that an old module can have. */
+	/* Also for a model that an older module reports. */
 	snprintf(chip.model, sizeof(chip.model), "ina3221");
 	chip.filter = 0;
 	chip.averages = 1;

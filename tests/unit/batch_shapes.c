@@ -35,7 +35,7 @@ TEST(f1_of_drawn_shapes)
 			below += score_f1(&one) < 0.97;
 			shapes++;
 			score_add(&s, &one);
-			/* A job that nothing disturbs is counted to the last minibatch. */
+			/* An undisturbed job is counted to the last minibatch. */
 			if (kind < 2)
 				EXPECT_EQ(one.found, one.truths) TH_LOG("%s", name);
 		}
@@ -94,7 +94,7 @@ TEST(lost_waits_are_inferred_and_marked)
 	EXPECT_LE(llabs((long long)info.lost - (h.minibatches - (long long)j.waits)), 2);
 	for (int i = 0; i < n; i++)
 		inferred += !b[i].syncs;
-	/* Of two neighbours one is without its own wait, both lack a true end. */
+	/* Of two neighbours, one lacks its own wait, and both lack a true end. */
 	for (int i = 0; i < n; i++)
 		EXPECT_TRUE(b[i].syncs || b[i].flags & JETWATT_BATCH_INFERRED);
 	EXPECT_GT(inferred, 0);
@@ -104,7 +104,7 @@ TEST(lost_waits_are_inferred_and_marked)
 
 TEST(waits_of_two_threads_in_one_minibatch)
 {
-	/* Two threads wait at once; launches are seen of the first wait only. */
+	/* Two threads wait at the same time; launches are seen for the first wait only. */
 	static const struct jetwatt_sync s[] = {
 		{ .enter_ns = 100, .exit_ns = 200, .tgid = 7, .tid = 7, .launch_ns = 40, .cgroup = 5 },
 		{ .enter_ns = 150, .exit_ns = 260, .tgid = 7, .tid = 8, .cgroup = 5 },
@@ -115,7 +115,7 @@ TEST(waits_of_two_threads_in_one_minibatch)
 	struct jetwatt_batch_bound b[10];
 	struct jetwatt_batch_info info;
 
-	/* What the program says of itself is taken as it is. */
+	/* Marks of the program are used as they are. */
 	ASSERT_EQ(jetwatt_batch_segment(s, 5, b, &info), 2);
 	EXPECT_EQ(b[0].start_ns, 20);
 	EXPECT_EQ(b[0].end_ns, 300);

@@ -5,10 +5,12 @@
 #include "jobs.h"
 #include "kselftest_harness.h"
 
-/**
+/*
  * struct outcome - of a job
- * @after: its minibatches after the first ones, that it takes to learn; @hit: bounds
- *	among what was told to be one; @told: such; @ns: median that was told
+ * @after: minibatches after the first ones, which it takes to learn the period
+ * @hit: reported bounds that are true
+ * @told: reported bounds
+ * @ns: median length that was reported
  */
 struct outcome {
 	size_t after, hit, told, first;
@@ -17,7 +19,7 @@ struct outcome {
 
 #define LEARN	40	/* minibatches */
 
-/* Holds it after every @turn-th bound that is told. */
+/* Freezes the job after every @turn-th reported bound. */
 static struct outcome follow(const struct job_shape *h, int turn, uint64_t seed)
 {
 	struct jetwatt_batch_track *t = jetwatt_batch_track_new();

@@ -7,7 +7,7 @@
 #include "kselftest_harness.h"
 
 #define MS	1000000ull
-#define TRIES	20	/* jobs of a shape until a rule is seen */
+#define TRIES	20	/* jobs of a shape that are drawn until a rule occurs */
 
 static size_t seen[JETWATT_RULES];
 
@@ -18,7 +18,7 @@ static uint64_t seed(void)
 	return s ? strtoull(s, NULL, 0) : 20260101;
 }
 
-/* A job's waits, what was found in them, and why. */
+/* Waits of a job, the bounds found in them, and the records. */
 struct found {
 	struct job j;
 	struct jetwatt_batch_bound *bound;
@@ -34,7 +34,7 @@ static void find(struct found *f)
 	f->why = malloc(f->j.waits * sizeof(*f->why));
 	if (!f->bound || !f->why)
 		abort();
-	/* What is not written shows. */
+	/* Fill with a pattern, so that unwritten records show. */
 	memset(f->why, 0xee, f->j.waits * sizeof(*f->why));
 	f->n = jetwatt_batch_explain(f->j.sync, f->j.waits, f->bound, &f->info, f->why);
 	for (size_t i = 0; i < f->j.waits; i++)
@@ -58,7 +58,8 @@ static size_t count(const struct found *f, int rule)
 	return n;
 }
 
-/* Bounds made from the records alone. Return: how many; -1: the records contradict each other. */
+/* Rebuild bounds from the records alone. Return: number of bounds; -1: the records are
+ * inconsistent. */
 static int rebuild(const struct found *f, uint32_t tgid, struct jetwatt_batch_bound *out)
 {
 	const struct jetwatt_sync *s = f->j.sync;
@@ -77,7 +78,8 @@ static int rebuild(const struct found *f, uint32_t tgid, struct jetwatt_batch_bo
 		if (!w->ends != !w->end_ns || (w->ends && w->minibatch == JETWATT_BATCH_NONE))
 			return -1;
 		for (int e = 0; e < w->ends; e++) {
-			/* Of several, only the first is told: the others hold no wait. */
+			/* Of several inferred bounds, only the first is reported: the others
+			 * contain no wait. */
 			out[n++] = (struct jetwatt_batch_bound){ .start_ns = e ? 0 : start_ns,
 				.end_ns = e ? 0 : w->end_ns, .syncs = e ? 0 : inside,
 				.flags = e || w->end_ns != s[i].exit_ns ? JETWATT_BATCH_INFERRED : 0 };
@@ -90,7 +92,7 @@ static int rebuild(const struct found *f, uint32_t tgid, struct jetwatt_batch_bo
 	return n;
 }
 
-/* What is wrong with the records of a process; NULL: nothing. */
+/* Return what is wrong with the records of a process; NULL: nothing. */
 static const char *wrong(const struct found *f, uint32_t tgid)
 {
 	struct jetwatt_batch_bound *own = calloc(2 * f->j.waits + 1, sizeof(*own));
@@ -117,7 +119,7 @@ static const char *wrong(const struct found *f, uint32_t tgid)
 	return what ? what : at != n ? "more ends than minibatches" : NULL;
 }
 
-/* ... with any one of them, in itself and beside the waits. */
+/* ... with one record: by itself and with its wait. */
 static const char *strange(const struct found *f)
 {
 	uint64_t last[2] = { 0 };
@@ -149,7 +151,7 @@ static const char *strange(const struct found *f)
 		EXPECT_EQ(NULL, what_) TH_LOG(__VA_ARGS__);		\
 	} while (0)
 
-/* A drawn job: every fourth one with another beside it, or with a thread that does something else. */
+/* A drawn job; every fourth has another job beside it, or a thread that does unrelated work. */
 static void draw(struct found *f, int kind, int number)
 {
 	uint64_t z = seed() * 1000003 + (uint64_t)kind * 1009 + (uint64_t)number, y = z + 5;
@@ -236,7 +238,7 @@ TEST(rule_names_the_disturbance)
 		at += 2;
 		if (m % 10 != 9)
 			continue;
-		/* The one more is in the minibatch, and ends it. */
+		/* The extra wait belongs to the minibatch and ends it. */
 		hit += f.why[at - 1].rule == JETWATT_RULE_EXTRA && !f.why[at - 1].ends &&
 		       f.why[at].ends == 1 && f.why[at].phase == 2 &&
 		       f.why[at].minibatch == f.why[at - 1].minibatch;
@@ -248,7 +250,7 @@ TEST(rule_names_the_disturbance)
 	AGREE(&f, "%s", what_);
 	release(&f);
 
-	/* A wait of every 50th minibatch is lost, and its record tells. */
+	/* A wait of every 50th minibatch is lost, and a record reports the loss. */
 	h.log_every = 0;
 	job_alloc(&f.j);
 	job_make(&f.j, &h, 100, 5, seed());
@@ -279,7 +281,7 @@ TEST(score_is_low_in_doubtful_decisions)
 
 	job_alloc(&f.j);
 	job_make(&f.j, &h, 100, 5, seed());
-	/* The 100th minibatch stalls in its midst, for a tenth of a second. */
+	/* The 100th minibatch stalls for a tenth of a second. */
 	for (size_t i = 301; i < f.j.waits; i++) {
 		f.j.sync[i].enter_ns += 100 * MS;
 		f.j.sync[i].exit_ns += 100 * MS;
@@ -293,7 +295,7 @@ TEST(score_is_low_in_doubtful_decisions)
 	EXPECT_LT(odd, -2);
 	EXPECT_GT(usual, 1);
 	release(&f);
-	/* Too few for a cycle: gaps decide, and stand out of their minibatch. */
+	/* Too few waits for a period: gaps decide, and are longer than those within a minibatch. */
 	h.minibatches = 10;
 	job_alloc(&f.j);
 	job_make(&f.j, &h, 100, 5, seed());
@@ -305,7 +307,7 @@ TEST(score_is_low_in_doubtful_decisions)
 	release(&f);
 }
 
-/* Marks in the stream: waits before the first and after the last are in no minibatch. */
+/* Marks in the stream: waits before the first mark and after the last are in no minibatch. */
 static void make_marks(struct job *j, uint64_t z)
 {
 	(void)z;
@@ -319,7 +321,7 @@ static void make_marks(struct job *j, uint64_t z)
 	j->waits--;
 }
 
-/* Another job stretches the waits of 30 minibatches as it likes. */
+/* Another job stretches the waits of 30 minibatches at random. */
 static void make_stretched(struct job *j, uint64_t z)
 {
 	static const struct job_shape h = { .k = 3, .minibatches = 300 };
@@ -370,7 +372,7 @@ TEST(every_rule_is_reached)
 		const char *name = jetwatt_batch_rule_name(cases[i].rule);
 		size_t times = 0;
 
-		/* Some are rare even there. */
+		/* Some rules are rare even for their own shape. */
 		for (uint64_t at = 0; !times && at < TRIES; at++) {
 			struct found f;
 

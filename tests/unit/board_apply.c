@@ -8,7 +8,7 @@
 static const struct jetwatt_mode low = { 4, 422400, 420750000, 665600000 };
 static const struct jetwatt_mode mid = { 6, 1113600, 624750000, 2133000000 };
 static const struct jetwatt_mode top = { 12, 2201600, 1300500000, 3199000000 };
-/* Some up, some down. */
+/* Some knobs go up, some down. */
 static const struct jetwatt_mode mixed = { 10, 115200, 1300500000, 204000000 };
 
 FIXTURE(board) {
@@ -64,7 +64,7 @@ TEST_F(board, apply_verifies_and_restore_restores_all)
 	EXPECT_NE(self->err.why[0], 0);
 }
 
-/* Where in the log a write is; -1: nowhere. */
+/* Index of a write in the log; -1: not there. */
 static int at(const struct tree *t, const char *what)
 {
 	for (int i = 0; i < t->writes; i++)
@@ -171,7 +171,7 @@ TEST_F(board, wrong_read_back_is_rolled_back)
 		if (self->t.writes < k)
 			break;
 		if (!rc) {
-			/* The clock of a cluster that is off now: it binds nothing. */
+			/* The clock of a cluster that is offline: it limits nothing. */
 			ASSERT_EQ(jetwatt_board_verify(self->b, &low, NULL), 0);
 			ASSERT_EQ(jetwatt_board_apply(self->b, &top, NULL), 0);
 			tree_state(&self->t, before, sizeof(before));
@@ -218,7 +218,7 @@ TEST_F(board, emc_above_its_cap_is_detected)
 {
 	char after[512];
 
-	/* The rate is on another file than the one that the hook keeps up to date. */
+	/* The rate is in another file than the one that the hook updates. */
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, NULL), 0);
 	tree_put(&self->t, BPMP "clk/emc/rate", "3199000000\n");
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
@@ -319,7 +319,7 @@ TEST_F(board, offline_cluster_gets_its_clocks_back)
 	EXPECT_EQ(tree_get(&self->t, CPU "cpufreq/policy8/scaling_min_freq"), 2201600);
 	ASSERT_EQ(jetwatt_board_apply(b, &low, &self->err), 0) TH_LOG("%s", self->err.what);
 	jetwatt_board_close(b);
-	/* What was learned on the way is on disk. */
+	/* The saved state on disk includes what the switch added. */
 	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 	tree_state(&self->t, now, sizeof(now));
 	EXPECT_STREQ(now, first);
@@ -339,7 +339,7 @@ TEST_F(board, only_the_lease_holder_may_write)
 	EXPECT_NE(strstr(self->err.why, "holds the lease"), NULL);
 	EXPECT_EQ(jetwatt_board_restore(b, &self->err), -EBUSY);
 	EXPECT_EQ(jetwatt_board_save(b, &self->err), -EBUSY);
-	/* Nor is the way back of the other process forgotten. */
+	/* The saved state of the other process stays too. */
 	pid = fork();
 	if (!pid)
 		_exit(jetwatt_board_forget(b) != -ENOENT);
@@ -351,7 +351,7 @@ TEST_F(board, only_the_lease_holder_may_write)
 	ASSERT_EQ(jetwatt_board_restore(self->b, NULL), 0);
 	EXPECT_EQ(jetwatt_board_saved(b, &owner), 0);
 
-	/* A writer that dies half-way: its lease goes with it, its saved state stays. */
+	/* A writer dies halfway: its lease ends, its saved state stays. */
 	pid = fork();
 	if (!pid) {
 		self->t.fail_at = 0;

@@ -22,7 +22,7 @@ static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_error_t
 	return jetwatt_board_open(b, &roots, err);
 }
 
-/* Writes to an accelerator so far. */
+/* Number of writes to an accelerator so far. */
 static int writes(const struct tree *t)
 {
 	int n = 0;
@@ -66,7 +66,7 @@ TEST_F(dla, levels_are_vendor_caps_and_the_highest_clock)
 	EXPECT_EQ(jetwatt_board_lacks(self->b, JETWATT_KNOB_DLA), NULL);
 	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_DLA, &v), 6);
 	EXPECT_TRUE(v[0] == 153600000 && v[1] == 614400000 && v[5] == 1600000000);
-	/* A slower one has no caps above its end. */
+	/* A slower accelerator has no levels above its highest clock. */
 	jetwatt_board_close(self->b);
 	tree_put(&self->t, BPMP "clk/nafll_dla0_core/max_rate", "614400000\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
@@ -79,7 +79,7 @@ TEST_F(dla, mode_without_dla_leaves_it_alone)
 	struct jetwatt_mode is, *all;
 	char name[96];
 
-	/* Capped by somebody: stays so. */
+	/* Capped by another program: stays so. */
 	tree_put(&self->t, CORE0, "908800000\n");
 	ASSERT_EQ(jetwatt_board_apply(self->b, &four, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_EQ(jetwatt_board_verify(self->b, &four, &self->err), 0);
@@ -115,7 +115,7 @@ TEST_F(dla, mode_with_dla_caps_both_accelerators)
 	EXPECT_EQ(tree_get(&self->t, CORE1), 614400000);
 	EXPECT_EQ(tree_get(&self->t, FALCON0), 844800000);
 	EXPECT_EQ(writes(&self->t), 2);
-	/* Down before the memory, up after it. */
+	/* Lowered before the memory clock, raised after it. */
 	EXPECT_LT(nth(&self->t, "dla1_core"), nth(&self->t, "nvpmodel_clk_cap/emc"));
 	EXPECT_EQ(jetwatt_board_verify(self->b, &five, &self->err), 0);
 	tree_put(&self->t, CORE1, "1369600000\n");
@@ -123,7 +123,7 @@ TEST_F(dla, mode_with_dla_caps_both_accelerators)
 	EXPECT_NE(strstr(self->err.what, "DLA's cap"), NULL);
 	EXPECT_EQ(jetwatt_board_verify(self->b, &four, &self->err), 0);
 
-	/* Asked for, it is in the grid and in what is read. */
+	/* Once included, the knob is in the grid and in the mode that is read. */
 	ASSERT_EQ(jetwatt_board_grid(self->b, JETWATT_KNOB_DLA), 0);
 	n = jetwatt_board_modes(self->b, &all);
 	ASSERT_EQ(n, 12 * 7 * 4 * 4 * 6);
@@ -241,7 +241,7 @@ TEST_F(dla, presets_with_dla)
 	ASSERT_EQ(jetwatt_presets_parse(conf, sizeof(conf) - 1, &p, &line, &why), 0) TH_LOG("%s", why);
 	EXPECT_EQ(p->preset[0].cap[JETWATT_KNOB_DLA], JETWATT_PRESET_UNCAPPED);
 	EXPECT_EQ(p->preset[1].cap[JETWATT_KNOB_DLA], 614400000);
-	/* Its mode is one of the grid. */
+	/* The mode of the preset is in the grid. */
 	jetwatt_preset_mode(self->b, &p->preset[1], &m);
 	EXPECT_EQ(m.dla_hz, 0);
 	ASSERT_EQ(jetwatt_board_grid(self->b, JETWATT_KNOB_DLA), 0);

@@ -44,7 +44,7 @@ static int on_disk(const struct tree *t)
 	return !access(path, F_OK);
 }
 
-/* Held, as its owner does it. */
+/* Freeze the jobs as the owner of the freezer does. */
 static int hold(struct jetwatt_board *b, const char *cgroup)
 {
 	int fd = jetwatt_board_freezer(b, cgroup, NULL);
@@ -66,7 +66,7 @@ TEST_F(board, cgroups_of_a_dead_process_are_thawed)
 	EXPECT_EQ(on_disk(&self->t), 1);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 	EXPECT_EQ(tree_get(&self->t, SERVE), 1);
-	/* It dies: another process finds who may be held. */
+	/* The process dies: another one finds the record. */
 	next = another(&self->t);
 	ASSERT_NE(next, NULL);
 	EXPECT_EQ(jetwatt_board_thaw(next), 0);
@@ -97,7 +97,7 @@ TEST_F(board, cgroups_of_a_live_process_stay_frozen)
 	EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 	EXPECT_EQ(on_disk(&self->t), 1);
-	/* Nor is its file written over: what it holds would be forgotten. */
+	/* The record is not overwritten either: its cgroups would be lost. */
 	EXPECT_EQ(jetwatt_board_freezer(self->b, "/system.slice/serve.service", &self->err), -EBUSY);
 	EXPECT_TRUE(*self->err.why && *self->err.fix);
 	kill(pid, SIGKILL);
@@ -163,7 +163,7 @@ TEST_F(board, one_of_two_cgroups_is_thawed)
 	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
 	EXPECT_EQ(jetwatt_board_let_go(self->b, "/system.slice/serve.service", 0), 0);
 	EXPECT_EQ(tree_get(&self->t, SERVE), 0);
-	/* The one that may be held again is still on disk. */
+	/* The cgroup with @keep is still on disk. */
 	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
 	EXPECT_EQ(on_disk(&self->t), 1);
 	EXPECT_EQ(jetwatt_board_let_go(self->b, "/batch.slice", 0), 0);
@@ -187,7 +187,7 @@ TEST_F(board, damaged_record_is_thawed_as_far_as_readable)
 TEST_F(board, record_of_an_earlier_boot_is_ignored)
 {
 	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
-	/* In this one somebody else holds it. */
+	/* In this one another process has frozen the jobs. */
 	tree_put(&self->t, "proc/sys/kernel/random/boot_id", "6f0d2c1e-0000-4000-8000-000000000002\n");
 	EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);

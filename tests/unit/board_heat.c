@@ -16,7 +16,7 @@ static const struct jetwatt_mode top = { 12, 2201600, FULL, 3199000000 };
 
 FIXTURE(heat) {
 	struct tree t;
-	long long min, max, limit;	/* as asked for; what heat leaves */
+	long long min, max, limit;	/* user's limits; thermal limit */
 	struct jetwatt_board *b;
 	struct jetwatt_error_text err;
 };
@@ -87,7 +87,7 @@ TEST_F(heat, throttled_clock_still_verifies)
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), 0) TH_LOG("%s", self->err.what);
 	get_hot(self, FULL);
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), 0);
-	/* Somebody else's value is one, hot or not. */
+	/* Another program's value is detected, throttled or not. */
 	tree_put(&self->t, GPU "max_freq", "1300500000\n");
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
 	get_hot(self, HOT);
@@ -112,7 +112,7 @@ TEST_F(heat, switch_while_throttled_writes_every_clock)
 	ASSERT_EQ(jetwatt_board_apply(self->b, &top, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_EQ(self->max, FULL);
 	EXPECT_EQ(self->min, FULL);
-	/* What shows already is told all the same. */
+	/* A value that reads back right already is written all the same. */
 	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), 0);
 	get_hot(self, 114750000);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &top, &self->err), 0);
@@ -155,7 +155,7 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
 	jetwatt_board_close(self->b);
 	tree_put(&self->t, "proc/sys/kernel/random/boot_id", "%s", boot + 5);
-	/* The new boot has another range than the file. */
+	/* The new boot has other limits than the file. */
 	get_hot(self, FULL);
 	self->min = 318750000;
 	self->max = 1032750000;
@@ -164,7 +164,7 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 	get_hot(self, HOT);
 	ASSERT_EQ(jetwatt_board_open(&self->b, &roots, &self->err), 0);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), -EAGAIN);
-	/* With the lease, too, there is nothing to restore. */
+	/* With the lease there is nothing to restore either. */
 	EXPECT_EQ(jetwatt_board_save(self->b, &self->err), -EAGAIN);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -ENOENT);
 	EXPECT_EQ(self->max, 1032750000);
@@ -178,7 +178,7 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 	fclose(f);
 	EXPECT_NE(strstr(text, boot), NULL) TH_LOG("%s", text);
 	EXPECT_NE(strstr(text, " 318750000 1032750000\n"), NULL) TH_LOG("%s", text);
-	/* What a guardian, or jetwatt restore, does for a process that was killed. */
+	/* As a guardian process, or jetwatt restore, does for a killed process. */
 	jetwatt_board_close(self->b);
 	ASSERT_EQ(jetwatt_board_open(&self->b, &roots, &self->err), 0);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);

@@ -6,12 +6,15 @@
 #include "board_tree.h"
 #include "kselftest_harness.h"
 
-/**
+/*
  * struct kind - a board
- * @cpus, @cluster: CPUs, and how many share a clock
- * @gpu: its devfreq device; @emc: the file of the memory's cap; @uncapped: what it holds
- * @steps: kHz of the memory, "": only the ends are known
- * @rails: labels as its sensors have them; @sum: those of its total
+ * @cpus, @cluster: number of CPUs, and of CPUs that share a clock
+ * @gpu: its devfreq device
+ * @emc: file of the memory cap
+ * @uncapped: value of @emc without a cap
+ * @steps: levels of the memory clock in kHz, "": only the ends are known
+ * @rails: labels of its sensors
+ * @sum: labels of its total
  */
 struct kind {
 	const char *compatible, *name;
@@ -39,12 +42,12 @@ static const struct kind kinds[] = {
 	  "sys/class/devfreq/bwmgr/max_freq", "4266000000", "",
 	  { "VIN", "VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0" },
 	  "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0 ", "module" },
-	/* A carrier without the INA238: the module's three rails are all there. */
+	/* A carrier without the INA238: the three rails of the module are there. */
 	{ "nvidia,p3971-0000+p3834-0008", "Jetson AGX Thor", 14, 2, "gpu-gpc-0",
 	  "sys/class/devfreq/bwmgr/max_freq", "4266000000", "",
 	  { "VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0" }, "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0 ",
 	  "module" },
-	/* No device tree: what the labels say is all that is known. */
+	/* No device tree: only the labels are known. */
 	{ NULL, NULL, 4, 4, "57000000.gpu", EMC5, "0", "204000 1600000",
 	  { "POM_5V_IN", "POM_5V_GPU", "POM_5V_CPU" }, "POM_5V_IN ", NULL },
 	{ NULL, NULL, 4, 4, "57000000.gpu", EMC5, "0", "204000 1600000",
@@ -99,7 +102,7 @@ static void build(struct tree *t, const struct kind *k)
 	tree_put(t, "sys/class/devfreq/bwmgr/min_freq", "665600000\n");
 }
 
-/* A plain file takes what it is told, as these knobs do. */
+/* A plain file stores what is written, as these knobs do. */
 static int put(const char *path, const char *text, void *arg)
 {
 	FILE *f = fopen(path, "r+");
@@ -158,7 +161,7 @@ TEST(every_board_is_identified_with_its_total)
 		EXPECT_EQ(jetwatt_board_levels(b, JETWATT_KNOB_GPU, &v), 3);
 		EXPECT_EQ(jetwatt_board_levels(b, JETWATT_KNOB_EMC, &v), *kinds[i].steps == '2' && i == 0 ? 3 : 2);
 		EXPECT_STREQ(total(b, &kinds[i], sum, &scope), kinds[i].sum);
-		/* Who does not know the board does not speak of its module. */
+		/* On an unknown board the scope is not "module". */
 		EXPECT_TRUE(kinds[i].scope ? !strcmp(scope, kinds[i].scope) : strcmp(scope, "module"))
 			TH_LOG("%zu: %s", i, scope);
 		jetwatt_board_close(b);
@@ -191,7 +194,7 @@ TEST(every_board_is_switched_and_restored)
 		snprintf(path, sizeof(path), "sys/class/devfreq/%s/max_freq", k->gpu);
 		EXPECT_EQ(tree_get(&t, path), 318750000);
 		EXPECT_EQ(tree_get(&t, k->emc), (long long)emc[0]);
-		/* The other clock of Thor's GPU is none of ours. */
+		/* The second clock of Thor's GPU is not a knob. */
 		EXPECT_TRUE(*k->steps || tree_get(&t, "sys/class/devfreq/gpu-nvd-0/max_freq") == 999000000);
 		ASSERT_EQ(jetwatt_board_restore(b, &err), 0) TH_LOG("%zu: %s: %s", i, err.what, err.why);
 		for (int c = 0; c < k->cpus; c++) {

@@ -41,13 +41,13 @@ static void drop(const struct tree *t, const char *path)
 	nftw(name, tree_unlink, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The knob is said to be missing, with a reason and a way to mend it; no other one is. */
+/* Check that @knob, and no other, is reported as missing, with a reason and a fix. */
 static bool only(const struct jetwatt_board *b, enum jetwatt_knob knob, const char *what)
 {
 	jetwatt_each_knob(k) {
 		const struct jetwatt_error_text *e = jetwatt_board_lacks(b, k);
 
-		/* An optional one need not be there. */
+		/* An optional knob may be missing. */
 		if (jetwatt_knob_row(k)->optional)
 			continue;
 		if (k != knob ? e != NULL : !e || !strstr(e->what, what) || !e->why[0] || !e->fix[0])
@@ -56,7 +56,7 @@ static bool only(const struct jetwatt_board *b, enum jetwatt_knob knob, const ch
 	return true;
 }
 
-/* A mode goes onto the board and comes off it again, by way of the file. */
+/* Apply a mode and restore the board from the file. */
 static bool there_and_back(struct tree *t, struct jetwatt_board **b, const struct jetwatt_mode *m,
 			   struct jetwatt_error_text *err)
 {
@@ -86,7 +86,7 @@ TEST_F(lacks, missing_memory_cap)
 	tree_put(&self->t, "sys/class/devfreq/bwmgr/cur_freq", "3199000000\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_TRUE(only(self->b, JETWATT_KNOB_EMC, "memory clock"));
-	/* Uncapped, the memory runs at its highest clock. */
+	/* Without a cap, the memory runs at its highest clock. */
 	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_EMC, &emc), 1);
 	EXPECT_EQ(emc[0], 3199000000);
 	EXPECT_EQ(jetwatt_board_modes(self->b, &all), 12 * 7 * 4);
@@ -94,7 +94,7 @@ TEST_F(lacks, missing_memory_cap)
 	EXPECT_TRUE(there_and_back(&self->t, &self->b, &m, &self->err)) TH_LOG("%s", self->err.what);
 	for (int i = 0; i < self->t.writes; i++)
 		EXPECT_EQ(strstr(self->t.log[i], "emc"), NULL);
-	/* A mode that needs the knob is refused by its name. */
+	/* A mode that needs the missing knob is refused, and the knob is named. */
 	self->t.writes = 0;
 	m.emc_hz = 2133000000;
 	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), -EINVAL);
@@ -230,7 +230,7 @@ TEST_F(lacks, two_caps_of_the_memory_clock)
 	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_EQ(tree_get(&self->t, bwmgr), 665600000);
 	EXPECT_EQ(tree_get(&self->t, EMC6), 665600000);
-	/* The lowest one is what holds, and either one that moves is noticed. */
+	/* The lowest cap is in force, and a change of either cap is detected. */
 	tree_put(&self->t, EMC6, "204000000\n");
 	ASSERT_EQ(jetwatt_board_read(self->b, &is), 0);
 	EXPECT_EQ(is.emc_hz, 204000000);
@@ -259,7 +259,7 @@ TEST_F(lacks, other_machine_is_not_a_board)
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	EXPECT_TRUE(jetwatt_board_present(self->b));
 
-	/* No driver of any clock is loaded: the device tree says what it is. */
+	/* No driver of any clock is loaded: the device tree identifies the board. */
 	drop(&self->t, "sys/devices/system/cpu/cpufreq");
 	drop(&self->t, "sys/class/devfreq");
 	drop(&self->t, EMC6);
@@ -269,7 +269,7 @@ TEST_F(lacks, other_machine_is_not_a_board)
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	EXPECT_TRUE(jetwatt_board_present(self->b));
 
-	/* Another maker's board, with a GPU and without NVIDIA's caps of the memory clock. */
+	/* Another vendor's board, with a GPU and without NVIDIA's caps of the memory clock. */
 	tree_free(&self->t);
 	tree_orin(&self->t);
 	tree_put(&self->t, "proc/device-tree/compatible", "acme,toaster");
@@ -283,7 +283,7 @@ TEST_F(lacks, other_machine_is_not_a_board)
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	EXPECT_FALSE(jetwatt_board_present(self->b));
 
-	/* With every knob of a Jetson it is one, whatever it is called. */
+	/* With every knob of a Jetson it counts as one, whatever its name. */
 	tree_free(&self->t);
 	tree_orin(&self->t);
 	drop(&self->t, "proc/device-tree");
@@ -304,7 +304,7 @@ TEST_F(lacks, rounded_cap_verifies)
 	ASSERT_EQ(jetwatt_board_read(self->b, &is), 0);
 	EXPECT_EQ(is.emc_hz, 3200000000);
 	EXPECT_EQ(jetwatt_board_verify(self->b, &m, &self->err), 0);
-	/* The next step is another cap, whatever set it. */
+	/* The next level is another cap, whoever set it. */
 	tree_put(&self->t, EMC6, "2133000000\n");
 	EXPECT_EQ(jetwatt_board_verify(self->b, &m, &self->err), -ESTALE);
 	tree_put(&self->t, EMC6, "3199000000\n");

@@ -89,7 +89,7 @@ TEST_F(board, levels_come_from_the_table_without_sysfs)
 	EXPECT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_EMC, &v), 4);
 	EXPECT_EQ(v[3], 3199000000);
 
-	/* A board that nobody knows: what the drivers say are its ends. */
+	/* An unknown board: the ends of the ranges come from the drivers. */
 	compatible(&self->t, "acme,toaster");
 	tree_put(&self->t, "proc/device-tree/model", "ACME Toaster");
 	tree_put(&self->t, CPU "cpufreq/policy0/cpuinfo_min_freq", "100000\n");
@@ -175,7 +175,7 @@ static int total(struct jetwatt_board *b, const char *labels, char *out, const c
 	memset(r, 0, sizeof(r));
 	snprintf(text, sizeof(text), "%s", labels);
 	for (p = strtok_r(text, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
-		/* "-": off; "?": nothing says what its shunt is; "+": the module has it in its total */
+		/* "-": disabled; "?": shunt not known; "+": the module counts it in its total */
 		r[n].enabled = *p != '-';
 		r[n].shunt_uohm = *p == '?' ? 0 : 2000;
 		r[n].in_total = *p == '+';
@@ -318,7 +318,7 @@ TEST_F(board, damaged_saved_state_is_refused)
 		EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -EBADMSG) TH_LOG("byte %zu", i);
 		EXPECT_NE(self->err.fix[0], 0);
 	}
-	/* Nor is it written over. */
+	/* It is not overwritten either. */
 	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), -EBADMSG);
 	EXPECT_EQ(jetwatt_board_save(self->b, &self->err), -EBADMSG);
 	EXPECT_EQ(self->t.writes, 0);
@@ -336,7 +336,7 @@ TEST_F(board, saved_state_of_an_earlier_boot_is_replaced)
 
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0);
-	/* The machine restarts: knobs are the firmware's, not the saved ones. */
+	/* The machine reboots: the knobs have the firmware's values, not the saved ones. */
 	for (int p = 0; p < 12; p += 4) {
 		char path[96];
 
@@ -351,7 +351,7 @@ TEST_F(board, saved_state_of_an_earlier_boot_is_replaced)
 	tree_put(&self->t, "proc/sys/kernel/random/boot_id", "another\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	tree_state(&self->t, now, sizeof(now));
-	/* Not before it is replaced either: it would bring back what nobody has taken away. */
+	/* Before it is replaced it is not restored either: this boot has changed nothing. */
 	self->t.writes = 0;
 	EXPECT_EQ(jetwatt_board_saved(self->b, &owner), 0);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -ENOENT);
@@ -397,7 +397,7 @@ TEST_F(board, writes_to_real_files)
 	tree_state(&self->t, after, sizeof(after));
 	EXPECT_STREQ(after, before);
 	if (!geteuid())
-		return;		/* root may write anything */
+		return;		/* root may write any file */
 	snprintf(name, sizeof(name), "%s/" EMC6, self->t.root);
 	chmod(name, 0444);
 	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), -EPERM);

@@ -16,7 +16,7 @@
 #define ON2 "CPU_ONLINE CORE_0 1\nCPU_ONLINE CORE_1 1\nCPU_ONLINE CORE_2 0\nCPU_ONLINE CORE_3 0\n"
 #define ON4 "CPU_ONLINE CORE_0 1\nCPU_ONLINE CORE_1 1\nCPU_ONLINE CORE_2 1\nCPU_ONLINE CORE_3 1\n"
 
-/* JetPack 4: one CPU clock, the GPU by its address, the memory's cap in Hz with 0 for none. */
+/* JetPack 4: one CPU clock, the GPU by its address, the memory cap in Hz with 0 for none. */
 static const char nano[] =
 	"# a comment\n\n" CORES4
 	"< PARAM TYPE=CLOCK NAME=CPU_A57 >\n"
@@ -66,12 +66,10 @@ static const char orin[] =
 	"GPU MIN_FREQ 0\nGPU MAX_FREQ 408000000\nEMC MAX_FREQ 2133000000\n"
 	"< PM_CONFIG DEFAULT=1 >\n< FAN_CONFIG DEFAULT=quiet >\n";
 
-/*
- * JetPack 6: a file for both kernels, the newer one by ARG_KNEXT; platform paths; no space
- * behind a <; masks that are the same in all modes but the smallest ones, for parts of this
- * module's GPU are always off; -1 for "no cap" of the memory, never 0. As in
- * LineageOS/android_device_nvidia_concord, nvpmodel/nvpmodel_p3767_0000_super.conf.
- */
+/* JetPack 6: one file for both kernels, with ARG_KNEXT for the newer one; platform paths; no space
+ * after a <; -1 for "no cap" of the memory, never 0. The masks are the same in all modes except the
+ * smallest ones, because parts of this module's GPU are always off. As in
+ * LineageOS/android_device_nvidia_concord, nvpmodel/nvpmodel_p3767_0000_super.conf. */
 #define MASKS(tpc) \
 	"FBP_POWER_GATING FBP_PG_MASK 2\nTPC_POWER_GATING TPC_PG_MASK " tpc "\n" \
 	"GPU_POWER_CONTROL_ENABLE GPU_PWR_CNTL_EN on\n"
@@ -122,7 +120,7 @@ static const char thor[] =
 static int parse(const char *text, struct jetwatt_presets **p, unsigned int *line, const char **why)
 {
 	size_t len = strlen(text);
-	char *exact = malloc(len ? len : 1);	/* not a byte behind it may be read */
+	char *exact = malloc(len ? len : 1);	/* reading one byte behind it is an error */
 	int rc;
 
 	memcpy(exact, text, len);
@@ -197,7 +195,7 @@ TEST(malformed_file_is_refused_with_its_line)
 	ASSERT_EQ(jetwatt_presets_parse("< POWER\0_MODEL >", 16, &p, &line, &why), -EINVAL);
 }
 
-/* A few modes that have the steps of a small board. */
+/* A few modes with the levels of a small board. */
 static const struct jetwatt_mode grid[] = {
 	{ 1, 115200, 114750000, 204000000 }, { 2, 1036800, 318750000, 665600000 },
 	{ 3, 1113600, 420750000, 2133000000 }, { 4, 2201600, 1300500000, 3199000000 },
@@ -214,7 +212,7 @@ TEST(caps_are_rounded_as_the_kernel_does)
 	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m),
 		  1u << JETWATT_KNOB_CORES | 1u << JETWATT_KNOB_CPU | 1u << JETWATT_KNOB_EMC);
 	EXPECT_TRUE(m.cores == 4 && m.cpu_khz == 1036800 && m.gpu_hz == 1300500000 && m.emc_hz == 665600000);
-	/* Beyond the ends: the end; a cap above the top is none. */
+	/* Caps below the lowest level give the lowest; a cap above the highest is no cap. */
 	p = (struct jetwatt_preset){ .cap = { -1, 9999999, 1, 1 } };
 	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m), 1u << JETWATT_KNOB_GPU | 1u << JETWATT_KNOB_EMC);
 	EXPECT_TRUE(m.cores == 4 && m.cpu_khz == 2201600 && m.gpu_hz == 114750000 && m.emc_hz == 204000000);
@@ -249,7 +247,7 @@ TEST(printed_block_reads_back_as_the_mode)
 		EXPECT_EQ(again->preset[p->nr].mask, p->preset[0].mask);
 		EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &again->preset[p->nr], &back), 0);
 		EXPECT_EQ(memcmp(&mode, &back, sizeof(mode)), 0);
-		/* Floors stay, but never above a cap. */
+		/* Lowest clocks stay, but never exceed a cap. */
 		EXPECT_TRUE(i != 1 || strstr(text, "CPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ 1113600\n"));
 		EXPECT_TRUE(i != 1 || strstr(text, "DLA0_CORE MAX_FREQ -1\n"));
 		EXPECT_TRUE(i != 2 || strstr(text, "NVD MAX_FREQ 999000000\n"));
@@ -327,7 +325,7 @@ TEST(preset_with_another_mask_needs_a_reboot)
 
 	ASSERT_EQ(parse(super, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
 	ASSERT_EQ(p->nr, 3);
-	/* Of a board that is not here nothing is known. */
+	/* Nothing is known about a board that is not this machine. */
 	EXPECT_EQ(jetwatt_preset_reboot(NULL, &p->preset[0]), 1);
 	tree_orin(&t);
 	roots = tree_roots(&t);
@@ -343,7 +341,7 @@ TEST(preset_with_another_mask_needs_a_reboot)
 	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[2]), 0);
 	jetwatt_presets_free(p);
 
-	/* JetPack 5's place, and a preset that gates nothing. */
+	/* JetPack 5's path, and a preset that gates nothing. */
 	ASSERT_EQ(parse(orin, &p, &line, &why), 0);
 	tree_put(&t, "sys/devices/platform/gpu.0/tpc_pg_mask", "0\n");
 	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 0);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A board made of files: plain ones, in a temporary directory, that behave as
- * its sysfs does as far as writes go through tree_write().
- */
+/* A simulated board: plain files in a temporary directory. Writes through tree_write() make them
+ * behave like the board's sysfs. */
 #ifndef JETWATT_TESTS_BOARD_TREE_H
 #define JETWATT_TESTS_BOARD_TREE_H
 
@@ -28,18 +26,16 @@
 #define TREE_DIE	(-1)	/* as an error: the process ends there */
 #define BPMP	"sys/kernel/debug/bpmp/debug/"
 
-/**
- * struct tree - the board and what its knobs do
- * @fail_at, @fail_for: write number fail_at (from 1) and the fail_for - 1 after
- *	it fail with @fail
+/*
+ * struct tree - the board and the behaviour of its knobs
+ * @fail_at, @fail_for: write number fail_at (from 1) and the fail_for - 1 after it fail with @fail
  * @sticks: writes to this path fail with @fail
- * @lie_at: this write is taken and not done
- * @lied: it was; no rule can hold any more
- * @lazy: cpufreq takes a limit but shows it only at tree_flush(), as its work
- *	item may run late
- * @writes: done so far
+ * @lie_at: number of a write that succeeds without effect
+ * @lied: that has happened, so rules cannot be checked any more
+ * @lazy: cpufreq accepts a limit but shows it only at tree_flush(), as its work item may run late
+ * @writes: number of writes so far
  * @log: their paths and values, below the root
- * @bad: a rule that no order of writes may break was broken
+ * @bad: a write broke a rule of the order
  */
 struct tree {
 	char root[PATH_MAX / 4], sys[PATH_MAX / 2], proc[PATH_MAX / 2], state[PATH_MAX / 2];
@@ -102,7 +98,7 @@ static int tree_unlink(const char *path, const struct stat *st, int flag, struct
 	return remove(path);
 }
 
-/* Nothing but the directory. */
+/* An empty directory. */
 static inline void tree_empty(struct tree *t)
 {
 	memset(t, 0, sizeof(*t));
@@ -116,7 +112,7 @@ static inline void tree_empty(struct tree *t)
 	tree_put(t, "proc/sys/kernel/random/boot_id", "6f0d2c1e-0000-4000-8000-000000000001\n");
 }
 
-/* As an AGX Orin: three clusters of four CPUs. */
+/* An AGX Orin: three clusters of four CPUs. */
 static inline void tree_orin(struct tree *t)
 {
 	static const char compatible[] = "nvidia,p3737-0000+p3701-0000\0nvidia,p3701-0000\0"
@@ -148,8 +144,8 @@ static inline void tree_orin(struct tree *t)
 	tree_put(t, GPU "available_frequencies", "114750000 420750000 624750000 1300500000\n");
 	tree_put(t, GPU "min_freq", "114750000\n");
 	tree_put(t, GPU "max_freq", "1300500000\n");
-	/* Without a cap it reads as what clk_round_rate() makes of S64_MAX, as clk_cap_show() of
-	 * OE4T/linux-nv-oot, tag jetson_36.4.3, drivers/nvpmodel/nvpmodel-clk-cap.c does. */
+	/* Without a cap it reads clk_round_rate() of S64_MAX, as clk_cap_show() in
+	 * OE4T/linux-nv-oot, tag jetson_36.4.3, drivers/nvpmodel/nvpmodel-clk-cap.c. */
 	tree_put(t, EMC6, "3199000000\n");
 	tree_put(t, BPMP "emc/possible_rates", "204000 665600 2133000 3199000 \n");
 	tree_put(t, BPMP "clk/emc/rate", "3199000000\n");
@@ -157,7 +153,7 @@ static inline void tree_orin(struct tree *t)
 
 #define DLA	"sys/bus/platform/devices/"
 
-/* Its accelerators, with JetPack 6, or @acm: with JetPack 5. */
+/* The accelerators as in JetPack 6, or with @acm as in JetPack 5. */
 static inline void tree_dla(struct tree *t, bool acm)
 {
 	for (int i = 0; i < 2; i++) {
@@ -185,7 +181,7 @@ static void tree_rule(struct tree *t, bool holds, const char *rule)
 			 t->log[t->writes - 1], rule);
 }
 
-/* A cluster whose last CPU goes has no clock: its files refuse, here by name. */
+/* A cluster without an online CPU has no clock: its files are renamed, so that access fails. */
 static void tree_cluster(struct tree *t, int policy)
 {
 	char here[PATH_MAX], away[PATH_MAX];
@@ -203,7 +199,7 @@ static void tree_cluster(struct tree *t, int policy)
 	}
 }
 
-/* clk_cap_store() of the same file caps the clock at clk_round_rate() of what was written. */
+/* clk_cap_store() of the same file caps the clock at clk_round_rate() of the written value. */
 static long long tree_round(long long v)
 {
 	static const long long step[] = { 204000000, 665600000, 2133000000 };
@@ -214,7 +210,7 @@ static long long tree_round(long long v)
 	return to;
 }
 
-/* What a knob does when it is written. */
+/* Simulate the effect of a write. */
 static int tree_write(const char *path, const char *text, void *arg)
 {
 	struct tree *t = arg;
@@ -279,7 +275,7 @@ static inline void tree_flush(struct tree *t)
 	for (int i = 0; i < t->nr_pending; i++) {
 		char *path = t->pending[i][0], *leaf = strstr(path, "/scaling_");
 
-		/* A policy that is off by now has its files by another name. */
+		/* The files of an offline policy have another name. */
 		if (access(path, F_OK)) {
 			memmove(leaf + 2, leaf + 1, strlen(leaf));
 			leaf[1] = '.';

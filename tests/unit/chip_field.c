@@ -17,7 +17,7 @@ TEST(negative_values)
 	EXPECT_EQ(-80000000000, jetwatt_field_pv(&ina3221, 0xc180));
 	EXPECT_EQ(4095, jetwatt_field_raw(&ina3221, 0x7ff8));
 	EXPECT_EQ(-4096, jetwatt_field_raw(&ina3221, 0x8000));
-	/* "Calculate Returned Values": 311040 steps are 97.2 mV, either way. */
+	/* "Calculate Returned Values": 311040 LSBs are 97.2 mV, positive or negative. */
 	EXPECT_EQ(97200000000, jetwatt_field_pv(&ina228, 311040 << 4));
 	EXPECT_EQ(-97200000000, jetwatt_field_pv(&ina228, 0xb4100 << 4));
 	EXPECT_EQ(-1, jetwatt_field_raw(&ina228, 0xfffff0));
@@ -37,7 +37,7 @@ TEST(neighbouring_bits_are_ignored)
 
 TEST(values_are_rounded)
 {
-	/* 245760 steps are 48 V. */
+	/* 245760 LSBs are 48 V. */
 	EXPECT_EQ(48000000, jetwatt_pv_to(jetwatt_field_pv(&ina228_bus, 245760 << 4),
 					  JETWATT_PV_PER_UV));
 	EXPECT_EQ(313, jetwatt_pv_to(312500, JETWATT_PV_PER_NV));
@@ -73,7 +73,7 @@ TEST(extremes_do_not_overflow)
 	nw = jetwatt_nw_of(128000000, 320000000, 1);
 	EXPECT_EQ(40960000000000000, nw);
 	EXPECT_EQ(-nw, jetwatt_nw_of(128000000, -320000000, 1));
-	/* 20 V and one fine step over 2 mOhm: 781 uW. */
+	/* 20 V and one LSB more over 2 mOhm: 781 uW. */
 	EXPECT_EQ(780000, jetwatt_nw_of(20000000, 78, 2000));
 	EXPECT_EQ(0, jetwatt_nw_of(20000000, 78, UINT32_MAX));
 }

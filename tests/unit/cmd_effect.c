@@ -14,7 +14,7 @@ static double normal(void)
 	return sqrt(-2 * log(drand48() + 1e-12)) * cos(2 * M_PI * drand48());
 }
 
-/* Each value keeps @memory of the one before. */
+/* Autocorrelated: each value keeps the share @memory of the previous one. */
 static void series(double *v, size_t n, double mean, double sd, double memory)
 {
 	double x = normal();
@@ -31,7 +31,7 @@ TEST(cliffs_delta)
 	struct jetwatt_effect e;
 
 	ASSERT_EQ(0, jetwatt_effect(a, 4, b, 4, &e));
-	/* of 16 pairs 13 are above, 1 below, 2 alike */
+	/* of 16 pairs, 13 are above, 1 below, 2 equal */
 	EXPECT_LT(fabs(e.delta - 12 / 16.), 1e-12);
 	EXPECT_LT(e.confidence, 0);
 	ASSERT_EQ(0, jetwatt_effect(a, 4, c, 4, &e));
@@ -56,7 +56,7 @@ TEST(false_positives_are_rare)
 		false_alarms += jetwatt_effect_moved(&e);
 		covered += e.lo <= 0 && e.hi >= 0;
 	}
-	/* one in a hundred is promised */
+	/* a false positive rate of 1 % is stated */
 	EXPECT_LE(false_alarms, 5);
 	EXPECT_GE(covered, 180);
 }

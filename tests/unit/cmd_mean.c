@@ -55,9 +55,9 @@ TEST(zero_power_is_not_nan)
 	EXPECT_EQ(0, row.power_sd);
 }
 
-/* 95 % of means lie within 1.96 standard errors of the truth, a few less with
- * so few blocks. Noise of power holds for @hold minibatches, like one value of
- * the chip; blocks at least so long must see through that. */
+/* 95 % of means lie within 1.96 standard errors of the truth, slightly fewer with so few blocks.
+ * The noise repeats for @hold minibatches, like one value of the chip; the blocks must be long
+ * enough to notice that. */
 static double coverage(int hold, double block_ns, double *time_in)
 {
 	double t[N], e[N], in_t = 0, in_w = 0;
@@ -96,9 +96,9 @@ TEST(block_means_see_repeated_samples)
 {
 	double time_in;
 
-	/* Blocks of 16 x 20 ms over values held for 4 minibatches ... */
+	/* Blocks of 16 x 20 ms over values that repeat for 4 minibatches ... */
 	EXPECT_GT(coverage(4, 318e6, &time_in), 0.88);
-	/* ... and what taking each minibatch for itself would claim. */
+	/* ... compared with treating each minibatch as independent. */
 	EXPECT_LT(coverage(4, 0, &time_in), 0.75);
 }
 

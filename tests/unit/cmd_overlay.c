@@ -4,7 +4,7 @@
 
 #include "../../user/cmd/doctor/replay_overlay.c"
 
-/* In text, as a string: the device tree's directory of a report. */
+/* Write a text as a string property into the device tree of a report. */
 #define DT	"proc/device-tree/"
 #define HEAD	"{\"schema\": \"" JETWATT_REPORT_SCHEMA "\", \"files\": ["
 #define NODE(path, how, what) "{\"path\": \"" DT path "\", \"" how "\": " what "}"

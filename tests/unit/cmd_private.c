@@ -39,7 +39,7 @@ TEST_F(board, private_data_is_hidden)
 		{ "8a3e51c0-11aa-4c5e-a0bb-000000000001", "[id]" },
 		{ "6f0d2c1e-0000-4000-8000-000000000001", "[id]" },
 		{ "eth0 48:b0:2d:7A:11:05 up", "eth0 [address] up" },
-		/* what is no one's */
+		/* data that identifies nobody */
 		{ "malice, alice_2 and alices", "malice, alice_2 and alices" },
 		{ "nvidia,p3701-0000 tegra root daemon", "nvidia,p3701-0000 tegra root daemon" },
 		{ "12:34:56 and 00:11:22:33:44:55:66", "12:34:56 and 00:11:22:33:44:55:66" },

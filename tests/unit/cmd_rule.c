@@ -35,7 +35,7 @@ TEST(expressions_are_evaluated)
 		{ "((W > -1))", 1 },
 		{ "+1e1 < W", 1 },
 		{ "J/minibatch > J/minibatch.p95", 0 },
-		/* what isn't known decides nothing that the rest decides */
+		/* An unknown value does not decide an expression that the other values decide. */
 		{ "unknown > 1", -ENODATA },
 		{ "unknown > 1 || W > 1", 1 },
 		{ "unknown > 1 && W < 1", 0 },

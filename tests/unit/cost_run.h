@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What minibatches of synthetic plants drew, against what is found. */
+/* Energy of minibatches of simulated plants, compared with the computed energy. */
 #ifndef JETWATT_TESTS_COST_RUN_H
 #define JETWATT_TESTS_COST_RUN_H
 
@@ -23,11 +23,11 @@ static const struct plant_shape cost_shapes[] = {
 #define COST_SHAPES	(sizeof(cost_shapes) / sizeof(cost_shapes[0]))
 #define COST_MAX	40000
 
-/**
- * struct cost_run - minibatches so far
- * @width, @off: what is stated and what it is off by, shares of the truth
- * @off_50ms, @off_10ms: of those at 1 kHz of at least, and of so many ms
- * @covered: so many of @all are off by no more than is stated
+/*
+ * struct cost_run - sums over minibatches
+ * @width, @off: stated and actual error, relative to the true energy
+ * @off_50ms, @off_10ms: errors at 1 kHz of minibatches of 50 ms or more, and of 10 ms
+ * @covered: number of @all whose error is within the stated one
  */
 struct cost_run {
 	double width[COST_MAX], off[COST_MAX], off_50ms[COST_MAX], off_10ms[COST_MAX];
@@ -64,7 +64,7 @@ static void cost_sensors(const struct plant *p, struct jetwatt_batch_sensor *s)
 	}
 }
 
-/* One plant's minibatches. Return: 0, negative errno. */
+/* Add the minibatches of one plant. Return: 0; negative errno. */
 static int cost_run_add(struct cost_run *r, const struct plant_shape *h, uint64_t seed)
 {
 	struct jetwatt_batch_sensor s[PLANT_RAILS];
@@ -78,7 +78,7 @@ static int cost_run_add(struct cost_run *r, const struct plant_shape *h, uint64_
 		struct jetwatt_batch_bound o = { .start_ns = p.bound_ns[b], .end_ns = p.bound_ns[b + 1] };
 		double uj = cost_true_uj(&p, o.start_ns, o.end_ns), off, width;
 
-		/* What is drawn is read later. */
+		/* A value is read later than it was drawn. */
 		if (o.start_ns < p.power[0].time_ns ||
 		    o.end_ns + 20000000 > p.power[p.samples - 1].time_ns)
 			continue;

@@ -18,7 +18,7 @@ static int parse(const char *text, struct jetwatt_row **row, uint32_t **batch,
 		 struct jetwatt_csv_error *err)
 {
 	size_t len = strlen(text);
-	char *exact = malloc(len ? len : 1);	/* not a byte behind it may be read */
+	char *exact = malloc(len ? len : 1);	/* reading one byte behind it is an error */
 	int rc;
 
 	memcpy(exact, text, len);
@@ -55,7 +55,7 @@ TEST(accepted_dialects)
 		free(row);
 		free(batch);
 	}
-	/* A mode list; the same mode twice stays twice; no batches wanted. */
+	/* A mode list; a repeated mode stays repeated; no batch sizes requested. */
 	ASSERT_EQ(parse("cores,cpu_khz,gpu_hz,emc_hz\n1,2,3,4\n1,2,3,4\n", &row, NULL, &err), 2);
 	EXPECT_TRUE(isnan(row[0].time_ms) && isnan(row[1].power_w));
 	free(row);
@@ -151,7 +151,7 @@ TEST(written_profile_reads_back_exactly)
 			    row[i].time_sd == back[i].time_sd && row[i].power_sd == back[i].power_sd);
 	}
 	free(back);
-	/* Refused, and the file is as before, with nothing beside it. */
+	/* Refused: the file is unchanged, and no temporary file is left. */
 	row[3].power_w = NAN;
 	EXPECT_EQ(jetwatt_csv_write(path, row, NULL, 64), -EINVAL);
 	row[3].power_w = -1;
@@ -168,7 +168,7 @@ TEST(written_profile_reads_back_exactly)
 	ASSERT_EQ(jetwatt_csv_read(path, &back, NULL, &err), 64);
 	EXPECT_TRUE(isnan(back[5].time_ms));
 	free(back);
-	/* What is no file is written to, not replaced. */
+	/* Anything but a regular file is written directly, not replaced. */
 	EXPECT_EQ(jetwatt_csv_write("/dev/null", row, NULL, 64), 0);
 	snprintf(command, sizeof(command), "test -c /dev/null && rm -r %s", dir);
 	EXPECT_EQ(system(command), 0);

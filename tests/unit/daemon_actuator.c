@@ -80,7 +80,7 @@ TEST_F(actuator, switch_and_restore)
 	EXPECT_EQ(JETWATTD_SWITCHED, self->told[0]);
 	EXPECT_TRUE(jetwattd_in(&self->a, &mid));
 	EXPECT_EQ(0, jetwattd_mind(&self->a));
-	/* The board as it was found is nothing to tell of. */
+	/* Restoring the board is not an event. */
 	EXPECT_EQ(0, jetwattd_put_back(&self->a));
 	EXPECT_EQ(1, self->n);
 	EXPECT_FALSE(self->a.applied);
@@ -95,7 +95,7 @@ TEST_F(actuator, foreign_change_cedes_the_board)
 	EXPECT_EQ(JETWATTD_CEDED, self->told[1]);
 	EXPECT_TRUE(self->a.ceded);
 	EXPECT_FALSE(tree_saved(&self->t));
-	/* What it has set is left as it is. */
+	/* The foreign value stays. */
 	EXPECT_EQ(1300500000, tree_get(&self->t, GPU "max_freq"));
 }
 
@@ -105,7 +105,7 @@ TEST_F(actuator, reassert_reverts_three_of_four_foreign_changes)
 
 	self->a.reassert = 1;
 	ASSERT_EQ(0, jetwattd_put(&self->a, &mid));
-	/* Three times of four. */
+	/* Three of four times. */
 	for (int i = 0; i < 4; i++) {
 		tree_put(&self->t, GPU "max_freq", "1300500000\n");
 		again += !jetwattd_mind(&self->a);
@@ -123,7 +123,7 @@ TEST_F(actuator, refused_restore_is_reported_and_retried)
 	EXPECT_EQ(-EIO, jetwattd_mind(&self->a));
 	EXPECT_EQ(JETWATTD_UNRESTORED, self->told[1]);
 	EXPECT_EQ(2, self->a.unrestored);
-	/* Without samples of power it would lift the cap. */
+	/* Without power samples, a restore would lift the cap. */
 	self->a.floor_only = 1;
 	EXPECT_EQ(0, jetwattd_mind(&self->a));
 	EXPECT_EQ(2, self->a.unrestored);

@@ -25,7 +25,7 @@ static double noise(void)
 	return 1 + NOISE * ((double)(state >> 33) / 4294967296.0 - 0.25);
 }
 
-/* A job whose GPU and CPU parts overlap in part. */
+/* A job whose GPU and CPU parts overlap partly. */
 static struct jetwatt_row row_of(const struct jetwatt_mode *m, double by)
 {
 	double gpu = 40e9 / m->gpu_hz, cpu = 60e6 / m->cpu_khz / m->cores;
@@ -68,7 +68,7 @@ FIXTURE_TEARDOWN(another)
 	jetwattd_learner_close(&self->learner);
 }
 
-/* Answer checks until the learner knows. Return: the job is another one. */
+/* Answer checks until the learner has decided. Return: the job has drifted. */
 static int checks(FIXTURE_DATA(another) *self, int asked)
 {
 	struct jetwattd_learner *l = &self->learner;
@@ -95,7 +95,7 @@ static int was_another(FIXTURE_DATA(another) *self)
 	return checks(self, jetwattd_suspect_first(&self->learner));
 }
 
-/* Mode @i was just read, and @foretold before. */
+/* Mode @i was just measured; @foretold is its earlier prediction. */
 static int another(FIXTURE_DATA(another) *self, size_t i, const struct jetwatt_prediction *foretold)
 {
 	struct jetwattd_result tried = { .jumped_ms = before_ms,
@@ -109,7 +109,7 @@ static int another(FIXTURE_DATA(another) *self, size_t i, const struct jetwatt_p
 	return checks(self, jetwattd_suspect(l, &tried));
 }
 
-/* @old readings of a job that takes @by times as long, and the rest as it is now. */
+/* @old readings of a job that takes @by times as long, and the others as it is now. */
 static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
 {
 	struct jetwatt_learn *k = &self->learner.known;
@@ -119,7 +119,7 @@ static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
 	for (size_t i = 0; i < ROWS; i++) {
 		struct jetwatt_row row = row_of(&self->mode[(i * 37 + 11) % MODES], i < old ? by : 1);
 
-		/* Left before it was read. */
+		/* The mode was left before it was measured. */
 		if (i == 2 || i == 7)
 			row.time_sd = JETWATTD_NO_TIME;
 		jetwatt_learn_add(k, &row);
@@ -127,7 +127,7 @@ static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
 	looks = looked_again = 0;
 }
 
-/* Of the readings that are left, how many are not of the job as it is? */
+/* Return how many of the remaining readings do not match the current job. */
 static int wrong(FIXTURE_DATA(another) *self)
 {
 	int n = 0;
@@ -161,7 +161,7 @@ TEST_F(another, readings_from_before_the_drift_are_dropped)
 			EXPECT_EQ(1, was_another(self)) TH_LOG("%zu of them, %g", old, by);
 			EXPECT_EQ(0, wrong(self)) TH_LOG("%zu of them, %g", old, by);
 			EXPECT_GE(6, looks) TH_LOG("%zu of them, %g", old, by);
-			/* Of what is now nothing is lost. */
+			/* No reading of the current job is dropped. */
 			EXPECT_LE(ROWS - old, self->learner.known.nr_rows) TH_LOG("%zu of them, %g", old, by);
 		}
 }
@@ -207,7 +207,7 @@ TEST_F(another, reading_across_the_drift_is_dropped)
 	EXPECT_EQ(1, another(self, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
 	EXPECT_EQ(1, k->nr_rows);
 	EXPECT_EQ(0, wrong(self));
-	/* In a mode that has been left for what it draws: another one tells. */
+	/* In a mode that was left because of its power: another mode decides. */
 	learned(self, ROWS, 2);
 	self->board = k->row[0].mode;
 	before_ms = k->row[ROWS - 1].time_ms;
@@ -216,7 +216,7 @@ TEST_F(another, reading_across_the_drift_is_dropped)
 	EXPECT_LT(0, looked_again);
 	EXPECT_EQ(looks, looked_again);
 	EXPECT_EQ(0, wrong(self));
-	/* Or one of them was only odd. */
+	/* Or one of them was only an outlier. */
 	learned(self, 0, 1);
 	last = &k->row[ROWS - 1];
 	self->board = last->mode;
@@ -240,9 +240,9 @@ TEST_F(another, only_unexpected_readings_are_checked)
 	EXPECT_EQ(0, another(self, i, &foretold));
 	EXPECT_EQ(1, looks);
 	EXPECT_EQ(ROWS, k->nr_rows);
-	/* But the last, and some before, they were of another one. */
+	/* All but the last, and some before it, are from before the drift. */
 	for (size_t old = 1; old < ROWS; old++) {
-		/* The fastest mode that is known is one of them. */
+		/* The fastest known mode is one of them. */
 		learned(self, old, 0.02);
 		EXPECT_EQ(1, another(self, i, &foretold)) TH_LOG("%zu", old);
 		EXPECT_LE(ROWS - old, k->nr_rows) TH_LOG("%zu", old);

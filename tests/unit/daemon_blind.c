@@ -149,11 +149,11 @@ static int at_floor(void)
 	       tree_get(&it->t, GPU "max_freq") == 420750000;
 }
 
-/* A zombie works on nothing. */
+/* A zombie does not use the GPU. */
 static void ends_after_100(struct jetwattd_run *r)
 {
 	(void)r;
-	/* Not by a restore that a later step undoes. */
+	/* Not because of a restore that a later step undoes. */
 	if (!at_floor() || it->d.doing > JETWATTD_BLIND)
 		abort();
 	if (checks == 100) {
@@ -171,7 +171,7 @@ TEST_F(blind, lowest_mode_stays_until_the_job_ends)
 	EXPECT_EQ(0, atomic_load(&self->d.stop));
 	EXPECT_EQ(1, atomic_load(&self->d.cut));
 	EXPECT_EQ(1, self->d.count.blind);
-	/* The loop may be about to switch to what it has just chosen. */
+	/* The loop may be about to switch to the mode that it has just chosen. */
 	EXPECT_EQ(-EBUSY, jetwattd_put(&self->d.act, &top));
 	on_check = ends_after_100;
 	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
@@ -201,7 +201,7 @@ TEST_F(blind, samples_return_during_another_job)
 	EXPECT_EQ(1, jetwattd_blind_hold(&self->run));
 	EXPECT_LE(50, checks);
 	EXPECT_GE(51, checks);
-	/* They break off again at once: the next attempt comes later. */
+	/* The samples stop again at once: the next attempt comes later. */
 	checks = attempts = 0;
 	on_check = NULL;
 	EXPECT_EQ(1, jetwattd_blind_hold(&self->run));
@@ -223,7 +223,7 @@ TEST_F(blind, refused_knob_is_retried)
 	self->t.fail_for = 1;
 	self->t.fail = EBUSY;
 	jetwattd_blind(&self->d);
-	/* At first with the cores that are online. */
+	/* First with the cores that are online. */
 	EXPECT_FALSE(at_floor());
 	EXPECT_EQ(low.gpu_hz, self->d.act.mode.gpu_hz);
 	signal_in = 4 * 15;

@@ -14,7 +14,7 @@
 
 #define TICK_MS		5
 #define TICK_NS		(TICK_MS * 1000000ull)
-#define LAG_S		0.3	/* of the board's power behind its mode */
+#define LAG_S		0.3	/* delay of the board's power after a switch */
 #define SECOND		(1000000000 / TICK_NS)
 #define BUDGET		26.0
 #define IDLE_W		10.0
@@ -43,12 +43,12 @@ FIXTURE(cap) {
 	struct jetwattd_policy policy;
 	struct jetwattd_judge *j;
 	double found_w, half_w, top_w, floor_w, drawn_w, err, sum, last[SECOND];
-	unsigned int n, age_ms;	/* of a batch */
+	unsigned int n, age_ms;	/* of a batch of samples */
 	uint64_t since, longest, over;
 	int core_sticks, emc_sticks, safe_refused, found_sticks, found_writes;
 };
 
-/* Knobs that refuse: a CPU that does not go off, the memory's cap, the GPU's highest clock. */
+/* Knobs that refuse: a CPU that stays online, the memory cap, the GPU's highest clock. */
 static int stubborn(const char *path, const char *text, void *arg)
 {
 	FIXTURE_DATA(cap) *self = arg;
@@ -116,7 +116,7 @@ static double target(FIXTURE_DATA(cap) *self)
 	       jetwatt_mode_same(&d->act.mode, &mid) ? SAFE_W : self->top_w;
 }
 
-/* @burst: relative height of what is drawn in every second half second, 0: none. */
+/* @burst: relative extra power in every second half second, 0: none. */
 static void passes(FIXTURE_DATA(cap) *self, double seconds, double burst)
 {
 	for (unsigned int i = 0; i < seconds * SECOND; i++) {
@@ -225,7 +225,7 @@ TEST_F(cap, lower_budget_is_enforced_at_once)
 		self->longest = 0;
 		passes(self, 6, 0);
 		EXPECT_GE(2.2e9, self->longest) TH_LOG("from 27 W to %g W", to);
-		/* What it steps down to is within the new one too. */
+		/* The mode that it steps down to is within the new budget too. */
 		EXPECT_GE(to, target(self));
 	}
 }
@@ -236,7 +236,7 @@ TEST_F(cap, mode_within_the_budget_stays)
 	self->top_w = 0.99 * BUDGET;
 	passes(self, 20, 0);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
-	/* A minibatch of two halves, one of them far above: the mean is what counts. */
+	/* A minibatch with a powerful half: the mean counts. */
 	self->top_w = 0.95 * BUDGET;
 	passes(self, 20, 0.5);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
@@ -258,7 +258,7 @@ TEST_F(cap, sensor_error_is_allowed_for)
 		EXPECT_FALSE(jetwatt_mode_same(&self->d.act.mode, &top)) TH_LOG("%g low", err);
 		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g low", err);
 	}
-	/* In the lowest mode there is nowhere to go. */
+	/* Below the lowest mode there is no other. */
 	put(self, &low);
 	self->d.cap.budget_w = FLOOR_W / 0.997;
 	passes(self, 3, 0);
@@ -279,7 +279,7 @@ TEST_F(cap, refused_safe_mode_falls_back_to_lower_clocks)
 		self->top_w = 1.05 * BUDGET;
 		self->longest = 0;
 		passes(self, 60, 0);
-		/* Cores stay, and with them the memory's clock if it has to: the others go down. */
+		/* Cores, and the memory clock if it refuses, stay; the other clocks go down. */
 		EXPECT_EQ(12, self->d.act.mode.cores);
 		EXPECT_EQ(low.gpu_hz, self->d.act.mode.gpu_hz);
 		EXPECT_EQ(low.cpu_khz, self->d.act.mode.cpu_khz);
@@ -289,7 +289,7 @@ TEST_F(cap, refused_safe_mode_falls_back_to_lower_clocks)
 		/* The safe mode once, and the lowest once. */
 		EXPECT_GE(2, self->safe_refused);
 		EXPECT_FALSE(self->d.cap.have_safe);
-		/* Nothing of it is another writer's doing. */
+		/* None of it counts as a foreign change. */
 		EXPECT_EQ(0, self->d.act.others);
 		self->core_sticks = self->emc_sticks = 0;
 		put(self, &low);
@@ -357,11 +357,11 @@ TEST_F(cap, time_over_the_budget_is_counted)
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &low));
 	EXPECT_LT(50, self->d.cap.over_s);
 	EXPECT_GT(0.2, fabs(self->over * 1e-9 - self->d.cap.over_s)) TH_LOG("%g s, not %g", self->d.cap.over_s, self->over * 1e-9);
-	/* Once a window. */
+	/* Once per window. */
 	EXPECT_LT(50, self->d.cap.floors);
 	EXPECT_GE(61, self->d.cap.floors);
 
-	/* Steps down hide nothing. */
+	/* A step down does not hide anything. */
 	self->floor_w = FLOOR_W;
 	passes(self, 3, 0);
 	self->over = self->d.cap.over_s = 0;
@@ -389,7 +389,8 @@ TEST(standard_deviation_of_window_means)
 	}
 }
 
-/* @ms samples, one a millisecond, with these rails. Return: a rail of the total that is dead. */
+/* Feed @ms samples, one per millisecond, with these rails. Return: a rail of the total has
+ * failed. */
 static int hear(struct jetwattd_cap_thread *c, uint64_t *ms, int n, uint32_t valid)
 {
 	struct jetwatt_power p = { .nr = 3, .valid = valid };
@@ -413,13 +414,13 @@ TEST(total_needs_every_rail)
 	c->total[0] = 0;
 	c->total[1] = 2;
 	c->nr_total = 2;
-	/* Nothing, then all but one. */
+	/* No rail, then all but one. */
 	EXPECT_EQ(-1, hear(c, &ms, 500, 0));
 	EXPECT_EQ(-1, hear(c, &ms, 900, 3));
 	EXPECT_EQ(0, atomic_load(&d.seeing));
 	EXPECT_EQ(2, hear(c, &ms, 200, 3));
 	EXPECT_EQ(0, atomic_load(&d.seeing));
-	/* In turn, and one that has failed once. */
+	/* Alternating; and a rail that failed once. */
 	memset(&c->hearing, 0, sizeof(c->hearing));
 	c->dead = NULL;
 	for (int i = 0; i < 200; i++)

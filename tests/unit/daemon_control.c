@@ -66,7 +66,7 @@ static ssize_t put(int fd, const void *data, size_t size)
 	return send(fd, data, size, MSG_NOSIGNAL);
 }
 
-/* What is answered to a line; empty: nothing. */
+/* Return the response to a line; an empty text: none. */
 static const char *ask(const struct jetwattd_policy *p, const char *line, size_t size)
 {
 	static char text[65536];
@@ -143,7 +143,7 @@ TEST_F(control, malformed_requests_are_refused)
 	int fd = client(&self->policy);
 
 	memset(line, 'x', sizeof(line));
-	/* Nobody waits for its end. */
+	/* The server does not wait for its end. */
 	put(fd, line, sizeof(line));
 	close(fd);
 	EXPECT_EQ(0, strncmp(ASK("budget 7W\0x"), "refused", 7));
@@ -188,7 +188,7 @@ TEST_F(control, stale_socket_is_replaced_other_files_stay)
 	ASSERT_EQ(0, jetwattd_control_start(&self->d, &c));
 	EXPECT_NE(NULL, strstr(ASK("status"), "idle"));
 	ASSERT_EQ(0, stat(path, &st));
-	/* The first one ends: the file is the second one's. */
+	/* The first daemon ends: the file belongs to the second. */
 	jetwattd_control_stop(self->c);
 	EXPECT_TRUE(!stat(path, &now) && now.st_ino == st.st_ino);
 	jetwattd_control_stop(c);
@@ -205,7 +205,7 @@ TEST_F(control, stale_socket_is_replaced_other_files_stay)
 #define OTHER	990
 #define STARTS	200
 
-/* As fast as it can: where there is a socket, a link to @secret. */
+/* Replace the socket by a link to @secret, as fast as possible. */
 static void __attribute__((noreturn)) lure(const char *dir, const char *secret)
 {
 	struct stat st;

@@ -25,7 +25,7 @@ TEST_F(learner, drift_while_learning_restarts_the_search)
 				    fabs(log(row->time_ms / time_ms(&self->p, &row->mode))) < 0.05)
 				TH_LOG("%g: row %zu", then[k], i);
 		}
-		/* What was spent counts half, for this workload and budget. */
+		/* Half of the used allowance is given back, for this workload and budget. */
 		EXPECT_STREQ(KEY, self->l.spent->key);
 	}
 }
@@ -47,7 +47,7 @@ TEST_F(learner, drift_is_detected_before_a_short_search_ends)
 		for (size_t i = 0; i < self->l.known.nr_rows; i++)
 			EXPECT_GT(0.05, fabs(log(self->l.known.row[i].time_ms / time_ms(&self->p, &self->l.known.row[i].mode))));
 	}
-	/* Nothing has changed: one reading more, and that is all. */
+	/* Without a change: one more reading and no other effect. */
 	memset(self->l.allowance, 0, sizeof(self->l.allowance));
 	self->p.change_ns = 0;
 	self->p.drifts = 0;
@@ -65,7 +65,7 @@ TEST_F(learner, interrupted_check_is_repeated)
 
 	self->p.most = 6;
 	begin(self, &unknown);
-	/* Which mode comes next can be asked twice. */
+	/* The next mode may be requested twice. */
 	do {
 		t = terms(&self->p);
 		ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));

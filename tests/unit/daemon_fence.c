@@ -20,7 +20,7 @@
 
 static volatile char word[8] = "ours";
 
-/* In a child with the fence: which call reaches into process @pid, 0: none. */
+/* In a child with the filter: which call reaches process @pid; 0: none. */
 static int reaches(int (*fence)(void), pid_t pid, int fd)
 {
 	char text[8] = "theirs";
@@ -54,7 +54,7 @@ static int child(int (*fence)(void), pid_t pid, int fd)
 	return waitpid(c, &status, 0) == c && WIFEXITED(status) ? WEXITSTATUS(status) : 98;
 }
 
-/* A process that waits, to be reached into; not the parent, which a tracer's rules favour. */
+/* A waiting process as the target; not the parent, which ptrace rules favour. */
 static pid_t victim(void)
 {
 	pid_t pid = fork();
@@ -70,7 +70,7 @@ TEST(other_processes_are_out_of_reach)
 	pid_t pid = victim();
 	int fd = open("/dev/null", O_RDONLY);
 
-	/* Without the fence the first of them works: the test sees what it is to see. */
+	/* Without the filter the first call works, so the test is valid. */
 	EXPECT_EQ(child(NULL, pid, fd), 1);
 	EXPECT_EQ(child(jetwattd_fence, pid, fd), 0);
 	EXPECT_EQ(child(jetwattd_fence_links, pid, fd), 0);
@@ -80,7 +80,7 @@ TEST(other_processes_are_out_of_reach)
 
 static int go[2];
 
-/* A thread that was there before the fence. */
+/* A thread that was started before the filter. */
 static void *before(void *arg)
 {
 	const pid_t *pid = arg;

@@ -44,7 +44,7 @@ void jetwattd_say(struct jetwattd *d, const char *text, ...)
 	said++;
 }
 
-/* What recovery with a job takes beside. */
+/* What recovery with a job needs besides. */
 int jetwattd_nap(struct jetwattd_run *r, double seconds)
 {
 	(void)r;
@@ -83,7 +83,7 @@ FIXTURE_SETUP(ladder)
 	self->d.cap.budget_w = BUDGET_W;
 	self->d.act.floor = self->mode[0];
 	r->d = &self->d;
-	/* Means over a window swing by 3 times this part below the budget. */
+	/* Window means oscillate by 3 times this share below the budget. */
 	self->d.cap.swing = 0.01;
 	r->learner.known.nr_modes = MODES;
 	ASSERT_EQ(0, jetwattd_learner_open(&r->learner));
@@ -97,7 +97,7 @@ FIXTURE_TEARDOWN(ladder)
 	pthread_mutex_destroy(&self->d.lock);
 }
 
-/* The cap: what is over goes to the safe mode, or the lowest. */
+/* The cap: a mode over the budget steps down to the safe mode, or to the lowest. */
 static void cap(FIXTURE_DATA(ladder) *self)
 {
 	struct jetwattd *d = &self->d;
@@ -118,7 +118,7 @@ static void turns(FIXTURE_DATA(ladder) *self, int n)
 		cap(self);
 		if (!jetwattd_ladder(&self->run))
 			continue;
-		/* The board as it was found. */
+		/* The board before jetwattd changed it. */
 		self->found++;
 		self->d.act.applied = self->d.cap.have_safe = 0;
 		self->d.act.switched_ns = clock_ns;
@@ -143,7 +143,7 @@ TEST_F(ladder, ramp_uses_the_budget)
 	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.act.mode));
 	EXPECT_GE(BUDGET_W, watts(&self->d.act.mode));
 	EXPECT_EQ(0, self->found);
-	/* It stays there: now and then it may try again. */
+	/* It stays there; it may retry now and then. */
 	switches = 0;
 	turns(self, 4 * 240);
 	EXPECT_GE(12, switches);
@@ -156,7 +156,7 @@ TEST_F(ladder, board_is_restored_when_the_work_ends)
 	turns(self, 40);
 	EXPECT_EQ(0, self->found);
 	load = 0.1;
-	/* The rung above is tried again after JETWATTD_CALM_S only. */
+	/* The level above is retried only after JETWATTD_CALM_S. */
 	turns(self, 4 * (int)JETWATTD_CALM_S + 40);
 	EXPECT_EQ(1, self->found);
 	EXPECT_FALSE(self->d.act.applied);
@@ -206,7 +206,7 @@ TEST_F(ladder, ramp_levels_are_from_0_to_1)
 
 	EXPECT_EQ(0.0, jetwattd_span_level(&self->run.learner.span, &self->mode[0], &least));
 	EXPECT_EQ(0.5, jetwattd_span_level(&self->run.learner.span, &self->mode[MODES - 1], &least));
-	/* Knobs that have one step only are at their lowest. */
+	/* Knobs with a single level count as lowest. */
 	EXPECT_EQ(0.0, least);
 }
 

@@ -11,7 +11,7 @@
 
 #define LIMIT_MS	150.0
 #define MODES		4
-/* Of plans in a row that do not keep the latency, as in server_deadline.c. */
+/* Number of consecutive plans that exceed the latency, as in server_deadline.c. */
 #define BEYOND		3
 
 static uint64_t clock_ns = 1000000000000;
@@ -21,7 +21,7 @@ uint64_t jetwatt_clock_ns(void)
 	return clock_ns;
 }
 
-/* The rest of the loop: time goes by, and windows end. */
+/* The rest of the loop: time passes, and windows end. */
 int jetwattd_nap(struct jetwattd_run *r, double seconds)
 {
 	clock_ns += seconds * 1e9;
@@ -71,7 +71,7 @@ FIXTURE_TEARDOWN(late)
 	pthread_mutex_destroy(&self->d.lock);
 }
 
-/* The row that was kept last. */
+/* The row that was stored last. */
 static const struct jetwatt_row *kept(FIXTURE_DATA(late) *self)
 {
 	const struct jetwatt_learn *k = &self->run.learner.known;
@@ -85,7 +85,7 @@ static void switches(FIXTURE_DATA(late) *self)
 	atomic_store(&self->d.cut, 0);
 }
 
-/* @n windows of @ms each; @switched: in the first one the board was. */
+/* @n windows of @ms each; @switched: the board was switched in the first. */
 static void windows(FIXTURE_DATA(late) *self, int n, double ms, int switched)
 {
 	for (int i = 0; i < n; i++) {
@@ -101,7 +101,7 @@ TEST_F(late, windows_within_the_latency_limit_are_fine)
 	jetwattd_late_tend(&self->run);
 	EXPECT_FALSE(atomic_load(&self->d.cut));
 	EXPECT_FALSE(jetwattd_late(&self->run));
-	/* What a slower mode had left, and a pause of training. */
+	/* Left over from a slower mode, and a pause of training. */
 	switches(self);
 	windows(self, 1, 5 * LIMIT_MS, 1);
 	windows(self, 1, 1.9 * LIMIT_MS, 0);
@@ -128,7 +128,7 @@ TEST_F(late, slow_mode_is_aborted_and_excludes_slower_modes)
 	EXPECT_TRUE(jetwatt_mode_same(&kept(self)->mode, &offer[1]));
 	EXPECT_GE(0.01, fabs(kept(self)->time_ms - 300.0));
 	EXPECT_GE(0.01, fabs(kept(self)->power_w - 14.0));
-	/* Not all the time that a reading takes. */
+	/* Less than the full time of a reading. */
 	switches(self);
 	windows(self, 1, 300, 1);
 	EXPECT_FALSE(atomic_load(&self->d.cut));
@@ -149,7 +149,7 @@ TEST_F(late, overloaded_server_is_detected_without_a_window)
 	EXPECT_TRUE(jetwattd_late(&self->run));
 	ASSERT_EQ(0, jetwattd_late_row(&self->run));
 	EXPECT_GE(0.01, fabs(kept(self)->time_ms - 6.5 * LIMIT_MS));
-	/* The next mode begins without what this one has left. */
+	/* The next mode starts without leftovers of this one. */
 	window_ms = 400;
 	switches(self);
 	jetwattd_late_catch_up(&self->run);

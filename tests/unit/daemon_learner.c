@@ -10,7 +10,7 @@ TEST_F(learner, finds_a_fast_mode_within_the_budget)
 		ASSERT_NE(NULL, best(self));
 		EXPECT_GE(budget_w, watts(&self->p, &best(self)->mode));
 		EXPECT_GT(0.1, loss(self)) TH_LOG("%g W: %g", budget_w, loss(self));
-		/* All that was read is to be stored, and nothing else. */
+		/* Exactly the readings are to be stored. */
 		EXPECT_EQ(self->p.tries - self->p.overs, self->p.stored);
 		EXPECT_GE(MOST + 4, self->p.tries);
 		EXPECT_EQ(0, self->p.drifts);
@@ -32,18 +32,18 @@ TEST_F(learner, is_deterministic)
 
 TEST_F(learner, finds_a_mode_for_a_tight_budget)
 {
-	/* Few modes are within: one, and its neighbours. */
+	/* Few modes are within the budget: one, and its neighbours. */
 	self->p.budget_w = 1.08 * watts(&self->p, &self->l.known.mode[0]) / 0.98;
 	learn(self, &unknown);
 	ASSERT_NE(NULL, best(self));
 	EXPECT_GE(self->p.budget_w, watts(&self->p, &best(self)->mode));
-	/* Nothing is within: it gives up, and says so by no mode. */
+	/* No mode is within the budget: the search ends without a mode. */
 	self->p.budget_w = 0.9 * watts(&self->p, &self->l.known.mode[0]);
 	learn(self, &unknown);
 	EXPECT_EQ(NULL, best(self));
 	EXPECT_EQ(0, self->p.stored);
 	EXPECT_GT(STEPS, self->p.tries);
-	/* Of a mode that was over, none that is higher in all knobs was tried later. */
+	/* After a mode was over the budget, no mode with all knobs higher was tried. */
 	for (int i = 0; i < self->p.tries; i++)
 		for (int k = 0; k < i; k++)
 			EXPECT_FALSE(jetwattd_reaches(&self->p.tried[i], &self->p.tried[k]));
@@ -60,7 +60,7 @@ TEST_F(learner, refused_modes_are_excluded)
 		for (int k = 0; k < i; k++)
 			EXPECT_FALSE(refuses(&self->p, &self->p.tried[k]) &&
 				     jetwatt_mode_same(&self->p.tried[i], &self->p.tried[k]));
-	/* One that is refused once it was found is not chosen, until the budget is another one. */
+	/* A mode that is refused later is not chosen until the budget changes. */
 	{
 		struct jetwatt_mode was = best(self)->mode;
 
@@ -92,18 +92,18 @@ TEST_F(learner, allowance_limits_the_search)
 
 	self->p.learn_s = 4 * QUICK_S;
 	learn(self, &unknown);
-	/* The step that uses it up is the last one. */
+	/* The step that uses up the allowance is the last. */
 	EXPECT_EQ(4 * QUICK_S, (self->p.now_ns - begun) * 1e-9);
 	EXPECT_EQ(4, self->p.tries);
 	ASSERT_NE(NULL, best(self));
-	/* Also when the job begins again; but it begins with what is known. */
+	/* Also when the job starts again; but then the known rows are used. */
 	{
 		struct jetwatt_row row = *best(self);
 		struct jetwattd_prior again = { .key = KEY, .row = &row, .rows = 1 };
 
 		learn(self, &again);
 		EXPECT_EQ(0, self->p.tries);
-		/* Another workload has its own; so has another budget. */
+		/* Another workload, or another budget, has its own allowance. */
 		again.key = "fedcba9876543210";
 		learn(self, &again);
 		EXPECT_EQ(4, self->p.tries);
@@ -112,7 +112,7 @@ TEST_F(learner, allowance_limits_the_search)
 		learn(self, &again);
 		EXPECT_EQ(4, self->p.tries);
 	}
-	/* Energy ends it as well. */
+	/* The allowance of energy ends the search too. */
 	self->p.budget_w += 4;
 	self->p.learn_s = 200;
 	self->p.learn_j = 60;
@@ -219,9 +219,9 @@ TEST_F(learner, given_candidates_are_measured_first)
 	learn(self, &prior);
 	ASSERT_LT(5, self->p.tries);
 	EXPECT_TRUE(jetwatt_mode_same(&first[0], &self->p.tried[0]));
-	/* No candidate; and one that is known by then. */
+	/* Not a mode of the board; and a mode that is known already. */
 	EXPECT_TRUE(jetwatt_mode_same(&first[2], &self->p.tried[1]));
-	/* The highest one of all is over the budget, which does not end it. */
+	/* The highest of all is over the budget, which does not end the search. */
 	EXPECT_TRUE(jetwatt_mode_same(&first[4], &self->p.tried[2]));
 	EXPECT_TRUE(jetwatt_mode_same(&first[5], &self->p.tried[3]));
 	EXPECT_GT(0.1, loss(self)) TH_LOG("%g", loss(self));
@@ -242,10 +242,10 @@ TEST_F(learner, presets_are_measured_first)
 	learn(self, &prior);
 	ASSERT_LT(1, self->p.tries);
 	EXPECT_TRUE(jetwatt_mode_same(&first[1], &self->p.tried[0]));
-	/* One of five times the watts is not within a budget that is nearly drawn. */
+	/* A preset of five times the watts cannot be within a budget that is nearly used. */
 	for (int i = 0; i < self->p.tries; i++)
 		EXPECT_FALSE(jetwatt_mode_same(&first[2], &self->p.tried[i]));
-	/* Over, though its name says that it is within. */
+	/* Over the budget, although its name says otherwise. */
 	memset(self->l.allowance, 0, sizeof(self->l.allowance));
 	self->p.budget_w = 0.95 * w;
 	prior.first_w = (const double[]){ 0.2 * w, 0.5 * w, 5 * w };
@@ -253,7 +253,7 @@ TEST_F(learner, presets_are_measured_first)
 	ASSERT_LT(1, self->p.tries);
 	EXPECT_TRUE(jetwatt_mode_same(&first[1], &self->p.tried[0]));
 	EXPECT_TRUE(jetwatt_mode_same(&first[0], &self->p.tried[1]));
-	/* Room for the next one. */
+	/* Headroom for the next one. */
 	memset(self->l.allowance, 0, sizeof(self->l.allowance));
 	self->p.budget_w = 2 * w;
 	prior.first_w = (const double[]){ 0.5 * w, 1.8 * w, 4 * w };

@@ -84,7 +84,7 @@ TEST(setting_turns)
 	EXPECT_EQ(-EINVAL, parse("turns = /a /b 100ms /c\n"));
 	EXPECT_EQ(-EINVAL, parse("turns = /a /b 100W\n"));
 	EXPECT_EQ(-EINVAL, parse("turns = /a /b 0s\n"));
-	/* One would be held with the other. */
+	/* Freezing one would freeze the other. */
 	EXPECT_EQ(-EINVAL, parse("turns = /a /a/b 100ms\n"));
 	EXPECT_EQ(-EINVAL, parse("turns = /a/b /a 100ms\n"));
 	EXPECT_EQ(-EINVAL, parse("turns = /a /a 100ms\n"));
@@ -101,7 +101,7 @@ TEST(setting_with_hours)
 	EXPECT_EQ(30, jetwattd_policy_budget(&p, 6 * 60, ""));
 	EXPECT_EQ(20, jetwattd_policy_budget(&p, 12 * 60 + 30, ""));
 	EXPECT_EQ(30, jetwattd_policy_budget(&p, 13 * 60, ""));
-	/* They may meet, also at midnight. */
+	/* Ranges may touch, also at midnight. */
 	ASSERT_EQ(0, parse("hours = 22:00-24:00 15W\nhours = 0:00-6:00 10W\nhours = 06:00-22:00 20W\n"));
 	EXPECT_EQ(15, jetwattd_policy_budget(&p, 24 * 60 - 1, ""));
 	EXPECT_EQ(10, jetwattd_policy_budget(&p, 0, ""));

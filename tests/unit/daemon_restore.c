@@ -6,7 +6,7 @@
 #define jetwatt_clock_ns test_now
 #define sleep test_sleep
 unsigned int test_sleep(unsigned int seconds);
-/* What job.c calls beside what is tested. */
+/* Stubs for what job.c calls besides. */
 #pragma weak jetwatt_cgroup_of
 #pragma weak jetwatt_estimator_foretells
 #pragma weak jetwatt_keep_command
@@ -144,7 +144,7 @@ FIXTURE_TEARDOWN(restore)
 	tree_free(&self->t);
 }
 
-/* Write number @nr from now on, and @n - 1 after it, fail as a CPU's switch does. */
+/* Writes from number @nr on, @n of them, fail as a CPU's switch does. */
 static void refuse(struct tree *t, int nr, int n)
 {
 	t->fail_at = t->writes + nr;
@@ -169,14 +169,14 @@ TEST_F(restore, restore_is_retried_after_one_refusal)
 		ASSERT_EQ(jetwattd_put(&d->act, &low), 0);
 		d->doing = JETWATTD_IDLE;
 		refuse(&self->t, nr, 1);
-		/* A switch writes some knobs twice: then one that is refused once may not matter. */
+		/* A switch writes some knobs twice, so a single refusal may have no effect. */
 		if (!jetwattd_put_back(&d->act))
 			continue;
 		refused++;
 		EXPECT_EQ(d->doing, JETWATTD_RESTORING);
 		EXPECT_EQ(d->act.unrestored, refused);
 		EXPECT_TRUE(tree_saved(&self->t));
-		/* A second or two later. */
+		/* One or two seconds later. */
 		EXPECT_EQ(jetwattd_mind(&d->act), 0);
 		EXPECT_EQ(d->act.others, 0);
 		EXPECT_EQ(d->doing, JETWATTD_IDLE);
@@ -196,7 +196,7 @@ TEST_F(restore, restore_is_retried_for_a_long_time)
 	refuse(&self->t, 1, 1000);
 	for (int i = 0; i < 4; i++)
 		EXPECT_EQ(i ? jetwattd_mind(&d->act) : jetwattd_put_back(&d->act), -EIO);
-	/* It is said once, counted each time, and the state stays on disk. */
+	/* Reported once, counted each time; the saved state stays on disk. */
 	EXPECT_EQ(errors, 1);
 	EXPECT_EQ(d->act.unrestored, 4);
 	EXPECT_EQ(d->act.others, 0);
@@ -207,7 +207,7 @@ TEST_F(restore, restore_is_retried_for_a_long_time)
 	EXPECT_NE(strstr(text, "\"doing\": \"restoring\""), NULL) TH_LOG("%s", text);
 	EXPECT_NE(strstr(text, "\"restores_refused\": 4"), NULL);
 
-	/* Told to pause meanwhile: that is what it does once it is done. */
+	/* A pause command meanwhile: it pauses after the restore. */
 	d->pause = 1;
 	self->t.fail_at = 0;
 	EXPECT_EQ(jetwattd_mind(&d->act), 0);
@@ -228,7 +228,7 @@ TEST_F(restore, job_gets_its_mode_during_retries)
 	ASSERT_EQ(jetwattd_put(&d->act, &mid), 0);
 	EXPECT_EQ(jetwatt_board_verify(d->act.board, &mid, &e), 0);
 	EXPECT_EQ(d->act.others, 0);
-	/* From then on another process's change is one. */
+	/* From then on, another process's change counts as foreign. */
 	tree_put(&self->t, GPU "max_freq", "1300500000\n");
 	jetwattd_mind(&d->act);
 	EXPECT_EQ(d->act.others, 1);

@@ -12,7 +12,7 @@ static FILE *test_fopen(const char *path, const char *how);
 
 static unsigned long long started;
 
-/* /proc/PID/stat of a process with an odd name. */
+/* /proc/PID/stat of a process with an unusual name. */
 static FILE *test_fopen(const char *path, const char *how)
 {
 	static char line[256];
@@ -60,7 +60,7 @@ TEST(reused_pid_is_a_new_process)
 	EXPECT_EQ(1, seen->waits);
 	EXPECT_EQ(1, seen->opaque);
 	EXPECT_EQ(1, seen->serves);
-	/* Another one. */
+	/* Another process. */
 	started = 9000;
 	seen = waits(140);
 	EXPECT_EQ(1, seen->waits);

@@ -2,7 +2,7 @@
 /* The learner with a share of the job's time (learn-share). */
 #include "learner_plant.h"
 
-/* A job that is held for @seconds, and learned whenever that pays. */
+/* A job that is held for @seconds, and learned whenever that pays off. */
 static void hold_on(FIXTURE_DATA(learner) *self, double seconds)
 {
 	struct plant *p = &self->p;
@@ -21,7 +21,8 @@ static void hold_on(FIXTURE_DATA(learner) *self, double seconds)
 	}
 }
 
-/* By a share of its time: after two hours it has cost no more, and the mode is good. */
+/* Learning within a share of its time: after two hours the cost is below the share, and the mode is
+ * good. */
 static void shared(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *self, const struct jetwattd_prior *prior)
 {
 	for (double budget_w = 16; budget_w < 34; budget_w += 4) {
@@ -48,7 +49,7 @@ static void shared(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *sel
 		EXPECT_LE(lost_s, self->l.cost.lost_s);
 		EXPECT_GE(budget_w, watts(&self->p, &best(self)->mode));
 		EXPECT_GT(0.03, loss(self)) TH_LOG("%g W: %g", budget_w, loss(self));
-		/* It does not try for ever: what is left to gain is less than what it costs. */
+		/* It stops trying when the possible gain is less than the cost. */
 		EXPECT_GT(STEPS / 2, self->p.tries);
 	}
 }
@@ -87,7 +88,7 @@ TEST_F(learner, share_is_kept_when_the_job_changes)
 		lost_s = self->l.spent->lost_s;
 	}
 	EXPECT_LT(1200, self->l.spent->ran_s);
-	/* But for the step that uses it up. */
+	/* Except for the step that uses it up. */
 	EXPECT_GE(0.05 * self->l.spent->ran_s + 2 * EXACT_S, lost_s)
 		TH_LOG("%g of %g s", lost_s, self->l.spent->ran_s);
 }

@@ -67,7 +67,7 @@ TEST(every_state_can_be_entered_and_left)
 	}
 }
 
-/* The section of the manual, with its lines joined. */
+/* Return the section of the manual, with its lines joined. */
 static char *section(void)
 {
 	char *text = calloc(1, 1 << 16), line[1024], *p = text;
@@ -104,7 +104,7 @@ TEST(manual_has_the_same_table)
 		}
 		at += strlen(row);
 	}
-	/* And no other. */
+	/* And no others. */
 	EXPECT_EQ(NULL, strstr(at, ".TP"));
 	free(man);
 }

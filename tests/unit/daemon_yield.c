@@ -26,7 +26,7 @@ static void (*on_turn)(struct jetwattd_run *r);
 
 static void on_blind(void);
 
-/* The cap's thread may come first. */
+/* The cap's thread may be first. */
 int test_lock(pthread_mutex_t *lock)
 {
 	int err = pthread_mutex_lock(lock);
@@ -147,7 +147,7 @@ static void ends(struct jetwattd_run *r)
 	(void)r;
 	if (turns != 20)
 		return;
-	/* A zombie: its parent has not asked for it. */
+	/* A zombie: its parent has not waited for it. */
 	kill(it->job, SIGKILL);
 	waitid(P_PID, (id_t)it->job, &si, WEXITED | WNOWAIT);
 }
@@ -178,11 +178,11 @@ TEST_F(yield, idle_mode_does_not_undo_a_foreign_change)
 	jetwattd_stand_back(&self->run);
 	EXPECT_EQ(THEIRS_HZ, gpu());
 	EXPECT_FALSE(self->d.act.applied);
-	/* Nor does the end of a job that came afterwards. */
+	/* The end of a later job does not undo it either. */
 	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
 	jetwattd_idle(&self->run);
 	EXPECT_EQ(THEIRS_HZ, gpu());
-	/* Until jetwattd is told that the board is its own again. */
+	/* Until a command gives the board back to jetwattd. */
 	self->d.pause = 1;
 	turns = MOST - 1;
 	jetwattd_stand_back(&self->run);
@@ -206,7 +206,7 @@ TEST_F(yield, pause_lasts_until_resume)
 	EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
 }
 
-/* A pause while another process has the board: jetwattd takes the board again when it is resumed. */
+/* Paused while yielding: on resume jetwattd takes the board again. */
 static void pauses(struct jetwattd_run *r)
 {
 	if (turns == 5)

@@ -32,7 +32,7 @@ DIR *test_opendir(const char *path)
 	return NULL;
 }
 
-/* Of process TGID: 3 to 9 are files, 5 and every 40th from 40 to 400 events. */
+/* Process TGID: descriptors 3 to 9 are files; 5, and every 40th from 40 to 400, are events. */
 static int32_t kind(const struct jetwatt_files_request *r)
 {
 	if (r->tgid != TGID)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Training jobs as their waits would be seen, with the true bounds: many
- * shapes, drawn from a seed.
- */
+/* Simulated training jobs: their waits as the probe sees them, with the true bounds. Shapes are
+ * drawn from a seed. */
 #ifndef JETWATT_TESTS_JOBS_H
 #define JETWATT_TESTS_JOBS_H
 
@@ -17,35 +15,35 @@
 #define JOB_WAITS_MAX	40000
 
 /**
- * struct job_shape - what kind of job
+ * struct job_shape - shape of a job
  * @k: waits per minibatch
- * @cycle_ms: length of a minibatch
- * @load: share of the cycle that is the gap before the first wait
- * @inner: share of the cycle that is each other gap
+ * @cycle_ms: length of a minibatch, in ms
+ * @load: length of the gap before the first wait, as a share of the minibatch
+ * @inner: length of each other gap, as a share of the minibatch
  * @uneven: waits of a minibatch differ by up to this factor
- * @noise: relative, of every gap and wait
- * @accumulate: the optimizer runs every so many minibatches ...
- * @optimizer: ... and makes the last wait longer by this share of the cycle
- * @extra: ... or is one more wait
- * @eval_every, @eval_len, @eval_k: minibatches of training between evaluations,
- *	minibatches of one evaluation, its waits per minibatch
- * @stall: share of minibatches before which the loader stalls, @stall_by cycles
+ * @noise: relative standard deviation of every gap and wait
+ * @accumulate: number of minibatches between two runs of the optimizer ...
+ * @optimizer: ... by which the last wait is longer, as a share of the minibatch
+ * @extra: ... or which is an extra wait
+ * @eval_every, @eval_len, @eval_k: training minibatches between evaluations, minibatches of one
+ *	evaluation, its waits per minibatch
+ * @stall: share of minibatches before which the loader stalls, for @stall_by minibatches
  * @switch_every: minibatches between switches of the power mode
  * @lost: share of events that are lost
- * @threads: waits take turns in so many threads
- * @warm: the first minibatch takes this much longer
- * @beat: something else wakes up every so many waits and delays the next one ...
- * @beat_by: ... by up to this share of the cycle; its phase drifts
- * @drift: of the beat's rhythm, relative
- * @hidden: the GPU works on meanwhile: what is delayed waits less
- * @bunch: share of waits that last until the next one or two are done as well
- * @log_every: every so many minibatches one more wait: a value is fetched
- * @save_every, @save_waits: a checkpoint of several cycles with so many waits
- * @epoch_every, @epoch_by: the loader starts anew, for so many cycles
- * @resize_every: the batch size changes
- * @burst: a loss takes so many events in a row, 1 if 0
- * @told: losses are known from the records
- * @launches: launches are seen
+ * @threads: number of threads that wait alternately
+ * @warm: factor by which the first minibatch is longer
+ * @beat: number of waits between two disturbances, each of which delays a wait ...
+ * @beat_by: ... by up to this share of the minibatch; the phase drifts
+ * @drift: relative drift of the disturbances' period
+ * @hidden: the GPU continues meanwhile, so a delayed wait is shorter
+ * @bunch: share of waits that last until the next one or two have ended too
+ * @log_every: minibatches between extra waits that fetch a value
+ * @save_every, @save_waits: minibatches between checkpoints, waits of a checkpoint
+ * @epoch_every, @epoch_by: minibatches of an epoch, and length of the loader's restart, in minibatches
+ * @resize_every: minibatches between changes of the batch size
+ * @burst: number of consecutive events that are lost at once; 0: 1
+ * @told: the records report losses
+ * @launches: the records have launch times
  */
 struct job_shape {
 	const char *name;
@@ -73,7 +71,7 @@ struct job_truth {
 	uint64_t end_ns;
 	uint32_t tgid;
 	int eval, damaged;	/* its last wait was lost */
-	int other;		/* a checkpoint, no minibatch */
+	int other;		/* a checkpoint, not a minibatch */
 };
 
 struct job {
@@ -116,7 +114,7 @@ static void job_free(struct job *j)
 	free(j->truth);
 }
 
-/* Jitter that scales with the time, and a little that does not. */
+/* Jitter proportional to the time, and a small constant one. */
 static double job_jitter(uint64_t *seed, double ms, double noise)
 {
 	double v = ms * (1 + noise * job_normal(seed)) + 0.01 * fabs(job_normal(seed));
@@ -124,7 +122,7 @@ static double job_jitter(uint64_t *seed, double ms, double noise)
 	return v > 0.02 ? v : 0.02;
 }
 
-/* What a shape does not say: 80 ms, of which 8 % before the first wait, 2 % jitter. */
+/* Defaults: 80 ms, 8 % of that before the first wait, 2 % jitter. */
 static struct job_shape job_usual(struct job_shape h)
 {
 	h.cycle_ms = h.cycle_ms > 0 ? h.cycle_ms : 80;
@@ -136,10 +134,10 @@ static struct job_shape job_usual(struct job_shape h)
 	return h;
 }
 
-/* What goes on beside the job; draws of its own, so that the job stays the same. */
+/* Events beside the job, with random numbers of their own, so that the job stays the same. */
 struct job_beside {
 	uint64_t seed;
-	double phase, detune, swing, late;	/* late: by how much a wait was, ms */
+	double phase, detune, swing, late;	/* late: delay of a wait, in ms */
 };
 
 static struct job_beside job_beside(const struct job_shape *h, uint64_t seed)
@@ -152,7 +150,8 @@ static struct job_beside job_beside(const struct job_shape *h, uint64_t seed)
 	return d;
 }
 
-/* Delays a wait, or bunches it with those that follow. @cycle: of one minibatch now, ms. */
+/* Delay a wait, or bunch it with the following ones. @cycle: current length of a minibatch, in
+ * ms. */
 static void job_disturb(struct job_beside *d, const struct job_shape *h, double cycle, double *gap,
 			double *wait)
 {
@@ -170,7 +169,7 @@ static void job_disturb(struct job_beside *d, const struct job_shape *h, double 
 		}
 	}
 	if (d->late > 0) {
-		/* The GPU went on: this one is over before it begins, or sooner. */
+		/* The GPU has continued: this wait ends before it begins, or is shorter. */
 		double whole = *gap + *wait;
 
 		*gap = fmin(*gap, 0.05 * (1 + job_uniform(&d->seed)));
@@ -182,7 +181,7 @@ static void job_disturb(struct job_beside *d, const struct job_shape *h, double 
 	}
 }
 
-/* A job as it goes on. */
+/* State of a running job. */
 struct job_run {
 	struct job *j;
 	const struct job_shape *h;
@@ -190,10 +189,10 @@ struct job_run {
 	uint64_t seed;
 	struct job_beside beside;
 	double now;
-	int losing, lost;	/* events still to be lost; lost since the last one kept */
+	int losing, lost;	/* events still to lose; lost since the last kept one */
 };
 
-/* One wait. Return: it was lost. */
+/* Emit one wait. Return: it was lost. */
 static int job_wait(struct job_run *r, double gap, double wait, double cycle, int i)
 {
 	const struct job_shape *h = r->h;
@@ -228,7 +227,7 @@ static void job_end(struct job_run *r, int eval, int other, int lost)
 							  other };
 }
 
-/* Weights are copied out, tensor after tensor. */
+/* Weights are copied out, one tensor after the other. */
 static void job_save(struct job_run *r, double cycle)
 {
 	int lost = 0;
@@ -248,7 +247,7 @@ static void job_make(struct job *j, const struct job_shape *shape, uint32_t tgid
 	int since_eval = 0, in_eval = 0, n = 0;
 
 	r.beside = job_beside(h, seed);
-	/* The shares of the waits are the job's own: the same in every minibatch. */
+	/* The relative lengths of waits belong to the job: the same in every minibatch. */
 	for (int i = 0; i < 16; i++)
 		share[i] = 1 + (h->uneven - 1) * job_uniform(&r.seed);
 	if (h->uneven > 1 && h->k > 1) {
@@ -302,7 +301,7 @@ static void job_make(struct job *j, const struct job_shape *shape, uint32_t tgid
 	}
 }
 
-/* Any shape: what makes it hard is drawn from @z. @kind: which hardness. */
+/* Draw a shape from @z. @kind: which difficulty it has. */
 #define JOB_KINDS	16
 static struct job_shape job_draw(uint64_t *z, int kind)
 {

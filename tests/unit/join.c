@@ -19,7 +19,7 @@ static const struct jetwatt_rail rails[] = {
 	{ .id = 30, .shunt_uohm = 2000, .enabled = 0, .label = "OFF" },
 };
 
-/* A batch of two rails: shunt and bus each, two policies, GPU, EMC, cores, two zones. */
+/* A batch of two rails: shunt and bus voltage each, two policies, GPU, EMC, cores, two zones. */
 struct batch {
 	struct jetwatt_samples s;
 	uint64_t time_ns[8];
@@ -60,7 +60,7 @@ TEST(power_of_both_signs)
 	batch_init(&b, 7, 1, 1000, 1);
 	b.value[0][0] = 20480;		/* 10.24 A through 2 mOhm */
 	b.value[1][0] = 19000000;	/* 19 V */
-	b.value[2][0] = -40;		/* one step below zero, -8 mA through 5 mOhm */
+	b.value[2][0] = -40;		/* one LSB below zero, -8 mA through 5 mOhm */
 	b.value[3][0] = 5000000;
 	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 0, &p));
 	EXPECT_EQ(7, p.seq);
@@ -118,7 +118,7 @@ TEST(rotating_bus_voltages)
 	b.value[1][0] = b.value[1][2] = 10000000;
 	b.value[3][1] = 5000000;
 	b.value[1][4] = 20000000;
-	b.value[0][5] = NONE;	/* the chip failed in this tick */
+	b.value[0][5] = NONE;	/* the chip failed in this sample */
 	EXPECT_EQ(0, jetwatt_power_sample(&st, &b.s, 0, &p));
 	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 1, &p));
 	EXPECT_EQ(2, p.seq);
@@ -172,7 +172,7 @@ TEST(clocks_and_temperature)
 	b.value[8][0] = 12;
 	b.value[9][0] = -5000;
 	b.value[4][1] = 1190400;
-	b.value[5][1] = 0;		/* that policy has no clock now */
+	b.value[5][1] = 0;		/* that policy has no clock at this time */
 	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 0, &p));
 	EXPECT_EQ(12, p.clock.cores);
 	EXPECT_EQ(2201600, p.clock.cpu_khz);
@@ -186,7 +186,7 @@ TEST(clocks_and_temperature)
 	EXPECT_EQ(1300500000, p.clock.gpu_hz);
 }
 
-/* What the callbacks saw: 'p' or 's' and the time in ms. */
+/* Calls of the callbacks: 'p' or 's', and the time in ms. */
 struct seen {
 	char kind[4096];
 	uint64_t ms[4096];
@@ -255,7 +255,7 @@ TEST_F(join, samples_and_waits_are_ordered_by_time)
 	EXPECT_EQ(0, self->s->nr);	/* a wait may still come */
 	end(self->j, 1003);
 	end(self->j, 1006);
-	end(self->j, 1020);		/* by now 1010 can't come any more */
+	end(self->j, 1020);		/* 1010 can't come any more */
 	EXPECT_EQ(10, self->s->nr);
 	feed(self->j, 9, 0, 1008);
 	EXPECT_EQ(13, self->s->nr);
@@ -300,11 +300,11 @@ TEST_F(join, silent_stream_does_not_block_the_other)
 {
 	feed(self->j, 1, 0, 1000);
 	EXPECT_EQ(0, self->s->nr);
-	feed(self->j, 9, 0, 1100);	/* to 1107: 1007 and before may go */
+	feed(self->j, 9, 0, 1100);	/* up to 1107: 1007 and earlier may be delivered */
 	EXPECT_EQ(8, self->s->nr);
 	end(self->j, 1300);
 	end(self->j, 1301);
-	/* samples silent: all below 1201 */
+	/* no samples: all below 1201 are delivered */
 	EXPECT_EQ(16, self->s->nr);
 }
 

@@ -38,7 +38,7 @@ TEST(csv_column)
 	size_t len;
 	FILE *f;
 
-	/* No row has one: as it always was. */
+	/* No row has a value: the file has no such column. */
 	f = open_memstream(&text, &len);
 	ASSERT_EQ(jetwatt_csv_print(f, row, NULL, 2, 0), 0);
 	fclose(f);
@@ -138,7 +138,7 @@ TEST_F(db, database_column)
 	struct jetwatt_db_row row[] = { kept(0), kept(DLA_LOW), kept(DLA_HIGH) }, *back;
 	struct jetwatt_db_profile *p;
 
-	/* They differ in nothing else. */
+	/* The rows differ in nothing else. */
 	ASSERT_EQ(jetwatt_db_add(self->db, self->id, row, 3, &self->err), 3);
 	ASSERT_EQ(jetwatt_db_add(self->db, self->id, row, 3, &self->err), 0);
 	ASSERT_EQ(jetwatt_db_rows(self->db, self->id, &back, &self->err), 3);
@@ -188,7 +188,7 @@ TEST_F(db, database_of_the_previous_version)
 	ASSERT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), 0) TH_LOG("%s", self->err.why);
 	EXPECT_EQ(number(self->path, COLUMNS), 1);
 	ASSERT_EQ(jetwatt_db_add(self->db, self->id, row, 2, &self->err), 1);
-	/* And the older one goes on with it. */
+	/* The older jetwatt can still use it. */
 	run(self->path, "INSERT INTO measurement(key, workload, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w,"
 		" time_sd, power_sd, minibatches, span_s, settled, lost, when_ms, device)"
 		" VALUES('x', 1, 4, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 0, 1, '')");
@@ -197,7 +197,7 @@ TEST_F(db, database_of_the_previous_version)
 	free(back);
 }
 
-/* A job on the accelerator: the faster it is clocked, the less time and the more power. */
+/* A job on the accelerator: a higher clock takes less time and more power. */
 static struct jetwatt_row job(int i, int dla)
 {
 	struct jetwatt_row r = plain;
@@ -230,7 +230,7 @@ TEST(models_use_the_knob)
 	mode[0].dla_hz = DLA_LOW;
 	mode[1].dla_hz = DLA_HIGH;
 	ASSERT_EQ(jetwatt_fitted_predict(f, mode, NULL, 2, p), 0);
-	/* The rest of the mode is the same: the difference is the knob's. */
+	/* The other knobs are equal: the difference comes from this knob. */
 	EXPECT_GT(p[0].time_ms, 1.3 * p[1].time_ms);
 	EXPECT_LT(p[0].power_w, p[1].power_w - 1);
 
@@ -250,7 +250,7 @@ TEST(models_use_the_knob)
 	free(bytes);
 	jetwatt_fitted_free(f);
 
-	/* Without values of it a model is what it was. */
+	/* Without values, a model is unchanged. */
 	for (int i = 0; i < 24; i++)
 		row[i] = job(i, 0);
 	ASSERT_EQ(jetwatt_model_fit(&m, row, 24, 1), 0);

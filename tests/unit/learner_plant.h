@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The learner alone, for daemon_learner, daemon_drift and daemon_share. Cap and actuator are made up: a
- * board in virtual time whose power follows from the clocks of its mode, a cap that ends readings over the
- * budget, and knobs of which some refuse. There is no jetwattd, no sysfs and no clock here.
- */
+/* The learner alone, for daemon_learner, daemon_drift and daemon_share. Cap and actuator are
+ * simulated: a board in virtual time whose power follows from the clocks of its mode, a cap that
+ * aborts readings over the budget, and knobs of which some refuse. There is no jetwattd, no sysfs
+ * and no clock. */
 #ifndef TESTS_UNIT_LEARNER_PLANT_H
 #define TESTS_UNIT_LEARNER_PLANT_H
 
@@ -23,14 +22,20 @@
 #define STEPS		200
 #define KEY		"0123456789abcdef"
 
-/**
+/*
  * struct plant - job, board, cap and actuator
- * @gpu, @cpu, @base_w: of the job; @by, @by_w: factors of its time and power now
- * @change_ns: from then on the factor is @then
- * @now_ns: virtual time; @budget_w: of the cap
- * @refuse: share of the modes whose knobs refuse; @learn_s, @learn_j, @most, @share: of the policy
- * @tries, @checks: steps; @overs: of those, the cap stepped down; @most_w: power of the highest one
- * @tried: modes, in order; @stored, @drifts: news
+ * @gpu, @cpu, @base_w: of the job
+ * @by, @by_w: current factors of its time and power
+ * @change_ns: time from which the factor is @then
+ * @now_ns: virtual time
+ * @budget_w: budget of the cap
+ * @refuse: share of the modes whose knobs refuse
+ * @learn_s, @learn_j, @most, @share: of the policy
+ * @tries, @checks: number of steps
+ * @overs: number of steps in which the cap stepped down
+ * @most_w: highest power of those
+ * @tried: modes, in order
+ * @stored, @drifts: number of events
  */
 struct plant {
 	double gpu, cpu, base_w, by, by_w, then, budget_w, refuse, learn_s, learn_j, share, most_w;
@@ -92,7 +97,7 @@ static inline struct jetwattd_terms terms(const struct plant *p)
 					.now_ns = p->now_ns, .most = p->most, .learn_s = p->learn_s, .learn_j = p->learn_j, .share = p->share };
 }
 
-/* Does a knob refuse the mode? Always the same ones. */
+/* Check whether a knob refuses the mode; deterministic. */
 static inline int refuses(const struct plant *p, const struct jetwatt_mode *m)
 {
 	return (m->gpu_hz / 1000 * 31 + m->cpu_khz * 17 + m->cores * 7919) * 2654435761u % 1000 < p->refuse * 1000;
@@ -108,7 +113,7 @@ static inline void measure(struct plant *p, const struct jetwatt_mode *m, double
 					   .power_w = noise(p) * watts(p, m), .time_sd = sd, .power_sd = sd };
 }
 
-/* Switch and measure: what the actuator and the cap would make of it. */
+/* Switch and measure, as the actuator and the cap would. */
 static inline enum jetwattd_outcome try(FIXTURE_DATA(learner) *self, const struct jetwattd_step *step)
 {
 	struct jetwattd_learner *l = &self->l;
@@ -135,7 +140,7 @@ static inline enum jetwattd_outcome try(FIXTURE_DATA(learner) *self, const struc
 	return JETWATTD_MEASURED;
 }
 
-/* The loop: one step. Return: 0: there is no more to learn; -1: the learning was ended. */
+/* One step of the loop. Return: 0: the search has ended; -1: it was aborted. */
 static inline int step(FIXTURE_DATA(learner) *self)
 {
 	struct jetwattd_terms t = terms(&self->p);
@@ -185,7 +190,7 @@ static const struct jetwatt_row *best(FIXTURE_DATA(learner) *self)
 	return jetwattd_learner_within(&self->l, terms(&self->p).limit_w, NULL);
 }
 
-/* How much slower is the mode that was found than the fastest one that can be had within the limit? */
+/* Return how much slower the chosen mode is than the fastest possible one within the limit. */
 static inline double loss(FIXTURE_DATA(learner) *self)
 {
 	const struct jetwatt_row *found = best(self);
