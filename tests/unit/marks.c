@@ -138,7 +138,7 @@ TEST_F(way, pairs_nest)
 	EXPECT_EQ(-EINVAL, jetwatt_mark_begin(""));
 	EXPECT_EQ(-EINVAL, jetwatt_mark_begin(NULL));
 	after = now();
-	/* begins of their own, so that what was drawn up to them can be noted */
+	/* Begin marks are events of their own, so that the energy up to them can be recorded. */
 	ASSERT_EQ(5, jetwatt_probe_dispatch(self->probe));
 	EXPECT_EQ(JETWATT_SYNC_MARK_BEGIN, self->heard.s[0].call);
 	EXPECT_EQ(JETWATT_SYNC_MARK_BEGIN, self->heard.s[1].call);
@@ -169,7 +169,7 @@ TEST_F(way, marks_written_by_hand)
 	ASSERT_EQ(8, write(self->fd[1], "a b c d\n", 8));
 	ASSERT_EQ(3, jetwatt_probe_dispatch(self->probe));
 	EXPECT_EQ(getpid(), (pid_t)self->heard.s[0].tgid);
-	/* an end of nothing, and nonsense */
+	/* an end without a begin, and a malformed line */
 	EXPECT_EQ(2, jetwatt_probe_lost(self->probe));
 }
 

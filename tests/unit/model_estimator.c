@@ -12,7 +12,7 @@
 
 static struct jetwatt_row row[MODES];
 
-/* Log-linear in each knob, with a few percent that no neighbour shares. */
+/* Log-linear in each knob, with a few percent of noise per mode. */
 static void board(void)
 {
 	uint64_t s = 5;
@@ -90,8 +90,8 @@ FIXTURE_TEARDOWN(any)
 	jetwatt_estimator_forget(&self->by);
 }
 
-/* Errors are within the spreads about as often as 95 % intervals promise, and the spreads do
- * not buy that by being wide beyond all reason. */
+/* Errors are within the uncertainty about as often as 95 % intervals state, and the uncertainty is
+ * not unreasonably wide. */
 TEST_F_TIMEOUT(any, spreads_cover, 240)
 {
 	struct jetwatt_prediction p[MODES];
@@ -119,7 +119,7 @@ TEST_F_TIMEOUT(any, spreads_cover, 240)
 	jetwatt_fitted_free(f);
 }
 
-/* The order of the rows is the caller's business. */
+/* The order of the rows may be any. */
 TEST_F_TIMEOUT(any, knows_no_order, 240)
 {
 	struct jetwatt_row turned[SEEN];
@@ -139,8 +139,8 @@ TEST_F_TIMEOUT(any, knows_no_order, 240)
 	jetwatt_fitted_free(b);
 }
 
-/* A search for a budget by it finds a mode that few are faster than, and one without a budget
- * measures modes all over the board, each once. */
+/* With a budget, the search finds a mode that few others beat. Without one, it measures modes all
+ * over the board, each once. */
 TEST_F_TIMEOUT(any, a_search_goes_by_it, 300)
 {
 	struct jetwatt_mode mode[MODES];
@@ -176,7 +176,7 @@ TEST_F_TIMEOUT(any, a_search_goes_by_it, 300)
 	EXPECT_EQ(12, cores);
 }
 
-/* The model of a strategy's view, which grows by a refit where the predictor knows one. */
+/* The model of a search strategy, which adds rows by a refit if the predictor supports it. */
 TEST_F_TIMEOUT(any, refit, 240)
 {
 	struct jetwatt_prediction p;
@@ -193,8 +193,8 @@ TEST_F_TIMEOUT(any, refit, 240)
 	jetwatt_fitted_free(all);
 }
 
-/* The mean of the logarithms of time, and of power: so simple that cross-validation can be
- * done by hand. */
+/* A predictor that returns the mean of the logarithms of time and power, so that cross-validation
+ * can be computed by hand. */
 struct flat {
 	double time, power;
 };
@@ -273,7 +273,7 @@ TEST(readings_of_a_mode_are_in_one_fold)
 	r[2].time_ms = r[3].time_ms = M_E * r[0].time_ms;
 	ASSERT_EQ(0, jetwatt_estimator_fit(&f, &by, r, 4, 0, 1));
 	ASSERT_EQ(0, jetwatt_fitted_predict(f, &row[2].mode, NULL, 1, &p));
-	/* Four errors of 1, and fits half a unit either side of their mean. */
+	/* Four errors of 1; the fits lie half a unit on either side of their mean. */
 	EXPECT_LT(fabs(p.time_sd / sqrt((2 * 0.01 + 4) / 6 + 0.25) - 1), 1e-9);
 	jetwatt_fitted_free(f);
 }
@@ -327,7 +327,7 @@ TEST(unsupported_operations_are_refused)
 	for (size_t i = 0; i < n; i++)
 		mode[i] = row[i].mode;
 	ASSERT_EQ(0, jetwatt_fitted_predict(f, mode, NULL, n, p));
-	/* What a step changes can be told from predictions alone, what binds cannot. */
+	/* The effect of one level follows from predictions alone; the bottleneck does not. */
 	ASSERT_EQ(0, jetwatt_explain(f, mode, p, n, n / 2, &e));
 	EXPECT_FALSE(e.parts);
 	EXPECT_LT(3, e.steps);

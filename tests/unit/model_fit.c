@@ -10,7 +10,7 @@ struct error {
 	double time, power, cover_time, cover_power;
 };
 
-/* Mean absolute relative error over all rows from @k random ones of them. */
+/* Mean absolute relative error over all rows, fitted to @k random ones. */
 static int error_at(const struct jetwatt_row *row, size_t n, size_t k, uint64_t seed,
 		    struct error *e)
 {
@@ -110,20 +110,20 @@ TEST(tolerates_duplicates_contradictions_and_one_level)
 
 	for (int i = 0; i < 12; i++)
 		row[i] = some_row(&s);
-	/* The same mode, three answers. */
+	/* The same mode with three different results. */
 	row[1].mode = row[2].mode = row[0].mode;
 	row[1].time_ms = 3 * row[0].time_ms;
 	row[2].power_w = row[0].power_w / 4;
 	ASSERT_EQ(0, jetwatt_model_fit(&m, row, 12, 1));
 	EXPECT_TRUE(usable(m, &row[7].mode));
 	jetwatt_model_free(m);
-	/* All rows one row. */
+	/* All rows are the same row. */
 	for (int i = 1; i < 12; i++)
 		row[i] = row[0];
 	ASSERT_EQ(0, jetwatt_model_fit(&m, row, 12, 1));
 	EXPECT_TRUE(usable(m, &row[0].mode));
 	jetwatt_model_free(m);
-	/* Constant figures over modes that differ. */
+	/* Constant time and power over different modes. */
 	for (int i = 0; i < 12; i++) {
 		row[i] = some_row(&s);
 		row[i].mode.emc_hz = 2133000000;
@@ -133,7 +133,7 @@ TEST(tolerates_duplicates_contradictions_and_one_level)
 	ASSERT_EQ(0, jetwatt_model_fit(&m, row, 12, 1));
 	EXPECT_TRUE(usable(m, &row[5].mode));
 	jetwatt_model_free(m);
-	/* Extremes of scale. */
+	/* Extreme scales. */
 	for (int i = 0; i < 12; i++) {
 		row[i] = some_row(&s);
 		row[i].time_ms *= i % 2 ? 1e9 : 1e-9;
@@ -170,8 +170,8 @@ FIXTURE(big) { int none; };
 FIXTURE_SETUP(big) { self->none = 0; }
 FIXTURE_TEARDOWN(big) { self->none = 0; }
 
-/* More than any board has modes, in seconds and in little more than their own room; where
- * every access is checked and the machine is busy it takes longer. */
+/* More modes than any board has, in seconds and with little more memory than the rows; slower with
+ * sanitizers on a busy machine. */
 TEST_F_TIMEOUT(big, a_million_rows, 200)
 {
 	size_t n = 1000000;
@@ -258,7 +258,7 @@ TEST(predicts_simulated_boards)
 		world_make(&world, w, w % 2);
 		n = world_rows(&world, &row, 0, w);
 		ASSERT_LT(0, n);
-		/* Every seventh row: the same grid, thinner. */
+		/* Every seventh row: the same grid, thinned. */
 		for (long i = 0; i < n / 7; i++)
 			row[i] = row[i * 7];
 		ASSERT_EQ(0, error_at(row, n / 7, 20, w, &e));
@@ -301,7 +301,7 @@ TEST(predicts_measured_boards)
 		}
 		TH_LOG("%s: 20 random modes: time %.1f %%, power %.1f %%", file[f], 100 * sum.time,
 		       100 * sum.power);
-		/* Half of the floor of a plain process on the same files. */
+		/* Half of the lowest error of a plain Gaussian process on the same files. */
 		EXPECT_LT(sum.time, 0.08);
 		EXPECT_LT(sum.power, 0.05);
 		free(row);

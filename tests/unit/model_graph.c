@@ -29,7 +29,7 @@ FIXTURE_TEARDOWN(net)
 	jetwatt_graph_free(&self->graph);
 }
 
-/* Reads what was written; the file lies in memory of its exact size. */
+/* Read the written file; it is in a buffer of its exact size. */
 static int load(FIXTURE_DATA(net) *self)
 {
 	struct jetwatt_onnx_error e;
@@ -46,7 +46,7 @@ static int load(FIXTURE_DATA(net) *self)
 	return err ? err : jetwatt_graph_work(&self->graph, &self->work, &self->n);
 }
 
-/* "1x8x3": the size of @name; "": not known. */
+/* "1x8x3": dimensions of @name; "": not known. */
 static const char *size(const struct jetwatt_graph *g, const char *name)
 {
 	static char buf[128];
@@ -86,7 +86,7 @@ TEST_F(net, convolution)
 	ASSERT_EQ(4, self->n);
 	EXPECT_STREQ("1x6x5x5", size(&self->graph, "c"));
 	EXPECT_STREQ("1x6x2x2", size(&self->graph, "p"));
-	/* 150 outputs, 2 channels a group, 9 taps, and a bias. */
+	/* 150 outputs, 2 channels per group, 9 taps, and a bias. */
 	EXPECT_EQ(2 * 150 * 2 * 9 + 150, self->work[0].flop);
 	EXPECT_EQ(4 * (6 * 2 * 9 + 6), self->work[0].param_bytes);
 	EXPECT_EQ(4 * (4 * 90 + 150), self->work[0].bytes);
@@ -139,11 +139,11 @@ TEST_F(net, products_and_recurrence)
 	EXPECT_STREQ("35x2x7", size(&self->graph, "p"));
 	EXPECT_STREQ("70x9", size(&self->graph, "o"));
 	ASSERT_EQ(3, self->n);
-	/* 70 items and steps; 4 gates of 30 units; 30 of work in each unit. */
+	/* 70 items and steps; 4 gates of 30 units; 30 operations in each unit. */
 	EXPECT_EQ(2 * 70 * (4 * 20 * 30 + 4 * 30 * 30) + 70 * 30 * 30, self->work[0].flop);
 	EXPECT_EQ(2 * 35 * 2 * 7 * 30, self->work[1].flop);
 	EXPECT_EQ(2 * 70 * 9 * 7, self->work[2].flop);
-	/* Steps come first: a minibatch is two. */
+	/* Steps are the first dimension: the minibatch size is 2. */
 	EXPECT_EQ(2, jetwatt_graph_batch(&self->graph));
 }
 
@@ -204,7 +204,7 @@ TEST_F(net, views_and_slices)
 	EXPECT_STREQ("2x10x8x8", size(&self->graph, "c"));
 	EXPECT_STREQ("12x64", size(&self->graph, "f"));
 	EXPECT_STREQ("2x6", size(&self->graph, "m"));
-	/* Of a table only what is asked for moves. */
+	/* Only the requested rows of a table are moved. */
 	EXPECT_EQ(4 * 2 * 2 * 3 * 64 + 8 * 3, self->work[1].bytes);
 	EXPECT_EQ(7 * 768, self->work[self->n - 1].flop);
 }
@@ -234,7 +234,7 @@ TEST_F(net, subgraphs)
 	struct out *g = &self->g, light = { NULL, 0 }, heavy = { NULL, 0 }, body = { NULL, 0 };
 	struct out both = { NULL, 0 }, a = { NULL, 0 };
 
-	/* y = if c: relu(x) else x x'; then ten turns of x = x w. */
+	/* y = c ? relu(x) : x x'; then ten iterations of x = x w. */
 	out_node(&light, "Relu", "x", "l", "");
 	out_value(&light, 12, "l", "16,16");
 	out_node(&heavy, "MatMul", "x,x", "h", "");
@@ -298,7 +298,7 @@ TEST_F(net, functions_of_the_file)
 		EXPECT_EQ(JETWATT_GRAPH_SURE, self->work[i].doubt);
 		flop += self->work[i].flop;
 	}
-	/* 3 x 3 without strides, 2 x 2 with, and what is below zero. */
+	/* 3 x 3 without strides, 2 x 2 with strides, and clipping at zero. */
 	EXPECT_EQ(8 * (14 * 14 * (8 + 1) + 7 * 7 * (3 + 1 + 1)), flop);
 }
 

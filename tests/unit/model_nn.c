@@ -16,7 +16,7 @@
 
 static const struct jetwatt_nn_scale scales[] = { { 3, 0.5, 1 }, { 40, 9, 0 } };
 
-/* The network again: one row, no BLAS, doubles. */
+/* Reference implementation of the network: one row, no BLAS, double precision. */
 static double twin_output(const struct jetwatt_nn *nn, const double *p, const float *x)
 {
 	double a[256], b[256];
@@ -113,7 +113,7 @@ TEST(outputs_and_gradients_equal_the_reference)
 			size_t lo = jetwatt_nn_offset(&f.nn, l), hi = jetwatt_nn_offset(&f.nn, l + 1);
 
 			for (int i = 0; i < 40; i++) {
-				/* The last ones are biases. */
+				/* The last parameters are biases. */
 				size_t at = i < 30 ? lo + (size_t)(jetwatt_random_unit(&seed) * (hi - lo)) :
 						     hi - 1 - (i - 30) % f.nn.width[l + 1];
 				double keep = f.p[at], h = 1e-6, up, down;
@@ -229,7 +229,7 @@ static struct jetwatt_row some_row(uint64_t *s)
 	};
 }
 
-/* Each on its own: they train, and a test has half a minute. */
+/* Each predictor is a test of its own, because training is slow and a test has 30 s. */
 FIXTURE(method)
 {
 	const struct jetwatt_predictor *m;
@@ -273,7 +273,7 @@ FIXTURE_TEARDOWN(method)
 		self->m->prior_free(self->prior);
 }
 
-/* Two trainings under sanitizers. */
+/* Two trainings with sanitizers. */
 TEST_F_TIMEOUT(method, knows_no_order, 120)
 {
 	const struct jetwatt_predictor *m = self->m;
@@ -308,7 +308,7 @@ TEST_F(method, refuses_bad_rows)
 		EXPECT_EQ(NULL, a);
 		self->row[3].power_w = keep;
 	}
-	/* None at all are enough only for who knows what to expect. */
+	/* No rows are enough only for a predictor with a reference. */
 	self->in.sample.n = 0;
 	if (self->m->foresees && self->m->foresees(self->in.prior, &self->in.most, &self->in.most)) {
 		EXPECT_EQ(0, self->m->fit(&a, &self->in));

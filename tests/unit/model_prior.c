@@ -8,7 +8,7 @@
 
 #define FEW	5
 
-/* A board and two workloads on it: the second does other work of the same kinds. */
+/* A board and two workloads: the second has other amounts of the same kinds of work. */
 static long two_on_a_board(uint64_t seed, struct jetwatt_row **first, struct jetwatt_row **second)
 {
 	struct world w;
@@ -23,7 +23,7 @@ static long two_on_a_board(uint64_t seed, struct jetwatt_row **first, struct jet
 	return n < 0 ? n : world_rows(&w, second, 0, seed);
 }
 
-/* From some sixty rows all over: more of them make a reference no better, only slower. */
+/* From about sixty rows all over the grid: more rows only make a reference slower. */
 static struct jetwatt_prior *learnt(struct jetwatt_row *row, long n)
 {
 	struct jetwatt_prior *p;
@@ -97,7 +97,7 @@ TEST(invalid_references_are_refused)
 	EXPECT_EQ(NULL, p);
 }
 
-/* Launches per minibatch, work and bytes per item: no form of ours, a maximum. */
+/* Launches per minibatch, work and bytes per item: a maximum, which no parametric mean has. */
 static struct jetwatt_row served(uint64_t *s)
 {
 	static const uint32_t size[] = { 1, 4, 16, 32, 64 };

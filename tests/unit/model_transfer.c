@@ -12,11 +12,11 @@
 #define REFS	3
 #define ROWS	60
 #define SEEDS	4
-/* Of the board's thousands of modes, those that are looked at. */
+/* Number of the board's thousands of modes that are used. */
 #define MODES	400
 #define FEW	2
 
-/* Workloads of one board that do other work of the same kinds. */
+/* Workloads of one board with other amounts of the same kinds of work. */
 static long workload(const struct world *board, int which, uint64_t seed, struct jetwatt_row **row)
 {
 	struct world w = *board;
@@ -28,7 +28,7 @@ static long workload(const struct world *board, int which, uint64_t seed, struct
 	return world_rows(&w, row, 0, seed);
 }
 
-/* An even part of @n rows comes first, @most of them. Return: how many. */
+/* Move an even selection of @n rows to the front, @most of them. Return: number of rows moved. */
 static size_t thin(struct jetwatt_row *row, long n, long most)
 {
 	long step = n / most;
@@ -38,7 +38,7 @@ static size_t thin(struct jetwatt_row *row, long n, long most)
 	return (size_t)most;
 }
 
-/* Times and powers change places: no workload has such. */
+/* Swap times and powers: no real workload is like that. */
 static void shuffle(struct jetwatt_row *row, size_t n)
 {
 	uint64_t rng = 17;
@@ -52,9 +52,7 @@ static void shuffle(struct jetwatt_row *row, size_t n)
 	}
 }
 
-/**
- * struct job - a board's new workload, and what is known of others
- */
+/* struct job - a new workload of a board, and the data of other workloads */
 struct job {
 	struct jetwatt_row *row, *ref[REFS];
 	struct jetwatt_mode *mode;
@@ -97,7 +95,7 @@ static void job_close(struct job *j)
 	free(j->row);
 }
 
-/* Mean relative error of time, its level aside, and of power; @n rows are known. */
+/* Mean relative errors of time (without its level) and power, with @n known rows. */
 static int errors(struct job *j, size_t n, double *time, double *power)
 {
 	struct jetwatt_prediction *p = malloc((size_t)j->n * sizeof(*p));
@@ -147,7 +145,7 @@ TEST(first_modes_are_predicted)
 	EXPECT_LT(power[FEW], 0.7 * alone[1]);
 }
 
-/* The fastest within @budget of those that a search of @most modes has measured. */
+/* The fastest mode within @budget among those that a search of @most modes has measured. */
 static double searched(struct job *j, double budget, size_t most, double *worst)
 {
 	struct jetwatt_row got[16];

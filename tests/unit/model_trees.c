@@ -11,7 +11,7 @@
 
 static struct jetwatt_row row[MODES];
 
-/* Power laws of three knobs; with @step above 0.9 GHz of the GPU's clock another factor. */
+/* Power laws of three knobs; with @step, times another factor above 0.9 GHz of the GPU clock. */
 static size_t made(double step)
 {
 	size_t n = 0;
@@ -30,7 +30,7 @@ static size_t made(double step)
 	return n;
 }
 
-/* Mean error of the logarithms of time over the modes that were not among every @nth. */
+/* Mean error of the logarithms of time over the modes that were not every @nth. */
 static double error(const struct jetwatt_row *seen, size_t k, size_t n, size_t nth, int batch)
 {
 	struct jetwatt_predictor_input in = { .sample = { seen, NULL, k }, .seed = 1 };
@@ -114,7 +114,7 @@ TEST(leaves_have_enough_rows)
 		t.y[i] = log(seen[i].time_ms) - 4;
 		most = fmax(most, fabs(t.y[i]));
 	}
-	/* The lowest mode alone in a corner would be the best leaf of all. */
+	/* The lowest mode alone in a leaf would fit best. */
 	t.y[0] = most = 100;
 	trees_grow(&t, &tree);
 	for (size_t i = 0; i < k; i++) {

@@ -10,7 +10,7 @@
 
 #define FEW	3
 
-/* Rows of a made-up workload, and what another board of the kind measured in some of its modes. */
+/* Rows of a simulated workload, and what another board of the same kind measured in some modes. */
 static long elsewhere(uint64_t seed, double slow, double hot, struct jetwatt_row **here,
 		      struct jetwatt_row **there, size_t *nr)
 {
@@ -31,7 +31,7 @@ static long elsewhere(uint64_t seed, double slow, double hot, struct jetwatt_row
 	return n;
 }
 
-/* From @few rows here: mean relative errors of time and power. */
+/* With @few rows of this board: mean relative errors of time and power. */
 static void errors(const struct jetwatt_row *row, long n, int few, const struct jetwatt_prior *prior,
 		   double *time, double *power)
 {
@@ -163,7 +163,7 @@ TEST(local_rows_take_precedence)
 	long n = elsewhere(6, 1, 1, &here, &there, &nr);
 
 	ASSERT_GT(n, 0);
-	/* In this one mode this board is not like the others. */
+	/* In this mode, this board differs from the others. */
 	there[nr / 2] = here[n / 2];
 	there[nr / 2].time_ms *= 1.1;
 	few[0] = here[n / 2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Networks by hand, as ONNX files in memory. */
+/* Builds networks as ONNX files in memory. */
 #ifndef TESTS_ONNX_FILE_H
 #define TESTS_ONNX_FILE_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message being written. */
+/* A message that is being written. */
 struct out {
 	unsigned char *b;
 	size_t n;
@@ -49,7 +49,7 @@ static inline void out_text(struct out *o, int field, const char *s)
 	out_bytes(o, field, s, strlen(s));
 }
 
-/* @inner as a field of @o; it is used up. */
+/* Append @inner as a field of @o, and free @inner. */
 static inline void out_message(struct out *o, int field, struct out *inner)
 {
 	out_bytes(o, field, inner->b ? inner->b : (const void *)"", inner->n);
@@ -68,7 +68,8 @@ static inline void out_words(struct out *o, int field, const char *words)
 	}
 }
 
-/* Attributes of the next node: "axis=1 pads=1,1,1,1 mode=linear"; "axis=@a": the caller's a. */
+/* Attributes of the next node: "axis=1 pads=1,1,1,1 mode=linear"; "axis=@a" refers to the caller's
+ * a. */
 static inline void out_attrs(struct out *node, const char *text)
 {
 	char copy[256], *save, *word;
@@ -94,7 +95,7 @@ static inline void out_attrs(struct out *node, const char *text)
 	}
 }
 
-/* @body: a graph for attribute @name; NULL: none. */
+/* @body: graph of the attribute @name; NULL: none. */
 static inline void out_node_with(struct out *g, const char *op, const char *in, const char *made,
 				 const char *attrs, const char *name, struct out *body)
 {
@@ -118,7 +119,7 @@ static inline void out_node(struct out *g, const char *op, const char *in, const
 	out_node_with(g, op, in, made, attrs, NULL, NULL);
 }
 
-/* Weights of type @type (1: float, 7: int64), of which nothing is stored but @value. */
+/* Weights of type @type (1: float, 7: int64) without data, except @value. */
 static inline void out_weight(struct out *g, const char *name, int type, const char *dims,
 			      const int64_t *value, int n)
 {
@@ -134,7 +135,7 @@ static inline void out_weight(struct out *g, const char *name, int type, const c
 	out_message(g, 5, &t);
 }
 
-/* Field @field: 11: an input, 12: an output. A size that is no number is a name. */
+/* Field @field: 11: an input, 12: an output. A size that is not a number is a name. */
 static inline void out_value(struct out *g, int field, const char *name, const char *dims)
 {
 	struct out v = { NULL, 0 }, type = { NULL, 0 }, tensor = { NULL, 0 }, shape = { NULL, 0 };
@@ -158,7 +159,7 @@ static inline void out_value(struct out *g, int field, const char *name, const c
 	out_message(g, field, &v);
 }
 
-/* Function @name of domain "own": its nodes are in @nodes, as a graph's, and used up. */
+/* Function @name of domain "own": its nodes are in @nodes, as those of a graph; frees @nodes. */
 static inline struct out out_function(const char *name, const char *in, const char *made, struct out *nodes)
 {
 	struct out fn = { NULL, 0 };
@@ -166,7 +167,7 @@ static inline struct out out_function(const char *name, const char *in, const ch
 	out_text(&fn, 1, name);
 	out_words(&fn, 4, in);
 	out_words(&fn, 5, made);
-	/* Nodes of a graph are field 1: here they are field 7. */
+	/* Nodes are field 1 of a graph, but field 7 of a function. */
 	for (size_t at = 0; at < nodes->n;) {
 		size_t len = 0;
 		int shift = 0;
@@ -183,7 +184,7 @@ static inline struct out out_function(const char *name, const char *in, const ch
 	return fn;
 }
 
-/* A node that calls one. */
+/* A node that calls a function. */
 static inline void out_call(struct out *g, const char *name, const char *in, const char *made,
 			    const char *attrs)
 {
@@ -197,7 +198,7 @@ static inline void out_call(struct out *g, const char *name, const char *in, con
 	out_message(g, 1, &n);
 }
 
-/* The file; @g is used up. */
+/* Write the file; frees @g. */
 static inline struct out out_model(struct out *g)
 {
 	struct out m = { NULL, 0 };

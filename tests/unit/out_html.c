@@ -10,8 +10,8 @@
 
 #define DEPTH 32
 
-/* Are all tags closed in order and all attributes quoted? 0, or the offset at
- * which they are not. Style sheets are taken as they are. */
+/* Check that all tags are closed in order and all attributes quoted; style sheets are skipped.
+ * Return: 0, or the offset of the error. */
 static long unbalanced(const char *page)
 {
 	char open[DEPTH][16];
@@ -124,7 +124,7 @@ TEST(full_page)
 	EXPECT_EQ(2, count(page, "<svg"));
 	EXPECT_EQ(20, count(page, "<circle class='measured'"));
 	EXPECT_EQ(2, count(page, "budget 25 W</text>"));
-	/* nothing that a browser would fetch */
+	/* nothing that a browser would download */
 	EXPECT_EQ(NULL, strstr(page, "http"));
 	EXPECT_EQ(NULL, strstr(page, "src="));
 	EXPECT_EQ(NULL, strstr(page, "url("));

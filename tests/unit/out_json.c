@@ -75,13 +75,13 @@ TEST_F(doc, numbers)
 	ASSERT_STREQ("[0.1,null,null,1e+300]\n", self->text);
 }
 
-/* A locale with a decimal comma, made for the test from the sources of package locales. */
+/* A locale with a decimal comma, built for the test from the sources of package locales. */
 static bool comma(const char *dir)
 {
 	char command[256];
 
 	snprintf(command, sizeof(command), "localedef -f UTF-8 -i de_DE %s/de_DE.UTF-8 > /dev/null 2>&1", dir);
-	/* Its status tells of warnings as well. */
+	/* Its exit status is not 0 for warnings too. */
 	if (system(command))
 		fprintf(stderr, "# %s: not without complaints\n", command);
 	return !setenv("LOCPATH", dir, 1) && setlocale(LC_NUMERIC, "de_DE.UTF-8");

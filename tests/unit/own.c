@@ -24,7 +24,7 @@ static void tell(const struct jetwatt_sync *s, void *arg)
 	self->told[self->nr++ % 1024] = *s;
 }
 
-/* A wait that lasts a millisecond. Return: waits reported by it. */
+/* A wait of one millisecond. Return: number of waits that it caused to be reported. */
 static size_t wait_at(FIXTURE_DATA(own) *self, uint32_t tgid, uint32_t call, uint64_t exit_ns)
 {
 	struct jetwatt_sync s = { .enter_ns = exit_ns - MS, .exit_ns = exit_ns, .tgid = tgid,
@@ -44,7 +44,7 @@ static size_t add(FIXTURE_DATA(own) *self, uint32_t tgid, uint32_t call, int n)
 	return told;
 }
 
-/* Return: waits reported. */
+/* Return: number of reported waits. */
 static size_t until(FIXTURE_DATA(own) *self, uint64_t now)
 {
 	size_t before = self->nr;
@@ -73,7 +73,7 @@ TEST_F(own, own_waits_suppress_helper_waits)
 	}
 	EXPECT_EQ(0, until(self, UINT64_MAX));
 	EXPECT_EQ(5001 * 20, self->own.dropped);
-	/* of another process nothing is known yet */
+	/* another process is not decided yet */
 	EXPECT_EQ(0, add(self, 8, JETWATT_SYNC_HELPER, 20));
 	EXPECT_EQ(20, until(self, UINT64_MAX));
 }
@@ -99,7 +99,7 @@ TEST_F(own, helper_waits_are_released_after_a_delay)
 	EXPECT_EQ(0, wait_at(self, 8, JETWATT_SYNC_HELPER, 60 * MS));
 	EXPECT_EQ(10 * MS + hold, jetwatt_own_release(&self->own, 10 * MS + hold - 1, tell, self));
 	EXPECT_EQ(0, self->nr);
-	/* with the first all others of that process: it is decided */
+	/* with the first, all others of that process are reported: it is decided */
 	EXPECT_EQ(60 * MS + hold, jetwatt_own_release(&self->own, 10 * MS + hold, tell, self));
 	ASSERT_EQ(5, self->nr);
 	for (t = 0; t < 5; t++) {
@@ -126,7 +126,7 @@ TEST_F(own, number_of_delayed_waits_is_bounded)
 	EXPECT_EQ(JETWATT_OWN_HELD + 1, wait_at(self, 8, JETWATT_SYNC_HELPER, 301 * MS));
 	EXPECT_EQ(301 * MS, self->told[JETWATT_OWN_HELD + 1].exit_ns);
 	EXPECT_EQ(0, until(self, UINT64_MAX));
-	/* at one place of the table */
+	/* in the same slot of the table */
 	EXPECT_EQ(0, wait_at(self, 7 + JETWATT_OWN_PROCESSES, JETWATT_SYNC_HELPER, 302 * MS));
 	EXPECT_EQ(0, wait_at(self, 7, JETWATT_SYNC_HELPER, 303 * MS));
 	EXPECT_EQ(2, until(self, UINT64_MAX));

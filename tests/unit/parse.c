@@ -79,7 +79,7 @@ TEST(records_of_waits)
 			EXPECT_EQ(1000 + k, jetwatt_parse_wait(&w, k).exit_ns);
 		nlmsg_free(msg);
 	}
-	/* A size that the records do not have, and one that no module has. */
+	/* A size that the records do not have, and one that no module sends. */
 	for (size = 0; size <= 40; size += 40) {
 		msg = nlmsg_alloc();
 		nlmsg_put(msg, 0, 0, 0x20, 0, 0);
@@ -130,7 +130,7 @@ TEST(batch_with_a_wrong_attribute_is_refused)
 			if (delta)
 				a->nla_len += delta;
 			else if (type == JETWATT_A_SAMPLES_SERIES)
-				continue;	/* a batch without series is allowed */
+				continue;	/* a batch without series is valid */
 			else
 				a->nla_type = JETWATT_A_SAMPLES_MAX + 1;
 			EXPECT_EQ(-EBADMSG, jetwatt_parse_samples(&p, attrs(msg), length(msg))) {
@@ -176,7 +176,7 @@ TEST(rail)
 	nla_put_u32(msg, JETWATT_A_RAIL_ID, 3);
 	nla_put_u32(msg, JETWATT_A_RAIL_SHUNT_UOHM, 2000);
 	nla_put_u32(msg, JETWATT_A_RAIL_FRESH_MHZ, 151500);
-	nla_put(msg, JETWATT_A_RAIL_LABEL, 6, "VDD\033[A");	/* no terminator */
+	nla_put(msg, JETWATT_A_RAIL_LABEL, 6, "VDD\033[A");	/* not terminated */
 	ASSERT_EQ(0, jetwatt_parse_rail(&rail, attrs(msg), length(msg)));
 	EXPECT_EQ(3, rail.id);
 	EXPECT_EQ(2000, rail.shunt_uohm);
@@ -211,7 +211,7 @@ TEST(family)
 	nlmsg_free(msg);
 }
 
-/* Error, with the request echoed and without; end of a dump. */
+/* An error with and without the echoed request; the end of a dump. */
 static struct nl_msg *ack(int type, int flags, int err, int echoed, const char *text)
 {
 	struct nlmsgerr e = { .error = err, .msg.nlmsg_len = NLMSG_HDRLEN + 20 };
@@ -275,7 +275,7 @@ TEST(damaged_messages_never_crash)
 		buf[0] = rand() % 4 ? (i == 2 ? 9 : 0) : rand() % 13;
 		memcpy(buf + 1, i == 2 ? (void *)nlmsg_hdr(seed[i]) : attrs(seed[i]), len);
 		for (k = rand() % 6; k > 0; k--) {
-			/* headers stand at the beginning of most of it */
+			/* the headers are at the start of most messages */
 			size_t at = 1 + (rand() % 2 ? rand() % len : rand() % 64 % len);
 
 			if (rand() % 2)

@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(board)
 	free(self->mode);
 }
 
-/* Measures from @from rows on, until told to stop. */
+/* Measure from @from rows on, until the plan stops. */
 static size_t walk(struct jetwatt_row *seen, const struct jetwatt_row *row,
 		   const struct jetwatt_mode *mode, size_t n, size_t from)
 {
@@ -57,7 +57,7 @@ TEST_F(board, clocks_never_rise_and_every_level_is_measured)
 		emc += s[i].mode.emc_hz != s[i - 1].mode.emc_hz;
 		cores += s[i].mode.cores != s[i - 1].mode.cores;
 	}
-	/* From the top to the bottom, and the others on the way. */
+	/* From the highest to the lowest level, and all levels between. */
 	EXPECT_EQ(1300500000, s[0].mode.gpu_hz);
 	EXPECT_LT(s[MOST - 1].mode.gpu_hz, 220000000);
 	EXPECT_LT(2000000, s[0].mode.cpu_khz);
@@ -77,7 +77,7 @@ TEST_F(board, interrupted_profile_continues_below)
 	EXPECT_EQ(0, memcmp(whole, self->seen, sizeof(whole)));
 	EXPECT_EQ(1, jetwatt_plan_down(self->mode, self->n, self->seen, MOST, MOST, &p));
 	EXPECT_EQ(-EINVAL, jetwatt_plan_down(self->mode, 0, NULL, 0, MOST, &p));
-	/* At the bottom there is nothing below. */
+	/* Below the lowest level there is none. */
 	self->seen[0] = self->row[0];
 	for (size_t i = 0; i < self->n; i++)
 		if (self->mode[i].cpu_khz <= self->seen[0].mode.cpu_khz &&
@@ -114,10 +114,10 @@ TEST(uncertainty_is_that_of_modes_in_question)
 		{ 50, 40, 0.5, 0.5 },
 	};
 
-	/* All: (0.02 + 0.04 + 0.02 + 0.5) / 4; at 25 W the second and the third. */
+	/* All: (0.02 + 0.04 + 0.02 + 0.5) / 4; with 25 W: the second and the third. */
 	EXPECT_LT(fabs(jetwatt_plan_spread(p, 4, 0) - 1.96 * 0.145), 1e-9);
 	EXPECT_LT(fabs(jetwatt_plan_spread(p, 4, 25) - 1.96 * 0.03), 1e-9);
-	/* No mode is within 10 W: all count. */
+	/* No mode is within 10 W, so all count. */
 	EXPECT_LT(fabs(jetwatt_plan_spread(p, 4, 10) - 1.96 * 0.145), 1e-9);
 	EXPECT_EQ(0, jetwatt_plan_spread(p, 0, 25));
 }

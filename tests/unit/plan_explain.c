@@ -21,7 +21,7 @@ struct job {
 
 static double time_ms(const struct job *j, const struct jetwatt_mode *m)
 {
-	/* The loader has as many workers as there are cores. */
+	/* The loader has one worker per core. */
 	return 2 + j->gpu * 1e9 / m->gpu_hz + j->emc * 2e9 / m->emc_hz +
 	       j->cpu * 8e6 / m->cpu_khz / m->cores;
 }
@@ -33,7 +33,7 @@ static double power_w(const struct jetwatt_mode *m)
 	return 8 + 9 * f * f * f + m->cores * m->cpu_khz * 2e-7 + m->emc_hz * 1e-9;
 }
 
-/* Learns from a fifth of the modes and explains one in the middle. */
+/* Fit to a fifth of the modes, and explain one in the middle. */
 static int explain(struct job *j)
 {
 	struct jetwatt_row row[SEEN];

@@ -6,10 +6,11 @@
 #include "plan/interleave.h"
 #include "kselftest_harness.h"
 
-/**
+/*
  * struct world - a server and its clients
- * @base, @each: ms of a turn, and of each request in it; @noise: of a request, relative
- * @at_once: it answers all that wait together, else one by one
+ * @base, @each: time of a batch, and of each request in it, in ms
+ * @noise: relative noise of a request
+ * @at_once: it answers all waiting requests as one batch, else one by one
  */
 struct world {
 	double hz, base, each, noise, train_ms, switch_ms;
@@ -18,9 +19,10 @@ struct world {
 
 #define QUEUE	4096
 
-/**
- * struct play - as it goes
- * @came: who waits, from @first to @last; @next: when the next one comes
+/*
+ * struct play - state of a simulation
+ * @came: waiting requests, from @first to @last
+ * @next: time of the next request
  */
 struct play {
 	const struct world *w;
@@ -34,7 +36,7 @@ static void pass(struct play *p, double ms)
 		p->came[p->last++ % QUEUE] = p->next;
 }
 
-/* The server answers what has come, and what comes meanwhile. Return: how many. */
+/* The server answers waiting requests, and those that arrive meanwhile. Return: number answered. */
 static unsigned int turn(struct play *p)
 {
 	unsigned int k = 0;
@@ -51,7 +53,7 @@ static unsigned int turn(struct play *p)
 	return k;
 }
 
-/* A window: bounds at which nobody waits are passed over, up to @most minibatches. */
+/* One window: minibatch bounds without a waiting request are skipped, @most minibatches at most. */
 static void window(struct play *p, struct jetwatt_interleave *i, unsigned int tau, unsigned int most)
 {
 	struct jetwatt_interleave_window seen = { 0 };
@@ -72,7 +74,7 @@ static void window(struct play *p, struct jetwatt_interleave *i, unsigned int ta
 		jetwatt_interleave_note(i, &seen);
 }
 
-/* @n windows. Return: minibatches per second; @late: share of requests answered later than
+/* Run @n windows. Return: minibatches per second; @late: share of requests answered later than
  * @latency_ms. */
 static double play(const struct world *w, struct jetwatt_interleave *i, int tau, int most, int n,
 		   double latency_ms, double *late)
@@ -144,7 +146,7 @@ TEST(plan_follows_time_limit_and_request_rate)
 	q.arrival_hz = 120;
 	ASSERT_EQ(1, jetwatt_interleave_plan(&i, &q, &less));
 	EXPECT_LT(less.throughput_hz, more.throughput_hz);
-	/* Changes that take longer leave less time. */
+	/* Longer switches leave less time. */
 	q.switch_ms = 20;
 	jetwatt_interleave_plan(&i, &q, &more);
 	EXPECT_LT(more.throughput_hz, less.throughput_hz);
@@ -165,7 +167,7 @@ TEST(impossible_plan_is_reported)
 	EXPECT_EQ(0, jetwatt_interleave_plan(&i, &q, &p));
 	EXPECT_EQ(1U, p.tau);
 	EXPECT_TRUE(isfinite(p.window_ms));
-	/* More comes than can be answered, whatever the window. */
+	/* More requests arrive than can be answered, with any window. */
 	q.arrival_hz = 1000;
 	q.latency_ms = 500;
 	EXPECT_EQ(0, jetwatt_interleave_plan(&i, &q, &p));
@@ -193,7 +195,7 @@ TEST(changed_request_rate_is_detected)
 		while (fabs(jetwatt_interleave_rate(&i) / w.hz - 1) > 0.4 && p.ms < ms + 5000)
 			window(&p, &i, 1, 3);
 		ms = p.ms - ms;
-		/* As long as thirty requests take, of the slower rate. */
+		/* The time of thirty requests, at the slower rate. */
 		slow += ms > 30e3 / fmin(before, w.hz);
 	}
 	TH_LOG("of 200 rates %d were forgotten, %d changes were seen late", forgotten, slow);

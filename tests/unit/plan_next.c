@@ -30,7 +30,7 @@ static struct jetwatt_mode *modes(const struct jetwatt_row *row, long n)
 	return m;
 }
 
-/* Measures without noise until told to stop. Return: modes measured. */
+/* Measure without noise until the plan stops. Return: number of modes measured. */
 static size_t walk(const struct jetwatt_row *row, long n, double budget, size_t most,
 		   struct jetwatt_row *seen, int *err)
 {
@@ -80,8 +80,8 @@ TEST(stops_when_the_limit_or_all_modes_are_used)
 	EXPECT_EQ(1, jetwatt_plan_next(&m, 1, &r, 1, NULL, 0, 20, 1, &p));
 }
 
-/* Times of their own, by up to a tenth either way: nothing foretells them. (Powers
- * like that would be measured again.) */
+/* Random factors of time of up to a tenth: no model predicts them. (Random powers would be measured
+ * again.) */
 static void ragged(struct jetwatt_row *row, long n)
 {
 	uint64_t s = 7;
@@ -99,7 +99,7 @@ static int all_differ(const struct jetwatt_row *seen, size_t k)
 	return 1;
 }
 
-/* What the plan says it stops for: the mean over modes that are not in @seen. */
+/* The criterion of the plan: the mean over modes that are not in @seen. */
 static double left_open(const struct jetwatt_row *row, long n, const struct jetwatt_row *seen,
 			size_t k)
 {
@@ -135,7 +135,7 @@ TEST(decisions_are_deterministic)
 	ASSERT_EQ(k, l);
 	EXPECT_EQ(end, err);
 	EXPECT_EQ(0, memcmp(seen, again, k * sizeof(*seen)));
-	/* Where promise never ends it is twelve. */
+	/* Where the expected improvement never ends, the number is twelve. */
 	ragged(row, n);
 	k = walk(row, n, 25, 12, seen, &end);
 	ASSERT_EQ(12, k);
@@ -221,7 +221,7 @@ TEST(outlier_is_measured_again_once)
 	k = walk(row, n, 0, 30, seen, &err);
 	ASSERT_EQ(30, k);
 	EXPECT_EQ(1, jetwatt_plan_next(m, n, seen, k, NULL, 0, k, 1, &p));
-	/* One that has neighbours: at the edge nothing speaks against it. */
+	/* A mode with neighbours: at the edge, nothing contradicts it. */
 	for (size_t i = 0; i < k; i++)
 		if (fabs(seen[i].power_w - 25) < fabs(seen[bad].power_w - 25))
 			bad = i;
@@ -249,7 +249,7 @@ TEST(surprisingly_good_mode_is_measured_twice)
 	int err;
 
 	k = walk(row, n, 0, 30, seen, &err);
-	/* One a quarter over it reads as if it were within, and is the fastest. */
+	/* The fastest mode, a quarter over the budget, reads as if it were within. */
 	for (size_t i = 0; i < k; i++)
 		if (fabs(seen[i].power_w - 1.25 * budget) < fabs(seen[bad].power_w - 1.25 * budget))
 			bad = i;
@@ -328,7 +328,7 @@ TEST(knobs_with_a_single_level)
 	int err;
 	size_t k;
 
-	/* A board that only has its GPU clock to turn. */
+	/* A board with a GPU clock as its only knob. */
 	for (int i = 0; i < 13; i++) {
 		struct world w;
 

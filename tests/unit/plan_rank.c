@@ -48,7 +48,7 @@ TEST(readings_are_weighted_by_their_errors)
 	EXPECT_LT(fabs(mean.time_ms - 71.2), 1e-9);
 	EXPECT_LT(fabs(mean.power_sd - 0.002 / sqrt(1.25)), 1e-12);
 	EXPECT_EQ(0, memcmp(&mean.mode, &mode[3], sizeof(mean.mode)));
-	/* One unlucky reading does not rule a mode out that a better one saw. */
+	/* One bad reading does not exclude a mode that a better reading supports. */
 	row[2].power_w = 24.5;
 	ASSERT_EQ(3, jetwatt_plan_rank(mode, p, N, row, 3, 25, 0.5, c, N));
 	EXPECT_EQ(3, c[0].index);
@@ -68,7 +68,7 @@ TEST(mode_measured_over_the_budget_is_excluded)
 	EXPECT_EQ(1, c[0].measured);
 	for (int i = 0; i < 4; i++)
 		EXPECT_NE(3, c[i].index);
-	/* Read once, against all that the others say: last. */
+	/* A single reading that contradicts the others: last. */
 	ASSERT_EQ(4, jetwatt_plan_rank(mode, p, N, row, 3, 25, 0.05, c, N));
 	EXPECT_EQ(2, c[0].index);
 	EXPECT_EQ(4, c[3].index);
@@ -95,7 +95,7 @@ TEST(other_objectives)
 	struct jetwatt_plan_choice c[N];
 	double power, time;
 
-	/* 80 ms x exp(1.645 x 0.02) = 82.7 ms is too much, until it is measured. */
+	/* 80 ms x exp(1.645 x 0.02) = 82.7 ms is too slow, until it is measured. */
 	ASSERT_EQ(3, jetwatt_plan_ask(mode, p, N, NULL, 0, &q, c, N));
 	EXPECT_EQ(3, c[0].index);
 	ASSERT_EQ(4, jetwatt_plan_ask(mode, p, N, &row, 1, &q, c, N));
@@ -104,13 +104,13 @@ TEST(other_objectives)
 	q.least = JETWATT_LEAST_ENERGY;
 	ASSERT_EQ(4, jetwatt_plan_ask(mode, p, N, &row, 1, &q, c, N));
 	EXPECT_EQ(5, c[0].index);
-	/* Both limits, which share the risk: 24 W x exp(1.96 x 0.02) = 24.96 W. */
+	/* Two limits share the risk: 24 W x exp(1.96 x 0.02) = 24.96 W. */
 	q = (struct jetwatt_plan_question){ JETWATT_LEAST_TIME, 25, 85, 0.05 };
 	ASSERT_EQ(2, jetwatt_plan_ask(mode, p, N, NULL, 0, &q, c, N));
 	EXPECT_EQ(3, c[0].index);
 	q.power_w = 24.9;
 	ASSERT_EQ(1, jetwatt_plan_ask(mode, p, N, NULL, 0, &q, c, N));
-	/* Nothing does it in 60 ms with 21 W: 70 ms and 24 W miss both by a sixth. */
+	/* No mode takes 60 ms at 21 W: 70 ms and 24 W exceed both by a sixth. */
 	q = (struct jetwatt_plan_question){ JETWATT_LEAST_TIME, 21, 60, 0.05 };
 	ASSERT_EQ(0, jetwatt_plan_ask(mode, p, N, NULL, 0, &q, c, N));
 	EXPECT_EQ(3, c[0].index);
@@ -129,7 +129,7 @@ TEST(pareto_front_equals_exhaustive_search)
 		size_t n = round * 6, k, expect = 0;
 
 		for (size_t i = 0; i < n; i++) {
-			/* Few values, so that ties happen. */
+			/* Few different values, so that ties occur. */
 			t[i] = 1 + floor(20 * search_uniform(&s));
 			w[i] = 1 + floor(20 * search_uniform(&s));
 		}

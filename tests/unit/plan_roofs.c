@@ -12,7 +12,7 @@
 #define CPUS	2
 #define MODES	(GPUS * EMCS * CPUS)
 #define KERNELS	12
-/* Of a measurement of some seconds. */
+/* Noise of a measurement of a few seconds. */
 #define NOISE	0.004
 
 static const double gpu_ghz[GPUS] = { 0.3, 0.5, 0.7, 0.9, 1.0, 1.15, 1.3 };
@@ -22,8 +22,8 @@ struct truth {
 	double flop_s, byte_s, eps_flop, eps_mem, pi0;
 };
 
-/* Voltage is flat at low clocks; the GPU cannot ask for more than it has cycles; the CPU
- * only costs. Mode 0 is the lowest one. */
+/* The voltage is constant at low clocks; the GPU's memory requests are limited by its cycles; the
+ * CPU only draws power. Mode 0 is the lowest. */
 static struct truth truth(int mode)
 {
 	int g = mode / CPUS / EMCS, e = mode / CPUS % EMCS;
@@ -44,7 +44,7 @@ static double energy_j(const struct truth *t, double flop, double bytes)
 	return t->eps_flop * flop + t->eps_mem * bytes + t->pi0 * time_s(t, flop, bytes);
 }
 
-/* Operations for a byte from a sixteenth to two thousand. */
+/* Operational intensity from 1/16 to 2000 FLOP per byte. */
 static void kernels(const struct truth *t, struct jetwatt_roofs_kernel *k, double noise, uint64_t *s)
 {
 	for (int i = 0; i < KERNELS; i++) {
@@ -56,7 +56,7 @@ static void kernels(const struct truth *t, struct jetwatt_roofs_kernel *k, doubl
 	}
 }
 
-/* Of all modes. Return: as jetwatt_roofs_fit(). */
+/* Fit all modes. Return: as jetwatt_roofs_fit(). */
 static int fit(struct jetwatt_roofs *r, double noise, uint64_t *s)
 {
 	struct jetwatt_roofs_kernel *k = calloc(MODES * KERNELS, sizeof(*k));
@@ -125,12 +125,12 @@ TEST(noisy_kernels_give_small_errors)
 
 TEST(time_and_energy_balance)
 {
-	/* Nothing is drawn all along: what energy balances at is B_eps. */
+	/* Without constant power, the energy balance is B_eps. */
 	struct jetwatt_roofs r = { .flop_s = 1e12, .byte_s = 1e11, .eps_flop = 1e-11, .eps_mem = 5e-11 };
 
 	EXPECT_EQ(10, jetwatt_roofs_time_balance(&r));
 	EXPECT_LT(fabs(jetwatt_roofs_energy_balance(&r) - 5), 1e-9);
-	/* Nothing is, but what is drawn all along: that of time. */
+	/* With constant power only, it is the time balance. */
 	r.eps_flop = r.eps_mem = 0;
 	r.pi0 = 10;
 	EXPECT_LT(fabs(jetwatt_roofs_energy_balance(&r) - 5), 1e-9);
@@ -146,7 +146,7 @@ TEST(invalid_kernels_are_refused)
 
 	kernels(&t, k, 0, &s);
 	EXPECT_EQ(-ENODATA, jetwatt_roofs_fit(&mode, 1, k, 3, &r));
-	/* All of them memory's. */
+	/* All kernels are memory-bound. */
 	EXPECT_EQ(-ENODATA, jetwatt_roofs_fit(&mode, 1, k, 4, &r));
 	EXPECT_EQ(0, jetwatt_roofs_fit(&mode, 1, k, KERNELS, &r));
 	k[2].power_w = NAN;
@@ -155,8 +155,8 @@ TEST(invalid_kernels_are_refused)
 	EXPECT_EQ(-EINVAL, jetwatt_roofs_fit(&mode, 1, k, KERNELS, &r));
 }
 
-/* A job that one thing binds: the mode that is chosen from noisy kernels takes at most 3 %
- * more time, in truth, and at least a tenth less energy. */
+/* For a workload with one bottleneck, the mode chosen from noisy kernels truly takes at most 3 %
+ * more time and at least a tenth less energy. */
 static void tuned(struct __test_metadata *_metadata, double flop, double bytes)
 {
 	struct jetwatt_work work[2] = { { .flop = 0.7 * flop, .bytes = 0.4 * bytes },
@@ -173,7 +173,7 @@ static void tuned(struct __test_metadata *_metadata, double flop, double bytes)
 		jetwatt_roofs_cost(&r[i], work, 2, &c[i]);
 	jetwatt_roofs_tune(c, MODES, 0.03, &a);
 	for (int which = 0; which < 2; which++) {
-		/* Against all clocks at their top. */
+		/* Compared with all clocks at their highest level. */
 		size_t at = which ? a.tuned : MODES - 1;
 		struct truth t = truth(at);
 

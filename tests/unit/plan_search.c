@@ -41,7 +41,7 @@ static int add(struct tally *t, const struct jetwatt_row *row, size_t n,
 	return 0;
 }
 
-/* Every @thin-th row of a random board, so that sanitizers take seconds. */
+/* Every @thin-th row of a simulated board, so that sanitizers take seconds. */
 static long thin_world(uint64_t seed, int xavier, double dirt, size_t thin,
 		       struct jetwatt_row **row)
 {
@@ -55,7 +55,7 @@ static long thin_world(uint64_t seed, int xavier, double dirt, size_t thin,
 	return n < 0 ? n : n / (long)thin;
 }
 
-/* Budgets a third and two thirds up the board's own range. */
+/* Budgets at a third and two thirds of the board's power range. */
 static double budget_of(const struct jetwatt_row *row, size_t n, double part)
 {
 	double lo = INFINITY, hi = 0;
@@ -67,7 +67,7 @@ static double budget_of(const struct jetwatt_row *row, size_t n, double part)
 	return lo * pow(hi / lo, part);
 }
 
-/* A few boards each: a test has half a minute, on a loaded machine too. */
+/* A few boards per test, because a test has 30 s on a busy machine too. */
 FIXTURE(boards)
 {
 	struct tally t;
@@ -96,8 +96,7 @@ FIXTURE_TEARDOWN(boards)
 {
 }
 
-/* A thinned grid has few neighbours: what is dirty is known here from the board
- * without its dirt. */
+/* A thinned grid has few neighbours: the true outliers come from the board without them. */
 static void mark_dirty(const struct world *w, const struct jetwatt_row *row, long n,
 		       unsigned char *dirty)
 {
@@ -189,7 +188,7 @@ TEST_F(measured, best_mode_after_twenty_readings)
 	dirty = calloc(n, 1);
 	ASSERT_NE(NULL, dirty);
 	ASSERT_LE(0, optimum_dirty(row, n, dirty));
-	/* Every fifth row of the large ones, which have no knob with five steps. */
+	/* Every fifth row of large files; no knob has five levels. */
 	for (long i = 0; n > 1000 && i < n / 5; i++) {
 		row[i] = row[5 * i];
 		dirty[i] = dirty[5 * i];

@@ -24,7 +24,7 @@ static void draw(struct pair_of *d, enum jetwatt_slice_kind kind, uint64_t seed)
 {
 	uint64_t s = seed * 77 + 1;
 
-	/* Sizes that fill no chunk, one, and more than one. */
+	/* Numbers of sizes that fill no chunk, one, and more than one. */
 	d->n = seed % 3 == 0 ? 7 : seed % 3 == 1 ? 256 : N;
 	for (int w = 0; w < 2; w++) {
 		int trains = !w && jetwatt_slice_trains(kind);
@@ -34,7 +34,7 @@ static void draw(struct pair_of *d, enum jetwatt_slice_kind kind, uint64_t seed)
 		for (size_t i = 0; i < SIZES * N; i++) {
 			d->time[w][i] = exp(1 + 4 * jetwatt_random_unit(&s));
 			d->power[w][i] = 8 + 40 * jetwatt_random_unit(&s);
-			/* Some are not known, some are the same. */
+			/* Some values are unknown, some equal. */
 			if (jetwatt_random_unit(&s) < 0.2)
 				d->time[w][i] = d->power[w][i] = NAN;
 			else if (jetwatt_random_unit(&s) < 0.3)
@@ -51,7 +51,7 @@ struct twin {
 	double good, late;
 };
 
-/* In seconds, one after the other, as the definitions read. */
+/* One after the other, in seconds, as the definition says. */
 static void look(struct twin *t, enum jetwatt_slice_kind kind, const struct pair_of *d, size_t i,
 		 size_t j, size_t m)
 {
@@ -130,7 +130,7 @@ TEST(result_equals_exhaustive_search)
 
 TEST(lower_latency_breaks_a_tie)
 {
-	/* Both sizes leave room for 10 a second; the small one answers sooner. */
+	/* Both sizes allow 10 requests per second; the smaller one answers sooner. */
 	static const uint32_t two[] = { 1, 2 };
 	double train[2] = { 50, 50 }, power[2] = { 20, 19 }, time[4] = { 50, 50, 100, 90 };
 	double drawn[4] = { 15, 15, 15, 15 };
@@ -143,7 +143,7 @@ TEST(lower_latency_breaks_a_tie)
 	EXPECT_EQ(1, plan.tau);
 	EXPECT_EQ(1, plan.mode);	/* less power */
 	EXPECT_EQ(150, plan.latency_ms);
-	/* No room: inference alone is a plan too. */
+	/* No time for training: inference alone is a valid plan. */
 	train[0] = train[1] = 1e4;
 	ASSERT_EQ(1, jetwatt_slice_find(JETWATT_SLICE_BESIDE, work, 2, &q, &plan));
 	EXPECT_EQ(0, plan.tau);
@@ -152,7 +152,7 @@ TEST(lower_latency_breaks_a_tie)
 	EXPECT_EQ(0, jetwatt_slice_find(JETWATT_SLICE_BESIDE, work, 2, &q, &plan));
 }
 
-/* Two servers, first come first served. Return: the worst latency, in ms. */
+/* Two servers, first come first served. Return: the longest latency, in ms. */
 static double play(const double time[2], const uint32_t b[2], double a, const double phase[2])
 {
 	double free_at = 0, worst = 0, next[2];
@@ -165,7 +165,7 @@ static double play(const double time[2], const uint32_t b[2], double a, const do
 		double begin = fmax(free_at, next[s]);
 
 		free_at = begin + time[s];
-		/* Its first request has waited for the others. */
+		/* The first request of a batch has waited for the others. */
 		worst = fmax(worst, free_at - (next[s] - b[s] * 1e3 / a));
 		k[s]++;
 		next[s] = phase[s] + (k[s] + 1) * b[s] * 1e3 / a;

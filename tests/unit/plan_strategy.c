@@ -12,16 +12,14 @@
 
 static const uint32_t one[1] = { 16 }, size[SIZES] = { 1, 4, 16, 64 };
 
-/**
- * struct board - two workloads on every THIN-th mode of a random board
- */
+/* struct board - two workloads on every THIN-th mode of a simulated board */
 struct board {
 	struct jetwatt_mode *mode;
 	double *time[2], *power[2];
 	size_t n;
 };
 
-/* A workload at a minibatch size: so much less work, launched as often. */
+/* The workload at another minibatch size: less work, the same number of launches. */
 static struct world sized(const struct world *w, int items)
 {
 	struct world v = *w;
@@ -53,13 +51,13 @@ static int board_make(struct board *b, enum jetwatt_slice_kind kind, uint64_t se
 
 		world_make(&world, seed, WORLD_ORIN);
 		if (w) {
-			/* Another workload, the same board. */
+			/* Another workload on the same board. */
 			world_make(&same, seed + 500, WORLD_ORIN);
 			memcpy(world.flop, same.flop, sizeof(same.flop));
 			memcpy(world.bytes, same.bytes, sizeof(same.bytes));
 			memcpy(world.launch, same.launch, sizeof(same.launch));
 		}
-		/* Inference is a third of training, and waits for no loader. */
+		/* Inference has a third of the work of training, and no loader. */
 		if (!trains) {
 			for (int k = 0; k < WORLD_KERNELS; k++) {
 				world.flop[k] /= 3;
@@ -151,7 +149,7 @@ static int add(struct tally *t, const struct jetwatt_strategy *s, void *state,
 	return 0;
 }
 
-/* Budgets through the board's range, limits that are tight and ones that are not. */
+/* Budgets over the board's range, tight and loose limits. */
 static struct jetwatt_slice_query question(const struct board *b, uint64_t *s)
 {
 	double lo = INFINITY, hi = 0;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A board's rails as a chip would see them, with the true energy: bursts of GPU
- * work inside minibatches, conversions one channel after the other, averaging,
- * quantisation and a reader with a clock of its own.
- */
+/* A simulated board: its rails as a sensor chip sees them, with the true energy. Bursts of GPU work
+ * within minibatches, sequential conversion of the channels, averaging, quantisation, and a reader
+ * with its own clock. */
 #ifndef JETWATT_TESTS_PLANT_H
 #define JETWATT_TESTS_PLANT_H
 
@@ -15,14 +13,16 @@
 
 #define PLANT_RAILS	3
 
-/**
- * struct plant_shape - what kind of job on what kind of sensor
- * @batch_ms: length of a minibatch; @seconds: of the run
- * @kernels: bursts per minibatch, of unequal length and height
- * @ct, @avg: codes of CONFIG
- * @rate_hz: of the reader; @late: it is late by up to this share of a period
- * @noise: of a conversion, in steps
- * @lost: share of samples lost
+/*
+ * struct plant_shape - a job and a sensor
+ * @batch_ms: length of a minibatch, in ms
+ * @seconds: length of the run
+ * @kernels: bursts per minibatch, of different length and height
+ * @ct, @avg: conversion time and averaging codes of CONFIG
+ * @rate_hz: rate of the reader
+ * @late: its delay, up to this share of a period
+ * @noise: noise of a conversion, in LSBs
+ * @lost: share of samples that are lost
  */
 struct plant_shape {
 	const char *name;
@@ -31,7 +31,7 @@ struct plant_shape {
 	double rate_hz, late, noise, lost;
 };
 
-/* One piece of constant power. */
+/* An interval of constant power. */
 struct plant_piece {
 	double from_s, w[PLANT_RAILS], j[PLANT_RAILS];	/* energy up to @from_s */
 };
@@ -87,7 +87,7 @@ static size_t plant_find(const struct plant *p, double s)
 	return lo;
 }
 
-/* True energy of a rail up to a time, J. */
+/* True energy of a rail up to a time, in J. */
 static double plant_energy(const struct plant *p, int rail, double s)
 {
 	const struct plant_piece *at = &p->piece[plant_find(p, s)];
@@ -104,7 +104,7 @@ static void plant_add(struct plant *p, double from_s, double gpu_w, double cpu_w
 		to->j[r] = to[-1].j[r] + to[-1].w[r] * (from_s - to[-1].from_s);
 }
 
-/* The job: a loader, then kernels with short pauses; the same ones every time. */
+/* The job: a loader, then kernels with short pauses; deterministic. */
 static void plant_job(struct plant *p, const struct plant_shape *h, uint64_t *z)
 {
 	size_t n = (size_t)(h->seconds * 1e3 / h->batch_ms) + 2, room = n * ((size_t)h->kernels * 2 + 2);
@@ -136,7 +136,7 @@ static void plant_job(struct plant *p, const struct plant_shape *h, uint64_t *z)
 	p->bound_ns[p->bounds++] = (uint64_t)(now * 1e9);
 }
 
-/* What each channel's register says at any time, and a reader. */
+/* The register of each channel at any time, and a reader. */
 static void plant_read(struct plant *p, const struct plant_shape *h, uint64_t *z)
 {
 	double ct = plant_ct_s[h->ct], cycle = PLANT_RAILS * 2 * ct * (0.9 + 0.2 * plant_uniform(z));
@@ -157,7 +157,7 @@ static void plant_read(struct plant *p, const struct plant_shape *h, uint64_t *z
 		p->rail[r] = (struct jetwatt_rail){ .id = (uint32_t)r, .shunt_uohm = (uint32_t)(plant_rail[r].ohm * 1e6),
 						    .fresh_mhz = p->chip.refresh_mhz };
 	}
-	/* Channel r converts its shunt from 2 r ct to (2 r + 1) ct of each cycle. */
+	/* Channel r converts its shunt voltage from 2 r ct to (2 r + 1) ct of each cycle. */
 	for (double t = 0.01; t < h->seconds - 0.01; t += 1 / h->rate_hz) {
 		double when = t + h->late / h->rate_hz * plant_uniform(z);
 		struct jetwatt_power *s = &p->power[p->samples];

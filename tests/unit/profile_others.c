@@ -35,7 +35,8 @@ FIXTURE_TEARDOWN(others)
 	EXPECT_EQ(0, system(cmd));
 }
 
-/* A workload in @n modes; @board, @params: NULL: as the new one's; @when: of its first row. */
+/* A workload with @n modes; @board, @params: NULL: as the new workload; @when: time of its first
+ * row. */
 static void add(struct __test_metadata *_metadata, FIXTURE_DATA(others) *self, const char *command,
 		const char *board, const char *params, int n, int64_t when)
 {

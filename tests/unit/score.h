@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How well minibatches of drawn jobs are found. */
+/* Score of minibatch bounds found in drawn jobs. */
 #ifndef JETWATT_TESTS_SCORE_H
 #define JETWATT_TESTS_SCORE_H
 
 #include "minibatch/minibatch.h"
 #include "jobs.h"
 
-/* A bound is hit if it is so near; one whose own event was lost, if it is within
- * its minibatch. */
+/* A bound is hit if it is this close. If its own event was lost, it must be within its
+ * minibatch. */
 #define SCORE_NEAR_NS	0.2e6
-#define SCORE_BINS	2000	/* of a microsecond each */
+#define SCORE_BINS	2000	/* bins of one microsecond */
 
-/**
+/*
  * struct score - sums
- * @hit, @found, @truths: bounds
- * @phase: of those that are hit, of the right kind
- * @off: histogram of how far those are off whose event was seen
+ * @hit, @found, @truths: number of hit, found and true bounds
+ * @phase: hit bounds of the right kind
+ * @off: histogram of the error of hit bounds whose event was seen
  */
 struct score {
 	size_t hit, found, truths, phase, off[SCORE_BINS];
@@ -65,8 +65,8 @@ static void score_hit(struct score *s, const struct job_truth *t, const struct j
 		s->off[(int)fmin(off * 1e-3, SCORE_BINS - 1)]++;
 }
 
-/* Of one process. Stretches that are said to be no minibatch are none; the first one
- * that was seen counts whatever it is called. */
+/* Score one process. Minibatches marked as another phase do not count; the first one counts
+ * whatever its mark. */
 static struct score score_job(const struct job *j, const struct jetwatt_batch_bound *b, int n)
 {
 	struct score s = { 0 };

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The closed loop of a search against known rows: shared by the bench and the
- * unit tests.
- */
+/* The closed loop of a search on known rows, for benchmarks and unit tests. */
 #ifndef JETWATT_SEARCH_RUN_H
 #define JETWATT_SEARCH_RUN_H
 
@@ -36,7 +33,7 @@ static double search_normal(uint64_t *s)
 	return sqrt(-2 * log(1 - u)) * cos(2 * M_PI * search_uniform(s));
 }
 
-/* Rows of a CSV with the six columns in their usual order. */
+/* Read a CSV with the six columns in their usual order. */
 static __attribute__((unused)) long search_read(const char *path, struct jetwatt_row **row)
 {
 	struct jetwatt_row *r = NULL, *more;
@@ -65,7 +62,7 @@ static __attribute__((unused)) long search_read(const char *path, struct jetwatt
 	return n;
 }
 
-/* A reading of a row, and how well it is known. @noise: relative. */
+/* A reading of a row, with its standard error. @noise: relative. */
 static struct jetwatt_row search_measure(const struct jetwatt_row *row, double noise, uint64_t *rng)
 {
 	struct jetwatt_row r = *row;
@@ -76,9 +73,8 @@ static struct jetwatt_row search_measure(const struct jetwatt_row *row, double n
 	return r;
 }
 
-/* The answer after @k measurements: the first candidate that was measured and
- * holds when it is measured again for longer, as optimize proves it when it may
- * measure no further mode; -1: none. */
+/* The result after @k measurements: the first measured candidate that holds when it is measured
+ * again for longer, as jetwatt optimize verifies it; -1: none. */
 static long search_best(const struct jetwatt_row *row, const struct jetwatt_mode *mode, size_t n,
 			const struct jetwatt_row *seen, size_t k, double budget, double noise,
 			uint64_t rng)
@@ -101,7 +97,7 @@ static long search_best(const struct jetwatt_row *row, const struct jetwatt_mode
 	return best;
 }
 
-/* Measure up to @most modes, some twice; answer[k] is what stands after at[k] of them. */
+/* Measure up to @most modes, some twice; answer[k] is the result after at[k] of them. */
 static __attribute__((unused)) int search_run(const struct jetwatt_row *row, size_t n, double budget, size_t most,
 		      double noise, uint64_t seed, const int *at, int ats, long *answer, struct search_stats *st)
 {
@@ -123,7 +119,7 @@ static __attribute__((unused)) int search_run(const struct jetwatt_row *row, siz
 		for (again = 0; again < k; again++)
 			if (!memcmp(&seen[again].mode, &mode[p.index], sizeof(*mode)))
 				break;
-		/* What stood before this one more mode. */
+		/* The result before this further mode. */
 		while (again == k && next < ats && (int)modes == at[next])
 			answer[next++] = search_best(row, mode, n, seen, k, budget, noise, rng);
 		modes += again == k;

@@ -33,9 +33,9 @@ TEST(rows_of_the_table)
 		slots += row->channels;
 		for (uint32_t other = 0; other < k; other++)
 			EXPECT_STRNE(row->name, jetwatt_series_row(other)->name);
-		/* What is read from files has names of files, and only that. */
+		/* Series that are read from files, and only those, have file names. */
 		EXPECT_EQ(row->reader == JETWATT_SERIES_READER_SYSFS, *row->files != '\0');
-		/* Channels need something that tells them apart. */
+		/* Channels need a label that distinguishes them. */
 		EXPECT_EQ(row->channels > 1, strchr(row->name, '#') != NULL);
 		EXPECT_EQ(row->channels > 1, *row->label != '\0');
 		EXPECT_EQ(row->channels > 0, *row->metric != '\0');
@@ -80,7 +80,7 @@ static const struct jetwatt_rail rails[] = {
 	{ .id = 1, .shunt_uohm = 2000, .enabled = 1, .label = "VDD_IN" },
 };
 
-/* One sample at @t_ns with a temperature of two zones and a load. */
+/* One sample at @t_ns with the temperature of two zones and a load. */
 static void sample(struct jetwatt_power_state *st, uint64_t t_ns, int32_t temp, int32_t load,
 		   struct jetwatt_power *p)
 {
@@ -115,7 +115,7 @@ TEST(old_values_expire)
 	sample(&st, 14 * S + 1, JETWATT_VALUE_NONE, JETWATT_VALUE_NONE, &p);
 	EXPECT_EQ(NONE, p.telemetry.value[JETWATT_TELEMETRY_TEMP_MC]);
 	EXPECT_EQ(300, p.telemetry.value[JETWATT_TELEMETRY_GPU_LOAD_PERMILLE]);
-	/* What there was before keeps its meaning. */
+	/* Kinds from before keep their meaning. */
 	EXPECT_EQ(45000, p.temp_mc);
 	sample(&st, 15 * S, -5000, JETWATT_VALUE_NONE, &p);
 	EXPECT_EQ(-5000, p.telemetry.value[JETWATT_TELEMETRY_TEMP_MC]);
@@ -158,10 +158,11 @@ TEST(hwmon_files)
 
 	ASSERT_TRUE(mkdtemp(root) != NULL);
 	ASSERT_EQ(0, jetwatt_sysfs_open(&fs, root));
-	EXPECT_EQ(0, jetwatt_sysfs_read(fs, &r));	/* not even the directory */
+	EXPECT_EQ(0, jetwatt_sysfs_read(fs, &r));	/* not even the directory exists */
 	jetwatt_sysfs_close(fs);
 
-	/* Devices in order of their numbers; of one fan, NVIDIA's tachometer before mainline's. */
+	/* Devices in the order of their numbers; for one fan, NVIDIA's tachometer before
+	 * mainline's. */
 	put(root, "hwmon10/name", "pwm_tach\n");
 	put(root, "hwmon10/rpm", "2000\n");
 	put(root, "hwmon2/name", "pwm_tach\n");
@@ -185,7 +186,7 @@ TEST(hwmon_files)
 	EXPECT_EQ(NONE, r.of.value[JETWATT_TELEMETRY_TEMP_MC]);
 	EXPECT_GT(r.time_ns, 0);
 
-	/* One that goes costs itself, and is found again. */
+	/* A device that disappears affects only its own series, and is found again. */
 	drop(root, "hwmon4/oc3_event_cnt");
 	EXPECT_EQ(3, jetwatt_sysfs_read(fs, &r));
 	EXPECT_EQ(NONE, r.of.value[OC(3)]);
@@ -194,7 +195,7 @@ TEST(hwmon_files)
 	EXPECT_EQ(4, jetwatt_sysfs_read(fs, &r));
 	EXPECT_EQ(38, r.of.value[OC(3)]);
 
-	/* Xavier's names; mainline's tachometer where there is no other. */
+	/* Xavier's names; mainline's tachometer if there is no other. */
 	drop(root, "hwmon4/oc1_event_cnt");
 	drop(root, "hwmon4/oc3_event_cnt");
 	drop(root, "hwmon2/name");
@@ -243,7 +244,7 @@ TEST(series_in_a_trace)
 	int fd = memfd_create("jwt", MFD_CLOEXEC);
 
 	ASSERT_EQ(0, jetwatt_trace_writer_new(&w, fd));
-	write_reading(w, 100 * S, NONE, NONE);	/* a board without any: not written */
+	write_reading(w, 100 * S, NONE, NONE);	/* a board without any series: not written */
 	write_reading(w, 101 * S, 1500, 3000000000);
 	write_reading(w, 102 * S, 0, NONE);
 	write_reading(w, 103 * S, NONE, NONE);

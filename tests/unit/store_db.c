@@ -64,7 +64,7 @@ static void sql(const char *path, const char *text)
 	sqlite3_close(s);
 }
 
-/* A child that may only do as every user may. */
+/* A child process without privileges. */
 static void ordinary(const char *dir)
 {
 	if (geteuid())
@@ -93,7 +93,7 @@ TEST_F(db, rows_read_back_unchanged)
 	ASSERT_EQ(jetwatt_db_add(self->db, id, row, 300, &self->err), 300);
 	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &again, NULL), 0);
 	EXPECT_EQ(id, again);
-	/* A second time they are the same rows: a copy of a copy changes nothing. */
+	/* Added again, they are the same rows: nothing changes. */
 	EXPECT_EQ(jetwatt_db_add(self->db, id, row, 300, NULL), 0);
 	row[7].row.power_w += 1e-9;
 	EXPECT_EQ(jetwatt_db_add(self->db, id, row, 300, NULL), 1);
@@ -134,12 +134,13 @@ TEST_F(db, order_survives_a_clock_that_goes_back)
 		row.when_ms = when[i];
 		ASSERT_EQ(jetwatt_db_add(self->db, id, &row, 1, NULL), 1);
 	}
-	/* As they were kept; what came from files without a time first. */
+	/* In the order in which they were added; rows without a time, imported from files,
+	 * first. */
 	ASSERT_EQ(jetwatt_db_rows(self->db, id, &back, NULL), 7);
 	for (unsigned int i = 0; i < 7; i++)
 		EXPECT_EQ(when[order[i]], back[i].when_ms);
 	free(back);
-	/* And the workload that was measured last is the first one. */
+	/* The workload that was measured last is the first one. */
 	self->w.batch = 32;
 	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &other, NULL), 0);
 	row = made(99);
@@ -218,7 +219,7 @@ TEST_F(db, invalid_row_refuses_all_rows)
 	free(back);
 }
 
-/* As the first release left it: rows stay, columns come. */
+/* As the first release left it: rows stay, columns are added. */
 TEST_F(db, schema_version_1_is_updated)
 {
 	struct jetwatt_db_row *back;
@@ -286,7 +287,7 @@ TEST_F(db, damaged_database_is_refused)
 	ASSERT_EQ(jetwatt_db_add(self->db, id, row, 300, NULL), 300);
 	jetwatt_db_close(self->db);
 	self->db = NULL;
-	/* The pages behind the first: found by the check, and by who meets them. */
+	/* Damaged pages behind the first: found by the check, and by a query that reads them. */
 	ASSERT_EQ(stat(self->path, &st), 0);
 	spoil(self->path, 4096, (size_t)st.st_size - 4096);
 	if (!jetwatt_db_open(&self->db, self->path, false, &self->err)) {
@@ -385,7 +386,7 @@ TEST_F(db, concurrent_writers_and_readers)
 			jetwatt_db_close(db);
 			_exit(0);
 		}
-		/* What a reader sees only ever grows. */
+		/* The number of rows that a reader sees never falls. */
 		for (int seen = 0, turns = 0; seen < WRITERS * EACH; turns++) {
 			struct jetwatt_db_profile *list = NULL;
 			struct jetwatt_db *db;
@@ -395,7 +396,7 @@ TEST_F(db, concurrent_writers_and_readers)
 				_exit(2);
 			if (rc == -ENOENT || rc == -EPROTO) {
 				usleep(1000);
-				continue;	/* not made yet */
+				continue;	/* not created yet */
 			}
 			if (rc) {
 				fprintf(stderr, "# reader: %s: %s\n", self->err.what, self->err.why);
@@ -459,8 +460,8 @@ TEST_F(db, read_only_directory)
 	chmod(sub, 0755);
 }
 
-/* The super-journal @victim named by a hot journal beside the database, as proofs of
- * SQLite's file format (fileformat.html, 3) make one; by the user @uid. */
+/* A hot journal beside the database that names the super-journal @victim, created by user @uid, as
+ * SQLite's file format describes (fileformat.html, section 3). */
 static void hot_journal(const char *db, const char *victim, uid_t uid)
 {
 	static const unsigned char magic[8] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
@@ -509,7 +510,7 @@ TEST_F(db, root_deletes_no_file_for_a_user)
 	snprintf(sub, sizeof(sub), "%s/sub", self->dir);
 	snprintf(journal, sizeof(journal), "%s-journal", self->path);
 	ASSERT_EQ(chmod(self->dir, 0755), 0);
-	/* SQLite deletes none that is empty. */
+	/* SQLite does not delete an empty one. */
 	fd = open(victim, O_CREAT | O_WRONLY, 0600);
 	ASSERT_EQ(write(fd, "root's", 6), 6);
 	ASSERT_EQ(close(fd), 0);
@@ -528,18 +529,18 @@ TEST_F(db, root_deletes_no_file_for_a_user)
 	EXPECT_EQ(access(victim, F_OK), 0);
 	unlink(journal);
 
-	/* And root's commands work there, as before: what they make is the owner's. */
+	/* Commands of root still work there; files that they create belong to the owner. */
 	ASSERT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), 0) TH_LOG("%s", self->err.why);
 	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, &self->err), 0);
 	EXPECT_EQ(jetwatt_db_add(self->db, id, &row, 1, &self->err), 1);
 	snprintf(sub, sizeof(sub), "%s-wal", self->path);
 	EXPECT_TRUE(!stat(sub, &st) && st.st_uid == OTHER && st.st_gid != 0);
-	/* The rights are back: root may do what the owner may not. */
+	/* The rights are restored: root may do what the owner may not. */
 	EXPECT_EQ(access(victim, R_OK), 0);
 	EXPECT_EQ(close(open(victim, O_WRONLY)), 0);
 	EXPECT_EQ(chown(victim, 1, 1), 0);
 
-	/* The same with a way there that leads through the user's directory, new ones included. */
+	/* The same for a path through the user's directory, including new directories. */
 	jetwatt_db_close(self->db);
 	snprintf(sub, sizeof(sub), "%s/sub/new/profiles.db", self->dir);
 	ASSERT_EQ(jetwatt_db_open(&self->db, sub, true, &self->err), 0) TH_LOG("%s", self->err.why);
@@ -548,7 +549,7 @@ TEST_F(db, root_deletes_no_file_for_a_user)
 	EXPECT_TRUE(!stat(sub, &st) && st.st_uid == OTHER);
 }
 
-/* The effective capabilities of this thread, without one, or with it again. */
+/* Drop, or restore, one effective capability of this thread. */
 static void may(int cap, int on)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };

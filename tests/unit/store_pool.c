@@ -127,7 +127,7 @@ TEST_F(pool, prior_is_the_cross_device_median)
 	other[4] = from("b", &later, 2, 44);
 	other[5] = from("b", &else_, 1, 7);
 	ASSERT_EQ(jetwatt_pool_take(self->db, other, 6, &odd, &self->err), 6);
-	/* Its own rows are no prior of it, those of an older release are. */
+	/* Its own rows are not in its prior; those of an older release are. */
 	ASSERT_EQ(jetwatt_db_add(self->db, self->id, &own, 1, &self->err), 1);
 	ASSERT_EQ(jetwatt_db_workload(self->db, &later, &id, &self->err), 0);
 	ASSERT_EQ(jetwatt_db_add(self->db, id, &before, 1, &self->err), 1);

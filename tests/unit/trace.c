@@ -102,8 +102,8 @@ static uint32_t kind_of(int k)
 	       clock[k - 2 * RAILS];
 }
 
-/* Batch @nr of a board with four rails at 1 kHz: bursts, noise of the chip's last
- * bit or two, bus voltages in rotation, slow clocks every 100 ms. */
+/* Batch @nr of a board with four rails at 1 kHz: bursts, noise of one or two LSBs, bus voltages in
+ * rotation, slow clocks every 100 ms. */
 static void make(struct jetwatt_samples *s, struct jetwatt_series_view *view, int32_t *value,
 		 uint64_t *t, uint32_t nr)
 {
@@ -180,7 +180,7 @@ static void head(struct jetwatt_trace_writer *w)
 	jetwatt_trace_write_job(w, &job);
 }
 
-/* Batch and wait @nr, a block each few of them. */
+/* Batch and wait @nr; every few of them fill a block. */
 static void write_some(struct jetwatt_trace_writer *w, uint32_t from, uint32_t to, uint32_t block)
 {
 	struct jetwatt_sync s;
@@ -188,7 +188,7 @@ static void write_some(struct jetwatt_trace_writer *w, uint32_t from, uint32_t t
 	for (uint32_t nr = from; nr < to; nr++) {
 		struct jetwatt_reading r = { .time_ns = 5000000000ull + nr * 32000000ull };
 
-		/* Readers that want none pass over them; damage meets them too. */
+		/* Readers without callbacks skip them; damage affects them too. */
 		jetwatt_each_slot(slot)
 			r.of.value[slot] = slot % 2 ? JETWATT_TELEMETRY_NONE : 100 + slot;
 		jetwatt_trace_write_reading(&r, w);
@@ -199,7 +199,7 @@ static void write_some(struct jetwatt_trace_writer *w, uint32_t from, uint32_t t
 	}
 }
 
-/* What a reader has got; compares as it goes. */
+/* What a reader has received; compares it with the original. */
 struct got {
 	uint32_t batches, waits, rails, chips, texts, jobs, events, clocks, wrong;
 	uint64_t gap;
@@ -347,7 +347,7 @@ TEST(records_read_back_unchanged)
 	EXPECT_EQ(1, g.jobs);
 	EXPECT_EQ(1, g.events);
 	EXPECT_EQ(1, g.clocks);
-	/* Member by member: what lies between them need not come along. */
+	/* Compare member by member: padding need not be equal. */
 	EXPECT_EQ(ended.ended_ns, g.end.ended_ns);
 	EXPECT_EQ(ended.waits_lost, g.end.waits_lost);
 	EXPECT_EQ(ended.missed, g.end.missed);
@@ -360,7 +360,7 @@ TEST(records_read_back_unchanged)
 	close(fd);
 }
 
-/* Five blocks of four batches and waits each, and where each ends. */
+/* Five blocks of four batches and waits each, and the end of each. */
 static int five(off_t *end)
 {
 	struct jetwatt_trace_writer *w;
@@ -420,7 +420,7 @@ TEST(one_wrong_byte)
 		ASSERT_EQ(0, g.wrong) TH_LOG("byte %ld", (long)at);
 		ASSERT_EQ(4, st.blocks) TH_LOG("byte %ld", (long)at);
 		ASSERT_EQ(16, g.batches);
-		/* The last block has none behind it that would tell. */
+		/* No block follows the last one that would reveal the damage. */
 		ASSERT_EQ(hit > 0 && hit < 4, st.missing);
 		ASSERT_EQ(hit < 4 ? 4 : 0, st.waits_missing);
 		ASSERT_EQ(hit > 0 && hit < 4 ? 4 * BATCH : 0, g.gap);
@@ -483,7 +483,7 @@ TEST(writer_flushes_every_second)
 	EXPECT_EQ(1, g.batches);
 	EXPECT_EQ(5, st.waits_lost);
 	lseek(fd, 0, SEEK_END);
-	/* ... and says again what it is all about: a new head a minute. */
+	/* ... and repeats the header every minute. */
 	w->head_ns -= 60000000000ull;
 	write_batch(w, 1);
 	EXPECT_EQ(0, jetwatt_trace_flush(w, 5, 1));
@@ -512,7 +512,7 @@ TEST(full_disk)
 	jetwatt_trace_writer_free(w);
 	close(fd);
 
-	/* A limit on the size of files ends in the middle of a block. */
+	/* A limit on the file size ends the trace within a block. */
 	signal(SIGXFSZ, SIG_IGN);
 	fd = mkstemp(name);
 	ASSERT_LE(0, fd);
@@ -547,7 +547,7 @@ TEST(trace_is_small_with_blocks_of_equal_size)
 
 	jetwatt_trace_writer_new(&w, fd);
 	head(w);
-	/* ten minutes; a block a second, as in real life */
+	/* ten minutes; one block per second, as in a real session */
 	for (uint32_t nr = 0; nr < 600000 / BATCH; nr++) {
 		write_some(w, nr, nr + 1, 1000 / BATCH);
 		if (nr == 1000)

@@ -44,7 +44,7 @@ static size_t put(uint8_t *at, uint32_t number, uint32_t length, int whole)
 {
 	struct jetwatt_trace_block b = { JETWATT_TRACE_VERSION, 0, number, length, 0, 0 };
 
-	/* One record of a kind that nobody knows. */
+	/* One record of an unknown kind. */
 	if (whole) {
 		at[JETWATT_TRACE_HEADER] = 100;
 		at[JETWATT_TRACE_HEADER + 1] = ((length - 3) & 127) | 128;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Random boards and workloads to search on: not of the family that the model
- * fits. Kernels one after the other, each bound by the worst of compute,
- * memory and launch (a hard maximum); EMC steps with an efficiency each; a
- * loader that serves whole items in whole rounds; V^2 f with a voltage floor,
- * leakage with V, utilisation; jitter and a few dirty rows on request.
- */
+/* Simulated boards and workloads for searches, deliberately not of the model's parametric family. A
+ * minibatch is a sequence of kernels, each limited by the slowest of compute, memory and launch (a
+ * hard maximum). EMC levels have an efficiency each. A loader serves whole items in whole rounds.
+ * Power has V^2 f with a minimum voltage, leakage that grows with V, and utilisation. Jitter and a
+ * few outliers on request. */
 #ifndef JETWATT_WORLD_H
 #define JETWATT_WORLD_H
 
@@ -38,10 +36,10 @@ static double world_emc(const struct world *w, int e)
 	return w->emcs == 9 ? xavier[e] : orin[e + 4 - w->emcs];
 }
 
-/* Steps of an Orin AGX, a Xavier AGX, an Orin Nano. */
+/* Levels of an AGX Orin, an AGX Xavier, an Orin Nano. */
 enum { WORLD_ORIN, WORLD_XAVIER, WORLD_NANO };
 
-/* Budgets from 15 to 45 W must mean something on it, as on an AGX. */
+/* The power range is that of an AGX, so that budgets from 15 to 45 W make sense. */
 static void world_make(struct world *w, uint64_t seed, int kind)
 {
 	uint64_t s = seed * 1000003 + 17, *r = &s;
@@ -75,7 +73,7 @@ static void world_make(struct world *w, uint64_t seed, int kind)
 	for (int e = 0; e < w->emcs; e++) {
 		double least = e ? w->emc_eff[e - 1] * world_emc(w, e - 1) / world_emc(w, e) : 0;
 
-		/* A higher step is never the slower one. */
+		/* A higher level is never slower. */
 		w->emc_eff[e] = fmax(0.7 + 0.3 * search_uniform(r), least);
 	}
 	w->base = world_between(r, 6, 11);
@@ -133,7 +131,7 @@ static struct jetwatt_row world_row(const struct world *w, int cores, double fc,
 	return (struct jetwatt_row){ .time_ms = t, .power_w = p };
 }
 
-/* All modes of the grid in @row (caller frees). Return: how many, -ENOMEM. */
+/* All modes of the grid in @row, which the caller frees. Return: number of modes; -ENOMEM. */
 static long world_rows(const struct world *w, struct jetwatt_row **out, double dirt, uint64_t seed)
 {
 	size_t n = (size_t)w->cores * w->cpus * w->gpus * w->emcs, i = 0;
