@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Brings everything that `make check` and `make demo` need onto a Debian 12
-# machine, and says what it does:
+# Installs everything that `make check` and `make demo` need on a Debian 12 machine, and prints what
+# it does:
 #
 #   1. host packages, by name, with apt (as root, or by sudo);
-#   2. packages that only tests read their results with (a browser, protoc, Python modules):
-#      where apt does not have them, those tests are skipped;
+#   2. packages that only tests use (a browser, protoc, Python modules); tests of packages that apt
+#      does not have are skipped;
 #   3. build/postgres/, build/mosquitto/ and build/prometheus/: a PostgreSQL, an MQTT broker
 #      and a Prometheus for the tests, where none is installed: unpacked, not installed, so
 #      that no server starts on this machine;
@@ -15,9 +15,9 @@
 #      too, but unpacked there instead of installed, from apt lists of their own,
 #      so that the machine's set of architectures stays as it is.
 #
-# Later runs see that nothing is missing and return at once, without a network.
-#   tests/setup.sh            what is missing
-#   tests/setup.sh --refresh  the kit again, in its newest version
+# If nothing is missing, it returns at once, without a network.
+#   tests/setup.sh            install what is missing
+#   tests/setup.sh --refresh  build the kit again from the newest packages
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/kernels/debian.inc
@@ -45,7 +45,7 @@ kit=$PWD/build/kit
 new=$kit.new
 log=$PWD/build/setup.log
 say() { echo "setup: $*"; }
-# A long list, wrapped for a terminal of 80 columns.
+# Print a long list, wrapped at 80 columns.
 list() { say "$1"; shift; echo "$*" | fold -s -w 72 | sed 's/^/    /;s/ $//'; }
 die() { echo "setup: $*" >&2; exit 1; }
 
@@ -100,7 +100,7 @@ build_kit()
 	mv "$new" "$kit"
 }
 
-# unpack DIR WHAT PACKAGE...: what only tests need, and starts no server on this machine.
+# unpack DIR WHAT PACKAGE...: unpack packages that only tests need, without starting their servers.
 unpack()
 {
 	local dir=$1 what=$2 debs=$PWD/$1.debs
@@ -119,14 +119,14 @@ unpack()
 	rm -rf "$debs"
 }
 
-# A kit is whole if it was made in this very way, of these packages.
+# A kit is complete if it was built by this version of the script from these packages.
 wanted()
 {
 	{ declare -f build_kit download unpack_kernel unpack_headers unpack_sysroot unpack_source
 	  echo "${guest_packages[@]}"; } | sha256sum
 }
 
-# One at a time: two would unpack into the same place.
+# Run one instance at a time: two would unpack into the same directory.
 mkdir -p build
 exec 9> build/.setup.lock
 flock 9

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make demo's default workload from end to end.
+# End-to-end run of make demo with its default workload.
 . "$(dirname "$0")/demo.inc"
 echo 1..10
 loop analytic

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The closed loop on real measurements, where they are at hand.
+# The closed loop on real measurements, if JETWATT_SHARED_DATA names some.
 . "$(dirname "$0")/demo.inc"
 corpus=${JETWATT_SHARED_DATA:-}/orin-agx-resnet18-train.csv
 if [ ! -r "$corpus" ]; then

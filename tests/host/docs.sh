@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Verbs and options against their man pages, the completion, README.md and doc/: what one
-# has, all have. README.md stays short, and links lead to a page and a heading.
+# Verbs and options are the same in --help, man pages, shell completion, README.md and doc/. README.md
+# has a length limit, and every link leads to a page and a heading.
 cd "$(dirname "$0")/../.." || exit 1
 n=0 failed=0
 page=$(mktemp)
@@ -10,7 +10,7 @@ trap 'rm -f "$page"' EXIT
 verbs=$(build/jetwatt --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 common='quiet verbose no-color progress help usage version'
 
-# options VERB: its own long options, as --help has them; eval has verbs of its own
+# options VERB: the long options of the verb, from --help; eval has subcommands
 options()
 {
 	{
@@ -20,7 +20,7 @@ options()
 		sed 's/.*--//' | grep -vxF "${common// /$'\n'}"
 }
 
-# same TEXT: passes if nothing comes on stdin
+# same TEXT: passes if stdin is empty
 same()
 {
 	local found
@@ -32,7 +32,7 @@ same()
 	failed=1
 }
 
-# complete WORD...: what the completion offers for the last one
+# complete WORD...: completions of the last word
 complete_()
 {
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -40,7 +40,7 @@ complete_()
 	printf '%s\n' "${COMPREPLY[@]}"
 }
 
-# headings PAGE: as a link names them
+# headings PAGE: print the headings of a page as links name them
 headings() { sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g;s/ /-/g'; }
 
 echo 1..9

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# eval: what it promises to programs that read it, and what it must not take.
+# jetwatt eval: its JSON output is as documented, and invalid input is refused.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-eval
 . tests/host/check.inc
 
-# 144 modes of a made-up job; $1: batch sizes, $2: how heavy it is.
+# 144 modes of a simulated job; $1: batch sizes, $2: factor of its work.
 made()
 {
 	awk -v sizes="$1" -v heavy="$2" 'BEGIN {
@@ -19,7 +19,7 @@ made()
 	}'
 }
 
-# same TEXT COMMAND...: twice the same, but for the time it took.
+# same TEXT COMMAND...: two runs have the same output, except for the run time.
 twice()
 {
 	local strip='del(.fit_ms, .predict_ms, .compute_ms, .compute_max_ms, .exhaust_ms, .reuse.compute_ms?, .reuse.compute_max_ms?, .reuse.exhaust_ms?)'
@@ -51,27 +51,27 @@ keys='corpus coverage95_pct fit_ms method power_mape_pct predict_ms references r
 result "its keys are those of the contract" $?
 jq -e '(.time_mape_pct, .power_mape_pct | .q1 <= .median and .median <= .q3) and .coverage95_pct.time <= 100
 	and .method == "auto" and .sampling == "designed" and .samples == 12 and .seed == 3' $d/a > /dev/null
-result "and so are their values" $?
+result "the values of the keys have their documented types" $?
 jq -e '.time_mape_pct.median < 6 and .power_mape_pct.median < 4' $d/a > /dev/null
-result "a dozen modes of a plain job are enough" $?
+result "twelve modes of a simple job are enough" $?
 $predict --corpus $d/one.csv --json --seed 4 > $d/b && ! cmp -s <(jq .time_mape_pct $d/a) <(jq .time_mape_pct $d/b)
-result "another seed, other modes" $?
+result "another seed selects other modes" $?
 $predict --corpus $d/one.csv --json --reference $d/other.csv > $d/a &&
 	jq -e ".references == [\"$d/other.csv\"]" $d/a > /dev/null
-result "references are named" $?
+result "the references are listed" $?
 $predict --corpus $d/served.csv --sampling random --samples 60 --json > $d/a && jq -e '.time_mape_pct.median < 10' $d/a > /dev/null
 result "batch size is a feature" $?
 $predict --corpus $d/one.csv > $d/out && grep -q '^time  *[0-9.]* .* %$' $d/out && grep -q '^power ' $d/out && grep -q 'seen (designed)' $d/out
-result "a table without --json" $?
+result "without --json, a table is printed" $?
 twice "optimize is the same from the same seed" $optimize --corpus $d/one.csv --json
 jq -e '[.penalty_pct.median, .penalty_clean_pct.mean, .area_w, .above_limit_pct, .above_limit_1w_pct, .unsolved,
 	.modes_profiled, .verify, .risk] | all(. != null)' $d/a > /dev/null
 result "its keys are those of the contract" $?
 for what in nan -5 0; do
 	awk -F, -v OFS=, -v v=$what 'NR == 9 { $6 = v } 1' $d/one.csv > $d/bad.csv
-	refused "a time of $what is no measurement" 'line 9' $predict --corpus $d/bad.csv
+	refused "a time of $what is refused" 'line 9' $predict --corpus $d/bad.csv
 done
-# Nothing to learn, and nothing that fits: all rows alike, every mode twice, every mode in two ways.
+# Degenerate rows: all rows equal, every mode twice, every mode with two different results.
 awk -F, -v OFS=, 'NR > 1 { $6 = 100; $7 = 20 } 1' $d/one.csv > $d/alike.csv
 awk '1; NR > 1' $d/one.csv > $d/doubled.csv
 awk -F, -v OFS=, 'NR == 1; NR > 1 { print; $6 *= 5; $7 /= 3; print }' $d/one.csv > $d/torn.csv
@@ -82,56 +82,56 @@ for method in auto linreg nn powertrain trees; do
 			{ echo "# $rows: $(head -n 1 $d/err)"; false; }
 	done && jq -es 'all(.[]; .time_mape_pct.median < 1e4 and .power_mape_pct.median < 1e4) and
 		.[0].time_mape_pct.median < 15 and .[0].power_mape_pct.median < 15' $d/$method.{alike,doubled,torn} > /dev/null
-	result "$method on rows all alike, doubled and contradictory" $?
+	result "$method with equal, duplicate and contradictory rows" $?
 done
 jq -es '.[1].time_mape_pct.median < 6 and .[1].power_mape_pct.median < 4 and .[2].coverage95_pct.time > 30' $d/auto.{alike,doubled,torn} > /dev/null
-result "auto: doubled rows do no harm, intervals of contradictory ones are wide" $?
+result "auto: duplicate rows do no harm, contradictory rows give wide intervals" $?
 head -n 2 $d/one.csv > $d/single.csv
-refused "a single row" 'no row is left' $predict --corpus $d/single.csv
-refused "more samples than rows" 'no row is left' $predict --corpus $d/one.csv --samples 500
-refused "a method that is none" 'did you mean auto' $predict --corpus $d/one.csv --method auot
-refused "powertrain without a reference" 'needs a reference' $predict --corpus $d/one.csv --method powertrain
+refused "a single row is refused" 'no row is left' $predict --corpus $d/single.csv
+refused "more samples than rows are refused" 'no row is left' $predict --corpus $d/one.csv --samples 500
+refused "an unknown method is refused" 'did you mean auto' $predict --corpus $d/one.csv --method auot
+refused "powertrain without a reference is refused" 'needs a reference' $predict --corpus $d/one.csv --method powertrain
 twice "search is the same twice" $search --corpus $d/one.csv
 jq -e '.violations == 0 and .unsolved == 0 and .excess_pct.mean < 3 and .excess_clean_pct.median != null and .excess_pct.p90 != null
 	and .modes_profiled.max <= 12 and .measurements > 0 and .compute_ms > 0' $d/a > /dev/null
-result "a good mode from a dozen of them, and never one over the budget" $?
+result "twelve measured modes give a good mode, never one over the budget" $?
 $search --infer $d/served.csv --latency 100:300:100 --arrival 20:40:20 > $d/a && jq -e '.queries == 24 and .violations == 0
 	and .solved_pct == 100 and .latency_excess_pct.median < 2' $d/a > /dev/null
-result "inference within two limits" $?
+result "inference stays within two limits" $?
 twice "schedule is the same from the same seed" $schedule --train $d/one.csv --infer $d/served.csv --reuse
 jq -e '.violations == 0 and .throughput_ratio.mean > 0.9 and .throughput_ratio.median <= 1 and .reuse.throughput_ratio.mean > 0.9
 	and .reuse.modes_total < 12 * .queries and .reuse.queries < .queries' $d/a > /dev/null
-result "training beside inference, and what is kept helps" $?
+result "training and inference: stored measurements help later queries" $?
 for strategy in gmd als; do
 	$schedule --strategy $strategy --modes 10 --infer $d/served.csv --infer $d/served.csv > $d/a &&
 		jq -e '.violations == 0 and .modes_profiled.max <= 10 and .latency_excess_pct.mean != null' $d/a > /dev/null
 	result "two inferences by $strategy" $?
 done
-refused "one workload too few" 'two workloads' $schedule --train $d/one.csv
-refused "a training file as inference" 'several batch sizes' $search --corpus $d/served.csv
+refused "one workload instead of two is refused" 'two workloads' $schedule --train $d/one.csv
+refused "a training profile is refused for inference" 'several batch sizes' $search --corpus $d/served.csv
 
-# Arrivals that change: twice up, once back, and a line that changes nothing.
+# Request rates that change: up twice, back once, and a line without a change.
 printf '# made up\n60 20\n60 40\n60,40.1\n\n60 80\n60 20\n' > $d/trace
 follow="build/jetwatt eval schedule --train $d/one.csv --infer $d/served.csv --latency 2000"
 $follow --budgets 24 --trace $d/trace --json > $d/out 2> $d/err &&
 	jq -e '.windows == 5 and .seconds == 300 and .replans == 4 and .requests == 12006
 		and .inside == .feasible and .inside_pct == 100 and .slo_missed_pct >= 0 and .slo_missed_pct < 100
 		and .energy_j > 300 * 5 and .energy_j < 300 * 24 and .idle_s >= 0 and .idle_s < 300' $d/out > /dev/null
-result "a plan follows arrivals that change" $?
+result "the plan follows a changing request rate" $?
 printf '60 40\n600 40\n' > $d/steady
 $follow --budgets 24 --trace $d/steady --json > $d/out 2> $d/err &&
 	jq -e '.replans == 1 and .slo_missed_pct == 0' $d/out > /dev/null
-result "and stays where they do not" $?
+result "the plan stays while the rate stays" $?
 $follow --budgets 24 --trace $d/steady --measuring 1 --json > $d/out 2> $d/err &&
 	jq -e '.measuring_s == .measurements and .requests == 26400 and .inside == 2
 		and ((.slo_missed_pct / 100 * 660 - .measuring_s) | fabs < 0.01)' $d/out > /dev/null
-result "who asks while it is measured is answered too late" $?
+result "requests during a measurement are answered late" $?
 $follow --budgets 24 --trace $d/steady --measuring 4 --json > $d/out 2> $d/err &&
 	jq -e '.measuring_s == 4 * .measurements and .feasible == 2 and .inside == 1' $d/out > /dev/null
-result "a window that is measured to its end has no plan" $?
+result "a window that ends with its measurement has no plan" $?
 printf '60 40\n60 forty\n' > $d/bad
-refused "a trace that is none" 'line 2' $follow --budgets 24 --trace $d/bad
-refused "a trace of negative time" 'line 1' $follow --budgets 24 --trace <(echo -1 40)
-refused "no trace" 'No such file' $follow --budgets 24 --trace $d/none
-refused "a trace and a range of budgets" 'a single budget' $follow --trace $d/trace
+refused "a malformed trace is refused" 'line 2' $follow --budgets 24 --trace $d/bad
+refused "a negative time in a trace is refused" 'line 1' $follow --budgets 24 --trace <(echo -1 40)
+refused "a missing trace is refused" 'No such file' $follow --budgets 24 --trace $d/none
+refused "a trace with a range of budgets is refused" 'a single budget' $follow --trace $d/trace
 exit $failed

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Exports read by those for whom they are: protoc, promtool, prometheus_client,
-# pandas, jq. What is not here is skipped; packages: protobuf-compiler,
+# Exports are read by the programs that they are for: protoc, promtool, prometheus_client,
+# pandas, jq. Tests of a missing program are skipped; packages: protobuf-compiler,
 # prometheus, python3-prometheus-client, python3-pandas.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-export
@@ -38,12 +38,12 @@ with protoc "perfetto: a slice a minibatch, as many ends as beginnings" \
 	"[ \$(grep -c 'type: SLICE_BEGIN' $d/perfetto.txt) = 300 ] && [ \$(grep -c 'type: SLICE_END' $d/perfetto.txt) = 300 ]"
 with protoc "perfetto: a value a sample on the total's track" \
 	"awk '/track_uuid: 3\$/ { n++ } END { print n; exit n != '$rows' }' $d/perfetto.txt"
-check "chrome: is JSON, every event is whole" \
+check "chrome: valid JSON, every event is complete" \
 	"jq -e '[.traceEvents[] | select((.ph | IN(\"C\", \"X\", \"M\")) and .ts and .name)] | length > 2000' $d/run.chrome &&
 	 jq -e '([.traceEvents[] | select(.ph == \"X\")] | length) == 300 and all(.traceEvents[] | select(.ph == \"X\"); .dur > 0)' $d/run.chrome"
-check "chrome: 100 rows a second" \
+check "chrome: 100 rows per second" \
 	"jq -e '[.traceEvents[] | select(.name == \"power (W)\")] | length | . > 2000 and . < 2500' $d/run.chrome"
-with promtool "prometheus: promtool finds nothing" "promtool check metrics < $d/run.prometheus > $d/said 2>&1 && [ ! -s $d/said ]"
+with promtool "prometheus: promtool reports no error" "promtool check metrics < $d/run.prometheus > $d/said 2>&1 && [ ! -s $d/said ]"
 with prometheus_client "openmetrics: parses, and the energy is the report's" \
 	"/usr/bin/python3 -c '
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
@@ -62,20 +62,20 @@ import pandas
 t = pandas.read_csv(\"$d/run.csv\", parse_dates=[\"utc\"])
 assert len(t) == $rows and all(k in \"iufM\" for k in (c.kind for c in t.dtypes)), t.dtypes
 assert t.t_ns.is_monotonic_increasing and t.lost.sum() == 300 - 1 or t.lost.sum() > 250, t.lost.sum()'"
-check "csv: minibatches' energy is the report's" \
+check "csv: energy of the minibatches equals that of report" \
 	"build/jetwatt export -f csv --minibatches $d/run.jwt > $d/m.csv && near \$(awk -F, '\$4 == \"train\" && ++k > 10 { e += \$8; n++ } END { print e / n / 1e6 }' $d/m.csv) \$(jq .energy_j $d/report)"
-check "csv: grades and the split are the report's" \
+check "csv: grades and shares equal those of report" \
 	"awk -F, -v want=\"\$(jq -r '[.quality | .A, .B, .C, .D] | join(\" \")' $d/report)\" 'NR > 1 && \$4 == \"train\" { n[\$14]++ }
 		NR == 1 && \$14 != \"grade\" { exit 1 }
 		END { got = n[\"A\"] + 0 \" \" n[\"B\"] + 0 \" \" n[\"C\"] + 0 \" \" n[\"D\"] + 0; print got, want; exit got != want }' $d/m.csv &&
 	 near \$(awk -F, '\$4 == \"train\" && ++k > 10 { s += \$10; t += \$2 - \$1 } END { print s / t }' $d/m.csv) \$(jq .stall_share $d/report) &&
 	 near \$(awk -F, '\$4 == \"train\" && ++k > 10 { s += \$11; t += \$2 - \$1 } END { print s / t }' $d/m.csv) \$(jq .gpu_work_share $d/report)"
-check "jsonl, chrome: the same grades and split" \
+check "jsonl, chrome: the same grades and shares" \
 	"jq -r 'select(.type == \"minibatch\") | [.stall_ns, .gpu_ns, .grade // \"\"] | @csv' $d/run.jsonl | sort > $d/split.jsonl &&
 	 tail -n +2 $d/m.csv | awk -F, '{ printf \"%s,%s,\\\"%s\\\"\\n\", \$10, \$11, \$14 }' | sort | diff - $d/split.jsonl &&
 	 [ \$(jq '[.traceEvents[] | select(.ph == \"X\" and .args.grade == \"A\")] | length' $d/run.chrome) = \$(jq .quality.A $d/report) ]"
-check "openmetrics: the same grades and split" \
+check "openmetrics: the same grades and shares" \
 	"[ \$(sed -n 's/^jetwatt_minibatches_graded_total{grade=\"A\"} //p' $d/run.openmetrics) = \$(jq .quality.A $d/report) ] &&
 	 near \$(sed -n 's/^jetwatt_minibatch_stall_seconds_total //p' $d/run.openmetrics) \$(awk -F, '\$4 == \"train\" { s += \$10 } END { print s / 1e9 }' $d/m.csv)"
-check "jsonl: the gap is told" "grep -c '\"type\":\"gap\"' $d/run.jsonl"
+check "jsonl: the gap is reported" "grep -c '\"type\":\"gap\"' $d/run.jsonl"
 exit $failed

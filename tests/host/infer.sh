@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# optimize --latency from a profile: what it answers beside the best of all modes and
-# sizes of a made-up board, of which it has seen a few.
+# optimize --latency from a profile with a few modes and batch sizes of a simulated board. The
+# result is compared with the best of all modes and sizes.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-infer
 . tests/host/check.inc
@@ -44,7 +44,7 @@ ask()	# POWER LATENCY ARRIVAL ARGUMENT...
 		--profile $d/some.csv --modes $d/modes.csv --json $d/json "${@:4}"
 }
 
-# Within the limits, in truth, and at most 5 % later than the best of all.
+# The true values are within the limits, and the latency is at most 5 % above the best.
 holds()	# POWER LATENCY ARRIVAL
 {
 	jq -r '[.chosen.cores, .chosen.cpu_khz, .chosen.gpu_hz, .chosen.emc_hz, .inference.batch] |
@@ -60,33 +60,33 @@ holds()	# POWER LATENCY ARRIVAL
 for q in "30 100 60" "20 200 90" "40 80 120" "14 500 200"; do
 	# shellcheck disable=SC2086
 	ask $q && [ $status = 0 ] && holds $q
-	result "at most W, ms, at requests a second: $q" $?
+	result "limits W, ms and requests per second: $q" $?
 done
 
 ask 30 1000 60 --batch 32
 [ $status = 0 ] && jq -e '.inference | .batch == 32 and (.queueing_ms - 533.333 | fabs) < 0.01 and
 	(.queueing_ms + .time_ms - .latency_ms | fabs) < 0.01' $d/json > /dev/null
-result "one size: its queueing is in the latency" $?
+result "one batch size: the latency includes queueing" $?
 
 ask 30 15 60
 [ $status = 3 ] && grep -q "closest: " $d/err && grep -q -- "fix: --latency [0-9]*ms" $d/err
-result "no latency below the time until one request has come: 3, the closest is named" $?
+result "a latency below the time between requests: status 3, and the closest is reported" $?
 ask 30 "$(sed -n 's/.*--latency \([0-9]*\)ms.*/\1/p' $d/err)" 60
 [ $status = 0 ]
-result "and the latency that was named can be kept" $?
+result "the reported latency can be met" $?
 ask 1 100 60
 [ $status = 3 ] && grep -q -- "fix: --power [0-9]*W" $d/err
-result "no such power: the least is named" $?
+result "an impossible power: the lowest is reported" $?
 
 run build/jetwatt optimize --power 30W --latency 100ms --profile $d/some.csv --modes $d/modes.csv
 [ $status = 2 ] && grep -q -- "--arrival" $d/err
-result "a latency without a rate of requests" $?
+result "a latency without a request rate is refused" $?
 ask 30 100 60 --least energy
 [ $status = 2 ]
-result "a server is asked for nothing else" $?
+result "a server with another objective is refused" $?
 grep ',16,' $d/some.csv | sed '1i cores,cpu_khz,gpu_hz,emc_hz,batch,time_ms,power_w' > $d/one.csv
 run build/jetwatt optimize --power 30W --latency 600ms --arrival 60Hz --profile $d/one.csv \
 	--modes $d/modes.csv --batch 8,16
 [ $status = 2 ] && grep -q "no other can be predicted" $d/err
-result "a profile of one size says nothing of others" $?
+result "a profile of one batch size does not predict others" $?
 exit $failed

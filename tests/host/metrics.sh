@@ -3,7 +3,7 @@
 #
 # jetwattd's metrics, from its control socket to the dashboard: the real socket, the real
 # exporter, a real Prometheus on loopback where there is one (packages: prometheus,
-# python3-prometheus-client), a real mosquitto. What they tell is tests/metrics/serve.c's.
+# python3-prometheus-client), a real mosquitto. tests/metrics/serve.c generates the values.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-metrics
 rm -rf $d
@@ -27,11 +27,11 @@ with()
 # until COMMAND: for 20 s
 until_() { for _ in $(seq 100); do "$@" > /dev/null 2>&1 && return 0; sleep 0.2; done; return 1; }
 
-# body FILE: what is behind the head
+# body FILE: the body of the HTTP response
 body() { sed '1,/^\r$/d' "$1"; }
 value() { sed -n "s/^$1 //p" $d/plain; }
 
-# serve: the exporter on a port that is free, in $port and $exporter
+# serve: start the exporter on a free port; sets $port and $exporter
 serve()
 {
 	for _ in 1 2 3 4 5; do
@@ -50,34 +50,34 @@ board=$!
 pids+=($board)
 until_ test -S $d/control
 
-check "the control socket outlives silent ones, long lines and noise" "[ \"\$($http socket $d/control)\" = done ]"
-check "jetwatt daemon metrics: for a file" \
+check "the control socket survives silent clients, long lines and noise" "[ \"\$($http socket $d/control)\" = done ]"
+check "jetwatt daemon metrics: output for a file" \
 	"build/jetwatt daemon --socket $d/control metrics > $d/file && grep -q '^jetwatt_budget_watts 30$' $d/file"
 
 run build/jetwatt-exporter --listen 127.0.0.1
-check "an address that makes no sense: 2, what and how" "[ $status = 2 ] && grep -q 'fix: ADDRESS:PORT' $d/err"
+check "an invalid address: status 2, with a fix" "[ $status = 2 ] && grep -q 'fix: ADDRESS:PORT' $d/err"
 serve
 $http get "$port" /metrics > $d/http
 body $d/http > $d/plain
-check "it serves" "grep -q '200 OK' $d/http && grep -q 'text/plain; version=0.0.4' $d/http"
-with promtool "promtool finds nothing" "promtool check metrics < $d/plain 2>&1 | tee $d/lint && [ ! -s $d/lint ]"
-check "values are the daemon's" \
+check "the exporter serves metrics" "grep -q '200 OK' $d/http && grep -q 'text/plain; version=0.0.4' $d/http"
+with promtool "promtool reports no error" "promtool check metrics < $d/plain 2>&1 | tee $d/lint && [ ! -s $d/lint ]"
+check "values equal those of the daemon" \
 	"[ \"$(value jetwatt_module_power_watts)\" = 28.5 ] && [ \"$(value 'jetwatt_doing{doing="holding"}')\" = 1 ] &&
 	 [ \"$(value 'jetwatt_minibatch_duration_seconds_bucket{workload="0000000000000001",le="0.1"}')\" = 1 ] &&
 	 [ \"$(value 'jetwatt_minibatch_energy_joules_sum{workload="0000000000000001"}')\" = 2 ] &&
 	 [ \"$(value 'jetwatt_minibatch_duration_seconds_bucket{workload="0000000000000001",le="0.05"}')\" = 0 ]"
-check "workloads beyond the eighth are one" \
+check "workloads beyond the eighth share one label" \
 	"[ \"$(value 'jetwatt_minibatch_energy_joules_count{workload="other"}')\" = 8 ] &&
 	 [ \"$(grep -c '^jetwatt_minibatch_energy_joules_count' $d/plain)\" = 9 ]"
-check "the mode in numbers" \
+check "the mode is exported as numbers" \
 	"[ \"$(value jetwatt_mode_cores)\" = 8 ] && [ \"$(value jetwatt_mode_gpu_hertz)\" = 624750000 ]"
-check "a rail and what is inside it never share a name" \
+check "a rail and its child rail have different names" \
 	"[ \"$(grep -c '^jetwatt_rail_energy_joules_total{' $d/plain)\" = 1 ] &&
 	 [ \"$(grep -c '^jetwatt_inner_rail_energy_joules_total{' $d/plain)\" = 2 ]"
-check "bytes that are no text break no line" "grep -qF '{rail=\"a\\\"b\\\\c??\"}' $d/plain"
+check "invalid text in a label does not break the line" "grep -qF '{rail=\"a\\\"b\\\\c??\"}' $d/plain"
 $http get "$port" /metrics 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5' > $d/http
 body $d/http > $d/open
-check "OpenMetrics for who asks for it" \
+check "OpenMetrics on request" \
 	"grep -q 'application/openmetrics-text; version=1.0.0' $d/http && [ \"\$(tail -n 1 $d/open)\" = '# EOF' ]"
 with prometheus_client "and it parses" "/usr/bin/python3 -c '
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
@@ -86,27 +86,27 @@ assert f[\"jetwatt_module_energy_joules\"].unit == \"joules\"
 assert f[\"jetwatt_minibatch_energy_joules\"].type == \"histogram\"
 assert f[\"process_cpu_seconds\"].type == \"counter\"'"
 
-check "other paths: 404; other methods: 405; no HTTP: nothing" \
+check "other paths: 404; other methods: 405; not HTTP: no response" \
 	"$http get $port /../etc/passwd | head -n 1 | grep -q 404 &&
 	 printf 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nnine-byte' | $http raw $port | head -n 1 | grep -q 405 &&
 	 printf 'nonsense\r\n\r\n' | $http raw $port > $d/big; ! grep -q jetwatt $d/big"
 before=$(ls /proc/$exporter/fd | wc -l)
 # shellcheck disable=SC2016
-check "heads and bodies without end are cut off" \
+check "endless headers and bodies are cut off" \
 	"{ printf 'GET /metrics HTTP/1.1\r\nX: '; head -c 3000000 /dev/zero | tr '\0' a; } | $http raw $port > $d/big
 	 ! grep -q '200 OK' $d/big &&
 	 { printf 'GET /'; head -c 3000000 /dev/zero | tr '\0' a; } | $http raw $port > $d/big; ! grep -q '200 OK' $d/big &&
 	 { printf 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n'; head -c 3000000 /dev/zero; } | $http raw $port > $d/big
 	 ! grep -q '200 OK' $d/big && $http get $port /metrics | grep -q '200 OK'"
-check "noise" "for i in 1 2; do head -c 20000 /dev/urandom | $http raw $port > $d/big; done; $http get $port /metrics | grep -q '200 OK'"
-# Its own limits are 5 s and 32; what is asked of a busy machine is less.
-check "two hundred slow ones: scrapes among them are answered, they are let go" \
+check "the exporter survives noise" "for i in 1 2; do head -c 20000 /dev/urandom | $http raw $port > $d/big; done; $http get $port /metrics | grep -q '200 OK'"
+# The exporter has limits of 5 s and 32 connections; the test allows more for a busy machine.
+check "200 slow clients: scrapes are answered, slow clients are disconnected" \
 	"$http loris $port 200 60 > $d/loris; cat $d/loris; awk '{ exit !(\$2 < 10 && \$4 == 0) }' $d/loris"
-check "nothing is left of them: descriptors, memory" \
+check "slow clients leave no descriptors and no memory" \
 	"echo \$(ls /proc/$exporter/fd | wc -l) of $before; [ \$(ls /proc/$exporter/fd | wc -l) -le $before ] &&
 	 [ \$(sed -n 's/VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$exporter/status) -lt 32768 ]"
 
-with promtool "the alert rules are rules" "promtool check rules $monitoring/alerts.yml"
+with promtool "the alert rules are valid" "promtool check rules $monitoring/alerts.yml"
 with promtool "each fires on what it is for" "promtool test rules tests/metrics/alerts_test.yml"
 if command -v prometheus > /dev/null; then
 	cat > $d/prometheus.yml <<-X
@@ -131,16 +131,16 @@ check "a daemon that hangs: 503" "sleep 1; $http get $port /metrics | head -n 1 
 kill -CONT $board
 kill $board
 wait $board
-check "one that is gone: 503, and why; it serves again when there is one" \
+check "a daemon that has ended: 503 with the reason; a new daemon is served again" \
 	"$http get $port /metrics > $d/gone; head -n 1 $d/gone | grep -q 503 && grep -q 'does not answer' $d/gone &&
 	 { build/serve-metrics $d/control & pids+=(\$!); until_ test -S $d/control; } &&
 	 until_ sh -c '$http get $port /metrics | grep -q \"200 OK\"'"
 board=${pids[-1]}
 kill $exporter
 wait $exporter
-check "SIGTERM: 0" "[ $? = 0 ]"
+check "SIGTERM ends the exporter with status 0" "[ $? = 0 ]"
 
-# --- MQTT: a real broker on loopback, which keeps for the subscriber what comes while he is away
+# --- MQTT: a real broker on loopback, which stores messages for a disconnected subscriber
 unpacked=$PWD/build/mosquitto
 export LD_LIBRARY_PATH=$unpacked/usr/lib/$(gcc -print-multiarch):$unpacked/lib/$(gcc -print-multiarch)
 PATH=$PATH:$unpacked/usr/sbin:$unpacked/usr/bin
@@ -148,7 +148,7 @@ PATH=$PATH:$unpacked/usr/sbin:$unpacked/usr/bin
 mqtt_port=$($http port)
 printf 'listener %s 127.0.0.1\nallow_anonymous true\npersistence true\npersistence_location %s/\nmax_queued_messages 0\nuser root\n' \
 	"$mqtt_port" "$PWD/$d" > $d/mosquitto.conf
-# broker: until it answers
+# broker: start it and wait until it answers
 broker()
 {
 	mosquitto -c $d/mosquitto.conf >> $d/mosquitto.log 2>&1 &

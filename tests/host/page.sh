@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The report's page in a real browser: its figures are those of report --json,
-# the console stays silent, nothing is fetched. make check-report brings the
-# browser; screenshots are left in build/check-page/.
+# The report page in a real browser: its metrics equal those of report --json, the console shows no
+# message, and nothing is downloaded. make check-report installs the browser; screenshots are in
+# build/check-page/.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-page
 rm -rf $d
@@ -14,16 +14,16 @@ if ! command -v chromium > /dev/null; then
 	exit 0
 fi
 
-# browser OPTION... : headless, its log to $d/log
+# browser OPTION...: run it headless, with its log in $d/log
 browser()
 {
 	timeout 100 chromium --headless --no-sandbox --disable-gpu --no-first-run --user-data-dir=$d/profile \
 		--enable-logging=stderr --host-resolver-rules='MAP * ~NOTFOUND' "$@" 2> $d/log
 }
 
-# figures FILE: "key value" of every figure on the page, as the browser has it
+# figures FILE: "key value" of every metric on the page, as the browser shows it
 figures() { grep -o "<data id=\"[^\"]*\" value=\"[^\"]*\"" "$1" | sed 's/<data id="//; s/" value="/ /; s/"$//' | sort; }
-# The same of a JSON report, as it is written.
+# The same for a JSON report.
 report()
 {
 	python3 -c 'import json, sys
@@ -41,16 +41,16 @@ for name in run short; do
 	build/jetwatt report --json --html $d/$name.html $d/$name.jwt > $d/$name.json
 	browser --dump-dom "file://$PWD/$d/$name.html" > $d/dom
 	check "$name: the browser shows the page" "grep -q '</html>' $d/dom && grep -q '<svg' $d/dom"
-	check "$name: nothing on the console" "! grep -E 'CONSOLE|net::|Refused' $d/log"
+	check "$name: the console shows no message" "! grep -E 'CONSOLE|net::|Refused' $d/log"
 	figures $d/dom > $d/shown
 	report $d/$name.json > $d/reported
-	check "$name: its figures are those of report --json" "[ \$(wc -l < $d/shown) -gt 10 ] && diff $d/shown $d/reported"
+	check "$name: its metrics equal those of report --json" "[ \$(wc -l < $d/shown) -gt 10 ] && diff $d/shown $d/reported"
 	browser --window-size=900,4600 --screenshot=$d/$name.png "file://$PWD/$d/$name.html" > /dev/null
-	check "$name: no axis begins at minus nothing" "! grep -q '>-0<' $d/$name.html"
-	check "$name: a screenshot" "[ \$(wc -c < $d/$name.png) -gt 20000 ]"
+	check "$name: no axis begins at -0" "! grep -q '>-0<' $d/$name.html"
+	check "$name: the screenshot is not empty" "[ \$(wc -c < $d/$name.png) -gt 20000 ]"
 done
 browser --print-to-pdf=$d/run.pdf "file://$PWD/$d/run.html" > /dev/null
-check "prints" "[ \$(wc -c < $d/run.pdf) -gt 20000 ]"
-check "asks for nothing outside" "! grep -oE '(src|href)=.(https?:|//|/|[a-z]+\.)' $d/run.html"
+check "the page prints to PDF" "[ \$(wc -c < $d/run.pdf) -gt 20000 ]"
+check "the page has no external links" "! grep -oE '(src|href)=.(https?:|//|/|[a-z]+\.)' $d/run.html"
 rm -rf $d/profile
 exit $failed

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Pictures: drawn by gnuplot or as a page, and said where they cannot be.
+# Plots: drawn by gnuplot or as an HTML page; errors name a fix.
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT
@@ -11,7 +11,7 @@ J=$PWD/build/jetwatt
 well_formed() { python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$1" 2> "$d/err"; }
 png() { [ "$(head -c 8 "$1" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]; }
 
-# 216 modes of a made-up job, and every sixth of them measured.
+# 216 modes of a simulated job, of which every sixth is measured.
 awk 'BEGIN {
 	print "cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w"
 	for (c = 2; c <= 12; c += 2) for (u = 1; u <= 3; u++) for (g = 3; g <= 13; g += 2) for (m = 1; m <= 2; m++)
@@ -37,37 +37,37 @@ opt=(optimize --power 14 --profile "$d/some.csv" --modes "$d/all.csv" --presets 
 run "$J" "${opt[@]}"
 check "optimize compares with presets" '[ $status = 0 ] && grep -q "GPU 480 becomes 500 MHz" "$d/out" && grep -q "over the budget by" "$d/out"'
 run "$J" "${opt[@]}" --json "$d/a.json" -q
-check "and in its JSON" '[ "$(jq -r ".presets[1].mode" "$d/a.json")" = c2-2100000-g500000000-e3200000000 ] && jq -e ".presets[1].rounded" "$d/a.json" > /dev/null'
+check "presets are in its JSON too" '[ "$(jq -r ".presets[1].mode" "$d/a.json")" = c2-2100000-g500000000-e3200000000 ] && jq -e ".presets[1].rounded" "$d/a.json" > /dev/null'
 
 skip=
 command -v gnuplot > /dev/null || skip=" # SKIP no gnuplot"
 if [ -z "$skip" ]; then
 	run "$J" "${opt[@]}" --plot "$d/front.svg"
-	check "front as SVG" '[ $status = 0 ] && well_formed "$d/front.svg" && grep -q "budget 14 W" "$d/front.svg" && grep -q LOW "$d/front.svg"'
-	check "a preset's name is a name" '[ ! -e /x ] && grep -q "touch" "$d/front.svg"'
+	check "Pareto front as SVG" '[ $status = 0 ] && well_formed "$d/front.svg" && grep -q "budget 14 W" "$d/front.svg" && grep -q LOW "$d/front.svg"'
+	check "the name of a preset is not executed" '[ ! -e /x ] && grep -q "touch" "$d/front.svg"'
 	run "$J" predict --profile "$d/some.csv" --modes "$d/all.csv" --plot "$d/front.png"
-	check "front as PNG" '[ $status = 0 ] && png "$d/front.png"'
+	check "Pareto front as PNG" '[ $status = 0 ] && png "$d/front.png"'
 	run "$J" eval predict --corpus "$d/all.csv" --samples 30 --repeats 1 --plot "$d/fit.svg"
-	check "predicted against measured" '[ $status = 0 ] && well_formed "$d/fit.svg" && grep -q "on average" "$d/fit.svg"'
+	check "plot of predicted and measured values" '[ $status = 0 ] && well_formed "$d/fit.svg" && grep -q "on average" "$d/fit.svg"'
 	run "$J" eval predict --corpus "$d/all.csv" --samples 10,20,40 --repeats 2 --json --plot "$d/learning.svg"
-	check "learning curve" '[ $status = 0 ] && well_formed "$d/learning.svg" && grep -q "modes measured" "$d/learning.svg"'
+	check "plot of the learning curve" '[ $status = 0 ] && well_formed "$d/learning.svg" && grep -q "modes measured" "$d/learning.svg"'
 else
 	for i in 3 4 5 6 7; do echo "ok $i$skip"; done
 	n=7
 	run "$J" eval predict --corpus "$d/all.csv" --samples 10,20,40 --repeats 2 --json
 fi
-check "several numbers of samples: a line of JSON for each" '[ "$(jq -s "map(.samples) | tostring" "$d/out")" = "\"[10,20,40]\"" ]'
+check "several numbers of samples: one line of JSON each" '[ "$(jq -s "map(.samples) | tostring" "$d/out")" = "\"[10,20,40]\"" ]'
 mkdir "$d/bin"
 PATH=$d/bin run "$J" "${opt[@]}" --plot "$d/none.svg"
-check "without gnuplot: said, with a fix, no file" '[ $status = 1 ] && grep -q "apt install gnuplot" "$d/err" && [ -z "$(ls "$d" | grep none)" ]'
+check "without gnuplot: an error with a fix, and no file" '[ $status = 1 ] && grep -q "apt install gnuplot" "$d/err" && [ -z "$(ls "$d" | grep none)" ]'
 PATH=$d/bin run "$J" "${opt[@]}" --plot "$d/front.html"
-check "a page needs none" '[ $status = 0 ] && grep -q "budget 14 W" "$d/front.html" && grep -q "LOW&amp;SLOW" "$d/front.html"'
+check "an HTML page needs no gnuplot" '[ $status = 0 ] && grep -q "budget 14 W" "$d/front.html" && grep -q "LOW&amp;SLOW" "$d/front.html"'
 run "$J" eval predict --corpus "$d/all.csv" --samples 10,20 --repeats 1 --plot "$d/eval.html"
-check "nor does one of an evaluation" '[ $status = 0 ] && [ "$(grep -c "<svg" "$d/eval.html")" = 3 ]'
+check "a page of an evaluation needs no gnuplot" '[ $status = 0 ] && [ "$(grep -c "<svg" "$d/eval.html")" = 3 ]'
 printf '#!/bin/sh\necho "line 1: no such terminal" >&2\nexit 1\n' > "$d/bin/gnuplot"
 chmod +x "$d/bin/gnuplot"
 PATH=$d/bin run "$J" "${opt[@]}" --plot "$d/none.svg"
-check "a gnuplot that fails: its words" '[ $status = 1 ] && grep -q "no such terminal" "$d/err" && [ -z "$(ls "$d" | grep none)" ]'
+check "a gnuplot that fails: its message is shown" '[ $status = 1 ] && grep -q "no such terminal" "$d/err" && [ -z "$(ls "$d" | grep none)" ]'
 run "$J" "${opt[@]}" --plot "$d/front.pdf"
-check "another end of the name: usage" '[ $status = 2 ] && grep -q "svg, .png or .html" "$d/err"'
+check "another file extension is a usage error" '[ $status = 2 ] && grep -q "svg, .png or .html" "$d/err"'
 exit $failed

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# predict and optimize from a file alone: no board, no module, no privilege.
+# predict and optimize from a profile: no board, no module and no privilege is needed.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-predict
 . tests/host/check.inc
 
-# 36 modes of a made-up job, from a rule of thumb; $1: batch sizes.
+# 36 modes of a simulated job; $1: batch sizes.
 made()
 {
 	awk -v sizes="$1" 'BEGIN {
@@ -18,7 +18,7 @@ made()
 	}'
 }
 
-# The methods that predict.
+# All predictors.
 methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
 
 echo 1..$((38 + 2 * $(wc -w <<< "$methods")))
@@ -28,80 +28,80 @@ cut -d, -f1-4 $d/one.csv > $d/modes.csv
 build/jetwatt predict --profile $d/one.csv --modes $d/modes.csv -o $d/out.csv > $d/out 2> $d/err
 check "a profile predicts its modes" "[ $? = 0 ] && [ \$(wc -l < $d/out.csv) = 37 ] && [ ! -s $d/err ]"
 build/jetwatt predict --profile $d/two.csv --modes $d/modes.csv > $d/out 2> $d/err
-check "two batch sizes: each mode at both" "[ $? = 0 ] && grep -q ' batch 32' $d/out && grep -q '^72 modes' $d/out"
+check "two batch sizes: every mode is predicted for both" "[ $? = 0 ] && grep -q ' batch 32' $d/out && grep -q '^72 modes' $d/out"
 truth() { awk -F, -v b=$1 'NR > 1 { print b * (2 + 30 / ($3 / 1e8) + 4 / ($4 > 2e9 ? 2 : 1)) }' $d/one.csv; }
 near() { paste <(jq ".modes[].time_ms" $d/out) <(truth $1) | awk -v most=$2 '{ d = $1 / $2 - 1; if (d < 0) d = -d; s += d } END { print "# error", s / NR; exit !(NR == 36 && s / NR < most) }'; }
 build/jetwatt predict --profile $d/two.csv --modes $d/modes.csv --batch 32 --json > $d/out 2> $d/err
-check "one of them alone" "[ $? = 0 ] && jq -e 'all(.modes[]; .batch == 32)' $d/out > /dev/null && near 32 0.02"
+check "--batch selects one of them" "[ $? = 0 ] && jq -e 'all(.modes[]; .batch == 32)' $d/out > /dev/null && near 32 0.02"
 build/jetwatt predict --profile $d/two.csv --modes $d/modes.csv --batch 24 --json --save-model $d/sizes > $d/out 2> $d/err
-check "and one in between" "[ $? = 0 ] && near 24 0.05 && jq -e 'all(.modes[]; .beyond | not)' $d/out > /dev/null"
+check "a batch size between them is predicted" "[ $? = 0 ] && near 24 0.05 && jq -e 'all(.modes[]; .beyond | not)' $d/out > /dev/null"
 build/jetwatt predict --model $d/sizes --modes $d/modes.csv --batch 24 --json > $d/again 2> $d/err
-check "a model file keeps the feature" "[ $? = 0 ] && cmp $d/out $d/again"
+check "a model file keeps the batch size as a feature" "[ $? = 0 ] && cmp $d/out $d/again"
 build/jetwatt predict --profile $d/two.csv --modes $d/modes.csv -o $d/out.csv --quiet 2> $d/err
-check "predictions name the size" "[ $? = 0 ] && [ \"\$(cut -d, -f5 $d/out.csv | sort | uniq -c | tr -s ' \n' ' ')\" = ' 36 16 36 32 1 batch ' ]"
+check "predictions have a column of the batch size" "[ $? = 0 ] && [ \"\$(cut -d, -f5 $d/out.csv | sort | uniq -c | tr -s ' \n' ' ')\" = ' 36 16 36 32 1 batch ' ]"
 build/jetwatt predict --profile $d/one.csv --modes $d/modes.csv --batch 32 > $d/out 2> $d/err
-check "of one size nothing is known of others" "[ $? = 2 ] && grep -q 'the same minibatch size' $d/err && [ ! -s $d/out ]"
+check "with one batch size, others are refused" "[ $? = 2 ] && grep -q 'the same minibatch size' $d/err && [ ! -s $d/out ]"
 build/jetwatt optimize --power 14 --profile $d/two.csv --modes $d/modes.csv > $d/out 2> $d/err
-check "optimize takes no two jobs for one" "[ $? = 1 ] && grep -q 'several batch sizes' $d/err && [ ! -s $d/out ]"
+check "optimize refuses a profile with several batch sizes" "[ $? = 1 ] && grep -q 'several batch sizes' $d/err && [ ! -s $d/out ]"
 build/jetwatt predict --profile $d/modes.csv --modes $d/modes.csv > $d/out 2> $d/err
-check "a list of modes is no profile" "[ $? != 0 ] && [ -s $d/err ]"
+check "a list of modes is refused as a profile" "[ $? != 0 ] && [ -s $d/err ]"
 build/jetwatt optimize --power 14 --profile $d/one.csv --modes $d/modes.csv --json - > $d/out 2> $d/err
-check "optimize answers from a profile" "[ $? = 0 ] && jq -e '.chosen.measured_power_w <= 14' $d/out > /dev/null"
+check "optimize chooses a mode from a profile" "[ $? = 0 ] && jq -e '.chosen.measured_power_w <= 14' $d/out > /dev/null"
 best=$(awk -F, 'NR > 1 && $7 <= 14 && (!t || $6 < t) { t = $6 } END { print t }' $d/one.csv)
-check "with the fastest of its modes within the budget" "jq -e '.chosen.measured_time_ms <= 1.05 * $best' $d/out > /dev/null"
+check "the chosen mode is the fastest within the budget" "jq -e '.chosen.measured_time_ms <= 1.05 * $best' $d/out > /dev/null"
 build/jetwatt optimize --power 2 --profile $d/one.csv --modes $d/modes.csv > $d/out 2> $d/err
-check "a budget that no mode meets: exit 3, the closest named" "[ $? = 3 ] && grep -q 'closest' $d/err"
+check "an impossible budget: status 3, and the closest mode is named" "[ $? = 3 ] && grep -q 'closest' $d/err"
 ask="build/jetwatt optimize --profile $d/one.csv --modes $d/modes.csv"
 $ask --time-ms 400 --json - > $d/out 2> $d/err
 least=$(awk -F, 'NR > 1 && $6 <= 400 && (!w || $7 < w) { w = $7 } END { print w }' $d/one.csv)
-check "least power within a time" "[ $? = 0 ] && jq -e '.chosen.measured_time_ms <= 400 and .chosen.measured_power_w <= 1.05 * $least' $d/out > /dev/null"
+check "lowest power within a time limit" "[ $? = 0 ] && jq -e '.chosen.measured_time_ms <= 400 and .chosen.measured_power_w <= 1.05 * $least' $d/out > /dev/null"
 $ask --power 30 --least energy --minibatches 1000 --json - > $d/out 2> $d/err
 least=$(awk -F, 'NR > 1 && (!e || $6 * $7 < e) { e = $6 * $7 } END { print e }' $d/one.csv)
-check "least energy within a budget, and the total of an epoch" "[ $? = 0 ] && jq -e '.total.energy_j <= 1.05 * $least and .total.minibatches == 1000' $d/out > /dev/null"
+check "lowest energy within a budget, with the total of an epoch" "[ $? = 0 ] && jq -e '.total.energy_j <= 1.05 * $least and .total.minibatches == 1000' $d/out > /dev/null"
 $ask --power 12 --time-ms 176 > $d/out 2> $d/err
-check "two limits that no mode keeps: by how much, and what would do" "[ $? = 3 ] && grep -q 'W over, .* ms over' $d/err && grep -q 'fix: --' $d/err"
+check "two impossible limits: the excess and possible limits are reported" "[ $? = 3 ] && grep -q 'W over, .* ms over' $d/err && grep -q 'fix: --' $d/err"
 more=$(sed -n 's/.*fix: .*--time-ms \([0-9.]*\).*/\1/p' $d/err)
 $ask --power 12 --time-ms "$more" > $d/out 2> $d/err
-check "and that does" "[ $? = 0 ]"
+check "the reported limits are possible" "[ $? = 0 ]"
 $ask --power 14 --front > $d/out 2> $d/err
-check "the front, fewer modes than there are" "[ $? = 0 ] && on=\$(sed -n 's/^the front, \([0-9]*\) of 36 modes/\1/p' $d/out) && [ \$on -gt 1 ] && [ \$on -lt 36 ]"
+check "the Pareto front has fewer modes than the grid" "[ $? = 0 ] && on=\$(sed -n 's/^the front, \([0-9]*\) of 36 modes/\1/p' $d/out) && [ \$on -gt 1 ] && [ \$on -lt 36 ]"
 $ask > $d/out 2> $d/err
-check "no limit is no question" "[ $? = 2 ] && [ ! -s $d/out ]"
+check "a query without a limit is refused" "[ $? = 2 ] && [ ! -s $d/out ]"
 $ask --power 14 --least noise > $d/out 2> $d/err
-check "nor is a goal that is none" "[ $? = 2 ] && grep -q 'time, power or energy' $d/err"
+check "an unknown objective is refused" "[ $? = 2 ] && grep -q 'time, power or energy' $d/err"
 made 16 | awk -F, 'NR == 1 || NR % 3 == 2' > $d/few.csv
 say="build/jetwatt predict --modes $d/modes.csv --json"
 $say --profile $d/few.csv --save-model $d/model > $d/out 2> $d/err && $say --model $d/model > $d/again 2>> $d/err
-check "a saved model predicts what it did" "[ $? = 0 ] && [ \$(jq '.modes | length' $d/again) = 36 ] && cmp $d/out $d/again && [ \$(wc -c < $d/model) -lt 4096 ]"
+check "a saved model predicts the same" "[ $? = 0 ] && [ \$(jq '.modes | length' $d/again) = 36 ] && cmp $d/out $d/again && [ \$(wc -c < $d/model) -lt 4096 ]"
 head -c 300 $d/model > $d/short
 $say --model $d/short > $d/out 2> $d/err
-check "half a model is refused" "[ $? = 1 ] && grep -q 'is not a model file' $d/err && [ ! -s $d/out ]"
+check "a truncated model is refused" "[ $? = 1 ] && grep -q 'is not a model file' $d/err && [ ! -s $d/out ]"
 awk -F, 'NR == 1 || $3 < 8e8' $d/one.csv > $d/low.csv
 $say --profile $d/low.csv > $d/out 2> $d/err
-check "what lies beyond the profile is said to" "[ \$(jq '[.modes[] | select(.beyond)] | length' $d/out) = 18 ]"
+check "predictions outside the range of the profile are flagged" "[ \$(jq '[.modes[] | select(.beyond)] | length' $d/out) = 18 ]"
 ask1="build/jetwatt optimize --power 16 --profile $d/single.csv --modes $d/modes.csv"
 $say --profile $d/few.csv --reference $d/one.csv > $d/out 2> $d/err
-check "a reference is taken" "[ $? = 0 ] && [ \$(jq '.modes | length' $d/out) = 36 ]"
+check "a reference profile is accepted" "[ $? = 0 ] && [ \$(jq '.modes | length' $d/out) = 36 ]"
 made 16 | awk -F, 'NR < 3' > $d/single.csv
 $ask1 --reference $d/one.csv --json - > $d/out 2> $d/err
-check "with one optimize answers from a single row" "[ $? = 0 ] && jq -e '.chosen' $d/out > /dev/null"
+check "with a reference, one row is enough for optimize" "[ $? = 0 ] && jq -e '.chosen' $d/out > /dev/null"
 $ask1 > $d/out 2> $d/err
-check "without it that is too little" "[ $? = 1 ] && grep -q 'fewer than 3' $d/err"
+check "without a reference, one row is refused" "[ $? = 1 ] && grep -q 'fewer than 3' $d/err"
 $ask1 --reference $d/modes.csv > $d/out 2> $d/err
-check "a list of modes is no reference" "[ $? = 1 ] && grep -q 'was not measured' $d/err && [ ! -s $d/out ]"
+check "a list of modes is refused as a reference" "[ $? = 1 ] && grep -q 'was not measured' $d/err && [ ! -s $d/out ]"
 build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain > $d/out 2> $d/err
-check "an answer says why" "[ $? = 0 ] && grep -q '^why: [0-9]* % of the time depends on' $d/out && grep -q 'One level down: ' $d/out"
+check "the result is explained" "[ $? = 0 ] && grep -q '^why: [0-9]* % of the time depends on' $d/out && grep -q 'One level down: ' $d/out"
 build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain --json - > $d/out 2> $d/err
-check "and does so as JSON" "[ $? = 0 ] && jq -e '([.explain.share[]] | add) as \$all | \$all > 0.999 and \$all < 1.001 and (.explain | .share[.binds] == ([.share[]] | max)) and (.chosen as \$c | all(.explain.steps[]; .gpu_hz == \$c.gpu_hz and (.cores != \$c.cores) != (.emc_hz != \$c.emc_hz)))' $d/out > /dev/null"
+check "the explanation is in the JSON" "[ $? = 0 ] && jq -e '([.explain.share[]] | add) as \$all | \$all > 0.999 and \$all < 1.001 and (.explain | .share[.binds] == ([.share[]] | max)) and (.chosen as \$c | all(.explain.steps[]; .gpu_hz == \$c.gpu_hz and (.cores != \$c.cores) != (.emc_hz != \$c.emc_hz)))' $d/out > /dev/null"
 
-# Every method that predicts, by its name, wherever a model is fitted.
+# Every predictor, by name, in every verb that fits a model.
 for method in $methods; do
 	with="--method $method"
 	[ $method != powertrain ] || with="$with --reference $d/one.csv"
 	$say --profile $d/few.csv $with > $d/out 2> $d/err
-	check "$method predicts, with an uncertainty of each" "[ $? = 0 ] && jq -e '.method == \"$method\" and (.modes | length == 36 and all(.time_sd > 0 and .power_sd > 0))' $d/out > /dev/null"
+	check "$method predicts every mode with its uncertainty" "[ $? = 0 ] && jq -e '.method == \"$method\" and (.modes | length == 36 and all(.time_sd > 0 and .power_sd > 0))' $d/out > /dev/null"
 	build/jetwatt optimize --power 16 --risk 0.1 --profile $d/few.csv --modes $d/modes.csv $with --json - > $d/out 2> $d/err
-	check "$method: optimize answers within the budget" "[ $? = 0 ] && w=\$(jq -r '.chosen | [.cores, .cpu_khz, .gpu_hz, .emc_hz] | join(\",\")' $d/out) && grep \"^\$w,\" $d/one.csv | awk -F, '{ exit !(\$7 <= 16) }'"
+	check "$method: optimize chooses a mode within the budget" "[ $? = 0 ] && w=\$(jq -r '.chosen | [.cores, .cpu_khz, .gpu_hz, .emc_hz] | join(\",\")' $d/out) && grep \"^\$w,\" $d/one.csv | awk -F, '{ exit !(\$7 <= 16) }'"
 done
 ours=$(build/jetwatt predict --profile $d/few.csv --modes $d/modes.csv | md5sum)
 check "auto is the default" "[ '$ours' = \"\$(build/jetwatt predict --method auto --profile $d/few.csv --modes $d/modes.csv | grep -v '^method auto: ' | md5sum)\" ]"
@@ -116,5 +116,5 @@ no "nor has every one a file format" 'cannot be saved to a file' predict $one --
 no "a model is of the method that made it" 'is of method auto, not nn' predict --model $d/model --modes $d/modes.csv --method nn
 no "gmd goes by no predictions" 'cannot be combined with --strategy gmd' profile --method nn --strategy gmd --power 20 -- true
 build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain --method linreg --json - > $d/out 2> $d/err
-check "steps are known without the parts of the time" "[ $? = 0 ] && jq -e '.explain.binds == null and (.explain.steps | length > 0)' $d/out > /dev/null"
+check "effects of levels are reported without a bottleneck" "[ $? = 0 ] && jq -e '.explain.binds == null and (.explain.steps | length > 0)' $d/out > /dev/null"
 exit $failed

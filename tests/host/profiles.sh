@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The profile database from the command: in, out, looked at, and where it is.
+# The profile database on the command line: import, export, list, and its path.
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d)
 trap 'chmod -R u+w "$d"; rm -rf "$d"' EXIT
@@ -27,55 +27,55 @@ made "16 32" > "$d/two.csv"
 made 16 | cut -d, -f1-4,6- > "$d/one.csv"
 
 run $J list profiles --db "$d/a.db"
-check "no database yet: said, with a fix" '[ $status = 2 ] && grep -q "nothing has been measured" "$d/err" && grep -q "fix:" "$d/err" && [ ! -e "$d/a.db" ]'
+check "no database yet: an error with a fix" '[ $status = 2 ] && grep -q "nothing has been measured" "$d/err" && grep -q "fix:" "$d/err" && [ ! -e "$d/a.db" ]'
 run $J import "$d/one.csv" --command "python3 train.py" --batch 16 --db "$d/a.db"
-check "import" '[ $status = 0 ] && grep -q "18 of 18 rows are new" "$d/out"'
+check "import adds rows" '[ $status = 0 ] && grep -q "18 of 18 rows are new" "$d/out"'
 run $J import "$d/one.csv" --command "python3 train.py" --batch 16 --db "$d/a.db"
-check "a second time nothing is new" '[ $status = 0 ] && grep -q "^0 of 18 rows" "$d/out"'
+check "importing again adds nothing" '[ $status = 0 ] && grep -q "^0 of 18 rows" "$d/out"'
 run $J export -f profile --db "$d/a.db"
-check "export gives back the file" '[ $status = 0 ] && cmp <(sort "$d/out") <(sort <(awk -F, -v OFS=, "NR > 1 { \$5 += 0; \$6 += 0 } 1" "$d/one.csv"))'
-check "with the header of a profile" '[ "$(head -n 1 "$d/out")" = cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w ]'
+check "export writes the imported rows" '[ $status = 0 ] && cmp <(sort "$d/out") <(sort <(awk -F, -v OFS=, "NR > 1 { \$5 += 0; \$6 += 0 } 1" "$d/one.csv"))'
+check "export writes the header of a profile" '[ "$(head -n 1 "$d/out")" = cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w ]'
 run $J import "$d/one.csv" --command "python3 train.py" --batch 16 --db "$d/a.db" --json
-check "import --json" '[ $status = 0 ] && jq -e ".rows == 18 and .new == 0" "$d/out" > "$d/jq"'
+check "import --json reports the counts" '[ $status = 0 ] && jq -e ".rows == 18 and .new == 0" "$d/out" > "$d/jq"'
 run $J import "$d/two.csv" --command infer --db "$d/a.db"
 run $J list profiles --json --db "$d/a.db"
 check "a profile for each minibatch size" '[ "$(jq length "$d/out")" = 3 ] && [ "$(jq "[.[].batch] | sort | tostring" "$d/out")" = "\"[16,16,32]\"" ]'
 a=$(key '.command == "infer" and .batch == 16') b=$(key '.command == "infer" and .batch == 32')
 run $J export -f profile "${a:0:8}" "${b:0:8}" --db "$d/a.db" -o "$d/out.csv"
-check "several at once get their sizes as a column" '[ $status = 0 ] && [ "$(head -n 1 "$d/out.csv")" = cores,cpu_khz,gpu_hz,emc_hz,batch,time_ms,power_w ] && [ "$(wc -l < "$d/out.csv")" = 37 ]'
+check "exporting several profiles adds a column of the batch size" '[ $status = 0 ] && [ "$(head -n 1 "$d/out.csv")" = cores,cpu_khz,gpu_hz,emc_hz,batch,time_ms,power_w ] && [ "$(wc -l < "$d/out.csv")" = 37 ]'
 run $J export -f profile --db "$d/a.db"
-check "which of several: usage, with a fix" '[ $status = 2 ] && grep -q "list profiles" "$d/err"'
+check "an ambiguous profile is a usage error with a fix" '[ $status = 2 ] && grep -q "list profiles" "$d/err"'
 run $J import "$d/one.csv" --into "${a:0:8}" --db "$d/a.db"
-check "into a profile that is there" '[ $status = 0 ] && grep -q "^0 of 18" "$d/out"'
+check "import into an existing profile" '[ $status = 0 ] && grep -q "^0 of 18" "$d/out"'
 run $J list profiles --db "$d/a.db"
 check "the table fits 80 columns" '[ $status = 0 ] && [ "$(wc -l < "$d/out")" = 4 ] && awk "length > 80 { exit 1 }" "$d/out"'
 
-# Where it is: an option, the environment, the user's file, (the system's file).
+# Its path, by precedence: option, environment, user's file, (system's file).
 mkdir -p "$d/config/jetwatt"
 printf '# mine\nflux = 3\ndb = %s\n' "$d/user.db" > "$d/config/jetwatt/jetwatt.conf"
 run $J import "$d/one.csv"
-check "the user's file" '[ $status = 0 ] && [ -e "$d/user.db" ] && grep -q "line 2 is ignored" "$d/err"'
+check "the user's file sets the path" '[ $status = 0 ] && [ -e "$d/user.db" ] && grep -q "line 2 is ignored" "$d/err"'
 JETWATT_DB=$d/env.db run $J import "$d/one.csv"
-check "the environment goes before it" '[ $status = 0 ] && [ -e "$d/env.db" ]'
+check "the environment overrides the user's file" '[ $status = 0 ] && [ -e "$d/env.db" ]'
 JETWATT_DB=$d/none.db run $J import "$d/one.csv" --db "$d/option.db"
-check "the option goes before the environment" '[ $status = 0 ] && [ -e "$d/option.db" ] && [ ! -e "$d/none.db" ]'
+check "the option overrides the environment" '[ $status = 0 ] && [ -e "$d/option.db" ] && [ ! -e "$d/none.db" ]'
 
 head -c 5000 /dev/urandom > "$d/bad.db"
 run $J list profiles --db "$d/bad.db"
-check "no database: said, and not touched" '[ $status = 1 ] && grep -q "not an SQLite database" "$d/err" && grep -q "fix:" "$d/err"'
+check "a file that is not a database: an error, and the file is unchanged" '[ $status = 1 ] && grep -q "not an SQLite database" "$d/err" && grep -q "fix:" "$d/err"'
 doctor() { JETWATT_DB=$1 run $J doctor --json; jq -r '.checks[] | select(.check == "profiles") | .level' "$d/out"; }
-check "doctor warns of it" '[ "$(doctor "$d/bad.db")" = warn ]'
-check "and is content with a sound one" '[ "$(doctor "$d/a.db")" = ok ] && [ "$(doctor "$d/none.db")" = ok ]'
+check "doctor warns of such a file" '[ "$(doctor "$d/bad.db")" = warn ]'
+check "doctor accepts an intact database, or none" '[ "$(doctor "$d/a.db")" = ok ] && [ "$(doctor "$d/none.db")" = ok ]'
 cut -d, -f1-4 "$d/one.csv" > "$d/modes.csv"
 run $J import "$d/modes.csv" --db "$d/a.db"
-check "a list of modes is no profile" '[ $status = 1 ] && grep -q "list of modes" "$d/err"'
+check "a list of modes is refused as a profile" '[ $status = 1 ] && grep -q "list of modes" "$d/err"'
 run $J import "$d/one.csv" --command "'; DROP TABLE measurement; --" --db "$d/a.db"
 run $J list profiles --db "$d/a.db"
-check "what runs may be called anything" '[ $status = 0 ] && grep -q "DROP TABLE" "$d/out"'
+check "SQL in a command line is not executed" '[ $status = 0 ] && grep -q "DROP TABLE" "$d/out"'
 for i in 1 2 3 4; do made $i > "$d/$i.csv"; $J import "$d/$i.csv" --db "$d/many.db" --command c > "$d/out$i" 2>&1 & done
 wait
 run $J list profiles --json --db "$d/many.db"
-check "four that write at once" '[ "$(jq "map(.rows) | add" "$d/out")" = 72 ] && [ "$(jq length "$d/out")" = 4 ]'
+check "four concurrent writers" '[ "$(jq "map(.rows) | add" "$d/out")" = 72 ] && [ "$(jq length "$d/out")" = 4 ]'
 
 # Root in the directory of another user, as with the daemon's database; and in one that several
 # users may write.
@@ -85,17 +85,17 @@ if [ "$(id -u)" = 0 ]; then
 	run $J import "$d/one.csv" --command "python3 train.py" --batch 16 --db "$d/own/p.db"
 	imported=$status
 	run $J export -f profile --db "$d/own/p.db"
-	check "root imports and exports where another user owns the directory: the files are that user's" \
+	check "root imports and exports in another user's directory: the files belong to that user" \
 		'[ $imported = 0 ] && [ $status = 0 ] && [ "$(stat -c %u "$d"/own/* | sort -u)" = 990 ]'
 	run setpriv --reuid=990 --regid=990 --clear-groups $J import "$d/two.csv" --command infer --db "$d/own/p.db"
-	check "and that user goes on with them" '[ $status = 0 ] && grep -q "36 of 36 rows are new" "$d/out"'
+	check "that user can use the files afterwards" '[ $status = 0 ] && grep -q "36 of 36 rows are new" "$d/out"'
 	install -d -m 1777 "$d/all"
 	: > "$d/all/p.db"
 	for verb in "import $d/one.csv" "export -f profile" "list profiles"; do
 		run $J $verb --db "$d/all/p.db"
 		[ $status = 4 ] && grep -q "why: other users may write the directory" "$d/err" && grep -q "fix: .*--db" "$d/err" || break
 	done
-	check "root uses none where several users may write: said, with a fix" '[ "$verb" = "list profiles" ] && [ $status = 4 ] && [ "$(ls "$d/all")" = p.db ] && [ ! -s "$d/all/p.db" ]'
+	check "root refuses a database in a directory that several users may write, with a fix" '[ "$verb" = "list profiles" ] && [ $status = 4 ] && [ "$(ls "$d/all")" = p.db ] && [ ! -s "$d/all/p.db" ]'
 else
 	for what in "root in the directory of another user" "that user goes on" "root where several users may write"; do
 		n=$((n + 1))

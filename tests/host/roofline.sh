@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# roofline: what it says of a small network, and what it does with files that are
-# none, or damaged, or huge.
+# jetwatt roofline: results for a small network; malformed, damaged and huge files.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-roofline
 . tests/host/check.inc
@@ -14,7 +13,7 @@ refused()	# TEXT STATUS WHY ARGUMENT...
 	result "$1" $?
 }
 
-# A fully connected layer of 1000 x 400 with an open minibatch, and what no one knows.
+# A fully connected layer of 1000 x 400 with an open minibatch size, and an unknown operator.
 python3 - $d/net.onnx << 'END'
 import sys
 
@@ -55,29 +54,29 @@ build/jetwatt roofline --json $d/net.onnx > $d/one.json
 jq -e '.batch == 1 and .flop == 2 * 400000 + 400 and .bytes == 4 * (400000 + 1000 + 3 * 400 + 400)
 	and .param_bytes == 1600000 and (.layers | map(.op)) == ["MatMul", "Swirl", "Relu"]
 	and .layers[1].doubt == "unknown_op" and .layers[0].size == [1, 400]' $d/one.json > /dev/null
-result "operations and bytes are those worked out by hand" $?
+result "operations and bytes equal those computed by hand" $?
 jq -e '.open_axes == [{"input": "x", "axis": 0, "name": "n", "taken": 1, "given": false}]' $d/one.json > /dev/null
-result "an open size is named" $?
+result "an open dimension is named" $?
 build/jetwatt roofline --json --batch 8 $d/net.onnx | jq -e --slurpfile one $d/one.json \
 	'.batch == 8 and .flop == 8 * $one[0].flop and .bytes - 1600000 == 8 * ($one[0].bytes - 1600000)' > /dev/null
-result "a minibatch of eight takes eight times as much, but for the weights" $?
+result "a minibatch of 8 costs 8 times as much, except for the weights" $?
 build/jetwatt roofline --json --train $d/net.onnx | jq -e --slurpfile one $d/one.json \
 	'.flop == 3 * $one[0].flop and .bytes == 3 * $one[0].bytes' > /dev/null
-result "training takes three times as much" $?
+result "training costs three times as much" $?
 build/jetwatt roofline --layers $d/net.onnx > $d/out &&
 	grep -q '^Swirl' $d/out && grep -q '^\* Swirl (1) is unknown' $d/out &&
 	grep -q '^\* 1 weights are stored in other files' $d/out && grep -q 'x.0=N' $d/out
-result "what is not known is said" $?
-refused "no file" 2 'no network'
-refused "a file that is not there" 1 'No such file' $d/none.onnx
+result "unknown operators are listed" $?
+refused "no file is given" 2 'no network'
+refused "a missing file" 1 'No such file' $d/none.onnx
 refused "a directory" 1 'directory' $d
-refused "a size that is none" 2 'cannot use' --dim side $d/net.onnx
+refused "an invalid dimension" 2 'cannot use' --dim side $d/net.onnx
 head -c 100 $d/net.onnx > $d/cut.onnx
-refused "a file that ends too early" 1 'ends in the middle of a field' $d/cut.onnx
+refused "a truncated file" 1 'ends in the middle of a field' $d/cut.onnx
 refused "a file of another kind" 1 'not an ONNX file' build/jetwatt
 
 # A board of eight modes: 100 or 50 GFLOP/s, 40 or 10 GB/s, 20 or 10 pJ an operation, 50 pJ a
-# byte, and some watts all along. $1, $2: the kernel's work.
+# byte, and constant power. $1, $2: operations and bytes of the kernel.
 kernel()
 {
 	awk -v w=$1 -v q=$2 'BEGIN {
@@ -100,34 +99,34 @@ jq -e '(.roofs | length) == 8 and (def off(a; b): (a / b - 1) | . < 1e-4 and . >
 	all(.roofs[]; off(.eps_mem_j; 50e-12) and .energy_off_pct < 1e-3) and
 	(.roofs[-1] | off(.flop_s; 1e11) and off(.byte_s; 4e10) and off(.eps_flop_j; 20e-12) and off(.pi0_w; 8)
 		and off(.time_balance; 2.5)))' $d/out > /dev/null
-result "roofs of a made-up board are those it was made of" $?
+result "the fitted roofs equal those of the simulated board" $?
 run build/jetwatt roofline --batch 4096 $d/net.onnx "$@" --json
 jq -e '.roofs[.answer.fastest].mode | contains("g1000000000")' $d/out > /dev/null &&
 	jq -e '.answer.slower_pct <= 3 and .answer.saved_pct > 5 and .answer.race_to_halt == false
 	and (.roofs[.answer.tuned].mode | startswith("c4-"))' $d/out > /dev/null
-result "a network's mode is as fast and takes less energy" $?
+result "the mode chosen for a network is as fast and needs less energy" $?
 run build/jetwatt roofline $d/net.onnx "$@"
 grep -q '^tuned .* binds' $d/out && grep -q '^\*' $d/out
-result "and there are words for it" $?
+result "the choice is explained" $?
 mkdir -p $d/corpus
 for i in 0 1 2 3 4 5; do cp $d/k$i.csv $d/corpus/$((4 ** i * 10000000))-100000000.csv; done
 touch $d/corpus/notes.csv
 build/jetwatt roofline "$@" --json | jq '.roofs | map(del(.time_off_pct, .energy_off_pct))' > $d/kernels.json
 run build/jetwatt roofline --corpus $d/corpus --json
 [ $status = 0 ] && jq '.roofs | map(del(.time_off_pct, .energy_off_pct))' $d/out | cmp - $d/kernels.json
-result "a directory of kernels is as good as their list" $?
+result "a directory of kernels equals a list of them" $?
 run build/jetwatt roofline --corpus $d/corpus --work 1e10:1e8 --tune
 [ $status = 0 ] && grep -q '^c4-1000000-g1000000000-e600000000$' $d/out && grep -q '^tuned .* arithmetic binds 100 %' $d/out
-result "much work on few bytes: the memory's clock may be low" $?
+result "compute-bound work allows a low memory clock" $?
 run build/jetwatt roofline --corpus $d/corpus --work 1e7:1e8 --tune
 [ $status = 0 ] && grep -q '^c4-1000000-g500000000-e2400000000$' $d/out && grep -q '^tuned .* memory binds 100 %' $d/out
-result "little work on many bytes: the GPU's may be" $?
+result "memory-bound work allows a low GPU clock" $?
 refused "work and a network" 2 'work cannot be combined' $d/net.onnx --work 1e7:1e8 --corpus $d/corpus
-refused "work that is none" 2 'cannot use' --work 1e7 --corpus $d/corpus
-refused "no place for what is measured" 2 'needs a directory' --calibrate
+refused "invalid work" 2 'cannot use' --work 1e7 --corpus $d/corpus
+refused "a calibration without a directory" 2 'needs a directory' --calibrate
 refused "an empty directory" 1 'contains no kernel measurements' --corpus tests/host
-refused "nothing to be tuned for" 2 'needs a network' --corpus $d/corpus --tune
-refused "a picture of no roofs" 2 'plot needs measured kernels' $d/net.onnx --plot $d/roofs.svg
+refused "tuning without a network" 2 'needs a network' --corpus $d/corpus --tune
+refused "a plot without roofs" 2 'plot needs measured kernels' $d/net.onnx --plot $d/roofs.svg
 if command -v gnuplot > /dev/null; then
 	run build/jetwatt roofline $d/net.onnx "$@" --plot $d/roofs.svg
 	[ $status = 0 ] && python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' $d/roofs.svg &&
@@ -141,9 +140,9 @@ run build/jetwatt roofline $d/net.onnx --corpus $d/corpus --plot $d/roofs.html
 [ $status = 0 ] && python3 -c 'import sys, xml.dom.minidom as m; m.parseString(open(sys.argv[1]).read().replace("<!DOCTYPE html>", "").replace("&middot;", "-"))' \
 	$d/roofs.html && grep -q 'GFLOP/J' $d/roofs.html && grep -q 'fastest: c8' $d/roofs.html &&
 	[ "$(grep -c '<svg' $d/roofs.html)" = 2 ] && ! grep -qiE 'nan|inf[^o]' $d/roofs.html
-result "both roofs, as a page" $?
+result "both roofs as an HTML page" $?
 refused "too few kernels" 1 'four kernels' $d/net.onnx --kernel 1e7:1e8:$d/k0.csv
-refused "a kernel that is none" 2 'cannot use' --kernel 1e7:$d/k0.csv
+refused "an invalid kernel" 2 'cannot use' --kernel 1e7:$d/k0.csv
 
 # slim ARGUMENT...: as run, and its memory has stayed below 100 MB
 slim()
@@ -157,7 +156,7 @@ sys.exit(code if most < 100000 else "swollen to %d kB" % most)' "$@"
 cp $d/net.onnx $d/huge.onnx
 truncate -s 4G $d/huge.onnx
 slim $d/huge.onnx && [ $status = 1 ] && grep -q 'not an ONNX file' $d/err
-result "four gigabytes, most of them nothing" $?
+result "a sparse file of 4 GB is read with little memory" $?
 # A weight of four gigabytes less a few bytes is skipped, not read.
 python3 - $d/huge.onnx << 'END'
 import os
@@ -183,9 +182,9 @@ with open(sys.argv[1], "wb") as f:
     os.ftruncate(f.fileno(), len(head) + size)
 END
 slim --json $d/huge.onnx && [ $status = 0 ] && [ "$(jq .param_bytes $d/out)" = 4294967296 ]
-result "a weight of four gigabytes is skipped" $?
+result "a weight of 4 GB is skipped" $?
 python3 -c 'import sys; sys.stdout.buffer.write(b"\x08\x01" * 140000000)' > $d/small.onnx
 slim $d/small.onnx && [ $status = 1 ] && grep -q 'larger or deeper' $d/err
-result "a hundred and forty million small fields end at a limit" $?
+result "reading 140 million small fields stops at a limit" $?
 rm -f $d/huge.onnx $d/small.onnx
 exit $failed

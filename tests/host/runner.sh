@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tests' runner on tests of its own: whatever is wrong with a test must
-# count as failed, in particular a guest that crashes, hangs or complains.
+# The test runner on artificial tests: every failure must count, in particular a guest that
+# crashes, hangs or prints a kernel warning.
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d) n=0 failed=0
 trap 'rm -rf "$d"' EXIT
-# Crashes of the guests here are what is tested.
+# The guests of this test crash on purpose.
 unset JETWATT_COMPLAINTS
 
 result()
@@ -20,7 +20,7 @@ result()
 	fi
 }
 
-# judged HOW EXPECTED TEXT OUTPUT: what the judge says of a program's output
+# judged HOW EXPECTED TEXT OUTPUT: verdict on the output of a program
 judged()
 {
 	local said
@@ -49,7 +49,7 @@ listed() { awk -v name="  $1" '/^flaky:$/ { on = 1 } /^$/ { on = 0 } on && $0 ==
 echo 1..53
 judged 'exit 0' '2 0 0' 'all passed' '1..2\nok 1 a\nok 2 b\n'
 judged 'exit 1' '1 1 0' 'one failed' '1..2\nok 1 a\nnot ok 2 b\n'
-judged 'exit 0' '1 2 0' 'failed, yet status 0' '1..2\nok 1 a\nnot ok 2 b\n'
+judged 'exit 0' '1 2 0' 'a failed test with status 0' '1..2\nok 1 a\nnot ok 2 b\n'
 judged 'exit 1' '1 1 0' 'status 1 though nothing failed' '1..1\nok 1 a\n'
 judged 'exit 0' '1 0 1' 'a skip' '1..2\nok 1 a\nok 2 # SKIP no chip\n'
 judged 'exit 0' '0 0 1' 'all skipped by plan' '1..0 # SKIP not root\n'
@@ -62,7 +62,7 @@ judged 'exit 0' '0 1 0' 'nothing planned, no reason' '1..0\n'
 judged 'signal 11' '1 1 0' 'killed' '1..1\nok 1 a\n'
 judged 'timeout 5' '1 1 0' 'hung' '1..1\nok 1 a\n'
 judged 'crash of the guest' '1 1 0' 'guest crashed' '1..1\nok 1 a\n'
-judged 'exit 0' '1 1 0' 'kernel complained' '1..1\nok 1 a\n' 1
+judged 'exit 0' '1 1 0' 'a kernel warning' '1..1\nok 1 a\n' 1
 
 guest a-passes <<-'EOT'
 	echo 1..1
@@ -139,11 +139,11 @@ verdict i-fails-in-company '1 0 0' 'one that passes in a boot of its own is flak
 verdict j-panics-in-company '0 1 0' 'a panic counts though it would not come again'
 verdict k-splats-in-company '1 1 0' 'so does a call trace'
 ! ls "$d"/check/kmod/[cegjk]-*.log.1 > /dev/null 2>&1
-result $? "guest: what crashed or complained did not run again"
+result $? "guest: a test that crashed or caused a kernel warning is not run again"
 tail -n 1 "$d/out" | grep -qx '10 passed, 8 failed, 0 skipped'
-result $? "last line counts them all"
+result $? "the last line has the totals"
 [ $status = 1 ]
-result $? "the status is 1"
+result $? "the runner ends with status 1"
 listed kmod/i-fails-in-company && grep -q 'before it on the list of its boot: kmod/a-passes kmod/b-fails' "$d/out"
 result $? "a flaky guest program is listed with what ran before it"
 
@@ -163,7 +163,7 @@ on_host()
 	chmod +x "$d/again/host/$1.sh"
 }
 
-# again: runs them, with what their runs and those before have left taken away
+# again: run them, after deleting the output of earlier runs
 again()
 {
 	rm -f "$d"/runs.*
@@ -189,17 +189,17 @@ on_host passes <<< 'passes'
 again
 status=$?
 ended '4 passed, 0 failed, 0 skipped' 0
-result $? "again: three flaky programs and one that passes are a check that passes"
+result $? "again: three flaky programs do not fail the check"
 listed host/once && listed host/twice && listed host/late && ! listed host/passes
-result $? "again: they are listed, and no other"
+result $? "again: exactly the flaky programs are listed"
 grep -qx 'not ok 1 in run 1' "$d/check/host/once.log.1" && grep -qx 'ok 1 in run 2' "$d/check/host/once.log"
 result $? "again: the output of the failed run is kept"
 grep -qx 'not ok 1 in run 2' "$d/check/host/twice.log.2" && runs twice 3
-result $? "again: of both failed runs"
+result $? "again: the output of both failed runs is kept"
 runs once 2 && runs passes 1
-result $? "again: none runs more often than it has to"
+result $? "again: no program runs more often than necessary"
 grep -qx 'failed: ended by timeout 10' "$d/check/host/late.verdict.1"
-result $? "again: one that took too long may be flaky"
+result $? "again: a program that timed out may be flaky"
 
 on_host fourth <<< '[ $run -gt 1 ] || fails; passes'
 again
@@ -214,16 +214,16 @@ on_host never <<< '[ $run -gt 3 ] || fails; passes'
 again
 status=$?
 ended '2 passed, 1 failed, 0 skipped' 1
-result $? "again: one that fails three times has failed"
+result $? "again: a program that fails three times has failed"
 runs never 3 && ! listed host/never && listed host/once
-result $? "again: it is not flaky, another one may be"
+result $? "again: a failed program is not listed as flaky"
 rm "$d/again/host/never.sh"
 
 on_host skips <<< '[ $run -gt 1 ] || fails; echo ok 1 "# SKIP no reason"'
 again
 status=$?
 ended '2 passed, 1 failed, 0 skipped' 1 && ! listed host/skips
-result $? "again: a skip is no proof"
+result $? "again: a skip does not count as a pass"
 rm "$d/again/host/skips.sh"
 
 on_host complains <<- 'EOT'
@@ -235,17 +235,17 @@ rm -f "$d"/runs.*
 JETWATT_TESTS=$d/again JETWATT_CHECK=$d/check tests/run > "$d/out" 2>&1
 status=$?
 ended '2 passed, 1 failed, 0 skipped' 1 && runs complains 1
-result $? "again: a guest of a program on the host has no second chance either"
+result $? "again: a guest started by a host test is not run again either"
 rm "$d/again/host/complains.sh"
 
 for i in 1 2 3 4 5 6 7 8 9 a b; do on_host "many-$i" <<< '[ $run -gt 1 ] || fails; passes'; done
 again 'host/many*'
 status=$?
 ended '0 passed, 11 failed, 0 skipped' 1 && runs many-1 1
-result $? "again: of more than ten that failed none runs again"
+result $? "again: if more than ten fail, none runs again"
 rm "$d"/again/host/many*
 
-# What is remembered, and make check-flaky.
+# The list of flaky programs, and make check-flaky.
 awk '{ print $3 }' "$d/flaky" | sort | uniq -c | tr -s ' \n' ' ' |
 	grep -qx ' 1 host/fourth 2 host/late 5 host/once 2 host/twice 1 kmod/i-fails-in-company '
 result $? "flaky programs are remembered beyond a run"
@@ -253,7 +253,7 @@ for i in $(seq 500); do echo "2020-01-01 00:00:00 host/old-$i"; done > "$d/old"
 cat "$d/old" "$d/flaky" > "$d/new" && mv "$d/new" "$d/flaky"
 again
 [ "$(wc -l < "$d/flaky")" = 200 ] && tail -n 1 "$d/flaky" | grep -q ' host/once$'
-result $? "the oldest are forgotten"
+result $? "the oldest entries are dropped"
 
 # flaky ARGUMENT...: make check-flaky on these programs
 flaky()
@@ -267,13 +267,13 @@ echo "$(date '+%F %T') host/gone" >> "$d/flaky"
 flaky -n 4 host/third
 status=$?
 ended '6 of 8' 1
-result $? "check-flaky: what was flaky lately and what is named, without what is gone"
+result $? "check-flaky: recently flaky and named programs, without removed ones"
 grep -q '^host/third  *3/4$' "$d/out" && grep -q '^host/once  *3/4$' "$d/out"
-result $? "check-flaky: a table of what passed"
+result $? "check-flaky: prints a table of passes"
 grep -qx 'not ok 1 in run 3' "$d/check-flaky/host/third.log.3" && [ ! -e "$d/check-flaky/host/third.log.1" ]
-result $? "check-flaky: output of what failed"
+result $? "check-flaky: keeps the output of failures"
 tail -n 1 "$d/flaky" | grep -q ' host/third$'
-result $? "check-flaky: what failed only at times is remembered"
+result $? "check-flaky: programs that failed at times are remembered"
 rm "$d/flaky"
 flaky -n 2 host/passes
 status=$?
@@ -281,9 +281,9 @@ ended '2 of 2' 0
 result $? "check-flaky: the status is 0 if all passed"
 flaky -n 2 host/nothing
 [ $? = 2 ] && grep -q 'host/nothing: no such test' "$d/out"
-result $? "check-flaky: a name that is none"
+result $? "check-flaky: an unknown name is refused"
 
-# A kernel that hangs where nothing of it can end the test.
+# A kernel that hangs completely, so that only the runner can end the test.
 tests/qemu/guest --bare --overlay none --timeout 8 -- /bin/sh -c 'while :; do :; done' > "$d/out" 2>&1
 [ $? = 125 ]
 result $? "guest: killed at its time limit"

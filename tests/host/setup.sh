@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tests/setup.sh without a network: what cannot be fetched is fetched by the next run.
+# tests/setup.sh without a network: the next run downloads what failed.
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT
@@ -13,9 +13,9 @@ cd "$d" || exit 1
 echo 1..2
 apt-get() { return 100; }
 unpack build/server "a server" package
-check "a failed download leaves nothing" "[ ! -e $d/build/server ] && [ ! -e $d/build/server.new ] && [ ! -e $d/build/server.debs ]"
+check "a failed download leaves no files" "[ ! -e $d/build/server ] && [ ! -e $d/build/server.new ] && [ ! -e $d/build/server.debs ]"
 apt-get() { : > package.deb; }
 dpkg-deb() { mkdir -p "$3/usr"; }
 unpack build/server "a server" package
-check "the next one brings it" "[ -d $d/build/server/usr ] && [ ! -e $d/build/server.debs ]"
+check "the next run downloads it" "[ -d $d/build/server/usr ] && [ ! -e $d/build/server.debs ]"
 exit $failed

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# sync with a PostgreSQL of our own, on a socket: a fleet of simulated devices shares
-# what each has measured, and a new device begins with it.
+# jetwatt sync with a private PostgreSQL server: a fleet of simulated devices shares its
+# measurements, and a new device uses them as prior.
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d)
 export HOME=$d/home XDG_CONFIG_HOME=$d/config JETWATT_DB= JETWATT_POOL=
@@ -42,7 +42,7 @@ sql() { "$pg/psql" -X -q -A -t -h "$d/run" -U fleet -d postgres -c "$1"; }
 export JETWATT_POOL="host=$d/run user=fleet dbname=postgres"
 board="Jetson Test"
 
-# made MODES SEED: so many modes of one job, as one device would measure them; 0: all, of the job itself
+# made MODES SEED: number of modes of one job, as one device measures them; 0: all, without noise
 made()
 {
 	awk -v modes="$1" -v seed="$2" '
@@ -77,11 +77,11 @@ rows() { sql "SELECT count(*) FROM jetwatt.measurement"; }
 echo 1..24
 mkdir -p "$d/home"
 run $J sync --db none
-check "without a database there is nothing to share" '[ $status = 2 ] && grep -q fix: "$d/err"'
+check "without a profile database: an error with a fix" '[ $status = 2 ] && grep -q fix: "$d/err"'
 JETWATT_POOL="host=$d/nowhere user=fleet" run $J sync --device a --db "$d/a.db"
-check "no server: said, and nothing is lost" '[ $status = 1 ] && grep -q "cannot reach the pool" "$d/err" && grep -q "fix: nothing is lost" "$d/err"'
+check "no server: an error, and no row is lost" '[ $status = 1 ] && grep -q "cannot reach the pool" "$d/err" && grep -q "fix: nothing is lost" "$d/err"'
 
-# All at once, eight at a time; the first ones make the tables against each other.
+# All devices, eight at a time; the first ones create the tables concurrently.
 export -f device made
 export d J board
 seq 200 | xargs -P 8 -I N bash -c 'device N' > "$d/xargs" 2>&1
@@ -90,13 +90,13 @@ echo "# $(rows) rows of $(sql 'SELECT count(DISTINCT device) FROM jetwatt.measur
 check "200 devices share 15 modes each" '[ "$(rows)" = 3000 ] && [ "$(sql "SELECT count(*) FROM jetwatt.workload")" = 1 ] && [ ! -s "$d/xargs" ]'
 run $J sync --device device-7 --db "$d/7.db" --json
 pulled=$(jq .pulled "$d/out")
-check "a second time nothing of a device's own is new" '[ $status = 0 ] && [ "$(jq .pushed "$d/out")" = 0 ] && [ "$(rows)" = 3000 ]'
-check "each has the rows of all others, and its own are its own" '[ $((pulled + $(jq .pulled "$d/7.out"))) = 2985 ] &&
+check "a second sync sends nothing" '[ $status = 0 ] && [ "$(jq .pushed "$d/out")" = 0 ] && [ "$(rows)" = 3000 ]'
+check "every device has the rows of all others, apart from its own" '[ $((pulled + $(jq .pulled "$d/7.out"))) = 2985 ] &&
 	$J list profiles --json --db "$d/7.db" | jq -e ".[0].rows == 15 and .[0].pooled == 2985 and length == 1"'
 run $J sync --device device-7 --db "$d/7.db" --json
-check "and a third time nothing at all" '[ $status = 0 ] && jq -e ".pushed == 0 and .pulled == 0 and .refused == 0" "$d/out"'
+check "a third sync transfers nothing" '[ $status = 0 ] && jq -e ".pushed == 0 and .pulled == 0 and .refused == 0" "$d/out"'
 run $J sync --device device-7 --db "$d/7.db" --json --again
-check "--again: everything, and nothing twice" '[ $status = 0 ] && jq -e ".pushed == 0 and .pulled == 0" "$d/out" && [ "$(rows)" = 3000 ]'
+check "--again: sends everything, and stores nothing twice" '[ $status = 0 ] && jq -e ".pushed == 0 and .pulled == 0" "$d/out" && [ "$(rows)" = 3000 ]'
 
 # Offline: measured meanwhile, shared later.
 stop
@@ -106,7 +106,7 @@ run $J sync --device device-7 --db "$d/7.db"
 offline=$status
 start
 run $J sync --device device-7 --db "$d/7.db" --json
-check "what was measured while the server was away is shared when it is back" '[ $offline = 1 ] && [ $status = 0 ] && jq -e ".pushed == 4" "$d/out" && [ "$(rows)" = 3004 ]'
+check "rows measured while the server was down are sent later" '[ $offline = 1 ] && [ $status = 0 ] && jq -e ".pushed == 4" "$d/out" && [ "$(rows)" = 3004 ]'
 
 # A transaction that was begun before a sync and ends after it, with a lower number.
 key=$(sql "SELECT key FROM jetwatt.workload")
@@ -123,25 +123,25 @@ run $J sync --device device-8 --db "$d/8.db" --json
 check "a row that was committed late is not missed" '[ $before -ge 4 ] && [ $((before + $(jq .pulled "$d/out"))) -ge 20 ] && [ "$(sql "SELECT count(*) FROM jetwatt.measurement WHERE device = '\''slow'\''")" = 1 ] &&
 	python3 -c "import sqlite3; c = sqlite3.connect(\"$d/8.db\"); assert c.execute(\"select count(*) from measurement where device = \\\"slow\\\"\").fetchone()[0] == 1"'
 
-# A server that was told nonsense; SQL in every text.
+# A server with invalid rows; SQL in every text.
 sql "ALTER TABLE jetwatt.measurement DROP CONSTRAINT measurement_time_ms_check"
 sql "$(printf "$odd" b "'NaN'")"; sql "$(printf "$odd" c -3)"; sql "$(printf "$odd" d "'-infinity'")"
 run $J sync --device device-8 --db "$d/8.db" --json
-check "what is no measurement stays there" '[ $status = 0 ] && jq -e ".refused == 3" "$d/out" && grep -q "no measurements" "$d/err"'
+check "invalid rows of the server are not stored" '[ $status = 0 ] && jq -e ".refused == 3" "$d/out" && grep -q "no measurements" "$d/err"'
 bad="'); DROP TABLE jetwatt.measurement; -- \$1 \\\" %s"
 $J import "$d/1.csv" --command "$bad" --board "$bad" --release "$bad" --db "$d/bad.db" -q
 run $J sync --device "$bad" --db "$d/bad.db" --json
-check "SQL in every text is text" '[ $status = 0 ] && jq -e ".pushed == 15" "$d/out" && [ "$(sql "SELECT count(*) FROM jetwatt.workload WHERE command LIKE '\''%DROP TABLE%'\''")" = 1 ]'
-# A pool with a rule of its own, that two rows of a batch break.
+check "SQL in text is not executed" '[ $status = 0 ] && jq -e ".pushed == 15" "$d/out" && [ "$(sql "SELECT count(*) FROM jetwatt.workload WHERE command LIKE '\''%DROP TABLE%'\''")" = 1 ]'
+# A pool with a constraint that two rows of a batch violate.
 sql "ALTER TABLE jetwatt.measurement ADD CONSTRAINT cores_check2 CHECK (cores <> 7 OR device <> 'device-20') NOT VALID"
 made 9 1003 | awk -F, -v OFS=, 'NR == 4 || NR == 8 { $1 = 7 } { print }' > "$d/odd.csv"
 $J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/20.db" -q
 run $J sync --device device-20 --db "$d/20.db" --json
-check "rows that the pool refuses keep no others back" '[ $status = 0 ] && jq -e ".pushed == 7 and .refused_by_pool == 2" "$d/out" && grep -q "cores_check2" "$d/err"'
+check "rows that the pool refuses do not block other rows" '[ $status = 0 ] && jq -e ".pushed == 7 and .refused_by_pool == 2" "$d/out" && grep -q "cores_check2" "$d/err"'
 made 3 1004 > "$d/odd.csv"
 $J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/20.db" -q
 run $J sync --device device-20 --db "$d/20.db" --json
-check "nor those that come later" '[ $status = 0 ] && jq -e ".pushed == 3 and .refused_by_pool == 0" "$d/out"'
+check "refused rows do not block later rows" '[ $status = 0 ] && jq -e ".pushed == 3 and .refused_by_pool == 0" "$d/out"'
 # The same by a policy for rows, by a trigger with a code of its own, and by a limit of the server.
 sql "CREATE ROLE writer LOGIN; GRANT USAGE ON SCHEMA jetwatt TO writer; GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA jetwatt TO writer; GRANT USAGE ON ALL SEQUENCES IN SCHEMA jetwatt TO writer
 	; ALTER TABLE jetwatt.measurement ENABLE ROW LEVEL SECURITY; CREATE POLICY sees ON jetwatt.measurement FOR SELECT USING (true)
@@ -154,8 +154,8 @@ sql "CREATE ROLE writer LOGIN; GRANT USAGE ON SCHEMA jetwatt TO writer; GRANT SE
 made 9 1006 | awk -F, -v OFS=, 'NR == 3 { $1 = 5 } NR == 6 { $1 = 9 } NR == 8 { $1 = 7 } { print }' > "$d/odd.csv"
 $J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/21.db" -q
 JETWATT_POOL="host=$d/run user=writer dbname=postgres" run $J sync --device device-21 --db "$d/21.db" --json
-check "nor rows that a policy, a trigger or a limit refuses" '[ $status = 0 ] && jq -e ".pushed == 6 and .refused_by_pool == 3" "$d/out"'
-# A lack of rights is one of all rows: nothing is left out.
+check "rows refused by a policy, a trigger or a limit do not block other rows" '[ $status = 0 ] && jq -e ".pushed == 6 and .refused_by_pool == 3" "$d/out"'
+# A missing privilege concerns all rows: none is skipped.
 made 3 1007 > "$d/odd.csv"
 $J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/21.db" -q
 sql "REVOKE INSERT ON jetwatt.measurement FROM writer"
@@ -163,32 +163,33 @@ JETWATT_POOL="host=$d/run user=writer dbname=postgres" run $J sync --device devi
 refused=$status
 sql "GRANT INSERT ON jetwatt.measurement TO writer"
 JETWATT_POOL="host=$d/run user=writer dbname=postgres" run $J sync --device device-21 --db "$d/21.db" --json
-check "a right that is missing for a while loses no row" '[ $refused = 4 ] && [ $status = 0 ] && jq -e ".pushed == 3 and .refused_by_pool == 0" "$d/out"'
+check "a temporarily missing privilege loses no row" '[ $refused = 4 ] && [ $status = 0 ] && jq -e ".pushed == 3 and .refused_by_pool == 0" "$d/out"'
 sql "CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA jetwatt TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA jetwatt TO reader"
 made 3 1002 > "$d/more.csv"
 $J import "$d/more.csv" --command x --board "$board" --db "$d/9.db" -q
 JETWATT_POOL="host=$d/run user=reader dbname=postgres" run $J sync --device device-9 --db "$d/9.db"
-check "who may not write: said, with what to grant" '[ $status = 4 ] && grep -q "permission denied" "$d/err" && grep -q "GRANT" "$d/err"'
+check "a missing privilege is reported with the GRANT to run" '[ $status = 4 ] && grep -q "permission denied" "$d/err" && grep -q "GRANT" "$d/err"'
 sql "UPDATE jetwatt.pool SET version = 9"
 run $J sync --device device-9 --db "$d/9.db"
-check "a pool of another version" '[ $status = 1 ] && grep -q "version 9" "$d/err"'
+check "a pool of another version is refused" '[ $status = 1 ] && grep -q "version 9" "$d/err"'
 sql "UPDATE jetwatt.pool SET version = 1"
 
-# A new device: what the others know, as its prior, saves it most of its measuring.
+# A new device: the rows of the others, as prior, save most measurements.
 run $J sync --device new --db "$d/new.db" --board "$board" --json
 new=$($J list profiles --json --db "$d/new.db" | jq -r '[.[] | select(.command == "python3 train.py")][0].key')
 run $J export -f profile --pooled "$new" --db "$d/new.db" -o "$d/prior.csv"
 echo "# $(($(wc -l < "$d/prior.csv") - 1)) modes are known from elsewhere"
-check "a new device has it all, one row a mode" '[ $status = 0 ] && [ "$(wc -l < "$d/prior.csv")" -gt 200 ] && [ "$($J list profiles --json --db "$d/new.db" | jq "map(.rows) | add")" = 0 ]'
+check "a new device gets one merged row per mode" '[ $status = 0 ] && [ "$(wc -l < "$d/prior.csv")" -gt 200 ] && [ "$($J list profiles --json --db "$d/new.db" | jq "map(.rows) | add")" = 0 ]'
 run $J export -f profile "$new" --db "$d/new.db"
-check "and none of it as its own" '[ $status = 1 ] && grep -q "the profile has no rows" "$d/err"'
+check "received rows are not rows of the new device" '[ $status = 1 ] && grep -q "the profile has no rows" "$d/err"'
 made 0 0 > "$d/truth.csv"
 ask="$J eval optimize --corpus $d/truth.csv --budgets 12:34:2 --repeats 5 --json"
 $ask --samples 15 > "$d/cold" && $ask --samples 1 --verify 3 --pool "$d/prior.csv" > "$d/warm"
 jq -c '[.modes_profiled, .penalty_pct.median, .penalty_pct.mean, .above_limit_pct, .unsolved]' "$d/cold" "$d/warm" | sed 's/^/# measured, penalty (median, mean), over, unsolved: /'
-check "four modes instead of fifteen, and hardly worse" 'jq -es ".[1].modes_profiled <= 4 and .[1].penalty_pct.median <= .[0].penalty_pct.median + 0.5 and .[1].penalty_pct.mean <= .[0].penalty_pct.mean + 1 and .[1].above_limit_pct == 0 and .[1].unsolved == 0" "$d/cold" "$d/warm"'
+check "with the prior, four modes instead of fifteen give nearly the same result" 'jq -es ".[1].modes_profiled <= 4 and .[1].penalty_pct.median <= .[0].penalty_pct.median + 0.5 and .[1].penalty_pct.mean <= .[0].penalty_pct.mean + 1 and .[1].above_limit_pct == 0 and .[1].unsolved == 0" "$d/cold" "$d/warm"'
 
-# As the units run it: who talks to the server may not open the profiles, and asks who may.
+# As in the systemd units: the process that talks to the server may not open the profiles, and sends
+# requests to one that may.
 outside=() inside=()
 mkdir "$d/own" "$d/door"
 made 15 1005 > "$d/own.csv"
@@ -205,19 +206,19 @@ for _ in $(seq 300); do [ -S "$d/door/s" ] && break; sleep 0.1; done
 had=$(rows)
 run "${outside[@]}" $J sync --device outside --through "$d/door/s" --json
 listed=$($J list profiles --json --db "$d/own/p.db" | jq -c '[.[] | select(.command == "python3 train.py")][0] | [.rows, .pooled > 2985]')
-check "through a process of another user: own rows go, others come" '[ $status = 0 ] && jq -e ".pushed == 15 and .pulled > 2985" "$d/out" &&
+check "through a process of another user: rows are sent and received" '[ $status = 0 ] && jq -e ".pushed == 15 and .pulled > 2985" "$d/out" &&
 	[ "$(rows)" = $((had + 15)) ] && [ "$listed" = "[15,true]" ]'
 run "${outside[@]}" $J sync --device outside --through "$d/door/s" --json
 again=$status
 cp "$d/out" "$d/again"
 run "${outside[@]}" $J sync --device outside --db "$d/own/p.db"
-check "a second time nothing is new, and it cannot open the profiles itself" '[ $again = 0 ] && jq -e ".pushed == 0 and .pulled == 0" "$d/again" &&
+check "a second sync transfers nothing, and the network process cannot open the profiles" '[ $again = 0 ] && jq -e ".pushed == 0 and .pulled == 0" "$d/again" &&
 	{ [ "$(id -u)" != 0 ] || { [ $status = 4 ] && grep -q fix: "$d/err"; }; }'
 kill $pids
 wait $pids 2> /dev/null
 pids=
-check "noise at its door: hung up, and the profiles are sound" 'python3 tests/host/sync_door.py - build/jetwatt-sync --serve --db "$d/own/p.db" 2> "$d/noise" &&
+check "noise on its socket: disconnected, and the profiles are intact" 'python3 tests/host/sync_door.py - build/jetwatt-sync --serve --db "$d/own/p.db" 2> "$d/noise" &&
 	[ "$($J list profiles --json --db "$d/own/p.db" | jq -c "[.[] | select(.command == \"python3 train.py\")][0] | [.rows, .pooled > 2985]")" = "$listed" ]'
 run $J sync --db "$d/7.db" --device "$(printf 'x%.0s' $(seq 80))"
-check "too long a name" '[ $status = 2 ]'
+check "a device name that is too long is refused" '[ $status = 2 ]'
 exit $failed

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# top on a terminal of its own, from a trace: what is on the screen, at several
-# sizes, with and without colour; and where there is no terminal.
+# jetwatt top on a virtual terminal, from a trace: contents of the screen at several sizes, with and
+# without colour; and without a terminal.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-top
 rm -rf $d
@@ -26,25 +26,25 @@ build/make-trace $d/run.jwt seed=5 n=200 > $d/truth
 all="--replay $d/run.jwt --speed 100000"
 
 screen 80x24 2,show,key:q $all --budget 20W
-check "80x24: total, clocks, rails" "[ $status = 0 ] && grep -qE '^module 1[67]\.[0-9]+ W \[=+ *\] of 20 W' $d/out &&
+check "80x24: total, clocks and rails are shown" "[ $status = 0 ] && grep -qE '^module 1[67]\.[0-9]+ W \[=+ *\] of 20 W' $d/out &&
 	grep -q 'GPU 1301 MHz   CPU 12 on 2202 MHz   EMC 3199 MHz' $d/out &&
 	grep -qE 'VDD_GPU_SOC +9\.[0-9]+ W \[=+ *\] +5[67] %' $d/out && grep -q '(VDDQ_VDD2_1V8AO.*in another rail)' $d/out"
-check "the job, J and ms per minibatch" "grep -qE '^4711 +train --made .up. +1\.3[0-9]* +(79|80|81)[.0-9]* ' $d/out"
-check "as many ticks as minibatches: 50 in 4 s, some in one column" \
+check "the job is shown with J and ms per minibatch" "grep -qE '^4711 +train --made .up. +1\.3[0-9]* +(79|80|81)[.0-9]* ' $d/out"
+check "one tick per minibatch: 50 in 4 s, some share a column" \
 	"ticks=\$(sed -n 's/^    4 s  //p' $d/out | tr -cd '|' | wc -c); [ \$ticks -ge 44 ] && [ \$ticks -le 52 ]"
-check "fits: 24 lines, 80 columns" "[ \$(wc -l < $d/out) = 24 ] && ! grep -q '.\{81\}' $d/out"
+check "the screen fits 24 lines and 80 columns" "[ \$(wc -l < $d/out) = 24 ] && ! grep -q '.\{81\}' $d/out"
 screen 80x24 2,colors,key:q $all --budget 10W
-check "over budget, in colour" "grep -q 'colors [1-9]' $d/out"
+check "over the budget: shown in colour" "grep -q 'colors [1-9]' $d/out"
 NO_COLOR=1 screen 80x24 2,colors,show,key:q $all --budget 10W
-check "NO_COLOR: none, and over budget is said in words" "grep -q 'colors 0' $d/out && grep -q 'over budget' $d/out"
+check "NO_COLOR: no colour, and over budget is shown as text" "grep -q 'colors 0' $d/out && grep -q 'over budget' $d/out"
 screen 80x24 1,120x40,1,show,key:q $all
-check "resized: the time line takes the width" "[ $status = 0 ] && grep -q '|.\{108\}' $d/out && [ \$(wc -l < $d/out) = 40 ]"
+check "after a resize, the time line uses the width" "[ $status = 0 ] && grep -q '|.\{108\}' $d/out && [ \$(wc -l < $d/out) = 40 ]"
 screen 40x8 1,show,key:q $all
-check "a small terminal is no crash" "[ $status = 0 ] && grep -q '^module' $d/out"
+check "a small terminal does not crash" "[ $status = 0 ] && grep -q '^module' $d/out"
 screen 80x24 1,key:+,1,show,key:q $all
-check "the window gets wider" "grep -q '^    8 s' $d/out"
+check "the time window can be made longer" "grep -q '^    8 s' $d/out"
 build/jetwatt top --replay $d/run.jwt > $d/out 2>&1 < /dev/null
-check "no terminal: said so" "[ $? = 2 ] && grep -q 'top needs a terminal' $d/out && grep -q 'fix: ' $d/out"
+check "without a terminal: an error with a fix" "[ $? = 2 ] && grep -q 'top needs a terminal' $d/out && grep -q 'fix: ' $d/out"
 SCREEN_TERM=nothing-known screen 80x24 2,show $all
-check "a terminal that is not known: said so" "[ $status = 1 ] && grep -q 'cannot draw' $d/out"
+check "an unknown terminal: an error" "[ $status = 1 ] && grep -q 'cannot draw' $d/out"
 exit $failed

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What reads traces, on traces whose truth is known: no board, no module, no
-# privilege.
+# Verbs that read traces, on generated traces with known contents: no board, no module and no
+# privilege is needed.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-trace
 rm -rf $d
@@ -15,83 +15,83 @@ within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; exit !(d * 
 echo 1..26
 build/make-trace $d/a.jwt seed=7 > $d/truth
 run build/jetwatt report --json $d/a.jwt
-check "report: minibatches and energy as they were put in" \
+check "report: minibatches and energy equal those generated" \
 	"[ $status = 0 ] && [ ! -s $d/err ] && within \$(jq .minibatches $d/out) \$(jq .minibatches $d/truth) 0 &&
 	 within \$(jq .total_j $d/out) \$(jq .joules $d/truth) 0.5 &&
 	 within \$(jq .elapsed_s $d/out) \$(jq .seconds $d/truth) 0.01"
 cp $d/out $d/whole
 run build/jetwatt report --json - < $d/a.jwt
-check "report: the same from a pipe" "[ $status = 0 ] && cmp -s $d/out $d/whole"
+check "report: the same result from a pipe" "[ $status = 0 ] && cmp -s $d/out $d/whole"
 run build/jetwatt report $d/a.jwt
-check "report: for people, 80 columns" "[ $status = 0 ] && grep -q '300 minibatches' $d/out && ! grep -q '.\{81\}' $d/out"
+check "report: text fits 80 columns" "[ $status = 0 ] && grep -q '300 minibatches' $d/out && ! grep -q '.\{81\}' $d/out"
 
 head -c 120000 $d/a.jwt > $d/cut.jwt
 run build/jetwatt report --json $d/cut.jwt
-check "a trace that was cut: the rest counts" "[ $status = 0 ] && says 'was not closed.*cut off' &&
+check "a truncated trace: the rest is used" "[ $status = 0 ] && says 'was not closed.*cut off' &&
 	[ \$(jq .minibatches $d/out) -gt 150 ] && [ \$(jq .lost $d/out) = null ]"
 { head -c 60000 $d/a.jwt; printf 'xx'; tail -c +60003 $d/a.jwt; } > $d/bad.jwt
 run build/jetwatt report --json $d/bad.jwt
-check "a damaged block: a gap, and lost waits" "[ $status = 0 ] && says '1 blocks are damaged' &&
+check "a damaged block: a gap and lost waits are reported" "[ $status = 0 ] && says '1 blocks are damaged' &&
 	[ \$(jq .sampler.lost $d/out) -gt 500 ] && [ \$(jq .waits_lost $d/out) -gt 5 ]"
-# Without the block behind the description, which has the first samples.
+# Without the block behind the header, which has the first samples.
 block() { od -An -tu4 -j$1 -N4 $d/a.jwt | tr -d ' '; }
 first=$((32 + $(block 12)))
 { head -c $first $d/a.jwt; tail -c +$((first + 33 + $(block $((first + 12))))) $d/a.jwt; } > $d/late.jwt
 run build/jetwatt report --json $d/late.jwt
-check "the first samples are lost: the run begins later" "[ $status = 0 ] && says '1 missing' &&
+check "lost first samples: the run begins later" "[ $status = 0 ] && says '1 missing' &&
 	jq -e '.elapsed_s > 22 and .elapsed_s < 23.6 and .total_j > 350' $d/out > $d/jq"
 for f in /dev/null /bin/true $d/absent; do
 	run build/jetwatt report $f
-	check "$f is no trace" "[ $status = 1 ] && says '  why: '"
+	check "$f is refused as a trace" "[ $status = 1 ] && says '  why: '"
 done
 run build/jetwatt report
-check "no trace given" "[ $status = 2 ] && says 'fix: '"
+check "no trace: usage error with a fix" "[ $status = 2 ] && says 'fix: '"
 
 run build/jetwatt export -f csv $d/a.jwt
-check "csv: a line a sample, energy as put in" "[ $status = 0 ] && awk -F, 'NR > 2 { if (\$1 > 1e11) e += (\$1 - t) * (\$9 + p) / 2e15 } { t = \$1; p = \$9 } END { print e }' $d/out > $d/e &&
+check "csv: one line per sample, energy equals that generated" "[ $status = 0 ] && awk -F, 'NR > 2 { if (\$1 > 1e11) e += (\$1 - t) * (\$9 + p) / 2e15 } { t = \$1; p = \$9 } END { print e }' $d/out > $d/e &&
 	within \$(cat $d/e) \$(jq .joules $d/truth) 0.5"
 check "csv: every line has every column" "[ \$(awk -F, '{ print NF }' $d/out | sort -u | wc -l) = 1 ]"
 run build/jetwatt export -f csv --minibatches -o $d/m.csv $d/a.jwt
-check "csv: minibatches" "[ $status = 0 ] && [ \$(grep -c ,train, $d/m.csv) -ge 299 ]"
+check "csv: one line per minibatch" "[ $status = 0 ] && [ \$(grep -c ,train, $d/m.csv) -ge 299 ]"
 run build/jetwatt export -f csv --rate 10Hz $d/a.jwt
-check "csv: means instead of samples" "[ $status = 0 ] && awk 'END { exit NR < 235 || NR > 245 }' $d/out"
+check "csv: means with a lower rate" "[ $status = 0 ] && awk 'END { exit NR < 235 || NR > 245 }' $d/out"
 run build/jetwatt export -f jsonl $d/a.jwt
 check "jsonl: every line is JSON" "[ $status = 0 ] && jq -e -s '(.[0].type == \"header\") and (.[-1].type == \"end\") and (.[-1].minibatches == 300)' $d/out > $d/jq"
 run build/jetwatt export -f cvs $d/a.jwt
-check "no such format" "[ $status = 2 ] && says 'did you mean csv'"
+check "an unknown format: a suggestion" "[ $status = 2 ] && says 'did you mean csv'"
 run build/jetwatt export $d/a.jwt
-check "no format" "[ $status = 2 ] && says 'format'"
+check "no format: usage error" "[ $status = 2 ] && says 'format'"
 run build/jetwatt export -f csv -o /dev/full $d/a.jwt
-check "export: a full disk" "[ $status = 1 ] && says 'No space left'"
+check "export to a full disk: an error" "[ $status = 1 ] && says 'No space left'"
 
-# While it is being written: what is there is reported.
+# A trace that is being written is reported as far as it goes.
 build/make-trace $d/open.jwt open=1 n=50 > $d/truth
 run build/jetwatt report --json $d/open.jwt
-check "a trace that is still being written" "[ $status = 0 ] && says 'was not closed' && [ \$(jq .minibatches $d/out) -ge 49 ]"
+check "a trace that is being written is reported" "[ $status = 0 ] && says 'was not closed' && [ \$(jq .minibatches $d/out) -ge 49 ]"
 
-# compare: nothing where nothing is, and what was put in where it is.
+# compare: no change without a change, and a generated change is found.
 build/make-trace $d/a.jwt seed=7 > $d/truth
 build/make-trace $d/b.jwt seed=8 > $d/truth
 build/make-trace $d/c.jwt seed=9 gpu_w=11 > $d/truth
 build/make-trace $d/e.jwt seed=10 slow_at=0 slow=1.3 > $d/truth
 moved() { jq -r '[.quantities[] | select(.moved) | .name] | join(" ")' $d/out; }
 run build/jetwatt compare --json $d/a.jwt $d/b.jwt
-check "compare: two runs of the same" "[ $status = 0 ] && [ -z \"\$(moved)\" ] && jq -e '.most_of_energy == null' $d/out > $d/jq"
+check "compare: two runs of the same job do not differ" "[ $status = 0 ] && [ -z \"\$(moved)\" ] && jq -e '.most_of_energy == null' $d/out > $d/jq"
 run build/jetwatt compare --json $d/a.jwt $d/c.jwt
-check "compare: one watt more on the GPU is found, and where" "[ $status = 0 ] &&
+check "compare: one more watt on the GPU is found, with its rail" "[ $status = 0 ] &&
 	jq -e '.most_of_energy == \"VDD_GPU_SOC\" and .share_of_energy > 0.7 and .share_of_energy < 0.9' $d/out > $d/jq &&
 	[[ \" \$(moved) \" == *' energy VDD_GPU_SOC '* && \" \$(moved) \" != *clock* ]]"
 run build/jetwatt compare --json $d/a.jwt $d/e.jwt
 check "compare: a slower clock is named" "[ $status = 0 ] && [[ \" \$(moved) \" == *'GPU clock'* ]] &&
 	jq -e '.quantities[0] | .change > 0.25 and .change < 0.35 and .moved' $d/out > $d/jq"
 run build/jetwatt compare $d/a.jwt $d/c.jwt
-check "compare: for people, 80 columns" "[ $status = 0 ] && grep -q '^\*energy' $d/out && ! sed 1,3d $d/out | grep -q '.\{81\}'"
+check "compare: text fits 80 columns" "[ $status = 0 ] && grep -q '^\*energy' $d/out && ! sed 1,3d $d/out | grep -q '.\{81\}'"
 build/make-trace $d/s.jwt ms=4 n=3000 rate=150 gap_at=3 gap=500 idle_w=0.9 gpu_w=1.1 cpu_w=.3 > $d/truth
 run build/jetwatt report $d/s.jwt
-check "report: short minibatches, small figures and every hint, in 80 columns" \
+check "report: short minibatches, small values and every hint fit 80 columns" \
 	"[ $status = 0 ] && grep -q 'shorter than a refresh' $d/out && grep -q 'lie in gaps' $d/out && ! grep -q '.\{81\}' $d/out"
 run build/jetwatt compare $d/s.jwt $d/a.jwt
-check "compare: another world, in 80 columns" "[ $status = 0 ] && grep -q '^\*time .* x[12][0-9]' $d/out && ! sed 1,3d $d/out | grep -q '.\{81\}'"
+check "compare: very different runs fit 80 columns" "[ $status = 0 ] && grep -q '^\*time .* x[12][0-9]' $d/out && ! sed 1,3d $d/out | grep -q '.\{81\}'"
 run build/jetwatt compare $d/a.jwt
-check "compare: one trace" "[ $status = 2 ] && says 'fix: '"
+check "compare: one trace is a usage error" "[ $status = 2 ] && says 'fix: '"
 exit $failed

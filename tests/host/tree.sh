@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What may stand where: the rules that a compiler does not check. Checks the checkout that it
-# lies in, or the one that is its argument (tree_rules.sh).
+# Rules of the source tree that a compiler does not check. Checks the checkout that contains this
+# file, or the one given as argument (tree_rules.sh).
 cd "${1:-$(dirname "$0")/../..}" || exit 1
 git ls-files --error-unmatch tests/host/tree.sh > /dev/null 2>&1 ||
 	{ echo "1..0 # SKIP not a git checkout: no list of the sources"; exit 4; }
 n=0 failed=0
 
-# rule TEXT: passes if nothing comes on stdin; what comes is where it is broken.
+# rule TEXT: passes if stdin is empty; each line of stdin is a violation.
 rule()
 {
 	local found
@@ -23,14 +23,14 @@ rule()
 	fi
 }
 
-# sources DIR...: those that git knows, and those that nobody has added yet
+# sources DIR...: tracked sources, and new ones that are not added yet
 sources() { git ls-files -co --exclude-standard -- "$@" | grep -E '\.([chS]|inc)$'; }
 search() { xargs -r grep -nHE "$@"; }
 include='#[[:space:]]*include[[:space:]]+'
 
-# What a directory of user/ may include: itself, headers of include/, and these. Each may need
-# only directories that stand above it, so that there is no circle. libjetwatt has another
-# licence than the rest, so lib includes nothing of it.
+# Directories that a directory of user/ may include, besides itself and include/. Each may need only
+# directories above it in this list, so there are no cycles. libjetwatt has another licence, so lib
+# includes none of the others.
 data="out store plan energy minibatch board model util lib"
 while read -r directory may; do
 	[ -z "$directory" ] || allowed+="$directory $may"$'\n'
@@ -126,7 +126,7 @@ rule "the learner knows neither the cap, the actuator, the loop, nor the board" 
 		grep -vE '"(model|plan)/|"daemon/(learner[a-z_]*|mode_span)\.h"|"measure/measured\.h"|"tune/learned\.h"|"jetwatt\.h"' |
 		grep -vE '<(cblas|errno|math|stddef|stdio|stdlib|string)\.h>')
 
-# tags DIR...: struct tags that are defined there more than once, each with its places
+# tags DIR...: struct tags that are defined more than once, with their places
 tags()
 {
 	sources "$@" | grep '\.[ch]$' | xargs -r grep -nHoE '^(static |const )*struct [a-z0-9_]+ \{' | awk -F: '{

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tree.sh finds what it forbids: small checkouts, each with one thing that is not allowed.
+# tree.sh detects violations: small checkouts with one violation each.
 cd "$(dirname "$0")/../.." || exit 1
 command -v git > /dev/null || { echo "1..0 # SKIP no git here"; exit 4; }
 d=$PWD/build/host/tree_rules.d
@@ -9,7 +9,7 @@ rm -rf "$d"
 . tests/host/check.inc
 echo 1..26
 
-# tree NAME: a checkout that keeps every rule
+# tree NAME: create a checkout without violations
 tree()
 {
 	t=$d/$1
@@ -29,7 +29,7 @@ tree()
 	git -C "$t" init -q && git -C "$t" add .
 }
 
-# put FILE LINE...: a source below user/, which git need not know yet
+# put FILE LINE...: write a source below user/; it may be untracked
 put()
 {
 	local file=$t/user/$1
@@ -37,14 +37,14 @@ put()
 	printf '%s\n' '/* SPDX-License-Identifier: GPL-2.0-only */' "${@:2}" > "$file"
 }
 
-# look: tree.sh's status to $status, and to $found the rules that are broken in $t
+# look: run tree.sh on $t; sets $status, and $found to the violated rules
 look()
 {
 	run tests/host/tree.sh "$t"
 	found=$(sed -n 's/^not ok [0-9]* //p' $d/out)
 }
 
-# refused TEXT RULE WHERE: tree.sh fails, by this rule alone, and says where
+# refused TEXT RULE WHERE: tree.sh reports exactly this rule, with the place
 refused()
 {
 	look
@@ -54,7 +54,7 @@ refused()
 
 tree good
 look
-check "a tree that keeps the rules is taken" "[ $status = 0 ] && [ -z \"\$found\" ]"
+check "a tree without violations passes" "[ $status = 0 ] && [ -z \"\$found\" ]"
 
 tree upward; put model/fit.c '#include "plan/plan.h"'
 refused "model that includes plan" "only those below it" "user/model/fit.c:2: plan/plan.h"

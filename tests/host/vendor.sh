@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Numbers, names and sizes of the vendor's interfaces that the simulated board, the
-# module and the probe repeat, against the cited facts in tests/kernels/vendor_facts.
+# Numbers, names and sizes of the vendor's interfaces in the simulated board, the module and the
+# probe equal the cited facts in tests/kernels/vendor_facts.
 cd "$(dirname "$0")/../.." || exit 1
 facts=tests/kernels/vendor_facts
 d=build/host/vendor.d
 rm -rf $d
 . tests/host/check.inc
 
-# value FILE EXPRESSION: as the compiler sees it; a literal may stand in any file
+# value FILE EXPRESSION: value of the expression in the compiler; a literal may be in any file
 value()
 {
 	local literal
@@ -42,7 +42,7 @@ while read -r kind file name expected; do
 	esac
 done < <(facts)
 
-# A block of facts ends with where they are read.
+# A block of facts ends with its source.
 check "every fact has a source" "awk '
 	/^(number|size|text) / { open = 1; next }
 	/^# .*: .*\\.[ch]/ { open = 0 }

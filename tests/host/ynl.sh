@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the kernel's ynl-gen-c makes of the specification compiles against our header. The
+# The code that the kernel's ynl-gen-c generates from the specification compiles with our header. The
 # tool is that of a kernel tree: of $JETWATT_KERNEL_TREE, or of the one that
 # `make check-kernels` has brought for tests/kernels/ynl.sh.
 cd "$(dirname "$0")/../.." || exit 1
@@ -22,7 +22,7 @@ T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 echo "TAP version 13"
 echo 1..3
-# The tool looks for the schema beside the specification, and for the tree above it.
+# The tool searches the schema beside the specification, and the tree above it.
 mkdir -p "$T/Documentation/netlink/specs" "$T/modules"
 cp "$tree"/Documentation/netlink/*.yaml "$T/Documentation/netlink"
 cp include/netlink/specs/jetwatt.yaml "$T/Documentation/netlink/specs"
@@ -38,7 +38,7 @@ generate()
 		--mode user "--$1" -o "$T/jetwatt-user.$2" 2> "$T/log"
 }
 
-# result STATUS NUMBER NAME: with what the program has said, if it failed
+# result STATUS NUMBER NAME: print the result, and the output of a program that failed
 result()
 {
 	[ "$1" = 0 ] || { sed 's/^/# /' "$T/log" | head -n 40; printf 'not '; }
@@ -47,7 +47,7 @@ result()
 
 cc="cc -std=gnu11 -Wall -Wno-unused -Werror -isystem include/uapi -I$tree/tools/net/ynl/lib -I$T"
 generate header h && generate source c
-result $? 1 "ynl-gen-c takes the specification"
+result $? 1 "ynl-gen-c accepts the specification"
 [ -s "$T/jetwatt-user.h" ] && $cc -fsyntax-only -x c "$T/jetwatt-user.h" > "$T/log" 2>&1
 result $? 2 "the header compiles"
 if grep -q libmnl "$tree/tools/net/ynl/lib/ynl-priv.h" && ! echo '#include <libmnl/libmnl.h>' | cc -E - > /dev/null 2>&1; then
