@@ -292,11 +292,11 @@ bench-kmod:
 	+@$(MAKE) --no-print-directory arm64
 	@tests/bench/kmod.sh
 
-# All tests, or those that TESTS="ROOM/NAME ..." names (shell patterns).
+# All tests, or those that TESTS="DIR/NAME ..." names (shell patterns).
 check:
 	tests/run $(TESTS)
 
-# Programs that were flaky, N= times each beside two busy loops; TESTS="ROOM/NAME ..." names more.
+# Programs that were flaky, N= times each beside two busy loops; TESTS="DIR/NAME ..." names more.
 check-flaky:
 	@tests/flaky -n "$(or $(N),20)" $(TESTS)
 

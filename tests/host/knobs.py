@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""jetwatt-knobs, the program, on a board made of files: run by knobs.sh."""
+"""Test of the program jetwatt-knobs on a simulated board of files; run by knobs.sh."""
 import fcntl
 import os
 import pwd
@@ -28,13 +28,13 @@ KNOBS = {
     "devices/system/cpu/cpufreq/policy0/scaling_min_freq": "729600",
     "devices/system/cpu/cpufreq/policy0/scaling_max_freq": "2201600",
     "devices/system/cpu/cpufreq/policy0/scaling_available_frequencies": "729600 1728000 2201600",
-    # A reboot-only knob that nothing here may ever touch.
+    # A knob that takes effect after a reboot only: no test may change it.
     "devices/gpu.0/tpc_pg_mask": "0",
 } | {f"devices/system/cpu/cpu{i}/online": "1" for i in range(4)}
 
 
 class Board:
-    """The files, and the program that writes them."""
+    """The files of the board, and the jetwatt-knobs that writes them."""
 
     def __init__(self):
         self.root = tempfile.mkdtemp(prefix="jetwatt-knobs.")
@@ -78,7 +78,7 @@ class Board:
         return s
 
     def ask(self, *requests):
-        """The last answer of one connection, None: it was hung up."""
+        """Return the last response of a connection; None: the server has disconnected."""
         try:
             with self.connect() as s:
                 return [ask(s, r) for r in requests][-1]
@@ -90,12 +90,12 @@ class Board:
         return {k: int(v) for k, v in zip(words[::2], words[1::2])}
 
     def guardian(self):
-        """Its pid, once it has its name."""
+        """Return the PID of the guardian, once it has set its name."""
         until(self.find_guardian)
         return self.find_guardian()
 
     def find_guardian(self):
-        """It has the command line of the one that it guards."""
+        """Return the guardians; they have the command line of the process that they guard."""
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 comm = open(f"/proc/{pid}/comm").read()
@@ -113,7 +113,7 @@ def ask(s, request):
 
 
 def until(is_so):
-    """For 30 s: it is a state that is waited for."""
+    """Poll for a state for up to 30 s."""
     for _ in range(600):
         try:
             if is_so():
@@ -139,29 +139,29 @@ def result(ok, text):
 
 
 def sealed(answer):
-    """Applied, and what was before is on disk."""
+    """Return whether the mode was applied and the previous state is on disk."""
     return answer == "ok" and open(b.state + "/saved").read().startswith("jetwatt-saved 1\n")
 
 
 print("1..22")
 b = Board()
 result(b.start() and b.ask("emc") == "ok 204000000 665600000 2133000000 3199000000",
-       "it tells what only root can read")
+       "emc: the levels that only root can read")
 
 filtered = [line for p in (b.child.pid, b.guardian()) for line in open(f"/proc/{p}/status")
             if line in ("Seccomp:\t2\n", "NoNewPrivs:\t1\n")]
-result(len(filtered) == 4, "it and its guardian have given up the calls that reach into other processes")
+result(len(filtered) == 4, "jetwatt-knobs and its guardian deny themselves calls that reach into other processes")
 
 holder = b.connect()
 result(sealed(ask(holder, "apply " + LOW)) and ask(holder, "verify " + LOW) == "ok" and
        ask(holder, "verify " + HIGH).startswith("no 116\n") and
        b.look()["class/devfreq/17000000.gpu/max_freq"] == "420750000",
-       "a mode is saved for, written and read back")
+       "apply saves the state, writes the mode and verifies it")
 result(b.ask("apply " + HIGH).startswith("no 16\n") and b.ask("restore").startswith("no 16\n") and
        b.ask("forget").startswith("no 16\n") and ask(holder, "verify " + LOW) == "ok",
-       "who does not hold the board changes nothing")
+       "another client cannot apply or restore")
 holder.close()
-result(until(b.as_before), "its holder hangs up: restored")
+result(until(b.as_before), "the owner disconnects: the board is restored")
 
 holder = subprocess.Popen([sys.executable, "-c", f"""
 import socket, time
@@ -174,9 +174,9 @@ holder.stdout.readline()
 was = b.look() != b.before
 holder.kill()
 holder.wait()
-result(was and until(b.as_before), "SIGKILL of its holder: restored")
+result(was and until(b.as_before), "SIGKILL of the owner: the board is restored")
 
-# --- who asks for what is not on the list -----------------------------------------
+# --- invalid requests ----------------------------------------------------------------
 refused = b.status()["refused"]
 hostile = [
     b"x", b"apply", b"apply ", b"apply MAXN", b"apply  " + LOW.encode(), b"APPLY " + LOW.encode(),
@@ -193,10 +193,10 @@ hostile = [
 ]
 answers = [b.ask(r) for r in hostile]
 result(all(a and a.startswith("no 22\n") and a.count("\n") == 3 for a in answers),
-       f"{len(hostile)} requests that make no sense: what, why, fix")
-result(b.as_before() and b.status()["refused"] == refused + len(hostile), "they are counted, and change nothing")
+       f"{len(hostile)} malformed requests are refused with a reason and a fix")
+result(b.as_before() and b.status()["refused"] == refused + len(hostile), "malformed requests are counted, and change nothing")
 
-# Words that it knows, put together at random, with and without damage. One may apply.
+# Known words in random order, with and without damage. One of them may apply a mode.
 rng = random.Random(SEED)
 words = [b"emc", b"apply", b"verify", b"restore", b"forget", b"status", b" ", b"-", b"c4", b"g1", b"\n",
          b"\0", LOW.encode(), HIGH.encode(), b"../", b"9" * 30]
@@ -210,7 +210,7 @@ for _ in range(400):
             if b"forget" in packet:
                 continue
             served = served and ask(s, bytes(packet))[:3] in ("ok", "ok ", "no ")
-result(served and until(b.as_before) and b.child.poll() is None, "10,000 packets of noise: it serves on")
+result(served and until(b.as_before) and b.child.poll() is None, "10,000 packets of noise: the server keeps running")
 
 silent = [b.connect() for _ in range(4)]
 strangers = ask(silent[0], "status")
@@ -219,11 +219,11 @@ count = int(ask(silent[0], "status").split()[-1]) - int(strangers.split()[-1])
 for s in silent:
     s.close()
 result(fifth is None and count == 1 and until(lambda: b.ask("status")),
-       "four who say nothing: a fifth is turned away, until they go")
+       "with four silent clients, a fifth is refused until they disconnect")
 
 if os.getuid():
     NR += 1
-    print(f"ok {NR} another user is turned away # SKIP needs root")
+    print(f"ok {NR} another user is refused # SKIP needs root")
 else:
     def other():
         pid = os.fork()
@@ -240,24 +240,24 @@ else:
             os._exit(0 if b.as_before() else 3)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
-    # The door, and then who stands behind it with the door open.
+    # First the mode of the socket file; then, with the file open to all, the check of the client.
     strangers = b.status()["strangers"]
     door = other()
     os.chmod(b.socket, 0o666)
     inside = other()
     result(door == 1 and inside in (0, 2) and b.as_before() and b.status()["strangers"] == strangers + 1,
-           "another user is turned away, by the file and by the kernel's word")
+           "another user is refused, by the socket file and by its credentials")
 
-# --- the lease of another jetwatt --------------------------------------------------
+# --- the lease of another jetwatt process --------------------------------------------
 with open(b.state + "/lease", "w") as lease:
     fcntl.flock(lease, fcntl.LOCK_EX)
     lease.write("4242\n")
     lease.flush()
     answer = b.ask("apply " + LOW)
     result(answer.startswith("no 16\n") and "process 4242 holds" in answer and b.as_before(),
-           "another jetwatt holds the lease: who, and nothing is written")
+           "another process holds the lease: it is named, and nothing is written")
 
-# What another process has saved is not forgotten for an asker who has applied nothing.
+# A client that has applied nothing cannot delete the saved state of another process.
 lease = os.open(b.state + "/lease", os.O_RDWR)
 fcntl.flock(lease, fcntl.LOCK_EX)
 b.put("var/lib/jetwatt/saved", "what another jetwatt has saved")
@@ -265,9 +265,9 @@ answer = b.ask("forget")
 there = os.path.exists(b.state + "/saved")
 os.unlink(b.state + "/saved")
 os.close(lease)
-result(answer.startswith("no 2\n") and there, "forget, by an asker who has applied nothing: refused, and nothing is deleted")
+result(answer.startswith("no 2\n") and there, "forget by a client that has applied nothing is refused")
 
-# --- another of us, and freezers of two --------------------------------------------
+# --- a second server; freezers of two clients ----------------------------------------
 second = subprocess.run([BINARY, "--root", b.root, "--socket", b.socket, "--user",
                          pwd.getpwuid(os.getuid()).pw_name], capture_output=True, text=True, timeout=60)
 result(second.returncode == 1 and "another jetwatt-knobs answers there" in second.stderr and b.ask("status"),
@@ -298,9 +298,9 @@ ok = until(lambda: frozen() == "0") and os.path.exists(b.state + "/held")
 os.pwrite(fds[1], b"1", 0)
 two.close()
 result(ok and until(lambda: frozen() == "0"),
-       "one of two who may hold jobs hangs up: let go, and the other's are let go at its end")
+       "each of two clients with freezers disconnects: its jobs are thawed")
 
-# A process of a client that has gone has kept the descriptor: as long as it lives it holds jobs.
+# A child of a disconnected client has kept the descriptor, so it can still freeze the jobs.
 os.pwrite(fds[1], b"1", 0)
 next_one = b.connect()
 ok = ask(next_one, "status").startswith("ok ") and frozen() == "0"
@@ -311,9 +311,9 @@ ok = ok and until(lambda: frozen() == "0") and os.path.exists(b.state + "/held")
 os.pwrite(fds[1], b"1", 0)
 b.end()
 result(ok and frozen() == "0" and not os.path.exists(b.state + "/held"),
-       "jobs held by a descriptor that outlived its client: let go when the next one comes, and at our own end")
+       "jobs frozen through a descriptor that outlived its client: thawed when the next client connects, and when the server ends")
 
-# Of each policy two: more than are kept.
+# Two cgroups per policy: more than the record holds.
 b.start("--conf", b.root + "/etc/policy")
 ok = True
 for n in range(4):
@@ -328,7 +328,7 @@ for n in range(4):
     one.close()
     ok = ok and until(lambda: "0" == frozen(paths[0]) == frozen(paths[1]))
 b.put("etc/policy", "turns = /batch.slice /serve.service 100ms")
-result(ok, "cgroups of earlier policies, whose clients have gone, make room")
+result(ok, "cgroups of disconnected clients are replaced by new ones")
 
 one, two = b.connect(), b.connect()
 fds = freezer(one), freezer(two)
@@ -336,26 +336,26 @@ one.close()
 until(lambda: b.status()["strangers"] >= 0 and frozen() == "0")
 os.pwrite(fds[1], b"1", 0)
 b.end(signal.SIGKILL)
-result(until(lambda: frozen() == "0"), "and at our own, however we end")
+result(until(lambda: frozen() == "0"), "frozen jobs are thawed however the server ends")
 b.start()
 
-# --- who is killed -----------------------------------------------------------------
+# --- killed processes ----------------------------------------------------------------
 holder = b.connect()
 ok = ask(holder, "apply " + LOW) == "ok"
 status = b.end()
-result(ok and status == 0 and b.as_before() and holder.recv(99) == b"", "SIGTERM: restored, 0")
+result(ok and status == 0 and b.as_before() and holder.recv(99) == b"", "SIGTERM: the board is restored, status 0")
 
 b.start()
 holder = b.connect()
 ok = ask(holder, "apply " + LOW) == "ok"
 b.end(signal.SIGKILL)
-result(ok and until(b.as_before) and holder.recv(99) == b"", "SIGKILL: its guardian restores, its holder sees it go")
+result(ok and until(b.as_before) and holder.recv(99) == b"", "SIGKILL of the server: its guardian restores the board, and the owner is disconnected")
 
 b.start()
 holder = b.connect()
 ok = ask(holder, "apply " + LOW) == "ok"
 os.kill(b.guardian(), signal.SIGKILL)
-result(ok and b.child.wait(20) == 1 and until(b.as_before), "SIGKILL of its guardian: restored, and it ends")
+result(ok and b.child.wait(20) == 1 and until(b.as_before), "SIGKILL of the guardian: the server restores the board and ends")
 
 b.start()
 holder = b.connect()
@@ -366,7 +366,7 @@ b.end(signal.SIGKILL)
 os.kill(stopped, signal.SIGKILL)
 left = not b.as_before()
 code = subprocess.call([BINARY, "--root", b.root, "--restore"])
-result(ok and left and code == 0 and b.as_before(), "SIGKILL of both: --restore")
+result(ok and left and code == 0 and b.as_before(), "SIGKILL of both: --restore restores the board")
 
 shutil.rmtree(b.root)
 sys.exit(FAILED)

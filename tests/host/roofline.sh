@@ -10,7 +10,7 @@ refused()	# TEXT STATUS WHY ARGUMENT...
 {
 	run build/jetwatt roofline "${@:4}"
 	[ $status = "$2" ] && [ ! -s $d/out ] && grep -q "$3" $d/err
-	result "$1" $?
+	result "$1 is refused" $?
 }
 
 # A fully connected layer of 1000 x 400 with an open minibatch size, and an unknown operator.
@@ -67,7 +67,7 @@ build/jetwatt roofline --layers $d/net.onnx > $d/out &&
 	grep -q '^Swirl' $d/out && grep -q '^\* Swirl (1) is unknown' $d/out &&
 	grep -q '^\* 1 weights are stored in other files' $d/out && grep -q 'x.0=N' $d/out
 result "unknown operators are listed" $?
-refused "no file is given" 2 'no network'
+refused "a command without a network" 2 'no network'
 refused "a missing file" 1 'No such file' $d/none.onnx
 refused "a directory" 1 'directory' $d
 refused "an invalid dimension" 2 'cannot use' --dim side $d/net.onnx
@@ -121,7 +121,7 @@ result "compute-bound work allows a low memory clock" $?
 run build/jetwatt roofline --corpus $d/corpus --work 1e7:1e8 --tune
 [ $status = 0 ] && grep -q '^c4-1000000-g500000000-e2400000000$' $d/out && grep -q '^tuned .* memory binds 100 %' $d/out
 result "memory-bound work allows a low GPU clock" $?
-refused "work and a network" 2 'work cannot be combined' $d/net.onnx --work 1e7:1e8 --corpus $d/corpus
+refused "work with a network" 2 'work cannot be combined' $d/net.onnx --work 1e7:1e8 --corpus $d/corpus
 refused "invalid work" 2 'cannot use' --work 1e7 --corpus $d/corpus
 refused "a calibration without a directory" 2 'needs a directory' --calibrate
 refused "an empty directory" 1 'contains no kernel measurements' --corpus tests/host

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-The specification, the header and the module's tables say the same thing.
+The netlink specification, the header and the module's tables agree.
 
-The compiler is asked for the header's numbers, and for those that the rules of
-YNL make of the specification: name prefixes, and counting on from the value
-before. The module's tables are preprocessed and read as they stand.
+The compiler evaluates the numbers of the header, and those that follow from the specification by
+the rules of YNL: prefixes of names, and each value one more than the previous. The module's tables
+are preprocessed and parsed.
 """
 import re
 import subprocess
@@ -22,7 +22,7 @@ def c_name(*words):
 
 
 def numbered(entries, start):
-    """(name, number) of each entry, counted as YNL counts."""
+    """Return (name, number) of each entry, numbered as YNL does."""
     value = start
     for entry in entries:
         if isinstance(entry, str):
@@ -33,7 +33,7 @@ def numbered(entries, start):
 
 
 def expected(spec):
-    """Every name that the specification implies, with its number."""
+    """Return every name that the specification defines, with its number."""
     family = spec['name']
     for d in spec['definitions']:
         if d['type'] == 'const':
@@ -51,7 +51,7 @@ def expected(spec):
 
 
 def types(spec):
-    """Every C type that ynl-gen-c takes for granted in the header."""
+    """Return every C type that ynl-gen-c expects in the header."""
     family = spec['name']
     for d in spec['definitions']:
         if d['type'] == 'enum':
@@ -61,7 +61,7 @@ def types(spec):
 
 
 def in_header(names):
-    """What the compiler makes of the names: a number, or None."""
+    """Return the value of each name in the compiler: a number, or None."""
     source = f'#include <stdio.h>\n#include "{HEADER}"\nint main(void)\n{{\n'
     source += ''.join(f'\tprintf("{n} %lld\\n", (long long){n});\n' for n in names)
     source += '\treturn 0;\n}\n'
@@ -87,7 +87,7 @@ def header_names():
 
 
 def op_table():
-    """The module's operations: name -> (admin, do, dump, policy)."""
+    """Return the module's operations: name -> (admin, do, dump, policy)."""
     text = re.sub(r'/\*.*?\*/', '', open(TABLES).read(), flags=re.S)
     body = re.search(r'struct genl_ops ops\[\] = \{(.*?)\n\};', text, re.S).group(1)
     ops = {}
@@ -100,7 +100,7 @@ def op_table():
 
 
 def policies():
-    """The module's policies: name -> attributes that a request may have."""
+    """Return the module's policies: name -> attributes that a request may have."""
     text = re.sub(r'/\*.*?\*/', '', open(TABLES).read(), flags=re.S)
     found = {}
     for name, body in re.findall(r'struct nla_policy (\w+)\[.*?\] = \{(.*?)\n\};', text, re.S):
@@ -140,12 +140,12 @@ def main():
                              for n, v in want.items() if got[n] != v])
 
     text = open(HEADER).read()
-    t.result('the header has every enum and structure by the name that ynl-gen-c makes',
+    t.result('the header has every enum and structure that ynl-gen-c expects',
              [f'{n} is not in the header' for n in types(spec) if f'\n{n} {{' not in text])
 
     mcgrps = [g['name'] for g in spec['mcast-groups']['list']]
     named = re.findall(r'#define JETWATT_(?:GENL_NAME|MCGRP_\w+)\s+"(\w+)"', text)
-    t.result('nothing in the header is missing in the specification',
+    t.result('everything in the header is in the specification',
              [f'{n} is not in the specification' for n in sorted(header_names() - set(want) -
               {'JETWATT_GENL_VERSION'}) if not n.endswith('_MAX') or n in want] +
              ([] if [spec['name']] + mcgrps == named else [f'family and groups: {named}']))
@@ -157,7 +157,7 @@ def main():
             name = c_name('jetwatt', 'a', s['name'], a['name'])
             if a['type'] != 'pad' and comments.get(name) != a['type']:
                 wrong.append(f'{name}: specification {a["type"]}, header {comments.get(name)}')
-    t.result('types', wrong)
+    t.result('attribute types agree', wrong)
 
     table = op_table()
     wrong = []
@@ -172,7 +172,7 @@ def main():
             wrong.append(f'{name}: (admin, do, dump): specification {says}, '
                          f'module {table.get(name)}')
     wrong += [f'{n} is not in the specification' for n in table if n not in want]
-    t.result('flags', wrong)
+    t.result('flags of the operations agree', wrong)
 
     rules = policies()
     wrong = []
@@ -194,10 +194,10 @@ def main():
                 checks.append(f'{a}: specification {attr["type"]}, module {policy[a]}')
             if ('checks' in attr) != ('RANGE' in policy[a]):
                 checks.append(f'{a}: specification {attr.get("checks")}, module {policy[a]}')
-    t.result('requests take what the specification says', wrong)
-    t.result('and check it alike', checks)
+    t.result('attributes of requests agree', wrong)
+    t.result('checks of attributes agree', checks)
 
-    # Bounds are names in the module: the preprocessor knows what they are.
+    # Bounds are macros in the module: the preprocessor expands them.
     limits = dict(re.findall(r'#define (JETWATT_B\w+)\s+(\d+)', text + open('kmod/sampler/config.h').read()))
     bounds = {c_name('jetwatt', 'a', 'config', a['name']): a['checks']['max']
               for a in sets['config']['attributes'] if 'checks' in a}
@@ -207,7 +207,7 @@ def main():
     ranges = dict(re.findall(r'range_validation (\w+) = \{(?: \.min = 1,)? \.max = (\w+) \}', tables))
     found |= {a: int(limits[ranges[r]]) for a, r in
               re.findall(r'\[(\w+)\] = NLA_POLICY_FULL_RANGE\(NLA_U32, &(\w+)\)', tables)}
-    t.result('bounds', [] if found == bounds else [f'specification {bounds}, module {found}'])
+    t.result('bounds of attributes agree', [] if found == bounds else [f'specification {bounds}, module {found}'])
     return t.bad
 
 

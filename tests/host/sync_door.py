@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What systemd does with jetwatt-profiles.socket: a jetwatt-sync --serve for each connection, run
-by sync.sh. sync_door.py SOCKET COMMAND...; with - for SOCKET: packets of noise to the command."""
+"""Replacement of systemd for jetwatt-profiles.socket: starts a jetwatt-sync --serve for each
+connection. Run by sync.sh. sync_door.py SOCKET COMMAND...; with - for SOCKET: send packets of noise
+to the command."""
 import os
 import random
 import socket
@@ -24,7 +25,7 @@ if path != "-":
         start(end)
         end.close()
 
-# A head that is right but for one word, and noise: hung up on each time, with status 1.
+# A header with one wrong word, and noise: the server disconnects each time, with status 1.
 rng = random.Random(int(os.environ.get("SEED", "1")))
 for i in range(40):
     ours, its = socket.socketpair()

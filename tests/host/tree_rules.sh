@@ -48,7 +48,7 @@ look()
 refused()
 {
 	look
-	check "$1" "[ $status = 1 ] && [[ \"\$found\" == *'$2'* ]] && [ $(grep -c . <<< "$found") = 1 ] &&
+	check "$1 is refused" "[ $status = 1 ] && [[ \"\$found\" == *'$2'* ]] && [ $(grep -c . <<< "$found") = 1 ] &&
 		grep -q '^# *$3' $d/out"
 }
 

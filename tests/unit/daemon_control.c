@@ -266,9 +266,9 @@ TEST_F(control, hard_link_to_a_socket_is_refused)
 	char path[64];
 
 	snprintf(path, sizeof(path), "%s/name", self->dir);
-	ASSERT_EQ(0, give(&l, self->policy.control, (gid_t)-1, 0));
+	ASSERT_EQ(0, set_socket_access(&l, self->policy.control, (gid_t)-1, 0));
 	ASSERT_EQ(0, link(self->policy.control, path));
-	EXPECT_EQ(-EEXIST, give(&l, path, (gid_t)-1, 0));
+	EXPECT_EQ(-EEXIST, set_socket_access(&l, path, (gid_t)-1, 0));
 	EXPECT_EQ(0, unlink(path));
 }
 
@@ -284,7 +284,7 @@ TEST_F(control, live_socket_stays_if_it_cannot_be_probed)
 	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &was));
 	none.rlim_max = was.rlim_max;
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
-	rc = make_room(&at, SOCK_STREAM);
+	rc = remove_stale_socket(&at, SOCK_STREAM);
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &was));
 	EXPECT_EQ(-EADDRINUSE, rc);
 	EXPECT_EQ(0, lstat(self->policy.control, &st));
