@@ -70,20 +70,20 @@ same "every option is in its verb's man page, and no other" < <(
 			options "$v" | grep -qx -- "$o" || echo "$v: has no --$o, but its page does"
 		done
 	done)
-same "every verb has --json, or says what to take instead" < <(
+same "every verb has --json, or names an alternative" < <(
 	for v in $verbs; do
 		{ build/jetwatt "$v" --help; [ "$v" != eval ] || build/jetwatt eval predict --help; } |
 			grep -q -- --json && continue
 		build/jetwatt "$v" --json 2>&1 | grep -q '^  fix: .*json' || echo "$v: no --json, and no word why"
 	done)
-same "man pages are as man(1) likes them" < <(
+same "man(1) formats every page without a warning" < <(
 	command -v man > /dev/null || exit 0
 	for f in man/*.[1-8]; do
 		LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$f" 2>&1 > /dev/null
 	done)
 same "the completion knows every verb" < <(
 	complete_ jetwatt "" | grep -v '^-' | sort | diff - <(sort <<< "$verbs"))
-same "and every option" < <(
+same "the completion knows every option" < <(
 	for v in $verbs; do
 		complete_ jetwatt "$v" -- > /dev/null
 		complete_ jetwatt "$v" -- --

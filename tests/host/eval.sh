@@ -19,7 +19,7 @@ made()
 	}'
 }
 
-# same TEXT COMMAND...: two runs have the same output, except for the run time.
+# twice TEXT COMMAND...: two runs have the same output, except for the run time.
 twice()
 {
 	local strip='del(.fit_ms, .predict_ms, .compute_ms, .compute_max_ms, .exhaust_ms, .reuse.compute_ms?, .reuse.compute_max_ms?, .reuse.exhaust_ms?)'
@@ -45,10 +45,10 @@ search="build/jetwatt eval search --budgets 14:26:4 --modes 12 --json"
 schedule="build/jetwatt eval schedule --queries 12 --seed 3 --json"
 
 echo 1..40
-twice "predict is the same from the same seed" $predict --corpus $d/one.csv --json
+twice "predict is deterministic with a seed" $predict --corpus $d/one.csv --json
 keys='corpus coverage95_pct fit_ms method power_mape_pct predict_ms references repeats samples sampling seed time_mape_pct'
 [ "$(jq -r 'keys | join(" ")' $d/a)" = "$keys" ]
-result "its keys are those of the contract" $?
+result "predict --json has the documented keys" $?
 jq -e '(.time_mape_pct, .power_mape_pct | .q1 <= .median and .median <= .q3) and .coverage95_pct.time <= 100
 	and .method == "auto" and .sampling == "designed" and .samples == 12 and .seed == 3' $d/a > /dev/null
 result "the values of the keys have their documented types" $?
@@ -63,10 +63,10 @@ $predict --corpus $d/served.csv --sampling random --samples 60 --json > $d/a && 
 result "batch size is a feature" $?
 $predict --corpus $d/one.csv > $d/out && grep -q '^time  *[0-9.]* .* %$' $d/out && grep -q '^power ' $d/out && grep -q 'seen (designed)' $d/out
 result "without --json, a table is printed" $?
-twice "optimize is the same from the same seed" $optimize --corpus $d/one.csv --json
+twice "optimize is deterministic with a seed" $optimize --corpus $d/one.csv --json
 jq -e '[.penalty_pct.median, .penalty_clean_pct.mean, .area_w, .above_limit_pct, .above_limit_1w_pct, .unsolved,
 	.modes_profiled, .verify, .risk] | all(. != null)' $d/a > /dev/null
-result "its keys are those of the contract" $?
+result "optimize --json has the documented keys" $?
 for what in nan -5 0; do
 	awk -F, -v OFS=, -v v=$what 'NR == 9 { $6 = v } 1' $d/one.csv > $d/bad.csv
 	refused "a time of $what is refused" 'line 9' $predict --corpus $d/bad.csv
@@ -91,14 +91,14 @@ refused "a single row is refused" 'no row is left' $predict --corpus $d/single.c
 refused "more samples than rows are refused" 'no row is left' $predict --corpus $d/one.csv --samples 500
 refused "an unknown method is refused" 'did you mean auto' $predict --corpus $d/one.csv --method auot
 refused "powertrain without a reference is refused" 'needs a reference' $predict --corpus $d/one.csv --method powertrain
-twice "search is the same twice" $search --corpus $d/one.csv
+twice "search is deterministic" $search --corpus $d/one.csv
 jq -e '.violations == 0 and .unsolved == 0 and .excess_pct.mean < 3 and .excess_clean_pct.median != null and .excess_pct.p90 != null
 	and .modes_profiled.max <= 12 and .measurements > 0 and .compute_ms > 0' $d/a > /dev/null
 result "twelve measured modes give a good mode, never one over the budget" $?
 $search --infer $d/served.csv --latency 100:300:100 --arrival 20:40:20 > $d/a && jq -e '.queries == 24 and .violations == 0
 	and .solved_pct == 100 and .latency_excess_pct.median < 2' $d/a > /dev/null
 result "inference stays within two limits" $?
-twice "schedule is the same from the same seed" $schedule --train $d/one.csv --infer $d/served.csv --reuse
+twice "schedule is deterministic with a seed" $schedule --train $d/one.csv --infer $d/served.csv --reuse
 jq -e '.violations == 0 and .throughput_ratio.mean > 0.9 and .throughput_ratio.median <= 1 and .reuse.throughput_ratio.mean > 0.9
 	and .reuse.modes_total < 12 * .queries and .reuse.queries < .queries' $d/a > /dev/null
 result "training and inference: stored measurements help later queries" $?

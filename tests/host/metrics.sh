@@ -107,7 +107,7 @@ check "slow clients leave no descriptors and no memory" \
 	 [ \$(sed -n 's/VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$exporter/status) -lt 32768 ]"
 
 with promtool "the alert rules are valid" "promtool check rules $monitoring/alerts.yml"
-with promtool "each fires on what it is for" "promtool test rules tests/metrics/alerts_test.yml"
+with promtool "each alert fires on its condition" "promtool test rules tests/metrics/alerts_test.yml"
 if command -v prometheus > /dev/null; then
 	cat > $d/prometheus.yml <<-X
 		global: {scrape_interval: 1s, evaluation_interval: 1s}
@@ -123,7 +123,7 @@ if command -v prometheus > /dev/null; then
 fi
 with prometheus "a real Prometheus has data for every query of the dashboard" \
 	"$http queries ${prom-} $monitoring/dashboard.json || { tail -n 5 $d/prometheus.log; false; }"
-with prometheus "and takes the rules" \
+with prometheus "a real Prometheus accepts the rules" \
 	"$http get $prom /api/v1/rules | grep -q JetwattDown && ! $http get $prom /api/v1/rules | grep -q '\"health\":\"err\"'"
 
 kill -STOP $board
@@ -157,14 +157,14 @@ broker()
 	until_ mosquitto_pub -h 127.0.0.1 -p "$mqtt_port" -t x -m y
 }
 broker_ends() { kill $mosquitto; wait $mosquitto; }
-# got: the messages so far
+# got: received messages so far
 got()
 {
 	mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -c -i test -q 1 -t jetwatt/one/metrics -W 1 >> $d/mqtt.got 2> $d/mqtt.err
 	jq -s "$@" $d/mqtt.got > $d/mqtt.jq
 }
 state_is() { [ "$(mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -t jetwatt/one/state -C 1 -W 2)" = "$1" ]; }
-# publish OPTION...
+# publish OPTION...: start jetwatt-mqtt
 publish()
 {
 	build/jetwatt-mqtt --broker 127.0.0.1:"$mqtt_port" --device one --socket $d/control "$@" 2>> $d/mqtt.log &
@@ -172,21 +172,21 @@ publish()
 	pids+=($mqtt)
 }
 run build/jetwatt-mqtt --broker host:port
-with mosquitto "MQTT: a broker that makes no sense: 2, what and how" "[ $status = 2 ] && grep -q 'fix: --broker' $d/err"
+with mosquitto "MQTT: an invalid broker address: status 2, with a fix" "[ $status = 2 ] && grep -q 'fix: --broker' $d/err"
 command -v mosquitto > /dev/null && broker && mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -c -i test -q 1 -t jetwatt/one/metrics -E && publish
-with mosquitto "the daemon's values, one message a second, the state" \
+with mosquitto "MQTT: values of the daemon, one message per second, and the state" \
 	"until_ eval 'got -e \"length >= 3\"' && state_is online &&
 	 jq -se 'all(.dropped == 0 and .jetwatt_module_power_watts == 28.5 and .[\"jetwatt_doing{doing=\\\"holding\\\"}\"] == 1)
 		and ([.[].seq] == [range(length)])' $d/mqtt.got"
-with mosquitto "what is measured while the broker is away arrives when it is back" \
+with mosquitto "MQTT: messages from while the broker was down arrive later" \
 	"broker_ends; sleep 3; had=\$(jq -s length $d/mqtt.got); broker && until_ eval 'got -e \"length >= \$had + 5\"' &&
 	 jq -se '([.[].seq] | unique) == [range([.[].seq] | unique | length)] and .[-1].dropped == 0' $d/mqtt.got"
-with mosquitto "SIGKILL: the broker says offline" "kill -KILL $mqtt; until_ state_is offline"
+with mosquitto "MQTT: after SIGKILL the broker publishes offline" "kill -KILL $mqtt; until_ state_is offline"
 command -v mosquitto > /dev/null && { : > $d/mqtt.got; broker_ends; publish --keep 2; sleep 5; broker; }
-with mosquitto "what finds no room is counted, to the message" \
+with mosquitto "MQTT: messages that exceed the queue are counted exactly" \
 	"until_ eval 'got -e \"map(select(.dropped > 0)) | length >= 4\"' && jq -se 'map(select(.dropped > 0)) |
 		([.[].seq] | unique | max + 1 - length) == .[-1].dropped' $d/mqtt.got"
-with mosquitto "a daemon that is gone: said" \
+with mosquitto "MQTT: an ended daemon is reported" \
 	"kill $board; until_ eval 'got -e \"any(has(\\\"error\\\"))\"'"
-with mosquitto "SIGTERM: 0, offline" "kill $mqtt; wait $mqtt && state_is offline"
+with mosquitto "MQTT: after SIGTERM status 0 and offline" "kill $mqtt; wait $mqtt && state_is offline"
 exit $failed

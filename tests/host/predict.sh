@@ -107,14 +107,14 @@ ours=$(build/jetwatt predict --profile $d/few.csv --modes $d/modes.csv | md5sum)
 check "auto is the default" "[ '$ours' = \"\$(build/jetwatt predict --method auto --profile $d/few.csv --modes $d/modes.csv | grep -v '^method auto: ' | md5sum)\" ]"
 no() { build/jetwatt "${@:3}" > $d/out 2> $d/err; check "$1" "[ $? = 2 ] && [ ! -s $d/out ] && grep -q '$2' $d/err && grep -q '^  fix: ' $d/err"; }
 one="--profile $d/one.csv --modes $d/modes.csv"
-no "no such method: they are listed" 'why: the methods are auto, .* or maxn' predict $one --method help
-no "one that predicts nothing" 'predicts nothing' optimize --power 14 $one --method maxn
-no "references are needed" 'needs a reference' predict $one --method powertrain
-no "or not used" 'learns nothing from references' predict $one --method linreg --reference $d/one.csv
-no "minibatch sizes are no feature of every method" 'several minibatch sizes' predict --profile $d/two.csv --modes $d/modes.csv --method linreg
-no "nor has every one a file format" 'cannot be saved to a file' predict $one --method nn --save-model $d/none
-no "a model is of the method that made it" 'is of method auto, not nn' predict --model $d/model --modes $d/modes.csv --method nn
-no "gmd goes by no predictions" 'cannot be combined with --strategy gmd' profile --method nn --strategy gmd --power 20 -- true
+no "an unknown method: the methods are listed" 'why: the methods are auto, .* or maxn' predict $one --method help
+no "a method without predictions is refused" 'predicts nothing' optimize --power 14 $one --method maxn
+no "a method that needs a reference is refused without one" 'needs a reference' predict $one --method powertrain
+no "a reference is refused by a method that cannot use it" 'learns nothing from references' predict $one --method linreg --reference $d/one.csv
+no "several minibatch sizes are refused by a method without that feature" 'several minibatch sizes' predict --profile $d/two.csv --modes $d/modes.csv --method linreg
+no "a method without a file format cannot save a model" 'cannot be saved to a file' predict $one --method nn --save-model $d/none
+no "a model of another method is refused" 'is of method auto, not nn' predict --model $d/model --modes $d/modes.csv --method nn
+no "gmd with a predictor is refused" 'cannot be combined with --strategy gmd' profile --method nn --strategy gmd --power 20 -- true
 build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain --method linreg --json - > $d/out 2> $d/err
 check "effects of levels are reported without a bottleneck" "[ $? = 0 ] && jq -e '.explain.binds == null and (.explain.steps | length > 0)' $d/out > /dev/null"
 exit $failed

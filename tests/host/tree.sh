@@ -87,7 +87,7 @@ includes()
 
 echo 1..23
 
-rule "kernel versions are asked for in compat/ only" < <(
+rule "kernel versions are compared in compat/ only" < <(
 	sources kmod user bpf include tests | grep -vE '^(kmod|tests/sim)/compat/' |
 		search '\b(LINUX_VERSION_CODE|KERNEL_VERSION)\b')
 
@@ -136,10 +136,10 @@ tags()
 }
 rule "no two structs have the same tag" < <(tags user include bpf; tags kmod)
 
-rule "jetwatt-knobs knows the board, root's policy and nothing else" < <(
+rule "jetwatt-knobs includes only the board and root's policy" < <(
 	sources user/knobs | search "$include\"" | grep -vE '"(knobs|board|policy)/|"util/(error|fence|listen|notify)\.h"')
 
-rule "jetwatt-files knows how to listen, to look at one file, and nothing else" < <(
+rule "jetwatt-files includes only what it needs to listen and to read one link" < <(
 	sources user/files | search "$include\"" | grep -vE '"util/(fence|listen|notify)\.h"|"lib/fdname\.h"')
 
 rule "the guest gives jetwattd the capabilities of its unit" < <(
@@ -149,25 +149,25 @@ rule "the guest gives jetwattd the capabilities of its unit" < <(
 rule "no unit that reaches a network runs as jetwattd's user" < <(
 	grep -lE '^RestrictAddressFamilies=.*AF_INET' user/dist/*.service | xargs grep -lE '^User=jetwatt$')
 
-rule "a process that may look into others is jetwatt-files alone" < <(
+rule "only jetwatt-files may inspect other processes" < <(
 	grep -lE '^[^#]*CAP_SYS_(PTRACE|ADMIN|MODULE|RAWIO)' user/dist/*.service | grep -v '/jetwatt-files\.service$'
 	grep -LE '^SystemCallFilter=~.*@debug.* process_vm_writev' user/dist/*.service)
 
 if command -v systemd-analyze > /dev/null; then
-	rule "no unit is exposed by more than 2.2" < <(
+	rule "no unit has an exposure above 2.2" < <(
 		for u in user/dist/*.service; do
 			systemd-analyze security --offline=true --threshold=22 --no-pager "$u" > /dev/null || echo "$u"
 		done 2>&1)
 else
 	n=$((n + 1))
-	echo "ok $n no unit is exposed by more than 2.2 # SKIP no systemd-analyze here"
+	echo "ok $n no unit has an exposure above 2.2 # SKIP no systemd-analyze here"
 fi
 
 rule "every file names its licence" < <(
 	git ls-files -co --exclude-standard | grep -vE '^LICENSE|^debian/|^\.gitignore$|\.(md|csv|json|svg|in)$' |
 		xargs -r grep -L 'SPDX-License-Identifier:')
 
-rule "nothing is left open" < <(
+rule "no TODO, FIXME, XXX or HACK is left" < <(
 	sources kmod user bpf include tests | search '\b(TODO|FIXME|XXX|HACK)\b')
 
 rule "no floating point in the module" < <(
