@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel's harness, but a machine that has other work as well gets more time for a test. */
+/* The kernel's harness, with a longer timeout for tests on a busy machine. */
 #include_next <kselftest_harness.h>
 
 #undef TEST_TIMEOUT_DEFAULT

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Ten thousand tasks at once, each of which waits: all are seen, or counted as
- * lost, and nothing of them is left when they are gone.
- */
+/* Ten thousand tasks wait at the same time: every wait is seen, or counted as lost, and no map
+ * entry remains after they have ended. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/mman.h>
@@ -14,7 +12,7 @@
 #define PROCESSES	100
 #define THREADS		100
 
-/* In memory that all processes share. */
+/* In memory shared by all processes. */
 struct meeting {
 	sem_t ready, go;
 };
@@ -47,7 +45,7 @@ static void process(void)
 	_exit(0);
 }
 
-/* Entries of our maps of this name. */
+/* Number of entries in our maps of this name. */
 static int entries(const char *name)
 {
 	__u32 id[32], len, key;
@@ -113,7 +111,7 @@ TEST_F_TIMEOUT(many, ten_thousand_tasks, 120)
 	TH_LOG("%d seen, %llu lost", seen.nr, (unsigned long long)lost);
 	EXPECT_EQ(PROCESSES * THREADS, seen.nr + (int)lost);
 	EXPECT_EQ(0, lost);
-	/* the node's server is left, and this process */
+	/* the server of the node remains, and this process */
 	EXPECT_GE(2, entries("followed"));
 	EXPECT_GE(1, entries("waits"));
 	jetwatt_probe_close(seen.probe);

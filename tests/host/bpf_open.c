@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The same test on the kernel of this machine. */
+/* tests/bpf/open.c on the kernel of this machine. */
 #include "../bpf/open.c"

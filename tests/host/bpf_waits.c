@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The same test on the kernel of this machine, where no module is loaded for a test. */
+/* tests/bpf/waits.c on the kernel of this machine, without the modules of the simulated board. */
 #define WITHOUT_MODULE
 #include "../bpf/waits.c"
