@@ -25,7 +25,7 @@ static void series(double *v, size_t n, double mean, double sd, double memory)
 	}
 }
 
-TEST(cliffs_delta)
+TEST(cliffs_delta_of_known_pairs)
 {
 	double a[] = { 1, 2, 3, 4 }, b[] = { 3, 4, 5, 6 }, c[] = { 10, 11, 12, 13 };
 	struct jetwatt_effect e;
