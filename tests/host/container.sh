@@ -7,7 +7,8 @@ d=build/check-container
 . tests/host/check.inc
 at=user/dist/container
 echo 1..5
-# manifest EXPRESSION: of Python, with m the documents and pod, c what the DaemonSet runs
+# manifest EXPRESSION: pass if the Python expression is true; m: the YAML documents; pod, c: pod and
+# containers of the DaemonSet
 manifest() { /usr/bin/python3 -c "
 import re, sys, yaml
 m = list(yaml.safe_load_all(open('$at/daemonset.yaml')))

@@ -98,7 +98,7 @@ check "a third sync transfers nothing" '[ $status = 0 ] && jq -e ".pushed == 0 a
 run $J sync --device device-7 --db "$d/7.db" --json --again
 check "--again: sends everything, and stores nothing twice" '[ $status = 0 ] && jq -e ".pushed == 0 and .pulled == 0" "$d/out" && [ "$(rows)" = 3000 ]'
 
-# Offline: measured meanwhile, shared later.
+# The server is down: rows measured meanwhile are sent later.
 stop
 made 4 1001 > "$d/late.csv"
 $J import "$d/late.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/7.db" -q

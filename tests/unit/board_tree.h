@@ -23,7 +23,7 @@
 #define GPU	"sys/class/devfreq/17000000.gpu/"
 #define EMC6	"sys/kernel/nvpmodel_clk_cap/emc"
 #define EMC5	"sys/kernel/nvpmodel_emc_cap/emc_iso_cap"
-#define TREE_DIE	(-1)	/* as an error: the process ends there */
+#define TREE_DIE	(-1)	/* value of @fail: the process ends at this write */
 #define BPMP	"sys/kernel/debug/bpmp/debug/"
 
 /*

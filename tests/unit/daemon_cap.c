@@ -420,7 +420,7 @@ TEST(total_needs_every_rail)
 	EXPECT_EQ(0, atomic_load(&d.seeing));
 	EXPECT_EQ(2, hear(c, &ms, 200, 3));
 	EXPECT_EQ(0, atomic_load(&d.seeing));
-	/* Alternating; and a rail that failed once. */
+	/* The rails deliver samples alternately; then one fails once. */
 	memset(&c->hearing, 0, sizeof(c->hearing));
 	c->dead = NULL;
 	for (int i = 0; i < 200; i++)

@@ -169,18 +169,18 @@ void jetwatt_cap_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *
 }
 
 const char *jetwatt_cap_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
-			     bool *mine)
+			     bool *matched)
 {
 	char key[NAME_LEN], name[NAME_LEN], tail;
 	uint64_t hz;
 
-	*mine = sscanf(line, "%95s %95s %" SCNu64 "%c", key, name, &hz, &tail) == 3 &&
+	*matched = sscanf(line, "%95s %95s %" SCNu64 "%c", key, name, &hz, &tail) == 3 &&
 		!strcmp(key, jetwatt_knob_row(k)->key);
-	for (int i = 0; *mine && i < b->nr_caps[k]; i++) {
+	for (int i = 0; *matched && i < b->nr_caps[k]; i++) {
 		if (strcmp(name, b->cap[k][i].path))
 			continue;
 		if (b->saved.cap[k][i].known)
-			return "it names a cap of a clock twice";
+			return "it has two lines for one cap";
 		b->saved.cap[k][i] = (struct jetwatt_cap){ true, hz };
 	}
 	return NULL;

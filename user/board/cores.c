@@ -168,7 +168,7 @@ static void cores_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE 
 }
 
 static const char *cores_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
-			      bool *mine)
+			      bool *matched)
 {
 	unsigned int id;
 	uint64_t on;
@@ -176,8 +176,8 @@ static const char *cores_load(struct jetwatt_board *b, enum jetwatt_knob k, cons
 	int i;
 
 	(void)k;
-	*mine = sscanf(line, "cpu %u %" SCNu64 "%c", &id, &on, &tail) == 2;
-	if (!*mine)
+	*matched = sscanf(line, "cpu %u %" SCNu64 "%c", &id, &on, &tail) == 2;
+	if (!*matched)
 		return NULL;
 	for (i = 0; i < b->cpus && b->cpu[i].id != id; i++)
 		;

@@ -352,7 +352,7 @@ static void cpu_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f
 }
 
 static const char *cpu_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
-			    bool *mine)
+			    bool *matched)
 {
 	struct jetwatt_board_state *s = &b->saved;
 	uint64_t min, max;
@@ -361,8 +361,8 @@ static const char *cpu_load(struct jetwatt_board *b, enum jetwatt_knob k, const 
 	int i;
 
 	(void)k;
-	*mine = sscanf(line, "policy %u %" SCNu64 " %" SCNu64 "%c", &id, &min, &max, &tail) == 3;
-	if (!*mine)
+	*matched = sscanf(line, "policy %u %" SCNu64 " %" SCNu64 "%c", &id, &min, &max, &tail) == 3;
+	if (!*matched)
 		return NULL;
 	for (i = 0; i < b->policies && b->policy[i] != id; i++)
 		;

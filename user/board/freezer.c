@@ -32,14 +32,14 @@ static int is_cgroup(const char *path)
 	       !strpbrk(path, " \t\r\n");
 }
 
-/* Check whether a process (@who: "self" or a PID) is in the cgroup or below it. */
-static int cgroup_contains(const struct jetwatt_board *b, const char *cgroup, const char *who)
+/* Check whether a process (@pid: "self" or a number) is in the cgroup or below it. */
+static int cgroup_contains(const struct jetwatt_board *b, const char *cgroup, const char *pid)
 {
 	char path[PATH_LEN], line[PATH_LEN];
 	int found = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/%s/cgroup", b->proc, who);
+	snprintf(path, sizeof(path), "%s/%s/cgroup", b->proc, pid);
 	f = fopen(path, "re");
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = '\0';

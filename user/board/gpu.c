@@ -119,14 +119,14 @@ static void gpu_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f
 }
 
 static const char *gpu_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
-			    bool *mine)
+			    bool *matched)
 {
 	struct jetwatt_range *r = &b->saved.range[k];
 	char name[NAME_LEN], tail;
 	uint64_t min, max;
 
-	*mine = sscanf(line, "gpu %95s %" SCNu64 " %" SCNu64 "%c", name, &min, &max, &tail) == 3;
-	if (!*mine || !jetwatt_lack_not(b, k))
+	*matched = sscanf(line, "gpu %95s %" SCNu64 " %" SCNu64 "%c", name, &min, &max, &tail) == 3;
+	if (!*matched || !jetwatt_lack_not(b, k))
 		return NULL;
 	if (strcmp(name, b->device[k]) || r->known || min > max)
 		return "it is of another GPU";

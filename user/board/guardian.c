@@ -114,7 +114,8 @@ static int guardian_finish(int *fd)
 	return got == sizeof(rc) ? rc : -EPIPE;
 }
 
-/* Restore the knobs in the guardian. The parent has released the lease or is about to. */
+/* Thaw all jobs and restore the knobs; runs in the guardian process. The parent has released the
+ * lease or is about to. */
 static int guardian_restore_knobs(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	int rc = -EBUSY, refused = 0;

@@ -223,8 +223,8 @@ struct jetwatt_preset_line;
  * @same: compare the state @now with the state @want. Return: 0; -ESTALE: @err names the difference
  * @bind: check that the clock obeys its cap. Return: 0; -ESTALE: it is higher
  * @save: write jetwatt_board::saved as lines of text
- * @load: parse one line into jetwatt_board::saved; *@mine: the line is of this knob. Return: NULL,
- *	or what is wrong with the line
+ * @load: parse one line into jetwatt_board::saved; *@matched: the line is of this knob. Return:
+ *	NULL, or what is wrong with the line
  * @loaded: check that all lines were there. Return: NULL, or what is missing
  * @preset: check whether a parameter of nvpmodel.conf with this @path sets this knob; set @l->kind
  *	and, for a core, @l->core. Needs no board. Return: true: it does
@@ -248,7 +248,7 @@ struct jetwatt_knob_ops {
 		    const struct jetwatt_board_state *now, struct jetwatt_error_text *err);
 	void (*save)(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f);
 	const char *(*load)(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
-			    bool *mine);
+			    bool *matched);
 	const char *(*loaded)(const struct jetwatt_board *b);
 	bool (*preset)(const char *path, struct jetwatt_preset_line *l);
 };
@@ -305,7 +305,7 @@ int jetwatt_cap_same(const struct jetwatt_board *b, enum jetwatt_knob k,
 		     struct jetwatt_error_text *err);
 void jetwatt_cap_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f);
 const char *jetwatt_cap_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
-			     bool *mine);
+			     bool *matched);
 /* Return the lowest cap, in Hz; UINT64_MAX: no cap is set. */
 uint64_t jetwatt_cap_lowest(const struct jetwatt_board *b, enum jetwatt_knob k,
 			    const struct jetwatt_board_state *s);

@@ -66,10 +66,10 @@ static int saved_damaged(const struct jetwatt_board *b, struct jetwatt_error_tex
 static const char *saved_load_line(struct jetwatt_board *b, const char *line)
 {
 	jetwatt_each_knob(k) {
-		bool mine;
-		const char *wrong = jetwatt_knob_ops(k)->load(b, k, line, &mine);
+		bool matched;
+		const char *wrong = jetwatt_knob_ops(k)->load(b, k, line, &matched);
 
-		if (mine)
+		if (matched)
 			return wrong;
 	}
 	return "a line has an unknown form";

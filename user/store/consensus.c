@@ -91,11 +91,11 @@ static int group_runs(struct polish *p, struct runs *r,
 }
 
 /*
- * Set @own of each group to the median of y - @other, times n / (n + @shrink) for n measurements.
- * Return: the largest change.
+ * Set @effect of each group to the median of y - @other, times n / (n + @shrink) for n
+ * measurements. Return: the largest change.
  */
 static double update_effects(struct polish *p, const struct runs *r, const double *other,
-			     double *own, double shrink)
+			     double *effect, double shrink)
 {
 	double max_change = 0;
 
@@ -106,9 +106,9 @@ static double update_effects(struct polish *p, const struct runs *r, const doubl
 		for (size_t j = 0; j < n; j++)
 			p->scratch[j] = p->y[r->at[i + j]] - other[r->at[i + j]];
 		v = polish_median(p->scratch, n) * n / (n + shrink);
-		max_change = fmax(max_change, fabs(v - own[r->at[i]]));
+		max_change = fmax(max_change, fabs(v - effect[r->at[i]]));
 		for (; i < r->end[k]; i++)
-			own[r->at[i]] = v;
+			effect[r->at[i]] = v;
 	}
 	return max_change;
 }

@@ -183,7 +183,7 @@ static int onnx_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_fiel
 			  uint32_t node)
 {
 	const struct jetwatt_onnx_call *here = o->call;
-	struct jetwatt_wire_field theirs = *m;
+	struct jetwatt_wire_field resolved = *m;
 	struct jetwatt_graph_attr a;
 	uint32_t ref, name;
 	int rc = onnx_read_attribute(o, m, body, &a, &ref);
@@ -193,11 +193,11 @@ static int onnx_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_fiel
 	while (!rc && ref != JETWATT_GRAPH_NONE) {
 		const struct jetwatt_onnx_call *outer;
 
-		rc = jetwatt_onnx_refer(o, ref, &theirs, &outer);
+		rc = jetwatt_onnx_refer(o, ref, &resolved, &outer);
 		if (rc <= 0)
 			break;
 		o->call = outer;
-		rc = onnx_read_attribute(o, &theirs, body, &a, &ref);
+		rc = onnx_read_attribute(o, &resolved, body, &a, &ref);
 		a.name = name;
 	}
 	o->call = here;

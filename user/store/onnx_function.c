@@ -89,10 +89,10 @@ int jetwatt_onnx_called(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	return rc;
 }
 
-/* Read the names in fields @nr of @m with @read, @most at most. Return: number of names; negative
+/* Read the names in fields @nr of @m with @read, @max at most. Return: number of names; negative
  * errno. */
 static int onnx_names(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t nr,
-		      uint32_t *id, uint32_t most,
+		      uint32_t *id, uint32_t max,
 		      int (*read)(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f,
 				  uint32_t *id))
 {
@@ -103,7 +103,7 @@ static int onnx_names(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 	EACH_FIELD(o, f, at, m->end, rc) {
 		if (f.nr != nr)
 			continue;
-		if ((uint32_t)n == most)
+		if ((uint32_t)n == max)
 			return -E2BIG;
 		rc = read(o, &f, &id[n++]);
 		if (rc)

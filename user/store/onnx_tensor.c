@@ -128,7 +128,7 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 		} else if (f.nr == TENSOR_EXTERNAL || (f.nr == TENSOR_PLACE && f.value == 1)) {
 			external = 1;
 		} else if (nr < JETWATT_GRAPH_KNOWN) {
-			/* onnx.proto numbers the type below the data, so it comes first. */
+			/* Writers store fields in the order of their numbers, so the type comes before the data. */
 			if (f.nr == TENSOR_FLOAT)
 				rc = jetwatt_onnx_numbers(o, &f, JETWATT_WIRE_32, JETWATT_ONNX_FLOAT,
 							  &nr, &count);

@@ -60,7 +60,7 @@ int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetw
 	return rc == SQLITE_DONE ? 0 : pool_refused(db, rc, err);
 }
 
-int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetwatt_pool_row **out,
+int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int max, struct jetwatt_pool_row **out,
 		     struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
@@ -70,14 +70,14 @@ int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetw
 		/* The table of the pool has no columns for optional knobs. */
 		JETWATT_KNOB_OPTIONAL(LEFT)
 		" ORDER BY m.id LIMIT ?";
-	struct jetwatt_pool_row *row = calloc((size_t)most, sizeof(*row));
+	struct jetwatt_pool_row *row = calloc((size_t)max, sizeof(*row));
 	sqlite3_stmt *s = NULL;
 	int n = 0, rc = row ? sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL) : SQLITE_NOMEM;
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_bind_int64(s, 1, after);
 	if (rc == SQLITE_OK)
-		rc = sqlite3_bind_int(s, 2, most);
+		rc = sqlite3_bind_int(s, 2, max);
 	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
 		struct jetwatt_pool_row *r = &row[n++];
 		struct jetwatt_workload *w = &r->workload;
@@ -103,18 +103,18 @@ int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetw
 }
 
 int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row, size_t n,
-		      uint64_t *odd, struct jetwatt_error_text *err)
+		      uint64_t *skipped, struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	int rc = jetwatt_db_begin(db), fresh = 0, bad = 0;
-	uint64_t strange = 0;
+	uint64_t invalid = 0;
 
 	for (size_t i = 0; i < n && rc == SQLITE_OK && !bad; i++) {
 		int64_t id;
 
 		/* Do not trust the server. An empty device name would mean this device. */
 		if (!jetwatt_db_storable(&row[i].row) || !*row[i].device) {
-			strange++;
+			invalid++;
 			continue;
 		}
 		bad = jetwatt_db_workload(db, &row[i].workload, &id, err);
@@ -124,7 +124,7 @@ int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row,
 	rc = jetwatt_db_end(db, bad ? SQLITE_ABORT : rc);
 	if (bad)
 		return bad;
-	*odd += strange;
+	*skipped += invalid;
 	return rc == SQLITE_OK ? fresh : pool_refused(db, rc, err);
 }
 

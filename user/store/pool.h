@@ -41,15 +41,15 @@ int jetwatt_pool_place(struct jetwatt_db *db, const char *pool, struct jetwatt_p
 int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetwatt_pool_place *p,
 		      struct jetwatt_error_text *err);
 
-/* Read rows of this device with an id above @after, in the order of their id, @most at most. The
+/* Read rows of this device with an id above @after, in the order of their id, @max at most. The
  * caller frees *row. Return: number of rows; errors as jetwatt_db_open(). */
-int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int most, struct jetwatt_pool_row **row,
+int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int max, struct jetwatt_pool_row **row,
 		     struct jetwatt_error_text *err);
 
-/* Store rows of other devices, all or none. Rows that cannot be measurements are skipped; *@odd is
- * increased by their number. Return: number of new rows; errors as jetwatt_db_open(). */
+/* Store rows of other devices, all or none. Rows that cannot be measurements are skipped; *@skipped
+ * is increased by their number. Return: number of new rows; errors as jetwatt_db_open(). */
 int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row, size_t n,
-		      uint64_t *odd, struct jetwatt_error_text *err);
+		      uint64_t *skipped, struct jetwatt_error_text *err);
 
 /**
  * jetwatt_pool_prior() - read what other measurements say about a workload

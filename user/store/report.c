@@ -233,7 +233,7 @@ int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_board_repo
 	r.out->bytes = r.at = malloc(len + 1);
 	if (!r.at) {
 		rc = -ENOMEM;
-		goto said;
+		goto refused;
 	}
 	schema = jetwatt_json_get_string(r.out->top, "schema");
 	if (!schema)
@@ -245,7 +245,7 @@ int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_board_repo
 	rc = rc ? rc : take_files(&r, r.out->top);
 	rc = rc ? rc : take_list(&r, r.out->top, "rails", take_rail);
 	rc = rc ? rc : take_list(&r, r.out->top, "chips", take_chip);
-said:
+refused:
 	*line = r.line;
 	*why = r.why;
 out:

@@ -118,7 +118,7 @@ static int option_known(const char *name, const char *const *word)
 	return 0;
 }
 
-/* Does the option @word ("--power", "-p") take the next word as its value? */
+/* Check whether the option @word ("--power", "-p") takes the next word as its value. */
 static int takes_value(const struct argp_option *o, const char *word)
 {
 	if (word[0] != '-' || !word[1])
@@ -175,7 +175,7 @@ static void check_names(const struct argp_option *options, const struct jetwatt_
 		n = collect_names(group[i].argp->options, word, n);
 	word[n] = NULL;
 	for (argv++; *argv && strcmp(*argv, "--"); argv++) {
-		const char *near;
+		const char *similar;
 
 		if (any_takes_value(options, group, argv[-1]))
 			continue;
@@ -187,9 +187,9 @@ static void check_names(const struct argp_option *options, const struct jetwatt_
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(*argv + 2, "="), *argv + 2);
 		if (option_known(name, word))
 			continue;
-		near = jetwatt_suggest(name, word);
-		snprintf(hint, sizeof(hint), near ? "did you mean --%s?" : "%s --help lists them",
-			 near ? near : program_invocation_name);
+		similar = jetwatt_suggest(name, word);
+		snprintf(hint, sizeof(hint), similar ? "did you mean --%s?" : "%s --help lists them",
+			 similar ? similar : program_invocation_name);
 		if (!strcmp(name, "json") && instead_of_json(program_invocation_name))
 			snprintf(hint, sizeof(hint), "%s", instead_of_json(program_invocation_name));
 		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, hint, "no such option: --%s",

@@ -30,7 +30,7 @@ int jetwatt_conf_name(const char *name, const char *const *names, unsigned int l
 		      struct jetwatt_conf_error *e)
 {
 	char all[sizeof(e->fix)] = "";
-	const char *near;
+	const char *similar;
 	size_t at = 0;
 
 	for (int i = 0; names[i]; i++) {
@@ -39,8 +39,9 @@ int jetwatt_conf_name(const char *name, const char *const *names, unsigned int l
 		if (at < sizeof(all))
 			at += snprintf(all + at, sizeof(all) - at, "%s%s", i ? ", " : "", names[i]);
 	}
-	near = jetwatt_suggest(name, names);
-	return jetwatt_conf_refuse(e, line, near ? near : all, "there is no setting \"%.40s\"", name);
+	similar = jetwatt_suggest(name, names);
+	return jetwatt_conf_refuse(e, line, similar ? similar : all,
+				   "there is no setting \"%.40s\"", name);
 }
 
 /* Copy a text without surrounding white space. Return: length of the copy. */

@@ -23,8 +23,8 @@ static int socket_in_use(const struct sockaddr_un *at, int type)
 {
 	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int refused, gone = 0;
-	struct ucred who;
-	socklen_t len = sizeof(who);
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
 
 	/* If that can't be checked, assume that a process listens. */
 	if (fd < 0)
@@ -32,8 +32,8 @@ static int socket_in_use(const struct sockaddr_un *at, int type)
 	refused = connect(fd, (const struct sockaddr *)at, sizeof(*at)) ? errno : 0;
 	/* A child of a killed process may have inherited the socket: then the peer's PID does not
 	 * exist. */
-	if (!refused && !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
-		gone = who.pid > 0 && kill(who.pid, 0) && errno == ESRCH;
+	if (!refused && !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
+		gone = peer.pid > 0 && kill(peer.pid, 0) && errno == ESRCH;
 	close(fd);
 	/* EAGAIN means that the backlog of the listening process is full. */
 	return (!refused && !gone) || refused == EAGAIN;

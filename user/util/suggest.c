@@ -35,7 +35,7 @@ int jetwatt_suggest_distance(const char *a, const char *b)
 
 const char *jetwatt_suggest(const char *typed, const char *const *words)
 {
-	const char *near = NULL;
+	const char *similar = NULL;
 	int best = INT_MAX;
 
 	for (; *words; words++) {
@@ -46,8 +46,8 @@ const char *jetwatt_suggest(const char *typed, const char *const *words)
 			d = 1;
 		if (d < best) {
 			best = d;
-			near = *words;
+			similar = *words;
 		}
 	}
-	return near && best <= 1 + (int)strlen(typed) / 4 ? near : NULL;
+	return similar && best <= 1 + (int)strlen(typed) / 4 ? similar : NULL;
 }
