@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether a change is told from chance as often as stated, and never without a change. The series
- * are autocorrelated, as power is.
+ * Without a change, one is reported as rarely as stated; a real change is found. The series are
+ * autocorrelated, as power is.
  */
 #include <math.h>
 #include <stdlib.h>

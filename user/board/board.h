@@ -56,9 +56,9 @@ struct jetwatt_board;
  * @roots: NULL: all defaults
  * @err: gets what failed, why, and a fix; may be NULL, as in every function below
  *
- * A missing knob is not an error. Such a knob has one level and is never written. Without a cap,
- * the level of the memory clock is its highest clock, if known. Otherwise the level of a missing
- * clock is JETWATT_BOARD_NO_CLOCK.
+ * A missing knob is not an error. Such a knob has one level and is never written. The level of a
+ * memory clock without a cap is its highest clock, if known. The level of any other missing clock
+ * is JETWATT_BOARD_NO_CLOCK.
  *
  * Return: 0; -ENOMEM; -ENOENT: no CPU is listed, or the socket of jetwatt-knobs does not exist;
  * other negative errno.
@@ -248,10 +248,10 @@ int jetwatt_board_saved(struct jetwatt_board *b, int *owner);
 /**
  * struct jetwatt_board_sensors - conversion settings of the power sensors
  * @averages: number of conversions that one reading averages (1, 4, 16, 64, 128, 256, 512, 1024);
- *	0: leave it
+ *	0: unchanged
  * @refresh_ms: time in which a chip converts all its channels once, in ms; the chip rounds it to
- *	the nearest that it supports; -1: leave it
- * @bus_khz: clock of the sensors' I2C bus, 100 or 400 kHz; 0: leave it
+ *	the nearest that it supports; -1: unchanged
+ * @bus_khz: clock of the sensors' I2C bus, 100 or 400 kHz; 0: unchanged
  */
 struct jetwatt_board_sensors {
 	unsigned int averages, bus_khz;

@@ -62,7 +62,7 @@ struct jetwatt_board_kind {
 	const char *name;
 	const char *scope;		/* of the total power if all its rails are measured */
 	const struct jetwatt_node *rails;	/* kmod/sensors/board_rails.h */
-	const uint64_t *levels[JETWATT_KNOBS];	/* in case sysfs lists none; ends with 0; or NULL */
+	const uint64_t *levels[JETWATT_KNOBS];	/* if sysfs lists none; ends with 0; NULL: unknown */
 };
 
 struct jetwatt_cpu {
@@ -260,7 +260,7 @@ const struct jetwatt_knob_ops *jetwatt_knob_ops(enum jetwatt_knob k);
 int jetwatt_levels_table(const uint64_t *from, uint64_t *v);
 int jetwatt_levels_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
 			   uint64_t *v);
-/* Give a missing knob the only level @v. */
+/* Set the only level, @v, of a missing knob. */
 void jetwatt_levels_none(struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v);
 /* Return the highest level; 0: none. */
 uint64_t jetwatt_levels_top(const struct jetwatt_board *b, enum jetwatt_knob k);

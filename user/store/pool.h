@@ -11,7 +11,7 @@
 
 /**
  * struct jetwatt_pool_row - a measurement to send, or received
- * @id: id of the row in this database; grows with every row; only of rows to send
+ * @id: id of the row in this database; grows with every row; only set in rows to send
  * @device: name of the device that measured it; "": this one
  * @workload: what ran
  * @row: the measurement
