@@ -67,7 +67,7 @@ struct jetwatt_db_profile {
  * @path: NULL: JETWATT_DB_PATH
  * @write: create the directory and the file if they are missing, and update an older schema;
  *	false: change nothing
- * @err: gets what failed, why and a fix for every error; may be NULL
+ * @err: gets what failed, why and a fix, except for -ENOMEM; may be NULL
  *
  * Return: 0; -ENOENT: no such file, and not @write; -EPERM; -EBADMSG: not a database of jetwatt, or
  * damaged; -EPROTO: the schema is newer than this jetwatt, or older and not @write; -ENOSPC;

@@ -22,7 +22,7 @@ struct jetwatt_onnx_error {
  * error. Return: 0; -EINVAL: not an ONNX file, or it has no graph; -ENODATA: truncated; -E2BIG:
  * larger or nested deeper than the limits; other negative errno. Every error sets @err. */
 int jetwatt_onnx_read(struct jetwatt_graph *g, const char *path, struct jetwatt_onnx_error *err);
-/* Parse from memory, as jetwatt_onnx_read() does; the fuzzer calls this. */
+/* Parse from memory, as jetwatt_onnx_read() does; -ENOMEM sets no @err. The fuzzer calls this. */
 int jetwatt_onnx_parse(struct jetwatt_graph *g, const void *data, size_t len,
 		       struct jetwatt_onnx_error *err);
 
