@@ -320,8 +320,10 @@ static int transfer_fit_side(const struct jetwatt_transferred *f, int s, struct 
 	for (int round = 0; !err && f->at.n >= OUTLIER_ROWS && round < OUTLIER_PASSES; round++) {
 		int any = transfer_weigh_outliers(f, d);
 
-		if (any <= 0)
+		if (any < 0)
 			return any;
+		if (!any)
+			break;
 		err = transfer_choose_scale(f, s, d);
 	}
 	/* Weighting down more outliers must not raise the evidence of a prior. */
