@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The actuator: the only part of jetwattd that applies a power mode, verifies it, and restores the
- * board. It knows neither budgets nor jobs; what happens to the board it tells by events.
+ * board. It knows neither budgets nor jobs; it reports what happens to the board by events.
  *
- * Not thread-safe: jetwattd calls it under its lock, and gets the events under it.
+ * Not thread-safe: the callers hold jetwattd's lock, and events are delivered under it.
  */
 #ifndef JETWATT_DAEMON_ACTUATOR_H
 #define JETWATT_DAEMON_ACTUATOR_H
@@ -13,14 +13,14 @@
 #include "board/board.h"
 
 /**
- * enum jetwattd_event - what the actuator tells
- * @JETWATTD_SWITCHED: a mode is in force
- * @JETWATTD_LOW_REFUSED: a knob has refused this mode, on the way down
- * @JETWATTD_CEDED: another process has turned a knob; what was saved is forgotten
+ * enum jetwattd_event - events of the actuator
+ * @JETWATTD_SWITCHED: a mode has been applied
+ * @JETWATTD_LOW_REFUSED: a knob has refused a mode during a step down
+ * @JETWATTD_CEDED: another process has changed a knob and keeps it; the saved state is forgotten
  * @JETWATTD_LEASED: another jetwatt holds the lease of the board
- * @JETWATTD_UNRESTORED: a knob has refused the state that was found
- * @JETWATTD_RESTORED: after that, it is in force
- * @JETWATTD_UNGUARDED: nothing would restore the board if jetwattd were killed
+ * @JETWATTD_UNRESTORED: a knob has refused the saved state
+ * @JETWATTD_RESTORED: the saved state is applied, after it had been refused
+ * @JETWATTD_UNGUARDED: the process that would restore the board if jetwattd were killed has ended
  */
 enum jetwattd_event {
 	JETWATTD_SWITCHED,
@@ -32,28 +32,36 @@ enum jetwattd_event {
 	JETWATTD_UNGUARDED,
 };
 
-/* @mode: of SWITCHED and LOW_REFUSED, else NULL; @why: one line, or empty. */
+/* Receiver of events. @mode: the mode of SWITCHED and LOW_REFUSED, else NULL; @why: one line, or
+ * empty. */
 typedef void (*jetwattd_event_fn)(void *to, enum jetwattd_event event, const struct jetwatt_mode *mode,
 				  const char *why);
 
 /**
- * struct jetwattd_actuator - the board, and what was applied to it
- * @board: opened, and given a guardian, by the caller
- * @tell, @to: of each event
- * @reassert: of the policy: a knob that another process has turned is turned back
- * @floor: lowest mode there is
- * @floor_only: no other mode is applied, and nothing is restored: power can't be read
- * @mode, @applied: the mode that was applied, at @switched_ns; it is in force
- * @mixed: a switch or a restore has failed half-way, so the knobs are in no state that can be
- *	compared with @mode
- * @restoring: a knob has refused the state that was found
- * @low: lowest clocks with the cores that were online, as a knob refused @floor at @low_ns; 0: none
- *	did
- * @busy: another jetwatt held the lease at the last switch
- * @ceded: another process has turned a knob, and the policy leaves it that: until the policy is read
- *	again or jetwattd was paused the policy's idle mode is not applied
- * @others: knobs that another process has turned; @refused: switches that a knob has refused;
- *	@unrestored: restores that a knob has refused
+ * struct jetwattd_actuator - the board and what was applied to it
+ *
+ * The caller sets:
+ * @board: opened board, with its guardian process started
+ * @tell: receiver of events
+ * @to: first argument of @tell
+ * @reassert: setting of the policy: apply the mode again when another process changes a knob
+ * @floor_only: 1: refuse every mode except @floor, and do not retry a restore: no power samples
+ * @floor: the lowest mode
+ *
+ * The actuator sets:
+ * @mode: the mode applied last
+ * @low: the reduced lowest mode that was applied because a knob refused @floor
+ * @applied: 1: @mode is applied; 0: the board is in its own state
+ * @mixed: 1: a switch or a restore failed half-way, so the knobs match no known mode
+ * @restoring: 1: a knob refused the saved state; the restore is retried
+ * @busy: 1: another jetwatt held the lease at the last switch
+ * @ceded: 1: another process has changed a knob and keeps it. While this is set, the policy's idle
+ *	mode is not applied; a policy reload and a pause clear it.
+ * @switched_ns: time of the last switch, CLOCK_MONOTONIC
+ * @low_ns: time at which @low was applied; 0: @floor was not refused at the last step down
+ * @others: number of changes of a knob by another process
+ * @refused: number of switches that a knob refused
+ * @unrestored: number of restores that a knob refused
  */
 struct jetwattd_actuator {
 	struct jetwatt_board *board;
@@ -68,29 +76,30 @@ struct jetwattd_actuator {
 	uint64_t others, refused, unrestored;
 };
 
-/* Is mode @m in force? After a switch or a restore that has failed half-way none is. */
+/* Return: 1: mode @m is applied. After a switch or a restore that failed half-way no mode is. */
 static inline int jetwattd_in(const struct jetwattd_actuator *a, const struct jetwatt_mode *m)
 {
 	return a->applied && !a->mixed && jetwatt_mode_same(&a->mode, m);
 }
 
-/* A refused lowest mode is tried again after this time. */
+/* Time after which a lowest mode that a knob refused is tried again. */
 #define JETWATTD_LOW_NS		10000000000ull
 
-/* Return, of these three: 0; -EBUSY: the board is another process's, or @mode is not the lowest and
- * only that may be applied; other negative errno, said. */
+/* Apply a mode. Return: 0; -EBUSY: another process controls the board, or only the lowest mode may
+ * be applied; other negative errno, reported. */
 int jetwattd_put(struct jetwattd_actuator *a, const struct jetwatt_mode *mode);
-/* Step down to @to. Where a knob refuses: to the lowest mode, then to the lowest clocks with the
- * cores that are online, then to those without the memory's. */
+/* Step down to @to. If a knob refuses it, try the lowest mode, then the lowest clocks with the
+ * cores that are online, then the same with the present memory clock. Return: as jetwattd_put(). */
 int jetwattd_put_low(struct jetwattd_actuator *a, const struct jetwatt_mode *to);
-/* Are the knobs as they were put? A restore that was refused is tried again. */
+/* Verify that the knobs still have the applied mode; or retry a restore that was refused. Return:
+ * as jetwattd_put(). */
 int jetwattd_mind(struct jetwattd_actuator *a);
 
-/* The board as it was found. If a knob refuses, jetwattd_mind() tries again, until a mode is put.
- * Return: 0; -EPIPE: jetwatt-knobs has gone; other negative errno, said. */
+/* Restore the saved state of the board. If a knob refuses, jetwattd_mind() retries until a mode is
+ * applied. Return: 0; -EPIPE: jetwatt-knobs has ended; other negative errno, reported. */
 int jetwattd_put_back(struct jetwattd_actuator *a);
-/* The same as jetwattd ends, if there is anything to put back: a restore that is refused is tried
- * again at once. */
+/* Restore the saved state when jetwattd ends, if a mode was applied. A refused restore is retried
+ * at once, three times, 1 s apart. Return: as jetwattd_put_back(). */
 int jetwattd_put_back_last(struct jetwattd_actuator *a);
 
 #endif

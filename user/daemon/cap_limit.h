@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the cap makes of the samples: is too much drawn, and where to then. It knows no job and
- * nothing of what is learned; it switches by the actuator.
+ * The cap's decision: from the power samples, decide whether the budget is exceeded and which lower
+ * mode to apply then. Knows no job and no learned data except one safe mode; it switches through
+ * the actuator. Fed by cap_thread.c.
  */
 #ifndef JETWATT_DAEMON_CAP_LIMIT_H
 #define JETWATT_DAEMON_CAP_LIMIT_H
@@ -13,36 +14,43 @@
 #include "daemon/moving_mean.h"
 #include "jetwatt.h"
 
-/* What is stepped down to is well below the budget. */
+/* Maximum power of the mode that the cap steps down to, as a fraction of the budget. */
 #define JETWATTD_SAFE	0.9
-/* What is left of a switch by then does not matter any more. */
+/* Time after a switch from which on its transient no longer affects the power. */
 #define JETWATTD_SETTLED_NS	2500000000ull
 
-/* So often: where nothing is known; and in a mode that was measured, where each batch of samples
- * wakes the cap for nothing. */
+/* Interval of the cap's decisions, in ms: in a mode of unknown power; and in a mode that was
+ * measured, or while idle, where a shorter interval would cost CPU time without need. */
 #define JETWATTD_JUDGED_MS	20
 #define JETWATTD_JUDGED_HELD_MS	50
 
 /**
- * struct jetwattd_cap - the budget, and what has become of it
+ * struct jetwattd_cap - the budget and the power drawn; protected by jetwattd's lock
  *
- * Under jetwattd's lock.
+ * Input of the cap:
+ * @budget_w: budget in force, in W; 0: none
+ * @safe: mode to step down to, if @have_safe is 1
+ * @have_safe: 1: @safe is valid
+ * @safe_w: power in @safe, in W
+ * @measuring_ns: time since which only the job has drawn power, so that means may be used for
+ *	@swing; 0: unknown
  *
- * For the cap to know:
- * @budget_w: that holds now, 0: none
- * @safe, @have_safe: where it steps down to; @safe_w: what is drawn there
- * @measuring_ns: since when nothing but the job is in the means, 0: it may not be so
- *
- * What it tells:
- * @owing: since it stepped down, until so much less was drawn as had been too much
- * @tripped: it has stepped down since the loop last looked; @tripped_w: power in the mode that it
- *	left, and @tripped_sd: what that is worth; 0: not known
- * @left: that mode; @stepped_ns: when
- * @mean_w: over the window; @here_w: since the last switch, 0: not known yet
- * @swing: relative standard deviation of the mean over a window, in a mode
- * @over_s: for how long the mean over a window has been above the budget
- * @trips: steps down; @floors: of those, there was nothing lower; @samples, @lost: of power
- * @clock: as sampled last
+ * Output of the cap:
+ * @owing: 1 after a cap event, until the energy overshoot has been repaid
+ * @tripped: 1: a cap event has occurred; the loop clears it
+ * @tripped_w: mean power in the mode that the cap left, in W; 0: unknown
+ * @tripped_sd: relative standard error of @tripped_w
+ * @left: the mode that the cap left
+ * @stepped_ns: time of the last cap event, CLOCK_MONOTONIC
+ * @mean_w: mean power over the averaging window, in W
+ * @here_w: mean power since the last switch, in W; 0: not known yet
+ * @swing: relative standard deviation of the mean over a window, within one mode
+ * @over_s: total time for which the mean over a window exceeded the budget, in s
+ * @trips: number of cap events
+ * @floors: those of @trips at which no lower mode was available
+ * @samples: power samples received
+ * @lost: power samples lost
+ * @clock: clocks at the last sample
  */
 struct jetwattd_cap {
 	double budget_w;
@@ -60,31 +68,40 @@ struct jetwattd_cap {
 	struct jetwatt_mode clock;
 };
 
-/* This number of standard deviations of a window's mean stay below the budget. */
+/* Number of standard deviations of a window's mean that are kept between a mode's mean power and
+ * the budget. */
 #define JETWATTD_SWINGS	3
 
-/* What a mode may draw in the mean, for the budget to hold in every window, in W: the means over a
- * window swing about it. */
+/* Return the maximum mean power of a mode, in W, with which the budget holds in every window: the
+ * means over single windows scatter about the mode's mean. */
 static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
 {
 	return c->budget_w / (1 + JETWATTD_SWINGS * c->swing);
 }
 
 /**
- * struct jetwattd_judge - what has been drawn
- * @cap: what it is judged by, and told; @act: steps down
- * @cut: set as it steps down: what is being measured is void
- * @window_s: of the policy; @off: the board is not jetwattd's to switch
- * @drawn: of all rails that belong to the total; who gathers samples adds them
- * @samples, @lost: since the last judgement; @clock: of the last one
- * @swing: of the means over a window
- * @budget_w: of the last judgement, which was of the samples up to @judged_ns
- * @from_ns: samples before are not judged: they were drawn in a mode that was left, or under a
- *	higher budget; @met_ns: nor counted as time over the budget: under a higher budget
- * @owed_ns: of the last step down; @floored_ns: when there was no lower mode to step down to
- * @near_ns: since when the mean is so near the budget that sensors may hide that it is
- *	above; 0: it is not
- * @debt_j: that the last step down was for
+ * struct jetwattd_judge - state of the cap's decisions; belongs to the thread of the cap
+ * @cap: budget and results
+ * @act: actuator for steps down
+ * @cut: set to 1 at a cap event, to invalidate the reading in progress
+ * @window_s: length of the averaging window of the policy, in s
+ * @off: 1: jetwattd must not switch the board, so the cap only measures
+ * @drawn: power of all rails of the total; the caller adds samples
+ * @samples: samples since the last decision
+ * @lost: samples lost since the last decision
+ * @clock: clocks at the last sample
+ * @swing: statistics of the means over a window
+ * @budget_w: budget at the last decision, in W
+ * @debt_j: energy overshoot of the last cap event, in J
+ * @judged_ns: time of the newest sample at the last decision
+ * @near_ns: time since which the mean has been so close to the budget that the error of the sensors
+ *	may hide an excess; 0: it is not
+ * @from_ns: earlier samples are not compared with the budget: they belong to a mode that the cap
+ *	left, or to a higher budget
+ * @met_ns: earlier samples do not count in the mean that is reported: they belong to a higher
+ *	budget
+ * @owed_ns: time of the last cap event
+ * @floored_ns: time of the last cap event at which no lower mode was available
  */
 struct jetwattd_judge {
 	struct jetwattd_cap *cap;
@@ -101,11 +118,12 @@ struct jetwattd_judge {
 };
 
 /**
- * struct jetwattd_hearing - do the rails of the total answer?
- * @heard: bit r: rail r has had a value lately
- * @silent_ns: time of the first sample in a row in which a rail had no value, 0: it has one
- * @since_ns: time from which on all rails are heard, 0: they are not
- * @seeing: for long enough
+ * struct jetwattd_hearing - which rails of the total deliver values
+ * @heard: bit r: rail r has delivered values recently
+ * @silent_ns: for each rail the time of the first sample in a row without a value; 0: the last
+ *	sample has one
+ * @since_ns: time since which all rails of the total deliver values; 0: not all do
+ * @seeing: 1: all rails have delivered values for at least 0.5 s
  */
 struct jetwattd_hearing {
 	uint32_t heard;
@@ -113,11 +131,12 @@ struct jetwattd_hearing {
 	int seeing;
 };
 
-/* cap_thread.c: one more sample. @total: the @nr rails that belong to the total. Return: index in @total
- * of a rail that no longer answers, -1: none. */
+/* cap_thread.c: update the state with one sample. @total: indices of the @nr rails of the total.
+ * Return: index in @total of a rail without values for 1.5 s, -1: none. */
 int jetwattd_hearing(struct jetwattd_hearing *h, const int *total, int nr, const struct jetwatt_power *p);
 
-/* Whatever is to follow from the samples that have come. There are two or more. Under the lock. */
+/* Compare the samples received so far, at least two, with the budget, and step down if it is
+ * exceeded. Caller holds the lock. */
 void jetwattd_judge(struct jetwattd_judge *j);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * jetwattd: sees jobs start, finds the best mode of each within the budget
- * while it works, holds the budget whatever the model says, and leaves the
- * board as it found it.
+ * jetwattd: detects GPU jobs, finds the best power mode of each job within the power budget while
+ * the job runs, enforces the budget independently of any prediction, and restores the board when
+ * it ends.
  *
- * Three threads. The cap (cap_thread.c) reads every sample of power and steps down; it
- * waits for nobody but for a switch that is under way. The loop (loop.c) learns,
- * decides and switches. Control (control.c) answers on a socket. They share this
- * one structure, and its lock.
+ * Three threads share struct jetwattd and its lock. The cap (cap_thread.c) reads every power
+ * sample and lowers the mode when the budget is exceeded; it waits for no other thread, except for
+ * a mode switch in progress. The loop (loop.c) learns jobs, chooses modes and applies them.
+ * The control thread (control.c) answers requests on a socket. A fourth thread (timeshare.c)
+ * runs while training and a server share the GPU in time slices.
  */
 #ifndef JETWATTD_H
 #define JETWATTD_H
@@ -24,33 +25,35 @@
 #include "policy/policy.h"
 #include "util/notify.h"
 
-/* So many workloads have histograms of their own, the rest has one in common. */
+/* Number of workloads with histograms of their own; all further workloads share one more. */
 #define JETWATTD_WORKLOADS	8
-/* The most modes that metrics call by name. */
+/* Maximum number of modes that the metrics list by name. */
 #define JETWATTD_MODES		16
 
-/* What the loop does: the table in state.h. Changed by jetwattd_enter() only. */
+/* State of the loop; the table of states is in state.h. Only jetwattd_enter() changes it. */
 enum jetwattd_doing {
 	JETWATTD_IDLE,		/* no job */
-	JETWATTD_LEARNING,	/* measures modes */
-	JETWATTD_HOLDING,	/* in the mode that was chosen */
-	JETWATTD_BACKING_OFF,	/* in a safe one for a while, the cap has stepped down */
-	JETWATTD_YIELDING,	/* somebody else turns the knobs */
-	JETWATTD_PAUSED,	/* was told to */
-	JETWATTD_RESTORING,	/* a knob has refused the state that was found: tried again */
-	JETWATTD_BLIND,		/* no samples of power: holds the lowest mode */
+	JETWATTD_LEARNING,	/* modes are being measured */
+	JETWATTD_HOLDING,	/* the chosen mode is applied */
+	JETWATTD_BACKING_OFF,	/* in a lower mode for some time, after a cap event */
+	JETWATTD_YIELDING,	/* another process controls the knobs */
+	JETWATTD_PAUSED,	/* paused by a request on the control socket */
+	JETWATTD_RESTORING,	/* a knob refused the saved state; the restore is retried */
+	JETWATTD_BLIND,		/* no power samples: the lowest mode is applied */
 	JETWATTD_DOINGS
 };
 
 /**
- * struct jetwattd_count - what has happened since the start
- * @jobs: seen; @known: of those, found in the database
- * @measured: modes
- * @drifts: time or power was not as expected
- * @throttled: clocks were below what the mode asks for
- * @blind: how often the samples of power broke off
- * @learning_s: time of readings; @lost_s: of that, what the best mode known at each moment would
- *	have saved
+ * struct jetwattd_count - event counters since jetwattd started
+ * @jobs: GPU jobs
+ * @known: jobs whose workload had stored readings when the job was detected
+ * @measured: readings of modes
+ * @drifts: jobs whose time or power no longer agreed with earlier readings
+ * @throttled: readings during which the clocks were below those of the mode
+ * @blind: times at which the power samples stopped
+ * @learning_s: total duration of learning steps, in seconds
+ * @lost_s: part of @learning_s that the best mode known at each moment would have saved, in
+ *	seconds
  */
 struct jetwattd_count {
 	uint64_t jobs, known, measured, drifts, throttled, blind;
@@ -58,14 +61,23 @@ struct jetwattd_count {
 };
 
 /**
- * struct jetwattd_taking_turns - of training and a server, where the policy has them do so
- * @on: they do now; @planned: how is known, for the mode that the board is in; @beyond: plans
- *	in a row that do not keep the latency there
- * @minibatches, @requests: of a window of @window_ms, in the plan; @latency_ms: that it keeps
- * @limit_ms: that it is to keep; @arrival_hz: requests a second
- * @ended_ns: of the last window; @first_ns: of the one in which the board was switched, 0: it
- *	has not ended yet; @windows: that have ended since; @over: they were too long
- * @turns, @late: of training so far; those that did not end at a bound
+ * struct jetwattd_taking_turns - state of the time slicing of training and a server
+ * @on: 1: time slicing is active
+ * @planned: 1: a plan exists for the mode that is applied
+ * @beyond: number of consecutive plans for this mode that exceed the latency limit
+ * @over: 1: the windows in this mode have overrun the latency limit
+ * @minibatches: minibatches of training per window, by the plan
+ * @requests: requests to the server per window, by the plan
+ * @window_ms: length of a window, in ms, by the plan. A window is one time slice of training
+ *	and the following one of the server.
+ * @latency_ms: latency of 99 of 100 requests, in ms, by the plan
+ * @limit_ms: latency limit of the policy, in ms
+ * @arrival_hz: requests per second
+ * @ended_ns: end of the last window, CLOCK_MONOTONIC
+ * @first_ns: end of the window during which the mode was last switched; 0: none has ended
+ * @windows: windows that have ended since @first_ns
+ * @turns: time slices of training since jetwattd started
+ * @late: those of @turns that did not end at a minibatch boundary
  */
 struct jetwattd_taking_turns {
 	int on, planned, beyond, over;
@@ -74,12 +86,21 @@ struct jetwattd_taking_turns {
 };
 
 /**
- * struct jetwattd_meter - what is measured all the time, for those who draw curves
- * @stats, @energy: of the module; the total's counter first; @rail: by their ids
- * @mode, @modes: that metrics call by name
- * @waits_lost: of the probe
- * @telemetry: as read last
- * @workload, @workloads: minibatches; one more, for those that have no room
+ * struct jetwattd_meter - measurements for the metrics
+ * @stats: sampler statistics of the module
+ * @energy: energy counters of the module; the first one is the total
+ * @rail: descriptions of the rails, found by rail id
+ * @scope: what the total power covers
+ * @mode: modes that the metrics list by name
+ * @energies: number of elements of @energy
+ * @rails: number of elements of @rail
+ * @workloads: number of elements of @workload in use, without the shared one
+ * @modes: number of elements of @mode in use
+ * @rate_hz: sample rate, in Hz
+ * @waits_lost: GPU waits that the probe has lost
+ * @telemetry: last telemetry values
+ * @workload: histograms of energy and duration of the minibatches of each workload, by its key;
+ *	the last element is shared by all workloads beyond JETWATTD_WORKLOADS
  */
 struct jetwattd_meter {
 	struct jetwatt_stats stats;
@@ -98,17 +119,33 @@ struct jetwattd_meter {
 };
 
 /**
- * struct jetwattd - what the threads share
- * @lock: of all that is below it
- * @act: the board, and what was applied to it
- * @by_remote: jetwatt-knobs writes the knobs
- * @policy: of the file @conf, which may change at SIGHUP; @power_w: instead of its budgets
- * @cap: the budget, and what has become of it; @told_w: by the socket, 0: policy
- * @cut: what is being measured is void: the loop has to look again
- * @blind: the samples of power have broken off: only the lowest mode may be applied
- * @seeing: the cap has heard each rail of the total since it was started; @rails: of the total
- *	when jetwattd started
- * @pause: was asked for
+ * struct jetwattd - state that the threads share
+ * @policy: the policy in force; SIGHUP replaces its contents, under @lock
+ * @conf: path of the policy file
+ * @conf_must: 1: a missing policy file is an error
+ * @verbose: 1: log every reading
+ * @by_remote: 1: jetwatt-knobs writes the knobs
+ * @power_w: budget of the command line, which replaces all budgets of the policy; 0: none
+ * @cut: set to 1 to invalidate the reading in progress, so that the loop checks what has changed
+ * @stop: exit code, set to end jetwattd; 0: go on
+ * @blind: 1: no power samples; only the lowest mode may be applied
+ * @seeing: 1: every rail of the total has delivered samples since the cap thread started
+ * @rails: number of rails of the total when jetwattd started
+ * @lock: protects all members below it
+ * @act: the board and the mode applied to it
+ * @cap: the budget and the power drawn
+ * @told_w: budget set on the control socket, in W; 0: the policy's budget holds
+ * @pause: 1: a pause was requested
+ * @doing: state of the loop
+ * @pid: process of the job, 0: no job
+ * @command: command line of the job
+ * @key: first characters of the key of the job's workload in the profile database
+ * @why: text of the last log message, shown by "jetwatt daemon status"
+ * @expect_ms: time of a minibatch as measured in the held mode, in ms
+ * @expect_w: power as measured in the held mode, in W
+ * @count: event counters
+ * @meter: measurements for the metrics
+ * @turns: state of the time slicing
  */
 struct jetwattd {
 	struct jetwattd_policy *policy;
@@ -133,51 +170,60 @@ struct jetwattd {
 	struct jetwattd_taking_turns turns;
 };
 
-/* The budget from now on. Under the lock. */
+/* Set the budget to @watts, 0: none. A change invalidates the reading in progress. Caller holds
+ * the lock. */
 void jetwattd_budget(struct jetwattd *d, double watts);
 
-/* Something that the journal should have, and `status` says as the last thing. */
+/* Write a line to the log and store it in @d->why. Caller must not hold the lock. */
 void jetwattd_say(struct jetwattd *d, const char *text, ...) __attribute__((format(printf, 2, 3)));
 
-/* Nobody would bring the knobs back if we ended otherwise: without that a mode could
- * outlive us. So we end, and say so. */
+/* End jetwattd because the process that would restore the knobs has ended: if jetwattd were
+ * killed now, the mode would stay applied. Caller holds the lock. */
 void jetwattd_unguarded(struct jetwattd *d);
 
-/* What follows from an event of the actuator. @to: struct jetwattd. Under the lock. */
+/* Handle an event of the actuator. @to: struct jetwattd. Called under the lock. */
 void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt_mode *mode,
 		       const char *why);
 
-/* blind.c: the samples of power, or those of one rail of the total, have broken off. Apply the
- * lowest mode, or end, as the policy says. Any thread, without the lock. */
+/* blind.c: the power samples, or those of one rail of the total, have stopped. Depending on the
+ * policy and on whether a budget is in force, apply the lowest mode or end jetwattd. Any thread;
+ * caller must not hold the lock. */
 void jetwattd_blind(struct jetwattd *d);
 
-/* usable.c: the predictor that the policy names, NULL: the default. Return: exit code, said. */
+/* usable.c: find the predictor that the policy names. @by: the predictor, NULL: the default.
+ * Return: 0 or an exit code; the error has been reported. */
 struct jetwatt_predictor;
 int jetwattd_method(const struct jetwattd_policy *p, const struct jetwatt_predictor **by);
 
-/* Is the policy one for this board? Under the lock, where there are threads. Return: exit
- * code, said. */
+/* usable.c: check that this board and this program can follow the policy. Caller holds the lock
+ * if other threads run. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p);
 
-/* cap_thread.c. Return: exit code, said. */
+/* cap_thread.c: start and stop the thread of the cap. jetwattd_cap_stop() takes what
+ * jetwattd_cap_start() stored, also after an error; NULL: none. Return: 0 or an exit code; the
+ * error has been reported. */
 struct jetwattd_cap_thread;
 int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap_thread **cap);
 void jetwattd_cap_stop(struct jetwattd_cap_thread *cap);
 
-/* loop.c: until somebody ends us. Return: exit code. */
+/* loop.c: run until a signal or an error ends jetwattd. Return: exit code. */
 int jetwattd_loop(struct jetwattd *d);
 
-/* control.c. Return: exit code, said. */
+/* control.c: start and stop the thread of the control socket. jetwattd_control_stop() takes what
+ * jetwattd_control_start() stored, also after an error; NULL: none. Return: 0 or an exit code; the
+ * error has been reported. */
 struct jetwattd_control;
 int jetwattd_control_start(struct jetwattd *d, struct jetwattd_control **c);
 void jetwattd_control_stop(struct jetwattd_control *c);
 
-/* status.c: all of it, for people or as JSON. */
+/* status.c: write the status to @f. @json: 1: as JSON, 0: as text. Takes the lock. */
 void jetwattd_status(struct jetwattd *d, int json, FILE *f);
 
-/* metrics.c: the same for machines; @open: OpenMetrics, else Prometheus' text format. */
+/* metrics.c: write the metrics to @f. @open: 1: OpenMetrics, 0: Prometheus text format. Takes
+ * the lock. */
 void jetwattd_metrics(struct jetwattd *d, int open, FILE *f);
-/* A minibatch of a workload; @joule negative: not known. Under the lock. */
+/* Add a minibatch to the histograms of workload @key. @second: its duration, in s; @joule: its
+ * energy, in J, negative: unknown. Caller holds the lock. */
 void jetwattd_metrics_minibatch(struct jetwattd *d, const char *key, double second, double joule);
 
 #endif

@@ -2,19 +2,20 @@
 /*
  * The learner: what is known of the running job, and which mode to try next. It gets plain values
  * (a limit in watts, a time, readings, refusals) and returns plain values. It applies nothing,
- * reads no clock and no sensor, and knows neither the cap, nor the actuator, nor the loop, which
+ * reads no clock and no sensor, and knows neither the cap, nor the actuator, nor the loop. The loop
  * passes messages between the three:
  *
- *	jetwattd_learner_begin()			a job begins, with what was known before
- *	jetwattd_learner_budget()			for another budget
- *	jetwattd_learner_resume()			learn, as far as it is worth it
- *	while (jetwattd_learner_next())			a mode to try, or none: stay in the best
+ *	jetwattd_learner_begin()			a job begins, with stored readings
+ *	jetwattd_learner_budget()			the budget changes
+ *	jetwattd_learner_resume()			start a search
+ *	while (jetwattd_learner_next())			a mode to try; 0: hold the best mode
  *		..._reading(), ..._over(), ..._refused(), ..._too_slow()
- *		jetwattd_learner_done()			the step is over
- *		jetwattd_learner_news()			what is to be stored and reported
- *	jetwattd_learner_again()			with a share: resume, as the job has gone on?
+ *		jetwattd_learner_done()			the step has ended
+ *		jetwattd_learner_news()			what the loop has to store and log
+ *	jetwattd_learner_again()			with a share: time for a further search?
  *
- * Not thread-safe; one thread calls it.
+ * A candidate is a mode that may be chosen. A row is a reading of one mode: time of a minibatch and
+ * power, each with its error. Not thread-safe; one thread calls it.
  */
 #ifndef JETWATT_DAEMON_LEARNER_H
 #define JETWATT_DAEMON_LEARNER_H
@@ -24,31 +25,33 @@
 #include "model/estimator.h"
 #include "tune/learned.h"
 
-/* Workloads and budgets whose allowance is remembered. */
+/* Number of pairs of workload and budget whose allowance is remembered. */
 #define JETWATTD_ALLOWANCES	16
-/* First candidates of a job, at most. */
+/* Maximum number of modes that are tried first. */
 #define JETWATTD_FIRST	16
-/* Relative error of a time that was not read: the cap had cut the reading short. */
+/* Relative error that marks a row without a measured time: the cap ended the reading. */
 #define JETWATTD_NO_TIME	1.0
 
 /* How a step has ended. */
 enum jetwattd_outcome {
 	JETWATTD_MEASURED,
 	JETWATTD_OVER,		/* the cap stepped down */
-	JETWATTD_SHARED,	/* beside others than those that it is known with */
-	JETWATTD_CUT,		/* budget, orders, or knobs have changed */
-	JETWATTD_ENDED,		/* the job, or jetwattd */
-	JETWATTD_NOTHING,	/* no minibatches to be told apart, or no waits */
-	JETWATTD_REFUSED,	/* the mode */
-	JETWATTD_HOT,		/* the clocks were below the mode's */
-	JETWATTD_LATE,		/* the server could not keep up in it */
+	JETWATTD_SHARED,	/* measured, but with other co-running jobs than those of the workload */
+	JETWATTD_CUT,		/* interrupted: budget, state of jetwattd, or knobs have changed */
+	JETWATTD_ENDED,		/* the job or jetwattd has ended, or an error was reported */
+	JETWATTD_NOTHING,	/* no waits for the GPU, or no minibatches recognised */
+	JETWATTD_REFUSED,	/* a knob refused the mode */
+	JETWATTD_HOT,		/* throttled: the clocks were below those of the mode */
+	JETWATTD_LATE,		/* the server missed its latency limit in the mode */
 };
 
 /**
- * struct jetwattd_reading - what was measured
- * @lost: samples that were missing
- * @over_w: power over the budget that the cap saw in the mode, in W, 0: not known; @over_sd: its
- *	relative error
+ * struct jetwattd_reading - result of measuring a mode
+ * @m: the measurement
+ * @lost: power samples lost meanwhile
+ * @over_w: if the cap stepped down, the power over the budget that it saw in the mode, in W;
+ *	0: unknown
+ * @over_sd: relative error of @over_w
  */
 struct jetwattd_reading {
 	struct jetwatt_measure m;
@@ -57,14 +60,16 @@ struct jetwattd_reading {
 };
 
 /**
- * struct jetwattd_terms - by what the job is learned at this time
- * @limit_w: what a mode may draw in the mean, in W, by the cap
- * @safe_w: what the mode that the cap steps down to draws at most, in W; used with @share
- * @now_ns: CLOCK_MONOTONIC
- * @most: modes to measure at most; @learn_s, @learn_j: time and energy for that, @learn_s 0: as the
- *	job's minibatches ask for; @share: part of the job's time that learning may cost it, instead of
- *	@most: whatever pays is measured, for as long as the job runs; 0: not so; of the policy
- * @uneven: a server's turns are in some of the minibatches
+ * struct jetwattd_terms - limits by which the job is learned at this moment
+ * @limit_w: maximum mean power of a mode, in W, from the cap
+ * @safe_w: maximum power of the mode that the cap steps down to, in W; used with @share
+ * @now_ns: time, CLOCK_MONOTONIC
+ * @most: maximum number of modes to measure
+ * @learn_s: maximum time for learning, in s; 0: derived from the length of the job's minibatches
+ * @learn_j: maximum energy for learning, in J
+ * @share: fraction of the job's running time that learning may cost; replaces @most: every reading
+ *	that pays is taken, as long as the job runs; 0: not used
+ * @uneven: 1: some minibatches include time slices of a server, so their lengths vary
  */
 struct jetwattd_terms {
 	double limit_w, safe_w;
@@ -75,17 +80,22 @@ struct jetwattd_terms {
 };
 
 /**
- * struct jetwattd_prior - what is known of a job as it begins; all zero: nothing
- * @key: of its workload in the profile database, NULL or empty: it is none
- * @row, @rows: its own readings, the oldest first
- * @twin, @twins: readings of the same workload from elsewhere
- * @other, @others: readings of other workloads, one element each; used by predictors with a prior
- * @first, @firsts: modes to try before any that the plan asks for, in this order; those that are no
- *	candidates, known, or refused are left out, as are those after JETWATTD_FIRST
- * @first_w: what each is named for, in W, with @share: the highest that may be within comes first;
- *	NULL: in their order
+ * struct jetwattd_prior - what is known of a job when it begins; all zero: nothing
+ * @key: key of its workload in the profile database; NULL or empty: none
+ * @row: readings of this workload on this device, the oldest first
+ * @twin: readings of this workload on other devices
+ * @rows: number of elements of @row
+ * @twins: number of elements of @twin
+ * @other: readings of other workloads, one element for each workload; used by predictors that have
+ *	a prior
+ * @others: number of elements of @other
+ * @first: modes to try before the plan is asked, in this order. Modes that are no candidates, that
+ *	are known, or that were refused are skipped, and so are those beyond JETWATTD_FIRST.
+ * @first_w: with a share: power that the name of each of @first states, in W; the mode with the
+ *	highest power within the limit is then tried first. NULL: unknown.
+ * @firsts: number of elements of @first
  *
- * Nothing of it is kept by reference.
+ * The learner copies what it needs; it keeps no pointer into this struct.
  */
 struct jetwattd_prior {
 	const char *key;
@@ -98,14 +108,19 @@ struct jetwattd_prior {
 	size_t firsts;
 };
 
-/* What the loop is asked to do. */
+/* What the loop has to do in a step. */
 enum jetwattd_ask {
-	JETWATTD_TRY,		/* switch to the mode and measure it */
-	JETWATTD_TRY_EXACT,	/* the same, for longer: its power is near the limit */
-	JETWATTD_CHECK,		/* switch to a mode that is known and measure it again */
-	JETWATTD_CHECK_HERE,	/* measure again the mode that the board is in */
+	JETWATTD_TRY,		/* apply the mode and measure it */
+	JETWATTD_TRY_EXACT,	/* the same with a longer reading: its power is near the limit */
+	JETWATTD_CHECK,		/* apply a known mode and measure it again */
+	JETWATTD_CHECK_HERE,	/* measure the applied mode again */
 };
 
+/**
+ * struct jetwattd_step - a step that the learner asks for
+ * @ask: what to do
+ * @mode: the mode to measure
+ */
 struct jetwattd_step {
 	enum jetwattd_ask ask;
 	struct jetwatt_mode mode;
@@ -113,10 +128,11 @@ struct jetwattd_step {
 
 /**
  * struct jetwattd_result - how a step has ended
- * @reading: of a check that was JETWATTD_MEASURED
- * @jumped_ms: of a try: the last minibatch was far from those before, which took this time; 0: it
- *	was not
- * @here: of a try: the board is still in the mode
+ * @outcome: the outcome
+ * @reading: for a check with outcome JETWATTD_MEASURED: the reading
+ * @jumped_ms: for a try: if the last minibatch deviated from those before it in the same mode, the
+ *	length of those, in ms; 0: it did not
+ * @here: for a try: 1: the mode is still applied
  */
 struct jetwattd_result {
 	enum jetwattd_outcome outcome;
@@ -125,17 +141,20 @@ struct jetwattd_result {
 	int here;
 };
 
-/* What jetwattd_learner_done() returns. */
+/* Return value of jetwattd_learner_done(). */
 enum jetwattd_follow {
-	JETWATTD_FOLLOW_PLAN,	/* the next step is planned */
-	JETWATTD_FOLLOW_CHECK,	/* the next step checks what is known, with this one's readings */
-	JETWATTD_FOLLOW_STOP,	/* the outcome ends the learning */
+	JETWATTD_FOLLOW_PLAN,	/* plan the next step */
+	JETWATTD_FOLLOW_CHECK,	/* the next step is a check, which needs this step's minibatches */
+	JETWATTD_FOLLOW_STOP,	/* the outcome ends the search */
 };
 
 /**
- * struct jetwattd_news - what the loop has to pass on
- * @what: the reading is one of the workload's, for the database; or the job has become another one:
- *	@is was read where @was is known
+ * struct jetwattd_news - a message for the loop to pass on
+ * @what: JETWATTD_STORE: @reading is to be stored in the database; JETWATTD_DRIFTED: the job has
+ *	changed
+ * @reading: the reading
+ * @is: with JETWATTD_DRIFTED: the new reading
+ * @was: with JETWATTD_DRIFTED: the earlier row of the same mode
  */
 struct jetwattd_news {
 	enum { JETWATTD_STORE, JETWATTD_DRIFTED } what;
@@ -144,20 +163,25 @@ struct jetwattd_news {
 };
 
 /**
- * struct jetwattd_cost - what learning has cost all jobs
- * @seconds: time of readings; @lost_s: how much less it would have taken in the best mode that was
- *	known at each moment
+ * struct jetwattd_cost - cost of learning, summed over all jobs
+ * @seconds: time of all steps, in s
+ * @lost_s: part of @seconds that the best mode known at each moment would have saved, in s
  */
 struct jetwattd_cost {
 	double seconds, lost_s;
 };
 
 /**
- * struct jetwattd_allowance - what learning a workload for a budget has taken so far
- * @most: modes that are to be known, 0: not decided yet
- * @done: there is no more to learn
- * @ran_s: with a share, for all budgets: time that the workload has run; @lost_s: how much less it would
- *	have taken in the best mode that was known at each moment
+ * struct jetwattd_allowance - what learning one workload for one budget has used up so far
+ * @key: key of the workload
+ * @budget_w: the budget, in W; with a share 0: one allowance for all budgets
+ * @seconds: time used for learning, in s
+ * @joules: energy used for learning, in J
+ * @ran_s: with a share: running time of the workload, in s
+ * @lost_s: with a share: part of the learning time that the best mode known at each moment would
+ *	have saved, in s
+ * @most: number of modes after which the search ends; 0: not decided yet
+ * @done: 1: the search is complete
  */
 struct jetwattd_allowance {
 	char key[17];
@@ -167,13 +191,22 @@ struct jetwattd_allowance {
 };
 
 /**
- * struct jetwattd_drift_check - readings that tell whether the job has become another one
- * @state: what is being checked
- * @tried: where a reading was suspect, else the first of all is checked
- * @before_ms: of JUMP: minibatches before the last one
- * @old, @now: row @old is of the other job, and from @now on they are of the job as it is
- * @was: the row that was checked first; @first: what was read there
- * @mid, @mode: the row that is being checked, and its mode
+ * struct jetwattd_drift_check - readings that show whether the job has changed
+ *
+ * A job has changed, or drifted, when it has other data or another minibatch size, so that earlier
+ * rows no longer describe it.
+ *
+ * @state: JETWATTD_CHECK_JUMP: the applied mode is read again, because its last minibatch deviated;
+ *	JETWATTD_CHECK_OLD: one earlier row is read again; JETWATTD_CHECK_PART: bisection for the
+ *	first row after the change
+ * @tried: 1: the check follows a suspicious reading; 0: it is the check of the first row
+ * @before_ms: for JETWATTD_CHECK_JUMP: length of the minibatches before the last one, in ms
+ * @old: index of the newest row known to precede the change
+ * @now: index of the oldest row known to follow the change
+ * @mid: index of the row that is being read again
+ * @was: copy of the row that was read again first
+ * @first: reading of that row's mode
+ * @mode: mode of row @mid
  */
 struct jetwattd_drift_check {
 	enum {
@@ -190,35 +223,51 @@ struct jetwattd_drift_check {
 	struct jetwatt_mode mode;
 };
 
+/* Maximum number of news that wait; further ones are dropped. */
 #define JETWATTD_NEWS	4
 
 /**
  * struct jetwattd_learner - what is known of the job
  *
- * For the loop to fill before jetwattd_learner_open():
- * @known: candidates, predictor; then also the rows of the job
+ * The loop fills in the candidates and the predictor before jetwattd_learner_open():
+ * @known: candidates, predictor, and the rows of the job
  *
- * The learner's own:
- * @barred: of each candidate: JETWATTD_BARRED: it cannot be had, or is over the budget; less: how
- *	often the cap stepped down in it for what may have been another process's doing
- * @late: in it a server's latency cannot be kept, at @late_hz requests a second
- * @span: range of the knobs of the candidates
- * @key, @budget_w: of the job; @learned_j: energy that learning it has taken
- * @allowance, @next_allowance: of workloads before, and of this one, a ring; @spent: of this one
- * @terms: of the last message
- * @choice, @choice_at, @choices: candidates of the next step, and where they are among all
- * @level: modes up to it are tried while no model speaks for any; @lowest: level of the lowest one
- *	that is left; @foretold: there are predictions of them
- * @twin: the workload was known from elsewhere as this pass began
- * @taken: modes read in this pass; @looked: it was asked whether its first reading still holds
- * @first, @first_w, @firsts: of the prior, those that were not tried yet; indices
- * @run_ns: this run is learned since; up to @ran_ns its time is in @spent; @best_ms: of the best mode
- *	as the step began, 0: there was none
- * @again_s: with a share, time that the workload has run when the next reading may pay
- * @cost: of all steps
- * @trying: the candidate of the step; @begun_ns, @begun_j: of it
- * @check: whether the job is another one
- * @news, @nr_news: not yet passed on, the oldest first
+ * All other members belong to the learner:
+ * @barred: for each candidate: JETWATTD_BARRED: it is excluded, because it is over the budget or a
+ *	knob refuses it; less: number of cap events or throttled readings in it
+ * @late: for each candidate: 1: the server misses its latency limit in it
+ * @late_hz: request rate at which @late was found, in requests per second
+ * @span: range of each knob among the candidates
+ * @key: key of the job's workload, empty: none
+ * @budget_w: budget of the job, in W
+ * @learned_j: energy used for learning the job, in J
+ * @allowance: allowances of workloads and budgets, a ring
+ * @spent: the element of @allowance in use
+ * @next_allowance: element that is replaced next
+ * @terms: terms of the last message
+ * @choice: candidates that the plan may choose for the next step
+ * @choice_at: index of each of @choice among all candidates
+ * @choices: number of elements of @choice
+ * @level: maximum level (jetwattd_span_level()) of modes that are tried without a prediction
+ * @lowest: level of the lowest candidate that is neither known nor excluded
+ * @foretold: 1: @known.prediction holds predictions of the candidates
+ * @twin: 1: readings of other devices agreed with the job when this pass began
+ * @taken: number of modes measured in this pass
+ * @looked: 1: the first row of the job has been checked in this pass
+ * @first: indices of modes to try first, not tried yet
+ * @firsts: number of elements of @first
+ * @first_w: power that the name of each of @first states, in W; 0: unknown
+ * @run_ns: time at which learning this job began; 0: not yet
+ * @ran_ns: time up to which the running time is counted in @spent; 0: none yet
+ * @best_ms: time of a minibatch in the best mode when the step began, in ms; 0: none was known
+ * @again_s: with a share: running time of the workload, in s, after which a further reading may pay
+ * @cost: cost of all steps
+ * @trying: index of the candidate of this step
+ * @begun_ns: time at which the step began
+ * @begun_j: @learned_j when the step began
+ * @check: check for a drift
+ * @news: news that the loop has not fetched yet, the oldest first
+ * @nr_news: number of elements of @news
  */
 struct jetwattd_learner {
 	struct jetwatt_learn known;
@@ -248,64 +297,71 @@ struct jetwattd_learner {
 	int nr_news;
 };
 
-/* The candidates are there. Return: exit code, said. */
+/* Allocate memory for the candidates in @l->known. Return: 0 or an exit code; the error has been
+ * reported. */
 int jetwattd_learner_open(struct jetwattd_learner *l);
 void jetwattd_learner_close(struct jetwattd_learner *l);
 
-/* A job begins; all that was known of the one before is forgotten, but for its allowance. Return:
- * exit code, said; then less is known than there was. */
+/* Begin a job: forget everything known of the previous job except the allowances, and load @prior.
+ * Return: 0 or an exit code; the error has been reported, and only part of @prior is loaded. */
 int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_prior *prior);
-/* It is learned for a budget from now on, of which a mode may draw @limit_w in the mean. What was
- * refused may be tried again. */
+/* Learn the job for another budget. @limit_w: maximum mean power of a mode, in W. Excluded modes
+ * become candidates again. */
 void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double limit_w);
-/* Learn it, unless that was done for this budget before. */
+/* Start a search for this job and budget; if it was completed before, nothing is left to
+ * measure. */
 void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
-/* What to do next. Return: 1: @step; 0: stay in the best mode, there is no more to learn. */
+/* Choose the next step. Return: 1: @step is filled in; 0: hold the best mode, no further reading is
+ * worth its cost. */
 int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
 			  struct jetwattd_step *step);
 
-/* A mode was measured. It is known from now on, and is news to store. Return: exit code, said. */
+/* Add the reading of a mode as a row; it becomes news to store. Return: 0 or an exit code; the
+ * error has been reported. */
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got);
-/* Of a mode that was left before it was read: about what is known of it. Not stored. Return: exit
- * code, said. */
+/* Add an estimate as a row, for a mode that was left before its reading was complete. It is not
+ * stored. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row);
-/* The cap stepped down in a mode. Its power is known: neither it nor any mode that is higher in all
- * knobs is tried again. @over_w 0: it is not: it may be tried once more. */
+/* The cap stepped down in @mode. @over_w: its power, in W: the mode and every mode that is at least
+ * as high in all knobs are excluded. 0: unknown: the mode is excluded the second time. */
 void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			   double over_w, double over_sd);
-/* A mode cannot be had. @why: JETWATTD_HOT: it may be tried once more; else not. */
+/* A mode could not be measured. @why: JETWATTD_HOT: it is excluded the second time; else at
+ * once. */
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      enum jetwattd_outcome why);
-/* A server is too late in a mode, at @hz requests a second, so it is in all below. Return: 1: that
- * was not known of one of them. */
+/* A server misses its latency limit in @mode, at @hz requests per second. The mode and every mode
+ * that is not higher in any knob are not chosen. Return: 1: at least one of them was not marked
+ * before. */
 int jetwattd_learner_too_slow(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      double hz);
-/* In which modes it is too late is not known any more. */
+/* Forget in which modes the server misses its latency limit. */
 void jetwattd_learner_in_time(struct jetwattd_learner *l);
-/* Energy that a step has taken, in J. */
+/* Count energy that a step has used, in J. */
 void jetwattd_learner_spent(struct jetwattd_learner *l, double joules);
 
-/* A step has ended, after the messages about its mode. */
+/* A step has ended. Call this after the messages about its mode. Return: how to go on. */
 enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 					   const struct jetwattd_terms *terms,
 					   const struct jetwattd_result *result);
-/* Return: 1: @news; 0: there is none. */
+/* Fetch the oldest news. Return: 1: @news is filled in; 0: there is none. */
 int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news);
 
-/* The fastest mode measured to draw at most @watts, but for one; NULL: none. It holds until the
- * next message. */
+/* Return the row of the fastest mode measured to draw at most @watts; NULL: none. @but: a mode to
+ * leave out, may be NULL. The pointer is valid until the next message to the learner. */
 const struct jetwatt_row *jetwattd_learner_within(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but);
-/* What was found cannot be held: look further. Return: 0: the allowance is used up. */
+/* The chosen mode could not be held: allow a few further readings. Return: 1: allowed; 0: the
+ * allowance is used up. */
 int jetwattd_learner_more(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
-/* With a share: the job has gone on. Return: 1: a further reading may pay by now. */
+/* With a share: count the running time up to now. Return: 1: a further reading may pay. */
 int jetwattd_learner_again(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
-/* Is a reading another one than it was, in time or power? */
+/* Return: 1: the two rows of one mode differ in time or power by more than their errors explain. */
 int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was);
-/* The job has become another one: @is was read where @was is known. All that was read before is
- * forgotten, but as what a similar job does. */
+/* The job has drifted: reading @is replaces row @was of the same mode. All earlier rows are
+ * dropped; scaled by the change, they serve as a prior. */
 void jetwattd_learner_forget(struct jetwattd_learner *l, const struct jetwatt_row *is,
 			     const struct jetwatt_row *was);
 

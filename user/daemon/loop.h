@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The loop's inside: the job that runs, and what is known of it. */
+/*
+ * State and functions of the main loop: the running job, what is known of it, and the other
+ * processes that use the GPU. Shared by the files that the loop's thread runs; unless a comment
+ * says otherwise, only that thread calls these functions, without holding jetwattd's lock.
+ */
 #ifndef JETWATTD_LOOP_H
 #define JETWATTD_LOOP_H
 
@@ -8,22 +12,36 @@
 
 #include "tune/tuner.h"
 
+/* Maximum number of GPU processes that are tracked. */
 #define JETWATTD_SEEN	16
-/* So many looks, a second apart, until company counts as another one. */
+/* Number of consecutive checks, about 1 s apart, after which a change of the co-running processes
+ * counts. */
 #define JETWATTD_APART	3
-/* What is kept of the words of all who work beside a job. */
+/* Size of the text that lists the commands of all co-running jobs, in bytes. */
 #define JETWATTD_BESIDE	160
-/* Rows from which on a workload is known. */
+/* Number of stored readings from which on a workload counts as known. */
 #define JETWATTD_KNOWN	4
-/* Who has not waited for the GPU for so long is no job now. */
+/* A process whose last wait for the GPU is older than this is not a job. */
 #define JETWATTD_JOB_NS	5000000000ull
-/* The longest that is waited after the cap has stepped down. */
+/* Upper limit, in seconds, of three waiting times: the back-off after a cap event; the time until
+ * the ramp retries a level that the cap has left; the sleep while no mode is within the budget. */
 #define JETWATTD_CALM_S	80.0
 
-/* Somebody who waits for the GPU, @waits times lately, for @waited_ns in all; @turn_ns: the longest
- * lately from the end of one to that of the next; @opaque: and no minibatches can be told apart;
- * @known: his workload is in the database; @serves: he is of the server that jobs give way to;
- * -1: not asked yet; @born: when the process started, in ticks: a pid may be used again. */
+/**
+ * struct jetwattd_seen - a process that waits for the GPU
+ * @pid: process id
+ * @last_ns: end of its last wait, CLOCK_MONOTONIC
+ * @waited_ns: total duration of its recent waits
+ * @turn_ns: longest recent time from the end of one wait to the end of the next, fading by 1/8
+ *	with each wait
+ * @born: start time of the process in clock ticks, to detect that the pid was reused
+ * @waits: number of its recent waits. A pause of JETWATTD_JOB_NS resets @waits, @waited_ns and
+ *	@turn_ns.
+ * @opaque: 1: its minibatches cannot be recognised, so it is not learned
+ * @known: 1: its workload is in the database; 0: it is not; -1: not looked up yet
+ * @serves: 1: it belongs to the server of the policy's "turns" line; 0: it does not; -1: not
+ *	looked up yet
+ */
 struct jetwattd_seen {
 	pid_t pid;
 	uint64_t last_ns, waited_ns, turn_ns, born;
@@ -31,18 +49,34 @@ struct jetwattd_seen {
 	int opaque, known, serves;
 };
 
-/* Where work that is no job's has been let go up to: @on a @rung, at most @most since the cap has
- * left one at @fell_ns; since @since_ns, which is @said; @below_w: power on the one below, 0: not
- * known. */
+/**
+ * struct jetwattd_ladder - the ramp: how far the mode has been raised without a known job
+ *
+ * After a cap event without a job the loop raises the mode level by level, from the lowest mode to
+ * the highest one and then to the board's state at start.
+ *
+ * @on: 1: the ramp is active
+ * @rung: current ramp level, 0: the lowest mode
+ * @most: highest ramp level allowed, limited by the last cap event
+ * @said: 1: the log says that the ramp is active
+ * @fell_ns: time of the last cap event on the ramp
+ * @since_ns: time at which the ramp became active
+ * @below_w: power on the level below the current one, in W; 0: unknown
+ */
 struct jetwattd_ladder {
 	int on, rung, most, said;
 	uint64_t fell_ns, since_ns;
 	double below_w;
 };
 
-/* Processes that the lowest mode is held for while the samples of power are missing: their pids
- * and descriptors. */
+/* Maximum number of processes for which the lowest mode is held while power samples are missing. */
 #define JETWATTD_HELD	(2 * JETWATTD_SEEN)
+/**
+ * struct jetwattd_held - processes for which the lowest mode is held
+ * @pid: process ids
+ * @fd: a pidfd of each
+ * @nr: number of processes
+ */
 struct jetwattd_held {
 	pid_t pid[JETWATTD_HELD];
 	int fd[JETWATTD_HELD], nr;
@@ -51,8 +85,12 @@ struct jetwattd_held {
 struct jetwattd_minibatch;
 struct jetwattd_interleaver;
 
-/* Backing off from modes that the cap has left: the last time at @last_ns, the next one for
- * @seconds, @trips times without a long pause between. */
+/**
+ * struct jetwattd_backing - exponential back-off after cap events in held modes
+ * @last_ns: time of the last back-off, 0: none
+ * @seconds: duration of the next back-off, in s
+ * @trips: number of back-offs with less than ten minutes between two of them
+ */
 struct jetwattd_backing {
 	uint64_t last_ns;
 	double seconds;
@@ -60,23 +98,31 @@ struct jetwattd_backing {
 };
 
 /**
- * struct jetwattd_run - what the loop works with
- * @watch: all rails, everybody's waits; those of the job are kept
- * @learner: what is known of the job, and what to try next
- * @keep: the profile database
- * @seen: who else there is
- * @ladder: of work that is no job's
- * @minibatch: the job's, as they end
- * @interleaver: has it take turns with a server
- * @tended_ns: when we last looked after the rest; @seldom_ns: at what takes its time
- * @cgroup: of the job, as in /proc/PID/cgroup; empty: no job
- * @beside: who worked on the GPU as well when the job's workload was looked up, which they are
- *	part of; @apart: how often in a row it was somebody else
- * @hangup: descriptor that tells of SIGHUP; @reloaded: the policy is another one now
- * @decay: how power settles on this board
- * @held: while blind; @retry_ns: interval of attempts to reach the module while blind; @retried_ns: of the last one
- * @budget_w: that the job is learned for and held within
- * @preset, @preset_w, @presets: of the vendor, and what they are named for
+ * struct jetwattd_run - state of the main loop
+ * @d: state shared with the other threads
+ * @watch: measurement session: samples of all rails, and the waits of the job
+ * @learner: what is known of the job and which mode to try next
+ * @keep: profile database
+ * @seen: processes that wait for the GPU
+ * @ladder: the ramp without a known job
+ * @minibatch: minibatches of the job as they end
+ * @interleaver: time slicing of training and a server; NULL: none
+ * @cgroup: cgroup of the job as in /proc/PID/cgroup; empty: no job
+ * @beside: commands that used the GPU too when the job's workload was looked up; they are part
+ *	of the workload's identity
+ * @apart: number of consecutive checks in which the co-running commands differed from @beside
+ * @hangup: signalfd of SIGHUP; -1: not open
+ * @reloaded: 1: the policy was reloaded, and the loop has not acted on it yet
+ * @held: processes for which the lowest mode is held while blind
+ * @tended_ns: time of the last housekeeping
+ * @seldom_ns: time of the last housekeeping with its slow parts
+ * @retry_ns: interval of attempts to reach the module while blind
+ * @retried_ns: time of the last attempt that succeeded
+ * @decay: how power settles on this board after a switch
+ * @budget_w: budget that the job is learned for, in W
+ * @preset: modes of the vendor's presets
+ * @preset_w: power that each preset's name states, in W
+ * @presets: number of presets
  */
 struct jetwattd_run {
 	struct jetwattd *d;
@@ -98,146 +144,168 @@ struct jetwattd_run {
 	size_t presets;
 };
 
-/* housekeeping.c: look after the rest of the world: knobs, hours, others; at most once a second. */
+/* housekeeping.c: do the periodic work: watchdog, telemetry, policy reload, time slicing, budget
+ * of the hour, check of the knobs. Does nothing if called within 1 s of the last time. */
 void jetwattd_tend(struct jetwattd_run *r);
-/* Is the budget another one than we work for, or are there orders to do something else? */
+/* Return: 1: the current activity has to stop: the budget or the co-running jobs have changed,
+ * jetwattd pauses, yields or ends, or the job has ended; 0: go on. */
 int jetwattd_changed(struct jetwattd_run *r);
-/* Who works on the GPU beside the job: their words, in order; empty: nobody. */
+/* List the commands of the jobs that use the GPU besides the job, sorted; empty: none. */
 void jetwattd_company(const struct jetwattd_run *r, char *text, size_t len);
+/* Enter a state, unless jetwattd_enter() refuses it. */
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing);
 
-/* Have we been told to end, or cannot go on? */
+/* Return: 1: jetwattd is to end, or the samples are missing, so that the loop cannot go on. */
 int jetwattd_stopped(const struct jetwattd_run *r);
-/* Gather, and look after things: for @most_s at most. */
+/* Collect samples and waits for at most @most_s seconds and at most 250 ms, then do the
+ * housekeeping. */
 void jetwattd_turn(struct jetwattd_run *r, double most_s);
-/* The same for long. Return: 1: there is something else to do. */
+/* Sleep, with the housekeeping, until @seconds have passed or jetwattd_changed() returns 1.
+ * Return: jetwattd_changed(). */
 int jetwattd_nap(struct jetwattd_run *r, double seconds);
-/* Of the waits before, keep what it takes to know their rhythm. */
+/* Drop old waits of the job; the newest ones stay, to recognise minibatches. */
 void jetwattd_forget_waits(struct jetwattd_run *r);
-/* Of the probe: everybody's waits. @run: struct jetwattd_run. */
+/* seen.c: callback of the probe for each wait of any process. @run: struct jetwattd_run. */
 void jetwattd_on_wait(const struct jetwatt_sync *s, void *run);
-/* What is known of a process. */
+/* Return the entry of a process; a new process replaces the one that has not waited for longest. */
 struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid);
-/* Is it one of the job's? Processes of one group are one job. */
+/* Return: 1: the process is in the process group of the job. */
 int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid);
-/* Somebody who works on the GPU now: a few waits, or one of a workload that is known.
- * Return: its pid, 0: nobody. */
+/* Find a process that is to become the job: it has waited for the GPU three times or for 0.5 s, or
+ * once if its workload is known. Return: its pid, 0: none. */
 pid_t jetwattd_working(struct jetwattd_run *r);
 
-/* idle.c: there is no job: the policy's idle mode, or the board as it was found. */
+/* idle.c: no job: apply the policy's idle mode, or restore the board. */
 void jetwattd_idle(struct jetwattd_run *r);
-/* Is the board another process's, or was jetwattd told to pause? */
+/* @paused: set to 1 if a pause is requested. Return: 1: jetwattd yields to another process or is to
+ * pause. */
 int jetwattd_yields(struct jetwattd_run *r, int *paused);
-/* Switch nothing until jetwattd is told otherwise or the job of the other process ends; or, if it
- * is another jetwatt that holds the board, for a while. */
+/* Switch nothing until jetwattd is resumed, or the job that ran at the start has ended; if another
+ * jetwatt holds the lease, for about 2 s. Detaches from the job. */
 void jetwattd_stand_back(struct jetwattd_run *r);
 
-/* blind.c: hold the lowest mode as long as a process that works on the GPU lives.
- * Return: 1: the module answers again, which says nothing of its sensors; 0: there is nothing to
- * hold any more, or jetwattd was told to end. */
+/* blind.c: hold the lowest mode while a process that uses the GPU lives.
+ * Return: 1: the module answers again, which does not show that its sensors do; 0: no process is
+ * left, the policy or another process ends the hold, or jetwattd is to end. */
 int jetwattd_blind_hold(struct jetwattd_run *r);
-/* It no longer is. */
+/* Close the descriptors of jetwattd_blind_hold(). */
 void jetwattd_blind_end(struct jetwattd_run *r);
 
-/* job_hold.c: a process becomes the job, with what is known of its workload. Return: 0,
+/* job_hold.c: attach to a process as the job and load what is known of its workload. Return: 0,
  * negative errno. */
 int jetwattd_take(struct jetwattd_run *r, pid_t pid);
+/* Detach from the job. */
 void jetwattd_leave(struct jetwattd_run *r);
-/* Learn it and hold it, for the budget that is now. Return: how it ended. */
+/* Learn the job for the present budget, then hold it in its best mode. Return: why it stopped. */
 enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r);
 
-/* measure_current.c: measure the mode that the board is in. */
+/* measure_current.c: measure the mode that is applied. @mode: that mode. @got: the reading. Return:
+ * the outcome; @got is complete with JETWATTD_MEASURED and JETWATTD_SHARED, and has the power that
+ * the cap saw with JETWATTD_OVER. */
 enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,
 				    struct jetwattd_reading *got);
-/* The same for one that is known, which is switched to. */
+/* Apply a mode that has been measured before and measure it again. As jetwattd_look(). */
 enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 					  const struct jetwatt_measure_limits *limits,
 					  struct jetwattd_reading *got);
-/* The same without a look for minibatches, by those that are counted anyway. Return: how many
- * there were; 0: too few, or far from what they were, or the cap has stepped down, or others
- * work on the GPU as well, or there is something else to do. */
+/* Measure the applied mode from the minibatches that are counted for the metrics, at less CPU time
+ * than jetwattd_look(). Return: number of minibatches; 0: too few of them, they deviate from the
+ * earlier ones, the cap has intervened, the co-running jobs differ, or the loop has to stop. */
 size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
 		       struct jetwatt_row *row);
-/* Were the clocks below what the mode asks for, by heat or current? Then says so. */
+/* Return: 1: the clocks were below those of the applied @mode, by a temperature or current limit;
+ * this is logged. */
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
 
-/* try_mode.c: switch to a mode and measure it; the learner and the database get what it was. */
+/* try_mode.c: apply a mode, measure it, and pass the result to the learner and the database.
+ * Return: the outcome. */
 enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				   const struct jetwatt_measure_limits *limits);
-/* A reading is known from now on, and stored. Return: exit code, said. */
+/* Add a reading to the learner and the database. Return: 0 or an exit code; the error has been
+ * reported. */
 int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got);
-/* Pass on what the learner has to tell: to the database, the counts, the journal. */
+/* Pass the learner's news to the database, the counters and the log. */
 void jetwattd_pass_on(struct jetwattd_run *r);
-/* The fastest mode measured to be within the budget, NULL: none. The cap is told where it may step
- * down to. */
+/* Return the row of the fastest mode measured to be within the budget, NULL: none; valid until the
+ * learner changes. Also tells the cap which mode it may step down to. */
 const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r);
-/* The mode is over the budget, and so is every mode that is higher in all knobs. */
+/* Exclude a mode that was over the budget, and every mode that is at least as high in all knobs. */
 void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got);
 
-/* cap_recovery.c: what follows a step down of the cap. Up again, to another mode than the one it
- * left, once the overshoot is repaid. Return: 1: there is something else to do. */
+/* cap_recovery.c: wait until the overshoot of the last cap event is repaid, then apply the fastest
+ * mode within the budget other than the one that the cap left. Return: 1: jetwattd_changed(). */
 int jetwattd_climb(struct jetwattd_run *r);
-/* Wait until the overshoot has left the window. Return: 1: there is something else to do. */
+/* Wait until the overshoot has left the averaging window. Return: 1: jetwattd_changed(). */
 int jetwattd_let_out(struct jetwattd_run *r);
-/* From a mode that was held, in a lower one for a while. Return: as above. */
+/* Back off from a held mode after a cap event: stay in other modes for @b->seconds. @got: the
+ * reading that the event ended. Return: 1: jetwattd_changed(). */
 int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backing *b,
 		      const struct jetwattd_reading *got);
-/* While there is no job: has the cap stepped down? Then up, as far as the budget has room.
- * Return: 1: it has room for the board as it was found. */
+/* Without a job: start the ramp after a cap event, and raise the mode by one level if power allows.
+ * Return: 1: the ramp has passed its last level or no budget is left, so the board may be
+ * restored. */
 int jetwattd_ladder(struct jetwattd_run *r);
-/* The board is as it was found, or a job's. */
+/* End the ramp: the board is restored, or a job begins. */
 void jetwattd_ladder_leave(struct jetwattd_run *r);
 
-/* reload.c: SIGHUP no longer ends us. Return: exit code. */
+/* reload.c: receive SIGHUP by a descriptor, so that it no longer ends jetwattd. Return: 0 or an
+ * exit code; the error has been reported. */
 int jetwattd_reload_open(struct jetwattd_run *r);
-/* Was there one? Then read the policy again. */
+/* Reload the policy if SIGHUP has arrived. A policy that cannot be used changes nothing. */
 void jetwattd_reload(struct jetwattd_run *r);
 
-/* minibatch.c: the job's minibatches as they end, with what they have drawn. Return: it;
+/* minibatch.c: record the job's minibatches as they end, with their energy. Return: the recorder;
  * NULL: no memory. */
 struct jetwattd_minibatch *jetwattd_minibatch_new(struct jetwattd_run *r);
 void jetwattd_minibatch_free(struct jetwattd_minibatch *m);
-/* Another job. */
+/* Forget everything: another job follows. */
 void jetwattd_minibatch_forget(struct jetwattd_minibatch *m);
+/* Add a wait of the job. */
 void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_sync *s);
-/* Now and then: look again where they end. */
+/* Find the period of the minibatches again, if the last time was 20 s ago or lengths deviate. */
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
-/* From now on they count for the mean, but for pauses. */
+/* Start a mean over the minibatches that end from now on. Pauses do not count. */
 void jetwattd_minibatch_anew(struct jetwattd_minibatch *m);
-/* Are they no longer as they were then? */
+/* Return: 1: the last minibatches deviate from those before jetwattd_minibatch_anew(). */
 int jetwattd_minibatch_strange(const struct jetwattd_minibatch *m);
-/* Was the last one far from those before in the same mode? Return: how long these were, in ms;
- * 0: no, or there are none. */
+/* Return: if the last minibatch deviates from the first ones in this mode, the length of those, in
+ * ms; 0: it does not, or there are too few. */
 double jetwattd_minibatch_jumped(const struct jetwattd_minibatch *m);
-/* @row: may be NULL. Return: how many there are. */
+/* Compute the mean since jetwattd_minibatch_anew(). @row: the mean, may be NULL. Return: number of
+ * minibatches. */
 size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row);
 
-/* timeshare.c: those whom the policy names take turns as long as both are there. */
+/* timeshare.c: start or stop the time slicing, as the policy and the two cgroups demand. */
 void jetwattd_turns(struct jetwattd_run *r);
+/* End the time slicing and thaw both cgroups. */
 void jetwattd_turns_end(struct jetwattd_run *r);
 
-/* server_deadline.c: is the server too late in the mode that the board is in? Then it is in all below as
- * well. Return: 1: yes, and that was not known. */
+/* server_deadline.c: if the server misses its latency limit in the applied mode, exclude this mode
+ * and every mode that is not higher in any knob. Return: 1: at least one of them was not excluded
+ * before; 0: no miss, or nothing new. */
 int jetwattd_late(struct jetwattd_run *r);
-/* A window has ended; @switched: in it the board was. Under the lock. */
+/* A window of the time slicing has ended. @switched: 1: the mode was switched during it. Caller
+ * holds the lock. */
 void jetwattd_late_window(struct jetwattd *d, int switched);
-/* Of a mode that is left for that before it was read, keep what was seen. Return: 0, negative
- * errno. */
+/* Store an estimate for a mode that was left for a missed deadline before its reading was complete.
+ * Return: 0 or an exit code; the error has been reported. */
 int jetwattd_late_row(struct jetwattd_run *r);
-/* Wait until the server has answered what there was before the last switch. */
+/* Wait until the server has answered the requests that arrived before the last switch, at most
+ * 2 s. */
 void jetwattd_late_catch_up(struct jetwattd_run *r);
-/* Look whether it is so now and then; where there are fewer requests it may no longer be. */
+/* Check the server's deadline periodically, and allow the excluded modes again when the request
+ * rate has dropped. */
 void jetwattd_late_tend(struct jetwattd_run *r);
 
-/* In a job's own working time: quicker readings than those of a profile. */
+/* Limits of a quick reading, used while a job is learned. */
 extern const struct jetwatt_measure_limits jetwattd_quick;
-/* presets.c: which ones there are, by the board's nvpmodel.conf. */
+/* presets.c: read the vendor's presets from the board's nvpmodel.conf. */
 void jetwattd_presets(struct jetwattd_run *r);
-/* search.c: learn what is worth it, unless that was done for this budget before. Return: how
- * it ended. */
+/* search.c: measure modes until the learner asks for no more. Return: JETWATTD_MEASURED: the search
+ * is complete; else why it stopped. */
 enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r);
-/* By what the job is learned now. */
+/* Fill in the terms by which the job is learned now. */
 void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms);
 
 #endif

@@ -1,28 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How far the means over a window swing about the mean of all, in one and the same mode.
+ * Swing: relative standard deviation of the mean power over single windows about the mean of all
+ * windows in one mode. The cap keeps a margin of some standard deviations below the budget.
  */
 #ifndef JETWATT_DAEMON_MEAN_VARIANCE_H
 #define JETWATT_DAEMON_MEAN_VARIANCE_H
 
 #include <stdint.h>
 
-/* Relative standard deviation, before anything is known. */
+/* Relative standard deviation that is assumed before any window was measured. */
 #define JETWATTD_SWING	0.006
 
 /**
- * struct jetwattd_swing - means over windows
- * @next_ns: when the next one ends
- * @mean_w, @nr: of those since the last switch
- * @squares, @n: of how far they were off, and how many can tell
+ * struct jetwattd_swing - running statistics of the means over windows
+ * @next_ns: end of the window in progress
+ * @mean_w: mean of the windows since the last change of the mode or the job, in W
+ * @nr: number of those windows
+ * @squares: sum of the squared relative deviations, over all modes
+ * @n: number of deviations in @squares
  */
 struct jetwattd_swing {
 	uint64_t next_ns;
 	double mean_w, nr, squares, n;
 };
 
-/* It is @now, and @w the mean over the last @window; 0: it is of more than one thing. Since
- * @from it has been of one. Return: the swing, of @was before. */
+/**
+ * jetwattd_swing() - update the statistics
+ * @s: statistics
+ * @w: mean power over the last @window, in W; 0: the window does not belong to one mode and one job
+ * @now: present time, in ns
+ * @from: time since which mode and job are unchanged, in ns
+ * @window: length of a window, in ns
+ * @was: the swing before
+ *
+ * Return: the swing; @was while no window has ended.
+ */
 double jetwattd_swing(struct jetwattd_swing *s, double w, uint64_t now, uint64_t from,
 		      uint64_t window, double was);
 

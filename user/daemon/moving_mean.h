@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The last samples of power, and means over them.
+ * Ring of the newest power samples with their cumulative energy, so that the mean power over any
+ * recent span takes a binary search. For the cap.
  */
 #ifndef JETWATT_DAEMON_MOVING_MEAN_H
 #define JETWATT_DAEMON_MOVING_MEAN_H
@@ -11,9 +12,12 @@
 #define JETWATTD_SAMPLES	32768	/* 10 s at 3 kHz */
 
 /**
- * struct jetwattd_window - the energy up to each of the last samples
- * @t, @uj: when, in ns, and how much, from @first on in a ring; @nr of them
- * @w: power of the newest
+ * struct jetwattd_window - the newest samples
+ * @t: time of each sample, in ns
+ * @uj: energy from the first sample up to each sample, in uJ
+ * @w: power of the newest sample, in W
+ * @first: index of the oldest sample in the ring
+ * @nr: number of samples
  */
 struct jetwattd_window {
 	uint64_t t[JETWATTD_SAMPLES];
@@ -21,23 +25,26 @@ struct jetwattd_window {
 	size_t first, nr;
 };
 
-/* @gap: what was before is not known to lead here. */
+/* Add a sample. @gap: 1: samples are missing before it; the earlier ones are dropped. */
 void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, int gap);
 
-/* When the newest was taken. @s has one. */
+/* Return the time of the newest sample, in ns. @s holds at least one sample. */
 uint64_t jetwattd_window_now(const struct jetwattd_window *s);
 
-/* Mean power of the last @ns, or of all there is. @span: of how long. @s has a sample. */
+/* Return the mean power over the last @ns nanoseconds, in W, or over all samples if they cover
+ * less. @span: time covered, in ns. @s holds at least one sample. */
 double jetwattd_window_mean(const struct jetwattd_window *s, uint64_t ns, uint64_t *span);
 
-/* For how long the mean of @window ns would still be above @budget_w if @w were drawn from
- * now on: where less than that was drawn before, it is the first to leave the window. Of what was
- * drawn only the last @known ns count, at most @window. */
+/* Return for how many nanoseconds the mean over a window of @window ns would still exceed @budget_w
+ * if @w were drawn from now on. The mean may rise at first, when the samples that leave the window
+ * are those of lower power. Only the samples of the last @known ns count; @known is at most
+ * @window. */
 uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64_t window,
 			       uint64_t known, double budget_w);
 
-/* Joules above the budget that means over up to @window ns still have in them, the worst of
- * them: so much less has to be drawn before the budget may be drawn again. */
+/* Return the energy overshoot, in J: the largest energy above @budget_w in any span that ends now
+ * and is at most @window ns long. This energy has to be saved before the budget may be drawn
+ * again. */
 double jetwattd_window_debt(const struct jetwattd_window *s, uint64_t window, double budget_w);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Processes by descriptor: unlike a pid, one is never that of another process. */
+/* Process descriptors (pidfd): unlike a pid, a descriptor never refers to a later process. */
 #ifndef JETWATTD_PIDFD_H
 #define JETWATTD_PIDFD_H
 
@@ -8,13 +8,13 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Return: descriptor, close-on-exec; -1: there is no such process. */
+/* Open a pidfd. Return: a descriptor, close-on-exec; -1: no such process, or another error. */
 static inline int jetwattd_pidfd(pid_t pid)
 {
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* Has the process ended? A zombie has. A descriptor below 0 is that of no process. */
+/* Return: 1: the process has ended or is a zombie, or @fd is negative. */
 static inline int jetwattd_pidfd_ended(int fd)
 {
 	struct pollfd p = { fd, POLLIN, 0 };
